@@ -24,6 +24,7 @@ libdecoder_a_SOURCES = \
 	decoder/code/kernel_text.c decoder/code/kernel_text.h \
 	decoder/code/opcode_maps.c decoder/code/opcode_maps.h \
 	decoder/code/packed_counts.h \
+	decoder/code/stack_switch.c decoder/code/stack_switch.h \
 	decoder/code/tnt_cache.c decoder/code/tnt_cache.h \
 	decoder/engine/pt_engine.h \
 	decoder/engine/pt_stream.h \

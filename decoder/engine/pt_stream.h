@@ -33,7 +33,8 @@ struct pt_stream_input {
 	enum pt_engine engine;
 	/*
 	 * Leave out jumps within a function (by the source's find_function), which change no
-	 * call stack.  The statistics count them.  Fast engine only.
+	 * call stack; not those behind a load of the stack pointer (stack_switch.h).  The
+	 * statistics count them.  Fast engine only.
 	 */
 	bool skip_local_jumps;
 	/*

@@ -31,8 +31,9 @@ struct deferred_event {
 	struct slice_event begin;
 	struct slice_detail detail;
 	uint64_t end_time;
-	bool whole; /* it has an end */
-	bool waits; /* its group's time is not distributed, so its end is unknown */
+	size_t same; /* 1 + which of the group's own events it begins with; 0: its time is known */
+	bool whole;  /* it has an end */
+	bool waits;  /* its group's time is not distributed, so its end is unknown */
 };
 
 static int64_t add_wrapping(int64_t a, int64_t b)
@@ -124,8 +125,57 @@ void timestamp_group_infer(struct timestamp_group *group, int64_t time,
 	struct deferred_event event = { .begin = *begin, .detail = *detail };
 
 	event.begin.time = callstack_perf_time(group->owner->machine, time);
-	event.begin.flags |= SLICE_INFERRED_START;
 	defer(&group->outer, &event);
+}
+
+void timestamp_group_watch(struct timestamp_group *group)
+{
+	if (!group->watched)
+		group->unresolved = group->outer.count;
+	group->watched = group->count - group->distributed;
+}
+
+void timestamp_group_infer_watched(struct timestamp_group *group, const struct slice_event *begin,
+				   const struct slice_detail *detail)
+{
+	struct deferred_event event = { .begin = *begin,
+					.detail = *detail,
+					.same = group->watched };
+
+	event.begin.time = group->watched_time;
+	event.begin.order = group->watched_order;
+	defer(&group->outer, &event);
+}
+
+/* Returns the order of what encloses one of the group's own events, and nothing before it. */
+static int8_t order_around(const struct slice_event *own, size_t at)
+{
+	int order = SLICE_ORDER_DEFERRED;
+
+	for (size_t i = at; i-- > 0 && own[i].time == own[at].time && order < SLICE_ORDER_LAST;) {
+		if (own[i].kind == SLICE_BEGIN)
+			order = order < 0 ? SLICE_ORDER_PLAIN + 1 : order + 1;
+	}
+	return (int8_t)order;
+}
+
+/* The group's times are final. */
+static __attribute__((noinline)) void resolve_watched(struct timestamp_group *group)
+{
+	const struct slice_event *own = group->events + group->distributed;
+
+	for (size_t i = group->unresolved; i < group->outer.count; i++) {
+		struct deferred_event *event = deferred_at(&group->outer, i);
+
+		if (event->same) {
+			event->begin.time = own[event->same - 1].time;
+			event->begin.order = order_around(own, event->same - 1);
+		}
+		event->same = 0;
+	}
+	group->watched_time = own[group->watched - 1].time;
+	group->watched_order = order_around(own, group->watched - 1);
+	group->watched = 0;
 }
 
 bool timestamp_group_mark_uncertain(struct timestamp_group *group, size_t number)
@@ -278,6 +328,8 @@ static inline void end_group(struct timestamp_group *group, int64_t time)
 	/* If a call comes last, no other event's time depends on its share. */
 	else if (group->calls > (own && group->events[group->count - 1].kind == SLICE_BEGIN))
 		distribute_simple(group, time);
+	if (group->watched)
+		resolve_watched(group);
 	group->distributed = group->count;
 	group->calls = 0;
 	group->time = time;

@@ -48,6 +48,11 @@ struct timestamp_group {
 	bool sorted; /* times do not decrease, and what encloses a slice may be emitted behind it */
 	bool last;   /* what is deferred from now on is lost */
 	bool simple; /* only calls and returns, which are emitted in their order */
+	size_t watched; /* 1 + which of the group's own events is watched; 0: its time is known */
+	size_t unresolved;     /* of `outer`: from here on times may depend on those of events */
+	uint64_t watched_time; /* if `watched` is 0: perf's clock, and the order of what encloses it
+				*/
+	int8_t watched_order;
 	struct deferred_events outer;   /* found late; the last one found comes first */
 	struct deferred_events initial; /* calls at mapped time 0, in order, after all of `outer` */
 };
@@ -86,9 +91,17 @@ void timestamp_group_add_mark(struct timestamp_group *group, int64_t time,
 void timestamp_group_add_unseen_return(struct timestamp_group *group, int64_t time,
 				       const struct slice_event *begin, int64_t since);
 
-/* Defer the call of a function that has been open since a mapped time, with its order. */
+/* Defer the call of a function that has been open since a mapped time, with its order and flags. */
 void timestamp_group_infer(struct timestamp_group *group, int64_t time,
 			   const struct slice_event *begin, const struct slice_detail *detail);
+
+/*
+ * Watch the event that was added last: timestamp_group_infer_watched() is timestamp_group_infer()
+ * at its time, which is known when the group ends, until another event is watched.
+ */
+void timestamp_group_watch(struct timestamp_group *group);
+void timestamp_group_infer_watched(struct timestamp_group *group, const struct slice_event *begin,
+				   const struct slice_detail *detail);
 
 /*
  * Mark a call that was deferred as the `number`-th of those that are not emitted, from 1 on, with

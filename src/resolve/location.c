@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Classifies the target of a call: see location.h. */
+/* Classifies calls and jumps: see location.h. */
 #include "src/resolve/location.h"
 
 #include <string.h>
+
+#include "decoder/code/stack_switch.h"
+#include "symbols/dso/dso_store.h"
 
 static bool ends_with(const struct name *name, const char *text)
 {
@@ -44,14 +47,59 @@ bool location_unwinds(const struct name *name)
 	       strcmp(name->text, "_Unwind_ForcedUnwind") == 0;
 }
 
+/*
+ * Those of Go's runtime (runtime/asm_amd64.s), where there is no code: in text.  A goroutine is
+ * parked by mcall() or morestack(), which call the scheduler on another stack, and resumed by
+ * gogo().
+ */
+static enum stack_switch stack_switch_by_name(const struct name *name)
+{
+	static const char *const parking[] = { "runtime.mcall", "runtime.morestack",
+					       "runtime.morestack.abi0" };
+
+	for (size_t i = 0; i < sizeof(parking) / sizeof(parking[0]); i++) {
+		if (strcmp(name->text, parking[i]) == 0)
+			return STACK_LEFT_BY_CALL;
+	}
+	return strcmp(name->text, "gogo") == 0 ? STACK_DROPPED_BY_JUMP : STACK_STAYS;
+}
+
+static enum stack_switch stack_switch_of(const struct location *from)
+{
+	const struct symbol *symbol = from->symbol;
+	const uint8_t *code;
+	size_t size;
+
+	/*
+	 * Stubs are many, and only jump.  The kernel has a stack per thread and some per CPU, and
+	 * copies what it takes from one to another.
+	 */
+	if (!symbol_is_function(symbol) || symbol->kind == SYMBOL_PLT || from->ip >> 63)
+		return STACK_STAYS;
+	if (!symbol->dso)
+		return stack_switch_by_name(symbol->name);
+	code = dso_borrow_code(symbol->dso, symbol->start, &size);
+	if (size > symbol->size)
+		size = symbol->size;
+	return code ? stack_switch_at(code, size, from->offset) : STACK_STAYS;
+}
+
 /* Bytes of a direct near call: SDM volume 2, "CALL". */
 #define CALL_LENGTH 5
 
 struct location_pair location_pair_of(const struct location *from, const struct location *to)
 {
+	static const enum call_effect switches[] = {
+		[STACK_LEFT_BY_JUMP] = JUMP_SWITCHES_STACK,
+		[STACK_DROPPED_BY_JUMP] = JUMP_DROPS_STACK,
+		[STACK_LEFT_BY_CALL] = CALL_SWITCHES_STACK,
+	};
+	enum stack_switch stack_switch = stack_switch_of(from);
 	enum call_effect effect = CALL_OTHER;
 
-	if (to->ip == from->ip + CALL_LENGTH && !location_is_entry(to))
+	if (stack_switch != STACK_STAYS)
+		effect = switches[stack_switch];
+	else if (to->ip == from->ip + CALL_LENGTH && !location_is_entry(to))
 		effect = CALL_READS_IP;
 	else if (to->symbol && is_setjmp(to->symbol->name))
 		effect = CALL_SETJMP;

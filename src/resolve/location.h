@@ -18,7 +18,7 @@ struct location {
 	uint64_t offset;             /* bytes from the symbol's start */
 };
 
-/* The effect of a call from one place to another. */
+/* The effect of a call from one place to another, or of a jump. */
 enum call_effect {
 	CALL_NOT_KNOWN = 0,
 	CALL_ENTERS,   /* a function, at its beginning, which returns once */
@@ -29,13 +29,17 @@ enum call_effect {
 	 * landing pad perhaps, is no place that the call returns to.
 	 */
 	CALL_NEVER_RETURNS,
+	/* To another stack, by the code in front of it (stack_switch.h); so are the jumps below. */
+	CALL_SWITCHES_STACK,
 	CALL_OTHER,
+	JUMP_SWITCHES_STACK,
+	JUMP_DROPS_STACK, /* perhaps nothing can come back to the one that it leaves */
 };
 
 /* Both ends of a branch, made by location_pair_of(). */
 struct location_pair {
 	struct location from, to;
-	uint8_t call; /* enum call_effect: of a call from `from` to `to` */
+	uint8_t call; /* enum call_effect: of a branch from `from` to `to`, if it calls or jumps */
 };
 
 _Static_assert(SYMBOL_FUNCTION < SYMBOL_UNNAMED && SYMBOL_PLT < SYMBOL_UNNAMED, "one comparison");
@@ -56,6 +60,12 @@ static inline bool location_is_entry(const struct location *location)
 static inline bool location_is_function_entry(const struct location *location)
 {
 	return location_is_entry(location) && !location->symbol->function;
+}
+
+/* Returns whether a branch is a jump to another stack. */
+static inline bool location_leaves_stack(const struct location_pair *places)
+{
+	return places->call >= JUMP_SWITCHES_STACK;
 }
 
 /*

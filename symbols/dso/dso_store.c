@@ -270,6 +270,26 @@ bool dso_is_entry(const struct dso *dso, uint64_t file_offset)
 	       header.e_entry == range->vaddr + (file_offset - range->offset);
 }
 
+const uint8_t *dso_borrow_code(const struct dso *dso, uint64_t vaddr, size_t *size)
+{
+	const struct code_range *range = elf_file_code_at_vaddr(&dso->elf, vaddr);
+	GElf_Ehdr header;
+	uint64_t skip;
+
+	*size = 0;
+	if (!range || !dso->elf.elf || !gelf_getehdr(dso->elf.elf, &header) ||
+	    header.e_machine != EM_X86_64)
+		return NULL;
+	skip = vaddr - range->vaddr;
+	if (range->offset > dso->elf.size || skip >= range->size ||
+	    skip >= dso->elf.size - range->offset)
+		return NULL;
+	*size = range->size - skip;
+	if (*size > dso->elf.size - range->offset - skip)
+		*size = dso->elf.size - range->offset - skip;
+	return dso->elf.bytes + range->offset + skip;
+}
+
 const uint8_t *dso_borrow_bytes(struct dso *dso, size_t *size)
 {
 	*size = dso->elf.size;

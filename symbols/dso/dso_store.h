@@ -124,6 +124,12 @@ const uint8_t *dso_build_id(const struct dso *dso, size_t *size);
  */
 const uint8_t *dso_borrow_bytes(struct dso *dso, size_t *size);
 
+/*
+ * Returns the bytes of the file's 64-bit x86 code at a virtual address and behind it, `*size` of
+ * them, valid until dso_store_close(); NULL if it has none there.
+ */
+const uint8_t *dso_borrow_code(const struct dso *dso, uint64_t vaddr, size_t *size);
+
 /* Returns whether a program or its loader begins at a byte of the file (ELF's e_entry). */
 bool dso_is_entry(const struct dso *dso, uint64_t file_offset);
 

@@ -15,6 +15,7 @@ STATIC = \
 	tests/programs/static/indirect tests/programs/static/longjmp \
 	tests/programs/static/ocaml_scanned tests/programs/static/ocaml_traps \
 	tests/programs/static/recursion tests/programs/static/signals \
+	tests/programs/static/switches \
 	tests/programs/static/tail tests/programs/static/threads \
 	tests/programs/static/unwinding
 check_PROGRAMS += $(STATIC)
@@ -100,6 +101,9 @@ tests_programs_static_recursion_LDFLAGS = -all-static
 tests_programs_static_signals_SOURCES = tests/programs/signals.c
 tests_programs_static_signals_CFLAGS = $(tests_programs_signals_CFLAGS)
 tests_programs_static_signals_LDFLAGS = -all-static
+tests_programs_static_switches_SOURCES = tests/programs/switches.c
+tests_programs_static_switches_CFLAGS = $(PROGRAM_CFLAGS)
+tests_programs_static_switches_LDFLAGS = -all-static
 tests_programs_static_tail_SOURCES = tests/programs/tail.c
 tests_programs_static_tail_CFLAGS = $(tests_programs_tail_CFLAGS)
 tests_programs_static_tail_LDFLAGS = -all-static

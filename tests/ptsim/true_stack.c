@@ -102,16 +102,27 @@ static bool holds(const struct true_stack *stack, uint64_t sp)
 	       sp + GROWTH >= stack->frames[stack->count - 1].sp;
 }
 
+/* Returns 1 + the index of the innermost frame that was called on another stack; 0: none. */
+static size_t find_apart(const struct true_stack *stack)
+{
+	size_t at = stack->count;
+
+	while (at && !stack->frames[at - 1].apart)
+		at--;
+	return at;
+}
+
 static bool is_other_stack(const struct true_thread *thread, uint64_t sp)
 {
 	const struct true_stack *stack = thread->stacks;
+	size_t apart = find_apart(stack);
 
 	for (size_t i = 0; i < stack->count; i++) {
 		if (stack->frames[i].handler)
 			return false; /* sigaltstack lies below what it interrupted */
 	}
-	return stack->count &&
-	       (sp + DOWN < thread->loaded_from || sp > stack->frames[0].sp + ABOVE_BASE);
+	return stack->count && (sp + DOWN < thread->loaded_from ||
+				sp > stack->frames[apart ? apart - 1 : 0].sp + ABOVE_BASE);
 }
 
 /* Returns the link to the stack that sp lies in, the nearest one above it; to NULL if there is
@@ -153,6 +164,50 @@ static void switch_stack(struct true_thread *thread, uint64_t sp, uint64_t time)
 	}
 }
 
+/* Forget the stack that was at the same place in memory. */
+static void forget_former(struct true_thread *thread, uint64_t base)
+{
+	for (struct true_stack **link = &thread->stacks->next; *link; link = &(*link)->next) {
+		struct true_stack *former = *link;
+
+		if (!former->count || former->frames[0].sp != base)
+			continue;
+		*link = former->next;
+		free(former->frames);
+		free(former);
+		return;
+	}
+}
+
+/* What was called on another stack does not return: the stack of its caller was left by the call.
+ */
+static void split(struct true_thread *thread, size_t caller_count)
+{
+	struct true_stack *stack = thread->stacks, *left = alloc_zeroed(1, sizeof(*left));
+	const struct true_frame apart = stack->frames[caller_count];
+
+	for (size_t i = apart.first_slice; i < thread->slices->count; i++) {
+		struct true_slice *slice = &thread->slices->slices[i];
+
+		if (slice->tid == thread->tid)
+			slice->depth -= (uint32_t)caller_count;
+	}
+	for (size_t i = caller_count; i > 0; i--) {
+		emit_frame(thread, i - 1, apart.begin);
+		thread->slices->slices[thread->slices->count - 1].insns =
+			apart.insns - stack->frames[i - 1].insns;
+	}
+	left->frames = alloc_grow(left->frames, &left->room, caller_count, sizeof(*left->frames));
+	memcpy(left->frames, stack->frames, caller_count * sizeof(*left->frames));
+	left->count = caller_count;
+	stack->count -= caller_count;
+	memmove(stack->frames, stack->frames + caller_count, stack->count * sizeof(*stack->frames));
+	stack->frames[0].apart = false;
+	forget_former(thread, stack->frames[0].sp);
+	left->next = stack->next;
+	stack->next = left;
+}
+
 /* The outermost function returned to one that was never seen to call: it was below all the time. */
 static void push_root(struct true_thread *thread, const struct true_step *step)
 {
@@ -180,8 +235,34 @@ void true_thread_load_sp(struct true_thread *thread, uint64_t before)
 
 static void unwind(struct true_thread *thread, uint64_t sp, uint64_t time)
 {
-	while (top(thread) && top(thread)->sp < sp)
+	while (top(thread) && top(thread)->sp < sp && !thread->left_apart) {
+		thread->left_apart = top(thread)->apart;
 		pop(thread, time);
+	}
+}
+
+/* The stack pointer is in another stack.  Returns whether it is that of a call that will return. */
+static bool change_stack(struct true_thread *thread, const struct true_step *step, uint64_t sp,
+			 bool call)
+{
+	size_t apart = find_apart(thread->stacks);
+
+	if (call)
+		return true;
+	if (apart)
+		split(thread, apart - 1);
+	switch_stack(thread, sp, step->time);
+	return false;
+}
+
+/* The first function of a stack may be begun by one that pushes its return address, and jumps. */
+static bool begins_stack(const struct true_thread *thread, const struct true_step *step)
+{
+	const struct true_frame *frame = top(thread);
+
+	return step->flow == FLOW_JUMP_INDIRECT && step->entry && thread->stacks->next &&
+	       thread->stacks->count == 1 && frame->sp == step->sp + 8 &&
+	       frame->symbol != step->symbol;
 }
 
 /*
@@ -225,10 +306,19 @@ void true_thread_step(struct true_thread *thread, const struct true_step *step)
 	struct true_frame *frame = top(thread);
 	bool leaves_handler = step->flow == FLOW_RETURN && frame && frame->handler &&
 			      frame->sp < sp && frame->sp + ABOVE_BASE > sp;
+	bool apart = false;
 
-	if (thread->loaded_from && is_other_stack(thread, sp))
-		switch_stack(thread, sp, step->time);
+	if (thread->loaded_from && !thread->left_apart && is_other_stack(thread, sp))
+		apart = change_stack(thread, step, sp, call);
+	if (thread->loaded_from)
+		thread->left_apart = false;
 	thread->loaded_from = 0;
+	if (apart) {
+		push(thread, step, false);
+		top(thread)->apart = true;
+		top(thread)->first_slice = thread->slices->count;
+		return;
+	}
 	leave_stack_above(thread, sp, step->time);
 	if (leaves_handler)
 		pop(thread, step->time);
@@ -241,7 +331,7 @@ void true_thread_step(struct true_thread *thread, const struct true_step *step)
 		push_root(thread, step);
 	else if (call || !frame)
 		push(thread, step, false);
-	else if (frame->sp == sp && frame->symbol != step->symbol)
+	else if ((frame->sp == sp && frame->symbol != step->symbol) || begins_stack(thread, step))
 		tail_call(thread, step);
 	else if (step->flow == FLOW_RETURN && frame->sp > sp && frame->symbol != step->symbol &&
 		 step->entry)

@@ -6,7 +6,9 @@
  * return address: so it is known exactly when longjmp, an exception or a
  * signal's return drops it.  A jump that leaves the stack pointer where the
  * function found it, into another function, is a tail call.  A stack pointer
- * that is loaded from elsewhere is another stack.
+ * that is loaded from elsewhere is another stack.  A function that is called
+ * there belongs to its caller if it returns; if it leaves that stack by another
+ * load, its caller's stack was left when it was called.
  *
  * Only names come from the project's own symbols/: they decide what is another
  * function.
@@ -43,6 +45,8 @@ struct true_frame {
 	const char *name;            /* borrowed */
 	bool shown;                  /* a stub that was left before it came to its target */
 	bool handler;                /* a signal handler: below it is what it interrupted */
+	bool apart;                  /* called on another stack than its caller's */
+	size_t first_slice;          /* APART: slices that were added before */
 };
 
 /* One stack in memory; a thread has several if it switches (coroutines, sigaltstack). */
@@ -61,6 +65,7 @@ struct true_thread {
 	int32_t pid, tid;
 	uint64_t insns;        /* retired so far; counted by the owner */
 	uint64_t loaded_from;  /* the stack pointer before it was loaded; 0: not loaded */
+	bool left_apart;       /* a frame that was called on another stack returned */
 	uint64_t away;         /* ns when user code was left */
 	const char *away_name; /* [syscall], [untraced]; NULL: it runs */
 };

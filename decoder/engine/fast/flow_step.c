@@ -2,6 +2,7 @@
 /* Follow the code one basic block at a time, where nothing is cached. */
 #include "decoder/engine/fast/flow_step.h"
 
+#include "decoder/code/stack_switch.h"
 #include "decoder/engine/fast/emulated_ptwrite.h"
 #include "decoder/engine/fast/flow_code.h"
 
@@ -183,6 +184,22 @@ static void set_function(struct basic_block *block, int64_t begin, int64_t end)
 	block->function_end = (int32_t)end;
 }
 
+/*
+ * Returns whether the current block ends with a jump to another stack, perhaps to where the same
+ * function was left there.  Its function is [begin, end).
+ */
+static bool leaves_stack(const struct pt_flow *flow, uint64_t begin, uint64_t end)
+{
+	const struct basic_block *block = flow->block;
+	const struct code_view *view = &flow->view;
+	uint64_t ip = flow->state.ip;
+
+	return block->insn.indirect && block->mode == INSN_MODE_64 && begin >= view->begin &&
+	       end <= view->end && begin <= ip &&
+	       stack_switch_at(view->bytes + (begin - view->begin), end - begin,
+			       ip - begin + block->length) != STACK_STAYS;
+}
+
 /* Returns whether the current block, its branch and `to` are in one function. */
 static bool is_local(struct pt_flow *flow, uint64_t to)
 {
@@ -192,6 +209,8 @@ static bool is_local(struct pt_flow *flow, uint64_t to)
 	if (!block->function_known) {
 		code_image_function(flow->stream.input.code, &flow->view, flow->state.ip, &begin,
 				    &end);
+		if (leaves_stack(flow, begin, end))
+			end = begin;
 		set_function(block, (int64_t)(begin - flow->state.ip),
 			     (int64_t)(end - flow->state.ip));
 	}

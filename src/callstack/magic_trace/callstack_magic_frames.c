@@ -206,6 +206,7 @@ void magic_check_symbol(struct magic_stack *stack, int64_t time, const struct lo
 		struct slice_event event = found_late(stack, symbol);
 
 		event.ip = to->ip;
+		event.flags |= SLICE_INFERRED_START;
 		timestamp_group_infer(&stack->group, current(stack)->since, &event,
 				      &(struct slice_detail){ 0 });
 		push(stack, symbol);

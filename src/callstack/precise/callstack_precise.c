@@ -21,9 +21,9 @@ static void release_frames(struct precise_stack *stack)
 	frame_list_release(&stack->undo);
 	frame_list_release(&stack->now);
 	stack->now.resume = resume;
-	for (unsigned i = 0; i < STACKS_MAX; i++) {
-		frame_list_release(&stack->switched_out[i]);
-		stack->switched_out[i].resume = resume;
+	for (size_t i = 0; i < stack->parked_count; i++) {
+		frame_list_release(&stack->parked[i].frames);
+		stack->parked[i].frames.resume = resume;
 	}
 	machine_of(stack)->room -= stack->room;
 	stack->room = stack->room_seen = 0;
@@ -35,6 +35,7 @@ static void end_segment(struct precise_stack *stack, int64_t time)
 {
 	const struct slice_sink *sink = stack->base.machine->sink;
 
+	precise_guess_candidate(stack);
 	precise_pop_to(stack, time, 0);
 	precise_end_transaction(stack);
 	timestamp_group_flush(&stack->group, time);
@@ -142,8 +143,8 @@ void precise_count_room(struct precise_stack *stack)
 	stack->room_seen = stack->now.room;
 	if (!stack->room && room <= SHALLOW_ROOM)
 		return;
-	for (unsigned i = 0; i < STACKS_MAX; i++)
-		room += stack->switched_out[i].room;
+	for (size_t i = 0; i < stack->parked_count; i++)
+		room += stack->parked[i].frames.room;
 	machine->room += room - stack->room;
 	stack->room = room;
 	if (machine->room > machine->room_most && room > SHALLOW_ROOM)
@@ -313,8 +314,6 @@ static struct callstack *precise_open(struct callstack_machine *machine, void *t
 	/* The sorter finds enclosing slices by their order. */
 	stack->group.sorted = true;
 	stack->now.resume = machine_of(stack)->unwind_resume;
-	for (unsigned i = 0; i < STACKS_MAX; i++)
-		stack->switched_out[i].resume = stack->now.resume;
 	return &stack->base;
 }
 
@@ -324,6 +323,7 @@ static void precise_close(struct callstack *base)
 
 	timestamp_group_release(&stack->group);
 	release_frames(stack);
+	free(stack->parked);
 	free(stack);
 }
 
@@ -365,7 +365,6 @@ struct callstack_machine *callstack_precise_open(const struct callstack_options 
 	machine->names = options->names;
 	machine->room_most = options->open_most ? options->open_most : CALLSTACK_OPEN_MOST;
 	machine->unwind_resume = name_intern_text(options->names, "_Unwind_Resume");
-	machine->gogo = name_intern_text(options->names, "gogo");
 	for (int i = 0; i < SPECIALS; i++) {
 		machine->specials[i].kind = SYMBOL_SPECIAL;
 		machine->specials[i].name = name_intern_text(options->names, names[i]);

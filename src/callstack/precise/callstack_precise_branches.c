@@ -18,14 +18,19 @@
  *                      into a function deeper down, or out of an unwinder: as a jump;
  *                      else another stack: leave this one, find or begin that one
  *   jump of a stub     to code without a name: the stub is shown instead
- *   jump to an entry   tail call: replace the top, but for its return address; from Go's
- *                      gogo: a new goroutine, on another stack
+ *   jump to an entry   tail call: replace the top, but for its return address
  *   jump into a body   of the top's function, or to an address in the instruction
  *                      within one symbol: nothing; to a remembered setjmp, or just
- *                      behind a call: pop to it; from Go's gogo: another stack; of a
- *                      function deeper down: pop to it; out of longjmp() and its like, if
- *                      the root is inferred: the target is an inferred root around all;
- *                      else replace the top
+ *                      behind a call: pop to it; of a function deeper down: pop to it; out
+ *                      of longjmp() and its like, if the root is inferred: the target is an
+ *                      inferred root around all; else replace the top
+ *   jump behind a      to an entry: leave the stack, begin another one; to a remembered
+ *   load of the stack  setjmp or a landing pad: pop to it; to just behind the innermost call
+ *   pointer            of a stack that was left, or into its innermost function: resume that
+ *   (stack_switch.h)   one; just behind a call: pop to it; just behind any call of a stack
+ *                      that was left: resume that one; into a function deeper down: pop to
+ *                      it; else begin another stack
+ *   call behind one    of a function that never returns: leave the stack, begin another one
  *   either, to a       the innermost frame whose call has it: pop to it, also if the pad is
  *   landing pad        just behind a call
  *   either, to a       the innermost frame that installed one is meant, if it is of
@@ -105,6 +110,11 @@ static __attribute__((noinline)) void on_unusual_call(struct precise_stack *stac
 
 	if (effect == CALL_READS_IP)
 		return;
+	if (effect == CALL_SWITCHES_STACK) {
+		precise_begin_other_stack(stack, time, &branch->places->to, false);
+		precise_watch_room(stack);
+		return;
+	}
 	push_called(stack, time, branch);
 	if (!stack->now.depth)
 		return; /* too deep: all frames were dropped */
@@ -122,12 +132,6 @@ static inline void on_call(struct precise_stack *stack, int64_t time,
 		on_unusual_call(stack, time, branch);
 	else
 		push_called(stack, time, branch);
-}
-
-/* Returns whether the top is Go's gogo(), which jumps to a goroutine on its own stack. */
-static inline bool is_gogo(const struct precise_stack *stack)
-{
-	return top(stack)->symbol->name == machine_of(stack)->gogo;
 }
 
 /*
@@ -174,14 +178,10 @@ static __attribute__((noinline)) void jump_into(struct precise_stack *stack, int
 		precise_replace(stack, time, to);
 		return;
 	}
-	/* To just behind a call: a return in all but name (a goroutine that is resumed). */
+	/* To just behind a call: a return in all but name. */
 	at = frame_list_find(&stack->now, FRAME_BY_RETURN, to->ip);
 	if (at) {
 		precise_pop_to(stack, time, at - 1);
-		return;
-	}
-	if (is_gogo(stack)) {
-		precise_switch_stack(stack, time, to);
 		return;
 	}
 	if (!enter_by_function(stack, time, to) && !enter_by_unwinder(stack, time, to) &&
@@ -203,12 +203,60 @@ static inline __attribute__((always_inline)) void on_jump(struct precise_stack *
 		precise_infer_root(stack, to);
 	else if (same_function(top(stack)->symbol, symbol_of(stack, to)))
 		jump_within(stack, time, to);
-	else if (location_is_function_entry(to) && is_gogo(stack))
-		precise_switch_stack(stack, time, to);
 	else if (location_is_function_entry(to))
 		precise_replace(stack, time, to);
 	else
 		jump_into(stack, time, to);
+	precise_watch_room(stack);
+}
+
+/*
+ * A jump behind a load of the stack pointer.  longjmp() loads it, too, and those who raise
+ * exceptions, but stay on the stack.
+ */
+static __attribute__((noinline)) void jump_to_stack(struct precise_stack *stack, int64_t time,
+						    const struct location_pair *places)
+{
+	const struct location *to = &places->to;
+	bool dropped = places->call == JUMP_DROPS_STACK;
+	size_t at = 0;
+
+	if (!location_is_function_entry(to)) {
+		if (precise_return_to_setjmp(stack, time, to->ip))
+			return;
+		at = precise_find_handler(stack, to);
+		if (at) {
+			precise_pop_to(stack, time, at);
+			return;
+		}
+		if (precise_resume_stack(stack, time, to, RESUME_TOP_CALL, dropped) ||
+		    precise_resume_stack(stack, time, to, RESUME_TOP_FUNCTION, dropped))
+			return;
+		at = frame_list_find(&stack->now, FRAME_BY_RETURN, to->ip);
+		if (at) {
+			precise_pop_to(stack, time, at - 1);
+			return;
+		}
+		if (same_function(top(stack)->symbol, symbol_of(stack, to)) ||
+		    precise_resume_stack(stack, time, to, RESUME_ANY_CALL, dropped) ||
+		    enter_by_function(stack, time, to) || enter_by_unwinder(stack, time, to))
+			return;
+		/* longjmp() to code without a name, or where nothing was seen to call setjmp(). */
+		if (!symbol_is_function(to->symbol) || location_unwinds(top(stack)->symbol->name)) {
+			jump_into(stack, time, to);
+			return;
+		}
+	}
+	precise_begin_other_stack(stack, time, to, dropped);
+}
+
+static __attribute__((noinline)) void leave_by_jump(struct precise_stack *stack, int64_t time,
+						    const struct location_pair *places)
+{
+	if (stack->now.depth)
+		jump_to_stack(stack, time, places);
+	else
+		precise_infer_root(stack, &places->to);
 	precise_watch_room(stack);
 }
 
@@ -233,6 +281,12 @@ static void jump_by_return(struct precise_stack *stack, int64_t time, const stru
 	on_jump(stack, time, to);
 }
 
+/* Returns whether the innermost frame is the outermost one, too, and its call was not seen. */
+static bool is_root(const struct precise_stack *stack)
+{
+	return stack->now.depth == 1 && top(stack)->kind == FRAME_INFERRED;
+}
+
 /* A return to elsewhere than just behind the call of the top. */
 static __attribute__((noinline)) void return_elsewhere(struct precise_stack *stack, int64_t time,
 						       const struct location *to)
@@ -252,7 +306,9 @@ static __attribute__((noinline)) void return_elsewhere(struct precise_stack *sta
 		precise_replace(stack, time, to);
 	} else if (location_is_entry(to) || top(stack)->resolving) {
 		jump_by_return(stack, time, to);
-	} else if (stack->now.depth == 1 && top(stack)->kind == FRAME_INFERRED) {
+	} else if (is_root(stack) && precise_return_to_candidate(stack, time, to)) {
+		/* a stack that was left, and is known better now */
+	} else if (is_root(stack)) {
 		bool unwinds = precise_unwinds(stack);
 
 		precise_pop(stack, time);
@@ -529,7 +585,11 @@ static inline void follow_near(struct precise_stack *stack, int64_t time,
 	case BRANCH_TX_ABORT:
 		if (leaves_stub(stack, places))
 			precise_reveal(stack, time);
-		else if (!stays(branch->event, places))
+		else if (stays(branch->event, places))
+			break;
+		else if (__builtin_expect(location_leaves_stack(places), false))
+			leave_by_jump(stack, time, places);
+		else
 			on_jump(stack, time, &places->to);
 		break;
 	default:

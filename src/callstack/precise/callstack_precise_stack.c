@@ -27,17 +27,30 @@ void precise_add_end(struct precise_stack *stack, int64_t time, const struct fra
 	timestamp_group_add(&stack->group, time, &event, &detail);
 }
 
-void precise_emit_inferred(struct precise_stack *stack, const struct frame *frame)
+void precise_emit_enclosing(struct precise_stack *stack, const struct frame *frame, uint16_t flags)
 {
+	uint16_t uncertain = frame->slice_flags & SLICE_UNCERTAIN_LEVEL;
 	struct slice_event event = { .symbol = frame->symbol,
 				     .ip = frame->entry_ip,
-				     .flags = frame->slice_flags & SLICE_UNCERTAIN_LEVEL,
+				     .flags = uncertain | flags,
 				     .order = SLICE_ORDER_DEFERRED };
 	struct slice_detail detail = { .insns = stack->counts_since.insns,
 				       .cycles = stack->counts_since.cycles };
 
-	timestamp_group_infer(&stack->group, stack->since, &event, &detail);
-	stack->base.machine->uncertain_levels += event.flags != 0;
+	if (frame->kind == FRAME_CALLED && !flags) {
+		detail.caller = frame->caller;
+		detail.caller_offset = frame->caller_offset;
+	}
+	if (stack->watched)
+		timestamp_group_infer_watched(&stack->group, &event, &detail);
+	else
+		timestamp_group_infer(&stack->group, stack->since, &event, &detail);
+	stack->base.machine->uncertain_levels += uncertain != 0;
+}
+
+void precise_emit_inferred(struct precise_stack *stack, const struct frame *frame)
+{
+	precise_emit_enclosing(stack, frame, SLICE_INFERRED_START);
 }
 
 void precise_save_for_undo(struct precise_stack *stack, size_t depth)
@@ -59,11 +72,11 @@ void precise_reveal(struct precise_stack *stack, int64_t time)
 void precise_set_since(struct precise_stack *stack, int64_t time)
 {
 	stack->since = time;
+	stack->watched = stack->begun_by_jump = false;
 	stack->counts_since = stack->counts;
 }
 
-/* Begin an empty stack: later events have nothing to do with the frames so far. */
-static void begin_stack(struct precise_stack *stack, int64_t time)
+void precise_begin_stack(struct precise_stack *stack, int64_t time)
 {
 	timestamp_group_flush(&stack->group, time);
 	precise_set_since(stack, time);
@@ -73,7 +86,7 @@ void precise_end_frames(struct precise_stack *stack, int64_t time)
 {
 	precise_pop_to(stack, time, 0);
 	if (stack->since < stack->settled)
-		begin_stack(stack, time);
+		precise_begin_stack(stack, time);
 }
 
 void precise_infer_root(struct precise_stack *stack, const struct location *location)
@@ -83,7 +96,8 @@ void precise_infer_root(struct precise_stack *stack, const struct location *loca
 			       .kind = FRAME_INFERRED };
 
 	if (stack->since < stack->settled)
-		begin_stack(stack, stack->last_time);
+		precise_begin_stack(stack, stack->last_time);
+	precise_forget_candidates(stack);
 	precise_emit_inferred(stack, &frame);
 	stack->root_number = stack->group.outer.count;
 	*frame_list_add(&stack->now) = frame;
@@ -109,7 +123,7 @@ void precise_enter_unseen(struct precise_stack *stack, int64_t time, const struc
 	if (!stack->root_number) {
 		/* The root's slice cannot be marked any more: what follows encloses nothing. */
 		precise_pop_to(stack, time, 0);
-		begin_stack(stack, time);
+		precise_begin_stack(stack, time);
 		precise_infer_root(stack, to);
 		return;
 	}
@@ -138,66 +152,7 @@ bool precise_unwinds(const struct precise_stack *stack)
 	return false;
 }
 
-/* ---- Other stacks -------------------------------------------------------- */
-
-/* Move the list of frames instead of copying it: it may be long, and keeps its index. */
-static void switch_out(struct precise_stack *stack, int64_t time)
-{
-	struct frame_list *slot = &stack->switched_out[stack->next_switched_out++ % STACKS_MAX];
-	struct frame_list freed = *slot;
-
-	stack->has_root = false;
-	stack->root_number = 0;
-	for (size_t i = stack->now.depth; i-- > 0;) {
-		if (!stack->now.frames[i].hidden)
-			precise_emit_end(stack, time, &stack->now.frames[i]);
-	}
-	if (stack->unchanged)
-		precise_save_for_undo(stack, 0);
-	frame_list_clear(&freed);
-	*slot = stack->now;
-	stack->now = freed;
-}
-
-/* Resume a stack, of which the frame at `at - 1` returns. */
-static void switch_in(struct precise_stack *stack, int64_t time, struct frame_list *slot, size_t at)
-{
-	begin_stack(stack, time);
-	for (size_t i = 0; i + 1 < at; i++)
-		precise_push(stack, time, &slot->frames[i]);
-	frame_list_clear(slot);
-}
-
-void precise_switch_stack(struct precise_stack *stack, int64_t time, const struct location *to)
-{
-	struct frame_list *slot = NULL;
-	size_t at = 0;
-
-	/* Stacks that were left at the same place look the same: the one left first comes first. */
-	for (unsigned i = 0; i < STACKS_MAX && !at; i++) {
-		slot = &stack->switched_out[(stack->next_switched_out + i) % STACKS_MAX];
-		at = frame_list_find(slot, FRAME_BY_RETURN, to->ip);
-	}
-	if (at) {
-		struct frame_list found = *slot;
-
-		*slot = (struct frame_list){ .resume = found.resume };
-		switch_out(stack, time);
-		switch_in(stack, time, &found, at);
-		frame_list_release(&found);
-		return;
-	}
-	switch_out(stack, time);
-	begin_stack(stack, time);
-	precise_infer_root(stack, to);
-}
-
-void precise_forget_stacks(struct precise_stack *stack)
-{
-	for (unsigned i = 0; i < STACKS_MAX; i++)
-		frame_list_clear(&stack->switched_out[i]);
-	memset(stack->jumps, 0, sizeof(stack->jumps));
-}
+/* ---- setjmp ---------------------------------------------------------------- */
 
 void precise_remember_setjmp(struct precise_stack *stack)
 {

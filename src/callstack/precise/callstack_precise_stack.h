@@ -11,8 +11,8 @@
 #include "src/callstack/precise/frame_list.h"
 #include "src/callstack/timestamp_group.h"
 
-/* Per thread: stacks that were switched out; calls of setjmp() that longjmp() may return to. */
-#define STACKS_MAX  64
+/* Per thread: stacks that were left; calls of setjmp() that longjmp() may return to. */
+#define STACKS_MAX  256
 #define JUMP_POINTS 32
 
 /* A call of setjmp(), and how deep the stack was. */
@@ -20,6 +20,15 @@ struct jump_point {
 	uint64_t return_ip; /* 0: none */
 	size_t depth;
 	uint8_t return_slack;
+};
+
+/* A stack that was left. */
+struct parked_stack {
+	struct frame_list frames; /* depth 0: free */
+	uint64_t left;            /* by which of the thread's switches */
+	size_t kept;              /* frames that are left if it is the current stack */
+	bool candidate;           /* it may be */
+	bool dropped;             /* perhaps nothing can come back to it */
 };
 
 enum special {
@@ -40,7 +49,7 @@ struct precise {
 	struct callstack_machine base;
 	struct name_table *names; /* borrowed */
 	struct symbol specials[SPECIALS];
-	const struct name *unwind_resume, *gogo;
+	const struct name *unwind_resume;
 	struct gap_name *gaps;  /* owned: a symbol per reason that occurred */
 	size_t room, room_most; /* frames that all stacks have room for, and may have */
 };
@@ -49,8 +58,11 @@ struct precise_stack {
 	struct callstack base;
 	struct timestamp_group group;
 	struct frame_list now;
-	struct frame_list switched_out[STACKS_MAX]; /* switched out; depth 0: free */
-	unsigned next_switched_out;
+	struct parked_stack *parked; /* owned */
+	size_t parked_count, parked_room;
+	uint64_t switches; /* to other stacks, so far */
+	size_t candidates; /* parked stacks that this one may be; 0: no question */
+	size_t known;      /* frames that all of them have in common, from the innermost one on */
 	struct jump_point jumps[JUMP_POINTS];
 	unsigned next_jump;
 	size_t room, room_seen; /* of all lists as counted last; of `now` then */
@@ -64,6 +76,8 @@ struct precise_stack {
 	int64_t gap_begin;                  /* mapped; of the current gap */
 	size_t root_number;       /* the root's among the deferred calls; 0: it was not inferred */
 	const struct symbol *gap; /* its slice's name; NULL: no gap */
+	bool watched; /* `since` is the begin that the group watches (timestamp_group_watch()) */
+	bool begun_by_jump; /* a jump to an entry began the stack: its function may return to any */
 	bool started;
 	bool plain;                /* no gap, no transaction: near branches change only frames */
 	bool has_root;             /* the outermost frame has no caller */
@@ -134,6 +148,12 @@ static inline void precise_emit_end(struct precise_stack *stack, int64_t time,
 	event->kind = SLICE_END;
 	event->order = 0;
 }
+
+/*
+ * Emit a frame that runs since the stack began and encloses all later ones; SLICE_INFERRED_START:
+ * perhaps it began before.
+ */
+void precise_emit_enclosing(struct precise_stack *stack, const struct frame *frame, uint16_t flags);
 
 /* Emit a frame that runs since the segment began and encloses all later ones. */
 void precise_emit_inferred(struct precise_stack *stack, const struct frame *frame);
@@ -240,13 +260,50 @@ void precise_enter_unseen(struct precise_stack *stack, int64_t time, const struc
 /* Returns whether the innermost frames are those of an exception or longjmp(), by their names. */
 bool precise_unwinds(const struct precise_stack *stack);
 
-/* ---- Other stacks -------------------------------------------------------- */
+/* ---- Other stacks (callstack_precise_switch.c) --------------------------- */
 
-/* Switch to the stack that was switched out with a call that returns to `to`, or to a new one. */
+/* Begin an empty stack: later events have nothing to do with the frames so far. */
+void precise_begin_stack(struct precise_stack *stack, int64_t time);
+
+/* What of a parked stack an address brings back. */
+enum precise_resume {
+	RESUME_TOP_CALL,     /* its innermost call returns there */
+	RESUME_TOP_FUNCTION, /* it is in its innermost function */
+	RESUME_ANY_CALL,     /* a call returns there, the innermost one that does */
+};
+
+/*
+ * Park the current stack, and resume one that was left.  Returns false, with nothing done, if
+ * there is none.  `dropped`: perhaps nothing can come back to the current stack.
+ */
+bool precise_resume_stack(struct precise_stack *stack, int64_t time, const struct location *to,
+			  enum precise_resume how, bool dropped);
+
+/* Park the current stack, and begin another one at `to`. */
+void precise_begin_other_stack(struct precise_stack *stack, int64_t time, const struct location *to,
+			       bool dropped);
+
+/* Switch to the stack that was left with a call that returns to `to`, or to a new one. */
 void precise_switch_stack(struct precise_stack *stack, int64_t time, const struct location *to);
 
-/* Forget the stacks that were switched out, and the setjmps. */
+/*
+ * The outermost frame known of this stack, its only one, returns to `to`: keep the candidates
+ * whose frame does; if a jump began the stack, they are those whose innermost call does.  Returns
+ * false, with nothing popped, if there are none.
+ */
+bool precise_return_to_candidate(struct precise_stack *stack, int64_t time,
+				 const struct location *to);
+
+/* Take this stack, if there are candidates, for the one that was left first. */
+void precise_guess_candidate(struct precise_stack *stack);
+
+/* Take this stack for none of the candidates. */
+void precise_forget_candidates(struct precise_stack *stack);
+
+/* Forget the stacks that were left, and the setjmps. */
 void precise_forget_stacks(struct precise_stack *stack);
+
+/* ---- setjmp ---------------------------------------------------------------- */
 
 /* Remember the call of a setjmp, which is the innermost frame. */
 void precise_remember_setjmp(struct precise_stack *stack);

@@ -143,6 +143,12 @@ tests_unit_decoder_packed_counts_test_SOURCES = tests/unit/decoder/packed_counts
 tests_unit_decoder_packed_counts_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_decoder_packed_counts_test_LDADD = $(UNIT_LIBS)
 
+check_PROGRAMS += tests/unit/decoder/stack_switch.test
+TESTS += tests/unit/decoder/stack_switch.test
+tests_unit_decoder_stack_switch_test_SOURCES = tests/unit/decoder/stack_switch.c
+tests_unit_decoder_stack_switch_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_stack_switch_test_LDADD = $(UNIT_LIBS)
+
 check_PROGRAMS += tests/unit/decoder/tnt_bits.test
 TESTS += tests/unit/decoder/tnt_bits.test
 tests_unit_decoder_tnt_bits_test_SOURCES = tests/unit/decoder/tnt_bits.c

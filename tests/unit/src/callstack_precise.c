@@ -893,6 +893,101 @@ START_TEST(a_new_goroutine_is_under_no_scheduler)
 }
 END_TEST
 
+/* Go's runtime by names, as in text: mcall() parks a goroutine, gogo() resumes one. */
+static void name_scheduler(void)
+{
+	function('m')->name = function('m')->linkage = name_intern_text(&names, "runtime.mcall");
+	function('o')->name = function('o')->linkage = name_intern_text(&names, "gogo");
+}
+
+static void park_by(char waiting, uint64_t offset)
+{
+	call(waiting, offset, 'w');
+	call('w', 0x10, 'm');
+	call('m', 0x10, 's'); /* the scheduler, on its own stack */
+	call('s', 0x10, 'o');
+}
+
+START_TEST(a_return_shows_which_of_several_stacks_came_back)
+{
+	name_scheduler();
+	call('a', 0x10, 'f');
+	park_by('f', 0x20);
+	jump('o', 'g', 0);
+	park_by('g', 0x30);
+	jump('o', 'w', 0x15); /* that of a > f or that of g */
+	expect_depth(0);
+	ret('w', 'g', 0x35);
+	expect_depth(0);
+	park_by('g', 0x30);
+	jump('o', 'w', 0x15);
+	ret('w', 'f', 0x25);
+	expect_depth(1);
+	ret('f', 'a', 0x15);
+	expect_depth(0);
+	expect("B 0 f\nB 10 w\nB 20 runtime.mcall\nE 30 runtime.mcall\nE 30 w\nE 30 f\nE 30 a\n"
+	       "B 30 s\nB 40 gogo\nE 50 gogo\nE 50 s\nB 50 g\nB 60 w\nB 70 runtime.mcall\n"
+	       "E 80 runtime.mcall\nE 80 w\nE 80 g\nB 80 s\nB 90 gogo\nE 100 gogo\nE 100 s\n"
+	       "B 100 w\nE 110 w\n"
+	       "B 120 w\nB 130 runtime.mcall\nE 140 runtime.mcall\nE 140 w\nE 140 g\nB 140 s\n"
+	       "B 150 gogo\nE 160 gogo\nE 160 s\nB 160 w\nE 170 w\nE 180 f\nE 180 a\n"
+	       "B 160 a deferred\nB 160 f deferred\nB 100 g deferred\n"
+	       "B 0 a inferred deferred\nS\n");
+}
+END_TEST
+
+START_TEST(a_stack_that_is_left_before_a_return_is_taken_for_the_one_left_first)
+{
+	name_scheduler();
+	call('a', 0x10, 'f');
+	park_by('f', 0x20);
+	jump('o', 'g', 0);
+	park_by('g', 0x30);
+	jump('o', 'w', 0x15);
+	call('w', 0x20, 'm'); /* again, within the same function */
+	call('m', 0x10, 's');
+	jump('s', 'h', 0);
+	feed_held();
+	ck_assert_uint_eq(machine->uncertain_levels, 2); /* a > f */
+}
+END_TEST
+
+START_TEST(a_stack_that_was_left_waits_for_a_hundred_others)
+{
+	name_scheduler();
+	call('a', 0x10, 'f');
+	park_by('f', 0x20);
+	for (int i = 0; i < 100; i++) {
+		jump('o', 'g', 0);
+		call('g', 0x30, 'v');
+		call('v', 0x10, 'm');
+		call('m', 0x10, 'o');
+	}
+	jump('o', 'w', 0x15);
+	expect_depth(2);
+	ret('w', 'f', 0x25);
+	ret('f', 'a', 0x15);
+	expect_depth(0);
+}
+END_TEST
+
+/* boost's ontop_fcontext(): its function returns to where another stack was left. */
+START_TEST(a_function_may_run_on_top_of_a_stack_that_was_left)
+{
+	name_scheduler();
+	call('a', 0x10, 'f');
+	call('f', 0x20, 'm');
+	call('m', 0x10, 'o');
+	jump('o', 't', 0);
+	call('t', 0x10, 'x');
+	ret('x', 't', 0x15);
+	ret('t', 'f', 0x25);
+	expect_depth(1);
+	ret('f', 'a', 0x15);
+	expect_depth(0);
+}
+END_TEST
+
 START_TEST(a_gap_is_a_slice_and_a_new_segment_begins_behind_it)
 {
 	call('m', 0x10, 'f');
@@ -1223,6 +1318,10 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, a_stack_that_was_left_is_found_again);
 	tcase_add_test(tests, gogo_goes_to_the_stack_of_its_goroutine);
 	tcase_add_test(tests, a_new_goroutine_is_under_no_scheduler);
+	tcase_add_test(tests, a_return_shows_which_of_several_stacks_came_back);
+	tcase_add_test(tests, a_stack_that_is_left_before_a_return_is_taken_for_the_one_left_first);
+	tcase_add_test(tests, a_stack_that_was_left_waits_for_a_hundred_others);
+	tcase_add_test(tests, a_function_may_run_on_top_of_a_stack_that_was_left);
 	tcase_add_test(tests, a_gap_is_a_slice_and_a_new_segment_begins_behind_it);
 	tcase_add_test(tests, exec_leaves_nothing_of_the_old_stack);
 	tcase_add_test(tests, a_forked_child_has_its_parents_frames);

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Several stacks of one thread: coroutines, goroutines, swapcontext().
+ *
+ * A stack that is left is parked; a branch to just behind a call of it brings it back.  Often
+ * that holds for several (all that yield by one call), and which one it is shows only where they
+ * differ: so the frames that all of these candidates have in common come back first, and the
+ * others when a return leaves one candidate, or several with the same frames.  They enclose what
+ * was seen in between (SLICE_ORDER_DEFERRED).  If the stack is left before, it is taken for the
+ * candidate that was left first, and the slices that only that one has are marked
+ * (SLICE_UNCERTAIN_LEVEL).
+ */
+#include "src/callstack/precise/callstack_precise_stack.h"
+
+#include <string.h>
+
+/* ---- Candidates ---------------------------------------------------------- */
+
+void precise_forget_candidates(struct precise_stack *stack)
+{
+	for (size_t i = 0; stack->candidates && i < stack->parked_count; i++)
+		stack->parked[i].candidate = false;
+	stack->candidates = 0;
+	stack->known = 0;
+}
+
+/* Returns the next candidate behind parked stack i - 1; parked_count: none. */
+static size_t next_candidate(const struct precise_stack *stack, size_t i)
+{
+	while (i < stack->parked_count && !stack->parked[i].candidate)
+		i++;
+	return i;
+}
+
+/* Returns the candidate that was left first; there is one. */
+static struct parked_stack *first_left(struct precise_stack *stack)
+{
+	struct parked_stack *first = NULL;
+
+	for (size_t i = next_candidate(stack, 0); i < stack->parked_count;
+	     i = next_candidate(stack, i + 1)) {
+		if (!first || stack->parked[i].left < first->left)
+			first = &stack->parked[i];
+	}
+	return first;
+}
+
+static bool same_frame(const struct frame *a, const struct frame *b)
+{
+	return a->symbol == b->symbol && a->kind == b->kind && a->return_ip == b->return_ip &&
+	       a->hidden == b->hidden;
+}
+
+/*
+ * Returns how many frames outside of those that are known all candidates have in common, from the
+ * innermost one on; the outermost of them may return to different places.  `*all`: they have the
+ * same frames, and no others.
+ */
+static size_t count_common(struct precise_stack *stack, bool *all)
+{
+	const struct parked_stack *first = first_left(stack);
+	size_t most = first->kept - stack->known, common = most;
+
+	*all = true;
+	for (size_t i = next_candidate(stack, 0); i < stack->parked_count;
+	     i = next_candidate(stack, i + 1)) {
+		const struct parked_stack *other = &stack->parked[i];
+		size_t count = other->kept - stack->known, n = 0;
+		const struct frame *a = first->frames.frames + most,
+				   *b = other->frames.frames + count;
+
+		while (n < common && n < count && same_frame(a - 1 - n, b - 1 - n))
+			n++;
+		if (n < most || n < count)
+			*all = false;
+		/* The same function, which was called from elsewhere. */
+		if (n < common && n < count &&
+		    a[-1 - (ptrdiff_t)n].symbol == b[-1 - (ptrdiff_t)n].symbol)
+			n++;
+		common = n < common ? n : common;
+	}
+	return common;
+}
+
+/* Returns 1 + the number of frames that a parked stack keeps if `to` resumes it; 0: it does not. */
+static size_t count_kept(struct frame_list *list, const struct location *to,
+			 enum precise_resume how)
+{
+	const struct frame *innermost = &list->frames[list->depth - 1];
+
+	switch (how) {
+	case RESUME_TOP_CALL:
+		return frame_returns_to(innermost, to->ip) ? list->depth : 0;
+	case RESUME_TOP_FUNCTION:
+		return symbol_is_function(to->symbol) && !location_is_function_entry(to) &&
+				       same_function(innermost->symbol, to->symbol)
+			       ? list->depth + 1
+			       : 0;
+	case RESUME_ANY_CALL:
+		break;
+	}
+	return frame_list_find(list, FRAME_BY_RETURN, to->ip);
+}
+
+static bool has_candidate(struct precise_stack *stack, const struct location *to,
+			  enum precise_resume how)
+{
+	for (size_t i = 0; i < stack->parked_count; i++) {
+		struct frame_list *list = &stack->parked[i].frames;
+
+		if (list->depth && count_kept(list, to, how))
+			return true;
+	}
+	return false;
+}
+
+/* Set the candidates.  Returns their number. */
+static size_t find_candidates(struct precise_stack *stack, const struct location *to,
+			      enum precise_resume how)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < stack->parked_count; i++) {
+		struct parked_stack *parked = &stack->parked[i];
+		size_t kept = parked->frames.depth ? count_kept(&parked->frames, to, how) : 0;
+
+		parked->candidate = kept;
+		parked->kept = kept ? kept - 1 : 0;
+		count += parked->candidate;
+	}
+	return count;
+}
+
+/* ---- Coming back --------------------------------------------------------- */
+
+/*
+ * Put `count` frames around those that there are, from the innermost one of `frames + count` on.
+ * Their slices began when the stack came back.
+ */
+static void enclose(struct precise_stack *stack, const struct frame *frames, size_t count,
+		    uint16_t flags)
+{
+	struct frame_list *now = &stack->now;
+	size_t depth = now->depth;
+
+	precise_before_change(stack, 0);
+	while (now->depth < depth + count)
+		frame_list_add(now);
+	memmove(now->frames + count, now->frames, depth * sizeof(*now->frames));
+	memcpy(now->frames, frames, count * sizeof(*now->frames));
+	for (size_t i = count; i-- > 0;) {
+		now->frames[i].called = stack->counts_since;
+		now->frames[i].slice_flags |= flags;
+		if (!now->frames[i].hidden)
+			precise_emit_enclosing(stack, &now->frames[i], 0);
+	}
+	if (count && !now->frames[0].hidden)
+		stack->root_number = stack->group.outer.count;
+}
+
+static void free_parked(struct parked_stack *parked)
+{
+	frame_list_clear(&parked->frames);
+	parked->candidate = false;
+}
+
+/* The stack is a candidate: its other frames come back, too. */
+static void take(struct precise_stack *stack, struct parked_stack *parked, uint16_t flags)
+{
+	enclose(stack, parked->frames.frames, parked->kept - stack->known, flags);
+	free_parked(parked);
+	precise_forget_candidates(stack);
+}
+
+/*
+ * Begin a stack, which has no frames yet, with some.  What is found to be around them later begins
+ * with the first of them, at whatever time that will be.
+ */
+static void begin_with(struct precise_stack *stack, int64_t time, const struct frame *frames,
+		       size_t count)
+{
+	precise_set_since(stack, time);
+	for (size_t i = 0; i < count; i++) {
+		precise_push(stack, time, &frames[i]);
+		if (frames[i].hidden)
+			continue;
+		if (!stack->watched)
+			timestamp_group_watch(&stack->group);
+		stack->watched = true;
+		stack->base.machine->uncertain_levels +=
+			frames[i].slice_flags & SLICE_UNCERTAIN_LEVEL ? 1 : 0;
+	}
+}
+
+/* The stack, which has no frames yet, is one of the candidates. */
+static void begin_candidate(struct precise_stack *stack, int64_t time)
+{
+	struct parked_stack *first = first_left(stack);
+	bool all;
+	size_t common = count_common(stack, &all);
+
+	if (!common || all) {
+		begin_with(stack, time, first->frames.frames, first->kept);
+		free_parked(first);
+		precise_forget_candidates(stack);
+		return;
+	}
+	begin_with(stack, time, first->frames.frames + first->kept - common, common);
+	stack->now.frames[0].kind = FRAME_INFERRED;
+	stack->known = common;
+}
+
+/* Add what is known of the candidates: all if they are the same, else what they have in common. */
+static bool reveal_common(struct precise_stack *stack)
+{
+	struct parked_stack *first = first_left(stack);
+	size_t around = first->kept - stack->known, common;
+	bool all;
+
+	common = count_common(stack, &all);
+	if (all) {
+		take(stack, first, 0);
+		return true;
+	}
+	if (!common)
+		return false;
+	enclose(stack, first->frames.frames + around - common, common, 0);
+	stack->now.frames[0].kind = FRAME_INFERRED;
+	stack->known += common;
+	return true;
+}
+
+void precise_guess_candidate(struct precise_stack *stack)
+{
+	const struct frame *frame;
+	struct parked_stack *first;
+	struct frame *root = stack->now.frames;
+
+	if (!stack->candidates)
+		return;
+	if (!stack->now.depth || root->kind != FRAME_INFERRED) {
+		precise_forget_candidates(stack);
+		return;
+	}
+	first = first_left(stack);
+	frame = &first->frames.frames[first->kept - stack->known];
+	precise_before_change(stack, 0);
+	root->kind = frame->kind;
+	root->return_ip = frame->return_ip;
+	root->return_slack = frame->return_slack;
+	root->caller = frame->caller;
+	root->caller_offset = frame->caller_offset;
+	take(stack, first, SLICE_UNCERTAIN_LEVEL);
+}
+
+/*
+ * A function was begun by a jump, and returns to just behind the call of a stack that was left: it
+ * ran on top of that one (boost's ontop_fcontext()).
+ */
+static bool return_to_parked(struct precise_stack *stack, int64_t time, const struct location *to)
+{
+	if (!stack->begun_by_jump || !has_candidate(stack, to, RESUME_TOP_CALL))
+		return false;
+	stack->begun_by_jump = false;
+	stack->candidates = find_candidates(stack, to, RESUME_TOP_CALL);
+	precise_pop(stack, time);
+	if (!reveal_common(stack) || !stack->now.depth)
+		precise_infer_root(stack, to);
+	return true;
+}
+
+bool precise_return_to_candidate(struct precise_stack *stack, int64_t time,
+				 const struct location *to)
+{
+	size_t left = 0;
+
+	if (!stack->candidates)
+		return return_to_parked(stack, time, to);
+
+	for (size_t i = next_candidate(stack, 0); i < stack->parked_count;
+	     i = next_candidate(stack, i + 1)) {
+		const struct parked_stack *parked = &stack->parked[i];
+
+		left += frame_returns_to(&parked->frames.frames[parked->kept - stack->known],
+					 to->ip);
+	}
+	if (!left) {
+		precise_forget_candidates(stack);
+		return false;
+	}
+	for (size_t i = next_candidate(stack, 0); i < stack->parked_count;
+	     i = next_candidate(stack, i + 1)) {
+		struct parked_stack *parked = &stack->parked[i];
+
+		parked->candidate = frame_returns_to(
+			&parked->frames.frames[parked->kept - stack->known], to->ip);
+	}
+	stack->candidates = left;
+	precise_pop(stack, time);
+	if (!reveal_common(stack) || !stack->now.depth)
+		precise_infer_root(stack, to);
+	return true;
+}
+
+/* ---- Leaving ------------------------------------------------------------- */
+
+/* Returns whether parked stack `a` is given up before `b`. */
+static bool is_worse(const struct parked_stack *a, const struct parked_stack *b)
+{
+	if (a->candidate != b->candidate)
+		return b->candidate;
+	if (a->dropped != b->dropped)
+		return a->dropped;
+	return a->left < b->left;
+}
+
+/* Returns a slot: a free one, a new one, or that of the worst stack, which is given up. */
+static struct parked_stack *find_slot(struct precise_stack *stack)
+{
+	struct parked_stack *worst = NULL;
+
+	for (size_t i = 0; i < stack->parked_count; i++) {
+		struct parked_stack *parked = &stack->parked[i];
+
+		if (!parked->frames.depth)
+			return parked;
+		if (!worst || is_worse(parked, worst))
+			worst = parked;
+	}
+	if (stack->parked_count < STACKS_MAX) {
+		stack->parked = alloc_grow(stack->parked, &stack->parked_room,
+					   stack->parked_count + 1, sizeof(*stack->parked));
+		worst = &stack->parked[stack->parked_count++];
+		*worst = (struct parked_stack){ .frames.resume = stack->now.resume };
+	}
+	return worst;
+}
+
+/* Move the list of frames instead of copying it: it may be long, and keeps its index. */
+static void park(struct precise_stack *stack, int64_t time, bool dropped)
+{
+	struct parked_stack *slot;
+	struct frame_list freed;
+
+	stack->has_root = false;
+	stack->root_number = 0;
+	for (size_t i = stack->now.depth; i-- > 0;) {
+		if (!stack->now.frames[i].hidden)
+			precise_emit_end(stack, time, &stack->now.frames[i]);
+	}
+	if (stack->unchanged)
+		precise_save_for_undo(stack, 0);
+	slot = find_slot(stack);
+	stack->candidates -= slot->candidate;
+	freed = slot->frames;
+	frame_list_clear(&freed);
+	*slot = (struct parked_stack){ .frames = stack->now,
+				       .left = ++stack->switches,
+				       .dropped = dropped };
+	stack->now = freed;
+}
+
+/* ---- Switching ----------------------------------------------------------- */
+
+bool precise_resume_stack(struct precise_stack *stack, int64_t time, const struct location *to,
+			  enum precise_resume how, bool dropped)
+{
+	if (!has_candidate(stack, to, how))
+		return false;
+	precise_guess_candidate(stack);
+	stack->candidates = find_candidates(stack, to, how);
+	if (!stack->candidates)
+		return false;
+	park(stack, time, dropped);
+	begin_candidate(stack, time);
+	return true;
+}
+
+void precise_begin_other_stack(struct precise_stack *stack, int64_t time, const struct location *to,
+			       bool dropped)
+{
+	struct frame first = { .symbol = symbol_of(stack, to),
+			       .entry_ip = to->ip,
+			       .kind = FRAME_INFERRED };
+
+	precise_guess_candidate(stack);
+	park(stack, time, dropped);
+	if (location_is_function_entry(to)) {
+		begin_with(stack, time, &first, 1);
+		stack->begun_by_jump = true;
+	} else {
+		precise_begin_stack(stack, time);
+		precise_infer_root(stack, to);
+	}
+}
+
+void precise_switch_stack(struct precise_stack *stack, int64_t time, const struct location *to)
+{
+	if (!precise_resume_stack(stack, time, to, RESUME_TOP_CALL, false) &&
+	    !precise_resume_stack(stack, time, to, RESUME_ANY_CALL, false))
+		precise_begin_other_stack(stack, time, to, false);
+}
+
+void precise_forget_stacks(struct precise_stack *stack)
+{
+	for (size_t i = 0; i < stack->parked_count; i++)
+		free_parked(&stack->parked[i]);
+	stack->candidates = 0;
+	memset(stack->jumps, 0, sizeof(stack->jumps));
+}
