@@ -41,4 +41,20 @@ static inline size_t utf8_character(const char *text, size_t left)
 	return length;
 }
 
+/*
+ * Returns the length of the longest prefix of at most `most` (at least 4) bytes that ends between
+ * two characters; `most` itself if the text is not UTF-8 there.
+ */
+static inline size_t utf8_cut(const char *text, size_t length, size_t most)
+{
+	size_t end = most;
+
+	if (length <= most)
+		return length;
+	/* A character has three bytes behind its first, at most. */
+	while (end > most - 3 && (text[end] & 0xc0) == 0x80)
+		end--;
+	return (text[end] & 0xc0) == 0x80 ? most : end;
+}
+
 #endif

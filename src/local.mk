@@ -128,6 +128,7 @@ libptrace2ftf_a_SOURCES = \
 	src/slices/slice_sink.h \
 	src/slices/slice_sorter.c src/slices/slice_sorter.h \
 	src/slices/slice_store.c src/slices/slice_store.h \
+	src/slices/slice_limit.c src/slices/slice_limit.h \
 	src/slices/slice_totals.c src/slices/slice_totals.h \
 	src/slices/sorter_track.c src/slices/sorter_track.h \
 	src/slices/sorter_types.h \

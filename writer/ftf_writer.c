@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 
+#include "base/utf8.h"
+
 /* A thread record is 24 bytes, two ids in a record are 16. */
 #define THREAD_INLINE_USES 2
 #define STRING_INLINE_USES 1
@@ -258,15 +260,7 @@ struct ftf_low *ftf_low_borrow(struct ftf_writer *writer)
 
 size_t ftf_cut(const char *text, size_t length)
 {
-	size_t end = FTF_STRING_MAX;
-
-	if (length <= FTF_STRING_MAX)
-		return length;
-	for (int i = 0; i < 4 && end; i++, end--) {
-		if (((unsigned char)text[end] & 0xc0) != 0x80)
-			return end;
-	}
-	return FTF_STRING_MAX; /* not UTF-8 */
+	return utf8_cut(text, length, FTF_STRING_MAX);
 }
 
 struct ftf_name ftf_name_borrow(struct ftf_writer *writer, const char *text, size_t length)

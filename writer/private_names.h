@@ -26,12 +26,15 @@
 #define output_name_temporary    ftf_private_output_name_temporary
 #define output_is_readable       ftf_private_output_is_readable
 #define output_map               ftf_private_output_map
+#define output_limit             ftf_private_output_limit
 #define output_open              ftf_private_output_open
 #define output_drop              ftf_private_output_drop
 #define output_hold              ftf_private_output_hold
 #define output_place             ftf_private_output_place
 #define output_remove_left       ftf_private_output_remove_left
 #define output_reserve           ftf_private_output_reserve
+#define output_room              ftf_private_output_room
+#define output_size              ftf_private_output_size
 #define output_stream            ftf_private_output_stream
 #define output_track_unfinished  ftf_private_output_track_unfinished
 #define output_write             ftf_private_output_write

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/io/compressor.h"
@@ -22,6 +23,9 @@
  */
 #define FLUSH_AT    ((size_t)64 * 1024)
 #define BUFFER_SIZE (FLUSH_AT + OUTPUT_RESERVE_MAX)
+
+/* Bytes behind the limit until the end of a line; a longer one has no end. */
+#define LINE_REST_MAX ((size_t)1024 * 1024)
 
 /* The temporary file that output_remove_unfinished() removes; empty: none. */
 static char unfinished[PATH_MAX];
@@ -126,7 +130,7 @@ static int open_fd(struct output *output, struct error *err)
 /* Returns 0, or the errno of write(); also called by the compressor's thread. */
 static int write_fd(void *context, const uint8_t *bytes, size_t size)
 {
-	const struct output *output = context;
+	struct output *output = context;
 
 	while (size) {
 		ssize_t done = write(output->fd, bytes, size);
@@ -135,10 +139,72 @@ static int write_fd(void *context, const uint8_t *bytes, size_t size)
 			continue;
 		if (done < 0)
 			return errno;
+		__atomic_fetch_add(&output->file_bytes, (uint64_t)done, __ATOMIC_RELAXED);
 		bytes += done;
 		size -= (size_t)done;
 	}
 	return 0;
+}
+
+/* ---- The limit ----------------------------------------------------------- */
+
+static uint64_t default_limit(const struct output *output)
+{
+	struct statvfs space;
+	uint64_t quarter;
+
+	/* Of a pipe or a device the system says nothing of use. */
+	if (!output->temporary || fstatvfs(output->fd, &space) < 0)
+		return OUTPUT_LIMIT_DEFAULT;
+	quarter = (uint64_t)space.f_bavail * space.f_frsize / 4;
+	return quarter && quarter < OUTPUT_LIMIT_DEFAULT ? quarter : OUTPUT_LIMIT_DEFAULT;
+}
+
+void output_limit(struct output *output, uint64_t most, bool lines)
+{
+	output->lines = lines;
+	output->limit = most ? most : default_limit(output);
+}
+
+uint64_t output_size(const struct output *output)
+{
+	uint64_t bytes = output->elsewhere;
+
+	if (output->compressor)
+		return bytes + __atomic_load_n(&output->file_bytes, __ATOMIC_RELAXED);
+	return bytes + output->written + output->used;
+}
+
+uint64_t output_room(const struct output *output)
+{
+	uint64_t bytes = output_size(output);
+
+	if (!output->limit)
+		return UINT64_MAX;
+	return bytes < output->limit ? output->limit - bytes : 0;
+}
+
+/*
+ * Returns how many bytes of text still belong to the output: up to the end of the line that
+ * reaches the limit.
+ */
+static size_t count_allowed(struct output *output, const char *text, size_t size)
+{
+	const char *end;
+	uint64_t room;
+
+	if (!output->lines)
+		return size;
+	if (output->cut)
+		return 0;
+	room = output_room(output);
+	if (size <= room)
+		return size;
+	end = memchr(text + room, '\n', size - room);
+	if (end || output->line_rest + size - room > LINE_REST_MAX)
+		output->cut = true;
+	output->line_rest += size - room;
+	return end ? (size_t)(end + 1 - text) : size;
 }
 
 int output_open(struct output *output, const char *path, struct error *err)
@@ -228,11 +294,12 @@ static void write_printable(struct output *output, const char *bytes, size_t siz
 static ssize_t write_cookie(void *cookie, const char *bytes, size_t size)
 {
 	struct output *output = cookie;
+	size_t allowed = count_allowed(output, bytes, size);
 
 	if (output->terminal)
-		write_printable(output, bytes, size);
+		write_printable(output, bytes, allowed);
 	else
-		output_write(output, bytes, size);
+		output_write(output, bytes, allowed);
 	return output_failed(output) ? 0 : (ssize_t)size;
 }
 
@@ -272,6 +339,7 @@ void output_clear(struct output *output)
 		record_failure(output, errno);
 	output->used = 0;
 	output->written = 0;
+	output->file_bytes = 0;
 }
 
 /* ---- Into place ---------------------------------------------------------- */

@@ -35,6 +35,12 @@ struct output {
 	uint8_t *buffer;               /* owned */
 	size_t used;                   /* bytes in the buffer */
 	uint64_t written;              /* bytes handed on, before compression */
+	uint64_t file_bytes;           /* handed to the system; also by the compressor's thread */
+	uint64_t elsewhere;            /* bytes that wait in other files: they count, too */
+	uint64_t limit;                /* of output_limit(); 0: none */
+	size_t line_rest;              /* bytes of a line behind the limit */
+	bool lines;                    /* the limit cuts text */
+	bool cut;                      /* something was left out at the limit */
 	bool terminal;                 /* controls in text become '?': printable.h */
 	struct printable printable;
 	struct error err; /* the first failure */
@@ -48,6 +54,30 @@ struct output {
  * Returns 0; -1 with err filled, and then nothing was created.
  */
 int output_open(struct output *output, const char *path, struct error *err);
+
+/* Without a limit of the user's: this, and a quarter of the space that is free in the file system.
+ */
+#define OUTPUT_LIMIT_DEFAULT (UINT64_C(64) << 30)
+
+/*
+ * Limit the bytes of the file: `most`, 0: the default.  With `lines`, text of output_stream() ends
+ * with the line that reaches the limit; whoever writes otherwise asks output_full().
+ */
+void output_limit(struct output *output, uint64_t most, bool lines);
+
+/*
+ * Returns the bytes of the file up to now, with those that wait elsewhere; of a compressed one
+ * those that the compressor's thread has written.
+ */
+uint64_t output_size(const struct output *output);
+
+/* Returns how many bytes are missing to the limit; 0: it was reached.  UINT64_MAX: no limit. */
+uint64_t output_room(const struct output *output);
+
+static inline bool output_full(const struct output *output)
+{
+	return !output_room(output);
+}
 
 /* From now on keep the name of the temporary file for output_remove_unfinished(). */
 void output_track_unfinished(void);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/utf8.h"
 
 void name_table_init(struct name_table *table)
 {
@@ -48,8 +49,7 @@ const struct name *name_intern(struct name_table *table, const char *text, size_
 {
 	const struct name *name;
 
-	if (length > UINT32_MAX - 1)
-		length = UINT32_MAX - 1;
+	length = utf8_cut(text, length, NAME_LENGTH_MAX);
 	pthread_mutex_lock(&table->lock);
 	name = find_or_add(table, text, (uint32_t)length);
 	pthread_mutex_unlock(&table->lock);

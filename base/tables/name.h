@@ -16,6 +16,12 @@
 #include "base/arena.h"
 #include "base/tables/id_index.h"
 
+/*
+ * Bytes of a name; the rest is cut off, between two characters of UTF-8.  As in FTF, so that
+ * all formats show the same names, and a name of a megabyte does not come back in each line.
+ */
+#define NAME_LENGTH_MAX 32000
+
 struct name {
 	uint32_t id;     /* 0, 1, 2, ... in the order of first use */
 	uint32_t length; /* bytes of text, without the NUL at its end */
@@ -36,7 +42,7 @@ void name_table_init(struct name_table *table);
 void name_table_release(struct name_table *table);
 
 /*
- * Returns the name with exactly these bytes, made at first use; borrowed from
+ * Returns the name with these bytes, up to NAME_LENGTH_MAX, made at first use; borrowed from
  * the table, valid until name_table_release().  Never NULL.
  */
 const struct name *name_intern(struct name_table *table, const char *text, size_t length);

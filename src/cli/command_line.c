@@ -79,6 +79,7 @@ static const char *const expected[] = {
 	[OPTION_BETWEEN] = "START,STOP",
 	[OPTION_DURATION] = "a time like 500ns or 1.5us",
 	[OPTION_FIT] = "a number of slices like 2M, or none",
+	[OPTION_BYTES] = "a size like 500MB or 2GB",
 	[OPTION_SPLIT_SIZE] = "a size like 2M (slices), 500MB or 10ms",
 	[OPTION_CLOCK_OFFSET] = "mono=TIME or real=TIME",
 };
@@ -122,6 +123,9 @@ static void parse_argument(struct argp_state *state, const struct option_spec *s
 		break;
 	case OPTION_DURATION:
 		valid = selection_duration(text, field);
+		break;
+	case OPTION_BYTES:
+		valid = selection_bytes(text, field);
 		break;
 	case OPTION_SPLIT_SIZE:
 		valid = selection_split(field, text);

@@ -160,6 +160,9 @@ const struct option_spec option_specs[] = {
 	  .help = "The page that shows it: an own instance of Perfetto's UI (default: "
 		  "https://ui.perfetto.dev)",
 	  .neutral = true },
+	{ "max-output", 0, "SIZE", GROUP_OUTPUT, OPTION_BYTES, FIELD(max_output),
+	  .help = "End the output when it has SIZE bytes (500MB), with all that began before "
+		  "(default: a quarter of the free space, at most 64 GiB)" },
 	{ "runtime-events", 0, "FILE[,pid=N][,ocaml=5.N][,tid.RING=N]", GROUP_OCAML,
 	  OPTION_RUNTIME_EVENTS, 0,
 	  .help = "Show garbage collections and the program's own events of FILE, the PID.events "

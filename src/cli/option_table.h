@@ -35,6 +35,7 @@ enum option_type {
 	OPTION_TIME_RANGE,     /* struct selection: from, to */
 	OPTION_BETWEEN,        /* struct selection: start, stop */
 	OPTION_DURATION,       /* uint64_t: ns */
+	OPTION_BYTES,          /* uint64_t */
 	OPTION_SPLIT_SIZE,     /* struct split_size */
 	OPTION_FIT,            /* uint64_t: slices, as of selection_fit() */
 	OPTION_CLOCK_OFFSET,   /* struct clock_offsets */

@@ -112,6 +112,7 @@ static void print_branch(struct format_output *output, const struct branch_event
 
 const struct output_format format_branches = {
 	.name = "branches",
+	.lines = true,
 	.as_perf = true,
 	.open = open_branches,
 	.branch = print_branch,

@@ -100,6 +100,7 @@ static void print_input_end(struct format_output *output, bool newer)
 
 const struct output_format format_calls = {
 	.name = "calls",
+	.lines = true,
 	.slices = SLICES_AS_FOUND,
 	.open = open_calls,
 	.branch = print_branch,

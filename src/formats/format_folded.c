@@ -167,6 +167,7 @@ static void release_folded(struct format_output *output)
 
 const struct output_format format_folded = {
 	.name = "folded",
+	.lines = true,
 	.slices = SLICES_SORTED,
 	.open = open_folded,
 	.finish = print_folded,

@@ -250,6 +250,7 @@ static void release_functions(struct format_output *output)
 
 const struct output_format format_functions = {
 	.name = "functions",
+	.lines = true,
 	.slices = SLICES_SORTED,
 	.open = open_functions,
 	.finish = print_functions,

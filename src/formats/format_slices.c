@@ -292,6 +292,7 @@ static void release_slices(struct format_output *output)
 
 const struct output_format format_slices = {
 	.name = "slices",
+	.lines = true,
 	.slices = SLICES_SORTED,
 	.cpu_events = true,
 	.open = open_slices,

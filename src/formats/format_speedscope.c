@@ -17,6 +17,7 @@
 #include "src/formats/stored_output.h"
 #include "src/slices/pair_table.h"
 #include "src/slices/slice_args.h"
+#include "src/slices/slice_limit.h"
 #include "src/slices/track.h"
 
 struct printer {
@@ -28,6 +29,7 @@ struct printer {
 	bool any;        /* an event of the profile was printed */
 	uint32_t *open;  /* owned: frames of the open slices, innermost last */
 	size_t open_count, open_room;
+	struct output *file; /* borrowed: `out` writes to it */
 };
 
 static uint32_t frame_of(struct printer *printer, const struct symbol *symbol)
@@ -83,6 +85,7 @@ static void print_profile(struct printer *printer, const struct slice_store *sto
 {
 	struct track_summary summary = slice_store_summary(store, index);
 	const struct slice_sink sink = { .events = print_speedscope_events, .context = printer };
+	struct slice_limit limit;
 	const struct track *track = summary.track;
 	const char *name = track->thread_name ? track->thread_name : "thread";
 	size_t size = strlen(name) + 64;
@@ -96,7 +99,8 @@ static void print_profile(struct printer *printer, const struct slice_store *sto
 		",\"events\":[",
 		summary.begin - printer->origin, summary.end - printer->origin);
 	printer->any = false;
-	slice_store_replay_track(store, index, &sink);
+	slice_limit_init(&limit, &sink, printer->file);
+	slice_store_replay_track(store, index, &limit.sink);
 	fputs("]}", printer->out);
 	free(title);
 }
@@ -134,7 +138,7 @@ static int print_speedscope(struct format_output *output, struct error *err)
 	struct stored_output *stored = (struct stored_output *)output;
 	const struct slice_store *store = &stored->store;
 	FILE *out = output->text;
-	struct printer printer = { .out = out };
+	struct printer printer = { .out = out, .file = stored->file };
 	bool any = false;
 
 	if (slice_store_end(&stored->store, err) < 0)

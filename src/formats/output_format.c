@@ -11,6 +11,7 @@ const struct output_format format_none = {
 /* Written by convert_events(): no trace is decoded. */
 const struct output_format format_events = {
 	.name = "events",
+	.lines = true,
 	.overlays = OVERLAYS_ONLY,
 };
 

@@ -76,6 +76,7 @@ struct output_format {
 	enum format_slices slices;
 	enum format_overlays overlays;
 	size_t depth;    /* slices open at a time, at most; 0: any number */
+	bool lines;      /* it is sound up to any line: the limit of its size ends it there */
 	bool cpu_events; /* shows PTWRITE, power, TSX and EVD events */
 	bool as_perf;    /* shows each branch, with perf's names */
 	bool is_trace;   /* is opened in Perfetto, and contains options->stamp (batch_stamp.h) */

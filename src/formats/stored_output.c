@@ -16,6 +16,7 @@ struct format_output *stored_output_open(const struct format_request *request, s
 		return NULL;
 	}
 	stored->input = request->options->input;
+	stored->file = request->output;
 	stored->output.text = request->text;
 	stored->output.sink = slice_store_sink(&stored->store, false, false);
 	stored->output.slices = &stored->store.slices;

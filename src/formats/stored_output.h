@@ -9,7 +9,8 @@
 struct stored_output {
 	struct format_output output; /* first */
 	struct slice_store store;
-	const char *input; /* borrowed: the recording's path */
+	const char *input;   /* borrowed: the recording's path */
+	struct output *file; /* borrowed */
 };
 
 /* `open` of struct output_format: the output is a struct stored_output. */

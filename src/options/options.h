@@ -89,10 +89,11 @@ struct options {
 	char *beside;       /* owned: the path of `output` if no option gave one; NULL: none */
 	const struct output_format *format;
 	enum option_args args;
-	bool open;         /* show the trace in the browser (src/serve/open_trace.h) */
-	bool open_only;    /* `ptrace2ftf open`: without --output the trace is not kept */
-	const char *ui;    /* the page that shows it; NULL: Perfetto's */
-	const char *stamp; /* borrowed: to be written into FTF (batch_stamp.h); NULL: none */
+	uint64_t max_output; /* bytes of a file; 0: OUTPUT_LIMIT_DEFAULT */
+	bool open;           /* show the trace in the browser (src/serve/open_trace.h) */
+	bool open_only;      /* `ptrace2ftf open`: without --output the trace is not kept */
+	const char *ui;      /* the page that shows it; NULL: Perfetto's */
+	const char *stamp;   /* borrowed: to be written into FTF (batch_stamp.h); NULL: none */
 	/* OCaml */
 	struct overlay_option *overlays; /* owned */
 	size_t overlay_count, overlay_room;

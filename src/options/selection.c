@@ -260,16 +260,22 @@ bool selection_between(struct selection *selection, char *text)
 
 static const struct unit slices[] = { { "", 1 }, { "k", 1e3 }, { "M", 1e6 }, { NULL, 0 } };
 
+static const struct unit byte_units[] = {
+	{ "kB", 1e3 }, { "KB", 1e3 }, { "MB", 1e6 }, { "GB", 1e9 }, { NULL, 0 }
+};
+
+bool selection_bytes(const char *text, uint64_t *bytes)
+{
+	return read_amount(text, byte_units, bytes) && *bytes;
+}
+
 bool selection_split(struct split_size *split, const char *text)
 {
-	static const struct unit bytes[] = {
-		{ "kB", 1e3 }, { "KB", 1e3 }, { "MB", 1e6 }, { "GB", 1e9 }, { NULL, 0 }
-	};
 
 	split->unit = SPLIT_NONE;
 	if (read_amount(text, slices, &split->amount))
 		split->unit = SPLIT_SLICES;
-	else if (read_amount(text, bytes, &split->amount))
+	else if (read_amount(text, byte_units, &split->amount))
 		split->unit = SPLIT_BYTES;
 	else if (read_amount(text, time_units, &split->amount))
 		split->unit = SPLIT_NS;

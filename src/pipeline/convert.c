@@ -89,6 +89,15 @@ enum exit_status convert(const struct options *options, struct report *report, s
 			"overlays are shown in FTF of a perf.data file, and by --format=events, only");
 	if (convert_input(options, report, diag, err) < 0)
 		return EXIT_FAILED;
+	/* Its stamp would say that it is complete, and the next run keep it. */
+	if (report->summary.output_cut && options->stamp && !options->max_output) {
+		error_set(
+			err, ERROR_SYSTEM,
+			"%s: more than a quarter of the free space, or 64 GiB: deleted; make room "
+			"or give --max-output=SIZE",
+			options->output);
+		return EXIT_FAILED;
+	}
 	summary_warn(&report->summary, diag);
 	if (!options->quiet)
 		print_summary(options, &report->summary);

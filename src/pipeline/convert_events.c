@@ -126,6 +126,7 @@ int convert_events(const struct options *options, struct name_table *names, stru
 
 	if (output_open(&output, options->output ? options->output : "-", err) < 0)
 		return -1;
+	output_limit(&output, options->max_output, true);
 	text = output_stream(&output);
 	if (!text) {
 		output_abandon(&output);
@@ -136,6 +137,7 @@ int convert_events(const struct options *options, struct name_table *names, stru
 	if (status == 0)
 		status = print_overlays(report, diag, text, err);
 	fclose(text); /* write errors show in the output */
+	report->summary.output_cut = output.cut;
 	if (status == 0)
 		return output_close(&output, err);
 	output_abandon(&output);

@@ -278,7 +278,8 @@ static bool take_branches(struct ordered_stage *stage)
 	const struct branch_event *events;
 	size_t count, taken;
 
-	while (!output_pipeline_failed(&c->pipeline) && !interrupt_asked()) {
+	while (!output_pipeline_failed(&c->pipeline) && !output_pipeline_full(&c->pipeline) &&
+	       !interrupt_asked()) {
 		count = pt_streams_next(&c->streams, &events);
 		if (!count)
 			return pt_streams_wait(&c->streams);
@@ -315,7 +316,7 @@ static void write_overlays(struct conversion *c)
 						     &c->recording.auxtrace.info,
 						     &c->overlay_calls };
 
-	if (!c->pipeline.end || !c->pipeline.end->writer)
+	if (!c->pipeline.end || !c->pipeline.end->writer || output_full(&c->pipeline.output))
 		return;
 	overlays_write(&c->overlays, c->pipeline.end->writer, &recording);
 	c->pipeline.end->other_slices = c->overlays.slices;

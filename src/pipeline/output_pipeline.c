@@ -39,6 +39,7 @@ static int open_output(struct output_pipeline *pipeline, struct error *err)
 		return 0;
 	if (output_open(&pipeline->output, pipeline->options->output, err) < 0)
 		return -1;
+	output_limit(&pipeline->output, pipeline->options->max_output, pipeline->format->lines);
 	if (pipeline->format->default_output == DEFAULT_FILE)
 		return 0;
 	pipeline->text = output_stream(&pipeline->output);
@@ -72,6 +73,10 @@ static void connect(struct output_pipeline *pipeline, struct diag *diag)
 	if (!is_sorted(pipeline)) {
 		pipeline->head = sink;
 		return;
+	}
+	if (pipeline->output.limit && !pipeline->output.lines) {
+		slice_limit_init(&pipeline->limit, sink, &pipeline->output);
+		sink = &pipeline->limit.sink;
 	}
 	if (pipeline->options->json) {
 		slice_totals_init(&pipeline->totals, sink);
@@ -197,6 +202,7 @@ void output_pipeline_sum_up(const struct output_pipeline *pipeline, struct summa
 	const struct format_output *end = pipeline->end;
 
 	summary->slices += output_pipeline_slices(pipeline);
+	summary->output_cut |= pipeline->output.cut;
 	summary->slices_left_out += pipeline->filter.counts.outside;
 	if (end)
 		summary->slices += end->other_slices;
@@ -222,6 +228,13 @@ bool output_pipeline_failed(const struct output_pipeline *pipeline)
 	if (pipeline->queue)
 		return slice_queue_failed(pipeline->queue);
 	return output_failed(&pipeline->output);
+}
+
+bool output_pipeline_full(const struct output_pipeline *pipeline)
+{
+	if (pipeline->queue)
+		return slice_queue_full(pipeline->queue);
+	return pipeline->output.cut;
 }
 
 /* Write errors of the stream show in the output. */

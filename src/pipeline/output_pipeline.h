@@ -2,11 +2,12 @@
 /*
  * The stages from the call-stack machine to the file:
  *
- *   machine -> [slice_queue] -> slice_sorter -> [slice_filter] -> [slice_totals] -> format ->
- * output
+ *   machine -> [slice_queue] -> slice_sorter -> [slice_filter] -> [slice_totals] ->
+ *   [slice_limit] -> format -> output
  *
  * The queue is there while workers write, the filter if the user selects slices, the
- * totals with --json.  A format of SLICES_AS_FOUND follows the machine directly.
+ * totals with --json, the limit of the output's size unless the format is lines of text.  A format
+ * of SLICES_AS_FOUND follows the machine directly.
  */
 #ifndef SRC_PIPELINE_OUTPUT_PIPELINE_H
 #define SRC_PIPELINE_OUTPUT_PIPELINE_H
@@ -23,6 +24,7 @@
 #include "src/options/options.h"
 #include "src/report/summary.h"
 #include "src/select/slice_filter.h"
+#include "src/slices/slice_limit.h"
 #include "src/slices/slice_sorter.h"
 #include "src/slices/slice_totals.h"
 
@@ -34,7 +36,8 @@ struct output_pipeline {
 	struct output output;               /* unless the format opens its own */
 	FILE *text;                         /* owned: into `output`; NULL: not text */
 	struct format_output *end;          /* owned; NULL: nothing is written */
-	struct slice_totals totals;         /* in front of `end`, with --json */
+	struct slice_limit limit;           /* in front of `end`, unless that is lines of text */
+	struct slice_totals totals;         /* in front of it, with --json */
 	struct slice_filter filter;         /* in front of them, if slices are selected */
 	struct slice_sorter sorter;         /* in front of them */
 	const struct slice_sink *head;      /* what the machine writes to; NULL: no slices */
@@ -85,6 +88,9 @@ const struct total_thread *output_pipeline_borrow_totals(const struct output_pip
 
 /* Returns whether writing has failed, so that the rest need not be decoded. */
 bool output_pipeline_failed(const struct output_pipeline *pipeline);
+
+/* Returns whether the output was cut at its limit, so that the rest need not be decoded. */
+bool output_pipeline_full(const struct output_pipeline *pipeline);
 
 /*
  * All stacks are finished: write the rest and rename the output to its path.

@@ -173,6 +173,11 @@ void summary_warn(const struct summary *summary, struct diag *diag)
 	if (summary->interrupted)
 		diag_warn(diag, "interrupted", "interrupted: the rest of the input is left out%s",
 			  progress);
+	else if (summary->output_cut)
+		diag_warn(diag, "output-full",
+			  "the output has reached its limit: the rest is left out%s; choose a part "
+			  "with --time, or give --max-output=SIZE",
+			  progress);
 	else if (summary->unaccounted)
 		diag_warn(diag, "bytes-unaccounted",
 			  "decoded, skipped and lost bytes of trace do not add up to all bytes "

@@ -29,6 +29,7 @@ struct summary {
 	uint64_t times_impossible; /* times of packets above INT64_MAX ns */
 	uint64_t writes_broken;    /* emulated PTWRITEs with an incomplete value */
 	struct pt_verdict verdict; /* of --verify; segments 0: none */
+	bool output_cut;           /* at its limit: the rest of the input is left out */
 	bool interrupted;          /* by SIGINT: the rest of the input is left out */
 	char **outputs;            /* owned, with the texts: paths */
 	size_t output_count, output_room;

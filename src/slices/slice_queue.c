@@ -41,7 +41,7 @@ struct slice_queue {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	/* Atomic: see publish(). */
-	bool failed;
+	bool failed, full;
 	uint64_t written_slices;
 	/* Under the lock; the block that is being filled is number `filled`: */
 	unsigned filled, done;
@@ -68,11 +68,13 @@ static void replay_block(const struct slice_sink *next, const struct queue_block
 	}
 }
 
-/* Publish what the writer has done, for slice_queue_failed() and _slices(). */
+/* Publish what the writer has done, for slice_queue_failed(), _full() and _slices(). */
 static void publish(struct slice_queue *queue)
 {
 	if (output_failed(queue->output))
 		__atomic_store_n(&queue->failed, true, __ATOMIC_RELAXED);
+	if (queue->output->cut)
+		__atomic_store_n(&queue->full, true, __ATOMIC_RELAXED);
 	__atomic_store_n(&queue->written_slices, *queue->slices, __ATOMIC_RELAXED);
 }
 
@@ -289,6 +291,11 @@ uint64_t slice_queue_slices(const struct slice_queue *queue)
 bool slice_queue_failed(const struct slice_queue *queue)
 {
 	return __atomic_load_n(&queue->failed, __ATOMIC_RELAXED);
+}
+
+bool slice_queue_full(const struct slice_queue *queue)
+{
+	return __atomic_load_n(&queue->full, __ATOMIC_RELAXED);
 }
 
 void slice_queue_wait(struct slice_queue *queue)

@@ -37,6 +37,9 @@ uint64_t slice_queue_slices(const struct slice_queue *queue);
 /* Returns whether the output had failed after the latest finished block. */
 bool slice_queue_failed(const struct slice_queue *queue);
 
+/* Returns whether the output had been cut at its limit after the latest finished block. */
+bool slice_queue_full(const struct slice_queue *queue);
+
 /* Wait until the next sink has got all events. */
 void slice_queue_wait(struct slice_queue *queue);
 

@@ -15,6 +15,8 @@ struct track {
 	const char *process_name, *thread_name; /* NULL: unknown; borrowed */
 	size_t *open; /* owned by the output in use: its open slices, innermost last */
 	size_t open_count, open_room;
+	size_t left_out;          /* slices that began when the output was full, and are open */
+	uint64_t limit_time;      /* ns: of the last event before it was */
 	struct slice_costs costs; /* of the output in use, with --args=full */
 	struct slice_event
 		pending;        /* begin that the output in use has not written; no symbol: none */

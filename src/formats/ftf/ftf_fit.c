@@ -38,6 +38,7 @@ static int write_spool(void *context, const void *bytes, size_t size)
 
 	if (!output_failed(fit->output) && (fit->spool.open || open_spool(fit, &fit->spool)))
 		temp_file_write(&fit->spool, bytes, size, &fit->output->err);
+	fit->output->elsewhere = fit->spool.size;
 	return 0;
 }
 
@@ -108,6 +109,7 @@ static void fold_into_spool(struct ftf_fit *fit)
 			output_clear(fit->output);
 		temp_file_close(&fit->spool);
 		fit->spool = pieces->file;
+		fit->output->elsewhere = fit->spool.size;
 	}
 	if (bytes)
 		unmap(bytes, size);

@@ -44,11 +44,14 @@ struct ftf_split {
 	size_t part_count, part_room;
 	struct split_track *tracks; /* owned; by index of the track */
 	size_t track_count, track_room;
-	uint64_t first_time;  /* ns: of the first slice; units of time count from it */
-	uint64_t part_begin;  /* ns: where the open part begins */
-	uint64_t last_time;   /* ns: of the last slice */
-	uint64_t part_slices; /* that are new in it */
-	uint64_t slices;      /* of the whole, each once */
+	uint64_t first_time;   /* ns: of the first slice; units of time count from it */
+	uint64_t part_begin;   /* ns: where the open part begins */
+	uint64_t last_time;    /* ns: of the last slice */
+	uint64_t part_slices;  /* that are new in it */
+	uint64_t slices;       /* of the whole, each once */
+	uint64_t limit;        /* bytes of all parts together */
+	uint64_t bytes_before; /* of the finished parts */
+	struct output *all;    /* borrowed: not a file, is marked as cut at the limit */
 	struct error err;
 };
 
@@ -84,7 +87,10 @@ static void begin_part(struct ftf_split *split, uint64_t time)
 		free(path);
 		return;
 	}
-	split->part_count++;
+	if (!split->part_count++) {
+		output_limit(&split->part, split->options->max_output, false);
+		split->limit = split->part.limit;
+	}
 	ftf_sink_init(&split->ftf, &split->part, split->names, split->options, split->wall_base);
 	split->part_sink = ftf_sink_slices(&split->ftf);
 	split->open = true;
@@ -99,6 +105,7 @@ static void begin_part(struct ftf_split *split, uint64_t time)
 static void end_part(struct ftf_split *split)
 {
 	split->open = false;
+	split->bytes_before += output_size(&split->part);
 	if (ftf_sink_close(&split->ftf, &split->err) == 0)
 		output_close(&split->part, &split->err);
 	ftf_sink_release(&split->ftf);
@@ -174,14 +181,28 @@ static bool is_full(const struct ftf_split *split, uint64_t time, uint64_t *cut)
 	}
 }
 
+/* Returns whether all parts together have reached the limit of the output. */
+static bool is_over_limit(const struct ftf_split *split)
+{
+	return split->bytes_before + output_size(&split->part) >= split->limit;
+}
+
 /* A slice or a mark begins at `time`: see to it that its part is open. */
 static void advance(struct ftf_split *split, uint64_t time)
 {
 	uint64_t cut;
 
+	if (split->all->cut)
+		return;
 	if (!split->part_count) {
 		split->first_time = time;
 		begin_part(split, time);
+	}
+	if (split->open && is_over_limit(split)) {
+		end_open(split, split->last_time);
+		end_part(split);
+		split->all->cut = true;
+		return;
 	}
 	if (split->open && is_full(split, time, &cut)) {
 		end_open(split, cut);
@@ -266,6 +287,7 @@ static struct format_output *open_split(const struct format_request *request, st
 	split->names = request->names;
 	split->path = request->path;
 	split->wall_base = request->wall_base;
+	split->all = request->output;
 	split->sink = (struct slice_sink){ .events = split_events, .context = split };
 	if (slice_store_init(&split->store, request->names, err) < 0) {
 		free(split);

@@ -6,6 +6,7 @@
 #include "base/tables/direct_cache.h"
 #include "base/tables/id_index.h"
 #include "base/tables/lower_bound.h"
+#include "base/tables/name.h"
 #include "tests/support/unit.h"
 
 #define COUNT 1000
@@ -133,6 +134,25 @@ START_TEST(a_direct_cache_has_zeroed_slots_on_whole_lines)
 }
 END_TEST
 
+/* The last character has two bytes, of which the second would be one too many. */
+START_TEST(a_name_is_cut_between_two_characters)
+{
+	static char text[NAME_LENGTH_MAX + 100];
+	struct name_table table;
+	const struct name *name;
+
+	name_table_init(&table);
+	memset(text, 'a', sizeof(text));
+	ck_assert_uint_eq(name_intern(&table, text, NAME_LENGTH_MAX)->length, NAME_LENGTH_MAX);
+	name = name_intern(&table, text, sizeof(text));
+	ck_assert_uint_eq(name->length, NAME_LENGTH_MAX);
+	ck_assert_ptr_eq(name_intern(&table, text, sizeof(text) - 1), name);
+	memcpy(text + NAME_LENGTH_MAX - 1, "\xc3\xa9", 2);
+	ck_assert_uint_eq(name_intern(&table, text, sizeof(text))->length, NAME_LENGTH_MAX - 1);
+	name_table_release(&table);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("tables");
@@ -143,6 +163,7 @@ int main(void)
 	tcase_add_test(all, an_index_finds_each_id_by_its_key);
 	tcase_add_test(all, an_index_holds_any_number_of_ids_of_one_hash);
 	tcase_add_test(all, a_hash_of_bytes_depends_on_each_byte_and_the_length);
+	tcase_add_test(all, a_name_is_cut_between_two_characters);
 	tcase_add_test(all, a_direct_cache_has_zeroed_slots_on_whole_lines);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/io/output.h"
 #include "src/formats/output_format.h"
 #include "src/formats/short_time.h"
 #include "src/options/options.h"
@@ -53,7 +54,10 @@ static const struct slice_sink *open_format(const struct output_format *wanted,
 					    enum option_args args)
 {
 	const struct options options = { .input = "a.data", .args = args };
-	const struct format_request request = { .options = &options, .text = out, .names = &names };
+	static struct output file; /* without a limit */
+	const struct format_request request = {
+		.options = &options, .output = &file, .text = out, .names = &names
+	};
 
 	format = wanted;
 	output = format->open(&request, NULL);

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Ends the slices of an output that has reached its limit (--max-output).
+ *
+ * From then on slices and marks that begin are left out; those that are open end with the last
+ * event of their thread that was written.  Before, it passes all on.
+ */
+#ifndef SRC_SLICES_SLICE_LIMIT_H
+#define SRC_SLICES_SLICE_LIMIT_H
+
+#include "base/io/output.h"
+#include "src/slices/slice_sink.h"
+
+struct slice_limit {
+	struct slice_sink sink;        /* its tracks are struct track */
+	const struct slice_sink *next; /* borrowed: writes to the output */
+	struct output *output;         /* borrowed; is marked as cut once a slice is left out */
+};
+
+/* Begin in front of `next`.  The limit borrows itself: it must not move. */
+void slice_limit_init(struct slice_limit *limit, const struct slice_sink *next,
+		      struct output *output);
+
+#endif

@@ -1,0 +1,104 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# --max-output: what does not fit is left out; what was written is sound.
+. "$top_srcdir/tests/support/tap.sh"
+program=$(realpath "$top_builddir/ptrace2ftf")
+ftfdump=$(realpath "$top_builddir/ftfdump")
+ptsim=$top_builddir/tests/ptsim/ptsim
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+"$ptsim" record --seed=3 -o "$work/threads" -- "$top_builddir/tests/programs/static/threads" >/dev/null 2>"$work/messages" ||
+	tap_skip_all "programs cannot be traced here: $(cat "$work/messages")"
+cd "$work" || exit 1
+
+# The size is SIZE, but for the rest of a line, or a buffer of the format and what ends the slices.
+cut_to() { # SIZE SLACK FILE
+	bytes=$(stat -c %s "$3")
+	[ "$bytes" -ge "$1" ] && [ "$bytes" -le $(($1 + $2)) ] || { echo "$3: $bytes bytes"; return 1; }
+}
+limited() { # SIZE OPTIONS...: status 2, and a warning
+	"$program" --max-output="$@" 2>messages
+	[ $? -eq 2 ] && grep -q 'warning: the output has reached its limit: the rest is left out' messages
+}
+
+lines() { # FORMAT
+	"$program" -q -f "$1" threads -o whole || return 1
+	for size in 1 2; do
+		limited ${size}kB -f "$1" threads -o part && cut_to ${size}000 300 part &&
+			[ -z "$(tail -c 1 part)" ] && cmp -n "$(stat -c %s part)" part whole || return 1
+	done
+}
+for format in branches calls slices functions folded; do
+	tap_check "$format: whole lines up to the limit" lines $format
+done
+
+slices_of() { # FILE: without their ends
+	"$ftfdump" --slices "$1" | awk '{ print $1, $2, $3, $5 }' | sort
+}
+ftf() {
+	"$program" -q threads -o whole.ftf && slices_of whole.ftf >whole || return 1
+	for size in 100 150; do
+		limited ${size}kB --args=full threads -o part.ftf -j 1 && cut_to ${size}000 80000 part.ftf &&
+			"$ftfdump" --check part.ftf >/dev/null && slices_of part.ftf >part &&
+			[ -s part ] && [ -z "$(comm -23 part whole)" ] || return 1
+		limited ${size}kB --args=full threads -o threaded.ftf -j 3 && cmp part.ftf threaded.ftf || return 1
+	done
+}
+tap_check "FTF: slices of the whole trace, each with its end" ftf
+machine() {
+	limited 100kB --stacks=magic-trace threads -o part.ftf && "$ftfdump" --check part.ftf
+}
+tap_check "also of magic-trace's machine" machine
+json() {
+	for format in chrome speedscope; do
+		limited 100kB -f $format threads -o part.json && cut_to 100000 80000 part.json &&
+			jq -e . part.json >/dev/null || return 1
+	done
+}
+if command -v jq >/dev/null; then
+	tap_check "JSON is whole" json
+fi
+# Until --fit knows that all fits into Perfetto, the bytes before compression count.
+compressed() {
+	limited 100kB threads -o part.ftf.gz && "$ftfdump" --check part.ftf.gz && [ "$(stat -c %s part.ftf.gz)" -lt 100000 ] || return 1
+	limited 100kB threads -o - >part.ftf && cut_to 100000 80000 part.ftf && "$ftfdump" --check part.ftf
+}
+tap_check "compressed output and standard output have the limit, too" compressed
+parts() {
+	limited 200kB --split=90kB threads -o part.ftf && [ ! -e part.003.ftf ] || return 1
+	for part in part.00?.ftf; do
+		"$ftfdump" --check "$part" || return 1
+	done
+	cat part.00?.ftf >all && cut_to 200000 80000 all
+}
+tap_check "the parts of --split have one limit" parts
+described() {
+	limited 100kB --json=part.json threads -o part.ftf && grep -q '"output_cut": true' part.json &&
+		"$program" -q --json=whole.json threads -o whole.ftf && grep -q '"output_cut": false' whole.json
+}
+tap_check "--json says so" described
+
+# A quarter of 4 MiB that are free is 1 MiB.
+default_limit() {
+	mkdir -p small
+	unshare -rm sh -c 'mount -t tmpfs -o size=1m none small || exit 77
+		"$1" threads -o small/part.ftf 2>messages
+		status=$?
+		grep -q "has reached its limit" messages || cat messages
+		"$2" --check small/part.ftf && [ $status -eq 2 ] && [ "$(stat -c %s small/part.ftf)" -lt 345000 ] || exit 1
+		rm small/part.ftf
+		"$1" threads --output-pattern=small/{base}.ftf 2>messages
+		[ $? -eq 1 ] && grep -q "more than a quarter of the free space" messages && [ -z "$(ls small)" ]' \
+		sh "$program" "$ftfdump"
+}
+if unshare -rm true 2>/dev/null; then
+	tap_check "by default a quarter of the free space; a batch keeps no part of an output" default_limit
+else
+	tap_skip "by default a quarter of the free space" "no namespaces"
+fi
+wrong() {
+	"$program" --max-output="$1" threads 2>messages
+	[ $? -eq 64 ] && grep -q "invalid --max-output '$1'; expected a size like" messages
+}
+tap_check "a size needs a unit" wrong 5
+tap_done
