@@ -156,7 +156,9 @@ static void jump(struct guest *guest, uint64_t to, uint64_t sp)
 	/* Before it, the stack pointer is the next thread's already. */
 	if (to == guest->places[PLACE_SWITCH])
 		sp = stack->frames[stack->count - 1].sp;
-	if (entry)
+	if (to == guest->places[PLACE_FORK])
+		push(guest, to, sp, true);
+	else if (entry)
 		guest_stack_jump(stack, now(guest), sp, symbol);
 }
 
@@ -278,7 +280,7 @@ static void switch_in(struct guest *guest, const struct cpu_state *state)
 
 /*
  * From here on it is the next thread.  A new one comes out of here as if it had
- * gone in, from user code that an interrupt had stopped at its start.
+ * gone in, and returns to ret_from_fork(), which begins then.
  */
 static void switch_thread(struct guest *guest, const struct cpu_state *state)
 {
@@ -290,7 +292,6 @@ static void switch_thread(struct guest *guest, const struct cpu_state *state)
 	if (stack_of(guest)->count)
 		return;
 	push_older(guest, guest->maps[MAP_USER].begin, UINT64_MAX, false);
-	push_older(guest, guest->places[PLACE_FORK], UINT64_MAX, true);
 	push_older(guest, state->ip, state->sp, false);
 }
 
