@@ -42,7 +42,8 @@ int temp_file_write(struct temp_file *file, const void *bytes, size_t size, stru
 		if (written < 0 && errno == EINTR)
 			continue;
 		if (written < 0)
-			return error_set_system(err, errno, "cannot write a temporary file");
+			return error_set_system(err, errno, "%s: cannot write a temporary file",
+						temp_file_folder());
 		at += written;
 		size -= (size_t)written;
 		file->size += (uint64_t)written;

@@ -127,7 +127,8 @@ shrinks_under_threads() {
 }
 tap_check "a recording that becomes shorter under threads is named" shrinks_under_threads
 names_the_quota() { # SUFFIX
-	convert quota:1+ "$work/out/x.$1" -q $symfs "$work/perf.data"
+	# --fit keeps what is to be compressed in a temporary file.
+	convert quota:1+ "$work/out/x.$1" -q --fit=none $symfs "$work/perf.data"
 	[ $status -eq 1 ] && grep -q "x.$1: .*Disk quota exceeded" "$work/messages" && [ -z "$(ls -A "$work/out")" ]
 }
 tap_check "a quota that is used up is an error" names_the_quota ftf

@@ -70,7 +70,8 @@ refused() { # REASON OUTPUT: after the program has ended with $status
 }
 full_output() { # SUFFIX
 	small_disk size=64k || return 1
-	"$program" -q $symfs "$work/large" -o "$work/disk/x.$1" 2>"$work/messages"
+	# The default of --max-output would end the output at a quarter of the disk.
+	"$program" -q --max-output=1GB $symfs "$work/large" -o "$work/disk/x.$1" 2>"$work/messages"
 	status=$?
 	refused "disk/x.$1: .*No space left on device" "$work/disk/x.$1" && [ -z "$(ls -A "$work/disk")" ]
 }
@@ -79,7 +80,7 @@ full_temporary() {
 	# shellcheck disable=SC2002 # a pipe is what is tested
 	cat "$work/large" | TMPDIR=$work/disk "$program" -q $symfs - -o "$work/out/x.ftf" 2>"$work/messages"
 	status=$?
-	refused "cannot write a temporary file: No space left on device" "$work/out/x.ftf"
+	refused "$work/disk: cannot write a temporary file: No space left on device" "$work/out/x.ftf"
 }
 no_room_for_a_file() {
 	small_disk nr_inodes=1 || return 1
