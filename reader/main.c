@@ -159,7 +159,8 @@ static int dump(const struct dump_options *options, struct error *err)
 	struct stats stats = { 0 };
 	int status = -1;
 
-	if (trace_reader_open(&reader, options->path, err) == 0)
+	if (trace_reader_open(&reader, options->path, err) == 0 &&
+	    trace_reader_check_magic(&reader, err) == 0)
 		status = read_all(options, &reader, &slices, &stats, err);
 	if (status == 0 && options->show == SHOW_SLICES)
 		trace_slices_print(&slices, stdout);

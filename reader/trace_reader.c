@@ -633,6 +633,51 @@ static int fail(const struct error *failure, struct error *err)
 	return -1;
 }
 
+/* Files that are given by mistake, by their first bytes. */
+static const char *other_kind(const uint8_t *bytes)
+{
+	static const struct {
+		const char *bytes, *text;
+	} kinds[] = {
+		{ "PERFILE2", ", but a recording of perf; convert it with ptrace2ftf" },
+		{ "\177ELF", ", but an ELF file" },
+		{ "{", ", but perhaps JSON" },
+		{ "[", ", but perhaps JSON" },
+		{ "<", ", but perhaps SVG or XML" },
+		{ "\375"
+		  "7zXZ",
+		  ", but compressed by xz; decompress it first" },
+		{ "PK", ", but a zip file" },
+	};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (memcmp(bytes, kinds[i].bytes, strlen(kinds[i].bytes)) == 0)
+			return kinds[i].text;
+	}
+	return "";
+}
+
+int trace_reader_check_magic(struct trace_reader *reader, struct error *err)
+{
+	struct error failure = { 0 };
+	uint8_t first[8] = { 0 };
+	const uint8_t *bytes;
+	uint64_t magic;
+	size_t left = 0;
+
+	trace_input_peek(&reader->input, sizeof(first), &left, &failure);
+	if (failure.kind != ERROR_NONE)
+		return fail(&failure, err);
+	if (!left)
+		return error_set(err, ERROR_FORMAT, "is empty");
+	bytes = trace_input_peek(&reader->input, left < 8 ? left : 8, &left, &failure);
+	memcpy(first, bytes, left < 8 ? left : 8);
+	memcpy(&magic, first, sizeof(magic));
+	if (magic == MAGIC)
+		return 0;
+	return error_set(err, ERROR_FORMAT, "is not a Fuchsia trace%s", other_kind(first));
+}
+
 static void clear_record(struct trace_record *record, uint64_t offset, size_t words)
 {
 	memset(record, 0, offsetof(struct trace_record, args));

@@ -141,6 +141,12 @@ struct trace_reader {
 int trace_reader_open(struct trace_reader *reader, const char *path, struct error *err);
 
 /*
+ * Check that an opened trace begins with the magic number.  Returns 0; -1 with err filled: it
+ * does not, and what the file may be instead.
+ */
+int trace_reader_check_magic(struct trace_reader *reader, struct error *err);
+
+/*
  * Read the next record.
  * Returns 1; 0 at the end; -1 with err filled if nothing more can be read.
  */

@@ -261,12 +261,20 @@ bool selection_between(struct selection *selection, char *text)
 static const struct unit slices[] = { { "", 1 }, { "k", 1e3 }, { "M", 1e6 }, { NULL, 0 } };
 
 static const struct unit byte_units[] = {
-	{ "kB", 1e3 }, { "KB", 1e3 }, { "MB", 1e6 }, { "GB", 1e9 }, { NULL, 0 }
+	{ "kB", 1e3 },   { "KB", 1e3 },      { "MB", 1e6 },         { "GB", 1e9 }, { "TB", 1e12 },
+	{ "KiB", 1024 }, { "MiB", 1048576 }, { "GiB", 1073741824 }, { NULL, 0 }
 };
+
+/* Where nothing but bytes can be meant. */
+static const struct unit short_byte_units[] = { { "", 1 },    { "k", 1e3 }, { "K", 1e3 },
+						{ "M", 1e6 }, { "G", 1e9 }, { "T", 1e12 },
+						{ NULL, 0 } };
 
 bool selection_bytes(const char *text, uint64_t *bytes)
 {
-	return read_amount(text, byte_units, bytes) && *bytes;
+	return (read_amount(text, byte_units, bytes) ||
+		read_amount(text, short_byte_units, bytes)) &&
+	       *bytes;
 }
 
 bool selection_split(struct split_size *split, const char *text)

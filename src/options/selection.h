@@ -112,11 +112,14 @@ bool selection_time(struct selection *selection, const char *text);
  */
 bool selection_between(struct selection *selection, char *text);
 
-/* Parse a size in bytes: NkB, NMB, NGB.  Returns false for any other text, and for 0. */
+/*
+ * Parse a size in bytes: N, NkB, NMB, NGB, NTB (also without the B), NKiB, NMiB, NGiB.  Returns
+ * false for any other text, and for 0.
+ */
 bool selection_bytes(const char *text, uint64_t *bytes);
 
 /*
- * Parse the size of a part of the output: N, Nk, NM (slices); NkB, NMB, NGB (bytes
+ * Parse the size of a part of the output: N, Nk, NM (slices); NkB, NMB, NGB, NMiB ... (bytes
  * before compression); or a duration with a unit.  Returns false for any other
  * text, and for 0.
  */

@@ -158,6 +158,26 @@ START_TEST(the_unit_of_a_part_distinguishes_slices_bytes_and_times)
 }
 END_TEST
 
+START_TEST(sizes_in_bytes_have_units_of_1000_and_of_1024)
+{
+	static const struct {
+		const char *text;
+		uint64_t bytes;
+	} sizes[] = { { "4096", 4096 },         { "500MB", 500000000 }, { "500M", 500000000 },
+		      { "100KB", 100000 },      { "1.5kB", 1500 },      { "2G", 2000000000 },
+		      { "1TB", 1000000000000 }, { "64MiB", 67108864 },  { "1GiB", 1073741824 } };
+	uint64_t bytes;
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		ck_assert(selection_bytes(sizes[i].text, &bytes));
+		ck_assert_uint_eq(bytes, sizes[i].bytes);
+	}
+	ck_assert(!selection_bytes("0", &bytes));
+	ck_assert(!selection_bytes("GB", &bytes));
+	ck_assert(!selection_bytes("1ms", &bytes));
+}
+END_TEST
+
 /* Times of day need more bits than a double has. */
 START_TEST(offsets_of_clocks_are_exact_and_have_a_sign)
 {
@@ -190,6 +210,7 @@ int main(void)
 	tcase_add_test(tests, durations_are_rounded_to_the_nearest_nanosecond);
 	tcase_add_test(tests, between_has_two_names);
 	tcase_add_test(tests, the_unit_of_a_part_distinguishes_slices_bytes_and_times);
+	tcase_add_test(tests, sizes_in_bytes_have_units_of_1000_and_of_1024);
 	tcase_add_test(tests, offsets_of_clocks_are_exact_and_have_a_sign);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
