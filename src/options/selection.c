@@ -266,9 +266,8 @@ static const struct unit byte_units[] = {
 };
 
 /* Where nothing but bytes can be meant. */
-static const struct unit short_byte_units[] = { { "", 1 },    { "k", 1e3 }, { "K", 1e3 },
-						{ "M", 1e6 }, { "G", 1e9 }, { "T", 1e12 },
-						{ NULL, 0 } };
+static const struct unit short_byte_units[] = { { "k", 1e3 }, { "K", 1e3 },  { "M", 1e6 },
+						{ "G", 1e9 }, { "T", 1e12 }, { NULL, 0 } };
 
 bool selection_bytes(const char *text, uint64_t *bytes)
 {

@@ -113,7 +113,7 @@ bool selection_time(struct selection *selection, const char *text);
 bool selection_between(struct selection *selection, char *text);
 
 /*
- * Parse a size in bytes: N, NkB, NMB, NGB, NTB (also without the B), NKiB, NMiB, NGiB.  Returns
+ * Parse a size in bytes: NkB, NMB, NGB, NTB (also without the B), NKiB, NMiB, NGiB.  Returns
  * false for any other text, and for 0.
  */
 bool selection_bytes(const char *text, uint64_t *bytes);

@@ -163,16 +163,17 @@ START_TEST(sizes_in_bytes_have_units_of_1000_and_of_1024)
 	static const struct {
 		const char *text;
 		uint64_t bytes;
-	} sizes[] = { { "4096", 4096 },         { "500MB", 500000000 }, { "500M", 500000000 },
-		      { "100KB", 100000 },      { "1.5kB", 1500 },      { "2G", 2000000000 },
-		      { "1TB", 1000000000000 }, { "64MiB", 67108864 },  { "1GiB", 1073741824 } };
+	} sizes[] = { { "500MB", 500000000 }, { "500M", 500000000 }, { "100KB", 100000 },
+		      { "1.5kB", 1500 },      { "2G", 2000000000 },  { "1TB", 1000000000000 },
+		      { "64MiB", 67108864 },  { "1GiB", 1073741824 } };
 	uint64_t bytes;
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		ck_assert(selection_bytes(sizes[i].text, &bytes));
 		ck_assert_uint_eq(bytes, sizes[i].bytes);
 	}
-	ck_assert(!selection_bytes("0", &bytes));
+	ck_assert(!selection_bytes("0MB", &bytes));
+	ck_assert(!selection_bytes("4096", &bytes)); /* of what? */
 	ck_assert(!selection_bytes("GB", &bytes));
 	ck_assert(!selection_bytes("1ms", &bytes));
 }
