@@ -5,6 +5,7 @@ libptrace2ftf_a_SOURCES = \
 	src/batch/batch.c src/batch/batch.h \
 	src/batch/batch_job.c src/batch/batch_job.h \
 	src/batch/batch_line.c src/batch/batch_line.h \
+	src/batch/batch_one.c src/batch/batch_one.h \
 	src/batch/batch_plan.c src/batch/batch_plan.h \
 	src/batch/batch_signals.c src/batch/batch_signals.h \
 	src/batch/batch_stamp.c src/batch/batch_stamp.h \
@@ -28,6 +29,10 @@ libptrace2ftf_a_SOURCES = \
 	src/cli/option_table.c src/cli/option_table.h \
 	src/cli/suggest.c src/cli/suggest.h \
 	src/cli/versions.c src/cli/versions.h \
+	src/diff/diff_command.c src/diff/diff_command.h \
+	src/diff/diff_limit.c src/diff/diff_limit.h \
+	src/diff/diff_print.c src/diff/diff_print.h \
+	src/diff/diff_rows.c src/diff/diff_rows.h \
 	src/events/cpu_event_sink.c src/events/cpu_event_sink.h \
 	src/events/event_output.c src/events/event_output.h \
 	src/events/event_place.c src/events/event_place.h \

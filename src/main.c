@@ -15,6 +15,7 @@
 #include "src/batch/batch.h"
 #include "src/batch/batch_line.h"
 #include "src/cli/command_line.h"
+#include "src/diff/diff_command.h"
 #include "src/formats/output_format.h"
 #include "src/options/file_roles.h"
 #include "src/options/input_paths.h"
@@ -148,6 +149,18 @@ static enum exit_status convert_recording(const struct options *options, json_t 
 	return status;
 }
 
+static int compare_recordings(int argc, char **argv)
+{
+	struct options sides[SIDES];
+	int status;
+
+	command_line_parse_diff(sides, argc, argv);
+	status = diff_command(sides, convert_recording);
+	options_release(&sides[SIDE_A]);
+	options_release(&sides[SIDE_B]);
+	return status;
+}
+
 /*
  * A file that is opened must not get the number of a standard stream that the shell closed:
  * what is printed would go to it.  What has their place refuses both what they are for.
@@ -173,6 +186,8 @@ int main(int argc, char **argv)
 	output_ask(&file_use_guard);
 	if (argc == 2 && strcmp(argv[1], "clock-sync") == 0)
 		return print_clocks();
+	if (argc > 1 && strcmp(argv[1], "diff") == 0)
+		return compare_recordings(argc, argv);
 	command_line_parse(&options, argc, argv);
 	if (options.open)
 		status = open_trace(&options, convert_recording);

@@ -33,9 +33,10 @@ static const char doc[] =
 	"Record with `perf record -e intel_pt//u PROGRAM`, look at it with "
 	"`ptrace2ftf open perf.data`, which shows a recording or a trace in the browser; or "
 	"convert with `ptrace2ftf perf.data -o out.ftf`, and open out.ftf at "
-	"https://ui.perfetto.dev.\n\n"
+	"https://ui.perfetto.dev.  `ptrace2ftf diff A B` compares two recordings.\n\n"
 	"Exit status: 0 all converted; 2 converted, with gaps or warnings; "
-	"1 failed, nothing written; 64 wrong usage; 130 interrupted, the rest left out.";
+	"1 failed, nothing written; 3 a condition of --fail-if; 64 wrong usage; "
+	"130 interrupted, the rest left out.";
 
 /* ---- Arguments ----------------------------------------------------------- */
 
@@ -192,7 +193,7 @@ static void choose_default_output(struct options *options)
 {
 	const struct output_format *format = options->format;
 
-	if (options_is_batch(options) || (options->open_only && !options->output))
+	if (options_is_batch(options) || options->diff || (options->open_only && !options->output))
 		return;
 	if (format->default_output == DEFAULT_NONE)
 		options->output = NULL;
@@ -298,8 +299,9 @@ void command_line_parse(struct options *options, int argc, char **argv)
 
 	*options = (struct options){ .jobs = 1, .names = DEMANGLE_PERF };
 	/* A command is the first word; a file of that name is ./open. */
-	if (argc > 1 && strcmp(argv[1], "open") == 0) {
-		options->open = options->open_only = true;
+	options->diff = argc > 1 && strcmp(argv[1], "diff") == 0;
+	options->open = options->open_only = argc > 1 && strcmp(argv[1], "open") == 0;
+	if (options->diff || options->open) {
 		argv[1] = argv[0];
 		argc--;
 		argv++;
@@ -310,4 +312,67 @@ void command_line_parse(struct options *options, int argc, char **argv)
 	if (argp_parse(&argp, argc, argv, 0, NULL, options) != 0)
 		alloc_fail(0); /* the only error that argp does not print */
 	free(rows);
+}
+
+/* ---- Two recordings ------------------------------------------------------ */
+
+static const struct option_spec *find_long(const char *name, size_t length)
+{
+	for (size_t i = 0; i < option_count; i++) {
+		if (strlen(option_specs[i].name) == length &&
+		    strncmp(option_specs[i].name, name, length) == 0)
+			return &option_specs[i];
+	}
+	return NULL;
+}
+
+/* Returns 'a' or 'b' if the word is "--NAME-a" or "--NAME-b", perhaps with "=ARGUMENT"; else 0. */
+static char side_of(const char *word, const struct option_spec **spec)
+{
+	size_t length = strcspn(word, "=");
+	char side;
+
+	if (length < 5 || strncmp(word, "--", 2) != 0 || word[length - 2] != '-')
+		return 0;
+	side = word[length - 1];
+	*spec = find_long(word + 2, length - 4);
+	if ((side != 'a' && side != 'b') || !*spec || find_long(word + 2, length - 2))
+		return 0;
+	return side;
+}
+
+/* Returns the words of one side, owned by the caller, as are those that lost their "-a". */
+static char **select_words(int argc, char **argv, char wanted, int *count)
+{
+	char **words = alloc_zeroed((size_t)argc + 1, sizeof(*words));
+	bool ended = false;
+
+	*count = 0;
+	for (int i = 0; i < argc; i++) {
+		const struct option_spec *spec = NULL;
+		char side = ended ? 0 : side_of(argv[i], &spec);
+		size_t length = strcspn(argv[i], "=");
+
+		ended |= strcmp(argv[i], "--") == 0;
+		if (!side) {
+			words[(*count)++] = argv[i];
+		} else if (side == wanted) {
+			if (asprintf(&words[(*count)++], "%.*s%s", (int)length - 2, argv[i],
+				     argv[i] + length) < 0)
+				alloc_fail(0);
+		} else if (spec->argument && !spec->if_omitted && !argv[i][length]) {
+			i++; /* its argument */
+		}
+	}
+	return words;
+}
+
+void command_line_parse_diff(struct options sides[2], int argc, char **argv)
+{
+	for (int side = 0; side < 2; side++) {
+		int count;
+		char **words = select_words(argc, argv, "ab"[side], &count);
+
+		command_line_parse(&sides[side], count, words);
+	}
 }

@@ -12,4 +12,11 @@
  */
 void command_line_parse(struct options *options, int argc, char **argv);
 
+/*
+ * Parse the command line of `ptrace2ftf diff`, once for each recording: --NAME-a and --NAME-b are
+ * --NAME of one of them.  As command_line_parse() otherwise; the texts belong to the program until
+ * its end.
+ */
+void command_line_parse_diff(struct options sides[2], int argc, char **argv);
+
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/io/output_path.h"
+#include "src/diff/diff_limit.h"
 #include "src/formats/output_format.h"
 #include "src/serve/viewer_page.h"
 
@@ -79,6 +80,34 @@ static void refuse_open(struct argp_state *state, const struct options *options,
 		argp_error(state, "standard output cannot be shown: name a file with -o");
 }
 
+static void refuse_diff(struct argp_state *state, const struct options *options, bool batch)
+{
+	if (!options->diff && options->fail_if.count)
+		argp_error(state, "--fail-if is of `ptrace2ftf diff`");
+	for (size_t i = 0; i < options->fail_if.count; i++) {
+		if (!diff_limit_is_valid(options->fail_if.patterns[i]))
+			argp_error(state,
+				   "invalid --fail-if '%s'; expected METRIC:+N, METRIC:+N%% or "
+				   "METRIC@GLOB:+N, with insns, calls or time as METRIC",
+				   options->fail_if.patterns[i]);
+	}
+	if (!options->diff)
+		return;
+	if (options->input_count != 2)
+		argp_error(state, "diff compares two recordings: name A and B");
+	if (strcmp(options->inputs[0], "-") == 0 || strcmp(options->inputs[1], "-") == 0)
+		argp_error(state, "diff cannot read a recording from standard input: name a file");
+	if (batch || options->json_lines || options->skip_existing || options->open ||
+	    options->select.split.unit || options->overlay_count)
+		argp_error(state, "diff writes one table: leave out options of batches, --open, "
+				  "--split and overlays");
+	if (options->format != &format_ftf && options->format != &format_folded)
+		argp_error(state, "diff prints a table, or stacks with --format=folded");
+	if (is_stdout(options->json) && is_stdout(options->output))
+		argp_error(state, "standard output has other content: name a file for the summary, "
+				  "--json=FILE");
+}
+
 /* A summary or line of JSON may share standard output with nothing else. */
 static void refuse_json(struct argp_state *state, const struct options *options, bool to_stdout)
 {
@@ -112,6 +141,9 @@ void option_conflicts_refuse(struct argp_state *state, const struct options *opt
 			   options->output);
 	if (options->timeout && !batch && !options->json_lines && !options->skip_existing)
 		argp_error(state, "--timeout is of batches: name a directory, -o DIR/");
+	refuse_diff(state, options, batch);
+	if (options->diff)
+		return;
 	if (batch)
 		refuse_batch(state, options);
 	else if (options->input_count > 1 && options->input_kind != INPUT_PERF_DATA)

@@ -160,6 +160,11 @@ const struct option_spec option_specs[] = {
 	  .help = "The page that shows it: an own instance of Perfetto's UI (default: "
 		  "https://ui.perfetto.dev)",
 	  .neutral = true },
+	{ "fail-if", 0, "METRIC[@GLOB]:+N[%]", GROUP_OUTPUT, OPTION_PATTERN, FIELD(fail_if),
+	  .help = "Of `ptrace2ftf diff`: end with status 3 if insns, calls or time grew by more "
+		  "than N, or N percent, in all, or in a function that matches GLOB with its "
+		  "callees; may be repeated",
+	  .neutral = true },
 	{ "max-output", 0, "SIZE", GROUP_OUTPUT, OPTION_BYTES, FIELD(max_output),
 	  .help = "End the output when it has SIZE bytes (500MB), with all that began before "
 		  "(default: a quarter of the free space, at most 64 GiB)" },

@@ -2,10 +2,37 @@
 /* The list of all output formats, and formats without a file of their own. */
 #include "src/formats/output_format.h"
 
+#include "base/alloc.h"
+
 /* Decoding only, to measure it or to find gaps. */
 const struct output_format format_none = {
 	.name = "none",
 	.default_output = DEFAULT_NONE,
+};
+
+static void pass_over(const struct slice_sink *sink, void *track, const struct slice_batch *batch)
+{
+	(void)sink;
+	(void)track;
+	(void)batch;
+}
+
+static struct format_output *open_totals(const struct format_request *request, struct error *err)
+{
+	struct format_output *output = alloc_zeroed(1, sizeof(*output));
+
+	(void)request;
+	(void)err;
+	output->sink.events = pass_over;
+	return output;
+}
+
+/* Of `ptrace2ftf diff`: slices are summed up for the report on their way to here. */
+const struct output_format format_totals = {
+	.name = "totals",
+	.default_output = DEFAULT_NONE,
+	.slices = SLICES_SORTED,
+	.open = open_totals,
 };
 
 /* Written by convert_events(): no trace is decoded. */

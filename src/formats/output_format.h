@@ -117,6 +117,9 @@ struct output_format {
 #define OUTPUT_FORMAT_DECLARE(name) extern const struct output_format format_##name;
 OUTPUT_FORMATS(OUTPUT_FORMAT_DECLARE)
 
+/* Not a word of --format: what `ptrace2ftf diff` converts to. */
+extern const struct output_format format_totals;
+
 /* Ends with a NULL. */
 extern const struct output_format *const output_formats[];
 

@@ -17,6 +17,7 @@ enum exit_status {
 	EXIT_WHOLE = 0,
 	EXIT_FAILED = 1,
 	EXIT_WITH_GAPS = 2,
+	EXIT_EXCEEDED = 3, /* `ptrace2ftf diff`: a condition of --fail-if */
 	EXIT_USAGE = 64,
 	EXIT_INTERRUPTED = 130, /* 128 + SIGINT, as of shells; the output is valid, but cut */
 };
@@ -89,21 +90,24 @@ struct options {
 	char *beside;       /* owned: the path of `output` if no option gave one; NULL: none */
 	const struct output_format *format;
 	enum option_args args;
-	uint64_t max_output; /* bytes of a file; 0: OUTPUT_LIMIT_DEFAULT */
-	bool open;           /* show the trace in the browser (src/serve/open_trace.h) */
-	bool open_only;      /* `ptrace2ftf open`: without --output the trace is not kept */
-	const char *ui;      /* the page that shows it; NULL: Perfetto's */
-	const char *stamp;   /* borrowed: to be written into FTF (batch_stamp.h); NULL: none */
+	uint64_t max_output;         /* bytes of a file; 0: OUTPUT_LIMIT_DEFAULT */
+	bool open;                   /* show the trace in the browser (src/serve/open_trace.h) */
+	bool open_only;              /* `ptrace2ftf open`: without --output the trace is not kept */
+	bool diff;                   /* `ptrace2ftf diff`: compare two inputs */
+	struct pattern_list fail_if; /* its conditions: src/diff/diff_limit.h */
+	const char *ui;              /* the page that shows it; NULL: Perfetto's */
+	const char *stamp; /* borrowed: to be written into FTF (batch_stamp.h); NULL: none */
 	/* OCaml */
 	struct overlay_option *overlays; /* owned */
 	size_t overlay_count, overlay_room;
 	struct clock_offsets clock_offsets;
 	const char *clock_sync; /* path of a file with lines of clocks */
 	/* Diagnostics */
-	const char *json; /* path; "-": stdout; "": kept for --json-lines */
-	bool no_warn;     /* gaps and warnings do not change the exit status */
-	bool quiet;       /* no summary and no warnings */
-	int verbose;      /* level of details: 0, 1, 2 */
+	bool all_functions; /* count and list all functions, with instructions, in the report */
+	const char *json;   /* path; "-": stdout; "": kept for --json-lines */
+	bool no_warn;       /* gaps and warnings do not change the exit status */
+	bool quiet;         /* no summary and no warnings */
+	int verbose;        /* level of details: 0, 1, 2 */
 	enum option_sandbox sandbox;
 	/* Decoding */
 	unsigned threads; /* 0: one per CPU */

@@ -79,7 +79,7 @@ static void connect(struct output_pipeline *pipeline, struct diag *diag)
 		sink = &pipeline->limit.sink;
 	}
 	if (pipeline->options->json) {
-		slice_totals_init(&pipeline->totals, sink);
+		slice_totals_init(&pipeline->totals, sink, pipeline->options->all_functions);
 		sink = &pipeline->totals.sink;
 	}
 	if (is_filtered(pipeline)) {

@@ -228,6 +228,24 @@ static json_t *function_json(const struct total_function *function)
 		      { "total_ns", number(function->total_ns) });
 }
 
+/* Of `ptrace2ftf diff` only: src/diff/diff_rows.h. */
+static json_t *all_functions(const struct slice_totals *tally)
+{
+	json_t *list = json_array();
+
+	for (const struct total_function *f = tally->first; f; f = f->next) {
+		json_t *object = function_json(f);
+
+		set_value(object, "self_insns", number(f->self_insns));
+		set_value(object, "total_insns", number(f->total_insns));
+		set_value(object, "function",
+			  json_boolean(f->symbol->kind != SYMBOL_SPECIAL &&
+				       f->symbol->kind != SYMBOL_MARK));
+		append_value(list, object);
+	}
+	return list;
+}
+
 /* Orders by the time at `offset` of the functions, longest first. */
 static int compare_times(const void *left, const void *right, void *offset)
 {
@@ -265,6 +283,8 @@ void report_functions(struct report *report, const struct slice_totals *tally)
 			 { "by_total", top_functions(functions, count,
 						     offsetof(struct total_function, total_ns)) }));
 	free(functions);
+	if (report->options->all_functions)
+		set_value(json_object_get(report->parts, "functions"), "all", all_functions(tally));
 }
 
 static const char *const states[] = {

@@ -9,13 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/io/output_path.h"
-#include "base/io/output_watch.h"
 #include "base/io/temp_file.h"
-#include "src/batch/batch_signals.h"
+#include "src/batch/batch_one.h"
 #include "src/formats/output_format.h"
 #include "src/sandbox/sandbox.h"
 #include "src/serve/browser.h"
@@ -56,26 +54,15 @@ static enum exit_status convert_to_show(const struct options *options, json_t *r
 	return current->convert(&own, report);
 }
 
-/* Returns an exit status, and fills what the child reported. */
-static int end_conversion(struct trace_opening *opening, struct batch_process *process, int status)
+static void read_view(struct trace_opening *opening, const json_t *report)
 {
-	struct batch_end end = { 0 };
-	const json_t *begin, *stop;
-	int stopped = batch_signals_end();
+	const json_t *begin = json_object_get(report, "view_begin");
+	const json_t *end = json_object_get(report, "view_end");
 
-	if (stopped)
-		return 128 + stopped;
-	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_INTERRUPTED)
-		return EXIT_INTERRUPTED;
-	batch_process_finish(process, status, &end);
-	begin = json_object_get(end.report, "view_begin");
-	stop = json_object_get(end.report, "view_end");
-	if (json_is_integer(begin) && json_is_integer(stop)) {
-		opening->view.begin = (uint64_t)json_integer_value(begin);
-		opening->view.end = (uint64_t)json_integer_value(stop);
-	}
-	json_decref(end.report);
-	return end.status;
+	if (!json_is_integer(begin) || !json_is_integer(end))
+		return;
+	opening->view.begin = (uint64_t)json_integer_value(begin);
+	opening->view.end = (uint64_t)json_integer_value(end);
 }
 
 /* Returns an exit status; EXIT_FAILED with err filled if there was no conversion. */
@@ -88,21 +75,13 @@ static int run_conversion(struct trace_opening *opening, struct error *err)
 				       .input_count = options->input ? options->input_count : 1,
 				       .output = opening->unnamed.open ? (char *)"-"
 								       : (char *)options->output };
-	struct batch_process process = { 0 };
-	int status = 0;
-	pid_t ended;
+	json_t *report;
+	int status;
 
-	batch_signals_watch(&process, 1);
 	current = opening;
-	if (batch_signals_start(&process, &run, &job, err) < 0) {
-		batch_signals_end();
-		return EXIT_FAILED;
-	}
-	do
-		ended = waitpid(process.pid, &status, 0);
-	while (ended < 0 && errno == EINTR);
-	status = end_conversion(opening, &process, status);
-	output_watch_signals();
+	status = batch_one_run(&run, &job, &report, err);
+	read_view(opening, report);
+	json_decref(report);
 	return status;
 }
 

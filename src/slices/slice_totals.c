@@ -10,7 +10,8 @@
 struct total_frame {
 	struct total_function *function; /* NULL: SLICE_CONTEXT */
 	uint64_t begin, callees;         /* ns */
-	uint32_t open;                   /* index in open_counts */
+	uint64_t insns, callee_insns;
+	uint32_t open; /* index in open_counts */
 };
 
 static bool is_same(const struct symbol *a, const struct symbol *b)
@@ -65,16 +66,20 @@ static uint32_t open_of(struct slice_totals *totals, uint32_t track, uint32_t fu
 	return open;
 }
 
-static void push(struct slice_totals *totals, const struct track *track, uint64_t time,
-		 const struct symbol *symbol, unsigned flags)
+static void push(struct slice_totals *totals, const struct track *track,
+		 const struct slice_event *event, const struct slice_detail *detail)
 {
+	const struct symbol *symbol = event->symbol;
 	struct total_thread *thread = totals_thread_of(totals, track);
 	struct total_function *function =
-		flags & SLICE_CONTEXT ? NULL : function_of(totals, symbol);
+		event->flags & SLICE_CONTEXT ? NULL : function_of(totals, symbol);
 
+	thread->insns = detail ? detail->insns : thread->insns;
 	thread->frames = alloc_grow(thread->frames, &thread->room, thread->depth + 1,
 				    sizeof(*thread->frames));
-	thread->frames[thread->depth++] = (struct total_frame){ function, time, 0, 0 };
+	thread->frames[thread->depth++] = (struct total_frame){ .function = function,
+								.begin = event->time,
+								.insns = thread->insns };
 	if (thread->depth > thread->deepest)
 		thread->deepest = thread->depth;
 	thread->slices++;
@@ -84,26 +89,34 @@ static void push(struct slice_totals *totals, const struct track *track, uint64_
 	totals->open_counts[thread->frames[thread->depth - 1].open]++;
 	function->calls++;
 	thread->calls += symbol->kind != SYMBOL_SPECIAL && symbol->kind != SYMBOL_MARK &&
-			 !(flags & SLICE_INFERRED_START);
+			 !(event->flags & SLICE_INFERRED_START);
 }
 
-static void pop(struct slice_totals *totals, const struct track *track, uint64_t time)
+static void pop(struct slice_totals *totals, const struct track *track, uint64_t time,
+		const struct slice_detail *detail)
 {
 	struct total_thread *thread = totals_thread_of(totals, track);
 	struct total_frame *frame;
-	uint64_t duration;
+	uint64_t duration, insns;
 
 	if (!thread->depth)
 		return;
+	thread->insns = detail ? detail->insns : thread->insns;
 	frame = &thread->frames[--thread->depth];
 	if (!frame->function)
 		return;
 	duration = time - frame->begin;
+	insns = thread->insns - frame->insns;
 	frame->function->self_ns += duration - frame->callees;
-	if (!--totals->open_counts[frame->open])
+	frame->function->self_insns += insns - frame->callee_insns;
+	if (!--totals->open_counts[frame->open]) {
 		frame->function->total_ns += duration;
-	if (thread->depth)
+		frame->function->total_insns += insns;
+	}
+	if (thread->depth) {
 		thread->frames[thread->depth - 1].callees += duration;
+		thread->frames[thread->depth - 1].callee_insns += insns;
+	}
 }
 
 static void count_events(const struct slice_sink *sink, void *track,
@@ -113,22 +126,23 @@ static void count_events(const struct slice_sink *sink, void *track,
 
 	for (size_t i = 0; i < batch->count; i++) {
 		const struct slice_event *event = &batch->events[i];
+		const struct slice_detail *detail = slice_batch_detail(batch, event);
 
 		if (event->kind == SLICE_BEGIN)
-			push(totals, track, event->time, event->symbol, event->flags);
+			push(totals, track, event, detail);
 		else if (event->kind == SLICE_END)
-			pop(totals, track, event->time);
+			pop(totals, track, event->time, detail);
 	}
 	totals->next->events(totals->next, track, batch);
 }
 
-void slice_totals_init(struct slice_totals *totals, const struct slice_sink *next)
+void slice_totals_init(struct slice_totals *totals, const struct slice_sink *next, bool insns)
 {
 	*totals = (struct slice_totals){
 		.sink = {
 			.events = count_events,
 			.context = totals,
-			.details = next->details,
+			.details = next->details || insns,
 			.folded = next->folded,
 		},
 		.next = next,

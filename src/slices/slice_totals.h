@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sums per function and per thread: calls, and time with and without callees.
+ * Sums per function and per thread: calls, and time and instructions with and without callees.
  *
  * A sink that passes all events on.  Slices must come in program order, as from a
  * slice_sorter.  Memory grows with the functions and threads of the run and the
@@ -22,6 +22,7 @@ struct total_function {
 	uint64_t calls;                    /* slices */
 	uint64_t self_ns;                  /* without callees */
 	uint64_t total_ns;                 /* with callees; of a recursion the outermost call's */
+	uint64_t self_insns, total_insns;  /* the same of instructions, if they are counted */
 	struct total_function *next_named; /* another one of this name */
 	struct total_function *next;       /* in the order of first calls */
 };
@@ -30,6 +31,7 @@ struct total_thread {
 	uint64_t calls;             /* slices of functions whose call was seen */
 	uint64_t slices;            /* all */
 	size_t deepest;             /* slices open at a time, at most */
+	uint64_t insns;             /* up to the last event that had them */
 	struct total_frame *frames; /* owned */
 	size_t depth, room;
 };
@@ -49,9 +51,11 @@ struct slice_totals {
 	struct arena arena; /* owns the functions */
 };
 
-/* Start without slices, in front of `next` (borrowed).  The totals borrow themselves: they must
- * not move. */
-void slice_totals_init(struct slice_totals *totals, const struct slice_sink *next);
+/*
+ * Start without slices, in front of `next` (borrowed).  The totals borrow themselves: they must
+ * not move.  `insns`: count instructions, too, also if `next` uses no details.
+ */
+void slice_totals_init(struct slice_totals *totals, const struct slice_sink *next, bool insns);
 
 /* Idempotent, also on zeroed memory. */
 void slice_totals_release(struct slice_totals *totals);

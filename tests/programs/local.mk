@@ -17,7 +17,7 @@ STATIC = \
 	tests/programs/static/recursion tests/programs/static/signals \
 	tests/programs/static/switches \
 	tests/programs/static/tail tests/programs/static/threads \
-	tests/programs/static/unwinding
+	tests/programs/static/unwinding tests/programs/static/version_a tests/programs/static/version_b
 check_PROGRAMS += $(STATIC)
 
 tests_programs_cancel_SOURCES = tests/programs/cancel.cpp
@@ -113,6 +113,12 @@ tests_programs_static_threads_LDFLAGS = -all-static -pthread
 tests_programs_static_except_SOURCES = tests/programs/except.cpp
 tests_programs_static_except_CXXFLAGS = $(tests_programs_except_CXXFLAGS)
 tests_programs_static_except_LDFLAGS = -all-static
+tests_programs_static_version_a_SOURCES = tests/programs/versions.c
+tests_programs_static_version_a_CFLAGS = $(PROGRAM_CFLAGS)
+tests_programs_static_version_a_LDFLAGS = -all-static
+tests_programs_static_version_b_SOURCES = tests/programs/versions.c
+tests_programs_static_version_b_CFLAGS = $(PROGRAM_CFLAGS) -DNEW
+tests_programs_static_version_b_LDFLAGS = -all-static
 tests_programs_static_unwinding_SOURCES = tests/programs/unwinding.cpp
 # A position-independent program does not sort its unwind entries: a tenth of the instructions.
 tests_programs_static_unwinding_CXXFLAGS = -g -O2 -fPIE

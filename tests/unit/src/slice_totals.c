@@ -78,7 +78,7 @@ static void expect_sums(void)
 
 START_TEST(slices_one_by_one_and_at_once_add_up)
 {
-	slice_totals_init(&tally, &counter);
+	slice_totals_init(&tally, &counter, false);
 	feed_edges(&tally.sink, &track, slices, SLICE_EVENTS, _i);
 	expect_sums();
 }

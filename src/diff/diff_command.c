@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/* Two conversions, and what differs between their reports. */
+#include "src/diff/diff_command.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/io/file_use.h"
+#include "base/io/output.h"
+#include "base/io/temp_file.h"
+#include "base/printable.h"
+#include "src/batch/batch_one.h"
+#include "src/diff/diff_limit.h"
+#include "src/diff/diff_print.h"
+#include "src/formats/output_format.h"
+#include "src/options/file_roles.h"
+
+struct diff {
+	const struct options *sides; /* borrowed */
+	batch_convert_fn *convert;
+	json_t *ends[SIDES];          /* owned: what each process reported */
+	const json_t *reports[SIDES]; /* borrowed from them: report.h */
+	char *names[SIDES];           /* borrowed */
+	struct temp_file stacks[SIDES];
+};
+
+/* ---- The conversions ----------------------------------------------------- */
+
+/* For the child, which has a copy. */
+static struct diff *current;
+static enum diff_side current_side;
+
+static int check_place(const char *path, struct error *err)
+{
+	return path && strcmp(path, "-") != 0 ? file_use_check(path, err) : 0;
+}
+
+/* In the child: batch_convert_fn.  Stacks go to its standard output, as of `ptrace2ftf open`. */
+static enum exit_status convert_side(const struct options *options, json_t *report)
+{
+	struct options own = *options;
+	struct temp_file *stacks = &current->stacks[current_side];
+	enum exit_status status;
+	struct error err = { 0 };
+
+	own.output = NULL;
+	own.quiet = true;
+	own.json = "";
+	own.all_functions = true;
+	own.open = false;
+	if (stacks->open) {
+		dup2(stacks->fd, STDOUT_FILENO);
+		own.output = "-";
+	} else {
+		own.format = &format_totals;
+	}
+	status = current->convert(&own, report);
+	/* Files of code that this process has read are not known to the one that writes. */
+	if (check_place(options->output, &err) == 0 && check_place(options->json, &err) == 0)
+		return status;
+	fprintf(stderr, "ptrace2ftf: %s\n", err.text);
+	return EXIT_FAILED;
+}
+
+static void print_warnings(const char *name, const json_t *report)
+{
+	const json_t *warnings = json_object_get(report, "warnings");
+
+	for (size_t i = 0; i < json_array_size(warnings); i++) {
+		const char *text =
+			json_string_value(json_object_get(json_array_get(warnings, i), "text"));
+
+		fputs("ptrace2ftf: warning: ", stderr);
+		printable_print(name, stderr);
+		fputs(": ", stderr);
+		printable_print(text ? text : "", stderr);
+		putc('\n', stderr);
+	}
+}
+
+/* Returns the status of the conversion; EXIT_FAILED, perhaps with err filled. */
+static int convert_one(struct diff *diff, enum diff_side side, struct error *err)
+{
+	const struct options *options = &diff->sides[side];
+	const struct batch_run run = { .options = options, .convert = convert_side };
+	const struct batch_job job = { .inputs = &diff->names[side],
+				       .input_count = 1,
+				       .output = (char *)options->output };
+	int status;
+
+	if (options->format == &format_folded && temp_file_open(&diff->stacks[side], err) < 0)
+		return EXIT_FAILED;
+	current = diff;
+	current_side = side;
+	status = batch_one_run(&run, &job, &diff->ends[side], err);
+	diff->reports[side] = json_object_get(diff->ends[side], "report");
+	if (!options->quiet)
+		print_warnings(diff->names[side], diff->reports[side]);
+	return status;
+}
+
+/* ---- The difference ------------------------------------------------------ */
+
+/* Returns 0; -1 with err filled. */
+static int print_stacks(struct diff *diff, FILE *out, struct error *err)
+{
+	const char *texts[SIDES] = { "", "" };
+	size_t sizes[SIDES] = { 0 };
+
+	for (int side = 0; side < SIDES; side++) {
+		off_t size = lseek(diff->stacks[side].fd, 0, SEEK_END);
+
+		if (size <= 0)
+			continue;
+		sizes[side] = (size_t)size;
+		texts[side] =
+			mmap(NULL, sizes[side], PROT_READ, MAP_PRIVATE, diff->stacks[side].fd, 0);
+		if (texts[side] == MAP_FAILED)
+			return error_set_system(err, errno, "cannot map the stacks");
+	}
+	diff_print_folded(texts, sizes, out);
+	for (int side = 0; side < SIDES; side++) {
+		if (sizes[side])
+			munmap((void *)(uintptr_t)texts[side], sizes[side]);
+	}
+	return 0;
+}
+
+/* Returns 0; -1 with err filled. */
+static int print_to(struct diff *diff, const struct diff_rows *rows, const char *path, json_t *json,
+		    struct error *err)
+{
+	struct output output;
+	FILE *out;
+	int status = 0;
+
+	if (output_open(&output, path, err) < 0)
+		return -1;
+	out = output_stream(&output);
+	if (!out) {
+		output_abandon(&output);
+		return error_set_system(err, errno, "%s: cannot open a stream", path);
+	}
+	if (json) {
+		json_dumpf(json, out, JSON_INDENT(1));
+		putc('\n', out);
+	} else if (diff->sides->format == &format_folded) {
+		status = print_stacks(diff, out, err);
+	} else {
+		diff_print_table(rows,
+				 diff->sides->select.order == ORDER_TOTAL ? METRIC_TOTAL_INSNS
+									  : METRIC_INSNS,
+				 diff->names, out);
+	}
+	fclose(out); /* write errors show in the output */
+	if (status == 0)
+		return output_close(&output, err);
+	output_abandon(&output);
+	return -1;
+}
+
+/* Returns EXIT_EXCEEDED, EXIT_WITH_GAPS or EXIT_WHOLE; EXIT_FAILED with err filled. */
+static int compare(struct diff *diff, struct error *err)
+{
+	const struct options *options = diff->sides;
+	json_t *exceeded = json_array(), *json = NULL;
+	bool fails, unmatched = false;
+	struct diff_rows rows;
+	int status = 0;
+
+	diff_rows_make(&rows, diff->reports);
+	fails = diff_limits_check(&options->fail_if, &rows, exceeded, &unmatched, stderr);
+	diff_rows_sort(&rows, options->select.order);
+	json = diff_print_json(&rows, diff->names, diff->reports, exceeded);
+	if (options->json)
+		status = print_to(diff, &rows, options->json, json, err);
+	if (status == 0 && (!options->json || strcmp(options->json, "-") != 0 || options->output))
+		status = print_to(diff, &rows, options->output ? options->output : "-", NULL, err);
+	json_decref(json);
+	diff_rows_release(&rows);
+	if (status < 0)
+		return EXIT_FAILED;
+	return fails ? EXIT_EXCEEDED : unmatched ? EXIT_WITH_GAPS : EXIT_WHOLE;
+}
+
+static int finish(const struct diff *diff, int status, bool gaps)
+{
+	if (status == EXIT_WHOLE && gaps)
+		status = EXIT_WITH_GAPS;
+	return status == EXIT_WITH_GAPS && diff->sides->no_warn ? EXIT_WHOLE : status;
+}
+
+/* Returns 0; -1 with err filled. */
+static int check_paths(const struct options sides[SIDES], struct error *err)
+{
+	file_roles_read(&sides[SIDE_A]);
+	file_roles_read(&sides[SIDE_B]);
+	if (file_roles_write(sides->output, "--output", err) < 0)
+		return -1;
+	return file_roles_write(sides->json, "--json", err);
+}
+
+int diff_command(const struct options sides[SIDES], batch_convert_fn *convert)
+{
+	struct diff diff = { .sides = sides, .convert = convert };
+	struct error err = { 0 };
+	bool gaps = false;
+	int status = check_paths(sides, &err) == 0 ? EXIT_WHOLE : EXIT_FAILED;
+
+	for (int side = 0; side < SIDES && (status == EXIT_WHOLE || status == EXIT_WITH_GAPS);
+	     side++) {
+		diff.names[side] = sides[side].inputs[side];
+		status = convert_one(&diff, (enum diff_side)side, &err);
+		gaps |= status == EXIT_WITH_GAPS;
+	}
+	if (status == EXIT_WHOLE || status == EXIT_WITH_GAPS)
+		status = finish(&diff, compare(&diff, &err), gaps);
+	if (err.kind != ERROR_NONE)
+		fprintf(stderr, "ptrace2ftf: %s\n", err.text);
+	for (int side = 0; side < SIDES; side++) {
+		json_decref(diff.ends[side]);
+		temp_file_close(&diff.stacks[side]);
+	}
+	return status;
+}

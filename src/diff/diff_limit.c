@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* Parse and check the conditions of --fail-if. */
+#include "src/diff/diff_limit.h"
+
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/printable.h"
+
+/* Longest pattern. */
+#define GLOB_MOST 4096
+
+struct diff_limit {
+	enum diff_metric sum, each; /* of all functions, and of one */
+	char glob[GLOB_MOST];       /* empty: the sum of all */
+	double amount;
+	bool percent;
+};
+
+static bool parse_metric(struct diff_limit *limit, const char *text, size_t length)
+{
+	static const struct {
+		const char *word;
+		enum diff_metric sum, each;
+	} metrics[] = { { "insns", METRIC_INSNS, METRIC_TOTAL_INSNS },
+			{ "calls", METRIC_CALLS, METRIC_CALLS },
+			{ "time", METRIC_SELF, METRIC_TOTAL } };
+
+	for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++) {
+		if (strlen(metrics[i].word) != length ||
+		    strncmp(metrics[i].word, text, length) != 0)
+			continue;
+		limit->sum = metrics[i].sum;
+		limit->each = metrics[i].each;
+		return true;
+	}
+	return false;
+}
+
+/* Parse "+N", "+N%", or of a time "+1.5ms". */
+static bool parse_amount(struct diff_limit *limit, const char *text)
+{
+	bool is_time = limit->sum == METRIC_SELF;
+	uint64_t ns;
+	char *end;
+
+	if (*text++ != '+' || *text < '0' || *text > '9')
+		return false;
+	limit->amount = strtod(text, &end);
+	limit->percent = strcmp(end, "%") == 0;
+	if (limit->percent || (!*end && !is_time))
+		return true;
+	if (!is_time || !selection_duration(text, &ns))
+		return false;
+	limit->amount = (double)ns;
+	return true;
+}
+
+/* A pattern may contain ':', as names of C++ do. */
+static bool parse_limit(struct diff_limit *limit, const char *text)
+{
+	const char *colon = strrchr(text, ':'), *at = strchr(text, '@');
+
+	*limit = (struct diff_limit){ 0 };
+	if (!colon || (at && at > colon))
+		return false;
+	if (at && (at + 1 == colon || (size_t)(colon - at) > sizeof(limit->glob)))
+		return false;
+	if (at)
+		memcpy(limit->glob, at + 1, (size_t)(colon - at - 1));
+	return parse_metric(limit, text, (size_t)((at ? at : colon) - text)) &&
+	       parse_amount(limit, colon + 1);
+}
+
+bool diff_limit_is_valid(const char *text)
+{
+	struct diff_limit limit;
+
+	return parse_limit(&limit, text);
+}
+
+struct limit_check {
+	const struct diff_limit *limit;
+	const char *text; /* the condition */
+	json_t *exceeded;
+	FILE *out;
+	bool any;
+};
+
+static void check_values(struct limit_check *check, const char *function, uint64_t a, uint64_t b)
+{
+	const struct diff_limit *limit = check->limit;
+	double most = limit->percent ? (double)a * limit->amount / 100 : limit->amount;
+	json_t *object;
+
+	if (b <= a || (double)(b - a) <= most)
+		return;
+	check->any = true;
+	fputs("ptrace2ftf: --fail-if=", check->out);
+	printable_print(check->text, check->out);
+	fputs(": ", check->out);
+	printable_print(function ? function : "all functions", check->out);
+	fprintf(check->out, ": %" PRIu64 " -> %" PRIu64 " (+%" PRIu64, a, b, b - a);
+	if (a)
+		fprintf(check->out, ", %+.2f%%", 100 * ((double)b - (double)a) / (double)a);
+	fputs(")\n", check->out);
+	object = json_pack("{s:s, s:s?, s:I, s:I}", "condition", check->text, "function", function,
+			   "a", (json_int_t)a, "b", (json_int_t)b);
+	if (!object || json_array_append_new(check->exceeded, object) < 0)
+		alloc_fail(0);
+}
+
+/* Returns whether the pattern matches a function. */
+static bool check_functions(struct limit_check *check, const struct diff_rows *rows)
+{
+	enum diff_metric metric = check->limit->each;
+	bool matched = false;
+
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct diff_row *row = &rows->rows[i];
+
+		if (fnmatch(check->limit->glob, row->name, 0) != 0)
+			continue;
+		matched = true;
+		check_values(check, row->name, row->values[SIDE_A][metric],
+			     row->values[SIDE_B][metric]);
+	}
+	return matched;
+}
+
+bool diff_limits_check(const struct pattern_list *conditions, const struct diff_rows *rows,
+		       json_t *exceeded, bool *unmatched, FILE *out)
+{
+	struct diff_limit limit;
+	struct limit_check check = { .limit = &limit, .exceeded = exceeded, .out = out };
+
+	for (size_t i = 0; i < conditions->count; i++) {
+		check.text = conditions->patterns[i];
+		parse_limit(&limit, check.text);
+		if (!*limit.glob) {
+			check_values(&check, NULL, rows->sums[SIDE_A][limit.sum],
+				     rows->sums[SIDE_B][limit.sum]);
+		} else if (!check_functions(&check, rows)) {
+			*unmatched = true;
+			fputs("ptrace2ftf: warning: --fail-if=", out);
+			printable_print(check.text, out);
+			fputs(": no function of this name was called\n", out);
+		}
+	}
+	return check.any;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* Match the functions of two reports, and sort them. */
+#include "src/diff/diff_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+static const char *const metric_keys[METRICS] = {
+	[METRIC_INSNS] = "self_insns", [METRIC_TOTAL_INSNS] = "total_insns",
+	[METRIC_CALLS] = "calls",      [METRIC_SELF] = "self_ns",
+	[METRIC_TOTAL] = "total_ns",
+};
+
+static void add_function(struct diff_rows *rows, enum diff_side side, const json_t *function)
+{
+	const char *path = json_string_value(json_object_get(function, "file"));
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	struct diff_row *row;
+
+	rows->rows = alloc_grow(rows->rows, &rows->room, rows->count + 1, sizeof(*rows->rows));
+	row = &rows->rows[rows->count++];
+	*row = (struct diff_row){
+		.name = json_string_value(json_object_get(function, "name")),
+		.file = slash  ? slash + 1
+			: path ? path
+			       : "",
+	};
+	row->has[side] = true;
+	row->outside = json_is_false(json_object_get(function, "function"));
+	if (!row->name)
+		row->name = "";
+	for (int metric = 0; metric < METRICS; metric++)
+		row->values[side][metric] = (uint64_t)json_integer_value(
+			json_object_get(function, metric_keys[metric]));
+}
+
+static void merge(struct diff_row *into, const struct diff_row *row)
+{
+	for (int side = 0; side < SIDES; side++) {
+		into->has[side] |= row->has[side];
+		for (int metric = 0; metric < METRICS; metric++)
+			into->values[side][metric] += row->values[side][metric];
+	}
+}
+
+static int compare_names(const void *left, const void *right)
+{
+	const struct diff_row *a = left, *b = right;
+	int order = strcmp(a->name, b->name);
+
+	return order ? order : strcmp(a->file, b->file);
+}
+
+/* Rows of one name and file become one. */
+static void merge_same(struct diff_rows *rows)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < rows->count; i++) {
+		if (kept && compare_names(&rows->rows[kept - 1], &rows->rows[i]) == 0)
+			merge(&rows->rows[kept - 1], &rows->rows[i]);
+		else
+			rows->rows[kept++] = rows->rows[i];
+	}
+	rows->count = kept;
+}
+
+/* Of the rows of one name: if one of each side is alone, the two become one, at the first. */
+static void merge_alone(struct diff_row *rows, size_t count)
+{
+	struct diff_row *alone[SIDES] = { NULL };
+	size_t found[SIDES] = { 0 };
+
+	for (size_t i = 0; i < count; i++) {
+		if (rows[i].has[SIDE_A] && rows[i].has[SIDE_B])
+			continue;
+		alone[rows[i].has[SIDE_B]] = &rows[i];
+		found[rows[i].has[SIDE_B]]++;
+	}
+	if (found[SIDE_A] != 1 || found[SIDE_B] != 1)
+		return;
+	merge(alone[SIDE_B], alone[SIDE_A]);
+	alone[SIDE_A]->name = NULL;
+}
+
+static void merge_renamed_files(struct diff_rows *rows)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0, end; i < rows->count; i = end) {
+		for (end = i + 1; end < rows->count; end++) {
+			if (strcmp(rows->rows[i].name, rows->rows[end].name) != 0)
+				break;
+		}
+		merge_alone(&rows->rows[i], end - i);
+	}
+	for (size_t i = 0; i < rows->count; i++) {
+		if (rows->rows[i].name)
+			rows->rows[kept++] = rows->rows[i];
+	}
+	rows->count = kept;
+}
+
+static void add_to_sums(struct diff_rows *rows, const struct diff_row *row)
+{
+	for (int side = 0; side < SIDES; side++) {
+		for (int metric = 0; metric < METRICS; metric++) {
+			if (metric != METRIC_CALLS || !row->outside)
+				rows->sums[side][metric] += row->values[side][metric];
+		}
+	}
+}
+
+void diff_rows_make(struct diff_rows *rows, const json_t *const reports[SIDES])
+{
+	*rows = (struct diff_rows){ 0 };
+	for (int side = 0; side < SIDES; side++) {
+		const json_t *functions = json_object_get(reports[side], "functions");
+		const json_t *all = json_object_get(functions, "all");
+
+		for (size_t i = 0; i < json_array_size(all); i++)
+			add_function(rows, (enum diff_side)side, json_array_get(all, i));
+	}
+	if (rows->count)
+		qsort(rows->rows, rows->count, sizeof(*rows->rows), compare_names);
+	merge_same(rows);
+	merge_renamed_files(rows);
+	for (size_t i = 0; i < rows->count; i++)
+		add_to_sums(rows, &rows->rows[i]);
+}
+
+/* ---- Order --------------------------------------------------------------- */
+
+static uint64_t size_of_difference(const struct diff_row *row, enum diff_metric metric)
+{
+	uint64_t a = row->values[SIDE_A][metric], b = row->values[SIDE_B][metric];
+
+	return a > b ? a - b : b - a;
+}
+
+/* The larger difference first; where equal, that of own instructions, own time, and by name. */
+static int compare_by(const void *left, const void *right, enum diff_metric first)
+{
+	const enum diff_metric metrics[] = { first, METRIC_INSNS, METRIC_CALLS, METRIC_SELF };
+
+	for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++) {
+		uint64_t a = size_of_difference(left, metrics[i]);
+		uint64_t b = size_of_difference(right, metrics[i]);
+
+		if (a != b)
+			return a > b ? -1 : 1;
+	}
+	return compare_names(left, right);
+}
+
+static int compare_self(const void *left, const void *right)
+{
+	return compare_by(left, right, METRIC_INSNS);
+}
+
+static int compare_total(const void *left, const void *right)
+{
+	return compare_by(left, right, METRIC_TOTAL_INSNS);
+}
+
+static int compare_calls(const void *left, const void *right)
+{
+	return compare_by(left, right, METRIC_CALLS);
+}
+
+void diff_rows_sort(struct diff_rows *rows, enum function_order order)
+{
+	static int (*const compare[])(const void *, const void *) = {
+		[ORDER_SELF] = compare_self,
+		[ORDER_TOTAL] = compare_total,
+		[ORDER_CALLS] = compare_calls,
+		[ORDER_NAME] = compare_names,
+	};
+
+	if (rows->count)
+		qsort(rows->rows, rows->count, sizeof(*rows->rows), compare[order]);
+}
+
+bool diff_row_is_equal(const struct diff_row *row, enum diff_metric insns)
+{
+	const uint64_t *a = row->values[SIDE_A], *b = row->values[SIDE_B];
+
+	return a[insns] == b[insns] && a[METRIC_CALLS] == b[METRIC_CALLS];
+}
+
+void diff_rows_release(struct diff_rows *rows)
+{
+	free(rows->rows);
+	*rows = (struct diff_rows){ 0 };
+}

@@ -1,0 +1,150 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# `ptrace2ftf diff`: two versions of a program that ptsim records, against the true counts.
+. "$top_srcdir/tests/support/tap.sh"
+ptsim=$top_builddir/tests/ptsim/ptsim
+program=$top_builddir/ptrace2ftf
+programs=$top_builddir/tests/programs/static
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+for version in a b; do
+	mkdir "$work/$version"
+	"$ptsim" record --truth="$work/$version" -o "$work/$version.data" -- "$programs/version_$version" \
+		>/dev/null 2>"$work/messages" ||
+		tap_skip_all "programs cannot be traced here: $(cat "$work/messages")"
+done
+compare() { # OPTIONS...
+	"$program" diff "$@" "$work/a.data" "$work/b.data" >"$work/out" 2>"$work/messages"
+	status=$?
+}
+
+# "FUNCTION CALLS OWN ALL" of a version: instructions without and with those of callees.
+true_counts() { # VERSION
+	sort -k 3,3n -k 2,2n -k 4,4nr "$work/$1/truth.counts" | awk '{
+		sub("insns=", "", $NF)
+		open[$2 + 0] = $5
+		own[$5] += $NF
+		if ($2 + 0)
+			own[open[$2 - 1]] -= $NF
+		all[$5] += $NF
+		calls[$5]++
+	}
+	END {
+		for (f in calls)
+			if (f !~ /^\[/)
+				print f, calls[f], own[f], all[f]
+	}' | sort
+}
+# The same of the JSON, of functions that are not recursive.
+our_counts() { # SIDE
+	python3 - "$1" "$work/json" <<-'END' | sort
+		import json, sys
+		for f in json.load(open(sys.argv[2]))["functions"]:
+		    side = f[sys.argv[1]]
+		    if side and not f["name"].startswith("["):
+		        print(f["name"], side["calls"], side["self_insns"], side["total_insns"])
+	END
+}
+counts_are_true() {
+	compare --json="$work/json" -o "$work/table"
+	[ $status -eq 0 ] || { cat "$work/messages"; return 1; }
+	for version in a b; do
+		true_counts $version >"$work/true"
+		our_counts $version | diff "$work/true" - || return 1
+		[ "$(wc -l <"$work/true")" -gt 50 ] || return 1
+	done
+}
+if command -v python3 >/dev/null; then
+	tap_check "calls and instructions of both are the true ones" counts_are_true
+else
+	tap_skip "calls and instructions of both are the true ones" "no python3"
+fi
+
+# Each round of the loop has the same instructions, and 200 calls have 5 more.
+ranks() {
+	compare
+	[ $status -eq 0 ] || { cat "$work/messages"; return 1; }
+	awk '$NF ~ /^\(/ || /untraced|syscall/ { print $(NF - 1), $3 }' "$work/out" | grep -v '^.*\[' >"$work/got"
+	head -n 1 "$work/got" | grep -q '^parse_word +2[0-9]\.[0-9]%$' &&
+		grep -q '^added new$' "$work/got" && grep -q '^removed gone$' "$work/got" &&
+		! grep -E '^(check|main|parse_line) ' "$work/got" &&
+		grep -q 'have the same calls and instructions$' "$work/out" || { cat "$work/out"; return 1; }
+}
+tap_check "the function that grew is first; new and gone ones are named; equal ones are left out" ranks
+
+with_callees() {
+	compare --sort=total
+	awk '/\(version_b\)$/ { print $(NF - 1) }' "$work/out" | sort >"$work/got"
+	for f in main parse_line parse_word; do
+		grep -qx $f "$work/got" || { cat "$work/out"; return 1; }
+	done
+}
+tap_check "--sort=total: functions whose callees changed, too" with_callees
+
+exceeds() { # STATUS OPTIONS...
+	expected=$1
+	shift
+	compare -q -o "$work/table" "$@"
+	[ $status -eq "$expected" ] || { echo "$*: status $status"; cat "$work/messages"; return 1; }
+}
+limits() {
+	exceeds 0 --fail-if=insns:+50% --fail-if=calls:+0 --fail-if='calls@parse_*:+0' --fail-if='insns@check:+0' &&
+		exceeds 3 --fail-if=insns:+1% && grep -q ': all functions: [0-9]* -> [0-9]* (+[0-9]*, ' "$work/messages" &&
+		exceeds 3 --fail-if='insns@parse_*:+0' && grep -q ': parse_line: ' "$work/messages" &&
+		exceeds 3 --fail-if=calls@added:+0 && exceeds 0 --fail-if=calls@removed:+0 &&
+		exceeds 2 --fail-if=calls@nothing:+0 && exceeds 64 --fail-if=insns && exceeds 64 --fail-if=speed:+1%
+}
+tap_check "--fail-if: status 3 if a sum, or a function with its callees, grew by more" limits
+
+stacks() {
+	compare -q -f folded
+	[ $status -eq 0 ] || { cat "$work/messages"; return 1; }
+	for version in a b; do
+		"$program" -q -f folded "$work/$version.data" | sed 's/^[^;]*//; s/ [0-9]*$//'
+	done | sort -u >"$work/all"
+	sed 's/^[^;]*//; s/ [0-9]* [0-9]*$//' "$work/out" | LC_ALL=C sort -u | LC_ALL=C comm -3 - "$work/all.c" 2>/dev/null
+	LC_ALL=C sort -u "$work/all" >"$work/all.c"
+	sed 's/^[^;]*//; s/ [0-9]* [0-9]*$//' "$work/out" | LC_ALL=C sort | diff "$work/all.c" - &&
+		grep -q ';parse_line;parse_word [1-9][0-9]* [1-9][0-9]*$' "$work/out" &&
+		grep -q ';removed [0-9]* 0$' "$work/out"
+}
+tap_check "-f folded: each stack once, with both times" stacks
+
+# An option of one side: B's files are elsewhere.
+sides() {
+	mkdir -p "$work/root"
+	compare -q --symfs-b="$work/root"
+	[ $status -eq 2 ] && grep -q ' gone ' "$work/out" || { cat "$work/out"; return 1; }
+	compare --symfs-b="$work/root"
+	grep -q "warning: $work/b.data: " "$work/messages" && ! grep -q "warning: $work/a.data: " "$work/messages"
+}
+tap_check "--symfs-b is of B only, and warnings name the recording" sides
+
+refuses() { # STATUS TEXT ARGUMENTS...
+	expected=$1
+	text=$2
+	shift 2
+	"$program" diff "$@" >"$work/out" 2>"$work/messages"
+	[ $? -eq "$expected" ] && grep -q "$text" "$work/messages" || { cat "$work/messages"; return 1; }
+}
+wrong() {
+	cp "$work/a.data" "$work/kept"
+	refuses 64 "two recordings" "$work/a.data" && refuses 64 "two recordings" "$work/a.data" "$work/b.data" "$work/b.data" &&
+		refuses 64 "standard input" - "$work/b.data" && refuses 64 "a table" -f svg "$work/a.data" "$work/b.data" &&
+		refuses 1 "none: cannot open" "$work/none" "$work/b.data" &&
+		refuses 1 "a.data" "$work/a.data" "$work/b.data" -o "$work/a.data" &&
+		refuses 1 "a.data" "$work/b.data" "$work/a.data" --json="$work/a.data" && cmp "$work/a.data" "$work/kept" &&
+		mkdir -p "$work/root$programs" && cp "$programs/version_b" "$work/root$programs" &&
+		refuses 1 "is the input" --symfs="$work/root" "$work/b.data" "$work/b.data" -o "$work/root$programs/version_b" &&
+		cmp "$programs/version_b" "$work/root$programs/version_b"
+}
+tap_check "what cannot be compared is refused, and an input is no output" wrong
+
+gaps() {
+	"$top_builddir/tests/support/mutate_aux" "$work/b.data" "$work/cut" 3 >/dev/null 2>&1 || return 1
+	"$program" diff "$work/a.data" "$work/cut" >"$work/out" 2>"$work/messages"
+	[ $? -eq 2 ] && grep -q "warning: $work/cut: " "$work/messages" || { cat "$work/messages"; return 1; }
+}
+tap_check "a recording with gaps is named, with status 2" gaps
+tap_done
