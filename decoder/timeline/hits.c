@@ -212,7 +212,7 @@ void hits_finish(struct hits *hits)
 /* Returns `size` bytes at `offset` of the raw data; NULL: it has not so many. */
 static const uint8_t *raw_at(const struct perf_sample *sample, size_t offset, size_t size)
 {
-	return offset <= sample->raw.size && size <= sample->raw.size - offset
+	return sample->raw.bytes && offset <= sample->raw.size && size <= sample->raw.size - offset
 		       ? sample->raw.bytes + offset
 		       : NULL;
 }
