@@ -15,6 +15,25 @@ protected_branches() { # FILE
 	has "x86 feature:.*IBT" -n "$1" || objdump -d --no-show-raw-insn "$1" |
 		awk '/<(main|convert|ftf_open)(@.*)?>:$/ { wanted = 1; next } wanted { exit !/endbr64/ }'
 }
+# Lists the objects of archives without the marks; libdemanglers.a is the system's libiberty.
+unmarked() { # FILE...
+	readelf -W -n "$@" | awk '
+		/^File: / { if (name && !marked) print name; name = $2; marked = 0; count++ }
+		/x86 feature:.*IBT.*SHSTK/ { marked = 1 }
+		END { if (name && !marked) print name; if (!count) print "no objects" }'
+}
+objects_are_marked() {
+	unmarked=$(unmarked $(ls "$top_builddir"/lib*.a | grep -v /libdemanglers.a))
+	echo "$unmarked"
+	[ -z "$unmarked" ]
+}
+# The linker keeps a mark that all objects have.
+first_unmarked_of_system() {
+	for object in Scrt1.o crti.o crtn.o; do
+		readelf -W -n "$(gcc -print-file-name=$object)" 2>/dev/null | grep -q 'IBT.*SHSTK' ||
+			{ echo $object; return; }
+	done
+}
 writable_stack() {
 	readelf -W -l "$1" | awk '$1 == "GNU_STACK" { exit $7 != "RW" }'
 }
@@ -32,4 +51,11 @@ done
 for file in "$top_builddir/ptrace2ftf" "$top_builddir/ftfdump"; do
 	tap_check "$(basename "$file"): code lies at a random place" has "Flags:.*PIE" -d "$file"
 done
+tap_check "all objects have the marks of branch targets and shadow stacks" objects_are_marked
+unmarked_system=$(first_unmarked_of_system)
+if [ -n "$unmarked_system" ]; then
+	tap_skip "ptrace2ftf has both marks" "the system's $unmarked_system has none"
+else
+	tap_check "ptrace2ftf has both marks" has "x86 feature: IBT, SHSTK" -n "$top_builddir/ptrace2ftf"
+fi
 tap_done
