@@ -132,7 +132,7 @@ tap_check "with --debuginfod there are sockets and libraries, and no more" serve
 
 # ---- Older and other systems ----
 with_version() { # OPTIONS...
-	for version in 1 2 3 4 5; do
+	for version in 1 2 3 4 5 6; do
 		PROBE_ABI=$version nothing_is_done "$@" || { echo "version $version"; return 1; }
 	done
 }
