@@ -2,13 +2,14 @@
 /* The flag of SIGINT, set in output's signal handler. */
 #include "base/io/interrupt.h"
 
+#include <signal.h>
 #include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/io/output_watch.h"
 
-volatile sig_atomic_t interrupt_flag;
+atomic_int interrupt_flag;
 
 static volatile sig_atomic_t allowed;
 static const char *volatile said;
@@ -19,9 +20,8 @@ static bool interrupt_take(void)
 {
 	ssize_t ignored;
 
-	if (!allowed || interrupt_flag)
+	if (!allowed || atomic_exchange(&interrupt_flag, 1))
 		return false;
-	interrupt_flag = 1;
 	if (said_length) {
 		ignored = write(STDERR_FILENO, said, said_length);
 		(void)ignored;

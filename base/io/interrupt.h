@@ -10,10 +10,11 @@
 #ifndef BASE_IO_INTERRUPT_H
 #define BASE_IO_INTERRUPT_H
 
-#include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
-extern volatile sig_atomic_t interrupt_flag;
+/* Atomic, as the handler runs in any thread, and others poll. */
+extern atomic_int interrupt_flag;
 
 /*
  * Make the next SIGINT a request: it prints `message` (borrowed; NULL: nothing) to
@@ -24,7 +25,7 @@ void interrupt_allow(const char *message);
 /* Returns whether there was a request; costs one load. */
 static inline bool interrupt_asked(void)
 {
-	return interrupt_flag;
+	return atomic_load_explicit(&interrupt_flag, memory_order_relaxed);
 }
 
 #endif

@@ -2,6 +2,7 @@
 /* Handlers of signals, of exit() and of a lack of memory. */
 #include "base/io/output_watch.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 
@@ -12,8 +13,12 @@ bool (*volatile output_interrupt_hook)(void);
 
 static void on_signal(int number)
 {
-	if (number == SIGINT && output_interrupt_hook && output_interrupt_hook())
+	int before = errno; /* the interrupted code may be about to read it */
+
+	if (number == SIGINT && output_interrupt_hook && output_interrupt_hook()) {
+		errno = before;
 		return;
+	}
 	output_remove_unfinished();
 	signal(number, SIG_DFL);
 	raise(number);
