@@ -89,6 +89,8 @@ static void keep_event(struct slice_store *store, struct store_track *to,
 	struct store_record record = { .event = *event };
 
 	record.event.detail = detail != NULL;
+	if (event->kind == SLICE_END)
+		record.event.ip = 0; /* not set, and what memory held is not for a file */
 	if (event->kind == SLICE_INSTANT)
 		record.event.text = name_intern_text(store->names, event->text)->text;
 	if (!to->slices)

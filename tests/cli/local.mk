@@ -23,6 +23,7 @@ cli_tests = \
 	tests/cli/select.sh \
 	tests/cli/limit.sh tests/cli/split.sh \
 	tests/cli/summary.sh \
+	tests/cli/valgrind.sh \
 	tests/cli/views.sh
 TESTS += $(cli_tests)
 # Only in `make check-long`.

@@ -1,0 +1,29 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Three conversions under valgrind, which sees uninitialised memory and also what libraries do;
+# sanitizers see neither.
+. "$top_srcdir/tests/support/tap.sh"
+[ "$P2F_SANITIZED" != yes ] || tap_skip_all "valgrind does not run programs with sanitizers"
+command -v valgrind >/dev/null || tap_skip_all "no valgrind"
+program=$top_builddir/ptrace2ftf
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+"$top_builddir/tests/support/make-sample" "$work"
+valgrind -q --error-exitcode=99 "$top_builddir/ftfdump" --version >/dev/null 2>&1 ||
+	tap_skip_all "valgrind does not run here"
+
+# The sandbox refuses calls that are valgrind's own.
+is_clean() { # OPTIONS...
+	valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,indirect \
+		"$program" -q --sandbox=off --symfs="$work" "$@"
+	status=$?
+	[ $status -eq 0 ] || echo "status $status"
+	[ $status -eq 0 ]
+}
+tap_check "FTF, decoded by two threads, has no error in valgrind" \
+	is_clean --threads=2 --inline "$work/perf.data" -o "$work/out.ftf"
+tap_check "nor has a compressed recording as folded stacks" \
+	is_clean --format=folded "$work/compressed" -o "$work/out.folded"
+tap_check "nor has a traced kernel in a directory, in parts" \
+	is_clean --split=4 "$work/kernel.data" -o "$work/parts.ftf"
+tap_done
