@@ -44,6 +44,7 @@ libptrace2ftf_a_SOURCES = \
 	src/events/perf_record_events.c src/events/perf_record_events.h \
 	src/events/sched_priorities.c src/events/sched_priorities.h \
 	src/events/switch_events.c src/events/switch_events.h \
+	src/formats/call_paths.c src/formats/call_paths.h \
 	src/formats/call_sites.c src/formats/call_sites.h \
 	src/formats/escaped_text.c src/formats/escaped_text.h \
 	src/formats/format_branches.c src/formats/format_branches.h \
@@ -51,10 +52,12 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/format_chrome.c \
 	src/formats/format_folded.c \
 	src/formats/format_functions.c \
+	src/formats/format_outliers.c \
 	src/formats/format_slices.c \
 	src/formats/format_speedscope.c \
 	src/formats/format_svg.c \
 	src/formats/json_text.c src/formats/json_text.h \
+	src/formats/json_any_text.c src/formats/json_any_text.h \
 	src/formats/output_format.c src/formats/output_format.h \
 	src/slices/pair_table.c src/slices/pair_table.h \
 	src/formats/short_time.c src/formats/short_time.h \
@@ -69,6 +72,7 @@ libptrace2ftf_a_SOURCES = \
 	src/options/input_paths.c src/options/input_paths.h \
 	src/options/options.c src/options/options.h \
 	src/options/file_roles.c src/options/file_roles.h \
+	src/options/slow_choice.c src/options/slow_choice.h \
 	src/options/selection.c src/options/selection.h \
 	src/overlays/overlay_calls.c src/overlays/overlay_calls.h \
 	src/overlays/overlay_clock.c src/overlays/overlay_clock.h \

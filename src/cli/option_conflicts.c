@@ -24,6 +24,20 @@ static void refuse_selection(struct argp_state *state, const struct options *opt
 				  "perf script has options of these names");
 }
 
+static void refuse_outliers(struct argp_state *state, const struct options *options)
+{
+	bool outliers = options->format == &format_outliers;
+
+	if (!outliers && (options->slow.has_bound || options->pair.given))
+		argp_error(state, "--slow and --pair are of --format=outliers");
+	if (!outliers)
+		return;
+	if (!options->select.symbols.count && !options->select.dsos.count)
+		argp_error(state, "--format=outliers needs the functions: --symbol=GLOB");
+	if (options->slow.has_bound && options->pair.given)
+		argp_error(state, "--slow and --pair exclude each other");
+}
+
 static void refuse_split(struct argp_state *state, const struct options *options)
 {
 	if (!options->select.split.unit)
@@ -133,6 +147,7 @@ void option_conflicts_refuse(struct argp_state *state, const struct options *opt
 		argp_error(state,
 			   "--inline needs --stacks=precise: magic-trace's rules do not know "
 			   "inlined functions");
+	refuse_outliers(state, options);
 	refuse_split(state, options);
 	refuse_fit(state, options);
 	refuse_selection(state, options);

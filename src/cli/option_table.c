@@ -88,6 +88,12 @@ const struct option_spec option_specs[] = {
 	{ "hide", 0, "GLOB", GROUP_SELECTION, OPTION_PATTERN, FIELD(select.hidden),
 	  .help = "Leave out slices of these functions, but not those of their callees; may be "
 		  "repeated" },
+	{ "slow", 0, "TIME", GROUP_SELECTION, OPTION_SLOWER_THAN, FIELD(slow),
+	  .help = "Of --format=outliers: the calls that are slow: longer than TIME (1ms), or than "
+		  "a percentile of all (default: p99)" },
+	{ "pair", 0, "A,B", GROUP_SELECTION, OPTION_PAIR, FIELD(pair),
+	  .help = "Of --format=outliers: compare the call that runs at A with that at B, seconds "
+		  "of perf's clock (12.5,12.75)" },
 	{ "no-samples", 0, NULL, GROUP_SELECTION, OPTION_FLAG, FIELD(no_samples),
 	  .help = "Leave out samples of other events of the recording (cycles, tracepoints)" },
 	{ "stacks", 0, "MACHINE", GROUP_STACKS, OPTION_CHOICE, FIELD(stacks),
@@ -136,7 +142,8 @@ const struct option_spec option_specs[] = {
 	  .help = "ftf (default, unless -o's suffix says otherwise); branches: a line per branch, as perf script prints it; calls: "
 		  "begins and ends of slices in the order found; slices: a line per finished "
 		  "slice; events: a line per hit, and per event of the overlays; folded: call "
-		  "stacks with their own time, for flame graphs; functions: a table; chrome and "
+		  "stacks with their own time, for flame graphs; functions: a table; outliers: why the slow "
+		  "calls of --symbol are slow; chrome and "
 		  "speedscope: JSON for these viewers; svg: a picture of the busiest thread; "
 		  "none: decode only" },
 	{ "args", 0, "WHAT", GROUP_OUTPUT, OPTION_CHOICE, FIELD(args),

@@ -8,6 +8,7 @@
 #ifndef SRC_FORMATS_OUTPUT_FORMAT_H
 #define SRC_FORMATS_OUTPUT_FORMAT_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -96,6 +97,11 @@ struct output_format {
 	void (*input_end)(struct format_output *output, bool newer);
 	/* All slices have come: write the rest.  Returns 0; -1 with err filled.  NULL: no rest. */
 	int (*finish)(struct format_output *output, struct error *err);
+	/*
+	 * Behind finish(): returns the answer for --json, owned by the caller, as
+	 * doc/summary.schema.json has it.  NULL: the format gives none.
+	 */
+	json_t *(*answer)(const struct format_output *output);
 	/* Release what the output owns, finished or not.  NULL: it owns nothing. */
 	void (*release)(struct format_output *output);
 };
@@ -110,6 +116,7 @@ struct output_format {
 	FORMAT(events)                                                                             \
 	FORMAT(folded)                                                                             \
 	FORMAT(functions)                                                                          \
+	FORMAT(outliers)                                                                           \
 	FORMAT(chrome)                                                                             \
 	FORMAT(speedscope)                                                                         \
 	FORMAT(svg)

@@ -9,6 +9,7 @@
 
 #include "decoder/engine/pt_engine.h"
 #include "src/options/selection.h"
+#include "src/options/slow_choice.h"
 #include "symbols/dso/dso_types.h"
 #include "symbols/names/demangle.h"
 
@@ -70,6 +71,8 @@ struct options {
 	enum trace_mode mode;
 	enum pt_engine engine;
 	struct selection select;
+	struct slow_choice slow;
+	struct call_pair pair;
 	bool no_samples; /* leave out samples of other events */
 	/* Stacks and symbols */
 	enum stack_machine stacks;

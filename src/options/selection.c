@@ -246,6 +246,19 @@ bool selection_time(struct selection *selection, const char *text)
 	return read_bound(from, &selection->from) && read_bound(comma + 1, &selection->to);
 }
 
+bool selection_pair(struct call_pair *pair, const char *text)
+{
+	const char *comma = strchr(text, ',');
+	char first[64];
+
+	pair->given = true;
+	if (!comma || (size_t)(comma - text) >= sizeof(first))
+		return false;
+	memcpy(first, text, (size_t)(comma - text));
+	first[comma - text] = 0;
+	return read_seconds(first, &pair->times[0]) && read_seconds(comma + 1, &pair->times[1]);
+}
+
 bool selection_between(struct selection *selection, char *text)
 {
 	char *comma = strchr(text, ',');

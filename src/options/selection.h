@@ -58,6 +58,12 @@ struct split_size {
 /* Order of the table of functions. */
 enum function_order { ORDER_SELF = 0, ORDER_TOTAL, ORDER_CALLS, ORDER_NAME };
 
+/* Two calls, by times at which they run: ns of perf's clock. */
+struct call_pair {
+	bool given;
+	uint64_t times[2];
+};
+
 struct selection {
 	struct number_list pids, tids, cpus;
 	struct pattern_list comms; /* one of a thread's names has to match */
@@ -111,6 +117,9 @@ bool selection_time(struct selection *selection, const char *text);
  * the comma.  Returns false if one pattern is missing.
  */
 bool selection_between(struct selection *selection, char *text);
+
+/* Parse "A,B", seconds of perf's clock.  Returns false for any other text. */
+bool selection_pair(struct call_pair *pair, const char *text);
 
 /*
  * Parse a size in bytes: NkB, NMB, NGB, NTB (also without the B), NKiB, NMiB, NGiB.  Returns

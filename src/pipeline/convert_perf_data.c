@@ -392,6 +392,7 @@ static void report_result(struct conversion *c)
 							 recording->timeline, c->options->symfs);
 	if (c->pipeline.totals.next)
 		report_functions(c->report, &c->pipeline.totals);
+	report_answer(c->report, c->pipeline.format, c->pipeline.end);
 	output_pipeline_sum_up(&c->pipeline, summary);
 	for (int reason = 0; reason < GAP_REASONS; reason++)
 		summary->gaps[reason] -= recording->filter.gaps[reason];

@@ -69,6 +69,7 @@ static int feed_text(struct script_conversion *c, FILE *in,
 	summary->samples_left_out = counts.samples;
 	summary->threads = pipeline->track_count;
 	report_hits(report, &c->hits);
+	report_answer(report, pipeline->format, pipeline->end);
 	output_pipeline_sum_up(pipeline, summary);
 	return 0;
 }

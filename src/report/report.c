@@ -11,34 +11,14 @@
 #include "base/io/output.h"
 #include "config.h"
 #include "src/callstack/callstack.h"
+#include "src/formats/json_any_text.h"
 #include "symbols/dso/dso_store.h"
 
 /* ---- Values -------------------------------------------------------------- */
 
-/* Returns text of any bytes as a JSON string: each byte of invalid UTF-8 becomes U+FFFD. */
-static json_t *any_text(const char *text, size_t length)
-{
-	static const char replacement[] = "\xef\xbf\xbd";
-	json_t *value = json_stringn(text, length);
-	char *valid, *end;
-
-	if (value)
-		return value;
-	valid = end = alloc_zeroed(length, sizeof(replacement));
-	for (size_t i = 0; i < length; i++) {
-		if ((unsigned char)text[i] < 0x80)
-			*end++ = text[i];
-		else
-			end = stpcpy(end, replacement);
-	}
-	value = json_stringn(valid, (size_t)(end - valid));
-	free(valid);
-	return value;
-}
-
 static json_t *text_or_null(const char *text)
 {
-	return text ? any_text(text, strlen(text)) : json_null();
+	return text ? json_any_text(text, strlen(text)) : json_null();
 }
 
 static json_t *number(uint64_t value)
@@ -221,7 +201,7 @@ static json_t *function_json(const struct total_function *function)
 {
 	const struct symbol *symbol = function->symbol;
 
-	return OBJECT({ "name", any_text(symbol->name->text, symbol->name->length) },
+	return OBJECT({ "name", json_any_text(symbol->name->text, symbol->name->length) },
 		      { "file", text_or_null(symbol->dso ? dso_path(symbol->dso) : NULL) },
 		      { "calls", number(function->calls) },
 		      { "self_ns", number(function->self_ns) },
@@ -285,6 +265,13 @@ void report_functions(struct report *report, const struct slice_totals *tally)
 	free(functions);
 	if (report->options->all_functions)
 		set_value(json_object_get(report->parts, "functions"), "all", all_functions(tally));
+}
+
+void report_answer(struct report *report, const struct output_format *format,
+		   const struct format_output *output)
+{
+	if (report->wanted && output && format->answer)
+		set_value(report->parts, "answer", format->answer(output));
 }
 
 static const char *const states[] = {
@@ -454,7 +441,7 @@ json_t *report_json(const struct report *report)
 		return NULL;
 	trace = trace_bytes(summary);
 	set_value(trace, "bytes_left_out", number(summary->bytes_left_out));
-	/* The last eight keys are those of the parts: empty or null if there are none. */
+	/* The last nine keys are those of the parts: empty or null if there are none. */
 	whole = OBJECT(
 		{ "version", json_integer(REPORT_VERSION) },
 		{ "program", json_string(PACKAGE_STRING) },
@@ -479,7 +466,7 @@ json_t *report_json(const struct report *report)
 		{ "threads", json_array() }, { "files", json_array() },
 		{ "memtrace", json_array() }, { "phases", json_array() },
 		{ "hit_events", json_array() }, { "recording", json_null() },
-		{ "functions", json_null() });
+		{ "functions", json_null() }, { "answer", json_null() });
 	if (json_object_update(whole, report->parts) < 0)
 		alloc_fail(0);
 	return whole;

@@ -19,6 +19,7 @@
 #include "decoder/perf_data/perf_file.h"
 #include "decoder/timeline/timeline.h"
 #include "src/events/hit_output.h"
+#include "src/formats/output_format.h"
 #include "src/options/options.h"
 #include "src/overlays/overlays.h"
 #include "src/report/sandbox_state.h"
@@ -66,6 +67,10 @@ void report_thread(struct report *report, const struct thread *thread,
 
 /* Add the functions with the longest self times, and those with the longest total times. */
 void report_functions(struct report *report, const struct slice_totals *tally);
+
+/* Add the answer of a format that gives one; `output` is finished, or NULL. */
+void report_answer(struct report *report, const struct output_format *format,
+		   const struct format_output *output);
 
 /* Add a file of code of the recording; `gaps` is the number of gaps for lack of its code. */
 void report_file(struct report *report, struct dso *dso, uint64_t gaps);

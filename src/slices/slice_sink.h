@@ -23,6 +23,8 @@ enum slice_flags {
 	SLICE_CONTEXT = 2,        /* a caller of the chosen functions: its call counts elsewhere */
 	/* Calls may be missing between it and the slices in it, or they are of another stack. */
 	SLICE_UNCERTAIN_LEVEL = 8,
+	SLICE_CUT =
+		16, /* of an end: no return was seen, the trace ends or is missing from there on */
 	SLICE_CONTINUED = 64,    /* it began in the part of the trace before (--split) */
 	SLICE_HAS_CAUSE = 4,     /* `ip` is the address of its struct slice_cause; 0: not kept */
 	SLICE_HAS_VECTOR = 0x80, /* an interrupt or exception with the vector in bits 8 to 15 */

@@ -14,7 +14,7 @@ STATIC = \
 	tests/programs/static/execs tests/programs/static/family tests/programs/static/forks \
 	tests/programs/static/indirect tests/programs/static/longjmp \
 	tests/programs/static/ocaml_scanned tests/programs/static/ocaml_traps \
-	tests/programs/static/recursion tests/programs/static/signals \
+	tests/programs/static/recursion tests/programs/static/signals tests/programs/static/slow_call \
 	tests/programs/static/switches \
 	tests/programs/static/tail tests/programs/static/threads \
 	tests/programs/static/unwinding tests/programs/static/version_a tests/programs/static/version_b
@@ -104,6 +104,9 @@ tests_programs_static_signals_LDFLAGS = -all-static
 tests_programs_static_switches_SOURCES = tests/programs/switches.c
 tests_programs_static_switches_CFLAGS = $(PROGRAM_CFLAGS)
 tests_programs_static_switches_LDFLAGS = -all-static
+tests_programs_static_slow_call_SOURCES = tests/programs/slow_call.c
+tests_programs_static_slow_call_CFLAGS = $(PROGRAM_CFLAGS) -pthread
+tests_programs_static_slow_call_LDFLAGS = -all-static -pthread
 tests_programs_static_tail_SOURCES = tests/programs/tail.c
 tests_programs_static_tail_CFLAGS = $(tests_programs_tail_CFLAGS)
 tests_programs_static_tail_LDFLAGS = -all-static

@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * --format=outliers: why the slow calls of the functions of --symbol take longer than the others,
+ * or with --pair one call than another: the extra mean time of a call, by call path.
+ *
+ * The own times of all paths of a call add up to its duration, so the extra times of all paths
+ * add up to that of the calls.  Where cycles were recorded, the time that a lower clock takes is
+ * taken out of the paths: C cycles at F_slow instead of F_other Hz take C / F_slow - C / F_other.
+ */
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/tables/name.h"
+#include "src/formats/call_paths.h"
+#include "src/formats/escaped_text.h"
+#include "src/formats/json_any_text.h"
+#include "src/formats/output_format.h"
+#include "src/formats/short_time.h"
+#include "src/options/options.h"
+
+/* Percentile without --slow. */
+#define SLOW_DEFAULT 990000
+
+/* Paths that are listed by themselves, and the least share of them, percent. */
+#define ROWS_MAX  30
+#define SHARE_MIN 0.5
+
+/* Functions of a path that are printed: the first one and the last ones. */
+#define PATH_MOST 8
+
+/* The same in JSON: the last ones. */
+#define PATH_JSON_MOST 256
+
+/* Smallest difference of clocks that is one. */
+#define CLOCK_STEP 0.05
+
+enum side { SLOW, OTHER, SIDE_COUNT };
+
+struct path_row {
+	uint32_t node;
+	struct path_cost cost[SIDE_COUNT]; /* of all calls of a side together */
+	double extra;                      /* ns of a slow call */
+};
+
+/* The calls of one root. */
+struct outlier_group {
+	uint32_t root;
+	uint64_t calls[SIDE_COUNT];
+	uint64_t shortest;     /* ns: of the slow calls, at least */
+	struct path_row *rows; /* owned */
+	size_t count;
+	double extra;           /* ns of a slow call */
+	double clock_extra;     /* of them by a lower clock */
+	double ghz[SIDE_COUNT]; /* 0: cycles are not known */
+};
+
+struct outliers_output {
+	struct format_output output; /* first */
+	struct call_paths paths;
+	struct slow_choice slow;
+};
+
+static struct format_output *open_outliers(const struct format_request *request, struct error *err)
+{
+	struct outliers_output *outliers = alloc_zeroed(1, sizeof(*outliers));
+
+	(void)err;
+	call_paths_init(&outliers->paths);
+	outliers->slow = request->options->slow;
+	outliers->paths.pair = request->options->pair;
+	outliers->output.text = request->text;
+	outliers->output.slices = &outliers->paths.slices;
+	outliers->output.sink = outliers->paths.sink;
+	return &outliers->output;
+}
+
+/* ---- Slow or not --------------------------------------------------------- */
+
+struct class_count {
+	uint32_t number;
+	uint64_t calls;
+};
+
+static int compare_classes(const void *left, const void *right)
+{
+	const struct class_count *a = left, *b = right;
+
+	return a->number > b->number ? -1 : a->number < b->number;
+}
+
+/*
+ * Returns the lowest class of slow calls: of those above the percentile, as far as whole classes
+ * are, but at least of the slowest; or of those that take longer than the bound.
+ */
+static uint32_t find_slow(const struct call_paths *paths, const struct slow_choice *slow,
+			  uint32_t root)
+{
+	uint32_t percentile = slow->has_bound ? slow->percentile : SLOW_DEFAULT;
+	struct class_count *classes = alloc_zeroed(paths->classes.count + 1, sizeof(*classes));
+	uint64_t calls = paths->durations[root].count, taken = 0, most;
+	uint32_t lowest = 0;
+	size_t count = 0;
+
+	if (slow->has_bound && !slow->percentile) {
+		free(classes);
+		return call_paths_class(slow->longer);
+	}
+	for (size_t i = 0; i < paths->classes.count; i++) {
+		if (call_paths_key(paths, i).node == root)
+			classes[count++] = (struct class_count){ call_paths_key(paths, i).class,
+								 paths->costs[i].calls };
+	}
+	qsort(classes, count, sizeof(*classes), compare_classes);
+	most = (uint64_t)((double)calls * (1000000 - percentile) / 1e6 + 0.5);
+	for (size_t i = 0; i < count && (!i || taken + classes[i].calls <= most); i++) {
+		taken += classes[i].calls;
+		lowest = classes[i].number;
+	}
+	free(classes);
+	return lowest;
+}
+
+/* ---- Comparison ---------------------------------------------------------- */
+
+static double mean(uint64_t sum, uint64_t calls)
+{
+	return calls ? (double)sum / (double)calls : 0;
+}
+
+static bool is_code(const struct call_paths *paths, uint32_t node)
+{
+	return paths->nodes[node].symbol->kind != SYMBOL_SPECIAL;
+}
+
+/* What a path's cycles took at the other calls' clock, ns of a slow call. */
+static double time_at_other_clock(const struct outlier_group *c, const struct path_row *row)
+{
+	return mean(row->cost[SLOW].cycles, c->calls[SLOW]) / c->ghz[OTHER];
+}
+
+/* Find the clocks, and whether they differ. */
+static void measure_clocks(const struct call_paths *paths, struct outlier_group *c)
+{
+	double time[SIDE_COUNT] = { 0 }, cycles[SIDE_COUNT] = { 0 };
+
+	for (size_t i = 0; i < c->count; i++) {
+		for (int side = 0; side < SIDE_COUNT && is_code(paths, c->rows[i].node); side++) {
+			time[side] += (double)c->rows[i].cost[side].time;
+			cycles[side] += (double)c->rows[i].cost[side].cycles;
+		}
+	}
+	for (int side = 0; side < SIDE_COUNT; side++)
+		c->ghz[side] = time[side] > 0 ? cycles[side] / time[side] : 0;
+}
+
+static bool has_clocks(const struct outlier_group *c)
+{
+	return c->ghz[SLOW] > 0 && c->ghz[OTHER] > 0;
+}
+
+static void find_extra(const struct call_paths *paths, struct outlier_group *c)
+{
+	bool clocks;
+
+	measure_clocks(paths, c);
+	clocks = has_clocks(c) && fabs(c->ghz[SLOW] / c->ghz[OTHER] - 1) > CLOCK_STEP;
+	for (size_t i = 0; i < c->count; i++) {
+		struct path_row *row = &c->rows[i];
+		double slow = mean(row->cost[SLOW].time, c->calls[SLOW]), at_clock = slow;
+
+		if (clocks && row->cost[SLOW].cycles && is_code(paths, row->node))
+			at_clock = time_at_other_clock(c, row);
+		row->extra = at_clock - mean(row->cost[OTHER].time, c->calls[OTHER]);
+		c->extra += slow - mean(row->cost[OTHER].time, c->calls[OTHER]);
+		c->clock_extra += slow - at_clock;
+	}
+}
+
+static int compare_rows(const void *left, const void *right)
+{
+	const struct path_row *a = left, *b = right;
+
+	if (a->extra != b->extra)
+		return a->extra > b->extra ? -1 : 1;
+	return a->node < b->node ? -1 : a->node > b->node;
+}
+
+/* Fill the costs of all paths of the root, by side. */
+static void gather(const struct call_paths *paths, const struct slow_choice *slow,
+		   struct outlier_group *c)
+{
+	uint32_t lowest = paths->pair.given ? CLASS_PAIR_A : find_slow(paths, slow, c->root);
+	size_t *places = alloc_zeroed(call_paths_count(paths) + 1, sizeof(*places));
+
+	c->shortest = call_paths_class_begin(lowest);
+	c->rows = alloc_zeroed(call_paths_count(paths), sizeof(*c->rows));
+	for (size_t i = 0; i < paths->classes.count; i++) {
+		struct path_key key = call_paths_key(paths, i);
+		enum side side = key.class >= lowest ? SLOW : OTHER;
+		struct path_cost *cost;
+
+		if (paths->nodes[key.node].root != c->root)
+			continue;
+		if (!places[key.node]) {
+			places[key.node] = ++c->count;
+			c->rows[c->count - 1].node = key.node;
+		}
+		cost = &c->rows[places[key.node] - 1].cost[side];
+		cost->time += paths->costs[i].time;
+		cost->calls += paths->costs[i].calls;
+		cost->insns += paths->costs[i].insns;
+		cost->cycles += paths->costs[i].cycles;
+		if (key.node == c->root)
+			c->calls[side] += paths->costs[i].calls;
+	}
+	free(places);
+}
+
+/* ---- Text ---------------------------------------------------------------- */
+
+static const char *time_text(char text[SHORT_TIME_SIZE], double ns)
+{
+	short_time(text, (int64_t)(ns < 0 ? ns - 0.5 : ns + 0.5));
+	return text;
+}
+
+static void print_path(const struct call_paths *paths, uint32_t node, FILE *out)
+{
+	uint32_t last[PATH_MOST];
+	size_t count = 0, depth = 0;
+
+	for (uint32_t at = node; at; at = paths->nodes[at].caller, depth++) {
+		if (count < PATH_MOST)
+			last[count++] = at;
+	}
+	if (depth > count) {
+		const struct name *root = paths->nodes[paths->nodes[node].root].symbol->name;
+
+		escaped_text_print(root->text, root->length, out);
+		fprintf(out, " > ... (%zu)", depth - count - 1);
+	}
+	for (size_t i = count; i-- > 0;) {
+		const struct name *name = paths->nodes[last[i]].symbol->name;
+
+		fputs(i + 1 < count || depth > count ? " > " : "", out);
+		escaped_text_print(name->text, name->length, out);
+	}
+}
+
+/* A mean number: with digits behind the point where it is small. */
+static void print_mean(uint64_t sum, uint64_t calls, FILE *out)
+{
+	double value = mean(sum, calls);
+
+	fprintf(out, " %9.*f", value == floor(value) || value >= 1000 ? 0 : 2, value);
+}
+
+static void print_row(const struct call_paths *paths, const struct outlier_group *c,
+		      const struct path_row *row, FILE *out)
+{
+	const struct path_cost *slow = &row->cost[SLOW], *other = &row->cost[OTHER];
+	char extra[SHORT_TIME_SIZE], slow_time[SHORT_TIME_SIZE], other_time[SHORT_TIME_SIZE];
+
+	fprintf(out, "%6.1f%% %11s %11s %11s", 100 * row->extra / c->extra,
+		time_text(extra, row->extra),
+		time_text(slow_time, mean(slow->time, c->calls[SLOW])),
+		time_text(other_time, mean(other->time, c->calls[OTHER])));
+	print_mean(slow->calls, c->calls[SLOW], out);
+	print_mean(other->calls, c->calls[OTHER], out);
+	print_mean(slow->insns, c->calls[SLOW], out);
+	print_mean(other->insns, c->calls[OTHER], out);
+	fputs("  ", out);
+	print_path(paths, row->node, out);
+	fputs(row->node == c->root ? " (own code)\n" : "\n", out);
+}
+
+static void print_share(const struct outlier_group *c, double ns, FILE *out)
+{
+	char text[SHORT_TIME_SIZE];
+
+	fprintf(out, "%6.1f%% %11s %*s", 100 * ns / c->extra, time_text(text, ns), 65, "");
+}
+
+static void print_clock(const struct outlier_group *c, FILE *out)
+{
+	if (fabs(c->clock_extra) * 100 < SHARE_MIN * c->extra)
+		return;
+	print_share(c, c->clock_extra, out);
+	fprintf(out, "%s clock: %.2f instead of %.2f GHz\n",
+		c->clock_extra > 0 ? "lower" : "higher", c->ghz[SLOW], c->ghz[OTHER]);
+}
+
+/* Returns whether a row has a line of its own. */
+static bool is_listed(const struct outlier_group *c, size_t row)
+{
+	return row < ROWS_MAX && fabs(c->rows[row].extra) * 100 >= SHARE_MIN * c->extra;
+}
+
+/* The shares of all lines add up to 100 %. */
+static void print_rows(const struct call_paths *paths, const struct outlier_group *c, FILE *out)
+{
+	double rest = 0;
+	size_t left = 0;
+
+	fprintf(out, "\n%7s %11s %11s %11s %9s %9s %9s %9s  %s\n", "share", "extra", "slow",
+		"other", "calls", "other", "insns", "other", "path (own times and instructions)");
+	print_clock(c, out);
+	for (size_t i = 0; i < c->count; i++) {
+		if (is_listed(c, i)) {
+			print_row(paths, c, &c->rows[i], out);
+		} else {
+			rest += c->rows[i].extra;
+			left++;
+		}
+	}
+	if (fabs(c->clock_extra) * 100 < SHARE_MIN * c->extra)
+		rest += c->clock_extra;
+	if (!left)
+		return;
+	print_share(c, rest, out);
+	fprintf(out, "rest: %zu paths\n", left);
+}
+
+static void print_head(const struct outliers_output *outliers, const struct outlier_group *c,
+		       const struct durations *all, FILE *out)
+{
+	const struct name *name = outliers->paths.nodes[c->root].symbol->name;
+	char text[SHORT_TIME_SIZE];
+
+	escaped_text_print(name->text, name->length, out);
+	if (outliers->paths.pair.given) {
+		fputs(": the call at the first time, and that at the second (other)", out);
+	} else {
+		fprintf(out, ": %" PRIu64 " slow calls, of at least %s", c->calls[SLOW],
+			time_text(text, (double)c->shortest));
+		fprintf(out, ", and %" PRIu64 " others", c->calls[OTHER]);
+		fprintf(out, "; median %s", time_text(text, (double)durations_percentile(all, 50)));
+	}
+	fprintf(out, "\na slow call takes %s more\n", time_text(text, c->extra));
+	if (!has_clocks(c))
+		fputs("no cycles were recorded (cyc=1): what a lower clock takes is in the paths\n",
+		      out);
+}
+
+/* Compare the calls of a root.  Returns whether there are both slow calls and others. */
+static bool compare_calls(const struct outliers_output *outliers, uint32_t root,
+			  struct outlier_group *c)
+{
+	*c = (struct outlier_group){ .root = root };
+	gather(&outliers->paths, &outliers->slow, c);
+	if (!c->calls[SLOW] || !c->calls[OTHER])
+		return false;
+	find_extra(&outliers->paths, c);
+	qsort(c->rows, c->count, sizeof(*c->rows), compare_rows);
+	return true;
+}
+
+static void print_root(const struct outliers_output *outliers, uint32_t root, FILE *out)
+{
+	const struct call_paths *paths = &outliers->paths;
+	const struct name *name = paths->nodes[root].symbol->name;
+	struct outlier_group c;
+
+	if (compare_calls(outliers, root, &c)) {
+		print_head(outliers, &c, &paths->durations[root], out);
+		if (c.extra > 0)
+			print_rows(paths, &c, out);
+	} else {
+		escaped_text_print(name->text, name->length, out);
+		fprintf(out, ": %" PRIu64 " calls, none to compare %s\n",
+			c.calls[SLOW] + c.calls[OTHER], c.calls[SLOW] ? "with" : "as slow");
+	}
+	free(c.rows);
+	putc('\n', out);
+}
+
+static bool is_counted_root(const struct call_paths *paths, uint32_t node)
+{
+	return !paths->nodes[node].caller && node < paths->duration_room &&
+	       paths->durations[node].count;
+}
+
+static int print_outliers(struct format_output *output, struct error *err)
+{
+	struct outliers_output *outliers = (struct outliers_output *)output;
+	struct call_paths *paths = &outliers->paths;
+
+	(void)err;
+	for (uint32_t node = 1; node <= call_paths_count(paths); node++) {
+		if (is_counted_root(paths, node))
+			print_root(outliers, node, output->text);
+	}
+	if (paths->cut)
+		fprintf(output->text,
+			"%" PRIu64 " calls are left out: their begin or return was not traced\n",
+			paths->cut);
+	return 0;
+}
+
+/* ---- JSON (doc/summary.schema.json) -------------------------------------- */
+
+static json_t *name_json(const struct call_paths *paths, uint32_t node)
+{
+	const struct name *name = paths->nodes[node].symbol->name;
+
+	return json_any_text(name->text, name->length);
+}
+
+static json_t *cost_json(const struct path_cost *cost, uint64_t calls)
+{
+	return json_pack("{s:f, s:f, s:f, s:f}", "time_ns", mean(cost->time, calls), "calls",
+			 mean(cost->calls, calls), "insns", mean(cost->insns, calls), "cycles",
+			 mean(cost->cycles, calls));
+}
+
+static json_t *path_json(const struct call_paths *paths, const struct outlier_group *c,
+			 const struct path_row *row)
+{
+	json_t *names = json_array();
+
+	for (uint32_t at = row->node; at && json_array_size(names) < PATH_JSON_MOST;
+	     at = paths->nodes[at].caller)
+		json_array_insert_new(names, 0, name_json(paths, at));
+	return json_pack("{s:o, s:f, s:f, s:o, s:o}", "path", names, "extra_ns", row->extra,
+			 "share", row->extra / c->extra, "slow",
+			 cost_json(&row->cost[SLOW], c->calls[SLOW]), "other",
+			 cost_json(&row->cost[OTHER], c->calls[OTHER]));
+}
+
+static json_t *root_json(const struct outliers_output *outliers, uint32_t root)
+{
+	const struct call_paths *paths = &outliers->paths;
+	struct outlier_group c;
+	bool compared = compare_calls(outliers, root, &c);
+	json_t *list = json_array();
+
+	for (size_t i = 0; compared && c.extra > 0 && i < c.count; i++) {
+		if (is_listed(&c, i))
+			json_array_append_new(list, path_json(paths, &c, &c.rows[i]));
+	}
+	free(c.rows);
+	return json_pack("{s:o, s:I, s:I, s:f, s:f, s:f, s:f, s:o}", "name", name_json(paths, root),
+			 "slow_calls", (json_int_t)c.calls[SLOW], "other_calls",
+			 (json_int_t)c.calls[OTHER], "extra_ns", c.extra, "clock_extra_ns",
+			 c.clock_extra, "slow_ghz", c.ghz[SLOW], "other_ghz", c.ghz[OTHER], "paths",
+			 list);
+}
+
+static json_t *answer_outliers(const struct format_output *output)
+{
+	const struct outliers_output *outliers = (const struct outliers_output *)output;
+	const struct call_paths *paths = &outliers->paths;
+	json_t *list = json_array();
+
+	for (uint32_t node = 1; node <= call_paths_count(paths); node++) {
+		if (is_counted_root(paths, node))
+			json_array_append_new(list, root_json(outliers, node));
+	}
+	return json_pack("{s:s, s:o, s:I}", "format", "outliers", "functions", list, "left_out",
+			 (json_int_t)paths->cut);
+}
+
+static void release_outliers(struct format_output *output)
+{
+	call_paths_release(&((struct outliers_output *)output)->paths);
+}
+
+const struct output_format format_outliers = {
+	.name = "outliers",
+	.suffix = "outliers",
+	.lines = true,
+	.slices = SLICES_SORTED,
+	.open = open_outliers,
+	.finish = print_outliers,
+	.answer = answer_outliers,
+	.release = release_outliers,
+};

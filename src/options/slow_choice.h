@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* Which calls of the functions of --symbol are slow: --slowest, --slower-than, --context. */
+#ifndef SRC_OPTIONS_SLOW_CHOICE_H
+#define SRC_OPTIONS_SLOW_CHOICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Calls that are kept with --slower-than alone. */
+#define SLOW_MOST_DEFAULT 100
+
+/* ns before and after a call, without --context. */
+#define SLOW_CONTEXT_DEFAULT UINT64_C(10000)
+
+struct slow_choice {
+	unsigned most;       /* of --slowest; 0: not given */
+	bool has_bound;      /* --slower-than was given: */
+	uint64_t longer;     /* ns: calls that took longer, or */
+	uint32_t percentile; /* in millionths: than so many of all calls; 0: by `longer` */
+	uint64_t context;    /* ns that are shown before and after a call */
+};
+
+/* Returns whether slow calls are asked for. */
+static inline bool slow_choice_made(const struct slow_choice *choice)
+{
+	return choice->most || choice->has_bound;
+}
+
+/* Returns how many calls are kept at most. */
+static inline unsigned slow_choice_most(const struct slow_choice *choice)
+{
+	return choice->most ? choice->most : SLOW_MOST_DEFAULT;
+}
+
+/*
+ * Read "1ms" (as of selection_duration()), or "p99", "p99.9": a percentile above 0 and below
+ * 100, to four digits behind the point.  Returns false if the text is neither.
+ */
+bool slow_choice_read(struct slow_choice *choice, const char *text);
+
+#endif

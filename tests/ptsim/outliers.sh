@@ -1,0 +1,115 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# --format=outliers: one request of a program takes longer, for a planted cause, which is named
+# first.  With LONG=1 (make check-long) on 20 seeds each.
+. "$top_srcdir/tests/support/tap.sh"
+ptsim=$top_builddir/tests/ptsim/ptsim
+program=$top_builddir/ptrace2ftf
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+seeds=${LONG:+"$(seq 20)"}
+seeds=${seeds:-3 11 20}
+
+record() { # CAUSE SEED
+	"$ptsim" record --cyc --interrupts=0 --seed="$2" --truth="$work" -o "$work/perf.data" -- \
+		"$top_builddir/tests/programs/static/slow_call" "$1" "$2" >/dev/null 2>"$work/messages"
+}
+record rare 1 || tap_skip_all "programs cannot be traced here: $(cat "$work/messages")"
+
+outliers() { # OPTIONS...
+	"$program" -q --format=outliers --symbol=request "$@" "$work/perf.data" >"$work/out" 2>"$work/messages" ||
+		{ cat "$work/messages"; return 1; }
+}
+
+# The first line of the table, and what it is to be.
+is_first() { # CAUSE PATH
+	for seed in $seeds; do
+		record "$1" "$seed" && outliers || return 1
+		sed -n '/ share /{n;p}' "$work/out" >"$work/first"
+		grep -q "[0-9]  $2\$" "$work/first" && awk '{ exit $1 + 0 < 70 }' "$work/first" ||
+			{ echo "seed $seed"; cat "$work/out"; return 1; }
+	done
+}
+tap_check "a rare branch to a slow callee is the first reason" is_first rare "request > repair"
+tap_check "so is a loop that goes round more often" is_first loop "request > parse"
+tap_check "and what a cache did not have" is_first work "request > look_up > compute"
+tap_check "and a lock that another thread held" is_first lock "request > reserve > .*lock_wait > \[syscall\]"
+
+record rare 1
+outliers
+cp "$work/out" "$work/all"
+# "SLOW OTHER": mean durations of the true calls, ns, of which `slow` are slow.
+true_means() { # SLOW
+	awk '$5 == "request" { print $4 - $3 }' "$work/truth.slices" | sort -nr |
+		awk -v slow="$1" 'NR <= slow { s += $1; next } { o += $1; n++ } END { print s / slow, o / n }'
+}
+# Our times of a call are CYC's, 100 ns near the true ones.
+extra_is_true() {
+	slow=$(sed -n 's/^request: \([0-9]*\) slow calls.*/\1/p' "$work/all")
+	[ "$slow" -ge 1 ] && [ "$slow" -le 2 ] || { cat "$work/all"; return 1; }
+	true_means "$slow" >"$work/means"
+	sed -n 's/^a slow call takes \([0-9.]*\)us more$/\1/p' "$work/all" >>"$work/means"
+	cat "$work/means"
+	awk 'NR == 1 { extra = ($1 - $2) / 1000; next } { exit !($1 > extra - 0.1 && $1 < extra + 0.1) }' "$work/means"
+}
+tap_check "the extra time is that of the true calls" extra_is_true
+
+adds_up() {
+	awk '/ share / { table = 1; next } /^$/ { table = 0 } table { sum += $1 } END { print sum; exit !(sum > 99.7 && sum < 100.3) }' "$work/all"
+}
+tap_check "the shares add up to 100 %" adds_up
+
+is_the_same() {
+	for jobs in 1 2 8; do
+		PTRACE2FTF_SEGMENT=3000 outliers -j $jobs && cmp "$work/all" "$work/out" || return 1
+	done
+}
+tap_check "it is the same by any number of threads" is_the_same
+
+# The slowest call and one of the others, by times within them.
+pair() {
+	"$program" -q --format=slices --symbol=request "$work/perf.data" |
+		awk '$5 == "request" { printf "%d %.9f\n", $4 - $3, int(($3 + $4) / 2) / 1e9 }' | sort -nr >"$work/calls"
+	a=$(sed -n 1p "$work/calls")
+	b=$(sed -n 100p "$work/calls")
+	outliers --pair="${a#* },${b#* }" || return 1
+	sed -n '/ share /{n;p}' "$work/out" | grep -q 'request > repair$' || { cat "$work/out"; return 1; }
+	extra=$((${a% *} - ${b% *}))
+	sed -n 's/^a slow call takes \([0-9.]*\)us more$/\1/p' "$work/out" |
+		awk -v extra=$extra '{ print $1, extra; exit !($1 * 1000 > extra - 2 && $1 * 1000 < extra + 2) }'
+}
+tap_check "--pair compares two calls" pair
+
+bounds() {
+	outliers --slow=1s && grep -q '^request: 150 calls, none to compare as slow$' "$work/out" &&
+		outliers --slow=p50 && grep -q '^request: [67][0-9] slow calls' "$work/out" &&
+		outliers --slow=1ns && grep -q '^request: 150 calls, none to compare with$' "$work/out" || { cat "$work/out"; return 1; }
+}
+tap_check "--slow is a time or a percentile" bounds
+
+no_cycles() {
+	"$ptsim" record --interrupts=0 -o "$work/perf.data" -- "$top_builddir/tests/programs/static/slow_call" rare 1 \
+		>/dev/null 2>&1 && outliers && grep -q '^no cycles were recorded' "$work/out"
+}
+tap_check "without cycles it says what cannot be known" no_cycles
+
+json_agrees() {
+	record rare 1
+	outliers -o "$work/text" --json="$work/json" || return 1
+	python3 - "$work/json" <<-'END'
+		import json, sys
+		answer = json.load(open(sys.argv[1]))["answer"]
+		f = answer["functions"][0]
+		assert answer["format"] == "outliers" and f["name"] == "request", answer
+		assert f["slow_calls"] + f["other_calls"] == 150, f
+		first = f["paths"][0]
+		assert first["path"] == ["request", "repair"] and first["share"] > 0.7, first
+		assert first["slow"]["insns"] > 1000 and first["other"]["calls"] == 0, first
+	END
+}
+if command -v python3 >/dev/null; then
+	tap_check "--json has the same" json_agrees
+else
+	tap_skip "--json has the same" "no python3"
+fi
+tap_done
