@@ -6,6 +6,12 @@ tests/faults/shim.so: $(top_srcdir)/tests/faults/shim.c
 	$(AM_V_CCLD)$(MKDIR_P) tests/faults && \
 		$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN_CFLAGS) -g -O1 -shared -fPIC -o $@ \
 		$(top_srcdir)/tests/faults/shim.c -ldl
-CLEANFILES += tests/faults/shim.so
-TESTS += tests/faults/faults.sh tests/faults/limits.sh tests/faults/quota.sh
-dist_noinst_SCRIPTS += tests/faults/faults.sh tests/faults/limits.sh tests/faults/quota.sh
+CLEANFILES += tests/faults/shim.so tests/faults/hang.so
+check_DATA += tests/faults/hang.so
+EXTRA_DIST += tests/faults/hang.c
+tests/faults/hang.so: $(top_srcdir)/tests/faults/hang.c
+	$(AM_V_CCLD)$(MKDIR_P) tests/faults && \
+		$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN_CFLAGS) -Wno-builtin-declaration-mismatch \
+		-Wno-missing-prototypes -g -O1 -shared -fPIC -o $@ $(top_srcdir)/tests/faults/hang.c -ldl
+TESTS += tests/faults/faults.sh tests/faults/hangs.sh tests/faults/limits.sh tests/faults/quota.sh
+dist_noinst_SCRIPTS += tests/faults/faults.sh tests/faults/hangs.sh tests/faults/limits.sh tests/faults/quota.sh

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A preloaded library: the first call of the library function that HANG names prints "hangs" and
+ * never returns.  A number in HANG_AT is the call that does instead.
+ */
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef void *function(void *a, void *b, void *c, void *d, void *e, void *f);
+
+static void hang_if_wanted(const char *name)
+{
+	static unsigned long calls;
+	const char *wanted = getenv("HANG"), *at = getenv("HANG_AT");
+	volatile unsigned long rounds = 0;
+
+	if (!wanted || strcmp(wanted, name) != 0)
+		return;
+	if (__atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) != (at ? strtoul(at, NULL, 10) : 1))
+		return;
+	if (write(STDERR_FILENO, "hangs\n", 6) < 0)
+		abort();
+	for (;;)
+		rounds++;
+}
+
+/* Functions of up to six arguments, none of them a floating-point number. */
+#define HANGS(name)                                                                                \
+	void *name(void *a, void *b, void *c, void *d, void *e, void *f)                           \
+	{                                                                                          \
+		static function *next;                                                             \
+		if (!next)                                                                         \
+			*(void **)&next = dlsym(RTLD_NEXT, #name);                                 \
+		hang_if_wanted(#name);                                                             \
+		return next(a, b, c, d, e, f);                                                     \
+	}
+
+HANGS(elf_memory)
+HANGS(gelf_getsym)
+HANGS(pt_pkt_next)
+HANGS(pt_blk_next)
+HANGS(deflate)
+HANGS(inflate)
+HANGS(ZSTD_compressStream2)
+HANGS(json_dump_callback)
