@@ -11,9 +11,13 @@
 
 /* ---- Linkage names (symbols/names/demangle_limits.h) ---- */
 
-/* ns of CPU time for one name, and for all names that take more than 1 ms. */
+/* ns of CPU time for one name; for all names, what they take beyond that of usual ones. */
 #define DEMANGLE_NAME_NS 50000000
 #define DEMANGLE_RUN_NS  1000000000
+
+/* ns of CPU time that a usual name takes at most: these, and for each byte of it. */
+#define DEMANGLE_USUAL_NS      20000
+#define DEMANGLE_USUAL_BYTE_NS 250
 
 /* Bytes that a demangler may allocate for one name. */
 #define DEMANGLE_NAME_MEMORY (4ul << 20)
@@ -35,8 +39,18 @@
 /* All compressed sections of a file, unpacked, by the file's size.  Compilers': a tenth at best. */
 #define DWARF_UNPACK_FACTOR 16
 
-/* Rows of all line tables of a file: a start, and one for these bytes of it, unpacked. */
+/*
+ * Rows, directories and files of all line tables of a file: a start, and one for these bytes of
+ * it, unpacked.  A row takes libdw some 100 bytes of memory.
+ */
 #define DWARF_ROWS_START    (256ul << 10)
-#define DWARF_BYTES_PER_ROW 16
+#define DWARF_BYTES_PER_ROW 32
+
+/*
+ * Entries of units that are read: a start, and one for each byte of them.  A function or an
+ * inlined call that is kept counts as so many.
+ */
+#define DWARF_ENTRIES_START    (1ul << 20)
+#define DWARF_ENTRIES_PER_KEPT 16
 
 #endif

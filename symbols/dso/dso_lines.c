@@ -45,8 +45,11 @@ static void share_lines(struct dso *dso, const char *path)
 	ssize_t size = dwelf_dwarf_gnu_debugaltlink(dso->lines.dwarf, &name, &id);
 
 	if (size > 0 &&
-	    debug_file_open_shared(&request, path, name, id, (size_t)size, &dso->shared))
-		line_table_share(&dso->lines, &dso->shared);
+	    debug_file_open_shared(&request, path, name, id, (size_t)size, &dso->shared) &&
+	    line_table_share(&dso->lines, &dso->shared) != 0)
+		diag_warn(dso->store->diag, "lines-damaged",
+			  "%s: what its debug information shares with others is damaged",
+			  dso->path);
 }
 
 static void load_lines(struct dso *dso)

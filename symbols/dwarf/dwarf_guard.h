@@ -24,8 +24,9 @@ struct dwarf_guard {
 	size_t units_left;
 	size_t ranges_left;
 	size_t bytes_left;             /* of abbreviations */
-	size_t rows_left;              /* of line tables */
-	struct allowed_lines *allowed; /* owned: hash of the line programs that were counted */
+	size_t rows_left;              /* of line tables, and names of directories and files */
+	size_t line_bytes_left;        /* of line programs that may be counted */
+	struct counted_lines *counted; /* owned: hash of the line programs that were counted */
 };
 
 /*
@@ -43,12 +44,18 @@ void dwarf_guard_init(struct dwarf_guard *guard, const struct elf_file *file);
  */
 bool dwarf_guard_allows_unit(struct dwarf_guard *guard, Dwarf_Off entry, Dwarf_Off abbrevs);
 
+/*
+ * Returns true if all units of the file may be opened, as libdw does to find that of an entry:
+ * for a file of what others share, which has no first entries of interest.
+ */
+bool dwarf_guard_allows_all_units(struct dwarf_guard *guard);
+
 /* Returns true if one more range of addresses may be kept. */
 bool dwarf_guard_allows_range(struct dwarf_guard *guard);
 
 /*
- * Returns true if the line program at an offset of .debug_line may be run; its rows are
- * counted at the first call.
+ * Returns true if the line program at an offset of .debug_line may be run; its rows,
+ * directories and files are counted at the first call.
  */
 bool dwarf_guard_allows_lines(struct dwarf_guard *guard, Dwarf_Off program);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/budget.h"
 #include "base/tables/hash.h"
 
 /* Blocks and inlined calls nest; compilers stay far below this. */
@@ -64,6 +65,15 @@ void inline_table_release(struct inline_table *table)
 }
 
 /* ---- Entries ------------------------------------------------------------- */
+
+/* An entry that is kept takes memory.  Returns false if there is no more for it. */
+static bool keep_entry(struct inline_table *table)
+{
+	if (table->entries_left < DWARF_ENTRIES_PER_KEPT)
+		return false;
+	table->entries_left -= DWARF_ENTRIES_PER_KEPT;
+	return true;
+}
 
 /* Add the addresses of an entry for its owner.  Returns false on damage. */
 static bool add_ranges(struct inline_reader *reader, Dwarf_Die *die, struct inline_ranges *ranges,
@@ -126,6 +136,8 @@ static bool add_call(struct inline_reader *reader, Dwarf_Die *die, uint32_t pare
 	struct inline_function *function = reader->function;
 	struct inline_call call = { .name = name_of(die), .parent = parent };
 
+	if (!keep_entry(reader->table))
+		return false;
 	line_table_place(reader->lines, &reader->unit->skeleton, number_of(die, DW_AT_call_file),
 			 &call.at);
 	call.at.line = number_of(die, DW_AT_call_line);
@@ -134,13 +146,18 @@ static bool add_call(struct inline_reader *reader, Dwarf_Die *die, uint32_t pare
 	return add_ranges(reader, die, &function->ranges, (uint32_t)function->count - 1);
 }
 
+/* A function without addresses is a declaration, or all its code is inlined. */
 static bool add_function(struct inline_reader *reader, Dwarf_Die *die)
 {
 	struct inline_unit *unit = reader->unit;
+	size_t before = unit->ranges.count;
+	bool sound = add_ranges(reader, die, &unit->ranges, (uint32_t)unit->count);
 
+	if (unit->ranges.count == before)
+		return sound;
 	*ARRAY_ADD(unit->functions, unit->count, unit->room) =
 		(struct inline_function){ .die = dwarf_dieoffset(die) };
-	return add_ranges(reader, die, &unit->ranges, (uint32_t)unit->count - 1);
+	return sound && keep_entry(reader->table);
 }
 
 /* Returns whether entries of a tag contain functions or blocks of code. */
@@ -204,7 +221,7 @@ static void enter_split_unit(struct inline_table *table, struct inline_unit *uni
 	if (table->split_files && split_unit_open(&unit->split, table->split_files, &unit->skeleton,
 						  &unit->problem) == 1) {
 		unit->die = unit->split.die;
-		table->entries_left += unit->split.sections[SPLIT_INFO].size;
+		table->entries_left += unit->split.size;
 	}
 }
 
@@ -275,7 +292,7 @@ int inline_table_find(struct inline_table *table, struct line_table *lines, uint
 	bool found;
 
 	if (!table->counts_entries && lines->guard.info)
-		table->entries_left = lines->guard.info->d_size;
+		table->entries_left = DWARF_ENTRIES_START + lines->guard.info->d_size;
 	table->counts_entries = true;
 	if (!line_table_unit(lines, vaddr, &die))
 		return 0;

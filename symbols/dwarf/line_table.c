@@ -94,13 +94,20 @@ int line_table_open(struct line_table *table, const struct elf_file *file, struc
 	return failed ? error_set(err, ERROR_FORMAT, "debug information is damaged") : 0;
 }
 
-void line_table_share(struct line_table *table, const struct elf_file *shared)
+int line_table_share(struct line_table *table, const struct elf_file *shared)
 {
+	struct dwarf_guard guard;
+
 	if (dwarf_guard_is_bomb(shared))
-		return;
+		return -1;
 	table->shared = dwarf_begin_elf(shared->elf, DWARF_C_READ, NULL);
-	if (table->shared)
-		dwarf_setalt(table->dwarf, table->shared);
+	if (!table->shared)
+		return -1;
+	dwarf_guard_init(&guard, shared);
+	if (!dwarf_guard_allows_all_units(&guard))
+		return -1;
+	dwarf_setalt(table->dwarf, table->shared);
+	return 0;
 }
 
 void line_table_close(struct line_table *table)

@@ -52,8 +52,9 @@ int line_table_open(struct line_table *table, const struct elf_file *file, struc
 /*
  * Connect the open table with the file that has parts of its debug information
  * in common with others; that file must outlive the table.
+ * Returns 0, or -1 if that file is implausible: then its parts are absent.
  */
-void line_table_share(struct line_table *table, const struct elf_file *shared);
+int line_table_share(struct line_table *table, const struct elf_file *shared);
 
 /* Release everything.  Idempotent, also on zeroed memory. */
 void line_table_close(struct line_table *table);

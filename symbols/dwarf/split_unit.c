@@ -4,8 +4,10 @@
 
 #include <dwarf.h>
 #include <elf.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/cursor.h"
 #include "symbols/dwarf/dwp_index.h"
 
@@ -69,6 +71,15 @@ static void open_package(struct split_files *files)
 
 void split_files_close(struct split_files *files)
 {
+	struct split_file *dwo, *next;
+
+	HASH_ITER(hh, files->dwos, dwo, next)
+	{
+		HASH_DEL(files->dwos, dwo);
+		dwarf_guard_release(&dwo->guard);
+		elf_file_close(&dwo->file);
+		free(dwo);
+	}
 	elf_file_close(&files->package);
 	*files = (struct split_files){ 0 };
 }
@@ -221,8 +232,10 @@ static bool find_die(struct split_unit *unit, uint64_t id)
 			return false;
 		if (dwarf_offdie(unit->dwarf, offset + header, &unit->die) &&
 		    dwarf_cu_info(unit->die.cu, NULL, &type, NULL, NULL, &found, NULL, NULL) == 0 &&
-		    type == DW_UT_split_compile && found == id)
+		    type == DW_UT_split_compile && found == id) {
+			unit->size = next - offset;
 			return true;
+		}
 		offset = next;
 	}
 	return false;
@@ -287,21 +300,47 @@ static int open_packed(struct split_unit *unit, struct split_files *files,
 
 struct opening {
 	struct split_unit *unit;
+	struct split_files *files;
 	const struct skeleton *skeleton;
+	struct elf_file file; /* that was just opened */
 };
+
+/* Returns the file that was just opened, or the one that it is; it is closed then. */
+static struct split_file *borrow_file(struct opening *opening)
+{
+	const struct file_identity *identity = &opening->file.identity;
+	struct split_view index;
+	struct split_file *dwo;
+
+	HASH_FIND(hh, opening->files->dwos, identity, sizeof(*identity), dwo);
+	if (dwo) {
+		elf_file_close(&opening->file);
+		return dwo;
+	}
+	dwo = alloc_zeroed(1, sizeof(*dwo));
+	dwo->file = opening->file;
+	opening->file = (struct elf_file){ 0 };
+	HASH_ADD(hh, opening->files->dwos, file.identity, sizeof(*identity), dwo);
+	if (dwarf_guard_is_bomb(&dwo->file))
+		return dwo;
+	dwarf_guard_init(&dwo->guard, &dwo->file);
+	list_sections(&dwo->file, dwo->sections, &index);
+	dwo->bytes_left = dwo->sections[SPLIT_INFO].size;
+	return dwo;
+}
 
 static bool open_file(void *context)
 {
-	const struct opening *opening = context;
+	struct opening *opening = context;
 	struct split_unit *unit = opening->unit;
-	struct split_view sections[SPLIT_SECTIONS] = { 0 }, index;
+	struct split_file *dwo = borrow_file(opening);
+	struct split_view sections[SPLIT_SECTIONS];
 
-	if (!dwarf_guard_is_bomb(&unit->file)) {
-		dwarf_guard_init(&unit->own_guard, &unit->file);
-		unit->guard = &unit->own_guard;
-		list_sections(&unit->file, sections, &index);
-		if (open_sections(unit, opening->skeleton, sections))
-			return true;
+	memcpy(sections, dwo->sections, sizeof(sections));
+	unit->guard = &dwo->guard;
+	if (open_sections(unit, opening->skeleton, sections) && unit->size <= dwo->bytes_left) {
+		dwo->bytes_left -= unit->size;
+		return true;
 	}
 	split_unit_close(unit);
 	return false;
@@ -311,7 +350,7 @@ int split_unit_open(struct split_unit *unit, struct split_files *files, Dwarf_Di
 		    struct error *err)
 {
 	struct skeleton skeleton = read_skeleton(die);
-	struct opening opening = { unit, &skeleton };
+	struct opening opening = { .unit = unit, .files = files, .skeleton = &skeleton };
 	int packed;
 
 	*unit = (struct split_unit){ 0 };
@@ -321,7 +360,7 @@ int split_unit_open(struct split_unit *unit, struct split_files *files, Dwarf_Di
 	if (packed == 1)
 		return 1;
 	split_unit_close(unit);
-	if (debug_file_open_split(&files->request, &skeleton.name, &unit->file, open_file,
+	if (debug_file_open_split(&files->request, &skeleton.name, &opening.file, open_file,
 				  &opening))
 		return 1;
 	if (packed < 0)
@@ -336,7 +375,6 @@ void split_unit_close(struct split_unit *unit)
 		dwarf_end(unit->dwarf);
 	if (unit->elf)
 		elf_end(unit->elf);
-	elf_file_close(&unit->file);
 	*unit = (struct split_unit){ 0 };
 }
 

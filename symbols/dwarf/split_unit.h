@@ -19,6 +19,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "base/tables/hash.h"
 #include "symbols/dwarf/dwarf_guard.h"
 #include "symbols/files/debug_file.h"
 #include "symbols/files/elf_file.h"
@@ -41,6 +42,17 @@ struct split_view {
 	size_t size;
 };
 
+/*
+ * A file of split units (a .dwo).  It is open once, and has one budget, whatever units ask for it.
+ */
+struct split_file {
+	struct elf_file file;
+	struct split_view sections[SPLIT_SECTIONS]; /* borrowed from it */
+	struct dwarf_guard guard;
+	size_t bytes_left; /* of its units that may be opened: they do not overlap */
+	UT_hash_handle hh; /* by file.identity */
+};
+
 /* The places of the split units of one program, and its package. */
 struct split_files {
 	struct debug_request request;
@@ -50,22 +62,22 @@ struct split_files {
 	struct split_view sections[SPLIT_SECTIONS]; /* of the package; borrowed */
 	struct split_view index;
 	struct dwarf_guard guard;
-	size_t bytes_left; /* of units of the package that may be opened */
+	size_t bytes_left;       /* of units of the package that may be opened */
+	struct split_file *dwos; /* owned: hash */
 };
 
 /* Zeroed memory is a closed unit. */
 struct split_unit {
-	struct elf_file file;                       /* the .dwo; closed: of the package */
 	Elf *elf;                                   /* owned, as is the next */
 	Dwarf *dwarf;                               /* NULL: closed */
 	Dwarf_Die die;                              /* the unit's first entry */
 	struct split_view sections[SPLIT_SECTIONS]; /* borrowed */
 	Dwarf_Addr base;                            /* ranges count from here */
-	struct dwarf_guard own_guard;
-	struct dwarf_guard *guard; /* limits what is read of its file; own or the package's */
+	size_t size;                                /* bytes of the unit's entries */
+	struct dwarf_guard *guard; /* limits what is read of its file, or of the package */
 };
 
-/* Release the package.  Idempotent, also on zeroed memory. */
+/* Release the package and the files.  Idempotent, also on zeroed memory. */
 void split_files_close(struct split_files *files);
 
 /*

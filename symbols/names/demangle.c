@@ -68,11 +68,12 @@ static bool demangle_by_library(struct demangler *demangler, const char *linkage
 {
 	struct compiled_name name = { demangler, linkage, options, false };
 	bool is_d = linkage[1] == 'D';
+	size_t length = strlen(linkage);
 
 	demangler->length = 0;
-	if (is_d && strlen(linkage) > DEMANGLE_MAX)
+	if (is_d && length > DEMANGLE_MAX)
 		return false;
-	demangler->costly = !demangle_limits_run(&demangler->limits,
+	demangler->costly = !demangle_limits_run(&demangler->limits, length,
 						 is_d ? demangle_d : demangle_compiled, &name);
 	return name.done && !demangler->costly;
 }

@@ -20,9 +20,6 @@
 
 #define NS_PER_S 1000000000
 
-/* A name that takes less is like others: compilers' longest take some 100 us. */
-#define LONG_NS 1000000
-
 /* Each piece of memory begins with its size, and both are aligned as malloc()'s. */
 #define ALIGNMENT sizeof(max_align_t)
 
@@ -165,8 +162,10 @@ static bool call_within(struct call *call, uint64_t ns, void (*work)(void *), vo
 	return true;
 }
 
-bool demangle_limits_run(struct demangle_limits *limits, void (*work)(void *), void *context)
+bool demangle_limits_run(struct demangle_limits *limits, size_t length, void (*work)(void *),
+			 void *context)
 {
+	uint64_t usual = DEMANGLE_USUAL_NS + length * (uint64_t)DEMANGLE_USUAL_BYTE_NS;
 	struct call call = { .used = 0 };
 	uint64_t spent;
 	bool ended;
@@ -178,7 +177,7 @@ bool demangle_limits_run(struct demangle_limits *limits, void (*work)(void *), v
 	call.memory = limits->memory;
 	ended = call_within(&call, DEMANGLE_NAME_NS, work, context);
 	spent = DEMANGLE_NAME_NS - set_timer(0);
-	if (spent > LONG_NS)
-		limits->spent += spent;
+	if (spent > usual)
+		limits->spent += spent - usual;
 	return ended;
 }

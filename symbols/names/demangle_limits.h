@@ -20,7 +20,7 @@
 
 /* Zeroed memory has spent nothing. */
 struct demangle_limits {
-	uint64_t spent; /* ns of CPU time, for names that took long */
+	uint64_t spent; /* ns of CPU time, beyond that of usual names */
 	char *memory;   /* owned: DEMANGLE_NAME_MEMORY bytes, used anew for each name; NULL: none */
 };
 
@@ -28,12 +28,13 @@ struct demangle_limits {
 void demangle_limits_release(struct demangle_limits *limits);
 
 /*
- * Call work(context) within what the limits (base/budget.h) allow for one name and for all
- * that took long.  `work` calls libiberty and allocates nothing else.
+ * Call work(context) within what the limits (base/budget.h) allow for one name, of `length` bytes,
+ * and for all that took longer than usual.  `work` calls libiberty and allocates nothing else.
  * Returns false if a limit ended it, or it was not called because all time is spent, or the
  * system has no timer left.
  */
-bool demangle_limits_run(struct demangle_limits *limits, void (*work)(void *), void *context);
+bool demangle_limits_run(struct demangle_limits *limits, size_t length, void (*work)(void *),
+			 void *context);
 
 /* Called by `work`: end it.  Does not return. */
 _Noreturn void demangle_limits_end(void);

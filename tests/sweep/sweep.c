@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sweep MODE STEP SYMFS FILE: converts every damaged version of a recording,
+ * sweep MODE STEP SYMFS FILE [TARGET]: converts every damaged version of a recording,
  * each in a process of its own, and holds what the program promises of any
- * input: status 0, 1 or 2, never a signal; no longer than 5 s; no more memory
- * than 64 MiB + 4 times the input; a refusal says why; what is written is sound.
+ * input: status 0, 1 or 2, never a signal; no more than 5 s of CPU, 10 s for a set; no more
+ * memory than 64 MiB + 4 times all files; a refusal says why; what is written is sound.
  *
  *	prefixes  every STEP bytes, and at every record's border: the slices are the
  *	          first slices of the whole recording
  *	bytes     every STEP bytes, one byte changed, in four ways by turns
  *	records   every STEP records: one left out, doubled, swapped with the next
+ *	target    every STEP bytes of another file, TARGET, one byte changed, in four ways by turns
+ *	set       the recording as it is, in several formats: the files below SYMFS are hostile
  */
+
+#include <ftw.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -33,9 +37,11 @@
 /* Sanitizers are slow, and their memory is not ours. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SECONDS        30
+#define SET_SECONDS    120
 #define MEMORY_IS_OURS false
 #else
 #define SECONDS        5
+#define SET_SECONDS    10
 #define MEMORY_IS_OURS true
 #endif
 
@@ -50,6 +56,9 @@ static struct {
 	const char *symfs;
 	int input, output; /* memory files, shared with the children */
 	char input_path[32], output_path[32];
+	time_t seconds;
+	bool all_names; /* show inlined calls, and parameters */
+	size_t beside;  /* bytes of the files below SYMFS, where these are a set */
 	unsigned long runs, grades[3], most_memory; /* bytes */
 	struct timeval longest;
 	bool failed;
@@ -92,15 +101,20 @@ static int convert_input(const struct variant *variant)
 		.symfs = sweep.symfs,
 		.engine = variant->number % 4 == 3 ? PT_ENGINE_LIBIPT : PT_ENGINE_FAST,
 		.quiet = true,
+		.inlined = sweep.all_names,
+		.names = sweep.all_names ? DEMANGLE_FULL : DEMANGLE_SHORT,
 	};
-	struct itimerval timer = { .it_value = { .tv_sec = SECONDS } };
+	/* Of CPU: the machine may be busy with something else.  Nothing waits for long. */
+	struct itimerval timer = { .it_value = { .tv_sec = sweep.seconds } };
+	struct itimerval waiting = { .it_value = { .tv_sec = 20 * sweep.seconds } };
 	struct report report;
 	struct error err = { 0 };
 	struct diag diag;
 	enum exit_status status;
 
 	dup2(sweep.output, STDOUT_FILENO);
-	setitimer(ITIMER_REAL, &timer, NULL);
+	setitimer(ITIMER_PROF, &timer, NULL);
+	setitimer(ITIMER_REAL, &waiting, NULL);
 	diag_init(&diag);
 	report_init(&report, &options);
 	status = convert(&options, &report, &diag, &err);
@@ -120,7 +134,7 @@ static void note(const struct variant *variant, int status, const struct rusage 
 		complain(variant, "exit status", WEXITSTATUS(status));
 	else
 		sweep.grades[WEXITSTATUS(status)]++;
-	if (MEMORY_IS_OURS && memory > MEMORY_BASE + MEMORY_FACTOR * variant->size)
+	if (MEMORY_IS_OURS && memory > MEMORY_BASE + MEMORY_FACTOR * (variant->size + sweep.beside))
 		complain(variant, "bytes of memory", (long)memory);
 	if (memory > sweep.most_memory)
 		sweep.most_memory = memory;
@@ -258,16 +272,75 @@ static void sweep_records(const struct recording *recording, size_t step)
 	}
 }
 
+/* ---- Files beside the recording ------------------------------------------ */
+
+static int add_size(const char *path, const struct stat *status, int kind)
+{
+	(void)path;
+	if (kind == FTW_F)
+		sweep.beside += (size_t)status->st_size;
+	return 0;
+}
+
+/* The files below SYMFS are a set. */
+static void begin_set(void)
+{
+	sweep.all_names = true;
+	sweep.seconds = SET_SECONDS;
+	ftw(sweep.symfs, add_size, 16);
+}
+
+static void sweep_set(const struct recording *recording)
+{
+	static const struct output_format *const formats[] = { &format_ftf, &format_slices,
+							       &format_branches,
+							       &format_functions };
+	struct variant variant = { recording->bytes, recording->size, 0, NULL };
+
+	begin_set();
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		variant.format = formats[i];
+		if (run(&variant) % 2 == 0 && variant.format == &format_ftf)
+			check_trace(&variant);
+	}
+}
+
+static void sweep_target(const struct recording *recording, size_t step, const char *path)
+{
+	static const uint8_t masks[] = { 0xff, 0x01, 0x80, 0x10 };
+	struct variant variant = { recording->bytes, recording->size, 0, NULL };
+	FILE *target = fopen(path, "r+b");
+	long size;
+
+	if (!target || fseek(target, 0, SEEK_END) != 0 || (size = ftell(target)) < 0)
+		abort();
+	begin_set();
+	for (size_t at = 0; at < (size_t)size; at += step) {
+		uint8_t byte, wrong;
+
+		if (pread(fileno(target), &byte, 1, (off_t)at) != 1)
+			abort();
+		wrong = byte ^ masks[at / step % 4];
+		if (pwrite(fileno(target), &wrong, 1, (off_t)at) != 1)
+			abort();
+		run_any(&variant);
+		if (pwrite(fileno(target), &byte, 1, (off_t)at) != 1)
+			abort();
+	}
+	fclose(target);
+}
+
 int main(int argc, char **argv)
 {
 	struct recording recording;
-	size_t step = argc == 5 ? strtoul(argv[2], NULL, 10) : 0;
+	size_t step = argc >= 5 ? strtoul(argv[2], NULL, 10) : 0;
 
 	if (!step) {
-		fprintf(stderr, "usage: sweep prefixes|bytes|records STEP SYMFS FILE\n");
+		fprintf(stderr, "usage: sweep MODE STEP SYMFS FILE [TARGET]\n");
 		return EXIT_FAILURE;
 	}
 	sweep.symfs = argv[3];
+	sweep.seconds = SECONDS;
 	sweep.input = make_file(sweep.input_path);
 	sweep.output = make_file(sweep.output_path);
 	recording_read(&recording, argv[4]);
@@ -275,6 +348,10 @@ int main(int argc, char **argv)
 		sweep_prefixes(&recording, step);
 	else if (strcmp(argv[1], "bytes") == 0)
 		sweep_bytes(&recording, step);
+	else if (strcmp(argv[1], "set") == 0)
+		sweep_set(&recording);
+	else if (strcmp(argv[1], "target") == 0 && argc == 6)
+		sweep_target(&recording, step, argv[5]);
 	else
 		sweep_records(&recording, step);
 	printf("%s: %lu inputs, %lu whole, %lu with gaps, %lu refused; at most %lu KiB, %ld.%03ld s\n",

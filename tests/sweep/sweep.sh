@@ -13,7 +13,7 @@ step() {
 	if [ -n "$LONG" ]; then echo "$1"; else echo "$2"; fi
 }
 
-holds() { # MODE STEP SYMFS FILE
+holds() { # MODE STEP SYMFS FILE [TARGET]
 	"$sweep" "$@" >"$work/result" || { cat "$work/result"; return 1; }
 	sed 's/^/# /' "$work/result" >>"$work/figures"
 }
@@ -59,5 +59,35 @@ real() { # NAME SYMFS FILE
 real dynamorio-cyc "$shared/dynamorio-cyc/symfs" "$shared/dynamorio-cyc/perf.data"
 real lldb-multicore "$shared/lldb-multicore/symfs" "$shared/lldb-multicore/perf.data"
 real quipper "$work" "$shared/quipper-4.14/perf.data"
+# Files beside the recording: programs with debug information, lists of names, code of a JIT
+# compiler; damaged, and made to take much.
+hostile() { # KIND [PROGRAM]
+	rm -rf "$work/set"
+	"$top_builddir/tests/sweep/make-hostile" "$1" "$work/set" $2
+}
+set_holds() { # KIND
+	hostile "$1" || return 1
+	[ "$(cat $(find "$work/set" -type f) | wc -c)" -lt 1048576 ] || { echo "too large"; return 1; }
+	holds set 1 "$work/set" "$work/set/perf.data"
+}
+for kind in names texts symbols rows files folders calls functions units split map jitdump moves \
+	packed_rows packed_files packed_folders packed_calls packed_functions packed_units; do
+	tap_check "$kind: a small set takes little memory and time" set_holds $kind
+done
+target_holds() { # LONG-STEP TARGET KIND [PROGRAM]
+	target=$work/set/$2 long=$1
+	hostile "$3" "$4" || return 1
+	size=$(wc -c <"$target")
+	holds target "$(step "$long" $((size / 150 + 1)))" "$work/set" "$work/set/perf.data" "$target"
+}
+for name in sample sample_gz; do
+	tap_check "$name: any byte of a program with debug information may be wrong" \
+		target_holds 1 sample visit "$top_builddir/tests/unit/symbols/$name"
+done
+tap_check "split: any byte of a file of split debug information may be wrong" \
+	target_holds 997 other.dwo split
+tap_check "symbols: any byte of a symbol table may be wrong" target_holds 997 sample symbols
+tap_check "map: any byte of a perf-PID.map may be wrong" target_holds 997 tmp/perf-1234.map map
+tap_check "jitdump: any byte of a jitdump may be wrong" target_holds 997 jit-1234.dump jitdump
 cat "$work/figures"
 tap_done

@@ -315,13 +315,19 @@ START_TEST(a_file_has_as_many_lines_as_its_size_allows)
 	ck_assert_int_eq(line_table_open(&table, &file, NULL), 0);
 	while (dwarf_get_units(table.dwarf, unit, &unit, NULL, NULL, &die, NULL) == 0) {
 		size_t before = table.guard.rows_left, count;
+		const char *const *folders;
 		Dwarf_Attribute attribute;
 		Dwarf_Lines *lines;
+		Dwarf_Files *files;
 		Dwarf_Word program;
+		size_t file_count, folder_count;
 
 		if (dwarf_formudata(dwarf_attr(&die, DW_AT_stmt_list, &attribute), &program) != 0)
 			continue;
 		ck_assert_int_eq(dwarf_getsrclines(&die, &lines, &count), 0);
+		ck_assert_int_eq(dwarf_getsrcfiles(&die, &files, &file_count), 0);
+		ck_assert_int_eq(dwarf_getsrcdirs(files, &folders, &folder_count), 0);
+		count += file_count + folder_count;
 		ck_assert(dwarf_guard_allows_lines(&table.guard, program));
 		ck_assert_uint_eq(before - table.guard.rows_left, count);
 		/* Once is enough. */
@@ -341,14 +347,44 @@ START_TEST(a_line_program_of_more_rows_than_are_left_is_refused)
 	static uint8_t program[1000] = { 0xe4, 3,  0, 0, 4, 0, 20, 0, 0, 0, 1, 1, 1, 0xfb,
 					 14,   13, 0, 1, 1, 1, 1,  0, 0, 0, 1, 0, 0, 1 };
 	Elf_Data line = { .d_buf = program, .d_size = sizeof(program) };
-	struct dwarf_guard guard = { .line = &line, .rows_left = 970 };
+	struct dwarf_guard guard = { .line = &line, .rows_left = 970, .line_bytes_left = 1000 };
 
 	memset(program + 30, 20, sizeof(program) - 30);
 	ck_assert(!dwarf_guard_allows_lines(&guard, 0));
-	guard.rows_left = 971;
+	dwarf_guard_release(&guard);
+	guard = (struct dwarf_guard){ .line = &line, .rows_left = 971, .line_bytes_left = 1000 };
 	ck_assert(dwarf_guard_allows_lines(&guard, 0));
 	ck_assert_uint_eq(guard.rows_left, 1);
 	dwarf_guard_release(&guard);
+}
+END_TEST
+
+START_TEST(line_programs_that_overlap_are_counted_up_to_the_sections_size)
+{
+	/* At 0 and at 8, DWARF 2 programs up to the end, of no rows: DW_LNS_set_basic_block. */
+	static uint8_t programs[1000] = { 0xe4, 3, 0, 0, 2, 0, 0, 0, 0xdc, 3, 0, 0, 2, 0 };
+	Elf_Data line = { .d_buf = programs, .d_size = sizeof(programs) };
+	struct dwarf_guard guard = { .line = &line, .rows_left = 10, .line_bytes_left = 1000 };
+
+	ck_assert(dwarf_guard_allows_lines(&guard, 0));
+	ck_assert(!dwarf_guard_allows_lines(&guard, 8));
+	/* It was counted. */
+	ck_assert(dwarf_guard_allows_lines(&guard, 0));
+	dwarf_guard_release(&guard);
+}
+END_TEST
+
+START_TEST(units_that_are_shared_are_as_many_as_the_files_size_allows)
+{
+	uint8_t units[10 * sizeof(small_unit)];
+	Elf_Data info = { .d_buf = units, .d_size = sizeof(units) };
+
+	for (size_t i = 0; i < 10; i++)
+		memcpy(units + i * sizeof(small_unit), small_unit, sizeof(small_unit));
+	ck_assert(dwarf_guard_allows_all_units(
+		&(struct dwarf_guard){ .info = &info, .units_left = 10 }));
+	ck_assert(!dwarf_guard_allows_all_units(
+		&(struct dwarf_guard){ .info = &info, .units_left = 9 }));
 }
 END_TEST
 
@@ -455,6 +491,8 @@ int main(void)
 	tcase_add_test(all,
 		       a_symbol_table_that_is_its_own_string_table_or_has_no_entry_size_is_read);
 	tcase_add_test(all, a_line_program_of_more_rows_than_are_left_is_refused);
+	tcase_add_test(all, line_programs_that_overlap_are_counted_up_to_the_sections_size);
+	tcase_add_test(all, units_that_are_shared_are_as_many_as_the_files_size_allows);
 	tcase_add_test(all, packed_sections_count_together);
 	tcase_add_test(all, a_file_has_as_many_lines_as_its_size_allows);
 	tcase_add_test(all, names_that_are_ends_of_one_long_name_take_time_by_the_files_size);

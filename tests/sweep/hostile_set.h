@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writes a set of files that belong together: a program (SAMPLE_PATH), and a recording of a
+ * thread that is at chosen addresses of it, one after the other.
+ */
+#ifndef TESTS_SWEEP_HOSTILE_SET_H
+#define TESTS_SWEEP_HOSTILE_SET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bytes that grow; owned. */
+struct bytes {
+	uint8_t *at;
+	size_t size, room;
+};
+
+/* Add bytes; returns where the first of them is. */
+size_t bytes_add(struct bytes *bytes, const void *added, size_t size);
+
+/* Add a number of `size` bytes, least significant first. */
+void bytes_number(struct bytes *bytes, uint64_t number, size_t size);
+
+/* Add a text with its NUL; returns where it begins. */
+size_t bytes_text(struct bytes *bytes, const char *text);
+
+/* Add an unsigned LEB128 (DWARF 5, 7.6). */
+void bytes_uleb128(struct bytes *bytes, uint64_t number);
+
+#define HOSTILE_SECTIONS 12
+
+/* A program of functions that only return, 16 bytes each from SAMPLE_CODE on. */
+struct hostile_elf {
+	size_t functions;
+	struct bytes symbols, names; /* of .symtab and .strtab, without their empty entries */
+	size_t section_count;
+	struct hostile_section {
+		const char *name;
+		struct bytes bytes;
+		size_t packed_from;   /* not 0: the section's header says so many unpacked bytes */
+	} sections[HOSTILE_SECTIONS]; /* more of them */
+};
+
+#define HOSTILE_FUNCTION UINT64_C(16) /* bytes */
+
+/* Add a symbol of function `index`; several may have the same. */
+void hostile_elf_symbol(struct hostile_elf *elf, size_t index, const char *name);
+
+/* Add a section; it takes the bytes over, and packs them by zlib if `packed`. */
+void hostile_elf_section(struct hostile_elf *elf, const char *name, struct bytes *bytes,
+			 int packed);
+
+/* Write the program below a folder, and release it. */
+void hostile_elf_write(struct hostile_elf *elf, const char *folder, const char *name);
+
+/* Where a recording's thread is. */
+struct hostile_visits {
+	uint64_t base; /* of the recording's mapping; 0: SAMPLE_CODE */
+	uint64_t file_offset;
+	uint64_t size;       /* bytes that are mapped */
+	uint64_t *addresses; /* owned */
+	size_t count, room;
+	const char *also_mapped; /* path of another file; NULL: none */
+};
+
+void hostile_visits_add(struct hostile_visits *visits, uint64_t address);
+
+/* Write FOLDER/perf.data, and release the addresses. */
+void hostile_visits_write(struct hostile_visits *visits, const char *folder);
+
+/* Write a file below a folder. */
+void hostile_file_write(const char *folder, const char *name, const struct bytes *bytes);
+
+#endif
