@@ -10,7 +10,7 @@ check_PROGRAMS += $(RECORDED)
 
 # The same with a libc whose functions have names (-all-static is libtool's word for -static).
 STATIC = \
-	tests/programs/static/cancel tests/programs/static/coroutines tests/programs/static/except \
+	tests/programs/static/cancel tests/programs/static/causes tests/programs/static/coroutines tests/programs/static/except \
 	tests/programs/static/execs tests/programs/static/family tests/programs/static/forks \
 	tests/programs/static/indirect tests/programs/static/longjmp \
 	tests/programs/static/ocaml_scanned tests/programs/static/ocaml_traps \
@@ -107,6 +107,9 @@ tests_programs_static_switches_LDFLAGS = -all-static
 tests_programs_static_slow_call_SOURCES = tests/programs/slow_call.c
 tests_programs_static_slow_call_CFLAGS = $(PROGRAM_CFLAGS) -pthread
 tests_programs_static_slow_call_LDFLAGS = -all-static -pthread
+tests_programs_static_causes_SOURCES = tests/programs/causes.c
+tests_programs_static_causes_CFLAGS = $(PROGRAM_CFLAGS) -pthread
+tests_programs_static_causes_LDFLAGS = -all-static -pthread
 tests_programs_static_tail_SOURCES = tests/programs/tail.c
 tests_programs_static_tail_CFLAGS = $(tests_programs_tail_CFLAGS)
 tests_programs_static_tail_LDFLAGS = -all-static

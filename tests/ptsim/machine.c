@@ -4,15 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
 
 #include "base/alloc.h"
 #include "symbols/symbol.h"
 #include "tests/ptsim/repeat.h"
 
 /* A CPU starts a while after its clock did. */
-#define FIRST_TSC    UINT64_C(50000000000)
-#define SWITCH_TICKS 5000
-#define KERNEL_TICKS 4000
+#define FIRST_TSC     UINT64_C(50000000000)
+#define SWITCH_TICKS  5000
+#define KERNEL_TICKS  4000
+#define TICKS_OF_2_NS 5
 
 static uint64_t next_random(uint64_t *state, uint64_t limit)
 {
@@ -391,6 +394,24 @@ void machine_enter(struct machine *machine, struct task *task)
 	resume_stack(machine, task);
 }
 
+/*
+ * Returns how long a system call sleeps, in ticks: the clock is synthetic, so the time that the
+ * host sleeps does not count.  Until a time (TIMER_ABSTIME) is until the host's: 0.
+ */
+static uint64_t sleep_ticks(const struct task *task)
+{
+	const struct user_regs_struct *now = &task->registers;
+	bool plain = now->rax == SYS_nanosleep;
+	struct timespec time;
+
+	if (task_is_32_bit(task) || task->insn.flow != FLOW_SYSCALL ||
+	    (!plain && (now->rax != SYS_clock_nanosleep || now->rsi)) ||
+	    tracee_read(task->tid, plain ? now->rdi : now->rdx, (uint8_t *)&time, sizeof(time)) !=
+		    sizeof(time))
+		return 0;
+	return ((uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec) * TICKS_OF_2_NS / 2;
+}
+
 void machine_leave(struct machine *machine, struct task *task)
 {
 	struct clock_point now = machine_now(machine, task);
@@ -401,7 +422,8 @@ void machine_leave(struct machine *machine, struct task *task)
 		     task->insn.ip, 0);
 	task->truth.insns++;
 	true_thread_leave(&task->truth, side_band_time(now.tsc), true);
-	spend(machine, task, KERNEL_TICKS / 2 + machine_random(machine, KERNEL_TICKS));
+	spend(machine, task,
+	      KERNEL_TICKS / 2 + machine_random(machine, KERNEL_TICKS) + sleep_ticks(task));
 }
 
 void machine_interrupt(struct machine *machine, struct task *task)
