@@ -6,6 +6,7 @@ libptrace2ftf_a_SOURCES = \
 	src/batch/batch_job.c src/batch/batch_job.h \
 	src/batch/batch_line.c src/batch/batch_line.h \
 	src/batch/batch_one.c src/batch/batch_one.h \
+	src/batch/batch_loop.c src/batch/batch_loop.h \
 	src/batch/batch_plan.c src/batch/batch_plan.h \
 	src/batch/batch_signals.c src/batch/batch_signals.h \
 	src/batch/batch_stamp.c src/batch/batch_stamp.h \
@@ -119,6 +120,7 @@ libptrace2ftf_a_SOURCES = \
 	src/sandbox/sandbox_files.c \
 	src/sandbox/sandbox_server.c \
 	src/select/event_filter.c src/select/event_filter.h \
+	src/select/file_verdicts.c src/select/file_verdicts.h \
 	src/select/mode_filter.c src/select/mode_filter.h \
 	src/select/name_forms.c src/select/name_forms.h \
 	src/select/name_verdicts.c src/select/name_verdicts.h \

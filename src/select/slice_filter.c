@@ -6,15 +6,6 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/tables/hash.h"
-#include "symbols/dso/dso_store.h"
-
-/* Whether --dso selects a file. */
-struct file_verdict {
-	const struct dso *dso;
-	bool keep;
-	UT_hash_handle hh;
-};
 
 enum frame_state {
 	FRAME_OUT = 0, /* not shown: outside of the part that is */
@@ -53,34 +44,10 @@ struct filter_track {
 	bool between;            /* START was called, STOP not yet */
 	bool visible;            /* the part is shown */
 	struct slice_detail now; /* of the last begin or end */
+	uint16_t end_flags;      /* of the end that is being handled */
 };
 
 /* ---- Patterns ------------------------------------------------------------ */
-
-/* A file may be named by its path, or by the last part of it. */
-static bool keeps_path(const struct selection *selection, const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return pattern_list_matches(&selection->dsos, path) ||
-	       (slash && pattern_list_matches(&selection->dsos, slash + 1));
-}
-
-static bool keeps_file(struct slice_filter *filter, const struct dso *dso)
-{
-	struct file_verdict *file;
-
-	if (!dso)
-		return false;
-	HASH_FIND_PTR(filter->files, &dso, file);
-	if (file)
-		return file->keep;
-	file = alloc_zeroed(1, sizeof(*file));
-	file->dso = dso;
-	file->keep = keeps_path(filter->selection, dso_path(dso));
-	HASH_ADD_PTR(filter->files, dso, file);
-	return file->keep;
-}
 
 static bool keeps(struct slice_filter *filter, const struct symbol *symbol, uint8_t verdict)
 {
@@ -89,7 +56,7 @@ static bool keeps(struct slice_filter *filter, const struct symbol *symbol, uint
 	if (!selection->symbols.count && !selection->dsos.count)
 		return false;
 	return (!selection->symbols.count || verdict & VERDICT_KEEP) &&
-	       (!selection->dsos.count || keeps_file(filter, symbol->dso));
+	       file_verdicts_keep(&filter->files, symbol->dso);
 }
 
 /* ---- Passing on ---------------------------------------------------------- */
@@ -135,7 +102,9 @@ static struct filter_frame *shown_below(struct filter_track *track, size_t index
 static void end_shown(struct filter_track *track, const struct filter_frame *frame, uint64_t time)
 {
 	const struct slice_sink *next = track->filter->next;
-	const struct slice_event end = { .time = time, .symbol = frame->symbol, .kind = SLICE_END };
+	const struct slice_event end = {
+		.time = time, .symbol = frame->symbol, .flags = track->end_flags, .kind = SLICE_END
+	};
 	struct slice_detail detail = { .insns = track->now.insns,
 				       .cycles = track->now.cycles,
 				       .folded = frame->folded,
@@ -284,12 +253,16 @@ static void begin_filtered(struct filter_track *track, const struct slice_event 
 	settle(track, event->time, false);
 }
 
-static void end_filtered(struct filter_track *track, uint64_t time)
+static void end_filtered(struct filter_track *track, const struct slice_event *event)
 {
+	uint64_t time = event->time;
+
 	if (!track->count)
 		return;
 	settle(track, time, false);
+	track->end_flags = event->flags;
 	leave(track, track->count - 1, time);
+	track->end_flags = 0;
 	track->count--;
 	track->keep -= track->frames[track->count].keep;
 	track->roots -= track->frames[track->count].root;
@@ -322,7 +295,7 @@ static void filter_events(const struct slice_sink *sink, void *track_,
 		if (event->kind == SLICE_BEGIN)
 			begin_filtered(track, event);
 		else if (event->kind == SLICE_END)
-			end_filtered(track, event->time);
+			end_filtered(track, event);
 		else
 			show_instant(track, event);
 	}
@@ -337,6 +310,7 @@ void slice_filter_init(struct slice_filter *filter, const struct selection *sele
 		.diag = diag,
 		.most = SIZE_MAX,
 		.names.selection = selection,
+		.files.selection = selection,
 	};
 	filter->sink = (struct slice_sink){
 		.events = filter_events,
@@ -347,8 +321,6 @@ void slice_filter_init(struct slice_filter *filter, const struct selection *sele
 
 void slice_filter_release(struct slice_filter *filter)
 {
-	struct file_verdict *file, *next;
-
 	while (filter->tracks) {
 		struct filter_track *track = filter->tracks;
 
@@ -356,11 +328,7 @@ void slice_filter_release(struct slice_filter *filter)
 		free(track->frames);
 		free(track);
 	}
-	HASH_ITER(hh, filter->files, file, next)
-	{
-		HASH_DEL(filter->files, file);
-		free(file);
-	}
+	file_verdicts_release(&filter->files);
 	name_verdicts_release(&filter->names);
 }
 

@@ -23,11 +23,11 @@
 
 #include "base/diag.h"
 #include "src/options/selection.h"
+#include "src/select/file_verdicts.h"
 #include "src/select/name_verdicts.h"
 #include "src/slices/slice_sink.h"
 
 struct filter_track;
-struct file_verdict;
 
 struct slice_filter_counts {
 	uint64_t
@@ -44,7 +44,7 @@ struct slice_filter {
 	struct diag *diag;                 /* borrowed; NULL: warnings are dropped */
 	struct filter_track *tracks;       /* owned list */
 	struct name_verdicts names;
-	struct file_verdict *files; /* owned; hash by dso */
+	struct file_verdicts files;
 	size_t most; /* slices open at a time that `next` can take; may be set after init */
 	struct slice_filter_counts counts;
 };

@@ -47,8 +47,13 @@ void durations_add(struct durations *durations, uint64_t ns)
 
 uint64_t durations_percentile(const struct durations *durations, unsigned percent)
 {
-	/* ceil(count * percent / 100), which does not overflow for any count of real events. */
-	uint64_t rank = (durations->count * percent + 99) / 100, seen = 0;
+	return durations_quantile(durations, percent * 10000);
+}
+
+uint64_t durations_quantile(const struct durations *durations, uint32_t millionths)
+{
+	/* Rounded up; this does not overflow for any count of real events. */
+	uint64_t rank = (durations->count * millionths + 999999) / 1000000, seen = 0;
 
 	for (size_t i = 0; i < DURATION_BLOCKS * STEPS; i++) {
 		if (durations->blocks[i / STEPS])
@@ -57,6 +62,16 @@ uint64_t durations_percentile(const struct durations *durations, unsigned percen
 			return begin_of(i) < durations->min ? durations->min : begin_of(i);
 	}
 	return 0;
+}
+
+uint64_t durations_longer(const struct durations *durations, uint64_t ns)
+{
+	uint64_t longer = 0;
+
+	for (size_t i = bucket_of(ns) + 1; i < DURATION_BLOCKS * STEPS; i++)
+		longer +=
+			durations->blocks[i / STEPS] ? durations->blocks[i / STEPS][i % STEPS] : 0;
+	return longer;
 }
 
 void durations_release(struct durations *durations)

@@ -26,6 +26,12 @@ void durations_add(struct durations *durations, uint64_t ns);
  */
 uint64_t durations_percentile(const struct durations *durations, unsigned percent);
 
+/* The same of millionths: 999000 is the percentile 99.9. */
+uint64_t durations_quantile(const struct durations *durations, uint32_t millionths);
+
+/* Returns how many durations are in buckets of longer ones than `ns`. */
+uint64_t durations_longer(const struct durations *durations, uint64_t ns);
+
 /* Idempotent, also on zeroed memory. */
 void durations_release(struct durations *durations);
 

@@ -81,7 +81,7 @@ struct slice_event {
 	};
 	uint64_t ip;     /* of a begin: the code that it entered, a call's function; 0: none */
 	uint32_t detail; /* 1 + index in the batch's details; 0: it has none */
-	uint16_t flags;  /* of a begin: enum slice_flags */
+	uint16_t flags;  /* enum slice_flags: of a begin; of an end SLICE_CUT only */
 	uint8_t kind;    /* enum slice_event_kind */
 	int8_t order;    /* enum slice_order; PLAIN behind the sorter */
 };

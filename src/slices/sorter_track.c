@@ -352,7 +352,9 @@ void sorter_track_flush(struct sorter_track *track)
 
 void sorter_track_close_all(struct sorter_track *track)
 {
-	const struct slice_event end = { .time = track->last_time, .kind = SLICE_END };
+	const struct slice_event end = { .time = track->last_time,
+					 .kind = SLICE_END,
+					 .flags = SLICE_CUT };
 
 	while (track->depth)
 		emit_checked(track, &end);

@@ -36,7 +36,9 @@ static void end_segment(struct precise_stack *stack, int64_t time)
 	const struct slice_sink *sink = stack->base.machine->sink;
 
 	precise_guess_candidate(stack);
+	stack->end_flags = SLICE_CUT;
 	precise_pop_to(stack, time, 0);
+	stack->end_flags = 0;
 	precise_end_transaction(stack);
 	timestamp_group_flush(&stack->group, time);
 	timestamp_group_emit_deferred(&stack->group);

@@ -20,7 +20,9 @@ void precise_add_begin(struct precise_stack *stack, int64_t time, const struct f
 
 void precise_add_end(struct precise_stack *stack, int64_t time, const struct frame *frame)
 {
-	struct slice_event event = { .symbol = frame->symbol, .kind = SLICE_END };
+	struct slice_event event = { .symbol = frame->symbol,
+				     .flags = stack->end_flags,
+				     .kind = SLICE_END };
 	struct slice_detail detail = { .insns = stack->counts.insns,
 				       .cycles = stack->counts.cycles };
 

@@ -76,6 +76,7 @@ struct precise_stack {
 	int64_t gap_begin;                  /* mapped; of the current gap */
 	size_t root_number;       /* the root's among the deferred calls; 0: it was not inferred */
 	const struct symbol *gap; /* its slice's name; NULL: no gap */
+	uint16_t end_flags;       /* of ends: SLICE_CUT while the trace ends or is missing */
 	bool watched; /* `since` is the begin that the group watches (timestamp_group_watch()) */
 	bool begun_by_jump; /* a jump to an entry began the stack: its function may return to any */
 	bool started;
@@ -144,7 +145,7 @@ static inline void precise_emit_end(struct precise_stack *stack, int64_t time,
 	}
 	event->symbol = frame->symbol;
 	event->detail = 0;
-	event->flags = 0;
+	event->flags = stack->end_flags;
 	event->kind = SLICE_END;
 	event->order = 0;
 }

@@ -55,6 +55,28 @@ START_TEST(nothing_has_no_duration)
 }
 END_TEST
 
+START_TEST(quantiles_have_fractions_of_a_percent)
+{
+	for (unsigned i = 1; i <= 200; i++)
+		durations_add(&durations, i);
+	ck_assert_uint_eq(durations_quantile(&durations, 995000), 199);
+	ck_assert_uint_eq(durations_quantile(&durations, 995001), 200);
+	ck_assert_uint_eq(durations_quantile(&durations, 1), 1);
+}
+END_TEST
+
+START_TEST(longer_durations_are_counted_by_buckets)
+{
+	for (unsigned i = 1; i <= 200; i++)
+		durations_add(&durations, i);
+	durations_add(&durations, 1000000);
+	ck_assert_uint_eq(durations_longer(&durations, 0), 201);
+	ck_assert_uint_eq(durations_longer(&durations, 150), 51);
+	ck_assert_uint_eq(durations_longer(&durations, 999999), 0);
+	ck_assert_uint_eq(durations_longer(&durations, UINT64_MAX), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("durations");
@@ -65,6 +87,8 @@ int main(void)
 	tcase_add_test(all, one_duration_is_all_its_percentiles);
 	tcase_add_test(all, long_durations_are_known_to_one_part_in_128);
 	tcase_add_test(all, nothing_has_no_duration);
+	tcase_add_test(all, quantiles_have_fractions_of_a_percent);
+	tcase_add_test(all, longer_durations_are_counted_by_buckets);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
