@@ -10,6 +10,8 @@ libptrace2ftf_a_SOURCES = \
 	src/batch/batch_plan.c src/batch/batch_plan.h \
 	src/batch/batch_signals.c src/batch/batch_signals.h \
 	src/batch/batch_stamp.c src/batch/batch_stamp.h \
+	src/batch/slow_index.c src/batch/slow_index.h \
+	src/batch/slow_traces.c src/batch/slow_traces.h \
 	src/callstack/callstack.c src/callstack/callstack.h \
 	src/callstack/timestamp_group.c src/callstack/timestamp_group.h \
 	src/callstack/fork_pauses.c src/callstack/fork_pauses.h \
@@ -55,6 +57,7 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/format_functions.c \
 	src/formats/format_outliers.c \
 	src/formats/format_slices.c \
+	src/formats/answers/format_slowest.c \
 	src/formats/format_speedscope.c \
 	src/formats/format_svg.c \
 	src/formats/json_text.c src/formats/json_text.h \
@@ -62,6 +65,7 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/output_format.c src/formats/output_format.h \
 	src/slices/pair_table.c src/slices/pair_table.h \
 	src/formats/short_time.c src/formats/short_time.h \
+	src/formats/answers/slow_calls.c src/formats/answers/slow_calls.h \
 	src/formats/stored_output.c src/formats/stored_output.h \
 	src/formats/ftf/event_record.c src/formats/ftf/event_record.h \
 	src/formats/ftf/format_ftf.c \
@@ -75,6 +79,7 @@ libptrace2ftf_a_SOURCES = \
 	src/options/file_roles.c src/options/file_roles.h \
 	src/options/slow_choice.c src/options/slow_choice.h \
 	src/options/selection.c src/options/selection.h \
+	src/options/slow_choice.c src/options/slow_choice.h \
 	src/overlays/overlay_calls.c src/overlays/overlay_calls.h \
 	src/overlays/overlay_clock.c src/overlays/overlay_clock.h \
 	src/overlays/overlay_clock_choice.c src/overlays/overlay_clock_choice.h \

@@ -14,6 +14,7 @@
 #include "base/printable.h"
 #include "src/batch/batch.h"
 #include "src/batch/batch_line.h"
+#include "src/batch/slow_traces.h"
 #include "src/cli/command_line.h"
 #include "src/diff/diff_command.h"
 #include "src/formats/output_format.h"
@@ -191,6 +192,8 @@ int main(int argc, char **argv)
 	command_line_parse(&options, argc, argv);
 	if (options.open)
 		status = open_trace(&options, convert_recording);
+	else if (options_trace_slow(&options))
+		status = slow_traces_run(&options, convert_recording);
 	else if (batch_wanted(&options))
 		status = batch_run(&options, convert_recording);
 	else

@@ -73,10 +73,15 @@ static enum exit_status convert_stamped(const struct batch_run *run, struct opti
 	return status;
 }
 
+static const struct options *options_of(const struct batch_run *run, const struct batch_job *job)
+{
+	return job->options ? job->options : run->options;
+}
+
 static enum exit_status convert_job(const struct batch_run *run, const struct batch_job *job,
 				    json_t *report)
 {
-	struct options options = *run->options;
+	struct options options = *options_of(run, job);
 	struct error err = { 0 };
 
 	options.inputs = job->inputs;
@@ -121,7 +126,7 @@ static _Noreturn void run_child(const struct batch_process *process, const struc
 	output_watch_signals();
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	limit_time(run->options->timeout);
+	limit_time(options_of(run, process->job)->timeout);
 	if (process->messages >= 0)
 		dup2(process->messages, STDERR_FILENO);
 	status = convert_job(run, process->job, report);

@@ -256,6 +256,7 @@ static error_t parse_key(int key, char *argument, struct argp_state *state)
 		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
 		return 0;
 	case ARGP_KEY_END:
+		option_conflicts_choose_slow(state, options);
 		output_suffix_choose(state, options);
 		if (options->files_from)
 			input_list_read(state, options);
@@ -305,7 +306,9 @@ void command_line_parse(struct options *options, int argc, char **argv)
 	struct argp_option *rows = make_argp_options();
 	const struct argp argp = { rows, parse_key, "[INPUT...]", doc, NULL, NULL, NULL };
 
-	*options = (struct options){ .jobs = 1, .names = DEMANGLE_PERF };
+	*options = (struct options){ .jobs = 1,
+				     .names = DEMANGLE_PERF,
+				     .slow.context = SLOW_CONTEXT_DEFAULT };
 	/* A command is the first word; a file of that name is ./open. */
 	options->diff = argc > 1 && strcmp(argv[1], "diff") == 0;
 	options->open = options->open_only = argc > 1 && strcmp(argv[1], "open") == 0;

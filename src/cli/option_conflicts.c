@@ -24,11 +24,23 @@ static void refuse_selection(struct argp_state *state, const struct options *opt
 				  "perf script has options of these names");
 }
 
+/* Returns whether an option with an argument was given. */
+static bool has_option(const struct options *options, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (int i = 0; i < options->word_count; i++)
+		if (strncmp(options->words[i] + 2, name, length) == 0 &&
+		    options->words[i][2 + length] == '=')
+			return true;
+	return false;
+}
+
 static void refuse_outliers(struct argp_state *state, const struct options *options)
 {
 	bool outliers = options->format == &format_outliers;
 
-	if (!outliers && (options->slow.has_bound || options->pair.given))
+	if (!outliers && (has_option(options, "slow") || options->pair.given))
 		argp_error(state, "--slow and --pair are of --format=outliers");
 	if (!outliers)
 		return;
@@ -135,6 +147,45 @@ static void refuse_json(struct argp_state *state, const struct options *options,
 				  "--json=FILE");
 }
 
+void option_conflicts_choose_slow(struct argp_state *state, struct options *options)
+{
+	bool wanted = has_option(options, "slowest") || has_option(options, "slower-than");
+
+	if (!wanted && has_option(options, "context"))
+		argp_error(state, "--context is of --slowest and --slower-than");
+	if (!wanted)
+		return;
+	if (!options->select.symbols.count && !options->select.dsos.count)
+		argp_error(state, "--slowest and --slower-than need the functions: --symbol=GLOB");
+	if (options->format)
+		argp_error(state, "--slowest and --slower-than print a table, or write traces with "
+				  "-o DIR/: leave out --format");
+	options->format = &format_slowest;
+	options->slow.listed = true;
+}
+
+/* The recording is read again for each call. */
+static void refuse_slow(struct argp_state *state, const struct options *options)
+{
+	if (!options->slow.listed)
+		return;
+	if (options->output_pattern || options->files_from)
+		argp_error(state,
+			   "--slowest and --slower-than are of one recording, not of a batch");
+	if (!options_trace_slow(options))
+		return;
+	if (options->input_kind != INPUT_PERF_DATA)
+		argp_error(state, "traces of slow calls need a perf.data file: leave out -o DIR/");
+	for (int i = 0; i < options->input_count; i++)
+		if (is_stdout(options->inputs[i]))
+			argp_error(state, "traces of slow calls need a file: standard input can be "
+					  "read once only");
+	if (options->json_lines || options->skip_existing)
+		argp_error(state,
+			   "--json-lines and --skip-existing are of batches: DIR/index.jsonl "
+			   "has a line for each slow call");
+}
+
 void option_conflicts_refuse(struct argp_state *state, const struct options *options)
 {
 	enum default_output default_output = options->format->default_output;
@@ -151,10 +202,12 @@ void option_conflicts_refuse(struct argp_state *state, const struct options *opt
 	refuse_split(state, options);
 	refuse_fit(state, options);
 	refuse_selection(state, options);
+	refuse_slow(state, options);
 	if (options->files_from && options->output && !output_path_is_directory(options->output))
 		argp_error(state, "--files0-from needs a directory for --output: '%s' is not one",
 			   options->output);
-	if (options->timeout && !batch && !options->json_lines && !options->skip_existing)
+	if (options->timeout && !batch && !options_trace_slow(options) && !options->json_lines &&
+	    !options->skip_existing)
 		argp_error(state, "--timeout is of batches: name a directory, -o DIR/");
 	refuse_diff(state, options, batch);
 	if (options->diff)

@@ -94,6 +94,15 @@ const struct option_spec option_specs[] = {
 	{ "pair", 0, "A,B", GROUP_SELECTION, OPTION_PAIR, FIELD(pair),
 	  .help = "Of --format=outliers: compare the call that runs at A with that at B, seconds "
 		  "of perf's clock (12.5,12.75)" },
+	{ "slowest", 0, "N", GROUP_SELECTION, OPTION_NUMBER, FIELD(slow.most),
+	  .help = "List the N slowest calls of the functions of --symbol, slowest first; with "
+		  "-o DIR/ write a trace of each, and an index",
+	  .least = 1, .most = 10000 },
+	{ "slower-than", 0, "TIME", GROUP_SELECTION, OPTION_SLOWER_THAN, FIELD(slow),
+	  .help = "The same of calls that took longer than TIME (1ms), or than the percentile p99 "
+		  "of all; at most 100, or --slowest" },
+	{ "context", 0, "TIME", GROUP_SELECTION, OPTION_DURATION, FIELD(slow.context),
+	  .help = "Show so much time before and after each slow call, too (default: 10us)" },
 	{ "no-samples", 0, NULL, GROUP_SELECTION, OPTION_FLAG, FIELD(no_samples),
 	  .help = "Leave out samples of other events of the recording (cycles, tracepoints)" },
 	{ "stacks", 0, "MACHINE", GROUP_STACKS, OPTION_CHOICE, FIELD(stacks),

@@ -76,11 +76,12 @@ struct output_format {
 	enum default_output default_output;
 	enum format_slices slices;
 	enum format_overlays overlays;
-	size_t depth;    /* slices open at a time, at most; 0: any number */
-	bool lines;      /* it is sound up to any line: the limit of its size ends it there */
-	bool cpu_events; /* shows PTWRITE, power, TSX and EVD events */
-	bool as_perf;    /* shows each branch, with perf's names */
-	bool is_trace;   /* is opened in Perfetto, and contains options->stamp (batch_stamp.h) */
+	size_t depth;       /* slices open at a time, at most; 0: any number */
+	bool lines;         /* it is sound up to any line: the limit of its size ends it there */
+	bool cpu_events;    /* shows PTWRITE, power, TSX and EVD events */
+	bool chooses_calls; /* shows calls of --symbol and --dso alone, which it chooses itself */
+	bool as_perf;       /* shows each branch, with perf's names */
+	bool is_trace;      /* is opened in Perfetto, and contains options->stamp (batch_stamp.h) */
 	const struct output_format *split; /* its form of several files; NULL: it has none */
 
 	/*
@@ -126,6 +127,8 @@ OUTPUT_FORMATS(OUTPUT_FORMAT_DECLARE)
 
 /* Not a word of --format: what `ptrace2ftf diff` converts to. */
 extern const struct output_format format_totals;
+/* Of --slowest and --slower-than, not of --format: the table, and the calls for the report only. */
+extern const struct output_format format_slowest, format_slowest_unprinted;
 
 /* Ends with a NULL. */
 extern const struct output_format *const output_formats[];

@@ -7,11 +7,21 @@
 
 #include "base/io/output_path.h"
 
+static bool output_is_directory(const struct options *options)
+{
+	return options->output && options->output != options->beside &&
+	       output_path_is_directory(options->output);
+}
+
+bool options_trace_slow(const struct options *options)
+{
+	return options->input && options->slow.listed && output_is_directory(options);
+}
+
 bool options_is_batch(const struct options *options)
 {
-	return options->input && (options->output_pattern || options->files_from ||
-				  (options->output && options->output != options->beside &&
-				   output_path_is_directory(options->output)));
+	return options->input && !options_trace_slow(options) &&
+	       (options->output_pattern || options->files_from || output_is_directory(options));
 }
 
 bool clock_offsets_read(struct clock_offsets *offsets, const char *text)

@@ -130,6 +130,9 @@ struct options {
 	size_t word_room;
 };
 
+/* Returns whether each slow call gets a trace of its own. */
+bool options_trace_slow(const struct options *options);
+
 /* Returns whether each input is converted to an output of its own. */
 bool options_is_batch(const struct options *options);
 

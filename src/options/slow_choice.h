@@ -13,18 +13,13 @@
 #define SLOW_CONTEXT_DEFAULT UINT64_C(10000)
 
 struct slow_choice {
+	bool listed;         /* --slowest or --slower-than was given, not --slow */
 	unsigned most;       /* of --slowest; 0: not given */
-	bool has_bound;      /* --slower-than was given: */
+	bool has_bound;      /* --slower-than or --slow was given: */
 	uint64_t longer;     /* ns: calls that took longer, or */
 	uint32_t percentile; /* in millionths: than so many of all calls; 0: by `longer` */
 	uint64_t context;    /* ns that are shown before and after a call */
 };
-
-/* Returns whether slow calls are asked for. */
-static inline bool slow_choice_made(const struct slow_choice *choice)
-{
-	return choice->most || choice->has_bound;
-}
 
 /* Returns how many calls are kept at most. */
 static inline unsigned slow_choice_most(const struct slow_choice *choice)

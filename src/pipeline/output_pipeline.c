@@ -30,7 +30,20 @@ static bool is_sorted(const struct output_pipeline *pipeline)
 
 static bool is_filtered(const struct output_pipeline *pipeline)
 {
-	return is_sorted(pipeline) && selection_of_slices(&pipeline->options->select);
+	return is_sorted(pipeline) && selection_of_slices(&pipeline->selection);
+}
+
+/* A format that chooses calls itself needs the slices around and inside of them, too. */
+static void choose_filtered(struct output_pipeline *pipeline)
+{
+	struct selection *selection = &pipeline->selection;
+
+	*selection = pipeline->options->select;
+	if (!pipeline->format->chooses_calls)
+		return;
+	selection->symbols.count = selection->dsos.count = selection->hidden.count = 0;
+	selection->depth = 0;
+	selection->min_duration = 0;
 }
 
 static int open_output(struct output_pipeline *pipeline, struct error *err)
@@ -78,12 +91,12 @@ static void connect(struct output_pipeline *pipeline, struct diag *diag)
 		slice_limit_init(&pipeline->limit, sink, &pipeline->output);
 		sink = &pipeline->limit.sink;
 	}
-	if (pipeline->options->json) {
+	if (pipeline->options->json && !pipeline->format->chooses_calls) {
 		slice_totals_init(&pipeline->totals, sink, pipeline->options->all_functions);
 		sink = &pipeline->totals.sink;
 	}
 	if (is_filtered(pipeline)) {
-		slice_filter_init(&pipeline->filter, &pipeline->options->select, sink, diag);
+		slice_filter_init(&pipeline->filter, &pipeline->selection, sink, diag);
 		pipeline->filter.most = depth;
 		sink = &pipeline->filter.sink;
 		depth = SIZE_MAX;
@@ -102,6 +115,7 @@ int output_pipeline_open(struct output_pipeline *pipeline, const struct options 
 	*pipeline = (struct output_pipeline){ .options = options, .format = options->format };
 	if (options->select.split.unit && options->format->split)
 		pipeline->format = options->format->split;
+	choose_filtered(pipeline);
 	if (open_output(pipeline, err) < 0 ||
 	    open_format(pipeline, machine->names, wall_base, err) < 0) {
 		output_pipeline_release(pipeline);

@@ -33,15 +33,16 @@ struct pipeline_track;
 struct output_pipeline {
 	const struct options *options;      /* borrowed */
 	const struct output_format *format; /* the options', or its form of several files */
-	struct output output;               /* unless the format opens its own */
-	FILE *text;                         /* owned: into `output`; NULL: not text */
-	struct format_output *end;          /* owned; NULL: nothing is written */
-	struct slice_limit limit;           /* in front of `end`, unless that is lines of text */
-	struct slice_totals totals;         /* in front of it, with --json */
-	struct slice_filter filter;         /* in front of them, if slices are selected */
-	struct slice_sorter sorter;         /* in front of them */
-	const struct slice_sink *head;      /* what the machine writes to; NULL: no slices */
-	struct slice_queue *queue; /* owned: before `head`, while workers write; else NULL */
+	struct selection selection;    /* what the filter chooses; its lists are the options' */
+	struct output output;          /* unless the format opens its own */
+	FILE *text;                    /* owned: into `output`; NULL: not text */
+	struct format_output *end;     /* owned; NULL: nothing is written */
+	struct slice_limit limit;      /* in front of `end`, unless that is lines of text */
+	struct slice_totals totals;    /* in front of it, with --json */
+	struct slice_filter filter;    /* in front of them, if slices are selected */
+	struct slice_sorter sorter;    /* in front of them */
+	const struct slice_sink *head; /* what the machine writes to; NULL: no slices */
+	struct slice_queue *queue;     /* owned: before `head`, while workers write; else NULL */
 	struct callstack_machine *machine; /* owned; NULL: no slices */
 	struct pipeline_track *tracks;     /* owned list, newest first */
 	uint32_t track_count;

@@ -100,6 +100,7 @@ works() { # COMMAND
 	case $1 in
 	"perf record"*) [ -s perf.data ] ;;
 	*' -o traces/') check_trace traces/*.ftf ;;
+	*' -o slow/') check_trace slow/call-001.ftf && [ "$(wc -l <slow/index.tsv)" -ge 2 ] ;;
 	*' -o '*) check_trace "${1##* -o }" ;;
 	*--format=none*) grep -q '^file .*program: found' messages ;;
 	*'>'*) [ -s "${1##* }" ] ;;

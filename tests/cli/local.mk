@@ -21,6 +21,7 @@ cli_tests = \
 	tests/cli/progress.sh \
 	tests/cli/safety.sh \
 	tests/cli/select.sh \
+	tests/cli/slowest.sh \
 	tests/cli/limit.sh tests/cli/split.sh \
 	tests/cli/summary.sh \
 	tests/cli/valgrind.sh \

@@ -198,6 +198,8 @@ else
 	tap_check "the schema holds: runtime events alone" \
 		json_is_valid 0 --runtime-events=4711.events,ocaml=5.1 -o x.ftf
 	tap_check "the schema holds: kernel code" json_is_valid 0 --symfs=. kernel.data -o x.ftf
+	tap_check "the schema holds: slow calls" json_is_valid 0 --symfs=. --slowest=3 --symbol='*' perf.data -o slow.txt
+	tap_check "the schema holds: traces of slow calls" json_is_valid 0 --symfs=. --slower-than=p50 --symbol='*' perf.data -o slow/
 	tap_check "the schema holds: a failure" json_is_valid 1 nothing -o x.ftf
 	"$top_builddir/tests/ptsim/ptsim" record -o recursion.data -- /bin/true >/dev/null 2>&1 &&
 		tap_check "functions add up to what the slices do, also with recursion" adds_up

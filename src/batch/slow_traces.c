@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/* Finds the slow calls in one process, then converts the time of each in one of its own. */
+#include "src/batch/slow_traces.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/io/file_use.h"
+#include "base/io/output_path.h"
+#include "src/batch/batch_loop.h"
+#include "src/batch/batch_one.h"
+#include "src/batch/slow_index.h"
+#include "src/formats/output_format.h"
+#include "src/options/file_roles.h"
+#include "src/options/input_paths.h"
+
+/*
+ * ns: a call's branch may have an earlier time than its slice, by this and the trace's resolution;
+ * without timing packets the time is that of the PSB before.
+ */
+#define LEAST_CONTEXT   1000
+#define UNTIMED_CONTEXT 10000000
+
+struct slow_run {
+	const struct options *options; /* borrowed */
+	batch_convert_fn *convert;
+	char *tsv, *jsonl;         /* owned: paths of the index */
+	json_t *answer;            /* owned: of the first process; NULL: none */
+	struct options *own;       /* owned: of each call's conversion; lists are borrowed */
+	struct slow_trace *traces; /* owned; slowest first */
+	struct batch_plan plan;    /* of their conversions; paths are the traces' */
+	int worst;                 /* exit status of a process */
+};
+
+static char *path_in(const struct options *options, const char *name)
+{
+	char *path;
+
+	if (asprintf(&path, "%.*s/%s", (int)output_path_length(options->output), options->output,
+		     name) < 0)
+		alloc_fail(0);
+	return path;
+}
+
+/* ---- The calls ------------------------------------------------------------ */
+
+/* Returns an exit status, 128 + N for signal N; EXIT_FAILED with err filled, or after a message. */
+static int find_calls(struct slow_run *run, struct error *err)
+{
+	struct options own = *run->options;
+	const struct batch_run batch = { .options = &own, .convert = run->convert };
+	const struct batch_job job = { .inputs = own.inputs, .input_count = own.input_count };
+	json_t *report = NULL;
+	int status;
+
+	own.format = &format_slowest_unprinted;
+	own.output = NULL;
+	own.overlay_count = 0; /* they are shown in the traces */
+	own.json = own.json ? own.json : "";
+	status = batch_one_run(&batch, &job, &report, err);
+	run->answer = json_incref(json_object_get(json_object_get(report, "report"), "answer"));
+	json_decref(report);
+	return status;
+}
+
+/* ---- Their traces --------------------------------------------------------- */
+
+static uint64_t time_of(const json_t *object, const char *key)
+{
+	json_int_t value = json_integer_value(json_object_get(object, key));
+
+	return value > 0 ? (uint64_t)value : 0;
+}
+
+/* The whole of what happened then, whatever chose the call. */
+static void choose_time(struct options *own, const struct slow_trace *trace)
+{
+	struct selection *select = &own->select;
+	const struct number_list all = { 0 };
+	const struct pattern_list any = { 0 };
+
+	select->pids = select->tids = select->cpus = all;
+	select->comms = select->symbols = select->dsos = select->roots = any;
+	select->start = select->stop = NULL;
+	select->from = (struct time_bound){ .base = TIME_ABSOLUTE, .ns = trace->from };
+	select->to = (struct time_bound){ .base = TIME_ABSOLUTE, .ns = trace->to };
+}
+
+static uint64_t minus(uint64_t time, uint64_t ns)
+{
+	return time > ns ? time - ns : 0;
+}
+
+static uint64_t plus(uint64_t time, uint64_t ns)
+{
+	return time < INT64_MAX && ns < INT64_MAX - time ? time + ns : INT64_MAX;
+}
+
+static void plan_trace(struct slow_run *run, size_t index, int width, uint64_t least)
+{
+	uint64_t context = run->options->slow.context;
+	struct slow_trace *trace = &run->traces[index];
+	struct options *own = &run->own[index];
+	char name[32];
+
+	trace->call = json_array_get(json_object_get(run->answer, "list"), index);
+	trace->begin = time_of(trace->call, "begin_ns");
+	trace->duration = time_of(trace->call, "duration_ns");
+	trace->view_from = minus(trace->begin, context);
+	trace->view_to = plus(plus(trace->begin, trace->duration), context);
+	context = context < least ? least : context;
+	trace->from = minus(trace->begin, context);
+	trace->to = plus(plus(trace->begin, trace->duration), context);
+	trace->status = -1;
+	snprintf(name, sizeof(name), "call-%0*zu.ftf", width, index + 1);
+	trace->path = path_in(run->options, name);
+	*own = *run->options;
+	choose_time(own, trace);
+	own->format = &format_ftf;
+	own->output = trace->path;
+	own->json = NULL;
+	own->quiet = true; /* the search has said what is wrong with the recording */
+	own->verbose = 0;
+	own->verify = 0;
+	run->plan.jobs[index] = (struct batch_job){ .inputs = own->inputs,
+						    .input_count = own->input_count,
+						    .output = trace->path,
+						    .options = own };
+}
+
+/* Returns 0; -1 with err filled: a trace would replace an input. */
+static int plan_traces(struct slow_run *run, struct error *err)
+{
+	size_t count = json_array_size(json_object_get(run->answer, "list"));
+	uint64_t resolution = time_of(run->answer, "resolution_ns");
+	uint64_t least = resolution ? plus(resolution, LEAST_CONTEXT) : UNTIMED_CONTEXT;
+	int width = snprintf(NULL, 0, "%zu", count);
+
+	run->traces = alloc_zeroed(count + 1, sizeof(*run->traces));
+	run->own = alloc_zeroed(count + 1, sizeof(*run->own));
+	run->plan.jobs = alloc_zeroed(count + 1, sizeof(*run->plan.jobs));
+	run->plan.count = count;
+	for (size_t i = 0; i < count; i++)
+		plan_trace(run, i, width < 3 ? 3 : width, least);
+	for (size_t i = 0; i < count; i++)
+		if (file_use_write(run->traces[i].path, "--output", FILE_REPLACED, err) < 0)
+			return -1;
+	return output_path_make_parents(run->tsv, err);
+}
+
+static void end_trace(void *context, const struct batch_job *job, const struct batch_end *end)
+{
+	struct slow_run *run = context;
+	struct slow_trace *trace = &run->traces[job - run->plan.jobs];
+	const char *error = json_string_value(json_object_get(end->report, "error"));
+
+	trace->status = end->status;
+	if (error)
+		trace->error = output_path_copy(error);
+	if (end->status != EXIT_WHOLE && run->worst != EXIT_FAILED)
+		run->worst = end->status;
+}
+
+/* Returns the signal that ended it; 0: none did. */
+static int make_traces(struct slow_run *run)
+{
+	struct batch_loop loop = {
+		.run = { .options = run->options, .convert = run->convert, .keep_messages = true },
+		.plan = &run->plan,
+		.finished = end_trace,
+		.context = run
+	};
+
+	return run->plan.count ? batch_loop_run(&loop) : 0;
+}
+
+/* The calls of an earlier run stay: a pattern like "DIR/call-*.ftf" would mix both. */
+static void print_result(const struct slow_run *run)
+{
+	char name[32], *next;
+	int width = snprintf(NULL, 0, "%zu", run->plan.count);
+	size_t gaps = 0, failed = 0;
+
+	for (size_t i = 0; i < run->plan.count; i++) {
+		gaps += run->traces[i].status == EXIT_WITH_GAPS;
+		failed += run->traces[i].status == EXIT_FAILED;
+	}
+	fprintf(stderr, "ptrace2ftf: %zu slow calls: a trace of each, listed in %s",
+		run->plan.count, run->tsv);
+	if (gaps)
+		fprintf(stderr, "; %zu with gaps or warnings", gaps);
+	if (failed)
+		fprintf(stderr, "; %zu failed", failed);
+	putc('\n', stderr);
+	snprintf(name, sizeof(name), "call-%0*zu.ftf", width < 3 ? 3 : width, run->plan.count + 1);
+	next = path_in(run->options, name);
+	if (access(next, F_OK) == 0)
+		fprintf(stderr,
+			"ptrace2ftf: warning: %s and what follows it are of an earlier run; "
+			"remove them\n",
+			next);
+	free(next);
+}
+
+/* ---- The run -------------------------------------------------------------- */
+
+/* Returns an exit status; EXIT_FAILED with err filled, or after a message. */
+static int run_passes(struct slow_run *run, struct error *err)
+{
+	int stopped;
+
+	file_roles_read(run->options);
+	if (access(run->options->output, F_OK) == 0 && output_path_check(run->tsv, err) < 0)
+		return EXIT_FAILED;
+	if (input_paths_check(run->options, err) < 0 ||
+	    file_use_write(run->tsv, "--output", FILE_REPLACED, err) < 0 ||
+	    file_use_write(run->jsonl, "--output", FILE_REPLACED, err) < 0)
+		return EXIT_FAILED;
+	run->worst = find_calls(run, err);
+	if (run->worst != EXIT_WHOLE && run->worst != EXIT_WITH_GAPS)
+		return run->worst;
+	if (plan_traces(run, err) < 0)
+		return EXIT_FAILED;
+	stopped = make_traces(run);
+	if (stopped)
+		return 128 + stopped;
+	if (slow_index_write(run->traces, run->plan.count, run->tsv, run->jsonl, err) < 0)
+		return EXIT_FAILED;
+	if (!run->options->quiet)
+		print_result(run);
+	return run->worst;
+}
+
+static void release_run(struct slow_run *run)
+{
+	for (size_t i = 0; i < run->plan.count; i++) {
+		free(run->traces[i].path);
+		free(run->traces[i].error);
+	}
+	free(run->traces);
+	free(run->own);
+	free(run->plan.jobs);
+	json_decref(run->answer);
+	free(run->tsv);
+	free(run->jsonl);
+}
+
+int slow_traces_run(const struct options *options, batch_convert_fn *convert)
+{
+	struct slow_run run = { .options = options,
+				.convert = convert,
+				.tsv = path_in(options, "index.tsv"),
+				.jsonl = path_in(options, "index.jsonl") };
+	struct error err = { 0 };
+	int status = run_passes(&run, &err);
+
+	if (err.kind != ERROR_NONE)
+		fprintf(stderr, "ptrace2ftf: %s\n", err.text);
+	release_run(&run);
+	return status;
+}

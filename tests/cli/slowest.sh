@@ -1,0 +1,137 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# --slowest and --slower-than: which calls count, what else chooses, and which files are written.
+# tests/ptsim/slowest.sh compares them with the truth.
+. "$top_srcdir/tests/support/tap.sh"
+program=$top_builddir/ptrace2ftf
+ptsim=$top_builddir/tests/ptsim/ptsim
+programs=$top_builddir/tests/programs
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+
+"$ptsim" record --cyc --interrupts=0 --seed=3 -o recursion -- "$programs/static/recursion" >/dev/null 2>messages ||
+	tap_skip_all "programs cannot be traced here: $(cat messages)"
+"$ptsim" record --cyc --interrupts=0 --seed=3 -o plugins -- "$programs/plugins" >/dev/null 2>&1
+
+run() { # STATUS OPTIONS...
+	expected=$1
+	shift
+	"$program" "$@" >shown 2>messages
+	status=$?
+	[ $status -eq "$expected" ] || { echo "status $status"; cat messages; return 1; }
+}
+
+counts() { # CALLS OPTIONS...
+	calls=$1
+	shift
+	run 0 "$@" && grep -q "^$calls calls: median" shown || { cat shown; return 1; }
+}
+
+# fibonacci(12) is called once, and depth() three times: their 465 and 1633 calls are recursions.
+outermost() {
+	counts 1 --slowest=5 --symbol=fibonacci recursion && counts 3 --slowest=5 --symbol=depth recursion &&
+		counts 4 --slowest=9 --symbol=depth --symbol=fibo* recursion
+}
+tap_check "of a recursion the outermost call counts" outermost
+
+other_selections() {
+	counts 123 --slowest=5 --dso=plugin_a.so --symbol='work*' plugins &&
+		counts 123 --slowest=5 --symbol='work_of_plugin_a' plugins &&
+		counts 41 --slowest=5 --symbol='work_of_plugin_a' --between=plugin,nowhere --time=0%,50% plugins ||
+		run 2 --slowest=5 --symbol='work_of_plugin_a' --between=nowhere,main plugins
+}
+tap_check "--dso, --between and --time choose among them" other_selections
+
+nothing() {
+	run 2 --slowest=3 --symbol=fibonaci recursion && [ "$(wc -l <shown)" -eq 1 ] &&
+		grep -q "no function matching 'fibonaci' was called; nearest: fibonacci" messages &&
+		run 2 --slowest=3 --symbol=main --dso=nowhere recursion && grep -q 'no call matches' messages &&
+		run 2 --slowest=3 --symbol=nowhere recursion -o none/ && [ "$(ls none | wc -l)" -eq 2 ] &&
+		[ "$(wc -l <none/index.tsv)" -eq 1 ] && [ ! -s none/index.jsonl ]
+}
+tap_check "if no call matches it says so" nothing
+
+text() {
+	"$program" -q --format=branches recursion >branches
+	"$program" -q --input=perf-script --slowest=2 --symbol=depth branches >shown && grep -q '^3 calls:' shown
+}
+tap_check "the text of perf script has slow calls, too" text
+
+to_a_file() {
+	run 0 --slowest=2 --symbol=depth recursion -o table.txt && [ ! -s shown ] && grep -q '^3 calls:' table.txt
+}
+tap_check "the table may be written to a file" to_a_file
+
+# The traces of depth() have a warning each: 1,500 calls are too deep for Perfetto.
+# What is there already stays if it is an input; else it is replaced.
+inputs_stay() {
+	mkdir -p in && for name in index.tsv index.jsonl call-002.ftf; do
+		cp recursion in/$name && run 1 --slowest=3 --symbol=depth in/$name -o in/ &&
+			cmp recursion in/$name && [ "$(ls in)" = "$name" ] && rm in/$name || { ls in; return 1; }
+	done
+}
+tap_check "no trace and no index replaces the recording" inputs_stay
+
+replaces() {
+	run 2 --slowest=3 --symbol=depth recursion -o out/ && ! grep -q earlier messages &&
+		grep -q '3 slow calls: a trace of each, listed in out/index.tsv; 3 with gaps or warnings' messages &&
+		run 2 --slowest=1 --symbol=depth recursion -o out && [ "$(wc -l <out/index.jsonl)" -eq 1 ] &&
+		grep -q 'out/call-002.ftf and what follows it are of an earlier run' messages
+}
+tap_check "an earlier index is replaced, and what is left of its traces named" replaces
+
+one_fails() {
+	mkdir -p blocked/call-002.ftf
+	run 1 --slowest=3 --symbol=depth recursion -o blocked/ || return 1
+	"$top_builddir/ftfdump" --check blocked/call-001.ftf >/dev/null &&
+		"$top_builddir/ftfdump" --check blocked/call-003.ftf >/dev/null &&
+		[ "$(cut -f 14 blocked/index.tsv | tr '\n' ' ')" = "status 2 1 2 " ] &&
+		sed -n 2p blocked/index.jsonl | grep -q '"error":"cannot write to blocked/call-002.ftf' || { cat blocked/index.*; return 1; }
+}
+tap_check "a trace that cannot be written fails alone, and the index says why" one_fails
+
+limited() {
+	run 2 --slowest=1 --symbol=depth recursion -o whole/ || return 1
+	run 2 --slowest=1 --symbol=depth --max-output=20kB recursion -o short/ &&
+		[ "$(stat -c %s short/call-001.ftf)" -lt "$(stat -c %s whole/call-001.ftf)" ] &&
+		"$top_builddir/ftfdump" --check short/call-001.ftf >/dev/null || { ls -l whole short; cat messages; return 1; }
+	run 1 --slowest=1 --symbol=depth --timeout=1ns recursion -o late/ && [ ! -e late/index.tsv ] &&
+		grep -q 'took longer than --timeout allows' messages
+}
+tap_check "--max-output and --timeout hold for each conversion" limited
+
+side_by_side() {
+	run 2 --slowest=3 --symbol=depth recursion -o one/ && run 2 --slowest=3 --symbol=depth --jobs=3 recursion -o three/ &&
+		diff -r one three
+}
+tap_check "the traces are the same side by side" side_by_side
+
+wrong() { # OPTIONS...
+	"$program" "$@" >shown 2>messages
+	status=$?
+	[ $status -eq 64 ] || { echo "status $status"; cat messages; return 1; }
+}
+wrong_usage() {
+	wrong --slowest=3 recursion && wrong --slower-than=1us recursion && wrong --slowest=0 --symbol=main recursion &&
+		wrong --context=1us --symbol=main recursion && wrong --slowest=3 --symbol=main --format=functions recursion &&
+		wrong --slowest=3 --symbol=main recursion -o x.ftf && wrong --slowest=3 --symbol=main --fit=3 recursion &&
+		wrong --slowest=3 --symbol=main --output-pattern='{name}' recursion &&
+		wrong --slowest=3 --symbol=main --split=3 recursion -o x/ &&
+		wrong --slowest=3 --symbol=main --json-lines recursion -o x/ &&
+		wrong --slowest=3 --symbol=main --skip-existing recursion -o x/ &&
+		wrong --slowest=3 --symbol=main --input=perf-script branches -o x/ &&
+		wrong --slowest=3 --symbol=main --open recursion && wrong --slowest=3 --symbol=main - -o x/ <recursion &&
+		for bound in p p0 p100 p101 p-1 p99x p1.2.3 p. 1h x; do
+			wrong --slower-than=$bound --symbol=main recursion || { echo "$bound"; return 1; }
+		done && [ ! -e x ] && [ ! -e x.ftf ]
+}
+tap_check "what has no meaning is wrong usage" wrong_usage
+
+percentiles() {
+	for bound in p1 p99 p99.9 p99.99 p99.9999 p0.1; do
+		"$program" -q --slower-than=$bound --symbol=main recursion >shown || { echo "$bound"; return 1; }
+	done
+}
+tap_check "percentiles may have a fraction" percentiles
+tap_done
