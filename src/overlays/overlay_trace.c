@@ -4,11 +4,20 @@
 
 #include "src/formats/ftf/event_record.h"
 
-void overlay_trace_init(struct overlay_trace *trace, struct ftf_writer *writer, struct diag *diag)
+void overlay_trace_init(struct overlay_trace *trace, struct ftf_writer *writer,
+			struct output *output, struct diag *diag)
 {
-	*trace = (struct overlay_trace){
-		.writer = writer, .diag = diag, .next_tid = OVERLAY_FIRST_TID, .next_id = 1
-	};
+	*trace = (struct overlay_trace){ .writer = writer,
+					 .output = output,
+					 .diag = diag,
+					 .next_tid = OVERLAY_FIRST_TID,
+					 .next_id = 1 };
+}
+
+bool overlay_trace_is_full(struct overlay_trace *trace)
+{
+	trace->output->cut |= output_full(trace->output);
+	return trace->output->cut;
 }
 
 struct ftf_thread overlay_trace_track(struct overlay_trace *trace, int32_t pid, const char *name,

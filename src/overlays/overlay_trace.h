@@ -15,12 +15,14 @@
 #include <stdint.h>
 
 #include "base/diag.h"
+#include "base/io/output.h"
 #include "src/overlays/overlay_clock.h"
 #include "src/overlays/overlay_input.h"
 #include "writer/ftf.h"
 
 struct overlay_trace {
 	struct ftf_writer *writer; /* borrowed */
+	struct output *output;     /* borrowed: what it writes to */
 	struct diag *diag;         /* borrowed */
 	uint32_t next_tid;         /* of tracks other than threads */
 	uint64_t next_id;          /* of arrows and async slices */
@@ -30,8 +32,13 @@ struct overlay_trace {
 /* Ids of tracks begin here: no thread of Linux has one so high. */
 #define OVERLAY_FIRST_TID 20000000u
 
-/* `writer` and `diag` are borrowed until the last use. */
-void overlay_trace_init(struct overlay_trace *trace, struct ftf_writer *writer, struct diag *diag);
+/* `writer`, the output that it writes to, and `diag` are borrowed until the last use. */
+void overlay_trace_init(struct overlay_trace *trace, struct ftf_writer *writer,
+			struct output *output, struct diag *diag);
+
+/* Returns whether the output has reached its limit: the rest is left out, which this notes there.
+ */
+bool overlay_trace_is_full(struct overlay_trace *trace);
 
 /* Returns a new track of process `pid`; *tid (may be NULL) is its id. */
 struct ftf_thread overlay_trace_track(struct overlay_trace *trace, int32_t pid, const char *name,
@@ -45,7 +52,7 @@ void overlay_trace_clock(struct overlay_trace *trace, struct ftf_thread track, u
 void overlay_trace_runtime(struct overlay_trace *trace, const struct overlay_input *input,
 			   const struct overlay_clock *clock);
 
-/* Write all events of memtrace, which is read to its end. */
+/* Write all events of memtrace, which is read to its end unless the output is full. */
 void overlay_trace_memtrace(struct overlay_trace *trace, struct overlay_input *input,
 			    const struct overlay_clock *clock);
 

@@ -427,7 +427,7 @@ void overlay_trace_memtrace(struct overlay_trace *overlays, struct overlay_input
 	overlays->next_id += UINT64_C(1) << OBJECT_BITS;
 	intern_names(&trace);
 	write_info(&trace);
-	while (memtrace_next(&input->memtrace, &event))
+	while (memtrace_next(&input->memtrace, &event) && !overlay_trace_is_full(overlays))
 		add_event(&trace, &event);
 	HASH_ITER(hh, trace.live, block, next)
 	{

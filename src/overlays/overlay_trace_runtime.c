@@ -505,7 +505,7 @@ static void write_ring(struct ring_trace *ring)
 
 	find_lost_begins(ring);
 	runtime_ring_start(&reader, ring->file, ring->ring);
-	while (runtime_ring_next(&reader, &event)) {
+	while (runtime_ring_next(&reader, &event) && !overlay_trace_is_full(ring->trace)) {
 		if (event.kind == RUNTIME_LOST) {
 			lost_words += event.value;
 			continue;

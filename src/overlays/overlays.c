@@ -76,12 +76,12 @@ static struct overlay_clock match_clock(struct overlays *overlays, size_t index,
 	return overlay_clock_choice_recording(&overlays->clocks, input, recording, overlays->diag);
 }
 
-void overlays_write(struct overlays *overlays, struct ftf_writer *writer,
+void overlays_write(struct overlays *overlays, struct ftf_writer *writer, struct output *output,
 		    const struct overlay_recording *recording)
 {
 	struct overlay_trace trace;
 
-	overlay_trace_init(&trace, writer, overlays->diag);
+	overlay_trace_init(&trace, writer, output, overlays->diag);
 	for (size_t i = 0; i < overlays->count; i++) {
 		struct overlay_input *input = &overlays->inputs[i];
 		struct overlay_clock clock = match_clock(overlays, i, recording);
@@ -107,10 +107,12 @@ static int write_alone(struct overlays *overlays, struct name_table *names, stru
 
 	if (output_open(&output, overlays->options->output, err) < 0)
 		return -1;
+	output_limit(&output, overlays->options->max_output, false);
 	ftf_sink_init(
 		&sink, &output, names, overlays->options,
 		overlay_clock_wall_alone(&overlays->clocks, overlays->inputs, overlays->count));
-	overlays_write(overlays, sink.writer, NULL);
+	overlays_write(overlays, sink.writer, &output, NULL);
+	overlays->output_cut = output.cut;
 	sink.others = overlays->slices;
 	status = ftf_sink_close(&sink, err);
 	overlays->fold = sink.fit.fold.counts;

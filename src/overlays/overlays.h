@@ -7,6 +7,7 @@
 #define SRC_OVERLAYS_OVERLAYS_H
 
 #include "base/error.h"
+#include "base/io/output.h"
 #include "base/tables/name.h"
 #include "src/formats/ftf/ftf_fold.h"
 #include "src/options/options.h"
@@ -19,6 +20,7 @@ struct overlays {
 	struct overlay_input *inputs;  /* owned */
 	size_t count;
 	struct overlay_clocks clocks;
+	bool output_cut;         /* at its limit: the rest is left out; of overlays alone */
 	uint64_t slices;         /* written up to now */
 	struct fold_counts fold; /* of them, by --fit; not part of `slices` */
 };
@@ -35,10 +37,10 @@ void overlays_close(struct overlays *overlays);
 
 /*
  * Match each overlay's clock with the trace's, print how, and write the overlay's
- * tracks.  The trace's clock is perf's; without a recording (NULL)
- * it is that of the runtime events, or memtrace's if there are none.
+ * tracks, up to the limit of `output`, which `writer` writes to.  The trace's clock is perf's;
+ * without a recording (NULL) it is that of the runtime events, or memtrace's if there are none.
  */
-void overlays_write(struct overlays *overlays, struct ftf_writer *writer,
+void overlays_write(struct overlays *overlays, struct ftf_writer *writer, struct output *output,
 		    const struct overlay_recording *recording);
 
 /* Returns the wall-clock time, ns since 1970, of the time 0 of perf's clock, or WALL_BASE_UNKNOWN.

@@ -23,6 +23,7 @@ static int convert_overlays(const struct options *options, struct name_table *na
 	if (status == 0) {
 		report->summary.slices = overlays.slices;
 		report->summary.fold = overlays.fold;
+		report->summary.output_cut = overlays.output_cut;
 		report_overlays(report, &overlays);
 		summary_add_output(&report->summary, options->output);
 	}

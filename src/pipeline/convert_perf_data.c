@@ -318,7 +318,7 @@ static void write_overlays(struct conversion *c)
 
 	if (!c->pipeline.end || !c->pipeline.end->writer || output_full(&c->pipeline.output))
 		return;
-	overlays_write(&c->overlays, c->pipeline.end->writer, &recording);
+	overlays_write(&c->overlays, c->pipeline.end->writer, &c->pipeline.output, &recording);
 	c->pipeline.end->other_slices = c->overlays.slices;
 }
 

@@ -5,6 +5,7 @@
 program=$(realpath "$top_builddir/ptrace2ftf")
 ftfdump=$(realpath "$top_builddir/ftfdump")
 ptsim=$top_builddir/tests/ptsim/ptsim
+make_ring=$(realpath "$top_builddir/tests/support/make-ring")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$ptsim" record --seed=3 -o "$work/threads" -- "$top_builddir/tests/programs/static/threads" >/dev/null 2>"$work/messages" ||
@@ -77,6 +78,22 @@ described() {
 		"$program" -q --json=whole.json threads -o whole.ftf && grep -q '"output_cut": false' whole.json
 }
 tap_check "--json says so" described
+
+# 160 kB of phases.
+overlays() {
+	i=0
+	while [ $i -lt 5000 ]; do
+		i=$((i + 1))
+		printf '0 %d000 begin 1 0\n0 %d500 end 1 0\n' $i $i
+	done | "$make_ring" 1 65536 4711.events || return 1
+	limited 50kB --runtime-events=4711.events --json=part.json -o part.ftf && cut_to 50000 80000 part.ftf &&
+		"$ftfdump" --check part.ftf && grep -q '"output_cut": true' part.json || return 1
+	"$program" -q threads -o whole.ftf || return 1
+	size=$(($(stat -c %s whole.ftf) / 1000 + 20))
+	limited ${size}kB threads --runtime-events=4711.events -o part.ftf && cut_to ${size}000 80000 part.ftf &&
+		"$ftfdump" --check part.ftf
+}
+tap_check "overlays have the limit, alone and beside a recording" overlays
 
 # A quarter of 4 MiB that are free is 1 MiB.
 default_limit() {
