@@ -46,6 +46,6 @@ _ptrace2ftf() {
 	*) mapfile -t COMPREPLY < <(compgen -W "$(__ptrace2ftf_words "$program" "$option")" -- "$word") ;;
 	esac
 	# A command is the first word.
-	((COMP_CWORD == 1)) && mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -W "open diff clock-sync" -- "$word")
+	((COMP_CWORD == 1)) && mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -W "open diff record clock-sync" -- "$word")
 	return 0
 } && complete -o filenames -F _ptrace2ftf ptrace2ftf

@@ -26,4 +26,4 @@ for line in (ptrace2ftf --help 2>/dev/null | sed -nE '/^ {2,8}-/{ s/^ +//; s/  .
     end
 end
 # A command is the first word.
-complete --command ptrace2ftf --condition 'test (count (commandline -opc)) -eq 1' --arguments 'open diff clock-sync'
+complete --command ptrace2ftf --condition 'test (count (commandline -opc)) -eq 1' --arguments 'open diff record clock-sync'

@@ -102,6 +102,9 @@ libptrace2ftf_a_SOURCES = \
 	src/pipeline/nameless_hint.c src/pipeline/nameless_hint.h \
 	src/pipeline/output_pipeline.c src/pipeline/output_pipeline.h \
 	src/pipeline/recording.c src/pipeline/recording.h \
+	src/record/obstacles.c src/record/obstacles.h \
+	src/record/perf_command.c src/record/perf_command.h \
+	src/record/record.c src/record/record.h \
 	src/report/debug_hint.c src/report/debug_hint.h \
 	src/report/perfetto_memory_hint.c src/report/perfetto_memory_hint.h \
 	src/report/progress.c src/report/progress.h \

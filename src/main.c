@@ -22,6 +22,7 @@
 #include "src/options/input_paths.h"
 #include "src/overlays/overlay_clock.h"
 #include "src/pipeline/convert.h"
+#include "src/record/record.h"
 #include "src/sandbox/sandbox.h"
 #include "src/serve/open_trace.h"
 
@@ -162,6 +163,17 @@ static int compare_recordings(int argc, char **argv)
 	return status;
 }
 
+static int run(const struct options *options)
+{
+	if (options->open)
+		return open_trace(options, convert_recording);
+	if (options_trace_slow(options))
+		return slow_traces_run(options, convert_recording);
+	if (batch_wanted(options))
+		return batch_run(options, convert_recording);
+	return convert_recording(options, NULL);
+}
+
 /*
  * A file that is opened must not get the number of a standard stream that the shell closed:
  * what is printed would go to it.  What has their place refuses both what they are for.
@@ -176,7 +188,7 @@ static void hold_standard_descriptors(void)
 int main(int argc, char **argv)
 {
 	struct options options;
-	int status;
+	int status = EXIT_WHOLE, recorded = 0;
 
 	hold_standard_descriptors();
 	/* Writes to a closed pipe, or beyond `ulimit -f`, return errors, which are printed. */
@@ -190,14 +202,10 @@ int main(int argc, char **argv)
 	if (argc > 1 && strcmp(argv[1], "diff") == 0)
 		return compare_recordings(argc, argv);
 	command_line_parse(&options, argc, argv);
-	if (options.open)
-		status = open_trace(&options, convert_recording);
-	else if (options_trace_slow(&options))
-		status = slow_traces_run(&options, convert_recording);
-	else if (batch_wanted(&options))
-		status = batch_run(&options, convert_recording);
-	else
-		status = convert_recording(&options, NULL);
+	if (!options.record || record_run(&options, &recorded) == RECORD_DONE)
+		status = run(&options);
+	if (recorded && (status == EXIT_WHOLE || status == EXIT_WITH_GAPS))
+		status = recorded;
 	options_release(&options);
 	return status;
 }

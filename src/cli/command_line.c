@@ -188,7 +188,7 @@ static void choose_default_input(struct argp_state *state, struct options *optio
 {
 	static char name[] = "perf.data", *inputs[] = { name, NULL };
 
-	if (access(name, F_OK) < 0)
+	if (!options->record && access(name, F_OK) < 0)
 		argp_error(state, "no input: there is no perf.data in this directory; name a "
 				  "recording");
 	options->inputs = inputs;
@@ -243,6 +243,8 @@ static error_t parse_key(int key, char *argument, struct argp_state *state)
 	}
 	switch (key) {
 	case ARGP_KEY_ARG:
+		if (options->record)
+			argp_error(state, "unexpected '%s'; write -- before the program", argument);
 		/* argp moves all inputs behind the options before it passes the first. */
 		if (!options->input_count++)
 			options->inputs = &state->argv[state->next - 1];
@@ -273,6 +275,7 @@ static error_t parse_key(int key, char *argument, struct argp_state *state)
 static struct argp_option *make_argp_options(void)
 {
 	static const char *const headings[OPTION_GROUPS] = {
+		[GROUP_RECORDING] = "Recording (ptrace2ftf record [OPTION...] -- PROGRAM):",
 		[GROUP_INPUT] = "Input:",
 		[GROUP_SELECTION] = "Selection:",
 		[GROUP_STACKS] = "Stacks:",
@@ -301,6 +304,25 @@ static struct argp_option *make_argp_options(void)
 	return rows;
 }
 
+static bool is_command(int argc, char **argv, const char *word)
+{
+	return argc > 1 && strcmp(argv[1], word) == 0;
+}
+
+/* Take the recorded program and its arguments off the command line.  Returns how many words are
+ * left. */
+static int take_program(struct options *options, int argc, char **argv)
+{
+	for (int i = 2; i < argc; i++) {
+		if (strcmp(argv[i], "--") != 0)
+			continue;
+		options->program = i + 1 < argc ? &argv[i + 1] : NULL;
+		argv[i] = NULL;
+		return i;
+	}
+	return argc;
+}
+
 void command_line_parse(struct options *options, int argc, char **argv)
 {
 	struct argp_option *rows = make_argp_options();
@@ -310,9 +332,12 @@ void command_line_parse(struct options *options, int argc, char **argv)
 				     .names = DEMANGLE_PERF,
 				     .slow.context = SLOW_CONTEXT_DEFAULT };
 	/* A command is the first word; a file of that name is ./open. */
-	options->diff = argc > 1 && strcmp(argv[1], "diff") == 0;
-	options->open = options->open_only = argc > 1 && strcmp(argv[1], "open") == 0;
-	if (options->diff || options->open) {
+	options->diff = is_command(argc, argv, "diff");
+	options->open = options->open_only = is_command(argc, argv, "open");
+	options->record = is_command(argc, argv, "record");
+	if (options->record)
+		argc = take_program(options, argc, argv);
+	if (options->diff || options->open || options->record) {
 		argv[1] = argv[0];
 		argc--;
 		argv++;

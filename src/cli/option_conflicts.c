@@ -106,6 +106,28 @@ static void refuse_open(struct argp_state *state, const struct options *options,
 		argp_error(state, "standard output cannot be shown: name a file with -o");
 }
 
+static void refuse_record(struct argp_state *state, const struct options *options, bool batch)
+{
+	bool recording = options->attach || options->all_cpus || options->snapshot ||
+			 options->trigger || options->dry_run;
+
+	if (!options->record && recording)
+		argp_error(state,
+			   "--attach, --all-cpus, --snapshot, --trigger and --dry-run are of "
+			   "`ptrace2ftf record`");
+	if (!options->record)
+		return;
+	if (!options->program && !options->attach && !options->all_cpus)
+		argp_error(state, "nothing to record; name a program behind --, or processes with "
+				  "-p, or -a for all");
+	if (options->trigger && !options->program &&
+	    (!options->attach || strchr(options->attach, ',')))
+		argp_error(state, "--trigger needs a program, or one process");
+	if (batch || options->overlay_count || options->input_kind != INPUT_PERF_DATA)
+		argp_error(state, "record makes one recording: leave out options of batches, other "
+				  "inputs and overlays");
+}
+
 static void refuse_diff(struct argp_state *state, const struct options *options, bool batch)
 {
 	if (!options->diff && options->fail_if.count)
@@ -209,6 +231,7 @@ void option_conflicts_refuse(struct argp_state *state, const struct options *opt
 	if (options->timeout && !batch && !options_trace_slow(options) && !options->json_lines &&
 	    !options->skip_existing)
 		argp_error(state, "--timeout is of batches: name a directory, -o DIR/");
+	refuse_record(state, options, batch);
 	refuse_diff(state, options, batch);
 	if (options->diff)
 		return;

@@ -46,6 +46,18 @@ static const struct option_choice timings[] = { { "steady", TIMING_STEADY },
 #define FIELD(member) offsetof(struct options, member)
 
 const struct option_spec option_specs[] = {
+	{ "attach", 'p', "PIDS", GROUP_RECORDING, OPTION_TEXT, FIELD(attach),
+	  .help = "Record these processes, until Ctrl-C or the end of PROGRAM", .neutral = true },
+	{ "all-cpus", 'a', NULL, GROUP_RECORDING, OPTION_FLAG, FIELD(all_cpus),
+	  .help = "Record all that runs on the machine", .neutral = true },
+	{ "snapshot", 0, NULL, GROUP_RECORDING, OPTION_FLAG, FIELD(snapshot),
+	  .help = "Keep the last part of the trace only, as much as the buffers hold",
+	  .neutral = true },
+	{ "trigger", 0, "FUNCTION", GROUP_RECORDING, OPTION_TEXT, FIELD(trigger),
+	  .help = "Begin the trace where FUNCTION of the program is called first",
+	  .neutral = true },
+	{ "dry-run", 0, NULL, GROUP_RECORDING, OPTION_FLAG, FIELD(dry_run),
+	  .help = "Print the perf command only", .neutral = true },
 	{ "input", 0, "KIND", GROUP_INPUT, OPTION_CHOICE, FIELD(input_kind),
 	  .help = "Kind of INPUT: perf-data (default), or perf-script: the text that perf script "
 		  "prints",

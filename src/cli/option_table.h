@@ -10,7 +10,8 @@
 
 /* The headings of --help, in its order. */
 enum option_group {
-	GROUP_INPUT = 1,
+	GROUP_RECORDING = 1,
+	GROUP_INPUT,
 	GROUP_SELECTION,
 	GROUP_STACKS,
 	GROUP_SYMBOLS,

@@ -74,6 +74,12 @@ struct options {
 	struct slow_choice slow;
 	struct call_pair pair;
 	bool no_samples; /* leave out samples of other events */
+	/* `ptrace2ftf record` */
+	bool record;
+	char **program;      /* borrowed: the words behind --; NULL: none */
+	const char *attach;  /* PIDs; NULL: none */
+	const char *trigger; /* function whose first call starts the trace; NULL: the begin */
+	bool all_cpus, snapshot, dry_run;
 	/* Stacks and symbols */
 	enum stack_machine stacks;
 	bool inlined; /* show inlined functions */

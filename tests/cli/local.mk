@@ -20,6 +20,7 @@ cli_tests = \
 	tests/cli/output.sh \
 	tests/cli/progress.sh \
 	tests/cli/safety.sh \
+	tests/cli/record.sh \
 	tests/cli/select.sh \
 	tests/cli/slowest.sh \
 	tests/cli/limit.sh tests/cli/split.sh \

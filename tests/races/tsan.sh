@@ -22,7 +22,7 @@ cat >ptrace2ftf <<END
 #!/bin/sh
 export PTRACE2FTF_SEGMENT=\${PTRACE2FTF_SEGMENT-300}
 case \$1 in
-clock-sync | diff | open) ;; # a command is the first word
+clock-sync | diff | open | record) ;; # a command is the first word
 *) set -- -j 8 "\$@" ;;
 esac
 exec '$build/ptrace2ftf.threads' "\$@"

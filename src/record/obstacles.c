@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sources: linux/Documentation/admin-guide/perf-security.rst (perf_event_paranoid, mlock),
+ * man perf-intel-pt (caps, snapshot, address filters).
+ */
+#include "src/record/obstacles.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define PMU "/sys/bus/event_source/devices/intel_pt"
+
+/* Bits of CapEff in /proc/self/status: linux/capability.h. */
+#define CAPABILITIES (UINT64_C(1) << 21 | UINT64_C(1) << 38) /* CAP_SYS_ADMIN, CAP_PERFMON */
+
+/* Buffers of AUX data that lose little; a process without rights gets what it may lock. */
+#define BUFFER_WANTED (UINT64_C(64) << 20)
+
+/* ---- The machine --------------------------------------------------------- */
+
+static bool is_in_path(const char *name)
+{
+	const char *path = getenv("PATH");
+	char file[PATH_MAX];
+
+	for (size_t length; path && *path; path += length + (path[length] == ':')) {
+		length = strcspn(path, ":");
+		if (snprintf(file, sizeof(file), "%.*s/%s", (int)length, path, name) <
+			    (int)sizeof(file) &&
+		    access(file, X_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Returns a number that a file holds; `otherwise` if it cannot be read. */
+static int read_setting(const char *path, int otherwise)
+{
+	FILE *in = fopen(path, "re");
+	int number;
+
+	if (!in)
+		return otherwise;
+	if (fscanf(in, "%d", &number) != 1)
+		number = otherwise;
+	fclose(in);
+	return number;
+}
+
+static void look_at_cpu(struct recorder *recorder)
+{
+	FILE *in = fopen("/proc/cpuinfo", "re");
+	char *line = NULL;
+	size_t room = 0;
+
+	while (in && getline(&line, &room, in) > 0 && *line != '\n') {
+		recorder->is_intel |= strncmp(line, "vendor_id", 9) == 0 && strstr(line, "Intel");
+		recorder->in_virtual_machine |=
+			strncmp(line, "flags", 5) == 0 && strstr(line, " hypervisor");
+	}
+	free(line);
+	if (in)
+		fclose(in);
+}
+
+static bool has_capability(void)
+{
+	FILE *in = fopen("/proc/self/status", "re");
+	uint64_t held = 0;
+	char *line = NULL;
+	size_t room = 0;
+
+	while (in && getline(&line, &room, in) > 0) {
+		if (strncmp(line, "CapEff:", 7) == 0)
+			held = strtoull(line + 7, NULL, 16);
+	}
+	free(line);
+	if (in)
+		fclose(in);
+	return held & CAPABILITIES;
+}
+
+void recorder_look(struct recorder *recorder)
+{
+	struct rlimit limit = { 0 };
+
+	*recorder = (struct recorder){
+		.has_perf = is_in_path("perf"),
+		.has_pt = access(PMU, F_OK) == 0,
+		.caps.cycles = read_setting(PMU "/caps/psb_cyc", 0),
+		.caps.address_filters = read_setting(PMU "/caps/ip_filtering", 0),
+		.paranoid = read_setting("/proc/sys/kernel/perf_event_paranoid", 2),
+		.privileged = geteuid() == 0 || has_capability(),
+		.lockable = (uint64_t)read_setting("/proc/sys/kernel/perf_event_mlock_kb", 516)
+			    << 10,
+	};
+	getrlimit(RLIMIT_MEMLOCK, &limit);
+	if (recorder->privileged || recorder->paranoid < 0 || limit.rlim_cur == RLIM_INFINITY)
+		recorder->lockable = UINT64_MAX;
+	else
+		recorder->lockable += limit.rlim_cur;
+	look_at_cpu(recorder);
+}
+
+const char *recorder_buffer(const struct recorder *recorder)
+{
+	return recorder->lockable >= BUFFER_WANTED ? ",64M" : NULL;
+}
+
+/* ---- Obstacles ----------------------------------------------------------- */
+
+static void print_missing_pt(const struct recorder *recorder, FILE *out)
+{
+	fputs("ptrace2ftf: cannot record: ", out);
+	if (recorder->in_virtual_machine)
+		fputs("this is a virtual machine, whose host keeps Intel PT to itself; record on "
+		      "the host, or have it pass PT on (KVM: kvm_intel.pt_mode=1)\n",
+		      out);
+	else if (!recorder->is_intel)
+		fputs("the processor is not Intel's and has no Processor Trace; record on "
+		      "another machine\n",
+		      out);
+	else
+		fputs("the kernel has no intel_pt: the processor has none (before Broadwell), or "
+		      "the firmware disabled it; record on another machine\n",
+		      out);
+}
+
+/* Returns the highest perf_event_paranoid that allows the recording. */
+static int allowed_paranoid(const struct options *options)
+{
+	if (options->all_cpus)
+		return 0;
+	return options->mode == TRACE_MODE_KERNEL || options->mode == TRACE_MODE_BOTH ? 1 : 2;
+}
+
+static bool check_rights(const struct recorder *recorder, const struct options *options, FILE *out)
+{
+	int allowed = allowed_paranoid(options);
+
+	if (recorder->privileged || recorder->paranoid <= allowed)
+		return true;
+	fprintf(out,
+		"ptrace2ftf: cannot record%s: kernel.perf_event_paranoid is %d; run `sysctl "
+		"kernel.perf_event_paranoid=%d` as root, or record as root\n",
+		options->all_cpus ? " all CPUs"
+		: allowed < 2     ? " the kernel"
+				  : "",
+		recorder->paranoid, allowed);
+	return false;
+}
+
+bool recorder_check(const struct recorder *recorder, const struct options *options, FILE *out)
+{
+	bool possible = true;
+
+	if (!recorder->has_perf) {
+		fputs("ptrace2ftf: cannot record: perf is not in PATH; install it (Debian: "
+		      "linux-perf, Ubuntu: linux-tools-generic, Fedora: perf)\n",
+		      out);
+		possible = false;
+	}
+	if (!recorder->has_pt) {
+		print_missing_pt(recorder, out);
+		return false;
+	}
+	possible &= check_rights(recorder, options, out);
+	if (options->trigger && !recorder->caps.address_filters) {
+		fputs("ptrace2ftf: cannot record: this processor has no address filters for "
+		      "--trigger; leave it out, and choose a part with --symbol\n",
+		      out);
+		possible = false;
+	}
+	if (possible && recorder->lockable < BUFFER_WANTED && !options->quiet)
+		fprintf(out,
+			"ptrace2ftf: warning: perf may lock %" PRIu64
+			" KiB only, and trace may be lost; run `sysctl "
+			"kernel.perf_event_mlock_kb=65536` as root\n",
+			recorder->lockable >> 10);
+	return possible;
+}

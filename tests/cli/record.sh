@@ -1,0 +1,158 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# `ptrace2ftf record`: with a perf in PATH that writes ptsim's recording, on a machine that mounts
+# pretend to be.
+. "$top_srcdir/tests/support/tap.sh"
+ptsim=$top_builddir/tests/ptsim/ptsim
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+program=$top_builddir/ptrace2ftf
+mkdir bin empty pmu pmu/intel_pt pmu/intel_pt/caps
+echo 1 >pmu/intel_pt/caps/psb_cyc
+echo 1 >pmu/intel_pt/caps/ip_filtering
+cat >bin/perf <<END
+#!/bin/sh
+echo "\$@" >"$work/words"
+[ ! -e "$work/fails" ] || exit 129
+while [ "\$1" != -- ]; do
+	[ "\$1" != -o ] || output=\$2
+	shift
+done
+shift
+"$ptsim" record -o "\$output" -- "\$@" >/dev/null 2>&1
+[ ! -e "$work/status" ] || exit \$(cat "$work/status")
+END
+chmod +x bin/perf
+cp "$top_builddir/tests/programs/static/tail" prog
+
+# Without rights nothing of the machine is asked for.
+says() { # STATUS OUTPUT-PATTERN ARGUMENTS...
+	expected=$1
+	pattern=$2
+	shift 2
+	"$program" record "$@" >out 2>messages
+	status=$?
+	[ $status -eq "$expected" ] && cat out messages | grep -qE -e "$pattern" ||
+		{ echo "status $status"; cat out messages; return 1; }
+}
+usage() {
+	says 64 'nothing to record' && says 64 "write -- before the program" ./prog &&
+		says 64 'needs a program, or one process' -a --trigger=main &&
+		says 64 'one recording' -o "$work/" -- ./prog && says 64 'leave out' --jobs=2 --output-pattern={name} -- ./prog
+	status=$?
+	"$program" --snapshot prog 2>messages
+	[ $? -eq 64 ] && grep -q 'are of .ptrace2ftf record' messages && [ $status -eq 0 ]
+}
+tap_check "wrong usage says what is missing" usage
+
+dry_run() {
+	says 0 "^perf record -o perf.data .*-e intel_pt/[^/]*/u -- ./prog 'a b' '' 'it'.''s'$" --dry-run -- ./prog "a b" "" "it's" &&
+		[ ! -s messages ] && [ "$(wc -l <out)" -eq 1 ] &&
+		says 0 "intel_pt/[^/]*/ .*-a$" --dry-run --all-cpus --mode=both &&
+		says 0 "/u --filter 'start main @ /proc/12/exe' --snapshot=e -p 12$" --dry-run --attach=12 --trigger=main --snapshot &&
+		[ ! -e words ]
+}
+tap_check "--dry-run prints the command as a shell takes it, and does nothing" dry_run
+
+# What the machine is: its devices, and a file over one of /proc.
+on() { # DEVICES [PATH FILE]... -- COMMAND...
+	mounts="mount --bind '$1' /sys/bus/event_source/devices"
+	shift
+	while [ "$1" != -- ]; do
+		mounts="$mounts && mount --bind '$2' '$1'"
+		shift 2
+	done
+	shift
+	unshare -m $own_user sh -c "$mounts"' && exec "$@"' sh "$@" >out 2>messages
+	status=$?
+}
+own_user=
+[ "$(id -u)" -eq 0 ] || own_user=-r
+on pmu -- true
+if [ $status -ne 0 ] || [ ! -x "$ptsim" ]; then
+	tap_skip "recording" "no mount namespaces, or no ptsim"
+	tap_done
+fi
+PATH=$work/bin:$PATH
+
+records() {
+	rm -f perf.data* fails status
+	on pmu -- "$program" record -o x.ftf -- ./prog
+	[ $status -eq 0 ] || { echo "status $status"; cat messages; return 1; }
+	"$top_builddir/ftfdump" --check x.ftf >/dev/null && [ -e perf.data ] &&
+		grep -q '^ptrace2ftf: perf record -o perf.data -m,64M -e intel_pt/cyc=1/u -- ./prog$' messages &&
+		grep -q 'branches, ' messages
+}
+if "$ptsim" record -o try -- ./prog >/dev/null 2>&1; then
+	tap_check "the command is shown and run, and its recording converted" records
+	program_status() {
+		echo 7 >status
+		on pmu -- "$program" record -q -o x.ftf -- ./prog
+		[ $status -eq 7 ] && [ ! -s messages ] || { echo "status $status"; cat messages; return 1; }
+	}
+	tap_check "the status is the program's" program_status
+else
+	tap_skip "recordings are converted" "programs cannot be traced here"
+fi
+
+no_recording() {
+	touch fails
+	: >perf.data
+	on pmu -- "$program" record -q -o y.ftf -- ./prog
+	rm fails
+	[ $status -eq 129 ] && grep -q 'perf has written no perf.data' messages && [ ! -e y.ftf ] || { echo "status $status"; cat messages; return 1; }
+}
+tap_check "an older recording is not converted when perf fails" no_recording
+
+prevented() { # PATTERN DEVICES [PATH FILE]... -- ARGUMENTS...
+	pattern=$1
+	shift
+	rm -f words
+	on "$@"
+	[ $status -eq 1 ] && grep -qE "cannot record: $pattern" messages && [ ! -e words ] ||
+		{ echo "status $status"; cat messages; return 1; }
+}
+printf 'vendor_id\t: GenuineIntel\nflags\t\t: fpu hypervisor sse\n\n' >virtual
+printf 'vendor_id\t: GenuineIntel\nflags\t\t: fpu sse\n\n' >intel
+printf 'vendor_id\t: AuthenticAMD\nflags\t\t: fpu sse\n\n' >amd
+tap_check "a virtual machine without PT is named" prevented "this is a virtual machine" \
+	empty /proc/cpuinfo "$work/virtual" -- "$program" record -- ./prog
+tap_check "so is another make of processor" prevented "the processor is not Intel's" \
+	empty /proc/cpuinfo "$work/amd" -- "$program" record -- ./prog
+tap_check "and an old one" prevented "the kernel has no intel_pt" \
+	empty /proc/cpuinfo "$work/intel" -- "$program" record -- ./prog
+tap_check "and a machine without perf" prevented "perf is not in PATH; install it" \
+	pmu -- env PATH=/nonexistent "$program" record -- ./prog
+filters() {
+	echo 0 >pmu/intel_pt/caps/ip_filtering
+	prevented "this processor has no address filters" pmu -- "$program" record --trigger=main -- ./prog
+	filtered=$?
+	echo 1 >pmu/intel_pt/caps/ip_filtering
+	return $filtered
+}
+tap_check "and one without address filters for --trigger" filters
+
+# As somebody without rights.
+chmod 755 "$work"
+if [ -n "$own_user" ] || ! setpriv --reuid=65534 --regid=65534 --clear-groups test -x "$program" 2>/dev/null; then
+	tap_skip "rights" "only root can become somebody else, who needs access to the program"
+else
+	user="setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all"
+	echo 3 >strict
+	echo 1 >lax
+	echo 516 >little
+	# shellcheck disable=SC2086 # words
+	forbidden() {
+		paranoid=/proc/sys/kernel/perf_event_paranoid
+		on pmu $paranoid "$work/strict" -- $user "$program" record -- ./prog
+		[ $status -eq 1 ] && grep -q 'kernel.perf_event_paranoid is 3; run .sysctl kernel.perf_event_paranoid=2. as root' messages || { cat messages; return 1; }
+		on pmu $paranoid "$work/lax" -- $user "$program" record -a
+		[ $status -eq 1 ] && grep -q 'cannot record all CPUs: .* is 1; run .sysctl kernel.perf_event_paranoid=0. as root' messages || { cat messages; return 1; }
+		on pmu $paranoid "$work/lax" /proc/sys/kernel/perf_event_mlock_kb "$work/little" -- \
+			$user sh -c 'ulimit -l 64; exec "$@"' sh "$program" record -- ./prog
+		grep -q 'warning: perf may lock 580 KiB only' messages || { cat messages; return 1; }
+	}
+	tap_check "perf_event_paranoid and the limit of locked memory are named with their cure" forbidden
+fi
+tap_done
