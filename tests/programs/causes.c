@@ -122,7 +122,7 @@ static void *hold_lock(void *argument)
 	pthread_mutex_lock(&lock);
 	sem_post(&held);
 	sem_wait(&waiting);
-	work(4000);
+	work(8000);
 	pthread_mutex_unlock(&lock);
 	return argument;
 }

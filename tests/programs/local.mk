@@ -14,7 +14,7 @@ STATIC = \
 	tests/programs/static/execs tests/programs/static/family tests/programs/static/forks \
 	tests/programs/static/indirect tests/programs/static/longjmp \
 	tests/programs/static/ocaml_scanned tests/programs/static/ocaml_traps \
-	tests/programs/static/recursion tests/programs/static/signals tests/programs/static/slow_call \
+	tests/programs/static/recursion tests/programs/static/signals \
 	tests/programs/static/switches \
 	tests/programs/static/tail tests/programs/static/threads \
 	tests/programs/static/unwinding tests/programs/static/version_a tests/programs/static/version_b
@@ -104,9 +104,6 @@ tests_programs_static_signals_LDFLAGS = -all-static
 tests_programs_static_switches_SOURCES = tests/programs/switches.c
 tests_programs_static_switches_CFLAGS = $(PROGRAM_CFLAGS)
 tests_programs_static_switches_LDFLAGS = -all-static
-tests_programs_static_slow_call_SOURCES = tests/programs/slow_call.c
-tests_programs_static_slow_call_CFLAGS = $(PROGRAM_CFLAGS) -pthread
-tests_programs_static_slow_call_LDFLAGS = -all-static -pthread
 tests_programs_static_causes_SOURCES = tests/programs/causes.c
 tests_programs_static_causes_CFLAGS = $(PROGRAM_CFLAGS) -pthread
 tests_programs_static_causes_LDFLAGS = -all-static -pthread

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # --slowest and --slower-than against the truth: of a thousand calls one was made slow, for a
-# known cause, and is the first; all others are where they were, for so long.
+# known cause, and is the first; all others are where they were, for so long.  With LONG=1
+# (make check-long) on 20 seeds each.
 . "$top_srcdir/tests/support/tap.sh"
 ptsim=$top_builddir/tests/ptsim/ptsim
 [ -x "$ptsim" ] || tap_skip_all "ptsim is not built: libzydis-dev is not installed"
@@ -9,6 +10,8 @@ command -v jq >/dev/null || tap_skip_all "jq is not installed"
 program=$top_builddir/ptrace2ftf
 ftfdump=$top_builddir/ftfdump
 causes=$top_builddir/tests/programs/static/causes
+seeds=${LONG:+"$(seq 20)"}
+seeds=${seeds:-1 2 3}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -135,7 +138,7 @@ a_cut_call_is_marked() { # the trace ends, or begins, in the call
 record loop 1 >/dev/null ||
 	tap_skip_all "programs cannot be traced here"
 for cause in callee loop fault sleep cache lock; do
-	for seed in 1 2 3; do
+	for seed in $seeds; do
 		tap_check "$cause, seed $seed: is recorded" record $cause $seed --cyc
 		planted=$(cat "$work/planted")
 		tap_check "$cause, seed $seed: the planted call is the slowest" planted_is_first
