@@ -58,6 +58,51 @@ static bool wants(const struct event_tracks *tracks, int32_t cpu, const struct t
 		(before && event_filter_has(tracks->filter, before, change->time)));
 }
 
+/*
+ * Write which thread was on the CPU when the selected time begins: its switch came before.
+ * Perfetto would show nothing until the CPU's next switch.
+ */
+static void write_state(struct event_tracks *tracks, const struct sched_priorities *priorities,
+			const struct cpu_switch *last)
+{
+	struct cpu_switch state = { .time = tracks->filter->begin };
+
+	state.cpu = last->cpu;
+	state.thread = last->thread;
+	if (last->thread->tid && wants(tracks, last->cpu, NULL, &state))
+		write_switch(tracks, priorities, NULL, &state);
+}
+
+/* Write the switches of a CPU; returns how many have no time. */
+static uint64_t write_cpu(struct event_tracks *tracks, const struct sched_priorities *priorities,
+			  const struct cpu_switch *switches, size_t count)
+{
+	const uint64_t begin = tracks->filter->active ? tracks->filter->begin : 0;
+	const struct cpu_switch *last = NULL; /* before the selected time */
+	const struct thread *before = NULL;
+	uint64_t untimed = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct cpu_switch *change = &switches[i];
+
+		if (!change->time) {
+			untimed++;
+		} else if (change->time < begin) {
+			last = change;
+		} else {
+			if (last && change->time > begin)
+				write_state(tracks, priorities, last);
+			last = NULL;
+			if (wants(tracks, change->cpu, before, change))
+				write_switch(tracks, priorities, before, change);
+		}
+		before = change->thread;
+	}
+	if (last)
+		write_state(tracks, priorities, last);
+	return untimed;
+}
+
 uint64_t switch_events_count(const struct timeline *timeline, const struct perf_file *file)
 {
 	uint64_t sum = 0;
@@ -82,19 +127,13 @@ uint64_t switch_events_write(struct event_tracks *tracks, const struct perf_file
 	if (!are_recorded(file))
 		return 0;
 	for (size_t i = 0; (cpu = timeline_switched_cpu(tracks->timeline, i)) >= 0; i++) {
-		const struct thread *before = NULL;
 		const struct cpu_switch *switches;
 		size_t count;
 
 		switches = timeline_switches(tracks->timeline, cpu, &count);
 		/* The format has 16 bits for a CPU, and Linux at most 8192 CPUs. */
-		for (size_t k = 0; k < count && cpu <= UINT16_MAX; k++) {
-			if (!switches[k].time)
-				untimed++;
-			else if (wants(tracks, cpu, before, &switches[k]))
-				write_switch(tracks, priorities, before, &switches[k]);
-			before = switches[k].thread;
-		}
+		if (cpu <= UINT16_MAX)
+			untimed += write_cpu(tracks, priorities, switches, count);
 	}
 	return untimed;
 }

@@ -368,6 +368,30 @@ START_TEST(context_switches_are_scheduling_records_with_the_state_of_who_leaves)
 }
 END_TEST
 
+/* The trace has 77 on the CPU from 1002000 to 1004000, and SAMPLE_PID from then on. */
+START_TEST(a_selected_time_begins_with_the_thread_that_is_on_the_cpu)
+{
+	begin();
+	data.events[0].attr.context_switch = 1;
+	add_switch(1002000, SAMPLE_PID, 77, true);
+	add_switch(1004000, 77, SAMPLE_PID, true);
+	pt_packets_tsc(&packets, SAMPLE_START + 9000);
+	pt_packets_pgd(&packets, 0);
+	finish("--time=0.001003000,0.001005000");
+	EXPECT(2, records, "context-switch", "");
+	EXPECT(1, records, " cpu 0 1003000 from 0 state 3 to 77 incoming_weight=120", "");
+	EXPECT(1, records, " cpu 0 1004000 from 77 state 1 to 1234 incoming_weight=120\n", "");
+	/* No switch is in the time. */
+	convert("", "--time=0.001005000,0.001006000");
+	EXPECT(1, records, "context-switch", "");
+	EXPECT(1, records, " cpu 0 1005000 from 0 state 3 to 1234 incoming_weight=120", "");
+	/* A switch at the begin shows who comes. */
+	convert("", "--time=0.001004000,0.001006000");
+	EXPECT(1, records, "context-switch", "");
+	EXPECT(1, records, " cpu 0 1004000 from 77 state 1 to 1234 incoming_weight=120\n", "");
+}
+END_TEST
+
 START_TEST(switches_without_a_time_are_counted_and_not_shown)
 {
 	begin();
@@ -1230,6 +1254,7 @@ int main(void)
 	tcase_add_test(all, all_registers_of_a_sample_are_shown);
 	tcase_add_test(all, perf_reads_the_same_registers);
 	tcase_add_test(all, context_switches_are_scheduling_records_with_the_state_of_who_leaves);
+	tcase_add_test(all, a_selected_time_begins_with_the_thread_that_is_on_the_cpu);
 	tcase_add_test(all, switches_without_a_time_are_counted_and_not_shown);
 	tcase_add_test(all, the_wall_clock_of_a_recording_without_calls_is_at_its_first_record);
 	tcase_add_test(all, switches_have_no_place_beside_calls_without_times);
