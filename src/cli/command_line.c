@@ -377,38 +377,45 @@ static char side_of(const char *word, const struct option_spec **spec)
 	return side;
 }
 
-/* Returns the words of one side, owned by the caller, as are those that lost their "-a". */
-static char **select_words(int argc, char **argv, char wanted, int *count)
+/* Add a word to each side's, or to one side's without its "-a" or "-b".  Returns whether the next
+ * word is its argument. */
+static bool add_to_sides(char **words[2], int counts[2], char *word)
 {
-	char **words = alloc_zeroed((size_t)argc + 1, sizeof(*words));
-	bool ended = false;
+	const struct option_spec *spec = NULL;
+	char side = side_of(word, &spec);
+	size_t length = strcspn(word, "=");
 
-	*count = 0;
-	for (int i = 0; i < argc; i++) {
-		const struct option_spec *spec = NULL;
-		char side = ended ? 0 : side_of(argv[i], &spec);
-		size_t length = strcspn(argv[i], "=");
-
-		ended |= strcmp(argv[i], "--") == 0;
-		if (!side) {
-			words[(*count)++] = argv[i];
-		} else if (side == wanted) {
-			if (asprintf(&words[(*count)++], "%.*s%s", (int)length - 2, argv[i],
-				     argv[i] + length) < 0)
-				alloc_fail(0);
-		} else if (spec->argument && !spec->if_omitted && !argv[i][length]) {
-			i++; /* its argument */
-		}
+	if (side) {
+		words[side - 'a'][counts[side - 'a']++] = word;
+		memmove(word + length - 2, word + length, strlen(word + length) + 1);
+		return spec->argument && !spec->if_omitted && !word[length - 2];
 	}
-	return words;
+	for (int i = 0; i < 2; i++)
+		words[i][counts[i]++] = word;
+	return false;
 }
 
 void command_line_parse_diff(struct options sides[2], int argc, char **argv)
 {
-	for (int side = 0; side < 2; side++) {
-		int count;
-		char **words = select_words(argc, argv, "ab"[side], &count);
+	char **words[2];
+	int counts[2] = { 0 }, at = 0;
 
-		command_line_parse(&sides[side], count, words);
+	for (int side = 0; side < 2; side++)
+		words[side] = alloc_zeroed((size_t)argc + 1, sizeof(char *));
+	for (; at < argc && strcmp(argv[at], "--") != 0; at++) {
+		int before = counts[0];
+
+		if (add_to_sides(words, counts, argv[at]) && at + 1 < argc) {
+			at++;
+			words[counts[0] == before][counts[counts[0] == before]++] = argv[at];
+		}
+	}
+	for (; at < argc; at++) {
+		for (int side = 0; side < 2; side++)
+			words[side][counts[side]++] = argv[at];
+	}
+	for (int side = 0; side < 2; side++) {
+		command_line_parse(&sides[side], counts[side], words[side]);
+		sides[side].side_words = words[side];
 	}
 }

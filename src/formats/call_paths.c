@@ -47,7 +47,7 @@ uint64_t call_paths_class_begin(uint32_t number)
 {
 	uint32_t octave = number >> CLASS_BITS;
 
-	if (!octave)
+	if (!octave || number >= CLASS_PAIR_B)
 		return number;
 	return (uint64_t)((number & ((1 << CLASS_BITS) - 1)) | 1 << CLASS_BITS) << (octave - 1);
 }

@@ -294,6 +294,12 @@ static void print_clock(const struct outlier_group *c, FILE *out)
 		c->clock_extra > 0 ? "lower" : "higher", c->ghz[SLOW], c->ghz[OTHER]);
 }
 
+/* Its line is the first or the last one. */
+static bool clock_is_first(const struct outlier_group *c)
+{
+	return c->count && c->clock_extra > c->rows[0].extra;
+}
+
 /* Returns whether a row has a line of its own. */
 static bool is_listed(const struct outlier_group *c, size_t row)
 {
@@ -308,7 +314,8 @@ static void print_rows(const struct call_paths *paths, const struct outlier_grou
 
 	fprintf(out, "\n%7s %11s %11s %11s %9s %9s %9s %9s  %s\n", "share", "extra", "slow",
 		"other", "calls", "other", "insns", "other", "path (own times and instructions)");
-	print_clock(c, out);
+	if (clock_is_first(c))
+		print_clock(c, out);
 	for (size_t i = 0; i < c->count; i++) {
 		if (is_listed(c, i)) {
 			print_row(paths, c, &c->rows[i], out);
@@ -319,6 +326,8 @@ static void print_rows(const struct call_paths *paths, const struct outlier_grou
 	}
 	if (fabs(c->clock_extra) * 100 < SHARE_MIN * c->extra)
 		rest += c->clock_extra;
+	if (!clock_is_first(c))
+		print_clock(c, out);
 	if (!left)
 		return;
 	print_share(c, rest, out);

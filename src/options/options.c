@@ -50,5 +50,6 @@ void options_release(struct options *options)
 	free(options->overlays);
 	free(options->list);
 	free(options->listed);
+	free(options->side_words);
 	*options = (struct options){ 0 };
 }

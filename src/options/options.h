@@ -130,6 +130,7 @@ struct options {
 	unsigned jobs;          /* files converted in parallel; 0: one per processor */
 	bool skip_existing;
 	uint64_t timeout; /* ns that a job may take; 0: any */
+	char **side_words; /* owned: the command line of one side of `ptrace2ftf diff` */
 	/* Owned, with the texts: "--NAME=ARGUMENT" of options that may change an output. */
 	char **words;
 	int word_count;
