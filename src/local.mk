@@ -47,7 +47,7 @@ libptrace2ftf_a_SOURCES = \
 	src/events/perf_record_events.c src/events/perf_record_events.h \
 	src/events/sched_priorities.c src/events/sched_priorities.h \
 	src/events/switch_events.c src/events/switch_events.h \
-	src/formats/call_paths.c src/formats/call_paths.h \
+	src/formats/answers/call_paths.c src/formats/answers/call_paths.h \
 	src/formats/call_sites.c src/formats/call_sites.h \
 	src/formats/escaped_text.c src/formats/escaped_text.h \
 	src/formats/format_branches.c src/formats/format_branches.h \
@@ -55,7 +55,7 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/format_chrome.c \
 	src/formats/format_folded.c \
 	src/formats/format_functions.c \
-	src/formats/format_outliers.c \
+	src/formats/answers/format_outliers.c \
 	src/formats/format_slices.c \
 	src/formats/answers/format_slowest.c \
 	src/formats/format_speedscope.c \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Add up the costs of call paths. */
-#include "src/formats/call_paths.h"
+#include "src/formats/answers/call_paths.h"
 
 #include <stdlib.h>
 

@@ -15,7 +15,7 @@
 
 #include "base/alloc.h"
 #include "base/tables/name.h"
-#include "src/formats/call_paths.h"
+#include "src/formats/answers/call_paths.h"
 #include "src/formats/escaped_text.h"
 #include "src/formats/json_any_text.h"
 #include "src/formats/output_format.h"

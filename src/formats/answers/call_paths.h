@@ -8,8 +8,8 @@
  * are slow can be decided at the end, and memory grows with the different paths and classes, not
  * with the calls.
  */
-#ifndef SRC_FORMATS_CALL_PATHS_H
-#define SRC_FORMATS_CALL_PATHS_H
+#ifndef SRC_FORMATS_ANSWERS_CALL_PATHS_H
+#define SRC_FORMATS_ANSWERS_CALL_PATHS_H
 
 #include <stdbool.h>
 #include <stddef.h>
