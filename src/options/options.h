@@ -129,7 +129,7 @@ struct options {
 	const char *json_lines; /* path; "-": stdout */
 	unsigned jobs;          /* files converted in parallel; 0: one per processor */
 	bool skip_existing;
-	uint64_t timeout; /* ns that a job may take; 0: any */
+	uint64_t timeout;  /* ns that a job may take; 0: any */
 	char **side_words; /* owned: the command line of one side of `ptrace2ftf diff` */
 	/* Owned, with the texts: "--NAME=ARGUMENT" of options that may change an output. */
 	char **words;
