@@ -35,7 +35,9 @@ static void append(const char *text, size_t length, void *context)
 
 	if (length > DEMANGLE_MAX - demangler->length)
 		demangle_limits_end();
-	memcpy(demangler->text + demangler->length, text, length);
+	/* libiberty passes a null pointer for an empty identifier of Rust. */
+	if (length)
+		memcpy(demangler->text + demangler->length, text, length);
 	demangler->length += length;
 	demangler->text[demangler->length] = 0;
 }
