@@ -12,4 +12,10 @@
 /* Returns 0; anything that should not happen ends the program. */
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
+/*
+ * What a target may define: changes an input of `size` bytes, which has room for `room`, in a
+ * way that `seed` decides.  Returns the new size.
+ */
+size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t room, unsigned seed);
+
 #endif

@@ -11,8 +11,16 @@ seconds=$3
 shift 3
 mkdir -p "$build"
 cd "$build"
-[ -f Makefile ] || "$source/configure" -q CC="${FUZZ_CC:-clang}" CFLAGS='-g -O1' \
-	--enable-sanitize=fuzzer-no-link,address,undefined
+sanitize=fuzzer-no-link,address,undefined
+libraries=$PWD/libraries
+[ -f Makefile ] || {
+	"$source/tests/fuzz/libraries.sh" "$libraries" "${FUZZ_CC:-clang}" "-g -O1 -fsanitize=$sanitize" ||
+		{ [ $? = 77 ] && libraries=; }
+	# -B: where the compiler's -print-file-name looks for libiberty.a, too.
+	"$source/configure" -q CC="${FUZZ_CC:-clang}" CFLAGS='-g -O1' --enable-sanitize=$sanitize \
+		${libraries:+LDFLAGS="-B$libraries -L$libraries" ac_cv_lib_iberty_cplus_demangle=yes DW_CFLAGS=" " \
+			DW_LIBS="$(cat "$libraries/libs")"}
+}
 targets=
 for target; do
 	targets="$targets tests/fuzz/$target.fuzz"

@@ -3,20 +3,28 @@
 # fuzz` builds them with clang's libFuzzer and sanitizers in a build directory
 # of their own, and runs each for FUZZ_SECONDS (or those named by FUZZ_ONLY);
 # `make afl` does the same with AFL++.
-FUZZ_TARGETS = elf memtrace names perf_data perf_script pt_stream run runtime_events trace_reader
+FUZZ_TARGETS = demangle elf memtrace names options perf_data perf_script pt_stream records run \
+	runtime_events trace_reader
 fuzz_common = tests/fuzz/fuzz.h tests/fuzz/memory_file.c tests/fuzz/memory_file.h
 fuzz_libs = libsupport.a libftfread.a $(PTRACE2FTF_LIBS)
 # Programs of two kinds: with a main() of our own, and with libFuzzer's.
-fuzz_programs = tests/fuzz/elf tests/fuzz/memtrace tests/fuzz/names tests/fuzz/perf_data \
-	tests/fuzz/perf_script tests/fuzz/pt_stream tests/fuzz/run tests/fuzz/runtime_events \
-	tests/fuzz/trace_reader
+fuzz_programs = tests/fuzz/demangle tests/fuzz/elf tests/fuzz/memtrace tests/fuzz/names \
+	tests/fuzz/options tests/fuzz/perf_data tests/fuzz/perf_script tests/fuzz/pt_stream \
+	tests/fuzz/records tests/fuzz/run tests/fuzz/runtime_events tests/fuzz/trace_reader
 check_PROGRAMS += $(fuzz_programs) tests/fuzz/make_seeds
 TESTS += tests/fuzz/seeds.sh
-dist_noinst_SCRIPTS += tests/fuzz/afl.sh tests/fuzz/corpus.sh tests/fuzz/fuzz.sh tests/fuzz/seeds.sh
+dist_noinst_SCRIPTS += tests/fuzz/afl.sh tests/fuzz/corpus.sh tests/fuzz/fuzz.sh \
+	tests/fuzz/libraries.sh tests/fuzz/seeds.sh
 EXTRA_DIST += tests/fuzz/dictionaries tests/fuzz/regressions
 
 tests_fuzz_make_seeds_SOURCES = tests/fuzz/make_seeds.c
 tests_fuzz_make_seeds_LDADD = $(fuzz_libs)
+tests_fuzz_demangle_SOURCES = tests/fuzz/demangle.c tests/fuzz/run_inputs.c $(fuzz_common)
+tests_fuzz_demangle_LDADD = $(fuzz_libs)
+EXTRA_PROGRAMS += tests/fuzz/demangle.fuzz
+tests_fuzz_demangle_fuzz_SOURCES = tests/fuzz/demangle.c $(fuzz_common)
+tests_fuzz_demangle_fuzz_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_demangle_fuzz_LDADD = $(fuzz_libs)
 tests_fuzz_elf_SOURCES = tests/fuzz/elf.c tests/fuzz/run_inputs.c $(fuzz_common)
 tests_fuzz_elf_LDADD = $(fuzz_libs)
 EXTRA_PROGRAMS += tests/fuzz/elf.fuzz
@@ -35,6 +43,12 @@ EXTRA_PROGRAMS += tests/fuzz/names.fuzz
 tests_fuzz_names_fuzz_SOURCES = tests/fuzz/names.c $(fuzz_common)
 tests_fuzz_names_fuzz_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_names_fuzz_LDADD = $(fuzz_libs)
+tests_fuzz_options_SOURCES = tests/fuzz/options.c tests/fuzz/run_inputs.c $(fuzz_common)
+tests_fuzz_options_LDADD = $(fuzz_libs)
+EXTRA_PROGRAMS += tests/fuzz/options.fuzz
+tests_fuzz_options_fuzz_SOURCES = tests/fuzz/options.c $(fuzz_common)
+tests_fuzz_options_fuzz_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_options_fuzz_LDADD = $(fuzz_libs)
 tests_fuzz_perf_data_SOURCES = tests/fuzz/perf_data.c tests/fuzz/run_inputs.c $(fuzz_common)
 tests_fuzz_perf_data_LDADD = $(fuzz_libs)
 EXTRA_PROGRAMS += tests/fuzz/perf_data.fuzz
@@ -53,6 +67,12 @@ EXTRA_PROGRAMS += tests/fuzz/pt_stream.fuzz
 tests_fuzz_pt_stream_fuzz_SOURCES = tests/fuzz/pt_stream.c $(fuzz_common)
 tests_fuzz_pt_stream_fuzz_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_pt_stream_fuzz_LDADD = $(fuzz_libs)
+tests_fuzz_records_SOURCES = tests/fuzz/records.c tests/fuzz/run.c tests/fuzz/run_inputs.c $(fuzz_common)
+tests_fuzz_records_LDADD = $(fuzz_libs)
+EXTRA_PROGRAMS += tests/fuzz/records.fuzz
+tests_fuzz_records_fuzz_SOURCES = tests/fuzz/records.c tests/fuzz/run.c $(fuzz_common)
+tests_fuzz_records_fuzz_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_records_fuzz_LDADD = $(fuzz_libs)
 tests_fuzz_run_SOURCES = tests/fuzz/run.c tests/fuzz/run_inputs.c $(fuzz_common)
 tests_fuzz_run_LDADD = $(fuzz_libs)
 EXTRA_PROGRAMS += tests/fuzz/run.fuzz

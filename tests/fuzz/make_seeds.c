@@ -151,6 +151,7 @@ static void write_recording(const char *name, const uint8_t *bytes, size_t size)
 	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
 		snprintf(numbered, sizeof(numbered), "%s.%zu", name, i);
 		write_parts("run", numbered, options[i], 2, bytes, size);
+		write_parts("records", numbered, options[i], 2, bytes, size);
 	}
 }
 
@@ -230,6 +231,42 @@ static void make_texts(void)
 	write_parts("names", "jitdump", "j", 1, &dump, sizeof(dump));
 }
 
+/* Of the languages that libiberty knows, and of OCaml, with suffixes. */
+static void make_linkage_names(void)
+{
+	static const char *const names[] = {
+		"_ZNSt6vectorIiSaIiEE9push_backERKi.part.0",
+		"_ZZN1a1bEvENKUlT_E_clIiEEDaS0_",
+		"_RNvXs_CsbDqzXfLQacH_4testNtB4_3FooNtB4_3Bar3baz",
+		"_ZN4core3fmt9Formatter3pad17h0123456789abcdefE",
+		"_D3std5stdio__T7writelnTAyaZQnFNfQjZv",
+		"camlStdlib__List__map_481",
+		"main.cold",
+	};
+	char name[16];
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		snprintf(name, sizeof(name), "name%zu", i);
+		write_file("demangle", name, names[i], strlen(names[i]));
+	}
+}
+
+/* Choices of options.c: the format, seven bytes of others, then texts by length. */
+static void make_options(void)
+{
+	static const char texts[] = "\4+1ns\0\2"
+				    "1k\4"
+				    "1234\0\4work\1\1\0\tmain,work\2\1";
+	char name[16], choices[8] = { 0, 1, 0, 0, 0, 1 };
+
+	for (int format = 0; format < 12; format++) {
+		choices[0] = (char)format;
+		snprintf(name, sizeof(name), "format%d", format);
+		write_parts("options", name, choices, sizeof(choices), texts,
+			    format % 2 ? sizeof(texts) : 0);
+	}
+}
+
 static void make_elf(void)
 {
 	size_t size;
@@ -254,6 +291,8 @@ int main(int argc, char **argv)
 	make_streams(&packets);
 	pt_packets_release(&packets);
 	make_texts();
+	make_linkage_names();
+	make_options();
 	make_elf();
 	return EXIT_SUCCESS;
 }

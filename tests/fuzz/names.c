@@ -9,6 +9,29 @@
 #include "symbols/names/text_map.h"
 #include "tests/fuzz/memory_file.h"
 
+#define RANGES_ASKED 64u
+
+/* Some addresses: what is found is a range of the text around the address. */
+static void ask(const struct text_map *map)
+{
+	const struct name_ranges *names = &map->names;
+	uint64_t begin, end, address;
+	uint32_t found;
+
+	for (size_t i = 0; i < names->count && i < RANGES_ASKED; i++) {
+		address = names->ranges[i].begin;
+		found = range_map_find(&names->map, address, &begin, &end);
+		if (begin > address || end <= address ||
+		    (found != RANGE_NONE && found >= names->count))
+			abort();
+		/* Sanitizers see a name that is not whole. */
+		if (found != RANGE_NONE &&
+		    strnlen(names->ranges[found].name, names->ranges[found].length) >
+			    names->ranges[found].length)
+			abort();
+	}
+}
+
 static void read_text(const uint8_t *bytes, size_t size, bool kernel)
 {
 	static struct memory_file file;
@@ -19,6 +42,7 @@ static void read_text(const uint8_t *bytes, size_t size, bool kernel)
 		text_map_read_kallsyms(&map, path);
 	else
 		text_map_read_perf(&map, path);
+	ask(&map);
 	text_map_release(&map);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Runs a fuzz target without libFuzzer: on each file named, on prefixes of it,
- * and with bytes changed, 256 of each, the same at every run.
+ * and with bytes changed, 256 of each, the same at every run; or with what the target's own
+ * mutator makes of it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,11 @@
 #include "tests/fuzz/fuzz.h"
 
 #define ROUNDS 256u
+
+/* Bytes that a mutator may add. */
+#define ROOM_MORE 4096u
+
+#pragma weak LLVMFuzzerCustomMutator
 
 static uint8_t *read_all(const char *path, size_t *size)
 {
@@ -47,11 +53,33 @@ static void run(const uint8_t *bytes, size_t size, size_t changed_at, uint8_t va
 	free(copy);
 }
 
+/* Each round changes what the one before left. */
+static void run_mutations(const uint8_t *bytes, size_t size)
+{
+	size_t room = size + ROOM_MORE, changed = size;
+	uint8_t *copy = malloc(room);
+
+	if (!copy)
+		abort();
+	memcpy(copy, bytes, size);
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		changed = LLVMFuzzerCustomMutator(copy, changed, room, i * 2654435761u);
+		if (changed > room)
+			abort();
+		run(copy, changed, changed, 0);
+	}
+	free(copy);
+}
+
 static void run_rounds(const uint8_t *bytes, size_t size)
 {
 	uint32_t state = 1;
 
 	run(bytes, size, size, 0);
+	if (LLVMFuzzerCustomMutator) {
+		run_mutations(bytes, size);
+		return;
+	}
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		state = state * 1664525 + 1013904223;
 		run(bytes, size * i / ROUNDS, size, 0);
