@@ -39,7 +39,8 @@ struct waiting {
 };
 
 static bool held;
-static struct waiting *waiting; /* a signal handler may read it at any time */
+static struct waiting *waiting;      /* a signal handler may read it at any time */
+static struct waiting *last_waiting; /* of the list, unless that is empty */
 
 void output_track_unfinished(void)
 {
@@ -352,7 +353,7 @@ void output_hold(void)
 /* Move the output's temporary file to the list.  Returns 0; an errno. */
 static int wait_for_place(struct output *output)
 {
-	struct waiting **last = &waiting, *file = malloc(sizeof(*file));
+	struct waiting *file = malloc(sizeof(*file));
 	char *path = strdup(output->path);
 
 	if (!file || !path) {
@@ -361,9 +362,11 @@ static int wait_for_place(struct output *output)
 		return ENOMEM;
 	}
 	*file = (struct waiting){ .path = path, .temporary = output->temporary };
-	while (*last)
-		last = &(*last)->next;
-	*last = file;
+	if (waiting)
+		last_waiting->next = file;
+	else
+		waiting = file;
+	last_waiting = file;
 	return 0;
 }
 

@@ -21,6 +21,7 @@
 #include "base/io/file_makers.h"
 #include "base/io/output.h"
 #include "base/io/temp_file.h"
+#include "base/tables/hash.h"
 #include "src/formats/ftf/ftf_split.h"
 
 /* How long a process that ends waits until its files are removed. */
@@ -38,20 +39,20 @@ struct request {
 
 /* ---- The keeper ---------------------------------------------------------- */
 
-/* A file that the keeper made. */
+/* A file that the keeper made, in one of its tables: a trace may have 100,000 parts. */
 struct made {
 	char *temporary; /* owned */
 	char *path;      /* owned: its place */
-	bool placed;
+	UT_hash_handle hh;
 };
 
 struct keeper {
 	char *outputs[2]; /* owned; NULL: none */
 	bool split;       /* the first of them is written in parts */
 	size_t next_part;
-	int pid;           /* of the conversion */
-	struct made *made; /* owned */
-	size_t made_count;
+	int pid;                  /* of the conversion */
+	struct made *temporaries; /* owned: hash by `temporary`, of files that are not in place */
+	struct made *placed;      /* owned: hash by `path` */
 };
 
 static bool is_temporary_of(const struct keeper *keeper, const char *name, const char *path)
@@ -89,22 +90,43 @@ static char *place_of(struct keeper *keeper, const char *name)
 	return NULL;
 }
 
+static void forget(struct made **table, struct made *made)
+{
+	HASH_DEL(*table, made);
+	free(made->temporary);
+	free(made->path);
+	free(made);
+}
+
+/* Put the file into the table, in place of an older one of that name. */
+static void keep_made(struct made **table, struct made *made, const char *name)
+{
+	struct made *older;
+
+	HASH_FIND_STR(*table, name, older);
+	if (older)
+		forget(table, older);
+	HASH_ADD_KEYPTR(hh, *table, name, strlen(name), made);
+}
+
 static int create(struct keeper *keeper, const char *name)
 {
-	struct made *more = realloc(keeper->made, (keeper->made_count + 1) * sizeof(*more));
-	char *path = more ? place_of(keeper, name) : NULL, *copy = path ? strdup(name) : NULL;
+	struct made *made = calloc(1, sizeof(*made));
+	char *path = made ? place_of(keeper, name) : NULL, *copy = path ? strdup(name) : NULL;
 	int fd = -1;
 
-	keeper->made = more ? more : keeper->made;
 	errno = EACCES;
 	if (copy)
 		fd = file_makers_own.create(name, path);
 	if (fd < 0) {
 		free(path);
 		free(copy);
+		free(made);
 		return -1;
 	}
-	keeper->made[keeper->made_count++] = (struct made){ copy, path, false };
+	made->temporary = copy;
+	made->path = path;
+	keep_made(&keeper->temporaries, made, made->temporary);
 	return fd;
 }
 
@@ -116,40 +138,49 @@ static int create_nameless(const char *folder)
 	return -1;
 }
 
-/* Returns the newest file of a temporary name, or in a place; NULL: the keeper made none. */
-static struct made *find_made(const struct keeper *keeper, const char *name, bool placed)
+/* Returns the file of a name in a table; NULL: the keeper made none. */
+static struct made *find_made(struct made *table, const char *name)
 {
-	for (size_t i = keeper->made_count; i > 0; i--) {
-		struct made *made = &keeper->made[i - 1];
+	struct made *made;
 
-		if (made->placed == placed &&
-		    strcmp(placed ? made->path : made->temporary, name) == 0)
-			return made;
-	}
-	errno = EACCES;
-	return NULL;
+	HASH_FIND_STR(table, name, made);
+	if (!made)
+		errno = EACCES;
+	return made;
 }
 
-static int move(const struct keeper *keeper, const char *from, const char *to)
+static int move(struct keeper *keeper, const char *from, const char *to)
 {
-	struct made *made = find_made(keeper, from, false);
+	struct made *made = find_made(keeper->temporaries, from);
 
 	if (!made || strcmp(made->path, to) != 0) {
 		errno = EACCES;
 		return -1;
 	}
-	made->placed = rename(from, to) == 0;
-	return made->placed ? 0 : -1;
+	if (rename(from, to) < 0)
+		return -1;
+	HASH_DEL(keeper->temporaries, made);
+	keep_made(&keeper->placed, made, made->path);
+	return 0;
 }
 
-static int remove_file(const struct keeper *keeper, const char *path)
+static int remove_file(struct keeper *keeper, const char *path)
 {
-	return find_made(keeper, path, false) || find_made(keeper, path, true) ? unlink(path) : -1;
+	struct made **table = &keeper->temporaries, *made = find_made(*table, path);
+
+	if (!made) {
+		table = &keeper->placed;
+		made = find_made(*table, path);
+	}
+	if (!made || unlink(path) < 0)
+		return -1;
+	forget(table, made);
+	return 0;
 }
 
 static int mark(const struct keeper *keeper, const struct request *request)
 {
-	if (!find_made(keeper, request->path, true) || strncmp(request->to, "user.", 5) != 0) {
+	if (!find_made(keeper->placed, request->path) || strncmp(request->to, "user.", 5) != 0) {
 		errno = EACCES;
 		return -1;
 	}
@@ -199,6 +230,7 @@ static void answer(int socket, int errnum, int fd)
 static _Noreturn void keep(struct keeper *keeper, int socket)
 {
 	static struct request request;
+	const struct made *made;
 	ssize_t size;
 
 	while ((size = recv(socket, &request, sizeof(request), 0)) > 0 ||
@@ -216,10 +248,8 @@ static _Noreturn void keep(struct keeper *keeper, int socket)
 		if (opens && result >= 0)
 			close(result);
 	}
-	for (size_t i = 0; i < keeper->made_count; i++) {
-		if (!keeper->made[i].placed)
-			unlink(keeper->made[i].temporary);
-	}
+	for (made = keeper->temporaries; made; made = made->hh.next)
+		unlink(made->temporary);
 	_exit(0);
 }
 
@@ -240,7 +270,7 @@ static _Noreturn void begin(const struct options *options, int pid, int socket, 
 	prctl(PR_SET_NAME, "p2f-files");
 	dup2(socket, STDIN_FILENO);
 	dup2(gone, STDOUT_FILENO);
-	close_range(STDERR_FILENO, ~0U, 0);
+	closefrom(STDERR_FILENO); /* also before Linux 5.9, by /proc */
 	keeper.outputs[0] = copy_of_file(options->output);
 	keeper.outputs[1] = copy_of_file(options->json);
 	keep(&keeper, STDIN_FILENO);

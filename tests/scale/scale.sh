@@ -121,6 +121,14 @@ no_slices_in_memory() {
 }
 tap_check "no format keeps its slices in memory" no_slices_in_memory
 
+# Each part is made and put into its place by name.
+many_parts() {
+	"$top_builddir/tests/sweep/make-hostile" parts "$work/parts" && mkdir "$work/split" || return 1
+	limited 4 "$program" -q --symfs="$work/parts" --split=10ns "$work/parts/perf.data" -o "$work/split/x.ftf" || return 1
+	[ "$(ls -U "$work/split" | wc -l)" -eq 20000 ]
+}
+tap_check "20000 parts take time by their number" many_parts
+
 # More buffers than are decoded at once: their events wait in a file, and come in the same order.
 same_in_groups() { # KIND COUNT
 	"$top_builddir/tests/scale/make-scale" "$1" "$2" "$work/input" || return 1

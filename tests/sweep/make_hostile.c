@@ -15,6 +15,7 @@
  *	symbols   symbols around each other
  *	map       a perf-PID.map of ranges around each other
  *	jitdump   a jitdump of functions that replace each other; moves: that move
+ *	parts     a moment after the other: --split=10ns makes a file of each
  *	visit     no rule: PROGRAM, and a recording that is once in each of its functions
  */
 #include <dwarf.h>
@@ -44,6 +45,19 @@ static void visit_functions(size_t count)
 	for (size_t i = 0; i < count; i++)
 		hostile_visits_add(&visits, SAMPLE_CODE + i * HOSTILE_FUNCTION);
 	hostile_visits_write(&visits, folder);
+}
+
+static void make_parts(int packed)
+{
+	struct hostile_elf elf = { .functions = 1 };
+	struct hostile_visits visits = { .size = HOSTILE_FUNCTION };
+
+	(void)packed;
+	hostile_elf_symbol(&elf, 0, "f");
+	for (size_t i = 0; i < 20000; i++)
+		hostile_visits_add(&visits, SAMPLE_CODE + 4);
+	hostile_visits_write(&visits, folder);
+	hostile_elf_write(&elf, folder, SAMPLE_PATH + 1);
 }
 
 /* ---- Names --------------------------------------------------------------- */
@@ -503,8 +517,8 @@ int main(int argc, char **argv)
 		      { "files", make_files },     { "folders", make_folders },
 		      { "calls", make_calls },     { "functions", make_functions },
 		      { "units", make_units },     { "split", make_split },
-		      { "map", make_map },         { "jitdump", make_jitdump },
-		      { "moves", make_moves } };
+		      { "map", make_map },         { "parts", make_parts },
+		      { "jitdump", make_jitdump }, { "moves", make_moves } };
 	int packed = argc > 2 && strncmp(argv[1], "packed_", 7) == 0;
 
 	if (argc >= 3 && (mkdir(argv[2], 0777) == 0 || errno == EEXIST)) {
