@@ -122,8 +122,8 @@ other_threads_are_in_the_trace() {
 	[ "$(wc -l <"$work/threads")" -eq 2 ] || { cat "$work/threads"; return 1; }
 }
 
-a_cut_call_is_marked() { # the trace ends, or begins, in the call
-	record loop 1 --cyc || return 1
+a_cut_call_is_marked() { # the trace ends, or begins, between two calls in the call
+	record cache 1 --cyc --interrupts=0 || return 1
 	find_calls --slowest=1 || return 1
 	end=$(jq '.answer.list[0] | .begin_ns + .duration_ns / 2 | floor' "$work/json")
 	find_calls --slowest=1 --time=,"$(echo "$end" | sed 's/.........$/.&/')" &&
