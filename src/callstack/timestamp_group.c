@@ -31,9 +31,10 @@ struct deferred_event {
 	struct slice_event begin;
 	struct slice_detail detail;
 	uint64_t end_time;
-	size_t same; /* 1 + which of the group's own events it begins with; 0: its time is known */
-	bool whole;  /* it has an end */
-	bool waits;  /* its group's time is not distributed, so its end is unknown */
+	uint32_t same;  /* 1 + which of the group's own events it begins with; 0: time known */
+	uint32_t floor; /* the first of these that is of its segment */
+	bool whole;     /* it has an end */
+	bool waits;     /* its group's time is not distributed, so its end is unknown */
 };
 
 static int64_t add_wrapping(int64_t a, int64_t b)
@@ -59,10 +60,13 @@ static void release_events(struct timestamp_group *group)
 {
 	free(group->events);
 	free(group->details);
+	free(group->cuts);
 	if (group->room + group->detail_room)
 		group->owner->machine->pending_room -= group->room + group->detail_room;
 	group->events = NULL;
 	group->details = NULL;
+	group->cuts = NULL;
+	group->cut_count = group->cut_room = 0;
 	group->count = group->distributed = group->full = group->calls = 0;
 	group->room = group->detail_room = 0;
 }
@@ -130,9 +134,12 @@ void timestamp_group_infer(struct timestamp_group *group, int64_t time,
 
 void timestamp_group_watch(struct timestamp_group *group)
 {
+	size_t cut = group->cut_count ? group->cuts[group->cut_count - 1].at : 0;
+
 	if (!group->watched)
 		group->unresolved = group->outer.count;
 	group->watched = group->count - group->distributed;
+	group->floor = cut > group->distributed ? cut - group->distributed : 0;
 }
 
 void timestamp_group_infer_watched(struct timestamp_group *group, const struct slice_event *begin,
@@ -140,19 +147,26 @@ void timestamp_group_infer_watched(struct timestamp_group *group, const struct s
 {
 	struct deferred_event event = { .begin = *begin,
 					.detail = *detail,
-					.same = group->watched };
+					.same = (uint32_t)group->watched,
+					.floor = (uint32_t)group->floor };
 
 	event.begin.time = group->watched_time;
 	event.begin.order = group->watched_order;
+	if (group->watched_estimated)
+		event.begin.flags |= SLICE_ESTIMATED_TIME;
 	defer(&group->outer, &event);
 }
 
-/* Returns the order of what encloses one of the group's own events, and nothing before it. */
-static int8_t order_around(const struct slice_event *own, size_t at)
+/*
+ * Returns the order of what encloses one of the group's own events, and nothing before it; those
+ * before `floor` are passed on before.
+ */
+static int8_t order_around(const struct slice_event *own, size_t at, size_t floor)
 {
 	int order = SLICE_ORDER_DEFERRED;
 
-	for (size_t i = at; i-- > 0 && own[i].time == own[at].time && order < SLICE_ORDER_LAST;) {
+	for (size_t i = at;
+	     i-- > floor && own[i].time == own[at].time && order < SLICE_ORDER_LAST;) {
 		if (own[i].kind == SLICE_BEGIN)
 			order = order < 0 ? SLICE_ORDER_PLAIN + 1 : order + 1;
 	}
@@ -160,7 +174,7 @@ static int8_t order_around(const struct slice_event *own, size_t at)
 }
 
 /* The group's times are final. */
-static __attribute__((noinline)) void resolve_watched(struct timestamp_group *group)
+static __attribute__((noinline)) void resolve_watched(struct timestamp_group *group, bool estimated)
 {
 	const struct slice_event *own = group->events + group->distributed;
 
@@ -169,18 +183,21 @@ static __attribute__((noinline)) void resolve_watched(struct timestamp_group *gr
 
 		if (event->same) {
 			event->begin.time = own[event->same - 1].time;
-			event->begin.order = order_around(own, event->same - 1);
+			event->begin.order = order_around(own, event->same - 1, event->floor);
+			if (estimated)
+				event->begin.flags |= SLICE_ESTIMATED_TIME;
 		}
 		event->same = 0;
 	}
 	group->watched_time = own[group->watched - 1].time;
-	group->watched_order = order_around(own, group->watched - 1);
+	group->watched_order = order_around(own, group->watched - 1, group->floor);
+	group->watched_estimated = estimated;
 	group->watched = 0;
 }
 
 bool timestamp_group_mark_uncertain(struct timestamp_group *group, size_t number)
 {
-	if (!number || number > group->outer.count)
+	if (number <= group->outer_done || number > group->outer.count)
 		return false;
 	deferred_at(&group->outer, number - 1)->begin.flags |= SLICE_UNCERTAIN_LEVEL;
 	return true;
@@ -252,25 +269,57 @@ static int64_t time_to_share(const struct timestamp_group *group, int64_t to_tim
 	return resolution && total > resolution ? resolution : total;
 }
 
-static void distribute_simple(struct timestamp_group *group, int64_t to_time)
+/*
+ * A gap is one of the group's calls.  If it has no end yet, it comes last, and may have been long:
+ * return how long the calls took if they were as fast as the last ones before, but at most `total`.
+ */
+static int64_t time_before_gap(const struct timestamp_group *group, int64_t total)
+{
+	int64_t calls = (int64_t)group->calls, past = (int64_t)group->past_calls;
+	int64_t each;
+
+	if (!group->in_gap || !past || total <= 0 || group->past_time <= 0)
+		return total;
+	each = group->past_time / past;
+	if (each >= total / calls)
+		return total;
+	return each * calls + group->past_time % past * calls / past;
+}
+
+static void mark_estimated(struct timestamp_group *group)
+{
+	for (size_t i = group->distributed; i < group->count; i++) {
+		if (group->events[i].kind == SLICE_BEGIN)
+			group->events[i].flags |= SLICE_ESTIMATED_TIME;
+	}
+}
+
+static void keep_pace(struct timestamp_group *group, int64_t total)
+{
+	group->past_calls = group->calls;
+	group->past_time = total;
+}
+
+static void distribute_simple(struct timestamp_group *group, int64_t total)
 {
 	struct slice_event *event = group->events + group->distributed;
 	const struct slice_event *end = group->events + group->count;
-	int64_t total = time_to_share(group, to_time), used = 0;
 	size_t calls_left = group->calls;
+	int64_t used = 0;
 
 	for (; event < end; event++) {
 		event->time = group->perf_time + (uint64_t)used;
 		if (event->kind == SLICE_BEGIN)
 			used += share(total, used, calls_left--);
 	}
+	keep_pace(group, total);
 }
 
 /* Distribute in any group; deferred events are removed from it. */
-static __attribute__((noinline)) void distribute_any(struct timestamp_group *group, int64_t to_time)
+static __attribute__((noinline)) void distribute_any(struct timestamp_group *group, int64_t total)
 {
-	int64_t total = time_to_share(group, to_time), used = 0;
 	size_t calls_left = group->calls, kept = group->distributed;
+	int64_t used = 0;
 
 	for (size_t i = kept; i < group->count; i++) {
 		struct slice_event *event = &group->events[i];
@@ -292,23 +341,63 @@ static __attribute__((noinline)) void distribute_any(struct timestamp_group *gro
 		kept++;
 	}
 	group->count = kept;
+	if (group->calls)
+		keep_pace(group, total);
 }
 
 /* ---- Emitting ------------------------------------------------------------ */
 
+static void emit_events(const struct timestamp_group *group, size_t begin, size_t end)
+{
+	const struct slice_sink *sink = group->owner->machine->sink;
+
+	if (begin < end)
+		sink->events(sink, group->owner->track,
+			     &(struct slice_batch){ group->events + begin, end - begin,
+						    group->details,
+						    group->sorted && !group->details });
+}
+
+/* Emit the deferred events before the `end`-th, outermost first. */
+static void emit_outer(struct timestamp_group *group, size_t end)
+{
+	for (size_t i = end; i-- > group->outer_done; evict(&group->outer, i))
+		emit_deferred(group, &group->outer, i);
+	group->outer_done = end;
+}
+
+/* Emit the segments that ended within former groups.  Returns how many events they have. */
+static __attribute__((noinline)) size_t emit_segments(struct timestamp_group *group)
+{
+	size_t passed = 0, left = 0;
+
+	for (size_t i = 0; i < group->cut_count; i++) {
+		struct group_cut cut = group->cuts[i];
+
+		if (cut.at > group->distributed) {
+			cut.at -= group->distributed;
+			group->cuts[left++] = cut;
+			continue;
+		}
+		emit_events(group, passed, cut.at);
+		emit_outer(group, cut.outer);
+		slice_sink_flush(group->owner->machine->sink, group->owner->track);
+		passed = cut.at;
+	}
+	group->cut_count = left;
+	return passed;
+}
+
 /* Emit the events of former groups. */
 static void emit_distributed(struct timestamp_group *group)
 {
-	const struct slice_sink *sink = group->owner->machine->sink;
 	size_t count = group->distributed, left = group->count - count;
 
 	if (!count)
 		return;
 	for (size_t i = 0; i < count && group->details; i++)
 		group->events[i].detail = (uint32_t)i + 1;
-	sink->events(sink, group->owner->track,
-		     &(struct slice_batch){ group->events, count, group->details,
-					    group->sorted && !group->details });
+	emit_events(group, group->cut_count ? emit_segments(group) : 0, count);
 	memmove(group->events, group->events + count, left * sizeof(*group->events));
 	if (group->details)
 		memmove(group->details, group->details + count, left * sizeof(*group->details));
@@ -316,20 +405,49 @@ static void emit_distributed(struct timestamp_group *group)
 	group->distributed = 0;
 }
 
+/* A gap is one of the group's calls. */
+static void distribute_with_gap(struct timestamp_group *group, int64_t time)
+{
+	int64_t total = time_before_gap(group, time_to_share(group, time));
+	bool estimated = total > 0;
+
+	/* What runs behind the last gap has a share as well. */
+	group->calls += !group->in_gap;
+	estimated &= group->calls > 1;
+	if (group->time >= 0 && !group->has_mark)
+		distribute_simple(group, total);
+	else
+		distribute_any(group, total);
+	if (group->watched)
+		resolve_watched(group, estimated);
+	if (estimated)
+		mark_estimated(group);
+	group->has_gap = false;
+}
+
+/* The part of end_group() for a group that is not a simple one. */
+static __attribute__((noinline)) void end_any(struct timestamp_group *group, int64_t time)
+{
+	if (group->has_gap)
+		distribute_with_gap(group, time);
+	else
+		distribute_any(group, time_to_share(group, time));
+	group->has_mark = false;
+	group->simple = group->sorted && time >= 0;
+}
+
 /* The group ends before `time`. */
 static inline void end_group(struct timestamp_group *group, int64_t time)
 {
 	bool own = group->count > group->distributed;
 
-	if (!group->simple) {
-		distribute_any(group, time);
-		group->simple = group->sorted && time >= 0;
-	}
+	if (!group->simple)
+		end_any(group, time);
 	/* If a call comes last, no other event's time depends on its share. */
 	else if (group->calls > (own && group->events[group->count - 1].kind == SLICE_BEGIN))
-		distribute_simple(group, time);
+		distribute_simple(group, time_to_share(group, time));
 	if (group->watched)
-		resolve_watched(group);
+		resolve_watched(group, false);
 	group->distributed = group->count;
 	group->calls = 0;
 	group->time = time;
@@ -351,11 +469,24 @@ void timestamp_group_flush(struct timestamp_group *group, int64_t to_time)
 void timestamp_group_emit_deferred(struct timestamp_group *group)
 {
 	emit_distributed(group);
-	for (size_t i = group->outer.count; i-- > 0; evict(&group->outer, i))
-		emit_deferred(group, &group->outer, i);
+	emit_outer(group, group->outer.count);
 	for (size_t i = 0; i < group->initial.count; i++)
 		emit_deferred(group, &group->initial, i);
-	group->outer.count = group->initial.count = 0;
+	group->outer.count = group->outer_done = group->initial.count = 0;
+}
+
+bool timestamp_group_cut(struct timestamp_group *group, int64_t time)
+{
+	if (time == group->time && group->calls) {
+		*ARRAY_ADD(group->cuts, group->cut_count, group->cut_room) =
+			(struct group_cut){ group->count, group->outer.count };
+		timestamp_group_watch(group);
+		return true;
+	}
+	timestamp_group_flush(group, time);
+	timestamp_group_emit_deferred(group);
+	slice_sink_flush(group->owner->machine->sink, group->owner->track);
+	return false;
 }
 
 /* ---- Adding -------------------------------------------------------------- */
@@ -398,11 +529,15 @@ static void make_room(struct timestamp_group *group)
 	machine->pending_room += group->room + group->detail_room - before;
 }
 
+static bool waits(const struct timestamp_group *group)
+{
+	return group->sorted && !sink_is_immediate(group);
+}
+
 /* Returns whether events of the group may wait to be emitted with those of the next group. */
 static bool collects(const struct timestamp_group *group)
 {
-	return group->sorted && !sink_is_immediate(group) &&
-	       group->count - group->distributed <= GROUP_FEW;
+	return waits(group) && group->count - group->distributed <= GROUP_FEW;
 }
 
 /* Make the group one of a time, with room for an event. */
@@ -419,7 +554,7 @@ static void prepare(struct timestamp_group *group, int64_t time)
 	group->perf_time = callstack_perf_time(machine, time);
 	if (group->count >= full_at(group))
 		make_room(group);
-	group->full = collects(group) && !machine->sink->details ? full_at(group) : 0;
+	group->full = waits(group) && !machine->sink->details ? full_at(group) : 0;
 }
 
 struct slice_event *timestamp_group_next_slow(struct timestamp_group *group, int64_t time)
@@ -452,6 +587,16 @@ void timestamp_group_add(struct timestamp_group *group, int64_t time,
 	group->calls += event->kind == SLICE_BEGIN && event->order == SLICE_ORDER_PLAIN;
 }
 
+void timestamp_group_add_gap(struct timestamp_group *group, int64_t time,
+			     const struct slice_event *event, const struct slice_detail *detail)
+{
+	timestamp_group_add(group, time, event, detail);
+	group->in_gap = event->kind == SLICE_BEGIN;
+	group->has_gap |= group->in_gap;
+	if (group->in_gap)
+		group->simple = false;
+}
+
 void timestamp_group_add_mark(struct timestamp_group *group, int64_t time,
 			      const struct slice_event *mark, const struct slice_detail *detail)
 {
@@ -460,6 +605,7 @@ void timestamp_group_add_mark(struct timestamp_group *group, int64_t time,
 	event.order = ORDER_MARK;
 	timestamp_group_add(group, time, &event, detail);
 	group->simple = false;
+	group->has_mark = true;
 	event.order = SLICE_ORDER_PLAIN;
 	event.kind = SLICE_END;
 	event.flags = 0;

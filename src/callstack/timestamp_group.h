@@ -10,6 +10,11 @@
  * Groups are mostly small, so events of former groups wait in the same array until some
  * hundreds can be emitted at once, unless the order of the machine's emissions counts.
  *
+ * A gap in the trace is one of the calls: if it has the time of the events before it, it began
+ * some time after them, and has a share of the time up to its end, or to the next event with
+ * another time.  What comes before an open gap has no more time than the calls of the
+ * last group before took.  Slices of such a group have SLICE_ESTIMATED_TIME.
+ *
  * Deferred events are slices that enclose what is already emitted, because they were found
  * late (a caller that was returned to but never seen to be called) or, for magic-trace's
  * machine, because they begin at the very start of the run.  They wait until the
@@ -34,26 +39,42 @@ struct deferred_events {
 	size_t count;
 };
 
+/* Where a segment ended at the group's time: its events are those before. */
+struct group_cut {
+	size_t at;    /* of `events` */
+	size_t outer; /* of `outer` */
+};
+
 struct timestamp_group {
 	const struct callstack *owner; /* borrowed: where the slices go */
 	/* In order of arrival.  The first `distributed` have their final times. */
 	struct slice_event *events;
 	struct slice_detail *details; /* owned; by event, if the sink uses them */
 	size_t count, distributed;
+	struct group_cut *cuts; /* owned; each has a call of the group before it */
+	size_t cut_count, cut_room;
 	size_t room, detail_room;
 	size_t full;        /* while there are fewer events, one can be added at once; often 0 */
 	size_t calls;       /* how many of the group take time */
+	size_t past_calls;  /* of the last group whose time was distributed; 0: none */
+	int64_t past_time;  /* ns: theirs */
 	int64_t time;       /* mapped: the group's */
 	uint64_t perf_time; /* the same, of perf's clock */
 	bool sorted; /* times do not decrease, and what encloses a slice may be emitted behind it */
 	bool last;   /* what is deferred from now on is lost */
-	bool simple; /* only calls and returns, which are emitted in their order */
+	bool simple; /* only calls and returns in their order, none of them a gap */
+	bool has_gap; /* one of the calls is a gap */
+	bool has_mark;
+	bool in_gap;    /* the last gap has no end yet */
 	size_t watched; /* 1 + which of the group's own events is watched; 0: its time is known */
+	size_t floor;   /* the first of these events of the watched one's segment */
 	size_t unresolved;     /* of `outer`: from here on times may depend on those of events */
 	uint64_t watched_time; /* if `watched` is 0: perf's clock, and the order of what encloses it
 				*/
 	int8_t watched_order;
+	bool watched_estimated;
 	struct deferred_events outer;   /* found late; the last one found comes first */
+	size_t outer_done;              /* of `outer`: they are emitted */
 	struct deferred_events initial; /* calls at mapped time 0, in order, after all of `outer` */
 };
 
@@ -82,6 +103,13 @@ static inline struct slice_event *timestamp_group_next(struct timestamp_group *g
 /* Add a begin, of a call, or an end at a time, with its detail (NULL: unknown). */
 void timestamp_group_add(struct timestamp_group *group, int64_t time,
 			 const struct slice_event *event, const struct slice_detail *detail);
+
+/*
+ * Add the begin of a gap's slice, which is a call like others, or its end.  Nothing but marks
+ * comes between.
+ */
+void timestamp_group_add_gap(struct timestamp_group *group, int64_t time,
+			     const struct slice_event *event, const struct slice_detail *detail);
 
 /* Add a slice of no length, which takes no time of the group. */
 void timestamp_group_add_mark(struct timestamp_group *group, int64_t time,
@@ -120,6 +148,13 @@ static inline size_t timestamp_group_calls(const struct timestamp_group *group, 
 
 /* Emit all events but deferred ones.  The group ends at `to_time`, where the next one is. */
 void timestamp_group_flush(struct timestamp_group *group, int64_t to_time);
+
+/*
+ * A segment ends at `time`, with all its slices: emit its events, deferred ones behind the others,
+ * and flush the sink.  Returns true if that is done when the group ends, as its calls share a time
+ * that is not known yet; its last event is then watched, with which the next segment begins.
+ */
+bool timestamp_group_cut(struct timestamp_group *group, int64_t time);
 
 /* Emit all events of former groups, then the deferred ones, outermost first. */
 void timestamp_group_emit_deferred(struct timestamp_group *group);

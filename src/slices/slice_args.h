@@ -28,6 +28,7 @@ enum slice_arg_key {
 	SLICE_ARG_EVENT,   /* the first value of struct slice_cause */
 	SLICE_ARG_INFERRED = SLICE_ARG_EVENT + SLICE_EVENT_VALUES, /* the call was not seen */
 	SLICE_ARG_UNCERTAIN, /* calls may be missing between it and the slices in it */
+	SLICE_ARG_ESTIMATED, /* SLICE_ESTIMATED_TIME */
 	SLICE_ARG_CONTINUED, /* it began in the part before (--split) */
 	SLICE_ARG_DSO,       /* of the first unnamed function of a file: its path */
 	SLICE_ARG_BUILD_ID,  /* the same: in hexadecimal */

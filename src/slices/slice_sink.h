@@ -25,9 +25,10 @@ enum slice_flags {
 	SLICE_UNCERTAIN_LEVEL = 8,
 	SLICE_CUT =
 		16, /* of an end: no return was seen, the trace ends or is missing from there on */
-	SLICE_CONTINUED = 64,    /* it began in the part of the trace before (--split) */
-	SLICE_HAS_CAUSE = 4,     /* `ip` is the address of its struct slice_cause; 0: not kept */
-	SLICE_HAS_VECTOR = 0x80, /* an interrupt or exception with the vector in bits 8 to 15 */
+	SLICE_ESTIMATED_TIME = 32, /* it shares the time between two timestamps with a gap */
+	SLICE_CONTINUED = 64,      /* it began in the part of the trace before (--split) */
+	SLICE_HAS_CAUSE = 4,       /* `ip` is the address of its struct slice_cause; 0: not kept */
+	SLICE_HAS_VECTOR = 0x80,   /* an interrupt or exception with the vector in bits 8 to 15 */
 };
 
 /* The processor's description of the event that a slice shows (EVD packets). */

@@ -31,22 +31,27 @@ static void release_frames(struct precise_stack *stack)
 
 /* ---- Segments ------------------------------------------------------------ */
 
-static void end_segment(struct precise_stack *stack, int64_t time)
+/* All that is open ends. */
+static void end_frames(struct precise_stack *stack, int64_t time)
 {
-	const struct slice_sink *sink = stack->base.machine->sink;
-
 	precise_guess_candidate(stack);
 	stack->end_flags = SLICE_CUT;
 	precise_pop_to(stack, time, 0);
 	stack->end_flags = 0;
 	precise_end_transaction(stack);
-	timestamp_group_flush(&stack->group, time);
-	timestamp_group_emit_deferred(&stack->group);
-	slice_sink_flush(sink, stack->base.track);
 	precise_forget_stacks(stack);
 	stack->has_root = false;
 	if (stack->room)
 		release_frames(stack);
+}
+
+/* What follows belongs to nothing before; nothing is open. */
+static void begin_segment(struct precise_stack *stack, int64_t time)
+{
+	bool watched = timestamp_group_cut(&stack->group, time);
+
+	precise_set_since(stack, time);
+	stack->watched = watched;
 }
 
 /* No enclosing frame will be found late: flush the sorter, which need not keep the slices. */
@@ -96,31 +101,30 @@ static const struct symbol *symbol_of_gap(struct precise *machine, const struct 
 					   : callstack_gap_text((enum gap_reason)event->gap));
 }
 
+static void add_gap(struct precise_stack *stack, int64_t time, enum slice_event_kind kind)
+{
+	const struct slice_event event = { .symbol = stack->gap, .kind = (uint8_t)kind };
+	const struct slice_detail detail = { .insns = stack->counts.insns,
+					     .cycles = stack->counts.cycles };
+
+	timestamp_group_add_gap(&stack->group, time, &event, &detail);
+}
+
 static void on_gap(struct precise_stack *stack, int64_t time, const struct symbol *symbol)
 {
 	if (stack->gap)
 		return; /* successive gaps are one */
-	end_segment(stack, time);
+	end_frames(stack, time);
 	stack->gap = symbol;
-	stack->gap_begin = time;
+	add_gap(stack, time, SLICE_BEGIN);
 }
 
 /* The first event after a gap (there is one) ends it. */
 static void end_gap(struct precise_stack *stack, int64_t time)
 {
-	const struct callstack_machine *machine = stack->base.machine;
-	const struct slice_sink *sink = machine->sink;
-
-	timestamp_group_flush(&stack->group, time); /* marks within the gap */
-	slice_sink_emit_whole(
-		sink, stack->base.track,
-		&(struct slice_event){ .time = callstack_perf_time(machine, stack->gap_begin),
-				       .symbol = stack->gap,
-				       .kind = SLICE_BEGIN },
-		callstack_perf_time(machine, time));
-	slice_sink_flush(sink, stack->base.track);
+	add_gap(stack, time, SLICE_END);
 	stack->gap = NULL;
-	precise_set_since(stack, time);
+	begin_segment(stack, time);
 }
 
 static void drop_frames(struct precise_stack *stack)
@@ -215,8 +219,8 @@ bool precise_follow_any(struct precise_stack *stack, const struct resolved_branc
 	stack->counts.insns += event->insns;
 	stack->counts.cycles += event->cycles;
 	if (notes->exec) {
-		end_segment(stack, time);
-		precise_set_since(stack, time);
+		end_frames(stack, time);
+		begin_segment(stack, time);
 	}
 	if (notes->enters_program && !stack->now.depth)
 		precise_set_root(stack);
@@ -290,7 +294,9 @@ static void precise_finish(struct callstack *base)
 
 	if (stack->gap)
 		end_gap(stack, stack->last_time);
-	end_segment(stack, stack->last_time);
+	end_frames(stack, stack->last_time);
+	timestamp_group_flush(&stack->group, stack->last_time);
+	begin_segment(stack, stack->last_time);
 }
 
 static struct callstack_top precise_top(const struct callstack *base)

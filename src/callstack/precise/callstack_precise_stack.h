@@ -73,7 +73,6 @@ struct precise_stack {
 	int64_t since;                      /* mapped: an unseen frame may have run since then */
 	struct counts counts, counts_since; /* so far, and at `since` */
 	int64_t last_time;                  /* mapped */
-	int64_t gap_begin;                  /* mapped; of the current gap */
 	size_t root_number;       /* the root's among the deferred calls; 0: it was not inferred */
 	const struct symbol *gap; /* its slice's name; NULL: no gap */
 	uint16_t end_flags;       /* of ends: SLICE_CUT while the trace ends or is missing */

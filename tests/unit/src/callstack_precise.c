@@ -995,9 +995,90 @@ START_TEST(a_gap_is_a_slice_and_a_new_segment_begins_behind_it)
 	gap(GAP_OVERFLOW);
 	feed(BRANCH_NONE, at(0, 0), at('f', 0x50), BRANCH_TRACE_ON);
 	ret('f', 'm', 0x15);
-	expect("B 0 f\nE 10 f\nE 10 m\nB 0 m inferred deferred\nS\n"
-	       "C 10-30 [lost: Overflow packet]\nS\n"
+	expect("B 0 f\nE 10 f\nE 10 m\n"
+	       "B 10 [lost: Overflow packet]\nE 30 [lost: Overflow packet]\n"
+	       "B 0 m inferred deferred\nS\n"
 	       "E 40 f\nE 40 m\nB 30 m inferred deferred\nB 30 f inferred deferred\nS\n");
+}
+END_TEST
+
+/* Events of one time, but for the first one. */
+static void at_one_time(void)
+{
+	now -= 10;
+}
+
+/* m calls f, g and h at 10: 20 ns are three shares and that of the gap, up to 30. */
+START_TEST(calls_before_a_gap_share_the_time_up_to_its_end)
+{
+	jump('m', 'm', 0x10);
+	call('m', 0x10, 'f');
+	at_one_time();
+	ret('f', 'm', 0x15);
+	at_one_time();
+	call('m', 0x20, 'g');
+	at_one_time();
+	call('g', 0x10, 'h');
+	at_one_time();
+	gap(GAP_OVERFLOW);
+	now += 10;
+	feed(BRANCH_NONE, at(0, 0), at('n', 0x50), BRANCH_TRACE_ON);
+	expect("B 10 f estimated\nE 15 f\nB 15 g estimated\nB 20 h estimated\n"
+	       "E 25 h\nE 25 g\nE 25 m\n"
+	       "B 25 [lost: Overflow packet] estimated\nE 30 [lost: Overflow packet]\n"
+	       "B 0 m inferred deferred\nS\nS\n");
+}
+END_TEST
+
+/* Two calls of 10 ns take 5 ns each, so one before the gap does not take 500 of 1,000. */
+START_TEST(calls_before_a_long_gap_are_as_fast_as_the_last_ones)
+{
+	jump('m', 'm', 0x10);
+	call('m', 0x10, 'f');
+	at_one_time();
+	ret('f', 'm', 0x15);
+	at_one_time();
+	call('m', 0x20, 'f');
+	at_one_time();
+	ret('f', 'm', 0x25);
+	call('m', 0x30, 'g');
+	at_one_time();
+	gap(GAP_OVERFLOW);
+	now = BASE + 1020;
+	feed(BRANCH_NONE, at(0, 0), at('n', 0x50), BRANCH_TRACE_ON);
+	expect("B 10 f\nE 15 f\nB 15 f\nE 20 f\nB 20 g estimated\nE 25 g\nE 25 m\n"
+	       "B 25 [lost: Overflow packet] estimated\nE 1020 [lost: Overflow packet]\n"
+	       "B 0 m inferred deferred\nS\nS\n");
+}
+END_TEST
+
+/* Without a timing packet behind a gap, what is before and behind it shares the time up to the
+ * next.
+ */
+START_TEST(a_gap_without_a_time_behind_it_lies_between_the_calls_of_one_time)
+{
+	jump('m', 'm', 0x10);
+	for (int i = 0; i < 2; i++) {
+		call('m', 0x10, 'f');
+		at_one_time();
+		gap(GAP_NO_CODE);
+		at_one_time();
+		feed(BRANCH_NONE, at(0, 0), at('g', 0x50), BRANCH_TRACE_ON);
+		at_one_time();
+		ret('g', 'm', 0x15);
+		at_one_time();
+	}
+	now = BASE + 60;
+	ret('m', 'l', 0x15);
+	expect("B 10 f estimated\nE 20 f\nE 20 m\n"
+	       "B 20 [lost: Failed to get instruction] estimated\n"
+	       "E 30 [lost: Failed to get instruction]\nB 0 m inferred deferred\nS\n"
+	       "E 30 g\nB 30 f estimated\nE 40 f\nE 40 m\n"
+	       "B 40 [lost: Failed to get instruction] estimated\n"
+	       "E 50 [lost: Failed to get instruction]\n"
+	       "B 30 m inferred estimated deferred\nB 30 g inferred estimated deferred\nS\n"
+	       "E 50 g\nE 60 m\nE 60 l\nB 50 l inferred estimated deferred\n"
+	       "B 50 m inferred estimated deferred\nB 50 g inferred estimated deferred\nS\n");
 }
 END_TEST
 
@@ -1323,6 +1404,9 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, a_stack_that_was_left_waits_for_a_hundred_others);
 	tcase_add_test(tests, a_function_may_run_on_top_of_a_stack_that_was_left);
 	tcase_add_test(tests, a_gap_is_a_slice_and_a_new_segment_begins_behind_it);
+	tcase_add_test(tests, calls_before_a_gap_share_the_time_up_to_its_end);
+	tcase_add_test(tests, calls_before_a_long_gap_are_as_fast_as_the_last_ones);
+	tcase_add_test(tests, a_gap_without_a_time_behind_it_lies_between_the_calls_of_one_time);
 	tcase_add_test(tests, exec_leaves_nothing_of_the_old_stack);
 	tcase_add_test(tests, a_forked_child_has_its_parents_frames);
 	tcase_add_test(tests, the_kernel_runs_on_top_and_its_exit_goes_back);

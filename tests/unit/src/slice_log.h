@@ -21,8 +21,8 @@ struct slice_log_track {
 
 /*
  * "B 5 f", "E 5 f", "C 0-5 f" (a whole slice), "I 5 text", "F 2 30" (folded, before
- * its end), "S" (flush).  Flags follow as " inferred", " uncertain" and " deferred".  A track that
- * is not NULL is a string in front.  An end without a symbol is "E 5".
+ * its end), "S" (flush).  Flags follow as " inferred", " uncertain", " estimated" and " deferred".
+ * A track that is not NULL is a string in front.  An end without a symbol is "E 5".
  */
 struct slice_log {
 	struct slice_sink sink;
