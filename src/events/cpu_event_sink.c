@@ -41,15 +41,22 @@ uint32_t core_clock_mhz(const struct pt_info *info, uint64_t ratio)
 	return mhz <= (double)UINT32_MAX ? (uint32_t)mhz : 0;
 }
 
-static void name_counter(const struct cpu_event_sink *sink, struct cpu_track *cpu, bool is_mhz)
+static void name_counter(const struct cpu_event_sink *sink, struct cpu_track *cpu, bool has_clock)
 {
 	char number[16] = "", name[64];
 
 	if (cpu->cpu >= 0)
 		snprintf(number, sizeof(number), " %d", cpu->cpu);
-	snprintf(name, sizeof(name), is_mhz ? "CPU%s frequency (MHz)" : "CPU%s clock ratio",
-		 number);
+	snprintf(name, sizeof(name), has_clock ? "CPU%s GHz" : "CPU%s clock ratio", number);
 	cpu->frequency = ftf_text(sink->tracks->writer, name);
+}
+
+/* Two decimals: the ratio's steps are of 0.1 GHz. */
+static struct ftf_arg frequency_arg(struct ftf_name name, uint32_t mhz, uint64_t ratio)
+{
+	if (!mhz)
+		return ftf_arg_int32(name, (int32_t)(uint8_t)ratio);
+	return ftf_arg_double(name, (double)((mhz + UINT64_C(5)) / 10) / 100);
 }
 
 /* Each PSB+ repeats the ratio: write changes only. */
@@ -68,8 +75,7 @@ static void write_frequency(struct cpu_event_sink *sink, struct cpu_track *cpu,
 	record.event.name = cpu->frequency;
 	record.event.thread = cpu->track;
 	event_record_add(&record,
-			 ftf_arg_int32(ftf_text(sink->tracks->writer, "value"),
-				       mhz ? (int32_t)mhz : (int32_t)(uint8_t)event->value));
+			 frequency_arg(ftf_text(sink->tracks->writer, "value"), mhz, event->value));
 	ftf_counter(sink->tracks->writer, &record.event, (uint64_t)(cpu->cpu < 0 ? 0 : cpu->cpu));
 }
 

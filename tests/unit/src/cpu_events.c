@@ -25,10 +25,10 @@ START_TEST(the_core_clock_is_a_counter_of_its_changes)
 	pt_packets_tsc(&packets, SAMPLE_START + 300);
 	add_ratio(10);
 	finish("");
-	EXPECT(3, records, " counter ", "\"CPU 0 frequency (MHz)\" id 0 value=");
-	EXPECT(1, records, " 1000000 \"CPU 0 frequency (MHz)\"", "value=1000\n");
-	EXPECT(1, records, " 1000100 \"CPU 0 frequency (MHz)\"", "value=1680\n");
-	EXPECT(1, records, " 1000300 \"CPU 0 frequency (MHz)\"", "value=400\n");
+	EXPECT(3, records, " counter ", "\"CPU 0 GHz\" id 0 value=");
+	EXPECT(1, records, " 1000000 \"CPU 0 GHz\"", "value=1\n");
+	EXPECT(1, records, " 1000100 \"CPU 0 GHz\"", "value=1.68\n");
+	EXPECT(1, records, " 1000300 \"CPU 0 GHz\"", "value=0.4\n");
 }
 END_TEST
 
@@ -45,7 +45,7 @@ START_TEST(the_core_clock_of_a_header_has_the_headers_time)
 	packet.type = ppt_psbend;
 	pt_packets_add(&packets, &packet);
 	finish("");
-	EXPECT(1, records, " 1000000 \"CPU 0 frequency (MHz)\"", "value=1680\n");
+	EXPECT(1, records, " 1000000 \"CPU 0 GHz\"", "value=1.68\n");
 	EXPECT(1, records, " counter ", "");
 }
 END_TEST
@@ -183,7 +183,7 @@ START_TEST(perf_reads_the_same_values)
 	    "perf script -i %s/perf.data --symfs %s --itrace=wp --ns -F time,event,ip,synth 2>&1",
 	    place, place);
 	EXPECT(1, perf, "cbr:", "cbr: 42 freq: 1680 MHz");
-	EXPECT(1, records, "frequency (MHz)", "value=1680");
+	EXPECT(1, records, " GHz\"", "value=1.68");
 	EXPECT(1, perf, "ptwrite:", "payload: 0x123456789");
 	EXPECT(1, slices, "ptwrite", "value=0x123456789");
 	EXPECT(1, perf, "mwait:", "hints: 0x20 extensions: 0x1");

@@ -44,7 +44,7 @@ START_TEST(what_goes_on_when_the_chosen_time_begins_begins_with_it)
 	/* The frequency is what it was, the second sleep and the transaction begin with the time.
 	 */
 	EXPECT(1, records, " counter ", "");
-	EXPECT(1, records, " 1400000 \"CPU 0 frequency (MHz)\"", "value=400\n");
+	EXPECT(1, records, " 1400000 \"CPU 0 GHz\"", "value=0.4\n");
 	EXPECT(1, slices, "C-state", "");
 	EXPECT(1, slices, " 1400000 1600000 C-state 3", "hints=0x20");
 	EXPECT(1, slices, "transaction", "");
@@ -144,7 +144,7 @@ START_TEST(what_other_threads_did_is_left_out)
 		EXPECT(0, slices, "iret", "");
 		EXPECT(0, records, "cycles:u", "");
 		EXPECT(0, records, " to 98", "");
-		EXPECT(1, records, " counter ", "value=1680\n");
+		EXPECT(1, records, " counter ", "value=1.68\n");
 	}
 	convert("", "--comm=sample");
 	EXPECT(1, slices, "transaction", "");

@@ -65,7 +65,7 @@ START_TEST(without_branches_the_rest_is_shown)
 	EXPECT(1, slices, "1234/1234 0 1000100 1000100 ptwrite value=0x111", "");
 	EXPECT(1, slices, "1234/1234 0 1000200 1000200 ptwrite value=0x222", "");
 	EXPECT(1, slices, " 1000200 1000300 C-state 4 ", "cstate=4");
-	EXPECT(1, records, " 1000300 \"CPU 0 frequency (MHz)\"", "value=1680");
+	EXPECT(1, records, " 1000300 \"CPU 0 GHz\"", "value=1.68");
 	EXPECT(0, slices, "[lost", "");
 	EXPECT(1, messages, "warning", "");
 	EXPECT(1, messages, "warning: recorded with branch=0", "");
