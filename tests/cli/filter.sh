@@ -37,6 +37,16 @@ one_function() {
 }
 tap_check "--symbol shows calls of a function, what they call, and its callers" one_function
 
+# Perfetto shows 512 levels; depth(1500) goes deeper.
+levels() {
+	for machine in precise magic-trace; do
+		"$program" --stacks=$machine recursion -o deep.ftf 2>messages
+		grep -q 'slices deeper than 512 were left out' messages &&
+			"$top_builddir/ftfdump" --check deep.ftf >checked && grep -q 'deepest 512$' checked || { cat messages checked; return 1; }
+	done
+}
+tap_check "no machine nests slices of FTF deeper than 512" levels
+
 one_file() {
 	slices plugins --dso=plugin_a.so && calls work_of_plugin_a 123 && calls plugin 3 &&
 		calls work_of_plugin_b 0 && grep -q ' dlopen.* inferred_start_time\| main .*inferred_start_time' shown

@@ -5,6 +5,7 @@
 program=$(realpath "$top_builddir/ptrace2ftf")
 ftfdump=$(realpath "$top_builddir/ftfdump")
 ptsim=$top_builddir/tests/ptsim/ptsim
+make_hostile=$(realpath "$top_builddir/tests/sweep/make-hostile")
 make_ring=$(realpath "$top_builddir/tests/support/make-ring")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -32,6 +33,15 @@ lines() { # FORMAT
 for format in branches calls slices functions folded; do
 	tap_check "$format: whole lines up to the limit" lines $format
 done
+
+# A line for each of 8,000 calls in each other: 256 MB.
+ends_early() {
+	"$make_hostile" symbols set && (ulimit -t 2; limited 1MB -f folded --symfs=set set/perf.data -o part) &&
+		[ "$(stat -c %s part)" -lt 1100000 ]
+}
+if [ "$P2F_SANITIZED" != yes ]; then
+	tap_check "no stack is printed behind the limit" ends_early
+fi
 
 slices_of() { # FILE: without their ends
 	"$ftfdump" --slices "$1" | awk '{ print $1, $2, $3, $5 }' | sort
