@@ -153,6 +153,7 @@ struct ftf_options {
 	 * from malloc(3), too.
 	 */
 	const struct ftf_allocator *allocator;
+	uint64_t first_new_id; /* what ftf_id_new() returns first; 0: FTF_FIRST_NEW_ID */
 };
 
 /*
@@ -247,8 +248,11 @@ struct ftf_thread {
 	uint32_t id; /* dense: 1, 2, 3, ... */
 };
 
-/* The ids of ftf_process_new() and ftf_thread_new() begin here: above Linux' 2^22. */
+/* New ids begin here, unless ftf_options say where: above Linux' 2^22. */
 #define FTF_FIRST_NEW_ID UINT64_C(10000000)
+
+/* Returns the id for a new process or thread; each is above those before it. */
+uint64_t ftf_id_new(struct ftf_writer *writer);
 
 /* Returns the thread with these ids, made at first use.  Perfetto keeps 32 bits of each. */
 struct ftf_thread ftf_thread(struct ftf_writer *writer, uint64_t pid, uint64_t tid);

@@ -94,7 +94,7 @@ static int start(struct ftf_writer *writer, const struct ftf_destination *to,
 	writer->provider_name =
 		ftf_texts_copy(&writer->low, &writer->copies, provider, strlen(provider));
 	writer->clock = options->clock;
-	writer->next_id = FTF_FIRST_NEW_ID;
+	writer->next_id = options->first_new_id ? options->first_new_id : FTF_FIRST_NEW_ID;
 	writer->record = 1;
 	if (writer->provider_name)
 		add_provider(writer);
@@ -431,9 +431,14 @@ void ftf_thread_name(struct ftf_writer *writer, struct ftf_thread thread, struct
 			  &(struct ftf_object){ ids->tid, name, &process, 1 });
 }
 
+uint64_t ftf_id_new(struct ftf_writer *writer)
+{
+	return writer->next_id++;
+}
+
 uint64_t ftf_process_new(struct ftf_writer *writer, struct ftf_name name)
 {
-	uint64_t pid = writer->next_id++;
+	uint64_t pid = ftf_id_new(writer);
 
 	ftf_process_name(writer, pid, name);
 	return pid;
@@ -441,7 +446,7 @@ uint64_t ftf_process_new(struct ftf_writer *writer, struct ftf_name name)
 
 struct ftf_thread ftf_thread_new(struct ftf_writer *writer, uint64_t pid, struct ftf_name name)
 {
-	struct ftf_thread thread = ftf_thread(writer, pid, writer->next_id++);
+	struct ftf_thread thread = ftf_thread(writer, pid, ftf_id_new(writer));
 
 	ftf_thread_name(writer, thread, name);
 	return thread;

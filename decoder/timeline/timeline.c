@@ -30,21 +30,22 @@ static int compare_order(const void *left, const void *right)
 	return a->position < b->position ? -1 : a->position > b->position;
 }
 
-/* Returns whether the record is part of the history; sets the time of a sample. */
-static bool is_used(const struct timeline *tl, struct perf_record *record)
+/* Returns whether the record is part of the history; notes the time and the tid of a sample. */
+static bool is_used(struct timeline *tl, struct perf_record *record)
 {
 	struct perf_sample sample;
 	struct sched_point point;
 
 	if (record->type != PERF_RECORD_SAMPLE)
 		return timeline_has_handler(record->type);
-	if ((!tl->sample_switches && !tl->tracepoint_switches) ||
+	if ((!tl->sample_switches && !tl->has_points) ||
 	    perf_sample_read(tl->file, record, &sample) < 0)
 		return false;
 	record->id.time = sample.time;
+	if (sched_points_read(&tl->points, &sample, &point) && point.tid > tl->highest_id)
+		tl->highest_id = point.tid;
 	return (tl->sample_switches && sample.aux.size > 0) ||
-	       (tl->tracepoint_switches &&
-		sched_points_read(&tl->points, &sample, &point) == SCHED_SWITCH);
+	       (tl->tracepoint_switches && point.kind == SCHED_SWITCH);
 }
 
 /*
@@ -101,6 +102,8 @@ static void choose_switch_source(struct timeline *tl)
 	bool trace = false;
 
 	sched_points_init(&tl->points, tl->file);
+	for (int kind = SCHED_NONE + 1; kind < SCHED_KINDS; kind++)
+		tl->has_points |= tl->points.formats[kind].recorded;
 	for (size_t i = 0; i < tl->file->attr_count; i++) {
 		if (tl->file->attrs[i].attr.context_switch)
 			return;
@@ -203,6 +206,21 @@ const struct thread *const *timeline_threads(const struct timeline *tl, size_t *
 {
 	*count = tl->threads.count;
 	return tl->threads.threads;
+}
+
+int32_t timeline_highest_id(const struct timeline *tl)
+{
+	int32_t highest = tl->highest_id;
+
+	for (size_t i = 0; i < tl->threads.count; i++) {
+		const struct thread *thread = tl->threads.threads[i];
+
+		if (thread->pid > highest)
+			highest = thread->pid;
+		if (thread->tid > highest)
+			highest = thread->tid;
+	}
+	return highest;
 }
 
 const struct thread *timeline_borrow_thread(const struct timeline *tl, int32_t tid, uint64_t time)

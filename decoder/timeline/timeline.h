@@ -38,6 +38,12 @@ void timeline_close(struct timeline *timeline);
 const struct thread *const *timeline_threads(const struct timeline *timeline, size_t *count);
 
 /*
+ * Returns the highest id of a process or thread, also of those that were only woken; 0: there is
+ * none.
+ */
+int32_t timeline_highest_id(const struct timeline *timeline);
+
+/*
  * Returns the thread that had this tid at `time` (tids are reused); the last
  * one before, or the first after, if none lived then; NULL if the tid never
  * appears.

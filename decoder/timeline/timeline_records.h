@@ -41,6 +41,8 @@ struct timeline {
 	bool tracepoint_switches; /* sched_switch tracepoints */
 	bool sample_switches;     /* samples with trace data */
 	struct sched_points points;
+	bool has_points;    /* any of them is recorded */
+	int32_t highest_id; /* of the points: a thread that was woken may have no record */
 	struct sampled_cpu *sampled_cpus; /* hash, while building */
 	uint64_t lost_records, lost_samples;
 	struct perf_record *thread_maps; /* owned, while building */

@@ -208,9 +208,9 @@ static struct transaction_track *find_transactions(struct cpu_event_sink *sink,
 	HASH_ADD_PTR(sink->transactions, thread, found);
 	if (thread)
 		snprintf(name, sizeof(name), "transactions of %d", thread->tid);
-	found->track =
-		ftf_thread_new(sink->tracks->writer, thread ? (uint32_t)thread->pid : UINT32_MAX,
-			       ftf_text(sink->tracks->writer, name));
+	found->track = ftf_thread_new(sink->tracks->writer,
+				      thread ? (uint32_t)thread->pid : sink->tracks->unknown,
+				      ftf_text(sink->tracks->writer, name));
 	return found;
 }
 

@@ -27,6 +27,7 @@ void event_output_init(struct event_output *output, const struct event_output_in
 	if (!input->writer)
 		return;
 	event_tracks_init(&output->tracks, input->writer, input->timeline, input->filter);
+	output->tracks.unknown = input->facts.free_id;
 	cpu_event_sink_init(&output->sink, &output->tracks, input->info);
 	output->pebs = (struct pebs_events){ .tracks = &output->tracks,
 					     .file = input->file,
@@ -183,7 +184,7 @@ static void write_tracks(struct event_output *output, uint64_t begin, uint64_t e
 	}
 	first_record = write_records(output);
 	if (begin || first_record)
-		wall_clock_write(output->input.writer, output->input.wall_base,
+		wall_clock_write(output->input.writer, output->input.facts.wall_base,
 				 begin ? begin : first_record);
 }
 

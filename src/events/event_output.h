@@ -16,6 +16,7 @@
 #include "src/events/hit_output.h"
 #include "src/events/initial_state.h"
 #include "src/events/pebs_events.h"
+#include "src/formats/output_format.h"
 #include "src/select/event_filter.h"
 
 struct resolver;
@@ -30,8 +31,8 @@ struct event_output_input {
 	struct thread_stacks *stacks; /* NULL: leave the marks among calls out */
 	struct resolver *resolver;
 	struct diag *diag;
-	bool samples;       /* show them */
-	uint64_t wall_base; /* ns since 1970 at perf's time 0, or WALL_BASE_UNKNOWN */
+	bool samples; /* show them */
+	struct trace_facts facts;
 };
 
 struct event_output {

@@ -62,7 +62,7 @@ struct ftf_thread event_tracks_thread(struct event_tracks *tracks, const struct 
 	struct ftf_thread track;
 
 	if (!thread)
-		return ftf_thread(tracks->writer, UINT32_MAX, UINT32_MAX);
+		return ftf_thread(tracks->writer, tracks->unknown, tracks->unknown);
 	track = ftf_thread(tracks->writer, (uint32_t)thread->pid, (uint32_t)thread->tid);
 	if (thread->tid && !tracks->named[thread->index])
 		name_thread(tracks, thread, track);

@@ -48,6 +48,7 @@ struct event_tracks {
 	const struct event_filter *filter; /* borrowed */
 	bool *named;                       /* owned; by thread index */
 	struct cpu_track *cpus;            /* owned: hash by cpu */
+	uint32_t unknown;                  /* the id of unknown processes and threads */
 	uint64_t group;                    /* the process of the CPUs' tracks; 0: none yet */
 };
 

@@ -47,6 +47,19 @@ enum format_overlays {
 
 #define WALL_BASE_UNKNOWN UINT64_MAX
 
+/* What a trace of an input says beside its slices, known before the first of them. */
+struct trace_facts {
+	uint64_t wall_base; /* ns since 1970 at the events' time 0, or WALL_BASE_UNKNOWN */
+	/*
+	 * An id that no process or thread of the input has, and none above it: of what has no id,
+	 * and from the next one on, of tracks that are no threads.
+	 */
+	uint32_t free_id;
+};
+
+/* The lowest id that no process or thread of Linux has: PID_MAX_LIMIT of linux/threads.h. */
+#define TRACE_FREE_ID_UNKNOWN (UINT32_C(1) << 22)
+
 /* What a format is opened with; all is borrowed until release. */
 struct format_request {
 	const struct options *options;
@@ -54,7 +67,7 @@ struct format_request {
 	struct output *output;
 	FILE *text; /* into `output`; NULL for a format of DEFAULT_FILE or DEFAULT_NONE */
 	struct name_table *names;
-	uint64_t wall_base; /* ns since 1970 at the events' time 0, or WALL_BASE_UNKNOWN */
+	struct trace_facts facts;
 };
 
 /* An output that is being written: the first member of each format's own struct. */

@@ -7,11 +7,9 @@
 void overlay_trace_init(struct overlay_trace *trace, struct ftf_writer *writer,
 			struct output *output, struct diag *diag)
 {
-	*trace = (struct overlay_trace){ .writer = writer,
-					 .output = output,
-					 .diag = diag,
-					 .next_tid = OVERLAY_FIRST_TID,
-					 .next_id = 1 };
+	*trace = (struct overlay_trace){
+		.writer = writer, .output = output, .diag = diag, .next_id = 1
+	};
 }
 
 bool overlay_trace_is_full(struct overlay_trace *trace)
@@ -23,7 +21,7 @@ bool overlay_trace_is_full(struct overlay_trace *trace)
 struct ftf_thread overlay_trace_track(struct overlay_trace *trace, int32_t pid, const char *name,
 				      uint32_t *tid)
 {
-	uint32_t id = trace->next_tid++;
+	uint32_t id = (uint32_t)ftf_id_new(trace->writer);
 	struct ftf_thread track = ftf_thread(trace->writer, (uint32_t)(pid < 0 ? 0 : pid), id);
 
 	if (tid)

@@ -24,13 +24,9 @@ struct overlay_trace {
 	struct ftf_writer *writer; /* borrowed */
 	struct output *output;     /* borrowed: what it writes to */
 	struct diag *diag;         /* borrowed */
-	uint32_t next_tid;         /* of tracks other than threads */
 	uint64_t next_id;          /* of arrows and async slices */
 	uint64_t slices;           /* written up to now */
 };
-
-/* Ids of tracks begin here: no thread of Linux has one so high. */
-#define OVERLAY_FIRST_TID 20000000u
 
 /* `writer`, the output that it writes to, and `diag` are borrowed until the last use. */
 void overlay_trace_init(struct overlay_trace *trace, struct ftf_writer *writer,

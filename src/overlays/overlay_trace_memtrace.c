@@ -376,8 +376,8 @@ static void intern_names(struct memtrace_trace *trace)
 	trace->object = ftf_text(writer, "object");
 	trace->block = ftf_text(writer, "block");
 	/* Counters belong to the process; their thread shows nothing. */
-	trace->counters = ftf_thread(writer, (uint32_t)(trace->pid < 0 ? 0 : trace->pid),
-				     trace->overlays->next_tid++);
+	trace->counters =
+		ftf_thread(writer, (uint32_t)(trace->pid < 0 ? 0 : trace->pid), ftf_id_new(writer));
 }
 
 static void add_text(struct event_record *record, const char *name, const char *text)

@@ -99,8 +99,28 @@ void overlays_write(struct overlays *overlays, struct ftf_writer *writer, struct
 	overlays->slices = trace.slices;
 }
 
+int32_t overlays_highest_id(const struct overlays *overlays)
+{
+	int32_t highest = 0;
+
+	for (size_t i = 0; i < overlays->count; i++) {
+		const struct overlay_input *input = &overlays->inputs[i];
+
+		if (input->pid > highest)
+			highest = input->pid;
+		for (size_t k = 0; k < input->tid_count; k++)
+			if (input->tids[k].tid > highest)
+				highest = input->tids[k].tid;
+	}
+	return highest;
+}
+
 static int write_alone(struct overlays *overlays, struct name_table *names, struct error *err)
 {
+	const struct trace_facts facts = {
+		overlay_clock_wall_alone(&overlays->clocks, overlays->inputs, overlays->count),
+		(uint32_t)overlays_highest_id(overlays) + 1
+	};
 	struct ftf_sink sink;
 	struct output output;
 	int status;
@@ -108,9 +128,7 @@ static int write_alone(struct overlays *overlays, struct name_table *names, stru
 	if (output_open(&output, overlays->options->output, err) < 0)
 		return -1;
 	output_limit(&output, overlays->options->max_output, false);
-	ftf_sink_init(
-		&sink, &output, names, overlays->options,
-		overlay_clock_wall_alone(&overlays->clocks, overlays->inputs, overlays->count));
+	ftf_sink_init(&sink, &output, names, overlays->options, &facts);
 	overlays_write(overlays, sink.writer, &output, NULL);
 	overlays->output_cut = output.cut;
 	sink.others = overlays->slices;

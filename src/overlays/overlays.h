@@ -48,6 +48,9 @@ void overlays_write(struct overlays *overlays, struct ftf_writer *writer, struct
 uint64_t overlays_wall_base(const struct overlays *overlays,
 			    const struct overlay_recording *recording);
 
+/* Returns the highest id that an overlay names a process or thread by; 0: there is none. */
+int32_t overlays_highest_id(const struct overlays *overlays);
+
 /* Print all events of all overlays (overlay_print.h), each below its path if there are several. */
 void overlays_print(struct overlays *overlays, FILE *out);
 

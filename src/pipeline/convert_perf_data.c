@@ -44,7 +44,7 @@ struct conversion {
 	struct event_output events;
 	struct overlays overlays;
 	struct overlay_calls overlay_calls; /* empty if there are no overlays */
-	uint64_t wall_base;                 /* of the formats' requests */
+	struct trace_facts facts;           /* of the formats' requests */
 	struct thread_output *threads;      /* owned; by thread index, the last of unknown ones */
 	size_t thread_count;                /* without unknown ones */
 	const struct thread *last_thread;   /* of the last event; NULL: unknown, or none */
@@ -157,7 +157,7 @@ static void open_events(struct conversion *c, struct name_table *names)
 		.resolver = &c->recording.resolver,
 		.diag = c->diag,
 		.samples = !c->options->no_samples,
-		.wall_base = c->wall_base,
+		.facts = c->facts,
 	};
 
 	event_output_init(&c->events, &input, names);
@@ -426,6 +426,15 @@ static int open_mode(struct conversion *c, struct error *err)
 	return 0;
 }
 
+/* Tracks that are no threads have ids above those of all threads, as Perfetto sorts by id. */
+static uint32_t find_free_id(const struct conversion *c)
+{
+	int32_t threads = timeline_highest_id(c->recording.timeline);
+	int32_t others = overlays_highest_id(&c->overlays);
+
+	return (uint32_t)(threads > others ? threads : others) + 1;
+}
+
 static int open_conversion(struct conversion *c, struct name_table *names, struct error *err)
 {
 	struct perf_recording *recording = &c->recording;
@@ -443,9 +452,10 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 		overlay_calls_init(&c->overlay_calls, names);
 	if (open_mode(c, err) < 0 || overlays_open(&c->overlays, c->options, c->diag, err) < 0)
 		return -1;
-	c->wall_base = overlays_wall_base(&c->overlays, &overlaid);
+	c->facts = (struct trace_facts){ overlays_wall_base(&c->overlays, &overlaid),
+					 find_free_id(c) };
 	machine.mode = recording_mode(recording, c->options);
-	if (output_pipeline_open(&c->pipeline, c->options, &machine, c->wall_base, err) < 0 ||
+	if (output_pipeline_open(&c->pipeline, c->options, &machine, &c->facts, err) < 0 ||
 	    open_streams(c, err) < 0)
 		return -1;
 	open_stacks(c);

@@ -92,6 +92,7 @@ int convert_perf_script(const struct options *options, struct name_table *names,
 		.input_end = show_end,
 	};
 	struct callstack_options machine = { .mode = options->mode, .names = names, .diag = diag };
+	const struct trace_facts facts = { WALL_BASE_UNKNOWN, TRACE_FREE_ID_UNKNOWN };
 	FILE *in;
 	int status = -1;
 
@@ -103,8 +104,7 @@ int convert_perf_script(const struct options *options, struct name_table *names,
 		error_set(err, ERROR_UNSUPPORTED,
 			  "perf script text has no branches to decode: use --format=ftf, calls or "
 			  "slices");
-	else if (output_pipeline_open(&c.pipeline, options, &machine, WALL_BASE_UNKNOWN, err) ==
-		 0) {
+	else if (output_pipeline_open(&c.pipeline, options, &machine, &facts, err) == 0) {
 		script.machine = c.pipeline.machine;
 		status = feed_text(&c, in, &script, report, err);
 	}

@@ -60,7 +60,7 @@ static int open_output(struct output_pipeline *pipeline, struct error *err)
 }
 
 static int open_format(struct output_pipeline *pipeline, struct name_table *names,
-		       uint64_t wall_base, struct error *err)
+		       const struct trace_facts *facts, struct error *err)
 {
 	const struct format_request request = {
 		.options = pipeline->options,
@@ -68,7 +68,7 @@ static int open_format(struct output_pipeline *pipeline, struct name_table *name
 		.output = &pipeline->output,
 		.text = pipeline->text,
 		.names = names,
-		.wall_base = wall_base,
+		.facts = *facts,
 	};
 
 	if (!pipeline->format->open)
@@ -107,7 +107,7 @@ static void connect(struct output_pipeline *pipeline, struct diag *diag)
 }
 
 int output_pipeline_open(struct output_pipeline *pipeline, const struct options *options,
-			 const struct callstack_options *machine, uint64_t wall_base,
+			 const struct callstack_options *machine, const struct trace_facts *facts,
 			 struct error *err)
 {
 	struct callstack_options with_sink = *machine;
@@ -117,7 +117,7 @@ int output_pipeline_open(struct output_pipeline *pipeline, const struct options 
 		pipeline->format = options->format->split;
 	choose_filtered(pipeline);
 	if (open_output(pipeline, err) < 0 ||
-	    open_format(pipeline, machine->names, wall_base, err) < 0) {
+	    open_format(pipeline, machine->names, facts, err) < 0) {
 		output_pipeline_release(pipeline);
 		return -1;
 	}

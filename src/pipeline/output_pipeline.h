@@ -50,12 +50,11 @@ struct output_pipeline {
 
 /*
  * Open the stages of the options' format; `machine` has mode, names and diag;
- * `wall_base` is ns since 1970 at the events' time 0, or WALL_BASE_UNKNOWN.
  * All is borrowed until release.
  * Returns 0; -1 with err filled, and no output is left.
  */
 int output_pipeline_open(struct output_pipeline *pipeline, const struct options *options,
-			 const struct callstack_options *machine, uint64_t wall_base,
+			 const struct callstack_options *machine, const struct trace_facts *facts,
 			 struct error *err);
 
 /*

@@ -118,7 +118,10 @@ says_what_perfetto_shows() {
 }
 
 other_threads_are_in_the_trace() {
-	"$ftfdump" --slices "$work/dir/call-001.ftf" | awk '$1 !~ /^10000000/ { print $1 }' | sort -u >"$work/threads"
+	"$ftfdump" --names "$work/dir/call-001.ftf" | sed -n 's/^process \([0-9]*\) CPUs$/\1/p' >"$work/group"
+	"$ftfdump" --slices "$work/dir/call-001.ftf" |
+		awk 'NR == FNR { group[$1]; next } !(substr($1, 1, index($1, "/") - 1) in group) { print $1 }' \
+			"$work/group" - | sort -u >"$work/threads"
 	[ "$(wc -l <"$work/threads")" -eq 2 ] || { cat "$work/threads"; return 1; }
 }
 

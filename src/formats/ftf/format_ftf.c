@@ -17,7 +17,7 @@ static struct format_output *open_ftf(const struct format_request *request, stru
 
 	(void)err;
 	ftf_sink_init(&made->ftf, request->output, request->names, request->options,
-		      request->wall_base);
+		      &request->facts);
 	if (request->options->stamp)
 		ftf_sink_note(&made->ftf, FTF_STAMP_NAME, request->options->stamp);
 	made->output.sink = ftf_sink_slices(&made->ftf);

@@ -38,17 +38,21 @@ static void *resize(void *context, void *memory, size_t size)
 }
 
 void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_table *names,
-		   const struct options *options, uint64_t wall_base)
+		   const struct options *options, const struct trace_facts *facts)
 {
 	struct ftf_destination to;
 	const struct ftf_allocator allocator = { .resize = resize };
 	const struct ftf_options writer = {
 		.provider = "ptrace2ftf",
-		.clock = { .has_base = wall_base != WALL_BASE_UNKNOWN, .base_time = wall_base },
+		.clock = { .has_base = facts->wall_base != WALL_BASE_UNKNOWN,
+			   .base_time = facts->wall_base },
 		.allocator = &allocator,
+		.first_new_id = (uint64_t)facts->free_id + 1,
 	};
 
-	*ftf = (struct ftf_sink){ .level = options->args, .sites = { .names = names } };
+	*ftf = (struct ftf_sink){ .level = options->args,
+				  .unknown = facts->free_id,
+				  .sites = { .names = names } };
 	slice_names_init(&ftf->names, names, options->stacks);
 	ftf_fit_init(&ftf->fit, output, selection_fit_limit(&options->select),
 		     options->args != OPTION_ARGS_NONE);
@@ -112,14 +116,15 @@ static inline struct ftf_thread ftf_thread_of(const struct track *track)
 /* Before its first slice, a track's names are written. */
 static void announce(struct ftf_sink *ftf, struct track *track)
 {
+	const uint32_t pid = track->pid < 0 ? ftf->unknown : (uint32_t)track->pid;
+	const uint32_t tid = track->tid < 0 ? ftf->unknown : (uint32_t)track->tid;
+
 	if (track->announced)
 		return;
-	track->writer_thread =
-		ftf_thread(ftf->writer, (uint32_t)track->pid, (uint32_t)track->tid).id;
+	track->writer_thread = ftf_thread(ftf->writer, pid, tid).id;
 	track->announced = true;
 	if (track->process_name)
-		ftf_process_name(ftf->writer, (uint32_t)track->pid,
-				 ftf_text(ftf->writer, track->process_name));
+		ftf_process_name(ftf->writer, pid, ftf_text(ftf->writer, track->process_name));
 	if (track->thread_name)
 		ftf_thread_name(ftf->writer, ftf_thread_of(track),
 				ftf_text(ftf->writer, track->thread_name));

@@ -19,6 +19,8 @@
 #include "src/slices/slice_sink.h"
 #include "writer/ftf.h"
 
+struct trace_facts;
+
 /* The name of the blob with options->stamp. */
 #define FTF_STAMP_NAME "ptrace2ftf"
 
@@ -28,6 +30,7 @@ struct ftf_sink {
 	uint64_t slices; /* begun up to now */
 	uint64_t others; /* begun by others who use `writer`; to be set before closing */
 	struct ftf_fit fit;
+	uint32_t unknown;       /* the id of processes and threads that have none */
 	enum option_args level; /* of the arguments */
 	struct call_sites sites;
 	struct slice_files files;
@@ -40,10 +43,9 @@ struct ftf_sink {
 
 /*
  * Start a trace in `output`; it and `names` are borrowed until ftf_sink_release().
- * `wall_base`: ns since 1970 at the events' time 0, or WALL_BASE_UNKNOWN.
  */
 void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_table *names,
-		   const struct options *options, uint64_t wall_base);
+		   const struct options *options, const struct trace_facts *facts);
 
 /* Put a text into the trace as a blob, which viewers skip; at its start to be found there. */
 void ftf_sink_note(struct ftf_sink *ftf, const char *name, const char *text);

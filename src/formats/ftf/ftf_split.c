@@ -33,7 +33,7 @@ struct ftf_split {
 	const struct options *options; /* borrowed */
 	struct name_table *names;      /* borrowed */
 	const char *path;              /* borrowed: of the whole */
-	uint64_t wall_base;            /* of the request */
+	struct trace_facts facts;      /* of the request */
 	struct slice_store store;
 	struct slice_sink sink;      /* gets the stored slices */
 	struct slice_sink part_sink; /* of `ftf` */
@@ -91,7 +91,7 @@ static void begin_part(struct ftf_split *split, uint64_t time)
 		output_limit(&split->part, split->options->max_output, false);
 		split->limit = split->part.limit;
 	}
-	ftf_sink_init(&split->ftf, &split->part, split->names, split->options, split->wall_base);
+	ftf_sink_init(&split->ftf, &split->part, split->names, split->options, &split->facts);
 	split->part_sink = ftf_sink_slices(&split->ftf);
 	split->open = true;
 	split->part_begin = time;
@@ -286,7 +286,7 @@ static struct format_output *open_split(const struct format_request *request, st
 	split->options = request->options;
 	split->names = request->names;
 	split->path = request->path;
-	split->wall_base = request->wall_base;
+	split->facts = request->facts;
 	split->all = request->output;
 	split->sink = (struct slice_sink){ .events = split_events, .context = split };
 	if (slice_store_init(&split->store, request->names, err) < 0) {

@@ -101,7 +101,7 @@ START_TEST(a_sleep_is_a_slice_of_the_cpu_with_its_hints)
 	pt_packets_fup(&packets, SAMPLE_LEAF);
 	pt_packets_pgd(&packets, 0);
 	finish(engines[_i]);
-	EXPECT(1, slices, _i ? " C-state 3 " : "10000000/10000001 0 1000100 1005000 C-state 3 ",
+	EXPECT(1, slices, _i ? " C-state 3 " : "1236/1237 0 1000100 1005000 C-state 3 ",
 	       "cstate=3 sub_cstate=1 hints=0x20 extensions=0x1 last_cstate=3 deepest_cstate=4 "
 	       "wake=interrupt");
 	/* One FUP is of both packets, and the next is an interrupt's. */
@@ -1040,7 +1040,7 @@ START_TEST(samples_of_other_events_are_instants_of_their_thread)
 	EXPECT(1, records, "instant 1234/1234 1000042 \"cycles:u\" category \"sample\" ",
 	       "period=4000 address=0x401023 function=work data_address=0xdada cpu=0");
 	/* The idle thread's are of the CPU. */
-	EXPECT(1, records, "instant 10000000/10000001 1000043 \"cycles:u\"", "");
+	EXPECT(1, records, "instant 1236/1237 1000043 \"cycles:u\"", "");
 }
 END_TEST
 
@@ -1170,8 +1170,8 @@ START_TEST(what_perf_lost_is_marked_where_it_was_lost)
 	perf_data_add_record(&data, PERF_RECORD_LOST_SAMPLES, 0, &lost_samples,
 			     sizeof(lost_samples));
 	finish("");
-	EXPECT(1, records, "instant 10000000/10000001 1000007 \"[lost records]\"", "count=17");
-	EXPECT(1, records, "instant 10000000/10000001 1000007 \"[lost samples]\"", "count=5");
+	EXPECT(1, records, "instant 1236/1237 1000007 \"[lost records]\"", "count=17");
+	EXPECT(1, records, "instant 1236/1237 1000007 \"[lost samples]\"", "count=5");
 	EXPECT(1, messages, "perf lost 17 records", "");
 	EXPECT(1, messages, "perf lost 5 samples", "");
 }

@@ -35,7 +35,9 @@ static void setup(void)
 
 static void start_with(const struct options *options)
 {
-	ftf_sink_init(&ftf, &output, &names, options, WALL_BASE_UNKNOWN);
+	const struct trace_facts facts = { WALL_BASE_UNKNOWN, 3 };
+
+	ftf_sink_init(&ftf, &output, &names, options, &facts);
 	sink = ftf_sink_slices(&ftf);
 }
 
@@ -183,6 +185,33 @@ START_TEST(magic_trace_puts_words_behind_the_name_of_an_inferred_slice)
 END_TEST
 
 /* Code without a name is one symbol; more places than are kept. */
+/* The highest id of the input is 2. */
+START_TEST(what_has_no_id_gets_the_next_and_new_tracks_those_behind_it)
+{
+	struct error err = { 0 };
+	struct trace_reader reader;
+	struct trace_record record;
+	int events = 0;
+
+	track.pid = track.tid = -1;
+	start(OPTION_ARGS_NONE);
+	ck_assert_uint_eq(ftf_id_new(ftf.writer), 4);
+	ck_assert_uint_eq(ftf_id_new(ftf.writer), 5);
+	begin(1, &outer);
+	end(2);
+	read_back(&reader);
+	while (trace_reader_next(&reader, &record, &err) == 1) {
+		if (record.kind != TRACE_EVENT)
+			continue;
+		events++;
+		ck_assert_uint_eq(record.thread.pid, 3);
+		ck_assert_uint_eq(record.thread.tid, 3);
+	}
+	trace_reader_close(&reader);
+	ck_assert_int_eq(events, 1);
+}
+END_TEST
+
 START_TEST(each_slice_of_a_symbol_has_its_own_address)
 {
 	const uint64_t places = 10000;
@@ -300,6 +329,7 @@ int main(void)
 	tcase_add_test(all, costs_are_arguments_of_the_end);
 	tcase_add_test(all, a_mark_in_a_slice_is_an_instant_after_its_beginning);
 	tcase_add_test(all, magic_trace_puts_words_behind_the_name_of_an_inferred_slice);
+	tcase_add_test(all, what_has_no_id_gets_the_next_and_new_tracks_those_behind_it);
 	tcase_add_test(all, each_slice_of_a_symbol_has_its_own_address);
 	tcase_add_loop_test(all, edges_have_the_outcome_of_begins_and_ends_one_by_one, 0, 5);
 	suite_add_tcase(suite, all);

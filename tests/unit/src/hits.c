@@ -174,19 +174,19 @@ START_TEST(each_event_has_a_track_of_its_hits)
 {
 	record_hits();
 	finish("");
-	EXPECT(1, records, "id 10000002 \"hits\"", "");
-	EXPECT(1, records, "\"mem:0x401020:x\" process=10000002", "");
-	EXPECT(1, records, "\"probe_sample:leaf\" process=10000002", "");
+	EXPECT(1, records, "id 1238 \"hits\"", "");
+	EXPECT(1, records, "\"mem:0x401020:x\" process=1238", "");
+	EXPECT(1, records, "\"probe_sample:leaf\" process=1238", "");
 	EXPECT(4, records, "category \"hit\"", "");
-	EXPECT(1, records, "instant 10000002/10000003 1000060 \"hit work\" category \"hit\"",
+	EXPECT(1, records, "instant 1238/1239 1000060 \"hit work\" category \"hit\"",
 	       " timestamp=1000060 tid=1234 ip=0x401020 rdi=0x7 rsi=0xffffffffffffffff\n");
-	EXPECT(1, records, "instant 10000002/10000003 1000400 \"hit work\"", " rdi=0x9 rsi=0x8\n");
+	EXPECT(1, records, "instant 1238/1239 1000400 \"hit work\"", " rdi=0x9 rsi=0x8\n");
 	/* An argument may have the name of a hit's own. */
-	EXPECT(1, records, "instant 10000002/10000004 1000120 \"hit leaf\" category \"hit\"",
+	EXPECT(1, records, "instant 1238/1240 1000120 \"hit leaf\" category \"hit\"",
 	       " timestamp=1000120 tid=1234 ip=0x401040 n=-5 flags=0xbeef text=hello "
 	       "list={1,2,250} tid_=99\n");
 	/* It is of the function that returned. */
-	EXPECT(1, records, "instant 10000002/10000005 1000380 \"hit work\"",
+	EXPECT(1, records, "instant 1238/1241 1000380 \"hit work\"",
 	       " ip=0x401005 result=0x77 bytes={0x10,0xff}\n");
 	/* In the thread each is a sample like those of other events. */
 	EXPECT(4, records, "instant 1234/1234 ", "category \"sample\"");
@@ -264,7 +264,7 @@ START_TEST(text_of_perf_has_the_same_hits)
 	ck_assert_msg(strcmp(records, expected) == 0, "%s\nof\n%s", records, messages);
 	run(messages, "rm %s/perf.data && mv %s/text %s/perf.data", place, place, place);
 	convert("", "--input=perf-script");
-	EXPECT(1, records, "instant 10000000/10000001 1000060 \"hit work\" category \"hit\"",
+	EXPECT(1, records, "instant 4194305/4194306 1000060 \"hit work\" category \"hit\"",
 	       " timestamp=1000060 tid=1234 ip=0x401020\n");
 	EXPECT(1, records, " 1000120 \"hit leaf\" category \"hit\"",
 	       " ip=0x401040 n=-5 flags=0xbeef text=hello list={1,2,250} tid_=99\n");
@@ -402,11 +402,11 @@ START_TEST(a_snapshot_lasts_since_the_time_passed_to_it)
 	EXPECT(1, records, " 1000020 1000100 \"hit magic_trace_stop_indicator\"",
 	       " timestamp_passed=1000020 arg=42 timestamp=1000100 tid=1234 ip=0x401020 ");
 	/* Perfetto drops what is partly in another, so it begins where that ends. */
-	EXPECT(1, records, "complete 10000002/10000003 1000100 1000200 ",
+	EXPECT(1, records, "complete 1238/1239 1000100 1000200 ",
 	       " timestamp_passed=1000060 arg=-2 ");
-	EXPECT(1, records, "instant 10000002/10000003 1000300 ", " timestamp_passed=0 arg=1 ");
-	EXPECT(1, records, "instant 10000002/10000003 1000400 ", " timestamp_passed=1000900 ");
-	EXPECT(1, records, "instant 10000002/10000003 1000500 ", " timestamp_passed=999100 ");
+	EXPECT(1, records, "instant 1238/1239 1000300 ", " timestamp_passed=0 arg=1 ");
+	EXPECT(1, records, "instant 1238/1239 1000400 ", " timestamp_passed=1000900 ");
+	EXPECT(1, records, "instant 1238/1239 1000500 ", " timestamp_passed=999100 ");
 }
 END_TEST
 

@@ -384,6 +384,20 @@ START_TEST(wakings_are_wakeup_records_once_each)
 }
 END_TEST
 
+/* The woken thread has no other record; behind its id comes that of what has none. */
+START_TEST(tracks_have_no_id_of_a_thread_that_was_woken_only)
+{
+	begin();
+	add_event(NEW_ID);
+	set_formats(switch_format);
+	add_switches();
+	add_wakeup(NEW_ID, &(struct when){ 1000300, SAMPLE_PID, 0 }, 2000, 3);
+	finish("");
+	expect(1, records, "thread 2000 waker=1234");
+	expect(1, records, "id 2002 \"CPUs\"");
+}
+END_TEST
+
 /* Other kernels put them elsewhere (5.14: common fields; some have more of them). */
 START_TEST(fields_are_where_the_format_has_them)
 {
@@ -464,6 +478,7 @@ int main(void)
 	tcase_add_test(all, formats_in_a_stream_are_read_too);
 	tcase_add_test(all, a_switch_that_a_record_has_too_is_shown_once);
 	tcase_add_loop_test(all, wakings_are_wakeup_records_once_each, 0, 2);
+	tcase_add_test(all, tracks_have_no_id_of_a_thread_that_was_woken_only);
 	tcase_add_test(all, fields_are_where_the_format_has_them);
 	tcase_add_loop_test(all, without_a_format_a_switch_is_a_sample, 0, 2);
 	tcase_add_test(all, damaged_formats_do_no_harm);

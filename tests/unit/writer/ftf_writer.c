@@ -576,7 +576,7 @@ static int keep_piece(void *context, const void *bytes, size_t size)
 START_TEST(a_trace_is_appended_flushed_and_passed_to_another_destination)
 {
 	static size_t first = 0, second = 1;
-	const struct ftf_options options = { "p", { 3000000000, true, 17, 1700 }, true, NULL };
+	const struct ftf_options options = { "p", { 3000000000, true, 17, 1700 }, true, NULL, 77 };
 	struct ftf_event event = { .time = 5 };
 	struct ftf_writer *writer = ftf_open_destination(
 		&(struct ftf_destination){ keep_piece, &first }, &options, NULL);
@@ -585,6 +585,7 @@ START_TEST(a_trace_is_appended_flushed_and_passed_to_another_destination)
 	event.name = ftf_name(writer, "func", 4);
 	ck_assert_mem_eq(ftf_name_text(writer, event.name, &length), "func", 4);
 	ck_assert_uint_eq(length, 4);
+	ck_assert_uint_eq(ftf_id_new(writer), 77);
 	event.thread = ftf_thread(writer, 10, 11);
 	ftf_instant(writer, &event);
 	ck_assert_uint_eq(piece_words[0], 0);
