@@ -57,6 +57,8 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/format_functions.c \
 	src/formats/answers/format_outliers.c \
 	src/formats/format_slices.c \
+	src/formats/answers/chosen_calls.c src/formats/answers/chosen_calls.h \
+	src/formats/answers/format_histogram.c \
 	src/formats/answers/format_slowest.c \
 	src/formats/format_speedscope.c \
 	src/formats/format_svg.c \

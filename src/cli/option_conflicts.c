@@ -42,10 +42,10 @@ static void refuse_outliers(struct argp_state *state, const struct options *opti
 
 	if (!outliers && (has_option(options, "slow") || options->pair.given))
 		argp_error(state, "--slow and --pair are of --format=outliers");
-	if (!outliers)
-		return;
-	if (!options->select.symbols.count && !options->select.dsos.count)
-		argp_error(state, "--format=outliers needs the functions: --symbol=GLOB");
+	if ((outliers || options->format == &format_histogram) && !options->select.symbols.count &&
+	    !options->select.dsos.count)
+		argp_error(state, "--format=%s needs the functions: --symbol=GLOB",
+			   options->format->name);
 	if (options->slow.has_bound && options->pair.given)
 		argp_error(state, "--slow and --pair exclude each other");
 }

@@ -163,7 +163,7 @@ const struct option_spec option_specs[] = {
 	  .help = "ftf (default, unless -o's suffix says otherwise); branches: a line per branch, as perf script prints it; calls: "
 		  "begins and ends of slices in the order found; slices: a line per finished "
 		  "slice; events: a line per hit, and per event of the overlays; folded: call "
-		  "stacks with their own time, for flame graphs; functions: a table; outliers: why the slow "
+		  "stacks with their own time, for flame graphs; functions: a table; histogram: how long the calls of --symbol take; outliers: why the slow "
 		  "calls of --symbol are slow; chrome and "
 		  "speedscope: JSON for these viewers; svg: a picture of the busiest thread; "
 		  "none: decode only" },

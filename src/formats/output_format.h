@@ -130,6 +130,7 @@ struct output_format {
 	FORMAT(events)                                                                             \
 	FORMAT(folded)                                                                             \
 	FORMAT(functions)                                                                          \
+	FORMAT(histogram)                                                                          \
 	FORMAT(outliers)                                                                           \
 	FORMAT(chrome)                                                                             \
 	FORMAT(speedscope)                                                                         \

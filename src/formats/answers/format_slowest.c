@@ -30,8 +30,8 @@ static struct format_output *open_slowest(const struct format_request *request, 
 	(void)err;
 	slow_calls_init(&slowest->calls, &request->options->select, &request->options->slow);
 	slowest->output.text = request->text;
-	slowest->output.slices = &slowest->calls.slices;
-	slowest->output.sink = slowest->calls.sink;
+	slowest->output.slices = &slowest->calls.chosen.slices;
+	slowest->output.sink = slowest->calls.chosen.sink;
 	return &slowest->output;
 }
 
@@ -41,17 +41,17 @@ static const char *short_text(char text[SHORT_TIME_SIZE], uint64_t ns)
 	return text;
 }
 
-static const char *thread_name(const struct slow_call *call)
+static const char *thread_name(const struct chosen_call *call)
 {
 	return call->track->thread_name ? call->track->thread_name : "";
 }
 
-static bool is_whole(const struct slow_call *call)
+static bool is_whole(const struct chosen_call *call)
 {
 	return call->begin_seen && call->end_seen;
 }
 
-static void print_call(size_t rank, const struct slow_call *call, int width, FILE *out)
+static void print_call(size_t rank, const struct chosen_call *call, int width, FILE *out)
 {
 	char duration[SHORT_TIME_SIZE], untraced[SHORT_TIME_SIZE];
 
@@ -71,7 +71,7 @@ static void print_table(const struct slow_calls *calls, FILE *out)
 	int width = (int)strlen("thread");
 
 	for (size_t i = 0; i < calls->count; i++) {
-		const struct slow_call *call = &calls->calls[i];
+		const struct chosen_call *call = &calls->calls[i];
 		int used = (int)strlen(thread_name(call)) +
 			   snprintf(NULL, 0, "/%" PRId32, call->track->tid);
 
@@ -154,7 +154,7 @@ static json_t *packed(json_t *value)
 	return value;
 }
 
-static json_t *call_json(const struct slow_call *call)
+static json_t *call_json(const struct chosen_call *call)
 {
 	const struct symbol *symbol = call->symbol;
 	const struct track *track = call->track;

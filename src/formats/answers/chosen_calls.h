@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Finds the calls of the functions of --symbol and --dso.
+ *
+ * A sink of slices in program order.  Of a recursion the outermost call counts.  Memory grows
+ * with the functions, threads and open calls only.
+ */
+#ifndef SRC_FORMATS_ANSWERS_CHOSEN_CALLS_H
+#define SRC_FORMATS_ANSWERS_CHOSEN_CALLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "base/tables/direct_cache.h"
+#include "src/options/selection.h"
+#include "src/select/file_verdicts.h"
+#include "src/select/name_verdicts.h"
+#include "src/slices/pair_table.h"
+#include "src/slices/slice_sink.h"
+#include "src/slices/track.h"
+
+struct chosen_track;
+
+struct chosen_call {
+	const struct symbol *symbol; /* borrowed */
+	const struct track *track;   /* borrowed: the thread */
+	uint64_t begin, duration;    /* ns */
+	uint64_t insns;              /* executed in it */
+	uint64_t untraced;           /* ns of it in system calls, other processes and the like */
+	bool begin_seen, end_seen;   /* else the duration is the least that it can be */
+};
+
+/* A chosen call has ended; it is borrowed for the call. */
+typedef void chosen_call_ended(void *context, const struct chosen_call *call);
+
+struct chosen_calls {
+	struct slice_sink sink; /* its tracks are struct track */
+	chosen_call_ended *ended;
+	void *context; /* of it */
+	struct name_verdicts names;
+	struct file_verdicts files;
+	struct direct_cache verdicts; /* of struct choice_slot: by symbol */
+	struct chosen_track *tracks;  /* owned; by index of the track */
+	size_t track_room;
+	struct pair_table recursions; /* of (index of track, id of name): place in open_counts */
+	uint32_t *open_counts;        /* owned: open calls of this function on this track */
+	size_t open_room;
+	uint64_t slices; /* that came */
+	uint64_t count;  /* chosen calls that have ended */
+};
+
+/* `selection` and `context` are borrowed.  The calls borrow themselves: they must not move. */
+void chosen_calls_init(struct chosen_calls *calls, const struct selection *selection,
+		       chosen_call_ended *ended, void *context);
+
+/* All slices have come: warn (`diag` may be NULL) if there were no chosen calls. */
+void chosen_calls_warn(const struct chosen_calls *calls, struct diag *diag);
+
+/* Idempotent, also on zeroed memory. */
+void chosen_calls_release(struct chosen_calls *calls);
+
+#endif
