@@ -43,6 +43,7 @@ bool clock_offsets_read(struct clock_offsets *offsets, const char *text)
 void options_release(struct options *options)
 {
 	selection_release(&options->select);
+	free(options->fail_if.patterns);
 	for (int i = 0; i < options->word_count; i++)
 		free(options->words[i]);
 	free(options->words);
