@@ -19,31 +19,24 @@ compare() { # OPTIONS...
 	status=$?
 }
 
-# "FUNCTION CALLS OWN ALL" of a version: instructions without and with those of callees.
+# "FUNCTION CALLS INSTRUCTIONS" of a version, with those of callees.
 true_counts() { # VERSION
-	sort -k 3,3n -k 2,2n -k 4,4nr "$work/$1/truth.counts" | awk '{
-		sub("insns=", "", $NF)
-		open[$2 + 0] = $5
-		own[$5] += $NF
-		if ($2 + 0)
-			own[open[$2 - 1]] -= $NF
-		all[$5] += $NF
-		calls[$5]++
-	}
-	END {
-		for (f in calls)
-			if (f !~ /^\[/)
-				print f, calls[f], own[f], all[f]
-	}' | sort
+	awk '$5 !~ /^\[/ { sub("insns=", "", $NF); all[$5] += $NF; calls[$5]++ }
+		END { for (f in calls) print f, calls[f], all[f] }' "$work/$1/truth.counts" | sort
 }
-# The same of the JSON, of functions that are not recursive.
+# The same of the JSON, of functions that are not recursive; own instructions of all are the
+# outermost function's with its callees.
 our_counts() { # SIDE
 	python3 - "$1" "$work/json" <<-'END' | sort
 		import json, sys
-		for f in json.load(open(sys.argv[2]))["functions"]:
-		    side = f[sys.argv[1]]
-		    if side and not f["name"].startswith("["):
-		        print(f["name"], side["calls"], side["self_insns"], side["total_insns"])
+		sides = [(f["name"], f[sys.argv[1]]) for f in json.load(open(sys.argv[2]))["functions"] if f[sys.argv[1]]]
+		for name, side in sides:
+		    if not name.startswith("["):
+		        print(name, side["calls"], side["total_insns"])
+		own = {name: side["self_insns"] for name, side in sides}
+		all = {name: side["total_insns"] for name, side in sides}
+		assert sum(own.values()) == all["_start"], (sum(own.values()), all["_start"])
+		assert own["parse_word"] == all["parse_word"] and own["parse_line"] == all["parse_line"] - all["parse_word"]
 	END
 }
 counts_are_true() {

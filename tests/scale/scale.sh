@@ -125,7 +125,7 @@ tap_check "no format keeps its slices in memory" no_slices_in_memory
 # Each part is made and put into its place by name.
 many_parts() {
 	"$top_builddir/tests/sweep/make-hostile" parts "$work/parts" && mkdir "$work/split" || return 1
-	limited 4 "$program" -q --symfs="$work/parts" --split=10ns "$work/parts/perf.data" -o "$work/split/x.ftf" || return 1
+	limited 12 "$program" -q --symfs="$work/parts" --split=10ns "$work/parts/perf.data" -o "$work/split/x.ftf" || return 1
 	[ "$(ls -U "$work/split" | wc -l)" -eq 20000 ]
 }
 tap_check "20000 parts take time by their number" many_parts
