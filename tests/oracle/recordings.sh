@@ -307,12 +307,14 @@ tap_check "quipper, of a Skylake: what an erratum wrote is no damage" is_no_mism
 tap_check "quipper: a sound trace without any code" converts 2 --symfs="$work" "$recordings/quipper-4.14/perf.data"
 tap_check "quipper: one line names the missing files and their build ids" names_missing_files
 # perf reports a new core clock with the next branch or timing packet, so not the
-# last ones, and to the nearest MHz, as we do.
+# last ones, and to the nearest MHz; we have GHz with two decimals.
 clocks_as_perf() { # NAME
 	"$program" -q --no-warn "$recordings/$1/perf.data" -o "$work/out.ftf" || return 1
-	"$ftfdump" "$work/out.ftf" | awk '/ counter /{ print $4, $0 }' | sort -n | sed 's/.*value=//' >"$work/ours"
+	"$ftfdump" "$work/out.ftf" | awk '/ counter /{ print $4, $0 }' | sort -n | sed 's/.*value=//' |
+		awk '{ printf "%.0f\n", $1 * 100 }' >"$work/ours"
 	perf script -i "$recordings/$1/perf.data" --itrace=p -F event,synth 2>/dev/null |
-		sed -n 's/.*cbr: .*freq: *\([0-9]*\) MHz.*/\1/p' >"$work/perf"
+		sed -n 's/.*cbr: .*freq: *\([0-9]*\) MHz.*/\1/p' |
+		awk '{ print int(($1 + 5) / 10) }' >"$work/perf"
 	[ -s "$work/perf" ] && head -n "$(wc -l <"$work/perf")" "$work/ours" | cmp - "$work/perf"
 }
 if command -v perf >/dev/null; then
