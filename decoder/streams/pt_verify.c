@@ -138,7 +138,10 @@ struct comparison {
 	bool filtered;          /* recorded with an address filter */
 	uint64_t overflow_time; /* ns: of the last overflow, by libipt */
 	uint64_t period;        /* ns: greatest difference of times */
-	uint64_t apart;         /* ns: difference of the times of the branch before */
+	/* Of the last branches, those with the time `held` of libipt: */
+	uint64_t held;
+	uint64_t held_apart;      /* of which the times are more than `period` apart */
+	uint64_t held_most_apart; /* ns: greatest difference */
 	struct pt_verdict *verdict;
 };
 
@@ -268,8 +271,9 @@ static bool is_excused(struct comparison *c)
 }
 
 /*
- * Compare the times of a branch that both engines found.  They are counted with the next
- * branch, so that those of the last do not count.
+ * Compare the times of a branch that both engines found.  They are counted with the next branch
+ * that has another time by libipt, so that the last ones do not count, as direct
+ * branches behind the last packet have its time.
  */
 static void compare_times(struct comparison *c)
 {
@@ -283,10 +287,16 @@ static void compare_times(struct comparison *c)
 	if (b == c->overflow_time)
 		return;
 	c->verdict->branches++;
-	if (c->apart > c->verdict->most_apart)
-		c->verdict->most_apart = c->apart;
-	c->verdict->apart += c->apart > c->period;
-	c->apart = apart;
+	if (b != c->held) {
+		if (c->held_most_apart > c->verdict->most_apart)
+			c->verdict->most_apart = c->held_most_apart;
+		c->verdict->apart += c->held_apart;
+		c->held_apart = c->held_most_apart = 0;
+		c->held = b;
+	}
+	c->held_apart += apart > c->period;
+	if (apart > c->held_most_apart)
+		c->held_most_apart = apart;
 }
 
 /* Returns whether both streams are the same as far as both are sound. */

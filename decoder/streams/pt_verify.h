@@ -10,8 +10,8 @@
  * direct branch out of an address filter, whose ranges libipt does not get.
  *
  * Times, which each engine estimates between timing packets, may differ by an MTC period at
- * most.  The last branch of a piece is left out: libipt reads ahead, and may give it the time
- * of the next PSB.
+ * most.  The last packet's branches of a piece are left out: libipt reads ahead, and may give them
+ * the time of the next PSB.
  */
 #ifndef DECODER_ENGINE_LIBIPT_PT_VERIFY_H
 #define DECODER_ENGINE_LIBIPT_PT_VERIFY_H
