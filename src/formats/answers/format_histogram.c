@@ -140,12 +140,19 @@ static void print_bar(uint64_t count, uint64_t most, FILE *out)
 		putc(i < length ? '#' : ' ', out);
 }
 
+/* A part of the trace that is decoded by itself has other times, by about so much, ns. */
+static uint64_t margin_of(uint64_t resolution)
+{
+	return resolution ? resolution + 10000 : 10000000;
+}
+
 /* An example is ready for --time and --tid. */
 static void print_bucket(const struct function_calls *function, unsigned number, uint64_t most,
-			 FILE *out)
+			 uint64_t margin, FILE *out)
 {
 	const struct bucket *bucket = &function->buckets[number];
-	uint64_t end = bucket->begin + bucket->duration;
+	uint64_t begin = bucket->begin > margin ? bucket->begin - margin : 0;
+	uint64_t end = bucket->begin + bucket->duration + margin;
 	char from[SHORT_TIME_SIZE];
 
 	fprintf(out, "%10s %10" PRIu64 " %5.1f%% ", time_text(from, bucket_begin(number)),
@@ -153,11 +160,11 @@ static void print_bucket(const struct function_calls *function, unsigned number,
 	print_bar(bucket->count, most, out);
 	fprintf(out,
 		" --time=%" PRIu64 ".%09" PRIu64 ",%" PRIu64 ".%09" PRIu64 " --tid=%" PRId32 "\n",
-		bucket->begin / 1000000000, bucket->begin % 1000000000, end / 1000000000,
-		end % 1000000000, bucket->example->tid);
+		begin / 1000000000, begin % 1000000000, end / 1000000000, end % 1000000000,
+		bucket->example->tid);
 }
 
-static void print_buckets(const struct function_calls *function, FILE *out)
+static void print_buckets(const struct function_calls *function, uint64_t margin, FILE *out)
 {
 	unsigned first = bucket_of(function->durations.min);
 	unsigned last = bucket_of(function->durations.max);
@@ -168,18 +175,18 @@ static void print_buckets(const struct function_calls *function, FILE *out)
 	fprintf(out, "%10s %10s %6s %-*s example\n", "from", "calls", "share", BAR_MOST, "");
 	for (unsigned i = first; i <= last; i++) {
 		if (function->buckets[i].count)
-			print_bucket(function, i, most, out);
+			print_bucket(function, i, most, margin, out);
 	}
 }
 
-static void print_function(const struct function_calls *function, FILE *out)
+static void print_function(const struct function_calls *function, uint64_t margin, FILE *out)
 {
 	const struct durations *all = &function->durations;
 	char text[SHORT_TIME_SIZE];
 
 	escaped_text_print(function->name->text, function->name->length, out);
 	putc('\n', out);
-	print_buckets(function, out);
+	print_buckets(function, margin, out);
 	fprintf(out, "calls %" PRIu64 ", total %s", all->count, time_text(text, function->total));
 	fprintf(out, ", min %s", time_text(text, all->min));
 	for (size_t i = 0; i < sizeof(quantiles) / sizeof(quantiles[0]); i++)
@@ -226,7 +233,7 @@ static int print_histogram(struct format_output *output, struct error *err)
 	chosen_calls_warn(&histogram->chosen, output->machine->diag);
 	sort_functions(histogram);
 	for (size_t i = 0; i < histogram->count; i++)
-		print_function(histogram->sorted[i], output->text);
+		print_function(histogram->sorted[i], margin_of(resolution), output->text);
 	if (histogram->count && resolution)
 		fprintf(output->text, "times are those of timing packets, to %s\n",
 			time_text(text, resolution));
