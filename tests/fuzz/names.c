@@ -21,7 +21,8 @@ static void ask(const struct text_map *map)
 	for (size_t i = 0; i < names->count && i < RANGES_ASKED; i++) {
 		address = names->ranges[i].begin;
 		found = range_map_find(&names->map, address, &begin, &end);
-		if (begin > address || end <= address ||
+		/* UINT64_MAX is the end behind the last piece, and an address, too. */
+		if (begin > address || (end <= address && address != UINT64_MAX) ||
 		    (found != RANGE_NONE && found >= names->count))
 			abort();
 		/* Sanitizers see a name that is not whole. */
