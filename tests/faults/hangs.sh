@@ -47,5 +47,12 @@ tap_check "libipt that decodes blocks" ends pt_blk_next --engine=libipt perf.dat
 tap_check "zlib that compresses, in its thread" ends deflate perf.data -o out/x.ftf.gz
 tap_check "zstd that compresses" ends ZSTD_compressStream2 perf.data -o out/x.ftf.zst
 tap_check "jansson that writes the summary" ends json_dump_callback --json=out/x.json perf.data -o out/x.ftf
-tap_check "all of these without the sandbox" ends gelf_getsym --sandbox=off perf.data -o out/x.ftf
+tap_check "libelf that reads symbols, without the sandbox" \
+	ends gelf_getsym --sandbox=off perf.data -o out/x.ftf
+if "$top_builddir/tests/ptsim/ptsim" record -o inlined.data -- "$top_builddir/tests/programs/inlined" \
+	>/dev/null 2>&1; then
+	tap_check "libdw that reads lines" ends dwarf_getsrclines --symfs=/ inlined.data -o out/x.ftf
+else
+	tap_skip "libdw that reads lines" "programs cannot be traced here"
+fi
 tap_done
