@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/message.h"
 #include "base/printable.h"
 
 #define TEXT_MAX 2000
@@ -68,7 +69,7 @@ unsigned diag_kinds(const struct diag *diag)
 void diag_print(const struct diag *diag, FILE *out)
 {
 	for (const struct diag_line *line = diag->first; line; line = line->next) {
-		fputs("ptrace2ftf: warning: ", out);
+		message_begin_warning(out);
 		printable_print(line->text, out);
 		if (line->count > 1)
 			fprintf(out, " (%" PRIu64 " times)", line->count);

@@ -20,6 +20,7 @@ enum error_kind {
 	ERROR_UNSUPPORTED, /* a valid input that this program cannot read */
 	ERROR_LIMIT,       /* a limit of a format or of this machine */
 	ERROR_LIBRARY,     /* a library refused */
+	ERROR_NO_READER,   /* nobody reads the pipe or socket that is written: EPIPE */
 };
 
 struct error {

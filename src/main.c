@@ -11,7 +11,7 @@
 #include "base/io/file_use.h"
 #include "base/io/output.h"
 #include "base/io/output_watch.h"
-#include "base/printable.h"
+#include "base/message.h"
 #include "src/batch/batch.h"
 #include "src/batch/batch_line.h"
 #include "src/batch/slow_traces.h"
@@ -35,13 +35,6 @@ static int print_clocks(void)
 	printf("tsc=%" PRIu64 " mono=%" PRId64 " real=%" PRId64 "\n", sync.tsc, sync.mono,
 	       sync.real);
 	return ferror(stdout) || fflush(stdout) ? EXIT_FAILED : EXIT_WHOLE;
-}
-
-static void print_error(const struct error *err)
-{
-	fputs("ptrace2ftf: ", stderr);
-	printable_print(err->text, stderr);
-	putc('\n', stderr);
 }
 
 /* Fill the report for --json-lines: batch_job.h. */
@@ -121,6 +114,7 @@ static enum exit_status convert_recording(const struct options *options, json_t 
 	if (check_paths(options, &with_json, &err) == 0 &&
 	    sandbox_enter(&report.sandbox, options, &err) == 0)
 		status = convert(options, &report, &diag, &err);
+	output_obey_closed_pipe(&err);
 	if (status == EXIT_FAILED)
 		output_drop();
 	if (status == EXIT_WITH_GAPS && options->no_warn)
@@ -135,12 +129,13 @@ static enum exit_status convert_recording(const struct options *options, json_t 
 		sandbox_print(&report.sandbox, stderr);
 	if (place_outputs(&report, with_json, &err) < 0)
 		report.status = EXIT_FAILED;
+	output_obey_closed_pipe(&err);
 	if (child_report)
 		fill_child_report(child_report, &report, &err);
 	if (child_report && options->open)
 		fill_view(child_report, &report);
 	if (report.status == EXIT_FAILED)
-		print_error(&err);
+		message_error(&err);
 	if (report.status == EXIT_FAILED && options->input_count > 1)
 		fprintf(stderr,
 			"ptrace2ftf: several inputs are the files of one recording; to "
@@ -191,7 +186,8 @@ int main(int argc, char **argv)
 	int status = EXIT_WHOLE, recorded = 0;
 
 	hold_standard_descriptors();
-	/* Writes to a closed pipe, or beyond `ulimit -f`, return errors, which are printed. */
+	/* Writes to a closed pipe, or beyond `ulimit -f`, return errors: output_obey_closed_pipe().
+	 */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	fault_watch();

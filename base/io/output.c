@@ -233,8 +233,11 @@ int output_open(struct output *output, const char *path, struct error *err)
 
 static void record_failure(struct output *output, int errnum)
 {
-	if (errnum)
-		error_set_system(&output->err, errnum, "%s: cannot write", output->path);
+	if (!errnum)
+		return;
+	error_set_system(&output->err, errnum, "%s: cannot write", output->path);
+	if (errnum == EPIPE && !output->temporary && output->err.system == EPIPE)
+		output->err.kind = ERROR_NO_READER;
 }
 
 static void write_all(struct output *output, const uint8_t *bytes, size_t size)

@@ -24,6 +24,14 @@ static void on_signal(int number)
 	raise(number);
 }
 
+void output_obey_closed_pipe(const struct error *err)
+{
+	if (err->kind != ERROR_NO_READER)
+		return;
+	output_drop();
+	on_signal(SIGPIPE);
+}
+
 void output_watch_signals(void)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGALRM };

@@ -5,12 +5,20 @@
 
 #include <stdbool.h>
 
+#include "base/error.h"
+
 /*
  * Have SIGINT, SIGTERM, SIGHUP and SIGALRM remove the temporary files before they end the
  * program, and exit() and a lack of memory do so, too; but SIGINT may be taken as a request
  * (base/io/interrupt.h).
  */
 void output_watch_signals(void);
+
+/*
+ * If the error is ERROR_NO_READER, end as the default action of SIGPIPE does, without a message,
+ * and remove the temporary files: `| head` has all that it wants.
+ */
+void output_obey_closed_pipe(const struct error *err);
 
 /* Called by the handler of SIGINT: if it returns true, the handler does nothing else.  NULL: none.
  */

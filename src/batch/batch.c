@@ -7,6 +7,7 @@
 
 #include "base/io/file_use.h"
 #include "base/io/output_path.h"
+#include "base/message.h"
 #include "src/batch/batch_job.h"
 #include "src/batch/batch_line.h"
 #include "src/batch/batch_loop.h"
@@ -50,7 +51,7 @@ static void add_finished(void *context, const struct batch_job *job, const struc
 	line = batch_line_make(job, end);
 	if (batch_line_write(line, path, &err) < 0) {
 		if (!batch->lines_failed)
-			fprintf(stderr, "ptrace2ftf: %s\n", err.text);
+			message_error(&err);
 		batch->lines_failed = true;
 		batch->worst = EXIT_FAILED;
 	}
@@ -115,12 +116,12 @@ int batch_run(const struct options *options, batch_convert_fn *convert)
 	file_roles_read(options);
 	if (input_paths_check(options, &err) < 0 ||
 	    (options->json_lines && check_lines(options->json_lines, &err) < 0)) {
-		fprintf(stderr, "ptrace2ftf: %s\n", err.text);
+		message_error(&err);
 		return EXIT_FAILED;
 	}
 	if (batch_plan_make(&batch.plan, options, &err) < 0 ||
 	    check_outputs(&batch.plan, options, &err) < 0) {
-		fprintf(stderr, "ptrace2ftf: %s\n", err.text);
+		message_error(&err);
 		batch_plan_release(&batch.plan);
 		return EXIT_USAGE;
 	}

@@ -17,6 +17,7 @@
 #include "base/io/output.h"
 #include "base/io/output_path.h"
 #include "base/io/output_watch.h"
+#include "base/message.h"
 #include "src/batch/batch_stamp.h"
 #include "src/formats/output_format.h"
 
@@ -27,9 +28,16 @@
 
 static enum exit_status fail_job(json_t *report, const struct error *err)
 {
-	fprintf(stderr, PREFIX "%s\n", err->text);
+	message_error(err);
 	json_object_set_new(report, "error", batch_line_text(err->text));
 	return EXIT_FAILED;
+}
+
+/* The parent reads them, and prints them with its own colours. */
+static void take_messages(int fd)
+{
+	message_color(MESSAGE_COLOR_NEVER);
+	dup2(fd, STDERR_FILENO);
 }
 
 /* Delete the output of an interrupted run: its stamp says that it is complete. */
@@ -128,7 +136,7 @@ static _Noreturn void run_child(const struct batch_process *process, const struc
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	limit_time(options_of(run, process->job)->timeout);
 	if (process->messages >= 0)
-		dup2(process->messages, STDERR_FILENO);
+		take_messages(process->messages);
 	status = convert_job(run, process->job, report);
 	json_dumpfd(report, process->report, 0);
 	json_decref(report);
@@ -180,7 +188,7 @@ static void print_message(const char *line, const char *input)
 		fputs(line, stderr);
 		return;
 	}
-	fputs(PREFIX, stderr);
+	message_begin_error(stderr);
 	for (; *input; input++)
 		putc((unsigned char)*input < 0x20 || *input == 0x7f ? '?' : *input, stderr);
 	fprintf(stderr, ": %s", text);

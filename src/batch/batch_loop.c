@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 
 #include "base/alloc.h"
+#include "base/message.h"
 #include "src/batch/batch_line.h"
 #include "src/batch/batch_signals.h"
 
@@ -22,7 +23,7 @@ static void finish_unstarted(const struct batch_loop *loop, const struct batch_j
 {
 	struct batch_end end = { .status = EXIT_FAILED, .report = json_object() };
 
-	fprintf(stderr, "ptrace2ftf: %s\n", err->text);
+	message_error(err);
 	json_object_set_new(end.report, "error", batch_line_text(err->text));
 	loop->finished(loop->context, job, &end);
 	json_decref(end.report);

@@ -10,6 +10,8 @@
 #include "base/alloc.h"
 #include "base/io/file_use.h"
 #include "base/io/output_path.h"
+#include "base/io/output_watch.h"
+#include "base/message.h"
 #include "src/batch/batch_loop.h"
 #include "src/batch/batch_one.h"
 #include "src/batch/slow_index.h"
@@ -257,8 +259,9 @@ int slow_traces_run(const struct options *options, batch_convert_fn *convert)
 	struct error err = { 0 };
 	int status = run_passes(&run, &err);
 
+	output_obey_closed_pipe(&err);
 	if (err.kind != ERROR_NONE)
-		fprintf(stderr, "ptrace2ftf: %s\n", err.text);
+		message_error(&err);
 	release_run(&run);
 	return status;
 }

@@ -17,6 +17,7 @@
 #include "src/cli/option_table.h"
 #include "src/cli/output_suffix.h"
 #include "src/cli/suggest.h"
+#include "src/cli/usage_error.h"
 #include "src/cli/versions.h"
 #include "src/formats/output_format.h"
 
@@ -50,8 +51,8 @@ static void parse_number(struct argp_state *state, const struct option_spec *spe
 	value = strtoul(text, &end, 10);
 	if (*text < '0' || *text > '9' || *end || errno || value < spec->least ||
 	    value > spec->most)
-		argp_error(state, "invalid --%s '%s'; expected a number from %u to %u", spec->name,
-			   text, spec->least, spec->most);
+		usage_error(state, "invalid --%s '%s'; expected a number from %u to %u", spec->name,
+			    text, spec->least, spec->most);
 	*number = (unsigned)value;
 }
 
@@ -153,8 +154,8 @@ static void parse_argument(struct argp_state *state, const struct option_spec *s
 		break;
 	}
 	if (!valid)
-		argp_error(state, "invalid --%s '%s'; expected %s", spec->name, text,
-			   expected[spec->type]);
+		usage_error(state, "invalid --%s '%s'; expected %s", spec->name, text,
+			    expected[spec->type]);
 }
 
 /* Keep "--NAME" or "--NAME=ARGUMENT" for the stamps of outputs. */
@@ -189,8 +190,8 @@ static void choose_default_input(struct argp_state *state, struct options *optio
 	static char name[] = "perf.data", *inputs[] = { name, NULL };
 
 	if (!options->record && access(name, F_OK) < 0)
-		argp_error(state, "no input: there is no perf.data in this directory; name a "
-				  "recording");
+		usage_error(state, "no input: there is no perf.data in this directory; name a "
+				   "recording");
 	options->inputs = inputs;
 	options->input = name;
 	options->input_count = 1;
@@ -239,12 +240,14 @@ static error_t parse_key(int key, char *argument, struct argp_state *state)
 		if (!spec->neutral)
 			add_word(options, spec, argument);
 		parse_argument(state, spec, argument ? argument : (char *)spec->if_omitted);
+		message_color(options->color);
 		return 0;
 	}
 	switch (key) {
 	case ARGP_KEY_ARG:
 		if (options->record)
-			argp_error(state, "unexpected '%s'; write -- before the program", argument);
+			usage_error(state, "unexpected '%s'; write -- before the program",
+				    argument);
 		/* argp moves all inputs behind the options before it passes the first. */
 		if (!options->input_count++)
 			options->inputs = &state->argv[state->next - 1];

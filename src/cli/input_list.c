@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/io/file_use.h"
+#include "src/cli/usage_error.h"
 
 /* Bytes of a list: 64 for each of a million names. */
 #define LIST_MOST ((size_t)64 << 20)
@@ -28,17 +29,17 @@ static void check_names(struct argp_state *state, struct list *list, size_t from
 		if (list->text[i] && i - list->name < PATH_MAX)
 			continue;
 		if (list->text[i])
-			argp_error(state, "--files0-from: name %zu in '%s' has more than %d bytes",
-				   list->count + 1, list->path, PATH_MAX);
+			usage_error(state, "--files0-from: name %zu in '%s' has more than %d bytes",
+				    list->count + 1, list->path, PATH_MAX);
 		if (i == list->name)
-			argp_error(state, "--files0-from: name %zu in '%s' is empty",
-				   list->count + 1, list->path);
+			usage_error(state, "--files0-from: name %zu in '%s' is empty",
+				    list->count + 1, list->path);
 		list->name = i + 1;
 		list->count++;
 	}
 	if (list->size > LIST_MOST)
-		argp_error(state, "--files0-from: '%s' has more than %zu MiB: name fewer files",
-			   list->path, LIST_MOST >> 20);
+		usage_error(state, "--files0-from: '%s' has more than %zu MiB: name fewer files",
+			    list->path, LIST_MOST >> 20);
 }
 
 /* Read the rest of a file, with a NUL behind it. */
@@ -67,9 +68,9 @@ static void add_inputs(struct argp_state *state, struct options *options, size_t
 		inputs[count++] = name;
 	}
 	if (count > INT_MAX)
-		argp_error(state, "--files0-from: too many names");
+		usage_error(state, "--files0-from: too many names");
 	if (!count)
-		argp_error(state, "no input: '%s' is empty", options->files_from);
+		usage_error(state, "no input: '%s' is empty", options->files_from);
 	options->inputs = options->listed = inputs;
 	options->input_count = (int)count;
 	options->input = inputs[0];

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/io/output_path.h"
+#include "src/cli/usage_error.h"
 #include "src/diff/diff_limit.h"
 #include "src/formats/output_format.h"
 #include "src/serve/viewer_page.h"
@@ -17,11 +18,12 @@ static bool is_stdout(const char *path)
 static void refuse_selection(struct argp_state *state, const struct options *options)
 {
 	if (options->format->slices != SLICES_SORTED && selection_of_slices(&options->select))
-		argp_error(state, "--symbol, --dso, --between, --from, --depth, --min-duration and "
-				  "--hide choose slices, which this --format does not show");
+		usage_error(state,
+			    "--symbol, --dso, --between, --from, --depth, --min-duration and "
+			    "--hide choose slices, which this --format does not show");
 	if (options->input_kind != INPUT_PERF_DATA && selection_of_events(&options->select))
-		argp_error(state, "--time, --pid, --tid, --comm and --cpu need a perf.data file; "
-				  "perf script has options of these names");
+		usage_error(state, "--time, --pid, --tid, --comm and --cpu need a perf.data file; "
+				   "perf script has options of these names");
 }
 
 /* Returns whether an option with an argument was given. */
@@ -41,13 +43,13 @@ static void refuse_outliers(struct argp_state *state, const struct options *opti
 	bool outliers = options->format == &format_outliers;
 
 	if (!outliers && (has_option(options, "slow") || options->pair.given))
-		argp_error(state, "--slow and --pair are of --format=outliers");
+		usage_error(state, "--slow and --pair are of --format=outliers");
 	if ((outliers || options->format == &format_histogram) && !options->select.symbols.count &&
 	    !options->select.dsos.count)
-		argp_error(state, "--format=%s needs the functions: --symbol=GLOB",
-			   options->format->name);
+		usage_error(state, "--format=%s needs the functions: --symbol=GLOB",
+			    options->format->name);
 	if (options->slow.has_bound && options->pair.given)
-		argp_error(state, "--slow and --pair exclude each other");
+		usage_error(state, "--slow and --pair exclude each other");
 }
 
 static void refuse_split(struct argp_state *state, const struct options *options)
@@ -55,11 +57,11 @@ static void refuse_split(struct argp_state *state, const struct options *options
 	if (!options->select.split.unit)
 		return;
 	if (!options->format->split)
-		argp_error(state, "--split needs --format=ftf");
+		usage_error(state, "--split needs --format=ftf");
 	if (is_stdout(options->output))
-		argp_error(state, "--split writes several files, not standard output");
+		usage_error(state, "--split writes several files, not standard output");
 	if (options->overlay_count)
-		argp_error(state, "--split cannot show overlays: convert them without --split");
+		usage_error(state, "--split cannot show overlays: convert them without --split");
 }
 
 static void refuse_fit(struct argp_state *state, const struct options *options)
@@ -67,24 +69,24 @@ static void refuse_fit(struct argp_state *state, const struct options *options)
 	if (!options->select.fit)
 		return;
 	if (!options->format->split)
-		argp_error(state, "--fit needs --format=ftf");
+		usage_error(state, "--fit needs --format=ftf");
 	if (options->select.split.unit)
-		argp_error(state, "--fit folds slices of one file, and --split writes all into "
-				  "several: choose one");
+		usage_error(state, "--fit folds slices of one file, and --split writes all into "
+				   "several: choose one");
 }
 
 static void refuse_batch(struct argp_state *state, const struct options *options)
 {
 	for (int i = 0; i < options->input_count; i++)
 		if (strcmp(options->inputs[i], "-") == 0)
-			argp_error(state,
-				   "cannot name an output after standard input: name one with -o");
+			usage_error(state,
+				    "cannot name an output after standard input: name one with -o");
 	if (options->input_count > 1 && options->overlay_count)
-		argp_error(state,
-			   "cannot combine overlays with several recordings: '%s' is a second one",
-			   options->inputs[1]);
+		usage_error(state,
+			    "cannot combine overlays with several recordings: '%s' is a second one",
+			    options->inputs[1]);
 	if (options->json)
-		argp_error(state, "--json describes one output: use --json-lines for several");
+		usage_error(state, "--json describes one output: use --json-lines for several");
 }
 
 static void refuse_open(struct argp_state *state, const struct options *options, bool batch)
@@ -92,18 +94,18 @@ static void refuse_open(struct argp_state *state, const struct options *options,
 	char origin[VIEWER_PAGE_ORIGIN_MOST];
 
 	if (options->ui && !options->open)
-		argp_error(state, "--ui is of `ptrace2ftf open` and of --open");
+		usage_error(state, "--ui is of `ptrace2ftf open` and of --open");
 	if (options->ui && !viewer_page_origin(options->ui, origin))
-		argp_error(state, "--ui: '%s' is not an address like %s", options->ui,
-			   VIEWER_PAGE_DEFAULT);
+		usage_error(state, "--ui: '%s' is not an address like %s", options->ui,
+			    VIEWER_PAGE_DEFAULT);
 	if (!options->open)
 		return;
 	if (batch || options->json_lines || options->skip_existing)
-		argp_error(state, "one trace can be shown, not the outputs of a batch");
+		usage_error(state, "one trace can be shown, not the outputs of a batch");
 	if (!options->format->is_trace || options->select.split.unit)
-		argp_error(state, "what is shown is one file of --format=ftf");
+		usage_error(state, "what is shown is one file of --format=ftf");
 	if (is_stdout(options->output))
-		argp_error(state, "standard output cannot be shown: name a file with -o");
+		usage_error(state, "standard output cannot be shown: name a file with -o");
 }
 
 static void refuse_record(struct argp_state *state, const struct options *options, bool batch)
@@ -112,48 +114,50 @@ static void refuse_record(struct argp_state *state, const struct options *option
 			 options->trigger || options->dry_run;
 
 	if (!options->record && recording)
-		argp_error(state,
-			   "--attach, --all-cpus, --snapshot, --trigger and --dry-run are of "
-			   "`ptrace2ftf record`");
+		usage_error(state,
+			    "--attach, --all-cpus, --snapshot, --trigger and --dry-run are of "
+			    "`ptrace2ftf record`");
 	if (!options->record)
 		return;
 	if (!options->program && !options->attach && !options->all_cpus)
-		argp_error(state, "nothing to record; name a program behind --, or processes with "
-				  "-p, or -a for all");
+		usage_error(state, "nothing to record; name a program behind --, or processes with "
+				   "-p, or -a for all");
 	if (options->trigger && !options->program &&
 	    (!options->attach || strchr(options->attach, ',')))
-		argp_error(state, "--trigger needs a program, or one process");
+		usage_error(state, "--trigger needs a program, or one process");
 	if (batch || options->overlay_count || options->input_kind != INPUT_PERF_DATA)
-		argp_error(state, "record makes one recording: leave out options of batches, other "
-				  "inputs and overlays");
+		usage_error(state,
+			    "record makes one recording: leave out options of batches, other "
+			    "inputs and overlays");
 }
 
 static void refuse_diff(struct argp_state *state, const struct options *options, bool batch)
 {
 	if (!options->diff && options->fail_if.count)
-		argp_error(state, "--fail-if is of `ptrace2ftf diff`");
+		usage_error(state, "--fail-if is of `ptrace2ftf diff`");
 	for (size_t i = 0; i < options->fail_if.count; i++) {
 		if (!diff_limit_is_valid(options->fail_if.patterns[i]))
-			argp_error(state,
-				   "invalid --fail-if '%s'; expected METRIC:+N, METRIC:+N%% or "
-				   "METRIC@GLOB:+N, with insns, calls or time as METRIC",
-				   options->fail_if.patterns[i]);
+			usage_error(state,
+				    "invalid --fail-if '%s'; expected METRIC:+N, METRIC:+N%% or "
+				    "METRIC@GLOB:+N, with insns, calls or time as METRIC",
+				    options->fail_if.patterns[i]);
 	}
 	if (!options->diff)
 		return;
 	if (options->input_count != 2)
-		argp_error(state, "diff compares two recordings: name A and B");
+		usage_error(state, "diff compares two recordings: name A and B");
 	if (strcmp(options->inputs[0], "-") == 0 || strcmp(options->inputs[1], "-") == 0)
-		argp_error(state, "diff cannot read a recording from standard input: name a file");
+		usage_error(state, "diff cannot read a recording from standard input: name a file");
 	if (batch || options->json_lines || options->skip_existing || options->open ||
 	    options->select.split.unit || options->overlay_count)
-		argp_error(state, "diff writes one table: leave out options of batches, --open, "
-				  "--split and overlays");
+		usage_error(state, "diff writes one table: leave out options of batches, --open, "
+				   "--split and overlays");
 	if (options->format != &format_ftf && options->format != &format_folded)
-		argp_error(state, "diff prints a table, or stacks with --format=folded");
+		usage_error(state, "diff prints a table, or stacks with --format=folded");
 	if (is_stdout(options->json) && is_stdout(options->output))
-		argp_error(state, "standard output has other content: name a file for the summary, "
-				  "--json=FILE");
+		usage_error(state,
+			    "standard output has other content: name a file for the summary, "
+			    "--json=FILE");
 }
 
 /* A summary or line of JSON may share standard output with nothing else. */
@@ -162,11 +166,12 @@ static void refuse_json(struct argp_state *state, const struct options *options,
 	bool json = is_stdout(options->json);
 
 	if (is_stdout(options->json_lines) && (to_stdout || json))
-		argp_error(state, "standard output has other content: name a file for the lines, "
-				  "--json-lines=FILE");
+		usage_error(state, "standard output has other content: name a file for the lines, "
+				   "--json-lines=FILE");
 	if (json && to_stdout)
-		argp_error(state, "standard output has other content: name a file for the summary, "
-				  "--json=FILE");
+		usage_error(state,
+			    "standard output has other content: name a file for the summary, "
+			    "--json=FILE");
 }
 
 void option_conflicts_choose_slow(struct argp_state *state, struct options *options)
@@ -174,14 +179,15 @@ void option_conflicts_choose_slow(struct argp_state *state, struct options *opti
 	bool wanted = has_option(options, "slowest") || has_option(options, "slower-than");
 
 	if (!wanted && has_option(options, "context"))
-		argp_error(state, "--context is of --slowest and --slower-than");
+		usage_error(state, "--context is of --slowest and --slower-than");
 	if (!wanted)
 		return;
 	if (!options->select.symbols.count && !options->select.dsos.count)
-		argp_error(state, "--slowest and --slower-than need the functions: --symbol=GLOB");
+		usage_error(state, "--slowest and --slower-than need the functions: --symbol=GLOB");
 	if (options->format)
-		argp_error(state, "--slowest and --slower-than print a table, or write traces with "
-				  "-o DIR/: leave out --format");
+		usage_error(state,
+			    "--slowest and --slower-than print a table, or write traces with "
+			    "-o DIR/: leave out --format");
 	options->format = &format_slowest;
 	options->slow.listed = true;
 }
@@ -192,20 +198,21 @@ static void refuse_slow(struct argp_state *state, const struct options *options)
 	if (!options->slow.listed)
 		return;
 	if (options->output_pattern || options->files_from)
-		argp_error(state,
-			   "--slowest and --slower-than are of one recording, not of a batch");
+		usage_error(state,
+			    "--slowest and --slower-than are of one recording, not of a batch");
 	if (!options_trace_slow(options))
 		return;
 	if (options->input_kind != INPUT_PERF_DATA)
-		argp_error(state, "traces of slow calls need a perf.data file: leave out -o DIR/");
+		usage_error(state, "traces of slow calls need a perf.data file: leave out -o DIR/");
 	for (int i = 0; i < options->input_count; i++)
 		if (is_stdout(options->inputs[i]))
-			argp_error(state, "traces of slow calls need a file: standard input can be "
-					  "read once only");
+			usage_error(state,
+				    "traces of slow calls need a file: standard input can be "
+				    "read once only");
 	if (options->json_lines || options->skip_existing)
-		argp_error(state,
-			   "--json-lines and --skip-existing are of batches: DIR/index.jsonl "
-			   "has a line for each slow call");
+		usage_error(state,
+			    "--json-lines and --skip-existing are of batches: DIR/index.jsonl "
+			    "has a line for each slow call");
 }
 
 void option_conflicts_refuse(struct argp_state *state, const struct options *options)
@@ -215,22 +222,22 @@ void option_conflicts_refuse(struct argp_state *state, const struct options *opt
 	bool text = !batch && default_output == DEFAULT_STDOUT;
 
 	if (options->output && options->output_pattern)
-		argp_error(state, "--output and --output-pattern exclude each other");
+		usage_error(state, "--output and --output-pattern exclude each other");
 	if (options->inlined && options->stacks == STACKS_MAGIC_TRACE)
-		argp_error(state,
-			   "--inline needs --stacks=precise: magic-trace's rules do not know "
-			   "inlined functions");
+		usage_error(state,
+			    "--inline needs --stacks=precise: magic-trace's rules do not know "
+			    "inlined functions");
 	refuse_outliers(state, options);
 	refuse_split(state, options);
 	refuse_fit(state, options);
 	refuse_selection(state, options);
 	refuse_slow(state, options);
 	if (options->files_from && options->output && !output_path_is_directory(options->output))
-		argp_error(state, "--files0-from needs a directory for --output: '%s' is not one",
-			   options->output);
+		usage_error(state, "--files0-from needs a directory for --output: '%s' is not one",
+			    options->output);
 	if (options->timeout && !batch && !options_trace_slow(options) && !options->json_lines &&
 	    !options->skip_existing)
-		argp_error(state, "--timeout is of batches: name a directory, -o DIR/");
+		usage_error(state, "--timeout is of batches: name a directory, -o DIR/");
 	refuse_record(state, options, batch);
 	refuse_diff(state, options, batch);
 	if (options->diff)
@@ -238,13 +245,13 @@ void option_conflicts_refuse(struct argp_state *state, const struct options *opt
 	if (batch)
 		refuse_batch(state, options);
 	else if (options->input_count > 1 && options->input_kind != INPUT_PERF_DATA)
-		argp_error(state, "cannot combine several texts: '%s' is a second input",
-			   options->inputs[1]);
+		usage_error(state, "cannot combine several texts: '%s' is a second input",
+			    options->inputs[1]);
 	refuse_open(state, options, batch);
 	if (default_output == DEFAULT_FILE && !batch && !options->output && !options->open_only &&
 	    (!options->input || strcmp(options->input, "-") == 0))
-		argp_error(state, "cannot name an output after %s: name one with -o",
-			   options->input ? "standard input" : "overlays");
+		usage_error(state, "cannot name an output after %s: name one with -o",
+			    options->input ? "standard input" : "overlays");
 	/* The address of the page is printed there. */
 	refuse_json(state, options,
 		    options->open || (options->output ? is_stdout(options->output) : text));

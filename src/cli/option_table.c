@@ -39,6 +39,10 @@ static const struct option_choice orders[] = { { "self", ORDER_SELF },
 static const struct option_choice whens[] = {
 	{ "auto", SANDBOX_AUTO }, { "on", SANDBOX_ON }, { "off", SANDBOX_OFF }, { NULL, 0 }
 };
+static const struct option_choice colors[] = { { "auto", MESSAGE_COLOR_AUTO },
+					       { "always", MESSAGE_COLOR_ALWAYS },
+					       { "never", MESSAGE_COLOR_NEVER },
+					       { NULL, 0 } };
 static const struct option_choice timings[] = { { "steady", TIMING_STEADY },
 						{ "perf", TIMING_PERF },
 						{ NULL, 0 } };
@@ -221,6 +225,10 @@ const struct option_spec option_specs[] = {
 		  "the symbols found for each file of code; twice: also all threads, unused "
 		  "files, and how the recording was made",
 	  .neutral = true },
+	{ "color", 0, "WHEN", GROUP_DIAGNOSTICS, OPTION_CHOICE, FIELD(color),
+	  .help = "Colour errors and warnings: auto (default), on a terminal, unless NO_COLOR is "
+		  "set; always (default of --color without WHEN); never",
+	  .choices = colors, .if_omitted = "always", .neutral = true },
 	{ "sandbox", 0, "WHEN", GROUP_DIAGNOSTICS, OPTION_CHOICE, FIELD(sandbox),
 	  .help = "Drop the rights that a conversion does not need, before the recording is "
 		  "read: auto (default), if the kernel can; on, or fail; off",

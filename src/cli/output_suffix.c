@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/io/output_path.h"
+#include "src/cli/usage_error.h"
 #include "src/formats/output_format.h"
 
 /* Suffixes of more than one format, or besides its own; the first one is chosen without --format.
@@ -98,8 +99,8 @@ static void refuse_foreign(struct argp_state *state, struct file_name name)
 {
 	for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++) {
 		if (has_suffix(name, foreign[i].suffix))
-			argp_error(state, "cannot write '%.*s' as .%s: %s", (int)name.length,
-				   name.text, foreign[i].suffix, foreign[i].advice);
+			usage_error(state, "cannot write '%.*s' as .%s: %s", (int)name.length,
+				    name.text, foreign[i].suffix, foreign[i].advice);
 	}
 }
 
@@ -114,8 +115,8 @@ void output_suffix_choose(struct argp_state *state, struct options *options)
 		options->format = named ? named : output_formats[0];
 	else if (named && options->format->default_output != DEFAULT_NONE &&
 		 !is_named(options->format, name))
-		argp_error(state,
-			   "cannot write --format=%s to '%.*s', a name of --format=%s: change "
-			   "one of them",
-			   options->format->name, (int)name.length, name.text, named->name);
+		usage_error(state,
+			    "cannot write --format=%s to '%.*s', a name of --format=%s: change "
+			    "one of them",
+			    options->format->name, (int)name.length, name.text, named->name);
 }

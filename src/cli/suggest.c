@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/spelling.h"
+#include "src/cli/usage_error.h"
 
 int choose_value(struct argp_state *state, const struct option_spec *spec, const char *word)
 {
@@ -26,10 +27,10 @@ int choose_value(struct argp_state *state, const struct option_spec *spec, const
 						 used ? ", " : "", choice->word);
 	}
 	if (nearest.best)
-		argp_error(state, "unknown --%s '%s'; choose from %s; did you mean '%s'?",
-			   spec->name, word, known, nearest.best);
+		usage_error(state, "unknown --%s '%s'; choose from %s; did you mean '%s'?",
+			    spec->name, word, known, nearest.best);
 	else
-		argp_error(state, "unknown --%s '%s'; choose from %s", spec->name, word, known);
+		usage_error(state, "unknown --%s '%s'; choose from %s", spec->name, word, known);
 	return 0;
 }
 
@@ -61,8 +62,9 @@ static void suggest_nearest(const struct option *known, const char *word)
 	/* At distance 0 the word is the beginning of several options, which argp lists. */
 	if (!nearest.best || !nearest.distance)
 		return;
-	fprintf(stderr, "ptrace2ftf: unrecognized option '%.*s'; did you mean '--%s'?\n",
-		(int)length + 2, word, nearest.best);
+	message_begin_error(stderr);
+	fprintf(stderr, "unrecognized option '%.*s'; did you mean '--%s'?\n", (int)length + 2, word,
+		nearest.best);
 	exit(EXIT_USAGE);
 }
 

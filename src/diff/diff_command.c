@@ -11,7 +11,9 @@
 
 #include "base/io/file_use.h"
 #include "base/io/output.h"
+#include "base/io/output_watch.h"
 #include "base/io/temp_file.h"
+#include "base/message.h"
 #include "base/printable.h"
 #include "src/batch/batch_one.h"
 #include "src/diff/diff_limit.h"
@@ -62,7 +64,7 @@ static enum exit_status convert_side(const struct options *options, json_t *repo
 	/* Files of code that this process has read are not known to the one that writes. */
 	if (check_place(options->output, &err) == 0 && check_place(options->json, &err) == 0)
 		return status;
-	fprintf(stderr, "ptrace2ftf: %s\n", err.text);
+	message_error(&err);
 	return EXIT_FAILED;
 }
 
@@ -74,7 +76,7 @@ static void print_warnings(const char *name, const json_t *report)
 		const char *text =
 			json_string_value(json_object_get(json_array_get(warnings, i), "text"));
 
-		fputs("ptrace2ftf: warning: ", stderr);
+		message_begin_warning(stderr);
 		printable_print(name, stderr);
 		fputs(": ", stderr);
 		printable_print(text ? text : "", stderr);
@@ -219,8 +221,9 @@ int diff_command(const struct options sides[SIDES], batch_convert_fn *convert)
 	}
 	if (status == EXIT_WHOLE || status == EXIT_WITH_GAPS)
 		status = finish(&diff, compare(&diff, &err), gaps);
+	output_obey_closed_pipe(&err);
 	if (err.kind != ERROR_NONE)
-		fprintf(stderr, "ptrace2ftf: %s\n", err.text);
+		message_error(&err);
 	for (int side = 0; side < SIDES; side++) {
 		json_decref(diff.ends[side]);
 		temp_file_close(&diff.stacks[side]);

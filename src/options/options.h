@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/message.h"
 #include "decoder/engine/pt_engine.h"
 #include "src/options/selection.h"
 #include "src/options/slow_choice.h"
@@ -118,6 +119,7 @@ struct options {
 	bool quiet;         /* no summary and no warnings */
 	int verbose;        /* level of details: 0, 1, 2 */
 	enum option_sandbox sandbox;
+	enum message_color color;
 	/* Decoding */
 	unsigned threads; /* 0: one per CPU */
 	enum option_timing timing;

@@ -59,7 +59,8 @@ static int run(char **words)
 	failure = posix_spawnp(&pid, words[0], NULL, &attributes, words, environ);
 	posix_spawnattr_destroy(&attributes);
 	if (failure) {
-		fprintf(stderr, "ptrace2ftf: cannot start perf: %s\n", strerror(failure));
+		message_begin_error(stderr);
+		fprintf(stderr, "cannot start perf: %s\n", strerror(failure));
 		status = EXIT_FAILED;
 	} else {
 		do

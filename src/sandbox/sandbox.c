@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Enters both halves of the sandbox, and reports which is active. */
 #include "src/sandbox/sandbox.h"
+#include "base/message.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -91,11 +92,11 @@ int sandbox_enter_server(struct sandbox *sandbox, enum option_sandbox when, stru
 
 void sandbox_warn(const struct sandbox *sandbox, FILE *out)
 {
-	if (sandbox->lacking)
-		fprintf(out,
-			"ptrace2ftf: warning: no sandbox: %s; use --sandbox=off for recordings "
-			"that you trust\n",
-			sandbox->why);
+	if (!sandbox->lacking)
+		return;
+	message_begin_warning(out);
+	fprintf(out, "no sandbox: %s; use --sandbox=off for recordings that you trust\n",
+		sandbox->why);
 }
 
 void sandbox_print(const struct sandbox *sandbox, FILE *out)

@@ -13,6 +13,7 @@
 
 #include "base/io/output_path.h"
 #include "base/io/temp_file.h"
+#include "base/message.h"
 #include "src/batch/batch_one.h"
 #include "src/formats/output_format.h"
 #include "src/sandbox/sandbox.h"
@@ -249,7 +250,7 @@ int open_trace(const struct options *options, batch_convert_fn *convert)
 	    show(&opening, &err) < 0)
 		status = EXIT_FAILED;
 	if (err.kind != ERROR_NONE)
-		fprintf(stderr, "ptrace2ftf: %s\n", err.text);
+		message_error(&err);
 	free(opening.name);
 	return status;
 }

@@ -112,20 +112,6 @@ leaves_the_old_file() {
 tap_check "a failure leaves an older output as it was" leaves_the_old_file
 rm -f "$work/out/trace.ftf"
 
-closed_pipe() {
-	# The reader is gone before the first write: a fifo that is opened and closed.
-	mkfifo "$work/fifo"
-	(exec 3<"$work/fifo"; exec 3<&-) &
-	"$program" -q $options --format=branches "$sample" -o "$work/slow-fifo" 2>/dev/null
-	{ "$program" -q $options --format=branches "$sample" 2>"$work/messages"; echo $? >"$work/status"; } | true
-	exec 4>"$work/fifo"; exec 4>&-
-	wait
-	status=$(cat "$work/status")
-	# `true` may end after the write: then the write went well.
-	[ "$status" -eq 0 ] || { [ "$status" -eq 1 ] && grep -q "Broken pipe" "$work/messages"; }
-}
-tap_check "a closed pipe is an error with a message, not a signal" closed_pipe
-
 closed_stdout() { # OPTIONS...
 	"$program" $options "$sample" "$@" >&- 2>"$work/messages"
 	[ $? -eq 1 ] && grep -q 'standard output' "$work/messages"

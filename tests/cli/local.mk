@@ -13,6 +13,7 @@ cli_tests = \
 	tests/cli/instructions.sh \
 	tests/cli/interrupt.sh \
 	tests/cli/libftf.sh \
+	tests/cli/messages.sh \
 	tests/cli/missing.sh \
 	tests/cli/open.sh \
 	tests/cli/open_browser.sh \

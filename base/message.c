@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* Prints errors and warnings, in colour on terminals. */
+#include "base/message.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/printable.h"
+
+/* ECMA-48, SGR: bold, and red or magenta, as compilers and git have them. */
+#define RED     "\033[1;31m"
+#define MAGENTA "\033[1;35m"
+#define RESET   "\033[0m"
+
+static enum message_color color_when;
+
+void message_color(enum message_color when)
+{
+	color_when = when;
+}
+
+static bool has_color(FILE *out)
+{
+	const char *none = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	if (color_when != MESSAGE_COLOR_AUTO)
+		return color_when == MESSAGE_COLOR_ALWAYS;
+	return (!none || !*none) && (!term || strcmp(term, "dumb") != 0) && isatty(fileno(out));
+}
+
+void message_begin_error(FILE *out)
+{
+	fputs(has_color(out) ? RED "ptrace2ftf:" RESET " " : "ptrace2ftf: ", out);
+}
+
+void message_begin_warning(FILE *out)
+{
+	fputs(has_color(out) ? "ptrace2ftf: " MAGENTA "warning:" RESET " "
+			     : "ptrace2ftf: warning: ",
+	      out);
+}
+
+void message_error(const struct error *err)
+{
+	message_begin_error(stderr);
+	printable_print(err->text, stderr);
+	putc('\n', stderr);
+}

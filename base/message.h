@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Errors and warnings for people, usually on stderr: "ptrace2ftf: TEXT" and
+ * "ptrace2ftf: warning: TEXT".  On a terminal their first words have a colour.
+ */
+#ifndef BASE_MESSAGE_H
+#define BASE_MESSAGE_H
+
+#include <stdio.h>
+
+#include "base/error.h"
+
+/*
+ * AUTO: if the stream is a terminal, unless TERM is "dumb" or NO_COLOR is set and not empty
+ * (no-color.org).
+ */
+enum message_color { MESSAGE_COLOR_AUTO = 0, MESSAGE_COLOR_ALWAYS, MESSAGE_COLOR_NEVER };
+
+/* Choose for all later messages.  Before any threads run. */
+void message_color(enum message_color when);
+
+/* Print "ptrace2ftf: ", which the rest of an error's line follows. */
+void message_begin_error(FILE *out);
+
+/* Print "ptrace2ftf: warning: ", which the rest of a warning's line follows. */
+void message_begin_warning(FILE *out);
+
+/* Print an error as a line on stderr.  What is no text of a terminal becomes '?'. */
+void message_error(const struct error *err);
+
+#endif

@@ -1,0 +1,83 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Errors and warnings are coloured on terminals; a reader that closes its pipe ends the program.
+. "$top_srcdir/tests/support/tap.sh"
+program=$(realpath "$top_builddir/ptrace2ftf")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+command -v python3 >/dev/null || tap_skip_all "no Python to make a terminal"
+mkdir "$work/sample"
+"$top_builddir/tests/support/make-sample" "$work/sample"
+cd "$work" || exit 1
+
+# Prints what a terminal as stderr gets; or with stdout a pipe without a reader, the signal.
+cat >run.py <<'END'
+import os, pty, subprocess, sys
+
+if sys.argv[1] == 'closed':
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(sys.argv[2:], stdout=writer, stderr=subprocess.PIPE)
+    sys.exit(f'ended with {done.returncode}, {done.stderr}')
+master, slave = pty.openpty()
+process = subprocess.Popen(sys.argv[2:], stderr=slave)
+os.close(slave)
+text = b''
+try:
+    while data := os.read(master, 4096):
+        text += data
+except OSError:
+    pass  # the end of a terminal
+process.wait()
+sys.stdout.write(text.decode().replace('\r\n', '\n').replace('\033', '<').replace('<[0m', '>'))
+END
+on_terminal() {
+	TERM=xterm python3 run.py terminal "$@" >screen
+}
+error='<[1;31mptrace2ftf:> missing: cannot open: No such file or directory'
+coloured() { # TEXT COMMAND...
+	text=$1
+	shift
+	on_terminal "$@"
+	cat screen
+	grep -qF -- "$text" screen
+}
+plain() { # COMMAND...
+	on_terminal "$@"
+	cat screen
+	grep -q '^ptrace2ftf: ' screen && ! grep -q '<' screen
+}
+tap_check "an error is red on a terminal" coloured "$error" "$program" missing
+tap_check "so is wrong usage" coloured '<[1;31mptrace2ftf:> unknown --format' "$program" -f no
+tap_check "a warning is magenta" coloured 'ptrace2ftf: <[1;35mwarning:> ' \
+	"$program" sample/perf.data --tid=1 -f none
+mkdir one two
+cp sample/perf.data one/a.data && cp sample/perf.data two/b.data
+tap_check "of a batch, too, with the input in front" coloured '<[1;31mptrace2ftf:> ' \
+	"$program" one/a.data missing -o out/
+tap_check "NO_COLOR keeps colours away" plain env NO_COLOR=1 "$program" missing
+tap_check "an empty NO_COLOR does not" coloured "$error" env NO_COLOR= "$program" missing
+tap_check "nor has a terminal that is dumb any" plain env TERM=dumb "$program" missing
+tap_check "nor --color=never" plain "$program" --color=never missing
+always() {
+	"$program" --color missing 2>&1 | tr '\033' '<' >messages
+	"$program" missing 2>&1 | tr '\033' '<' >none
+	NO_COLOR=1 "$program" --color=always missing 2>&1 | tr '\033' '<' | cmp - messages &&
+		grep -q '^<\[1;31mptrace2ftf:<\[0m missing' messages && ! grep -q '<' none
+}
+tap_check "a file gets colours only from --color" always
+
+closed() { # ARGUMENTS...
+	python3 run.py closed "$program" "$@" 2>result
+	cat result
+	grep -q "^ended with -13, b''" result && [ "$(find out -type f | wc -l)" -eq 0 ]
+}
+rm -rf out && mkdir out
+tap_check "a pipe without a reader ends it silently, by SIGPIPE" \
+	closed -f slices sample/perf.data --symfs=sample
+tap_check "and leaves no other output" \
+	closed -f slices sample/perf.data --symfs=sample --json=out/summary.json
+tap_check "of any format" closed sample/perf.data --symfs=sample -f ftf -o /dev/stdout
+tap_check "also the summary alone" closed -q -f none sample/perf.data --symfs=sample --json
+tap_check "and the table of two recordings" closed diff -q sample/perf.data sample/perf.data
+tap_done
