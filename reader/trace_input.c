@@ -59,12 +59,9 @@ static void open_unpacker(struct trace_input *input)
 		alloc_fail(BLOCK_SIZE);
 }
 
-int trace_input_open(struct trace_input *input, const char *path, struct error *err)
+int trace_input_open_fd(struct trace_input *input, int fd, const char *path, struct error *err)
 {
-	*input = (struct trace_input){ .fd = -1, .path = path };
-	input->fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
-	if (input->fd < 0)
-		return error_set_system(err, errno, "%s: cannot open", path);
+	*input = (struct trace_input){ .fd = fd, .path = path };
 	input->packed = alloc_zeroed(1, BLOCK_SIZE);
 	input->bytes = alloc_zeroed(1, BLOCK_SIZE);
 	if (read_block(input, err) < 0) {
@@ -73,6 +70,16 @@ int trace_input_open(struct trace_input *input, const char *path, struct error *
 	}
 	open_unpacker(input);
 	return 0;
+}
+
+int trace_input_open(struct trace_input *input, const char *path, struct error *err)
+{
+	int fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+
+	*input = (struct trace_input){ .fd = -1 };
+	if (fd < 0)
+		return error_set_system(err, errno, "%s: cannot open", path);
+	return trace_input_open_fd(input, fd, path, err);
 }
 
 void trace_input_close(struct trace_input *input)

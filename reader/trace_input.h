@@ -31,6 +31,12 @@ struct trace_input {
 int trace_input_open(struct trace_input *input, const char *path, struct error *err);
 
 /*
+ * The same of an open file, from where it is read next; `fd` is closed with the input, or at
+ * once if that fails.  `path`: its name in messages.
+ */
+int trace_input_open_fd(struct trace_input *input, int fd, const char *path, struct error *err);
+
+/*
  * Make the next `size` bytes (at most 64 KiB) available.
  * Returns a view of them, valid until the next call, and moves nothing; NULL if
  * fewer are left (*left says how many) or, with err filled, they cannot be read.

@@ -71,10 +71,12 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/answers/slow_calls.c src/formats/answers/slow_calls.h \
 	src/formats/stored_output.c src/formats/stored_output.h \
 	src/formats/ftf/event_record.c src/formats/ftf/event_record.h \
+	src/formats/ftf/event_store.c src/formats/ftf/event_store.h \
 	src/formats/ftf/format_ftf.c \
 	src/formats/ftf/ftf_sink.c src/formats/ftf/ftf_sink.h \
 	src/formats/ftf/ftf_fit.c src/formats/ftf/ftf_fit.h \
 	src/formats/ftf/ftf_fold.c src/formats/ftf/ftf_fold.h \
+	src/formats/ftf/ftf_side.c src/formats/ftf/ftf_side.h \
 	src/formats/ftf/ftf_split.c src/formats/ftf/ftf_split.h \
 	src/formats/ftf/ftf_scan.c src/formats/ftf/ftf_scan.h \
 	src/options/input_paths.c src/options/input_paths.h \
@@ -166,7 +168,7 @@ ptrace2ftf_SOURCES += src/serve/trace_server_none.c
 endif
 
 # Order matters: each library may use the ones after it.
-PTRACE2FTF_LIBS = libptrace2ftf.a libdecoder.a libsymbols.a liboverlays.a libftf.la libbase.a \
+PTRACE2FTF_LIBS = libptrace2ftf.a libftfread.a libdecoder.a libsymbols.a liboverlays.a libftf.la libbase.a \
 	$(IPT_LIBS) $(DW_LIBS) $(ELF_LIBS) libdemanglers.a \
 	$(JANSSON_LIBS) $(XXHASH_LIBS) $(ZSTD_LIBS) $(ZLIB_LIBS) $(LZMA_LIBS)
 ptrace2ftf_LDADD = $(PTRACE2FTF_LIBS)

@@ -419,6 +419,9 @@ void ftf_flow_end(struct ftf_writer *writer, const struct ftf_event *event, uint
 
 /* ---- Scheduling ---------------------------------------------------------- */
 
+/* The weight of the idle thread, which gets no slice in Perfetto. */
+#define FTF_IDLE_WEIGHT INT32_MIN
+
 /* A CPU switches from one thread to another: "Context Switch Record". */
 struct ftf_switch {
 	uint64_t time; /* ticks */
@@ -426,10 +429,7 @@ struct ftf_switch {
 	enum ftf_thread_state state; /* of the thread that leaves */
 	/* Perfetto knows their processes from ftf_thread_name(). */
 	uint64_t out_tid, in_tid;
-	/*
-	 * The arguments outgoing_weight and incoming_weight, left out if 0.  Perfetto:
-	 * INT32_MIN is the idle thread, which gets no slice.
-	 */
+	/* The arguments outgoing_weight and incoming_weight, left out if 0. */
 	int32_t out_weight, in_weight;
 };
 

@@ -60,8 +60,6 @@ static void refuse_split(struct argp_state *state, const struct options *options
 		usage_error(state, "--split needs --format=ftf");
 	if (is_stdout(options->output))
 		usage_error(state, "--split writes several files, not standard output");
-	if (options->overlay_count)
-		usage_error(state, "--split cannot show overlays: convert them without --split");
 }
 
 static void refuse_fit(struct argp_state *state, const struct options *options)

@@ -4,9 +4,6 @@
 
 #include "decoder/timeline/sched_points.h"
 
-/* Marks an idle thread, which gets no slice in Perfetto. */
-#define IDLE_WEIGHT INT32_MIN
-
 static bool are_recorded(const struct perf_file *file)
 {
 	struct sched_points points;
@@ -41,10 +38,10 @@ static void write_switch(struct event_tracks *tracks, const struct sched_priorit
 		.in_tid = (uint32_t)change->thread->tid,
 	};
 
-	out.out_weight = out.out_tid ? 0 : IDLE_WEIGHT;
+	out.out_weight = out.out_tid ? 0 : FTF_IDLE_WEIGHT;
 	out.in_weight =
 		out.in_tid ? sched_priorities_find(priorities, change->thread->tid, change->time)
-			   : IDLE_WEIGHT;
+			   : FTF_IDLE_WEIGHT;
 	event_tracks_thread(tracks, change->thread);
 	ftf_context_switch(tracks->writer, &out);
 }

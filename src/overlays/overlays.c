@@ -7,7 +7,6 @@
 
 #include "base/alloc.h"
 #include "base/io/output.h"
-#include "src/formats/ftf/ftf_sink.h"
 #include "src/formats/output_format.h"
 #include "src/overlays/overlay_print.h"
 #include "src/overlays/overlay_trace.h"
@@ -115,45 +114,15 @@ int32_t overlays_highest_id(const struct overlays *overlays)
 	return highest;
 }
 
-static int write_alone(struct overlays *overlays, struct name_table *names, struct error *err)
+struct trace_facts overlays_facts(const struct overlays *overlays)
 {
-	const struct trace_facts facts = {
-		overlay_clock_wall_alone(&overlays->clocks, overlays->inputs, overlays->count),
-		(uint32_t)overlays_highest_id(overlays) + 1
-	};
-	struct ftf_sink sink;
-	struct output output;
-	int status;
-
-	if (output_open(&output, overlays->options->output, err) < 0)
-		return -1;
-	output_limit(&output, overlays->options->max_output, false);
-	ftf_sink_init(&sink, &output, names, overlays->options, &facts);
-	overlays_write(overlays, sink.writer, &output, NULL);
-	overlays->output_cut = output.cut;
-	sink.others = overlays->slices;
-	status = ftf_sink_close(&sink, err);
-	overlays->fold = sink.fit.fold.counts;
-	overlays->slices -= ftf_fit_removed(&sink.fit);
-	if (status == 0)
-		status = output_close(&output, err);
-	ftf_sink_release(&sink);
-	output_abandon(&output);
-	return status;
+	return (struct trace_facts){ overlay_clock_wall_alone(&overlays->clocks, overlays->inputs,
+							      overlays->count),
+				     (uint32_t)overlays_highest_id(overlays) + 1 };
 }
 
 uint64_t overlays_wall_base(const struct overlays *overlays,
 			    const struct overlay_recording *recording)
 {
 	return overlay_clock_wall(&overlays->clocks, recording);
-}
-
-int overlays_convert(struct overlays *overlays, struct name_table *names, struct error *err)
-{
-	const struct options *options = overlays->options;
-
-	if (options->format->overlays == OVERLAYS_AS_SLICES)
-		return write_alone(overlays, names, err);
-	return error_set(err, ERROR_UNSUPPORTED,
-			 "overlays alone have no branches: use --format=ftf or events");
 }

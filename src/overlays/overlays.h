@@ -8,8 +8,7 @@
 
 #include "base/error.h"
 #include "base/io/output.h"
-#include "base/tables/name.h"
-#include "src/formats/ftf/ftf_fold.h"
+#include "src/formats/output_format.h"
 #include "src/options/options.h"
 #include "src/overlays/overlay_clock_choice.h"
 #include "writer/ftf.h"
@@ -20,9 +19,7 @@ struct overlays {
 	struct overlay_input *inputs;  /* owned */
 	size_t count;
 	struct overlay_clocks clocks;
-	bool output_cut;         /* at its limit: the rest is left out; of overlays alone */
-	uint64_t slices;         /* written up to now */
-	struct fold_counts fold; /* of them, by --fit; not part of `slices` */
+	uint64_t slices; /* written up to now */
 };
 
 /*
@@ -54,10 +51,7 @@ int32_t overlays_highest_id(const struct overlays *overlays);
 /* Print all events of all overlays (overlay_print.h), each below its path if there are several. */
 void overlays_print(struct overlays *overlays, FILE *out);
 
-/*
- * A run without a recording: write what the options ask for of open overlays.
- * Returns 0; -1 with err filled, and no output is left.
- */
-int overlays_convert(struct overlays *overlays, struct name_table *names, struct error *err);
+/* Returns what is known of a trace of the overlays alone. */
+struct trace_facts overlays_facts(const struct overlays *overlays);
 
 #endif

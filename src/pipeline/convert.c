@@ -7,25 +7,43 @@
 #include "src/pipeline/convert_events.h"
 #include "src/pipeline/convert_perf_data.h"
 #include "src/pipeline/convert_perf_script.h"
+#include "src/pipeline/output_pipeline.h"
 #include "src/report/perfetto_memory_hint.h"
 #include "src/report/summary.h"
+
+static int write_overlays(struct output_pipeline *pipeline, struct overlays *overlays,
+			  struct report *report, struct error *err)
+{
+	if (!pipeline->end || !pipeline->end->writer)
+		return error_set(err, ERROR_UNSUPPORTED,
+				 "overlays alone have no branches: use --format=ftf or events");
+	overlays_write(overlays, pipeline->end->writer, &pipeline->output, NULL);
+	pipeline->end->other_slices = overlays->slices;
+	if (output_pipeline_close(pipeline, err) < 0)
+		return -1;
+	report_overlays(report, overlays);
+	output_pipeline_sum_up(pipeline, &report->summary);
+	return 0;
+}
 
 static int convert_overlays(const struct options *options, struct name_table *names,
 			    struct report *report, struct diag *diag, struct error *err)
 {
+	const struct callstack_options machine = { .names = names, .diag = diag };
+	struct output_pipeline pipeline = { 0 };
+	struct trace_facts facts;
 	struct overlays overlays;
 	int status;
 
 	report_phase(report, "convert");
 	status = overlays_open(&overlays, options, diag, err);
-	if (status == 0)
-		status = overlays_convert(&overlays, names, err);
 	if (status == 0) {
-		report->summary.slices = overlays.slices;
-		report->summary.fold = overlays.fold;
-		report->summary.output_cut = overlays.output_cut;
-		report_overlays(report, &overlays);
-		summary_add_output(&report->summary, options->output);
+		facts = overlays_facts(&overlays);
+		status = output_pipeline_open(&pipeline, options, &machine, &facts, err);
+	}
+	if (status == 0) {
+		status = write_overlays(&pipeline, &overlays, report, err);
+		output_pipeline_release(&pipeline);
 	}
 	overlays_close(&overlays);
 	return status;

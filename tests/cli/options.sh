@@ -61,7 +61,6 @@ numbers() {
 tap_check "numbers that are none, or too many, are wrong usage" numbers
 excluded() {
 	is_wrong "--output and --output-pattern exclude each other" -o out/ --output-pattern=x a &&
-		is_wrong "--split cannot show overlays" --split=1k --memtrace=m -o x.ftf a &&
 		is_wrong "cannot combine overlays with several recordings: 'b'" --memtrace=m -o out/ a b &&
 		is_wrong "need a perf.data file" --input=perf-script --format=slices --tid=1 a &&
 		is_wrong "invalid --clock-offset '5'; expected mono=TIME or real=TIME" --memtrace=m --clock-offset=5 -o x.ftf &&

@@ -108,6 +108,83 @@ names_in_each() {
 }
 tap_check "every part names its process" names_in_each
 
+# Beside the slices: each event is in the part of its time, and a part begins with the state there.
+cat >beside.py <<'END'
+import re, subprocess, sys
+from collections import Counter
+
+def events(path):  # (kind, time, what it is of, the rest)
+    text = subprocess.run([sys.argv[1], path], capture_output=True, text=True, check=True).stdout
+    for line in text.splitlines():
+        kind, rest = (line.split(' ', 2) + [''])[1:3]
+        if kind in ('context-switch', 'thread-wakeup'):
+            found = re.match(r'(cpu \d+) (\d+) (.*)', rest)
+            yield kind, int(found[2]), found[1], found[3]
+        elif re.match('instant|counter|flow|async', kind):
+            found = re.match(r'(\S+) (\d+) (.*?( id \d+)?)($| \w+=.*)', rest)
+            yield kind, int(found[2]), found[1] + ' ' + found[3], found[5]
+
+def state_of(event):  # None: it has no state, '': it ends one
+    kind, time, of, rest = event
+    if kind == 'context-switch':
+        return '' if ' to 0 ' in rest else re.search(r' to (\d+ .*weight=\d+)', rest)[1]
+    if kind in ('async-begin', 'async-end'):
+        return 'open' if kind == 'async-begin' else ''
+    return rest if kind == 'counter' else None
+
+whole, state, ended, latest = Counter(events(sys.argv[2])), {}, {}, 0
+for part in sys.argv[3:]:
+    listed, own = list(events(part)), []
+    for event in listed:
+        if whole[event]:
+            whole[event] -= 1
+            own.append(event)
+    repeated = [e for e in (Counter(listed) - Counter(own)).elements() if e[0] != 'async-end']
+    # What ends at the cut does so twice, first because of the cut.
+    held = {(e[0], e[2]): state_of(e) for e in repeated if ended.get((e[0], e[2])) != e[1]}
+    assert held == state, (part, set(held.items()) ^ set(state.items()))
+    assert len({e[1] for e in repeated}) <= 1, (part, repeated)
+    for event in repeated[:1] + own:
+        assert event[1] >= latest, (part, event, latest)
+        latest = event[1]
+    for event in own:
+        key = event[0].replace('end', 'begin'), event[2]
+        if state_of(event):
+            state[key] = state_of(event)
+        elif state_of(event) == '':
+            state.pop(key, None)
+            ended[key] = event[1]
+assert not +whole, +whole
+END
+beside() { # SIZE KINDS OPTIONS...: of at least so many kinds
+	size=$1 kinds=$2
+	shift 2
+	rm -f all.ftf out.*
+	"$program" -q --no-warn "$@" -o all.ftf && "$program" -q --no-warn --split="$size" "$@" -o out.ftf || return 1
+	for part in all.ftf out.*.ftf; do
+		"$ftfdump" --check "$part" >/dev/null && "$ftfdump" --slices "$part" >"${part%.ftf}.slices" || return 1
+	done
+	[ "$(ls out.*.ftf | wc -l)" -ge 5 ] && python3 beside.py "$ftfdump" all.ftf out.*.ftf || return 1
+	[ "$("$ftfdump" all.ftf | grep -oE ' (instant|counter|context-switch|flow-begin|async-begin) ' | sort -u | wc -l)" -ge "$kinds" ] &&
+		joined all.slices >wanted && joined out.*.slices | diff wanted -
+}
+shared=$top_srcdir/../shared/ocaml/combined/single
+if ! command -v python3 >/dev/null; then
+	tap_skip "context switches and counters are in the part of their time" "no python3"
+else
+	tap_check "context switches and counters are in the part of their time" beside 200 2 threads
+	tap_check "also in parts of a time" beside 20us 2 threads
+	if [ -d "$shared" ]; then
+		gunzip -c "$shared"/*.events.gz >"1.events"
+		for size in 2k 200kB 5ms; do
+			tap_check "so are overlays, with their open slices: $size" beside $size 4 --runtime-events=1.events \
+				--memtrace="$shared/out.ctf,lives"
+		done
+	else
+		tap_skip "so are overlays" "no ../shared"
+	fi
+fi
+
 compressed() {
 	rm -f out.*.ftf
 	"$program" -q --args=full --split=1000 -o packed.ftf.gz threads && "$program" -q --args=full --split=1000 -o out.ftf threads &&

@@ -96,7 +96,7 @@ void ftf_sink_release(struct ftf_sink *ftf)
 }
 
 /* The program's names live until the end of the run: the writer may borrow their text. */
-static struct ftf_name name_of(struct ftf_sink *ftf, const struct name *name)
+struct ftf_name ftf_sink_name(struct ftf_sink *ftf, const struct name *name)
 {
 	if (!name)
 		return (struct ftf_name){ 0 };
@@ -144,7 +144,7 @@ static struct ftf_arg ftf_arg_of(struct ftf_sink *ftf, const struct slice_arg *a
 	case SLICE_ARG_POINTER:
 		return ftf_arg_pointer(key, arg->number);
 	case SLICE_ARG_NAME:
-		return ftf_arg_string(key, name_of(ftf, arg->name));
+		return ftf_arg_string(key, ftf_sink_name(ftf, arg->name));
 	case SLICE_ARG_REAL:
 		return ftf_arg_double(key, arg->real);
 	case SLICE_ARG_TRUE:
@@ -176,7 +176,7 @@ static void write_new(struct ftf_sink *ftf, struct track *track, struct slice_te
 
 	announce(ftf, track);
 	event.thread = ftf_thread_of(track);
-	event.name = name_of(ftf, slice_names_find(&ftf->names, made->symbol, made->flags));
+	event.name = ftf_sink_name(ftf, slice_names_find(&ftf->names, made->symbol, made->flags));
 	if (made->symbol->inlined)
 		event.category = ftf->inlined;
 	if (ftf->level != OPTION_ARGS_NONE) {

@@ -47,6 +47,9 @@ struct ftf_sink {
 void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_table *names,
 		   const struct options *options, const struct trace_facts *facts);
 
+/* Returns a name of the program's in the writer; NULL: the empty string. */
+struct ftf_name ftf_sink_name(struct ftf_sink *ftf, const struct name *name);
+
 /* Put a text into the trace as a blob, which viewers skip; at its start to be found there. */
 void ftf_sink_note(struct ftf_sink *ftf, const char *name, const char *text);
 

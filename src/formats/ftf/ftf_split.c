@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* --split: replays the stored slices by time into one FTF file after another. */
+/* --split: replays the stored slices and events by time into one FTF file after another. */
 #include "src/formats/ftf/ftf_split.h"
 
 #include <stdio.h>
@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/io/compressor.h"
 #include "base/io/output.h"
+#include "src/formats/ftf/ftf_side.h"
 #include "src/formats/ftf/ftf_sink.h"
 #include "src/options/options.h"
 #include "src/slices/slice_sorter.h"
@@ -35,6 +36,7 @@ struct ftf_split {
 	const char *path;              /* borrowed: of the whole */
 	struct trace_facts facts;      /* of the request */
 	struct slice_store store;
+	struct ftf_side side;        /* what comes beside the slices of calls */
 	struct slice_sink sink;      /* gets the stored slices */
 	struct slice_sink part_sink; /* of `ftf` */
 	struct output part;          /* the open one */
@@ -45,9 +47,11 @@ struct ftf_split {
 	struct split_track *tracks; /* owned; by index of the track */
 	size_t track_count, track_room;
 	uint64_t first_time;   /* ns: of the first slice; units of time count from it */
+	bool has_first;        /* there is one */
 	uint64_t part_begin;   /* ns: where the open part begins */
-	uint64_t last_time;    /* ns: of the last slice */
-	uint64_t part_slices;  /* that are new in it */
+	uint64_t last_time;    /* ns: of what was written last */
+	uint64_t part_slices;  /* that are new in it, */
+	uint64_t part_events;  /* and all that is, but for ends */
 	uint64_t slices;       /* of the whole, each once */
 	uint64_t limit;        /* bytes of all parts together */
 	uint64_t bytes_before; /* of the finished parts */
@@ -95,11 +99,12 @@ static void begin_part(struct ftf_split *split, uint64_t time)
 	split->part_sink = ftf_sink_slices(&split->ftf);
 	split->open = true;
 	split->part_begin = time;
-	split->part_slices = 0;
+	split->part_slices = split->part_events = 0;
 	for (size_t i = 0; i < split->track_count; i++) {
 		if (split->tracks[i].track)
 			split->tracks[i].track->announced = false;
 	}
+	ftf_side_begin_part(&split->side, &split->ftf, time);
 }
 
 static void end_part(struct ftf_split *split)
@@ -135,6 +140,7 @@ static void end_open(struct ftf_split *split, uint64_t time)
 		for (size_t k = track->count; k-- > 0;)
 			emit_event(split, track, &end, NULL);
 	}
+	ftf_side_end_part(&split->side, &split->ftf, time);
 }
 
 /* Every open slice begins again. */
@@ -161,17 +167,21 @@ static uint64_t stretch_begin(const struct ftf_split *split, uint64_t time)
 	return time - (time - split->first_time) % split->options->select.split.amount;
 }
 
-/* Returns whether what begins at `time` is of the next part, and in *cut where that begins. */
-static bool is_full(const struct ftf_split *split, uint64_t time, uint64_t *cut)
+/* Returns whether what comes at `time` is of the next part, and in *cut where that begins. */
+static bool is_full(const struct ftf_split *split, uint64_t time, enum side_kind kind,
+		    uint64_t *cut)
 {
 	const struct split_size *size = &split->options->select.split;
 
 	*cut = time;
+	if (kind == SIDE_PLAIN || (kind == SIDE_VALUE && size->unit != SPLIT_BYTES))
+		return false;
 	switch (size->unit) {
 	case SPLIT_SLICES:
 		return split->part_slices >= size->amount;
 	case SPLIT_BYTES:
-		return split->part_slices && split->part.written + split->part.used >= size->amount;
+		return time > split->part_begin &&
+		       split->part.written + split->part.used >= size->amount;
 	default:
 		*cut = stretch_begin(split, time);
 		/* What ended since the last begin may have done so in a stretch without any. */
@@ -187,16 +197,29 @@ static bool is_over_limit(const struct ftf_split *split)
 	return split->bytes_before + output_size(&split->part) >= split->limit;
 }
 
-/* A slice or a mark begins at `time`: see to it that its part is open. */
-static void advance(struct ftf_split *split, uint64_t time)
+/* The next part begins. */
+static void cut_part(struct ftf_split *split, uint64_t time)
+{
+	end_open(split, time);
+	end_part(split);
+	if (split->err.kind == ERROR_NONE)
+		begin_part(split, time);
+	if (split->open)
+		begin_open(split, time);
+}
+
+/* Something comes at `time`: see to it that its part is open. */
+static void advance(struct ftf_split *split, uint64_t time, enum side_kind kind)
 {
 	uint64_t cut;
 
-	if (split->all->cut)
+	if (split->all->cut || split->err.kind != ERROR_NONE)
 		return;
-	if (!split->part_count) {
-		split->first_time = time;
+	if (!split->part_count)
 		begin_part(split, time);
+	if (kind == SIDE_SLICE && !split->has_first) {
+		split->first_time = split->part_begin = time;
+		split->has_first = true;
 	}
 	if (split->open && is_over_limit(split)) {
 		end_open(split, split->last_time);
@@ -204,17 +227,31 @@ static void advance(struct ftf_split *split, uint64_t time)
 		split->all->cut = true;
 		return;
 	}
-	if (split->open && is_full(split, time, &cut)) {
-		end_open(split, cut);
-		end_part(split);
-		if (split->err.kind == ERROR_NONE)
-			begin_part(split, cut);
-		if (split->open)
-			begin_open(split, cut);
-	}
-	split->part_slices++;
-	split->slices++;
+	if (split->open && is_full(split, time, kind, &cut))
+		cut_part(split, cut);
+	split->part_slices += kind == SIDE_SLICE;
+	split->part_events += kind != SIDE_PLAIN;
 	split->last_time = time;
+}
+
+/* Write what comes before `time` beside the slices of calls. */
+static void advance_side(struct ftf_split *split, uint64_t time)
+{
+	uint64_t next;
+
+	while ((next = ftf_side_time(&split->side)) < time) {
+		advance(split, next, ftf_side_kind(&split->side));
+		if (!split->open)
+			break;
+		ftf_side_write(&split->side, &split->ftf);
+	}
+}
+
+/* A slice of a call or a mark begins at `time`. */
+static void advance_slice(struct ftf_split *split, uint64_t time)
+{
+	advance(split, time, SIDE_SLICE);
+	split->slices += !split->all->cut;
 }
 
 /* ---- The sink of the stored slices --------------------------------------- */
@@ -232,7 +269,7 @@ static struct split_track *split_track_of(struct ftf_split *split, struct track 
 static void begin_part_slice(struct ftf_split *split, struct split_track *track,
 			     const struct slice_event *event, const struct slice_detail *detail)
 {
-	advance(split, event->time);
+	advance_slice(split, event->time);
 	if (!split->open)
 		return;
 	emit_event(split, track, event, detail);
@@ -262,6 +299,7 @@ static void split_events(const struct slice_sink *sink, void *context,
 		const struct slice_event *event = &batch->events[i];
 		const struct slice_detail *detail = slice_batch_detail(batch, event);
 
+		advance_side(split, event->time);
 		if (detail)
 			track->now = *detail;
 		if (event->kind == SLICE_BEGIN) {
@@ -269,7 +307,7 @@ static void split_events(const struct slice_sink *sink, void *context,
 		} else if (event->kind == SLICE_END) {
 			end_part_slice(split, track, event, detail);
 		} else {
-			advance(split, event->time);
+			advance_slice(split, event->time);
 			if (split->open)
 				slice_sink_emit(&split->part_sink, context, event, NULL);
 		}
@@ -289,13 +327,16 @@ static struct format_output *open_split(const struct format_request *request, st
 	split->facts = request->facts;
 	split->all = request->output;
 	split->sink = (struct slice_sink){ .events = split_events, .context = split };
-	if (slice_store_init(&split->store, request->names, err) < 0) {
+	if (ftf_side_init(&split->side, request->names, &request->facts, err) < 0 ||
+	    slice_store_init(&split->store, request->names, err) < 0) {
+		ftf_side_release(&split->side);
 		free(split);
 		return NULL;
 	}
 	split->output.sink = slice_store_sink(&split->store, level == OPTION_ARGS_FULL,
 					      level != OPTION_ARGS_NONE);
 	split->output.slices = &split->slices;
+	split->output.writer = split->side.writer;
 	return &split->output;
 }
 
@@ -303,11 +344,12 @@ static int write_parts(struct format_output *output, struct error *err)
 {
 	struct ftf_split *split = (struct ftf_split *)output;
 
-	if (slice_store_end(&split->store, err) < 0)
+	if (slice_store_end(&split->store, err) < 0 || ftf_side_read(&split->side, err) < 0)
 		return -1;
 	slice_store_replay(&split->store, &split->sink);
+	advance_side(split, UINT64_MAX);
 	if (!split->part_count && split->err.kind == ERROR_NONE)
-		begin_part(split, 0); /* a trace without slices has a part, too */
+		begin_part(split, 0); /* an empty trace has a part, too */
 	if (split->open)
 		end_part(split);
 	output->parts = split->parts;
@@ -331,12 +373,14 @@ static void release_split(struct format_output *output)
 	ftf_sink_release(&split->ftf);
 	output_abandon(&split->part);
 	slice_store_release(&split->store);
+	ftf_side_release(&split->side);
 }
 
 const struct output_format format_ftf_split = {
 	.name = "ftf",
 	.default_output = DEFAULT_NONE,
 	.slices = SLICES_SORTED,
+	.overlays = OVERLAYS_AS_SLICES,
 	.depth = SLICE_SORTER_DEPTH,
 	.cpu_events = true,
 	.is_trace = true,

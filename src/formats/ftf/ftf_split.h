@@ -5,7 +5,8 @@
  *
  * All threads are cut at the same time.  Slices that are open at a cut end in one part
  * and begin again in the next one, with SLICE_CONTINUED.  A part lasts until the next
- * one begins: no part is made for a time in which no slice begins.
+ * one begins: no part is made for a time in which no slice begins.  What a trace shows
+ * beside the slices of calls is in the part of its time (ftf_side.h).
  */
 #ifndef SRC_FORMATS_FTF_FTF_SPLIT_H
 #define SRC_FORMATS_FTF_FTF_SPLIT_H
@@ -14,7 +15,7 @@
 
 #include "src/formats/output_format.h"
 
-/* Opens an output for each part.  Tracks of events and overlays are left out. */
+/* Opens an output for each part. */
 extern const struct output_format format_ftf_split;
 
 /*

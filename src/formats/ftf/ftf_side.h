@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * --split: what a trace shows beside the slices of calls: tracks of CPUs, counters, instants,
+ * context switches, overlays.
+ *
+ * Who writes them knows nothing of parts: their writer makes one trace, in a file without a
+ * name.  Then each goes to the part of its time.  A part begins with the state at its begin:
+ * the slices that are open, marked as SLICE_CONTINUED, the value of each counter, the thread on
+ * each CPU; and names its processes and threads.
+ */
+#ifndef SRC_FORMATS_FTF_FTF_SIDE_H
+#define SRC_FORMATS_FTF_FTF_SIDE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/io/temp_file.h"
+#include "base/tables/name.h"
+#include "src/formats/ftf/event_store.h"
+#include "src/formats/ftf/ftf_sink.h"
+#include "src/formats/output_format.h"
+
+struct side_counter;
+
+struct ftf_side {
+	struct ftf_writer *writer; /* owned; until ftf_side_read(), for all who write them */
+	struct temp_file spool;    /* what it has written */
+	struct error err;          /* the spool's first failure */
+	struct event_store store;
+	size_t next; /* place */
+	/* Of the open part, and where it has come to: */
+	size_t part;                   /* 1, 2, ... */
+	struct side_counter *counters; /* owned: hash; each with its last event */
+	struct side_counter *asyncs;   /* owned: hash of those that are open */
+	size_t *switches;              /* owned; by CPU: 1 + index of its last event; 0: none */
+	size_t switch_count, switch_room;
+};
+
+/* What an event means for the size of a part. */
+enum side_kind {
+	SIDE_PLAIN, /* belongs to what came before */
+	SIDE_VALUE, /* a part may begin with it */
+	SIDE_SLICE, /* and it begins a slice, or is a mark */
+};
+
+/* Open the writer.  `names` is borrowed.  Returns 0; -1 with err filled. */
+int ftf_side_init(struct ftf_side *side, struct name_table *names, const struct trace_facts *facts,
+		  struct error *err);
+
+/* All is written: close the writer, and put it in order.  Returns 0; -1 with err filled. */
+int ftf_side_read(struct ftf_side *side, struct error *err);
+
+/* Returns the time (ns) of the next event; UINT64_MAX: there is none. */
+uint64_t ftf_side_time(const struct ftf_side *side);
+
+/* Returns the kind of the next event, which there is. */
+enum side_kind ftf_side_kind(const struct ftf_side *side);
+
+/* Write the next event, which there is, into the part. */
+void ftf_side_write(struct ftf_side *side, struct ftf_sink *part);
+
+/* End the open slices at the part's end. */
+void ftf_side_end_part(struct ftf_side *side, struct ftf_sink *part, uint64_t time);
+
+/* Write the state at the part's begin. */
+void ftf_side_begin_part(struct ftf_side *side, struct ftf_sink *part, uint64_t time);
+
+/* Idempotent, also on zeroed memory. */
+void ftf_side_release(struct ftf_side *side);
+
+#endif
