@@ -4,6 +4,10 @@
 tap_count=0
 tap_failed=0
 
+# No caches of the user: perf's ~/.debug has files of earlier runs under their build ids.
+HOME=/nonexistent
+export HOME
+
 tap_ok() { # STATUS NAME: 0 passes
 	tap_count=$((tap_count + 1))
 	if [ "$1" -eq 0 ]; then
