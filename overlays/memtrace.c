@@ -343,8 +343,8 @@ static void end_damaged_packet(struct memtrace *trace, const uint8_t *at)
 	if (!domain->lost_locations)
 		diag_warn(trace->diag, "memtrace-damaged",
 			  "memtrace is damaged at offset 0x%" PRIx64
-			  ": the rest of the packet is left "
-			  "out, and what builds upon it",
+			  ": the rest of the packet, and "
+			  "backtraces that build upon it, are left out",
 			  offset_of(trace, at));
 	domain->lost_backtraces |= !trace->holds_locations;
 	domain->lost_locations |= !trace->holds_events;
@@ -356,8 +356,8 @@ static void end_file(struct memtrace *trace)
 	if (trace->unknown_backtraces && !trace->ended)
 		diag_warn(trace->diag, "memtrace-backtraces",
 			  "%" PRIu64 " of %" PRIu64
-			  " allocations of memtrace have no backtrace: what theirs build upon is "
-			  "damaged",
+			  " allocations of memtrace have no backtrace: an earlier one, on which "
+			  "theirs build, is damaged",
 			  trace->unknown_backtraces, trace->allocations);
 	trace->ended = true;
 }
@@ -419,7 +419,7 @@ static int read_info(struct memtrace *trace)
 	if (cursor_left(&trace->packet))
 		diag_warn(trace->diag, "memtrace-info",
 			  "the last %zu bytes of memtrace's description, at offset 0x%" PRIx64
-			  ", are of no known field; left out",
+			  " belongs to no known field; left out",
 			  cursor_left(&trace->packet), offset_of(trace, trace->packet.at));
 	return 0;
 }

@@ -333,7 +333,7 @@ const uint8_t *output_map(struct output *output)
 	bytes = mmap(NULL, output->written, PROT_READ, MAP_SHARED, output->fd, 0);
 	if (bytes != MAP_FAILED)
 		return bytes;
-	error_set_system(&output->err, errno, "%s: cannot read what was written", output->path);
+	error_set_system(&output->err, errno, "%s: cannot read back the output", output->path);
 	return NULL;
 }
 

@@ -61,8 +61,9 @@ static int check_magic(struct perf_bytes bytes, bool *stream, struct error *err)
 	uint64_t size = cursor_u64(&c);
 
 	if (magic == MAGIC_BIG)
-		return error_set(err, ERROR_UNSUPPORTED,
-				 "was recorded on a big-endian machine, where no Intel PT is");
+		return error_set(
+			err, ERROR_UNSUPPORTED,
+			"was recorded on a big-endian machine, and those have no Intel PT");
 	if (magic != MAGIC_LITTLE)
 		return error_set(err, ERROR_FORMAT,
 				 "is not a perf.data file (no PERFILE2 at its start)");
@@ -187,7 +188,8 @@ static void open_others(struct perf_file *file, const struct perf_input *input, 
 			perf_parts_add(file, &(struct perf_part){ .bytes = bytes.bytes,
 								  .end = bytes.size });
 		if (err.kind != ERROR_NONE && err.kind != ERROR_FORMAT) /* an empty one is usual */
-			diag_warn(diag, "part-missing", "%s: what it holds is missing", err.text);
+			diag_warn(diag, "part-missing", "%s: its trace and events are missing",
+				  err.text);
 	}
 }
 
@@ -263,7 +265,7 @@ int perf_file_append(struct perf_file *file, const char *path, struct diag *diag
 	if (status == 0 && !perf_attrs_equal(file, &next))
 		status = error_set(err, ERROR_FORMAT,
 				   "%s: is not of the same recording as the files before it: its "
-				   "events are others",
+				   "events differ",
 				   path);
 	if (status == 0)
 		take_over(file, &next);

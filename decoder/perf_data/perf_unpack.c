@@ -53,7 +53,9 @@ static int feed(struct record_unpacker *unpacker, struct perf_bytes payload, str
 		if (ZSTD_isError(status))
 			return error_set(err, ERROR_FORMAT, "%s", ZSTD_getErrorName(status));
 		if (unpacker->file.size + out.pos > GROWTH_FREE + GROWTH_MAX * unpacker->packed)
-			return error_set(err, ERROR_LIMIT, "they unpack to too much");
+			return error_set(err, ERROR_LIMIT,
+					 "more than %llu times as much when unpacked",
+					 (unsigned long long)GROWTH_MAX);
 		if (temp_file_write(&unpacker->file, out.dst, out.pos, err) < 0)
 			return -1;
 	} while (in.pos < in.size || out.pos == out.size);

@@ -64,7 +64,7 @@ static void start_schedule(struct pt_stream *stream)
 			  "no timing packets on cpu %d: which thread ran is a guess", aux->cpu);
 	stream->state.now.time = made_up_begin(stream);
 	diag_warn(stream->input.diag, "no-timing",
-		  "recorded without timing packets: order is right, times are made up "
+		  "recorded without timing packets: the order is right, the times are invented "
 		  "(1 ns an instruction)");
 }
 

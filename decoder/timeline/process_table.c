@@ -107,7 +107,7 @@ static bool can_copy(struct process_table *table, const struct space_builder *bu
 		return true;
 	diag_warn(table->diag, "too-many-epochs",
 		  "processes fork, or map code over code, so often that not every state can be "
-		  "kept: some addresses may be taken for what is mapped there at another time, or "
+		  "kept: some addresses may show code that was mapped there at another time, or "
 		  "in the parent");
 	return false;
 }

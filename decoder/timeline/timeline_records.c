@@ -120,10 +120,11 @@ static int apply_exit(struct timeline *tl, const struct perf_record *record)
 	if (perf_record_read_task(record, &task) < 0)
 		return -1;
 	if (!thread_table_exit(&tl->threads, task.pid, task.tid, time))
-		diag_warn(tl->diag, "exit-of-another",
-			  "the record at offset 0x%llx ends thread %d of process %d, which runs in "
-			  "another process; left out",
-			  (unsigned long long)record->offset, task.tid, task.pid);
+		diag_warn(
+			tl->diag, "exit-of-another",
+			"the record at offset 0x%llx ends thread %d of process %d, but that thread "
+			"is of another process; left out",
+			(unsigned long long)record->offset, task.tid, task.pid);
 	return 0;
 }
 

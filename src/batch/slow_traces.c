@@ -180,10 +180,22 @@ static int make_traces(struct slow_run *run)
 }
 
 /* The calls of an earlier run stay: a pattern like "DIR/call-*.ftf" would mix both. */
-static void print_result(const struct slow_run *run)
+static void warn_of_old_calls(const struct slow_run *run)
 {
 	char name[32], *next;
 	int width = snprintf(NULL, 0, "%zu", run->plan.count);
+
+	snprintf(name, sizeof(name), "call-%0*zu.ftf", width < 3 ? 3 : width, run->plan.count + 1);
+	next = path_in(run->options, name);
+	if (access(next, F_OK) == 0) {
+		message_begin_warning(stderr);
+		fprintf(stderr, "%s and later calls are from an earlier run; remove them\n", next);
+	}
+	free(next);
+}
+
+static void print_result(const struct slow_run *run)
+{
 	size_t gaps = 0, failed = 0;
 
 	for (size_t i = 0; i < run->plan.count; i++) {
@@ -197,14 +209,7 @@ static void print_result(const struct slow_run *run)
 	if (failed)
 		fprintf(stderr, "; %zu failed", failed);
 	putc('\n', stderr);
-	snprintf(name, sizeof(name), "call-%0*zu.ftf", width < 3 ? 3 : width, run->plan.count + 1);
-	next = path_in(run->options, name);
-	if (access(next, F_OK) == 0)
-		fprintf(stderr,
-			"ptrace2ftf: warning: %s and what follows it are of an earlier run; "
-			"remove them\n",
-			next);
-	free(next);
+	warn_of_old_calls(run);
 }
 
 /* ---- The run -------------------------------------------------------------- */

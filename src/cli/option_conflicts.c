@@ -99,9 +99,11 @@ static void refuse_open(struct argp_state *state, const struct options *options,
 	if (!options->open)
 		return;
 	if (batch || options->json_lines || options->skip_existing)
-		usage_error(state, "one trace can be shown, not the outputs of a batch");
+		usage_error(state, "only one trace can be shown, not the outputs of a batch");
 	if (!options->format->is_trace || options->select.split.unit)
-		usage_error(state, "what is shown is one file of --format=ftf");
+		usage_error(
+			state,
+			"only one file of --format=ftf can be shown: leave out --split and other formats");
 	if (is_stdout(options->output))
 		usage_error(state, "standard output cannot be shown: name a file with -o");
 }

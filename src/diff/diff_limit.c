@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/message.h"
 #include "base/printable.h"
 
 /* Longest pattern. */
@@ -145,7 +146,8 @@ bool diff_limits_check(const struct pattern_list *conditions, const struct diff_
 				     rows->sums[SIDE_B][limit.sum]);
 		} else if (!check_functions(&check, rows)) {
 			*unmatched = true;
-			fputs("ptrace2ftf: warning: --fail-if=", out);
+			message_begin_warning(out);
+			fputs("--fail-if=", out);
 			printable_print(check.text, out);
 			fputs(": no function of this name was called\n", out);
 		}

@@ -176,7 +176,7 @@ static void write_tracks(struct event_output *output, uint64_t begin, uint64_t e
 	if (output->sink.untimed)
 		diag_warn(output->input.diag, "side-untimed",
 			  "%" PRIu64 " side events (frequency, sleep and others) came before any "
-			  "time was known, or at one that cannot be, and are not shown",
+			  "time was known, or with an impossible one; not shown",
 			  output->sink.untimed);
 	if (untimed) {
 		warn_no_place(output);

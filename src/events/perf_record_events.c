@@ -189,8 +189,8 @@ void perf_record_events_write(struct perf_record_events *records)
 	records->events = NULL;
 	if (records->untimed)
 		diag_warn(records->diag, "samples-untimed",
-			  "%" PRIu64 " samples say neither when nor on which CPU or thread they "
-			  "were taken, and are not shown",
+			  "%" PRIu64 " samples lack a time, or both CPU and thread, and are not "
+			  "shown",
 			  records->untimed);
 }
 

@@ -68,13 +68,13 @@ int overlay_clocks_read(struct overlay_clocks *clocks, const char *path, struct 
 	}
 	fclose(in);
 	if (lines > SYNC_LINES)
-		return error_set(err, ERROR_LIMIT,
-				 "%s: more than %d lines: give it those of `ptrace2ftf clock-sync` "
-				 "only",
-				 path, SYNC_LINES);
+		return error_set(
+			err, ERROR_LIMIT,
+			"%s: more than %d lines: keep only those of `ptrace2ftf clock-sync`", path,
+			SYNC_LINES);
 	return clocks->sync_count ? 0
 				  : error_set(err, ERROR_FORMAT,
-					      "%s: no line of `ptrace2ftf clock-sync` in it", path);
+					      "%s: has no line of `ptrace2ftf clock-sync`", path);
 }
 
 void overlay_clocks_release(struct overlay_clocks *clocks)

@@ -142,8 +142,7 @@ static struct overlay_clock assume_clock(const struct overlay_input *input,
 	diag_warn(diag, "overlay-clock",
 		  "%s: the offset between its clock and perf's is unknown; %s: see --clock-offset",
 		  input->path,
-		  is_monotonic(input) ? "taken for the same"
-				      : "its end is taken for the process's");
+		  is_monotonic(input) ? "assuming none" : "assuming that it ends with the process");
 	return clock;
 }
 
@@ -192,7 +191,7 @@ static struct overlay_clock align_ends(const struct overlay_input *input,
 		diag, "overlay-clock",
 		"%s: the offset between the wall clock and the runtime events' is unknown; %s: see "
 		"--clock-offset and --clock-sync",
-		input->path, last ? "the ends are taken for the same" : "taken for the same");
+		input->path, last ? "assuming that both end together" : "assuming none");
 	return clock;
 }
 

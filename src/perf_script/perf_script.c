@@ -340,12 +340,14 @@ static int read_lines(struct script *script, FILE *in, struct error *err)
 	free(text);
 	if (length > LINE_LIMIT)
 		return error_set(err, ERROR_LIMIT,
-				 "line %" PRIu64 " has more than %zu MiB: the text is not of perf "
-				 "script",
+				 "line %" PRIu64
+				 " has more than %zu MiB: the text is not output of "
+				 "perf script",
 				 script->counts->lines, LINE_LIMIT >> 20);
 	if (script->strange >= STRANGE_MOST)
 		return error_set(err, ERROR_LIMIT,
-				 "%d lines up to line %" PRIu64 " are none of perf script",
+				 "the last %d lines up to line %" PRIu64
+				 " are not output of perf script",
 				 STRANGE_MOST, script->counts->lines);
 	return 0;
 }

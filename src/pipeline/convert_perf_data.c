@@ -415,11 +415,11 @@ static int open_mode(struct conversion *c, struct error *err)
 
 	if (mode == TRACE_MODE_KERNEL ? info->exclude_kernel
 				      : mode == TRACE_MODE_USER && info->exclude_user)
-		return error_set(err, ERROR_UNSUPPORTED,
-				 "%s: --mode=%s: nothing of it was recorded: record without %s",
-				 c->options->input, mode == TRACE_MODE_KERNEL ? "kernel" : "user",
-				 mode == TRACE_MODE_KERNEL ? "u in intel_pt//u"
-							   : "k in intel_pt//k");
+		return error_set(
+			err, ERROR_UNSUPPORTED,
+			"%s: cannot apply --mode=%s: it was not recorded; record without %s",
+			c->options->input, mode == TRACE_MODE_KERNEL ? "kernel" : "user",
+			mode == TRACE_MODE_KERNEL ? "u in intel_pt//u" : "k in intel_pt//k");
 	c->mode_filter = (struct mode_filter){ .mode = mode, .filter = &c->recording.filter };
 	c->mode_filter.active = (mode == TRACE_MODE_USER && !info->exclude_kernel) ||
 				(mode == TRACE_MODE_KERNEL && !info->exclude_user);

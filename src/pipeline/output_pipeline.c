@@ -207,7 +207,7 @@ static void warn_of_old_parts(const struct output_pipeline *pipeline)
 	next = ftf_split_path(pipeline->options->output, pipeline->end->part_count);
 	if (access(next, F_OK) == 0)
 		diag_warn(pipeline->machine->diag, "old-parts",
-			  "%s and what follows it are of an earlier --split; remove them", next);
+			  "%s and later parts are from an earlier --split; remove them", next);
 	free(next);
 }
 

@@ -12,6 +12,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/message.h"
+
 #define PMU "/sys/bus/event_source/devices/intel_pt"
 
 /* Bits of CapEff in /proc/self/status: linux/capability.h. */
@@ -115,7 +117,8 @@ const char *recorder_buffer(const struct recorder *recorder)
 
 static void print_missing_pt(const struct recorder *recorder, FILE *out)
 {
-	fputs("ptrace2ftf: cannot record: ", out);
+	message_begin_error(out);
+	fputs("cannot record: ", out);
 	if (recorder->in_virtual_machine)
 		fputs("this is a virtual machine, whose host keeps Intel PT to itself; record on "
 		      "the host, or have it pass PT on (KVM: kvm_intel.pt_mode=1)\n",
@@ -144,8 +147,9 @@ static bool check_rights(const struct recorder *recorder, const struct options *
 
 	if (recorder->privileged || recorder->paranoid <= allowed)
 		return true;
+	message_begin_error(out);
 	fprintf(out,
-		"ptrace2ftf: cannot record%s: kernel.perf_event_paranoid is %d; run `sysctl "
+		"cannot record%s: kernel.perf_event_paranoid is %d; run `sysctl "
 		"kernel.perf_event_paranoid=%d` as root, or record as root\n",
 		options->all_cpus ? " all CPUs"
 		: allowed < 2     ? " the kernel"
@@ -159,7 +163,8 @@ bool recorder_check(const struct recorder *recorder, const struct options *optio
 	bool possible = true;
 
 	if (!recorder->has_perf) {
-		fputs("ptrace2ftf: cannot record: perf is not in PATH; install it (Debian: "
+		message_begin_error(out);
+		fputs("cannot record: perf is not in PATH; install it (Debian: "
 		      "linux-perf, Ubuntu: linux-tools-generic, Fedora: perf)\n",
 		      out);
 		possible = false;
@@ -170,16 +175,18 @@ bool recorder_check(const struct recorder *recorder, const struct options *optio
 	}
 	possible &= check_rights(recorder, options, out);
 	if (options->trigger && !recorder->caps.address_filters) {
-		fputs("ptrace2ftf: cannot record: this processor has no address filters for "
+		message_begin_error(out);
+		fputs("cannot record: this processor has no address filters for "
 		      "--trigger; leave it out, and choose a part with --symbol\n",
 		      out);
 		possible = false;
 	}
-	if (possible && recorder->lockable < BUFFER_WANTED && !options->quiet)
+	if (possible && recorder->lockable < BUFFER_WANTED && !options->quiet) {
+		message_begin_warning(out);
 		fprintf(out,
-			"ptrace2ftf: warning: perf may lock %" PRIu64
-			" KiB only, and trace may be lost; run `sysctl "
+			"perf may lock %" PRIu64 " KiB only, and trace may be lost; run `sysctl "
 			"kernel.perf_event_mlock_kb=65536` as root\n",
 			recorder->lockable >> 10);
+	}
 	return possible;
 }

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "base/message.h"
 #include "src/record/obstacles.h"
 #include "src/record/perf_command.h"
 

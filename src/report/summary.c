@@ -193,7 +193,7 @@ void summary_warn(const struct summary *summary, struct diag *diag)
 			  summary->writes_broken);
 	if (summary->times_impossible)
 		diag_warn(diag, "times-impossible",
-			  "%" PRIu64 " time%s of the trace cannot be, and left out: is the "
+			  "%" PRIu64 " impossible time%s in the trace left out: is the "
 			  "recording's clock damaged?",
 			  summary->times_impossible, summary->times_impossible == 1 ? "" : "s");
 	if (summary->unknown_records)

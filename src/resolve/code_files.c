@@ -152,7 +152,7 @@ static void check_instruction(struct code_files *files, const struct mapped_file
 	for (size_t i = 0; i < BYTES_SHOWN; i++)
 		snprintf(text + 3 * i, 4, " %02x", file.bytes[offset + i]);
 	diag_warn(diag, "no-instruction",
-		  "%s: no CPU has an instruction%s, at 0x%" PRIx64 " in the file: is it what ran?",
+		  "%s: invalid instruction%s at offset 0x%" PRIx64 ": is this the file that ran?",
 		  mapped->path, text, offset);
 }
 

@@ -116,13 +116,13 @@ static int find_times(struct event_filter *filter, const struct auxtrace *auxtra
 	filter->begin = resolve(&from, begin, end, 0);
 	filter->end = resolve(&to, begin, end, UINT64_MAX);
 	if (filter->begin > filter->end)
-		return error_set(err, ERROR_UNSUPPORTED, "--time: it ends before it begins");
+		return error_set(err, ERROR_UNSUPPORTED, "--time: the range ends before it begins");
 	if (filter->begin > end || filter->end < begin)
-		return error_set(err, ERROR_UNSUPPORTED,
-				 "--time: nothing was recorded then: the trace is of %" PRIu64
-				 ".%09" PRIu64 " to %" PRIu64 ".%09" PRIu64 " s",
-				 begin / 1000000000, begin % 1000000000, end / 1000000000,
-				 end % 1000000000);
+		return error_set(
+			err, ERROR_UNSUPPORTED,
+			"--time: nothing was recorded in the range; the trace is from %" PRIu64
+			".%09" PRIu64 " to %" PRIu64 ".%09" PRIu64 " s",
+			begin / 1000000000, begin % 1000000000, end / 1000000000, end % 1000000000);
 	return 0;
 }
 
@@ -220,8 +220,8 @@ static void choose_streams(struct event_filter *filter, struct auxtrace *auxtrac
 	auxtrace->stream_count = count;
 	if (per_thread && filter->selection->cpus.count)
 		diag_warn(diag, "cpu-unknown",
-			  "--cpu chooses nothing here: recorded with a buffer per thread, the "
-			  "trace does not say which CPU ran");
+			  "--cpu has no effect: the recording has a buffer per thread, and does "
+			  "not name the CPU");
 }
 
 int event_filter_init(struct event_filter *filter, const struct selection *selection,

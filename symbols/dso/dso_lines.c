@@ -48,7 +48,7 @@ static void share_lines(struct dso *dso, const char *path)
 	    debug_file_open_shared(&request, path, name, id, (size_t)size, &dso->shared) &&
 	    line_table_share(&dso->lines, &dso->shared) != 0)
 		diag_warn(dso->store->diag, "lines-damaged",
-			  "%s: what its debug information shares with others is damaged",
+			  "%s: the debug information that it shares with others (.dwz) is damaged",
 			  dso->path);
 }
 

@@ -79,8 +79,7 @@ const char *dso_demangle(struct dso *dso, const char *linkage)
 		return shown;
 	}
 	diag_warn(store->diag, "names-too-costly",
-		  "%s: a name takes more time or memory to demangle than any compiler's; it stays "
-		  "mangled: %.200s",
+		  "%s: a name takes too much time or memory to demangle, and stays mangled: %.200s",
 		  dso->path, linkage);
 	return NULL;
 }

@@ -59,7 +59,7 @@ mode() {
 tap_check "--mode shows the code of one privilege level" mode
 mode_not_recorded() {
 	"$program" --symfs=. --mode=kernel --format=slices perf.data >slices 2>messages
-	[ $? -eq 1 ] && grep -q 'mode=kernel: nothing of it was recorded' messages
+	[ $? -eq 1 ] && grep -q 'cannot apply --mode=kernel: it was not recorded' messages
 }
 tap_check "--mode refuses what was not recorded" mode_not_recorded
 

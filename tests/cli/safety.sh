@@ -253,7 +253,7 @@ waits_for_no_pipe() {
 	timeout 60 "$program" -q $symfs "$work/pipes/whole" -o "$work/out/pipe.ftf" 2>"$work/messages"
 	[ $? -eq 1 ] && grep -q "there is no file 'data' in it" "$work/messages" || return 1
 	timeout 60 "$program" $symfs "$work/pipes/part" -o "$work/out/pipe.ftf" 2>"$work/messages"
-	[ $? -eq 2 ] && grep -q 'data\.0: is not a regular file: what it holds is missing' "$work/messages"
+	[ $? -eq 2 ] && grep -q 'data\.0: is not a regular file: its trace and events are missing' "$work/messages"
 }
 tap_check "pipes in a recording's directory are not waited for" waits_for_no_pipe
 tap_done

@@ -109,7 +109,7 @@ tap_check "--cpu is refused a meaning where no CPU is known" unknown_cpu
 
 outside() {
 	"$program" -o out.ftf --time=1.5,2 cpus 2>messages
-	[ $? -eq 1 ] && grep -q "trace is of $(seconds "$first") to " messages && [ ! -e out.ftf ]
+	[ $? -eq 1 ] && grep -q "trace is from $(seconds "$first") to " messages && [ ! -e out.ftf ]
 }
 tap_check "a time in which nothing was recorded is an error that names the trace's" outside
 wrong() { # OPTION

@@ -77,7 +77,7 @@ replaces() {
 	run 2 --slowest=3 --symbol=depth recursion -o out/ && ! grep -q earlier messages &&
 		grep -q '3 slow calls: a trace of each, listed in out/index.tsv; 3 with gaps or warnings' messages &&
 		run 2 --slowest=1 --symbol=depth recursion -o out && [ "$(wc -l <out/index.jsonl)" -eq 1 ] &&
-		grep -q 'out/call-002.ftf and what follows it are of an earlier run' messages
+		grep -q 'out/call-002.ftf and later calls are from an earlier run' messages
 }
 tap_check "an earlier index is replaced, and what is left of its traces named" replaces
 

@@ -199,7 +199,7 @@ longer_series() {
 	"$program" --split=1000 -o old.ftf threads 2>messages
 	[ $? -eq 0 ] && ! grep -q 'earlier --split' messages || return 1
 	"$program" --split=100k -o old.ftf threads 2>messages
-	[ $? -eq 2 ] && grep -q 'warning: old.001.ftf and what follows it are of an earlier --split' messages
+	[ $? -eq 2 ] && grep -q 'warning: old.001.ftf and later parts are from an earlier --split' messages
 }
 tap_check "parts of an earlier, longer series are named in a warning" longer_series
 # The first part can be written, the second's name is taken by a directory.

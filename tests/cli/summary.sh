@@ -55,7 +55,7 @@ tap_check "text: its hits and other samples are counted" \
 invalid() {
 	mkdir -p other && cp sample other/ &&
 		printf '\006\016\026' | dd of=other/sample bs=1 seek=4128 conv=notrunc 2>dd.log || return 1
-	says 2 'no CPU has an instruction 06 0e 16 00 00 75 f9 c3, at 0x1020 in the file: is it what ran' \
+	says 2 'invalid instruction 06 0e 16 00 00 75 f9 c3 at offset 0x1020: is this the file that ran' \
 		--symfs=other perf.data -o x.ftf
 }
 tap_check "it shows bytes that are no instruction" invalid
