@@ -46,6 +46,14 @@ static void print_chrome_name(const struct chrome_output *chrome, const char *te
 	json_text_print(text, length, chrome->output.text);
 }
 
+static void print_chrome_category(const struct chrome_output *chrome, const struct name *category)
+{
+	if (!category)
+		return;
+	fputs(",\"cat\":", chrome->output.text);
+	json_text_print(category->text, category->length, chrome->output.text);
+}
+
 /* Metadata: the name of a process or a thread. */
 static void print_track_name(struct chrome_output *chrome, const struct track *track,
 			     const char *kind, const char *name)
@@ -107,8 +115,7 @@ static void print_begin(struct chrome_output *chrome, struct track *track,
 	struct slice_args args;
 
 	print_chrome_name(chrome, name->text, name->length);
-	if (symbol->inlined)
-		fputs(",\"cat\":\"inlined\"", chrome->output.text);
+	print_chrome_category(chrome, slice_category(symbol));
 	args.count = 0;
 	if (chrome->level != OPTION_ARGS_NONE) {
 		slice_args_add_begin(&args, symbol, event->ip, event->flags);

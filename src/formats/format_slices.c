@@ -217,8 +217,6 @@ static void print_args_of(struct slice_list *list, const struct slice *slice, FI
 	slice_args_add_begin(&args, slice->symbol, slice->ip, slice->flags);
 	slice_args_add_dso(&args, slice->symbol, &list->files);
 	print_slice_args(&args, out);
-	if (slice->symbol->inlined)
-		fputs(" category=inlined", out);
 	args.count = 0;
 	slice_args_add_caller(&args, slice->text);
 	slice_args_add_cost(&args, slice->cost);

@@ -17,6 +17,7 @@ const char *slice_arg_text(enum slice_arg_key key)
 		[SLICE_ARG_COLUMN] = "col",
 		[SLICE_ARG_SYMBOL] = "symbol",
 		[SLICE_ARG_FILE] = "file",
+		[SLICE_ARG_INLINED] = "inlined",
 		[SLICE_ARG_VECTOR] = "vector",
 		[SLICE_ARG_EVENT + DATA_CR2] = "page_fault_address",
 		[SLICE_ARG_EVENT + DATA_EXIT_QUALIFICATION] = "exit_qualification",
@@ -58,6 +59,11 @@ struct source_line slice_source_line(const struct symbol *symbol)
 							      : (struct source_line){ 0 };
 }
 
+const struct name *slice_category(const struct symbol *symbol)
+{
+	return symbol->dso ? dso_short_name(symbol->dso) : NULL;
+}
+
 static void add_source(struct slice_args *args, const struct symbol *symbol)
 {
 	struct source_line line = slice_source_line(symbol);
@@ -92,6 +98,8 @@ void slice_args_add_begin(struct slice_args *args, const struct symbol *symbol, 
 	add_number(args, mark ? SLICE_ARG_VALUE : SLICE_ARG_ADDRESS, SLICE_ARG_POINTER, ip);
 	if (symbol->dso)
 		add_source(args, symbol);
+	if (symbol->inlined)
+		add_number(args, SLICE_ARG_INLINED, SLICE_ARG_TRUE, 1);
 	if (flags & SLICE_HAS_VECTOR)
 		add_number(args, SLICE_ARG_VECTOR, SLICE_ARG_NUMBER, slice_vector(flags));
 	add_values(args, event);

@@ -24,6 +24,7 @@ enum slice_arg_key {
 	SLICE_ARG_COLUMN,  /* 1-based */
 	SLICE_ARG_SYMBOL,  /* the linkage name, if it is not the shown one */
 	SLICE_ARG_FILE,    /* of the source */
+	SLICE_ARG_INLINED, /* the compiler replaced the call by the code */
 	SLICE_ARG_VECTOR,  /* of an interrupt */
 	SLICE_ARG_EVENT,   /* the first value of struct slice_cause */
 	SLICE_ARG_INFERRED = SLICE_ARG_EVENT + SLICE_EVENT_VALUES, /* the call was not seen */
@@ -68,6 +69,9 @@ struct slice_args {
 
 /* Returns where a slice's function begins in the source; file NULL, line 0: not known. */
 struct source_line slice_source_line(const struct symbol *symbol);
+
+/* Returns the category of a slice: the file of its code; NULL: none.  Borrowed. */
+const struct name *slice_category(const struct symbol *symbol);
 
 /* Returns the text of a key; constant. */
 const char *slice_arg_text(enum slice_arg_key key);

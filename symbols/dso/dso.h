@@ -46,6 +46,7 @@ struct last_hit {
 struct dso {
 	struct dso_store *store;            /* borrowed */
 	const char *path;                   /* of the arena: as recorded */
+	const struct name *short_name;      /* dso_short_name() */
 	const char *file;                   /* of the arena; NULL: none */
 	uint8_t build_id[ELF_BUILD_ID_MAX]; /* as recorded */
 	size_t build_id_size;

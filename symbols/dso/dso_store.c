@@ -69,6 +69,14 @@ void dso_store_close(struct dso_store *store)
 	free(store);
 }
 
+/* "//anon", "[vdso]" and "/" are none. */
+static bool is_path(const char *path)
+{
+	size_t length = strlen(path);
+
+	return length && path[0] != '[' && strncmp(path, "//", 2) != 0 && path[length - 1] != '/';
+}
+
 static void init_file_symbol(struct dso *dso)
 {
 	char *text = dso_find_bracketed(dso->path);
@@ -77,6 +85,9 @@ static void init_file_symbol(struct dso *dso)
 	dso->file_symbol.symbol =
 		(struct symbol){ .name = name, .linkage = name, .dso = dso, .kind = SYMBOL_FILE };
 	dso->file_symbol.has_line = true;
+	dso->short_name = is_path(dso->path)
+				  ? name_intern(dso->store->names, name->text + 1, name->length - 2)
+				  : name;
 	free(text);
 }
 
@@ -248,6 +259,11 @@ enum dso_state dso_state(const struct dso *dso)
 const char *dso_path(const struct dso *dso)
 {
 	return dso->path;
+}
+
+const struct name *dso_short_name(const struct dso *dso)
+{
+	return dso->short_name;
 }
 
 const char *dso_file(const struct dso *dso)

@@ -87,6 +87,12 @@ enum dso_state dso_state(const struct dso *dso);
 /* Returns the path as recorded. */
 const char *dso_path(const struct dso *dso);
 
+/*
+ * Returns the last component of the path, "libc.so.6"; of what is no file a text in brackets:
+ * "[vdso]", "[anon]".
+ */
+const struct name *dso_short_name(const struct dso *dso);
+
 /* Returns the path of the file that holds the code, NULL if there is none. */
 const char *dso_file(const struct dso *dso);
 

@@ -109,6 +109,21 @@ chrome() {
 }
 tap_check "chrome: begins and ends are those of the slices" chrome
 
+# Static programs: all code is in one file; what is no code has none.
+categories() {
+	"$program" -q --format=chrome threads >categories.json && "$program" -q threads -o categories.ftf &&
+		grep -E '"ph":"B".*"address":"0x[1-9a-f]' categories.json | grep -vF '"cat":"threads"'
+	grep -E '"address":"0x0"' categories.json | grep -F '"cat":'
+	"$top_builddir/ftfdump" categories.ftf | grep -E ' (begin|complete) ' >records
+	grep -E ' address=0x[1-9a-f]' records | grep -vF 'category "threads"'
+	grep ' address=0x0' records | grep -F category
+	[ "$(grep -cF '"cat":"threads"' categories.json)" -gt 5000 ] && [ "$(grep -cF 'category "threads"' records)" -gt 5000 ]
+}
+no_other_category() {
+	other=$(categories) && [ -z "$other" ] || { echo "$other" | head -n 3; return 1; }
+}
+tap_check "chrome, ftf: a call's category is its file" no_other_category
+
 # Each slice with those around it, its times and arguments, as both formats nest them.
 same_nesting() {
 	"$program" -q --args=full --format=chrome threads >full.json &&

@@ -21,7 +21,7 @@ nests_as_in_the_source() {
 	$5 == "work" { base = $2 }
 	$5 ~ /^(work|twice|add|early|count)$/ {
 		text = text substr($5, 1, 1) ($2 - base)
-		bad += /category=inlined/ != ($5 ~ /^(twice|add|early)$/)
+		bad += /inlined=true/ != ($5 ~ /^(twice|add|early)$/)
 	}
 	END {
 		for (n = 0; n < 10; n++)
@@ -34,8 +34,8 @@ nests_as_in_the_source() {
 # What is not inlined is there as often, and as often on top of each other.
 functions() {
 	awk '{
-		parent[$1, $2] = $0 ~ /category=inlined/ ? parent[$1, $2 - 1] : $5
-		if ($0 !~ /category=inlined/)
+		parent[$1, $2] = $0 ~ /inlined=true/ ? parent[$1, $2 - 1] : $5
+		if ($0 !~ /inlined=true/)
 			print parent[$1, $2 - 1], $5
 	}' "$1" | sort | uniq -c
 }

@@ -61,7 +61,6 @@ void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_tabl
 	direct_cache_init(&ftf->templates, TEMPLATE_BITS, sizeof(struct slice_template));
 	for (enum slice_arg_key key = 0; key < SLICE_ARG_KEYS; key++)
 		ftf->keys[key] = ftf_text(ftf->writer, slice_arg_text(key));
-	ftf->inlined = ftf_text(ftf->writer, "inlined");
 	ftf->is_true = ftf_text(ftf->writer, "true");
 }
 
@@ -177,8 +176,7 @@ static void write_new(struct ftf_sink *ftf, struct track *track, struct slice_te
 	announce(ftf, track);
 	event.thread = ftf_thread_of(track);
 	event.name = ftf_sink_name(ftf, slice_names_find(&ftf->names, made->symbol, made->flags));
-	if (made->symbol->inlined)
-		event.category = ftf->inlined;
+	event.category = ftf_sink_name(ftf, slice_category(made->symbol));
 	if (ftf->level != OPTION_ARGS_NONE) {
 		values.count = 0;
 		slice_args_add_begin(&values, made->symbol, made->ip, made->flags);

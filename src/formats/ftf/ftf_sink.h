@@ -38,7 +38,7 @@ struct ftf_sink {
 	size_t known_room;
 	struct direct_cache
 		templates; /* struct slice_template: most slices begin again and again */
-	struct ftf_name keys[SLICE_ARG_KEYS], inlined, is_true;
+	struct ftf_name keys[SLICE_ARG_KEYS], is_true;
 };
 
 /*

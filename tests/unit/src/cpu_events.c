@@ -470,7 +470,7 @@ START_TEST(times_are_made_up_from_a_time_that_can_be)
 	EXPECT(0, messages, "beyond", "");
 	EXPECT(0, records, "!!", "");
 	EXPECT(0, records, "9223372036854775807", "");
-	EXPECT(3, records, "complete 1234/1234 ", "\"leaf\" address=0x401040");
+	EXPECT(3, records, "complete 1234/1234 ", "\"leaf\" category \"sample\" address=0x401040");
 }
 END_TEST
 

@@ -134,7 +134,12 @@ START_TEST(chrome_shows_whether_a_call_was_seen_and_inlined)
 	symbol.inlined = (const void *)&anything;
 	feed_begin(sink, &tracks[0], 1, &symbol, 0, SLICE_INFERRED_START);
 	finish_format();
-	expect("\"name\":\"f\",\"cat\":\"inlined\"}");
+	expect("\"name\":\"f\"}");
+	sink = open_format(&format_chrome, OPTION_ARGS_LINE);
+	feed_begin(sink, &tracks[0], 1, &symbol, 0, SLICE_INFERRED_START);
+	finish_format();
+	expect("\"name\":\"f\",\"args\":{\"address\":\"0x0\",\"inlined\":true,"
+	       "\"inferred_start_time\":true}}");
 	sink = open_format(&format_chrome, OPTION_ARGS_LINE);
 	symbol.inlined = NULL;
 	feed_begin(sink, &tracks[0], 2, &symbol, 0, SLICE_INFERRED_START | SLICE_UNCERTAIN_LEVEL);

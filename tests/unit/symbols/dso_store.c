@@ -66,6 +66,29 @@ static const char *in_place(const char *name)
 	return path;
 }
 
+START_TEST(short_names_are_the_last_components_of_paths)
+{
+	static const char *const expected[][2] = {
+		{ "/usr/lib/libc.so.6", "libc.so.6" },
+		{ "program", "program" },
+		{ "/tmp/gone (deleted)", "gone" },
+		{ "/", "[unknown]" },
+		{ "[vdso]", "[vdso]" },
+		{ "[kernel.kallsyms]_text", "[kernel.kallsyms]" },
+		{ "//anon", "[anon]" },
+		{ "/[a]", "[a]" },
+	};
+
+	open_store((struct dso_store_options){ 0 });
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+		const struct dso *dso = dso_store_borrow(store, expected[i][0], NULL, 0);
+
+		ck_assert_str_eq(dso_short_name(dso)->text, expected[i][1]);
+	}
+	close_store();
+}
+END_TEST
+
 START_TEST(a_map_of_names_under_many_names_is_loaded_once)
 {
 	char path[128], link_path[128];
@@ -532,6 +555,7 @@ int main(void)
 	TCase *all = tcase_create("dso_store");
 
 	tcase_add_loop_test(all, symbols_and_lines_are_those_that_the_program_itself_reports, 0, 2);
+	tcase_add_test(all, short_names_are_the_last_components_of_paths);
 	tcase_add_test(all, a_map_of_names_under_many_names_is_loaded_once);
 	tcase_add_test(all, a_file_under_many_names_is_loaded_once);
 	tcase_add_test(all, what_no_symbol_covers_is_one_symbol_named_after_the_file);
