@@ -52,6 +52,15 @@ static void refuse_outliers(struct argp_state *state, const struct options *opti
 		usage_error(state, "--slow and --pair exclude each other");
 }
 
+static void refuse_top(struct argp_state *state, const struct options *options)
+{
+	bool table = options->diff ? options->format == &format_ftf
+				   : options->format == &format_functions;
+
+	if (options->select.top && !table)
+		usage_error(state, "--top is of --format=functions, and of `ptrace2ftf diff`");
+}
+
 static void refuse_split(struct argp_state *state, const struct options *options)
 {
 	if (!options->select.split.unit)
@@ -228,6 +237,7 @@ void option_conflicts_refuse(struct argp_state *state, const struct options *opt
 			    "--inline needs --stacks=precise: magic-trace's rules do not know "
 			    "inlined functions");
 	refuse_outliers(state, options);
+	refuse_top(state, options);
 	refuse_split(state, options);
 	refuse_fit(state, options);
 	refuse_selection(state, options);

@@ -178,6 +178,10 @@ const struct option_spec option_specs[] = {
 	{ "sort", 0, "KEY", GROUP_OUTPUT, OPTION_CHOICE, FIELD(select.order),
 	  .help = "Sort the table of --format=functions by self (default), total, calls or name",
 	  .choices = orders },
+	{ "top", 0, "N", GROUP_OUTPUT, OPTION_NUMBER, FIELD(select.top),
+	  .help = "Show the first N rows of the table of --format=functions, or of `ptrace2ftf "
+		  "diff`",
+	  .least = 1, .most = UINT32_MAX },
 	{ "split", 0, "SIZE", GROUP_OUTPUT, OPTION_SPLIT_SIZE, FIELD(select.split),
 	  .help = "Write OUT.000.ftf and so on, each of SIZE: a number of slices (2M), bytes "
 		  "(500MB) or a time (10ms)" },

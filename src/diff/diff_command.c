@@ -156,7 +156,7 @@ static int print_to(struct diff *diff, const struct diff_rows *rows, const char 
 		diff_print_table(rows,
 				 diff->sides->select.order == ORDER_TOTAL ? METRIC_TOTAL_INSNS
 									  : METRIC_INSNS,
-				 diff->names, out);
+				 diff->sides->select.top, diff->names, out);
 	}
 	fclose(out); /* write errors show in the output */
 	if (status == 0)

@@ -53,10 +53,10 @@ static void print_row(const struct diff_row *row, enum diff_metric insns, FILE *
 	putc('\n', out);
 }
 
-void diff_print_table(const struct diff_rows *rows, enum diff_metric insns,
+void diff_print_table(const struct diff_rows *rows, enum diff_metric insns, size_t top,
 		      char *const names[SIDES], FILE *out)
 {
-	size_t equal = 0;
+	size_t equal = 0, differ = 0;
 
 	for (int side = 0; side < SIDES; side++) {
 		fprintf(out, "%c: ", "AB"[side]);
@@ -70,9 +70,11 @@ void diff_print_table(const struct diff_rows *rows, enum diff_metric insns,
 	for (size_t i = 0; i < rows->count; i++) {
 		if (diff_row_is_equal(&rows->rows[i], insns))
 			equal++;
-		else
+		else if (!differ++ || !top || differ <= top)
 			print_row(&rows->rows[i], insns, out);
 	}
+	if (top && differ > top)
+		fprintf(out, "%zu more functions differ\n", differ - top);
 	fprintf(out, "%zu of %zu functions have the same calls and instructions\n", equal,
 		rows->count);
 }

@@ -9,9 +9,9 @@
 
 /*
  * Print the sums, and the rows that differ, in their order, with own instructions, or with those of
- * callees (METRIC_TOTAL_INSNS).
+ * callees (METRIC_TOTAL_INSNS); the first `top` of them only, unless that is 0.
  */
-void diff_print_table(const struct diff_rows *rows, enum diff_metric insns,
+void diff_print_table(const struct diff_rows *rows, enum diff_metric insns, size_t top,
 		      char *const names[SIDES], FILE *out);
 
 /* Returns the same as an object (doc/diff.schema.json), owned by the caller; it takes `exceeded`.

@@ -2,7 +2,8 @@
 /*
  * --format=functions: a table of the functions: how often they were called, how
  * long their calls took together (total) and without the slices in them (self),
- * and the shortest, median, 99th percentile and longest call; ns.
+ * its share of all, and the shortest, median, 99th percentile and longest call.
+ * Times have units, as people read the table; programs read the answer of --json.
  *
  * Of a function that calls itself, the total counts the outermost call only, so
  * no time counts twice in one thread.  Functions of one name are one row.  The
@@ -16,7 +17,10 @@
 
 #include "base/alloc.h"
 #include "base/tables/name.h"
+#include "src/formats/escaped_text.h"
+#include "src/formats/json_any_text.h"
 #include "src/formats/output_format.h"
+#include "src/formats/short_time.h"
 #include "src/options/options.h"
 #include "src/slices/durations.h"
 #include "src/slices/pair_table.h"
@@ -44,6 +48,7 @@ struct function_track {
 struct functions_output {
 	struct format_output output; /* first */
 	enum function_order order;
+	size_t top;                /* rows that are shown, at most; 0: all */
 	struct function_row *rows; /* owned; by `ids` */
 	size_t row_room;
 	struct pair_table ids;  /* of (0, id of name) */
@@ -147,6 +152,7 @@ static struct format_output *open_functions(const struct format_request *request
 
 	(void)err;
 	functions->order = request->options->select.order;
+	functions->top = request->options->select.top;
 	functions->output.text = request->text;
 	functions->output.slices = &functions->slices;
 	functions->output.sink =
@@ -192,13 +198,43 @@ static int compare_calls(const void *left, const void *right)
 	return compare_numbers(a->calls.count, b->calls.count, left, right);
 }
 
-static void print_name(const struct name *name, FILE *out)
+/* Returns the number of rows that are shown. */
+static size_t shown_rows(const struct functions_output *functions)
 {
-	for (uint32_t i = 0; i < name->length; i++) {
-		unsigned char c = (unsigned char)name->text[i];
+	size_t count = functions->ids.count;
 
-		putc(c < 0x20 || c == 0x7f ? '?' : c, out);
-	}
+	return functions->top && functions->top < count ? functions->top : count;
+}
+
+static uint64_t sum_of_self(const struct functions_output *functions)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < functions->ids.count; i++)
+		sum += functions->rows[i].self;
+	return sum;
+}
+
+static void print_cell(uint64_t ns, int width, FILE *out)
+{
+	char text[SHORT_TIME_SIZE];
+
+	short_time(text, (int64_t)ns);
+	fprintf(out, " %*s", width, text);
+}
+
+static void print_row(const struct function_row *row, double all, FILE *out)
+{
+	fprintf(out, "%10" PRIu64, row->calls.count);
+	print_cell(row->total, 10, out);
+	print_cell(row->self, 10, out);
+	fprintf(out, " %5.1f%%", all > 0 ? 100 * (double)row->self / all : 0);
+	print_cell(row->calls.min, 10, out);
+	print_cell(durations_percentile(&row->calls, 50), 10, out);
+	print_cell(durations_percentile(&row->calls, 99), 10, out);
+	print_cell(row->calls.max, 10, out);
+	fputs("  ", out);
+	escaped_text_print(row->name->text, row->name->length, out);
 	putc('\n', out);
 }
 
@@ -211,26 +247,45 @@ static int print_functions(struct format_output *output, struct error *err)
 		[ORDER_NAME] = compare_names,
 	};
 	struct functions_output *functions = (struct functions_output *)output;
+	double all = (double)sum_of_self(functions);
 	size_t count = functions->ids.count;
 	FILE *out = output->text;
 
 	(void)err;
 	if (count)
 		qsort(functions->rows, count, sizeof(*functions->rows), compare[functions->order]);
-	fprintf(out, "%10s %14s %14s %10s %10s %10s %14s  %s\n", "calls", "total", "self", "min",
-		"median", "p99", "max", "function");
-	for (size_t i = 0; i < count; i++) {
-		const struct function_row *row = &functions->rows[i];
-
-		fprintf(out,
-			"%10" PRIu64 " %14" PRIu64 " %14" PRIu64 " %10" PRIu64 " %10" PRIu64
-			" %10" PRIu64 " %14" PRIu64 "  ",
-			row->calls.count, row->total, row->self, row->calls.min,
-			durations_percentile(&row->calls, 50),
-			durations_percentile(&row->calls, 99), row->calls.max);
-		print_name(row->name, out);
-	}
+	fprintf(out, "%10s %10s %10s %6s %10s %10s %10s %10s  %s\n", "calls", "total", "self",
+		"share", "min", "median", "p99", "max", "function");
+	for (size_t i = 0; i < shown_rows(functions); i++)
+		print_row(&functions->rows[i], all, out);
 	return 0;
+}
+
+/* ---- The answer for --json ------------------------------------------------ */
+
+static json_t *row_json(const struct function_row *row)
+{
+	const struct durations *calls = &row->calls;
+
+	return json_pack("{so sI sI sI sI sI sI sI}", "function",
+			 json_any_text(row->name->text, row->name->length), "calls",
+			 (json_int_t)calls->count, "total_ns", (json_int_t)row->total, "self_ns",
+			 (json_int_t)row->self, "min_ns", (json_int_t)calls->min, "median_ns",
+			 (json_int_t)durations_percentile(calls, 50), "p99_ns",
+			 (json_int_t)durations_percentile(calls, 99), "max_ns",
+			 (json_int_t)calls->max);
+}
+
+static json_t *answer_functions(const struct format_output *output)
+{
+	const struct functions_output *functions = (const struct functions_output *)output;
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < shown_rows(functions); i++)
+		json_array_append_new(list, row_json(&functions->rows[i]));
+	return json_pack("{ss so sI sI}", "format", "functions", "functions", list,
+			 "function_count", (json_int_t)functions->ids.count, "self_ns",
+			 (json_int_t)sum_of_self(functions));
 }
 
 static void release_functions(struct format_output *output)
@@ -254,5 +309,6 @@ const struct output_format format_functions = {
 	.slices = SLICES_SORTED,
 	.open = open_functions,
 	.finish = print_functions,
+	.answer = answer_functions,
 	.release = release_functions,
 };

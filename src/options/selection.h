@@ -77,6 +77,7 @@ struct selection {
 	struct split_size split;
 	uint64_t fit; /* slices; 0: FIT_DEFAULT, FIT_NONE: any number */
 	enum function_order order;
+	uint32_t top; /* rows of a table that are shown, at most; 0: all */
 };
 
 /* Release the lists.  Idempotent, also on zeroed memory. */

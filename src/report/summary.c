@@ -201,14 +201,26 @@ void summary_warn(const struct summary *summary, struct diag *diag)
 			  summary->unknown_records);
 }
 
+/* Print "12 us", with a unit in which the number has few digits. */
+static void print_duration(uint64_t ns, FILE *out)
+{
+	static const char *const units[] = { "ns", "us", "ms", "s" };
+	double value = (double)ns;
+	size_t unit = 0;
+
+	for (; value >= 1000 && unit < 3; unit++)
+		value /= 1000;
+	fprintf(out, "%.3g %s", value, units[unit]);
+}
+
 static void print_counts(const struct summary *summary, FILE *out)
 {
 	fprintf(out, "ptrace2ftf: %" PRIu64 " branches", summary->branches);
 	if (summary->slices)
 		fprintf(out, ", %" PRIu64 " slices", summary->slices);
-	fprintf(out, " on %" PRIu64 " thread%s, %.6f s", summary->threads,
-		summary->threads == 1 ? "" : "s",
-		(double)(summary->last_time - summary->first_time) / 1e9);
+	fprintf(out, " on %" PRIu64 " thread%s, ", summary->threads,
+		summary->threads == 1 ? "" : "s");
+	print_duration(summary->last_time - summary->first_time, out);
 	if (summary->bytes_total)
 		fprintf(out, ", %" PRIu64 " bytes of trace", summary->bytes_total);
 	if (summary->bytes_decoded != summary->bytes_total || summary->bytes_skipped ||
@@ -231,18 +243,6 @@ static void print_counts(const struct summary *summary, FILE *out)
 		fprintf(out, ", %" PRIu64 " samples of other events left out",
 			summary->samples_left_out);
 	putc('\n', out);
-}
-
-/* Print "12 us", with a unit in which the number has few digits. */
-static void print_duration(uint64_t ns, FILE *out)
-{
-	static const char *const units[] = { "ns", "us", "ms", "s" };
-	double value = (double)ns;
-	size_t unit = 0;
-
-	for (; value >= 1000 && unit < 3; unit++)
-		value /= 1000;
-	fprintf(out, "%.3g %s", value, units[unit]);
 }
 
 /* Print a time of perf's clock, as --time takes it. */

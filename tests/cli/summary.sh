@@ -50,7 +50,7 @@ text_counts() { # WORDS
 tap_check "text: each error is counted by its code" \
 	text_counts 'gaps in the trace (Overflow packet: 2, Lost trace data: 1)$'
 tap_check "text: its hits and other samples are counted" \
-	text_counts ', 0.000006 s, 2 hits of breakpoints and probes, 2 samples of other events left out$'
+	text_counts ', 6 us, 2 hits of breakpoints and probes, 2 samples of other events left out$'
 # In place of the call in work.
 invalid() {
 	mkdir -p other && cp sample other/ &&
@@ -193,6 +193,7 @@ else
 	tap_check "the schema holds: a part of the time" json_is_valid 0 --symfs=. --time=20%,80% perf.data -o x.ftf
 	tap_check "the schema holds: decoding only" json_is_valid 0 --symfs=. --format=none perf.data
 	tap_check "the schema holds: text of perf script" json_is_valid 0 --input=perf-script branches -o x.ftf
+	tap_check "the schema holds: a table of functions" json_is_valid 0 --symfs=. --format=functions perf.data -o x.txt
 	tap_check "the schema holds: a histogram" json_is_valid 0 --symfs=. --format=histogram --symbol="*" perf.data -o x.txt
 	tap_check "the schema holds: slow calls compared" json_is_valid 0 --symfs=. --format=outliers --symbol="*" perf.data -o x.txt
 	printf '0 1000 begin 0 0\n0 2000 end 0 0\n' | "$top_builddir/tests/support/make-ring" 1 1024 4711.events

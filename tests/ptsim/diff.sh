@@ -66,6 +66,14 @@ ranks() {
 }
 tap_check "the function that grew is first; new and gone ones are named; equal ones are left out" ranks
 
+first_rows() {
+	compare && rows=$(grep -c '(version_[ab])$' "$work/out") && sed '6q' "$work/out" >"$work/got"
+	compare --top=2 && sed -n '1,6p' "$work/out" | cmp - "$work/got" &&
+		[ "$(grep -c '(version_[ab])$' "$work/out")" -eq 2 ] &&
+		grep -q "^[1-9][0-9]* more functions differ$" "$work/out" && [ "$rows" -gt 2 ] || { cat "$work/out"; return 1; }
+}
+tap_check "--top=2 shows two rows, and counts the others" first_rows
+
 with_callees() {
 	compare --sort=total
 	awk '/\(version_b\)$/ { print $(NF - 1) }' "$work/out" | sort >"$work/got"
