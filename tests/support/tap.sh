@@ -5,7 +5,8 @@ tap_count=0
 tap_failed=0
 
 # No caches of the user: perf's ~/.debug has files of earlier runs under their build ids.
-HOME=/nonexistent
+# Root's programs make a folder that does not exist; below a file there is none.
+HOME=/dev/null
 export HOME
 
 tap_ok() { # STATUS NAME: 0 passes

@@ -83,7 +83,7 @@ END_TEST
 
 START_TEST(without_a_place_for_files_it_stays_in_memory)
 {
-	setenv("TMPDIR", "/nonexistent", 1);
+	setenv("TMPDIR", "/dev/null", 1);
 	fill(COUNT);
 	ck_assert_uint_eq(array.mapped, 0);
 	ck_assert_filled(COUNT);

@@ -115,7 +115,7 @@ START_TEST(missing_repeated_and_unknown_parts_are_reported)
 	ck_assert(warns("trace-missing", "34 bytes of trace are not in the file"));
 	ck_assert(warns("ptwrite-broken", "56 values"));
 	ck_assert(warns("unknown-records", "78 records"));
-	ck_assert(warns("times-impossible", "67 times"));
+	ck_assert(warns("times-impossible", "67 impossible times"));
 }
 END_TEST
 
