@@ -16,6 +16,19 @@ void pages_give_back(const uint8_t *bytes, size_t size)
 		madvise((void *)begin, end - begin, MADV_DONTNEED);
 }
 
+/* What one page fault maps at most, aligned to its size. */
+#define FAULT_SIZE ((uintptr_t)2 << 20)
+
+void pages_give_back_around(const uint8_t *bytes, size_t size, size_t before, size_t behind)
+{
+	uintptr_t begin = (uintptr_t)bytes, end = begin + size;
+	uintptr_t more_before = begin % FAULT_SIZE, more_behind = -end % FAULT_SIZE;
+
+	begin -= more_before < before ? more_before : before;
+	end += more_behind < behind ? more_behind : behind;
+	pages_give_back((const uint8_t *)begin, end - begin);
+}
+
 /* Smaller holes stay; a process may have only 65,530 mappings. */
 #define HOLE_MIN  ((off_t)2 << 20)
 #define HOLES_MAX 1000

@@ -7,8 +7,23 @@
 /* Bytes to scan at a time: a piece without a PSB may be larger than memory. */
 #define STRIDE ((uint64_t)1 << 20)
 
+/*
+ * Drop the pages of a piece that were scanned up to `end`: windows that read far ahead do not
+ * read them again.
+ */
+static void give_back(struct aux_cuts *cuts, const struct aux_piece *piece, uint64_t end)
+{
+	uint64_t begin = cuts->given;
+
+	if (begin >= end)
+		return;
+	pages_give_back_around(piece->bytes + begin, end - begin, begin + piece->before,
+			       piece->size - end + piece->behind);
+	cuts->given = end;
+}
+
 /* Returns the first PSB of a piece from offset `at` on; NULL: none. */
-static const uint8_t *find_psb(const struct aux_piece *piece, uint64_t at)
+static const uint8_t *find_psb(struct aux_cuts *cuts, const struct aux_piece *piece, uint64_t at)
 {
 	const uint8_t *found = NULL;
 
@@ -16,8 +31,7 @@ static const uint8_t *find_psb(const struct aux_piece *piece, uint64_t at)
 		uint64_t left = piece->size - at, stride = left < STRIDE ? left : STRIDE;
 
 		found = aux_find_psb(piece->bytes + at, stride, piece->bytes + piece->size);
-		if (!found)
-			pages_give_back(piece->bytes + at, stride);
+		give_back(cuts, piece, at - at % STRIDE);
 		at += stride;
 	}
 	return found;
@@ -29,13 +43,15 @@ static void find_cut(struct aux_cuts *cuts, uint64_t from)
 		const struct aux_piece *piece = &cuts->aux->pieces[cuts->position.piece];
 		uint64_t skip =
 			from > cuts->position.piece_begin ? from - cuts->position.piece_begin : 0;
-		const uint8_t *found = find_psb(piece, skip);
+		const uint8_t *found = find_psb(cuts, piece, skip);
 
 		if (found) {
 			cuts->position.at =
 				cuts->position.piece_begin + (uint64_t)(found - piece->bytes);
 			return;
 		}
+		give_back(cuts, piece, piece->size);
+		cuts->given = 0;
 		cuts->position.piece_begin += piece->size;
 	}
 	cuts->position.at = AUX_CUTS_NONE;

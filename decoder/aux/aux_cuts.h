@@ -18,6 +18,7 @@ struct aux_cuts {
 	const struct aux_stream *aux; /* borrowed */
 	uint64_t distance;            /* bytes between two cuts, at least */
 	struct aux_position position; /* of the cut; `at` is AUX_CUTS_NONE at the end */
+	uint64_t given; /* bytes of its piece that were scanned and whose pages are dropped */
 };
 
 /* Begin at the first cut. */

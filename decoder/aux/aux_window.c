@@ -33,7 +33,8 @@ static void give_back(const struct aux_window *window, const struct aux_piece *p
 		end -= end % SEEK_GIVEN;
 	}
 	if (begin < end)
-		pages_give_back(piece->bytes + begin, end - begin);
+		pages_give_back_around(piece->bytes + begin, end - begin, begin + piece->before,
+				       piece->size - end + piece->behind);
 }
 
 static void fill(struct aux_window *window)
@@ -50,7 +51,7 @@ static void fill(struct aux_window *window)
 		give_back(window, piece, count);
 		if (window->piece_used < piece->size)
 			return;
-		pages_give_back(piece->bytes, piece->size);
+		pages_give_back_around(piece->bytes, piece->size, piece->before, piece->behind);
 		window->piece++;
 		window->piece_used = 0;
 		window->run_begins = false;

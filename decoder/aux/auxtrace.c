@@ -243,6 +243,8 @@ static void add_piece(struct piece_list *list, const struct perf_record *record)
 	cursor_u64(&c); /* size: the bytes present count */
 	added->piece.bytes = record->aux.bytes;
 	added->piece.size = record->aux.size;
+	added->piece.before = record->offset;
+	added->piece.behind = record->aux_behind;
 	added->piece.aux_offset = cursor_u64(&c);
 	added->piece.reference = cursor_u64(&c);
 	added->queue = cursor_u32(&c);
@@ -268,6 +270,7 @@ static void add_sample(struct piece_list *list, const struct perf_file *file,
 	added->time = sample.time;
 	added->piece.bytes = sample.aux.bytes;
 	added->piece.size = sample.aux.size;
+	added->piece.before = record->offset;
 	added->piece.reference = tsc_clock_tsc(&clock, sample.time);
 	added->piece.file_offset =
 		record->offset + 8 + (size_t)(sample.aux.bytes - record->payload);

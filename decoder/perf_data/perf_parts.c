@@ -10,6 +10,9 @@
 #include "base/tables/lower_bound.h"
 #include "decoder/perf_data/perf_sample.h"
 
+/* Pages before a record that may have been read since the last one with trace data. */
+#define RECORDS_GIVEN ((uint64_t)64 << 20)
+
 #define RECORD_HEADER_SIZE 8 /* bytes of struct perf_event_header */
 
 void perf_parts_add(struct perf_file *file, const struct perf_part *part)
@@ -23,15 +26,25 @@ void perf_parts_add(struct perf_file *file, const struct perf_part *part)
 	added->base = file->part_count++ ? added[-1].base + perf_part_size(&added[-1]) : 0;
 }
 
+/*
+ * Drop the pages of records before `at`, and the trace data beside them: the kernel maps pages
+ * around each page that is read.
+ */
+static void give_back_records(const struct perf_part *part, uint64_t at)
+{
+	uint64_t begin = at - part->begin > RECORDS_GIVEN ? at - RECORDS_GIVEN : part->begin;
+
+	pages_give_back(part->bytes + begin, at - begin);
+}
+
 /* The data of an AUXTRACE record begin at `at`; the file may end before they do. */
 static struct perf_bytes read_aux(const struct perf_part *part, uint64_t at,
-				  const struct perf_record *record, struct diag *diag)
+				  struct perf_record *record, struct diag *diag)
 {
 	struct cursor c = cursor_over(record->payload, record->size);
 	uint64_t size = cursor_u64(&c), left = part->end - at;
 
-	/* The kernel maps pages around each page that is read, which are trace data. */
-	pages_give_back(part->bytes + part->begin, record->offset - part->begin);
+	give_back_records(part, record->offset);
 	if (size > left) {
 		diag_warn(diag, "aux-cut",
 			  "the trace data at offset 0x%llx is cut: %llu of %llu bytes",
@@ -39,6 +52,7 @@ static struct perf_bytes read_aux(const struct perf_part *part, uint64_t at,
 			  (unsigned long long)size);
 		size = left;
 	}
+	record->aux_behind = left - size;
 	return (struct perf_bytes){ part->bytes + at, size };
 }
 

@@ -154,9 +154,15 @@ static void decode(unsigned flags, const uint8_t *trace, size_t size)
 		code_image_open(&source, timeline_space_count(world.timeline), &world.diag);
 	size_t half = flags & (FLAG_PIECES | FLAG_APART) ? size / 2 : size;
 	struct aux_piece pieces[2] = {
-		{ trace, half, 0, SAMPLE_START, 0, false, false, 0 },
-		{ trace + half, size - half, half, SAMPLE_START, half, flags & FLAG_APART,
-		  flags & FLAG_APART && flags & FLAG_PIECES, SAMPLE_START },
+		{ .bytes = trace, .size = half, .reference = SAMPLE_START },
+		{ .bytes = trace + half,
+		  .size = size - half,
+		  .aux_offset = half,
+		  .reference = SAMPLE_START,
+		  .file_offset = half,
+		  .apart = flags & FLAG_APART,
+		  .resumes = flags & FLAG_APART && flags & FLAG_PIECES,
+		  .resume_time = SAMPLE_START },
 	};
 	struct aux_stream aux = {
 		.tid = -1, .pieces = pieces, .piece_count = size > half ? 2 : 1, .size = size

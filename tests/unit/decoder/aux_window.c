@@ -6,8 +6,13 @@
 #include "decoder/aux/aux_window.h"
 
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include "decoder/aux/aux_cuts.h"
 #include "tests/support/unit.h"
 
 #define SIZE 200
@@ -98,6 +103,89 @@ START_TEST(a_place_may_be_anywhere)
 }
 END_TEST
 
+/* ---- Memory -------------------------------------------------------------- */
+
+#define PIECE        ((size_t)256 << 10)
+#define PIECES       64u /* of each of two streams */
+#define PSB_DISTANCE ((size_t)32 << 10)
+
+/* Returns the bytes of the mapping at `address` that are in memory. */
+static size_t resident_bytes(const void *address)
+{
+	FILE *maps = fopen("/proc/self/smaps", "r");
+	unsigned long begin = 0;
+	char line[512];
+	size_t kib = 0;
+	bool found = false;
+
+	ck_assert_ptr_nonnull(maps);
+	while (fgets(line, sizeof(line), maps)) {
+		if (sscanf(line, "%lx-", &begin) == 1 && strchr(line, '-') < strchr(line, ' '))
+			found = begin == (uintptr_t)address;
+		if (found && sscanf(line, "Rss: %zu", &kib) == 1)
+			break;
+	}
+	fclose(maps);
+	ck_assert(found);
+	return kib << 10;
+}
+
+/* A file in which the pieces of two streams take turns, with a PSB at each PSB_DISTANCE. */
+static uint8_t *map_pieces(struct aux_piece *of_streams[2])
+{
+	size_t size = 2 * PIECES * PIECE;
+	int fd = memfd_create("trace", MFD_CLOEXEC);
+	uint8_t *file;
+
+	ck_assert_int_eq(ftruncate(fd, (off_t)size), 0);
+	for (size_t at = 0; at < size; at += PSB_DISTANCE)
+		ck_assert_int_eq(pwrite(fd, AUX_PSB, AUX_PSB_SIZE, (off_t)at), AUX_PSB_SIZE);
+	file = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+	ck_assert_ptr_ne(file, MAP_FAILED);
+	close(fd);
+	for (size_t i = 0; i < 2 * PIECES; i++)
+		of_streams[i % 2][i / 2] = (struct aux_piece){ .bytes = file + i * PIECE,
+							       .size = PIECE,
+							       .before = i * PIECE,
+							       .behind = size - (i + 1) * PIECE };
+	return file;
+}
+
+/* Cuts are found in what the window has read ahead. */
+START_TEST(neither_windows_nor_cuts_keep_pages_of_a_large_file)
+{
+	static struct aux_piece of_streams[2][PIECES];
+	uint8_t *file = map_pieces((struct aux_piece *[2]){ of_streams[0], of_streams[1] });
+	struct aux_stream streams[2];
+	struct aux_window windows[2];
+	struct aux_cuts cuts[2];
+	bool more = true;
+
+	for (int i = 0; i < 2; i++) {
+		streams[i] = (struct aux_stream){ .pieces = of_streams[i],
+						  .piece_count = PIECES,
+						  .size = PIECES * PIECE };
+		aux_window_init(&windows[i], &streams[i]);
+		aux_cuts_init(&cuts[i], &streams[i], 2 * PSB_DISTANCE);
+	}
+	while (more) {
+		for (int i = 0; i < 2; i++) {
+			uint64_t end = windows[i].base + windows[i].size;
+
+			while (cuts[i].position.at < end)
+				aux_cuts_next(&cuts[i]);
+			aux_window_move(&windows[i], windows[i].size);
+			more = windows[i].size > 0;
+		}
+	}
+	ck_assert_uint_eq(cuts[0].position.at, AUX_CUTS_NONE);
+	ck_assert_uint_le(resident_bytes(file), (size_t)4 << 20);
+	for (int i = 0; i < 2; i++)
+		aux_window_release(&windows[i]);
+	munmap(file, 2 * PIECES * PIECE);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("aux_window");
@@ -107,6 +195,7 @@ int main(void)
 	tcase_add_test(tests, runs_follow_each_other);
 	tcase_add_test(tests, what_was_read_goes_away_and_the_rest_stays);
 	tcase_add_test(tests, a_place_may_be_anywhere);
+	tcase_add_test(tests, neither_windows_nor_cuts_keep_pages_of_a_large_file);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
 }
