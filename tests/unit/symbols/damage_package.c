@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads a program's inlined calls while its package of split debug information
- * is damaged in every way that a byte or a cut can:
+ * Reads a program's inlined calls while its package of split debug information,
+ * or the file that dwz shared, is damaged in every way that a byte or a cut can:
  *   damage-package PROGRAM PACKAGE < addresses
  * Addresses are hexadecimal ELF virtual ones.  The package is put back as it was.
  * Prints how often all, some or none of the calls were found, and a warning given.

@@ -219,6 +219,11 @@ shared_parts() {
 		finds_as_plain second inlined
 }
 
+damaged_shared_parts() {
+	own_code first | timeout 300 "$top_builddir/tests/unit/symbols/damage-package" \
+		"$work/first" "$work/shared" && finds_as_plain first inlined
+}
+
 tap_check "by build id in a debug directory" by_build_id
 tap_check "by .gnu_debuglink in the same directory" by_link ""
 tap_check "by .gnu_debuglink in .debug" by_link .debug
@@ -253,6 +258,7 @@ else
 fi
 if command -v dwz >/dev/null; then
 	tap_check "names, lines and inlined calls of what dwz shared" shared_parts
+	tap_check "damage to what dwz shared costs no more than its calls" damaged_shared_parts
 else
 	tap_skip "what dwz shared" "no dwz"
 fi
