@@ -29,6 +29,7 @@
 #define output_limit             ftf_private_output_limit
 #define output_open              ftf_private_output_open
 #define output_drop              ftf_private_output_drop
+#define output_compress          ftf_private_output_compress
 #define output_hold              ftf_private_output_hold
 #define output_place             ftf_private_output_place
 #define output_remove_left       ftf_private_output_remove_left

@@ -208,6 +208,18 @@ static size_t count_allowed(struct output *output, const char *text, size_t size
 	return end ? (size_t)(end + 1 - text) : size;
 }
 
+int output_compress(struct output *output, enum compression compression, struct error *err)
+{
+	if (output->compressor || compression == COMPRESSION_NONE)
+		return 0;
+	output->compressor = compressor_open(compression, write_fd, output);
+	if (output->compressor)
+		return 0;
+	error_set_system(err, ENOMEM, "%s: cannot create", output->path);
+	output_abandon(output);
+	return -1;
+}
+
 int output_open(struct output *output, const char *path, struct error *err)
 {
 	*output = (struct output){ .fd = -1, .path = path };
@@ -220,12 +232,8 @@ int output_open(struct output *output, const char *path, struct error *err)
 	}
 	output->terminal = isatty(output->fd);
 	output->buffer = malloc(BUFFER_SIZE);
-	if (output->buffer && compression_of_path(output->path) != COMPRESSION_NONE)
-		output->compressor =
-			compressor_open(compression_of_path(output->path), write_fd, output);
-	if (output->buffer &&
-	    (output->compressor || compression_of_path(output->path) == COMPRESSION_NONE))
-		return 0;
+	if (output->buffer)
+		return output_compress(output, compression_of_path(output->path), err);
 	error_set_system(err, ENOMEM, "%s: cannot create", output->path);
 	output_abandon(output);
 	return -1;

@@ -23,9 +23,8 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/io/compressor.h"
 #include "base/printable.h"
-
-struct compressor;
 
 struct output {
 	int fd;
@@ -54,6 +53,12 @@ struct output {
  * Returns 0; -1 with err filled, and then nothing was created.
  */
 int output_open(struct output *output, const char *path, struct error *err);
+
+/*
+ * Compress an output to which nothing was written, unless its name has chosen a compression.
+ * Returns 0; -1 with err filled, and then it is abandoned.
+ */
+int output_compress(struct output *output, enum compression compression, struct error *err);
 
 /* Without a limit of the user's: this, and a quarter of the space that is free in the file system.
  */
