@@ -17,7 +17,8 @@ struct call_place {
 
 struct call_site {
 	struct call_place place;
-	const struct name *name; /* NULL: the line is not known */
+	struct source_line line;
+	const struct name *name; /* NULL: not made yet, or the line is not known */
 	UT_hash_handle hh;
 };
 
@@ -35,24 +36,40 @@ static const struct name *name_line(struct name_table *names, const struct sourc
 	return name;
 }
 
-const struct name *call_sites_find(struct call_sites *sites, const struct symbol *caller,
-				   uint64_t offset)
+static struct call_site *site_of(struct call_sites *sites, const struct symbol *caller,
+				 uint64_t offset)
 {
 	struct call_place place = { caller, offset };
 	struct call_site *site;
-	struct source_line line;
 
 	if (!caller || !caller->dso)
 		return NULL;
 	HASH_FIND(hh, sites->sites, &place, sizeof(place), site);
 	if (site)
-		return site->name;
-	line = dso_line(caller, offset);
+		return site;
 	site = alloc_zeroed(1, sizeof(*site));
 	site->place = place;
-	site->name = name_line(sites->names, &line);
+	site->line = dso_line(caller, offset);
 	HASH_ADD(hh, sites->sites, place, sizeof(place), site);
-	return site->name;
+	return site;
+}
+
+const struct name *call_sites_find(struct call_sites *sites, const struct symbol *caller,
+				   uint64_t offset)
+{
+	struct call_site *site = site_of(sites, caller, offset);
+
+	if (site && !site->name)
+		site->name = name_line(sites->names, &site->line);
+	return site ? site->name : NULL;
+}
+
+const struct source_line *call_sites_line(struct call_sites *sites, const struct symbol *caller,
+					  uint64_t offset)
+{
+	const struct call_site *site = site_of(sites, caller, offset);
+
+	return site ? &site->line : NULL;
 }
 
 void call_sites_release(struct call_sites *sites)

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/tables/name.h"
+#include "symbols/dso/dso_types.h"
 #include "symbols/symbol.h"
 
 struct call_sites {
@@ -22,6 +23,13 @@ struct call_sites {
  */
 const struct name *call_sites_find(struct call_sites *sites, const struct symbol *caller,
 				   uint64_t offset);
+
+/*
+ * Returns the place in the source of the same call, borrowed until call_sites_release(); parts may
+ * be unknown.  NULL: `caller` is no code of a file.
+ */
+const struct source_line *call_sites_line(struct call_sites *sites, const struct symbol *caller,
+					  uint64_t offset);
 
 /* Release the memory.  Idempotent, also on zeroed memory. */
 void call_sites_release(struct call_sites *sites);
