@@ -35,6 +35,27 @@ AS_IF([test "x$with_libmicrohttpd" != xno],
 AM_CONDITIONAL([HAVE_MHD], [test "x$with_libmicrohttpd" != xno])
 ])
 
+dnl P2F_PROTOBUF_C: the library and the compiler of the messages that --format=pprof writes.
+dnl Without them the format reports that it is not there, and all else works.
+AC_DEFUN([P2F_PROTOBUF_C], [
+AC_ARG_WITH([protobuf-c],
+	[AS_HELP_STRING([--without-protobuf-c], [build without --format=pprof])])
+p2f_found=no
+AS_IF([test "x$with_protobuf_c" != xno], [
+	PKG_CHECK_MODULES([PROTOBUF_C], [libprotobuf-c >= 1.3], [p2f_found=yes], [p2f_found=no])
+	AC_CHECK_PROGS([PROTOC_C], [protoc-c])
+	AS_IF([test -z "$PROTOC_C"], [p2f_found=no])
+	AS_IF([test $p2f_found = no], [
+		AS_IF([test "x$with_protobuf_c" = xyes],
+			[p2f_missing="$p2f_missing libprotobuf-c-dev protobuf-c-compiler"],
+			[AC_MSG_WARN([building without --format=pprof. For it, on Debian 12:
+    apt-get install libprotobuf-c-dev protobuf-c-compiler])])
+	])
+])
+AM_CONDITIONAL([HAVE_PROTOBUF_C], [test $p2f_found = yes])
+AS_IF([test $p2f_found = no], [PROTOBUF_C_CFLAGS= PROTOBUF_C_LIBS=])
+])
+
 dnl P2F_REPORT_MISSING: stop if anything is missing, and say how to get it.
 AC_DEFUN([P2F_REPORT_MISSING], [
 AS_IF([test -n "$p2f_missing"], [AC_MSG_ERROR([missing libraries. On Debian 12:

@@ -158,6 +158,26 @@ libptrace2ftf_a_SOURCES = \
 	src/slices/sorter_types.h \
 	src/slices/track.h
 
+# The messages' functions are made of their description.
+pprof_messages = src/formats/pprof/profile.pb-c.c src/formats/pprof/profile.pb-c.h
+EXTRA_DIST += src/formats/pprof/profile.proto
+if HAVE_PROTOBUF_C
+libptrace2ftf_a_SOURCES += \
+	src/formats/pprof/format_pprof.c \
+	src/formats/pprof/pprof_stacks.c src/formats/pprof/pprof_stacks.h \
+	src/formats/pprof/pprof_writer.c src/formats/pprof/pprof_writer.h
+nodist_libptrace2ftf_a_SOURCES = $(pprof_messages)
+BUILT_SOURCES += $(pprof_messages)
+CLEANFILES += $(pprof_messages)
+src/formats/pprof/profile.pb-c.c: src/formats/pprof/profile.proto
+	$(AM_V_GEN)$(MKDIR_P) src && $(PROTOC_C) -I$(top_srcdir) --c_out=. \
+		$(top_srcdir)/src/formats/pprof/profile.proto
+src/formats/pprof/profile.pb-c.h: src/formats/pprof/profile.pb-c.c
+src/formats/pprof/pprof_writer.$(OBJEXT): src/formats/pprof/profile.pb-c.h
+else
+libptrace2ftf_a_SOURCES += src/formats/pprof/format_pprof_none.c
+endif
+
 bin_PROGRAMS += ptrace2ftf
 ptrace2ftf_SOURCES = src/main.c
 # In the program, not in the library: tests link the program without a server, too.
@@ -170,5 +190,5 @@ endif
 # Order matters: each library may use the ones after it.
 PTRACE2FTF_LIBS = libptrace2ftf.a libftfread.a libdecoder.a libsymbols.a liboverlays.a libftf.la libbase.a \
 	$(IPT_LIBS) $(DW_LIBS) $(ELF_LIBS) libdemanglers.a \
-	$(JANSSON_LIBS) $(XXHASH_LIBS) $(ZSTD_LIBS) $(ZLIB_LIBS) $(LZMA_LIBS)
+	$(JANSSON_LIBS) $(XXHASH_LIBS) $(ZSTD_LIBS) $(ZLIB_LIBS) $(LZMA_LIBS) $(PROTOBUF_C_LIBS)
 ptrace2ftf_LDADD = $(PTRACE2FTF_LIBS)

@@ -14,9 +14,8 @@ static const struct {
 	const char *suffix;
 	const struct output_format *format;
 } aliases[] = {
-	{ "json", &format_speedscope },
-	{ "json", &format_chrome },
-	{ "fxt", &format_ftf },
+	{ "json", &format_speedscope }, { "json", &format_chrome }, { "fxt", &format_ftf },
+	{ "pb", &format_pprof },        { "pprof", &format_pprof },
 };
 
 /* Suffixes of what people expect to get under such a name, but is not written. */

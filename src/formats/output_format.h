@@ -90,6 +90,7 @@ struct output_format {
 	enum format_slices slices;
 	enum format_overlays overlays;
 	size_t depth;       /* slices open at a time, at most; 0: any number */
+	bool gzip;          /* its files are compressed, whatever their names */
 	bool lines;         /* it is sound up to any line: the limit of its size ends it there */
 	bool cpu_events;    /* shows PTWRITE, power, TSX and EVD events */
 	bool chooses_calls; /* shows calls of --symbol and --dso alone, which it chooses itself */
@@ -134,6 +135,7 @@ struct output_format {
 	FORMAT(outliers)                                                                           \
 	FORMAT(chrome)                                                                             \
 	FORMAT(speedscope)                                                                         \
+	FORMAT(pprof)                                                                              \
 	FORMAT(svg)
 
 #define OUTPUT_FORMAT_DECLARE(name) extern const struct output_format format_##name;

@@ -52,6 +52,8 @@ static int open_output(struct output_pipeline *pipeline, struct error *err)
 		return 0;
 	if (output_open(&pipeline->output, pipeline->options->output, err) < 0)
 		return -1;
+	if (pipeline->format->gzip && output_compress(&pipeline->output, COMPRESSION_GZIP, err) < 0)
+		return -1;
 	output_limit(&pipeline->output, pipeline->options->max_output, pipeline->format->lines);
 	if (pipeline->format->default_output == DEFAULT_FILE)
 		return 0;

@@ -19,6 +19,7 @@ cli_tests = \
 	tests/cli/open_browser.sh \
 	tests/cli/options.sh \
 	tests/cli/output.sh \
+	tests/cli/pprof.sh \
 	tests/cli/progress.sh \
 	tests/cli/safety.sh \
 	tests/cli/record.sh \
@@ -32,4 +33,4 @@ TESTS += $(cli_tests)
 # Only in `make check-long`.
 cli_long_tests = tests/cli/cluster.sh tests/cli/fresh.sh tests/cli/package.sh
 dist_noinst_SCRIPTS += $(cli_tests) $(cli_long_tests)
-EXTRA_DIST += tests/cli/functions.awk doc/batch.md
+EXTRA_DIST += tests/cli/functions.awk tests/cli/pprof.py doc/batch.md

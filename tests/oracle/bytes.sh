@@ -38,8 +38,12 @@ all_buffers() { # OPTIONS... FILE, whose name is the last word
 	return 1
 }
 
+# A build may be without protobuf-c.
+pprof=pprof
+! grep -q 'this build is without protobuf-c' "$program" || pprof=
+
 formats() { # OPTIONS... FILE
-	for format in ftf slices branches calls functions folded speedscope chrome svg none; do
+	for format in ftf slices branches calls functions folded speedscope chrome $pprof svg none; do
 		adds_up --format=$format "$@" || return 1
 	done
 }

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A message's encodings one behind the other are the encoding of the merged message (Protocol
+ * Buffers' documentation, "Encoding", Last One Wins): a profile is written as many small ones,
+ * one for each stack, function and text, so that none is in memory as a whole.
+ */
+#include "src/formats/pprof/pprof_writer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/utf8.h"
+#include "src/formats/pprof/profile.pb-c.h"
+#include "src/slices/slice_args.h"
+
+typedef Perftools__Profiles__Profile profile_message;
+typedef Perftools__Profiles__Sample sample_message;
+
+#define VALUES 4
+
+struct pprof_writer {
+	struct pprof_stacks *stacks; /* borrowed */
+	struct output *output;       /* borrowed */
+	uint8_t *bytes;              /* owned: a message */
+	size_t room;
+	struct pair_table texts;   /* of (0, id of name): index in string_table */
+	const struct name **names; /* owned; by that index */
+	size_t name_room;
+	struct pair_table locations; /* of (function, line): the location's id less 1 */
+	struct pair_table files;     /* of a dso: the mapping's id less 1 */
+	uint64_t *location_ids;      /* owned: of a stack; room for any */
+	bool has_insns, has_cycles;
+};
+
+/* Returns a text's index in string_table. */
+static int64_t name_index(struct pprof_writer *writer, const struct name *name)
+{
+	size_t count = writer->texts.count;
+	uint32_t index = pair_table_find(&writer->texts, 0, name->id);
+
+	if (index == count) {
+		writer->names = alloc_grow(writer->names, &writer->name_room, count + 1,
+					   sizeof(*writer->names));
+		writer->names[index] = name;
+	}
+	return index;
+}
+
+static int64_t text_index(struct pprof_writer *writer, const char *text)
+{
+	return name_index(writer, name_intern_text(writer->stacks->names, text));
+}
+
+static void write_message(struct pprof_writer *writer, const profile_message *message)
+{
+	size_t size = perftools__profiles__profile__get_packed_size(message);
+
+	writer->bytes = alloc_grow(writer->bytes, &writer->room, size, 1);
+	perftools__profiles__profile__pack(message, writer->bytes);
+	output_write(writer->output, writer->bytes, size);
+}
+
+/* ---- Stacks -------------------------------------------------------------- */
+
+/* Write what the values mean.  pprof's convention is a count first; it shows the default's. */
+static void write_header(struct pprof_writer *writer, uint64_t wall_base)
+{
+	const struct {
+		const char *type, *unit;
+		bool shown;
+	} types[VALUES] = {
+		{ "calls", "count", true },
+		{ "instructions", "count", writer->has_insns },
+		{ "cycles", "count", writer->has_cycles },
+		{ "time", "nanoseconds", true },
+	};
+	const struct pprof_stacks *stacks = writer->stacks;
+	Perftools__Profiles__ValueType values[VALUES], *list[VALUES];
+	profile_message message = PERFTOOLS__PROFILES__PROFILE__INIT;
+
+	message.sample_type = list;
+	for (int i = 0; i < VALUES; i++) {
+		Perftools__Profiles__ValueType *value = &values[message.n_sample_type];
+
+		if (!types[i].shown)
+			continue;
+		perftools__profiles__value_type__init(value);
+		value->type = text_index(writer, types[i].type);
+		value->unit = text_index(writer, types[i].unit);
+		list[message.n_sample_type++] = value;
+	}
+	message.default_sample_type = text_index(writer, "time");
+	if (stacks->begin <= stacks->end) {
+		message.duration_nanos = (int64_t)(stacks->end - stacks->begin);
+		if (wall_base != UINT64_MAX)
+			message.time_nanos = (int64_t)(wall_base + stacks->begin);
+	}
+	write_message(writer, &message);
+}
+
+/* Returns the id of a line of a function. */
+static uint64_t location_id(struct pprof_writer *writer, uint32_t function, uint32_t line)
+{
+	return (uint64_t)pair_table_find(&writer->locations, function, line) + 1;
+}
+
+/* An inlined function's symbol has the line of its call, in another function. */
+static struct source_line line_of_function(const struct symbol *symbol)
+{
+	return symbol->inlined ? (struct source_line){ 0 } : slice_source_line(symbol);
+}
+
+/* List the locations of a stack, innermost first.  Returns its thread's name. */
+static const struct name *list_locations(struct pprof_writer *writer, uint32_t index,
+					 sample_message *sample)
+{
+	const struct pprof_stacks *stacks = writer->stacks;
+	const struct pprof_stack *stack = &stacks->stacks[index];
+	uint32_t line = 0;
+
+	sample->location_id = writer->location_ids;
+	for (; !stack->thread; stack = &stacks->stacks[stack->caller]) {
+		if (!line)
+			line = line_of_function(stacks->symbols[stack->function]).line;
+		writer->location_ids[sample->n_location_id++] =
+			location_id(writer, stack->function, line);
+		line = stack->call_line;
+	}
+	return stack->thread;
+}
+
+static void write_stack(struct pprof_writer *writer, uint32_t index)
+{
+	const struct pprof_costs *own = &writer->stacks->stacks[index].own;
+	sample_message sample = PERFTOOLS__PROFILES__SAMPLE__INIT, *samples = &sample;
+	Perftools__Profiles__Label label = PERFTOOLS__PROFILES__LABEL__INIT, *labels = &label;
+	profile_message message = PERFTOOLS__PROFILES__PROFILE__INIT;
+	int64_t values[VALUES];
+
+	sample.value = values;
+	values[sample.n_value++] = (int64_t)own->calls;
+	if (writer->has_insns)
+		values[sample.n_value++] = (int64_t)own->insns;
+	if (writer->has_cycles)
+		values[sample.n_value++] = (int64_t)own->cycles;
+	values[sample.n_value++] = (int64_t)own->ns;
+	label.str = name_index(writer, list_locations(writer, index, &sample));
+	label.key = text_index(writer, "thread");
+	sample.label = &labels;
+	sample.n_label = 1;
+	message.sample = &samples;
+	message.n_sample = 1;
+	write_message(writer, &message);
+}
+
+static void write_stacks(struct pprof_writer *writer)
+{
+	const struct pprof_stacks *stacks = writer->stacks;
+
+	for (uint32_t i = 1; i < stacks->count; i++) {
+		const struct pprof_costs *own = &stacks->stacks[i].own;
+
+		if (!own->calls && !own->ns && !own->insns && !own->cycles)
+			continue;
+		if (output_full(writer->output)) {
+			writer->output->cut = true;
+			return;
+		}
+		write_stack(writer, i);
+	}
+}
+
+/* ---- What stacks refer to ------------------------------------------------ */
+
+static uint64_t mapping_id(struct pprof_writer *writer, const struct dso *dso)
+{
+	uint64_t key = (uint64_t)(uintptr_t)dso;
+	size_t count = writer->files.count;
+	uint32_t file;
+	Perftools__Profiles__Mapping mapping = PERFTOOLS__PROFILES__MAPPING__INIT, *list = &mapping;
+	profile_message message = PERFTOOLS__PROFILES__PROFILE__INIT;
+	const uint8_t *build_id;
+	char digits[2 * 64 + 1] = "";
+	size_t size;
+
+	if (!dso)
+		return 0;
+	file = pair_table_find(&writer->files, (uint32_t)(key >> 32), (uint32_t)key);
+	if (file < count)
+		return (uint64_t)file + 1;
+	build_id = dso_build_id(dso, &size);
+	for (size_t i = 0; i < size && 2 * i + 2 < sizeof(digits); i++)
+		snprintf(digits + 2 * i, 3, "%02x", build_id[i]);
+	mapping.id = (uint64_t)file + 1;
+	mapping.filename = text_index(writer, dso_path(dso));
+	mapping.build_id = text_index(writer, digits);
+	/* pprof need not look for names itself. */
+	mapping.has_functions = mapping.has_filenames = mapping.has_line_numbers = true;
+	message.mapping = &list;
+	message.n_mapping = 1;
+	write_message(writer, &message);
+	return mapping.id;
+}
+
+static void write_locations(struct pprof_writer *writer)
+{
+	for (size_t i = 0; i < writer->locations.count; i++) {
+		uint32_t function = (uint32_t)(writer->locations.keys[i] >> 32);
+		Perftools__Profiles__Line line = PERFTOOLS__PROFILES__LINE__INIT, *lines = &line;
+		Perftools__Profiles__Location location = PERFTOOLS__PROFILES__LOCATION__INIT;
+		Perftools__Profiles__Location *list = &location;
+		profile_message message = PERFTOOLS__PROFILES__PROFILE__INIT;
+
+		line.function_id = (uint64_t)function + 1;
+		line.line = (uint32_t)writer->locations.keys[i];
+		location.id = i + 1;
+		location.mapping_id = mapping_id(writer, writer->stacks->symbols[function]->dso);
+		location.line = &lines;
+		location.n_line = 1;
+		message.location = &list;
+		message.n_location = 1;
+		write_message(writer, &message);
+	}
+}
+
+static void write_functions(struct pprof_writer *writer)
+{
+	for (size_t i = 0; i < writer->stacks->functions.count; i++) {
+		const struct symbol *symbol = writer->stacks->symbols[i];
+		struct source_line begin = line_of_function(symbol);
+		Perftools__Profiles__Function function = PERFTOOLS__PROFILES__FUNCTION__INIT;
+		Perftools__Profiles__Function *list = &function;
+		profile_message message = PERFTOOLS__PROFILES__PROFILE__INIT;
+
+		function.id = i + 1;
+		function.name = name_index(writer, symbol->name);
+		function.system_name =
+			name_index(writer, symbol->linkage ? symbol->linkage : symbol->name);
+		function.filename = begin.file ? name_index(writer, begin.file) : 0;
+		function.start_line = begin.line;
+		message.function = &list;
+		message.n_function = 1;
+		write_message(writer, &message);
+	}
+}
+
+/* Texts must be UTF-8: each other byte becomes U+FFFD. */
+static char *valid_text(const struct name *name)
+{
+	static const char replacement[] = "\xef\xbf\xbd";
+	char *text = alloc_zeroed((size_t)name->length + 1, sizeof(replacement)), *end = text;
+
+	for (size_t i = 0, length; i < name->length; i += length ? length : 1) {
+		length = utf8_character(name->text + i, name->length - i);
+		end = length ? mempcpy(end, name->text + i, length) : stpcpy(end, replacement);
+	}
+	return text;
+}
+
+static void write_texts(struct pprof_writer *writer)
+{
+	for (size_t i = 0; i < writer->texts.count; i++) {
+		profile_message message = PERFTOOLS__PROFILES__PROFILE__INIT;
+		char *text = valid_text(writer->names[i]);
+
+		message.string_table = &text;
+		message.n_string_table = 1;
+		write_message(writer, &message);
+		free(text);
+	}
+}
+
+void pprof_write(struct pprof_stacks *stacks, uint64_t wall_base, struct output *output)
+{
+	struct pprof_writer writer = {
+		.stacks = stacks,
+		.output = output,
+		.has_insns = stacks->sum.insns,
+		.has_cycles = stacks->sum.cycles,
+	};
+
+	writer.location_ids = alloc_zeroed(stacks->count, sizeof(*writer.location_ids));
+	text_index(&writer, "");
+	write_header(&writer, wall_base);
+	write_stacks(&writer);
+	write_locations(&writer);
+	write_functions(&writer);
+	write_texts(&writer);
+	pair_table_release(&writer.texts);
+	pair_table_release(&writer.locations);
+	pair_table_release(&writer.files);
+	free(writer.bytes);
+	free(writer.names);
+	free(writer.location_ids);
+}
