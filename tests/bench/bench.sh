@@ -9,6 +9,7 @@
 set -eu
 program="./ptrace2ftf --threads=1"
 shared=$1/../shared/recordings
+tests=$1/tests/bench
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 runs=5
@@ -66,6 +67,18 @@ two_cores() { # TITLE OPTIONS... FILE
 	thread_times ./ptrace2ftf --threads=2 -q --no-warn "$@" -o "$work/out.ftf"
 	echo "$title: CPU time $one s by one thread, $cpu s by two, of which one takes $most s: two cores can be at most $(bound "$one" "$cpu" "$most") times as fast as one"
 	echo "  threads, in the order of their ends: $rest"
+}
+
+# What is done in order, and what more CPUs would make of it, by a log of the jobs; on however few
+# CPUs, the segments are those that the program chooses for one stream.
+many_cores() { # TITLE OPTIONS... FILE
+	title=$1
+	shift
+	command -v python3 >/dev/null || { echo "$title: no python3 to simulate more CPUs"; return; }
+	JOB_LOG=$work/jobs PTRACE2FTF_SEGMENT=32768 tests/bench/ptrace2ftf-jobs -j 8 -q --no-warn "$@" \
+		-o "$work/out.ftf" || true
+	echo "$title, jobs by their CPU time:"
+	python3 "$tests/simulate.py" "$work/jobs" | sed 's/^/  /'
 }
 
 bound() { # ONE TWO MOST (s)
@@ -166,6 +179,8 @@ runs=5
 [ -d "$shared" ] || exit 0
 against_libipt "rr-alderlake" --symfs="$shared/rr-alderlake/symfs" "$shared/rr-alderlake/perf.data"
 against_libipt "big-sqlite" --symfs="$shared/truth/symfs" "$shared/truth/big-sqlite/perf.data"
+many_cores "rr-alderlake" --symfs="$shared/rr-alderlake/symfs" "$shared/rr-alderlake/perf.data"
+many_cores "big-sqlite" --symfs="$shared/truth/symfs" "$shared/truth/big-sqlite/perf.data"
 two_cores "big-sqlite" --symfs="$shared/truth/symfs" "$shared/truth/big-sqlite/perf.data"
 against_perf "big-sqlite" "$shared/truth/symfs" "$shared/truth/big-sqlite/perf.data"
 against_perf "rr-alderlake" "$shared/rr-alderlake/symfs" "$shared/rr-alderlake/perf.data"

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: MIT
 dist_noinst_SCRIPTS += tests/bench/bench.sh tests/bench/profile.sh
-EXTRA_DIST += tests/bench/README.md
+EXTRA_DIST += tests/bench/README.md tests/bench/simulate.py
 
 EXTRA_PROGRAMS += tests/bench/ftf-speed tests/bench/packet-speed tests/bench/thread-times \
-	tests/bench/cpu-time
+	tests/bench/cpu-time tests/bench/ptrace2ftf-jobs
 CLEANFILES += tests/bench/ftf-speed tests/bench/packet-speed tests/bench/thread-times \
-	tests/bench/cpu-time
+	tests/bench/cpu-time tests/bench/ptrace2ftf-jobs
 tests_bench_cpu_time_SOURCES = tests/bench/cpu_time.c tests/bench/child.c tests/bench/child.h
 tests_bench_cpu_time_LDADD =
+# The program with a log of its jobs.
+tests_bench_ptrace2ftf_jobs_SOURCES = src/main.c src/serve/trace_server_none.c tests/bench/job_log.c
+tests_bench_ptrace2ftf_jobs_LDADD = $(PTRACE2FTF_LIBS)
 tests_bench_thread_times_SOURCES = tests/bench/thread_times.c tests/bench/child.c \
 	tests/bench/child.h
 tests_bench_thread_times_LDADD =
@@ -17,7 +20,7 @@ tests_bench_packet_speed_SOURCES = tests/bench/packet_speed.c
 tests_bench_packet_speed_LDADD = $(PTRACE2FTF_LIBS)
 
 bench: ptrace2ftf$(EXEEXT) tests/bench/ftf-speed$(EXEEXT) tests/bench/thread-times$(EXEEXT) \
-		tests/bench/cpu-time$(EXEEXT) tests/ptsim/ptsim$(EXEEXT) tests/programs/indirect$(EXEEXT)
+		tests/bench/cpu-time$(EXEEXT) tests/bench/ptrace2ftf-jobs$(EXEEXT) tests/ptsim/ptsim$(EXEEXT) tests/programs/indirect$(EXEEXT)
 	$(srcdir)/tests/bench/bench.sh $(abs_top_srcdir)
 .PHONY: bench
 
