@@ -50,6 +50,7 @@ libptrace2ftf_a_SOURCES = \
 	src/events/switch_events.c src/events/switch_events.h \
 	src/formats/answers/call_paths.c src/formats/answers/call_paths.h \
 	src/formats/call_sites.c src/formats/call_sites.h \
+	src/formats/cost_stacks.c src/formats/cost_stacks.h \
 	src/formats/escaped_text.c src/formats/escaped_text.h \
 	src/formats/format_branches.c src/formats/format_branches.h \
 	src/formats/format_calls.c \
@@ -164,7 +165,6 @@ EXTRA_DIST += src/formats/pprof/profile.proto
 if HAVE_PROTOBUF_C
 libptrace2ftf_a_SOURCES += \
 	src/formats/pprof/format_pprof.c \
-	src/formats/pprof/pprof_stacks.c src/formats/pprof/pprof_stacks.h \
 	src/formats/pprof/pprof_writer.c src/formats/pprof/pprof_writer.h
 nodist_libptrace2ftf_a_SOURCES = $(pprof_messages)
 BUILT_SOURCES += $(pprof_messages)

@@ -4,15 +4,15 @@
  * Pyroscope, speedscope and others (profile.proto): calls, instructions, core cycles and time,
  * with the threads' name as a label.
  */
+#include "src/formats/cost_stacks.h"
 #include "src/formats/output_format.h"
-#include "src/formats/pprof/pprof_stacks.h"
 #include "src/formats/pprof/pprof_writer.h"
 
 #include "base/alloc.h"
 
 struct pprof_output {
 	struct format_output output; /* first */
-	struct pprof_stacks stacks;
+	struct cost_stacks stacks;
 	struct output *file; /* borrowed */
 	uint64_t wall_base;
 };
@@ -22,7 +22,7 @@ static struct format_output *open_pprof(const struct format_request *request, st
 	struct pprof_output *pprof = alloc_zeroed(1, sizeof(*pprof));
 
 	(void)err;
-	pprof_stacks_init(&pprof->stacks, request->names);
+	cost_stacks_init(&pprof->stacks, request->names);
 	pprof->file = request->output;
 	pprof->wall_base = request->facts.wall_base;
 	pprof->output.slices = &pprof->stacks.slices;
@@ -41,7 +41,7 @@ static int write_pprof(struct format_output *output, struct error *err)
 
 static void release_pprof(struct format_output *output)
 {
-	pprof_stacks_release(&((struct pprof_output *)output)->stacks);
+	cost_stacks_release(&((struct pprof_output *)output)->stacks);
 }
 
 const struct output_format format_pprof = {

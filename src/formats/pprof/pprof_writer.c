@@ -20,9 +20,9 @@ typedef Perftools__Profiles__Sample sample_message;
 #define VALUES 4
 
 struct pprof_writer {
-	struct pprof_stacks *stacks; /* borrowed */
-	struct output *output;       /* borrowed */
-	uint8_t *bytes;              /* owned: a message */
+	struct cost_stacks *stacks; /* borrowed */
+	struct output *output;      /* borrowed */
+	uint8_t *bytes;             /* owned: a message */
 	size_t room;
 	struct pair_table texts;   /* of (0, id of name): index in string_table */
 	const struct name **names; /* owned; by that index */
@@ -75,7 +75,7 @@ static void write_header(struct pprof_writer *writer, uint64_t wall_base)
 		{ "cycles", "count", writer->has_cycles },
 		{ "time", "nanoseconds", true },
 	};
-	const struct pprof_stacks *stacks = writer->stacks;
+	const struct cost_stacks *stacks = writer->stacks;
 	Perftools__Profiles__ValueType values[VALUES], *list[VALUES];
 	profile_message message = PERFTOOLS__PROFILES__PROFILE__INIT;
 
@@ -115,8 +115,8 @@ static struct source_line line_of_function(const struct symbol *symbol)
 static const struct name *list_locations(struct pprof_writer *writer, uint32_t index,
 					 sample_message *sample)
 {
-	const struct pprof_stacks *stacks = writer->stacks;
-	const struct pprof_stack *stack = &stacks->stacks[index];
+	const struct cost_stacks *stacks = writer->stacks;
+	const struct cost_stack *stack = &stacks->stacks[index];
 	uint32_t line = 0;
 
 	sample->location_id = writer->location_ids;
@@ -132,7 +132,7 @@ static const struct name *list_locations(struct pprof_writer *writer, uint32_t i
 
 static void write_stack(struct pprof_writer *writer, uint32_t index)
 {
-	const struct pprof_costs *own = &writer->stacks->stacks[index].own;
+	const struct stack_costs *own = &writer->stacks->stacks[index].own;
 	sample_message sample = PERFTOOLS__PROFILES__SAMPLE__INIT, *samples = &sample;
 	Perftools__Profiles__Label label = PERFTOOLS__PROFILES__LABEL__INIT, *labels = &label;
 	profile_message message = PERFTOOLS__PROFILES__PROFILE__INIT;
@@ -156,10 +156,10 @@ static void write_stack(struct pprof_writer *writer, uint32_t index)
 
 static void write_stacks(struct pprof_writer *writer)
 {
-	const struct pprof_stacks *stacks = writer->stacks;
+	const struct cost_stacks *stacks = writer->stacks;
 
 	for (uint32_t i = 1; i < stacks->count; i++) {
-		const struct pprof_costs *own = &stacks->stacks[i].own;
+		const struct stack_costs *own = &stacks->stacks[i].own;
 
 		if (!own->calls && !own->ns && !own->insns && !own->cycles)
 			continue;
@@ -271,7 +271,7 @@ static void write_texts(struct pprof_writer *writer)
 	}
 }
 
-void pprof_write(struct pprof_stacks *stacks, uint64_t wall_base, struct output *output)
+void pprof_write(struct cost_stacks *stacks, uint64_t wall_base, struct output *output)
 {
 	struct pprof_writer writer = {
 		.stacks = stacks,

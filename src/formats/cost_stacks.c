@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Counts slices by call stack, with the places of their calls. */
-#include "src/formats/pprof/pprof_stacks.h"
+#include "src/formats/cost_stacks.h"
 
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@
 #include "src/slices/slice_args.h"
 #include "src/slices/track.h"
 
-struct pprof_track {
+struct cost_track {
 	uint32_t root;          /* the threads' name; 0: not yet */
 	uint32_t stack;         /* of the innermost open slice; `root` if none is */
 	uint64_t time;          /* ns; up to which costs were counted */
@@ -16,7 +16,7 @@ struct pprof_track {
 };
 
 /* A call from a stack at a place */
-struct pprof_call {
+struct cost_call {
 	uint32_t caller, stack;      /* indexes; `stack` is the call's own; 0: none */
 	const struct symbol *symbol; /* that is called */
 	const struct symbol *place;  /* has the call; NULL: unknown */
@@ -36,7 +36,7 @@ struct pprof_call {
  * Returns a function's index.  Each place where the compiler put a function in line has a symbol
  * of its own; all of one name are one function.
  */
-static uint32_t function_of(struct pprof_stacks *stacks, const struct symbol *symbol)
+static uint32_t function_of(struct cost_stacks *stacks, const struct symbol *symbol)
 {
 	uintptr_t key = (uintptr_t)symbol;
 	size_t count = stacks->functions.count;
@@ -54,7 +54,7 @@ static uint32_t function_of(struct pprof_stacks *stacks, const struct symbol *sy
 }
 
 /* Returns the stack like `wanted`, of which `frame` says what the caller calls. */
-static uint32_t stack_of(struct pprof_stacks *stacks, const struct pprof_stack *wanted,
+static uint32_t stack_of(struct cost_stacks *stacks, const struct cost_stack *wanted,
 			 uint32_t frame)
 {
 	uint32_t stack = pair_table_find(&stacks->ids, wanted->caller, frame) + 1;
@@ -67,16 +67,16 @@ static uint32_t stack_of(struct pprof_stacks *stacks, const struct pprof_stack *
 	return stack;
 }
 
-static struct pprof_track *pprof_track_of(struct pprof_stacks *stacks, const struct track *track)
+static struct cost_track *cost_track_of(struct cost_stacks *stacks, const struct track *track)
 {
-	struct pprof_track *found;
+	struct cost_track *found;
 
 	stacks->tracks = alloc_grow_zeroed(stacks->tracks, &stacks->track_room,
 					   (size_t)track->index + 1, sizeof(*stacks->tracks));
 	found = &stacks->tracks[track->index];
 	if (!found->root) {
 		const char *text = track->thread_name ? track->thread_name : "unknown";
-		const struct pprof_stack root = { .thread = name_intern_text(stacks->names, text) };
+		const struct cost_stack root = { .thread = name_intern_text(stacks->names, text) };
 
 		found->root = found->stack = stack_of(
 			stacks, &root, pair_table_find(&stacks->frames, THREAD, root.thread->id));
@@ -88,7 +88,7 @@ static struct pprof_track *pprof_track_of(struct pprof_stacks *stacks, const str
  * Returns the line of the call in the innermost slice's function; 0: unknown, or it is in another
  * function or file, as of a tail call or of code that was put in line.
  */
-static uint32_t line_of_call(struct pprof_stacks *stacks, const struct pprof_stack *caller,
+static uint32_t line_of_call(struct cost_stacks *stacks, const struct cost_stack *caller,
 			     const struct slice_detail *detail)
 {
 	const struct source_line *line;
@@ -104,10 +104,10 @@ static uint32_t line_of_call(struct pprof_stacks *stacks, const struct pprof_sta
 }
 
 /* Returns the stack of a slice that begins within another stack. */
-static uint32_t find_stack(struct pprof_stacks *stacks, const struct pprof_call *call)
+static uint32_t find_stack(struct cost_stacks *stacks, const struct cost_call *call)
 {
 	const struct slice_detail detail = { .caller = call->place, .caller_offset = call->offset };
-	struct pprof_stack stack = { .caller = call->caller };
+	struct cost_stack stack = { .caller = call->caller };
 
 	stack.call_line = line_of_call(stacks, &stacks->stacks[call->caller], &detail);
 	stack.function = function_of(stacks, call->symbol);
@@ -116,12 +116,12 @@ static uint32_t find_stack(struct pprof_stacks *stacks, const struct pprof_call 
 }
 
 /* The same, from the cache if it has it: most calls are as others were. */
-static uint32_t find_cached(struct pprof_stacks *stacks, const struct pprof_call *call)
+static uint32_t find_cached(struct cost_stacks *stacks, const struct cost_call *call)
 {
 	uint64_t key =
 		call->offset + ((uint64_t)call->caller << 32) + (uint64_t)(uintptr_t)call->symbol;
-	struct pprof_call *slot =
-		(struct pprof_call *)stacks->calls.slots + direct_cache_index(key, CALL_CACHE_BITS);
+	struct cost_call *slot =
+		(struct cost_call *)stacks->calls.slots + direct_cache_index(key, CALL_CACHE_BITS);
 
 	if (slot->stack && slot->caller == call->caller && slot->symbol == call->symbol &&
 	    slot->place == call->place && slot->offset == call->offset)
@@ -131,10 +131,10 @@ static uint32_t find_cached(struct pprof_stacks *stacks, const struct pprof_call
 	return slot->stack;
 }
 
-static void enter_stack(struct pprof_stacks *stacks, struct pprof_track *track,
+static void enter_stack(struct cost_stacks *stacks, struct cost_track *track,
 			const struct slice_event *event, const struct slice_detail *detail)
 {
-	struct pprof_call call = { .caller = track->stack, .symbol = event->symbol };
+	struct cost_call call = { .caller = track->stack, .symbol = event->symbol };
 
 	if (detail) {
 		call.place = detail->caller;
@@ -158,11 +158,11 @@ static uint64_t advance(uint64_t *counter, uint64_t to)
 }
 
 /* What has passed is the innermost slice's. */
-static void count_costs(struct pprof_stacks *stacks, struct pprof_track *track, uint64_t time,
+static void count_costs(struct cost_stacks *stacks, struct cost_track *track, uint64_t time,
 			const struct slice_detail *detail)
 {
-	struct pprof_costs passed = { .ns = advance(&track->time, time) };
-	struct pprof_costs *own = &stacks->stacks[track->stack].own;
+	struct stack_costs passed = { .ns = advance(&track->time, time) };
+	struct stack_costs *own = &stacks->stacks[track->stack].own;
 
 	if (detail) {
 		passed.insns = advance(&track->insns, detail->insns);
@@ -178,7 +178,7 @@ static void count_costs(struct pprof_stacks *stacks, struct pprof_track *track, 
 	stacks->sum.cycles += passed.cycles;
 }
 
-static void count_event(struct pprof_stacks *stacks, struct pprof_track *track,
+static void count_event(struct cost_stacks *stacks, struct cost_track *track,
 			const struct slice_event *event, const struct slice_detail *detail)
 {
 	if (event->kind == SLICE_INSTANT)
@@ -197,17 +197,17 @@ static void count_event(struct pprof_stacks *stacks, struct pprof_track *track,
 static void count_stack_events(const struct slice_sink *sink, void *context,
 			       const struct slice_batch *batch)
 {
-	struct pprof_stacks *stacks = sink->context;
-	struct pprof_track *track = pprof_track_of(stacks, context);
+	struct cost_stacks *stacks = sink->context;
+	struct cost_track *track = cost_track_of(stacks, context);
 
 	for (size_t i = 0; i < batch->count; i++)
 		count_event(stacks, track, &batch->events[i],
 			    slice_batch_detail(batch, &batch->events[i]));
 }
 
-void pprof_stacks_init(struct pprof_stacks *stacks, struct name_table *names)
+void cost_stacks_init(struct cost_stacks *stacks, struct name_table *names)
 {
-	*stacks = (struct pprof_stacks){
+	*stacks = (struct cost_stacks){
 		.sink = { .events = count_stack_events, .context = stacks, .details = true },
 		.count = 1,
 		.names = names,
@@ -215,11 +215,11 @@ void pprof_stacks_init(struct pprof_stacks *stacks, struct name_table *names)
 		.begin = UINT64_MAX,
 	};
 	stacks->stacks = alloc_grow(NULL, &stacks->room, 1, sizeof(*stacks->stacks));
-	stacks->stacks[0] = (struct pprof_stack){ 0 };
-	direct_cache_init(&stacks->calls, CALL_CACHE_BITS, sizeof(struct pprof_call));
+	stacks->stacks[0] = (struct cost_stack){ 0 };
+	direct_cache_init(&stacks->calls, CALL_CACHE_BITS, sizeof(struct cost_call));
 }
 
-void pprof_stacks_release(struct pprof_stacks *stacks)
+void cost_stacks_release(struct cost_stacks *stacks)
 {
 	pair_table_release(&stacks->ids);
 	pair_table_release(&stacks->frames);
@@ -229,5 +229,5 @@ void pprof_stacks_release(struct pprof_stacks *stacks)
 	free(stacks->stacks);
 	free(stacks->symbols);
 	free(stacks->tracks);
-	*stacks = (struct pprof_stacks){ 0 };
+	*stacks = (struct cost_stacks){ 0 };
 }

@@ -4,8 +4,8 @@
  *
  * A cost belongs to the innermost open slice.  Memory grows with the distinct stacks.
  */
-#ifndef SRC_FORMATS_PPROF_PPROF_STACKS_H
-#define SRC_FORMATS_PPROF_PPROF_STACKS_H
+#ifndef SRC_FORMATS_COST_STACKS_H
+#define SRC_FORMATS_COST_STACKS_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -17,26 +17,26 @@
 #include "src/slices/slice_sink.h"
 
 /* What a stack cost in itself, without its callees. */
-struct pprof_costs {
+struct stack_costs {
 	uint64_t calls;
 	uint64_t insns, cycles; /* 0: not known, or none */
 	uint64_t ns;
 };
 
 /* A call stack: a function, and the stack that called it. */
-struct pprof_stack {
+struct cost_stack {
 	uint32_t caller;           /* index of the stack; 0: none, `thread` is the threads' name */
 	uint32_t function;         /* index of the function */
 	uint32_t call_line;        /* of the caller's source, that has the call; 0: unknown */
 	const struct name *thread; /* borrowed; NULL: the stack has a function */
-	struct pprof_costs own;
+	struct stack_costs own;
 };
 
-struct pprof_track;
+struct cost_track;
 
-struct pprof_stacks {
+struct cost_stacks {
 	struct slice_sink sink;
-	struct pprof_stack *stacks; /* owned; [0] is unused; each behind its caller */
+	struct cost_stack *stacks; /* owned; [0] is unused; each behind its caller */
 	size_t count, room;
 	struct pair_table ids;       /* of (caller, frame): the stack's index less 1 */
 	struct pair_table frames;    /* of (function, line of the call), or (THREAD, id of name) */
@@ -44,19 +44,19 @@ struct pprof_stacks {
 	const struct symbol **symbols; /* owned; by function; borrowed */
 	size_t symbol_room;
 	struct call_sites sites;
-	struct direct_cache calls;  /* owned: of struct pprof_call */
-	struct pprof_track *tracks; /* owned; by index of the track */
+	struct direct_cache calls; /* owned: of struct cost_call */
+	struct cost_track *tracks; /* owned; by index of the track */
 	size_t track_room;
 	uint64_t slices;
-	struct pprof_costs sum;   /* of all stacks */
+	struct stack_costs sum;   /* of all stacks */
 	uint64_t begin, end;      /* ns: of the first and last event; `begin` UINT64_MAX: none */
 	struct name_table *names; /* borrowed */
 };
 
 /* Begin with no stacks.  The sink borrows the stacks: they must not move. */
-void pprof_stacks_init(struct pprof_stacks *stacks, struct name_table *names);
+void cost_stacks_init(struct cost_stacks *stacks, struct name_table *names);
 
 /* Release the memory.  Idempotent, also on zeroed memory. */
-void pprof_stacks_release(struct pprof_stacks *stacks);
+void cost_stacks_release(struct cost_stacks *stacks);
 
 #endif
