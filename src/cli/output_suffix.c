@@ -64,11 +64,21 @@ static struct file_name read_name(const char *path)
 	return name;
 }
 
-static bool is_named(const struct output_format *format, struct file_name name)
+/* Returns whether a name is one that a format's own tools choose, or look for. */
+static bool is_own_name(const struct output_format *format, struct file_name name)
 {
+	static const char callgrind[] = "callgrind.out";
+
 	if (format->default_output == DEFAULT_NONE)
 		return false;
-	if (has_suffix(name, output_format_suffix(format)))
+	return has_suffix(name, output_format_suffix(format)) ||
+	       (format == &format_callgrind && name.length >= sizeof(callgrind) - 1 &&
+		memcmp(name.text, callgrind, sizeof(callgrind) - 1) == 0);
+}
+
+static bool is_named(const struct output_format *format, struct file_name name)
+{
+	if (is_own_name(format, name))
 		return true;
 	for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++) {
 		if (aliases[i].format == format && has_suffix(name, aliases[i].suffix))
@@ -81,11 +91,8 @@ static bool is_named(const struct output_format *format, struct file_name name)
 static const struct output_format *find_named(struct file_name name)
 {
 	for (int i = 0; output_formats[i]; i++) {
-		const struct output_format *format = output_formats[i];
-
-		if (format->default_output != DEFAULT_NONE &&
-		    has_suffix(name, output_format_suffix(format)))
-			return format;
+		if (is_own_name(output_formats[i], name))
+			return output_formats[i];
 	}
 	for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++) {
 		if (has_suffix(name, aliases[i].suffix))

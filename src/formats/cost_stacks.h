@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sums the costs of slices by call stack: what --format=pprof writes.
+ * Sums the costs of slices by call stack: what --format=pprof and callgrind write.
  *
  * A cost belongs to the innermost open slice.  Memory grows with the distinct stacks.
  */

@@ -136,6 +136,7 @@ struct output_format {
 	FORMAT(chrome)                                                                             \
 	FORMAT(speedscope)                                                                         \
 	FORMAT(pprof)                                                                              \
+	FORMAT(callgrind)                                                                          \
 	FORMAT(svg)
 
 #define OUTPUT_FORMAT_DECLARE(name) extern const struct output_format format_##name;
