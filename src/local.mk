@@ -106,6 +106,8 @@ libptrace2ftf_a_SOURCES = \
 	src/pipeline/convert_perf_script.c src/pipeline/convert_perf_script.h \
 	src/pipeline/decode_threads.c src/pipeline/decode_threads.h \
 	src/pipeline/empty_selection.c src/pipeline/empty_selection.h \
+	src/pipeline/list_print.c src/pipeline/list_print.h \
+	src/pipeline/list_recording.c src/pipeline/list_recording.h \
 	src/pipeline/nameless_hint.c src/pipeline/nameless_hint.h \
 	src/pipeline/output_pipeline.c src/pipeline/output_pipeline.h \
 	src/pipeline/recording.c src/pipeline/recording.h \

@@ -261,7 +261,7 @@ static error_t parse_key(int key, char *argument, struct argp_state *state)
 		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
 		return 0;
 	case ARGP_KEY_END:
-		option_conflicts_choose_slow(state, options);
+		option_conflicts_choose_format(state, options);
 		output_suffix_choose(state, options);
 		if (options->files_from)
 			input_list_read(state, options);

@@ -183,7 +183,7 @@ static void refuse_json(struct argp_state *state, const struct options *options,
 			    "--json=FILE");
 }
 
-void option_conflicts_choose_slow(struct argp_state *state, struct options *options)
+static void choose_slow(struct argp_state *state, struct options *options)
 {
 	bool wanted = has_option(options, "slowest") || has_option(options, "slower-than");
 
@@ -199,6 +199,27 @@ void option_conflicts_choose_slow(struct argp_state *state, struct options *opti
 			    "-o DIR/: leave out --format");
 	options->format = &format_slowest;
 	options->slow.listed = true;
+}
+
+static void choose_list(struct argp_state *state, struct options *options)
+{
+	if (!options->show_list)
+		return;
+	if (options->format)
+		usage_error(state, "--list prints a list: leave out --format, --slowest and "
+				   "--slower-than");
+	if (options->input_kind != INPUT_PERF_DATA || !options->input_count)
+		usage_error(state, "--list needs a perf.data file");
+	if (options->record || options->diff || options->open || options->overlay_count)
+		usage_error(state, "--list only reads a recording: leave out record, diff, open "
+				   "and overlays");
+	options->format = &format_list;
+}
+
+void option_conflicts_choose_format(struct argp_state *state, struct options *options)
+{
+	choose_slow(state, options);
+	choose_list(state, options);
 }
 
 /* The recording is read again for each call. */

@@ -8,10 +8,10 @@
 #include "src/options/options.h"
 
 /*
- * Choose the format of --slowest and --slower-than, if they are given; before
+ * Choose the format of --slowest, --slower-than and --list, if one is given; before
  * output_suffix_choose(). Exits with EXIT_USAGE if they are incomplete.
  */
-void option_conflicts_choose_slow(struct argp_state *state, struct options *options);
+void option_conflicts_choose_format(struct argp_state *state, struct options *options);
 
 /* Print the first conflict among the options, if there is one, and exit with EXIT_USAGE. */
 void option_conflicts_refuse(struct argp_state *state, const struct options *options);

@@ -73,6 +73,9 @@ const struct option_spec option_specs[] = {
 	  .help = "Packet decoder: fast (default), or libipt, for comparison: slower, loses more "
 		  "after damage",
 	  .choices = engines },
+	{ "list", 0, NULL, GROUP_SELECTION, OPTION_FLAG, FIELD(show_list),
+	  .help = "Show what the recording holds, without decoding it: threads, times, shares of "
+		  "the trace, CPUs, losses, files with and without code and names" },
 	{ "time", 0, "FROM,TO", GROUP_SELECTION, OPTION_TIME_RANGE, FIELD(select),
 	  .help = "Decode this time range only; each side is empty, seconds of perf's clock, "
 		  "+1.5ms after the start, -2ms before the end, a percentage (10%,20%), or by a hit "

@@ -42,6 +42,14 @@ const struct output_format format_events = {
 	.overlays = OVERLAYS_ONLY,
 };
 
+/* Written by list_recording(): no trace is decoded. */
+const struct output_format format_list = {
+	.name = "list",
+	.suffix = "txt",
+	.lines = true,
+	.sideband = true,
+};
+
 #define OUTPUT_FORMAT_ADDRESS(name) &format_##name,
 const struct output_format *const output_formats[] = { OUTPUT_FORMATS(OUTPUT_FORMAT_ADDRESS) NULL };
 

@@ -94,6 +94,7 @@ struct output_format {
 	bool lines;         /* it is sound up to any line: the limit of its size ends it there */
 	bool cpu_events;    /* shows PTWRITE, power, TSX and EVD events */
 	bool chooses_calls; /* shows calls of --symbol and --dso alone, which it chooses itself */
+	bool sideband;      /* shows what the sideband says: nothing is decoded */
 	bool as_perf;       /* shows each branch, with perf's names */
 	bool is_trace;      /* is opened in Perfetto, and contains options->stamp (batch_stamp.h) */
 	const struct output_format *split; /* its form of several files; NULL: it has none */
@@ -142,6 +143,8 @@ struct output_format {
 #define OUTPUT_FORMAT_DECLARE(name) extern const struct output_format format_##name;
 OUTPUT_FORMATS(OUTPUT_FORMAT_DECLARE)
 
+/* Not a word of --format: of --list. */
+extern const struct output_format format_list;
 /* Not a word of --format: what `ptrace2ftf diff` converts to. */
 extern const struct output_format format_totals;
 /* Of --slowest and --slower-than, not of --format: the table, and the calls for the report only. */

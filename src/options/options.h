@@ -74,6 +74,7 @@ struct options {
 	struct selection select;
 	struct slow_choice slow;
 	struct call_pair pair;
+	bool show_list;  /* show what the recording holds only */
 	bool no_samples; /* leave out samples of other events */
 	/* `ptrace2ftf record` */
 	bool record;

@@ -7,6 +7,7 @@
 #include "src/pipeline/convert_events.h"
 #include "src/pipeline/convert_perf_data.h"
 #include "src/pipeline/convert_perf_script.h"
+#include "src/pipeline/list_recording.h"
 #include "src/pipeline/output_pipeline.h"
 #include "src/report/perfetto_memory_hint.h"
 #include "src/report/summary.h"
@@ -59,6 +60,16 @@ static int convert_text_events(const struct options *options, struct name_table 
 	return 0;
 }
 
+static int show_list(const struct options *options, struct name_table *names, struct report *report,
+		     struct diag *diag, struct error *err)
+{
+	report_phase(report, "read");
+	if (list_recording(options, names, report, diag, err) < 0)
+		return -1;
+	summary_add_output(&report->summary, options->output ? options->output : "-");
+	return 0;
+}
+
 static int convert_input(const struct options *options, struct report *report, struct diag *diag,
 			 struct error *err)
 {
@@ -66,7 +77,9 @@ static int convert_input(const struct options *options, struct report *report, s
 	int status;
 
 	name_table_init(&names);
-	if (options->format->overlays == OVERLAYS_ONLY)
+	if (options->format->sideband)
+		status = show_list(options, &names, report, diag, err);
+	else if (options->format->overlays == OVERLAYS_ONLY)
 		status = convert_text_events(options, &names, report, diag, err);
 	else if (!options->input)
 		status = convert_overlays(options, &names, report, diag, err);
@@ -91,6 +104,8 @@ static void print_summary(const struct options *options, const struct summary *s
 {
 	bool is_trace = options->format->is_trace;
 
+	if (options->format->sideband)
+		return;
 	if (options->input && options->format->overlays != OVERLAYS_ONLY)
 		summary_print(summary, is_trace && !options->open, stderr);
 	else

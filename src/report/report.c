@@ -274,6 +274,14 @@ void report_answer(struct report *report, const struct output_format *format,
 		set_value(report->parts, "answer", format->answer(output));
 }
 
+void report_take_answer(struct report *report, json_t *answer)
+{
+	if (report->wanted && answer)
+		set_value(report->parts, "answer", answer);
+	else
+		json_decref(answer);
+}
+
 static const char *const states[] = {
 	[DSO_FOUND] = "found",           [DSO_MISSING] = "missing",
 	[DSO_MISMATCHED] = "mismatched", [DSO_UNREADABLE] = "unreadable",
@@ -285,6 +293,16 @@ static const char *const name_kinds[] = {
 	[DSO_NAMES_EXPORTED] = "exported",
 	[DSO_NAMES_ALL] = "all",
 };
+
+const char *report_file_state(const struct dso *dso)
+{
+	return states[dso_state(dso)];
+}
+
+const char *report_file_names(const struct dso *dso)
+{
+	return name_kinds[dso_info(dso).names];
+}
 
 void report_file(struct report *report, struct dso *dso, uint64_t gaps)
 {
@@ -299,10 +317,10 @@ void report_file(struct report *report, struct dso *dso, uint64_t gaps)
 		    OBJECT({ "path", text_or_null(dso_path(dso)) },
 			   { "build_id", hex(build_id, build_id_size) },
 			   { "used", json_boolean(found.used) },
-			   { "state", json_string(states[dso_state(dso)]) },
+			   { "state", json_string(report_file_state(dso)) },
 			   { "file", text_or_null(dso_file(dso)) },
 			   { "code", json_boolean(dso_borrow_bytes(dso, &code_size) != NULL) },
-			   { "names", json_string(name_kinds[found.names]) },
+			   { "names", json_string(report_file_names(dso)) },
 			   { "symbols", number(found.symbols) },
 			   { "lines", json_boolean(found.lines) },
 			   { "debug_file", text_or_null(found.debug_file) },

@@ -72,6 +72,15 @@ void report_functions(struct report *report, const struct slice_totals *tally);
 void report_answer(struct report *report, const struct output_format *format,
 		   const struct format_output *output);
 
+/* Take the answer of what is no format of slices; NULL: there is none. */
+void report_take_answer(struct report *report, json_t *answer);
+
+/* Returns how a file of code was found: a constant word of doc/summary.schema.json. */
+const char *report_file_state(const struct dso *dso);
+
+/* Returns which names were found for a file: a constant word. */
+const char *report_file_names(const struct dso *dso);
+
 /* Add a file of code of the recording; `gaps` is the number of gaps for lack of its code. */
 void report_file(struct report *report, struct dso *dso, uint64_t gaps);
 

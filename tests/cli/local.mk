@@ -29,7 +29,8 @@ cli_tests = \
 	tests/cli/limit.sh tests/cli/split.sh \
 	tests/cli/summary.sh \
 	tests/cli/valgrind.sh \
-	tests/cli/views.sh
+	tests/cli/views.sh \
+	tests/cli/list.sh
 TESTS += $(cli_tests)
 # Only in `make check-long`.
 cli_long_tests = tests/cli/cluster.sh tests/cli/fresh.sh tests/cli/package.sh

@@ -193,6 +193,7 @@ else
 	tap_check "the schema holds: a part of the time" json_is_valid 0 --symfs=. --time=20%,80% perf.data -o x.ftf
 	tap_check "the schema holds: decoding only" json_is_valid 0 --symfs=. --format=none perf.data
 	tap_check "the schema holds: text of perf script" json_is_valid 0 --input=perf-script branches -o x.ftf
+	tap_check "the schema holds: a list" json_is_valid 0 --symfs=. --list perf.data -o x.txt
 	tap_check "the schema holds: a table of functions" json_is_valid 0 --symfs=. --format=functions perf.data -o x.txt
 	tap_check "the schema holds: a histogram" json_is_valid 0 --symfs=. --format=histogram --symbol="*" perf.data -o x.txt
 	tap_check "the schema holds: slow calls compared" json_is_valid 0 --symfs=. --format=outliers --symbol="*" perf.data -o x.txt

@@ -1,0 +1,564 @@
+/* SPDX-License-Identifier: MIT */
+/* Gather what the sideband says of threads, buffers and files. */
+#include "src/pipeline/list_recording.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/io/output.h"
+#include "base/tables/lower_bound.h"
+#include "decoder/clock/tsc_clock.h"
+#include "decoder/perf_data/perf_record.h"
+#include "src/formats/json_any_text.h"
+#include "src/pipeline/list_print.h"
+#include "src/pipeline/recording.h"
+
+struct listed_thread {
+	uint64_t first, last; /* ns: that it was seen; first > last: no time is known */
+	double bytes;         /* of trace */
+	bool selected;
+};
+
+struct sideband_list {
+	const struct options *options;          /* borrowed */
+	const struct perf_recording *recording; /* borrowed */
+	struct listed_thread *threads;          /* owned; by index */
+	size_t thread_count;
+	uint64_t begin, end; /* ns: of all that has a time; begin > end: nothing has */
+	uint64_t bytes;      /* of trace */
+	size_t others;       /* threads that ran on the CPUs and were not recorded */
+	double unknown;      /* bytes of no known thread */
+};
+
+static json_int_t integer(uint64_t value)
+{
+	return value > INT64_MAX ? INT64_MAX : (json_int_t)value;
+}
+
+static json_t *text_value(const char *text)
+{
+	return text ? json_any_text(text, strlen(text)) : json_null();
+}
+
+static json_t *time_or_null(bool known, uint64_t ns)
+{
+	return known ? json_integer(integer(ns)) : json_null();
+}
+
+static json_t *checked(json_t *value)
+{
+	if (!value)
+		alloc_fail(0);
+	return value;
+}
+
+/* ---- Times --------------------------------------------------------------- */
+
+static void add_time(struct sideband_list *list, uint64_t time)
+{
+	if (!time || time > INT64_MAX)
+		return;
+	list->begin = time < list->begin ? time : list->begin;
+	list->end = time > list->end ? time : list->end;
+}
+
+static void see_thread(struct sideband_list *list, const struct thread *thread, uint64_t time)
+{
+	struct listed_thread *seen = &list->threads[thread->index];
+
+	if (!time || time > INT64_MAX)
+		return;
+	seen->first = time < seen->first ? time : seen->first;
+	seen->last = time > seen->last ? time : seen->last;
+}
+
+/* A recording without sideband of its own has times of its buffers only. */
+static void add_buffer_times(struct sideband_list *list)
+{
+	const struct auxtrace *auxtrace = &list->recording->auxtrace;
+	struct tsc_clock clock = pt_info_tsc_clock(&auxtrace->info);
+
+	for (size_t i = 0; i < auxtrace->stream_count; i++) {
+		const struct aux_stream *stream = &auxtrace->streams[i];
+
+		for (size_t j = 0; j < stream->piece_count; j++) {
+			if (stream->pieces[j].reference && clock.mult)
+				add_time(list, tsc_clock_ns(&clock, stream->pieces[j].reference));
+		}
+	}
+}
+
+/* Find the times of the recording: of its threads, switches, samples and buffers. */
+static void find_times(struct sideband_list *list)
+{
+	const struct perf_recording *recording = list->recording;
+	const struct thread *const *threads =
+		timeline_threads(recording->timeline, &list->thread_count);
+	int32_t cpu;
+
+	add_buffer_times(list);
+	add_time(list, recording->file.features.first_sample_time);
+	add_time(list, recording->file.features.last_sample_time);
+	for (size_t i = 0; i < list->thread_count; i++) {
+		add_time(list, threads[i]->begin);
+		add_time(list, threads[i]->end);
+		for (size_t j = 0; j < threads[i]->name_count; j++)
+			add_time(list, threads[i]->names[j].time);
+	}
+	for (size_t i = 0; (cpu = timeline_switched_cpu(recording->timeline, i)) >= 0; i++) {
+		size_t count;
+		const struct cpu_switch *switches =
+			timeline_switches(recording->timeline, cpu, &count);
+
+		for (size_t j = 0; j < count; j++)
+			add_time(list, switches[j].time);
+	}
+}
+
+/* A thread is there from its first to its last switch, or from its begin to its end. */
+static void find_thread_times(struct sideband_list *list)
+{
+	const struct timeline *timeline = list->recording->timeline;
+	const struct event_filter *filter = &list->recording->filter;
+	const struct thread *const *threads = timeline_threads(timeline, &list->thread_count);
+	int32_t cpu;
+
+	list->threads = alloc_zeroed(list->thread_count + 1, sizeof(*list->threads));
+	for (size_t i = 0; i < list->thread_count; i++) {
+		list->threads[i].first = UINT64_MAX;
+		list->threads[i].selected = !filter->active || filter->threads[i];
+	}
+	for (size_t i = 0; (cpu = timeline_switched_cpu(timeline, i)) >= 0; i++) {
+		size_t count;
+		const struct cpu_switch *switches = timeline_switches(timeline, cpu, &count);
+
+		for (size_t j = 0; j < count; j++) {
+			see_thread(list, switches[j].thread, switches[j].time);
+			see_thread(list, switches[j].thread,
+				   j + 1 < count ? switches[j + 1].time : list->end);
+		}
+	}
+	for (size_t i = 0; i < list->thread_count; i++) {
+		see_thread(list, threads[i], threads[i]->begin);
+		see_thread(list, threads[i], threads[i]->end);
+		for (size_t j = 0; j < threads[i]->name_count; j++)
+			see_thread(list, threads[i], threads[i]->names[j].time);
+	}
+}
+
+/* ---- Shares -------------------------------------------------------------- */
+
+static void give(struct sideband_list *list, const struct thread *thread, double bytes)
+{
+	if (thread)
+		list->threads[thread->index].bytes += bytes;
+	else
+		list->unknown += bytes;
+}
+
+/* Switches of a CPU, from the one before `from` on: what runs in [from, to]. */
+struct runs {
+	const struct cpu_switch *switches;
+	size_t count, at;
+};
+
+/*
+ * Idle threads write nearly nothing; perf knows the names of those that it records, and switches
+ * to others, too.
+ */
+static bool is_traced(const struct thread *thread)
+{
+	return thread->tid && thread->name_count;
+}
+
+static uint64_t overlap(const struct runs *runs, size_t at, uint64_t from, uint64_t to)
+{
+	uint64_t begin = runs->switches[at].time, end = UINT64_MAX;
+
+	if (at + 1 < runs->count)
+		end = runs->switches[at + 1].time;
+	begin = begin > from ? begin : from;
+	end = end < to ? end : to;
+	return is_traced(runs->switches[at].thread) && end > begin ? end - begin : 0;
+}
+
+/* Returns the last traced thread that ran before a time; NULL: none is known. */
+static const struct thread *ran_before(const struct runs *runs, uint64_t time)
+{
+	size_t at = runs->at;
+
+	while (at + 1 < runs->count && runs->switches[at + 1].time < time)
+		at++;
+	for (; at < runs->count; at--) {
+		if (is_traced(runs->switches[at].thread))
+			return runs->switches[at].thread;
+	}
+	return NULL;
+}
+
+/*
+ * Divide the bytes that a CPU wrote in [from, to] among the threads that ran on it then, by their
+ * time.
+ */
+static void divide(struct sideband_list *list, struct runs *runs, uint64_t from, uint64_t to,
+		   double bytes)
+{
+	size_t first, last;
+	uint64_t sum = 0;
+
+	while (runs->at + 1 < runs->count && runs->switches[runs->at + 1].time <= from)
+		runs->at++;
+	first = last = runs->at;
+	for (; last < runs->count && runs->switches[last].time < to; last++)
+		sum += overlap(runs, last, from, to);
+	for (size_t i = first; sum && i < last; i++) {
+		uint64_t ran = overlap(runs, i, from, to);
+
+		if (ran)
+			give(list, runs->switches[i].thread, bytes * (double)ran / (double)sum);
+	}
+	if (!sum)
+		give(list, ran_before(runs, to), bytes);
+}
+
+/* A stretch of trace of a CPU that was written up to a time, and behind the one before. */
+struct written_stretch {
+	int32_t cpu;
+	uint64_t time, size;
+	size_t order;
+};
+
+struct written_stretches {
+	struct written_stretch *list; /* owned; by CPU */
+	size_t count, room;
+};
+
+static void add_stretch(struct written_stretches *stretches, int32_t cpu, uint64_t time,
+			uint64_t size)
+{
+	stretches->list = alloc_grow(stretches->list, &stretches->room, stretches->count + 1,
+				     sizeof(*stretches->list));
+	stretches->list[stretches->count] =
+		(struct written_stretch){ cpu, time, size, stretches->count };
+	stretches->count++;
+}
+
+static int compare_stretches(const void *left, const void *right)
+{
+	const struct written_stretch *a = left, *b = right;
+
+	if (a->cpu != b->cpu)
+		return a->cpu < b->cpu ? -1 : 1;
+	if (a->time != b->time)
+		return a->time < b->time ? -1 : 1;
+	return a->order < b->order ? -1 : 1;
+}
+
+/* The kernel's AUX records: one each time that tracing stops, or that perf has to read. */
+static void find_stretches(struct sideband_list *list, struct written_stretches *stretches)
+{
+	struct perf_record record;
+	struct perf_aux aux;
+	uint64_t position = 0;
+
+	while (perf_file_next(&list->recording->file, &position, &record, NULL)) {
+		if (record.type != PERF_RECORD_AUX || record.id.cpu < 0 ||
+		    perf_record_read_aux(&record, &aux) < 0 || aux.flags & PERF_AUX_FLAG_OVERWRITE)
+			continue;
+		add_stretch(stretches, record.id.cpu, record.id.time, aux.size);
+		add_time(list, record.id.time);
+	}
+}
+
+/* Snapshots and samples have no AUX records of their bytes: each piece has a time near its end. */
+static void find_pieces(struct written_stretches *stretches, const struct aux_stream *stream,
+			const struct tsc_clock *clock)
+{
+	for (size_t i = 0; i < stream->piece_count; i++)
+		add_stretch(stretches, stream->cpu,
+			    tsc_clock_ns(clock, stream->pieces[i].reference),
+			    stream->pieces[i].size);
+}
+
+/* Divide the bytes of a buffer by stretches of its CPU, which may be of more, as some was lost. */
+static void share_stretches(struct sideband_list *list, const struct aux_stream *stream,
+			    const struct written_stretch *stretches, size_t count)
+{
+	uint64_t from = list->begin, sum = 0;
+	struct runs runs = { 0 };
+
+	runs.switches = timeline_switches(list->recording->timeline, stream->cpu, &runs.count);
+	for (size_t i = 0; i < count; i++)
+		sum += stretches[i].size;
+	for (size_t i = 0; i < count; i++) {
+		uint64_t to = stretches[i].time > from ? stretches[i].time : from;
+
+		if (stretches[i].size)
+			divide(list, &runs, from, to,
+			       (double)stream->size * (double)stretches[i].size / (double)sum);
+		from = to;
+	}
+	if (!sum)
+		give(list, NULL, (double)stream->size);
+}
+
+static void share_cpu(struct sideband_list *list, const struct aux_stream *stream,
+		      const struct written_stretches *all)
+{
+	struct tsc_clock clock = pt_info_tsc_clock(&list->recording->auxtrace.info);
+	size_t first = LOWER_BOUND(i, all->count, all->list[i].cpu < stream->cpu);
+	size_t end = LOWER_BOUND(i, all->count, all->list[i].cpu <= stream->cpu);
+	struct written_stretches pieces = { 0 };
+
+	if (first < end && !stream->copies) {
+		share_stretches(list, stream, all->list + first, end - first);
+		return;
+	}
+	find_pieces(&pieces, stream, &clock);
+	share_stretches(list, stream, pieces.list, pieces.count);
+	free(pieces.list);
+}
+
+static void share_bytes(struct sideband_list *list)
+{
+	const struct auxtrace *auxtrace = &list->recording->auxtrace;
+	struct written_stretches stretches = { 0 };
+
+	find_stretches(list, &stretches);
+	if (stretches.count)
+		qsort(stretches.list, stretches.count, sizeof(*stretches.list), compare_stretches);
+	for (size_t i = 0; i < auxtrace->stream_count; i++) {
+		const struct aux_stream *stream = &auxtrace->streams[i];
+
+		list->bytes += stream->size;
+		if (stream->cpu >= 0)
+			share_cpu(list, stream, &stretches);
+		else
+			give(list,
+			     timeline_borrow_thread(list->recording->timeline, stream->tid,
+						    list->begin),
+			     (double)stream->size);
+	}
+	free(stretches.list);
+}
+
+/* ---- The answer ---------------------------------------------------------- */
+
+static json_t *thread_json(const struct sideband_list *list, const struct thread *thread)
+{
+	const struct listed_thread *seen = &list->threads[thread->index];
+	bool known = seen->first <= seen->last;
+	json_t *names = json_array();
+
+	for (size_t i = 0; i < thread->name_count; i++)
+		json_array_append_new(names, text_value(thread->names[i].text));
+	return checked(json_pack("{si si so so so sI}", "pid", (int)thread->pid, "tid",
+				 (int)thread->tid, "names", names, "first_ns",
+				 time_or_null(known, seen->first), "last_ns",
+				 time_or_null(known, seen->last), "trace_bytes",
+				 integer((uint64_t)(seen->bytes + 0.5))));
+}
+
+static int compare_threads(const void *left, const void *right, void *context)
+{
+	const struct thread *const *a = left, *const *b = right;
+	const struct sideband_list *list = context;
+	double bytes_a = list->threads[(*a)->index].bytes;
+	double bytes_b = list->threads[(*b)->index].bytes;
+
+	if (bytes_a != bytes_b)
+		return bytes_a > bytes_b ? -1 : 1;
+	return (*a)->index < (*b)->index ? -1 : 1;
+}
+
+/* Those with most trace first. */
+static json_t *threads_json(struct sideband_list *list)
+{
+	const struct thread *const *threads =
+		timeline_threads(list->recording->timeline, &list->thread_count);
+	const struct thread **sorted = alloc_zeroed(list->thread_count + 1, sizeof(*sorted));
+	json_t *array = json_array();
+
+	memcpy(sorted, threads, list->thread_count * sizeof(*sorted));
+	qsort_r(sorted, list->thread_count, sizeof(*sorted), compare_threads, list);
+	for (size_t i = 0; i < list->thread_count; i++) {
+		const struct listed_thread *seen = &list->threads[sorted[i]->index];
+
+		if (!seen->selected)
+			continue;
+		if (!is_traced(sorted[i]) && !(seen->bytes > 0))
+			list->others += sorted[i]->tid != 0;
+		else
+			json_array_append_new(array, thread_json(list, sorted[i]));
+	}
+	free(sorted);
+	return array;
+}
+
+static json_t *buffer_json(const struct sideband_list *list, const struct aux_stream *stream)
+{
+	size_t count, truncated = 0, partial = 0, collisions = 0, cuts = 0;
+	const struct loss *losses = timeline_losses(list->recording->timeline, stream->cpu,
+						    stream->cpu < 0 ? stream->tid : -1, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		truncated += (losses[i].flags & PERF_AUX_FLAG_TRUNCATED) != 0;
+		partial += (losses[i].flags & PERF_AUX_FLAG_PARTIAL) != 0;
+		collisions += (losses[i].flags & PERF_AUX_FLAG_COLLISION) != 0;
+	}
+	for (size_t i = 0; i < stream->piece_count; i++)
+		cuts += stream->pieces[i].apart;
+	return checked(json_pack("{so so sI sI sI sI sI sI sI}", "cpu",
+				 stream->cpu < 0 ? json_null() : json_integer(stream->cpu), "tid",
+				 stream->tid < 0 ? json_null() : json_integer(stream->tid),
+				 "trace_bytes", integer(stream->size), "bytes_missing",
+				 integer(stream->missing), "bytes_repeated",
+				 integer(stream->repeated), "gaps", (json_int_t)cuts, "truncated",
+				 (json_int_t)truncated, "partial", (json_int_t)partial,
+				 "collisions", (json_int_t)collisions));
+}
+
+static json_t *buffers_json(const struct sideband_list *list)
+{
+	const struct auxtrace *auxtrace = &list->recording->auxtrace;
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < auxtrace->stream_count; i++)
+		json_array_append_new(array, buffer_json(list, &auxtrace->streams[i]));
+	return array;
+}
+
+/* Fill where the code of each mapped file is, in bytes of the file. */
+static void find_code(const struct sideband_list *list, uint64_t *offsets)
+{
+	const struct thread *const *threads =
+		timeline_threads(list->recording->timeline, &(size_t){ 0 });
+
+	for (size_t i = 0; i < list->thread_count; i++) {
+		const struct process *process = threads[i]->process;
+
+		if (threads[i]->pid != threads[i]->tid)
+			continue;
+		for (size_t j = 0; process && j < process->epoch_count; j++) {
+			const struct address_space *space = process->epochs[j].space;
+
+			for (size_t k = 0; k < space->count; k++) {
+				const struct mapping *mapping = &space->mappings[k];
+
+				offsets[mapping->file->index] = mapping->file_offset;
+			}
+		}
+	}
+}
+
+/* Look up the names of all files; a conversion does so for those that ran. */
+static json_t *files_json(const struct sideband_list *list, struct report *report)
+{
+	size_t count, size;
+	const struct mapped_file *const *files = timeline_files(list->recording->timeline, &count);
+	uint64_t *offsets = alloc_zeroed(count + 1, sizeof(*offsets)), unused;
+	json_t *array = json_array();
+
+	find_code(list, offsets);
+	for (size_t i = 0; i < count; i++) {
+		struct dso *dso = resolver_borrow_dso(&list->recording->resolver, files[i]);
+		bool code = dso_borrow_bytes(dso, &size) != NULL;
+
+		if (code)
+			dso_borrow_symbol(dso, offsets[files[i]->index], &unused);
+		report_file(report, dso, 0);
+		json_array_append_new(
+			array,
+			checked(json_pack("{so ss sb ss so}", "path", text_value(dso_path(dso)),
+					  "state", report_file_state(dso), "code", (int)code,
+					  "names", report_file_names(dso), "refused",
+					  text_value(dso_info(dso).refused))));
+	}
+	free(offsets);
+	return array;
+}
+
+static const char *kind_of_trace(const struct auxtrace *auxtrace)
+{
+	if (auxtrace->info.snapshot_mode)
+		return "snapshots";
+	return auxtrace->stream_count && auxtrace->streams->copies ? "samples" : "full";
+}
+
+static json_t *make_answer(struct sideband_list *list, struct report *report)
+{
+	static const char *const modes[] = { [TRACE_MODE_USER] = "user",
+					     [TRACE_MODE_KERNEL] = "kernel",
+					     [TRACE_MODE_BOTH] = "both" };
+	const struct perf_recording *recording = list->recording;
+	const struct perf_features *features = &recording->file.features;
+	uint64_t resolution = recording_resolution(recording);
+	bool known = list->begin <= list->end;
+	json_t *answer = checked(json_pack(
+		"{ss so so so ss ss so sI sI}", "format", "list", "command_line",
+		text_value(features->command_line), "begin_ns", time_or_null(known, list->begin),
+		"end_ns", time_or_null(known, list->end), "mode",
+		modes[recording_mode(recording, list->options)], "kind",
+		kind_of_trace(&recording->auxtrace), "resolution_ns",
+		time_or_null(resolution != 0, resolution), "trace_bytes", integer(list->bytes),
+		"unknown_bytes", integer((uint64_t)(list->unknown + 0.5))));
+
+	json_object_set_new(answer, "threads", threads_json(list));
+	json_object_set_new(answer, "other_threads", json_integer((json_int_t)list->others));
+	json_object_set_new(answer, "buffers", buffers_json(list));
+	json_object_set_new(answer, "files", files_json(list, report));
+	return answer;
+}
+
+/* Returns the answer, owned by the caller; NULL with err filled. */
+static json_t *gather(const struct options *options, struct name_table *names,
+		      struct report *report, struct diag *diag, struct error *err)
+{
+	struct perf_recording recording = { 0 };
+	struct sideband_list list = { .options = options,
+				      .recording = &recording,
+				      .begin = UINT64_MAX };
+	json_t *answer = NULL;
+
+	if (recording_open(&recording, options, names, diag, err) == 0) {
+		find_times(&list);
+		find_thread_times(&list);
+		share_bytes(&list);
+		answer = make_answer(&list, report);
+		report_recording(report, &recording.file);
+		report->summary.unknown_records = timeline_unknown_records(recording.timeline);
+	}
+	free(list.threads);
+	recording_close(&recording);
+	return answer;
+}
+
+int list_recording(const struct options *options, struct name_table *names, struct report *report,
+		   struct diag *diag, struct error *err)
+{
+	struct output output;
+	json_t *answer;
+	FILE *text;
+
+	if (output_open(&output, options->output ? options->output : "-", err) < 0)
+		return -1;
+	output_limit(&output, options->max_output, true);
+	text = output_stream(&output);
+	if (!text) {
+		output_abandon(&output);
+		return error_set_system(err, errno, "cannot open a stream");
+	}
+	answer = gather(options, names, report, diag, err);
+	if (answer)
+		list_print(answer, options->input, text);
+	fclose(text); /* write errors show in the output */
+	report->summary.output_cut = output.cut;
+	report_take_answer(report, answer);
+	if (answer)
+		return output_close(&output, err);
+	output_abandon(&output);
+	return -1;
+}
