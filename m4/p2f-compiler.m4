@@ -9,6 +9,18 @@ AS_IF([test "x$enable_werror" = xyes], [WARN_CFLAGS="$WARN_CFLAGS -Werror"])
 AC_SUBST([WARN_CFLAGS])
 ])
 
+dnl P2F_THUNKS: in THUNK_CFLAGS what makes the indirect calls and the returns of the tests' guest
+dnl kernel go through thunks of its own, as in Linux: gcc's words, or clang's.
+AC_DEFUN([P2F_THUNKS], [
+P2F_TRY_FLAG([THUNK_CFLAGS], [-fcf-protection=none -mindirect-branch=thunk -mindirect-branch-register -mfunction-return=thunk])
+AS_IF([test -n "$THUNK_CFLAGS"], [THUNK_CFLAGS=`AS_ECHO(["$THUNK_CFLAGS"]) | sed 's/=thunk/&-extern/g'`],
+	[P2F_TRY_FLAG([THUNK_CFLAGS], [-mretpoline -mretpoline-external-thunk -mfunction-return=keep])
+	AS_IF([test -n "$THUNK_CFLAGS"],
+		[THUNK_CFLAGS="-mretpoline -mretpoline-external-thunk -mfunction-return=thunk-extern"])])
+AC_SUBST([THUNK_CFLAGS])
+AM_CONDITIONAL([HAVE_THUNKS], [test -n "$THUNK_CFLAGS"])
+])
+
 dnl P2F_SANITIZE: --enable-sanitize=address,undefined (or thread) builds
 dnl everything with those sanitizers; the first report ends the program.
 AC_DEFUN([P2F_SANITIZE], [

@@ -60,6 +60,7 @@ static int check_magic(struct perf_bytes bytes, bool *stream, struct error *err)
 	uint64_t magic = cursor_u64(&c);
 	uint64_t size = cursor_u64(&c);
 
+	*stream = size == PIPE_HEADER_SIZE;
 	if (magic == MAGIC_BIG)
 		return error_set(
 			err, ERROR_UNSUPPORTED,
@@ -67,7 +68,6 @@ static int check_magic(struct perf_bytes bytes, bool *stream, struct error *err)
 	if (magic != MAGIC_LITTLE)
 		return error_set(err, ERROR_FORMAT,
 				 "is not a perf.data file (no PERFILE2 at its start)");
-	*stream = size == PIPE_HEADER_SIZE;
 	if (!*stream && (size != HEADER_SIZE || bytes.size < HEADER_SIZE))
 		return error_set_at(err, 8, "has a damaged header");
 	return 0;

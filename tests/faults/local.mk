@@ -11,7 +11,7 @@ check_DATA += tests/faults/hang.so
 EXTRA_DIST += tests/faults/hang.c
 tests/faults/hang.so: $(top_srcdir)/tests/faults/hang.c
 	$(AM_V_CCLD)$(MKDIR_P) tests/faults && \
-		$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN_CFLAGS) -Wno-builtin-declaration-mismatch \
+		$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN_CFLAGS) -fno-builtin \
 		-Wno-missing-prototypes -g -O1 -shared -fPIC -o $@ $(top_srcdir)/tests/faults/hang.c -ldl
 TESTS += tests/faults/faults.sh tests/faults/hangs.sh tests/faults/limits.sh tests/faults/quota.sh
 dist_noinst_SCRIPTS += tests/faults/faults.sh tests/faults/hangs.sh tests/faults/limits.sh tests/faults/quota.sh

@@ -127,7 +127,7 @@ no_line() {
 	pid=$(cat "$work/pid")
 	"$top_builddir/ptrace2ftf" --clock-sync="$work/sync" "$work/perf.data" \
 		--runtime-events="$work/$pid.events" -o "$work/none.ftf" 2>"$work/err"
-	[ $? -eq 1 ] && [ ! -e "$work/none.ftf" ] && grep -q "sync: no line of" "$work/err"
+	[ $? -eq 1 ] && [ ! -e "$work/none.ftf" ] && grep -q "sync: has no line of" "$work/err"
 }
 tap_check "a file without such a line is refused" no_line
 

@@ -125,10 +125,19 @@ __attribute__((noinline)) static int subtract(int n)
 
 static int (*const volatile operations[])(int) = { add, subtract };
 
+/* The program is built without tail calls; these functions make them. */
+#ifdef __clang__
+#define MAKES_TAIL_CALLS noinline
+#define TAIL_CALL        __attribute__((musttail))
+#else
+#define MAKES_TAIL_CALLS noinline, optimize("O2")
+#define TAIL_CALL
+#endif
+
 /* A tail call by an indirect jump. */
-__attribute__((noinline, optimize("O2"))) static int operate(int n)
+__attribute__((MAKES_TAIL_CALLS)) static int operate(int n)
 {
-	return operations[n & 1](n + 1);
+	TAIL_CALL return operations[n & 1](n + 1);
 }
 
 /* A jump table. */
@@ -155,7 +164,7 @@ __attribute__((noinline)) static int choose(int n)
 }
 
 /* RSP comes from another register before the tail call. */
-__attribute__((noinline, optimize("O2"))) static int with_array(int n)
+__attribute__((MAKES_TAIL_CALLS)) static int with_array(int n)
 {
 	for (int i = 1; i < 3; i++) {
 		char array[n + i];
@@ -163,7 +172,7 @@ __attribute__((noinline, optimize("O2"))) static int with_array(int n)
 		memset(array, i, (size_t)(n + i));
 		total += array[n];
 	}
-	return operations[n & 1](n);
+	TAIL_CALL return operations[n & 1](n);
 }
 
 __attribute__((noinline)) static void work(int n)

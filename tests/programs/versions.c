@@ -3,7 +3,11 @@
  * Two versions of a program, for `ptrace2ftf diff`: the new one (-DNEW) makes parse_word() longer,
  * calls added() instead of removed(), and runs all else as the old one does.
  */
+#ifdef __clang__ /* does not clone functions */
+#define NOINLINE __attribute__((noinline))
+#else
 #define NOINLINE __attribute__((noinline, noclone))
+#endif
 
 #ifdef NEW
 #define ROUNDS 25

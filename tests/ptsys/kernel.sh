@@ -10,6 +10,7 @@ ptsys=$top_builddir/tests/ptsys/ptsys
 [ -x "$ptsys" ] || tap_skip_all "ptsys is not built: libzydis-dev is not installed"
 program=$top_builddir/ptrace2ftf
 guest=$top_builddir/tests/ptsys/guest
+[ -f "$guest/vmlinux" ] || tap_skip_all "the compiler makes no return thunks, which the guest's kernel has (gcc 8, clang 15)"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 recording=$work/recording
@@ -53,7 +54,7 @@ same() { # TRUTH FOUND
 we_agree() { # OPTIONS...
 	"$program" -q --format=branches "$@" "$recording" >"$work/text" || return 1
 	normal "$work/text" >"$work/ours"
-	[ "$(wc -l <"$work/ours")" -gt 40000 ] && same "$work/truth" "$work/ours"
+	[ "$(wc -l <"$work/ours")" -gt 20000 ] && same "$work/truth" "$work/ours"
 }
 
 # Each thread sees the kernel's code as it was where it decodes.

@@ -19,12 +19,13 @@ tests_ptsys_ptsys_LDADD = libsupport.a $(PTRACE2FTF_LIBS) $(ZYDIS_LIBS)
 
 # The guest: no libc, no sanitizers, whatever the project is built with.
 GUEST = tests/ptsys/guest
-GUEST_CFLAGS = -std=gnu11 -O2 -Wall -Wextra -ffreestanding -fno-pic -fno-pie -no-pie -static -nostdlib \
+GUEST_CFLAGS = -std=gnu11 -O2 -Wall -Wextra -ffreestanding -fno-pic -fno-pie -static -nostdlib \
 	-mno-red-zone -mgeneral-regs-only -fcf-protection=none -fno-stack-protector \
 	-fno-asynchronous-unwind-tables -Wl,--build-id
-GUEST_KERNEL_CFLAGS = -mcmodel=kernel -mindirect-branch=thunk-extern -mindirect-branch-register \
-	-mfunction-return=thunk-extern
+GUEST_KERNEL_CFLAGS = -mcmodel=kernel $(THUNK_CFLAGS)
+if HAVE_THUNKS
 check_DATA += $(GUEST)/vmlinux
+endif
 CLEANFILES += $(GUEST)/vmlinux $(GUEST)/user $(GUEST)/user.bin
 EXTRA_DIST += $(GUEST)/abi.h $(GUEST)/boot.S $(GUEST)/kernel.c $(GUEST)/kernel.ld $(GUEST)/user.c \
 	$(GUEST)/user.ld

@@ -57,7 +57,7 @@ static void make_parts(int packed)
 	for (size_t i = 0; i < 20000; i++)
 		hostile_visits_add(&visits, SAMPLE_CODE + 4);
 	hostile_visits_write(&visits, folder);
-	hostile_elf_write(&elf, folder, SAMPLE_PATH + 1);
+	hostile_elf_write(&elf, folder, &SAMPLE_PATH[1]);
 }
 
 /* ---- Names --------------------------------------------------------------- */
@@ -86,7 +86,7 @@ static void make_names(int packed)
 		hostile_elf_symbol(&elf, i, name);
 	}
 	visit_functions(elf.functions);
-	hostile_elf_write(&elf, folder, SAMPLE_PATH + 1);
+	hostile_elf_write(&elf, folder, &SAMPLE_PATH[1]);
 }
 
 /* Each substitution is a pair of the one before it. */
@@ -111,7 +111,7 @@ static void make_texts(int packed)
 		hostile_elf_symbol(&elf, i, name);
 	}
 	visit_functions(elf.functions);
-	hostile_elf_write(&elf, folder, SAMPLE_PATH + 1);
+	hostile_elf_write(&elf, folder, &SAMPLE_PATH[1]);
 }
 
 static void make_symbols(int packed)
@@ -129,7 +129,7 @@ static void make_symbols(int packed)
 	for (size_t i = 0; i < 12000; i++)
 		symbols[i].st_size = (12000 - i) * HOSTILE_FUNCTION;
 	visit_functions(elf.functions);
-	hostile_elf_write(&elf, folder, SAMPLE_PATH + 1);
+	hostile_elf_write(&elf, folder, &SAMPLE_PATH[1]);
 }
 
 /* ---- DWARF (version 5) ----------------------------------------------------- */
@@ -284,7 +284,7 @@ static void make_debug(struct debug_counts counts, int packed)
 	hostile_elf_section(&elf, ".debug_info", &info, packed);
 	hostile_elf_section(&elf, ".debug_line", &lines, packed);
 	visit_functions(elf.functions);
-	hostile_elf_write(&elf, folder, SAMPLE_PATH + 1);
+	hostile_elf_write(&elf, folder, &SAMPLE_PATH[1]);
 }
 
 static void make_rows(int packed)
@@ -369,7 +369,7 @@ static void make_split(int packed)
 	add_abbrevs(&other, ".debug_abbrev.dwo");
 	hostile_elf_section(&other, ".debug_info.dwo", &other_info, 0);
 	visit_functions(elf.functions);
-	hostile_elf_write(&elf, folder, SAMPLE_PATH + 1);
+	hostile_elf_write(&elf, folder, &SAMPLE_PATH[1]);
 	hostile_elf_write(&other, folder, "other.dwo");
 }
 
@@ -394,7 +394,7 @@ static void make_map(int packed)
 	hostile_file_write(folder, line, &map);
 	free(map.at);
 	visit_functions(elf.functions);
-	hostile_elf_write(&elf, folder, SAMPLE_PATH + 1);
+	hostile_elf_write(&elf, folder, &SAMPLE_PATH[1]);
 	/* There is no program: the map names the code. */
 	snprintf(path, sizeof(path), "%s%s", folder, SAMPLE_PATH);
 	remove(path);
@@ -436,7 +436,7 @@ static void make_dump(int moves)
 	for (size_t i = 0; i < elf.functions; i++)
 		hostile_visits_add(&visits, SAMPLE_CODE + i);
 	hostile_visits_write(&visits, folder);
-	hostile_elf_write(&elf, folder, SAMPLE_PATH + 1);
+	hostile_elf_write(&elf, folder, &SAMPLE_PATH[1]);
 }
 
 /* ---- A program ------------------------------------------------------------- */
@@ -490,7 +490,7 @@ static void make_visit(const char *program)
 		visits.size = segments[i].p_filesz;
 	}
 	visit_symbols(&visits, &file);
-	hostile_file_write(folder, SAMPLE_PATH + 1, &file);
+	hostile_file_write(folder, &SAMPLE_PATH[1], &file);
 	free(file.at);
 	hostile_visits_write(&visits, folder);
 }

@@ -265,8 +265,13 @@ END_TEST
  * The test's own code: the compiler and the loader know where it is.  Without
  * optimisation its start has one line, that of the brace.
  */
+#ifdef __clang__
+#define NOT_OPTIMIZED optnone
+#else
+#define NOT_OPTIMIZED optimize("O0")
+#endif
 enum { KNOWN_LINE = __LINE__ + 2 };
-static __attribute__((noinline, optimize("O0"))) int known_function(int x)
+static __attribute__((noinline, NOT_OPTIMIZED)) int known_function(int x)
 {
 	return x + 1;
 }
@@ -311,7 +316,9 @@ START_TEST(this_programs_own_function_has_its_name_and_line)
 	ck_assert_ptr_nonnull(line.file);
 	ck_assert_ptr_nonnull(strstr(line.file->text, "tests/unit/symbols/tiny_files.c"));
 	ck_assert_uint_eq(line.line, KNOWN_LINE);
+#ifndef __clang__ /* gives a function's first line no column */
 	ck_assert_uint_gt(line.column, 0);
+#endif
 	ck_assert_int_eq(known_function(1), 2);
 	close_store();
 }
