@@ -25,6 +25,7 @@ libdecoder_a_SOURCES = \
 	decoder/code/opcode_maps.c decoder/code/opcode_maps.h \
 	decoder/code/packed_counts.h \
 	decoder/code/stack_switch.c decoder/code/stack_switch.h \
+	decoder/code/syscall_number.c decoder/code/syscall_number.h \
 	decoder/code/tnt_cache.c decoder/code/tnt_cache.h \
 	decoder/engine/pt_engine.h \
 	decoder/engine/pt_stream.h \

@@ -24,6 +24,7 @@ libptrace2ftf_a_SOURCES = \
 	src/callstack/precise/callstack_precise_landing.c \
 	src/callstack/precise/callstack_precise_stack.c src/callstack/precise/callstack_precise_stack.h \
 	src/callstack/precise/callstack_precise_switch.c \
+	src/callstack/precise/syscall_symbols.c src/callstack/precise/syscall_symbols.h \
 	src/callstack/precise/frame_list.c src/callstack/precise/frame_list.h \
 	src/cli/command_line.c src/cli/command_line.h \
 	src/cli/output_suffix.c src/cli/output_suffix.h \

@@ -26,6 +26,7 @@ libsymbols_a_SOURCES = \
 	symbols/names/jit_dump.c symbols/names/jit_dump.h \
 	symbols/names/name_ranges.c symbols/names/name_ranges.h \
 	symbols/names/range_map.c symbols/names/range_map.h \
+	symbols/names/syscall_names.c symbols/names/syscall_names.h \
 	symbols/names/text_map.c symbols/names/text_map.h \
 	symbols/tables/code_starts.c symbols/tables/code_starts.h \
 	symbols/tables/encoded_address.c symbols/tables/encoded_address.h \
@@ -36,6 +37,14 @@ libsymbols_a_SOURCES = \
 	symbols/tables/symbol_table.c symbols/tables/symbol_table.h \
 	symbols/tables/trap_table.c symbols/tables/trap_table.h \
 	symbols/tables/unwind_table.c symbols/tables/unwind_table.h
+
+# Another system has other numbers, and then no names.
+symbols/names/syscall_list.h:
+	$(AM_V_GEN)$(MKDIR_P) symbols/names && echo '[SYSCALLS - 1] = NULL,' >$@.new && \
+		{ $(CC) $(CPPFLAGS) $(CFLAGS) -E -dM -include asm/unistd_64.h -x c /dev/null 2>/dev/null | \
+		sed -n 's/^#define __NR_\([a-z0-9_]*\) \([0-9]*\)$$/[\2] = "\1",/p' >>$@.new || :; } && mv $@.new $@
+symbols/names/syscall_names.$(OBJEXT): symbols/names/syscall_list.h
+CLEANFILES += symbols/names/syscall_list.h
 
 # libiberty, whose memory is lent by symbols/names/demangle_limits.c.
 libdemanglers.a:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/ptsim/machine.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -8,6 +9,7 @@
 #include <time.h>
 
 #include "base/alloc.h"
+#include "symbols/names/syscall_names.h"
 #include "symbols/symbol.h"
 #include "tests/ptsim/repeat.h"
 
@@ -412,6 +414,28 @@ static uint64_t sleep_ticks(const struct task *task)
 	return ((uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec) * TICKS_OF_2_NS / 2;
 }
 
+#define SYSCALLS 1024
+
+/*
+ * Returns the name of a system call of 64-bit code, by its register, which one that is started
+ * again had before; it lives as long as the program.
+ */
+static const char *name_call(const struct task *task)
+{
+	static char texts[SYSCALLS][48];
+	const struct user_regs_struct *registers = &task->registers;
+	long number = (long)((long)registers->rax < 0 ? registers->orig_rax : registers->rax);
+	bool wide = registers->cs == 0x33; /* Linux' __USER_CS */
+	const char *name = wide && task->insn.flow != FLOW_FAR && number >= 0 && number < SYSCALLS
+				   ? syscall_name((int32_t)number)
+				   : NULL;
+
+	if (!name)
+		return "[syscall]";
+	snprintf(texts[number], sizeof(texts[number]), "[syscall: %s]", name);
+	return texts[number];
+}
+
 void machine_leave(struct machine *machine, struct task *task)
 {
 	struct clock_point now = machine_now(machine, task);
@@ -421,7 +445,7 @@ void machine_leave(struct machine *machine, struct task *task)
 	truth_branch(&machine->truth, &now, task->insn.flow == FLOW_FAR ? "far" : "syscall",
 		     task->insn.ip, 0);
 	task->truth.insns++;
-	true_thread_leave(&task->truth, side_band_time(now.tsc), true);
+	true_thread_leave(&task->truth, side_band_time(now.tsc), name_call(task));
 	spend(machine, task,
 	      KERNEL_TICKS / 2 + machine_random(machine, KERNEL_TICKS) + sleep_ticks(task));
 }
@@ -435,7 +459,7 @@ void machine_interrupt(struct machine *machine, struct task *task)
 	task->in_user = false;
 	pt_output_interrupt(&task->buffer->out, now.tsc, task->registers.rip);
 	truth_branch(&machine->truth, &now, "async", task->registers.rip, 0);
-	true_thread_leave(&task->truth, side_band_time(now.tsc), false);
+	true_thread_leave(&task->truth, side_band_time(now.tsc), "[untraced]");
 	spend(machine, task, KERNEL_TICKS / 2 + machine_random(machine, KERNEL_TICKS));
 }
 

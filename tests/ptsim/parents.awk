@@ -8,6 +8,7 @@ function name_of(    text, i) {
 	text = $5
 	for (i = 6; i <= NF && $i !~ /^address=0x/; i++)
 		text = text " " $i
+	sub(/^\[syscall: .*/, "[syscall]", text)
 	return text
 }
 # Nanoseconds relative to the first: awk's numbers hold 15 digits.

@@ -340,12 +340,12 @@ void true_thread_step(struct true_thread *thread, const struct true_step *step)
 
 /* ---- Out of user code and back ------------------------------------------- */
 
-void true_thread_leave(struct true_thread *thread, uint64_t time, bool syscall)
+void true_thread_leave(struct true_thread *thread, uint64_t time, const char *name)
 {
 	if (top(thread))
 		top(thread)->shown = true;
 	thread->away = time;
-	thread->away_name = syscall ? "[syscall]" : "[untraced]";
+	thread->away_name = name;
 }
 
 static void come_back(struct true_thread *thread, uint64_t time)

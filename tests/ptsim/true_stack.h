@@ -67,7 +67,7 @@ struct true_thread {
 	uint64_t loaded_from;  /* the stack pointer before it was loaded; 0: not loaded */
 	bool left_apart;       /* a frame that was called on another stack returned */
 	uint64_t away;         /* ns when user code was left */
-	const char *away_name; /* [syscall], [untraced]; NULL: it runs */
+	const char *away_name; /* borrowed: [syscall: brk], [untraced]; NULL: it runs */
 };
 
 /* A transfer of control as it happened; sp is the stack pointer behind it. */
@@ -95,8 +95,8 @@ void true_thread_load_sp(struct true_thread *thread, uint64_t before);
 /* A taken branch in user code. */
 void true_thread_step(struct true_thread *thread, const struct true_step *step);
 
-/* User code is left, to come back with one of the functions below. */
-void true_thread_leave(struct true_thread *thread, uint64_t time, bool syscall);
+/* User code is left, to come back with one of the functions below; `name`: as away_name. */
+void true_thread_leave(struct true_thread *thread, uint64_t time, const char *name);
 
 /* It resumes where it was, or (sigreturn) where a handler had interrupted it. */
 void true_thread_resume(struct true_thread *thread, const struct true_step *step, bool sigreturn);

@@ -345,6 +345,7 @@ static void precise_machine_close(struct callstack_machine *base)
 		machine->gaps = gap->next;
 		free(gap);
 	}
+	syscall_symbols_release(&machine->syscalls);
 	free(machine);
 }
 
@@ -378,5 +379,7 @@ struct callstack_machine *callstack_precise_open(const struct callstack_options 
 		machine->specials[i].name = name_intern_text(options->names, names[i]);
 		machine->specials[i].linkage = machine->specials[i].name;
 	}
+	syscall_symbols_init(&machine->syscalls, options->names,
+			     &machine->specials[SPECIAL_SYSCALL]);
 	return &machine->base;
 }

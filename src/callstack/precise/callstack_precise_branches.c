@@ -386,15 +386,35 @@ static bool leave_kernel(struct precise_stack *stack, int64_t time)
 	return !stack->now.depth;
 }
 
-static bool is_syscall(const struct branch_event *event)
+/* Returns the name of a pause. */
+static const struct symbol *pause_symbol(struct precise *machine,
+					 const struct resolved_branch *branch)
 {
-	return event->kind == BRANCH_SYSCALL || event->flags & BRANCH_INT80;
+	const struct branch_event *event = branch->event;
+
+	if (event->flags & BRANCH_GUEST)
+		return &machine->specials[SPECIAL_GUEST];
+	if (event->kind == BRANCH_SYSCALL)
+		return syscall_symbols_find(&machine->syscalls, &branch->places->from);
+	return &machine->specials[event->flags & BRANCH_INT80 ? SPECIAL_SYSCALL : SPECIAL_UNTRACED];
+}
+
+/* Note where execution will resume, as far as that is known. */
+static void expect_resume(struct frame *pause, const struct resolved_branch *branch)
+{
+	const struct branch_event *event = branch->event;
+
+	if (event->flags & BRANCH_ASYNC || event->kind == BRANCH_NONE)
+		pause->resume_ip = branch->places->from.ip;
+	else if (event->kind == BRANCH_RETURN)
+		pause->returned = true;
+	else if (event->from_length)
+		pause->resume_ip = branch->places->from.ip + event->from_length;
 }
 
 static void on_off(struct precise_stack *stack, int64_t time, const struct resolved_branch *branch,
 		   const struct branch_notes *notes)
 {
-	const struct precise *machine = machine_of(stack);
 	const struct branch_event *event = branch->event;
 	struct frame pause = { .kind = FRAME_PAUSE,
 			       .slice_flags = vector_flags(notes),
@@ -405,16 +425,10 @@ static void on_off(struct precise_stack *stack, int64_t time, const struct resol
 	else if (event->kind == BRANCH_SYSRET || event->kind == BRANCH_IRET)
 		pause.outermost = leave_kernel(stack, time);
 	precise_reveal(stack, time);
-	pause.symbol = &machine->specials[is_syscall(event) ? SPECIAL_SYSCALL : SPECIAL_UNTRACED];
+	pause.symbol = pause_symbol(machine_of(stack), branch);
 	/* The host resumes where it set the processor up to, not behind the entry of the guest. */
-	if (event->flags & BRANCH_GUEST)
-		pause.symbol = &machine->specials[SPECIAL_GUEST];
-	else if (event->flags & BRANCH_ASYNC || event->kind == BRANCH_NONE)
-		pause.resume_ip = branch->places->from.ip;
-	else if (event->kind == BRANCH_RETURN)
-		pause.returned = true;
-	else if (event->from_length)
-		pause.resume_ip = branch->places->from.ip + event->from_length;
+	if (!(event->flags & BRANCH_GUEST))
+		expect_resume(&pause, branch);
 	precise_push(stack, time, &pause);
 }
 

@@ -9,6 +9,7 @@
 #define SRC_CALLSTACK_PRECISE_CALLSTACK_PRECISE_STACK_H
 
 #include "src/callstack/precise/frame_list.h"
+#include "src/callstack/precise/syscall_symbols.h"
 #include "src/callstack/timestamp_group.h"
 
 /* Per thread: stacks that were left; calls of setjmp() that longjmp() may return to. */
@@ -49,6 +50,7 @@ struct precise {
 	struct callstack_machine base;
 	struct name_table *names; /* borrowed */
 	struct symbol specials[SPECIALS];
+	struct syscall_symbols syscalls;
 	const struct name *unwind_resume;
 	struct gap_name *gaps;  /* owned: a symbol per reason that occurred */
 	size_t room, room_most; /* frames that all stacks have room for, and may have */

@@ -143,6 +143,12 @@ tests_unit_decoder_packed_counts_test_SOURCES = tests/unit/decoder/packed_counts
 tests_unit_decoder_packed_counts_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_decoder_packed_counts_test_LDADD = $(UNIT_LIBS)
 
+check_PROGRAMS += tests/unit/decoder/syscall_number.test
+TESTS += tests/unit/decoder/syscall_number.test
+tests_unit_decoder_syscall_number_test_SOURCES = tests/unit/decoder/syscall_number.c
+tests_unit_decoder_syscall_number_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_syscall_number_test_LDADD = $(UNIT_LIBS)
+
 check_PROGRAMS += tests/unit/decoder/stack_switch.test
 TESTS += tests/unit/decoder/stack_switch.test
 tests_unit_decoder_stack_switch_test_SOURCES = tests/unit/decoder/stack_switch.c

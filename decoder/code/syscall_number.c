@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/* Follows EAX through straight-line code. */
+#include "decoder/code/syscall_number.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "decoder/code/insn.h"
+
+/* Bits of a REX prefix. */
+enum { REX_B = 1, REX_R = 4, REX_W = 8 };
+
+/* An instruction that is no branch, taken apart. */
+struct parts {
+	uint8_t rex; /* 0: none */
+	bool narrow; /* 16-bit operands */
+	bool two;    /* the opcode is of the map behind 0f */
+	uint8_t opcode, modrm;
+	const uint8_t *rest; /* behind the ModRM byte, if it has one */
+	size_t rest_size;
+};
+
+static bool is_legacy_prefix(uint8_t byte)
+{
+	return byte && strchr("\x66\x67\xf0\xf2\xf3\x26\x2e\x36\x3e\x64\x65", byte);
+}
+
+static bool take_apart(const uint8_t *bytes, size_t size, struct parts *parts)
+{
+	size_t at = 0;
+
+	*parts = (struct parts){ 0 };
+	for (; at < size && is_legacy_prefix(bytes[at]); at++)
+		parts->narrow |= bytes[at] == 0x66;
+	if (at < size && bytes[at] >> 4 == 4)
+		parts->rex = bytes[at++];
+	if (at < size && bytes[at] == 0x0f) {
+		parts->two = true;
+		at++;
+	}
+	if (at == size)
+		return false;
+	parts->opcode = bytes[at++];
+	if (at < size)
+		parts->modrm = bytes[at++];
+	parts->rest = bytes + at;
+	parts->rest_size = size - at;
+	return true;
+}
+
+/* What an instruction writes. */
+enum target { NOTHING, ANYTHING, OF_REG, OF_RM, OF_OPCODE };
+
+/* Returns the operand that is written by an opcode with an operation in ModRM.reg. */
+static enum target target_of_group(const struct parts *parts)
+{
+	unsigned operation = parts->modrm >> 3 & 7;
+
+	switch (parts->opcode) {
+	case 0x80:
+	case 0x81:
+	case 0x83:
+		return operation == 7 ? NOTHING : OF_RM; /* cmp */
+	case 0xf6:
+	case 0xf7:
+		return operation < 2 ? NOTHING : operation < 4 ? OF_RM : ANYTHING;  /* test; mul */
+	default:                                                                    /* fe, ff */
+		return operation < 2 ? OF_RM : operation == 6 ? NOTHING : ANYTHING; /* push */
+	}
+}
+
+static enum target target_of_two(const struct parts *parts)
+{
+	uint8_t opcode = parts->opcode;
+
+	if ((opcode >= 0x10 && opcode <= 0x1f) || opcode == 0x28 || opcode == 0x29 ||
+	    opcode == 0x2e || opcode == 0x2f || (opcode >= 0x51 && opcode <= 0x6f) ||
+	    opcode == 0x7f || opcode == 0xd6 || opcode == 0xef)
+		return NOTHING; /* vectors, endbr64, nop */
+	if (opcode >> 4 == 4 || opcode == 0xaf || opcode == 0xb6 || opcode == 0xb7 ||
+	    opcode == 0xbe || opcode == 0xbf)
+		return OF_REG;                      /* cmov, imul, movzx, movsx */
+	return opcode >> 4 == 9 ? OF_RM : ANYTHING; /* set */
+}
+
+/* Returns what an instruction writes besides memory, the stack pointer and flags. */
+static enum target target_of(const struct parts *parts)
+{
+	uint8_t opcode = parts->opcode;
+
+	if (parts->two)
+		return target_of_two(parts);
+	if (opcode < 0x40) { /* add, or, ..., cmp */
+		if ((opcode & 7) > 5)
+			return ANYTHING;
+		if (opcode >= 0x38)
+			return NOTHING;
+		return (opcode & 7) > 3 ? ANYTHING : opcode & 2 ? OF_REG : OF_RM;
+	}
+	switch (opcode) {
+	case 0x63:
+	case 0x69:
+	case 0x6b:
+	case 0x8a:
+	case 0x8b:
+	case 0x8d:
+		return OF_REG;
+	case 0x88:
+	case 0x89:
+	case 0xc0:
+	case 0xc1:
+	case 0xc6:
+	case 0xc7:
+	case 0xd0:
+	case 0xd1:
+	case 0xd2:
+	case 0xd3:
+		return OF_RM;
+	case 0x80:
+	case 0x81:
+	case 0x83:
+	case 0xf6:
+	case 0xf7:
+	case 0xfe:
+	case 0xff:
+		return target_of_group(parts);
+	case 0x68: /* push */
+	case 0x6a:
+	case 0x84: /* test */
+	case 0x85:
+	case 0xa8:
+	case 0xa9:
+		return NOTHING;
+	case 0x90:
+		return parts->rex & REX_B ? ANYTHING : NOTHING;
+	default:
+		if (opcode >> 3 == 0x50 >> 3) /* push */
+			return NOTHING;
+		return opcode >> 3 == 0x58 >> 3 || opcode >> 4 == 0xb ? OF_OPCODE : ANYTHING;
+	}
+}
+
+/* Returns whether a register's number may be that of EAX or a part of it: AH is 4 without REX. */
+static bool is_eax(unsigned number, bool high, const struct parts *parts)
+{
+	return !high && (number == 0 || (number == 4 && !parts->rex));
+}
+
+static bool writes_eax(const struct parts *parts)
+{
+	switch (target_of(parts)) {
+	case NOTHING:
+		return false;
+	case OF_REG:
+		return is_eax(parts->modrm >> 3 & 7, parts->rex & REX_R, parts);
+	case OF_RM:
+		return parts->modrm >> 6 == 3 &&
+		       is_eax(parts->modrm & 7, parts->rex & REX_B, parts);
+	case OF_OPCODE:
+		return is_eax(parts->opcode & 7, parts->rex & REX_B, parts);
+	default:
+		return true;
+	}
+}
+
+static int32_t read_int32(const uint8_t *bytes)
+{
+	return (int32_t)((uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
+			 (uint32_t)bytes[3] << 24);
+}
+
+/* Returns the constant that an instruction, which writes EAX, puts there. */
+static int32_t constant_of(const struct parts *parts)
+{
+	const uint8_t *modrm = parts->rest - 1;
+
+	if (parts->two || parts->narrow)
+		return SYSCALL_UNKNOWN;
+	/* Its first byte was taken for a ModRM. */
+	if (parts->opcode == 0xb8 && !(parts->rex & REX_W) && parts->rest_size == 3)
+		return read_int32(modrm);
+	if (parts->opcode == 0xc7 && parts->modrm == 0xc0 && parts->rest_size == 4)
+		return read_int32(parts->rest);
+	/* xor, sub */
+	if (parts->modrm == 0xc0 && !(parts->rex & (REX_R | REX_B)) &&
+	    (parts->opcode == 0x31 || parts->opcode == 0x33 || parts->opcode == 0x29 ||
+	     parts->opcode == 0x2b))
+		return 0;
+	return SYSCALL_UNKNOWN;
+}
+
+/* EAX on the way to the system call. */
+struct eax {
+	int32_t value;
+	size_t since; /* offset behind the instruction that wrote it */
+};
+
+static void step(struct eax *eax, const uint8_t *bytes, const struct insn *insn, size_t behind)
+{
+	struct parts parts;
+	int32_t value = SYSCALL_UNKNOWN;
+
+	if (insn->kind == BRANCH_COND)
+		return; /* not taken */
+	if (insn->kind == BRANCH_NONE && take_apart(bytes, insn->length, &parts)) {
+		if (!writes_eax(&parts))
+			return;
+		value = constant_of(&parts);
+	}
+	*eax = (struct eax){ value, behind };
+}
+
+/* Returns whether no jump of the function can lead to [since, at]. */
+static bool is_straight(const uint8_t *code, size_t size, size_t since, size_t at)
+{
+	struct insn insn;
+
+	for (size_t offset = 0; offset < size; offset += insn.length) {
+		int64_t target;
+
+		insn = insn_decode(code + offset, size - offset, INSN_MODE_64);
+		if (!insn.length)
+			return offset > at; /* data behind the code */
+		if (insn.kind != BRANCH_JUMP && insn.kind != BRANCH_COND)
+			continue;
+		target = (int64_t)(offset + insn.length) + insn.distance;
+		if (insn.indirect || (target >= (int64_t)since && target <= (int64_t)at))
+			return false;
+	}
+	return true;
+}
+
+int32_t syscall_number_find(const uint8_t *code, size_t size, size_t at)
+{
+	struct eax eax = { SYSCALL_UNKNOWN, 0 };
+	size_t offset = 0;
+
+	while (offset < at && at < size) {
+		struct insn insn = insn_decode(code + offset, size - offset, INSN_MODE_64);
+
+		if (!insn.length)
+			return SYSCALL_UNKNOWN;
+		step(&eax, code + offset, &insn, offset + insn.length);
+		offset += insn.length;
+	}
+	return offset == at && eax.value >= 0 && is_straight(code, size, eax.since, at)
+		       ? eax.value
+		       : SYSCALL_UNKNOWN;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* What a system call's slice is named by: "[syscall: brk]", where the code shows its number. */
+#ifndef SRC_CALLSTACK_PRECISE_SYSCALL_SYMBOLS_H
+#define SRC_CALLSTACK_PRECISE_SYSCALL_SYMBOLS_H
+
+#include "base/tables/direct_cache.h"
+#include "base/tables/name.h"
+#include "src/resolve/location.h"
+
+struct syscall_symbol;
+
+struct syscall_symbols {
+	struct name_table *names;      /* borrowed */
+	const struct symbol *unknown;  /* borrowed: of calls that are not known, "[syscall]" */
+	struct direct_cache sites;     /* by the place of the instruction */
+	struct syscall_symbol *listed; /* owned: one for each name */
+	size_t work;                   /* bytes of code that were looked at */
+};
+
+/* All is borrowed until release. */
+void syscall_symbols_init(struct syscall_symbols *symbols, struct name_table *names,
+			  const struct symbol *unknown);
+
+/* Returns the symbol of the system call that a SYSCALL instruction at `from` asks for. */
+const struct symbol *syscall_symbols_find(struct syscall_symbols *symbols,
+					  const struct location *from);
+
+/* Idempotent, also on zeroed memory. */
+void syscall_symbols_release(struct syscall_symbols *symbols);
+
+#endif

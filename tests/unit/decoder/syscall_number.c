@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* Code in front of SYSCALL instructions; its bytes are objdump's. */
+#include "decoder/code/syscall_number.h"
+
+#include <check.h>
+
+#include "tests/support/unit.h"
+
+#define CODE(...) (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ })
+
+static const struct {
+	const char *name;
+	int32_t number;
+	size_t at; /* offset of the SYSCALL */
+	const uint8_t *code;
+	size_t size;
+} cases[] = {
+	/* endbr64; mov $0xc,%eax; syscall; ret */
+	{ "a stub", 12, 9, CODE(0xf3, 0x0f, 0x1e, 0xfa, 0xb8, 12, 0, 0, 0, 0x0f, 0x05, 0xc3) },
+	/* mov $0x101,%eax; mov %rcx,%r10; mov $0xffffff9c,%edi; lea 8(%rsp),%rdx; syscall */
+	{ "arguments behind the number", 257, 18,
+	  CODE(0xb8, 1, 1, 0, 0, 0x49, 0x89, 0xca, 0xbf, 0x9c, 0xff, 0xff, 0xff, 0x48, 0x8d, 0x54,
+	       0x24, 8, 0x0f, 0x05) },
+	/* xor %eax,%eax; syscall */
+	{ "zero by xor", 0, 2, CODE(0x31, 0xc0, 0x0f, 0x05) },
+	/* mov $0xca,%rax; syscall */
+	{ "64 bits of it", 202, 7, CODE(0x48, 0xc7, 0xc0, 202, 0, 0, 0, 0x0f, 0x05) },
+	/* mov $1,%eax; test %edi,%edi; jne .+5; syscall; ret */
+	{ "a jump that is not taken", 1, 9,
+	  CODE(0xb8, 1, 0, 0, 0, 0x85, 0xff, 0x75, 5, 0x0f, 0x05, 0xc3) },
+	/* syscall; mov $0xe7,%eax; syscall: of both, the second */
+	{ "the last of two", 231, 7, CODE(0x0f, 0x05, 0xb8, 231, 0, 0, 0, 0x0f, 0x05) },
+	/* mov %rdi,%rax; syscall */
+	{ "an argument", SYSCALL_UNKNOWN, 3, CODE(0x48, 0x89, 0xf8, 0x0f, 0x05) },
+	/* mov $1,%eax; mov %edi,%eax; syscall */
+	{ "a number that is written over", SYSCALL_UNKNOWN, 7,
+	  CODE(0xb8, 1, 0, 0, 0, 0x89, 0xf8, 0x0f, 0x05) },
+	/* mov $1,%eax; mov $2,%ah; syscall */
+	{ "a part of it", SYSCALL_UNKNOWN, 7, CODE(0xb8, 1, 0, 0, 0, 0xb4, 2, 0x0f, 0x05) },
+	/* mov $1,%eax; call .+0; syscall */
+	{ "a call", SYSCALL_UNKNOWN, 10, CODE(0xb8, 1, 0, 0, 0, 0xe8, 0, 0, 0, 0, 0x0f, 0x05) },
+	/* mov $1,%eax; jmp 1f; mov $2,%eax; 1: syscall */
+	{ "a jump to it", SYSCALL_UNKNOWN, 12,
+	  CODE(0xb8, 1, 0, 0, 0, 0xeb, 5, 0xb8, 2, 0, 0, 0, 0x0f, 0x05) },
+	/* 1: mov $1,%eax; syscall; cmp $-4,%rax; je 1b: anew from the number on */
+	{ "a loop with it", 1, 5,
+	  CODE(0xb8, 1, 0, 0, 0, 0x0f, 0x05, 0x48, 0x83, 0xf8, 0xfc, 0x74, 0xf3) },
+	/* mov $1,%eax; 1: syscall; cmp $-4,%rax; je 1b: with its result */
+	{ "a loop behind it", SYSCALL_UNKNOWN, 5,
+	  CODE(0xb8, 1, 0, 0, 0, 0x0f, 0x05, 0x48, 0x83, 0xf8, 0xfc, 0x74, 0xf8) },
+	/* mov $1,%eax; syscall; jmp *%rdi */
+	{ "a jump to anywhere", SYSCALL_UNKNOWN, 5,
+	  CODE(0xb8, 1, 0, 0, 0, 0x0f, 0x05, 0xff, 0xe7) },
+	/* mov $1,%eax; 2 bytes that are no instruction */
+	{ "no code", SYSCALL_UNKNOWN, 7, CODE(0xb8, 1, 0, 0, 0, 0x06, 0x06, 0x0f, 0x05) },
+	/* In the middle of an instruction: movabs $0x50f..., %rcx */
+	{ "inside of another", SYSCALL_UNKNOWN, 7,
+	  CODE(0xb8, 1, 0, 0, 0, 0x48, 0xb9, 0x0f, 0x05, 0, 0, 0, 0, 0, 0) },
+	{ "the function's end", SYSCALL_UNKNOWN, 9, CODE(0xb8, 1, 0, 0, 0) },
+	{ "nothing before it", SYSCALL_UNKNOWN, 0, CODE(0x0f, 0x05) },
+};
+
+START_TEST(the_number_is_that_of_the_code_if_there_is_no_other_way)
+{
+	int32_t number = syscall_number_find(cases[_i].code, cases[_i].size, cases[_i].at);
+
+	ck_assert_msg(number == cases[_i].number, "%s: %d", cases[_i].name, number);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("syscall_number");
+	TCase *all = tcase_create("syscall_number");
+
+	tcase_add_loop_test(all, the_number_is_that_of_the_code_if_there_is_no_other_way, 0,
+			    sizeof(cases) / sizeof(cases[0]));
+	suite_add_tcase(suite, all);
+	return unit_run(suite);
+}
