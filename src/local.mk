@@ -45,6 +45,7 @@ libptrace2ftf_a_SOURCES = \
 	src/events/hit_events.c src/events/hit_events.h \
 	src/events/hit_output.c src/events/hit_output.h \
 	src/events/initial_state.c src/events/initial_state.h \
+	src/events/period_counters.c src/events/period_counters.h \
 	src/events/pebs_events.c src/events/pebs_events.h \
 	src/events/perf_record_events.c src/events/perf_record_events.h \
 	src/events/sched_priorities.c src/events/sched_priorities.h \

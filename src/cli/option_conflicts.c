@@ -71,6 +71,18 @@ static void refuse_split(struct argp_state *state, const struct options *options
 		usage_error(state, "--split writes several files, not standard output");
 }
 
+static void refuse_counters(struct argp_state *state, const struct options *options)
+{
+	if (!has_option(options, "counters"))
+		return;
+	if (!options->counters)
+		usage_error(state, "--counters needs a time of 1ns or more");
+	if (!options->format->split)
+		usage_error(state, "--counters needs --format=ftf");
+	if (options->input_kind != INPUT_PERF_DATA)
+		usage_error(state, "--counters needs a perf.data file");
+}
+
 static void refuse_fit(struct argp_state *state, const struct options *options)
 {
 	if (!options->select.fit)
@@ -261,6 +273,7 @@ void option_conflicts_refuse(struct argp_state *state, const struct options *opt
 	refuse_top(state, options);
 	refuse_split(state, options);
 	refuse_fit(state, options);
+	refuse_counters(state, options);
 	refuse_selection(state, options);
 	refuse_slow(state, options);
 	if (options->files_from && options->output && !output_path_is_directory(options->output))

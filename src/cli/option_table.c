@@ -178,6 +178,9 @@ const struct option_spec option_specs[] = {
 	  .help = "Arguments of slices: none; line (default): the function's address and source; "
 		  "full: also the line of the call, instructions, cycles and IPC",
 	  .choices = details },
+	{ "counters", 0, "TIME", GROUP_OUTPUT, OPTION_DURATION, FIELD(counters),
+	  .help = "Show counters of each thread and CPU in an FTF, for each TIME: instructions and "
+		  "calls a second, taken branches per instruction, instructions per cycle" },
 	{ "sort", 0, "KEY", GROUP_OUTPUT, OPTION_CHOICE, FIELD(select.order),
 	  .help = "Sort the table of --format=functions by self (default), total, calls or name",
 	  .choices = orders },

@@ -74,8 +74,9 @@ struct options {
 	struct selection select;
 	struct slow_choice slow;
 	struct call_pair pair;
-	bool show_list;  /* show what the recording holds only */
-	bool no_samples; /* leave out samples of other events */
+	uint64_t counters; /* ns: show counters for each such stretch of time; 0: none */
+	bool show_list;    /* show what the recording holds only */
+	bool no_samples;   /* leave out samples of other events */
 	/* `ptrace2ftf record` */
 	bool record;
 	char **program;      /* borrowed: the words behind --; NULL: none */

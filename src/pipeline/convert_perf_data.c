@@ -14,6 +14,7 @@
 #include "decoder/streams/pt_streams.h"
 #include "src/callstack/thread_stacks.h"
 #include "src/events/event_output.h"
+#include "src/events/period_counters.h"
 #include "src/formats/output_format.h"
 #include "src/overlays/overlays.h"
 #include "src/pipeline/decode_threads.h"
@@ -49,6 +50,7 @@ struct conversion {
 	size_t thread_count;                /* without unknown ones */
 	const struct thread *last_thread;   /* of the last event; NULL: unknown, or none */
 	struct mode_filter mode_filter;
+	struct period_counters counters;
 	struct nameless_time nameless; /* unless there is no summary */
 	bool reports_branches;         /* to the format or the overlays, one by one */
 };
@@ -68,7 +70,7 @@ static struct pt_stream_input stream_input(const void *context, size_t index)
 		.diag = c->diag,
 		.engine = c->options->engine,
 		.skip_local_jumps = !c->options->format->as_perf && !c->options->inlined &&
-				    c->options->stacks == STACKS_PRECISE &&
+				    c->options->stacks == STACKS_PRECISE && !c->options->counters &&
 				    !event_filter_by_thread(&recording->filter),
 		.switch_ip = recording->kernel_files.switch_ip,
 		.cpu_events = c->options->format->cpu_events,
@@ -228,6 +230,8 @@ static size_t feed_branches(struct conversion *c, const struct branch_event *eve
 		fed = count_branches(events, count);
 	if (c->nameless.ns)
 		nameless_time_add(&c->nameless, &c->recording.resolver, events, fed);
+	if (c->counters.length)
+		period_counters_add(&c->counters, events, fed);
 	note_events(c, events, fed);
 	c->summary->branches += is_gap ? 0 : fed;
 	return fed;
@@ -329,6 +333,8 @@ static int write_rest(struct conversion *c, struct error *err)
 		c->pipeline.format->input_end(c->pipeline.end, false);
 	thread_stacks_finish(&c->stacks);
 	output_pipeline_join_writer(&c->pipeline);
+	if (c->counters.count || c->counters.begin)
+		period_counters_write(&c->counters, &c->events.tracks, &c->pipeline.output);
 	event_output_finish(&c->events, c->summary->first_time, c->summary->last_time,
 			    c->summary->threads && !c->summary->last_time);
 	write_overlays(c);
@@ -464,6 +470,7 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 		timeline_files(recording->timeline, &file_count);
 		nameless_time_init(&c->nameless, file_count);
 	}
+	c->counters.length = c->options->counters;
 	c->reports_branches =
 		c->pipeline.end && (c->pipeline.format->branch || c->options->overlay_count);
 	return 0;
@@ -476,6 +483,7 @@ static void close_conversion(struct conversion *c)
 	overlays_close(&c->overlays);
 	overlay_calls_release(&c->overlay_calls);
 	free(c->threads);
+	period_counters_release(&c->counters);
 	mode_filter_release(&c->mode_filter);
 	nameless_time_release(&c->nameless);
 	pt_streams_close(&c->streams);

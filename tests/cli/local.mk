@@ -26,7 +26,7 @@ cli_tests = \
 	tests/cli/record.sh \
 	tests/cli/select.sh \
 	tests/cli/slowest.sh \
-	tests/cli/limit.sh tests/cli/split.sh \
+	tests/cli/limit.sh tests/cli/counters.sh tests/cli/split.sh \
 	tests/cli/summary.sh \
 	tests/cli/valgrind.sh \
 	tests/cli/views.sh \

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/* Counts branches by stretches of time, and writes what they say as counters. */
+#include "src/events/period_counters.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/tables/hash.h"
+#include "src/formats/ftf/event_record.h"
+
+/* Bytes of stretches that stay in memory. */
+#define COUNTERS_MEMORY ((size_t)16 << 20)
+
+#define NO_CPU (-2)
+
+struct owner_key {
+	const struct thread *thread; /* borrowed; NULL: unknown, or the owner is a CPU */
+	int64_t cpu;                 /* NO_CPU: the owner is a thread */
+};
+
+struct counted_stretch {
+	struct counted_owner *owner;
+	uint64_t number; /* 0, 1, ... */
+	uint64_t insns, cycles, calls, branches;
+};
+
+struct counted_owner {
+	struct owner_key key;
+	struct counted_stretch now; /* not yet stored */
+	bool counts, has_cycles;    /* it has any stretch; cycles are known */
+	bool written;
+	uint64_t next; /* the stretch behind the one written last */
+	UT_hash_handle hh;
+};
+
+static struct counted_owner *owner_of(struct period_counters *counters, const struct owner_key *key)
+{
+	struct counted_owner *owner;
+
+	HASH_FIND(hh, counters->owners, key, sizeof(*key), owner);
+	if (owner)
+		return owner;
+	owner = alloc_zeroed(1, sizeof(*owner));
+	owner->key = *key;
+	owner->now.owner = owner;
+	HASH_ADD(hh, counters->owners, key, sizeof(*key), owner);
+	return owner;
+}
+
+static void store(struct period_counters *counters, const struct counted_owner *owner)
+{
+	struct counted_stretch *stretches;
+
+	if (counters->count == counters->stretches.room)
+		big_array_grow(&counters->stretches, counters->count + 1, sizeof(*stretches),
+			       COUNTERS_MEMORY);
+	stretches = counters->stretches.items;
+	stretches[counters->count++] = owner->now;
+}
+
+static void count_event(struct period_counters *counters, struct counted_owner *owner,
+			uint64_t number, const struct branch_event *event)
+{
+	struct counted_stretch *now = &owner->now;
+
+	/* Times that go back a little are of the stretch that is open. */
+	if (owner->counts && number > now->number) {
+		store(counters, owner);
+		*now = (struct counted_stretch){ .owner = owner };
+	}
+	if (!owner->counts || number > now->number)
+		now->number = number;
+	owner->counts = true;
+	owner->has_cycles |= event->cycles != 0;
+	now->insns += event->insns;
+	now->cycles += event->cycles;
+	now->calls += event->kind == BRANCH_CALL;
+	now->branches += event->kind != BRANCH_GAP && event->kind != BRANCH_NONE;
+}
+
+void period_counters_add(struct period_counters *counters, const struct branch_event *events,
+			 size_t count)
+{
+	for (const struct branch_event *event = events; event < events + count; event++) {
+		struct owner_key thread = { event->thread, NO_CPU }, cpu = { NULL, event->cpu };
+		uint64_t number;
+
+		if (!counters->begin)
+			counters->begin = event->time;
+		if (!event->time || event->time > INT64_MAX)
+			continue;
+		number = event->time > counters->begin
+				 ? (event->time - counters->begin) / counters->length
+				 : 0;
+		if (!counters->thread || counters->thread->key.thread != event->thread)
+			counters->thread = owner_of(counters, &thread);
+		count_event(counters, counters->thread, number, event);
+		if (event->cpu < 0)
+			continue;
+		if (!counters->cpu || counters->cpu->key.cpu != event->cpu)
+			counters->cpu = owner_of(counters, &cpu);
+		count_event(counters, counters->cpu, number, event);
+	}
+}
+
+/* ---- Writing ------------------------------------------------------------- */
+
+static double ratio(uint64_t of, uint64_t by)
+{
+	return by ? (double)of / (double)by : 0;
+}
+
+/* Where a counter is shown: Perfetto puts it into the process of the event's thread. */
+struct counter_place {
+	struct ftf_thread thread;
+	char name[64];
+	uint64_t id;
+};
+
+static void find_place(struct event_tracks *tracks, const struct counted_owner *owner,
+		       struct counter_place *place)
+{
+	const struct thread *thread = owner->key.thread;
+	const char *name = event_thread_name(thread);
+
+	if (owner->key.cpu != NO_CPU) {
+		place->thread = event_tracks_cpu(tracks, (int32_t)owner->key.cpu)->track;
+		place->id = (uint64_t)owner->key.cpu;
+		snprintf(place->name, sizeof(place->name), "CPU %d", (int)owner->key.cpu);
+		return;
+	}
+	place->thread = event_tracks_thread(tracks, thread);
+	place->id = thread && thread->tid > 0 ? (uint64_t)thread->tid : tracks->unknown;
+	snprintf(place->name, sizeof(place->name), "%.40s", name ? name : "thread");
+}
+
+static void write_stretch(const struct period_counters *counters, struct event_tracks *tracks,
+			  const struct counted_stretch *stretch)
+{
+	const double per_second = 1e9 / (double)counters->length;
+	uint64_t time = counters->begin + stretch->number * counters->length;
+	struct ftf_writer *writer = tracks->writer;
+	struct counter_place place;
+	struct event_record record;
+
+	find_place(tracks, stretch->owner, &place);
+	event_record_init(&record, writer, NULL, place.name, time);
+	record.event.thread = place.thread;
+	event_record_add(&record, ftf_arg_double(ftf_text(writer, "insns/s"),
+						 (double)stretch->insns * per_second));
+	event_record_add(&record, ftf_arg_double(ftf_text(writer, "calls/s"),
+						 (double)stretch->calls * per_second));
+	event_record_add(&record, ftf_arg_double(ftf_text(writer, "branches/insn"),
+						 ratio(stretch->branches, stretch->insns)));
+	if (stretch->owner->has_cycles)
+		event_record_add(&record, ftf_arg_double(ftf_text(writer, "ipc"),
+							 ratio(stretch->insns, stretch->cycles)));
+	ftf_counter(writer, &record.event, place.id);
+}
+
+/* A counter keeps its value until the next one: where nothing ran, it is 0. */
+static void write_idle(const struct period_counters *counters, struct event_tracks *tracks,
+		       struct counted_owner *owner)
+{
+	const struct counted_stretch idle = { .owner = owner, .number = owner->next };
+
+	write_stretch(counters, tracks, &idle);
+}
+
+void period_counters_write(struct period_counters *counters, struct event_tracks *tracks,
+			   const struct output *output)
+{
+	const struct counted_stretch *stretches;
+
+	for (struct counted_owner *owner = counters->owners; owner; owner = owner->hh.next)
+		store(counters, owner);
+	stretches = counters->stretches.items;
+	for (size_t i = 0; i < counters->count && !output_full(output); i++) {
+		struct counted_owner *owner = stretches[i].owner;
+
+		if (owner->written && owner->next < stretches[i].number)
+			write_idle(counters, tracks, owner);
+		write_stretch(counters, tracks, &stretches[i]);
+		owner->written = true;
+		owner->next = stretches[i].number + 1;
+	}
+	for (struct counted_owner *owner = counters->owners; owner; owner = owner->hh.next)
+		if (owner->written)
+			write_idle(counters, tracks, owner);
+}
+
+void period_counters_release(struct period_counters *counters)
+{
+	struct counted_owner *owner, *next;
+
+	HASH_ITER(hh, counters->owners, owner, next)
+	{
+		HASH_DEL(counters->owners, owner);
+		free(owner);
+	}
+	big_array_release(&counters->stretches);
+	*counters = (struct period_counters){ 0 };
+}
