@@ -8,8 +8,8 @@ tests_oracle_magic_trace_test_SOURCES = tests/oracle/magic_trace.c \
 tests_oracle_magic_trace_test_LDADD = $(PTRACE2FTF_LIBS)
 
 # Recordings of ../shared against perf's, libipt's and their authors' readings.
-TESTS += tests/oracle/recordings.sh tests/oracle/engines.sh tests/oracle/windows.sh tests/oracle/bytes.sh tests/oracle/side.sh
-dist_noinst_SCRIPTS += tests/oracle/recordings.sh tests/oracle/engines.sh tests/oracle/windows.sh tests/oracle/bytes.sh tests/oracle/side.sh
+TESTS += tests/oracle/recordings.sh tests/oracle/engines.sh tests/oracle/windows.sh tests/oracle/bytes.sh tests/oracle/side.sh tests/oracle/trace_processor.sh
+dist_noinst_SCRIPTS += tests/oracle/recordings.sh tests/oracle/engines.sh tests/oracle/windows.sh tests/oracle/bytes.sh tests/oracle/side.sh tests/oracle/trace_processor.sh
 EXTRA_DIST += tests/oracle/branches.awk
 # Of check-long (tests/ptsim/local.mk).
 dist_noinst_SCRIPTS += tests/oracle/libipt_versions.sh
