@@ -9,6 +9,18 @@ AS_IF([test "x$enable_werror" = xyes], [WARN_CFLAGS="$WARN_CFLAGS -Werror"])
 AC_SUBST([WARN_CFLAGS])
 ])
 
+dnl P2F_STATIC: --enable-static-program makes ptrace2ftf one file without shared libraries.
+dnl After P2F_HARDENING; before libraries are looked for.
+AC_DEFUN([P2F_STATIC], [
+AC_ARG_ENABLE([static-program], [AS_HELP_STRING([--enable-static-program], [ptrace2ftf without shared libraries (make static)])])
+AS_IF([test "x$enable_static_program" = xyes], [
+	PKG_CONFIG="$PKG_CONFIG --static"
+	dnl -XCClinker: libtool would drop it.
+	HARDEN_PIE="-XCClinker -static-pie"
+	AC_DEFINE([STATIC_PROGRAM], [1], [ptrace2ftf loads no shared libraries])
+])
+])
+
 dnl P2F_THUNKS: in THUNK_CFLAGS what makes the indirect calls and the returns of the tests' guest
 dnl kernel go through thunks of its own, as in Linux: gcc's words, or clang's.
 AC_DEFUN([P2F_THUNKS], [

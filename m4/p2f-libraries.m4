@@ -31,7 +31,8 @@ AC_DEFUN([P2F_MICROHTTPD], [
 AC_ARG_WITH([libmicrohttpd],
 	[AS_HELP_STRING([--without-libmicrohttpd], [build without `ptrace2ftf open`])])
 AS_IF([test "x$with_libmicrohttpd" != xno],
-	[P2F_PKG([MHD], [libmicrohttpd >= 0.9.72], [libmicrohttpd-dev])])
+	[P2F_PKG([MHD], [libmicrohttpd >= 0.9.72], [libmicrohttpd-dev])
+	AC_DEFINE([HAVE_MHD], [1], [`ptrace2ftf open` is built])])
 AM_CONDITIONAL([HAVE_MHD], [test "x$with_libmicrohttpd" != xno])
 ])
 

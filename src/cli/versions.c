@@ -23,4 +23,10 @@ void versions_print(FILE *out, struct argp_state *state)
 	fprintf(out, "zlib %s\n", zlibVersion());
 	fprintf(out, "zstd %s\n", ZSTD_versionString());
 	fprintf(out, "liblzma %s\n", lzma_version_string());
+#ifdef STATIC_PROGRAM
+	fputs("static: without --debuginfod\n", out);
+#endif
+#ifndef HAVE_MHD
+	fputs("without libmicrohttpd: no `ptrace2ftf open`\n", out);
+#endif
 }

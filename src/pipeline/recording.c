@@ -8,6 +8,7 @@
 #include "decoder/clock/tsc_clock.h"
 #include "src/formats/output_format.h"
 #include "src/resolve/jit_dumps.h"
+#include "symbols/files/debuginfod.h"
 
 static bool is_of_running_kernel(const struct perf_file *file)
 {
@@ -74,8 +75,12 @@ static void open_symbols(struct perf_recording *recording, const struct options 
 		.running_kernel = is_of_running_kernel(&recording->file),
 	};
 	struct kernel_files_options kernel = kernel_options(options);
+	const char *missing = options->debuginfod ? debuginfod_missing() : NULL;
 	char kallsyms[PATH_MAX];
 
+	if (missing)
+		diag_warn(diag, "debuginfod-missing",
+			  "cannot ask the servers in DEBUGINFOD_URLS: %s", missing);
 	if (!store.kallsyms)
 		store.kallsyms = kernel_files_kallsyms(&kernel, &recording->file, kallsyms);
 	recording->store = dso_store_open(&store, names, diag);

@@ -5,6 +5,8 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include "config.h"
+
 struct library {
 	void *client;
 	/* By enum debuginfod_kind; return a file descriptor or -errno (elfutils/debuginfod.h). */
@@ -14,9 +16,19 @@ struct library {
 /* The client stays open to keep its connections.  One thread at a time uses it (dso_store.h). */
 static struct library library;
 
+static const char *const missing_text =
+#ifdef STATIC_PROGRAM
+	"this is the static program, which loads no libraries; use --debug-dir, or the program "
+	"that the distribution's package has";
+#define LOAD(name) NULL
+#else
+	"libdebuginfod.so.1 cannot be loaded; install Debian's libdebuginfod1";
+#define LOAD(name) dlopen(name, RTLD_NOW | RTLD_LOCAL)
+#endif
+
 static void open_library(void)
 {
-	void *handle = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
+	void *handle = LOAD("libdebuginfod.so.1");
 	void *(*begin)(void);
 
 	if (!handle)
@@ -29,14 +41,19 @@ static void open_library(void)
 		library.client = begin();
 }
 
+const char *debuginfod_missing(void)
+{
+	if (!library.client)
+		open_library();
+	return library.client ? NULL : missing_text;
+}
+
 char *debuginfod_fetch(enum debuginfod_kind kind, const uint8_t *build_id, size_t size)
 {
 	char *path = NULL;
 	int fd;
 
-	if (!library.client)
-		open_library();
-	if (!library.client || !size)
+	if (debuginfod_missing() || !size)
 		return NULL;
 	fd = library.fetch[kind](library.client, build_id, (int)size, &path);
 	if (fd < 0)

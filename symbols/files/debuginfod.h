@@ -14,6 +14,9 @@
 
 enum debuginfod_kind { DEBUGINFOD_EXECUTABLE, DEBUGINFOD_DEBUGINFO };
 
+/* Returns NULL if servers can be asked; else why not, and what to do. */
+const char *debuginfod_missing(void);
+
 /*
  * Returns the path of the file in the client's cache, owned by the caller
  * (free()); NULL if no server has it, or there is no client.

@@ -14,25 +14,15 @@ skip() {
 	echo "libdw and libiberty are the system's, not instrumented: $*"
 	exit 77
 }
-for needed in apt-get dpkg-source; do
-	command -v $needed >/dev/null || skip "no $needed"
-done
 release=$(. /etc/os-release && echo "$ID $VERSION_CODENAME")
 [ "${release%% *}" = debian ] || skip "the system is no Debian"
+source=$(cd "$(dirname "$0")/../.." && pwd)
 rm -rf "$build"
-mkdir -p "$build/lists/partial" "$build/elfutils-build" "$build/libiberty-build"
+mkdir -p "$build/elfutils-build" "$build/libiberty-build"
 cd "$build"
-
-# Lists of sources only, and not among the system's.
-mirror=$(sed -nE 's/^(URIs:|deb(-src)?( \[[^]]*\])?) +(https?:[^ ]*debian)\/?( .*)?$/\4/p' \
-	/etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | head -n 1)
-echo "deb-src ${mirror:-http://deb.debian.org/debian} ${release#* } main" >sources.list
-apt() {
-	apt-get -q -o Dir::Etc::SourceList="$PWD/sources.list" -o Dir::Etc::SourceParts=- \
-		-o Dir::State::Lists="$PWD/lists" -o APT::Sandbox::User="$(id -un)" "$@"
-}
-{ apt update && apt source elfutils libiberty; } >sources.log 2>&1 ||
-	skip "their sources cannot be had ($build/sources.log)"
+for package in elfutils libiberty; do
+	reason=$("$source/build-aux/debian-source" "${release#* }" $package) || skip "$reason"
+done
 
 # The flags only for make: configure's own trials do not link with sanitizers.
 {
