@@ -39,7 +39,8 @@ struct domain_track {
 /* A sampled block that was not collected yet. */
 struct live_block {
 	uint64_t object;
-	double bytes; /* estimated, of all blocks that it is the sample of */
+	double bytes;         /* estimated, of all blocks that it is the sample of */
+	struct ftf_name name; /* the function that allocated it */
 	UT_hash_handle hh;
 };
 
@@ -314,12 +315,18 @@ static void write_promote_or_collect(struct memtrace_trace *trace, const struct 
 	ftf_begin(trace->overlays->writer, &slice);
 }
 
+/* Returns the id of a block's arrows and life. */
+static uint64_t event_id(const struct memtrace_trace *trace, const struct memtrace_event *event)
+{
+	return trace->first_id + (event->object & ((UINT64_C(1) << OBJECT_BITS) - 1));
+}
+
 /* Write an event as a slice without length: arrows begin and end in slices. */
 static void write_event(struct memtrace_trace *trace, const struct domain_track *track,
 			const struct memtrace_event *event)
 {
 	struct ftf_writer *writer = trace->overlays->writer;
-	uint64_t id = trace->first_id + (event->object & ((UINT64_C(1) << OBJECT_BITS) - 1));
+	uint64_t id = event_id(trace, event);
 	struct ftf_event end = { .thread = track->thread, .time = track->now };
 	struct ftf_event flow = end;
 
@@ -336,11 +343,37 @@ static void write_event(struct memtrace_trace *trace, const struct domain_track 
 	else
 		ftf_flow_end(writer, &flow, id);
 	ftf_end(writer, &end);
-	if (trace->lives && event->kind == MEMTRACE_ALLOC)
-		ftf_async_begin(writer, &flow, id);
-	if (trace->lives && event->kind == MEMTRACE_COLLECT)
-		ftf_async_end(writer, &flow, id);
 	trace->overlays->slices++;
+}
+
+/*
+ * Begin or end the slice of a block's life, by the name of the function that allocated it: Perfetto
+ * shows such slices by name, below no process.
+ */
+static void write_life(struct memtrace_trace *trace, const struct domain_track *track,
+		       const struct memtrace_event *event)
+{
+	struct ftf_writer *writer = trace->overlays->writer;
+	const struct memtrace_location *top = NULL;
+	struct live_block *block;
+	struct ftf_event life = { .thread = track->thread,
+				  .category = trace->category,
+				  .time = track->now };
+
+	HASH_FIND(hh, trace->live, &event->object, sizeof(event->object), block);
+	if (!trace->lives || !block)
+		return;
+	if (event->kind == MEMTRACE_ALLOC) {
+		top = find_top(trace, event);
+		block->name =
+			top ? ftf_name(writer, top->function, strnlen(top->function, FUNCTION_MAX))
+			    : trace->block;
+	}
+	life.name = block->name;
+	if (event->kind == MEMTRACE_ALLOC)
+		ftf_async_begin(writer, &life, event_id(trace, event));
+	else
+		ftf_async_end(writer, &life, event_id(trace, event));
 }
 
 static void add_event(struct memtrace_trace *trace, const struct memtrace_event *event)
@@ -357,7 +390,8 @@ static void add_event(struct memtrace_trace *trace, const struct memtrace_event 
 		return;
 	if (event->kind == MEMTRACE_ALLOC)
 		add_live(trace, event);
-	else
+	write_life(trace, track, event);
+	if (event->kind == MEMTRACE_COLLECT)
 		remove_live(trace, event->object);
 	emit_counter(trace, trace->live_name, trace->bytes_name, trace->live_bytes, trace->now);
 }

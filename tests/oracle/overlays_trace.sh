@@ -123,6 +123,16 @@ all_have_slices() { # every sampled event is one slice
 	done
 }
 
+# The name of an allocation's slice is the innermost function of its stack.
+lives_have_names() {
+	"$program" -q --no-warn --memtrace="$shared/combined/single/out.ctf,lives" -o "$work/x.ftf" &&
+		"$ftfdump" "$work/x.ftf" >"$work/records" || return 1
+	awk '$2 == "begin" && / source=/ { print $4, $5 }' "$work/records" >"$work/allocated"
+	awk '$2 == "async-begin" { print $4, $5 }' "$work/records" | sed 's/"block"/"alloc"/' | cmp - "$work/allocated" || return 1
+	awk '{ id = "" } / id [0-9]+$/ { id = $NF } $2 == "async-begin" { name[id] = $5 } $2 == "async-end" { n++; bad += name[id] != $5 }
+		END { exit bad || n < 1000 }' "$work/records" && [ "$(cut -d ' ' -f 2 "$work/allocated" | sort -u | wc -l)" -gt 5 ]
+}
+
 for folder in "$shared"/events/*; do
 	for ring in "$folder"/*.events.gz; do
 		tap_check "$(basename "$folder")/$(basename "$ring" .gz): phases are slices" \
@@ -130,6 +140,7 @@ for folder in "$shared"/events/*; do
 	done
 done
 tap_check "each event of memtrace is a slice" all_have_slices
+tap_check "a block's life has the name of the function that allocated it" lives_have_names
 tap_check "no event of memtrace lies in a minor collection" memtrace_is_outside_minor
 tap_check "without a word on clocks the ends are taken for the same" ends_are_taken_for_the_same
 tap_check "forks and exits bound the monotonic clock around the truth" bounds_contain default 537957
