@@ -326,6 +326,15 @@ static void write_overlays(struct conversion *c)
 	c->pipeline.end->other_slices = c->overlays.slices;
 }
 
+static void write_counters(struct conversion *c)
+{
+	if (c->counters.length && c->summary->branches && !c->counters.owners)
+		diag_warn(c->diag, "counters-untimed",
+			  "the trace has no times: --counters shows nothing");
+	if (c->counters.owners)
+		period_counters_write(&c->counters, &c->events.tracks, &c->pipeline.output);
+}
+
 static int write_rest(struct conversion *c, struct error *err)
 {
 	report_phase(c->report, "write");
@@ -333,8 +342,7 @@ static int write_rest(struct conversion *c, struct error *err)
 		c->pipeline.format->input_end(c->pipeline.end, false);
 	thread_stacks_finish(&c->stacks);
 	output_pipeline_join_writer(&c->pipeline);
-	if (c->counters.count || c->counters.begin)
-		period_counters_write(&c->counters, &c->events.tracks, &c->pipeline.output);
+	write_counters(c);
 	event_output_finish(&c->events, c->summary->first_time, c->summary->last_time,
 			    c->summary->threads && !c->summary->last_time);
 	write_overlays(c);

@@ -436,8 +436,10 @@ START_TEST(switches_have_no_place_beside_calls_without_times)
 	pt_packets_tnt(&packets, "t");
 	add_switch(2000, SAMPLE_PID, 77, true);
 	add_switch(1500000000000, 77, SAMPLE_PID, true);
-	finish("");
+	finish("--counters=1ms");
 	EXPECT(0, records, "context-switch", "");
+	EXPECT(0, records, " counter ", "");
+	EXPECT(1, messages, "the trace has no times: --counters shows nothing", "");
 	EXPECT(1, messages,
 	       "the trace has no times; side events that have one are not shown: 3 context switches",
 	       "");
