@@ -146,6 +146,62 @@ struct source_line dso_symbol_line(const struct symbol *symbol)
 	return cached->line;
 }
 
+/* ---- Statements ---------------------------------------------------------- */
+
+struct statement_list {
+	struct dso *dso;
+	void (*add)(void *context, const struct statement *statement);
+	void *context;
+	struct line_row last; /* the row whose file is `file` */
+	const struct name *file;
+};
+
+/* Most rows have the file of the one before them. */
+static void add_statement(void *context, const struct line_statement *found)
+{
+	struct statement_list *list = context;
+	struct statement statement = { .vaddr = found->vaddr };
+
+	if (found->row.line) {
+		if (found->row.file != list->last.file ||
+		    found->row.directory != list->last.directory)
+			list->file = name_source(list->dso, &found->row);
+		list->last = found->row;
+		statement.at =
+			(struct source_line){ list->file, found->row.line, found->row.column };
+	}
+	list->add(list->context, &statement);
+}
+
+uint64_t dso_find_unit(struct dso *dso, uint64_t vaddr)
+{
+	uint64_t number = 0;
+	Dwarf_Die unit;
+
+	pthread_mutex_lock(&dso->store->lock);
+	if (!dso->lines_loaded)
+		load_lines(dso);
+	if (line_table_unit(&dso->lines, vaddr, &unit))
+		number = dwarf_dieoffset(&unit);
+	pthread_mutex_unlock(&dso->store->lock);
+	return number;
+}
+
+void dso_list_statements(struct dso *dso, uint64_t vaddr,
+			 void (*add)(void *context, const struct statement *statement),
+			 void *context)
+{
+	struct statement_list list = { .dso = dso, .add = add, .context = context };
+	struct error err = { 0 };
+	Dwarf_Die unit;
+
+	pthread_mutex_lock(&dso->store->lock);
+	if (line_table_unit(&dso->lines, vaddr, &unit) &&
+	    line_table_list(&dso->lines, &unit, add_statement, &list, &err) < 0)
+		diag_warn(dso->store->diag, "lines-damaged", "%s: %s", dso->path, err.text);
+	pthread_mutex_unlock(&dso->store->lock);
+}
+
 /* ---- Inlined calls ------------------------------------------------------- */
 
 static const struct symbol *make_inlined_symbol(struct dso *dso, const struct inline_call *call,

@@ -190,6 +190,29 @@ struct source_line dso_symbol_line(const struct symbol *symbol);
  */
 struct source_line dso_line(const struct symbol *symbol, uint64_t offset);
 
+/* A place in the code at which a statement of the source begins; virtual addresses. */
+struct statement {
+	uint64_t vaddr;
+	struct source_line at; /* line 0: code without a line begins */
+};
+
+/*
+ * Returns the number of the unit of debug information that covers a virtual address of code; 0:
+ * there is none.  Units of different dsos may have equal numbers.
+ */
+uint64_t dso_find_unit(struct dso *dso, uint64_t vaddr);
+
+/*
+ * Call `add` for each statement of the unit that covers a virtual address, in the order of
+ * addresses.  `add` must not use the store.
+ */
+void dso_list_statements(struct dso *dso, uint64_t vaddr,
+			 void (*add)(void *context, const struct statement *statement),
+			 void *context);
+
+/* Returns the symbol at a virtual address of code of a file, as dso_borrow_symbol(). */
+const struct symbol *dso_borrow_symbol_at(struct dso *dso, uint64_t vaddr);
+
 /* A call that the compiler replaced by the called function's code. */
 struct inlined_call {
 	const struct symbol *symbol; /* the function; its line is that of the call in the source */

@@ -248,6 +248,16 @@ const struct symbol *dso_symbol_at(struct dso *dso, uint64_t vaddr)
 	return code ? find_hit(dso, code, vaddr).symbol : &dso->file_symbol.symbol;
 }
 
+const struct symbol *dso_borrow_symbol_at(struct dso *dso, uint64_t vaddr)
+{
+	const struct symbol *symbol;
+
+	pthread_mutex_lock(&dso->store->lock);
+	symbol = dso_symbol_at(dso, vaddr);
+	pthread_mutex_unlock(&dso->store->lock);
+	return symbol;
+}
+
 static struct last_hit find_named(struct dso *dso, uint64_t address)
 {
 	struct last_hit hit;

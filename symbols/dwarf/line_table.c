@@ -180,36 +180,76 @@ static const char *directory_of(Dwarf_Die *unit, const char *file)
 		       : directory;
 }
 
-int line_table_find(struct line_table *table, uint64_t vaddr, struct line_row *row,
-		    struct error *err)
+/*
+ * Returns 1 and the rows of a unit's line table; 0 if it has none, which is no error; -1
+ * (ERROR_FORMAT) if it is damaged.
+ */
+static int read_rows(struct line_table *table, Dwarf_Die *unit, Dwarf_Lines **lines, size_t *count,
+		     struct error *err)
 {
 	Dwarf_Attribute attribute;
-	Dwarf_Lines *lines;
-	Dwarf_Line *line;
 	Dwarf_Word program;
-	Dwarf_Die unit;
-	size_t count;
-	int number = 0, column = 0;
 
-	if (!line_table_unit(table, vaddr, &unit))
-		return 0;
-	/* A unit without a line table is no error. */
-	if (dwarf_formudata(dwarf_attr(&unit, DW_AT_stmt_list, &attribute), &program) != 0)
+	if (dwarf_formudata(dwarf_attr(unit, DW_AT_stmt_list, &attribute), &program) != 0)
 		return 0;
 	if (!dwarf_guard_allows_lines(&table->guard, program))
 		return error_set(err, ERROR_FORMAT, "a line table is implausibly large");
-	if (dwarf_getsrclines(&unit, &lines, &count) != 0)
+	if (dwarf_getsrclines(unit, lines, count) != 0)
 		return error_set(err, ERROR_FORMAT, "line table: %s", dwarf_errmsg(-1));
-	line = find_row(lines, count, vaddr);
-	if (!line)
-		return 0;
+	return 1;
+}
+
+static struct line_row read_row(Dwarf_Die *unit, Dwarf_Line *line)
+{
+	struct line_row row = { .file = dwarf_linesrc(line, NULL, NULL) };
+	int number = 0, column = 0;
+
 	dwarf_lineno(line, &number);
 	dwarf_linecol(line, &column);
-	row->file = dwarf_linesrc(line, NULL, NULL);
-	row->directory = directory_of(&unit, row->file);
-	row->line = number > 0 ? (uint32_t)number : 0;
-	row->column = column > 0 ? (uint32_t)column : 0;
+	row.directory = directory_of(unit, row.file);
+	row.line = number > 0 ? (uint32_t)number : 0;
+	row.column = column > 0 ? (uint32_t)column : 0;
+	return row;
+}
+
+int line_table_find(struct line_table *table, uint64_t vaddr, struct line_row *row,
+		    struct error *err)
+{
+	Dwarf_Lines *lines;
+	Dwarf_Line *line;
+	Dwarf_Die unit;
+	size_t count;
+	int status;
+
+	if (!line_table_unit(table, vaddr, &unit))
+		return 0;
+	status = read_rows(table, &unit, &lines, &count, err);
+	line = status == 1 ? find_row(lines, count, vaddr) : NULL;
+	if (!line)
+		return status == 1 ? 0 : status;
+	*row = read_row(&unit, line);
 	return 1;
+}
+
+int line_table_list(struct line_table *table, Dwarf_Die *unit,
+		    void (*add)(void *context, const struct line_statement *statement),
+		    void *context, struct error *err)
+{
+	Dwarf_Lines *lines;
+	size_t count;
+	int status = read_rows(table, unit, &lines, &count, err);
+
+	for (size_t i = 0; status == 1 && i < count; i++) {
+		struct line_statement statement = { .vaddr = row_address(lines, i) };
+		bool begins = false;
+
+		dwarf_linebeginstatement(dwarf_onesrcline(lines, i), &begins);
+		if (!ends_sequence(lines, i))
+			statement.row = read_row(unit, dwarf_onesrcline(lines, i));
+		if (begins || ends_sequence(lines, i))
+			add(context, &statement);
+	}
+	return status < 0 ? -1 : 0;
 }
 
 void line_table_place(struct line_table *table, Dwarf_Die *unit, uint32_t file,

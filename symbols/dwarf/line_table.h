@@ -67,6 +67,21 @@ void line_table_close(struct line_table *table);
 int line_table_find(struct line_table *table, uint64_t vaddr, struct line_row *row,
 		    struct error *err);
 
+/* A row of a line table at which a statement begins (is_stmt), or a sequence ends. */
+struct line_statement {
+	uint64_t vaddr;
+	struct line_row row; /* line 0: none, or the end of a sequence */
+};
+
+/*
+ * Call `add` for the statements of a unit in the order of their addresses, the order of the table
+ * where these are equal.
+ * Returns 0, or -1 (ERROR_FORMAT) if the unit's line table is damaged.
+ */
+int line_table_list(struct line_table *table, Dwarf_Die *unit,
+		    void (*add)(void *context, const struct line_statement *statement),
+		    void *context, struct error *err);
+
 /* Returns true and fills *unit if a unit of the table covers an address. */
 bool line_table_unit(struct line_table *table, uint64_t vaddr, Dwarf_Die *unit);
 
