@@ -68,6 +68,9 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/format_speedscope.c \
 	src/formats/format_svg.c \
 	src/formats/json_text.c src/formats/json_text.h \
+	src/formats/lcov/covered_lines.c src/formats/lcov/covered_lines.h \
+	src/formats/lcov/executed_code.c src/formats/lcov/executed_code.h \
+	src/formats/lcov/format_lcov.c \
 	src/formats/json_any_text.c src/formats/json_any_text.h \
 	src/formats/output_format.c src/formats/output_format.h \
 	src/slices/pair_table.c src/slices/pair_table.h \

@@ -172,7 +172,7 @@ const struct option_spec option_specs[] = {
 		  "slice; events: a line per hit, and per event of the overlays; folded: call "
 		  "stacks with their own time, for flame graphs; functions: a table; histogram: how long the calls of --symbol take; outliers: why the slow "
 		  "calls of --symbol are slow; chrome and "
-		  "speedscope: JSON for these viewers; pprof: a profile for go tool pprof; callgrind: one for KCachegrind; svg: a picture of the busiest thread; "
+		  "speedscope: JSON for these viewers; pprof: a profile for go tool pprof; callgrind: one for KCachegrind; lcov: coverage for genhtml; svg: a picture of the busiest thread; "
 		  "none: decode only" },
 	{ "args", 0, "WHAT", GROUP_OUTPUT, OPTION_CHOICE, FIELD(args),
 	  .help = "Arguments of slices: none; line (default): the function's address and source; "

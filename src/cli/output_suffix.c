@@ -15,7 +15,7 @@ static const struct {
 	const struct output_format *format;
 } aliases[] = {
 	{ "json", &format_speedscope }, { "json", &format_chrome }, { "fxt", &format_ftf },
-	{ "pb", &format_pprof },        { "pprof", &format_pprof },
+	{ "pb", &format_pprof },        { "pprof", &format_pprof }, { "lcov", &format_lcov },
 };
 
 /* Suffixes of what people expect to get under such a name, but is not written. */

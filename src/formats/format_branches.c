@@ -114,6 +114,7 @@ const struct output_format format_branches = {
 	.name = "branches",
 	.lines = true,
 	.as_perf = true,
+	.all_branches = true,
 	.open = open_branches,
 	.branch = print_branch,
 };

@@ -96,6 +96,7 @@ struct output_format {
 	bool chooses_calls; /* shows calls of --symbol and --dso alone, which it chooses itself */
 	bool sideband;      /* shows what the sideband says: nothing is decoded */
 	bool as_perf;       /* shows each branch, with perf's names */
+	bool all_branches;  /* needs each branch, also jumps within a function */
 	bool is_trace;      /* is opened in Perfetto, and contains options->stamp (batch_stamp.h) */
 	const struct output_format *split; /* its form of several files; NULL: it has none */
 
@@ -138,6 +139,7 @@ struct output_format {
 	FORMAT(speedscope)                                                                         \
 	FORMAT(pprof)                                                                              \
 	FORMAT(callgrind)                                                                          \
+	FORMAT(lcov)                                                                               \
 	FORMAT(svg)
 
 #define OUTPUT_FORMAT_DECLARE(name) extern const struct output_format format_##name;

@@ -69,7 +69,7 @@ static struct pt_stream_input stream_input(const void *context, size_t index)
 		.code = recording->code,
 		.diag = c->diag,
 		.engine = c->options->engine,
-		.skip_local_jumps = !c->options->format->as_perf && !c->options->inlined &&
+		.skip_local_jumps = !c->options->format->all_branches && !c->options->inlined &&
 				    c->options->stacks == STACKS_PRECISE && !c->options->counters &&
 				    !event_filter_by_thread(&recording->filter),
 		.switch_ip = recording->kernel_files.switch_ip,

@@ -17,6 +17,7 @@ cli_tests = \
 	tests/cli/messages.sh \
 	tests/cli/missing.sh \
 	tests/cli/open.sh \
+	tests/cli/lcov.sh \
 	tests/cli/open_browser.sh \
 	tests/cli/options.sh \
 	tests/cli/output.sh \

@@ -128,7 +128,7 @@ tests_programs_static_unwinding_CXXFLAGS = -g -O2 -fPIE
 tests_programs_static_unwinding_LDFLAGS = -XCClinker -static-pie
 
 # Plug-ins are opened, not linked: plain rules are enough.
-EXTRA_DIST += tests/programs/plugin.c
+EXTRA_DIST += tests/programs/coverage.c tests/programs/coverage.cc tests/programs/plugin.c
 PLUGINS = tests/programs/plugin_a.so tests/programs/plugin_b.so
 check_DATA = $(PLUGINS)
 CLEANFILES += $(PLUGINS)

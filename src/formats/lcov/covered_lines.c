@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+/* Looks up executed code in the line tables of the units that ran. */
+#include "src/formats/lcov/covered_lines.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/tables/compare.h"
+#include "base/tables/lower_bound.h"
+#include "decoder/code/insn.h"
+
+#define NO_LINE UINT32_MAX
+
+struct covered_row {
+	uint64_t vaddr;
+	uint32_t dso, line; /* indexes; line NO_LINE: code without one */
+	uint32_t order;     /* in which they were added */
+};
+
+static uint32_t pointer_id(struct pair_table *table, const void *pointer)
+{
+	uint64_t key = (uint64_t)(uintptr_t)pointer;
+
+	return pair_table_find(table, (uint32_t)(key >> 32), (uint32_t)key);
+}
+
+/* ---- Statements ---------------------------------------------------------- */
+
+static uint32_t line_of(struct covered_lines *lines, const struct source_line *at)
+{
+	size_t count = lines->file_ids.count;
+	uint32_t file, line;
+
+	if (!at->line || !at->file)
+		return NO_LINE;
+	file = pair_table_find(&lines->file_ids, 0, at->file->id);
+	if (file == count) {
+		lines->files = alloc_grow(lines->files, &lines->file_room, count + 1,
+					  sizeof(*lines->files));
+		lines->files[file] = (struct covered_file){ .name = at->file };
+	}
+	count = lines->line_ids.count;
+	line = pair_table_find(&lines->line_ids, file, at->line);
+	if (line == count) {
+		lines->lines = alloc_grow(lines->lines, &lines->line_room, count + 1,
+					  sizeof(*lines->lines));
+		lines->lines[line] = (struct covered_line){ .file = file, .line = at->line };
+	}
+	return line;
+}
+
+static void add_row(void *context, const struct statement *statement)
+{
+	struct covered_lines *lines = context;
+
+	*ARRAY_ADD(lines->rows, lines->row_count, lines->row_room) = (struct covered_row){
+		.vaddr = statement->vaddr,
+		.dso = lines->dso,
+		.line = line_of(lines, &statement->at),
+		.order = (uint32_t)lines->row_count,
+	};
+}
+
+static void read_unit(struct covered_lines *lines, const struct dso *dso, uint64_t vaddr)
+{
+	uint64_t unit = dso_find_unit((struct dso *)dso, vaddr);
+	size_t count = lines->unit_ids.count;
+
+	if (!unit)
+		return;
+	lines->dso = pointer_id(&lines->dso_ids, dso);
+	if (pair_table_find(&lines->unit_ids, lines->dso, (uint32_t)unit) == count)
+		dso_list_statements((struct dso *)dso, vaddr, add_row, lines);
+}
+
+static int compare_rows(const void *left, const void *right)
+{
+	const struct covered_row *a = left, *b = right;
+
+	return COMPARE(a->dso, b->dso) ?: COMPARE(a->vaddr, b->vaddr) ?: COMPARE(a->order, b->order);
+}
+
+/* Where one sequence ends and the next one begins, only the begin counts. */
+static void sort_rows(struct covered_lines *lines)
+{
+	size_t kept = 0;
+
+	if (lines->row_count)
+		qsort(lines->rows, lines->row_count, sizeof(*lines->rows), compare_rows);
+	for (size_t i = 0; i < lines->row_count; i++) {
+		const struct covered_row *row = &lines->rows[i];
+
+		if (row->line == NO_LINE && i + 1 < lines->row_count && row[1].dso == row->dso &&
+		    row[1].vaddr == row->vaddr)
+			continue;
+		lines->rows[kept++] = *row;
+	}
+	lines->row_count = kept;
+}
+
+/* Returns the first row at or behind an address of a dso. */
+static size_t find_row(const struct covered_lines *lines, uint32_t dso, uint64_t vaddr)
+{
+	return LOWER_BOUND(i, lines->row_count,
+			   lines->rows[i].dso < dso ||
+				   (lines->rows[i].dso == dso && lines->rows[i].vaddr < vaddr));
+}
+
+/* Returns the line of the code in front of a row. */
+static uint32_t line_before(const struct covered_lines *lines, uint32_t dso, size_t row)
+{
+	return row && lines->rows[row - 1].dso == dso ? lines->rows[row - 1].line : NO_LINE;
+}
+
+/* ---- Counts -------------------------------------------------------------- */
+
+/* Returns whether a stretch begins with a jump back within code of one line, its first row's. */
+static bool is_loop(const struct covered_lines *lines, const struct code_stretch *stretch,
+		    uint32_t dso, size_t row)
+{
+	size_t end = find_row(lines, dso, stretch->from + 1);
+
+	for (size_t i = row; i < end; i++) {
+		if (lines->rows[i].line != lines->rows[row].line)
+			return false;
+	}
+	return row < end;
+}
+
+/* Returns the line that a stretch comes from, NO_LINE: any other than that where it begins. */
+static uint32_t line_left(const struct covered_lines *lines, const struct code_stretch *stretch,
+			  uint32_t dso, size_t row)
+{
+	bool is_row = row < lines->row_count && lines->rows[row].dso == dso &&
+		      lines->rows[row].vaddr == stretch->begin;
+
+	if (!is_row || stretch->entry == ENTERED_ON)
+		return line_before(lines, dso, row);
+	if (stretch->entry == ENTERED_JUMP && !is_loop(lines, stretch, dso, row))
+		return line_before(lines, dso, find_row(lines, dso, stretch->from + 1));
+	return NO_LINE;
+}
+
+static void count_lines(struct covered_lines *lines, const struct code_stretch *stretch,
+			uint32_t dso)
+{
+	uint64_t end = stretch->last + (stretch->exit != LEFT_BEFORE);
+	size_t row = find_row(lines, dso, stretch->begin);
+	uint32_t before = line_left(lines, stretch, dso, row);
+
+	for (;
+	     row < lines->row_count && lines->rows[row].dso == dso && lines->rows[row].vaddr < end;
+	     row++) {
+		uint32_t line = lines->rows[row].line;
+
+		if (line == NO_LINE || line == before)
+			continue;
+		lines->lines[line].count += stretch->count;
+		lines->files[lines->lines[line].file].ran = true;
+		before = line;
+	}
+}
+
+static void count_jump(struct covered_lines *lines, uint32_t dso, uint64_t vaddr, uint64_t taken,
+		       uint64_t not_taken)
+{
+	size_t row = find_row(lines, dso, vaddr + 1), count = lines->jump_ids.count;
+	uint32_t jump, line = line_before(lines, dso, row);
+
+	if (line == NO_LINE)
+		return;
+	jump = pair_table_find(&lines->jump_ids, (uint32_t)row - 1,
+			       (uint32_t)(vaddr - lines->rows[row - 1].vaddr));
+	if (jump == count) {
+		lines->jumps = alloc_grow(lines->jumps, &lines->jump_room, count + 1,
+					  sizeof(*lines->jumps));
+		lines->jumps[jump] = (struct covered_jump){ .line = line, .vaddr = vaddr };
+	}
+	lines->files[lines->lines[line].file].ran = true;
+	lines->jumps[jump].taken += taken;
+	lines->jumps[jump].not_taken += not_taken;
+}
+
+/* Decodes the code of a stretch: 64-bit code only. */
+static void count_jumps(struct covered_lines *lines, const struct code_stretch *stretch,
+			uint32_t dso)
+{
+	size_t size, at = 0, last = stretch->last - stretch->begin;
+	const uint8_t *code = dso_borrow_code(stretch->dso, stretch->begin, &size);
+	struct insn insn;
+
+	if (!code || last >= size)
+		return;
+	for (; at < last; at += insn.length) {
+		insn = insn_decode(code + at, size - at, INSN_MODE_64);
+		if (!insn.length)
+			return;
+		if (insn.kind == BRANCH_COND)
+			count_jump(lines, dso, stretch->begin + at, 0, stretch->count);
+	}
+	if (stretch->exit == LEFT_TAKEN && at == last)
+		count_jump(lines, dso, stretch->last, stretch->count, 0);
+}
+
+static uint32_t function_of(struct covered_lines *lines, const struct symbol *symbol, uint32_t line)
+{
+	size_t count = lines->function_ids.count;
+	uint32_t function = pointer_id(&lines->function_ids, symbol);
+
+	if (function == count) {
+		lines->functions = alloc_grow(lines->functions, &lines->function_room, count + 1,
+					      sizeof(*lines->functions));
+		lines->functions[function] =
+			(struct covered_function){ .symbol = symbol, .line = line };
+	}
+	return function;
+}
+
+/* Returns the symbol of a function that begins at a row of a file that ran; NULL: none does. */
+static const struct symbol *function_at(const struct covered_lines *lines, const struct dso *dso,
+					const struct covered_row *row)
+{
+	const struct symbol *symbol;
+
+	if (row->line == NO_LINE || !lines->files[lines->lines[row->line].file].ran)
+		return NULL;
+	symbol = dso_borrow_symbol_at((struct dso *)dso, row->vaddr);
+	return symbol->kind == SYMBOL_FUNCTION && symbol->start == row->vaddr && !symbol->function
+		       ? symbol
+		       : NULL;
+}
+
+static void find_functions(struct covered_lines *lines, const struct dso *const *dsos)
+{
+	for (size_t i = 0; i < lines->row_count; i++) {
+		const struct covered_row *row = &lines->rows[i];
+		const struct symbol *symbol = function_at(lines, dsos[row->dso], row);
+
+		if (symbol)
+			function_of(lines, symbol, row->line);
+	}
+}
+
+static void count_calls(struct covered_lines *lines, const struct code_stretch *stretch,
+			uint32_t dso)
+{
+	size_t row = find_row(lines, dso, stretch->begin);
+	const struct symbol *symbol = NULL;
+
+	if (row < lines->row_count && lines->rows[row].dso == dso &&
+	    lines->rows[row].vaddr == stretch->begin)
+		symbol = function_at(lines, stretch->dso, &lines->rows[row]);
+	/* A jump to a function's beginning from within it is a loop. */
+	if (symbol && (!stretch->from || stretch->from - symbol->start >= symbol->size))
+		lines->functions[function_of(lines, symbol, lines->rows[row].line)].count +=
+			stretch->count;
+}
+
+void covered_lines_find(struct covered_lines *lines, const struct executed_code *code)
+{
+	const struct dso **dsos = alloc_zeroed(code->count + 1, sizeof(*dsos));
+
+	for (size_t i = 0; i < code->count; i++) {
+		const struct code_stretch *stretch = &code->stretches[i];
+
+		read_unit(lines, stretch->dso, stretch->begin);
+	}
+	sort_rows(lines);
+	for (size_t i = 0; i < code->count; i++) {
+		const struct code_stretch *stretch = &code->stretches[i];
+		uint32_t dso = pointer_id(&lines->dso_ids, stretch->dso);
+
+		dsos[dso] = stretch->dso;
+		count_lines(lines, stretch, dso);
+		count_jumps(lines, stretch, dso);
+	}
+	find_functions(lines, dsos);
+	for (size_t i = 0; i < code->count; i++)
+		count_calls(lines, &code->stretches[i],
+			    pointer_id(&lines->dso_ids, code->stretches[i].dso));
+	free(dsos);
+}
+
+void covered_lines_release(struct covered_lines *lines)
+{
+	pair_table_release(&lines->file_ids);
+	pair_table_release(&lines->line_ids);
+	pair_table_release(&lines->jump_ids);
+	pair_table_release(&lines->function_ids);
+	pair_table_release(&lines->dso_ids);
+	pair_table_release(&lines->unit_ids);
+	free(lines->files);
+	free(lines->lines);
+	free(lines->jumps);
+	free(lines->functions);
+	free(lines->rows);
+	*lines = (struct covered_lines){ 0 };
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Counts the stretches of code that branches executed: instructions from the target of a branch to
+ * the next branch, without interruption.  Nothing is looked up per event; memory grows with the
+ * distinct stretches.
+ */
+#ifndef SRC_FORMATS_LCOV_EXECUTED_CODE_H
+#define SRC_FORMATS_LCOV_EXECUTED_CODE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/tables/direct_cache.h"
+#include "base/tables/id_index.h"
+#include "decoder/branch_event.h"
+#include "src/resolve/location.h"
+
+enum stretch_entry {
+	ENTERED_ANEW, /* by a call, or from another file */
+	ENTERED_ON, /* what was before it in memory has led here: a return, the end of a system call
+		     */
+	ENTERED_JUMP, /* from `from` */
+};
+
+enum stretch_exit {
+	LEFT_OTHER,
+	LEFT_TAKEN,  /* by a conditional jump */
+	LEFT_BEFORE, /* by an interrupt, before the instruction at `last` */
+};
+
+struct code_stretch {
+	const struct dso *dso; /* borrowed */
+	uint64_t from;         /* of the jump to `begin`; 0: none */
+	uint64_t begin, last;  /* ELF virtual addresses of instructions */
+	uint8_t entry, exit;   /* enum stretch_entry, stretch_exit */
+	uint64_t count;
+};
+
+struct executed_thread;
+
+struct executed_code {
+	struct code_stretch *stretches; /* owned */
+	size_t count, room;
+	struct id_index index;           /* of the stretches' numbers + 1 */
+	struct direct_cache cache;       /* owned: of numbers + 1 */
+	struct executed_thread *threads; /* owned; by index of the thread */
+	size_t thread_room;
+};
+
+void executed_code_init(struct executed_code *code);
+
+/* Release the memory.  Idempotent, also on zeroed memory. */
+void executed_code_release(struct executed_code *code);
+
+/* Count what a thread executed up to an event; all is borrowed for the call. */
+void executed_code_add(struct executed_code *code, const struct branch_event *event,
+		       const struct location *from, const struct location *to);
+
+#endif

@@ -1,0 +1,90 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# --format=lcov of programs that gcov counts, too: the same lines, as often.
+. "$top_srcdir/tests/support/tap.sh"
+program=$(realpath "$top_builddir/ptrace2ftf")
+ptsim=$(realpath "$top_builddir/tests/ptsim/ptsim")
+sources=$(realpath "$top_srcdir/tests/programs")
+for tool in gcc g++ gcov; do
+	command -v $tool >/dev/null || tap_skip_all "no $tool"
+done
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+
+# Leaves "LINE COUNT" of gcov in "expected" and ours in "lines".
+both() { # COMPILER SOURCE FLAGS
+	mkdir "$2$3" && cd "$2$3" && cp "$sources/$2" . && "$1" $3 -g -static -o plain $2 2>&1 && "$1" $3 -g --coverage -o counted $2 && ./counted >/dev/null &&
+		gcov -t ./*.gcda >text 2>/dev/null && "$ptsim" record --cyc --seed=3 -o data -- ./plain >/dev/null 2>&1 && "$program" -q data -o x.info
+	[ -s x.info ] || { echo "no tracefile"; cd ..; return 1; }
+	awk -v s="$2" -F: '$3 == "Source" { on = $4 == s }
+		on && $2 > 0 { gsub(/[ *]/, "", $1); if ($1 ~ /[#=]/) $1 = 0
+			if ($1 != "-" && $2 + 0 > last) { last = $2 + 0; print last, $1 } }' text >all
+	awk -v s="$2" -F'[:,]' '$1 == "SF" { on = $2 ~ s "$" } on && $1 == "DA" { print $2, $3 }' x.info >lines
+	# A function begins with its brace in DWARF, and with its name for gcov.
+	awk 'FILENAME == "all" { count[$1] = $2; next } FILENAME == "lines" { ours[$1] = 1; next }
+		/^\t*{$/ && FNR - 1 in count && !(FNR in count) && FNR in ours { count[FNR] = count[FNR - 1]; delete count[FNR - 1] }
+		END { for (l in count) print l, count[l] }' all lines $2 | sort -n >expected
+	# gcov counts labels, and neither the ends of functions nor what a compiler makes, nor a
+	# second return of setjmp(); where it has inlined a function, not its brace.
+	awk 'FILENAME == "expected" { count[$1] = $2; next } FILENAME == "lines" { ours[$1] = $2; next }
+		/^\t*(case .*|default):$/ || /setjmp\(/ { delete ours[FNR]; delete count[FNR] }
+		/^\t*[{}]/ || /^class|= default/ { if (!(FNR in count)) delete ours[FNR] }
+		END { for (l in count) print l, count[l] >"expected.lines"; for (l in ours) print l, ours[l] >"our.lines" }' expected lines $2
+	sort expected.lines >expected
+	sort our.lines >lines
+	cd ..
+}
+both gcc coverage.c -O0 >messages || tap_skip_all "programs cannot be made or traced here: $(cat messages)"
+both g++ coverage.cc -O0 >messages || tap_skip_all "programs cannot be made or traced here: $(cat messages)"
+
+same() { # DIRECTORY LINES
+	diff $1/expected $1/lines && [ "$(wc -l <$1/lines)" -ge $2 ]
+}
+tap_check "each line has gcov's count: C" same coverage.c-O0 70
+tap_check "C++, with templates and inline functions" same coverage.cc-O0 25
+
+# Optimised code has no statement of some lines; of the others the same ones ran.
+ran() { # COMPILER SOURCE
+	both $1 $2 -O2 && join $2-O2/expected $2-O2/lines >joined && awk '($2 > 0) != ($3 > 0) { print; wrong = 1 } $2 > 0 { n++ } END { exit wrong || n < 15 }' joined &&
+		! join -v 2 $2-O2/expected $2-O2/lines | awk 'NR == FNR { head[FNR - 1] = /^{/; next } $2 > 0 && !head[$1]' "$sources/$2" - | grep .
+}
+tap_check "of optimised code the same lines ran: C" ran gcc coverage.c
+tap_check "C++" ran g++ coverage.cc
+
+functions() {
+	line=$(grep -n 'if (x % 4 == 3)' "$sources/coverage.cc" | cut -d : -f 1)
+	awk -F: -v l="$line" '$0 ~ "^BRDA:" l ","' coverage.cc-O0/x.info >branches
+	cat branches
+	[ "$(cut -d , -f 4 branches | sort -n | tr '\n' ' ')" = "1 4 " ] &&
+		grep -x -e 'FNDA:0,never' -e 'FNDA:10,leave' -e 'FNDA:1,main' coverage.c-O0/x.info | wc -l | grep -qx 3
+}
+tap_check "branches are counted both ways, functions by their calls" functions
+
+sums() {
+	awk -F'[:,]' '$1 == "DA" { n++; hit += $3 > 0 } $1 == "BRDA" { b++; taken += $5 > 0 } $1 == "FNDA" { f++; called += $2 > 0 }
+		$1 == "LF" { if ($2 != n) exit wrong = 1 } $1 == "LH" { if ($2 != hit) exit wrong = 1 }
+		$1 == "BRF" { if ($2 != b) exit wrong = 1 } $1 == "BRH" { if ($2 != taken) exit wrong = 1 }
+		$1 == "FNF" { if ($2 != f) exit wrong = 1 } $1 == "FNH" { if ($2 != called) exit wrong = 1 }
+		/^end_of_record/ { n = hit = b = taken = f = called = 0; records++ } END { exit wrong || records < 2 }' coverage.cc-O0/x.info
+}
+tap_check "the sums of each file are those of its lines" sums
+
+any_threads() {
+	for jobs in 1 3; do
+		PTRACE2FTF_SEGMENT=300 "$program" -q -j $jobs coverage.cc-O0/data -o $jobs.info || return 1
+	done
+	cmp 1.info 3.info && cmp 1.info coverage.cc-O0/x.info
+}
+tap_check "the file does not depend on the number of threads" any_threads
+by_lcov() {
+	lcov --summary coverage.cc-O0/x.info >summary 2>&1
+	cat summary
+	grep -q 'lines.*[0-9]%' summary
+}
+if command -v lcov >/dev/null; then
+	tap_check "lcov reads it" by_lcov
+else
+	tap_skip "lcov reads it" "no lcov"
+fi
+tap_done
