@@ -88,7 +88,9 @@ static inline size_t event_filter_first(const struct event_filter *filter,
 /* Count an event that is not wanted, if it is a gap. */
 static inline void event_filter_drop(struct event_filter *filter, const struct branch_event *event)
 {
-	filter->gaps[event->gap] += event->kind == BRANCH_GAP;
+	/* Of a CPU event `gap` is its kind, of which there are more. */
+	if (event->kind == BRANCH_GAP)
+		filter->gaps[event->gap]++;
 }
 
 #endif
