@@ -185,9 +185,9 @@ START_TEST(functions_count_the_outermost_call_of_each_thread)
 		end(sink, 0, 210);
 	}
 	finish_format();
-	expect("         3            200            200         10        100        100            100  f\n"
-	       "         1             10             10         10         10         10             10  a??\n"
-	       "         1             10             10         10         10         10             10  b\n");
+	expect("         3      200ns      200ns  90.9%       10ns      100ns      100ns      100ns  f\n"
+	       "         1       10ns       10ns   4.5%       10ns       10ns       10ns       10ns  a\\x1b\\x7f\n"
+	       "         1       10ns       10ns   4.5%       10ns       10ns       10ns       10ns  b\n");
 }
 END_TEST
 
