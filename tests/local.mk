@@ -31,4 +31,5 @@ include tests/sandbox/local.mk
 include tests/scale/local.mk
 include tests/bench/local.mk
 include tests/cli/local.mk
+include tests/distributions/local.mk
 include tests/lint/local.mk

@@ -1,0 +1,123 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Builds and tests the last commit in root trees of distributions, with each compiler they have:
+# `make check-distributions`.  The trees are made by debootstrap below the build directory
+# (distributions/), and stay there.  DISTRIBUTIONS and COMPILERS choose rows; by default the unit
+# tests run, with DISTRIBUTION_TESTS=all all of `make check`.  The last lines are README.md's table.
+# As root; downloads 500 MB for a distribution.
+. "$top_srcdir/tests/support/tap.sh"
+folder=$top_builddir/distributions
+keys=/usr/share/keyrings
+
+# NAME SUITE MIRROR KEYRING COMPILERS.  Compilers that a release lacks are no rows of the table.
+rows() {
+	cat <<-END
+	Debian-12 bookworm http://deb.debian.org/debian debian-archive-keyring.gpg gcc-12 clang-14 clang-15 clang-16 clang-19
+	Debian-13 trixie http://deb.debian.org/debian debian-archive-keyring.gpg gcc-13 gcc-14 clang-17 clang-18 clang-19
+	Debian-sid sid http://deb.debian.org/debian debian-archive-keyring.gpg gcc-15 clang-21
+	Ubuntu-22.04 jammy http://archive.ubuntu.com/ubuntu ubuntu-archive-keyring.gpg gcc-11 clang-14
+	Ubuntu-24.04 noble http://archive.ubuntu.com/ubuntu ubuntu-archive-keyring.gpg gcc-13 clang-18
+	END
+}
+
+[ "$(id -u)" = 0 ] || tap_skip_all "debootstrap and chroot need root"
+command -v debootstrap >/dev/null || tap_skip_all "no debootstrap: apt-get install debootstrap"
+git -C "$top_srcdir" rev-parse HEAD >/dev/null 2>&1 || tap_skip_all "no git repository to build the last commit of"
+unshare --mount --pid --fork true 2>/dev/null || tap_skip_all "no mount namespaces here"
+mkdir -p "$folder"
+
+inside() { # COMMANDS: in the root, with its own processes
+	unshare --mount --pid --fork sh -c '
+		mount -t proc proc "$1/proc" && mount -t sysfs sysfs "$1/sys" && mount --rbind /dev "$1/dev" &&
+			exec chroot "$1" /usr/bin/env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin \
+			DEBIAN_FRONTEND=noninteractive sh -ec "$2"' inside "$root" "$1"
+}
+
+make_root() { # SUITE MIRROR KEYRING
+	[ ! -f "$root.made" ] || return 0
+	rm -rf --one-file-system "$root"
+	script= # where debootstrap is older than the release; all of Ubuntu are the same
+	[ -e "/usr/share/debootstrap/scripts/$1" ] || script=gutsy
+	debootstrap --variant=minbase --components=main,universe --keyring="$keys/$3" "$1" "$root" "$2" $script \
+		>"$root.log" 2>&1 || { tail -n 3 "$root.log"; return 1; }
+	# A mirror that keeps a day of the past: as this system's apt takes it.
+	apt-config dump | grep -E '^Acquire::Check-(Valid-Until|Date) ' >"$root/etc/apt/apt.conf.d/00host"
+	touch "$root.made"
+}
+
+unpack() { # COMPILER
+	rm -rf "${root:?}/$1"
+	mkdir "$root/$1"
+	git -C "$top_srcdir" archive HEAD | tar -x -C "$root/$1"
+	git -C "$top_srcdir" describe --always >"$root/$1/.tarball-version"
+}
+
+build() { # COMPILER: the packages, then autoreconf, configure and make
+	case $1 in
+	gcc-*) cxx=g++-${1#gcc-} packages="$1 g++-${1#gcc-}" ;;
+	*) cxx=clang++-${1#clang-} packages=$1 ;;
+	esac
+	unpack "$1" || return 1
+	inside "apt-get update -q && apt-get install -y -q --no-install-recommends $packages
+		cd /$1 && build-aux/bootstrap --enable-werror CC=$1 CXX=$cxx" >"$root.$1.log" 2>&1 && return 0
+	grep -E 'error|warning: |^E: ' "$root.$1.log" | tail -n 5
+	return 1
+}
+
+tests() { # COMPILER: and count them
+	tests=
+	[ "$DISTRIBUTION_TESTS" = all ] || tests=$(sed -n 's/^TESTS += //p' "$top_srcdir"/tests/unit/*/local.mk |
+		tr ' ' '\n' | grep '\.test$' | tr '\n' ' ')
+	inside "cd /$1 && make -k -C build -j$(nproc) check ${tests:+TESTS='$tests'}" >"$root.$1.tests.log" 2>&1
+	status=$?
+	counts=$(sed -n 's/^# \(PASS\|FAIL\|SKIP\|ERROR\): *//p' "$root.$1.tests.log" | tr '\n' ' ')
+	[ $status -eq 0 ] || grep -E '^(FAIL|ERROR)|\*\*\*' "$root.$1.tests.log" | head -n 20
+	return $status
+}
+
+# Made, installed and removed as a user would.
+packages() { # COMPILER: whose build is done
+	inside "cd /$1 && apt-get install -y -q --no-install-recommends debhelper && rm -rf build &&
+		DEB_BUILD_OPTIONS='nocheck parallel=$(nproc)' dpkg-buildpackage -us -uc -b &&
+		apt-get install -y -q ../ptrace2ftf_*.deb ../libftf1_*.deb ../libftf-dev_*.deb &&
+		ptrace2ftf --version && cd / && rm ./*.deb ./*.changes ./*.buildinfo &&
+		apt-get remove -y -q ptrace2ftf libftf1 libftf-dev" >"$root.packages.log" 2>&1 && return 0
+	tail -n 10 "$root.packages.log"
+	return 1
+}
+
+row() { # NAME COMPILER
+	versions=$(inside "/$2/build/ptrace2ftf --version" | awk '/^(libipt|elfutils)/ { printf "%s, ", $0 }')
+	set -- "$1" "$2" $counts
+	echo "| $(echo "$1" | tr - ' ') | ${2%-*} ${2##*-} | ${versions%, } | $3 passed, $4 skipped, $5 failed |" >>"$folder/table"
+}
+
+: >"$folder/table"
+rows >"$folder/rows"
+while read -r name suite mirror keyring compilers; do
+	case " ${DISTRIBUTIONS:-$name} " in *" $name "*) ;; *) continue ;; esac
+	root=$folder/$name
+	if [ ! -f "$keys/$keyring" ]; then
+		tap_skip "$name" "no $keyring: install the package of the keyring (Debian 13 has ubuntu-archive-keyring)"
+		continue
+	fi
+	if ! reason=$(make_root "$suite" "$mirror" "$keyring"); then
+		tap_skip "$name" "debootstrap cannot make it: $(echo "$reason" | tail -n 1)"
+		continue
+	fi
+	for compiler in $compilers; do
+		case " ${COMPILERS:-$compiler} " in *" $compiler "*) ;; *) continue ;; esac
+		tap_check "$name, $compiler: builds without a warning" build "$compiler" </dev/null
+		[ $tap_status -eq 0 ] || continue
+		tests "$compiler" </dev/null >"$folder/failed" && status=0 || status=$?
+		sed 's/^/# /' "$folder/failed"
+		tap_ok $status "$name, $compiler: its tests pass"
+		row "$name" "$compiler" </dev/null
+	done
+	[ -z "$compiler" ] || [ ! -d "$root/$compiler" ] ||
+		tap_check "$name: its packages are made and installed" packages "$compiler" </dev/null
+done <"$folder/rows"
+# Where no debootstrap leads to.
+tap_skip "Alpine (musl)" "made by apk of Alpine's own mirror, of which there is no debootstrap"
+sed 's/^/# /' "$folder/table"
+tap_done
