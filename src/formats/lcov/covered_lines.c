@@ -114,6 +114,12 @@ static uint32_t line_before(const struct covered_lines *lines, uint32_t dso, siz
 
 /* ---- Counts -------------------------------------------------------------- */
 
+static void count_line(struct covered_lines *lines, uint32_t line, uint64_t count)
+{
+	lines->lines[line].count += count;
+	lines->files[lines->lines[line].file].ran = true;
+}
+
 /* Returns whether a stretch begins with a jump back within code of one line, its first row's. */
 static bool is_loop(const struct covered_lines *lines, const struct code_stretch *stretch,
 		    uint32_t dso, size_t row)
@@ -141,23 +147,37 @@ static uint32_t line_left(const struct covered_lines *lines, const struct code_s
 	return NO_LINE;
 }
 
+/*
+ * Count the first row of a stretch, and add its other rows to `through`: of each row what came to
+ * it from the row before less what came to that one.
+ */
 static void count_lines(struct covered_lines *lines, const struct code_stretch *stretch,
-			uint32_t dso)
+			uint32_t dso, uint64_t *through)
 {
 	uint64_t end = stretch->last + (stretch->exit != LEFT_BEFORE);
-	size_t row = find_row(lines, dso, stretch->begin);
-	uint32_t before = line_left(lines, stretch, dso, row);
+	size_t row = find_row(lines, dso, stretch->begin), behind = find_row(lines, dso, end);
+	uint32_t line;
 
-	for (;
-	     row < lines->row_count && lines->rows[row].dso == dso && lines->rows[row].vaddr < end;
-	     row++) {
-		uint32_t line = lines->rows[row].line;
+	if (row == behind)
+		return;
+	line = lines->rows[row].line;
+	if (line != NO_LINE && line != line_left(lines, stretch, dso, row))
+		count_line(lines, line, stretch->count);
+	through[row + 1] += stretch->count;
+	through[behind] -= stretch->count;
+}
 
-		if (line == NO_LINE || line == before)
-			continue;
-		lines->lines[line].count += stretch->count;
-		lines->files[lines->lines[line].file].ran = true;
-		before = line;
+/* Count the rows that code came to from those before them. */
+static void count_through(struct covered_lines *lines, const uint64_t *through)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 1; i < lines->row_count; i++) {
+		uint32_t line = lines->rows[i].line;
+
+		count += through[i];
+		if (line != NO_LINE && line != lines->rows[i - 1].line && count)
+			count_line(lines, line, count);
 	}
 }
 
@@ -181,25 +201,113 @@ static void count_jump(struct covered_lines *lines, uint32_t dso, uint64_t vaddr
 	lines->jumps[jump].not_taken += not_taken;
 }
 
-/* Decodes the code of a stretch: 64-bit code only. */
-static void count_jumps(struct covered_lines *lines, const struct code_stretch *stretch,
-			uint32_t dso)
-{
-	size_t size, at = 0, last = stretch->last - stretch->begin;
-	const uint8_t *code = dso_borrow_code(stretch->dso, stretch->begin, &size);
-	struct insn insn;
+/* Stretches in the code of one dso, sorted; the order of both lists is that of addresses. */
+struct jump_scan {
+	const struct code_stretch **begins, **ends; /* by begin, and by last */
+	size_t count, begun, ended;
+	/* Where instructions begin that are next, and how often: instructions may overlap. */
+	struct {
+		uint64_t vaddr, count;
+	} next[INSN_LENGTH_MAX + 1];
+	size_t next_count;
+};
 
-	if (!code || last >= size)
-		return;
-	for (; at < last; at += insn.length) {
-		insn = insn_decode(code + at, size - at, INSN_MODE_64);
-		if (!insn.length)
-			return;
-		if (insn.kind == BRANCH_COND)
-			count_jump(lines, dso, stretch->begin + at, 0, stretch->count);
+static int compare_begins(const void *left, const void *right)
+{
+	const struct code_stretch *const *a = left, *const *b = right;
+
+	return COMPARE((uintptr_t)(*a)->dso, (uintptr_t)(*b)->dso)
+		       ?: COMPARE((*a)->begin, (*b)->begin);
+}
+
+static int compare_ends(const void *left, const void *right)
+{
+	const struct code_stretch *const *a = left, *const *b = right;
+
+	return COMPARE((uintptr_t)(*a)->dso, (uintptr_t)(*b)->dso)
+		       ?: COMPARE((*a)->last, (*b)->last);
+}
+
+/* Returns the address of the next instruction; UINT64_MAX: there is none. */
+static uint64_t next_address(const struct jump_scan *scan)
+{
+	uint64_t vaddr = scan->begun < scan->count ? scan->begins[scan->begun]->begin : UINT64_MAX;
+
+	for (size_t i = 0; i < scan->next_count; i++)
+		vaddr = scan->next[i].vaddr < vaddr ? scan->next[i].vaddr : vaddr;
+	return vaddr;
+}
+
+/* Returns how often code came to an instruction, whose stretches are no more to come. */
+static uint64_t take_count(struct jump_scan *scan, uint64_t vaddr)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < scan->next_count; i++) {
+		if (scan->next[i].vaddr == vaddr) {
+			count += scan->next[i].count;
+			scan->next[i--] = scan->next[--scan->next_count];
+		}
 	}
-	if (stretch->exit == LEFT_TAKEN && at == last)
-		count_jump(lines, dso, stretch->last, stretch->count, 0);
+	for (; scan->begun < scan->count && scan->begins[scan->begun]->begin == vaddr;
+	     scan->begun++)
+		count += scan->begins[scan->begun]->count;
+	return count;
+}
+
+/* Decode each instruction that ran once: 64-bit code only. */
+static void scan_jumps(struct covered_lines *lines, struct jump_scan *scan, uint32_t dso)
+{
+	const struct dso *file = scan->begins[0]->dso;
+	uint64_t vaddr;
+
+	while ((vaddr = next_address(scan)) != UINT64_MAX) {
+		uint64_t count = take_count(scan, vaddr), taken = 0, left = 0;
+		size_t size;
+		const uint8_t *code = dso_borrow_code(file, vaddr, &size);
+		struct insn insn =
+			code ? insn_decode(code, size, INSN_MODE_64) : (struct insn){ 0 };
+
+		for (; scan->ended < scan->count && scan->ends[scan->ended]->last <= vaddr;
+		     scan->ended++) {
+			const struct code_stretch *stretch = scan->ends[scan->ended];
+
+			left += stretch->count;
+			if (stretch->exit == LEFT_TAKEN && stretch->last == vaddr)
+				taken += stretch->count;
+		}
+		count -= left < count ? left : count;
+		if (insn.length && insn.kind == BRANCH_COND && (taken || count))
+			count_jump(lines, dso, vaddr, taken, count);
+		if (count && insn.length &&
+		    (insn.kind == BRANCH_NONE || insn.kind == BRANCH_COND)) {
+			scan->next[scan->next_count].vaddr = vaddr + insn.length;
+			scan->next[scan->next_count++].count = count;
+		}
+	}
+}
+
+static void count_jumps(struct covered_lines *lines, const struct executed_code *code)
+{
+	const struct code_stretch **begins = alloc_zeroed(code->count + 1, sizeof(*begins));
+	const struct code_stretch **ends = alloc_zeroed(code->count + 1, sizeof(*ends));
+	size_t count;
+
+	for (size_t i = 0; i < code->count; i++)
+		begins[i] = ends[i] = &code->stretches[i];
+	qsort(begins, code->count, sizeof(*begins), compare_begins);
+	qsort(ends, code->count, sizeof(*ends), compare_ends);
+	for (size_t i = 0; i < code->count; i += count) {
+		struct jump_scan scan = { .begins = begins + i, .ends = ends + i };
+
+		for (count = 1;
+		     i + count < code->count && begins[i + count]->dso == begins[i]->dso;)
+			count++;
+		scan.count = count;
+		scan_jumps(lines, &scan, pointer_id(&lines->dso_ids, begins[i]->dso));
+	}
+	free(begins);
+	free(ends);
 }
 
 static uint32_t function_of(struct covered_lines *lines, const struct symbol *symbol, uint32_t line)
@@ -259,6 +367,7 @@ static void count_calls(struct covered_lines *lines, const struct code_stretch *
 void covered_lines_find(struct covered_lines *lines, const struct executed_code *code)
 {
 	const struct dso **dsos = alloc_zeroed(code->count + 1, sizeof(*dsos));
+	uint64_t *through; /* by row */
 
 	for (size_t i = 0; i < code->count; i++) {
 		const struct code_stretch *stretch = &code->stretches[i];
@@ -266,19 +375,22 @@ void covered_lines_find(struct covered_lines *lines, const struct executed_code 
 		read_unit(lines, stretch->dso, stretch->begin);
 	}
 	sort_rows(lines);
+	through = alloc_zeroed(lines->row_count + 2, sizeof(*through));
 	for (size_t i = 0; i < code->count; i++) {
 		const struct code_stretch *stretch = &code->stretches[i];
 		uint32_t dso = pointer_id(&lines->dso_ids, stretch->dso);
 
 		dsos[dso] = stretch->dso;
-		count_lines(lines, stretch, dso);
-		count_jumps(lines, stretch, dso);
+		count_lines(lines, stretch, dso, through);
 	}
+	count_through(lines, through);
+	count_jumps(lines, code);
 	find_functions(lines, dsos);
 	for (size_t i = 0; i < code->count; i++)
 		count_calls(lines, &code->stretches[i],
 			    pointer_id(&lines->dso_ids, code->stretches[i].dso));
 	free(dsos);
+	free(through);
 }
 
 void covered_lines_release(struct covered_lines *lines)
