@@ -30,7 +30,7 @@ all_buffers() { # OPTIONS... FILE, whose name is the last word
 		sum=$((sum + size))
 	done
 	"$program" --no-warn --format=none "$@" 2>"$work/messages" || return 1
-	ours=$(sed -n 's/.* s, \([0-9]*\) bytes of trace.*/\1/p' "$work/messages")
+	ours=$(sed -n 's/.*, \([0-9]*\) bytes of trace.*/\1/p' "$work/messages")
 	twice=$(sed -n 's/.*, \([0-9]*\) more that were recorded twice.*/\1/p' "$work/messages")
 	left=$(sed -n 's/.*, \([0-9]*\) outside of the selection.*/\1/p' "$work/messages")
 	[ "$sum" -gt 0 ] && [ $((${ours:-0} + ${twice:-0} + ${left:-0})) -eq "$sum" ] && return 0
