@@ -38,14 +38,6 @@ libsymbols_a_SOURCES = \
 	symbols/tables/trap_table.c symbols/tables/trap_table.h \
 	symbols/tables/unwind_table.c symbols/tables/unwind_table.h
 
-# Another system has other numbers, and then no names.
-symbols/names/syscall_list.h:
-	$(AM_V_GEN)$(MKDIR_P) symbols/names && echo '[SYSCALLS - 1] = NULL,' >$@.new && \
-		{ $(CC) $(CPPFLAGS) $(CFLAGS) -E -dM -include asm/unistd_64.h -x c /dev/null 2>/dev/null | \
-		sed -n 's/^#define __NR_\([a-z0-9_]*\) \([0-9]*\)$$/[\2] = "\1",/p' >>$@.new || :; } && mv $@.new $@
-symbols/names/syscall_names.$(OBJEXT): symbols/names/syscall_list.h
-CLEANFILES += symbols/names/syscall_list.h
-
 # libiberty, whose memory is lent by symbols/names/demangle_limits.c.
 libdemanglers.a:
 	$(AM_V_GEN)$(OBJCOPY) --redefine-sym malloc=demangle_malloc \

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The names of Linux' system calls by their number: those of the headers that this was built with.
- */
+/* The names of Linux' system calls by their number. */
 #ifndef SYMBOLS_NAMES_SYSCALL_NAMES_H
 #define SYMBOLS_NAMES_SYSCALL_NAMES_H
 
 #include <stdint.h>
 
-/* Returns the name of a system call of x86-64 (asm/unistd_64.h), a constant; NULL: not known. */
+/* Returns the name of a system call of x86-64, a constant; NULL: not known. */
 const char *syscall_name(int32_t number);
 
 #endif

@@ -95,7 +95,7 @@ static void compare_mmap(const char *record)
 	const char *permissions = strstr(record, "]: ");
 	unsigned long long address, length, offset;
 	const struct thread *thread;
-	char *path;
+	const char *path;
 	int pid, tid;
 
 	ck_assert_int_eq(sscanf(strchr(record, ' '), " %d/%d: [%llx(%llx) @ %llx", &pid, &tid,

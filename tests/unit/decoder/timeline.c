@@ -379,7 +379,7 @@ END_TEST
 
 START_TEST(build_ids_come_with_the_mapping_or_from_their_feature)
 {
-	const uint8_t in_map[20] = "in the mapping......", in_feature[20] = "in the feature......";
+	const uint8_t in_map[] = "in the mapping......", in_feature[] = "in the feature......";
 	struct perf_data_mmap with_id = {
 		.pid = 5,
 		.address = 0x1000,
@@ -421,7 +421,7 @@ END_TEST
 /* perf's name of it in the feature (util/vdso.c). */
 START_TEST(the_vdso_of_a_32_bit_process_is_another_one)
 {
-	const uint8_t id[20] = "of 64 bits..........", id32[20] = "of 32 bits..........";
+	const uint8_t id[] = "of 64 bits..........", id32[] = "of 32 bits..........";
 	const struct mapped_file *const *files;
 	size_t count;
 
@@ -649,9 +649,11 @@ START_TEST(a_thread_map_names_threads_that_no_comm_names)
 			uint64_t tid;
 			char name[16];
 		} entries[3];
-	} map = { 1000, { { 5, "mapped" }, { 6, "0123456789abcdef" }, { 7, "never seen" } } };
+	} map = { 1000, { { 5, "mapped" }, { 6, "" }, { 7, "never seen" } } };
 	const struct thread *thread;
 
+	/* A name that fills its field has no end. */
+	memcpy(map.entries[1].name, "0123456789abcdef", sizeof(map.entries[1].name));
 	perf_data_add_user_record(&data, PERF_USER_THREAD_MAP, &map, sizeof(map));
 	perf_data_add_user_record(&data, PERF_USER_THREAD_MAP, &map, 3);
 	at(100, 5);

@@ -7,6 +7,7 @@
 
 #include "symbols/dso/dso_store.h"
 #include "symbols/names/jit_dump.h"
+#include "symbols/names/syscall_names.h"
 #include "symbols/names/text_map.h"
 #include "tests/support/unit.h"
 
@@ -121,6 +122,19 @@ START_TEST(kallsyms_without_addresses_is_none)
 	write_file(text, sizeof(text) - 1);
 	ck_assert(!text_map_read_kallsyms(&map, path));
 	unlink(path);
+}
+END_TEST
+
+/* By arch/x86/entry/syscalls/syscall_64.tbl; those of Linux 6.12 are newer than Debian 12's
+ * headers. */
+START_TEST(system_calls_have_the_names_of_x86_64_on_any_system)
+{
+	ck_assert_str_eq(syscall_name(0), "read");
+	ck_assert_str_eq(syscall_name(59), "execve");
+	ck_assert_str_eq(syscall_name(462), "mseal");
+	ck_assert_ptr_null(syscall_name(400));
+	ck_assert_ptr_null(syscall_name(-1));
+	ck_assert_ptr_null(syscall_name(INT32_MAX));
 }
 END_TEST
 
@@ -264,6 +278,7 @@ int main(void)
 	tcase_add_test(all, a_perf_map_of_another_user_is_not_read);
 	tcase_add_test(all, kallsyms_names_code_up_to_the_next_function);
 	tcase_add_test(all, kallsyms_without_addresses_is_none);
+	tcase_add_test(all, system_calls_have_the_names_of_x86_64_on_any_system);
 	tcase_add_test(all, the_vsyscall_page_has_three_functions);
 	tcase_add_test(all, a_jitdump_has_code_written_and_moved);
 	tcase_add_test(all, a_damaged_jitdump_is_harmless);
