@@ -19,6 +19,7 @@
 
 struct branch_event;
 struct callstack_machine;
+struct diag;
 struct fold_counts;
 struct ftf_writer;
 struct location;
@@ -67,6 +68,7 @@ struct format_request {
 	struct output *output;
 	FILE *text; /* into `output`; NULL for a format of DEFAULT_FILE or DEFAULT_NONE */
 	struct name_table *names;
+	struct diag *diag; /* NULL drops warnings */
 	struct trace_facts facts;
 };
 

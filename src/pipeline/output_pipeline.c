@@ -61,7 +61,7 @@ static int open_output(struct output_pipeline *pipeline, struct error *err)
 	return pipeline->text ? 0 : error_set_system(err, errno, "cannot open a stream");
 }
 
-static int open_format(struct output_pipeline *pipeline, struct name_table *names,
+static int open_format(struct output_pipeline *pipeline, const struct callstack_options *machine,
 		       const struct trace_facts *facts, struct error *err)
 {
 	const struct format_request request = {
@@ -69,7 +69,8 @@ static int open_format(struct output_pipeline *pipeline, struct name_table *name
 		.path = pipeline->options->output,
 		.output = &pipeline->output,
 		.text = pipeline->text,
-		.names = names,
+		.names = machine->names,
+		.diag = machine->diag,
 		.facts = *facts,
 	};
 
@@ -118,8 +119,7 @@ int output_pipeline_open(struct output_pipeline *pipeline, const struct options 
 	if (options->select.split.unit && options->format->split)
 		pipeline->format = options->format->split;
 	choose_filtered(pipeline);
-	if (open_output(pipeline, err) < 0 ||
-	    open_format(pipeline, machine->names, facts, err) < 0) {
+	if (open_output(pipeline, err) < 0 || open_format(pipeline, machine, facts, err) < 0) {
 		output_pipeline_release(pipeline);
 		return -1;
 	}

@@ -70,6 +70,13 @@ sums() {
 }
 tap_check "the sums of each file are those of its lines" sums
 
+without_lines() {
+	mkdir stripped && strip -o stripped/plain coverage.c-O0/plain &&
+		(cd stripped && "$ptsim" record -o data -- ./plain >/dev/null 2>&1; "$program" data -o x.info 2>messages)
+	[ $? -eq 2 ] && grep -q 'the code that ran has no source lines: build it with -g' stripped/messages && [ ! -s stripped/x.info ]
+}
+tap_check "code without lines is a warning" without_lines
+
 any_threads() {
 	for jobs in 1 3; do
 		PTRACE2FTF_SEGMENT=300 "$program" -q -j $jobs coverage.cc-O0/data -o $jobs.info || return 1

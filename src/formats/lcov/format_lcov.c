@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/diag.h"
 #include "base/tables/compare.h"
 #include "src/formats/escaped_text.h"
 #include "src/formats/lcov/covered_lines.h"
@@ -17,6 +18,7 @@ struct lcov_output {
 	struct format_output output; /* first */
 	struct executed_code code;
 	struct covered_lines covered;
+	struct diag *diag; /* borrowed */
 };
 
 static struct format_output *open_lcov(const struct format_request *request, struct error *err)
@@ -26,6 +28,7 @@ static struct format_output *open_lcov(const struct format_request *request, str
 	(void)err;
 	executed_code_init(&lcov->code);
 	lcov->output.text = request->text;
+	lcov->diag = request->diag;
 	return &lcov->output;
 }
 
@@ -160,6 +163,14 @@ static void print_files(const struct covered_lines *covered, const uint32_t *ids
 	}
 }
 
+static void warn_of_no_lines(const struct lcov_output *lcov)
+{
+	if (lcov->code.count && !lcov->covered.line_ids.count)
+		diag_warn(lcov->diag, "no-lines",
+			  "the code that ran has no source lines: build it with -g, or install its "
+			  "debug files");
+}
+
 static int print_lcov(struct format_output *output, struct error *err)
 {
 	struct lcov_output *lcov = (struct lcov_output *)output;
@@ -168,6 +179,7 @@ static int print_lcov(struct format_output *output, struct error *err)
 
 	(void)err;
 	covered_lines_find(covered, &lcov->code);
+	warn_of_no_lines(lcov);
 	ids = alloc_zeroed(covered->line_ids.count + 1, sizeof(*ids));
 	for (size_t i = 0; i < covered->line_ids.count; i++)
 		ids[i] = (uint32_t)i;
