@@ -31,6 +31,8 @@ END {
 	for (e in calls) print "call", e, calls[e], costs[e]
 }
 END
+# The truth names all system calls, ptrace2ftf those of which no other number is possible.
+sed -i 's/\[syscall: [^]]*\]/[syscall]/' truth.counts
 # The same of the truth: of an edge that is open, only the outermost call has costs.
 cat >truth.awk <<'END'
 {
@@ -51,7 +53,7 @@ END {
 }
 END
 as_truth() {
-	awk -f read.awk recursion.callgrind | sort >ours
+	sed "s/\[syscall: [^]]*\]/[syscall]/" recursion.callgrind | awk -f read.awk | sort >ours
 	awk -f truth.awk truth.counts | sort >expected
 	diff expected ours && [ "$(grep -c '^call' ours)" -gt 50 ]
 }

@@ -101,6 +101,7 @@ works() { # COMMAND
 	"perf record"*) [ -s perf.data ] ;;
 	*' -o traces/') check_trace traces/*.ftf ;;
 	*' -o slow/') check_trace slow/call-001.ftf && [ "$(wc -l <slow/index.tsv)" -ge 2 ] ;;
+	*.pb.gz | *callgrind.out* | *.info) [ -s "${1##* -o }" ] ;;
 	*' -o '*) check_trace "${1##* -o }" ;;
 	*--format=none*) grep -q '^file .*program: found' messages ;;
 	*'>'*) [ -s "${1##* }" ] ;;
@@ -113,6 +114,9 @@ check_trace() { # FILE
 
 while read -r command; do
 	missing=$(missing_program "$command")
+	case $command in
+	*.pb.gz) "$top_builddir/ptrace2ftf" -q -f pprof perf.data -o x 2>messages || missing="protobuf-c in this build" ;;
+	esac
 	if [ -n "$missing" ]; then
 		tap_skip "$command" "no $missing"
 	else

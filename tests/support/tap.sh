@@ -6,8 +6,9 @@ tap_failed=0
 
 # No caches of the user: perf's ~/.debug has files of earlier runs under their build ids.
 # Root's programs make a folder that does not exist; below a file there is none.
-HOME=/dev/null
-export HOME
+# The same holds for ccache, which has no place then.
+HOME=/dev/null CCACHE_DISABLE=1
+export HOME CCACHE_DISABLE
 
 tap_ok() { # STATUS NAME: 0 passes
 	tap_count=$((tap_count + 1))
