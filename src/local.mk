@@ -75,6 +75,7 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/output_format.c src/formats/output_format.h \
 	src/slices/pair_table.c src/slices/pair_table.h \
 	src/formats/short_time.c src/formats/short_time.h \
+	src/formats/answers/slow_classes.c src/formats/answers/slow_classes.h \
 	src/formats/answers/slow_calls.c src/formats/answers/slow_calls.h \
 	src/formats/stored_output.c src/formats/stored_output.h \
 	src/formats/ftf/event_record.c src/formats/ftf/event_record.h \

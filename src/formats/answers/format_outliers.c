@@ -16,14 +16,12 @@
 #include "base/alloc.h"
 #include "base/tables/name.h"
 #include "src/formats/answers/call_paths.h"
+#include "src/formats/answers/slow_classes.h"
 #include "src/formats/escaped_text.h"
 #include "src/formats/json_any_text.h"
 #include "src/formats/output_format.h"
 #include "src/formats/short_time.h"
 #include "src/options/options.h"
-
-/* Percentile without --slow. */
-#define SLOW_DEFAULT 990000
 
 /* Paths that are listed by themselves, and the least share of them, percent. */
 #define ROWS_MAX  30
@@ -80,46 +78,20 @@ static struct format_output *open_outliers(const struct format_request *request,
 
 /* ---- Slow or not --------------------------------------------------------- */
 
-struct class_count {
-	uint32_t number;
-	uint64_t calls;
-};
-
-static int compare_classes(const void *left, const void *right)
-{
-	const struct class_count *a = left, *b = right;
-
-	return a->number > b->number ? -1 : a->number < b->number;
-}
-
-/*
- * Returns the lowest class of slow calls: of those above the percentile, as far as whole classes
- * are, but at least of the slowest; or of those that take longer than the bound.
- */
+/* Returns the lowest class of slow calls of a root. */
 static uint32_t find_slow(const struct call_paths *paths, const struct slow_choice *slow,
 			  uint32_t root)
 {
-	uint32_t percentile = slow->has_bound ? slow->percentile : SLOW_DEFAULT;
 	struct class_count *classes = alloc_zeroed(paths->classes.count + 1, sizeof(*classes));
-	uint64_t calls = paths->durations[root].count, taken = 0, most;
-	uint32_t lowest = 0;
+	uint32_t lowest;
 	size_t count = 0;
 
-	if (slow->has_bound && !slow->percentile) {
-		free(classes);
-		return call_paths_class(slow->longer);
-	}
 	for (size_t i = 0; i < paths->classes.count; i++) {
 		if (call_paths_key(paths, i).node == root)
 			classes[count++] = (struct class_count){ call_paths_key(paths, i).class,
 								 paths->costs[i].calls };
 	}
-	qsort(classes, count, sizeof(*classes), compare_classes);
-	most = (uint64_t)((double)calls * (1000000 - percentile) / 1e6 + 0.5);
-	for (size_t i = 0; i < count && (!i || taken + classes[i].calls <= most); i++) {
-		taken += classes[i].calls;
-		lowest = classes[i].number;
-	}
+	lowest = slow_classes_find(classes, count, slow);
 	free(classes);
 	return lowest;
 }
