@@ -70,6 +70,7 @@ struct callstack;
 struct callstack_top {
 	const struct symbol *symbol;   /* of a function or inlined call */
 	const struct symbol *function; /* that it is, or is inlined in: see symbol_function() */
+	size_t depth;                  /* frames of the stack */
 };
 
 struct callstack_ops {

@@ -422,6 +422,14 @@ size_t thread_stacks_feed(struct thread_stacks *stacks, const struct branch_even
 	return fed;
 }
 
+struct callstack_top thread_stacks_top(const struct thread_stacks *stacks,
+				       const struct thread *thread)
+{
+	const struct callstack *stack = state_of(stacks, thread)->stack;
+
+	return stack ? callstack_top(stack) : (struct callstack_top){ 0 };
+}
+
 void thread_stacks_mark(struct thread_stacks *stacks, const struct branch_event *event,
 			const struct symbol *symbol)
 {

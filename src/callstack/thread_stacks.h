@@ -50,6 +50,10 @@ void thread_stacks_init(struct thread_stacks *stacks, const struct timeline *tim
 size_t thread_stacks_feed(struct thread_stacks *stacks, const struct branch_event *events,
 			  size_t count);
 
+/* Returns the innermost frame of a thread (NULL: unknown); only of the precise machine. */
+struct callstack_top thread_stacks_top(const struct thread_stacks *stacks,
+				       const struct thread *thread);
+
 /*
  * Show a mark at an event's place among the thread's calls: a BRANCH_CPU_EVENT, whose
  * value is shown if `symbol` (borrowed for the machine's life) is a SYMBOL_MARK.

@@ -17,7 +17,11 @@ static bool is_stdout(const char *path)
 
 static void refuse_selection(struct argp_state *state, const struct options *options)
 {
-	if (options->format->slices != SLICES_SORTED && selection_of_slices(&options->select))
+	struct selection slices = options->select;
+
+	if (options->format->chooses_calls)
+		slices.symbols.count = slices.dsos.count = 0;
+	if (options->format->slices != SLICES_SORTED && selection_of_slices(&slices))
 		usage_error(state,
 			    "--symbol, --dso, --between, --from, --depth, --min-duration and "
 			    "--hide choose slices, which this --format does not show");
@@ -41,11 +45,18 @@ static bool has_option(const struct options *options, const char *name)
 static void refuse_outliers(struct argp_state *state, const struct options *options)
 {
 	bool outliers = options->format == &format_outliers;
+	bool divergence = options->format == &format_divergence;
 
-	if (!outliers && (has_option(options, "slow") || options->pair.given))
-		usage_error(state, "--slow and --pair are of --format=outliers");
-	if ((outliers || options->format == &format_histogram) && !options->select.symbols.count &&
-	    !options->select.dsos.count)
+	if (!outliers && !divergence && has_option(options, "slow"))
+		usage_error(state, "--slow is of --format=outliers and divergence");
+	if (!outliers && options->pair.given)
+		usage_error(state, "--pair is of --format=outliers");
+	if (divergence && (options->stacks == STACKS_MAGIC_TRACE || options->inlined ||
+			   options->input_kind != INPUT_PERF_DATA))
+		usage_error(state, "--format=divergence needs a perf.data file and "
+				   "--stacks=precise, without --inline");
+	if ((outliers || divergence || options->format == &format_histogram) &&
+	    !options->select.symbols.count && !options->select.dsos.count)
 		usage_error(state, "--format=%s needs the functions: --symbol=GLOB",
 			    options->format->name);
 	if (options->slow.has_bound && options->pair.given)

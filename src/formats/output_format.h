@@ -19,10 +19,12 @@
 
 struct branch_event;
 struct callstack_machine;
+struct callstack_top;
 struct diag;
 struct fold_counts;
 struct ftf_writer;
 struct location;
+struct location_pair;
 struct name_table;
 struct options;
 struct output;
@@ -110,6 +112,9 @@ struct output_format {
 	/* A branch and its resolved addresses, in order of time.  NULL: not shown. */
 	void (*branch)(struct format_output *output, const struct branch_event *event,
 		       const struct location *from, const struct location *to);
+	/* The same, once the thread's stack has followed it.  NULL: not shown. */
+	void (*followed)(struct format_output *output, const struct branch_event *event,
+			 const struct location_pair *places, const struct callstack_top *top);
 	/* A line of the input that the next slices are made of (perf script).  NULL: not shown. */
 	void (*input_line)(struct format_output *output, const char *line, size_t length);
 	/* All of the input was read, in the `newer` form of magic-trace.  NULL: not shown. */
@@ -137,6 +142,7 @@ struct output_format {
 	FORMAT(functions)                                                                          \
 	FORMAT(histogram)                                                                          \
 	FORMAT(outliers)                                                                           \
+	FORMAT(divergence)                                                                         \
 	FORMAT(chrome)                                                                             \
 	FORMAT(speedscope)                                                                         \
 	FORMAT(pprof)                                                                              \

@@ -69,7 +69,8 @@ static struct pt_stream_input stream_input(const void *context, size_t index)
 		.code = recording->code,
 		.diag = c->diag,
 		.engine = c->options->engine,
-		.skip_local_jumps = !c->options->format->all_branches && !c->options->inlined &&
+		.skip_local_jumps = !c->options->format->all_branches &&
+				    !c->options->format->followed && !c->options->inlined &&
 				    c->options->stacks == STACKS_PRECISE && !c->options->counters &&
 				    !event_filter_by_thread(&recording->filter),
 		.switch_ip = recording->kernel_files.switch_ip,
@@ -203,6 +204,16 @@ static void report_branch(struct conversion *c, const struct branch_event *event
 				    event->time, to->symbol->name);
 }
 
+/* Pass a branch or gap to the format, with what its thread's stack is behind it. */
+static void report_followed(struct conversion *c, const struct branch_event *event)
+{
+	const struct location_pair *places =
+		resolver_find_branch(&c->recording.resolver, event->space, event->from, event->to);
+	const struct callstack_top top = thread_stacks_top(&c->stacks, event->thread);
+
+	c->pipeline.format->followed(c->pipeline.end, event, places, &top);
+}
+
 /* Returns how many of the first events are branches of one thread. */
 static size_t count_branches(const struct branch_event *events, size_t count)
 {
@@ -228,6 +239,8 @@ static size_t feed_branches(struct conversion *c, const struct branch_event *eve
 		fed = thread_stacks_feed(&c->stacks, events, c->reports_branches ? 1 : count);
 	else if (!is_gap && !c->reports_branches)
 		fed = count_branches(events, count);
+	if (c->pipeline.format->followed)
+		report_followed(c, events);
 	if (c->nameless.ns)
 		nameless_time_add(&c->nameless, &c->recording.resolver, events, fed);
 	if (c->counters.length)
@@ -480,7 +493,8 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 	}
 	c->counters.length = c->options->counters;
 	c->reports_branches =
-		c->pipeline.end && (c->pipeline.format->branch || c->options->overlay_count);
+		c->pipeline.end && (c->pipeline.format->branch || c->pipeline.format->followed ||
+				    c->options->overlay_count);
 	return 0;
 }
 

@@ -305,10 +305,11 @@ static struct callstack_top precise_top(const struct callstack *base)
 	const struct frame *frame = top(stack);
 
 	if (!frame)
-		return (struct callstack_top){ NULL, NULL };
+		return (struct callstack_top){ .depth = stack->now.depth };
 	while (frame > stack->now.frames && frame->symbol->inlined)
 		frame--;
-	return (struct callstack_top){ top(stack)->symbol, symbol_function(frame->symbol) };
+	return (struct callstack_top){ top(stack)->symbol, symbol_function(frame->symbol),
+				       stack->now.depth };
 }
 
 static struct callstack *precise_open(struct callstack_machine *machine, void *track)
