@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/printable.h"
-#include "src/formats/short_time.h"
+#include "src/formats/text/short_time.h"
 
 /* ---- The table ----------------------------------------------------------- */
 

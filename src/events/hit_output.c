@@ -8,9 +8,9 @@
 
 #include "base/alloc.h"
 #include "base/printable.h"
-#include "src/formats/escaped_text.h"
 #include "src/formats/ftf/event_record.h"
-#include "src/formats/json_text.h"
+#include "src/formats/text/escaped_text.h"
+#include "src/formats/text/json_text.h"
 
 static struct hit_event_shown *find_event(struct hit_output *output, const char *name)
 {

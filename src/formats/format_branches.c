@@ -6,8 +6,8 @@
 
 #include "base/alloc.h"
 #include "decoder/timeline/timeline.h"
-#include "src/formats/escaped_text.h"
 #include "src/formats/output_format.h"
+#include "src/formats/text/escaped_text.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 

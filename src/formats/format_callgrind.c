@@ -14,8 +14,8 @@
 #include "base/alloc.h"
 #include "base/io/output.h"
 #include "src/formats/cost_stacks.h"
-#include "src/formats/escaped_text.h"
 #include "src/formats/output_format.h"
+#include "src/formats/text/escaped_text.h"
 #include "src/slices/slice_args.h"
 
 /* The calls of a function from a line of another one. */

@@ -17,10 +17,10 @@
 #include "base/alloc.h"
 #include "decoder/branch_event.h"
 #include "src/callstack/callstack.h"
-#include "src/formats/escaped_text.h"
 #include "src/formats/format_branches.h"
 #include "src/formats/output_format.h"
-#include "src/formats/short_time.h"
+#include "src/formats/text/escaped_text.h"
+#include "src/formats/text/short_time.h"
 #include "src/slices/slice_names.h"
 
 /* Returns the time of the run's first event, ns; 0 before it. */

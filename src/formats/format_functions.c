@@ -17,10 +17,10 @@
 
 #include "base/alloc.h"
 #include "base/tables/name.h"
-#include "src/formats/escaped_text.h"
-#include "src/formats/json_any_text.h"
 #include "src/formats/output_format.h"
-#include "src/formats/short_time.h"
+#include "src/formats/text/escaped_text.h"
+#include "src/formats/text/json_any_text.h"
+#include "src/formats/text/short_time.h"
 #include "src/options/options.h"
 #include "src/slices/durations.h"
 #include "src/slices/pair_table.h"

@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "src/formats/json_text.h"
 #include "src/formats/stored_output.h"
+#include "src/formats/text/json_text.h"
 #include "src/slices/pair_table.h"
 #include "src/slices/slice_args.h"
 #include "src/slices/slice_limit.h"

@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "src/formats/json_text.h"
-#include "src/formats/short_time.h"
 #include "src/formats/stored_output.h"
+#include "src/formats/text/json_text.h"
+#include "src/formats/text/short_time.h"
 #include "src/slices/track.h"
 
 /* Pixels. */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/printable.h"
-#include "src/formats/short_time.h"
+#include "src/formats/text/short_time.h"
 
 static uint64_t get_number(const json_t *object, const char *key)
 {

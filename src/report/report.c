@@ -11,7 +11,7 @@
 #include "base/io/output.h"
 #include "config.h"
 #include "src/callstack/callstack.h"
-#include "src/formats/json_any_text.h"
+#include "src/formats/text/json_any_text.h"
 #include "symbols/dso/dso_store.h"
 
 /* ---- Values -------------------------------------------------------------- */

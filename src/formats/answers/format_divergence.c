@@ -19,10 +19,10 @@
 #include "src/formats/answers/call_paths.h"
 #include "src/formats/answers/slow_classes.h"
 #include "src/formats/call_sites.h"
-#include "src/formats/escaped_text.h"
-#include "src/formats/json_any_text.h"
 #include "src/formats/output_format.h"
-#include "src/formats/short_time.h"
+#include "src/formats/text/escaped_text.h"
+#include "src/formats/text/json_any_text.h"
+#include "src/formats/text/short_time.h"
 #include "src/options/options.h"
 
 /* One of so many calls are left out of the others: those next to the slow ones. */

@@ -14,10 +14,10 @@
 #include "base/tables/name.h"
 #include "src/callstack/callstack.h"
 #include "src/formats/answers/chosen_calls.h"
-#include "src/formats/escaped_text.h"
-#include "src/formats/json_any_text.h"
 #include "src/formats/output_format.h"
-#include "src/formats/short_time.h"
+#include "src/formats/text/escaped_text.h"
+#include "src/formats/text/json_any_text.h"
+#include "src/formats/text/short_time.h"
 #include "src/options/options.h"
 #include "src/slices/durations.h"
 

@@ -10,9 +10,9 @@
 #include "base/alloc.h"
 #include "base/diag.h"
 #include "base/tables/compare.h"
-#include "src/formats/escaped_text.h"
 #include "src/formats/lcov/covered_lines.h"
 #include "src/formats/output_format.h"
+#include "src/formats/text/escaped_text.h"
 
 struct lcov_output {
 	struct format_output output; /* first */

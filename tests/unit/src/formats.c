@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "base/io/output.h"
 #include "src/formats/output_format.h"
-#include "src/formats/short_time.h"
+#include "src/formats/text/short_time.h"
 #include "src/options/options.h"
 #include "src/slices/slice_store.h"
 #include "src/slices/track.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What is printed is read again by jansson, which takes valid JSON and UTF-8 only. */
-#include "src/formats/json_text.h"
+#include "src/formats/text/json_text.h"
 
 #include <jansson.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Times in the form of OCaml's Time_ns.Span. */
-#include "src/formats/short_time.h"
+#include "src/formats/text/short_time.h"
 
 #include <stdio.h>
 #include <string.h>

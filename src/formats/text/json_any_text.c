@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* JSON strings of names that a recording has. */
-#include "src/formats/json_any_text.h"
+#include "src/formats/text/json_any_text.h"
 
 #include <stdlib.h>
 #include <string.h>

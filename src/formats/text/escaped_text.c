@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Prints what needs no change in pieces as long as possible. */
-#include "src/formats/escaped_text.h"
+#include "src/formats/text/escaped_text.h"
 
 #include <stdbool.h>
 

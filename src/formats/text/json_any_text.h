@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Text of any bytes as a value of JSON. */
-#ifndef SRC_FORMATS_JSON_ANY_TEXT_H
-#define SRC_FORMATS_JSON_ANY_TEXT_H
+#ifndef SRC_FORMATS_TEXT_JSON_ANY_TEXT_H
+#define SRC_FORMATS_TEXT_JSON_ANY_TEXT_H
 
 #include <jansson.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Times as magic-trace prints them (OCaml's Time_ns.Span): the largest unit, three decimals. */
-#ifndef SRC_FORMATS_SHORT_TIME_H
-#define SRC_FORMATS_SHORT_TIME_H
+#ifndef SRC_FORMATS_TEXT_SHORT_TIME_H
+#define SRC_FORMATS_TEXT_SHORT_TIME_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* JSON strings of any bytes. */
-#include "src/formats/json_text.h"
+#include "src/formats/text/json_text.h"
 
 #include "base/utf8.h"
 

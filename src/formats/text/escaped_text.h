@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Names in lines of text: no name may end a line, or move a terminal's cursor. */
-#ifndef SRC_FORMATS_ESCAPED_TEXT_H
-#define SRC_FORMATS_ESCAPED_TEXT_H
+#ifndef SRC_FORMATS_TEXT_ESCAPED_TEXT_H
+#define SRC_FORMATS_TEXT_ESCAPED_TEXT_H
 
 #include <stddef.h>
 #include <stdio.h>

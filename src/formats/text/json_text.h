@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Text for JSON that is written as a stream, without a tree in memory. */
-#ifndef SRC_FORMATS_JSON_TEXT_H
-#define SRC_FORMATS_JSON_TEXT_H
+#ifndef SRC_FORMATS_TEXT_JSON_TEXT_H
+#define SRC_FORMATS_TEXT_JSON_TEXT_H
 
 #include <stddef.h>
 #include <stdio.h>
