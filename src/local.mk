@@ -74,9 +74,11 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/lcov/executed_code.c src/formats/lcov/executed_code.h \
 	src/formats/lcov/format_lcov.c \
 	src/formats/text/json_any_text.c src/formats/text/json_any_text.h \
+	src/formats/text/json_value.h \
 	src/formats/output_format.c src/formats/output_format.h \
 	src/slices/pair_table.c src/slices/pair_table.h \
 	src/formats/text/short_time.c src/formats/text/short_time.h \
+	src/formats/text/valid_text.c src/formats/text/valid_text.h \
 	src/formats/answers/slow_classes.c src/formats/answers/slow_classes.h \
 	src/formats/answers/slow_calls.c src/formats/answers/slow_calls.h \
 	src/formats/stored_output.c src/formats/stored_output.h \

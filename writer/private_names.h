@@ -28,6 +28,7 @@
 #define output_map               ftf_private_output_map
 #define output_limit             ftf_private_output_limit
 #define output_open              ftf_private_output_open
+#define output_open_text         ftf_private_output_open_text
 #define output_drop              ftf_private_output_drop
 #define output_compress          ftf_private_output_compress
 #define output_hold              ftf_private_output_hold

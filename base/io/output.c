@@ -324,6 +324,21 @@ FILE *output_stream(struct output *output)
 	return stream;
 }
 
+FILE *output_open_text(struct output *output, const char *path, uint64_t most, struct error *err)
+{
+	FILE *text;
+
+	if (output_open(output, path, err) < 0)
+		return NULL;
+	output_limit(output, most, true);
+	text = output_stream(output);
+	if (!text) {
+		error_set_system(err, errno, "%s: cannot open a stream", path);
+		output_abandon(output);
+	}
+	return text;
+}
+
 /* ---- Again --------------------------------------------------------------- */
 
 bool output_is_readable(const struct output *output)

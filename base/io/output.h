@@ -122,6 +122,12 @@ void output_write(struct output *output, const void *bytes, size_t size);
  */
 FILE *output_stream(struct output *output);
 
+/*
+ * Open `path` for text, as output_open(), with the limit `most` of output_limit().
+ * Returns the stream, as output_stream(); NULL with err filled, and then nothing was created.
+ */
+FILE *output_open_text(struct output *output, const char *path, uint64_t most, struct error *err);
+
 /* Returns whether a write failed. */
 static inline bool output_failed(const struct output *output)
 {

@@ -11,17 +11,13 @@
 #include "base/io/output.h"
 #include "src/batch/batch_line.h"
 #include "src/formats/text/escaped_text.h"
+#include "src/formats/text/json_value.h"
 
 #define QUERY_SIZE 200
 
 static const char *name_of(const struct slow_trace *trace)
 {
 	return strrchr(trace->path, '/') + 1;
-}
-
-static json_int_t call_number(const struct slow_trace *trace, const char *key)
-{
-	return json_integer_value(json_object_get(trace->call, key));
 }
 
 /*
@@ -34,7 +30,8 @@ static void make_query(char query[QUERY_SIZE], const struct slow_trace *trace)
 		 "visStart=%" PRIu64 "&visEnd=%" PRIu64 "&ts=%" PRIu64 "&dur=%" PRIu64
 		 "&pid=%" PRId64 "&tid=%" PRId64,
 		 trace->view_from, trace->view_to, trace->begin, trace->duration,
-		 (int64_t)call_number(trace, "pid"), (int64_t)call_number(trace, "tid"));
+		 (int64_t)json_value_number(trace->call, "pid"),
+		 (int64_t)json_value_number(trace->call, "tid"));
 }
 
 /* ---- index.tsv ------------------------------------------------------------ */
@@ -108,13 +105,9 @@ static int write_one(const struct slow_trace *traces, size_t count, const char *
 	struct output output;
 	FILE *out;
 
-	if (output_open(&output, path, err) < 0)
+	out = output_open_text(&output, path, 0, err);
+	if (!out)
 		return -1;
-	out = output_stream(&output);
-	if (!out) {
-		output_abandon(&output);
-		return error_set_system(err, errno, "cannot open a stream");
-	}
 	print(traces, count, out);
 	fclose(out); /* a write error shows in the output */
 	return output_close(&output, err);

@@ -16,6 +16,7 @@
 #include "src/batch/batch_one.h"
 #include "src/batch/slow_index.h"
 #include "src/formats/output_format.h"
+#include "src/formats/text/json_value.h"
 #include "src/options/file_roles.h"
 #include "src/options/input_paths.h"
 
@@ -72,7 +73,7 @@ static int find_calls(struct slow_run *run, struct error *err)
 
 static uint64_t time_of(const json_t *object, const char *key)
 {
-	json_int_t value = json_integer_value(json_object_get(object, key));
+	json_int_t value = json_value_number(object, key);
 
 	return value > 0 ? (uint64_t)value : 0;
 }

@@ -140,13 +140,9 @@ static int print_to(struct diff *diff, const struct diff_rows *rows, const char 
 	FILE *out;
 	int status = 0;
 
-	if (output_open(&output, path, err) < 0)
+	out = output_open_text(&output, path, diff->sides->max_output, err);
+	if (!out)
 		return -1;
-	out = output_stream(&output);
-	if (!out) {
-		output_abandon(&output);
-		return error_set_system(err, errno, "%s: cannot open a stream", path);
-	}
 	if (json) {
 		json_dumpf(json, out, JSON_INDENT(1));
 		putc('\n', out);

@@ -124,14 +124,10 @@ int convert_events(const struct options *options, struct name_table *names, stru
 	int status;
 	FILE *text;
 
-	if (output_open(&output, options->output ? options->output : "-", err) < 0)
+	text = output_open_text(&output, options->output ? options->output : "-",
+				options->max_output, err);
+	if (!text)
 		return -1;
-	output_limit(&output, options->max_output, true);
-	text = output_stream(&output);
-	if (!text) {
-		output_abandon(&output);
-		return error_set_system(err, errno, "cannot open a stream");
-	}
 	input.hits.text = text;
 	status = print_hits(&input, err);
 	if (status == 0)

@@ -7,18 +7,12 @@
 #include <string.h>
 
 #include "base/printable.h"
+#include "src/formats/text/json_value.h"
 #include "src/formats/text/short_time.h"
 
-static uint64_t get_number(const json_t *object, const char *key)
+static uint64_t get_count(const json_t *object, const char *key)
 {
-	return (uint64_t)json_integer_value(json_object_get(object, key));
-}
-
-static const char *get_text(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text ? text : "";
+	return (uint64_t)json_value_number(object, key);
 }
 
 static bool is_known(const json_t *object, const char *key)
@@ -42,7 +36,7 @@ static void print_bytes(uint64_t bytes, int width, FILE *out)
 /* Print a time as --time takes it. */
 static void print_moment(const json_t *object, const char *key, FILE *out)
 {
-	uint64_t ns = get_number(object, key);
+	uint64_t ns = get_count(object, key);
 
 	if (is_known(object, key))
 		fprintf(out, " %8" PRIu64 ".%09" PRIu64, ns / 1000000000, ns % 1000000000);
@@ -61,33 +55,33 @@ static void print_span(uint64_t ns, FILE *out)
 /* The state of a file, in the words of people. */
 static const char *state_text(const json_t *file)
 {
-	const char *state = get_text(file, "state");
+	const char *state = json_value_text(file, "state");
 
 	return strcmp(state, "not-a-file") == 0 ? "no file" : state;
 }
 
 static void print_head(const json_t *list, const char *input, FILE *out)
 {
-	bool full = strcmp(get_text(list, "kind"), "full") == 0;
-	bool both = strcmp(get_text(list, "mode"), "both") == 0;
+	bool full = strcmp(json_value_text(list, "kind"), "full") == 0;
+	bool both = strcmp(json_value_text(list, "mode"), "both") == 0;
 
 	printable_print(input, out);
 	fputs(": ", out);
-	print_bytes(get_number(list, "trace_bytes"), 0, out);
-	fprintf(out, " of %s of %s code", full ? "trace" : get_text(list, "kind"),
-		both ? "user and kernel" : get_text(list, "mode"));
+	print_bytes(get_count(list, "trace_bytes"), 0, out);
+	fprintf(out, " of %s of %s code", full ? "trace" : json_value_text(list, "kind"),
+		both ? "user and kernel" : json_value_text(list, "mode"));
 	if (is_known(list, "begin_ns")) {
-		fputs(", ", out);
-		print_span(get_number(list, "end_ns") - get_number(list, "begin_ns"), out);
+		fputs(", recorded in ", out);
+		print_span(get_count(list, "end_ns") - get_count(list, "begin_ns"), out);
 	}
 	if (is_known(list, "resolution_ns")) {
 		fputs(", with timing packets, to ", out);
-		print_span(get_number(list, "resolution_ns"), out);
+		print_span(get_count(list, "resolution_ns"), out);
 	}
 	putc('\n', out);
-	if (*get_text(list, "command_line")) {
+	if (*json_value_text(list, "command_line")) {
 		fputs("recorded by: ", out);
-		printable_print(get_text(list, "command_line"), out);
+		printable_print(json_value_text(list, "command_line"), out);
 		putc('\n', out);
 	}
 }
@@ -100,7 +94,7 @@ static void print_share(uint64_t bytes, uint64_t all, FILE *out)
 
 static void print_threads(const json_t *list, FILE *out)
 {
-	uint64_t all = get_number(list, "trace_bytes"), unknown = get_number(list, "unknown_bytes");
+	uint64_t all = get_count(list, "trace_bytes"), unknown = get_count(list, "unknown_bytes");
 	const json_t *thread, *names;
 	size_t i, j;
 
@@ -108,7 +102,7 @@ static void print_threads(const json_t *list, FILE *out)
 		"thread (names pid/tid)");
 	json_array_foreach(json_object_get(list, "threads"), i, thread)
 	{
-		print_share(get_number(thread, "trace_bytes"), all, out);
+		print_share(get_count(thread, "trace_bytes"), all, out);
 		print_moment(thread, "first_ns", out);
 		print_moment(thread, "last_ns", out);
 		putc(' ', out);
@@ -118,28 +112,27 @@ static void print_threads(const json_t *list, FILE *out)
 			printable_print(json_string_value(json_array_get(names, j)), out);
 		}
 		fprintf(out, " %" JSON_INTEGER_FORMAT "/%" JSON_INTEGER_FORMAT "\n",
-			json_integer_value(json_object_get(thread, "pid")),
-			json_integer_value(json_object_get(thread, "tid")));
+			json_value_number(thread, "pid"), json_value_number(thread, "tid"));
 	}
 	if (unknown) {
 		print_share(unknown, all, out);
 		fprintf(out, " %18s %18s  of no known thread\n", "?", "?");
 	}
-	if (get_number(list, "other_threads"))
+	if (get_count(list, "other_threads"))
 		fprintf(out, "%" PRIu64 " other threads ran on these CPUs, and were not recorded\n",
-			get_number(list, "other_threads"));
+			get_count(list, "other_threads"));
 }
 
 /* Print ", 3 WORDS" unless there are none. */
 static void print_count(const json_t *buffer, const char *key, const char *words, FILE *out)
 {
-	if (get_number(buffer, key))
-		fprintf(out, ", %" PRIu64 " %s", get_number(buffer, key), words);
+	if (get_count(buffer, key))
+		fprintf(out, ", %" PRIu64 " %s", get_count(buffer, key), words);
 }
 
 static void print_buffers(const json_t *list, FILE *out)
 {
-	uint64_t all = get_number(list, "trace_bytes");
+	uint64_t all = get_count(list, "trace_bytes");
 	const json_t *buffer;
 	size_t i;
 
@@ -148,9 +141,9 @@ static void print_buffers(const json_t *list, FILE *out)
 	{
 		const char *key = is_known(buffer, "cpu") ? "cpu" : "tid";
 
-		print_share(get_number(buffer, "trace_bytes"), all, out);
+		print_share(get_count(buffer, "trace_bytes"), all, out);
 		fprintf(out, "  %s %" PRIu64, *key == 'c' ? "CPU" : "thread",
-			get_number(buffer, key));
+			get_count(buffer, key));
 		print_count(buffer, "gaps", "gaps", out);
 		print_count(buffer, "truncated", "times truncated: the buffer was full", out);
 		print_count(buffer, "partial", "times partial", out);
@@ -169,12 +162,12 @@ static void print_files(const json_t *list, FILE *out)
 	json_array_foreach(json_object_get(list, "files"), i, file)
 	{
 		fprintf(out, "%-11s %-9s ", state_text(file),
-			json_is_true(json_object_get(file, "code")) ? get_text(file, "names")
+			json_is_true(json_object_get(file, "code")) ? json_value_text(file, "names")
 								    : "-");
-		printable_print(get_text(file, "path"), out);
-		if (*get_text(file, "refused")) {
+		printable_print(json_value_text(file, "path"), out);
+		if (*json_value_text(file, "refused")) {
 			fputs(": ", out);
-			printable_print(get_text(file, "refused"), out);
+			printable_print(json_value_text(file, "refused"), out);
 		}
 		putc('\n', out);
 	}

@@ -13,6 +13,7 @@
 #include "decoder/clock/tsc_clock.h"
 #include "decoder/perf_data/perf_record.h"
 #include "src/formats/text/json_any_text.h"
+#include "src/formats/text/json_value.h"
 #include "src/pipeline/list_print.h"
 #include "src/pipeline/recording.h"
 
@@ -33,19 +34,9 @@ struct sideband_list {
 	double unknown;      /* bytes of no known thread */
 };
 
-static json_int_t integer(uint64_t value)
-{
-	return value > INT64_MAX ? INT64_MAX : (json_int_t)value;
-}
-
-static json_t *text_value(const char *text)
-{
-	return text ? json_any_text(text, strlen(text)) : json_null();
-}
-
 static json_t *time_or_null(bool known, uint64_t ns)
 {
-	return known ? json_integer(integer(ns)) : json_null();
+	return known ? json_integer(json_value_of(ns)) : json_null();
 }
 
 static json_t *checked(json_t *value)
@@ -354,12 +345,12 @@ static json_t *thread_json(const struct sideband_list *list, const struct thread
 	json_t *names = json_array();
 
 	for (size_t i = 0; i < thread->name_count; i++)
-		json_array_append_new(names, text_value(thread->names[i].text));
+		json_array_append_new(names, json_text_or_null(thread->names[i].text));
 	return checked(json_pack("{si si so so so sI}", "pid", (int)thread->pid, "tid",
 				 (int)thread->tid, "names", names, "first_ns",
 				 time_or_null(known, seen->first), "last_ns",
 				 time_or_null(known, seen->last), "trace_bytes",
-				 integer((uint64_t)(seen->bytes + 0.5))));
+				 json_value_of((uint64_t)(seen->bytes + 0.5))));
 }
 
 static int compare_threads(const void *left, const void *right, void *context)
@@ -414,10 +405,10 @@ static json_t *buffer_json(const struct sideband_list *list, const struct aux_st
 	return checked(json_pack("{so so sI sI sI sI sI sI sI}", "cpu",
 				 stream->cpu < 0 ? json_null() : json_integer(stream->cpu), "tid",
 				 stream->tid < 0 ? json_null() : json_integer(stream->tid),
-				 "trace_bytes", integer(stream->size), "bytes_missing",
-				 integer(stream->missing), "bytes_repeated",
-				 integer(stream->repeated), "gaps", (json_int_t)cuts, "truncated",
-				 (json_int_t)truncated, "partial", (json_int_t)partial,
+				 "trace_bytes", json_value_of(stream->size), "bytes_missing",
+				 json_value_of(stream->missing), "bytes_repeated",
+				 json_value_of(stream->repeated), "gaps", (json_int_t)cuts,
+				 "truncated", (json_int_t)truncated, "partial", (json_int_t)partial,
 				 "collisions", (json_int_t)collisions));
 }
 
@@ -470,12 +461,12 @@ static json_t *files_json(const struct sideband_list *list, struct report *repor
 		if (code)
 			dso_borrow_symbol(dso, offsets[files[i]->index], &unused);
 		report_file(report, dso, 0);
-		json_array_append_new(
-			array,
-			checked(json_pack("{so ss sb ss so}", "path", text_value(dso_path(dso)),
-					  "state", report_file_state(dso), "code", (int)code,
-					  "names", report_file_names(dso), "refused",
-					  text_value(dso_info(dso).refused))));
+		json_array_append_new(array,
+				      checked(json_pack("{so ss sb ss so}", "path",
+							json_text_or_null(dso_path(dso)), "state",
+							report_file_state(dso), "code", (int)code,
+							"names", report_file_names(dso), "refused",
+							json_text_or_null(dso_info(dso).refused))));
 	}
 	free(offsets);
 	return array;
@@ -499,12 +490,13 @@ static json_t *make_answer(struct sideband_list *list, struct report *report)
 	bool known = list->begin <= list->end;
 	json_t *answer = checked(json_pack(
 		"{ss so so so ss ss so sI sI}", "format", "list", "command_line",
-		text_value(features->command_line), "begin_ns", time_or_null(known, list->begin),
-		"end_ns", time_or_null(known, list->end), "mode",
+		json_text_or_null(features->command_line), "begin_ns",
+		time_or_null(known, list->begin), "end_ns", time_or_null(known, list->end), "mode",
 		modes[recording_mode(recording, list->options)], "kind",
 		kind_of_trace(&recording->auxtrace), "resolution_ns",
-		time_or_null(resolution != 0, resolution), "trace_bytes", integer(list->bytes),
-		"unknown_bytes", integer((uint64_t)(list->unknown + 0.5))));
+		time_or_null(resolution != 0, resolution), "trace_bytes",
+		json_value_of(list->bytes), "unknown_bytes",
+		json_value_of((uint64_t)(list->unknown + 0.5))));
 
 	json_object_set_new(answer, "threads", threads_json(list));
 	json_object_set_new(answer, "other_threads", json_integer((json_int_t)list->others));
@@ -543,14 +535,10 @@ int list_recording(const struct options *options, struct name_table *names, stru
 	json_t *answer;
 	FILE *text;
 
-	if (output_open(&output, options->output ? options->output : "-", err) < 0)
+	text = output_open_text(&output, options->output ? options->output : "-",
+				options->max_output, err);
+	if (!text)
 		return -1;
-	output_limit(&output, options->max_output, true);
-	text = output_stream(&output);
-	if (!text) {
-		output_abandon(&output);
-		return error_set_system(err, errno, "cannot open a stream");
-	}
 	answer = gather(options, names, report, diag, err);
 	if (answer)
 		list_print(answer, options->input, text);

@@ -12,18 +12,14 @@
 #include "config.h"
 #include "src/callstack/callstack.h"
 #include "src/formats/text/json_any_text.h"
+#include "src/formats/text/json_value.h"
 #include "symbols/dso/dso_store.h"
 
 /* ---- Values -------------------------------------------------------------- */
 
-static json_t *text_or_null(const char *text)
-{
-	return text ? json_any_text(text, strlen(text)) : json_null();
-}
-
 static json_t *number(uint64_t value)
 {
-	return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
+	return json_integer(json_value_of(value));
 }
 
 /* Returns the number of a CPU or thread, or null for -1. */
@@ -136,11 +132,11 @@ void report_recording(struct report *report, const struct perf_file *file)
 	if (!report->wanted)
 		return;
 	set_value(report->parts, "recording",
-		  OBJECT({ "hostname", text_or_null(features->hostname) },
-			 { "os_release", text_or_null(features->os_release) },
-			 { "perf_version", text_or_null(features->version) },
-			 { "cpu", text_or_null(features->cpu_description) },
-			 { "command_line", text_or_null(features->command_line) }));
+		  OBJECT({ "hostname", json_text_or_null(features->hostname) },
+			 { "os_release", json_text_or_null(features->os_release) },
+			 { "perf_version", json_text_or_null(features->version) },
+			 { "cpu", json_text_or_null(features->cpu_description) },
+			 { "command_line", json_text_or_null(features->command_line) }));
 }
 
 static json_t *trace_bytes(const struct summary *bytes)
@@ -175,7 +171,7 @@ static json_t *thread_names(const struct thread *thread)
 	json_t *names = json_array();
 
 	for (size_t i = 0; thread && i < thread->name_count; i++)
-		append_value(names, text_or_null(thread->names[i].text));
+		append_value(names, json_text_or_null(thread->names[i].text));
 	return names;
 }
 
@@ -202,7 +198,7 @@ static json_t *function_json(const struct total_function *function)
 	const struct symbol *symbol = function->symbol;
 
 	return OBJECT({ "name", json_any_text(symbol->name->text, symbol->name->length) },
-		      { "file", text_or_null(symbol->dso ? dso_path(symbol->dso) : NULL) },
+		      { "file", json_text_or_null(symbol->dso ? dso_path(symbol->dso) : NULL) },
 		      { "calls", number(function->calls) },
 		      { "self_ns", number(function->self_ns) },
 		      { "total_ns", number(function->total_ns) });
@@ -313,18 +309,18 @@ void report_file(struct report *report, struct dso *dso, uint64_t gaps)
 	if (!report->wanted)
 		return;
 	build_id = dso_build_id(dso, &build_id_size);
-	append_part(report, "files",
-		    OBJECT({ "path", text_or_null(dso_path(dso)) },
-			   { "build_id", hex(build_id, build_id_size) },
-			   { "used", json_boolean(found.used) },
-			   { "state", json_string(report_file_state(dso)) },
-			   { "file", text_or_null(dso_file(dso)) },
-			   { "code", json_boolean(dso_borrow_bytes(dso, &code_size) != NULL) },
-			   { "names", json_string(report_file_names(dso)) },
-			   { "symbols", number(found.symbols) },
-			   { "lines", json_boolean(found.lines) },
-			   { "debug_file", text_or_null(found.debug_file) },
-			   { "refused", text_or_null(found.refused) }, { "gaps", number(gaps) }));
+	append_part(
+		report, "files",
+		OBJECT({ "path", json_text_or_null(dso_path(dso)) },
+		       { "build_id", hex(build_id, build_id_size) },
+		       { "used", json_boolean(found.used) },
+		       { "state", json_string(report_file_state(dso)) },
+		       { "file", json_text_or_null(dso_file(dso)) },
+		       { "code", json_boolean(dso_borrow_bytes(dso, &code_size) != NULL) },
+		       { "names", json_string(report_file_names(dso)) },
+		       { "symbols", number(found.symbols) }, { "lines", json_boolean(found.lines) },
+		       { "debug_file", json_text_or_null(found.debug_file) },
+		       { "refused", json_text_or_null(found.refused) }, { "gaps", number(gaps) }));
 }
 
 void report_hits(struct report *report, const struct hit_output *hits)
@@ -334,7 +330,7 @@ void report_hits(struct report *report, const struct hit_output *hits)
 		return;
 	for (const struct hit_event_shown *event = hits->events; event; event = event->hh.next)
 		append_part(report, "hit_events",
-			    OBJECT({ "event", text_or_null(event->name) },
+			    OBJECT({ "event", json_text_or_null(event->name) },
 				   { "hits", number(event->count) },
 				   { "first_ns", number(event->first) },
 				   { "last_ns", number(event->last) }));
@@ -346,11 +342,11 @@ static json_t *memtrace_json(const char *path, const struct memtrace *trace)
 	/* A damaged rate may be none of JSON's numbers. */
 	bool finite = info->sample_rate - info->sample_rate == 0;
 
-	return OBJECT({ "path", text_or_null(path) }, { "pid", number(info->pid) },
-		      { "executable_name", text_or_null(info->executable) },
-		      { "host_name", text_or_null(info->host) },
-		      { "ocaml_runtime_params", text_or_null(info->parameters) },
-		      { "context", text_or_null(info->context) },
+	return OBJECT({ "path", json_text_or_null(path) }, { "pid", number(info->pid) },
+		      { "executable_name", json_text_or_null(info->executable) },
+		      { "host_name", json_text_or_null(info->host) },
+		      { "ocaml_runtime_params", json_text_or_null(info->parameters) },
+		      { "context", json_text_or_null(info->context) },
 		      { "initial_domain", number(info->initial_domain) },
 		      { "start_time_us", number(info->start_time) },
 		      { "sample_rate", finite ? json_real(info->sample_rate) : json_null() },
@@ -375,7 +371,7 @@ static json_t *input_json(const char *path, const char *kind)
 	struct stat status;
 	bool known = strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISREG(status.st_mode);
 
-	return OBJECT({ "path", text_or_null(path) }, { "kind", json_string(kind) },
+	return OBJECT({ "path", json_text_or_null(path) }, { "kind", json_string(kind) },
 		      { "bytes", known ? number((uint64_t)status.st_size) : json_null() });
 }
 
@@ -405,7 +401,7 @@ static json_t *output_list(const struct summary *summary)
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < summary->output_count; i++)
-		append_value(list, text_or_null(summary->outputs[i]));
+		append_value(list, json_text_or_null(summary->outputs[i]));
 	return list;
 }
 
@@ -429,7 +425,7 @@ static json_t *warning_list(const struct diag *diag)
 	for (const struct diag_line *line = diag->first; line; line = line->next)
 		append_value(list, OBJECT({ "kind", json_string(line->kind) },
 					  { "count", number(line->count) },
-					  { "text", text_or_null(line->text) }));
+					  { "text", json_text_or_null(line->text) }));
 	return list;
 }
 
@@ -446,7 +442,7 @@ static json_t *sandbox_json(const struct sandbox *sandbox)
 {
 	return OBJECT({ "files", json_boolean(sandbox->files) },
 		      { "system_calls", json_boolean(sandbox->calls) },
-		      { "reason", text_or_null(sandbox->why) });
+		      { "reason", json_text_or_null(sandbox->why) });
 }
 
 json_t *report_json(const struct report *report)
@@ -464,7 +460,7 @@ json_t *report_json(const struct report *report)
 		{ "version", json_integer(REPORT_VERSION) },
 		{ "program", json_string(PACKAGE_STRING) },
 		{ "status", json_integer(report->status) },
-		{ "error", text_or_null(failed ? report->err->text : NULL) },
+		{ "error", json_text_or_null(failed ? report->err->text : NULL) },
 		{ "output_cut", json_boolean(summary->output_cut) },
 		{ "interrupted", json_boolean(summary->interrupted) },
 		{ "inputs", input_list(report->options) }, { "outputs", output_list(summary) },

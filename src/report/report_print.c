@@ -4,24 +4,13 @@
 #include <string.h>
 
 #include "base/printable.h"
+#include "src/formats/text/json_value.h"
 #include "src/report/report.h"
-
-static const char *get_text(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text ? text : "";
-}
-
-static json_int_t get_number(const json_t *object, const char *key)
-{
-	return json_integer_value(json_object_get(object, key));
-}
 
 /* Print a text, if there is one, with `before` in front. */
 static void print_text(const json_t *object, const char *key, const char *before, FILE *out)
 {
-	const char *text = get_text(object, key);
+	const char *text = json_value_text(object, key);
 
 	if (!*text)
 		return;
@@ -36,7 +25,7 @@ static void print_phases(const json_t *parts, FILE *out)
 
 	fputs("phases:", out);
 	json_array_foreach(json_object_get(parts, "phases"), index, phase)
-		fprintf(out, "%s %s %.3f s", index ? "," : "", get_text(phase, "name"),
+		fprintf(out, "%s %s %.3f s", index ? "," : "", json_value_text(phase, "name"),
 			json_real_value(json_object_get(phase, "seconds")));
 	putc('\n', out);
 }
@@ -60,23 +49,23 @@ static void print_streams(const json_t *parts, FILE *out)
 		const char *key = json_is_null(json_object_get(stream, "cpu")) ? "tid" : "cpu";
 
 		fprintf(out, "stream of %s %" JSON_INTEGER_FORMAT ": ", key,
-			get_number(stream, key));
+			json_value_number(stream, key));
 		for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
 			fprintf(out, "%" JSON_INTEGER_FORMAT " %s",
-				get_number(stream, counts[i][0]), counts[i][1]);
+				json_value_number(stream, counts[i][0]), counts[i][1]);
 	}
 }
 
 static void print_file(const json_t *file, FILE *out)
 {
 	fputs("file ", out);
-	printable_print(get_text(file, "path"), out);
-	fprintf(out, ": %s", get_text(file, "state"));
-	if (strcmp(get_text(file, "file"), get_text(file, "path")) != 0)
+	printable_print(json_value_text(file, "path"), out);
+	fprintf(out, ": %s", json_value_text(file, "state"));
+	if (strcmp(json_value_text(file, "file"), json_value_text(file, "path")) != 0)
 		print_text(file, "file", " as ", out);
 	if (json_is_true(json_object_get(file, "used")))
-		fprintf(out, ", names: %s (%" JSON_INTEGER_FORMAT ")", get_text(file, "names"),
-			get_number(file, "symbols"));
+		fprintf(out, ", names: %s (%" JSON_INTEGER_FORMAT ")",
+			json_value_text(file, "names"), json_value_number(file, "symbols"));
 	else
 		fputs(", not used", out);
 	if (json_is_true(json_object_get(file, "lines")))
@@ -107,7 +96,7 @@ static void print_threads(const json_t *parts, FILE *out)
 	json_array_foreach(json_object_get(parts, "threads"), index, thread)
 	{
 		fprintf(out, "thread %" JSON_INTEGER_FORMAT "/%" JSON_INTEGER_FORMAT ":",
-			get_number(thread, "pid"), get_number(thread, "tid"));
+			json_value_number(thread, "pid"), json_value_number(thread, "tid"));
 		json_array_foreach(json_object_get(thread, "names"), at, name)
 		{
 			putc(' ', out);
@@ -128,7 +117,7 @@ static void print_recording(const json_t *recording, FILE *out)
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		print_text(recording, keys[i][0], keys[i][1], out);
-		if (*get_text(recording, keys[i][0]))
+		if (*json_value_text(recording, keys[i][0]))
 			putc('\n', out);
 	}
 }

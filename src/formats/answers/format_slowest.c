@@ -14,6 +14,7 @@
 #include "src/formats/output_format.h"
 #include "src/formats/text/escaped_text.h"
 #include "src/formats/text/json_any_text.h"
+#include "src/formats/text/json_value.h"
 #include "src/formats/text/short_time.h"
 #include "src/options/options.h"
 #include "symbols/dso/dso_store.h"
@@ -137,16 +138,6 @@ static int print_slowest(struct format_output *output, struct error *err)
 
 /* ---- The answer for --json ------------------------------------------------ */
 
-static json_t *text_value(const char *text)
-{
-	return text ? json_any_text(text, strlen(text)) : json_null();
-}
-
-static json_int_t integer(uint64_t value)
-{
-	return value > INT64_MAX ? INT64_MAX : (json_int_t)value;
-}
-
 static json_t *packed(json_t *value)
 {
 	if (!value)
@@ -159,14 +150,16 @@ static json_t *call_json(const struct chosen_call *call)
 	const struct symbol *symbol = call->symbol;
 	const struct track *track = call->track;
 
-	return packed(json_pack(
-		"{so so so so si si sI sI sI sI sb sb}", "function", text_value(symbol->name->text),
-		"dso", text_value(symbol->dso ? dso_path(symbol->dso) : NULL), "process",
-		text_value(track->process_name), "thread", text_value(track->thread_name), "pid",
-		(int)track->pid, "tid", (int)track->tid, "begin_ns", integer(call->begin),
-		"duration_ns", integer(call->duration), "insns", integer(call->insns),
-		"untraced_ns", integer(call->untraced), "begin_seen", (int)call->begin_seen,
-		"end_seen", (int)call->end_seen));
+	return packed(json_pack("{so so so so si si sI sI sI sI sb sb}", "function",
+				json_text_or_null(symbol->name->text), "dso",
+				json_text_or_null(symbol->dso ? dso_path(symbol->dso) : NULL),
+				"process", json_text_or_null(track->process_name), "thread",
+				json_text_or_null(track->thread_name), "pid", (int)track->pid,
+				"tid", (int)track->tid, "begin_ns", json_value_of(call->begin),
+				"duration_ns", json_value_of(call->duration), "insns",
+				json_value_of(call->insns), "untraced_ns",
+				json_value_of(call->untraced), "begin_seen", (int)call->begin_seen,
+				"end_seen", (int)call->end_seen));
 }
 
 static json_t *answer_slowest(const struct format_output *output)
@@ -179,17 +172,17 @@ static json_t *answer_slowest(const struct format_output *output)
 	for (size_t i = 0; i < calls->count; i++)
 		json_array_append_new(list, call_json(&calls->calls[i]));
 	object = packed(json_pack("{ss sI sI sI sI so}", "format", "slowest", "calls",
-				  integer(all->count), "median_ns",
-				  integer(durations_percentile(all, 50)), "p99_ns",
-				  integer(durations_percentile(all, 99)), "longest_ns",
-				  integer(all->max), "list", list));
+				  json_value_of(all->count), "median_ns",
+				  json_value_of(durations_percentile(all, 50)), "p99_ns",
+				  json_value_of(durations_percentile(all, 99)), "longest_ns",
+				  json_value_of(all->max), "list", list));
 	json_object_set_new(object, "resolution_ns",
-			    resolution ? json_integer(integer(resolution)) : json_null());
+			    resolution ? json_integer(json_value_of(resolution)) : json_null());
 	json_object_set_new(object, "bound_ns",
-			    calls->choice.has_bound ? json_integer(integer(calls->bound))
+			    calls->choice.has_bound ? json_integer(json_value_of(calls->bound))
 						    : json_null());
 	json_object_set_new(object, "slower",
-			    calls->choice.has_bound ? json_integer(integer(calls->slower))
+			    calls->choice.has_bound ? json_integer(json_value_of(calls->slower))
 						    : json_null());
 	return object;
 }

@@ -5,24 +5,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
+#include "src/formats/text/valid_text.h"
 
 json_t *json_any_text(const char *text, size_t length)
 {
-	static const char replacement[] = "\xef\xbf\xbd";
 	json_t *value = json_stringn(text, length);
-	char *valid, *end;
+	char *valid;
 
 	if (value)
 		return value;
-	valid = end = alloc_zeroed(length, sizeof(replacement));
-	for (size_t i = 0; i < length; i++) {
-		if ((unsigned char)text[i] < 0x80)
-			*end++ = text[i];
-		else
-			end = stpcpy(end, replacement);
-	}
-	value = json_stringn(valid, (size_t)(end - valid));
+	valid = valid_text(text, length);
+	value = json_string(valid);
 	free(valid);
 	return value;
+}
+
+json_t *json_text_or_null(const char *text)
+{
+	return text ? json_any_text(text, strlen(text)) : json_null();
 }
