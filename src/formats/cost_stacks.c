@@ -15,7 +15,7 @@ struct cost_track {
 	uint64_t insns, cycles; /* the same of the thread's counters */
 };
 
-/* A call from a stack at a place */
+/* A call from a stack at a place. */
 struct cost_call {
 	uint32_t caller, stack;      /* indexes; `stack` is the call's own; 0: none */
 	const struct symbol *symbol; /* that is called */
@@ -38,12 +38,10 @@ struct cost_call {
  */
 static uint32_t function_of(struct cost_stacks *stacks, const struct symbol *symbol)
 {
-	uintptr_t key = (uintptr_t)symbol;
 	size_t count = stacks->functions.count;
-	uint32_t function =
-		symbol->inlined ? pair_table_find(&stacks->functions, INLINED, symbol->name->id)
-				: pair_table_find(&stacks->functions,
-						  (uint32_t)((uint64_t)key >> 32), (uint32_t)key);
+	uint32_t function = symbol->inlined
+				    ? pair_table_find(&stacks->functions, INLINED, symbol->name->id)
+				    : pair_table_find_pointer(&stacks->functions, symbol);
 
 	if (function == count) {
 		stacks->symbols = alloc_grow(stacks->symbols, &stacks->symbol_room, count + 1,
@@ -203,6 +201,11 @@ static void count_stack_events(const struct slice_sink *sink, void *context,
 	for (size_t i = 0; i < batch->count; i++)
 		count_event(stacks, track, &batch->events[i],
 			    slice_batch_detail(batch, &batch->events[i]));
+}
+
+struct source_line cost_function_line(const struct symbol *symbol)
+{
+	return symbol->inlined ? (struct source_line){ 0 } : slice_source_line(symbol);
 }
 
 void cost_stacks_init(struct cost_stacks *stacks, struct name_table *names)

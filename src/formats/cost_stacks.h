@@ -53,6 +53,12 @@ struct cost_stacks {
 	struct name_table *names; /* borrowed */
 };
 
+/*
+ * Returns where a function begins in the source; parts may be unknown, as of an inlined one, whose
+ * symbol has the line of its call, in another function.
+ */
+struct source_line cost_function_line(const struct symbol *symbol);
+
 /* Begin with no stacks.  The sink borrows the stacks: they must not move. */
 void cost_stacks_init(struct cost_stacks *stacks, struct name_table *names);
 

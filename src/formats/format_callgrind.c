@@ -16,7 +16,7 @@
 #include "src/formats/cost_stacks.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/escaped_text.h"
-#include "src/slices/slice_args.h"
+#include "symbols/dso/dso_store.h"
 
 /* The calls of a function from a line of another one. */
 struct call_edge {
@@ -196,11 +196,8 @@ static void print_text(struct callgrind_output *callgrind, const char *word, int
 static uint32_t print_function(struct callgrind_output *callgrind, const char *const words[3],
 			       const struct symbol *symbol)
 {
-	struct source_line begin = { 0 };
+	struct source_line begin = cost_function_line(symbol);
 
-	/* An inlined function's symbol has the line of its call, in another function. */
-	if (!symbol->inlined)
-		begin = slice_source_line(symbol);
 	print_text(callgrind, words[NAME_OBJECT], NAME_OBJECT,
 		   symbol->dso ? dso_path(symbol->dso) : "???");
 	if (begin.file)

@@ -21,6 +21,28 @@ struct pair_table {
 /* Returns the number of a pair: if it is new, table->count before the call. */
 uint32_t pair_table_find(struct pair_table *table, uint32_t first, uint32_t second);
 
+/* The same for a pointer, in the place of both. */
+static inline uint32_t pair_table_find_pointer(struct pair_table *table, const void *pointer)
+{
+	uint64_t bits = (uint64_t)(uintptr_t)pointer;
+
+	return pair_table_find(table, (uint32_t)(bits >> 32), (uint32_t)bits);
+}
+
+struct pair {
+	uint32_t first, second;
+};
+
+/* Returns the pair of a number. */
+static inline struct pair pair_table_pair(const struct pair_table *table, size_t number)
+{
+	return (struct pair){ (uint32_t)(table->keys[number] >> 32),
+			      (uint32_t)table->keys[number] };
+}
+
+/* Returns all numbers in the order of their pairs, owned by the caller. */
+uint32_t *pair_table_sort(const struct pair_table *table);
+
 /* Idempotent, also on zeroed memory. */
 void pair_table_release(struct pair_table *table);
 

@@ -86,7 +86,7 @@ static void count_step(struct call_flow *flow, uint32_t index, struct flow_threa
 	made = &flow->made[place];
 	if (flow->made_by[place] != thread->number) {
 		flow->made_by[place] = thread->number;
-		*made = (struct flow_made){ .step = (uint32_t)flow->open.keys[place],
+		*made = (struct flow_made){ .step = pair_table_pair(&flow->open, place).second,
 					    .first = thread->branches };
 		thread->steps = alloc_grow(thread->steps, &thread->room, thread->count + 1,
 					   sizeof(*thread->steps));
@@ -347,12 +347,6 @@ void call_flow_finish(struct call_flow *flow)
 {
 	for (size_t i = 0; i < flow->thread_room; i++)
 		flow->cut += flow->threads[i].open;
-}
-
-struct flow_key call_flow_key(const struct pair_table *table, size_t place)
-{
-	return (struct flow_key){ (uint32_t)(table->keys[place] >> 32),
-				  (uint32_t)table->keys[place] };
 }
 
 static void release_root(struct flow_root *root)

@@ -72,10 +72,6 @@ struct flow_root {
 	size_t slow_count;
 };
 
-struct flow_key {
-	uint32_t first, class;
-};
-
 struct flow_thread;
 
 struct call_flow {
@@ -109,17 +105,13 @@ struct call_flow {
 void call_flow_init(struct call_flow *flow, const struct selection *selection);
 
 /*
- * Follow a branch or gap, which was fed to the thread's stack: `top` and `depth` are that stack's
- * behind it.
+ * Follow a branch or gap, which was fed to the thread's stack: `top` is that stack's behind it.
  */
 void call_flow_follow(struct call_flow *flow, const struct branch_event *event,
 		      const struct location_pair *places, struct callstack_top top);
 
 /* The trace has ended. */
 void call_flow_finish(struct call_flow *flow);
-
-/* Returns what a number of `counted` or `classes` is of. */
-struct flow_key call_flow_key(const struct pair_table *table, size_t place);
 
 /* Idempotent, also on zeroed memory. */
 void call_flow_release(struct call_flow *flow);

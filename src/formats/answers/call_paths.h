@@ -74,9 +74,9 @@ struct path_key {
 /* Returns what the costs at a place are of. */
 static inline struct path_key call_paths_key(const struct call_paths *paths, size_t place)
 {
-	uint64_t key = paths->classes.keys[place];
+	struct pair pair = pair_table_pair(&paths->classes, place);
 
-	return (struct path_key){ (uint32_t)(key >> 32), (uint32_t)key };
+	return (struct path_key){ pair.first, pair.second };
 }
 
 /* Returns the class of calls that take `ns`; larger for longer ones. */

@@ -13,6 +13,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/tables/compare.h"
+#include "base/tables/lower_bound.h"
 #include "base/tables/name.h"
 #include "src/callstack/callstack.h"
 #include "src/formats/answers/call_flow.h"
@@ -65,6 +67,7 @@ struct divergence_output {
 	/* From finish() on: */
 	struct usual *usual;       /* owned; by number of the step */
 	struct flow_group *groups; /* owned; by number of the root */
+	uint32_t *by_origin;       /* owned: numbers of steps, sorted by what is before them */
 };
 
 static void pass_over(const struct slice_sink *sink, void *track, const struct slice_batch *batch)
@@ -96,31 +99,12 @@ static void follow_branch(struct format_output *output, const struct branch_even
 
 /* ---- Slow calls and others ------------------------------------------------ */
 
-/* Returns the classes of a root, owned by the caller. */
-static struct class_count *classes_of(const struct call_flow *flow, uint32_t root, size_t *count)
+/* Count the calls of a root by `count` classes, that of the longest calls first. */
+static void find_group(struct divergence_output *divergence, uint32_t root,
+		       struct class_count *classes, size_t count)
 {
-	struct class_count *classes = alloc_zeroed(flow->classes.count + 1, sizeof(*classes));
-
-	*count = 0;
-	for (size_t i = 0; i < flow->classes.count; i++) {
-		struct flow_key key = call_flow_key(&flow->classes, i);
-
-		if (key.first == root)
-			classes[(*count)++] =
-				(struct class_count){ key.class, flow->call_counts[i] };
-	}
-	return classes;
-}
-
-static void find_group(struct divergence_output *divergence, uint32_t root)
-{
-	const struct call_flow *flow = &divergence->flow;
 	struct flow_group *group = &divergence->groups[root];
-	const struct durations *all = &flow->roots[root].durations;
-	uint32_t median = call_paths_class(durations_percentile(all, 50));
-	uint64_t near = 0;
-	size_t count;
-	struct class_count *classes = classes_of(flow, root, &count);
+	uint64_t near = 0, most = divergence->flow.roots[root].durations.count / NEAR_SLOW;
 
 	group->lowest = group->highest = slow_classes_find(classes, count, &divergence->slow);
 	for (size_t i = 0; i < count; i++) {
@@ -130,18 +114,40 @@ static void find_group(struct divergence_output *divergence, uint32_t root)
 		}
 		group->others += classes[i].calls;
 		near += classes[i].calls;
-		if (near <= all->count / NEAR_SLOW)
+		if (near <= most)
 			group->highest = classes[i].number;
 		else
 			group->compared += classes[i].calls;
 	}
-	free(classes);
-	for (size_t i = 0; i < flow->classes.count; i++) {
-		struct flow_key key = call_flow_key(&flow->classes, i);
+}
 
-		if (key.first == root && key.class == median)
-			group->typical = flow->calls[i];
+static void find_groups(struct divergence_output *divergence)
+{
+	const struct call_flow *flow = &divergence->flow;
+	uint32_t *sorted = pair_table_sort(&flow->classes);
+	struct class_count *classes = alloc_zeroed(flow->classes.count + 1, sizeof(*classes));
+	size_t count;
+
+	for (size_t i = 0; i < flow->classes.count; i += count) {
+		uint32_t root = pair_table_pair(&flow->classes, sorted[i]).first;
+		uint32_t median =
+			call_paths_class(durations_percentile(&flow->roots[root].durations, 50));
+
+		for (count = 0; i + count < flow->classes.count; count++) {
+			uint32_t place = sorted[i + count];
+			struct pair pair = pair_table_pair(&flow->classes, place);
+
+			if (pair.first != root)
+				break;
+			classes[count] =
+				(struct class_count){ pair.second, flow->call_counts[place] };
+			if (pair.second == median)
+				divergence->groups[root].typical = flow->calls[place];
+		}
+		find_group(divergence, root, classes, count);
 	}
+	free(classes);
+	free(sorted);
 }
 
 static void find_usual(struct divergence_output *divergence)
@@ -150,11 +156,11 @@ static void find_usual(struct divergence_output *divergence)
 
 	divergence->usual = alloc_zeroed(flow->step_count + 1, sizeof(*divergence->usual));
 	for (size_t i = 0; i < flow->counted.count; i++) {
-		struct flow_key key = call_flow_key(&flow->counted, i);
-		struct usual *usual = &divergence->usual[key.first];
+		struct pair made = pair_table_pair(&flow->counted, i); /* step, class */
+		struct usual *usual = &divergence->usual[made.first];
 		const struct flow_count *count = &flow->counts[i];
 
-		if (key.class >= divergence->groups[flow->steps[key.first - 1].root].highest)
+		if (made.second >= divergence->groups[flow->steps[made.first - 1].root].highest)
 			continue;
 		if (!usual->calls || count->least < usual->least)
 			usual->least = count->least;
@@ -277,20 +283,55 @@ static struct departure *find_departures(const struct divergence_output *diverge
 	return list;
 }
 
+static int compare_origins(const struct flow_step *a, const struct flow_step *b)
+{
+	return COMPARE(a->root, b->root)
+		       ?: COMPARE((uintptr_t)a->prev.symbol, (uintptr_t)b->prev.symbol)
+		       ?: COMPARE(a->prev.offset, b->prev.offset);
+}
+
+static int compare_steps(const void *left, const void *right, void *steps)
+{
+	const struct flow_step *step = steps;
+
+	return compare_origins(&step[*(const uint32_t *)left - 1],
+			       &step[*(const uint32_t *)right - 1]);
+}
+
+/* Sort the steps by what is before them. */
+static void sort_steps(struct divergence_output *divergence)
+{
+	const struct call_flow *flow = &divergence->flow;
+
+	divergence->by_origin = alloc_zeroed(flow->step_count + 1, sizeof(*divergence->by_origin));
+	for (size_t i = 0; i < flow->step_count; i++)
+		divergence->by_origin[i] = (uint32_t)i + 1;
+	if (flow->step_count)
+		qsort_r(divergence->by_origin, flow->step_count, sizeof(*divergence->by_origin),
+			compare_steps, flow->steps);
+}
+
 /* Returns the step that most others make where a rare one was made; NULL: there is none. */
 static const struct flow_step *usual_step(const struct divergence_output *divergence,
 					  const struct flow_step *rare)
 {
 	const struct call_flow *flow = &divergence->flow;
-	size_t best = 0;
+	const uint32_t *sorted = divergence->by_origin;
+	size_t at = LOWER_BOUND(i, flow->step_count,
+				compare_origins(&flow->steps[sorted[i] - 1], rare) < 0);
+	uint32_t best = 0;
 
-	for (size_t i = 1; i <= flow->step_count; i++) {
-		const struct flow_step *step = &flow->steps[i - 1];
+	for (; at < flow->step_count; at++) {
+		const struct flow_step *step = &flow->steps[sorted[at] - 1];
+		uint64_t calls = divergence->usual[sorted[at]].calls;
 
-		if (step->root == rare->root && step->prev.symbol == rare->prev.symbol &&
-		    step->prev.offset == rare->prev.offset && !is_interrupt(step) &&
-		    divergence->usual[i].calls > divergence->usual[best].calls)
-			best = i;
+		if (compare_origins(step, rare) != 0)
+			break;
+		/* Of those that as many make, the one that was seen first. */
+		if (!is_interrupt(step) &&
+		    (calls > divergence->usual[best].calls ||
+		     (best && calls == divergence->usual[best].calls && sorted[at] < best)))
+			best = sorted[at];
 	}
 	return best ? &flow->steps[best - 1] : NULL;
 }
@@ -420,6 +461,11 @@ static void print_departure(struct divergence_output *divergence, const struct f
 
 /* ---- Text ----------------------------------------------------------------- */
 
+static const char *plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
 static void print_group_head(const struct flow_root *calls, const struct flow_group *group,
 			     FILE *out)
 {
@@ -427,18 +473,19 @@ static void print_group_head(const struct flow_root *calls, const struct flow_gr
 
 	escaped_text_print(calls->symbol->name->text, calls->symbol->name->length, out);
 	if (!group->slow || !group->compared) {
-		fprintf(out, ": %" PRIu64 " calls, none to compare %s\n\n", calls->durations.count,
-			group->slow ? "with" : "as slow");
+		fprintf(out, ": %" PRIu64 " call%s, none to compare %s\n\n", calls->durations.count,
+			plural(calls->durations.count), group->slow ? "with" : "as slow");
 		return;
 	}
 	short_time(bound, (int64_t)call_paths_class_begin(group->lowest));
 	short_time(typical, (int64_t)group->typical.duration);
 	fprintf(out,
-		": %" PRIu64 " slow calls, of at least %s, and %" PRIu64
-		" others\nthe typical call took %s, at %" PRIu64 ".%09" PRIu64 " in thread %" PRId32
-		"\n\n",
-		group->slow, bound, group->others, typical, group->typical.begin / 1000000000,
-		group->typical.begin % 1000000000, group->typical.tid);
+		": %" PRIu64 " slow call%s, of at least %s, and %" PRIu64
+		" other%s\nthe typical call took %s, at %" PRIu64 ".%09" PRIu64
+		" in thread %" PRId32 "\n\n",
+		group->slow, plural(group->slow), bound, group->others, plural(group->others),
+		typical, group->typical.begin / 1000000000, group->typical.begin % 1000000000,
+		group->typical.tid);
 	fprintf(out, "%6s %11s %7s  %s\n", "calls", "later", "others", "first difference");
 }
 
@@ -478,14 +525,14 @@ static int print_divergence(struct format_output *output, struct error *err)
 	(void)err;
 	call_flow_finish(flow);
 	divergence->groups = alloc_zeroed(flow->root_ids.count + 1, sizeof(*divergence->groups));
-	for (uint32_t i = 0; i < flow->root_ids.count; i++)
-		find_group(divergence, i);
+	find_groups(divergence);
 	find_usual(divergence);
+	sort_steps(divergence);
 	for (uint32_t i = 0; i < flow->root_ids.count; i++)
 		print_root(divergence, i, out);
 	if (flow->cut)
-		fprintf(out, "%" PRIu64 " calls are left out: their return was not traced\n",
-			flow->cut);
+		fprintf(out, "left out: %" PRIu64 " call%s whose return was not traced\n",
+			flow->cut, plural(flow->cut));
 	if (!name_verdicts_warn(&flow->names, output->machine->diag) && !flow->number)
 		diag_warn(output->machine->diag, "nothing-selected",
 			  "no call matches the options --symbol and --dso together");
@@ -576,6 +623,7 @@ static void release_divergence(struct format_output *output)
 	call_sites_release(&divergence->sites);
 	free(divergence->usual);
 	free(divergence->groups);
+	free(divergence->by_origin);
 }
 
 const struct output_format format_divergence = {

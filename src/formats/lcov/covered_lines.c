@@ -15,14 +15,8 @@ struct covered_row {
 	uint64_t vaddr;
 	uint32_t dso, line; /* indexes; line NO_LINE: code without one */
 	uint32_t order;     /* in which they were added */
+	uint32_t behind;    /* the first row behind it of another line or dso */
 };
-
-static uint32_t pointer_id(struct pair_table *table, const void *pointer)
-{
-	uint64_t key = (uint64_t)(uintptr_t)pointer;
-
-	return pair_table_find(table, (uint32_t)(key >> 32), (uint32_t)key);
-}
 
 /* ---- Statements ---------------------------------------------------------- */
 
@@ -68,7 +62,7 @@ static void read_unit(struct covered_lines *lines, const struct dso *dso, uint64
 
 	if (!unit)
 		return;
-	lines->dso = pointer_id(&lines->dso_ids, dso);
+	lines->dso = pair_table_find_pointer(&lines->dso_ids, dso);
 	if (pair_table_find(&lines->unit_ids, lines->dso, (uint32_t)unit) == count)
 		dso_list_statements((struct dso *)dso, vaddr, add_row, lines);
 }
@@ -120,17 +114,25 @@ static void count_line(struct covered_lines *lines, uint32_t line, uint64_t coun
 	lines->files[lines->lines[line].file].ran = true;
 }
 
+/* Find where the code of each row's line ends. */
+static void find_ends(struct covered_lines *lines)
+{
+	for (size_t i = lines->row_count; i-- > 0;) {
+		struct covered_row *row = &lines->rows[i];
+
+		row->behind = (uint32_t)i + 1;
+		if (i + 1 < lines->row_count && row[1].line == row->line && row[1].dso == row->dso)
+			row->behind = row[1].behind;
+	}
+}
+
 /* Returns whether a stretch begins with a jump back within code of one line, its first row's. */
 static bool is_loop(const struct covered_lines *lines, const struct code_stretch *stretch,
 		    uint32_t dso, size_t row)
 {
 	size_t end = find_row(lines, dso, stretch->from + 1);
 
-	for (size_t i = row; i < end; i++) {
-		if (lines->rows[i].line != lines->rows[row].line)
-			return false;
-	}
-	return row < end;
+	return row < end && lines->rows[row].behind >= end;
 }
 
 /* Returns the line that a stretch comes from, NO_LINE: any other than that where it begins. */
@@ -304,7 +306,7 @@ static void count_jumps(struct covered_lines *lines, const struct executed_code 
 		     i + count < code->count && begins[i + count]->dso == begins[i]->dso;)
 			count++;
 		scan.count = count;
-		scan_jumps(lines, &scan, pointer_id(&lines->dso_ids, begins[i]->dso));
+		scan_jumps(lines, &scan, pair_table_find_pointer(&lines->dso_ids, begins[i]->dso));
 	}
 	free(begins);
 	free(ends);
@@ -313,7 +315,7 @@ static void count_jumps(struct covered_lines *lines, const struct executed_code 
 static uint32_t function_of(struct covered_lines *lines, const struct symbol *symbol, uint32_t line)
 {
 	size_t count = lines->function_ids.count;
-	uint32_t function = pointer_id(&lines->function_ids, symbol);
+	uint32_t function = pair_table_find_pointer(&lines->function_ids, symbol);
 
 	if (function == count) {
 		lines->functions = alloc_grow(lines->functions, &lines->function_room, count + 1,
@@ -375,10 +377,11 @@ void covered_lines_find(struct covered_lines *lines, const struct executed_code 
 		read_unit(lines, stretch->dso, stretch->begin);
 	}
 	sort_rows(lines);
+	find_ends(lines);
 	through = alloc_zeroed(lines->row_count + 2, sizeof(*through));
 	for (size_t i = 0; i < code->count; i++) {
 		const struct code_stretch *stretch = &code->stretches[i];
-		uint32_t dso = pointer_id(&lines->dso_ids, stretch->dso);
+		uint32_t dso = pair_table_find_pointer(&lines->dso_ids, stretch->dso);
 
 		dsos[dso] = stretch->dso;
 		count_lines(lines, stretch, dso, through);
@@ -388,7 +391,7 @@ void covered_lines_find(struct covered_lines *lines, const struct executed_code 
 	find_functions(lines, dsos);
 	for (size_t i = 0; i < code->count; i++)
 		count_calls(lines, &code->stretches[i],
-			    pointer_id(&lines->dso_ids, code->stretches[i].dso));
+			    pair_table_find_pointer(&lines->dso_ids, code->stretches[i].dso));
 	free(dsos);
 	free(through);
 }

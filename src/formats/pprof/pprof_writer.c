@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/utf8.h"
 #include "src/formats/pprof/profile.pb-c.h"
-#include "src/slices/slice_args.h"
+#include "src/formats/text/valid_text.h"
+#include "symbols/dso/dso_store.h"
 
 typedef Perftools__Profiles__Profile profile_message;
 typedef Perftools__Profiles__Sample sample_message;
@@ -105,12 +105,6 @@ static uint64_t location_id(struct pprof_writer *writer, uint32_t function, uint
 	return (uint64_t)pair_table_find(&writer->locations, function, line) + 1;
 }
 
-/* An inlined function's symbol has the line of its call, in another function. */
-static struct source_line line_of_function(const struct symbol *symbol)
-{
-	return symbol->inlined ? (struct source_line){ 0 } : slice_source_line(symbol);
-}
-
 /* List the locations of a stack, innermost first.  Returns its thread's name. */
 static const struct name *list_locations(struct pprof_writer *writer, uint32_t index,
 					 sample_message *sample)
@@ -122,7 +116,7 @@ static const struct name *list_locations(struct pprof_writer *writer, uint32_t i
 	sample->location_id = writer->location_ids;
 	for (; !stack->thread; stack = &stacks->stacks[stack->caller]) {
 		if (!line)
-			line = line_of_function(stacks->symbols[stack->function]).line;
+			line = cost_function_line(stacks->symbols[stack->function]).line;
 		writer->location_ids[sample->n_location_id++] =
 			location_id(writer, stack->function, line);
 		line = stack->call_line;
@@ -175,7 +169,6 @@ static void write_stacks(struct pprof_writer *writer)
 
 static uint64_t mapping_id(struct pprof_writer *writer, const struct dso *dso)
 {
-	uint64_t key = (uint64_t)(uintptr_t)dso;
 	size_t count = writer->files.count;
 	uint32_t file;
 	Perftools__Profiles__Mapping mapping = PERFTOOLS__PROFILES__MAPPING__INIT, *list = &mapping;
@@ -186,7 +179,7 @@ static uint64_t mapping_id(struct pprof_writer *writer, const struct dso *dso)
 
 	if (!dso)
 		return 0;
-	file = pair_table_find(&writer->files, (uint32_t)(key >> 32), (uint32_t)key);
+	file = pair_table_find_pointer(&writer->files, dso);
 	if (file < count)
 		return (uint64_t)file + 1;
 	build_id = dso_build_id(dso, &size);
@@ -206,16 +199,16 @@ static uint64_t mapping_id(struct pprof_writer *writer, const struct dso *dso)
 static void write_locations(struct pprof_writer *writer)
 {
 	for (size_t i = 0; i < writer->locations.count; i++) {
-		uint32_t function = (uint32_t)(writer->locations.keys[i] >> 32);
+		struct pair place = pair_table_pair(&writer->locations, i); /* function, line */
 		Perftools__Profiles__Line line = PERFTOOLS__PROFILES__LINE__INIT, *lines = &line;
 		Perftools__Profiles__Location location = PERFTOOLS__PROFILES__LOCATION__INIT;
 		Perftools__Profiles__Location *list = &location;
 		profile_message message = PERFTOOLS__PROFILES__PROFILE__INIT;
 
-		line.function_id = (uint64_t)function + 1;
-		line.line = (uint32_t)writer->locations.keys[i];
+		line.function_id = (uint64_t)place.first + 1;
+		line.line = place.second;
 		location.id = i + 1;
-		location.mapping_id = mapping_id(writer, writer->stacks->symbols[function]->dso);
+		location.mapping_id = mapping_id(writer, writer->stacks->symbols[place.first]->dso);
 		location.line = &lines;
 		location.n_line = 1;
 		message.location = &list;
@@ -228,7 +221,7 @@ static void write_functions(struct pprof_writer *writer)
 {
 	for (size_t i = 0; i < writer->stacks->functions.count; i++) {
 		const struct symbol *symbol = writer->stacks->symbols[i];
-		struct source_line begin = line_of_function(symbol);
+		struct source_line begin = cost_function_line(symbol);
 		Perftools__Profiles__Function function = PERFTOOLS__PROFILES__FUNCTION__INIT;
 		Perftools__Profiles__Function *list = &function;
 		profile_message message = PERFTOOLS__PROFILES__PROFILE__INIT;
@@ -245,24 +238,11 @@ static void write_functions(struct pprof_writer *writer)
 	}
 }
 
-/* Texts must be UTF-8: each other byte becomes U+FFFD. */
-static char *valid_text(const struct name *name)
-{
-	static const char replacement[] = "\xef\xbf\xbd";
-	char *text = alloc_zeroed((size_t)name->length + 1, sizeof(replacement)), *end = text;
-
-	for (size_t i = 0, length; i < name->length; i += length ? length : 1) {
-		length = utf8_character(name->text + i, name->length - i);
-		end = length ? mempcpy(end, name->text + i, length) : stpcpy(end, replacement);
-	}
-	return text;
-}
-
 static void write_texts(struct pprof_writer *writer)
 {
 	for (size_t i = 0; i < writer->texts.count; i++) {
 		profile_message message = PERFTOOLS__PROFILES__PROFILE__INIT;
-		char *text = valid_text(writer->names[i]);
+		char *text = valid_text(writer->names[i]->text, writer->names[i]->length);
 
 		message.string_table = &text;
 		message.n_string_table = 1;
