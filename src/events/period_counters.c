@@ -86,10 +86,10 @@ void period_counters_add(struct period_counters *counters, const struct branch_e
 		struct owner_key thread = { event->thread, NO_CPU }, cpu = { NULL, event->cpu };
 		uint64_t number;
 
-		if (!counters->begin)
-			counters->begin = event->time;
 		if (!event->time || event->time > INT64_MAX)
 			continue;
+		if (!counters->begin)
+			counters->begin = event->time;
 		number = event->time > counters->begin
 				 ? (event->time - counters->begin) / counters->length
 				 : 0;
