@@ -94,7 +94,7 @@ readable() {
 		FNR > 1 && NF == 9 { split(exact[$9], e); n++; percent += $4
 			if ($1 != e[2] || !same(ns($2), e[3]) || !same(ns($3), e[4]) || !same(ns($5), e[5]) ||
 			    !same(ns($8), e[8]) || ($4 - 100 * e[4] / all) ^ 2 > .003) { print; print exact[$9]; wrong++ } }
-		END { exit wrong || n < 20 || percent < 96 || percent > 104 }' exact shown
+		END { exit wrong || n < 20 || (percent - 100) ^ 2 > (.05 * n) ^ 2 }' exact shown
 }
 tap_check "functions: times have units, and shares add up to 100 percent" readable
 top() {
