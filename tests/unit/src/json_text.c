@@ -6,22 +6,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/formats/text/json_any_text.h"
 #include "tests/support/unit.h"
 
-/* Print and read again; the bytes are the test's until its next call. */
+/*
+ * Print and read again; the bytes are the test's until its next call.  jansson's own value of the
+ * text is the same.
+ */
 static const char *again(const char *text, size_t length)
 {
 	static char copy[400];
 	char *printed;
 	size_t size;
 	FILE *out = open_memstream(&printed, &size);
-	json_t *value;
+	json_t *value, *made = json_any_text(text, length);
 
 	json_text_print(text, length, out);
 	fclose(out);
 	value = json_loadb(printed, size, JSON_DECODE_ANY, NULL);
 	ck_assert_msg(json_is_string(value), "%s", printed);
 	snprintf(copy, sizeof(copy), "%s", json_string_value(value));
+	ck_assert_str_eq(json_string_value(made), copy);
+	json_decref(made);
 	json_decref(value);
 	free(printed);
 	return copy;
@@ -52,6 +58,7 @@ START_TEST(what_is_no_utf8_is_replaced_byte_by_byte)
 			       "b",
 			       3),
 			 "a" NO "b");
+	ck_assert_str_eq(again("na\xc3\xafve\xff", 7), "na\xc3\xafve" NO);
 	ck_assert_str_eq(again("\xc3", 1), NO); /* cut off */
 	ck_assert_str_eq(again("\xc3x", 2), NO "x");
 	ck_assert_str_eq(again("\xc0\xaf", 2), NO NO);        /* too long for '/' */
