@@ -131,6 +131,7 @@ libptrace2ftf_a_SOURCES = \
 	src/report/sandbox_state.h \
 	src/report/report_print.c \
 	src/report/summary.c src/report/summary.h \
+	src/report/top_functions.c src/report/top_functions.h \
 	src/resolve/code_files.c src/resolve/code_files.h \
 	src/resolve/jit_dumps.c src/resolve/jit_dumps.h \
 	src/resolve/kernel_changes.c src/resolve/kernel_changes.h \

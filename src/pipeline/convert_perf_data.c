@@ -417,7 +417,7 @@ static void report_result(struct conversion *c)
 	if (c->nameless.ns)
 		summary->debug_hint = nameless_hint_make(&c->nameless, &recording->resolver,
 							 recording->timeline, c->options->symfs);
-	if (c->pipeline.totals.next)
+	if (c->pipeline.totals.report)
 		report_functions(c->report, &c->pipeline.totals);
 	report_answer(c->report, c->pipeline.format, c->pipeline.end);
 	output_pipeline_sum_up(&c->pipeline, summary);

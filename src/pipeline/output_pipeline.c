@@ -12,6 +12,7 @@
 #include "src/callstack/precise/callstack_precise.h"
 #include "src/formats/ftf/ftf_fold.h"
 #include "src/formats/ftf/ftf_split.h"
+#include "src/report/top_functions.h"
 #include "src/slices/slice_queue.h"
 #include "src/slices/track.h"
 
@@ -94,8 +95,10 @@ static void connect(struct output_pipeline *pipeline, struct diag *diag)
 		slice_limit_init(&pipeline->limit, sink, &pipeline->output);
 		sink = &pipeline->limit.sink;
 	}
-	if (pipeline->options->json && !pipeline->format->chooses_calls) {
-		slice_totals_init(&pipeline->totals, sink, pipeline->options->all_functions);
+	if ((pipeline->options->json || !pipeline->options->quiet) &&
+	    !pipeline->format->chooses_calls) {
+		slice_totals_init(&pipeline->totals, sink, pipeline->options->json,
+				  pipeline->options->all_functions);
 		sink = &pipeline->totals.sink;
 	}
 	if (is_filtered(pipeline)) {
@@ -220,6 +223,7 @@ void output_pipeline_sum_up(const struct output_pipeline *pipeline, struct summa
 	summary->slices += output_pipeline_slices(pipeline);
 	summary->output_cut |= pipeline->output.cut;
 	summary->slices_left_out += pipeline->filter.counts.outside;
+	summary->top_functions = top_functions_make(&pipeline->totals);
 	if (end)
 		summary->slices += end->other_slices;
 	if (end && end->fold) {
@@ -236,7 +240,9 @@ void output_pipeline_sum_up(const struct output_pipeline *pipeline, struct summa
 const struct total_thread *output_pipeline_borrow_totals(const struct output_pipeline *pipeline,
 							 uint32_t index)
 {
-	return index < pipeline->totals.thread_count ? &pipeline->totals.threads[index] : NULL;
+	const struct slice_totals *totals = &pipeline->totals;
+
+	return totals->report && index < totals->thread_count ? &totals->threads[index] : NULL;
 }
 
 bool output_pipeline_failed(const struct output_pipeline *pipeline)

@@ -6,7 +6,7 @@
  *   [slice_limit] -> format -> output
  *
  * The queue is there while workers write, the filter if the user selects slices, the
- * totals with --json, the limit of the output's size unless the format is lines of text.  A format
+ * totals unless -q, the limit of the output's size unless the format is lines of text.  A format
  * of SLICES_AS_FOUND follows the machine directly.
  */
 #ifndef SRC_PIPELINE_OUTPUT_PIPELINE_H
@@ -38,7 +38,7 @@ struct output_pipeline {
 	FILE *text;                    /* owned: into `output`; NULL: not text */
 	struct format_output *end;     /* owned; NULL: nothing is written */
 	struct slice_limit limit;      /* in front of `end`, unless that is lines of text */
-	struct slice_totals totals;    /* in front of it, with --json */
+	struct slice_totals totals;    /* in front of it, unless -q */
 	struct slice_filter filter;    /* in front of them, if slices are selected */
 	struct slice_sorter sorter;    /* in front of them */
 	const struct slice_sink *head; /* what the machine writes to; NULL: no slices */

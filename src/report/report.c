@@ -13,6 +13,7 @@
 #include "src/callstack/callstack.h"
 #include "src/formats/text/json_any_text.h"
 #include "src/formats/text/json_value.h"
+#include "src/slices/track.h"
 #include "symbols/dso/dso_store.h"
 
 /* ---- Values -------------------------------------------------------------- */
@@ -193,6 +194,16 @@ void report_thread(struct report *report, const struct thread *thread,
 	append_part(report, "threads", object);
 }
 
+static json_t *call_json(const struct total_call *call)
+{
+	if (!call->track)
+		return json_null();
+	return OBJECT({ "pid", json_integer(call->track->pid) },
+		      { "tid", json_integer(call->track->tid) },
+		      { "begin_ns", number(call->begin) },
+		      { "duration_ns", number(call->duration) });
+}
+
 static json_t *function_json(const struct total_function *function)
 {
 	const struct symbol *symbol = function->symbol;
@@ -201,7 +212,8 @@ static json_t *function_json(const struct total_function *function)
 		      { "file", json_text_or_null(symbol->dso ? dso_path(symbol->dso) : NULL) },
 		      { "calls", number(function->calls) },
 		      { "self_ns", number(function->self_ns) },
-		      { "total_ns", number(function->total_ns) });
+		      { "total_ns", number(function->total_ns) },
+		      { "slowest", call_json(&function->slowest) });
 }
 
 /* Of `ptrace2ftf diff` only: src/diff/diff_rows.h. */

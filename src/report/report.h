@@ -3,7 +3,7 @@
  * The full report of a run: the JSON of --json and the text of -v.
  *
  * Its parts are gathered at the end of the run, and only with these options;
- * nothing is done per event (slice_totals.h adds up functions, for --json only).
+ * nothing is done per event, but for the sums of slice_totals.h.
  * doc/summary.schema.json describes the JSON; its "version" changes when a key
  * is removed or gets another meaning.
  */

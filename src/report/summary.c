@@ -67,8 +67,9 @@ void summary_release(struct summary *summary)
 	free(summary->outputs);
 	free(summary->nameless);
 	free(summary->debug_hint);
+	free(summary->top_functions);
 	summary->outputs = NULL;
-	summary->nameless = summary->debug_hint = NULL;
+	summary->nameless = summary->debug_hint = summary->top_functions = NULL;
 	summary->output_count = summary->output_room = 0;
 }
 
@@ -352,4 +353,6 @@ void summary_print(const struct summary *summary, bool is_trace, FILE *out)
 		fputs(" at https://ui.perfetto.dev", out);
 	}
 	putc('\n', out);
+	if (summary->top_functions)
+		fputs(summary->top_functions, out);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sums per function and per thread: calls, and time and instructions with and without callees.
+ * Sums per function and per thread: calls, time and instructions with and without callees, and the
+ * slowest call.
  *
  * A sink that passes all events on.  Slices must come in program order, as from a
  * slice_sorter.  Memory grows with the functions and threads of the run and the
@@ -15,6 +16,11 @@
 #include "src/slices/pair_table.h"
 #include "src/slices/slice_sink.h"
 
+struct total_call {
+	const struct track *track; /* borrowed; NULL: none */
+	uint64_t begin, duration;  /* ns */
+};
+
 /* One function; those of one name in one place of one file are the same. */
 struct total_function {
 	const struct symbol *symbol;       /* borrowed */
@@ -23,6 +29,8 @@ struct total_function {
 	uint64_t self_ns;                  /* without callees */
 	uint64_t total_ns;                 /* with callees; of a recursion the outermost call's */
 	uint64_t self_insns, total_insns;  /* the same of instructions, if they are counted */
+	struct total_call slowest;         /* the first one of the longest */
+	uint32_t last_track, last_open;    /* 1 + a track's index, and its number in `open` */
 	struct total_function *next_named; /* another one of this name */
 	struct total_function *next;       /* in the order of first calls */
 };
@@ -39,6 +47,7 @@ struct total_thread {
 struct slice_totals {
 	struct slice_sink sink;        /* give this to the sorter; its tracks are struct track */
 	const struct slice_sink *next; /* borrowed */
+	bool report;                   /* all sums are made */
 	struct total_thread *threads;  /* owned; by index of the track */
 	size_t thread_count, thread_room;
 	struct total_function **by_name; /* owned; by id of the name */
@@ -53,9 +62,11 @@ struct slice_totals {
 
 /*
  * Start without slices, in front of `next` (borrowed).  The totals borrow themselves: they must
- * not move.  `insns`: count instructions, too, also if `next` uses no details.
+ * not move.  Without `report` only own times and slowest calls are known.  `insns`: count
+ * instructions, too, also if `next` uses no details.
  */
-void slice_totals_init(struct slice_totals *totals, const struct slice_sink *next, bool insns);
+void slice_totals_init(struct slice_totals *totals, const struct slice_sink *next, bool report,
+		       bool insns);
 
 /* Idempotent, also on zeroed memory. */
 void slice_totals_release(struct slice_totals *totals);

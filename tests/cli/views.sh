@@ -105,6 +105,25 @@ top() {
 }
 tap_check "--top=N shows the first N rows" top
 
+# The summary's five functions, against the slices: own time, and a slowest call that there is.
+summed_up() { # NAME
+	"$program" --format=slices $1 >/dev/null 2>said || { cat said; return 1; }
+	sed -n '/^ *own time /,$p' said >rows
+	awk 'function ns(t) { u = t; sub("[0-9._]*", "", u); sub("_", "", t)
+			return t * (u == "s" ? 1e9 : u == "ms" ? 1e6 : u == "us" ? 1000 : u == "ns") }
+		function same(a, b) { return a - b <= b / 1000 && b - a <= b / 1000 }
+		NR == FNR { took = $4 - $3; self[$5] += took; all += took; split($1, id, "/")
+			length_of[$5, id[2], $3] = took; if (took > most[$5]) most[$5] = took
+			name[$2] = $5; if ($2) { self[name[$2 - 1]] -= took; all -= took } next }
+		FNR > 1 { sub("[.]", "", $4); begin = $4; sub("^0*", "", begin); shown[$6] = 1; last = self[$6]
+			if (!same(ns($1), self[$6]) || ($2 - 100 * self[$6] / all) ^ 2 > .003 || !same(ns($3), most[$6]) ||
+			    length_of[$6, $5, begin] != most[$6]) { print; wrong++ } }
+		END { for (f in self) if (f !~ /^\[/ && !shown[f] && self[f] > last) { print f " is missing"; wrong++ }
+			exit wrong || FNR != 6 }' $1.slices rows && ! { "$program" -q --format=slices -o summed $1 2>&1 | grep .; }
+}
+tap_check "the summary has the five functions with most own time, and their slowest calls" summed_up recursion
+tap_check "so it has of several threads" summed_up threads
+
 exact_stacks() { # NAME
 	one_word <$1.slices | awk -v what=folded -v comm=$1 -f "$model" | sort >expected
 	"$program" -q --format=folded $1 | one_word >folded

@@ -78,9 +78,24 @@ static void expect_sums(void)
 
 START_TEST(slices_one_by_one_and_at_once_add_up)
 {
-	slice_totals_init(&tally, &counter, false);
+	slice_totals_init(&tally, &counter, true, false);
 	feed_edges(&tally.sink, &track, slices, SLICE_EVENTS, _i);
 	expect_sums();
+}
+END_TEST
+
+/* The first of the longest: f's outer call, and g's in the inner one. */
+START_TEST(the_slowest_call_is_known_also_without_a_report)
+{
+	slice_totals_init(&tally, &counter, _i, false);
+	feed_edges(&tally.sink, &track, slices, SLICE_EVENTS, 1);
+	ck_assert_uint_eq(tally.first->self_ns, 26);
+	ck_assert_uint_eq(tally.first->slowest.begin, 10);
+	ck_assert_uint_eq(tally.first->slowest.duration, 30);
+	ck_assert_ptr_eq(tally.first->slowest.track, &track);
+	ck_assert_uint_eq(tally.first->next->self_ns, 5);
+	ck_assert_uint_eq(tally.first->next->slowest.begin, 15);
+	ck_assert_uint_eq(tally.first->next->slowest.duration, 4);
 }
 END_TEST
 
@@ -91,6 +106,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tests, setup, teardown);
 	tcase_add_loop_test(tests, slices_one_by_one_and_at_once_add_up, 0, 2);
+	tcase_add_loop_test(tests, the_slowest_call_is_known_also_without_a_report, 0, 2);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
 }

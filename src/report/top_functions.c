@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* Chooses the functions with most own time. */
+#include "src/report/top_functions.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/printable.h"
+#include "src/formats/text/short_time.h"
+#include "src/slices/track.h"
+
+#define TOP_FUNCTIONS 5
+
+/* Those of one name are one function, as in --format=functions. */
+struct top_function {
+	const struct name *name;
+	uint64_t self_ns;
+	struct total_call slowest;
+};
+
+struct top_functions {
+	struct top_function functions[TOP_FUNCTIONS + 1]; /* one more, that falls off */
+	size_t count;
+	uint64_t all; /* ns: own time of all slices */
+};
+
+static bool is_function(const struct symbol *symbol)
+{
+	return symbol->kind != SYMBOL_SPECIAL && symbol->kind != SYMBOL_MARK;
+}
+
+/* Returns the sum of all functions of a name. */
+static struct top_function sum_of(const struct total_function *named)
+{
+	struct top_function sum = { .name = named->symbol->name };
+
+	for (; named; named = named->next_named) {
+		sum.self_ns += named->self_ns;
+		if (named->slowest.duration > sum.slowest.duration)
+			sum.slowest = named->slowest;
+	}
+	return sum;
+}
+
+/* The order does not depend on the numbers of names. */
+static bool is_before(const struct top_function *a, const struct top_function *b)
+{
+	if (a->self_ns != b->self_ns)
+		return a->self_ns > b->self_ns;
+	return strcmp(a->name->text, b->name->text) < 0;
+}
+
+static void insert(struct top_functions *top, const struct top_function *function)
+{
+	size_t at = top->count;
+
+	for (; at && is_before(function, &top->functions[at - 1]); at--)
+		top->functions[at] = top->functions[at - 1];
+	top->functions[at] = *function;
+	top->count += top->count < TOP_FUNCTIONS;
+}
+
+static void print_function(const struct top_functions *top, const struct top_function *function,
+			   FILE *out)
+{
+	const struct total_call *call = &function->slowest;
+	char self[SHORT_TIME_SIZE], slowest[SHORT_TIME_SIZE], thread[16] = "?";
+
+	short_time(self, (int64_t)function->self_ns);
+	short_time(slowest, (int64_t)call->duration);
+	if (call->track->tid > 0)
+		snprintf(thread, sizeof(thread), "%" PRId32, call->track->tid);
+	fprintf(out, "  %10s %5.1f%% %14s %10" PRIu64 ".%09" PRIu64 " %8s  ", self,
+		100 * (double)function->self_ns / (double)top->all, slowest,
+		call->begin / 1000000000, call->begin % 1000000000, thread);
+	printable_print(function->name->text, out);
+	putc('\n', out);
+}
+
+static void print_table(const struct top_functions *top, FILE *out)
+{
+	fprintf(out, "  %10s %6s %14s %20s %8s  %s\n", "own time", "share", "slowest call", "at",
+		"thread", "function");
+	for (size_t i = 0; i < top->count; i++)
+		print_function(top, &top->functions[i], out);
+}
+
+char *top_functions_make(const struct slice_totals *totals)
+{
+	struct top_functions top = { 0 };
+	char *text = NULL;
+	size_t size;
+	FILE *out;
+
+	for (size_t i = 0; i < totals->name_room; i++) {
+		struct top_function sum;
+
+		if (!totals->by_name[i])
+			continue;
+		sum = sum_of(totals->by_name[i]);
+		top.all += sum.self_ns;
+		if (sum.self_ns && is_function(totals->by_name[i]->symbol))
+			insert(&top, &sum);
+	}
+	if (!top.count)
+		return NULL;
+	out = open_memstream(&text, &size);
+	if (!out)
+		alloc_fail(0);
+	print_table(&top, out);
+	if (fclose(out) != 0)
+		alloc_fail(size);
+	return text;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* The functions with most own time, and the slowest call of each: a table of the summary. */
+#ifndef SRC_REPORT_TOP_FUNCTIONS_H
+#define SRC_REPORT_TOP_FUNCTIONS_H
+
+#include "src/slices/slice_totals.h"
+
+/*
+ * Returns lines of text, printable on a terminal, owned by the caller; NULL if no function took
+ * time.  The slowest call's begin is in seconds of perf's clock, as --time takes it.  The shares
+ * are those of --format=functions: of the own time of all slices, also of those that are no
+ * functions.
+ */
+char *top_functions_make(const struct slice_totals *totals);
+
+#endif
