@@ -46,5 +46,5 @@ int main(int argc, char **argv)
 		continue;
 	if (write_usage(argv[1], &usage, child_clock() - begin) < 0)
 		return 1;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); /* as a shell */
 }

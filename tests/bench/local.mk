@@ -3,9 +3,9 @@ dist_noinst_SCRIPTS += tests/bench/bench.sh tests/bench/profile.sh
 EXTRA_DIST += tests/bench/README.md tests/bench/simulate.py
 
 EXTRA_PROGRAMS += tests/bench/ftf-speed tests/bench/packet-speed tests/bench/thread-times \
-	tests/bench/cpu-time tests/bench/ptrace2ftf-jobs
+	tests/bench/ptrace2ftf-jobs
 CLEANFILES += tests/bench/ftf-speed tests/bench/packet-speed tests/bench/thread-times \
-	tests/bench/cpu-time tests/bench/ptrace2ftf-jobs
+	tests/bench/ptrace2ftf-jobs
 tests_bench_cpu_time_SOURCES = tests/bench/cpu_time.c tests/bench/child.c tests/bench/child.h
 tests_bench_cpu_time_LDADD =
 # The program with a log of its jobs.

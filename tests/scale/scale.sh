@@ -29,20 +29,18 @@ limited() { # SECONDS COMMAND...
 within_memory() { # BYTES-OF-INPUT
 	[ $slow -gt 1 ] || [ "$memory" -le $((64 * 1024 + 4 * $1 / 1024)) ] || { echo "too much memory"; return 1; }
 }
-run() { # SECONDS FORMAT OUTPUT: sets $status and $memory
-	limited "$1" time -f '%M %U %S' -o "$work/memory" "$program" \
+run() { # SECONDS FORMAT OUTPUT: sets $status, $cpu and $memory
+	limited "$1" "$top_builddir/tests/bench/cpu-time" "$work/usage" "$program" \
 		--symfs="$work/sample" --format="$2" -o "$3" "$work/input" 2>"$work/messages"
 	status=$?
-	read -r memory user system <<-END
-		$(tail -n 1 "$work/memory")
-	END
+	read -r cpu _ memory <"$work/usage"
 }
 holds() { # KIND COUNT SECONDS
 	"$top_builddir/tests/scale/make-scale" "$1" "$2" "$work/input" || return 1
 	size=$(stat -c %s "$work/input")
 	for format in ftf slices; do
 		run "$3" $format "$work/$format"
-		echo "# $1 $2, $format: $((size / 1024)) KiB, status $status, $user + $system s of CPU, $memory KiB of memory" |
+		echo "# $1 $2, $format: $((size / 1024)) KiB, status $status, $cpu s of CPU, $memory KiB of memory" |
 			tee -a "$work/figures"
 		case $1 in
 		nothing) [ $status -eq 1 ] && continue ;;
@@ -70,7 +68,6 @@ much() { # KIND COUNT-LONG COUNT-SHORT
 	[ -z "$LONG" ] || count=$2
 	tap_check "$count $1" holds "$1" "$count" 60
 }
-command -v time >/dev/null || tap_skip_all "no time(1)"
 much threads 100000 20000
 much mappings 1000000 100000
 much remappings 1000000 50000
@@ -101,7 +98,7 @@ no_calls_without_end() {
 	"$top_builddir/tests/scale/make-scale" dive 75 "$work/sample/code"
 	"$top_builddir/tests/scale/make-scale" dives $count "$work/input" || return 1
 	run 60 ftf "$work/ftf"
-	echo "# dives $count: $user + $system s of CPU, $memory KiB of memory" | tee -a "$work/figures"
+	echo "# dives $count: $cpu s of CPU, $memory KiB of memory" | tee -a "$work/figures"
 	[ $status -eq 2 ] && grep -q 'calls are open at once' "$work/messages" || return 1
 	[ $slow -gt 1 ] || [ "$memory" -le $((384 * 1024)) ]
 }
@@ -152,7 +149,7 @@ symbols() {
 	cp "$work/sample/perf.data" "$work/input"
 	size=$(stat -c %s "$work/sample/sample")
 	run 60 slices "$work/slices"
-	echo "# symbols $count: $((size / 1024)) KiB, $user + $system s of CPU, $memory KiB of memory" | tee -a "$work/figures"
+	echo "# symbols $count: $((size / 1024)) KiB, $cpu s of CPU, $memory KiB of memory" | tee -a "$work/figures"
 	[ $status -eq 0 ] && within_memory $((size + $(stat -c %s "$work/input"))) && has_slices
 }
 tap_check "many symbols in one file" symbols
