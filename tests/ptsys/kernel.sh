@@ -51,10 +51,12 @@ same() { # TRUTH FOUND
 	return 1
 }
 
+# At least so many: gcc 12 makes 46,783 branches, of which perf sees 26,842; clang 19, with
+# conditional moves and loops in place of recursion, 23,909 and 8,824.
 we_agree() { # OPTIONS...
 	"$program" -q --format=branches "$@" "$recording" >"$work/text" || return 1
 	normal "$work/text" >"$work/ours"
-	[ "$(wc -l <"$work/ours")" -gt 40000 ] && same "$work/truth" "$work/ours"
+	[ "$(wc -l <"$work/ours")" -gt 20000 ] && same "$work/truth" "$work/ours"
 }
 
 # Each thread sees the kernel's code as it was where it decodes.
@@ -66,15 +68,16 @@ threads_agree() {
 }
 
 # perf 6.1 knows TEXT_POKE, but decodes this kernel's old code all the same; and
-# near a switch it takes the next thread for the current one: threads are left out.
+# near a switch it takes the next thread for the current one: threads are left out, and with the
+# time of CYC no user code is so near that perf looks for it in another process.
 perf_agrees() {
-	record --until-poke || return 1
+	record --until-poke --cyc || return 1
 	perf script -i "$recording" --itrace=b -F pid,tid,time,flags,ip,addr --ns 2>/dev/null >"$work/text"
 	sed 's/hw int/hwint /' "$work/text" | awk -f "$top_srcdir/tests/oracle/branches.awk" |
 		cut -d ' ' -f 2- >"$work/perf"
 	awk -v truth=1 -f "$top_srcdir/tests/oracle/branches.awk" "$work/truth.branches" |
 		cut -d ' ' -f 2- >"$work/all"
-	[ "$(wc -l <"$work/perf")" -gt 10000 ] && same "$work/all" "$work/perf"
+	[ "$(wc -l <"$work/perf")" -gt 8000 ] && same "$work/all" "$work/perf"
 }
 
 # What began before the trace did is left out: when it began is not known.

@@ -14,6 +14,7 @@
  *   overflow          dropped: its target was lost
  *   exstop            perhaps a packet that libipt does not know: pt_rewrite.h
  *   error "no code"   branch from -> ip; then the gap
+ *   end of trace      branch from -> where libipt would continue, if a packet decided it
  *   other error       dropped
  */
 #include "decoder/engine/libipt/pt_blocks.h"
@@ -387,20 +388,38 @@ static void next_block(struct pt_blocks *blocks)
 	}
 }
 
+/*
+ * libipt has read all packets, the last of which may have decided where the pending branch went:
+ * libipt would continue there.  Behind a direct branch nothing says that the code ran.
+ */
+static void last_branch(struct pt_blocks *blocks)
+{
+	const struct insn *insn = &blocks->pending.insn;
+	struct pt_block block = { 0 };
+
+	if (insn->kind == BRANCH_NONE || is_direct_insn(insn))
+		return;
+	pt_blk_next(blocks->decoder, &block, sizeof(block));
+	if (block.ip)
+		blocks_resolve(blocks, block.ip);
+}
+
 static void step(struct pt_stream *stream)
 {
 	struct pt_blocks *blocks = (struct pt_blocks *)stream;
 
 	kernel_text_advance(&stream->text, stream->state.now.time);
 	code_image_use_text(stream->input.code, &stream->text);
-	if (!blocks->synced)
+	if (!blocks->synced) {
 		synchronise(blocks);
-	else if (blocks->status & pts_event_pending)
+	} else if (blocks->status & pts_event_pending) {
 		next_event(blocks);
-	else if (blocks->status & pts_eos)
+	} else if (blocks->status & pts_eos) {
+		last_branch(blocks);
 		finish_run(blocks);
-	else
+	} else {
 		next_block(blocks);
+	}
 }
 
 static void close_blocks(struct pt_stream *stream)

@@ -646,10 +646,7 @@ START_TEST(a_guest_is_a_slice_whose_flow_is_passed_over)
 	       "exit_qualification=0x181 exit_reason=0x30");
 	/* While tracing is off, libipt 2.0's times are those of the PSB. */
 	EXPECT(1, slices, _i ? " vm exit " : " 1000200 1000200 vm exit ", "exit_reason=0x30");
-	/* libipt does not report where the trace's last return went. */
-	EXPECT(1, slices,
-	       _i ? "1234/1234 1 1000100 1000200 [guest]" : "1234/1234 2 1000100 1000200 [guest]",
-	       "");
+	EXPECT(1, slices, "1234/1234 2 1000100 1000200 [guest]", "");
 	EXPECT(0, slices, "[lost", "");
 	EXPECT(0, slices, "leaf", "");
 }
