@@ -91,3 +91,14 @@ const struct cpu_switch *switch_table_find(const struct switch_table *table, int
 	*count = first_switch(table, (int64_t)cpu + 1) - first;
 	return *count ? &table->switches[first] : NULL;
 }
+
+uint64_t switch_table_run_begin(const struct switch_table *table, const struct thread *thread,
+				int32_t cpu, uint64_t time)
+{
+	const struct cpu_switch *of_cpu;
+	size_t count, after;
+
+	of_cpu = switch_table_find(table, cpu, &count);
+	after = LOWER_BOUND(i, count, of_cpu[i].time <= time);
+	return after && of_cpu[after - 1].thread == thread ? of_cpu[after - 1].time : 0;
+}

@@ -28,4 +28,8 @@ int32_t switch_table_cpu(const struct switch_table *table, size_t index);
 const struct cpu_switch *switch_table_find(const struct switch_table *table, int32_t cpu,
 					   size_t *count);
 
+/* See timeline_run_begin(). */
+uint64_t switch_table_run_begin(const struct switch_table *table, const struct thread *thread,
+				int32_t cpu, uint64_t time);
+
 #endif

@@ -253,6 +253,12 @@ const struct cpu_switch *timeline_switches(const struct timeline *tl, int32_t cp
 	return switch_table_find(&tl->switches, cpu, count);
 }
 
+uint64_t timeline_run_begin(const struct timeline *tl, const struct thread *thread, int32_t cpu,
+			    uint64_t time)
+{
+	return tl->sample_switches ? 0 : switch_table_run_begin(&tl->switches, thread, cpu, time);
+}
+
 /* Returns the index of the first loss whose key is at or above `key`. */
 static size_t first_loss(const struct loss *losses, size_t count, int64_t key, bool by_tid)
 {

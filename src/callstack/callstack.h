@@ -65,6 +65,7 @@ static inline bool branch_is_near(const struct branch_event *event)
 
 struct callstack_machine;
 struct callstack;
+struct timeline;
 
 /* The innermost frame; all NULL: there is none. */
 struct callstack_top {
@@ -110,10 +111,11 @@ struct callstack {
 };
 
 struct callstack_options {
-	enum trace_mode mode;          /* of the events; only magic-trace's machine asks */
-	const struct slice_sink *sink; /* borrowed; must outlive the machine */
-	struct name_table *names;      /* borrowed; must be the table of the symbols' names */
-	struct diag *diag;             /* borrowed; NULL: warnings are dropped */
+	enum trace_mode mode;            /* of the events; only magic-trace's machine asks */
+	const struct slice_sink *sink;   /* borrowed; must outlive the machine */
+	struct name_table *names;        /* borrowed; must be the table of the symbols' names */
+	struct diag *diag;               /* borrowed; NULL: warnings are dropped */
+	const struct timeline *timeline; /* borrowed: of the events' threads; NULL: there is none */
 	/*
 	 * So many calls may be open at once, in all threads; 0: CALLSTACK_OPEN_MOST.
 	 * If there are more, a thread's frames are dropped, with a warning.

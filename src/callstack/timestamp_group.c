@@ -612,6 +612,19 @@ void timestamp_group_add_mark(struct timestamp_group *group, int64_t time,
 	timestamp_group_add(group, time, &event, detail);
 }
 
+bool timestamp_group_rename(struct timestamp_group *group, const struct symbol *symbol)
+{
+	size_t at = group->count;
+
+	/* A mark is a begin and an end. */
+	while (at >= 2 && group->events[at - 1].kind == SLICE_END)
+		at -= 2;
+	if (!at || group->events[at - 1].kind != SLICE_BEGIN)
+		return false;
+	group->events[at - 1].symbol = symbol;
+	return true;
+}
+
 void timestamp_group_add_unseen_return(struct timestamp_group *group, int64_t time,
 				       const struct slice_event *begin, int64_t since)
 {

@@ -115,6 +115,12 @@ void timestamp_group_add_gap(struct timestamp_group *group, int64_t time,
 void timestamp_group_add_mark(struct timestamp_group *group, int64_t time,
 			      const struct slice_event *mark, const struct slice_detail *detail);
 
+/*
+ * The last slice that began, and has not ended, gets another name.  Returns false if that is too
+ * late, as its begin is emitted already.
+ */
+bool timestamp_group_rename(struct timestamp_group *group, const struct symbol *symbol);
+
 /* Add a return from an unseen function, whose slice has symbol and order, since a mapped time. */
 void timestamp_group_add_unseen_return(struct timestamp_group *group, int64_t time,
 				       const struct slice_event *begin, int64_t since);

@@ -482,6 +482,7 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 	c->facts = (struct trace_facts){ overlays_wall_base(&c->overlays, &overlaid),
 					 find_free_id(c) };
 	machine.mode = recording_mode(recording, c->options);
+	machine.timeline = recording->timeline;
 	if (output_pipeline_open(&c->pipeline, c->options, &machine, &c->facts, err) < 0 ||
 	    open_streams(c, err) < 0)
 		return -1;

@@ -297,6 +297,7 @@ static void stop_task(struct machine *machine, struct cpu *cpu)
 	side_band_aux(&machine->side, &now, buffer->reported,
 		      pt_output_size(&buffer->out) - buffer->reported, flags);
 	buffer->reported = buffer->out.size;
+	true_thread_leave_cpu(&task->truth);
 	task->tsc = cpu->tsc;
 	if (task->state == TASK_RUNNING)
 		task->state = TASK_READY;

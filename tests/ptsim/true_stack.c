@@ -348,6 +348,12 @@ void true_thread_leave(struct true_thread *thread, uint64_t time, const char *na
 	thread->away_name = name;
 }
 
+void true_thread_leave_cpu(struct true_thread *thread)
+{
+	if (thread->away_name && strcmp(thread->away_name, "[untraced]") == 0)
+		thread->away_name = "[untraced: off CPU]";
+}
+
 static void come_back(struct true_thread *thread, uint64_t time)
 {
 	if (thread->away_name)

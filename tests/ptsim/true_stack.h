@@ -63,11 +63,12 @@ struct true_thread {
 	struct true_slices *slices; /* borrowed */
 	struct true_stack *stacks;  /* owned; the first is the current one */
 	int32_t pid, tid;
-	uint64_t insns;        /* retired so far; counted by the owner */
-	uint64_t loaded_from;  /* the stack pointer before it was loaded; 0: not loaded */
-	bool left_apart;       /* a frame that was called on another stack returned */
-	uint64_t away;         /* ns when user code was left */
-	const char *away_name; /* borrowed: [syscall: brk], [untraced]; NULL: it runs */
+	uint64_t insns;       /* retired so far; counted by the owner */
+	uint64_t loaded_from; /* the stack pointer before it was loaded; 0: not loaded */
+	bool left_apart;      /* a frame that was called on another stack returned */
+	uint64_t away;        /* ns when user code was left */
+	const char
+		*away_name; /* borrowed: [syscall: brk], [untraced] and the like; NULL: it runs */
 };
 
 /* A transfer of control as it happened; sp is the stack pointer behind it. */
@@ -97,6 +98,9 @@ void true_thread_step(struct true_thread *thread, const struct true_step *step);
 
 /* User code is left, to come back with one of the functions below; `name`: as away_name. */
 void true_thread_leave(struct true_thread *thread, uint64_t time, const char *name);
+
+/* The thread is taken off its CPU. */
+void true_thread_leave_cpu(struct true_thread *thread);
 
 /* It resumes where it was, or (sigreturn) where a handler had interrupted it. */
 void true_thread_resume(struct true_thread *thread, const struct true_step *step, bool sigreturn);

@@ -363,8 +363,10 @@ static const struct callstack_ops precise_ops = {
 
 struct callstack_machine *callstack_precise_open(const struct callstack_options *options)
 {
-	static const char *const names[SPECIALS] = { "[untraced]", "[syscall]", "[unknown]",
-						     "[guest]", "[paused]" };
+	static const char *const names[SPECIALS] = { "[untraced]",         "[syscall]",
+						     "[unknown]",          "[guest]",
+						     "[paused]",           "[untraced: filtered]",
+						     "[untraced: off CPU]" };
 	struct precise *machine = alloc_zeroed(1, sizeof(*machine));
 
 	machine->base.ops = &precise_ops;
@@ -373,6 +375,7 @@ struct callstack_machine *callstack_precise_open(const struct callstack_options 
 	machine->base.pending_most =
 		options->pending_most ? options->pending_most : CALLSTACK_PENDING_MOST;
 	machine->names = options->names;
+	machine->timeline = options->timeline;
 	machine->room_most = options->open_most ? options->open_most : CALLSTACK_OPEN_MOST;
 	machine->unwind_resume = name_intern_text(options->names, "_Unwind_Resume");
 	for (int i = 0; i < SPECIALS; i++) {

@@ -48,6 +48,7 @@
  *                      an abort: the calls in between did not happen for the program,
  *                      but they ran, so they are shown
  */
+#include "decoder/timeline/timeline.h"
 #include "src/callstack/precise/callstack_precise_stack.h"
 
 /*
@@ -386,7 +387,11 @@ static bool leave_kernel(struct precise_stack *stack, int64_t time)
 	return !stack->now.depth;
 }
 
-/* Returns the name of a pause. */
+/*
+ * Returns the name of a pause.  The packet has an address only where the trace could continue
+ * but for the address filter (SDM volume 3, "Packet Generation Disable (TIP.PGD) Packet": "unless
+ * ContextEn = 0 or TraceEn = 0").
+ */
 static const struct symbol *pause_symbol(struct precise *machine,
 					 const struct resolved_branch *branch)
 {
@@ -396,7 +401,9 @@ static const struct symbol *pause_symbol(struct precise *machine,
 		return &machine->specials[SPECIAL_GUEST];
 	if (event->kind == BRANCH_SYSCALL)
 		return syscall_symbols_find(&machine->syscalls, &branch->places->from);
-	return &machine->specials[event->flags & BRANCH_INT80 ? SPECIAL_SYSCALL : SPECIAL_UNTRACED];
+	if (event->flags & BRANCH_INT80)
+		return &machine->specials[SPECIAL_SYSCALL];
+	return &machine->specials[event->to ? SPECIAL_FILTERED : SPECIAL_UNTRACED];
 }
 
 /* Note where execution will resume, as far as that is known. */
@@ -430,6 +437,8 @@ static void on_off(struct precise_stack *stack, int64_t time, const struct resol
 	if (!(event->flags & BRANCH_GUEST))
 		expect_resume(&pause, branch);
 	precise_push(stack, time, &pause);
+	stack->off_time = event->time;
+	stack->off_cpu = event->cpu;
 }
 
 /* As long as INT n, SYSCALL and SYSENTER are. */
@@ -479,8 +488,29 @@ static void resume(struct precise_stack *stack, int64_t time, const struct locat
 		on_jump(stack, time, to);
 }
 
-static void on_on(struct precise_stack *stack, int64_t time, const struct location *to)
+/* Returns whether the thread was off its CPU since the trace ended; `on` is where it resumes. */
+static bool was_off_cpu(const struct precise_stack *stack, const struct branch_event *on)
 {
+	const struct timeline *timeline = machine_of(stack)->timeline;
+
+	if (!timeline || !on->thread || on->cpu < 0 || !stack->off_time)
+		return false;
+	return on->cpu != stack->off_cpu ||
+	       timeline_run_begin(timeline, on->thread, on->cpu, on->time) > stack->off_time;
+}
+
+/* Whether an interrupt or fault switched threads is known when the trace resumes. */
+static void explain_pause(struct precise_stack *stack, const struct branch_event *on)
+{
+	struct precise *machine = machine_of(stack);
+
+	if (top(stack)->symbol == &machine->specials[SPECIAL_UNTRACED] && was_off_cpu(stack, on))
+		precise_rename(stack, &machine->specials[SPECIAL_OFF_CPU]);
+}
+
+static void on_on(struct precise_stack *stack, int64_t time, const struct resolved_branch *branch)
+{
+	const struct location *to = &branch->places->to;
 	struct frame called = { .symbol = symbol_of(stack, to),
 				.entry_ip = to->ip,
 				.kind = FRAME_HANDLER };
@@ -489,6 +519,7 @@ static void on_on(struct precise_stack *stack, int64_t time, const struct locati
 
 	if (!stack->now.depth || top(stack)->kind != FRAME_PAUSE)
 		return;
+	explain_pause(stack, branch->event);
 	expected = top(stack)->resume_ip;
 	/* Of filtered functions one was left, and one is called by code that is not traced. */
 	begins = top(stack)->outermost || (top(stack)->returned && location_is_entry(to));
@@ -630,7 +661,7 @@ bool precise_follow_far(struct precise_stack *stack, int64_t time,
 	follow_transaction(stack, time, event);
 	if (event->flags & BRANCH_TRACE_ON) {
 		stack->rolled_back = false;
-		on_on(stack, time, &branch->places->to);
+		on_on(stack, time, branch);
 		return true;
 	}
 	if (!stack->rolled_back) {

@@ -61,6 +61,14 @@ void precise_save_for_undo(struct precise_stack *stack, size_t depth)
 		*frame_list_add(&stack->undo) = stack->now.frames[--stack->unchanged];
 }
 
+void precise_rename(struct precise_stack *stack, const struct symbol *symbol)
+{
+	if (!timestamp_group_rename(&stack->group, symbol))
+		return;
+	precise_before_change(stack, stack->now.depth - 1);
+	top(stack)->symbol = symbol;
+}
+
 void precise_reveal(struct precise_stack *stack, int64_t time)
 {
 	struct frame *frame = top(stack);

@@ -38,6 +38,8 @@ enum special {
 	SPECIAL_UNKNOWN,
 	SPECIAL_GUEST,
 	SPECIAL_PAUSED,
+	SPECIAL_FILTERED,
+	SPECIAL_OFF_CPU,
 	SPECIALS
 };
 
@@ -48,7 +50,8 @@ struct gap_name {
 
 struct precise {
 	struct callstack_machine base;
-	struct name_table *names; /* borrowed */
+	struct name_table *names;        /* borrowed */
+	const struct timeline *timeline; /* borrowed; NULL: there is none */
 	struct symbol specials[SPECIALS];
 	struct syscall_symbols syscalls;
 	const struct name *unwind_resume;
@@ -75,7 +78,9 @@ struct precise_stack {
 	int64_t since;                      /* mapped: an unseen frame may have run since then */
 	struct counts counts, counts_since; /* so far, and at `since` */
 	int64_t last_time;                  /* mapped */
-	size_t root_number;       /* the root's among the deferred calls; 0: it was not inferred */
+	uint64_t off_time;  /* perf's clock: when the trace ended last; 0: unknown, or never */
+	int32_t off_cpu;    /* and where; -1: unknown */
+	size_t root_number; /* the root's among the deferred calls; 0: it was not inferred */
 	const struct symbol *gap; /* its slice's name; NULL: no gap */
 	uint16_t end_flags;       /* of ends: SLICE_CUT while the trace ends or is missing */
 	bool watched; /* `since` is the begin that the group watches (timestamp_group_watch()) */
@@ -205,6 +210,9 @@ static inline void precise_pop_to(struct precise_stack *stack, int64_t time, siz
 	while (stack->now.depth > depth)
 		precise_pop(stack, time);
 }
+
+/* Name the innermost frame anew, if its begin is not emitted yet. */
+void precise_rename(struct precise_stack *stack, const struct symbol *symbol);
 
 /* Show the innermost frame by a slice, if it is a stub without one. */
 void precise_reveal(struct precise_stack *stack, int64_t time);

@@ -35,14 +35,52 @@ START_TEST(a_filter_leaves_out_what_other_functions_do)
 	finish("");
 	/* The second work() begins anew: what called it is not traced. */
 	EXPECT(1, slices, "1234/1234 0 1000000 1000300 work ", "");
-	EXPECT(1, slices, "1234/1234 1 1000100 1000200 [untraced] ", "");
-	EXPECT(1, slices, "1234/1234 0 1000300 1000400 [untraced] ", "");
+	EXPECT(1, slices, "1234/1234 1 1000100 1000200 [untraced: filtered] ", "");
+	EXPECT(1, slices, "1234/1234 0 1000300 1000400 [untraced: filtered] ", "");
 	EXPECT(1, slices, "1234/1234 0 1000400 1000500 work address=0x401020\n", "");
 	EXPECT(0, slices, "[lost", "");
 	run(messages,
 	    "perf script -i %s/perf.data --symfs %s --itrace=be --ns -F time,ip,addr,flags 2>&1 || echo no perf",
 	    place, place);
 	EXPECT(0, messages, "error", "");
+}
+END_TEST
+
+static void add_interrupt(uint64_t ip, uint64_t resumed)
+{
+	pt_packets_fup(&packets, ip);
+	pt_packets_pgd(&packets, 0);
+	pt_packets_tsc(&packets, resumed);
+	pt_packets_pge(&packets, ip);
+}
+
+/* The second of three interrupts takes the thread off its CPU; what another one did is no matter.
+ */
+START_TEST(an_interrupt_that_switched_threads_says_so)
+{
+	pt_packets_init(&packets);
+	sample_begin(&data);
+	data.events[0].attr.context_switch = 1;
+	pt_packets_psb(&packets, SAMPLE_START, 0);
+	pt_packets_pge(&packets, SAMPLE_MAIN);
+	pt_packets_tsc(&packets, SAMPLE_START + 100);
+	add_interrupt(SAMPLE_WORK, SAMPLE_START + 200);
+	pt_packets_tsc(&packets, SAMPLE_START + 300);
+	add_interrupt(SAMPLE_WORK, SAMPLE_START + 400);
+	pt_packets_tsc(&packets, SAMPLE_START + 500);
+	add_interrupt(SAMPLE_WORK, SAMPLE_START + 600);
+	pt_packets_tsc(&packets, SAMPLE_START + 700);
+	pt_packets_pgd(&packets, SAMPLE_LEAF);
+	add_switch(SAMPLE_START + 310, SAMPLE_PID, 0, true);
+	add_switch(SAMPLE_START + 390, 0, SAMPLE_PID, false);
+	stamp(SAMPLE_START + 510, 77, 3);
+	perf_data_add_switch(&data, true, 0, 0);
+	stamp(SAMPLE_START + 590, 0, 3);
+	perf_data_add_switch(&data, true, 77, 77);
+	finish("");
+	EXPECT(2, slices, "[untraced] ", "");
+	EXPECT(1, slices, " 1000300 1000400 [untraced: off CPU] ", "");
+	EXPECT(1, slices, "[untraced: filtered] ", "");
 }
 END_TEST
 
@@ -227,6 +265,7 @@ int main(void)
 
 	tcase_add_checked_fixture(all, NULL, clean);
 	tcase_add_test(all, a_filter_leaves_out_what_other_functions_do);
+	tcase_add_test(all, an_interrupt_that_switched_threads_says_so);
 	tcase_add_test(all, without_branches_the_rest_is_shown);
 	tcase_add_test(all, without_tnt_packets_only_targets_are_known);
 	tcase_add_test(all, an_overflow_is_a_gap_of_its_thread_until_tracing_goes_on);
