@@ -34,6 +34,9 @@ struct thread_state {
 /* Branches that are looked up before any is fed. */
 #define BATCH_MOST 64
 
+/* So many events ahead are fetched: the CPU that decoded them may still have them. */
+#define AHEAD 16
+
 static bool is_forked(const struct thread *thread)
 {
 	return thread->parent && thread->parent->pid != thread->pid;
@@ -332,6 +335,7 @@ static inline __attribute__((always_inline)) size_t look_up_cached(
 	for (found = 0; found < most; found++) {
 		const struct branch_event *event = &events[found];
 
+		__builtin_prefetch(event + AHEAD);
 		if (event->thread != thread || event->space != space || event->kind > last_kind)
 			break;
 		branches[found].event = event;
