@@ -10,7 +10,13 @@
 #include "base/arena.h"
 
 #define EVENTS 1024 /* in a block: 32 KiB, so that all stay in a CPU's cache */
-#define BLOCKS 8
+#define BLOCKS 16
+
+/*
+ * To wake a thread costs as much as to fill a block.  So a worker is asked for when half of the
+ * blocks are filled, and a caller who waits continues when half of them are done.
+ */
+#define HALF (BLOCKS / 2)
 
 /* Events of one batch, or a flush. */
 struct queue_span {
@@ -46,7 +52,8 @@ struct slice_queue {
 	/* Under the lock; the block that is being filled is number `filled`: */
 	unsigned filled, done;
 	bool submitted; /* the job, which will process all filled blocks */
-	bool waiting;   /* the caller: for `changed` */
+	bool waiting;   /* the caller: for `changed`, until no more than `enough` are undone */
+	unsigned enough;
 };
 
 /* ---- The workers --------------------------------------------------------- */
@@ -92,7 +99,7 @@ static void run(struct worker_job *job, struct worker_scratch *scratch)
 		publish(queue);
 		pthread_mutex_lock(&queue->lock);
 		queue->done++;
-		if (queue->waiting)
+		if (queue->waiting && queue->filled - queue->done <= queue->enough)
 			pthread_cond_signal(&queue->changed);
 	}
 	queue->submitted = false;
@@ -106,39 +113,46 @@ static struct queue_block *being_filled(const struct slice_queue *queue)
 	return &queue->blocks[queue->filled % BLOCKS];
 }
 
-/* Wait until no more than `left` blocks are undone; the lock is held. */
-static void wait_for(struct slice_queue *queue, unsigned left)
+/* Let a worker process the filled blocks. */
+static void offer(struct slice_queue *queue)
 {
-	while (queue->filled - queue->done > left) {
-		bool helped;
-
-		pthread_mutex_unlock(&queue->lock);
-		helped = workers_help(queue->workers, &queue->job);
-		pthread_mutex_lock(&queue->lock);
-		if (helped || queue->filled - queue->done <= left)
-			continue;
-		queue->waiting = true;
-		pthread_cond_wait(&queue->changed, &queue->lock);
-		queue->waiting = false;
-	}
-}
-
-/* Hand over the block that is being filled, and wait until no more than `left` are undone. */
-static void hand_over(struct slice_queue *queue, unsigned left)
-{
-	struct queue_block *block;
 	bool submitted;
 
 	pthread_mutex_lock(&queue->lock);
-	queue->filled++;
 	submitted = queue->submitted;
 	queue->submitted = true;
 	pthread_mutex_unlock(&queue->lock);
 	if (!submitted)
 		workers_offer(queue->workers, &queue->job);
+}
+
+/* Wait until no more than `enough` blocks, which are offered, are undone. */
+static void wait_for(struct slice_queue *queue, unsigned enough)
+{
+	if (workers_help(queue->workers, &queue->job))
+		return;
 	pthread_mutex_lock(&queue->lock);
-	wait_for(queue, left);
+	queue->enough = enough;
+	queue->waiting = true;
+	while (queue->filled - queue->done > enough)
+		pthread_cond_wait(&queue->changed, &queue->lock);
+	queue->waiting = false;
 	pthread_mutex_unlock(&queue->lock);
+}
+
+/* Hand over the block that is being filled, and see to it that the next one is free. */
+static void hand_over(struct slice_queue *queue)
+{
+	struct queue_block *block;
+	unsigned undone;
+
+	pthread_mutex_lock(&queue->lock);
+	undone = ++queue->filled - queue->done;
+	pthread_mutex_unlock(&queue->lock);
+	if (undone >= HALF)
+		offer(queue);
+	if (undone == BLOCKS)
+		wait_for(queue, HALF);
 	block = being_filled(queue);
 	block->event_count = block->span_count = block->detail_count = 0;
 	arena_release(&block->texts);
@@ -171,7 +185,7 @@ static struct queue_block *find_room(struct slice_queue *queue)
 	if (queue->direct)
 		publish(queue);
 	else
-		hand_over(queue, BLOCKS - 1);
+		hand_over(queue);
 	choose(queue);
 	return queue->direct ? NULL : being_filled(queue);
 }
@@ -300,7 +314,9 @@ bool slice_queue_full(const struct slice_queue *queue)
 
 void slice_queue_wait(struct slice_queue *queue)
 {
-	hand_over(queue, 0);
+	hand_over(queue);
+	offer(queue);
+	wait_for(queue, 0);
 	queue->direct = false;
 	publish(queue);
 }
