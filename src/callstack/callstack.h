@@ -115,6 +115,7 @@ struct callstack_options {
 	const struct slice_sink *sink;   /* borrowed; must outlive the machine */
 	struct name_table *names;        /* borrowed; must be the table of the symbols' names */
 	struct diag *diag;               /* borrowed; NULL: warnings are dropped */
+	bool flows;                      /* mark tail calls: SLICE_TAIL_CALL, SLICE_TAIL_CALLED */
 	const struct timeline *timeline; /* borrowed: of the events' threads; NULL: there is none */
 	/*
 	 * So many calls may be open at once, in all threads; 0: CALLSTACK_OPEN_MOST.

@@ -105,6 +105,18 @@ static void refuse_fit(struct argp_state *state, const struct options *options)
 				   "several: choose one");
 }
 
+static void refuse_flows(struct argp_state *state, const struct options *options)
+{
+	if (!options->flows)
+		return;
+	if (!options->format->split)
+		usage_error(state, "--flows needs --format=ftf");
+	if (options->stacks == STACKS_MAGIC_TRACE)
+		usage_error(state, "--flows needs --stacks=precise");
+	if (options->select.fit && options->select.fit != FIT_NONE)
+		usage_error(state, "--fit folds slices that --flows would join: choose one");
+}
+
 static void refuse_batch(struct argp_state *state, const struct options *options)
 {
 	for (int i = 0; i < options->input_count; i++)
@@ -285,6 +297,7 @@ void option_conflicts_refuse(struct argp_state *state, const struct options *opt
 	refuse_split(state, options);
 	refuse_fit(state, options);
 	refuse_counters(state, options);
+	refuse_flows(state, options);
 	refuse_selection(state, options);
 	refuse_slow(state, options);
 	if (options->files_from && options->output && !output_path_is_directory(options->output))

@@ -181,6 +181,9 @@ const struct option_spec option_specs[] = {
 	{ "counters", 0, "TIME", GROUP_OUTPUT, OPTION_DURATION, FIELD(counters),
 	  .help = "Show counters of each thread and CPU in an FTF, for each TIME: instructions and "
 		  "calls a second, taken branches per instruction, instructions per cycle" },
+	{ "flows", 0, NULL, GROUP_OUTPUT, OPTION_FLAG, FIELD(flows),
+	  .help = "Show in an FTF each tail call as an arrow, from the function that is left to the "
+		  "one that is entered" },
 	{ "sort", 0, "KEY", GROUP_OUTPUT, OPTION_CHOICE, FIELD(select.order),
 	  .help = "Sort the table of --format=functions by self (default), total, calls or name",
 	  .choices = orders },

@@ -102,6 +102,7 @@ struct options {
 	char *beside;       /* owned: the path of `output` if no option gave one; NULL: none */
 	const struct output_format *format;
 	enum option_args args;
+	bool flows;                  /* show tail calls as arrows */
 	uint64_t max_output;         /* bytes of a file; 0: OUTPUT_LIMIT_DEFAULT */
 	bool open;                   /* show the trace in the browser (src/serve/open_trace.h) */
 	bool open_only;              /* `ptrace2ftf open`: without --output the trace is not kept */

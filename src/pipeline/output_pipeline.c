@@ -130,6 +130,7 @@ int output_pipeline_open(struct output_pipeline *pipeline, const struct options 
 		return 0;
 	connect(pipeline, machine->diag);
 	with_sink.sink = pipeline->head;
+	with_sink.flows = options->flows;
 	pipeline->machine = options->stacks == STACKS_MAGIC_TRACE
 				    ? callstack_magic_trace_open(&with_sink)
 				    : callstack_precise_open(&with_sink);

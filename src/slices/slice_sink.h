@@ -27,8 +27,10 @@ enum slice_flags {
 		16, /* of an end: no return was seen, the trace ends or is missing from there on */
 	SLICE_ESTIMATED_TIME = 32, /* it shares the time between two timestamps with a gap */
 	SLICE_CONTINUED = 64,      /* it began in the part of the trace before (--split) */
-	SLICE_HAS_CAUSE = 4,       /* `ip` is the address of its struct slice_cause; 0: not kept */
-	SLICE_HAS_VECTOR = 0x80,   /* an interrupt or exception with the vector in bits 8 to 15 */
+	SLICE_TAIL_CALL = 1, /* of an end, with --flows: a tail call left it; its target is next */
+	SLICE_TAIL_CALLED = 16,  /* of a begin, with --flows: a tail call entered it */
+	SLICE_HAS_CAUSE = 4,     /* `ip` is the address of its struct slice_cause; 0: not kept */
+	SLICE_HAS_VECTOR = 0x80, /* an interrupt or exception with the vector in bits 8 to 15 */
 };
 
 /* The processor's description of the event that a slice shows (EVD packets). */
@@ -82,7 +84,7 @@ struct slice_event {
 	};
 	uint64_t ip;     /* of a begin: the code that it entered, a call's function; 0: none */
 	uint32_t detail; /* 1 + index in the batch's details; 0: it has none */
-	uint16_t flags;  /* enum slice_flags: of a begin; of an end SLICE_CUT only */
+	uint16_t flags;  /* enum slice_flags: of a begin; of an end SLICE_CUT, SLICE_TAIL_CALL */
 	uint8_t kind;    /* enum slice_event_kind */
 	int8_t order;    /* enum slice_order; PLAIN behind the sorter */
 };

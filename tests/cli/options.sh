@@ -64,7 +64,10 @@ excluded() {
 		is_wrong "cannot combine overlays with several recordings: 'b'" --memtrace=m -o out/ a b &&
 		is_wrong "need a perf.data file" --input=perf-script --format=slices --tid=1 a &&
 		is_wrong "invalid --clock-offset '5'; expected mono=TIME or real=TIME" --memtrace=m --clock-offset=5 -o x.ftf &&
-		is_wrong "--inline needs --stacks=precise" --inline --stacks=magic-trace a
+		is_wrong "--inline needs --stacks=precise" --inline --stacks=magic-trace a &&
+		is_wrong "--flows needs --stacks=precise" --flows --stacks=magic-trace a &&
+		is_wrong "--flows needs --format=ftf" --flows --format=chrome a &&
+		is_wrong "--fit folds slices that --flows would join" --flows --fit=2M a
 }
 tap_check "options that exclude each other are wrong usage" excluded
 suffixes() {

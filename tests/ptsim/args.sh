@@ -111,4 +111,56 @@ line_only() {
 	sed 's/ caller=.*//; s/ insns=.*//' "$work/full" | diff - "$work/line"
 }
 tap_check "line is the default, and full has the same and more" line_only
+
+# The program's own functions call each other by jumps only; what starts it has some, too.
+true_tail_calls() {
+	"$ptsim" record --cpus=2 --truth="$work" -o "$work/tail" -- "$programs/tail" >/dev/null || return 1
+	nm -S "$programs/tail" | awk '$4 ~ /^(even|odd|finish)$/' >"$work/functions"
+	awk '
+		function number(hex,    i, n) {
+			for (i = 1; i <= length(hex); i++)
+				n = n * 16 + index("123456789abcdef", substr(hex, i, 1))
+			return n
+		}
+		FNR == NR { begin[$4] = number($1); end[$4] = number($1) + number($2); next }
+		$6 ~ /^j/ {
+			for (a in begin)
+				for (b in begin)
+					if (a != b && number($8) == begin[b] && number($7) >= begin[a] && number($7) < end[a])
+						print a, b
+		}' "$work/functions" "$work/truth.branches"
+}
+
+arrows() { # OPTIONS...
+	"$program" -q --flows "$@" -o "$work/out.ftf" "$work/tail" && "$top_builddir/ftfdump" --check "$work/out.ftf" &&
+		"$top_builddir/ftfdump" "$work/out.ftf" | awk -f "$top_srcdir/tests/ptsim/flows.awk" >"$work/arrows" &&
+		! grep WRONG "$work/arrows"
+}
+
+flows() {
+	true_tail_calls | sort >"$work/expected"
+	[ "$(wc -l <"$work/expected")" -eq 440 ] || { wc -l "$work/expected"; return 1; }
+	for level in none line full; do
+		arrows --args=$level && grep -E '^(even|odd|finish) ' "$work/arrows" | sort | diff "$work/expected" - ||
+			return 1
+		"$program" -q --args=$level --format=slices "$work/tail" >"$work/slices"
+		"$top_builddir/ftfdump" --slices "$work/out.ftf" | diff - "$work/slices" || return 1
+	done
+}
+tap_check "flows: an arrow for each tail call, in the slices of both functions, which stay the same" flows
+
+# What is left out has no arrow, and each part and each cut file has whole ones.
+flows_of_parts() {
+	arrows --hide=finish && grep -q '^even odd$' "$work/arrows" && ! grep finish "$work/arrows" &&
+		arrows --hide=odd && grep -q '^even even$' "$work/arrows" && ! grep odd "$work/arrows" &&
+		arrows --symbol=odd && ! grep . "$work/arrows" && arrows --inline && grep -q '^odd even$' "$work/arrows" &&
+		arrows --no-warn --max-output=20K && [ "$(wc -l <"$work/arrows")" -gt 20 ] || return 1
+	"$program" -q --flows --split=50 -o "$work/part.ftf" "$work/tail" || return 1
+	for part in "$work"/part.*.ftf; do
+		"$top_builddir/ftfdump" --check "$part" &&
+			"$top_builddir/ftfdump" "$part" | awk -f "$top_srcdir/tests/ptsim/flows.awk" || return 1
+	done >"$work/arrows"
+	! grep WRONG "$work/arrows" && [ "$(grep -c '^\(even\|odd\) ' "$work/arrows")" -gt 400 ]
+}
+tap_check "flows: with a selection, in parts and cut, each arrow has both its slices" flows_of_parts
 tap_done

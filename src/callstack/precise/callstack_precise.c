@@ -376,6 +376,7 @@ struct callstack_machine *callstack_precise_open(const struct callstack_options 
 		options->pending_most ? options->pending_most : CALLSTACK_PENDING_MOST;
 	machine->names = options->names;
 	machine->timeline = options->timeline;
+	machine->flows = options->flows;
 	machine->room_most = options->open_most ? options->open_most : CALLSTACK_OPEN_MOST;
 	machine->unwind_resume = name_intern_text(options->names, "_Unwind_Resume");
 	for (int i = 0; i < SPECIALS; i++) {

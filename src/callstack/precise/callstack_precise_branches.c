@@ -176,7 +176,7 @@ static __attribute__((noinline)) void jump_into(struct precise_stack *stack, int
 		return;
 	}
 	if (location_is_entry(to)) {
-		precise_replace(stack, time, to);
+		precise_tail_call(stack, time, to);
 		return;
 	}
 	/* To just behind a call: a return in all but name. */
@@ -205,7 +205,7 @@ static inline __attribute__((always_inline)) void on_jump(struct precise_stack *
 	else if (same_function(top(stack)->symbol, symbol_of(stack, to)))
 		jump_within(stack, time, to);
 	else if (location_is_function_entry(to))
-		precise_replace(stack, time, to);
+		precise_tail_call(stack, time, to);
 	else
 		jump_into(stack, time, to);
 	precise_watch_room(stack);

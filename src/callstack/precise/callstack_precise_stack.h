@@ -56,6 +56,7 @@ struct precise {
 	struct syscall_symbols syscalls;
 	const struct name *unwind_resume;
 	struct gap_name *gaps;  /* owned: a symbol per reason that occurred */
+	bool flows;             /* mark tail calls */
 	size_t room, room_most; /* frames that all stacks have room for, and may have */
 };
 
@@ -245,6 +246,20 @@ static inline __attribute__((always_inline)) void precise_replace(struct precise
 	frame->traps = 0;
 	if (!frame->hidden)
 		precise_emit_begin(stack, time, frame);
+}
+
+/* Replace the top's function by a tail call. */
+static inline __attribute__((always_inline)) void precise_tail_call(struct precise_stack *stack,
+								    int64_t time,
+								    const struct location *to)
+{
+	/* The slice of a hidden stub's target is marked if that of the stub would be. */
+	if (__builtin_expect(machine_of(stack)->flows, false) && !top(stack)->hidden) {
+		stack->end_flags = SLICE_TAIL_CALL;
+		top(stack)->slice_flags |= SLICE_TAIL_CALLED;
+	}
+	precise_replace(stack, time, to);
+	stack->end_flags = 0;
 }
 
 /* ---- Levels that the trace does not show --------------------------------- */

@@ -54,7 +54,8 @@ void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_tabl
 				  .unknown = facts->free_id,
 				  .sites = { .names = names } };
 	slice_names_init(&ftf->names, names, options->stacks);
-	ftf_fit_init(&ftf->fit, output, selection_fit_limit(&options->select),
+	/* Arrows bind to slices by their place, which folding changes. */
+	ftf_fit_init(&ftf->fit, output, options->flows ? 0 : selection_fit_limit(&options->select),
 		     options->args != OPTION_ARGS_NONE);
 	to = ftf_fit_destination(&ftf->fit);
 	ftf->writer = ftf_open_destination(&to, &writer, NULL);
@@ -62,6 +63,8 @@ void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_tabl
 	for (enum slice_arg_key key = 0; key < SLICE_ARG_KEYS; key++)
 		ftf->keys[key] = ftf_text(ftf->writer, slice_arg_text(key));
 	ftf->is_true = ftf_text(ftf->writer, "true");
+	ftf->tail_call = ftf_text(ftf->writer, "tail call");
+	ftf->flows.shown = options->flows;
 }
 
 void ftf_sink_note(struct ftf_sink *ftf, const char *name, const char *text)
@@ -70,11 +73,17 @@ void ftf_sink_note(struct ftf_sink *ftf, const char *name, const char *text)
 						  strlen(text) });
 }
 
+static void write_held(struct ftf_sink *ftf, const struct held_end *held);
+
 int ftf_sink_close(struct ftf_sink *ftf, struct error *err)
 {
 	struct ftf_error failure = { 0 };
-	int status = ftf_close(ftf->writer, &failure);
+	const struct held_end *held;
+	int status;
 
+	while ((held = ftf_flows_take_any(&ftf->flows)))
+		write_held(ftf, held);
+	status = ftf_close(ftf->writer, &failure);
 	ftf->writer = NULL;
 	if (status < 0)
 		return error_set(err, ERROR_LIMIT, "trace: %s", failure.text);
@@ -86,6 +95,7 @@ void ftf_sink_release(struct ftf_sink *ftf)
 {
 	ftf_abandon(ftf->writer);
 	ftf_fit_release(&ftf->fit);
+	ftf_flows_release(&ftf->flows);
 	call_sites_release(&ftf->sites);
 	slice_files_release(&ftf->files);
 	slice_names_release(&ftf->names);
@@ -260,11 +270,14 @@ static void write_instant(struct ftf_sink *ftf, struct track *track, const struc
 /*
  * Returns whether a slice is written as one record instead of two: less to write,
  * and two thirds of the memory in Perfetto.  Only if it has length, because Perfetto
- * puts one such record into another of the same time, and if its end has no arguments.
+ * puts one such record into another of the same time, and if its end has no arguments.  Not with
+ * arrows, for which such a slice stays open until the next one begins.
  */
-static inline bool is_whole(const struct slice_event *begin, const struct slice_event *end)
+static inline bool is_whole(const struct ftf_sink *ftf, const struct slice_event *begin,
+			    const struct slice_event *end)
 {
-	return end->kind == SLICE_END && end->time > begin->time && !end->detail;
+	return end->kind == SLICE_END && end->time > begin->time && !end->detail &&
+	       !ftf->flows.shown;
 }
 
 /* Write a begin, or keep it until the next batch shows whether its slice is one record. */
@@ -286,7 +299,7 @@ static const struct slice_event *write_begin(struct ftf_sink *ftf, struct track 
 	} else if (next == batch->events + batch->count) {
 		track->pending = *begin;
 		return next;
-	} else if (is_whole(begin, next)) {
+	} else if (is_whole(ftf, begin, next)) {
 		end = next++->time;
 	}
 	write_slice(ftf, track, begin, end, caller);
@@ -298,7 +311,7 @@ static const struct slice_event *write_first(struct ftf_sink *ftf, struct track 
 					     const struct slice_batch *batch,
 					     const struct slice_event *event)
 {
-	if (track->pending.symbol && is_whole(&track->pending, event)) {
+	if (track->pending.symbol && is_whole(ftf, &track->pending, event)) {
 		write_slice(ftf, track, &track->pending, event->time, NULL);
 		track->pending.symbol = NULL;
 		return event + 1;
@@ -347,6 +360,59 @@ static const struct slice_event *write_templates(struct ftf_sink *ftf, struct tr
 	return event;
 }
 
+/* ---- Arrows ------------------------------------------------------------------ */
+
+static void write_held(struct ftf_sink *ftf, const struct held_end *held)
+{
+	write_end(ftf, held->track, held->end.time, held->end.detail ? &held->detail : NULL);
+}
+
+/*
+ * Write the end of a slice that was left by a tail call, and the first event behind it: the begin
+ * of the call's target, unless that is not shown.  Returns the next event.
+ */
+static const struct slice_event *write_arrow(struct ftf_sink *ftf, const struct held_end *held,
+					     const struct slice_batch *batch,
+					     const struct slice_event *event)
+{
+	const bool entered = event->kind == SLICE_BEGIN && event->flags & SLICE_TAIL_CALLED;
+	struct ftf_event flow = { .thread = ftf_thread_of(held->track),
+				  .time = held->end.time,
+				  .name = ftf->tail_call };
+	const struct slice_event *next;
+
+	if (entered)
+		ftf_flow_begin(ftf->writer, &flow, ++ftf->flows.arrows);
+	write_held(ftf, held);
+	if (!entered)
+		return event;
+	next = write_begin(ftf, held->track, batch, event);
+	write_pending(ftf, held->track);
+	flow.time = event->time;
+	ftf_flow_end(ftf->writer, &flow, ftf->flows.arrows);
+	return next;
+}
+
+/* Write all events of a batch, with arrows. */
+static void write_flows(struct ftf_sink *ftf, struct track *track, const struct slice_batch *batch)
+{
+	const struct slice_event *event = batch->events, *limit = event + batch->count;
+
+	while (event < limit) {
+		const struct held_end *held = ftf_flows_take(&ftf->flows, track);
+
+		if (held) {
+			event = write_arrow(ftf, held, batch, event);
+		} else if (event->kind == SLICE_END && event->flags & SLICE_TAIL_CALL) {
+			write_pending(ftf, track);
+			ftf_flows_hold(&ftf->flows, track, event, slice_batch_detail(batch, event));
+			event++;
+		} else {
+			event = write_first(ftf, track, batch, event);
+		}
+	}
+}
+
 static void write_events(const struct slice_sink *sink, void *context,
 			 const struct slice_batch *batch)
 {
@@ -354,6 +420,10 @@ static void write_events(const struct slice_sink *sink, void *context,
 	struct ftf_sink *ftf = sink->context;
 	struct track *track = context;
 
+	if (ftf->flows.shown) {
+		write_flows(ftf, track, batch);
+		return;
+	}
 	while (event < limit) {
 		const struct slice_event *first = event;
 

@@ -13,6 +13,7 @@
 #include "base/tables/name.h"
 #include "src/formats/call_sites.h"
 #include "src/formats/ftf/ftf_fit.h"
+#include "src/formats/ftf/ftf_flows.h"
 #include "src/options/options.h"
 #include "src/slices/slice_args.h"
 #include "src/slices/slice_names.h"
@@ -38,7 +39,8 @@ struct ftf_sink {
 	size_t known_room;
 	struct direct_cache
 		templates; /* struct slice_template: most slices begin again and again */
-	struct ftf_name keys[SLICE_ARG_KEYS], is_true;
+	struct ftf_name keys[SLICE_ARG_KEYS], is_true, tail_call;
+	struct ftf_flows flows;
 };
 
 /*
