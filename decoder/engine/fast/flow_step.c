@@ -233,15 +233,15 @@ static bool begins_ptwrite_at(const struct pt_flow *flow, const struct insn *ins
 static void set_exit(struct pt_flow *flow, const struct insn *insn, uint64_t to)
 {
 	struct basic_block *block = flow->block;
-	bool plain = flow->stream.input.skip_local_jumps && !insn->indirect;
+	bool jumps = insn->kind == BRANCH_COND || insn->kind == BRANCH_JUMP;
 
 	block->exit = EXIT_STEP;
-	block->taken_local = plain && (insn->kind == BRANCH_COND || insn->kind == BRANCH_JUMP) &&
+	block->taken_local = flow->stream.input.skip_local_jumps && jumps && !insn->indirect &&
 			     is_local(flow, to);
 	block->begins_ptwrite = begins_ptwrite_at(flow, insn);
 	if (block->begins_ptwrite)
 		return;
-	if (plain && insn->kind == BRANCH_COND)
+	if (insn->kind == BRANCH_COND)
 		block->exit = EXIT_DECIDE;
 	else if (block->taken_local)
 		block->exit = EXIT_JUMP;
