@@ -32,6 +32,7 @@ enum branch_kind {
 	BRANCH_TX_ABORT,  /* a transaction was rolled back */
 	BRANCH_GAP,       /* trace lost or not decodable: see enum gap_reason */
 	BRANCH_CPU_EVENT, /* no branch: an event of the CPU, see cpu_event.h */
+	BRANCH_RUNS,      /* local jumps from `from` on, see jump_run.h */
 };
 
 /* Why a stretch of the trace is missing; the numbers are perf's error codes
@@ -78,7 +79,7 @@ struct branch_event {
 	uint8_t kind;    /* enum branch_kind */
 	uint8_t from_length; /* bytes of the instruction at `from`; 0: unknown */
 	uint8_t gap;         /* enum gap_reason, if kind is BRANCH_GAP; enum cpu_event_kind, if
-				BRANCH_CPU_EVENT */
+				BRANCH_CPU_EVENT; of BRANCH_RUNS the number of runs */
 	uint8_t flags;       /* enum branch_flags */
 };
 

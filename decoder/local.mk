@@ -3,6 +3,7 @@ noinst_LIBRARIES += libdecoder.a
 libdecoder_a_SOURCES = \
 	decoder/branch_event.h \
 	decoder/cpu_event.h \
+	decoder/jump_run.c decoder/jump_run.h \
 	decoder/aux/aux_cuts.c decoder/aux/aux_cuts.h \
 	decoder/aux/aux_pieces.c decoder/aux/aux_pieces.h \
 	decoder/aux/aux_seek.c decoder/aux/aux_seek.h \
@@ -24,6 +25,7 @@ libdecoder_a_SOURCES = \
 	decoder/code/kernel_text.c decoder/code/kernel_text.h \
 	decoder/code/opcode_maps.c decoder/code/opcode_maps.h \
 	decoder/code/packed_counts.h \
+	decoder/code/run_cache.c decoder/code/run_cache.h \
 	decoder/code/stack_switch.c decoder/code/stack_switch.h \
 	decoder/code/syscall_number.c decoder/code/syscall_number.h \
 	decoder/code/tnt_cache.c decoder/code/tnt_cache.h \
@@ -37,6 +39,7 @@ libdecoder_a_SOURCES = \
 	decoder/engine/fast/flow_frequent.c decoder/engine/fast/flow_frequent.h \
 	decoder/engine/fast/flow_packets.c decoder/engine/fast/flow_packets.h \
 	decoder/engine/fast/flow_perf_time.c decoder/engine/fast/flow_perf_time.h \
+	decoder/engine/fast/flow_runs.c decoder/engine/fast/flow_runs.h \
 	decoder/engine/fast/flow_segments.c decoder/engine/fast/flow_segments.h \
 	decoder/engine/fast/flow_state.h \
 	decoder/engine/fast/flow_step.c decoder/engine/fast/flow_step.h \

@@ -18,6 +18,7 @@
 #include "decoder/branch_event.h"
 #include "decoder/code/code_image.h"
 #include "decoder/engine/pt_engine.h"
+#include "decoder/jump_run.h"
 #include "decoder/timeline/timeline.h"
 
 struct pt_stream;
@@ -37,6 +38,11 @@ struct pt_stream_input {
 	 * statistics count them.  Fast engine only.
 	 */
 	bool skip_local_jumps;
+	/*
+	 * Emit the jumps that skip_local_jumps leaves out as runs (decoder/jump_run.h), which
+	 * are added here.  NULL: leave them out.  Fast engine only.
+	 */
+	struct jump_runs *runs;
 	/*
 	 * Address of the kernel's __switch_to.  Where the kernel is traced, threads change
 	 * there, and not at the times of switch records, which the trace matches only roughly.

@@ -47,6 +47,24 @@ void stream_push_cpu_event(struct pt_stream *stream, const struct cpu_event_data
 	event->time = event->tsc = stream_event_time(stream, stream->state.now.time);
 }
 
+struct branch_event *stream_push_runs(struct pt_stream *stream, const struct timestamp *timestamp,
+				      uint64_t ip)
+{
+	struct branch_event *event = &stream->queue[stream->tail++ & stream->queue_mask];
+
+	stream->state.last_pushed = stream_event_time(stream, timestamp->time);
+	*event = (struct branch_event){
+		.time = stream->state.last_pushed,
+		.from = ip,
+		.thread = stream->state.schedule.thread,
+		.space = stream->state.schedule.space,
+		.cpu = stream->input.aux->cpu,
+		.kind = BRANCH_RUNS,
+		.flags = stream->state.event_flags,
+	};
+	return event;
+}
+
 static void push_tx(struct pt_stream *stream, enum cpu_event_kind kind)
 {
 	stream->state.tx_shown = kind == CPU_EVENT_TX_BEGIN;

@@ -202,6 +202,10 @@ void stream_show_tx(struct pt_stream *stream);
 /* The open transaction, if any, goes out of sight: emit its end. */
 void stream_lose_tx(struct pt_stream *stream);
 
+/* Emit local jumps from `ip` on; the caller adds the runs.  Instructions and cycles are kept. */
+struct branch_event *stream_push_runs(struct pt_stream *stream, const struct timestamp *timestamp,
+				      uint64_t ip);
+
 /* Emit a CPU event, if input.cpu_events.  Instructions and cycles are kept for the next branch. */
 void stream_push_cpu_event(struct pt_stream *stream, const struct cpu_event_data *event_data,
 			   uint64_t ip);

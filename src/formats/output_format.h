@@ -112,6 +112,12 @@ struct output_format {
 	/* A branch and its resolved addresses, in order of time.  NULL: not shown. */
 	void (*branch)(struct format_output *output, const struct branch_event *event,
 		       const struct location *from, const struct location *to);
+	/*
+	 * Local jumps, an event of kind BRANCH_RUNS and where it begins, in order with the branches
+	 * (decoder/jump_run.h).  NULL: without all_branches they are left out.
+	 */
+	void (*runs)(struct format_output *output, const struct branch_event *event,
+		     const struct location *at);
 	/* The same, once the thread's stack has followed it.  NULL: not shown. */
 	void (*followed)(struct format_output *output, const struct branch_event *event,
 			 const struct location_pair *places, const struct callstack_top *top);

@@ -52,15 +52,27 @@ struct conversion {
 	struct mode_filter mode_filter;
 	struct period_counters counters;
 	struct nameless_time nameless; /* unless there is no summary */
+	struct jump_runs *runs;        /* owned; NULL: the format does not ask for them */
 	bool reports_branches;         /* to the format or the overlays, one by one */
 };
 
 /* ---- Decoding ------------------------------------------------------------ */
 
+/* Returns whether nobody needs each jump within a function. */
+static bool skips_local_jumps(const struct conversion *c)
+{
+	const struct options *options = c->options;
+
+	return !options->format->all_branches && !options->format->followed && !options->inlined &&
+	       options->stacks == STACKS_PRECISE && !options->counters &&
+	       !event_filter_by_thread(&c->recording.filter);
+}
+
 static struct pt_stream_input stream_input(const void *context, size_t index)
 {
 	const struct conversion *c = context;
 	const struct perf_recording *recording = &c->recording;
+	bool skips = skips_local_jumps(c);
 
 	return (struct pt_stream_input){
 		.info = &recording->auxtrace.info,
@@ -69,10 +81,8 @@ static struct pt_stream_input stream_input(const void *context, size_t index)
 		.code = recording->code,
 		.diag = c->diag,
 		.engine = c->options->engine,
-		.skip_local_jumps = !c->options->format->all_branches &&
-				    !c->options->format->followed && !c->options->inlined &&
-				    c->options->stacks == STACKS_PRECISE && !c->options->counters &&
-				    !event_filter_by_thread(&recording->filter),
+		.skip_local_jumps = skips,
+		.runs = skips ? c->runs : NULL,
 		.switch_ip = recording->kernel_files.switch_ip,
 		.cpu_events = c->options->format->cpu_events,
 		.perf_times = c->options->timing == TIMING_PERF,
@@ -220,7 +230,7 @@ static size_t count_branches(const struct branch_event *events, size_t count)
 	size_t branches = 0;
 
 	while (branches < count && events[branches].thread == events->thread &&
-	       events[branches].kind != BRANCH_GAP && events[branches].kind != BRANCH_CPU_EVENT)
+	       events[branches].kind < BRANCH_GAP)
 		branches++;
 	return branches;
 }
@@ -233,12 +243,12 @@ static size_t feed_branches(struct conversion *c, const struct branch_event *eve
 
 	if (is_gap)
 		code_files_note_gap(&c->recording.code_files, events, c->diag);
-	if (c->reports_branches)
-		report_branch(c, events);
+	if (!c->pipeline.machine && !is_gap)
+		fed = count_branches(events, count);
+	for (size_t i = 0; i < fed && c->reports_branches; i++)
+		report_branch(c, &events[i]);
 	if (c->pipeline.machine)
 		fed = thread_stacks_feed(&c->stacks, events, c->reports_branches ? 1 : count);
-	else if (!is_gap && !c->reports_branches)
-		fed = count_branches(events, count);
 	if (c->pipeline.format->followed)
 		report_followed(c, events);
 	if (c->nameless.ns)
@@ -248,6 +258,18 @@ static size_t feed_branches(struct conversion *c, const struct branch_event *eve
 	note_events(c, events, fed);
 	c->summary->branches += is_gap ? 0 : fed;
 	return fed;
+}
+
+/* Pass runs of local jumps to the format, which is alone to ask for them. */
+static void report_runs(struct conversion *c, const struct branch_event *event)
+{
+	struct resolver *resolver = &c->recording.resolver;
+
+	resolver_advance(resolver, event->time);
+	c->pipeline.format->runs(
+		c->pipeline.end, event,
+		&resolver_find_branch(resolver, event->space, event->from, 0)->from);
+	c->summary->last_time = event->time;
 }
 
 /* Pass events of the streams on to the stacks and the tracks of events. */
@@ -261,6 +283,8 @@ static void feed_events(struct conversion *c, const struct branch_event *events,
 				 event_filter_first(&c->recording.filter, events + at, count - at);
 		if (events[at].kind == BRANCH_CPU_EVENT)
 			event_output_add(&c->events, &events[at++]);
+		else if (at < wanted && events[at].kind == BRANCH_RUNS)
+			report_runs(c, &events[at++]);
 		else if (at < wanted)
 			at += feed_branches(c, events + at, wanted - at);
 		else
@@ -483,6 +507,8 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 					 find_free_id(c) };
 	machine.mode = recording_mode(recording, c->options);
 	machine.timeline = recording->timeline;
+	if (c->options->format->runs)
+		c->runs = jump_runs_open();
 	if (output_pipeline_open(&c->pipeline, c->options, &machine, &c->facts, err) < 0 ||
 	    open_streams(c, err) < 0)
 		return -1;
@@ -506,6 +532,7 @@ static void close_conversion(struct conversion *c)
 	overlays_close(&c->overlays);
 	overlay_calls_release(&c->overlay_calls);
 	free(c->threads);
+	jump_runs_close(c->runs);
 	period_counters_release(&c->counters);
 	mode_filter_release(&c->mode_filter);
 	nameless_time_release(&c->nameless);

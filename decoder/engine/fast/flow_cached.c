@@ -4,42 +4,8 @@
  * the same effect as flow_step.c, or none if the block needs flow_step_slow().
  */
 #include "decoder/engine/fast/flow_code.h"
+#include "decoder/engine/fast/flow_runs.h"
 #include "decoder/engine/fast/flow_step.h"
-
-/* The part of the flow that changes at each branch; separate, so that it stays in registers. */
-struct cached_run {
-	uint64_t bits;  /* TNT bits, which may be deferred until a TIP */
-	uint64_t steps; /* packed_counts.h: jumps not emitted, instructions not counted yet */
-	uint32_t node;  /* CFG node of the current block */
-};
-
-/* ---- Between the flow and the cached run --------------------------------- */
-
-static inline void count_insns(struct pt_flow *flow, struct cached_run *run, uint32_t more)
-{
-	stream_count_insns(&flow->stream, packed_counts_insns(run->steps) + more);
-	run->steps = packed_counts_drop_insns(run->steps);
-}
-
-static inline struct cached_run load_run(const struct pt_flow *flow)
-{
-	return (struct cached_run){ .bits = flow->bits, .node = flow->cached_block };
-}
-
-static inline void store_run(struct pt_flow *flow, struct cached_run *run)
-{
-	unsigned jumps = packed_counts_jumps(run->steps);
-
-	count_insns(flow, run, 0);
-	flow->stream.stats.events += jumps;
-	flow->stream.stats.local_jumps += jumps;
-	flow->branches_followed += jumps;
-	flow->cached_block = run->node;
-	flow->state.ip = flow->view.begin + *basic_block_offset(&flow->blocks, run->node);
-	flow->bits = run->bits;
-	if (flow->pending == PENDING_TNT && run->bits == TNT_BITS_NONE)
-		flow->pending = PENDING_NONE;
-}
 
 /* ---- Blocks without events ----------------------------------------------- */
 
@@ -284,8 +250,8 @@ static inline void link_target(const struct pt_flow *flow, struct basic_block *b
 	if (next == block->taken)
 		return;
 	block->taken = next;
-	block->taken_local = flow->stream.input.skip_local_jumps &&
-			     block->insn.kind == BRANCH_JUMP && in_function(block, distance);
+	block->taken_local = flow_skips_targets(flow) && block->insn.kind == BRANCH_JUMP &&
+			     in_function(block, distance);
 }
 
 static inline bool follow_indirect(struct pt_flow *flow, struct cached_run *run,

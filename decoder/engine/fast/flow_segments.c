@@ -213,6 +213,12 @@ static void raise_times(struct segment *segment, uint64_t time)
 	}
 }
 
+/* Returns whether an event has the instructions and cycles since the one before. */
+static bool event_counts(const struct branch_event *event)
+{
+	return event->kind != BRANCH_CPU_EVENT && event->kind != BRANCH_RUNS;
+}
+
 /* Correct what the segment could not know: sums that began before it, and the last event's time. */
 static void correct_segment(struct segment *segment, const struct flow_checkpoint *before)
 {
@@ -223,7 +229,7 @@ static void correct_segment(struct segment *segment, const struct flow_checkpoin
 	raise_times(segment, before->stream.last_pushed);
 	if (after->stream.last_pushed < before->stream.last_pushed)
 		after->stream.last_pushed = before->stream.last_pushed;
-	for (first = 0; first < segment->count && events[first].kind == BRANCH_CPU_EVENT;)
+	for (first = 0; first < segment->count && !event_counts(&events[first]);)
 		first++;
 	if (first < segment->count) {
 		events[first].insns += before->stream.insn_count;

@@ -18,6 +18,7 @@
 #include "decoder/clock/perf_clock.h"
 #include "decoder/code/address_filter.h"
 #include "decoder/code/basic_block.h"
+#include "decoder/code/run_cache.h"
 #include "decoder/engine/fast/tnt_bits.h"
 #include "decoder/engine/pt_stream_base.h"
 
@@ -82,6 +83,8 @@ struct pt_flow {
 	bool stops_at_cuts;         /* decode one segment only */
 	bool paused;                /* at a cut, because of stops_at_cuts */
 	struct basic_blocks blocks;
+	struct run_cache runs;                   /* of these blocks, with input.runs */
+	uint64_t runs_end;                       /* where the last run ends */
 	struct code_view view;                   /* at ip; bytes NULL: to be looked up */
 	uint32_t region;                         /* of `view`: code_regions.h */
 	struct code_view views[VIEW_CACHE_SIZE]; /* recently used */
@@ -158,6 +161,12 @@ static inline void flow_move_to(struct pt_flow *flow, uint64_t ip)
 {
 	flow->state.ip = ip;
 	flow->cached_block = 0;
+}
+
+/* Returns whether indirect jumps within a function are left out. */
+static inline bool flow_skips_targets(const struct pt_flow *flow)
+{
+	return flow->stream.input.skip_local_jumps && !flow->stream.input.runs;
 }
 
 /* A gap was emitted. */

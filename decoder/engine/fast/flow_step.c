@@ -107,7 +107,7 @@ static void set_cfg_node(struct pt_flow *flow, const struct basic_block *block)
 	struct cfg_node *node = cfg_node_at(flow->blocks.nodes, block->node);
 	bool jumps = block->exit == EXIT_JUMP, decides = block->exit == EXIT_DECIDE;
 
-	if (block->insns > PACKED_COUNTS_STEP_INSNS)
+	if (block->insns > PACKED_COUNTS_STEP_INSNS || flow->stream.input.runs)
 		return;
 	node->step[0] = packed_counts(!jumps, jumps, block->insns);
 	node->step[1] = packed_counts(!jumps, 1, block->insns);
@@ -255,7 +255,7 @@ static void take_branch(struct pt_flow *flow, const struct insn *insn, uint64_t 
 {
 	if (flow->block->exit == EXIT_UNKNOWN)
 		set_exit(flow, insn, to);
-	if (flow->state.emitted && flow->block->taken_local) {
+	if (flow->state.emitted && flow->block->taken_local && !flow->stream.input.runs) {
 		skip_local_jump(flow, to);
 		return;
 	}
@@ -386,8 +386,7 @@ static void consume_tip(struct pt_flow *flow, const struct insn *insn, uint64_t 
 	drop_ptwrite(flow);
 	if (flow->block->exit == EXIT_UNKNOWN)
 		set_exit(flow, insn, flow->target);
-	flow->block->taken_local = insn->kind == BRANCH_JUMP &&
-				   flow->stream.input.skip_local_jumps &&
+	flow->block->taken_local = insn->kind == BRANCH_JUMP && flow_skips_targets(flow) &&
 				   is_local(flow, flow->target);
 	stream_enter_from_kernel(&flow->stream, insn, flow->target);
 	take_branch(flow, insn, from, flow->target);

@@ -7,6 +7,7 @@
 #ifndef DECODER_ENGINE_FAST_FLOW_STEP_H
 #define DECODER_ENGINE_FAST_FLOW_STEP_H
 
+#include "decoder/engine/fast/flow_runs.h"
 #include "decoder/engine/fast/flow_state.h"
 
 /*
@@ -23,7 +24,9 @@ static inline void flow_step(struct pt_flow *flow)
 {
 	if (flow->cached_block)
 		flow_run_cached(flow);
-	if (flow->pending != PENDING_NONE && stream_has_room(&flow->stream))
+	if (flow->pending == PENDING_NONE || !stream_has_room(&flow->stream))
+		return;
+	if (!flow->stream.input.runs || !flow_follow_runs(flow))
 		flow_step_slow(flow);
 }
 

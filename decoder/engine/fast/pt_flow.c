@@ -187,6 +187,7 @@ void pt_flow_free(struct pt_flow *flow)
 	pt_pkt_free_decoder(flow->packets);
 	aux_window_release(&flow->window);
 	basic_blocks_release(&flow->blocks);
+	run_cache_release(&flow->runs);
 	kernel_text_release(&flow->stream.text);
 	free(flow);
 }

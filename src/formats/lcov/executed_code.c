@@ -24,6 +24,19 @@ struct code_place {
 	uint64_t vaddr;
 };
 
+/* A run of local jumps, which is executed often: only its first stretch depends on what was before.
+ */
+struct executed_run {
+	const struct jump_run *run;    /* borrowed */
+	struct code_place at;          /* where it begins; dso NULL: unknown */
+	struct executed_thread behind; /* what it leaves */
+	uint64_t count;
+	uint64_t from, begin; /* as in struct executed_thread, the last time; */
+	uint32_t first;       /* and the number of the stretch then; 0: none */
+	uint8_t entry;
+	struct executed_run *next;
+};
+
 static struct code_place place_of(const struct location *location)
 {
 	const struct symbol *symbol = location->symbol;
@@ -55,7 +68,9 @@ static uint32_t find_stretch(struct executed_code *code, const struct code_stret
 	return (uint32_t)code->count;
 }
 
-static void count_stretch(struct executed_code *code, const struct code_stretch *wanted)
+/* Returns the stretch's number. */
+static uint32_t count_stretch(struct executed_code *code, const struct code_stretch *wanted,
+			      uint64_t count)
 {
 	uint64_t key = wanted->begin ^ wanted->last << 20 ^ wanted->from << 40 ^
 		       (uint64_t)(uintptr_t)wanted->dso;
@@ -63,7 +78,8 @@ static void count_stretch(struct executed_code *code, const struct code_stretch 
 
 	if (!*slot || !is_stretch(&code->stretches[*slot - 1], wanted))
 		*slot = find_stretch(code, wanted, key);
-	code->stretches[*slot - 1].count++;
+	code->stretches[*slot - 1].count += count;
+	return *slot;
 }
 
 static enum stretch_exit exit_of(const struct branch_event *event)
@@ -74,9 +90,9 @@ static enum stretch_exit exit_of(const struct branch_event *event)
 	return event->kind == BRANCH_COND ? LEFT_TAKEN : LEFT_OTHER;
 }
 
-/* The thread's stretch ends. */
-static void end_stretch(struct executed_code *code, struct executed_thread *thread,
-			const struct branch_event *event, struct code_place from)
+/* The thread's stretch ends.  Returns its number; 0: it does not count. */
+static uint32_t end_stretch(struct executed_code *code, struct executed_thread *thread,
+			    const struct branch_event *event, struct code_place from)
 {
 	const struct code_stretch stretch = {
 		.dso = thread->dso,
@@ -89,11 +105,10 @@ static void end_stretch(struct executed_code *code, struct executed_thread *thre
 
 	if (!from.dso || from.dso != thread->dso || from.vaddr < thread->begin) {
 		thread->dso = NULL;
-		return;
+		return 0;
 	}
 	thread->held = stretch.exit == LEFT_BEFORE && stretch.last == stretch.begin;
-	if (!thread->held)
-		count_stretch(code, &stretch);
+	return thread->held ? 0 : count_stretch(code, &stretch, 1);
 }
 
 static void begin_stretch(struct executed_thread *thread, const struct branch_event *event,
@@ -119,6 +134,16 @@ static void begin_stretch(struct executed_thread *thread, const struct branch_ev
 	}
 }
 
+static inline struct executed_thread *executed_thread_of(struct executed_code *code,
+							 const struct branch_event *event)
+{
+	if (event->thread->index >= code->thread_room)
+		code->threads =
+			alloc_grow_zeroed(code->threads, &code->thread_room,
+					  (size_t)event->thread->index + 1, sizeof(*code->threads));
+	return &code->threads[event->thread->index];
+}
+
 void executed_code_add(struct executed_code *code, const struct branch_event *event,
 		       const struct location *from, const struct location *to)
 {
@@ -127,9 +152,7 @@ void executed_code_add(struct executed_code *code, const struct branch_event *ev
 
 	if (!event->thread)
 		return;
-	code->threads = alloc_grow_zeroed(code->threads, &code->thread_room,
-					  (size_t)event->thread->index + 1, sizeof(*code->threads));
-	thread = &code->threads[event->thread->index];
+	thread = executed_thread_of(code, event);
 	if (event->kind == BRANCH_GAP) {
 		thread->dso = NULL;
 		return;
@@ -139,9 +162,138 @@ void executed_code_add(struct executed_code *code, const struct branch_event *ev
 	begin_stretch(thread, event, left, place_of(to));
 }
 
+/* ---- Runs of local jumps ------------------------------------------------- */
+
+static struct code_place place_behind(struct code_place place, int32_t distance)
+{
+	if (place.dso)
+		place.vaddr += (uint64_t)(int64_t)distance;
+	return place;
+}
+
+/* Add one jump of a run that begins `at` a place. */
+static void add_jump(struct executed_code *code, struct executed_thread *thread,
+		     struct code_place at, const struct local_jump *jump)
+{
+	const struct branch_event event = { .kind = jump->conditional ? BRANCH_COND : BRANCH_JUMP };
+	struct code_place from = place_behind(at, jump->from);
+
+	if (thread->dso && !thread->held)
+		end_stretch(code, thread, &event, from);
+	begin_stretch(thread, &event, from, place_behind(at, jump->to));
+}
+
+/* Returns what is known of a run, at the place where it was first seen. */
+static struct executed_run *executed_run_of(struct executed_code *code, struct jump_run *run,
+					    struct code_place at)
+{
+	const struct local_jump *last = &run->jumps[run->jump_count - 1];
+	struct executed_run *executed = run->user;
+
+	if (executed)
+		return executed;
+	executed = arena_alloc(&code->arena, sizeof(*executed));
+	executed->run = run;
+	executed->at = at;
+	executed->behind = (struct executed_thread){
+		.dso = at.dso,
+		.from = place_behind(at, last->from).vaddr,
+		.begin = place_behind(at, last->to).vaddr,
+		.entry = ENTERED_JUMP,
+	};
+	executed->next = code->runs;
+	code->runs = run->user = executed;
+	return executed;
+}
+
+static void add_jumps(struct executed_code *code, struct executed_thread *thread,
+		      struct code_place at, const struct jump_run *run)
+{
+	for (uint32_t i = 0; i < run->jump_count; i++)
+		add_jump(code, thread, at, &run->jumps[i]);
+}
+
+/* Count the stretch up to a run's first jump, which is that of the last time most times. */
+static void enter_run(struct executed_code *code, struct executed_thread *thread,
+		      struct executed_run *executed)
+{
+	const struct local_jump *jump = executed->run->jumps;
+	const struct branch_event event = { .kind = jump->conditional ? BRANCH_COND : BRANCH_JUMP };
+
+	if (executed->first && thread->begin == executed->begin && thread->from == executed->from &&
+	    thread->dso == executed->at.dso && thread->entry == executed->entry) {
+		code->stretches[executed->first - 1].count++;
+		return;
+	}
+	executed->begin = thread->begin;
+	executed->from = thread->from;
+	executed->entry = thread->entry;
+	executed->first = end_stretch(code, thread, &event, place_behind(executed->at, jump->from));
+}
+
+static void add_run(struct executed_code *code, struct executed_thread *thread,
+		    struct code_place at, struct jump_run *run)
+{
+	struct executed_run *executed = executed_run_of(code, run, at);
+
+	if (!at.dso || executed->at.dso != at.dso || executed->at.vaddr != at.vaddr ||
+	    !thread->dso || thread->held) {
+		add_jumps(code, thread, at, run);
+		return;
+	}
+	enter_run(code, thread, executed);
+	executed->count++;
+	*thread = executed->behind;
+}
+
+void executed_code_add_runs(struct executed_code *code, const struct branch_event *event,
+			    const struct location *at)
+{
+	struct code_place place = place_of(at);
+	struct executed_thread *thread;
+
+	if (!event->thread)
+		return;
+	thread = executed_thread_of(code, event);
+	for (unsigned i = 0; i < event_run_count(event); i++) {
+		struct jump_run *run = event_run(event, i);
+
+		add_run(code, thread, place, run);
+		place = place_behind(place, run->end);
+	}
+}
+
+/* Count the stretches between the jumps of a run. */
+static void count_inside(struct executed_code *code, const struct executed_run *executed)
+{
+	const struct local_jump *jumps = executed->run->jumps;
+
+	for (uint32_t i = 1; executed->count && i < executed->run->jump_count; i++) {
+		const struct code_stretch stretch = {
+			.dso = executed->at.dso,
+			.from = place_behind(executed->at, jumps[i - 1].from).vaddr,
+			.begin = place_behind(executed->at, jumps[i - 1].to).vaddr,
+			.last = place_behind(executed->at, jumps[i].from).vaddr,
+			.entry = ENTERED_JUMP,
+			.exit = jumps[i].conditional ? LEFT_TAKEN : LEFT_OTHER,
+		};
+
+		count_stretch(code, &stretch, executed->count);
+	}
+}
+
+void executed_code_finish(struct executed_code *code)
+{
+	for (const struct executed_run *run = code->runs; run; run = run->next)
+		count_inside(code, run);
+}
+
+/* ---- Memory -------------------------------------------------------------- */
+
 void executed_code_init(struct executed_code *code)
 {
 	*code = (struct executed_code){ 0 };
+	arena_init(&code->arena);
 	direct_cache_init(&code->cache, CACHE_BITS, sizeof(uint32_t));
 }
 
@@ -151,5 +303,6 @@ void executed_code_release(struct executed_code *code)
 	free(code->threads);
 	id_index_release(&code->index);
 	direct_cache_release(&code->cache);
+	arena_release(&code->arena);
 	*code = (struct executed_code){ 0 };
 }

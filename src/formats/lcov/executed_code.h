@@ -10,9 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/tables/direct_cache.h"
 #include "base/tables/id_index.h"
-#include "decoder/branch_event.h"
+#include "decoder/jump_run.h"
 #include "src/resolve/location.h"
 
 enum stretch_entry {
@@ -37,6 +38,7 @@ struct code_stretch {
 };
 
 struct executed_thread;
+struct executed_run;
 
 struct executed_code {
 	struct code_stretch *stretches; /* owned */
@@ -45,6 +47,8 @@ struct executed_code {
 	struct direct_cache cache;       /* owned: of numbers + 1 */
 	struct executed_thread *threads; /* owned; by index of the thread */
 	size_t thread_room;
+	struct executed_run *runs; /* a list, in: */
+	struct arena arena;
 };
 
 void executed_code_init(struct executed_code *code);
@@ -55,5 +59,12 @@ void executed_code_release(struct executed_code *code);
 /* Count what a thread executed up to an event; all is borrowed for the call. */
 void executed_code_add(struct executed_code *code, const struct branch_event *event,
 		       const struct location *from, const struct location *to);
+
+/* The same of local jumps, which begin `at` a location. */
+void executed_code_add_runs(struct executed_code *code, const struct branch_event *event,
+			    const struct location *at);
+
+/* All has come: what the runs executed is among the stretches, too. */
+void executed_code_finish(struct executed_code *code);
 
 #endif

@@ -38,6 +38,12 @@ static void count_branch(struct format_output *output, const struct branch_event
 	executed_code_add(&((struct lcov_output *)output)->code, event, from, to);
 }
 
+static void count_runs(struct format_output *output, const struct branch_event *event,
+		       const struct location *at)
+{
+	executed_code_add_runs(&((struct lcov_output *)output)->code, event, at);
+}
+
 /* ---- The order of the tracefile ------------------------------------------ */
 
 static int compare_source(const struct covered_lines *covered, uint32_t left, uint32_t right)
@@ -178,6 +184,7 @@ static int print_lcov(struct format_output *output, struct error *err)
 	uint32_t *ids;
 
 	(void)err;
+	executed_code_finish(&lcov->code);
 	covered_lines_find(covered, &lcov->code);
 	warn_of_no_lines(lcov);
 	ids = alloc_zeroed(covered->line_ids.count + 1, sizeof(*ids));
@@ -207,9 +214,9 @@ const struct output_format format_lcov = {
 	.name = "lcov",
 	.suffix = "info",
 	.lines = true,
-	.all_branches = true,
 	.open = open_lcov,
 	.branch = count_branch,
+	.runs = count_runs,
 	.finish = print_lcov,
 	.release = release_lcov,
 };

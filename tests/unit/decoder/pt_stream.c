@@ -44,7 +44,9 @@ struct run {
 	struct diag diag;
 	int32_t tid; /* of the last event */
 	enum pt_engine engine;
-	bool skip;                        /* leave out local jumps */
+	bool skip;              /* leave out local jumps */
+	struct jump_runs *runs; /* as runs; NULL: not */
+	size_t run_events;
 	bool merged;                      /* decode by pt_streams */
 	const struct kernel_code *kernel; /* NULL: none */
 	uint64_t switch_ip;               /* of it; 0: not known */
@@ -120,6 +122,27 @@ static void decode_merged(const struct pt_stream_input *input)
 	pt_streams_close(&streams);
 }
 
+/* Add the jumps of an event's runs, without what only the engine knows. */
+static void add_jumps(const struct branch_event *event)
+{
+	uint64_t at = event->from;
+
+	run.run_events++;
+	for (unsigned i = 0; i < event_run_count(event); i++) {
+		const struct jump_run *jumps = event_run(event, i);
+
+		for (uint32_t k = 0; k < jumps->jump_count && run.count < EVENTS_MAX; k++) {
+			struct branch_event *added = &run.events[run.count++];
+
+			*added = *event;
+			added->kind = jumps->jumps[k].conditional ? BRANCH_COND : BRANCH_JUMP;
+			added->from = at + (uint64_t)(int64_t)jumps->jumps[k].from;
+			added->to = at + (uint64_t)(int64_t)jumps->jumps[k].to;
+		}
+		at += (uint64_t)(int64_t)jumps->end;
+	}
+}
+
 static void decode(const struct auxtrace *auxtrace, const struct timeline *timeline)
 {
 	struct code_source source = { find_code, find_work, NULL, NULL, run.kernel };
@@ -133,6 +156,7 @@ static void decode(const struct auxtrace *auxtrace, const struct timeline *timel
 		.diag = &run.diag,
 		.engine = run.engine,
 		.skip_local_jumps = run.skip,
+		.runs = run.runs,
 		.switch_ip = run.switch_ip,
 	};
 	struct pt_stream *stream;
@@ -147,6 +171,10 @@ static void decode(const struct auxtrace *auxtrace, const struct timeline *timel
 	while (pt_stream_next(stream, &run.last)) {
 		if (run.count == EVENTS_MAX)
 			continue;
+		if (run.last.kind == BRANCH_RUNS) {
+			add_jumps(&run.last);
+			continue;
+		}
 		run.tids[run.count] = run.last.thread ? run.last.thread->tid : -1;
 		run.events[run.count++] = run.last;
 	}
@@ -1179,6 +1207,60 @@ START_TEST(all_instructions_count_however_long_the_code_is_between_two_jumps)
 }
 END_TEST
 
+/* Bits in one packet or in several, short packets and long, with a jump that needs none. */
+static const char *const ways[][3] = {
+	{ "ttttn", "tttnt", "ttttttttttn" },
+	{ "ttn", "ttttttttttttttttttttt", "n" },
+	{ "tn", "t", "n" },
+};
+
+static void follow_way(const char *const *way, struct jump_runs *runs)
+{
+	static const uint8_t insns[] = { 0xeb, 0x00, 0x90 };
+
+	begin(PT_ENGINE_FAST);
+	run.skip = runs != NULL;
+	run.runs = runs;
+	make_work_long(1, insns, sizeof(insns));
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_MAIN);
+	for (int i = 0; i < 3; i++)
+		pt_packets_tnt(&run.packets, way[i]);
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+}
+
+/* No run can be added any more. */
+static void fill(struct jump_runs *runs)
+{
+	const struct local_jump jumps[JUMP_RUN_MOST] = { { .from = 1 } };
+
+	while (jump_runs_add(runs, jumps, JUMP_RUN_MOST, 1))
+		;
+}
+
+START_TEST(runs_are_the_jumps_that_were_made)
+{
+	struct jump_runs *runs = jump_runs_open();
+	struct branch_event jumps[EVENTS_MAX];
+	size_t count;
+	bool full = _i % 2;
+
+	follow_way(ways[_i / 2], NULL);
+	count = run.count;
+	ck_assert_uint_lt(count, EVENTS_MAX);
+	memcpy(jumps, run.events, sizeof(jumps));
+	if (full)
+		fill(runs);
+	follow_way(ways[_i / 2], runs);
+	ck_assert_int_eq(run.run_events > 0, !full);
+	ck_assert_uint_eq(run.count, count);
+	for (size_t i = 0; i < count; i++)
+		expect(i, jumps[i].kind, jumps[i].from, jumps[i].to);
+	jump_runs_close(runs);
+}
+END_TEST
+
 START_TEST(jumps_on_the_way_to_a_target_count)
 {
 	static const uint8_t jump[] = { 0xeb, 0x00 };
@@ -1731,6 +1813,7 @@ int main(void)
 	tcase_add_loop_test(all, padding_of_any_length_is_passed_over, 0, 100);
 	tcase_add_loop_test(all, all_instructions_count_however_long_the_code_is_between_two_jumps,
 			    0, 6);
+	tcase_add_loop_test(all, runs_are_the_jumps_that_were_made, 0, 6);
 	tcase_add_test(all, jumps_on_the_way_to_a_target_count);
 	tcase_add_loop_test(all, jumps_between_two_decisions_count_up_to_a_bound, 0, 6);
 	tcase_add_loop_test(all, code_has_the_mode_of_the_trace, 0, 3);

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Follows cached blocks, by runs of local jumps (decoder/jump_run.h) where these are wanted.
+ * Private to the engine.
+ */
+#ifndef DECODER_ENGINE_FAST_FLOW_RUNS_H
+#define DECODER_ENGINE_FAST_FLOW_RUNS_H
+
+#include "decoder/engine/fast/flow_state.h"
+
+/* The part of the flow that changes at each branch; separate, so that it stays in registers. */
+struct cached_run {
+	uint64_t bits;  /* TNT bits, which may be deferred until a TIP */
+	uint64_t steps; /* packed_counts.h: jumps not emitted, instructions not counted yet */
+	uint32_t node;  /* CFG node of the current block */
+};
+
+static inline void count_insns(struct pt_flow *flow, struct cached_run *run, uint32_t more)
+{
+	stream_count_insns(&flow->stream, packed_counts_insns(run->steps) + more);
+	run->steps = packed_counts_drop_insns(run->steps);
+}
+
+static inline struct cached_run load_run(const struct pt_flow *flow)
+{
+	return (struct cached_run){ .bits = flow->bits, .node = flow->cached_block };
+}
+
+static inline void store_run(struct pt_flow *flow, struct cached_run *run)
+{
+	unsigned jumps = packed_counts_jumps(run->steps);
+
+	count_insns(flow, run, 0);
+	flow->stream.stats.events += jumps;
+	flow->stream.stats.local_jumps += jumps;
+	flow->branches_followed += jumps;
+	flow->cached_block = run->node;
+	flow->state.ip = flow->view.begin + *basic_block_offset(&flow->blocks, run->node);
+	flow->bits = run->bits;
+	if (flow->pending == PENDING_TNT && run->bits == TNT_BITS_NONE)
+		flow->pending = PENDING_NONE;
+}
+
+/*
+ * Follow runs from the current block on, where they are wanted, and emit them; the stream has room.
+ * Returns false, and does nothing, if there is none: the next branch is an event of its own.
+ */
+bool flow_follow_runs(struct pt_flow *flow);
+
+#endif
