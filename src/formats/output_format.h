@@ -30,6 +30,8 @@ struct options;
 struct output;
 
 /* Where the output goes if the user names no file. */
+struct thread;
+
 enum default_output {
 	DEFAULT_STDOUT = 0,
 	DEFAULT_FILE, /* INPUT.SUFFIX */
@@ -114,13 +116,16 @@ struct output_format {
 		       const struct location *from, const struct location *to);
 	/*
 	 * Local jumps, an event of kind BRANCH_RUNS and where it begins, in order with the branches
-	 * (decoder/jump_run.h).  NULL: without all_branches they are left out.
+	 * (decoder/jump_run.h).  NULL: without all_branches and followed() they are left out.
 	 */
 	void (*runs)(struct format_output *output, const struct branch_event *event,
 		     const struct location *at);
 	/* The same, once the thread's stack has followed it.  NULL: not shown. */
 	void (*followed)(struct format_output *output, const struct branch_event *event,
 			 const struct location_pair *places, const struct callstack_top *top);
+	/* Returns whether followed() wants the jumps of a thread (NULL: unknown) within functions.
+	 */
+	bool (*follows)(const struct format_output *output, const struct thread *thread);
 	/* A line of the input that the next slices are made of (perf script).  NULL: not shown. */
 	void (*input_line)(struct format_output *output, const char *line, size_t length);
 	/* All of the input was read, in the `newer` form of magic-trace.  NULL: not shown. */

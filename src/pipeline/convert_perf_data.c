@@ -63,7 +63,7 @@ static bool skips_local_jumps(const struct conversion *c)
 {
 	const struct options *options = c->options;
 
-	return !options->format->all_branches && !options->format->followed && !options->inlined &&
+	return !options->format->all_branches && !options->inlined &&
 	       options->stacks == STACKS_PRECISE && !options->counters &&
 	       !event_filter_by_thread(&c->recording.filter);
 }
@@ -260,15 +260,38 @@ static size_t feed_branches(struct conversion *c, const struct branch_event *eve
 	return fed;
 }
 
+/* Pass a run of jumps from an ip on to the format, one by one. */
+static void report_jumps(struct conversion *c, const struct branch_event *event,
+			 const struct jump_run *run, uint64_t ip)
+{
+	struct branch_event jump = *event;
+
+	jump.insns = jump.cycles = jump.gap = 0;
+	jump.tsc = 0;
+	for (uint32_t i = 0; i < run->jump_count; i++) {
+		jump.kind = run->jumps[i].conditional ? BRANCH_COND : BRANCH_JUMP;
+		jump.from = ip + (uint64_t)(int64_t)run->jumps[i].from;
+		jump.to = ip + (uint64_t)(int64_t)run->jumps[i].to;
+		report_followed(c, &jump);
+	}
+}
+
 /* Pass runs of local jumps to the format, which is alone to ask for them. */
 static void report_runs(struct conversion *c, const struct branch_event *event)
 {
+	const struct output_format *format = c->pipeline.format;
 	struct resolver *resolver = &c->recording.resolver;
+	uint64_t ip = event->from;
 
 	resolver_advance(resolver, event->time);
-	c->pipeline.format->runs(
-		c->pipeline.end, event,
-		&resolver_find_branch(resolver, event->space, event->from, 0)->from);
+	if (format->runs)
+		format->runs(c->pipeline.end, event,
+			     &resolver_find_branch(resolver, event->space, ip, 0)->from);
+	else if (format->follows(c->pipeline.end, event->thread))
+		for (unsigned i = 0; i < event_run_count(event); i++) {
+			report_jumps(c, event, event_run(event, i), ip);
+			ip += (uint64_t)(int64_t)event_run(event, i)->end;
+		}
 	c->summary->last_time = event->time;
 }
 
@@ -507,7 +530,7 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 					 find_free_id(c) };
 	machine.mode = recording_mode(recording, c->options);
 	machine.timeline = recording->timeline;
-	if (c->options->format->runs)
+	if (c->options->format->runs || c->options->format->followed)
 		c->runs = jump_runs_open();
 	if (output_pipeline_open(&c->pipeline, c->options, &machine, &c->facts, err) < 0 ||
 	    open_streams(c, err) < 0)

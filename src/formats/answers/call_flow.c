@@ -313,6 +313,13 @@ static void follow_call(struct call_flow *flow, uint32_t index, struct flow_thre
 	}
 }
 
+bool call_flow_is_open(const struct call_flow *flow, const struct thread *thread)
+{
+	size_t index = thread ? (size_t)thread->index + 1 : 0;
+
+	return index < flow->thread_room && flow->threads[index].open;
+}
+
 void call_flow_follow(struct call_flow *flow, const struct branch_event *event,
 		      const struct location_pair *places, struct callstack_top top)
 {

@@ -110,6 +110,9 @@ void call_flow_init(struct call_flow *flow, const struct selection *selection);
 void call_flow_follow(struct call_flow *flow, const struct branch_event *event,
 		      const struct location_pair *places, struct callstack_top top);
 
+/* Returns whether a call of a chosen function is open in a thread (NULL: unknown). */
+bool call_flow_is_open(const struct call_flow *flow, const struct thread *thread);
+
 /* The trace has ended. */
 void call_flow_finish(struct call_flow *flow);
 

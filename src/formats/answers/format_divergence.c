@@ -97,6 +97,11 @@ static void follow_branch(struct format_output *output, const struct branch_even
 	call_flow_follow(&((struct divergence_output *)output)->flow, event, places, *top);
 }
 
+static bool follows_thread(const struct format_output *output, const struct thread *thread)
+{
+	return call_flow_is_open(&((const struct divergence_output *)output)->flow, thread);
+}
+
 /* ---- Slow calls and others ------------------------------------------------ */
 
 /* Count the calls of a root by `count` classes, that of the longest calls first. */
@@ -633,6 +638,7 @@ const struct output_format format_divergence = {
 	.chooses_calls = true,
 	.open = open_divergence,
 	.followed = follow_branch,
+	.follows = follows_thread,
 	.finish = print_divergence,
 	.answer = answer_divergence,
 	.release = release_divergence,
