@@ -23,7 +23,7 @@ done
 
 # Names as one word.
 one_word() {
-	sed 's/\[syscall: \([a-z0-9_]*\)\]/[syscall-\1]/g'
+	sed 's/\[syscall: \([a-z0-9_]*\)\]/[syscall-\1]/g; s/\[untraced: off CPU\]/[untraced-off-CPU]/g'
 }
 
 # "name calls total self min median p99 max" of the answer for programs, in ns.
