@@ -55,7 +55,7 @@
 
 /* ---- Code in front of system calls (src/callstack/precise/syscall_symbols.c) ---- */
 
-/* Bytes of a function that are looked at for one system call; for all of a run. */
+/* Bytes of a function that are looked at for one system call; for all of a run, and names. */
 #define SYSCALL_CODE_MOST  (64ul << 10)
 #define SYSCALL_CODE_TOTAL (64ul << 20)
 

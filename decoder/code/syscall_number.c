@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Follows EAX through straight-line code. */
+/* Follows registers through straight-line code. */
 #include "decoder/code/syscall_number.h"
 
 #include <stdbool.h>
@@ -73,6 +73,8 @@ static enum target target_of_two(const struct parts *parts)
 {
 	uint8_t opcode = parts->opcode;
 
+	if (opcode == 0x1e && parts->modrm != 0xfa && parts->modrm != 0xfb)
+		return OF_RM; /* perhaps rdssp; not endbr64, endbr32 */
 	if ((opcode >= 0x10 && opcode <= 0x1f) || opcode == 0x28 || opcode == 0x29 ||
 	    opcode == 0x2e || opcode == 0x2f || (opcode >= 0x51 && opcode <= 0x6f) ||
 	    opcode == 0x7f || opcode == 0xd6 || opcode == 0xef)
@@ -140,27 +142,20 @@ static enum target target_of(const struct parts *parts)
 	}
 }
 
-/* Returns whether a register's number may be that of EAX or a part of it: AH is 4 without REX. */
-static bool is_eax(unsigned number, bool high, const struct parts *parts)
+/* Returns the number of the register in ModRM.reg, and in ModRM.rm, if that is one. */
+static unsigned register_of_reg(const struct parts *parts)
 {
-	return !high && (number == 0 || (number == 4 && !parts->rex));
+	return (parts->modrm >> 3 & 7) | (parts->rex & REX_R ? 8 : 0);
 }
 
-static bool writes_eax(const struct parts *parts)
+static unsigned register_of_rm(const struct parts *parts)
 {
-	switch (target_of(parts)) {
-	case NOTHING:
-		return false;
-	case OF_REG:
-		return is_eax(parts->modrm >> 3 & 7, parts->rex & REX_R, parts);
-	case OF_RM:
-		return parts->modrm >> 6 == 3 &&
-		       is_eax(parts->modrm & 7, parts->rex & REX_B, parts);
-	case OF_OPCODE:
-		return is_eax(parts->opcode & 7, parts->rex & REX_B, parts);
-	default:
-		return true;
-	}
+	return (parts->modrm & 7) | (parts->rex & REX_B ? 8 : 0);
+}
+
+static bool rm_is_register(const struct parts *parts)
+{
+	return parts->modrm >> 6 == 3;
 }
 
 static int32_t read_int32(const uint8_t *bytes)
@@ -169,56 +164,99 @@ static int32_t read_int32(const uint8_t *bytes)
 			 (uint32_t)bytes[3] << 24);
 }
 
-/* Returns the constant that an instruction, which writes EAX, puts there. */
-static int32_t constant_of(const struct parts *parts)
+/* Nothing is known of the stack pointer, which many instructions write. */
+#define REGISTER_ESP 4
+
+/* What a register has. */
+struct content {
+	enum { UNKNOWN = 0, CONSTANT, ARGUMENT } kind;
+	int32_t value; /* CONSTANT; ARGUMENT: the number of the register that the function got */
+	size_t since;  /* offset from which on it is so, if no jump leads behind it */
+};
+
+struct registers {
+	struct content now[SYSCALL_REGISTERS];
+};
+
+static void init_registers(struct registers *registers)
+{
+	for (int32_t i = 0; i < SYSCALL_REGISTERS; i++)
+		registers->now[i] = (struct content){ ARGUMENT, i, 0 };
+	registers->now[REGISTER_ESP].kind = UNKNOWN;
+}
+
+/* A register is written.  As an operand of 8 bits 4 to 7 mean AH to BH, without REX. */
+static void set_register(struct registers *registers, const struct parts *parts, unsigned number,
+			 struct content content)
+{
+	if (number != REGISTER_ESP)
+		registers->now[number] = content;
+	if (!parts->rex && number >= 4)
+		registers->now[number - 4].kind = UNKNOWN;
+}
+
+/* Returns whether an instruction makes a register of itself 0: xor, sub. */
+static bool clears(const struct parts *parts)
+{
+	return (parts->opcode == 0x31 || parts->opcode == 0x33 || parts->opcode == 0x29 ||
+		parts->opcode == 0x2b) &&
+	       rm_is_register(parts) && register_of_reg(parts) == register_of_rm(parts);
+}
+
+/* Returns what an instruction, which ends at `behind`, puts into the register that it writes. */
+static struct content content_of(const struct registers *registers, const struct parts *parts,
+				 size_t behind)
 {
 	const uint8_t *modrm = parts->rest - 1;
 
 	if (parts->two || parts->narrow)
-		return SYSCALL_UNKNOWN;
+		return (struct content){ UNKNOWN, 0, 0 };
 	/* Its first byte was taken for a ModRM. */
-	if (parts->opcode == 0xb8 && !(parts->rex & REX_W) && parts->rest_size == 3)
-		return read_int32(modrm);
-	if (parts->opcode == 0xc7 && parts->modrm == 0xc0 && parts->rest_size == 4)
-		return read_int32(parts->rest);
-	/* xor, sub */
-	if (parts->modrm == 0xc0 && !(parts->rex & (REX_R | REX_B)) &&
-	    (parts->opcode == 0x31 || parts->opcode == 0x33 || parts->opcode == 0x29 ||
-	     parts->opcode == 0x2b))
-		return 0;
-	return SYSCALL_UNKNOWN;
+	if (parts->opcode >> 3 == 0xb8 >> 3 && !(parts->rex & REX_W) && parts->rest_size == 3)
+		return (struct content){ CONSTANT, read_int32(modrm), behind };
+	if (parts->opcode == 0xc7 && parts->rest_size == 4)
+		return (struct content){ CONSTANT, read_int32(parts->rest), behind };
+	if (clears(parts))
+		return (struct content){ CONSTANT, 0, behind };
+	if (parts->opcode == 0x89)
+		return registers->now[register_of_reg(parts)];
+	if (parts->opcode == 0x8b && rm_is_register(parts))
+		return registers->now[register_of_rm(parts)];
+	return (struct content){ UNKNOWN, 0, 0 };
 }
 
-/* EAX on the way to the system call. */
-struct eax {
-	int32_t value;
-	size_t since; /* offset behind the instruction that wrote it */
-};
-
-static void step(struct eax *eax, const uint8_t *bytes, const struct insn *insn, size_t behind)
+static void step(struct registers *registers, const uint8_t *bytes, const struct insn *insn,
+		 size_t behind)
 {
+	enum target target = ANYTHING;
 	struct parts parts;
-	int32_t value = SYSCALL_UNKNOWN;
 
 	if (insn->kind == BRANCH_COND)
 		return; /* not taken */
-	if (insn->kind == BRANCH_NONE && take_apart(bytes, insn->length, &parts)) {
-		if (!writes_eax(&parts))
-			return;
-		value = constant_of(&parts);
-	}
-	*eax = (struct eax){ value, behind };
+	if (insn->kind == BRANCH_NONE && take_apart(bytes, insn->length, &parts))
+		target = target_of(&parts);
+	if (target == OF_REG)
+		set_register(registers, &parts, register_of_reg(&parts),
+			     content_of(registers, &parts, behind));
+	else if (target == OF_RM && rm_is_register(&parts))
+		set_register(registers, &parts, register_of_rm(&parts),
+			     content_of(registers, &parts, behind));
+	else if (target == OF_OPCODE)
+		set_register(registers, &parts, (parts.opcode & 7) | (parts.rex & REX_B ? 8u : 0u),
+			     content_of(registers, &parts, behind));
+	else if (target == ANYTHING)
+		*registers = (struct registers){ 0 };
 }
 
 /* Returns whether no jump of the function can lead to [since, at]. */
-static bool is_straight(const uint8_t *code, size_t size, size_t since, size_t at)
+static bool is_straight(const struct syscall_code *code, size_t since, size_t at)
 {
 	struct insn insn;
 
-	for (size_t offset = 0; offset < size; offset += insn.length) {
+	for (size_t offset = 0; offset < code->size; offset += insn.length) {
 		int64_t target;
 
-		insn = insn_decode(code + offset, size - offset, INSN_MODE_64);
+		insn = insn_decode(code->bytes + offset, code->size - offset, INSN_MODE_64);
 		if (!insn.length)
 			return offset > at; /* data behind the code */
 		if (insn.kind != BRANCH_JUMP && insn.kind != BRANCH_COND)
@@ -230,20 +268,28 @@ static bool is_straight(const uint8_t *code, size_t size, size_t since, size_t a
 	return true;
 }
 
-int32_t syscall_number_find(const uint8_t *code, size_t size, size_t at)
+struct syscall_number syscall_number_find(const struct syscall_code *code, size_t at,
+					  unsigned number_register)
 {
-	struct eax eax = { SYSCALL_UNKNOWN, 0 };
+	struct syscall_number found = { SYSCALL_UNKNOWN, SYSCALL_UNKNOWN };
+	const struct content *content;
+	struct registers registers;
 	size_t offset = 0;
 
-	while (offset < at && at < size) {
-		struct insn insn = insn_decode(code + offset, size - offset, INSN_MODE_64);
+	init_registers(&registers);
+	while (offset < at && at < code->size) {
+		struct insn insn =
+			insn_decode(code->bytes + offset, code->size - offset, INSN_MODE_64);
 
 		if (!insn.length)
-			return SYSCALL_UNKNOWN;
-		step(&eax, code + offset, &insn, offset + insn.length);
+			return found;
+		step(&registers, code->bytes + offset, &insn, offset + insn.length);
 		offset += insn.length;
 	}
-	return offset == at && eax.value >= 0 && is_straight(code, size, eax.since, at)
-		       ? eax.value
-		       : SYSCALL_UNKNOWN;
+	content = &registers.now[number_register];
+	if (offset != at || content->kind == UNKNOWN || content->value < 0 ||
+	    !is_straight(code, content->since, at))
+		return found;
+	*(content->kind == CONSTANT ? &found.number : &found.argument) = content->value;
+	return found;
 }

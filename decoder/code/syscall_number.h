@@ -4,8 +4,9 @@
  * into EAX ("mov $12,%eax; syscall").  Intel PT shows no registers.
  *
  * Known is only what cannot be otherwise: every instruction between the constant and the system
- * call must be one of which this file knows that it leaves EAX as it is, and no jump of
- * the function may lead between the two.
+ * call must be one of which this file knows which registers it writes, and no jump of the function
+ * may lead between the two.  Where the function got the number in a register, as libc's syscall()
+ * does, the code of its caller is asked for that.
  */
 #ifndef DECODER_CODE_SYSCALL_NUMBER_H
 #define DECODER_CODE_SYSCALL_NUMBER_H
@@ -15,10 +16,27 @@
 
 #define SYSCALL_UNKNOWN (-1)
 
+/* Registers by their numbers in instructions (SDM volume 2, "Register Encoding"). */
+#define SYSCALL_REGISTERS 16
+#define SYSCALL_EAX       0
+
+/* 64-bit code of a function, from its begin on; borrowed. */
+struct syscall_code {
+	const uint8_t *bytes;
+	size_t size;
+};
+
+/* One of both is known, or none. */
+struct syscall_number {
+	int32_t number;   /* SYSCALL_UNKNOWN: not known */
+	int32_t argument; /* the register in which the function got it; SYSCALL_UNKNOWN: none */
+};
+
 /*
- * `code` is of a function from its begin on, `size` bytes of 64-bit code, with the SYSCALL at the
- * offset `at`.  Returns the number; SYSCALL_UNKNOWN.
+ * Returns what a register has when the instruction at the offset `at` begins: the SYSCALL, or a
+ * CALL in the function.
  */
-int32_t syscall_number_find(const uint8_t *code, size_t size, size_t at);
+struct syscall_number syscall_number_find(const struct syscall_code *code, size_t at,
+					  unsigned number_register);
 
 #endif

@@ -27,4 +27,7 @@ void symbol_parts_find(struct symbol_table *table, const uint32_t *sources, size
  */
 bool symbol_parts_function(const struct symbol_table *table, uint64_t part, uint64_t *function);
 
+/* Returns whether the function that begins at an address has parts elsewhere. */
+bool symbol_parts_has(const struct symbol_table *table, uint64_t function);
+
 #endif

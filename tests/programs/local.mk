@@ -5,7 +5,7 @@ RECORDED = \
 	tests/programs/cancel tests/programs/coroutines tests/programs/except tests/programs/family \
 	tests/programs/indirect tests/programs/inlined tests/programs/jit tests/programs/jitdump tests/programs/longjmp \
 	tests/programs/plugins tests/programs/ptwrite tests/programs/recursion tests/programs/signals \
-	tests/programs/tail tests/programs/threads
+	tests/programs/syscalls tests/programs/tail tests/programs/threads
 check_PROGRAMS += $(RECORDED)
 
 # The same with a libc whose functions have names (-all-static is libtool's word for -static).
@@ -15,7 +15,7 @@ STATIC = \
 	tests/programs/static/indirect tests/programs/static/longjmp \
 	tests/programs/static/ocaml_scanned tests/programs/static/ocaml_traps \
 	tests/programs/static/recursion tests/programs/static/signals \
-	tests/programs/static/switches \
+	tests/programs/static/switches tests/programs/static/syscalls \
 	tests/programs/static/tail tests/programs/static/threads \
 	tests/programs/static/unwinding tests/programs/static/version_a tests/programs/static/version_b
 check_PROGRAMS += $(STATIC)
@@ -60,6 +60,9 @@ tests_programs_recursion_LDFLAGS =
 tests_programs_signals_SOURCES = tests/programs/signals.c
 tests_programs_signals_CFLAGS = $(PROGRAM_CFLAGS)
 tests_programs_signals_LDFLAGS =
+tests_programs_syscalls_SOURCES = tests/programs/syscalls.c
+tests_programs_syscalls_CFLAGS = -std=gnu11 -g -O2
+tests_programs_syscalls_LDFLAGS =
 tests_programs_tail_SOURCES = tests/programs/tail.c
 tests_programs_tail_CFLAGS = -std=gnu11 -g -O2
 tests_programs_tail_LDFLAGS =
@@ -107,6 +110,9 @@ tests_programs_static_switches_LDFLAGS = -all-static
 tests_programs_static_causes_SOURCES = tests/programs/causes.c
 tests_programs_static_causes_CFLAGS = $(PROGRAM_CFLAGS) -pthread
 tests_programs_static_causes_LDFLAGS = -all-static -pthread
+tests_programs_static_syscalls_SOURCES = tests/programs/syscalls.c
+tests_programs_static_syscalls_CFLAGS = $(tests_programs_syscalls_CFLAGS)
+tests_programs_static_syscalls_LDFLAGS = -all-static
 tests_programs_static_tail_SOURCES = tests/programs/tail.c
 tests_programs_static_tail_CFLAGS = $(tests_programs_tail_CFLAGS)
 tests_programs_static_tail_LDFLAGS = -all-static

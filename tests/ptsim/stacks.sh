@@ -78,6 +78,15 @@ tap_check "cancel: threads that are cancelled, and main() ends before another" s
 	"$programs/cancel"
 tap_check "dlclose: the true stacks of two libraries at one address" same_stacks 700 \
 	'--only=^(main|run|plugin|work_of_plugin_[ab])$' --seed=3 -- "$top_builddir/tests/programs/plugins"
+# Which number a function was called with is known where its caller's code has no other.
+syscalls_by_number() { # PROGRAM
+	same_stacks 700 '--only=^(main|one|one_of_two|seldom_another|by_jump|passed_on|\[.*)$' --seed=3 -- "$1" || return 1
+	for name in getppid getpriority; do
+		[ "$(grep -c "\[syscall: $name\]" "$work/slices")" -eq 6 ] || return 1
+	done
+}
+tap_check "syscall(): the number that the caller's code has, if that has no other" syscalls_by_number "$programs/syscalls"
+tap_check "syscall(): the same through a stub" syscalls_by_number "$top_builddir/tests/programs/syscalls"
 # Events may be earlier than the fork that came before them, by up to a timing packet.
 forks='--only=^(main|level|work|one|other|in_thread)$'
 tap_check "forks: children begin in the call that forked them, MTC" same_stacks 700 "$forks" --seed=3 -- \

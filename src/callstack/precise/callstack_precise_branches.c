@@ -96,6 +96,7 @@ static inline __attribute__((always_inline)) void push_called(struct precise_sta
 	frame->kind = FRAME_CALLED;
 	frame->return_slack = 0;
 	frame->returned = false;
+	frame->jumped = false;
 	frame->resolving = false;
 	frame->hidden = frame->symbol->kind == SYMBOL_PLT;
 	if (!frame->hidden)
@@ -387,20 +388,37 @@ static bool leave_kernel(struct precise_stack *stack, int64_t time)
 	return !stack->now.depth;
 }
 
+/* Returns the call that entered the innermost frame's function, which `from` is in, at its begin.
+ */
+static struct syscall_caller caller_of_top(const struct precise_stack *stack,
+					   const struct location *from)
+{
+	const struct frame *frame = top(stack);
+
+	if (!frame || frame->kind != FRAME_CALLED || frame->jumped ||
+	    frame->entry_ip != from->ip - from->offset)
+		return (struct syscall_caller){ 0 };
+	return (struct syscall_caller){ frame->symbol, frame->caller, frame->caller_offset };
+}
+
 /*
  * Returns the name of a pause.  The packet has an address only where the trace could continue
  * but for the address filter (SDM volume 3, "Packet Generation Disable (TIP.PGD) Packet": "unless
  * ContextEn = 0 or TraceEn = 0").
  */
-static const struct symbol *pause_symbol(struct precise *machine,
+static const struct symbol *pause_symbol(const struct precise_stack *stack,
 					 const struct resolved_branch *branch)
 {
 	const struct branch_event *event = branch->event;
+	struct precise *machine = machine_of(stack);
+	struct syscall_caller caller;
 
 	if (event->flags & BRANCH_GUEST)
 		return &machine->specials[SPECIAL_GUEST];
-	if (event->kind == BRANCH_SYSCALL)
-		return syscall_symbols_find(&machine->syscalls, &branch->places->from);
+	if (event->kind == BRANCH_SYSCALL) {
+		caller = caller_of_top(stack, &branch->places->from);
+		return syscall_symbols_find(&machine->syscalls, &branch->places->from, &caller);
+	}
 	if (event->flags & BRANCH_INT80)
 		return &machine->specials[SPECIAL_SYSCALL];
 	return &machine->specials[event->to ? SPECIAL_FILTERED : SPECIAL_UNTRACED];
@@ -432,7 +450,7 @@ static void on_off(struct precise_stack *stack, int64_t time, const struct resol
 	else if (event->kind == BRANCH_SYSRET || event->kind == BRANCH_IRET)
 		pause.outermost = leave_kernel(stack, time);
 	precise_reveal(stack, time);
-	pause.symbol = pause_symbol(machine_of(stack), branch);
+	pause.symbol = pause_symbol(stack, branch);
 	/* The host resumes where it set the processor up to, not behind the entry of the guest. */
 	if (!(event->flags & BRANCH_GUEST))
 		expect_resume(&pause, branch);

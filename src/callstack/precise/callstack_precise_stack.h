@@ -241,6 +241,7 @@ static inline __attribute__((always_inline)) void precise_replace(struct precise
 	frame->symbol = symbol_of(stack, to);
 	frame->entry_ip = to->ip;
 	frame->hidden = frame->symbol->kind == SYMBOL_PLT;
+	frame->jumped |= !stub && !frame->resolving;
 	/* A stub that is not bound jumps to the common ".plt", and that to the resolver. */
 	frame->resolving = stub && (frame->hidden || frame->resolving);
 	frame->traps = 0;

@@ -13,10 +13,14 @@
 
 #define SITE_BITS 9
 
+/* A place in a function's code, and what a register has there. */
 struct syscall_site {
 	const struct symbol *function; /* NULL: the slot is free */
 	uint64_t offset;
-	const struct symbol *shown;
+	unsigned number_register;
+	struct syscall_number found;
+	bool whole;                 /* no other code jumps into the function */
+	const struct symbol *shown; /* of the number; NULL: not known */
 };
 
 struct syscall_symbol {
@@ -31,21 +35,33 @@ void syscall_symbols_init(struct syscall_symbols *symbols, struct name_table *na
 	direct_cache_init(&symbols->sites, SITE_BITS, sizeof(struct syscall_site));
 }
 
-static int32_t find_number(struct syscall_symbols *symbols, const struct location *from)
+static struct syscall_number find_number(struct syscall_symbols *symbols,
+					 const struct syscall_site *site)
 {
-	const struct symbol *function = from->symbol;
-	const uint8_t *code;
-	size_t size;
+	const struct syscall_number unknown = { SYSCALL_UNKNOWN, SYSCALL_UNKNOWN };
+	const struct symbol *function = site->function;
+	struct syscall_code code;
 
 	if (!function->dso || !symbol_is_function(function))
-		return SYSCALL_UNKNOWN;
-	code = dso_borrow_code(function->dso, function->start, &size);
-	if (size > function->size)
-		size = function->size;
-	if (!code || size > SYSCALL_CODE_MOST || symbols->work + size > SYSCALL_CODE_TOTAL)
-		return SYSCALL_UNKNOWN;
-	symbols->work += size;
-	return syscall_number_find(code, size, from->offset);
+		return unknown;
+	code.bytes = dso_borrow_code(function->dso, function->start, &code.size);
+	if (code.size > function->size)
+		code.size = function->size;
+	if (!code.bytes || code.size > SYSCALL_CODE_MOST ||
+	    symbols->work + code.size > SYSCALL_CODE_TOTAL)
+		return unknown;
+	symbols->work += code.size;
+	return syscall_number_find(&code, site->offset, site->number_register);
+}
+
+static bool is_whole(struct syscall_symbols *symbols, const struct symbol *function)
+{
+	size_t names = function->dso ? dso_info(function->dso).symbols : 0;
+
+	if (!names || symbols->work + names > SYSCALL_CODE_TOTAL)
+		return false;
+	symbols->work += names;
+	return dso_is_whole(function->dso, function);
 }
 
 /* Returns the symbol of a system call's name. */
@@ -67,21 +83,47 @@ static const struct symbol *symbol_of_call(struct syscall_symbols *symbols, cons
 	return &made->symbol;
 }
 
-const struct symbol *syscall_symbols_find(struct syscall_symbols *symbols,
-					  const struct location *from)
+/* Returns what is known of a register at a place, borrowed up to the next call. */
+static const struct syscall_site *look_at(struct syscall_symbols *symbols,
+					  const struct symbol *function, uint64_t offset,
+					  unsigned number_register)
 {
 	struct syscall_site *site = symbols->sites.slots;
 	const char *call;
 
+	site += direct_cache_index((uintptr_t)function + offset + number_register, SITE_BITS);
+	if (site->function == function && site->offset == offset &&
+	    site->number_register == number_register)
+		return site;
+	*site = (struct syscall_site){ .function = function,
+				       .offset = offset,
+				       .number_register = number_register };
+	site->found = find_number(symbols, site);
+	call = syscall_name(site->found.number);
+	if (call) {
+		site->shown = symbol_of_call(symbols, call);
+		site->whole = is_whole(symbols, function);
+	}
+	return site;
+}
+
+const struct symbol *syscall_symbols_find(struct syscall_symbols *symbols,
+					  const struct location *from,
+					  const struct syscall_caller *caller)
+{
+	const struct syscall_site *site;
+	int32_t argument;
+
 	if (!from->symbol)
 		return symbols->unknown;
-	site += direct_cache_index((uintptr_t)from->symbol + from->offset, SITE_BITS);
-	if (site->function == from->symbol && site->offset == from->offset)
+	site = look_at(symbols, from->symbol, from->offset, SYSCALL_EAX);
+	if (site->shown)
 		return site->shown;
-	call = syscall_name(find_number(symbols, from));
-	*site = (struct syscall_site){ from->symbol, from->offset,
-				       call ? symbol_of_call(symbols, call) : symbols->unknown };
-	return site->shown;
+	argument = site->found.argument;
+	if (argument == SYSCALL_UNKNOWN || caller->callee != from->symbol || !caller->function)
+		return symbols->unknown;
+	site = look_at(symbols, caller->function, caller->offset, (unsigned)argument);
+	return site->shown && site->whole ? site->shown : symbols->unknown;
 }
 
 void syscall_symbols_release(struct syscall_symbols *symbols)

@@ -32,6 +32,15 @@ static const struct {
 	{ "the last of two", 231, 7, CODE(0x0f, 0x05, 0xb8, 231, 0, 0, 0, 0x0f, 0x05) },
 	/* mov %rdi,%rax; syscall */
 	{ "an argument", SYSCALL_UNKNOWN, 3, CODE(0x48, 0x89, 0xf8, 0x0f, 0x05) },
+	/* mov $8,%r8d; mov %r8,%rax; syscall: a register with REX */
+	{ "through another register", 8, 9,
+	  CODE(0x41, 0xb8, 8, 0, 0, 0, 0x4c, 0x89, 0xc0, 0x0f, 0x05) },
+	/* mov %rdi,%rax; syscall; jmp .-5: the loop comes back with other arguments */
+	{ "an argument in a loop", SYSCALL_UNKNOWN, 3,
+	  CODE(0x48, 0x89, 0xf8, 0x0f, 0x05, 0xeb, 0xf9) },
+	/* mov $1,%eax; rdsspq %rax; syscall */
+	{ "a shadow stack's pointer", SYSCALL_UNKNOWN, 10,
+	  CODE(0xb8, 1, 0, 0, 0, 0xf3, 0x48, 0x0f, 0x1e, 0xc8, 0x0f, 0x05) },
 	/* mov $1,%eax; mov %edi,%eax; syscall */
 	{ "a number that is written over", SYSCALL_UNKNOWN, 7,
 	  CODE(0xb8, 1, 0, 0, 0, 0x89, 0xf8, 0x0f, 0x05) },
@@ -60,11 +69,57 @@ static const struct {
 	{ "nothing before it", SYSCALL_UNKNOWN, 0, CODE(0x0f, 0x05) },
 };
 
+#define EDI 7
+
+static const struct {
+	const char *name;
+	int32_t number, argument;
+	unsigned number_register;
+	size_t at; /* offset of the SYSCALL, or of a CALL */
+	const uint8_t *code;
+	size_t size;
+} passed[] = {
+	/* mov %rdi,%rax; syscall */
+	{ "an argument", SYSCALL_UNKNOWN, EDI, SYSCALL_EAX, 3, CODE(0x48, 0x89, 0xf8, 0x0f, 0x05) },
+	{ "nothing before it", SYSCALL_UNKNOWN, SYSCALL_EAX, SYSCALL_EAX, 0, CODE(0x0f, 0x05) },
+	/* mov %esp,%eax; syscall */
+	{ "the stack pointer", SYSCALL_UNKNOWN, SYSCALL_UNKNOWN, SYSCALL_EAX, 2,
+	  CODE(0x89, 0xe0, 0x0f, 0x05) },
+	/* syscall() of glibc: endbr64; mov %rdi,%rax; mov %rsi,%rdi; mov %rdx,%rsi; mov %rcx,%rdx;
+	 * mov %r8,%r10; mov %r9,%r8; mov 8(%rsp),%r9; syscall; cmp $-4095,%rax; jae .+2; ret; nop
+	 */
+	{ "an argument that is moved on", SYSCALL_UNKNOWN, EDI, SYSCALL_EAX, 27,
+	  CODE(0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x89, 0xf8, 0x48, 0x89, 0xf7, 0x48, 0x89, 0xd6, 0x48,
+	       0x89, 0xca, 0x4d, 0x89, 0xc2, 0x4d, 0x89, 0xc8, 0x4c, 0x8b, 0x4c, 0x24, 0x08, 0x0f,
+	       0x05, 0x48, 0x3d, 1, 0xf0, 0xff, 0xff, 0x73, 1, 0xc3, 0x90) },
+	/* mov $186,%edi; xor %eax,%eax; call */
+	{ "a number for a function", 186, SYSCALL_UNKNOWN, EDI, 7,
+	  CODE(0xbf, 186, 0, 0, 0, 0x31, 0xc0, 0xe8, 0, 0, 0, 0) },
+	/* mov $186,%edi; mov $1,%bh; call: EBX is written, perhaps EDI, too */
+	{ "a byte's register without REX", SYSCALL_UNKNOWN, SYSCALL_UNKNOWN, EDI, 7,
+	  CODE(0xbf, 186, 0, 0, 0, 0xb7, 1, 0xe8, 0, 0, 0, 0) },
+	/* mov $186,%edi; call; call: the first may have changed it */
+	{ "a call between", SYSCALL_UNKNOWN, SYSCALL_UNKNOWN, EDI, 10,
+	  CODE(0xbf, 186, 0, 0, 0, 0xe8, 0, 0, 0, 0, 0xe8, 0, 0, 0, 0) },
+};
+
 START_TEST(the_number_is_that_of_the_code_if_there_is_no_other_way)
 {
-	int32_t number = syscall_number_find(cases[_i].code, cases[_i].size, cases[_i].at);
+	const struct syscall_code code = { cases[_i].code, cases[_i].size };
+	struct syscall_number found = syscall_number_find(&code, cases[_i].at, SYSCALL_EAX);
 
-	ck_assert_msg(number == cases[_i].number, "%s: %d", cases[_i].name, number);
+	ck_assert_msg(found.number == cases[_i].number, "%s: %d", cases[_i].name, found.number);
+}
+END_TEST
+
+START_TEST(a_number_that_is_passed_on_is_that_of_a_register)
+{
+	const struct syscall_code code = { passed[_i].code, passed[_i].size };
+	struct syscall_number found =
+		syscall_number_find(&code, passed[_i].at, passed[_i].number_register);
+
+	ck_assert_msg(found.number == passed[_i].number && found.argument == passed[_i].argument,
+		      "%s: %d, argument %d", passed[_i].name, found.number, found.argument);
 }
 END_TEST
 
@@ -75,6 +130,8 @@ int main(void)
 
 	tcase_add_loop_test(all, the_number_is_that_of_the_code_if_there_is_no_other_way, 0,
 			    sizeof(cases) / sizeof(cases[0]));
+	tcase_add_loop_test(all, a_number_that_is_passed_on_is_that_of_a_register, 0,
+			    sizeof(passed) / sizeof(passed[0]));
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
