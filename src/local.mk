@@ -150,6 +150,7 @@ libptrace2ftf_a_SOURCES = \
 	src/sandbox/sandbox_server.c \
 	src/select/event_filter.c src/select/event_filter.h \
 	src/select/file_verdicts.c src/select/file_verdicts.h \
+	src/select/function_choice.c src/select/function_choice.h \
 	src/select/mode_filter.c src/select/mode_filter.h \
 	src/select/name_forms.c src/select/name_forms.h \
 	src/select/name_verdicts.c src/select/name_verdicts.h \

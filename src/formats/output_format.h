@@ -100,6 +100,8 @@ struct output_format {
 	bool lines;         /* it is sound up to any line: the limit of its size ends it there */
 	bool cpu_events;    /* shows PTWRITE, power, TSX and EVD events */
 	bool chooses_calls; /* shows calls of --symbol and --dso alone, which it chooses itself */
+	bool chooses_roots; /* finds the calls of --symbol and --dso, and all below them, itself,
+			       where no other option chooses slices */
 	bool sideband;      /* shows what the sideband says: nothing is decoded */
 	bool as_perf;       /* shows each branch, with perf's names */
 	bool all_branches;  /* needs each branch, also jumps within a function */

@@ -39,6 +39,14 @@ bool selection_of_slices(const struct selection *selection)
 	       selection->min_duration;
 }
 
+bool selection_beside_functions(const struct selection *selection)
+{
+	struct selection others = *selection;
+
+	others.symbols.count = others.dsos.count = 0;
+	return selection_of_slices(&others);
+}
+
 /* ---- Lists --------------------------------------------------------------- */
 
 /* Returns the end of the number; NULL if the text does not begin with one. */

@@ -89,6 +89,9 @@ bool selection_of_events(const struct selection *selection);
 /* Returns whether the selection excludes slices. */
 bool selection_of_slices(const struct selection *selection);
 
+/* Returns whether other options than --symbol and --dso choose slices. */
+bool selection_beside_functions(const struct selection *selection);
+
 /* Add "1,2,5-7".  Returns false if the text is not a list of numbers from 0 on. */
 bool number_list_add(struct number_list *list, const char *text);
 

@@ -243,14 +243,6 @@ static void end_call(struct call_flow *flow, struct flow_thread *thread,
 	keep_if_slow(flow, root, thread, call);
 }
 
-static bool is_chosen(struct call_flow *flow, const struct symbol *symbol)
-{
-	bool keep = !flow->names.selection->symbols.count ||
-		    name_verdicts_of(&flow->names, symbol) & VERDICT_KEEP;
-
-	return keep && file_verdicts_keep(&flow->files, symbol->dso);
-}
-
 static uint32_t root_of(struct call_flow *flow, const struct symbol *symbol)
 {
 	size_t count = flow->root_ids.count;
@@ -272,7 +264,7 @@ static void begin_call(struct call_flow *flow, struct flow_thread *thread,
 	if (event->kind != BRANCH_CALL && event->kind != BRANCH_JUMP && event->kind != BRANCH_COND)
 		return;
 	if (top->symbol != to->symbol || !location_is_function_entry(to) ||
-	    to->symbol->kind == SYMBOL_PLT || !is_chosen(flow, to->symbol))
+	    to->symbol->kind == SYMBOL_PLT || !function_choice_has(&flow->choice, to->symbol))
 		return;
 	thread->open = true;
 	thread->interrupted = false;
@@ -347,7 +339,8 @@ void call_flow_follow(struct call_flow *flow, const struct branch_event *event,
 
 void call_flow_init(struct call_flow *flow, const struct selection *selection)
 {
-	*flow = (struct call_flow){ .names.selection = selection, .files.selection = selection };
+	*flow = (struct call_flow){ 0 };
+	function_choice_init(&flow->choice, selection);
 }
 
 void call_flow_finish(struct call_flow *flow)
@@ -375,8 +368,7 @@ void call_flow_release(struct call_flow *flow)
 	pair_table_release(&flow->classes);
 	pair_table_release(&flow->open);
 	id_index_release(&flow->index);
-	name_verdicts_release(&flow->names);
-	file_verdicts_release(&flow->files);
+	function_choice_release(&flow->choice);
 	free(flow->roots);
 	free(flow->steps);
 	free(flow->counts);

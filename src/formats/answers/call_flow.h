@@ -21,8 +21,7 @@
 #include "src/callstack/callstack.h"
 #include "src/options/selection.h"
 #include "src/resolve/location.h"
-#include "src/select/file_verdicts.h"
-#include "src/select/name_verdicts.h"
+#include "src/select/function_choice.h"
 #include "src/slices/durations.h"
 #include "src/slices/pair_table.h"
 
@@ -75,8 +74,7 @@ struct flow_root {
 struct flow_thread;
 
 struct call_flow {
-	struct name_verdicts names;
-	struct file_verdicts files;
+	struct function_choice choice;
 	struct pair_table root_ids; /* of (0, id of name) */
 	struct flow_root *roots;    /* owned; by number */
 	size_t root_room;

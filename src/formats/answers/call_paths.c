@@ -147,7 +147,8 @@ static void begin_slice(struct call_paths *paths, struct path_track *track,
 	struct path_frame frame = { .begin = event->time,
 				    .inferred = event->flags & SLICE_INFERRED_START };
 
-	if (!(event->flags & SLICE_CONTEXT))
+	if (caller ||
+	    (!(event->flags & SLICE_CONTEXT) && function_choice_has(&paths->choice, event->symbol)))
 		frame.node = node_of(paths, caller, event->symbol);
 	frame.at.insns = track->insns;
 	frame.at.cycles = track->cycles;
@@ -212,11 +213,12 @@ static void follow_events(const struct slice_sink *sink, void *context,
 	}
 }
 
-void call_paths_init(struct call_paths *paths)
+void call_paths_init(struct call_paths *paths, const struct selection *selection)
 {
 	*paths = (struct call_paths){
 		.sink = { .events = follow_events, .context = paths, .details = true },
 	};
+	function_choice_init(&paths->choice, selection);
 }
 
 size_t call_paths_count(const struct call_paths *paths)
@@ -240,4 +242,5 @@ void call_paths_release(struct call_paths *paths)
 	free(paths->current);
 	free(paths->durations);
 	free(paths->tracks);
+	function_choice_release(&paths->choice);
 }

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "src/options/selection.h"
+#include "src/select/function_choice.h"
 #include "src/slices/durations.h"
 #include "src/slices/pair_table.h"
 #include "src/slices/slice_sink.h"
@@ -41,7 +42,8 @@ struct path_node {
 struct path_track;
 
 struct call_paths {
-	struct slice_sink sink;  /* slices in program order, chosen by a slice_filter */
+	struct slice_sink sink; /* slices in program order */
+	struct function_choice choice;
 	struct call_pair pair;   /* given: only these are counted */
 	struct pair_table ids;   /* of (caller, id of name): number less 1 */
 	struct path_node *nodes; /* owned; [0] is unused */
@@ -61,8 +63,11 @@ struct call_paths {
 	size_t current_room;
 };
 
-/* Start without calls.  The paths borrow themselves: they must not move. */
-void call_paths_init(struct call_paths *paths);
+/*
+ * Start without calls of the functions of `selection`, which is borrowed.  The paths borrow
+ * themselves: they must not move.
+ */
+void call_paths_init(struct call_paths *paths, const struct selection *selection);
 
 /* Returns the number of paths. */
 size_t call_paths_count(const struct call_paths *paths);

@@ -40,11 +40,8 @@ static struct chosen_track *track_of(struct chosen_calls *calls, const struct tr
 
 static bool decide(struct chosen_calls *calls, const struct symbol *symbol)
 {
-	bool keep = !calls->names.selection->symbols.count ||
-		    name_verdicts_of(&calls->names, symbol) & VERDICT_KEEP;
-
-	return keep && symbol->kind != SYMBOL_MARK && symbol->kind != SYMBOL_SPECIAL &&
-	       file_verdicts_keep(&calls->files, symbol->dso);
+	return function_choice_has(&calls->choice, symbol) && symbol->kind != SYMBOL_MARK &&
+	       symbol->kind != SYMBOL_SPECIAL;
 }
 
 static const struct choice_slot *choice_of(struct chosen_calls *calls, const struct symbol *symbol)
@@ -151,20 +148,16 @@ void chosen_calls_init(struct chosen_calls *calls, const struct selection *selec
 {
 	*calls = (struct chosen_calls){
 		.sink = { .events = find_calls, .context = calls, .details = true },
-		.names.selection = selection,
-		.files.selection = selection,
 		.ended = ended,
 		.context = context,
 	};
+	function_choice_init(&calls->choice, selection);
 	direct_cache_init(&calls->verdicts, CHOICE_BITS, sizeof(struct choice_slot));
 }
 
 void chosen_calls_warn(const struct chosen_calls *calls, struct diag *diag)
 {
-	if (!name_verdicts_warn(&calls->names, diag) && !calls->count)
-		diag_warn(diag, "nothing-selected",
-			  "no call matches the options --symbol, --dso, "
-			  "--between and --from together");
+	function_choice_warn(&calls->choice, calls->count, diag);
 }
 
 void chosen_calls_release(struct chosen_calls *calls)
@@ -175,7 +168,6 @@ void chosen_calls_release(struct chosen_calls *calls)
 	pair_table_release(&calls->recursions);
 	free(calls->open_counts);
 	direct_cache_release(&calls->verdicts);
-	name_verdicts_release(&calls->names);
-	file_verdicts_release(&calls->files);
+	function_choice_release(&calls->choice);
 	*calls = (struct chosen_calls){ 0 };
 }

@@ -15,8 +15,7 @@
 #include "base/diag.h"
 #include "base/tables/direct_cache.h"
 #include "src/options/selection.h"
-#include "src/select/file_verdicts.h"
-#include "src/select/name_verdicts.h"
+#include "src/select/function_choice.h"
 #include "src/slices/pair_table.h"
 #include "src/slices/slice_sink.h"
 #include "src/slices/track.h"
@@ -39,8 +38,7 @@ struct chosen_calls {
 	struct slice_sink sink; /* its tracks are struct track */
 	chosen_call_ended *ended;
 	void *context; /* of it */
-	struct name_verdicts names;
-	struct file_verdicts files;
+	struct function_choice choice;
 	struct direct_cache verdicts; /* of struct choice_slot: by symbol */
 	struct chosen_track *tracks;  /* owned; by index of the track */
 	size_t track_room;

@@ -538,9 +538,7 @@ static int print_divergence(struct format_output *output, struct error *err)
 	if (flow->cut)
 		fprintf(out, "left out: %" PRIu64 " call%s whose return was not traced\n",
 			flow->cut, plural(flow->cut));
-	if (!name_verdicts_warn(&flow->names, output->machine->diag) && !flow->number)
-		diag_warn(output->machine->diag, "nothing-selected",
-			  "no call matches the options --symbol and --dso together");
+	function_choice_warn(&flow->choice, flow->number, output->machine->diag);
 	return 0;
 }
 

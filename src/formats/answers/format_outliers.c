@@ -15,6 +15,7 @@
 
 #include "base/alloc.h"
 #include "base/tables/name.h"
+#include "src/callstack/callstack.h"
 #include "src/formats/answers/call_paths.h"
 #include "src/formats/answers/slow_classes.h"
 #include "src/formats/output_format.h"
@@ -67,7 +68,7 @@ static struct format_output *open_outliers(const struct format_request *request,
 	struct outliers_output *outliers = alloc_zeroed(1, sizeof(*outliers));
 
 	(void)err;
-	call_paths_init(&outliers->paths);
+	call_paths_init(&outliers->paths, &request->options->select);
 	outliers->slow = request->options->slow;
 	outliers->paths.pair = request->options->pair;
 	outliers->output.text = request->text;
@@ -375,6 +376,9 @@ static int print_outliers(struct format_output *output, struct error *err)
 		if (is_counted_root(paths, node))
 			print_root(outliers, node, output->text);
 	}
+	if (!selection_beside_functions(paths->choice.names.selection))
+		function_choice_warn(&paths->choice, call_paths_count(paths),
+				     output->machine->diag);
 	if (paths->cut)
 		fprintf(output->text,
 			"%" PRIu64 " calls are left out: their begin or return was not traced\n",
@@ -455,6 +459,7 @@ const struct output_format format_outliers = {
 	.suffix = "outliers",
 	.lines = true,
 	.slices = SLICES_SORTED,
+	.chooses_roots = true,
 	.open = open_outliers,
 	.finish = print_outliers,
 	.answer = answer_outliers,
