@@ -24,6 +24,7 @@ libbase_a_SOURCES = \
 	base/io/output_path.c base/io/output_path.h \
 	base/io/path_in_root.c base/io/path_in_root.h \
 	base/io/temp_file.c base/io/temp_file.h \
+	base/io/write_behind.c base/io/write_behind.h \
 	base/tables/compare.h \
 	base/tables/direct_cache.c base/tables/direct_cache.h \
 	base/tables/fibonacci_hash.h \

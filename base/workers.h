@@ -9,7 +9,7 @@
  * sleeps while there is work.
  *
  * All functions are for the thread that opened the workers, and those marked "also in
- * the stage" for the ordered stage.
+ * the stage" for the ordered stage, "also in a job" for jobs, too.
  */
 #ifndef BASE_WORKERS_H
 #define BASE_WORKERS_H
@@ -80,7 +80,7 @@ void workers_submit(struct workers *workers, struct worker_job *job);
 
 /*
  * Queue a low-priority job: idle threads run it, or its submitter does
- * (workers_help()).  Also in the stage, and in the job itself as its last action.
+ * (workers_help()).  Also in the stage and in a job, in the job itself as its last action.
  */
 void workers_offer(struct workers *workers, struct worker_job *job);
 
@@ -94,12 +94,12 @@ bool workers_ready(struct workers *workers, struct worker_job *job);
 /* Run a job here if no thread has begun it.  Returns whether it did.  Also in the stage. */
 bool workers_help(struct workers *workers, struct worker_job *job);
 
-/* Returns whether a thread sleeps.  Also in the stage. */
+/* Returns whether a thread sleeps.  Also in the stage and in a job. */
 bool workers_idle(struct workers *workers);
 
 /*
  * Take a job out of the queue, or wait for its end if it runs.  An idle job is allowed.
- * Also in the stage.
+ * Also in the stage and in a job, but not in itself.
  */
 void workers_cancel(struct workers *workers, struct worker_job *job);
 

@@ -20,6 +20,7 @@
 #define id_index_wants           ftf_private_id_index_wants
 #define output_abandon           ftf_private_output_abandon
 #define output_ask               ftf_private_output_ask
+#define output_carry             ftf_private_output_carry
 #define output_clear             ftf_private_output_clear
 #define output_close             ftf_private_output_close
 #define output_remove_unfinished ftf_private_output_remove_unfinished
@@ -40,6 +41,7 @@
 #define output_stream            ftf_private_output_stream
 #define output_track_unfinished  ftf_private_output_track_unfinished
 #define output_write             ftf_private_output_write
+#define output_write_now         ftf_private_output_write_now
 #define compressor_abandon       ftf_private_compressor_abandon
 #define compressor_close         ftf_private_compressor_close
 #define compressor_open          ftf_private_compressor_open

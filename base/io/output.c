@@ -147,6 +147,11 @@ static int write_fd(void *context, const uint8_t *bytes, size_t size)
 	return 0;
 }
 
+int output_write_now(struct output *output, const uint8_t *bytes, size_t size)
+{
+	return write_fd(output, bytes, size);
+}
+
 /* ---- The limit ----------------------------------------------------------- */
 
 static uint64_t default_limit(const struct output *output)
@@ -248,13 +253,34 @@ static void record_failure(struct output *output, int errnum)
 		output->err.kind = ERROR_NO_READER;
 }
 
+/* Returns 0, or the errno of a failure. */
+static int hand_on(struct output *output, const uint8_t *bytes, size_t size)
+{
+	if (output->compressor)
+		return compressor_put(output->compressor, bytes, size);
+	if (output->carrier)
+		return output->carrier->put(output->carrier->context, bytes, size);
+	return output_write_now(output, bytes, size);
+}
+
 static void write_all(struct output *output, const uint8_t *bytes, size_t size)
 {
 	if (!size || output_failed(output))
 		return;
-	record_failure(output, output->compressor ? compressor_put(output->compressor, bytes, size)
-						  : write_fd(output, bytes, size));
+	record_failure(output, hand_on(output, bytes, size));
 	output->written += size;
+}
+
+static void wait_for_carrier(struct output *output)
+{
+	if (output->carrier)
+		record_failure(output, output->carrier->finish(output->carrier->context));
+}
+
+void output_carry(struct output *output, struct output_carrier *carrier)
+{
+	wait_for_carrier(output);
+	output->carrier = carrier;
 }
 
 static void flush(struct output *output)
@@ -351,6 +377,7 @@ const uint8_t *output_map(struct output *output)
 	void *bytes;
 
 	flush(output);
+	wait_for_carrier(output);
 	if (output_failed(output) || !output->written)
 		return NULL;
 	bytes = mmap(NULL, output->written, PROT_READ, MAP_SHARED, output->fd, 0);
@@ -362,6 +389,7 @@ const uint8_t *output_map(struct output *output)
 
 void output_clear(struct output *output)
 {
+	wait_for_carrier(output);
 	if (ftruncate(output->fd, 0) < 0 || lseek(output->fd, 0, SEEK_SET) < 0)
 		record_failure(output, errno);
 	output->used = 0;

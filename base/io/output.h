@@ -26,21 +26,34 @@
 #include "base/io/compressor.h"
 #include "base/printable.h"
 
+/* What writes the bytes of an output, in order, perhaps in another thread (write_behind.h). */
+struct output_carrier {
+	/*
+	 * Write bytes, or a copy of them later, by output_write_now().
+	 * Returns 0; the errno of a failure, which may be of earlier bytes.
+	 */
+	int (*put)(void *context, const uint8_t *bytes, size_t size);
+	/* Wait until all is written.  Returns the same. */
+	int (*finish)(void *context);
+	void *context; /* borrowed */
+};
+
 struct output {
 	int fd;
-	struct compressor *compressor; /* owned; NULL: not compressed */
-	const char *path;              /* borrowed: as the user named it */
-	char *temporary;               /* owned; NULL: written directly */
-	uint8_t *buffer;               /* owned */
-	size_t used;                   /* bytes in the buffer */
-	uint64_t written;              /* bytes handed on, before compression */
-	uint64_t file_bytes;           /* handed to the system; also by the compressor's thread */
-	uint64_t elsewhere;            /* bytes that wait in other files: they count, too */
-	uint64_t limit;                /* of output_limit(); 0: none */
-	size_t line_rest;              /* bytes of a line behind the limit */
-	bool lines;                    /* the limit cuts text */
-	bool cut;                      /* something was left out at the limit */
-	bool terminal;                 /* controls in text become '?': printable.h */
+	struct compressor *compressor;  /* owned; NULL: not compressed */
+	struct output_carrier *carrier; /* borrowed; NULL: the caller's thread writes */
+	const char *path;               /* borrowed: as the user named it */
+	char *temporary;                /* owned; NULL: written directly */
+	uint8_t *buffer;                /* owned */
+	size_t used;                    /* bytes in the buffer */
+	uint64_t written;               /* bytes handed on, before compression */
+	uint64_t file_bytes;            /* handed to the system; also by the compressor's thread */
+	uint64_t elsewhere;             /* bytes that wait in other files: they count, too */
+	uint64_t limit;                 /* of output_limit(); 0: none */
+	size_t line_rest;               /* bytes of a line behind the limit */
+	bool lines;                     /* the limit cuts text */
+	bool cut;                       /* something was left out at the limit */
+	bool terminal;                  /* controls in text become '?': printable.h */
 	struct printable printable;
 	struct error err; /* the first failure */
 };
@@ -127,6 +140,18 @@ FILE *output_stream(struct output *output);
  * Returns the stream, as output_stream(); NULL with err filled, and then nothing was created.
  */
 FILE *output_open_text(struct output *output, const char *path, uint64_t most, struct error *err);
+
+/*
+ * From now on let a carrier, borrowed, write what is not compressed; NULL: none.  What the carrier
+ * before has is written first.
+ */
+void output_carry(struct output *output, struct output_carrier *carrier);
+
+/*
+ * For a carrier: write bytes here and now, in one thread at a time.
+ * Returns 0; the errno of a failure.
+ */
+int output_write_now(struct output *output, const uint8_t *bytes, size_t size);
 
 /* Returns whether a write failed. */
 static inline bool output_failed(const struct output *output)

@@ -186,6 +186,17 @@ void output_pipeline_start_writer(struct output_pipeline *pipeline, struct worke
 	pipeline->queue =
 		slice_queue_open(pipeline->head, &pipeline->output, pipeline->end->slices, workers);
 	pipeline->machine->sink = slice_queue_sink(pipeline->queue);
+	if (output_is_readable(&pipeline->output))
+		pipeline->behind = write_behind_open(&pipeline->output, workers);
+}
+
+/* Stop the workers that sort, encode and write. */
+static void close_writers(struct output_pipeline *pipeline)
+{
+	slice_queue_close(pipeline->queue);
+	pipeline->queue = NULL;
+	write_behind_close(pipeline->behind);
+	pipeline->behind = NULL;
 }
 
 void output_pipeline_join_writer(struct output_pipeline *pipeline)
@@ -193,8 +204,7 @@ void output_pipeline_join_writer(struct output_pipeline *pipeline)
 	if (!pipeline->queue)
 		return;
 	slice_queue_wait(pipeline->queue);
-	slice_queue_close(pipeline->queue);
-	pipeline->queue = NULL;
+	close_writers(pipeline);
 	pipeline->machine->sink = pipeline->head;
 }
 
@@ -287,8 +297,7 @@ int output_pipeline_close(struct output_pipeline *pipeline, struct error *err)
 
 void output_pipeline_release(struct output_pipeline *pipeline)
 {
-	slice_queue_close(pipeline->queue);
-	pipeline->queue = NULL;
+	close_writers(pipeline);
 	close_text(pipeline);
 	output_abandon(&pipeline->output);
 	while (pipeline->tracks) {

@@ -17,6 +17,7 @@
 #include "base/diag.h"
 #include "base/error.h"
 #include "base/io/output.h"
+#include "base/io/write_behind.h"
 #include "base/tables/name.h"
 #include "base/workers.h"
 #include "src/callstack/callstack.h"
@@ -43,6 +44,7 @@ struct output_pipeline {
 	struct slice_sorter sorter;    /* in front of them */
 	const struct slice_sink *head; /* what the machine writes to; NULL: no slices */
 	struct slice_queue *queue;     /* owned: before `head`, while workers write; else NULL */
+	struct write_behind *behind;   /* owned: behind `output`, meanwhile; may be NULL */
 	struct callstack_machine *machine; /* owned; NULL: no slices */
 	struct pipeline_track *tracks;     /* owned list, newest first */
 	uint32_t track_count;

@@ -28,3 +28,9 @@ TESTS += tests/unit/base/spelling.test
 tests_unit_base_spelling_test_SOURCES = tests/unit/base/spelling.c
 tests_unit_base_spelling_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_base_spelling_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/base/write_behind.test
+TESTS += tests/unit/base/write_behind.test
+tests_unit_base_write_behind_test_SOURCES = tests/unit/base/write_behind.c
+tests_unit_base_write_behind_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_base_write_behind_test_LDADD = $(UNIT_LIBS)
