@@ -3,32 +3,32 @@
 
 Prints the share of the CPU time that is done in order, and the time that N threads would take
 on N CPUs of their own: threads take the ordered stage first, then segments to decode, then
-slices to encode; one thread at a time runs the stage, and one encodes.  What happens before and
-behind the jobs (opening, names of the summary) is not in the log."""
+slices to encode, then bytes to write; one thread at a time runs the stage, one encodes, and one
+writes.  What happens before and behind the jobs (opening, names of the summary) is not in the log."""
 import sys
 
 
 def read_log(path):
-    """Returns the ns of each segment to decode, of each in the stage, and of all to encode."""
-    begun, decode, stage = {}, {}, []
-    taken, last, since, inner, encode = [], None, {}, {}, 0
+    """Returns the ns of each segment to decode, of each in the stage, and of all to encode and to write."""
+    begun, ran, stage, kinds = {}, {}, [], []
+    taken, last, since, inner = [], None, {}, {}
     for line in open(path):
-        event, job, thread, ns = line.split()
+        event, job, kind, thread, ns = line.split()
         ns = int(ns)
         if event == "job":
             begun.setdefault(thread, []).append((job, ns))
+            if kind not in kinds:
+                kinds.append(kind)
         elif event == "job-end":
             job, begin = begun[thread].pop()
-            cost = ns - begin
             if thread in since:  # the stage helps: it encodes
-                inner[thread] = inner.get(thread, 0) + cost
-                encode += cost
-            else:
-                decode.setdefault(job, []).append(cost)
+                inner[thread] = inner.get(thread, 0) + ns - begin
+            ran.setdefault(kind, {}).setdefault(job, []).append(ns - begin)
         elif event == "stage":
             since[thread] = ns
             inner[thread] = 0
         elif event == "needs" and thread in since:
+            decodes = kind
             if job != last:
                 taken.append(job)
                 stage.append(0)
@@ -40,52 +40,47 @@ def read_log(path):
                 stage[-1] += ns - since[thread] - inner[thread]
             del since[thread]
     # The time up to asking for a segment is that of the segment before.
-    jobs = set(taken)
-    for job, costs in decode.items():
-        if job not in jobs:
-            encode += sum(costs)
-    rounds, costs = {}, []
+    kinds = [kind for kind in kinds if kind != decodes] + [None, None]
+    beside = [sum(sum(costs) for costs in ran.get(kind, {}).values()) for kind in kinds[:2]]
+    decode, rounds, costs = ran[decodes], {}, []
     for job in taken:
         i = rounds[job] = rounds.get(job, -1) + 1
         costs.append(decode[job][i] if i < len(decode.get(job, [])) else 0)
-    return costs, stage[1:] + stage[:1], encode
+    return costs, stage[1:] + stage[:1], beside
 
 
-def simulate(threads, decode, stage, encode):
-    count = len(decode)
-    share = [encode * cost / sum(stage) for cost in stage]  # slices take the time of both
-    free, done = [0] * threads, [None] * count
-    next_decode = next_stage = next_encode = 0
-    stage_end, encode_end, stage_ends = 0, 0, []
-    while next_encode < count:
+def simulate(threads, decode, stage, beside):
+    count, all_stage = len(decode), sum(stage)
+    # What is in order, for each segment: slices and bytes take the time of the stage in proportion.
+    ordered = [stage] + [[whole * cost / all_stage for cost in stage] for whole in beside]
+    ends, busy = [[] for _ in ordered], [0] * len(ordered)
+    free, done = [0] * threads, []
+    while len(ends[-1]) < count:
         thread = free.index(min(free))
         now, options = free[thread], []
-        if next_stage < next_decode and done[next_stage] is not None:
-            options.append((max(now, stage_end, done[next_stage]), 0))
-        if next_decode < count and next_decode < next_stage + threads + 2:
-            ready = stage_ends[next_decode - threads - 2] if next_decode >= threads + 2 else 0
-            options.append((max(now, ready), 1))
-        if next_encode < next_stage:
-            options.append((max(now, encode_end, stage_ends[next_encode]), 2))
-        begin, kind = min(options)
-        if kind == 0:
-            stage_end = free[thread] = begin + stage[next_stage]
-            stage_ends.append(stage_end)
-            next_stage += 1
-        elif kind == 1:
-            done[next_decode] = free[thread] = begin + decode[next_decode]
-            next_decode += 1
+        for step, costs in enumerate(ordered):
+            before, at = ends[step - 1] if step else done, len(ends[step])
+            if at < len(before):
+                options.append((max(now, busy[step], before[at]), step + (step > 0), step, costs[at]))
+        ahead = len(done) - threads - 2
+        if len(done) < count and ahead < len(ends[0]):
+            options.append((max(now, ends[0][ahead] if ahead >= 0 else 0), 1, None, decode[len(done)]))
+        begin, _, step, cost = min(options, key=lambda option: option[:2])
+        free[thread] = begin + cost
+        if step is None:
+            done.append(free[thread])
         else:
-            encode_end = free[thread] = begin + share[next_encode]
-            next_encode += 1
+            busy[step] = free[thread]
+            ends[step].append(free[thread])
     return max(free)
 
 
-decode, stage, encode = read_log(sys.argv[1])
-sums = [sum(decode), sum(stage), encode]
+decode, stage, beside = read_log(sys.argv[1])
+sums = [sum(decode), sum(stage), *beside]
 whole = sum(sums)
-print(f"{len(decode)} segments, {whole / 1e9:.3f} s of CPU: decoding {100 * sums[0] / whole:.0f} %, in order "
-      f"{100 * sums[1] / whole:.0f} % (merging, names, stacks) and {100 * sums[2] / whole:.0f} % (sorting, encoding, writing)")
+percent = [round(100 * cost / whole) for cost in sums]
+print(f"{len(decode)} segments, {whole / 1e9:.3f} s of CPU: decoding {percent[0]} %, in order "
+      f"{percent[1]} % (merging, names, stacks), {percent[2]} % (sorting, encoding) and {percent[3]} % (writing)")
 for threads in (1, 2, 4, 8, 16, 64):
-    time = simulate(threads, decode, stage, encode)
+    time = simulate(threads, decode, stage, beside)
     print(f"{threads} threads: {time / 1e9:.3f} s, {whole / time:.2f} times as fast as one")
