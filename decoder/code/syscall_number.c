@@ -5,14 +5,13 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "decoder/code/insn.h"
-
 /* Bits of a REX prefix. */
 enum { REX_B = 1, REX_R = 4, REX_W = 8 };
 
 /* An instruction that is no branch, taken apart. */
 struct parts {
 	uint8_t rex; /* 0: none */
+	bool bits32; /* 32-bit code, which has no REX */
 	bool narrow; /* 16-bit operands */
 	bool two;    /* the opcode is of the map behind 0f */
 	uint8_t opcode, modrm;
@@ -25,14 +24,14 @@ static bool is_legacy_prefix(uint8_t byte)
 	return byte && strchr("\x66\x67\xf0\xf2\xf3\x26\x2e\x36\x3e\x64\x65", byte);
 }
 
-static bool take_apart(const uint8_t *bytes, size_t size, struct parts *parts)
+static bool take_apart(const uint8_t *bytes, size_t size, enum insn_mode mode, struct parts *parts)
 {
 	size_t at = 0;
 
-	*parts = (struct parts){ 0 };
+	*parts = (struct parts){ .bits32 = mode == INSN_MODE_32 };
 	for (; at < size && is_legacy_prefix(bytes[at]); at++)
 		parts->narrow |= bytes[at] == 0x66;
-	if (at < size && bytes[at] >> 4 == 4)
+	if (at < size && bytes[at] >> 4 == 4 && !parts->bits32)
 		parts->rex = bytes[at++];
 	if (at < size && bytes[at] == 0x0f) {
 		parts->two = true;
@@ -99,8 +98,11 @@ static enum target target_of(const struct parts *parts)
 			return NOTHING;
 		return (opcode & 7) > 3 ? ANYTHING : opcode & 2 ? OF_REG : OF_RM;
 	}
+	if (parts->bits32 && opcode >> 4 == 4)
+		return OF_OPCODE; /* inc, dec */
 	switch (opcode) {
 	case 0x63:
+		return parts->bits32 ? ANYTHING : OF_REG; /* arpl; movsxd */
 	case 0x69:
 	case 0x6b:
 	case 0x8a:
@@ -225,15 +227,17 @@ static struct content content_of(const struct registers *registers, const struct
 	return (struct content){ UNKNOWN, 0, 0 };
 }
 
-static void step(struct registers *registers, const uint8_t *bytes, const struct insn *insn,
-		 size_t behind)
+/* Follow the instruction up to the offset `behind`. */
+static void step(struct registers *registers, const struct syscall_code *code,
+		 const struct insn *insn, size_t behind)
 {
+	const uint8_t *bytes = code->bytes + behind - insn->length;
 	enum target target = ANYTHING;
 	struct parts parts;
 
 	if (insn->kind == BRANCH_COND)
 		return; /* not taken */
-	if (insn->kind == BRANCH_NONE && take_apart(bytes, insn->length, &parts))
+	if (insn->kind == BRANCH_NONE && take_apart(bytes, insn->length, code->mode, &parts))
 		target = target_of(&parts);
 	if (target == OF_REG)
 		set_register(registers, &parts, register_of_reg(&parts),
@@ -256,7 +260,7 @@ static bool is_straight(const struct syscall_code *code, size_t since, size_t at
 	for (size_t offset = 0; offset < code->size; offset += insn.length) {
 		int64_t target;
 
-		insn = insn_decode(code->bytes + offset, code->size - offset, INSN_MODE_64);
+		insn = insn_decode(code->bytes + offset, code->size - offset, code->mode);
 		if (!insn.length)
 			return offset > at; /* data behind the code */
 		if (insn.kind != BRANCH_JUMP && insn.kind != BRANCH_COND)
@@ -279,11 +283,11 @@ struct syscall_number syscall_number_find(const struct syscall_code *code, size_
 	init_registers(&registers);
 	while (offset < at && at < code->size) {
 		struct insn insn =
-			insn_decode(code->bytes + offset, code->size - offset, INSN_MODE_64);
+			insn_decode(code->bytes + offset, code->size - offset, code->mode);
 
 		if (!insn.length)
 			return found;
-		step(&registers, code->bytes + offset, &insn, offset + insn.length);
+		step(&registers, code, &insn, offset + insn.length);
 		offset += insn.length;
 	}
 	content = &registers.now[number_register];

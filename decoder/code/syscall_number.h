@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which system call a SYSCALL instruction asks for: the number that the code in front of it puts
- * into EAX ("mov $12,%eax; syscall").  Intel PT shows no registers.
+ * Which system call a SYSCALL, SYSENTER or INT $0x80 instruction asks for: the number that the code
+ * in front of it puts into EAX ("mov $12,%eax; syscall").  Intel PT shows no registers.
  *
  * Known is only what cannot be otherwise: every instruction between the constant and the system
  * call must be one of which this file knows which registers it writes, and no jump of the function
@@ -14,16 +14,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "decoder/code/insn.h"
+
 #define SYSCALL_UNKNOWN (-1)
 
 /* Registers by their numbers in instructions (SDM volume 2, "Register Encoding"). */
 #define SYSCALL_REGISTERS 16
 #define SYSCALL_EAX       0
 
-/* 64-bit code of a function, from its begin on; borrowed. */
+/* The code of a function, from its begin on; borrowed. */
 struct syscall_code {
 	const uint8_t *bytes;
 	size_t size;
+	enum insn_mode mode; /* of 64 or 32 bits */
 };
 
 /* One of both is known, or none. */

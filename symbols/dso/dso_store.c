@@ -286,7 +286,8 @@ bool dso_is_entry(const struct dso *dso, uint64_t file_offset)
 	       header.e_entry == range->vaddr + (file_offset - range->offset);
 }
 
-const uint8_t *dso_borrow_code(const struct dso *dso, uint64_t vaddr, size_t *size)
+static const uint8_t *borrow_code_of(const struct dso *dso, GElf_Half machine, uint64_t vaddr,
+				     size_t *size)
 {
 	const struct code_range *range = elf_file_code_at_vaddr(&dso->elf, vaddr);
 	GElf_Ehdr header;
@@ -294,7 +295,7 @@ const uint8_t *dso_borrow_code(const struct dso *dso, uint64_t vaddr, size_t *si
 
 	*size = 0;
 	if (!range || !dso->elf.elf || !gelf_getehdr(dso->elf.elf, &header) ||
-	    header.e_machine != EM_X86_64)
+	    header.e_machine != machine)
 		return NULL;
 	skip = vaddr - range->vaddr;
 	if (range->offset > dso->elf.size || skip >= range->size ||
@@ -304,6 +305,16 @@ const uint8_t *dso_borrow_code(const struct dso *dso, uint64_t vaddr, size_t *si
 	if (*size > dso->elf.size - range->offset - skip)
 		*size = dso->elf.size - range->offset - skip;
 	return dso->elf.bytes + range->offset + skip;
+}
+
+const uint8_t *dso_borrow_code(const struct dso *dso, uint64_t vaddr, size_t *size)
+{
+	return borrow_code_of(dso, EM_X86_64, vaddr, size);
+}
+
+const uint8_t *dso_borrow_code_32(const struct dso *dso, uint64_t vaddr, size_t *size)
+{
+	return borrow_code_of(dso, EM_386, vaddr, size);
 }
 
 const uint8_t *dso_borrow_bytes(struct dso *dso, size_t *size)

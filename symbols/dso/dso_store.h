@@ -136,6 +136,9 @@ const uint8_t *dso_borrow_bytes(struct dso *dso, size_t *size);
  */
 const uint8_t *dso_borrow_code(const struct dso *dso, uint64_t vaddr, size_t *size);
 
+/* The same of 32-bit code. */
+const uint8_t *dso_borrow_code_32(const struct dso *dso, uint64_t vaddr, size_t *size);
+
 /*
  * Returns whether a function's symbol has all of its code: the file has all names, and none is of
  * a part of it.  Takes time for each name.

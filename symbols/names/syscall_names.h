@@ -8,4 +8,7 @@
 /* Returns the name of a system call of x86-64, a constant; NULL: not known. */
 const char *syscall_name(int32_t number);
 
+/* The same of i386: of 32-bit programs, and of int $0x80. */
+const char *syscall_name_i386(int32_t number);
+
 #endif

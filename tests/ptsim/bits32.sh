@@ -16,7 +16,7 @@ as --32 "$top_srcdir/tests/programs/bits32.s" -o "$work/bits32.o" &&
 	tap_skip_all "programs cannot be traced here: $(cat "$work/messages")"
 
 # ptsim has no names of this vdso.
-names='^(_start|pops_its_arguments|recursive|here|thunk|leaf|handler|by_vdso|chooses|writes|\[syscall\])$'
+names='^(_start|pops_its_arguments|recursive|here|thunk|leaf|handler|by_vdso|chooses|writes|\[syscall.*\])$'
 same_stacks() { # TOLERANCE OPTIONS...
 	tolerance=$1
 	shift
@@ -39,6 +39,17 @@ system_calls_are_int() {
 	[ -s "$work/int" ] && diff "$work/truth.int" "$work/int"
 }
 tap_check "as a branch int \$0x80 is int, as perf prints it" system_calls_are_int
+
+# By the code in front of int $0x80, and through the vdso, whose caller has the number.
+names_are_known() {
+	"$program" -q --vdso="$work/vdso" --format=slices "$work/perf.data" | sed -n 's/.*\(\[syscall.*\]\).*/\1/p' |
+		sort | uniq -c | sed 's/^ *//' >"$work/called"
+	cat "$work/called"
+	! grep -F '[syscall]' "$work/called" && grep -q '^1 \[syscall: kill\]$' "$work/called" &&
+		grep -q '^1 \[syscall: write\]$' "$work/called" && grep -q '\[syscall: sigaction\]$' "$work/called" &&
+		grep -q '^41 \[syscall: getpid\]$' "$work/called"
+}
+tap_check "system calls have i386's names" names_are_known
 
 other_vdso_is_not_used() {
 	"$program" --format=slices "$work/perf.data" >"$work/slices" 2>"$work/messages"

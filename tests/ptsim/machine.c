@@ -418,23 +418,23 @@ static uint64_t sleep_ticks(const struct task *task)
 #define SYSCALLS 1024
 
 /*
- * Returns the name of a system call of 64-bit code, by its register, which one that is started
- * again had before; it lives as long as the program.
+ * Returns the name of a system call by its register, which one that is started again had before;
+ * it lives as long as the program.  INT $0x80 and 32-bit code have the numbers of i386.
  */
 static const char *name_call(const struct task *task)
 {
-	static char texts[SYSCALLS][48];
+	static char texts[2][SYSCALLS][48];
 	const struct user_regs_struct *registers = &task->registers;
-	long number = (long)((long)registers->rax < 0 ? registers->orig_rax : registers->rax);
-	bool wide = registers->cs == 0x33; /* Linux' __USER_CS */
-	const char *name = wide && task->insn.flow != FLOW_FAR && number >= 0 && number < SYSCALLS
-				   ? syscall_name((int32_t)number)
-				   : NULL;
+	long number = (long)((int32_t)registers->rax < 0 ? registers->orig_rax : registers->rax);
+	bool old = task_is_32_bit(task) || task->insn.flow == FLOW_FAR;
+	const char *name = NULL;
 
+	if (number >= 0 && number < SYSCALLS)
+		name = old ? syscall_name_i386((int32_t)number) : syscall_name((int32_t)number);
 	if (!name)
 		return "[syscall]";
-	snprintf(texts[number], sizeof(texts[number]), "[syscall: %s]", name);
-	return texts[number];
+	snprintf(texts[old][number], sizeof(texts[old][number]), "[syscall: %s]", name);
+	return texts[old][number];
 }
 
 void machine_leave(struct machine *machine, struct task *task)

@@ -410,17 +410,17 @@ static const struct symbol *pause_symbol(const struct precise_stack *stack,
 					 const struct resolved_branch *branch)
 {
 	const struct branch_event *event = branch->event;
+	const bool int80 = event->flags & BRANCH_INT80;
 	struct precise *machine = machine_of(stack);
 	struct syscall_caller caller;
 
 	if (event->flags & BRANCH_GUEST)
 		return &machine->specials[SPECIAL_GUEST];
-	if (event->kind == BRANCH_SYSCALL) {
+	if (event->kind == BRANCH_SYSCALL || int80) {
 		caller = caller_of_top(stack, &branch->places->from);
-		return syscall_symbols_find(&machine->syscalls, &branch->places->from, &caller);
+		return syscall_symbols_find(&machine->syscalls, &branch->places->from, int80,
+					    &caller);
 	}
-	if (event->flags & BRANCH_INT80)
-		return &machine->specials[SPECIAL_SYSCALL];
 	return &machine->specials[event->to ? SPECIAL_FILTERED : SPECIAL_UNTRACED];
 }
 

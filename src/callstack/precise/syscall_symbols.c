@@ -18,6 +18,8 @@ struct syscall_site {
 	const struct symbol *function; /* NULL: the slot is free */
 	uint64_t offset;
 	unsigned number_register;
+	bool int80;  /* for INT $0x80, which takes i386's numbers; SYSCALL does in 32-bit code */
+	bool bits32; /* the code is 32-bit */
 	struct syscall_number found;
 	bool whole;                 /* no other code jumps into the function */
 	const struct symbol *shown; /* of the number; NULL: not known */
@@ -35,16 +37,20 @@ void syscall_symbols_init(struct syscall_symbols *symbols, struct name_table *na
 	direct_cache_init(&symbols->sites, SITE_BITS, sizeof(struct syscall_site));
 }
 
-static struct syscall_number find_number(struct syscall_symbols *symbols,
-					 const struct syscall_site *site)
+static struct syscall_number find_number(struct syscall_symbols *symbols, struct syscall_site *site)
 {
 	const struct syscall_number unknown = { SYSCALL_UNKNOWN, SYSCALL_UNKNOWN };
 	const struct symbol *function = site->function;
-	struct syscall_code code;
+	struct syscall_code code = { .mode = INSN_MODE_64 };
 
 	if (!function->dso || !symbol_is_function(function))
 		return unknown;
 	code.bytes = dso_borrow_code(function->dso, function->start, &code.size);
+	if (!code.bytes) {
+		code.mode = INSN_MODE_32;
+		code.bytes = dso_borrow_code_32(function->dso, function->start, &code.size);
+	}
+	site->bits32 = code.bytes && code.mode == INSN_MODE_32;
 	if (code.size > function->size)
 		code.size = function->size;
 	if (!code.bytes || code.size > SYSCALL_CODE_MOST ||
@@ -85,44 +91,49 @@ static const struct symbol *symbol_of_call(struct syscall_symbols *symbols, cons
 
 /* Returns what is known of a register at a place, borrowed up to the next call. */
 static const struct syscall_site *look_at(struct syscall_symbols *symbols,
-					  const struct symbol *function, uint64_t offset,
-					  unsigned number_register)
+					  const struct syscall_site *place)
 {
 	struct syscall_site *site = symbols->sites.slots;
 	const char *call;
 
-	site += direct_cache_index((uintptr_t)function + offset + number_register, SITE_BITS);
-	if (site->function == function && site->offset == offset &&
-	    site->number_register == number_register)
+	site += direct_cache_index(
+		(uintptr_t)place->function + place->offset + place->number_register, SITE_BITS);
+	if (site->function == place->function && site->offset == place->offset &&
+	    site->number_register == place->number_register && site->int80 == place->int80)
 		return site;
-	*site = (struct syscall_site){ .function = function,
-				       .offset = offset,
-				       .number_register = number_register };
+	*site = *place;
 	site->found = find_number(symbols, site);
-	call = syscall_name(site->found.number);
+	call = site->int80 || site->bits32 ? syscall_name_i386(site->found.number)
+					   : syscall_name(site->found.number);
 	if (call) {
 		site->shown = symbol_of_call(symbols, call);
-		site->whole = is_whole(symbols, function);
+		site->whole = is_whole(symbols, site->function);
 	}
 	return site;
 }
 
 const struct symbol *syscall_symbols_find(struct syscall_symbols *symbols,
-					  const struct location *from,
+					  const struct location *from, bool int80,
 					  const struct syscall_caller *caller)
 {
+	struct syscall_site place = { .function = from->symbol,
+				      .offset = from->offset,
+				      .number_register = SYSCALL_EAX,
+				      .int80 = int80 };
 	const struct syscall_site *site;
-	int32_t argument;
 
 	if (!from->symbol)
 		return symbols->unknown;
-	site = look_at(symbols, from->symbol, from->offset, SYSCALL_EAX);
+	site = look_at(symbols, &place);
 	if (site->shown)
 		return site->shown;
-	argument = site->found.argument;
-	if (argument == SYSCALL_UNKNOWN || caller->callee != from->symbol || !caller->function)
+	if (site->found.argument == SYSCALL_UNKNOWN || caller->callee != from->symbol ||
+	    !caller->function)
 		return symbols->unknown;
-	site = look_at(symbols, caller->function, caller->offset, (unsigned)argument);
+	place.function = caller->function;
+	place.offset = caller->offset;
+	place.number_register = (unsigned)site->found.argument;
+	site = look_at(symbols, &place);
 	return site->shown && site->whole ? site->shown : symbols->unknown;
 }
 

@@ -29,11 +29,12 @@ void syscall_symbols_init(struct syscall_symbols *symbols, struct name_table *na
 			  const struct symbol *unknown);
 
 /*
- * Returns the symbol of the system call that a SYSCALL instruction at `from` asks for.  Its number
- * may be an argument of the function, that is what the caller's code puts there.
+ * Returns the symbol of the system call that a SYSCALL, SYSENTER or INT $0x80 instruction at `from`
+ * asks for.  Its number may be an argument of the function, that is what the caller's code puts
+ * there.
  */
 const struct symbol *syscall_symbols_find(struct syscall_symbols *symbols,
-					  const struct location *from,
+					  const struct location *from, bool int80,
 					  const struct syscall_caller *caller);
 
 /* Idempotent, also on zeroed memory. */

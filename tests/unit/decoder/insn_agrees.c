@@ -312,32 +312,37 @@ static bool writes_register(const ZydisDecoder *decoder, const uint8_t *bytes, u
 }
 
 /* Put the first instruction behind "mov $12" to a register.  Returns whether 12 is left. */
-static bool keeps_register(const ZydisDecoder *decoder, const uint8_t *bytes, unsigned number)
+static bool keeps_register(const ZydisDecoder *decoder, const uint8_t *bytes, enum insn_mode mode,
+			   unsigned number)
 {
-	uint8_t code[6 + BYTES + 2] = { (uint8_t)(0x40 | number >> 3),
-					(uint8_t)(0xb8 | (number & 7)), 12 };
+	uint8_t code[6 + BYTES + 2] = { 0x90, (uint8_t)(0xb8 | (number & 7)), 12 };
 	struct insn insn = by_zydis(decoder, bytes, BYTES);
 	size_t at = 6 + insn.length;
 
+	if (mode == INSN_MODE_64)
+		code[0] = (uint8_t)(0x40 | number >> 3);
 	if (!insn.length || insn.kind != BRANCH_NONE)
 		return false;
 	memcpy(code + 6, bytes, insn.length);
 	code[at] = 0x0f;
 	code[at + 1] = 0x05;
-	return syscall_number_find(&(struct syscall_code){ code, at + 2 }, at, number).number == 12;
+	return syscall_number_find(&(struct syscall_code){ code, at + 2, mode }, at, number)
+		       .number == 12;
 }
 
 START_TEST(an_instruction_that_writes_a_register_leaves_no_number)
 {
-	ZydisDecoder decoder = decoder_for(INSN_MODE_64);
+	enum insn_mode mode = (enum insn_mode)_i;
+	ZydisDecoder decoder = decoder_for(mode);
 	unsigned kept = 0;
 
 	for (unsigned i = 0; i < SAMPLES; i++) {
-		unsigned number = i % 2 ? any(SYSCALL_REGISTERS) : SYSCALL_EAX;
+		unsigned registers = mode == INSN_MODE_64 ? SYSCALL_REGISTERS : 8;
+		unsigned number = i % 2 ? any(registers) : SYSCALL_EAX;
 		uint8_t bytes[BYTES];
 
-		make_encoding(bytes, INSN_MODE_64);
-		if (!keeps_register(&decoder, bytes, number))
+		make_encoding(bytes, mode);
+		if (!keeps_register(&decoder, bytes, mode, number))
 			continue;
 		kept++;
 		ck_assert_msg(!writes_register(&decoder, bytes, number),
@@ -412,7 +417,8 @@ int main(void)
 
 	tcase_add_loop_test(tcase, random_encodings_are_what_zydis_says, 0, 3);
 	tcase_add_loop_test(tcase, all_opcodes_are_what_zydis_says, 0, 3);
-	tcase_add_test(tcase, an_instruction_that_writes_a_register_leaves_no_number);
+	tcase_add_loop_test(tcase, an_instruction_that_writes_a_register_leaves_no_number,
+			    INSN_MODE_64, INSN_MODE_32 + 1);
 	tcase_add_test(tcase, code_of_programs_is_what_zydis_says);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);

@@ -76,36 +76,51 @@ static const struct {
 	int32_t number, argument;
 	unsigned number_register;
 	size_t at; /* offset of the SYSCALL, or of a CALL */
+	enum insn_mode mode;
 	const uint8_t *code;
 	size_t size;
 } passed[] = {
 	/* mov %rdi,%rax; syscall */
-	{ "an argument", SYSCALL_UNKNOWN, EDI, SYSCALL_EAX, 3, CODE(0x48, 0x89, 0xf8, 0x0f, 0x05) },
-	{ "nothing before it", SYSCALL_UNKNOWN, SYSCALL_EAX, SYSCALL_EAX, 0, CODE(0x0f, 0x05) },
+	{ "an argument", SYSCALL_UNKNOWN, EDI, SYSCALL_EAX, 3, INSN_MODE_64,
+	  CODE(0x48, 0x89, 0xf8, 0x0f, 0x05) },
+	{ "nothing before it", SYSCALL_UNKNOWN, SYSCALL_EAX, SYSCALL_EAX, 0, INSN_MODE_64,
+	  CODE(0x0f, 0x05) },
 	/* mov %esp,%eax; syscall */
-	{ "the stack pointer", SYSCALL_UNKNOWN, SYSCALL_UNKNOWN, SYSCALL_EAX, 2,
+	{ "the stack pointer", SYSCALL_UNKNOWN, SYSCALL_UNKNOWN, SYSCALL_EAX, 2, INSN_MODE_64,
 	  CODE(0x89, 0xe0, 0x0f, 0x05) },
 	/* syscall() of glibc: endbr64; mov %rdi,%rax; mov %rsi,%rdi; mov %rdx,%rsi; mov %rcx,%rdx;
 	 * mov %r8,%r10; mov %r9,%r8; mov 8(%rsp),%r9; syscall; cmp $-4095,%rax; jae .+2; ret; nop
 	 */
-	{ "an argument that is moved on", SYSCALL_UNKNOWN, EDI, SYSCALL_EAX, 27,
+	{ "an argument that is moved on", SYSCALL_UNKNOWN, EDI, SYSCALL_EAX, 27, INSN_MODE_64,
 	  CODE(0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x89, 0xf8, 0x48, 0x89, 0xf7, 0x48, 0x89, 0xd6, 0x48,
 	       0x89, 0xca, 0x4d, 0x89, 0xc2, 0x4d, 0x89, 0xc8, 0x4c, 0x8b, 0x4c, 0x24, 0x08, 0x0f,
 	       0x05, 0x48, 0x3d, 1, 0xf0, 0xff, 0xff, 0x73, 1, 0xc3, 0x90) },
 	/* mov $186,%edi; xor %eax,%eax; call */
-	{ "a number for a function", 186, SYSCALL_UNKNOWN, EDI, 7,
+	{ "a number for a function", 186, SYSCALL_UNKNOWN, EDI, 7, INSN_MODE_64,
 	  CODE(0xbf, 186, 0, 0, 0, 0x31, 0xc0, 0xe8, 0, 0, 0, 0) },
 	/* mov $186,%edi; mov $1,%bh; call: EBX is written, perhaps EDI, too */
-	{ "a byte's register without REX", SYSCALL_UNKNOWN, SYSCALL_UNKNOWN, EDI, 7,
+	{ "a byte's register without REX", SYSCALL_UNKNOWN, SYSCALL_UNKNOWN, EDI, 7, INSN_MODE_64,
 	  CODE(0xbf, 186, 0, 0, 0, 0xb7, 1, 0xe8, 0, 0, 0, 0) },
 	/* mov $186,%edi; call; call: the first may have changed it */
-	{ "a call between", SYSCALL_UNKNOWN, SYSCALL_UNKNOWN, EDI, 10,
+	{ "a call between", SYSCALL_UNKNOWN, SYSCALL_UNKNOWN, EDI, 10, INSN_MODE_64,
 	  CODE(0xbf, 186, 0, 0, 0, 0xe8, 0, 0, 0, 0, 0xe8, 0, 0, 0, 0) },
+	/* 32-bit code: mov $20,%eax; int $0x80 */
+	{ "an old call", 20, SYSCALL_UNKNOWN, SYSCALL_EAX, 5, INSN_MODE_32,
+	  CODE(0xb8, 20, 0, 0, 0, 0xcd, 0x80) },
+	/* mov $20,%eax; dec %eax; int $0x80: no REX */
+	{ "one less", SYSCALL_UNKNOWN, SYSCALL_UNKNOWN, SYSCALL_EAX, 6, INSN_MODE_32,
+	  CODE(0xb8, 20, 0, 0, 0, 0x48, 0xcd, 0x80) },
+	/* mov $20,%eax; dec %ecx; mov %ecx,%ebx; int $0x80 */
+	{ "another one less", 20, SYSCALL_UNKNOWN, SYSCALL_EAX, 8, INSN_MODE_32,
+	  CODE(0xb8, 20, 0, 0, 0, 0x49, 0x89, 0xcb, 0xcd, 0x80) },
+	/* __kernel_vsyscall: push %ecx; push %edx; push %ebp; mov %esp,%ebp; sysenter */
+	{ "i386's vdso", SYSCALL_UNKNOWN, SYSCALL_EAX, SYSCALL_EAX, 5, INSN_MODE_32,
+	  CODE(0x51, 0x52, 0x55, 0x89, 0xe5, 0x0f, 0x34) },
 };
 
 START_TEST(the_number_is_that_of_the_code_if_there_is_no_other_way)
 {
-	const struct syscall_code code = { cases[_i].code, cases[_i].size };
+	const struct syscall_code code = { cases[_i].code, cases[_i].size, INSN_MODE_64 };
 	struct syscall_number found = syscall_number_find(&code, cases[_i].at, SYSCALL_EAX);
 
 	ck_assert_msg(found.number == cases[_i].number, "%s: %d", cases[_i].name, found.number);
@@ -114,7 +129,7 @@ END_TEST
 
 START_TEST(a_number_that_is_passed_on_is_that_of_a_register)
 {
-	const struct syscall_code code = { passed[_i].code, passed[_i].size };
+	const struct syscall_code code = { passed[_i].code, passed[_i].size, passed[_i].mode };
 	struct syscall_number found =
 		syscall_number_find(&code, passed[_i].at, passed[_i].number_register);
 

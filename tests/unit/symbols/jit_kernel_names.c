@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of code in the files of JIT compilers and of the kernel. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,6 +136,31 @@ START_TEST(system_calls_have_the_names_of_x86_64_on_any_system)
 	ck_assert_ptr_null(syscall_name(400));
 	ck_assert_ptr_null(syscall_name(-1));
 	ck_assert_ptr_null(syscall_name(INT32_MAX));
+}
+END_TEST
+
+/* By the kernel's own header, whichever is installed; it may be newer. */
+START_TEST(old_system_calls_have_the_names_of_i386)
+{
+	static const char *const headers[] = { "/usr/include/x86_64-linux-gnu/asm/unistd_32.h",
+					       "/usr/include/asm/unistd_32.h" };
+	FILE *header = fopen(headers[0], "r");
+	char line[200], name[100];
+	int32_t number;
+
+	if (!header)
+		header = fopen(headers[1], "r");
+	while (header && fgets(line, sizeof(line), header)) {
+		if (sscanf(line, "#define __NR_%99s %" SCNd32, name, &number) == 2 && number < 451)
+			ck_assert_str_eq(syscall_name_i386(number), name);
+	}
+	if (header)
+		fclose(header);
+	ck_assert_str_eq(syscall_name_i386(1), "exit");
+	ck_assert_str_eq(syscall_name_i386(423), "sched_rr_get_interval_time64");
+	ck_assert_str_eq(syscall_name_i386(462), "mseal");
+	ck_assert_ptr_null(syscall_name_i386(223));
+	ck_assert_ptr_null(syscall_name_i386(-1));
 }
 END_TEST
 
@@ -279,6 +305,7 @@ int main(void)
 	tcase_add_test(all, kallsyms_names_code_up_to_the_next_function);
 	tcase_add_test(all, kallsyms_without_addresses_is_none);
 	tcase_add_test(all, system_calls_have_the_names_of_x86_64_on_any_system);
+	tcase_add_test(all, old_system_calls_have_the_names_of_i386);
 	tcase_add_test(all, the_vsyscall_page_has_three_functions);
 	tcase_add_test(all, a_jitdump_has_code_written_and_moved);
 	tcase_add_test(all, a_damaged_jitdump_is_harmless);
