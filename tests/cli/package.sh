@@ -12,10 +12,10 @@ mkdir "$work/bin"
 printf '#!/bin/sh\nexit 127\n' >"$work/bin/git"
 chmod +x "$work/bin/git"
 
+name=ptrace2ftf-$(sed -n 's/^VERSION = //p' "$top_builddir/Makefile")
 unpacks() {
-	name=ptrace2ftf-$(sed -n 's/^VERSION = //p' "$top_builddir/Makefile")
 	make -C "$top_builddir" dist-xz >"$work/log" 2>&1 || { tail -5 "$work/log"; return 1; }
-	tar -C "$work" -xf "$top_builddir/$name.tar.xz" && mv "$top_builddir/$name.tar.xz" "$work/ptrace2ftf.tar.xz" && mv "$work/$name" "$work/ptrace2ftf"
+	tar -C "$work" -xf "$top_builddir/$name.tar.xz" && mv "$top_builddir/$name.tar.xz" "$work/" && mv "$work/$name" "$work/ptrace2ftf"
 }
 builds() {
 	(mkdir "$work/build" && cd "$work/build" && PATH="$work/bin:$PATH" && ../ptrace2ftf/configure && make -j2) \
@@ -26,7 +26,7 @@ tap_check "make dist makes a tarball" unpacks
 tap_check "it builds without git, and knows its version" builds
 
 rpms() {
-	rpmbuild -tb --nodeps --define "_topdir $work/rpm" --define '_smp_mflags -j2' "$work/ptrace2ftf.tar.xz" \
+	rpmbuild -tb --nodeps --define "_topdir $work/rpm" --define '_smp_mflags -j2' "$work/$name.tar.xz" \
 		>"$work/log" 2>&1 || { tail -5 "$work/log"; return 1; }
 	[ "$(find "$work/rpm/RPMS" -name '*.rpm' | sed 's#.*/##; s/-[0-9].*//' | sort | tr '\n' ' ')" = "libftf libftf-devel ptrace2ftf " ] &&
 		rpm -qlp "$work"/rpm/RPMS/x86_64/ptrace2ftf-*.rpm | grep -q '^/usr/bin/ptrace2ftf$'
