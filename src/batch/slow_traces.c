@@ -48,6 +48,19 @@ static char *path_in(const struct options *options, const char *name)
 	return path;
 }
 
+/* The trace of the call of this number, all of as many digits as the last has, three at least. */
+static char *call_path(const struct slow_run *run, size_t number)
+{
+	int width = snprintf(NULL, 0, "%zu", run->plan.count);
+	char *name, *path;
+
+	if (asprintf(&name, "call-%0*zu.ftf", width < 3 ? 3 : width, number) < 0)
+		alloc_fail(0);
+	path = path_in(run->options, name);
+	free(name);
+	return path;
+}
+
 /* ---- The calls ------------------------------------------------------------ */
 
 /* Returns an exit status, 128 + N for signal N; EXIT_FAILED with err filled, or after a message. */
@@ -102,12 +115,11 @@ static uint64_t plus(uint64_t time, uint64_t ns)
 	return time < INT64_MAX && ns < INT64_MAX - time ? time + ns : INT64_MAX;
 }
 
-static void plan_trace(struct slow_run *run, size_t index, int width, uint64_t least)
+static void plan_trace(struct slow_run *run, size_t index, uint64_t least)
 {
 	uint64_t context = run->options->slow.context;
 	struct slow_trace *trace = &run->traces[index];
 	struct options *own = &run->own[index];
-	char name[32];
 
 	trace->call = json_array_get(json_object_get(run->answer, "list"), index);
 	trace->begin = time_of(trace->call, "begin_ns");
@@ -118,8 +130,7 @@ static void plan_trace(struct slow_run *run, size_t index, int width, uint64_t l
 	trace->from = minus(trace->begin, context);
 	trace->to = plus(plus(trace->begin, trace->duration), context);
 	trace->status = -1;
-	snprintf(name, sizeof(name), "call-%0*zu.ftf", width, index + 1);
-	trace->path = path_in(run->options, name);
+	trace->path = call_path(run, index + 1);
 	*own = *run->options;
 	choose_time(own, trace);
 	own->format = &format_ftf;
@@ -140,14 +151,13 @@ static int plan_traces(struct slow_run *run, struct error *err)
 	size_t count = json_array_size(json_object_get(run->answer, "list"));
 	uint64_t resolution = time_of(run->answer, "resolution_ns");
 	uint64_t least = resolution ? plus(resolution, LEAST_CONTEXT) : UNTIMED_CONTEXT;
-	int width = snprintf(NULL, 0, "%zu", count);
 
 	run->traces = alloc_zeroed(count + 1, sizeof(*run->traces));
 	run->own = alloc_zeroed(count + 1, sizeof(*run->own));
 	run->plan.jobs = alloc_zeroed(count + 1, sizeof(*run->plan.jobs));
 	run->plan.count = count;
 	for (size_t i = 0; i < count; i++)
-		plan_trace(run, i, width < 3 ? 3 : width, least);
+		plan_trace(run, i, least);
 	for (size_t i = 0; i < count; i++)
 		if (file_use_write(run->traces[i].path, "--output", FILE_REPLACED, err) < 0)
 			return -1;
@@ -183,11 +193,8 @@ static int make_traces(struct slow_run *run)
 /* The calls of an earlier run stay: a pattern like "DIR/call-*.ftf" would mix both. */
 static void warn_of_old_calls(const struct slow_run *run)
 {
-	char name[32], *next;
-	int width = snprintf(NULL, 0, "%zu", run->plan.count);
+	char *next = call_path(run, run->plan.count + 1);
 
-	snprintf(name, sizeof(name), "call-%0*zu.ftf", width < 3 ? 3 : width, run->plan.count + 1);
-	next = path_in(run->options, name);
 	if (access(next, F_OK) == 0) {
 		message_begin_warning(stderr);
 		fprintf(stderr, "%s and later calls are from an earlier run; remove them\n", next);
