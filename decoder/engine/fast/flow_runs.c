@@ -62,14 +62,16 @@ static bool follow_block(const struct pt_flow *flow, struct found_run *found, ui
 	return true;
 }
 
-/* Returns a new entry for the way from a node by the bits; NULL: no memory should be spent on it.
- */
+/* Returns a new entry for the way from a node by the bits; NULL: none, or no memory for it. */
 static const struct run_entry *add_run(struct pt_flow *flow, uint32_t node, uint64_t bits)
 {
-	struct found_run found = { .count = 0, .at = { .bits = bits, .node = node } };
 	struct run_entry entry = { .key = run_cache_key(node, bits) };
 	uint32_t begin = *basic_block_offset(&flow->blocks, node);
+	struct found_run found;
 
+	/* The jumps are not cleared: most times there are few, or none. */
+	found.count = 0;
+	found.at = (struct cached_run){ .bits = bits, .node = node };
 	while (follow_block(flow, &found, begin) && found.at.bits != TNT_BITS_NONE)
 		;
 	/* Without a step its links may be found later. */
@@ -95,16 +97,27 @@ static uint64_t ip_of_node(const struct pt_flow *flow, uint32_t node)
 	return flow->view.begin + *basic_block_offset(&flow->blocks, node);
 }
 
-/* Emit a run from a node on: as part of the last event, if that ends there. */
+/* Returns whether the last event is one of runs that can take one more, from an ip on. */
+static bool can_append(const struct pt_flow *flow, uint64_t ip)
+{
+	const struct pt_stream *stream = &flow->stream;
+	const struct branch_event *last = &stream->queue[(stream->tail - 1) & stream->queue_mask];
+
+	return stream->tail != stream->head && last->kind == BRANCH_RUNS &&
+	       event_run_count(last) < RUNS_OF_EVENT && flow->runs_end == ip &&
+	       last->thread == stream->state.schedule.thread &&
+	       last->space == stream->state.schedule.space;
+}
+
+/* Emit a run from a node on. */
 static void emit_run(struct pt_flow *flow, uint32_t node, const struct jump_run *run)
 {
 	struct pt_stream *stream = &flow->stream;
 	uint64_t ip = ip_of_node(flow, node);
-	struct branch_event *event = &stream->queue[(stream->tail - 1) & stream->queue_mask];
+	struct branch_event *event;
 
-	if (stream->tail == stream->head || event->kind != BRANCH_RUNS ||
-	    event->gap == RUNS_OF_EVENT || flow->runs_end != ip)
-		event = stream_push_runs(stream, &flow->known, ip);
+	event = can_append(flow, ip) ? &stream->queue[(stream->tail - 1) & stream->queue_mask]
+				     : stream_push_runs(stream, &flow->known, ip);
 	event_add_run(event, run);
 	flow->runs_end = ip + (uint64_t)(int64_t)run->end;
 }
