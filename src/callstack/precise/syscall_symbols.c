@@ -20,8 +20,8 @@ struct syscall_site {
 	unsigned number_register;
 	bool int80;  /* for INT $0x80, which takes i386's numbers; SYSCALL does in 32-bit code */
 	bool bits32; /* the code is 32-bit */
+	bool whole;  /* asked only if no other code can jump into the function */
 	struct syscall_number found;
-	bool whole;                 /* no other code jumps into the function */
 	const struct symbol *shown; /* of the number; NULL: not known */
 };
 
@@ -99,16 +99,15 @@ static const struct syscall_site *look_at(struct syscall_symbols *symbols,
 	site += direct_cache_index(
 		(uintptr_t)place->function + place->offset + place->number_register, SITE_BITS);
 	if (site->function == place->function && site->offset == place->offset &&
-	    site->number_register == place->number_register && site->int80 == place->int80)
+	    site->number_register == place->number_register && site->int80 == place->int80 &&
+	    site->whole == place->whole)
 		return site;
 	*site = *place;
 	site->found = find_number(symbols, site);
 	call = site->int80 || site->bits32 ? syscall_name_i386(site->found.number)
 					   : syscall_name(site->found.number);
-	if (call) {
+	if (call && (!site->whole || is_whole(symbols, site->function)))
 		site->shown = symbol_of_call(symbols, call);
-		site->whole = is_whole(symbols, site->function);
-	}
 	return site;
 }
 
@@ -133,8 +132,9 @@ const struct symbol *syscall_symbols_find(struct syscall_symbols *symbols,
 	place.function = caller->function;
 	place.offset = caller->offset;
 	place.number_register = (unsigned)site->found.argument;
+	place.whole = true;
 	site = look_at(symbols, &place);
-	return site->shown && site->whole ? site->shown : symbols->unknown;
+	return site->shown ? site->shown : symbols->unknown;
 }
 
 void syscall_symbols_release(struct syscall_symbols *symbols)
