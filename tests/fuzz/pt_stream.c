@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/tables/fibonacci_hash.h"
 #include "decoder/aux/auxtrace.h"
 #include "decoder/code/code_image.h"
 #include "decoder/perf_data/perf_file.h"
@@ -117,26 +118,77 @@ static struct pt_info info_of(unsigned flags)
 	return info;
 }
 
-static void run(struct pt_stream_input *input)
+/* What branches there were, and whether the flow was followed to a limit. */
+struct branches_seen {
+	uint64_t hash;
+	size_t count;
+	bool limited;
+};
+
+static void see_branch(struct branches_seen *seen, unsigned kind, uint64_t from, uint64_t to)
 {
+	seen->hash = (((seen->hash ^ kind) * FIBONACCI_FACTOR ^ from) * FIBONACCI_FACTOR ^ to) *
+		     FIBONACCI_FACTOR;
+	seen->count++;
+}
+
+static void see_runs(struct branches_seen *seen, const struct branch_event *event)
+{
+	uint64_t at = event->from;
+
+	for (unsigned i = 0; i < event_run_count(event); i++) {
+		const struct jump_run *jumps = event_run(event, i);
+
+		for (uint32_t k = 0; k < jumps->jump_count; k++)
+			see_branch(seen, jumps->jumps[k].conditional ? BRANCH_COND : BRANCH_JUMP,
+				   at + (uint64_t)(int64_t)jumps->jumps[k].from,
+				   at + (uint64_t)(int64_t)jumps->jumps[k].to);
+		at += (uint64_t)(int64_t)jumps->end;
+	}
+}
+
+static struct branches_seen run(struct pt_stream_input *input)
+{
+	struct branches_seen seen = { 0 };
 	struct pt_stream *stream = pt_stream_open(input, NULL);
 	const struct pt_stream_stats *stats;
 	struct branch_event event;
 	uint64_t last = 0;
 
 	if (!stream)
-		return;
+		return seen;
 	while (pt_stream_next(stream, &event)) {
 		if (event.time < last)
 			abort();
 		/* A side event of a thread may be ahead of branches. */
 		if (event.kind != BRANCH_CPU_EVENT)
 			last = event.time;
+		if (event.kind == BRANCH_RUNS)
+			see_runs(&seen, &event);
+		else if (event.kind < BRANCH_GAP)
+			see_branch(&seen, event.kind, event.from, event.to);
 	}
 	stats = pt_stream_stats(stream);
 	if (stats->bytes_total != stats->bytes_decoded + stats->bytes_skipped + stats->bytes_lost)
 		abort();
+	seen.limited = stats->gaps[GAP_ENDLESS] > 0;
 	pt_stream_close(stream);
+	return seen;
+}
+
+/* Jumps within functions are the same as events and as runs. */
+static void compare_runs(struct pt_stream_input *input)
+{
+	struct branches_seen all, runs;
+
+	input->skip_local_jumps = false;
+	all = run(input);
+	input->skip_local_jumps = true;
+	input->runs = jump_runs_open();
+	runs = run(input);
+	jump_runs_close(input->runs);
+	if (!all.limited && !runs.limited && (all.hash != runs.hash || all.count != runs.count))
+		abort();
 }
 
 static void decode(unsigned flags, const uint8_t *trace, size_t size)
@@ -181,6 +233,8 @@ static void decode(unsigned flags, const uint8_t *trace, size_t size)
 	};
 
 	run(&input);
+	if (input.skip_local_jumps && input.engine == PT_ENGINE_FAST)
+		compare_runs(&input);
 	code_image_close(code);
 }
 
