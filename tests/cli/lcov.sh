@@ -98,11 +98,13 @@ tap_check "nor on the engine, with timing packets or without" any_engine
 by_lcov() {
 	lcov --summary coverage.cc-O0/x.info >summary 2>&1
 	cat summary
-	grep -q 'lines.*[0-9]%' summary
+	grep -q 'lines.*[0-9]%' summary || return 1
+	genhtml -o html coverage.cc-O0/x.info >pages 2>&1 && find html -name 'coverage.cc.gcov.html' | grep -q .
+	[ $? -eq 0 ] || { cat pages; return 1; }
 }
-if command -v lcov >/dev/null; then
-	tap_check "lcov reads it" by_lcov
+if command -v genhtml >/dev/null; then
+	tap_check "lcov reads it, and genhtml shows it" by_lcov
 else
-	tap_skip "lcov reads it" "no lcov"
+	tap_skip "lcov reads it, and genhtml shows it" "no lcov"
 fi
 tap_done
