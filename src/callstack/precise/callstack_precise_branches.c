@@ -98,6 +98,7 @@ static inline __attribute__((always_inline)) void push_called(struct precise_sta
 	frame->returned = false;
 	frame->jumped = false;
 	frame->resolving = false;
+	frame->outermost = false; /* one store for all four */
 	frame->hidden = frame->symbol->kind == SYMBOL_PLT;
 	if (!frame->hidden)
 		precise_emit_begin(stack, time, frame);
