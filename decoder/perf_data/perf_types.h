@@ -42,6 +42,9 @@ enum perf_user_record {
 	PERF_USER_END, /* one more than the last */
 };
 
+/* PERF_RECORD_AUX_OUTPUT_HW_ID, which is in the headers since Linux 5.16. */
+#define RECORD_AUX_OUTPUT_HW_ID 21
+
 /* Feature sections (tools/perf/util/header.h, enum HEADER_*), as far as used here. */
 enum perf_feature {
 	PERF_FEATURE_TRACING_DATA = 1,

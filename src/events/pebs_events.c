@@ -82,7 +82,7 @@ static void list_events(struct pebs_events *events)
 		struct cursor c = cursor_over(record.payload, record.size);
 		uint64_t counter = cursor_u64(&c);
 
-		if (record.type != PERF_RECORD_AUX_OUTPUT_HW_ID || c.short_ || !attr)
+		if (record.type != RECORD_AUX_OUTPUT_HW_ID || c.short_ || !attr)
 			continue;
 		events->uses = alloc_grow(events->uses, &events->use_room, events->use_count + 1,
 					  sizeof(*events->uses));

@@ -20,7 +20,8 @@
 #include "src/options/input_paths.h"
 #include "src/sandbox/sandbox.h"
 
-/* Missing in Debian 12's headers; each with its version of Landlock. */
+/* Missing in the headers of Debian 12 or Ubuntu 22.04; each with its version of Landlock. */
+#define FS_REFER     (UINT64_C(1) << 13) /* 2 */
 #define FS_TRUNCATE  (UINT64_C(1) << 14) /* 3 */
 #define FS_IOCTL_DEV (UINT64_C(1) << 15) /* 5 */
 #define NET_TCP      UINT64_C(3)         /* 4: bind, connect */
@@ -184,7 +185,7 @@ static uint64_t rights_of_version(long version)
 	/* Version 1 has all up to MAKE_SYM. */
 	uint64_t rights = (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1;
 
-	rights |= version >= 2 ? LANDLOCK_ACCESS_FS_REFER : 0;
+	rights |= version >= 2 ? FS_REFER : 0;
 	rights |= version >= 3 ? FS_TRUNCATE : 0;
 	return rights | (version >= 5 ? FS_IOCTL_DEV : 0);
 }

@@ -8,6 +8,7 @@
 #include <intel-pt.h>
 #include <stdlib.h>
 
+#include "decoder/perf_data/perf_types.h"
 #include "src/events/cpu_event_sink.h"
 #include "tests/unit/src/event_recording.h"
 
@@ -734,7 +735,7 @@ static void add_output_event(const char *name, uint64_t first_id, uint64_t count
 							 .pid = SAMPLE_PID,
 							 .tid = SAMPLE_PID,
 							 .event = index });
-	perf_data_add_record(&data, PERF_RECORD_AUX_OUTPUT_HW_ID, 0, &counter, sizeof(counter));
+	perf_data_add_record(&data, RECORD_AUX_OUTPUT_HW_ID, 0, &counter, sizeof(counter));
 }
 
 /* A record of "stores" with something of all that PEBS has. */
