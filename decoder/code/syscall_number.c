@@ -216,7 +216,8 @@ static struct content content_of(const struct registers *registers, const struct
 	/* Its first byte was taken for a ModRM. */
 	if (parts->opcode >> 3 == 0xb8 >> 3 && !(parts->rex & REX_W) && parts->rest_size == 3)
 		return (struct content){ CONSTANT, read_int32(modrm), behind };
-	if (parts->opcode == 0xc7 && parts->rest_size == 4)
+	if (parts->opcode == 0xc7 && !(parts->modrm & 0x38) &&
+	    parts->rest_size == 4) /* not xbegin */
 		return (struct content){ CONSTANT, read_int32(parts->rest), behind };
 	if (clears(parts))
 		return (struct content){ CONSTANT, 0, behind };

@@ -104,6 +104,9 @@ static const struct {
 	/* mov $186,%edi; call; call: the first may have changed it */
 	{ "a call between", SYSCALL_UNKNOWN, SYSCALL_UNKNOWN, EDI, 10, INSN_MODE_64,
 	  CODE(0xbf, 186, 0, 0, 0, 0xe8, 0, 0, 0, 0, 0xe8, 0, 0, 0, 0) },
+	/* xbegin .+12: an abort writes EAX */
+	{ "a transaction's begin", SYSCALL_UNKNOWN, SYSCALL_UNKNOWN, SYSCALL_EAX, 6, INSN_MODE_64,
+	  CODE(0xc7, 0xf8, 12, 0, 0, 0, 0x0f, 0x05) },
 	/* 32-bit code: mov $20,%eax; int $0x80 */
 	{ "an old call", 20, SYSCALL_UNKNOWN, SYSCALL_EAX, 5, INSN_MODE_32,
 	  CODE(0xb8, 20, 0, 0, 0, 0xcd, 0x80) },
