@@ -68,7 +68,14 @@ is_in_a_makefile() {
 	return 0
 }
 
+# Recordings and logs are made by tests, and seldom as small as a source.
+has_only_sources() {
+	[ -e .git ] || return 0
+	git ls-files -z | xargs -0 ls -ln | awk '$5 > 262144 { print; large = 1 } END { exit large }'
+}
+
 tap_check "every source file has an SPDX line" has_licence
+tap_check "no file of the repository is large" has_only_sources
 tap_check "no source file is marked unfinished" is_finished
 tap_check "every header has an include guard" has_header_guard
 tap_check "every source file is in a makefile" is_in_a_makefile
