@@ -66,8 +66,10 @@ build() { # COMPILER: the packages, then autoreconf, configure and make
 
 tests() { # COMPILER: and count them
 	tests=
-	[ "$DISTRIBUTION_TESTS" = all ] || tests=$(sed -n 's/^TESTS += //p' "$top_srcdir"/tests/unit/*/local.mk |
-		tr ' ' '\n' | grep '\.test$' | tr '\n' ' ')
+	# Which there are depends on what configure has found.
+	[ "$DISTRIBUTION_TESTS" = all ] || tests=$(inside "cd /$1/build &&
+		printf 'include Makefile\\nshow-tests:; @echo \$(TESTS)\\n' | make -s -f - show-tests" |
+		tr ' ' '\n' | grep '^tests/unit/.*\.test$' | tr '\n' ' ')
 	inside "cd /$1 && make -k -C build -j$(nproc) check ${tests:+TESTS='$tests'}" >"$root.$1.tests.log" 2>&1
 	status=$?
 	counts=$(sed -n 's/^# \(PASS\|FAIL\|SKIP\|ERROR\): *//p' "$root.$1.tests.log" | tr '\n' ' ')
