@@ -13,30 +13,31 @@
  * Follow blocks without events while there are bits.  A bit is an index here and not a
  * condition, because the processor could not predict it.
  */
-static inline struct cached_run skip_silent_blocks(struct cfg_node *nodes, struct cached_run run)
+static inline struct flow_cursor skip_silent_blocks(struct cfg_node *nodes,
+						    struct flow_cursor cursor)
 {
 	do {
-		const struct cfg_node *node = cfg_node_at(nodes, run.node);
-		unsigned bit = (unsigned)(run.bits >> 63);
+		const struct cfg_node *node = cfg_node_at(nodes, cursor.node);
+		unsigned bit = (unsigned)(cursor.bits >> 63);
 
 		if (!node->next[bit])
 			break;
-		run.node = node->next[bit];
-		run.bits <<= packed_counts_bits(node->step[bit]) % 64;
-		run.steps += node->step[bit];
-	} while (run.bits != TNT_BITS_NONE && !packed_counts_full(run.steps));
-	return run;
+		cursor.node = node->next[bit];
+		cursor.bits <<= packed_counts_bits(node->step[bit]) % 64;
+		cursor.steps += node->step[bit];
+	} while (cursor.bits != TNT_BITS_NONE && !packed_counts_full(cursor.steps));
+	return cursor;
 }
 
 /* Follow blocks without events by up to `most` of the bits; there are as many. */
-static inline struct cached_run skip_by_bits(struct cfg_node *nodes, struct cached_run run,
-					     unsigned most)
+static inline struct flow_cursor skip_by_bits(struct cfg_node *nodes, struct flow_cursor cursor,
+					      unsigned most)
 {
-	struct cached_run part = run;
+	struct flow_cursor part = cursor;
 
 	part.bits = (part.bits >> (63 - most) | 1) << (63 - most);
 	part = skip_silent_blocks(nodes, part);
-	part.bits = run.bits << (most - tnt_bits_count(part.bits));
+	part.bits = cursor.bits << (most - tnt_bits_count(part.bits));
 	return part;
 }
 
@@ -44,13 +45,15 @@ static inline struct cached_run skip_by_bits(struct cfg_node *nodes, struct cach
  * Follow blocks without events by the bits of a cache key, and cache the end, also if it comes
  * before the last bit.
  */
-static inline struct cached_run add_to_tnt_cache(struct pt_flow *flow, struct cached_run run,
-						 uint32_t id)
+static inline struct flow_cursor add_to_tnt_cache(struct pt_flow *flow, struct flow_cursor cursor,
+						  uint32_t id)
 {
-	struct cached_run end = skip_by_bits(flow->blocks.nodes, run, TNT_CACHE_BITS);
-	struct tnt_cache_entry entry = { .id = id, .to = end.node, .steps = end.steps - run.steps };
+	struct flow_cursor end = skip_by_bits(flow->blocks.nodes, cursor, TNT_CACHE_BITS);
+	struct tnt_cache_entry entry = { .id = id,
+					 .to = end.node,
+					 .steps = end.steps - cursor.steps };
 
-	if (end.bits != run.bits && packed_counts_jumps(entry.steps) <= TNT_CACHE_JUMPS)
+	if (end.bits != cursor.bits && packed_counts_jumps(entry.steps) <= TNT_CACHE_JUMPS)
 		tnt_cache_keep(&flow->blocks.tnt_cache, &entry);
 	return end;
 }
@@ -64,48 +67,48 @@ static inline bool fill_tnt_cache_key(uint64_t bits)
  * Follow cached entries while enough bits for a key are left, or until an entry ends before
  * its last bit.
  */
-static inline struct cached_run skip_by_tnt_cache(struct pt_flow *flow, struct cached_run run)
+static inline struct flow_cursor skip_by_tnt_cache(struct pt_flow *flow, struct flow_cursor cursor)
 {
 	uint64_t before;
 
 	do {
-		uint32_t id = tnt_cache_id(run.node, run.bits);
+		uint32_t id = tnt_cache_id(cursor.node, cursor.bits);
 		const struct tnt_cache_entry *entry = tnt_cache_find(&flow->blocks.tnt_cache, id);
 
-		before = run.bits;
+		before = cursor.bits;
 		if (!entry) {
-			run = add_to_tnt_cache(flow, run, id);
+			cursor = add_to_tnt_cache(flow, cursor, id);
 			continue;
 		}
-		run.node = entry->to;
-		run.bits <<= packed_counts_bits(entry->steps) % 64;
-		run.steps += entry->steps;
-	} while (run.bits == before << TNT_CACHE_BITS && fill_tnt_cache_key(run.bits));
-	return run;
+		cursor.node = entry->to;
+		cursor.bits <<= packed_counts_bits(entry->steps) % 64;
+		cursor.steps += entry->steps;
+	} while (cursor.bits == before << TNT_CACHE_BITS && fill_tnt_cache_key(cursor.bits));
+	return cursor;
 }
 
 /* Follow a jump that needs no bit.  Returns false if there is none. */
-static inline bool skip_local_jump(const struct pt_flow *flow, struct cached_run *run)
+static inline bool skip_local_jump(const struct pt_flow *flow, struct flow_cursor *cursor)
 {
-	const struct cfg_node *node = cfg_node_at(flow->blocks.nodes, run->node);
+	const struct cfg_node *node = cfg_node_at(flow->blocks.nodes, cursor->node);
 
 	if (packed_counts_bits(node->step[0]) || !node->next[0])
 		return false;
-	run->steps += node->step[0];
-	run->node = node->next[0];
+	cursor->steps += node->step[0];
+	cursor->node = node->next[0];
 	return true;
 }
 
 /* Follow blocks up to the next event; the next bit leads to a block without one. */
-static inline void follow_silent(struct pt_flow *flow, struct cached_run *run)
+static inline void follow_silent(struct pt_flow *flow, struct flow_cursor *cursor)
 {
-	uint64_t before = run->bits;
+	uint64_t before = cursor->bits;
 
-	if (fill_tnt_cache_key(run->bits))
-		*run = skip_by_tnt_cache(flow, *run);
-	if (run->bits != TNT_BITS_NONE)
-		*run = skip_silent_blocks(flow->blocks.nodes, *run);
-	if (run->bits != before)
+	if (fill_tnt_cache_key(cursor->bits))
+		*cursor = skip_by_tnt_cache(flow, *cursor);
+	if (cursor->bits != TNT_BITS_NONE)
+		*cursor = skip_silent_blocks(flow->blocks.nodes, *cursor);
+	if (cursor->bits != before)
 		flow->known = flow->stream.state.now;
 }
 
@@ -113,41 +116,41 @@ static inline void follow_silent(struct pt_flow *flow, struct cached_run *run)
  * Follow one bit: without timing packets, time advances 1 ns per instruction, so update it at
  * every branch.
  */
-static inline void follow_silent_bit(struct pt_flow *flow, struct cached_run *run)
+static inline void follow_silent_bit(struct pt_flow *flow, struct flow_cursor *cursor)
 {
-	uint64_t before = run->bits;
+	uint64_t before = cursor->bits;
 
-	*run = skip_by_bits(flow->blocks.nodes, *run, 1);
-	count_insns(flow, run, 0);
-	if (run->bits != before)
+	*cursor = skip_by_bits(flow->blocks.nodes, *cursor, 1);
+	count_insns(flow, cursor, 0);
+	if (cursor->bits != before)
 		flow->known = flow->stream.state.now;
 }
 
 /* ---- Blocks with an event ------------------------------------------------ */
 
 /* Emit the block's branch, at `from`, to the block `next`, at `to`. */
-static inline void emit_branch(struct pt_flow *flow, struct cached_run *run,
+static inline void emit_branch(struct pt_flow *flow, struct flow_cursor *cursor,
 			       const struct basic_block *block, const struct basic_block *next,
 			       uint64_t from, uint64_t to)
 {
 	flow_emit_branch(flow, &block->insn, from, to);
 	flow->branches_followed++;
-	run->node = next->node;
+	cursor->node = next->node;
 }
 
 /* Count the instructions of a block that was left by its branch. */
-static inline void count_block(struct pt_flow *flow, struct cached_run *run,
+static inline void count_block(struct pt_flow *flow, struct flow_cursor *cursor,
 			       const struct basic_block *block)
 {
-	count_insns(flow, run, block->insns);
+	count_insns(flow, cursor, block->insns);
 }
 
 /* Leave a block by a TNT bit. */
-static inline void consume_bit(struct pt_flow *flow, struct cached_run *run,
+static inline void consume_bit(struct pt_flow *flow, struct flow_cursor *cursor,
 			       const struct basic_block *block)
 {
-	count_block(flow, run, block);
-	run->bits <<= 1;
+	count_block(flow, cursor, block);
+	cursor->bits <<= 1;
 	flow->known = flow->stream.state.now;
 }
 
@@ -167,10 +170,10 @@ static inline bool is_visible(const struct pt_flow *flow, const struct basic_blo
 
 /*
  * Follow a direct call, or a jump to another function.  Inlined always, because a struct
- * cached_run whose address is taken stays in memory.
+ * flow_cursor whose address is taken stays in memory.
  */
 static inline __attribute__((always_inline)) bool follow_direct(struct pt_flow *flow,
-								struct cached_run *run,
+								struct flow_cursor *cursor,
 								struct basic_block *block)
 {
 	const struct basic_block *next = block->taken;
@@ -178,23 +181,24 @@ static inline __attribute__((always_inline)) bool follow_direct(struct pt_flow *
 
 	if (!is_visible(flow, block, next))
 		return false;
-	count_block(flow, run, block);
+	count_block(flow, cursor, block);
 	if (block->insn.kind == BRANCH_CALL && block->insn.distance)
 		push_return(flow, from + block->insn.length, block);
-	emit_branch(flow, run, block, next, from, ip_of_bytes(flow, next->bytes));
+	emit_branch(flow, cursor, block, next, from, ip_of_bytes(flow, next->bytes));
 	return true;
 }
 
 /* Follow a conditional jump to another function. */
-static inline bool follow_taken(struct pt_flow *flow, struct cached_run *run,
+static inline bool follow_taken(struct pt_flow *flow, struct flow_cursor *cursor,
 				const struct basic_block *block)
 {
 	const struct basic_block *next = block->taken;
 
-	if (!(run->bits >> 63) || block->taken_local || !is_visible(flow, block, next))
+	if (!(cursor->bits >> 63) || block->taken_local || !is_visible(flow, block, next))
 		return false;
-	consume_bit(flow, run, block);
-	emit_branch(flow, run, block, next, branch_ip(flow, block), ip_of_bytes(flow, next->bytes));
+	consume_bit(flow, cursor, block);
+	emit_branch(flow, cursor, block, next, branch_ip(flow, block),
+		    ip_of_bytes(flow, next->bytes));
 	return true;
 }
 
@@ -208,22 +212,22 @@ static inline const struct basic_block *find_return_block(struct pt_flow *flow,
 	return is_block_at(flow, call->not_taken, to) ? call->not_taken : NULL;
 }
 
-static inline bool follow_return(struct pt_flow *flow, struct cached_run *run,
+static inline bool follow_return(struct pt_flow *flow, struct flow_cursor *cursor,
 				 const struct basic_block *block)
 {
 	const struct return_address *back = &flow->returns[flow->return_top];
 	uint64_t from = branch_ip(flow, block), to = back->ip;
 	const struct basic_block *next;
 
-	if (!(run->bits >> 63) || !flow->compression || !flow->return_count)
+	if (!(cursor->bits >> 63) || !flow->compression || !flow->return_count)
 		return false;
 	next = find_return_block(flow, back->call, to);
 	if (!next) {
 		bring_into_view(flow, from);
 		return false;
 	}
-	consume_bit(flow, run, block);
-	emit_branch(flow, run, block, next, from, to);
+	consume_bit(flow, cursor, block);
+	emit_branch(flow, cursor, block, next, from, to);
 	drop_return(flow);
 	return true;
 }
@@ -250,11 +254,11 @@ static inline void link_target(const struct pt_flow *flow, struct basic_block *b
 	if (next == block->taken)
 		return;
 	block->taken = next;
-	block->taken_local = flow_skips_targets(flow) && block->insn.kind == BRANCH_JUMP &&
+	block->taken_local = flow_skips_indirect_jumps(flow) && block->insn.kind == BRANCH_JUMP &&
 			     in_function(block, distance);
 }
 
-static inline bool follow_indirect(struct pt_flow *flow, struct cached_run *run,
+static inline bool follow_indirect(struct pt_flow *flow, struct flow_cursor *cursor,
 				   struct basic_block *block)
 {
 	uint64_t to = flow->target, from = branch_ip(flow, block);
@@ -265,14 +269,14 @@ static inline bool follow_indirect(struct pt_flow *flow, struct cached_run *run,
 		return false;
 	}
 	link_target(flow, block, next, to - (from - block->length));
-	count_block(flow, run, block);
+	count_block(flow, cursor, block);
 	update_return_stack(flow, block, from);
 	flow->known = flow->stream.state.now;
 	if (block->taken_local) {
-		run->steps += packed_counts(0, 1, 0);
-		run->node = next->node;
+		cursor->steps += packed_counts(0, 1, 0);
+		cursor->node = next->node;
 	} else {
-		emit_branch(flow, run, block, next, from, to);
+		emit_branch(flow, cursor, block, next, from, to);
 	}
 	flow->pending = PENDING_TNT;
 	return true;
@@ -281,59 +285,61 @@ static inline bool follow_indirect(struct pt_flow *flow, struct cached_run *run,
 /* ---- Steps --------------------------------------------------------------- */
 
 /* Follow one block towards the pending TIP. Returns false if it needs flow_step_slow(). */
-static inline bool step_to_tip(struct pt_flow *flow, struct cached_run *run)
+static inline bool step_to_tip(struct pt_flow *flow, struct flow_cursor *cursor)
 {
-	struct basic_block *block = basic_block_of_node(&flow->blocks, run->node);
+	struct basic_block *block = basic_block_of_node(&flow->blocks, cursor->node);
 
 	if (block->exit == EXIT_JUMP)
-		return skip_local_jump(flow, run);
+		return skip_local_jump(flow, cursor);
 	if (!stream_has_room(&flow->stream))
 		return false;
 	if (block->exit == EXIT_GO)
-		return follow_direct(flow, run, block);
+		return follow_direct(flow, cursor, block);
 	return (block->exit == EXIT_RETURN || block->exit == EXIT_TARGET) &&
-	       follow_indirect(flow, run, block);
+	       follow_indirect(flow, cursor, block);
 }
 
 /* Follow blocks by at least one TNT bit.  Returns false if a block needs flow_step_slow(). */
-static inline bool step_by_bit(struct pt_flow *flow, struct cached_run *run)
+static inline bool step_by_bit(struct pt_flow *flow, struct flow_cursor *cursor)
 {
 	struct basic_block *block;
 
-	if (cfg_node_at(flow->blocks.nodes, run->node)->next[run->bits >> 63]) {
+	if (cfg_node_at(flow->blocks.nodes, cursor->node)->next[cursor->bits >> 63]) {
 		if (stream_is_timed(&flow->stream))
-			follow_silent(flow, run);
+			follow_silent(flow, cursor);
 		else
-			follow_silent_bit(flow, run);
-		if (run->bits == TNT_BITS_NONE || !stream_is_timed(&flow->stream))
+			follow_silent_bit(flow, cursor);
+		if (cursor->bits == TNT_BITS_NONE || !stream_is_timed(&flow->stream))
 			return true;
 	}
 	if (!stream_has_room(&flow->stream))
 		return false;
-	block = basic_block_of_node(&flow->blocks, run->node);
+	block = basic_block_of_node(&flow->blocks, cursor->node);
 	if (block->exit == EXIT_GO)
-		return follow_direct(flow, run, block);
+		return follow_direct(flow, cursor, block);
 	if (block->exit == EXIT_RETURN)
-		return follow_return(flow, run, block);
-	return block->exit == EXIT_DECIDE && follow_taken(flow, run, block);
+		return follow_return(flow, cursor, block);
+	return block->exit == EXIT_DECIDE && follow_taken(flow, cursor, block);
 }
 
 _Static_assert(BRANCHES_WITHOUT_PACKET_MAX <= PACKED_COUNTS_JUMPS, "steps count as many");
 
-static inline bool has_room(const struct pt_flow *flow, const struct cached_run *run)
+static inline bool has_room(const struct pt_flow *flow, const struct flow_cursor *cursor)
 {
 	return flow->branches_followed < BRANCHES_WITHOUT_PACKET_MAX &&
-	       !packed_counts_full(run->steps);
+	       !packed_counts_full(cursor->steps);
 }
 
 void flow_run_cached(struct pt_flow *flow)
 {
-	struct cached_run run = load_run(flow);
+	struct flow_cursor cursor = load_cursor(flow);
 
-	while (flow->pending == PENDING_TIP && has_room(flow, &run) && step_to_tip(flow, &run))
+	while (flow->pending == PENDING_TIP && has_room(flow, &cursor) &&
+	       step_to_tip(flow, &cursor))
 		continue;
 	if (flow->pending == PENDING_TNT)
-		while (run.bits != TNT_BITS_NONE && has_room(flow, &run) && step_by_bit(flow, &run))
+		while (cursor.bits != TNT_BITS_NONE && has_room(flow, &cursor) &&
+		       step_by_bit(flow, &cursor))
 			continue;
-	store_run(flow, &run);
+	store_cursor(flow, &cursor);
 }

@@ -13,7 +13,7 @@
 struct found_run {
 	struct local_jump jumps[JUMP_RUN_MOST];
 	size_t count;
-	struct cached_run at;
+	struct flow_cursor at;
 };
 
 /* Returns the next of the bits, at most `most`, with a stop bit. */
@@ -39,7 +39,7 @@ static const struct basic_block *silent_next(const struct basic_block *block, bo
 /* Follow one block.  Returns false, and changes nothing, if that needs a bit or an event. */
 static bool follow_block(const struct pt_flow *flow, struct found_run *found, uint32_t begin)
 {
-	struct cached_run *at = &found->at;
+	struct flow_cursor *at = &found->at;
 	const struct basic_block *block = basic_block_of_node(&flow->blocks, at->node), *next;
 	bool decides = block->exit == EXIT_DECIDE, taken = !decides || tnt_bits_next(at->bits);
 	uint32_t offset = *basic_block_offset(&flow->blocks, at->node);
@@ -71,7 +71,7 @@ static const struct run_entry *add_run(struct pt_flow *flow, uint32_t node, uint
 
 	/* The jumps are not cleared: most times there are few, or none. */
 	found.count = 0;
-	found.at = (struct cached_run){ .bits = bits, .node = node };
+	found.at = (struct flow_cursor){ .bits = bits, .node = node };
 	while (follow_block(flow, &found, begin) && found.at.bits != TNT_BITS_NONE)
 		;
 	/* Without a step its links may be found later. */
@@ -123,7 +123,7 @@ static void emit_run(struct pt_flow *flow, uint32_t node, const struct jump_run 
 }
 
 /* Follow a run. */
-static inline void follow_run(struct pt_flow *flow, struct cached_run *at,
+static inline void follow_run(struct pt_flow *flow, struct flow_cursor *at,
 			      const struct run_entry *entry)
 {
 	if (packed_counts_bits(entry->steps))
@@ -136,7 +136,7 @@ static inline void follow_run(struct pt_flow *flow, struct cached_run *at,
 }
 
 /* Follow runs by up to `most` bits each, until an event comes before the last bit of one. */
-static void follow_runs(struct pt_flow *flow, struct cached_run *at, unsigned most)
+static void follow_runs(struct pt_flow *flow, struct flow_cursor *at, unsigned most)
 {
 	uint64_t bits;
 
@@ -158,7 +158,7 @@ static void follow_runs(struct pt_flow *flow, struct cached_run *at, unsigned mo
 bool flow_follow_runs(struct pt_flow *flow)
 {
 	bool to_tip = flow->pending == PENDING_TIP;
-	struct cached_run at = load_run(flow);
+	struct flow_cursor at = load_cursor(flow);
 
 	if (!at.node || (!to_tip && flow->pending != PENDING_TNT) ||
 	    flow->branches_followed >= BRANCHES_WITHOUT_PACKET_MAX)
@@ -167,6 +167,6 @@ bool flow_follow_runs(struct pt_flow *flow)
 	follow_runs(flow, &at, to_tip ? 0 : stream_is_timed(&flow->stream) ? RUN_BITS : 1);
 	if (!at.steps)
 		return false;
-	store_run(flow, &at);
+	store_cursor(flow, &at);
 	return true;
 }

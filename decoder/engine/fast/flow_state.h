@@ -164,7 +164,7 @@ static inline void flow_move_to(struct pt_flow *flow, uint64_t ip)
 }
 
 /* Returns whether indirect jumps within a function are left out. */
-static inline bool flow_skips_targets(const struct pt_flow *flow)
+static inline bool flow_skips_indirect_jumps(const struct pt_flow *flow)
 {
 	return flow->stream.input.skip_local_jumps && !flow->stream.input.runs;
 }

@@ -386,7 +386,7 @@ static void consume_tip(struct pt_flow *flow, const struct insn *insn, uint64_t 
 	drop_ptwrite(flow);
 	if (flow->block->exit == EXIT_UNKNOWN)
 		set_exit(flow, insn, flow->target);
-	flow->block->taken_local = insn->kind == BRANCH_JUMP && flow_skips_targets(flow) &&
+	flow->block->taken_local = insn->kind == BRANCH_JUMP && flow_skips_indirect_jumps(flow) &&
 				   is_local(flow, flow->target);
 	stream_enter_from_kernel(&flow->stream, insn, flow->target);
 	take_branch(flow, insn, from, flow->target);
