@@ -35,7 +35,7 @@ struct summary {
 	size_t output_count, output_room;
 	unsigned files, nameless_files; /* files of code that ran: all, and without symbols */
 	char *nameless;                 /* owned: paths of the first files without symbols */
-	char *top_functions; /* owned: lines about the functions with most own time; NULL: none */
+	char *top_functions; /* owned: lines about the functions with most self time; NULL: none */
 	char *debug_hint; /* owned: which code without names took time (debug_hint.h); NULL: none */
 };
 
@@ -67,7 +67,7 @@ void summary_warn(const struct summary *summary, struct diag *diag);
 /*
  * Print the counts; the causes of gaps with remedies, and files without symbols,
  * if there are any; the memory; how to open the output, if `is_trace`; and the functions with most
- * own time.
+ * self time.
  */
 void summary_print(const struct summary *summary, bool is_trace, FILE *out);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Chooses the functions with most own time. */
+/* Chooses the functions with most self time. */
 #include "src/report/top_functions.h"
 
 #include <inttypes.h>
@@ -25,7 +25,7 @@ struct top_function {
 struct top_functions {
 	struct top_function functions[TOP_FUNCTIONS + 1]; /* one more, that falls off */
 	size_t count;
-	uint64_t all; /* ns: own time of all slices */
+	uint64_t all; /* ns: self time of all slices */
 };
 
 static bool is_function(const struct symbol *symbol)
@@ -83,7 +83,7 @@ static void print_function(const struct top_functions *top, const struct top_fun
 
 static void print_table(const struct top_functions *top, FILE *out)
 {
-	fprintf(out, "  %10s %6s %14s %20s %8s  %s\n", "own time", "share", "slowest call", "at",
+	fprintf(out, "  %10s %6s %14s %20s %8s  %s\n", "self", "share", "slowest call", "at",
 		"thread", "function");
 	for (size_t i = 0; i < top->count; i++)
 		print_function(top, &top->functions[i], out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions with most own time, and the slowest call of each: a table of the summary. */
+/* The functions with most self time, and the slowest call of each: a table of the summary. */
 #ifndef SRC_REPORT_TOP_FUNCTIONS_H
 #define SRC_REPORT_TOP_FUNCTIONS_H
 
@@ -8,7 +8,7 @@
 /*
  * Returns lines of text, printable on a terminal, owned by the caller; NULL if no function took
  * time.  The slowest call's begin is in seconds of perf's clock, as --time takes it.  The shares
- * are those of --format=functions: of the own time of all slices, also of those that are no
+ * are those of --format=functions: of the self time of all slices, also of those that are no
  * functions.
  */
 char *top_functions_make(const struct slice_totals *totals);

@@ -62,7 +62,7 @@ struct slice_totals {
 
 /*
  * Start without slices, in front of `next` (borrowed).  The totals borrow themselves: they must
- * not move.  Without `report` only own times and slowest calls are known.  `insns`: count
+ * not move.  Without `report` only self times and slowest calls are known.  `insns`: count
  * instructions, too, also if `next` uses no details.
  */
 void slice_totals_init(struct slice_totals *totals, const struct slice_sink *next, bool report,

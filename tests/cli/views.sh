@@ -105,10 +105,10 @@ top() {
 }
 tap_check "--top=N shows the first N rows" top
 
-# The summary's five functions, against the slices: own time, and a slowest call that there is.
+# The summary's five functions, against the slices: self time, and a slowest call that there is.
 summed_up() { # NAME
 	"$program" --format=slices $1 >/dev/null 2>said || { cat said; return 1; }
-	sed -n '/^ *own time /,$p' said >rows
+	sed -n '/^ *self /,$p' said >rows
 	awk 'function ns(t) { u = t; sub("[0-9._]*", "", u); sub("_", "", t)
 			return t * (u == "s" ? 1e9 : u == "ms" ? 1e6 : u == "us" ? 1000 : u == "ns") }
 		function same(a, b) { return a - b <= b / 1000 && b - a <= b / 1000 }
@@ -121,7 +121,7 @@ summed_up() { # NAME
 		END { for (f in self) if (f !~ /^\[/ && !shown[f] && self[f] > last) { print f " is missing"; wrong++ }
 			exit wrong || FNR != 6 }' $1.slices rows && ! { "$program" -q --format=slices -o summed $1 2>&1 | grep .; }
 }
-tap_check "the summary has the five functions with most own time, and their slowest calls" summed_up recursion
+tap_check "the summary has the five functions with most self time, and their slowest calls" summed_up recursion
 tap_check "so it has of several threads" summed_up threads
 
 exact_stacks() { # NAME
