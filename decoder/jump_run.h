@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs of local jumps: what a program does again and again within a function.
+ * Runs of local jumps: paths within a function, which programs take again and again.
  *
  * For a user who needs every jump, and not each one by itself, the fast engine emits an event of
  * kind BRANCH_RUNS in place of the jumps: where the flow is, and the runs that it follows from

@@ -15,9 +15,8 @@
 struct write_behind;
 
 /*
- * From now on write an output_is_readable() so; it and the workers are borrowed until
- * write_behind_close().  The output may be used by one thread at a time, also in jobs and in the
- * stage.
+ * From now on let workers write `output`, which output_is_readable(); both are borrowed until
+ * write_behind_close().  One thread at a time may use the output, also in jobs and in the stage.
  * Returns what to close, owned by the caller.
  */
 struct write_behind *write_behind_open(struct output *output, struct workers *workers);

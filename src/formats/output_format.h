@@ -28,10 +28,9 @@ struct location_pair;
 struct name_table;
 struct options;
 struct output;
-
-/* Where the output goes if the user names no file. */
 struct thread;
 
+/* Where the output goes if the user names no file. */
 enum default_output {
 	DEFAULT_STDOUT = 0,
 	DEFAULT_FILE, /* INPUT.SUFFIX */
