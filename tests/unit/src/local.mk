@@ -230,6 +230,12 @@ tests_unit_src_report_test_SOURCES = tests/unit/src/report.c
 tests_unit_src_report_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_report_test_LDADD = $(UNIT_LIBS)
 
+check_PROGRAMS += tests/unit/src/executed_code.test
+TESTS += tests/unit/src/executed_code.test
+tests_unit_src_executed_code_test_SOURCES = tests/unit/src/executed_code.c
+tests_unit_src_executed_code_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_executed_code_test_LDADD = $(UNIT_LIBS)
+
 check_PROGRAMS += tests/unit/src/slice_totals.test
 TESTS += tests/unit/src/slice_totals.test
 tests_unit_src_slice_totals_test_SOURCES = tests/unit/src/slice_totals.c

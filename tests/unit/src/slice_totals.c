@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What is added up of slices, and that they are passed on. */
 #include <stdlib.h>
+#include <string.h>
 
+#include "src/report/top_functions.h"
 #include "src/slices/slice_totals.h"
 #include "src/slices/track.h"
 #include "tests/support/unit.h"
@@ -99,6 +101,36 @@ START_TEST(the_slowest_call_is_known_also_without_a_report)
 }
 END_TEST
 
+/* Three functions of one name: their time together, and the slowest call of all. */
+START_TEST(functions_of_one_name_are_one_row)
+{
+	struct symbol second = { .name = f.name, .dso = (struct dso *)(void *)&begins };
+	struct symbol third = { .name = f.name, .dso = (struct dso *)(void *)&ends };
+	struct symbol special = { .name = g.name, .kind = SYMBOL_SPECIAL };
+	const struct slice_event events[] = {
+		{ .time = 10, .symbol = &f, .kind = SLICE_BEGIN },
+		{ .time = 12, .kind = SLICE_END },
+		{ .time = 20, .symbol = &second, .kind = SLICE_BEGIN },
+		{ .time = 25, .kind = SLICE_END },
+		{ .time = 30, .symbol = &third, .kind = SLICE_BEGIN },
+		{ .time = 31, .kind = SLICE_END },
+		{ .time = 40, .symbol = &special, .kind = SLICE_BEGIN },
+		{ .time = 42, .kind = SLICE_END },
+	};
+	char *text;
+
+	slice_totals_init(&tally, &counter, false, false);
+	ck_assert_ptr_null(top_functions_make(&tally));
+	feed_edges(&tally.sink, &track, events, sizeof(events) / sizeof(events[0]), 1);
+	text = top_functions_make(&tally);
+	ck_assert_ptr_nonnull(text);
+	ck_assert_ptr_nonnull(
+		strstr(text, " 8ns  80.0%            5ns          0.000000020        1  f\n"));
+	ck_assert_ptr_null(strstr(text, "  g\n"));
+	free(text);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("slice_totals");
@@ -107,6 +139,7 @@ int main(void)
 	tcase_add_checked_fixture(tests, setup, teardown);
 	tcase_add_loop_test(tests, slices_one_by_one_and_at_once_add_up, 0, 2);
 	tcase_add_loop_test(tests, the_slowest_call_is_known_also_without_a_report, 0, 2);
+	tcase_add_test(tests, functions_of_one_name_are_one_row);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
 }
