@@ -22,6 +22,8 @@ soon() { # COMMAND...: becomes true within a minute
 }
 hangs() { grep -q '^hangs$' messages; }
 is_over() { ! kill -0 "$pid" 2>/dev/null; }
+# Two signals of a kind that wait together are one.
+is_taken() { ! grep -q '^ShdPnd:.*[2367abef]$' "/proc/$pid/status" 2>/dev/null; }
 
 ends() { # FUNCTION OPTIONS...
 	rm -f out/*
@@ -32,7 +34,7 @@ ends() { # FUNCTION OPTIONS...
 	pid=$!
 	soon hangs || { kill -KILL $pid; cat messages; return 1; }
 	kill -INT $pid
-	sleep 0.2
+	soon is_taken
 	is_over || kill -INT $pid
 	soon is_over || { kill -KILL $pid; echo "it goes its way"; return 1; }
 	wait $pid
