@@ -9,7 +9,7 @@
 
 #define START 0x1000
 
-/* Stands for a file: it is compared only. */
+/* Its address is that of a file, which is only compared. */
 static char file;
 static struct symbol function = { .start = START, .size = 0x100 };
 static struct thread thread;
