@@ -110,7 +110,8 @@ static bool compress_zstd(struct compressor *compressor, ZSTD_inBuffer *in, bool
 /* Compress a block; NULL is the end of the stream.  Returns 0, or an errno. */
 static int compress_block(struct compressor *compressor, const struct byte_block *block)
 {
-	ZSTD_inBuffer in = { block ? block->bytes : NULL, block ? block->used : 0, 0 };
+	/* Not NULL at the end: nothing may be added to NULL, not even 0. */
+	ZSTD_inBuffer in = { block ? (const char *)block->bytes : "", block ? block->used : 0, 0 };
 	int failure = 0;
 	bool more;
 
