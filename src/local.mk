@@ -51,6 +51,7 @@ libptrace2ftf_a_SOURCES = \
 	src/events/sched_priorities.c src/events/sched_priorities.h \
 	src/events/switch_events.c src/events/switch_events.h \
 	src/formats/answers/call_flow.c src/formats/answers/call_flow.h \
+	src/formats/answers/call_flow_end.c src/formats/answers/call_flow_end.h src/formats/answers/flow_state.h \
 	src/formats/answers/call_paths.c src/formats/answers/call_paths.h \
 	src/formats/call_sites.c src/formats/call_sites.h \
 	src/formats/cost_stacks.c src/formats/cost_stacks.h \

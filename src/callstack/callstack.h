@@ -76,8 +76,8 @@ struct callstack_top {
 
 struct callstack_ops {
 	struct callstack *(*open)(struct callstack_machine *machine, void *track);
-	void (*feed)(struct callstack *stack, const struct resolved_branch *branches, size_t count,
-		     const struct branch_notes *notes);
+	size_t (*feed)(struct callstack *stack, const struct resolved_branch *branches,
+		       size_t count, const struct branch_notes *notes);
 	void (*inherit)(struct callstack *stack, const struct callstack *parent,
 			uint64_t time); /* may be NULL; with `copy` */
 	bool (*copy)(struct callstack *copy, const struct callstack *stack, uint64_t *most);
@@ -104,10 +104,20 @@ struct callstack_machine {
 	bool newer_upstream; /* imitate magic-trace 1.1 and later where that differs from 1.0 */
 };
 
+/*
+ * A frame that is watched: it ends where the stack has fewer frames than `depth`, or another
+ * symbol's as the innermost of so many.
+ */
+struct watched_frame {
+	size_t depth;                /* 0: none */
+	const struct symbol *symbol; /* borrowed */
+};
+
 /* One thread's stack.  An implementation has this as its first member. */
 struct callstack {
 	struct callstack_machine *machine; /* borrowed */
 	void *track;                       /* borrowed: passed on to the sink */
+	struct watched_frame watched;      /* none at first */
 };
 
 struct callstack_options {
@@ -142,11 +152,13 @@ struct callstack *callstack_open(struct callstack_machine *machine, void *track)
  * Feed branches and gaps.  `notes`, borrowed for the call, are on the first one, which then is
  * the only one; NULL: there are none.  Times of one thread should not decrease; where they
  * do, the times of slices may decrease as well (see slice_sorter.h).
+ * Returns how many were fed: the precise machine stops behind a branch by which stack->watched
+ * ends.
  */
-static inline void callstack_feed(struct callstack *stack, const struct resolved_branch *branches,
-				  size_t count, const struct branch_notes *notes)
+static inline size_t callstack_feed(struct callstack *stack, const struct resolved_branch *branches,
+				    size_t count, const struct branch_notes *notes)
 {
-	stack->machine->ops->feed(stack, branches, count, notes);
+	return stack->machine->ops->feed(stack, branches, count, notes);
 }
 
 /* Returns the innermost frame; only for machines of address-based stacks (precise). */

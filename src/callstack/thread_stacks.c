@@ -322,7 +322,8 @@ static bool enters_program(const struct thread_stacks *stacks, const struct bran
 
 /*
  * Returns how many branches, from the first on, are of its thread and program, of kinds up to
- * `last_kind`, a constant, and have places that the resolver has cached.
+ * `last_kind`, a constant, and have places that the resolver has cached.  Runs between them are
+ * passed over.
  */
 static inline __attribute__((always_inline)) size_t look_up_cached(
 	const struct thread_stacks *stacks, const struct branch_event *events, size_t count,
@@ -330,21 +331,25 @@ static inline __attribute__((always_inline)) size_t look_up_cached(
 {
 	const struct thread *thread = events->thread;
 	const struct address_space *space = state_of(stacks, thread)->space;
-	size_t most = count < BATCH_MOST ? count : BATCH_MOST, found;
+	const struct branch_event *end = events + (count < BATCH_MOST ? count : BATCH_MOST);
+	struct resolved_branch *branch = branches;
 
-	for (found = 0; found < most; found++) {
-		const struct branch_event *event = &events[found];
-
+	for (const struct branch_event *event = events; event < end; event++) {
 		__builtin_prefetch(event + AHEAD);
-		if (event->thread != thread || event->space != space || event->kind > last_kind)
+		if (event->thread != thread || event->space != space)
 			break;
-		branches[found].event = event;
-		branches[found].places =
-			branch_cache_get(stacks->resolver, space, event->from, event->to);
-		if (!branches[found].places)
+		if (event->kind > last_kind) {
+			if (event->kind == BRANCH_RUNS)
+				continue;
 			break;
+		}
+		branch->event = event;
+		branch->places = branch_cache_get(stacks->resolver, space, event->from, event->to);
+		if (!branch->places)
+			break;
+		branch++;
 	}
-	return found;
+	return (size_t)(branch - branches);
 }
 
 /* Feed any event. */
@@ -401,7 +406,7 @@ static void feed_pause(struct thread_stacks *stacks, struct thread_state *state,
 }
 
 size_t thread_stacks_feed(struct thread_stacks *stacks, const struct branch_event *events,
-			  size_t count)
+			  size_t count, struct watched_frame watched)
 {
 	struct thread_state *state = state_of(stacks, events->thread);
 	struct resolved_branch branches[BATCH_MOST];
@@ -413,7 +418,9 @@ size_t thread_stacks_feed(struct thread_stacks *stacks, const struct branch_even
 			      ? look_up_cached(stacks, events, count, branches, BRANCH_COND)
 			      : look_up_cached(stacks, events, count, branches, BRANCH_TX_ABORT);
 	if (fed) {
-		callstack_feed(state->stack, branches, fed, NULL);
+		state->stack->watched = watched;
+		fed = callstack_feed(state->stack, branches, fed, NULL);
+		fed = (size_t)(branches[fed - 1].event - events) + 1;
 	} else {
 		if (stacks->pauses)
 			feed_pause(stacks, state, events);

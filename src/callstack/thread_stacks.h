@@ -44,11 +44,12 @@ void thread_stacks_init(struct thread_stacks *stacks, const struct timeline *tim
 
 /*
  * Feed the first of `count` branches and gaps (at least one), which come in the order of time
- * over all threads.  A BRANCH_CPU_EVENT may not come first.
- * Returns how many were fed, at least one: one gap, or branches of one thread.
+ * over all threads.  A BRANCH_CPU_EVENT or BRANCH_RUNS may not come first.
+ * Returns how many were fed, at least one: one gap, or branches of one thread, with runs between
+ * them, and none behind a branch by which the watched frame ends.
  */
 size_t thread_stacks_feed(struct thread_stacks *stacks, const struct branch_event *events,
-			  size_t count);
+			  size_t count, struct watched_frame watched);
 
 /* Returns the innermost frame of a thread (NULL: unknown); only of the precise machine. */
 struct callstack_top thread_stacks_top(const struct thread_stacks *stacks,

@@ -28,7 +28,9 @@ struct location_pair;
 struct name_table;
 struct options;
 struct output;
+struct resolver;
 struct thread;
+struct watched_frame;
 
 /* Where the output goes if the user names no file. */
 enum default_output {
@@ -121,12 +123,20 @@ struct output_format {
 	 */
 	void (*runs)(struct format_output *output, const struct branch_event *event,
 		     const struct location *at);
-	/* The same, once the thread's stack has followed it.  NULL: not shown. */
-	void (*followed)(struct format_output *output, const struct branch_event *event,
-			 const struct location_pair *places, const struct callstack_top *top);
-	/* Returns whether followed() wants the jumps of a thread (NULL: unknown) within functions.
+	/*
+	 * Branches and runs of one thread, or a gap and runs, which its stack has followed, and
+	 * that stack's top behind them.  NULL: not shown.
 	 */
-	bool (*follows)(const struct format_output *output, const struct thread *thread);
+	void (*followed)(struct format_output *output, struct resolver *resolver,
+			 const struct branch_event *events, size_t count,
+			 const struct callstack_top *top);
+	/*
+	 * Returns how many of these events its stack may follow before followed() must be called,
+	 * as it also must where the `*watched` frame ends.  With followed().
+	 */
+	size_t (*limit)(struct format_output *output, struct resolver *resolver,
+			const struct branch_event *events, size_t count,
+			struct watched_frame *watched);
 	/* A line of the input that the next slices are made of (perf script).  NULL: not shown. */
 	void (*input_line)(struct format_output *output, const char *line, size_t length);
 	/* All of the input was read, in the `newer` form of magic-trace.  NULL: not shown. */

@@ -25,6 +25,9 @@
 #include "src/report/progress.h"
 #include "src/select/mode_filter.h"
 
+/* Events that are fed together to the stack of a thread that a format follows. */
+#define FOLLOWED_MOST 64
+
 /* A thread in the output. */
 struct thread_output {
 	uint32_t track;    /* 1 + the index of its track; 0: it has none */
@@ -214,16 +217,6 @@ static void report_branch(struct conversion *c, const struct branch_event *event
 				    event->time, to->symbol->name);
 }
 
-/* Pass a branch or gap to the format, with what its thread's stack is behind it. */
-static void report_followed(struct conversion *c, const struct branch_event *event)
-{
-	const struct location_pair *places =
-		resolver_find_branch(&c->recording.resolver, event->space, event->from, event->to);
-	const struct callstack_top top = thread_stacks_top(&c->stacks, event->thread);
-
-	c->pipeline.format->followed(c->pipeline.end, event, places, &top);
-}
-
 /* Returns how many of the first events are branches of one thread. */
 static size_t count_branches(const struct branch_event *events, size_t count)
 {
@@ -235,8 +228,25 @@ static size_t count_branches(const struct branch_event *events, size_t count)
 	return branches;
 }
 
-/* Feed the first of some selected branches or gaps.  Returns how many. */
-static size_t feed_branches(struct conversion *c, const struct branch_event *events, size_t count)
+/* Sample the names of the branches among some events. */
+static void sample_names(struct conversion *c, const struct branch_event *events, size_t count)
+{
+	for (size_t at = 0, end; at < count; at = end + 1) {
+		end = c->pipeline.format->followed ? at : count; /* else there are no runs */
+		while (end < count && events[end].kind != BRANCH_RUNS)
+			end++;
+		if (end > at)
+			nameless_time_add(&c->nameless, &c->recording.resolver, events + at,
+					  end - at);
+	}
+}
+
+/*
+ * Feed the first of some selected branches or gaps, none behind one by which the watched frame
+ * ends.  Returns how many.
+ */
+static size_t feed_branches(struct conversion *c, const struct branch_event *events, size_t count,
+			    struct watched_frame watched)
 {
 	bool is_gap = events->kind == BRANCH_GAP;
 	size_t fed = 1;
@@ -248,11 +258,10 @@ static size_t feed_branches(struct conversion *c, const struct branch_event *eve
 	for (size_t i = 0; i < fed && c->reports_branches; i++)
 		report_branch(c, &events[i]);
 	if (c->pipeline.machine)
-		fed = thread_stacks_feed(&c->stacks, events, c->reports_branches ? 1 : count);
-	if (c->pipeline.format->followed)
-		report_followed(c, events);
+		fed = thread_stacks_feed(&c->stacks, events, c->reports_branches ? 1 : count,
+					 watched);
 	if (c->nameless.ns)
-		nameless_time_add(&c->nameless, &c->recording.resolver, events, fed);
+		sample_names(c, events, fed);
 	if (c->counters.length)
 		period_counters_add(&c->counters, events, fed);
 	note_events(c, events, fed);
@@ -260,38 +269,53 @@ static size_t feed_branches(struct conversion *c, const struct branch_event *eve
 	return fed;
 }
 
-/* Pass a run of jumps from an ip on to the format, one by one. */
-static void report_jumps(struct conversion *c, const struct branch_event *event,
-			 const struct jump_run *run, uint64_t ip)
+static size_t count_runs(const struct branch_event *events, size_t count)
 {
-	struct branch_event jump = *event;
+	size_t runs = 0;
 
-	jump.insns = jump.cycles = jump.gap = 0;
-	jump.tsc = 0;
-	for (uint32_t i = 0; i < run->jump_count; i++) {
-		jump.kind = run->jumps[i].conditional ? BRANCH_COND : BRANCH_JUMP;
-		jump.from = ip + (uint64_t)(int64_t)run->jumps[i].from;
-		jump.to = ip + (uint64_t)(int64_t)run->jumps[i].to;
-		report_followed(c, &jump);
+	for (size_t i = 0; i < count; i++)
+		runs += events[i].kind == BRANCH_RUNS;
+	return runs;
+}
+
+/*
+ * Feed the first of some selected events to their thread's stack, and pass them, and the runs
+ * between them, to the format.  Returns how many.
+ */
+static size_t feed_followed(struct conversion *c, const struct branch_event *events, size_t count)
+{
+	const struct output_format *format = c->pipeline.format;
+	struct resolver *resolver = &c->recording.resolver;
+	struct watched_frame watched = { 0 };
+	struct callstack_top top;
+	size_t limit, fed = 0;
+
+	if (count > FOLLOWED_MOST)
+		count = FOLLOWED_MOST;
+	if (events->kind != BRANCH_RUNS) {
+		limit = format->limit(c->pipeline.end, resolver, events, count, &watched);
+		fed = feed_branches(c, events, limit, watched);
+		c->summary->branches -= count_runs(events, fed);
 	}
+	/* Runs change no stack. */
+	while (fed < count && events[fed].kind == BRANCH_RUNS &&
+	       events[fed].thread == events->thread)
+		fed++;
+	top = thread_stacks_top(&c->stacks, events->thread);
+	format->followed(c->pipeline.end, resolver, events, fed, &top);
+	c->summary->last_time = events[fed - 1].time;
+	return fed;
 }
 
 /* Pass runs of local jumps to the format, which is alone to ask for them. */
 static void report_runs(struct conversion *c, const struct branch_event *event)
 {
-	const struct output_format *format = c->pipeline.format;
 	struct resolver *resolver = &c->recording.resolver;
-	uint64_t ip = event->from;
 
 	resolver_advance(resolver, event->time);
-	if (format->runs)
-		format->runs(c->pipeline.end, event,
-			     &resolver_find_branch(resolver, event->space, ip, 0)->from);
-	else if (format->follows(c->pipeline.end, event->thread))
-		for (unsigned i = 0; i < event_run_count(event); i++) {
-			report_jumps(c, event, event_run(event, i), ip);
-			ip += (uint64_t)(int64_t)event_run(event, i)->end;
-		}
+	c->pipeline.format->runs(
+		c->pipeline.end, event,
+		&resolver_find_branch(resolver, event->space, event->from, 0)->from);
 	c->summary->last_time = event->time;
 }
 
@@ -306,10 +330,13 @@ static void feed_events(struct conversion *c, const struct branch_event *events,
 				 event_filter_first(&c->recording.filter, events + at, count - at);
 		if (events[at].kind == BRANCH_CPU_EVENT)
 			event_output_add(&c->events, &events[at++]);
+		else if (at < wanted && c->pipeline.format->followed)
+			at += feed_followed(c, events + at, wanted - at);
 		else if (at < wanted && events[at].kind == BRANCH_RUNS)
 			report_runs(c, &events[at++]);
 		else if (at < wanted)
-			at += feed_branches(c, events + at, wanted - at);
+			at += feed_branches(c, events + at, wanted - at,
+					    (struct watched_frame){ 0 });
 		else
 			event_filter_drop(&c->recording.filter, &events[at++]);
 	}
@@ -543,8 +570,7 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 	}
 	c->counters.length = c->options->counters;
 	c->reports_branches =
-		c->pipeline.end && (c->pipeline.format->branch || c->pipeline.format->followed ||
-				    c->options->overlay_count);
+		c->pipeline.end && (c->pipeline.format->branch || c->options->overlay_count);
 	return 0;
 }
 

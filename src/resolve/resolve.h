@@ -111,6 +111,13 @@ const struct location_pair *branch_cache_put(struct resolver *resolver,
 					     const struct location *from,
 					     const struct location *to);
 
+/* Returns whether both ends of a branch, the last one that was found, are those of each time. */
+static inline bool resolver_is_lasting(const struct resolver *resolver,
+				       const struct location_pair *places)
+{
+	return places != &resolver->uncached;
+}
+
 /*
  * Returns both ends of a branch of an address space (NULL: unknown), from the branch
  * cache if it has them, else found and cached; borrowed until the next call.

@@ -718,30 +718,50 @@ static inline bool comes_from_top(const struct precise_stack *stack, const struc
 	       (frame->symbol == from->symbol || !symbol_is_function(from->symbol));
 }
 
-void precise_feed(struct callstack *base, const struct resolved_branch *branches, size_t count,
-		  const struct branch_notes *notes)
+static inline __attribute__((always_inline)) void follow(struct precise_stack *stack,
+							 const struct resolved_branch *branch,
+							 const struct branch_notes *notes)
+{
+	const struct branch_event *event = branch->event;
+	int64_t time;
+
+	if (stack->plain && branch_is_near(event)) {
+		time = (int64_t)(event->time - stack->base.machine->base_time);
+		if (time < stack->last_time)
+			time = stack->last_time;
+		stack->last_time = time;
+		stack->counts.insns += event->insns;
+		stack->counts.cycles += event->cycles;
+		if (!comes_from_top(stack, &branch->places->from))
+			sync_top(stack, time, &branch->places->from);
+	} else if (precise_follow_any(stack, branch, notes)) {
+		return;
+	}
+	follow_near(stack, stack->last_time, branch);
+	precise_settle(stack);
+}
+
+/* Returns whether the watched frame has ended, where no more frames are left. */
+static bool watched_ends(const struct precise_stack *stack)
+{
+	const struct watched_frame *watched = &stack->base.watched;
+
+	return stack->now.depth < watched->depth ||
+	       (watched->depth && top(stack)->symbol != watched->symbol);
+}
+
+size_t precise_feed(struct callstack *base, const struct resolved_branch *branches, size_t count,
+		    const struct branch_notes *notes)
 {
 	struct precise_stack *stack = (struct precise_stack *)base;
 
 	if (notes)
 		stack->plain = false; /* only here: precise_follow_any() sets it anew */
 	for (const struct resolved_branch *branch = branches; branch < branches + count; branch++) {
-		const struct branch_event *event = branch->event;
-		int64_t time;
-
-		if (stack->plain && branch_is_near(event)) {
-			time = (int64_t)(event->time - base->machine->base_time);
-			if (time < stack->last_time)
-				time = stack->last_time;
-			stack->last_time = time;
-			stack->counts.insns += event->insns;
-			stack->counts.cycles += event->cycles;
-			if (!comes_from_top(stack, &branch->places->from))
-				sync_top(stack, time, &branch->places->from);
-		} else if (precise_follow_any(stack, branch, notes)) {
-			continue;
-		}
-		follow_near(stack, stack->last_time, branch);
-		precise_settle(stack);
+		follow(stack, branch, notes);
+		if (__builtin_expect(stack->now.depth <= base->watched.depth, false) &&
+		    watched_ends(stack))
+			return (size_t)(branch - branches) + 1;
 	}
+	return count;
 }

@@ -411,7 +411,7 @@ bool precise_follow_far(struct precise_stack *stack, int64_t time,
 			const struct resolved_branch *branch, const struct branch_notes *notes);
 
 /* The machine's operation `feed` (callstack_precise_branches.c). */
-void precise_feed(struct callstack *base, const struct resolved_branch *branches, size_t count,
-		  const struct branch_notes *notes);
+size_t precise_feed(struct callstack *base, const struct resolved_branch *branches, size_t count,
+		    const struct branch_notes *notes);
 
 #endif

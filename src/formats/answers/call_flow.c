@@ -1,31 +1,45 @@
 /* SPDX-License-Identifier: MIT */
-/* Count the steps of each call, and keep those of the slowest. */
+/* Follow the steps of each call. */
 #include "src/formats/answers/call_flow.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "decoder/jump_run.h"
 #include "decoder/timeline/timeline_types.h"
-#include "src/formats/answers/call_paths.h"
+#include "src/formats/answers/call_flow_end.h"
+
+/* Branches of a call that are counted; of those behind only the end of the call is found. */
+#define FLOW_BRANCHES_MOST UINT32_MAX
 
 /* Addresses of the kernel are above. */
 #define USER_END (UINT64_C(1) << 63)
 
-struct flow_thread {
-	bool open;    /* a call of a root is being followed: */
-	size_t depth; /* its frame's, from 1 on */
-	uint32_t root;
-	uint64_t number;         /* the call's */
-	uint64_t begin;          /* ns */
-	uint32_t branches;       /* so far */
-	struct flow_place prev;  /* where the last branch led */
-	bool interrupted;        /* what follows is no step, up to: */
-	uint64_t interrupted_ip; /* the code that was interrupted */
-	struct flow_place interrupted_at;
-	uint32_t *steps; /* owned: places in `made` of its steps, in the order of the first */
-	size_t count, room;
+/* A step of a thread that was found, by addresses. */
+struct known_step {
+	uint64_t prev, from, to;           /* prev is not 0 */
+	const struct address_space *space; /* that they are addresses of */
+	uint64_t context;                  /* the thread's; 0: none */
+	uint32_t made;                     /* its place */
 };
+
+#define KNOWN_BITS 15
+
+/* Chosen functions by where they begin. */
+struct known_entry {
+	const struct address_space *space;
+	uint64_t ip; /* 0: none */
+	bool chosen;
+};
+
+#define ENTRY_BITS 12
+
+/*
+ * Events of an open call that are fed together, once it has more than the call before: those
+ * behind its end are looked up again.
+ */
+#define OPEN_MOST 16
 
 /* ---- Steps --------------------------------------------------------------- */
 
@@ -73,35 +87,119 @@ static uint32_t step_of(struct call_flow *flow, const struct flow_step *step)
 	return (uint32_t)flow->step_count;
 }
 
-static void count_step(struct call_flow *flow, uint32_t index, struct flow_thread *thread,
-		       const struct flow_step *step)
+/* A call makes a step for the first time. */
+static inline void begin_step(struct flow_thread *thread, struct open_step *step, uint32_t place)
 {
-	uint32_t place = pair_table_find(&flow->open, index, step_of(flow, step));
-	struct flow_made *made;
-
-	flow->made_by = alloc_grow_zeroed(flow->made_by, &flow->made_by_room, (size_t)place + 1,
-					  sizeof(*flow->made_by));
-	flow->made = alloc_grow_zeroed(flow->made, &flow->made_room, (size_t)place + 1,
-				       sizeof(*flow->made));
-	made = &flow->made[place];
-	if (flow->made_by[place] != thread->number) {
-		flow->made_by[place] = thread->number;
-		*made = (struct flow_made){ .step = pair_table_pair(&flow->open, place).second,
-					    .first = thread->branches };
+	step->call = thread->number;
+	step->made.count = 0;
+	step->made.first = thread->branches;
+	if (thread->count == thread->room)
 		thread->steps = alloc_grow(thread->steps, &thread->room, thread->count + 1,
 					   sizeof(*thread->steps));
-		thread->steps[thread->count++] = place;
-	}
-	made->count += made->count < UINT32_MAX;
-	made->last = thread->branches;
+	thread->steps[thread->count++] = place;
 }
 
-static void add_step(struct call_flow *flow, uint32_t index, struct flow_thread *thread,
-		     const struct flow_step *step)
+static inline void count_made(struct call_flow *flow, struct flow_thread *thread, uint32_t place)
 {
-	count_step(flow, index, thread, step);
-	thread->prev = step->to;
-	thread->branches += thread->branches < UINT32_MAX;
+	struct open_step *step = &flow->made[place];
+
+	if (step->call != thread->number)
+		begin_step(thread, step, place);
+	step->made.count++;
+	step->made.last = thread->branches;
+}
+
+/* Returns the place in `made` of a step of a thread. */
+static uint32_t place_made(struct call_flow *flow, uint32_t index, const struct flow_step *step)
+{
+	uint32_t number = step_of(flow, step);
+	uint32_t place = pair_table_find(&flow->open, index, number);
+
+	flow->made = alloc_grow_zeroed(flow->made, &flow->made_room, (size_t)place + 1,
+				       sizeof(*flow->made));
+	flow->made[place].made.step = number;
+	return place;
+}
+
+static inline void add_step(struct call_flow *flow, struct flow_thread *thread, uint32_t place)
+{
+	thread->made = place + 1;
+	if (thread->branches == FLOW_BRANCHES_MOST)
+		return;
+	count_made(flow, thread, place);
+	thread->branches++;
+}
+
+/* Returns where the last branch led. */
+static struct flow_place prev_of(const struct call_flow *flow, const struct flow_thread *thread)
+{
+	return thread->made ? flow->steps[flow->made[thread->made - 1].made.step - 1].to
+			    : thread->prev;
+}
+
+/* ---- Known steps --------------------------------------------------------- */
+
+/* A branch of an event. */
+struct flow_branch {
+	uint64_t from, to;
+	enum branch_kind kind;
+};
+
+static const struct location_pair *find_branch(struct resolver *resolver,
+					       const struct branch_event *event, uint64_t from,
+					       uint64_t to)
+{
+	resolver_advance(resolver, event->time);
+	return resolver_find_branch(resolver, event->space, from, to);
+}
+
+static inline struct known_step *known_step(const struct call_flow *flow,
+					    const struct flow_thread *thread, uint64_t from,
+					    uint64_t to)
+{
+	struct known_step *slots = flow->known.slots;
+	uint64_t key = (from << 20) + to + thread->prev_ip * FIBONACCI_FACTOR;
+
+	return &slots[direct_cache_index(key, KNOWN_BITS)];
+}
+
+/* A step that is not known by its addresses. */
+static void add_unknown(struct call_flow *flow, struct resolver *resolver, uint32_t index,
+			struct flow_thread *thread, const struct branch_event *event,
+			struct flow_branch branch)
+{
+	const struct location_pair *places = find_branch(resolver, event, branch.from, branch.to);
+	const struct flow_step step = { .prev = prev_of(flow, thread),
+					.from = place_of(&places->from),
+					.to = place_of(&places->to),
+					.root = thread->root,
+					.kind = branch.kind };
+	uint32_t place = place_made(flow, index, &step);
+	bool lasting = resolver_is_lasting(resolver, places);
+
+	if (lasting && thread->prev_ip)
+		*known_step(flow, thread, branch.from, branch.to) =
+			(struct known_step){ thread->prev_ip, branch.from,     branch.to,
+					     event->space,    thread->context, place };
+	thread->prev_ip = lasting ? branch.to : 0;
+	add_step(flow, thread, place);
+}
+
+/* Follow a branch, which is the event, or one of its runs. */
+static inline __attribute__((always_inline)) void add_branch(
+	struct call_flow *flow, struct resolver *resolver, uint32_t index,
+	struct flow_thread *thread, const struct branch_event *event, struct flow_branch branch)
+{
+	const struct known_step *known = known_step(flow, thread, branch.from, branch.to);
+
+	if (known->prev != thread->prev_ip || known->from != branch.from ||
+	    known->to != branch.to || known->space != event->space ||
+	    known->context != thread->context) {
+		add_unknown(flow, resolver, index, thread, event, branch);
+		return;
+	}
+	thread->prev_ip = branch.to;
+	add_step(flow, thread, known->made);
 }
 
 /* ---- Interrupts ---------------------------------------------------------- */
@@ -116,223 +214,214 @@ static bool begins_interrupt(const struct branch_event *event)
  * Code was interrupted: nothing of what comes then is the call's, up to where that code runs on,
  * which makes one step wherever it was, or to other code, as of a signal's handler.
  */
-static void follow_interrupt(struct call_flow *flow, uint32_t index, struct flow_thread *thread,
-			     const struct branch_event *event, const struct location *to)
+static void follow_interrupt(struct call_flow *flow, struct resolver *resolver, uint32_t index,
+			     struct flow_thread *thread, const struct branch_event *event,
+			     struct flow_branch branch)
 {
 	struct flow_step step = { .root = thread->root, .kind = BRANCH_INTERRUPT };
 	bool user = thread->interrupted_ip < USER_END;
 
-	if (!event->to || (user && event->to >= USER_END))
+	if (!branch.to || (user && branch.to >= USER_END))
 		return;
-	if (event->to != thread->interrupted_ip && !user && event->kind != BRANCH_IRET)
+	if (branch.to != thread->interrupted_ip && !user && branch.kind != BRANCH_IRET)
 		return;
 	thread->interrupted = false;
-	if (event->to == thread->interrupted_ip) {
-		count_step(flow, index, thread, &step);
+	if (branch.to == thread->interrupted_ip) {
+		if (thread->branches < FLOW_BRANCHES_MOST)
+			count_made(flow, thread, place_made(flow, index, &step));
 		return;
 	}
-	step.prev = thread->prev;
+	step.prev = prev_of(flow, thread);
 	step.from = thread->interrupted_at;
-	step.to = place_of(to);
-	add_step(flow, index, thread, &step);
+	step.to = place_of(&find_branch(resolver, event, branch.from, branch.to)->to);
+	thread->prev_ip = 0;
+	add_step(flow, thread, place_made(flow, index, &step));
 }
 
 /* ---- Calls --------------------------------------------------------------- */
 
-static bool is_faster(const struct flow_call *a, const struct flow_call *b)
+static bool may_begin(const struct branch_event *event)
 {
-	return a->duration != b->duration ? a->duration < b->duration : a->begin > b->begin;
+	return event->kind == BRANCH_CALL || event->kind == BRANCH_JUMP ||
+	       event->kind == BRANCH_COND;
 }
 
-/* Put a call in the place `at` of the heap, or below. */
-static void sift(struct flow_root *root, size_t at, const struct flow_call *call)
+static bool is_chosen(struct call_flow *flow, const struct location *to)
 {
-	size_t child;
-
-	while ((child = 2 * at + 1) < root->slow_count) {
-		if (child + 1 < root->slow_count &&
-		    is_faster(&root->slowest[child + 1], &root->slowest[child]))
-			child++;
-		if (!is_faster(&root->slowest[child], call))
-			break;
-		root->slowest[at] = root->slowest[child];
-		at = child;
-	}
-	root->slowest[at] = *call;
+	return location_is_function_entry(to) && to->symbol->kind != SYMBOL_PLT &&
+	       function_choice_has(&flow->choice, to->symbol);
 }
 
-static void keep_steps(struct call_flow *flow, const struct flow_thread *thread,
-		       struct flow_call *call)
+/*
+ * Returns whether a branch may begin a call, as far as its target says, which may have another
+ * name later if it is not `*lasting`.
+ */
+static bool leads_to_chosen(struct call_flow *flow, struct resolver *resolver,
+			    const struct branch_event *event, bool *lasting)
 {
-	size_t count = thread->count < FLOW_CALL_STEPS ? thread->count : FLOW_CALL_STEPS;
+	struct known_entry *slots = flow->entries.slots, *slot;
+	const struct location_pair *places;
+	bool chosen;
 
-	call->truncated = count < thread->count || flow->kept + count > FLOW_STEPS_MOST;
-	if (flow->kept + count > FLOW_STEPS_MOST)
-		return;
-	flow->kept += count;
-	call->count = count;
-	call->made = alloc_zeroed(count + 1, sizeof(*call->made));
-	for (size_t i = 0; i < count; i++)
-		call->made[i] = flow->made[thread->steps[i]];
-}
-
-static void keep_if_slow(struct call_flow *flow, struct flow_root *root,
-			 const struct flow_thread *thread, struct flow_call call)
-{
-	if (!root->slowest)
-		root->slowest = alloc_zeroed(FLOW_CALLS_MOST, sizeof(*root->slowest));
-	if (root->slow_count == FLOW_CALLS_MOST) {
-		if (is_faster(&call, &root->slowest[0]))
-			return;
-		flow->kept -= root->slowest[0].count;
-		free(root->slowest[0].made);
-		keep_steps(flow, thread, &call);
-		sift(root, 0, &call);
-		return;
-	}
-	keep_steps(flow, thread, &call);
-	root->slowest[root->slow_count++] = call;
-	for (size_t i = root->slow_count / 2; root->slow_count == FLOW_CALLS_MOST && i-- > 0;) {
-		struct flow_call moving = root->slowest[i];
-
-		sift(root, i, &moving);
-	}
-}
-
-static void count_class(struct call_flow *flow, const struct flow_thread *thread,
-			const struct flow_call *call)
-{
-	uint32_t class = call_paths_class(call->duration);
-	uint32_t place = pair_table_find(&flow->classes, thread->root, class);
-
-	flow->call_counts = alloc_grow_zeroed(flow->call_counts, &flow->call_count_room,
-					      (size_t)place + 1, sizeof(*flow->call_counts));
-	flow->calls = alloc_grow_zeroed(flow->calls, &flow->call_room, (size_t)place + 1,
-					sizeof(*flow->calls));
-	if (!flow->call_counts[place]++)
-		flow->calls[place] = *call;
-	for (size_t i = 0; i < thread->count; i++) {
-		const struct flow_made *made = &flow->made[thread->steps[i]];
-		struct flow_count *count;
-
-		place = pair_table_find(&flow->counted, made->step, class);
-		flow->counts = alloc_grow_zeroed(flow->counts, &flow->count_room, (size_t)place + 1,
-						 sizeof(*flow->counts));
-		count = &flow->counts[place];
-		if (!count->calls++ || made->count < count->least)
-			count->least = made->count;
-		if (made->count > count->most)
-			count->most = made->count;
-		count->sum += made->count;
-	}
-}
-
-static void end_call(struct call_flow *flow, struct flow_thread *thread,
-		     const struct branch_event *event)
-{
-	struct flow_root *root = &flow->roots[thread->root];
-	struct flow_call call = { .begin = thread->begin,
-				  .duration = event->time > thread->begin
-						      ? event->time - thread->begin
-						      : 0,
-				  .tid = event->thread ? event->thread->tid : -1 };
-
-	thread->open = false;
-	durations_add(&root->durations, call.duration);
-	count_class(flow, thread, &call);
-	keep_if_slow(flow, root, thread, call);
-}
-
-static uint32_t root_of(struct call_flow *flow, const struct symbol *symbol)
-{
-	size_t count = flow->root_ids.count;
-	uint32_t root = pair_table_find(&flow->root_ids, 0, symbol->name->id);
-
-	if (root == count) {
-		flow->roots =
-			alloc_grow(flow->roots, &flow->root_room, count + 1, sizeof(*flow->roots));
-		flow->roots[root] = (struct flow_root){ .symbol = symbol };
-	}
-	return root;
+	*lasting = true;
+	if (!event->to || !may_begin(event))
+		return false;
+	slot = &slots[direct_cache_index(event->to, ENTRY_BITS)];
+	if (slot->ip == event->to && slot->space == event->space)
+		return slot->chosen;
+	places = resolver_find_branch(resolver, event->space, event->from, event->to);
+	*lasting = resolver_is_lasting(resolver, places);
+	chosen = is_chosen(flow, &places->to);
+	if (*lasting)
+		*slot = (struct known_entry){ event->space, event->to, chosen };
+	return chosen;
 }
 
 /* A call is entered: at the function's beginning, in a frame of its own. */
-static void begin_call(struct call_flow *flow, struct flow_thread *thread,
-		       const struct branch_event *event, const struct location *to,
+static void begin_call(struct call_flow *flow, struct resolver *resolver, uint32_t index,
+		       struct flow_thread *thread, const struct branch_event *event,
 		       const struct callstack_top *top)
 {
-	if (event->kind != BRANCH_CALL && event->kind != BRANCH_JUMP && event->kind != BRANCH_COND)
+	const struct location *to;
+	bool lasting;
+
+	resolver_advance(resolver, event->time);
+	if (!leads_to_chosen(flow, resolver, event, &lasting))
 		return;
-	if (top->symbol != to->symbol || !location_is_function_entry(to) ||
-	    to->symbol->kind == SYMBOL_PLT || !function_choice_has(&flow->choice, to->symbol))
+	to = &resolver_find_branch(resolver, event->space, event->from, event->to)->to;
+	if (top->symbol != to->symbol)
 		return;
 	thread->open = true;
 	thread->interrupted = false;
-	thread->depth = top->depth;
-	thread->root = root_of(flow, to->symbol);
+	thread->frame = (struct watched_frame){ top->depth, top->symbol };
+	thread->root = call_flow_root(flow, to->symbol);
+	thread->context = (uint64_t)(thread->root + 1) << 32 | index;
 	thread->number = ++flow->number;
 	thread->begin = event->time;
 	thread->branches = 0;
+	thread->events = 0;
 	thread->count = 0;
 	thread->prev = place_of(to);
+	thread->prev_ip = lasting ? event->to : 0;
+	thread->made = 0;
 }
 
 static bool is_over(const struct call_flow *flow, const struct flow_thread *thread,
 		    const struct callstack_top *top)
 {
-	return top->depth < thread->depth ||
-	       (top->depth == thread->depth && top->function &&
+	return top->depth < thread->frame.depth ||
+	       (top->depth == thread->frame.depth && top->function &&
 		top->function->name != flow->roots[thread->root].symbol->name);
 }
 
-static void follow_call(struct call_flow *flow, uint32_t index, struct flow_thread *thread,
-			const struct branch_event *event, const struct location_pair *places)
+/* Follow the jumps of runs. */
+static void follow_jumps(struct call_flow *flow, struct resolver *resolver, uint32_t index,
+			 struct flow_thread *thread, const struct branch_event *event)
 {
-	const struct flow_step step = { .prev = thread->prev,
-					.from = place_of(&places->from),
-					.to = place_of(&places->to),
-					.root = thread->root,
-					.kind = event->kind };
+	uint64_t ip = event->from;
 
-	if (thread->interrupted) {
-		follow_interrupt(flow, index, thread, event, &places->to);
-	} else if (begins_interrupt(event)) {
-		thread->interrupted = true;
-		thread->interrupted_ip = event->from;
-		thread->interrupted_at = step.from;
-	} else {
-		add_step(flow, index, thread, &step);
+	for (unsigned i = 0; i < event_run_count(event); i++) {
+		const struct jump_run *run = event_run(event, i);
+
+		for (uint32_t j = 0; j < run->jump_count; j++) {
+			const struct local_jump *jump = &run->jumps[j];
+			const struct flow_branch branch = {
+				ip + (uint64_t)(int64_t)jump->from,
+				ip + (uint64_t)(int64_t)jump->to,
+				jump->conditional ? BRANCH_COND : BRANCH_JUMP,
+			};
+
+			if (thread->interrupted)
+				follow_interrupt(flow, resolver, index, thread, event, branch);
+			else
+				add_branch(flow, resolver, index, thread, event, branch);
+		}
+		ip += (uint64_t)(int64_t)run->end;
 	}
 }
 
-bool call_flow_is_open(const struct call_flow *flow, const struct thread *thread)
+/* Follow a branch or runs in an open call. */
+static inline __attribute__((always_inline)) void follow_open(struct call_flow *flow,
+							      struct resolver *resolver,
+							      uint32_t index,
+							      struct flow_thread *thread,
+							      const struct branch_event *event)
 {
-	size_t index = thread ? (size_t)thread->index + 1 : 0;
+	const struct flow_branch branch = { event->from, event->to, event->kind };
 
-	return index < flow->thread_room && flow->threads[index].open;
+	if (event->kind == BRANCH_RUNS) {
+		follow_jumps(flow, resolver, index, thread, event);
+	} else if (thread->interrupted) {
+		follow_interrupt(flow, resolver, index, thread, event, branch);
+	} else if (begins_interrupt(event)) {
+		thread->interrupted = true;
+		thread->interrupted_ip = event->from;
+		thread->interrupted_at =
+			place_of(&find_branch(resolver, event, event->from, event->to)->from);
+	} else {
+		add_branch(flow, resolver, index, thread, event, branch);
+	}
 }
 
-void call_flow_follow(struct call_flow *flow, const struct branch_event *event,
-		      const struct location_pair *places, struct callstack_top top)
+static struct flow_thread *flow_thread_of(struct call_flow *flow, uint32_t index)
 {
-	uint32_t index = event->thread ? event->thread->index + 1 : 0;
-	struct flow_thread *thread;
-
 	flow->threads = alloc_grow_zeroed(flow->threads, &flow->thread_room, (size_t)index + 1,
 					  sizeof(*flow->threads));
-	thread = &flow->threads[index];
-	if (event->kind == BRANCH_GAP) {
+	return &flow->threads[index];
+}
+
+static uint32_t index_of(const struct thread *thread)
+{
+	return thread ? thread->index + 1 : 0;
+}
+
+size_t call_flow_limit(struct call_flow *flow, struct resolver *resolver,
+		       const struct branch_event *events, size_t count,
+		       struct watched_frame *watched)
+{
+	const struct flow_thread *thread = flow_thread_of(flow, index_of(events->thread));
+	bool lasting = true;
+	size_t expected;
+
+	if (thread->open) {
+		*watched = thread->frame;
+		expected = flow->roots[thread->root].events;
+		expected = expected > thread->events ? expected - thread->events : OPEN_MOST;
+		return count < expected ? count : expected;
+	}
+	for (size_t i = 0; i < count; i++)
+		if (leads_to_chosen(flow, resolver, &events[i], &lasting) || !lasting)
+			return i + 1;
+	return count;
+}
+
+void call_flow_follow(struct call_flow *flow, struct resolver *resolver,
+		      const struct branch_event *events, size_t count, struct callstack_top top)
+{
+	uint32_t index = index_of(events->thread);
+	struct flow_thread *thread = flow_thread_of(flow, index);
+	const struct branch_event *end = events + count, *last = end - 1;
+
+	while (last > events && last->kind == BRANCH_RUNS)
+		last--;
+	if (last->kind == BRANCH_GAP) {
 		flow->cut += thread->open;
 		thread->open = false;
 		return;
 	}
-	if (thread->open && !is_over(flow, thread, &top)) {
-		follow_call(flow, index, thread, event, places);
-		return;
+	if (thread->open) {
+		bool over = is_over(flow, thread, &top);
+
+		thread->events += count;
+		for (; events < (over ? last : end); events++)
+			follow_open(flow, resolver, index, thread, events);
+		if (!over)
+			return;
+		call_flow_end(flow, thread, last);
 	}
-	if (thread->open)
-		end_call(flow, thread, event);
-	begin_call(flow, thread, event, &places->to, &top);
+	begin_call(flow, resolver, index, thread, last, &top);
+	while (thread->open && ++last < end)
+		follow_jumps(flow, resolver, index, thread, last);
 }
 
 /* ---- Begin and end ------------------------------------------------------- */
@@ -341,6 +430,8 @@ void call_flow_init(struct call_flow *flow, const struct selection *selection)
 {
 	*flow = (struct call_flow){ 0 };
 	function_choice_init(&flow->choice, selection);
+	direct_cache_init(&flow->known, KNOWN_BITS, sizeof(struct known_step));
+	direct_cache_init(&flow->entries, ENTRY_BITS, sizeof(struct known_entry));
 }
 
 void call_flow_finish(struct call_flow *flow)
@@ -369,6 +460,8 @@ void call_flow_release(struct call_flow *flow)
 	pair_table_release(&flow->open);
 	id_index_release(&flow->index);
 	function_choice_release(&flow->choice);
+	direct_cache_release(&flow->known);
+	direct_cache_release(&flow->entries);
 	free(flow->roots);
 	free(flow->steps);
 	free(flow->counts);
@@ -376,6 +469,5 @@ void call_flow_release(struct call_flow *flow)
 	free(flow->call_counts);
 	free(flow->threads);
 	free(flow->made);
-	free(flow->made_by);
 	*flow = (struct call_flow){ 0 };
 }

@@ -91,15 +91,20 @@ static struct format_output *open_divergence(const struct format_request *reques
 	return &divergence->output;
 }
 
-static void follow_branch(struct format_output *output, const struct branch_event *event,
-			  const struct location_pair *places, const struct callstack_top *top)
+static size_t limit_events(struct format_output *output, struct resolver *resolver,
+			   const struct branch_event *events, size_t count,
+			   struct watched_frame *watched)
 {
-	call_flow_follow(&((struct divergence_output *)output)->flow, event, places, *top);
+	return call_flow_limit(&((struct divergence_output *)output)->flow, resolver, events, count,
+			       watched);
 }
 
-static bool follows_thread(const struct format_output *output, const struct thread *thread)
+static void follow_events(struct format_output *output, struct resolver *resolver,
+			  const struct branch_event *events, size_t count,
+			  const struct callstack_top *top)
 {
-	return call_flow_is_open(&((const struct divergence_output *)output)->flow, thread);
+	call_flow_follow(&((struct divergence_output *)output)->flow, resolver, events, count,
+			 *top);
 }
 
 /* ---- Slow calls and others ------------------------------------------------ */
@@ -635,8 +640,8 @@ const struct output_format format_divergence = {
 	.slices = SLICES_AS_FOUND,
 	.chooses_calls = true,
 	.open = open_divergence,
-	.followed = follow_branch,
-	.follows = follows_thread,
+	.limit = limit_events,
+	.followed = follow_events,
 	.finish = print_divergence,
 	.answer = answer_divergence,
 	.release = release_divergence,
