@@ -259,3 +259,9 @@ TESTS += tests/unit/src/serve.test
 tests_unit_src_serve_test_SOURCES = tests/unit/src/serve.c
 tests_unit_src_serve_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_serve_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/syscall_symbols.test
+TESTS += tests/unit/src/syscall_symbols.test
+tests_unit_src_syscall_symbols_test_SOURCES = tests/unit/src/syscall_symbols.c
+tests_unit_src_syscall_symbols_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_syscall_symbols_test_LDADD = $(UNIT_LIBS)
