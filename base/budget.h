@@ -3,8 +3,8 @@
  * What the parts of a hostile input may take: memory, CPU time, work, by the source of the data.
  *
  * doc/BUDGETS.md has the reasons, what compilers' output takes of each, and the test that shows
- * each one.  Whole runs are held to 64 MiB + 4 times all files that are read
- * (tests/sweep/, tests/scale/).
+ * each one.  Whole runs are held to 64 MiB + 4 times all files that are read, where compressed
+ * sections count as what they unpack to (tests/sweep/, tests/scale/).
  */
 #ifndef BASE_BUDGET_H
 #define BASE_BUDGET_H
@@ -40,18 +40,11 @@
 #define DWARF_UNPACK_FACTOR 16
 
 /*
- * Rows, directories and files of all line tables of a file: a start, and one for these bytes of
- * it, unpacked.  A row takes libdw some 100 bytes of memory.
+ * Memory that the debug information of a run takes: a start, and these for each byte of its files,
+ * unpacked, less the files and the unpacked sections themselves.
  */
-#define DWARF_ROWS_START    (256ul << 10)
-#define DWARF_BYTES_PER_ROW 32
-
-/*
- * Entries of units that are read: a start, and one for each byte of them.  A function or an
- * inlined call that is kept counts as so many.
- */
-#define DWARF_ENTRIES_START    (1ul << 20)
-#define DWARF_ENTRIES_PER_KEPT 16
+#define DWARF_MEMORY_START  (24ul << 20)
+#define DWARF_MEMORY_FACTOR 4
 
 /* ---- Code in front of system calls (src/callstack/precise/syscall_symbols.c) ---- */
 

@@ -94,6 +94,7 @@ struct dso_store {
 	struct dso *dsos;  /* hash; its members are of the arena */
 	struct dso *files; /* hash of those that are found, one for each file */
 	struct demangler demangler;
+	struct dwarf_pool pool;
 	uint64_t text_used, text_allowed; /* bytes of demangled names (base/budget.h) */
 	/*
 	 * Of all of this and of all dsos, held during each lookup.  The threads that decode

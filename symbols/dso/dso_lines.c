@@ -62,10 +62,11 @@ static void load_lines(struct dso *dso)
 		dso_load_debug_file(dso);
 		file = &dso->debug;
 	}
-	if (file->elf && line_table_open(&dso->lines, file, &err) != 0)
+	if (file->elf && line_table_open(&dso->lines, file, &dso->store->pool, &err) != 0)
 		diag_warn(dso->store->diag, "lines-damaged", "%s: %s", dso->path, err.text);
 	if (dso->lines.dwarf)
 		share_lines(dso, file == &dso->elf ? dso->file : dso->debug_path);
+	dso->split_files.pool = &dso->store->pool;
 	dso->split_files.request = dso_debug_request(dso);
 	dso->split_files.debug_path = dso->debug_path;
 	dso->inlined.split_files = &dso->split_files;
@@ -208,8 +209,14 @@ static const struct symbol *make_inlined_symbol(struct dso *dso, const struct in
 						const struct inlined_call *inlined)
 {
 	struct cached_symbol *cached = arena_alloc(&dso->store->arena, sizeof(*cached));
-	const char *linkage = call->name ? call->name : "[unknown]";
-	const char *shown = dso_demangle(dso, linkage);
+	const char *linkage = call->name;
+	const char *shown;
+
+	/* Names may be ends of one long text. */
+	if (!linkage ||
+	    !dwarf_guard_allows_memory(&dso->lines.guard, strnlen(linkage, NAME_LENGTH_MAX)))
+		linkage = "[unknown]";
+	shown = dso_demangle(dso, linkage);
 
 	cached->symbol.linkage = name_intern_text(dso->store->names, linkage);
 	cached->symbol.name =

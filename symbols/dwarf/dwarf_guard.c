@@ -12,15 +12,18 @@
 #include "base/tables/hash.h"
 
 /*
- * All by the size of the file.  A unit costs libdw about 900 bytes of memory;
- * the smallest real ones take a few hundred bytes of the file, with their code,
- * lines and symbols.  A range takes some bytes itself, and some of code.
- * Abbreviations are counted up to that of the unit's first entry, which
- * compilers put first.
+ * Bytes of memory that libdw takes for a unit, an abbreviation, a row, and a file of a line table.
+ * While it reads a program a row takes more: it is in a list, too, which is then sorted.
  */
-#define BYTES_PER_UNIT   64
-#define BYTES_PER_RANGE  8
-#define ABBREVS_PER_BYTE 8
+#define UNIT_MEMORY    1000
+#define ABBREV_MEMORY  80
+#define ROW_MEMORY     48
+#define ROW_MEMORY_NOW 112
+#define FILE_MEMORY    96
+
+/* And what we take: for a range of addresses, and a function or an inlined call. */
+#define RANGE_MEMORY 96
+#define ENTRY_MEMORY 128
 
 /* A line program that was counted. */
 struct counted_lines {
@@ -28,6 +31,15 @@ struct counted_lines {
 	bool allowed;
 	UT_hash_handle hh;
 };
+
+/* A table of abbreviations that was counted. */
+struct counted_abbrevs {
+	Dwarf_Off table;
+	size_t memory;
+	UT_hash_handle hh;
+};
+
+/* ---- Memory ---------------------------------------------------------------- */
 
 /* Returns the size to which a section of debug information is unpacked; 0: it is not packed. */
 static uint64_t unpacked_size(const struct elf_file *file, const struct elf_section *section)
@@ -62,6 +74,57 @@ bool dwarf_guard_is_bomb(const struct elf_file *file)
 	return false;
 }
 
+/* Returns the memory that a file's size allows beside the file and its unpacked sections. */
+static size_t own_memory(const struct elf_file *file)
+{
+	struct elf_section section = { 0 };
+	uint64_t packed = 0, unpacked = 0, counted;
+
+	while (elf_section_next(file->elf, &section)) {
+		uint64_t size = unpacked_size(file, &section);
+
+		unpacked += size;
+		packed += size ? section.header.sh_size : 0;
+	}
+	counted = DWARF_MEMORY_FACTOR *
+		  (file->size - (packed < file->size ? packed : file->size) + unpacked);
+	return counted > file->size + unpacked ? counted - file->size - unpacked : 0;
+}
+
+void dwarf_pool_init(struct dwarf_pool *pool)
+{
+	pool->left = DWARF_MEMORY_START;
+}
+
+static size_t memory_left(const struct dwarf_guard *guard)
+{
+	return guard->own_left + (guard->pool ? guard->pool->left : 0);
+}
+
+bool dwarf_guard_allows_memory(struct dwarf_guard *guard, size_t size)
+{
+	size_t own = size < guard->own_left ? size : guard->own_left;
+
+	if (size > memory_left(guard))
+		return false;
+	guard->own_left -= own;
+	if (size > own)
+		guard->pool->left -= size - own;
+	return true;
+}
+
+bool dwarf_guard_allows_range(struct dwarf_guard *guard)
+{
+	return dwarf_guard_allows_memory(guard, RANGE_MEMORY);
+}
+
+bool dwarf_guard_allows_entry(struct dwarf_guard *guard)
+{
+	return dwarf_guard_allows_memory(guard, ENTRY_MEMORY);
+}
+
+/* ---- Sections -------------------------------------------------------------- */
+
 /* As libdw does, choose the first section of a name. */
 static void choose_section(Elf_Data **data, const struct elf_section *section, const char *name,
 			   const char *packed_name)
@@ -70,28 +133,25 @@ static void choose_section(Elf_Data **data, const struct elf_section *section, c
 		*data = elf_getdata(section->scn, NULL);
 }
 
-static size_t size_of(const Elf_Data *data)
+void dwarf_guard_init(struct dwarf_guard *guard, const struct elf_file *file,
+		      struct dwarf_pool *pool)
 {
-	return data ? data->d_size : 0;
+	/* Before libdw unpacks them, and their headers are gone. */
+	*guard = (struct dwarf_guard){ .own_left = own_memory(file), .pool = pool };
 }
 
-void dwarf_guard_init(struct dwarf_guard *guard, const struct elf_file *file)
+void dwarf_guard_find_sections(struct dwarf_guard *guard, const struct elf_file *file)
 {
 	struct elf_section section = { 0 };
-	size_t unpacked;
 
-	*guard = (struct dwarf_guard){ .units_left = 64 + file->size / BYTES_PER_UNIT,
-				       .ranges_left = file->size / BYTES_PER_RANGE,
-				       .bytes_left = file->size * ABBREVS_PER_BYTE };
 	while (elf_section_next(file->elf, &section)) {
 		choose_section(&guard->info, &section, ".debug_info", ".zdebug_info");
 		choose_section(&guard->abbrev, &section, ".debug_abbrev", ".zdebug_abbrev");
 		choose_section(&guard->line, &section, ".debug_line", ".zdebug_line");
+		choose_section(&guard->line_str, &section, ".debug_line_str", ".zdebug_line_str");
+		choose_section(&guard->str, &section, ".debug_str", ".zdebug_str");
 	}
-	guard->line_bytes_left = size_of(guard->line);
-	unpacked = size_of(guard->info) + size_of(guard->line);
-	guard->rows_left = DWARF_ROWS_START +
-			   (unpacked > file->size ? unpacked : file->size) / DWARF_BYTES_PER_ROW;
+	guard->line_bytes_left = guard->line ? guard->line->d_size : 0;
 }
 
 static struct cursor cursor_at(const Elf_Data *data, Dwarf_Off offset)
@@ -114,48 +174,58 @@ static void skip_attributes(struct cursor *c)
 	} while (!c->short_ && (name || form));
 }
 
-bool dwarf_guard_allows_unit(struct dwarf_guard *guard, Dwarf_Off entry, Dwarf_Off abbrevs)
+/* Returns the memory of a table of abbreviations; more than `most`: at least so much. */
+static size_t count_abbrevs(struct cursor table, size_t most)
 {
-	struct cursor die = cursor_at(guard->info, entry);
-	struct cursor table = cursor_at(guard->abbrev, abbrevs);
-	uint64_t wanted = cursor_uleb128(&die), code;
-	size_t before = cursor_left(&table);
+	size_t memory = 0;
 
-	if (!guard->units_left--)
-		return false;
-	do {
-		code = cursor_uleb128(&table);
-		if (!code)
-			break;
+	while (cursor_uleb128(&table) && !table.short_ && memory <= most) {
 		cursor_uleb128(&table); /* tag */
 		cursor_u8(&table);      /* has children */
 		skip_attributes(&table);
-		if (before - cursor_left(&table) > guard->bytes_left)
-			return false;
-	} while (!table.short_ && code != wanted);
-	guard->bytes_left -= before - cursor_left(&table);
-	return true;
+		memory += ABBREV_MEMORY;
+	}
+	return memory;
 }
 
-bool dwarf_guard_allows_range(struct dwarf_guard *guard)
+/* libdw keeps a copy of a table for each unit, up to the last abbreviation that was wanted. */
+static size_t memory_of_abbrevs(struct dwarf_guard *guard, Dwarf_Off table)
 {
-	if (!guard->ranges_left)
-		return false;
-	guard->ranges_left--;
-	return true;
+	struct counted_abbrevs *counted;
+
+	HASH_FIND(hh, guard->abbrevs, &table, sizeof(table), counted);
+	if (counted)
+		return counted->memory;
+	counted = alloc_zeroed(1, sizeof(*counted));
+	counted->table = table;
+	counted->memory = count_abbrevs(cursor_at(guard->abbrev, table), memory_left(guard));
+	HASH_ADD(hh, guard->abbrevs, table, sizeof(table), counted);
+	return counted->memory;
 }
 
+bool dwarf_guard_allows_unit(struct dwarf_guard *guard, Dwarf_Off abbrevs)
+{
+	return dwarf_guard_allows_memory(guard, UNIT_MEMORY + memory_of_abbrevs(guard, abbrevs));
+}
+
+/* The header of a unit: DWARF 5, 7.5.1; before, 7.5.1.1 of DWARF 4. */
 bool dwarf_guard_allows_all_units(struct dwarf_guard *guard)
 {
 	struct cursor c = cursor_at(guard->info, 0);
 
 	while (cursor_left(&c)) {
 		uint64_t length = cursor_u32(&c);
+		size_t offset_size = length == UINT32_MAX ? 8 : 4;
+		struct cursor unit;
 
-		if (!guard->units_left)
+		if (offset_size == 8)
+			length = cursor_u64(&c);
+		unit = c;
+		if (cursor_u16(&unit) >= 5)
+			cursor_u16(&unit); /* its type, size of an address */
+		if (!dwarf_guard_allows_unit(guard, cursor_number(&unit, offset_size)))
 			return false;
-		guard->units_left--;
-		cursor_take(&c, length == UINT32_MAX ? cursor_u64(&c) : length);
+		cursor_take(&c, length);
 	}
 	return true;
 }
@@ -171,27 +241,50 @@ struct line_header {
 	struct cursor names;         /* directories and files */
 };
 
-/* Move past the value of a form in a list of names.  Returns false if libdw knows none such. */
-static bool skip_form(struct cursor *c, uint64_t form, size_t offset_size)
+/* Returns the length of a text at an offset of a section. */
+static size_t text_length(const Elf_Data *section, uint64_t offset)
 {
+	struct cursor c = cursor_at(section, offset);
+
+	return strnlen((const char *)c.at, cursor_left(&c));
+}
+
+/* A value in a list of names. */
+struct list_value {
+	bool known;    /* libdw knows the form */
+	size_t length; /* of a text */
+};
+
+static struct list_value read_value(const struct dwarf_guard *guard, struct cursor *c,
+				    uint64_t form, size_t offset_size)
+{
+	struct list_value value = { true, 0 };
+
 	switch (form) {
 	case DW_FORM_string:
-		while (!c->short_ && cursor_u8(c))
-			;
-		return true;
+		value.length = strnlen((const char *)c->at, cursor_left(c));
+		cursor_take(c, value.length + 1);
+		break;
 	case DW_FORM_line_strp:
+		value.length = text_length(guard->line_str, cursor_number(c, offset_size));
+		break;
 	case DW_FORM_strp:
+		value.length = text_length(guard->str, cursor_number(c, offset_size));
+		break;
+	case DW_FORM_strx: /* no compiler's; any text */
+		cursor_uleb128(c);
+		value.length = guard->str ? guard->str->d_size : 0;
+		break;
 	case DW_FORM_strp_sup:
 	case DW_FORM_sec_offset:
 		cursor_take(c, offset_size);
-		return true;
+		break;
 	case DW_FORM_udata:
-	case DW_FORM_strx:
 		cursor_uleb128(c);
-		return true;
+		break;
 	case DW_FORM_block:
 		cursor_take(c, cursor_uleb128(c));
-		return true;
+		break;
 	case DW_FORM_data1:
 	case DW_FORM_data2:
 	case DW_FORM_data4:
@@ -202,13 +295,31 @@ static bool skip_form(struct cursor *c, uint64_t form, size_t offset_size)
 			       : form == DW_FORM_data4 ? 4
 			       : form == DW_FORM_data8 ? 8
 						       : 16);
-		return true;
+		break;
+	default:
+		value.known = false;
 	}
-	return false;
+	return value;
 }
 
-/* Move past one list of DWARF 5 (6.2.4).  Returns the number of its names. */
-static size_t count_list(struct cursor *c, size_t offset_size, size_t most)
+/* The directories and files of a line table. */
+struct name_counts {
+	const struct dwarf_guard *guard;
+	size_t longest; /* directory, bytes */
+	size_t memory, most;
+};
+
+/* libdw puts the directory before the name of each file, and we keep those that are shown. */
+static void add_name(struct name_counts *counts, bool is_file, size_t length)
+{
+	if (!is_file && length > counts->longest)
+		counts->longest = length;
+	counts->memory += FILE_MEMORY + (is_file ? 2 * (counts->longest + length) : 0);
+}
+
+/* Move past one list of DWARF 5 (6.2.4). */
+static void count_list(struct name_counts *counts, struct cursor *c, size_t offset_size,
+		       bool of_files)
 {
 	uint64_t forms[UINT8_MAX], count;
 	unsigned form_count = cursor_u8(c);
@@ -218,34 +329,46 @@ static size_t count_list(struct cursor *c, size_t offset_size, size_t most)
 		forms[i] = cursor_uleb128(c);
 	}
 	count = cursor_uleb128(c);
-	for (uint64_t name = 0; name < count && name < most && !c->short_; name++)
-		for (unsigned i = 0; i < form_count; i++)
-			if (!skip_form(c, forms[i], offset_size))
-				return name;
-	return count < most ? count : most;
+	for (uint64_t name = 0; name < count && counts->memory <= counts->most && !c->short_;
+	     name++) {
+		size_t length = 0;
+
+		for (unsigned i = 0; i < form_count; i++) {
+			struct list_value value =
+				read_value(counts->guard, c, forms[i], offset_size);
+
+			if (!value.known)
+				return;
+			length += value.length;
+		}
+		add_name(counts, of_files, length);
+	}
 }
 
-/* Directories and files, up to `most`: libdw keeps each in memory. */
-static size_t count_names(const struct line_header *header, size_t most)
+/* Before DWARF 5 a text without a byte ends each list; numbers follow the name of a file. */
+static void count_old_list(struct name_counts *counts, struct cursor *c, bool of_files)
+{
+	while (!c->short_ && counts->memory <= counts->most && cursor_left(c) && *c->at) {
+		struct list_value value = read_value(counts->guard, c, DW_FORM_string, 0);
+
+		for (unsigned i = 0; i < 3 && of_files; i++)
+			cursor_uleb128(c);
+		add_name(counts, of_files, value.length);
+	}
+	cursor_u8(c);
+}
+
+/* Directories and files: libdw keeps each in memory. */
+static void count_names(struct name_counts *counts, const struct line_header *header)
 {
 	struct cursor c = header->names;
-	size_t count = 0;
 
-	if (header->version >= 5) {
-		count = count_list(&c, header->offset_size, most);
-		return count + count_list(&c, header->offset_size, most - count);
+	for (int of_files = 0; of_files <= 1; of_files++) {
+		if (header->version >= 5)
+			count_list(counts, &c, header->offset_size, of_files);
+		else
+			count_old_list(counts, &c, of_files);
 	}
-	/* A text without a byte ends each list; numbers follow the name of a file. */
-	for (unsigned numbers = 0; numbers <= 3; numbers += 3) {
-		while (!c.short_ && count < most && cursor_left(&c) && *c.at) {
-			skip_form(&c, DW_FORM_string, 0);
-			for (unsigned i = 0; i < numbers; i++)
-				cursor_uleb128(&c);
-			count++;
-		}
-		cursor_u8(&c);
-	}
-	return count;
 }
 
 /* Returns the program's opcodes. */
@@ -273,31 +396,37 @@ static struct cursor open_program(struct cursor c, struct line_header *header)
 	return program;
 }
 
-/* Returns whether an extended opcode adds a row or a file. */
-static bool extended_adds(struct cursor c)
+/* Returns the rows that an extended opcode adds; it can add a file, too. */
+static size_t count_extended(struct name_counts *names, struct cursor c)
 {
 	uint8_t opcode = cursor_u8(&c);
 
-	return opcode == DW_LNE_end_sequence || opcode == DW_LNE_define_file;
+	if (opcode == DW_LNE_define_file)
+		add_name(names, true, cursor_left(&c));
+	return opcode == DW_LNE_end_sequence;
 }
 
-/* Count the rows and names that a line program makes, up to `most`: libdw keeps each in memory. */
-static size_t count_rows(struct cursor c, size_t most)
+/* Returns the rows of a line program, and its names; where they exceed names->most not all. */
+static size_t count_rows(struct name_counts *names, struct cursor c)
 {
 	struct line_header header;
-	size_t rows;
+	size_t rows = 0;
 
 	c = open_program(c, &header);
-	rows = count_names(&header, most);
-	while (!c.short_ && cursor_left(&c) && rows < most) {
+	count_names(names, &header);
+	while (!c.short_ && cursor_left(&c) &&
+	       names->memory + rows * ROW_MEMORY_NOW <= names->most) {
 		unsigned opcode = cursor_u8(&c);
 
 		if (opcode >= header.base) {
 			rows++;
 		} else if (opcode == 0) {
 			uint64_t length = cursor_uleb128(&c);
+			struct cursor operands = c;
 
-			rows += extended_adds(c);
+			if (length < cursor_left(&c))
+				operands = cursor_over(c.at, length);
+			rows += count_extended(names, operands);
 			cursor_take(&c, length);
 		} else if (opcode == DW_LNS_fixed_advance_pc) {
 			cursor_u16(&c);
@@ -310,9 +439,12 @@ static size_t count_rows(struct cursor c, size_t most)
 	return rows;
 }
 
-/* Returns whether a program may be run, whose rows were not yet counted. */
-static bool spend_rows(struct dwarf_guard *guard, Dwarf_Off program)
+/* Returns whether a program may be run that was not yet counted. */
+static bool spend_lines(struct dwarf_guard *guard, Dwarf_Off program, size_t directory)
 {
+	struct name_counts names = { .guard = guard,
+				     .longest = directory,
+				     .most = memory_left(guard) };
 	struct cursor c = cursor_at(guard->line, program);
 	uint64_t length = cursor_u32(&c);
 	size_t rows;
@@ -323,35 +455,48 @@ static bool spend_rows(struct dwarf_guard *guard, Dwarf_Off program)
 	if (length > guard->line_bytes_left)
 		return false;
 	guard->line_bytes_left -= length;
-	rows = count_rows(cursor_at(guard->line, program), guard->rows_left);
-	if (rows >= guard->rows_left)
-		return false;
-	guard->rows_left -= rows;
-	return true;
+	rows = count_rows(&names, cursor_at(guard->line, program));
+	return names.memory + rows * ROW_MEMORY_NOW <= names.most &&
+	       dwarf_guard_allows_memory(guard, names.memory + rows * ROW_MEMORY);
 }
 
-bool dwarf_guard_allows_lines(struct dwarf_guard *guard, Dwarf_Off program)
+static size_t directory_length(Dwarf_Die *unit)
+{
+	Dwarf_Attribute attribute;
+	const char *directory =
+		unit ? dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute)) : NULL;
+
+	return directory ? strlen(directory) : 0;
+}
+
+bool dwarf_guard_allows_lines(struct dwarf_guard *guard, Dwarf_Off program, Dwarf_Die *unit)
 {
 	struct counted_lines *counted;
 
-	HASH_FIND(hh, guard->counted, &program, sizeof(program), counted);
+	HASH_FIND(hh, guard->lines, &program, sizeof(program), counted);
 	if (counted)
 		return counted->allowed;
 	counted = alloc_zeroed(1, sizeof(*counted));
 	counted->program = program;
-	counted->allowed = spend_rows(guard, program);
-	HASH_ADD(hh, guard->counted, program, sizeof(program), counted);
+	counted->allowed = spend_lines(guard, program, directory_length(unit));
+	HASH_ADD(hh, guard->lines, program, sizeof(program), counted);
 	return counted->allowed;
 }
 
 void dwarf_guard_release(struct dwarf_guard *guard)
 {
-	struct counted_lines *counted, *next;
+	struct counted_abbrevs *abbrevs, *next_abbrevs;
+	struct counted_lines *lines, *next_lines;
 
-	HASH_ITER(hh, guard->counted, counted, next)
+	HASH_ITER(hh, guard->lines, lines, next_lines)
 	{
-		HASH_DEL(guard->counted, counted);
-		free(counted);
+		HASH_DEL(guard->lines, lines);
+		free(lines);
+	}
+	HASH_ITER(hh, guard->abbrevs, abbrevs, next_abbrevs)
+	{
+		HASH_DEL(guard->abbrevs, abbrevs);
+		free(abbrevs);
 	}
 	*guard = (struct dwarf_guard){ 0 };
 }

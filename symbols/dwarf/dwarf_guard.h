@@ -16,18 +16,24 @@
 
 #include "symbols/files/elf_file.h"
 
-/* The rest of the work that the file's size allows.  Zeroed memory allows none. */
-struct dwarf_guard {
-	Elf_Data *info; /* borrowed from the ELF handle, as are the next two; NULL: none */
-	Elf_Data *abbrev;
-	Elf_Data *line;
-	size_t units_left;
-	size_t ranges_left;
-	size_t bytes_left;             /* of abbreviations */
-	size_t rows_left;              /* of line tables, and names of directories and files */
-	size_t line_bytes_left;        /* of line programs that may be counted */
-	struct counted_lines *counted; /* owned: hash of the line programs that were counted */
+/* Memory that all debug information of a run may take beside what its files' sizes allow. */
+struct dwarf_pool {
+	size_t left; /* bytes */
 };
+
+/* The rest of the memory and work that a file's size allows.  Zeroed memory allows none. */
+struct dwarf_guard {
+	Elf_Data *info; /* borrowed from the ELF handle, as are those below; NULL: none */
+	Elf_Data *abbrev, *line, *line_str, *str;
+	size_t own_left;                 /* bytes of memory, beside the pool's */
+	struct dwarf_pool *pool;         /* borrowed; NULL: none */
+	size_t line_bytes_left;          /* of line programs that may be counted */
+	struct counted_lines *lines;     /* owned: hash of the line programs that were counted */
+	struct counted_abbrevs *abbrevs; /* owned: hash of tables of abbreviations, the same */
+};
+
+/* Fill a run's pool. */
+void dwarf_pool_init(struct dwarf_pool *pool);
 
 /*
  * Returns true if the sections together, unpacked, would be implausibly large, also where they
@@ -35,29 +41,41 @@ struct dwarf_guard {
  */
 bool dwarf_guard_is_bomb(const struct elf_file *file);
 
-/* Start to count.  Call it after dwarf_begin_elf(), which unpacks compressed sections. */
-void dwarf_guard_init(struct dwarf_guard *guard, const struct elf_file *file);
+/*
+ * Start to count.  Call it before compressed sections are unpacked, as dwarf_begin_elf() does.
+ * `pool` is borrowed and must outlive the guard; NULL: the file's own size is all there is.
+ */
+void dwarf_guard_init(struct dwarf_guard *guard, const struct elf_file *file,
+		      struct dwarf_pool *pool);
+
+/* Find the sections, once they are unpacked. */
+void dwarf_guard_find_sections(struct dwarf_guard *guard, const struct elf_file *file);
+
+/* Returns true if so many bytes of memory may be taken; then they are. */
+bool dwarf_guard_allows_memory(struct dwarf_guard *guard, size_t size);
 
 /*
- * Returns true if a unit may be opened: `entry` is the offset of its first
- * entry in .debug_info, `abbrevs` that of its table in .debug_abbrev.
+ * Returns true if a unit may be opened, and any of its entries: `abbrevs` is the offset of its
+ * table in .debug_abbrev.
  */
-bool dwarf_guard_allows_unit(struct dwarf_guard *guard, Dwarf_Off entry, Dwarf_Off abbrevs);
+bool dwarf_guard_allows_unit(struct dwarf_guard *guard, Dwarf_Off abbrevs);
 
 /*
  * Returns true if all units of the file may be opened, as libdw does to find that of an entry:
- * for a file of what others share, which has no first entries of interest.
+ * for a file of what others share.
  */
 bool dwarf_guard_allows_all_units(struct dwarf_guard *guard);
 
-/* Returns true if one more range of addresses may be kept. */
+/* Returns true if one more range of addresses, or function or inlined call, may be kept. */
 bool dwarf_guard_allows_range(struct dwarf_guard *guard);
+bool dwarf_guard_allows_entry(struct dwarf_guard *guard);
 
 /*
  * Returns true if the line program at an offset of .debug_line may be run; its rows,
- * directories and files are counted at the first call.
+ * directories and files are counted at the first call.  `unit` is one whose lines these are,
+ * as libdw puts its directory before names; NULL: it has none.
  */
-bool dwarf_guard_allows_lines(struct dwarf_guard *guard, Dwarf_Off program);
+bool dwarf_guard_allows_lines(struct dwarf_guard *guard, Dwarf_Off program, Dwarf_Die *unit);
 
 /* Release the memory.  Idempotent, also on zeroed memory. */
 void dwarf_guard_release(struct dwarf_guard *guard);

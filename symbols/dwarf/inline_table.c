@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/budget.h"
 #include "base/tables/hash.h"
 
 /* Blocks and inlined calls nest; compilers stay far below this. */
@@ -66,13 +65,12 @@ void inline_table_release(struct inline_table *table)
 
 /* ---- Entries ------------------------------------------------------------- */
 
-/* An entry that is kept takes memory.  Returns false if there is no more for it. */
-static bool keep_entry(struct inline_table *table)
+/* Returns what limits the memory of the unit's entries. */
+static struct dwarf_guard *guard_of(const struct inline_reader *reader)
 {
-	if (table->entries_left < DWARF_ENTRIES_PER_KEPT)
-		return false;
-	table->entries_left -= DWARF_ENTRIES_PER_KEPT;
-	return true;
+	const struct split_unit *split = &reader->unit->split;
+
+	return split->dwarf ? split->guard : &reader->lines->guard;
 }
 
 /* Add the addresses of an entry for its owner.  Returns false on damage. */
@@ -85,7 +83,7 @@ static bool add_ranges(struct inline_reader *reader, Dwarf_Die *die, struct inli
 
 	while ((next = split ? split_unit_ranges(split, die, next, &base, bounds)
 			     : dwarf_ranges(die, next, &base, &bounds[0], &bounds[1])) > 0) {
-		if (!dwarf_guard_allows_range(split ? split->guard : &reader->lines->guard))
+		if (!dwarf_guard_allows_range(guard_of(reader)))
 			return false;
 		if (bounds[0] >= bounds[1] || ranges->count == RANGE_NONE)
 			continue;
@@ -136,7 +134,7 @@ static bool add_call(struct inline_reader *reader, Dwarf_Die *die, uint32_t pare
 	struct inline_function *function = reader->function;
 	struct inline_call call = { .name = name_of(die), .parent = parent };
 
-	if (!keep_entry(reader->table))
+	if (!dwarf_guard_allows_entry(guard_of(reader)))
 		return false;
 	line_table_place(reader->lines, &reader->unit->skeleton, number_of(die, DW_AT_call_file),
 			 &call.at);
@@ -157,7 +155,7 @@ static bool add_function(struct inline_reader *reader, Dwarf_Die *die)
 		return sound;
 	*ARRAY_ADD(unit->functions, unit->count, unit->room) =
 		(struct inline_function){ .die = dwarf_dieoffset(die) };
-	return sound && keep_entry(reader->table);
+	return sound && dwarf_guard_allows_entry(guard_of(reader));
 }
 
 /* Returns whether entries of a tag contain functions or blocks of code. */
@@ -292,7 +290,7 @@ int inline_table_find(struct inline_table *table, struct line_table *lines, uint
 	bool found;
 
 	if (!table->counts_entries && lines->guard.info)
-		table->entries_left = DWARF_ENTRIES_START + lines->guard.info->d_size;
+		table->entries_left = lines->guard.info->d_size;
 	table->counts_entries = true;
 	if (!line_table_unit(lines, vaddr, &die))
 		return 0;

@@ -42,7 +42,7 @@ static int read_units(struct line_table *table)
 					 NULL, NULL, NULL)) == 0) {
 		Dwarf_Die die;
 
-		if (!dwarf_guard_allows_unit(&table->guard, unit + header, abbrevs))
+		if (!dwarf_guard_allows_unit(&table->guard, abbrevs))
 			return -1;
 		if (!dwarf_offdie(table->dwarf, unit + header, &die))
 			failed = -1;
@@ -74,7 +74,8 @@ bool line_table_is_in(const struct elf_file *file)
 	       elf_section_find(file->elf, ".zdebug_info", &section);
 }
 
-int line_table_open(struct line_table *table, const struct elf_file *file, struct error *err)
+int line_table_open(struct line_table *table, const struct elf_file *file, struct dwarf_pool *pool,
+		    struct error *err)
 {
 	int failed;
 
@@ -84,10 +85,11 @@ int line_table_open(struct line_table *table, const struct elf_file *file, struc
 	if (dwarf_guard_is_bomb(file))
 		return error_set(err, ERROR_FORMAT,
 				 "debug information claims to be implausibly large");
+	dwarf_guard_init(&table->guard, file, pool);
 	table->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
 	if (!table->dwarf)
 		return error_set(err, ERROR_FORMAT, "debug information: %s", dwarf_errmsg(-1));
-	dwarf_guard_init(&table->guard, file);
+	dwarf_guard_find_sections(&table->guard, file);
 	failed = read_units(table);
 	if (table->count)
 		qsort(table->ranges, table->count, sizeof(*table->ranges), compare_ranges);
@@ -97,14 +99,18 @@ int line_table_open(struct line_table *table, const struct elf_file *file, struc
 int line_table_share(struct line_table *table, const struct elf_file *shared)
 {
 	struct dwarf_guard guard;
+	bool allowed;
 
 	if (dwarf_guard_is_bomb(shared))
 		return -1;
+	dwarf_guard_init(&guard, shared, table->guard.pool);
 	table->shared = dwarf_begin_elf(shared->elf, DWARF_C_READ, NULL);
 	if (!table->shared)
 		return -1;
-	dwarf_guard_init(&guard, shared);
-	if (!dwarf_guard_allows_all_units(&guard))
+	dwarf_guard_find_sections(&guard, shared);
+	allowed = dwarf_guard_allows_all_units(&guard);
+	dwarf_guard_release(&guard);
+	if (!allowed)
 		return -1;
 	dwarf_setalt(table->dwarf, table->shared);
 	return 0;
@@ -192,7 +198,7 @@ static int read_rows(struct line_table *table, Dwarf_Die *unit, Dwarf_Lines **li
 
 	if (dwarf_formudata(dwarf_attr(unit, DW_AT_stmt_list, &attribute), &program) != 0)
 		return 0;
-	if (!dwarf_guard_allows_lines(&table->guard, program))
+	if (!dwarf_guard_allows_lines(&table->guard, program, unit))
 		return error_set(err, ERROR_FORMAT, "a line table is implausibly large");
 	if (dwarf_getsrclines(unit, lines, count) != 0)
 		return error_set(err, ERROR_FORMAT, "line table: %s", dwarf_errmsg(-1));
@@ -262,7 +268,7 @@ void line_table_place(struct line_table *table, Dwarf_Die *unit, uint32_t file,
 
 	row->file = row->directory = NULL;
 	if (dwarf_formudata(dwarf_attr(unit, DW_AT_stmt_list, &attribute), &program) == 0 &&
-	    !dwarf_guard_allows_lines(&table->guard, program))
+	    !dwarf_guard_allows_lines(&table->guard, program, unit))
 		return;
 	if (dwarf_getsrcfiles(unit, &files, &count) != 0 || file >= count)
 		return;

@@ -43,11 +43,13 @@ bool line_table_is_in(const struct elf_file *file);
 
 /*
  * Read the units of an open file, which must outlive the table.  A file without
- * debug information gives an empty table.
+ * debug information gives an empty table.  `pool` is the run's, borrowed; NULL: none
+ * (dwarf_guard_init()).
  * Returns 0, or -1 (ERROR_FORMAT) if the debug information is damaged: then the table
  * has the units before the damage.
  */
-int line_table_open(struct line_table *table, const struct elf_file *file, struct error *err);
+int line_table_open(struct line_table *table, const struct elf_file *file, struct dwarf_pool *pool,
+		    struct error *err);
 
 /*
  * Connect the open table with the file that has parts of its debug information

@@ -64,7 +64,7 @@ static void open_package(struct split_files *files)
 		elf_file_close(&files->package);
 		return;
 	}
-	dwarf_guard_init(&files->guard, &files->package);
+	dwarf_guard_init(&files->guard, &files->package, files->pool);
 	list_sections(&files->package, files->sections, &files->index);
 	files->bytes_left = files->sections[SPLIT_INFO].size;
 }
@@ -228,7 +228,7 @@ static bool find_die(struct split_unit *unit, uint64_t id)
 
 	while (dwarf_next_unit(unit->dwarf, offset, &next, &header, NULL, &abbrevs, NULL, NULL,
 			       NULL, NULL) == 0) {
-		if (!dwarf_guard_allows_unit(unit->guard, offset + header, abbrevs))
+		if (!dwarf_guard_allows_unit(unit->guard, abbrevs))
 			return false;
 		if (dwarf_offdie(unit->dwarf, offset + header, &unit->die) &&
 		    dwarf_cu_info(unit->die.cu, NULL, &type, NULL, NULL, &found, NULL, NULL) == 0 &&
@@ -323,7 +323,7 @@ static struct split_file *borrow_file(struct opening *opening)
 	HASH_ADD(hh, opening->files->dwos, file.identity, sizeof(*identity), dwo);
 	if (dwarf_guard_is_bomb(&dwo->file))
 		return dwo;
-	dwarf_guard_init(&dwo->guard, &dwo->file);
+	dwarf_guard_init(&dwo->guard, &dwo->file, opening->files->pool);
 	list_sections(&dwo->file, dwo->sections, &index);
 	dwo->bytes_left = dwo->sections[SPLIT_INFO].size;
 	return dwo;

@@ -56,7 +56,8 @@ struct split_file {
 /* The places of the split units of one program, and its package. */
 struct split_files {
 	struct debug_request request;
-	const char *debug_path; /* of the file with the units' own parts; NULL: the program */
+	struct dwarf_pool *pool; /* borrowed; the run's */
+	const char *debug_path;  /* of the file with the units' own parts; NULL: the program */
 	bool package_looked_up;
 	struct elf_file package;                    /* closed: none */
 	struct split_view sections[SPLIT_SECTIONS]; /* of the package; borrowed */

@@ -63,7 +63,7 @@ static void read_all(const struct elf_file *file)
 	/* An entry is 16 bytes at least. */
 	if (symbols.count > file->size / 8)
 		abort();
-	line_table_open(&lines, file, NULL);
+	line_table_open(&lines, file, NULL, NULL);
 	for (size_t i = 0; i < symbols.count && i < SYMBOLS_ASKED; i++) {
 		ask(&symbols, &lines, &demangler, &symbols.entries[i]);
 		inline_table_find(&inlined, &lines, symbols.entries[i].begin, &hit, NULL);

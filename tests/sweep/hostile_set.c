@@ -77,6 +77,16 @@ void hostile_elf_symbol(struct hostile_elf *elf, size_t index, const char *name)
 	bytes_add(&elf->symbols, &symbol, sizeof(symbol));
 }
 
+void hostile_elf_name_functions(struct hostile_elf *elf)
+{
+	char name[32];
+
+	for (size_t i = 0; i < elf->functions; i++) {
+		snprintf(name, sizeof(name), "f%zu", i);
+		hostile_elf_symbol(elf, i, name);
+	}
+}
+
 void hostile_elf_section(struct hostile_elf *elf, const char *name, struct bytes *bytes, int packed)
 {
 	struct hostile_section *section = &elf->sections[elf->section_count++];
@@ -84,7 +94,7 @@ void hostile_elf_section(struct hostile_elf *elf, const char *name, struct bytes
 	uLongf size = compressBound(bytes->size);
 	uint8_t *room;
 
-	*section = (struct hostile_section){ name, *bytes, 0 };
+	*section = (struct hostile_section){ .name = name, .bytes = *bytes };
 	*bytes = (struct bytes){ 0 };
 	if (!packed)
 		return;
@@ -132,7 +142,7 @@ static void place_all(struct writing *w, const struct hostile_elf *elf)
 	place(w, SECTION_STRINGS, ".strtab", (Elf64_Shdr){ .sh_type = SHT_STRTAB }, &names);
 	for (unsigned i = 0; i < elf->section_count; i++)
 		place(w, SECTION_FIRST + i, elf->sections[i].name,
-		      (Elf64_Shdr){ .sh_type = SHT_PROGBITS,
+		      (Elf64_Shdr){ .sh_type = elf->sections[i].type ?: SHT_PROGBITS,
 				    .sh_flags = elf->sections[i].packed_from ? SHF_COMPRESSED : 0 },
 		      &elf->sections[i].bytes);
 	bytes_text(&w->names, ".shstrtab");
@@ -246,6 +256,14 @@ static void begin_recording(struct perf_data *data, const struct hostile_visits 
 
 	sample_begin(data);
 	perf_data_add_mmap2(data, 0, &map);
+	for (unsigned i = 1; i <= visits->programs; i++) {
+		char path[32];
+
+		snprintf(path, sizeof(path), "%s%u", SAMPLE_PATH, i);
+		map.path = path;
+		map.address = SAMPLE_CODE + i * HOSTILE_APART;
+		perf_data_add_mmap2(data, 0, &map);
+	}
 	if (!visits->also_mapped)
 		return;
 	map.address = UINT64_C(0x7f0000000000);
@@ -273,4 +291,13 @@ void hostile_visits_write(struct hostile_visits *visits, const char *folder)
 	bytes_release(&trace);
 	free(visits->addresses);
 	*visits = (struct hostile_visits){ 0 };
+}
+
+void hostile_visit_functions(const char *folder, size_t functions)
+{
+	struct hostile_visits visits = { .size = functions * HOSTILE_FUNCTION };
+
+	for (size_t i = 0; i < functions; i++)
+		hostile_visits_add(&visits, SAMPLE_CODE + i * HOSTILE_FUNCTION);
+	hostile_visits_write(&visits, folder);
 }

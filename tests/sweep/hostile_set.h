@@ -27,6 +27,16 @@ size_t bytes_text(struct bytes *bytes, const char *text);
 /* Add an unsigned LEB128 (DWARF 5, 7.6). */
 void bytes_uleb128(struct bytes *bytes, uint64_t number);
 
+/* Bytes of the hostile part of a set; the recording and the rest of the program have as many. */
+#define HOSTILE_ROOM ((size_t)512 << 10)
+
+/* A kind of set. */
+struct hostile_kind {
+	const char *name;
+	/* Write the set; `packed` says whether its hostile sections are compressed. */
+	void (*make)(const char *folder, int packed);
+};
+
 #define HOSTILE_SECTIONS 12
 
 /* A program of functions that only return, 16 bytes each from SAMPLE_CODE on. */
@@ -37,14 +47,19 @@ struct hostile_elf {
 	struct hostile_section {
 		const char *name;
 		struct bytes bytes;
+		unsigned type;        /* 0: SHT_PROGBITS */
 		size_t packed_from;   /* not 0: the section's header says so many unpacked bytes */
 	} sections[HOSTILE_SECTIONS]; /* more of them */
 };
 
 #define HOSTILE_FUNCTION UINT64_C(16) /* bytes */
+#define HOSTILE_APART    (UINT64_C(1) << 20)
 
 /* Add a symbol of function `index`; several may have the same. */
 void hostile_elf_symbol(struct hostile_elf *elf, size_t index, const char *name);
+
+/* Name each of the functions: f0, f1, ... */
+void hostile_elf_name_functions(struct hostile_elf *elf);
 
 /* Add a section; it takes the bytes over, and packs them by zlib if `packed`. */
 void hostile_elf_section(struct hostile_elf *elf, const char *name, struct bytes *bytes,
@@ -61,12 +76,17 @@ struct hostile_visits {
 	uint64_t *addresses; /* owned */
 	size_t count, room;
 	const char *also_mapped; /* path of another file; NULL: none */
+	unsigned
+		programs; /* more of them, /sample1 and so on, each HOSTILE_APART behind the last */
 };
 
 void hostile_visits_add(struct hostile_visits *visits, uint64_t address);
 
 /* Write FOLDER/perf.data, and release the addresses. */
 void hostile_visits_write(struct hostile_visits *visits, const char *folder);
+
+/* Write FOLDER/perf.data, of a thread that is once in each function of a program. */
+void hostile_visit_functions(const char *folder, size_t functions);
 
 /* Write a file below a folder. */
 void hostile_file_write(const char *folder, const char *name, const struct bytes *bytes);

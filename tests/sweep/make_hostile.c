@@ -10,15 +10,21 @@
  *	folders   a line table of nothing but names of directories; packed_folders: packed
  *	calls     a function of nothing but inlined calls; packed_calls: packed
  *	functions a unit of nothing but functions; packed_functions: packed
- *	split     units whose other part is, for each, the same file
  *	units     units that share a table of abbreviations; packed_units: packed
+ *	overlaps  units whose line programs end where the last one does; packed_overlaps: packed
+ *	abbreviated
+ *	          units that each have an entry of the last abbreviation of a long table
+ *	headers   units of a header only in the file of what others share; packed_headers: packed
+ *	shared    units of that file that are as those of abbreviated
+ *	paths     a long name of a directory, and many files in it
+ *	programs  line tables of many rows, of 16 programs
+ *	split     units whose other part is, for each, the same file
  *	symbols   symbols around each other
  *	map       a perf-PID.map of ranges around each other
  *	jitdump   a jitdump of functions that replace each other; moves: that move
  *	parts     a moment after the other: --split=10ns makes a file of each
  *	visit     no rule: PROGRAM, and a recording that is once in each of its functions
  */
-#include <dwarf.h>
 #include <elf.h>
 #include <errno.h>
 #include <limits.h>
@@ -28,26 +34,10 @@
 #include <sys/stat.h>
 
 #include "tests/support/sample.h"
+#include "tests/sweep/hostile_dwarf.h"
 #include "tests/sweep/hostile_set.h"
 
-/* Of the hostile part; the recording and the rest of the program have the other half. */
-#define ROOM ((size_t)512 << 10)
-
-/* A section that is packed may become 16 times the file (base/budget.h). */
-#define UNPACKED (14 * ROOM)
-
-static const char *folder;
-
-static void visit_functions(size_t count)
-{
-	struct hostile_visits visits = { .size = count * HOSTILE_FUNCTION };
-
-	for (size_t i = 0; i < count; i++)
-		hostile_visits_add(&visits, SAMPLE_CODE + i * HOSTILE_FUNCTION);
-	hostile_visits_write(&visits, folder);
-}
-
-static void make_parts(int packed)
+static void make_parts(const char *folder, int packed)
 {
 	struct hostile_elf elf = { .functions = 1 };
 	struct hostile_visits visits = { .size = HOSTILE_FUNCTION };
@@ -75,7 +65,7 @@ static void write_pack(char *name, unsigned number, int levels)
 		name += sprintf(name, "S%c_E", digits[type]);
 }
 
-static void make_names(int packed)
+static void make_names(const char *folder, int packed)
 {
 	struct hostile_elf elf = { .functions = 4000 };
 	char name[1024];
@@ -85,7 +75,7 @@ static void make_names(int packed)
 		write_pack(name, i, 15);
 		hostile_elf_symbol(&elf, i, name);
 	}
-	visit_functions(elf.functions);
+	hostile_visit_functions(folder, elf.functions);
 	hostile_elf_write(&elf, folder, &SAMPLE_PATH[1]);
 }
 
@@ -100,7 +90,7 @@ static void write_pairs(char *name, unsigned number, int levels)
 	sprintf(name, "Evv");
 }
 
-static void make_texts(int packed)
+static void make_texts(const char *folder, int packed)
 {
 	struct hostile_elf elf = { .functions = 4000 };
 	char name[1024];
@@ -110,11 +100,11 @@ static void make_texts(int packed)
 		write_pairs(name, i, 12);
 		hostile_elf_symbol(&elf, i, name);
 	}
-	visit_functions(elf.functions);
+	hostile_visit_functions(folder, elf.functions);
 	hostile_elf_write(&elf, folder, &SAMPLE_PATH[1]);
 }
 
-static void make_symbols(int packed)
+static void make_symbols(const char *folder, int packed)
 {
 	struct hostile_elf elf = { .functions = 8000 };
 	Elf64_Sym *symbols;
@@ -128,261 +118,20 @@ static void make_symbols(int packed)
 	symbols = (Elf64_Sym *)(void *)elf.symbols.at;
 	for (size_t i = 0; i < 12000; i++)
 		symbols[i].st_size = (12000 - i) * HOSTILE_FUNCTION;
-	visit_functions(elf.functions);
+	hostile_visit_functions(folder, elf.functions);
 	hostile_elf_write(&elf, folder, &SAMPLE_PATH[1]);
-}
-
-/* ---- DWARF (version 5) ----------------------------------------------------- */
-
-enum { ABBREV_UNIT = 1, ABBREV_FUNCTION, ABBREV_CALL, ABBREV_EMPTY, ABBREV_SKELETON };
-
-static void add_abbrev(struct bytes *abbrevs, unsigned code, unsigned tag,
-		       const uint8_t *attributes)
-{
-	bytes_uleb128(abbrevs, code);
-	bytes_uleb128(abbrevs, tag);
-	bytes_number(abbrevs, code <= ABBREV_FUNCTION, 1);
-	for (; attributes[0]; attributes += 2)
-		bytes_add(abbrevs, attributes, 2);
-	bytes_number(abbrevs, 0, 2);
-}
-
-static void add_abbrevs(struct hostile_elf *elf, const char *section)
-{
-	static const uint8_t unit[] = { DW_AT_low_pc,
-					DW_FORM_addr,
-					DW_AT_high_pc,
-					DW_FORM_data8,
-					DW_AT_stmt_list,
-					DW_FORM_sec_offset,
-					0 };
-	static const uint8_t function[] = { DW_AT_low_pc, DW_FORM_addr, DW_AT_high_pc,
-					    DW_FORM_data8, 0 };
-	static const uint8_t skeleton[] = { DW_AT_low_pc,
-					    DW_FORM_addr,
-					    DW_AT_high_pc,
-					    DW_FORM_data8,
-					    DW_AT_dwo_name,
-					    DW_FORM_string,
-					    0 };
-	struct bytes abbrevs = { 0 };
-
-	add_abbrev(&abbrevs, ABBREV_UNIT, DW_TAG_compile_unit, unit);
-	add_abbrev(&abbrevs, ABBREV_FUNCTION, DW_TAG_subprogram, function);
-	add_abbrev(&abbrevs, ABBREV_CALL, DW_TAG_inlined_subroutine, (const uint8_t[]){ 0 });
-	add_abbrev(&abbrevs, ABBREV_EMPTY, DW_TAG_subprogram, (const uint8_t[]){ 0 });
-	add_abbrev(&abbrevs, ABBREV_SKELETON, DW_TAG_skeleton_unit, skeleton);
-	bytes_number(&abbrevs, 0, 1);
-	hostile_elf_section(elf, section, &abbrevs, 0);
-}
-
-static void add_range(struct bytes *info, unsigned code, uint64_t size)
-{
-	bytes_uleb128(info, code);
-	bytes_number(info, SAMPLE_CODE, 8);
-	bytes_number(info, size, 8);
-}
-
-/* A unit of all functions, with `count` entries of one kind in the first. */
-static void add_unit(struct bytes *info, const struct hostile_elf *elf, unsigned code, size_t count)
-{
-	uint32_t length;
-	size_t begin = info->size;
-
-	bytes_number(info, 0, 4);
-	bytes_number(info, 5, 2);
-	bytes_number(info, DW_UT_compile, 1);
-	bytes_number(info, 8, 1);
-	bytes_number(info, 0, 4);
-	add_range(info, ABBREV_UNIT, elf->functions * HOSTILE_FUNCTION);
-	bytes_number(info, 0, 4);
-	if (code == ABBREV_CALL)
-		add_range(info, ABBREV_FUNCTION, elf->functions * HOSTILE_FUNCTION);
-	for (size_t i = 0; i < count; i++) {
-		bytes_uleb128(info, code);
-	}
-	bytes_number(info, 0, 2);
-	length = (uint32_t)(info->size - begin - 4);
-	memcpy(info->at + begin, &length, 4);
-}
-
-/* The start of a line table up to the lists of directories and files. */
-static void begin_lines(struct bytes *lines)
-{
-	static const uint8_t operands[] = { 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1 };
-	/* Length and header's length come later. */
-	static const uint8_t header[] = {
-		0, 0, 0, 0, 5, 0, 8, 0, 0, 0, 0, 0, 1, 1, 1, 0xfb, 14, 13
-	};
-
-	bytes_add(lines, header, sizeof(header));
-	bytes_add(lines, operands, sizeof(operands));
-}
-
-/* DWARF 5, 6.2.4: the names are texts in the table; libdw wants a file's directory, too. */
-static void add_names(struct bytes *lines, size_t count, int files)
-{
-	static const uint8_t format[] = { DW_LNCT_path, DW_FORM_string, DW_LNCT_directory_index,
-					  DW_FORM_udata };
-
-	bytes_number(lines, (uint64_t)1 + files, 1);
-	bytes_add(lines, format, files ? 4 : 2);
-	bytes_uleb128(lines, count);
-	for (size_t i = 0; i < count; i++)
-		bytes_number(lines, 0, (size_t)1 + files);
-}
-
-static void end_lines(struct bytes *lines, size_t rows)
-{
-	uint32_t header = (uint32_t)lines->size - 12, length;
-
-	bytes_number(lines, 0, 1);
-	bytes_number(lines, 9, 1);
-	bytes_number(lines, DW_LNE_set_address, 1);
-	bytes_number(lines, SAMPLE_CODE, 8);
-	for (size_t i = 0; i < rows; i++)
-		bytes_number(lines, 20, 1); /* a special opcode: a row */
-	bytes_add(lines, (const uint8_t[]){ 0, 1, DW_LNE_end_sequence }, 3);
-	length = (uint32_t)lines->size - 4;
-	memcpy(lines->at, &length, 4);
-	memcpy(lines->at + 8, &header, 4);
-}
-
-struct debug_counts {
-	size_t folders, files, rows, entries, units;
-	unsigned code;
-};
-
-static void make_debug(struct debug_counts counts, int packed)
-{
-	struct hostile_elf elf = { .functions = 100 };
-	struct bytes lines = { 0 }, info = { 0 };
-	char name[16];
-
-	for (unsigned i = 0; i < elf.functions; i++) {
-		snprintf(name, sizeof(name), "f%u", i);
-		hostile_elf_symbol(&elf, i, name);
-	}
-	/* What cannot be packed, so that the file has its size. */
-	if (packed) {
-		struct bytes noise = { 0 };
-		uint64_t random = 1;
-
-		while (noise.size < ROOM) {
-			random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
-			bytes_number(&noise, random >> 32, 4);
-		}
-		hostile_elf_section(&elf, ".noise", &noise, 0);
-	}
-	add_abbrevs(&elf, ".debug_abbrev");
-	for (size_t i = 0; i < (counts.units ? counts.units : 1); i++)
-		add_unit(&info, &elf, counts.code, counts.entries);
-	begin_lines(&lines);
-	add_names(&lines, counts.folders ? counts.folders : 1, 0);
-	add_names(&lines, counts.files ? counts.files : 2, 1);
-	end_lines(&lines, counts.rows ? counts.rows : 1);
-	hostile_elf_section(&elf, ".debug_info", &info, packed);
-	hostile_elf_section(&elf, ".debug_line", &lines, packed);
-	visit_functions(elf.functions);
-	hostile_elf_write(&elf, folder, &SAMPLE_PATH[1]);
-}
-
-static void make_rows(int packed)
-{
-	make_debug((struct debug_counts){ .rows = 250000 }, packed);
-}
-
-static void make_files(int packed)
-{
-	make_debug((struct debug_counts){ .files = (packed ? UNPACKED : ROOM) / 2 }, packed);
-}
-
-static void make_folders(int packed)
-{
-	make_debug((struct debug_counts){ .folders = packed ? UNPACKED : ROOM }, packed);
-}
-
-static void make_calls(int packed)
-{
-	make_debug(
-		(struct debug_counts){ .entries = packed ? UNPACKED : ROOM, .code = ABBREV_CALL },
-		packed);
-}
-
-static void make_functions(int packed)
-{
-	make_debug(
-		(struct debug_counts){ .entries = packed ? UNPACKED : ROOM, .code = ABBREV_EMPTY },
-		packed);
-}
-
-static void make_units(int packed)
-{
-	make_debug((struct debug_counts){ .units = (packed ? UNPACKED : ROOM) / 34 }, packed);
-}
-
-/* The header of a unit with another part (DWARF 5, 7.5.1.2); end_unit() sets its length. */
-static size_t begin_unit(struct bytes *info, unsigned type)
-{
-	size_t begin = info->size;
-
-	bytes_number(info, 0, 4);
-	bytes_number(info, 5, 2);
-	bytes_number(info, type, 1);
-	bytes_number(info, 8, 1);
-	bytes_number(info, 0, 4);
-	bytes_number(info, 1, 8); /* the id */
-	return begin;
-}
-
-static void end_unit(struct bytes *info, size_t begin)
-{
-	uint32_t length = (uint32_t)(info->size - begin - 4);
-
-	memcpy(info->at + begin, &length, 4);
-}
-
-static void make_split(int packed)
-{
-	struct hostile_elf elf = { .functions = 4000 }, other = { .functions = 1 };
-	struct bytes info = { 0 }, other_info = { 0 };
-	size_t begin;
-
-	(void)packed;
-	for (size_t i = 0; i < elf.functions; i++) {
-		begin = begin_unit(&info, DW_UT_skeleton);
-		bytes_uleb128(&info, ABBREV_SKELETON);
-		bytes_number(&info, SAMPLE_CODE + i * HOSTILE_FUNCTION, 8);
-		bytes_number(&info, HOSTILE_FUNCTION, 8);
-		bytes_text(&info, "other.dwo");
-		end_unit(&info, begin);
-		hostile_elf_symbol(&elf, i, "f");
-	}
-	add_abbrevs(&elf, ".debug_abbrev");
-	hostile_elf_section(&elf, ".debug_info", &info, 0);
-	begin = begin_unit(&other_info, DW_UT_split_compile);
-	bytes_uleb128(&other_info, ABBREV_UNIT);
-	bytes_number(&other_info, 0, 20);
-	for (size_t i = 0; i < 20000; i++)
-		add_range(&other_info, ABBREV_FUNCTION, HOSTILE_FUNCTION);
-	end_unit(&other_info, begin);
-	add_abbrevs(&other, ".debug_abbrev.dwo");
-	hostile_elf_section(&other, ".debug_info.dwo", &other_info, 0);
-	visit_functions(elf.functions);
-	hostile_elf_write(&elf, folder, &SAMPLE_PATH[1]);
-	hostile_elf_write(&other, folder, "other.dwo");
 }
 
 /* ---- Code of JIT compilers --------------------------------------------------- */
 
-static void make_map(int packed)
+static void make_map(const char *folder, int packed)
 {
 	struct hostile_elf elf = { .functions = 4000 };
 	struct bytes map = { 0 };
 	char line[64], path[PATH_MAX];
 
 	(void)packed;
-	for (unsigned i = 0; map.size < ROOM; i++) {
+	for (unsigned i = 0; map.size < HOSTILE_ROOM; i++) {
 		int length =
 			snprintf(line, sizeof(line), "%x %x f\n", 0x401000 + i, 0x100000 - 2 * i);
 
@@ -393,7 +142,7 @@ static void make_map(int packed)
 	snprintf(line, sizeof(line), "tmp/perf-%d.map", SAMPLE_PID);
 	hostile_file_write(folder, line, &map);
 	free(map.at);
-	visit_functions(elf.functions);
+	hostile_visit_functions(folder, elf.functions);
 	hostile_elf_write(&elf, folder, &SAMPLE_PATH[1]);
 	/* There is no program: the map names the code. */
 	snprintf(path, sizeof(path), "%s%s", folder, SAMPLE_PATH);
@@ -411,7 +160,7 @@ static void begin_jit_record(struct bytes *dump, unsigned type, size_t size)
 	bytes_number(dump, SAMPLE_CODE, 8);
 }
 
-static void make_dump(int moves)
+static void make_dump(const char *folder, int moves)
 {
 	struct hostile_elf elf = { .functions = 1000 };
 	struct hostile_visits visits = { .size = 16000, .also_mapped = "/jit-1234.dump" };
@@ -419,7 +168,7 @@ static void make_dump(int moves)
 	struct bytes dump = { 0 };
 
 	bytes_add(&dump, header, sizeof(header));
-	for (uint64_t i = 0; dump.size < ROOM; i++) {
+	for (uint64_t i = 0; dump.size < HOSTILE_ROOM; i++) {
 		int moved = moves && i;
 
 		begin_jit_record(&dump, moved != 0, moved ? 48 : 43);
@@ -475,7 +224,7 @@ static void visit_symbols(struct hostile_visits *visits, const struct bytes *fil
 }
 
 /* The program, mapped as its segment of code says, at SAMPLE_CODE. */
-static void make_visit(const char *program)
+static void make_visit(const char *folder, const char *program)
 {
 	struct bytes file = read_file(program);
 	const Elf64_Ehdr *header = (const void *)file.at;
@@ -495,44 +244,46 @@ static void make_visit(const char *program)
 	hostile_visits_write(&visits, folder);
 }
 
-static void make_jitdump(int packed)
+static void make_jitdump(const char *folder, int packed)
 {
 	(void)packed;
-	make_dump(0);
+	make_dump(folder, 0);
 }
 
-static void make_moves(int packed)
+static void make_moves(const char *folder, int packed)
 {
 	(void)packed;
-	make_dump(1);
+	make_dump(folder, 1);
+}
+
+static const struct hostile_kind own_kinds[] = {
+	{ "names", make_names },     { "texts", make_texts },
+	{ "symbols", make_symbols }, { "map", make_map },
+	{ "jitdump", make_jitdump }, { "moves", make_moves },
+	{ "parts", make_parts },     { NULL, NULL },
+};
+
+static const struct hostile_kind *find_kind(const struct hostile_kind *kinds, const char *name)
+{
+	while (kinds->name && strcmp(kinds->name, name) != 0)
+		kinds++;
+	return kinds->name ? kinds : NULL;
 }
 
 int main(int argc, char **argv)
 {
-	static const struct {
-		const char *name;
-		void (*make)(int packed);
-	} kinds[] = { { "names", make_names },     { "texts", make_texts },
-		      { "symbols", make_symbols }, { "rows", make_rows },
-		      { "files", make_files },     { "folders", make_folders },
-		      { "calls", make_calls },     { "functions", make_functions },
-		      { "units", make_units },     { "split", make_split },
-		      { "map", make_map },         { "parts", make_parts },
-		      { "jitdump", make_jitdump }, { "moves", make_moves } };
 	int packed = argc > 2 && strncmp(argv[1], "packed_", 7) == 0;
+	const char *name = argc > 2 ? argv[1] + (packed ? 7 : 0) : "";
+	const struct hostile_kind *kind =
+		find_kind(own_kinds, name) ?: find_kind(hostile_dwarf_kinds, name);
 
 	if (argc >= 3 && (mkdir(argv[2], 0777) == 0 || errno == EEXIST)) {
-		folder = argv[2];
-		for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-			if (strcmp(argv[1] + (packed ? 7 : 0), kinds[i].name) == 0) {
-				kinds[i].make(packed);
-				return 0;
-			}
-		}
-		if (argc == 4) {
-			make_visit(argv[3]);
+		if (kind)
+			kind->make(argv[2], packed);
+		else if (argc == 4)
+			make_visit(argv[2], argv[3]);
+		if (kind || argc == 4)
 			return 0;
-		}
 	}
 	fprintf(stderr, "usage: make-hostile KIND DIR [PROGRAM]\n");
 	return 2;

@@ -70,8 +70,9 @@ set_holds() { # KIND
 	[ "$(cat $(find "$work/set" -type f) | wc -c)" -lt 1048576 ] || { echo "too large"; return 1; }
 	holds set 1 "$work/set" "$work/set/perf.data"
 }
-for kind in names texts symbols rows files folders calls functions units split map jitdump moves \
-	packed_rows packed_files packed_folders packed_calls packed_functions packed_units; do
+for kind in names texts symbols rows files folders paths calls functions units programs overlaps \
+	abbreviated headers shared split map jitdump moves packed_rows packed_files packed_folders \
+	packed_calls packed_functions packed_units packed_overlaps packed_headers; do
 	tap_check "$kind: a small set takes little memory and time" set_holds $kind
 done
 target_holds() { # LONG-STEP TARGET KIND [PROGRAM]

@@ -97,7 +97,7 @@ static size_t read_all(const uint8_t *bytes, size_t size)
 		return 0;
 	symbol_table_load(&table, &file, NULL, NULL);
 	check_sound(&table, &file);
-	line_table_open(&lines, &file, NULL);
+	line_table_open(&lines, &file, NULL, NULL);
 	for (size_t i = 0; i < table.count; i++) {
 		range_map_find(&table.ranges, table.entries[i].end, &begin, &end);
 		symbol_table_function(&table, (uint32_t)i);
@@ -301,8 +301,8 @@ START_TEST(packed_sections_count_together)
 }
 END_TEST
 
-/* Rows are counted as libdw makes them. */
-START_TEST(a_file_has_as_many_lines_as_its_size_allows)
+/* What is counted of a line table is what libdw makes of it. */
+START_TEST(a_line_table_takes_memory_by_its_rows_and_names)
 {
 	struct line_table table;
 	struct elf_file file;
@@ -312,9 +312,9 @@ START_TEST(a_file_has_as_many_lines_as_its_size_allows)
 
 	load_sample("sample");
 	ck_assert_int_eq(elf_file_open_bytes(&file, whole, whole_size, NULL), 0);
-	ck_assert_int_eq(line_table_open(&table, &file, NULL), 0);
+	ck_assert_int_eq(line_table_open(&table, &file, NULL, NULL), 0);
 	while (dwarf_get_units(table.dwarf, unit, &unit, NULL, NULL, &die, NULL) == 0) {
-		size_t before = table.guard.rows_left, count;
+		size_t before = table.guard.own_left, count, memory = 0, longest = 0;
 		const char *const *folders;
 		Dwarf_Attribute attribute;
 		Dwarf_Lines *lines;
@@ -327,12 +327,21 @@ START_TEST(a_file_has_as_many_lines_as_its_size_allows)
 		ck_assert_int_eq(dwarf_getsrclines(&die, &lines, &count), 0);
 		ck_assert_int_eq(dwarf_getsrcfiles(&die, &files, &file_count), 0);
 		ck_assert_int_eq(dwarf_getsrcdirs(files, &folders, &folder_count), 0);
-		count += file_count + folder_count;
-		ck_assert(dwarf_guard_allows_lines(&table.guard, program));
-		ck_assert_uint_eq(before - table.guard.rows_left, count);
+		for (size_t i = 0; i < folder_count; i++)
+			longest = strlen(folders[i]) > longest ? strlen(folders[i]) : longest;
+		for (size_t i = 0; i < file_count; i++)
+			memory += strlen(dwarf_filesrc(files, i, NULL, NULL));
+		ck_assert(dwarf_guard_allows_lines(&table.guard, program, &die));
+		/* Names twice: where they are short beside the longest directory, more. */
+		ck_assert_uint_ge(before - table.guard.own_left,
+				  count * 48 + (file_count + folder_count) * 96 + memory);
+		ck_assert_uint_le(before - table.guard.own_left,
+				  count * 48 + (file_count + folder_count) * 96 +
+					  2 * (memory + file_count * longest));
+		before = table.guard.own_left;
 		/* Once is enough. */
-		ck_assert(dwarf_guard_allows_lines(&table.guard, program));
-		ck_assert_uint_eq(before - table.guard.rows_left, count);
+		ck_assert(dwarf_guard_allows_lines(&table.guard, program, &die));
+		ck_assert_uint_eq(before, table.guard.own_left);
 		units++;
 	}
 	ck_assert_uint_ge(units, 1);
@@ -341,20 +350,48 @@ START_TEST(a_file_has_as_many_lines_as_its_size_allows)
 }
 END_TEST
 
-START_TEST(a_line_program_of_more_rows_than_are_left_is_refused)
+START_TEST(a_line_program_of_more_rows_than_memory_is_left_for_is_refused)
 {
 	/* DWARF 4: length, version, header's length, ...; opcodes from 13 on make a row each. */
 	static uint8_t program[1000] = { 0xe4, 3,  0, 0, 4, 0, 20, 0, 0, 0, 1, 1, 1, 0xfb,
 					 14,   13, 0, 1, 1, 1, 1,  0, 0, 0, 1, 0, 0, 1 };
 	Elf_Data line = { .d_buf = program, .d_size = sizeof(program) };
-	struct dwarf_guard guard = { .line = &line, .rows_left = 970, .line_bytes_left = 1000 };
 
 	memset(program + 30, 20, sizeof(program) - 30);
-	ck_assert(!dwarf_guard_allows_lines(&guard, 0));
+	for (unsigned enough = 0; enough < 2; enough++) {
+		struct dwarf_pool pool = { 100 };
+		struct dwarf_guard guard = { .line = &line,
+					     .own_left = 970 * 112 - 101 + enough,
+					     .pool = &pool,
+					     .line_bytes_left = 1000 };
+
+		ck_assert_int_eq(dwarf_guard_allows_lines(&guard, 0, NULL), enough);
+		/* They take less once they are read, and the file's own memory first. */
+		ck_assert_uint_eq(pool.left, 100);
+		ck_assert_uint_eq(guard.own_left, 970 * 112 - (enough ? 100 + 970 * 48 : 101));
+		dwarf_guard_release(&guard);
+	}
+}
+END_TEST
+
+/* 100 files of one letter, in a directory of 600: libdw puts it before each. */
+START_TEST(a_long_directory_counts_for_each_file_in_it)
+{
+	static uint8_t program[1000] = { 0xe4, 3,  0, 0, 4, 0, 0xda, 3, 0, 0, 1, 1, 1, 0xfb,
+					 14,   13, 0, 1, 1, 1, 1,    0, 0, 0, 1, 0, 0, 1 };
+	Elf_Data line = { .d_buf = program, .d_size = sizeof(program) };
+	struct dwarf_guard guard = { .line = &line, .line_bytes_left = 1000 };
+	size_t at = 28;
+
+	memset(program + at, 'd', 600);
+	at += 602;
+	for (unsigned i = 0; i < 70; i++, at += 5)
+		memcpy(program + at, "f\0\1\0\0", 5);
+	guard.own_left = 70 * 600;
+	ck_assert(!dwarf_guard_allows_lines(&guard, 0, NULL));
 	dwarf_guard_release(&guard);
-	guard = (struct dwarf_guard){ .line = &line, .rows_left = 971, .line_bytes_left = 1000 };
-	ck_assert(dwarf_guard_allows_lines(&guard, 0));
-	ck_assert_uint_eq(guard.rows_left, 1);
+	guard = (struct dwarf_guard){ .line = &line, .line_bytes_left = 1000, .own_left = 100000 };
+	ck_assert(dwarf_guard_allows_lines(&guard, 0, NULL));
 	dwarf_guard_release(&guard);
 }
 END_TEST
@@ -364,27 +401,29 @@ START_TEST(line_programs_that_overlap_are_counted_up_to_the_sections_size)
 	/* At 0 and at 8, DWARF 2 programs up to the end, of no rows: DW_LNS_set_basic_block. */
 	static uint8_t programs[1000] = { 0xe4, 3, 0, 0, 2, 0, 0, 0, 0xdc, 3, 0, 0, 2, 0 };
 	Elf_Data line = { .d_buf = programs, .d_size = sizeof(programs) };
-	struct dwarf_guard guard = { .line = &line, .rows_left = 10, .line_bytes_left = 1000 };
+	struct dwarf_guard guard = { .line = &line, .own_left = 1000, .line_bytes_left = 1000 };
 
-	ck_assert(dwarf_guard_allows_lines(&guard, 0));
-	ck_assert(!dwarf_guard_allows_lines(&guard, 8));
+	ck_assert(dwarf_guard_allows_lines(&guard, 0, NULL));
+	ck_assert(!dwarf_guard_allows_lines(&guard, 8, NULL));
 	/* It was counted. */
-	ck_assert(dwarf_guard_allows_lines(&guard, 0));
+	ck_assert(dwarf_guard_allows_lines(&guard, 0, NULL));
 	dwarf_guard_release(&guard);
 }
 END_TEST
 
-START_TEST(units_that_are_shared_are_as_many_as_the_files_size_allows)
+START_TEST(units_that_are_shared_are_as_many_as_memory_is_left_for)
 {
 	uint8_t units[10 * sizeof(small_unit)];
 	Elf_Data info = { .d_buf = units, .d_size = sizeof(units) };
 
 	for (size_t i = 0; i < 10; i++)
 		memcpy(units + i * sizeof(small_unit), small_unit, sizeof(small_unit));
-	ck_assert(dwarf_guard_allows_all_units(
-		&(struct dwarf_guard){ .info = &info, .units_left = 10 }));
-	ck_assert(!dwarf_guard_allows_all_units(
-		&(struct dwarf_guard){ .info = &info, .units_left = 9 }));
+	for (unsigned enough = 0; enough < 2; enough++) {
+		struct dwarf_guard guard = { .info = &info, .own_left = 9999 + enough };
+
+		ck_assert_int_eq(dwarf_guard_allows_all_units(&guard), enough);
+		dwarf_guard_release(&guard);
+	}
 }
 END_TEST
 
@@ -471,7 +510,7 @@ START_TEST(units_that_share_a_long_table_of_abbreviations_are_refused)
 	put(&abbrev, "", 1);
 	file = make_debug_file(&info, &abbrev);
 	ck_assert_int_eq(elf_file_open_bytes(&elf, file.bytes, file.size, NULL), 0);
-	ck_assert_int_eq(line_table_open(&lines, &elf, &err), -1);
+	ck_assert_int_eq(line_table_open(&lines, &elf, NULL, &err), -1);
 	ck_assert_int_eq(err.kind, ERROR_FORMAT);
 	line_table_close(&lines);
 	elf_file_close(&elf);
@@ -490,11 +529,12 @@ int main(void)
 	tcase_add_loop_test(all, any_byte_of_the_contents_may_be_wrong, 0, 2);
 	tcase_add_test(all,
 		       a_symbol_table_that_is_its_own_string_table_or_has_no_entry_size_is_read);
-	tcase_add_test(all, a_line_program_of_more_rows_than_are_left_is_refused);
+	tcase_add_test(all, a_line_program_of_more_rows_than_memory_is_left_for_is_refused);
+	tcase_add_test(all, a_long_directory_counts_for_each_file_in_it);
 	tcase_add_test(all, line_programs_that_overlap_are_counted_up_to_the_sections_size);
-	tcase_add_test(all, units_that_are_shared_are_as_many_as_the_files_size_allows);
+	tcase_add_test(all, units_that_are_shared_are_as_many_as_memory_is_left_for);
 	tcase_add_test(all, packed_sections_count_together);
-	tcase_add_test(all, a_file_has_as_many_lines_as_its_size_allows);
+	tcase_add_test(all, a_line_table_takes_memory_by_its_rows_and_names);
 	tcase_add_test(all, names_that_are_ends_of_one_long_name_take_time_by_the_files_size);
 	tcase_add_test(all, units_that_share_a_long_table_of_abbreviations_are_refused);
 	suite_add_tcase(suite, all);

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* Debug information that is made to take much time or memory (base/budget.h, symbols/dwarf/). */
+#ifndef TESTS_SWEEP_HOSTILE_DWARF_H
+#define TESTS_SWEEP_HOSTILE_DWARF_H
+
+#include "tests/sweep/hostile_set.h"
+
+/* make-hostile.c says what is in each; the last has no name. */
+extern const struct hostile_kind hostile_dwarf_kinds[];
+
+#endif
