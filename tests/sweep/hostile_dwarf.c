@@ -14,7 +14,7 @@
 #include "tests/sweep/hostile_set.h"
 
 /* A section that is packed may become 16 times the file (base/budget.h). */
-#define UNPACKED (14 * HOSTILE_ROOM)
+#define UNPACKED (14 * hostile_room)
 
 enum {
 	ABBREV_UNIT = 1,
@@ -213,7 +213,7 @@ static void make_debug(const char *folder, struct debug_counts counts, int packe
 
 	hostile_elf_name_functions(&elf);
 	if (packed)
-		add_noise(&elf, HOSTILE_ROOM);
+		add_noise(&elf, hostile_room);
 	add_abbrevs(&elf, ".debug_abbrev");
 	for (size_t i = 0; i < (counts.units ? counts.units : 1); i++)
 		add_unit(&info, &elf, counts.code, counts.entries);
@@ -231,7 +231,7 @@ static void make_paths(const char *folder, int packed)
 {
 	struct hostile_elf elf = { .functions = 100 };
 	struct bytes lines = { 0 }, info = { 0 };
-	size_t files = HOSTILE_ROOM / 4;
+	size_t files = hostile_room / 4;
 
 	(void)packed;
 	hostile_elf_name_functions(&elf);
@@ -240,7 +240,7 @@ static void make_paths(const char *folder, int packed)
 	begin_lines(&lines);
 	add_names(&lines, 1, 0);
 	lines.size--; /* its name */
-	for (size_t i = 0; i < HOSTILE_ROOM / 2; i++)
+	for (size_t i = 0; i < hostile_room / 2; i++)
 		bytes_number(&lines, 'd', 1);
 	bytes_number(&lines, 0, 1);
 	add_names(&lines, files, 1);
@@ -262,7 +262,7 @@ static void make_programs(const char *folder, int packed)
 		struct bytes lines = { 0 }, info = { 0 };
 
 		hostile_elf_name_functions(&elf);
-		add_noise(&elf, HOSTILE_ROOM / 16);
+		add_noise(&elf, hostile_room / 16);
 		add_abbrevs(&elf, ".debug_abbrev");
 		add_unit(&info, &elf, 0, 0);
 		begin_lines(&lines);
@@ -285,20 +285,20 @@ static void make_rows(const char *folder, int packed)
 
 static void make_files(const char *folder, int packed)
 {
-	make_debug(folder, (struct debug_counts){ .files = (packed ? UNPACKED : HOSTILE_ROOM) / 2 },
+	make_debug(folder, (struct debug_counts){ .files = (packed ? UNPACKED : hostile_room) / 2 },
 		   packed);
 }
 
 static void make_folders(const char *folder, int packed)
 {
-	make_debug(folder, (struct debug_counts){ .folders = packed ? UNPACKED : HOSTILE_ROOM },
+	make_debug(folder, (struct debug_counts){ .folders = packed ? UNPACKED : hostile_room },
 		   packed);
 }
 
 static void make_calls(const char *folder, int packed)
 {
 	make_debug(folder,
-		   (struct debug_counts){ .entries = packed ? UNPACKED : HOSTILE_ROOM,
+		   (struct debug_counts){ .entries = packed ? UNPACKED : hostile_room,
 					  .code = ABBREV_CALL },
 		   packed);
 }
@@ -306,7 +306,7 @@ static void make_calls(const char *folder, int packed)
 static void make_functions(const char *folder, int packed)
 {
 	make_debug(folder,
-		   (struct debug_counts){ .entries = packed ? UNPACKED : HOSTILE_ROOM,
+		   (struct debug_counts){ .entries = packed ? UNPACKED : hostile_room,
 					  .code = ABBREV_EMPTY },
 		   packed);
 }
@@ -314,7 +314,7 @@ static void make_functions(const char *folder, int packed)
 static void make_units(const char *folder, int packed)
 {
 	make_debug(folder,
-		   (struct debug_counts){ .units = (packed ? UNPACKED : HOSTILE_ROOM) / 34 },
+		   (struct debug_counts){ .units = (packed ? UNPACKED : hostile_room) / 34 },
 		   packed);
 }
 
@@ -335,7 +335,7 @@ static size_t begin_small_unit(struct bytes *info, size_t function, uint64_t lin
 /* The programs of lines all end where the section does; each skips the headers of the next ones. */
 static void make_overlaps(const char *folder, int packed)
 {
-	const size_t size = packed ? UNPACKED : HOSTILE_ROOM;
+	const size_t size = packed ? UNPACKED : hostile_room;
 	struct hostile_elf elf = { .functions = UNITS };
 	struct bytes info = { 0 }, lines = { 0 };
 	uint32_t starts[UNITS];
@@ -370,7 +370,7 @@ static void make_overlaps(const char *folder, int packed)
 	hostile_elf_section(&elf, ".debug_info", &info, packed);
 	hostile_elf_section(&elf, ".debug_line", &lines, packed);
 	if (packed)
-		add_noise(&elf, HOSTILE_ROOM);
+		add_noise(&elf, hostile_room);
 	write_program(&elf, folder);
 }
 
@@ -378,7 +378,7 @@ static void make_overlaps(const char *folder, int packed)
 static void make_abbreviated(const char *folder, int packed)
 {
 	struct hostile_elf elf = { .functions = UNITS };
-	unsigned last = add_long_abbrevs(&elf, HOSTILE_ROOM);
+	unsigned last = add_long_abbrevs(&elf, hostile_room);
 	struct bytes info = { 0 };
 
 	(void)packed;
@@ -451,13 +451,13 @@ static void make_headers(const char *folder, int packed)
 	struct bytes info = { 0 };
 	uint64_t entry;
 
-	while (info.size < (packed ? UNPACKED : HOSTILE_ROOM))
+	while (info.size < (packed ? UNPACKED : hostile_room))
 		end_unit(&info, begin_unit(&info, DW_UT_partial));
 	entry = info.size - 1;
 	add_abbrevs(&shared, ".debug_abbrev");
 	hostile_elf_section(&shared, ".debug_info", &info, packed);
 	if (packed)
-		add_noise(&shared, HOSTILE_ROOM);
+		add_noise(&shared, hostile_room);
 	write_shared(&shared, folder);
 	write_sharing(folder, &entry, 1);
 }
@@ -466,7 +466,7 @@ static void make_headers(const char *folder, int packed)
 static void make_shared(const char *folder, int packed)
 {
 	struct hostile_elf shared = { .functions = 1 };
-	unsigned last = add_long_abbrevs(&shared, HOSTILE_ROOM / 2);
+	unsigned last = add_long_abbrevs(&shared, hostile_room / 2);
 	struct bytes info = { 0 };
 	uint64_t entries[UNITS];
 

@@ -11,6 +11,8 @@
 
 #include "tests/support/sample.h"
 
+size_t hostile_room = (size_t)512 << 10;
+
 size_t bytes_add(struct bytes *bytes, const void *added, size_t size)
 {
 	size_t at = bytes->size;

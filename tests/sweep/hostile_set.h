@@ -28,7 +28,7 @@ size_t bytes_text(struct bytes *bytes, const char *text);
 void bytes_uleb128(struct bytes *bytes, uint64_t number);
 
 /* Bytes of the hostile part of a set; the recording and the rest of the program have as many. */
-#define HOSTILE_ROOM ((size_t)512 << 10)
+extern size_t hostile_room;
 
 /* A kind of set. */
 struct hostile_kind {

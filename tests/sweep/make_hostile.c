@@ -23,11 +23,13 @@
  *	map       a perf-PID.map of ranges around each other
  *	jitdump   a jitdump of functions that replace each other; moves: that move
  *	parts     a moment after the other: --split=10ns makes a file of each
+ *	big_KIND  the same with a hostile part of 8 MiB
  *	visit     no rule: PROGRAM, and a recording that is once in each of its functions
  */
 #include <elf.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,7 +133,7 @@ static void make_map(const char *folder, int packed)
 	char line[64], path[PATH_MAX];
 
 	(void)packed;
-	for (unsigned i = 0; map.size < HOSTILE_ROOM; i++) {
+	for (unsigned i = 0; map.size < hostile_room; i++) {
 		int length =
 			snprintf(line, sizeof(line), "%x %x f\n", 0x401000 + i, 0x100000 - 2 * i);
 
@@ -168,7 +170,7 @@ static void make_dump(const char *folder, int moves)
 	struct bytes dump = { 0 };
 
 	bytes_add(&dump, header, sizeof(header));
-	for (uint64_t i = 0; dump.size < HOSTILE_ROOM; i++) {
+	for (uint64_t i = 0; dump.size < hostile_room; i++) {
 		int moved = moves && i;
 
 		begin_jit_record(&dump, moved != 0, moved ? 48 : 43);
@@ -270,12 +272,26 @@ static const struct hostile_kind *find_kind(const struct hostile_kind *kinds, co
 	return kinds->name ? kinds : NULL;
 }
 
+static bool take_prefix(const char **name, const char *prefix)
+{
+	size_t length = strlen(prefix);
+
+	if (strncmp(*name, prefix, length) != 0)
+		return false;
+	*name += length;
+	return true;
+}
+
 int main(int argc, char **argv)
 {
-	int packed = argc > 2 && strncmp(argv[1], "packed_", 7) == 0;
-	const char *name = argc > 2 ? argv[1] + (packed ? 7 : 0) : "";
-	const struct hostile_kind *kind =
-		find_kind(own_kinds, name) ?: find_kind(hostile_dwarf_kinds, name);
+	const char *name = argc > 2 ? argv[1] : "";
+	const struct hostile_kind *kind;
+	int packed;
+
+	if (take_prefix(&name, "big_"))
+		hostile_room = (size_t)8 << 20;
+	packed = take_prefix(&name, "packed_");
+	kind = find_kind(own_kinds, name) ?: find_kind(hostile_dwarf_kinds, name);
 
 	if (argc >= 3 && (mkdir(argv[2], 0777) == 0 || errno == EEXIST)) {
 		if (kind)

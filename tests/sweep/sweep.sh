@@ -75,6 +75,13 @@ for kind in names texts symbols rows files folders paths calls functions units p
 	packed_calls packed_functions packed_units packed_overlaps packed_headers; do
 	tap_check "$kind: a small set takes little memory and time" set_holds $kind
 done
+# Also above 1 MiB, where a start for all files plays no part.
+big_holds() { # KIND
+	hostile "big_$1" && holds set 1 "$work/set" "$work/set/perf.data"
+}
+for kind in units files programs shared map jitdump moves packed_rows; do
+	tap_check "$kind: a set of 8 MiB takes little memory and time" big_holds $kind
+done
 target_holds() { # LONG-STEP TARGET KIND [PROGRAM]
 	target=$work/set/$2 long=$1
 	hostile "$3" "$4" || return 1
