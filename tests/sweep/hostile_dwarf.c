@@ -503,8 +503,8 @@ static void make_split(const char *folder, int packed)
 	add_abbrevs(&elf, ".debug_abbrev");
 	hostile_elf_section(&elf, ".debug_info", &info, 0);
 	begin = begin_unit(&other_info, DW_UT_split_compile);
-	bytes_uleb128(&other_info, ABBREV_UNIT);
-	bytes_number(&other_info, 0, 20);
+	add_range(&other_info, ABBREV_UNIT, 0, 0);
+	bytes_number(&other_info, 0, 4); /* the line table */
 	for (size_t i = 0; i < 20000; i++)
 		add_range(&other_info, ABBREV_FUNCTION, SAMPLE_CODE, HOSTILE_FUNCTION);
 	end_unit(&other_info, begin);
