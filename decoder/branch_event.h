@@ -13,6 +13,7 @@
 
 struct thread;
 struct address_space;
+struct known_branch;
 
 /*
  * The kinds follow perf's branch flags, by the instruction that caused the
@@ -67,7 +68,14 @@ enum branch_flags {
 
 struct branch_event {
 	uint64_t time; /* ns, perf's clock */
-	uint64_t tsc;  /* ticks; 0: unknown.  Of a BRANCH_CPU_EVENT: see cpu_event.h */
+	union {
+		/*
+		 * Of a branch or gap, borrowed: the one from `from` to `to` in `space`
+		 * (known_branches.h); NULL: none.
+		 */
+		struct known_branch *known;
+		uint64_t word; /* of a BRANCH_CPU_EVENT, BRANCH_RUNS: cpu_event.h, jump_run.h */
+	};
 	uint64_t from; /* ip of the branch; 0: not traced.  Of a gap: where it begins, if known */
 	uint64_t to;   /* ip of the target; 0: not traced */
 	const struct thread *thread; /* borrowed from the timeline; NULL: unknown */

@@ -109,7 +109,7 @@ static inline uint64_t pwrx_value(unsigned last, unsigned deepest, uint64_t why)
 }
 
 struct cpu_event {
-	uint64_t time;               /* ns, perf's clock (struct branch_event has it in `tsc`) */
+	uint64_t time;               /* ns, perf's clock (struct branch_event has it in `word`) */
 	const struct thread *thread; /* that ran; borrowed from the timeline; NULL: unknown */
 	uint64_t ip;                 /* 0: unknown */
 	uint64_t value;              /* by kind */
@@ -145,7 +145,7 @@ struct cpu_event_data {
 static inline struct cpu_event cpu_event_of(const struct branch_event *event)
 {
 	return (struct cpu_event){
-		.time = event->tsc,
+		.time = event->word,
 		.thread = event->thread,
 		.ip = event->from,
 		.value = event->to,

@@ -58,7 +58,7 @@ static inline unsigned event_run_count(const struct branch_event *event)
 /* Returns run number `index` of an event; it begins where the one before ends. */
 static inline struct jump_run *event_run(const struct branch_event *event, unsigned index)
 {
-	const uint64_t words[RUNS_OF_EVENT] = { event->to, event->tsc,
+	const uint64_t words[RUNS_OF_EVENT] = { event->to, event->word,
 						(uint64_t)event->insns << 32 | event->cycles };
 
 	return (struct jump_run *)(uintptr_t)words[index];
@@ -72,7 +72,7 @@ static inline void event_add_run(struct branch_event *event, const struct jump_r
 	if (event->gap == 0) {
 		event->to = word;
 	} else if (event->gap == 1) {
-		event->tsc = word;
+		event->word = word;
 	} else {
 		event->insns = (uint32_t)(word >> 32);
 		event->cycles = (uint32_t)word;

@@ -4,6 +4,7 @@ libdecoder_a_SOURCES = \
 	decoder/branch_event.h \
 	decoder/cpu_event.h \
 	decoder/jump_run.c decoder/jump_run.h \
+	decoder/known_branches.c decoder/known_branches.h \
 	decoder/aux/aux_cuts.c decoder/aux/aux_cuts.h \
 	decoder/aux/aux_pieces.c decoder/aux/aux_pieces.h \
 	decoder/aux/aux_seek.c decoder/aux/aux_seek.h \

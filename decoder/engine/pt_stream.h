@@ -19,6 +19,7 @@
 #include "decoder/code/code_image.h"
 #include "decoder/engine/pt_engine.h"
 #include "decoder/jump_run.h"
+#include "decoder/known_branches.h"
 #include "decoder/timeline/timeline.h"
 
 struct pt_stream;
@@ -43,6 +44,8 @@ struct pt_stream_input {
 	 * are added here.  NULL: leave them out.  Fast engine only.
 	 */
 	struct jump_runs *runs;
+	/* The known branches of events are found here, and added.  NULL: events have none. */
+	struct known_branches *branches;
 	/*
 	 * Address of the kernel's __switch_to.  Where the kernel is traced, threads change
 	 * there, and not at the times of switch records, which the trace matches only roughly.

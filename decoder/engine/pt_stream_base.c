@@ -30,7 +30,7 @@ void stream_push_cpu_event(struct pt_stream *stream, const struct cpu_event_data
 	event = &stream->queue[stream->tail++ & stream->queue_mask];
 	*event = (struct branch_event){
 		.time = stream->state.last_pushed,
-		.tsc = stream->state.now.time,
+		.word = stream->state.now.time,
 		.from = ip,
 		.to = event_data->value,
 		.thread = stream->state.schedule.thread,
@@ -44,7 +44,7 @@ void stream_push_cpu_event(struct pt_stream *stream, const struct cpu_event_data
 	if (!cpu_event_has_thread(event_data->kind))
 		return;
 	/* Branches that are found later may be older: they keep their time. */
-	event->time = event->tsc = stream_event_time(stream, stream->state.now.time);
+	event->time = event->word = stream_event_time(stream, stream->state.now.time);
 }
 
 struct branch_event *stream_push_runs(struct pt_stream *stream, const struct timestamp *timestamp,

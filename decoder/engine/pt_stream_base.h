@@ -150,12 +150,16 @@ static inline struct branch_event *stream_push_insn(struct pt_stream *stream,
 						    const struct insn *insn, uint64_t from,
 						    uint64_t to)
 {
+	struct known_branches *branches = stream->input.branches;
+	struct known_branch *known =
+		branches ? known_branches_find(branches, stream->state.schedule.space, from, to)
+			 : NULL;
 	struct branch_event *event = &stream->queue[stream->tail++ & stream->queue_mask];
 
 	stream->state.last_pushed = stream_event_time(stream, timestamp->time);
 	*event = (struct branch_event){
 		.time = stream->state.last_pushed,
-		.tsc = timestamp->tsc,
+		.known = known,
 		.from = from,
 		.to = to,
 		.thread = stream->state.schedule.thread,

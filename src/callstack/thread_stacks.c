@@ -208,6 +208,7 @@ static void follow_child(struct thread_stacks *stacks, struct thread_state *stat
 	if (event->kind != BRANCH_GAP && event->to) {
 		inherit_stack(stacks, state, event);
 		event->from = 0; /* the kernel's frames have ended */
+		event->known = NULL;
 	}
 	state->awaits_user = false;
 }
@@ -322,7 +323,7 @@ static bool enters_program(const struct thread_stacks *stacks, const struct bran
 
 /*
  * Returns how many branches, from the first on, are of its thread and program, of kinds up to
- * `last_kind`, a constant, and have places that the resolver has cached.  Runs between them are
+ * `last_kind`, a constant, and have places that the resolver has kept.  Runs between them are
  * passed over.
  */
 static inline __attribute__((always_inline)) size_t look_up_cached(
@@ -344,7 +345,7 @@ static inline __attribute__((always_inline)) size_t look_up_cached(
 			break;
 		}
 		branch->event = event;
-		branch->places = branch_cache_get(stacks->resolver, space, event->from, event->to);
+		branch->places = resolver_get_known(stacks->resolver, event);
 		if (!branch->places)
 			break;
 		branch++;
@@ -369,8 +370,7 @@ static void feed_one(struct thread_stacks *stacks, struct thread_state *state,
 	}
 	branch.event = event;
 	resolver_advance(stacks->resolver, event->time);
-	branch.places =
-		resolver_find_branch(stacks->resolver, event->space, event->from, event->to);
+	branch.places = resolver_find_event(stacks->resolver, event);
 	if (began_program(state, event)) {
 		notes.exec = true;
 		notes.enters_program = enters_program(stacks, event);

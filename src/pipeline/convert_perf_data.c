@@ -54,9 +54,10 @@ struct conversion {
 	const struct thread *last_thread;   /* of the last event; NULL: unknown, or none */
 	struct mode_filter mode_filter;
 	struct period_counters counters;
-	struct nameless_time nameless; /* unless there is no summary */
-	struct jump_runs *runs;        /* owned; NULL: the format does not ask for them */
-	bool reports_branches;         /* to the format or the overlays, one by one */
+	struct nameless_time nameless;   /* unless there is no summary */
+	struct jump_runs *runs;          /* owned; NULL: the format does not ask for them */
+	struct known_branches *branches; /* owned; NULL: no names are needed */
+	bool reports_branches;           /* to the format or the overlays, one by one */
 };
 
 /* ---- Decoding ------------------------------------------------------------ */
@@ -86,6 +87,7 @@ static struct pt_stream_input stream_input(const void *context, size_t index)
 		.engine = c->options->engine,
 		.skip_local_jumps = skips,
 		.runs = skips ? c->runs : NULL,
+		.branches = c->branches,
 		.switch_ip = recording->kernel_files.switch_ip,
 		.cpu_events = c->options->format->cpu_events,
 		.perf_times = c->options->timing == TIMING_PERF,
@@ -208,7 +210,7 @@ static void report_branch(struct conversion *c, const struct branch_event *event
 	const struct location *to;
 
 	resolver_advance(resolver, event->time);
-	places = resolver_find_branch(resolver, event->space, event->from, event->to);
+	places = resolver_find_event(resolver, event);
 	to = &places->to;
 	if (c->pipeline.format->branch)
 		c->pipeline.format->branch(c->pipeline.end, event, &places->from, to);
@@ -559,8 +561,13 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 	machine.timeline = recording->timeline;
 	if (c->options->format->runs || c->options->format->followed)
 		c->runs = jump_runs_open();
-	if (output_pipeline_open(&c->pipeline, c->options, &machine, &c->facts, err) < 0 ||
-	    open_streams(c, err) < 0)
+	if (output_pipeline_open(&c->pipeline, c->options, &machine, &c->facts, err) < 0)
+		return -1;
+	c->reports_branches =
+		c->pipeline.end && (c->pipeline.format->branch || c->options->overlay_count);
+	if (c->pipeline.machine || c->reports_branches)
+		c->branches = known_branches_open();
+	if (open_streams(c, err) < 0)
 		return -1;
 	open_stacks(c);
 	open_events(c, names);
@@ -569,8 +576,6 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 		nameless_time_init(&c->nameless, file_count);
 	}
 	c->counters.length = c->options->counters;
-	c->reports_branches =
-		c->pipeline.end && (c->pipeline.format->branch || c->options->overlay_count);
 	return 0;
 }
 
@@ -582,6 +587,7 @@ static void close_conversion(struct conversion *c)
 	overlay_calls_release(&c->overlay_calls);
 	free(c->threads);
 	jump_runs_close(c->runs);
+	known_branches_close(c->branches);
 	period_counters_release(&c->counters);
 	mode_filter_release(&c->mode_filter);
 	nameless_time_release(&c->nameless);

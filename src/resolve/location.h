@@ -9,14 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "decoder/known_branches.h"
 #include "symbols/symbol.h"
-
-/* Where a branch comes from or goes to. */
-struct location {
-	uint64_t ip;                 /* 0: not traced */
-	const struct symbol *symbol; /* borrowed; NULL: no name known, shown as "[unknown]" */
-	uint64_t offset;             /* bytes from the symbol's start */
-};
 
 /* The effect of a call from one place to another, or of a jump. */
 enum call_effect {
@@ -34,12 +28,6 @@ enum call_effect {
 	CALL_OTHER,
 	JUMP_SWITCHES_STACK,
 	JUMP_DROPS_STACK, /* perhaps nothing can come back to the one that it leaves */
-};
-
-/* Both ends of a branch, made by location_pair_of(). */
-struct location_pair {
-	struct location from, to;
-	uint8_t call; /* enum call_effect: of a branch from `from` to `to`, if it calls or jumps */
 };
 
 _Static_assert(SYMBOL_FUNCTION < SYMBOL_UNNAMED && SYMBOL_PLT < SYMBOL_UNNAMED, "one comparison");

@@ -20,8 +20,7 @@ static const struct mapped_file *nameless_file(struct resolver *resolver,
 					       const struct branch_event *event)
 {
 	/* The call stacks have just looked it up. */
-	const struct location_pair *places =
-		branch_cache_get(resolver, event->space, event->from, event->to);
+	const struct location_pair *places = resolver_get_known(resolver, event);
 	const struct symbol *symbol =
 		places ? places->to.symbol
 		       : resolver_find(resolver, event->space, event->to).symbol;

@@ -165,3 +165,35 @@ const struct location_pair *branch_cache_put(struct resolver *resolver,
 	*slot = (struct cached_branch){ space, location_pair_of(from, to) };
 	return &slot->places;
 }
+
+/* Only what is not constant: other threads read the rest. */
+static void keep_names(struct known_branch *known, const struct location_pair *places)
+{
+	known->places.from.symbol = places->from.symbol;
+	known->places.from.offset = places->from.offset;
+	known->places.to.symbol = places->to.symbol;
+	known->places.to.offset = places->to.offset;
+	known->places.call = places->call;
+}
+
+const struct location_pair *resolver_find_event(struct resolver *resolver,
+						const struct branch_event *event)
+{
+	struct known_branch *known = event->kind <= BRANCH_GAP ? event->known : NULL;
+	struct location from, to;
+	struct location_pair places;
+
+	if (!known)
+		return resolver_find_branch(resolver, event->space, event->from, event->to);
+	if (known->places.call)
+		return &known->places;
+	from = resolver_find(resolver, event->space, event->from);
+	to = resolver_find(resolver, event->space, event->to);
+	places = location_pair_of(&from, &to);
+	if (!may_cache(resolver, &from) || !may_cache(resolver, &to)) {
+		resolver->uncached = places;
+		return &resolver->uncached;
+	}
+	keep_names(known, &places);
+	return &known->places;
+}

@@ -6,8 +6,9 @@
  * there.  Code that no file holds gets its names from the maps of JIT compilers and
  * from the kernel.  The names of code that the kernel makes at run time depend on time.
  *
- * Two direct-mapped caches keep the answers: one of addresses, and one of branches,
- * so that a branch that runs again costs one probe.
+ * Answers are kept at the branch of an event (decoder/known_branches.h), so that a branch that
+ * runs again is not looked up at all.  Two direct-mapped caches have others: one of addresses, and
+ * one of branches, for those that no event has or for which there was no room.
  */
 #ifndef SRC_RESOLVE_RESOLVE_H
 #define SRC_RESOLVE_RESOLVE_H
@@ -16,6 +17,7 @@
 #include <stdint.h>
 
 #include "base/tables/direct_cache.h"
+#include "decoder/branch_event.h"
 #include "decoder/mappings/address_space.h"
 #include "decoder/timeline/timeline.h"
 #include "src/resolve/kernel_names.h"
@@ -135,5 +137,26 @@ static inline const struct location_pair *resolver_find_branch(struct resolver *
 	ends[1] = resolver_find(resolver, space, to);
 	return branch_cache_put(resolver, space, &ends[0], &ends[1]);
 }
+
+/*
+ * Returns both ends of an event, a branch or gap, as branch_cache_get() does, which also has them
+ * if the event has no known branch.
+ */
+static inline const struct location_pair *resolver_get_known(const struct resolver *resolver,
+							     const struct branch_event *event)
+{
+	const struct known_branch *known = event->known;
+
+	if (__builtin_expect(!known, false))
+		return branch_cache_get(resolver, event->space, event->from, event->to);
+	return known->places.call ? &known->places : NULL;
+}
+
+/*
+ * Returns both ends of any event, as resolver_find_branch() does, and keeps them at its known
+ * branch if it has one.
+ */
+const struct location_pair *resolver_find_event(struct resolver *resolver,
+						const struct branch_event *event);
 
 #endif

@@ -37,6 +37,7 @@ static void begin_tracing(struct branch_event *event)
 	event->flags = (uint8_t)(BRANCH_TRACE_ON |
 				 (event->flags & (BRANCH_IN_TX | BRANCH_TIME_ESTIMATED)));
 	event->from = 0;
+	event->known = NULL;
 	event->from_length = 0;
 	event->insns = event->cycles = 0; /* of the other level */
 }
@@ -47,6 +48,7 @@ static void end_tracing(struct branch_event *event)
 		event->kind = BRANCH_NONE;
 	event->flags |= BRANCH_TRACE_OFF;
 	event->to = 0;
+	event->known = NULL;
 }
 
 bool mode_filter_event(enum trace_mode mode, struct branch_event *event)

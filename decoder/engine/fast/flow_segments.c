@@ -209,7 +209,7 @@ static void raise_times(struct segment *segment, uint64_t time)
 		event->time = time;
 		if (event->kind == BRANCH_CPU_EVENT &&
 		    cpu_event_has_thread((enum cpu_event_kind)event->gap))
-			event->tsc = time;
+			event->word = time;
 	}
 }
 

@@ -388,7 +388,7 @@ static struct outcome decode(uint64_t segment, struct workers *workers)
 static void expect_same_event(const struct branch_event *a, const struct branch_event *b)
 {
 	ck_assert_uint_eq(a->time, b->time);
-	ck_assert_uint_eq(a->tsc, b->tsc);
+	ck_assert_uint_eq(a->word, b->word);
 	ck_assert_uint_eq(a->from, b->from);
 	ck_assert_uint_eq(a->to, b->to);
 	ck_assert_ptr_eq(a->thread, b->thread);

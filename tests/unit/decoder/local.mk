@@ -181,3 +181,9 @@ TESTS += tests/unit/decoder/basic_block.test
 tests_unit_decoder_basic_block_test_SOURCES = tests/unit/decoder/basic_block.c
 tests_unit_decoder_basic_block_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_decoder_basic_block_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/decoder/known_branches.test
+TESTS += tests/unit/decoder/known_branches.test
+tests_unit_decoder_known_branches_test_SOURCES = tests/unit/decoder/known_branches.c
+tests_unit_decoder_known_branches_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_known_branches_test_LDADD = $(UNIT_LIBS)

@@ -314,7 +314,7 @@ START_TEST(the_missing_top_byte_of_a_tsc_comes_from_the_reference)
 	aux.size = pt_packets_size(&run.packets);
 	perf_data_add_auxtrace(&run.data, &aux);
 	finish();
-	ck_assert_uint_eq(run.events[0].tsc, high + 5000);
+	ck_assert_uint_eq(run.events[0].time, high + 5000);
 }
 END_TEST
 

@@ -2,6 +2,7 @@
 #include "src/select/mode_filter.h"
 
 #include "decoder/cpu_event.h"
+#include "decoder/known_branches.h"
 #include "tests/support/unit.h"
 
 #define USER   UINT64_C(0x401000)
@@ -9,7 +10,11 @@
 
 static struct branch_event branch(enum branch_kind kind, uint64_t from, uint64_t to, unsigned flags)
 {
+	static struct known_branch known;
+
+	known.places = (struct location_pair){ .from.ip = from, .to.ip = to };
 	return (struct branch_event){ .kind = (uint8_t)kind,
+				      .known = &known,
 				      .from = from,
 				      .to = to,
 				      .flags = (uint8_t)flags,
@@ -25,6 +30,10 @@ static void expect(const struct branch_event *event, enum branch_kind kind, uint
 	ck_assert_uint_eq(event->from, from);
 	ck_assert_uint_eq(event->to, to);
 	ck_assert_uint_eq(event->flags, flags);
+	if (event->known) {
+		ck_assert_uint_eq(event->known->places.from.ip, from);
+		ck_assert_uint_eq(event->known->places.to.ip, to);
+	}
 }
 
 START_TEST(the_way_into_the_other_level_ends_the_trace)

@@ -208,6 +208,74 @@ START_TEST(a_branch_is_never_cached_where_more_than_its_ends_matters)
 }
 END_TEST
 
+/* ---- Branches of events -------------------------------------------------- */
+
+static struct known_branches *known;
+
+static struct branch_event event_of(uint64_t from, uint64_t to)
+{
+	return (struct branch_event){
+		.from = from,
+		.to = to,
+		.kind = BRANCH_CALL,
+		.known = known_branches_find(known, NULL, from, to),
+	};
+}
+
+START_TEST(names_stay_with_the_branch_of_an_event)
+{
+	struct branch_event event, other;
+	const struct location_pair *places;
+
+	open_built();
+	known = known_branches_open();
+	event = event_of(here.ip, there.ip);
+	ck_assert_ptr_null(resolver_get_known(&resolver, &event));
+	places = resolver_find_event(&resolver, &event);
+	ck_assert_ptr_eq(places, &event.known->places);
+	ck_assert(resolver_is_lasting(&resolver, places));
+	ck_assert_uint_eq(places->from.ip, here.ip);
+	ck_assert_uint_eq(places->to.ip, there.ip);
+	ck_assert_ptr_eq(resolver_get_known(&resolver, &event), places);
+	other = event_of(here.ip, there.ip + 1);
+	ck_assert_ptr_null(resolver_get_known(&resolver, &other));
+	known_branches_close(known);
+}
+END_TEST
+
+START_TEST(names_that_depend_on_time_do_not_stay)
+{
+	struct branch_event event;
+
+	register_symbol(100, (struct ksymbol){ BPF, 64, TYPE_BPF, REGISTER, "bpf_prog_one" });
+	register_symbol(200, (struct ksymbol){ BPF, 64, TYPE_BPF, REGISTER, "bpf_prog_two" });
+	open_built();
+	known = known_branches_open();
+	event = event_of(here.ip, BPF);
+	resolver_advance(&resolver, 100);
+	ck_assert_str_eq(resolver_find_event(&resolver, &event)->to.symbol->name->text,
+			 "bpf_prog_one");
+	ck_assert_ptr_null(resolver_get_known(&resolver, &event));
+	resolver_advance(&resolver, 200);
+	ck_assert_str_eq(resolver_find_event(&resolver, &event)->to.symbol->name->text,
+			 "bpf_prog_two");
+	known_branches_close(known);
+}
+END_TEST
+
+/* The engine keeps no more of them; another event's word is no branch. */
+START_TEST(events_without_a_known_branch_are_looked_up)
+{
+	struct branch_event event = { .from = here.ip, .to = there.ip, .kind = BRANCH_CALL };
+	struct branch_event other = { .from = here.ip, .word = 1, .kind = BRANCH_CPU_EVENT };
+
+	open_built();
+	ck_assert_uint_eq(resolver_find_event(&resolver, &event)->to.ip, there.ip);
+	ck_assert_ptr_nonnull(resolver_get_known(&resolver, &event));
+	ck_assert_uint_eq(resolver_find_event(&resolver, &other)->from.ip, here.ip);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("resolve");
@@ -221,6 +289,9 @@ int main(void)
 	tcase_add_test(all, a_branch_is_cached_once_it_was_put);
 	tcase_add_test(all, a_branch_is_of_its_address_space_only);
 	tcase_add_test(all, a_branch_is_never_cached_where_more_than_its_ends_matters);
+	tcase_add_test(all, names_stay_with_the_branch_of_an_event);
+	tcase_add_test(all, names_that_depend_on_time_do_not_stay);
+	tcase_add_test(all, events_without_a_known_branch_are_looked_up);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }

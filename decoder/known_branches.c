@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* A hash table that is read without a lock: a slot is written once, when its branch is whole. */
+#include "decoder/known_branches.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+#define BRANCHES_MOST (UINT32_C(1) << KNOWN_BRANCHES_BITS)
+#define SLOTS         (UINT32_C(1) << KNOWN_SLOTS_BITS)
+#define CACHE_LINE    64
+
+_Static_assert(sizeof(struct known_branch) == CACHE_LINE, "one branch per cache line");
+
+struct known_branches *known_branches_open(void)
+{
+	struct known_branches *known = alloc_zeroed(1, sizeof(*known));
+	size_t size = sizeof(struct known_branch);
+
+	known->slots = alloc_zeroed(SLOTS, sizeof(*known->slots));
+	/* Not aligned_alloc(): only pages of branches that are there are touched. */
+	known->memory = alloc_zeroed(BRANCHES_MOST + 1, size);
+	known->branches = (void *)((unsigned char *)known->memory +
+				   (-(uintptr_t)known->memory & (CACHE_LINE - 1)));
+	known->branches[0].space = (const void *)known; /* no address space is there */
+	known->count = 1;
+	pthread_mutex_init(&known->lock, NULL);
+	return known;
+}
+
+void known_branches_close(struct known_branches *known)
+{
+	if (!known)
+		return;
+	pthread_mutex_destroy(&known->lock);
+	free(known->memory);
+	free(known->slots);
+	free(known);
+}
+
+/* Returns the slot of a branch, from its first on, or the empty one where it would be. */
+static uint32_t slot_of_branch(const struct known_branches *known,
+			       const struct address_space *space, uint64_t from, uint64_t to)
+{
+	uint32_t slot = known_branch_slot(space, from, to);
+
+	/* Half of them are empty at least. */
+	for (;; slot = (slot + 1) % SLOTS) {
+		const struct known_branch *branch = known_branch_at(known, slot);
+
+		if (branch == known->branches || known_branch_is(branch, space, from, to))
+			return slot;
+	}
+}
+
+static void fill_slot(struct known_branches *known, uint32_t slot,
+		      const struct known_branch *branch)
+{
+	if (known->count == BRANCHES_MOST)
+		return;
+	known->branches[known->count] = *branch;
+	__atomic_store_n(&known->slots[slot], known->count++, __ATOMIC_RELEASE);
+}
+
+struct known_branch *known_branches_add(struct known_branches *known,
+					const struct address_space *space, uint64_t from,
+					uint64_t to)
+{
+	const struct known_branch added = { space, { .from.ip = from, .to.ip = to } };
+	struct known_branch *branch =
+		known_branch_at(known, slot_of_branch(known, space, from, to));
+	uint32_t slot;
+
+	if (branch != known->branches)
+		return branch;
+	pthread_mutex_lock(&known->lock);
+	slot = slot_of_branch(known, space, from, to);
+	if (known_branch_at(known, slot) == known->branches)
+		fill_slot(known, slot, &added);
+	branch = known_branch_at(known, slot);
+	pthread_mutex_unlock(&known->lock);
+	return branch == known->branches ? NULL : branch;
+}

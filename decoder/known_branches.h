@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The branches that a trace has taken, each with a place for what its reader finds out about both
+ * ends.
+ *
+ * Programs take the same branches again and again.  The engines note for each event which one it
+ * is, in any thread, and a reader of the events, which are in order, need not look it up: it finds
+ * the names of both ends at the branch itself.
+ */
+#ifndef DECODER_KNOWN_BRANCHES_H
+#define DECODER_KNOWN_BRANCHES_H
+
+#include <pthread.h>
+#include <stdint.h>
+
+#include "base/tables/fibonacci_hash.h"
+
+struct address_space;
+struct symbol;
+
+/* Where a branch comes from or goes to. */
+struct location {
+	uint64_t ip;                 /* 0: not traced */
+	const struct symbol *symbol; /* borrowed; NULL: no name known, shown as "[unknown]" */
+	uint64_t offset;             /* bytes from the symbol's start */
+};
+
+/* Both ends of a branch. */
+struct location_pair {
+	struct location from, to;
+	uint8_t call; /* enum call_effect (src/resolve/location.h) */
+};
+
+/* A branch of an address space: one cache line. */
+struct known_branch {
+	const struct address_space *space; /* borrowed; NULL: unknown */
+	/* Both ips are constant.  The rest is the reader's, and zeroed at first. */
+	struct location_pair places;
+};
+
+/* Powers of two: the most branches, 8 MiB, and slots to find them, twice as many. */
+#define KNOWN_BRANCHES_BITS 17
+#define KNOWN_SLOTS_BITS    (KNOWN_BRANCHES_BITS + 1)
+
+/* Threads look up and add branches at the same time. */
+struct known_branches {
+	struct known_branch *branches; /* in `memory`; the first is none */
+	uint32_t *slots;               /* owned; index of a branch, written once; 0: empty */
+	void *memory;                  /* owned */
+	pthread_mutex_t lock;          /* of `count`, and of each empty slot */
+	uint32_t count;                /* with the first */
+};
+
+/* Returns no branches yet, owned by the caller. */
+struct known_branches *known_branches_open(void);
+
+/* Release all of them.  NULL is allowed. */
+void known_branches_close(struct known_branches *known);
+
+/* Returns the first slot to look at. */
+static inline uint32_t known_branch_slot(const struct address_space *space, uint64_t from,
+					 uint64_t to)
+{
+	uint64_t key = (from << 20) + to + (uint64_t)(uintptr_t)space;
+
+	return (uint32_t)fibonacci_hash(key, KNOWN_SLOTS_BITS);
+}
+
+/* Returns the branch of a slot; one that is equal to no other if the slot is empty. */
+static inline struct known_branch *known_branch_at(const struct known_branches *known,
+						   uint32_t slot)
+{
+	return &known->branches[__atomic_load_n(&known->slots[slot], __ATOMIC_ACQUIRE)];
+}
+
+static inline int known_branch_is(const struct known_branch *branch,
+				  const struct address_space *space, uint64_t from, uint64_t to)
+{
+	return branch->places.from.ip == from && branch->places.to.ip == to &&
+	       branch->space == space;
+}
+
+/* Returns the same as known_branches_find(), also where the first slot is another branch's. */
+struct known_branch *known_branches_add(struct known_branches *known,
+					const struct address_space *space, uint64_t from,
+					uint64_t to);
+
+/*
+ * Returns the branch of an address space (NULL: unknown), which stays, and is added if it is not
+ * known; NULL: there are so many already that no memory should be spent on more.
+ */
+static inline struct known_branch *known_branches_find(struct known_branches *known,
+						       const struct address_space *space,
+						       uint64_t from, uint64_t to)
+{
+	struct known_branch *branch = known_branch_at(known, known_branch_slot(space, from, to));
+
+	return __builtin_expect(known_branch_is(branch, space, from, to), 1)
+		       ? branch
+		       : known_branches_add(known, space, from, to);
+}
+
+#endif
