@@ -76,4 +76,20 @@ if [ -d "$shared/ocaml/combined/single" ]; then
 	}
 	tap_check "overlays" overlays
 fi
+
+# 8 million slices, without and with arguments.
+memory_is_as_said() {
+	"$ptsim" record --per-thread --repeat=4194304 -o "$work/large" -- "$programs/coroutines" >/dev/null 2>&1 || return 1
+	for options in --args=line --args=full; do
+		"$program" --color=never --fit=none $options "$work/large" -o "$work/out.ftf" 2>"$work/messages"
+		said=$(sed -n 's/.*: about \([0-9.]*\) GB in Perfetto.*/\1/p' "$work/messages")
+		echo "select count(*) from slice;" >"$work/query.sql"
+		/usr/bin/time -f %M -o "$work/memory" "$processor" -q "$work/query.sql" "$work/out.ftf" >/dev/null 2>&1
+		awk -v said="$said" '{ taken = $1 * 1024 / 1e9; print said, taken; exit !(said > 0.8 * taken && said < 1.2 * taken) }' \
+			"$work/memory" || return 1
+	done
+}
+if [ -n "${LONG:-}" ] && [ -x /usr/bin/time ]; then
+	tap_check "the memory that the summary says is within a fifth of Perfetto's" memory_is_as_said
+fi
 tap_done

@@ -19,10 +19,10 @@ static const char *note(uint64_t slices, enum option_args args)
 START_TEST(a_large_trace_is_reported_with_remedies)
 {
 	ck_assert_str_eq(note(5200000, OPTION_ARGS_FULL),
-			 "ptrace2ftf: 5.2 M slices: about 2.5 GB in Perfetto; "
+			 "ptrace2ftf: 5.2 M slices: about 2.4 GB in Perfetto; "
 			 "--time, --min-duration, --split or --fit\n");
 	ck_assert_str_eq(note(10000000, OPTION_ARGS_LINE),
-			 "ptrace2ftf: 10.0 M slices: about 3.2 GB in Perfetto; "
+			 "ptrace2ftf: 10.0 M slices: about 3.5 GB in Perfetto; "
 			 "--time, --min-duration, --split or --fit\n");
 }
 END_TEST
