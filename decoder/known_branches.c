@@ -8,20 +8,16 @@
 
 #define BRANCHES_MOST (UINT32_C(1) << KNOWN_BRANCHES_BITS)
 #define SLOTS         (UINT32_C(1) << KNOWN_SLOTS_BITS)
-#define CACHE_LINE    64
 
 _Static_assert(sizeof(struct known_branch) == CACHE_LINE, "one branch per cache line");
 
 struct known_branches *known_branches_open(void)
 {
 	struct known_branches *known = alloc_zeroed(1, sizeof(*known));
-	size_t size = sizeof(struct known_branch);
 
 	known->slots = alloc_zeroed(SLOTS, sizeof(*known->slots));
-	/* Not aligned_alloc(): only pages of branches that are there are touched. */
-	known->memory = alloc_zeroed(BRANCHES_MOST + 1, size);
-	known->branches = (void *)((unsigned char *)known->memory +
-				   (-(uintptr_t)known->memory & (CACHE_LINE - 1)));
+	direct_cache_init(&known->memory, KNOWN_BRANCHES_BITS, sizeof(struct known_branch));
+	known->branches = known->memory.slots;
 	known->branches[0].space = (const void *)known; /* no address space is there */
 	known->count = 1;
 	pthread_mutex_init(&known->lock, NULL);
@@ -33,7 +29,7 @@ void known_branches_close(struct known_branches *known)
 	if (!known)
 		return;
 	pthread_mutex_destroy(&known->lock);
-	free(known->memory);
+	direct_cache_release(&known->memory);
 	free(known->slots);
 	free(known);
 }

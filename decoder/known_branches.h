@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <stdint.h>
 
+#include "base/tables/direct_cache.h"
 #include "base/tables/fibonacci_hash.h"
 
 struct address_space;
@@ -46,7 +47,7 @@ struct known_branch {
 struct known_branches {
 	struct known_branch *branches; /* in `memory`; the first is none */
 	uint32_t *slots;               /* owned; index of a branch, written once; 0: empty */
-	void *memory;                  /* owned */
+	struct direct_cache memory;    /* a cache line for each branch */
 	pthread_mutex_t lock;          /* of `count`, and of each empty slot */
 	uint32_t count;                /* with the first */
 };
