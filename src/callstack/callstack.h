@@ -105,8 +105,8 @@ struct callstack_machine {
 };
 
 /*
- * A frame that is watched: it ends where the stack has fewer frames than `depth`, or another
- * symbol's as the innermost of so many.
+ * A frame whose end a user waits for.  It has ended when the stack has fewer frames than `depth`,
+ * or just as many, and the innermost one is another symbol's.
  */
 struct watched_frame {
 	size_t depth;                /* 0: none */

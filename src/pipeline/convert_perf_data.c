@@ -271,6 +271,7 @@ static size_t feed_branches(struct conversion *c, const struct branch_event *eve
 	return fed;
 }
 
+/* Returns the number of events that are runs. */
 static size_t count_runs(const struct branch_event *events, size_t count)
 {
 	size_t runs = 0;

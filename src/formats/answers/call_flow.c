@@ -10,18 +10,18 @@
 #include "decoder/timeline/timeline_types.h"
 #include "src/formats/answers/call_flow_end.h"
 
-/* Branches of a call that are counted; of those behind only the end of the call is found. */
+/* Branches of a call that are counted; behind them only the end of the call is looked for. */
 #define FLOW_BRANCHES_MOST UINT32_MAX
 
 /* Addresses of the kernel are above. */
 #define USER_END (UINT64_C(1) << 63)
 
-/* A step of a thread that was found, by addresses. */
+/* A step that a thread has made, by the addresses of its places. */
 struct known_step {
 	uint64_t prev, from, to;           /* prev is not 0 */
-	const struct address_space *space; /* that they are addresses of */
-	uint64_t context;                  /* the thread's; 0: none */
-	uint32_t made;                     /* its place */
+	const struct address_space *space; /* of these addresses */
+	uint64_t context;                  /* the thread's; 0: the slot is empty */
+	uint32_t made;                     /* the step's place in `made` */
 };
 
 #define KNOWN_BITS 15

@@ -84,12 +84,12 @@ struct flow_thread {
 	size_t count, room;
 };
 
-/* A step of a thread's calls. */
+/* A step that calls of a thread have made. */
 struct open_step {
-	uint64_t call;         /* number of the last call that made it; the rest is of that: */
-	struct flow_made made; /* but for the step's number */
-	uint32_t class;        /* 1 + class of the last call but that; 0: none */
-	uint32_t counted;      /* its place in `counts` of that class */
+	uint64_t call;         /* number of the last of them */
+	struct flow_made made; /* by that call */
+	uint32_t class;        /* 1 + class of the call that was last counted; 0: none */
+	uint32_t counted;      /* place in `counts` of the step and that class */
 };
 
 struct call_flow {
