@@ -24,6 +24,12 @@
 #define DEFERRED_MEMORY ((size_t)1 << 20)
 #define DEFERRED_STEP   ((size_t)1 << 14)
 
+/*
+ * Events between two flushes of a group that settles.  They are counted exactly, whenever events
+ * are emitted, so that the order of the slices of several threads does not depend on that.
+ */
+#define SETTLE_EVENTS ((size_t)1 << 12)
+
 /* Values of slice_event.order within a group, for what is no call or return. */
 enum { ORDER_MARK = 1, ORDER_UNSEEN_RETURN };
 
@@ -347,14 +353,14 @@ static __attribute__((noinline)) void distribute_any(struct timestamp_group *gro
 
 /* ---- Emitting ------------------------------------------------------------ */
 
-static void emit_events(const struct timestamp_group *group, size_t begin, size_t end)
+static void pass_events(const struct timestamp_group *group, const struct slice_event *events,
+			size_t count)
 {
 	const struct slice_sink *sink = group->owner->machine->sink;
 
-	if (begin < end)
+	if (count)
 		sink->events(sink, group->owner->track,
-			     &(struct slice_batch){ group->events + begin, end - begin,
-						    group->details,
+			     &(struct slice_batch){ events, count, group->details,
 						    group->sorted && !group->details });
 }
 
@@ -364,6 +370,35 @@ static void emit_outer(struct timestamp_group *group, size_t end)
 	for (size_t i = end; i-- > group->outer_done; evict(&group->outer, i))
 		emit_deferred(group, &group->outer, i);
 	group->outer_done = end;
+}
+
+/* Flush the sink behind an event, if nothing that encloses it may come late. */
+static void flush_behind(struct timestamp_group *group, const struct slice_event *event)
+{
+	int64_t time = (int64_t)(event->time - group->owner->machine->base_time);
+
+	group->emitted = 0;
+	if (time <= group->since)
+		return;
+	group->settled = time;
+	emit_outer(group, group->outer.count);
+	group->outer.count = group->outer_done = 0;
+	slice_sink_flush(group->owner->machine->sink, group->owner->track);
+}
+
+static void emit_events(struct timestamp_group *group, const struct slice_event *events,
+			size_t count)
+{
+	while (group->settles && group->emitted + count >= SETTLE_EVENTS) {
+		size_t fitting = SETTLE_EVENTS - group->emitted;
+
+		pass_events(group, events, fitting);
+		flush_behind(group, &events[fitting - 1]);
+		events += fitting;
+		count -= fitting;
+	}
+	pass_events(group, events, count);
+	group->emitted += count;
 }
 
 /* Emit the segments that ended within former groups.  Returns how many events they have. */
@@ -379,7 +414,7 @@ static __attribute__((noinline)) size_t emit_segments(struct timestamp_group *gr
 			group->cuts[left++] = cut;
 			continue;
 		}
-		emit_events(group, passed, cut.at);
+		emit_events(group, group->events + passed, cut.at - passed);
 		emit_outer(group, cut.outer);
 		slice_sink_flush(group->owner->machine->sink, group->owner->track);
 		passed = cut.at;
@@ -391,13 +426,14 @@ static __attribute__((noinline)) size_t emit_segments(struct timestamp_group *gr
 /* Emit the events of former groups. */
 static void emit_distributed(struct timestamp_group *group)
 {
-	size_t count = group->distributed, left = group->count - count;
+	size_t count = group->distributed, left = group->count - count, passed;
 
 	if (!count)
 		return;
 	for (size_t i = 0; i < count && group->details; i++)
 		group->events[i].detail = (uint32_t)i + 1;
-	emit_events(group, group->cut_count ? emit_segments(group) : 0, count);
+	passed = group->cut_count ? emit_segments(group) : 0;
+	emit_events(group, group->events + passed, count - passed);
 	memmove(group->events, group->events + count, left * sizeof(*group->events));
 	if (group->details)
 		memmove(group->details, group->details + count, left * sizeof(*group->details));
@@ -451,6 +487,15 @@ static inline void end_group(struct timestamp_group *group, int64_t time)
 	group->distributed = group->count;
 	group->calls = 0;
 	group->time = time;
+	if (group->settles && group->emitted + group->count >= SETTLE_EVENTS)
+		emit_distributed(group);
+}
+
+void timestamp_group_settle(struct timestamp_group *group, bool settles)
+{
+	emit_distributed(group);
+	group->emitted = 0;
+	group->settles = settles;
 }
 
 void timestamp_group_flush(struct timestamp_group *group, int64_t to_time)

@@ -76,6 +76,10 @@ struct timestamp_group {
 	struct deferred_events outer;   /* found late; the last one found comes first */
 	size_t outer_done;              /* of `outer`: they are emitted */
 	struct deferred_events initial; /* calls at mapped time 0, in order, after all of `outer` */
+	int64_t since;   /* mapped: a call that is found late began then, or later */
+	bool settles;    /* none will be: see timestamp_group_settle() */
+	size_t emitted;  /* events since the sink was flushed, if it settles */
+	int64_t settled; /* mapped: slices that begin earlier cannot be emitted any more */
 };
 
 /* Release the arrays.  Idempotent, also on zeroed memory. */
@@ -151,6 +155,12 @@ static inline size_t timestamp_group_calls(const struct timestamp_group *group, 
 		return 0;
 	return group->calls < most ? group->calls : most;
 }
+
+/*
+ * From now on no call will be found late that began before what is emitted (or it may again): flush
+ * the sink now and then, which need not keep the slices.
+ */
+void timestamp_group_settle(struct timestamp_group *group, bool settles);
 
 /* Emit all events but deferred ones.  The group ends at `to_time`, where the next one is. */
 void timestamp_group_flush(struct timestamp_group *group, int64_t to_time);

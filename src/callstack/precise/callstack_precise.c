@@ -40,7 +40,7 @@ static void end_frames(struct precise_stack *stack, int64_t time)
 	stack->end_flags = 0;
 	precise_end_transaction(stack);
 	precise_forget_stacks(stack);
-	stack->has_root = false;
+	precise_set_root(stack, false);
 	if (stack->room)
 		release_frames(stack);
 }
@@ -52,22 +52,6 @@ static void begin_segment(struct precise_stack *stack, int64_t time)
 
 	precise_set_since(stack, time);
 	stack->watched = watched;
-}
-
-/* No enclosing frame will be found late: flush the sorter, which need not keep the slices. */
-void precise_settle_now(struct precise_stack *stack)
-{
-	const struct slice_sink *sink = stack->base.machine->sink;
-
-	if (!stack->has_root)
-		return;
-	stack->settle_countdown = 1;
-	if (stack->group.time <= stack->since)
-		return;
-	timestamp_group_emit_deferred(&stack->group);
-	slice_sink_flush(sink, stack->base.track);
-	stack->settled = stack->group.time;
-	stack->settle_countdown = SETTLE_BRANCHES;
 }
 
 /* Few messages exist, so a list is the right map. */
@@ -173,7 +157,7 @@ static int64_t event_time(struct precise_stack *stack, const struct branch_event
 		time = (int64_t)(event->time - machine->base_time);
 	}
 	if (!stack->started)
-		stack->since = stack->group.time = time;
+		stack->group.since = stack->group.time = time;
 	else if (time < stack->last_time)
 		time = stack->last_time;
 	stack->started = true;
@@ -223,13 +207,11 @@ bool precise_follow_any(struct precise_stack *stack, const struct resolved_branc
 		begin_segment(stack, time);
 	}
 	if (notes->enters_program && !stack->now.depth)
-		precise_set_root(stack);
+		precise_set_root(stack, true);
 	done = precise_follow_far(stack, time, branch, notes);
 	stack->plain = !stack->in_tx && !stack->rolled_back;
-	if (done) {
-		precise_settle(stack);
+	if (done)
 		precise_watch_room(stack);
-	}
 	return done;
 }
 
@@ -242,14 +224,13 @@ static void precise_inherit(struct callstack *base, const struct callstack *pare
 	int64_t now = (int64_t)(time - base->machine->base_time);
 
 	if (!stack->started)
-		stack->since = stack->last_time = stack->group.time = now;
+		stack->group.since = stack->last_time = stack->group.time = now;
 	else
 		precise_end_frames(stack, now > stack->last_time ? now : stack->last_time);
 	stack->started = true;
 	if (!parent)
 		return;
-	if (parent->has_root)
-		precise_set_root(stack);
+	precise_set_root(stack, stack->has_root || parent->has_root);
 	memcpy(stack->jumps, parent->jumps, sizeof(stack->jumps));
 	stack->next_jump = parent->next_jump;
 	for (size_t i = 0; i < parent->now.depth; i++)
@@ -319,7 +300,7 @@ static struct callstack *precise_open(struct callstack_machine *machine, void *t
 	stack->base.machine = machine;
 	stack->base.track = track;
 	stack->group.owner = &stack->base;
-	stack->settled = INT64_MIN;
+	stack->group.settled = INT64_MIN;
 	/* The sorter finds enclosing slices by their order. */
 	stack->group.sorted = true;
 	stack->now.resume = machine_of(stack)->unwind_resume;

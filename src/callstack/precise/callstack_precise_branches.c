@@ -738,7 +738,6 @@ static inline __attribute__((always_inline)) void follow(struct precise_stack *s
 		return;
 	}
 	follow_near(stack, stack->last_time, branch);
-	precise_settle(stack);
 }
 
 /* Returns whether the watched frame has ended, where no more frames are left. */

@@ -46,7 +46,7 @@ void precise_emit_enclosing(struct precise_stack *stack, const struct frame *fra
 	if (stack->watched)
 		timestamp_group_infer_watched(&stack->group, &event, &detail);
 	else
-		timestamp_group_infer(&stack->group, stack->since, &event, &detail);
+		timestamp_group_infer(&stack->group, stack->group.since, &event, &detail);
 	stack->base.machine->uncertain_levels += uncertain != 0;
 }
 
@@ -81,7 +81,7 @@ void precise_reveal(struct precise_stack *stack, int64_t time)
 
 void precise_set_since(struct precise_stack *stack, int64_t time)
 {
-	stack->since = time;
+	stack->group.since = time;
 	stack->watched = stack->begun_by_jump = false;
 	stack->counts_since = stack->counts;
 }
@@ -95,7 +95,7 @@ void precise_begin_stack(struct precise_stack *stack, int64_t time)
 void precise_end_frames(struct precise_stack *stack, int64_t time)
 {
 	precise_pop_to(stack, time, 0);
-	if (stack->since < stack->settled)
+	if (stack->group.since < stack->group.settled)
 		precise_begin_stack(stack, time);
 }
 
@@ -105,7 +105,7 @@ void precise_infer_root(struct precise_stack *stack, const struct location *loca
 			       .entry_ip = location->ip,
 			       .kind = FRAME_INFERRED };
 
-	if (stack->since < stack->settled)
+	if (stack->group.since < stack->group.settled)
 		precise_begin_stack(stack, stack->last_time);
 	precise_forget_candidates(stack);
 	precise_emit_inferred(stack, &frame);

@@ -76,21 +76,18 @@ struct precise_stack {
 	size_t unchanged; /* outermost frames that did not change since then; 0: no transaction */
 	bool in_tx;
 	bool rolled_back;                   /* the next branch comes from an undone frame */
-	int64_t since;                      /* mapped: an unseen frame may have run since then */
-	struct counts counts, counts_since; /* so far, and at `since` */
+	struct counts counts, counts_since; /* so far, and at group.since */
 	int64_t last_time;                  /* mapped */
 	uint64_t off_time;  /* perf's clock: when the trace ended last; 0: unknown, or never */
 	int32_t off_cpu;    /* and where; -1: unknown */
 	size_t root_number; /* the root's among the deferred calls; 0: it was not inferred */
 	const struct symbol *gap; /* its slice's name; NULL: no gap */
 	uint16_t end_flags;       /* of ends: SLICE_CUT while the trace ends or is missing */
-	bool watched; /* `since` is the begin that the group watches (timestamp_group_watch()) */
+	bool watched; /* group.since is the begin that the group watches (timestamp_group_watch()) */
 	bool begun_by_jump; /* a jump to an entry began the stack: its function may return to any */
 	bool started;
 	bool plain;                /* no gap, no transaction: near branches change only frames */
 	bool has_root;             /* the outermost frame has no caller */
-	unsigned settle_countdown; /* branches until slices are settled, if has_root */
-	int64_t settled; /* mapped: slices that begin earlier cannot be emitted any more */
 };
 
 static inline struct precise *machine_of(const struct precise_stack *stack)
@@ -374,24 +371,12 @@ static inline void precise_watch_room(struct precise_stack *stack)
 		precise_count_room(stack);
 }
 
-/* Emit the slices so far if no enclosing frame can be found late any more. */
-void precise_settle_now(struct precise_stack *stack);
-
-/* Branches between two of these. */
-#define SETTLE_BRANCHES 4096
-
-/* One more branch; of a stack without a known root they are counted for nothing. */
-static inline void precise_settle(struct precise_stack *stack)
+/* Whether the outermost frame has no caller, so that no enclosing frame will be found late. */
+static inline void precise_set_root(struct precise_stack *stack, bool has_root)
 {
-	if (--stack->settle_countdown == 0)
-		precise_settle_now(stack);
-}
-
-/* The outermost frame has no caller, and nothing is settled yet. */
-static inline void precise_set_root(struct precise_stack *stack)
-{
-	stack->has_root = true;
-	stack->settle_countdown = SETTLE_BRANCHES;
+	if (has_root != stack->has_root)
+		timestamp_group_settle(&stack->group, has_root);
+	stack->has_root = has_root;
 }
 
 /* ---- Branches ------------------------------------------------------------ */

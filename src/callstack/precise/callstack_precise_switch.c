@@ -342,7 +342,7 @@ static void park(struct precise_stack *stack, int64_t time, bool dropped)
 	struct parked_stack *slot;
 	struct frame_list freed;
 
-	stack->has_root = false;
+	precise_set_root(stack, false);
 	stack->root_number = 0;
 	for (size_t i = stack->now.depth; i-- > 0;) {
 		if (!stack->now.frames[i].hidden)
