@@ -34,6 +34,7 @@ enum branch_kind {
 	BRANCH_GAP,       /* trace lost or not decodable: see enum gap_reason */
 	BRANCH_CPU_EVENT, /* no branch: an event of the CPU, see cpu_event.h */
 	BRANCH_RUNS,      /* local jumps from `from` on, see jump_run.h */
+	BRANCH_FOLLOWED,  /* in place of a near branch, by a struct segment_follower */
 };
 
 /* Why a stretch of the trace is missing; the numbers are perf's error codes
@@ -74,7 +75,8 @@ struct branch_event {
 		 * (known_branches.h); NULL: none.
 		 */
 		struct known_branch *known;
-		uint64_t word; /* of a BRANCH_CPU_EVENT, BRANCH_RUNS: cpu_event.h, jump_run.h */
+		uint64_t word;  /* of a BRANCH_CPU_EVENT, BRANCH_RUNS: cpu_event.h, jump_run.h */
+		void *followed; /* of a BRANCH_FOLLOWED, borrowed: the follower's own */
 	};
 	uint64_t from; /* ip of the branch; 0: not traced.  Of a gap: where it begins, if known */
 	uint64_t to;   /* ip of the target; 0: not traced */

@@ -14,6 +14,7 @@ libptrace2ftf_a_SOURCES = \
 	src/batch/slow_traces.c src/batch/slow_traces.h \
 	src/callstack/callstack.c src/callstack/callstack.h \
 	src/callstack/timestamp_group.c src/callstack/timestamp_group.h \
+	src/callstack/call_stretch.h \
 	src/callstack/fork_pauses.c src/callstack/fork_pauses.h \
 	src/callstack/inline_flow.c src/callstack/inline_flow.h \
 	src/callstack/thread_stacks.c src/callstack/thread_stacks.h \
@@ -21,6 +22,7 @@ libptrace2ftf_a_SOURCES = \
 	src/callstack/magic_trace/callstack_magic_trace.c src/callstack/magic_trace/callstack_magic_trace.h \
 	src/callstack/precise/callstack_precise.c src/callstack/precise/callstack_precise.h \
 	src/callstack/precise/callstack_precise_branches.c \
+	src/callstack/precise/call_follower.c src/callstack/precise/call_follower.h \
 	src/callstack/precise/callstack_precise_landing.c \
 	src/callstack/precise/callstack_precise_stack.c src/callstack/precise/callstack_precise_stack.h \
 	src/callstack/precise/callstack_precise_switch.c \

@@ -25,6 +25,22 @@
 struct pt_stream;
 struct workers;
 
+/*
+ * The next step of a segment's events, in the job that decoded them.  Each segment under way has a
+ * state of it, which stays from segment to segment.
+ */
+struct segment_follower {
+	/* Returns a state, owned by the stream. */
+	void *(*open)(const struct segment_follower *follower);
+	/*
+	 * Follow the events of a segment, in any thread.  They may be changed as long as the reader
+	 * of the stream knows about it, but for their times.  What the state has of the segment
+	 * before is not used any more.  The segment may turn out to be decoded from a wrong guess.
+	 */
+	void (*follow)(void *state, struct branch_event *events, size_t count);
+	void (*close)(void *state);
+};
+
 /* What a stream needs.  All of it is borrowed, and outlives the stream. */
 struct pt_stream_input {
 	const struct pt_info *info;
@@ -70,6 +86,7 @@ struct pt_stream_input {
 	size_t others;
 	/* Threads that decode segments of long streams.  NULL: none. */
 	struct workers *workers;
+	const struct segment_follower *follower; /* of what they decode; NULL: none */
 };
 
 struct pt_stream_stats {

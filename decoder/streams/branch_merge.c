@@ -96,7 +96,7 @@ void branch_merge_release(struct branch_merge *merge)
 static size_t count_due(const struct branch_merge *merge)
 {
 	const struct branch_merge_entry *top = merge->heap, *other = &merge->heap[1];
-	size_t most = top->count < BRANCH_MERGE_MOST ? top->count : BRANCH_MERGE_MOST, due = 1;
+	size_t most = top->count, due = 1;
 
 	if (merge->count > 2 && is_earlier(&merge->heap[2], other))
 		other = &merge->heap[2];

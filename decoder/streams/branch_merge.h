@@ -14,8 +14,6 @@
 
 struct branch_merge_entry;
 
-#define BRANCH_MERGE_MOST 256
-
 struct branch_merge {
 	struct branch_merge_entry *heap; /* owned; the earliest event on top */
 	size_t count;                    /* streams in the heap */
@@ -35,9 +33,9 @@ void branch_merge_init(struct branch_merge *merge, struct pt_stream *const *stre
 void branch_merge_release(struct branch_merge *merge);
 
 /*
- * Returns the number of the next events in *events, all of one stream and at most
- * BRANCH_MERGE_MOST; 0 when all streams are at their end or, in the ordered stage
- * (base/workers.h), the merge `waits`.  They are borrowed until the next call.
+ * Returns the number of the next events in *events, all of one stream; 0 when all streams are at
+ * their end or, in the ordered stage (base/workers.h), the merge `waits`.  They are borrowed until
+ * the next call.
  */
 size_t branch_merge_next(struct branch_merge *merge, const struct branch_event **events);
 

@@ -99,6 +99,15 @@ static int open_range(struct pt_streams *streams, size_t begin, size_t end, stru
 	return 0;
 }
 
+static int write_buffer(struct pt_streams *streams, const struct branch_event *buffer, size_t *used,
+			struct error *err)
+{
+	size_t size = *used * sizeof(*buffer);
+
+	*used = 0;
+	return temp_file_write(&streams->file, buffer, size, err);
+}
+
 /* Write the events of all open streams.  Returns their number in *count. */
 static int write_events(struct pt_streams *streams, uint64_t *count, struct error *err)
 {
@@ -110,16 +119,15 @@ static int write_events(struct pt_streams *streams, uint64_t *count, struct erro
 	*count = 0;
 	while (status == 0 && !interrupt_asked() &&
 	       (next = branch_merge_next(&streams->merge, &events)) > 0) {
-		for (size_t i = 0; i < next; i++)
-			buffer[used++] = events[i];
 		*count += next;
-		if (used + BRANCH_MERGE_MOST <= CHUNK)
-			continue;
-		status = temp_file_write(&streams->file, buffer, used * sizeof(*buffer), err);
-		used = 0;
+		for (size_t i = 0; i < next && status == 0; i++) {
+			buffer[used++] = events[i];
+			if (used == CHUNK)
+				status = write_buffer(streams, buffer, &used, err);
+		}
 	}
 	if (status == 0)
-		status = temp_file_write(&streams->file, buffer, used * sizeof(*buffer), err);
+		status = write_buffer(streams, buffer, &used, err);
 	free(buffer);
 	return status;
 }

@@ -63,6 +63,7 @@ static inline bool branch_is_near(const struct branch_event *event)
 	       !(event->flags & ~harmless);
 }
 
+struct call_stretch;
 struct callstack_machine;
 struct callstack;
 struct timeline;
@@ -78,6 +79,7 @@ struct callstack_ops {
 	struct callstack *(*open)(struct callstack_machine *machine, void *track);
 	size_t (*feed)(struct callstack *stack, const struct resolved_branch *branches,
 		       size_t count, const struct branch_notes *notes);
+	bool (*join)(struct callstack *stack, const struct call_stretch *stretch); /* may be NULL */
 	void (*inherit)(struct callstack *stack, const struct callstack *parent,
 			uint64_t time); /* may be NULL; with `copy` */
 	bool (*copy)(struct callstack *copy, const struct callstack *stack, uint64_t *most);
@@ -159,6 +161,15 @@ static inline size_t callstack_feed(struct callstack *stack, const struct resolv
 				    size_t count, const struct branch_notes *notes)
 {
 	return stack->machine->ops->feed(stack, branches, count, notes);
+}
+
+/*
+ * Feed the branches of a stretch (call_stretch.h), if the stack is in a state for which it holds.
+ * Returns whether it is; if not, nothing is done.
+ */
+static inline bool callstack_join(struct callstack *stack, const struct call_stretch *stretch)
+{
+	return stack->machine->ops->join && stack->machine->ops->join(stack, stretch);
 }
 
 /* Returns the innermost frame; only for machines of address-based stacks (precise). */

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "decoder/cpu_event.h"
 #include "decoder/timeline/trace_pauses.h"
+#include "src/callstack/call_stretch.h"
 #include "src/callstack/fork_pauses.h"
 #include "src/callstack/inline_flow.h"
 #include "src/resolve/resolve.h"
@@ -405,19 +406,42 @@ static void feed_pause(struct thread_stacks *stacks, struct thread_state *state,
 	state->off_time = event->flags & BRANCH_TRACE_OFF ? event->time : 0;
 }
 
+/* Returns whether near branches need nothing but the thread's stack. */
+static bool is_ready(const struct thread_stacks *stacks, const struct thread_state *state)
+{
+	return state->stack && !state->vector && !stacks->inlined && !stacks->pauses &&
+	       !state->awaits_user;
+}
+
+/* Feed a stretch as a whole.  Returns the number of its branches; 0: they are to be fed. */
+static size_t feed_stretch(struct thread_stacks *stacks, struct thread_state *state,
+			   const struct branch_event *events, size_t count)
+{
+	struct call_stretch *stretch = events->followed;
+
+	call_stretch_restore(stretch);
+	if (stretch->count > count || !is_ready(stacks, state) || state->space != events->space ||
+	    !callstack_join(state->stack, stretch))
+		return 0;
+	return stretch->count;
+}
+
 size_t thread_stacks_feed(struct thread_stacks *stacks, const struct branch_event *events,
 			  size_t count, struct watched_frame watched)
 {
 	struct thread_state *state = state_of(stacks, events->thread);
 	struct resolved_branch branches[BATCH_MOST];
-	size_t fed = 0;
+	size_t fed = 0, joined = 0;
 
-	if (state->stack && !state->vector && !stacks->inlined && !stacks->pauses &&
-	    !state->awaits_user)
+	if (events->kind == BRANCH_FOLLOWED)
+		joined = feed_stretch(stacks, state, events, count);
+	if (!joined && is_ready(stacks, state))
 		fed = state->last_fork
 			      ? look_up_cached(stacks, events, count, branches, BRANCH_COND)
 			      : look_up_cached(stacks, events, count, branches, BRANCH_TX_ABORT);
-	if (fed) {
+	if (joined) {
+		fed = joined;
+	} else if (fed) {
 		state->stack->watched = watched;
 		fed = callstack_feed(state->stack, branches, fed, NULL);
 		fed = (size_t)(branches[fed - 1].event - events) + 1;

@@ -423,8 +423,7 @@ static __attribute__((noinline)) size_t emit_segments(struct timestamp_group *gr
 	return passed;
 }
 
-/* Emit the events of former groups. */
-static void emit_distributed(struct timestamp_group *group)
+void timestamp_group_emit(struct timestamp_group *group)
 {
 	size_t count = group->distributed, left = group->count - count, passed;
 
@@ -488,12 +487,12 @@ static inline void end_group(struct timestamp_group *group, int64_t time)
 	group->calls = 0;
 	group->time = time;
 	if (group->settles && group->emitted + group->count >= SETTLE_EVENTS)
-		emit_distributed(group);
+		timestamp_group_emit(group);
 }
 
 void timestamp_group_settle(struct timestamp_group *group, bool settles)
 {
-	emit_distributed(group);
+	timestamp_group_emit(group);
 	group->emitted = 0;
 	group->settles = settles;
 }
@@ -504,7 +503,7 @@ void timestamp_group_flush(struct timestamp_group *group, int64_t to_time)
 	size_t count = group->count;
 
 	end_group(group, to_time);
-	emit_distributed(group);
+	timestamp_group_emit(group);
 	group->full = 0; /* the machine's base time may change now */
 	/* Other threads may need the room of a large group. */
 	if (count > GROUP_FEW && machine->pending_room > machine->pending_most / 2)
@@ -513,7 +512,7 @@ void timestamp_group_flush(struct timestamp_group *group, int64_t to_time)
 
 void timestamp_group_emit_deferred(struct timestamp_group *group)
 {
-	emit_distributed(group);
+	timestamp_group_emit(group);
 	emit_outer(group, group->outer.count);
 	for (size_t i = 0; i < group->initial.count; i++)
 		emit_deferred(group, &group->initial, i);
@@ -559,7 +558,7 @@ static void make_room(struct timestamp_group *group)
 	size_t need = group->count + 1, before = group->room + group->detail_room;
 
 	if (need > full_at(group)) {
-		emit_distributed(group);
+		timestamp_group_emit(group);
 		need = group->room < EMIT_ENOUGH ? group->room + 1 : group->count + 1;
 	}
 	if (need > full_at(group) && !may_grow(group)) {
@@ -619,6 +618,39 @@ struct slice_event *timestamp_group_next_slow(struct timestamp_group *group, int
 	event = &group->events[group->count++];
 	event->time = group->perf_time;
 	return event;
+}
+
+/* Add events of one group. */
+static void join_group(struct timestamp_group *group, const struct slice_event *events,
+		       size_t count)
+{
+	int64_t time = count ? (int64_t)(events->time - group->owner->machine->base_time) : 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct slice_event *event = timestamp_group_next(group, time);
+		uint64_t perf_time = event->time;
+
+		*event = events[i];
+		event->time = perf_time;
+		group->calls += event->kind == SLICE_BEGIN;
+	}
+}
+
+void timestamp_group_join(struct timestamp_group *group, const struct group_stretch *stretch)
+{
+	const struct slice_event *middle = stretch->events + stretch->head;
+	uint64_t base_time = group->owner->machine->base_time;
+
+	join_group(group, stretch->events, stretch->head);
+	if (stretch->middle) {
+		timestamp_group_flush(group, (int64_t)(middle->time - base_time));
+		emit_events(group, middle, stretch->middle);
+	}
+	if (stretch->past_calls) {
+		group->past_calls = stretch->past_calls;
+		group->past_time = stretch->past_time;
+	}
+	join_group(group, middle + stretch->middle, stretch->tail);
 }
 
 void timestamp_group_add(struct timestamp_group *group, int64_t time,

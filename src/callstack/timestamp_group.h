@@ -76,9 +76,9 @@ struct timestamp_group {
 	struct deferred_events outer;   /* found late; the last one found comes first */
 	size_t outer_done;              /* of `outer`: they are emitted */
 	struct deferred_events initial; /* calls at mapped time 0, in order, after all of `outer` */
-	int64_t since;   /* mapped: a call that is found late began then, or later */
-	bool settles;    /* none will be: see timestamp_group_settle() */
-	size_t emitted;  /* events since the sink was flushed, if it settles */
+	int64_t since;                  /* mapped: a call that is found late began then, or later */
+	bool settles;                   /* none will be: see timestamp_group_settle() */
+	size_t emitted;                 /* events since the sink was flushed, if it settles */
 	int64_t settled; /* mapped: slices that begin earlier cannot be emitted any more */
 };
 
@@ -141,6 +141,9 @@ void timestamp_group_watch(struct timestamp_group *group);
 void timestamp_group_infer_watched(struct timestamp_group *group, const struct slice_event *begin,
 				   const struct slice_detail *detail);
 
+/* Emit the events of former groups. */
+void timestamp_group_emit(struct timestamp_group *group);
+
 /*
  * Mark a call that was deferred as the `number`-th of those that are not emitted, from 1 on, with
  * SLICE_UNCERTAIN_LEVEL.  Returns whether it is one of them.
@@ -174,6 +177,25 @@ bool timestamp_group_cut(struct timestamp_group *group, int64_t time);
 
 /* Emit all events of former groups, then the deferred ones, outermost first. */
 void timestamp_group_emit_deferred(struct timestamp_group *group);
+
+/*
+ * Events of a thread's successive groups that another group has collected and distributed, whose
+ * machine has base time 0.
+ */
+struct group_stretch {
+	const struct slice_event *events; /* borrowed; calls and returns alone */
+	size_t head;       /* events of the first group, whose time is not distributed yet */
+	size_t middle;     /* events behind them, with their final times */
+	size_t tail;       /* events of the last group, as those of the first; 0: it is that */
+	size_t past_calls; /* of the last of the middle groups that had calls; 0: none had */
+	int64_t past_time; /* ns: theirs */
+};
+
+/*
+ * Add the events of a stretch, which are not earlier than the group, as if they were added one by
+ * one.  The sink uses no details.
+ */
+void timestamp_group_join(struct timestamp_group *group, const struct group_stretch *stretch);
 
 /* Returns perf's time in ns for a mapped one of the machine; 0 if it would be negative. */
 uint64_t callstack_perf_time(const struct callstack_machine *machine, int64_t time);

@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/io/interrupt.h"
 #include "decoder/streams/pt_streams.h"
+#include "src/callstack/precise/call_follower.h"
 #include "src/callstack/thread_stacks.h"
 #include "src/events/event_output.h"
 #include "src/events/period_counters.h"
@@ -58,6 +59,7 @@ struct conversion {
 	struct jump_runs *runs;          /* owned; NULL: the format does not ask for them */
 	struct known_branches *branches; /* owned; NULL: no names are needed */
 	bool reports_branches;           /* to the format or the overlays, one by one */
+	struct call_follower follower;
 };
 
 /* ---- Decoding ------------------------------------------------------------ */
@@ -70,6 +72,17 @@ static bool skips_local_jumps(const struct conversion *c)
 	return !options->format->all_branches && !options->inlined &&
 	       options->stacks == STACKS_PRECISE && !options->counters &&
 	       !event_filter_by_thread(&c->recording.filter);
+}
+
+/* Returns whether the jobs may follow calls: nobody else needs their branches in order. */
+static bool follows_ahead(const struct conversion *c)
+{
+	const struct options *options = c->options;
+
+	return c->workers && decode_threads_follow(c->workers) && c->pipeline.machine &&
+	       options->stacks == STACKS_PRECISE && !c->pipeline.machine->sink->details &&
+	       !options->inlined && !c->reports_branches && !options->counters && !c->runs &&
+	       !c->recording.filter.active && !c->mode_filter.active;
 }
 
 static struct pt_stream_input stream_input(const void *context, size_t index)
@@ -93,6 +106,7 @@ static struct pt_stream_input stream_input(const void *context, size_t index)
 		.perf_times = c->options->timing == TIMING_PERF,
 		.segment = decode_threads_segment(&recording->auxtrace),
 		.workers = c->workers,
+		.follower = follows_ahead(c) ? &c->follower.base : NULL,
 		.begin = recording->filter.begin,
 		.end = recording->filter.end,
 	};
@@ -119,6 +133,7 @@ static int verify_engines(struct conversion *c, struct error *err)
 		struct pt_stream_input input = stream_input(c, i);
 
 		input.cpu_events = false; /* libipt's engine has none */
+		input.follower = NULL;
 		if (pt_verify(&input, c->options->verify, &verdict, err) < 0)
 			return -1;
 	}
@@ -568,9 +583,10 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 		c->pipeline.end && (c->pipeline.format->branch || c->options->overlay_count);
 	if (c->pipeline.machine || c->reports_branches)
 		c->branches = known_branches_open();
+	call_follower_init(&c->follower, &recording->resolver, c->pipeline.machine);
+	open_stacks(c);
 	if (open_streams(c, err) < 0)
 		return -1;
-	open_stacks(c);
 	open_events(c, names);
 	if (c->pipeline.machine && !c->options->quiet) {
 		timeline_files(recording->timeline, &file_count);

@@ -31,6 +31,17 @@ uint64_t decode_threads_segment(const struct auxtrace *auxtrace)
 	return size;
 }
 
+/*
+ * To follow branches in jobs takes a sixth more instructions; with fewer threads than this, what is
+ * done in order does not limit them (tests/bench/README.md).
+ */
+#define FOLLOWING_THREADS 5
+
+bool decode_threads_follow(const struct workers *workers)
+{
+	return workers_count(workers) >= FOLLOWING_THREADS || test_segment();
+}
+
 static bool is_parallel(const struct auxtrace *auxtrace)
 {
 	uint64_t size = 0;

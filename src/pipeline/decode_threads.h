@@ -3,6 +3,7 @@
 #ifndef SRC_PIPELINE_DECODE_THREADS_H
 #define SRC_PIPELINE_DECODE_THREADS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/diag.h"
@@ -19,5 +20,8 @@ uint64_t decode_threads_segment(const struct auxtrace *auxtrace);
 /* Returns the threads, owned by the caller; NULL: the caller's thread decodes alone. */
 struct workers *decode_threads_open(const struct options *options, const struct auxtrace *auxtrace,
 				    struct diag *diag);
+
+/* Returns whether the jobs should follow calls, too (src/callstack/precise/call_follower.h). */
+bool decode_threads_follow(const struct workers *workers);
 
 #endif

@@ -51,6 +51,7 @@ void resolver_init(struct resolver *resolver, const struct timeline *timeline,
 	kernel_names_init(&resolver->kernel, symbols, count, names);
 	_Static_assert(sizeof(struct cached_branch) == CACHE_LINE, "one slot per cache line");
 	direct_cache_init(&resolver->branches, BRANCH_CACHE_BITS, sizeof(struct cached_branch));
+	pthread_mutex_init(&resolver->naming, NULL);
 }
 
 void resolver_release(struct resolver *resolver)
@@ -61,6 +62,8 @@ void resolver_release(struct resolver *resolver)
 	direct_cache_release(&resolver->addresses);
 	direct_cache_release(&resolver->branches);
 	kernel_names_release(&resolver->kernel);
+	if (resolver->store)
+		pthread_mutex_destroy(&resolver->naming);
 	*resolver = (struct resolver){ 0 };
 }
 
@@ -79,16 +82,21 @@ static bool is_kernel(uint64_t ip)
 static struct dso *borrow_namer(const struct resolver *resolver, const struct address_space *space,
 				const struct mapped_file *file, uint64_t ip)
 {
-	struct dso **jit = space ? &resolver->jits[space->index] : NULL;
+	struct dso **jit = space ? &resolver->jits[space->index] : NULL, *found;
 
 	if (is_kernel(ip))
 		return dso_store_borrow_kernel(resolver->store, file ? file->build_id : NULL,
 					       file ? file->build_id_size : 0);
 	if (file && dso_state(resolver->dsos[file->index]) != DSO_NOT_A_FILE)
 		return NULL;
-	if (jit && !*jit && resolver->pids[space->index] >= 0)
-		*jit = dso_store_borrow_jit(resolver->store, resolver->pids[space->index]);
-	return jit ? *jit : NULL;
+	if (!jit || resolver->pids[space->index] < 0)
+		return NULL;
+	found = __atomic_load_n(jit, __ATOMIC_ACQUIRE);
+	if (!found) {
+		found = dso_store_borrow_jit(resolver->store, resolver->pids[space->index]);
+		__atomic_store_n(jit, found, __ATOMIC_RELEASE);
+	}
+	return found;
 }
 
 static struct location find_mapped(const struct resolver *resolver,
@@ -166,14 +174,41 @@ const struct location_pair *branch_cache_put(struct resolver *resolver,
 	return &slot->places;
 }
 
-/* Only what is not constant: other threads read the rest. */
-static void keep_names(struct known_branch *known, const struct location_pair *places)
+/* Only what is not constant, and the effect last: other threads read. */
+static void keep_names(struct resolver *resolver, struct known_branch *known,
+		       const struct location_pair *places)
 {
-	known->places.from.symbol = places->from.symbol;
-	known->places.from.offset = places->from.offset;
-	known->places.to.symbol = places->to.symbol;
-	known->places.to.offset = places->to.offset;
-	known->places.call = places->call;
+	pthread_mutex_lock(&resolver->naming);
+	if (!known_branch_is_named(known)) {
+		known->places.from.symbol = places->from.symbol;
+		known->places.from.offset = places->from.offset;
+		known->places.to.symbol = places->to.symbol;
+		known->places.to.offset = places->to.offset;
+		__atomic_store_n(&known->places.call, places->call, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&resolver->naming);
+}
+
+const struct location_pair *resolver_name_known(struct resolver *resolver,
+						const struct branch_event *event)
+{
+	struct known_branch *known = event->known;
+	struct location from, to;
+	struct location_pair places;
+
+	if (!known || __atomic_load_n(&known->places.varies, __ATOMIC_RELAXED))
+		return NULL;
+	if (known_branch_is_named(known))
+		return &known->places;
+	from = find_mapped(resolver, event->space, event->from);
+	to = find_mapped(resolver, event->space, event->to);
+	if (!may_cache(resolver, &from) || !may_cache(resolver, &to)) {
+		__atomic_store_n(&known->places.varies, true, __ATOMIC_RELAXED);
+		return NULL;
+	}
+	places = location_pair_of(&from, &to);
+	keep_names(resolver, known, &places);
+	return &known->places;
 }
 
 const struct location_pair *resolver_find_event(struct resolver *resolver,
@@ -185,7 +220,7 @@ const struct location_pair *resolver_find_event(struct resolver *resolver,
 
 	if (!known)
 		return resolver_find_branch(resolver, event->space, event->from, event->to);
-	if (known->places.call)
+	if (known_branch_is_named(known))
 		return &known->places;
 	from = resolver_find(resolver, event->space, event->from);
 	to = resolver_find(resolver, event->space, event->to);
@@ -194,6 +229,6 @@ const struct location_pair *resolver_find_event(struct resolver *resolver,
 		resolver->uncached = places;
 		return &resolver->uncached;
 	}
-	keep_names(known, &places);
+	keep_names(resolver, known, &places);
 	return &known->places;
 }

@@ -13,6 +13,7 @@
 #ifndef SRC_RESOLVE_RESOLVE_H
 #define SRC_RESOLVE_RESOLVE_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -48,6 +49,7 @@ struct resolver {
 	struct direct_cache addresses; /* owned; of struct cached_location */
 	struct direct_cache branches;  /* owned; of struct cached_branch */
 	struct location_pair uncached; /* the last branch that may not be cached */
+	pthread_mutex_t naming;        /* of the names of known branches */
 	struct kernel_names kernel;
 };
 
@@ -113,6 +115,12 @@ const struct location_pair *branch_cache_put(struct resolver *resolver,
 					     const struct location *from,
 					     const struct location *to);
 
+/* Returns whether a known branch has the names of both ends, for good. */
+static inline bool known_branch_is_named(const struct known_branch *known)
+{
+	return __atomic_load_n(&known->places.call, __ATOMIC_ACQUIRE) != CALL_NOT_KNOWN;
+}
+
 /* Returns whether both ends of a branch, the last one that was found, are those of each time. */
 static inline bool resolver_is_lasting(const struct resolver *resolver,
 				       const struct location_pair *places)
@@ -149,8 +157,15 @@ static inline const struct location_pair *resolver_get_known(const struct resolv
 
 	if (__builtin_expect(!known, false))
 		return branch_cache_get(resolver, event->space, event->from, event->to);
-	return known->places.call ? &known->places : NULL;
+	return known_branch_is_named(known) ? &known->places : NULL;
 }
+
+/*
+ * Returns the same of a branch in any thread, and names it first if that was not done; NULL: the
+ * event has no known branch, or its names are not those of each time.
+ */
+const struct location_pair *resolver_name_known(struct resolver *resolver,
+						const struct branch_event *event);
 
 /*
  * Returns both ends of any event, as resolver_find_branch() does, and keeps them at its known

@@ -24,6 +24,7 @@
 struct buffer {
 	struct branch_event *events; /* owned */
 	size_t room;
+	void *follower;               /* owned: input.follower's; NULL: none */
 	const struct pt_flow *writer; /* flow of a thread; NULL: none yet */
 	struct buffer *next;          /* free buffer */
 };
@@ -154,6 +155,7 @@ static void decode_ahead(struct worker_job *job, struct worker_scratch *scratch)
 	struct segment *segment = (struct segment *)job;
 	struct pt_flow *flow = scratch_flow(scratch);
 	const struct flow_checkpoint *first = &segment->owner->first;
+	const struct segment_follower *follower = segment->owner->stream.input.follower;
 	struct buffer *buffer = take_buffer(segment->owner, flow);
 
 	segment->buffer = buffer;
@@ -173,6 +175,8 @@ static void decode_ahead(struct worker_job *job, struct worker_scratch *scratch)
 	segment->count = flow->stream.tail;
 	segment->stats = flow->stream.stats;
 	flow_checkpoint_save(&segment->after, flow);
+	if (segment->usable && buffer->follower)
+		follower->follow(buffer->follower, buffer->events, segment->count);
 }
 
 /* ---- Consuming segments in order ----------------------------------------- */
@@ -353,6 +357,13 @@ static void step_segments(struct pt_stream *stream)
 	}
 }
 
+static void release_buffer(const struct pt_segments *segments, struct buffer *buffer)
+{
+	if (buffer->follower)
+		segments->stream.input.follower->close(buffer->follower);
+	free(buffer->events);
+}
+
 static void close_segments(struct pt_stream *stream)
 {
 	struct pt_segments *segments = (struct pt_segments *)stream;
@@ -360,7 +371,7 @@ static void close_segments(struct pt_stream *stream)
 	for (unsigned i = segments->oldest; i != segments->newest; i++)
 		workers_cancel(stream->input.workers, &segment_at(segments, i)->job);
 	for (unsigned i = 0; i < segments->room; i++)
-		free(segments->buffers[i].events);
+		release_buffer(segments, &segments->buffers[i]);
 	free(segments->buffers);
 	free(segments->segments);
 	pthread_mutex_destroy(&segments->lock);
@@ -400,6 +411,9 @@ struct pt_stream *pt_segments_new(struct pt_flow *flow)
 	for (unsigned i = 0; i < segments->room; i++) {
 		segments->segments[i].owner = segments;
 		segments->segments[i].job.run = decode_ahead;
+		if (segments->stream.input.follower)
+			segments->buffers[i].follower = segments->stream.input.follower->open(
+				segments->stream.input.follower);
 		segments->buffers[i].next = segments->free;
 		segments->free = &segments->buffers[i];
 	}

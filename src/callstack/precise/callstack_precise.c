@@ -335,6 +335,7 @@ static const struct callstack_ops precise_ops = {
 	.open = precise_open,
 	.feed = precise_feed,
 	.top = precise_top,
+	.join = precise_join,
 	.inherit = precise_inherit,
 	.copy = precise_copy,
 	.finish = precise_finish,

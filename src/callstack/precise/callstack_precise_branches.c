@@ -627,8 +627,9 @@ static inline bool leaves_stub(const struct precise_stack *stack,
 }
 
 /* Follow a near call, return or jump out of the top. */
-static inline void follow_near(struct precise_stack *stack, int64_t time,
-			       const struct resolved_branch *branch)
+static inline __attribute__((always_inline)) void follow_near(struct precise_stack *stack,
+							      int64_t time,
+							      const struct resolved_branch *branch)
 {
 	const struct location_pair *places = branch->places;
 
@@ -718,22 +719,27 @@ static inline bool comes_from_top(const struct precise_stack *stack, const struc
 	       (frame->symbol == from->symbol || !symbol_is_function(from->symbol));
 }
 
+/* Take the time and the counts of a near branch. */
+static inline void take_time(struct precise_stack *stack, const struct branch_event *event)
+{
+	int64_t time = (int64_t)(event->time - stack->base.machine->base_time);
+
+	if (time > stack->last_time)
+		stack->last_time = time;
+	stack->counts.insns += event->insns;
+	stack->counts.cycles += event->cycles;
+}
+
 static inline __attribute__((always_inline)) void follow(struct precise_stack *stack,
 							 const struct resolved_branch *branch,
 							 const struct branch_notes *notes)
 {
 	const struct branch_event *event = branch->event;
-	int64_t time;
 
 	if (stack->plain && branch_is_near(event)) {
-		time = (int64_t)(event->time - stack->base.machine->base_time);
-		if (time < stack->last_time)
-			time = stack->last_time;
-		stack->last_time = time;
-		stack->counts.insns += event->insns;
-		stack->counts.cycles += event->cycles;
+		take_time(stack, event);
 		if (!comes_from_top(stack, &branch->places->from))
-			sync_top(stack, time, &branch->places->from);
+			sync_top(stack, stack->last_time, &branch->places->from);
 	} else if (precise_follow_any(stack, branch, notes)) {
 		return;
 	}
@@ -763,4 +769,51 @@ size_t precise_feed(struct callstack *base, const struct resolved_branch *branch
 			return (size_t)(branch - branches) + 1;
 	}
 	return count;
+}
+
+/* ---- Branches above an unknown base -------------------------------------- */
+
+/* Returns whether a jump out of the top does the same whatever is below the base. */
+static bool jumps_above_base(const struct precise_stack *stack, const struct branch_event *event,
+			     const struct location_pair *places)
+{
+	const struct location *to = &places->to;
+
+	if (leaves_stub(stack, places) || stays(event, places))
+		return true;
+	if (location_leaves_stack(places))
+		return false;
+	if (same_function(top(stack)->symbol, to->symbol))
+		return symbol_is_function(to->symbol);
+	return stack->now.depth > 1 && location_is_function_entry(to);
+}
+
+/* Returns whether a branch changes only frames above the base, whatever is below it. */
+static inline bool is_above_base(const struct precise_stack *stack,
+				 const struct resolved_branch *branch)
+{
+	const struct branch_event *event = branch->event;
+	const struct location_pair *places = branch->places;
+	const struct location *from = &places->from, *to = &places->to;
+
+	if (!from->symbol || !to->symbol ||
+	    (!comes_from_top(stack, from) && !same_function(top(stack)->symbol, from->symbol)))
+		return false;
+	switch ((enum branch_kind)event->kind) {
+	case BRANCH_CALL:
+		return places->call == CALL_ENTERS && event->from_length;
+	case BRANCH_RETURN:
+		return stack->now.depth > 1 && frame_returns_to(top(stack), to->ip);
+	default:
+		return jumps_above_base(stack, event, places);
+	}
+}
+
+bool precise_follow_above(struct precise_stack *stack, const struct resolved_branch *branch)
+{
+	if (!branch_is_near(branch->event) || !is_above_base(stack, branch))
+		return false;
+	take_time(stack, branch->event);
+	follow_near(stack, stack->last_time, branch);
+	return true;
 }

@@ -83,11 +83,12 @@ struct precise_stack {
 	size_t root_number; /* the root's among the deferred calls; 0: it was not inferred */
 	const struct symbol *gap; /* its slice's name; NULL: no gap */
 	uint16_t end_flags;       /* of ends: SLICE_CUT while the trace ends or is missing */
-	bool watched; /* group.since is the begin that the group watches (timestamp_group_watch()) */
+	bool watched; /* group.since is the begin that the group watches (timestamp_group_watch())
+		       */
 	bool begun_by_jump; /* a jump to an entry began the stack: its function may return to any */
 	bool started;
-	bool plain;                /* no gap, no transaction: near branches change only frames */
-	bool has_root;             /* the outermost frame has no caller */
+	bool plain;    /* no gap, no transaction: near branches change only frames */
+	bool has_root; /* the outermost frame has no caller */
 };
 
 static inline struct precise *machine_of(const struct precise_stack *stack)
@@ -394,6 +395,16 @@ bool precise_follow_any(struct precise_stack *stack, const struct resolved_branc
  */
 bool precise_follow_far(struct precise_stack *stack, int64_t time,
 			const struct resolved_branch *branch, const struct branch_notes *notes);
+
+/*
+ * Follow a near branch if it only changes frames above the outermost one, which is not known but
+ * for its function.  Returns whether it does; if not, nothing is done
+ * (callstack_precise_branches.c).
+ */
+bool precise_follow_above(struct precise_stack *stack, const struct resolved_branch *branch);
+
+/* The machine's operation `join` (call_follower.c). */
+bool precise_join(struct callstack *base, const struct call_stretch *stretch);
 
 /* The machine's operation `feed` (callstack_precise_branches.c). */
 size_t precise_feed(struct callstack *base, const struct resolved_branch *branches, size_t count,

@@ -46,6 +46,14 @@ tests_unit_src_ftf_sink_test_SOURCES = tests/unit/src/ftf_sink.c
 tests_unit_src_ftf_sink_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_ftf_sink_test_LDADD = $(UNIT_LIBS)
 
+check_PROGRAMS += tests/unit/src/call_stretch.test
+TESTS += tests/unit/src/call_stretch.test
+tests_unit_src_call_stretch_test_SOURCES = \
+	tests/unit/src/call_stretch.c \
+	tests/unit/src/slice_log.c tests/unit/src/slice_log.h
+tests_unit_src_call_stretch_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_call_stretch_test_LDADD = $(UNIT_LIBS)
+
 check_PROGRAMS += tests/unit/src/callstack_precise.test
 TESTS += tests/unit/src/callstack_precise.test
 tests_unit_src_callstack_precise_test_SOURCES = \

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/* Follow stretches in jobs, and join them to a thread's stack. */
+#include "src/callstack/precise/call_follower.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "src/callstack/call_stretch.h"
+#include "src/callstack/precise/callstack_precise_stack.h"
+#include "src/resolve/resolve.h"
+
+/* A stretch of fewer branches costs more than it saves. */
+#define BRANCHES_LEAST 16
+
+/* Slices of a segment's stretches: 8 MiB of events. */
+#define SLICES_MOST ((size_t)1 << 18)
+
+/* Frames of a stretch, and calls and returns of one time: so few always have room. */
+#define DEPTH_MOST 1024
+#define GROUP_MOST 512
+
+/* The stretches of a segment, and what follows them.  All arrays are owned. */
+struct stretches {
+	struct precise machine; /* of this segment alone */
+	struct precise_stack stack;
+	struct slice_sink sink; /* adds to `slices` */
+	struct resolver *resolver;
+	struct call_stretch *stretches;
+	struct slice_event *slices; /* of all stretches, in their order; so are the frames */
+	struct frame *frames;
+	size_t count, room, slice_count, slice_room, frame_count, frame_room;
+};
+
+/* ---- Following, in any thread -------------------------------------------- */
+
+static void add_slices(struct stretches *all, const struct slice_event *events, size_t count)
+{
+	all->slices = alloc_grow(all->slices, &all->slice_room, all->slice_count + count,
+				 sizeof(*all->slices));
+	memcpy(all->slices + all->slice_count, events, count * sizeof(*all->slices));
+	all->slice_count += count;
+}
+
+static void keep_slices(const struct slice_sink *sink, void *track, const struct slice_batch *batch)
+{
+	(void)track;
+	add_slices(sink->context, batch->events, batch->count);
+}
+
+/* Begin with one frame, of the function that the first branch is in. */
+static void begin_stretch(struct stretches *all, const struct symbol *function)
+{
+	struct timestamp_group *group = &all->stack.group;
+
+	all->stack.now.depth = 0;
+	*frame_list_add(&all->stack.now) =
+		(struct frame){ .symbol = function, .kind = FRAME_CALLED };
+	all->stack.last_time = 0;
+	group->count = group->distributed = group->calls = group->past_calls = 0;
+	group->time = INT64_MIN;
+	group->full = 0;
+	group->simple = true;
+}
+
+/* Returns whether the stretch may have another branch. */
+static bool has_room(const struct stretches *all)
+{
+	const struct timestamp_group *group = &all->stack.group;
+
+	return all->stack.now.depth < DEPTH_MOST &&
+	       group->count - group->distributed < GROUP_MOST &&
+	       all->slice_count + group->count < SLICES_MOST;
+}
+
+/*
+ * Follow branches of one thread and program as long as they change only frames above the base.
+ * Returns their number; the stretch gets the size of its first group, and how deep it was.
+ */
+static size_t follow_branches(struct stretches *all, struct call_stretch *stretch,
+			      const struct branch_event *events, size_t count)
+{
+	const struct timestamp_group *group = &all->stack.group;
+	size_t begin = all->slice_count, done;
+
+	for (done = 0; done < count && has_room(all); done++) {
+		struct resolved_branch branch = { .event = &events[done] };
+
+		if (branch.event->thread != events->thread || branch.event->space != events->space)
+			break;
+		if (branch_is_near(branch.event))
+			branch.places = resolver_name_known(all->resolver, branch.event);
+		if (!branch.places || !precise_follow_above(&all->stack, &branch))
+			break;
+		if (all->stack.now.depth > stretch->deepest)
+			stretch->deepest = all->stack.now.depth;
+		if (stretch->slices.head || all->slice_count + group->distributed == begin)
+			continue;
+		/* The first group has ended: its time is not final, nor is its pace. */
+		stretch->slices.head = all->slice_count + group->distributed - begin;
+		all->stack.group.past_calls = 0;
+	}
+	return done;
+}
+
+/* Keep what the branches did. */
+static void end_stretch(struct stretches *all, struct call_stretch *stretch, size_t begin)
+{
+	struct timestamp_group *group = &all->stack.group;
+	struct group_stretch *slices = &stretch->slices;
+
+	timestamp_group_emit(group);
+	slices->middle = all->slice_count - begin - slices->head;
+	*(slices->head ? &slices->tail : &slices->head) = group->count;
+	slices->past_calls = slices->middle ? group->past_calls : 0;
+	slices->past_time = group->past_time;
+	add_slices(all, group->events, group->count);
+	stretch->last_time = (uint64_t)all->stack.last_time;
+	stretch->depth = all->stack.now.depth - 1;
+	all->frames = alloc_grow(all->frames, &all->frame_room, all->frame_count + stretch->depth,
+				 sizeof(*all->frames));
+	memcpy(all->frames + all->frame_count, all->stack.now.frames + 1,
+	       stretch->depth * sizeof(*all->frames));
+	all->frame_count += stretch->depth;
+}
+
+/* Follow the stretch that begins with the first event.  Returns its length. */
+static size_t follow_stretch(struct stretches *all, struct branch_event *events, size_t count)
+{
+	const struct location_pair *places =
+		branch_is_near(events) ? resolver_name_known(all->resolver, events) : NULL;
+	struct call_stretch stretch = {
+		.events = events, .known = events->known, .kind = events->kind, .time = events->time
+	};
+	size_t begin = all->slice_count;
+
+	if (!places || !symbol_is_function(places->from.symbol))
+		return 0;
+	stretch.function = places->from.symbol;
+	begin_stretch(all, stretch.function);
+	stretch.count = follow_branches(all, &stretch, events, count);
+	if (stretch.count < BRANCHES_LEAST) {
+		all->slice_count = begin;
+		return stretch.count;
+	}
+	end_stretch(all, &stretch, begin);
+	all->stretches = alloc_grow(all->stretches, &all->room, all->count + 1, sizeof(stretch));
+	all->stretches[all->count++] = stretch;
+	return stretch.count;
+}
+
+/* The arrays do not move any more: mark the first event of each stretch. */
+static void mark_stretches(struct stretches *all)
+{
+	const struct slice_event *slices = all->slices;
+	const struct frame *frames = all->frames;
+
+	for (size_t i = 0; i < all->count; i++) {
+		struct call_stretch *stretch = &all->stretches[i];
+
+		stretch->slices.events = slices;
+		stretch->frames = frames;
+		slices += stretch->slices.head + stretch->slices.middle + stretch->slices.tail;
+		frames += stretch->depth;
+		stretch->events->kind = BRANCH_FOLLOWED;
+		stretch->events->followed = stretch;
+	}
+}
+
+static void follow_segment(void *state, struct branch_event *events, size_t count)
+{
+	struct stretches *all = state;
+
+	all->count = all->slice_count = all->frame_count = 0;
+	/* The branch behind a stretch is none of another one: it may change the base. */
+	for (size_t at = 0; at < count && all->slice_count < SLICES_MOST; at++)
+		at += follow_stretch(all, events + at, count - at);
+	mark_stretches(all);
+}
+
+static void *open_stretches(const struct segment_follower *base)
+{
+	const struct call_follower *follower = (const struct call_follower *)base;
+	const struct precise *machine = (const struct precise *)follower->machine;
+	struct stretches *all = alloc_zeroed(1, sizeof(*all));
+
+	all->resolver = follower->resolver;
+	all->sink = (struct slice_sink){ .events = keep_slices, .context = all };
+	all->machine.base.sink = &all->sink;
+	all->machine.base.resolution = machine->base.resolution;
+	all->machine.base.pending_most = SLICES_MOST;
+	all->machine.base.has_base_time = true;
+	all->machine.room_most = SIZE_MAX;
+	all->machine.flows = machine->flows;
+	all->stack.base.machine = &all->machine.base;
+	all->stack.group.owner = &all->stack.base;
+	all->stack.group.sorted = true;
+	return all;
+}
+
+static void close_stretches(void *state)
+{
+	struct stretches *all = state;
+
+	timestamp_group_release(&all->stack.group);
+	frame_list_release(&all->stack.now);
+	free(all->stretches);
+	free(all->slices);
+	free(all->frames);
+	free(all);
+}
+
+void call_follower_init(struct call_follower *follower, struct resolver *resolver,
+			const struct callstack_machine *machine)
+{
+	*follower = (struct call_follower){
+		.base = { open_stretches, follow_segment, close_stretches },
+		.resolver = resolver,
+		.machine = machine,
+	};
+}
+
+/* ---- Joining, in order --------------------------------------------------- */
+
+/* Returns whether the stretch holds for a stack, whose innermost frame is its base. */
+static bool fits(const struct precise_stack *stack, const struct call_stretch *stretch)
+{
+	const struct frame *base = top(stack);
+	int64_t time = (int64_t)(stretch->time - stack->base.machine->base_time);
+
+	return stack->plain && !stack->base.watched.depth && base && base->kind != FRAME_PAUSE &&
+	       !base->hidden && same_function(base->symbol, stretch->function) && time >= 0 &&
+	       time >= stack->last_time && stretch->events->time == stretch->time;
+}
+
+/* Have the room that the stretch's frames had.  Returns false if there are too many frames. */
+static bool make_room(struct precise_stack *stack, const struct call_stretch *stretch)
+{
+	struct frame_list *now = &stack->now;
+	size_t need = now->depth + stretch->deepest;
+
+	if (need > now->room && machine_of(stack)->room + 2 * need > machine_of(stack)->room_most)
+		return false;
+	/* By the steps in which it would have grown. */
+	while (now->room < need)
+		now->frames =
+			alloc_grow(now->frames, &now->room, now->room + 1, sizeof(*now->frames));
+	precise_watch_room(stack);
+	return true;
+}
+
+bool precise_join(struct callstack *base, const struct call_stretch *stretch)
+{
+	struct precise_stack *stack = (struct precise_stack *)base;
+
+	if (!fits(stack, stretch) || !make_room(stack, stretch))
+		return false;
+	timestamp_group_join(&stack->group, &stretch->slices);
+	for (size_t i = 0; i < stretch->depth; i++)
+		*frame_list_add(&stack->now) = stretch->frames[i];
+	stack->last_time = (int64_t)(stretch->last_time - stack->base.machine->base_time);
+	return true;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* Follows the calls of a segment in the job that decoded it, by stretches (call_stretch.h). */
+#ifndef SRC_CALLSTACK_PRECISE_CALL_FOLLOWER_H
+#define SRC_CALLSTACK_PRECISE_CALL_FOLLOWER_H
+
+#include "decoder/engine/pt_stream.h"
+
+struct callstack_machine;
+struct resolver;
+
+/* The follower of a precise machine, for the input of streams. */
+struct call_follower {
+	struct segment_follower base;            /* first */
+	struct resolver *resolver;               /* borrowed */
+	const struct callstack_machine *machine; /* borrowed; its sink uses no details */
+};
+
+/* Make a follower; both are borrowed as long as streams use it. */
+void call_follower_init(struct call_follower *follower, struct resolver *resolver,
+			const struct callstack_machine *machine);
+
+#endif

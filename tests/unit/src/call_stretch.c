@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Stretches that are followed ahead and joined give the slices of branches that are fed one by one:
+ * random programs of near branches, with what breaks a stretch between them.
+ */
+#include "src/callstack/call_stretch.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "src/callstack/precise/call_follower.h"
+#include "src/callstack/precise/callstack_precise.h"
+#include "tests/support/unit.h"
+#include "tests/unit/src/slice_log.h"
+
+#define BASE      UINT64_C(1000000)
+#define EVENTS    6000
+#define FUNCTIONS 12
+#define DEPTH     200
+
+/* A function has 0x1000 bytes; the last one is a PLT stub. */
+static struct symbol symbols[FUNCTIONS];
+static struct branch_event program[EVENTS], events[EVENTS];
+static struct known_branch known[EVENTS];
+static struct slice_log one_by_one, joined;
+static uint64_t seed;
+static size_t joined_branches;
+static bool has_root; /* the program is traced from its start */
+
+static unsigned pick(unsigned count)
+{
+	seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
+	return (unsigned)(seed >> 33) % count;
+}
+
+static struct location place(uint64_t ip)
+{
+	const struct symbol *symbol = &symbols[(ip >> 12) - 1];
+
+	return (struct location){ ip, symbol, ip & 0xfff };
+}
+
+static uint64_t entry_of(unsigned function)
+{
+	return ((uint64_t)function + 1) << 12;
+}
+
+/* Where the program is, and where its calls return to. */
+struct runner {
+	uint64_t ip, stack[DEPTH];
+	size_t depth;
+	uint64_t time;
+};
+
+/* Returns where a near branch of a kind goes to. */
+static uint64_t follow(struct runner *runner, enum branch_kind kind, uint64_t from)
+{
+	if (kind == BRANCH_CALL) {
+		if (runner->depth < DEPTH)
+			runner->stack[runner->depth++] = from + 5;
+		return entry_of(pick(FUNCTIONS));
+	}
+	if (kind == BRANCH_RETURN && runner->depth && pick(300))
+		return runner->stack[--runner->depth];
+	if (kind == BRANCH_RETURN) /* out of what was seen, or by hand */
+		return entry_of(pick(FUNCTIONS - 1)) + 0x100 + pick(0x100);
+	if (pick(3) == 0)
+		return entry_of(pick(FUNCTIONS));
+	return (pick(200) ? from & ~UINT64_C(0xfff) : entry_of(pick(FUNCTIONS - 1))) + 0x200 +
+	       pick(0x100);
+}
+
+static void make_branch(struct runner *runner, struct branch_event *event,
+			struct known_branch *branch)
+{
+	static const enum branch_kind kinds[] = { BRANCH_CALL, BRANCH_CALL,   BRANCH_RETURN,
+						  BRANCH_JUMP, BRANCH_RETURN, BRANCH_COND };
+	enum branch_kind kind = kinds[pick(6)];
+	struct location from, to;
+
+	from = place(runner->ip + 1 + pick(4));
+	runner->ip = follow(runner, kind, from.ip);
+	to = place(runner->ip);
+	branch->places = location_pair_of(&from, &to);
+	if (pick(200) == 0)
+		branch->places.call = kind == BRANCH_CALL ? CALL_SETJMP : JUMP_SWITCHES_STACK;
+	*event = (struct branch_event){ .time = runner->time,
+					.known = branch,
+					.from = from.ip,
+					.to = to.ip,
+					.kind = (uint8_t)kind,
+					.from_length = 5,
+					.cpu = -1 };
+}
+
+/* The trace ends, resumes or is lost. */
+static void make_break(struct runner *runner, struct branch_event *event,
+		       struct known_branch *branch)
+{
+	make_branch(runner, event, branch);
+	if (pick(4) == 0)
+		event->kind = BRANCH_GAP;
+	else
+		event->flags = pick(2) ? BRANCH_TRACE_OFF : BRANCH_TRACE_ON;
+	event->gap = GAP_OVERFLOW;
+}
+
+static void make_program(void)
+{
+	struct runner runner = { .ip = entry_of(0) + 0x300, .time = BASE };
+	unsigned pace = 1 + pick(4), others = 40 + pick(2000);
+
+	for (size_t i = 0; i < EVENTS; i++) {
+		if (pick(pace) == 0)
+			runner.time += pick(40);
+		if (pick(others))
+			make_branch(&runner, &program[i], &known[i]);
+		else
+			make_break(&runner, &program[i], &known[i]);
+	}
+}
+
+/* Returns the places of any event. */
+static struct resolved_branch named(const struct branch_event *event, size_t index)
+{
+	return (struct resolved_branch){ event, &known[index].places };
+}
+
+/* Feed a segment's events; those that are followed ahead together. */
+static void feed_segment(struct callstack *stack, size_t begin, size_t end)
+{
+	for (size_t at = begin; at < end; at++) {
+		struct resolved_branch branch = named(&events[at], at);
+		struct branch_notes notes = { .enters_program = at == 0 && has_root };
+		struct call_stretch *stretch =
+			events[at].kind == BRANCH_FOLLOWED ? events[at].followed : NULL;
+
+		if (stretch)
+			call_stretch_restore(stretch);
+		if (stretch && callstack_join(stack, stretch)) {
+			joined_branches += stretch->count;
+			at += stretch->count - 1;
+			continue;
+		}
+		callstack_feed(stack, &branch, 1, &notes);
+		ck_assert(memcmp(&events[at], &program[at], sizeof(events[at])) == 0);
+	}
+}
+
+/* Convert the program in segments of at most so many events; 0: nothing is followed ahead. */
+static void convert(struct slice_log *log, struct name_table *names, unsigned most)
+{
+	const struct callstack_options options = {
+		.mode = TRACE_MODE_USER, .sink = &log->sink, .names = names, .flows = seed % 3 == 0
+	};
+	struct callstack_machine *machine;
+	struct call_follower follower;
+	struct callstack *stack;
+	void *state;
+
+	slice_log_init(log);
+	log->sink.immediate = false;
+	machine = callstack_precise_open(&options);
+	machine->resolution = seed % 5 ? 20 : 0;
+	stack = callstack_open(machine, NULL);
+	call_follower_init(&follower, NULL, machine);
+	state = follower.base.open(&follower.base);
+	memcpy(events, program, sizeof(events));
+	for (size_t at = 0, end; at < EVENTS; at = end) {
+		end = most ? at + 1 + pick(most) : EVENTS;
+		if (end > EVENTS)
+			end = EVENTS;
+		if (most)
+			follower.base.follow(state, events + at, end - at);
+		feed_segment(stack, at, end);
+	}
+	callstack_finish(stack);
+	follower.base.close(state);
+	callstack_close(stack);
+	callstack_machine_close(machine);
+}
+
+static void make_functions(struct name_table *names)
+{
+	for (size_t i = 0; i < FUNCTIONS; i++) {
+		char text[2] = { (char)('a' + i), 0 };
+
+		symbols[i] = (struct symbol){ .name = name_intern_text(names, text),
+					      .start = entry_of((unsigned)i),
+					      .kind = i == FUNCTIONS - 1 ? SYMBOL_PLT
+									 : SYMBOL_FUNCTION };
+		symbols[i].linkage = symbols[i].name;
+	}
+}
+
+START_TEST(joined_stretches_give_the_slices_of_single_branches)
+{
+	struct name_table names;
+	uint64_t round_seed = (uint64_t)_i * 7919 + 1;
+
+	name_table_init(&names);
+	make_functions(&names);
+	joined_branches = 0;
+	has_root = _i % 2;
+	seed = round_seed;
+	make_program();
+	seed = round_seed;
+	convert(&one_by_one, &names, 0);
+	seed = round_seed;
+	convert(&joined, &names, _i % 4 < 2 ? 3000 : 300);
+	ck_assert(strcmp(slice_log_take(&one_by_one), slice_log_take(&joined)) == 0);
+	ck_assert_uint_gt(joined_branches, EVENTS / 10);
+	name_table_release(&names);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("call stretch");
+	TCase *tcase = tcase_create("joining");
+
+	tcase_add_loop_test(tcase, joined_stretches_give_the_slices_of_single_branches, 0, 60);
+	suite_add_tcase(suite, tcase);
+	return unit_run(suite);
+}
