@@ -252,7 +252,7 @@ static void begin_recording(struct perf_data *data, const struct hostile_visits 
 		.address = visits->base ? visits->base : SAMPLE_CODE,
 		.length = visits->size,
 		.file_offset = visits->base ? visits->file_offset : TINY_ELF_CODE_OFFSET,
-		.path = SAMPLE_PATH,
+		.path = visits->mapped ? visits->mapped : SAMPLE_PATH,
 		.prot = 5,
 	};
 

@@ -75,6 +75,7 @@ struct hostile_visits {
 	uint64_t size;       /* bytes that are mapped */
 	uint64_t *addresses; /* owned */
 	size_t count, room;
+	const char *mapped;      /* what is mapped there; NULL: SAMPLE_PATH */
 	const char *also_mapped; /* path of another file; NULL: none */
 	unsigned
 		programs; /* more of them, /sample1 and so on, each HOSTILE_APART behind the last */

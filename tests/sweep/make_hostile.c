@@ -128,7 +128,8 @@ static void make_symbols(const char *folder, int packed)
 
 static void make_map(const char *folder, int packed)
 {
-	struct hostile_elf elf = { .functions = 4000 };
+	/* No file names the code. */
+	struct hostile_visits visits = { .size = 4000, .mapped = "//anon" };
 	struct bytes map = { 0 };
 	char line[64], path[PATH_MAX];
 
@@ -144,11 +145,9 @@ static void make_map(const char *folder, int packed)
 	snprintf(line, sizeof(line), "tmp/perf-%d.map", SAMPLE_PID);
 	hostile_file_write(folder, line, &map);
 	free(map.at);
-	hostile_visit_functions(folder, elf.functions);
-	hostile_elf_write(&elf, folder, &SAMPLE_PATH[1]);
-	/* There is no program: the map names the code. */
-	snprintf(path, sizeof(path), "%s%s", folder, SAMPLE_PATH);
-	remove(path);
+	for (size_t i = 0; i < visits.size; i++)
+		hostile_visits_add(&visits, SAMPLE_CODE + i);
+	hostile_visits_write(&visits, folder);
 }
 
 /* tools/perf/Documentation/jitdump-specification.txt. */

@@ -95,6 +95,12 @@ done
 tap_check "split: any byte of a file of split debug information may be wrong" \
 	target_holds 997 other.dwo split
 tap_check "symbols: any byte of a symbol table may be wrong" target_holds 997 sample symbols
+# Else the set says nothing about maps.
+names_come_from_the_map() {
+	hostile map && "$top_builddir/ptrace2ftf" -q --symfs="$work/set" -f functions -o - "$work/set/perf.data" >"$work/result" &&
+		grep -q '  f$' "$work/result"
+}
+tap_check "map: the names of the set come from the map" names_come_from_the_map
 tap_check "map: any byte of a perf-PID.map may be wrong" target_holds 997 tmp/perf-1234.map map
 tap_check "jitdump: any byte of a jitdump may be wrong" target_holds 997 jit-1234.dump jitdump
 cat "$work/figures"
