@@ -16,9 +16,9 @@ convert() { # THREADS BYTES NAME OPTIONS... FILE: into $work/NAME.ftf, and what 
 	threads=$1 bytes=$2 name=$3
 	shift 3
 	if [ "$bytes" = whole ]; then
-		"$program" -j "$threads" --args=full "$@" -o "$work/$name.ftf" 2>"$work/$name.text"
+		"$program" -j "$threads" $args "$@" -o "$work/$name.ftf" 2>"$work/$name.text"
 	else # a test's own setting: where streams are cut
-		PTRACE2FTF_SEGMENT=$bytes "$program" -j "$threads" --args=full "$@" \
+		PTRACE2FTF_SEGMENT=$bytes "$program" -j "$threads" $args "$@" \
 			-o "$work/$name.ftf" 2>"$work/$name.text"
 	fi
 	status=$?
@@ -35,12 +35,20 @@ is_the_same() { # BYTES... -- OPTIONS... FILE
 	done
 	shift
 	for bytes in $sizes; do
-		convert 1 "$bytes" one "$@" || return 1
-		for threads in $many; do
-			convert $threads "$bytes" many "$@" || return 1
-			cmp "$work/one.ftf" "$work/many.ftf" && cmp "$work/one.text" "$work/many.text" ||
-				{ echo "with $threads threads, cut every $bytes bytes"; return 1; }
-		done
+		args=--args=full
+		with_any "$many" "$@" || return 1
+		args= # without details calls are followed ahead
+		with_any 3 "$@" || return 1
+	done
+}
+with_any() { # THREADS OPTIONS... FILE
+	all=$1
+	shift
+	convert 1 "$bytes" one "$@" || return 1
+	for threads in $all; do
+		convert $threads "$bytes" many "$@" || return 1
+		cmp "$work/one.ftf" "$work/many.ftf" && cmp "$work/one.text" "$work/many.text" ||
+			{ echo "with $threads threads, cut every $bytes bytes, $args"; return 1; }
 	done
 }
 
