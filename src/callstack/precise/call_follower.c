@@ -36,6 +36,8 @@ struct stretches {
 
 static void add_slices(struct stretches *all, const struct slice_event *events, size_t count)
 {
+	if (!count)
+		return;
 	all->slices = alloc_grow(all->slices, &all->slice_room, all->slice_count + count,
 				 sizeof(*all->slices));
 	memcpy(all->slices + all->slice_count, events, count * sizeof(*all->slices));
@@ -117,6 +119,8 @@ static void end_stretch(struct stretches *all, struct call_stretch *stretch, siz
 	add_slices(all, group->events, group->count);
 	stretch->last_time = (uint64_t)all->stack.last_time;
 	stretch->depth = all->stack.now.depth - 1;
+	if (!stretch->depth)
+		return;
 	all->frames = alloc_grow(all->frames, &all->frame_room, all->frame_count + stretch->depth,
 				 sizeof(*all->frames));
 	memcpy(all->frames + all->frame_count, all->stack.now.frames + 1,
