@@ -11,7 +11,6 @@
 #define DECODER_KNOWN_BRANCHES_H
 
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/tables/direct_cache.h"
@@ -31,7 +30,6 @@ struct location {
 struct location_pair {
 	struct location from, to;
 	uint8_t call; /* enum call_effect (src/resolve/location.h) */
-	bool varies;  /* the names depend on time, or on more than the branch */
 };
 
 /* A branch of an address space: one cache line. */

@@ -42,7 +42,7 @@ static void feed_near(const struct feeding *feeding, enum branch_kind kind, stru
 {
 	struct branch_event event = { .time = feeding->branch->event->time, .kind = (uint8_t)kind };
 	/* No return instruction ends an inlined call. */
-	struct location_pair places = { .from = from, .to = to, .call = CALL_NEVER_RETURNS };
+	struct location_pair places = { from, to, CALL_NEVER_RETURNS };
 
 	callstack_feed(feeding->stack, &(struct resolved_branch){ &event, &places }, 1, NULL);
 }

@@ -105,5 +105,5 @@ struct location_pair location_pair_of(const struct location *from, const struct 
 		effect = CALL_SETJMP;
 	else if (to->symbol && !to->offset)
 		effect = never_returns(to->symbol->name) ? CALL_NEVER_RETURNS : CALL_ENTERS;
-	return (struct location_pair){ .from = *from, .to = *to, .call = effect };
+	return (struct location_pair){ *from, *to, effect };
 }

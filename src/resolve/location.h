@@ -15,6 +15,7 @@
 /* The effect of a call from one place to another, or of a jump. */
 enum call_effect {
 	CALL_NOT_KNOWN = 0,
+	CALL_VARIES,   /* of a known branch: its names are not those of each time */
 	CALL_ENTERS,   /* a function, at its beginning, which returns once */
 	CALL_READS_IP, /* `call $+5; pop`: no function, the code reads its own address */
 	CALL_SETJMP,   /* a function that may return twice */
@@ -62,7 +63,7 @@ static inline bool location_leaves_stack(const struct location_pair *places)
  */
 bool location_unwinds(const struct name *name);
 
-/* Returns both ends of a branch, and never CALL_NOT_KNOWN. */
+/* Returns both ends of a branch, with the effect of what it is: from CALL_ENTERS on. */
 struct location_pair location_pair_of(const struct location *from, const struct location *to);
 
 #endif

@@ -189,46 +189,38 @@ static void keep_names(struct resolver *resolver, struct known_branch *known,
 	pthread_mutex_unlock(&resolver->naming);
 }
 
+/* Without the caches and the names that depend on time, which are the ordered stage's. */
+static struct location find_lasting(const struct resolver *resolver,
+				    const struct address_space *space, uint64_t ip)
+{
+	return ip ? find_mapped(resolver, space, ip) : (struct location){ 0 };
+}
+
 const struct location_pair *resolver_name_known(struct resolver *resolver,
 						const struct branch_event *event)
 {
 	struct known_branch *known = event->known;
+	struct location_pair places = { .call = CALL_VARIES };
 	struct location from, to;
-	struct location_pair places;
 
-	if (!known || __atomic_load_n(&known->places.varies, __ATOMIC_RELAXED))
+	if (!known || __atomic_load_n(&known->places.call, __ATOMIC_ACQUIRE) == CALL_VARIES)
 		return NULL;
 	if (known_branch_is_named(known))
 		return &known->places;
-	from = find_mapped(resolver, event->space, event->from);
-	to = find_mapped(resolver, event->space, event->to);
-	if (!may_cache(resolver, &from) || !may_cache(resolver, &to)) {
-		__atomic_store_n(&known->places.varies, true, __ATOMIC_RELAXED);
-		return NULL;
-	}
-	places = location_pair_of(&from, &to);
+	from = find_lasting(resolver, event->space, event->from);
+	to = find_lasting(resolver, event->space, event->to);
+	if (may_cache(resolver, &from) && may_cache(resolver, &to))
+		places = location_pair_of(&from, &to);
 	keep_names(resolver, known, &places);
-	return &known->places;
+	return places.call == CALL_VARIES ? NULL : &known->places;
 }
 
 const struct location_pair *resolver_find_event(struct resolver *resolver,
 						const struct branch_event *event)
 {
-	struct known_branch *known = event->kind <= BRANCH_GAP ? event->known : NULL;
-	struct location from, to;
-	struct location_pair places;
+	const struct location_pair *places =
+		event->kind <= BRANCH_GAP ? resolver_name_known(resolver, event) : NULL;
 
-	if (!known)
-		return resolver_find_branch(resolver, event->space, event->from, event->to);
-	if (known_branch_is_named(known))
-		return &known->places;
-	from = resolver_find(resolver, event->space, event->from);
-	to = resolver_find(resolver, event->space, event->to);
-	places = location_pair_of(&from, &to);
-	if (!may_cache(resolver, &from) || !may_cache(resolver, &to)) {
-		resolver->uncached = places;
-		return &resolver->uncached;
-	}
-	keep_names(resolver, known, &places);
-	return &known->places;
+	return places ? places
+		      : resolver_find_branch(resolver, event->space, event->from, event->to);
 }

@@ -118,7 +118,7 @@ const struct location_pair *branch_cache_put(struct resolver *resolver,
 /* Returns whether a known branch has the names of both ends, for good. */
 static inline bool known_branch_is_named(const struct known_branch *known)
 {
-	return __atomic_load_n(&known->places.call, __ATOMIC_ACQUIRE) != CALL_NOT_KNOWN;
+	return __atomic_load_n(&known->places.call, __ATOMIC_ACQUIRE) > CALL_VARIES;
 }
 
 /* Returns whether both ends of a branch, the last one that was found, are those of each time. */
@@ -161,8 +161,8 @@ static inline const struct location_pair *resolver_get_known(const struct resolv
 }
 
 /*
- * Returns the same of a branch in any thread, and names it first if that was not done; NULL: the
- * event has no known branch, or its names are not those of each time.
+ * Returns both ends of an event that has a known branch, in any thread, and names them first if
+ * that was not done; NULL: it has none, or the names are not those of each time.
  */
 const struct location_pair *resolver_name_known(struct resolver *resolver,
 						const struct branch_event *event);
