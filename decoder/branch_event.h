@@ -34,7 +34,7 @@ enum branch_kind {
 	BRANCH_GAP,       /* trace lost or not decodable: see enum gap_reason */
 	BRANCH_CPU_EVENT, /* no branch: an event of the CPU, see cpu_event.h */
 	BRANCH_RUNS,      /* local jumps from `from` on, see jump_run.h */
-	BRANCH_FOLLOWED,  /* in place of a near branch, by a struct segment_follower */
+	BRANCH_FOLLOWED,  /* a near branch that a struct segment_follower has marked */
 };
 
 /* Why a stretch of the trace is missing; the numbers are perf's error codes

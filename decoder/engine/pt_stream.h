@@ -26,19 +26,20 @@ struct pt_stream;
 struct workers;
 
 /*
- * The next step of a segment's events, in the job that decoded them.  Each segment under way has a
- * state of it, which stays from segment to segment.
+ * A reader of a segment's events in the job that decodes them, ahead of the reader of the stream.
+ * Each segment under way has a state of it, which is used for one segment after the other.
  */
 struct segment_follower {
 	/* Returns a state, owned by the stream. */
 	void *(*open)(const struct segment_follower *follower);
 	/*
-	 * Follow the events of a segment, in any thread.  They may be changed as long as the reader
-	 * of the stream knows about it, but for their times.  What the state has of the segment
-	 * before is not used any more.  The segment may turn out to be decoded from a wrong guess.
+	 * Follow the events of a segment, in any thread.  It may mark near branches as
+	 * BRANCH_FOLLOWED, which the reader of the stream makes branches again.  The results of
+	 * the segment before are not used any more.  The guess that this one was decoded from may
+	 * be wrong; then nobody uses its results.
 	 */
 	void (*follow)(void *state, struct branch_event *events, size_t count);
-	void (*close)(void *state);
+	void (*close)(void *state); /* release the state */
 };
 
 /* What a stream needs.  All of it is borrowed, and outlives the stream. */

@@ -59,7 +59,7 @@ struct conversion {
 	struct jump_runs *runs;          /* owned; NULL: the format does not ask for them */
 	struct known_branches *branches; /* owned; NULL: no names are needed */
 	bool reports_branches;           /* to the format or the overlays, one by one */
-	struct call_follower follower;
+	struct call_follower follower;   /* of the jobs, if follows_ahead() */
 };
 
 /* ---- Decoding ------------------------------------------------------------ */
@@ -82,7 +82,7 @@ static bool follows_ahead(const struct conversion *c)
 	return c->workers && decode_threads_follow(c->workers) && c->pipeline.machine &&
 	       options->stacks == STACKS_PRECISE && !c->pipeline.machine->sink->details &&
 	       !options->inlined && !c->reports_branches && !options->counters && !c->runs &&
-	       !c->recording.filter.active && !c->mode_filter.active;
+	       !c->recording.filter.active && !c->mode_filter.active && !c->stacks.pauses;
 }
 
 static struct pt_stream_input stream_input(const void *context, size_t index)

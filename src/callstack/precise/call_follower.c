@@ -114,7 +114,7 @@ static void end_stretch(struct stretches *all, struct call_stretch *stretch, siz
 	timestamp_group_emit(group);
 	slices->middle = all->slice_count - begin - slices->head;
 	*(slices->head ? &slices->tail : &slices->head) = group->count;
-	slices->past_calls = slices->middle ? group->past_calls : 0;
+	slices->past_calls = group->past_calls;
 	slices->past_time = group->past_time;
 	add_slices(all, group->events, group->count);
 	stretch->last_time = (uint64_t)all->stack.last_time;
