@@ -26,6 +26,17 @@ convert() { # THREADS BYTES NAME OPTIONS... FILE: into $work/NAME.ftf, and what 
 	[ $status -eq 0 ] || [ $status -eq 2 ] || { cat "$work/$name.text"; return 1; }
 }
 
+with_any() { # THREADS OPTIONS... FILE
+	all=$1
+	shift
+	convert 1 "$bytes" one "$@" || return 1
+	for threads in $all; do
+		convert $threads "$bytes" many "$@" || return 1
+		cmp "$work/one.ftf" "$work/many.ftf" && cmp "$work/one.text" "$work/many.text" ||
+			{ echo "with $threads threads, cut every $bytes bytes, $args"; return 1; }
+	done
+}
+
 many="2 3 8"
 is_the_same() { # BYTES... -- OPTIONS... FILE
 	sizes=
@@ -39,16 +50,6 @@ is_the_same() { # BYTES... -- OPTIONS... FILE
 		with_any "$many" "$@" || return 1
 		args= # without details calls are followed ahead
 		with_any 3 "$@" || return 1
-	done
-}
-with_any() { # THREADS OPTIONS... FILE
-	all=$1
-	shift
-	convert 1 "$bytes" one "$@" || return 1
-	for threads in $all; do
-		convert $threads "$bytes" many "$@" || return 1
-		cmp "$work/one.ftf" "$work/many.ftf" && cmp "$work/one.text" "$work/many.text" ||
-			{ echo "with $threads threads, cut every $bytes bytes, $args"; return 1; }
 	done
 }
 

@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-#include "base/arena.h"
 #include "src/callstack/precise/call_follower.h"
 #include "src/callstack/precise/callstack_precise.h"
 #include "tests/support/unit.h"
@@ -98,7 +97,7 @@ static void make_break(struct runner *runner, struct branch_event *event,
 		       struct known_branch *branch)
 {
 	make_branch(runner, event, branch);
-	if (pick(4) == 0)
+	if (pick(2))
 		event->kind = BRANCH_GAP;
 	else
 		event->flags = pick(2) ? BRANCH_TRACE_OFF : BRANCH_TRACE_ON;
@@ -108,7 +107,7 @@ static void make_break(struct runner *runner, struct branch_event *event,
 static void make_program(void)
 {
 	struct runner runner = { .ip = entry_of(0) + 0x300, .time = BASE };
-	unsigned pace = 1 + pick(4), others = 40 + pick(2000);
+	unsigned pace = 1 + pick(4), others = 20 + pick(pick(2) ? 20 : 2000);
 
 	for (size_t i = 0; i < EVENTS; i++) {
 		if (pick(pace) == 0)
