@@ -3,6 +3,7 @@
 #include "src/cli/suggest.h"
 
 #include <getopt.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +52,8 @@ static int argument_kind(const struct option_spec *spec)
 	return spec->if_omitted ? optional_argument : required_argument;
 }
 
-static void suggest_nearest(const struct option *known, const char *word)
+/* Returns whether it has named an option that the word is near to. */
+static bool suggest_nearest(const struct option *known, const char *word)
 {
 	size_t length = strcspn(word + 2, "=");
 	struct nearest nearest;
@@ -61,11 +63,11 @@ static void suggest_nearest(const struct option *known, const char *word)
 		spelling_consider(&nearest, known->name);
 	/* At distance 0 the word is the beginning of several options, which argp lists. */
 	if (!nearest.best || !nearest.distance)
-		return;
+		return false;
 	message_begin_error(stderr);
 	fprintf(stderr, "unrecognized option '%.*s'; did you mean '--%s'?\n", (int)length + 2, word,
 		nearest.best);
-	exit(EXIT_USAGE);
+	return true;
 }
 
 /*
@@ -80,6 +82,7 @@ void suggest_option(int argc, char **argv)
 	struct option *known = alloc_zeroed(option_count + 4, sizeof(*known));
 	char *letters = alloc_zeroed(option_count + 1, sizeof("x::")), *end = letters;
 	char **words = alloc_zeroed((size_t)argc + 1, sizeof(*words));
+	bool suggested;
 	int option;
 
 	/* getopt reorders the words. */
@@ -99,9 +102,11 @@ void suggest_option(int argc, char **argv)
 	do
 		option = getopt_long(argc, words, letters, known, NULL);
 	while (option != -1 && (option != '?' || optopt));
-	if (option == '?' && strncmp(words[optind - 1], "--", 2) == 0)
-		suggest_nearest(known, words[optind - 1]);
+	suggested = option == '?' && strncmp(words[optind - 1], "--", 2) == 0 &&
+		    suggest_nearest(known, words[optind - 1]);
 	free(words);
 	free(letters);
 	free(known);
+	if (suggested)
+		exit(EXIT_USAGE);
 }
