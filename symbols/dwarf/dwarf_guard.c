@@ -32,9 +32,10 @@ struct counted_lines {
 	UT_hash_handle hh;
 };
 
-/* A table of abbreviations that was counted. */
+/* A table of abbreviations that was counted: by its address, as units of a package (.dwp) have a
+ * section of abbreviations each. */
 struct counted_abbrevs {
-	Dwarf_Off table;
+	uintptr_t table;
 	size_t memory;
 	UT_hash_handle hh;
 };
@@ -189,8 +190,9 @@ static size_t count_abbrevs(struct cursor table, size_t most)
 }
 
 /* libdw keeps a copy of a table for each unit, up to the last abbreviation that was wanted. */
-static size_t memory_of_abbrevs(struct dwarf_guard *guard, Dwarf_Off table)
+static size_t memory_of_abbrevs(struct dwarf_guard *guard, Dwarf_Off offset)
 {
+	uintptr_t table = offset + (guard->abbrev ? (uintptr_t)guard->abbrev->d_buf : 0);
 	struct counted_abbrevs *counted;
 
 	HASH_FIND(hh, guard->abbrevs, &table, sizeof(table), counted);
@@ -198,7 +200,7 @@ static size_t memory_of_abbrevs(struct dwarf_guard *guard, Dwarf_Off table)
 		return counted->memory;
 	counted = alloc_zeroed(1, sizeof(*counted));
 	counted->table = table;
-	counted->memory = count_abbrevs(cursor_at(guard->abbrev, table), memory_left(guard));
+	counted->memory = count_abbrevs(cursor_at(guard->abbrev, offset), memory_left(guard));
 	HASH_ADD(hh, guard->abbrevs, table, sizeof(table), counted);
 	return counted->memory;
 }

@@ -80,6 +80,7 @@ void split_files_close(struct split_files *files)
 		elf_file_close(&dwo->file);
 		free(dwo);
 	}
+	dwarf_guard_release(&files->guard);
 	elf_file_close(&files->package);
 	*files = (struct split_files){ 0 };
 }

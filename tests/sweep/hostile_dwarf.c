@@ -24,7 +24,8 @@ enum {
 	ABBREV_SKELETON,
 	ABBREV_SHARED_CALL, /* its function is in the file of what others share */
 	ABBREV_PARTIAL,     /* a unit of that file */
-	ABBREV_FILLER       /* this and those behind it */
+	ABBREV_NAMED_CALL,
+	ABBREV_FILLER /* this and those behind it */
 };
 
 static void add_abbrev(struct bytes *abbrevs, unsigned code, unsigned tag,
@@ -58,6 +59,13 @@ static struct bytes make_abbrevs(void)
 					    0 };
 	/* DW_FORM_GNU_ref_alt, 0x1f20, as ULEB128. */
 	static const uint8_t shared_call[] = { DW_AT_abstract_origin, 0xa0, 0x3e, 0, 0 };
+	static const uint8_t named_call[] = { DW_AT_low_pc,
+					      DW_FORM_addr,
+					      DW_AT_high_pc,
+					      DW_FORM_data8,
+					      DW_AT_name,
+					      DW_FORM_strp,
+					      0 };
 	struct bytes abbrevs = { 0 };
 
 	add_abbrev(&abbrevs, ABBREV_UNIT, DW_TAG_compile_unit, unit);
@@ -70,6 +78,7 @@ static struct bytes make_abbrevs(void)
 	bytes_number(&abbrevs, 0, 1);
 	bytes_add(&abbrevs, shared_call, sizeof(shared_call));
 	add_abbrev(&abbrevs, ABBREV_PARTIAL, DW_TAG_partial_unit, (const uint8_t[]){ 0 });
+	add_abbrev(&abbrevs, ABBREV_NAMED_CALL, DW_TAG_inlined_subroutine, named_call);
 	return abbrevs;
 }
 
@@ -81,17 +90,24 @@ static void add_abbrevs(struct hostile_elf *elf, const char *section)
 	hostile_elf_section(elf, section, &abbrevs, 0);
 }
 
-/* The same, and empty functions up to the size of ROOM; returns the code of the last. */
+/* Add empty functions up to the size of ROOM; returns the code of the last. */
+static unsigned add_filler(struct bytes *abbrevs, size_t room)
+{
+	unsigned code = ABBREV_FILLER;
+
+	for (; abbrevs->size < room; code++)
+		add_abbrev(abbrevs, code, DW_TAG_subprogram, (const uint8_t[]){ 0 });
+	bytes_number(abbrevs, 0, 1);
+	return code - 1;
+}
+
 static unsigned add_long_abbrevs(struct hostile_elf *elf, size_t room)
 {
 	struct bytes abbrevs = make_abbrevs();
-	unsigned code = ABBREV_FILLER;
+	unsigned last = add_filler(&abbrevs, room);
 
-	for (; abbrevs.size < room; code++)
-		add_abbrev(&abbrevs, code, DW_TAG_subprogram, (const uint8_t[]){ 0 });
-	bytes_number(&abbrevs, 0, 1);
 	hostile_elf_section(elf, ".debug_abbrev", &abbrevs, 0);
-	return code - 1;
+	return last;
 }
 
 /* The code of an entry, and the range of addresses that it begins with. */
@@ -102,8 +118,9 @@ static void add_range(struct bytes *info, unsigned code, uint64_t address, uint6
 	bytes_number(info, size, 8);
 }
 
-/* The header of a unit (DWARF 5, 7.5.1) with the first table of abbreviations. */
-static size_t begin_unit(struct bytes *info, unsigned type)
+/* The header of a unit (DWARF 5, 7.5.1) with the first table of abbreviations, and an id if split.
+ */
+static size_t begin_split_unit(struct bytes *info, unsigned type, uint64_t id)
 {
 	size_t begin = info->size;
 
@@ -113,8 +130,13 @@ static size_t begin_unit(struct bytes *info, unsigned type)
 	bytes_number(info, 8, 1);
 	bytes_number(info, 0, 4);
 	if (type == DW_UT_skeleton || type == DW_UT_split_compile)
-		bytes_number(info, 1, 8); /* the id */
+		bytes_number(info, id, 8);
 	return begin;
+}
+
+static size_t begin_unit(struct bytes *info, unsigned type)
+{
+	return begin_split_unit(info, type, 1);
 }
 
 static void end_unit(struct bytes *info, size_t begin)
@@ -394,6 +416,37 @@ static void make_abbreviated(const char *folder, int packed)
 	write_program(&elf, folder);
 }
 
+/* An inlined call in each function; their names are ends of one text. */
+static void make_names(const char *folder, int packed)
+{
+	struct hostile_elf elf = { .functions = UNITS };
+	struct bytes info = { 0 }, text = { 0 };
+
+	for (uint64_t random = 1; text.size < (packed ? UNPACKED : hostile_room) / 2;) {
+		random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
+		bytes_number(&text,
+			     UINT64_C(0x6161616161616161) + (random >> 4 & 0x0f0f0f0f0f0f0f0f), 8);
+	}
+	bytes_number(&text, 0, 1);
+	for (size_t i = 0; i < UNITS; i++) {
+		uint64_t address = SAMPLE_CODE + i * HOSTILE_FUNCTION;
+		size_t begin = begin_small_unit(&info, i, 0);
+
+		add_range(&info, ABBREV_FUNCTION, address, HOSTILE_FUNCTION);
+		add_range(&info, ABBREV_NAMED_CALL, address, HOSTILE_FUNCTION);
+		bytes_number(&info, i, 4);
+		bytes_number(&info, 0, 3);
+		end_unit(&info, begin);
+	}
+	hostile_elf_name_functions(&elf);
+	add_abbrevs(&elf, ".debug_abbrev");
+	hostile_elf_section(&elf, ".debug_info", &info, packed);
+	hostile_elf_section(&elf, ".debug_str", &text, packed);
+	if (packed)
+		add_noise(&elf, hostile_room);
+	write_program(&elf, folder);
+}
+
 /* ---- Units in the file of what others share (.dwz) ---------------------------- */
 
 static const uint8_t shared_id[20] = { 0xab, 0xcd };
@@ -514,6 +567,76 @@ static void make_split(const char *folder, int packed)
 	hostile_elf_write(&other, folder, "other.dwo");
 }
 
+#define SMALL_UNITS 10
+
+/* Where in a package the units are (DWARF 5, 7.3.5.3): the first ones share a small table. */
+static void add_index(struct hostile_elf *package, size_t unit_size, const size_t tables[3])
+{
+	size_t slots = 1;
+	struct bytes index = { 0 };
+
+	while (slots <= UNITS)
+		slots *= 2;
+	bytes_number(&index, 5, 4); /* the version */
+	bytes_number(&index, 2, 4); /* columns */
+	bytes_number(&index, UNITS, 4);
+	bytes_number(&index, slots, 4);
+	for (size_t id = 0; id < slots; id++)
+		bytes_number(&index, id <= UNITS ? id : 0, 8);
+	for (size_t id = 0; id < slots; id++)
+		bytes_number(&index, id <= UNITS ? id : 0, 4); /* the row */
+	bytes_number(&index, 1, 4);                            /* DW_SECT_INFO */
+	bytes_number(&index, 3, 4);                            /* DW_SECT_ABBREV */
+	for (size_t i = 0; i < UNITS; i++) {
+		bytes_number(&index, i * unit_size, 4);
+		bytes_number(&index, tables[i >= SMALL_UNITS], 4);
+	}
+	for (size_t i = 0; i < UNITS; i++) {
+		bytes_number(&index, unit_size, 4);
+		bytes_number(&index, tables[1 + (i != 0)] - tables[i >= SMALL_UNITS], 4);
+	}
+	hostile_elf_section(package, ".debug_cu_index", &index, 0);
+}
+
+/* A package; its units' second entries are of the last abbreviation of a table that most share. */
+static void make_package(const char *folder, int packed)
+{
+	struct hostile_elf elf = { .functions = UNITS }, package = { .functions = 1 };
+	struct bytes info = { 0 }, split = { 0 }, abbrevs = make_abbrevs(), more = make_abbrevs();
+	size_t tables[3] = { 0 }, begin;
+	unsigned last;
+
+	(void)packed;
+	bytes_number(&abbrevs, 0, 1);
+	tables[1] = abbrevs.size;
+	last = add_filler(&more, hostile_room / 2);
+	bytes_add(&abbrevs, more.at, more.size);
+	free(more.at);
+	tables[2] = abbrevs.size;
+	for (size_t i = 0; i < UNITS; i++) {
+		uint64_t address = SAMPLE_CODE + i * HOSTILE_FUNCTION;
+
+		begin = begin_split_unit(&info, DW_UT_skeleton, i + 1);
+		add_range(&info, ABBREV_SKELETON, address, HOSTILE_FUNCTION);
+		bytes_text(&info, "none.dwo");
+		end_unit(&info, begin);
+		begin = begin_split_unit(&split, DW_UT_split_compile, i + 1);
+		add_range(&split, ABBREV_UNIT, address, HOSTILE_FUNCTION);
+		bytes_number(&split, 0, 4); /* the line table */
+		bytes_uleb128(&split, i < SMALL_UNITS ? ABBREV_CALL : last);
+		bytes_number(&split, 0, i < SMALL_UNITS ? 3 : 1);
+		end_unit(&split, begin);
+	}
+	hostile_elf_name_functions(&elf);
+	add_abbrevs(&elf, ".debug_abbrev");
+	hostile_elf_section(&elf, ".debug_info", &info, 0);
+	add_index(&package, split.size / UNITS, tables);
+	hostile_elf_section(&package, ".debug_info.dwo", &split, 0);
+	hostile_elf_section(&package, ".debug_abbrev.dwo", &abbrevs, 0);
+	write_program(&elf, folder);
+	hostile_elf_write(&package, folder, "sample.dwp");
+}
+
 const struct hostile_kind hostile_dwarf_kinds[] = {
 	{ "rows", make_rows },           { "files", make_files },
 	{ "folders", make_folders },     { "calls", make_calls },
@@ -521,5 +644,6 @@ const struct hostile_kind hostile_dwarf_kinds[] = {
 	{ "paths", make_paths },         { "programs", make_programs },
 	{ "overlaps", make_overlaps },   { "abbreviated", make_abbreviated },
 	{ "headers", make_headers },     { "shared", make_shared },
-	{ "split", make_split },         { NULL, NULL },
+	{ "split", make_split },         { "package", make_package },
+	{ "call_names", make_names },    { NULL, NULL },
 };

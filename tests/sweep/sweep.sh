@@ -71,7 +71,7 @@ set_holds() { # KIND
 	holds set 1 "$work/set" "$work/set/perf.data"
 }
 for kind in names texts symbols rows files folders paths calls functions units programs overlaps \
-	abbreviated headers shared split map jitdump moves packed_rows packed_files packed_folders \
+	abbreviated headers shared split package call_names map jitdump moves packed_rows packed_files packed_folders \
 	packed_calls packed_functions packed_units packed_overlaps packed_headers; do
 	tap_check "$kind: a small set takes little memory and time" set_holds $kind
 done
@@ -79,7 +79,7 @@ done
 big_holds() { # KIND
 	hostile "big_$1" && holds set 1 "$work/set" "$work/set/perf.data"
 }
-for kind in units files programs shared map jitdump moves packed_rows; do
+for kind in units files programs shared call_names map jitdump moves packed_rows; do
 	tap_check "$kind: a set of 8 MiB takes little memory and time" big_holds $kind
 done
 target_holds() { # LONG-STEP TARGET KIND [PROGRAM]
