@@ -28,6 +28,7 @@ struct call_stretch {
 	uint8_t kind;
 	size_t count;
 	uint64_t time, last_time;      /* ns, perf's clock: of the first and the last event */
+	uint64_t insns;                /* retired behind the first event */
 	const struct symbol *function; /* the first one is in; borrowed */
 	struct group_stretch slices;
 	const struct frame *frames; /* borrowed: that are open at the end, outermost first */

@@ -306,7 +306,7 @@ static void keep_pace(struct timestamp_group *group, int64_t total)
 	group->past_time = total;
 }
 
-static void distribute_simple(struct timestamp_group *group, int64_t total)
+static void distribute_evenly(struct timestamp_group *group, int64_t total)
 {
 	struct slice_event *event = group->events + group->distributed;
 	const struct slice_event *end = group->events + group->count;
@@ -319,6 +319,40 @@ static void distribute_simple(struct timestamp_group *group, int64_t total)
 			used += share(total, used, calls_left--);
 	}
 	keep_pace(group, total);
+}
+
+/*
+ * Distribute by instructions: at a steady pace, but each call takes 1 ns at least.  Where none are
+ * known, or calls are more than ns, all calls take the same.
+ */
+static void distribute_simple(struct timestamp_group *group, int64_t to_time, uint32_t insns)
+{
+	struct slice_event *event = group->events + group->distributed;
+	const struct slice_event *end = group->events + group->count;
+	int64_t total = time_to_share(group, to_time), spare = total - (int64_t)group->calls;
+	uint64_t whole = (uint64_t)(to_time - group->time) - group->calls, pace;
+	uint32_t first = event->detail, all = insns - first;
+	uint64_t time = group->perf_time;
+
+	if (!all || spare <= 0 || whole > UINT32_MAX) {
+		distribute_evenly(group, total);
+		return;
+	}
+	pace = (whole << 32) / all; /* ns, in units of 2^-32 */
+	for (; event < end; event++) {
+		uint64_t since = (event->detail - first) * pace >> 32;
+
+		event->time = time + (since < (uint64_t)spare ? since : (uint64_t)spare);
+		time += event->kind == SLICE_BEGIN;
+	}
+	keep_pace(group, total);
+}
+
+static void share_time(struct timestamp_group *group, int64_t to_time, uint32_t insns)
+{
+	distribute_simple(group, to_time, insns);
+	if (group->details && group->calls > 1)
+		mark_estimated(group);
 }
 
 /* Distribute in any group; deferred events are removed from it. */
@@ -450,7 +484,7 @@ static void distribute_with_gap(struct timestamp_group *group, int64_t time)
 	group->calls += !group->in_gap;
 	estimated &= group->calls > 1;
 	if (group->time >= 0 && !group->has_mark)
-		distribute_simple(group, total);
+		distribute_evenly(group, total);
 	else
 		distribute_any(group, total);
 	if (group->watched)
@@ -472,7 +506,7 @@ static __attribute__((noinline)) void end_any(struct timestamp_group *group, int
 }
 
 /* The group ends before `time`. */
-static inline void end_group(struct timestamp_group *group, int64_t time)
+static inline void end_group(struct timestamp_group *group, int64_t time, uint32_t insns)
 {
 	bool own = group->count > group->distributed;
 
@@ -480,7 +514,7 @@ static inline void end_group(struct timestamp_group *group, int64_t time)
 		end_any(group, time);
 	/* If a call comes last, no other event's time depends on its share. */
 	else if (group->calls > (own && group->events[group->count - 1].kind == SLICE_BEGIN))
-		distribute_simple(group, time_to_share(group, time));
+		share_time(group, time, insns);
 	if (group->watched)
 		resolve_watched(group, false);
 	group->distributed = group->count;
@@ -497,12 +531,12 @@ void timestamp_group_settle(struct timestamp_group *group, bool settles)
 	group->settles = settles;
 }
 
-void timestamp_group_flush(struct timestamp_group *group, int64_t to_time)
+void timestamp_group_flush(struct timestamp_group *group, int64_t to_time, uint32_t insns)
 {
 	const struct callstack_machine *machine = group->owner->machine;
 	size_t count = group->count;
 
-	end_group(group, to_time);
+	end_group(group, to_time, insns);
 	timestamp_group_emit(group);
 	group->full = 0; /* the machine's base time may change now */
 	/* Other threads may need the room of a large group. */
@@ -519,7 +553,7 @@ void timestamp_group_emit_deferred(struct timestamp_group *group)
 	group->outer.count = group->outer_done = group->initial.count = 0;
 }
 
-bool timestamp_group_cut(struct timestamp_group *group, int64_t time)
+bool timestamp_group_cut(struct timestamp_group *group, int64_t time, uint32_t insns)
 {
 	if (time == group->time && group->calls) {
 		*ARRAY_ADD(group->cuts, group->cut_count, group->cut_room) =
@@ -527,7 +561,7 @@ bool timestamp_group_cut(struct timestamp_group *group, int64_t time)
 		timestamp_group_watch(group);
 		return true;
 	}
-	timestamp_group_flush(group, time);
+	timestamp_group_flush(group, time, insns);
 	timestamp_group_emit_deferred(group);
 	slice_sink_flush(group->owner->machine->sink, group->owner->track);
 	return false;
@@ -562,7 +596,7 @@ static void make_room(struct timestamp_group *group)
 		need = group->room < EMIT_ENOUGH ? group->room + 1 : group->count + 1;
 	}
 	if (need > full_at(group) && !may_grow(group)) {
-		timestamp_group_flush(group, group->time);
+		timestamp_group_flush(group, group->time, 0);
 		before = group->room + group->detail_room;
 		need = 1;
 	}
@@ -585,15 +619,15 @@ static bool collects(const struct timestamp_group *group)
 }
 
 /* Make the group one of a time, with room for an event. */
-static void prepare(struct timestamp_group *group, int64_t time)
+static void prepare(struct timestamp_group *group, int64_t time, uint32_t insns)
 {
 	const struct callstack_machine *machine = group->owner->machine;
 
 	if (time != group->time) {
 		if (collects(group))
-			end_group(group, time);
+			end_group(group, time, insns);
 		else
-			timestamp_group_flush(group, time);
+			timestamp_group_flush(group, time, insns);
 	}
 	group->perf_time = callstack_perf_time(machine, time);
 	if (group->count >= full_at(group))
@@ -601,62 +635,68 @@ static void prepare(struct timestamp_group *group, int64_t time)
 	group->full = waits(group) && !machine->sink->details ? full_at(group) : 0;
 }
 
-struct slice_event *timestamp_group_next_slow(struct timestamp_group *group, int64_t time)
+struct slice_event *timestamp_group_next_slow(struct timestamp_group *group, int64_t time,
+					      uint32_t insns)
 {
 	struct slice_event *event;
 
 	/* The short way is for a small group and another time: `full` is 0 unless events collect.
 	 */
 	if (group->count < group->full && group->count - group->distributed <= GROUP_FEW) {
-		end_group(group, time);
+		end_group(group, time, insns);
 		group->perf_time = callstack_perf_time(group->owner->machine, time);
 	} else if (group->owner->machine->sink->details) {
 		return NULL;
 	} else {
-		prepare(group, time);
+		prepare(group, time, insns);
 	}
 	event = &group->events[group->count++];
 	event->time = group->perf_time;
+	event->detail = insns;
 	return event;
 }
 
 /* Add events of one group. */
 static void join_group(struct timestamp_group *group, const struct slice_event *events,
-		       size_t count)
+		       size_t count, uint32_t insns)
 {
 	int64_t time = count ? (int64_t)(events->time - group->owner->machine->base_time) : 0;
 
 	for (size_t i = 0; i < count; i++) {
-		struct slice_event *event = timestamp_group_next(group, time);
+		uint32_t own = insns + events[i].detail;
+		struct slice_event *event = timestamp_group_next(group, time, own);
 		uint64_t perf_time = event->time;
 
 		*event = events[i];
 		event->time = perf_time;
+		event->detail = own;
 		group->calls += event->kind == SLICE_BEGIN;
 	}
 }
 
-void timestamp_group_join(struct timestamp_group *group, const struct group_stretch *stretch)
+void timestamp_group_join(struct timestamp_group *group, const struct group_stretch *stretch,
+			  uint32_t insns)
 {
 	const struct slice_event *middle = stretch->events + stretch->head;
 	uint64_t base_time = group->owner->machine->base_time;
 
-	join_group(group, stretch->events, stretch->head);
+	join_group(group, stretch->events, stretch->head, insns);
 	if (stretch->middle) {
-		timestamp_group_flush(group, (int64_t)(middle->time - base_time));
+		timestamp_group_flush(group, (int64_t)(middle->time - base_time),
+				      insns + middle->detail);
 		emit_events(group, middle, stretch->middle);
 	}
 	if (stretch->past_calls) {
 		group->past_calls = stretch->past_calls;
 		group->past_time = stretch->past_time;
 	}
-	join_group(group, middle + stretch->middle, stretch->tail);
+	join_group(group, middle + stretch->middle, stretch->tail, insns);
 }
 
 void timestamp_group_add(struct timestamp_group *group, int64_t time,
 			 const struct slice_event *event, const struct slice_detail *detail)
 {
-	prepare(group, time);
+	prepare(group, time, event->detail);
 	if (group->details)
 		group->details[group->count] = detail ? *detail : (struct slice_detail){ 0 };
 	group->events[group->count] = *event;

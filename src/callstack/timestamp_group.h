@@ -5,15 +5,19 @@
  * Many branches of a PT trace have the same timestamp.  The calls and returns of one
  * timestamp are therefore collected as a group until a later timestamp arrives.  The
  * time between the two, but not more than the trace's resolution, is then distributed
- * evenly among the group's calls; returns take no time.
+ * by the instructions between the group's events, as perf estimates times between timing
+ * packets (util/intel-pt-decoder, intel_pt_est_timestamp()), with 1 ns at least for each call.
+ * Where instructions are not known, and for magic-trace's machine, each call has an equal share,
+ * and returns take no time.
  *
  * Groups are mostly small, so events of former groups wait in the same array until some
  * hundreds can be emitted at once, unless the order of the machine's emissions counts.
  *
  * A gap in the trace is one of the calls: if it has the time of the events before it, it began
- * some time after them, and has a share of the time up to its end, or to the next event with
+ * some time after them, and has an equal share of the time up to its end, or to the next event with
  * another time.  What comes before an open gap has no more time than the calls of the
- * last group before took.  Slices of such a group have SLICE_ESTIMATED_TIME.
+ * last group before took.  Slices of such a group have SLICE_ESTIMATED_TIME; so have those of any
+ * group of several calls if the sink uses details.
  *
  * Deferred events are slices that enclose what is already emitted, because they were found
  * late (a caller that was returned to but never seen to be called) or, for magic-trace's
@@ -47,7 +51,10 @@ struct group_cut {
 
 struct timestamp_group {
 	const struct callstack *owner; /* borrowed: where the slices go */
-	/* In order of arrival.  The first `distributed` have their final times. */
+	/*
+	 * In order of arrival.  The first `distributed` have their final times.  Until they are
+	 * emitted, `detail` is the thread's instructions up to then, modulo 2^32.
+	 */
 	struct slice_event *events;
 	struct slice_detail *details; /* owned; by event, if the sink uses them */
 	size_t count, distributed;
@@ -86,25 +93,32 @@ struct timestamp_group {
 void timestamp_group_release(struct timestamp_group *group);
 
 /* The part of timestamp_group_next() for another time than the group's, or a full array. */
-struct slice_event *timestamp_group_next_slow(struct timestamp_group *group, int64_t time);
+struct slice_event *timestamp_group_next_slow(struct timestamp_group *group, int64_t time,
+					      uint32_t insns);
 
 /*
- * Returns a new event at a time, to be filled but for its time, and counted in `calls` if it
- * is a call; another time than the group's own begins a new group.
+ * Returns a new event at a time, to be filled but for its time and `detail`, and counted in
+ * `calls` if it is a call; another time than the group's own begins a new group.
+ * `insns`: the thread's instructions up to now, modulo 2^32.
  * NULL: the sink uses details, so timestamp_group_add() must be called instead.
  */
-static inline struct slice_event *timestamp_group_next(struct timestamp_group *group, int64_t time)
+static inline struct slice_event *timestamp_group_next(struct timestamp_group *group, int64_t time,
+						       uint32_t insns)
 {
 	struct slice_event *event;
 
 	if (time != group->time || group->count >= group->full)
-		return timestamp_group_next_slow(group, time);
+		return timestamp_group_next_slow(group, time, insns);
 	event = &group->events[group->count++];
 	event->time = group->perf_time;
+	event->detail = insns;
 	return event;
 }
 
-/* Add a begin, of a call, or an end at a time, with its detail (NULL: unknown). */
+/*
+ * Add a begin, of a call, or an end at a time, with its detail (NULL: unknown).  The event's own
+ * `detail` is the thread's instructions up to now, here and below.
+ */
 void timestamp_group_add(struct timestamp_group *group, int64_t time,
 			 const struct slice_event *event, const struct slice_detail *detail);
 
@@ -165,15 +179,19 @@ static inline size_t timestamp_group_calls(const struct timestamp_group *group, 
  */
 void timestamp_group_settle(struct timestamp_group *group, bool settles);
 
-/* Emit all events but deferred ones.  The group ends at `to_time`, where the next one is. */
-void timestamp_group_flush(struct timestamp_group *group, int64_t to_time);
+/*
+ * Emit all events but deferred ones.  The group ends at `to_time`, where the next one is, behind
+ * `insns` instructions of the thread.
+ */
+void timestamp_group_flush(struct timestamp_group *group, int64_t to_time, uint32_t insns);
 
 /*
- * A segment ends at `time`, with all its slices: emit its events, deferred ones behind the others,
- * and flush the sink.  Returns true if that is done when the group ends, as its calls share a time
- * that is not known yet; its last event is then watched, with which the next segment begins.
+ * A segment ends at `time`, behind `insns`, with all its slices: emit its events, deferred ones
+ * behind the others, and flush the sink.  Returns true if that is done when the group ends, as its
+ * calls share a time that is not known yet; its last event is then watched, with which the next
+ * segment begins.
  */
-bool timestamp_group_cut(struct timestamp_group *group, int64_t time);
+bool timestamp_group_cut(struct timestamp_group *group, int64_t time, uint32_t insns);
 
 /* Emit all events of former groups, then the deferred ones, outermost first. */
 void timestamp_group_emit_deferred(struct timestamp_group *group);
@@ -193,9 +211,10 @@ struct group_stretch {
 
 /*
  * Add the events of a stretch, which are not earlier than the group, as if they were added one by
- * one.  The sink uses no details.
+ * one.  The thread had `insns` where the stretch counts them from.  The sink uses no details.
  */
-void timestamp_group_join(struct timestamp_group *group, const struct group_stretch *stretch);
+void timestamp_group_join(struct timestamp_group *group, const struct group_stretch *stretch,
+			  uint32_t insns);
 
 /* Returns perf's time in ns for a mapped one of the machine; 0 if it would be negative. */
 uint64_t callstack_perf_time(const struct callstack_machine *machine, int64_t time);

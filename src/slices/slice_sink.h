@@ -25,7 +25,8 @@ enum slice_flags {
 	SLICE_UNCERTAIN_LEVEL = 8,
 	SLICE_CUT =
 		16, /* of an end: no return was seen, the trace ends or is missing from there on */
-	SLICE_ESTIMATED_TIME = 32, /* it shares the time between two timestamps with a gap */
+	SLICE_ESTIMATED_TIME = 32, /* it shares the time between two timestamps: with a gap, or, if
+				      details are used, with other calls */
 	SLICE_CONTINUED = 64,      /* it began in the part of the trace before (--split) */
 	SLICE_TAIL_CALL = 1, /* of an end, with --flows: a tail call left it; its target is next */
 	SLICE_TAIL_CALLED = 16,  /* of a begin, with --flows: a tail call entered it */
@@ -83,7 +84,7 @@ struct slice_event {
 		const char *text;            /* of an instant; borrowed for the call */
 	};
 	uint64_t ip;     /* of a begin: the code that it entered, a call's function; 0: none */
-	uint32_t detail; /* 1 + index in the batch's details; 0: it has none */
+	uint32_t detail; /* 1 + index in the batch's details, if that has any; 0: it has none */
 	uint16_t flags;  /* enum slice_flags: of a begin; of an end SLICE_CUT, SLICE_TAIL_CALL */
 	uint8_t kind;    /* enum slice_event_kind */
 	int8_t order;    /* enum slice_order; PLAIN behind the sorter */
@@ -119,7 +120,7 @@ struct slice_sink {
 static inline const struct slice_detail *slice_batch_detail(const struct slice_batch *batch,
 							    const struct slice_event *event)
 {
-	return event->detail ? &batch->details[event->detail - 1] : NULL;
+	return batch->details && event->detail ? &batch->details[event->detail - 1] : NULL;
 }
 
 /* Emit one event, whose field `detail` is ignored: it has `detail`, or NULL. */

@@ -101,8 +101,7 @@ static void add_event(struct sorter_track *track, const struct slice_batch *batc
 	    (record[-1].time == record->time && record[-1].order > record->order))
 		begin_run(track);
 	track->runs[track->run_count - 1].mixed |= record->order != SLICE_ORDER_PLAIN;
-	if (detail)
-		record->detail = keep_detail(track, detail);
+	record->detail = detail ? keep_detail(track, detail) : 0;
 	if (record->kind == SLICE_INSTANT)
 		record->text = arena_text(&track->texts, record->text, strlen(record->text));
 	track->latest = record->time;

@@ -13,7 +13,8 @@ static void leave_behind(const struct sorter_track *track, size_t at)
 
 	/* Details come in the order of records, of which each has one at most. */
 	if (at % SORTER_TRACK_STEP == 0 && at)
-		sorter_track_leave(track, at, record->detail ? record->detail - 1 : 0);
+		sorter_track_leave(track, at,
+				   track->detail_count && record->detail ? record->detail - 1 : 0);
 }
 
 static void emit_events(const struct sorter_track *track, const struct slice_event *events,

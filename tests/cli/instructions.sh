@@ -1,14 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Code for CPUs that are newer than the libraries here: the sample's leaf, which has one RET, gets
-# an instruction in front of it, and its calls stay what they were.
+# an instruction in front of it, and its calls stay what they were, but for times that depend on how
+# many instructions there are.
 . "$top_srcdir/tests/support/tap.sh"
 program=$top_builddir/ptrace2ftf
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 "$top_builddir/tests/support/make-sample" .
-"$program" -q --symfs=. --format=slices perf.data -o wanted
+calls() { # SYMFS
+	"$program" --symfs="$1" --format=slices perf.data -o slices 2>messages && awk '{ $3 = $4 = ""; print }' slices
+}
+calls . >wanted
 mkdir newer
 
 follows() { # OCTAL-BYTES...
@@ -16,8 +20,7 @@ follows() { # OCTAL-BYTES...
 		# shellcheck disable=SC2059 # the bytes are the format
 		cp sample newer/ && printf "$bytes\303" | dd of=newer/sample bs=1 seek=4160 conv=notrunc 2>dd.log
 		cmp -s sample newer/sample && { echo "$bytes: the same code"; return 1; }
-		"$program" --symfs=newer --format=slices perf.data -o slices 2>messages &&
-			diff wanted slices && continue
+		calls newer >found && diff wanted found && continue
 		echo "with $bytes"
 		cat messages
 		return 1

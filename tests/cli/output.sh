@@ -105,6 +105,8 @@ text_both_ways() {
 	"$program" -q $options --format=branches "$sample" >"$work/branches"
 	"$program" -q --input=perf-script --format=calls "$work/branches" >"$work/from-text"
 	"$program" -q $options --format=calls "$sample" >"$work/from-data"
+	# The text has no instructions, by which calls share a time.
+	sed -i 's/^-> *[0-9.]*[mu]*s*n*s* //' "$work/from-text" "$work/from-data"
 	diff "$work/from-text" "$work/from-data"
 }
 tap_check "its own branch text, read as perf script text, gives the same calls" text_both_ways

@@ -149,7 +149,7 @@ void magic_end_segment(struct magic_stack *stack, int64_t time, bool last)
 	if (!in_order)
 		timestamp_group_emit_deferred(&stack->group);
 	clear_all(stack, time);
-	timestamp_group_flush(&stack->group, group_time);
+	timestamp_group_flush(&stack->group, group_time, 0);
 	if (in_order)
 		timestamp_group_emit_deferred(&stack->group);
 }

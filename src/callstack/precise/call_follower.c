@@ -51,7 +51,9 @@ static void keep_slices(const struct slice_sink *sink, void *track, const struct
 }
 
 /* Begin with one frame, of the function that the first branch is in. */
-static void begin_stretch(struct stretches *all, const struct symbol *function)
+/* Count instructions from the first event on: how many come before it is not known yet. */
+static void begin_stretch(struct stretches *all, const struct symbol *function,
+			  const struct branch_event *first)
 {
 	struct timestamp_group *group = &all->stack.group;
 
@@ -59,6 +61,7 @@ static void begin_stretch(struct stretches *all, const struct symbol *function)
 	*frame_list_add(&all->stack.now) =
 		(struct frame){ .symbol = function, .kind = FRAME_CALLED };
 	all->stack.last_time = 0;
+	all->stack.counts.insns = 0 - (uint64_t)first->insns;
 	group->count = group->distributed = group->calls = group->past_calls = 0;
 	group->time = INT64_MIN;
 	group->full = 0;
@@ -118,6 +121,7 @@ static void end_stretch(struct stretches *all, struct call_stretch *stretch, siz
 	slices->past_time = group->past_time;
 	add_slices(all, group->events, group->count);
 	stretch->last_time = (uint64_t)all->stack.last_time;
+	stretch->insns = all->stack.counts.insns;
 	stretch->depth = all->stack.now.depth - 1;
 	if (!stretch->depth)
 		return;
@@ -141,7 +145,7 @@ static size_t follow_stretch(struct stretches *all, struct branch_event *events,
 	if (!places || !symbol_is_function(places->from.symbol))
 		return 0;
 	stretch.function = places->from.symbol;
-	begin_stretch(all, stretch.function);
+	begin_stretch(all, stretch.function, events);
 	stretch.count = follow_branches(all, &stretch, events, count);
 	if (stretch.count < BRANCHES_LEAST) {
 		all->slice_count = begin;
@@ -259,7 +263,9 @@ bool precise_join(struct callstack *base, const struct call_stretch *stretch)
 
 	if (!fits(stack, stretch) || !make_room(stack, stretch))
 		return false;
-	timestamp_group_join(&stack->group, &stretch->slices);
+	stack->counts.insns += stretch->events->insns;
+	timestamp_group_join(&stack->group, &stretch->slices, precise_insns(stack));
+	stack->counts.insns += stretch->insns;
 	for (size_t i = 0; i < stretch->depth; i++)
 		*frame_list_add(&stack->now) = stretch->frames[i];
 	stack->last_time = (int64_t)(stretch->last_time - stack->base.machine->base_time);

@@ -48,7 +48,7 @@ static void end_frames(struct precise_stack *stack, int64_t time)
 /* What follows belongs to nothing before; nothing is open. */
 static void begin_segment(struct precise_stack *stack, int64_t time)
 {
-	bool watched = timestamp_group_cut(&stack->group, time);
+	bool watched = timestamp_group_cut(&stack->group, time, precise_insns(stack));
 
 	precise_set_since(stack, time);
 	stack->watched = watched;
@@ -87,7 +87,9 @@ static const struct symbol *symbol_of_gap(struct precise *machine, const struct 
 
 static void add_gap(struct precise_stack *stack, int64_t time, enum slice_event_kind kind)
 {
-	const struct slice_event event = { .symbol = stack->gap, .kind = (uint8_t)kind };
+	const struct slice_event event = { .symbol = stack->gap,
+					   .detail = precise_insns(stack),
+					   .kind = (uint8_t)kind };
 	const struct slice_detail detail = { .insns = stack->counts.insns,
 					     .cycles = stack->counts.cycles };
 
@@ -169,7 +171,9 @@ static int64_t event_time(struct precise_stack *stack, const struct branch_event
 static void show_mark(struct precise_stack *stack, int64_t time, const struct branch_event *event,
 		      const struct branch_notes *notes)
 {
-	struct slice_event mark = { .symbol = notes->mark, .ip = notes->mark_value };
+	struct slice_event mark = { .symbol = notes->mark,
+				    .ip = notes->mark_value,
+				    .detail = precise_insns(stack) };
 	struct slice_detail detail = { .insns = stack->counts.insns,
 				       .cycles = stack->counts.cycles };
 
@@ -276,7 +280,7 @@ static void precise_finish(struct callstack *base)
 	if (stack->gap)
 		end_gap(stack, stack->last_time);
 	end_frames(stack, stack->last_time);
-	timestamp_group_flush(&stack->group, stack->last_time);
+	timestamp_group_flush(&stack->group, stack->last_time, precise_insns(stack));
 	begin_segment(stack, stack->last_time);
 }
 

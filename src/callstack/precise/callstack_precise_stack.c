@@ -8,6 +8,7 @@ void precise_add_begin(struct precise_stack *stack, int64_t time, const struct f
 {
 	struct slice_event event = { .symbol = frame->symbol,
 				     .ip = precise_slice_ip(frame),
+				     .detail = precise_insns(stack),
 				     .kind = SLICE_BEGIN,
 				     .flags = frame->slice_flags };
 	struct slice_detail detail = { .insns = frame->called.insns,
@@ -21,6 +22,7 @@ void precise_add_begin(struct precise_stack *stack, int64_t time, const struct f
 void precise_add_end(struct precise_stack *stack, int64_t time, const struct frame *frame)
 {
 	struct slice_event event = { .symbol = frame->symbol,
+				     .detail = precise_insns(stack),
 				     .flags = stack->end_flags,
 				     .kind = SLICE_END };
 	struct slice_detail detail = { .insns = stack->counts.insns,
@@ -88,7 +90,7 @@ void precise_set_since(struct precise_stack *stack, int64_t time)
 
 void precise_begin_stack(struct precise_stack *stack, int64_t time)
 {
-	timestamp_group_flush(&stack->group, time);
+	timestamp_group_flush(&stack->group, time, precise_insns(stack));
 	precise_set_since(stack, time);
 }
 

@@ -117,6 +117,12 @@ static inline uint64_t precise_slice_ip(const struct frame *frame)
 	return frame->slice_flags & SLICE_HAS_CAUSE ? (uintptr_t)frame->cause : frame->entry_ip;
 }
 
+/* Returns the thread's instructions up to now, as a timestamp group counts them. */
+static inline uint32_t precise_insns(const struct precise_stack *stack)
+{
+	return (uint32_t)stack->counts.insns;
+}
+
 /* The parts of precise_emit_begin() and _end() for sinks that use details. */
 void precise_add_begin(struct precise_stack *stack, int64_t time, const struct frame *frame);
 void precise_add_end(struct precise_stack *stack, int64_t time, const struct frame *frame);
@@ -124,7 +130,7 @@ void precise_add_end(struct precise_stack *stack, int64_t time, const struct fra
 static inline void precise_emit_begin(struct precise_stack *stack, int64_t time,
 				      const struct frame *frame)
 {
-	struct slice_event *event = timestamp_group_next(&stack->group, time);
+	struct slice_event *event = timestamp_group_next(&stack->group, time, precise_insns(stack));
 
 	if (!event) {
 		precise_add_begin(stack, time, frame);
@@ -132,7 +138,6 @@ static inline void precise_emit_begin(struct precise_stack *stack, int64_t time,
 	}
 	event->symbol = frame->symbol;
 	event->ip = precise_slice_ip(frame);
-	event->detail = 0;
 	event->flags = frame->slice_flags;
 	event->kind = SLICE_BEGIN;
 	event->order = 0;
@@ -142,14 +147,13 @@ static inline void precise_emit_begin(struct precise_stack *stack, int64_t time,
 static inline void precise_emit_end(struct precise_stack *stack, int64_t time,
 				    const struct frame *frame)
 {
-	struct slice_event *event = timestamp_group_next(&stack->group, time);
+	struct slice_event *event = timestamp_group_next(&stack->group, time, precise_insns(stack));
 
 	if (!event) {
 		precise_add_end(stack, time, frame);
 		return;
 	}
 	event->symbol = frame->symbol;
-	event->detail = 0;
 	event->flags = stack->end_flags;
 	event->kind = SLICE_END;
 	event->order = 0;

@@ -274,10 +274,10 @@ static void write_instant(struct ftf_sink *ftf, struct track *track, const struc
  * arrows, for which such a slice stays open until the next one begins.
  */
 static inline bool is_whole(const struct ftf_sink *ftf, const struct slice_event *begin,
-			    const struct slice_event *end)
+			    const struct slice_batch *batch, const struct slice_event *end)
 {
-	return end->kind == SLICE_END && end->time > begin->time && !end->detail &&
-	       !ftf->flows.shown;
+	return end->kind == SLICE_END && end->time > begin->time &&
+	       !slice_batch_detail(batch, end) && !ftf->flows.shown;
 }
 
 /* Write a begin, or keep it until the next batch shows whether its slice is one record. */
@@ -299,7 +299,7 @@ static const struct slice_event *write_begin(struct ftf_sink *ftf, struct track 
 	} else if (next == batch->events + batch->count) {
 		track->pending = *begin;
 		return next;
-	} else if (is_whole(ftf, begin, next)) {
+	} else if (is_whole(ftf, begin, batch, next)) {
 		end = next++->time;
 	}
 	write_slice(ftf, track, begin, end, caller);
@@ -311,7 +311,7 @@ static const struct slice_event *write_first(struct ftf_sink *ftf, struct track 
 					     const struct slice_batch *batch,
 					     const struct slice_event *event)
 {
-	if (track->pending.symbol && is_whole(ftf, &track->pending, event)) {
+	if (track->pending.symbol && is_whole(ftf, &track->pending, batch, event)) {
 		write_slice(ftf, track, &track->pending, event->time, NULL);
 		track->pending.symbol = NULL;
 		return event + 1;

@@ -88,6 +88,7 @@ static void make_branch(struct runner *runner, struct branch_event *event,
 					.from = from.ip,
 					.to = to.ip,
 					.kind = (uint8_t)kind,
+					.insns = pick(8) ? 1 + pick(9) : pick(2000),
 					.from_length = 5,
 					.cpu = -1 };
 }

@@ -35,10 +35,12 @@ static size_t held_count;
 static bool takes_edges;
 
 static uint8_t call_length;
+static uint32_t insns; /* up to the next branch that is fed */
 
 static void setup(void)
 {
 	call_length = 5;
+	insns = 0;
 	name_table_init(&names);
 	diag_init(&diag);
 	slice_log_init(&slices);
@@ -150,6 +152,7 @@ static void feed(enum branch_kind kind, struct location from, struct location to
 		.event = { .time = now,
 			   .kind = (uint8_t)kind,
 			   .flags = (uint8_t)flags,
+			   .insns = insns,
 			   .from_length = kind == BRANCH_SYSCALL ? 2 : call_length },
 		.from = from,
 		.to = to
@@ -157,6 +160,7 @@ static void feed(enum branch_kind kind, struct location from, struct location to
 
 	feed_branch(&branch);
 	now += 10;
+	insns = 0;
 }
 
 static void call(char from, uint64_t offset, char to)
@@ -1008,6 +1012,46 @@ static void at_one_time(void)
 	now -= 10;
 }
 
+/* f with `f_insns` instructions, then g with 30, 10 behind it, take the time up to `next`. */
+static void call_f_and_g(uint32_t f_insns, uint64_t next)
+{
+	jump('m', 'm', 0x10);
+	call('m', 0x10, 'f');
+	at_one_time();
+	insns = f_insns;
+	ret('f', 'm', 0x15);
+	at_one_time();
+	insns = 10;
+	call('m', 0x20, 'g');
+	now = BASE + next;
+	insns = 30;
+	ret('g', 'm', 0x25);
+}
+
+/* 102 ns are 1 for each call, and 1 for each instruction. */
+START_TEST(calls_of_one_time_share_it_by_their_instructions)
+{
+	call_f_and_g(60, 112);
+	expect("B 10 f\nE 71 f\nB 81 g\nE 112 g\nE 112 m\nB 0 m inferred deferred\nS\n");
+}
+END_TEST
+
+START_TEST(a_call_of_few_instructions_has_a_length)
+{
+	call_f_and_g(0, 30);
+	expect("B 10 f\nE 11 f\nB 15 g\nE 30 g\nE 30 m\nB 0 m inferred deferred\nS\n");
+}
+END_TEST
+
+/* An instruction takes 10 ns; but another packet would come within 50 ns. */
+START_TEST(calls_of_one_time_do_not_last_beyond_the_next_timing_packet)
+{
+	machine->resolution = 50;
+	call_f_and_g(5, 10 + 452);
+	expect("B 10 f\nE 59 f\nB 59 g\nE 462 g\nE 462 m\nB 0 m inferred deferred\nS\n");
+}
+END_TEST
+
 /* m calls f, g and h at 10: 20 ns are three shares and that of the gap, up to 30. */
 START_TEST(calls_before_a_gap_share_the_time_up_to_its_end)
 {
@@ -1404,6 +1448,9 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, a_stack_that_was_left_waits_for_a_hundred_others);
 	tcase_add_test(tests, a_function_may_run_on_top_of_a_stack_that_was_left);
 	tcase_add_test(tests, a_gap_is_a_slice_and_a_new_segment_begins_behind_it);
+	tcase_add_test(tests, calls_of_one_time_share_it_by_their_instructions);
+	tcase_add_test(tests, a_call_of_few_instructions_has_a_length);
+	tcase_add_test(tests, calls_of_one_time_do_not_last_beyond_the_next_timing_packet);
 	tcase_add_test(tests, calls_before_a_gap_share_the_time_up_to_its_end);
 	tcase_add_test(tests, calls_before_a_long_gap_are_as_fast_as_the_last_ones);
 	tcase_add_test(tests, a_gap_without_a_time_behind_it_lies_between_the_calls_of_one_time);
