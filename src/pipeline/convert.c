@@ -111,7 +111,8 @@ static void print_summary(const struct options *options, const struct summary *s
 	else
 		summary_print_fold(summary, stderr);
 	if (is_trace && !options->select.split.unit)
-		perfetto_memory_hint_print(summary->slices, options->args, stderr);
+		perfetto_memory_hint_print(summary->slices, summary->trace_records,
+					   summary->trace_bytes, stderr);
 }
 
 enum exit_status convert(const struct options *options, struct report *report, struct diag *diag,

@@ -229,6 +229,19 @@ static void warn_of_old_parts(const struct output_pipeline *pipeline)
 	free(next);
 }
 
+/* The records of folded slices are not counted: they are taken to have as many as others. */
+static void subtract_folded(struct summary *summary, const struct fold_counts *fold)
+{
+	uint64_t removed = fold->folded + fold->left_out;
+	uint64_t left = summary->slices - removed;
+
+	summary->fold = *fold;
+	if (removed)
+		summary->trace_records = (uint64_t)((double)summary->trace_records * (double)left /
+						    (double)summary->slices);
+	summary->slices = left;
+}
+
 void output_pipeline_sum_up(const struct output_pipeline *pipeline, struct summary *summary)
 {
 	const struct format_output *end = pipeline->end;
@@ -237,12 +250,13 @@ void output_pipeline_sum_up(const struct output_pipeline *pipeline, struct summa
 	summary->output_cut |= pipeline->output.cut;
 	summary->slices_left_out += pipeline->filter.counts.outside;
 	summary->top_functions = top_functions_make(&pipeline->totals);
-	if (end)
+	if (end) {
 		summary->slices += end->other_slices;
-	if (end && end->fold) {
-		summary->fold = *end->fold;
-		summary->slices -= end->fold->folded + end->fold->left_out;
+		summary->trace_records += end->records;
 	}
+	if (end && end->fold)
+		subtract_folded(summary, end->fold);
+	summary->trace_bytes += pipeline->output.written;
 	if (pipeline->output.path)
 		summary_add_output(summary, pipeline->output.path);
 	for (size_t i = 0; end && i < end->part_count; i++)

@@ -3,16 +3,14 @@
 #ifndef SRC_REPORT_PERFETTO_MEMORY_HINT_H
 #define SRC_REPORT_PERFETTO_MEMORY_HINT_H
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include "src/options/options.h"
-
 /*
- * If a trace of so many slices, with these arguments, has more than FIT_DEFAULT, print the memory
- * that Perfetto needs, and the options that make the trace smaller.
+ * If a trace has more than FIT_DEFAULT slices, print the memory that Perfetto needs, and the
+ * options that make the trace smaller.  `records`: of its events, one or two for a slice; `bytes`:
+ * its size before compression.
  */
-void perfetto_memory_hint_print(uint64_t slices, enum option_args args, FILE *out);
+void perfetto_memory_hint_print(uint64_t slices, uint64_t records, uint64_t bytes, FILE *out);
 
 #endif

@@ -21,6 +21,8 @@ struct summary {
 	uint64_t bytes_left_out;   /* outside of the selection; not part of the total */
 	uint64_t uncertain_levels; /* slices with SLICE_UNCERTAIN_LEVEL */
 	uint64_t slices_left_out;  /* outside of --from */
+	uint64_t trace_records;    /* of events in the output, if that is a trace */
+	uint64_t trace_bytes;      /* of the output, before compression */
 	struct fold_counts fold;   /* by --fit; not part of `slices` */
 	uint64_t hits;             /* of breakpoints and probes */
 	uint64_t samples_left_out; /* of other events in perf script's text: it shows none */

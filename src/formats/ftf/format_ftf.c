@@ -32,6 +32,7 @@ static int finish_ftf(struct format_output *output, struct error *err)
 	struct ftf_sink *ftf = &((struct ftf_output *)output)->ftf;
 
 	ftf->others = output->other_slices;
+	output->records = ftf_events(ftf->writer);
 	return ftf_sink_close(ftf, err);
 }
 
