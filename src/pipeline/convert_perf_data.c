@@ -596,8 +596,11 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 	return 0;
 }
 
+/* Jobs come first: of an interrupted run some still decode ahead. */
 static void close_conversion(struct conversion *c)
 {
+	pt_streams_close(&c->streams);
+	workers_close(c->workers);
 	event_output_release(&c->events);
 	thread_stacks_release(&c->stacks);
 	overlays_close(&c->overlays);
@@ -608,8 +611,6 @@ static void close_conversion(struct conversion *c)
 	period_counters_release(&c->counters);
 	mode_filter_release(&c->mode_filter);
 	nameless_time_release(&c->nameless);
-	pt_streams_close(&c->streams);
-	workers_close(c->workers);
 	output_pipeline_release(&c->pipeline);
 	arena_release(&c->stack_events);
 	recording_close(&c->recording);

@@ -34,7 +34,7 @@ for test; do
 	case $test in
 	*/install.sh | */binutils_agrees.sh | */lint/*) ;; # of the program as a file, and of texts
 	*/safety.sh | */options.sh) ;;                     # of all files it opens, and of -j
-	*/demangle.test) ;;                                # limits by a signal, which waits here
+	*/demangle.test | */open.sh) ;; # limits and ends by a signal, which waits here
 	*) tests="$tests $test" ;;
 	esac
 done
