@@ -5,6 +5,9 @@
 # (distributions/), and stay there.  DISTRIBUTIONS and COMPILERS choose rows; by default the unit
 # tests run, with DISTRIBUTION_TESTS=all all of `make check`.  The last lines are README.md's table.
 # As root; downloads 500 MB for a distribution.
+#
+# arm64-gcc-N is a cross build, whose unit tests run by qemu-user.  What they analyse is code for x86,
+# from a build for this machine, which also says what traces are to be like.
 . "$top_srcdir/tests/support/tap.sh"
 folder=$top_builddir/distributions
 keys=/usr/share/keyrings
@@ -13,7 +16,7 @@ keys=/usr/share/keyrings
 rows() {
 	cat <<-END
 	Debian-12 bookworm http://deb.debian.org/debian debian-archive-keyring.gpg gcc-12 clang-14 clang-15 clang-16 clang-19
-	Debian-13 trixie http://deb.debian.org/debian debian-archive-keyring.gpg gcc-13 gcc-14 clang-17 clang-18 clang-19
+	Debian-13 trixie http://deb.debian.org/debian debian-archive-keyring.gpg gcc-13 gcc-14 clang-17 clang-18 clang-19 arm64-gcc-14
 	Debian-sid sid http://deb.debian.org/debian debian-archive-keyring.gpg gcc-15 clang-21
 	Ubuntu-22.04 jammy http://archive.ubuntu.com/ubuntu ubuntu-archive-keyring.gpg gcc-11 clang-14
 	Ubuntu-24.04 noble http://archive.ubuntu.com/ubuntu ubuntu-archive-keyring.gpg gcc-13 clang-18
@@ -54,6 +57,7 @@ unpack() { # COMPILER
 
 build() { # COMPILER: the packages, then autoreconf, configure and make
 	case $1 in
+	arm64-*) build_arm64 "$1"; return ;;
 	gcc-*) cxx=g++-${1#gcc-} packages="$1 g++-${1#gcc-}" ;;
 	*) cxx=clang++-${1#clang-} packages=$1 ;;
 	esac
@@ -64,7 +68,71 @@ build() { # COMPILER: the packages, then autoreconf, configure and make
 	return 1
 }
 
+# Debian has libipt for x86 only, so it is built from Debian's source.
+libipt=pool/main/i/intel-processor-trace/intel-processor-trace_2.1.2.orig.tar.gz
+libipt_sum=713d3e76b6c3073b122a9f5b6c025bc301a0436582f132caf782814363acf60f
+arm64_libraries="libc6-dev libelf-dev libdw-dev libjansson-dev check libzstd-dev zlib1g-dev libiberty-dev
+liblzma-dev libxxhash-dev libmicrohttpd-dev libzydis-dev libprotobuf-c-dev"
+
+build_arm64() { # arm64-gcc-N
+	gcc=${1#arm64-} cross=aarch64-linux-gnu
+	unpack "$1" || return 1
+	inside "dpkg --add-architecture arm64 && apt-get update -q
+		apt-get install -y -q --no-install-recommends $gcc $gcc-$cross g++-${gcc#gcc-}-$cross qemu-user cmake \
+			$(for library in $arm64_libraries; do printf '%s:arm64 ' "$library"; done)
+		cd /$1 && build-aux/bootstrap CC=$gcc && mv build x86
+		/usr/lib/apt/apt-helper download-file $mirror/$libipt libipt.tar.gz SHA256:$libipt_sum
+		tar -xf libipt.tar.gz
+		cmake -S libipt-* -B libipt -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64 \
+			-DCMAKE_C_COMPILER=$cross-$gcc -DCMAKE_BUILD_TYPE=Release \
+			-DCMAKE_INSTALL_PREFIX=/usr/$cross -DBUILD_SHARED_LIBS=OFF
+		make -C libipt -j$(nproc) install
+		mkdir build && cd build
+		../configure --enable-werror --host=$cross CC=$cross-$gcc CXX=$cross-g++-${gcc#gcc-} \
+			PKG_CONFIG=pkg-config PKG_CONFIG_LIBDIR=/usr/lib/$cross/pkgconfig:/usr/share/pkgconfig
+		make -j$(nproc)
+		wrap() { # PROGRAM OPTION...
+			mv \$1 \$1.arm64
+			printf '#!/bin/sh\nexec qemu-aarch64 %s.arm64 \"\$@\" %s\n' \$PWD/\$1 \"\$2\" >\$1
+			chmod +x \$1
+		}
+		wrap ftfdump
+		wrap ptrace2ftf --sandbox=off # qemu-user has no Landlock" >"$root.$1.log" 2>&1 && return 0
+	grep -E 'error|warning: |^E: ' "$root.$1.log" | tail -n 5
+	return 1
+}
+
+# The unit tests, and the traces of samples and of simulated programs, which are those of x86.
+tests_arm64() { # arm64-gcc-N
+	inside "cd /$1/x86 && make -j$(nproc) -k check TESTS= >check.log 2>&1 || :
+		for file in tests/unit/symbols/sample tests/unit/symbols/sample_gz tests/unit/src/modules; do
+			cp -r \$file ../build/\$file
+		done
+		cd ../build && export top_srcdir=.. top_builddir=/$1/build
+		tests=\$(printf 'include Makefile\\nshow-tests:; @echo \$(TESTS)\\n' | make -s -f - show-tests |
+			tr ' ' '\\n' | grep '^tests/unit/.*\.test\$')
+		make -j$(nproc) \$tests
+		for test in \$tests; do qemu-aarch64 ./\$test | cat; done
+		cd ../x86 && mkdir traces && tests/support/make-sample traces
+		for program in threads except signals; do
+			tests/ptsim/ptsim record --cyc -o traces/\$program -- tests/programs/static/\$program
+		done
+		for recording in traces/perf.data traces/threads traces/except traces/signals; do
+			./ptrace2ftf -q --no-warn --symfs=traces --args=full \$recording -o traces/wanted.ftf || :
+			../build/ptrace2ftf -q --no-warn --symfs=traces --args=full \$recording -o traces/found.ftf || :
+			cmp traces/wanted.ftf traces/found.ftf || printf 'not '
+			echo \"ok - \$recording has the trace that it has on x86\"
+		done" >"$root.$1.tests.log" 2>&1 || :
+	counts=$(awk '/^ok/ { if (/# SKIP/) skip++; else pass++ } /^not ok/ { fail++ }
+		END { print pass + 0, skip + 0, fail + 0 }' "$root.$1.tests.log")
+	grep '^not ok' "$root.$1.tests.log" && return 1
+	grep -q '^ok - traces/signals' "$root.$1.tests.log"
+}
+
 tests() { # COMPILER: and count them
+	case $1 in
+	arm64-*) tests_arm64 "$1"; return ;;
+	esac
 	tests=
 	# Which there are depends on what configure has found.
 	[ "$DISTRIBUTION_TESTS" = all ] || tests=$(inside "cd /$1/build &&
@@ -112,7 +180,10 @@ while read -r name suite mirror keyring compilers; do
 		case " ${COMPILERS:-$compiler} " in *" $compiler "*) ;; *) continue ;; esac
 		tap_check "$name, $compiler: builds without a warning" build "$compiler" </dev/null
 		[ $tap_status -eq 0 ] || continue
-		built=$compiler
+		case $compiler in
+		arm64-*) ;; # no package: a cross build
+		*) built=$compiler ;;
+		esac
 		tests "$compiler" </dev/null >"$folder/failed" && status=0 || status=$?
 		sed 's/^/# /' "$folder/failed"
 		tap_ok $status "$name, $compiler: its tests pass"

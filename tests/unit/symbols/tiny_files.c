@@ -324,6 +324,7 @@ START_TEST(this_programs_own_function_has_its_name_and_line)
 }
 END_TEST
 
+#ifdef __x86_64__
 START_TEST(a_stub_has_the_name_of_what_it_jumps_to)
 {
 	const struct symbol *symbol;
@@ -352,6 +353,7 @@ START_TEST(a_stub_has_the_name_of_what_it_jumps_to)
 	close_store();
 }
 END_TEST
+#endif
 
 START_TEST(a_file_of_another_build_is_not_used_and_named)
 {
@@ -465,7 +467,9 @@ int main(void)
 	tcase_add_test(all, a_part_belongs_to_the_function_of_its_source_file);
 	tcase_add_test(all, functions_that_are_parts_of_each_other_are_harmless);
 	tcase_add_test(all, this_programs_own_function_has_its_name_and_line);
+#ifdef __x86_64__ /* this program's own stub */
 	tcase_add_test(all, a_stub_has_the_name_of_what_it_jumps_to);
+#endif
 	tcase_add_test(all, a_file_of_another_build_is_not_used_and_named);
 	tcase_add_test(all, with_symfs_nothing_outside_of_it_is_opened);
 	tcase_add_test(all, code_without_a_file_is_named_by_what_it_is);
