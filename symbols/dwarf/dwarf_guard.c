@@ -32,10 +32,14 @@ struct counted_lines {
 	UT_hash_handle hh;
 };
 
-/* A table of abbreviations that was counted: by its address, as units of a package (.dwp) have a
- * section of abbreviations each. */
+/*
+ * A table of abbreviations that was counted: the bytes from its begin to the end of its section,
+ * as units of a package (.dwp) have a section each, and these may overlap.
+ */
 struct counted_abbrevs {
-	uintptr_t table;
+	struct abbrev_table {
+		const uint8_t *begin, *end; /* borrowed */
+	} table;
 	size_t memory;
 	UT_hash_handle hh;
 };
@@ -192,7 +196,8 @@ static size_t count_abbrevs(struct cursor table, size_t most)
 /* libdw keeps a copy of a table for each unit, up to the last abbreviation that was wanted. */
 static size_t memory_of_abbrevs(struct dwarf_guard *guard, Dwarf_Off offset)
 {
-	uintptr_t table = offset + (guard->abbrev ? (uintptr_t)guard->abbrev->d_buf : 0);
+	struct cursor c = cursor_at(guard->abbrev, offset);
+	struct abbrev_table table = { c.at, c.at + cursor_left(&c) };
 	struct counted_abbrevs *counted;
 
 	HASH_FIND(hh, guard->abbrevs, &table, sizeof(table), counted);
@@ -200,7 +205,7 @@ static size_t memory_of_abbrevs(struct dwarf_guard *guard, Dwarf_Off offset)
 		return counted->memory;
 	counted = alloc_zeroed(1, sizeof(*counted));
 	counted->table = table;
-	counted->memory = count_abbrevs(cursor_at(guard->abbrev, offset), memory_left(guard));
+	counted->memory = count_abbrevs(c, memory_left(guard));
 	HASH_ADD(hh, guard->abbrevs, table, sizeof(table), counted);
 	return counted->memory;
 }

@@ -118,8 +118,7 @@ static void add_range(struct bytes *info, unsigned code, uint64_t address, uint6
 	bytes_number(info, size, 8);
 }
 
-/* The header of a unit (DWARF 5, 7.5.1) with the first table of abbreviations, and an id if split.
- */
+/* The header of a unit (DWARF 5, 7.5.1) with the first table of abbreviations; the id if split. */
 static size_t begin_split_unit(struct bytes *info, unsigned type, uint64_t id)
 {
 	size_t begin = info->size;
@@ -569,8 +568,11 @@ static void make_split(const char *folder, int packed)
 
 #define SMALL_UNITS 10
 
-/* Where in a package the units are (DWARF 5, 7.3.5.3): the first ones share a small table. */
-static void add_index(struct hostile_elf *package, size_t unit_size, const size_t tables[3])
+/*
+ * Where in a package the units are (DWARF 5, 7.3.5.3).  All have the same table of abbreviations,
+ * but the first ones only `small` bytes of it.
+ */
+static void add_index(struct hostile_elf *package, size_t unit_size, size_t small, size_t table)
 {
 	size_t slots = 1;
 	struct bytes index = { 0 };
@@ -589,30 +591,24 @@ static void add_index(struct hostile_elf *package, size_t unit_size, const size_
 	bytes_number(&index, 3, 4);                            /* DW_SECT_ABBREV */
 	for (size_t i = 0; i < UNITS; i++) {
 		bytes_number(&index, i * unit_size, 4);
-		bytes_number(&index, tables[i >= SMALL_UNITS], 4);
+		bytes_number(&index, 0, 4);
 	}
 	for (size_t i = 0; i < UNITS; i++) {
 		bytes_number(&index, unit_size, 4);
-		bytes_number(&index, tables[1 + (i != 0)] - tables[i >= SMALL_UNITS], 4);
+		bytes_number(&index, i < SMALL_UNITS ? small : table, 4);
 	}
 	hostile_elf_section(package, ".debug_cu_index", &index, 0);
 }
 
-/* A package; its units' second entries are of the last abbreviation of a table that most share. */
+/* A package; its units' second entries are of the last abbreviation of the table. */
 static void make_package(const char *folder, int packed)
 {
 	struct hostile_elf elf = { .functions = UNITS }, package = { .functions = 1 };
-	struct bytes info = { 0 }, split = { 0 }, abbrevs = make_abbrevs(), more = make_abbrevs();
-	size_t tables[3] = { 0 }, begin;
-	unsigned last;
+	struct bytes info = { 0 }, split = { 0 }, abbrevs = make_abbrevs();
+	size_t small = abbrevs.size, begin;
+	unsigned last = add_filler(&abbrevs, hostile_room / 2);
 
 	(void)packed;
-	bytes_number(&abbrevs, 0, 1);
-	tables[1] = abbrevs.size;
-	last = add_filler(&more, hostile_room / 2);
-	bytes_add(&abbrevs, more.at, more.size);
-	free(more.at);
-	tables[2] = abbrevs.size;
 	for (size_t i = 0; i < UNITS; i++) {
 		uint64_t address = SAMPLE_CODE + i * HOSTILE_FUNCTION;
 
@@ -630,7 +626,7 @@ static void make_package(const char *folder, int packed)
 	hostile_elf_name_functions(&elf);
 	add_abbrevs(&elf, ".debug_abbrev");
 	hostile_elf_section(&elf, ".debug_info", &info, 0);
-	add_index(&package, split.size / UNITS, tables);
+	add_index(&package, split.size / UNITS, small, abbrevs.size);
 	hostile_elf_section(&package, ".debug_info.dwo", &split, 0);
 	hostile_elf_section(&package, ".debug_abbrev.dwo", &abbrevs, 0);
 	write_program(&elf, folder);
