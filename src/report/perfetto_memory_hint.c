@@ -7,7 +7,7 @@
 /*
  * Bytes of memory that trace_processor of Perfetto v58.2 takes: for itself, for a slice, for each
  * other record of an event, and for a byte of the trace.  Fitted to 18 traces of 0.6 to 8.2 million
- * slices of nine programs, with --args=none, line and full: within 6 % of each.
+ * slices of seven programs, with --args=none, line and full: within 6 % of each.
  */
 #define BYTES_START  39e6
 #define BYTES_SLICE  161.0

@@ -91,7 +91,7 @@ build_arm64() { # arm64-gcc-N
 		../configure --enable-werror --host=$cross CC=$cross-$gcc CXX=$cross-g++-${gcc#gcc-} \
 			PKG_CONFIG=pkg-config PKG_CONFIG_LIBDIR=/usr/lib/$cross/pkgconfig:/usr/share/pkgconfig
 		make -j$(nproc)
-		wrap() { # PROGRAM OPTION...
+		wrap() { # PROGRAM [OPTION]
 			mv \$1 \$1.arm64
 			printf '#!/bin/sh\nexec qemu-aarch64 %s.arm64 \"\$@\" %s\n' \$PWD/\$1 \"\$2\" >\$1
 			chmod +x \$1

@@ -50,8 +50,10 @@ static void keep_slices(const struct slice_sink *sink, void *track, const struct
 	add_slices(sink->context, batch->events, batch->count);
 }
 
-/* Begin with one frame, of the function that the first branch is in. */
-/* Count instructions from the first event on: how many come before it is not known yet. */
+/*
+ * Begin with one frame, of the function that the first branch is in.  Instructions count from the
+ * first event on: how many come before it is not known yet.
+ */
 static void begin_stretch(struct stretches *all, const struct symbol *function,
 			  const struct branch_event *first)
 {
