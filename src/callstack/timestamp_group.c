@@ -321,40 +321,6 @@ static void distribute_evenly(struct timestamp_group *group, int64_t total)
 	keep_pace(group, total);
 }
 
-/*
- * Distribute by instructions: at a steady pace, but each call takes 1 ns at least.  Where none are
- * known, or calls are more than ns, all calls take the same.
- */
-static void distribute_simple(struct timestamp_group *group, int64_t to_time, uint32_t insns)
-{
-	struct slice_event *event = group->events + group->distributed;
-	const struct slice_event *end = group->events + group->count;
-	int64_t total = time_to_share(group, to_time), spare = total - (int64_t)group->calls;
-	uint64_t whole = (uint64_t)(to_time - group->time) - group->calls, pace;
-	uint32_t first = event->detail, all = insns - first;
-	uint64_t time = group->perf_time;
-
-	if (!all || spare <= 0 || whole > UINT32_MAX) {
-		distribute_evenly(group, total);
-		return;
-	}
-	pace = (whole << 32) / all; /* ns, in units of 2^-32 */
-	for (; event < end; event++) {
-		uint64_t since = (event->detail - first) * pace >> 32;
-
-		event->time = time + (since < (uint64_t)spare ? since : (uint64_t)spare);
-		time += event->kind == SLICE_BEGIN;
-	}
-	keep_pace(group, total);
-}
-
-static void share_time(struct timestamp_group *group, int64_t to_time, uint32_t insns)
-{
-	distribute_simple(group, to_time, insns);
-	if (group->details && group->calls > 1)
-		mark_estimated(group);
-}
-
 /* Distribute in any group; deferred events are removed from it. */
 static __attribute__((noinline)) void distribute_any(struct timestamp_group *group, int64_t total)
 {
@@ -383,6 +349,48 @@ static __attribute__((noinline)) void distribute_any(struct timestamp_group *gro
 	group->count = kept;
 	if (group->calls)
 		keep_pace(group, total);
+}
+
+/*
+ * Distribute by instructions: at a steady pace, but each call takes 1 ns at least.  Where none are
+ * known, or calls are more than ns, all calls take the same.  `any`, a constant: there may be
+ * marks.
+ */
+static inline __attribute__((always_inline)) void distribute_by_insns(struct timestamp_group *group,
+								      int64_t to_time,
+								      uint32_t insns, bool any)
+{
+	struct slice_event *event = group->events + group->distributed;
+	const struct slice_event *end = group->events + group->count;
+	int64_t total = time_to_share(group, to_time), spare = total - (int64_t)group->calls;
+	uint64_t whole = (uint64_t)(to_time - group->time) - group->calls, pace;
+	uint32_t first = event->detail, all = insns - first;
+	uint64_t time = group->perf_time;
+
+	if (!all || spare <= 0 || whole > UINT32_MAX) {
+		if (any)
+			distribute_any(group, total);
+		else
+			distribute_evenly(group, total);
+		return;
+	}
+	pace = (whole << 32) / all; /* ns, in units of 2^-32 */
+	for (; event < end; event++) {
+		uint64_t since = (event->detail - first) * pace >> 32;
+
+		event->time = time + (since < (uint64_t)spare ? since : (uint64_t)spare);
+		time += event->kind == SLICE_BEGIN && (!any || event->order == SLICE_ORDER_PLAIN);
+		if (any)
+			event->order = SLICE_ORDER_PLAIN;
+	}
+	keep_pace(group, total);
+}
+
+/* The same in a group that is a simple one, as most are. */
+static __attribute__((noinline)) void distribute_simple(struct timestamp_group *group,
+							int64_t to_time, uint32_t insns)
+{
+	distribute_by_insns(group, to_time, insns, false);
 }
 
 /* ---- Emitting ------------------------------------------------------------ */
@@ -494,27 +502,41 @@ static void distribute_with_gap(struct timestamp_group *group, int64_t time)
 	group->has_gap = false;
 }
 
-/* The part of end_group() for a group that is not a simple one. */
-static __attribute__((noinline)) void end_any(struct timestamp_group *group, int64_t time)
-{
-	if (group->has_gap)
-		distribute_with_gap(group, time);
-	else
-		distribute_any(group, time_to_share(group, time));
-	group->has_mark = false;
-	group->simple = group->sorted && time >= 0;
-}
-
-/* The group ends before `time`. */
-static inline void end_group(struct timestamp_group *group, int64_t time, uint32_t insns)
+/* If a call comes last, no other event's time depends on its share. */
+static inline bool shares_time(const struct timestamp_group *group)
 {
 	bool own = group->count > group->distributed;
 
+	return group->calls > (own && group->events[group->count - 1].kind == SLICE_BEGIN);
+}
+
+/* The part of end_group() for a group that is not a simple one. */
+static __attribute__((noinline)) void end_any(struct timestamp_group *group, int64_t time,
+					      uint32_t insns)
+{
+	bool estimated = group->details && group->calls > 1 && time > group->time;
+
+	if (group->has_gap)
+		distribute_with_gap(group, time);
+	else if (group->sorted && group->time >= 0 && shares_time(group))
+		distribute_by_insns(group, time, insns, true);
+	else
+		distribute_any(group, time_to_share(group, time));
+	if (group->watched)
+		resolve_watched(group, estimated);
+	if (estimated)
+		mark_estimated(group);
+	group->has_mark = false;
+	group->simple = group->sorted && time >= 0 && !group->owner->machine->sink->details;
+}
+
+/* The group ends before `time`, behind `insns` instructions of the thread. */
+static inline void end_group(struct timestamp_group *group, int64_t time, uint32_t insns)
+{
 	if (!group->simple)
-		end_any(group, time);
-	/* If a call comes last, no other event's time depends on its share. */
-	else if (group->calls > (own && group->events[group->count - 1].kind == SLICE_BEGIN))
-		share_time(group, time, insns);
+		end_any(group, time, insns);
+	else if (shares_time(group))
+		distribute_simple(group, time, insns);
 	if (group->watched)
 		resolve_watched(group, false);
 	group->distributed = group->count;

@@ -69,7 +69,8 @@ struct timestamp_group {
 	uint64_t perf_time; /* the same, of perf's clock */
 	bool sorted; /* times do not decrease, and what encloses a slice may be emitted behind it */
 	bool last;   /* what is deferred from now on is lost */
-	bool simple; /* only calls and returns in their order, none of them a gap */
+	bool simple; /* only calls and returns in their order, none of them a gap, without details
+		      */
 	bool has_gap; /* one of the calls is a gap */
 	bool has_mark;
 	bool in_gap;    /* the last gap has no end yet */

@@ -1043,6 +1043,23 @@ START_TEST(a_call_of_few_instructions_has_a_length)
 }
 END_TEST
 
+/* 100 ns are 1 for the call, and 1 for each of 99 instructions. */
+START_TEST(a_mark_takes_no_time_of_the_calls_that_share_it_by_instructions)
+{
+	jump('m', 'm', 0x10);
+	call('m', 0x10, 'f');
+	at_one_time();
+	show_mark();
+	insns = 60;
+	ret('f', 'm', 0x15);
+	now = BASE + 110;
+	insns = 39;
+	call('m', 0x20, 'g');
+	expect("B 10 f\nB 11 x\nE 11 x\nE 71 f\nB 110 g\nE 110 g\nE 110 m\nB 0 m inferred deferred\n"
+	       "S\n");
+}
+END_TEST
+
 /* An instruction takes 10 ns; but another packet would come within 50 ns. */
 START_TEST(calls_of_one_time_do_not_last_beyond_the_next_timing_packet)
 {
@@ -1450,6 +1467,7 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, a_gap_is_a_slice_and_a_new_segment_begins_behind_it);
 	tcase_add_test(tests, calls_of_one_time_share_it_by_their_instructions);
 	tcase_add_test(tests, a_call_of_few_instructions_has_a_length);
+	tcase_add_test(tests, a_mark_takes_no_time_of_the_calls_that_share_it_by_instructions);
 	tcase_add_test(tests, calls_of_one_time_do_not_last_beyond_the_next_timing_packet);
 	tcase_add_test(tests, calls_before_a_gap_share_the_time_up_to_its_end);
 	tcase_add_test(tests, calls_before_a_long_gap_are_as_fast_as_the_last_ones);
