@@ -8,7 +8,7 @@
 #include "decoder/engine/fast/flow_step.h"
 #include "decoder/engine/fast/flow_window.h"
 
-/* ---- Passing a cut ------------------------------------------------------- */
+/* ---- Passing a PSB ------------------------------------------------------- */
 
 static void forget_time(struct pt_flow *flow)
 {
@@ -19,12 +19,22 @@ static void forget_time(struct pt_flow *flow)
 
 void flow_checkpoint_approach(struct pt_flow *flow)
 {
+	if (!flow->cuts.aux)
+		return;
 	while (flow->cuts.position.at < flow->offset)
 		aux_cuts_next(&flow->cuts);
-	/* A PSB in the header of a cut is damage: the first has no end, and is no cut. */
-	flow->cutting = flow->cuts.position.at == flow->offset;
-	if (flow->cutting)
-		forget_time(flow);
+	/* A PSB in the header of another one is damage: the first has no end, and is no cut. */
+	flow->passing = true;
+	flow->at_cut = flow->cuts.position.at == flow->offset;
+	forget_time(flow);
+}
+
+/* The flow is behind the header of a PSB that is a cut. */
+static void pass_cut(struct pt_flow *flow)
+{
+	flow->passed = flow->cuts.position;
+	aux_cuts_next(&flow->cuts);
+	flow->paused = flow->stops_at_cuts;
 }
 
 void flow_checkpoint_pass(struct pt_flow *flow)
@@ -32,7 +42,7 @@ void flow_checkpoint_pass(struct pt_flow *flow)
 	struct pt_stream *stream = &flow->stream;
 	uint64_t next = flow->window.base + flow->at;
 
-	flow->cutting = false;
+	flow->passing = false;
 	/* No event is pending behind a PSB; in its header that is damage. */
 	flow_flush_pending(flow);
 	/* A flow that begins here could not know how many bits are left. */
@@ -54,9 +64,8 @@ void flow_checkpoint_pass(struct pt_flow *flow)
 	/* The PSB's own time is exact, unlike that of the event by which the thread was found. */
 	if (stream_is_timed(stream) && (stream->input.info->exclude_kernel || !flow->state.on))
 		schedule_seek(&stream->state.schedule, stream->state.now.time);
-	flow->passed = flow->cuts.position;
-	aux_cuts_next(&flow->cuts);
-	flow->paused = flow->stops_at_cuts;
+	if (flow->at_cut)
+		pass_cut(flow);
 }
 
 /* ---- The state ----------------------------------------------------------- */
@@ -89,7 +98,7 @@ static void forget_pending(struct pt_flow *flow)
 	flow->pending = PENDING_NONE;
 	flow->return_count = 0;
 	flow->bits = TNT_BITS_NONE;
-	flow->cutting = flow->paused = flow->in_header = false;
+	flow->passing = flow->paused = flow->in_header = false;
 }
 
 void flow_checkpoint_load(const struct flow_checkpoint *checkpoint, struct pt_flow *flow)

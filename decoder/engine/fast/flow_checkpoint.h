@@ -3,13 +3,14 @@
  * The fast engine's state at a PSB where a stream is cut, so that threads can decode its
  * segments in any order.
  *
- * At a cut (aux_cuts.h) both a flow that passes by and one that begins there forget what the
- * PSB restates or ends: the stack of compressed returns (SDM volume 3, "RET Compression": only
- * calls since the last PSB count), how fast CYC ticks, times estimated ahead of the PSB's own,
- * and whether a branch was emitted since tracing began: the next one is.  The checkpoint has
- * the rest.  A flow that begins at the cut guesses it from the PSB's header (SDM volume 3,
- * "PSB+") and the timeline; the checkpoint of the flow that decoded up to the cut shows
- * whether the guess was right.
+ * A flow that passes a PSB forgets what the PSB restates or ends, as a flow does that begins
+ * there: the stack of compressed returns (SDM volume 3, "RET Compression": only calls since the
+ * last PSB count), how fast CYC ticks, times estimated ahead of the PSB's own, and whether a
+ * branch was emitted since tracing began: the next one is.  It does so at every PSB, so that the
+ * result does not depend on where the stream is cut (aux_cuts.h).  The checkpoint has the rest.  A
+ * flow that begins at the cut guesses it from the PSB's header (SDM volume 3, "PSB+") and the
+ * timeline; the checkpoint of the flow that decoded up to the cut shows whether the guess was
+ * right.
  */
 #ifndef DECODER_ENGINE_FAST_FLOW_CHECKPOINT_H
 #define DECODER_ENGINE_FAST_FLOW_CHECKPOINT_H
@@ -26,10 +27,11 @@ struct flow_checkpoint {
 	struct flow_state flow;
 };
 
-/* The flow is at a PSB. If it is a cut, begin to pass it. */
+/* The flow is at a PSB: begin to pass it. */
 void flow_checkpoint_approach(struct pt_flow *flow);
 
-/* The header of the PSB at a cut was read: pass it, and pause there if the flow stops at cuts. */
+/* The header of the PSB was read: pass it, and pause there if it is a cut and the flow stops at
+ * cuts. */
 void flow_checkpoint_pass(struct pt_flow *flow);
 
 /* Save the state of a flow that has just passed a cut, or has not begun. */

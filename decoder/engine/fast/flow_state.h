@@ -77,9 +77,10 @@ struct pt_flow {
 	size_t at;                         /* offset in the window of the next packet */
 	bool synced;
 	uint64_t run_begin;         /* offset where the present consecutive pieces begin */
-	struct aux_cuts cuts;       /* the next cut (flow_checkpoint.h) */
+	struct aux_cuts cuts;       /* the next cut (flow_checkpoint.h); aux NULL: none */
 	struct aux_position passed; /* the last cut */
-	bool cutting;               /* the cut's PSB was read, its PSBEND not yet */
+	bool passing;               /* a PSB was read, its PSBEND not yet; only if there are cuts */
+	bool at_cut;                /* that PSB is the next cut */
 	bool stops_at_cuts;         /* decode one segment only */
 	bool paused;                /* at a cut, because of stops_at_cuts */
 	struct basic_blocks blocks;

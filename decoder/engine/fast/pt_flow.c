@@ -170,7 +170,7 @@ static void step(struct pt_stream *stream)
 	do {
 		if (flow->pending != PENDING_NONE)
 			flow_step(flow);
-		else if (flow->cutting && !flow->in_header)
+		else if (flow->passing && !flow->in_header)
 			flow_checkpoint_pass(flow);
 		else if (!flow->synced)
 			synchronise(flow, true);
