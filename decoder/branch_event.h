@@ -9,6 +9,7 @@
 #ifndef DECODER_BRANCH_EVENT_H
 #define DECODER_BRANCH_EVENT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct thread;
@@ -92,5 +93,14 @@ struct branch_event {
 				BRANCH_CPU_EVENT; of BRANCH_RUNS the number of runs */
 	uint8_t flags;       /* enum branch_flags */
 };
+
+/* Returns whether an event is a near call, return or jump outside of transactions. */
+static inline bool branch_is_near(const struct branch_event *event)
+{
+	const unsigned harmless = BRANCH_INDIRECT | BRANCH_TIME_ESTIMATED;
+
+	return event->kind >= BRANCH_CALL && event->kind <= BRANCH_COND &&
+	       !(event->flags & ~harmless);
+}
 
 #endif

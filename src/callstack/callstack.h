@@ -54,15 +54,6 @@ struct resolved_branch {
 	const struct location_pair *places; /* of a gap: `from.ip` is where it begins, 0: unknown */
 };
 
-/* Returns whether an event is a near call, return or jump outside of transactions. */
-static inline bool branch_is_near(const struct branch_event *event)
-{
-	const unsigned harmless = BRANCH_INDIRECT | BRANCH_TIME_ESTIMATED;
-
-	return event->kind >= BRANCH_CALL && event->kind <= BRANCH_COND &&
-	       !(event->flags & ~harmless);
-}
-
 struct call_stretch;
 struct callstack_machine;
 struct callstack;
