@@ -9,11 +9,13 @@
 #include "decoder/engine/pt_stream_base.h"
 
 struct branch_merge_entry {
-	uint64_t time;                   /* of the next event */
+	uint64_t time;                   /* of the first event of the run that the next is in */
 	const struct branch_event *next; /* `count` events, borrowed from the stream */
 	size_t count;
-	struct pt_stream *stream; /* borrowed */
-	size_t rank;              /* index among the streams, for equal times */
+	struct pt_stream *stream;    /* borrowed */
+	size_t rank;                 /* index among the streams, for equal times */
+	const struct thread *thread; /* of the run; borrowed */
+	uint64_t run_end;            /* ns: only events before it continue the run */
 };
 
 static bool is_earlier(const struct branch_merge_entry *a, const struct branch_merge_entry *b)
@@ -21,12 +23,29 @@ static bool is_earlier(const struct branch_merge_entry *a, const struct branch_m
 	return a->time != b->time ? a->time < b->time : a->rank < b->rank;
 }
 
+/* Without runs, each event is one of its own. */
+static void begin_run(const struct branch_merge *merge, struct branch_merge_entry *entry,
+		      const struct branch_event *event)
+{
+	entry->time = event->time;
+	entry->thread = event->thread;
+	entry->run_end = merge->in_runs && event->thread
+				 ? (event->time | (BRANCH_MERGE_QUANTUM - 1)) + 1
+				 : 0;
+}
+
+static bool continues_run(const struct branch_merge_entry *entry, const struct branch_event *event)
+{
+	return event->time < entry->run_end && event->thread == entry->thread &&
+	       (branch_is_near(event) || event->kind == BRANCH_FOLLOWED);
+}
+
 /* Returns false if the stream has no event now: it waits, or is at its end. */
-static bool look_at_next(struct branch_merge_entry *entry)
+static bool look_at_next(const struct branch_merge *merge, struct branch_merge_entry *entry)
 {
 	entry->next = stream_peek(entry->stream, &entry->count);
-	if (entry->count)
-		entry->time = entry->next->time;
+	if (entry->count && !continues_run(entry, entry->next))
+		begin_run(merge, entry, entry->next);
 	return entry->count;
 }
 
@@ -51,9 +70,10 @@ static void sift_down(struct branch_merge *merge, size_t at)
 	merge->heap[at] = moving;
 }
 
-void branch_merge_init(struct branch_merge *merge, struct pt_stream *const *streams, size_t count)
+void branch_merge_init(struct branch_merge *merge, struct pt_stream *const *streams, size_t count,
+		       bool in_runs)
 {
-	*merge = (struct branch_merge){ .unseen = count };
+	*merge = (struct branch_merge){ .unseen = count, .in_runs = in_runs };
 	merge->heap = alloc_zeroed(count, sizeof(*merge->heap));
 	for (size_t i = 0; i < count; i++)
 		merge->heap[i] = (struct branch_merge_entry){ .stream = streams[i], .rank = i };
@@ -67,12 +87,12 @@ void branch_merge_init(struct branch_merge *merge, struct pt_stream *const *stre
 static bool look_at_all(struct branch_merge *merge)
 {
 	for (size_t i = 0; !merge->asked && i < merge->unseen; i++)
-		look_at_next(&merge->heap[i]);
+		look_at_next(merge, &merge->heap[i]);
 	merge->asked = true;
 	while (merge->unseen) {
 		struct branch_merge_entry *entry = &merge->heap[merge->count];
 
-		if (look_at_next(entry))
+		if (look_at_next(merge, entry))
 			merge->count++;
 		else if (entry->stream->waits)
 			return false;
@@ -92,19 +112,27 @@ void branch_merge_release(struct branch_merge *merge)
 	merge->count = 0;
 }
 
-/* Returns how many events of the stream on top come before all events of other streams. */
-static size_t count_due(const struct branch_merge *merge)
+/* Returns how many events of the stream on top come before all events and runs of other streams. */
+static size_t count_due(struct branch_merge *merge)
 {
-	const struct branch_merge_entry *top = merge->heap, *other = &merge->heap[1];
-	size_t most = top->count, due = 1;
+	const struct branch_merge_entry *other = &merge->heap[1];
+	struct branch_merge_entry *top = merge->heap;
+	size_t due = 1;
 
 	if (merge->count > 2 && is_earlier(&merge->heap[2], other))
 		other = &merge->heap[2];
 	if (merge->count == 1)
-		return most;
-	while (due < most && (top->next[due].time < other->time ||
-			      (top->next[due].time == other->time && top->rank < other->rank)))
-		due++;
+		return top->count;
+	for (; due < top->count; due++) {
+		const struct branch_event *event = &top->next[due];
+
+		if (continues_run(top, event))
+			continue;
+		if (event->time > other->time ||
+		    (event->time == other->time && top->rank > other->rank))
+			break;
+		begin_run(merge, top, event);
+	}
 	return due;
 }
 
@@ -115,7 +143,7 @@ static void advance_top(struct branch_merge *merge)
 
 	stream_drop(top->stream, merge->lent);
 	merge->lent = 0;
-	merge->waits = !look_at_next(top) && top->stream->waits;
+	merge->waits = !look_at_next(merge, top) && top->stream->waits;
 	if (merge->waits)
 		return;
 	if (!top->count)

@@ -3,14 +3,26 @@
  * Merges the events of all CPUs or threads in the order of time, so that a thread
  * that moves between CPUs stays in order.  At equal times the stream that comes first in
  * the recording goes first.
+ *
+ * Where only a thread's own order matters for its calls, returns and jumps, they need not wait
+ * for those of other CPUs: a run of near branches of one thread and quantum of time
+ * (BRANCH_MERGE_QUANTUM) comes as a whole, at the time of its first event.  All other events, such
+ * as system calls, gaps and CPU events, come in the order of time.  Runs depend on the events
+ * alone, and not on how many are decoded; they are sorted by their first times.  A thread leaves a
+ * CPU by a system call, an interrupt or a gap, which end its run, so it is in order wherever it
+ * runs.
  */
 #ifndef DECODER_STREAMS_BRANCH_MERGE_H
 #define DECODER_STREAMS_BRANCH_MERGE_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "decoder/engine/pt_stream.h"
+
+/* ns, a power of two: less than a CPU takes for a segment's bytes of trace. */
+#define BRANCH_MERGE_QUANTUM ((uint64_t)1 << 14)
 
 struct branch_merge_entry;
 
@@ -19,15 +31,17 @@ struct branch_merge {
 	size_t count;                    /* streams in the heap */
 	size_t unseen; /* streams behind the heap, not asked for their first event yet */
 	bool asked;    /* each was asked once */
-	size_t lent;   /* events of the stream on top that the reader has */
-	bool waits;    /* for events that other threads decode */
+	bool in_runs;
+	size_t lent; /* events of the stream on top that the reader has */
+	bool waits;  /* for events that other threads decode */
 };
 
 /*
- * Merge `count` streams, which are borrowed and stay open until release.  Nothing is
- * decoded before the first branch_merge_next().
+ * Merge `count` streams, which are borrowed and stay open until release: event by event, or in
+ * runs.  Nothing is decoded before the first branch_merge_next().
  */
-void branch_merge_init(struct branch_merge *merge, struct pt_stream *const *streams, size_t count);
+void branch_merge_init(struct branch_merge *merge, struct pt_stream *const *streams, size_t count,
+		       bool in_runs);
 
 /* Idempotent, also on zeroed memory. */
 void branch_merge_release(struct branch_merge *merge);

@@ -95,7 +95,8 @@ static int open_range(struct pt_streams *streams, size_t begin, size_t end, stru
 			return -1;
 		streams->open_count++;
 	}
-	branch_merge_init(&streams->merge, streams->open, streams->open_count);
+	branch_merge_init(&streams->merge, streams->open, streams->open_count,
+			  all && streams->source.in_runs);
 	return 0;
 }
 
@@ -170,7 +171,7 @@ static int open_groups(struct pt_streams *streams, const uint64_t *counts, size_
 		streams->open[streams->open_count++] = new_group(next, counts[i]);
 		next += counts[i];
 	}
-	branch_merge_init(&streams->merge, streams->open, streams->open_count);
+	branch_merge_init(&streams->merge, streams->open, streams->open_count, false);
 	return 0;
 }
 

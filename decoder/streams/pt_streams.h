@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All streams of a recording merged into one, in the order of time.
+ * All streams of a recording merged into one, in the order of time (branch_merge.h).
  *
  * A stream takes some 13 KiB while it is decoded, however short it is, and a damaged file may
  * claim to have any number of streams of the same time.  So the size of the trace limits how
@@ -25,6 +25,7 @@ struct pt_streams_source {
 	struct pt_stream_input (*input)(const void *context, size_t index);
 	const void *context;
 	size_t count;
+	bool in_runs; /* merge them in runs (branch_merge.h), unless there are groups */
 };
 
 /* Zeroed, it is empty. */

@@ -112,6 +112,13 @@ static struct pt_stream_input stream_input(const void *context, size_t index)
 	};
 }
 
+/* Returns whether each thread's calls and jumps may come in runs, ahead of those of other threads.
+ */
+static bool merges_in_runs(const struct conversion *c)
+{
+	return !c->reports_branches && !c->runs && !resolver_changes(&c->recording.resolver);
+}
+
 static int open_streams(struct conversion *c, struct error *err)
 {
 	const struct auxtrace *auxtrace = &c->recording.auxtrace;
@@ -119,9 +126,10 @@ static int open_streams(struct conversion *c, struct error *err)
 	c->workers = decode_threads_open(c->options, auxtrace, c->diag);
 	if (c->workers)
 		output_pipeline_start_writer(&c->pipeline, c->workers);
-	return pt_streams_open(
-		&c->streams, &(struct pt_streams_source){ stream_input, c, auxtrace->stream_count },
-		err);
+	return pt_streams_open(&c->streams,
+			       &(struct pt_streams_source){ stream_input, c, auxtrace->stream_count,
+							    merges_in_runs(c) },
+			       err);
 }
 
 /* Compare the engines' branches (--verify). */
@@ -214,7 +222,8 @@ static void note_events(struct conversion *c, const struct branch_event *events,
 		note_thread(c, events->thread);
 	for (size_t i = 0; i < count && !c->summary->first_time; i++)
 		c->summary->first_time = events[i].time;
-	c->summary->last_time = events[count - 1].time;
+	if (c->summary->last_time < events[count - 1].time)
+		c->summary->last_time = events[count - 1].time;
 }
 
 /* Pass a branch or gap to the format and to the overlays. */

@@ -70,6 +70,14 @@ static inline void resolver_advance(struct resolver *resolver, uint64_t time)
 		kernel_names_advance(&resolver->kernel, time);
 }
 
+/* Returns whether names of the kernel's code change in the time of the recording. */
+static inline bool resolver_changes(const struct resolver *resolver)
+{
+	const struct kernel_names *kernel = &resolver->kernel;
+
+	return kernel->count && kernel->records[kernel->count - 1].time;
+}
+
 /* Returns whether a program or its loader begins at `ip` of an address space (NULL: unknown). */
 bool resolver_is_entry(const struct resolver *resolver, const struct address_space *space,
 		       uint64_t ip);

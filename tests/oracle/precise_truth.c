@@ -302,7 +302,7 @@ static void run(struct pipeline *p, struct check *check)
 					    .add_track = track_of,
 					    .context = check };
 	thread_stacks_init(&p->stacks, p->timeline);
-	branch_merge_init(&merge, streams, p->auxtrace.stream_count);
+	branch_merge_init(&merge, streams, p->auxtrace.stream_count, false);
 	while ((count = branch_merge_next(&merge, &events)) > 0)
 		for (size_t i = 0; i < count; i++)
 			feed(p, check, &events[i]);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "decoder/streams/branch_merge.h"
 #include "src/callstack/call_stretch.h"
 #include "src/callstack/precise/callstack_precise_stack.h"
 #include "src/resolve/resolve.h"
@@ -80,8 +81,15 @@ static bool has_room(const struct stretches *all)
 	       all->slice_count + group->count < SLICES_MOST;
 }
 
+/* Returns whether the streams' merge passes the events on together, and as one thread's. */
+static bool is_of_run(const struct branch_event *event, const struct branch_event *first)
+{
+	return event->thread == first->thread && event->space == first->space &&
+	       (event->time ^ first->time) < BRANCH_MERGE_QUANTUM;
+}
+
 /*
- * Follow branches of one thread and program as long as they change only frames above the base.
+ * Follow branches of one run and program as long as they change only frames above the base.
  * Returns their number; the stretch gets the size of its first group, and how deep it was.
  */
 static size_t follow_branches(struct stretches *all, struct call_stretch *stretch,
@@ -93,7 +101,7 @@ static size_t follow_branches(struct stretches *all, struct call_stretch *stretc
 	for (done = 0; done < count && has_room(all); done++) {
 		struct resolved_branch branch = { .event = &events[done] };
 
-		if (branch.event->thread != events->thread || branch.event->space != events->space)
+		if (!is_of_run(branch.event, events))
 			break;
 		if (branch_is_near(branch.event))
 			branch.places = resolver_name_known(all->resolver, branch.event);

@@ -187,3 +187,9 @@ TESTS += tests/unit/decoder/known_branches.test
 tests_unit_decoder_known_branches_test_SOURCES = tests/unit/decoder/known_branches.c
 tests_unit_decoder_known_branches_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_decoder_known_branches_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/decoder/branch_merge.test
+TESTS += tests/unit/decoder/branch_merge.test
+tests_unit_decoder_branch_merge_test_SOURCES = tests/unit/decoder/branch_merge.c
+tests_unit_decoder_branch_merge_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_branch_merge_test_LDADD = $(UNIT_LIBS)

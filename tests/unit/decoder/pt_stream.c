@@ -108,10 +108,10 @@ static void decode_merged(const struct pt_stream_input *input)
 	struct pt_streams streams;
 	size_t count;
 
-	ck_assert_int_eq(pt_streams_open(&streams,
-					 &(struct pt_streams_source){ stream_input, input, 1 },
-					 NULL),
-			 0);
+	ck_assert_int_eq(
+		pt_streams_open(&streams,
+				&(struct pt_streams_source){ stream_input, input, 1, false }, NULL),
+		0);
 	ck_assert_uint_eq(pt_streams_stats(&streams, 0)->bytes_decoded, 0);
 	ck_assert_uint_eq(pt_streams_stats(&streams, 0)->events, 0);
 	while ((count = pt_streams_next(&streams, &events)))
