@@ -31,6 +31,9 @@ struct workers {
 	bool closing;
 };
 
+/* Of this thread, in the pool that it opened last or works in. */
+static _Thread_local struct worker *self;
+
 static void (*watch_hook)(enum workers_event event, const struct worker_job *job);
 
 void workers_watch(void (*watch)(enum workers_event event, const struct worker_job *job))
@@ -159,7 +162,8 @@ static void work(struct worker *worker)
 
 static void *start_worker(void *context)
 {
-	work(context);
+	self = context;
+	work(self);
 	return NULL;
 }
 
@@ -193,6 +197,7 @@ struct workers *workers_open(unsigned count)
 	workers->last = &workers->first;
 	workers->members = alloc_zeroed(count ? count : 1, sizeof(*workers->members));
 	workers->members->workers = workers;
+	self = workers->members;
 	workers->stage_runner = workers->members;
 	start_threads(workers, count);
 	if (workers->count > 1 || count <= 1)
@@ -294,7 +299,7 @@ bool workers_help(struct workers *workers, struct worker_job *job)
 	pthread_mutex_lock(&workers->lock);
 	queued = job->state == JOB_QUEUED;
 	if (queued)
-		run_job(workers->stage_runner, job);
+		run_job(self, job);
 	pthread_mutex_unlock(&workers->lock);
 	return queued;
 }

@@ -91,7 +91,8 @@ void workers_offer(struct workers *workers, struct worker_job *job);
  */
 bool workers_ready(struct workers *workers, struct worker_job *job);
 
-/* Run a job here if no thread has begun it.  Returns whether it did.  Also in the stage. */
+/* Run a job here if no thread has begun it.  Returns whether it did.  Also in the stage and in a
+ * job. */
 bool workers_help(struct workers *workers, struct worker_job *job);
 
 /* Returns whether a thread sleeps.  Also in the stage and in a job. */

@@ -145,6 +145,44 @@ START_TEST(an_offer_is_taken_when_there_is_no_other_job)
 }
 END_TEST
 
+/* A number whose job has another one done, while it runs, in the same thread. */
+static struct helped {
+	struct worker_job job; /* first */
+	const struct worker_scratch *scratch;
+	pthread_t writer;
+} helped;
+
+static void note_thread(struct worker_job *job, struct worker_scratch *scratch)
+{
+	struct helped *noted = (struct helped *)job;
+
+	noted->scratch = scratch;
+	noted->writer = pthread_self();
+}
+
+static void write_with_help(struct worker_job *job, struct worker_scratch *scratch)
+{
+	helped = (struct helped){ .job.run = note_thread };
+	workers_offer(row.workers, &helped.job);
+	if (workers_help(row.workers, &helped.job)) {
+		ck_assert(pthread_equal(helped.writer, pthread_self()));
+		ck_assert_ptr_eq(helped.scratch, scratch);
+	}
+	workers_cancel(row.workers, &helped.job);
+	write_number(job, scratch);
+}
+
+START_TEST(a_job_helps_with_another_one_in_its_own_thread)
+{
+	begin((unsigned)_i);
+	row.numbers[JOBS / 2].job.run = write_with_help;
+	workers_run(row.workers, &row.turns);
+	ck_assert_uint_eq(row.consumed, JOBS);
+	ck_assert_ptr_nonnull(helped.scratch);
+	workers_close(row.workers);
+}
+END_TEST
+
 START_TEST(a_cancelled_job_is_not_under_way)
 {
 	begin(3);
@@ -173,6 +211,7 @@ int main(void)
 	tcase_add_test(tests, an_idle_thread_consumes_the_jobs_of_another);
 	tcase_add_loop_test(tests, outside_of_a_turn_the_caller_does_what_nobody_has_begun, 1, 3);
 	tcase_add_test(tests, an_offer_is_taken_when_there_is_no_other_job);
+	tcase_add_loop_test(tests, a_job_helps_with_another_one_in_its_own_thread, 1, 4);
 	tcase_add_test(tests, a_cancelled_job_is_not_under_way);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
