@@ -609,6 +609,7 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 static void close_conversion(struct conversion *c)
 {
 	pt_streams_close(&c->streams);
+	output_pipeline_stop_writer(&c->pipeline);
 	workers_close(c->workers);
 	event_output_release(&c->events);
 	thread_stacks_release(&c->stacks);

@@ -83,11 +83,24 @@ static int open_format(struct output_pipeline *pipeline, const struct callstack_
 	return pipeline->end ? 0 : -1;
 }
 
+/* Put a stage in front of the others, which has a pointer to the next one. */
+static const struct slice_sink *put_in_front(struct output_pipeline *pipeline,
+					     const struct slice_sink *sink,
+					     const struct slice_sink **next)
+{
+	if (!pipeline->tail)
+		pipeline->tail = next;
+	return sink;
+}
+
 /* Connect the stages from the format back to the sorter. */
 static void connect(struct output_pipeline *pipeline, struct diag *diag)
 {
 	size_t depth = pipeline->format->depth ? pipeline->format->depth : SIZE_MAX;
 	const struct slice_sink *sink = &pipeline->end->sink;
+	struct slice_totals *totals = &pipeline->totals;
+	struct slice_filter *filter = &pipeline->filter;
+	struct slice_sorter *sorter = &pipeline->sorter;
 
 	if (!is_sorted(pipeline)) {
 		pipeline->head = sink;
@@ -99,19 +112,19 @@ static void connect(struct output_pipeline *pipeline, struct diag *diag)
 	}
 	if ((pipeline->options->json || !pipeline->options->quiet) &&
 	    !pipeline->format->chooses_calls) {
-		slice_totals_init(&pipeline->totals, sink, pipeline->options->json,
+		slice_totals_init(totals, sink, pipeline->options->json,
 				  pipeline->options->all_functions);
-		sink = &pipeline->totals.sink;
+		sink = put_in_front(pipeline, &totals->sink, &totals->next);
 	}
 	if (is_filtered(pipeline)) {
-		slice_filter_init(&pipeline->filter, &pipeline->selection, sink, diag);
-		pipeline->filter.most = depth;
-		sink = &pipeline->filter.sink;
+		slice_filter_init(filter, &pipeline->selection, sink, diag);
+		filter->most = depth;
+		sink = put_in_front(pipeline, &filter->sink, &filter->next);
 		depth = SIZE_MAX;
 	}
-	slice_sorter_init(&pipeline->sorter, sink, diag);
-	pipeline->sorter.depth = depth;
-	pipeline->head = &pipeline->sorter.sink;
+	slice_sorter_init(sorter, sink, diag);
+	sorter->depth = depth;
+	pipeline->head = put_in_front(pipeline, &sorter->sink, &sorter->next);
 }
 
 int output_pipeline_open(struct output_pipeline *pipeline, const struct options *options,
@@ -181,37 +194,45 @@ void *output_pipeline_add_track(struct output_pipeline *pipeline, int32_t pid, i
 
 void output_pipeline_start_writer(struct output_pipeline *pipeline, struct workers *workers)
 {
+	const struct output *output = &pipeline->output;
+
 	if (!pipeline->end || !pipeline->end->writer)
 		return;
-	pipeline->queue =
-		slice_queue_open(pipeline->head, &pipeline->output, pipeline->end->slices, workers);
+	pipeline->encoding =
+		slice_queue_open(*pipeline->tail, output, pipeline->end->slices, workers);
+	*pipeline->tail = slice_queue_sink(pipeline->encoding);
+	pipeline->queue = slice_queue_open(pipeline->head, NULL, NULL, workers);
 	pipeline->machine->sink = slice_queue_sink(pipeline->queue);
-	if (output_is_readable(&pipeline->output))
+	if (output_is_readable(output))
 		pipeline->behind = write_behind_open(&pipeline->output, workers);
 }
 
-/* Stop the workers that sort, encode and write. */
-static void close_writers(struct output_pipeline *pipeline)
+void output_pipeline_stop_writer(struct output_pipeline *pipeline)
 {
 	slice_queue_close(pipeline->queue);
 	pipeline->queue = NULL;
+	slice_queue_close(pipeline->encoding);
+	pipeline->encoding = NULL;
 	write_behind_close(pipeline->behind);
 	pipeline->behind = NULL;
 }
 
+/* The sorter may still have slices, so the second queue stays. */
 void output_pipeline_join_writer(struct output_pipeline *pipeline)
 {
 	if (!pipeline->queue)
 		return;
 	slice_queue_wait(pipeline->queue);
-	close_writers(pipeline);
+	slice_queue_wait(pipeline->encoding);
+	slice_queue_close(pipeline->queue);
+	pipeline->queue = NULL;
 	pipeline->machine->sink = pipeline->head;
 }
 
 uint64_t output_pipeline_slices(const struct output_pipeline *pipeline)
 {
-	if (pipeline->queue)
-		return slice_queue_slices(pipeline->queue);
+	if (pipeline->encoding)
+		return slice_queue_slices(pipeline->encoding);
 	return pipeline->end && pipeline->end->slices ? *pipeline->end->slices : 0;
 }
 
@@ -274,15 +295,15 @@ const struct total_thread *output_pipeline_borrow_totals(const struct output_pip
 
 bool output_pipeline_failed(const struct output_pipeline *pipeline)
 {
-	if (pipeline->queue)
-		return slice_queue_failed(pipeline->queue);
+	if (pipeline->encoding)
+		return slice_queue_failed(pipeline->encoding);
 	return output_failed(&pipeline->output);
 }
 
 bool output_pipeline_full(const struct output_pipeline *pipeline)
 {
-	if (pipeline->queue)
-		return slice_queue_full(pipeline->queue);
+	if (pipeline->encoding)
+		return slice_queue_full(pipeline->encoding);
 	return pipeline->output.cut;
 }
 
@@ -302,7 +323,9 @@ int output_pipeline_close(struct output_pipeline *pipeline, struct error *err)
 		slice_sorter_finish(&pipeline->sorter);
 	if (is_filtered(pipeline))
 		slice_filter_finish(&pipeline->filter);
-	output_pipeline_join_writer(pipeline);
+	if (pipeline->encoding)
+		slice_queue_wait(pipeline->encoding);
+	output_pipeline_stop_writer(pipeline);
 	if (format->finish && format->finish(pipeline->end, err) < 0)
 		return -1;
 	close_text(pipeline);
@@ -311,7 +334,7 @@ int output_pipeline_close(struct output_pipeline *pipeline, struct error *err)
 
 void output_pipeline_release(struct output_pipeline *pipeline)
 {
-	close_writers(pipeline);
+	output_pipeline_stop_writer(pipeline);
 	close_text(pipeline);
 	output_abandon(&pipeline->output);
 	while (pipeline->tracks) {

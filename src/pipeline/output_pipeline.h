@@ -3,11 +3,12 @@
  * The stages from the call-stack machine to the file:
  *
  *   machine -> [slice_queue] -> slice_sorter -> [slice_filter] -> [slice_totals] ->
- *   [slice_limit] -> format -> output
+ *   [slice_queue] -> [slice_limit] -> format -> output
  *
- * The queue is there while workers write, the filter if the user selects slices, the
- * totals unless -q, the limit of the output's size unless the format is lines of text.  A format
- * of SLICES_AS_FOUND follows the machine directly.
+ * The queues are there while workers write: one thread sorts and sums up, another one encodes.
+ * The filter is there if the user selects slices, the totals unless -q, the limit of the output's
+ * size unless the format is lines of text.  A format of SLICES_AS_FOUND follows the machine
+ * directly.
  */
 #ifndef SRC_PIPELINE_OUTPUT_PIPELINE_H
 #define SRC_PIPELINE_OUTPUT_PIPELINE_H
@@ -34,17 +35,19 @@ struct pipeline_track;
 struct output_pipeline {
 	const struct options *options;      /* borrowed */
 	const struct output_format *format; /* the options', or its form of several files */
-	struct selection selection;    /* what the filter chooses; its lists are the options' */
-	struct output output;          /* unless the format opens its own */
-	FILE *text;                    /* owned: into `output`; NULL: not text */
-	struct format_output *end;     /* owned; NULL: nothing is written */
-	struct slice_limit limit;      /* in front of `end`, unless that is lines of text */
-	struct slice_totals totals;    /* in front of it, unless -q */
-	struct slice_filter filter;    /* in front of them, if slices are selected */
-	struct slice_sorter sorter;    /* in front of them */
-	const struct slice_sink *head; /* what the machine writes to; NULL: no slices */
-	struct slice_queue *queue;     /* owned: before `head`, while workers write; else NULL */
-	struct write_behind *behind;   /* owned: behind `output`, meanwhile; may be NULL */
+	struct selection selection;     /* what the filter chooses; its lists are the options' */
+	struct output output;           /* unless the format opens its own */
+	FILE *text;                     /* owned: into `output`; NULL: not text */
+	struct format_output *end;      /* owned; NULL: nothing is written */
+	struct slice_limit limit;       /* in front of `end`, unless that is lines of text */
+	struct slice_totals totals;     /* in front of it, unless -q */
+	struct slice_filter filter;     /* in front of them, if slices are selected */
+	struct slice_sorter sorter;     /* in front of them */
+	const struct slice_sink *head;  /* what the machine writes to; NULL: no slices */
+	const struct slice_sink **tail; /* pointer to the limit or format, of the stage in front */
+	struct slice_queue *queue;      /* owned: before `head`, while workers sort; else NULL */
+	struct slice_queue *encoding;   /* owned: at `tail`, while workers encode; else NULL */
+	struct write_behind *behind;    /* owned: behind `output`, meanwhile; may be NULL */
 	struct callstack_machine *machine; /* owned; NULL: no slices */
 	struct pipeline_track *tracks;     /* owned list, newest first */
 	uint32_t track_count;
@@ -67,13 +70,16 @@ void *output_pipeline_add_track(struct output_pipeline *pipeline, int32_t pid, i
 				const char *process_name, const char *thread_name);
 
 /*
- * Let workers (borrowed until output_pipeline_join_writer()) sort and write the slices, if
+ * Let workers (borrowed until output_pipeline_stop_writer()) sort, encode and write the slices, if
  * the format has tracks of events; before the first slice.  The output stays the same.
  */
 void output_pipeline_start_writer(struct output_pipeline *pipeline, struct workers *workers);
 
 /* No more slices come from the machine: wait for the workers.  `end->writer` is free then. */
 void output_pipeline_join_writer(struct output_pipeline *pipeline);
+
+/* Stop what workers do; slices that were not waited for may be missing.  Idempotent. */
+void output_pipeline_stop_writer(struct output_pipeline *pipeline);
 
 /* Returns the number of slices written up to now. */
 uint64_t output_pipeline_slices(const struct output_pipeline *pipeline);

@@ -39,8 +39,8 @@ struct slice_queue {
 	struct workers *workers; /* borrowed */
 	struct slice_sink sink;
 	const struct slice_sink *next; /* borrowed */
-	const struct output *output;   /* borrowed */
-	const uint64_t *slices;        /* borrowed */
+	const struct output *output;   /* borrowed; NULL: of a queue behind */
+	const uint64_t *slices;        /* borrowed; NULL: likewise */
 	size_t direct_left;            /* events that bypass the queue until the next choice */
 	bool direct;                   /* this one does */
 	struct queue_block *blocks;    /* owned: BLOCKS */
@@ -78,6 +78,8 @@ static void replay_block(const struct slice_sink *next, const struct queue_block
 /* Publish what the writer has done, for slice_queue_failed(), _full() and _slices(). */
 static void publish(struct slice_queue *queue)
 {
+	if (!queue->output)
+		return;
 	if (output_failed(queue->output))
 		__atomic_store_n(&queue->failed, true, __ATOMIC_RELAXED);
 	if (queue->output->cut)

@@ -6,8 +6,8 @@
  * to the next sink, in order; if no worker is free, the caller does so, or waits.  So
  * the next sink gets the same events as without a queue.  It, its tracks and its output
  * belong to the workers until slice_queue_wait() or _close() returns.  The queue is
- * filled by one thread at a time: the one that runs the ordered stage (base/workers.h),
- * or opened the workers.
+ * filled by one thread at a time: the one that runs the ordered stage (base/workers.h), or opened
+ * the workers, or the one that empties the queue in front.
  */
 #ifndef SRC_SLICES_SLICE_QUEUE_H
 #define SRC_SLICES_SLICE_QUEUE_H
@@ -22,7 +22,8 @@ struct slice_queue;
 
 /*
  * Open a queue in front of `next`.  The workers use `next`, the `output` that it writes
- * to, and its count of written `slices`; all are borrowed, as are the workers.
+ * to, and its count of written `slices`; all are borrowed, as are the workers.  `output` and
+ * `slices` are NULL if another queue comes behind, which has them.
  * Returns the queue, owned by the caller.
  */
 struct slice_queue *slice_queue_open(const struct slice_sink *next, const struct output *output,
@@ -40,7 +41,7 @@ bool slice_queue_failed(const struct slice_queue *queue);
 /* Returns whether the output had been cut at its limit after the latest finished block. */
 bool slice_queue_full(const struct slice_queue *queue);
 
-/* Wait until the next sink has got all events. */
+/* Wait until the next sink has got all events.  Behind that the queue may be filled again. */
 void slice_queue_wait(struct slice_queue *queue);
 
 /* Release the queue; the next sink may miss events that were not waited for.  NULL is allowed. */

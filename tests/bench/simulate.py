@@ -3,27 +3,28 @@
 
 Prints the share of the CPU time that is done in order, and the time that N threads would take
 on N CPUs of their own: threads take the ordered stage first, then segments to decode, then
-slices to encode, then bytes to write; one thread at a time runs the stage, one encodes, and one
-writes.  What happens before and behind the jobs (opening, names of the summary) is not in the log."""
+slices to sort, slices to encode and bytes to write; one thread at a time does each of these.  What happens before and behind the jobs (opening, names of the summary) is not in the log."""
 import sys
 
 
 def read_log(path):
-    """Returns the ns of each segment to decode, of each in the stage, and of all to encode and to write."""
-    begun, ran, stage, kinds = {}, {}, [], []
+    """Returns the ns of each segment to decode, of each in the stage, and of all to sort, encode and write."""
+    begun, ran, stage, jobs = {}, {}, [], []
     taken, last, since, inner = [], None, {}, {}
     for line in open(path):
         event, job, kind, thread, ns = line.split()
         ns = int(ns)
         if event == "job":
-            begun.setdefault(thread, []).append((job, ns))
-            if kind not in kinds:
-                kinds.append(kind)
+            begun.setdefault(thread, []).append([job, ns, 0])
+            if (kind, job) not in jobs:
+                jobs.append((kind, job))
         elif event == "job-end":
-            job, begin = begun[thread].pop()
-            if thread in since:  # the stage helps: it encodes
+            job, begin, nested = begun[thread].pop()
+            if begun[thread]:  # a job helps, or
+                begun[thread][-1][2] += ns - begin
+            elif thread in since:  # the stage does
                 inner[thread] = inner.get(thread, 0) + ns - begin
-            ran.setdefault(kind, {}).setdefault(job, []).append(ns - begin)
+            ran.setdefault(kind, {}).setdefault(job, []).append(ns - begin - nested)
         elif event == "stage":
             since[thread] = ns
             inner[thread] = 0
@@ -40,8 +41,9 @@ def read_log(path):
                 stage[-1] += ns - since[thread] - inner[thread]
             del since[thread]
     # The time up to asking for a segment is that of the segment before.
-    kinds = [kind for kind in kinds if kind != decodes] + [None, None]
-    beside = [sum(sum(costs) for costs in ran.get(kind, {}).values()) for kind in kinds[:2]]
+    # Segments have jobs of one kind; what comes behind the stage are three others, in this order.
+    beside = [sum(ran.get(kind, {}).get(job, [])) for kind, job in jobs if kind != decodes]
+    beside = (beside + [0, 0, 0])[:3]
     decode, rounds, costs = ran[decodes], {}, []
     for job in taken:
         i = rounds[job] = rounds.get(job, -1) + 1
@@ -80,7 +82,8 @@ sums = [sum(decode), sum(stage), *beside]
 whole = sum(sums)
 percent = [round(100 * cost / whole) for cost in sums]
 print(f"{len(decode)} segments, {whole / 1e9:.3f} s of CPU: decoding {percent[0]} %, in order "
-      f"{percent[1]} % (merging, names, stacks), {percent[2]} % (sorting, encoding) and {percent[3]} % (writing)")
+      f"{percent[1]} % (merging, names, stacks), {percent[2]} % (sorting), {percent[3]} % (encoding) "
+      f"and {percent[4]} % (writing)")
 for threads in (1, 2, 4, 8, 16, 64):
     time = simulate(threads, decode, stage, beside)
     print(f"{threads} threads: {time / 1e9:.3f} s, {whole / time:.2f} times as fast as one")

@@ -108,6 +108,29 @@ START_TEST(calls_arrive_in_order_with_all_they_say)
 }
 END_TEST
 
+START_TEST(a_queue_behind_another_one_gets_the_same_calls)
+{
+	static char name[] = "track";
+	struct slice_queue *first;
+	struct slice_sink sink;
+
+	begin(_i);
+	first = slice_queue_open(slice_queue_sink(relay), NULL, NULL, workers);
+	sink = *slice_queue_sink(first);
+	for (uint64_t time = 0; time < 100; time++) {
+		call_all(&direct.sink, 10 * time, name);
+		call_all(&sink, 10 * time, name);
+	}
+	slice_queue_wait(first);
+	slice_queue_close(first);
+	call_all(&direct.sink, 1001, name);
+	call_all(slice_queue_sink(relay), 1001, name);
+	slice_queue_wait(relay);
+	ck_assert_str_eq(slice_log_take(&relayed), slice_log_take(&direct));
+	finish();
+}
+END_TEST
+
 static uint64_t arrived, last;
 
 static void note_ends(const struct slice_sink *sink, void *track, const struct slice_batch *batch)
@@ -258,6 +281,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tests, setup, teardown);
 	tcase_add_loop_test(tests, calls_arrive_in_order_with_all_they_say, 1, 4);
+	tcase_add_loop_test(tests, a_queue_behind_another_one_gets_the_same_calls, 1, 4);
 	tcase_add_loop_test(tests, the_caller_waits_for_a_slow_thread, 1, 4);
 	tcase_add_loop_test(tests, a_detail_arrives_with_its_event, 1, 4);
 	tcase_add_loop_test(tests, failure_and_written_slices_are_published, 1, 4);
