@@ -15,20 +15,36 @@ static const char *test_segment(void)
 	return getenv("PTRACE2FTF_SEGMENT");
 }
 
-uint64_t decode_threads_segment(const struct auxtrace *auxtrace)
+static uint64_t count_bytes(const struct auxtrace *auxtrace)
+{
+	uint64_t size = 0;
+
+	for (size_t i = 0; i < auxtrace->stream_count; i++)
+		size += auxtrace->streams[i].size;
+	return size;
+}
+
+uint64_t decode_threads_segment(const struct auxtrace *auxtrace, const struct workers *workers)
 {
 	/*
 	 * All streams have segments in flight, whose events take 100 to 500 times the
 	 * bytes.  Those of small segments stay in a CPU's cache from one thread to the next.
 	 */
 	const uint64_t all = (uint64_t)64 << 10, least = (uint64_t)16 << 10;
+	/*
+	 * Segments take up to seven times as long as others of their size, so each thread has many;
+	 * below 4 KiB, two PSBs of Linux, it costs more to begin them.
+	 */
+	const uint64_t share = count_bytes(auxtrace) / 32, share_least = (uint64_t)4 << 10;
 	uint64_t size = all / (auxtrace->stream_count > 2 ? auxtrace->stream_count : 2);
 
 	if (test_segment())
-		size = strtoull(test_segment(), NULL, 10);
-	else if (size < least)
+		return strtoull(test_segment(), NULL, 10);
+	if (size < least)
 		size = least;
-	return size;
+	if (workers && share / workers_count(workers) < size)
+		size = share / workers_count(workers);
+	return size < share_least ? share_least : size;
 }
 
 /*
@@ -44,11 +60,7 @@ bool decode_threads_follow(const struct workers *workers)
 
 static bool is_parallel(const struct auxtrace *auxtrace)
 {
-	uint64_t size = 0;
-
-	for (size_t i = 0; i < auxtrace->stream_count; i++)
-		size += auxtrace->streams[i].size;
-	return size >= PARALLEL_MIN || test_segment();
+	return count_bytes(auxtrace) >= PARALLEL_MIN || test_segment();
 }
 
 /* Returns how many CPUs the program may use. */

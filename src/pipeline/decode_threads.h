@@ -12,10 +12,10 @@
 #include "src/options/options.h"
 
 /*
- * Returns the bytes of AUX data of a segment (struct pt_stream_input), which depend on
- * the recording only: outputs are the same with any number of threads.
+ * Returns the bytes of AUX data of a segment (struct pt_stream_input) for some workers; NULL: none.
+ * Outputs do not depend on it (decoder/engine/fast/flow_checkpoint.h).
  */
-uint64_t decode_threads_segment(const struct auxtrace *auxtrace);
+uint64_t decode_threads_segment(const struct auxtrace *auxtrace, const struct workers *workers);
 
 /* Returns the threads, owned by the caller; NULL: the caller's thread decodes alone. */
 struct workers *decode_threads_open(const struct options *options, const struct auxtrace *auxtrace,

@@ -70,12 +70,15 @@ two_cores() { # TITLE OPTIONS... FILE
 }
 
 # What is done in order, and what more CPUs would make of it, by a log of the jobs; on however few
-# CPUs, the segments are those that the program chooses for one stream.
+# CPUs, the segments are those that the program chooses for one stream and 16 threads.
 many_cores() { # TITLE OPTIONS... FILE
 	title=$1
 	shift
+	for file; do :; done
+	segment=$(stat -c %s "$file" | awk '{ bytes = int($1 / 32 / 16)
+		print bytes < 4096 ? 4096 : bytes > 32768 ? 32768 : bytes }')
 	command -v python3 >/dev/null || { echo "$title: no python3 to simulate more CPUs"; return; }
-	JOB_LOG=$work/jobs PTRACE2FTF_SEGMENT=32768 tests/bench/ptrace2ftf-jobs -j 8 -q --no-warn "$@" \
+	JOB_LOG=$work/jobs PTRACE2FTF_SEGMENT=$segment tests/bench/ptrace2ftf-jobs -j 8 -q --no-warn "$@" \
 		-o "$work/out.ftf" || true
 	echo "$title, jobs by their CPU time:"
 	python3 "$tests/simulate.py" "$work/jobs" | sed 's/^/  /'
