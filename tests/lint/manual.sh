@@ -50,12 +50,13 @@ if command -v groff >/dev/null; then
 else
 	tap_skip "the manual pages have no groff warnings" "no groff"
 fi
-# What goes wrong with mdoc: quotes in quotes, a blank before a comma, a parenthesis that stays open.
+# What goes wrong with mdoc: quotes in quotes, a blank before a comma, a parenthesis that stays open,
+# a macro's name in the text.
 reads_well() { # RENDERER PAGE
 	rendered "$1" "$2" >"$work/page"
 	LC_ALL=C.UTF-8 grep -nE '.{81}|BSD' "$work/page"
 	awk -v RS= '{ gsub(/\n */, " "); text = $0 }
-		/‘[^’]*‘|’’| [,;:]( |$)|[(] | [)]/ || gsub(/[(]/, "") != gsub(/[)]/, "") { print text }' "$work/page" >"$work/odd"
+		/‘[^’]*‘|’’| [,;:]( |$)|[(] | [)]/ || / (Ns|Ar|Fl|Cm|Li|Ql|Dq|Pq|Po|Pc|Ev|Pa|Xr|Sx|Nm|Op|Lk|Fn|Em|Sy)( |$)/ || gsub(/[(]/, "") != gsub(/[)]/, "") { print text }' "$work/page" >"$work/odd"
 	cat "$work/odd"
 	[ "$(wc -l <"$work/page")" -gt 20 ] && ! [ -s "$work/odd" ] &&
 		! LC_ALL=C.UTF-8 grep -qE '.{81}|BSD' "$work/page"
