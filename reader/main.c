@@ -10,6 +10,7 @@
 #include "reader/trace_slices.h"
 
 #define EXIT_USAGE 64
+#define HELP_KEY   'h'
 
 /* What to print: the key of the option. */
 enum show {
@@ -38,6 +39,7 @@ static const struct argp_option argp_options[] = {
 	  "Print a line per slice: PID/TID DEPTH BEGIN END NAME ARG=VALUE..., sorted", 0 },
 	{ "stats", SHOW_STATS, NULL, 0, "Print how many records and bytes there are of each kind",
 	  0 },
+	{ .key = HELP_KEY, .flags = OPTION_HIDDEN, .group = -1 },
 	{ 0 }
 };
 
@@ -52,9 +54,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case SHOW_STATS:
 		options->show = (enum show)key;
 		return 0;
+	case HELP_KEY:
+		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+		return 0;
 	case ARGP_KEY_ARG:
 		if (options->path)
-			argp_error(state, "one trace at a time, and '%s' is a second", arg);
+			argp_error(state, "cannot read two traces at a time; leave out '%s'", arg);
 		options->path = arg;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
@@ -98,7 +103,8 @@ static void print_unknown(const char *path, const struct trace_reader *reader)
 		fprintf(stderr, "%s%s", before, trace_unknown_text((enum trace_unknown)kind));
 		if (kind < UNKNOWN_TYPES)
 			fprintf(stderr, " %u", number);
-		fprintf(stderr, " (%" PRIu64 " times)", count);
+		if (count > 1)
+			fprintf(stderr, " (%" PRIu64 " times)", count);
 		before = ", ";
 	}
 	if (any)

@@ -33,7 +33,7 @@ static int read_block(struct trace_input *input, struct error *err)
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)
-			return error_set_system(err, errno, "%s: cannot read", input->path);
+			return error_set_system(err, errno, "cannot read");
 		if (got == 0)
 			break;
 		input->packed_used += (size_t)got;
@@ -59,9 +59,9 @@ static void open_unpacker(struct trace_input *input)
 		alloc_fail(BLOCK_SIZE);
 }
 
-int trace_input_open_fd(struct trace_input *input, int fd, const char *path, struct error *err)
+int trace_input_open_fd(struct trace_input *input, int fd, struct error *err)
 {
-	*input = (struct trace_input){ .fd = fd, .path = path };
+	*input = (struct trace_input){ .fd = fd };
 	input->packed = alloc_zeroed(1, BLOCK_SIZE);
 	input->bytes = alloc_zeroed(1, BLOCK_SIZE);
 	if (read_block(input, err) < 0) {
@@ -78,8 +78,8 @@ int trace_input_open(struct trace_input *input, const char *path, struct error *
 
 	*input = (struct trace_input){ .fd = -1 };
 	if (fd < 0)
-		return error_set_system(err, errno, "%s: cannot open", path);
-	return trace_input_open_fd(input, fd, path, err);
+		return error_set_system(err, errno, "cannot open");
+	return trace_input_open_fd(input, fd, err);
 }
 
 void trace_input_close(struct trace_input *input)
@@ -168,11 +168,9 @@ static int fill(struct trace_input *input, struct error *err)
 			return 0;
 		/* At the end of the file, the unpacker may still hold output. */
 		if (unpack(input) < 0)
-			return error_set(err, ERROR_FORMAT, "%s: compressed data are damaged",
-					 input->path);
+			return error_set(err, ERROR_FORMAT, "compressed data are damaged");
 		if (input->ended && input->used == before && input->unpacker->inside)
-			return error_set(err, ERROR_FORMAT, "%s: compressed data are cut off",
-					 input->path);
+			return error_set(err, ERROR_FORMAT, "compressed data are cut off");
 	}
 	input->ended = false;
 	return 0;

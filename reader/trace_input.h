@@ -15,8 +15,7 @@
 
 struct trace_input {
 	int fd;
-	const char *path; /* borrowed */
-	uint8_t *packed;  /* owned: bytes of the file */
+	uint8_t *packed; /* owned: bytes of the file */
 	size_t packed_used, packed_at;
 	struct trace_unpacker *unpacker; /* owned; NULL: plain */
 	uint8_t *bytes;                  /* owned: bytes of the trace */
@@ -25,16 +24,16 @@ struct trace_input {
 };
 
 /*
- * Open a file, "-" for standard input; `path` is borrowed until close.
+ * Open a file, "-" for standard input.
  * Returns 0; -1 with err filled.
  */
 int trace_input_open(struct trace_input *input, const char *path, struct error *err);
 
 /*
  * The same of an open file, from where it is read next; `fd` is closed with the input, or at
- * once if that fails.  `path`: its name in messages.
+ * once if that fails.
  */
-int trace_input_open_fd(struct trace_input *input, int fd, const char *path, struct error *err);
+int trace_input_open_fd(struct trace_input *input, int fd, struct error *err);
 
 /*
  * Make the next `size` bytes (at most 64 KiB) available.

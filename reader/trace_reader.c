@@ -613,10 +613,10 @@ int trace_reader_open(struct trace_reader *reader, const char *path, struct erro
 	return 0;
 }
 
-int trace_reader_open_fd(struct trace_reader *reader, int fd, const char *path, struct error *err)
+int trace_reader_open_fd(struct trace_reader *reader, int fd, struct error *err)
 {
 	*reader = (struct trace_reader){ 0 };
-	if (trace_input_open_fd(&reader->input, fd, path, err) < 0)
+	if (trace_input_open_fd(&reader->input, fd, err) < 0)
 		return -1;
 	enter_provider(reader, 0);
 	return 0;

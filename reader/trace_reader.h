@@ -141,7 +141,7 @@ struct trace_reader {
 int trace_reader_open(struct trace_reader *reader, const char *path, struct error *err);
 
 /* The same of an open file, as trace_input_open_fd(). */
-int trace_reader_open_fd(struct trace_reader *reader, int fd, const char *path, struct error *err);
+int trace_reader_open_fd(struct trace_reader *reader, int fd, struct error *err);
 
 /*
  * Check that an opened trace begins with the magic number.  Returns 0; -1 with err filled: it

@@ -64,11 +64,13 @@ static int read_records(struct ftf_side *side, struct error *err)
 		close(fd);
 		return -1;
 	}
-	if (trace_reader_open_fd(&reader, fd, SPOOL_NAME, err) < 0)
-		return -1;
+	if (trace_reader_open_fd(&reader, fd, err) < 0)
+		return error_prefix(err, SPOOL_NAME);
 	while ((status = trace_reader_next(&reader, &record, err)) > 0)
 		event_store_add(&side->store, &record);
 	trace_reader_close(&reader);
+	if (status < 0)
+		error_prefix(err, SPOOL_NAME);
 	return status;
 }
 
