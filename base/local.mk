@@ -8,6 +8,7 @@ libbase_a_SOURCES = \
 	base/diag.c base/diag.h \
 	base/error.c base/error.h \
 	base/fault.c base/fault.h \
+	base/file_kind.c base/file_kind.h \
 	base/message.c base/message.h \
 	base/pages.c base/pages.h \
 	base/printable.c base/printable.h \

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/file_kind.h"
 #include "base/tables/hash.h"
 
 #define MAGIC         UINT64_C(0x0016547846040010)
@@ -642,30 +643,6 @@ static int fail(const struct error *failure, struct error *err)
 	return -1;
 }
 
-/* Files that are given by mistake, by their first bytes. */
-static const char *other_kind(const uint8_t *bytes)
-{
-	static const struct {
-		const char *bytes, *text;
-	} kinds[] = {
-		{ "PERFILE2", ", but a recording of perf; convert it with ptrace2ftf" },
-		{ "\177ELF", ", but an ELF file" },
-		{ "{", ", but perhaps JSON" },
-		{ "[", ", but perhaps JSON" },
-		{ "<", ", but perhaps SVG or XML" },
-		{ "\375"
-		  "7zXZ",
-		  ", but compressed by xz; decompress it first" },
-		{ "PK", ", but a zip file" },
-	};
-
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (memcmp(bytes, kinds[i].bytes, strlen(kinds[i].bytes)) == 0)
-			return kinds[i].text;
-	}
-	return "";
-}
-
 int trace_reader_check_magic(struct trace_reader *reader, struct error *err)
 {
 	struct error failure = { 0 };
@@ -684,7 +661,8 @@ int trace_reader_check_magic(struct trace_reader *reader, struct error *err)
 	memcpy(&magic, first, sizeof(magic));
 	if (magic == MAGIC)
 		return 0;
-	return error_set(err, ERROR_FORMAT, "is not a Fuchsia trace%s", other_kind(first));
+	return error_set(err, ERROR_FORMAT, "is not a Fuchsia trace%s",
+			 file_kind_text(first, left < 8 ? left : 8));
 }
 
 static void clear_record(struct trace_record *record, uint64_t offset, size_t words)

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/cursor.h"
+#include "base/file_kind.h"
 #include "decoder/perf_data/perf_input.h"
 #include "decoder/perf_data/perf_unpack.h"
 
@@ -66,8 +67,8 @@ static int check_magic(struct perf_bytes bytes, bool *stream, struct error *err)
 			err, ERROR_UNSUPPORTED,
 			"was recorded on a big-endian machine, and those have no Intel PT");
 	if (magic != MAGIC_LITTLE)
-		return error_set(err, ERROR_FORMAT,
-				 "is not a perf.data file (no PERFILE2 at its start)");
+		return error_set(err, ERROR_FORMAT, "is not a perf.data file%s",
+				 file_kind_text(bytes.bytes, bytes.size));
 	if (!*stream && (size != HEADER_SIZE || bytes.size < HEADER_SIZE))
 		return error_set_at(err, 8, "has a damaged header");
 	return 0;

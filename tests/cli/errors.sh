@@ -29,7 +29,15 @@ echo "hello, this is no recording, but it is longer than a header of perf.data w
 printf '2ELIFREP\0\0\0\0\0\0\0\150' >"$work/big-endian"
 head -c 60 "$sample" >"$work/header-cut"
 
-tap_check "a text file is refused by name" fails "text: is not a perf.data" $options "$work/text"
+tap_check "a text file is refused by name" fails "text: is not a perf.data file, but text; if perf script printed it" $options "$work/text"
+printf '\020\0\004FxT\026\0' >"$work/trace"
+tap_check "a trace is refused, and the command for it named" \
+	fails 'is not a perf.data file, but a Fuchsia trace; show it with .ptrace2ftf open' $options "$work/trace"
+printf '\037\213\010\0' >"$work/packed"
+tap_check "a compressed file is refused with the program for it" \
+	fails 'is not a perf.data file, but compressed by gzip; decompress it' $options "$work/packed"
+printf '\001\002\003' >"$work/bytes"
+tap_check "other bytes are refused by name" fails 'bytes: is not a perf.data file$' $options "$work/bytes"
 tap_check "an empty file is refused" fails "empty: is empty" $options "$work/empty"
 tap_check "a missing file is refused" fails "nothing: cannot open: No such file" $options "$work/nothing"
 nothing_on_standard_input() {

@@ -87,7 +87,7 @@ printf 'no trace at all!' >"$work/text"
 : >"$work/empty"
 tap_check "a cut trace is refused with the offset" refuses "at offset 0x3[0-9a-f]*" "$work/cut"
 tap_check "a cut packed trace is refused" refuses "cut off" "$work/cut.gz"
-tap_check "text is refused" refuses "text: is not a Fuchsia trace$" "$work/text"
+tap_check "text is refused" refuses "text: is not a Fuchsia trace, but text; if perf script" "$work/text"
 printf 'PERFILE2........' >"$work/perf.data"
 tap_check "a recording is refused, and the program for it named" \
 	refuses "is not a Fuchsia trace, but a recording of perf; convert it with ptrace2ftf" "$work/perf.data"
