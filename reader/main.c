@@ -63,7 +63,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		options->path = arg;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "no trace: name a file");
+		argp_error(state, "no trace; name a file");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -138,8 +138,8 @@ static enum exit_status convert_recording(const struct options *options, json_t 
 		message_error(&err);
 	if (report.status == EXIT_FAILED && options->input_count > 1)
 		fprintf(stderr,
-			"ptrace2ftf: multiple inputs are the files of one recording; to "
-			"convert each to an output of its own, name a directory: -o DIR/\n");
+			"ptrace2ftf: multiple inputs are treated as parts of one recording; use -o "
+			"DIR/ to convert them separately\n");
 	status = report.status;
 	report_release(&report);
 	diag_release(&diag);

@@ -29,16 +29,17 @@ static void check_names(struct argp_state *state, struct list *list, size_t from
 		if (list->text[i] && i - list->name < PATH_MAX)
 			continue;
 		if (list->text[i])
-			usage_error(state, "--files0-from: name %zu in '%s' has more than %d bytes",
+			usage_error(state,
+				    "--files0-from: the name %zu in '%s' has more than %d bytes",
 				    list->count + 1, list->path, PATH_MAX);
 		if (i == list->name)
-			usage_error(state, "--files0-from: name %zu in '%s' is empty",
+			usage_error(state, "--files0-from: the name %zu in '%s' is empty",
 				    list->count + 1, list->path);
 		list->name = i + 1;
 		list->count++;
 	}
 	if (list->size > LIST_MOST)
-		usage_error(state, "--files0-from: '%s' has more than %zu MiB: name fewer files",
+		usage_error(state, "--files0-from: '%s' has more than %zu MiB; name fewer files",
 			    list->path, LIST_MOST >> 20);
 }
 

@@ -48,19 +48,19 @@ static void refuse_outliers(struct argp_state *state, const struct options *opti
 	bool divergence = options->format == &format_divergence;
 
 	if (!outliers && !divergence && has_option(options, "slow"))
-		usage_error(state, "--slow is of --format=outliers and divergence");
+		usage_error(state, "--slow needs --format=outliers or divergence");
 	if (!outliers && options->pair.given)
-		usage_error(state, "--pair is of --format=outliers");
+		usage_error(state, "--pair needs --format=outliers");
 	if (divergence && (options->stacks == STACKS_MAGIC_TRACE || options->inlined ||
 			   options->input_kind != INPUT_PERF_DATA))
 		usage_error(state, "--format=divergence needs a perf.data file and "
 				   "--stacks=precise, without --inline");
 	if ((outliers || divergence || options->format == &format_histogram) &&
 	    !options->select.symbols.count && !options->select.dsos.count)
-		usage_error(state, "--format=%s needs the functions: --symbol=GLOB",
+		usage_error(state, "--format=%s needs functions; choose them with --symbol=GLOB",
 			    options->format->name);
 	if (options->slow.has_bound && options->pair.given)
-		usage_error(state, "--slow and --pair exclude each other");
+		usage_error(state, "cannot combine --slow and --pair; choose one");
 }
 
 static void refuse_top(struct argp_state *state, const struct options *options)
@@ -68,8 +68,8 @@ static void refuse_top(struct argp_state *state, const struct options *options)
 	bool table = options->diff ? options->format == &format_ftf
 				   : options->format == &format_functions;
 
-	if (options->select.top && !table)
-		usage_error(state, "--top is of --format=functions, and of `ptrace2ftf diff`");
+	if (!table && (options->select.top || has_option(options, "sort")))
+		usage_error(state, "--top and --sort need --format=functions or `ptrace2ftf diff`");
 }
 
 static void refuse_split(struct argp_state *state, const struct options *options)
@@ -79,7 +79,7 @@ static void refuse_split(struct argp_state *state, const struct options *options
 	if (!options->format->split)
 		usage_error(state, "--split needs --format=ftf");
 	if (is_stdout(options->output))
-		usage_error(state, "--split writes several files, not standard output");
+		usage_error(state, "--split writes several files; name them with -o FILE");
 }
 
 static void refuse_counters(struct argp_state *state, const struct options *options)
@@ -101,8 +101,8 @@ static void refuse_fit(struct argp_state *state, const struct options *options)
 	if (!options->format->split)
 		usage_error(state, "--fit needs --format=ftf");
 	if (options->select.split.unit)
-		usage_error(state, "--fit folds slices of one file, and --split writes all into "
-				   "several: choose one");
+		usage_error(state, "cannot combine --fit and --split: the parts keep all slices; "
+				   "choose one");
 }
 
 static void refuse_flows(struct argp_state *state, const struct options *options)
@@ -114,7 +114,9 @@ static void refuse_flows(struct argp_state *state, const struct options *options
 	if (options->stacks == STACKS_MAGIC_TRACE)
 		usage_error(state, "--flows needs --stacks=precise");
 	if (options->select.fit && options->select.fit != FIT_NONE)
-		usage_error(state, "--fit folds slices that --flows would join: choose one");
+		usage_error(
+			state,
+			"cannot combine --fit and --flows: folded slices have no arrows; choose one");
 }
 
 static void refuse_batch(struct argp_state *state, const struct options *options)
@@ -122,13 +124,13 @@ static void refuse_batch(struct argp_state *state, const struct options *options
 	for (int i = 0; i < options->input_count; i++)
 		if (strcmp(options->inputs[i], "-") == 0)
 			usage_error(state,
-				    "cannot name an output after standard input: name one with -o");
+				    "cannot name an output after standard input; name it with -o");
 	if (options->input_count > 1 && options->overlay_count)
 		usage_error(state,
-			    "cannot combine overlays with several recordings: '%s' is a second one",
+			    "cannot combine overlays with several recordings; leave out '%s'",
 			    options->inputs[1]);
 	if (options->json)
-		usage_error(state, "--json describes one output: use --json-lines for several");
+		usage_error(state, "--json describes one output; use --json-lines for several");
 }
 
 static void refuse_open(struct argp_state *state, const struct options *options, bool batch)
@@ -136,20 +138,19 @@ static void refuse_open(struct argp_state *state, const struct options *options,
 	char origin[VIEWER_PAGE_ORIGIN_MOST];
 
 	if (options->ui && !options->open)
-		usage_error(state, "--ui is of `ptrace2ftf open` and of --open");
+		usage_error(state, "--ui needs `ptrace2ftf open` or --open");
 	if (options->ui && !viewer_page_origin(options->ui, origin))
-		usage_error(state, "--ui: '%s' is not an address like %s", options->ui,
+		usage_error(state, "invalid --ui '%s'; expected an address like %s", options->ui,
 			    VIEWER_PAGE_DEFAULT);
 	if (!options->open)
 		return;
 	if (batch || options->json_lines || options->skip_existing)
-		usage_error(state, "only one trace can be shown, not the outputs of a batch");
+		usage_error(state, "cannot show the outputs of a batch; convert one recording");
 	if (!options->format->is_trace || options->select.split.unit)
-		usage_error(
-			state,
-			"only one file of --format=ftf can be shown: leave out --split and other formats");
+		usage_error(state,
+			    "cannot show several files or text; leave out --split and --format");
 	if (is_stdout(options->output))
-		usage_error(state, "standard output cannot be shown: name a file with -o");
+		usage_error(state, "cannot show standard output; name a file with -o");
 }
 
 static void refuse_record(struct argp_state *state, const struct options *options, bool batch)
@@ -158,9 +159,8 @@ static void refuse_record(struct argp_state *state, const struct options *option
 			 options->trigger || options->dry_run;
 
 	if (!options->record && recording)
-		usage_error(state,
-			    "--attach, --all-cpus, --snapshot, --trigger and --dry-run are of "
-			    "`ptrace2ftf record`");
+		usage_error(state, "--attach, --all-cpus, --snapshot, --trigger and --dry-run need "
+				   "`ptrace2ftf record`");
 	if (!options->record)
 		return;
 	if (!options->program && !options->attach && !options->all_cpus)
@@ -171,14 +171,14 @@ static void refuse_record(struct argp_state *state, const struct options *option
 		usage_error(state, "--trigger needs a program, or one process");
 	if (batch || options->overlay_count || options->input_kind != INPUT_PERF_DATA)
 		usage_error(state,
-			    "record makes one recording: leave out options of batches, other "
+			    "record makes one recording; leave out options of batches, other "
 			    "inputs and overlays");
 }
 
 static void refuse_diff(struct argp_state *state, const struct options *options, bool batch)
 {
 	if (!options->diff && options->fail_if.count)
-		usage_error(state, "--fail-if is of `ptrace2ftf diff`");
+		usage_error(state, "--fail-if needs `ptrace2ftf diff`");
 	for (size_t i = 0; i < options->fail_if.count; i++) {
 		if (!diff_limit_is_valid(options->fail_if.patterns[i]))
 			usage_error(state,
@@ -189,18 +189,19 @@ static void refuse_diff(struct argp_state *state, const struct options *options,
 	if (!options->diff)
 		return;
 	if (options->input_count != 2)
-		usage_error(state, "diff compares two recordings: name A and B");
+		usage_error(state, "diff compares two recordings; name A and B");
 	if (strcmp(options->inputs[0], "-") == 0 || strcmp(options->inputs[1], "-") == 0)
-		usage_error(state, "diff cannot read a recording from standard input: name a file");
+		usage_error(state, "cannot compare standard input; name a file");
 	if (batch || options->json_lines || options->skip_existing || options->open ||
 	    options->select.split.unit || options->overlay_count)
-		usage_error(state, "diff writes one table: leave out options of batches, --open, "
+		usage_error(state, "diff writes one table; leave out options of batches, --open, "
 				   "--split and overlays");
 	if (options->format != &format_ftf && options->format != &format_folded)
-		usage_error(state, "diff prints a table, or stacks with --format=folded");
+		usage_error(state,
+			    "diff prints a table; leave out --format, or choose folded for stacks");
 	if (is_stdout(options->json) && is_stdout(options->output))
 		usage_error(state,
-			    "standard output has other content: name a file for the summary, "
+			    "standard output has other content; name a file for the summary, "
 			    "--json=FILE");
 }
 
@@ -210,11 +211,11 @@ static void refuse_json(struct argp_state *state, const struct options *options,
 	bool json = is_stdout(options->json);
 
 	if (is_stdout(options->json_lines) && (to_stdout || json))
-		usage_error(state, "standard output has other content: name a file for the lines, "
+		usage_error(state, "standard output has other content; name a file for the lines, "
 				   "--json-lines=FILE");
 	if (json && to_stdout)
 		usage_error(state,
-			    "standard output has other content: name a file for the summary, "
+			    "standard output has other content; name a file for the summary, "
 			    "--json=FILE");
 }
 
@@ -223,15 +224,17 @@ static void choose_slow(struct argp_state *state, struct options *options)
 	bool wanted = has_option(options, "slowest") || has_option(options, "slower-than");
 
 	if (!wanted && has_option(options, "context"))
-		usage_error(state, "--context is of --slowest and --slower-than");
+		usage_error(state, "--context needs --slowest or --slower-than");
 	if (!wanted)
 		return;
 	if (!options->select.symbols.count && !options->select.dsos.count)
-		usage_error(state, "--slowest and --slower-than need the functions: --symbol=GLOB");
+		usage_error(
+			state,
+			"--slowest and --slower-than need functions; choose them with --symbol=GLOB");
 	if (options->format)
 		usage_error(state,
 			    "--slowest and --slower-than print a table, or write traces with "
-			    "-o DIR/: leave out --format");
+			    "-o DIR/; leave out --format");
 	options->format = &format_slowest;
 	options->slow.listed = true;
 }
@@ -241,12 +244,12 @@ static void choose_list(struct argp_state *state, struct options *options)
 	if (!options->show_list)
 		return;
 	if (options->format)
-		usage_error(state, "--list prints a list: leave out --format, --slowest and "
+		usage_error(state, "--list prints a list; leave out --format, --slowest and "
 				   "--slower-than");
 	if (options->input_kind != INPUT_PERF_DATA || !options->input_count)
 		usage_error(state, "--list needs a perf.data file");
 	if (options->record || options->diff || options->open || options->overlay_count)
-		usage_error(state, "--list only reads a recording: leave out record, diff, open "
+		usage_error(state, "--list only reads a recording; leave out record, diff, open "
 				   "and overlays");
 	options->format = &format_list;
 }
@@ -263,21 +266,20 @@ static void refuse_slow(struct argp_state *state, const struct options *options)
 	if (!options->slow.listed)
 		return;
 	if (options->output_pattern || options->files_from)
-		usage_error(state,
-			    "--slowest and --slower-than are of one recording, not of a batch");
+		usage_error(
+			state,
+			"--slowest and --slower-than need one recording; leave out options of batches");
 	if (!options_trace_slow(options))
 		return;
 	if (options->input_kind != INPUT_PERF_DATA)
-		usage_error(state, "traces of slow calls need a perf.data file: leave out -o DIR/");
+		usage_error(state, "traces of slow calls need a perf.data file; leave out -o DIR/");
 	for (int i = 0; i < options->input_count; i++)
 		if (is_stdout(options->inputs[i]))
-			usage_error(state,
-				    "traces of slow calls need a file: standard input can be "
-				    "read once only");
+			usage_error(state, "traces of slow calls need a file, which is read again; "
+					   "name one in place of -");
 	if (options->json_lines || options->skip_existing)
-		usage_error(state,
-			    "--json-lines and --skip-existing are of batches: DIR/index.jsonl "
-			    "has a line for each slow call");
+		usage_error(state, "--json-lines and --skip-existing need a batch; DIR/index.jsonl "
+				   "has a line for each slow call");
 }
 
 void option_conflicts_refuse(struct argp_state *state, const struct options *options)
@@ -287,7 +289,7 @@ void option_conflicts_refuse(struct argp_state *state, const struct options *opt
 	bool text = !batch && default_output == DEFAULT_STDOUT;
 
 	if (options->output && options->output_pattern)
-		usage_error(state, "--output and --output-pattern exclude each other");
+		usage_error(state, "cannot combine --output and --output-pattern; choose one");
 	if (options->inlined && options->stacks == STACKS_MAGIC_TRACE)
 		usage_error(state,
 			    "--inline needs --stacks=precise: magic-trace's rules do not know "
@@ -305,7 +307,7 @@ void option_conflicts_refuse(struct argp_state *state, const struct options *opt
 			    options->output);
 	if (options->timeout && !batch && !options_trace_slow(options) && !options->json_lines &&
 	    !options->skip_existing)
-		usage_error(state, "--timeout is of batches: name a directory, -o DIR/");
+		usage_error(state, "--timeout needs a batch; name a directory, -o DIR/");
 	refuse_record(state, options, batch);
 	refuse_diff(state, options, batch);
 	if (options->diff)
@@ -313,12 +315,12 @@ void option_conflicts_refuse(struct argp_state *state, const struct options *opt
 	if (batch)
 		refuse_batch(state, options);
 	else if (options->input_count > 1 && options->input_kind != INPUT_PERF_DATA)
-		usage_error(state, "cannot combine several texts: '%s' is a second input",
+		usage_error(state, "cannot combine several texts; leave out '%s'",
 			    options->inputs[1]);
 	refuse_open(state, options, batch);
 	if (default_output == DEFAULT_FILE && !batch && !options->output && !options->open_only &&
 	    (!options->input || strcmp(options->input, "-") == 0))
-		usage_error(state, "cannot name an output after %s: name one with -o",
+		usage_error(state, "cannot name an output after %s; name it with -o",
 			    options->input ? "standard input" : "overlays");
 	/* The address of the page is printed there. */
 	refuse_json(state, options,

@@ -3,6 +3,7 @@
 #include "src/cli/output_suffix.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "base/io/output_path.h"
 #include "src/cli/usage_error.h"
@@ -22,16 +23,16 @@ static const struct {
 static const struct {
 	const char *suffix, *advice;
 } foreign[] = {
-	{ "xz", "outputs are compressed as .gz or .zst" },
-	{ "bz2", "outputs are compressed as .gz or .zst" },
-	{ "lz4", "outputs are compressed as .gz or .zst" },
-	{ "zip", "outputs are compressed as .gz or .zst" },
-	{ "7z", "outputs are compressed as .gz or .zst" },
-	{ "perfetto-trace", "Perfetto opens Fuchsia traces, too: write to a name in .ftf" },
-	{ "pftrace", "Perfetto opens Fuchsia traces, too: write to a name in .ftf" },
-	{ "pdf", "pictures are SVG: write to a name in .svg" },
-	{ "png", "pictures are SVG: write to a name in .svg" },
-	{ "html", "pictures are SVG, which browsers show: write to a name in .svg" },
+	{ "xz", "unknown compression; choose .gz or .zst" },
+	{ "bz2", "unknown compression; choose .gz or .zst" },
+	{ "lz4", "unknown compression; choose .gz or .zst" },
+	{ "zip", "unknown compression; choose .gz or .zst" },
+	{ "7z", "unknown compression; choose .gz or .zst" },
+	{ "perfetto-trace", "Perfetto opens Fuchsia traces, too; choose a name in .ftf" },
+	{ "pftrace", "Perfetto opens Fuchsia traces, too; choose a name in .ftf" },
+	{ "pdf", "pictures are SVG; choose a name in .svg" },
+	{ "png", "pictures are SVG; choose a name in .svg" },
+	{ "html", "pictures are SVG, which browsers show; choose a name in .svg" },
 };
 
 /* A piece of a path. */
@@ -45,7 +46,7 @@ static bool has_suffix(struct file_name name, const char *suffix)
 	size_t length = strlen(suffix);
 
 	return name.length > length + 1 && name.text[name.length - length - 1] == '.' &&
-	       memcmp(name.text + name.length - length, suffix, length) == 0;
+	       strncasecmp(name.text + name.length - length, suffix, length) == 0;
 }
 
 /* Returns the last part of the path without .gz or .zst; of length 0 for a directory or "-". */
@@ -121,8 +122,9 @@ void output_suffix_choose(struct argp_state *state, struct options *options)
 		options->format = named ? named : output_formats[0];
 	else if (named && options->format->default_output != DEFAULT_NONE &&
 		 !is_named(options->format, name))
-		usage_error(state,
-			    "cannot write --format=%s to '%.*s', a name of --format=%s: change "
-			    "one of them",
-			    options->format->name, (int)name.length, name.text, named->name);
+		usage_error(
+			state,
+			"cannot write --format=%s to '%.*s': the suffix is that of --format=%s; "
+			"change one of them",
+			options->format->name, (int)name.length, name.text, named->name);
 }

@@ -9,7 +9,7 @@
 
 /*
  * Returns the value of `word` among the choices of an option.  A word that is
- * no choice ends the program with "--OPTION: 'WORD' is none of: A, B, C", and
+ * no choice ends the program with "unknown --OPTION 'WORD'; choose from A, B, C", and
  * the nearest choice.  The shells' completions read the choices from that line.
  */
 int choose_value(struct argp_state *state, const struct option_spec *spec, const char *word);

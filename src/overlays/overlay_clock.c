@@ -70,7 +70,7 @@ int overlay_clocks_read(struct overlay_clocks *clocks, const char *path, struct 
 	if (lines > SYNC_LINES)
 		return error_set(
 			err, ERROR_LIMIT,
-			"%s: more than %d lines: keep only those of `ptrace2ftf clock-sync`", path,
+			"%s: more than %d lines; keep only those of `ptrace2ftf clock-sync`", path,
 			SYNC_LINES);
 	return clocks->sync_count ? 0
 				  : error_set(err, ERROR_FORMAT,

@@ -140,7 +140,7 @@ static struct overlay_clock assume_clock(const struct overlay_input *input,
 	if (!is_monotonic(input))
 		clock.offset = (int64_t)(end - input->last_time);
 	diag_warn(diag, "overlay-clock",
-		  "%s: the offset between its clock and perf's is unknown; %s: see --clock-offset",
+		  "%s: the offset between its clock and perf's is unknown, %s; see --clock-offset",
 		  input->path,
 		  is_monotonic(input) ? "assuming none" : "assuming that it ends with the process");
 	return clock;
@@ -189,7 +189,7 @@ static struct overlay_clock align_ends(const struct overlay_input *input,
 		clock.offset = (int64_t)(last - input->last_time);
 	diag_warn(
 		diag, "overlay-clock",
-		"%s: the offset between the wall clock and the runtime events' is unknown; %s: see "
+		"%s: the offset between the wall clock and the runtime events' is unknown, %s; see "
 		"--clock-offset and --clock-sync",
 		input->path, last ? "assuming that both end together" : "assuming none");
 	return clock;

@@ -163,7 +163,7 @@ static int open_events(struct overlay_input *input, struct diag *diag, struct er
 		events->phases = input->ocaml_minor < 3 ? RUNTIME_PHASES_5_0 : RUNTIME_PHASES_5_3;
 	else if (events->phases_guessed && events->first_time)
 		diag_warn(diag, "runtime-events-release",
-			  "%s does not name the OCaml that wrote it; assuming 5.3 or later: "
+			  "%s does not name the OCaml that wrote it; assuming 5.3 or later; "
 			  "see ocaml=5.N",
 			  input->path);
 	if (input->pid < 0)

@@ -70,7 +70,7 @@ static struct overlay_clock match_clock(struct overlays *overlays, size_t index,
 						  overlays->count, index, overlays->diag);
 	if (!timeline_borrow_thread(recording->timeline, input->pid, 0))
 		diag_warn(overlays->diag, "overlay-process",
-			  "%s is of process %d, which is not in the recording: see pid=",
+			  "%s is of process %d, which is not in the recording; see pid=",
 			  input->path, input->pid);
 	return overlay_clock_choice_recording(&overlays->clocks, input, recording, overlays->diag);
 }

@@ -17,7 +17,7 @@ static int write_overlays(struct output_pipeline *pipeline, struct overlays *ove
 {
 	if (!pipeline->end || !pipeline->end->writer)
 		return error_set(err, ERROR_UNSUPPORTED,
-				 "overlays alone have no branches: use --format=ftf or events");
+				 "overlays alone have no branches; use --format=ftf or events");
 	overlays_write(overlays, pipeline->end->writer, &pipeline->output, NULL);
 	pipeline->end->other_slices = overlays->slices;
 	if (output_pipeline_close(pipeline, err) < 0)
@@ -128,7 +128,7 @@ enum exit_status convert(const struct options *options, struct report *report, s
 	if (report->summary.output_cut && options->stamp && !options->max_output) {
 		error_set(
 			err, ERROR_SYSTEM,
-			"%s: more than a quarter of the free space, or 64 GiB: deleted; make room "
+			"%s: more than a quarter of the free space, or 64 GiB, and deleted; make room "
 			"or give --max-output=SIZE",
 			options->output);
 		return EXIT_FAILED;

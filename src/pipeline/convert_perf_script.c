@@ -102,7 +102,7 @@ int convert_perf_script(const struct options *options, struct name_table *names,
 		return error_set_system(err, errno, "%s: cannot open", options->input);
 	if (options->format->slices == SLICES_NONE)
 		error_set(err, ERROR_UNSUPPORTED,
-			  "perf script text has no branches to decode: use --format=ftf, calls or "
+			  "perf script text has no branches to decode; use --format=ftf, calls or "
 			  "slices");
 	else if (output_pipeline_open(&c.pipeline, options, &machine, &facts, err) == 0) {
 		script.machine = c.pipeline.machine;

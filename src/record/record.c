@@ -99,7 +99,8 @@ enum record_result record_run(const struct options *options, int *status)
 		return RECORD_ENDED;
 	if (is_new(options->input, before))
 		return RECORD_DONE;
-	fprintf(stderr, "ptrace2ftf: perf has written no %s (its status: %d)\n", options->input,
+	message_begin_error(stderr);
+	fprintf(stderr, "cannot convert: perf has written no %s (its status: %d)\n", options->input,
 		*status);
 	*status = *status ? *status : EXIT_FAILED;
 	return RECORD_ENDED;

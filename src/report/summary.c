@@ -24,13 +24,13 @@ static const struct gap_advice advice[GAP_REASONS] = {
 	[GAP_INTERNAL] = { "internal", "the decoder's library failed" },
 	[GAP_BAD_PACKET] = { "bad-packet", "the trace is damaged" },
 	[GAP_NO_DATA] = { "no-data", "the trace ends in the middle of a packet" },
-	[GAP_NO_CODE] = { "no-code", "code is missing: give the recorded files with --symfs, "
+	[GAP_NO_CODE] = { "no-code", "code is missing; give the recorded files with --symfs, "
 				     "--vdso, --kcore" },
 	[GAP_MISMATCH] = { "mismatch", "the trace does not fit the code: are these the files that "
 				       "ran?" },
 	[GAP_OVERFLOW] = { "overflow", "the CPU dropped packets: record fewer, with "
 				       "-e intel_pt/cyc=0/u or --filter" },
-	[GAP_LOST] = { "lost", "perf could not keep up: record with a larger buffer, -m,64M" },
+	[GAP_LOST] = { "lost", "perf could not keep up; record with a larger buffer, -m,64M" },
 	[GAP_UNKNOWN] = { "unknown", "the input has no details" },
 	[GAP_ENDLESS] = { "endless", "the code loops without using trace" },
 	[GAP_NOT_RECORDED] = { "not-recorded", NULL },
@@ -182,7 +182,7 @@ void summary_warn(const struct summary *summary, struct diag *diag)
 	else if (summary->unaccounted)
 		diag_warn(diag, "bytes-unaccounted",
 			  "decoded, skipped and lost bytes of trace do not add up to all bytes "
-			  "(buffers: %" PRIu64 "): please report this bug",
+			  "(buffers: %" PRIu64 "); please report this bug",
 			  summary->unaccounted);
 	if (summary->bytes_missing)
 		diag_warn(diag, "trace-missing", "%" PRIu64 " bytes of trace are not in the file",
@@ -234,7 +234,8 @@ static void print_counts(const struct summary *summary, FILE *out)
 		fprintf(out, ", %" PRIu64 " more that were recorded twice",
 			summary->bytes_repeated);
 	if (summary->bytes_left_out)
-		fprintf(out, ", %" PRIu64 " outside of the selection", summary->bytes_left_out);
+		fprintf(out, ", %" PRIu64 " bytes excluded by the selection",
+			summary->bytes_left_out);
 	if (summary->slices_left_out)
 		fprintf(out, ", %" PRIu64 " slices outside of --from left out",
 			summary->slices_left_out);
@@ -328,10 +329,10 @@ static void print_nothing(const struct summary *summary, FILE *out)
 {
 	if (summary->branches || summary->slices)
 		return;
-	fprintf(out, "  nothing was decoded: %s\n",
+	fprintf(out, "  nothing was decoded%s\n",
 		summary->bytes_total || summary->bytes_left_out
-			? "see the warnings"
-			: "the input holds no trace; did the program run while it was recorded?");
+			? "; see the warnings"
+			: ": the input holds no trace; did the program run while it was recorded?");
 }
 
 void summary_print(const struct summary *summary, bool is_trace, FILE *out)

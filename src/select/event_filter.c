@@ -90,7 +90,7 @@ static int find_hit(const struct event_filter *filter, const struct timeline *ti
 	}
 	if (!hits->count)
 		return error_set(err, ERROR_UNSUPPORTED,
-				 "--time: the recording has no hit: record a breakpoint (perf "
+				 "--time: the recording has no hit; record a breakpoint (perf "
 				 "record -e mem:ADDRESS:x) or a probe (perf probe) beside the "
 				 "trace");
 	return error_set(err, ERROR_UNSUPPORTED,

@@ -138,7 +138,7 @@ static _Noreturn void start_first(const char *commands, const char *address, boo
 	}
 	if (!quiet)
 		dprintf(messages,
-			"ptrace2ftf: no browser could be started: open the address in one\n");
+			"ptrace2ftf: no browser could be started; open the address in one\n");
 	_exit(1);
 }
 

@@ -128,7 +128,7 @@ static bool may_show_as_is(const struct options *options)
 		word = "--output";
 	if (!word && options->input_count == 1)
 		return true;
-	fprintf(stderr, "ptrace2ftf: %s is a trace already, and shown as it is: leave out %s\n",
+	fprintf(stderr, "ptrace2ftf: %s is a trace already, and shown as it is; leave out %s\n",
 		options->input, word ? word : options->inputs[1]);
 	return false;
 }
@@ -157,7 +157,7 @@ static void print_hints(const struct trace_opening *opening, const char *path, c
 		"Ctrl-C ends it\n",
 		strrchr(path, '/') + 1, (double)status.st_size / (1 << 20));
 	fputs("ptrace2ftf: the browser asks whether the page may access the local network or "
-	      "this device: allow it\n",
+	      "this device; allow it\n",
 	      stderr);
 	if (browser_is_remote(&environment)) {
 		gethostname(host, sizeof(host) - 1);
@@ -184,7 +184,7 @@ static int announce(const struct trace_opening *opening, const char *path, const
 	if ((fflush(stdout) != 0 || ferror(stdout)) && !commands)
 		return error_set_system(err, errno, "cannot print the address");
 	if (commands && !browser_start(commands, address, quiet) && !quiet)
-		fputs("ptrace2ftf: no browser could be started: open the address in one\n", stderr);
+		fputs("ptrace2ftf: no browser could be started; open the address in one\n", stderr);
 	return 0;
 }
 

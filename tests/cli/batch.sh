@@ -233,7 +233,7 @@ timed_out() {
 }
 tap_check "--timeout ends one input, and says so" timed_out
 no_batch() {
-	batch 64 --timeout=1s c/long.data -o x.ftf && grep -q 'is of batches' messages
+	batch 64 --timeout=1s c/long.data -o x.ftf && grep -q -- '--timeout needs a batch' messages
 }
 tap_check "it is no option of a single conversion" no_batch
 

@@ -73,7 +73,7 @@ tap_check "the sums of each file are those of its lines" sums
 without_lines() {
 	mkdir stripped && strip -o stripped/plain coverage.c-O0/plain &&
 		(cd stripped && "$ptsim" record -o data -- ./plain >/dev/null 2>&1; "$program" data -o x.info 2>messages)
-	[ $? -eq 2 ] && grep -q 'the code that ran has no source lines: build it with -g' stripped/messages && [ ! -s stripped/x.info ]
+	[ $? -eq 2 ] && grep -q 'the code that ran has no source lines; build it with -g' stripped/messages && [ ! -s stripped/x.info ]
 }
 tap_check "code without lines is a warning" without_lines
 

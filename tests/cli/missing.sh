@@ -22,7 +22,7 @@ missing() { # ENGINE FILE
 	"$program" --engine="$1" --format=none --symfs=tree perf.data 2>messages
 	status=$?
 	mv away "tree/$2"
-	[ $status -eq 2 ] && grep -q 'code is missing: give' messages && ! grep -q 'does not fit' messages &&
+	[ $status -eq 2 ] && grep -q 'code is missing; give' messages && ! grep -q 'does not fit' messages &&
 		grep -q "1 binary not found; its calls are missing: $2 (build id" messages && return 0
 	cat messages
 	return 1

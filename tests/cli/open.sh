@@ -129,7 +129,7 @@ tap_check "a trace is served as it is" as_it_is
 nothing_to_convert() {
 	for word in --time=,1 --output=x.ftf wanted.ftf; do
 		"$program" open wanted.ftf $word 2>messages
-		[ $? -eq 64 ] && grep -q 'is a trace already, and shown as it is: leave out' messages || return 1
+		[ $? -eq 64 ] && grep -q 'is a trace already, and shown as it is; leave out' messages || return 1
 	done
 	! ls | grep '^x'
 }
@@ -149,10 +149,10 @@ wrong() { # PATTERN WORDS...
 	return 1
 }
 usage() {
-	wrong 'no input' open && wrong 'one trace can be shown' open $data -o ./ &&
-		wrong 'one file of --format=ftf' open --format=slices $data && wrong 'one file' open --split=5 $data &&
-		wrong 'standard output cannot' open $data -o - && wrong 'has other content' open --json $data &&
-		wrong '--ui is of' --ui=https://a.example $data && wrong "--ui: 'x' is not an address" open --ui=x $data
+	wrong 'no input' open && wrong 'cannot show the outputs of a batch' open $data -o ./ &&
+		wrong 'cannot show several files or text' open --format=slices $data && wrong 'several files' open --split=5 $data &&
+		wrong 'cannot show standard output' open $data -o - && wrong 'has other content' open --json $data &&
+		wrong '--ui needs' --ui=https://a.example $data && wrong "invalid --ui 'x'; expected an address" open --ui=x $data
 }
 tap_check "what cannot be shown is wrong usage" usage
 

@@ -60,20 +60,21 @@ numbers() {
 }
 tap_check "numbers that are none, or too many, are wrong usage" numbers
 excluded() {
-	is_wrong "--output and --output-pattern exclude each other" -o out/ --output-pattern=x a &&
-		is_wrong "cannot combine overlays with several recordings: 'b'" --memtrace=m -o out/ a b &&
+	is_wrong "cannot combine --output and --output-pattern; choose one" -o out/ --output-pattern=x a &&
+		is_wrong "cannot combine overlays with several recordings; leave out 'b'" --memtrace=m -o out/ a b &&
 		is_wrong "need a perf.data file" --input=perf-script --format=slices --tid=1 a &&
 		is_wrong "invalid --clock-offset '5'; expected mono=TIME or real=TIME" --memtrace=m --clock-offset=5 -o x.ftf &&
 		is_wrong "--inline needs --stacks=precise" --inline --stacks=magic-trace a &&
 		is_wrong "--flows needs --stacks=precise" --flows --stacks=magic-trace a &&
 		is_wrong "--flows needs --format=ftf" --flows --format=chrome a &&
-		is_wrong "--fit folds slices that --flows would join" --flows --fit=2M a
+		is_wrong "cannot combine --fit and --flows: .*; choose one" --flows --fit=2M a
 }
 tap_check "options that exclude each other are wrong usage" excluded
 suffixes() {
-	is_wrong "cannot write --format=svg to 'x.ftf', a name of --format=ftf" -f svg -o d/x.ftf.gz a &&
-		is_wrong "cannot write 'x.ftf.xz' as .xz: outputs are compressed as .gz or .zst" -o x.ftf.xz a &&
-		is_wrong "cannot write '{base}.perfetto-trace' as .*: write to a name in .ftf" \
+	is_wrong "cannot write --format=svg to 'x.ftf': the suffix is that of --format=ftf" -f svg -o d/x.ftf.gz a &&
+		is_wrong "to 'x.SVG': the suffix is that of --format=svg" -f ftf -o x.SVG a &&
+		is_wrong "cannot write 'x.ftf.xz' as .xz: unknown compression; choose .gz or .zst" -o x.ftf.xz a &&
+		is_wrong "cannot write '{base}.perfetto-trace' as .*; choose a name in .ftf" \
 			--output-pattern='{base}.perfetto-trace' a
 }
 tap_check "an output's suffix that means something else is wrong usage" suffixes

@@ -42,7 +42,7 @@ usage() {
 		says 64 'one recording' -o "$work/" -- ./prog && says 64 'leave out' --jobs=2 --output-pattern={name} -- ./prog
 	status=$?
 	"$program" --snapshot prog 2>messages
-	[ $? -eq 64 ] && grep -q 'are of .ptrace2ftf record' messages && [ $status -eq 0 ]
+	[ $? -eq 64 ] && grep -q 'need .ptrace2ftf record' messages && [ $status -eq 0 ]
 }
 tap_check "wrong usage says what is missing" usage
 

@@ -51,7 +51,7 @@ done
 # Not decoded: the trace around a microsecond in the middle is a few PSBs.
 seeks() {
 	"$program" --format=none "--time=$(seconds $middle),$(seconds $((middle + 1000)))" cpus >output 2>messages
-	set -- $(sed -n 's/.*, \([0-9]*\) bytes of trace.*, \([0-9]*\) outside of the selection/\1 \2/p' messages)
+	set -- $(sed -n 's/.*, \([0-9]*\) bytes of trace.*, \([0-9]*\) bytes excluded by the selection/\1 \2/p' messages)
 	cat messages
 	[ "$1" -lt "$2" ]
 }
@@ -73,7 +73,7 @@ tap_check "--tid chooses threads" branches cpus "\$3 == $low || \$3 == $high" "-
 tap_check "--tid takes ranges and is repeated" branches cpus "\$3 == $low || \$3 == $high" --tid=0-1 "--tid=$low-$high"
 undecoded() {
 	tids_of=$(cut -d ' ' -f 3 threads.keys | sort -n -u | sed -n 2p)
-	branches threads "\$3 == $tids_of" "--tid=$tids_of" && grep -q "outside of the selection" messages
+	branches threads "\$3 == $tids_of" "--tid=$tids_of" && grep -q "excluded by the selection" messages
 }
 tap_check "buffers of other threads are not decoded" undecoded
 all_of_process() {

@@ -32,7 +32,7 @@ tap_check "the summary says what to do next, and what it took" \
 	says 0 '^  peak memory [0-9.]* MiB; open x.ftf at https://ui.perfetto.dev$' --symfs=. perf.data -o x.ftf
 tap_check "text is not for Perfetto" says 0 'peak memory [0-9.]* MiB$' --symfs=. --format=slices perf.data
 tap_check "it says what caused gaps and what helps" \
-	says 2 '^  1 gap: code is missing: give the recorded files with --symfs' --symfs=empty perf.data -o x.ftf
+	says 2 '^  1 gap: code is missing; give the recorded files with --symfs' --symfs=empty perf.data -o x.ftf
 # Lines of perf 6.1, but for the probe's, whose form is trace_probe.c's of Linux.
 cat >text <<-'END'
 	7/7 1.000001000:          1   branches:u:   call         10 f+0x1 =>         20 g+0x0

@@ -101,9 +101,10 @@ top() {
 	"$program" -q --format=functions threads | head -n 4 >expected
 	"$program" -q --format=functions --top=3 --json=top.json threads | cmp - expected &&
 		[ "$(grep -c '"median_ns"' top.json)" -eq 3 ]
-	[ $? -eq 0 ] && ! "$program" --top=3 threads 2>messages && grep -q -- '--top is of' messages
+	[ $? -eq 0 ] && ! "$program" --top=3 threads 2>messages && grep -q -- '--top and --sort need' messages &&
+		! "$program" --sort=name threads 2>messages && grep -q -- '--top and --sort need' messages
 }
-tap_check "--top=N shows the first N rows" top
+tap_check "--top=N shows the first N rows, and it and --sort need a table" top
 
 # The summary's five functions, against the slices: self time, and a slowest call that there is.
 summed_up() { # NAME

@@ -13,13 +13,26 @@ trap 'rm -rf "$work"' EXIT
 cat >"$work/list.py" <<'END'
 import re, sys
 
-calls = re.compile(r'\b(diag_warn|error_set|error_set_system|error_set_at|error_prefix|usage_error)\s*\(')
+calls = re.compile(r'\b(diag_warn|error_set|error_set_system|error_set_at|error_prefix|usage_error|argp_error)\s*\(')
+# What a function prints itself behind the program's name, or with it.
+begins = re.compile(r'\bmessage_begin_(?:error|warning)\s*\(|"(?:ptrace2ftf|ftfdump): ')
+prints = re.compile(r'\b(?:fputs|fprintf)\s*\(')
+name = re.compile(r'^(?:ptrace2ftf|ftfdump): ')
 literal = re.compile(r'"((?:[^"\\]|\\.)*)"')
 # A format macro of <inttypes.h> between two parts joins them, too.
 between = re.compile(r'\s*(?:%?\s*PRI[a-zA-Z0-9]+\s*)?')
+def calls_of(source):
+    yield from calls.finditer(source)
+    for begin in begins.finditer(source):
+        end = source.find('\n}\n', begin.end())
+        yield from prints.finditer(source, source.rfind('\n', 0, begin.start()), end)
+
 for path in sys.argv[1:]:
-    source = open(path).read()
-    for call in calls.finditer(source):
+    source, seen = open(path).read(), set()
+    for call in calls_of(source):
+        if call.start() in seen:
+            continue
+        seen.add(call.start())
         at, depth, texts, last = call.end(), 1, [], -1
         while depth and at < len(source):
             found = literal.match(source, at)
@@ -33,13 +46,15 @@ for path in sys.argv[1:]:
             depth += {'(': 1, ')': -1}.get(source[at], 0)
             at += 1
         line = source.count('\n', 0, call.start()) + 1
-        kind = call.group(1)
+        kind = call.group(1) if call.lastindex else 'print'
+        if kind == 'print': # these have their newline
+            texts = [name.sub('', text.removesuffix('\\n')) for text in texts]
         if kind == 'diag_warn' and texts:
             print(f'{path}:{line}\tkind\t{texts.pop(0)}')
         for text in texts:
             print(f'{path}:{line}\t{kind}\t{text}')
 END
-find base decoder overlays src symbols -name '*.c' | LC_ALL=C sort | xargs python3 "$work/list.py" >"$work/all"
+find base decoder overlays reader src symbols -name '*.c' | LC_ALL=C sort | xargs python3 "$work/list.py" >"$work/all"
 awk -F'\t' '$2 != "kind" && $3 ~ /[a-z][a-z] /' "$work/all" >"$work/texts"
 [ -z "$MESSAGES" ] || sed 's/^/# /' "$work/all"
 
@@ -56,6 +71,11 @@ tap_check "what is impossible \"cannot\", in one word" \
 	none "[Cc]an't|[Cc]ould not|[Uu]nable|[Ff]ailed to|can not|won't|doesn't|isn't"
 tap_check "nouns are in place of \"what\" and \"one\"" \
 	none '(^|[^a-z])([Ww]hat|that which|none of|are none|is none|cannot be,|cannot be and|one that|are others|made up|taken for|neither when|chooses nothing|nothing of it)([^a-z]|$)'
+# The reason is behind the colon, advice behind the semicolon.
+advice='allow|name|use|choose|leave out|write|give|see|keep|build|record|install|open|make|change|please|convert|show|run|remove'
+tap_check "what to do comes behind a semicolon" none ": ($advice) "
+tap_check "an option \"needs\" others, or cannot be combined with them" \
+	none '([^a-z](is|are) of (--|`|batches|one )|exclude each other)'
 tap_check "values that a user wrote are in single quotes" none '\\"|`%'
 one_place() {
 	! grep -rnE '"ptrace2ftf: (warning|cannot|invalid|unknown)' base decoder overlays src symbols --include='*.c' | grep -v '^base/message.c'

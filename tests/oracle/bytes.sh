@@ -17,7 +17,7 @@ adds_up() { # OPTIONS... FILE
 	sed -n 's/^stream of [^:]*: \([0-9]*\) bytes of trace, \([0-9]*\) decoded, \([0-9]*\) skipped, \([0-9]*\) lost.*/\1 \2 \3 \4/p' \
 		"$work/messages" >"$work/streams"
 	! awk '$1 != $2 + $3 + $4' "$work/streams" | grep . && ! grep 'do not add up' "$work/messages" &&
-		{ [ -s "$work/streams" ] || grep -q 'outside of the selection' "$work/messages"; } && return 0
+		{ [ -s "$work/streams" ] || grep -q 'excluded by the selection' "$work/messages"; } && return 0
 	echo "with $*"
 	return 1
 }
@@ -32,7 +32,7 @@ all_buffers() { # OPTIONS... FILE, whose name is the last word
 	"$program" --no-warn --format=none "$@" 2>"$work/messages" || return 1
 	ours=$(sed -n 's/.*, \([0-9]*\) bytes of trace.*/\1/p' "$work/messages")
 	twice=$(sed -n 's/.*, \([0-9]*\) more that were recorded twice.*/\1/p' "$work/messages")
-	left=$(sed -n 's/.*, \([0-9]*\) outside of the selection.*/\1/p' "$work/messages")
+	left=$(sed -n 's/.*, \([0-9]*\) bytes excluded by the selection.*/\1/p' "$work/messages")
 	[ "$sum" -gt 0 ] && [ $((${ours:-0} + ${twice:-0} + ${left:-0})) -eq "$sum" ] && return 0
 	echo "$sum bytes in the file, ${ours:-0} + ${twice:-0} + ${left:-0} here: $*"
 	return 1

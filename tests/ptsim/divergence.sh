@@ -125,7 +125,7 @@ refused() {
 		"$program" --format=divergence --symbol=request $options "$work/perf.data" >/dev/null 2>"$work/messages"
 		[ $? -eq 64 ] || { echo "$options"; return 1; }
 	done
-	"$program" --format=divergence "$work/perf.data" 2>&1 | grep -q 'needs the functions: --symbol=GLOB'
+	"$program" --format=divergence "$work/perf.data" 2>&1 | grep -q 'needs functions; choose them with --symbol=GLOB'
 }
 tap_check "what it cannot do is refused" refused
 tap_done

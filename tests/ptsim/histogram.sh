@@ -82,7 +82,7 @@ blocks() {
 	[ "$(grep -B 1 '^ *from' "$work/out" | grep -E '^[a-z]' | tr '\n' ' ')" = "main request work " ] ||
 		{ grep -E '^[a-z]' "$work/out"; return 1; }
 	"$program" -q --format=histogram "$work/perf.data" 2>"$work/messages"
-	[ $? -eq 64 ] && grep -q 'needs the functions: --symbol=GLOB' "$work/messages"
+	[ $? -eq 64 ] && grep -q 'needs functions; choose them with --symbol=GLOB' "$work/messages"
 }
 tap_check "a block for each function, by total time" blocks
 tap_done

@@ -173,7 +173,7 @@ static void warn_of_no_lines(const struct lcov_output *lcov)
 {
 	if (lcov->code.count && !lcov->covered.line_ids.count)
 		diag_warn(lcov->diag, "no-lines",
-			  "the code that ran has no source lines: build it with -g, or install its "
+			  "the code that ran has no source lines; build it with -g, or install its "
 			  "debug files");
 }
 

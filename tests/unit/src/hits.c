@@ -448,7 +448,7 @@ START_TEST(a_time_of_no_hit_is_refused)
 	sample_trace(&packets);
 	finish("");
 	refuse("--time=@hit,");
-	EXPECT(1, messages, "--time: the recording has no hit: record a breakpoint", "");
+	EXPECT(1, messages, "--time: the recording has no hit; record a breakpoint", "");
 }
 END_TEST
 

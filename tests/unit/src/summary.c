@@ -111,7 +111,7 @@ START_TEST(missing_repeated_and_unknown_parts_are_reported)
 	summary.unknown_records = 78;
 	summary.bytes_left_out = 90;
 	expect_print(", 12 more that were recorded twice");
-	expect_print(", 90 outside of the selection");
+	expect_print(", 90 bytes excluded by the selection");
 	ck_assert(warns("trace-missing", "34 bytes of trace are not in the file"));
 	ck_assert(warns("ptwrite-broken", "56 values"));
 	ck_assert(warns("unknown-records", "78 records"));
@@ -137,7 +137,7 @@ START_TEST(nothing_has_a_reason)
 	summary = (struct summary){ 0 };
 	expect_print("nothing was decoded: the input holds no trace");
 	summary.bytes_left_out = 1;
-	expect_print("nothing was decoded: see the warnings");
+	expect_print("nothing was decoded; see the warnings");
 }
 END_TEST
 
