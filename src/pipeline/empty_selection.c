@@ -52,6 +52,8 @@ void empty_selection_warn(const struct options *options, const struct perf_recor
 				fprintf(out, " %s", options->words[i]);
 	if (event_filter_by_thread(&recording->filter))
 		print_threads(recording->timeline, out);
+	else if (options->select.cpus.count)
+		fputs("; --list shows the recorded CPUs", out);
 	fclose(out);
 	diag_warn(diag, "nothing-selected", "no recorded data matches%s", text);
 	free(text);

@@ -355,7 +355,8 @@ void slice_filter_finish(struct slice_filter *filter)
 		; /* explained, or nothing to explain */
 	else if (selection->dsos.count && !selection->symbols.count && !selection->start)
 		diag_warn(filter->diag, "nothing-selected",
-			  "no function of a file matching '%s' was called",
+			  "no function of a file matching '%s' was called; --list shows the "
+			  "recorded files",
 			  selection->dsos.patterns[0]);
 	else
 		diag_warn(filter->diag, "nothing-selected",

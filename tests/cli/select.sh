@@ -92,6 +92,8 @@ lists_threads() { # those of the list of branches, all of one process
 	for tid in $(cut -d ' ' -f 3 cpus.keys | sort -u); do
 		grep -q "[ ,]$pid/$tid (" messages || { cat messages; return 1; }
 	done
+	"$program" --format=branches --cpu=77 cpus >ours 2>messages
+	[ $? -eq 2 ] && grep -q "no recorded data matches --cpu=77; --list shows the recorded CPUs" messages
 }
 tap_check "a thread that is not there is an occasion to list those that are" lists_threads
 
