@@ -166,6 +166,9 @@ static void refuse_record(struct argp_state *state, const struct options *option
 	if (!options->program && !options->attach && !options->all_cpus)
 		usage_error(state, "nothing to record; name a program behind --, or processes with "
 				   "-p, or -a for all");
+	if (options->attach && options->attach[strspn(options->attach, "0123456789,")])
+		usage_error(state, "invalid --attach '%s'; expected process ids like 12,13",
+			    options->attach);
 	if (options->trigger && !options->program &&
 	    (!options->attach || strchr(options->attach, ',')))
 		usage_error(state, "--trigger needs a program, or one process");

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/message.h"
+#include "src/record/path_search.h"
 
 #define PMU "/sys/bus/event_source/devices/intel_pt"
 
@@ -23,21 +24,6 @@
 #define BUFFER_WANTED (UINT64_C(64) << 20)
 
 /* ---- The machine --------------------------------------------------------- */
-
-static bool is_in_path(const char *name)
-{
-	const char *path = getenv("PATH");
-	char file[PATH_MAX];
-
-	for (size_t length; path && *path; path += length + (path[length] == ':')) {
-		length = strcspn(path, ":");
-		if (snprintf(file, sizeof(file), "%.*s/%s", (int)length, path, name) <
-			    (int)sizeof(file) &&
-		    access(file, X_OK) == 0)
-			return true;
-	}
-	return false;
-}
 
 /* Returns a number that a file holds; `otherwise` if it cannot be read. */
 static int read_setting(const char *path, int otherwise)
@@ -89,9 +75,10 @@ static bool has_capability(void)
 void recorder_look(struct recorder *recorder)
 {
 	struct rlimit limit = { 0 };
+	char perf[PATH_MAX];
 
 	*recorder = (struct recorder){
-		.has_perf = is_in_path("perf"),
+		.has_perf = path_search("perf", perf),
 		.has_pt = access(PMU, F_OK) == 0,
 		.caps.cycles = read_setting(PMU "/caps/psb_cyc", 0),
 		.caps.address_filters = read_setting(PMU "/caps/ip_filtering", 0),

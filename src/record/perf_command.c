@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "src/record/path_search.h"
 
 struct words {
 	char **words; /* owned, and the texts */
@@ -29,10 +30,15 @@ static __attribute__((format(printf, 2, 3))) void add(struct words *words, const
 static void add_trigger(struct words *words, const struct options *options)
 {
 	const char *function = options->trigger;
+	const char *program = options->program ? options->program[0] : NULL;
+	char found[PATH_MAX];
 
+	/* perf opens the file, and does not search PATH for it. */
+	if (program && !strchr(program, '/') && path_search(program, found))
+		program = found;
 	add(words, "--filter");
-	if (options->program)
-		add(words, "start %s @ %s", function, options->program[0]);
+	if (program)
+		add(words, "start %s @ %s", function, program);
 	else
 		add(words, "start %s @ /proc/%s/exe", function, options->attach);
 }

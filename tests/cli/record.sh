@@ -39,6 +39,7 @@ says() { # STATUS OUTPUT-PATTERN ARGUMENTS...
 usage() {
 	says 64 'nothing to record' && says 64 "write -- before the program" ./prog &&
 		says 64 'needs a program, or one process' -a --trigger=main &&
+		says 64 "invalid --attach 'sh'; expected process ids" -p sh &&
 		says 64 'one recording' -o "$work/" -- ./prog && says 64 'leave out' --jobs=2 --output-pattern={name} -- ./prog
 	status=$?
 	"$program" --snapshot prog 2>messages
@@ -50,6 +51,7 @@ dry_run() {
 	says 0 "^perf record -o perf.data .*-e intel_pt/[^/]*/u -- ./prog 'a b' '' 'it'.''s'$" --dry-run -- ./prog "a b" "" "it's" &&
 		[ ! -s messages ] && [ "$(wc -l <out)" -eq 1 ] &&
 		says 0 "intel_pt/[^/]*/ .*-a$" --dry-run --all-cpus --mode=both &&
+		says 0 "--filter 'start main @ $(command -v env)' -- env true$" --dry-run --trigger=main -- env true &&
 		says 0 "/u --filter 'start main @ /proc/12/exe' --snapshot=e -p 12$" --dry-run --attach=12 --trigger=main --snapshot &&
 		[ ! -e words ]
 }
