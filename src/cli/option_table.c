@@ -92,7 +92,8 @@ const struct option_spec option_specs[] = {
 	  .help = "Show calls of these functions, with everything inside and their callers; may "
 		  "be repeated" },
 	{ "dso", 0, "GLOB", GROUP_SELECTION, OPTION_PATTERN, FIELD(select.dsos),
-	  .help = "Show calls into these files, by path or its last part, as --symbol does" },
+	  .help = "Show calls into matching files, by path or its last part (libc.so.6), "
+		  "as --symbol does" },
 	{ "between", 0, "START,STOP", GROUP_SELECTION, OPTION_BETWEEN, FIELD(select),
 	  .help = "Show each thread from a call of START to the next call of STOP" },
 	{ "from", 0, "GLOB", GROUP_SELECTION, OPTION_PATTERN, FIELD(select.roots),
@@ -118,8 +119,8 @@ const struct option_spec option_specs[] = {
 		  "-o DIR/ write a trace of each, and an index",
 	  .least = 1, .most = 10000 },
 	{ "slower-than", 0, "TIME", GROUP_SELECTION, OPTION_SLOWER_THAN, FIELD(slow),
-	  .help = "The same of calls that took longer than TIME (1ms), or than the percentile p99 "
-		  "of all; at most 100, or --slowest" },
+	  .help = "List, as --slowest does, the calls that took longer than TIME (1ms), or than the "
+		  "percentile p99 of all: at most 100, or as many as --slowest says" },
 	{ "context", 0, "TIME", GROUP_SELECTION, OPTION_DURATION, FIELD(slow.context),
 	  .help = "Show so much time before and after each slow call, too (default: 10us)" },
 	{ "no-samples", 0, NULL, GROUP_SELECTION, OPTION_FLAG, FIELD(no_samples),
