@@ -340,7 +340,9 @@ void command_line_parse(struct options *options, int argc, char **argv)
 	options->record = is_command(argc, argv, "record");
 	if (options->record)
 		argc = take_program(options, argc, argv);
-	if (options->diff || options->open || options->record) {
+	if (!options->diff && !options->open && !options->record)
+		suggest_command(argc, argv);
+	else {
 		argv[1] = argv[0];
 		argc--;
 		argv++;

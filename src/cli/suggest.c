@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/spelling.h"
@@ -68,6 +69,28 @@ static bool suggest_nearest(const struct option *known, const char *word)
 	fprintf(stderr, "unrecognized option '%.*s'; did you mean '--%s'?\n", (int)length + 2, word,
 		nearest.best);
 	return true;
+}
+
+void suggest_command(int argc, char **argv)
+{
+	static const char *const commands[] = { "open", "diff", "record", "clock-sync" };
+	struct nearest nearest;
+
+	/* A letter or two may be a file that is missing. */
+	if (argc < 2 || *argv[1] == '-' || strlen(argv[1]) < 3 || access(argv[1], F_OK) == 0)
+		return;
+	spelling_init(&nearest, argv[1], strlen(argv[1]));
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		spelling_consider(&nearest, commands[i]);
+	if (!nearest.best)
+		return;
+	message_begin_error(stderr);
+	if (strcmp(argv[1], nearest.best) == 0)
+		fprintf(stderr, "%s takes no arguments; leave them out\n", nearest.best);
+	else
+		fprintf(stderr, "unknown command '%s'; did you mean '%s'?\n", argv[1],
+			nearest.best);
+	exit(EXIT_USAGE);
 }
 
 /*

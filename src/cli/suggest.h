@@ -14,6 +14,10 @@
  */
 int choose_value(struct argp_state *state, const struct option_spec *spec, const char *word);
 
+/* If the first word is no file, but near to a command, print the command and exit with EXIT_USAGE.
+ */
+void suggest_command(int argc, char **argv);
+
 /*
  * If a long option on the command line is misspelt, print the nearest one and
  * exit with EXIT_USAGE.  All other errors are left to argp.

@@ -78,6 +78,12 @@ suffixes() {
 			--output-pattern='{base}.perfetto-trace' a
 }
 tap_check "an output's suffix that means something else is wrong usage" suffixes
+commands() {
+	is_wrong "unknown command 'opne'; did you mean 'open'?" opne a &&
+		is_wrong "unknown command 'recrod'; did you mean 'record'?" recrod -- ls &&
+		is_wrong "clock-sync takes no arguments" clock-sync a
+}
+tap_check "a misspelt command is wrong usage, and the right one named" commands
 help_by_letter() {
 	"$program" -h >"$work/short" && "$program" --help | cmp - "$work/short"
 }
