@@ -39,4 +39,11 @@ tap_check "Ctrl-C while the program runs leaves a recording" signal_leaves_a_rec
 tap_check "Ctrl-C while it waits does, too" signal_leaves_a_recording INT 130 \
 	"read line <$work/fifo"
 tap_check "so does SIGTERM" signal_leaves_a_recording TERM 143 'while :; do :; done'
+truth_has_a_folder() {
+	"$ptsim" record --truth="$work/new" -o "$work/perf.data" -- true >"$work/output" 2>&1 &&
+		[ -s "$work/new/truth.branches" ] || { cat "$work/output"; return 1; }
+	! "$ptsim" record --truth="$work/a/b" -o "$work/perf.data" -- true >"$work/output" 2>&1 &&
+		grep -q 'cannot write .*: No such file' "$work/output"
+}
+tap_check "--truth makes its folder" truth_has_a_folder
 tap_done

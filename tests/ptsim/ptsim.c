@@ -230,8 +230,8 @@ static const struct argp argp = {
 	.options = option_list,
 	.parser = parse,
 	.args_doc = "-- PROGRAM [ARG...]",
-	.doc = "Run a program one instruction at a time and write what perf record -e intel_pt//u "
-	       "would have written.\n",
+	.doc = "Run a program from branch to branch and write what perf record -e intel_pt//u would "
+	       "have written.\n",
 };
 
 /* The signal that ends the recording, as it ends perf record's; 0: none came. */

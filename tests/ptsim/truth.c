@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static FILE *create(const char *folder, const char *name)
 {
@@ -13,7 +14,7 @@ static FILE *create(const char *folder, const char *name)
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
 	file = fopen(path, "we");
 	if (!file)
-		fprintf(stderr, "ptsim: %s: %m\n", path);
+		fprintf(stderr, "ptsim: cannot write %s: %m\n", path);
 	return file;
 }
 
@@ -24,6 +25,8 @@ int truth_open(struct truth *truth, const char *folder)
 	diag_init(&truth->diag);
 	truth->store = dso_store_open(&(struct dso_store_options){ .running_kernel = true },
 				      &truth->names, &truth->diag);
+	if (folder)
+		mkdir(folder, 0777); /* which may be there */
 	if (folder && !(truth->branches = create(folder, "truth.branches")))
 		return -1;
 	return 0;
