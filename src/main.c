@@ -93,8 +93,13 @@ static int check_paths(const struct options *options, bool *with_json, struct er
 	int status = input_paths_check(options, err);
 
 	file_roles_read(options);
-	if (file_roles_write(options->output, "--output", err) < 0)
+	if (file_roles_write(options->output, "--output", err) < 0) {
+		/* The place beside the input was nobody's choice. */
+		if (status == 0 && options->output == options->beside)
+			strncat(err->text, "; choose another place with -o",
+				sizeof(err->text) - strlen(err->text) - 1);
 		status = -1;
+	}
 	*with_json = file_roles_write(options->json, "--json", err) == 0;
 	return *with_json ? status : -1;
 }

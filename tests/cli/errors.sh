@@ -103,6 +103,23 @@ json_is_checked() {
 		cmp "$sample" "$work/copy"
 }
 tap_check "a place of --json where nothing can be written is an error" json_is_checked
+# Beside the input nothing may be made, of others' files.  Others may have no way to the build.
+closed_folder() {
+	mkdir "$work/closed" && cp "$sample" "$work/closed" && cp "$program" "$work/program" &&
+		chmod 755 "$work" "$work/program" && chmod 555 "$work/closed"
+	# shellcheck disable=SC2086 # words
+	(cd "$work" && $other_user ./program closed/perf.data 2>messages)
+	[ $? -eq 1 ] && grep -q 'cannot write to closed/perf.data.ftf: Permission denied; choose another place with -o' "$work/messages" ||
+		{ cat "$work/messages"; return 1; }
+}
+other_user=
+[ "$(id -u)" != 0 ] || other_user="setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all"
+# shellcheck disable=SC2086 # words
+if $other_user true 2>/dev/null; then
+	tap_check "a place beside the input where nothing can be written is named with -o" closed_folder
+else
+	tap_skip "a place beside the input where nothing can be written" "cannot become another user"
+fi
 batches_check_once() {
 	for option in --symfs="$work/nowhere" --json-lines="$work/none/x"; do
 		"$program" -q "$option" "$sample" "$sample" --output-pattern="$work/out/{n}.ftf" 2>"$work/messages"
