@@ -81,8 +81,8 @@ static bool follows_ahead(const struct conversion *c)
 
 	return c->workers && decode_threads_follow(c->workers) && c->pipeline.machine &&
 	       options->stacks == STACKS_PRECISE && !c->pipeline.machine->sink->details &&
-	       !options->inlined && !c->reports_branches && !options->counters && !c->runs &&
-	       !c->recording.filter.active && !c->mode_filter.active && !c->stacks.pauses;
+	       !options->inlined && !c->reports_branches && !c->runs && !c->mode_filter.active &&
+	       !c->stacks.pauses && !event_filter_by_thread(&c->recording.filter);
 }
 
 static struct pt_stream_input stream_input(const void *context, size_t index)
