@@ -8,6 +8,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t barrier;
 static long total;
+static volatile long least = 6; /* read by each round, so that clang calls work() in each */
 
 __attribute__((noinline)) static long work(long n)
 {
@@ -22,7 +23,7 @@ static void *run(void *argument)
 	snprintf(name, sizeof(name), "worker-%ld", number);
 	pthread_setname_np(pthread_self(), name);
 	for (int i = 0; i < 20; i++) {
-		long value = work(6 + number);
+		long value = work(least + number);
 
 		pthread_mutex_lock(&lock);
 		total += value;
