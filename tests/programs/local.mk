@@ -140,7 +140,7 @@ check_DATA = $(PLUGINS)
 CLEANFILES += $(PLUGINS)
 $(PLUGINS): tests/programs/plugin.c
 	$(AM_V_CC)name=`basename $@ .so` && $(MKDIR_P) tests/programs && \
-		$(CC) -std=gnu11 -g -O1 -fPIC -shared -DNAME=$$name -o $@ $(top_srcdir)/tests/programs/plugin.c
+		$(CC) $(PROGRAM_CFLAGS) -fPIC -shared -DNAME=$$name -o $@ $(top_srcdir)/tests/programs/plugin.c
 
 # Recorded for the clock of OCaml's runtime events: static, so that addresses are those of the file.
 check_PROGRAMS += tests/programs/static/ocaml
