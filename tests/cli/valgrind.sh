@@ -9,8 +9,16 @@ program=$top_builddir/ptrace2ftf
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$top_builddir/tests/support/make-sample" "$work"
-valgrind -q --error-exitcode=99 "$top_builddir/ftfdump" --version >/dev/null 2>&1 ||
-	tap_skip_all "valgrind does not run here"
+runs() { # PROGRAM
+	valgrind -q --error-exitcode=99 "$1" --version >/dev/null 2>&1
+}
+# valgrind 3.19 gives up at the debug information of clang 19.
+if ! runs "$top_builddir/ftfdump"; then
+	strip -g -o "$work/ftfdump" "$top_builddir/ftfdump" && runs "$work/ftfdump" ||
+		tap_skip_all "valgrind does not run here"
+	strip -g -o "$work/ptrace2ftf" "$program"
+	program=$work/ptrace2ftf
+fi
 
 # The sandbox refuses calls that are valgrind's own.
 is_clean() { # OPTIONS...
