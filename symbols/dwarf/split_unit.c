@@ -152,6 +152,7 @@ static struct skeleton read_skeleton(Dwarf_Die *die)
 /*
  * Headers of a file whose sections are empty: libelf returns the descriptions of
  * their contents, which we change (elf_getdata(3)).  libelf only reads the headers.
+ * libdw takes a section's contents by elf_getdata(), and by elf_rawdata() since 0.190.
  */
 #define SECTIONS  (1 + SPLIT_SECTIONS + 1) /* none, ours, names of sections */
 #define NAME_ROOM 20
@@ -191,6 +192,18 @@ static void make_image(void)
 	image.header.e_ident[EI_VERSION] = EV_CURRENT;
 }
 
+/* Returns the section's contents as changed; NULL: memory is short. */
+static Elf_Data *set_contents(Elf_Scn *scn, const struct split_view *view, size_t least)
+{
+	Elf_Data *data = elf_getdata(scn, NULL), *raw = elf_rawdata(scn, NULL);
+
+	if (!data || !raw)
+		return NULL;
+	data->d_buf = raw->d_buf = view->bytes;
+	data->d_size = raw->d_size = view->size < least ? 0 : view->size;
+	return data;
+}
+
 /* Open the sections with libdw; returns false if there are none to read. */
 static bool open_dwarf(struct split_unit *unit)
 {
@@ -200,15 +213,12 @@ static bool open_dwarf(struct split_unit *unit)
 	elf_version(EV_CURRENT);
 	unit->elf = elf_memory((char *)&image, sizeof(image));
 	for (size_t i = 0; unit->elf && i < SPLIT_SECTIONS; i++) {
-		Elf_Data *data = elf_getdata(elf_getscn(unit->elf, i + 1), NULL);
 		bool has_header = i == SPLIT_STR_OFFSETS || i == SPLIT_RNGLISTS;
+		Elf_Data *data = set_contents(elf_getscn(unit->elf, i + 1), &sections[i],
+					      has_header ? HEADER_MAX : 0);
 
 		if (!data)
 			return false;
-		data->d_buf = sections[i].bytes;
-		data->d_size = sections[i].size;
-		if (has_header && data->d_size < HEADER_MAX)
-			data->d_size = 0;
 		if (i == SPLIT_INFO)
 			unit->guard->info = data;
 		if (i == SPLIT_ABBREV)
