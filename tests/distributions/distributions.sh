@@ -150,7 +150,7 @@ tests() { # COMPILER: and count them
 	# Which there are depends on what configure has found.
 	[ "$DISTRIBUTION_TESTS" = all ] || tests=$(inside "cd /$1/build &&
 		printf 'include Makefile\\nshow-tests:; @echo \$(TESTS)\\n' | make -s -f - show-tests" |
-		tr ' ' '\n' | grep '^tests/unit/.*\.test$' | tr '\n' ' ')
+		tr ' ' '\n' | grep -E '^tests/unit/.*\.(test|sh)$' | tr '\n' ' ')
 	inside "cd /$1 && make -k -C build -j$(nproc) check ${tests:+TESTS='$tests'}" >"$root.$1.tests.log" 2>&1
 	status=$?
 	counts=$(sed -n 's/^# \(PASS\|FAIL\|SKIP\|ERROR\): *//p' "$root.$1.tests.log" | tr '\n' ' ')
