@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/io/close_from.h"
 #include "base/io/file_makers.h"
 #include "base/io/output.h"
 #include "base/io/temp_file.h"
@@ -270,7 +271,7 @@ static _Noreturn void begin(const struct options *options, int pid, int socket, 
 	prctl(PR_SET_NAME, "p2f-files");
 	dup2(socket, STDIN_FILENO);
 	dup2(gone, STDOUT_FILENO);
-	closefrom(STDERR_FILENO); /* also before Linux 5.9, by /proc */
+	close_from(STDERR_FILENO);
 	keeper.outputs[0] = copy_of_file(options->output);
 	keeper.outputs[1] = copy_of_file(options->json);
 	keep(&keeper, STDIN_FILENO);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/io/close_from.h"
 
 #define BLANKS " \t\n"
 
@@ -116,7 +117,7 @@ static void detach(int *messages)
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		dup2(nothing, fd);
 	/* The number of `messages` is the lowest that is free. */
-	close_range((unsigned)*messages + 1, ~0U, 0);
+	close_from(*messages + 1);
 	for (int fd = STDERR_FILENO + 1; fd < *messages; fd++)
 		close(fd);
 }

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: MIT */
+/* Closes the descriptors that a new process has no use for. */
+#ifndef BASE_IO_CLOSE_FROM_H
+#define BASE_IO_CLOSE_FROM_H
+
+/* Close all descriptors from `first` on, as closefrom(3) does, which not every C library has. */
+void close_from(int first);
+
+#endif
