@@ -47,15 +47,26 @@ static void insert(struct space_builder *builder, const struct mapping *mapping)
 	builder->count++;
 }
 
-static void copy_node(const void *node, VISIT visit, void *context)
+/* What this thread's twalk() fills; twalk_r(), which takes it as an argument, is glibc's alone. */
+static __thread void *node_context;
+
+static void for_each_node(const struct space_builder *builder,
+			  void (*node)(const void *, VISIT, int), void *context)
 {
+	node_context = context;
+	twalk(builder->tree, node);
+}
+
+static void copy_node(const void *node, VISIT visit, int depth)
+{
+	(void)depth;
 	if (visit == postorder || visit == leaf)
-		insert(context, *(const struct mapping *const *)node);
+		insert(node_context, *(const struct mapping *const *)node);
 }
 
 void space_builder_copy(struct space_builder *builder, const struct space_builder *from)
 {
-	twalk_r(from->tree, copy_node, builder);
+	for_each_node(from, copy_node, builder);
 }
 
 static const struct mapping *overlapping(const struct space_builder *builder,
@@ -220,10 +231,11 @@ struct filling {
 	size_t count;
 };
 
-static void fill_node(const void *node, VISIT visit, void *context)
+static void fill_node(const void *node, VISIT visit, int depth)
 {
-	struct filling *filling = context;
+	struct filling *filling = node_context;
 
+	(void)depth;
 	if (visit == postorder || visit == leaf)
 		filling->mappings[filling->count++] = **(const struct mapping *const *)node;
 }
@@ -233,7 +245,7 @@ void space_builder_finish(struct space_builder *builder, const struct address_sp
 	struct filling filling = { 0 };
 
 	filling.mappings = arena_alloc(builder->arena, builder->count * sizeof(struct mapping));
-	twalk_r(builder->tree, fill_node, &filling);
+	for_each_node(builder, fill_node, &filling);
 	builder->space.mappings = filling.mappings;
 	builder->space.count = restore_files(filling.mappings, filling.count);
 	builder->space.kernel = kernel;
