@@ -212,7 +212,9 @@ int pt_streams_open(struct pt_streams *streams, const struct pt_streams_source *
 	*streams = (struct pt_streams){ .source = *source };
 	if (source->count > at_once) {
 		if (open_in_groups(streams, at_once, &none) == 0) {
-			malloc_trim(0); /* return the memory of all those streams */
+#ifdef __GLIBC__ /* keeps the memory of all those streams otherwise */
+			malloc_trim(0);
+#endif
 			return 0;
 		}
 		pt_streams_close(streams);
