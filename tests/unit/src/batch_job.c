@@ -10,6 +10,9 @@
 #include "src/batch/batch_job.h"
 #include "tests/support/unit.h"
 
+/* What wait(2) gives of a process that ended with this exit status. */
+#define EXITED(status) ((status) << 8)
+
 static const char *const inputs[] = { "a.data" };
 static const struct batch_job job = { .inputs = (char **)inputs, .input_count = 1 };
 
@@ -38,30 +41,29 @@ static void expect_error(struct batch_end end, const char *error)
 
 START_TEST(without_a_report_the_last_message_is_the_error)
 {
-	expect_error(end_of("ptrace2ftf: first\nptrace2ftf: no memory\n", "", W_EXITCODE(1, 0)),
+	expect_error(end_of("ptrace2ftf: first\nptrace2ftf: no memory\n", "", EXITED(1)),
 		     "no memory");
-	expect_error(end_of("", "", W_EXITCODE(1, 0)), "failed without a message");
+	expect_error(end_of("", "", EXITED(1)), "failed without a message");
 }
 END_TEST
 
 START_TEST(an_error_of_the_report_comes_before_the_last_message)
 {
-	expect_error(end_of("ptrace2ftf: printed\n", "{\"error\":\"reported\"}", W_EXITCODE(1, 0)),
+	expect_error(end_of("ptrace2ftf: printed\n", "{\"error\":\"reported\"}", EXITED(1)),
 		     "reported");
 }
 END_TEST
 
 START_TEST(an_exit_status_of_none_of_ours_is_a_failure)
 {
-	expect_error(end_of("", "", W_EXITCODE(EXIT_USAGE, 0)), "failed without a message");
-	expect_error(end_of("", "", W_EXITCODE(EXIT_INTERRUPTED, 0)), "failed without a message");
+	expect_error(end_of("", "", EXITED(EXIT_USAGE)), "failed without a message");
+	expect_error(end_of("", "", EXITED(EXIT_INTERRUPTED)), "failed without a message");
 }
 END_TEST
 
 START_TEST(gaps_are_no_failure)
 {
-	struct batch_end end =
-		end_of("ptrace2ftf: warning\n", "{\"branches\":7}", W_EXITCODE(2, 0));
+	struct batch_end end = end_of("ptrace2ftf: warning\n", "{\"branches\":7}", EXITED(2));
 
 	ck_assert_int_eq(end.status, EXIT_WITH_GAPS);
 	ck_assert_ptr_null(json_object_get(end.report, "error"));
