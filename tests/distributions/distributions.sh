@@ -7,7 +7,8 @@
 # As root; downloads 500 MB for a distribution.
 #
 # arm64-gcc-N is a cross build, whose unit tests run by qemu-user.  What they analyse is code for x86,
-# from a build for this machine, which also says what traces are to be like.
+# from a build for this machine, which also says what traces are to be like.  musl-gcc-N is a build with
+# musl in place of glibc, and the libraries that it needs (musl.sh); it is compared in the same way.
 . "$top_srcdir/tests/support/tap.sh"
 folder=$top_builddir/distributions
 keys=/usr/share/keyrings
@@ -16,7 +17,7 @@ keys=/usr/share/keyrings
 rows() {
 	cat <<-END
 	Debian-12 bookworm http://deb.debian.org/debian debian-archive-keyring.gpg gcc-12 clang-14 clang-15 clang-16 clang-19
-	Debian-13 trixie http://deb.debian.org/debian debian-archive-keyring.gpg gcc-13 gcc-14 clang-17 clang-18 clang-19 arm64-gcc-14
+	Debian-13 trixie http://deb.debian.org/debian debian-archive-keyring.gpg gcc-13 gcc-14 clang-17 clang-18 clang-19 arm64-gcc-14 musl-gcc-14
 	Debian-sid sid http://deb.debian.org/debian debian-archive-keyring.gpg gcc-15 clang-21
 	Ubuntu-22.04 jammy http://archive.ubuntu.com/ubuntu ubuntu-archive-keyring.gpg gcc-11 clang-14
 	Ubuntu-24.04 noble http://archive.ubuntu.com/ubuntu ubuntu-archive-keyring.gpg gcc-13 clang-18
@@ -71,6 +72,7 @@ unpack() { # COMPILER
 build() { # COMPILER: the packages, then autoreconf, configure and make
 	case $1 in
 	arm64-*) build_arm64 "$1"; return ;;
+	musl-*) build_musl "$1"; return ;;
 	gcc-*) cxx=g++-${1#gcc-} packages="$1 g++-${1#gcc-}" ;;
 	*) cxx=clang++-${1#clang-} packages=$1 ;;
 	esac
@@ -115,6 +117,44 @@ build_arm64() { # arm64-gcc-N
 	return 1
 }
 
+build_musl() { # musl-gcc-N
+	gcc=${1#musl-}
+	unpack "$1" || return 1
+	inside "apt-get update -q
+		apt-get install -y -q --no-install-recommends $gcc g++-${gcc#gcc-} musl-tools gnulib cmake dpkg-dev zstd
+		cd /$1 && build-aux/bootstrap CC=$gcc && mv build x86
+		REALGCC=$gcc sh tests/distributions/musl.sh $mirror $suite" >"$root.$1.log" 2>&1 && return 0
+	grep -E 'error|warning: |^E: ' "$root.$1.log" | tail -n 5
+	return 1
+}
+
+# In x86/: traces that build/ptrace2ftf writes, against those of ./ptrace2ftf.
+compare_traces='mkdir traces && tests/support/make-sample traces
+	for program in threads except signals; do
+		tests/ptsim/ptsim record --cyc -o traces/$program -- tests/programs/static/$program
+	done
+	for recording in traces/perf.data traces/threads traces/except traces/signals; do
+		./ptrace2ftf -q --no-warn --symfs=traces --args=full $recording -o traces/wanted.ftf || :
+		../build/ptrace2ftf -q --no-warn --symfs=traces --args=full $recording -o traces/found.ftf || :
+		cmp traces/wanted.ftf traces/found.ftf || printf "not "
+		echo "ok - $recording has the trace of the build in x86"
+	done'
+
+# The unit tests that musl builds, and the traces of samples and of simulated programs, which are those of
+# glibc's build.
+tests_musl() { # musl-gcc-N
+	inside "cd /$1/build && export top_srcdir=.. top_builddir=/$1/build REALGCC=${1#musl-}
+		tests=\$(printf 'include Makefile\\nshow-tests:; @echo \$(TESTS)\\n' | make -s -f - show-tests |
+			tr ' ' '\\n' | grep '^tests/unit/.*\\.test\$')
+		make -j$(nproc) \$tests tests/unit/symbols/sample tests/unit/symbols/sample_gz \
+			tests/unit/src/modules/one.ko tests/unit/src/modules/two.ko
+		for test in \$tests; do ./\$test 2>&1 | cat; done # a test may truncate a file that is its output
+		cd ../x86 && make -j$(nproc) tests/support/make-sample tests/ptsim/ptsim tests/programs/static/threads \
+			tests/programs/static/except tests/programs/static/signals
+		$compare_traces" >"$root.$1.tests.log" 2>&1 || :
+	count_tests "$1"
+}
+
 # The unit tests, and the traces of samples and of simulated programs, which are those of x86.
 tests_arm64() { # arm64-gcc-N
 	inside "cd /$1/x86 && make -j$(nproc) -k check TESTS= >check.log 2>&1 || :
@@ -126,16 +166,12 @@ tests_arm64() { # arm64-gcc-N
 			tr ' ' '\\n' | grep '^tests/unit/.*\.test\$')
 		make -j$(nproc) \$tests
 		for test in \$tests; do qemu-aarch64 ./\$test | cat; done
-		cd ../x86 && mkdir traces && tests/support/make-sample traces
-		for program in threads except signals; do
-			tests/ptsim/ptsim record --cyc -o traces/\$program -- tests/programs/static/\$program
-		done
-		for recording in traces/perf.data traces/threads traces/except traces/signals; do
-			./ptrace2ftf -q --no-warn --symfs=traces --args=full \$recording -o traces/wanted.ftf || :
-			../build/ptrace2ftf -q --no-warn --symfs=traces --args=full \$recording -o traces/found.ftf || :
-			cmp traces/wanted.ftf traces/found.ftf || printf 'not '
-			echo \"ok - \$recording has the trace that it has on x86\"
-		done" >"$root.$1.tests.log" 2>&1 || :
+		cd ../x86
+		$compare_traces" >"$root.$1.tests.log" 2>&1 || :
+	count_tests "$1"
+}
+
+count_tests() { # COMPILER: in its log, of which comparisons are the end
 	counts=$(awk '/^ok/ { if (/# SKIP/) skip++; else pass++ } /^not ok/ { fail++ }
 		END { print pass + 0, skip + 0, fail + 0 }' "$root.$1.tests.log")
 	grep '^not ok' "$root.$1.tests.log" && return 1
@@ -145,6 +181,7 @@ tests_arm64() { # arm64-gcc-N
 tests() { # COMPILER: and count them
 	case $1 in
 	arm64-*) tests_arm64 "$1"; return ;;
+	musl-*) tests_musl "$1"; return ;;
 	esac
 	tests=
 	# Which there are depends on what configure has found.
@@ -194,7 +231,7 @@ while read -r name suite mirror keyring compilers; do
 		tap_check "$name, $compiler: builds without a warning" build "$compiler" </dev/null
 		[ $tap_status -eq 0 ] || continue
 		case $compiler in
-		arm64-*) ;; # no package: a cross build
+		arm64-* | musl-*) ;; # no package: a cross build
 		*) built=$compiler ;;
 		esac
 		tests "$compiler" </dev/null >"$folder/failed" && status=0 || status=$?
