@@ -9,6 +9,9 @@
 
 #include "base/alloc.h"
 
+/* Bytes, as of a first thread: demanglers recurse, and musl's threads have 128 KiB. */
+#define STACK ((size_t)8 * 1024 * 1024)
+
 struct worker {
 	struct workers *workers;
 	pthread_t thread;
@@ -171,8 +174,11 @@ static void *start_worker(void *context)
 
 static void start_threads(struct workers *workers, unsigned count)
 {
+	pthread_attr_t attributes;
 	sigset_t all, before;
 
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, STACK);
 	/* Signals are for the caller's thread, except those that a thread raises itself. */
 	sigfillset(&all);
 	sigdelset(&all, SIGBUS);
@@ -181,10 +187,11 @@ static void start_threads(struct workers *workers, unsigned count)
 		struct worker *worker = &workers->members[workers->count];
 
 		worker->workers = workers;
-		if (pthread_create(&worker->thread, NULL, start_worker, worker) != 0)
+		if (pthread_create(&worker->thread, &attributes, start_worker, worker) != 0)
 			break;
 	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attributes);
 }
 
 struct workers *workers_open(unsigned count)
