@@ -15,6 +15,7 @@ libptrace2ftf_a_SOURCES = \
 	src/callstack/callstack.c src/callstack/callstack.h \
 	src/callstack/timestamp_group.c src/callstack/timestamp_group.h \
 	src/callstack/call_stretch.h \
+	src/callstack/clone_calls.c src/callstack/clone_calls.h \
 	src/callstack/fork_pauses.c src/callstack/fork_pauses.h \
 	src/callstack/inline_flow.c src/callstack/inline_flow.h \
 	src/callstack/thread_stacks.c src/callstack/thread_stacks.h \

@@ -41,11 +41,11 @@ struct branch_notes {
 	const struct trap *traps; /* OCaml handlers installed and removed on the way to `from` */
 	const struct slice_cause *cause; /* of an interrupt; borrowed for the machine's life */
 	uint32_t trap_count;
-	uint16_t vector;     /* 1 + the interrupt's vector; 0: unknown */
-	bool enters_trap;    /* an OCaml handler begins at `to` */
-	bool enters_program; /* a program begins at `to`: nothing has called it */
-	bool exec;           /* the first event of a new program: the old one's code is gone */
-	bool untimed; /* the event's time is unknown: use that of the thread's previous one */
+	uint16_t vector;    /* 1 + the interrupt's vector; 0: unknown */
+	bool enters_trap;   /* an OCaml handler begins at `to` */
+	bool has_no_caller; /* a program or thread begins at `to`: nothing has called it */
+	bool exec;          /* the first event of a new program: the old one's code is gone */
+	bool untimed;       /* the event's time is unknown: use that of the thread's previous one */
 };
 
 /* One branch or gap with names.  The machine borrows all of it for the call. */

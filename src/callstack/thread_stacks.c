@@ -8,6 +8,7 @@
 #include "decoder/cpu_event.h"
 #include "decoder/timeline/trace_pauses.h"
 #include "src/callstack/call_stretch.h"
+#include "src/callstack/clone_calls.h"
 #include "src/callstack/fork_pauses.h"
 #include "src/callstack/inline_flow.h"
 #include "src/resolve/resolve.h"
@@ -21,12 +22,14 @@ struct thread_state {
 	uint64_t off_time;        /* ns: when the trace ended; 0: it did not, or was never paused */
 	struct slice_cause cause; /* of the next interrupt */
 	uint16_t vector;          /* 1 + its vector; 0: unknown */
-	uint64_t last_fork;       /* ns: of a child process; 0: there is none */
-	struct fork_pauses *pauses; /* owned: up to then; NULL: none yet */
-	size_t fork_index;          /* of a forked child: its place among the forks */
-	uint64_t begin_ip;          /* of a forked child: where its first branch led; 0: unknown */
-	uint64_t fork_number;       /* of its pause (struct fork_pause); 0: unknown */
-	bool awaits_user;           /* a forked child, up to its first user code */
+	uint64_t last_clone;      /* ns: of a thread that it creates; 0: there is none */
+	struct clone_calls *clone_calls; /* owned: up to then; NULL: none yet */
+	uint64_t last_fork;              /* ns: of a child process; 0: there is none */
+	struct fork_pauses *pauses;      /* owned: up to then; NULL: none yet */
+	size_t fork_index;               /* of a forked child: its place among the forks */
+	uint64_t begin_ip;    /* of a forked child: where its first branch led; 0: unknown */
+	uint64_t fork_number; /* of its pause (struct fork_pause); 0: unknown */
+	bool awaits_user;     /* a forked child, up to its first user code */
 };
 
 /* Bytes of straight-line code between two branches; more is an error of the trace. */
@@ -43,6 +46,12 @@ static bool is_forked(const struct thread *thread)
 	return thread->parent && thread->parent->pid != thread->pid;
 }
 
+/* Returns whether the recording shows that another thread of the process created this one. */
+static bool is_cloned(const struct thread *thread)
+{
+	return thread->parent && thread->parent->pid == thread->pid && thread->begin;
+}
+
 static int compare_forks(const void *left, const void *right)
 {
 	const struct thread *a = *(const struct thread *const *)left;
@@ -53,6 +62,19 @@ static int compare_forks(const void *left, const void *right)
 	if (a->begin != b->begin)
 		return a->begin < b->begin ? -1 : 1;
 	return a->index < b->index ? -1 : a->index > b->index;
+}
+
+static void find_last_clones(struct thread_stacks *stacks, const struct thread *const *threads)
+{
+	for (size_t i = 0; i < stacks->count; i++) {
+		struct thread_state *parent;
+
+		if (!is_cloned(threads[i]))
+			continue;
+		parent = &stacks->states[threads[i]->parent->index];
+		if (parent->last_clone < threads[i]->begin)
+			parent->last_clone = threads[i]->begin;
+	}
 }
 
 static void list_forks(struct thread_stacks *stacks, const struct thread *const *threads)
@@ -77,8 +99,10 @@ void thread_stacks_init(struct thread_stacks *stacks, const struct timeline *tim
 	const struct thread *const *threads = timeline_threads(timeline, &stacks->count);
 
 	stacks->states = alloc_zeroed(stacks->count + 1, sizeof(*stacks->states));
-	if (callstack_inherits(stacks->machine))
+	if (callstack_inherits(stacks->machine)) {
 		list_forks(stacks, threads);
+		find_last_clones(stacks, threads);
+	}
 	stacks->pauses = stacks->show_pauses ? timeline_pauses(timeline) : NULL;
 }
 
@@ -235,6 +259,18 @@ static void follow_parent(struct thread_state *state, const struct branch_event 
 		fork_pauses_add(state->pauses, state->stack, last);
 }
 
+/* A thread that creates threads was fed events: the last one may be the system call. */
+static void follow_creator(struct thread_state *state, const struct branch_event *last)
+{
+	if (last->time > state->last_clone) {
+		state->last_clone = 0;
+		return;
+	}
+	if (!state->clone_calls)
+		state->clone_calls = alloc_zeroed(1, sizeof(*state->clone_calls));
+	clone_calls_add(state->clone_calls, last);
+}
+
 /* The processor announced an interrupt: note its vector and cause, if this event is one. */
 static void note_interrupt(struct thread_stacks *stacks, struct thread_state *state,
 			   const struct branch_event *event, struct branch_notes *notes)
@@ -322,6 +358,25 @@ static bool enters_program(const struct thread_stacks *stacks, const struct bran
 	       resolver_is_entry(stacks->resolver, event->space, event->to);
 }
 
+/* Returns whether a thread's first event is where it was created. */
+static bool begins_thread(const struct thread_stacks *stacks, const struct branch_event *event)
+{
+	const struct thread *thread = event->thread;
+	const struct clone_calls *calls;
+
+	if (!thread || !is_cloned(thread) || !(event->flags & BRANCH_TRACE_ON))
+		return false;
+	calls = state_of(stacks, thread->parent)->clone_calls;
+	return calls &&
+	       clone_calls_have(calls, event->to, thread->begin, stacks->machine->resolution);
+}
+
+/* Returns whether nothing has called the function that a stack's first event is in. */
+static bool has_no_caller(const struct thread_stacks *stacks, const struct branch_event *event)
+{
+	return enters_program(stacks, event) || begins_thread(stacks, event);
+}
+
 /*
  * Returns how many branches, from the first on, are of its thread and program, of kinds up to
  * `last_kind`, a constant, and have places that the resolver has kept.  Runs between them are
@@ -358,8 +413,8 @@ static inline __attribute__((always_inline)) size_t look_up_cached(
 static void feed_one(struct thread_stacks *stacks, struct thread_state *state,
 		     const struct branch_event *event)
 {
-	struct branch_notes notes = { .enters_program =
-					      !state->stack && enters_program(stacks, event) };
+	struct branch_notes notes = { .has_no_caller =
+					      !state->stack && has_no_caller(stacks, event) };
 	struct resolved_branch branch;
 	struct branch_event entry;
 
@@ -374,7 +429,7 @@ static void feed_one(struct thread_stacks *stacks, struct thread_state *state,
 	branch.places = resolver_find_event(stacks->resolver, event);
 	if (began_program(state, event)) {
 		notes.exec = true;
-		notes.enters_program = enters_program(stacks, event);
+		notes.has_no_caller = enters_program(stacks, event);
 	}
 	if (event->kind == BRANCH_GAP)
 		state->cause.known = 0; /* it may be that of a lost event */
@@ -436,7 +491,7 @@ size_t thread_stacks_feed(struct thread_stacks *stacks, const struct branch_even
 	if (events->kind == BRANCH_FOLLOWED)
 		joined = feed_stretch(stacks, state, events, count);
 	if (!joined && is_ready(stacks, state))
-		fed = state->last_fork
+		fed = state->last_fork || state->last_clone
 			      ? look_up_cached(stacks, events, count, branches, BRANCH_COND)
 			      : look_up_cached(stacks, events, count, branches, BRANCH_TX_ABORT);
 	if (joined) {
@@ -452,6 +507,8 @@ size_t thread_stacks_feed(struct thread_stacks *stacks, const struct branch_even
 		fed = 1;
 	}
 	state->last_ip = events[fed - 1].to;
+	if (state->last_clone)
+		follow_creator(state, &events[fed - 1]);
 	if (state->last_fork)
 		follow_parent(state, events, fed);
 	return fed;
@@ -518,6 +575,7 @@ void thread_stacks_release(struct thread_stacks *stacks)
 		if (stacks->states[i].pauses)
 			fork_pauses_release(stacks->states[i].pauses);
 		free(stacks->states[i].pauses);
+		free(stacks->states[i].clone_calls);
 	}
 	free(stacks->states);
 	free(stacks->forks);

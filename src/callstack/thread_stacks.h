@@ -3,8 +3,9 @@
  * A call stack per traced thread, fed with decoded branches.
  *
  * Joins the decoder's threads with a call-stack machine: opens a stack at a
- * thread's first branch, notes exec, starts the stack of a forked child with its
- * parent's in the system call that forked it, and puts a gap where the trace was paused.
+ * thread's first branch, notes exec and where a thread was created, starts the stack of a forked
+ * child with its parent's in the system call that forked it, and puts a gap where the trace was
+ * paused.
  */
 #ifndef SRC_CALLSTACK_THREAD_STACKS_H
 #define SRC_CALLSTACK_THREAD_STACKS_H

@@ -210,7 +210,7 @@ bool precise_follow_any(struct precise_stack *stack, const struct resolved_branc
 		end_frames(stack, time);
 		begin_segment(stack, time);
 	}
-	if (notes->enters_program && !stack->now.depth)
+	if (notes->has_no_caller && !stack->now.depth)
 		precise_set_root(stack, true);
 	done = precise_follow_far(stack, time, branch, notes);
 	stack->plain = !stack->in_tx && !stack->rolled_back;

@@ -131,7 +131,7 @@ static void feed_segment(struct callstack *stack, size_t begin, size_t end)
 {
 	for (size_t at = begin; at < end; at++) {
 		struct resolved_branch branch = named(&events[at], at);
-		struct branch_notes notes = { .enters_program = at == 0 && has_root };
+		struct branch_notes notes = { .has_no_caller = at == 0 && has_root };
 		struct call_stretch *stretch =
 			events[at].kind == BRANCH_FOLLOWED ? events[at].followed : NULL;
 

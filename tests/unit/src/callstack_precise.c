@@ -1352,7 +1352,7 @@ static void run_program(bool entry, int calls)
 {
 	struct stack_branch start = { .event = { .time = now, .flags = BRANCH_TRACE_ON },
 				      .to = at('m', 0),
-				      .notes = { .enters_program = entry },
+				      .notes = { .has_no_caller = entry },
 				      .has_notes = true };
 
 	feed_branch(&start);

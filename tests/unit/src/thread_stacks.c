@@ -17,7 +17,7 @@
 #include "tests/unit/src/slice_log.h"
 
 #define BASE   UINT64_C(1000000)
-#define FORKED (BASE + 2000) /* thread 7, by 5 */
+#define FORKED (BASE + 2000) /* threads 7, of another process, and 4, by 5 */
 #define EXEC   (BASE + 3000) /* of 5 and 6 */
 #define EVENTS 1000
 
@@ -66,6 +66,8 @@ static void open_recording(void)
 	map_code(&data, 0x1000);
 	perf_data_stamp(&data, (struct perf_data_stamp){ .time = FORKED, .pid = 7, .tid = 7 });
 	perf_data_add_fork(&data, 7, 7, 5);
+	perf_data_stamp(&data, (struct perf_data_stamp){ .time = FORKED, .pid = 5, .tid = 4 });
+	perf_data_add_fork(&data, 5, 4, 5);
 	perf_data_stamp(&data, (struct perf_data_stamp){ .time = EXEC, .pid = 5, .tid = 5 });
 	perf_data_add_comm(&data, PERF_RECORD_MISC_COMM_EXEC, 5, 5, "other");
 	map_code(&data, 0x2000);
@@ -502,6 +504,40 @@ START_TEST(a_child_begins_in_the_call_that_forked_it_where_the_kernel_is_traced)
 }
 END_TEST
 
+/* More than a stack emits between two flushes. */
+#define MANY 3000
+
+/* Nothing has called the first function of a thread, so none of its callers will be found late. */
+START_TEST(slices_of_a_thread_are_kept_unless_its_trace_begins_where_it_was_created)
+{
+	static const struct {
+		uint64_t created, begins; /* time of the system call, first address of the thread */
+		bool kept;
+	} threads[] = {
+		{ FORKED - 10, 0x3022, false },
+		{ FORKED - 10, 0x3024, true },
+		{ FORKED - 10, KERNEL(0x6000), true },
+		{ FORKED + 10, 0x3022, true },
+	};
+	uint64_t time = FORKED + 20;
+	const char *log;
+
+	open_stacks();
+	feed_call(BASE, 0x1010, 0x3000);
+	leave(threads[_i].created, 0x3020);
+	enter(time, threads[_i].begins, 4);
+	slice_log_take(&slices);
+	for (size_t i = 0; i < MANY; i++) {
+		time += i % 8 == 0; /* up to EXEC */
+		branch(time, BRANCH_CALL, 0x3030, 0x2000, 4);
+		branch(time, BRANCH_RETURN, 0x2010, 0x3035, 4);
+	}
+	log = slice_log_take(&slices);
+	ck_assert_int_eq(strstr(log, "S\n") == NULL, threads[_i].kept);
+	close_stacks();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("thread_stacks");
@@ -515,6 +551,9 @@ int main(void)
 			    3);
 	tcase_add_loop_test(
 		all, a_child_begins_in_the_call_that_forked_it_where_the_kernel_is_traced, 0, 2);
+	tcase_add_loop_test(
+		all, slices_of_a_thread_are_kept_unless_its_trace_begins_where_it_was_created, 0,
+		4);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
