@@ -192,18 +192,26 @@ void *output_pipeline_add_track(struct output_pipeline *pipeline, int32_t pid, i
 	return track;
 }
 
+/* With two threads there is none for a second queue, which would only copy. */
+#define ENCODING_THREADS 3
+
 void output_pipeline_start_writer(struct output_pipeline *pipeline, struct workers *workers)
 {
 	const struct output *output = &pipeline->output;
+	const uint64_t *slices;
 
 	if (!pipeline->end || !pipeline->end->writer)
 		return;
-	pipeline->encoding =
-		slice_queue_open(*pipeline->tail, output, pipeline->end->slices, workers);
-	*pipeline->tail = slice_queue_sink(pipeline->encoding);
-	pipeline->queue = slice_queue_open(pipeline->head, NULL, NULL, workers);
+	slices = pipeline->end->slices;
+	if (workers_count(workers) >= ENCODING_THREADS) {
+		pipeline->encoding = slice_queue_open(*pipeline->tail, output, slices, workers);
+		*pipeline->tail = slice_queue_sink(pipeline->encoding);
+		output = NULL;
+		slices = NULL;
+	}
+	pipeline->queue = slice_queue_open(pipeline->head, output, slices, workers);
 	pipeline->machine->sink = slice_queue_sink(pipeline->queue);
-	if (output_is_readable(output))
+	if (output_is_readable(&pipeline->output))
 		pipeline->behind = write_behind_open(&pipeline->output, workers);
 }
 
@@ -223,16 +231,23 @@ void output_pipeline_join_writer(struct output_pipeline *pipeline)
 	if (!pipeline->queue)
 		return;
 	slice_queue_wait(pipeline->queue);
-	slice_queue_wait(pipeline->encoding);
+	if (pipeline->encoding)
+		slice_queue_wait(pipeline->encoding);
 	slice_queue_close(pipeline->queue);
 	pipeline->queue = NULL;
 	pipeline->machine->sink = pipeline->head;
 }
 
+/* Returns the queue that the output belongs to; NULL: it belongs to the caller. */
+static const struct slice_queue *last_queue(const struct output_pipeline *pipeline)
+{
+	return pipeline->encoding ? pipeline->encoding : pipeline->queue;
+}
+
 uint64_t output_pipeline_slices(const struct output_pipeline *pipeline)
 {
-	if (pipeline->encoding)
-		return slice_queue_slices(pipeline->encoding);
+	if (last_queue(pipeline))
+		return slice_queue_slices(last_queue(pipeline));
 	return pipeline->end && pipeline->end->slices ? *pipeline->end->slices : 0;
 }
 
@@ -295,15 +310,15 @@ const struct total_thread *output_pipeline_borrow_totals(const struct output_pip
 
 bool output_pipeline_failed(const struct output_pipeline *pipeline)
 {
-	if (pipeline->encoding)
-		return slice_queue_failed(pipeline->encoding);
+	if (last_queue(pipeline))
+		return slice_queue_failed(last_queue(pipeline));
 	return output_failed(&pipeline->output);
 }
 
 bool output_pipeline_full(const struct output_pipeline *pipeline)
 {
-	if (pipeline->encoding)
-		return slice_queue_full(pipeline->encoding);
+	if (last_queue(pipeline))
+		return slice_queue_full(last_queue(pipeline));
 	return pipeline->output.cut;
 }
 

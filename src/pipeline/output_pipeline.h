@@ -5,7 +5,8 @@
  *   machine -> [slice_queue] -> slice_sorter -> [slice_filter] -> [slice_totals] ->
  *   [slice_queue] -> [slice_limit] -> format -> output
  *
- * The queues are there while workers write: one thread sorts and sums up, another one encodes.
+ * The queues are there while workers write: one thread sorts and sums up, another one encodes, if
+ * there are more than two.
  * The filter is there if the user selects slices, the totals unless -q, the limit of the output's
  * size unless the format is lines of text.  A format of SLICES_AS_FOUND follows the machine
  * directly.
