@@ -76,7 +76,7 @@ many_cores() { # TITLE OPTIONS... FILE
 	shift
 	for file; do :; done
 	segment=$(stat -c %s "$file" | awk '{ bytes = int($1 / 32 / 16)
-		print bytes < 4096 ? 4096 : bytes > 32768 ? 32768 : bytes }')
+		print (bytes < 4096 ? 4096 : bytes < 32768 ? bytes : 32768) }')
 	command -v python3 >/dev/null || { echo "$title: no python3 to simulate more CPUs"; return; }
 	JOB_LOG=$work/jobs PTRACE2FTF_SEGMENT=$segment tests/bench/ptrace2ftf-jobs -j 8 -q --no-warn "$@" \
 		-o "$work/out.ftf" || true
@@ -162,7 +162,11 @@ record "$work/mtc" 16777216
 record "$work/cyc" 16777216 --cyc
 against_libipt "ptsim, MTC, 16 MiB" "$work/mtc"
 against_libipt "ptsim, CYC, 16 MiB" "$work/cyc"
+many_cores "ptsim, CYC, 16 MiB" --fit=none "$work/cyc"
 rm "$work/cyc"
+tests/ptsim/ptsim record --cpus=4 --cyc -o "$work/four" -- tests/bench/four-threads >/dev/null 2>&1
+many_cores "four threads on four CPUs, CYC" "$work/four"
+rm "$work/four"
 if [ -x /usr/bin/python3 ]; then
 	with_python "ptsim, python3, MTC, 16 MiB"
 	with_python "ptsim, python3, CYC, 16 MiB" --cyc
@@ -176,7 +180,7 @@ rm "$work/mtc"
 runs=3
 measure $program -q --no-warn --format=none --time=50%,51% "$work/large"
 echo "256 MiB, one percent of its time: $cpu s, $(awk -v a="$cpu" -v b="$whole" 'BEGIN { printf "%.1f", 100 * a / b }')% of the whole"
-two_cores "256 MiB" "$work/large" # 2.8 GB of slices
+two_cores "256 MiB" --fit=none "$work/large" # 2.8 GB of slices
 rm "$work/large"
 runs=5
 [ -d "$shared" ] || exit 0

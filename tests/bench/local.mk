@@ -3,9 +3,13 @@ dist_noinst_SCRIPTS += tests/bench/bench.sh tests/bench/profile.sh
 EXTRA_DIST += tests/bench/README.md tests/bench/simulate.py
 
 EXTRA_PROGRAMS += tests/bench/ftf-speed tests/bench/packet-speed tests/bench/thread-times \
-	tests/bench/ptrace2ftf-jobs
+	tests/bench/ptrace2ftf-jobs tests/bench/four-threads
 CLEANFILES += tests/bench/ftf-speed tests/bench/packet-speed tests/bench/thread-times \
-	tests/bench/ptrace2ftf-jobs
+	tests/bench/ptrace2ftf-jobs tests/bench/four-threads
+tests_bench_four_threads_SOURCES = tests/bench/four_threads.c
+tests_bench_four_threads_CFLAGS = $(PROGRAM_CFLAGS)
+tests_bench_four_threads_LDFLAGS = -all-static -pthread
+tests_bench_four_threads_LDADD =
 tests_bench_cpu_time_SOURCES = tests/bench/cpu_time.c tests/bench/child.c tests/bench/child.h
 tests_bench_cpu_time_LDADD =
 # The program with a log of its jobs.
@@ -20,7 +24,8 @@ tests_bench_packet_speed_SOURCES = tests/bench/packet_speed.c
 tests_bench_packet_speed_LDADD = $(PTRACE2FTF_LIBS)
 
 bench: ptrace2ftf$(EXEEXT) tests/bench/ftf-speed$(EXEEXT) tests/bench/thread-times$(EXEEXT) \
-		tests/bench/cpu-time$(EXEEXT) tests/bench/ptrace2ftf-jobs$(EXEEXT) tests/ptsim/ptsim$(EXEEXT) tests/programs/indirect$(EXEEXT)
+		tests/bench/cpu-time$(EXEEXT) tests/bench/ptrace2ftf-jobs$(EXEEXT) tests/ptsim/ptsim$(EXEEXT) tests/programs/indirect$(EXEEXT) \
+		tests/bench/four-threads$(EXEEXT)
 	$(srcdir)/tests/bench/bench.sh $(abs_top_srcdir)
 .PHONY: bench
 
