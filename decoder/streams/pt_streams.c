@@ -96,7 +96,7 @@ static int open_range(struct pt_streams *streams, size_t begin, size_t end, stru
 		streams->open_count++;
 	}
 	branch_merge_init(&streams->merge, streams->open, streams->open_count,
-			  all && streams->source.in_runs);
+			  streams->source.in_runs);
 	return 0;
 }
 
@@ -210,6 +210,8 @@ int pt_streams_open(struct pt_streams *streams, const struct pt_streams_source *
 	struct error none = { 0 };
 
 	*streams = (struct pt_streams){ .source = *source };
+	/* Groups keep the order of time, so that it is the same where no file can be made. */
+	streams->source.in_runs &= source->count <= at_once;
 	if (source->count > at_once) {
 		if (open_in_groups(streams, at_once, &none) == 0) {
 #ifdef __GLIBC__ /* keeps the memory of all those streams otherwise */
@@ -219,6 +221,7 @@ int pt_streams_open(struct pt_streams *streams, const struct pt_streams_source *
 		}
 		pt_streams_close(streams);
 		*streams = (struct pt_streams){ .source = *source };
+		streams->source.in_runs = false;
 	}
 	return open_range(streams, 0, source->count, err);
 }
