@@ -44,8 +44,8 @@ struct thread_stacks {
 void thread_stacks_init(struct thread_stacks *stacks, const struct timeline *timeline);
 
 /*
- * Feed the first of `count` branches and gaps (at least one), which come in the order of time
- * over all threads.  A BRANCH_CPU_EVENT or BRANCH_RUNS may not come first.
+ * Feed the first of `count` branches and gaps (at least one), which come in the order of
+ * decoder/streams/branch_merge.h.  A BRANCH_CPU_EVENT or BRANCH_RUNS may not come first.
  * Returns how many were fed, at least one: one gap, or branches of one thread, with runs between
  * them, and none behind a branch by which the watched frame ends.
  */
