@@ -255,6 +255,12 @@ static bool change_stack(struct true_thread *thread, const struct true_step *ste
 	return false;
 }
 
+/* Returns whether a step is to the function of a frame, or to a part of it. */
+static bool is_of_function(const struct true_frame *frame, const struct true_step *step)
+{
+	return symbol_function(frame->symbol) == symbol_function(step->symbol);
+}
+
 /* The first function of a stack may be begun by one that pushes its return address, and jumps. */
 static bool begins_stack(const struct true_thread *thread, const struct true_step *step)
 {
@@ -262,7 +268,7 @@ static bool begins_stack(const struct true_thread *thread, const struct true_ste
 
 	return step->flow == FLOW_JUMP_INDIRECT && step->entry && thread->stacks->next &&
 	       thread->stacks->count == 1 && frame->sp == step->sp + 8 &&
-	       frame->symbol != step->symbol;
+	       !is_of_function(frame, step);
 }
 
 /*
@@ -331,9 +337,9 @@ void true_thread_step(struct true_thread *thread, const struct true_step *step)
 		push_root(thread, step);
 	else if (call || !frame)
 		push(thread, step, false);
-	else if ((frame->sp == sp && frame->symbol != step->symbol) || begins_stack(thread, step))
+	else if ((frame->sp == sp && !is_of_function(frame, step)) || begins_stack(thread, step))
 		tail_call(thread, step);
-	else if (step->flow == FLOW_RETURN && frame->sp > sp && frame->symbol != step->symbol &&
+	else if (step->flow == FLOW_RETURN && frame->sp > sp && !is_of_function(frame, step) &&
 		 step->entry)
 		push(thread, step, false);
 }
