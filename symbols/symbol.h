@@ -6,8 +6,8 @@
  * no name in the tables is named by its file and address, "libfoo.so+0x1230"; other
  * code has one symbol for the whole file, SYMBOL_FILE, named "[libfoo.so]".
  *
- * Compilers may cut a function into parts: FUNCTION.cold, FUNCTION.part.0.  Each
- * part is a symbol of its own, and all have one `function`.
+ * Compilers may cut a function into parts: FUNCTION.cold, FUNCTION.part.0; assembly may have
+ * labels inside a function.  Each part is a symbol of its own, and all have one `function`.
  */
 #ifndef SYMBOLS_SYMBOL_H
 #define SYMBOLS_SYMBOL_H

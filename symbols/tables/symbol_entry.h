@@ -23,7 +23,9 @@ struct symbol_entry {
 	uint8_t kind;     /* enum symbol_kind */
 	uint8_t binding;  /* enum symbol_binding */
 	uint8_t strings;  /* enum symbol_strings */
-	bool sized;       /* the file says where it ends */
+	bool sized : 1;   /* the file says where it ends */
+	bool untyped : 1; /* no symbol here has a type: a label of assembly, perhaps a function */
+	bool hidden : 1;  /* other files cannot refer to it: local, or hidden by its visibility */
 };
 
 enum symbol_strings {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Matches the names of parts with the names of functions. */
+/* Matches parts with functions, by their names and places. */
 #include "symbols/tables/symbol_parts.h"
 
 #include <stdlib.h>
@@ -155,23 +155,67 @@ void symbol_parts_find(struct symbol_table *table, const uint32_t *sources, size
 	free(search.candidates);
 }
 
+/* Returns the part that begins at an address, among the first `count`; NULL: there is none. */
+static const struct symbol_part *find_part(const struct symbol_table *table, size_t count,
+					   uint64_t address)
+{
+	struct symbol_part key = { .part = address };
+
+	return count ? bsearch(&key, table->parts, count, sizeof(key), compare_parts) : NULL;
+}
+
+static bool is_label(const struct symbol_entry *entry)
+{
+	return entry->untyped && !entry->sized;
+}
+
+/* Returns whether a label is inside the function before it. */
+static bool is_inside(const struct symbol_table *table, const struct symbol_entry *function,
+		      const struct symbol_entry *label)
+{
+	const char *name = symbol_table_name(table, function);
+	const char *longer = symbol_table_name(table, label);
+	size_t length; /* of `name`, of which no more is read than of the label's */
+
+	if (function->section != label->section)
+		return false;
+	if (function->sized)
+		return label->begin < function->end;
+	if (!label->hidden || !function->untyped)
+		return label->hidden;
+	length = strnlen(name, strlen(longer));
+	return strncmp(name, longer, length) == 0 && longer[length] == '.';
+}
+
+void symbol_parts_add_labels(struct symbol_table *table)
+{
+	const struct symbol_entry *function = NULL;
+	size_t known = table->part_count, room = known;
+
+	for (size_t i = 0; i < table->count; i++) {
+		const struct symbol_entry *entry = &table->entries[i];
+
+		if (!function || !is_label(entry) || !is_inside(table, function, entry))
+			function = entry;
+		else if (!find_part(table, known, entry->begin))
+			*ARRAY_ADD(table->parts, table->part_count, room) =
+				(struct symbol_part){ entry->begin, function->begin };
+	}
+	if (table->part_count > known)
+		qsort(table->parts, table->part_count, sizeof(*table->parts), compare_parts);
+}
+
 bool symbol_parts_function(const struct symbol_table *table, uint64_t part, uint64_t *function)
 {
-	struct symbol_part key = { .part = part };
-	const struct symbol_part *found = NULL;
+	const struct symbol_part *found = find_part(table, table->part_count, part);
 
-	for (unsigned i = 0; i < NESTED_MAX && table->part_count; i++) {
-		const struct symbol_part *next =
-			bsearch(&key, table->parts, table->part_count, sizeof(key), compare_parts);
-
-		if (!next)
-			break;
-		found = next;
-		key.part = next->function;
-	}
-	if (found)
+	if (!found)
+		return false;
+	for (unsigned i = 0; i < NESTED_MAX && found; i++) {
 		*function = found->function;
-	return found;
+		found = find_part(table, table->part_count, *function);
+	}
+	return true;
 }
 
 bool symbol_parts_has(const struct symbol_table *table, uint64_t function)

@@ -99,6 +99,15 @@ static enum symbol_binding binding_of(const GElf_Sym *symbol)
 	}
 }
 
+/* Linkers make hidden symbols local (gABI, "Symbol Visibility"), but in static programs. */
+static bool is_hidden(const GElf_Sym *symbol)
+{
+	unsigned visibility = GELF_ST_VISIBILITY(symbol->st_other);
+
+	return GELF_ST_BIND(symbol->st_info) == STB_LOCAL || visibility == STV_HIDDEN ||
+	       visibility == STV_INTERNAL;
+}
+
 static void add_entry(struct loader *loader, struct symbol_entry entry)
 {
 	struct symbol_table *table = loader->table;
@@ -167,6 +176,8 @@ static void add_symbol(struct loader *loader, const GElf_Sym *symbol, enum symbo
 				  .binding = (uint8_t)binding_of(symbol),
 				  .strings = (uint8_t)strings,
 				  .sized = symbol->st_size > 0,
+				  .hidden = is_hidden(symbol),
+				  .untyped = GELF_ST_TYPE(symbol->st_info) == STT_NOTYPE,
 			  });
 }
 
@@ -296,9 +307,12 @@ static void sort_entries(struct symbol_table *table)
 		struct symbol_entry *entry = &table->entries[i];
 		struct symbol_entry *last = kept ? &table->entries[kept - 1] : NULL;
 
-		if (!last || last->begin != entry->begin)
+		if (!last || last->begin != entry->begin) {
 			table->entries[kept++] = *entry;
-		else if (second_is_better(table, last, entry))
+			continue;
+		}
+		entry->untyped = last->untyped = entry->untyped && last->untyped;
+		if (second_is_better(table, last, entry))
 			*last = *entry;
 	}
 	table->count = kept;
@@ -416,6 +430,7 @@ int symbol_table_load(struct symbol_table *table, const struct elf_file *file,
 	symbol_parts_find(table, loader.sources, loader.source_count);
 	sort_entries(table);
 	fill_sizes(&loader);
+	symbol_parts_add_labels(table);
 	loader.tables_end = table->count;
 	plt_scan(file, add_stub, &loader);
 	sort_entries(table);

@@ -87,6 +87,17 @@ syscalls_by_number() { # PROGRAM
 }
 tap_check "syscall(): the number that the caller's code has, if that has no other" syscalls_by_number "$programs/syscalls"
 tap_check "syscall(): the same through a stub" syscalls_by_number "$top_builddir/tests/programs/syscalls"
+# main() calls each function ten times; no label is one but the one that is called, and the one that
+# may be a function.
+labels_are_no_functions() {
+	same_stacks 700 --seed=3 -- "$programs/labels" || return 1
+	for name in sized typed dotted dotted.helper untyped follows; do
+		echo "10 $name"
+	done | sort >"$work/expected"
+	grep -E ' (sized|typed|dotted|untyped|follows|hidden_|local_|behind_)[^ ]* address=' "$work/slices" |
+		awk '{ n[$5]++ } END { for (name in n) print n[name], name }' | sort | diff "$work/expected" -
+}
+tap_check "labels: those inside functions are no functions" labels_are_no_functions
 # Events may be earlier than the fork that came before them, by up to a timing packet.
 forks='--only=^(main|level|work|one|other|in_thread)$'
 tap_check "forks: children begin in the call that forked them, MTC" same_stacks 700 "$forks" --seed=3 -- \

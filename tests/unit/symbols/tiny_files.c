@@ -15,6 +15,7 @@
 #define WEAK_FUNCTION   ELF64_ST_INFO(STB_WEAK, STT_FUNC)
 #define LOCAL_FUNCTION  ELF64_ST_INFO(STB_LOCAL, STT_FUNC)
 #define LABEL           ELF64_ST_INFO(STB_LOCAL, STT_NOTYPE)
+#define GLOBAL_LABEL    ELF64_ST_INFO(STB_GLOBAL, STT_NOTYPE)
 #define OBJECT          ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT)
 
 static struct name_table names;
@@ -242,6 +243,63 @@ START_TEST(a_part_belongs_to_the_function_of_its_source_file)
 }
 END_TEST
 
+/* Control comes to it without a call: falls through, or comes back from a system call. */
+START_TEST(a_label_inside_a_function_is_a_part_of_it)
+{
+	const struct tiny_symbol symbols[] = {
+		{ "sized", CODE, 0x10, GLOBAL_FUNCTION },
+		{ "its_start", CODE, 0, GLOBAL_LABEL },
+		{ "its_label", CODE + 0x8, 0, GLOBAL_LABEL },
+		{ "behind_it", CODE + 0x10, 0, LABEL },
+		{ "typed", CODE + 0x20, 0, GLOBAL_FUNCTION },
+		{ "local_in_typed", CODE + 0x24, 0, LABEL },
+		{ "another", CODE + 0x28, 0, LABEL },
+		{ "global_behind_typed", CODE + 0x2c, 0, GLOBAL_LABEL },
+		{ "local_behind_label", CODE + 0x30, 0, LABEL },
+		{ "nasm", CODE + 0x40, 0, GLOBAL_LABEL },
+		{ "nasm.loop", CODE + 0x44, 0, LABEL },
+		{ "nasm.end", CODE + 0x48, 0, LABEL },
+		{ "nasm2.end", CODE + 0x4c, 0, LABEL },
+		{ "sized_label", CODE + 0x50, 0x10, GLOBAL_LABEL },
+		{ "its_end", CODE + 0x5f, 0, GLOBAL_LABEL },
+		{ "sized_again", CODE + 0x60, 0x10, GLOBAL_FUNCTION },
+		{ "with_size", CODE + 0x62, 4, LABEL },
+		{ "with_type", CODE + 0x68, 0, LOCAL_FUNCTION },
+	};
+	static const struct {
+		uint64_t label, function;
+	} expected[] = {
+		{ 0x8, 0 },     { 0x10, 0x10 }, { 0x24, 0x20 }, { 0x28, 0x20 },
+		{ 0x2c, 0x2c }, { 0x30, 0x30 }, { 0x44, 0x40 }, { 0x48, 0x40 },
+		{ 0x4c, 0x4c }, { 0x5f, 0x50 }, { 0x62, 0x62 }, { 0x68, 0x68 },
+	};
+	struct dso *dso = open_tiny(symbols, sizeof(symbols) / sizeof(symbols[0]));
+
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
+		ck_assert_uint_eq(symbol_function(symbol_at(dso, CODE + expected[i].label))->start,
+				  CODE + expected[i].function);
+	expect(dso, CODE, "sized", 0);
+	expect(dso, CODE + 0x9, "its_label", 1);
+	close_tiny();
+}
+END_TEST
+
+/* musl's __syscall_cp_asm: perf shows the code by the label's name. */
+START_TEST(a_function_is_one_by_whichever_name_it_is_shown)
+{
+	const struct tiny_symbol symbols[] = {
+		{ "label_with_the_longer_name", CODE, 0, LABEL },
+		{ "function", CODE, 0, LOCAL_FUNCTION },
+		{ "label", CODE + 0x8, 0, LABEL },
+	};
+	struct dso *dso = open_tiny(symbols, sizeof(symbols) / sizeof(symbols[0]));
+
+	expect(dso, CODE, "label_with_the_longer_name", 0);
+	ck_assert_ptr_eq(symbol_at(dso, CODE + 0x8)->function, symbol_at(dso, CODE));
+	close_tiny();
+}
+END_TEST
+
 /* Each of two names says that it is a part of the code at the other's address. */
 START_TEST(functions_that_are_parts_of_each_other_are_harmless)
 {
@@ -465,6 +523,8 @@ int main(void)
 	tcase_add_test(all, inside_a_symbol_the_innermost_wins);
 	tcase_add_test(all, a_range_ends_where_a_symbol_does_or_another_begins);
 	tcase_add_test(all, a_part_belongs_to_the_function_of_its_source_file);
+	tcase_add_test(all, a_label_inside_a_function_is_a_part_of_it);
+	tcase_add_test(all, a_function_is_one_by_whichever_name_it_is_shown);
 	tcase_add_test(all, functions_that_are_parts_of_each_other_are_harmless);
 	tcase_add_test(all, this_programs_own_function_has_its_name_and_line);
 #ifdef __x86_64__ /* this program's own stub */

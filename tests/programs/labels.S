@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* Functions with labels inside, which are in the symbol table.  main() calls each ten times. */
+	.text
+
+	/* Within its size, where its system call returns to: glibc 2.41's __syscall_cancel_arch. */
+	.globl sized
+	.type sized, @function
+sized:
+	movl	$39, %eax		/* getpid */
+	syscall
+	.globl behind_syscall
+behind_syscall:
+	nop
+	ret
+	.size sized, . - sized
+
+	/* Without size, and the labels are hidden: musl's __syscall_cp_asm. */
+	.globl typed
+	.type typed, @function
+typed:
+	movl	$39, %eax
+	syscall
+	.globl hidden_behind_syscall
+	.hidden hidden_behind_syscall
+hidden_behind_syscall:
+	movl	$3, %ecx
+local_loop:
+	decl	%ecx
+	jnz	local_loop
+	ret
+
+	/* Without type, and the label has its name: NASM's local labels. */
+	.globl dotted
+dotted:
+	movl	$3, %ecx
+"dotted.loop":
+	decl	%ecx
+	jnz	"dotted.loop"
+	call	"dotted.helper"
+	ret
+	/* A label that is called is a function. */
+"dotted.helper":
+	nop
+	ret
+
+	/* A label behind it may be another function, which is jumped to. */
+	.globl untyped
+untyped:
+	nop
+	jmp	follows
+	nop
+	.globl follows
+follows:
+	nop
+	ret
+
+	.globl main
+	.type main, @function
+main:
+	pushq	%rbx
+	movl	$10, %ebx
+1:	call	sized
+	call	typed
+	call	dotted
+	call	untyped
+	decl	%ebx
+	jnz	1b
+	xorl	%eax, %eax
+	popq	%rbx
+	ret
+	.size main, . - main
+	.section .note.GNU-stack,"",@progbits
