@@ -73,7 +73,10 @@ void summary_warn(const struct summary *summary, struct diag *diag);
  */
 void summary_print(const struct summary *summary, bool is_trace, FILE *out);
 
-/* Print what --fit folded, and how to see the begin of the trace in full, if it has folded. */
+/*
+ * Print what --fit folded, if it has, and how to see more of the begin of the trace: all, if calls
+ * are as frequent there as on average.
+ */
 void summary_print_fold(const struct summary *summary, FILE *out);
 
 /* Returns the keyword of a reason in JSON, like "overflow"; a constant, never NULL. */
