@@ -40,13 +40,18 @@ END
 chmod +x bin/perf bin/fetch
 PATH=$work/bin:$PATH
 
-# Commands are indented by 11; lines that are indented further continue them.
+# Commands are indented by more than text; lines that are indented further continue them.
 [ -n "$(renderers)" ] || tap_skip_all "neither groff nor mandoc"
 for renderer in $(renderers); do
 	rendered "$renderer" "$top_srcdir/man/ptrace2ftf.1" |
 		awk '/^EXAMPLES/ { examples = 1 } /^SEE ALSO/ { examples = 0 }
-			!examples || !sub(/^           /, "") { next }
-			/^ / { sub(/\\$/, "", command); sub(/^ +/, ""); command = command " " $0; next }
+			!examples || !match($0, /^ +/) { next }
+			!text { text = RLENGTH }
+			RLENGTH <= text { next }
+			!indent { indent = RLENGTH }
+			RLENGTH < indent { next }
+			{ further = RLENGTH > indent; sub(/^ +/, "") }
+			further { sub(/\\$/, "", command); command = command " " $0; next }
 			command != "" { print command }
 			{ command = $0 }
 			END { print command }' >commands
