@@ -227,8 +227,8 @@ fi
 # ---- How long ----
 # As the page does; the connection of the first is used again.
 one_connection() {
-	show open wanted.ftf && get -v -X POST http://127.0.0.1:9001/status --next -s -v --noproxy '*' -o got "$url" 2>trace &&
-		cmp got wanted.ftf && grep -qi 're-using existing connection' trace && ended 0
+	show open wanted.ftf && get -X POST http://127.0.0.1:9001/status --next -s --noproxy '*' -o got -w 'connections: %{num_connects}\n' "$url" >trace &&
+		cmp got wanted.ftf && grep -qx 'connections: 0' trace && ended 0
 }
 tap_check "requests share a connection" one_connection
 given_up() {
