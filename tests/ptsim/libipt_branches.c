@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #include "base/alloc.h"
 #include "decoder/aux/auxtrace.h"
@@ -80,7 +81,25 @@ static int take_events(struct branch_list *list, int status)
 	return status;
 }
 
-/* The files of an address space. */
+static struct mapping vdso; /* empty: there is none */
+
+/* The kernel maps the same vDSO into this process.  Returns how many bytes were read. */
+static int read_vdso(uint8_t *buffer, size_t size, const struct pt_asid *asid, uint64_t ip,
+		     void *context)
+{
+	const uint8_t *bytes = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
+
+	(void)asid;
+	(void)context;
+	if (!bytes || ip < vdso.begin || ip >= vdso.end)
+		return -pte_nomap;
+	if (size > vdso.end - ip)
+		size = vdso.end - ip;
+	memcpy(buffer, bytes + (ip - vdso.begin), size);
+	return (int)size;
+}
+
+/* The files of an address space, and its vDSO. */
 static struct pt_image *image_of(const struct address_space *space)
 {
 	struct pt_image *image = pt_image_alloc(NULL);
@@ -88,10 +107,13 @@ static struct pt_image *image_of(const struct address_space *space)
 	for (size_t i = 0; space && i < space->count; i++) {
 		const struct mapping *map = &space->mappings[i];
 
+		if (strcmp(map->file->path, "[vdso]") == 0)
+			vdso = *map;
 		if (map->file->path[0] == '/')
 			pt_image_add_file(image, map->file->path, map->file_offset,
 					  map->end - map->begin, NULL, map->begin);
 	}
+	pt_image_set_callback(image, read_vdso, NULL);
 	return image;
 }
 
