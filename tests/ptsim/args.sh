@@ -155,7 +155,8 @@ flows_of_parts() {
 	arrows --hide=finish && grep -q '^even odd$' "$work/arrows" && ! grep finish "$work/arrows" &&
 		arrows --hide=odd && grep -q '^even even$' "$work/arrows" && ! grep odd "$work/arrows" &&
 		arrows --symbol=odd && ! grep . "$work/arrows" && arrows --inline && grep -q '^odd even$' "$work/arrows" &&
-		arrows --no-warn --max-output=20K && [ "$(wc -l <"$work/arrows")" -gt 20 ] || return 1
+		arrows && cut=$(($(wc -c <"$work/out.ftf") * 3 / 4000))K &&
+		arrows --no-warn --max-output="$cut" && [ "$(wc -l <"$work/arrows")" -gt 20 ] || return 1
 	"$program" -q --flows --split=50 -o "$work/part.ftf" "$work/tail" || return 1
 	for part in "$work"/part.*.ftf; do
 		"$top_builddir/ftfdump" --check "$part" &&
