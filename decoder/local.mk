@@ -28,8 +28,8 @@ libdecoder_a_SOURCES = \
 	decoder/code/packed_counts.h \
 	decoder/code/run_cache.c decoder/code/run_cache.h \
 	decoder/code/stack_switch.c decoder/code/stack_switch.h \
-	decoder/code/syscall_number.c decoder/code/syscall_number.h \
 	decoder/code/tnt_cache.c decoder/code/tnt_cache.h \
+	decoder/dataflow/syscall_number.c decoder/dataflow/syscall_number.h \
 	decoder/engine/pt_engine.h \
 	decoder/engine/pt_stream.h \
 	decoder/engine/pt_stream_base.c decoder/engine/pt_stream_base.h \

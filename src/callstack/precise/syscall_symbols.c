@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/budget.h"
-#include "decoder/code/syscall_number.h"
+#include "decoder/dataflow/syscall_number.h"
 #include "symbols/dso/dso_store.h"
 #include "symbols/names/syscall_names.h"
 

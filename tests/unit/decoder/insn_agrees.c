@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "decoder/code/insn.h"
-#include "decoder/code/syscall_number.h"
+#include "decoder/dataflow/syscall_number.h"
 #include "tests/support/unit.h"
 
 #define SAMPLES      200000

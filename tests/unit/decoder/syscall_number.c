@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Code in front of SYSCALL instructions; its bytes are objdump's. */
-#include "decoder/code/syscall_number.h"
+#include "decoder/dataflow/syscall_number.h"
 
 #include <check.h>
 

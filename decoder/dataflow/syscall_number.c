@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Follows registers through straight-line code. */
-#include "decoder/code/syscall_number.h"
+#include "decoder/dataflow/syscall_number.h"
 
 #include <stdbool.h>
 #include <string.h>

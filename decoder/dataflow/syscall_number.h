@@ -8,8 +8,8 @@
  * may lead between the two.  Where the function got the number in a register, as libc's syscall()
  * does, the code of its caller is asked for that.
  */
-#ifndef DECODER_CODE_SYSCALL_NUMBER_H
-#define DECODER_CODE_SYSCALL_NUMBER_H
+#ifndef DECODER_DATAFLOW_SYSCALL_NUMBER_H
+#define DECODER_DATAFLOW_SYSCALL_NUMBER_H
 
 #include <stddef.h>
 #include <stdint.h>
