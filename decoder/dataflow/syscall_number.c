@@ -1,300 +1,271 @@
 /* SPDX-License-Identifier: MIT */
-/* Follows registers through straight-line code. */
+/*
+ * Data-flow analysis of one function: passes over its code in the order of addresses, until what is
+ * known where jumps lead does not change any more.
+ */
 #include "decoder/dataflow/syscall_number.h"
 
 #include <stdbool.h>
-#include <string.h>
+#include <stdlib.h>
 
-/* Bits of a REX prefix. */
-enum { REX_B = 1, REX_R = 4, REX_W = 8 };
+#include "base/alloc.h"
+#include "decoder/dataflow/known_values.h"
 
-/* An instruction that is no branch, taken apart. */
-struct parts {
-	uint8_t rex; /* 0: none */
-	bool bits32; /* 32-bit code, which has no REX */
-	bool narrow; /* 16-bit operands */
-	bool two;    /* the opcode is of the map behind 0f */
-	uint8_t opcode, modrm;
-	const uint8_t *rest; /* behind the ModRM byte, if it has one */
-	size_t rest_size;
+/* So many jumps to code further on are followed at once, and so many loops. */
+#define TARGETS_MOST 32
+#define LOOPS_MOST   32
+
+/* If what is known changes in so many passes, nothing is. */
+#define PASSES_MOST 4
+
+/* What is known where a jump leads. */
+struct target {
+	size_t to; /* offset */
+	struct known_values values;
 };
 
-static bool is_legacy_prefix(uint8_t byte)
-{
-	return byte && strchr("\x66\x67\xf0\xf2\xf3\x26\x2e\x36\x3e\x64\x65", byte);
-}
+/* Of each offset: nothing leads back to it, or too many jumps; else 1 + the index of a loop. */
+enum { LOOP_NONE = 0, LOOP_UNKNOWN = LOOPS_MOST + 1 };
 
-static bool take_apart(const uint8_t *bytes, size_t size, enum insn_mode mode, struct parts *parts)
-{
-	size_t at = 0;
-
-	*parts = (struct parts){ .bits32 = mode == INSN_MODE_32 };
-	for (; at < size && is_legacy_prefix(bytes[at]); at++)
-		parts->narrow |= bytes[at] == 0x66;
-	if (at < size && bytes[at] >> 4 == 4 && !parts->bits32)
-		parts->rex = bytes[at++];
-	if (at < size && bytes[at] == 0x0f) {
-		parts->two = true;
-		at++;
-	}
-	if (at == size)
-		return false;
-	parts->opcode = bytes[at++];
-	if (at < size)
-		parts->modrm = bytes[at++];
-	parts->rest = bytes + at;
-	parts->rest_size = size - at;
-	return true;
-}
-
-/* What an instruction writes. */
-enum target { NOTHING, ANYTHING, OF_REG, OF_RM, OF_OPCODE };
-
-/* Returns the operand that is written by an opcode with an operation in ModRM.reg. */
-static enum target target_of_group(const struct parts *parts)
-{
-	unsigned operation = parts->modrm >> 3 & 7;
-
-	switch (parts->opcode) {
-	case 0x80:
-	case 0x81:
-	case 0x83:
-		return operation == 7 ? NOTHING : OF_RM; /* cmp */
-	case 0xf6:
-	case 0xf7:
-		return operation < 2 ? NOTHING : operation < 4 ? OF_RM : ANYTHING;  /* test; mul */
-	default:                                                                    /* fe, ff */
-		return operation < 2 ? OF_RM : operation == 6 ? NOTHING : ANYTHING; /* push */
-	}
-}
-
-static enum target target_of_two(const struct parts *parts)
-{
-	uint8_t opcode = parts->opcode;
-
-	if (opcode == 0x1e && parts->modrm != 0xfa && parts->modrm != 0xfb)
-		return OF_RM; /* perhaps rdssp; not endbr64, endbr32 */
-	if ((opcode >= 0x10 && opcode <= 0x1f) || opcode == 0x28 || opcode == 0x29 ||
-	    opcode == 0x2e || opcode == 0x2f || (opcode >= 0x51 && opcode <= 0x6f) ||
-	    opcode == 0x7f || opcode == 0xd6 || opcode == 0xef)
-		return NOTHING; /* vectors, endbr64, nop */
-	if (opcode >> 4 == 4 || opcode == 0xaf || opcode == 0xb6 || opcode == 0xb7 ||
-	    opcode == 0xbe || opcode == 0xbf)
-		return OF_REG;                      /* cmov, imul, movzx, movsx */
-	return opcode >> 4 == 9 ? OF_RM : ANYTHING; /* set */
-}
-
-/* Returns what an instruction writes besides memory, the stack pointer and flags. */
-static enum target target_of(const struct parts *parts)
-{
-	uint8_t opcode = parts->opcode;
-
-	if (parts->two)
-		return target_of_two(parts);
-	if (opcode < 0x40) { /* add, or, ..., cmp */
-		if ((opcode & 7) > 5)
-			return ANYTHING;
-		if (opcode >= 0x38)
-			return NOTHING;
-		return (opcode & 7) > 3 ? ANYTHING : opcode & 2 ? OF_REG : OF_RM;
-	}
-	if (parts->bits32 && opcode >> 4 == 4)
-		return OF_OPCODE; /* inc, dec */
-	switch (opcode) {
-	case 0x63:
-		return parts->bits32 ? ANYTHING : OF_REG; /* arpl; movsxd */
-	case 0x69:
-	case 0x6b:
-	case 0x8a:
-	case 0x8b:
-	case 0x8d:
-		return OF_REG;
-	case 0x88:
-	case 0x89:
-	case 0xc0:
-	case 0xc1:
-	case 0xc6:
-	case 0xc7:
-	case 0xd0:
-	case 0xd1:
-	case 0xd2:
-	case 0xd3:
-		return OF_RM;
-	case 0x80:
-	case 0x81:
-	case 0x83:
-	case 0xf6:
-	case 0xf7:
-	case 0xfe:
-	case 0xff:
-		return target_of_group(parts);
-	case 0x68: /* push */
-	case 0x6a:
-	case 0x84: /* test */
-	case 0x85:
-	case 0xa8:
-	case 0xa9:
-		return NOTHING;
-	case 0x90:
-		return parts->rex & REX_B ? ANYTHING : NOTHING;
-	default:
-		if (opcode >> 3 == 0x50 >> 3) /* push */
-			return NOTHING;
-		return opcode >> 3 == 0x58 >> 3 || opcode >> 4 == 0xb ? OF_OPCODE : ANYTHING;
-	}
-}
-
-/* Returns the number of the register in ModRM.reg, and in ModRM.rm, if that is one. */
-static unsigned register_of_reg(const struct parts *parts)
-{
-	return (parts->modrm >> 3 & 7) | (parts->rex & REX_R ? 8 : 0);
-}
-
-static unsigned register_of_rm(const struct parts *parts)
-{
-	return (parts->modrm & 7) | (parts->rex & REX_B ? 8 : 0);
-}
-
-static bool rm_is_register(const struct parts *parts)
-{
-	return parts->modrm >> 6 == 3;
-}
-
-static int32_t read_int32(const uint8_t *bytes)
-{
-	return (int32_t)((uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
-			 (uint32_t)bytes[3] << 24);
-}
-
-/* Nothing is known of the stack pointer, which many instructions write. */
-#define REGISTER_ESP 4
-
-/* What a register has. */
-struct content {
-	enum { UNKNOWN = 0, CONSTANT, ARGUMENT } kind;
-	int32_t value; /* CONSTANT; ARGUMENT: the number of the register that the function got */
-	size_t since;  /* offset from which on it is so, if no jump leads behind it */
+struct loop {
+	struct known_values values; /* what all jumps back to it have in common */
+	bool reached;               /* by one of them */
 };
 
-struct registers {
-	struct content now[SYSCALL_REGISTERS];
+struct analysis {
+	const struct syscall_code *code;
+	size_t at;
+	uint8_t *loop_at; /* owned */
+	struct loop loops[LOOPS_MOST];
+	unsigned loop_count;
+	/* One pass, from the function's begin to its end: */
+	struct target targets[TARGETS_MOST];
+	size_t count;
+	size_t nearest; /* the lowest `to`, SIZE_MAX: none */
+	struct known_values now;
+	bool reached;            /* the code at hand, by the instruction before it */
+	bool changed;            /* what is known of a loop */
+	bool first;              /* pass of several: what loops come back with is not known yet */
+	struct known_values end; /* at `at`, if it was reached */
+	bool ended;
 };
 
-static void init_registers(struct registers *registers)
+static struct insn insn_at(const struct analysis *analysis, size_t offset)
 {
-	for (int32_t i = 0; i < SYSCALL_REGISTERS; i++)
-		registers->now[i] = (struct content){ ARGUMENT, i, 0 };
-	registers->now[REGISTER_ESP].kind = UNKNOWN;
+	return insn_decode(analysis->code->bytes + offset, analysis->code->size - offset,
+			   analysis->code->mode);
 }
 
-/* A register is written.  As an operand of 8 bits 4 to 7 mean AH to BH, without REX. */
-static void set_register(struct registers *registers, const struct parts *parts, unsigned number,
-			 struct content content)
+/* Sets the offset that a direct jump leads to.  Returns false if it is not in the function. */
+static bool find_target(const struct analysis *analysis, size_t offset, const struct insn *insn,
+			size_t *to)
 {
-	if (number != REGISTER_ESP)
-		registers->now[number] = content;
-	if (!parts->rex && number >= 4)
-		registers->now[number - 4].kind = UNKNOWN;
+	int64_t target = (int64_t)(offset + insn->length) + insn->distance;
+
+	*to = (size_t)target;
+	return (insn->kind == BRANCH_JUMP || insn->kind == BRANCH_COND) && target >= 0 &&
+	       (uint64_t)target < analysis->code->size;
 }
 
-/* Returns whether an instruction makes a register of itself 0: xor, sub. */
-static bool clears(const struct parts *parts)
+static void mark_loop(struct analysis *analysis, size_t to)
 {
-	return (parts->opcode == 0x31 || parts->opcode == 0x33 || parts->opcode == 0x29 ||
-		parts->opcode == 0x2b) &&
-	       rm_is_register(parts) && register_of_reg(parts) == register_of_rm(parts);
+	if (analysis->loop_at[to])
+		return;
+	analysis->loop_at[to] =
+		analysis->loop_count < LOOPS_MOST ? (uint8_t)++analysis->loop_count : LOOP_UNKNOWN;
 }
 
-/* Returns what an instruction, which ends at `behind`, puts into the register that it writes. */
-static struct content content_of(const struct registers *registers, const struct parts *parts,
-				 size_t behind)
-{
-	const uint8_t *modrm = parts->rest - 1;
-
-	if (parts->two || parts->narrow)
-		return (struct content){ UNKNOWN, 0, 0 };
-	/* Its first byte was taken for a ModRM. */
-	if (parts->opcode >> 3 == 0xb8 >> 3 && !(parts->rex & REX_W) && parts->rest_size == 3)
-		return (struct content){ CONSTANT, read_int32(modrm), behind };
-	if (parts->opcode == 0xc7 && !(parts->modrm & 0x38) &&
-	    parts->rest_size == 4) /* not xbegin */
-		return (struct content){ CONSTANT, read_int32(parts->rest), behind };
-	if (clears(parts))
-		return (struct content){ CONSTANT, 0, behind };
-	if (parts->opcode == 0x89)
-		return registers->now[register_of_reg(parts)];
-	if (parts->opcode == 0x8b && rm_is_register(parts))
-		return registers->now[register_of_rm(parts)];
-	return (struct content){ UNKNOWN, 0, 0 };
-}
-
-/* Follow the instruction up to the offset `behind`. */
-static void step(struct registers *registers, const struct syscall_code *code,
-		 const struct insn *insn, size_t behind)
-{
-	const uint8_t *bytes = code->bytes + behind - insn->length;
-	enum target target = ANYTHING;
-	struct parts parts;
-
-	if (insn->kind == BRANCH_COND)
-		return; /* not taken */
-	if (insn->kind == BRANCH_NONE && take_apart(bytes, insn->length, code->mode, &parts))
-		target = target_of(&parts);
-	if (target == OF_REG)
-		set_register(registers, &parts, register_of_reg(&parts),
-			     content_of(registers, &parts, behind));
-	else if (target == OF_RM && rm_is_register(&parts))
-		set_register(registers, &parts, register_of_rm(&parts),
-			     content_of(registers, &parts, behind));
-	else if (target == OF_OPCODE)
-		set_register(registers, &parts, (parts.opcode & 7) | (parts.rex & REX_B ? 8u : 0u),
-			     content_of(registers, &parts, behind));
-	else if (target == ANYTHING)
-		*registers = (struct registers){ 0 };
-}
-
-/* Returns whether no jump of the function can lead to [since, at]. */
-static bool is_straight(const struct syscall_code *code, size_t since, size_t at)
+/*
+ * Note where jumps lead back to.  Returns false if jumps may lead anywhere, or there is no code up
+ * to `at`.
+ */
+static bool mark_loops(struct analysis *analysis)
 {
 	struct insn insn;
 
-	for (size_t offset = 0; offset < code->size; offset += insn.length) {
-		int64_t target;
-
-		insn = insn_decode(code->bytes + offset, code->size - offset, code->mode);
+	for (size_t offset = 0, to; offset < analysis->code->size; offset += insn.length) {
+		insn = insn_at(analysis, offset);
 		if (!insn.length)
-			return offset > at; /* data behind the code */
-		if (insn.kind != BRANCH_JUMP && insn.kind != BRANCH_COND)
-			continue;
-		target = (int64_t)(offset + insn.length) + insn.distance;
-		if (insn.indirect || (target >= (int64_t)since && target <= (int64_t)at))
+			return offset > analysis->at; /* data behind the code */
+		if (insn.indirect && (insn.kind == BRANCH_JUMP || insn.kind == BRANCH_COND))
 			return false;
+		if (find_target(analysis, offset, &insn, &to) && to <= offset)
+			mark_loop(analysis, to);
 	}
 	return true;
 }
 
+/* ---- Jumps --------------------------------------------------------------- */
+
+static void jump_back(struct analysis *analysis, size_t to)
+{
+	unsigned index = analysis->loop_at[to];
+	struct loop *loop = &analysis->loops[index - 1];
+
+	if (index == LOOP_UNKNOWN)
+		return;
+	if (loop->reached) {
+		analysis->changed |= known_values_merge(&loop->values, &analysis->now);
+	} else {
+		loop->values = analysis->now;
+		loop->reached = analysis->changed = true;
+	}
+}
+
+static void jump_ahead(struct analysis *analysis, size_t to)
+{
+	if (analysis->count == TARGETS_MOST) {
+		analysis->loop_at[to] = LOOP_UNKNOWN;
+		return;
+	}
+	analysis->targets[analysis->count].to = to;
+	analysis->targets[analysis->count++].values = analysis->now;
+	if (to < analysis->nearest)
+		analysis->nearest = to;
+}
+
+/* A jump leads to the code at hand. */
+static void join(struct analysis *analysis, const struct known_values *values)
+{
+	if (analysis->reached)
+		known_values_merge(&analysis->now, values);
+	else
+		analysis->now = *values;
+	analysis->reached = true;
+}
+
+/*
+ * Join the jumps that lead to an offset.  Returns false if one leads in front of it, into the
+ * instruction there.
+ */
+static bool take_targets(struct analysis *analysis, size_t offset)
+{
+	bool whole = true;
+
+	analysis->nearest = SIZE_MAX;
+	for (size_t i = analysis->count; i-- > 0;) {
+		struct target *target = &analysis->targets[i];
+
+		if (target->to > offset) {
+			if (target->to < analysis->nearest)
+				analysis->nearest = target->to;
+			continue;
+		}
+		if (target->to == offset)
+			join(analysis, &target->values);
+		else
+			whole = false;
+		*target = analysis->targets[--analysis->count];
+	}
+	return whole;
+}
+
+/* ---- Code ---------------------------------------------------------------- */
+
+/* Returns whether an instruction does nothing: assemblers fill up with them behind jumps. */
+static bool is_padding(const struct analysis *analysis, size_t offset, size_t length)
+{
+	const uint8_t *bytes = analysis->code->bytes + offset, *end = bytes + length;
+
+	while (bytes < end && (*bytes == 0x66 || *bytes == 0x2e))
+		bytes++;
+	return bytes < end &&
+	       (*bytes == 0x90 || (end - bytes > 1 && bytes[0] == 0x0f && bytes[1] == 0x1f));
+}
+
+/* Come to the instruction at an offset, the next one after that at `last`. */
+static void arrive(struct analysis *analysis, size_t last, size_t offset)
+{
+	unsigned loop = analysis->loop_at[offset];
+	bool known = offset < analysis->nearest || take_targets(analysis, offset);
+
+	for (size_t i = offset; known && i-- > last + 1;)
+		known = analysis->loop_at[i] == LOOP_NONE;
+	if (!known || loop == LOOP_UNKNOWN) {
+		known_values_forget(&analysis->now);
+		analysis->reached = true;
+	} else if (loop && analysis->loops[loop - 1].reached) {
+		join(analysis, &analysis->loops[loop - 1].values);
+	}
+}
+
+static void step(struct analysis *analysis, size_t offset, const struct insn *insn)
+{
+	size_t to;
+
+	if (find_target(analysis, offset, insn, &to)) {
+		if (to > offset)
+			jump_ahead(analysis, to);
+		else
+			jump_back(analysis, to);
+	}
+	known_values_step(&analysis->now, analysis->code->bytes + offset, insn,
+			  analysis->code->mode);
+	analysis->reached = insn->kind != BRANCH_JUMP && insn->kind != BRANCH_RETURN;
+}
+
+/* Follow the code from the function's begin to its end. */
+static void analyse_once(struct analysis *analysis)
+{
+	struct insn insn;
+
+	known_values_begin(&analysis->now, analysis->code->mode);
+	analysis->reached = true;
+	analysis->nearest = SIZE_MAX;
+	analysis->count = 0;
+	analysis->changed = analysis->ended = false;
+	for (size_t offset = 0, last = 0; offset < analysis->code->size; offset += insn.length) {
+		arrive(analysis, last, offset);
+		last = offset;
+		insn = insn_at(analysis, offset);
+		if (!insn.length)
+			break;
+		/*
+		 * Nothing leads here, and nothing is known behind a jump: a landing pad, or
+		 * another function's jump; in the first pass, perhaps a loop.
+		 */
+		if (!analysis->reached && !analysis->first &&
+		    !is_padding(analysis, offset, insn.length))
+			analysis->reached = true;
+		if (offset == analysis->at) {
+			analysis->end = analysis->now;
+			analysis->ended = analysis->reached;
+		}
+		if (analysis->reached)
+			step(analysis, offset, &insn);
+	}
+}
+
+/* Returns whether it is known what places have at `at`. */
+static bool analyse(struct analysis *analysis)
+{
+	if (!mark_loops(analysis))
+		return false;
+	for (unsigned pass = 0; pass < PASSES_MOST; pass++) {
+		analysis->first = pass == 0 && analysis->loop_count;
+		analyse_once(analysis);
+		if (!analysis->changed && !analysis->first)
+			return analysis->ended;
+	}
+	return false;
+}
+
 struct syscall_number syscall_number_find(const struct syscall_code *code, size_t at,
-					  unsigned number_register)
+					  unsigned place)
 {
 	struct syscall_number found = { SYSCALL_UNKNOWN, SYSCALL_UNKNOWN };
-	const struct content *content;
-	struct registers registers;
-	size_t offset = 0;
+	struct analysis analysis = { .code = code, .at = at };
+	struct known_value value = { 0 };
 
-	init_registers(&registers);
-	while (offset < at && at < code->size) {
-		struct insn insn =
-			insn_decode(code->bytes + offset, code->size - offset, code->mode);
-
-		if (!insn.length)
-			return found;
-		step(&registers, code, &insn, offset + insn.length);
-		offset += insn.length;
-	}
-	content = &registers.now[number_register];
-	if (offset != at || content->kind == UNKNOWN || content->value < 0 ||
-	    !is_straight(code, content->since, at))
+	if (at >= code->size)
 		return found;
-	*(content->kind == CONSTANT ? &found.number : &found.argument) = content->value;
+	analysis.loop_at = alloc_zeroed(code->size, 1);
+	if (analyse(&analysis))
+		value = known_value_of(&analysis.end, place);
+	free(analysis.loop_at);
+	if (value.number >= 0 && value.kind == VALUE_CONSTANT)
+		found.number = value.number;
+	else if (value.kind == VALUE_ARGUMENT)
+		found.argument = value.number;
 	return found;
 }

@@ -3,10 +3,9 @@
  * Which system call a SYSCALL, SYSENTER or INT $0x80 instruction asks for: the number that the code
  * in front of it puts into EAX ("mov $12,%eax; syscall").  Intel PT shows no registers.
  *
- * Known is only what cannot be otherwise: every instruction between the constant and the system
- * call must be one of which this file knows which registers it writes, and no jump of the function
- * may lead between the two.  Where the function got the number in a register, as libc's syscall()
- * does, the code of its caller is asked for that.
+ * Known is only what cannot be otherwise: what all ways through the function to the system call
+ * have in common (known_values.h).  Where the function got the number as an argument, as libc's
+ * syscall() does, the code of its caller is asked for that.
  */
 #ifndef DECODER_DATAFLOW_SYSCALL_NUMBER_H
 #define DECODER_DATAFLOW_SYSCALL_NUMBER_H
@@ -18,9 +17,8 @@
 
 #define SYSCALL_UNKNOWN (-1)
 
-/* Registers by their numbers in instructions (SDM volume 2, "Register Encoding"). */
-#define SYSCALL_REGISTERS 16
-#define SYSCALL_EAX       0
+/* The place (known_values.h) of the number when SYSCALL begins. */
+#define SYSCALL_EAX 0
 
 /* The code of a function, from its begin on; borrowed. */
 struct syscall_code {
@@ -32,14 +30,14 @@ struct syscall_code {
 /* One of both is known, or none. */
 struct syscall_number {
 	int32_t number;   /* SYSCALL_UNKNOWN: not known */
-	int32_t argument; /* the register in which the function got it; SYSCALL_UNKNOWN: none */
+	int32_t argument; /* the place in which the function got it; SYSCALL_UNKNOWN: none */
 };
 
 /*
- * Returns what a register has when the instruction at the offset `at` begins: the SYSCALL, or a
+ * Returns what a place has when the instruction at the offset `at` begins: the SYSCALL, or a
  * CALL in the function.
  */
 struct syscall_number syscall_number_find(const struct syscall_code *code, size_t at,
-					  unsigned number_register);
+					  unsigned place);
 
 #endif

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "decoder/code/insn.h"
+#include "decoder/dataflow/known_values.h"
 #include "decoder/dataflow/syscall_number.h"
 #include "tests/support/unit.h"
 
@@ -337,7 +338,7 @@ START_TEST(an_instruction_that_writes_a_register_leaves_no_number)
 	unsigned kept = 0;
 
 	for (unsigned i = 0; i < SAMPLES; i++) {
-		unsigned registers = mode == INSN_MODE_64 ? SYSCALL_REGISTERS : 8;
+		unsigned registers = mode == INSN_MODE_64 ? KNOWN_REGISTERS : 8;
 		unsigned number = i % 2 ? any(registers) : SYSCALL_EAX;
 		uint8_t bytes[BYTES];
 
@@ -350,6 +351,93 @@ START_TEST(an_instruction_that_writes_a_register_leaves_no_number)
 			      bytes[3], bytes[4], number);
 	}
 	ck_assert_uint_gt(kept, SAMPLES / 20);
+}
+END_TEST
+
+/* Returns whether an instruction may write the word on top of the stack, or moves the stack. */
+static bool writes_top(const ZydisDecoder *decoder, const uint8_t *bytes)
+{
+	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+	ZydisDecodedInstruction insn;
+
+	if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(decoder, bytes, BYTES, &insn, operands)))
+		return false;
+	for (unsigned i = 0; i < insn.operand_count; i++) {
+		const ZydisDecodedOperand *operand = &operands[i];
+		int64_t at = operand->mem.disp.value;
+
+		if (!(operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
+			continue;
+		if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
+		    ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64,
+						     operand->reg.value) == ZYDIS_REGISTER_RSP)
+			return insn.raw.imm[0].value.u != 0; /* not by add 0 */
+		if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY &&
+		    operand->mem.base != ZYDIS_REGISTER_RIP &&
+		    operand->mem.base != ZYDIS_REGISTER_EIP &&
+		    !(operand->mem.base == ZYDIS_REGISTER_RSP &&
+		      operand->mem.index == ZYDIS_REGISTER_NONE &&
+		      (at >= 8 || at + operand->size / 8 <= 0)))
+			return true;
+	}
+	return false;
+}
+
+/* An opcode of one byte or two; its operand is mostly memory on the stack. */
+static void make_stack_encoding(uint8_t *bytes)
+{
+	static const uint8_t distances[] = { 0, 1, 4, 7, 8, 16, 0xf8, 0xf0, 0xc0 };
+	size_t at = any(4) ? 0 : add_prefixes(bytes, INSN_MODE_64);
+
+	make_encoding(bytes + at, INSN_MODE_64);
+	if (any(2))
+		bytes[at++] = 0x48;
+	if (!any(4))
+		bytes[at++] = 0x0f;
+	at++; /* any opcode */
+	bytes[at] = (uint8_t)((bytes[at] & 0x38) | 4 | any(4) << 6);
+	bytes[at + 1] = any(8) ? 0x24 : (uint8_t)any(256);
+	bytes[at + 2] = distances[any(sizeof(distances))];
+	memset(bytes + at + 3, bytes[at + 2] & 0x80 ? 0xff : 0, 3);
+}
+
+#define ON_TOP 0x1234567
+
+/* Put an instruction behind "push $ON_TOP".  Returns whether that is left on top. */
+static bool keeps_top(const ZydisDecoder *decoder, const uint8_t *bytes)
+{
+	uint8_t code[5 + BYTES + 2] = { 0x68, 0x67, 0x45, 0x23, 0x01 };
+	struct insn insn = by_zydis(decoder, bytes, BYTES);
+	size_t at = 5 + insn.length;
+
+	if (!insn.length || insn.kind != BRANCH_NONE)
+		return false;
+	memcpy(code + 5, bytes, insn.length);
+	code[at] = 0x0f;
+	code[at + 1] = 0x05;
+	return syscall_number_find(&(struct syscall_code){ code, at + 2, INSN_MODE_64 }, at,
+				   KNOWN_STACK)
+		       .number == ON_TOP;
+}
+
+START_TEST(an_instruction_that_writes_the_stack_leaves_no_number_there)
+{
+	ZydisDecoder decoder = decoder_for(INSN_MODE_64);
+	unsigned kept = 0, above = 0;
+
+	for (unsigned i = 0; i < SAMPLES; i++) {
+		uint8_t bytes[2 * BYTES];
+
+		make_stack_encoding(bytes);
+		if (!keeps_top(&decoder, bytes))
+			continue;
+		kept++;
+		above += bytes[0] == 0x48 && bytes[1] == 0x89;
+		ck_assert_msg(!writes_top(&decoder, bytes), "%02x %02x %02x %02x %02x %02x %02x",
+			      bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6]);
+	}
+	ck_assert_uint_gt(kept, SAMPLES / 20);
+	ck_assert_uint_gt(above, 0); /* words beside it were written */
 }
 END_TEST
 
@@ -419,6 +507,7 @@ int main(void)
 	tcase_add_loop_test(tcase, all_opcodes_are_what_zydis_says, 0, 3);
 	tcase_add_loop_test(tcase, an_instruction_that_writes_a_register_leaves_no_number,
 			    INSN_MODE_64, INSN_MODE_32 + 1);
+	tcase_add_test(tcase, an_instruction_that_writes_the_stack_leaves_no_number_there);
 	tcase_add_test(tcase, code_of_programs_is_what_zydis_says);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);

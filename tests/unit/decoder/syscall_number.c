@@ -3,7 +3,9 @@
 #include "decoder/dataflow/syscall_number.h"
 
 #include <check.h>
+#include <string.h>
 
+#include "decoder/dataflow/known_values.h"
 #include "tests/support/unit.h"
 
 #define CODE(...) (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ })
@@ -57,6 +59,46 @@ static const struct {
 	/* mov $1,%eax; 1: syscall; cmp $-4,%rax; je 1b: with its result */
 	{ "a loop behind it", SYSCALL_UNKNOWN, 5,
 	  CODE(0xb8, 1, 0, 0, 0, 0x0f, 0x05, 0x48, 0x83, 0xf8, 0xfc, 0x74, 0xf8) },
+	/* mov $1,%ebp; 1: mov %ebp,%eax; syscall; cmp $-4,%rax; je 1b: kept through the loop */
+	{ "a number from before the loop", 1, 7,
+	  CODE(0xbd, 1, 0, 0, 0, 0x89, 0xe8, 0x0f, 0x05, 0x48, 0x83, 0xf8, 0xfc, 0x74, 0xf6) },
+	/* mov $1,%ebp; 1: mov %ebp,%eax; syscall; inc %ebp; jmp 1b */
+	{ "a number that the loop counts", SYSCALL_UNKNOWN, 7,
+	  CODE(0xbd, 1, 0, 0, 0, 0x89, 0xe8, 0x0f, 0x05, 0xff, 0xc5, 0xeb, 0xf8) },
+	/* mov $231,%edx; jmp 1f; 2: hlt; 1: mov %edx,%eax; syscall; jmp 2b: _exit() of glibc */
+	{ "a loop that is entered in the middle", 231, 10,
+	  CODE(0xba, 231, 0, 0, 0, 0xeb, 1, 0xf4, 0x89, 0xd0, 0x0f, 0x05, 0xeb, 0xf9) },
+	/* mov $12,%esi; mov %esi,%eax; syscall; mov %esi,%eax; syscall */
+	{ "behind another system call", 12, 11,
+	  CODE(0xbe, 12, 0, 0, 0, 0x89, 0xf0, 0x0f, 0x05, 0x89, 0xf0, 0x0f, 0x05) },
+	/* mov $12,%ecx; syscall; mov %ecx,%eax; syscall: RCX has the return address */
+	{ "in a register that a system call writes", SYSCALL_UNKNOWN, 9,
+	  CODE(0xb9, 12, 0, 0, 0, 0x0f, 0x05, 0x89, 0xc8, 0x0f, 0x05) },
+	/* mov $1,%eax; test %edi,%edi; je 1f; mov $1,%eax; 1: syscall */
+	{ "the same by both ways", 1, 14,
+	  CODE(0xb8, 1, 0, 0, 0, 0x85, 0xff, 0x74, 5, 0xb8, 1, 0, 0, 0, 0x0f, 0x05) },
+	/* mov $1,%eax; ret; data16 nopw; syscall: nothing leads there */
+	{ "padding in front", SYSCALL_UNKNOWN, 12,
+	  CODE(0xb8, 1, 0, 0, 0, 0xc3, 0x66, 0x0f, 0x1f, 0x44, 0, 0, 0x0f, 0x05) },
+	/* mov $1,%eax; jmp 2f; 1: ret; nop; mov $2,%ebx; 2: syscall: a landing pad falls to it */
+	{ "also from what nothing is seen to lead to", SYSCALL_UNKNOWN, 14,
+	  CODE(0xb8, 1, 0, 0, 0, 0xeb, 7, 0xc3, 0x90, 0xbb, 2, 0, 0, 0, 0x0f, 0x05) },
+	/* mov $1,%eax; test %edi,%edi; je .+3 (into the movabs); movabs $0x9090b0..,%rcx; syscall
+	 */
+	{ "a jump into an instruction", SYSCALL_UNKNOWN, 19,
+	  CODE(0xb8, 1, 0, 0, 0, 0x85, 0xff, 0x74, 2, 0x48, 0xb9, 0xb0, 2, 0x90, 0x90, 0x90, 0x90,
+	       0x90, 0x90, 0x0f, 0x05) },
+	/* mov $1,%ebp; 1: mov %ebp,%eax; syscall; test %edi,%edi; je 1b; mov $2,%ebp; jmp 1b */
+	{ "one of two loops has another number", SYSCALL_UNKNOWN, 7,
+	  CODE(0xbd, 1, 0, 0, 0, 0x89, 0xe8, 0x0f, 0x05, 0x85, 0xff, 0x74, 0xf8, 0xbd, 2, 0, 0, 0,
+	       0xeb, 0xf1) },
+	/* mov $1,%eax; jmp 2f; 1: dec %ebx; jne 1b; 2: syscall */
+	{ "what nothing is seen to lead to, with a loop", SYSCALL_UNKNOWN, 11,
+	  CODE(0xb8, 1, 0, 0, 0, 0xeb, 4, 0xff, 0xcb, 0x75, 0xfc, 0x0f, 0x05) },
+	/* mov $1,%eax; movabs $0x9090...b0,%rcx; syscall; jne .-10 (into the movabs) */
+	{ "a jump back into an instruction", SYSCALL_UNKNOWN, 15,
+	  CODE(0xb8, 1, 0, 0, 0, 0x48, 0xb9, 0xb0, 2, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x0f,
+	       0x05, 0x75, 0xf4) },
 	/* mov $1,%eax; syscall; jmp *%rdi */
 	{ "a jump to anywhere", SYSCALL_UNKNOWN, 5,
 	  CODE(0xb8, 1, 0, 0, 0, 0x0f, 0x05, 0xff, 0xe7) },
@@ -69,7 +111,13 @@ static const struct {
 	{ "nothing before it", SYSCALL_UNKNOWN, 0, CODE(0x0f, 0x05) },
 };
 
-#define EDI 7
+#define EDI      7
+#define ON_STACK KNOWN_STACK
+#define ESI      6
+#define CANCEL                                                                                     \
+	0x53, 0x80, 0x3d, 1, 0, 0, 0, 0, 0x75, 18, 0x41, 0x51, 0x41, 0x50, 0x48, 0x8b, 0x74, 0x24, \
+		0x20, 0xe8, 0, 0, 0, 0, 0x59, 0x5e, 0x5b, 0xc3, 0x90, 0x48, 0x8b, 0x44, 0x24,      \
+		0x10, 0x0f, 0x05
 
 static const struct {
 	const char *name;
@@ -107,6 +155,61 @@ static const struct {
 	/* xbegin .+12: an abort writes EAX */
 	{ "a transaction's begin", SYSCALL_UNKNOWN, SYSCALL_UNKNOWN, SYSCALL_EAX, 6, INSN_MODE_64,
 	  CODE(0xc7, 0xf8, 12, 0, 0, 0, 0x0f, 0x05) },
+	/* __internal_syscall_cancel() of glibc 2.41: push %rbx; cmpb $0,1(%rip); jne 2f; push %r9;
+	 * push %r8; mov 0x20(%rsp),%rsi; call; pop %rcx; pop %rsi; pop %rbx; ret; nop; 2: mov
+	 * 0x10(%rsp),%rax; syscall */
+	{ "an argument on the stack, passed on in a register", SYSCALL_UNKNOWN, ON_STACK, ESI, 19,
+	  INSN_MODE_64, CODE(CANCEL) },
+	{ "an argument on the stack", SYSCALL_UNKNOWN, ON_STACK, SYSCALL_EAX, 34, INSN_MODE_64,
+	  CODE(CANCEL) },
+	/* __syscall_cancel(): sub $0x10,%rsp; push 0x18(%rsp); call */
+	{ "an argument on the stack, passed on there", SYSCALL_UNKNOWN, ON_STACK, ON_STACK, 8,
+	  INSN_MODE_64, CODE(0x48, 0x83, 0xec, 0x10, 0xff, 0x74, 0x24, 0x18, 0xe8, 0, 0, 0, 0) },
+	/* sub $8,%rsp; mov 0x18(%rsp),%rax; syscall */
+	{ "the second one on the stack", SYSCALL_UNKNOWN, ON_STACK + 1, SYSCALL_EAX, 9,
+	  INSN_MODE_64, CODE(0x48, 0x83, 0xec, 8, 0x48, 0x8b, 0x44, 0x24, 0x18, 0x0f, 0x05) },
+	/* mov (%rsp),%rax; syscall */
+	{ "the return address", SYSCALL_UNKNOWN, SYSCALL_UNKNOWN, SYSCALL_EAX, 4, INSN_MODE_64,
+	  CODE(0x48, 0x8b, 0x04, 0x24, 0x0f, 0x05) },
+	/* clock_nanosleep(): sub $0x10,%rsp; push $0xe6; xor %r9d,%r9d; call */
+	{ "a number on the stack", 230, SYSCALL_UNKNOWN, ON_STACK, 12, INSN_MODE_64,
+	  CODE(0x48, 0x83, 0xec, 0x10, 0x68, 230, 0, 0, 0, 0x45, 0x31, 0xc9, 0xe8, 0, 0, 0, 0) },
+	/* push $0; xor %ecx,%ecx; call */
+	{ "a small number on the stack", 0, SYSCALL_UNKNOWN, ON_STACK, 4, INSN_MODE_64,
+	  CODE(0x6a, 0, 0x31, 0xc9, 0xe8, 0, 0, 0, 0) },
+	/* sub $8,%rsp; movq $7,(%rsp); call */
+	{ "a number that is stored", 7, SYSCALL_UNKNOWN, ON_STACK, 12, INSN_MODE_64,
+	  CODE(0x48, 0x83, 0xec, 8, 0x48, 0xc7, 0x04, 0x24, 7, 0, 0, 0, 0xe8, 0, 0, 0, 0) },
+	/* push $7; mov %edi,4(%rsp); call */
+	{ "half of it written over", SYSCALL_UNKNOWN, SYSCALL_UNKNOWN, ON_STACK, 6, INSN_MODE_64,
+	  CODE(0x6a, 7, 0x89, 0x7c, 0x24, 4, 0xe8, 0, 0, 0, 0) },
+	/* push $7; mov %rdi,8(%rsp); call */
+	{ "another word written", 7, SYSCALL_UNKNOWN, ON_STACK, 7, INSN_MODE_64,
+	  CODE(0x6a, 7, 0x48, 0x89, 0x7c, 0x24, 8, 0xe8, 0, 0, 0, 0) },
+	/* push $7; mov %rdi,(%rsi); call */
+	{ "perhaps written over", SYSCALL_UNKNOWN, SYSCALL_UNKNOWN, ON_STACK, 5, INSN_MODE_64,
+	  CODE(0x6a, 7, 0x48, 0x89, 0x3e, 0xe8, 0, 0, 0, 0) },
+	/* push $7; mov %rdi,1(%rip); call */
+	{ "data written", 7, SYSCALL_UNKNOWN, ON_STACK, 9, INSN_MODE_64,
+	  CODE(0x6a, 7, 0x48, 0x89, 0x3d, 1, 0, 0, 0, 0xe8, 0, 0, 0, 0) },
+	/* push $7; push %rdi; movaps %xmm0,-8(%rsp): a vector that reaches to it; pop %rdi; call */
+	{ "written by a vector", SYSCALL_UNKNOWN, SYSCALL_UNKNOWN, ON_STACK, 9, INSN_MODE_64,
+	  CODE(0x6a, 7, 0x57, 0x0f, 0x29, 0x44, 0x24, 0xf8, 0x5f, 0xe8, 0, 0, 0, 0) },
+	/* push $7; and $-16,%rsp; call */
+	{ "an aligned stack", SYSCALL_UNKNOWN, SYSCALL_UNKNOWN, ON_STACK, 6, INSN_MODE_64,
+	  CODE(0x6a, 7, 0x48, 0x83, 0xe4, 0xf0, 0xe8, 0, 0, 0, 0) },
+	/* push $7; pushw $8: of 16 bits; call */
+	{ "a short push", SYSCALL_UNKNOWN, SYSCALL_UNKNOWN, ON_STACK, 5, INSN_MODE_64,
+	  CODE(0x6a, 7, 0x66, 0x6a, 8, 0xe8, 0, 0, 0, 0) },
+	/* push $7; pop %rdi; call */
+	{ "a number that is popped", 7, SYSCALL_UNKNOWN, EDI, 3, INSN_MODE_64,
+	  CODE(0x6a, 7, 0x5f, 0xe8, 0, 0, 0, 0) },
+	/* test %edi,%edi; je 1f; push $7; 1: push $8; call: one more or less below it */
+	{ "on stacks of two heights", 8, SYSCALL_UNKNOWN, ON_STACK, 8, INSN_MODE_64,
+	  CODE(0x85, 0xff, 0x74, 2, 0x6a, 7, 0x6a, 8, 0xe8, 0, 0, 0, 0) },
+	/* 32-bit code: push $7; int $0x80 */
+	{ "the stack of 32-bit code", SYSCALL_UNKNOWN, SYSCALL_UNKNOWN, ON_STACK, 2, INSN_MODE_32,
+	  CODE(0x6a, 7, 0xcd, 0x80) },
 	/* 32-bit code: mov $20,%eax; int $0x80 */
 	{ "an old call", 20, SYSCALL_UNKNOWN, SYSCALL_EAX, 5, INSN_MODE_32,
 	  CODE(0xb8, 20, 0, 0, 0, 0xcd, 0x80) },
@@ -141,11 +244,47 @@ START_TEST(a_number_that_is_passed_on_is_that_of_a_register)
 }
 END_TEST
 
+/* So many jumps or loops in front that the next one is not followed. */
+#define MANY 32
+
+/* Returns what is found at the end of `code`, behind so many other loops, or jumps over it. */
+static int32_t number_behind(bool loops, const uint8_t *code, size_t size, size_t at)
+{
+	uint8_t all[2 * MANY + 64] = { 0 };
+	struct syscall_code function = { all, 2 * MANY + size + 1, INSN_MODE_64 };
+
+	for (unsigned i = 0; i < MANY; i++) {
+		uint8_t over = (uint8_t)(2 * (MANY - 1 - i) + size);
+		all[2 * i] = 0x75; /* jne */
+		all[2 * i + 1] = loops ? 0xfe : over;
+	}
+	memcpy(all + 2 * MANY, code, size);
+	all[2 * MANY + size] = 0xc3;
+	return syscall_number_find(&function, 2 * MANY + at, SYSCALL_EAX).number;
+}
+
+START_TEST(jumps_that_are_too_many_to_be_followed_leave_no_number)
+{
+	/* mov $1,%eax; je 1f; mov $2,%eax; 1: syscall; and nothing that jumps to 1 */
+	static const uint8_t jump[] = { 0xb8, 1, 0, 0, 0, 0x74, 5, 0xb8, 2, 0, 0, 0, 0x0f, 0x05 };
+	static const uint8_t straight[] = { 0xb8, 2, 0, 0, 0, 0x0f, 0x05 };
+	/* mov $1,%ebp; 1: mov %ebp,%eax; syscall; inc %ebp; jne 1b */
+	static const uint8_t loop[] = { 0xbd, 1,    0,    0,    0,    0x89, 0xe8,
+					0x0f, 0x05, 0xff, 0xc5, 0x75, 0xf8 };
+
+	ck_assert_int_eq(number_behind(false, straight, sizeof(straight), 5), 2);
+	ck_assert_int_eq(number_behind(false, jump, sizeof(jump), 12), SYSCALL_UNKNOWN);
+	ck_assert_int_eq(number_behind(true, straight, sizeof(straight), 5), 2);
+	ck_assert_int_eq(number_behind(true, loop, sizeof(loop), 7), SYSCALL_UNKNOWN);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("syscall_number");
 	TCase *all = tcase_create("syscall_number");
 
+	tcase_add_test(all, jumps_that_are_too_many_to_be_followed_leave_no_number);
 	tcase_add_loop_test(all, the_number_is_that_of_the_code_if_there_is_no_other_way, 0,
 			    sizeof(cases) / sizeof(cases[0]));
 	tcase_add_loop_test(all, a_number_that_is_passed_on_is_that_of_a_register, 0,
