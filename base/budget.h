@@ -51,8 +51,8 @@
 
 /* ---- Code in front of system calls (src/callstack/precise/syscall_symbols.c) ---- */
 
-/* Bytes of a function that are looked at for one system call; for all of a run, and names. */
+/* Bytes of a function that are looked at for one system call; for all of a run. */
 #define SYSCALL_CODE_MOST  (64ul << 10)
-#define SYSCALL_CODE_TOTAL (64ul << 20)
+#define SYSCALL_CODE_TOTAL (8ul << 20)
 
 #endif

@@ -139,12 +139,6 @@ const uint8_t *dso_borrow_code(const struct dso *dso, uint64_t vaddr, size_t *si
 /* The same of 32-bit code. */
 const uint8_t *dso_borrow_code_32(const struct dso *dso, uint64_t vaddr, size_t *size);
 
-/*
- * Returns whether a function's symbol has all of its code: the file has all names, and none is of
- * a part of it.  Takes time for each name.
- */
-bool dso_is_whole(const struct dso *dso, const struct symbol *function);
-
 /* Returns whether a program or its loader begins at a byte of the file (ELF's e_entry). */
 bool dso_is_entry(const struct dso *dso, uint64_t file_offset);
 

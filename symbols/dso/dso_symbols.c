@@ -356,17 +356,6 @@ struct dso_info dso_info(const struct dso *dso)
 	return info;
 }
 
-bool dso_is_whole(const struct dso *dso, const struct symbol *function)
-{
-	bool whole;
-
-	pthread_mutex_lock(&dso->store->lock);
-	whole = function->kind == SYMBOL_FUNCTION && !function->function && !dso->named &&
-		names_of(dso) == DSO_NAMES_ALL && !symbol_parts_has(&dso->table, function->start);
-	pthread_mutex_unlock(&dso->store->lock);
-	return whole;
-}
-
 const struct symbol *dso_borrow_symbol(struct dso *dso, uint64_t file_offset, uint64_t *offset)
 {
 	const struct symbol *symbol;

@@ -217,12 +217,3 @@ bool symbol_parts_function(const struct symbol_table *table, uint64_t part, uint
 	}
 	return true;
 }
-
-bool symbol_parts_has(const struct symbol_table *table, uint64_t function)
-{
-	for (size_t i = 0; i < table->part_count; i++) {
-		if (table->parts[i].function == function)
-			return true;
-	}
-	return false;
-}

@@ -41,7 +41,4 @@ void symbol_parts_add_labels(struct symbol_table *table);
  */
 bool symbol_parts_function(const struct symbol_table *table, uint64_t part, uint64_t *function);
 
-/* Returns whether the function that begins at an address has parts elsewhere. */
-bool symbol_parts_has(const struct symbol_table *table, uint64_t function);
-
 #endif

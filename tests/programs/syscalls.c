@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * System calls whose number is an argument of libc's syscall() (-O2): a constant, one of two by a
- * branch, by code that seldom runs, by a jump to syscall(), and an argument of the caller.
+ * branch, by code that seldom runs, by a jump to syscall(), and an argument of the caller; and
+ * through several functions.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -60,6 +61,43 @@ __attribute__((noinline)) static long passed_on(long number)
 	return result + sum;
 }
 
+/*
+ * As glibc 2.41 does for read() and its like: the number is passed on by three functions, on the
+ * stack and in a register.
+ */
+__attribute__((noipa)) static long innermost(long *state, long number, long argument)
+{
+	long result;
+
+	if (*state < 0)
+		return 0;
+	__asm__ volatile("syscall"
+			 : "=a"(result)
+			 : "0"(number), "D"(argument)
+			 : "rcx", "r11", "memory");
+	return result;
+}
+
+__attribute__((noipa)) static long inner(long a, long b, long c, long d, long e, long f,
+					 long number)
+{
+	long state = b + c + d + e + f;
+
+	return innermost(&state, number, a) + state;
+}
+
+__attribute__((noipa)) static long outer(long a, long b, long c, long d, long e, long f,
+					 long number)
+{
+	return inner(a, b, c, d, e, f, number) + 1;
+}
+
+__attribute__((noinline)) static void passed_on_thrice(void)
+{
+	sum += outer(0, 0, 0, 0, 0, 0, SYS_getpgid);
+	sum += outer(0, 0, 0, 0, 0, 0, SYS_getsid);
+}
+
 int main(void)
 {
 	for (int i = 0; i < 6; i++) {
@@ -68,6 +106,7 @@ int main(void)
 		seldom_another(i == 3);
 		sum += by_jump(SYS_getegid, i % 2 ? SYS_getpid : SYS_gettid);
 		sum += passed_on(i % 3 ? SYS_getpgrp : SYS_sched_yield);
+		passed_on_thrice();
 	}
 	printf("%d\n", sum != 0);
 	return 0;

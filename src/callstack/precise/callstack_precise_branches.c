@@ -389,17 +389,34 @@ static bool leave_kernel(struct precise_stack *stack, int64_t time)
 	return !stack->now.depth;
 }
 
-/* Returns the call that entered the innermost frame's function, which `from` is in, at its begin.
- */
-static struct syscall_caller caller_of_top(const struct precise_stack *stack,
-					   const struct location *from)
-{
-	const struct frame *frame = top(stack);
+/* As long as a call instruction is. */
+#define CALL_LENGTH_MAX 15
 
-	if (!frame || frame->kind != FRAME_CALLED || frame->jumped ||
-	    frame->entry_ip != from->ip - from->offset)
-		return (struct syscall_caller){ 0 };
-	return (struct syscall_caller){ frame->symbol, frame->caller, frame->caller_offset };
+/*
+ * Returns the calls that entered the innermost frame's function, which `from` is in, and those
+ * around it, as far as each function was called at its begin.  Of each caller only its own code has
+ * run: a part of it might jump between a number and the call.
+ */
+static struct syscall_callers callers_of_top(const struct precise_stack *stack,
+					     const struct location *from)
+{
+	struct syscall_callers callers = { .count = 0 };
+	const struct symbol *function = from->symbol;
+	uint64_t entry = from->ip - from->offset;
+
+	for (size_t at = stack->now.depth; at > 1 && callers.count < SYSCALL_CALLERS_MOST; at--) {
+		const struct frame *frame = &stack->now.frames[at - 1], *caller = frame - 1;
+
+		if (frame->kind != FRAME_CALLED || frame->jumped || frame->symbol != function ||
+		    entry - frame->entry_ip > (callers.count ? CALL_LENGTH_MAX : 0) ||
+		    caller->jumped || caller->symbol != frame->caller)
+			break;
+		callers.calls[callers.count++] =
+			(struct syscall_caller){ frame->caller, frame->caller_offset };
+		function = frame->caller;
+		entry = frame->return_ip - frame->caller_offset; /* that and the call's length */
+	}
+	return callers;
 }
 
 /*
@@ -413,14 +430,14 @@ static const struct symbol *pause_symbol(const struct precise_stack *stack,
 	const struct branch_event *event = branch->event;
 	const bool int80 = event->flags & BRANCH_INT80;
 	struct precise *machine = machine_of(stack);
-	struct syscall_caller caller;
+	struct syscall_callers callers;
 
 	if (event->flags & BRANCH_GUEST)
 		return &machine->specials[SPECIAL_GUEST];
 	if (event->kind == BRANCH_SYSCALL || int80) {
-		caller = caller_of_top(stack, &branch->places->from);
+		callers = callers_of_top(stack, &branch->places->from);
 		return syscall_symbols_find(&machine->syscalls, &branch->places->from, int80,
-					    &caller);
+					    &callers);
 	}
 	return &machine->specials[event->to ? SPECIAL_FILTERED : SPECIAL_UNTRACED];
 }
@@ -626,6 +643,16 @@ static inline bool leaves_stub(const struct precise_stack *stack,
 	       places->from.symbol == top(stack)->symbol && !symbol_is_function(places->to.symbol);
 }
 
+/* Note that the innermost frame's symbol is not all of the code that runs: a part does, perhaps. */
+static inline void note_jump(struct precise_stack *stack, const struct location_pair *places)
+{
+	struct frame *frame = top(stack);
+
+	if (frame && frame->symbol->kind != SYMBOL_PLT && !frame->resolving)
+		frame->jumped |=
+			places->from.symbol != frame->symbol || places->to.symbol != frame->symbol;
+}
+
 /* Follow a near call, return or jump out of the top. */
 static inline __attribute__((always_inline)) void follow_near(struct precise_stack *stack,
 							      int64_t time,
@@ -654,8 +681,10 @@ static inline __attribute__((always_inline)) void follow_near(struct precise_sta
 			break;
 		else if (__builtin_expect(location_leaves_stack(places), false))
 			leave_by_jump(stack, time, places);
-		else
+		else {
+			note_jump(stack, places);
 			on_jump(stack, time, &places->to);
+		}
 		break;
 	default:
 		break;
@@ -783,7 +812,7 @@ static bool jumps_above_base(const struct precise_stack *stack, const struct bra
 		return true;
 	if (location_leaves_stack(places))
 		return false;
-	if (same_function(top(stack)->symbol, to->symbol))
+	if (top(stack)->symbol == to->symbol)
 		return symbol_is_function(to->symbol);
 	return stack->now.depth > 1 && location_is_function_entry(to);
 }

@@ -58,7 +58,7 @@ struct frame {
 	uint8_t kind;         /* enum frame_kind */
 	uint8_t return_slack; /* CALLED: bytes behind return_ip that it may return to, too */
 	bool returned;        /* PAUSE: tracing was filtered off by a return */
-	bool jumped;          /* CALLED: its function was entered by a jump, not by the call */
+	bool jumped;          /* CALLED: a jump led into its function, or out of its code */
 	bool resolving;       /* a stub jumped to ".plt": it resolves its target */
 	bool outermost;       /* PAUSE: the kernel was left, and nothing else is traced */
 	bool hidden;          /* a PLT stub that has not reached its target: no slice yet */

@@ -13,14 +13,13 @@
 
 #define SITE_BITS 9
 
-/* A place in a function's code, and what a register has there. */
+/* An instruction in a function's code, and what a place (known_values.h) has there. */
 struct syscall_site {
 	const struct symbol *function; /* NULL: the slot is free */
 	uint64_t offset;
-	unsigned number_register;
+	unsigned place;
 	bool int80;  /* for INT $0x80, which takes i386's numbers; SYSCALL does in 32-bit code */
 	bool bits32; /* the code is 32-bit */
-	bool whole;  /* asked only if no other code can jump into the function */
 	struct syscall_number found;
 	const struct symbol *shown; /* of the number; NULL: not known */
 };
@@ -57,17 +56,7 @@ static struct syscall_number find_number(struct syscall_symbols *symbols, struct
 	    symbols->work + code.size > SYSCALL_CODE_TOTAL)
 		return unknown;
 	symbols->work += code.size;
-	return syscall_number_find(&code, site->offset, site->number_register);
-}
-
-static bool is_whole(struct syscall_symbols *symbols, const struct symbol *function)
-{
-	size_t names = function->dso ? dso_info(function->dso).symbols : 0;
-
-	if (!names || symbols->work + names > SYSCALL_CODE_TOTAL)
-		return false;
-	symbols->work += names;
-	return dso_is_whole(function->dso, function);
+	return syscall_number_find(&code, site->offset, site->place);
 }
 
 /* Returns the symbol of a system call's name. */
@@ -89,52 +78,49 @@ static const struct symbol *symbol_of_call(struct syscall_symbols *symbols, cons
 	return &made->symbol;
 }
 
-/* Returns what is known of a register at a place, borrowed up to the next call. */
+/* Returns what is known of a place at an instruction, borrowed up to the next call. */
 static const struct syscall_site *look_at(struct syscall_symbols *symbols,
-					  const struct syscall_site *place)
+					  const struct syscall_site *wanted)
 {
 	struct syscall_site *site = symbols->sites.slots;
 	const char *call;
 
-	site += direct_cache_index(
-		(uintptr_t)place->function + place->offset + place->number_register, SITE_BITS);
-	if (site->function == place->function && site->offset == place->offset &&
-	    site->number_register == place->number_register && site->int80 == place->int80 &&
-	    site->whole == place->whole)
+	site += direct_cache_index((uintptr_t)wanted->function + wanted->offset + wanted->place,
+				   SITE_BITS);
+	if (site->function == wanted->function && site->offset == wanted->offset &&
+	    site->place == wanted->place && site->int80 == wanted->int80)
 		return site;
-	*site = *place;
+	*site = *wanted;
 	site->found = find_number(symbols, site);
 	call = site->int80 || site->bits32 ? syscall_name_i386(site->found.number)
 					   : syscall_name(site->found.number);
-	if (call && (!site->whole || is_whole(symbols, site->function)))
+	if (call)
 		site->shown = symbol_of_call(symbols, call);
 	return site;
 }
 
 const struct symbol *syscall_symbols_find(struct syscall_symbols *symbols,
 					  const struct location *from, bool int80,
-					  const struct syscall_caller *caller)
+					  const struct syscall_callers *callers)
 {
-	struct syscall_site place = { .function = from->symbol,
-				      .offset = from->offset,
-				      .number_register = SYSCALL_EAX,
-				      .int80 = int80 };
-	const struct syscall_site *site;
+	struct syscall_site wanted = { .function = from->symbol,
+				       .offset = from->offset,
+				       .place = SYSCALL_EAX,
+				       .int80 = int80 };
 
 	if (!from->symbol)
 		return symbols->unknown;
-	site = look_at(symbols, &place);
-	if (site->shown)
-		return site->shown;
-	if (site->found.argument == SYSCALL_UNKNOWN || caller->callee != from->symbol ||
-	    !caller->function)
-		return symbols->unknown;
-	place.function = caller->function;
-	place.offset = caller->offset;
-	place.number_register = (unsigned)site->found.argument;
-	place.whole = true;
-	site = look_at(symbols, &place);
-	return site->shown ? site->shown : symbols->unknown;
+	for (unsigned i = 0;; i++) {
+		const struct syscall_site *site = look_at(symbols, &wanted);
+
+		if (site->shown)
+			return site->shown;
+		if (site->found.argument == SYSCALL_UNKNOWN || i == callers->count)
+			return symbols->unknown;
+		wanted.function = callers->calls[i].function;
+		wanted.offset = callers->calls[i].offset;
+		wanted.place = (unsigned)site->found.argument;
+	}
 }
 
 void syscall_symbols_release(struct syscall_symbols *symbols)

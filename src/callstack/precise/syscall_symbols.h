@@ -17,11 +17,22 @@ struct syscall_symbols {
 	size_t work;                   /* bytes of code, and names, that were looked at */
 };
 
-/* The call of the function that asks for a system call. */
+/*
+ * glibc 2.41 has three between the function that the program calls and the system call: read(),
+ * __syscall_cancel(), __internal_syscall_cancel(), __syscall_cancel_arch().
+ */
+#define SYSCALL_CALLERS_MOST 4
+
+/* A call, and the function with it. */
 struct syscall_caller {
-	const struct symbol *callee;   /* that began with the call; NULL: not known */
-	const struct symbol *function; /* with the call; NULL: not known */
-	uint64_t offset;               /* bytes from the function's start to the call */
+	const struct symbol *function;
+	uint64_t offset; /* bytes from the function's start to the call */
+};
+
+/* The call of the function that asks for a system call, that of its caller, and so on. */
+struct syscall_callers {
+	struct syscall_caller calls[SYSCALL_CALLERS_MOST];
+	unsigned count; /* that are known */
 };
 
 /* All is borrowed until release. */
@@ -30,12 +41,12 @@ void syscall_symbols_init(struct syscall_symbols *symbols, struct name_table *na
 
 /*
  * Returns the symbol of the system call that a SYSCALL, SYSENTER or INT $0x80 instruction at `from`
- * asks for.  Its number may be an argument of the function, that is what the caller's code puts
+ * asks for.  Its number may be an argument of the function, that is what a caller's code puts
  * there.
  */
 const struct symbol *syscall_symbols_find(struct syscall_symbols *symbols,
 					  const struct location *from, bool int80,
-					  const struct syscall_caller *caller);
+					  const struct syscall_callers *callers);
 
 /* Idempotent, also on zeroed memory. */
 void syscall_symbols_release(struct syscall_symbols *symbols);

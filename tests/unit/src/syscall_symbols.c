@@ -71,7 +71,7 @@ static bool is_named(size_t number)
 
 	from.symbol = dso_borrow_symbol(dso, TINY_ELF_CODE_OFFSET + at, &from.offset);
 	ck_assert_ptr_nonnull(from.symbol);
-	found = syscall_symbols_find(&symbols, &from, false, &(struct syscall_caller){ 0 });
+	found = syscall_symbols_find(&symbols, &from, false, &(struct syscall_callers){ 0 });
 	if (found == &unknown)
 		return false;
 	ck_assert_str_eq(found->name->text, "[syscall: brk]");
