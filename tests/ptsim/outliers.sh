@@ -33,7 +33,7 @@ is_first() { # CAUSE PERCENT PATH
 tap_check "a rare branch to a slow callee is the first reason" is_first callee 70 "request > rare_work > work"
 tap_check "so is a loop that goes round more often" is_first loop 70 "request > work"
 tap_check "and a page fault, by what its handler does" is_first fault 30 "request > on_fault > work"
-tap_check "and a sleep" is_first sleep 80 "request > take_nap > .*nanosleep > \[syscall: clock_nanosleep\]"
+tap_check "and a sleep" is_first sleep 80 "request > take_nap > .*nanosleep > .*\[syscall: clock_nanosleep\]"
 tap_check "and what a cache did not have" is_first cache 70 "request > use_cache > compute > work"
 tap_check "and a lock that another thread held" is_first lock 40 "request > use_lock > .*lock_wait > \[syscall: futex\]"
 
