@@ -9,13 +9,13 @@
 #include "decoder/engine/pt_stream_base.h"
 
 struct branch_merge_entry {
-	uint64_t time;                   /* of the first event of the run that the next is in */
+	uint64_t time;                   /* of the first event of the burst that the next is in */
 	const struct branch_event *next; /* `count` events, borrowed from the stream */
 	size_t count;
 	struct pt_stream *stream;    /* borrowed */
 	size_t rank;                 /* index among the streams, for equal times */
-	const struct thread *thread; /* of the run; borrowed */
-	uint64_t run_end;            /* ns: only events before it continue the run */
+	const struct thread *thread; /* of the burst; borrowed */
+	uint64_t burst_end;          /* ns: only events before it continue the burst */
 };
 
 static bool is_earlier(const struct branch_merge_entry *a, const struct branch_merge_entry *b)
@@ -23,20 +23,21 @@ static bool is_earlier(const struct branch_merge_entry *a, const struct branch_m
 	return a->time != b->time ? a->time < b->time : a->rank < b->rank;
 }
 
-/* Without runs, each event is one of its own. */
-static void begin_run(const struct branch_merge *merge, struct branch_merge_entry *entry,
-		      const struct branch_event *event)
+/* Without bursts, each event is one of its own. */
+static void begin_burst(const struct branch_merge *merge, struct branch_merge_entry *entry,
+			const struct branch_event *event)
 {
 	entry->time = event->time;
 	entry->thread = event->thread;
-	entry->run_end = merge->in_runs && event->thread
-				 ? (event->time | (BRANCH_MERGE_QUANTUM - 1)) + 1
-				 : 0;
+	entry->burst_end = merge->in_bursts && event->thread
+				   ? (event->time | (BRANCH_MERGE_QUANTUM - 1)) + 1
+				   : 0;
 }
 
-static bool continues_run(const struct branch_merge_entry *entry, const struct branch_event *event)
+static bool continues_burst(const struct branch_merge_entry *entry,
+			    const struct branch_event *event)
 {
-	return event->time < entry->run_end && event->thread == entry->thread &&
+	return event->time < entry->burst_end && event->thread == entry->thread &&
 	       (branch_is_near(event) || event->kind == BRANCH_FOLLOWED);
 }
 
@@ -44,8 +45,8 @@ static bool continues_run(const struct branch_merge_entry *entry, const struct b
 static bool look_at_next(const struct branch_merge *merge, struct branch_merge_entry *entry)
 {
 	entry->next = stream_peek(entry->stream, &entry->count);
-	if (entry->count && !continues_run(entry, entry->next))
-		begin_run(merge, entry, entry->next);
+	if (entry->count && !continues_burst(entry, entry->next))
+		begin_burst(merge, entry, entry->next);
 	return entry->count;
 }
 
@@ -71,9 +72,9 @@ static void sift_down(struct branch_merge *merge, size_t at)
 }
 
 void branch_merge_init(struct branch_merge *merge, struct pt_stream *const *streams, size_t count,
-		       bool in_runs)
+		       bool in_bursts)
 {
-	*merge = (struct branch_merge){ .unseen = count, .in_runs = in_runs };
+	*merge = (struct branch_merge){ .unseen = count, .in_bursts = in_bursts };
 	merge->heap = alloc_zeroed(count, sizeof(*merge->heap));
 	for (size_t i = 0; i < count; i++)
 		merge->heap[i] = (struct branch_merge_entry){ .stream = streams[i], .rank = i };
@@ -112,7 +113,7 @@ void branch_merge_release(struct branch_merge *merge)
 	merge->count = 0;
 }
 
-/* Returns how many events of the stream on top come before all events and runs of other streams. */
+/* Returns how many events of the stream on top come before those, and the bursts, of all others. */
 static size_t count_due(struct branch_merge *merge)
 {
 	const struct branch_merge_entry *other = &merge->heap[1];
@@ -126,12 +127,12 @@ static size_t count_due(struct branch_merge *merge)
 	for (; due < top->count; due++) {
 		const struct branch_event *event = &top->next[due];
 
-		if (continues_run(top, event))
+		if (continues_burst(top, event))
 			continue;
 		if (event->time > other->time ||
 		    (event->time == other->time && top->rank > other->rank))
 			break;
-		begin_run(merge, top, event);
+		begin_burst(merge, top, event);
 	}
 	return due;
 }

@@ -96,7 +96,7 @@ static int open_range(struct pt_streams *streams, size_t begin, size_t end, stru
 		streams->open_count++;
 	}
 	branch_merge_init(&streams->merge, streams->open, streams->open_count,
-			  streams->source.in_runs);
+			  streams->source.in_bursts);
 	return 0;
 }
 
@@ -211,7 +211,7 @@ int pt_streams_open(struct pt_streams *streams, const struct pt_streams_source *
 
 	*streams = (struct pt_streams){ .source = *source };
 	/* Groups keep the order of time, so that it is the same where no file can be made. */
-	streams->source.in_runs &= source->count <= at_once;
+	streams->source.in_bursts &= source->count <= at_once;
 	if (source->count > at_once) {
 		if (open_in_groups(streams, at_once, &none) == 0) {
 #ifdef __GLIBC__ /* keeps the memory of all those streams otherwise */
@@ -221,7 +221,7 @@ int pt_streams_open(struct pt_streams *streams, const struct pt_streams_source *
 		}
 		pt_streams_close(streams);
 		*streams = (struct pt_streams){ .source = *source };
-		streams->source.in_runs = false;
+		streams->source.in_bursts = false;
 	}
 	return open_range(streams, 0, source->count, err);
 }

@@ -25,7 +25,7 @@ struct pt_streams_source {
 	struct pt_stream_input (*input)(const void *context, size_t index);
 	const void *context;
 	size_t count;
-	bool in_runs; /* merge them in runs (branch_merge.h), unless there are too many to be open
+	bool in_bursts; /* merge them so (branch_merge.h), unless there are too many to be open
 			 at once */
 };
 

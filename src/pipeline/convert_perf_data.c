@@ -112,9 +112,8 @@ static struct pt_stream_input stream_input(const void *context, size_t index)
 	};
 }
 
-/* Returns whether each thread's calls and jumps may come in runs, ahead of those of other threads.
- */
-static bool merges_in_runs(const struct conversion *c)
+/* Returns whether each thread's calls and jumps may come in bursts, ahead of others'. */
+static bool merges_in_bursts(const struct conversion *c)
 {
 	return !c->reports_branches && !c->runs && !resolver_changes(&c->recording.resolver);
 }
@@ -128,7 +127,7 @@ static int open_streams(struct conversion *c, struct error *err)
 		output_pipeline_start_writer(&c->pipeline, c->workers);
 	return pt_streams_open(&c->streams,
 			       &(struct pt_streams_source){ stream_input, c, auxtrace->stream_count,
-							    merges_in_runs(c) },
+							    merges_in_bursts(c) },
 			       err);
 }
 

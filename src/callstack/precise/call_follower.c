@@ -81,15 +81,8 @@ static bool has_room(const struct stretches *all)
 	       all->slice_count + group->count < SLICES_MOST;
 }
 
-/* Returns whether the streams' merge passes the events on together, and as one thread's. */
-static bool is_of_run(const struct branch_event *event, const struct branch_event *first)
-{
-	return event->thread == first->thread && event->space == first->space &&
-	       (event->time ^ first->time) < BRANCH_MERGE_QUANTUM;
-}
-
 /*
- * Follow branches of one run and program as long as they change only frames above the base.
+ * Follow branches of one burst and program as long as they change only frames above the base.
  * Returns their number; the stretch gets the size of its first group, and how deep it was.
  */
 static size_t follow_branches(struct stretches *all, struct call_stretch *stretch,
@@ -101,7 +94,8 @@ static size_t follow_branches(struct stretches *all, struct call_stretch *stretc
 	for (done = 0; done < count && has_room(all); done++) {
 		struct resolved_branch branch = { .event = &events[done] };
 
-		if (!is_of_run(branch.event, events))
+		if (!branch_merge_is_burst(events, branch.event) ||
+		    branch.event->space != events->space)
 			break;
 		if (branch_is_near(branch.event))
 			branch.places = resolver_name_known(all->resolver, branch.event);

@@ -56,7 +56,7 @@ static void open_lists(size_t most)
 	}
 }
 
-static size_t merge_lists(bool in_runs, size_t most)
+static size_t merge_lists(bool in_bursts, size_t most)
 {
 	struct pt_stream *streams[STREAMS];
 	const struct branch_event *events;
@@ -66,7 +66,7 @@ static size_t merge_lists(bool in_runs, size_t most)
 	open_lists(most);
 	for (size_t i = 0; i < STREAMS; i++)
 		streams[i] = &lists[i].stream;
-	branch_merge_init(&merge, streams, STREAMS, in_runs);
+	branch_merge_init(&merge, streams, STREAMS, in_bursts);
 	while ((count = branch_merge_next(&merge, &events)) > 0) {
 		for (size_t i = 0; i < count; i++)
 			merged[all++] = events[i];
@@ -166,7 +166,7 @@ START_TEST(other_events_keep_the_order_of_time)
 }
 END_TEST
 
-START_TEST(threads_that_are_unknown_have_no_runs)
+START_TEST(threads_that_are_unknown_have_no_bursts)
 {
 	static const uint64_t wanted[] = { 0, MOST, 1, MOST + 1 };
 
@@ -266,7 +266,7 @@ int main(void)
 	tcase_add_test(all, near_branches_of_a_quantum_come_ahead_of_those_of_other_threads);
 	tcase_add_test(all, a_run_is_of_one_thread);
 	tcase_add_test(all, other_events_keep_the_order_of_time);
-	tcase_add_test(all, threads_that_are_unknown_have_no_runs);
+	tcase_add_test(all, threads_that_are_unknown_have_no_bursts);
 	tcase_add_loop_test(all, each_thread_is_in_order_wherever_it_runs, 0, 20);
 	tcase_add_loop_test(all, the_order_does_not_depend_on_how_many_events_are_ready, 0, 20);
 	suite_add_tcase(suite, all);
