@@ -643,14 +643,20 @@ static inline bool leaves_stub(const struct precise_stack *stack,
 	       places->from.symbol == top(stack)->symbol && !symbol_is_function(places->to.symbol);
 }
 
-/* Note that the innermost frame's symbol is not all of the code that runs: a part does, perhaps. */
+/* Returns whether a jump is not within one symbol, which is a function and no part of one. */
+static inline bool leaves_symbol(const struct location_pair *places)
+{
+	return places->from.symbol != places->to.symbol || !symbol_is_function(places->to.symbol) ||
+	       places->to.symbol->function;
+}
+
+/* Note that the symbol of the innermost frame is not all of the code that runs in it. */
 static inline void note_jump(struct precise_stack *stack, const struct location_pair *places)
 {
 	struct frame *frame = top(stack);
 
 	if (frame && frame->symbol->kind != SYMBOL_PLT && !frame->resolving)
-		frame->jumped |=
-			places->from.symbol != frame->symbol || places->to.symbol != frame->symbol;
+		frame->jumped |= leaves_symbol(places);
 }
 
 /* Follow a near call, return or jump out of the top. */
@@ -812,8 +818,9 @@ static bool jumps_above_base(const struct precise_stack *stack, const struct bra
 		return true;
 	if (location_leaves_stack(places))
 		return false;
-	if (top(stack)->symbol == to->symbol)
-		return symbol_is_function(to->symbol);
+	if (same_function(top(stack)->symbol, to->symbol))
+		return symbol_is_function(to->symbol) &&
+		       (stack->now.depth > 1 || !leaves_symbol(places));
 	return stack->now.depth > 1 && location_is_function_entry(to);
 }
 

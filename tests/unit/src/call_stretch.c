@@ -9,6 +9,7 @@
 
 #include "src/callstack/precise/call_follower.h"
 #include "src/callstack/precise/callstack_precise.h"
+#include "src/callstack/precise/callstack_precise_stack.h"
 #include "tests/support/unit.h"
 #include "tests/unit/src/slice_log.h"
 
@@ -16,6 +17,8 @@
 #define EVENTS    6000
 #define FUNCTIONS 12
 #define DEPTH     200
+#define PART      5 /* of the function before it */
+#define NOTES     (1 << 20)
 
 /* A function has 0x1000 bytes; the last one is a PLT stub. */
 static struct symbol symbols[FUNCTIONS];
@@ -25,6 +28,20 @@ static struct slice_log one_by_one, joined;
 static uint64_t seed;
 static size_t joined_branches;
 static bool has_root; /* the program is traced from its start */
+
+/* What frames keep for later: whether a jump led out of their code. */
+static struct frame_notes {
+	char text[NOTES];
+	size_t count;
+} notes_one_by_one, notes_joined;
+
+static void note_frames(struct frame_notes *notes, const struct callstack *stack)
+{
+	const struct frame_list *now = &((const struct precise_stack *)stack)->now;
+
+	for (size_t i = 0; i < now->depth && notes->count < NOTES; i++)
+		notes->text[notes->count++] = now->frames[i].jumped ? 'j' : '-';
+}
 
 static unsigned pick(unsigned count)
 {
@@ -65,6 +82,10 @@ static uint64_t follow(struct runner *runner, enum branch_kind kind, uint64_t fr
 		return entry_of(pick(FUNCTIONS - 1)) + 0x100 + pick(0x100);
 	if (pick(3) == 0)
 		return entry_of(pick(FUNCTIONS));
+	if (from >> 12 == PART && pick(4) == 0)
+		return entry_of(PART) + 0x200 + pick(0x100);
+	if (from >> 12 == PART + 1 && pick(4) == 0)
+		return entry_of(PART - 1) + 0x200 + pick(0x100);
 	return (pick(200) ? from & ~UINT64_C(0xfff) : entry_of(pick(FUNCTIONS - 1))) + 0x200 +
 	       pick(0x100);
 }
@@ -127,7 +148,8 @@ static struct resolved_branch named(const struct branch_event *event, size_t ind
 }
 
 /* Feed a segment's events; those that are followed ahead together. */
-static void feed_segment(struct callstack *stack, size_t begin, size_t end)
+static void feed_segment(struct callstack *stack, struct frame_notes *frames, size_t begin,
+			 size_t end)
 {
 	for (size_t at = begin; at < end; at++) {
 		struct resolved_branch branch = named(&events[at], at);
@@ -143,12 +165,15 @@ static void feed_segment(struct callstack *stack, size_t begin, size_t end)
 			continue;
 		}
 		callstack_feed(stack, &branch, 1, &notes);
+		if (!branch_is_near(&events[at]))
+			note_frames(frames, stack);
 		ck_assert(memcmp(&events[at], &program[at], sizeof(events[at])) == 0);
 	}
 }
 
 /* Convert the program in segments of at most so many events; 0: nothing is followed ahead. */
-static void convert(struct slice_log *log, struct name_table *names, unsigned most)
+static void convert(struct slice_log *log, struct frame_notes *frames, struct name_table *names,
+		    unsigned most)
 {
 	const struct callstack_options options = {
 		.mode = TRACE_MODE_USER, .sink = &log->sink, .names = names, .flows = seed % 3 == 0
@@ -159,6 +184,7 @@ static void convert(struct slice_log *log, struct name_table *names, unsigned mo
 	void *state;
 
 	slice_log_init(log);
+	frames->count = 0;
 	log->sink.immediate = false;
 	machine = callstack_precise_open(&options);
 	machine->resolution = seed % 5 ? 20 : 0;
@@ -172,7 +198,7 @@ static void convert(struct slice_log *log, struct name_table *names, unsigned mo
 			end = EVENTS;
 		if (most)
 			follower.base.follow(state, events + at, end - at);
-		feed_segment(stack, at, end);
+		feed_segment(stack, frames, at, end);
 	}
 	callstack_finish(stack);
 	follower.base.close(state);
@@ -191,6 +217,7 @@ static void make_functions(struct name_table *names)
 									 : SYMBOL_FUNCTION };
 		symbols[i].linkage = symbols[i].name;
 	}
+	symbols[PART].function = &symbols[PART - 1];
 }
 
 START_TEST(joined_stretches_give_the_slices_of_single_branches)
@@ -205,10 +232,12 @@ START_TEST(joined_stretches_give_the_slices_of_single_branches)
 	seed = round_seed;
 	make_program();
 	seed = round_seed;
-	convert(&one_by_one, &names, 0);
+	convert(&one_by_one, &notes_one_by_one, &names, 0);
 	seed = round_seed;
-	convert(&joined, &names, _i % 4 < 2 ? 3000 : 300);
+	convert(&joined, &notes_joined, &names, _i % 4 < 2 ? 3000 : 300);
 	ck_assert(strcmp(slice_log_take(&one_by_one), slice_log_take(&joined)) == 0);
+	ck_assert_uint_eq(notes_one_by_one.count, notes_joined.count);
+	ck_assert(memcmp(notes_one_by_one.text, notes_joined.text, notes_joined.count) == 0);
 	ck_assert_uint_gt(joined_branches, EVENTS / 10);
 	name_table_release(&names);
 }
