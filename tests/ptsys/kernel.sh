@@ -18,10 +18,12 @@ recording=$work/recording
 command -v qemu-system-x86_64 >/dev/null || tap_skip_all "qemu-system-x86_64 is not installed"
 qemu-system-x86_64 -d help | grep -q '^nochain' || tap_skip_all "this QEMU logs in another way"
 
-# Each instruction is logged (-singlestep), of the guest's own code; time goes by
-# instructions (-icount), so that every run is the same.
+# Each instruction is logged (one-insn-per-tb; -singlestep before QEMU 8.1), of the guest's own code;
+# time goes by instructions (-icount), so that every run is the same.
+single=-singlestep accel=tcg,thread=single
+qemu-system-x86_64 -help | grep -q -e '^-singlestep' || single= accel=$accel,one-insn-per-tb=on
 timeout 600 qemu-system-x86_64 -M pc -m 64 -display none -nodefaults -no-reboot -net none \
-	-accel tcg,thread=single -icount shift=4,sleep=off -singlestep \
+	-accel $accel -icount shift=4,sleep=off $single \
 	-d exec,cpu,int,nochain \
 	-dfilter 0x400000..0x500000,0xfffffe0000000000..0xfffffe0000ffffff,0xffffffff80000000..0xffffffffffffffff \
 	-device isa-debug-exit,iobase=0xf4,iosize=1 -kernel "$guest/vmlinux" \

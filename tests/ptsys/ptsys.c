@@ -2,7 +2,7 @@
 /*
  * ptsys: an Intel PT recorder of a whole machine, user code and kernel.
  *
- *	qemu-system-x86_64 -singlestep -d exec,cpu,int,nochain ... 2>&1 >/dev/null |
+ *	qemu-system-x86_64 -accel tcg,one-insn-per-tb=on -d exec,cpu,int,nochain ... 2>&1 >/dev/null |
  *		ptsys --kernel=FILE --user=FILE -o DIR
  *
  * Reads what QEMU logs of each instruction of the guest in tests/ptsys/guest and

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What QEMU 7.2 and later log of each instruction with -singlestep -d
- * exec,cpu,int,nochain (util/log.c, target/i386/cpu-dump.c, seg_helper.c).
+ * What QEMU 7.2 to 10.0 log of each instruction with -accel tcg,one-insn-per-tb=on, before 8.1
+ * -singlestep, and -d exec,cpu,int,nochain (util/log.c, target/i386/cpu-dump.c, seg_helper.c).
  *
  * The plug-in interface of that version shows no registers; this shows all.
  */
