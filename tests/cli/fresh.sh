@@ -20,7 +20,6 @@ reaches_mirror() {
 reaches_mirror || tap_skip_all "no way to $mirror"
 
 debian() { # SUITE
-	root=$work/$1
 	debootstrap --variant=minbase "$1" "$root" $mirror >"$work/log" 2>&1 || { tail -5 "$work/log"; return 1; }
 	# A mirror that keeps a day of the past: as this system's apt takes it.
 	apt-config dump | grep -E '^Acquire::Check-(Valid-Until|Date) ' >"$root/etc/apt/apt.conf.d/00host"
@@ -59,6 +58,7 @@ tests() {
 }
 
 for suite in bookworm trixie; do
+	root=$work/$suite
 	tap_check "$suite: debootstrap makes it" debian "$suite"
 	tap_check "$suite: README.md's commands, fewer than ten, end with a trace to open" commands
 	tap_check "$suite: the trace is sound and has the demo's threads" sound
