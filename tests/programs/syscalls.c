@@ -98,6 +98,18 @@ __attribute__((noinline)) static void passed_on_thrice(void)
 	sum += outer(0, 0, 0, 0, 0, 0, SYS_getsid);
 }
 
+/* What is jumped to has the number, and passes it on. */
+__attribute__((noipa)) static long jumped_to(void)
+{
+	return outer(0, 0, 0, 0, 0, 0, SYS_getresuid) + 1;
+}
+
+__attribute__((noinline)) static long jumps(void)
+{
+	sum++;
+	return jumped_to();
+}
+
 int main(void)
 {
 	for (int i = 0; i < 6; i++) {
@@ -107,6 +119,7 @@ int main(void)
 		sum += by_jump(SYS_getegid, i % 2 ? SYS_getpid : SYS_gettid);
 		sum += passed_on(i % 3 ? SYS_getpgrp : SYS_sched_yield);
 		passed_on_thrice();
+		sum += jumps();
 	}
 	printf("%d\n", sum != 0);
 	return 0;

@@ -99,6 +99,7 @@ static inline __attribute__((always_inline)) void push_called(struct precise_sta
 	frame->jumped = false;
 	frame->resolving = false;
 	frame->outermost = false; /* one store for all four */
+	frame->left = false;
 	frame->hidden = frame->symbol->kind == SYMBOL_PLT;
 	if (!frame->hidden)
 		precise_emit_begin(stack, time, frame);
@@ -393,28 +394,41 @@ static bool leave_kernel(struct precise_stack *stack, int64_t time)
 #define CALL_LENGTH_MAX 15
 
 /*
+ * Returns whether all that ran in a frame is the code of a function, from its begin at `entry` on,
+ * or from where it was seen first: a part might jump between a number and the call.  The begin may
+ * be up to `slack` bytes in front of `entry`.
+ */
+static bool has_own_code(const struct frame *frame, const struct symbol *function, uint64_t entry,
+			 uint64_t slack)
+{
+	return frame->symbol == function && !frame->left &&
+	       (frame->kind == FRAME_INFERRED || entry - frame->entry_ip <= slack);
+}
+
+/*
  * Returns the calls that entered the innermost frame's function, which `from` is in, and those
- * around it, as far as each function was called at its begin.  Of each caller only its own code has
- * run: a part of it might jump between a number and the call.
+ * around it, as far as the code of each function is all that ran in it.
  */
 static struct syscall_callers callers_of_top(const struct precise_stack *stack,
 					     const struct location *from)
 {
 	struct syscall_callers callers = { .count = 0 };
 	const struct symbol *function = from->symbol;
-	uint64_t entry = from->ip - from->offset;
+	uint64_t entry = from->ip - from->offset, slack = 0;
 
 	for (size_t at = stack->now.depth; at > 1 && callers.count < SYSCALL_CALLERS_MOST; at--) {
 		const struct frame *frame = &stack->now.frames[at - 1], *caller = frame - 1;
 
-		if (frame->kind != FRAME_CALLED || frame->jumped || frame->symbol != function ||
-		    entry - frame->entry_ip > (callers.count ? CALL_LENGTH_MAX : 0) ||
-		    caller->jumped || caller->symbol != frame->caller)
+		if (frame->kind != FRAME_CALLED || frame->jumped ||
+		    !has_own_code(frame, function, entry, slack))
 			break;
-		callers.calls[callers.count++] =
-			(struct syscall_caller){ frame->caller, frame->caller_offset };
 		function = frame->caller;
 		entry = frame->return_ip - frame->caller_offset; /* that and the call's length */
+		slack = CALL_LENGTH_MAX;
+		if (!has_own_code(caller, function, entry, slack))
+			break;
+		callers.calls[callers.count++] =
+			(struct syscall_caller){ function, frame->caller_offset };
 	}
 	return callers;
 }
@@ -650,13 +664,11 @@ static inline bool leaves_symbol(const struct location_pair *places)
 	       places->to.symbol->function;
 }
 
-/* Note that the symbol of the innermost frame is not all of the code that runs in it. */
+/* Note whether the symbol of the innermost frame is all of the code that runs in it. */
 static inline void note_jump(struct precise_stack *stack, const struct location_pair *places)
 {
-	struct frame *frame = top(stack);
-
-	if (frame && frame->symbol->kind != SYMBOL_PLT && !frame->resolving)
-		frame->jumped |= leaves_symbol(places);
+	if (stack->now.depth)
+		top(stack)->left |= leaves_symbol(places);
 }
 
 /* Follow a near call, return or jump out of the top. */

@@ -244,6 +244,7 @@ static inline __attribute__((always_inline)) void precise_replace(struct precise
 	frame->entry_ip = to->ip;
 	frame->hidden = frame->symbol->kind == SYMBOL_PLT;
 	frame->jumped |= !stub && !frame->resolving;
+	frame->left = false;
 	/* A stub that is not bound jumps to the common ".plt", and that to the resolver. */
 	frame->resolving = stub && (frame->hidden || frame->resolving);
 	frame->traps = 0;

@@ -58,9 +58,10 @@ struct frame {
 	uint8_t kind;         /* enum frame_kind */
 	uint8_t return_slack; /* CALLED: bytes behind return_ip that it may return to, too */
 	bool returned;        /* PAUSE: tracing was filtered off by a return */
-	bool jumped;          /* CALLED: a jump led into its function, or out of its code */
+	bool jumped;          /* CALLED: its function was entered by a jump, not by the call */
 	bool resolving;       /* a stub jumped to ".plt": it resolves its target */
 	bool outermost;       /* PAUSE: the kernel was left, and nothing else is traced */
+	bool left;            /* a jump led out of the code of its symbol, perhaps to come back */
 	bool hidden;          /* a PLT stub that has not reached its target: no slice yet */
 };
 

@@ -29,7 +29,7 @@ static uint64_t seed;
 static size_t joined_branches;
 static bool has_root; /* the program is traced from its start */
 
-/* What frames keep for later: whether a jump led out of their code. */
+/* What frames keep for later: whether a jump led into their function, or out of its code. */
 static struct frame_notes {
 	char text[NOTES];
 	size_t count;
@@ -40,7 +40,9 @@ static void note_frames(struct frame_notes *notes, const struct callstack *stack
 	const struct frame_list *now = &((const struct precise_stack *)stack)->now;
 
 	for (size_t i = 0; i < now->depth && notes->count < NOTES; i++)
-		notes->text[notes->count++] = now->frames[i].jumped ? 'j' : '-';
+		notes->text[notes->count++] = now->frames[i].jumped ? 'j'
+					      : now->frames[i].left ? 'l'
+								    : '-';
 }
 
 static unsigned pick(unsigned count)
