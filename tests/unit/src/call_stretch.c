@@ -29,7 +29,10 @@ static uint64_t seed;
 static size_t joined_branches;
 static bool has_root; /* the program is traced from its start */
 
-/* What frames keep for later: whether a jump led into their function, or out of its code. */
+/*
+ * What matters later at each break: whether a jump led into a frame's function, or out of its code;
+ * and how many segments were flushed, whose slices then come before those of other threads.
+ */
 static struct frame_notes {
 	char text[NOTES];
 	size_t count;
@@ -38,11 +41,14 @@ static struct frame_notes {
 static void note_frames(struct frame_notes *notes, const struct callstack *stack)
 {
 	const struct frame_list *now = &((const struct precise_stack *)stack)->now;
+	const struct slice_log *log = stack->machine->sink->context;
 
 	for (size_t i = 0; i < now->depth && notes->count < NOTES; i++)
 		notes->text[notes->count++] = now->frames[i].jumped ? 'j'
 					      : now->frames[i].left ? 'l'
 								    : '-';
+	ck_assert_uint_lt(notes->count, NOTES);
+	notes->text[notes->count++] = (char)('0' + log->flushes % 10);
 }
 
 static unsigned pick(unsigned count)

@@ -147,8 +147,11 @@ static void log_events(const struct slice_sink *sink, void *track, const struct 
 
 static void log_flush(const struct slice_sink *sink, void *track)
 {
+	struct slice_log *log = sink->context;
+
 	put_track(sink, track);
 	put(sink, "S\n");
+	log->flushes++;
 }
 
 void slice_log_init(struct slice_log *log)

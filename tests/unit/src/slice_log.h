@@ -28,6 +28,7 @@ struct slice_log {
 	struct slice_sink sink;
 	uint64_t base;   /* ns, subtracted from all times */
 	size_t plain;    /* events that came in plain batches */
+	size_t flushes;  /* that came */
 	bool names_ends; /* an end's symbol is that of the slice that it closes, of few tracks */
 	/* Called before each event is logged; the detail is NULL if it has none.  May be NULL. */
 	void (*before)(struct slice_log *log, const struct slice_event *event,
