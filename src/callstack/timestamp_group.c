@@ -542,9 +542,9 @@ static inline void end_group(struct timestamp_group *group, int64_t time, uint32
 	group->distributed = group->count;
 	group->calls = 0;
 	group->time = time;
-	/* Segments that ended are flushed at once, so that other threads' slices do not come first. */
-	if (group->cut_count ||
-	    (group->settles && group->emitted + group->count >= SETTLE_EVENTS))
+	/* Segments that ended are flushed at once, so that other threads' slices do not come first.
+	 */
+	if (group->cut_count || (group->settles && group->emitted + group->count >= SETTLE_EVENTS))
 		timestamp_group_emit(group);
 }
 
