@@ -343,11 +343,14 @@ static int any_block(struct pt_blocks *blocks, struct pt_block *block)
 					: status;
 }
 
-/* A damaged MODE.Exec (fast/flow_state.h: flow_apply_mode()): libipt reads other code than ran. */
+/*
+ * A damaged MODE.Exec (fast/flow_state.h: flow_apply_mode()): libipt reads other code than ran.
+ * libipt 2.1 does so, too, where it knows no mode: behind an overflow, or CS.L with CS.D.
+ */
 static bool has_impossible_mode(const struct pt_block *block)
 {
-	return block->ninsn && block->ip >> 32 &&
-	       (block->mode == ptem_32bit || block->mode == ptem_16bit);
+	return block->ninsn &&
+	       (block->mode == ptem_unknown || (block->ip >> 32 && block->mode != ptem_64bit));
 }
 
 static uint64_t packet_offset(const struct pt_blocks *blocks)

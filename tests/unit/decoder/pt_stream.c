@@ -938,6 +938,25 @@ START_TEST(code_has_the_mode_of_the_trace)
 }
 END_TEST
 
+/* No code is of 64 and 32 bits; libipt 2.1 decodes such code in a mode of its own. */
+START_TEST(libipt_loses_code_of_a_mode_that_does_not_exist)
+{
+	static const uint8_t mode[] = { 0x99, 0x03 };
+
+	begin(PT_ENGINE_LIBIPT);
+	memcpy(run.program_bytes + TINY_ELF_CODE_OFFSET, mode_bytes, sizeof(mode_bytes));
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_raw(&run.packets, mode, sizeof(mode));
+	pt_packets_pge(&run.packets, SAMPLE_MAIN);
+	pt_packets_tnt(&run.packets, "t");
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+	expect(1, BRANCH_GAP, SAMPLE_MAIN, 0);
+	for (size_t i = 0; i < run.count; i++)
+		ck_assert_int_ne(run.events[i].kind, BRANCH_CALL);
+}
+END_TEST
+
 /* perf record -e intel_pt/branch=0/, and /notnt/: bits 13 and 55 of the event. */
 START_TEST(an_event_that_leaves_out_branches_is_a_warning)
 {
@@ -1817,6 +1836,7 @@ int main(void)
 	tcase_add_test(all, jumps_on_the_way_to_a_target_count);
 	tcase_add_loop_test(all, jumps_between_two_decisions_count_up_to_a_bound, 0, 6);
 	tcase_add_loop_test(all, code_has_the_mode_of_the_trace, 0, 3);
+	tcase_add_test(all, libipt_loses_code_of_a_mode_that_does_not_exist);
 	tcase_add_loop_test(
 		all, where_the_kernel_enters_user_code_this_is_of_the_program_that_exec_ran, 0, 4);
 	tcase_add_loop_test(all, threads_change_where_the_kernel_switches_them, 0, 6);
