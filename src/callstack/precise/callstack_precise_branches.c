@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
+ * Calls, returns and jumps; all other events: callstack_precise_far.c.
+ *
  * The actions of the precise machine on each event (top: the innermost frame;
  * "matches": the address is just behind the frame's call instruction):
  *
@@ -48,15 +50,10 @@
  *                      an abort: the calls in between did not happen for the program,
  *                      but they ran, so they are shown
  */
-#include "decoder/timeline/timeline.h"
 #include "src/callstack/precise/callstack_precise_stack.h"
 
-/*
- * Make the innermost frame that of the function at `from`, if it is not: it is a pause,
- * there is none, or it is another function's.
- */
-static __attribute__((noinline)) void sync_top(struct precise_stack *stack, int64_t time,
-					       const struct location *from)
+__attribute__((noinline)) void precise_sync_top(struct precise_stack *stack, int64_t time,
+						const struct location *from)
 {
 	size_t at;
 
@@ -214,6 +211,11 @@ static inline __attribute__((always_inline)) void on_jump(struct precise_stack *
 	precise_watch_room(stack);
 }
 
+void precise_jump(struct precise_stack *stack, int64_t time, const struct location *to)
+{
+	on_jump(stack, time, to);
+}
+
 /*
  * A jump behind a load of the stack pointer.  longjmp() loads it, too, and those who raise
  * exceptions, but stay on the stack.
@@ -326,315 +328,6 @@ static __attribute__((noinline)) void return_elsewhere(struct precise_stack *sta
 	precise_watch_room(stack);
 }
 
-/* ---- OCaml's exceptions -------------------------------------------------- */
-
-/* The top installed and removed handlers on its way to its next branch. */
-static void follow_traps(struct precise_stack *stack, const struct branch_notes *notes)
-{
-	struct frame *frame = top(stack);
-
-	if (!frame || !notes->trap_count)
-		return;
-	frame_list_cut(&stack->now, stack->now.depth - 1);
-	for (uint32_t i = 0; i < notes->trap_count; i++) {
-		if (notes->traps[i].kind == TRAP_INSTALLED)
-			frame->traps++;
-		else if (notes->traps[i].kind == TRAP_REMOVED && frame->traps)
-			frame->traps--;
-	}
-}
-
-/* Returns whether an exception came to the handler at `to`; pops to the frame that has it. */
-static bool handle_exception(struct precise_stack *stack, int64_t time,
-			     const struct resolved_branch *branch, const struct branch_notes *notes)
-{
-	size_t at;
-
-	if (!notes->enters_trap ||
-	    (branch->event->kind != BRANCH_RETURN && branch->event->kind != BRANCH_JUMP))
-		return false;
-	at = frame_list_find(&stack->now, FRAME_BY_TRAP, 0);
-	if (!at && precise_has_unseen_callers(stack)) {
-		precise_enter_unseen(stack, time, &branch->places->to);
-		return true;
-	}
-	if (!at || stack->now.frames[at - 1].symbol != branch->places->to.symbol)
-		return false;
-	precise_pop_to(stack, time, at);
-	frame_list_cut(&stack->now, at - 1);
-	top(stack)->traps--;
-	return true;
-}
-
-/* ---- Pauses -------------------------------------------------------------- */
-
-static uint16_t vector_flags(const struct branch_notes *notes)
-{
-	unsigned flags = notes->vector ? SLICE_HAS_VECTOR | (notes->vector - 1u) << 8 : 0;
-
-	return (uint16_t)(flags | (notes->cause ? SLICE_HAS_CAUSE : 0));
-}
-
-/*
- * Leave the kernel for code that is not traced: all entries, those that were seen.  Returns
- * whether nothing is below them.
- */
-static bool leave_kernel(struct precise_stack *stack, int64_t time)
-{
-	size_t at = frame_list_find(&stack->now, FRAME_BY_ENTRY, 0);
-
-	if (!at)
-		precise_pop_to(stack, time, 0);
-	for (; at; at = frame_list_find(&stack->now, FRAME_BY_ENTRY, 0))
-		precise_pop_to(stack, time, at - 1);
-	return !stack->now.depth;
-}
-
-/* As long as a call instruction is. */
-#define CALL_LENGTH_MAX 15
-
-/*
- * Returns whether all that ran in a frame is the code of a function, from its begin at `entry` on,
- * or from where it was seen first: a part might jump between a number and the call.  The begin may
- * be up to `slack` bytes in front of `entry`.
- */
-static bool has_own_code(const struct frame *frame, const struct symbol *function, uint64_t entry,
-			 uint64_t slack)
-{
-	return frame->symbol == function && !frame->left &&
-	       (frame->kind == FRAME_INFERRED || entry - frame->entry_ip <= slack);
-}
-
-/*
- * Returns the calls that entered the innermost frame's function, which `from` is in, and those
- * around it, as far as the code of each function is all that ran in it.
- */
-static struct syscall_callers callers_of_top(const struct precise_stack *stack,
-					     const struct location *from)
-{
-	struct syscall_callers callers = { .count = 0 };
-	const struct symbol *function = from->symbol;
-	uint64_t entry = from->ip - from->offset, slack = 0;
-
-	for (size_t at = stack->now.depth; at > 1 && callers.count < SYSCALL_CALLERS_MOST; at--) {
-		const struct frame *frame = &stack->now.frames[at - 1], *caller = frame - 1;
-
-		if (frame->kind != FRAME_CALLED || frame->jumped ||
-		    !has_own_code(frame, function, entry, slack))
-			break;
-		function = frame->caller;
-		entry = frame->return_ip - frame->caller_offset; /* that and the call's length */
-		slack = CALL_LENGTH_MAX;
-		if (!has_own_code(caller, function, entry, slack))
-			break;
-		callers.calls[callers.count++] =
-			(struct syscall_caller){ function, frame->caller_offset };
-	}
-	return callers;
-}
-
-/*
- * Returns the name of a pause.  The packet has an address only where the trace could continue
- * but for the address filter (SDM volume 3, "Packet Generation Disable (TIP.PGD) Packet": "unless
- * ContextEn = 0 or TraceEn = 0").
- */
-static const struct symbol *pause_symbol(const struct precise_stack *stack,
-					 const struct resolved_branch *branch)
-{
-	const struct branch_event *event = branch->event;
-	const bool int80 = event->flags & BRANCH_INT80;
-	struct precise *machine = machine_of(stack);
-	struct syscall_callers callers;
-
-	if (event->flags & BRANCH_GUEST)
-		return &machine->specials[SPECIAL_GUEST];
-	if (event->kind == BRANCH_SYSCALL || int80) {
-		callers = callers_of_top(stack, &branch->places->from);
-		return syscall_symbols_find(&machine->syscalls, &branch->places->from, int80,
-					    &callers);
-	}
-	return &machine->specials[event->to ? SPECIAL_FILTERED : SPECIAL_UNTRACED];
-}
-
-/* Note where execution will resume, as far as that is known. */
-static void expect_resume(struct frame *pause, const struct resolved_branch *branch)
-{
-	const struct branch_event *event = branch->event;
-
-	if (event->flags & BRANCH_ASYNC || event->kind == BRANCH_NONE)
-		pause->resume_ip = branch->places->from.ip;
-	else if (event->kind == BRANCH_RETURN)
-		pause->returned = true;
-	else if (event->from_length)
-		pause->resume_ip = branch->places->from.ip + event->from_length;
-}
-
-static void on_off(struct precise_stack *stack, int64_t time, const struct resolved_branch *branch,
-		   const struct branch_notes *notes)
-{
-	const struct branch_event *event = branch->event;
-	struct frame pause = { .kind = FRAME_PAUSE,
-			       .slice_flags = vector_flags(notes),
-			       .cause = notes->cause };
-
-	if (event->kind == BRANCH_RETURN && stack->now.depth)
-		precise_pop(stack, time);
-	else if (event->kind == BRANCH_SYSRET || event->kind == BRANCH_IRET)
-		pause.outermost = leave_kernel(stack, time);
-	precise_reveal(stack, time);
-	pause.symbol = pause_symbol(stack, branch);
-	/* The host resumes where it set the processor up to, not behind the entry of the guest. */
-	if (!(event->flags & BRANCH_GUEST))
-		expect_resume(&pause, branch);
-	precise_push(stack, time, &pause);
-	stack->off_time = event->time;
-	stack->off_cpu = event->cpu;
-}
-
-/* As long as INT n, SYSCALL and SYSENTER are. */
-#define TRAP_LENGTH_MAX 2
-
-/*
- * Returns whether execution resumes at `to` where it was expected: a system call that is started
- * again goes back over its instruction, and a software interrupt, whose FUP has the instruction
- * itself (SDM volume 3, "Intel Processor Trace", far transfers), resumes behind it.
- */
-static bool resumes_at(uint64_t expected, uint64_t to)
-{
-	return to - expected + TRAP_LENGTH_MAX <= 2 * TRAP_LENGTH_MAX;
-}
-
-/* Returns 1 + the index of the innermost handler that returns to ip; 0: there is none. */
-static size_t find_resumed(struct precise_stack *stack, uint64_t ip)
-{
-	static const int behind[] = { 0, -TRAP_LENGTH_MAX, 1, TRAP_LENGTH_MAX };
-	size_t at = 0;
-
-	for (size_t i = 0; i < sizeof(behind) / sizeof(behind[0]) && !at; i++)
-		at = frame_list_find(&stack->now, FRAME_BY_RESUME, ip - (uint64_t)behind[i]);
-	return at;
-}
-
-/* Execution resumes at `to`; `expected` was the address to resume at (0: unknown). */
-static void resume(struct precise_stack *stack, int64_t time, const struct location *to,
-		   uint64_t expected)
-{
-	struct frame handler = { .symbol = symbol_of(stack, to),
-				 .resume_ip = expected,
-				 .entry_ip = to->ip,
-				 .kind = FRAME_HANDLER };
-	size_t at;
-
-	if (!expected || resumes_at(expected, to->ip) || !stack->now.depth)
-		return;
-	at = find_resumed(stack, to->ip);
-	if (at)
-		precise_pop_to(stack, time, at - 1);
-	else if (location_is_entry(to) || !symbol_is_function(to->symbol))
-		precise_push(
-			stack, time,
-			&handler); /* in code without symbols, a guess: nothing else is as common */
-	else if (!same_function(top(stack)->symbol, to->symbol))
-		on_jump(stack, time, to);
-}
-
-/* Returns whether the thread was off its CPU since the trace ended; `on` is where it resumes. */
-static bool was_off_cpu(const struct precise_stack *stack, const struct branch_event *on)
-{
-	const struct timeline *timeline = machine_of(stack)->timeline;
-
-	if (!timeline || !on->thread || on->cpu < 0 || !stack->off_time)
-		return false;
-	return on->cpu != stack->off_cpu ||
-	       timeline_run_begin(timeline, on->thread, on->cpu, on->time) > stack->off_time;
-}
-
-/* Whether an interrupt or fault switched threads is known when the trace resumes. */
-static void explain_pause(struct precise_stack *stack, const struct branch_event *on)
-{
-	struct precise *machine = machine_of(stack);
-
-	if (top(stack)->symbol == &machine->specials[SPECIAL_UNTRACED] && was_off_cpu(stack, on))
-		precise_rename(stack, &machine->specials[SPECIAL_OFF_CPU]);
-}
-
-static void on_on(struct precise_stack *stack, int64_t time, const struct resolved_branch *branch)
-{
-	const struct location *to = &branch->places->to;
-	struct frame called = { .symbol = symbol_of(stack, to),
-				.entry_ip = to->ip,
-				.kind = FRAME_HANDLER };
-	uint64_t expected;
-	bool begins;
-
-	if (!stack->now.depth || top(stack)->kind != FRAME_PAUSE)
-		return;
-	explain_pause(stack, branch->event);
-	expected = top(stack)->resume_ip;
-	/* Of filtered functions one was left, and one is called by code that is not traced. */
-	begins = top(stack)->outermost || (top(stack)->returned && location_is_entry(to));
-	if (top(stack)->outermost)
-		called.kind = FRAME_ENTRY;
-	precise_pop(stack, time);
-	if (begins)
-		precise_push(stack, time, &called);
-	else
-		resume(stack, time, to, expected);
-}
-
-static void on_kernel_entry(struct precise_stack *stack, int64_t time,
-			    const struct resolved_branch *branch, const struct branch_notes *notes)
-{
-	struct frame entry = { .symbol = symbol_of(stack, &branch->places->to),
-			       .entry_ip = branch->places->to.ip,
-			       .kind = FRAME_ENTRY,
-			       .resume_ip = branch->places->from.ip,
-			       .slice_flags = vector_flags(notes),
-			       .cause = notes->cause };
-
-	if (branch->event->kind != BRANCH_INTERRUPT)
-		entry.resume_ip += branch->event->from_length;
-	precise_push(stack, time, &entry);
-}
-
-/*
- * Returns whether an IRET or ERETS ends no entry into the kernel but takes a frame that the
- * kernel made itself: that of a handler which it called (KVM), or one to continue in the same
- * function (Linux's sync_core()).  `entry`: 1 + the index of the innermost entry; 0: none.
- */
-static bool ends_no_entry(struct precise_stack *stack, int64_t time, size_t entry,
-			  const struct location *to)
-{
-	size_t at;
-
-	if (entry && resumes_at(stack->now.frames[entry - 1].resume_ip, to->ip))
-		return false;
-	at = frame_list_find(&stack->now, FRAME_BY_RETURN, to->ip);
-	if (at > entry) {
-		precise_pop_to(stack, time, at - 1);
-		return true;
-	}
-	return stack->now.depth && symbol_is_function(to->symbol) &&
-	       same_function(top(stack)->symbol, to->symbol);
-}
-
-static void on_kernel_exit(struct precise_stack *stack, int64_t time, const struct location *to)
-{
-	size_t at = frame_list_find(&stack->now, FRAME_BY_ENTRY, 0);
-	uint64_t expected;
-
-	if (ends_no_entry(stack, time, at, to))
-		return;
-	if (!at) {
-		precise_pop_to(stack, time, 0);
-		precise_infer_root(stack, to);
-		return;
-	}
-	expected = stack->now.frames[at - 1].resume_ip;
-	precise_pop_to(stack, time, at - 1);
-	resume(stack, time, to, expected);
-}
-
 /* ---- All branches -------------------------------------------------------- */
 
 /*
@@ -709,55 +402,7 @@ static inline __attribute__((always_inline)) void follow_near(struct precise_sta
 	}
 }
 
-static void follow_transaction(struct precise_stack *stack, int64_t time,
-			       const struct branch_event *event)
-{
-	if (event->kind == BRANCH_TX_ABORT)
-		precise_roll_back(stack, time);
-	else if (!(event->flags & BRANCH_IN_TX))
-		precise_end_transaction(stack);
-	else if (!stack->in_tx)
-		precise_begin_transaction(stack);
-}
-
-bool precise_follow_far(struct precise_stack *stack, int64_t time,
-			const struct resolved_branch *branch, const struct branch_notes *notes)
-{
-	const struct branch_event *event = branch->event;
-
-	follow_transaction(stack, time, event);
-	if (event->flags & BRANCH_TRACE_ON) {
-		stack->rolled_back = false;
-		on_on(stack, time, branch);
-		return true;
-	}
-	if (!stack->rolled_back) {
-		sync_top(stack, time, &branch->places->from);
-		follow_traps(stack, notes);
-	}
-	stack->rolled_back = false;
-	if (handle_exception(stack, time, branch, notes))
-		return true;
-	if (event->flags & BRANCH_TRACE_OFF) {
-		on_off(stack, time, branch, notes);
-		return true;
-	}
-	switch ((enum branch_kind)event->kind) {
-	case BRANCH_SYSCALL:
-	case BRANCH_SOFTINT:
-	case BRANCH_INTERRUPT:
-		on_kernel_entry(stack, time, branch, notes);
-		return true;
-	case BRANCH_SYSRET:
-	case BRANCH_IRET:
-		on_kernel_exit(stack, time, &branch->places->to);
-		return true;
-	default:
-		return false;
-	}
-}
-
-/* Returns whether sync_top() has nothing to do. */
+/* Returns whether precise_sync_top() has nothing to do. */
 static inline bool comes_from_top(const struct precise_stack *stack, const struct location *from)
 {
 	const struct frame *frame = top(stack);
@@ -786,7 +431,7 @@ static inline __attribute__((always_inline)) void follow(struct precise_stack *s
 	if (stack->plain && branch_is_near(event)) {
 		take_time(stack, event);
 		if (!comes_from_top(stack, &branch->places->from))
-			sync_top(stack, stack->last_time, &branch->places->from);
+			precise_sync_top(stack, stack->last_time, &branch->places->from);
 	} else if (precise_follow_any(stack, branch, notes)) {
 		return;
 	}

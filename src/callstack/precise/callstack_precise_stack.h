@@ -395,8 +395,17 @@ bool precise_follow_any(struct precise_stack *stack, const struct resolved_branc
 			const struct branch_notes *notes);
 
 /*
- * The same for a branch at a time and without a gap before it
- * (callstack_precise_branches.c).
+ * Make the innermost frame that of the function at `from`, if it is not: it is a pause,
+ * there is none, or it is another function's (callstack_precise_branches.c).
+ */
+void precise_sync_top(struct precise_stack *stack, int64_t time, const struct location *from);
+
+/* Follow a jump out of the innermost frame's function (callstack_precise_branches.c). */
+void precise_jump(struct precise_stack *stack, int64_t time, const struct location *to);
+
+/*
+ * Follow a branch at a time and without a gap before it as precise_follow_any() does
+ * (callstack_precise_far.c).
  */
 bool precise_follow_far(struct precise_stack *stack, int64_t time,
 			const struct resolved_branch *branch, const struct branch_notes *notes);
