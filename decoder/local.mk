@@ -29,6 +29,7 @@ libdecoder_a_SOURCES = \
 	decoder/code/run_cache.c decoder/code/run_cache.h \
 	decoder/code/stack_switch.c decoder/code/stack_switch.h \
 	decoder/code/tnt_cache.c decoder/code/tnt_cache.h \
+	decoder/dataflow/insn_fields.c decoder/dataflow/insn_fields.h \
 	decoder/dataflow/known_values.c decoder/dataflow/known_values.h \
 	decoder/dataflow/syscall_number.c decoder/dataflow/syscall_number.h \
 	decoder/engine/pt_engine.h \

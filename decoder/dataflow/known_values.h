@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What registers and the words on top of the stack hold, as far as the code of a function shows:
- * a constant, or what the function was called with.  Anything that an instruction might write, and
- * that it is not known to write otherwise, is forgotten.
+ * Constant propagation (compilers) for registers and the words on top of the stack: each holds a
+ * constant, an argument of the function, or an unknown value.  An instruction that may write a
+ * place makes its value unknown, unless the value that it writes is known.
  */
 #ifndef DECODER_DATAFLOW_KNOWN_VALUES_H
 #define DECODER_DATAFLOW_KNOWN_VALUES_H
@@ -14,9 +14,9 @@
 
 /*
  * Places: registers by their numbers in instructions (SDM volume 2, "Register Encoding"), and from
- * KNOWN_STACK on the words of the stack, from its top on.  For a function they are its arguments
- * when it is called (System V ABI, "Parameter Passing"): from KNOWN_STACK on those behind the
- * return address, as its caller had them on top when it called.
+ * KNOWN_STACK on the words of the stack, from its top on.  An argument (System V ABI, "Parameter
+ * Passing") is named by its place in the caller at the call: KNOWN_STACK is the word on top there,
+ * which is behind the return address in the function.
  */
 #define KNOWN_REGISTERS       16
 #define KNOWN_STACK           KNOWN_REGISTERS
@@ -36,14 +36,13 @@ struct known_values {
 		words[KNOWN_WORDS]; /* from the top of the stack on; of 64-bit code alone */
 };
 
-/* Every place has what the function is called with. */
+/* A function begins: each place holds an argument. */
 void known_values_begin(struct known_values *values, enum insn_mode mode);
 
 /* Nothing is known of any place. */
 void known_values_forget(struct known_values *values);
 
-/* Keep what two ways to one instruction have in common.  Returns whether less is known than before.
- */
+/* Two paths join: keep the values that both have.  Returns whether any became unknown. */
 bool known_values_merge(struct known_values *values, const struct known_values *other);
 
 /* Follow an instruction, decoded from `bytes`, to the next one; a conditional jump is not taken. */

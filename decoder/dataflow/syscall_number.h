@@ -3,9 +3,9 @@
  * Which system call a SYSCALL, SYSENTER or INT $0x80 instruction asks for: the number that the code
  * in front of it puts into EAX ("mov $12,%eax; syscall").  Intel PT shows no registers.
  *
- * Known is only what cannot be otherwise: what all ways through the function to the system call
- * have in common (known_values.h).  Where the function got the number as an argument, as libc's
- * syscall() does, the code of its caller is asked for that.
+ * A number is known if all paths through the function to the system call put the same one there
+ * (known_values.h).  If it is an argument of the function, as of libc's syscall(), the same is
+ * asked of the caller's code.
  */
 #ifndef DECODER_DATAFLOW_SYSCALL_NUMBER_H
 #define DECODER_DATAFLOW_SYSCALL_NUMBER_H
