@@ -272,7 +272,7 @@ void summary_print_fold(const struct summary *summary, FILE *out)
 			summary->fold.left_out);
 	if (summary->bytes_total) {
 		part = (uint64_t)((double)span * (double)summary->slices / (double)all);
-		fputs("; more of a part: --time=", out);
+		fputs("; a part in more detail: --time=", out);
 		print_time(summary->first_time, out);
 		putc(',', out);
 		print_time(summary->first_time + part, out);

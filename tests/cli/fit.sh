@@ -124,12 +124,12 @@ summary() {
 }
 tap_check "the summary says how many were folded" summary
 part() {
-	option=$(sed -n 's/.* more of a part: //p' messages)
+	option=$(sed -n 's/.* a part in more detail: //p' messages)
 	"$program" --fit=$((total / 20)) "$option" -o fit.ftf long 2>part
 	shown=$(slices_of fit.ftf) && all=$(all_of fit.ftf) && echo "$shown of $all of $total" &&
 		[ "$shown" -gt 100 ] && [ "$all" -lt $((total / 3)) ] && [ $((all / shown)) -lt 10 ]
 }
-tap_check "and its option shows more of a part" part
+tap_check "and its option shows a part in more detail" part
 
 # The collector's phases, of 100 ns to 10 us, in one that is open.
 overlay() {

@@ -117,7 +117,7 @@ cache() {
 " && untouched
 }
 tap_check "perf's own cache is read, and no more" cache
-# Without the library it is a warning; the sandbox is the same.
+# Without the library the status is 2, and the sandbox is the same.
 servers() {
 	probe $symfs --debuginfod --format=slices "$data" || return 1
 	[ $status -eq 0 ] || grep 'libdebuginfod.so.1 cannot be loaded' "$work/messages" || return 1
