@@ -4,6 +4,7 @@
 # debootstrap.  Downloads some 300 MB for each: for `make check-long`.  What is not committed is not
 # tried.
 . "$top_srcdir/tests/support/tap.sh"
+. "$top_srcdir/tests/support/root_tree.sh"
 [ -n "$LONG" ] || tap_skip_all "installs a system: make check-long"
 [ "$(id -u)" = 0 ] || tap_skip_all "debootstrap needs root"
 command -v debootstrap >/dev/null || tap_skip_all "no debootstrap"
@@ -21,24 +22,17 @@ reaches_mirror || tap_skip_all "no way to $mirror"
 
 debian() { # SUITE
 	debootstrap --variant=minbase "$1" "$root" $mirror >"$work/log" 2>&1 || { tail -5 "$work/log"; return 1; }
-	# A mirror that keeps a day of the past: as this system's apt takes it.
-	apt-config dump | grep -E '^Acquire::Check-(Valid-Until|Date) ' >"$root/etc/apt/apt.conf.d/00host"
+	use_host_mirror
 	git clone -q --bare "$top_srcdir" "$root/repository"
 	# The address in README.md is this repository's.
 	ln -s /repository "$root/root/URL"
 }
 
-inside() { # FOLDER FILE: a script in the root, from a folder
-	unshare --mount --pid --fork sh -c '
-		mount -t proc proc "$1/proc" && mount -t sysfs sysfs "$1/sys" && mount --rbind /dev "$1/dev" &&
-			exec chroot "$1" /usr/bin/env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin \
-			DEBIAN_FRONTEND=noninteractive sh -ec "cd $2; . /$3"' inside "$root" "$1" "$2"
-}
 commands() {
 	sed -n '/^<!-- fresh commands -->$/,/^```$/p' "$top_srcdir/README.md" | grep -v '^<!--\|^```' >"$root/commands"
 	count=$(wc -l <"$root/commands")
 	[ "$count" -gt 0 ] && [ "$count" -lt 10 ] || { echo "$count commands"; return 1; }
-	inside /root commands >"$work/log" 2>&1 || { tail -20 "$work/log"; return 1; }
+	inside "cd; . /commands" >"$work/log" 2>&1 || { tail -20 "$work/log"; return 1; }
 	grep -q "^Open .*build/demo.ftf at https://ui.perfetto.dev" "$work/log"
 }
 
@@ -51,9 +45,10 @@ sound() {
 tests() {
 	sed -n '/^<!-- test command -->$/,/^```$/p' "$top_srcdir/README.md" | grep -v '^<!--\|^```' >"$root/commands"
 	[ "$(wc -l <"$root/commands")" -eq 1 ] || { echo "not one command"; return 1; }
-	inside /root/ptrace2ftf commands >"$work/log" 2>&1
+	inside "cd; cd ptrace2ftf; . /commands" >"$work/log" 2>&1
 	status=$?
 	grep -E '^(FAIL|ERROR)|^# (PASS|SKIP|FAIL|ERROR):' "$work/log" | tail -n 20
+	find "$root/root/ptrace2ftf/build/tests" -name '*.log' -exec grep -h -B 10 '^not ok' {} + | head -n 100
 	[ $status -eq 0 ] && [ "$(sed -n 's/^# PASS: *//p' "$work/log")" -gt 3000 ]
 }
 

@@ -10,6 +10,7 @@
 # from a build for this machine, which also says what traces are to be like.  musl-gcc-N is a build with
 # musl in place of glibc, and the libraries that it needs (musl.sh); it is compared in the same way.
 . "$top_srcdir/tests/support/tap.sh"
+. "$top_srcdir/tests/support/root_tree.sh"
 folder=$top_builddir/distributions
 keys=/usr/share/keyrings
 
@@ -30,13 +31,6 @@ git -C "$top_srcdir" rev-parse HEAD >/dev/null 2>&1 || tap_skip_all "no git repo
 unshare --mount --pid --fork true 2>/dev/null || tap_skip_all "no mount namespaces here"
 mkdir -p "$folder"
 
-inside() { # COMMANDS: in the root, with its own processes
-	unshare --mount --pid --fork sh -c '
-		mount -t proc proc "$1/proc" && mount -t sysfs sysfs "$1/sys" && mount --rbind /dev "$1/dev" &&
-			exec chroot "$1" /usr/bin/env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin \
-			DEBIAN_FRONTEND=noninteractive sh -ec "$2"' inside "$root" "$1"
-}
-
 make_root() { # SUITE MIRROR KEYRING
 	[ ! -f "$root.made" ] || return 0
 	rm -rf --one-file-system "$root"
@@ -44,8 +38,7 @@ make_root() { # SUITE MIRROR KEYRING
 	[ -e "/usr/share/debootstrap/scripts/$1" ] || script=gutsy
 	debootstrap --variant=minbase --components=main,universe --keyring="$3" "$1" "$root" "$2" $script \
 		>"$root.log" 2>&1 || { tail -n 3 "$root.log"; return 1; }
-	# A mirror that keeps a day of the past: as this system's apt takes it.
-	apt-config dump | grep -E '^Acquire::Check-(Valid-Until|Date) ' >"$root/etc/apt/apt.conf.d/00host"
+	use_host_mirror
 	touch "$root.made"
 }
 
