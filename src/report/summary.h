@@ -74,8 +74,8 @@ void summary_warn(const struct summary *summary, struct diag *diag);
 void summary_print(const struct summary *summary, bool is_trace, FILE *out);
 
 /*
- * Print how many slices --fit folded, if it folded any, and the --time of a part at the begin of the
- * trace, which fits as a whole if its calls are as frequent as on average.
+ * Print how many slices --fit folded, if it folded any, and the --time of a part at the begin of
+ * the trace, which fits as a whole if its calls are as frequent as on average.
  */
 void summary_print_fold(const struct summary *summary, FILE *out);
 
