@@ -54,6 +54,19 @@ follows:
 	nop
 	ret
 
+	/* So may a hidden label in another section than the function before it. */
+	.section first_text, "ax", @progbits
+	.globl last_of_section
+	.type last_of_section, @function
+last_of_section:
+	nop
+	jmp	next_section
+	.section second_text, "ax", @progbits
+next_section:
+	nop
+	ret
+
+	.text
 	.globl main
 	.type main, @function
 main:
@@ -63,6 +76,7 @@ main:
 	call	typed
 	call	dotted
 	call	untyped
+	call	last_of_section
 	decl	%ebx
 	jnz	1b
 	xorl	%eax, %eax

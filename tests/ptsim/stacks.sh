@@ -92,10 +92,10 @@ tap_check "syscall(): the same through a stub" syscalls_by_number "$top_builddir
 # may be a function.
 labels_are_no_functions() {
 	same_stacks 700 --seed=3 -- "$programs/labels" || return 1
-	for name in sized typed dotted dotted.helper untyped follows; do
+	for name in sized typed dotted dotted.helper untyped follows last_of_section next_section; do
 		echo "10 $name"
 	done | sort >"$work/expected"
-	grep -E ' (sized|typed|dotted|untyped|follows|hidden_|local_|behind_)[^ ]* address=' "$work/slices" |
+	grep -E ' (sized|typed|dotted|untyped|follows|last_|next_|hidden_|local_|behind_)[^ ]* address=' "$work/slices" |
 		awk '{ n[$5]++ } END { for (name in n) print n[name], name }' | sort | diff "$work/expected" -
 }
 tap_check "labels: those inside functions are no functions" labels_are_no_functions

@@ -259,19 +259,23 @@ START_TEST(a_label_inside_a_function_is_a_part_of_it)
 		{ "nasm", CODE + 0x40, 0, GLOBAL_LABEL },
 		{ "nasm.loop", CODE + 0x44, 0, LABEL },
 		{ "nasm.end", CODE + 0x48, 0, LABEL },
-		{ "nasm2.end", CODE + 0x4c, 0, LABEL },
+		{ "masm.end", CODE + 0x4a, 0, LABEL },
+		{ "nasm2", CODE + 0x4b, 0, GLOBAL_LABEL },
+		{ "nasm.end", CODE + 0x4c, 0, LABEL },
+		{ "nasm3", CODE + 0x4d, 0, GLOBAL_LABEL },
+		{ "nasm3.global", CODE + 0x4e, 0, GLOBAL_LABEL },
 		{ "sized_label", CODE + 0x50, 0x10, GLOBAL_LABEL },
 		{ "its_end", CODE + 0x5f, 0, GLOBAL_LABEL },
 		{ "sized_again", CODE + 0x60, 0x10, GLOBAL_FUNCTION },
-		{ "with_size", CODE + 0x62, 4, LABEL },
-		{ "with_type", CODE + 0x68, 0, LOCAL_FUNCTION },
+		{ "with_type", CODE + 0x62, 0, LOCAL_FUNCTION },
+		{ "with_size", CODE + 0x68, 4, LABEL },
 	};
 	static const struct {
 		uint64_t label, function;
 	} expected[] = {
-		{ 0x8, 0 },     { 0x10, 0x10 }, { 0x24, 0x20 }, { 0x28, 0x20 },
-		{ 0x2c, 0x2c }, { 0x30, 0x30 }, { 0x44, 0x40 }, { 0x48, 0x40 },
-		{ 0x4c, 0x4c }, { 0x5f, 0x50 }, { 0x62, 0x62 }, { 0x68, 0x68 },
+		{ 0x8, 0 },     { 0x10, 0x10 }, { 0x24, 0x20 }, { 0x28, 0x20 }, { 0x2c, 0x2c },
+		{ 0x30, 0x30 }, { 0x44, 0x40 }, { 0x48, 0x40 }, { 0x4a, 0x4a }, { 0x4c, 0x4c },
+		{ 0x4e, 0x4e }, { 0x5f, 0x50 }, { 0x62, 0x62 }, { 0x68, 0x68 },
 	};
 	struct dso *dso = open_tiny(symbols, sizeof(symbols) / sizeof(symbols[0]));
 
