@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * System calls whose number is an argument of libc's syscall() (-O2): a constant, one of two by a
- * branch, by code that seldom runs, by a jump to syscall(), and an argument of the caller; and
- * through several functions.
+ * branch, by code that seldom runs, by a jump to syscall(), of a function with two entries, and an
+ * argument of the caller; and through several functions.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -59,6 +59,29 @@ __attribute__((noinline)) static long passed_on(long number)
 	long result = syscall(number);
 
 	return result + sum;
+}
+
+/* Its call has the number 152 (munlockall) where it begins, and its argument 5 bytes behind. */
+long two_entries(long number);
+__asm__(".text\n"
+	".type two_entries, @function\n"
+	"two_entries:\n"
+	"	movl $152, %edi\n"
+	"	subq $8, %rsp\n"
+	"	call syscall@PLT\n"
+	"	addq $8, %rsp\n"
+	"	ret\n"
+	".size two_entries, . - two_entries");
+
+__attribute__((noipa)) static long behind_the_begin(long number)
+{
+	return ((long (*)(long))((char *)two_entries + 5))(number) + 1;
+}
+
+/* main()'s code has its number. */
+__attribute__((noipa)) static long passed_by_main(long number)
+{
+	return syscall(number) + 1;
 }
 
 /*
@@ -118,6 +141,9 @@ int main(void)
 		seldom_another(i == 3);
 		sum += by_jump(SYS_getegid, i % 2 ? SYS_getpid : SYS_gettid);
 		sum += passed_on(i % 3 ? SYS_getpgrp : SYS_sched_yield);
+		sum += two_entries(0);
+		sum += behind_the_begin(SYS_getgid);
+		sum += passed_by_main(SYS_getuid);
 		passed_on_thrice();
 		sum += jumps();
 	}

@@ -86,6 +86,7 @@ static inline __attribute__((always_inline)) void push_called(struct precise_sta
 	frame->caller = from->symbol;
 	frame->caller_offset = from->offset;
 	frame->return_ip = from->ip + branch->event->from_length;
+	frame->call_length = branch->event->from_length;
 	frame->entry_ip = to->ip;
 	frame->called = stack->counts;
 	frame->traps = 0;

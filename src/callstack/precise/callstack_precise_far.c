@@ -70,19 +70,14 @@ static bool leave_kernel(struct precise_stack *stack, int64_t time)
 	return !stack->now.depth;
 }
 
-/* As long as a call instruction is. */
-#define CALL_LENGTH_MAX 15
-
 /*
  * Returns whether all that ran in a frame is the code of a function, from its begin at `entry` on,
- * or from where it was seen first: a part might jump between a number and the call.  The begin may
- * be up to `slack` bytes in front of `entry`.
+ * or from where it was seen first: a part might jump between a number and the call.
  */
-static bool has_own_code(const struct frame *frame, const struct symbol *function, uint64_t entry,
-			 uint64_t slack)
+static bool has_own_code(const struct frame *frame, const struct symbol *function, uint64_t entry)
 {
 	return frame->symbol == function && !frame->left &&
-	       (frame->kind == FRAME_INFERRED || entry - frame->entry_ip <= slack);
+	       (frame->kind == FRAME_INFERRED || frame->entry_ip == entry);
 }
 
 /*
@@ -94,18 +89,17 @@ static struct syscall_callers callers_of_top(const struct precise_stack *stack,
 {
 	struct syscall_callers callers = { .count = 0 };
 	const struct symbol *function = from->symbol;
-	uint64_t entry = from->ip - from->offset, slack = 0;
+	uint64_t entry = from->ip - from->offset;
 
 	for (size_t at = stack->now.depth; at > 1 && callers.count < SYSCALL_CALLERS_MOST; at--) {
 		const struct frame *frame = &stack->now.frames[at - 1], *caller = frame - 1;
 
 		if (frame->kind != FRAME_CALLED || frame->jumped ||
-		    !has_own_code(frame, function, entry, slack))
+		    !has_own_code(frame, function, entry))
 			break;
 		function = frame->caller;
-		entry = frame->return_ip - frame->caller_offset; /* that and the call's length */
-		slack = CALL_LENGTH_MAX;
-		if (!has_own_code(caller, function, entry, slack))
+		entry = frame->return_ip - frame->call_length - frame->caller_offset;
+		if (!has_own_code(caller, function, entry))
 			break;
 		callers.calls[callers.count++] =
 			(struct syscall_caller){ function, frame->caller_offset };

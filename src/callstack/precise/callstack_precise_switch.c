@@ -250,6 +250,7 @@ void precise_guess_candidate(struct precise_stack *stack)
 	root->return_slack = frame->return_slack;
 	root->caller = frame->caller;
 	root->caller_offset = frame->caller_offset;
+	root->call_length = frame->call_length;
 	take(stack, first, SLICE_UNCERTAIN_LEVEL);
 }
 

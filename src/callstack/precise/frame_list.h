@@ -63,6 +63,7 @@ struct frame {
 	bool outermost;       /* PAUSE: the kernel was left, and nothing else is traced */
 	bool left;            /* a jump led out of the code of its symbol, perhaps to come back */
 	bool hidden;          /* a PLT stub that has not reached its target: no slice yet */
+	uint8_t call_length;  /* CALLED: bytes of the call instruction */
 };
 
 /* What to search a frame by. */
