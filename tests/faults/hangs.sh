@@ -20,13 +20,13 @@ soon() { # COMMAND...: becomes true within a minute
 	done
 	return 1
 }
-hangs() { grep -q '^hangs$' messages; }
+hangs() { grep -qs '^hangs$' messages; }
 is_over() { ! kill -0 "$pid" 2>/dev/null; }
 # Two signals of a kind that wait together are one.
 is_taken() { ! grep -q '^ShdPnd:.*[2367abef]$' "/proc/$pid/status" 2>/dev/null; }
 
 ends() { # FUNCTION OPTIONS...
-	rm -f out/*
+	rm -f out/* messages # those of the run before say that it hangs, too
 	function=$1
 	shift
 	env --default-signal=INT LD_PRELOAD="$shim" HANG="$function" \
