@@ -8,6 +8,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#ifdef __clang__ /* makes no copies, and knows not noipa */
+#define SEPARATE __attribute__((noinline))
+#else
+#define SEPARATE __attribute__((noipa))
+#endif
+
 static volatile long sum;
 
 __attribute__((noinline)) static void one(void)
@@ -47,7 +53,7 @@ __attribute__((noinline)) static void seldom_another(int which)
  * Jumps to syscall(), with a number that its own call has elsewhere: where syscall() takes its
  * number from, the call has another constant.
  */
-__attribute__((noipa)) static long by_jump(long other, long number)
+SEPARATE static long by_jump(long other, long number)
 {
 	sum += other;
 	return syscall(number);
@@ -72,13 +78,13 @@ __asm__(".text\n"
 	"	ret\n"
 	".size two_entries, . - two_entries");
 
-__attribute__((noipa)) static long behind_the_begin(long number)
+SEPARATE static long behind_the_begin(long number)
 {
 	return ((long (*)(long))((char *)two_entries + 5))(number) + 1;
 }
 
 /* main()'s code has its number. */
-__attribute__((noipa)) static long passed_by_main(long number)
+SEPARATE static long passed_by_main(long number)
 {
 	return syscall(number) + 1;
 }
@@ -87,7 +93,7 @@ __attribute__((noipa)) static long passed_by_main(long number)
  * As glibc 2.41 does for read() and its like: the number is passed on by three functions, on the
  * stack and in a register.
  */
-__attribute__((noipa)) static long innermost(long *state, long number, long argument)
+SEPARATE static long innermost(long *state, long number, long argument)
 {
 	long result;
 
@@ -100,16 +106,14 @@ __attribute__((noipa)) static long innermost(long *state, long number, long argu
 	return result;
 }
 
-__attribute__((noipa)) static long inner(long a, long b, long c, long d, long e, long f,
-					 long number)
+SEPARATE static long inner(long a, long b, long c, long d, long e, long f, long number)
 {
 	long state = b + c + d + e + f;
 
 	return innermost(&state, number, a) + state;
 }
 
-__attribute__((noipa)) static long outer(long a, long b, long c, long d, long e, long f,
-					 long number)
+SEPARATE static long outer(long a, long b, long c, long d, long e, long f, long number)
 {
 	return inner(a, b, c, d, e, f, number) + 1;
 }
@@ -121,7 +125,7 @@ __attribute__((noinline)) static void passed_on_thrice(void)
 }
 
 /* What is jumped to has the number, and passes it on. */
-__attribute__((noipa)) static long jumped_to(void)
+SEPARATE static long jumped_to(void)
 {
 	return outer(0, 0, 0, 0, 0, 0, SYS_getresuid) + 1;
 }
