@@ -49,6 +49,19 @@ __attribute__((noinline)) static void seldom_another(int which)
 	sum += syscall(number);
 }
 
+/* The same, with an instruction of its own. */
+SEPARATE static long seldom_another_itself(int which)
+{
+	long number = SYS_geteuid, result;
+
+	if (__builtin_expect(which, 0)) {
+		seldom();
+		number = SYS_getegid;
+	}
+	__asm__ volatile("syscall" : "=a"(result) : "0"(number) : "rcx", "r11", "memory");
+	return result;
+}
+
 /*
  * Jumps to syscall(), with a number that its own call has elsewhere: where syscall() takes its
  * number from, the call has another constant.
@@ -142,6 +155,7 @@ int main(void)
 		one();
 		one_of_two(i % 2);
 		seldom_another(i == 3);
+		sum += seldom_another_itself(i == 3);
 		sum += by_jump(SYS_getegid, i % 2 ? SYS_getpid : SYS_gettid);
 		sum += passed_on(i % 3 ? SYS_getpgrp : SYS_sched_yield);
 		sum += two_entries(0);

@@ -81,30 +81,29 @@ static bool has_own_code(const struct frame *frame, const struct symbol *functio
 }
 
 /*
- * Returns the calls that entered the innermost frame's function, which `from` is in, and those
- * around it, as far as the code of each function is all that ran in it.
+ * Returns the call chain of the system call at `from`, as far as in each frame only the code of
+ * its function ran.
  */
-static struct syscall_callers callers_of_top(const struct precise_stack *stack,
+static struct syscall_chain chain_of_syscall(const struct precise_stack *stack,
 					     const struct location *from)
 {
-	struct syscall_callers callers = { .count = 0 };
+	struct syscall_chain chain = { .count = 0 };
 	const struct symbol *function = from->symbol;
-	uint64_t entry = from->ip - from->offset;
+	uint64_t offset = from->offset, entry = from->ip - offset;
 
-	for (size_t at = stack->now.depth; at > 1 && callers.count < SYSCALL_CALLERS_MOST; at--) {
-		const struct frame *frame = &stack->now.frames[at - 1], *caller = frame - 1;
+	for (size_t at = stack->now.depth; at && chain.count < SYSCALL_CHAIN_MOST; at--) {
+		const struct frame *frame = &stack->now.frames[at - 1];
 
-		if (frame->kind != FRAME_CALLED || frame->jumped ||
-		    !has_own_code(frame, function, entry))
+		if (!has_own_code(frame, function, entry))
+			break;
+		chain.calls[chain.count++] = (struct syscall_call){ function, offset };
+		if (frame->kind != FRAME_CALLED || frame->jumped)
 			break;
 		function = frame->caller;
-		entry = frame->return_ip - frame->call_length - frame->caller_offset;
-		if (!has_own_code(caller, function, entry))
-			break;
-		callers.calls[callers.count++] =
-			(struct syscall_caller){ function, frame->caller_offset };
+		offset = frame->caller_offset;
+		entry = frame->return_ip - frame->call_length - offset;
 	}
-	return callers;
+	return chain;
 }
 
 /*
@@ -118,14 +117,13 @@ static const struct symbol *pause_symbol(const struct precise_stack *stack,
 	const struct branch_event *event = branch->event;
 	const bool int80 = event->flags & BRANCH_INT80;
 	struct precise *machine = machine_of(stack);
-	struct syscall_callers callers;
+	struct syscall_chain chain;
 
 	if (event->flags & BRANCH_GUEST)
 		return &machine->specials[SPECIAL_GUEST];
 	if (event->kind == BRANCH_SYSCALL || int80) {
-		callers = callers_of_top(stack, &branch->places->from);
-		return syscall_symbols_find(&machine->syscalls, &branch->places->from, int80,
-					    &callers);
+		chain = chain_of_syscall(stack, &branch->places->from);
+		return syscall_symbols_find(&machine->syscalls, &chain, int80);
 	}
 	return &machine->specials[event->to ? SPECIAL_FILTERED : SPECIAL_UNTRACED];
 }

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/budget.h"
 #include "decoder/dataflow/syscall_number.h"
+#include "src/resolve/location.h"
 #include "symbols/dso/dso_store.h"
 #include "symbols/names/syscall_names.h"
 
@@ -100,27 +101,22 @@ static const struct syscall_site *look_at(struct syscall_symbols *symbols,
 }
 
 const struct symbol *syscall_symbols_find(struct syscall_symbols *symbols,
-					  const struct location *from, bool int80,
-					  const struct syscall_callers *callers)
+					  const struct syscall_chain *chain, bool int80)
 {
-	struct syscall_site wanted = { .function = from->symbol,
-				       .offset = from->offset,
-				       .place = SYSCALL_EAX,
-				       .int80 = int80 };
+	struct syscall_site wanted = { .place = SYSCALL_EAX, .int80 = int80 };
+	const struct syscall_site *site;
 
-	if (!from->symbol)
-		return symbols->unknown;
-	for (unsigned i = 0;; i++) {
-		const struct syscall_site *site = look_at(symbols, &wanted);
-
+	for (unsigned i = 0; i < chain->count; i++) {
+		wanted.function = chain->calls[i].function;
+		wanted.offset = chain->calls[i].offset;
+		site = look_at(symbols, &wanted);
 		if (site->shown)
 			return site->shown;
-		if (site->found.argument == SYSCALL_UNKNOWN || i == callers->count)
-			return symbols->unknown;
-		wanted.function = callers->calls[i].function;
-		wanted.offset = callers->calls[i].offset;
+		if (site->found.argument == SYSCALL_UNKNOWN)
+			break;
 		wanted.place = (unsigned)site->found.argument;
 	}
+	return symbols->unknown;
 }
 
 void syscall_symbols_release(struct syscall_symbols *symbols)

@@ -5,7 +5,7 @@
 
 #include "base/tables/direct_cache.h"
 #include "base/tables/name.h"
-#include "src/resolve/location.h"
+#include "symbols/symbol.h"
 
 struct syscall_symbol;
 
@@ -18,21 +18,21 @@ struct syscall_symbols {
 };
 
 /*
- * glibc 2.41 has three between the function that the program calls and the system call: read(),
- * __syscall_cancel(), __internal_syscall_cancel(), __syscall_cancel_arch().
+ * glibc 2.41 has three calls between the function that the program calls and the system call:
+ * read(), __syscall_cancel(), __internal_syscall_cancel(), __syscall_cancel_arch().
  */
-#define SYSCALL_CALLERS_MOST 4
+#define SYSCALL_CHAIN_MOST 5
 
-/* A call, and the function with it. */
-struct syscall_caller {
-	const struct symbol *function;
-	uint64_t offset; /* bytes from the function's start to the call */
+/* A SYSCALL, SYSENTER or INT $0x80 instruction, or a call that led to it. */
+struct syscall_call {
+	const struct symbol *function; /* that it is in */
+	uint64_t offset;               /* bytes from the function's start */
 };
 
-/* The call of the function that asks for a system call, that of its caller, and so on. */
-struct syscall_callers {
-	struct syscall_caller calls[SYSCALL_CALLERS_MOST];
-	unsigned count; /* that are known */
+/* The instruction, the call of its function, the call of the function with that, and so on. */
+struct syscall_chain {
+	struct syscall_call calls[SYSCALL_CHAIN_MOST];
+	unsigned count; /* of calls in whose frames only the code of their functions ran */
 };
 
 /* All is borrowed until release. */
@@ -40,13 +40,11 @@ void syscall_symbols_init(struct syscall_symbols *symbols, struct name_table *na
 			  const struct symbol *unknown);
 
 /*
- * Returns the symbol of the system call that a SYSCALL, SYSENTER or INT $0x80 instruction at `from`
- * asks for.  Its number may be an argument of the function, that is what a caller's code puts
- * there.
+ * Returns the symbol of a system call.  Its number may be an argument of the function, that is
+ * what the code of the call puts there.
  */
 const struct symbol *syscall_symbols_find(struct syscall_symbols *symbols,
-					  const struct location *from, bool int80,
-					  const struct syscall_callers *callers);
+					  const struct syscall_chain *chain, bool int80);
 
 /* Idempotent, also on zeroed memory. */
 void syscall_symbols_release(struct syscall_symbols *symbols);

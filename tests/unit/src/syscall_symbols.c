@@ -66,12 +66,13 @@ static bool is_named(size_t number)
 {
 	const size_t at = number * sizeof(site) + SYSCALL_AT;
 	struct dso *dso = dso_store_borrow(store, path, NULL, 0);
-	struct location from = { .ip = ADDRESS + at };
+	struct syscall_chain chain = { .count = 1 };
 	const struct symbol *found;
 
-	from.symbol = dso_borrow_symbol(dso, TINY_ELF_CODE_OFFSET + at, &from.offset);
-	ck_assert_ptr_nonnull(from.symbol);
-	found = syscall_symbols_find(&symbols, &from, false, &(struct syscall_callers){ 0 });
+	chain.calls[0].function =
+		dso_borrow_symbol(dso, TINY_ELF_CODE_OFFSET + at, &chain.calls[0].offset);
+	ck_assert_ptr_nonnull(chain.calls[0].function);
+	found = syscall_symbols_find(&symbols, &chain, false);
 	if (found == &unknown)
 		return false;
 	ck_assert_str_eq(found->name->text, "[syscall: brk]");
