@@ -59,7 +59,7 @@ unpack() { # COMPILER
 	rm -rf "${root:?}/$1"
 	mkdir "$root/$1"
 	git -C "$top_srcdir" archive HEAD | tar -x -C "$root/$1"
-	git -C "$top_srcdir" describe --always >"$root/$1/.tarball-version"
+	sh "$top_srcdir/build-aux/git-version" >"$root/$1/.tarball-version"
 }
 
 build() { # COMPILER: the packages, then autoreconf, configure and make
