@@ -26,7 +26,7 @@ is_over() { ! kill -0 "$pid" 2>/dev/null; }
 is_taken() { ! grep -q '^ShdPnd:.*[2367abef]$' "/proc/$pid/status" 2>/dev/null; }
 
 ends() { # FUNCTION OPTIONS...
-	rm -f out/* messages # those of the run before say that it hangs, too
+	rm -f out/* messages # or the message of the run before would count
 	function=$1
 	shift
 	env --default-signal=INT LD_PRELOAD="$shim" HANG="$function" \

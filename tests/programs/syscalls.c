@@ -2,7 +2,8 @@
 /*
  * System calls whose number is an argument of libc's syscall() (-O2): a constant, one of two by a
  * branch, by code that seldom runs, by a jump to syscall(), of a function with two entries, and an
- * argument of the caller; and through several functions.  Says if arguments are in registers.
+ * argument of the caller; and through several functions.  Prints whether it is optimized: without
+ * that, callers keep numbers in memory.
  */
 #include <stdio.h>
 #include <sys/syscall.h>
@@ -49,7 +50,7 @@ __attribute__((noinline)) static void seldom_another(int which)
 	sum += syscall(number);
 }
 
-/* The same, with an instruction of its own. */
+/* The same, but the function itself has the SYSCALL instruction. */
 SEPARATE static long seldom_another_itself(int which)
 {
 	long number = SYS_geteuid, result;
@@ -79,7 +80,7 @@ __attribute__((noinline)) static long passed_on(long number)
 	return result + sum;
 }
 
-/* Its call has the number 152 (munlockall) where it begins, and its argument 5 bytes behind. */
+/* Entered at its begin it passes on 152 (munlockall), and entered 5 bytes behind, its argument. */
 long two_entries(long number);
 __asm__(".text\n"
 	".type two_entries, @function\n"
@@ -96,7 +97,7 @@ SEPARATE static long behind_the_begin(long number)
 	return ((long (*)(long))((char *)two_entries + 5))(number) + 1;
 }
 
-/* main()'s code has its number. */
+/* The code of main() has the number. */
 SEPARATE static long passed_by_main(long number)
 {
 	return syscall(number) + 1;

@@ -71,8 +71,9 @@ static bool leave_kernel(struct precise_stack *stack, int64_t time)
 }
 
 /*
- * Returns whether all that ran in a frame is the code of a function, from its begin at `entry` on,
- * or from where it was seen first: a part might jump between a number and the call.
+ * Returns whether only the code of a function ran in a frame, from its begin at `entry` on or from
+ * where the frame was seen first.  Other code, of a cold part, may set another number and jump
+ * back: no analysis of the function sees that.
  */
 static bool has_own_code(const struct frame *frame, const struct symbol *function, uint64_t entry)
 {
@@ -81,8 +82,8 @@ static bool has_own_code(const struct frame *frame, const struct symbol *functio
 }
 
 /*
- * Returns the call chain of the system call at `from`, as far as in each frame only the code of
- * its function ran.
+ * Returns the call chain of the system call at `from`, up to the first frame in which code of
+ * another symbol ran.
  */
 static struct syscall_chain chain_of_syscall(const struct precise_stack *stack,
 					     const struct location *from)

@@ -18,21 +18,21 @@ struct syscall_symbols {
 };
 
 /*
- * glibc 2.41 has three calls between the function that the program calls and the system call:
- * read(), __syscall_cancel(), __internal_syscall_cancel(), __syscall_cancel_arch().
+ * glibc 2.41 needs four: the instruction is in __syscall_cancel_arch(), the number in read(), and
+ * __internal_syscall_cancel() and __syscall_cancel() pass it on.
  */
 #define SYSCALL_CHAIN_MOST 5
 
 /* A SYSCALL, SYSENTER or INT $0x80 instruction, or a call that led to it. */
 struct syscall_call {
-	const struct symbol *function; /* that it is in */
-	uint64_t offset;               /* bytes from the function's start */
+	const struct symbol *function; /* with the instruction */
+	uint64_t offset;               /* of the instruction, bytes from the function's start */
 };
 
-/* The instruction, the call of its function, the call of the function with that, and so on. */
+/* The system call's instruction, the call of its function, the call of the caller, and so on. */
 struct syscall_chain {
 	struct syscall_call calls[SYSCALL_CHAIN_MOST];
-	unsigned count; /* of calls in whose frames only the code of their functions ran */
+	unsigned count; /* in whose frames only the code of their functions ran */
 };
 
 /* All is borrowed until release. */
@@ -40,8 +40,8 @@ void syscall_symbols_init(struct syscall_symbols *symbols, struct name_table *na
 			  const struct symbol *unknown);
 
 /*
- * Returns the symbol of a system call.  Its number may be an argument of the function, that is
- * what the code of the call puts there.
+ * Returns the symbol of a system call.  If the number is an argument of a function, the code of
+ * the next call in the chain shows it.
  */
 const struct symbol *syscall_symbols_find(struct syscall_symbols *symbols,
 					  const struct syscall_chain *chain, bool int80);
