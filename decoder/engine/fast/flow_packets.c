@@ -304,6 +304,8 @@ void flow_on_fup(struct pt_flow *flow, const struct pt_packet_ip *packet)
 			flow_begin_tracing(flow, ip, true);
 		return;
 	}
+	if (flow->state.has_interrupt) /* the TIP of the FUP before is missing */
+		flow_fail(flow, GAP_MISMATCH, flow->state.interrupted);
 	if (flow->state.lost)
 		flow_resync_at(flow, ip);
 	if (flow->state.lost || !accept_erratum_ip(flow)) {

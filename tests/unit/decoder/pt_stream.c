@@ -957,6 +957,24 @@ START_TEST(libipt_loses_code_of_a_mode_that_does_not_exist)
 }
 END_TEST
 
+/* The engines resume at different places. */
+START_TEST(a_fup_whose_tip_is_missing_is_a_gap)
+{
+	size_t gaps = 0;
+
+	begin(_i);
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_MAIN);
+	pt_packets_fup(&run.packets, SAMPLE_MAIN);
+	pt_packets_fup(&run.packets, SAMPLE_WORK);
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+	for (size_t i = 0; i < run.count; i++)
+		gaps += run.events[i].kind == BRANCH_GAP;
+	ck_assert_uint_eq(gaps, 1);
+}
+END_TEST
+
 /* perf record -e intel_pt/branch=0/, and /notnt/: bits 13 and 55 of the event. */
 START_TEST(an_event_that_leaves_out_branches_is_a_warning)
 {
@@ -1836,6 +1854,7 @@ int main(void)
 	tcase_add_test(all, jumps_on_the_way_to_a_target_count);
 	tcase_add_loop_test(all, jumps_between_two_decisions_count_up_to_a_bound, 0, 6);
 	tcase_add_loop_test(all, code_has_the_mode_of_the_trace, 0, 3);
+	tcase_add_loop_test(all, a_fup_whose_tip_is_missing_is_a_gap, 0, 2);
 	tcase_add_test(all, libipt_loses_code_of_a_mode_that_does_not_exist);
 	tcase_add_loop_test(
 		all, where_the_kernel_enters_user_code_this_is_of_the_program_that_exec_ran, 0, 4);
