@@ -16,7 +16,7 @@ STATIC = \
 	tests/programs/static/ocaml_scanned tests/programs/static/ocaml_traps \
 	tests/programs/static/recursion tests/programs/static/signals \
 	tests/programs/static/switches tests/programs/static/syscalls \
-	tests/programs/static/tail tests/programs/static/threads \
+	tests/programs/static/tail tests/programs/static/thread_exec tests/programs/static/threads \
 	tests/programs/static/unwinding tests/programs/static/version_a tests/programs/static/version_b
 check_PROGRAMS += $(STATIC)
 
@@ -120,6 +120,9 @@ tests_programs_static_syscalls_LDFLAGS = -all-static
 tests_programs_static_tail_SOURCES = tests/programs/tail.c
 tests_programs_static_tail_CFLAGS = $(tests_programs_tail_CFLAGS)
 tests_programs_static_tail_LDFLAGS = -all-static
+tests_programs_static_thread_exec_SOURCES = tests/programs/thread_exec.c
+tests_programs_static_thread_exec_CFLAGS = $(PROGRAM_CFLAGS) -pthread
+tests_programs_static_thread_exec_LDFLAGS = -all-static -pthread
 tests_programs_static_threads_SOURCES = tests/programs/threads.c
 tests_programs_static_threads_CFLAGS = $(tests_programs_threads_CFLAGS)
 tests_programs_static_threads_LDFLAGS = -all-static -pthread

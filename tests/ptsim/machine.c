@@ -495,6 +495,18 @@ unsigned machine_undisturbed(const struct machine *machine, const struct task *t
 	return count;
 }
 
+/* Returns whether the task touches a page of code that its process has not mapped yet. */
+static bool faults(struct task *task)
+{
+	uint64_t page = task->registers.rip >> 12;
+	uint64_t *touched = &task->process->touched[page % PAGES_TOUCHED];
+
+	if (*touched == page)
+		return false;
+	*touched = page;
+	return true;
+}
+
 void machine_boundary(struct machine *machine, struct task *task)
 {
 	const struct recorder_options *options = machine->options;
@@ -507,7 +519,8 @@ void machine_boundary(struct machine *machine, struct task *task)
 	}
 	end_missing(machine, task, task->in_user);
 	machine_enter(machine, task);
-	if (by_chance(&machine->random, options->interrupt_every)) {
+	if ((options->faults && faults(task)) ||
+	    by_chance(&machine->random, options->interrupt_every)) {
 		machine_interrupt(machine, task);
 		machine_enter(machine, task);
 	}

@@ -14,13 +14,17 @@
 #include "tests/ptsim/tracee.h"
 #include "tests/ptsim/truth.h"
 
+#define PAGES_TOUCHED 256
+
 /* A process: what its threads share. */
 struct process {
 	struct process *next;
 	int32_t pid, parent;
 	struct code code;
 	struct mappings maps;
-	pid_t reader; /* the stopped thread that its code is read by */
+	pid_t reader;                    /* the stopped thread that its code is read by */
+	uint64_t touched[PAGES_TOUCHED]; /* by their number: pages of code that are mapped */
+	bool execed;                     /* by a thread, which has the leader's tid now */
 };
 
 /* A trace buffer: of a CPU, or with options.side.per_thread of a task. */
@@ -57,6 +61,7 @@ struct task {
 	bool in_user;            /* user code runs, by the trace */
 	bool handler, sigreturn; /* how user code is entered next */
 	int signal;              /* to be delivered */
+	bool becomes_leader;     /* by an exec, when it runs next */
 	struct buffer *buffer;   /* borrowed; NULL: never ran */
 	struct true_thread truth;
 };

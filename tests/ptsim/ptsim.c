@@ -37,6 +37,7 @@ enum option_key {
 	OPTION_INODES,
 	OPTION_APART,
 	OPTION_SINGLE_STEP,
+	OPTION_FAULTS,
 };
 
 static const struct argp_option option_list[] = {
@@ -67,6 +68,9 @@ static const struct argp_option option_list[] = {
 	  .key = OPTION_INTERRUPTS,
 	  .arg = "N",
 	  .doc = "an interrupt about every N instructions (5000, 0: none)" },
+	{ .name = "faults",
+	  .key = OPTION_FAULTS,
+	  .doc = "a page fault at the first instruction in each page" },
 	{ .name = "instructions",
 	  .key = OPTION_INSTRUCTIONS,
 	  .arg = "N",
@@ -199,6 +203,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPTION_SINGLE_STEP:
 		options->single_step = true;
+		return 0;
+	case OPTION_FAULTS:
+		options->faults = true;
 		return 0;
 	case OPTION_INODES:
 		options->side.map_inodes = true;

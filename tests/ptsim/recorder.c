@@ -98,6 +98,7 @@ static void begin_program(struct machine *machine, struct task *task)
 {
 	write_comm(machine, task, true);
 	machine_forget_stack(machine, task);
+	memset(task->process->touched, 0, sizeof(task->process->touched));
 	machine_map(machine, task, true);
 }
 
@@ -237,6 +238,39 @@ static bool look(struct machine *machine, struct task *task, unsigned looks, boo
 	return take_stop(machine, task, tracee_poll(task->tid, true, delivered));
 }
 
+/* A thread of the task's process ran exec: the kernel ended the leader, which had the tid. */
+static void end_leader(struct machine *machine, struct task *leader)
+{
+	struct cpu *cpu = &machine->cpus[leader->last_cpu];
+
+	leader->process->execed = true;
+	end_task(machine, leader);
+	if (cpu->task == leader)
+		machine_switch(machine, cpu, NULL);
+}
+
+/*
+ * The task's tid is gone.  If it ran exec, the thread has the leader's (execve(2)), as the task
+ * will have when it runs.  Returns whether it can run.
+ */
+static bool find_exec(struct machine *machine, struct task *task)
+{
+	struct process *process = task->process;
+	struct task *leader = machine->tasks;
+
+	while (leader && (leader->tid != process->pid || leader == task))
+		leader = leader->next;
+	if (leader && leader->state != TASK_ENDED)
+		take_stop(machine, leader, tracee_poll(leader->tid, true, false));
+	if (!process->execed) {
+		end_task(machine, task);
+		return false;
+	}
+	process->execed = false;
+	task->becomes_leader = true;
+	return true;
+}
+
 static bool take_stop(struct machine *machine, struct task *task, struct tracee_stop stop)
 {
 	struct user_regs_struct registers;
@@ -248,7 +282,13 @@ static bool take_stop(struct machine *machine, struct task *task, struct tracee_
 		add_child(machine, task, stop.child);
 		tracee_step(task->tid, 0);
 		return look(machine, task, LOOKS, false);
+	case TRACEE_GONE:
+		return find_exec(machine, task);
 	case TRACEE_EXECED:
+		if (stop.child != task->tid) {
+			end_leader(machine, task);
+			return false;
+		}
 		begin_program(machine, task);
 		tracee_step(task->tid, 0);
 		return look(machine, task, LOOKS, false);
@@ -298,6 +338,19 @@ static bool finish_step(struct machine *machine, struct task *task, bool deliver
 	return stopped;
 }
 
+/* The task's thread has run exec, and has the leader's tid. */
+static bool become_leader(struct machine *machine, struct task *task)
+{
+	machine_forget_stack(machine, task);
+	true_thread_release(&task->truth);
+	task->becomes_leader = false;
+	task->tid = task->process->pid;
+	true_thread_init(&task->truth, &machine->truth.slices, task->tid, task->tid);
+	begin_program(machine, task);
+	tracee_step(task->tid, 0);
+	return finish_step(machine, task, false);
+}
+
 /* The next stop shows whether the signal has a handler: else its instruction runs. */
 static bool deliver(struct machine *machine, struct task *task)
 {
@@ -310,7 +363,7 @@ static bool deliver(struct machine *machine, struct task *task)
 	task->signal = 0;
 	stop = poll_often(task, LOOKS, true);
 	if (stop.event == TRACEE_HANDLER || stop.event == TRACEE_ENDED ||
-	    stop.event == TRACEE_SIGNAL)
+	    stop.event == TRACEE_GONE || stop.event == TRACEE_SIGNAL)
 		return take_stop(machine, task, stop);
 	machine_boundary(machine, task);
 	if (left_user(task)) {
@@ -332,6 +385,8 @@ static bool step(struct machine *machine, struct task *task, unsigned limit, uns
 	struct tracee_stop stop;
 
 	*count = 1;
+	if (task->becomes_leader)
+		return become_leader(machine, task);
 	if (task->signal)
 		return deliver(machine, task);
 	machine_boundary(machine, task);

@@ -18,6 +18,7 @@ struct recorder_options {
 	unsigned quantum;         /* instructions a task runs when others wait */
 	bool single_step;         /* step each instruction: slow, nothing is computed (block.h) */
 	unsigned interrupt_every; /* instructions, about; 0: never */
+	bool faults;              /* a page fault at the first instruction in each page */
 	unsigned overflow_every;  /* instructions, about; 0: never */
 	unsigned overflow_length; /* instructions, at most */
 	unsigned lose_every;      /* the same for data that is lost (AUX TRUNCATED) */

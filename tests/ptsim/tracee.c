@@ -88,6 +88,7 @@ static struct tracee_stop stop_at_event(pid_t tid, int event)
 		break;
 	case PTRACE_EVENT_EXEC:
 		stop.event = TRACEE_EXECED;
+		stop.child = (pid_t)message;
 		break;
 	}
 	return stop;
@@ -104,7 +105,7 @@ struct tracee_stop tracee_poll(pid_t tid, bool wait, bool delivered)
 	} while (found < 0 && errno == EINTR);
 	if (found == 0)
 		return stop;
-	stop.event = TRACEE_ENDED;
+	stop.event = found < 0 ? TRACEE_GONE : TRACEE_ENDED;
 	if (found < 0 || !WIFSTOPPED(status))
 		return stop;
 	if (status >> 16)
@@ -125,7 +126,7 @@ bool tracee_run_to(pid_t tid, uint64_t address, struct tracee_stop *stop)
 		return false;
 	ptrace(PTRACE_CONT, tid, NULL, NULL);
 	*stop = tracee_poll(tid, true, false);
-	if (stop->event != TRACEE_ENDED)
+	if (stop->event != TRACEE_ENDED && stop->event != TRACEE_GONE)
 		ptrace(PTRACE_POKETEXT, tid, place, (void *)word);
 	return true;
 }

@@ -21,12 +21,13 @@ enum tracee_event {
 	TRACEE_CLONED,  /* it made another task; it is still in its system call */
 	TRACEE_EXECED,  /* it runs another program; it is still in its system call */
 	TRACEE_ENDED,
+	TRACEE_GONE, /* there is no such thread: its exec made it the leader */
 };
 
 struct tracee_stop {
 	enum tracee_event event;
 	int signal;  /* TRACEE_SIGNAL */
-	pid_t child; /* TRACEE_CLONED */
+	pid_t child; /* TRACEE_CLONED: the new task; TRACEE_EXECED: the tid it had before */
 };
 
 /* Start the program, stopped when its exec is done.  Returns its pid, -1 if it cannot be run. */
