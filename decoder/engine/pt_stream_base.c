@@ -178,17 +178,19 @@ static bool user_only(const struct pt_stream *stream)
 
 /*
  * Returns whether user code that begins at ip is the next program of the process.  A time that is
- * too early shows the program before, but only an exec leads to a program's entry; of a program
- * that runs itself again, the second time.
+ * too early shows the program before, but only an exec leads to a program's entry.  If both
+ * programs have the same entry, the thread must have stopped elsewhere: a page fault on a program's
+ * first instruction resumes at the entry.
  */
 static bool begins_next_program(struct pt_stream *stream, uint64_t ip)
 {
 	struct schedule *schedule = &stream->state.schedule;
-	const struct address_space *next = schedule_next_program(schedule);
+	const struct address_space *next = schedule_next_program(schedule, stream->state.now.time);
 	const struct code_image *code = stream->input.code;
 
 	return next && code_image_is_entry(code, next, ip) &&
-	       (!code_image_is_entry(code, schedule->space, ip) || schedule_has_run_here(schedule));
+	       (!code_image_is_entry(code, schedule->space, ip) ||
+		schedule_stopped_elsewhere(schedule, ip));
 }
 
 void stream_enter(struct pt_stream *stream, uint64_t ip)
@@ -221,7 +223,7 @@ void stream_enter_from_kernel(struct pt_stream *stream, const struct insn *insn,
 
 void stream_stop_user(struct pt_stream *stream, uint64_t ip)
 {
-	if (user_only(stream))
+	if (user_only(stream) || (ip && ip < KERNEL_BEGIN))
 		schedule_stop_user(&stream->state.schedule, ip);
 }
 

@@ -226,7 +226,10 @@ void stream_enter(struct pt_stream *stream, uint64_t ip);
  */
 void stream_enter_from_kernel(struct pt_stream *stream, const struct insn *insn, uint64_t ip);
 
-/* User code stops where tracing goes off, and will resume at ip; 0: unknown. */
+/*
+ * User code stops where tracing goes off or the kernel interrupts it, and will resume at ip; 0:
+ * unknown.
+ */
 void stream_stop_user(struct pt_stream *stream, uint64_t ip);
 
 /* The flow reached input.switch_ip: the next thread runs. */

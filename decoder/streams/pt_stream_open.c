@@ -10,6 +10,11 @@
 
 #define CONFIG_NO_TNT (UINT64_C(1) << 55) /* "notnt" of attr.config: DisTNT of IA32_RTIT_CTL */
 
+static uint64_t ns_of_ticks(const struct tsc_clock *clock, uint64_t ticks)
+{
+	return tsc_clock_ns(clock, ticks) - clock->zero;
+}
+
 /*
  * Returns the greatest age of the last timing packet, in ns.  With TSC packets alone it has no
  * bound: 0.  A thread may then have run on another CPU meanwhile, so the address where
@@ -18,9 +23,8 @@
 static uint64_t slack_of(const struct pt_info *info, const struct tsc_clock *clock)
 {
 	const uint64_t cycles = 500; /* between two CYC packets, also where nothing branches */
-	uint64_t ticks = info->config & info->cyc_bit ? cycles : pt_info_mtc_period(info);
 
-	return tsc_clock_ns(clock, ticks) - clock->zero;
+	return ns_of_ticks(clock, info->config & info->cyc_bit ? cycles : pt_info_mtc_period(info));
 }
 
 static void choose_losses(struct pt_stream *stream)
@@ -55,6 +59,8 @@ static void start_schedule(struct pt_stream *stream)
 	schedule_init(&stream->state.schedule, stream->input.timeline, aux->cpu, aux->tid);
 	stream->clock = pt_info_tsc_clock(info);
 	stream->state.schedule.slack = slack_of(info, &stream->clock);
+	/* CYC packets stop with the core's clock, MTC packets do not. */
+	stream->state.schedule.clock_bound = ns_of_ticks(&stream->clock, pt_info_mtc_period(info));
 	stream->reference = aux->piece_count ? aux->pieces[0].reference : 0;
 	choose_losses(stream);
 	if (info->config & info->tsc_bit)

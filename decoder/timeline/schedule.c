@@ -76,7 +76,16 @@ void schedule_stop_user(struct schedule *schedule, uint64_t ip)
 		set_stop(schedule, thread, (struct schedule_stop){ thread, schedule->space, ip });
 }
 
-const struct address_space *schedule_next_program(const struct schedule *schedule)
+/*
+ * Returns whether a record of `begin` lies later than the trace can be at `time`.  The trace may
+ * lag by a period of MTC packets; twice the period allows for the rates of both clocks.
+ */
+static bool clock_excludes(const struct schedule *schedule, uint64_t time, uint64_t begin)
+{
+	return schedule->clock_bound && begin > time && begin - time > 2 * schedule->clock_bound;
+}
+
+const struct address_space *schedule_next_program(const struct schedule *schedule, uint64_t time)
 {
 	const struct thread *thread = schedule->thread;
 	const struct epoch *epochs;
@@ -86,7 +95,8 @@ const struct address_space *schedule_next_program(const struct schedule *schedul
 		return NULL;
 	epochs = thread->process->epochs;
 	next = epochs[schedule->epoch].next_exec;
-	if (!next || epochs[next].begin > schedule->end || epochs[next].begin > thread->end)
+	if (!next || epochs[next].begin > schedule->end || epochs[next].begin > thread->end ||
+	    clock_excludes(schedule, time, epochs[next].begin))
 		return NULL;
 	return epochs[next].space;
 }
@@ -99,19 +109,11 @@ static size_t last_of_program(const struct process *process, size_t epoch)
 	return (next ? next : process->epoch_count) - 1;
 }
 
-void schedule_begin_program(struct schedule *schedule)
-{
-	const struct process *process = schedule->thread->process;
-	size_t epoch = process->epochs[schedule->epoch].next_exec;
-
-	enter_epoch(schedule, schedule->settled ? last_of_program(process, epoch) : epoch);
-}
-
-bool schedule_has_run_here(struct schedule *schedule)
+bool schedule_stopped_elsewhere(struct schedule *schedule, uint64_t ip)
 {
 	const struct schedule_stop *stop = read_stop(schedule, schedule->thread);
 
-	return stop && stop->space == schedule->space;
+	return stop && stop->space == schedule->space && stop->ip != ip;
 }
 
 /* The thread runs from its switch on, whatever the trace's time is. */
@@ -131,6 +133,26 @@ static void take_switch(struct schedule *schedule)
 	}
 	schedule->thread = taken->thread;
 	enter_epoch(schedule, epoch_at(taken->thread->process, 0, taken->time));
+}
+
+/* Enter a later epoch.  If its exec gave the thread the leader's tid, take that switch as well. */
+static void advance_to_epoch(struct schedule *schedule, size_t epoch)
+{
+	const struct process *process = schedule->thread->process;
+	const struct cpu_switch *next = &schedule->switches[schedule->next];
+
+	if (schedule->next < schedule->count && next->time == process->epochs[epoch].begin &&
+	    next->thread->process == process)
+		take_switch(schedule);
+	enter_epoch(schedule, epoch);
+}
+
+void schedule_begin_program(struct schedule *schedule)
+{
+	const struct process *process = schedule->thread->process;
+	size_t epoch = process->epochs[schedule->epoch].next_exec;
+
+	advance_to_epoch(schedule, schedule->settled ? last_of_program(process, epoch) : epoch);
 }
 
 void schedule_seek(struct schedule *schedule, uint64_t time)
@@ -168,8 +190,11 @@ bool schedule_join_stops(struct schedule *schedule, const struct schedule *befor
 	return true;
 }
 
-/* Move to this epoch or the next if it has a mapping at ip.  Returns whether it has. */
-static bool reach_mapping(struct schedule *schedule, uint64_t ip)
+/*
+ * Move to this epoch, or to the next unless the clock excludes it, if it has a mapping at ip.
+ * Returns whether it has.
+ */
+static bool reach_mapping(struct schedule *schedule, uint64_t time, uint64_t ip)
 {
 	const struct process *process;
 
@@ -178,10 +203,15 @@ static bool reach_mapping(struct schedule *schedule, uint64_t ip)
 	process = schedule->thread->process;
 	for (size_t epoch = schedule->epoch;
 	     epoch < process->epoch_count && epoch <= schedule->epoch + 1; epoch++) {
-		if (address_space_borrow_mapping(process->epochs[epoch].space, ip)) {
-			enter_epoch(schedule, epoch);
-			return true;
-		}
+		bool later = epoch != schedule->epoch;
+
+		if (later && clock_excludes(schedule, time, process->epochs[epoch].begin))
+			return false;
+		if (!address_space_borrow_mapping(process->epochs[epoch].space, ip))
+			continue;
+		if (later)
+			advance_to_epoch(schedule, epoch);
+		return true;
 	}
 	return false;
 }
@@ -191,7 +221,7 @@ void schedule_enter_user(struct schedule *schedule, uint64_t time, uint64_t ip)
 	if (!schedule->thread || is_idle(schedule->thread))
 		return;
 	enter_epoch(schedule, epoch_at(schedule->thread->process, schedule->epoch, time));
-	reach_mapping(schedule, ip);
+	reach_mapping(schedule, time, ip);
 }
 
 static bool next_is_near(const struct schedule *schedule, uint64_t time, uint64_t slack)
@@ -229,7 +259,7 @@ static bool seek_stop(struct schedule *schedule, uint64_t time, uint64_t ip)
 		schedule->asked |= ahead.asked;
 		if (is_idle(ahead.thread))
 			continue;
-		if (!stop || stop->ip != ip || !reach_mapping(&ahead, ip))
+		if (!stop || stop->ip != ip || !reach_mapping(&ahead, time, ip))
 			return false;
 		*schedule = ahead;
 		return true;
@@ -244,11 +274,12 @@ void schedule_seek_user(struct schedule *schedule, uint64_t time, uint64_t ip)
 	schedule_seek(schedule, time);
 	if (seek_stop(schedule, time, ip))
 		return;
-	if (reach_mapping(schedule, ip) || schedule->next == schedule->count)
+	if (reach_mapping(schedule, time, ip) || schedule->next == schedule->count)
 		return;
 	ahead = *schedule;
 	take_switch(&ahead);
-	if (is_idle(schedule->thread) || !schedule->thread || reach_mapping(&ahead, ip))
+	if (is_idle(schedule->thread) || !schedule->thread ||
+	    (!clock_excludes(schedule, time, ahead.begin) && reach_mapping(&ahead, time, ip)))
 		*schedule = ahead;
 }
 

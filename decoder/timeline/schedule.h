@@ -7,7 +7,7 @@
  * of that thread.  The time of a trace event is as exact as the last timing
  * packet and never too late (packets carry a time that has passed), while the
  * kernel's records are exact.  So if the current thread or its mappings cannot run the
- * given address, the cursor looks one step ahead.
+ * given address, the cursor looks one step ahead, unless the clock excludes that step.
  */
 #ifndef DECODER_TIMELINE_SCHEDULE_H
 #define DECODER_TIMELINE_SCHEDULE_H
@@ -37,6 +37,11 @@ struct schedule {
 	bool settled;                      /* there are no times */
 	uint64_t begin, end;               /* ns: this run of the thread, [begin, end] */
 	uint64_t slack; /* ns by which times of the trace may be too early; set by the owner */
+	/*
+	 * Upper bound of `slack`, in ns, that an idle CPU does not exceed either; 0: unknown.  Set
+	 * by the owner.
+	 */
+	uint64_t clock_bound;
 	struct schedule_stop stops[SCHEDULE_STOPS];
 	/*
 	 * Of a cursor that began in the middle, a bit per stop: `fresh`, the stop was set
@@ -92,15 +97,15 @@ void schedule_stop_user(struct schedule *schedule, uint64_t ip);
 
 /*
  * Returns the address space of the next program that the thread's process ran by exec while the
- * thread was on this CPU; NULL: there is none.
+ * thread was on this CPU; NULL: there is none, or the clock excludes it at `time`.
  */
-const struct address_space *schedule_next_program(const struct schedule *schedule);
+const struct address_space *schedule_next_program(const struct schedule *schedule, uint64_t time);
 
 /*
- * Returns whether user code of the thread surely ran on this CPU in the present address space:
- * it stopped there.
+ * Returns whether user code of the thread stopped on this CPU in the present address space,
+ * elsewhere than at ip: it does not resume there after an interrupt or fault.
  */
-bool schedule_has_run_here(struct schedule *schedule);
+bool schedule_stopped_elsewhere(struct schedule *schedule, uint64_t ip);
 
 /* The process begins its next program: move to schedule_next_program(), which there is. */
 void schedule_begin_program(struct schedule *schedule);

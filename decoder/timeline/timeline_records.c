@@ -82,20 +82,6 @@ static int apply_mmap(struct timeline *tl, const struct perf_record *record)
 	return 0;
 }
 
-static int apply_comm(struct timeline *tl, const struct perf_record *record)
-{
-	uint64_t time = record->id.time;
-	struct perf_comm comm;
-
-	if (perf_record_read_comm(record, &comm) < 0)
-		return -1;
-	thread_table_name(&tl->threads, thread_table_borrow(&tl->threads, comm.pid, comm.tid, time),
-			  time, comm.text);
-	if (comm.exec)
-		process_table_exec(&tl->processes, comm.pid, time);
-	return 0;
-}
-
 static int apply_fork(struct timeline *tl, const struct perf_record *record)
 {
 	struct live_thread *parent = NULL;
@@ -137,6 +123,7 @@ static void add_switch(struct timeline *tl, const struct perf_record *record, in
 		.cpu = record->id.cpu,
 		.preempted = record->type != PERF_RECORD_ITRACE_START &&
 			     record->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT,
+		.dead = record->type == PERF_RECORD_COMM,
 	};
 
 	if (record->id.cpu < 0 || tid < 0)
@@ -144,6 +131,27 @@ static void add_switch(struct timeline *tl, const struct perf_record *record, in
 	change.thread =
 		thread_table_view(thread_table_borrow(&tl->threads, pid, tid, record->id.time));
 	switch_table_add(&tl->switches, &change);
+}
+
+/*
+ * An exec ends all other threads of the process; the caller's tid becomes the leader's
+ * (execve(2)).  So the leader runs on this CPU, whichever thread ran there before.
+ */
+static int apply_comm(struct timeline *tl, const struct perf_record *record)
+{
+	uint64_t time = record->id.time;
+	struct perf_comm comm;
+
+	if (perf_record_read_comm(record, &comm) < 0)
+		return -1;
+	thread_table_name(&tl->threads, thread_table_borrow(&tl->threads, comm.pid, comm.tid, time),
+			  time, comm.text);
+	if (!comm.exec)
+		return 0;
+	process_table_exec(&tl->processes, comm.pid, time);
+	if (!tl->sample_switches) /* those have times of their own */
+		add_switch(tl, record, comm.pid, comm.pid);
+	return 0;
 }
 
 static int apply_switch(struct timeline *tl, const struct perf_record *record)

@@ -132,6 +132,16 @@ tap_check "execs: the same, MTC seldom" same_stacks 100000 "$execs" --mtc-period
 	"$programs/execs" 3 "$programs/tail"
 tap_check "execs: the same, TSC only" same_stacks 1000000 "$execs" --no-mtc --cpus=2 --seed=3 -- \
 	"$programs/execs" 3 "$programs/tail"
+# Each program faults on its first instruction, and resumes at the entry that the next one has, too.
+tap_check "execs: one entry, page faults" same_stacks 700 "$execs" --faults --seed=5 -- \
+	"$programs/execs" 3 "$programs/tail"
+tap_check "execs: the same, TSC only" same_stacks 1000000 "$execs" --faults --no-mtc --cpus=2 --seed=5 -- \
+	"$programs/execs" 3 "$programs/tail"
+leader='--only=^(work|become|wait_for_ever|even|odd)$'
+tap_check "thread_exec: a thread that runs exec becomes the leader" same_stacks 700 "$leader" \
+	--cpus=2 --seed=3 -- "$programs/thread_exec" "$programs/tail"
+tap_check "thread_exec: the same, TSC only" same_stacks 1000000 "$leader" --no-mtc --faults -- \
+	"$programs/thread_exec" "$programs/tail"
 for name in recursion indirect threads signals; do
 	tap_check "$name: the right parents, 1% lost" right_parents --cyc --seed=9 -- "$programs/$name"
 done

@@ -93,6 +93,8 @@ static void on_interrupt(struct pt_flow *flow, uint64_t ip)
 	enum branch_kind kind = flow->state.aborted ? BRANCH_TX_ABORT : BRANCH_INTERRUPT;
 
 	stream_push(stream, kind, flow->state.interrupted, ip)->flags |= BRANCH_ASYNC;
+	if (kind == BRANCH_INTERRUPT)
+		stream_stop_user(stream, flow->state.interrupted);
 	emulated_ptwrite_interrupt(flow, flow->state.interrupted);
 	flow->state.has_interrupt = flow->state.aborted = false;
 	flow_move_to(flow, ip);

@@ -129,6 +129,8 @@ static void on_async_branch(struct pt_blocks *blocks, const struct pt_event *eve
 	blocks_resolve(blocks, from);
 	blocks_emit_cfe(blocks, from);
 	stream_push(&blocks->stream, kind, from, to)->flags |= BRANCH_ASYNC;
+	if (kind == BRANCH_INTERRUPT)
+		stream_stop_user(&blocks->stream, from);
 	blocks->tx_aborted = false;
 }
 

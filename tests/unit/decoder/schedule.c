@@ -11,6 +11,7 @@
 
 #define OTHER_PID  2000
 #define OTHER_CODE UINT64_C(0x700000)
+#define NEWER_CODE UINT64_C(0x6ff000) /* ends in other code */
 
 static struct perf_file file;
 static struct timeline *timeline;
@@ -235,19 +236,96 @@ START_TEST(the_next_program_begins_once_in_the_run_of_its_exec)
 	open_data(&data);
 	schedule_init(&schedule, timeline, 0, -1);
 	schedule_seek_user(&schedule, 1000, SAMPLE_CODE);
-	ck_assert(!schedule_has_run_here(&schedule));
+	ck_assert(!schedule_stopped_elsewhere(&schedule, SAMPLE_CODE));
+	/* A page fault on the first instruction resumes there. */
+	schedule_stop_user(&schedule, SAMPLE_CODE);
+	ck_assert(!schedule_stopped_elsewhere(&schedule, SAMPLE_CODE));
 	schedule_stop_user(&schedule, SAMPLE_CODE + 2);
-	ck_assert(schedule_has_run_here(&schedule));
+	ck_assert(schedule_stopped_elsewhere(&schedule, SAMPLE_CODE));
 	schedule_begin_program(&schedule);
 	ck_assert_str_eq(mapped(&schedule, OTHER_CODE), "/one");
-	ck_assert(!schedule_has_run_here(&schedule));
+	ck_assert(!schedule_stopped_elsewhere(&schedule, OTHER_CODE));
 	/* The second exec was in a later run of the thread. */
-	ck_assert_ptr_null(schedule_next_program(&schedule));
+	ck_assert_ptr_null(schedule_next_program(&schedule, 1999));
 	schedule_seek_user(&schedule, 3000, OTHER_CODE);
 	ck_assert_str_eq(mapped(&schedule, OTHER_CODE), "/one");
-	ck_assert_ptr_nonnull(schedule_next_program(&schedule));
+	ck_assert_ptr_nonnull(schedule_next_program(&schedule, 3000));
+	schedule.clock_bound = 200;
+	ck_assert_ptr_null(schedule_next_program(&schedule, 3099));
+	ck_assert_ptr_nonnull(schedule_next_program(&schedule, 3100));
 	schedule_begin_program(&schedule);
 	ck_assert_str_eq(mapped(&schedule, OTHER_CODE), "");
+	close_timeline();
+}
+END_TEST
+
+/* The clock may lag by 400 ns at most, so the next thread and the next mapping are not reached. */
+START_TEST(what_the_clock_excludes_is_not_the_reason)
+{
+	struct perf_data_mmap map = { .pid = OTHER_PID,
+				      .tid = OTHER_PID,
+				      .address = OTHER_CODE,
+				      .length = 0x1000,
+				      .path = "/other",
+				      .prot = 5 };
+	struct perf_data data;
+	struct schedule schedule;
+
+	sample_begin(&data);
+	at(&data, 150, OTHER_PID);
+	perf_data_add_comm(&data, 0, OTHER_PID, OTHER_PID, "other");
+	perf_data_add_mmap2(&data, 0, &map);
+	switch_to(&data, 2000, SAMPLE_PID, OTHER_PID);
+	at(&data, 4000, OTHER_PID);
+	map.address = NEWER_CODE;
+	map.length = 0x2000;
+	map.path = "/newer";
+	perf_data_add_mmap2(&data, 0, &map);
+	open_data(&data);
+	schedule_init(&schedule, timeline, 0, -1);
+	schedule.clock_bound = 200;
+	schedule_seek_user(&schedule, 1599, OTHER_CODE);
+	ck_assert_int_eq(schedule.thread->tid, SAMPLE_PID);
+	schedule_seek_user(&schedule, 1600, OTHER_CODE);
+	ck_assert_int_eq(schedule.thread->tid, OTHER_PID);
+	schedule_seek_user(&schedule, 3599, NEWER_CODE);
+	ck_assert_str_eq(mapped(&schedule, NEWER_CODE), "");
+	schedule_seek_user(&schedule, 3600, NEWER_CODE);
+	ck_assert_str_eq(mapped(&schedule, NEWER_CODE), "/newer");
+	close_timeline();
+}
+END_TEST
+
+/* perf writes no switch where an exec gives a thread the tid of its leader. */
+START_TEST(a_thread_that_runs_exec_becomes_the_leader)
+{
+	struct perf_data data;
+	struct schedule schedule;
+
+	sample_begin(&data);
+	perf_data_stamp(&data, (struct perf_data_stamp){
+				       .time = 1000, .pid = SAMPLE_PID, .tid = SAMPLE_PID + 1 });
+	perf_data_add_switch(&data, false, SAMPLE_PID, SAMPLE_PID);
+	at(&data, 2000, SAMPLE_PID);
+	perf_data_add_comm(&data, PERF_RECORD_MISC_COMM_EXEC, SAMPLE_PID, SAMPLE_PID, "two");
+	perf_data_add_mmap2(&data, 0,
+			    &(struct perf_data_mmap){ .pid = SAMPLE_PID,
+						      .tid = SAMPLE_PID,
+						      .address = OTHER_CODE,
+						      .length = 0x1000,
+						      .path = "/two",
+						      .prot = 5 });
+	open_data(&data);
+	schedule_init(&schedule, timeline, 0, -1);
+	schedule_seek_user(&schedule, 1000, SAMPLE_CODE);
+	ck_assert_int_eq(schedule.thread->tid, SAMPLE_PID + 1);
+	/* The time is early: the code decides. */
+	schedule_seek_user(&schedule, 1900, OTHER_CODE);
+	ck_assert_int_eq(schedule.thread->tid, SAMPLE_PID);
+	ck_assert_str_eq(mapped(&schedule, OTHER_CODE), "/two");
+	schedule_init(&schedule, timeline, 0, -1);
+	schedule_seek_user(&schedule, 2000, OTHER_CODE);
+	ck_assert_int_eq(schedule.thread->tid, SAMPLE_PID);
 	close_timeline();
 }
 END_TEST
@@ -309,6 +387,8 @@ int main(void)
 	tcase_add_test(all, the_kernel_switches_at_a_switch_that_is_near);
 	tcase_add_test(all, the_next_program_begins_once_in_the_run_of_its_exec);
 	tcase_add_test(all, a_thread_that_begins_early_has_the_code_of_its_switch);
+	tcase_add_test(all, what_the_clock_excludes_is_not_the_reason);
+	tcase_add_test(all, a_thread_that_runs_exec_becomes_the_leader);
 	tcase_add_test(all, without_time_two_threads_are_a_guess);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
