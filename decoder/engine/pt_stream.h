@@ -102,6 +102,7 @@ struct pt_stream_stats {
 	uint64_t local_jumps;       /* events left out */
 	uint64_t writes_broken;     /* emulated PTWRITEs with an incomplete value */
 	uint64_t times_impossible;  /* times of packets above INT64_MAX ns */
+	uint64_t guests;            /* times that a virtual machine's code ran */
 	uint64_t segments_again;    /* segments that were decoded twice */
 	uint64_t gaps[GAP_REASONS]; /* by enum gap_reason */
 };

@@ -95,6 +95,20 @@ void stream_push_gap(struct pt_stream *stream, enum gap_reason reason, uint64_t 
 	stream->stats.gaps[reason]++;
 }
 
+bool stream_is_of_guest(const struct pt_stream *stream, bool nr)
+{
+	return nr && !stream->input.info->exclude_kernel;
+}
+
+void stream_push_guest(struct pt_stream *stream, uint64_t from, bool guest)
+{
+	if (stream_is_timed(stream))
+		schedule_seek(&stream->state.schedule, stream->state.now.time);
+	stream_push(stream, BRANCH_NONE, from, 0)->flags |=
+		BRANCH_TRACE_OFF | BRANCH_ASYNC | (guest ? BRANCH_GUEST : 0);
+	stream->stats.guests += guest;
+}
+
 void stream_push_apart(struct pt_stream *stream, bool after_gap, const struct aux_piece *piece)
 {
 	if (!after_gap && stream->state.any_event)

@@ -227,6 +227,19 @@ void stream_enter(struct pt_stream *stream, uint64_t ip);
 void stream_enter_from_kernel(struct pt_stream *stream, const struct insn *insn, uint64_t ip);
 
 /*
+ * Returns whether a PIP with this NR bit says that a guest runs in the host's trace.  perf traces
+ * user code without PIPs (SDM volume 3, "PIP": OS = 1), so a PIP there is of a recorder that traces
+ * a guest alone, as fuzzers do: the recorded mappings are the guest's.
+ */
+bool stream_is_of_guest(const struct pt_stream *stream, bool nr);
+
+/*
+ * Tracing of the host's code ends at `from` (0: it was off), because a guest's code is traced
+ * (`guest`) or no longer is.
+ */
+void stream_push_guest(struct pt_stream *stream, uint64_t from, bool guest);
+
+/*
  * User code stops where tracing goes off or the kernel interrupts it, and will resume at ip; 0:
  * unknown.
  */

@@ -102,7 +102,7 @@ struct pt_stream *pt_stream_open(const struct pt_stream_input *input, struct err
 	struct pt_config config;
 
 	pt_packet_config(&config, input->info, input->aux->cpu);
-	stream = input->engine == PT_ENGINE_LIBIPT ? pt_blocks_new(input->aux, &config)
+	stream = input->engine == PT_ENGINE_LIBIPT ? pt_blocks_new(input, &config)
 						   : pt_flow_new(input, &config);
 	if (!stream) {
 		error_set(err, ERROR_LIBRARY, "libipt cannot make a decoder for this trace");

@@ -123,7 +123,7 @@ static void add_switch(struct timeline *tl, const struct perf_record *record, in
 		.cpu = record->id.cpu,
 		.preempted = record->type != PERF_RECORD_ITRACE_START &&
 			     record->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT,
-		.dead = record->type == PERF_RECORD_COMM,
+		.exec = record->type == PERF_RECORD_COMM,
 	};
 
 	if (record->id.cpu < 0 || tid < 0)

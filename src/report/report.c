@@ -480,7 +480,7 @@ json_t *report_json(const struct report *report)
 		{ "uncertain_levels", number(summary->uncertain_levels) },
 		{ "slices_left_out", number(summary->slices_left_out) },
 		{ "slices_folded", number(summary->fold.folded + summary->fold.left_out) },
-		{ "hits", number(summary->hits) },
+		{ "guest_runs", number(summary->guests) }, { "hits", number(summary->hits) },
 		{ "samples_left_out", number(summary->samples_left_out) },
 		{ "thread_count", number(summary->threads) },
 		{ "first_time_ns", number(summary->first_time) },

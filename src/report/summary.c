@@ -108,6 +108,7 @@ void summary_add_stream(struct summary *summary, const struct pt_stream_stats *s
 	summary->bytes_lost += stats->bytes_lost;
 	summary->writes_broken += stats->writes_broken;
 	summary->times_impossible += stats->times_impossible;
+	summary->guests += stats->guests;
 	summary->unaccounted += stats->bytes_decoded + stats->bytes_skipped + stats->bytes_lost !=
 				stats->bytes_total;
 	summary->branches += stats->local_jumps;
@@ -239,6 +240,9 @@ static void print_counts(const struct summary *summary, FILE *out)
 	if (summary->slices_left_out)
 		fprintf(out, ", %" PRIu64 " slices outside of --from left out",
 			summary->slices_left_out);
+	if (summary->guests)
+		fprintf(out, ", %" PRIu64 " runs of a guest's code not followed ([guest])",
+			summary->guests);
 	if (summary->hits)
 		fprintf(out, ", %" PRIu64 " hits of breakpoints and probes", summary->hits);
 	if (summary->samples_left_out)

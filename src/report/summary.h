@@ -29,6 +29,7 @@ struct summary {
 	uint64_t unknown_records;
 	uint64_t unaccounted;      /* buffers whose decoded, skipped and lost bytes are not all */
 	uint64_t times_impossible; /* times of packets above INT64_MAX ns */
+	uint64_t guests;           /* times that a virtual machine's code ran */
 	uint64_t writes_broken;    /* emulated PTWRITEs with an incomplete value */
 	struct pt_verdict verdict; /* of --verify; segments 0: none */
 	bool output_cut;           /* at its limit: the rest of the input is left out */

@@ -208,9 +208,9 @@ static bool flow_state_equals(const struct flow_state *a, const struct flow_stat
 {
 	if (a->on != guess->on || a->lost != guess->lost || a->overflowed != guess->overflowed ||
 	    a->last_ip != guess->last_ip || a->next_mode != guess->next_mode ||
-	    a->aborted != guess->aborted || a->guest != guess->guest || a->ptwrite.left ||
-	    guess->ptwrite.left || a->has_interrupt != guess->has_interrupt ||
-	    a->calls_missing != guess->calls_missing)
+	    a->aborted != guess->aborted || a->guest != guess->guest ||
+	    a->guest_on != guess->guest_on || a->ptwrite.left || guess->ptwrite.left ||
+	    a->has_interrupt != guess->has_interrupt || a->calls_missing != guess->calls_missing)
 		return false;
 	if (a->has_interrupt && a->interrupted != guess->interrupted)
 		return false;

@@ -125,8 +125,8 @@ static void add_cpu_event(struct pt_flow *flow, enum cpu_event_kind kind, uint64
 /* ---- Virtual machines ---------------------------------------------------- */
 
 /*
- * The NR bit of PIP says who runs from the next ip on (SDM volume 3, "PIP").  A guest's
- * addresses mean other code than the host's, so its code is not followed.
+ * The NR bit of PIP says who runs, from the next ip to the next PIP (SDM volume 3, "PIP").  A
+ * guest's addresses mean other code than the host's, so its code is not followed.
  */
 
 /* Nothing before counts any more: the guest's packets are not decoded. */
@@ -140,12 +140,22 @@ static void stay_in_guest(struct pt_flow *flow)
 		false;
 }
 
-static void leave_for_guest(struct pt_flow *flow, uint64_t from)
+/* A guest's code is traced from here on; the host's was up to `from`, if at all. */
+static void enter_guest(struct pt_flow *flow, uint64_t from)
 {
-	if (flow->state.on && !flow->state.lost)
-		stream_push(&flow->stream, BRANCH_NONE, from, 0)->flags |=
-			BRANCH_TRACE_OFF | BRANCH_ASYNC | BRANCH_GUEST;
+	if (!flow->state.guest_on)
+		stream_push_guest(&flow->stream, flow->state.on && !flow->state.lost ? from : 0,
+				  true);
+	flow->state.guest_on = true;
 	stay_in_guest(flow);
+}
+
+/* The trace of the guest's code, if there is one, ends. */
+static void pause_guest(struct pt_flow *flow)
+{
+	if (flow->state.guest_on)
+		stream_push_guest(&flow->stream, 0, false);
+	flow->state.guest_on = false;
 }
 
 /* Handle a TIP with a guest before or behind it; ip 0: suppressed. */
@@ -160,13 +170,13 @@ static void on_guest_tip(struct pt_flow *flow, uint64_t ip)
 		flow->target = 0;
 		flow->pending = PENDING_TIP_PGD;
 	} else if (enters) {
-		leave_for_guest(flow, flow->state.interrupted);
+		enter_guest(flow, flow->state.interrupted);
 	}
 }
 
 static void on_pip(struct pt_flow *flow, const struct pt_packet_pip *packet)
 {
-	flow->next_guest = packet->nr;
+	flow->next_guest = stream_is_of_guest(&flow->stream, packet->nr);
 	add_cpu_event(flow, CPU_EVENT_PIP, packet->cr3, packet->nr);
 }
 
@@ -220,7 +230,7 @@ void flow_on_tip_pge(struct pt_flow *flow, const struct pt_packet_ip *packet)
 
 	flow->state.guest = flow->next_guest;
 	if (flow->state.guest) {
-		stay_in_guest(flow);
+		enter_guest(flow, 0);
 		return;
 	}
 	flow->state.has_interrupt = flow->state.overflowed = flow->state.aborted = false;
@@ -244,8 +254,8 @@ void flow_on_tip_pgd(struct pt_flow *flow, const struct pt_packet_ip *packet)
 	uint64_t ip;
 
 	read_ip(flow, packet, &ip);
-	/* Where tracing resumes, a PIP says again who runs. */
-	flow->state.guest = flow->next_guest = false;
+	pause_guest(flow);
+	flow->state.guest = flow->next_guest;
 	flow->state.overflowed = false;
 	if (!flow->state.lost && !accept_erratum_ip(flow) && !passed_over)
 		fail_without_begin(flow);
@@ -294,7 +304,8 @@ void flow_on_fup(struct pt_flow *flow, const struct pt_packet_ip *packet)
 		return;
 	}
 	if (flow->state.guest) {
-		flow->state.overflowed = false;
+		if (flow->state.overflowed)
+			enter_guest(flow, 0);
 		flow_emit_pending(flow, 0);
 		return;
 	}
@@ -334,7 +345,8 @@ static void on_overflow(struct pt_flow *flow)
 	stream_push_gap(&flow->stream, GAP_OVERFLOW, 0);
 	flow->pending = PENDING_NONE;
 	flow->bits = TNT_BITS_NONE;
-	flow->state.on = flow->state.has_interrupt = flow->state.aborted = false;
+	flow->state.on = flow->state.has_interrupt = flow->state.aborted = flow->state.guest_on =
+		false;
 	stream_lose_tx(&flow->stream);
 	flow->return_count = 0;
 	flow->state.calls_missing = false;
@@ -372,8 +384,11 @@ static void on_psbend(struct pt_flow *flow)
 	flow->in_header = false;
 	flow_flush_pending(flow);
 	flow->state.guest = flow->next_guest;
-	if (flow->state.guest) {
-		leave_for_guest(flow, flow->state.ip);
+	if (flow->state.guest && (flow->header_has_ip || flow->state.on)) {
+		enter_guest(flow, flow->state.ip);
+	} else if (flow->state.guest) {
+		pause_guest(flow);
+		stay_in_guest(flow);
 	} else if (!flow->header_has_ip) {
 		flow->state.on = false;
 	} else if (flow->state.lost) {

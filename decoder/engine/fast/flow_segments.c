@@ -191,6 +191,7 @@ static void add_stats(struct pt_stream_stats *sum, const struct pt_stream_stats 
 	sum->local_jumps += stats->local_jumps;
 	sum->writes_broken += stats->writes_broken;
 	sum->times_impossible += stats->times_impossible;
+	sum->guests += stats->guests;
 	for (int reason = 0; reason < GAP_REASONS; reason++)
 		sum->gaps[reason] += stats->gaps[reason];
 }

@@ -57,7 +57,8 @@ struct flow_state {
 	bool on;                        /* user code runs that is traced, at ip */
 	bool lost;          /* ip is not known: the next packet with an ip restarts the flow */
 	bool has_interrupt; /* a FUP without its TIP: `interrupted` is valid */
-	bool guest;         /* a virtual machine runs, not `on` */
+	bool guest;         /* a virtual machine runs, not `on` (PIP's NR bit) */
+	bool guest_on;      /* its code is traced: the event that says so was emitted */
 	bool after_gap;     /* a gap was emitted, and tracing has not begun since */
 	bool gap_guessed;   /* after_gap is a guess */
 	bool gap_mattered;  /* the guess was used */

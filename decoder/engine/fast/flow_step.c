@@ -404,6 +404,8 @@ static void stop_tracing(struct pt_flow *flow, const struct insn *insn, uint64_t
 	flow_emit_branch(flow, insn, from, flow->target)->flags |=
 		BRANCH_TRACE_OFF | (insn->int80 ? BRANCH_INT80 : 0) |
 		(flow->state.guest ? BRANCH_GUEST : 0);
+	flow->state.guest_on = flow->state.guest;
+	flow->stream.stats.guests += flow->state.guest;
 	stream_stop_user(&flow->stream, insn_is_syscall(insn) ? from + insn->length : 0);
 	flow->pending = PENDING_NONE;
 	flow->state.on = false;
@@ -574,7 +576,7 @@ void flow_begin_tracing(struct pt_flow *flow, uint64_t ip, bool by_packet)
 	emulated_ptwrite_resume(flow, ip);
 	flow_set_found(flow);
 	flow->state.on = true;
-	flow->state.emitted = false;
+	flow->state.emitted = flow->state.guest_on = false;
 	flow_move_to(flow, ip);
 	flow->known = stream->state.now;
 	flow_apply_mode(flow);

@@ -85,7 +85,7 @@ static void finish_pieces(struct pt_flow *flow)
 	emulated_ptwrite_drop(flow);
 	emulated_ptwrite_drop_interrupted(flow);
 	flow->pebs.bip_size = 0;
-	flow->state.guest = flow->next_guest = false;
+	flow->state.guest = flow->next_guest = flow->state.guest_on = false;
 	if (!aux_window_next_run(&flow->window)) {
 		stream_finish(&flow->stream);
 		return;
@@ -146,6 +146,7 @@ static void read_by_libipt(struct pt_flow *flow)
 		flow_fail(flow, GAP_BAD_PACKET, 0);
 		flow->pebs.bip_size = 0;
 		flow->in_header = flow->state.overflowed = flow->state.on = false;
+		flow->state.guest_on = false;
 		flow->erratum_resume_ip = 0;
 		synchronise(flow, false);
 	}

@@ -66,6 +66,11 @@ static void on_exstop(struct pt_blocks *blocks, const struct pt_event *event)
 
 	if (!note)
 		note = &stop;
+	if (note->is_guest) {
+		blocks_emit_cfe(blocks, 0);
+		stream_push_guest(&blocks->stream, 0, note->guest);
+		return;
+	}
 	if (!note->of_interrupt || blocks->off) {
 		emit_cpu_event(blocks, &note->note, event, event->variant.exstop.ip);
 		return;
@@ -101,6 +106,7 @@ static void on_disabled(struct pt_blocks *blocks, const struct pt_event *event)
 	blocks->off = true;
 	off->flags |= BRANCH_TRACE_OFF | (pending->insn.int80 ? BRANCH_INT80 : 0) |
 		      (blocks->guest ? BRANCH_GUEST : 0) | pending->flags;
+	blocks->stream.stats.guests += blocks->guest;
 	stream_stop_user(&blocks->stream, insn_is_syscall(&pending->insn)
 						  ? pending->from + pending->insn.length
 						  : 0);
@@ -117,6 +123,7 @@ static void on_async_disabled(struct pt_blocks *blocks, const struct pt_event *e
 	stream_push(&blocks->stream, BRANCH_NONE, at, to)->flags |=
 		BRANCH_TRACE_OFF | BRANCH_ASYNC | (blocks->guest ? BRANCH_GUEST : 0);
 	blocks->off = true;
+	blocks->stream.stats.guests += blocks->guest;
 	stream_stop_user(&blocks->stream, at);
 }
 
@@ -222,7 +229,7 @@ static void on_cpu_event(struct pt_blocks *blocks, const struct pt_event *event)
 	case ptev_async_paging:
 		note = (struct cpu_event_data){ CPU_EVENT_PIP, event->variant.paging.non_root,
 						event->variant.paging.cr3 };
-		blocks->guest = note.extra;
+		blocks->guest = stream_is_of_guest(&blocks->stream, note.extra);
 		break;
 	case ptev_vmcs:
 	case ptev_async_vmcs:

@@ -161,6 +161,7 @@ static void join_pieces(struct pt_blocks *blocks, const struct aux_stream *aux)
 		used += aux->pieces[i].size;
 	}
 	blocks->next_piece = end;
+	blocks->rewrite.has_guests = stream_is_of_guest(&blocks->stream, true);
 	pt_rewrite_bytes(&blocks->rewrite, &blocks->config.errata, blocks->bytes, blocks->size,
 			 blocks->counted);
 }
@@ -438,10 +439,11 @@ static void close_blocks(struct pt_stream *stream)
 	free(blocks);
 }
 
-struct pt_stream *pt_blocks_new(const struct aux_stream *aux, const struct pt_config *config)
+struct pt_stream *pt_blocks_new(const struct pt_stream_input *input, const struct pt_config *config)
 {
 	struct pt_blocks *blocks = alloc_zeroed(1, sizeof(*blocks));
 
+	blocks->stream.input = *input;
 	blocks->config = *config;
 	blocks->config.flags.variant.block.end_on_call = 1;
 	blocks->config.flags.variant.block.end_on_jump = 1;
@@ -450,8 +452,8 @@ struct pt_stream *pt_blocks_new(const struct aux_stream *aux, const struct pt_co
 	blocks->stream.step = step;
 	blocks->stream.close = close_blocks;
 	insn_cache_init(&blocks->insns);
-	open_run(blocks, aux);
-	if (blocks->decoder || !aux->size)
+	open_run(blocks, input->aux);
+	if (blocks->decoder || !input->aux->size)
 		return &blocks->stream;
 	close_blocks(&blocks->stream);
 	return NULL;

@@ -52,7 +52,8 @@ struct pt_blocks {
  * Returns a stream of libipt's engine, owned by the caller; NULL, and nothing is left
  * behind, if libipt refuses the trace.
  */
-struct pt_stream *pt_blocks_new(const struct aux_stream *aux, const struct pt_config *config);
+struct pt_stream *pt_blocks_new(const struct pt_stream_input *input,
+				const struct pt_config *config);
 
 /* The pending branch went to `to`. */
 void blocks_resolve(struct pt_blocks *blocks, uint64_t to);

@@ -38,6 +38,8 @@ struct rewriter {
 	uint64_t header_fup; /* 1 + offset of the header's FUP; 0: none */
 	uint64_t header_fup_size;
 	bool in_header, guest, next_guest;
+	bool guest_on;   /* the guest's code is traced */
+	bool overflowed; /* the next FUP is where tracing resumes */
 };
 
 /* ---- Writing ------------------------------------------------------------- */
@@ -92,6 +94,17 @@ static void replace_by_exstop(struct rewriter *rewriter, struct pt_rewrite_note 
 
 /* ---- Guests -------------------------------------------------------------- */
 
+/* The trace of a guest's code begins or ends at the next packet, out of the host's sight. */
+static void switch_guest(struct rewriter *rewriter, bool on)
+{
+	if (rewriter->guest_on == on || rewriter->next - rewriter->out < 2)
+		return;
+	rewriter->guest_on = on;
+	add_note(rewriter, (struct pt_rewrite_note){ .is_guest = true, .guest = on });
+	rewriter->bytes[rewriter->out++] = EXTENDED;
+	rewriter->bytes[rewriter->out++] = EXSTOP;
+}
+
 /* Returns the size of ip in a TIP.PGE; *compression is its IPBytes field. */
 static unsigned ip_size(const struct rewriter *rewriter, uint64_t ip, unsigned *compression)
 {
@@ -108,7 +121,7 @@ static void leave_guest(struct rewriter *rewriter, uint64_t ip)
 	unsigned compression, size = ip_size(rewriter, ip, &compression);
 	uint64_t end = rewriter->next;
 
-	rewriter->guest = false;
+	rewriter->guest = rewriter->guest_on = false;
 	if (end - rewriter->out < size + 1) {
 		/* No space, because the guest did nothing: make a gap, and no wrong branch. */
 		pad_packets(rewriter);
@@ -126,12 +139,12 @@ static void leave_guest(struct rewriter *rewriter, uint64_t ip)
 static void end_guest(struct rewriter *rewriter)
 {
 	pad_packets(rewriter);
-	rewriter->guest = false;
+	rewriter->guest = rewriter->guest_on = false;
 }
 
 static void enter_guest(struct rewriter *rewriter)
 {
-	rewriter->guest = true;
+	rewriter->guest = rewriter->guest_on = true;
 	rewriter->bytes[rewriter->out++] = TIP_PGD;
 }
 
@@ -146,10 +159,13 @@ static void on_guest_tip(struct rewriter *rewriter, bool has_ip)
 static void on_guest_tip_pgd(struct rewriter *rewriter)
 {
 	if (rewriter->guest)
-		pad_packets(rewriter);
+		switch_guest(rewriter, false);
 	else
 		keep_packet(rewriter);
-	rewriter->guest = rewriter->next_guest = false;
+	rewriter->guest_on |= !rewriter->guest && rewriter->next_guest;
+	rewriter->guest = rewriter->next_guest;
+	if (!rewriter->guest)
+		pad_packets(rewriter);
 }
 
 /* ---- Packets ------------------------------------------------------------- */
@@ -193,6 +209,8 @@ static void on_fup(struct rewriter *rewriter)
 		rewriter->header_fup_size = rewriter->next - rewriter->at;
 		keep_ip(rewriter);
 	} else if (rewriter->guest) {
+		switch_guest(rewriter, rewriter->guest_on || rewriter->overflowed);
+		rewriter->overflowed = false;
 		drop_packet(rewriter);
 	} else {
 		keep_ip(rewriter);
@@ -218,17 +236,30 @@ static void on_psb(struct rewriter *rewriter)
 	keep_packet(rewriter);
 }
 
+/* The packets after the header's FUP take its space, up to the end of the header. */
+static void hide_header_fup(struct rewriter *rewriter)
+{
+	uint8_t *fup = rewriter->bytes + rewriter->header_fup - 1;
+	uint8_t *after = fup + rewriter->header_fup_size;
+
+	memmove(fup, after, (size_t)(rewriter->bytes + rewriter->out - after));
+	rewriter->out -= rewriter->header_fup_size;
+}
+
 /* For libipt, tracing is off at a PSB in a guest. */
 static void on_psbend(struct rewriter *rewriter)
 {
 	keep_packet(rewriter);
 	rewriter->in_header = false;
 	if (rewriter->next_guest && rewriter->header_fup)
-		memset(rewriter->bytes + rewriter->header_fup - 1, 0, rewriter->header_fup_size);
+		hide_header_fup(rewriter);
+	if (rewriter->next_guest)
+		switch_guest(rewriter, rewriter->header_fup);
 	rewriter->kept_ip = rewriter->next_guest ? 0 : rewriter->kept_ip;
 	if (rewriter->guest && !rewriter->next_guest)
 		pad_packets(rewriter);
 	rewriter->guest = rewriter->next_guest;
+	rewriter->guest_on &= rewriter->guest;
 }
 
 /* A packet with a FUP of its own has none in a guest. */
@@ -250,18 +281,21 @@ static void on_ip_packet(struct rewriter *rewriter, const struct pt_packet *pack
 {
 	bool has_ip = read_ip(rewriter, &packet->payload.ip);
 
-	if (packet->type == ppt_fup)
+	if (packet->type == ppt_fup) {
 		on_fup(rewriter);
-	else if (packet->type == ppt_tip_pgd)
+	} else if (packet->type == ppt_tip_pgd) {
 		on_guest_tip_pgd(rewriter);
-	else if (packet->type == ppt_tip && (rewriter->guest || rewriter->next_guest))
+	} else if (packet->type == ppt_tip && (rewriter->guest || rewriter->next_guest)) {
 		on_guest_tip(rewriter, has_ip);
-	else if (packet->type == ppt_tip_pge && rewriter->guest && !rewriter->next_guest && has_ip)
+	} else if (packet->type == ppt_tip_pge && rewriter->guest && !rewriter->next_guest &&
+		   has_ip) {
 		leave_guest(rewriter, rewriter->last_ip);
-	else if (packet->type == ppt_tip_pge && rewriter->next_guest)
+	} else if (packet->type == ppt_tip_pge && rewriter->next_guest) {
 		rewriter->guest = true;
-	else
+		switch_guest(rewriter, true);
+	} else {
 		keep_ip(rewriter);
+	}
 }
 
 /*
@@ -302,7 +336,7 @@ static void on_packet(struct rewriter *rewriter, const struct pt_packet *packet)
 			keep_packet(rewriter);
 		break;
 	case ppt_pip:
-		rewriter->next_guest = packet->payload.pip.nr;
+		rewriter->next_guest = packet->payload.pip.nr && rewriter->rewrite->has_guests;
 		keep_packet(rewriter);
 		break;
 	case ppt_psb:
@@ -326,7 +360,8 @@ static void on_packet(struct rewriter *rewriter, const struct pt_packet *packet)
 	case ppt_ovf:
 		drop_bound(rewriter);
 		rewriter->pebs.bip_size = 0; /* its BEP may be dropped */
-		rewriter->in_header = false;
+		rewriter->in_header = rewriter->guest_on = false;
+		rewriter->overflowed = true;
 		keep_packet(rewriter);
 		if (rewriter->guest && !rewriter->next_guest)
 			end_guest(rewriter);
@@ -374,7 +409,8 @@ static bool synchronise(struct rewriter *rewriter)
 {
 	rewriter->next = rewriter->at;
 	pad_packets(rewriter);
-	rewriter->guest = rewriter->next_guest = rewriter->in_header = false;
+	rewriter->guest = rewriter->next_guest = rewriter->in_header = rewriter->guest_on = false;
+	rewriter->overflowed = false;
 	rewriter->pebs.bip_size = 0;
 	drop_bound(rewriter);
 	if (pt_pkt_sync_forward(rewriter->packets) < 0 ||

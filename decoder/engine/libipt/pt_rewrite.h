@@ -12,7 +12,8 @@
  *   BBP             PAD
  *   guest code      PAD, from the TIP that enters it (PIP's NR bit is set before), which
  *                   becomes TIP.PGD, to the one that leaves it, which becomes TIP.PGE.
- *                   Timing packets, PIP and others without code move forward in between
+ *                   Timing packets, PIP and others without code move forward in between.
+ *                   Where its trace begins or ends otherwise: EXSTOP
  *   resumed trace   (the buffer was full, struct aux_piece) as at the end of a guest's
  *
  * Source: SDM volume 3, "Intel Processor Trace", packet definitions; "PIP".
@@ -31,6 +32,8 @@ struct pt_rewrite_note {
 	bool of_interrupt; /* a CFE: the FUP behind it has its address */
 	bool bound;        /* it has a FUP of its own */
 	bool dropped;      /* its FUP is missing: libipt reports no event */
+	bool is_guest;     /* no event: the trace of a guest's code begins (`guest`) or ends */
+	bool guest;
 };
 
 struct pt_rewrite {
@@ -38,6 +41,7 @@ struct pt_rewrite {
 	size_t count, room, next;      /* `next`: for the reader; begins at 0 */
 	uint64_t last_ip;              /* of the CPU, at the end of the bytes */
 	uint8_t exec_mode;             /* payload of its last MODE.Exec; 0: none */
+	bool has_guests;               /* NR bits count (stream_is_of_guest()); set by the owner */
 };
 
 /* Bytes of pt_rewrite_header(). */

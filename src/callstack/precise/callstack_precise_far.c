@@ -154,6 +154,8 @@ static void on_off(struct precise_stack *stack, int64_t time, const struct resol
 		precise_pop(stack, time);
 	else if (event->kind == BRANCH_SYSRET || event->kind == BRANCH_IRET)
 		pause.outermost = leave_kernel(stack, time);
+	else if (stack->now.depth && top(stack)->kind == FRAME_PAUSE)
+		precise_pop(stack, time); /* of a guest, whose trace ends */
 	precise_reveal(stack, time);
 	pause.symbol = pause_symbol(stack, branch);
 	/* The host resumes where it set the processor up to, not behind the entry of the guest. */

@@ -331,6 +331,7 @@ static void begin(unsigned seed, struct dice dice)
 	tiny_elf_write(&sample_elf, run.program);
 	run.program_bytes = tiny_elf_bytes(&sample_elf, &run.program_size);
 	sample_begin(&run.data);
+	run.data.events[0].attr.exclude_kernel = seed & 1; /* else PIPs show guests */
 	perf_data_add_fork(&run.data, SAMPLE_PID, SAMPLE_PID + 1, SAMPLE_PID);
 	pt_packets_init(&run.packets);
 	diag_init(&run.diag);

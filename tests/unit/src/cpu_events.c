@@ -369,6 +369,21 @@ START_TEST(context_switches_are_scheduling_records_with_the_state_of_who_leaves)
 }
 END_TEST
 
+/* The exec ends the thread's own tid, although perf writes no switch. */
+START_TEST(a_thread_that_runs_exec_is_dead_and_the_leader_runs)
+{
+	begin();
+	data.events[0].attr.context_switch = 1;
+	perf_data_stamp(&data, (struct perf_data_stamp){
+				       .time = 2000, .pid = SAMPLE_PID, .tid = SAMPLE_PID + 1 });
+	perf_data_add_switch(&data, false, SAMPLE_PID, SAMPLE_PID);
+	stamp(3000, SAMPLE_PID, 0);
+	perf_data_add_comm(&data, PERF_RECORD_MISC_COMM_EXEC, SAMPLE_PID, SAMPLE_PID, "two");
+	finish("");
+	EXPECT(1, records, " cpu 0 3000 from 1235 state 5 to 1234 ", "");
+}
+END_TEST
+
 /* The trace has 77 on the CPU from 1002000 to 1004000, and SAMPLE_PID from then on. */
 START_TEST(a_selected_time_begins_with_the_thread_that_is_on_the_cpu)
 {
@@ -621,6 +636,7 @@ START_TEST(a_guest_is_a_slice_whose_flow_is_passed_over)
 
 	pt_packets_init(&packets);
 	sample_begin(&data);
+	data.events[0].attr.exclude_kernel = 0;
 	pt_packets_psb(&packets, SAMPLE_START, 0);
 	vmcs.payload.vmcs.base = 0x123000;
 	pt_packets_add(&packets, &vmcs);
@@ -653,11 +669,93 @@ START_TEST(a_guest_is_a_slice_whose_flow_is_passed_over)
 }
 END_TEST
 
+/* A PSB+ whose PIP says who runs; ip 0: tracing is off. */
+static void add_guest_header(uint64_t tsc, bool guest, uint64_t ip)
+{
+	pt_packets_add(&packets, &(struct pt_packet){ .type = ppt_psb });
+	pt_packets_tsc(&packets, tsc);
+	pt_packets_raw(&packets, (const uint8_t[]){ 0x99, 0x01 }, 2); /* MODE.Exec: 64-bit code */
+	add_paging(guest ? 0x7000 : 0x1000, guest);
+	if (ip)
+		pt_packets_fup(&packets, ip);
+	pt_packets_add(&packets, &(struct pt_packet){ .type = ppt_psbend });
+}
+
+/*
+ * NR holds until the next PIP: over TIP.PGD, where the host turns the trace off (a fuzzer's VM
+ * exit), over an overflow and over a PSB.  The host's code at these addresses does not run.
+ */
+START_TEST(a_guest_is_one_until_the_next_pip)
+{
+	pt_packets_init(&packets);
+	sample_begin(&data);
+	data.events[0].attr.exclude_kernel = 0;
+	add_guest_header(SAMPLE_START, true, 0);
+	for (unsigned round = 1; round <= 3; round++) {
+		pt_packets_tsc(&packets, SAMPLE_START + 100 * round);
+		pt_packets_pge(&packets, SAMPLE_MAIN);
+		pt_packets_tip(&packets, SAMPLE_MAIN + 5);
+		if (round == 2)
+			add_guest_header(SAMPLE_START + 250, true, SAMPLE_MAIN + 5);
+		pt_packets_fup(&packets, SAMPLE_MAIN + 5);
+		pt_packets_pgd(&packets, 0);
+	}
+	pt_packets_psb(&packets, SAMPLE_START + 400, 0);
+	pt_packets_pge(&packets, SAMPLE_MAIN);
+	add_guest_header(SAMPLE_START + 500, false, 0);
+	pt_packets_pge(&packets, SAMPLE_LEAF);
+	pt_packets_pgd(&packets, 0);
+	finish(engines[_i]);
+	EXPECT(4, slices, "1234/1234 ", " [guest] address");
+	EXPECT(0, slices, "main", "");
+	EXPECT(1, slices, "leaf", "");
+	EXPECT(0, slices, "[lost", "");
+	run(messages, "%s/ptrace2ftf --format=none --symfs=%s %s/perf.data 2>&1",
+	    getenv("top_builddir"), place, place);
+	EXPECT(1, messages, "4 runs of a guest's code not followed", "");
+}
+END_TEST
+
+START_TEST(a_recording_may_begin_in_a_guest)
+{
+	pt_packets_init(&packets);
+	sample_begin(&data);
+	data.events[0].attr.exclude_kernel = 0;
+	add_guest_header(SAMPLE_START, true, 0x999000);
+	pt_packets_tip(&packets, 0x888000);
+	pt_packets_tsc(&packets, SAMPLE_START + 200);
+	add_paging(0x1000, false);
+	pt_packets_tip(&packets, SAMPLE_WORK + 7);
+	pt_packets_tip(&packets, SAMPLE_MAIN + 5);
+	pt_packets_tsc(&packets, SAMPLE_START + 300);
+	finish(engines[_i]);
+	EXPECT(1, slices, "1234/1234 ", " [guest] address");
+	EXPECT(1, slices, "1234/1234 1 ", " work ");
+}
+END_TEST
+
+/* A recorder of a guest's user code alone: the mappings are the guest's. */
+START_TEST(without_kernel_code_a_guest_is_all_that_was_recorded)
+{
+	pt_packets_init(&packets);
+	sample_begin(&data);
+	add_guest_header(SAMPLE_START, true, 0);
+	pt_packets_pge(&packets, SAMPLE_WORK + 7);
+	pt_packets_tip(&packets, SAMPLE_MAIN + 5);
+	pt_packets_pgd(&packets, 0);
+	finish(engines[_i]);
+	EXPECT(0, slices, "1234/1234 ", " [guest]");
+	EXPECT(1, slices, " work ", "inferred_start_time");
+	EXPECT(1, slices, " leaf ", "");
+}
+END_TEST
+
 START_TEST(control_structures_distinguish_guests)
 {
 	struct pt_packet vmcs = { .type = ppt_vmcs };
 
 	begin();
+	data.events[0].attr.exclude_kernel = 0;
 	for (unsigned guest = 1; guest <= 3; guest++) {
 		pt_packets_tsc(&packets, SAMPLE_START + 1000 * guest);
 		vmcs.payload.vmcs.base = 0x10000 * guest;
@@ -1243,7 +1341,11 @@ int main(void)
 	tcase_add_test(all, a_page_faults_address_is_in_the_handlers_slice);
 	tcase_add_loop_test(all, an_interrupt_has_no_data_of_an_event_before_it, 0, 2);
 	tcase_add_loop_test(all, events_with_a_place_of_their_own_are_no_interrupts, 0, 2);
+	tcase_add_test(all, a_thread_that_runs_exec_is_dead_and_the_leader_runs);
 	tcase_add_loop_test(all, a_guest_is_a_slice_whose_flow_is_passed_over, 0, 2);
+	tcase_add_loop_test(all, a_guest_is_one_until_the_next_pip, 0, 2);
+	tcase_add_loop_test(all, a_recording_may_begin_in_a_guest, 0, 2);
+	tcase_add_loop_test(all, without_kernel_code_a_guest_is_all_that_was_recorded, 0, 2);
 	tcase_add_test(all, control_structures_distinguish_guests);
 	tcase_add_loop_test(all, a_transaction_may_be_open_where_the_trace_begins, 0, 2);
 	tcase_add_loop_test(all, a_transaction_may_be_aborted_where_the_trace_begins, 0, 2);

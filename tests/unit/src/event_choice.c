@@ -77,6 +77,7 @@ static void record_guest(void)
 {
 	pt_packets_init(&packets);
 	sample_begin(&data);
+	data.events[0].attr.exclude_kernel = 0;
 	pt_packets_psb(&packets, SAMPLE_START, 0);
 	add_vmcs(0x123000);
 	pt_packets_pge(&packets, SAMPLE_SYSCALL);
@@ -258,6 +259,7 @@ static void add_round(unsigned round)
 static void record_rounds(void)
 {
 	begin();
+	data.events[0].attr.exclude_kernel = 0;
 	pt_packets_tsc(&packets, SAMPLE_START + 500);
 	for (unsigned round = 0; round < ROUNDS; round++)
 		add_round(round);
