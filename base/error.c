@@ -2,6 +2,7 @@
 /* Fills struct error. */
 #include "base/error.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -48,7 +49,8 @@ int error_set_system(struct error *err, int errnum, const char *format, ...)
 	va_start(args, format);
 	if (begin_error(err, ERROR_SYSTEM, format, args) == 0) {
 		err->system = errnum;
-		append_text(err, ": %s", strerror(errnum));
+		append_text(err, ": %s%s", strerror(errnum),
+			    errnum == EMFILE ? "; raise the limit with `ulimit -n`" : "");
 	}
 	va_end(args);
 	return -1;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* ptrace2ftf: one conversion, or a batch of them; or a trace is shown. */
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -176,13 +178,21 @@ static int run(const struct options *options)
 
 /*
  * A file that is opened must not get the number of a standard stream that the shell closed:
- * what is printed would go to it.  What has their place refuses both what they are for.
+ * what is printed would go to it.  Open the placeholder in the wrong mode, so that any I/O on
+ * it fails.
  */
 static void hold_standard_descriptors(void)
 {
+	struct error err = { 0 };
+
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-		if (fcntl(fd, F_GETFD) < 0)
-			open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+		if (fcntl(fd, F_GETFD) < 0 &&
+		    open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+			error_set_system(&err, errno, "cannot open /dev/null");
+	if (err.kind == ERROR_NONE)
+		return;
+	message_error(&err);
+	exit(EXIT_FAILED);
 }
 
 int main(int argc, char **argv)

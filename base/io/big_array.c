@@ -81,6 +81,7 @@ static void move_to_memory(struct big_array *array, size_t used, size_t bytes)
 	close(array->fd);
 	array->items = items;
 	array->mapped = 0;
+	array->fd = -1;
 }
 
 void big_array_grow(struct big_array *array, size_t need, size_t size, size_t most)
@@ -119,5 +120,5 @@ void big_array_release(struct big_array *array)
 	} else {
 		free(array->items);
 	}
-	*array = (struct big_array){ 0 };
+	*array = (struct big_array){ .fd = -1 };
 }

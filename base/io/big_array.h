@@ -18,7 +18,7 @@ struct big_array {
 	void *items;   /* owned */
 	size_t room;   /* items that it can hold */
 	size_t mapped; /* bytes, if it is in a file; 0: in memory */
-	int fd;        /* owned, if it is in a file */
+	int fd;        /* owned; of no file unless `mapped` */
 	bool stays;    /* no file could be made: do not try again */
 };
 

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -41,6 +42,7 @@ struct written_key {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct read_file *read_files; /* by id */
 static struct written_key *written;  /* by text */
+static struct error shortage;        /* of file_use_shortage() */
 
 /* ---- Files that are read ------------------------------------------------- */
 
@@ -69,13 +71,32 @@ static void add_read(const struct stat *status, const char *path)
 	pthread_mutex_unlock(&lock);
 }
 
+bool file_use_is_shortage(int errnum)
+{
+	return errnum == EMFILE || errnum == ENFILE || errnum == ENOMEM;
+}
+
+/* Returns `fd`; errno stays. */
+static int note_shortage(int fd, const char *path)
+{
+	int errnum = errno;
+
+	if (fd >= 0 || !file_use_is_shortage(errnum))
+		return fd;
+	pthread_mutex_lock(&lock);
+	error_set_system(&shortage, errnum, "%s: cannot open", path);
+	pthread_mutex_unlock(&lock);
+	errno = errnum;
+	return fd;
+}
+
 static int note_descriptor(int fd, const char *path)
 {
 	struct stat status;
 
 	if (fd >= 0 && fstat(fd, &status) == 0)
 		add_read(&status, path);
-	return fd;
+	return note_shortage(fd, path);
 }
 
 int file_use_open(const char *path)
@@ -98,6 +119,22 @@ FILE *file_use_open_stream(const char *path)
 	if (fd >= 0 && !stream)
 		close(fd);
 	return stream;
+}
+
+int file_use_open_memory(const char *name)
+{
+	return note_shortage(memfd_create(name, MFD_CLOEXEC), name);
+}
+
+int file_use_shortage(struct error *err)
+{
+	int status = 0;
+
+	pthread_mutex_lock(&lock);
+	if (shortage.kind != ERROR_NONE)
+		status = error_set(err, ERROR_SYSTEM, "%s", shortage.text);
+	pthread_mutex_unlock(&lock);
+	return status;
 }
 
 static void read_tree(const char *path)

@@ -15,6 +15,7 @@
 #ifndef BASE_IO_FILE_USE_H
 #define BASE_IO_FILE_USE_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "base/error.h"
@@ -31,6 +32,19 @@ int file_use_open_at_once(const char *path);
 
 /* The same as a stream, owned by the caller; NULL with errno. */
 FILE *file_use_open_stream(const char *path);
+
+/* Returns a descriptor of a new file in memory, owned by the caller; -1 with errno. */
+int file_use_open_memory(const char *name);
+
+/* Returns whether an errno is a lack of descriptors or memory, and says nothing about the file. */
+bool file_use_is_shortage(int errnum);
+
+/*
+ * A file that is not there is one without names, or a gap.  One that could not be opened for lack
+ * of descriptors or memory must not be taken for that. Returns 0; -1 with err filled if an opening
+ * function above has failed so.
+ */
+int file_use_shortage(struct error *err);
 
 /*
  * The file at `path` will be read, or those in the directory at `path` and its

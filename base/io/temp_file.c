@@ -2,6 +2,7 @@
 /* Files without a name. */
 #include "base/io/temp_file.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -24,8 +25,7 @@ int temp_file_open(struct temp_file *file, struct error *err)
 {
 	const char *folder = temp_file_folder();
 
-	*file = (struct temp_file){ 0 };
-	file->fd = file_makers->create_nameless(folder);
+	*file = (struct temp_file){ .fd = file_makers->create_nameless(folder) };
 	if (file->fd < 0)
 		return error_set_system(err, errno, "%s: cannot make a temporary file", folder);
 	file->open = 1;
@@ -36,6 +36,7 @@ int temp_file_write(struct temp_file *file, const void *bytes, size_t size, stru
 {
 	const uint8_t *at = bytes;
 
+	assert(file->open);
 	while (size) {
 		ssize_t written = write(file->fd, at, size);
 
@@ -73,6 +74,7 @@ const uint8_t *temp_file_map(const struct temp_file *file, struct error *err)
 {
 	void *bytes;
 
+	assert(file->open);
 	if (!file->size) {
 		error_set(err, ERROR_FORMAT, "is empty");
 		return NULL;
@@ -84,9 +86,20 @@ const uint8_t *temp_file_map(const struct temp_file *file, struct error *err)
 	return NULL;
 }
 
+int temp_file_become_output(struct temp_file *file, struct error *err)
+{
+	int status = 0;
+
+	assert(file->open);
+	if (dup2(file->fd, STDOUT_FILENO) < 0)
+		status = error_set_system(err, errno, "cannot redirect standard output");
+	temp_file_close(file);
+	return status;
+}
+
 void temp_file_close(struct temp_file *file)
 {
 	if (file->open)
 		close(file->fd);
-	*file = (struct temp_file){ 0 };
+	*file = (struct temp_file){ .fd = -1 };
 }

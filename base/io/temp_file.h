@@ -14,7 +14,7 @@
 #include "base/error.h"
 
 struct temp_file {
-	int fd;        /* owned; valid if `open` */
+	int fd;        /* owned; of no file unless `open` */
 	int open;      /* not 0: there is a file */
 	uint64_t size; /* bytes written so far */
 };
@@ -36,6 +36,9 @@ int temp_file_drain(struct temp_file *file, int fd, struct error *err);
  * file->size); NULL with err filled if there are none or they cannot be mapped.
  */
 const uint8_t *temp_file_map(const struct temp_file *file, struct error *err);
+
+/* Make it standard output, and close it.  Returns 0; -1 with err filled. */
+int temp_file_become_output(struct temp_file *file, struct error *err);
 
 /* Close the file; what was mapped stays.  Idempotent, also on zeroed memory. */
 void temp_file_close(struct temp_file *file);

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/io/file_makers.h"
 #include "base/io/output.h"
 #include "base/io/output_path.h"
@@ -157,7 +158,7 @@ static void close_files(struct batch_process *process)
 int batch_process_start(struct batch_process *process, const struct batch_run *run,
 			const struct batch_job *job, struct error *err)
 {
-	*process = (struct batch_process){ .job = job, .messages = -1 };
+	*process = (struct batch_process){ .job = job, .messages = -1, .report = -1 };
 	process->report = memfd_create("report", MFD_CLOEXEC);
 	if (run->keep_messages)
 		process->messages = memfd_create("messages", MFD_CLOEXEC);
@@ -194,16 +195,16 @@ static void print_message(const char *line, const char *input)
 	fprintf(stderr, ": %s", text);
 }
 
-/* `last` gets the last line, owned by the caller. */
-static void print_messages(const struct batch_process *process, char **last)
+/* Print and close the messages.  `last` gets the last line, owned by the caller. */
+static void print_messages(struct batch_process *process, char **last)
 {
-	int copy = dup(process->messages);
-	FILE *in = copy >= 0 ? fdopen(copy, "r") : NULL;
+	FILE *in = fdopen(process->messages, "r");
 	char *line = NULL;
 	size_t room = 0;
 
 	if (!in)
-		return;
+		alloc_fail(0);
+	process->messages = -1; /* the stream closes it */
 	rewind(in);
 	while (getline(&line, &room, in) > 0) {
 		print_message(line, process->job->inputs[0]);

@@ -46,7 +46,7 @@ static enum exit_status convert_side(const struct options *options, json_t *repo
 {
 	struct options own = *options;
 	struct temp_file *stacks = &current->stacks[current_side];
-	enum exit_status status;
+	enum exit_status status = EXIT_FAILED;
 	struct error err = { 0 };
 
 	own.output = NULL;
@@ -55,14 +55,17 @@ static enum exit_status convert_side(const struct options *options, json_t *repo
 	own.all_functions = true;
 	own.open = false;
 	if (stacks->open) {
-		dup2(stacks->fd, STDOUT_FILENO);
+		temp_file_become_output(stacks, &err);
 		own.output = "-";
 	} else {
 		own.format = &format_totals;
 	}
-	status = current->convert(&own, report);
+	if (err.kind == ERROR_NONE)
+		status = current->convert(&own, report);
 	/* Files of code that this process has read are not known to the one that writes. */
-	if (check_place(options->output, &err) == 0 && check_place(options->json, &err) == 0)
+	check_place(options->output, &err);
+	check_place(options->json, &err);
+	if (err.kind == ERROR_NONE)
 		return status;
 	message_error(&err);
 	return EXIT_FAILED;

@@ -2,6 +2,7 @@
 /* Choose the kind of conversion by the input. */
 #include "src/pipeline/convert.h"
 
+#include "base/io/file_use.h"
 #include "src/formats/output_format.h"
 #include "src/overlays/overlays.h"
 #include "src/pipeline/convert_events.h"
@@ -122,7 +123,7 @@ enum exit_status convert(const struct options *options, struct report *report, s
 		diag_warn(
 			diag, "overlays-left-out",
 			"overlays are shown in FTF of a perf.data file, and by --format=events, only");
-	if (convert_input(options, report, diag, err) < 0)
+	if (convert_input(options, report, diag, err) < 0 || file_use_shortage(err) < 0)
 		return EXIT_FAILED;
 	/* Its stamp would say that it is complete, and the next run keep it. */
 	if (report->summary.output_cut && options->stamp && !options->max_output) {

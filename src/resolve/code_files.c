@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/io/file_use.h"
 #include "decoder/code/insn.h"
 #include "src/resolve/kernel_modules.h"
 #include "symbols/files/elf_file.h"
@@ -43,7 +43,7 @@ void code_files_release(struct code_files *files)
  */
 static const char *name_bytes(struct code_files *files, const uint8_t *bytes, size_t size)
 {
-	int fd = memfd_create("ptrace2ftf-code", MFD_CLOEXEC);
+	int fd = file_use_open_memory("ptrace2ftf-code");
 	char path[64];
 
 	if (fd < 0)

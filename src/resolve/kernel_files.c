@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -287,7 +286,7 @@ static void find_file(struct kernel_files *files, const struct kernel_files_opti
 /* A file in memory, since names are read from one. */
 static void open_kallsyms(struct kernel_files *files)
 {
-	int fd = memfd_create("ptrace2ftf-kallsyms", MFD_CLOEXEC);
+	int fd = file_use_open_memory("ptrace2ftf-kallsyms");
 
 	files->kallsyms = fd < 0 ? NULL : fdopen(fd, "w");
 	if (fd >= 0 && !files->kallsyms)

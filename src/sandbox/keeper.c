@@ -38,6 +38,11 @@ struct request {
 	char text[256];    /* of MARK */
 };
 
+static bool opens_file(uint32_t operation)
+{
+	return operation == CREATE || operation == CREATE_NAMELESS;
+}
+
 /* ---- The keeper ---------------------------------------------------------- */
 
 /* A file that the keeper made, in one of its tables: a trace may have 100,000 parts. */
@@ -188,7 +193,7 @@ static int mark(const struct keeper *keeper, const struct request *request)
 	return file_makers_own.mark(request->path, request->to, request->text);
 }
 
-/* Returns a descriptor or 0; -1 with errno. */
+/* Returns the descriptor if the operation opens a file, else 0; -1 with errno. */
 static int serve(struct keeper *keeper, const struct request *request)
 {
 	switch ((enum operation)request->operation) {
@@ -207,8 +212,11 @@ static int serve(struct keeper *keeper, const struct request *request)
 	return -1;
 }
 
-/* Answer with an errno, and a descriptor if `fd` is not negative. */
-static void answer(int socket, int errnum, int fd)
+/*
+ * Answer with an errno, and a descriptor if `fd` is not negative; if that cannot be sent, with
+ * the reason.  Returns whether there was an answer.
+ */
+static bool answer(int socket, int errnum, int fd)
 {
 	union {
 		struct cmsghdr header; /* for the alignment */
@@ -225,29 +233,31 @@ static void answer(int socket, int errnum, int fd)
 		control.header.cmsg_len = CMSG_LEN(sizeof(int));
 		memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
 	}
-	sendmsg(socket, &message, MSG_NOSIGNAL);
+	if (sendmsg(socket, &message, MSG_NOSIGNAL) >= 0)
+		return true;
+	return fd >= 0 && answer(socket, errno, -1);
 }
 
 static _Noreturn void keep(struct keeper *keeper, int socket)
 {
 	static struct request request;
 	const struct made *made;
+	bool answered = true;
 	ssize_t size;
 
-	while ((size = recv(socket, &request, sizeof(request), 0)) > 0 ||
-	       (size < 0 && errno == EINTR)) {
-		bool opens;
-		int result;
+	while (answered && ((size = recv(socket, &request, sizeof(request), 0)) > 0 ||
+			    (size < 0 && errno == EINTR))) {
+		int result, fd;
 
 		if (size != (ssize_t)sizeof(request))
 			continue;
 		request.path[PATH_MAX - 1] = request.to[PATH_MAX - 1] = 0;
 		request.text[sizeof(request.text) - 1] = 0;
-		opens = request.operation == CREATE || request.operation == CREATE_NAMELESS;
 		result = serve(keeper, &request);
-		answer(socket, result < 0 ? errno : 0, opens ? result : -1);
-		if (opens && result >= 0)
-			close(result);
+		fd = opens_file(request.operation) ? result : -1;
+		answered = answer(socket, result < 0 ? errno : 0, fd);
+		if (fd >= 0)
+			close(fd);
 	}
 	for (made = keeper->temporaries; made; made = made->hh.next)
 		unlink(made->temporary);
@@ -269,9 +279,11 @@ static _Noreturn void begin(const struct options *options, int pid, int socket, 
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
 	prctl(PR_SET_NAME, "p2f-files");
-	dup2(socket, STDIN_FILENO);
-	dup2(gone, STDOUT_FILENO);
-	close_from(STDERR_FILENO);
+	/* No output may get the number of standard error, to which libraries print. */
+	if (dup2(socket, STDIN_FILENO) < 0 || dup2(gone, STDOUT_FILENO) < 0 ||
+	    dup2(gone, STDERR_FILENO) < 0)
+		_exit(EXIT_FAILURE);
+	close_from(STDERR_FILENO + 1);
 	keeper.outputs[0] = copy_of_file(options->output);
 	keeper.outputs[1] = copy_of_file(options->json);
 	keep(&keeper, STDIN_FILENO);
@@ -282,37 +294,51 @@ static _Noreturn void begin(const struct options *options, int pid, int socket, 
 static int own_socket = -1, own_gone = -1;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Returns the descriptor of an answer, 0 if it has none; -1 with errno. */
-static int read_answer(void)
+/* Returns 0, and in *fd the descriptor that came with the answer, or -1; -1 with errno. */
+static int read_answer(int *fd)
 {
 	union {
 		struct cmsghdr header;
 		char bytes[CMSG_SPACE(sizeof(int))];
 	} control;
-	int errnum = EIO, fd = 0;
+	int errnum = EIO;
 	struct iovec data = { &errnum, sizeof(errnum) };
 	struct msghdr message = { .msg_iov = &data,
 				  .msg_iovlen = 1,
 				  .msg_control = control.bytes,
 				  .msg_controllen = sizeof(control.bytes) };
+	const struct cmsghdr *passed;
 	ssize_t size;
 
 	do
 		size = recvmsg(own_socket, &message, MSG_CMSG_CLOEXEC);
 	while (size < 0 && errno == EINTR);
-	if (size != (ssize_t)sizeof(errnum))
+	if (size < 0) {
+		/* The answer may still come, and must not be taken for that to another request. */
+		errnum = errno;
+		shutdown(own_socket, SHUT_RDWR);
+		errno = errnum;
+		return -1;
+	}
+	passed = CMSG_FIRSTHDR(&message);
+	if (passed && passed->cmsg_level == SOL_SOCKET && passed->cmsg_type == SCM_RIGHTS &&
+	    passed->cmsg_len == CMSG_LEN(sizeof(*fd)))
+		memcpy(fd, CMSG_DATA(passed), sizeof(*fd));
+	/* The kernel cuts off a descriptor for which this process has no number left: unix(7). */
+	if (message.msg_flags & MSG_CTRUNC)
+		errnum = EMFILE;
+	else if (size != (ssize_t)sizeof(errnum) || (message.msg_flags & MSG_TRUNC))
 		errnum = EIO;
-	if (size > 0 && message.msg_controllen >= CMSG_LEN(sizeof(int)))
-		memcpy(&fd, CMSG_DATA(&control.header), sizeof(fd));
 	errno = errnum;
-	return errnum ? -1 : fd;
+	return errnum ? -1 : 0;
 }
 
+/* Returns the descriptor if the operation opens a file, else 0; -1 with errno. */
 static int ask(enum operation operation, const char *path, const char *to, const char *text)
 {
 	static struct request request;
+	int fd = -1, status = -1;
 	ssize_t sent;
-	int result;
 
 	if (strlen(path) >= PATH_MAX || strlen(to) >= PATH_MAX ||
 	    strlen(text) >= sizeof(request.text)) {
@@ -327,9 +353,15 @@ static int ask(enum operation operation, const char *path, const char *to, const
 	do
 		sent = send(own_socket, &request, sizeof(request), MSG_NOSIGNAL);
 	while (sent < 0 && errno == EINTR);
-	result = sent < 0 ? -1 : read_answer();
+	if (sent >= 0)
+		status = read_answer(&fd);
 	pthread_mutex_unlock(&lock);
-	return result;
+	if (status == 0 && opens_file(operation) == (fd >= 0))
+		return opens_file(operation) ? fd : 0;
+	errno = status < 0 ? errno : EIO;
+	if (fd >= 0)
+		close(fd);
+	return -1;
 }
 
 static int ask_to_create(const char *path, const char *like)

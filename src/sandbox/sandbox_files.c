@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/io/file_use.h"
 #include "src/options/input_paths.h"
 #include "src/sandbox/sandbox.h"
 
@@ -49,11 +50,6 @@ struct rules {
 	bool failed;      /* a rule could not be made */
 };
 
-static bool is_shortage(int errnum)
-{
-	return errnum == EMFILE || errnum == ENFILE || errnum == ENOMEM;
-}
-
 /* A missing file needs no rule; one outside of file systems has none (EBADFD). */
 static void allow_path(struct rules *rules, const char *path, uint64_t rights)
 {
@@ -64,14 +60,14 @@ static void allow_path(struct rules *rules, const char *path, uint64_t rights)
 		return;
 	rule = (struct landlock_path_beneath_attr){ .parent_fd = open(path, O_PATH | O_CLOEXEC) };
 	if (rule.parent_fd < 0) {
-		rules->failed |= is_shortage(errno);
+		rules->failed |= file_use_is_shortage(errno);
 		return;
 	}
 	if (fstat(rule.parent_fd, &status) == 0 && !S_ISDIR(status.st_mode))
 		rights &= FS_OF_FILES;
 	rule.allowed_access = rights & rules->handled;
 	if (syscall(SYS_landlock_add_rule, rules->fd, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) < 0)
-		rules->failed |= is_shortage(errno);
+		rules->failed |= file_use_is_shortage(errno);
 	close(rule.parent_fd);
 }
 
@@ -200,7 +196,7 @@ static const char *begin_rules(struct rules *rules, bool network)
 		syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
 	struct ruleset ruleset = { .fs = rights_of_version(version) };
 
-	*rules = (struct rules){ .handled = ruleset.fs };
+	*rules = (struct rules){ .fd = -1, .handled = ruleset.fs };
 	if (version < 1)
 		return "the system has no Landlock";
 	ruleset.net = version >= 4 && !network ? NET_TCP : 0;

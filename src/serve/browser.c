@@ -114,6 +114,8 @@ static void detach(int *messages)
 		signal(signals[i], SIG_DFL);
 	setsid();
 	*messages = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	if (nothing < 0 || *messages < 0)
+		_exit(EXIT_FAILURE);
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		dup2(nothing, fd);
 	/* The number of `messages` is the lowest that is free. */

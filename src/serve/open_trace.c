@@ -44,12 +44,15 @@ static struct trace_opening *current;
 static enum exit_status convert_to_show(const struct options *options, json_t *report)
 {
 	struct options own = *current->options;
+	struct error err = { 0 };
 
 	(void)options;
 	close(current->listener);
 	if (current->unnamed.open) {
-		dup2(current->unnamed.fd, STDOUT_FILENO);
-		temp_file_close(&current->unnamed);
+		if (temp_file_become_output(&current->unnamed, &err) < 0) {
+			message_error(&err);
+			return EXIT_FAILED;
+		}
 		own.output = "-";
 	}
 	return current->convert(&own, report);
@@ -233,6 +236,7 @@ int open_trace(const struct options *options, batch_convert_fn *convert)
 {
 	struct trace_opening opening = { .options = options,
 					 .convert = convert,
+					 .listener = -1,
 					 .trace = -1,
 					 .view.tids = &options->select.tids };
 	struct error err = { 0 };

@@ -13,6 +13,12 @@
  *	halve    half a file is gone right after it was mapped
  *	thread   pthread_create(): EAGAIN
  *	open     EMFILE, of open()
+ *	memfd    EMFILE, of memfd_create()
+ *	dup      EMFILE, of dup() and dup2()
+ *	recvmsg  a passed descriptor is cut off, as by the kernel at EMFILE
+ *	sendmsg  EMFILE, of a message with a descriptor
+ *	fork     EAGAIN
+ *	pipe     EMFILE, of pipe2() and socketpair()
  *
  * FAULT_COUNT names a file that gets the number of calls of the kind.
  */
@@ -26,9 +32,27 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
-enum kind { NONE, MALLOC, READ, WRITE, QUOTA, MMAP, SHRINK, HALVE, THREAD, OPEN };
+enum kind {
+	NONE,
+	MALLOC,
+	READ,
+	WRITE,
+	QUOTA,
+	MMAP,
+	SHRINK,
+	HALVE,
+	THREAD,
+	OPEN,
+	MEMFD,
+	DUP,
+	RECVMSG,
+	SENDMSG,
+	FORK,
+	PIPE
+};
 
 static struct {
 	enum kind kind;
@@ -43,8 +67,10 @@ void *__libc_realloc(void *memory, size_t size);
 
 __attribute__((constructor)) static void init(void)
 {
-	static const char *const kinds[] = { "",     "malloc", "read",  "write",  "quota",
-					     "mmap", "shrink", "halve", "thread", "open" };
+	static const char *const kinds[] = { "",        "malloc",  "read",   "write",
+					     "quota",   "mmap",    "shrink", "halve",
+					     "thread",  "open",    "memfd",  "dup",
+					     "recvmsg", "sendmsg", "fork",   "pipe" };
 	const char *text = getenv("FAULT"), *colon = text ? strchr(text, ':') : NULL;
 	const char *path = getenv("FAULT_COUNT");
 	char *end;
@@ -193,7 +219,111 @@ int open(const char *path, int flags, ...)
 	return -1;
 }
 
+/* What _FORTIFY_SOURCE makes of open() with flags that are not constant. */
+int __open_2(const char *path, int flags);
+int __open64_2(const char *path, int flags) __attribute__((alias("__open_2")));
+
+int __open_2(const char *path, int flags)
+{
+	return open(path, flags);
+}
+
 /* What the program calls, as files are 64-bit (AC_SYS_LARGEFILE changes nothing on x86-64). */
 int open64(const char *path, int flags, ...) __attribute__((alias("open")));
 void *mmap64(void *address, size_t size, int protection, int flags, int fd, off_t offset)
 	__attribute__((alias("mmap")));
+
+int memfd_create(const char *name, unsigned flags)
+{
+	static int (*next)(const char *, unsigned);
+
+	if (!next)
+		*(void **)&next = dlsym(RTLD_NEXT, "memfd_create");
+	if (!fails(MEMFD))
+		return next(name, flags);
+	errno = EMFILE;
+	return -1;
+}
+
+int dup(int fd)
+{
+	static int (*next)(int);
+
+	if (!next)
+		*(void **)&next = dlsym(RTLD_NEXT, "dup");
+	if (!fails(DUP))
+		return next(fd);
+	errno = EMFILE;
+	return -1;
+}
+
+int dup2(int fd, int to)
+{
+	static int (*next)(int, int);
+
+	if (!next)
+		*(void **)&next = dlsym(RTLD_NEXT, "dup2");
+	if (!fails(DUP))
+		return next(fd, to);
+	errno = EMFILE;
+	return -1;
+}
+
+ssize_t recvmsg(int socket, struct msghdr *message, int flags)
+{
+	static ssize_t (*next)(int, struct msghdr *, int);
+
+	if (!next)
+		*(void **)&next = dlsym(RTLD_NEXT, "recvmsg");
+	if (fails(RECVMSG))
+		message->msg_controllen = 0;
+	return next(socket, message, flags);
+}
+
+ssize_t sendmsg(int socket, const struct msghdr *message, int flags)
+{
+	static ssize_t (*next)(int, const struct msghdr *, int);
+
+	if (!next)
+		*(void **)&next = dlsym(RTLD_NEXT, "sendmsg");
+	if (!message->msg_controllen || !fails(SENDMSG))
+		return next(socket, message, flags);
+	errno = EMFILE;
+	return -1;
+}
+
+pid_t fork(void)
+{
+	static pid_t (*next)(void);
+
+	if (!next)
+		*(void **)&next = dlsym(RTLD_NEXT, "fork");
+	if (!fails(FORK))
+		return next();
+	errno = EAGAIN;
+	return -1;
+}
+
+int pipe2(int ends[2], int flags)
+{
+	static int (*next)(int *, int);
+
+	if (!next)
+		*(void **)&next = dlsym(RTLD_NEXT, "pipe2");
+	if (!fails(PIPE))
+		return next(ends, flags);
+	errno = EMFILE;
+	return -1;
+}
+
+int socketpair(int domain, int type, int protocol, int ends[2])
+{
+	static int (*next)(int, int, int, int *);
+
+	if (!next)
+		*(void **)&next = dlsym(RTLD_NEXT, "socketpair");
+	if (!fails(PIPE))
+		return next(domain, type, protocol, ends);
+	errno = EMFILE;
+	return -1;
+}
