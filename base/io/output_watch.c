@@ -37,7 +37,9 @@ void output_obey_closed_pipe(const struct error *err)
 
 void output_watch_signals(void)
 {
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGALRM };
+	/* Those whose default action ends a process from outside, but for SIGKILL. */
+	static const int signals[] = { SIGHUP,  SIGINT,  SIGQUIT,   SIGALRM, SIGTERM,
+				       SIGUSR1, SIGUSR2, SIGVTALRM, SIGPROF, SIGXCPU };
 
 	output_track_unfinished();
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {

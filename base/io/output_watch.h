@@ -8,8 +8,8 @@
 #include "base/error.h"
 
 /*
- * Have SIGINT, SIGTERM, SIGHUP and SIGALRM remove the temporary files before they end the
- * program, and exit() and a lack of memory do so, too; but SIGINT may be taken as a request
+ * Have the signals that end a process from outside, but for SIGKILL, remove the temporary files
+ * before they do, and exit() and a lack of memory, too; but SIGINT may be taken as a request
  * (base/io/interrupt.h).
  */
 void output_watch_signals(void);

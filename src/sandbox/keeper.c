@@ -275,9 +275,10 @@ static _Noreturn void begin(const struct options *options, int pid, int socket, 
 {
 	struct keeper keeper = { .pid = pid, .split = options->select.split.unit != 0 };
 
-	signal(SIGINT, SIG_IGN);
-	signal(SIGTERM, SIG_IGN);
-	signal(SIGHUP, SIG_IGN);
+	/* What ends the conversion must not end this process with it. */
+	setsid();
+	for (int number = 1; number < NSIG; number++)
+		signal(number, SIG_IGN);
 	prctl(PR_SET_NAME, "p2f-files");
 	/* No output may get the number of standard error, to which libraries print. */
 	if (dup2(socket, STDIN_FILENO) < 0 || dup2(gone, STDOUT_FILENO) < 0 ||

@@ -60,6 +60,37 @@ waiting_for_text() {
 }
 tap_check "an interrupted run gives what is decoded, says so, and exits with 130" waiting_for_text
 
+# The file was begun, and more text is awaited, when the signal reaches all processes of the run.
+leaves_nothing() { # SIGNALS OPTIONS...
+	rm -f ended.ftf*
+	python3 - "$program" "$@" <<-'END'
+	import sys; sys.path.insert(0, '.')
+	from driver import *
+	for name in sys.argv[2].split():
+	    number = getattr(signal, 'SIG' + name)
+	    process = start(sys.argv[1], '--input=perf-script', *sys.argv[3:], '-', '-o', 'ended.ftf',
+	                    stdin=subprocess.PIPE, start_new_session=True)
+	    process.stdin.write(open('branches', 'rb').read())
+	    process.stdin.flush()
+	    until(lambda: temporary('ended.ftf') and state(process) == 'S')
+	    os.killpg(process.pid, number)
+	    assert process.wait() == -number, (name, process.returncode)
+	    # After SIGKILL another process does it.
+	    for _ in range(1000 if number == signal.SIGKILL else 0):
+	        if temporary('ended.ftf'):
+	            time.sleep(0.01)
+	    assert not temporary('ended.ftf') and not os.path.exists('ended.ftf'), name
+	END
+}
+ending='HUP QUIT USR1 USR2 ALRM TERM VTALRM PROF XCPU'
+tap_check "each signal that ends a process leaves no file" leaves_nothing "$ending"
+tap_check "without the sandbox, too" leaves_nothing "$ending" --sandbox=off
+if [ "$P2F_SANITIZED" = yes ]; then
+	tap_skip "SIGKILL leaves none either" "sanitizers prevent the sandbox, whose second process removes them"
+else
+	tap_check "SIGKILL leaves none either" leaves_nothing KILL
+fi
+
 "$top_builddir/tests/ptsim/ptsim" record --per-thread --repeat=16777216 -o large.data -- \
 	"$top_builddir/tests/programs/static/indirect" >/dev/null 2>messages || {
 	tap_skip "interrupted decoding" "programs cannot be traced here: $(cat messages)"
