@@ -73,7 +73,18 @@ static int may_replace(const char *path, struct error *err)
 
 void output_name_temporary(char *name, size_t room, const char *path, int pid, int i)
 {
-	snprintf(name, room, "%s.%d.%d.tmp", path, pid, i);
+	char suffix[40];
+	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+	size_t folder = (size_t)(base - path), left = strlen(base);
+	size_t size = (size_t)snprintf(suffix, sizeof(suffix), ".%d.%d.tmp", pid, i);
+
+	/* A long name loses its begin: outputs and parts differ in the end.  UTF-8 stays whole. */
+	while (left && (left + size > NAME_MAX || folder + left + size >= PATH_MAX ||
+			(*base & 0xc0) == 0x80)) {
+		base++;
+		left--;
+	}
+	snprintf(name, room, "%.*s%s%s", (int)folder, path, base, suffix);
 }
 
 void output_remove_left(const char *path, int pid)
@@ -112,17 +123,19 @@ static int open_temporary(struct output *output, struct error *err)
 
 static int open_fd(struct output *output, struct error *err)
 {
-	struct stat status;
+	struct stat status = { .st_mode = S_IFREG };
 
-	if (strcmp(output->path, "-") == 0) {
+	if (strcmp(output->path, "-") == 0)
 		output->fd = dup(STDOUT_FILENO);
-	} else if (stat(output->path, &status) == 0 && S_ISDIR(status.st_mode)) {
+	/* The name of the temporary file may be short enough. */
+	else if (stat(output->path, &status) < 0 && errno == ENAMETOOLONG)
+		return error_set_system(err, errno, "%s: cannot create", output->path);
+	else if (S_ISDIR(status.st_mode))
 		return error_set(err, ERROR_SYSTEM, "%s: is a directory", output->path);
-	} else if (stat(output->path, &status) == 0 && !S_ISREG(status.st_mode)) {
-		output->fd = open(output->path, O_WRONLY | O_CLOEXEC);
-	} else {
+	else if (S_ISREG(status.st_mode))
 		return open_temporary(output, err);
-	}
+	else
+		output->fd = open(output->path, O_WRONLY | O_CLOEXEC);
 	if (output->fd < 0)
 		return error_set_system(err, errno, "%s: cannot open for writing", output->path);
 	return 0;

@@ -195,7 +195,10 @@ void output_drop(void);
 /* How many names are tried for a temporary file. */
 #define OUTPUT_NAME_TRIES 100
 
-/* Make the name of a temporary file beside `path`: of process `pid`, the try `i`. */
+/*
+ * Make the name of a temporary file beside `path`: of process `pid`, the try `i`.  It fits into
+ * NAME_MAX if its path fits.
+ */
 void output_name_temporary(char *name, size_t room, const char *path, int pid, int i);
 
 /*

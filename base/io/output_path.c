@@ -88,7 +88,9 @@ int output_path_check(const char *path, struct error *err)
 
 	if (strcmp(path, "-") == 0)
 		errnum = (fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) == O_RDONLY ? EBADF : 0;
-	else if (stat(path, &status) < 0 || S_ISREG(status.st_mode))
+	else if (stat(path, &status) < 0)
+		errnum = errno == ENAMETOOLONG ? errno : find_obstacle_beside(path);
+	else if (S_ISREG(status.st_mode))
 		errnum = find_obstacle_beside(path);
 	else if (S_ISDIR(status.st_mode))
 		errnum = EISDIR;

@@ -40,6 +40,35 @@ json_of_two() {
 }
 tap_check "a suffix of two formats may be named by either" json_of_two
 
+# File systems allow 255 bytes, which leaves no room for the suffix of a temporary name.
+long_name() { # SUFFIX BYTES: letters up to that length
+	printf "%$(($2 - ${#1}))s%s" '' "$1" | tr ' ' n
+}
+long_names() {
+	mkdir "$work/long"
+	for bytes in 230 240 241 254 255; do
+		name=$(long_name .ftf $bytes)
+		"$program" -q $options "$sample" -o "$work/long/$name" && cmp "$sample.ftf" "$work/long/$name" || return 1
+	done
+	name=$(printf '%124s.ftf' '' | sed 's/ /é/g')
+	"$program" -q $options "$sample" -o "$work/long/$name" && cmp "$sample.ftf" "$work/long/$name" || return 1
+	# Both have the same begin; a part has four bytes more.
+	rm -r "$work/long"/*
+	"$program" -q $options --split=3 "$sample" -o "$work/long/$(long_name .ftf 251)" --json="$work/long/$(long_name .json 255)" &&
+		[ "$(ls "$work/long" | wc -l)" -ge 3 ] && ! ls "$work/long" | grep tmp
+}
+tap_check "a name may have all 255 bytes that file systems allow" long_names
+too_long() { # OPTIONS...
+	"$program" -q $options "$sample" "$@" 2>"$work/messages"
+	[ $? -eq 1 ] && grep -q 'File name too long' "$work/messages" && [ "$(wc -l <"$work/messages")" -eq 1 ] &&
+		! ls "$work/long" | grep tmp && return
+	cat "$work/messages"
+	return 1
+}
+tap_check "a longer one is an error" too_long -o "$work/long/$(long_name .ftf 256)"
+tap_check "so is one of --json" too_long -o "$work/long/x" --json="$work/long/$(long_name .json 256)"
+tap_check "so is that of a part" too_long --split=3 -o "$work/long/$(long_name .ftf 252)"
+
 # As perf does: what perf record wrote here.
 default_input() {
 	absolute=$(realpath "$program")
