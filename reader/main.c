@@ -197,7 +197,7 @@ int main(int argc, char **argv)
 	struct error err = { 0 };
 
 	argp_err_exit_status = EXIT_USAGE;
-	argp_parse(&argp, argc, argv, 0, NULL, &options);
+	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &options);
 	if (dump(&options, &err) < 0) {
 		fflush(stdout);
 		fprintf(stderr, "ftfdump: %s: %s\n", options.path, err.text);

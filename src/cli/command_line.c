@@ -68,6 +68,16 @@ static const struct output_format *choose_format(struct argp_state *state,
 	return output_formats[choose_value(state, &with_choices, name)];
 }
 
+/* Returns `text`, which a script may have made of a variable that is not set. */
+static const char *non_empty(const struct argp_state *state, const struct option_spec *spec,
+			     const char *text)
+{
+	if (!*text)
+		usage_error(state, "invalid --%s ''; expected a non-empty %s", spec->name,
+			    spec->argument);
+	return text;
+}
+
 static void add_overlay(struct options *options, enum overlay_kind kind, const char *text)
 {
 	options->overlays = alloc_grow(options->overlays, &options->overlay_room,
@@ -102,7 +112,7 @@ static void parse_argument(struct argp_state *state, const struct option_spec *s
 		++*(int *)field;
 		break;
 	case OPTION_TEXT:
-		*(const char **)field = text;
+		*(const char **)field = non_empty(state, spec, text);
 		break;
 	case OPTION_CHOICE:
 		*(int *)field = choose_value(state, spec, text);
@@ -147,10 +157,10 @@ static void parse_argument(struct argp_state *state, const struct option_spec *s
 		valid = clock_offsets_read(field, text);
 		break;
 	case OPTION_RUNTIME_EVENTS:
-		add_overlay(options, OVERLAY_RUNTIME_EVENTS, text);
+		add_overlay(options, OVERLAY_RUNTIME_EVENTS, non_empty(state, spec, text));
 		break;
 	case OPTION_MEMTRACE:
-		add_overlay(options, OVERLAY_MEMTRACE, text);
+		add_overlay(options, OVERLAY_MEMTRACE, non_empty(state, spec, text));
 		break;
 	}
 	if (!valid)
@@ -248,6 +258,9 @@ static error_t parse_key(int key, char *argument, struct argp_state *state)
 		if (options->record)
 			usage_error(state, "unexpected '%s'; write -- before the program",
 				    argument);
+		if (!*argument)
+			usage_error(state,
+				    "cannot read an input with an empty name; name a recording");
 		/* argp moves all inputs behind the options before it passes the first. */
 		if (!options->input_count++)
 			options->inputs = &state->argv[state->next - 1];
@@ -330,6 +343,8 @@ void command_line_parse(struct options *options, int argc, char **argv)
 {
 	struct argp_option *rows = make_argp_options();
 	const struct argp argp = { rows, parse_key, "[INPUT...]", doc, NULL, NULL, NULL };
+	static const char order_variable[] = "POSIXLY_CORRECT";
+	const char *order = getenv(order_variable);
 
 	*options = (struct options){ .jobs = 1,
 				     .names = DEMANGLE_PERF,
@@ -350,8 +365,12 @@ void command_line_parse(struct options *options, int argc, char **argv)
 	argp_err_exit_status = EXIT_USAGE;
 	argp_program_version_hook = versions_print;
 	suggest_option(argc, argv);
+	/* Options may follow inputs; a recorded program gets the variable all the same. */
+	unsetenv(order_variable);
 	if (argp_parse(&argp, argc, argv, 0, NULL, options) != 0)
 		alloc_fail(0); /* the only error that argp does not print */
+	if (order && setenv(order_variable, order, 1) < 0)
+		alloc_fail(0);
 	free(rows);
 }
 

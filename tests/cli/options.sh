@@ -59,6 +59,15 @@ numbers() {
 	done
 }
 tap_check "numbers that are none, or too many, are wrong usage" numbers
+# An empty variable of a script must not change what is written where.
+empty() {
+	for option in output json json-lines output-pattern files0-from symfs kcore debug-dir strip-prefix \
+		runtime-events memtrace ui; do
+		is_wrong "invalid --$option ''; expected a non-empty [A-Z]" "--$option=" a || return 1
+	done
+	is_wrong "invalid --output ''" a -o '' && is_wrong "cannot read an input with an empty name" a ''
+}
+tap_check "names that are empty are wrong usage" empty
 excluded() {
 	is_wrong "cannot combine --output and --output-pattern; choose one" -o out/ --output-pattern=x a &&
 		is_wrong "cannot combine overlays with several recordings; leave out 'b'" --memtrace=m -o out/ a b &&
@@ -84,6 +93,12 @@ commands() {
 		is_wrong "clock-sync takes no arguments" clock-sync a
 }
 tap_check "a misspelt command is wrong usage, and the right one named" commands
+in_any_order() {
+	"$top_builddir/tests/support/make-sample" "$work" &&
+		POSIXLY_CORRECT=1 "$program" "$work/perf.data" -q -o "$work/order.ftf" --symfs="$work" &&
+		POSIXLY_CORRECT=1 "$top_builddir/ftfdump" "$work/order.ftf" --check
+}
+tap_check "options may follow inputs whatever the environment says" in_any_order
 help_by_letter() {
 	"$program" -h >"$work/short" && "$program" --help | cmp - "$work/short"
 }
