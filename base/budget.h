@@ -22,6 +22,9 @@
 /* Bytes that a demangler may allocate for one name. */
 #define DEMANGLE_NAME_MEMORY (4ul << 20)
 
+/* Longest D name, in bytes: the parser takes up to 160 bytes of stack for each of them. */
+#define DEMANGLE_D_NAME 4096
+
 /* Longest demangled text, in bytes; a name with a longer one stays mangled. */
 #define DEMANGLE_MAX 65536
 

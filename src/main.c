@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/fault.h"
@@ -106,6 +107,29 @@ static int check_paths(const struct options *options, bool *with_json, struct er
 	return *with_json ? status : -1;
 }
 
+/*
+ * Libraries need a lot of stack and do not check it: libdw 150 KiB for a line table, libiberty
+ * 640 KiB for a D name (DEMANGLE_D_NAME).
+ */
+static int ensure_stack(struct error *err)
+{
+	const rlim_t least = 1 << 20;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_STACK, &limit) < 0 || limit.rlim_cur >= least)
+		return 0;
+	if (limit.rlim_max >= least) {
+		limit.rlim_cur = least;
+		return setrlimit(RLIMIT_STACK, &limit) == 0
+			       ? 0
+			       : error_set_system(err, errno, "cannot raise the stack limit");
+	}
+	return error_set(err, ERROR_LIMIT,
+			 "cannot convert with a stack of %" PRIu64 " KiB: libraries need %" PRIu64
+			 " KiB; raise the limit with `ulimit -s`",
+			 (uint64_t)limit.rlim_max >> 10, (uint64_t)least >> 10);
+}
+
 static enum exit_status convert_recording(const struct options *options, json_t *child_report)
 {
 	struct report report;
@@ -118,7 +142,7 @@ static enum exit_status convert_recording(const struct options *options, json_t 
 	report_init(&report, options);
 	/* No output may exist if the exit status is EXIT_FAILED. */
 	output_hold();
-	if (check_paths(options, &with_json, &err) == 0 &&
+	if (check_paths(options, &with_json, &err) == 0 && ensure_stack(&err) == 0 &&
 	    sandbox_enter(&report.sandbox, options, &err) == 0)
 		status = convert(options, &report, &diag, &err);
 	output_obey_closed_pipe(&err);

@@ -73,7 +73,7 @@ static bool demangle_by_library(struct demangler *demangler, const char *linkage
 	size_t length = strlen(linkage);
 
 	demangler->length = 0;
-	if (is_d && length > DEMANGLE_MAX)
+	if (is_d && length > DEMANGLE_D_NAME)
 		return false;
 	demangler->costly = !demangle_limits_run(&demangler->limits, length,
 						 is_d ? demangle_d : demangle_compiled, &name);

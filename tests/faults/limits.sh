@@ -54,6 +54,29 @@ names_the_cause() {
 [ "$P2F_SANITIZED" = yes ] || ! command -v prlimit >/dev/null ||
 	tap_check "the reason is that there are too many open files" names_the_cause
 
+little_stack() { # -s, both limits, or -Ss, the one that the program may raise
+	"$program" -q $symfs --format=slices "$data" -o "$work/usual"
+	for kibibytes in 32 64 128 256 512 1000 1024 2048; do
+		(ulimit "$1" $kibibytes && exec "$program" -q $symfs --format=slices "$data" -o "$work/out/x") 2>"$work/messages"
+		status=$?
+		if [ "$1" = -Ss ] || [ $kibibytes -ge 1024 ]; then
+			[ $status -eq 0 ] && cmp "$work/usual" "$work/out/x"
+		else
+			[ $status -eq 1 ] && [ "$(wc -l <"$work/messages")" -eq 1 ] && [ -z "$(ls -A "$work/out")" ] &&
+				grep -q "cannot convert with a stack of $kibibytes KiB: .*; raise the limit with .ulimit -s" "$work/messages"
+		fi || { echo "$kibibytes KiB: status $status"; cat "$work/messages"; return 1; }
+		rm -f "$work/out"/*
+	done
+}
+[ "$P2F_SANITIZED" = yes ] || {
+	tap_check "little stack is an error with what to do" little_stack -s
+	tap_check "if it may be raised, it is" little_stack -Ss
+	# A real line table, which the sample has not.
+	shared=$top_srcdir/../shared/recordings/hase-2018-04
+	[ ! -e "$shared/loopy/perf.data" ] || symfs=--symfs=$shared/symfs data=$shared/loopy/perf.data \
+		tap_check "also for the lines of a program" little_stack -Ss
+}
+
 # ---- Mounts ----
 "$top_builddir/tests/scale/make-scale" pieces 20000 "$work/large"
 mounted() { # NAME COMMAND...

@@ -201,6 +201,27 @@ START_TEST(a_d_name_that_would_fill_all_memory_is_left_alone)
 }
 END_TEST
 
+/* Each function type is the return type of a pointer's: the parser recurses, without a limit. */
+START_TEST(a_long_d_name_needs_little_stack)
+{
+	static char name[65536];
+
+	strcpy(name, "_D1a1b");
+	for (size_t at = strlen(name); at + 2 < sizeof(name); at += 2)
+		memcpy(name + at, "FP", 2);
+	/* The program refuses to run with less than 1 MiB. */
+	ck_assert_int_eq(setrlimit(RLIMIT_STACK, &(struct rlimit){ 900 << 10, 900 << 10 }), 0);
+	for (size_t length = 500; length < sizeof(name); length += 500) {
+		char next = name[length];
+
+		name[length] = 0;
+		demangler_demangle(&demangler, name, DEMANGLE_FULL);
+		name[length] = next;
+	}
+	demangler_release(&demangler);
+}
+END_TEST
+
 static void repeat(char *name, const char *text, int count)
 {
 	while (count--)
@@ -334,6 +355,7 @@ int main(void)
 	tcase_add_test(all, a_part_is_one_of_the_function_named_before_it);
 	tcase_add_test(all, other_names_stay_as_they_are);
 	tcase_add_test(all, a_name_that_would_fill_all_memory_is_left_alone);
+	tcase_add_test(all, a_long_d_name_needs_little_stack);
 	tcase_add_test(all, a_d_name_that_would_fill_all_memory_is_left_alone);
 	tcase_add_test(all, a_name_without_output_ends_after_a_time);
 	tcase_add_test(all, all_names_together_end_after_a_time);
