@@ -18,8 +18,12 @@
 
 #include "src/serve/viewer_page.h"
 
-/* Each takes 32 KiB at most. */
-#define CONNECTIONS_MOST 32
+/*
+ * Each takes 32 KiB at most, and a number below FD_SETSIZE.  The library resets those beyond the
+ * limit, so that idle ones must not stay.
+ */
+#define CONNECTIONS_MOST 500
+#define IDLE_SECONDS     3
 
 #define TEXT_OF(number)  #number
 #define TEXT_OF_(number) TEXT_OF(number)
@@ -41,6 +45,7 @@
 	X(create_response_from_buffer)                                                             \
 	X(add_response_header)                                                                     \
 	X(queue_response)                                                                          \
+	X(set_connection_option)                                                                   \
 	X(destroy_response)                                                                        \
 	X(lookup_connection_value)
 
@@ -79,7 +84,7 @@ static int listen_at_port(int fd)
 	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
 	    bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
 		return -1;
-	return listen(fd, CONNECTIONS_MOST);
+	return listen(fd, SOMAXCONN);
 }
 
 int trace_server_listen(struct error *err)
@@ -161,8 +166,11 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
 		return mhd.queue_response(connection, MHD_HTTP_NO_CONTENT, server->options);
 	if (!is_file || (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0))
 		return mhd.queue_response(connection, MHD_HTTP_NOT_FOUND, server->none);
-	if (strcmp(method, "GET") == 0)
+	if (strcmp(method, "GET") == 0) {
 		*request = &fetching;
+		/* A page that is busy may pause. */
+		mhd.set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, 0u);
+	}
 	return mhd.queue_response(connection, MHD_HTTP_OK, server->file);
 }
 
@@ -228,7 +236,8 @@ struct trace_server *trace_server_open(int listener, const struct served_trace *
 			server->daemon = mhd.start_daemon(
 				0, 0, NULL, NULL, answer, server, MHD_OPTION_LISTEN_SOCKET,
 				listener, MHD_OPTION_NOTIFY_COMPLETED, complete, server,
-				MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MOST, MHD_OPTION_END);
+				MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MOST,
+				MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS, MHD_OPTION_END);
 	}
 	if (server && server->daemon)
 		return server;

@@ -237,6 +237,42 @@ given_up() {
 	until_so [ -s part ] && kill $! && [ "$(wc -c <part)" -lt 8000000 ] && fetched large.ftf
 }
 tap_check "a fetch that is given up can be repeated" given_up
+# A process connects, sends nothing and closes nothing.
+idle() { # COUNT COMMAND...: what gets the trace
+	show open large.ftf || return 1
+	rm -f connected
+	python3 -c 'if True:
+		import socket, sys, time
+		idle = [socket.create_connection(("127.0.0.1", 9001)) for _ in range(int(sys.argv[1]))]
+		open("connected", "w").write("all")
+		time.sleep(600)' "$1" &
+	idle=$!
+	shift
+	until_so [ -s connected ] && "$@" get -o got "$url" && cmp got large.ftf && kill -0 $idle && ended 0
+	result=$?
+	kill $idle $pid 2>/dev/null
+	return $result
+}
+# Longer than an idle connection may last, with little room for what it does not read.
+stalled() {
+	show open large.ftf || return 1
+	python3 - "$url" >got <<-'END'
+	import socket, sys, time
+	page = socket.socket()
+	page.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+	page.connect(('127.0.0.1', 9001))
+	page.sendall(b'GET /%s HTTP/1.1\r\nHost: 127.0.0.1:9001\r\n\r\n' % sys.argv[1].split('/', 3)[3].encode())
+	time.sleep(8)
+	answer = b''.join(iter(lambda: page.recv(65536), b''))
+	sys.stdout.buffer.write(answer.split(b'\r\n\r\n', 1)[1])
+	END
+	cmp got large.ftf && ended 0
+}
+! command -v python3 >/dev/null || {
+	tap_check "idle connections do not hinder the page" idle 40
+	tap_check "more than the server takes do so for a short time" idle 600 until_so
+	tap_check "a page that pauses gets all of it" stalled
+}
 slow() {
 	show open large.ftf && get --limit-rate 8M -o got "$url" && cmp got large.ftf && ended 0
 }

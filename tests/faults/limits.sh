@@ -68,13 +68,16 @@ little_stack() { # -s, both limits, or -Ss, the one that the program may raise
 		rm -f "$work/out"/*
 	done
 }
+# A real line table, which the sample has not.
+stack_for_lines() {
+	symfs=--symfs=$shared/symfs data=$shared/loopy/perf.data
+	little_stack -Ss
+}
 [ "$P2F_SANITIZED" = yes ] || {
 	tap_check "little stack is an error with what to do" little_stack -s
 	tap_check "if it may be raised, it is" little_stack -Ss
-	# A real line table, which the sample has not.
 	shared=$top_srcdir/../shared/recordings/hase-2018-04
-	[ ! -e "$shared/loopy/perf.data" ] || symfs=--symfs=$shared/symfs data=$shared/loopy/perf.data \
-		tap_check "also for the lines of a program" little_stack -Ss
+	[ ! -e "$shared/loopy/perf.data" ] || tap_check "also for the lines of a program" stack_for_lines
 }
 
 # ---- Mounts ----
