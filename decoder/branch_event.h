@@ -21,7 +21,7 @@ struct known_branch;
  * change (SDM volume 3, "Intel Processor Trace", change-of-flow instructions).
  */
 enum branch_kind {
-	BRANCH_NONE = 0,  /* of a TRACE_OFF: no branch caused it (an interrupt, a fault) */
+	BRANCH_NONE = 0,  /* no branch: an interrupt or a fault, or see branch_is_passage() */
 	BRANCH_CALL,      /* near call, direct or indirect */
 	BRANCH_RETURN,    /* near ret */
 	BRANCH_JUMP,      /* unconditional near jump, direct or indirect */
@@ -93,6 +93,16 @@ struct branch_event {
 				BRANCH_CPU_EVENT; of BRANCH_RUNS the number of runs */
 	uint8_t flags;       /* enum branch_flags */
 };
+
+/*
+ * Returns whether an event of kind BRANCH_NONE is no branch, but a place that straight code passes:
+ * its `from` and `to`.
+ */
+static inline bool branch_is_passage(const struct branch_event *event)
+{
+	return event->kind == BRANCH_NONE && event->from && event->from == event->to &&
+	       !(event->flags & (BRANCH_TRACE_ON | BRANCH_TRACE_OFF));
+}
 
 /* Returns whether an event is a near call, return or jump outside of transactions. */
 static inline bool branch_is_near(const struct branch_event *event)

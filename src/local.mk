@@ -25,6 +25,7 @@ libptrace2ftf_a_SOURCES = \
 	src/callstack/precise/callstack_precise_branches.c \
 	src/callstack/precise/call_follower.c src/callstack/precise/call_follower.h \
 	src/callstack/precise/callstack_precise_far.c \
+	src/callstack/precise/callstack_precise_inlined.c \
 	src/callstack/precise/callstack_precise_landing.c \
 	src/callstack/precise/callstack_precise_stack.c src/callstack/precise/callstack_precise_stack.h \
 	src/callstack/precise/callstack_precise_switch.c \

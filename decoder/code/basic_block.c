@@ -68,13 +68,13 @@ void basic_blocks_release(struct basic_blocks *blocks)
 /* Returns whether a block ends behind its last instruction, with `rest` bytes left behind that. */
 static bool ends_behind(const struct basic_block *block, size_t rest)
 {
-	return block->insn.kind != BRANCH_NONE ||
+	return block->insn.kind != BRANCH_NONE || block->ends_piece ||
 	       (block->insns > STRAIGHT_INSNS &&
 		rest / STRAIGHT_BYTES != (rest + block->insn.length) / STRAIGHT_BYTES);
 }
 
 /* Returns the number of bytes before the last instruction. */
-static uint32_t decode_block(struct basic_block *block, size_t size, uint8_t *lengths)
+static uint32_t decode_block(struct basic_block *block, size_t size, size_t piece, uint8_t *lengths)
 {
 	uint32_t length = 0;
 
@@ -86,6 +86,7 @@ static uint32_t decode_block(struct basic_block *block, size_t size, uint8_t *le
 		if (block->insns < LENGTHS_MAX)
 			lengths[block->length_count++] = block->insn.length;
 		block->insns++;
+		block->ends_piece = length + block->insn.length >= piece;
 		if (ends_behind(block, size - length - block->insn.length))
 			return length;
 		length += block->insn.length;
@@ -120,7 +121,8 @@ static struct basic_block *add_block(struct basic_blocks *blocks)
 }
 
 static struct basic_block *make_block(struct basic_blocks *blocks, uint32_t region,
-				      const uint8_t *bytes, size_t size, enum insn_mode mode)
+				      const uint8_t *bytes, size_t size, size_t piece,
+				      enum insn_mode mode)
 {
 	struct basic_block *block = add_block(blocks);
 	uint8_t lengths[LENGTHS_MAX], *kept;
@@ -128,7 +130,7 @@ static struct basic_block *make_block(struct basic_blocks *blocks, uint32_t regi
 	block->bytes = bytes;
 	block->region = region;
 	block->mode = (uint8_t)mode;
-	block->length = decode_block(block, size, lengths);
+	block->length = decode_block(block, size, piece, lengths);
 	kept = arena_alloc(&blocks->arena, block->length_count);
 	memcpy(kept, lengths, block->length_count);
 	block->lengths = kept;
@@ -170,19 +172,24 @@ static void grow_slots(struct basic_blocks *blocks)
 	free(old);
 }
 
-struct basic_block *basic_blocks_find(struct basic_blocks *blocks, uint32_t region,
-				      const uint8_t *bytes, size_t size, enum insn_mode mode)
+struct basic_block *basic_blocks_find(const struct basic_blocks *blocks, uint32_t region,
+				      const uint8_t *bytes, enum insn_mode mode)
 {
-	struct basic_block **slot = find_slot(blocks, region, bytes, mode);
+	return *find_slot(blocks, region, bytes, mode);
+}
 
-	if (*slot)
-		return *slot;
+struct basic_block *basic_blocks_add(struct basic_blocks *blocks, uint32_t region,
+				     const uint8_t *bytes, size_t size, size_t piece,
+				     enum insn_mode mode)
+{
+	struct basic_block **slot;
+
 	if (blocks->count >= blocks->limit)
 		basic_blocks_forget(blocks);
 	if (2 * blocks->count >= blocks->room)
 		grow_slots(blocks);
 	slot = find_slot(blocks, region, bytes, mode);
-	*slot = make_block(blocks, region, bytes, size, mode);
+	*slot = make_block(blocks, region, bytes, size, piece, mode);
 	blocks->count++;
 	return *slot;
 }

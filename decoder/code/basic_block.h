@@ -29,12 +29,13 @@ struct basic_block {
 	 * return may differ the next time.
 	 */
 	struct basic_block *not_taken, *taken;
-	struct insn insn;     /* the last one; length 0: no instruction, or the bytes end here */
-	uint32_t length;      /* bytes before `insn` */
-	uint32_t region;      /* of the code: code_regions.h */
-	uint32_t node;        /* its CFG node: cfg_node_at() */
-	uint16_t insns;       /* instructions, `insn` included */
-	uint8_t length_count; /* number of `lengths` */
+	struct insn insn; /* the last one; length 0: no instruction, or the bytes end here */
+	uint32_t length;  /* bytes before `insn` */
+	uint32_t region;  /* of the code: code_regions.h */
+	uint32_t node;    /* its CFG node: cfg_node_at() */
+	uint16_t insns;   /* instructions, `insn` included */
+	uint8_t length_count : 7; /* number of `lengths` */
+	bool ends_piece : 1;      /* the code behind the block is of another piece */
 	/* For the owner: */
 	uint8_t exit : 3;        /* enum block_exit */
 	uint8_t mode : 2;        /* enum insn_mode; not for the owner */
@@ -130,12 +131,19 @@ static inline uint32_t *basic_block_offset(const struct basic_blocks *blocks, ui
 }
 
 /*
- * Returns the block of a region that begins at `bytes`, `size` of which may be read.  It stays
- * until the generation changes: when there are `limit` blocks, all are forgotten, so that
- * memory stays bounded.
+ * Returns the block of a region that begins at `bytes`, or NULL.  It stays until the generation
+ * changes: when there are `limit` blocks, all are forgotten, so that memory stays bounded.
  */
-struct basic_block *basic_blocks_find(struct basic_blocks *blocks, uint32_t region,
-				      const uint8_t *bytes, size_t size, enum insn_mode mode);
+struct basic_block *basic_blocks_find(const struct basic_blocks *blocks, uint32_t region,
+				      const uint8_t *bytes, enum insn_mode mode);
+
+/*
+ * Make the block of a region that begins at `bytes`, of which there is none; `size` of them may be
+ * read.  It ends before the instruction `piece` bytes from there (SIZE_MAX: in no such piece).
+ */
+struct basic_block *basic_blocks_add(struct basic_blocks *blocks, uint32_t region,
+				     const uint8_t *bytes, size_t size, size_t piece,
+				     enum insn_mode mode);
 
 /* Returns the block if it is in its first slot; NULL: use basic_blocks_find(). */
 static inline struct basic_block *basic_blocks_peek(const struct basic_blocks *blocks,

@@ -246,17 +246,41 @@ bool code_image_is_entry(const struct code_image *code, const struct address_spa
 				ip - mapping->begin + mapping->file_offset);
 }
 
+/* Turn a range of file offsets into addresses. */
+static void map_range(const struct mapping *mapping, uint64_t *begin, uint64_t *end)
+{
+	*begin += mapping->begin - mapping->file_offset;
+	*end += mapping->begin - mapping->file_offset;
+}
+
+static uint64_t offset_of(const struct mapping *mapping, uint64_t ip)
+{
+	return ip - mapping->begin + mapping->file_offset;
+}
+
 void code_image_function(const struct code_image *code, const struct code_view *view, uint64_t ip,
 			 uint64_t *begin, uint64_t *end)
 {
+	const struct code_source *source = code->source;
 	const struct mapping *mapping = view->mapping;
-	uint64_t back = mapping ? mapping->begin - mapping->file_offset : 0;
 
-	*begin = *end = 0;
-	if (!mapping || !code->source->find_function ||
-	    !code->source->find_function(code->source->context, mapping->file, ip - back, begin,
-					 end))
-		return;
-	*begin += back;
-	*end += back;
+	if (mapping && source->find_function &&
+	    source->find_function(source->context, mapping->file, offset_of(mapping, ip), begin,
+				  end))
+		map_range(mapping, begin, end);
+	else
+		*begin = *end = 0;
+}
+
+void code_image_piece(const struct code_image *code, const struct code_view *view, uint64_t ip,
+		      uint64_t *begin, uint64_t *end)
+{
+	const struct code_source *source = code->source;
+	const struct mapping *mapping = view->mapping;
+
+	if (mapping && source->find_piece &&
+	    source->find_piece(source->context, mapping->file, offset_of(mapping, ip), begin, end))
+		map_range(mapping, begin, end);
+	else
+		*begin = *end = 0;
 }

@@ -35,6 +35,12 @@ struct code_source {
 	void *context;
 	/* Kernel code, which precedes the mapped files.  NULL: none. */
 	const struct kernel_code *kernel;
+	/*
+	 * Find the code around a byte of a file in which the same calls are inlined, as
+	 * find_function() does.  May be NULL.
+	 */
+	bool (*find_piece)(void *context, const struct mapped_file *file, uint64_t offset,
+			   uint64_t *begin, uint64_t *end);
 };
 
 struct kernel_text;
@@ -75,6 +81,10 @@ struct code_view code_image_view(const struct code_image *code, const struct add
  */
 void code_image_function(const struct code_image *code, const struct code_view *view, uint64_t ip,
 			 uint64_t *begin, uint64_t *end);
+
+/* The same for the code in which the same calls are inlined (find_piece()). */
+void code_image_piece(const struct code_image *code, const struct code_view *view, uint64_t ip,
+		      uint64_t *begin, uint64_t *end);
 
 /* Returns whether a program that is mapped in an address space, or its loader, begins at ip. */
 bool code_image_is_entry(const struct code_image *code, const struct address_space *space,

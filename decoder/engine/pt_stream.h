@@ -57,6 +57,11 @@ struct pt_stream_input {
 	 */
 	bool skip_local_jumps;
 	/*
+	 * Emit where straight code enters other code by the source's find_piece() (see
+	 * branch_is_passage()); only jumps within a piece are local.  Fast engine only.
+	 */
+	bool pieces;
+	/*
 	 * Emit the jumps that skip_local_jumps leaves out as runs (decoder/jump_run.h), which
 	 * are added here.  NULL: leave them out.  Fast engine only.
 	 */

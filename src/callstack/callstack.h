@@ -75,6 +75,9 @@ struct callstack_ops {
 			uint64_t time); /* may be NULL; with `copy` */
 	bool (*copy)(struct callstack *copy, const struct callstack *stack, uint64_t *most);
 	struct callstack_top (*top)(const struct callstack *stack);
+	void (*pass)(struct callstack *stack, const struct resolved_branch *branch);
+	bool (*set_inlined)(struct callstack *stack, const struct location *place,
+			    const struct inlined_call *call);
 	void (*finish)(struct callstack *stack);
 	void (*close)(struct callstack *stack);
 	void (*machine_close)(struct callstack_machine *machine);
@@ -167,6 +170,26 @@ static inline bool callstack_join(struct callstack *stack, const struct call_str
 static inline struct callstack_top callstack_top(const struct callstack *stack)
 {
 	return stack->machine->ops->top(stack);
+}
+
+/*
+ * Take the time and the counts of a passage or of a jump that changes no frame; only for the
+ * precise machine.
+ */
+static inline void callstack_pass(struct callstack *stack, const struct resolved_branch *branch)
+{
+	stack->machine->ops->pass(stack, branch);
+}
+
+/*
+ * If `place` is in the innermost function, make its inlined calls those from `call` (NULL: no call)
+ * outwards; only for the precise machine.  They begin and end at the last event, and take their
+ * time from the function alone.  Returns whether it is.
+ */
+static inline bool callstack_set_inlined(struct callstack *stack, const struct location *place,
+					 const struct inlined_call *call)
+{
+	return stack->machine->ops->set_inlined(stack, place, call);
 }
 
 /*

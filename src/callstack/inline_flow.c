@@ -1,145 +1,79 @@
 /* SPDX-License-Identifier: MIT */
-/* Add calls and returns of inlined functions between two branches. */
+/* Finds the inlined calls at both ends of branches, and shows them on the stack. */
 #include "src/callstack/inline_flow.h"
 
-/* Pieces of code with different inlined calls between two branches: bounds the time. */
-#define PIECES_MAX 4096
+#include <stdlib.h>
 
-struct feeding {
-	struct inline_flow *flow;
-	struct resolver *resolver;
-	struct callstack *stack;
-	const struct resolved_branch *branch;
+#include "base/alloc.h"
+#include "symbols/dso/dso_store.h"
+
+/* The inlined calls at both ends of a branch; NULL: there are none. */
+struct inline_ends {
+	const struct inlined_call *from, *to;
+	bool found, plain;
 };
 
-/* Set flow->call to the inlined call at ip; NULL: none is known. */
-static void look_up(const struct feeding *feeding, uint64_t ip)
+void inline_flow_init(struct inline_flow *flow, const struct known_branches *branches)
 {
-	struct inline_flow *flow = feeding->flow;
-	const struct address_space *space = feeding->branch->event->space;
+	flow->branches = branches;
+	flow->ends = alloc_zeroed((size_t)1 << KNOWN_BRANCHES_BITS, sizeof(*flow->ends));
+}
+
+void inline_flow_release(struct inline_flow *flow)
+{
+	free(flow->ends);
+	*flow = (struct inline_flow){ 0 };
+}
+
+/* Returns the innermost inlined call at ip; NULL: none is known. */
+static const struct inlined_call *find_call(const struct resolver *resolver,
+					    const struct address_space *space, uint64_t ip)
+{
 	const struct mapping *mapping = address_space_borrow_mapping(space, ip);
 	struct inlined_code code;
-	uint64_t offset;
 
-	if (flow->space == space && ip - flow->begin < flow->end - flow->begin)
-		return;
-	flow->space = space;
-	flow->call = NULL;
-	flow->begin = ip;
-	flow->end = ip + 1;
-	if (!mapping)
-		return;
-	offset = ip - mapping->begin + mapping->file_offset;
-	if (!dso_find_inlined(resolver_borrow_dso(feeding->resolver, mapping->file), offset, &code))
-		return;
-	flow->begin = ip - (offset - code.begin);
-	flow->end = ip + (code.end - offset);
-	flow->call = code.innermost;
+	if (!ip || !mapping ||
+	    !dso_find_inlined(resolver_borrow_dso(resolver, mapping->file),
+			      ip - mapping->begin + mapping->file_offset, &code))
+		return NULL;
+	return code.innermost;
 }
 
-static void feed_near(const struct feeding *feeding, enum branch_kind kind, struct location from,
-		      struct location to)
+/* Returns whether a branch shows neither an inlined call nor the frame that has one. */
+static bool is_between_functions(const struct resolver *resolver, const struct branch_event *event,
+				 const struct inline_ends *ends)
 {
-	struct branch_event event = { .time = feeding->branch->event->time, .kind = (uint8_t)kind };
-	/* No return instruction ends an inlined call. */
-	struct location_pair places = { from, to, CALL_NEVER_RETURNS };
-
-	callstack_feed(feeding->stack, &(struct resolved_branch){ &event, &places }, 1, NULL);
+	if (!branch_is_near(event) || ends->from || ends->to)
+		return false;
+	if (event->kind != BRANCH_RETURN)
+		return !(event->flags & BRANCH_INDIRECT) || event->kind == BRANCH_CALL;
+	/* The call may be the last instruction of an inlined call. */
+	return !find_call(resolver, event->space, event->to - 1);
 }
 
-static unsigned depth_of(const struct inlined_call *call)
+static struct inline_ends find_ends(const struct resolver *resolver,
+				    const struct branch_event *event)
 {
-	unsigned depth = 0;
+	struct inline_ends ends = { .from = find_call(resolver, event->space, event->from),
+				    .to = find_call(resolver, event->space, event->to),
+				    .found = true };
 
-	for (; call; call = call->parent)
-		depth++;
-	return depth;
+	ends.plain = is_between_functions(resolver, event, &ends);
+	return ends;
 }
 
-/* Returns the innermost call that both are equal to or inlined in; NULL: only the function. */
-static const struct inlined_call *common(const struct inlined_call *a, const struct inlined_call *b)
+/* Find the inlined calls once for each known branch. */
+static struct inline_ends ends_of(const struct inline_flow *flow, const struct resolver *resolver,
+				  const struct branch_event *event)
 {
-	unsigned depth_a = depth_of(a), depth_b = depth_of(b);
+	struct inline_ends *ends;
 
-	for (; depth_a > depth_b; depth_a--)
-		a = a->parent;
-	for (; depth_b > depth_a; depth_b--)
-		b = b->parent;
-	while (a != b) {
-		a = a->parent;
-		b = b->parent;
-	}
-	return a;
-}
-
-static const struct symbol *symbol_of(const struct inlined_call *call,
-				      const struct symbol *function)
-{
-	return call ? call->symbol : function;
-}
-
-/* End a call and those that it is inlined in, up to `outer`, which continues. */
-static void leave(const struct feeding *feeding, const struct inlined_call *call,
-		  const struct inlined_call *outer, const struct symbol *function, uint64_t ip)
-{
-	struct location from = { ip, call->symbol, 1 };
-	struct location to = { ip, symbol_of(outer, symbol_function(function)), 1 };
-
-	feed_near(feeding, BRANCH_JUMP, from, to);
-}
-
-/* Enter the calls inlined in `outer` down to `call`, the outermost first. */
-static void enter(const struct feeding *feeding, const struct inlined_call *outer,
-		  const struct inlined_call *call, const struct symbol *function, uint64_t ip)
-{
-	struct location from, to;
-
-	if (call == outer)
-		return;
-	enter(feeding, outer, call->parent, function, ip);
-	from = (struct location){ ip, symbol_of(call->parent, function), 1 };
-	to = (struct location){ ip, call->symbol, 0 };
-	feed_near(feeding, BRANCH_CALL, from, to);
-}
-
-/* Returns whether the innermost physical frame is the function's; *call: what is inlined in it. */
-static bool is_top(const struct feeding *feeding, const struct symbol *function,
-		   const struct inlined_call **call)
-{
-	struct callstack_top top = callstack_top(feeding->stack);
-
-	*call = top.symbol ? top.symbol->inlined : NULL;
-	return top.symbol && top.function == symbol_function(function);
-}
-
-/* Make the inlined frames those of the code at ip, if `function` is the innermost one. */
-static void enter_code_at(const struct feeding *feeding, const struct symbol *function, uint64_t ip)
-{
-	const struct inlined_call *now, *outer;
-
-	if (!function || !is_top(feeding, function, &now))
-		return;
-	look_up(feeding, ip);
-	outer = common(now, feeding->flow->call);
-	if (now != outer)
-		leave(feeding, now, outer, function, ip);
-	enter(feeding, outer, feeding->flow->call, function, ip);
-}
-
-/* Follow the straight-line code from the previous branch to this one. */
-static void follow_code(const struct feeding *feeding)
-{
-	const struct location *from = &feeding->branch->places->from;
-	uint64_t ip = feeding->flow->run_begin;
-
-	if (!ip || ip > from->ip)
-		ip = from->ip;
-	for (unsigned i = 0; i < PIECES_MAX && ip <= from->ip; i++) {
-		enter_code_at(feeding, from->symbol, ip);
-		if (feeding->flow->end <= ip)
-			break;
-		ip = feeding->flow->end;
-	}
+	if (event->kind >= BRANCH_GAP || !event->known)
+		return find_ends(resolver, event);
+	ends = &flow->ends[event->known - flow->branches->branches];
+	if (!ends->found)
+		*ends = find_ends(resolver, event);
+	return *ends;
 }
 
 static bool is_jump(const struct branch_event *event)
@@ -148,37 +82,54 @@ static bool is_jump(const struct branch_event *event)
 	       !(event->flags & (BRANCH_TRACE_ON | BRANCH_TRACE_OFF));
 }
 
-void inline_flow_feed(struct inline_flow *flow, struct resolver *resolver, struct callstack *stack,
-		      const struct resolved_branch *branch, const struct branch_notes *notes)
+/* Returns whether an event ends neither the function that it comes from nor enters another. */
+static bool stays(const struct branch_event *event, const struct location_pair *places)
+{
+	return branch_is_passage(event) ||
+	       (is_jump(event) && !location_leaves_stack(places) &&
+		symbol_function(places->from.symbol) == symbol_function(places->to.symbol));
+}
+
+static void feed_branch(struct callstack *stack, const struct resolved_branch *branch,
+			const struct inlined_call *call, const struct branch_notes *notes)
+{
+	const struct branch_event *event = branch->event;
+	struct location_pair places = *branch->places;
+
+	/* Returns and jumps end all that is inlined in the function, others come from that. */
+	if (call && event->kind != BRANCH_RETURN && !is_jump(event)) {
+		/* An inlined call's symbol starts at 0: keep the address in the file. */
+		places.from.offset += places.from.symbol->start;
+		places.from.symbol = call->symbol;
+	}
+	callstack_feed(stack, &(struct resolved_branch){ event, &places }, 1, notes);
+}
+
+void inline_flow_feed(const struct inline_flow *flow, const struct resolver *resolver,
+		      struct callstack *stack, const struct resolved_branch *branch,
+		      const struct branch_notes *notes)
 {
 	const struct branch_event *event = branch->event;
 	const struct location *from = &branch->places->from, *to = &branch->places->to;
-	struct feeding feeding = { flow, resolver, stack, branch };
-	struct location_pair places = *branch->places;
-	const struct inlined_call *call = NULL;
-	bool on_top, stays;
+	struct inline_ends ends;
+	bool inside;
 
-	if (event->kind == BRANCH_GAP || notes->exec)
-		flow->run_begin = 0;
-	if (event->kind == BRANCH_GAP) {
+	if (event->kind >= BRANCH_GAP) {
 		callstack_feed(stack, branch, 1, notes);
 		return;
 	}
-	if (from->ip && !notes->exec)
-		follow_code(&feeding);
-	on_top = from->symbol && is_top(&feeding, from->symbol, &call);
-	stays = is_jump(event) && symbol_function(from->symbol) == symbol_function(to->symbol);
-	if (on_top && call && is_jump(event) && !stays) {
-		/* A tail call ends the function, and all that was inlined in it. */
-		leave(&feeding, call, NULL, from->symbol, from->ip);
-	} else if (on_top && call) {
-		/* An inlined call's symbol starts at 0: keep the address in the file. */
-		places.from.offset += from->symbol->start;
-		places.from.symbol = call->symbol;
+	ends = ends_of(flow, resolver, event);
+	if (ends.plain && !notes) {
+		callstack_feed(stack, branch, 1, NULL);
+		return;
 	}
-	if (!on_top || !stays)
-		callstack_feed(stack, &(struct resolved_branch){ event, &places }, 1, notes);
-	flow->run_begin = to->ip;
+	/* The instructions up to a passage are those of the code before. */
+	inside = branch_is_passage(event) || (from->ip && !(notes && notes->exec) &&
+					      callstack_set_inlined(stack, from, ends.from));
+	if (inside && stays(event, branch->places))
+		callstack_pass(stack, branch);
+	else
+		feed_branch(stack, branch, inside ? ends.from : NULL, notes);
 	if (to->ip && !(event->flags & BRANCH_TRACE_OFF))
-		enter_code_at(&feeding, to->symbol, to->ip);
+		callstack_set_inlined(stack, to, ends.to);
 }

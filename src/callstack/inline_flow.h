@@ -2,11 +2,10 @@
 /*
  * Inlined functions as frames of their own (--inline).
  *
- * Comes between the branches of a thread and its call stack.  Code runs straight
- * from one branch to the next, so the debug information says which inlined calls
- * it enters and leaves: the stack is fed a call for each, and a jump back into the
- * surrounding function for its end.  Branches are fed as from the innermost inlined
- * function; those that stay within one function are not fed.
+ * Comes between the branches of a thread and its call stack.  The streams emit each branch and
+ * each passage (branch_is_passage()) to code in which other calls are inlined, with the
+ * instructions up to there: so the inlined calls at the end of an event are those that run up to
+ * the next one.  They are looked up once for each known branch.
  */
 #ifndef SRC_CALLSTACK_INLINE_FLOW_H
 #define SRC_CALLSTACK_INLINE_FLOW_H
@@ -14,20 +13,27 @@
 #include "src/callstack/callstack.h"
 #include "src/resolve/resolve.h"
 
-/* Of one thread.  Zeroed memory is the start. */
+struct inline_ends;
+
+/* Of all threads.  Zeroed memory is one that shows nothing. */
 struct inline_flow {
-	uint64_t run_begin; /* ip: target of the previous branch; 0: unknown */
-	/* The last look-up: all code of [begin, end) is of this inlined call (NULL: none). */
-	uint64_t begin, end; /* ip; equal: none yet */
-	const struct inlined_call *call;
-	const struct address_space *space;
+	const struct known_branches *branches; /* borrowed */
+	struct inline_ends *ends;              /* owned; of each known branch; NULL: show nothing */
 };
 
+/* Show inlined calls, of events whose known branches are in `branches`, borrowed until release. */
+void inline_flow_init(struct inline_flow *flow, const struct known_branches *branches);
+
+/* Idempotent, also on zeroed memory. */
+void inline_flow_release(struct inline_flow *flow);
+
 /*
- * Feed one branch, whose places are in physical functions, and the inlined calls on the way
- * to it and at its target to the stack, whose machine has the operation `top`.
+ * Feed one branch, whose places are in physical functions, or a passage, and the inlined calls at
+ * its end to the stack, whose machine has the operations `pass` and `set_inlined`.  `notes` may be
+ * NULL, for a near branch or a passage.
  */
-void inline_flow_feed(struct inline_flow *flow, struct resolver *resolver, struct callstack *stack,
-		      const struct resolved_branch *branch, const struct branch_notes *notes);
+void inline_flow_feed(const struct inline_flow *flow, const struct resolver *resolver,
+		      struct callstack *stack, const struct resolved_branch *branch,
+		      const struct branch_notes *notes);
 
 #endif

@@ -10,14 +10,12 @@
 #include "src/callstack/call_stretch.h"
 #include "src/callstack/clone_calls.h"
 #include "src/callstack/fork_pauses.h"
-#include "src/callstack/inline_flow.h"
 #include "src/resolve/resolve.h"
 #include "symbols/dso/dso_store.h"
 
 struct thread_state {
 	struct callstack *stack;           /* owned; NULL: no branch yet */
 	const struct address_space *space; /* of the previous branch */
-	struct inline_flow flow;           /* if inlined functions are shown */
 	uint64_t last_ip;                  /* its target; 0: not traced */
 	uint64_t off_time;        /* ns: when the trace ended; 0: it did not, or was never paused */
 	struct slice_cause cause; /* of the next interrupt */
@@ -436,8 +434,8 @@ static void feed_one(struct thread_stacks *stacks, struct thread_state *state,
 	if (state->vector)
 		note_interrupt(stacks, state, event, &notes);
 	note_traps(state, branch.places, &notes);
-	if (stacks->inlined)
-		inline_flow_feed(&state->flow, stacks->resolver, state->stack, &branch, &notes);
+	if (stacks->flow.ends)
+		inline_flow_feed(&stacks->flow, stacks->resolver, state->stack, &branch, &notes);
 	else
 		callstack_feed(state->stack, &branch, 1, &notes);
 }
@@ -464,8 +462,7 @@ static void feed_pause(struct thread_stacks *stacks, struct thread_state *state,
 /* Returns whether near branches need nothing but the thread's stack. */
 static bool is_ready(const struct thread_stacks *stacks, const struct thread_state *state)
 {
-	return state->stack && !state->vector && !stacks->inlined && !stacks->pauses &&
-	       !state->awaits_user;
+	return state->stack && !state->vector && !stacks->pauses && !state->awaits_user;
 }
 
 /* Feed a stretch as a whole.  Returns the number of its branches; 0: they are to be fed. */
@@ -479,6 +476,13 @@ static size_t feed_stretch(struct thread_stacks *stacks, struct thread_state *st
 	    !callstack_join(state->stack, stretch))
 		return 0;
 	return stretch->count;
+}
+
+static void feed_inlined(const struct thread_stacks *stacks, const struct thread_state *state,
+			 const struct resolved_branch *branches, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		inline_flow_feed(&stacks->flow, stacks->resolver, state->stack, &branches[i], NULL);
 }
 
 size_t thread_stacks_feed(struct thread_stacks *stacks, const struct branch_event *events,
@@ -498,7 +502,10 @@ size_t thread_stacks_feed(struct thread_stacks *stacks, const struct branch_even
 		fed = joined;
 	} else if (fed) {
 		state->stack->watched = watched;
-		fed = callstack_feed(state->stack, branches, fed, NULL);
+		if (stacks->flow.ends)
+			feed_inlined(stacks, state, branches, fed);
+		else
+			fed = callstack_feed(state->stack, branches, fed, NULL);
 		fed = (size_t)(branches[fed - 1].event - events) + 1;
 	} else {
 		if (stacks->pauses)
@@ -579,5 +586,6 @@ void thread_stacks_release(struct thread_stacks *stacks)
 	}
 	free(stacks->states);
 	free(stacks->forks);
+	inline_flow_release(&stacks->flow);
 	*stacks = (struct thread_stacks){ 0 };
 }

@@ -17,6 +17,7 @@
 #include "decoder/branch_event.h"
 #include "decoder/timeline/timeline.h"
 #include "src/callstack/callstack.h"
+#include "src/callstack/inline_flow.h"
 
 struct resolver;
 struct thread_state;
@@ -29,7 +30,7 @@ struct thread_stacks {
 	void *(*add_track)(void *context, const struct thread *thread);
 	void *context;               /* borrowed: of add_track */
 	struct arena *events;        /* borrowed: holds what slices refer to (struct slice_cause) */
-	bool inlined;                /* show inlined functions; needs the precise machine */
+	struct inline_flow flow;     /* owned; inlined functions, with the precise machine only */
 	bool show_pauses;            /* of the trace; the same */
 	struct thread_state *states; /* owned; by thread index; the last is of unknown threads */
 	size_t count;                /* threads of the timeline */

@@ -31,7 +31,7 @@
 #define SETTLE_EVENTS ((size_t)1 << 12)
 
 /* Values of slice_event.order within a group, for what is no call or return. */
-enum { ORDER_MARK = 1, ORDER_UNSEEN_RETURN };
+enum { ORDER_MARK = 1, ORDER_UNSEEN_RETURN, ORDER_INLINED };
 
 struct deferred_event {
 	struct slice_event begin;
@@ -331,6 +331,13 @@ static __attribute__((noinline)) void distribute_any(struct timestamp_group *gro
 		struct slice_event *event = &group->events[i];
 		int64_t time = add_wrapping(group->time, used);
 
+		if (event->order == ORDER_INLINED) {
+			group->events[kept] = *event;
+			if (group->details)
+				group->details[kept] = group->details[i];
+			kept++;
+			continue;
+		}
 		event->time = callstack_perf_time(group->owner->machine, time);
 		if (event->kind == SLICE_BEGIN && event->order == SLICE_ORDER_PLAIN)
 			used = add_wrapping(used, share(total, used, calls_left--));
@@ -351,6 +358,16 @@ static __attribute__((noinline)) void distribute_any(struct timestamp_group *gro
 		keep_pace(group, total);
 }
 
+/* Returns the instructions up to the group's first event, of inlined calls apart. */
+static inline uint32_t first_insns(const struct timestamp_group *group, bool any)
+{
+	size_t i = group->distributed;
+
+	while (any && i + 1 < group->count && group->events[i].order == ORDER_INLINED)
+		i++;
+	return group->events[i].detail;
+}
+
 /*
  * Distribute by instructions: at a steady pace, but each call takes 1 ns at least.  Where none are
  * known, or calls are more than ns, all calls take the same.  `any`, a constant: there may be
@@ -364,7 +381,7 @@ static inline __attribute__((always_inline)) void distribute_by_insns(struct tim
 	const struct slice_event *end = group->events + group->count;
 	int64_t total = time_to_share(group, to_time), spare = total - (int64_t)group->calls;
 	uint64_t whole = (uint64_t)(to_time - group->time) - group->calls, pace;
-	uint32_t first = event->detail, all = insns - first;
+	uint32_t first = first_insns(group, any), all = insns - first;
 	uint64_t time = group->perf_time;
 
 	if (!all || spare <= 0 || whole > UINT32_MAX) {
@@ -378,6 +395,8 @@ static inline __attribute__((always_inline)) void distribute_by_insns(struct tim
 	for (; event < end; event++) {
 		uint64_t since = (event->detail - first) * pace >> 32;
 
+		if (any && event->order == ORDER_INLINED)
+			continue;
 		event->time = time + (since < (uint64_t)spare ? since : (uint64_t)spare);
 		time += event->kind == SLICE_BEGIN && (!any || event->order == SLICE_ORDER_PLAIN);
 		if (any)
@@ -391,6 +410,62 @@ static __attribute__((noinline)) void distribute_simple(struct timestamp_group *
 							int64_t to_time, uint32_t insns)
 {
 	distribute_by_insns(group, to_time, insns, false);
+}
+
+/* A time, and the thread's instructions then. */
+struct paced_time {
+	uint64_t time; /* perf's clock */
+	uint32_t insns;
+};
+
+/* Returns when the instructions of an event ran, at a steady pace between two times. */
+static uint64_t time_between(const struct paced_time *from, const struct paced_time *to,
+			     const struct slice_event *event)
+{
+	uint32_t all = to->insns - from->insns, own = event->detail - from->insns;
+	uint64_t time = from->time;
+
+	if (to->time <= from->time)
+		return from->time;
+	if (all && own <= all)
+		time += (uint64_t)((double)(to->time - from->time) * own / all);
+	if (time < event->time)
+		time = event->time;
+	return time < to->time ? time : to->time;
+}
+
+/* Returns the first event from `i` on that is not of an inlined call. */
+static size_t skip_inlined(const struct timestamp_group *group, size_t i)
+{
+	while (i < group->count && group->events[i].order == ORDER_INLINED)
+		i++;
+	return i;
+}
+
+/* The group's other events have their times: find those of inlined calls up to its end. */
+static __attribute__((noinline)) void distribute_inlined(struct timestamp_group *group,
+							 struct paced_time end)
+{
+	struct slice_event *events = group->events;
+	struct paced_time from = { callstack_perf_time(group->owner->machine, group->time),
+				   events[group->distributed].detail };
+	size_t next;
+
+	for (size_t i = group->distributed; i < group->count; i = next + 1) {
+		struct paced_time to = end;
+
+		next = skip_inlined(group, i);
+		if (next < group->count)
+			to = (struct paced_time){ events[next].time, events[next].detail };
+		for (; i < next; i++) {
+			events[i].time = time_between(&from, &to, &events[i]);
+			if (group->details && events[i].kind == SLICE_BEGIN)
+				events[i].flags |= SLICE_ESTIMATED_TIME;
+			events[i].order = SLICE_ORDER_PLAIN;
+		}
+		from = to;
+	}
+	group->has_inlined = false;
 }
 
 /* ---- Emitting ------------------------------------------------------------ */
@@ -482,8 +557,16 @@ void timestamp_group_emit(struct timestamp_group *group)
 	group->distributed = 0;
 }
 
+static void end_inlined(struct timestamp_group *group, int64_t time, uint32_t insns)
+{
+	if (group->has_inlined)
+		distribute_inlined(
+			group, (struct paced_time){
+				       callstack_perf_time(group->owner->machine, time), insns });
+}
+
 /* A gap is one of the group's calls. */
-static void distribute_with_gap(struct timestamp_group *group, int64_t time)
+static void distribute_with_gap(struct timestamp_group *group, int64_t time, uint32_t insns)
 {
 	int64_t total = time_before_gap(group, time_to_share(group, time));
 	bool estimated = total > 0;
@@ -491,10 +574,11 @@ static void distribute_with_gap(struct timestamp_group *group, int64_t time)
 	/* What runs behind the last gap has a share as well. */
 	group->calls += !group->in_gap;
 	estimated &= group->calls > 1;
-	if (group->time >= 0 && !group->has_mark)
+	if (group->time >= 0 && !group->has_mark && !group->has_inlined)
 		distribute_evenly(group, total);
 	else
 		distribute_any(group, total);
+	end_inlined(group, time, insns);
 	if (group->watched)
 		resolve_watched(group, estimated);
 	if (estimated)
@@ -502,12 +586,15 @@ static void distribute_with_gap(struct timestamp_group *group, int64_t time)
 	group->has_gap = false;
 }
 
-/* If a call comes last, no other event's time depends on its share. */
-static inline bool shares_time(const struct timestamp_group *group)
+/* If a call comes last, no other event's time depends on its share.  `any`: there may be marks. */
+static inline bool shares_time(const struct timestamp_group *group, bool any)
 {
-	bool own = group->count > group->distributed;
+	size_t end = group->count;
 
-	return group->calls > (own && group->events[group->count - 1].kind == SLICE_BEGIN);
+	while (any && end > group->distributed && group->events[end - 1].order == ORDER_INLINED)
+		end--;
+	return group->calls >
+	       (end > group->distributed && group->events[end - 1].kind == SLICE_BEGIN);
 }
 
 /* The part of end_group() for a group that is not a simple one. */
@@ -517,11 +604,13 @@ static __attribute__((noinline)) void end_any(struct timestamp_group *group, int
 	bool estimated = group->details && group->calls > 1 && time > group->time;
 
 	if (group->has_gap)
-		distribute_with_gap(group, time);
-	else if (group->sorted && group->time >= 0 && shares_time(group))
+		distribute_with_gap(group, time, insns);
+	else if (group->sorted && group->time >= 0 && shares_time(group, true))
 		distribute_by_insns(group, time, insns, true);
-	else
+	else if (!group->only_inlined)
 		distribute_any(group, time_to_share(group, time));
+	end_inlined(group, time, insns);
+	group->only_inlined = false;
 	if (group->watched)
 		resolve_watched(group, estimated);
 	if (estimated)
@@ -535,7 +624,7 @@ static inline void end_group(struct timestamp_group *group, int64_t time, uint32
 {
 	if (!group->simple)
 		end_any(group, time, insns);
-	else if (shares_time(group))
+	else if (shares_time(group, false))
 		distribute_simple(group, time, insns);
 	if (group->watched)
 		resolve_watched(group, false);
@@ -735,7 +824,7 @@ void timestamp_group_add_gap(struct timestamp_group *group, int64_t time,
 	group->in_gap = event->kind == SLICE_BEGIN;
 	group->has_gap |= group->in_gap;
 	if (group->in_gap)
-		group->simple = false;
+		group->simple = group->only_inlined = false;
 }
 
 void timestamp_group_add_mark(struct timestamp_group *group, int64_t time,
@@ -745,12 +834,33 @@ void timestamp_group_add_mark(struct timestamp_group *group, int64_t time,
 
 	event.order = ORDER_MARK;
 	timestamp_group_add(group, time, &event, detail);
-	group->simple = false;
+	group->simple = group->only_inlined = false;
 	group->has_mark = true;
 	event.order = SLICE_ORDER_PLAIN;
 	event.kind = SLICE_END;
 	event.flags = 0;
 	timestamp_group_add(group, time, &event, detail);
+}
+
+void timestamp_group_add_inlined(struct timestamp_group *group, int64_t time,
+				 const struct slice_event *event, const struct slice_detail *detail)
+{
+	const struct callstack_machine *machine = group->owner->machine;
+
+	/* Many inlined calls of one function are no reason to give its time up. */
+	if (group->count - group->distributed >= GROUP_LIMIT)
+		timestamp_group_flush(group, time, event->detail);
+	if (group->count >= full_at(group))
+		make_room(group);
+	group->full = waits(group) && !machine->sink->details ? full_at(group) : 0;
+	if (group->details)
+		group->details[group->count] = *detail;
+	group->only_inlined |= group->simple;
+	group->simple = false;
+	group->has_inlined = true;
+	group->events[group->count] = *event;
+	group->events[group->count].time = callstack_perf_time(machine, time);
+	group->events[group->count++].order = ORDER_INLINED;
 }
 
 bool timestamp_group_rename(struct timestamp_group *group, const struct symbol *symbol)

@@ -71,6 +71,8 @@ struct timestamp_group {
 	bool last;   /* what is deferred from now on is lost */
 	bool simple; /* only calls and returns in their order, none of them a gap, without details
 		      */
+	bool only_inlined; /* it is simple but for inlined calls */
+	bool has_inlined;
 	bool has_gap; /* one of the calls is a gap */
 	bool has_mark;
 	bool in_gap;    /* the last gap has no end yet */
@@ -133,6 +135,15 @@ void timestamp_group_add_gap(struct timestamp_group *group, int64_t time,
 /* Add a slice of no length, which takes no time of the group. */
 void timestamp_group_add_mark(struct timestamp_group *group, int64_t time,
 			      const struct slice_event *mark, const struct slice_detail *detail);
+
+/*
+ * Add the begin or end of an inlined call at a time, not before the group's: it takes no time of
+ * the group.  Its own time is found, by instructions, between those of the calls and returns around
+ * it, and is not before `time`.
+ */
+void timestamp_group_add_inlined(struct timestamp_group *group, int64_t time,
+				 const struct slice_event *event,
+				 const struct slice_detail *detail);
 
 /*
  * The last slice that began, and has not ended, gets another name.  Returns false if that is too

@@ -297,6 +297,10 @@ void option_conflicts_refuse(struct argp_state *state, const struct options *opt
 		usage_error(state,
 			    "--inline needs --stacks=precise: magic-trace's rules do not know "
 			    "inlined functions");
+	if (options->inlined && options->engine == PT_ENGINE_LIBIPT)
+		usage_error(state,
+			    "--inline needs --engine=fast: libipt's does not show where code "
+			    "without a branch enters an inlined call");
 	refuse_outliers(state, options);
 	refuse_top(state, options);
 	refuse_split(state, options);

@@ -69,9 +69,8 @@ static bool skips_local_jumps(const struct conversion *c)
 {
 	const struct options *options = c->options;
 
-	return !options->format->all_branches && !options->inlined &&
-	       options->stacks == STACKS_PRECISE && !options->counters &&
-	       !event_filter_by_thread(&c->recording.filter);
+	return !options->format->all_branches && options->stacks == STACKS_PRECISE &&
+	       !options->counters && !event_filter_by_thread(&c->recording.filter);
 }
 
 /* Returns whether the jobs may follow calls: nobody else needs their branches in order. */
@@ -99,6 +98,7 @@ static struct pt_stream_input stream_input(const void *context, size_t index)
 		.diag = c->diag,
 		.engine = c->options->engine,
 		.skip_local_jumps = skips,
+		.pieces = c->stacks.flow.ends,
 		.runs = skips ? c->runs : NULL,
 		.branches = c->branches,
 		.switch_ip = recording->kernel_files.switch_ip,
@@ -179,9 +179,10 @@ static void open_stacks(struct conversion *c)
 		.add_track = add_track,
 		.context = c,
 		.events = &c->stack_events,
-		.inlined = c->options->inlined && precise,
 		.show_pauses = precise,
 	};
+	if (c->options->inlined && precise)
+		inline_flow_init(&c->stacks.flow, c->branches);
 	thread_stacks_init(&c->stacks, c->recording.timeline);
 }
 
@@ -266,6 +267,16 @@ static void sample_names(struct conversion *c, const struct branch_event *events
 	}
 }
 
+static size_t count_passages(const struct conversion *c, const struct branch_event *events,
+			     size_t count)
+{
+	size_t passages = 0;
+
+	for (size_t i = 0; i < count && c->stacks.flow.ends; i++)
+		passages += branch_is_passage(&events[i]);
+	return passages;
+}
+
 /*
  * Feed the first of some selected branches or gaps, none behind one by which the watched frame
  * ends.  Returns how many.
@@ -280,8 +291,10 @@ static size_t feed_branches(struct conversion *c, const struct branch_event *eve
 		code_files_note_gap(&c->recording.code_files, events, c->diag);
 	if (!c->pipeline.machine && !is_gap)
 		fed = count_branches(events, count);
-	for (size_t i = 0; i < fed && c->reports_branches; i++)
-		report_branch(c, &events[i]);
+	for (size_t i = 0; i < fed && c->reports_branches; i++) {
+		if (!branch_is_passage(&events[i]))
+			report_branch(c, &events[i]);
+	}
 	if (c->pipeline.machine)
 		fed = thread_stacks_feed(&c->stacks, events, c->reports_branches ? 1 : count,
 					 watched);
@@ -290,7 +303,7 @@ static size_t feed_branches(struct conversion *c, const struct branch_event *eve
 	if (c->counters.length)
 		period_counters_add(&c->counters, events, fed);
 	note_events(c, events, fed);
-	c->summary->branches += is_gap ? 0 : fed;
+	c->summary->branches += is_gap ? 0 : fed - count_passages(c, events, fed);
 	return fed;
 }
 

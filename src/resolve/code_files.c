@@ -120,6 +120,19 @@ static bool find_function(void *context, const struct mapped_file *mapped, uint6
 	return *begin < *end && is_one_function(dso, mapped, symbol);
 }
 
+static bool find_piece(void *context, const struct mapped_file *mapped, uint64_t offset,
+		       uint64_t *begin, uint64_t *end)
+{
+	struct code_files *files = context;
+	struct inlined_code code;
+
+	if (!dso_find_inlined(resolver_borrow_dso(files->resolver, mapped), offset, &code))
+		return false;
+	*begin = code.begin;
+	*end = code.end;
+	return true;
+}
+
 static bool is_entry(void *context, const struct mapped_file *mapped, uint64_t offset)
 {
 	struct code_files *files = context;
@@ -129,7 +142,7 @@ static bool is_entry(void *context, const struct mapped_file *mapped, uint64_t o
 
 struct code_source code_files_source(struct code_files *files)
 {
-	return (struct code_source){ find_code, find_function, is_entry, files, NULL };
+	return (struct code_source){ find_code, find_function, is_entry, files, NULL, find_piece };
 }
 
 /* Bytes to show where there is no instruction. */

@@ -48,8 +48,77 @@ keeps_functions() { # PROGRAM
 	functions "$work/slices" | diff "$work/expected" -
 }
 
+# Real functions have the same times, instructions and cycles; inlined calls divide the caller's own.
+keeps_costs() { # PROGRAM
+	"$ptsim" record --cyc -o "$work/perf.data" -- "$programs/$1" >/dev/null 2>&1 || return 1
+	for option in --args=full --inline; do
+		"$program" -q --no-warn --args=full $option --format=slices "$work/perf.data" |
+			grep -v ' inlined=true' |
+			sed 's/ estimated=true//; s/ caller=[^ ]*//; s/ [0-9]* / /' |
+			sort >"$work/slices$option"
+		"$program" -q --no-warn $option --format=callgrind "$work/perf.data" |
+			grep '^totals' >"$work/totals$option"
+	done
+	test -s "$work/slices--inline" && test -s "$work/totals--inline" &&
+		diff "$work/slices--args=full" "$work/slices--inline" | head -5 >"$work/difference"
+	diff "$work/totals--args=full" "$work/totals--inline" >>"$work/difference"
+	cat "$work/difference"
+	test ! -s "$work/difference"
+}
+
+# NAME ADDRESS of each instruction: of the innermost function, as addr2line knows it.
+name_instructions() {
+	objdump -d "$programs/inlined" | sed -n 's/^ *\([0-9a-f]*\):.*/\1/p' >"$work/addresses"
+	addr2line -a -i -f -e "$programs/inlined" <"$work/addresses" |
+		awk '/^0x/ { address = substr($1, 3); getline name; print name, address }'
+}
+
+# The instructions between the branches that ptsim saw, by the innermost function of each.
+count_instructions() {
+	entry=$("$program" -q --no-warn --format=slices "$work/perf.data" |
+		sed -n 's/.* work address=0x\([0-9a-f]*\).*/\1/p' | head -1)
+	symbol=$(nm "$programs/inlined" | sed -n 's/^\([0-9a-f]*\) t work$/\1/p')
+	base=$((0x$entry - 0x$symbol))
+	name_instructions | while read -r name address; do
+		echo "$((0x$address + base)) $name"
+	done >"$work/names"
+	cut -d' ' -f7-8 "$work/truth/truth.branches" | while read -r from to; do
+		echo "$((0x$from)) $((0x$to))"
+	done | awk 'NR == FNR { names[NR] = $2; number[$1] = NR; next }
+	begin in number && $1 in number {
+		for (i = number[begin]; i <= number[$1]; i++)
+			insns[names[i]]++
+	}
+	{ begin = $2 }
+	END { for (name in insns) print name, insns[name] }' "$work/names" -
+}
+
+counts_as_addr2line() {
+	mkdir -p "$work/truth"
+	"$ptsim" record --cyc --interrupts=0 --truth="$work/truth" -o "$work/perf.data" -- \
+		"$programs/inlined" >/dev/null 2>&1 || return 1
+	count_instructions | grep -E '^(work|twice|add|early|count) ' | sort >"$work/expected"
+	"$program" -q --inline --format=callgrind "$work/perf.data" | awk '
+	/^c?fn=/ {
+		id = substr($1, index($1, "="))
+		if ($2)
+			names[id] = $2
+		if (/^fn=/)
+			name = names[id]
+	}
+	/^calls=/ { getline; next }
+	/^[0-9]/ { insns[name] += $2 }
+	END { for (name in insns) print name, insns[name] }' |
+		grep -E '^(work|twice|add|early|count) ' | sort >"$work/counted"
+	test "$(wc -l <"$work/expected")" = 5 && diff "$work/expected" "$work/counted"
+}
+
 tap_check "inlined calls nest as in the source" nests_as_in_the_source
 for name in static/tail static/longjmp static/signals; do
 	tap_check "$name: the functions and their callers stay the same" keeps_functions "$name"
 done
+for name in inlined static/tail static/longjmp static/signals; do
+	tap_check "$name: functions cost the same" keeps_costs "$name"
+done
+tap_check "inlined calls have the instructions of their code" counts_as_addr2line
 tap_done

@@ -343,3 +343,28 @@ void flow_run_cached(struct pt_flow *flow)
 			continue;
 	store_cursor(flow, &cursor);
 }
+
+bool flow_pass_cached(struct pt_flow *flow)
+{
+	struct flow_cursor cursor = load_cursor(flow);
+	const struct basic_block *block = basic_block_of_node(&flow->blocks, cursor.node);
+	const struct basic_block *next = block->not_taken;
+	bool decides = block->exit == EXIT_DECIDE;
+	uint64_t to;
+
+	if (!block->ends_piece || !has_room(flow, &cursor) || !is_visible(flow, block, next) ||
+	    !(decides ? flow->pending == PENDING_TNT && !tnt_bits_next(cursor.bits)
+		      : block->exit == EXIT_STEP && basic_block_continues(block) &&
+				flow->pending <= PENDING_TIP))
+		return false;
+	if (decides)
+		consume_bit(flow, &cursor, block);
+	else
+		count_block(flow, &cursor, block);
+	to = ip_of_bytes(flow, next->bytes);
+	stream_push_at(&flow->stream, &flow->known, BRANCH_NONE, to, to);
+	flow->branches_followed++;
+	cursor.node = next->node;
+	store_cursor(flow, &cursor);
+	return true;
+}

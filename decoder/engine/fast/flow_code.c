@@ -82,6 +82,17 @@ void flow_follow_text(struct pt_flow *flow)
 	flow->cached_block = 0;
 }
 
+/* Returns how many bytes from ip on have the same inlined calls as that; SIZE_MAX: unknown. */
+static size_t piece_at(struct pt_flow *flow, uint64_t ip)
+{
+	uint64_t begin, end;
+
+	if (!flow->stream.input.pieces)
+		return SIZE_MAX;
+	code_image_piece(flow->stream.input.code, &flow->view, ip, &begin, &end);
+	return begin < end ? end - ip : SIZE_MAX;
+}
+
 struct basic_block *flow_block_at(struct pt_flow *flow, uint64_t ip)
 {
 	unsigned generation = flow->blocks.generation;
@@ -91,7 +102,10 @@ struct basic_block *flow_block_at(struct pt_flow *flow, uint64_t ip)
 
 	if (!bytes)
 		return NULL;
-	block = basic_blocks_find(&flow->blocks, flow->region, bytes, size, flow->state.mode);
+	block = basic_blocks_find(&flow->blocks, flow->region, bytes, flow->state.mode);
+	if (!block)
+		block = basic_blocks_add(&flow->blocks, flow->region, bytes, size,
+					 piece_at(flow, ip), flow->state.mode);
 	*basic_block_offset(&flow->blocks, block->node) = (uint32_t)(bytes - flow->view.bytes);
 	if (generation != flow->blocks.generation) {
 		forget_calls(flow);

@@ -114,9 +114,9 @@ static void set_cfg_node(struct pt_flow *flow, const struct basic_block *block)
 	node->next[1] = block->taken_local && (jumps || decides)
 				? silent_successor(block, block->taken)
 				: 0;
-	node->next[0] = jumps     ? node->next[1]
-			: decides ? silent_successor(block, block->not_taken)
-				  : 0;
+	node->next[0] = jumps                           ? node->next[1]
+			: decides && !block->ends_piece ? silent_successor(block, block->not_taken)
+							: 0;
 }
 
 /*
@@ -200,6 +200,18 @@ static bool leaves_stack(const struct pt_flow *flow, uint64_t begin, uint64_t en
 			       ip - begin + block->length) != STACK_STAYS;
 }
 
+/* Jumps out of the piece of the current block are not local, either. */
+static void clip_to_piece(const struct pt_flow *flow, uint64_t *begin, uint64_t *end)
+{
+	uint64_t first, last;
+
+	code_image_piece(flow->stream.input.code, &flow->view, flow->state.ip, &first, &last);
+	if (first < last && *begin < first)
+		*begin = first;
+	if (first<last && * end> last)
+		*end = last;
+}
+
 /* Returns whether the current block, its branch and `to` are in one function. */
 static bool is_local(struct pt_flow *flow, uint64_t to)
 {
@@ -211,6 +223,8 @@ static bool is_local(struct pt_flow *flow, uint64_t to)
 				    &end);
 		if (leaves_stack(flow, begin, end))
 			end = begin;
+		if (flow->stream.input.pieces)
+			clip_to_piece(flow, &begin, &end);
 		set_function(block, (int64_t)(begin - flow->state.ip),
 			     (int64_t)(end - flow->state.ip));
 	}
@@ -285,9 +299,17 @@ static void follow_direct(struct pt_flow *flow, const struct insn *insn, uint64_
 	follow_link(flow, &flow->block->taken, flow->state.ip);
 }
 
+/* The flow continues behind the current block without a branch. */
+static void pass(struct pt_flow *flow, uint64_t next)
+{
+	if (flow->block->ends_piece && flow->state.emitted)
+		stream_push_at(&flow->stream, &flow->known, BRANCH_NONE, next, next);
+}
+
 /* Long code without a branch continues in the next block. */
 static void follow_straight(struct pt_flow *flow, uint64_t next)
 {
+	pass(flow, next);
 	flow->block->exit = EXIT_STEP;
 	follow_link(flow, &flow->block->not_taken, next);
 }
@@ -299,6 +321,7 @@ static void take_conditional(struct pt_flow *flow, const struct insn *insn, uint
 	if (flow->block->exit == EXIT_UNKNOWN)
 		set_exit(flow, insn, to);
 	if (!tnt_bits_next(flow->bits)) {
+		pass(flow, next);
 		follow_link(flow, &flow->block->not_taken, next);
 		return;
 	}

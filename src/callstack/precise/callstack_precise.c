@@ -291,7 +291,7 @@ static struct callstack_top precise_top(const struct callstack *base)
 
 	if (!frame)
 		return (struct callstack_top){ .depth = stack->now.depth };
-	while (frame > stack->now.frames && frame->symbol->inlined)
+	while (frame > stack->now.frames && frame->kind == FRAME_INLINED)
 		frame--;
 	return (struct callstack_top){ top(stack)->symbol, symbol_function(frame->symbol),
 				       stack->now.depth };
@@ -339,6 +339,8 @@ static const struct callstack_ops precise_ops = {
 	.open = precise_open,
 	.feed = precise_feed,
 	.top = precise_top,
+	.pass = precise_pass,
+	.set_inlined = precise_set_inlined,
 	.join = precise_join,
 	.inherit = precise_inherit,
 	.copy = precise_copy,

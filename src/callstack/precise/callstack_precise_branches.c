@@ -61,6 +61,9 @@ __attribute__((noinline)) void precise_sync_top(struct precise_stack *stack, int
 		return;
 	if (stack->now.depth && top(stack)->kind == FRAME_PAUSE)
 		precise_pop(stack, time);
+	while (stack->now.depth && top(stack)->kind == FRAME_INLINED &&
+	       top(stack)->symbol != from->symbol)
+		precise_pop(stack, time);
 	if (!stack->now.depth) {
 		precise_infer_root(stack, from);
 		return;
@@ -412,17 +415,6 @@ static inline bool comes_from_top(const struct precise_stack *stack, const struc
 	       (frame->symbol == from->symbol || !symbol_is_function(from->symbol));
 }
 
-/* Take the time and the counts of a near branch. */
-static inline void take_time(struct precise_stack *stack, const struct branch_event *event)
-{
-	int64_t time = (int64_t)(event->time - stack->base.machine->base_time);
-
-	if (time > stack->last_time)
-		stack->last_time = time;
-	stack->counts.insns += event->insns;
-	stack->counts.cycles += event->cycles;
-}
-
 static inline __attribute__((always_inline)) void follow(struct precise_stack *stack,
 							 const struct resolved_branch *branch,
 							 const struct branch_notes *notes)
@@ -430,7 +422,7 @@ static inline __attribute__((always_inline)) void follow(struct precise_stack *s
 	const struct branch_event *event = branch->event;
 
 	if (stack->plain && branch_is_near(event)) {
-		take_time(stack, event);
+		precise_take_time(stack, event);
 		if (!comes_from_top(stack, &branch->places->from))
 			precise_sync_top(stack, stack->last_time, &branch->places->from);
 	} else if (precise_follow_any(stack, branch, notes)) {
@@ -507,7 +499,7 @@ bool precise_follow_above(struct precise_stack *stack, const struct resolved_bra
 {
 	if (!branch_is_near(branch->event) || !is_above_base(stack, branch))
 		return false;
-	take_time(stack, branch->event);
+	precise_take_time(stack, branch->event);
 	follow_near(stack, stack->last_time, branch);
 	return true;
 }

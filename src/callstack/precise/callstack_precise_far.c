@@ -82,6 +82,23 @@ static bool has_own_code(const struct frame *frame, const struct symbol *functio
 }
 
 /*
+ * Returns how many of the outermost `depth` frames are left without the inlined calls on the last
+ * one, which then has the call if they had it.
+ */
+static size_t skip_inlined(const struct precise_stack *stack, size_t depth,
+			   struct syscall_call *call)
+{
+	const struct symbol *function;
+
+	while (depth && stack->now.frames[depth - 1].kind == FRAME_INLINED)
+		depth--;
+	function = depth ? stack->now.frames[depth - 1].symbol : NULL;
+	if (function && call->function && call->function->inlined)
+		*call = (struct syscall_call){ function, call->offset - function->start };
+	return depth;
+}
+
+/*
  * Returns the call chain of the system call at `from`, up to the first frame in which code of
  * another symbol ran.
  */
@@ -89,20 +106,20 @@ static struct syscall_chain chain_of_syscall(const struct precise_stack *stack,
 					     const struct location *from)
 {
 	struct syscall_chain chain = { .count = 0 };
-	const struct symbol *function = from->symbol;
-	uint64_t offset = from->offset, entry = from->ip - offset;
+	struct syscall_call call = { from->symbol, from->offset };
+	size_t at = stack->now.depth;
+	uint64_t ip = from->ip;
 
-	for (size_t at = stack->now.depth; at && chain.count < SYSCALL_CHAIN_MOST; at--) {
-		const struct frame *frame = &stack->now.frames[at - 1];
+	while ((at = skip_inlined(stack, at, &call)) && chain.count < SYSCALL_CHAIN_MOST) {
+		const struct frame *frame = &stack->now.frames[--at];
 
-		if (!has_own_code(frame, function, entry))
+		if (!has_own_code(frame, call.function, ip - call.offset))
 			break;
-		chain.calls[chain.count++] = (struct syscall_call){ function, offset };
+		chain.calls[chain.count++] = call;
 		if (frame->kind != FRAME_CALLED || frame->jumped)
 			break;
-		function = frame->caller;
-		offset = frame->caller_offset;
-		entry = frame->return_ip - frame->call_length - offset;
+		call = (struct syscall_call){ frame->caller, frame->caller_offset };
+		ip = frame->return_ip - frame->call_length;
 	}
 	return chain;
 }

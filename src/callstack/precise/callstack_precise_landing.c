@@ -30,7 +30,7 @@ size_t precise_find_handler(struct precise_stack *stack, const struct location *
 		const struct frame *frame = &now->frames[i];
 
 		/* The function around an inlined call makes its calls. */
-		if (frame->symbol->inlined)
+		if (frame->kind == FRAME_INLINED)
 			continue;
 		if (called && same_function(frame->symbol, to->symbol) && call_lands_at(called, to))
 			return i + 1;

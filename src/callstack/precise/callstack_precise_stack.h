@@ -144,6 +144,13 @@ static inline void precise_emit_begin(struct precise_stack *stack, int64_t time,
 	stack->group.calls++;
 }
 
+/*
+ * Emit the begin or end of an inlined call, which takes no time from functions
+ * (callstack_precise_inlined.c).
+ */
+void precise_emit_inlined(struct precise_stack *stack, int64_t time, const struct frame *frame,
+			  enum slice_event_kind kind);
+
 static inline void precise_emit_end(struct precise_stack *stack, int64_t time,
 				    const struct frame *frame)
 {
@@ -192,7 +199,9 @@ static inline void precise_push(struct precise_stack *stack, int64_t time,
 
 	*added = *frame;
 	added->called = stack->counts;
-	if (!frame->hidden)
+	if (frame->kind == FRAME_INLINED)
+		precise_emit_inlined(stack, time, added, SLICE_BEGIN);
+	else if (!frame->hidden)
 		precise_emit_begin(stack, time, added);
 }
 
@@ -201,7 +210,9 @@ static inline void precise_pop(struct precise_stack *stack, int64_t time)
 {
 	const struct frame *frame = top(stack);
 
-	if (!frame->hidden)
+	if (__builtin_expect(frame->kind == FRAME_INLINED, false))
+		precise_emit_inlined(stack, time, frame, SLICE_END);
+	else if (!frame->hidden)
 		precise_emit_end(stack, time, frame);
 	precise_before_change(stack, stack->now.depth - 1);
 	stack->now.depth--;
@@ -387,6 +398,17 @@ static inline void precise_set_root(struct precise_stack *stack, bool has_root)
 
 /* ---- Branches ------------------------------------------------------------ */
 
+/* Take the time and the counts of a near branch. */
+static inline void precise_take_time(struct precise_stack *stack, const struct branch_event *event)
+{
+	int64_t time = (int64_t)(event->time - stack->base.machine->base_time);
+
+	if (time > stack->last_time)
+		stack->last_time = time;
+	stack->counts.insns += event->insns;
+	stack->counts.cycles += event->cycles;
+}
+
 /*
  * Follow any event, except for the effect of a near branch on the frames
  * (callstack_precise.c).  Returns false if that is left to do, at stack->last_time.
@@ -416,6 +438,11 @@ bool precise_follow_far(struct precise_stack *stack, int64_t time,
  * (callstack_precise_branches.c).
  */
 bool precise_follow_above(struct precise_stack *stack, const struct resolved_branch *branch);
+
+/* The machine's operations `pass` and `set_inlined` (callstack_precise_inlined.c). */
+void precise_pass(struct callstack *base, const struct resolved_branch *branch);
+bool precise_set_inlined(struct callstack *base, const struct location *place,
+			 const struct inlined_call *call);
 
 /* The machine's operation `join` (call_follower.c). */
 bool precise_join(struct callstack *base, const struct call_stretch *stretch);

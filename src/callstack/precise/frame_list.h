@@ -32,6 +32,7 @@ enum frame_kind {
 	FRAME_PAUSE,    /* not traced: [syscall], [untraced] */
 	FRAME_HANDLER,  /* of a signal */
 	FRAME_ENTRY,    /* of the kernel: system call, interrupt */
+	FRAME_INLINED,  /* an inlined call, on the frame whose code it is in */
 };
 
 /* What a thread has executed so far. */

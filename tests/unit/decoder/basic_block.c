@@ -16,7 +16,10 @@ static size_t follow(struct basic_blocks *blocks, const uint8_t *code, size_t at
 	size_t insns = 0;
 
 	do {
-		block = basic_blocks_find(blocks, 0, code + at, SIZE - at, INSN_MODE_64);
+		block = basic_blocks_find(blocks, 0, code + at, INSN_MODE_64);
+		if (!block)
+			block = basic_blocks_add(blocks, 0, code + at, SIZE - at, SIZE_MAX,
+						 INSN_MODE_64);
 		insns += block->insns;
 		at += block->length + block->insn.length;
 	} while (basic_block_continues(block));

@@ -360,7 +360,7 @@ static void finish(void)
 
 static struct outcome decode(uint64_t segment, struct workers *workers)
 {
-	struct code_source source = { find_code, find_work, NULL, NULL, NULL };
+	struct code_source source = { find_code, find_work, NULL, NULL, NULL, NULL };
 	struct code_image *code =
 		code_image_open(&source, timeline_space_count(run.timeline), &run.diag);
 	struct pt_stream_input input = {
@@ -506,7 +506,7 @@ END_TEST
 
 START_TEST(a_stream_may_be_left_in_the_middle)
 {
-	struct code_source source = { find_code, NULL, NULL, NULL, NULL };
+	struct code_source source = { find_code, NULL, NULL, NULL, NULL, NULL };
 	struct workers *workers = workers_open(3);
 	struct branch_event event;
 	struct code_image *code;

@@ -145,7 +145,7 @@ static void add_jumps(const struct branch_event *event)
 
 static void decode(const struct auxtrace *auxtrace, const struct timeline *timeline)
 {
-	struct code_source source = { find_code, find_work, NULL, NULL, run.kernel };
+	struct code_source source = { find_code, find_work, NULL, NULL, run.kernel, NULL };
 	struct code_image *code =
 		code_image_open(&source, timeline_space_count(timeline), &run.diag);
 	struct pt_stream_input input = {

@@ -56,7 +56,7 @@ static void teardown(void)
 
 static struct pt_verdict verify(uint64_t every)
 {
-	struct code_source source = { find_code, NULL, NULL, NULL, NULL };
+	struct code_source source = { find_code, NULL, NULL, NULL, NULL, NULL };
 	struct pt_verdict verdict = { 0 };
 	char recording[PERF_DATA_PATH];
 	struct auxtrace auxtrace;

@@ -143,7 +143,8 @@ static void open_kernel(const struct kernel_files_options *wanted)
 
 static void decode(enum pt_engine engine)
 {
-	struct code_source source = { find_nothing, NULL, NULL, NULL, kernel_files_code(&kernel) };
+	struct code_source source = { find_nothing, NULL, NULL, NULL, kernel_files_code(&kernel),
+				      NULL };
 	struct code_image *code = code_image_open(&source, timeline_space_count(timeline), &diag);
 	struct branch_event event;
 	struct pt_stream *stream;

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* Inlined calls, as frames on that of the function whose code they are in. */
+#include "src/callstack/precise/callstack_precise_stack.h"
+#include "symbols/dso/dso_store.h"
+
+void precise_emit_inlined(struct precise_stack *stack, int64_t time, const struct frame *frame,
+			  enum slice_event_kind kind)
+{
+	bool begins = kind == SLICE_BEGIN;
+	struct slice_event event = { .symbol = frame->symbol,
+				     .ip = begins ? frame->entry_ip : 0,
+				     .detail = precise_insns(stack),
+				     .flags = begins ? 0 : stack->end_flags,
+				     .kind = (uint8_t)kind };
+	struct slice_detail detail = { .insns = stack->counts.insns,
+				       .cycles = stack->counts.cycles };
+
+	if (begins) {
+		detail.caller = frame->caller;
+		detail.caller_offset = frame->caller_offset;
+	}
+	timestamp_group_add_inlined(&stack->group, time, &event, &detail);
+}
+
+static unsigned depth_of(const struct inlined_call *call)
+{
+	unsigned depth = 0;
+
+	for (; call; call = call->parent)
+		depth++;
+	return depth;
+}
+
+/* Returns the innermost call that both are equal to or inlined in; NULL: only the function. */
+static const struct inlined_call *common(const struct inlined_call *a, const struct inlined_call *b)
+{
+	unsigned depth_a, depth_b;
+
+	/* Most code has one call more or less than the code before. */
+	if (b && b->parent == a)
+		return a;
+	if (a && (a->parent == b || (b && a->parent == b->parent)))
+		return a->parent;
+	depth_a = depth_of(a);
+	depth_b = depth_of(b);
+	for (; depth_a > depth_b; depth_a--)
+		a = a->parent;
+	for (; depth_b > depth_a; depth_b--)
+		b = b->parent;
+	while (a != b) {
+		a = a->parent;
+		b = b->parent;
+	}
+	return a;
+}
+
+/* Enter the calls inlined in the top down to `call`, the outermost first. */
+static void enter(struct precise_stack *stack, const struct location *place,
+		  const struct inlined_call *call)
+{
+	struct frame frame = { .symbol = call->symbol,
+			       .caller = call->parent ? call->parent->symbol : place->symbol,
+			       .caller_offset = 1,
+			       .entry_ip = place->ip,
+			       .kind = FRAME_INLINED };
+
+	if (top(stack)->symbol->inlined != call->parent)
+		enter(stack, place, call->parent);
+	precise_push(stack, stack->last_time, &frame);
+}
+
+/* Returns whether the innermost function, on which there may be inlined calls, is that at a place.
+ */
+static bool is_innermost(const struct precise_stack *stack, const struct location *place)
+{
+	const struct frame *frame = top(stack);
+
+	while (frame > stack->now.frames && frame->kind == FRAME_INLINED)
+		frame--;
+	return frame && place->symbol && same_function(frame->symbol, place->symbol);
+}
+
+bool precise_set_inlined(struct callstack *base, const struct location *place,
+			 const struct inlined_call *call)
+{
+	struct precise_stack *stack = (struct precise_stack *)base;
+	const struct inlined_call *outer;
+
+	if (!stack->now.depth || !is_innermost(stack, place))
+		return false;
+	if (top(stack)->symbol->inlined == call)
+		return true;
+	outer = common(top(stack)->symbol->inlined, call);
+	while (top(stack)->symbol->inlined != outer)
+		precise_pop(stack, stack->last_time);
+	if (call != outer)
+		enter(stack, place, call);
+	precise_watch_room(stack);
+	return true;
+}
+
+void precise_pass(struct callstack *base, const struct resolved_branch *branch)
+{
+	struct precise_stack *stack = (struct precise_stack *)base;
+	struct branch_event event = *branch->event;
+	const struct location place = { .ip = branch->places->from.ip };
+	const struct location_pair places = { place, place, CALL_OTHER };
+
+	event.kind = BRANCH_COND;
+	if (stack->plain && branch_is_near(&event))
+		precise_take_time(stack, &event);
+	else
+		precise_feed(base, &(struct resolved_branch){ &event, &places }, 1, NULL);
+}
