@@ -60,6 +60,7 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/answers/call_paths.c src/formats/answers/call_paths.h \
 	src/formats/call_sites.c src/formats/call_sites.h \
 	src/formats/cost_stacks.c src/formats/cost_stacks.h \
+	src/formats/deep_stack.h \
 	src/formats/format_callgrind.c \
 	src/formats/text/escaped_text.c src/formats/text/escaped_text.h \
 	src/formats/format_branches.c src/formats/format_branches.h \

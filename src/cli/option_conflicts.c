@@ -105,6 +105,13 @@ static void refuse_fit(struct argp_state *state, const struct options *options)
 				   "choose one");
 }
 
+static void refuse_max_stack(struct argp_state *state, const struct options *options)
+{
+	if (options->max_stack && options->format != &format_folded &&
+	    options->format != &format_pprof)
+		usage_error(state, "--max-stack needs --format=folded or pprof");
+}
+
 static void refuse_flows(struct argp_state *state, const struct options *options)
 {
 	if (!options->flows)
@@ -306,6 +313,7 @@ void option_conflicts_refuse(struct argp_state *state, const struct options *opt
 	refuse_split(state, options);
 	refuse_fit(state, options);
 	refuse_counters(state, options);
+	refuse_max_stack(state, options);
 	refuse_flows(state, options);
 	refuse_selection(state, options);
 	refuse_slow(state, options);

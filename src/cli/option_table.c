@@ -199,6 +199,9 @@ const struct option_spec option_specs[] = {
 	  .help = "Of an FTF with more slices (default: 4M, which a browser opens) fold the "
 		  "shortest of each thread into those around them, which count them; none: "
 		  "keep all" },
+	{ "max-stack", 0, "N", GROUP_OUTPUT, OPTION_FIT, FIELD(max_stack),
+	  .help = "In folded and pprof, cut call stacks behind N functions (default: 127) by "
+		  "[truncated] and the innermost function; none: keep all" },
 	{ "open", 0, NULL, GROUP_OUTPUT, OPTION_FLAG, FIELD(open),
 	  .help = "Show the output in the browser, too; `ptrace2ftf open` does not keep it",
 	  .neutral = true },

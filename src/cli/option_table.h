@@ -38,7 +38,7 @@ enum option_type {
 	OPTION_DURATION,       /* uint64_t: ns */
 	OPTION_BYTES,          /* uint64_t */
 	OPTION_SPLIT_SIZE,     /* struct split_size */
-	OPTION_FIT,            /* uint64_t: slices, as of selection_fit() */
+	OPTION_FIT,            /* uint64_t: a limit, as of selection_fit() */
 	OPTION_SLOWER_THAN,    /* struct slow_choice */
 	OPTION_PAIR,           /* struct call_pair */
 	OPTION_CLOCK_OFFSET,   /* struct clock_offsets */

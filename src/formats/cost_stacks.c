@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "src/formats/deep_stack.h"
 #include "src/slices/slice_args.h"
 #include "src/slices/track.h"
 
@@ -13,6 +14,7 @@ struct cost_track {
 	uint32_t stack;         /* of the innermost open slice; `root` if none is */
 	uint64_t time;          /* ns; up to which costs were counted */
 	uint64_t insns, cycles; /* the same of the thread's counters */
+	struct deep_stack open;
 };
 
 /* A call from a stack at a place. */
@@ -138,6 +140,14 @@ static void enter_stack(struct cost_stacks *stacks, struct cost_track *track,
 		call.place = detail->caller;
 		call.offset = detail->caller_offset;
 	}
+	if (deep_stack_begin(&track->open, stacks->max_stack, call.caller)) {
+		if (track->open.count == 1)
+			track->open.cut = find_cached(
+				stacks, &(struct cost_call){ .caller = call.caller,
+							     .symbol = &stacks->truncated });
+		call.caller = track->open.cut;
+		stacks->cut_slices++;
+	}
 	track->stack = find_cached(stacks, &call);
 	stacks->slices++;
 	if (event->flags & SLICE_CONTEXT)
@@ -189,7 +199,7 @@ static void count_event(struct cost_stacks *stacks, struct cost_track *track,
 	if (event->kind == SLICE_BEGIN)
 		enter_stack(stacks, track, event, detail);
 	else if (track->stack != track->root)
-		track->stack = stacks->stacks[track->stack].caller;
+		track->stack = deep_stack_end(&track->open, stacks->stacks[track->stack].caller);
 }
 
 static void count_stack_events(const struct slice_sink *sink, void *context,
@@ -208,14 +218,18 @@ struct source_line cost_function_line(const struct symbol *symbol)
 	return symbol->inlined ? (struct source_line){ 0 } : slice_source_line(symbol);
 }
 
-void cost_stacks_init(struct cost_stacks *stacks, struct name_table *names)
+void cost_stacks_init(struct cost_stacks *stacks, struct name_table *names, uint64_t max_stack)
 {
+	const struct name *truncated = name_intern_text(names, TRUNCATED_NAME);
+
 	*stacks = (struct cost_stacks){
 		.sink = { .events = count_stack_events, .context = stacks, .details = true },
 		.count = 1,
 		.names = names,
 		.sites.names = names,
 		.begin = UINT64_MAX,
+		.max_stack = max_stack,
+		.truncated = { .name = truncated, .linkage = truncated, .kind = SYMBOL_SPECIAL },
 	};
 	stacks->stacks = alloc_grow(NULL, &stacks->room, 1, sizeof(*stacks->stacks));
 	stacks->stacks[0] = (struct cost_stack){ 0 };
@@ -224,6 +238,8 @@ void cost_stacks_init(struct cost_stacks *stacks, struct name_table *names)
 
 void cost_stacks_release(struct cost_stacks *stacks)
 {
+	for (size_t i = 0; i < stacks->track_room; i++)
+		deep_stack_release(&stacks->tracks[i].open);
 	pair_table_release(&stacks->ids);
 	pair_table_release(&stacks->frames);
 	pair_table_release(&stacks->functions);

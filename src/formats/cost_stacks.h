@@ -51,6 +51,9 @@ struct cost_stacks {
 	struct stack_costs sum;   /* of all stacks */
 	uint64_t begin, end;      /* ns: of the first and last event; `begin` UINT64_MAX: none */
 	struct name_table *names; /* borrowed */
+	uint64_t max_stack;       /* deep_stack.h */
+	struct symbol truncated;
+	uint64_t cut_slices; /* deeper ones */
 };
 
 /*
@@ -59,8 +62,11 @@ struct cost_stacks {
  */
 struct source_line cost_function_line(const struct symbol *symbol);
 
-/* Begin with no stacks.  The sink borrows the stacks: they must not move. */
-void cost_stacks_init(struct cost_stacks *stacks, struct name_table *names);
+/*
+ * Begin with no stacks, which are cut at `max_stack` functions.  The sink borrows the stacks: they
+ * must not move.
+ */
+void cost_stacks_init(struct cost_stacks *stacks, struct name_table *names, uint64_t max_stack);
 
 /* Release the memory.  Idempotent, also on zeroed memory. */
 void cost_stacks_release(struct cost_stacks *stacks);

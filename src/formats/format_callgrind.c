@@ -52,7 +52,7 @@ static struct format_output *open_callgrind(const struct format_request *request
 	struct callgrind_output *callgrind = alloc_zeroed(1, sizeof(*callgrind));
 
 	(void)err;
-	cost_stacks_init(&callgrind->stacks, request->names);
+	cost_stacks_init(&callgrind->stacks, request->names, UINT64_MAX);
 	callgrind->file = request->output;
 	callgrind->output.text = request->text;
 	callgrind->output.slices = &callgrind->stacks.slices;

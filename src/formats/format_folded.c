@@ -5,7 +5,8 @@
  * order in which the stacks appeared, threads of one name together.
  *
  * Time in a slice is its own where no slice within it is open.  Memory grows
- * with the distinct stacks.  In names, ';' and control characters become '?'.
+ * with the distinct stacks; those deeper than --max-stack are cut (deep_stack.h).  In names, ';'
+ * and control characters become '?'.
  */
 
 #include <inttypes.h>
@@ -15,7 +16,9 @@
 #include "base/alloc.h"
 #include "base/io/output.h"
 #include "base/tables/name.h"
+#include "src/formats/deep_stack.h"
 #include "src/formats/output_format.h"
+#include "src/options/options.h"
 #include "src/slices/pair_table.h"
 #include "src/slices/track.h"
 
@@ -29,6 +32,7 @@ struct folded_track {
 	uint32_t root;      /* the thread's name; 0: not yet */
 	uint32_t node;      /* innermost open slice; `root` if none is */
 	uint64_t last_time; /* ns; up to which time was counted */
+	struct deep_stack open;
 };
 
 struct folded_output {
@@ -42,6 +46,8 @@ struct folded_output {
 	struct folded_track *tracks; /* owned; by index of the track */
 	size_t track_room;
 	uint64_t slices;
+	uint64_t max_stack;
+	const struct name *truncated;
 };
 
 /* Returns the node of a name that is called by another node's. */
@@ -81,18 +87,31 @@ static void count_time(struct folded_output *folded, struct folded_track *track,
 	track->last_time = time;
 }
 
+static void begin_frame(struct folded_output *folded, struct folded_track *track,
+			const struct name *name)
+{
+	uint32_t caller = track->node;
+
+	if (deep_stack_begin(&track->open, folded->max_stack, caller)) {
+		if (track->open.count == 1)
+			track->open.cut = node_of(folded, caller, folded->truncated);
+		caller = track->open.cut;
+		folded->output.truncated++;
+	}
+	track->node = node_of(folded, caller, name);
+	folded->slices++;
+}
+
 static void count_event(struct folded_output *folded, struct folded_track *track,
 			const struct slice_event *event)
 {
 	if (event->kind == SLICE_INSTANT)
 		return;
 	count_time(folded, track, event->time);
-	if (event->kind == SLICE_BEGIN) {
-		track->node = node_of(folded, track->node, event->symbol->name);
-		folded->slices++;
-	} else if (track->node != track->root) {
-		track->node = folded->nodes[track->node].caller;
-	}
+	if (event->kind == SLICE_BEGIN)
+		begin_frame(folded, track, event->symbol->name);
+	else if (track->node != track->root)
+		track->node = deep_stack_end(&track->open, folded->nodes[track->node].caller);
 }
 
 static void count_events(const struct slice_sink *sink, void *track,
@@ -110,6 +129,8 @@ static struct format_output *open_folded(const struct format_request *request, s
 
 	(void)err;
 	folded->names = request->names;
+	folded->max_stack = options_max_stack(request->options);
+	folded->truncated = name_intern_text(folded->names, TRUNCATED_NAME);
 	folded->file = request->output;
 	folded->count = 1;
 	folded->nodes = alloc_grow(NULL, &folded->room, 1, sizeof(*folded->nodes));
@@ -164,6 +185,8 @@ static void release_folded(struct format_output *output)
 {
 	struct folded_output *folded = (struct folded_output *)output;
 
+	for (size_t i = 0; i < folded->track_room; i++)
+		deep_stack_release(&folded->tracks[i].open);
 	pair_table_release(&folded->stacks);
 	free(folded->nodes);
 	free(folded->tracks);

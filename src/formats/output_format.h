@@ -85,7 +85,8 @@ struct format_output {
 	const struct callstack_machine *machine; /* borrowed; set once it exists */
 	struct ftf_writer *writer; /* borrowed: for tracks of events; NULL: it has none */
 	uint64_t other_slices;     /* that others wrote by `writer`; to be set before finish() */
-	uint64_t records; /* of events, by `writer`, before --fit folds any; set by finish() */
+	uint64_t records;   /* of events, by `writer`, before --fit folds any; set by finish() */
+	uint64_t truncated; /* slices deeper than --max-stack; set by finish() */
 	const struct fold_counts *fold; /* borrowed: what --fit folded; NULL: nothing */
 	char *const *parts; /* borrowed: paths of an output of several files, once finished */
 	size_t part_count;

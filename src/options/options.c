@@ -18,6 +18,11 @@ bool options_trace_slow(const struct options *options)
 	return options->input && options->slow.listed && output_is_directory(options);
 }
 
+uint64_t options_max_stack(const struct options *options)
+{
+	return options->max_stack ? options->max_stack : MAX_STACK_DEFAULT;
+}
+
 bool options_is_batch(const struct options *options)
 {
 	return options->input && !options_trace_slow(options) &&

@@ -85,7 +85,8 @@ struct options {
 	bool all_cpus, snapshot, dry_run;
 	/* Stacks and symbols */
 	enum stack_machine stacks;
-	bool inlined; /* show inlined functions */
+	bool inlined;       /* show inlined functions */
+	uint64_t max_stack; /* functions of a stack; 0: MAX_STACK_DEFAULT, FIT_NONE: any number */
 	enum demangle_style names;
 	enum unnamed_style unnamed;
 	const char *symfs;           /* root of the recorded files */
@@ -141,6 +142,12 @@ struct options {
 	int word_count;
 	size_t word_room;
 };
+
+/* perf's own default of --max-stack. */
+#define MAX_STACK_DEFAULT 127
+
+/* Returns how many functions of a stack are shown; UINT64_MAX: any number. */
+uint64_t options_max_stack(const struct options *options);
 
 /* Returns whether each slow call gets a trace of its own. */
 bool options_trace_slow(const struct options *options);

@@ -289,6 +289,7 @@ void output_pipeline_sum_up(const struct output_pipeline *pipeline, struct summa
 	if (end) {
 		summary->slices += end->other_slices;
 		summary->trace_records += end->records;
+		summary->slices_truncated += end->truncated;
 	}
 	if (end && end->fold)
 		subtract_folded(summary, end->fold);

@@ -12,6 +12,7 @@
 #include "base/io/interrupt.h"
 #include "base/printable.h"
 #include "src/callstack/callstack.h"
+#include "src/formats/deep_stack.h"
 
 /* Most names of files in the summary; others are only counted. */
 #define NAMELESS_LISTED 3
@@ -284,6 +285,16 @@ void summary_print_fold(const struct summary *summary, FILE *out)
 	putc('\n', out);
 }
 
+static void print_truncated(const struct summary *summary, FILE *out)
+{
+	if (summary->slices_truncated)
+		fprintf(out,
+			"  %" PRIu64
+			" calls are deeper than --max-stack: their stacks are cut, and "
+			"have " TRUNCATED_NAME "; --max-stack=none keeps all\n",
+			summary->slices_truncated);
+}
+
 static void print_gaps(const struct summary *summary, FILE *out)
 {
 	for (int reason = 0; reason < GAP_REASONS; reason++) {
@@ -344,6 +355,7 @@ void summary_print(const struct summary *summary, bool is_trace, FILE *out)
 	print_counts(summary, out);
 	print_nothing(summary, out);
 	summary_print_fold(summary, out);
+	print_truncated(summary, out);
 	print_gaps(summary, out);
 	print_verdict(summary, out);
 	print_nameless(summary, out);

@@ -24,6 +24,7 @@ struct summary {
 	uint64_t trace_records;    /* of events in the output, if that is a trace */
 	uint64_t trace_bytes;      /* of the output, before compression */
 	struct fold_counts fold;   /* by --fit; not part of `slices` */
+	uint64_t slices_truncated; /* whose stacks --max-stack cut */
 	uint64_t hits;             /* of breakpoints and probes */
 	uint64_t samples_left_out; /* of other events in perf script's text: it shows none */
 	uint64_t unknown_records;

@@ -14,6 +14,7 @@ cli_tests = \
 	tests/cli/instructions.sh \
 	tests/cli/interrupt.sh \
 	tests/cli/libftf.sh \
+	tests/cli/max_stack.sh \
 	tests/cli/messages.sh \
 	tests/cli/missing.sh \
 	tests/cli/open.sh \

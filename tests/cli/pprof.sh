@@ -119,7 +119,7 @@ tap_check "of perf script's text; bytes that are no UTF-8 are replaced" from_tex
 
 # 8,000 calls in each other: the square of that.
 limited() {
-	"$make_hostile" symbols set && (ulimit -t 5; "$program" --max-output=100kB --symfs=set set/perf.data -o x.pb.gz 2>messages)
+	"$make_hostile" symbols set && (ulimit -t 5; "$program" --max-stack=none --max-output=100kB --symfs=set set/perf.data -o x.pb.gz 2>messages)
 	[ $? -eq 2 ] && grep -q 'the output has reached its limit' messages && [ "$(stat -c %s x.pb.gz)" -lt 2000000 ] && read_back x.pb.gz 20
 }
 if [ "$P2F_SANITIZED" != yes ]; then

@@ -7,6 +7,7 @@
 #include "src/formats/cost_stacks.h"
 #include "src/formats/output_format.h"
 #include "src/formats/pprof/pprof_writer.h"
+#include "src/options/options.h"
 
 #include "base/alloc.h"
 
@@ -22,7 +23,7 @@ static struct format_output *open_pprof(const struct format_request *request, st
 	struct pprof_output *pprof = alloc_zeroed(1, sizeof(*pprof));
 
 	(void)err;
-	cost_stacks_init(&pprof->stacks, request->names);
+	cost_stacks_init(&pprof->stacks, request->names, options_max_stack(request->options));
 	pprof->file = request->output;
 	pprof->wall_base = request->facts.wall_base;
 	pprof->output.slices = &pprof->stacks.slices;
@@ -35,6 +36,7 @@ static int write_pprof(struct format_output *output, struct error *err)
 	struct pprof_output *pprof = (struct pprof_output *)output;
 
 	(void)err;
+	output->truncated = pprof->stacks.cut_slices;
 	pprof_write(&pprof->stacks, pprof->wall_base, pprof->file);
 	return 0;
 }
