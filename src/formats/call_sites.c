@@ -5,8 +5,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
+#include "base/tables/direct_cache.h"
 #include "base/tables/hash.h"
 #include "symbols/dso/dso_store.h"
 
@@ -36,14 +38,12 @@ static const struct name *name_line(struct name_table *names, const struct sourc
 	return name;
 }
 
-static struct call_site *site_of(struct call_sites *sites, const struct symbol *caller,
-				 uint64_t offset)
+static struct call_site *find_site(struct call_sites *sites, const struct symbol *caller,
+				   uint64_t offset)
 {
 	struct call_place place = { caller, offset };
 	struct call_site *site;
 
-	if (!caller || !caller->dso)
-		return NULL;
 	HASH_FIND(hh, sites->sites, &place, sizeof(place), site);
 	if (site)
 		return site;
@@ -52,6 +52,19 @@ static struct call_site *site_of(struct call_sites *sites, const struct symbol *
 	site->line = dso_line(caller, offset);
 	HASH_ADD(hh, sites->sites, place, sizeof(place), site);
 	return site;
+}
+
+static struct call_site *site_of(struct call_sites *sites, const struct symbol *caller,
+				 uint64_t offset)
+{
+	uint64_t key = (uintptr_t)caller + (offset << 20);
+	struct call_site **recent = &sites->recent[direct_cache_index(key, CALL_SITES_RECENT_BITS)];
+
+	if (!caller || !caller->dso)
+		return NULL;
+	if (!*recent || (*recent)->place.caller != caller || (*recent)->place.offset != offset)
+		*recent = find_site(sites, caller, offset);
+	return *recent;
 }
 
 const struct name *call_sites_find(struct call_sites *sites, const struct symbol *caller,
@@ -81,4 +94,5 @@ void call_sites_release(struct call_sites *sites)
 		HASH_DEL(sites->sites, site);
 		free(site);
 	}
+	memset(sites->recent, 0, sizeof(sites->recent));
 }

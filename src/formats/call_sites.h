@@ -12,9 +12,13 @@
 #include "symbols/dso/dso_types.h"
 #include "symbols/symbol.h"
 
+/* A power of two: most calls are of a few hundred places. */
+#define CALL_SITES_RECENT_BITS 10
+
 struct call_sites {
-	struct name_table *names; /* borrowed */
-	struct call_site *sites;  /* owned: hash by place */
+	struct name_table *names;                              /* borrowed */
+	struct call_site *sites;                               /* owned: hash by place */
+	struct call_site *recent[1 << CALL_SITES_RECENT_BITS]; /* borrowed; NULL: empty */
 };
 
 /*
