@@ -36,6 +36,7 @@ enum branch_kind {
 	BRANCH_CPU_EVENT, /* no branch: an event of the CPU, see cpu_event.h */
 	BRANCH_RUNS,      /* local jumps from `from` on, see jump_run.h */
 	BRANCH_FOLLOWED,  /* a near branch that a struct segment_follower has marked */
+	BRANCH_COUNTS,    /* `to` local jumps were left out up to the time `word` */
 };
 
 /* Why a stretch of the trace is missing; the numbers are perf's error codes
@@ -76,7 +77,7 @@ struct branch_event {
 		 * (known_branches.h); NULL: none.
 		 */
 		struct known_branch *known;
-		uint64_t word;  /* of a BRANCH_CPU_EVENT, BRANCH_RUNS: cpu_event.h, jump_run.h */
+		uint64_t word;  /* of other kinds: cpu_event.h, jump_run.h */
 		void *followed; /* of a BRANCH_FOLLOWED, borrowed: the follower's own */
 	};
 	uint64_t from; /* ip of the branch; 0: not traced.  Of a gap: where it begins, if known */
@@ -90,7 +91,8 @@ struct branch_event {
 	uint8_t kind;    /* enum branch_kind */
 	uint8_t from_length; /* bytes of the instruction at `from`; 0: unknown */
 	uint8_t gap;         /* enum gap_reason, if kind is BRANCH_GAP; enum cpu_event_kind, if
-				BRANCH_CPU_EVENT; of BRANCH_RUNS the number of runs */
+				BRANCH_CPU_EVENT; of BRANCH_RUNS the number of runs;
+				of BRANCH_COUNTS whether it has `insns` and `cycles` */
 	uint8_t flags;       /* enum branch_flags */
 };
 

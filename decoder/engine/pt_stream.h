@@ -57,6 +57,13 @@ struct pt_stream_input {
 	 */
 	bool skip_local_jumps;
 	/*
+	 * Emit how many jumps were left out, as BRANCH_COUNTS: before another thread runs, and,
+	 * with instructions and cycles, before each multiple of `period` (ns; 0: not).  Not with
+	 * runs.
+	 */
+	bool count_jumps;
+	uint64_t period;
+	/*
 	 * Emit where straight code enters other code by the source's find_piece() (see
 	 * branch_is_passage()); only jumps within a piece are local.  Fast engine only.
 	 */

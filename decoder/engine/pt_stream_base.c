@@ -65,6 +65,49 @@ struct branch_event *stream_push_runs(struct pt_stream *stream, const struct tim
 	return event;
 }
 
+/*
+ * Emit the jumps that were left out, of which there may be none here: but a segment does not know
+ * those before it.  Times stay: branches that are found later may be older.
+ */
+static struct branch_event *push_jumps(struct pt_stream *stream, const struct thread *thread)
+{
+	struct branch_event *event = &stream->queue[stream->tail++ & stream->queue_mask];
+
+	*event = (struct branch_event){
+		.time = stream->state.last_pushed,
+		.word = stream->state.now.time,
+		.to = stream->state.jump_count,
+		.thread = thread,
+		.space = stream->state.schedule.space,
+		.cpu = stream->input.aux->cpu,
+		.kind = BRANCH_COUNTS,
+		.flags = stream->state.event_flags,
+	};
+	stream->state.jump_count = 0;
+	return event;
+}
+
+void stream_push_counts(struct pt_stream *stream, uint64_t ip)
+{
+	struct stream_state *state = &stream->state;
+	struct branch_event *event;
+
+	if (!stream->input.count_jumps)
+		return;
+	event = push_jumps(stream, state->schedule.thread);
+	event->from = ip;
+	event->gap = true;
+	event->insns = state->insn_count;
+	event->cycles = state->cycle_count;
+	state->insn_count = state->cycle_count = 0;
+}
+
+void stream_attribute_jumps(struct pt_stream *stream, const struct thread *before)
+{
+	if (stream->input.count_jumps && stream->state.schedule.thread != before)
+		push_jumps(stream, before);
+}
+
 static void push_tx(struct pt_stream *stream, enum cpu_event_kind kind)
 {
 	stream->state.tx_shown = kind == CPU_EVENT_TX_BEGIN;
@@ -210,6 +253,7 @@ static bool begins_next_program(struct pt_stream *stream, uint64_t ip)
 void stream_enter(struct pt_stream *stream, uint64_t ip)
 {
 	struct schedule *schedule = &stream->state.schedule;
+	const struct thread *before = schedule->thread;
 
 	if (stream_is_timed(stream) && user_only(stream))
 		schedule_seek_user(schedule, stream->state.now.time, ip);
@@ -217,16 +261,19 @@ void stream_enter(struct pt_stream *stream, uint64_t ip)
 		schedule_seek(schedule, stream->state.now.time);
 	if (begins_next_program(stream, ip))
 		schedule_begin_program(schedule);
+	stream_attribute_jumps(stream, before);
 }
 
 void stream_enter_from_kernel(struct pt_stream *stream, const struct insn *insn, uint64_t ip)
 {
 	struct schedule *schedule = &stream->state.schedule;
+	const struct thread *before = schedule->thread;
 
 	if ((insn->kind != BRANCH_SYSRET && insn->kind != BRANCH_IRET) || ip >= KERNEL_BEGIN ||
 	    !stream_is_timed(stream) || user_only(stream))
 		return;
 	schedule_enter_user(schedule, stream->state.now.time, ip);
+	stream_attribute_jumps(stream, before);
 	if (!ip)
 		return;
 	if (begins_next_program(stream, ip))
@@ -243,6 +290,7 @@ void stream_stop_user(struct pt_stream *stream, uint64_t ip)
 
 void stream_switch_thread(struct pt_stream *stream)
 {
+	const struct thread *before = stream->state.schedule.thread;
 	uint64_t slack = stream->state.schedule.slack;
 
 	if (user_only(stream) || !stream_is_timed(stream))
@@ -250,10 +298,12 @@ void stream_switch_thread(struct pt_stream *stream)
 	/* Each switch has its record: without better timing assume the next record. */
 	schedule_switch(&stream->state.schedule, stream->state.now.time,
 			slack ? slack : UINT64_MAX);
+	stream_attribute_jumps(stream, before);
 }
 
 void stream_follow_schedule(struct pt_stream *stream)
 {
+	const struct thread *before = stream->state.schedule.thread;
 	uint64_t due = stream->state.schedule.end;
 
 	if (user_only(stream) || !stream_is_timed(stream))
@@ -267,10 +317,13 @@ void stream_follow_schedule(struct pt_stream *stream)
 		due += SWITCH_OVERDUE + stream->state.schedule.slack;
 	if (stream->state.now.time >= due)
 		schedule_seek(&stream->state.schedule, stream->state.now.time);
+	stream_attribute_jumps(stream, before);
 }
 
 void stream_finish(struct pt_stream *stream)
 {
+	if (stream->input.count_jumps && !stream->ended)
+		push_jumps(stream, stream->state.schedule.thread);
 	stream->ended = true;
 	stream_push_losses(stream, UINT64_MAX);
 }

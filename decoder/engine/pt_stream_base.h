@@ -35,6 +35,7 @@ struct stream_state {
 	uint64_t last_pushed; /* ns: time of the last event */
 	uint32_t insn_count;  /* instructions since the last event */
 	uint32_t cycle_count; /* core cycles since the last event */
+	uint64_t jump_count;  /* jumps left out since the last BRANCH_COUNTS */
 	size_t next_loss;     /* index in the stream's losses */
 	uint8_t event_flags;  /* of branches from now on: BRANCH_IN_TX, BRANCH_TIME_ESTIMATED */
 	bool tx_shown;        /* the begin of a transaction was emitted, and not its end */
@@ -209,6 +210,12 @@ void stream_lose_tx(struct pt_stream *stream);
 /* Emit local jumps from `ip` on; the caller adds the runs.  Instructions and cycles are kept. */
 struct branch_event *stream_push_runs(struct pt_stream *stream, const struct timestamp *timestamp,
 				      uint64_t ip);
+
+/* Emit the counts up to now, where the flow is at ip, if input.count_jumps. */
+void stream_push_counts(struct pt_stream *stream, uint64_t ip);
+
+/* Another thread may run than `before`: emit the jumps up to now, which are of that one. */
+void stream_attribute_jumps(struct pt_stream *stream, const struct thread *before);
 
 /* Emit a CPU event, if input.cpu_events.  Instructions and cycles are kept for the next branch. */
 void stream_push_cpu_event(struct pt_stream *stream, const struct cpu_event_data *event_data,

@@ -75,7 +75,7 @@ struct callstack_ops {
 			uint64_t time); /* may be NULL; with `copy` */
 	bool (*copy)(struct callstack *copy, const struct callstack *stack, uint64_t *most);
 	struct callstack_top (*top)(const struct callstack *stack);
-	void (*pass)(struct callstack *stack, const struct resolved_branch *branch);
+	void (*pass)(struct callstack *stack, const struct branch_event *event);
 	bool (*set_inlined)(struct callstack *stack, const struct location *place,
 			    const struct inlined_call *call);
 	void (*finish)(struct callstack *stack);
@@ -173,12 +173,11 @@ static inline struct callstack_top callstack_top(const struct callstack *stack)
 }
 
 /*
- * Take the time and the counts of a passage or of a jump that changes no frame; only for the
- * precise machine.
+ * Take the time and the counts of an event that changes no frame; only for the precise machine.
  */
-static inline void callstack_pass(struct callstack *stack, const struct resolved_branch *branch)
+static inline void callstack_pass(struct callstack *stack, const struct branch_event *event)
 {
-	stack->machine->ops->pass(stack, branch);
+	stack->machine->ops->pass(stack, event);
 }
 
 /*

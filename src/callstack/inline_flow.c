@@ -127,7 +127,7 @@ void inline_flow_feed(const struct inline_flow *flow, const struct resolver *res
 	inside = branch_is_passage(event) || (from->ip && !(notes && notes->exec) &&
 					      callstack_set_inlined(stack, from, ends.from));
 	if (inside && stays(event, branch->places))
-		callstack_pass(stack, branch);
+		callstack_pass(stack, event);
 	else
 		feed_branch(stack, branch, inside ? ends.from : NULL, notes);
 	if (to->ip && !(event->flags & BRANCH_TRACE_OFF))

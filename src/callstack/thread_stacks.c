@@ -521,6 +521,14 @@ size_t thread_stacks_feed(struct thread_stacks *stacks, const struct branch_even
 	return fed;
 }
 
+void thread_stacks_count(struct thread_stacks *stacks, const struct branch_event *event)
+{
+	struct callstack *stack = state_of(stacks, event->thread)->stack;
+
+	if (stack)
+		callstack_pass(stack, event);
+}
+
 struct callstack_top thread_stacks_top(const struct thread_stacks *stacks,
 				       const struct thread *thread)
 {

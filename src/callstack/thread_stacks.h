@@ -53,6 +53,9 @@ void thread_stacks_init(struct thread_stacks *stacks, const struct timeline *tim
 size_t thread_stacks_feed(struct thread_stacks *stacks, const struct branch_event *events,
 			  size_t count, struct watched_frame watched);
 
+/* Take the instructions and cycles of a BRANCH_COUNTS; only of the precise machine. */
+void thread_stacks_count(struct thread_stacks *stacks, const struct branch_event *event);
+
 /* Returns the innermost frame of a thread (NULL: unknown); only of the precise machine. */
 struct callstack_top thread_stacks_top(const struct thread_stacks *stacks,
 				       const struct thread *thread);

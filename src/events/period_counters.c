@@ -76,7 +76,9 @@ static void count_event(struct period_counters *counters, struct counted_owner *
 	now->insns += event->insns;
 	now->cycles += event->cycles;
 	now->calls += event->kind == BRANCH_CALL;
-	now->branches += event->kind != BRANCH_GAP && event->kind != BRANCH_NONE;
+	now->branches += event->kind == BRANCH_COUNTS
+				 ? event->to
+				 : event->kind != BRANCH_GAP && event->kind != BRANCH_NONE;
 }
 
 void period_counters_add(struct period_counters *counters, const struct branch_event *events,
@@ -84,15 +86,13 @@ void period_counters_add(struct period_counters *counters, const struct branch_e
 {
 	for (const struct branch_event *event = events; event < events + count; event++) {
 		struct owner_key thread = { event->thread, NO_CPU }, cpu = { NULL, event->cpu };
-		uint64_t number;
+		uint64_t time = event->time, number;
 
-		if (!event->time || event->time > INT64_MAX)
+		if (event->kind == BRANCH_COUNTS && event->word > time)
+			time = event->word;
+		number = time / counters->length;
+		if (!time || time > INT64_MAX)
 			continue;
-		if (!counters->begin)
-			counters->begin = event->time;
-		number = event->time > counters->begin
-				 ? (event->time - counters->begin) / counters->length
-				 : 0;
 		if (!counters->thread || counters->thread->key.thread != event->thread)
 			counters->thread = owner_of(counters, &thread);
 		count_event(counters, counters->thread, number, event);
@@ -139,7 +139,7 @@ static void write_stretch(const struct period_counters *counters, struct event_t
 			  const struct counted_stretch *stretch)
 {
 	const double per_second = 1e9 / (double)counters->length;
-	uint64_t time = counters->begin + stretch->number * counters->length;
+	uint64_t time = stretch->number * counters->length;
 	struct ftf_writer *writer = tracks->writer;
 	struct counter_place place;
 	struct event_record record;

@@ -21,7 +21,6 @@ struct counted_owner;
 
 struct period_counters {
 	uint64_t length;                    /* ns; 0: nothing is counted */
-	uint64_t begin;                     /* ns: of the first stretch, where the first event is */
 	struct counted_owner *owners;       /* owned: hash of threads and CPUs */
 	struct counted_owner *thread, *cpu; /* borrowed: of the last event */
 	struct big_array stretches;         /* owned: struct counted_stretch, of all owners */

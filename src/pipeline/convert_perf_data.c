@@ -70,7 +70,15 @@ static bool skips_local_jumps(const struct conversion *c)
 	const struct options *options = c->options;
 
 	return !options->format->all_branches && options->stacks == STACKS_PRECISE &&
-	       !options->counters && !event_filter_by_thread(&c->recording.filter);
+	       !(event_filter_by_thread(&c->recording.filter) &&
+		 (c->runs || options->select.from.base || options->select.to.base));
+}
+
+/* Returns whether the jumps that are left out must be counted by thread or time. */
+static bool counts_jumps(const struct conversion *c)
+{
+	return skips_local_jumps(c) &&
+	       (c->options->counters || event_filter_by_thread(&c->recording.filter));
 }
 
 /* Returns whether the jobs may follow calls: nobody else needs their branches in order. */
@@ -98,6 +106,8 @@ static struct pt_stream_input stream_input(const void *context, size_t index)
 		.diag = c->diag,
 		.engine = c->options->engine,
 		.skip_local_jumps = skips,
+		.count_jumps = counts_jumps(c),
+		.period = c->options->counters,
 		.pieces = c->stacks.flow.ends,
 		.runs = skips ? c->runs : NULL,
 		.branches = c->branches,
@@ -358,6 +368,18 @@ static void report_runs(struct conversion *c, const struct branch_event *event)
 	c->summary->last_time = event->time;
 }
 
+/* Take what was left out of the events. */
+static void count_jumps(struct conversion *c, const struct branch_event *event)
+{
+	if (!event->to && !event->insns && !event->cycles)
+		return;
+	c->summary->branches += event->to;
+	if (c->pipeline.machine && event->gap)
+		thread_stacks_count(&c->stacks, event);
+	if (c->counters.length)
+		period_counters_add(&c->counters, event, 1);
+}
+
 /* Pass events of the streams on to the stacks and the tracks of events. */
 static void feed_events(struct conversion *c, const struct branch_event *events, size_t count)
 {
@@ -373,6 +395,8 @@ static void feed_events(struct conversion *c, const struct branch_event *events,
 			at += feed_followed(c, events + at, wanted - at);
 		else if (at < wanted && events[at].kind == BRANCH_RUNS)
 			report_runs(c, &events[at++]);
+		else if (at < wanted && events[at].kind == BRANCH_COUNTS)
+			count_jumps(c, &events[at++]);
 		else if (at < wanted)
 			at += feed_branches(c, events + at, wanted - at,
 					    (struct watched_frame){ 0 });
@@ -520,6 +544,8 @@ static void report_result(struct conversion *c)
 		const struct pt_stream_stats *stats = pt_streams_stats(&c->streams, i);
 
 		summary_add_stream(summary, stats);
+		if (counts_jumps(c))
+			summary->branches -= stats->local_jumps;
 		report_stream(c->report, &recording->auxtrace.streams[i], stats);
 	}
 	report_recording(c->report, &recording->file);

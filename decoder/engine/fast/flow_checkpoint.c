@@ -26,6 +26,8 @@ void flow_checkpoint_approach(struct pt_flow *flow)
 	/* A PSB in the header of another one is damage: the first has no end, and is no cut. */
 	flow->passing = true;
 	flow->at_cut = flow->cuts.position.at == flow->offset;
+	if (flow->stream.input.period)
+		stream_push_counts(&flow->stream, flow->state.ip);
 	forget_time(flow);
 }
 
@@ -40,6 +42,7 @@ static void pass_cut(struct pt_flow *flow)
 void flow_checkpoint_pass(struct pt_flow *flow)
 {
 	struct pt_stream *stream = &flow->stream;
+	const struct thread *before = stream->state.schedule.thread;
 	uint64_t next = flow->window.base + flow->at;
 
 	flow->passing = false;
@@ -64,6 +67,7 @@ void flow_checkpoint_pass(struct pt_flow *flow)
 	/* The PSB's own time is exact, unlike that of the event by which the thread was found. */
 	if (stream_is_timed(stream) && (stream->input.info->exclude_kernel || !flow->state.on))
 		schedule_seek(&stream->state.schedule, stream->state.now.time);
+	stream_attribute_jumps(stream, before);
 	if (flow->at_cut)
 		pass_cut(flow);
 }
@@ -158,6 +162,7 @@ static void forget_events(struct pt_flow *flow)
 	stream->head = stream->tail = 0;
 	stream->state.last_pushed = 0;
 	stream->state.insn_count = stream->state.cycle_count = 0;
+	stream->state.jump_count = 0;
 	stream->state.any_event = true;
 	stream->stats = (struct pt_stream_stats){ 0 };
 }

@@ -444,6 +444,16 @@ static void on_mode(struct pt_flow *flow, const struct pt_packet_mode *packet)
 		on_transaction(flow, &packet->bits.tsx);
 }
 
+void flow_end_period(struct pt_flow *flow)
+{
+	struct pt_stream *stream = &flow->stream;
+	uint64_t next = tsc_clock_ns(&stream->clock, flow->state.clock.tsc);
+	uint64_t time = stream->state.now.time;
+
+	if (time && next > time && next / stream->input.period != time / stream->input.period)
+		stream_push_counts(stream, flow->state.ip);
+}
+
 void flow_catch_up(struct pt_flow *flow)
 {
 	struct pt_stream *stream = &flow->stream;

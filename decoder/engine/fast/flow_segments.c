@@ -221,7 +221,23 @@ static void raise_times(struct segment *segment, uint64_t time)
 /* Returns whether an event has the instructions and cycles since the one before. */
 static bool event_counts(const struct branch_event *event)
 {
-	return event->kind != BRANCH_CPU_EVENT && event->kind != BRANCH_RUNS;
+	return event->kind == BRANCH_COUNTS
+		       ? event->gap
+		       : event->kind != BRANCH_CPU_EVENT && event->kind != BRANCH_RUNS;
+}
+
+/* The jumps before the segment count with its first ones. */
+static void add_jumps(struct segment *segment, uint64_t jumps)
+{
+	struct branch_event *events = segment->buffer->events;
+
+	for (size_t i = 0; i < segment->count && jumps; i++) {
+		if (events[i].kind != BRANCH_COUNTS)
+			continue;
+		events[i].to += jumps;
+		return;
+	}
+	segment->after.stream.jump_count += jumps;
 }
 
 /* Correct what the segment could not know: sums that began before it, and the last event's time. */
@@ -232,6 +248,8 @@ static void correct_segment(struct segment *segment, const struct flow_checkpoin
 	size_t first;
 
 	raise_times(segment, before->stream.last_pushed);
+	if (segment->owner->stream.input.count_jumps)
+		add_jumps(segment, before->stream.jump_count);
 	if (after->stream.last_pushed < before->stream.last_pushed)
 		after->stream.last_pushed = before->stream.last_pushed;
 	for (first = 0; first < segment->count && !event_counts(&events[first]);)

@@ -162,6 +162,7 @@ static void skip_local_jump(struct pt_flow *flow, uint64_t to)
 {
 	flow->stream.stats.events++;
 	flow->stream.stats.local_jumps++;
+	flow->stream.state.jump_count++;
 	flow_move_to(flow, to);
 }
 

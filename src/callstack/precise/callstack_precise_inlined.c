@@ -99,16 +99,7 @@ bool precise_set_inlined(struct callstack *base, const struct location *place,
 	return true;
 }
 
-void precise_pass(struct callstack *base, const struct resolved_branch *branch)
+void precise_pass(struct callstack *base, const struct branch_event *event)
 {
-	struct precise_stack *stack = (struct precise_stack *)base;
-	struct branch_event event = *branch->event;
-	const struct location place = { .ip = branch->places->from.ip };
-	const struct location_pair places = { place, place, CALL_OTHER };
-
-	event.kind = BRANCH_COND;
-	if (stack->plain && branch_is_near(&event))
-		precise_take_time(stack, &event);
-	else
-		precise_feed(base, &(struct resolved_branch){ &event, &places }, 1, NULL);
+	precise_take_time((struct precise_stack *)base, event);
 }

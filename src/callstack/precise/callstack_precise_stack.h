@@ -440,7 +440,7 @@ bool precise_follow_far(struct precise_stack *stack, int64_t time,
 bool precise_follow_above(struct precise_stack *stack, const struct resolved_branch *branch);
 
 /* The machine's operations `pass` and `set_inlined` (callstack_precise_inlined.c). */
-void precise_pass(struct callstack *base, const struct resolved_branch *branch);
+void precise_pass(struct callstack *base, const struct branch_event *event);
 bool precise_set_inlined(struct callstack *base, const struct location *place,
 			 const struct inlined_call *call);
 
