@@ -20,6 +20,7 @@ cli_tests = \
 	tests/cli/open.sh \
 	tests/cli/lcov.sh \
 	tests/cli/open_browser.sh \
+	tests/cli/option_costs.sh \
 	tests/cli/options.sh \
 	tests/cli/output.sh \
 	tests/cli/pprof.sh \

@@ -1,0 +1,50 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Options that add work cost at most a factor of the plain conversion, in instructions by callgrind.
+. "$top_srcdir/tests/support/tap.sh"
+[ "$P2F_SANITIZED" != yes ] || tap_skip_all "valgrind does not run programs with sanitizers"
+command -v valgrind >/dev/null || tap_skip_all "no valgrind"
+program=$(realpath "$top_builddir/ptrace2ftf")
+ptsim=$(realpath "$top_builddir/tests/ptsim/ptsim")
+programs=$(realpath "$top_builddir/tests/programs")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+
+# The same trace again and again: the start of the program counts little.
+record() { # NAME PROGRAM
+	"$ptsim" record --cyc --per-thread --interrupts=0 --repeat=300000 -o "$1" -- "$2" \
+		>/dev/null 2>messages
+}
+record named "$programs/static/recursion" || tap_skip_all "programs cannot be traced here: $(cat messages)"
+strip -o stripped "$programs/static/recursion" && record nameless "$work/stripped"
+thread=$("$program" --list named | sed -n 's,.* \([0-9]*\)/\([0-9]*\)$,\2,p' | head -1)
+
+# The sandbox would refuse valgrind's own calls.
+cost() { # OPTION... : prints instructions
+	valgrind --tool=callgrind --callgrind-out-file=/dev/null "$program" -q --no-warn -j1 \
+		--sandbox=off "$@" -o out.ftf 2>&1 | sed -n 's/.*Collected *: *//p'
+}
+plain_named=$(cost named)
+plain_nameless=$(cost nameless)
+[ "${plain_named:-0}" -gt 0 ] || tap_skip_all "valgrind does not run here"
+
+costs_at_most() { # HUNDREDTHS RECORDING PLAIN OPTION...
+	most=$1 recording=$2 plain=$3
+	shift 3
+	with=$(cost "$@" "$recording")
+	echo "# $recording $*: $((with * 100 / plain)) hundredths of $plain instructions"
+	[ "${with:-0}" -gt 0 ] && [ $((with * 100 / plain)) -le "$most" ]
+}
+held() { # OPTION HUNDREDTHS HUNDREDTHS-WITHOUT-NAMES
+	tap_check "$1 costs $2 hundredths at most" costs_at_most "$2" named "$plain_named" "$1"
+	tap_check "$1 costs $3 hundredths at most without debug information" \
+		costs_at_most "$3" nameless "$plain_nameless" "$1"
+}
+held --inline 200 120
+held --args=full 200 200
+held --counters=100us 140 140
+tap_check "the recording names its thread" test -n "$thread"
+tap_check "one thread costs 120 hundredths of all at most" \
+	costs_at_most 120 named "$plain_named" --tid="$thread"
+tap_done
