@@ -149,7 +149,7 @@ static void begin_sleep(struct cpu_event_sink *sink, struct cpu_track *cpu,
 	if (event->value & PWRE_BY_HARDWARE)
 		event_record_add_text(&record, "hw", "true");
 	add_wait(&record, cpu);
-	ftf_begin(sink->tracks->writer, &record.event);
+	event_tracks_begin(sink->tracks, &record.event);
 	cpu->sleeps = true;
 }
 
@@ -244,7 +244,7 @@ static void write_transaction(struct cpu_event_sink *sink, const struct cpu_even
 		record.event.thread = of->track;
 		if (event->ip)
 			event_record_add_address(&record, "address", event->ip);
-		ftf_begin(sink->tracks->writer, &record.event);
+		event_tracks_begin(sink->tracks, &record.event);
 		of->open = true;
 		return;
 	}
@@ -316,7 +316,7 @@ static void write_guest(struct cpu_event_sink *sink, struct cpu_track *cpu,
 	if (cpu->vmcs)
 		event_record_add_address(&record, "vmcs", cpu->vmcs);
 	event_record_add_address(&record, "cr3", event->value);
-	ftf_begin(sink->tracks->writer, &record.event);
+	event_tracks_begin(sink->tracks, &record.event);
 	cpu->in_guest = true;
 }
 

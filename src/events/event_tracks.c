@@ -103,11 +103,17 @@ uint64_t cpu_track_time(struct cpu_track *cpu, uint64_t time)
 	return cpu->last_time;
 }
 
+void event_tracks_begin(struct event_tracks *tracks, const struct ftf_event *event)
+{
+	ftf_begin(tracks->writer, event);
+	tracks->slices++;
+}
+
 void event_tracks_mark(struct event_tracks *tracks, struct cpu_track *cpu, struct ftf_event *event)
 {
 	event->thread = cpu->track;
 	event->time = cpu_track_time(cpu, event->time);
-	ftf_begin(tracks->writer, event);
+	event_tracks_begin(tracks, event);
 	event->name = event->category = (struct ftf_name){ 0 };
 	event->arg_count = 0;
 	ftf_end(tracks->writer, event);

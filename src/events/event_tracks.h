@@ -50,6 +50,7 @@ struct event_tracks {
 	struct cpu_track *cpus;            /* owned: hash by cpu */
 	uint32_t unknown;                  /* the id of unknown processes and threads */
 	uint64_t group;                    /* the process of the CPUs' tracks; 0: none yet */
+	uint64_t slices;                   /* begun up to now, marks included */
 };
 
 /* All are borrowed until event_tracks_release(). */
@@ -70,6 +71,9 @@ struct ftf_thread event_tracks_thread(struct event_tracks *tracks, const struct 
 
 /* Returns the track of a CPU, made at first use; borrowed. */
 struct cpu_track *event_tracks_cpu(struct event_tracks *tracks, int32_t cpu);
+
+/* Begin a slice. */
+void event_tracks_begin(struct event_tracks *tracks, const struct ftf_event *event);
 
 /*
  * Write a mark on a CPU's track: a slice without length, by a begin and an end.  Perfetto puts

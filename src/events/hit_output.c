@@ -191,6 +191,7 @@ static void write_hit(struct hit_output *output, struct hit_event_shown *event,
 		/* Perfetto drops what is partly in another. */
 		record.event.time = since < event->last ? event->last : since;
 		ftf_complete(to, &record.event, hit->time);
+		output->slices++;
 	} else {
 		ftf_instant(to, &record.event);
 	}

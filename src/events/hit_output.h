@@ -44,11 +44,11 @@ struct hit_event_shown {
 
 /* Zeroed memory only counts. */
 struct hit_output {
-	struct ftf_writer *writer; /* borrowed; NULL: write no tracks */
-	FILE *text;                /* borrowed; NULL: print no lines */
-	uint64_t begin;            /* ns: of the trace: no hit lasts since before */
-	uint64_t group;            /* the process of the tracks; 0: none yet */
-	uint64_t count;
+	struct ftf_writer *writer;      /* borrowed; NULL: write no tracks */
+	FILE *text;                     /* borrowed; NULL: print no lines */
+	uint64_t begin;                 /* ns: of the trace: no hit lasts since before */
+	uint64_t group;                 /* the process of the tracks; 0: none yet */
+	uint64_t count, slices;         /* hits; those that are shown as slices */
 	struct hit_event_shown *events; /* owned: hash by name, in the order of their first hits */
 };
 

@@ -473,7 +473,7 @@ static void write_overlays(struct conversion *c)
 	if (!c->pipeline.end || !c->pipeline.end->writer || output_full(&c->pipeline.output))
 		return;
 	overlays_write(&c->overlays, c->pipeline.end->writer, &c->pipeline.output, &recording);
-	c->pipeline.end->other_slices = c->overlays.slices;
+	c->pipeline.end->other_slices += c->overlays.slices;
 }
 
 static void write_counters(struct conversion *c)
@@ -495,6 +495,8 @@ static int write_rest(struct conversion *c, struct error *err)
 	write_counters(c);
 	event_output_finish(&c->events, c->summary->first_time, c->summary->last_time,
 			    c->summary->threads && !c->summary->last_time);
+	if (c->pipeline.end)
+		c->pipeline.end->other_slices = c->events.tracks.slices + c->events.hits.slices;
 	write_overlays(c);
 	if (c->options->verify && verify_engines(c, err) < 0)
 		return -1;

@@ -58,8 +58,10 @@ static int feed_text(struct script_conversion *c, FILE *in,
 	summary_allow_interrupt(pipeline->options->quiet);
 	if (!pipeline->options->no_samples)
 		c->hits.writer = pipeline->end->writer;
-	if (perf_script_convert(in, script, &counts, err) < 0 ||
-	    output_pipeline_close(pipeline, err) < 0)
+	if (perf_script_convert(in, script, &counts, err) < 0)
+		return -1;
+	pipeline->end->other_slices = c->hits.slices;
+	if (output_pipeline_close(pipeline, err) < 0)
 		return -1;
 	summary->interrupted = interrupt_asked();
 	summary->branches = counts.branches;
