@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 #include "src/callstack/magic_trace/callstack_magic_trace.h"
 #include "src/callstack/precise/callstack_precise.h"
-#include "src/formats/ftf/ftf_fold.h"
+#include "src/formats/ftf/ftf_fit.h"
 #include "src/formats/ftf/ftf_split.h"
 #include "src/report/top_functions.h"
 #include "src/slices/slice_queue.h"

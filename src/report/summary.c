@@ -265,16 +265,20 @@ void summary_print_fold(const struct summary *summary, FILE *out)
 
 	if (!summary->fold.folded && !summary->fold.left_out)
 		return;
-	fprintf(out, "  of %" PRIu64 " slices, ", all);
-	if (summary->fold.shortest != UINT64_MAX) {
-		fputs("short ones, all below ", out);
-		print_duration(summary->fold.shortest, out);
-		fputs(", ", out);
+	fprintf(out, "  of %" PRIu64 " slices", all);
+	if (summary->fold.folded) {
+		fprintf(out, ", %" PRIu64 " short ones", summary->fold.folded);
+		if (summary->fold.shortest != UINT64_MAX) {
+			fputs(", all below ", out);
+			print_duration(summary->fold.shortest, out);
+			putc(',', out);
+		}
+		fputs(" were folded into the slices around them", out);
 	}
-	fprintf(out, "are folded into those around them, to fit into a browser (--fit)");
 	if (summary->fold.left_out)
-		fprintf(out, "; %" PRIu64 " with none around them are left out",
+		fprintf(out, ", %" PRIu64 " without an enclosing slice were dropped",
 			summary->fold.left_out);
+	fputs(", to fit into a browser (--fit)", out);
 	if (summary->bytes_total) {
 		part = (uint64_t)((double)span * (double)summary->slices / (double)all);
 		fputs("; a part in more detail: --time=", out);

@@ -9,7 +9,7 @@
 
 #include "base/diag.h"
 #include "decoder/streams/pt_verify.h"
-#include "src/formats/ftf/ftf_fold.h"
+#include "src/formats/ftf/ftf_fit.h"
 
 struct summary {
 	uint64_t branches, threads, slices;

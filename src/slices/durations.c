@@ -10,7 +10,7 @@
 #define BITS  8u
 #define STEPS DURATION_STEPS
 
-static size_t bucket_of(uint64_t ns)
+size_t durations_bucket(uint64_t ns)
 {
 	unsigned shift;
 
@@ -20,7 +20,7 @@ static size_t bucket_of(uint64_t ns)
 	return shift * STEPS + (size_t)(ns >> shift);
 }
 
-static uint64_t begin_of(size_t bucket)
+uint64_t durations_bucket_begin(size_t bucket)
 {
 	size_t shift;
 
@@ -32,7 +32,7 @@ static uint64_t begin_of(size_t bucket)
 
 void durations_add(struct durations *durations, uint64_t ns)
 {
-	size_t bucket = bucket_of(ns);
+	size_t bucket = durations_bucket(ns);
 	uint64_t **block = &durations->blocks[bucket / STEPS];
 
 	if (!*block)
@@ -55,11 +55,13 @@ uint64_t durations_quantile(const struct durations *durations, uint32_t milliont
 	/* Rounded up; this does not overflow for any count of real events. */
 	uint64_t rank = (durations->count * millionths + 999999) / 1000000, seen = 0;
 
-	for (size_t i = 0; i < DURATION_BLOCKS * STEPS; i++) {
+	for (size_t i = 0; i < DURATION_BUCKETS; i++) {
 		if (durations->blocks[i / STEPS])
 			seen += durations->blocks[i / STEPS][i % STEPS];
 		if (seen && seen >= rank)
-			return begin_of(i) < durations->min ? durations->min : begin_of(i);
+			return durations_bucket_begin(i) < durations->min
+				       ? durations->min
+				       : durations_bucket_begin(i);
 	}
 	return 0;
 }
@@ -68,7 +70,7 @@ uint64_t durations_longer(const struct durations *durations, uint64_t ns)
 {
 	uint64_t longer = 0;
 
-	for (size_t i = bucket_of(ns) + 1; i < DURATION_BLOCKS * STEPS; i++)
+	for (size_t i = durations_bucket(ns) + 1; i < DURATION_BUCKETS; i++)
 		longer +=
 			durations->blocks[i / STEPS] ? durations->blocks[i / STEPS][i % STEPS] : 0;
 	return longer;

@@ -11,12 +11,20 @@
 
 #define DURATION_STEPS  128u
 #define DURATION_BLOCKS 58u
+/* Buckets, in blocks of DURATION_STEPS. */
+#define DURATION_BUCKETS (DURATION_BLOCKS * DURATION_STEPS)
 
 struct durations {
 	uint64_t *blocks[DURATION_BLOCKS]; /* owned: DURATION_STEPS buckets each; NULL: none counted
 					    */
 	uint64_t count, min, max;
 };
+
+/* Returns the bucket of a duration, below DURATION_BUCKETS.  Longer durations have higher ones. */
+size_t durations_bucket(uint64_t ns);
+
+/* Returns the shortest duration of a bucket. */
+uint64_t durations_bucket_begin(size_t bucket);
 
 void durations_add(struct durations *durations, uint64_t ns);
 

@@ -23,7 +23,7 @@ static struct format_output *open_ftf(const struct format_request *request, stru
 	made->output.sink = ftf_sink_slices(&made->ftf);
 	made->output.slices = &made->ftf.slices;
 	made->output.writer = made->ftf.writer;
-	made->output.fold = &made->ftf.fit.fold.counts;
+	made->output.fold = &made->ftf.fit.counts;
 	return &made->output;
 }
 

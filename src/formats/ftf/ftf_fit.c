@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a trace is until it is known whether it fits, and what it is folded into. */
+/* Ranks the slices of a trace, and passes on the records of those that stay. */
 #include "src/formats/ftf/ftf_fit.h"
 
 #include <stdlib.h>
@@ -7,192 +7,490 @@
 #include <sys/mman.h>
 
 #include "base/alloc.h"
+#include "base/io/big_array.h"
 #include "base/pages.h"
+#include "base/tables/hash.h"
+#include "src/formats/ftf/fit_ranks.h"
+#include "src/formats/ftf/ftf_scan.h"
 
-/* Bytes that are collected for a file without a name, and copied from it at once. */
-#define BUFFER ((size_t)64 * 1024)
-#define COPY   ((size_t)1 << 20)
+/* Bytes that are collected for the file of what is left, and those that are mapped at once. */
+#define LEFT ((size_t)1 << 18)
+#define STEP ((size_t)1 << 20)
+
+/* Bytes of the ranks that stay in memory. */
+#define RANK_MEMORY ((size_t)4 << 20)
+
+/* A rank above all others: of a slice that has not ended. */
+#define RANK_OPEN UINT32_MAX
+
+/* An open slice. */
+struct fit_frame {
+	size_t index; /* of its rank */
+	uint64_t begin;
+	uint64_t at, end; /* of its begin, in what is left */
+	struct scan_folded inside;
+	uint32_t provider; /* of the record before */
+	bool stays;
+};
+
+struct fit_thread {
+	struct scan_ids ids;
+	struct fit_ranks ranks;   /* of slices in others */
+	struct fit_frame *frames; /* owned; the open slices, innermost last */
+	size_t depth, room;
+	UT_hash_handle hh;
+};
+
+struct fit_run {
+	struct fit_thread *threads; /* owned; hash by pid and tid, in order of appearance */
+	struct fit_ranks roots;     /* of outermost slices, of all threads */
+	uint64_t marks;
+	struct ftf_scan scan;
+	struct big_array ranks; /* uint32_t of each slice that is left */
+	size_t count;           /* of them; of those read, when it finishes */
+	size_t next;            /* choose again when so many are left */
+	bool finishes;          /* what is left goes to the output */
+	struct temp_file left;
+	uint32_t provider; /* of the last record that is left */
+	size_t used;
+	uint8_t bytes[LEFT]; /* behind those of `left` */
+};
+
+/* ---- Threads ------------------------------------------------------------- */
+
+/* Returns the thread of the record. */
+static struct fit_thread *find_thread(struct fit_run *run)
+{
+	void **place = run->scan.place;
+	struct fit_thread *thread = place ? *place : NULL;
+
+	if (thread)
+		return thread;
+	HASH_FIND(hh, run->threads, &run->scan.thread, sizeof(run->scan.thread), thread);
+	if (!thread) {
+		thread = alloc_zeroed(1, sizeof(*thread));
+		thread->ids = run->scan.thread;
+		thread->ranks.number = HASH_COUNT(run->threads);
+		HASH_ADD(hh, run->threads, ids, sizeof(thread->ids), thread);
+	}
+	if (place)
+		*place = thread;
+	return thread;
+}
+
+/* Returns the ranks of slices in the open ones. */
+static struct fit_ranks *ranks_of(struct fit_run *run, struct fit_thread *thread)
+{
+	return thread->depth ? &thread->ranks : &run->roots;
+}
+
+static uint32_t rank_at(const struct fit_run *run, size_t index)
+{
+	return ((const uint32_t *)run->ranks.items)[index];
+}
+
+static void set_rank(struct fit_run *run, size_t index, uint32_t rank)
+{
+	if (index == run->ranks.room)
+		big_array_grow(&run->ranks, index + 1, sizeof(uint32_t), RANK_MEMORY);
+	((uint32_t *)run->ranks.items)[index] = rank;
+}
+
+static uint64_t lasted(uint64_t begin, uint64_t end)
+{
+	return end > begin ? end - begin : 0;
+}
+
+/* ---- What is left -------------------------------------------------------- */
+
+/* Returns the position of the next byte. */
+static uint64_t position(const struct fit_run *run)
+{
+	return run->left.size + run->used;
+}
+
+static void flush_left(struct ftf_fit *fit)
+{
+	if (!output_failed(fit->output))
+		temp_file_write(&fit->run->left, fit->run->bytes, fit->run->used,
+				&fit->output->err);
+	fit->run->used = 0;
+}
+
+/* Pass on a record, of at most SCAN_RECORD_MAX; in another provider than the one before, with the
+ * section of its own. */
+static void pass_bytes(struct ftf_fit *fit, const void *bytes, size_t size)
+{
+	struct fit_run *run = fit->run;
+	uint32_t provider = run->scan.provider;
+	uint64_t section = UINT64_C(1) << 4 | UINT64_C(2) << 16 | (uint64_t)provider << 20;
+
+	if (run->provider != provider) {
+		run->provider = provider;
+		pass_bytes(fit, &section, sizeof(section));
+	}
+	if (run->finishes) {
+		output_write(fit->output, bytes, size);
+		return;
+	}
+	if (run->used + size > LEFT)
+		flush_left(fit);
+	memcpy(run->bytes + run->used, bytes, size);
+	run->used += size;
+}
+
+static void pass_record(struct ftf_fit *fit)
+{
+	/* A provider's first record is its section, too. */
+	if (fit->run->scan.kind == SCAN_PROVIDER)
+		fit->run->provider = fit->run->scan.provider;
+	pass_bytes(fit, fit->run->scan.record, fit->run->scan.record_size);
+}
+
+/* ---- The filter ---------------------------------------------------------- */
+
+/* A slice does not stay: the one around it counts it, and the `inside` slices in it. */
+static void fold_slice(struct ftf_fit *fit, const struct fit_thread *thread, uint64_t duration,
+		       uint64_t inside)
+{
+	struct scan_folded *around;
+
+	if (!thread->depth) {
+		fit->counts.left_out++;
+		return;
+	}
+	fit->counts.folded++;
+	around = &thread->frames[thread->depth - 1].inside;
+	around->folded += 1 + inside;
+	around->folded_time += duration;
+}
+
+static void take_begin(struct ftf_fit *fit, struct fit_thread *thread)
+{
+	struct fit_run *run = fit->run;
+	uint32_t least = ranks_of(run, thread)->least;
+	struct fit_frame *frame = ARRAY_ADD(thread->frames, thread->depth, thread->room);
+
+	*frame = (struct fit_frame){ .index = run->count++,
+				     .begin = run->scan.time,
+				     .at = position(run),
+				     .provider = run->provider };
+	if (!run->finishes)
+		set_rank(run, frame->index, RANK_OPEN);
+	frame->stays = rank_at(run, frame->index) >= least;
+	if (frame->stays)
+		pass_record(fit);
+	frame->end = position(run);
+}
+
+/*
+ * Rank a slice that ends.  If it does not stay, take back its begin, unless that is in the file or
+ * more is left after it: then the slice stays until the end.
+ */
+static void rank_slice(struct fit_run *run, struct fit_thread *thread, struct fit_frame *frame,
+		       uint64_t duration)
+{
+	struct fit_ranks *ranks = ranks_of(run, thread);
+	uint32_t rank = fit_ranks_add(ranks, duration, thread->depth);
+
+	set_rank(run, frame->index, rank);
+	if (rank >= ranks->least || frame->end != position(run) || frame->at < run->left.size)
+		return;
+	frame->stays = false;
+	run->used = (size_t)(frame->at - run->left.size);
+	run->provider = frame->provider;
+	run->count = frame->index;
+}
+
+static void take_end(struct ftf_fit *fit, struct fit_thread *thread)
+{
+	const struct ftf_scan *scan = &fit->run->scan;
+	uint8_t copy[SCAN_RECORD_MAX];
+	struct fit_frame *frame;
+	uint64_t duration, inside;
+	size_t size;
+
+	if (!thread->depth) {
+		pass_record(fit);
+		return;
+	}
+	frame = &thread->frames[--thread->depth];
+	duration = lasted(frame->begin, scan->time);
+	if (!fit->run->finishes)
+		rank_slice(fit->run, thread, frame, duration);
+	inside = frame->inside.folded;
+	ftf_scan_folded(scan, &frame->inside);
+	if (!frame->stays)
+		fold_slice(fit, thread, duration, frame->inside.folded);
+	else if (inside && fit->args && (size = ftf_scan_with_folded(scan, &frame->inside, copy)))
+		pass_bytes(fit, copy, size);
+	else
+		pass_record(fit);
+}
+
+/* A slice of one record counts no others. */
+static void take_complete(struct ftf_fit *fit, struct fit_thread *thread)
+{
+	struct fit_run *run = fit->run;
+	struct fit_ranks *ranks = ranks_of(run, thread);
+	uint64_t duration = lasted(run->scan.time, run->scan.end);
+
+	if (!run->finishes)
+		set_rank(run, run->count, fit_ranks_add(ranks, duration, thread->depth));
+	if (rank_at(run, run->count++) >= ranks->least) {
+		pass_record(fit);
+		return;
+	}
+	run->count -= !run->finishes;
+	fold_slice(fit, thread, duration, 0);
+}
+
+/* An arrow binds to the innermost slice, and goes with it. */
+static void take_flow(struct ftf_fit *fit, const struct fit_thread *thread)
+{
+	if (!thread->depth || thread->frames[thread->depth - 1].stays)
+		pass_record(fit);
+}
+
+static void choose_again(struct ftf_fit *fit);
+
+/* Take the scan's whole records. */
+static void take_records(struct ftf_fit *fit)
+{
+	struct fit_run *run = fit->run;
+
+	while (ftf_scan_next(&run->scan)) {
+		enum scan_kind kind = run->scan.kind;
+
+		if (kind == SCAN_BEGIN)
+			take_begin(fit, find_thread(run));
+		else if (kind == SCAN_END)
+			take_end(fit, find_thread(run));
+		else if (kind == SCAN_COMPLETE)
+			take_complete(fit, find_thread(run));
+		else if (kind == SCAN_FLOW)
+			take_flow(fit, find_thread(run));
+		else if (kind != SCAN_SECTION)
+			pass_record(fit);
+		run->marks += kind == SCAN_INSTANT;
+		if (run->count >= run->next && !run->finishes)
+			choose_again(fit);
+	}
+}
+
+/* Take a mapped trace from its begin. */
+static void take_mapped(struct ftf_fit *fit, const uint8_t *bytes, uint64_t size)
+{
+	struct ftf_scan *scan = &fit->run->scan;
+
+	scan->bytes = bytes;
+	scan->size = scan->at = 0;
+	while (scan->size < size) {
+		uint64_t begin = scan->size;
+
+		scan->size = size - begin < STEP ? size : begin + STEP;
+		take_records(fit);
+		if (begin)
+			pages_give_back(bytes + begin - STEP, STEP);
+	}
+}
+
+/* ---- The choice ---------------------------------------------------------- */
+
+/*
+ * Choose the ranks that stay, of the slices up to now.  Marks and open slices take what they need,
+ * up to half of the limit.
+ */
+static void choose(struct ftf_fit *fit, uint64_t stay)
+{
+	struct fit_run *run = fit->run;
+	uint64_t most = fit->limit - (stay < fit->limit / 2 ? stay : fit->limit / 2);
+	size_t count = HASH_COUNT(run->threads), i = 0;
+	struct fit_ranks **threads = alloc_zeroed(count + 1, sizeof(struct fit_ranks *));
+
+	fit_ranks_choose(&run->roots, most);
+	for (struct fit_thread *thread = run->threads; thread; thread = thread->hh.next)
+		threads[i++] = &thread->ranks;
+	fit_ranks_share(threads, count, run->roots.count < most ? most - run->roots.count : 0);
+	for (i = 0; i < count; i++) {
+		uint64_t shortest = fit_ranks_shortest(threads[i]);
+
+		if (shortest > fit->counts.shortest)
+			fit->counts.shortest = shortest;
+	}
+	free(threads);
+}
+
+/* A quarter of the limit more is left than when this was done last. */
+static void choose_again(struct ftf_fit *fit)
+{
+	choose(fit, fit->run->marks);
+	fit->run->next = fit->run->count + fit->limit / 4 + 1;
+}
 
 /* ---- Where bytes go ------------------------------------------------------ */
-
-static void write_output(void *context, const void *bytes, size_t size)
-{
-	output_write(context, bytes, size);
-}
 
 /* The output keeps its own error, which names the file. */
 static int write_trace(void *context, const void *bytes, size_t size)
 {
-	write_output(context, bytes, size);
+	output_write(context, bytes, size);
 	return 0;
 }
 
-static bool open_spool(struct ftf_fit *fit, struct temp_file *spool)
-{
-	return !output_failed(fit->output) && temp_file_open(spool, &fit->output->err) == 0;
-}
-
-static int write_spool(void *context, const void *bytes, size_t size)
+static int write_early(void *context, const void *bytes, size_t size)
 {
 	struct ftf_fit *fit = context;
 
-	if (!output_failed(fit->output) && (fit->spool.open || open_spool(fit, &fit->spool)))
-		temp_file_write(&fit->spool, bytes, size, &fit->output->err);
-	fit->output->elsewhere = fit->spool.size;
+	if (!output_failed(fit->output) &&
+	    (fit->early.open || temp_file_open(&fit->early, &fit->output->err) == 0))
+		temp_file_write(&fit->early, bytes, size, &fit->output->err);
+	fit->output->elsewhere = fit->early.size;
 	return 0;
 }
 
-/* A file without a name that is written in small pieces. */
-struct fit_pieces {
-	struct temp_file file;
-	struct error *err; /* borrowed */
-	size_t used;
-	uint8_t buffer[BUFFER];
-};
-
-static void flush_pieces(struct fit_pieces *pieces)
+static int write_run(void *context, const void *bytes, size_t size)
 {
-	if (pieces->err->kind == ERROR_NONE)
-		temp_file_write(&pieces->file, pieces->buffer, pieces->used, pieces->err);
-	pieces->used = 0;
+	struct ftf_fit *fit = context;
+	struct ftf_scan *scan = &fit->run->scan;
+
+	scan->bytes = bytes;
+	scan->size = size;
+	scan->at = 0;
+	take_records(fit);
+	fit->output->elsewhere = position(fit->run);
+	return 0;
 }
 
-static void write_piece(void *context, const void *bytes, size_t size)
+/* Returns what was written up to now, owned by the caller (munmap()); NULL: nothing. */
+static const uint8_t *map_early(struct ftf_fit *fit, uint64_t *size)
 {
-	struct fit_pieces *pieces = context;
-
-	if (pieces->used + size > BUFFER)
-		flush_pieces(pieces);
-	if (size > BUFFER) {
-		if (pieces->err->kind == ERROR_NONE)
-			temp_file_write(&pieces->file, bytes, size, pieces->err);
-		return;
-	}
-	memcpy(pieces->buffer + pieces->used, bytes, size);
-	pieces->used += size;
-}
-
-/* ---- Folding ------------------------------------------------------------- */
-
-/* Returns the trace as it is, owned by the caller (munmap()); NULL: there is none, or an error. */
-static const uint8_t *map_trace(struct ftf_fit *fit, uint64_t *size)
-{
+	struct output *output = fit->output;
 	const uint8_t *bytes;
 
-	if (!fit->spool.open) {
-		bytes = output_is_readable(fit->output) ? output_map(fit->output) : NULL;
-		*size = fit->output->written;
-		return bytes;
+	if (fit->early.open && !output_failed(output)) {
+		*size = fit->early.size;
+		return temp_file_map(&fit->early, &output->err);
 	}
-	*size = fit->spool.size;
-	return output_failed(fit->output) ? NULL : temp_file_map(&fit->spool, &fit->output->err);
+	bytes = output_is_readable(output) ? output_map(output) : NULL;
+	*size = output->written;
+	return bytes;
 }
 
-static void unmap(const uint8_t *bytes, uint64_t size)
-{
-	munmap((void *)(uintptr_t)bytes, size);
-}
+/* ---- The life of it ------------------------------------------------------ */
 
-/* Fold the trace into a new file without a name. */
-static void fold_into_spool(struct ftf_fit *fit)
+static void begin_run(struct ftf_fit *fit)
 {
-	struct fit_pieces *pieces = alloc_zeroed(1, sizeof(*pieces));
-	const struct fold_output to = { write_piece, pieces };
 	uint64_t size;
-	const uint8_t *bytes = map_trace(fit, &size);
+	const uint8_t *bytes = map_early(fit, &size);
 
-	pieces->err = &fit->output->err;
-	if (bytes && open_spool(fit, &pieces->file)) {
-		ftf_fold_run(&fit->fold, bytes, size, &to);
-		flush_pieces(pieces);
-		if (!fit->spool.open)
-			output_clear(fit->output);
-		temp_file_close(&fit->spool);
-		fit->spool = pieces->file;
-		fit->output->elsewhere = fit->spool.size;
+	fit->next = UINT64_MAX;
+	fit->run = alloc_zeroed(1, sizeof(*fit->run));
+	fit->run->next = fit->limit + fit->limit / 4 + 1;
+	if (!output_failed(fit->output))
+		temp_file_open(&fit->run->left, &fit->output->err);
+	if (bytes) {
+		take_mapped(fit, bytes, size);
+		munmap((void *)(uintptr_t)bytes, size);
 	}
-	if (bytes)
-		unmap(bytes, size);
-	free(pieces);
+	if (output_is_readable(fit->output))
+		output_clear(fit->output);
+	temp_file_close(&fit->early);
 }
 
-void ftf_fit_now(struct ftf_fit *fit, struct ftf_writer *writer, uint64_t slices)
+void ftf_fit_now(struct ftf_fit *fit, struct ftf_writer *writer)
 {
-	const struct ftf_destination spool = { write_spool, fit };
-	uint64_t limit = fit->fold.limit, left;
+	const struct ftf_destination to = { write_run, fit };
 
 	ftf_flush(writer);
-	fold_into_spool(fit);
-	ftf_set_destination(writer, &spool);
-	left = slices - ftf_fit_removed(fit);
-	/* What cannot be folded must not be read again for each slice. */
-	fit->next = slices + (left < limit + limit / 2 ? 2 * limit - left : left);
+	begin_run(fit);
+	ftf_set_destination(writer, &to);
 }
 
-static void copy_spool(struct ftf_fit *fit)
+/* All ranks are known: filter what is left into the output. */
+static void finish_run(struct ftf_fit *fit)
 {
+	struct fit_run *run = fit->run;
 	const uint8_t *bytes = NULL;
-	uint64_t size = 0;
+	uint64_t open = 0;
 
-	if (fit->spool.open)
-		bytes = map_trace(fit, &size);
-	for (uint64_t at = 0; bytes && at < size; at += COPY) {
-		size_t part = size - at < COPY ? (size_t)(size - at) : COPY;
+	flush_left(fit);
+	for (struct fit_thread *thread = run->threads; thread; thread = thread->hh.next) {
+		open += thread->depth;
+		thread->depth = 0;
+	}
+	choose(fit, run->marks + open);
+	ftf_scan_release(&run->scan);
+	run->finishes = true;
+	run->count = run->provider = 0;
+	if (!output_failed(fit->output))
+		bytes = temp_file_map(&run->left, &fit->output->err);
+	if (!bytes)
+		return;
+	take_mapped(fit, bytes, run->left.size);
+	munmap((void *)(uintptr_t)bytes, run->left.size);
+}
+
+static void copy_early(struct ftf_fit *fit)
+{
+	uint64_t size = 0;
+	const uint8_t *bytes = map_early(fit, &size);
+
+	for (uint64_t at = 0; bytes && at < size; at += STEP) {
+		size_t part = size - at < STEP ? (size_t)(size - at) : STEP;
 
 		output_write(fit->output, bytes + at, part);
 		pages_give_back(bytes + at, part);
 	}
 	if (bytes)
-		unmap(bytes, size);
-}
-
-static void fold_into_output(struct ftf_fit *fit)
-{
-	const struct fold_output to = { write_output, fit->output };
-	uint64_t size;
-	const uint8_t *bytes = map_trace(fit, &size);
-
-	if (!bytes)
-		return;
-	ftf_fold_run(&fit->fold, bytes, size, &to);
-	unmap(bytes, size);
+		munmap((void *)(uintptr_t)bytes, size);
 }
 
 void ftf_fit_finish(struct ftf_fit *fit, uint64_t slices)
 {
-	bool fits = !fit->fold.limit || slices <= fit->fold.limit;
-
-	if (!fits && fit->spool.open) {
-		/* What came since it was folded last must not show shorter slices than the rest. */
-		fold_into_output(fit);
-	} else {
-		if (!fits)
-			fold_into_spool(fit);
-		copy_spool(fit);
-	}
-	temp_file_close(&fit->spool);
+	if (!fit->run && fit->limit && slices > fit->limit)
+		begin_run(fit);
+	if (fit->run)
+		finish_run(fit);
+	else if (fit->early.open)
+		copy_early(fit);
 }
-
-/* ---- The life of it ------------------------------------------------------ */
 
 void ftf_fit_init(struct ftf_fit *fit, struct output *output, uint64_t limit, bool args)
 {
 	*fit = (struct ftf_fit){
 		.output = output,
-		.fold = { .limit = limit, .args = args },
-		.next = limit && limit <= UINT64_MAX / 2 ? 2 * limit : UINT64_MAX,
+		.limit = limit,
+		.next = limit ? limit + 1 : UINT64_MAX,
+		.args = args,
 	};
 }
 
 struct ftf_destination ftf_fit_destination(struct ftf_fit *fit)
 {
-	if (!fit->fold.limit || output_is_readable(fit->output))
+	if (!fit->limit || output_is_readable(fit->output))
 		return (struct ftf_destination){ write_trace, fit->output };
-	return (struct ftf_destination){ write_spool, fit };
+	return (struct ftf_destination){ write_early, fit };
 }
 
 void ftf_fit_release(struct ftf_fit *fit)
 {
-	temp_file_close(&fit->spool);
-	ftf_fold_release(&fit->fold);
+	struct fit_run *run = fit->run;
+	struct fit_thread *thread, *next;
+
+	temp_file_close(&fit->early);
+	if (!run)
+		return;
+	HASH_ITER(hh, run->threads, thread, next)
+	{
+		HASH_DEL(run->threads, thread);
+		fit_ranks_release(&thread->ranks);
+		free(thread->frames);
+		free(thread);
+	}
+	fit_ranks_release(&run->roots);
+	ftf_scan_release(&run->scan);
+	big_array_release(&run->ranks);
+	temp_file_close(&run->left);
+	free(run);
+	fit->run = NULL;
 }

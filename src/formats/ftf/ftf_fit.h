@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --fit: sees to it that an FTF output has no more slices than Perfetto opens.
+ * --fit: no more slices in an FTF output than Perfetto opens.
  *
- * Until there are too many, slices are written as ever.  When there are twice as many, what was
- * written is folded (ftf_fold.h) into a file without a name, which gets the rest, and is folded
- * again whenever it has twice as many; at the end it becomes the output.  So nothing is decoded
- * twice, and the disk holds twice what fits at most.  What goes to standard output or is
- * compressed, and so cannot be read again, goes to such a file from the start.
+ * Until there are too many, slices are written as ever.  Then the trace, with what was written
+ * already, goes through one pass of a filter, in pieces of a fixed size: the filter ranks each
+ * slice (fit_ranks.h), drops slices that are known to be too many, and writes the rest to a file
+ * without a name.  At twice the limit the file itself is filtered.  At the end all ranks are known,
+ * and what has the chosen ranks becomes the output.  The choice depends on the bytes of the trace
+ * alone.  Standard output and compressed files, which cannot be read again, get nothing before.
+ *
+ * The innermost slice that stays around a dropped one counts it: `folded` and `folded_time` of
+ * its end, as of --min-duration.  Slices without one around them stay, unless there are too many
+ * of these alone.  All other records stay as they are, in their order, and so do slices without
+ * an end.
  */
 #ifndef SRC_FORMATS_FTF_FTF_FIT_H
 #define SRC_FORMATS_FTF_FTF_FIT_H
@@ -16,14 +22,25 @@
 
 #include "base/io/output.h"
 #include "base/io/temp_file.h"
-#include "src/formats/ftf/ftf_fold.h"
 #include "writer/ftf.h"
 
+struct fit_run;
+
+/* What is not shown as a slice. */
+struct fold_counts {
+	uint64_t folded;   /* slices counted by others */
+	uint64_t left_out; /* outermost slices */
+	uint64_t shortest; /* ns: every other slice of at least this length is shown */
+};
+
 struct ftf_fit {
-	struct output *output;  /* borrowed; its error is that of all of this */
-	struct ftf_fold fold;   /* its limit: 0 is none */
-	struct temp_file spool; /* if it is open, the trace is there */
-	uint64_t next;          /* fold when there are so many slices, folded ones included */
+	struct output *output; /* borrowed; its error is that of all of this */
+	uint64_t limit;        /* slices, marks included; 0: none */
+	uint64_t next;         /* slices at which to call ftf_fit_now() */
+	bool args;             /* ends get arguments */
+	struct fold_counts counts;
+	struct temp_file early; /* the trace up to `next`, if the output cannot be read again */
+	struct fit_run *run;    /* owned; NULL: all fits up to now */
 };
 
 /* `limit`: slices; 0: any number.  `args`: folded slices are counted by arguments. */
@@ -32,17 +49,11 @@ void ftf_fit_init(struct ftf_fit *fit, struct output *output, uint64_t limit, bo
 /* Returns where a trace begins to be written. */
 struct ftf_destination ftf_fit_destination(struct ftf_fit *fit);
 
-/* `slices` have begun, at least `next`: fold what was written; the rest comes behind it. */
-void ftf_fit_now(struct ftf_fit *fit, struct ftf_writer *writer, uint64_t slices);
+/* At least `next` slices have begun: from now on filter what is written, and what was. */
+void ftf_fit_now(struct ftf_fit *fit, struct ftf_writer *writer);
 
-/* The writer has closed the trace, of so many slices: fold it, if there are too many. */
+/* The writer has closed the trace, of so many slices: write what fits into the output. */
 void ftf_fit_finish(struct ftf_fit *fit, uint64_t slices);
-
-/* Returns how many slices are not shown. */
-static inline uint64_t ftf_fit_removed(const struct ftf_fit *fit)
-{
-	return fit->fold.counts.folded + fit->fold.counts.left_out;
-}
 
 /* Idempotent, also on zeroed memory. */
 void ftf_fit_release(struct ftf_fit *fit);

@@ -10,14 +10,11 @@
 #include "src/slices/slice_args.h"
 #include "writer/ftf.h"
 
-#define WORD     8
-#define THREADS  256
-#define ARGS_MAX FTF_ARGS_MAX
+#define WORD    8
+#define THREADS 256
 
-/* Numbers of the format ("Record Types", "Metadata types", "Event Record"). */
-enum { RECORD_METADATA = 0, RECORD_STRING = 2, RECORD_THREAD, RECORD_EVENT, RECORD_LARGE = 15 };
+/* Numbers of the format that the writer's header has not ("Record Types", "Metadata types"). */
 enum { PROVIDER_INFO = 1, PROVIDER_SECTION };
-enum { EVENT_INSTANT = 0, EVENT_BEGIN = 2, EVENT_END, EVENT_COMPLETE };
 
 /* The arguments that are looked for. */
 enum { KEY_FOLDED = 0, KEY_TIME, KEYS, KEY_OTHER = KEYS };
@@ -63,28 +60,28 @@ static void select_provider(struct ftf_scan *scan, uint32_t id)
 	scan->provider = id;
 }
 
-static void define_string(const struct ftf_scan *scan, const struct scan_record *record)
+static void define_string(const struct ftf_scan *scan)
 {
-	uint16_t reference = (uint16_t)bits(record->header, 16, 30);
-	size_t length = bits(record->header, 32, 46);
+	uint16_t reference = (uint16_t)bits(scan->header, 16, 30);
+	size_t length = bits(scan->header, 32, 46);
 
 	for (int key = 0; key < KEYS; key++) {
 		const char *text = slice_arg_text(keys[key]);
 		uint16_t *place = &current(scan)->keys[key];
 
-		if (length == strlen(text) && memcmp(record->bytes + WORD, text, length) == 0)
+		if (length == strlen(text) && memcmp(scan->record + WORD, text, length) == 0)
 			*place = reference;
 		else if (*place == reference)
 			*place = 0;
 	}
 }
 
-static void define_thread(const struct ftf_scan *scan, const struct scan_record *record)
+static void define_thread(const struct ftf_scan *scan)
 {
-	size_t reference = bits(record->header, 16, 23);
+	size_t reference = bits(scan->header, 16, 23);
 
 	current(scan)->threads[reference] =
-		(struct scan_ids){ word_at(record->bytes, 1), word_at(record->bytes, 2) };
+		(struct scan_ids){ word_at(scan->record, 1), word_at(scan->record, 2) };
 	current(scan)->places[reference] = NULL;
 }
 
@@ -98,47 +95,40 @@ void ftf_scan_release(struct ftf_scan *scan)
 
 /* ---- Records ------------------------------------------------------------- */
 
-static enum scan_kind kind_of(uint64_t header)
+static const uint8_t event_kinds[16] = {
+	[FTF_INSTANT] = SCAN_INSTANT,  [FTF_DURATION_BEGIN] = SCAN_BEGIN,
+	[FTF_DURATION_END] = SCAN_END, [FTF_DURATION_COMPLETE] = SCAN_COMPLETE,
+	[FTF_FLOW_BEGIN] = SCAN_FLOW,  [FTF_FLOW_STEP] = SCAN_FLOW,
+	[FTF_FLOW_END] = SCAN_FLOW,
+};
+
+static void take_event(struct ftf_scan *scan)
 {
-	switch (bits(header, 16, 19)) {
-	case EVENT_INSTANT:
-		return SCAN_INSTANT;
-	case EVENT_BEGIN:
-		return SCAN_BEGIN;
-	case EVENT_END:
-		return SCAN_END;
-	case EVENT_COMPLETE:
-		return SCAN_COMPLETE;
-	default:
-		return SCAN_OTHER;
-	}
+	size_t reference = bits(scan->header, 24, 31);
+
+	scan->kind = event_kinds[bits(scan->header, 16, 19)];
+	scan->time = word_at(scan->record, 1);
+	if (scan->kind == SCAN_COMPLETE)
+		scan->end = word_at(scan->record, scan->record_size / WORD - 1);
+	scan->place = reference ? &current(scan)->places[reference] : NULL;
+	if (!reference)
+		scan->thread =
+			(struct scan_ids){ word_at(scan->record, 2), word_at(scan->record, 3) };
+	else if (!*scan->place)
+		scan->thread = current(scan)->threads[reference];
 }
 
-static void take_event(const struct ftf_scan *scan, struct scan_record *record)
+static void take_metadata(struct ftf_scan *scan)
 {
-	size_t reference = bits(record->header, 24, 31);
-
-	record->kind = kind_of(record->header);
-	record->time = record->end = word_at(record->bytes, 1);
-	if (record->kind == SCAN_COMPLETE)
-		record->end = word_at(record->bytes, record->size / WORD - 1);
-	record->place = reference ? &current(scan)->places[reference] : NULL;
-	record->thread = reference ? current(scan)->threads[reference]
-				   : (struct scan_ids){ word_at(record->bytes, 2),
-							word_at(record->bytes, 3) };
-}
-
-static void take_metadata(struct ftf_scan *scan, struct scan_record *record)
-{
-	uint64_t type = bits(record->header, 16, 19);
+	uint64_t type = bits(scan->header, 16, 19);
 
 	if (type != PROVIDER_INFO && type != PROVIDER_SECTION)
 		return;
-	select_provider(scan, (uint32_t)bits(record->header, 20, 51));
-	record->kind = type == PROVIDER_INFO ? SCAN_PROVIDER : SCAN_SECTION;
+	select_provider(scan, (uint32_t)bits(scan->header, 20, 51));
+	scan->kind = type == PROVIDER_INFO ? SCAN_PROVIDER : SCAN_SECTION;
 }
 
-bool ftf_scan_next(struct ftf_scan *scan, struct scan_record *record)
+bool ftf_scan_next(struct ftf_scan *scan)
 {
 	unsigned type;
 	uint64_t words;
@@ -147,52 +137,47 @@ bool ftf_scan_next(struct ftf_scan *scan, struct scan_record *record)
 		select_provider(scan, 0);
 	if (scan->at + WORD > scan->size)
 		return false;
-	*record = (struct scan_record){ .bytes = scan->bytes + scan->at };
-	record->header = word_at(record->bytes, 0);
-	type = (unsigned)bits(record->header, 0, 3);
-	words = bits(record->header, 4, type == RECORD_LARGE ? 35 : 15);
-	assert(words && words <= (scan->size - scan->at) / WORD);
-	record->size = words * WORD;
-	scan->at += record->size;
-	if (type == RECORD_EVENT)
-		take_event(scan, record);
-	else if (type == RECORD_STRING)
-		define_string(scan, record);
-	else if (type == RECORD_THREAD)
-		define_thread(scan, record);
-	else if (type == RECORD_METADATA)
-		take_metadata(scan, record);
+	scan->record = scan->bytes + scan->at;
+	scan->header = word_at(scan->record, 0);
+	type = (unsigned)bits(scan->header, 0, 3);
+	words = bits(scan->header, 4, 15);
+	assert(words);
+	if (words > (scan->size - scan->at) / WORD)
+		return false;
+	scan->record_size = words * WORD;
+	scan->kind = SCAN_OTHER;
+	scan->at += scan->record_size;
+	if (type == FTF_RECORD_EVENT)
+		take_event(scan);
+	else if (type == FTF_RECORD_STRING)
+		define_string(scan);
+	else if (type == FTF_RECORD_THREAD)
+		define_thread(scan);
+	else if (type == FTF_RECORD_METADATA)
+		take_metadata(scan);
 	return true;
 }
 
 /* ---- Arguments ----------------------------------------------------------- */
 
-/* An argument of an event, at a word of its record. */
-struct scan_arg {
-	size_t at, words;
-	uint64_t head;
-};
-
 /* Returns the word where an event's arguments begin. */
-static size_t args_at(const struct scan_record *record)
+static size_t args_at(uint64_t header)
 {
-	return 2 + (bits(record->header, 24, 31) ? 0 : 2) +
-	       ftf_reference_words((uint16_t)bits(record->header, 32, 47)) +
-	       ftf_reference_words((uint16_t)bits(record->header, 48, 63));
+	return 2 + (bits(header, 24, 31) ? 0 : 2) +
+	       ftf_reference_words((uint16_t)bits(header, 32, 47)) +
+	       ftf_reference_words((uint16_t)bits(header, 48, 63));
 }
 
-static struct scan_arg arg_at(const struct scan_record *record, size_t at)
+static size_t arg_words(uint64_t head)
 {
-	uint64_t head = word_at(record->bytes, at);
-
-	return (struct scan_arg){ at, bits(head, 4, 15), head };
+	return bits(head, 4, 15);
 }
 
-static int key_of(const struct ftf_scan *scan, const struct scan_record *record,
-		  const struct scan_arg *arg)
+/* Returns which key the argument at a word has. */
+static int key_of(const struct ftf_scan *scan, size_t at)
 {
-	uint16_t reference = (uint16_t)bits(arg->head, 16, 31);
-	const uint8_t *name = record->bytes + (arg->at + 1) * WORD;
+	uint16_t reference = (uint16_t)bits(word_at(scan->record, at), 16, 31);
+	const uint8_t *name = scan->record + (at + 1) * WORD;
 
 	for (int key = 0; key < KEYS; key++) {
 		const char *text = slice_arg_text(keys[key]);
@@ -205,70 +190,65 @@ static int key_of(const struct ftf_scan *scan, const struct scan_record *record,
 	return KEY_OTHER;
 }
 
-static uint64_t number_of(const struct scan_record *record, const struct scan_arg *arg)
+static uint64_t number_at(const struct ftf_scan *scan, size_t at)
 {
-	if (bits(arg->head, 0, 3) == FTF_INT32)
-		return bits(arg->head, 32, 63);
-	return word_at(record->bytes,
-		       arg->at + 1 + ftf_reference_words((uint16_t)bits(arg->head, 16, 31)));
+	uint64_t head = word_at(scan->record, at);
+
+	if (bits(head, 0, 3) == FTF_INT32)
+		return bits(head, 32, 63);
+	return word_at(scan->record, at + arg_words(head) - 1);
 }
 
-struct scan_folded ftf_scan_folded(const struct ftf_scan *scan, const struct scan_record *record)
+void ftf_scan_folded(const struct ftf_scan *scan, struct scan_folded *sum)
 {
-	uint64_t found[KEYS + 1] = { 0 };
-	size_t at = args_at(record);
+	uint64_t left = bits(scan->header, 20, 23);
 
-	for (uint64_t left = bits(record->header, 20, 23); left; left--) {
-		struct scan_arg arg = arg_at(record, at);
-		int key = key_of(scan, record, &arg);
+	for (size_t at = left ? args_at(scan->header) : 0; left; left--) {
+		int key = key_of(scan, at);
 
 		if (key != KEY_OTHER)
-			found[key] = number_of(record, &arg);
-		at += arg.words;
+			*(key == KEY_FOLDED ? &sum->folded : &sum->folded_time) +=
+				number_at(scan, at);
+		at += arg_words(word_at(scan->record, at));
 	}
-	return (struct scan_folded){ found[KEY_FOLDED], found[KEY_TIME] };
 }
 
 /* Append a number with its name.  Returns the word behind it. */
 static size_t put_number(uint8_t *copy, size_t at, int key, uint64_t number)
 {
 	const char *text = slice_arg_text(keys[key]);
-	size_t length = strlen(text), name = ftf_words(length);
-	bool small = number <= INT32_MAX;
-	size_t words = 1 + name + !small;
-	uint64_t head = (small ? (uint64_t)FTF_INT32 | number << 32 : (uint64_t)FTF_INT64) |
-			(uint64_t)words << 4 | (uint64_t)FTF_INLINE(length) << 16;
+	size_t length = strlen(text), words = 2 + ftf_words(length);
+	uint64_t head = FTF_INT64 | (uint64_t)words << 4 | (uint64_t)FTF_INLINE(length) << 16;
 
 	memset(copy + at * WORD, 0, words * WORD);
 	memcpy(copy + at * WORD, &head, WORD);
 	memcpy(copy + (at + 1) * WORD, text, length);
-	if (!small)
-		memcpy(copy + (at + words - 1) * WORD, &number, WORD);
+	memcpy(copy + (at + words - 1) * WORD, &number, WORD);
 	return at + words;
 }
 
-size_t ftf_scan_with_folded(const struct ftf_scan *scan, const struct scan_record *record,
-			    const struct scan_folded *numbers, uint8_t *copy)
+size_t ftf_scan_with_folded(const struct ftf_scan *scan, const struct scan_folded *numbers,
+			    uint8_t *copy)
 {
 	/* Two heads, the names, and two values. */
 	const size_t most = 2 + 1 + 2 + 2;
-	size_t at = args_at(record), end = at;
-	uint64_t count = 0, header = record->header;
+	uint64_t count = 0, header = scan->header;
+	size_t at = args_at(header), end = at;
 
-	if (record->size / WORD + most > SCAN_RECORD_MAX / WORD)
+	if (scan->record_size / WORD + most > SCAN_RECORD_MAX / WORD)
 		return 0;
-	memcpy(copy, record->bytes, at * WORD);
+	memcpy(copy, scan->record, at * WORD);
 	for (uint64_t left = bits(header, 20, 23); left; left--) {
-		struct scan_arg arg = arg_at(record, at);
+		size_t words = arg_words(word_at(scan->record, at));
 
-		at += arg.words;
-		if (key_of(scan, record, &arg) != KEY_OTHER)
-			continue;
-		memcpy(copy + end * WORD, record->bytes + arg.at * WORD, arg.words * WORD);
-		end += arg.words;
-		count++;
+		if (key_of(scan, at) == KEY_OTHER) {
+			memcpy(copy + end * WORD, scan->record + at * WORD, words * WORD);
+			end += words;
+			count++;
+		}
+		at += words;
 	}
-	if (count + KEYS > ARGS_MAX)
+	if (count + KEYS > FTF_ARGS_MAX)
 		return 0;
 	end = put_number(copy, end, KEY_FOLDED, numbers->folded);
 	end = put_number(copy, end, KEY_TIME, numbers->folded_time);

@@ -16,6 +16,7 @@ enum scan_kind {
 	SCAN_OTHER = 0,
 	SCAN_PROVIDER, /* the first record of `provider` */
 	SCAN_SECTION,  /* what follows is of `provider` */
+	SCAN_FLOW,     /* an end or a step of an arrow */
 	SCAN_BEGIN,
 	SCAN_END,
 	SCAN_COMPLETE, /* a begin and its end */
@@ -26,48 +27,49 @@ struct scan_ids {
 	uint64_t pid, tid;
 };
 
-struct scan_record {
-	const uint8_t *bytes;
-	size_t size;
-	enum scan_kind kind;
-	uint64_t header;
-	/* Of events: */
-	uint64_t time, end; /* ticks */
-	struct scan_ids thread;
-	void **place; /* the caller's, for this thread; NULL: the record names it in full */
-};
-
-/* Zeroed but for `bytes` and `size`, it is at the trace's begin. */
+/*
+ * Zeroed but for `bytes` and `size`, it is at the trace's begin.  A trace may come in pieces: set
+ * `bytes`, `size` and `at` for the next one, which begins at the record where the last one ended.
+ */
 struct ftf_scan {
 	const uint8_t *bytes; /* borrowed */
 	uint64_t size, at;
 	struct scan_provider **providers; /* owned; by id */
 	size_t count, room;
 	uint32_t provider; /* the current one */
+	/* The record: */
+	const uint8_t *record;
+	size_t record_size;
+	uint64_t header;
+	enum scan_kind kind;
+	/* Of events: */
+	uint64_t time, end; /* ticks; end: of SCAN_COMPLETE */
+	void **place;       /* the caller's, for this thread; NULL: the record names it in full */
+	struct scan_ids thread; /* if nothing is in that place */
 };
 
-/* A number argument that counts folded slices. */
+/* Numbers that an end has as arguments: of slices that are not shown. */
 struct scan_folded {
 	uint64_t folded, folded_time;
 };
 
-/* Move to the next record, and fill it.  Returns false at the end. */
-bool ftf_scan_next(struct ftf_scan *scan, struct scan_record *record);
+/* Move to the next record.  Returns false at the end, or at an incomplete record. */
+bool ftf_scan_next(struct ftf_scan *scan);
 
-/* Returns what the record's `folded` and `folded_time` say; 0 of what it has not. */
-struct scan_folded ftf_scan_folded(const struct ftf_scan *scan, const struct scan_record *record);
+/* Add the record's numbers, if it has any, to those in *sum. */
+void ftf_scan_folded(const struct ftf_scan *scan, struct scan_folded *sum);
 
-/* The most bytes of ftf_scan_with_folded(). */
+/* The most bytes of a record. */
 #define SCAN_RECORD_MAX ((size_t)4095 * 8)
 
 /*
  * Make a copy of an end that has these numbers in place of its own, in room for
  * SCAN_RECORD_MAX.  Returns its size; 0: it has no room for them.
  */
-size_t ftf_scan_with_folded(const struct ftf_scan *scan, const struct scan_record *record,
-			    const struct scan_folded *numbers, uint8_t *copy);
+size_t ftf_scan_with_folded(const struct ftf_scan *scan, const struct scan_folded *numbers,
+			    uint8_t *copy);
 
-/* Idempotent. */
+/* Return to a trace's begin, and release all memory. */
 void ftf_scan_release(struct ftf_scan *scan);
 
 #endif

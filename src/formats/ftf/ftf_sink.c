@@ -433,7 +433,7 @@ static void write_events(const struct slice_sink *sink, void *context,
 			event = write_first(ftf, track, batch, event);
 	}
 	if (ftf->slices >= ftf->fit.next)
-		ftf_fit_now(&ftf->fit, ftf->writer, ftf->slices);
+		ftf_fit_now(&ftf->fit, ftf->writer);
 }
 
 struct slice_sink ftf_sink_slices(struct ftf_sink *ftf)

@@ -34,11 +34,17 @@ tests_unit_src_frame_list_test_SOURCES = tests/unit/src/frame_list.c
 tests_unit_src_frame_list_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_frame_list_test_LDADD = $(UNIT_LIBS)
 
-check_PROGRAMS += tests/unit/src/ftf_fold.test
-TESTS += tests/unit/src/ftf_fold.test
-tests_unit_src_ftf_fold_test_SOURCES = tests/unit/src/ftf_fold.c
-tests_unit_src_ftf_fold_test_CFLAGS = $(UNIT_CFLAGS)
-tests_unit_src_ftf_fold_test_LDADD = $(UNIT_LIBS)
+check_PROGRAMS += tests/unit/src/ftf_fit.test
+TESTS += tests/unit/src/ftf_fit.test
+tests_unit_src_ftf_fit_test_SOURCES = tests/unit/src/ftf_fit.c
+tests_unit_src_ftf_fit_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_ftf_fit_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/fit_ranks.test
+TESTS += tests/unit/src/fit_ranks.test
+tests_unit_src_fit_ranks_test_SOURCES = tests/unit/src/fit_ranks.c
+tests_unit_src_fit_ranks_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_fit_ranks_test_LDADD = $(UNIT_LIBS)
 
 check_PROGRAMS += tests/unit/src/ftf_sink.test
 TESTS += tests/unit/src/ftf_sink.test

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* Ranks of slices: bucket of the duration, depth, and turn among slices of both. */
+#include "src/formats/ftf/fit_ranks.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+/* Bits of a rank, from the lowest: the turn, and how near to the outermost slice it is. */
+#define TURN_BITS  5u
+#define DEPTH_BITS 10u
+#define TURN_MAX   ((1u << TURN_BITS) - 1)
+#define DEPTH_MAX  ((1u << DEPTH_BITS) - 1)
+
+/* The slices of a bucket, by depth.  Those deeper than DEPTH_MAX count as of that depth. */
+struct fit_bucket {
+	uint64_t *at_depth; /* owned */
+	size_t depths;
+};
+
+static uint32_t rank_of(size_t bucket, size_t depth, unsigned turn)
+{
+	return (uint32_t)((bucket << DEPTH_BITS | (DEPTH_MAX - depth)) << TURN_BITS | turn);
+}
+
+/* The first slice has the highest turn, and every 2^N-th one a turn of at least N. */
+static unsigned turn_of(uint64_t number)
+{
+	unsigned zeros = number ? (unsigned)__builtin_ctzll(number) : 0;
+
+	if (!number)
+		return TURN_MAX;
+	return zeros < TURN_MAX ? zeros : TURN_MAX - 1;
+}
+
+/* Returns how many of `count` slices have at least this turn. */
+static uint64_t count_of_turn(uint64_t count, unsigned turn)
+{
+	return turn < TURN_MAX ? ((count - 1) >> turn) + 1 : 1;
+}
+
+static struct fit_bucket *bucket_at(struct fit_ranks *ranks, size_t bucket, size_t depth)
+{
+	struct fit_bucket **block = &ranks->blocks[bucket / DURATION_STEPS], *found;
+
+	if (!*block)
+		*block = alloc_zeroed(DURATION_STEPS, sizeof(**block));
+	found = &(*block)[bucket % DURATION_STEPS];
+	found->at_depth = alloc_grow_zeroed(found->at_depth, &found->depths, depth + 1,
+					    sizeof(*found->at_depth));
+	return found;
+}
+
+uint32_t fit_ranks_add(struct fit_ranks *ranks, uint64_t duration, size_t depth)
+{
+	size_t bucket = durations_bucket(duration);
+	uint64_t *slices;
+
+	if (depth > DEPTH_MAX)
+		depth = DEPTH_MAX;
+	slices = &bucket_at(ranks, bucket, depth)->at_depth[depth];
+	ranks->count++;
+	return rank_of(bucket, depth, turn_of((*slices)++));
+}
+
+/* ---- The choice ---------------------------------------------------------- */
+
+static const struct fit_bucket *find_bucket(const struct fit_ranks *ranks, size_t bucket)
+{
+	const struct fit_bucket *block = ranks->blocks[bucket / DURATION_STEPS];
+
+	return block ? &block[bucket % DURATION_STEPS] : NULL;
+}
+
+static uint64_t count_of_bucket(const struct fit_bucket *slices)
+{
+	uint64_t count = 0;
+
+	for (size_t depth = 0; slices && depth < slices->depths; depth++)
+		count += slices->at_depth[depth];
+	return count;
+}
+
+/* Returns whether at least half of `most` slices stay if there is room for `left` more. */
+static bool is_enough(uint64_t most, uint64_t left)
+{
+	return most - left >= left;
+}
+
+/* Returns the least rank of a bucket with more than `left` slices, of which so many may stay. */
+static uint32_t split_bucket(const struct fit_bucket *slices, size_t bucket, uint64_t most,
+			     uint64_t left)
+{
+	unsigned turn = 0;
+	size_t depth = 0;
+
+	for (; slices->at_depth[depth] <= left; depth++)
+		left -= slices->at_depth[depth];
+	if (is_enough(most, left))
+		return rank_of(bucket, depth, TURN_MAX) + 1;
+	while (count_of_turn(slices->at_depth[depth], turn) > left)
+		turn++;
+	return rank_of(bucket, depth, turn);
+}
+
+void fit_ranks_choose(struct fit_ranks *ranks, uint64_t most)
+{
+	uint64_t left = most;
+	uint32_t least;
+
+	if (ranks->count <= most)
+		return;
+	for (size_t bucket = DURATION_BUCKETS; bucket-- > 0;) {
+		const struct fit_bucket *slices = find_bucket(ranks, bucket);
+		uint64_t count = count_of_bucket(slices);
+
+		if (count <= left) {
+			left -= count;
+			continue;
+		}
+		least = is_enough(most, left) ? rank_of(bucket + 1, DEPTH_MAX, 0)
+					      : split_bucket(slices, bucket, most, left);
+		if (least > ranks->least)
+			ranks->least = least;
+		return;
+	}
+}
+
+static int by_count(const void *a_, const void *b_)
+{
+	const struct fit_ranks *a = *(struct fit_ranks *const *)a_;
+	const struct fit_ranks *b = *(struct fit_ranks *const *)b_;
+
+	if (a->count != b->count)
+		return a->count < b->count ? -1 : 1;
+	return a->number < b->number ? -1 : a->number > b->number;
+}
+
+void fit_ranks_share(struct fit_ranks **threads, size_t count, uint64_t most)
+{
+	if (count)
+		qsort(threads, count, sizeof(struct fit_ranks *), by_count);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t share = most / (count - i);
+
+		fit_ranks_choose(threads[i], share);
+		most -= threads[i]->count < share ? threads[i]->count : share;
+	}
+}
+
+uint64_t fit_ranks_shortest(const struct fit_ranks *ranks)
+{
+	uint64_t bucket =
+		((uint64_t)ranks->least + rank_of(1, DEPTH_MAX, 0) - 1) >> (DEPTH_BITS + TURN_BITS);
+
+	return bucket < DURATION_BUCKETS ? durations_bucket_begin(bucket) : UINT64_MAX;
+}
+
+void fit_ranks_release(struct fit_ranks *ranks)
+{
+	for (size_t i = 0; i < DURATION_BUCKETS; i++) {
+		struct fit_bucket *block = ranks->blocks[i / DURATION_STEPS];
+
+		if (block)
+			free(block[i % DURATION_STEPS].at_depth);
+	}
+	for (size_t i = 0; i < DURATION_BLOCKS; i++)
+		free(ranks->blocks[i]);
+	*ranks = (struct fit_ranks){ 0 };
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * --fit: the choice of the slices that stay.
+ *
+ * Each slice has a rank, and slices of at least the chosen rank stay.  Longer slices rank
+ * higher, in the buckets of src/slices/durations.h.  In a bucket, outer slices rank above inner
+ * ones: a slice stays only if all slices around it stay.  At one depth of a bucket, every second
+ * slice ranks above the others, every fourth above these, and so on: the slices that stay are
+ * spread over the trace.
+ *
+ * A limit splits a bucket, or the slices of one depth, only if fewer than half of the slices that
+ * it allows would stay otherwise.
+ */
+#ifndef SRC_FORMATS_FTF_FIT_RANKS_H
+#define SRC_FORMATS_FTF_FIT_RANKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/slices/durations.h"
+
+struct fit_bucket;
+
+/* The counted slices of one thread.  Zeroed, there are none. */
+struct fit_ranks {
+	struct fit_bucket *blocks[DURATION_BLOCKS]; /* owned: DURATION_STEPS each; NULL: empty */
+	uint64_t count;                             /* slices */
+	uint32_t least;                             /* the lowest rank that stays */
+	uint32_t number; /* of the thread: orders threads with equal counts */
+};
+
+/* Count a slice with `depth` slices around it.  Returns its rank. */
+uint32_t fit_ranks_add(struct fit_ranks *ranks, uint64_t duration, size_t depth);
+
+/*
+ * Raise `least` so that at most `most` slices stay, and at least half as many if there are any
+ * more.  It never sinks.
+ */
+void fit_ranks_choose(struct fit_ranks *ranks, uint64_t most);
+
+/*
+ * Share `most` slices among `count` threads: a thread with few slices keeps all of them, the
+ * others get equal shares.  Reorders the array.
+ */
+void fit_ranks_share(struct fit_ranks **threads, size_t count, uint64_t most);
+
+/* Returns the duration (ns) from which on all slices stay; UINT64_MAX: there is none. */
+uint64_t fit_ranks_shortest(const struct fit_ranks *ranks);
+
+/* Idempotent. */
+void fit_ranks_release(struct fit_ranks *ranks);
+
+#endif

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* The choice of the slices that stay: longest, outermost, spread; between half of a limit and it.
+ */
+#include "src/formats/ftf/fit_ranks.h"
+
+#include <stdlib.h>
+
+#include "tests/support/unit.h"
+
+#define SLICES 5000u
+
+static struct fit_ranks ranks;
+static uint32_t rank_of[SLICES];
+
+static void teardown(void)
+{
+	fit_ranks_release(&ranks);
+	fit_ranks_release(&ranks);
+}
+
+/* Returns how many of the first slices stay. */
+static uint64_t staying(const struct fit_ranks *of, size_t count)
+{
+	uint64_t stay = 0;
+
+	for (size_t i = 0; i < count; i++)
+		stay += rank_of[i] >= of->least;
+	return stay;
+}
+
+/* Durations of each kind that recordings have: any, all equal, few different, all but one equal. */
+static uint64_t duration_of(int kind, unsigned i)
+{
+	const uint64_t durations[] = { (uint64_t)i * i * i, 0, i % 3 * 1000u, i == 77 ? 5 : 4 };
+
+	return durations[kind];
+}
+
+START_TEST(of_any_durations_and_depths_between_half_and_all_of_the_limit_stay)
+{
+	for (unsigned limit = 1; limit <= SLICES + 1; limit += 1 + limit / 50) {
+		uint64_t stay;
+
+		for (unsigned i = 0; i < SLICES; i++)
+			rank_of[i] = fit_ranks_add(&ranks, duration_of(_i / 3, i),
+						   _i % 3 ? i % (_i % 3 * 500) : 1);
+		fit_ranks_choose(&ranks, limit);
+		stay = staying(&ranks, SLICES);
+		ck_assert_uint_le(stay, limit);
+		ck_assert_uint_ge(2 * stay, limit < SLICES ? limit : SLICES);
+		fit_ranks_release(&ranks);
+	}
+}
+END_TEST
+
+START_TEST(no_shorter_slice_stays_than_one_that_goes)
+{
+	uint64_t longest_gone = 0;
+
+	for (unsigned i = 0; i < SLICES; i++)
+		rank_of[i] = fit_ranks_add(&ranks, i * 31 % SLICES, 1 + i % 7);
+	fit_ranks_choose(&ranks, 1000);
+	for (unsigned i = 0; i < SLICES; i++)
+		if (rank_of[i] < ranks.least && i * 31 % SLICES > longest_gone)
+			longest_gone = i * 31 % SLICES;
+	for (unsigned i = 0; i < SLICES; i++)
+		if (rank_of[i] >= ranks.least)
+			ck_assert_uint_gt(i * 31 % SLICES, longest_gone);
+	ck_assert_uint_gt(fit_ranks_shortest(&ranks), longest_gone);
+}
+END_TEST
+
+/* Durations of one bucket, in each other: what stays has all around it. */
+START_TEST(of_equal_slices_inner_ones_go_first)
+{
+	for (unsigned i = 0; i < SLICES; i++)
+		rank_of[i] = fit_ranks_add(&ranks, 40, 1 + i % 10);
+	fit_ranks_choose(&ranks, 3 * SLICES / 10 + 1);
+	for (unsigned i = 0; i < SLICES; i++)
+		ck_assert_uint_eq(rank_of[i] >= ranks.least, i % 10 < 3);
+}
+END_TEST
+
+START_TEST(of_equal_slices_those_that_stay_are_spread)
+{
+	for (unsigned i = 0; i < 4096; i++)
+		rank_of[i] = fit_ranks_add(&ranks, 40, 1);
+	fit_ranks_choose(&ranks, 600);
+	for (unsigned i = 0; i < 4096; i++)
+		ck_assert_uint_eq(rank_of[i] >= ranks.least, i % 8 == 0);
+	ck_assert_uint_eq(fit_ranks_shortest(&ranks), 41);
+}
+END_TEST
+
+START_TEST(what_is_gone_stays_gone_when_more_is_known)
+{
+	uint32_t least = 0;
+
+	for (unsigned i = 0; i < SLICES; i++) {
+		rank_of[i] = fit_ranks_add(&ranks, i * 131 % 977, i % 4);
+		fit_ranks_choose(&ranks, 100);
+		ck_assert_uint_ge(ranks.least, least);
+		least = ranks.least;
+	}
+	ck_assert_uint_ge(staying(&ranks, SLICES), 50);
+	ck_assert_uint_le(staying(&ranks, SLICES), 100);
+}
+END_TEST
+
+START_TEST(threads_share_what_fits_and_small_ones_keep_all)
+{
+	const unsigned counts[] = { 5000, 20, 1000, 0, 100 };
+	struct fit_ranks of[5] = { 0 }, *all[5];
+	uint64_t shared = 0;
+
+	for (unsigned i = 0; i < 5; i++) {
+		all[i] = &of[i];
+		of[i].number = i;
+		for (unsigned k = 0; k < counts[i]; k++)
+			fit_ranks_add(&of[i], k, 1);
+	}
+	fit_ranks_share(all, 5, 620);
+	for (unsigned i = 0; i < 5; i++) {
+		for (unsigned k = 0; k < counts[i]; k++)
+			rank_of[k] = fit_ranks_add(&ranks, k, 1);
+		if (counts[i] > 100)
+			shared += staying(&of[i], counts[i]);
+		else
+			ck_assert_uint_eq(staying(&of[i], counts[i]), counts[i]);
+		if (counts[i] > 100)
+			ck_assert_uint_le(staying(&of[i], counts[i]), 250);
+		fit_ranks_release(&of[i]);
+		fit_ranks_release(&ranks);
+	}
+	ck_assert_uint_ge(shared, 250);
+}
+END_TEST
+
+START_TEST(the_longest_duration_has_a_bucket)
+{
+	rank_of[0] = fit_ranks_add(&ranks, UINT64_MAX, 5000);
+	rank_of[1] = fit_ranks_add(&ranks, UINT64_MAX, 0);
+	fit_ranks_choose(&ranks, 1);
+	ck_assert(rank_of[0] < ranks.least && rank_of[1] >= ranks.least);
+	fit_ranks_choose(&ranks, 0);
+	ck_assert_uint_gt(ranks.least, rank_of[1]);
+	ck_assert_uint_lt(ranks.least, UINT32_MAX);
+	ck_assert_uint_eq(fit_ranks_shortest(&ranks), UINT64_MAX);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("fit_ranks");
+	TCase *all = tcase_create("fit_ranks");
+
+	tcase_add_checked_fixture(all, NULL, teardown);
+	tcase_add_loop_test(all, of_any_durations_and_depths_between_half_and_all_of_the_limit_stay,
+			    0, 12);
+	tcase_add_test(all, no_shorter_slice_stays_than_one_that_goes);
+	tcase_add_test(all, of_equal_slices_inner_ones_go_first);
+	tcase_add_test(all, of_equal_slices_those_that_stay_are_spread);
+	tcase_add_test(all, what_is_gone_stays_gone_when_more_is_known);
+	tcase_add_test(all, threads_share_what_fits_and_small_ones_keep_all);
+	tcase_add_test(all, the_longest_duration_has_a_bucket);
+	suite_add_tcase(suite, all);
+	return unit_run(suite);
+}

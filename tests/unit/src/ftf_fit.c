@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: MIT */
+/* Traces with fewer slices than were written, read back by the strict reader. */
+#include "src/formats/ftf/ftf_fit.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "reader/trace_reader.h"
+#include "reader/trace_slices.h"
+#include "tests/support/unit.h"
+#include "writer/ftf.h"
+
+/* More names than a provider has references for, each begun several times: several providers. */
+#define NAMES  50000u
+#define ROUNDS 6u
+
+/* A slice's name is its begin within a round. */
+#define ROUND_TIME (UINT64_C(1000) * (NAMES + 1))
+
+/* The inner slices are below 100 ns, the outer ones above. */
+#define LONG 100u
+
+static char path[] = "ftf_fit.test.XXXXXX";
+static struct output output;
+static struct ftf_writer *writer;
+static struct ftf_fit fit;
+static uint64_t slices; /* that have begun */
+
+/* Begin a trace that may have so many slices. */
+static void open_trace(uint64_t limit)
+{
+	struct ftf_destination to;
+
+	ck_assert_int_eq(output_open(&output, path, &output.err), 0);
+	ftf_fit_init(&fit, &output, limit, true);
+	to = ftf_fit_destination(&fit);
+	writer = ftf_open_destination(&to, &(struct ftf_options){ .provider = "test" }, NULL);
+	slices = 0;
+}
+
+static void close_trace(void)
+{
+	struct error err = { 0 };
+
+	ck_assert_int_eq(ftf_close(writer, NULL), 0);
+	ftf_fit_finish(&fit, slices);
+	ck_assert_int_eq(output_close(&output, &err), 0);
+}
+
+static void setup(void)
+{
+	strcpy(path + strlen(path) - 6, "XXXXXX");
+	close(mkstemp(path));
+}
+
+static void teardown(void)
+{
+	ftf_fit_release(&fit);
+	ftf_fit_release(&fit);
+	unlink(path);
+}
+
+static void begin(struct ftf_thread thread, uint64_t time, const char *name)
+{
+	ftf_begin(writer, &(struct ftf_event){
+				  .thread = thread, .time = time, .name = ftf_text(writer, name) });
+	slices++;
+}
+
+static void end(struct ftf_thread thread, uint64_t time)
+{
+	ftf_end(writer, &(struct ftf_event){ .thread = thread, .time = time });
+	if (slices >= fit.next)
+		ftf_fit_now(&fit, writer);
+}
+
+struct found {
+	uint64_t slices, folded, folded_time, flows;
+};
+
+/* Add up an end's numbers. */
+static void count_args(struct found *found, const struct trace_record *record)
+{
+	for (size_t i = 0; i < record->arg_count; i++) {
+		const struct trace_arg *arg = &record->args[i];
+
+		if (arg->name.length == strlen("folded"))
+			found->folded += arg->word;
+		else
+			found->folded_time += arg->word;
+	}
+}
+
+/* Read the trace, and see to it that each slice has its own name. */
+static struct found read_trace(void)
+{
+	struct trace_slices shown = { 0 };
+	struct trace_reader reader;
+	static struct trace_record record;
+	struct found found = { 0 };
+	struct error err = { 0 };
+	char name[32];
+
+	ck_assert_int_eq(trace_reader_open(&reader, path, &err), 0);
+	while (trace_reader_next(&reader, &record, &err) == 1) {
+		trace_slices_add(&shown, &record);
+		ck_assert_str_eq(record.problem, "");
+		if (record.kind != TRACE_EVENT)
+			continue;
+		count_args(&found, &record);
+		found.flows += record.type >= EVENT_FLOW_BEGIN && record.type <= EVENT_FLOW_END;
+		if (record.type != EVENT_BEGIN)
+			continue;
+		snprintf(name, sizeof(name), "%" PRIu64, record.time % ROUND_TIME);
+		ck_assert_uint_eq(record.name.length, strlen(name));
+		ck_assert_mem_eq(record.name.at, name, strlen(name));
+	}
+	ck_assert_str_eq(err.text, "");
+	ck_assert_int_eq(trace_slices_finish(&shown, &err), 0);
+	found.slices = shown.total;
+	trace_slices_release(&shown);
+	trace_reader_close(&reader);
+	return found;
+}
+
+static void call(struct ftf_thread thread, uint64_t from, uint64_t to)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "%" PRIu64, from % ROUND_TIME);
+	begin(thread, from, name);
+	end(thread, to);
+}
+
+START_TEST(names_mean_the_same_with_several_providers)
+{
+	struct ftf_thread threads[300];
+
+	open_trace(NAMES);
+	for (uint32_t i = 0; i < 300; i++)
+		threads[i] = ftf_thread(writer, 1, i + 1);
+	for (uint32_t i = 0; i < 300; i++)
+		begin(threads[i], 0, "0");
+	for (uint32_t round = 0; round < ROUNDS; round++) {
+		for (uint32_t i = 0; i < NAMES; i++) {
+			uint64_t from = round * ROUND_TIME + 1000 * (1 + i);
+
+			call(threads[(round * 50 + i) % 300], from,
+			     from + (i % 7 ? i % LONG : LONG + i % 10));
+		}
+	}
+	for (uint32_t i = 0; i < 300; i++)
+		end(threads[i], UINT64_C(1) << 40);
+	close_trace();
+	ck_assert_uint_eq(fit.counts.left_out, 0);
+	ck_assert_uint_le(read_trace().slices, NAMES);
+	ck_assert_uint_ge(read_trace().slices, NAMES / 2);
+	ck_assert_uint_eq(read_trace().folded, fit.counts.folded);
+	ck_assert_uint_eq(read_trace().slices + fit.counts.folded, slices);
+}
+END_TEST
+
+/* More than is collected in memory is written into both slices, of 1, 2, and 3 ns, and one of 500.
+ */
+START_TEST(a_long_slice_counts_all_that_is_folded_in_it)
+{
+	struct ftf_thread thread;
+	struct found found;
+
+	open_trace(10);
+	thread = ftf_thread(writer, 1, 1);
+	begin(thread, 0, "0");
+	begin(thread, 10, "10");
+	for (uint64_t i = 1; i <= 30000; i++)
+		call(thread, 1000 * i, 1000 * i + (i == 15000 ? 500 : 1 + i % 3));
+	end(thread, 30000000 + 1000);
+	end(thread, 30000000 + 2000);
+	close_trace();
+	found = read_trace();
+	ck_assert_uint_ge(found.slices, 5);
+	ck_assert_uint_le(found.slices, 10);
+	ck_assert_uint_eq(found.folded, slices - found.slices);
+	ck_assert_uint_eq(found.folded_time, 60000 - 1 - 3 * (found.slices - 3));
+}
+END_TEST
+
+START_TEST(a_folded_slice_passes_on_what_it_counts_and_no_time_counts_twice)
+{
+	struct ftf_thread thread;
+	struct found found;
+
+	open_trace(4);
+	thread = ftf_thread(writer, 1, 1);
+	begin(thread, 0, "0");
+	begin(thread, 100, "100");
+	call(thread, 110, 115);
+	call(thread, 120, 126);
+	end(thread, 200);
+	for (uint64_t time = 300; time <= 900; time += 300)
+		call(thread, time, time + 300);
+	end(thread, 3000);
+	close_trace();
+	found = read_trace();
+	ck_assert_uint_eq(found.slices, 4);
+	ck_assert_uint_eq(found.folded, 3);
+	ck_assert_uint_eq(found.folded_time, 100);
+}
+END_TEST
+
+/* The shortest are dropped of those that no slice encloses, with what is in them. */
+START_TEST(outermost_slices_are_left_out_at_last)
+{
+	struct ftf_thread thread;
+
+	open_trace(10);
+	thread = ftf_thread(writer, 1, 1);
+	for (uint64_t i = 1; i <= 20; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "%" PRIu64, 100000 * i);
+		begin(thread, 100000 * i, name);
+		call(thread, 100000 * i + 1, 100000 * i + 2);
+		end(thread, 100000 * i + (UINT64_C(1) << (i % 10 + 2)));
+	}
+	close_trace();
+	ck_assert_uint_eq(fit.counts.left_out, 10);
+	ck_assert_uint_eq(fit.counts.folded, 20);
+	ck_assert_uint_eq(read_trace().slices, 10);
+}
+END_TEST
+
+START_TEST(durations_of_any_length_are_kept_in_order)
+{
+	struct ftf_thread thread;
+	uint64_t time = 10;
+
+	open_trace(21);
+	thread = ftf_thread(writer, 1, 1);
+	begin(thread, 0, "0");
+	for (unsigned i = 0; i < 60; i++, time += 10) {
+		uint64_t from = time;
+
+		time += UINT64_C(1) << i;
+		call(thread, from, time);
+	}
+	end(thread, time);
+	close_trace();
+	ck_assert_uint_eq(read_trace().slices, 21);
+	ck_assert_uint_gt(fit.counts.shortest, UINT64_C(1) << 39);
+	ck_assert_uint_le(fit.counts.shortest, UINT64_C(1) << 40);
+}
+END_TEST
+
+START_TEST(marks_and_slices_without_an_end_stay)
+{
+	struct ftf_thread thread;
+
+	open_trace(10);
+	thread = ftf_thread(writer, 1, 1);
+	begin(thread, 0, "0");
+	for (uint64_t i = 1; i <= 100; i++) {
+		call(thread, 100 * i, 100 * i + 7);
+		ftf_instant(writer, &(struct ftf_event){ .thread = thread, .time = 100 * i + 50 });
+	}
+	close_trace();
+	/* The strict reader refuses a slice without an end. */
+	ck_assert_uint_eq(fit.counts.folded, 100 - 4);
+	ck_assert_uint_eq(fit.counts.left_out, 0);
+}
+END_TEST
+
+START_TEST(arrows_go_with_their_slices)
+{
+	struct ftf_thread thread;
+	struct found found;
+
+	open_trace(10);
+	thread = ftf_thread(writer, 1, 1);
+	begin(thread, 0, "0");
+	for (uint64_t i = 1; i <= 100; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "%" PRIu64, 100 * i);
+		begin(thread, 100 * i, name);
+		ftf_flow_begin(writer, &(struct ftf_event){ .thread = thread, .time = 100 * i }, i);
+		end(thread, 100 * i + 7);
+	}
+	end(thread, 100000);
+	close_trace();
+	found = read_trace();
+	ck_assert_uint_gt(found.flows, 0);
+	ck_assert_uint_eq(found.flows, found.slices - 1);
+}
+END_TEST
+
+/* Write calls of many lengths, and begin to filter when `at` slices have begun. */
+static void write_from(uint64_t at)
+{
+	struct ftf_thread threads[3];
+
+	open_trace(500);
+	fit.next = at;
+	for (uint32_t i = 0; i < 3; i++)
+		threads[i] = ftf_thread(writer, 1, i + 1);
+	for (uint64_t i = 0; i < 20000; i++) {
+		struct ftf_thread thread = threads[i * i % 3];
+		char name[32];
+
+		snprintf(name, sizeof(name), "%" PRIu64, 1000 * i);
+		begin(thread, 1000 * i, name);
+		call(thread, 1000 * i + 10, 1000 * i + 10 + i % 13);
+		call(thread, 1000 * i + 40, 1000 * i + 40 + i * 7 % 501);
+		end(thread, 1000 * i + 700 + i % 101);
+	}
+	close_trace();
+}
+
+START_TEST(the_bytes_do_not_depend_on_when_there_are_known_to_be_too_many)
+{
+	static uint8_t bytes[2][1 << 20];
+	const uint64_t at[] = { 501, 1234, 59999, UINT64_MAX };
+
+	for (int i = 0; i < 4; i++) {
+		FILE *file;
+
+		write_from(at[i]);
+		file = fopen(path, "r");
+		ck_assert_uint_eq(fread(bytes[i > 0], 1, sizeof(bytes[0]), file) > 10000, true);
+		fclose(file);
+		ck_assert_mem_eq(bytes[i > 0], bytes[0], sizeof(bytes[0]));
+		ck_assert_uint_ge(read_trace().slices, 250);
+		ck_assert_uint_le(read_trace().slices, 500);
+		ftf_fit_release(&fit);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("ftf_fit");
+	TCase *all = tcase_create("ftf_fit");
+
+	tcase_add_checked_fixture(all, setup, teardown);
+	tcase_add_test(all, names_mean_the_same_with_several_providers);
+	tcase_add_test(all, a_long_slice_counts_all_that_is_folded_in_it);
+	tcase_add_test(all, a_folded_slice_passes_on_what_it_counts_and_no_time_counts_twice);
+	tcase_add_test(all, outermost_slices_are_left_out_at_last);
+	tcase_add_test(all, durations_of_any_length_are_kept_in_order);
+	tcase_add_test(all, marks_and_slices_without_an_end_stay);
+	tcase_add_test(all, arrows_go_with_their_slices);
+	tcase_add_test(all, the_bytes_do_not_depend_on_when_there_are_known_to_be_too_many);
+	suite_add_tcase(suite, all);
+	return unit_run(suite);
+}
