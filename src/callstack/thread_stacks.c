@@ -28,6 +28,7 @@ struct thread_state {
 	uint64_t begin_ip;    /* of a forked child: where its first branch led; 0: unknown */
 	uint64_t fork_number; /* of its pause (struct fork_pause); 0: unknown */
 	bool awaits_user;     /* a forked child, up to its first user code */
+	bool hidden;          /* its slices are not shown */
 };
 
 /* Bytes of straight-line code between two branches; more is an error of the trace. */
@@ -292,7 +293,8 @@ static void open_stack(struct thread_stacks *stacks, struct thread_state *state,
 
 	if (state->stack)
 		return;
-	state->stack = callstack_open(stacks->machine, stacks->add_track(stacks->context, thread));
+	state->stack = callstack_open(
+		stacks->machine, state->hidden ? NULL : stacks->add_track(stacks->context, thread));
 	if (thread && stacks->fork_count && is_forked(thread))
 		begin_child(stacks, state, event);
 }
@@ -529,6 +531,37 @@ void thread_stacks_count(struct thread_stacks *stacks, const struct branch_event
 		callstack_pass(stack, event);
 }
 
+static void drop_slices(const struct slice_sink *sink, void *track, const struct slice_batch *batch)
+{
+	(void)sink;
+	(void)track;
+	(void)batch;
+}
+
+size_t thread_stacks_follow(struct thread_stacks *stacks, const struct branch_event *events,
+			    size_t count)
+{
+	struct thread_state *state = state_of(stacks, events->thread);
+	struct callstack_machine *machine = stacks->machine;
+	const struct slice_sink *shown = machine->sink;
+	struct slice_sink dropping = *shown;
+	uint64_t uncertain = machine->uncertain_levels;
+	size_t fed;
+
+	if (!callstack_inherits(machine) ||
+	    (state->stack && !state->awaits_user && events->time > state->last_fork &&
+	     events->time > state->last_clone))
+		return count;
+	state->hidden = true;
+	dropping.events = drop_slices;
+	dropping.flush = NULL;
+	machine->sink = &dropping;
+	fed = thread_stacks_feed(stacks, events, count, (struct watched_frame){ 0 });
+	machine->sink = shown;
+	machine->uncertain_levels = uncertain;
+	return fed;
+}
+
 struct callstack_top thread_stacks_top(const struct thread_stacks *stacks,
 				       const struct thread *thread)
 {
@@ -578,7 +611,7 @@ void thread_stacks_interrupt(struct thread_stacks *stacks, const struct thread *
 void thread_stacks_finish(struct thread_stacks *stacks)
 {
 	for (size_t i = 0; stacks->states && i <= stacks->count; i++) {
-		if (stacks->states[i].stack)
+		if (stacks->states[i].stack && !stacks->states[i].hidden)
 			callstack_finish(stacks->states[i].stack);
 	}
 }

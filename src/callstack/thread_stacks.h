@@ -56,6 +56,13 @@ size_t thread_stacks_feed(struct thread_stacks *stacks, const struct branch_even
 /* Take the instructions and cycles of a BRANCH_COUNTS; only of the precise machine. */
 void thread_stacks_count(struct thread_stacks *stacks, const struct branch_event *event);
 
+/*
+ * The same for branches and gaps of one thread that is not shown, only so far as others begin with
+ * its stack.  A thread is shown, or not, from its first event to its last one.
+ */
+size_t thread_stacks_follow(struct thread_stacks *stacks, const struct branch_event *events,
+			    size_t count);
+
 /* Returns the innermost frame of a thread (NULL: unknown); only of the precise machine. */
 struct callstack_top thread_stacks_top(const struct thread_stacks *stacks,
 				       const struct thread *thread);

@@ -380,6 +380,28 @@ static void count_jumps(struct conversion *c, const struct branch_event *event)
 		period_counters_add(&c->counters, event, 1);
 }
 
+/*
+ * Follow the first of some events that are not wanted, if wanted threads begin with their thread's
+ * stack.  Returns how many were followed or dropped.
+ */
+static size_t drop_events(struct conversion *c, const struct branch_event *events, size_t count)
+{
+	struct event_filter *filter = &c->recording.filter;
+	size_t dropped = 1, needed = 0;
+
+	if (count > FOLLOWED_MOST)
+		count = FOLLOWED_MOST;
+	while (c->pipeline.machine && needed < count && events[needed].kind <= BRANCH_GAP &&
+	       events[needed].thread == events->thread &&
+	       event_filter_needs(filter, events[needed].thread, events[needed].time))
+		needed++;
+	if (needed)
+		dropped = thread_stacks_follow(&c->stacks, events, needed);
+	for (size_t i = 0; i < dropped; i++)
+		event_filter_drop(filter, &events[i]);
+	return dropped;
+}
+
 /* Pass events of the streams on to the stacks and the tracks of events. */
 static void feed_events(struct conversion *c, const struct branch_event *events, size_t count)
 {
@@ -401,7 +423,7 @@ static void feed_events(struct conversion *c, const struct branch_event *events,
 			at += feed_branches(c, events + at, wanted - at,
 					    (struct watched_frame){ 0 });
 		else
-			event_filter_drop(&c->recording.filter, &events[at++]);
+			at += drop_events(c, events + at, count - at);
 	}
 }
 

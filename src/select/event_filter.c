@@ -156,6 +156,53 @@ static void choose_threads(struct event_filter *filter, const struct timeline *t
 		!selection->pids.count && !selection->tids.count && !selection->comms.count;
 }
 
+/* Returns a child's parent, or creator; NULL: the child existed before the recording. */
+static const struct thread *parent_of(const struct thread *child)
+{
+	return child->begin ? child->parent : NULL;
+}
+
+/* The stack of a thread's parent is needed up to the fork; and its parent's, if it was forked. */
+static void need_parents(struct event_filter *filter, const struct thread *thread)
+{
+	const struct thread *child = thread, *parent;
+
+	for (; (parent = parent_of(child)); child = parent) {
+		if (filter->needed[parent->index] > child->begin)
+			break;
+		filter->needed[parent->index] = child->begin + 1;
+		if (parent->pid == child->pid)
+			break;
+	}
+}
+
+/*
+ * Which of its forks a parent's system call made shows in the begins of the children forked before
+ * (src/callstack/fork_pauses.h).
+ */
+static void need_siblings(struct event_filter *filter, const struct thread *thread)
+{
+	const struct thread *parent = parent_of(thread);
+
+	if (parent && parent->pid != thread->pid && thread->begin < filter->needed[parent->index])
+		filter->needed[thread->index] = UINT64_MAX;
+}
+
+/* Find the stacks that wanted threads begin with. */
+static void choose_needed(struct event_filter *filter, const struct timeline *timeline)
+{
+	const struct thread *const *threads = timeline_threads(timeline, &filter->thread_count);
+
+	if (!event_filter_by_thread(filter))
+		return;
+	filter->needed = alloc_zeroed(filter->thread_count + 1, sizeof(*filter->needed));
+	for (size_t i = 0; i < filter->thread_count; i++)
+		if (filter->threads[i])
+			need_parents(filter, threads[i]);
+	for (size_t i = 0; i < filter->thread_count; i++)
+		need_siblings(filter, threads[i]);
+}
+
 /* A tid may be of several threads, one after another. */
 static bool wants_tid(const struct event_filter *filter, const struct timeline *timeline,
 		      int32_t tid)
@@ -168,7 +215,7 @@ static bool wants_tid(const struct event_filter *filter, const struct timeline *
 		if (threads[i]->tid != tid)
 			continue;
 		known = true;
-		if (filter->threads[i])
+		if (filter->threads[i] || (filter->needed && filter->needed[i]))
 			return true;
 	}
 	return !known && filter->threads[filter->thread_count];
@@ -233,6 +280,7 @@ int event_filter_init(struct event_filter *filter, const struct selection *selec
 	if (!filter->active)
 		return 0;
 	choose_threads(filter, timeline);
+	choose_needed(filter, timeline);
 	if (find_times(filter, auxtrace, timeline, err) < 0)
 		return -1;
 	choose_streams(filter, auxtrace, timeline, diag);
@@ -242,5 +290,6 @@ int event_filter_init(struct event_filter *filter, const struct selection *selec
 void event_filter_release(struct event_filter *filter)
 {
 	free(filter->threads);
+	free(filter->needed);
 	*filter = (struct event_filter){ 0 };
 }

@@ -24,6 +24,11 @@ struct event_filter {
 	const struct selection *selection; /* borrowed */
 	uint64_t begin, end;               /* ns: events of [begin, end] are wanted */
 	bool *threads;                     /* owned; by index, the last for unknown ones: wanted */
+	/*
+	 * Owned; by index: up to when (ns) the stack of a thread that is not wanted must be
+	 * followed; UINT64_MAX: until it has begun.  NULL: none must be.
+	 */
+	uint64_t *needed;
 	size_t thread_count;
 	bool active;                /* something is chosen */
 	uint64_t gaps[GAP_REASONS]; /* by enum gap_reason: that are not wanted */
@@ -61,6 +66,17 @@ static inline bool event_filter_has(const struct event_filter *filter, const str
 
 	return !filter->active ||
 	       (time >= filter->begin && time <= filter->end && filter->threads[index]);
+}
+
+/*
+ * Returns whether the events of a thread that are not wanted may change the stack that a wanted
+ * thread begins with: they are of its parent before the fork, or of a sibling's begin.
+ */
+static inline bool event_filter_needs(const struct event_filter *filter,
+				      const struct thread *thread, uint64_t time)
+{
+	return filter->needed && thread && time < filter->needed[thread->index] &&
+	       time >= filter->begin && time <= filter->end;
 }
 
 /* Returns whether the events of a CPU (-1: unknown) at a time (ns) are wanted. */

@@ -128,6 +128,14 @@ folded_time() { # of the outermost of those that are too short
 	sed -n 's/.* folded_time=\([0-9]*\).*/\1/p' shown | awk '{ n += $1 } END { print n }' | cmp expected -
 }
 tap_check "--min-duration sums up how long those were" folded_time
+# With overflows, which end all slices: the outermost ones and [lost] are the same, and all that is left.
+outermost() {
+	"$ptsim" record --cyc --overflows=3000 --seed=3 -o lost -- "$programs/static/recursion" >/dev/null 2>&1
+	"$program" -q --no-warn --format=slices --args=none lost | awk '$2 == 0' | sort >expected
+	"$program" -q --no-warn --format=slices --args=none --min-duration=1s lost | sort | cmp expected - &&
+		grep -q '\[lost' expected && [ "$(grep -cv '\[lost' expected)" -gt 10 ]
+}
+tap_check "--min-duration leaves outermost slices and [lost]" outermost
 in_ftf() {
 	"$program" -q --no-warn --args=full --min-duration=100ns --depth=400 -o out.ftf recursion &&
 		"$program" -q --args=full --min-duration=100ns --depth=400 --format=slices recursion >ours &&

@@ -121,6 +121,32 @@ wrong() { # OPTION
 for option in --time=5 --time=a, --time=101%, --pid=x --tid=-1 --cpu=3-1; do
 	tap_check "$option is wrong usage" wrong "$option"
 done
+# A forked child begins with its parent's stack, whoever is shown.  The first slice of a file has
+# more arguments, so these are left out.
+"$ptsim" record --cyc --cpus=2 --seed=3 -o forks -- "$programs/forks" >/dev/null 2>&1
+"$ptsim" record --cyc --per-thread --seed=5 -o family -- "$programs/family" >/dev/null 2>&1
+"$ptsim" record --cyc --cpus=2 --seed=5 -o execs -- "$programs/execs" >/dev/null 2>&1
+as_whole() { # OPTION FIELDS...: each thread of the whole, and alone by the fields of its pid/tid
+	option=$1
+	shift
+	for file in forks family execs; do
+		"$program" -q --no-warn --args=none --format=slices $file >whole
+		for thread in $(cut -d ' ' -f 1 whole | sort -u); do
+			"$program" -q --no-warn --args=none --format=slices "$option=$(echo "$thread" | cut -d / -f "$1")" $file |
+				awk -v thread="$thread" '$1 == thread' >alone
+			awk -v thread="$thread" '$1 == thread' whole | cmp - alone || return 1
+		done
+	done
+}
+tap_check "--tid shows what the whole shows of the thread" as_whole --tid 2
+tap_check "--pid shows what the whole shows of the process" as_whole --pid 1
+generations() { # slices of a child that its parent and the parent's parent called
+	"$program" -q --no-warn --args=none --format=slices forks >whole
+	tid=$(awk '{ n[$1]++ } END { for (t in n) print n[t], t }' whole | sort -n | sed -n '1s/.*\///p')
+	"$program" -q --no-warn --args=none --format=folded --tid="$tid" forks >alone
+	grep -q '_start;.*main;' alone
+}
+tap_check "a child alone has its parent's callers" generations
 gaps_elsewhere() { # of threads and times that are not chosen are not reported
 	"$ptsim" record --cpus=2 --seed=3 --psb-period=512 --overflows=3000 -o damaged -- "$programs/threads" >/dev/null 2>&1
 	"$program" -q --format=branches damaged | sed -n 's/^ instruction trace error.* time \([0-9]*\)\.\([0-9]*\) .* tid \([0-9]*\) .*/\1\2 \3/p' >errors

@@ -39,6 +39,7 @@ static const char letters[] = "mfghFeksr";
 #define KERNEL(offset) (UINT64_C(0xffffffff80000000) + (offset))
 
 static struct branch_event events[EVENTS];
+static int32_t hidden;          /* a thread that is not shown */
 static uint8_t vectors[EVENTS]; /* announced before the event; 0: none */
 
 static void map_code(struct perf_data *data, uint64_t address)
@@ -397,7 +398,10 @@ static void feed_event(struct branch_event event, int32_t tid)
 	event.space = space_at(event.thread, event.time);
 	event.from_length = event.kind == BRANCH_CALL ? 5 : 2;
 	cache_places(&event, 1);
-	thread_stacks_feed(&stacks, &event, 1, (struct watched_frame){ 0 });
+	if (tid == hidden)
+		thread_stacks_follow(&stacks, &event, 1);
+	else
+		thread_stacks_feed(&stacks, &event, 1, (struct watched_frame){ 0 });
 }
 
 static void feed_call(uint64_t time, uint64_t from, uint64_t to)
@@ -454,6 +458,32 @@ START_TEST(a_child_begins_in_the_call_that_forked_it_whatever_the_times)
 	ck_assert_ptr_nonnull(strstr(log, "7 B 2000 f inferred"));
 	ck_assert_ptr_nonnull(strstr(log, inherited));
 	ck_assert_ptr_null(strstr(log, other));
+}
+END_TEST
+
+/* What selects the child alone does not change its stack; and shows nothing of its parent. */
+START_TEST(a_child_begins_with_the_stack_of_a_parent_that_is_not_shown)
+{
+	const struct thread *parent;
+	const char *log;
+
+	hidden = 5;
+	open_stacks();
+	feed_call(BASE, 0x1010, 0x2000); /* m calls f, which calls g, which forks */
+	feed_call(BASE, 0x2010, 0x3000);
+	leave(FORKED - 100, 0x3020);
+	enter(FORKED + 10, 0x3022, 7);
+	enter(FORKED + 15, 0x3022, 5); /* follows nothing from here on */
+	feed_call(FORKED + 16, 0x3030, 0x4000);
+	feed_call(FORKED + 17, 0x4010, 0x5000);
+	parent = timeline_borrow_thread(timeline, 5, FORKED);
+	/* m, f, g, and the system call. */
+	ck_assert_uint_eq(thread_stacks_top(&stacks, parent).depth, 4);
+	log = close_stacks();
+	hidden = 0;
+	ck_assert_ptr_nonnull(strstr(log, "7 B 2000 f inferred"));
+	ck_assert_ptr_nonnull(strstr(log, "7 B 2000 g inferred"));
+	ck_assert_ptr_null(strstr(log, "5 "));
 }
 END_TEST
 
@@ -547,6 +577,7 @@ int main(void)
 	tcase_add_loop_test(all, many_at_once_have_the_outcome_of_one_by_one, 0, 40);
 	tcase_add_loop_test(all, branches_stop_where_the_watched_frame_ends_and_pass_over_runs, 0,
 			    2);
+	tcase_add_test(all, a_child_begins_with_the_stack_of_a_parent_that_is_not_shown);
 	tcase_add_loop_test(all, a_child_begins_in_the_call_that_forked_it_whatever_the_times, 0,
 			    3);
 	tcase_add_loop_test(
