@@ -440,6 +440,7 @@ static const char *name_call(const struct task *task)
 void machine_leave(struct machine *machine, struct task *task)
 {
 	struct clock_point now = machine_now(machine, task);
+	uint64_t ticks;
 
 	task->in_user = false;
 	pt_output_disable(&task->buffer->out, now.tsc);
@@ -447,8 +448,11 @@ void machine_leave(struct machine *machine, struct task *task)
 		     task->insn.ip, 0);
 	task->truth.insns++;
 	true_thread_leave(&task->truth, side_band_time(now.tsc), name_call(task));
-	spend(machine, task,
-	      KERNEL_TICKS / 2 + machine_random(machine, KERNEL_TICKS) + sleep_ticks(task));
+	spend(machine, task, KERNEL_TICKS / 2 + machine_random(machine, KERNEL_TICKS));
+	ticks = sleep_ticks(task);
+	if (ticks && machine->cpus[task->last_cpu].task == task)
+		pt_output_sleep(&task->buffer->out, machine->cpus[task->last_cpu].tsc, ticks);
+	spend(machine, task, ticks);
 }
 
 void machine_interrupt(struct machine *machine, struct task *task)

@@ -82,6 +82,14 @@ static void put_type(struct pt_output *out, enum pt_packet_type type)
 
 /* ---- Time ---------------------------------------------------------------- */
 
+static void count_cycles(struct pt_output *out, uint64_t tsc)
+{
+	if (tsc <= out->cyc_tsc)
+		return;
+	out->cycle_parts += (tsc - out->cyc_tsc) * out->ratio;
+	out->cyc_tsc = tsc;
+}
+
 static void put_cycles(struct pt_output *out, uint64_t tsc)
 {
 	struct pt_packet packet = { .type = ppt_cyc };
@@ -89,9 +97,12 @@ static void put_cycles(struct pt_output *out, uint64_t tsc)
 
 	if (!out->options.cyc || tsc < out->cyc_tsc)
 		return;
-	cycles = (tsc - out->cyc_tsc) * out->ratio / PT_MAX_NONTURBO_RATIO;
+	count_cycles(out, tsc);
+	cycles = out->cycle_parts / PT_MAX_NONTURBO_RATIO;
+	if (cycles < UINT64_C(1) << out->options.cyc_threshold >> 1)
+		return;
 	packet.payload.cyc.value = cycles;
-	out->cyc_tsc += cycles * PT_MAX_NONTURBO_RATIO / out->ratio;
+	out->cycle_parts %= PT_MAX_NONTURBO_RATIO;
 	put(out, &packet);
 }
 
@@ -100,8 +111,8 @@ static void put_time(struct pt_output *out, uint64_t tsc)
 	struct pt_packet packet = { .type = ppt_tsc };
 	uint64_t ctc = tsc / PT_TSC_PER_CTC;
 
+	put_cycles(out, tsc);
 	out->ctc = ctc >> out->options.mtc_period;
-	out->cyc_tsc = tsc;
 	if (!out->options.tsc)
 		return;
 	packet.payload.tsc.tsc = tsc & (UINT64_MAX >> 8);
@@ -114,7 +125,43 @@ static void put_time(struct pt_output *out, uint64_t tsc)
 	put(out, &packet);
 }
 
-void pt_output_tick(struct pt_output *out, uint64_t tsc)
+static void put_ratio(struct pt_output *out)
+{
+	struct pt_packet packet = { .type = ppt_cbr };
+
+	packet.payload.cbr.ratio = (uint8_t)out->ratio;
+	put(out, &packet);
+}
+
+static uint64_t random_below(struct pt_output *out, uint64_t limit)
+{
+	out->random = out->random * UINT64_C(6364136223846793005) + 1; /* MMIX, Knuth */
+	return (out->random >> 33) % limit;
+}
+
+/* Mostly far apart; now and then the next change is only a few instructions away. */
+static void plan_change(struct pt_output *out, uint64_t tsc)
+{
+	uint64_t ticks = random_below(out, 8) ? 2 * out->options.clock_changes : 64;
+
+	out->next_change = UINT64_MAX;
+	if (out->options.clock_changes)
+		out->next_change = tsc + 1 + random_below(out, ticks);
+}
+
+/* The next of a processor's ratios, or the same one again. */
+static void change_clock(struct pt_output *out, uint64_t tsc)
+{
+	static const unsigned ratios[] = { 8, 12, 20, 24, 25, 32, 36, 41 };
+
+	count_cycles(out, tsc);
+	if (random_below(out, 8))
+		out->ratio = ratios[random_below(out, 8)];
+	put_ratio(out);
+	plan_change(out, tsc);
+}
+
+static void put_mtcs(struct pt_output *out, uint64_t tsc)
 {
 	unsigned period = out->options.mtc_period;
 	uint64_t now = (tsc / PT_TSC_PER_CTC) >> period;
@@ -128,6 +175,30 @@ void pt_output_tick(struct pt_output *out, uint64_t tsc)
 		packet.payload.mtc.ctc = (uint8_t)out->ctc;
 		put(out, &packet);
 	}
+}
+
+void pt_output_tick(struct pt_output *out, uint64_t tsc)
+{
+	for (uint64_t change; !out->muted && (change = out->next_change) <= tsc;) {
+		put_mtcs(out, change);
+		change_clock(out, change);
+	}
+	put_mtcs(out, tsc);
+}
+
+/* Ticks of a sleep in which the crystal clock's packets stop, too. */
+#define DEEP_SLEEP UINT64_C(1000000)
+
+void pt_output_sleep(struct pt_output *out, uint64_t tsc, uint64_t ticks)
+{
+	pt_output_tick(out, tsc);
+	count_cycles(out, tsc);
+	out->cyc_tsc = tsc + ticks;
+	if (ticks < DEEP_SLEEP)
+		return;
+	put_time(out, tsc + ticks);
+	plan_change(out, tsc + ticks);
+	put_ratio(out);
 }
 
 /* ---- Flow ---------------------------------------------------------------- */
@@ -201,7 +272,6 @@ static void put_paging(struct pt_output *out)
 
 static void put_psb(struct pt_output *out, uint64_t tsc, uint64_t ip)
 {
-	struct pt_packet ratio = { .type = ppt_cbr };
 	struct pt_packet mode = { .type = ppt_mode };
 
 	put_decisions(out, tsc);
@@ -209,8 +279,7 @@ static void put_psb(struct pt_output *out, uint64_t tsc, uint64_t ip)
 	out->return_count = 0;
 	put_type(out, ppt_psb);
 	put_time(out, tsc);
-	ratio.payload.cbr.ratio = (uint8_t)out->ratio;
-	put(out, &ratio);
+	put_ratio(out);
 	if (out->cr3)
 		put_paging(out);
 	if (ip) {
@@ -227,6 +296,9 @@ static void put_psb(struct pt_output *out, uint64_t tsc, uint64_t ip)
 void pt_output_start(struct pt_output *out, uint64_t tsc, unsigned ratio)
 {
 	out->ratio = ratio;
+	out->cyc_tsc = tsc;
+	out->cycle_parts = 0;
+	plan_change(out, tsc);
 	out->decision_count = 0; /* of code that ran while the trace was off */
 	put_psb(out, tsc, 0);
 }
@@ -344,6 +416,8 @@ void pt_output_recover(struct pt_output *out, uint64_t tsc, uint64_t ip)
 		put_time(out, tsc);
 	out->ctc = ctc;
 	out->cyc_tsc = tsc;
+	out->cycle_parts = 0;
+	plan_change(out, tsc);
 	if (ip)
 		put_ip(out, ppt_fup, ip);
 }

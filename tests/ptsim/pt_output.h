@@ -21,7 +21,10 @@ enum pt_tnt_size { PT_TNT_SHORT = 6, PT_TNT_LONG = 47 };
 struct pt_output_options {
 	bool tsc, mtc, cyc; /* timing packets */
 	bool ret_compression;
-	unsigned mtc_period;  /* of 2^n crystal clock ticks */
+	unsigned mtc_period;    /* of 2^n crystal clock ticks */
+	unsigned cyc_threshold; /* a CYC has at least 2^(n - 1) cycles; 0: any number */
+	/* The core clock changes about every so many TSC ticks; 0: never. */
+	uint64_t clock_changes;
 	uint64_t psb_bytes;   /* a PSB about every so many */
 	enum pt_tnt_size tnt; /* decisions a packet holds at most */
 };
@@ -46,8 +49,11 @@ struct pt_output {
 	unsigned return_top, return_count;
 	uint64_t next_psb;    /* size at which it is due */
 	uint64_t ctc;         /* MTC periods written so far */
-	uint64_t cyc_tsc;     /* up to where cycles are written */
+	uint64_t cyc_tsc;     /* up to where cycles are counted */
+	uint64_t cycle_parts; /* of 1/PT_MAX_NONTURBO_RATIO: counted, not yet written */
 	unsigned ratio;       /* core clock : bus clock, in the CBR packet */
+	uint64_t next_change; /* TSC at which the core clock changes */
+	uint64_t random;      /* of these changes */
 	bool bits32;          /* the code's mode, for MODE packets: of 64 bits else */
 	bool muted;           /* an overflow: nothing is written */
 	uint64_t cr3;         /* of PIP packets; 0: none are written */
@@ -66,8 +72,14 @@ void pt_output_start(struct pt_output *out, uint64_t tsc, unsigned ratio);
 /* The kernel disables it: decisions still held are written. */
 void pt_output_stop(struct pt_output *out, uint64_t tsc);
 
-/* Time has come to tsc: MTC packets. */
+/* Time has come to tsc: MTC packets, and CBR packets where the core clock has changed. */
 void pt_output_tick(struct pt_output *out, uint64_t tsc);
+
+/*
+ * The core sleeps from `tsc` on for so many ticks, and counts no cycles meanwhile.  After a deep
+ * sleep, time is stated anew (SDM volume 3, "TSC Packet"): TSC, TMA, CBR.
+ */
+void pt_output_sleep(struct pt_output *out, uint64_t tsc, uint64_t ticks);
 
 /* Between two traced instructions: a PSB+ with FUP if one is due. */
 void pt_output_boundary(struct pt_output *out, uint64_t tsc, uint64_t ip);

@@ -32,6 +32,8 @@ enum option_key {
 	OPTION_CYC,
 	OPTION_NO_RETCOMP,
 	OPTION_MTC_PERIOD,
+	OPTION_CYC_THRESHOLD,
+	OPTION_CLOCK_CHANGES,
 	OPTION_PSB,
 	OPTION_LONG_TNT,
 	OPTION_INODES,
@@ -87,6 +89,14 @@ static const struct argp_option option_list[] = {
 	  .key = OPTION_MTC_PERIOD,
 	  .arg = "N",
 	  .doc = "2^N crystal clock ticks (3)" },
+	{ .name = "cyc-threshold",
+	  .key = OPTION_CYC_THRESHOLD,
+	  .arg = "N",
+	  .doc = "CYC packets of at least 2^(N - 1) cycles (0: of any)" },
+	{ .name = "clock-changes",
+	  .key = OPTION_CLOCK_CHANGES,
+	  .arg = "N",
+	  .doc = "the core clock changes about every N TSC ticks (100000, 0: never)" },
 	{ .name = "psb-period",
 	  .key = OPTION_PSB,
 	  .arg = "BYTES",
@@ -149,6 +159,12 @@ static void parse_machine(struct recorder_options *options, int key, uint64_t va
 		break;
 	case OPTION_MTC_PERIOD:
 		options->side.pt.mtc_period = (unsigned)value;
+		break;
+	case OPTION_CYC_THRESHOLD:
+		options->side.pt.cyc_threshold = (unsigned)value;
+		break;
+	case OPTION_CLOCK_CHANGES:
+		options->side.pt.clock_changes = value;
 		break;
 	case OPTION_PSB:
 		options->side.pt.psb_bytes = value;
@@ -268,6 +284,7 @@ static int record(int argc, char **argv)
 				.mtc = true,
 				.ret_compression = true,
 				.mtc_period = 3,
+				.clock_changes = 100000,
 				.psb_bytes = 4096,
 				.tnt = PT_TNT_SHORT,
 			},

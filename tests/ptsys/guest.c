@@ -218,8 +218,10 @@ static void executed(struct guest *guest, const struct cpu_state *state)
 		stack_of(guest)->insns++; /* rep stays where it is */
 	read_code(guest, insn.ip, &opcode, 1);
 	guest->tsc += random_below(guest, 32) ? 1 : random_below(guest, 64);
-	if (opcode == 0xf4)
+	if (opcode == 0xf4) {
+		pt_output_sleep(&guest->out, guest->tsc, HALT_TICKS);
 		guest->tsc += HALT_TICKS;
+	}
 	pt_output_tick(&guest->out, guest->tsc);
 	if (insn.flow != FLOW_NONE)
 		transfer(guest, &insn, state);

@@ -43,3 +43,4 @@ $(GUEST)/vmlinux: $(GUEST)/boot.S $(GUEST)/kernel.c $(GUEST)/kernel.ld $(GUEST)/
 
 TESTS += tests/ptsys/kernel.sh
 dist_noinst_SCRIPTS += tests/ptsys/kernel.sh
+EXTRA_DIST += tests/ptsys/guest_log.sh

@@ -24,6 +24,8 @@ enum option_key {
 	OPTION_NO_RETCOMP,
 	OPTION_PSB,
 	OPTION_MTC_PERIOD,
+	OPTION_CYC_THRESHOLD,
+	OPTION_CLOCK_CHANGES,
 	OPTION_UNTIL_POKE
 };
 
@@ -40,6 +42,14 @@ static const struct argp_option option_list[] = {
 	  .key = OPTION_MTC_PERIOD,
 	  .arg = "N",
 	  .doc = "2^N crystal clock ticks (3)" },
+	{ .name = "cyc-threshold",
+	  .key = OPTION_CYC_THRESHOLD,
+	  .arg = "N",
+	  .doc = "CYC packets of at least 2^(N - 1) cycles (0: of any)" },
+	{ .name = "clock-changes",
+	  .key = OPTION_CLOCK_CHANGES,
+	  .arg = "N",
+	  .doc = "the core clock changes about every N TSC ticks (100000, 0: never)" },
 	{ .name = "until-poke",
 	  .key = OPTION_UNTIL_POKE,
 	  .doc = "stop when the kernel first changes its code" },
@@ -81,6 +91,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPTION_MTC_PERIOD:
 		options->side.pt.mtc_period = (unsigned)strtoul(arg, NULL, 0);
 		return 0;
+	case OPTION_CYC_THRESHOLD:
+		options->side.pt.cyc_threshold = (unsigned)strtoul(arg, NULL, 0);
+		return 0;
+	case OPTION_CLOCK_CHANGES:
+		options->side.pt.clock_changes = strtoull(arg, NULL, 0);
+		return 0;
 	case ARGP_KEY_END:
 		if (!options->output || !options->kernel || !options->user)
 			argp_error(state, "give --output, --kernel and --user");
@@ -110,6 +126,7 @@ int main(int argc, char **argv)
 				.mtc = true,
 				.ret_compression = true,
 				.mtc_period = 3,
+				.clock_changes = 100000,
 				.psb_bytes = 4096,
 				.tnt = PT_TNT_SHORT,
 			},
