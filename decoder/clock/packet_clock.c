@@ -21,10 +21,16 @@ static uint64_t ticks_to_tsc(const struct packet_clock *clock, uint64_t ctc)
 	return ctc * clock->rates.ratio_n / clock->rates.ratio_d;
 }
 
-/* Cycles advance time up to one period, and not at all before time and speed are known. */
+/* Returns the ticks up to the next MTC; damage may make it earlier than a TSC. */
+static uint64_t until_due(const struct packet_clock *clock)
+{
+	return clock->due > clock->step ? clock->due - clock->step : 0;
+}
+
+/* Cycles advance time up to the next MTC, and not at all before time and speed are known. */
 static void set_cycle_limit(struct packet_clock *clock)
 {
-	clock->cycle_limit = clock->counting ? (double)clock->period : TICKS_MAX;
+	clock->cycle_limit = clock->counting ? (double)until_due(clock) : TICKS_MAX;
 	if (clock->cycle_limit > TICKS_MAX)
 		clock->cycle_limit = TICKS_MAX;
 	if (!clock->tsc || clock->tsc_per_cycle <= 0)
@@ -40,13 +46,33 @@ static void begin_step(struct packet_clock *clock, uint64_t tsc)
 	set_cycle_limit(clock);
 }
 
+static void count_by_ratio(struct packet_clock *clock)
+{
+	if (!clock->ratio)
+		return;
+	clock->tsc_per_cycle = (1 - clock->excess) * clock->rates.max_ratio / clock->ratio;
+	if (clock->tsc_per_cycle < TSC_PER_CYCLE_MIN)
+		clock->tsc_per_cycle = TSC_PER_CYCLE_MIN;
+	set_cycle_limit(clock);
+}
+
 void packet_clock_tsc(struct packet_clock *clock, uint64_t tsc)
 {
 	/* Only a TSC may move time back: the estimate before was too high. */
 	clock->tsc = tsc;
 	clock->counting = false;
 	clock->whole_step = false;
+	if (clock->excess > 0) {
+		clock->excess = 0;
+		count_by_ratio(clock);
+	}
 	begin_step(clock, tsc);
+}
+
+/* Returns the TSC of an MTC some periods after the last one. */
+static uint64_t mtc_after(const struct packet_clock *clock, uint64_t periods)
+{
+	return clock->base + ticks_to_tsc(clock, clock->ctc + (periods << clock->rates.mtc_shift));
 }
 
 /*
@@ -64,7 +90,7 @@ void packet_clock_tma(struct packet_clock *clock, uint16_t ctc, uint16_t fast)
 	clock->ctc = 0;
 	clock->last_mtc = (uint8_t)(ctc >> clock->rates.mtc_shift);
 	clock->counting = true;
-	clock->period = ticks_to_tsc(clock, UINT64_C(1) << clock->rates.mtc_shift);
+	clock->due = mtc_after(clock, 1);
 	set_cycle_limit(clock);
 }
 
@@ -98,24 +124,35 @@ void packet_clock_mtc(struct packet_clock *clock, uint8_t ctc)
 		periods = (ctc - clock->last_mtc) & (0xff >> (clock->rates.mtc_shift - 8));
 	if (!periods && clock->ctc)
 		periods = MTC_VALUES;
+	tsc = mtc_after(clock, periods);
 	clock->ctc += (uint64_t)periods << clock->rates.mtc_shift;
 	clock->last_mtc = ctc;
-	tsc = clock->base + ticks_to_tsc(clock, clock->ctc);
+	clock->due = mtc_after(clock, 1);
 	if (periods == 1)
 		calibrate(clock, tsc);
 	begin_step(clock, tsc);
 	clock->whole_step = true;
 }
 
+/* Only cycles that are counted from here on have the new speed. */
 void packet_clock_cbr(struct packet_clock *clock, uint8_t ratio)
 {
 	if (!ratio || !clock->rates.max_ratio ||
 	    (clock->ratio == ratio && clock->tsc_per_cycle > 0))
 		return;
 	clock->ratio = ratio;
-	clock->tsc_per_cycle = (double)clock->rates.max_ratio / ratio;
 	clock->whole_step = false;
-	set_cycle_limit(clock);
+	clock->step = clock->tsc;
+	clock->cycles = 0;
+	count_by_ratio(clock);
+}
+
+void packet_clock_fit(struct packet_clock *clock, uint64_t tsc, uint64_t late)
+{
+	if (tsc <= clock->tsc || late <= tsc)
+		return;
+	clock->excess = (double)(late - tsc) / (double)(late - clock->tsc);
+	count_by_ratio(clock);
 }
 
 void packet_clock_many_cycles(struct packet_clock *clock, uint64_t cycles)
@@ -132,8 +169,8 @@ void packet_clock_many_cycles(struct packet_clock *clock, uint64_t cycles)
 		return;
 	passed = (uint64_t)(int64_t)expected;
 	/* An MTC is missing. */
-	if (clock->counting && passed > clock->period)
-		passed = clock->period;
+	if (clock->counting && passed > until_due(clock))
+		passed = until_due(clock);
 	tsc = clock->step + passed;
 	if (tsc > clock->tsc)
 		clock->tsc = tsc;
@@ -166,7 +203,7 @@ bool packet_clock_equals(const struct packet_clock *a, const struct packet_clock
 {
 	return a->tsc == b->tsc && a->base == b->base && a->step == b->step &&
 	       a->cycles == b->cycles && a->ctc == b->ctc && a->last_mtc == b->last_mtc &&
-	       a->counting == b->counting && a->whole_step == b->whole_step &&
-	       a->ratio == b->ratio && !(a->tsc_per_cycle < b->tsc_per_cycle) &&
-	       !(a->tsc_per_cycle > b->tsc_per_cycle);
+	       a->counting == b->counting && a->whole_step == b->whole_step && a->due == b->due &&
+	       a->ratio == b->ratio && !(a->excess < b->excess) && !(a->excess > b->excess) &&
+	       !(a->tsc_per_cycle < b->tsc_per_cycle) && !(a->tsc_per_cycle > b->tsc_per_cycle);
 }

@@ -4,8 +4,9 @@
  * packets"): TSC and TMA set it, MTC advances it in steps of the crystal clock, CYC between
  * them by core cycles.
  *
- * The time is never later than the packet; it may be earlier by one MTC period or (with CYC) a
- * few cycles.
+ * With MTC packets, the time is never later than the packet; it may be earlier by one MTC period
+ * or (with CYC) a few cycles.  Without them, cycles count by the bus ratio (CBR), and the time may
+ * be wrong in both directions until the next TSC packet; see packet_clock_fit().
  */
 #ifndef DECODER_CLOCK_PACKET_CLOCK_H
 #define DECODER_CLOCK_PACKET_CLOCK_H
@@ -25,20 +26,27 @@ struct packet_clock {
 	uint64_t step;   /* TSC at the last TSC or MTC packet */
 	uint64_t cycles; /* since then */
 	uint64_t ctc;    /* crystal ticks since `base`, at the last MTC */
-	uint64_t period; /* TSC ticks from one MTC to the next, if counting */
+	uint64_t due;    /* TSC of the next MTC, if counting */
 	uint8_t last_mtc;
 	bool counting;        /* base and last_mtc are known */
 	bool whole_step;      /* the present step began with an MTC */
 	uint8_t ratio;        /* core clock : bus clock, of the last CBR */
 	double tsc_per_cycle; /* 0: unknown */
-	double cycle_limit;   /* ticks after `step` that cycles may reach without
-				 packet_clock_many_cycles() */
+	double excess; /* part of the bus ratio's tsc_per_cycle that the next TSC packet denies */
+	double cycle_limit; /* ticks after `step` that cycles may reach without
+			       packet_clock_many_cycles() */
 };
 
 void packet_clock_tsc(struct packet_clock *clock, uint64_t tsc);
 void packet_clock_tma(struct packet_clock *clock, uint16_t ctc, uint16_t fast);
 void packet_clock_mtc(struct packet_clock *clock, uint8_t ctc);
 void packet_clock_cbr(struct packet_clock *clock, uint8_t ratio);
+
+/*
+ * Behind a TSC packet: the next one has `tsc`, but by the bus ratios, the cycles between the two
+ * last until `late`.  If that is later, they count for less, so that time does not pass `tsc`.
+ */
+void packet_clock_fit(struct packet_clock *clock, uint64_t tsc, uint64_t late);
 
 /* Handle a packet as libipt reads it; packets without a time change nothing. */
 void packet_clock_packet(struct packet_clock *clock, const struct pt_packet *packet);

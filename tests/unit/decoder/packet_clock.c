@@ -69,6 +69,86 @@ START_TEST(cycles_count_by_the_bus_ratio_until_they_are_measured)
 }
 END_TEST
 
+/* Linux, "perf intel-pt: Fix CYC timestamps after standalone CBR". */
+START_TEST(a_new_bus_ratio_leaves_the_cycles_before_it_alone)
+{
+	struct packet_clock clock = { .rates.max_ratio = 25 };
+
+	packet_clock_cbr(&clock, 25);
+	packet_clock_tsc(&clock, 1000000);
+	packet_clock_cyc(&clock, 1000000);
+	packet_clock_cbr(&clock, 20); /* 1.25 ticks a cycle */
+	ck_assert_uint_eq(clock.tsc, 2000000);
+	packet_clock_cyc(&clock, 100);
+	ck_assert_uint_eq(clock.tsc, 2000125);
+	packet_clock_cbr(&clock, 50);
+	packet_clock_cbr(&clock, 10);
+	packet_clock_cbr(&clock, 10);
+	packet_clock_cyc(&clock, 100);
+	ck_assert_uint_eq(clock.tsc, 2000375);
+	/* A TSC restates the time, and not the ratio. */
+	packet_clock_tsc(&clock, 3000000);
+	packet_clock_cyc(&clock, 100);
+	ck_assert_uint_eq(clock.tsc, 3000250);
+}
+END_TEST
+
+/* Between two MTCs, a part of the period is left for the new ratio. */
+START_TEST(a_new_bus_ratio_does_not_move_the_next_mtc)
+{
+	struct packet_clock clock = clock_of();
+
+	packet_clock_cbr(&clock, 25);
+	begin_at(&clock, 1000000);
+	mtc_at(&clock, 1000800);
+	packet_clock_cyc(&clock, 500);
+	packet_clock_cbr(&clock, 5);
+	packet_clock_cyc(&clock, 20);
+	ck_assert_uint_eq(clock.tsc, 1001400);
+	packet_clock_cyc(&clock, 200);
+	ck_assert_uint_eq(clock.tsc, 1001600);
+	/* 720 cycles in a period measure neither ratio. */
+	mtc_at(&clock, 1001600);
+	packet_clock_cyc(&clock, 20);
+	ck_assert_uint_eq(clock.tsc, 1001700);
+}
+END_TEST
+
+START_TEST(the_first_mtc_behind_a_tsc_is_due_at_its_crystal_tick)
+{
+	struct packet_clock clock = clock_of();
+
+	packet_clock_cbr(&clock, 25);
+	begin_at(&clock, 1000700); /* 100 ticks before an MTC */
+	packet_clock_cyc(&clock, 700);
+	ck_assert_uint_eq(clock.tsc, 1000800);
+	mtc_at(&clock, 1000800);
+	packet_clock_cyc(&clock, 700);
+	ck_assert_uint_eq(clock.tsc, 1001500);
+}
+END_TEST
+
+START_TEST(cycles_do_not_pass_the_next_tsc)
+{
+	struct packet_clock clock = { .rates.max_ratio = 25 };
+
+	/* By the ratios, 1000 cycles each before and behind the CBR last 1,000 and 5,000 ticks. */
+	packet_clock_tsc(&clock, 1000000);
+	packet_clock_fit(&clock, 1003000, 1006000);
+	packet_clock_cbr(&clock, 25);
+	packet_clock_cyc(&clock, 1000);
+	ck_assert_uint_eq(clock.tsc, 1000500);
+	packet_clock_cbr(&clock, 5);
+	packet_clock_cyc(&clock, 1000);
+	ck_assert_uint_eq(clock.tsc, 1003000);
+	/* They fit again; with time to spare, the core slept. */
+	packet_clock_tsc(&clock, 1003000);
+	packet_clock_fit(&clock, 1020000, 1008000);
+	packet_clock_cyc(&clock, 1000);
+	ck_assert_uint_eq(clock.tsc, 1008000);
+}
+END_TEST
+
 START_TEST(without_an_mtc_its_time_has_not_come)
 {
 	struct packet_clock clock = clock_of();
@@ -154,6 +234,10 @@ int main(void)
 	tcase_add_test(all, an_mtc_has_the_time_of_its_crystal_tick);
 	tcase_add_test(all, the_mtc_counter_comes_round);
 	tcase_add_test(all, cycles_count_by_the_bus_ratio_until_they_are_measured);
+	tcase_add_test(all, a_new_bus_ratio_leaves_the_cycles_before_it_alone);
+	tcase_add_test(all, a_new_bus_ratio_does_not_move_the_next_mtc);
+	tcase_add_test(all, the_first_mtc_behind_a_tsc_is_due_at_its_crystal_tick);
+	tcase_add_test(all, cycles_do_not_pass_the_next_tsc);
 	tcase_add_test(all, without_an_mtc_its_time_has_not_come);
 	tcase_add_test(all, cycles_that_no_time_could_hold_are_none);
 	tcase_add_test(all, cycles_near_the_end_of_their_count_move_no_clock);
