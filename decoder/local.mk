@@ -15,7 +15,6 @@ libdecoder_a_SOURCES = \
 	decoder/aux/pt_evd_pebs_packets.c decoder/aux/pt_evd_pebs_packets.h \
 	decoder/aux/pt_packet_read.c decoder/aux/pt_packet_read.h \
 	decoder/clock/packet_clock.c decoder/clock/packet_clock.h \
-	decoder/clock/perf_clock.c decoder/clock/perf_clock.h \
 	decoder/clock/tsc_clock.c decoder/clock/tsc_clock.h \
 	decoder/code/address_filter.c decoder/code/address_filter.h \
 	decoder/code/basic_block.c decoder/code/basic_block.h \
@@ -41,7 +40,6 @@ libdecoder_a_SOURCES = \
 	decoder/engine/fast/flow_code.c decoder/engine/fast/flow_code.h \
 	decoder/engine/fast/flow_frequent.c decoder/engine/fast/flow_frequent.h \
 	decoder/engine/fast/flow_packets.c decoder/engine/fast/flow_packets.h \
-	decoder/engine/fast/flow_perf_time.c decoder/engine/fast/flow_perf_time.h \
 	decoder/engine/fast/flow_runs.c decoder/engine/fast/flow_runs.h \
 	decoder/engine/fast/flow_segments.c decoder/engine/fast/flow_segments.h \
 	decoder/engine/fast/flow_state.h \

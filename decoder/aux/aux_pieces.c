@@ -63,6 +63,8 @@ static void add_cut(struct aux_piece_list *list, struct aux_piece piece, const s
 	for (; next < cut_count && cuts[next].at < end_of(&piece); next++) {
 		uint64_t size = cuts[next].at - piece.aux_offset;
 
+		if (cuts[next].whole)
+			continue;
 		if (size) {
 			add_piece(list, &piece)->size = size;
 			skip_bytes(&piece, size);

@@ -13,13 +13,6 @@
 
 #include "decoder/aux/aux_stream.h"
 
-/* A position, as AUX records count, where the buffer was full. */
-struct aux_cut {
-	int32_t owner; /* CPU or thread of the buffer */
-	uint64_t at;
-	uint64_t time; /* ns: of the AUX record */
-};
-
 struct aux_piece_list {
 	struct aux_piece *pieces; /* owned */
 	size_t count, room;

@@ -100,6 +100,15 @@ void aux_window_release(struct aux_window *window)
 	window->bytes = NULL;
 }
 
+uint64_t aux_window_aux_end(const struct aux_window *window)
+{
+	const struct aux_piece *next = &window->aux->pieces[window->piece];
+
+	if (window->piece_used)
+		return next->aux_offset + window->piece_used;
+	return window->piece ? next[-1].aux_offset + next[-1].size : 0;
+}
+
 bool aux_window_at_end(const struct aux_window *window)
 {
 	return window->piece == window->aux->piece_count ||

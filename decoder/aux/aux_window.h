@@ -52,6 +52,9 @@ void aux_window_seek(struct aux_window *window, const struct aux_stream *aux,
 /* Idempotent, also on zeroed memory. */
 void aux_window_release(struct aux_window *window);
 
+/* Returns where the window ends in the AUX buffer, as AUX records count. */
+uint64_t aux_window_aux_end(const struct aux_window *window);
+
 /* Returns whether the window ends at the stream's end, or at a piece that is apart. */
 bool aux_window_at_end(const struct aux_window *window);
 

@@ -28,7 +28,7 @@ struct piece_record {
 	uint64_t time; /* ns: of a sample; 0: an AUXTRACE record, whose order counts */
 };
 
-/* Positions where buffers were full, from AUX records. */
+/* Positions that AUX records report. */
 struct cut_list {
 	struct aux_cut *cuts; /* owned */
 	size_t count, room;
@@ -224,6 +224,11 @@ uint64_t pt_info_mtc_period(const struct pt_info *info)
 	       info->tsc_ctc_ratio_d;
 }
 
+bool pt_info_times_by_cycles(const struct pt_info *info)
+{
+	return info->config & info->cyc_bit && !pt_info_mtc_period(info);
+}
+
 /* ---- Streams ------------------------------------------------------------- */
 
 static struct piece_record *add_record(struct piece_list *list)
@@ -283,7 +288,8 @@ static void push_cut(struct cut_list *list, struct aux_cut cut)
 	list->cuts[list->count++] = cut;
 }
 
-static void add_cut(struct piece_list *list, const struct perf_record *record)
+static void add_cut(struct piece_list *list, const struct perf_record *record,
+		    const struct pt_info *info)
 {
 	struct perf_aux aux;
 	struct aux_cut cut;
@@ -291,9 +297,14 @@ static void add_cut(struct piece_list *list, const struct perf_record *record)
 	if (perf_record_read_aux(record, &aux) < 0)
 		return;
 	list->overwritten |= (aux.flags & PERF_AUX_FLAG_OVERWRITE) != 0;
-	if (!(aux.flags & PERF_AUX_FLAG_TRUNCATED))
+	cut = (struct aux_cut){
+		.owner = record->id.cpu,
+		.at = aux.offset + aux.size,
+		.time = record->id.time,
+		.whole = !(aux.flags & PERF_AUX_FLAG_TRUNCATED),
+	};
+	if (cut.whole && !pt_info_times_by_cycles(info))
 		return;
-	cut = (struct aux_cut){ record->id.cpu, aux.offset + aux.size, record->id.time };
 	push_cut(&list->cpu_cuts, cut);
 	cut.owner = record->id.tid;
 	push_cut(&list->thread_cuts, cut);
@@ -334,18 +345,16 @@ static size_t cuts_below(const struct cut_list *list, int64_t owner)
 	return LOWER_BOUND(i, list->count, list->cuts[i].owner < owner);
 }
 
-static void join_pieces(struct aux_piece_list *joined, const struct aux_stream *stream,
-			const struct aux_piece *pieces, size_t count, const struct piece_list *list)
+static void set_cuts(struct aux_stream *stream, const struct piece_list *list, struct arena *arena)
 {
 	const struct cut_list *cuts = stream->tid == -1 ? &list->cpu_cuts : &list->thread_cuts;
 	int64_t owner = stream->tid == -1 ? stream->cpu : stream->tid;
 	size_t first = cuts_below(cuts, owner);
 
-	if (stream->copies)
-		aux_pieces_join_copies(joined, pieces, count);
-	else
-		aux_pieces_join(joined, pieces, count, cuts->cuts ? cuts->cuts + first : NULL,
-				cuts_below(cuts, owner + 1) - first);
+	stream->cut_count = cuts_below(cuts, owner + 1) - first;
+	if (stream->cut_count)
+		stream->cuts = arena_copy(arena, cuts->cuts + first,
+					  stream->cut_count * sizeof(*cuts->cuts));
 }
 
 /* Pieces of one queue stay in file order: perf writes them as the buffer fills. */
@@ -362,7 +371,12 @@ static void make_stream(struct auxtrace *auxtrace, struct aux_stream *stream,
 	stream->copies = auxtrace->info.snapshot_mode || list->samples || list->overwritten;
 	for (size_t i = 0; i < count; i++)
 		pieces[i] = records[i].piece;
-	join_pieces(&joined, stream, pieces, count, list);
+	if (stream->copies) {
+		aux_pieces_join_copies(&joined, pieces, count);
+	} else {
+		set_cuts(stream, list, &auxtrace->arena);
+		aux_pieces_join(&joined, pieces, count, stream->cuts, stream->cut_count);
+	}
 	stream->pieces =
 		arena_copy(&auxtrace->arena, joined.pieces, joined.count * sizeof(*joined.pieces));
 	stream->piece_count = joined.count;
@@ -437,13 +451,14 @@ static int read_records(struct auxtrace *auxtrace, const struct perf_file *file,
 		if (record.type == PERF_USER_AUXTRACE_INFO) {
 			if (read_info(auxtrace, &record, err) < 0)
 				return -1;
+			read_event(&auxtrace->info, file);
 			found = true;
 		} else if (record.type == PERF_USER_TIME_CONV) {
 			read_time_conv(&conversion, &record);
 		} else if (record.type == PERF_USER_AUXTRACE) {
 			add_piece(list, &record);
 		} else if (record.type == PERF_RECORD_AUX) {
-			add_cut(list, &record);
+			add_cut(list, &record, &auxtrace->info);
 		} else if (record.type == PERF_RECORD_SAMPLE) {
 			add_sample(list, file, &record, &auxtrace->info);
 		}

@@ -82,11 +82,6 @@ struct pt_stream_input {
 	 */
 	uint64_t switch_ip;
 	bool cpu_events; /* emit BRANCH_CPU_EVENT, too: cpu_event.h */
-	/*
-	 * Compute times as perf script does (perf_clock.h); such a stream has no cuts.  Fast
-	 * engine only.
-	 */
-	bool perf_times;
 	/* ns: emit only losses of [begin, end], because `aux` was cut to this time. end 0: all. */
 	uint64_t begin, end;
 	/*

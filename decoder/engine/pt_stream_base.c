@@ -157,8 +157,7 @@ void stream_push_apart(struct pt_stream *stream, bool after_gap, const struct au
 	if (!after_gap && stream->state.any_event)
 		stream_push_gap(stream, stream->input.aux->copies ? GAP_NOT_RECORDED : GAP_LOST, 0);
 	/* No timing packet may follow before the next PSB. */
-	if (piece->resume_time > stream->state.now.time && stream_is_timed(stream) &&
-	    !stream->input.perf_times)
+	if (piece->resume_time > stream->state.now.time && stream_is_timed(stream))
 		stream->state.now.time = piece->resume_time;
 }
 

@@ -135,8 +135,7 @@ static inline void stream_count_cycles(struct pt_stream *stream, uint64_t cycles
 /* Returns `time` within the thread's run on this CPU, and not before the last event. */
 static inline uint64_t stream_event_time(struct pt_stream *stream, uint64_t time)
 {
-	if (!stream->input.perf_times)
-		time = schedule_clamp(&stream->state.schedule, time);
+	time = schedule_clamp(&stream->state.schedule, time);
 	if (time < stream->state.last_pushed)
 		time = stream->state.last_pushed;
 	return time;

@@ -360,7 +360,7 @@ static int verify_part(const struct pt_stream_input *input, const struct part *p
 
 	one.aux = &part->aux;
 	one.workers = NULL;
-	one.skip_local_jumps = one.pieces = one.cpu_events = one.perf_times = false;
+	one.skip_local_jumps = one.pieces = one.cpu_events = false;
 	one.count_jumps = false;
 	one.period = 0;
 	one.runs = NULL;

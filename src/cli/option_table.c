@@ -43,9 +43,6 @@ static const struct option_choice colors[] = { { "auto", MESSAGE_COLOR_AUTO },
 					       { "always", MESSAGE_COLOR_ALWAYS },
 					       { "never", MESSAGE_COLOR_NEVER },
 					       { NULL, 0 } };
-static const struct option_choice timings[] = { { "steady", TIMING_STEADY },
-						{ "perf", TIMING_PERF },
-						{ NULL, 0 } };
 
 #define FIELD(member) offsetof(struct options, member)
 
@@ -258,11 +255,6 @@ const struct option_spec option_specs[] = {
 	  .help = "Decode every Nth part of the trace (default: all), from PSB to PSB, by both "
 		  "engines, and warn of differences",
 	  .least = 1, .most = INT_MAX, .if_omitted = "1" },
-	{ "timing", 0, "WORD", GROUP_DECODING, OPTION_CHOICE, FIELD(timing),
-	  .help = "How CYC packets become time: steady (default), by the clock speed measured "
-		  "before; perf, by the speed up to the next MTC packet, as perf script does, "
-		  "with one thread per buffer",
-	  .choices = timings },
 	{ "output-pattern", 0, "PATTERN", GROUP_BATCHES, OPTION_TEXT, FIELD(output_pattern),
 	  .help = "Convert each INPUT to an output of its own, named by PATTERN with {dir}, "
 		  "{name}, {base} (the name without its last suffix) and {n} of INPUT",

@@ -45,9 +45,6 @@ enum trace_mode {
 /* Whether to enter the sandbox (sandbox.h); AUTO: if the system has one. */
 enum option_sandbox { SANDBOX_AUTO = 0, SANDBOX_ON, SANDBOX_OFF };
 
-/* Times between timing packets: by a steady clock, or as perf script estimates them. */
-enum option_timing { TIMING_STEADY = 0, TIMING_PERF };
-
 enum overlay_kind { OVERLAY_RUNTIME_EVENTS = 0, OVERLAY_MEMTRACE };
 
 /* The argument of an overlay's option: overlay_input.h. */
@@ -126,8 +123,7 @@ struct options {
 	enum message_color color;
 	/* Decoding */
 	unsigned threads; /* 0: one per CPU */
-	enum option_timing timing;
-	unsigned verify; /* decode every Nth segment by both engines; 0: none */
+	unsigned verify;  /* decode every Nth segment by both engines; 0: none */
 	/* Batches */
 	const char *output_pattern;
 	const char *files_from;

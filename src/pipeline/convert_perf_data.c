@@ -113,7 +113,6 @@ static struct pt_stream_input stream_input(const void *context, size_t index)
 		.branches = c->branches,
 		.switch_ip = recording->kernel_files.switch_ip,
 		.cpu_events = c->options->format->cpu_events,
-		.perf_times = c->options->timing == TIMING_PERF,
 		.segment = decode_threads_segment(&recording->auxtrace, c->workers),
 		.workers = c->workers,
 		.follower = follows_ahead(c) ? &c->follower.base : NULL,

@@ -140,7 +140,6 @@ static void choose_options(struct cursor *bytes, struct options *options)
 		.mode = (enum trace_mode)choose(bytes, 4),
 		.names = (enum demangle_style)choose(bytes, 4),
 		.inlined = choose(bytes, 2),
-		.timing = (enum option_timing)choose(bytes, 2),
 		.verify = choose(bytes, 2),
 		.output = output,
 		.symfs = folder,

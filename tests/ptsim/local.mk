@@ -26,7 +26,8 @@ tests_ptsim_libipt_branches_LDADD = $(PTRACE2FTF_LIBS)
 TESTS += tests/ptsim/threads.sh tests/ptsim/timing.sh tests/ptsim/mutated.sh tests/ptsim/agrees.sh tests/ptsim/args.sh tests/ptsim/notime.sh tests/ptsim/stacks.sh tests/ptsim/stripped.sh tests/ptsim/jit.sh tests/ptsim/inline.sh tests/ptsim/ptwrite.sh tests/ptsim/steps.sh tests/ptsim/ends.sh tests/ptsim/bits32.sh tests/ptsim/diff.sh tests/ptsim/histogram.sh tests/ptsim/divergence.sh tests/ptsim/outliers.sh tests/ptsim/slowest.sh
 dist_noinst_SCRIPTS += tests/ptsim/threads.sh tests/ptsim/timing.sh tests/ptsim/mutated.sh tests/ptsim/agrees.sh tests/ptsim/args.sh tests/ptsim/notime.sh tests/ptsim/stacks.sh tests/ptsim/stripped.sh tests/ptsim/jit.sh tests/ptsim/inline.sh tests/ptsim/ptwrite.sh tests/ptsim/steps.sh tests/ptsim/ends.sh tests/ptsim/bits32.sh tests/ptsim/diff.sh tests/ptsim/histogram.sh tests/ptsim/divergence.sh tests/ptsim/outliers.sh tests/ptsim/slowest.sh
 EXTRA_DIST += tests/programs/bits32.s tests/ptsim/chains.awk \
-	tests/ptsim/flows.awk tests/ptsim/parents.awk tests/ptsim/slices.awk
+	tests/ptsim/flows.awk tests/ptsim/parents.awk tests/ptsim/slices.awk \
+	tests/ptsim/time_errors.awk tests/ptsim/time_errors.sh
 
 # All programs with all options, and packages: about half an hour.
 check-long: $(check_PROGRAMS) $(check_DATA)

@@ -5,7 +5,10 @@
 #include <endian.h>
 #include <string.h>
 
+#include "base/tables/lower_bound.h"
+#include "decoder/aux/pt_packet_read.h"
 #include "decoder/engine/fast/flow_packets.h"
+#include "decoder/engine/fast/flow_window.h"
 
 /*
  * Nearly all packets are of these kinds (SDM volume 3, "Packet Definitions").  Reading them
@@ -97,20 +100,6 @@ static inline size_t read_tnt(struct pt_flow *flow, const uint8_t *bytes)
 	return 1;
 }
 
-/* Handle a timing packet with perf's clock. */
-static __attribute__((noinline)) void perf_clock_packet(struct pt_flow *flow,
-							enum pt_packet_type type, size_t size,
-							uint64_t value)
-{
-	struct pt_packet packet = { .type = type, .size = (uint8_t)size };
-
-	if (type == ppt_cyc)
-		packet.payload.cyc.value = value;
-	else
-		packet.payload.mtc.ctc = (uint8_t)value;
-	flow_on_timing(flow, &packet);
-}
-
 /* Read the one or two bytes of a CYC, with 5 and 7 bits.  Returns the size; 0 if it is longer. */
 static inline size_t read_cycles(const struct pt_flow *flow, const uint8_t *bytes, uint32_t *cycles)
 {
@@ -121,22 +110,8 @@ static inline size_t read_cycles(const struct pt_flow *flow, const uint8_t *byte
 	return bytes[1] & 1 ? 0 : 2;
 }
 
-static size_t read_perf_cycles(struct pt_flow *flow, const uint8_t *bytes)
-{
-	uint32_t cycles;
-	size_t size = read_cycles(flow, bytes, &cycles);
-
-	if (size)
-		perf_clock_packet(flow, ppt_cyc, size, cycles);
-	return size;
-}
-
 static size_t read_mtc(struct pt_flow *flow, const uint8_t *bytes)
 {
-	if (flow->stream.input.perf_times) {
-		perf_clock_packet(flow, ppt_mtc, 2, bytes[1]);
-		return 2;
-	}
 	packet_clock_mtc(&flow->state.clock, bytes[1]);
 	flow_update_time(flow);
 	return 2;
@@ -225,10 +200,7 @@ static inline size_t count_padding(const uint8_t *bytes, size_t size)
 		    : count_long_padding(bytes, sizeof(next), size);
 }
 
-/*
- * Returns the size of a frequent packet that was read; 0 if it is another one, or a CYC for
- * the packet clock.
- */
+/* Returns the size of a frequent packet that was read; 0 if it is another one, or a CYC. */
 static inline size_t read_frequent(struct pt_flow *flow, const uint8_t *bytes, size_t size)
 {
 	if (is_tnt(bytes[0]))
@@ -236,7 +208,7 @@ static inline size_t read_frequent(struct pt_flow *flow, const uint8_t *bytes, s
 	if ((bytes[0] & 0x1f) == OPCODE_TIP)
 		return read_tip(flow, bytes);
 	if ((bytes[0] & 3) == 3)
-		return flow->stream.input.perf_times ? read_perf_cycles(flow, bytes) : 0;
+		return 0;
 	if (bytes[0] == OPCODE_MTC)
 		return read_mtc(flow, bytes);
 	if (bytes[0] == OPCODE_PAD)
@@ -244,13 +216,13 @@ static inline size_t read_frequent(struct pt_flow *flow, const uint8_t *bytes, s
 	return bytes[0] & 1 ? read_ip_packet(flow, bytes) : 0;
 }
 
-/* Read a CYC with the packet clock.  Returns its size; 0: there is none. */
+/* Read a CYC.  Returns its size; 0: there is none. */
 static inline size_t read_cyc(struct pt_flow *flow, const uint8_t *bytes)
 {
 	uint32_t cycles;
 	size_t size;
 
-	if ((bytes[0] & 3) != 3 || flow->stream.input.perf_times)
+	if ((bytes[0] & 3) != 3)
 		return 0;
 	size = read_cycles(flow, bytes, &cycles);
 	if (!size)
@@ -283,6 +255,110 @@ static inline bool read_next_frequent(struct pt_flow *flow)
 	size = read_frequent(flow, flow->window.bytes + at, flow->window.size - at);
 	flow->at = at + size;
 	return flow->at != begin;
+}
+
+/* ---- Looking ahead ------------------------------------------------------- */
+
+/* Bytes to look ahead; the window of a segment has more (aux_window.c). */
+#define AHEAD ((size_t)32 << 10)
+
+/*
+ * Pass TNT, TIP, CYC and PAD packets before `stop`, and add their cycles up.  Returns where another
+ * packet begins, or `stop` or a place behind it.
+ */
+static size_t pass_frequent(const struct pt_flow *flow, size_t at, size_t stop, uint64_t *cycles)
+{
+	const uint8_t *bytes = flow->window.bytes;
+	uint32_t count;
+	size_t size;
+
+	for (; at < stop; at += size) {
+		uint8_t byte = bytes[at];
+
+		if (is_tnt(byte) || byte == OPCODE_PAD)
+			size = 1;
+		else if ((byte & 3) == 3 && (size = read_cycles(flow, bytes + at, &count)))
+			*cycles += count;
+		else if ((byte & 0x1f) == OPCODE_TIP && ip_sizes[byte >> 5])
+			size = 1u + ip_sizes[byte >> 5];
+		else
+			break;
+	}
+	return at;
+}
+
+/* The packets from `at` to `end` in the window are read by a clock of their own. */
+struct look_ahead {
+	struct packet_clock clock;
+	size_t at, end;
+	uint64_t aux_begin; /* of the window, as AUX records count */
+	size_t cut;         /* index of the next AUX record's end */
+};
+
+static void begin_look_ahead(struct look_ahead *ahead, struct pt_flow *flow)
+{
+	const struct aux_stream *aux = flow->stream.input.aux;
+	uint64_t at;
+
+	if (flow->window.size - flow->at < AHEAD)
+		flow_window_refill(flow);
+	ahead->clock = flow->state.clock;
+	ahead->at = flow->at;
+	ahead->end = flow->window.size - flow->at < AHEAD ? flow->window.size : flow->at + AHEAD;
+	ahead->aux_begin = aux_window_aux_end(&flow->window) - flow->window.size;
+	at = ahead->aux_begin + ahead->at;
+	ahead->cut = LOWER_BOUND(i, aux->cut_count, aux->cuts[i].at <= at);
+}
+
+/* Returns where the next AUX record ends, if it ends before `ahead->end`; else that. */
+static size_t next_stop(const struct look_ahead *ahead, const struct aux_stream *aux)
+{
+	uint64_t at = ahead->end;
+
+	if (ahead->cut < aux->cut_count)
+		at = aux->cuts[ahead->cut].at - ahead->aux_begin;
+	return at < ahead->end ? at : ahead->end;
+}
+
+/* Returns the next time that is known by a TSC packet or an AUX record; 0: none is. */
+static uint64_t next_known_time(struct look_ahead *ahead, struct pt_flow *flow)
+{
+	const struct aux_stream *aux = flow->stream.input.aux;
+	size_t stop = next_stop(ahead, aux);
+	struct pt_packet packet;
+	unsigned bip_size = 0;
+	uint64_t cycles;
+
+	for (;;) {
+		cycles = 0;
+		ahead->at = pass_frequent(flow, ahead->at, stop, &cycles);
+		packet_clock_many_cycles(&ahead->clock, cycles);
+		if (ahead->at >= stop)
+			break;
+		if (!pt_packet_read(flow->packets, &flow->config, &ahead->at, &bip_size, &packet))
+			return 0;
+		if (packet.type == ppt_tsc) {
+			ahead->end = 0;
+			return stream_complete_tsc(&flow->stream, packet.payload.tsc.tsc);
+		}
+		packet_clock_packet(&ahead->clock, &packet);
+	}
+	if (ahead->cut == aux->cut_count ||
+	    aux->cuts[ahead->cut].at - ahead->aux_begin > ahead->end)
+		return 0;
+	return tsc_clock_tsc(&flow->stream.clock, aux->cuts[ahead->cut++].time);
+}
+
+void flow_look_ahead(struct pt_flow *flow)
+{
+	struct look_ahead ahead;
+	uint64_t known;
+
+	begin_look_ahead(&ahead, flow);
+	while ((known = next_known_time(&ahead, flow)) && known >= ahead.clock.tsc)
+		;
+	if (known)
+		packet_clock_fit(&flow->state.clock, known, ahead.clock.tsc);
 }
 
 bool flow_read_frequent(struct pt_flow *flow)

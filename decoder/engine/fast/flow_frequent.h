@@ -17,4 +17,10 @@ static inline bool flow_is_near_end(const struct pt_flow *flow, size_t at)
  */
 bool flow_read_frequent(struct pt_flow *flow);
 
+/*
+ * A TSC packet was read, and there are no MTCs: look ahead to the next TSC packet, so that the
+ * time by cycles does not pass it.
+ */
+void flow_look_ahead(struct pt_flow *flow);
+
 #endif

@@ -5,7 +5,6 @@
 #include "decoder/engine/fast/emulated_ptwrite.h"
 #include "decoder/engine/fast/flow_checkpoint.h"
 #include "decoder/engine/fast/flow_code.h"
-#include "decoder/engine/fast/flow_perf_time.h"
 
 /* clang-format off */
 /*
@@ -467,22 +466,15 @@ void flow_catch_up(struct pt_flow *flow)
 		flow->cached_block = 0;
 }
 
-static void set_perf_time(struct pt_flow *flow, uint64_t tsc)
+static void on_timing(struct pt_flow *flow, const struct pt_packet *packet)
 {
-	flow->state.clock.tsc = tsc ? stream_complete_tsc(&flow->stream, tsc) : 0;
-}
+	struct packet_clock *clock = &flow->state.clock;
 
-void flow_on_timing(struct pt_flow *flow, const struct pt_packet *packet)
-{
-	const struct pt_stream *stream = &flow->stream;
-
-	if (stream->input.perf_times)
-		set_perf_time(flow, pt_perf_time(flow, packet));
-	else if (packet->type == ppt_tsc)
-		packet_clock_tsc(&flow->state.clock,
-				 stream_complete_tsc(stream, packet->payload.tsc.tsc));
+	if (packet->type == ppt_tsc)
+		packet_clock_tsc(clock,
+				 stream_complete_tsc(&flow->stream, packet->payload.tsc.tsc));
 	else
-		packet_clock_packet(&flow->state.clock, packet);
+		packet_clock_packet(clock, packet);
 	if (packet->type == ppt_cbr)
 		add_cpu_event(flow, CPU_EVENT_CBR, packet->payload.cbr.ratio, 0);
 	if (packet->type == ppt_cyc)
@@ -572,7 +564,7 @@ void flow_on_packet(struct pt_flow *flow, const struct pt_packet *packet)
 	case ppt_mtc:
 	case ppt_cyc:
 	case ppt_cbr:
-		flow_on_timing(flow, packet);
+		on_timing(flow, packet);
 		break;
 	case ppt_psb:
 		on_psb(flow);

@@ -14,13 +14,12 @@
 /* Handle a packet that libipt has read. */
 void flow_on_packet(struct pt_flow *flow, const struct pt_packet *packet);
 
-/* Handle one kind: TNT bits; TIP, TIP.PGE, TIP.PGD and FUP; a timing packet. */
+/* Handle one kind: TNT bits; TIP, TIP.PGE, TIP.PGD and FUP. */
 void flow_on_tnt(struct pt_flow *flow, uint64_t bits);
 void flow_on_tip(struct pt_flow *flow, const struct pt_packet_ip *packet);
 void flow_on_tip_pge(struct pt_flow *flow, const struct pt_packet_ip *packet);
 void flow_on_tip_pgd(struct pt_flow *flow, const struct pt_packet_ip *packet);
 void flow_on_fup(struct pt_flow *flow, const struct pt_packet_ip *packet);
-void flow_on_timing(struct pt_flow *flow, const struct pt_packet *packet);
 
 /*
  * Returns the ip of a packet whose ip is not suppressed (SDM volume 3, "IP Compression").

@@ -3,7 +3,7 @@
  * The fast engine's state, which its files share; pt_flow.c has the table of what packets do.
  * Private to the engine.
  * Its files are a chain; each includes only those before it: flow_state, flow_window and
- * flow_code, emulated_ptwrite, flow_step with flow_cached.c, flow_checkpoint and flow_perf_time,
+ * flow_code, emulated_ptwrite, flow_step with flow_cached.c, flow_checkpoint,
  * flow_packets, flow_frequent, pt_flow, flow_segments.
  */
 #ifndef DECODER_ENGINE_FAST_FLOW_STATE_H
@@ -15,7 +15,6 @@
 #include "decoder/aux/aux_window.h"
 #include "decoder/aux/pt_evd_pebs_packets.h"
 #include "decoder/clock/packet_clock.h"
-#include "decoder/clock/perf_clock.h"
 #include "decoder/code/address_filter.h"
 #include "decoder/code/basic_block.h"
 #include "decoder/code/run_cache.h"
@@ -94,10 +93,8 @@ struct pt_flow {
 	unsigned next_view;                      /* index of the view to replace */
 	const struct address_space *space;       /* of `views` */
 	struct flow_state state;
-	struct perf_clock perf;  /* replaces state.clock with input.perf_times (flow_perf_time.h) */
-	uint64_t perf_cyc_end;   /* offset behind the last CYC; UINT64_MAX: none */
-	uint64_t perf_piece_end; /* offset behind the piece before `perf_piece` */
-	size_t perf_piece;
+	bool looks_ahead; /* for TSC packets: there are CYC packets, but no MTCs (flow_look_ahead())
+			   */
 	struct address_filter filter;
 	bool next_guest;            /* state.guest as of the next ip */
 	uint64_t erratum_resume_ip; /* an erratum makes it doubtful whether tracing is on at this ip

@@ -34,7 +34,6 @@
 #include "decoder/engine/fast/flow_code.h"
 #include "decoder/engine/fast/flow_frequent.h"
 #include "decoder/engine/fast/flow_packets.h"
-#include "decoder/engine/fast/flow_perf_time.h"
 #include "decoder/engine/fast/flow_window.h"
 #include "decoder/engine/fast/pt_flow.h"
 
@@ -66,8 +65,6 @@ static void begin_pieces(struct pt_flow *flow, const struct aux_piece *piece)
 	flow->state.on = flow->in_header = flow->state.overflowed = false;
 	flow->erratum_resume_ip = 0;
 	flow_set_after_gap(flow);
-	if (!piece->resumes)
-		pt_perf_time_restart(flow);
 	flow_window_open(flow, piece->resumes);
 	flow->run_begin = flow->window.base;
 	flow->synced = piece->resumes && flow->packets;
@@ -140,6 +137,8 @@ static void read_by_libipt(struct pt_flow *flow)
 
 	if (status >= 0) {
 		flow_on_packet(flow, &packet);
+		if (packet.type == ppt_tsc && flow->looks_ahead)
+			flow_look_ahead(flow);
 	} else if (pt_errcode(status) == pte_eos) {
 		finish_pieces(flow);
 	} else {
@@ -215,8 +214,8 @@ static void set_config(struct pt_flow *flow, const struct pt_info *info,
 	flow->compression = !(info->config & info->noretcomp_bit) || !info->noretcomp_bit;
 	flow->follows_switches = stream_follows_switches(info);
 	address_filter_init(&flow->filter, info->filter);
-	flow->state.clock.rates = flow->perf.rates = pt_info_rates(info);
-	pt_perf_time_restart(flow);
+	flow->state.clock.rates = pt_info_rates(info);
+	flow->looks_ahead = pt_info_times_by_cycles(info);
 	flow->config = *config;
 	flow->fup_has_next_ip = pt_errata_fup_has_next_ip(&config->cpu);
 }
@@ -236,13 +235,10 @@ void pt_flow_adopt(struct pt_flow *flow, const struct pt_stream *like,
 	set_config(flow, like->input.info, config);
 }
 
-/*
- * Without timing packets there is no state to begin with in the middle; and perf forgets
- * nothing at a PSB.
- */
+/* Without timing packets there is no state to begin with in the middle. */
 static void set_cuts(struct pt_flow *flow, const struct pt_stream_input *input)
 {
-	if (input->info->config & input->info->tsc_bit && !input->perf_times)
+	if (input->info->config & input->info->tsc_bit)
 		aux_cuts_init(&flow->cuts, input->aux, input->segment ? input->segment : SEGMENT);
 	else
 		flow->cuts.position.at = AUX_CUTS_NONE;

@@ -72,10 +72,12 @@ START_TEST(where_the_buffer_was_full_a_new_run_begins)
 {
 	struct aux_piece pieces[] = { piece(0, "abcdef", 6), piece(6, "ghi", 3) };
 	struct aux_cut cuts[] = {
-		{ 0, 0, 1 }, { 0, 2, 2 }, { 0, 2, 3 }, { 0, 6, 4 }, { 0, 9, 5 }, { 0, 40, 6 },
+		{ 0, 0, 1, false }, { 0, 1, 1, true },  { 0, 2, 2, false },  { 0, 2, 3, false },
+		{ 0, 6, 4, false }, { 0, 9, 5, false }, { 0, 40, 6, false },
 	};
 
-	aux_pieces_join(&list, pieces, 2, cuts, 6);
+	/* An AUX record without a loss does not end the run. */
+	aux_pieces_join(&list, pieces, 2, cuts, 7);
 	ck_assert_str_eq(content(), "ab|cdef|ghi");
 	ck_assert(!list.pieces[0].resumes && list.pieces[1].resumes && list.pieces[2].resumes);
 	ck_assert_uint_eq(list.pieces[1].resume_time, 3);

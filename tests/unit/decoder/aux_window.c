@@ -19,10 +19,10 @@
 
 static uint8_t bytes[SIZE];
 static const struct aux_piece pieces[] = {
-	{ .bytes = bytes, .size = 100 },
-	{ .bytes = bytes + 100, .size = 50 },
-	{ .bytes = bytes + 150, .size = 30, .apart = true },
-	{ .bytes = bytes + 180, .size = 20, .apart = true },
+	{ .bytes = bytes, .size = 100, .aux_offset = 1000 },
+	{ .bytes = bytes + 100, .size = 50, .aux_offset = 1100 },
+	{ .bytes = bytes + 150, .size = 30, .aux_offset = 2000, .apart = true },
+	{ .bytes = bytes + 180, .size = 20, .aux_offset = 3000, .apart = true },
 };
 static const struct aux_stream aux = { .pieces = (struct aux_piece *)pieces,
 				       .piece_count = 4,
@@ -55,8 +55,10 @@ START_TEST(runs_follow_each_other)
 {
 	aux_window_init(&window, &aux);
 	expect(0, 150);
+	ck_assert_uint_eq(aux_window_aux_end(&window), 1150);
 	ck_assert(aux_window_next_run(&window));
 	expect(150, 180);
+	ck_assert_uint_eq(aux_window_aux_end(&window), 2030);
 	ck_assert(aux_window_next_run(&window));
 	expect(180, 200);
 	ck_assert(!aux_window_next_run(&window));

@@ -53,12 +53,6 @@ tests_unit_decoder_errata_test_SOURCES = tests/unit/decoder/errata.c
 tests_unit_decoder_errata_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_decoder_errata_test_LDADD = $(UNIT_LIBS)
 
-check_PROGRAMS += tests/unit/decoder/perf_clock.test
-TESTS += tests/unit/decoder/perf_clock.test
-tests_unit_decoder_perf_clock_test_SOURCES = tests/unit/decoder/perf_clock.c
-tests_unit_decoder_perf_clock_test_CFLAGS = $(UNIT_CFLAGS)
-tests_unit_decoder_perf_clock_test_LDADD = $(UNIT_LIBS)
-
 check_PROGRAMS += tests/unit/decoder/packet_clock.test
 TESTS += tests/unit/decoder/packet_clock.test
 tests_unit_decoder_packet_clock_test_SOURCES = tests/unit/decoder/packet_clock.c
