@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 dist_pkgdata_DATA += doc/summary.schema.json
-EXTRA_DIST += doc/ARCHITECTURE.md doc/answers.md doc/BUDGETS.md doc/GLOSSARY.md doc/seeds.md doc/icicle.svg
+EXTRA_DIST += doc/ARCHITECTURE.md doc/answers.md doc/BUDGETS.md doc/GLOSSARY.md doc/seeds.md doc/timing.md doc/icicle.svg
 
 # The picture in README.md, made anew: one thread of the program that `make demo` records.
 picture: ptrace2ftf$(EXEEXT) tests/ptsim/ptsim$(EXEEXT) tests/programs/static/threads$(EXEEXT)

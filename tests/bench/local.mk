@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-dist_noinst_SCRIPTS += tests/bench/bench.sh tests/bench/profile.sh
+dist_noinst_SCRIPTS += tests/bench/bench.sh tests/bench/profile.sh tests/bench/time_errors.sh
 EXTRA_DIST += tests/bench/README.md tests/bench/simulate.py
 
 EXTRA_PROGRAMS += tests/bench/ftf-speed tests/bench/packet-speed tests/bench/thread-times \
@@ -32,3 +32,8 @@ bench: ptrace2ftf$(EXEEXT) tests/bench/ftf-speed$(EXEEXT) tests/bench/thread-tim
 profile: ptrace2ftf$(EXEEXT) tests/bench/packet-speed$(EXEEXT) tests/bench/cpu-time$(EXEEXT)
 	$(srcdir)/tests/bench/profile.sh $(abs_top_srcdir)
 .PHONY: profile
+
+# The table of doc/timing.md.
+time-errors: ptrace2ftf$(EXEEXT) $(check_PROGRAMS) $(check_DATA)
+	top_srcdir=$(srcdir) top_builddir=. $(srcdir)/tests/bench/time_errors.sh
+.PHONY: time-errors

@@ -13,6 +13,6 @@ guest_log() { # LOG: or says why not
 		-d exec,cpu,int,nochain \
 		-dfilter 0x400000..0x500000,0xfffffe0000000000..0xfffffe0000ffffff,0xffffffff80000000..0xffffffffffffffff \
 		-device isa-debug-exit,iobase=0xf4,iosize=1 -kernel "$guest/vmlinux" \
-		2>"$1" >/dev/null </dev/null
+		2>"$1" >/dev/null </dev/null || : # the guest ends QEMU with a status
 	grep -q '^Trace ' "$1" || { echo "QEMU does not run here: $(head -n 1 "$1")"; return 1; }
 }
