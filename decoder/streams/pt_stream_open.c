@@ -18,13 +18,15 @@ static uint64_t ns_of_ticks(const struct tsc_clock *clock, uint64_t ticks)
 /*
  * Returns the greatest age of the last timing packet, in ns.  With TSC packets alone it has no
  * bound: 0.  A thread may then have run on another CPU meanwhile, so the address where
- * this CPU saw it stop says nothing.
+ * this CPU saw it stop says nothing.  Where the kernel is traced, the CPU sleeps within the trace,
+ * and counts no cycles meanwhile.
  */
 static uint64_t slack_of(const struct pt_info *info, const struct tsc_clock *clock)
 {
 	const uint64_t cycles = 500; /* between two CYC packets, also where nothing branches */
+	bool by_cycles = info->config & info->cyc_bit && info->exclude_kernel;
 
-	return ns_of_ticks(clock, info->config & info->cyc_bit ? cycles : pt_info_mtc_period(info));
+	return ns_of_ticks(clock, by_cycles ? cycles : pt_info_mtc_period(info));
 }
 
 static void choose_losses(struct pt_stream *stream)
