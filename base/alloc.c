@@ -10,10 +10,42 @@ void (*alloc_fail_hook)(void);
 
 void alloc_fail(size_t size)
 {
-	fprintf(stderr, "ptrace2ftf: out of memory (%zu bytes wanted)\n", size);
+	if (size)
+		fprintf(stderr, "ptrace2ftf: out of memory (%zu bytes wanted)\n", size);
+	else
+		fputs("ptrace2ftf: out of memory\n", stderr);
 	if (alloc_fail_hook)
 		alloc_fail_hook();
 	exit(EXIT_FAILURE);
+}
+
+void *alloc_bytes(size_t size)
+{
+	void *memory = malloc(size ? size : 1);
+
+	if (!memory)
+		alloc_fail(size);
+	return memory;
+}
+
+void alloc_check(void)
+{
+	if (errno == ENOMEM)
+		alloc_fail(0);
+}
+
+void *alloc_checked(void *result)
+{
+	if (!result)
+		alloc_check();
+	return result;
+}
+
+/* glibc's fclose() succeeds when there is no memory for the whole text. */
+void alloc_close_text(FILE *stream, char *const *text)
+{
+	if (fclose(stream) != 0 || !*text)
+		alloc_fail(0);
 }
 
 void *alloc_zeroed(size_t count, size_t size)

@@ -8,10 +8,14 @@
 #ifndef BASE_ALLOC_H
 #define BASE_ALLOC_H
 
+#include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
-/* Say that memory ran out and exit with status 1.  Does not return. */
+/*
+ * Say that memory ran out and exit with status 1; a size of 0 is not known.  Does not return.
+ */
 void alloc_fail(size_t size) __attribute__((noreturn));
 
 /*
@@ -19,6 +23,27 @@ void alloc_fail(size_t size) __attribute__((noreturn));
  * removed; in a signal handler, too (fault.h).
  */
 extern void (*alloc_fail_hook)(void);
+
+/* Returns `size` bytes, owned by the caller; never NULL.  Has malloc()'s type, for libraries. */
+void *alloc_bytes(size_t size);
+
+/*
+ * The pointer that a call of a library returns.  Libraries return NULL for damage and for a lack of
+ * memory; the latter, for which malloc() sets errno, ends the run here.
+ */
+#define ALLOC_CHECKED(call) (errno = 0, alloc_checked(call))
+
+/* Of ALLOC_CHECKED(). */
+void *alloc_checked(void *result);
+
+/*
+ * End the run if a call of a library failed for lack of memory.  The caller sets errno to 0
+ * before the call.
+ */
+void alloc_check(void);
+
+/* Close a stream of open_memstream(): the text is there, owned by the caller. */
+void alloc_close_text(FILE *stream, char *const *text);
 
 /* Returns count * size zeroed bytes, owned by the caller; never NULL. */
 void *alloc_zeroed(size_t count, size_t size);

@@ -78,17 +78,14 @@ static char *describe(const char *begin, const struct trace_record *record)
 {
 	char *text = NULL;
 	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	FILE *out = ALLOC_CHECKED(open_memstream(&text, &size));
 
-	if (!out)
-		alloc_fail(1);
 	if (begin)
 		fputs(begin, out);
 	else
 		trace_print_text(out, &record->name);
 	trace_print_args(out, record);
-	if (fclose(out) != 0)
-		alloc_fail(size);
+	alloc_close_text(out, &text);
 	return text;
 }
 

@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/fault.h"
 #include "base/io/file_use.h"
 #include "base/io/output.h"
@@ -40,24 +41,6 @@ static int print_clocks(void)
 	return ferror(stdout) || fflush(stdout) ? EXIT_FAILED : EXIT_WHOLE;
 }
 
-/* Fill the report for --json-lines: batch_job.h. */
-static void fill_child_report(json_t *child_report, const struct report *report,
-			      const struct error *err)
-{
-	json_t *whole = report_json(report);
-
-	if (report->status == EXIT_FAILED) {
-		json_object_set_new(child_report, "error", batch_line_text(err->text));
-	} else {
-		json_object_set_new(child_report, "branches",
-				    json_integer((json_int_t)report->summary.branches));
-		json_object_set_new(child_report, "slices",
-				    json_integer((json_int_t)report->summary.slices));
-	}
-	if (whole)
-		json_object_set_new(child_report, "report", whole);
-}
-
 /*
  * With --time, for src/serve/open_trace.h: the time of what was decoded, as what is beside it
  * in the trace may be longer.
@@ -72,6 +55,27 @@ static void fill_view(json_t *child_report, const struct report *report)
 			    json_integer((json_int_t)report->summary.first_time));
 	json_object_set_new(child_report, "view_end",
 			    json_integer((json_int_t)report->summary.last_time));
+}
+
+/* Fill the report for --json-lines: batch_job.h. */
+static void fill_child_report(json_t *child_report, const struct report *report,
+			      const struct error *err)
+{
+	json_t *whole = report_json(report);
+
+	json_object_clear(child_report);
+	if (report->status == EXIT_FAILED) {
+		json_object_set_new(child_report, "error", batch_line_text(err->text));
+	} else {
+		json_object_set_new(child_report, "branches",
+				    json_integer((json_int_t)report->summary.branches));
+		json_object_set_new(child_report, "slices",
+				    json_integer((json_int_t)report->summary.slices));
+	}
+	if (whole)
+		json_object_set_new(child_report, "report", whole);
+	if (report->options->open)
+		fill_view(child_report, report);
 }
 
 /* Write the JSON of --json and rename the outputs into place, or drop them if either fails. */
@@ -158,13 +162,15 @@ static enum exit_status convert_recording(const struct options *options, json_t 
 	report_print(&report, stderr);
 	if (options->verbose)
 		sandbox_print(&report.sandbox, stderr);
-	if (place_outputs(&report, with_json, &err) < 0)
-		report.status = EXIT_FAILED;
-	output_obey_closed_pipe(&err);
+	/* As long as no output is in place, a lack of memory leaves none. */
 	if (child_report)
 		fill_child_report(child_report, &report, &err);
-	if (child_report && options->open)
-		fill_view(child_report, &report);
+	if (place_outputs(&report, with_json, &err) < 0) {
+		report.status = EXIT_FAILED;
+		if (child_report)
+			fill_child_report(child_report, &report, &err);
+	}
+	output_obey_closed_pipe(&err);
 	if (report.status == EXIT_FAILED)
 		message_error(&err);
 	if (report.status == EXIT_FAILED && options->input_count > 1)
@@ -225,6 +231,8 @@ int main(int argc, char **argv)
 	int status = EXIT_WHOLE, recorded = 0;
 
 	hold_standard_descriptors();
+	/* No value of JSON lacks memory, in this process and in those that it forks. */
+	json_set_alloc_funcs(alloc_bytes, free);
 	/* Writes to a closed pipe, or beyond `ulimit -f`, return errors: output_obey_closed_pipe().
 	 */
 	signal(SIGPIPE, SIG_IGN);

@@ -7,10 +7,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
+
 /* Before Linux 5.9. */
 static void close_listed(int first)
 {
-	DIR *folder = opendir("/proc/self/fd");
+	DIR *folder = ALLOC_CHECKED(opendir("/proc/self/fd"));
 	const struct dirent *entry;
 
 	while (folder && (entry = readdir(folder))) {

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/io/output_path.h"
 #include "base/tables/hash.h"
 
@@ -114,7 +115,7 @@ int file_use_open_at_once(const char *path)
 FILE *file_use_open_stream(const char *path)
 {
 	int fd = file_use_open(path);
-	FILE *stream = fd < 0 ? NULL : fdopen(fd, "r");
+	FILE *stream = fd < 0 ? NULL : ALLOC_CHECKED(fdopen(fd, "r"));
 
 	if (fd >= 0 && !stream)
 		close(fd);
@@ -140,15 +141,17 @@ int file_use_shortage(struct error *err)
 static void read_tree(const char *path)
 {
 	char *paths[] = { (char *)path, NULL };
-	FTS *tree = fts_open(paths, FTS_COMFOLLOW | FTS_LOGICAL | FTS_NOCHDIR, NULL);
+	FTS *tree = ALLOC_CHECKED(fts_open(paths, FTS_COMFOLLOW | FTS_LOGICAL | FTS_NOCHDIR, NULL));
 	FTSENT *entry;
 
+	errno = 0;
 	for (int i = 0; tree && i < TREE_FILES && (entry = fts_read(tree)); i++) {
 		if (entry->fts_info == FTS_F)
 			add_read(entry->fts_statp, entry->fts_path);
 		else if (entry->fts_info == FTS_D && entry->fts_level >= TREE_LEVELS)
 			fts_set(tree, entry, FTS_SKIP);
 	}
+	alloc_check();
 	if (tree)
 		fts_close(tree);
 }

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
+
 #define LINKS_MAX 40 /* as the kernel, then it is a loop */
 
 /* Returns what is behind the directory in a path; NULL: the path does not begin with it. */
@@ -97,7 +99,7 @@ static bool resolve(struct route *route)
 
 bool path_in_root_resolve(const char *root, char path[BENEATH_PATH])
 {
-	char *real = realpath(root, NULL);
+	char *real = ALLOC_CHECKED(realpath(root, NULL));
 	const char *rest = behind(path, root);
 	struct route route = { .links = 0 };
 	bool found;

@@ -125,7 +125,7 @@ static bool read_tsc(const struct seeker *seeker, uint64_t offset, uint64_t *tsc
 	pt_config_init(&config);
 	config.begin = header;
 	config.end = header + copy_bytes(seeker, offset, header, HEADER_MAX);
-	packets = pt_pkt_alloc_decoder(&config);
+	packets = ALLOC_CHECKED(pt_pkt_alloc_decoder(&config));
 	if (!packets)
 		return false;
 	pt_pkt_sync_set(packets, 0);
@@ -282,7 +282,7 @@ static size_t read_window(const struct aux_window *window, struct last_time *las
 		end -= AUX_WINDOW_PACKET_MAX;
 	last->config.begin = window->bytes;
 	last->config.end = window->bytes + window->size;
-	packets = pt_pkt_alloc_decoder(&last->config);
+	packets = ALLOC_CHECKED(pt_pkt_alloc_decoder(&last->config));
 	if (!packets)
 		return 0;
 	while (at < end && pt_packet_read(packets, &last->config, &at, &last->bip_size, &packet)) {

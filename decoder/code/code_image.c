@@ -80,8 +80,10 @@ static void add_bytes(struct code_image *code, struct pt_image *image, const str
 		return;
 	if (size > file->size - part->file_offset)
 		size = file->size - part->file_offset;
+	errno = 0;
 	isid = pt_iscache_add_file(code->cache, file->path, part->file_offset, size, part->begin);
 	if (isid <= 0 || pt_image_add_cached(image, code->cache, isid, NULL) < 0) {
+		alloc_check();
 		diag_warn(code->diag, "code-unusable", "%s: its code cannot be used: %s",
 			  file->path, isid < 0 ? pt_errstr(pt_errcode(isid)) : "libipt refused it");
 		return;

@@ -49,9 +49,12 @@ static int feed(struct record_unpacker *unpacker, struct perf_bytes payload, str
 	unpacker->packed += payload.size;
 	do {
 		out.pos = 0;
+		errno = 0;
 		status = ZSTD_decompressStream(unpacker->zstd, &out, &in);
-		if (ZSTD_isError(status))
+		if (ZSTD_isError(status)) {
+			alloc_check();
 			return error_set(err, ERROR_FORMAT, "%s", ZSTD_getErrorName(status));
+		}
 		if (unpacker->file.size + out.pos > GROWTH_FREE + GROWTH_MAX * unpacker->packed)
 			return error_set(err, ERROR_LIMIT,
 					 "more than %llu times as much when unpacked",
@@ -68,7 +71,7 @@ static int open_unpacker(struct record_unpacker *unpacker, struct error *err)
 		return 0;
 	if (temp_file_open(&unpacker->file, err) < 0)
 		return -1;
-	unpacker->zstd = ZSTD_createDStream();
+	unpacker->zstd = ALLOC_CHECKED(ZSTD_createDStream());
 	unpacker->chunk = alloc_zeroed(1, CHUNK);
 	return unpacker->zstd ? 0 : error_set(err, ERROR_LIBRARY, "no memory for zstd");
 }

@@ -85,7 +85,7 @@ static uint64_t header_size(const struct aux_stream *aux, const struct aux_posit
 	pt_config_init(&config);
 	config.begin = bytes;
 	config.end = bytes + size;
-	decoder = pt_pkt_alloc_decoder(&config);
+	decoder = ALLOC_CHECKED(pt_pkt_alloc_decoder(&config));
 	if (!decoder)
 		return 0;
 	pt_pkt_sync_set(decoder, 0);

@@ -139,7 +139,8 @@ static _Noreturn void run_child(const struct batch_process *process, const struc
 	if (process->messages >= 0)
 		take_messages(process->messages);
 	status = convert_job(run, process->job, report);
-	json_dumpfd(report, process->report, 0);
+	if (json_dumpfd(report, process->report, 0) < 0)
+		status = EXIT_FAILED;
 	json_decref(report);
 	exit(status);
 }
@@ -212,18 +213,31 @@ static void print_messages(struct batch_process *process, char **last)
 		*last = line;
 		line = NULL;
 	}
+	if (!feof(in))
+		alloc_fail(room);
 	free(line);
 	fclose(in);
 }
 
-/* Returns the report of the process, owned by the caller; an empty object if it has none. */
-static json_t *read_report(const struct batch_process *process)
+/*
+ * Read the report of the process, owned by the caller; without one a process has failed, whatever
+ * its status.
+ */
+static void read_report(const struct batch_process *process, struct batch_end *end)
 {
-	json_t *report = NULL;
+	bool done = end->status == EXIT_WHOLE || end->status == EXIT_WITH_GAPS;
+	struct error err = { 0 };
 
-	if (lseek(process->report, 0, SEEK_SET) == 0)
-		report = json_loadfd(process->report, 0, NULL);
-	return report ? report : json_object();
+	end->report = lseek(process->report, 0, SEEK_SET) == 0
+			      ? json_loadfd(process->report, 0, NULL)
+			      : NULL;
+	if (end->report)
+		return;
+	end->report = json_object();
+	if (!done)
+		return;
+	error_set(&err, ERROR_SYSTEM, "%s: its process left no report", process->job->inputs[0]);
+	end->status = fail_job(end->report, &err);
 }
 
 /* Without an error in the report (for lack of memory), the last message is the error. */
@@ -234,7 +248,9 @@ static void add_cause(const char *last, json_t *report)
 				   : "failed without a message";
 	char *line = strndup(text, strcspn(text, "\n"));
 
-	if (line && !json_object_get(report, "error"))
+	if (!line)
+		alloc_fail(0);
+	if (!json_object_get(report, "error"))
 		json_object_set_new(report, "error", batch_line_text(line));
 	free(line);
 }
@@ -267,7 +283,7 @@ void batch_process_finish(struct batch_process *process, int status, struct batc
 		       (double)(now.tv_nsec - process->start.tv_nsec) / 1e9;
 	end->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	end->status = WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILED;
-	end->report = read_report(process);
+	read_report(process, end);
 	if (process->messages >= 0)
 		print_messages(process, &last);
 	if (end->signal)

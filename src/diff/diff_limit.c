@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/message.h"
 #include "base/printable.h"
+#include "src/formats/text/json_any_text.h"
 
 /* Longest pattern. */
 #define GLOB_MOST 4096
@@ -95,7 +95,6 @@ static void check_values(struct limit_check *check, const char *function, uint64
 {
 	const struct diff_limit *limit = check->limit;
 	double most = limit->percent ? (double)a * limit->amount / 100 : limit->amount;
-	json_t *object;
 
 	if (b <= a || (double)(b - a) <= most)
 		return;
@@ -108,10 +107,10 @@ static void check_values(struct limit_check *check, const char *function, uint64
 	if (a)
 		fprintf(check->out, ", %+.2f%%", 100 * ((double)b - (double)a) / (double)a);
 	fputs(")\n", check->out);
-	object = json_pack("{s:s, s:s?, s:I, s:I}", "condition", check->text, "function", function,
-			   "a", (json_int_t)a, "b", (json_int_t)b);
-	if (!object || json_array_append_new(check->exceeded, object) < 0)
-		alloc_fail(0);
+	json_array_append_new(check->exceeded,
+			      json_pack("{s:o, s:s?, s:I, s:I}", "condition",
+					json_text_or_null(check->text), "function", function, "a",
+					(json_int_t)a, "b", (json_int_t)b));
 }
 
 /* Returns whether the pattern matches a function. */

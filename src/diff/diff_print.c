@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/printable.h"
+#include "src/formats/text/json_any_text.h"
 #include "src/formats/text/short_time.h"
 
 /* ---- The table ----------------------------------------------------------- */
@@ -87,7 +88,7 @@ static json_t *values_json(const uint64_t values[METRICS], bool sum)
 				   "self_ns", (json_int_t)values[METRIC_SELF], "self_insns",
 				   (json_int_t)values[METRIC_INSNS]);
 
-	if (object && !sum) {
+	if (!sum) {
 		json_object_set_new(object, "total_ns",
 				    json_integer((json_int_t)values[METRIC_TOTAL]));
 		json_object_set_new(object, "total_insns",
@@ -111,7 +112,7 @@ static json_t *side_json(const char *name, const uint64_t sums[METRICS], const j
 {
 	json_t *object = values_json(sums, true);
 
-	json_object_set_new(object, "input", json_string(name));
+	json_object_set_new(object, "input", json_text_or_null(name));
 	json_object_set(object, "gaps", json_object_get(report, "gaps"));
 	json_object_set(object, "warnings", json_object_get(report, "warnings"));
 	return object;
@@ -122,10 +123,8 @@ json_t *diff_print_json(const struct diff_rows *rows, char *const names[SIDES],
 {
 	json_t *list = json_array(), *sides[SIDES];
 
-	for (size_t i = 0; i < rows->count; i++) {
-		if (json_array_append_new(list, row_json(&rows->rows[i])) < 0)
-			alloc_fail(0);
-	}
+	for (size_t i = 0; i < rows->count; i++)
+		json_array_append_new(list, row_json(&rows->rows[i]));
 	for (int side = 0; side < SIDES; side++)
 		sides[side] = side_json(names[side], rows->sums[side], reports[side]);
 	return json_pack("{s:i, s:o, s:o, s:o, s:o}", "version", 1, "a", sides[SIDE_A], "b",

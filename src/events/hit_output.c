@@ -144,16 +144,14 @@ static void add_rest(struct event_record *record, const struct hit_arg *args, si
 {
 	char *text;
 	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	FILE *out = ALLOC_CHECKED(open_memstream(&text, &size));
 
-	if (!out)
-		alloc_fail(0);
 	for (size_t i = 0; i < count; i++) {
 		if (i)
 			putc(' ', out);
 		print_hit_arg(&args[i], out);
 	}
-	fclose(out);
+	alloc_close_text(out, &text);
 	event_record_add_text(record, "more", text);
 	free(text);
 }

@@ -42,10 +42,8 @@ void empty_selection_warn(const struct options *options, const struct perf_recor
 	static const char *const names[] = { "--time=", "--pid=", "--tid=", "--comm=", "--cpu=" };
 	char *text;
 	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	FILE *out = ALLOC_CHECKED(open_memstream(&text, &size));
 
-	if (!out)
-		alloc_fail(0);
 	for (int i = 0; i < options->word_count; i++)
 		for (size_t j = 0; j < sizeof(names) / sizeof(names[0]); j++)
 			if (strncmp(options->words[i], names[j], strlen(names[j])) == 0)
@@ -54,7 +52,7 @@ void empty_selection_warn(const struct options *options, const struct perf_recor
 		print_threads(recording->timeline, out);
 	else if (options->select.cpus.count)
 		fputs("; --list shows the recorded CPUs", out);
-	fclose(out);
+	alloc_close_text(out, &text);
 	diag_warn(diag, "nothing-selected", "no recorded data matches%s", text);
 	free(text);
 }

@@ -39,13 +39,6 @@ static json_t *time_or_null(bool known, uint64_t ns)
 	return known ? json_integer(json_value_of(ns)) : json_null();
 }
 
-static json_t *checked(json_t *value)
-{
-	if (!value)
-		alloc_fail(0);
-	return value;
-}
-
 /* ---- Times --------------------------------------------------------------- */
 
 static void add_time(struct sideband_list *list, uint64_t time)
@@ -346,11 +339,10 @@ static json_t *thread_json(const struct sideband_list *list, const struct thread
 
 	for (size_t i = 0; i < thread->name_count; i++)
 		json_array_append_new(names, json_text_or_null(thread->names[i].text));
-	return checked(json_pack("{si si so so so sI}", "pid", (int)thread->pid, "tid",
-				 (int)thread->tid, "names", names, "first_ns",
-				 time_or_null(known, seen->first), "last_ns",
-				 time_or_null(known, seen->last), "trace_bytes",
-				 json_value_of((uint64_t)(seen->bytes + 0.5))));
+	return json_pack("{si si so so so sI}", "pid", (int)thread->pid, "tid", (int)thread->tid,
+			 "names", names, "first_ns", time_or_null(known, seen->first), "last_ns",
+			 time_or_null(known, seen->last), "trace_bytes",
+			 json_value_of((uint64_t)(seen->bytes + 0.5)));
 }
 
 static int compare_threads(const void *left, const void *right, void *context)
@@ -402,14 +394,14 @@ static json_t *buffer_json(const struct sideband_list *list, const struct aux_st
 	}
 	for (size_t i = 0; i < stream->piece_count; i++)
 		cuts += stream->pieces[i].apart;
-	return checked(json_pack("{so so sI sI sI sI sI sI sI}", "cpu",
-				 stream->cpu < 0 ? json_null() : json_integer(stream->cpu), "tid",
-				 stream->tid < 0 ? json_null() : json_integer(stream->tid),
-				 "trace_bytes", json_value_of(stream->size), "bytes_missing",
-				 json_value_of(stream->missing), "bytes_repeated",
-				 json_value_of(stream->repeated), "gaps", (json_int_t)cuts,
-				 "truncated", (json_int_t)truncated, "partial", (json_int_t)partial,
-				 "collisions", (json_int_t)collisions));
+	return json_pack("{so so sI sI sI sI sI sI sI}", "cpu",
+			 stream->cpu < 0 ? json_null() : json_integer(stream->cpu), "tid",
+			 stream->tid < 0 ? json_null() : json_integer(stream->tid), "trace_bytes",
+			 json_value_of(stream->size), "bytes_missing",
+			 json_value_of(stream->missing), "bytes_repeated",
+			 json_value_of(stream->repeated), "gaps", (json_int_t)cuts, "truncated",
+			 (json_int_t)truncated, "partial", (json_int_t)partial, "collisions",
+			 (json_int_t)collisions);
 }
 
 static json_t *buffers_json(const struct sideband_list *list)
@@ -461,12 +453,11 @@ static json_t *files_json(const struct sideband_list *list, struct report *repor
 		if (code)
 			dso_borrow_symbol(dso, offsets[files[i]->index], &unused);
 		report_file(report, dso, 0);
-		json_array_append_new(array,
-				      checked(json_pack("{so ss sb ss so}", "path",
-							json_text_or_null(dso_path(dso)), "state",
-							report_file_state(dso), "code", (int)code,
-							"names", report_file_names(dso), "refused",
-							json_text_or_null(dso_info(dso).refused))));
+		json_array_append_new(array, json_pack("{so ss sb ss so}", "path",
+						       json_text_or_null(dso_path(dso)), "state",
+						       report_file_state(dso), "code", (int)code,
+						       "names", report_file_names(dso), "refused",
+						       json_text_or_null(dso_info(dso).refused)));
 	}
 	free(offsets);
 	return array;
@@ -488,15 +479,15 @@ static json_t *make_answer(struct sideband_list *list, struct report *report)
 	const struct perf_features *features = &recording->file.features;
 	uint64_t resolution = recording_resolution(recording);
 	bool known = list->begin <= list->end;
-	json_t *answer = checked(json_pack(
-		"{ss so so so ss ss so sI sI}", "format", "list", "command_line",
-		json_text_or_null(features->command_line), "begin_ns",
-		time_or_null(known, list->begin), "end_ns", time_or_null(known, list->end), "mode",
-		modes[recording_mode(recording, list->options)], "kind",
-		kind_of_trace(&recording->auxtrace), "resolution_ns",
-		time_or_null(resolution != 0, resolution), "trace_bytes",
-		json_value_of(list->bytes), "unknown_bytes",
-		json_value_of((uint64_t)(list->unknown + 0.5))));
+	json_t *answer = json_pack("{ss so so so ss ss so sI sI}", "format", "list", "command_line",
+				   json_text_or_null(features->command_line), "begin_ns",
+				   time_or_null(known, list->begin), "end_ns",
+				   time_or_null(known, list->end), "mode",
+				   modes[recording_mode(recording, list->options)], "kind",
+				   kind_of_trace(&recording->auxtrace), "resolution_ns",
+				   time_or_null(resolution != 0, resolution), "trace_bytes",
+				   json_value_of(list->bytes), "unknown_bytes",
+				   json_value_of((uint64_t)(list->unknown + 0.5)));
 
 	json_object_set_new(answer, "threads", threads_json(list));
 	json_object_set_new(answer, "other_threads", json_integer((json_int_t)list->others));

@@ -103,15 +103,13 @@ char *debug_hint_make(const struct debug_hint_file *files, size_t count, const c
 {
 	char *text;
 	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	FILE *out = ALLOC_CHECKED(open_memstream(&text, &size));
 
-	if (!out)
-		alloc_fail(0);
 	for (size_t i = 0; i < count && i < DEBUG_HINT_FILES; i++)
 		fprintf(out, "%s%s: %u %%%s", i ? ", " : "", base_name(files[i].path),
 			files[i].percent, i ? "" : " of the time has no names");
 	fputs("; get debug files by: ", out);
 	print_command(&files[0], symfs, out);
-	fclose(out);
+	alloc_close_text(out, &text);
 	return text;
 }

@@ -108,11 +108,8 @@ char *top_functions_make(const struct slice_totals *totals)
 	}
 	if (!top.count)
 		return NULL;
-	out = open_memstream(&text, &size);
-	if (!out)
-		alloc_fail(0);
+	out = ALLOC_CHECKED(open_memstream(&text, &size));
 	print_table(&top, out);
-	if (fclose(out) != 0)
-		alloc_fail(size);
+	alloc_close_text(out, &text);
 	return text;
 }

@@ -203,10 +203,8 @@ void code_files_warn(const struct code_files *files, const struct timeline *time
 	unsigned listed = 0;
 	size_t count, size;
 	char *text;
-	FILE *out = open_memstream(&text, &size);
+	FILE *out = ALLOC_CHECKED(open_memstream(&text, &size));
 
-	if (!out)
-		alloc_fail(0);
 	all = timeline_files(timeline, &count);
 	for (size_t i = 0; i < count; i++) {
 		if (!is_wanted(files, all[i]))
@@ -217,7 +215,7 @@ void code_files_warn(const struct code_files *files, const struct timeline *time
 		fprintf(out, "%s%s%s%s", all[i]->path, id[0] ? " (build id " : "", id,
 			id[0] ? ")" : "");
 	}
-	fclose(out);
+	alloc_close_text(out, &text);
 	if (listed)
 		diag_warn(diag, "missing-files",
 			  listed == 1 ? "%u binary not found; its calls are missing: %s"

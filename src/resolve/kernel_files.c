@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/io/file_use.h"
 #include "base/tables/compare.h"
 #include "decoder/perf_data/perf_input.h"
@@ -288,7 +289,7 @@ static void open_kallsyms(struct kernel_files *files)
 {
 	int fd = file_use_open_memory("ptrace2ftf-kallsyms");
 
-	files->kallsyms = fd < 0 ? NULL : fdopen(fd, "w");
+	files->kallsyms = fd < 0 ? NULL : ALLOC_CHECKED(fdopen(fd, "w"));
 	if (fd >= 0 && !files->kallsyms)
 		close(fd);
 	snprintf(files->kallsyms_path, sizeof(files->kallsyms_path), "/proc/self/fd/%d", fd);

@@ -205,8 +205,8 @@ static void relocate_section(const struct kernel_modules *modules, struct module
 			     const struct elf_section *relocations)
 {
 	Elf_Scn *table = elf_getscn(load->file.elf, relocations->header.sh_link);
-	Elf_Data *data = elf_getdata(relocations->scn, NULL);
-	Elf_Data *symbols = table ? elf_getdata(table, NULL) : NULL;
+	Elf_Data *data = ALLOC_CHECKED(elf_getdata(relocations->scn, NULL));
+	Elf_Data *symbols = table ? ALLOC_CHECKED(elf_getdata(table, NULL)) : NULL;
 	uint64_t section = section_address(load, relocations->header.sh_info);
 	GElf_Shdr symbol_header;
 	GElf_Rela rela;

@@ -18,9 +18,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/io/close_from.h"
 #include "base/io/file_makers.h"
 #include "base/io/output.h"
+#include "base/io/output_path.h"
 #include "base/io/temp_file.h"
 #include "base/tables/hash.h"
 #include "src/formats/ftf/ftf_split.h"
@@ -80,7 +82,7 @@ static char *place_of(struct keeper *keeper, const char *name)
 
 	for (size_t i = 0; i < sizeof(keeper->outputs) / sizeof(keeper->outputs[0]); i++) {
 		if (keeper->outputs[i] && is_temporary_of(keeper, name, keeper->outputs[i]))
-			return strdup(keeper->outputs[i]);
+			return output_path_copy(keeper->outputs[i]);
 	}
 	if (!keeper->split || !keeper->outputs[0])
 		return NULL;
@@ -115,24 +117,24 @@ static void keep_made(struct made **table, struct made *made, const char *name)
 	HASH_ADD_KEYPTR(hh, *table, name, strlen(name), made);
 }
 
+/* The file is in the table before it exists: remove_temporaries() knows it in any case. */
 static int create(struct keeper *keeper, const char *name)
 {
-	struct made *made = calloc(1, sizeof(*made));
-	char *path = made ? place_of(keeper, name) : NULL, *copy = path ? strdup(name) : NULL;
-	int fd = -1;
+	char *path = place_of(keeper, name);
+	struct made *made;
+	int fd;
 
-	errno = EACCES;
-	if (copy)
-		fd = file_makers_own.create(name, path);
-	if (fd < 0) {
-		free(path);
-		free(copy);
-		free(made);
+	if (!path) {
+		errno = EACCES;
 		return -1;
 	}
-	made->temporary = copy;
+	made = alloc_zeroed(1, sizeof(*made));
+	made->temporary = output_path_copy(name);
 	made->path = path;
 	keep_made(&keeper->temporaries, made, made->temporary);
+	fd = file_makers_own.create(name, path);
+	if (fd < 0)
+		forget(&keeper->temporaries, made);
 	return fd;
 }
 
@@ -238,10 +240,18 @@ static bool answer(int socket, int errnum, int fd)
 	return fd >= 0 && answer(socket, errno, -1);
 }
 
+static struct keeper own;
+
+/* Also when memory runs out: alloc_fail_hook. */
+static void remove_temporaries(void)
+{
+	for (const struct made *made = own.temporaries; made; made = made->hh.next)
+		unlink(made->temporary);
+}
+
 static _Noreturn void keep(struct keeper *keeper, int socket)
 {
 	static struct request request;
-	const struct made *made;
 	bool answered = true;
 	ssize_t size;
 
@@ -259,22 +269,21 @@ static _Noreturn void keep(struct keeper *keeper, int socket)
 		if (fd >= 0)
 			close(fd);
 	}
-	for (made = keeper->temporaries; made; made = made->hh.next)
-		unlink(made->temporary);
+	remove_temporaries();
 	_exit(0);
 }
 
 /* Returns the name of an output, owned by the caller; NULL: none, or standard output. */
 static char *copy_of_file(const char *path)
 {
-	return path && *path && strcmp(path, "-") != 0 ? strdup(path) : NULL;
+	return path && *path && strcmp(path, "-") != 0 ? output_path_copy(path) : NULL;
 }
 
 /* The keeper's own process: all descriptors but those to the conversion are closed. */
 static _Noreturn void begin(const struct options *options, int pid, int socket, int gone)
 {
-	struct keeper keeper = { .pid = pid, .split = options->select.split.unit != 0 };
-
+	own = (struct keeper){ .pid = pid, .split = options->select.split.unit != 0 };
+	alloc_fail_hook = remove_temporaries;
 	/* What ends the conversion must not end this process with it. */
 	setsid();
 	for (int number = 1; number < NSIG; number++)
@@ -285,9 +294,9 @@ static _Noreturn void begin(const struct options *options, int pid, int socket, 
 	    dup2(gone, STDERR_FILENO) < 0)
 		_exit(EXIT_FAILURE);
 	close_from(STDERR_FILENO + 1);
-	keeper.outputs[0] = copy_of_file(options->output);
-	keeper.outputs[1] = copy_of_file(options->json);
-	keep(&keeper, STDIN_FILENO);
+	own.outputs[0] = copy_of_file(options->output);
+	own.outputs[1] = copy_of_file(options->json);
+	keep(&own, STDIN_FILENO);
 }
 
 /* ---- The conversion ------------------------------------------------------ */

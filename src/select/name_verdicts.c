@@ -114,17 +114,15 @@ bool name_verdicts_warn(const struct name_verdicts *verdicts, struct diag *diag)
 	const struct selection *selection = verdicts->selection;
 	char *text;
 	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	FILE *out = ALLOC_CHECKED(open_memstream(&text, &size));
 
-	if (!out)
-		alloc_fail(0);
 	print_unmatched_list(verdicts, &selection->symbols, verdicts->symbols, out);
 	print_unmatched_list(verdicts, &selection->roots, verdicts->roots, out);
 	if (selection->start && !verdicts->start)
 		print_unmatched(verdicts, selection->start, out);
 	if (selection->stop && !verdicts->stop)
 		print_unmatched(verdicts, selection->stop, out);
-	fclose(out);
+	alloc_close_text(out, &text);
 	if (size)
 		diag_warn(diag, "no-such-function", "%s", text);
 	free(text);

@@ -152,13 +152,10 @@ static char *commands_text(const struct number_list *tids)
 {
 	char *text = NULL;
 	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	FILE *out = ALLOC_CHECKED(open_memstream(&text, &size));
 
-	if (!out)
-		alloc_fail(0);
 	print_commands(tids, out);
-	if (fclose(out) != 0)
-		alloc_fail(0);
+	alloc_close_text(out, &text);
 	return text;
 }
 
@@ -166,10 +163,8 @@ char *viewer_page_address(const char *page, const char *path, const struct viewe
 {
 	char *address = NULL, *commands = commands_text(view->tids), trace[300];
 	size_t size;
-	FILE *out = open_memstream(&address, &size);
+	FILE *out = ALLOC_CHECKED(open_memstream(&address, &size));
 
-	if (!out)
-		alloc_fail(0);
 	snprintf(trace, sizeof(trace), "http://127.0.0.1:%d%s", VIEWER_PAGE_PORT, path);
 	/* A host alone is an address with the path "/". */
 	fprintf(out, "%s%s#!/?url=", page,
@@ -181,7 +176,6 @@ char *viewer_page_address(const char *page, const char *path, const struct viewe
 	fputs("&startupCommands=", out);
 	print_encoded(commands, out);
 	free(commands);
-	if (fclose(out) != 0)
-		alloc_fail(0);
+	alloc_close_text(out, &address);
 	return address;
 }

@@ -135,7 +135,7 @@ static void choose_section(Elf_Data **data, const struct elf_section *section, c
 			   const char *packed_name)
 {
 	if (!*data && (strcmp(section->name, name) == 0 || strcmp(section->name, packed_name) == 0))
-		*data = elf_getdata(section->scn, NULL);
+		*data = ALLOC_CHECKED(elf_getdata(section->scn, NULL));
 }
 
 void dwarf_guard_init(struct dwarf_guard *guard, const struct elf_file *file,

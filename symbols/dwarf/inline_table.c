@@ -216,15 +216,23 @@ static bool read_below(struct inline_reader *reader, Dwarf_Die *above, uint32_t 
  */
 static void enter_split_unit(struct inline_table *table, struct inline_unit *unit)
 {
-	if (table->split_files && split_unit_open(&unit->split, table->split_files, &unit->skeleton,
-						  &unit->problem) == 1) {
-		unit->die = unit->split.die;
-		table->entries_left += unit->split.size;
-	}
+	int status;
+
+	if (!table->split_files)
+		return;
+	errno = 0;
+	status = split_unit_open(&unit->split, table->split_files, &unit->skeleton, &unit->problem);
+	if (status < 0)
+		alloc_check();
+	if (status != 1)
+		return;
+	unit->die = unit->split.die;
+	table->entries_left += unit->split.size;
 }
 
 static void set_damaged(struct inline_unit *unit)
 {
+	alloc_check();
 	error_set(&unit->problem, ERROR_FORMAT, "debug information is damaged");
 }
 
@@ -243,6 +251,7 @@ static struct inline_unit *borrow_unit(struct inline_reader *reader, Dwarf_Die *
 	unit->die = unit->skeleton = *die;
 	HASH_ADD(hh, table->units, offset, sizeof(offset), unit);
 	enter_split_unit(table, unit);
+	errno = 0;
 	if (!read_below(reader, &unit->die, RANGE_NONE, 0))
 		set_damaged(unit);
 	finish_ranges(&unit->ranges);
@@ -255,6 +264,7 @@ static void read_function(struct inline_reader *reader)
 	Dwarf_Die die;
 
 	function->read = true;
+	errno = 0;
 	if (!dwarf_offdie(dwarf_cu_getdwarf(reader->unit->die.cu), function->die, &die) ||
 	    !read_below(reader, &die, RANGE_NONE, 0))
 		set_damaged(reader->unit);

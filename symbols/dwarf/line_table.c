@@ -86,11 +86,14 @@ int line_table_open(struct line_table *table, const struct elf_file *file, struc
 		return error_set(err, ERROR_FORMAT,
 				 "debug information claims to be implausibly large");
 	dwarf_guard_init(&table->guard, file, pool);
-	table->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
+	table->dwarf = ALLOC_CHECKED(dwarf_begin_elf(file->elf, DWARF_C_READ, NULL));
 	if (!table->dwarf)
 		return error_set(err, ERROR_FORMAT, "debug information: %s", dwarf_errmsg(-1));
 	dwarf_guard_find_sections(&table->guard, file);
+	errno = 0;
 	failed = read_units(table);
+	if (failed)
+		alloc_check();
 	if (table->count)
 		qsort(table->ranges, table->count, sizeof(*table->ranges), compare_ranges);
 	return failed ? error_set(err, ERROR_FORMAT, "debug information is damaged") : 0;
@@ -104,7 +107,7 @@ int line_table_share(struct line_table *table, const struct elf_file *shared)
 	if (dwarf_guard_is_bomb(shared))
 		return -1;
 	dwarf_guard_init(&guard, shared, table->guard.pool);
-	table->shared = dwarf_begin_elf(shared->elf, DWARF_C_READ, NULL);
+	table->shared = ALLOC_CHECKED(dwarf_begin_elf(shared->elf, DWARF_C_READ, NULL));
 	if (!table->shared)
 		return -1;
 	dwarf_guard_find_sections(&guard, shared);
@@ -200,8 +203,11 @@ static int read_rows(struct line_table *table, Dwarf_Die *unit, Dwarf_Lines **li
 		return 0;
 	if (!dwarf_guard_allows_lines(&table->guard, program, unit))
 		return error_set(err, ERROR_FORMAT, "a line table is implausibly large");
-	if (dwarf_getsrclines(unit, lines, count) != 0)
+	errno = 0;
+	if (dwarf_getsrclines(unit, lines, count) != 0) {
+		alloc_check();
 		return error_set(err, ERROR_FORMAT, "line table: %s", dwarf_errmsg(-1));
+	}
 	return 1;
 }
 
@@ -270,8 +276,11 @@ void line_table_place(struct line_table *table, Dwarf_Die *unit, uint32_t file,
 	if (dwarf_formudata(dwarf_attr(unit, DW_AT_stmt_list, &attribute), &program) == 0 &&
 	    !dwarf_guard_allows_lines(&table->guard, program, unit))
 		return;
-	if (dwarf_getsrcfiles(unit, &files, &count) != 0 || file >= count)
+	errno = 0;
+	if (dwarf_getsrcfiles(unit, &files, &count) != 0 || file >= count) {
+		alloc_check();
 		return;
+	}
 	row->file = dwarf_filesrc(files, file, NULL, NULL);
 	row->directory = directory_of(unit, row->file);
 }

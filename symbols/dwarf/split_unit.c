@@ -26,7 +26,7 @@ static const char *const section_names[SPLIT_SECTIONS] = {
 
 static struct split_view view_of(Elf_Scn *scn)
 {
-	Elf_Data *data = elf_getdata(scn, NULL);
+	Elf_Data *data = ALLOC_CHECKED(elf_getdata(scn, NULL));
 
 	if (!data || !data->d_buf)
 		return (struct split_view){ 0 };
@@ -192,10 +192,11 @@ static void make_image(void)
 	image.header.e_ident[EI_VERSION] = EV_CURRENT;
 }
 
-/* Returns the section's contents as changed; NULL: memory is short. */
+/* Returns the section's contents as changed; NULL: there are none. */
 static Elf_Data *set_contents(Elf_Scn *scn, const struct split_view *view, size_t least)
 {
-	Elf_Data *data = elf_getdata(scn, NULL), *raw = elf_rawdata(scn, NULL);
+	Elf_Data *data = ALLOC_CHECKED(elf_getdata(scn, NULL)),
+		 *raw = ALLOC_CHECKED(elf_rawdata(scn, NULL));
 
 	if (!data || !raw)
 		return NULL;
@@ -211,7 +212,7 @@ static bool open_dwarf(struct split_unit *unit)
 
 	make_image();
 	elf_version(EV_CURRENT);
-	unit->elf = elf_memory((char *)&image, sizeof(image));
+	unit->elf = ALLOC_CHECKED(elf_memory((char *)&image, sizeof(image)));
 	for (size_t i = 0; unit->elf && i < SPLIT_SECTIONS; i++) {
 		bool has_header = i == SPLIT_STR_OFFSETS || i == SPLIT_RNGLISTS;
 		Elf_Data *data = set_contents(elf_getscn(unit->elf, i + 1), &sections[i],
@@ -225,7 +226,7 @@ static bool open_dwarf(struct split_unit *unit)
 			unit->guard->abbrev = data;
 	}
 	if (unit->elf && sections[SPLIT_INFO].size && sections[SPLIT_ABBREV].size)
-		unit->dwarf = dwarf_begin_elf(unit->elf, DWARF_C_READ, NULL);
+		unit->dwarf = ALLOC_CHECKED(dwarf_begin_elf(unit->elf, DWARF_C_READ, NULL));
 	return unit->dwarf != NULL;
 }
 

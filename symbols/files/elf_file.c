@@ -93,7 +93,7 @@ static int parse(struct elf_file *file, struct error *err)
 	size_t room = 0, segments = 0;
 
 	elf_version(EV_CURRENT);
-	file->elf = elf_memory((char *)file->bytes, file->size);
+	file->elf = ALLOC_CHECKED(elf_memory((char *)file->bytes, file->size));
 	if (!file->elf || elf_kind(file->elf) != ELF_K_ELF) {
 		elf_file_close(file);
 		return error_set(err, ERROR_FORMAT, "not an ELF file");
@@ -254,8 +254,11 @@ bool elf_section_next(Elf *elf, struct elf_section *section)
 	size_t strings;
 
 	while ((section->scn = elf_nextscn(elf, section->scn))) {
-		if (!gelf_getshdr(section->scn, &section->header))
+		errno = 0;
+		if (!gelf_getshdr(section->scn, &section->header)) {
+			alloc_check();
 			continue;
+		}
 		section->name = elf_getshdrstrndx(elf, &strings) == 0
 					? elf_strptr(elf, strings, section->header.sh_name)
 					: NULL;
@@ -288,7 +291,7 @@ bool elf_symbol_next(Elf *elf, struct elf_symbol *symbol)
 		if (!elf_section_next(elf, &symbol->table))
 			return false;
 		symbol->data = symbol->table.header.sh_type == SHT_SYMTAB
-				       ? elf_getdata(symbol->table.scn, NULL)
+				       ? ALLOC_CHECKED(elf_getdata(symbol->table.scn, NULL))
 				       : NULL;
 		symbol->next = 0;
 	}

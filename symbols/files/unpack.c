@@ -127,10 +127,12 @@ uint8_t *unpack_bytes(const uint8_t *packed, size_t packed_size, size_t limit, s
 	const struct packing *packing = find_packing(packed, packed_size);
 	struct unpacking out = { .packed = packed, .packed_size = packed_size, .limit = limit };
 
+	errno = 0;
 	if (packing && packing->unpack(&out) && out.size && out.size <= limit) {
 		*size = out.size;
 		return out.bytes;
 	}
+	alloc_check();
 	free(out.bytes);
 	return NULL;
 }

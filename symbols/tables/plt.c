@@ -56,7 +56,7 @@ static void read_relocations(struct plt_scanner *scanner, const struct elf_secti
 	const GElf_Shdr *shdr = &section->header;
 	bool lazy =
 		strcmp(section->name, ".rela.plt") == 0 || strcmp(section->name, ".rel.plt") == 0;
-	Elf_Data *data = elf_getdata(section->scn, NULL);
+	Elf_Data *data = ALLOC_CHECKED(elf_getdata(section->scn, NULL));
 	GElf_Rela rela;
 
 	for (int i = 0; data && get_relocation(data, i, shdr->sh_type == SHT_RELA, &rela); i++) {

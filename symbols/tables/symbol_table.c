@@ -194,7 +194,7 @@ static Elf_Data *open_table(struct string_section *strings, const struct elf_fil
 	strings->size = strings->text ? text.sh_size : 0;
 	if (!strings->text || !elf_file_section_bytes(file, &table->header))
 		return NULL;
-	return elf_getdata(table->scn, NULL);
+	return ALLOC_CHECKED(elf_getdata(table->scn, NULL));
 }
 
 static void read_table(struct loader *loader, const struct elf_file *file,

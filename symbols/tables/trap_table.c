@@ -103,7 +103,7 @@ void trap_table_open(struct trap_table *table, const struct elf_file *file)
 	if (!elf_section_find(file->elf, ".note.ocaml_eh", &notes) ||
 	    !elf_section_find(file->elf, ".stapsdt.base", &base))
 		return;
-	data = elf_getdata(notes.scn, NULL);
+	data = ALLOC_CHECKED(elf_getdata(notes.scn, NULL));
 	while (data && (at = gelf_getnote(data, at, &note, &name, &desc)) > 0) {
 		const uint8_t *bytes = data->d_buf;
 

@@ -13,6 +13,6 @@ tests/faults/hang.so: $(top_srcdir)/tests/faults/hang.c
 	$(AM_V_CCLD)$(MKDIR_P) tests/faults && \
 		$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN_CFLAGS) -fno-builtin \
 		-Wno-missing-prototypes -g -O1 -shared -fPIC -o $@ $(top_srcdir)/tests/faults/hang.c -ldl
-TESTS += tests/faults/descriptors.sh tests/faults/faults.sh tests/faults/hangs.sh tests/faults/limits.sh tests/faults/quota.sh
+TESTS += tests/faults/descriptors.sh tests/faults/faults.sh tests/faults/hangs.sh tests/faults/limits.sh tests/faults/memory.sh tests/faults/quota.sh
 dist_noinst_SCRIPTS += tests/faults/descriptors.sh \
-	tests/faults/faults.sh tests/faults/hangs.sh tests/faults/limits.sh tests/faults/quota.sh
+	tests/faults/faults.sh tests/faults/hangs.sh tests/faults/limits.sh tests/faults/memory.sh tests/faults/quota.sh

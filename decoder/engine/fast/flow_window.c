@@ -2,12 +2,14 @@
 /* Move the window that packets are read from, and libipt's decoder with it. */
 #include "decoder/engine/fast/flow_window.h"
 
+#include "base/alloc.h"
+
 void flow_window_open(struct pt_flow *flow, bool in_flow)
 {
 	pt_pkt_free_decoder(flow->packets);
 	flow->config.begin = flow->window.bytes;
 	flow->config.end = flow->window.bytes + flow->window.size;
-	flow->packets = pt_pkt_alloc_decoder(&flow->config);
+	flow->packets = ALLOC_CHECKED(pt_pkt_alloc_decoder(&flow->config));
 	flow->at = 0;
 	if (flow->packets && in_flow)
 		pt_pkt_sync_set(flow->packets, 0);

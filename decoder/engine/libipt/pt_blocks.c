@@ -140,6 +140,13 @@ static void fail(struct pt_blocks *blocks, enum gap_reason reason, uint64_t ip)
 	blocks->tx_aborted = false;
 }
 
+/* The same for an error of libipt, which may lack memory. */
+static void fail_by(struct pt_blocks *blocks, int status, uint64_t ip)
+{
+	alloc_check();
+	fail(blocks, gap_reason_of(status), ip);
+}
+
 /*
  * libipt needs the trace in one piece, and PSBs and packets may straddle pieces, so copy the
  * consecutive pieces.  Where the trace resumes without a PSB, write one.
@@ -173,7 +180,8 @@ static void open_run(struct pt_blocks *blocks, const struct aux_stream *aux)
 		pt_blk_free_decoder(blocks->decoder);
 	blocks->config.begin = blocks->bytes;
 	blocks->config.end = blocks->bytes + blocks->size;
-	blocks->decoder = blocks->size ? pt_blk_alloc_decoder(&blocks->config) : NULL;
+	blocks->decoder =
+		blocks->size ? ALLOC_CHECKED(pt_blk_alloc_decoder(&blocks->config)) : NULL;
 	blocks->behind_psb = 0;
 	blocks->synced = false;
 	blocks->idle = false;
@@ -285,7 +293,10 @@ static void synchronise(struct pt_blocks *blocks)
 static void next_event(struct pt_blocks *blocks)
 {
 	struct pt_event event;
-	int status = pt_blk_event(blocks->decoder, &event, sizeof(event));
+	int status;
+
+	errno = 0;
+	status = pt_blk_event(blocks->decoder, &event, sizeof(event));
 
 	blocks->status = status;
 	/* Skip what the PSB only repeats (modes, paging). */
@@ -294,7 +305,7 @@ static void next_event(struct pt_blocks *blocks)
 	if (status < 0 && pt_errcode(status) == pte_eos)
 		finish_run(blocks);
 	else if (status < 0)
-		fail(blocks, gap_reason_of(status), blocks->pending.from);
+		fail_by(blocks, status, blocks->pending.from);
 	else
 		blocks_on_event(blocks, &event);
 	if (blocks->fresh)
@@ -366,7 +377,10 @@ static void next_block(struct pt_blocks *blocks)
 {
 	uint64_t offset = packet_offset(blocks);
 	struct pt_block block = { 0 };
-	int status = blocks->fresh ? first_block(blocks, &block) : any_block(blocks, &block);
+	int status;
+
+	errno = 0;
+	status = blocks->fresh ? first_block(blocks, &block) : any_block(blocks, &block);
 
 	blocks->status = status;
 	if (has_impossible_mode(&block)) {
@@ -386,7 +400,7 @@ static void next_block(struct pt_blocks *blocks)
 	} else if (status < 0) {
 		if (lacks_code(status, &block))
 			blocks_resolve(blocks, block.ip);
-		fail(blocks, gap_reason_of(status), block.ninsn ? block.end_ip : block.ip);
+		fail_by(blocks, status, block.ninsn ? block.end_ip : block.ip);
 	} else if (is_endless(blocks)) {
 		fail(blocks, GAP_ENDLESS, block.ip);
 	}

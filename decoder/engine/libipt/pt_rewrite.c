@@ -493,7 +493,7 @@ void pt_rewrite_bytes(struct pt_rewrite *rewrite, const struct pt_errata *errata
 	config.errata = *errata;
 	config.begin = bytes;
 	config.end = bytes + size;
-	rewriter.packets = pt_pkt_alloc_decoder(&config);
+	rewriter.packets = ALLOC_CHECKED(pt_pkt_alloc_decoder(&config));
 	if (!rewriter.packets)
 		return;
 	if (begin_rewriting(&rewriter, header)) {

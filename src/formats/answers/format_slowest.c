@@ -138,28 +138,20 @@ static int print_slowest(struct format_output *output, struct error *err)
 
 /* ---- The answer for --json ------------------------------------------------ */
 
-static json_t *packed(json_t *value)
-{
-	if (!value)
-		alloc_fail(0);
-	return value;
-}
-
 static json_t *call_json(const struct chosen_call *call)
 {
 	const struct symbol *symbol = call->symbol;
 	const struct track *track = call->track;
 
-	return packed(json_pack("{so so so so si si sI sI sI sI sb sb}", "function",
-				json_text_or_null(symbol->name->text), "dso",
-				json_text_or_null(symbol->dso ? dso_path(symbol->dso) : NULL),
-				"process", json_text_or_null(track->process_name), "thread",
-				json_text_or_null(track->thread_name), "pid", (int)track->pid,
-				"tid", (int)track->tid, "begin_ns", json_value_of(call->begin),
-				"duration_ns", json_value_of(call->duration), "insns",
-				json_value_of(call->insns), "untraced_ns",
-				json_value_of(call->untraced), "begin_seen", (int)call->begin_seen,
-				"end_seen", (int)call->end_seen));
+	return json_pack("{so so so so si si sI sI sI sI sb sb}", "function",
+			 json_text_or_null(symbol->name->text), "dso",
+			 json_text_or_null(symbol->dso ? dso_path(symbol->dso) : NULL), "process",
+			 json_text_or_null(track->process_name), "thread",
+			 json_text_or_null(track->thread_name), "pid", (int)track->pid, "tid",
+			 (int)track->tid, "begin_ns", json_value_of(call->begin), "duration_ns",
+			 json_value_of(call->duration), "insns", json_value_of(call->insns),
+			 "untraced_ns", json_value_of(call->untraced), "begin_seen",
+			 (int)call->begin_seen, "end_seen", (int)call->end_seen);
 }
 
 static json_t *answer_slowest(const struct format_output *output)
@@ -171,11 +163,11 @@ static json_t *answer_slowest(const struct format_output *output)
 
 	for (size_t i = 0; i < calls->count; i++)
 		json_array_append_new(list, call_json(&calls->calls[i]));
-	object = packed(json_pack("{ss sI sI sI sI so}", "format", "slowest", "calls",
-				  json_value_of(all->count), "median_ns",
-				  json_value_of(durations_percentile(all, 50)), "p99_ns",
-				  json_value_of(durations_percentile(all, 99)), "longest_ns",
-				  json_value_of(all->max), "list", list));
+	object = json_pack("{ss sI sI sI sI so}", "format", "slowest", "calls",
+			   json_value_of(all->count), "median_ns",
+			   json_value_of(durations_percentile(all, 50)), "p99_ns",
+			   json_value_of(durations_percentile(all, 99)), "longest_ns",
+			   json_value_of(all->max), "list", list);
 	json_object_set_new(object, "resolution_ns",
 			    resolution ? json_integer(json_value_of(resolution)) : json_null());
 	json_object_set_new(object, "bound_ns",

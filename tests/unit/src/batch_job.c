@@ -61,6 +61,14 @@ START_TEST(an_exit_status_of_none_of_ours_is_a_failure)
 }
 END_TEST
 
+START_TEST(a_process_without_a_whole_report_has_failed)
+{
+	expect_error(end_of("", "", EXITED(0)), "a.data: its process left no report");
+	expect_error(end_of("", "{\"branches\":7", EXITED(2)),
+		     "a.data: its process left no report");
+}
+END_TEST
+
 START_TEST(gaps_are_no_failure)
 {
 	struct batch_end end = end_of("ptrace2ftf: warning\n", "{\"branches\":7}", EXITED(2));
@@ -80,6 +88,7 @@ int main(void)
 	tcase_add_test(c, without_a_report_the_last_message_is_the_error);
 	tcase_add_test(c, an_error_of_the_report_comes_before_the_last_message);
 	tcase_add_test(c, an_exit_status_of_none_of_ours_is_a_failure);
+	tcase_add_test(c, a_process_without_a_whole_report_has_failed);
 	tcase_add_test(c, gaps_are_no_failure);
 	suite_add_tcase(suite, c);
 	return unit_run(suite);
