@@ -173,10 +173,6 @@ static enum exit_status convert_recording(const struct options *options, json_t 
 	output_obey_closed_pipe(&err);
 	if (report.status == EXIT_FAILED)
 		message_error(&err);
-	if (report.status == EXIT_FAILED && options->input_count > 1)
-		fprintf(stderr,
-			"ptrace2ftf: multiple inputs are treated as parts of one recording; use -o "
-			"DIR/ to convert them separately\n");
 	status = report.status;
 	report_release(&report);
 	diag_release(&diag);

@@ -9,6 +9,7 @@
 #include "base/cursor.h"
 #include "base/file_kind.h"
 #include "decoder/perf_data/perf_input.h"
+#include "decoder/perf_data/perf_series.h"
 #include "decoder/perf_data/perf_unpack.h"
 
 #define MAGIC_LITTLE     UINT64_C(0x32454c4946524550) /* "PERFILE2" */
@@ -214,7 +215,7 @@ int perf_file_open(struct perf_file *file, const char *path, struct diag *diag, 
 	struct perf_input input;
 	int status;
 
-	*file = (struct perf_file){ 0 };
+	*file = (struct perf_file){ .path = path };
 	status = perf_input_list(&input, path, &file->arena, err);
 	if (status == 0)
 		status = open_first(file, input.paths[0], diag, err);
@@ -227,35 +228,22 @@ int perf_file_open(struct perf_file *file, const char *path, struct diag *diag, 
 	return status;
 }
 
-/* Set the begin time of the parts from `first` on: the least time of their records. */
-static void set_begin_time(struct perf_file *file, size_t first)
-{
-	uint64_t position = file->parts[first].base, time = UINT64_MAX;
-	struct perf_record record;
-
-	while (perf_file_next(file, &position, &record, NULL)) {
-		if (record.id.time && record.id.time < time)
-			time = record.id.time;
-	}
-	for (size_t i = first; i < file->part_count && time != UINT64_MAX; i++)
-		file->parts[i].begin_time = time;
-}
-
 /* Move mappings, parts and build ids of another file to this one. */
 static void take_over(struct perf_file *file, struct perf_file *from)
 {
-	size_t first = file->part_count;
+	uint64_t begin = file->origins[file->origin_count - 1].begin;
 
-	for (size_t i = 0; i < from->part_count; i++)
+	for (size_t i = 0; i < from->part_count; i++) {
+		if (begin != UINT64_MAX)
+			from->parts[i].begin_time = begin;
 		perf_parts_add(file, &from->parts[i]);
+	}
 	for (size_t i = 0; i < from->mapping_count; i++)
 		own_mapping(file, from->mappings[i]);
 	for (size_t i = 0; i < from->build_id_count; i++)
 		perf_features_add_build_ids(file, from->build_ids[i]);
 	file->unfinished |= from->unfinished;
 	from->mapping_count = 0;
-	if (first < file->part_count)
-		set_begin_time(file, first);
 }
 
 int perf_file_append(struct perf_file *file, const char *path, struct diag *diag, struct error *err)
@@ -263,11 +251,8 @@ int perf_file_append(struct perf_file *file, const char *path, struct diag *diag
 	struct perf_file next;
 	int status = perf_file_open(&next, path, diag, err);
 
-	if (status == 0 && !perf_attrs_equal(file, &next))
-		status = error_set(err, ERROR_FORMAT,
-				   "%s: is not of the same recording as the files before it: its "
-				   "events differ",
-				   path);
+	if (status == 0)
+		status = perf_series_check(file, &next, err);
 	if (status == 0)
 		take_over(file, &next);
 	perf_file_close(&next);
@@ -280,6 +265,7 @@ void perf_file_close(struct perf_file *file)
 		munmap((void *)file->mappings[i].bytes, file->mappings[i].size);
 	free(file->mappings);
 	free(file->parts);
+	free(file->origins);
 	free(file->build_ids);
 	free(file->by_id);
 	free(file->attrs);

@@ -130,7 +130,18 @@ struct perf_part {
 	bool unpacked;        /* of COMPRESSED records */
 };
 
+/* An input of a recording in several files: perf_series.h. */
+struct perf_origin {
+	const char *path;        /* borrowed */
+	struct perf_bytes bytes; /* the file, or the first one of a directory */
+	uint64_t begin, end;     /* ns: times of its records; begin UINT64_MAX: no time is known */
+	const uint8_t *clock;    /* how TSC becomes time; NULL: unknown */
+};
+
 struct perf_file {
+	const char *path;            /* of the first input; borrowed */
+	struct perf_origin *origins; /* owned: all inputs, if there are several */
+	size_t origin_count, origin_room;
 	uint64_t size;               /* bytes of all mappings */
 	struct perf_bytes *mappings; /* owned array of owned mappings */
 	size_t mapping_count, mapping_room;

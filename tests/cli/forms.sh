@@ -64,9 +64,18 @@ other_recording() {
 	printf '\377' | dd of=other bs=1 seek=104 conv=notrunc 2>/dev/null
 	tail -c +121 perf.data >>other
 	"$program" --symfs="$work" --format=branches series.1 other >ours 2>messages
-	[ $? -eq 1 ] && grep -q "other: is not of the same recording" messages
+	[ $? -eq 1 ] && grep -q "cannot join other to series.1 as one recording: its events" messages
 }
 tap_check "files of two recordings are refused" other_recording
+same_file() {
+	ln -sf series.1 link
+	for second in series.1 ./series.1 link; do
+		"$program" --symfs="$work" series.1 series.2 $second -o same.ftf 2>messages
+		[ $? -eq 1 ] && grep -qx "ptrace2ftf: cannot join $second to series.1 as one recording: both have the same content; use .*" messages &&
+			[ ! -e same.ftf ] || return 1
+	done
+}
+tap_check "a file that is named twice is refused" same_file
 
 # The kernel's code: a call and a return in it, then back to the program.
 kernel_branches() { # STATUS OPTIONS... INPUT

@@ -5,6 +5,12 @@ tests_unit_decoder_perf_file_test_SOURCES = tests/unit/decoder/perf_file.c
 tests_unit_decoder_perf_file_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_decoder_perf_file_test_LDADD = $(UNIT_LIBS)
 
+check_PROGRAMS += tests/unit/decoder/perf_series.test
+TESTS += tests/unit/decoder/perf_series.test
+tests_unit_decoder_perf_series_test_SOURCES = tests/unit/decoder/perf_series.c
+tests_unit_decoder_perf_series_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_perf_series_test_LDADD = $(UNIT_LIBS)
+
 check_PROGRAMS += tests/unit/decoder/pt_stream.test
 TESTS += tests/unit/decoder/pt_stream.test
 tests_unit_decoder_pt_stream_test_SOURCES = tests/unit/decoder/pt_stream.c
