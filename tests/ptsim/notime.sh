@@ -18,9 +18,8 @@ calls() {
 		END { for (t in to) if (n[t] == 1) print t, to[t] }'
 }
 
-# A stub has a slice only where it was interrupted.
 slices() {
-	"$program" -q --no-warn --format=slices "$work/perf.data" | grep -v '@plt ' |
+	"$program" -q --no-warn --format=slices "$work/perf.data" |
 		sed -n 's/^[^ ]* [^ ]* \([0-9]*\) .* address=0x\([0-9a-f]*\).*/\1 \2/p' | sort -u
 }
 

@@ -63,21 +63,38 @@ static void emit(struct true_thread *thread, uint32_t depth, const char *name, u
 	list->count++;
 }
 
+static bool is_stub(const struct true_frame *frame)
+{
+	return frame->symbol && frame->symbol->kind == SYMBOL_PLT;
+}
+
+/* Returns the slices around one above the innermost frame: a stub that runs has none. */
+static uint32_t count_slices(const struct true_thread *thread)
+{
+	const struct true_frame *frame = top(thread);
+
+	return frame ? (uint32_t)thread->stacks->count - frame->stubs -
+			       (thread->in_stub && is_stub(frame))
+		     : 0;
+}
+
 static void emit_frame(struct true_thread *thread, size_t depth, uint64_t end)
 {
 	const struct true_frame *frame = &thread->stacks->frames[depth];
 
-	emit(thread, (uint32_t)depth, frame->name, frame->begin, end);
+	emit(thread, (uint32_t)depth - frame->stubs, frame->name, frame->begin, end);
 	thread->slices->slices[thread->slices->count - 1].insns = thread->insns - frame->insns;
 }
 
 static void push(struct true_thread *thread, const struct true_step *step, bool handler)
 {
 	struct true_stack *stack = thread->stacks;
+	uint32_t slices = count_slices(thread);
 
 	stack->frames =
 		alloc_grow(stack->frames, &stack->room, stack->count + 1, sizeof(*stack->frames));
-	stack->frames[stack->count++] = (struct true_frame){
+	stack->frames[stack->count] = (struct true_frame){
+		.stubs = (uint32_t)stack->count - slices,
 		.sp = step->sp,
 		.begin = step->time,
 		.insns = thread->insns,
@@ -85,6 +102,7 @@ static void push(struct true_thread *thread, const struct true_step *step, bool 
 		.name = step->symbol->name->text,
 		.handler = handler,
 	};
+	stack->count++;
 }
 
 static void pop(struct true_thread *thread, uint64_t time)
@@ -295,8 +313,10 @@ static void tail_call(struct true_thread *thread, const struct true_step *step)
 	struct true_frame *frame = top(thread);
 	bool handler = frame->handler;
 
-	if (frame->symbol->kind == SYMBOL_PLT &&
-	    !frame->shown) { /* a stub and its target are one call */
+	/* A stub and its target are one call, which begins after a pause. */
+	if (is_stub(frame) && !frame->shown) {
+		if (frame->left)
+			frame->begin = step->time;
 		frame->symbol = step->symbol;
 		frame->name = step->symbol->name->text;
 		return;
@@ -305,7 +325,7 @@ static void tail_call(struct true_thread *thread, const struct true_step *step)
 	push(thread, step, handler);
 }
 
-void true_thread_step(struct true_thread *thread, const struct true_step *step)
+static void follow(struct true_thread *thread, const struct true_step *step)
 {
 	bool call = step->flow == FLOW_CALL || step->flow == FLOW_CALL_INDIRECT;
 	uint64_t sp = call ? step->sp + (step->bits32 ? 4 : 8) : step->sp;
@@ -344,12 +364,22 @@ void true_thread_step(struct true_thread *thread, const struct true_step *step)
 		push(thread, step, false);
 }
 
+void true_thread_step(struct true_thread *thread, const struct true_step *step)
+{
+	follow(thread, step);
+	thread->in_stub = step->symbol->kind == SYMBOL_PLT;
+}
+
 /* ---- Out of user code and back ------------------------------------------- */
 
 void true_thread_leave(struct true_thread *thread, uint64_t time, const char *name)
 {
-	if (top(thread))
-		top(thread)->shown = true;
+	struct true_frame *frame = top(thread);
+
+	if (frame && thread->in_stub && is_stub(frame))
+		frame->left = true;
+	else if (frame)
+		frame->shown = true;
 	thread->away = time;
 	thread->away_name = name;
 }
@@ -363,8 +393,7 @@ void true_thread_leave_cpu(struct true_thread *thread)
 static void come_back(struct true_thread *thread, uint64_t time)
 {
 	if (thread->away_name)
-		emit(thread, (uint32_t)thread->stacks->count, thread->away_name, thread->away,
-		     time);
+		emit(thread, count_slices(thread), thread->away_name, thread->away, time);
 	thread->away_name = NULL;
 }
 
@@ -386,12 +415,14 @@ void true_thread_resume(struct true_thread *thread, const struct true_step *step
 		leave_handler(thread, step->time);
 	if (!thread->stacks->count)
 		push(thread, step, false);
+	thread->in_stub = step->symbol->kind == SYMBOL_PLT;
 }
 
 void true_thread_handle(struct true_thread *thread, const struct true_step *step)
 {
 	come_back(thread, step->time);
 	push(thread, step, true);
+	thread->in_stub = false;
 }
 
 void true_thread_end(struct true_thread *thread, uint64_t time)

@@ -43,7 +43,9 @@ struct true_frame {
 	uint64_t insns;              /* the thread's count then */
 	const struct symbol *symbol; /* borrowed; NULL with a name */
 	const char *name;            /* borrowed */
-	bool shown;                  /* a stub that was left before it came to its target */
+	uint32_t stubs;              /* below it: interrupted before they came to their targets */
+	bool left;                   /* a stub, from which user code was left */
+	bool shown;                  /* left elsewhere: in the resolver of a stub */
 	bool handler;                /* a signal handler: below it is what it interrupted */
 	bool apart;                  /* called on another stack than its caller's */
 	size_t first_slice;          /* APART: slices that were added before */
@@ -64,6 +66,7 @@ struct true_thread {
 	struct true_stack *stacks;  /* owned; the first is the current one */
 	int32_t pid, tid;
 	uint64_t insns;       /* retired so far; counted by the owner */
+	bool in_stub;         /* a stub runs */
 	uint64_t loaded_from; /* the stack pointer before it was loaded; 0: not loaded */
 	bool left_apart;      /* a frame that was called on another stack returned */
 	uint64_t away;        /* ns when user code was left */

@@ -173,7 +173,6 @@ static void on_off(struct precise_stack *stack, int64_t time, const struct resol
 		pause.outermost = leave_kernel(stack, time);
 	else if (stack->now.depth && top(stack)->kind == FRAME_PAUSE)
 		precise_pop(stack, time); /* of a guest, whose trace ends */
-	precise_reveal(stack, time);
 	pause.symbol = pause_symbol(stack, branch);
 	/* The host resumes where it set the processor up to, not behind the entry of the guest. */
 	if (!(event->flags & BRANCH_GUEST))
@@ -207,6 +206,23 @@ static size_t find_resumed(struct precise_stack *stack, uint64_t ip)
 	return at;
 }
 
+/*
+ * End a handler or entry, the frame at index `at`, and what it called.  The counts of a stub that
+ * was interrupted go to its target, without those of the interruption.
+ */
+static void end_interruption(struct precise_stack *stack, int64_t time, size_t at)
+{
+	struct frame *stub;
+
+	precise_pop_to(stack, time, at);
+	stub = top(stack);
+	if (!stub || !stub->hidden)
+		return;
+	precise_before_change(stack, at - 1);
+	stub->called.insns += stack->counts.insns - stack->now.frames[at].called.insns;
+	stub->called.cycles += stack->counts.cycles - stack->now.frames[at].called.cycles;
+}
+
 /* Execution resumes at `to`; `expected` was the address to resume at (0: unknown). */
 static void resume(struct precise_stack *stack, int64_t time, const struct location *to,
 		   uint64_t expected)
@@ -221,7 +237,7 @@ static void resume(struct precise_stack *stack, int64_t time, const struct locat
 		return;
 	at = find_resumed(stack, to->ip);
 	if (at)
-		precise_pop_to(stack, time, at - 1);
+		end_interruption(stack, time, at - 1);
 	else if (location_is_entry(to) || !symbol_is_function(to->symbol))
 		precise_push(
 			stack, time,
@@ -323,7 +339,7 @@ static void on_kernel_exit(struct precise_stack *stack, int64_t time, const stru
 		return;
 	}
 	expected = stack->now.frames[at - 1].resume_ip;
-	precise_pop_to(stack, time, at - 1);
+	end_interruption(stack, time, at - 1);
 	resume(stack, time, to, expected);
 }
 

@@ -387,6 +387,61 @@ START_TEST(a_stub_of_code_without_a_name_is_shown_itself)
 }
 END_TEST
 
+/* The slices are those of an undisturbed call, but for the pause. */
+START_TEST(a_stub_that_is_interrupted_is_no_call_of_its_own)
+{
+	call('m', 0x10, 'F');
+	feed(BRANCH_NONE, at('F', 0x4), at(0, 0), BRANCH_TRACE_OFF | BRANCH_ASYNC);
+	feed(BRANCH_NONE, at(0, 0), at('F', 0x4), BRANCH_TRACE_ON);
+	jump('F', 'f', 0);
+	ret('f', 'm', 0x15);
+	expect("B 10 [untraced]\nE 20 [untraced]\nB 30 f\nE 40 f\nE 40 m\n"
+	       "B 0 m inferred deferred\nS\n");
+}
+END_TEST
+
+static uint64_t begin_of_f, insns_of_f;
+
+static void count_f(struct slice_log *log, const struct slice_event *event,
+		    const struct slice_detail *detail)
+{
+	(void)log;
+	if (event->symbol != function('f'))
+		return;
+	if (event->kind == SLICE_BEGIN)
+		begin_of_f = detail->insns;
+	else
+		insns_of_f = detail->insns - begin_of_f;
+}
+
+/* Two instructions of the stub, seven of f; 100 of the interruption are neither's. */
+START_TEST(what_interrupts_a_stub_is_no_part_of_its_target)
+{
+	slices.sink.details = true;
+	slices.before = count_f;
+	call('m', 0x10, 'F');
+	insns = 1;
+	if (_i) {
+		feed(BRANCH_INTERRUPT, at('F', 0x4), at('k', 0), BRANCH_ASYNC);
+		insns = 100;
+		feed(BRANCH_IRET, at('k', 0x40), at('F', 0x4), 0);
+	} else {
+		feed(BRANCH_NONE, at('F', 0x4), at(0, 0), BRANCH_TRACE_OFF | BRANCH_ASYNC);
+		feed(BRANCH_NONE, at(0, 0), at('h', 0), BRANCH_TRACE_ON); /* a signal's handler */
+		insns = 100;
+		feed(BRANCH_SYSCALL, at('h', 0x10), at(0, 0), BRANCH_TRACE_OFF);
+		feed(BRANCH_NONE, at(0, 0), at('F', 0x4), BRANCH_TRACE_ON);
+	}
+	insns = 1;
+	jump('F', 'f', 0);
+	insns = 7;
+	ret('f', 'm', 0x15);
+	finish();
+	ck_assert_uint_eq(insns_of_f, 9);
+	slice_log_take(&slices);
+}
+END_TEST
+
 /* It goes to where its target begins, though a call may be before that. */
 START_TEST(a_stub_does_not_return)
 {
@@ -1433,6 +1488,8 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, a_resolved_function_may_begin_a_coroutine_by_a_return);
 	tcase_add_test(tests, a_function_behind_a_bound_stub_may_begin_a_coroutine_by_a_return);
 	tcase_add_test(tests, a_stub_of_code_without_a_name_is_shown_itself);
+	tcase_add_test(tests, a_stub_that_is_interrupted_is_no_call_of_its_own);
+	tcase_add_loop_test(tests, what_interrupts_a_stub_is_no_part_of_its_target, 0, 2);
 	tcase_add_test(tests, a_stub_does_not_return);
 	tcase_add_test(tests, a_jump_by_its_own_address_in_code_without_names_leaves_nothing);
 	tcase_add_test(tests, a_call_of_the_next_instruction_is_none);
