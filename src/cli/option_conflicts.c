@@ -193,7 +193,7 @@ static void refuse_diff(struct argp_state *state, const struct options *options,
 		if (!diff_limit_is_valid(options->fail_if.patterns[i]))
 			usage_error(state,
 				    "invalid --fail-if '%s'; expected METRIC:+N, METRIC:+N%% or "
-				    "METRIC@GLOB:+N, with insns, calls or time as METRIC",
+				    "METRIC@GLOB:+N, with insns, self, calls or time as METRIC",
 				    options->fail_if.patterns[i]);
 	}
 	if (!options->diff)

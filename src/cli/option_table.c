@@ -207,7 +207,7 @@ const struct option_spec option_specs[] = {
 		  "https://ui.perfetto.dev)",
 	  .neutral = true },
 	{ "fail-if", 0, "METRIC[@GLOB]:+N[%]", GROUP_OUTPUT, OPTION_PATTERN, FIELD(fail_if),
-	  .help = "Of `ptrace2ftf diff`: end with status 3 if insns, calls or time grew by more "
+	  .help = "Of `ptrace2ftf diff`: end with status 3 if insns, self, calls or time grew by more "
 		  "than N, or N percent, in all, or in a function that matches GLOB with its "
 		  "callees; may be repeated",
 	  .neutral = true },

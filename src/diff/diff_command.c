@@ -164,17 +164,17 @@ static int print_to(struct diff *diff, const struct diff_rows *rows, const char 
 	return -1;
 }
 
-/* Returns EXIT_EXCEEDED, EXIT_WITH_GAPS or EXIT_WHOLE; EXIT_FAILED with err filled. */
+/* Returns EXIT_EXCEEDED or EXIT_WHOLE; EXIT_FAILED with err filled. */
 static int compare(struct diff *diff, struct error *err)
 {
 	const struct options *options = diff->sides;
 	json_t *exceeded = json_array(), *json = NULL;
-	bool fails, unmatched = false;
+	bool fails;
 	struct diff_rows rows;
 	int status = 0;
 
 	diff_rows_make(&rows, diff->reports);
-	fails = diff_limits_check(&options->fail_if, &rows, exceeded, &unmatched, stderr);
+	fails = diff_limits_check(&options->fail_if, &rows, exceeded, stderr);
 	diff_rows_sort(&rows, options->select.order);
 	json = diff_print_json(&rows, diff->names, diff->reports, exceeded);
 	if (options->json)
@@ -185,7 +185,7 @@ static int compare(struct diff *diff, struct error *err)
 	diff_rows_release(&rows);
 	if (status < 0)
 		return EXIT_FAILED;
-	return fails ? EXIT_EXCEEDED : unmatched ? EXIT_WITH_GAPS : EXIT_WHOLE;
+	return fails ? EXIT_EXCEEDED : EXIT_WHOLE;
 }
 
 static int finish(const struct diff *diff, int status, bool gaps)

@@ -27,6 +27,7 @@ static bool parse_metric(struct diff_limit *limit, const char *text, size_t leng
 		const char *word;
 		enum diff_metric sum, each;
 	} metrics[] = { { "insns", METRIC_INSNS, METRIC_TOTAL_INSNS },
+			{ "self", METRIC_INSNS, METRIC_INSNS },
 			{ "calls", METRIC_CALLS, METRIC_CALLS },
 			{ "time", METRIC_SELF, METRIC_TOTAL } };
 
@@ -91,29 +92,52 @@ struct limit_check {
 	bool any;
 };
 
-static void check_values(struct limit_check *check, const char *function, uint64_t a, uint64_t b)
+/* The condition holds: say why, and add it to the JSON. */
+static void exceed(struct limit_check *check, const char *function, uint64_t a, uint64_t b,
+		   const char *why)
 {
-	const struct diff_limit *limit = check->limit;
-	double most = limit->percent ? (double)a * limit->amount / 100 : limit->amount;
-
-	if (b <= a || (double)(b - a) <= most)
-		return;
 	check->any = true;
 	fputs("ptrace2ftf: --fail-if=", check->out);
 	printable_print(check->text, check->out);
 	fputs(": ", check->out);
 	printable_print(function ? function : "all functions", check->out);
-	fprintf(check->out, ": %" PRIu64 " -> %" PRIu64 " (+%" PRIu64, a, b, b - a);
-	if (a)
-		fprintf(check->out, ", %+.2f%%", 100 * ((double)b - (double)a) / (double)a);
-	fputs(")\n", check->out);
+	fprintf(check->out, ": %" PRIu64 " -> %" PRIu64 " (%s)\n", a, b, why);
 	json_array_append_new(check->exceeded,
 			      json_pack("{s:o, s:s?, s:I, s:I}", "condition",
 					json_text_or_null(check->text), "function", function, "a",
 					(json_int_t)a, "b", (json_int_t)b));
 }
 
-/* Returns whether the pattern matches a function. */
+static void check_values(struct limit_check *check, const char *function, uint64_t a, uint64_t b)
+{
+	const struct diff_limit *limit = check->limit;
+	double most = limit->percent ? (double)a * limit->amount / 100 : limit->amount;
+	char why[64];
+	int length;
+
+	if (b <= a || (double)(b - a) <= most)
+		return;
+	length = snprintf(why, sizeof(why), "+%" PRIu64, b - a);
+	if (a)
+		snprintf(why + length, sizeof(why) - (size_t)length, ", %+.2f%%",
+			 100 * ((double)b - (double)a) / (double)a);
+	exceed(check, function, a, b, why);
+}
+
+/*
+ * Returns whether the pattern is meant for a row: time outside of functions, as [untraced], only
+ * where the pattern names it.
+ */
+static bool is_meant(const struct diff_limit *limit, const struct diff_row *row)
+{
+	return (!row->outside || strchr("[\\", *limit->glob)) &&
+	       fnmatch(limit->glob, row->name, 0) == 0;
+}
+
+/*
+ * A function that B does not have may cost as much under another name, or in its callers, so
+ * nothing can be said of its growth.  Returns whether the pattern matches a function.
+ */
 static bool check_functions(struct limit_check *check, const struct diff_rows *rows)
 {
 	enum diff_metric metric = check->limit->each;
@@ -122,17 +146,21 @@ static bool check_functions(struct limit_check *check, const struct diff_rows *r
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct diff_row *row = &rows->rows[i];
 
-		if (fnmatch(check->limit->glob, row->name, 0) != 0)
+		if (!is_meant(check->limit, row))
 			continue;
 		matched = true;
-		check_values(check, row->name, row->values[SIDE_A][metric],
-			     row->values[SIDE_B][metric]);
+		if (row->has[SIDE_B])
+			check_values(check, row->name, row->values[SIDE_A][metric],
+				     row->values[SIDE_B][metric]);
+		else
+			exceed(check, row->name, row->values[SIDE_A][metric], 0,
+			       "gone: inlined, renamed or not called");
 	}
 	return matched;
 }
 
 bool diff_limits_check(const struct pattern_list *conditions, const struct diff_rows *rows,
-		       json_t *exceeded, bool *unmatched, FILE *out)
+		       json_t *exceeded, FILE *out)
 {
 	struct diff_limit limit;
 	struct limit_check check = { .limit = &limit, .exceeded = exceeded, .out = out };
@@ -144,11 +172,7 @@ bool diff_limits_check(const struct pattern_list *conditions, const struct diff_
 			check_values(&check, NULL, rows->sums[SIDE_A][limit.sum],
 				     rows->sums[SIDE_B][limit.sum]);
 		} else if (!check_functions(&check, rows)) {
-			*unmatched = true;
-			message_begin_warning(out);
-			fputs("--fail-if=", out);
-			printable_print(check.text, out);
-			fputs(": no function of this name was called\n", out);
+			exceed(&check, limit.glob, 0, 0, "no function of this name was called");
 		}
 	}
 	return check.any;

@@ -9,14 +9,15 @@
 #include "src/diff/diff_rows.h"
 
 /*
- * Check all conditions, METRIC[@GLOB]:+N[%]; METRIC is insns, calls or time.  Without GLOB the sum
- * of all functions is meant, with one each matching function with its callees.
- * Prints a line to `out` for each that is exceeded, and for a pattern that matches nothing.
- * `exceeded` gets an object for each (owned by the array): condition, function, a, b.
+ * Check all conditions, METRIC[@GLOB]:+N[%]; METRIC is insns, self, calls or time.  Without GLOB
+ * the sum of all functions is meant, with one each matching function, with its callees but for
+ * self.  A function that is gone from B, and a pattern that matches nothing, exceed theirs, too.
+ * Prints a line to `out` for each that is exceeded; `exceeded` gets an object for each (owned by
+ * the array): condition, function, a, b.
  * Returns whether one is exceeded.
  */
 bool diff_limits_check(const struct pattern_list *conditions, const struct diff_rows *rows,
-		       json_t *exceeded, bool *unmatched, FILE *out);
+		       json_t *exceeded, FILE *out);
 
 /* Returns whether a text is a condition. */
 bool diff_limit_is_valid(const char *text);

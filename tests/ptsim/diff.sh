@@ -90,13 +90,37 @@ exceeds() { # STATUS OPTIONS...
 	[ $status -eq "$expected" ] || { echo "$*: status $status"; cat "$work/messages"; return 1; }
 }
 limits() {
-	exceeds 0 --fail-if=insns:+50% --fail-if=calls:+0 --fail-if='calls@parse_*:+0' --fail-if='insns@check:+0' &&
+	exceeds 0 --fail-if=insns:+50% --fail-if=calls:+0 --fail-if='calls@parse_*:+0' --fail-if='insns@check:+0' --fail-if='self@parse_line:+0' &&
 		exceeds 3 --fail-if=insns:+1% && grep -q ': all functions: [0-9]* -> [0-9]* (+[0-9]*, ' "$work/messages" &&
 		exceeds 3 --fail-if='insns@parse_*:+0' && grep -q ': parse_line: ' "$work/messages" &&
-		exceeds 3 --fail-if=calls@added:+0 && exceeds 0 --fail-if=calls@removed:+0 &&
-		exceeds 2 --fail-if=calls@nothing:+0 && exceeds 64 --fail-if=insns && exceeds 64 --fail-if=speed:+1%
+		exceeds 3 --fail-if='self@parse_*:+0' && grep -q ': parse_word: ' "$work/messages" && ! grep -q ': parse_line: ' "$work/messages" &&
+		exceeds 3 --fail-if=calls@added:+0 && exceeds 64 --fail-if=insns && exceeds 64 --fail-if=speed:+1%
 }
 tap_check "--fail-if: status 3 if a sum, or a function with its callees, grew by more" limits
+
+# A gate must not pass because what it guards has gone.
+guards_nothing() {
+	for metric in insns self calls time; do
+		for glob in removed 'remove*' '*d'; do
+			exceeds 3 --fail-if="$metric@$glob:+1000%" --json="$work/json" &&
+				grep -q "=$metric@.*: removed: [0-9]* -> 0 (gone: inlined, renamed or not called)$" "$work/messages" &&
+				grep -A 1 '"condition"' "$work/json" | grep -q '"function": "removed"' || return 1
+		done
+		exceeds 3 --fail-if="$metric@nothing:+0" --no-warn &&
+			grep -q ': nothing: 0 -> 0 (no function of this name was called)$' "$work/messages" || return 1
+	done
+}
+tap_check "--fail-if: status 3 for a function that is gone, and for one that never was" guards_nothing
+# The same program with 50 times as many interrupts.
+interrupted() {
+	"$ptsim" record --interrupts=100 -o "$work/c.data" -- "$programs/version_a" >/dev/null 2>&1 || return 1
+	for condition in 'calls@*:+0' 'insns@*:+0'; do
+		"$program" diff -q --fail-if="$condition" "$work/a.data" "$work/c.data" >"$work/out" 2>&1 || return 1
+	done
+	"$program" diff -q --fail-if='calls@[[]untraced]:+0' "$work/a.data" "$work/c.data" >"$work/out" 2>&1
+	[ $? -eq 3 ]
+}
+tap_check "--fail-if: [untraced] is no function, unless it is named" interrupted
 
 stacks() {
 	compare -q -f folded
