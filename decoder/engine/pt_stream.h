@@ -82,8 +82,17 @@ struct pt_stream_input {
 	 */
 	uint64_t switch_ip;
 	bool cpu_events; /* emit BRANCH_CPU_EVENT, too: cpu_event.h */
-	/* ns: emit only losses of [begin, end], because `aux` was cut to this time. end 0: all. */
+	/*
+	 * ns: emit only losses, and count only local jumps, of [begin, end], because `aux` was cut
+	 * to this time. end 0: all.
+	 */
 	uint64_t begin, end;
+	/*
+	 * Returns whether to count local jumps of a thread (NULL: unknown) at `ip`, in any thread.
+	 * NULL: count all.
+	 */
+	bool (*wants_jumps)(const void *context, const struct thread *thread, uint64_t ip);
+	const void *context; /* of wants_jumps() */
 	/*
 	 * Distance of the PSBs where streams are cut, in bytes (flow_checkpoint.h); 0: the
 	 * best one for one stream.  Cuts may move times within a timing packet.  Fast engine
@@ -106,7 +115,7 @@ struct pt_stream_stats {
 	uint64_t bytes_repeated;    /* not of the total: present in several snapshots, or padding */
 	uint64_t bytes_missing;     /* not of the total: the CPU wrote them, the file lacks them */
 	uint64_t events, insns;     /* events: including those left out */
-	uint64_t local_jumps;       /* events left out */
+	uint64_t local_jumps;       /* events left out, of the chosen time and threads */
 	uint64_t writes_broken;     /* emulated PTWRITEs with an incomplete value */
 	uint64_t times_impossible;  /* times of packets above INT64_MAX ns */
 	uint64_t guests;            /* times that a virtual machine's code ran */

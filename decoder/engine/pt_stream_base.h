@@ -141,6 +141,35 @@ static inline uint64_t stream_event_time(struct pt_stream *stream, uint64_t time
 	return time;
 }
 
+/* Returns whether the chosen time begins or ends between two times. */
+static inline bool stream_time_is_cut(const struct pt_stream *stream, uint64_t from, uint64_t to)
+{
+	const struct pt_stream_input *input = &stream->input;
+
+	return input->end && ((from < input->begin) != (to < input->begin) ||
+			      (from > input->end) != (to > input->end));
+}
+
+/* Count jumps from `ip` on, within a function, that are no events of their own. */
+static inline void stream_count_local_jumps(struct pt_stream *stream,
+					    const struct timestamp *timestamp, uint64_t ip,
+					    unsigned jumps)
+{
+	const struct pt_stream_input *input = &stream->input;
+	uint64_t time;
+
+	stream->stats.events += jumps;
+	stream->state.jump_count += jumps;
+	if (input->end && jumps) {
+		time = stream_event_time(stream, timestamp->time);
+		if (time < input->begin || time > input->end)
+			return;
+	}
+	if (!input->wants_jumps ||
+	    input->wants_jumps(input->context, stream->state.schedule.thread, ip))
+		stream->stats.local_jumps += jumps;
+}
+
 /*
  * Emit the branch of an instruction.  The caller may complete the returned event until the next
  * call.

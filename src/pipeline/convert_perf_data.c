@@ -69,16 +69,20 @@ static bool skips_local_jumps(const struct conversion *c)
 {
 	const struct options *options = c->options;
 
-	return !options->format->all_branches && options->stacks == STACKS_PRECISE &&
-	       !(event_filter_by_thread(&c->recording.filter) &&
-		 (c->runs || options->select.from.base || options->select.to.base));
+	return !options->format->all_branches && options->stacks == STACKS_PRECISE;
 }
 
-/* Returns whether the jumps that are left out must be counted by thread or time. */
-static bool counts_jumps(const struct conversion *c)
+static bool chooses_jumps(const struct conversion *c)
 {
-	return skips_local_jumps(c) &&
-	       (c->options->counters || event_filter_by_thread(&c->recording.filter));
+	return c->mode_filter.active || event_filter_by_thread(&c->recording.filter);
+}
+
+static bool wants_jumps(const void *context, const struct thread *thread, uint64_t ip)
+{
+	const struct conversion *c = context;
+
+	return event_filter_has_thread(&c->recording.filter, thread) &&
+	       (!c->mode_filter.active || mode_filter_has(c->mode_filter.mode, ip));
 }
 
 /* Returns whether the jobs may follow calls: nobody else needs their branches in order. */
@@ -106,7 +110,7 @@ static struct pt_stream_input stream_input(const void *context, size_t index)
 		.diag = c->diag,
 		.engine = c->options->engine,
 		.skip_local_jumps = skips,
-		.count_jumps = counts_jumps(c),
+		.count_jumps = skips && c->options->counters,
 		.period = c->options->counters,
 		.pieces = c->stacks.flow.ends,
 		.runs = skips ? c->runs : NULL,
@@ -117,7 +121,9 @@ static struct pt_stream_input stream_input(const void *context, size_t index)
 		.workers = c->workers,
 		.follower = follows_ahead(c) ? &c->follower.base : NULL,
 		.begin = recording->filter.begin,
-		.end = recording->filter.end,
+		.end = event_filter_by_time(&recording->filter) ? recording->filter.end : 0,
+		.wants_jumps = chooses_jumps(c) ? wants_jumps : NULL,
+		.context = c,
 	};
 }
 
@@ -372,7 +378,6 @@ static void count_jumps(struct conversion *c, const struct branch_event *event)
 {
 	if (!event->to && !event->insns && !event->cycles)
 		return;
-	c->summary->branches += event->to;
 	if (c->pipeline.machine && event->gap)
 		thread_stacks_count(&c->stacks, event);
 	if (c->counters.length)
@@ -567,8 +572,6 @@ static void report_result(struct conversion *c)
 		const struct pt_stream_stats *stats = pt_streams_stats(&c->streams, i);
 
 		summary_add_stream(summary, stats);
-		if (counts_jumps(c))
-			summary->branches -= stats->local_jumps;
 		report_stream(c->report, &recording->auxtrace.streams[i], stats);
 	}
 	report_recording(c->report, &recording->file);

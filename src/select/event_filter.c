@@ -239,7 +239,7 @@ static void cut_stream(const struct event_filter *filter, struct auxtrace *auxtr
 	struct tsc_clock clock = pt_info_tsc_clock(&auxtrace->info);
 
 	*view = *aux;
-	if (filter->begin || filter->end != UINT64_MAX)
+	if (event_filter_by_time(filter))
 		aux_seek(aux, tsc_clock_tsc(&clock, filter->begin),
 			 filter->end == UINT64_MAX ? UINT64_MAX
 						   : tsc_clock_tsc(&clock, filter->end),

@@ -48,24 +48,32 @@ int event_filter_init(struct event_filter *filter, const struct selection *selec
 /* Idempotent, also on zeroed memory. */
 void event_filter_release(struct event_filter *filter);
 
-/*
- * Returns whether some threads are left out, so that counts which are not by thread would
- * be wrong.
- */
+/* Returns whether some times are left out. */
+static inline bool event_filter_by_time(const struct event_filter *filter)
+{
+	return filter->begin || filter->end != UINT64_MAX;
+}
+
+/* Returns whether some threads are left out. */
 static inline bool event_filter_by_thread(const struct event_filter *filter)
 {
 	return filter->active && (filter->selection->pids.count || filter->selection->tids.count ||
 				  filter->selection->comms.count);
 }
 
+/* Returns whether the events of a thread (NULL: unknown) are wanted at some time. */
+static inline bool event_filter_has_thread(const struct event_filter *filter,
+					   const struct thread *thread)
+{
+	return !filter->active || filter->threads[thread ? thread->index : filter->thread_count];
+}
+
 /* Returns whether the events of a thread (NULL: unknown) at a time (ns) are wanted. */
 static inline bool event_filter_has(const struct event_filter *filter, const struct thread *thread,
 				    uint64_t time)
 {
-	size_t index = thread ? thread->index : filter->thread_count;
-
-	return !filter->active ||
-	       (time >= filter->begin && time <= filter->end && filter->threads[index]);
+	return event_filter_has_thread(filter, thread) &&
+	       (!filter->active || (time >= filter->begin && time <= filter->end));
 }
 
 /*

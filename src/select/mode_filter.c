@@ -12,14 +12,14 @@ static bool is_one_level(enum trace_mode mode)
 	return mode == TRACE_MODE_USER || mode == TRACE_MODE_KERNEL;
 }
 
-static bool is_of(enum trace_mode mode, uint64_t ip)
+bool mode_filter_has(enum trace_mode mode, uint64_t ip)
 {
 	return ip && (ip >> 63 ? TRACE_MODE_KERNEL : TRACE_MODE_USER) == mode;
 }
 
 static bool is_of_other(enum trace_mode mode, uint64_t ip)
 {
-	return ip && !is_of(mode, ip);
+	return ip && !mode_filter_has(mode, ip);
 }
 
 /* Returns whether a gap may matter to the chosen level. */
@@ -62,12 +62,12 @@ bool mode_filter_event(enum trace_mode mode, struct branch_event *event)
 	if (event->kind == BRANCH_CPU_EVENT)
 		return !cpu_event_has_thread((enum cpu_event_kind)event->gap) ||
 		       !is_of_other(mode, event->from);
-	if (is_of(mode, event->from)) {
+	if (mode_filter_has(mode, event->from)) {
 		if (is_of_other(mode, event->to))
 			end_tracing(event);
 		return true;
 	}
-	if (!is_of(mode, event->to) || event->flags & BRANCH_TRACE_OFF)
+	if (!mode_filter_has(mode, event->to) || event->flags & BRANCH_TRACE_OFF)
 		return false;
 	if (event->from)
 		begin_tracing(event);

@@ -34,6 +34,9 @@ struct mode_filter {
 	size_t room;
 };
 
+/* Returns whether code at `ip` is of the mode's level; 0 is of none. */
+bool mode_filter_has(enum trace_mode mode, uint64_t ip);
+
 /* Change an event to what the mode shows of it.  Returns false if that is nothing. */
 bool mode_filter_event(enum trace_mode mode, struct branch_event *event);
 

@@ -98,15 +98,16 @@ static uint64_t ip_of_node(const struct pt_flow *flow, uint32_t node)
 }
 
 /* Returns whether the last event is one of runs that can take one more, from an ip on. */
-static bool can_append(const struct pt_flow *flow, uint64_t ip)
+static bool can_append(struct pt_flow *flow, uint64_t ip)
 {
-	const struct pt_stream *stream = &flow->stream;
+	struct pt_stream *stream = &flow->stream;
 	const struct branch_event *last = &stream->queue[(stream->tail - 1) & stream->queue_mask];
 
 	return stream->tail != stream->head && last->kind == BRANCH_RUNS &&
 	       event_run_count(last) < RUNS_OF_EVENT && flow->runs_end == ip &&
 	       last->thread == stream->state.schedule.thread &&
-	       last->space == stream->state.schedule.space;
+	       last->space == stream->state.schedule.space &&
+	       !stream_time_is_cut(stream, last->time, stream_event_time(stream, flow->known.time));
 }
 
 /* Emit a run from a node on. */

@@ -31,9 +31,7 @@ static inline void store_cursor(struct pt_flow *flow, struct flow_cursor *cursor
 	unsigned jumps = packed_counts_jumps(cursor->steps);
 
 	count_insns(flow, cursor, 0);
-	flow->stream.stats.events += jumps;
-	flow->stream.stats.local_jumps += jumps;
-	flow->stream.state.jump_count += jumps;
+	stream_count_local_jumps(&flow->stream, &flow->known, flow->state.ip, jumps);
 	flow->branches_followed += jumps;
 	flow->cached_block = cursor->node;
 	flow->state.ip = flow->view.begin + *basic_block_offset(&flow->blocks, cursor->node);

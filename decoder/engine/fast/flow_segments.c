@@ -276,6 +276,8 @@ static bool accept_guess(struct pt_segments *segments, struct segment *segment)
 	struct pt_stream *stream = &segments->stream;
 
 	if (!segment->usable ||
+	    stream_time_is_cut(stream, segment->before.stream.now.time,
+			       segments->now.stream.last_pushed) ||
 	    !flow_checkpoint_join(&segments->now, &segment->before, &segment->after) ||
 	    !schedule_join_stops(&segment->after.stream.schedule, &segments->now.stream.schedule))
 		return false;

@@ -160,9 +160,7 @@ static void follow_indirect_link(struct pt_flow *flow, struct basic_block **link
 /* The jump stays within its function: count it, and emit nothing. */
 static void skip_local_jump(struct pt_flow *flow, uint64_t to)
 {
-	flow->stream.stats.events++;
-	flow->stream.stats.local_jumps++;
-	flow->stream.state.jump_count++;
+	stream_count_local_jumps(&flow->stream, &flow->known, to, 1);
 	flow_move_to(flow, to);
 }
 

@@ -25,16 +25,36 @@ bool flow_pass_cached(struct pt_flow *flow);
 /* Follow one block. */
 void flow_step_slow(struct pt_flow *flow);
 
+/*
+ * Returns whether the chosen time begins or ends between the last packet that confirmed ip and
+ * this one: local jumps are on both sides, so each is counted by itself.
+ */
+static inline bool flow_time_is_cut(struct pt_flow *flow)
+{
+	struct pt_stream *stream = &flow->stream;
+	const struct pt_stream_input *input = &stream->input;
+
+	if (!input->end || flow->known.time == stream->state.now.time)
+		return false;
+	/* Most times both are in it; no event is earlier than the last one. */
+	if (stream->state.last_pushed >= input->begin && stream->state.now.time <= input->end)
+		return false;
+	return stream_time_is_cut(stream, stream_event_time(stream, flow->known.time),
+				  stream_event_time(stream, stream->state.now.time));
+}
+
 /* Follow one block, or many cached ones, while the stream has room. */
 static inline void flow_step(struct pt_flow *flow)
 {
-	if (flow->cached_block)
+	bool one = flow_time_is_cut(flow);
+
+	if (flow->cached_block && !one)
 		flow_run_cached(flow);
 	if (flow->pending == PENDING_NONE || !stream_has_room(&flow->stream))
 		return;
 	if (flow->stream.input.pieces && flow->cached_block && flow_pass_cached(flow))
 		return;
-	if (!flow->stream.input.runs || !flow_follow_runs(flow))
+	if (one || !flow->stream.input.runs || !flow_follow_runs(flow))
 		flow_step_slow(flow);
 }
 

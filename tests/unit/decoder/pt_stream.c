@@ -50,6 +50,7 @@ struct run {
 	bool merged;                      /* decode by pt_streams */
 	const struct kernel_code *kernel; /* NULL: none */
 	uint64_t switch_ip;               /* of it; 0: not known */
+	uint64_t begin, end;              /* ns: the chosen time; end 0: all */
 	bool has_pieces;                  /* the trace was added already */
 	bool in_pieces;                   /* write the trace in pieces of eight bytes */
 };
@@ -158,6 +159,8 @@ static void decode(const struct auxtrace *auxtrace, const struct timeline *timel
 		.skip_local_jumps = run.skip,
 		.runs = run.runs,
 		.switch_ip = run.switch_ip,
+		.begin = run.begin,
+		.end = run.end,
 	};
 	struct pt_stream *stream;
 
@@ -1306,6 +1309,65 @@ static void follow_way(const char *const *way, struct jump_runs *runs)
 	finish();
 }
 
+/* Decode a loop of two jumps, of which the second needs a bit, over some times. */
+static void follow_loop_over(uint64_t begin_time, uint64_t end_time, bool skip,
+			     struct jump_runs *runs)
+{
+	static const uint8_t insns[] = { 0xeb, 0x00, 0x90 };
+
+	begin(PT_ENGINE_FAST);
+	run.begin = begin_time;
+	run.end = end_time;
+	run.skip = skip;
+	run.runs = runs;
+	make_work_long(1, insns, sizeof(insns));
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_MAIN);
+	for (int i = 1; i <= 4; i++) {
+		pt_packets_tsc(&run.packets, SAMPLE_START + 100 * (uint64_t)i);
+		pt_packets_tnt(&run.packets, i < 4 ? "tttt" : "ttn");
+	}
+	pt_packets_tsc(&run.packets, SAMPLE_START + 500);
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+}
+
+/* Returns how many of the events are in [begin, end]. */
+static size_t count_events(uint64_t begin_time, uint64_t end_time)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < run.count; i++)
+		count += run.events[i].time >= begin_time && run.events[i].time <= end_time;
+	return count;
+}
+
+/* Where a stream is cut to a time, packets on both sides are decoded, too. */
+START_TEST(jumps_that_are_left_out_count_if_their_time_is_chosen)
+{
+	struct branch_event all[EVENTS_MAX];
+	size_t count, expected, chosen;
+
+	follow_loop_over(0, 0, false, NULL);
+	count = run.count;
+	ck_assert_uint_gt(count, 2 * 14);
+	memcpy(all, run.events, sizeof(all));
+	for (size_t i = 0; i < 2 * count; i++) {
+		uint64_t from = i % 2 ? 0 : all[i / 2].time;
+		uint64_t to = i % 2 ? all[i / 2].time : UINT64_MAX;
+		struct jump_runs *runs = _i ? jump_runs_open() : NULL;
+
+		run.count = count;
+		memcpy(run.events, all, sizeof(all));
+		expected = count_events(from, to);
+		follow_loop_over(from, to, true, runs);
+		chosen = count_events(from, to);
+		ck_assert_uint_eq(chosen + (runs ? 0 : run.stats.local_jumps), expected);
+		jump_runs_close(runs);
+	}
+}
+END_TEST
+
 /* No run can be added any more. */
 static void fill(struct jump_runs *runs)
 {
@@ -1915,6 +1977,7 @@ int main(void)
 	tcase_add_loop_test(all, an_event_that_leaves_out_branches_is_a_warning, 0, 2);
 	tcase_add_loop_test(all, samples_with_trace_data_are_pieces_of_their_cpus_trace, 0, 2);
 	tcase_add_test(all, jumps_within_a_function_are_left_out_if_nobody_wants_them);
+	tcase_add_loop_test(all, jumps_that_are_left_out_count_if_their_time_is_chosen, 0, 2);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
