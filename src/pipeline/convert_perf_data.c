@@ -656,7 +656,7 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 		c->pipeline.end && (c->pipeline.format->branch || c->options->overlay_count);
 	if (c->pipeline.machine || c->reports_branches)
 		c->branches = known_branches_open();
-	call_follower_init(&c->follower, &recording->resolver, c->pipeline.machine);
+	call_follower_init(&c->follower, c->pipeline.machine);
 	open_stacks(c);
 	if (open_streams(c, err) < 0)
 		return -1;

@@ -15,7 +15,6 @@
 /* The effect of a call from one place to another, or of a jump. */
 enum call_effect {
 	CALL_NOT_KNOWN = 0,
-	CALL_VARIES,   /* of a known branch: its names are not those of each time */
 	CALL_ENTERS,   /* a function, at its beginning, which returns once */
 	CALL_READS_IP, /* `call $+5; pop`: no function, the code reads its own address */
 	CALL_SETJMP,   /* a function that may return twice */

@@ -51,7 +51,6 @@ void resolver_init(struct resolver *resolver, const struct timeline *timeline,
 	kernel_names_init(&resolver->kernel, symbols, count, names);
 	_Static_assert(sizeof(struct cached_branch) == CACHE_LINE, "one slot per cache line");
 	direct_cache_init(&resolver->branches, BRANCH_CACHE_BITS, sizeof(struct cached_branch));
-	pthread_mutex_init(&resolver->naming, NULL);
 }
 
 void resolver_release(struct resolver *resolver)
@@ -62,8 +61,6 @@ void resolver_release(struct resolver *resolver)
 	direct_cache_release(&resolver->addresses);
 	direct_cache_release(&resolver->branches);
 	kernel_names_release(&resolver->kernel);
-	if (resolver->store)
-		pthread_mutex_destroy(&resolver->naming);
 	*resolver = (struct resolver){ 0 };
 }
 
@@ -174,53 +171,26 @@ const struct location_pair *branch_cache_put(struct resolver *resolver,
 	return &slot->places;
 }
 
-/* Only what is not constant, and the effect last: other threads read. */
-static void keep_names(struct resolver *resolver, struct known_branch *known,
-		       const struct location_pair *places)
+/* Keep the names at the branch: the effect last, as jobs read them meanwhile. */
+static const struct location_pair *keep_names(struct known_branch *known,
+					      const struct location_pair *places)
 {
-	pthread_mutex_lock(&resolver->naming);
-	if (!known_branch_is_named(known)) {
-		known->places.from.symbol = places->from.symbol;
-		known->places.from.offset = places->from.offset;
-		known->places.to.symbol = places->to.symbol;
-		known->places.to.offset = places->to.offset;
-		__atomic_store_n(&known->places.call, places->call, __ATOMIC_RELEASE);
-	}
-	pthread_mutex_unlock(&resolver->naming);
-}
-
-/* Without the caches and the names that depend on time, which are the ordered stage's. */
-static struct location find_lasting(const struct resolver *resolver,
-				    const struct address_space *space, uint64_t ip)
-{
-	return ip ? find_mapped(resolver, space, ip) : (struct location){ 0 };
-}
-
-const struct location_pair *resolver_name_known(struct resolver *resolver,
-						const struct branch_event *event)
-{
-	struct known_branch *known = event->known;
-	struct location_pair places = { .call = CALL_VARIES };
-	struct location from, to;
-
-	if (!known || __atomic_load_n(&known->places.call, __ATOMIC_ACQUIRE) == CALL_VARIES)
-		return NULL;
-	if (known_branch_is_named(known))
-		return &known->places;
-	from = find_lasting(resolver, event->space, event->from);
-	to = find_lasting(resolver, event->space, event->to);
-	if (may_cache(resolver, &from) && may_cache(resolver, &to))
-		places = location_pair_of(&from, &to);
-	keep_names(resolver, known, &places);
-	return places.call == CALL_VARIES ? NULL : &known->places;
+	known->places.from.symbol = places->from.symbol;
+	known->places.from.offset = places->from.offset;
+	known->places.to.symbol = places->to.symbol;
+	known->places.to.offset = places->to.offset;
+	__atomic_store_n(&known->places.call, places->call, __ATOMIC_RELEASE);
+	return &known->places;
 }
 
 const struct location_pair *resolver_find_event(struct resolver *resolver,
 						const struct branch_event *event)
 {
-	const struct location_pair *places =
-		event->kind <= BRANCH_GAP ? resolver_name_known(resolver, event) : NULL;
+	struct known_branch *known = event->kind <= BRANCH_GAP ? event->known : NULL;
+	const struct location_pair *places;
 
-	return places ? places
-		      : resolver_find_branch(resolver, event->space, event->from, event->to);
+	if (known && known_branch_is_named(known))
+		return &known->places;
+	places = resolver_find_branch(resolver, event->space, event->from, event->to);
+	return known && resolver_is_lasting(resolver, places) ? keep_names(known, places) : places;
 }

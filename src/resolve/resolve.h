@@ -13,7 +13,6 @@
 #ifndef SRC_RESOLVE_RESOLVE_H
 #define SRC_RESOLVE_RESOLVE_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -49,7 +48,6 @@ struct resolver {
 	struct direct_cache addresses; /* owned; of struct cached_location */
 	struct direct_cache branches;  /* owned; of struct cached_branch */
 	struct location_pair uncached; /* the last branch that may not be cached */
-	pthread_mutex_t naming;        /* of the names of known branches */
 	struct kernel_names kernel;
 };
 
@@ -126,7 +124,7 @@ const struct location_pair *branch_cache_put(struct resolver *resolver,
 /* Returns whether a known branch has the names of both ends, for good. */
 static inline bool known_branch_is_named(const struct known_branch *known)
 {
-	return __atomic_load_n(&known->places.call, __ATOMIC_ACQUIRE) > CALL_VARIES;
+	return __atomic_load_n(&known->places.call, __ATOMIC_ACQUIRE) != CALL_NOT_KNOWN;
 }
 
 /* Returns whether both ends of a branch, the last one that was found, are those of each time. */
@@ -167,13 +165,6 @@ static inline const struct location_pair *resolver_get_known(const struct resolv
 		return branch_cache_get(resolver, event->space, event->from, event->to);
 	return known_branch_is_named(known) ? &known->places : NULL;
 }
-
-/*
- * Returns both ends of an event that has a known branch, in any thread, and names them first if
- * that was not done; NULL: it has none, or the names are not those of each time.
- */
-const struct location_pair *resolver_name_known(struct resolver *resolver,
-						const struct branch_event *event);
 
 /*
  * Returns both ends of any event, as resolver_find_branch() does, and keeps them at its known

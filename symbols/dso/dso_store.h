@@ -107,10 +107,10 @@ enum dso_names {
 
 /* What was found for a dso up to now, for reports. */
 struct dso_info {
-	bool used;              /* a symbol of it was looked up: code of it ran */
-	enum dso_names names;   /* NONE also if not used */
-	size_t symbols;         /* number of names */
-	bool lines;             /* debug information with lines was looked up and found */
+	bool used;            /* its name was asked for: chosen code of it ran */
+	enum dso_names names; /* if it is not used, NONE; so are the fields below, but `refused` */
+	size_t symbols;       /* number of names */
+	bool lines;           /* debug information with lines was looked up and found */
 	const char *debug_file; /* borrowed; NULL: none, or none was needed */
 	const char *refused;    /* borrowed; why the file at the path is not used; NULL: no file */
 };

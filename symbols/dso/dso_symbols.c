@@ -296,7 +296,6 @@ static bool look_up(struct dso *dso, uint64_t file_offset)
 	const struct code_range *code = elf_file_code_at(&dso->elf, file_offset);
 	struct last_hit hit;
 
-	dso->used = true;
 	if (dso->elf.bytes && !dso->elf.elf && !dso->symbols_loaded)
 		load_dump(dso);
 	if (dso->named) {
@@ -341,17 +340,19 @@ static enum dso_names names_of(const struct dso *dso)
 
 struct dso_info dso_info(const struct dso *dso)
 {
-	struct dso_info info;
+	struct dso_info info = { .refused = dso->refused };
 
 	pthread_mutex_lock(&dso->store->lock);
-	info = (struct dso_info){
-		.used = dso->used,
-		.names = names_of(dso),
-		.symbols = dso->named ? dso->named->count : dso->table.count,
-		.lines = dso->lines.dwarf != NULL,
-		.debug_file = dso->debug_path,
-		.refused = dso->refused,
-	};
+	/* The decoder may have loaded the names of a file of which nothing was chosen. */
+	if (dso->used)
+		info = (struct dso_info){
+			.used = true,
+			.names = names_of(dso),
+			.symbols = dso->named ? dso->named->count : dso->table.count,
+			.lines = dso->lines.dwarf != NULL,
+			.debug_file = dso->debug_path,
+			.refused = dso->refused,
+		};
 	pthread_mutex_unlock(&dso->store->lock);
 	return info;
 }
@@ -361,6 +362,7 @@ const struct symbol *dso_borrow_symbol(struct dso *dso, uint64_t file_offset, ui
 	const struct symbol *symbol;
 
 	pthread_mutex_lock(&dso->store->lock);
+	dso->used = true;
 	symbol = find_symbol(dso, file_offset, offset);
 	pthread_mutex_unlock(&dso->store->lock);
 	return symbol;

@@ -26,7 +26,6 @@ struct stretches {
 	struct precise machine; /* of this segment alone */
 	struct precise_stack stack;
 	struct slice_sink sink; /* adds to `slices` */
-	struct resolver *resolver;
 	struct call_stretch *stretches;
 	struct slice_event *slices; /* of all stretches, in their order; so are the frames */
 	struct frame *frames;
@@ -49,6 +48,17 @@ static void keep_slices(const struct slice_sink *sink, void *track, const struct
 {
 	(void)track;
 	add_slices(sink->context, batch->events, batch->count);
+}
+
+/*
+ * Returns both ends of a near branch if the ordered stage has named them; NULL: it did not, or the
+ * branch is no near one.
+ */
+static const struct location_pair *named_places(const struct branch_event *event)
+{
+	return branch_is_near(event) && event->known && known_branch_is_named(event->known)
+		       ? &event->known->places
+		       : NULL;
 }
 
 /*
@@ -92,13 +102,11 @@ static size_t follow_branches(struct stretches *all, struct call_stretch *stretc
 	size_t begin = all->slice_count, done;
 
 	for (done = 0; done < count && has_room(all); done++) {
-		struct resolved_branch branch = { .event = &events[done] };
+		struct resolved_branch branch = { &events[done], named_places(&events[done]) };
 
 		if (!branch_merge_is_burst(events, branch.event) ||
 		    branch.event->space != events->space)
 			break;
-		if (branch_is_near(branch.event))
-			branch.places = resolver_name_known(all->resolver, branch.event);
 		if (!branch.places || !precise_follow_above(&all->stack, &branch))
 			break;
 		if (all->stack.now.depth > stretch->deepest)
@@ -139,8 +147,7 @@ static void end_stretch(struct stretches *all, struct call_stretch *stretch, siz
 /* Follow the stretch that begins with the first event.  Returns its length. */
 static size_t follow_stretch(struct stretches *all, struct branch_event *events, size_t count)
 {
-	const struct location_pair *places =
-		branch_is_near(events) ? resolver_name_known(all->resolver, events) : NULL;
+	const struct location_pair *places = named_places(events);
 	struct call_stretch stretch = {
 		.events = events, .known = events->known, .kind = events->kind, .time = events->time
 	};
@@ -196,7 +203,6 @@ static void *open_stretches(const struct segment_follower *base)
 	const struct precise *machine = (const struct precise *)follower->machine;
 	struct stretches *all = alloc_zeroed(1, sizeof(*all));
 
-	all->resolver = follower->resolver;
 	all->sink = (struct slice_sink){ .events = keep_slices, .context = all };
 	all->machine.base.sink = &all->sink;
 	all->machine.base.resolution = machine->base.resolution;
@@ -222,12 +228,10 @@ static void close_stretches(void *state)
 	free(all);
 }
 
-void call_follower_init(struct call_follower *follower, struct resolver *resolver,
-			const struct callstack_machine *machine)
+void call_follower_init(struct call_follower *follower, const struct callstack_machine *machine)
 {
 	*follower = (struct call_follower){
 		.base = { open_stretches, follow_segment, close_stretches },
-		.resolver = resolver,
 		.machine = machine,
 	};
 }

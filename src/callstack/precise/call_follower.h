@@ -6,17 +6,14 @@
 #include "decoder/engine/pt_stream.h"
 
 struct callstack_machine;
-struct resolver;
 
 /* The follower of a precise machine, for the input of streams. */
 struct call_follower {
 	struct segment_follower base;            /* first */
-	struct resolver *resolver;               /* borrowed */
 	const struct callstack_machine *machine; /* borrowed; its sink uses no details */
 };
 
-/* Make a follower; both are borrowed as long as streams use it. */
-void call_follower_init(struct call_follower *follower, struct resolver *resolver,
-			const struct callstack_machine *machine);
+/* Make a follower; the machine is borrowed as long as streams use it. */
+void call_follower_init(struct call_follower *follower, const struct callstack_machine *machine);
 
 #endif

@@ -197,7 +197,7 @@ static void convert(struct slice_log *log, struct frame_notes *frames, struct na
 	machine = callstack_precise_open(&options);
 	machine->resolution = seed % 5 ? 20 : 0;
 	stack = callstack_open(machine, NULL);
-	call_follower_init(&follower, NULL, machine);
+	call_follower_init(&follower, machine);
 	state = follower.base.open(&follower.base);
 	memcpy(events, program, sizeof(events));
 	for (size_t at = 0, end; at < EVENTS; at = end) {
