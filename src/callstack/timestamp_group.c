@@ -605,12 +605,12 @@ static __attribute__((noinline)) void end_any(struct timestamp_group *group, int
 
 	if (group->has_gap)
 		distribute_with_gap(group, time, insns);
-	else if (group->sorted && group->time >= 0 && shares_time(group, true))
-		distribute_by_insns(group, time, insns, true);
-	else if (!group->only_inlined)
+	else if (!group->sorted || group->time < 0 ||
+		 (group->has_mark && !shares_time(group, true)))
 		distribute_any(group, time_to_share(group, time));
+	else if (shares_time(group, true)) /* else no pace is kept either, as of a simple group */
+		distribute_by_insns(group, time, insns, true);
 	end_inlined(group, time, insns);
-	group->only_inlined = false;
 	if (group->watched)
 		resolve_watched(group, estimated);
 	if (estimated)
@@ -824,7 +824,7 @@ void timestamp_group_add_gap(struct timestamp_group *group, int64_t time,
 	group->in_gap = event->kind == SLICE_BEGIN;
 	group->has_gap |= group->in_gap;
 	if (group->in_gap)
-		group->simple = group->only_inlined = false;
+		group->simple = false;
 }
 
 void timestamp_group_add_mark(struct timestamp_group *group, int64_t time,
@@ -834,7 +834,7 @@ void timestamp_group_add_mark(struct timestamp_group *group, int64_t time,
 
 	event.order = ORDER_MARK;
 	timestamp_group_add(group, time, &event, detail);
-	group->simple = group->only_inlined = false;
+	group->simple = false;
 	group->has_mark = true;
 	event.order = SLICE_ORDER_PLAIN;
 	event.kind = SLICE_END;
@@ -855,7 +855,6 @@ void timestamp_group_add_inlined(struct timestamp_group *group, int64_t time,
 	group->full = waits(group) && !machine->sink->details ? full_at(group) : 0;
 	if (group->details)
 		group->details[group->count] = *detail;
-	group->only_inlined |= group->simple;
 	group->simple = false;
 	group->has_inlined = true;
 	group->events[group->count] = *event;

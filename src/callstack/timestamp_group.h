@@ -71,7 +71,6 @@ struct timestamp_group {
 	bool last;   /* what is deferred from now on is lost */
 	bool simple; /* only calls and returns in their order, none of them a gap, without details
 		      */
-	bool only_inlined; /* it is simple but for inlined calls */
 	bool has_inlined;
 	bool has_gap; /* one of the calls is a gap */
 	bool has_mark;

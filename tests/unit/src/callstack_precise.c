@@ -1168,6 +1168,32 @@ START_TEST(calls_before_a_long_gap_are_as_fast_as_the_last_ones)
 }
 END_TEST
 
+/*
+ * The call of h takes 10 ns, which tells nothing of the pace; with details, too, although calls of
+ * one time are then marked.
+ */
+START_TEST(arguments_do_not_change_times_before_a_gap)
+{
+	callstack_close(stack);
+	slices.sink.details = _i;
+	stack = callstack_open(machine, NULL);
+	jump('m', 'm', 0x10);
+	call('m', 0x10, 'f');
+	at_one_time();
+	ret('f', 'm', 0x15);
+	at_one_time();
+	call('m', 0x20, 'g');
+	call('g', 0x20, 'h');
+	call('h', 0x20, 'i');
+	at_one_time();
+	gap(GAP_OVERFLOW);
+	now = BASE + 1020;
+	feed(BRANCH_NONE, at(0, 0), at('n', 0x50), BRANCH_TRACE_ON);
+	finish();
+	ck_assert_ptr_nonnull(strstr(slices.text, "B 30 i estimated\nE 35 i\n"));
+}
+END_TEST
+
 /* Without a timing packet behind a gap, what is before and behind it shares the time up to the
  * next.
  */
@@ -1528,6 +1554,7 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, calls_of_one_time_do_not_last_beyond_the_next_timing_packet);
 	tcase_add_test(tests, calls_before_a_gap_share_the_time_up_to_its_end);
 	tcase_add_test(tests, calls_before_a_long_gap_are_as_fast_as_the_last_ones);
+	tcase_add_loop_test(tests, arguments_do_not_change_times_before_a_gap, 0, 2);
 	tcase_add_test(tests, a_gap_without_a_time_behind_it_lies_between_the_calls_of_one_time);
 	tcase_add_test(tests, exec_leaves_nothing_of_the_old_stack);
 	tcase_add_test(tests, a_forked_child_has_its_parents_frames);
