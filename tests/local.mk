@@ -26,6 +26,7 @@ include tests/oracle/local.mk
 include tests/fuzz/local.mk
 include tests/sweep/local.mk
 include tests/faults/local.mk
+include tests/differential/local.mk
 include tests/races/local.mk
 include tests/sandbox/local.mk
 include tests/scale/local.mk

@@ -1,0 +1,615 @@
+# SPDX-License-Identifier: MIT
+"""Compares runs of ptrace2ftf that must agree: random options, formats and selections on the
+recordings of a list, and on damaged copies of them.
+
+Usage: differential.py LIST SEED COUNT
+
+LIST has a line for each recording: name, file, and the options that it needs, separated by tabs.
+The program and its tools are below $top_builddir.  COUNT comparisons are made, the same for the
+same SEED.  A difference is printed with the commands that show it; KEEP=1 keeps their files.
+ONLY=threads,sums chooses among the checks (the functions check_NAME below)."""
+import collections
+import difflib
+import itertools
+import json
+import math
+import os
+import random
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+
+BUILD = os.path.abspath(os.environ["top_builddir"])
+SOURCE = os.path.abspath(os.environ["top_srcdir"])
+PROGRAM = BUILD + "/ptrace2ftf"
+SHIM = BUILD + "/tests/differential/cpus.so"
+SANITIZED = os.environ.get("P2F_SANITIZED") == "yes"
+WORK = tempfile.mkdtemp(prefix="differential.")
+
+FORMATS = """ftf branches calls slices events folded functions histogram outliers chrome speedscope
+    pprof callgrind lcov svg none""".split()
+# Of the summary: what differs from run to run.
+VOLATILE = ("seconds", "peak_memory_bytes", "phases")
+HELP = subprocess.run([PROGRAM, "--help"], capture_output=True, text=True).stdout
+WHOLE_STACKS = ["--max-stack=none"] if "--max-stack" in HELP else []
+
+Recording = collections.namedtuple("Recording", "name path options made_by")
+Slice = collections.namedtuple("Slice", "thread depth begin end name args")
+
+
+class Difference(Exception):
+    """Two results that must be equal are not."""
+
+
+class Result:
+    """A run: its status, files, messages, and the command to repeat it."""
+
+    def __init__(self, command, arguments, environment, stdin=None, pipe=None):
+        shutil.rmtree(WORK + "/run", True)
+        os.mkdir(WORK + "/run")
+        words = [f"{k}={v}" for k, v in environment.items()] + [command] + arguments
+        self.shown = " ".join(map(shlex.quote, words))
+        self.shown = f"cat {pipe} | {self.shown}" if pipe else self.shown
+        self.shown += f" <{stdin}" if stdin else ""
+        done = subprocess.run(
+            [command] + arguments,
+            cwd=WORK + "/run",
+            env={**os.environ, **environment},
+            stdin=open(stdin, "rb") if stdin else None if pipe else subprocess.DEVNULL,
+            input=open(pipe, "rb").read() if pipe else None,
+            capture_output=True,
+        )
+        self.status, self.stdout = done.returncode, done.stdout
+        self.messages = re.sub(rb"peak memory [^;\n]*", b"peak memory", done.stderr)
+        self.files = {}
+        for name in sorted(os.listdir(WORK + "/run")):
+            with open(f"{WORK}/run/{name}", "rb") as file:
+                self.files[name] = file.read()
+        if self.status not in (0, 2, 64) and not (self.status == 1 and b"ptrace2ftf: " in done.stderr):
+            raise Difference(f"status {self.status}: {self.messages[-500:].decode(errors='replace')}\n  {self.shown}")
+        self.json = json.loads(self.files.pop("json")) if "json" in self.files else {}
+        for key in VOLATILE:
+            self.json.pop(key, None)
+
+    def failed(self):
+        return self.status not in (0, 2)
+
+    def out(self):
+        return self.files.get("out", b"")
+
+
+def run(recording, options, environment={}, **input_):
+    """Converts a recording to `out`, with its summary in `json`."""
+    path = ["-"] if input_ else [recording.path]
+    options = ["-o", "out", "--json=json"] + options + recording.options + path
+    return Result(PROGRAM, options, environment, **input_)
+
+
+def first_lines_that_differ(a, b):
+    try:
+        a, b = a.decode().splitlines(), b.decode().splitlines()
+    except UnicodeDecodeError:
+        return f"{len(a)} and {len(b)} bytes"
+    lines = difflib.unified_diff(a, b, lineterm="", n=0)
+    kept = (line[:200] for line in lines if line[:2] not in ("--", "++", "@@"))
+    return "\n    ".join(itertools.islice(kept, 8))
+
+
+def printed(value):
+    if isinstance(value, dict):
+        return "\n".join(sorted(f"{key}: {json.dumps(value[key])}" for key in value)).encode()
+    return json.dumps(value, indent=1, default=str).encode()
+
+
+def expect(what, a, b, *results):
+    """Raises a Difference, with the commands of the results, unless a is b."""
+    if a == b:
+        return
+    if isinstance(a, dict) and isinstance(b, dict):
+        a, b = ({k: v for k, v in x.items() if y.get(k) != v} for x, y in ((a, b), (b, a)))
+    if not isinstance(a, bytes):
+        a, b = map(printed, (a, b))
+    commands = "\n  ".join(result.shown for result in results)
+    raise Difference(f"{what}:\n    {first_lines_that_differ(a, b)}\n  {commands}")
+
+
+def expect_same(a, b, json_a=None, json_b=None):
+    """Both runs wrote, said and returned the same."""
+    expect("statuses", a.status, b.status, a, b)
+    for name in sorted(a.files.keys() | b.files.keys()):
+        expect(f"contents of {name}", a.files.get(name, b""), b.files.get(name, b""), a, b)
+    expect("summaries", json_a or a.json, json_b or b.json, a, b)
+    expect("messages", a.messages, b.messages, a, b)
+
+
+# ---- What recordings hold ---------------------------------------------------------------------
+
+SLICE = re.compile(r"(\S+) (\d+) (\d+) (\d+) (.*?)((?: [a-z_]+=[^ ]*)*)$")
+
+
+def read_slices(text):
+    found = []
+    for line in text.decode(errors="surrogateescape").splitlines():
+        thread, depth, begin, end, name, args = SLICE.match(line).groups()
+        args = dict(arg.split("=", 1) for arg in args.split())
+        found.append(Slice(thread, int(depth), int(begin), int(end), name, args))
+    return found
+
+
+def core(slices):
+    return collections.Counter(s[:5] for s in slices)
+
+
+known = {}
+
+
+def whole(recording):
+    """The run of the recording with slices, and the slices; kept, as many checks need it."""
+    if recording.path not in known:
+        result = run(recording, ["-f", "slices", "--args=full"])
+        known.clear()
+        known[recording.path] = result, read_slices(result.out())
+    return known[recording.path]
+
+
+def is_deep(recording):
+    """Returns whether some slices are left out of trace files."""
+    return any(slice_.depth >= 512 for slice_ in whole(recording)[1])
+
+
+def some_function(random_, recording):
+    """A pattern for the name of a function of the recording, most likely one with many calls."""
+    slices = [s.name for s in whole(recording)[1] if re.fullmatch(r"\w+", s.name)]
+    return random_.choice(slices) if slices else "*"
+
+
+def some_selection(random_, recording):
+    """Options that choose a part of the recording."""
+    options = []
+
+    def sometimes(chance, option):
+        if random_.random() < chance:
+            options.append(option())
+
+    def time():
+        begin = random_.uniform(0, 99)
+        return f"--time={begin:.3f}%,{random_.uniform(begin, 100):.3f}%"
+
+    def tids():
+        some = [str(t["tid"]) for t in whole(recording)[0].json.get("threads", []) if t["tid"] > 0]
+        return "--tid=" + ",".join(random_.sample(some, random_.randint(1, len(some)))) if some else "--comm=*"
+
+    sometimes(0.4, time)
+    sometimes(0.2, tids)
+    sometimes(0.1, lambda: "--cpu=" + random_.choice("0123"))
+    sometimes(0.15, lambda: "--mode=" + random_.choice(("user", "kernel")))
+    return options
+
+
+def some_slices(random_, recording):
+    """Options that choose among slices."""
+    choices = (
+        lambda: "--symbol=" + some_function(random_, recording),
+        lambda: "--from=" + some_function(random_, recording),
+        lambda: "--hide=*" + random_.choice("aeiou") + "*",
+        lambda: f"--depth={random_.randint(1, 8)}",
+        lambda: f"--min-duration={random_.choice((2, 20, 200, 2000))}ns",
+        lambda: f"--between={some_function(random_, recording)},{some_function(random_, recording)}",
+        lambda: "--dso=*" + random_.choice(("libc*", "ld*", "s*")),
+    )
+    return [random_.choice(choices)() for _ in range(random_.choice((0, 0, 1, 1, 2)))]
+
+
+def some_form(random_, recording):
+    """A format with options that it takes."""
+    form = random_.choice(FORMATS)
+    options = ["-f", form]
+    if form in ("histogram", "outliers"):
+        options.append("--symbol=" + some_function(random_, recording))
+    elif form not in ("branches", "events", "lcov", "none"):
+        options += some_slices(random_, recording)
+    if form == "ftf":
+        options += random_.choice(
+            ([], [f"--counters={random_.choice(('1us', '20us', '1ms'))}"], ["--flows"], [f"--fit={random_.choice((10, 300, 2000))}"])
+        )
+    options += random_.choice(([], [], ["--args=none"], ["--args=full"], ["--inline"], ["--unnamed=files"]))
+    return options
+
+
+# ---- Checks -----------------------------------------------------------------------------------
+
+
+def check_threads(random_, recording):
+    """Any number of threads writes, counts and says the same."""
+    options = some_form(random_, recording) + some_selection(random_, recording)
+    if random_.random() < 0.05:
+        options.append("--timing=perf")
+    environment = {} if SANITIZED else {"LD_PRELOAD": SHIM}
+    if os.path.getsize(recording.path) < 1 << 20 or random_.random() < 0.5:
+        environment["PTRACE2FTF_SEGMENT"] = random_.choice(("300", "1000", "4096"))
+    many = f"-j{random_.choice((2, 3, 5, 8))}"
+    expect_same(run(recording, ["-j1"] + options), run(recording, [many] + options, environment))
+
+
+def check_input(random_, recording):
+    """A file, standard input and a pipe are the same recording."""
+
+    def rest(result):
+        kept = {k: v for k, v in result.json.items() if k != "inputs"}
+        return json.loads(json.dumps(kept).replace(recording.path, "-"))
+
+    options = some_form(random_, recording) + some_selection(random_, recording)
+    file = run(recording, options)
+    path = recording.path.encode()
+    file.messages = file.messages.replace(path, b"-")
+    file.files = {name: data.replace(b'"' + path + b'"', b'"-"') for name, data in file.files.items()}
+    for other in ({"stdin": recording.path}, {"pipe": recording.path}):
+        result = run(recording, options, **other)
+        expect_same(file, result, rest(file), rest(result))
+
+
+def check_branches(random_, recording):
+    """Each format counts the branches that --format=branches prints."""
+    options = some_selection(random_, recording)
+    lines = run(recording, ["-f", "branches"] + options)
+    if lines.failed():
+        return
+    for form in ("ftf", "none", "lcov", "functions"):
+        result = run(recording, ["-f", form] + options)
+        expect("branches", lines.json["branches"], result.json["branches"], lines, result)
+
+
+def check_args(random_, recording):
+    """Arguments do not change slices and their times."""
+    options = ["-f", "slices"] + some_selection(random_, recording) + some_slices(random_, recording)
+    line = run(recording, options)
+    for args in ("none", "full"):
+        other = run(recording, options + ["--args=" + args])
+        expect("slices", core(read_slices(line.out())), core(read_slices(other.out())), line, other)
+
+
+def check_ftf(random_, recording):
+    """The trace file and the text have the same slices."""
+    if is_deep(recording):
+        return
+    options = some_selection(random_, recording) + some_slices(random_, recording) + ["--no-samples"]
+    text = run(recording, ["-f", "slices"] + options)
+    trace = run(recording, ["-f", "ftf", "--fit=none"] + options)
+    expect("statuses", text.status, trace.status, text, trace)
+    if not trace.out():
+        return
+    expect("slices", b"\n".join(sorted(text.out().splitlines())), b"\n".join(sorted(dump_slices(trace.out()).splitlines())), text, trace)
+
+
+def dump_slices(trace):
+    """Returns the lines of a trace file's slices, but those of the processor's events."""
+    dump = Result(BUILD + "/ftfdump", ["--slices", write("out.ftf", trace)], {})
+    return b"".join(line for line in dump.stdout.splitlines(True) if b" triggers=" not in line)
+
+
+def write(name, data):
+    with open(f"{WORK}/{name}", "wb") as file:
+        file.write(data)
+    return file.name
+
+
+class Sums:
+    """Sums of slices: by function, by stack, and by call."""
+
+    def __init__(self, slices):
+        count = collections.Counter
+        self.calls, self.self_ns, self.stack_ns, self.stack_insns, self.edges, self.total = (count() for _ in range(6))
+        self.durations = collections.defaultdict(list)
+        self.ns = self.insns = 0
+        stack = []
+        # Each slice stands before those in it.
+        for slice_ in slices:
+            del stack[slice_.depth :]
+            stack.append(slice_.name)
+            key, ns, insns = ";".join(stack), slice_.end - slice_.begin, int(slice_.args.get("insns", 0))
+            self.calls[slice_.name] += 1
+            self.durations[slice_.name].append(ns)
+            self.self_ns[slice_.name] += ns
+            self.stack_ns[key] += ns
+            self.stack_insns[key] += insns
+            self.total[slice_.name] += ns if slice_.name not in stack[:-1] else 0
+            if slice_.depth:
+                self.self_ns[stack[-2]] -= ns
+                self.stack_ns[";".join(stack[:-1])] -= ns
+                self.stack_insns[";".join(stack[:-1])] -= insns
+                self.edges[stack[-2], slice_.name] += 1
+            else:
+                self.ns += ns
+                self.insns += insns
+
+
+def rank(sorted_, share):
+    return sorted_[max(math.ceil(len(sorted_) * share) - 1, 0)]
+
+
+def is_quantile(ours, true):
+    """Quantiles are exact to one part in 128."""
+    return true * 127 / 128 - 1 <= ours <= true
+
+
+def without_zeros(counter):
+    return {k: v for k, v in counter.items() if v}
+
+
+def by_name(table):
+    return {name: {k: sum(row[k] for row in rows) for k in ("calls", "self_ns")} for name, rows in table.items()}
+
+
+def check_functions(random_, recording):
+    """The table of functions has the sums and quantiles of the slices."""
+    options = some_selection(random_, recording) + some_slices(random_, recording)
+    options = [o for o in options if not o.startswith(("--symbol", "--dso", "--between"))] + ["--args=full"]
+    text = run(recording, ["-f", "slices"] + options)
+    functions = run(recording, ["-f", "functions"] + options)
+    if text.failed():
+        return
+    sums, table = Sums(read_slices(text.out())), collections.defaultdict(list)
+    for row in functions.json["answer"]["functions"]:
+        table[row["function"]].append(row)
+    expected = {name: {"calls": n, "self_ns": sums.self_ns[name]} for name, n in sums.calls.items()}
+    expect("calls and times", expected, by_name(table), text, functions)
+    expect("sum of times", sums.ns, functions.json["answer"]["self_ns"], text, functions)
+    for name, rows in table.items():
+        if len(rows) > 1:
+            continue
+        row, times = rows[0], sorted(sums.durations[name])
+        expect(f"total, min and max of {name}", [sums.total[name], times[0], times[-1]], [row[k + "_ns"] for k in ("total", "min", "max")], text, functions)
+        for key, share in (("median_ns", 0.5), ("p99_ns", 0.99)):
+            if not is_quantile(row[key], rank(times, share)):
+                expect(f"{key} of {name}", rank(times, share), row[key], text, functions)
+
+
+def check_stacks(random_, recording):
+    """Call stacks of folded and pprof, and calls of callgrind, have the sums of the slices."""
+    options = some_selection(random_, recording)
+    text = run(recording, ["-f", "slices", "--args=full"] + options)
+    if text.failed():
+        return
+    sums = Sums(read_slices(text.out()))
+    folded = run(recording, ["-f", "folded"] + WHOLE_STACKS + options)
+    stacks = collections.Counter()
+    for line in folded.out().decode().splitlines():
+        stack, ns = line.rsplit(" ", 1)
+        stacks[stack.split(";", 1)[1]] += int(ns)
+    expect("folded: own times", without_zeros(sums.stack_ns), without_zeros(stacks), text, folded)
+    check_callgrind(recording, options, sums, text)
+    if "pprof" in HELP:
+        check_pprof(recording, options, sums, text)
+
+
+def check_pprof(recording, options, sums, text):
+    result = run(recording, ["-f", "pprof"] + WHOLE_STACKS + options)
+    if result.failed():
+        return
+    dump = subprocess.run([sys.executable, SOURCE + "/tests/cli/pprof.py", write("out.pb.gz", result.out())], capture_output=True, text=True)
+    lines = dump.stdout.splitlines()
+    types = [t.split("/")[0] for t in lines[0].split()[1:-1]]
+    sums_of = {t: collections.Counter() for t in types}
+    for line in lines:
+        if not line.startswith("stack "):
+            continue
+        words = line[len("stack ") :].rsplit(" ", len(types) + 1)
+        for type_, value in zip(types, words[2:]):
+            sums_of[type_][words[0].split(";", 1)[-1]] += int(value)
+    for type_, expected in (("time", sums.stack_ns), ("instructions", sums.stack_insns)):
+        if type_ in sums_of:
+            expected = collections.Counter({k.replace(" ", "_"): v for k, v in expected.items()})
+            expect(f"pprof: own {type_}", without_zeros(expected), without_zeros(sums_of[type_]), text, result)
+    expect("pprof: calls", sum(sums.calls.values()), sum(sums_of["calls"].values()), text, result)
+
+
+def check_callgrind(recording, options, sums, text):
+    result = run(recording, ["-f", "callgrind"] + options)
+    if result.failed():
+        return
+    names, edges, own, function, callee = {}, collections.Counter(), collections.Counter(), None, None
+    events, called = [], False
+
+    def name(value):
+        number, _, text_ = value.partition(" ")
+        if text_:
+            names[number] = text_
+        return names[number]
+
+    for line in result.out().decode().splitlines():
+        key, _, value = line.partition("=")
+        if line.startswith("events: "):
+            events = line.split()[1:]
+        elif key == "fn":
+            function = name(value)
+        elif key == "cfn":
+            callee = name(value)
+        elif key == "calls":
+            edges[function, callee] += int(value.split()[0])
+            called = True
+        elif line[:1].isdigit() and not called:
+            own[function] += int(line.split()[1 + events.index("ns")])
+        elif line[:1].isdigit():
+            called = False
+    expect("callgrind: calls", sums.edges, edges, text, result)
+    expect("callgrind: own times", without_zeros(sums.self_ns), without_zeros(own), text, result)
+    summary = re.search(rb"^summary: (.*)$", result.out(), re.M).group(1).split()
+    totals = dict(zip(events, map(int, summary)))
+    expect("callgrind: ns", sums.ns, totals["ns"], text, result)
+    expect("callgrind: instructions", sums.insns, totals.get("Ir", 0), text, result)
+
+
+def check_tids(random_, recording):
+    """The slices of each thread alone are those of all."""
+    options = [o for o in some_selection(random_, recording) if not o.startswith("--tid")]
+    text = run(recording, ["-f", "slices"] + options)
+    if text.failed():
+        return
+    slices = read_slices(text.out())
+    for tid in sorted({s.thread.split("/")[1] for s in slices if s.thread.split("/")[1].isdigit()}):
+        alone = run(recording, ["-f", "slices", "--tid=" + tid] + options)
+        expected = core(s for s in slices if s.thread.split("/")[1] == tid)
+        expect(f"slices of thread {tid}", expected, core(read_slices(alone.out())), text, alone)
+
+
+def check_parts(random_, recording):
+    """CPUs, and the two halves of a time, have all branches together."""
+    options = ["-f", random_.choice(("ftf", "lcov", "none"))]
+    all_ = run(recording, options)
+    streams = all_.json.get("streams", [])
+    cpus = sorted({s["cpu"] for s in streams if s.get("cpu") is not None})
+    parts = [run(recording, options + [f"--cpu={cpu}"]) for cpu in cpus]
+    if parts and not any(part.failed() for part in parts):
+        expect("branches of CPUs", all_.json["branches"], sum(p.json["branches"] for p in parts), all_, *parts)
+    first, last = all_.json["first_time_ns"], all_.json["last_time_ns"]
+    middle = random_.randint(first, max(first, last - 1))
+    seconds = [f"{t // 10**9}.{t % 10**9:09}" for t in (middle, middle + 1)]
+    parts = [run(recording, options + ["--time=" + t]) for t in ("," + seconds[0], seconds[1] + ",")]
+    if not any(part.failed() for part in parts):
+        expect("branches of halves", all_.json["branches"], sum(p.json["branches"] for p in parts), all_, *parts)
+
+
+def check_split(random_, recording):
+    """The parts of --split have all slices together."""
+    options = some_selection(random_, recording) + ["--no-samples"]
+    text = run(recording, ["-f", "slices", "--args=full"] + options)
+    if text.failed() or is_deep(recording):
+        return
+    expected = collections.Counter()
+    for slice_ in read_slices(text.out()):
+        expected[slice_.thread, slice_.name, "calls"] += 1
+        expected[slice_.thread, slice_.name, "ns"] += slice_.end - slice_.begin
+    size = max(len(text.out().splitlines()) // random_.randint(1, 9), 5)
+    path = ["--json=json", "-o", "out.ftf", f"--split={size}"] + options + recording.options + [recording.path]
+    split = Result(PROGRAM, path, {})
+    found = collections.Counter()
+    for name, data in split.files.items():
+        for slice_ in read_slices(dump_slices(data)):
+            found[slice_.thread, slice_.name, "calls"] += "continued" not in slice_.args
+            found[slice_.thread, slice_.name, "ns"] += slice_.end - slice_.begin
+    expect("slices", without_zeros(expected), without_zeros(found), text, split)
+
+
+def outermost(slices, function):
+    """Yields the durations of a function's calls; of a recursion the outermost one's."""
+    depth = math.inf
+    for slice_ in slices:
+        if slice_.depth <= depth:
+            depth = math.inf
+        if slice_.name == function and depth == math.inf:
+            depth = slice_.depth
+            yield slice_.end - slice_.begin
+
+
+def check_answers(random_, recording):
+    """The histogram and the slowest calls are those of the slices."""
+    function = some_function(random_, recording)
+    if function == "*":
+        return
+    options = ["--symbol=" + function] + some_selection(random_, recording)
+    text = run(recording, ["-f", "slices"] + [o for o in options if not o.startswith("--symbol")])
+    times = sorted(outermost(read_slices(text.out()), function))
+    histogram = run(recording, ["-f", "histogram"] + options)
+    slowest = run(recording, ["--slowest=5"] + options)
+    if histogram.failed() or not times:
+        return
+    rows = [row for row in histogram.json["answer"]["functions"] if row["function"] == function]
+    ours = [sum(r["calls"] for r in rows), sum(r["total_ns"] for r in rows), min(r["min_ns"] for r in rows), max(r["max_ns"] for r in rows)]
+    expect("calls, total, min and max", [len(times), sum(times), times[0], times[-1]], ours, text, histogram)
+    if len(rows) == 1:
+        begins = [bucket["from_ns"] for bucket in rows[0]["buckets"]] + [math.inf]
+        counts = [sum(a <= t < b for t in times) for a, b in zip(begins, begins[1:])]
+        expect("buckets", counts, [bucket["calls"] for bucket in rows[0]["buckets"]], text, histogram)
+    answer = slowest.json["answer"]
+    expect("slowest calls", times[-5:][::-1], [call["duration_ns"] for call in answer["list"]], text, slowest)
+    expect("number of calls", len(times), answer["calls"], text, slowest)
+    for key, share in (("median_ns", 0.5), ("p99_ns", 0.99)):
+        if not is_quantile(answer[key], rank(times, share)):
+            expect(key, rank(times, share), answer[key], text, slowest)
+
+
+def diff(a, b, options):
+    return Result(PROGRAM, ["diff", "--json=json"] + options + a.options + [a.path, b.path], {})
+
+
+def sides(result, a, b):
+    """{function: [row of a, row of b], ...} of functions that differ"""
+    found = collections.defaultdict(list)
+    for function in result.json.get("functions", []):
+        if function[a] != function[b]:
+            found[function["name"]].append([function[a], function[b]])
+    return {name: sorted(rows, key=str) for name, rows in found.items()}
+
+
+def check_diff(random_, recording):
+    """A recording does not differ from itself, and A from B as B from A."""
+    options = random_.choice(([], [], [f"--time={random_.randint(0, 50)}%,"]))
+    itself = diff(recording, recording, options)
+    expect("differences from itself", {}, sides(itself, "a", "b"), itself)
+    other = random_.choice([r for r in recordings if r.options == recording.options] + [recording])
+    there, back = diff(recording, other, options), diff(other, recording, options)
+    expect("statuses", there.status, back.status, there, back)
+    expect("functions", sides(there, "a", "b"), sides(back, "b", "a"), there, back)
+    for side, mirrored in ("ab", "ba"):
+        counts = [{k: v for k, v in x.json.get(s, {}).items() if k != "input"} for x, s in ((there, side), (back, mirrored))]
+        expect("sums", *counts, there, back)
+    sums = Sums(read_slices(run(recording, ["-f", "slices", "--args=full"] + options).out()))
+    if not there.failed():
+        ours = [there.json["a"][k] for k in ("calls", "self_ns", "self_insns")]
+        calls = sum(n for name, n in sums.calls.items() if not re.match(r"\[(lost|syscall|untraced|unknown)\b", name))
+        expect("calls, time, instructions", [calls, sums.ns, sums.insns], ours, there)
+
+
+# ---- Running ----------------------------------------------------------------------------------
+
+
+def damaged(random_, recording):
+    """A damaged copy of a recording."""
+    seed, path = random_.randint(1, 10**6), WORK + "/damaged"
+    command = [BUILD + "/tests/support/mutate_aux", recording.path, path, str(seed)]
+    if subprocess.run(command, capture_output=True).returncode:
+        return recording
+    known.clear()
+    return recording._replace(name=recording.name + " damaged", path=path, made_by=" ".join(command))
+
+
+def compare(name, check, seed):
+    """Makes one comparison.  Returns whether it found no difference."""
+    random_ = random.Random(seed)
+    recording = random_.choice(recordings)
+    if random_.random() < 0.4:
+        recording = damaged(random_, recording)
+    try:
+        check(random_, recording)
+    except Difference as difference:
+        print(f"{name}: {recording.name}: {difference}")
+        if recording.made_by:
+            print(f"  the recording: {recording.made_by}")
+        sys.stdout.flush()
+        return False
+    return True
+
+
+def read_list(path):
+    for line in open(path):
+        name, file, *options = line.rstrip("\n").split("\t")
+        yield Recording(name, os.path.abspath(file), [o for o in options if o], "")
+
+
+list_, seed, count = sys.argv[1:]
+recordings = list(read_list(list_))
+checks = {n[len("check_") :]: f for n, f in globals().items() if n.startswith("check_") and n not in ("check_pprof", "check_callgrind")}
+if os.environ.get("ONLY"):
+    checks = {name: checks[name] for name in os.environ["ONLY"].split(",")}
+# Half of all compare threads, which have most to go wrong.
+order = list(itertools.islice(itertools.cycle(x for name in checks for x in ("threads", name) if x in checks), int(count)))
+passed = [compare(name, checks[name], f"{seed}.{i}") for i, name in enumerate(order)]
+if os.environ.get("KEEP"):
+    print("files are in", WORK)
+else:
+    shutil.rmtree(WORK)
+print(f"{passed.count(False)} of {len(passed)} comparisons differ")
+sys.exit(not all(passed) or not passed)
