@@ -53,6 +53,8 @@ struct conversion {
 	struct thread_output *threads;      /* owned; by thread index, the last of unknown ones */
 	size_t thread_count;                /* without unknown ones */
 	const struct thread *last_thread;   /* of the last event; NULL: unknown, or none */
+	struct mapping noted;               /* of the file that was noted last, in: */
+	const struct address_space *noted_space; /* borrowed */
 	struct mode_filter mode_filter;
 	struct period_counters counters;
 	struct nameless_time nameless;   /* unless there is no summary */
@@ -241,6 +243,30 @@ static void note_events(struct conversion *c, const struct branch_event *events,
 		c->summary->last_time = events[count - 1].time;
 }
 
+/* Note that code of the file at an ip ran, if there is one. */
+static void note_file(struct conversion *c, const struct address_space *space, uint64_t ip)
+{
+	const struct mapping *mapping = address_space_borrow_mapping(space, ip);
+
+	c->noted = mapping ? *mapping : (struct mapping){ 0 };
+	c->noted_space = space;
+	resolver_find(&c->recording.resolver, space, ip);
+}
+
+/* Note the files of events whose names nobody asks for. */
+static void note_files(struct conversion *c, const struct branch_event *events, size_t count)
+{
+	for (const struct branch_event *event = events; event < events + count; event++) {
+		uint64_t begin = c->noted.begin, size = c->noted.end - begin;
+
+		if (event->space == c->noted_space && event->from - begin < size &&
+		    event->to - begin < size)
+			continue;
+		note_file(c, event->space, event->from);
+		note_file(c, event->space, event->to);
+	}
+}
+
 /* Pass a branch or gap to the format and to the overlays. */
 static void report_branch(struct conversion *c, const struct branch_event *event)
 {
@@ -313,6 +339,8 @@ static size_t feed_branches(struct conversion *c, const struct branch_event *eve
 	if (c->pipeline.machine)
 		fed = thread_stacks_feed(&c->stacks, events, c->reports_branches ? 1 : count,
 					 watched);
+	else if (!c->reports_branches)
+		note_files(c, events, fed);
 	if (c->nameless.ns)
 		sample_names(c, events, fed);
 	if (c->counters.length)

@@ -1169,8 +1169,8 @@ START_TEST(calls_before_a_long_gap_are_as_fast_as_the_last_ones)
 END_TEST
 
 /*
- * The call of h takes 10 ns, which tells nothing of the pace; with details, too, although calls of
- * one time are then marked.
+ * The call of h takes 10 ns and sets no pace.  With details the times are the same, although calls
+ * of one time are marked.
  */
 START_TEST(arguments_do_not_change_times_before_a_gap)
 {
