@@ -45,18 +45,34 @@ static void find_stays(struct switch_table *table)
 	free(last);
 }
 
-/* A switch-out names the thread of the switch-in that follows: keep the first of both. */
+/*
+ * Returns whether another thread runs than since the switch before (NULL: there is none of this
+ * CPU).  A switch-out names the thread of the switch-in that follows.  An exec only changes the
+ * tid of its thread.
+ */
+static bool changes_thread(const struct cpu_switch *before, const struct cpu_switch *change)
+{
+	if (!before || before->thread == change->thread)
+		return !before && !change->exec;
+	return !change->exec || before->thread->process == change->thread->process;
+}
+
 static void drop_repetitions(struct switch_table *table)
 {
-	struct cpu_switch *kept = table->switches;
+	const struct cpu_switch *before = NULL;
+	size_t kept = 0;
 
-	for (size_t i = 1; i < table->count; i++) {
-		const struct cpu_switch *change = &table->switches[i];
+	for (size_t i = 0; i < table->count; i++) {
+		const struct cpu_switch change = table->switches[i];
 
-		if (change->cpu != kept->cpu || change->thread != kept->thread)
-			*++kept = *change;
+		if (before && before->cpu != change.cpu)
+			before = NULL;
+		if (!changes_thread(before, &change))
+			continue;
+		table->switches[kept] = change;
+		before = &table->switches[kept++];
 	}
-	table->count = (size_t)(kept - table->switches) + 1;
+	table->count = kept;
 }
 
 void switch_table_finish(struct switch_table *table)

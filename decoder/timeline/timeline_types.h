@@ -56,7 +56,7 @@ struct cpu_switch {
 	bool stayed;    /* the thread ran nowhere else since it ran here last */
 	bool preempted; /* the thread before was still runnable (MISC_SWITCH_OUT_PREEMPT) */
 	bool dead;      /* the thread before has ended (of the tracepoint sched_switch) */
-	bool exec;      /* an exec gave this thread's tid to the thread before, if another */
+	bool exec;      /* an exec gave this thread's tid to the thread before */
 	uint64_t order; /* of the record, for sorting */
 };
 

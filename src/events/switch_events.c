@@ -21,7 +21,7 @@ static enum ftf_thread_state state_of(const struct thread *thread, const struct 
 {
 	if (change->preempted)
 		return FTF_STATE_RUNNING;
-	if (change->dead || (change->exec && thread && thread->process == change->thread->process))
+	if (change->dead || change->exec)
 		return FTF_STATE_DEAD;
 	return thread && thread->tid && thread->end <= change->time ? FTF_STATE_DEAD
 								    : FTF_STATE_BLOCKED;
