@@ -55,8 +55,6 @@ libptrace2ftf_a_SOURCES = \
 	src/events/perf_record_events.c src/events/perf_record_events.h \
 	src/events/sched_priorities.c src/events/sched_priorities.h \
 	src/events/switch_events.c src/events/switch_events.h \
-	src/formats/answers/call_flow.c src/formats/answers/call_flow.h \
-	src/formats/answers/call_flow_end.c src/formats/answers/call_flow_end.h src/formats/answers/flow_state.h \
 	src/formats/answers/call_paths.c src/formats/answers/call_paths.h \
 	src/formats/call_sites.c src/formats/call_sites.h \
 	src/formats/cost_stacks.c src/formats/cost_stacks.h \
@@ -68,7 +66,6 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/format_chrome.c \
 	src/formats/format_folded.c \
 	src/formats/format_functions.c \
-	src/formats/answers/format_divergence.c \
 	src/formats/answers/format_outliers.c \
 	src/formats/format_slices.c \
 	src/formats/answers/chosen_calls.c src/formats/answers/chosen_calls.h \

@@ -63,13 +63,12 @@ struct timeline;
 struct callstack_top {
 	const struct symbol *symbol;   /* of a function or inlined call */
 	const struct symbol *function; /* that it is, or is inlined in: see symbol_function() */
-	size_t depth;                  /* frames of the stack */
 };
 
 struct callstack_ops {
 	struct callstack *(*open)(struct callstack_machine *machine, void *track);
-	size_t (*feed)(struct callstack *stack, const struct resolved_branch *branches,
-		       size_t count, const struct branch_notes *notes);
+	void (*feed)(struct callstack *stack, const struct resolved_branch *branches, size_t count,
+		     const struct branch_notes *notes);
 	bool (*join)(struct callstack *stack, const struct call_stretch *stretch); /* may be NULL */
 	void (*inherit)(struct callstack *stack, const struct callstack *parent,
 			uint64_t time); /* may be NULL; with `copy` */
@@ -100,20 +99,10 @@ struct callstack_machine {
 	bool newer_upstream; /* imitate magic-trace 1.1 and later where that differs from 1.0 */
 };
 
-/*
- * A frame whose end a user waits for.  It has ended when the stack has fewer frames than `depth`,
- * or just as many, and the innermost one is another symbol's.
- */
-struct watched_frame {
-	size_t depth;                /* 0: none */
-	const struct symbol *symbol; /* borrowed */
-};
-
 /* One thread's stack.  An implementation has this as its first member. */
 struct callstack {
 	struct callstack_machine *machine; /* borrowed */
 	void *track;                       /* borrowed: passed on to the sink */
-	struct watched_frame watched;      /* none at first */
 };
 
 struct callstack_options {
@@ -148,13 +137,11 @@ struct callstack *callstack_open(struct callstack_machine *machine, void *track)
  * Feed branches and gaps.  `notes`, borrowed for the call, are on the first one, which then is
  * the only one; NULL: there are none.  Times of one thread should not decrease; where they
  * do, the times of slices may decrease as well (see slice_sorter.h).
- * Returns how many were fed: the precise machine stops behind a branch by which stack->watched
- * ends.
  */
-static inline size_t callstack_feed(struct callstack *stack, const struct resolved_branch *branches,
-				    size_t count, const struct branch_notes *notes)
+static inline void callstack_feed(struct callstack *stack, const struct resolved_branch *branches,
+				  size_t count, const struct branch_notes *notes)
 {
-	return stack->machine->ops->feed(stack, branches, count, notes);
+	stack->machine->ops->feed(stack, branches, count, notes);
 }
 
 /*

@@ -379,8 +379,7 @@ static bool has_no_caller(const struct thread_stacks *stacks, const struct branc
 
 /*
  * Returns how many branches, from the first on, are of its thread and program, of kinds up to
- * `last_kind`, a constant, and have places that the resolver has kept.  Runs between them are
- * passed over.
+ * `last_kind`, a constant, and have places that the resolver has kept.
  */
 static inline __attribute__((always_inline)) size_t look_up_cached(
 	const struct thread_stacks *stacks, const struct branch_event *events, size_t count,
@@ -388,25 +387,20 @@ static inline __attribute__((always_inline)) size_t look_up_cached(
 {
 	const struct thread *thread = events->thread;
 	const struct address_space *space = state_of(stacks, thread)->space;
-	const struct branch_event *end = events + (count < BATCH_MOST ? count : BATCH_MOST);
-	struct resolved_branch *branch = branches;
+	size_t most = count < BATCH_MOST ? count : BATCH_MOST, found;
 
-	for (const struct branch_event *event = events; event < end; event++) {
+	for (found = 0; found < most; found++) {
+		const struct branch_event *event = &events[found];
+
 		__builtin_prefetch(event + AHEAD);
-		if (event->thread != thread || event->space != space)
+		if (event->thread != thread || event->space != space || event->kind > last_kind)
 			break;
-		if (event->kind > last_kind) {
-			if (event->kind == BRANCH_RUNS)
-				continue;
+		branches[found].event = event;
+		branches[found].places = resolver_get_known(stacks->resolver, event);
+		if (!branches[found].places)
 			break;
-		}
-		branch->event = event;
-		branch->places = resolver_get_known(stacks->resolver, event);
-		if (!branch->places)
-			break;
-		branch++;
 	}
-	return (size_t)(branch - branches);
+	return found;
 }
 
 /* Feed any event. */
@@ -488,7 +482,7 @@ static void feed_inlined(const struct thread_stacks *stacks, const struct thread
 }
 
 size_t thread_stacks_feed(struct thread_stacks *stacks, const struct branch_event *events,
-			  size_t count, struct watched_frame watched)
+			  size_t count)
 {
 	struct thread_state *state = state_of(stacks, events->thread);
 	struct resolved_branch branches[BATCH_MOST];
@@ -503,12 +497,10 @@ size_t thread_stacks_feed(struct thread_stacks *stacks, const struct branch_even
 	if (joined) {
 		fed = joined;
 	} else if (fed) {
-		state->stack->watched = watched;
 		if (stacks->flow.ends)
 			feed_inlined(stacks, state, branches, fed);
 		else
-			fed = callstack_feed(state->stack, branches, fed, NULL);
-		fed = (size_t)(branches[fed - 1].event - events) + 1;
+			callstack_feed(state->stack, branches, fed, NULL);
 	} else {
 		if (stacks->pauses)
 			feed_pause(stacks, state, events);
@@ -556,18 +548,10 @@ size_t thread_stacks_follow(struct thread_stacks *stacks, const struct branch_ev
 	dropping.events = drop_slices;
 	dropping.flush = NULL;
 	machine->sink = &dropping;
-	fed = thread_stacks_feed(stacks, events, count, (struct watched_frame){ 0 });
+	fed = thread_stacks_feed(stacks, events, count);
 	machine->sink = shown;
 	machine->uncertain_levels = uncertain;
 	return fed;
-}
-
-struct callstack_top thread_stacks_top(const struct thread_stacks *stacks,
-				       const struct thread *thread)
-{
-	const struct callstack *stack = state_of(stacks, thread)->stack;
-
-	return stack ? callstack_top(stack) : (struct callstack_top){ 0 };
 }
 
 void thread_stacks_mark(struct thread_stacks *stacks, const struct branch_event *event,

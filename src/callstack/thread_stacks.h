@@ -47,11 +47,10 @@ void thread_stacks_init(struct thread_stacks *stacks, const struct timeline *tim
 /*
  * Feed the first of `count` branches and gaps (at least one), which come in the order of
  * decoder/streams/branch_merge.h.  A BRANCH_CPU_EVENT or BRANCH_RUNS may not come first.
- * Returns how many were fed, at least one: one gap, or branches of one thread, with runs between
- * them, and none behind a branch by which the watched frame ends.
+ * Returns how many were fed, at least one: one gap, or branches of one thread.
  */
 size_t thread_stacks_feed(struct thread_stacks *stacks, const struct branch_event *events,
-			  size_t count, struct watched_frame watched);
+			  size_t count);
 
 /* Take the instructions and cycles of a BRANCH_COUNTS; only of the precise machine. */
 void thread_stacks_count(struct thread_stacks *stacks, const struct branch_event *event);
@@ -62,10 +61,6 @@ void thread_stacks_count(struct thread_stacks *stacks, const struct branch_event
  */
 size_t thread_stacks_follow(struct thread_stacks *stacks, const struct branch_event *events,
 			    size_t count);
-
-/* Returns the innermost frame of a thread (NULL: unknown); only of the precise machine. */
-struct callstack_top thread_stacks_top(const struct thread_stacks *stacks,
-				       const struct thread *thread);
 
 /*
  * Show a mark at an event's place among the thread's calls: a BRANCH_CPU_EVENT, whose

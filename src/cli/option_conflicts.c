@@ -45,18 +45,13 @@ static bool has_option(const struct options *options, const char *name)
 static void refuse_outliers(struct argp_state *state, const struct options *options)
 {
 	bool outliers = options->format == &format_outliers;
-	bool divergence = options->format == &format_divergence;
 
-	if (!outliers && !divergence && has_option(options, "slow"))
-		usage_error(state, "--slow needs --format=outliers or divergence");
+	if (!outliers && has_option(options, "slow"))
+		usage_error(state, "--slow needs --format=outliers");
 	if (!outliers && options->pair.given)
 		usage_error(state, "--pair needs --format=outliers");
-	if (divergence && (options->stacks == STACKS_MAGIC_TRACE || options->inlined ||
-			   options->input_kind != INPUT_PERF_DATA))
-		usage_error(state, "--format=divergence needs a perf.data file and "
-				   "--stacks=precise, without --inline");
-	if ((outliers || divergence || options->format == &format_histogram) &&
-	    !options->select.symbols.count && !options->select.dsos.count)
+	if ((outliers || options->format == &format_histogram) && !options->select.symbols.count &&
+	    !options->select.dsos.count)
 		usage_error(state, "--format=%s needs functions; choose them with --symbol=GLOB",
 			    options->format->name);
 	if (options->slow.has_bound && options->pair.given)

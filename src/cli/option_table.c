@@ -106,7 +106,7 @@ const struct option_spec option_specs[] = {
 	  .help = "Leave out slices of these functions, but not those of their callees; may be "
 		  "repeated" },
 	{ "slow", 0, "TIME", GROUP_SELECTION, OPTION_SLOWER_THAN, FIELD(slow),
-	  .help = "Of --format=outliers and divergence: the calls that are slow: longer than TIME (1ms), or than "
+	  .help = "Of --format=outliers: the calls that are slow: longer than TIME (1ms), or than "
 		  "a percentile of all (default: p99)" },
 	{ "pair", 0, "A,B", GROUP_SELECTION, OPTION_PAIR, FIELD(pair),
 	  .help = "Of --format=outliers: compare the call that runs at A with that at B, seconds "
@@ -169,7 +169,7 @@ const struct option_spec option_specs[] = {
 		  "begins and ends of slices in the order found; slices: a line per finished "
 		  "slice; events: a line per hit, and per event of the overlays; folded: call "
 		  "stacks with their own time, for flame graphs; functions: a table; histogram: how long the calls of --symbol take; outliers: why the slow "
-		  "calls of --symbol are slow; divergence: where they leave the common way; chrome and "
+		  "calls of --symbol are slow; chrome and "
 		  "speedscope: JSON for these viewers; pprof: a profile for go tool pprof; callgrind: one for KCachegrind; lcov: coverage for genhtml; svg: a picture of the busiest thread; "
 		  "none: decode only" },
 	{ "args", 0, "WHAT", GROUP_OUTPUT, OPTION_CHOICE, FIELD(args),

@@ -19,7 +19,6 @@
 
 struct branch_event;
 struct callstack_machine;
-struct callstack_top;
 struct diag;
 struct fold_counts;
 struct ftf_writer;
@@ -28,9 +27,7 @@ struct location_pair;
 struct name_table;
 struct options;
 struct output;
-struct resolver;
 struct thread;
-struct watched_frame;
 
 /* Where the output goes if the user names no file. */
 enum default_output {
@@ -121,24 +118,10 @@ struct output_format {
 		       const struct location *from, const struct location *to);
 	/*
 	 * Local jumps, an event of kind BRANCH_RUNS and where it begins, in order with the branches
-	 * (decoder/jump_run.h).  NULL: without all_branches and followed() they are left out.
+	 * (decoder/jump_run.h).  NULL: without all_branches they are left out.
 	 */
 	void (*runs)(struct format_output *output, const struct branch_event *event,
 		     const struct location *at);
-	/*
-	 * Branches and runs of one thread, or a gap and runs, which its stack has followed, and
-	 * that stack's top behind them.  NULL: not shown.
-	 */
-	void (*followed)(struct format_output *output, struct resolver *resolver,
-			 const struct branch_event *events, size_t count,
-			 const struct callstack_top *top);
-	/*
-	 * Returns how many of these events its stack may follow before followed() must be called,
-	 * as it also must where the `*watched` frame ends.  With followed().
-	 */
-	size_t (*limit)(struct format_output *output, struct resolver *resolver,
-			const struct branch_event *events, size_t count,
-			struct watched_frame *watched);
 	/* A line of the input that the next slices are made of (perf script).  NULL: not shown. */
 	void (*input_line)(struct format_output *output, const char *line, size_t length);
 	/* All of the input was read, in the `newer` form of magic-trace.  NULL: not shown. */
@@ -166,7 +149,6 @@ struct output_format {
 	FORMAT(functions)                                                                          \
 	FORMAT(histogram)                                                                          \
 	FORMAT(outliers)                                                                           \
-	FORMAT(divergence)                                                                         \
 	FORMAT(chrome)                                                                             \
 	FORMAT(speedscope)                                                                         \
 	FORMAT(pprof)                                                                              \

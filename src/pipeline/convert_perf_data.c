@@ -26,7 +26,7 @@
 #include "src/report/progress.h"
 #include "src/select/mode_filter.h"
 
-/* Events that are fed together to the stack of a thread that a format follows. */
+/* Events of a thread that is not shown, which are fed together to its stack. */
 #define FOLLOWED_MOST 64
 
 /* A thread in the output. */
@@ -295,19 +295,6 @@ static size_t count_branches(const struct branch_event *events, size_t count)
 	return branches;
 }
 
-/* Sample the names of the branches among some events. */
-static void sample_names(struct conversion *c, const struct branch_event *events, size_t count)
-{
-	for (size_t at = 0, end; at < count; at = end + 1) {
-		end = c->pipeline.format->followed ? at : count; /* else there are no runs */
-		while (end < count && events[end].kind != BRANCH_RUNS)
-			end++;
-		if (end > at)
-			nameless_time_add(&c->nameless, &c->recording.resolver, events + at,
-					  end - at);
-	}
-}
-
 static size_t count_passages(const struct conversion *c, const struct branch_event *events,
 			     size_t count)
 {
@@ -318,12 +305,8 @@ static size_t count_passages(const struct conversion *c, const struct branch_eve
 	return passages;
 }
 
-/*
- * Feed the first of some selected branches or gaps, none behind one by which the watched frame
- * ends.  Returns how many.
- */
-static size_t feed_branches(struct conversion *c, const struct branch_event *events, size_t count,
-			    struct watched_frame watched)
+/* Feed the first of some selected branches or gaps.  Returns how many. */
+static size_t feed_branches(struct conversion *c, const struct branch_event *events, size_t count)
 {
 	bool is_gap = events->kind == BRANCH_GAP;
 	size_t fed = 1;
@@ -337,55 +320,15 @@ static size_t feed_branches(struct conversion *c, const struct branch_event *eve
 			report_branch(c, &events[i]);
 	}
 	if (c->pipeline.machine)
-		fed = thread_stacks_feed(&c->stacks, events, c->reports_branches ? 1 : count,
-					 watched);
+		fed = thread_stacks_feed(&c->stacks, events, c->reports_branches ? 1 : count);
 	else if (!c->reports_branches)
 		note_files(c, events, fed);
 	if (c->nameless.ns)
-		sample_names(c, events, fed);
+		nameless_time_add(&c->nameless, &c->recording.resolver, events, fed);
 	if (c->counters.length)
 		period_counters_add(&c->counters, events, fed);
 	note_events(c, events, fed);
 	c->summary->branches += is_gap ? 0 : fed - count_passages(c, events, fed);
-	return fed;
-}
-
-/* Returns the number of events that are runs. */
-static size_t count_runs(const struct branch_event *events, size_t count)
-{
-	size_t runs = 0;
-
-	for (size_t i = 0; i < count; i++)
-		runs += events[i].kind == BRANCH_RUNS;
-	return runs;
-}
-
-/*
- * Feed the first of some selected events to their thread's stack, and pass them, and the runs
- * between them, to the format.  Returns how many.
- */
-static size_t feed_followed(struct conversion *c, const struct branch_event *events, size_t count)
-{
-	const struct output_format *format = c->pipeline.format;
-	struct resolver *resolver = &c->recording.resolver;
-	struct watched_frame watched = { 0 };
-	struct callstack_top top;
-	size_t limit, fed = 0;
-
-	if (count > FOLLOWED_MOST)
-		count = FOLLOWED_MOST;
-	if (events->kind != BRANCH_RUNS) {
-		limit = format->limit(c->pipeline.end, resolver, events, count, &watched);
-		fed = feed_branches(c, events, limit, watched);
-		c->summary->branches -= count_runs(events, fed);
-	}
-	/* Runs change no stack. */
-	while (fed < count && events[fed].kind == BRANCH_RUNS &&
-	       events[fed].thread == events->thread)
-		fed++;
-	top = thread_stacks_top(&c->stacks, events->thread);
-	format->followed(c->pipeline.end, resolver, events, fed, &top);
-	c->summary->last_time = events[fed - 1].time;
 	return fed;
 }
 
@@ -445,15 +388,12 @@ static void feed_events(struct conversion *c, const struct branch_event *events,
 				 event_filter_first(&c->recording.filter, events + at, count - at);
 		if (events[at].kind == BRANCH_CPU_EVENT)
 			event_output_add(&c->events, &events[at++]);
-		else if (at < wanted && c->pipeline.format->followed)
-			at += feed_followed(c, events + at, wanted - at);
 		else if (at < wanted && events[at].kind == BRANCH_RUNS)
 			report_runs(c, &events[at++]);
 		else if (at < wanted && events[at].kind == BRANCH_COUNTS)
 			count_jumps(c, &events[at++]);
 		else if (at < wanted)
-			at += feed_branches(c, events + at, wanted - at,
-					    (struct watched_frame){ 0 });
+			at += feed_branches(c, events + at, wanted - at);
 		else
 			at += drop_events(c, events + at, count - at);
 	}
@@ -676,7 +616,7 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 					 find_free_id(c) };
 	machine.mode = recording_mode(recording, c->options);
 	machine.timeline = recording->timeline;
-	if (c->options->format->runs || c->options->format->followed)
+	if (c->options->format->runs)
 		c->runs = jump_runs_open();
 	if (output_pipeline_open(&c->pipeline, c->options, &machine, &c->facts, err) < 0)
 		return -1;

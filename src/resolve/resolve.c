@@ -192,5 +192,6 @@ const struct location_pair *resolver_find_event(struct resolver *resolver,
 	if (known && known_branch_is_named(known))
 		return &known->places;
 	places = resolver_find_branch(resolver, event->space, event->from, event->to);
-	return known && resolver_is_lasting(resolver, places) ? keep_names(known, places) : places;
+	/* A pair that may not be cached is of this time alone. */
+	return known && places != &resolver->uncached ? keep_names(known, places) : places;
 }

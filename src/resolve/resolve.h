@@ -127,13 +127,6 @@ static inline bool known_branch_is_named(const struct known_branch *known)
 	return __atomic_load_n(&known->places.call, __ATOMIC_ACQUIRE) != CALL_NOT_KNOWN;
 }
 
-/* Returns whether both ends of a branch, the last one that was found, are those of each time. */
-static inline bool resolver_is_lasting(const struct resolver *resolver,
-				       const struct location_pair *places)
-{
-	return places != &resolver->uncached;
-}
-
 /*
  * Returns both ends of a branch of an address space (NULL: unknown), from the branch
  * cache if it has them, else found and cached; borrowed until the next call.

@@ -146,11 +146,6 @@ static void choose_options(struct cursor *bytes, struct options *options)
 		.quiet = true,
 		.threads = 1,
 	};
-	/* As the command line has it (src/cli/option_conflicts.c). */
-	if (options->format->followed) {
-		options->stacks = STACKS_PRECISE;
-		options->inlined = false;
-	}
 	choose_selection(bytes, &options->select);
 }
 

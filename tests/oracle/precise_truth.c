@@ -265,7 +265,7 @@ static void note_stacks(struct callstack_machine *machine)
 
 static void feed(struct pipeline *p, struct check *check, const struct branch_event *event)
 {
-	thread_stacks_feed(&p->stacks, event, 1, (struct watched_frame){ 0 });
+	thread_stacks_feed(&p->stacks, event, 1);
 	if (event->thread && event->kind == BRANCH_GAP && check->gaps)
 		begin_stretch(&check->threads[event->thread->index]);
 	if (event->thread && !(event->flags & (BRANCH_TRACE_ON | BRANCH_TRACE_OFF)) &&

@@ -308,14 +308,13 @@ static void feed_one(struct magic_stack *stack, const struct resolved_branch *br
 	deliver(stack, branch, notes);
 }
 
-static size_t magic_trace_feed(struct callstack *stack, const struct resolved_branch *branches,
-			       size_t count, const struct branch_notes *notes)
+static void magic_trace_feed(struct callstack *stack, const struct resolved_branch *branches,
+			     size_t count, const struct branch_notes *notes)
 {
 	static const struct branch_notes none;
 
 	for (size_t i = 0; i < count; i++)
 		feed_one((struct magic_stack *)stack, &branches[i], notes ? notes : &none);
-	return count;
 }
 
 static void magic_trace_finish(struct callstack *base)

@@ -244,8 +244,8 @@ static bool fits(const struct precise_stack *stack, const struct call_stretch *s
 	const struct frame *base = top(stack);
 	int64_t time = (int64_t)(stretch->time - stack->base.machine->base_time);
 
-	return stack->plain && !stack->base.watched.depth && base && base->kind != FRAME_PAUSE &&
-	       !base->hidden && same_function(base->symbol, stretch->function) && time >= 0 &&
+	return stack->plain && base && base->kind != FRAME_PAUSE && !base->hidden &&
+	       same_function(base->symbol, stretch->function) && time >= 0 &&
 	       time >= stack->last_time && stretch->events->time == stretch->time;
 }
 

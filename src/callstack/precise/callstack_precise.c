@@ -290,11 +290,10 @@ static struct callstack_top precise_top(const struct callstack *base)
 	const struct frame *frame = top(stack);
 
 	if (!frame)
-		return (struct callstack_top){ .depth = stack->now.depth };
+		return (struct callstack_top){ 0 };
 	while (frame > stack->now.frames && frame->kind == FRAME_INLINED)
 		frame--;
-	return (struct callstack_top){ top(stack)->symbol, symbol_function(frame->symbol),
-				       stack->now.depth };
+	return (struct callstack_top){ top(stack)->symbol, symbol_function(frame->symbol) };
 }
 
 static struct callstack *precise_open(struct callstack_machine *machine, void *track)

@@ -431,29 +431,15 @@ static inline __attribute__((always_inline)) void follow(struct precise_stack *s
 	follow_near(stack, stack->last_time, branch);
 }
 
-/* Returns whether the watched frame has ended, where no more frames are left. */
-static bool watched_ends(const struct precise_stack *stack)
-{
-	const struct watched_frame *watched = &stack->base.watched;
-
-	return stack->now.depth < watched->depth ||
-	       (watched->depth && top(stack)->symbol != watched->symbol);
-}
-
-size_t precise_feed(struct callstack *base, const struct resolved_branch *branches, size_t count,
-		    const struct branch_notes *notes)
+void precise_feed(struct callstack *base, const struct resolved_branch *branches, size_t count,
+		  const struct branch_notes *notes)
 {
 	struct precise_stack *stack = (struct precise_stack *)base;
 
 	if (notes)
 		stack->plain = false; /* only here: precise_follow_any() sets it anew */
-	for (const struct resolved_branch *branch = branches; branch < branches + count; branch++) {
+	for (const struct resolved_branch *branch = branches; branch < branches + count; branch++)
 		follow(stack, branch, notes);
-		if (__builtin_expect(stack->now.depth <= base->watched.depth, false) &&
-		    watched_ends(stack))
-			return (size_t)(branch - branches) + 1;
-	}
-	return count;
 }
 
 /* ---- Branches above an unknown base -------------------------------------- */

@@ -448,7 +448,7 @@ bool precise_set_inlined(struct callstack *base, const struct location *place,
 bool precise_join(struct callstack *base, const struct call_stretch *stretch);
 
 /* The machine's operation `feed` (callstack_precise_branches.c). */
-size_t precise_feed(struct callstack *base, const struct resolved_branch *branches, size_t count,
-		    const struct branch_notes *notes);
+void precise_feed(struct callstack *base, const struct resolved_branch *branches, size_t count,
+		  const struct branch_notes *notes);
 
 #endif

@@ -284,7 +284,7 @@ static size_t feed_events(size_t at_once)
 		if (i == end)
 			end = i + before_vector(i, at_once);
 		cache_places(&events[i], end - i);
-		fed = thread_stacks_feed(&stacks, &events[i], end - i, (struct watched_frame){ 0 });
+		fed = thread_stacks_feed(&stacks, &events[i], end - i);
 		ck_assert_uint_ge(fed, 1);
 		ck_assert_uint_le(fed, end - i);
 		together += fed > 1 ? fed : 0;
@@ -300,8 +300,7 @@ static void feed_closely(void)
 		if (vectors[i] || !(events[i].flags & BRANCH_ASYNC))
 			thread_stacks_interrupt(&stacks, events[i].thread, vectors[i]);
 		cache_places(&events[i], 1);
-		ck_assert_uint_eq(
-			thread_stacks_feed(&stacks, &events[i], 1, (struct watched_frame){ 0 }), 1);
+		ck_assert_uint_eq(thread_stacks_feed(&stacks, &events[i], 1), 1);
 	}
 }
 
@@ -323,73 +322,6 @@ START_TEST(many_at_once_have_the_outcome_of_one_by_one)
 }
 END_TEST
 
-/* ---- A watched frame ----------------------------------------------------- */
-
-/* Branches of thread 5, which are cached, and runs between them. */
-static size_t make_watched(struct branch_event *list, const struct branch_event *branches,
-			   size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		list[i] = branches[i];
-		list[i].time = BASE + 10;
-		list[i].thread = timeline_borrow_thread(timeline, 5, BASE);
-		list[i].space = space_at(list[i].thread, BASE);
-		list[i].from_length = list[i].kind == BRANCH_CALL ? 5 : 2;
-		if (list[i].kind != BRANCH_RUNS)
-			cache_places(&list[i], 1);
-	}
-	return count;
-}
-
-static struct watched_frame top_frame(const struct branch_event *event)
-{
-	struct callstack_top top = thread_stacks_top(&stacks, event->thread);
-
-	return (struct watched_frame){ top.depth, top.symbol };
-}
-
-#define RUNS                                                                                       \
-	{                                                                                          \
-		.kind = BRANCH_RUNS, .from = 0x2040                                                \
-	}
-
-/* m calls f, which is watched; f calls g, and returns or jumps to h. */
-START_TEST(branches_stop_where_the_watched_frame_ends_and_pass_over_runs)
-{
-	static const struct branch_event ends[] = {
-		{ .kind = BRANCH_RETURN, .from = 0x2030, .to = 0x1015 },
-		{ .kind = BRANCH_JUMP, .from = 0x2030, .to = 0x4000 },
-	};
-	const struct branch_event branches[] = {
-		{ .kind = BRANCH_CALL, .from = 0x1010, .to = 0x2000 },
-		{ .kind = BRANCH_CALL, .from = 0x2010, .to = 0x3000 },
-		RUNS,
-		{ .kind = BRANCH_RETURN, .from = 0x3030, .to = 0x2015 },
-		RUNS,
-		RUNS,
-		ends[_i],
-		RUNS,
-		{ .kind = BRANCH_CALL, .from = 0x1020, .to = 0x3000 },
-		RUNS,
-	};
-	const size_t end = 7, last = 9; /* behind the end, and behind the last branch */
-	struct branch_event list[10];
-
-	for (int watches = 0; watches < 2; watches++) {
-		struct watched_frame none = { 0 };
-		size_t count, fed;
-
-		open_stacks();
-		count = make_watched(list, branches, sizeof(branches) / sizeof(branches[0]));
-		fed = thread_stacks_feed(&stacks, list, 1, none);
-		fed += thread_stacks_feed(&stacks, list + 1, count - 1,
-					  watches ? top_frame(list) : none);
-		close_stacks();
-		ck_assert_uint_eq(fed, watches ? end : last);
-	}
-}
-END_TEST
-
 /* ---- Forks --------------------------------------------------------------- */
 
 static void feed_event(struct branch_event event, int32_t tid)
@@ -401,7 +333,7 @@ static void feed_event(struct branch_event event, int32_t tid)
 	if (tid == hidden)
 		thread_stacks_follow(&stacks, &event, 1);
 	else
-		thread_stacks_feed(&stacks, &event, 1, (struct watched_frame){ 0 });
+		thread_stacks_feed(&stacks, &event, 1);
 }
 
 static void feed_call(uint64_t time, uint64_t from, uint64_t to)
@@ -464,7 +396,6 @@ END_TEST
 /* What selects the child alone does not change its stack; and shows nothing of its parent. */
 START_TEST(a_child_begins_with_the_stack_of_a_parent_that_is_not_shown)
 {
-	const struct thread *parent;
 	const char *log;
 
 	hidden = 5;
@@ -476,9 +407,6 @@ START_TEST(a_child_begins_with_the_stack_of_a_parent_that_is_not_shown)
 	enter(FORKED + 15, 0x3022, 5); /* follows nothing from here on */
 	feed_call(FORKED + 16, 0x3030, 0x4000);
 	feed_call(FORKED + 17, 0x4010, 0x5000);
-	parent = timeline_borrow_thread(timeline, 5, FORKED);
-	/* m, f, g, and the system call. */
-	ck_assert_uint_eq(thread_stacks_top(&stacks, parent).depth, 4);
 	log = close_stacks();
 	hidden = 0;
 	ck_assert_ptr_nonnull(strstr(log, "7 B 2000 f inferred"));
@@ -575,8 +503,6 @@ int main(void)
 
 	tcase_add_checked_fixture(all, setup, teardown);
 	tcase_add_loop_test(all, many_at_once_have_the_outcome_of_one_by_one, 0, 40);
-	tcase_add_loop_test(all, branches_stop_where_the_watched_frame_ends_and_pass_over_runs, 0,
-			    2);
 	tcase_add_test(all, a_child_begins_with_the_stack_of_a_parent_that_is_not_shown);
 	tcase_add_loop_test(all, a_child_begins_in_the_call_that_forked_it_whatever_the_times, 0,
 			    3);
