@@ -86,14 +86,18 @@ struct branch_event {
 	const struct address_space
 		*space;  /* borrowed from the timeline; NULL: unknown.  What `from` and `to` mean */
 	uint32_t insns;  /* instructions retired since the stream's previous event */
-	uint32_t cycles; /* core cycles since then, of traced code; 0: no CYC packets */
+	uint32_t cycles; /* core cycles since then, of traced code, up to `uncosted`; 0: no CYC */
 	int32_t cpu;     /* -1: unknown (buffer per thread) */
 	uint8_t kind;    /* enum branch_kind */
 	uint8_t from_length; /* bytes of the instruction at `from`; 0: unknown */
-	uint8_t gap;         /* enum gap_reason, if kind is BRANCH_GAP; enum cpu_event_kind, if
-				BRANCH_CPU_EVENT; of BRANCH_RUNS the number of runs;
-				of BRANCH_COUNTS whether it has `insns` and `cycles` */
-	uint8_t flags;       /* enum branch_flags */
+	union {
+		uint8_t gap;      /* enum gap_reason, if kind is BRANCH_GAP; enum cpu_event_kind, if
+				     BRANCH_CPU_EVENT; of BRANCH_RUNS the number of runs;
+				     of BRANCH_COUNTS whether it has `insns` and `cycles` */
+		uint8_t uncosted; /* of a branch with cycles: the last ones of `insns`, at most 255,
+				     which are later than these cycles */
+	};
+	uint8_t flags; /* enum branch_flags */
 };
 
 /*

@@ -6,6 +6,16 @@
 
 /* ---- Events out ---------------------------------------------------------- */
 
+void stream_give_cycles(struct pt_stream *stream, struct branch_event *event)
+{
+	struct stream_state *state = &stream->state;
+	uint32_t uncosted = state->insn_count - state->insns_costed;
+
+	event->cycles = state->cycle_count;
+	event->uncosted = uncosted < UINT8_MAX ? (uint8_t)uncosted : UINT8_MAX;
+	state->cycle_count = 0;
+}
+
 struct branch_event *stream_push_at(struct pt_stream *stream, const struct timestamp *timestamp,
 				    enum branch_kind kind, uint64_t from, uint64_t to)
 {
@@ -17,6 +27,7 @@ struct branch_event *stream_push_at(struct pt_stream *stream, const struct times
 struct branch_event *stream_push(struct pt_stream *stream, enum branch_kind kind, uint64_t from,
 				 uint64_t to)
 {
+	stream_settle_cycles(stream);
 	return stream_push_at(stream, &stream->state.now, kind, from, to);
 }
 

@@ -34,12 +34,17 @@ struct stream_state {
 	struct timestamp now; /* time of the packets read so far */
 	uint64_t last_pushed; /* ns: time of the last event */
 	uint32_t insn_count;  /* instructions since the last event */
-	uint32_t cycle_count; /* core cycles since the last event */
-	uint64_t jump_count;  /* jumps left out since the last BRANCH_COUNTS */
-	size_t next_loss;     /* index in the stream's losses */
-	uint8_t event_flags;  /* of branches from now on: BRANCH_IN_TX, BRANCH_TIME_ESTIMATED */
-	bool tx_shown;        /* the begin of a transaction was emitted, and not its end */
-	bool any_event;       /* an event was emitted since the stream's beginning */
+	/*
+	 * A CYC's cycles are known where the flow has followed the packet after it.  Until then
+	 * they are in `cycles_ahead`.
+	 */
+	uint32_t cycle_count, cycles_ahead; /* core cycles since the last event */
+	uint32_t insns_costed; /* of insn_count: up to where cycle_count is known, if it is not 0 */
+	uint64_t jump_count;   /* jumps left out since the last BRANCH_COUNTS */
+	size_t next_loss;      /* index in the stream's losses */
+	uint8_t event_flags;   /* of branches from now on: BRANCH_IN_TX, BRANCH_TIME_ESTIMATED */
+	bool tx_shown;         /* the begin of a transaction was emitted, and not its end */
+	bool any_event;        /* an event was emitted since the stream's beginning */
 	struct schedule schedule;
 };
 
@@ -125,12 +130,28 @@ static inline void stream_count_insns(struct pt_stream *stream, uint32_t insns)
 		stream->state.now.time += insns;
 }
 
-/* Count core cycles of traced code. */
+/* The flow has followed the packet after a CYC. */
+static inline void stream_settle_cycles(struct pt_stream *stream)
+{
+	struct stream_state *state = &stream->state;
+
+	if (!state->cycles_ahead)
+		return;
+	if (__builtin_add_overflow(state->cycle_count, state->cycles_ahead, &state->cycle_count))
+		state->cycle_count = UINT32_MAX;
+	state->cycles_ahead = 0;
+	state->insns_costed = state->insn_count;
+}
+
+/* Count core cycles of traced code, up to the next packet. */
 static inline void stream_count_cycles(struct pt_stream *stream, uint64_t cycles)
 {
-	if (__builtin_add_overflow(stream->state.cycle_count, cycles, &stream->state.cycle_count))
-		stream->state.cycle_count = UINT32_MAX;
+	stream_settle_cycles(stream);
+	stream->state.cycles_ahead = cycles < UINT32_MAX ? (uint32_t)cycles : UINT32_MAX;
 }
+
+/* Give the last event the cycles that are known; its instructions are in insn_count. */
+void stream_give_cycles(struct pt_stream *stream, struct branch_event *event);
 
 /* Returns `time` within the thread's run on this CPU, and not before the last event. */
 static inline uint64_t stream_event_time(struct pt_stream *stream, uint64_t time)
@@ -174,10 +195,9 @@ static inline void stream_count_local_jumps(struct pt_stream *stream,
  * Emit the branch of an instruction.  The caller may complete the returned event until the next
  * call.
  */
-static inline struct branch_event *stream_push_insn(struct pt_stream *stream,
-						    const struct timestamp *timestamp,
-						    const struct insn *insn, uint64_t from,
-						    uint64_t to)
+static inline __attribute__((always_inline)) struct branch_event *stream_push_insn(
+	struct pt_stream *stream, const struct timestamp *timestamp, const struct insn *insn,
+	uint64_t from, uint64_t to)
 {
 	struct known_branches *branches = stream->input.branches;
 	struct known_branch *known =
@@ -194,14 +214,16 @@ static inline struct branch_event *stream_push_insn(struct pt_stream *stream,
 		.thread = stream->state.schedule.thread,
 		.space = stream->state.schedule.space,
 		.insns = stream->state.insn_count,
-		.cycles = stream->state.cycle_count,
+		.cycles = 0,
 		.cpu = stream->input.aux->cpu,
 		.kind = insn->kind,
 		.from_length = insn->length,
 		.gap = 0, /* all fields are set, so that nothing is cleared first */
 		.flags = (uint8_t)(stream->state.event_flags | insn->indirect * BRANCH_INDIRECT),
 	};
-	stream->state.insn_count = stream->state.cycle_count = 0;
+	if (__builtin_expect(stream->state.cycle_count, 0))
+		stream_give_cycles(stream, event);
+	stream->state.insn_count = 0;
 	stream->state.any_event = true;
 	stream->stats.events++;
 	return event;

@@ -110,7 +110,8 @@ static uint64_t header_size(const struct aux_stream *aux, const struct aux_posit
 
 static bool same_event(const struct branch_event *a, const struct branch_event *b)
 {
-	return a->kind == b->kind && a->from == b->from && a->to == b->to && a->gap == b->gap &&
+	return a->kind == b->kind && a->from == b->from && a->to == b->to &&
+	       (a->kind < BRANCH_GAP || a->gap == b->gap) &&
 	       (a->flags & SAME_FLAGS) == (b->flags & SAME_FLAGS);
 }
 

@@ -73,7 +73,7 @@ static void release_events(struct timestamp_group *group)
 	group->details = NULL;
 	group->cuts = NULL;
 	group->cut_count = group->cut_room = 0;
-	group->count = group->distributed = group->full = group->calls = 0;
+	group->count = group->distributed = group->full = group->calls = group->uncosted = 0;
 	group->room = group->detail_room = 0;
 }
 
@@ -468,6 +468,44 @@ static __attribute__((noinline)) void distribute_inlined(struct timestamp_group 
 	group->has_inlined = false;
 }
 
+/* ---- Spreading cycles ---------------------------------------------------- */
+
+#define PACE_BITS 32
+
+/* Returns the cycles up to some instructions of the last stretch whose cycles are known. */
+static uint64_t cycles_at(const struct timestamp_group *group, uint64_t insns)
+{
+	const struct counts *from = &group->before, *to = &group->costed;
+
+	if (insns >= to->insns)
+		return to->cycles;
+	if (insns <= from->insns)
+		return from->cycles;
+	return from->cycles + ((insns - from->insns) * group->pace >> PACE_BITS);
+}
+
+void timestamp_group_count_cycles(struct timestamp_group *group, uint64_t insns, uint32_t cycles)
+{
+	if (!group->owner->machine->sink->details)
+		return;
+	group->before = group->costed;
+	group->costed = (struct counts){ insns, group->before.cycles + cycles };
+	if (insns != group->before.insns)
+		group->pace = ((uint64_t)cycles << PACE_BITS) / (insns - group->before.insns);
+	for (size_t i = group->uncosted; i < group->count; i++) {
+		if (group->details[i].insns > group->before.insns)
+			group->details[i].cycles = cycles_at(group, group->details[i].insns);
+	}
+	group->uncosted = group->count;
+}
+
+uint64_t timestamp_group_split(struct timestamp_group *group, uint64_t insns)
+{
+	if (insns != group->costed.insns)
+		timestamp_group_count_cycles(group, insns, 0);
+	return group->costed.cycles;
+}
+
 /* ---- Emitting ------------------------------------------------------------ */
 
 static void pass_events(const struct timestamp_group *group, const struct slice_event *events,
@@ -518,16 +556,16 @@ static void emit_events(struct timestamp_group *group, const struct slice_event 
 	group->emitted += count;
 }
 
-/* Emit the segments that ended within former groups.  Returns how many events they have. */
-static __attribute__((noinline)) size_t emit_segments(struct timestamp_group *group)
+/* Emit the segments that ended within the first events.  Returns how many events they have. */
+static __attribute__((noinline)) size_t emit_segments(struct timestamp_group *group, size_t count)
 {
 	size_t passed = 0, left = 0;
 
 	for (size_t i = 0; i < group->cut_count; i++) {
 		struct group_cut cut = group->cuts[i];
 
-		if (cut.at > group->distributed) {
-			cut.at -= group->distributed;
+		if (cut.at > count) {
+			cut.at -= count;
 			group->cuts[left++] = cut;
 			continue;
 		}
@@ -540,21 +578,42 @@ static __attribute__((noinline)) size_t emit_segments(struct timestamp_group *gr
 	return passed;
 }
 
-void timestamp_group_emit(struct timestamp_group *group)
+/* Emit the first events, of former groups. */
+static void emit_first(struct timestamp_group *group, size_t count)
 {
-	size_t count = group->distributed, left = group->count - count, passed;
+	size_t left = group->count - count, passed;
 
 	if (!count)
 		return;
 	for (size_t i = 0; i < count && group->details; i++)
 		group->events[i].detail = (uint32_t)i + 1;
-	passed = group->cut_count ? emit_segments(group) : 0;
+	passed = group->cut_count ? emit_segments(group, count) : 0;
 	emit_events(group, group->events + passed, count - passed);
 	memmove(group->events, group->events + count, left * sizeof(*group->events));
 	if (group->details)
 		memmove(group->details, group->details + count, left * sizeof(*group->details));
 	group->count = left;
-	group->distributed = 0;
+	group->distributed -= count;
+	group->uncosted -= group->uncosted < count ? group->uncosted : count;
+}
+
+void timestamp_group_emit(struct timestamp_group *group)
+{
+	emit_first(group, group->distributed);
+}
+
+/* Returns whether the group has events that wait for their cycles. */
+static inline bool awaits_cycles(const struct timestamp_group *group)
+{
+	return group->costed.cycles && group->uncosted < group->count;
+}
+
+/* Emit the events of former groups, but those that wait for their cycles. */
+static void emit_costed(struct timestamp_group *group)
+{
+	bool waits = awaits_cycles(group) && group->uncosted < group->distributed;
+
+	emit_first(group, waits ? group->uncosted : group->distributed);
 }
 
 static void end_inlined(struct timestamp_group *group, int64_t time, uint32_t insns)
@@ -633,8 +692,10 @@ static inline void end_group(struct timestamp_group *group, int64_t time, uint32
 	group->time = time;
 	/* Segments that ended are flushed at once, so that other threads' slices do not come first.
 	 */
-	if (group->cut_count || (group->settles && group->emitted + group->count >= SETTLE_EVENTS))
+	if (group->cut_count)
 		timestamp_group_emit(group);
+	else if (group->settles && group->emitted + group->count >= SETTLE_EVENTS)
+		emit_costed(group);
 }
 
 void timestamp_group_settle(struct timestamp_group *group, bool settles)
@@ -705,7 +766,7 @@ static void make_room(struct timestamp_group *group)
 	size_t need = group->count + 1, before = group->room + group->detail_room;
 
 	if (need > full_at(group)) {
-		timestamp_group_emit(group);
+		emit_costed(group);
 		need = group->room < EMIT_ENOUGH ? group->room + 1 : group->count + 1;
 	}
 	if (need > full_at(group) && !may_grow(group)) {
@@ -728,7 +789,8 @@ static bool waits(const struct timestamp_group *group)
 /* Returns whether events of the group may wait to be emitted with those of the next group. */
 static bool collects(const struct timestamp_group *group)
 {
-	return waits(group) && group->count - group->distributed <= GROUP_FEW;
+	return waits(group) && group->count - group->distributed <= GROUP_FEW &&
+	       !(awaits_cycles(group) && group->count - group->uncosted > GROUP_FEW);
 }
 
 /* Make the group one of a time, with room for an event. */
@@ -810,8 +872,12 @@ void timestamp_group_add(struct timestamp_group *group, int64_t time,
 			 const struct slice_event *event, const struct slice_detail *detail)
 {
 	prepare(group, time, event->detail);
-	if (group->details)
-		group->details[group->count] = detail ? *detail : (struct slice_detail){ 0 };
+	if (group->details) {
+		struct slice_detail *own = &group->details[group->count];
+
+		*own = detail ? *detail : (struct slice_detail){ 0 };
+		own->cycles = cycles_at(group, own->insns);
+	}
 	group->events[group->count] = *event;
 	group->events[group->count++].time = group->perf_time;
 	group->calls += event->kind == SLICE_BEGIN && event->order == SLICE_ORDER_PLAIN;
@@ -853,8 +919,10 @@ void timestamp_group_add_inlined(struct timestamp_group *group, int64_t time,
 	if (group->count >= full_at(group))
 		make_room(group);
 	group->full = waits(group) && !machine->sink->details ? full_at(group) : 0;
-	if (group->details)
+	if (group->details) {
 		group->details[group->count] = *detail;
+		group->details[group->count].cycles = cycles_at(group, detail->insns);
+	}
 	group->simple = false;
 	group->has_inlined = true;
 	group->events[group->count] = *event;

@@ -19,6 +19,10 @@
  * last group before took.  Slices of such a group have SLICE_ESTIMATED_TIME; so have those of any
  * group of several calls if the sink uses details.
  *
+ * Core cycles are known at some branches only.  Those between two of them are spread by
+ * instructions as well: all events in between wait for the second one, and the shares add up to
+ * what was counted.
+ *
  * Deferred events are slices that enclose what is already emitted, because they were found
  * late (a caller that was returned to but never seen to be called) or, for magic-trace's
  * machine, because they begin at the very start of the run.  They wait until the
@@ -36,6 +40,11 @@
 #include "base/io/big_array.h"
 #include "src/callstack/callstack.h"
 #include "src/slices/slice_sink.h"
+
+/* What a thread has executed up to some event. */
+struct counts {
+	uint64_t insns, cycles;
+};
 
 /* A list that only grows; of a long one most is in a file (base/io/big_array.h). */
 struct deferred_events {
@@ -61,7 +70,14 @@ struct timestamp_group {
 	struct group_cut *cuts; /* owned; each has a call of the group before it */
 	size_t cut_count, cut_room;
 	size_t room, detail_room;
-	size_t full;        /* while there are fewer events, one can be added at once; often 0 */
+	size_t full; /* while there are fewer events, one can be added at once; often 0 */
+	/*
+	 * Cycles are known at some events (CYC packets).  Events from `uncosted` on have no cycles
+	 * yet: they come after `costed`.
+	 */
+	struct counts costed, before; /* where cycles were known last, and before that */
+	uint64_t pace;                /* cycles an instruction between them, in 2^-32 */
+	size_t uncosted;
 	size_t calls;       /* how many of the group take time */
 	size_t past_calls;  /* of the last group whose time was distributed; 0: none */
 	int64_t past_time;  /* ns: theirs */
@@ -118,7 +134,8 @@ static inline struct slice_event *timestamp_group_next(struct timestamp_group *g
 }
 
 /*
- * Add a begin, of a call, or an end at a time, with its detail (NULL: unknown).  The event's own
+ * Add a begin, of a call, or an end at a time, with its detail (NULL: unknown), whose cycles the
+ * group fills in.  The event's own
  * `detail` is the thread's instructions up to now, here and below.
  */
 void timestamp_group_add(struct timestamp_group *group, int64_t time,
@@ -165,6 +182,18 @@ void timestamp_group_infer(struct timestamp_group *group, int64_t time,
 void timestamp_group_watch(struct timestamp_group *group);
 void timestamp_group_infer_watched(struct timestamp_group *group, const struct slice_event *begin,
 				   const struct slice_detail *detail);
+
+/*
+ * The thread has run for `cycles` more, and `insns` in all: spread the cycles over the
+ * instructions since the last time.
+ */
+void timestamp_group_count_cycles(struct timestamp_group *group, uint64_t insns, uint32_t cycles);
+
+/*
+ * Cycles that are counted later come after these instructions, so that no two stacks share them.
+ * Returns the cycles so far.
+ */
+uint64_t timestamp_group_split(struct timestamp_group *group, uint64_t insns);
 
 /* Emit the events of former groups. */
 void timestamp_group_emit(struct timestamp_group *group);

@@ -119,6 +119,8 @@ static struct pt_stream_input stream_input(const void *context, size_t index)
 		.branches = c->branches,
 		.switch_ip = recording->kernel_files.switch_ip,
 		.cpu_events = c->options->format->cpu_events,
+		.cycles = c->options->counters ||
+			  (c->pipeline.machine && c->pipeline.machine->sink->details),
 		.segment = decode_threads_segment(&recording->auxtrace, c->workers),
 		.workers = c->workers,
 		.follower = follows_ahead(c) ? &c->follower.base : NULL,

@@ -129,9 +129,11 @@ static inline void follow_silent_bit(struct pt_flow *flow, struct flow_cursor *c
 /* ---- Blocks with an event ------------------------------------------------ */
 
 /* Emit the block's branch, at `from`, to the block `next`, at `to`. */
-static inline void emit_branch(struct pt_flow *flow, struct flow_cursor *cursor,
-			       const struct basic_block *block, const struct basic_block *next,
-			       uint64_t from, uint64_t to)
+static inline __attribute__((always_inline)) void emit_branch(struct pt_flow *flow,
+							      struct flow_cursor *cursor,
+							      const struct basic_block *block,
+							      const struct basic_block *next,
+							      uint64_t from, uint64_t to)
 {
 	flow_emit_branch(flow, &block->insn, from, to);
 	flow->branches_followed++;

@@ -161,7 +161,7 @@ static void forget_events(struct pt_flow *flow)
 		flow->state.lost = flow->state.after_gap = false;
 	stream->head = stream->tail = 0;
 	stream->state.last_pushed = 0;
-	stream->state.insn_count = stream->state.cycle_count = 0;
+	stream->state.insn_count = stream->state.cycle_count = stream->state.insns_costed = 0;
 	stream->state.jump_count = 0;
 	stream->state.any_event = true;
 	stream->stats = (struct pt_stream_stats){ 0 };

@@ -235,25 +235,28 @@ static inline size_t read_cyc(struct pt_flow *flow, const uint8_t *bytes)
 
 /*
  * Returns whether the next packet was a frequent one.  A CYC does not change the flow, so it is
- * read together with the packet behind it, whose bytes are in the window, too.
+ * read together with the packet after it, whose bytes are in the window, too.  *cycles
+ * becomes 0 if neither it nor another CYC was before the packet.
  */
-static inline bool read_next_frequent(struct pt_flow *flow)
+static inline bool read_next_frequent(struct pt_flow *flow, size_t *cycles)
 {
-	size_t begin = flow->at, cycles, at, size;
+	size_t begin = flow->at, at, size;
 
 	if (flow->window.bytes[begin] == OPCODE_PAD) {
 		begin += count_padding(flow->window.bytes + begin, flow->window.size - begin);
 		if (flow_is_near_end(flow, begin)) {
 			flow->at = begin;
+			*cycles = 0;
 			return true;
 		}
 	}
-	cycles = read_cyc(flow, flow->window.bytes + begin);
-	at = begin + cycles;
+	at = begin + read_cyc(flow, flow->window.bytes + begin);
+	*cycles |= at - begin;
 	flow->offset = flow->window.base + at;
 	flow->branches_followed = 0;
 	size = read_frequent(flow, flow->window.bytes + at, flow->window.size - at);
 	flow->at = at + size;
+	*cycles &= -(size_t)(size != 0);
 	return flow->at != begin;
 }
 
@@ -363,11 +366,16 @@ void flow_look_ahead(struct pt_flow *flow)
 
 bool flow_read_frequent(struct pt_flow *flow)
 {
+	size_t cycles = flow->stream.state.cycles_ahead;
+
 	while (!flow_is_near_end(flow, flow->at)) {
-		if (!read_next_frequent(flow))
+		if (!read_next_frequent(flow, &cycles))
 			return true;
 		if (flow->pending != PENDING_NONE)
 			flow_step(flow);
+		if (cycles && flow->pending == PENDING_NONE)
+			stream_settle_cycles(&flow->stream);
+		cycles = 0;
 		if (flow->pending != PENDING_NONE || !stream_has_room(&flow->stream))
 			return false;
 	}

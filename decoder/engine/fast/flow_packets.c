@@ -368,6 +368,8 @@ static void on_psb(struct pt_flow *flow)
 	flow->state.overflowed = false;
 	flow->erratum_resume_ip = 0;
 	flow->pebs.bip_size = 0;
+	/* Whatever the flow follows up to the header's ip is later. */
+	stream_settle_cycles(&flow->stream);
 	flow_checkpoint_approach(flow);
 }
 

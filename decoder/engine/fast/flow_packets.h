@@ -90,7 +90,8 @@ static inline void flow_update_time(struct pt_flow *flow)
 /* Count a CYC's cycles for the next branch. */
 static inline void flow_count_cycles(struct pt_flow *flow, uint64_t cycles)
 {
-	if ((flow->state.on || flow->erratum_resume_ip) && !flow->state.lost)
+	if (flow->stream.input.cycles && (flow->state.on || flow->erratum_resume_ip) &&
+	    !flow->state.lost)
 		stream_count_cycles(&flow->stream, cycles);
 }
 

@@ -240,6 +240,17 @@ static void add_jumps(struct segment *segment, uint64_t jumps)
 	segment->after.stream.jump_count += jumps;
 }
 
+/* Add the instructions and cycles that a segment's first event has of the segment before. */
+static void add_costs(struct branch_event *event, const struct stream_state *before)
+{
+	uint32_t insns = event->insns + before->insn_count - before->insns_costed;
+
+	if (before->cycle_count && !event->cycles && event->kind < BRANCH_GAP)
+		event->uncosted = insns < UINT8_MAX ? (uint8_t)insns : UINT8_MAX;
+	event->insns += before->insn_count;
+	event->cycles = add_cycles(event->cycles, before->cycle_count);
+}
+
 /* Correct what the segment could not know: sums that began before it, and the last event's time. */
 static void correct_segment(struct segment *segment, const struct flow_checkpoint *before)
 {
@@ -255,9 +266,12 @@ static void correct_segment(struct segment *segment, const struct flow_checkpoin
 	for (first = 0; first < segment->count && !event_counts(&events[first]);)
 		first++;
 	if (first < segment->count) {
-		events[first].insns += before->stream.insn_count;
-		events[first].cycles = add_cycles(events[first].cycles, before->stream.cycle_count);
+		add_costs(&events[first], &before->stream);
 	} else {
+		after->stream.insns_costed =
+			after->stream.cycle_count
+				? after->stream.insns_costed + before->stream.insn_count
+				: before->stream.insns_costed;
 		after->stream.insn_count += before->stream.insn_count;
 		after->stream.cycle_count =
 			add_cycles(after->stream.cycle_count, before->stream.cycle_count);

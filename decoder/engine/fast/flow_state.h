@@ -183,8 +183,8 @@ static inline bool flow_is_after_gap(struct pt_flow *flow)
 }
 
 /* Emit a branch at the time when a packet last confirmed ip. */
-static inline struct branch_event *flow_emit_branch(struct pt_flow *flow, const struct insn *insn,
-						    uint64_t from, uint64_t to)
+static inline __attribute__((always_inline)) struct branch_event *flow_emit_branch(
+	struct pt_flow *flow, const struct insn *insn, uint64_t from, uint64_t to)
 {
 	return stream_push_insn(&flow->stream, &flow->known, insn, from, to);
 }

@@ -163,13 +163,20 @@ static void read_packet(struct pt_flow *flow)
 		read_by_libipt(flow);
 }
 
+static void finish_packet(struct pt_flow *flow)
+{
+	flow_step(flow);
+	if (flow->pending == PENDING_NONE)
+		stream_settle_cycles(&flow->stream);
+}
+
 static void step(struct pt_stream *stream)
 {
 	struct pt_flow *flow = (struct pt_flow *)stream;
 
 	do {
 		if (flow->pending != PENDING_NONE)
-			flow_step(flow);
+			finish_packet(flow);
 		else if (flow->passing && !flow->in_header)
 			flow_checkpoint_pass(flow);
 		else if (!flow->synced)

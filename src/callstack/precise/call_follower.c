@@ -74,7 +74,7 @@ static void begin_stretch(struct stretches *all, const struct symbol *function,
 	*frame_list_add(&all->stack.now) =
 		(struct frame){ .symbol = function, .kind = FRAME_CALLED };
 	all->stack.last_time = 0;
-	all->stack.counts.insns = 0 - (uint64_t)first->insns;
+	all->stack.insns = 0 - (uint64_t)first->insns;
 	group->count = group->distributed = group->calls = group->past_calls = 0;
 	group->time = INT64_MIN;
 	group->full = 0;
@@ -133,7 +133,7 @@ static void end_stretch(struct stretches *all, struct call_stretch *stretch, siz
 	slices->past_time = group->past_time;
 	add_slices(all, group->events, group->count);
 	stretch->last_time = (uint64_t)all->stack.last_time;
-	stretch->insns = all->stack.counts.insns;
+	stretch->insns = all->stack.insns;
 	stretch->depth = all->stack.now.depth - 1;
 	if (!stretch->depth)
 		return;
@@ -271,9 +271,9 @@ bool precise_join(struct callstack *base, const struct call_stretch *stretch)
 
 	if (!fits(stack, stretch) || !make_room(stack, stretch))
 		return false;
-	stack->counts.insns += stretch->events->insns;
+	stack->insns += stretch->events->insns;
 	timestamp_group_join(&stack->group, &stretch->slices, precise_insns(stack));
-	stack->counts.insns += stretch->insns;
+	stack->insns += stretch->insns;
 	for (size_t i = 0; i < stretch->depth; i++)
 		*frame_list_add(&stack->now) = stretch->frames[i];
 	stack->last_time = (int64_t)(stretch->last_time - stack->base.machine->base_time);

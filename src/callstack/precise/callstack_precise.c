@@ -90,8 +90,7 @@ static void add_gap(struct precise_stack *stack, int64_t time, enum slice_event_
 	const struct slice_event event = { .symbol = stack->gap,
 					   .detail = precise_insns(stack),
 					   .kind = (uint8_t)kind };
-	const struct slice_detail detail = { .insns = stack->counts.insns,
-					     .cycles = stack->counts.cycles };
+	const struct slice_detail detail = { .insns = stack->insns };
 
 	timestamp_group_add_gap(&stack->group, time, &event, &detail);
 }
@@ -174,8 +173,7 @@ static void show_mark(struct precise_stack *stack, int64_t time, const struct br
 	struct slice_event mark = { .symbol = notes->mark,
 				    .ip = notes->mark_value,
 				    .detail = precise_insns(stack) };
-	struct slice_detail detail = { .insns = stack->counts.insns,
-				       .cycles = stack->counts.cycles };
+	struct slice_detail detail = { .insns = stack->insns };
 
 	if (event->kind == BRANCH_TX_ABORT)
 		precise_roll_back(stack, time);
@@ -199,13 +197,14 @@ bool precise_follow_any(struct precise_stack *stack, const struct resolved_branc
 		return true;
 	}
 	if (event->kind == BRANCH_GAP) {
+		/* Of the code up to where it is not known any more. */
+		precise_count(stack, event);
 		on_gap(stack, time, symbol_of_gap(machine_of(stack), event, notes));
 		return true;
 	}
 	if (stack->gap)
 		end_gap(stack, time);
-	stack->counts.insns += event->insns;
-	stack->counts.cycles += event->cycles;
+	precise_count(stack, event);
 	if (notes->exec) {
 		end_frames(stack, time);
 		begin_segment(stack, time);

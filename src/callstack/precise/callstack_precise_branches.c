@@ -91,7 +91,7 @@ static inline __attribute__((always_inline)) void push_called(struct precise_sta
 	frame->return_ip = from->ip + branch->event->from_length;
 	frame->call_length = branch->event->from_length;
 	frame->entry_ip = to->ip;
-	frame->called = stack->counts;
+	frame->called_insns = stack->insns;
 	frame->traps = 0;
 	frame->slice_flags = 0;
 	frame->kind = FRAME_CALLED;

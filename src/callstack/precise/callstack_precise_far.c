@@ -219,8 +219,7 @@ static void end_interruption(struct precise_stack *stack, int64_t time, size_t a
 	if (!stub || !stub->hidden)
 		return;
 	precise_before_change(stack, at - 1);
-	stub->called.insns += stack->counts.insns - stack->now.frames[at].called.insns;
-	stub->called.cycles += stack->counts.cycles - stack->now.frames[at].called.cycles;
+	stub->called_insns += stack->insns - stack->now.frames[at].called_insns;
 }
 
 /* Execution resumes at `to`; `expected` was the address to resume at (0: unknown). */

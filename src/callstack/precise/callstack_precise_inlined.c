@@ -12,8 +12,7 @@ void precise_emit_inlined(struct precise_stack *stack, int64_t time, const struc
 				     .detail = precise_insns(stack),
 				     .flags = begins ? 0 : stack->end_flags,
 				     .kind = (uint8_t)kind };
-	struct slice_detail detail = { .insns = stack->counts.insns,
-				       .cycles = stack->counts.cycles };
+	struct slice_detail detail = { .insns = stack->insns };
 
 	if (begins) {
 		detail.caller = frame->caller;

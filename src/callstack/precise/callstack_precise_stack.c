@@ -4,6 +4,15 @@
 
 #include <string.h>
 
+void precise_count_cycles(struct precise_stack *stack, const struct branch_event *event)
+{
+	uint32_t later = event->kind >= BRANCH_GAP ? 0 : event->uncosted;
+
+	if (later > event->insns)
+		later = event->insns;
+	timestamp_group_count_cycles(&stack->group, stack->insns - later, event->cycles);
+}
+
 void precise_add_begin(struct precise_stack *stack, int64_t time, const struct frame *frame)
 {
 	struct slice_event event = { .symbol = frame->symbol,
@@ -11,8 +20,7 @@ void precise_add_begin(struct precise_stack *stack, int64_t time, const struct f
 				     .detail = precise_insns(stack),
 				     .kind = SLICE_BEGIN,
 				     .flags = frame->slice_flags };
-	struct slice_detail detail = { .insns = frame->called.insns,
-				       .cycles = frame->called.cycles,
+	struct slice_detail detail = { .insns = frame->called_insns,
 				       .caller = frame->caller,
 				       .caller_offset = frame->caller_offset };
 
@@ -25,8 +33,7 @@ void precise_add_end(struct precise_stack *stack, int64_t time, const struct fra
 				     .detail = precise_insns(stack),
 				     .flags = stack->end_flags,
 				     .kind = SLICE_END };
-	struct slice_detail detail = { .insns = stack->counts.insns,
-				       .cycles = stack->counts.cycles };
+	struct slice_detail detail = { .insns = stack->insns };
 
 	timestamp_group_add(&stack->group, time, &event, &detail);
 }
@@ -38,8 +45,7 @@ void precise_emit_enclosing(struct precise_stack *stack, const struct frame *fra
 				     .ip = frame->entry_ip,
 				     .flags = uncertain | flags,
 				     .order = SLICE_ORDER_DEFERRED };
-	struct slice_detail detail = { .insns = stack->counts_since.insns,
-				       .cycles = stack->counts_since.cycles };
+	struct slice_detail detail = { .insns = stack->insns_since, .cycles = stack->cycles_since };
 
 	if (frame->kind == FRAME_CALLED && !flags) {
 		detail.caller = frame->caller;
@@ -85,7 +91,8 @@ void precise_set_since(struct precise_stack *stack, int64_t time)
 {
 	stack->group.since = time;
 	stack->watched = stack->begun_by_jump = false;
-	stack->counts_since = stack->counts;
+	stack->insns_since = stack->insns;
+	stack->cycles_since = timestamp_group_split(&stack->group, stack->insns);
 }
 
 void precise_begin_stack(struct precise_stack *stack, int64_t time)

@@ -76,7 +76,8 @@ struct precise_stack {
 	size_t unchanged; /* outermost frames that did not change since then; 0: no transaction */
 	bool in_tx;
 	bool rolled_back;                   /* the next branch comes from an undone frame */
-	struct counts counts, counts_since; /* so far, and at group.since */
+	uint64_t insns;                     /* executed so far */
+	uint64_t insns_since, cycles_since; /* at group.since */
 	int64_t last_time;                  /* mapped */
 	uint64_t off_time;  /* perf's clock: when the trace ended last; 0: unknown, or never */
 	int32_t off_cpu;    /* and where; -1: unknown */
@@ -120,7 +121,18 @@ static inline uint64_t precise_slice_ip(const struct frame *frame)
 /* Returns the thread's instructions up to now, as a timestamp group counts them. */
 static inline uint32_t precise_insns(const struct precise_stack *stack)
 {
-	return (uint32_t)stack->counts.insns;
+	return (uint32_t)stack->insns;
+}
+
+/* Spread an event's cycles, whose instructions are counted. */
+void precise_count_cycles(struct precise_stack *stack, const struct branch_event *event);
+
+/* Count what an event's code has executed. */
+static inline void precise_count(struct precise_stack *stack, const struct branch_event *event)
+{
+	stack->insns += event->insns;
+	if (__builtin_expect(event->cycles, 0))
+		precise_count_cycles(stack, event);
 }
 
 /* The parts of precise_emit_begin() and _end() for sinks that use details. */
@@ -198,7 +210,7 @@ static inline void precise_push(struct precise_stack *stack, int64_t time,
 	struct frame *added = frame_list_add(&stack->now);
 
 	*added = *frame;
-	added->called = stack->counts;
+	added->called_insns = stack->insns;
 	if (frame->kind == FRAME_INLINED)
 		precise_emit_inlined(stack, time, added, SLICE_BEGIN);
 	else if (!frame->hidden)
@@ -249,7 +261,7 @@ static inline __attribute__((always_inline)) void precise_replace(struct precise
 	/* The counts of a stub belong to its target; after a tail call they begin anew. */
 	if (!frame->hidden) {
 		precise_emit_end(stack, time, frame);
-		frame->called = stack->counts;
+		frame->called_insns = stack->insns;
 	}
 	frame->symbol = symbol_of(stack, to);
 	frame->entry_ip = to->ip;
@@ -405,8 +417,7 @@ static inline void precise_take_time(struct precise_stack *stack, const struct b
 
 	if (time > stack->last_time)
 		stack->last_time = time;
-	stack->counts.insns += event->insns;
-	stack->counts.cycles += event->cycles;
+	precise_count(stack, event);
 }
 
 /*

@@ -149,7 +149,7 @@ static void enclose(struct precise_stack *stack, const struct frame *frames, siz
 	memmove(now->frames + count, now->frames, depth * sizeof(*now->frames));
 	memcpy(now->frames, frames, count * sizeof(*now->frames));
 	for (size_t i = count; i-- > 0;) {
-		now->frames[i].called = stack->counts_since;
+		now->frames[i].called_insns = stack->insns_since;
 		now->frames[i].slice_flags |= flags;
 		if (!now->frames[i].hidden)
 			precise_emit_enclosing(stack, &now->frames[i], 0);

@@ -35,11 +35,6 @@ enum frame_kind {
 	FRAME_INLINED,  /* an inlined call, on the frame whose code it is in */
 };
 
-/* What a thread has executed so far. */
-struct counts {
-	uint64_t insns, cycles;
-};
-
 struct frame {
 	const struct symbol *symbol; /* borrowed; never NULL */
 	const struct symbol *caller; /* CALLED: the call instruction's function; may be NULL */
@@ -53,18 +48,18 @@ struct frame {
 				       unknown */
 	};
 	uint64_t entry_ip;
-	struct counts called; /* when it began */
-	uint32_t traps;       /* OCaml exception handlers that it has installed */
-	uint16_t slice_flags; /* of its slice: an interrupt's vector */
-	uint8_t kind;         /* enum frame_kind */
-	uint8_t return_slack; /* CALLED: bytes behind return_ip that it may return to, too */
-	bool returned;        /* PAUSE: tracing was filtered off by a return */
-	bool jumped;          /* CALLED: its function was entered by a jump, not by the call */
-	bool resolving;       /* a stub jumped to ".plt": it resolves its target */
-	bool outermost;       /* PAUSE: the kernel was left, and nothing else is traced */
-	bool left;            /* a jump led out of the code of its symbol, perhaps to come back */
-	bool hidden;          /* a PLT stub that has not reached its target: no slice yet */
-	uint8_t call_length;  /* CALLED: bytes of the call instruction */
+	uint64_t called_insns; /* the thread's instructions when it began */
+	uint32_t traps;        /* OCaml exception handlers that it has installed */
+	uint16_t slice_flags;  /* of its slice: an interrupt's vector */
+	uint8_t kind;          /* enum frame_kind */
+	uint8_t return_slack;  /* CALLED: bytes behind return_ip that it may return to, too */
+	bool returned;         /* PAUSE: tracing was filtered off by a return */
+	bool jumped;           /* CALLED: its function was entered by a jump, not by the call */
+	bool resolving;        /* a stub jumped to ".plt": it resolves its target */
+	bool outermost;        /* PAUSE: the kernel was left, and nothing else is traced */
+	bool left;             /* a jump led out of the code of its symbol, perhaps to come back */
+	bool hidden;           /* a PLT stub that has not reached its target: no slice yet */
+	uint8_t call_length;   /* CALLED: bytes of the call instruction */
 };
 
 /* What to search a frame by. */

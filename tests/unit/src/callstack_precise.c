@@ -3,6 +3,7 @@
  * Each rule of the precise machine, on made-up functions: "f" is at 0x1000 per
  * letter, calls are 5 bytes long.  Events are 10 ns apart.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -1573,6 +1574,102 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, after_a_gap_callers_may_be_found_again);
 }
 
+/* ---- Cycles -------------------------------------------------------------- */
+
+/* Details of each begin and end, in the order of emission: "B insns/cycles ". */
+static char costs[1000];
+
+static void log_costs(struct slice_log *log, const struct slice_event *event,
+		      const struct slice_detail *detail)
+{
+	size_t used = strlen(costs);
+
+	(void)log;
+	snprintf(costs + used, sizeof(costs) - used, "%c %d/%d ",
+		 event->kind == SLICE_BEGIN ? 'B' : 'E', (int)detail->insns, (int)detail->cycles);
+}
+
+/* A branch behind `count` instructions, with cycles that are known `later` before its end. */
+static void feed_costs(enum branch_kind kind, struct location from, struct location to,
+		       uint32_t count, uint32_t cycles, uint8_t later)
+{
+	struct stack_branch branch = {
+		.event = { .time = now,
+			   .kind = (uint8_t)kind,
+			   .flags = kind == BRANCH_NONE ? BRANCH_TRACE_ON : 0,
+			   .insns = count,
+			   .cycles = cycles,
+			   .from_length = 5 },
+		.from = from,
+		.to = to,
+	};
+
+	if (kind == BRANCH_GAP)
+		branch.event.gap = GAP_OVERFLOW;
+	else
+		branch.event.uncosted = later;
+	feed_branch(&branch);
+	now += 10;
+}
+
+static void setup_costs(void)
+{
+	setup_edges();
+	slices.sink.details = true;
+	slices.before = log_costs;
+	costs[0] = 0;
+}
+
+/* main calls f, that g, which takes most instructions; only the last branch has cycles. */
+START_TEST(cycles_are_spread_over_all_instructions_since_the_last_ones)
+{
+	feed_costs(BRANCH_CALL, at('m', 0x10), at('f', 0), 10, 7, 0);
+	feed_costs(BRANCH_CALL, at('f', 0x10), at('g', 0), 20, 0, 0);
+	feed_costs(BRANCH_RETURN, at('g', 0x80), at('f', 0x15), 60, 0, 0);
+	feed_costs(BRANCH_RETURN, at('f', 0x80), at('m', 0x15), 20, 50, 0);
+	finish();
+	ck_assert_str_eq(costs, "B 10/7 B 30/17 E 90/47 E 110/57 E 110/57 B 0/0 ");
+}
+END_TEST
+
+/* The same, where the cycles are those up to ten instructions before f's end. */
+START_TEST(cycles_end_where_they_were_known)
+{
+	feed_costs(BRANCH_CALL, at('m', 0x10), at('f', 0), 10, 0, 0);
+	feed_costs(BRANCH_RETURN, at('f', 0x80), at('m', 0x15), 30, 60, 10);
+	feed_costs(BRANCH_CALL, at('m', 0x20), at('g', 0), 10, 0, 0);
+	feed_costs(BRANCH_RETURN, at('g', 0x80), at('m', 0x25), 20, 80, 0);
+	finish();
+	ck_assert_str_eq(costs, "B 10/20 E 40/80 B 50/100 E 70/140 E 70/140 B 0/0 ");
+}
+END_TEST
+
+START_TEST(what_ran_before_a_gap_is_counted)
+{
+	feed_costs(BRANCH_CALL, at('m', 0x10), at('f', 0), 10, 10, 0);
+	feed_costs(BRANCH_GAP, at(0, 0), at(0, 0), 30, 60, 0);
+	feed_costs(BRANCH_NONE, at(0, 0), at('f', 0x50), 0, 0, 0);
+	finish();
+	ck_assert_str_eq(costs, "B 10/10 E 40/70 E 40/70 B 40/70 E 40/70 B 0/0 ");
+}
+END_TEST
+
+/* Thousands of branches without cycles do not wait for them for ever. */
+START_TEST(branches_without_cycles_do_not_fill_memory)
+{
+	costs[0] = 0;
+	slices.before = NULL;
+	feed_costs(BRANCH_CALL, at('m', 0x10), at('f', 0), 10, 10, 0);
+	for (int i = 0; i < 2 * DEEP; i++) {
+		feed_costs(BRANCH_CALL, at('f', 0x10), at('g', 0), 1, 0, 0);
+		feed_costs(BRANCH_RETURN, at('g', 0x80), at('f', 0x15), 1, 0, 0);
+	}
+	feed_held();
+	ck_assert_uint_lt(machine->pending_room, DEEP);
+	finish();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("callstack_precise");
@@ -1580,6 +1677,7 @@ int main(void)
 	TCase *plain = tcase_create("without notes");
 	TCase *many = tcase_create("many at once");
 	TCase *edges = tcase_create("many at once, and emitted many at once");
+	TCase *costing = tcase_create("with costs");
 
 	tcase_add_checked_fixture(all, setup, teardown);
 	tcase_add_checked_fixture(plain, setup_short, teardown);
@@ -1592,7 +1690,13 @@ int main(void)
 	tcase_add_test(all, a_stack_is_given_up_at_the_same_place_however_it_is_fed);
 	tcase_add_loop_test(all, what_is_fed_as_plain_has_the_outcome_of_any_branch, 0, 20);
 	tcase_add_loop_test(all, edges_have_the_outcome_of_begins_and_ends_one_by_one, 0, 20);
+	tcase_add_checked_fixture(costing, setup_costs, teardown);
+	tcase_add_test(costing, cycles_are_spread_over_all_instructions_since_the_last_ones);
+	tcase_add_test(costing, cycles_end_where_they_were_known);
+	tcase_add_test(costing, what_ran_before_a_gap_is_counted);
+	tcase_add_test(costing, branches_without_cycles_do_not_fill_memory);
 	suite_add_tcase(suite, all);
+	suite_add_tcase(suite, costing);
 	suite_add_tcase(suite, plain);
 	suite_add_tcase(suite, many);
 	suite_add_tcase(suite, edges);
