@@ -82,6 +82,7 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/output_format.c src/formats/output_format.h \
 	src/slices/pair_table.c src/slices/pair_table.h \
 	src/formats/text/short_time.c src/formats/text/short_time.h \
+	src/formats/text/time_note.c src/formats/text/time_note.h \
 	src/formats/text/valid_text.c src/formats/text/valid_text.h \
 	src/formats/answers/slow_classes.c src/formats/answers/slow_classes.h \
 	src/formats/answers/slow_calls.c src/formats/answers/slow_calls.h \

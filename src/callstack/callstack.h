@@ -82,6 +82,14 @@ struct callstack_ops {
 	void (*machine_close)(struct callstack_machine *machine);
 };
 
+/* Where the times of a run's calls come from. */
+enum time_source {
+	TIMES_OF_PERF = 0, /* perf script's */
+	TIMES_MEASURED,    /* timing packets, to the machine's resolution */
+	TIMES_ESTIMATED,   /* TSC packets only: calls between two share the time by instructions */
+	TIMES_INVENTED,    /* no timing packets: 1 ns an instruction */
+};
+
 /* The state that all threads share.  An implementation has this as its first member. */
 struct callstack_machine {
 	const struct callstack_ops *ops;
@@ -93,6 +101,7 @@ struct callstack_machine {
 	 * next timing packet.  0: unknown, they are spread up to the next event.
 	 */
 	uint64_t resolution;
+	enum time_source times;
 	uint64_t uncertain_levels;         /* slices with SLICE_UNCERTAIN_LEVEL */
 	size_t pending_room, pending_most; /* events that all batches have room for, and may have */
 	bool has_base_time;

@@ -21,6 +21,7 @@
 #include "src/formats/text/escaped_text.h"
 #include "src/formats/text/json_any_text.h"
 #include "src/formats/text/short_time.h"
+#include "src/formats/text/time_note.h"
 #include "src/options/options.h"
 #include "src/slices/durations.h"
 #include "src/slices/pair_table.h"
@@ -258,6 +259,8 @@ static int print_functions(struct format_output *output, struct error *err)
 		"share", "min", "median", "p99", "max", "function");
 	for (size_t i = 0; i < shown_rows(functions); i++)
 		print_row(&functions->rows[i], all, out);
+	if (count)
+		time_note_print(output->machine, out);
 	return 0;
 }
 
@@ -279,13 +282,15 @@ static json_t *row_json(const struct function_row *row)
 static json_t *answer_functions(const struct format_output *output)
 {
 	const struct functions_output *functions = (const struct functions_output *)output;
-	json_t *list = json_array();
+	json_t *list = json_array(), *answer;
 
 	for (size_t i = 0; i < shown_rows(functions); i++)
 		json_array_append_new(list, row_json(&functions->rows[i]));
-	return json_pack("{ss so sI sI}", "format", "functions", "functions", list,
-			 "function_count", (json_int_t)functions->ids.count, "self_ns",
-			 (json_int_t)sum_of_self(functions));
+	answer = json_pack("{ss so sI sI}", "format", "functions", "functions", list,
+			   "function_count", (json_int_t)functions->ids.count, "self_ns",
+			   (json_int_t)sum_of_self(functions));
+	time_note_add(answer, output->machine);
+	return answer;
 }
 
 static void release_functions(struct format_output *output)

@@ -190,6 +190,7 @@ static void open_stacks(struct conversion *c)
 
 	if (!c->pipeline.machine)
 		return;
+	c->pipeline.machine->times = recording_times(&c->recording);
 	if (precise)
 		c->pipeline.machine->resolution = recording_resolution(&c->recording);
 	c->stacks = (struct thread_stacks){

@@ -162,6 +162,15 @@ uint64_t recording_resolution(const struct perf_recording *recording)
 	return tsc_clock_ns(&clock, period * info->tsc_ctc_ratio_n / info->tsc_ctc_ratio_d);
 }
 
+enum time_source recording_times(const struct perf_recording *recording)
+{
+	const struct pt_info *info = &recording->auxtrace.info;
+
+	if (!(info->config & info->tsc_bit))
+		return TIMES_INVENTED;
+	return recording_resolution(recording) ? TIMES_MEASURED : TIMES_ESTIMATED;
+}
+
 void recording_close(struct perf_recording *recording)
 {
 	code_image_close(recording->code);

@@ -41,6 +41,9 @@ int recording_open(struct perf_recording *recording, const struct options *optio
 enum trace_mode recording_mode(const struct perf_recording *recording,
 			       const struct options *options);
 
+/* Returns where times come from: not TIMES_OF_PERF. */
+enum time_source recording_times(const struct perf_recording *recording);
+
 /* Returns how late a timestamp may be, ns; 0: unknown, with TSC packets only. */
 uint64_t recording_resolution(const struct perf_recording *recording);
 

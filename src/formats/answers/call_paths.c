@@ -6,9 +6,14 @@
 
 #include "base/alloc.h"
 #include "base/tables/name.h"
+#include "src/formats/text/time_note.h"
+#include "src/options/options.h"
 
 /* Classes of an octave: 16. */
 #define CLASS_BITS 4
+
+/* ns of code of a call, from which on its clock is measured: many CYC intervals. */
+#define CLOCK_TIME 1000
 
 struct path_frame {
 	uint32_t node; /* 0: outside of all roots */
@@ -33,20 +38,24 @@ struct path_track {
 
 /* ---- Classes ------------------------------------------------------------- */
 
-uint32_t call_paths_class(uint64_t ns)
+static uint32_t class_of(const struct call_paths *paths, uint64_t ns)
 {
 	unsigned octave;
 
+	if (call_paths_have_bound(paths))
+		return ns > paths->slow.longer;
 	if (ns < 1 << CLASS_BITS)
 		return (uint32_t)ns;
 	octave = 63 - (unsigned)__builtin_clzll(ns) - CLASS_BITS;
 	return (octave << CLASS_BITS) + (uint32_t)(ns >> octave);
 }
 
-uint64_t call_paths_class_begin(uint32_t number)
+uint64_t call_paths_class_begin(const struct call_paths *paths, uint32_t number)
 {
 	uint32_t octave = number >> CLASS_BITS;
 
+	if (call_paths_have_bound(paths))
+		return paths->slow.longer;
 	if (!octave || number >= CLASS_PAIR_B)
 		return number;
 	return (uint64_t)((number & ((1 << CLASS_BITS) - 1)) | 1 << CLASS_BITS) << (octave - 1);
@@ -60,6 +69,8 @@ static void add_cost(struct path_cost *to, const struct path_cost *cost)
 	to->calls += cost->calls;
 	to->insns += cost->insns;
 	to->cycles += cost->cycles;
+	to->clock_time += cost->clock_time;
+	to->clock_cycles += cost->clock_cycles;
 }
 
 static uint32_t node_of(struct call_paths *paths, uint32_t caller, const struct symbol *symbol)
@@ -96,17 +107,44 @@ static bool runs_at(const struct path_frame *frame, uint64_t end, uint64_t time)
 	return frame->begin <= time && time <= end;
 }
 
+/*
+ * The clock of a short call is not known: its begin and end are estimated, its cycles by other
+ * packets than its time.
+ */
+static void measure_clock(const struct call_paths *paths, const struct path_track *track,
+			  struct path_cost *root)
+{
+	uint64_t time = 0, cycles = 0;
+
+	for (size_t i = 0; i < track->touched_count; i++) {
+		const struct touched *touched = &track->touched[i];
+
+		if (paths->nodes[touched->node].symbol->kind == SYMBOL_SPECIAL)
+			continue;
+		time += paths->current[touched->place].time;
+		cycles += paths->current[touched->place].cycles;
+	}
+	if (time < CLOCK_TIME)
+		return;
+	root->clock_time = time;
+	root->clock_cycles = cycles;
+}
+
 /* A root's call has ended: count it in its class, and in those of --pair. */
 static void count_call(struct call_paths *paths, const struct path_track *track,
 		       const struct path_frame *frame, uint64_t end)
 {
-	uint64_t took = end - frame->begin;
+	uint64_t took = end - frame->begin, insns = track->insns - frame->at.insns;
 
+	paths->by_insns =
+		times_are_unknown(*paths->machine) && insns && !call_paths_have_bound(paths);
+	if (paths->by_insns)
+		took = insns;
 	paths->durations = alloc_grow_zeroed(paths->durations, &paths->duration_room,
 					     (size_t)frame->node + 1, sizeof(*paths->durations));
 	durations_add(&paths->durations[frame->node], took);
 	if (!paths->pair.given) {
-		add_to_class(paths, call_paths_class(took), track);
+		add_to_class(paths, class_of(paths, took), track);
 		return;
 	}
 	if (runs_at(frame, end, paths->pair.times[0]))
@@ -140,6 +178,16 @@ static void touch(struct call_paths *paths, uint32_t index, struct path_track *t
 
 /* ---- Slices -------------------------------------------------------------- */
 
+/* Returns whether a function is another one than the root, of which the outermost call counts. */
+static bool is_other_function(const struct call_paths *paths, uint32_t node,
+			      const struct symbol *symbol)
+{
+	const struct symbol *root = paths->nodes[paths->nodes[node].root].symbol;
+
+	return symbol->name != root->name && symbol->kind != SYMBOL_SPECIAL &&
+	       symbol->kind != SYMBOL_MARK;
+}
+
 static void begin_slice(struct call_paths *paths, struct path_track *track,
 			const struct slice_event *event)
 {
@@ -147,9 +195,12 @@ static void begin_slice(struct call_paths *paths, struct path_track *track,
 	struct path_frame frame = { .begin = event->time,
 				    .inferred = event->flags & SLICE_INFERRED_START };
 
-	if (caller ||
-	    (!(event->flags & SLICE_CONTEXT) && function_choice_has(&paths->choice, event->symbol)))
+	bool chosen = !(event->flags & SLICE_CONTEXT) &&
+		      function_choice_has(&paths->choice, event->symbol);
+
+	if (caller || chosen)
 		frame.node = node_of(paths, caller, event->symbol);
+	paths->nested += chosen && caller && is_other_function(paths, caller, event->symbol);
 	frame.at.insns = track->insns;
 	frame.at.cycles = track->cycles;
 	track->frames =
@@ -181,10 +232,13 @@ static void end_slice(struct call_paths *paths, uint32_t index, struct path_trac
 		add_cost(&track->frames[track->count - 1].callees, &all);
 		return;
 	}
-	if (frame->inferred || event->flags & SLICE_CUT)
+	if (frame->inferred || event->flags & SLICE_CUT) {
 		paths->cut++;
-	else
+	} else {
+		measure_clock(paths, track,
+			      &paths->current[pair_table_find(&paths->open, index, frame->node)]);
 		count_call(paths, track, frame, event->time);
+	}
 	forget_call(paths, track);
 }
 
@@ -213,12 +267,16 @@ static void follow_events(const struct slice_sink *sink, void *context,
 	}
 }
 
-void call_paths_init(struct call_paths *paths, const struct selection *selection)
+void call_paths_init(struct call_paths *paths, const struct options *options,
+		     const struct callstack_machine *const *machine)
 {
 	*paths = (struct call_paths){
 		.sink = { .events = follow_events, .context = paths, .details = true },
+		.pair = options->pair,
+		.slow = options->slow,
+		.machine = machine,
 	};
-	function_choice_init(&paths->choice, selection);
+	function_choice_init(&paths->choice, &options->select);
 }
 
 size_t call_paths_count(const struct call_paths *paths)

@@ -6,7 +6,10 @@
  * calls, what that calls, and so on.  Each path has its own costs, without its callees'.  A call
  * is counted when it ends: into its class, of calls that took about as long (1/16).  So which calls
  * are slow can be decided at the end, and memory grows with the different paths and classes, not
- * with the calls.
+ * with the calls.  A bound of --slow is exact: then there are two classes, 0 and 1.
+ *
+ * If the trace has no times between PSBs, calls are compared by instructions, by which their times
+ * are estimated.
  */
 #ifndef SRC_FORMATS_ANSWERS_CALL_PATHS_H
 #define SRC_FORMATS_ANSWERS_CALL_PATHS_H
@@ -15,7 +18,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/callstack/callstack.h"
 #include "src/options/selection.h"
+#include "src/options/slow_choice.h"
 #include "src/select/function_choice.h"
 #include "src/slices/durations.h"
 #include "src/slices/pair_table.h"
@@ -30,6 +35,8 @@ struct path_cost {
 	uint64_t time;  /* ns */
 	uint64_t calls; /* of the path's last function */
 	uint64_t insns, cycles;
+	/* Of a root: code of its calls that are long enough to measure the clock. */
+	uint64_t clock_time, clock_cycles;
 };
 
 /* A path: a function, called by another path; number 0 is the caller of all roots. */
@@ -39,12 +46,16 @@ struct path_node {
 	uint32_t root;               /* its root's number; its own, if it is one */
 };
 
+struct options;
 struct path_track;
 
 struct call_paths {
 	struct slice_sink sink; /* slices in program order */
 	struct function_choice choice;
-	struct call_pair pair;   /* given: only these are counted */
+	struct call_pair pair; /* given: only these are counted */
+	struct slow_choice slow;
+	const struct callstack_machine *const *machine; /* borrowed; set before the first slice */
+	bool by_insns;           /* the last call's class and duration are of instructions */
 	struct pair_table ids;   /* of (caller, id of name): number less 1 */
 	struct path_node *nodes; /* owned; [0] is unused */
 	size_t node_room;
@@ -56,6 +67,7 @@ struct call_paths {
 	size_t duration_room;
 	uint64_t slices; /* that came */
 	uint64_t cut;    /* calls of which the begin or the end is not known: not counted */
+	uint64_t nested; /* chosen calls within those of another chosen function: not counted */
 	struct path_track *tracks; /* owned; by index of the track */
 	size_t track_room;
 	struct pair_table open;    /* of (index of track, node): place in `current` */
@@ -64,10 +76,11 @@ struct call_paths {
 };
 
 /*
- * Start without calls of the functions of `selection`, which is borrowed.  The paths borrow
- * themselves: they must not move.
+ * Start without calls of the functions of the options' selection, which is borrowed.  The paths
+ * borrow themselves: they must not move.
  */
-void call_paths_init(struct call_paths *paths, const struct selection *selection);
+void call_paths_init(struct call_paths *paths, const struct options *options,
+		     const struct callstack_machine *const *machine);
 
 /* Returns the number of paths. */
 size_t call_paths_count(const struct call_paths *paths);
@@ -84,11 +97,14 @@ static inline struct path_key call_paths_key(const struct call_paths *paths, siz
 	return (struct path_key){ pair.first, pair.second };
 }
 
-/* Returns the class of calls that take `ns`; larger for longer ones. */
-uint32_t call_paths_class(uint64_t ns);
+/* Returns the shortest duration of a class, ns or instructions; or the bound, which is shorter. */
+uint64_t call_paths_class_begin(const struct call_paths *paths, uint32_t number);
 
-/* Returns the shortest duration of a class, ns. */
-uint64_t call_paths_class_begin(uint32_t number);
+/* Returns whether --slow is a time. */
+static inline bool call_paths_have_bound(const struct call_paths *paths)
+{
+	return paths->slow.has_bound && !paths->slow.percentile;
+}
 
 /* Idempotent, also on zeroed memory. */
 void call_paths_release(struct call_paths *paths);

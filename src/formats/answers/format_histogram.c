@@ -18,6 +18,7 @@
 #include "src/formats/text/escaped_text.h"
 #include "src/formats/text/json_any_text.h"
 #include "src/formats/text/short_time.h"
+#include "src/formats/text/time_note.h"
 #include "src/options/options.h"
 #include "src/slices/durations.h"
 
@@ -226,20 +227,14 @@ static void sort_functions(struct histogram_output *histogram)
 static int print_histogram(struct format_output *output, struct error *err)
 {
 	struct histogram_output *histogram = (struct histogram_output *)output;
-	char text[SHORT_TIME_SIZE];
-	uint64_t resolution = output->machine->resolution;
-
 	(void)err;
 	chosen_calls_warn(&histogram->chosen, output->machine->diag);
 	sort_functions(histogram);
 	for (size_t i = 0; i < histogram->count; i++)
-		print_function(histogram->sorted[i], margin_of(resolution), output->text);
-	if (histogram->count && resolution)
-		fprintf(output->text, "times are those of timing packets, to %s\n",
-			time_text(text, resolution));
-	else if (histogram->count)
-		fputs("times are estimates: the trace has no timing packets between PSBs\n",
-		      output->text);
+		print_function(histogram->sorted[i], margin_of(output->machine->resolution),
+			       output->text);
+	if (histogram->count)
+		time_note_print(output->machine, output->text);
 	return 0;
 }
 
@@ -292,13 +287,13 @@ static json_t *function_json(const struct function_calls *function)
 static json_t *answer_histogram(const struct format_output *output)
 {
 	const struct histogram_output *histogram = (const struct histogram_output *)output;
-	uint64_t resolution = output->machine->resolution;
-	json_t *list = json_array();
+	json_t *list = json_array(), *answer;
 
 	for (size_t i = 0; i < histogram->count; i++)
 		json_array_append_new(list, function_json(histogram->sorted[i]));
-	return json_pack("{ss so so}", "format", "histogram", "functions", list, "resolution_ns",
-			 resolution ? json_integer(integer(resolution)) : json_null());
+	answer = json_pack("{ss so}", "format", "histogram", "functions", list);
+	time_note_add(answer, output->machine);
+	return answer;
 }
 
 static void release_histogram(struct format_output *output)

@@ -22,6 +22,7 @@
 #include "src/formats/text/escaped_text.h"
 #include "src/formats/text/json_any_text.h"
 #include "src/formats/text/short_time.h"
+#include "src/formats/text/time_note.h"
 #include "src/options/options.h"
 
 /* Paths that are listed by themselves, and the least share of them, percent. */
@@ -49,18 +50,18 @@ struct path_row {
 struct outlier_group {
 	uint32_t root;
 	uint64_t calls[SIDE_COUNT];
-	uint64_t shortest;     /* ns: of the slow calls, at least */
+	uint64_t shortest;     /* of the slow calls, at least: ns, or instructions */
 	struct path_row *rows; /* owned */
 	size_t count;
 	double extra;           /* ns of a slow call */
 	double clock_extra;     /* of them by a lower clock */
-	double ghz[SIDE_COUNT]; /* 0: cycles are not known */
+	double ghz[SIDE_COUNT]; /* 0: not known */
+	bool has_cycles;
 };
 
 struct outliers_output {
 	struct format_output output; /* first */
 	struct call_paths paths;
-	struct slow_choice slow;
 };
 
 static struct format_output *open_outliers(const struct format_request *request, struct error *err)
@@ -68,9 +69,7 @@ static struct format_output *open_outliers(const struct format_request *request,
 	struct outliers_output *outliers = alloc_zeroed(1, sizeof(*outliers));
 
 	(void)err;
-	call_paths_init(&outliers->paths, &request->options->select);
-	outliers->slow = request->options->slow;
-	outliers->paths.pair = request->options->pair;
+	call_paths_init(&outliers->paths, request->options, &outliers->output.machine);
 	outliers->output.text = request->text;
 	outliers->output.slices = &outliers->paths.slices;
 	outliers->output.sink = outliers->paths.sink;
@@ -80,8 +79,7 @@ static struct format_output *open_outliers(const struct format_request *request,
 /* ---- Slow or not --------------------------------------------------------- */
 
 /* Returns the lowest class of slow calls of a root. */
-static uint32_t find_slow(const struct call_paths *paths, const struct slow_choice *slow,
-			  uint32_t root)
+static uint32_t find_slow(const struct call_paths *paths, uint32_t root)
 {
 	struct class_count *classes = alloc_zeroed(paths->classes.count + 1, sizeof(*classes));
 	uint32_t lowest;
@@ -92,7 +90,7 @@ static uint32_t find_slow(const struct call_paths *paths, const struct slow_choi
 			classes[count++] = (struct class_count){ call_paths_key(paths, i).class,
 								 paths->costs[i].calls };
 	}
-	lowest = slow_classes_find(classes, count, slow);
+	lowest = slow_classes_find(classes, count, &paths->slow);
 	free(classes);
 	return lowest;
 }
@@ -115,19 +113,16 @@ static double time_at_other_clock(const struct outlier_group *c, const struct pa
 	return mean(row->cost[SLOW].cycles, c->calls[SLOW]) / c->ghz[OTHER];
 }
 
-/* Find the clocks, and whether they differ. */
-static void measure_clocks(const struct call_paths *paths, struct outlier_group *c)
+/* Find the clocks, where the calls are long enough. */
+static void measure_clocks(struct outlier_group *c)
 {
-	double time[SIDE_COUNT] = { 0 }, cycles[SIDE_COUNT] = { 0 };
-
 	for (size_t i = 0; i < c->count; i++) {
-		for (int side = 0; side < SIDE_COUNT && is_code(paths, c->rows[i].node); side++) {
-			time[side] += (double)c->rows[i].cost[side].time;
-			cycles[side] += (double)c->rows[i].cost[side].cycles;
-		}
+		const struct path_cost *cost = c->rows[i].cost;
+
+		c->has_cycles |= cost[SLOW].cycles || cost[OTHER].cycles;
+		for (int side = 0; side < SIDE_COUNT && c->rows[i].node == c->root; side++)
+			c->ghz[side] = mean(cost[side].clock_cycles, cost[side].clock_time);
 	}
-	for (int side = 0; side < SIDE_COUNT; side++)
-		c->ghz[side] = time[side] > 0 ? cycles[side] / time[side] : 0;
 }
 
 static bool has_clocks(const struct outlier_group *c)
@@ -139,7 +134,7 @@ static void find_extra(const struct call_paths *paths, struct outlier_group *c)
 {
 	bool clocks;
 
-	measure_clocks(paths, c);
+	measure_clocks(c);
 	clocks = has_clocks(c) && fabs(c->ghz[SLOW] / c->ghz[OTHER] - 1) > CLOCK_STEP;
 	for (size_t i = 0; i < c->count; i++) {
 		struct path_row *row = &c->rows[i];
@@ -163,13 +158,12 @@ static int compare_rows(const void *left, const void *right)
 }
 
 /* Fill the costs of all paths of the root, by side. */
-static void gather(const struct call_paths *paths, const struct slow_choice *slow,
-		   struct outlier_group *c)
+static void gather(const struct call_paths *paths, struct outlier_group *c)
 {
-	uint32_t lowest = paths->pair.given ? CLASS_PAIR_A : find_slow(paths, slow, c->root);
+	uint32_t lowest = paths->pair.given ? CLASS_PAIR_A : find_slow(paths, c->root);
 	size_t *places = alloc_zeroed(call_paths_count(paths) + 1, sizeof(*places));
 
-	c->shortest = call_paths_class_begin(lowest);
+	c->shortest = call_paths_class_begin(paths, lowest);
 	c->rows = alloc_zeroed(call_paths_count(paths), sizeof(*c->rows));
 	for (size_t i = 0; i < paths->classes.count; i++) {
 		struct path_key key = call_paths_key(paths, i);
@@ -187,6 +181,8 @@ static void gather(const struct call_paths *paths, const struct slow_choice *slo
 		cost->calls += paths->costs[i].calls;
 		cost->insns += paths->costs[i].insns;
 		cost->cycles += paths->costs[i].cycles;
+		cost->clock_time += paths->costs[i].clock_time;
+		cost->clock_cycles += paths->costs[i].clock_cycles;
 		if (key.node == c->root)
 			c->calls[side] += paths->costs[i].calls;
 	}
@@ -307,6 +303,17 @@ static void print_rows(const struct call_paths *paths, const struct outlier_grou
 	fprintf(out, "rest: %zu paths\n", left);
 }
 
+/* Print how long a call is. */
+static void print_length(const struct call_paths *paths, uint64_t length, FILE *out)
+{
+	char text[SHORT_TIME_SIZE];
+
+	if (paths->by_insns)
+		fprintf(out, "%" PRIu64 " instructions", length);
+	else
+		fputs(time_text(text, (double)length), out);
+}
+
 static void print_head(const struct outliers_output *outliers, const struct outlier_group *c,
 		       const struct durations *all, FILE *out)
 {
@@ -317,14 +324,19 @@ static void print_head(const struct outliers_output *outliers, const struct outl
 	if (outliers->paths.pair.given) {
 		fputs(": the call at the first time, and that at the second (other)", out);
 	} else {
-		fprintf(out, ": %" PRIu64 " slow calls, of at least %s", c->calls[SLOW],
-			time_text(text, (double)c->shortest));
-		fprintf(out, ", and %" PRIu64 " others", c->calls[OTHER]);
-		fprintf(out, "; median %s", time_text(text, (double)durations_percentile(all, 50)));
+		fprintf(out, ": %" PRIu64 " slow calls, %s ", c->calls[SLOW],
+			call_paths_have_bound(&outliers->paths) ? "longer than" : "of at least");
+		print_length(&outliers->paths, c->shortest, out);
+		fprintf(out, ", and %" PRIu64 " others; median ", c->calls[OTHER]);
+		print_length(&outliers->paths, durations_percentile(all, 50), out);
 	}
 	fprintf(out, "\na slow call takes %s more\n", time_text(text, c->extra));
-	if (!has_clocks(c))
+	if (!c->has_cycles)
 		fputs("no cycles were recorded (cyc=1): what a lower clock takes is in the paths\n",
+		      out);
+	else if (!has_clocks(c))
+		fputs("calls are too short (1us) to measure the clock: what a lower one takes is "
+		      "in the paths\n",
 		      out);
 }
 
@@ -333,7 +345,7 @@ static bool compare_calls(const struct outliers_output *outliers, uint32_t root,
 			  struct outlier_group *c)
 {
 	*c = (struct outlier_group){ .root = root };
-	gather(&outliers->paths, &outliers->slow, c);
+	gather(&outliers->paths, c);
 	if (!c->calls[SLOW] || !c->calls[OTHER])
 		return false;
 	find_extra(&outliers->paths, c);
@@ -379,10 +391,17 @@ static int print_outliers(struct format_output *output, struct error *err)
 	if (!selection_beside_functions(paths->choice.names.selection))
 		function_choice_warn(&paths->choice, call_paths_count(paths),
 				     output->machine->diag);
+	if (call_paths_count(paths))
+		time_note_print(output->machine, output->text);
 	if (paths->cut)
 		fprintf(output->text,
 			"%" PRIu64 " calls are left out: their begin or return was not traced\n",
 			paths->cut);
+	if (paths->nested)
+		fprintf(output->text,
+			"%" PRIu64 " calls are left out: they are part of calls of other chosen "
+			"functions; choose their functions alone\n",
+			paths->nested);
 	return 0;
 }
 
@@ -439,14 +458,16 @@ static json_t *answer_outliers(const struct format_output *output)
 {
 	const struct outliers_output *outliers = (const struct outliers_output *)output;
 	const struct call_paths *paths = &outliers->paths;
-	json_t *list = json_array();
+	json_t *list = json_array(), *answer;
 
 	for (uint32_t node = 1; node <= call_paths_count(paths); node++) {
 		if (is_counted_root(paths, node))
 			json_array_append_new(list, root_json(outliers, node));
 	}
-	return json_pack("{s:s, s:o, s:I}", "format", "outliers", "functions", list, "left_out",
-			 (json_int_t)paths->cut);
+	answer = json_pack("{s:s, s:o, s:I, s:I}", "format", "outliers", "functions", list,
+			   "left_out", (json_int_t)paths->cut, "nested", (json_int_t)paths->nested);
+	time_note_add(answer, output->machine);
+	return answer;
 }
 
 static void release_outliers(struct format_output *output)

@@ -16,6 +16,7 @@
 #include "src/formats/text/json_any_text.h"
 #include "src/formats/text/json_value.h"
 #include "src/formats/text/short_time.h"
+#include "src/formats/text/time_note.h"
 #include "src/options/options.h"
 #include "symbols/dso/dso_store.h"
 
@@ -29,7 +30,7 @@ static struct format_output *open_slowest(const struct format_request *request, 
 	struct slowest_output *slowest = alloc_zeroed(1, sizeof(*slowest));
 
 	(void)err;
-	slow_calls_init(&slowest->calls, &request->options->select, &request->options->slow);
+	slow_calls_init(&slowest->calls, request->options, &slowest->output.machine);
 	slowest->output.text = request->text;
 	slowest->output.slices = &slowest->calls.chosen.slices;
 	slowest->output.sink = slowest->calls.chosen.sink;
@@ -102,20 +103,16 @@ static void print_totals(const struct slow_calls *calls, FILE *out)
 }
 
 /* What the table cannot know. */
-static void print_limits(const struct slow_calls *calls, uint64_t resolution, FILE *out)
+static void print_limits(const struct slow_calls *calls, const struct callstack_machine *machine,
+			 FILE *out)
 {
-	char text[SHORT_TIME_SIZE];
 	size_t cut = 0;
 
 	for (size_t i = 0; i < calls->count; i++)
 		cut += !is_whole(&calls->calls[i]);
 	if (cut)
 		fputs("> the begin or the return was not traced: it took at least so long\n", out);
-	if (resolution)
-		fprintf(out, "times are those of timing packets, to %s\n",
-			short_text(text, resolution));
-	else
-		fputs("times are estimates: the trace has no timing packets between PSBs\n", out);
+	time_note_print(machine, out);
 }
 
 static int print_slowest(struct format_output *output, struct error *err)
@@ -131,7 +128,7 @@ static int print_slowest(struct format_output *output, struct error *err)
 	print_table(calls, out);
 	if (calls->durations.count) {
 		print_totals(calls, out);
-		print_limits(calls, output->machine->resolution, out);
+		print_limits(calls, output->machine, out);
 	}
 	return 0;
 }
@@ -157,7 +154,6 @@ static json_t *call_json(const struct chosen_call *call)
 static json_t *answer_slowest(const struct format_output *output)
 {
 	const struct slow_calls *calls = &((const struct slowest_output *)output)->calls;
-	uint64_t resolution = output->machine->resolution;
 	const struct durations *all = &calls->durations;
 	json_t *list = json_array(), *object;
 
@@ -168,8 +164,7 @@ static json_t *answer_slowest(const struct format_output *output)
 			   json_value_of(durations_percentile(all, 50)), "p99_ns",
 			   json_value_of(durations_percentile(all, 99)), "longest_ns",
 			   json_value_of(all->max), "list", list);
-	json_object_set_new(object, "resolution_ns",
-			    resolution ? json_integer(json_value_of(resolution)) : json_null());
+	time_note_add(object, output->machine);
 	json_object_set_new(object, "bound_ns",
 			    calls->choice.has_bound ? json_integer(json_value_of(calls->bound))
 						    : json_null());

@@ -5,10 +5,13 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "src/formats/text/time_note.h"
 
 /* Equal durations are in the order of time, then of threads: the same for any input order. */
-static bool is_slower(const struct chosen_call *a, const struct chosen_call *b)
+static bool is_slower(bool by_insns, const struct chosen_call *a, const struct chosen_call *b)
 {
+	if (by_insns && a->insns != b->insns)
+		return a->insns > b->insns;
 	if (a->duration != b->duration)
 		return a->duration > b->duration;
 	if (a->begin != b->begin)
@@ -19,8 +22,9 @@ static bool is_slower(const struct chosen_call *a, const struct chosen_call *b)
 static void move_up(struct slow_calls *calls, const struct chosen_call *call)
 {
 	size_t at = calls->count++;
+	bool by_insns = times_are_unknown(*calls->machine);
 
-	for (; at && is_slower(&calls->calls[(at - 1) / 2], call); at = (at - 1) / 2)
+	for (; at && is_slower(by_insns, &calls->calls[(at - 1) / 2], call); at = (at - 1) / 2)
 		calls->calls[at] = calls->calls[(at - 1) / 2];
 	calls->calls[at] = *call;
 }
@@ -29,12 +33,13 @@ static void move_up(struct slow_calls *calls, const struct chosen_call *call)
 static void move_down(struct slow_calls *calls, const struct chosen_call *call)
 {
 	size_t at = 0, child;
+	bool by_insns = times_are_unknown(*calls->machine);
 
 	while ((child = 2 * at + 1) < calls->count) {
 		if (child + 1 < calls->count &&
-		    is_slower(&calls->calls[child], &calls->calls[child + 1]))
+		    is_slower(by_insns, &calls->calls[child], &calls->calls[child + 1]))
 			child++;
-		if (!is_slower(call, &calls->calls[child]))
+		if (!is_slower(by_insns, call, &calls->calls[child]))
 			break;
 		calls->calls[at] = calls->calls[child];
 		at = child;
@@ -55,23 +60,25 @@ static void keep_if_slow(void *context, const struct chosen_call *call)
 		calls->calls = alloc_grow(calls->calls, &calls->room, calls->count + 1,
 					  sizeof(*calls->calls));
 		move_up(calls, call);
-	} else if (is_slower(call, &calls->calls[0])) {
+	} else if (is_slower(times_are_unknown(*calls->machine), call, &calls->calls[0])) {
 		move_down(calls, call);
 	}
 }
 
-void slow_calls_init(struct slow_calls *calls, const struct selection *selection,
-		     const struct slow_choice *choice)
+void slow_calls_init(struct slow_calls *calls, const struct options *options,
+		     const struct callstack_machine *const *machine)
 {
-	*calls = (struct slow_calls){ .choice = *choice };
-	chosen_calls_init(&calls->chosen, selection, keep_if_slow, calls);
+	*calls = (struct slow_calls){ .machine = machine, .choice = options->slow };
+	chosen_calls_init(&calls->chosen, &options->select, keep_if_slow, calls);
 }
 
 /* ---- The end ------------------------------------------------------------- */
 
-static int compare_slow(const void *left, const void *right)
+static int compare_slow(const void *left, const void *right, void *by_insns)
 {
-	return is_slower(left, right) ? -1 : is_slower(right, left);
+	bool by = *(const bool *)by_insns;
+
+	return is_slower(by, left, right) ? -1 : is_slower(by, right, left);
 }
 
 static void apply_bound(struct slow_calls *calls)
@@ -86,8 +93,10 @@ static void apply_bound(struct slow_calls *calls)
 	if (!choice->percentile)
 		return;
 	calls->bound = durations_quantile(&calls->durations, choice->percentile);
-	while (slow < calls->count && calls->calls[slow].duration > calls->bound)
-		slow++;
+	for (size_t i = 0; i < calls->count; i++) {
+		if (calls->calls[i].duration > calls->bound)
+			calls->calls[slow++] = calls->calls[i];
+	}
 	calls->slower = durations_longer(&calls->durations, calls->bound);
 	if (slow < calls->count || calls->slower < slow)
 		calls->slower = slow;
@@ -96,8 +105,10 @@ static void apply_bound(struct slow_calls *calls)
 
 void slow_calls_finish(struct slow_calls *calls, struct diag *diag)
 {
+	bool by_insns = times_are_unknown(*calls->machine);
+
 	if (calls->count)
-		qsort(calls->calls, calls->count, sizeof(*calls->calls), compare_slow);
+		qsort_r(calls->calls, calls->count, sizeof(*calls->calls), compare_slow, &by_insns);
 	apply_bound(calls);
 	chosen_calls_warn(&calls->chosen, diag);
 }

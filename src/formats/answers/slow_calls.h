@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds the slowest calls of the functions of --symbol and --dso (--slowest, --slower-than).
+ * Finds the slowest calls of the functions of --symbol and --dso (--slowest, --slower-than); where
+ * times are estimated by instructions, those with the most instructions.
  *
  * Nothing is kept but the slowest calls, and a histogram of all durations.
  */
@@ -11,13 +12,14 @@
 #include <stdint.h>
 
 #include "base/diag.h"
+#include "src/callstack/callstack.h"
 #include "src/formats/answers/chosen_calls.h"
-#include "src/options/selection.h"
-#include "src/options/slow_choice.h"
+#include "src/options/options.h"
 #include "src/slices/durations.h"
 
 struct slow_calls {
 	struct chosen_calls chosen;
+	const struct callstack_machine *const *machine; /* borrowed; set before the first slice */
 	struct slow_choice choice;
 	struct durations durations; /* of all calls */
 	uint64_t longer;            /* calls above choice.longer */
@@ -29,9 +31,9 @@ struct slow_calls {
 	uint64_t slower; /* calls above it; of a percentile to one part in 128 of the durations */
 };
 
-/* `selection` is borrowed.  The calls borrow themselves: they must not move. */
-void slow_calls_init(struct slow_calls *calls, const struct selection *selection,
-		     const struct slow_choice *choice);
+/* `options` are borrowed.  The calls borrow themselves: they must not move. */
+void slow_calls_init(struct slow_calls *calls, const struct options *options,
+		     const struct callstack_machine *const *machine);
 
 /* All slices have come: order the calls, and warn (`diag` may be NULL) if there were none. */
 void slow_calls_finish(struct slow_calls *calls, struct diag *diag);

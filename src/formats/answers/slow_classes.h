@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which classes of calls (call_paths_class()) are slow, by the counts of all classes. */
+/* Which classes of calls (call_paths.h) are slow, by the counts of all classes. */
 #ifndef SRC_FORMATS_ANSWERS_SLOW_CLASSES_H
 #define SRC_FORMATS_ANSWERS_SLOW_CLASSES_H
 

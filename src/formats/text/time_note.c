@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* Say where times come from. */
+#include "src/formats/text/time_note.h"
+
+#include <inttypes.h>
+
+#include "src/formats/text/short_time.h"
+
+static const struct {
+	const char *word, *text;
+} notes[] = {
+	[TIMES_OF_PERF] = { "perf", "times are those of perf script\n" },
+	[TIMES_MEASURED] = { "measured", "times are those of timing packets" },
+	[TIMES_ESTIMATED] = { "estimated", "times are estimates: the trace has no timing packets "
+					   "between PSBs; compare instructions\n" },
+	[TIMES_INVENTED] = { "invented",
+			     "times are invented, 1 ns an instruction: the trace has no "
+			     "timing packets; compare instructions\n" },
+};
+
+void time_note_print(const struct callstack_machine *machine, FILE *out)
+{
+	char text[SHORT_TIME_SIZE];
+
+	fputs(notes[machine->times].text, out);
+	if (machine->times != TIMES_MEASURED)
+		return;
+	if (machine->resolution) {
+		short_time(text, (int64_t)machine->resolution);
+		fprintf(out, ", to %s", text);
+	}
+	putc('\n', out);
+}
+
+void time_note_add(json_t *answer, const struct callstack_machine *machine)
+{
+	bool known = machine->times == TIMES_MEASURED && machine->resolution;
+
+	json_object_set_new(answer, "times", json_string(notes[machine->times].word));
+	json_object_set_new(answer, "resolution_ns",
+			    known ? json_integer((json_int_t)machine->resolution) : json_null());
+}
