@@ -1,0 +1,120 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Instructions, cycles, calls and time have one sum in every format and under every option of the view,
+# also where parts of the trace are lost.  No function runs faster than a processor can.
+. "$top_srcdir/tests/support/tap.sh"
+ptsim=$top_builddir/tests/ptsim/ptsim
+program=$top_builddir/ptrace2ftf
+programs=$top_builddir/tests/programs/static
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+record() { # NAME OPTIONS... -- PROGRAM
+	name=$1
+	shift
+	"$ptsim" record --cyc --seed=3 -o "$work/$name" "$@" >/dev/null 2>"$work/messages"
+}
+mkdir "$work/truth"
+record whole --cpus=2 --truth="$work/truth" -- "$programs/threads" ||
+	tap_skip_all "programs cannot be traced here: $(cat "$work/messages")"
+record lost --overflows=3000 --lose=9000 -- "$programs/recursion"
+
+convert() { # FORMAT INPUT OPTIONS...
+	format=$1 input=$2
+	shift 2
+	"$program" -q --no-warn --format="$format" "$@" "$work/$input" -o "$work/out" || return 1
+}
+# "INSNS CYCLES" of the slices that are in no other one, of what callgrind's functions and pprof's
+# stacks cost themselves, and of the periods of --counters.
+of_slices() {
+	convert slices "$@" --args=full && awk '$2 == 0 { for (i = 6; i <= NF; i++) { if ($i ~ /^insns=/) n += substr($i, 7)
+		if ($i ~ /^cycles=/) c += substr($i, 8) } } END { printf "%d %d\n", n, c }' "$work/out"
+}
+of_callgrind() {
+	convert callgrind "$@" && awk '/^calls=/ { edge = 1; next } /^[0-9+*-]/ { if (!edge) { n += $2; c += $3 } edge = 0 }
+		END { printf "%d %d\n", n, c }' "$work/out"
+}
+of_pprof() {
+	convert pprof "$@" && python3 "$top_srcdir/tests/cli/pprof.py" "$work/out" | awk '$1 == "types" {
+			for (i = 2; i <= NF; i++) { if ($i ~ /^instructions/) insns = i - 2; if ($i ~ /^cycles/) cycles = i - 2; if ($i ~ /\//) types = i - 1 } }
+		$1 == "stack" { n += $(NF - types + 1 + insns); c += $(NF - types + 1 + cycles) } END { printf "%d %d\n", n, c }'
+}
+of_counters() {
+	convert ftf "$@" --counters=1s && "$top_builddir/ftfdump" "$work/out" |
+		sed -n '/ "CPU/!s/^0x[0-9a-f]* counter .* insns\/s=\([^ ]*\) .*/\1/p' |
+		awk '{ n += $1 } END { printf "%.0f\n", n }'
+}
+same_costs() { # INPUT OPTIONS...
+	slices=$(of_slices "$@") && callgrind=$(of_callgrind "$@") || return 1
+	echo "slices $slices, callgrind $callgrind"
+	[ "$slices" = "$callgrind" ] && [ "${slices% *}" -gt 1000 ] && [ "${slices#* }" -gt 100 ] || return 1
+	command -v python3 >/dev/null || return 0
+	pprof=$(of_pprof "$@")
+	echo "pprof $pprof"
+	[ "$pprof" = "$slices" ]
+}
+for input in whole lost; do
+	tap_check "$input: instructions and cycles of slices, callgrind and pprof" same_costs $input
+	all=$(of_slices $input)
+	# Not of outermost functions, whose own code is then in no slice.
+	for options in --min-duration=100ns '--hide=_int_*' --min-duration=1us\ --hide=work; do
+		still_all() { same_costs $input $options && [ "$slices" = "$all" ]; }
+		tap_check "$input, $options: the same as without" still_all
+	done
+done
+tap_check "of chosen functions" same_costs whole '--symbol=w*'
+in_counters() { # INPUT
+	of_slices "$1" >"$work/expected" && of_counters "$1" >"$work/counted"
+	read -r insns cycles <"$work/expected"
+	echo "slices $insns, counters $(cat "$work/counted")"
+	[ "$(cat "$work/counted")" -eq "$insns" ]
+}
+for input in whole lost; do
+	tap_check "$input: --counters counts as many instructions" in_counters $input
+done
+is_true() {
+	[ "$(of_slices whole | cut -d ' ' -f 1)" -eq "$(awk '$2 == 0 { sub("insns=", "", $6); n += $6 } END { print n }' "$work/truth/truth.counts")" ]
+}
+tap_check "which is the truth" is_true
+
+# Of slices, the table and the report; and their own time, of the same and of folded stacks.
+same_calls() { # INPUT OPTIONS...
+	convert slices "$@" && lines=$(wc -l <"$work/out") &&
+		convert functions "$@" --json="$work/json" || return 1
+	rows=$(sed -n 's/^ *\([0-9]*\) .*/\1/p' "$work/out" | awk '{ n += $1 } END { print n }')
+	self=$(sed -n 's/^ *"self_ns": \([0-9]*\),*$/\1/p' "$work/json" | sort -n | tail -n 1)
+	reported=$(sed -n 's/^ *"slices": \([0-9]*\),*$/\1/p' "$work/json" | head -n 1)
+	convert folded "$@" && folded=$(awk '{ n += $NF } END { printf "%d", n }' "$work/out")
+	convert callgrind "$@" && time=$(awk '/^calls=/ { edge = 1; next } /^[0-9+*-]/ { if (!edge) n += $4; edge = 0 } END { printf "%d", n }' "$work/out")
+	echo "slices $lines functions $rows reported $reported; self $self folded $folded callgrind $time"
+	[ "$lines" -eq "$rows" ] && [ "$lines" -eq "$reported" ] && [ "$self" -eq "$folded" ] && [ "$self" -eq "$time" ]
+}
+for input in whole lost; do
+	for options in '' --min-duration=100ns '--hide=*a*' --inline; do
+		tap_check "$input $options: calls and time" same_calls $input $options
+	done
+done
+
+# Six instructions a cycle is more than ptsim's clock allows in a hundred instructions.
+possible() { # INPUT
+	convert callgrind "$1" && awk '/^fn=/ { match($0, /\([0-9]+\)/); f = substr($0, RSTART, RLENGTH); if ($0 ~ /\) /) name[f] = $0 }
+		/^calls=/ { edge = 1; next } /^[0-9+*-]/ { if (!edge) { n[f] += $2; c[f] += $3 } edge = 0 }
+		END { for (f in n) { count++; if (n[f] >= 100 && n[f] > 6 * c[f]) { print name[f], n[f], c[f]; bad++ } } exit bad || count < 20 }' "$work/out"
+}
+for input in whole lost; do
+	tap_check "$input: no function has more than six instructions a cycle" possible $input
+done
+shared=$top_srcdir/../shared/recordings/truth
+for name in big-sqlite ls-l except; do
+	if [ -f "$shared/$name/perf.data" ]; then
+		cp "$shared/$name/perf.data" "$work/shared"
+		real() { "$program" -q --no-warn --format=callgrind --symfs="$(realpath "$shared/symfs")" --vdso="$shared/$name/vdso.so" "$work/shared" -o "$work/out" &&
+			awk '/^fn=/ { match($0, /\([0-9]+\)/); f = substr($0, RSTART, RLENGTH) }
+			/^calls=/ { edge = 1; next } /^[0-9+*-]/ { if (!edge) { n[f] += $2; c[f] += $3 } edge = 0 }
+			END { for (f in n) { count++; if (n[f] >= 100 && n[f] > 6 * c[f]) { print f, n[f], c[f]; bad++ } } exit bad || count < 20 }' "$work/out"; }
+		tap_check "$name: no function has more than six instructions a cycle" real
+	else
+		tap_skip "$name: no function has more than six instructions a cycle" "no ../shared"
+	fi
+done
+tap_done
