@@ -102,6 +102,7 @@ struct callstack_machine {
 	 */
 	uint64_t resolution;
 	enum time_source times;
+	bool has_cycles; /* CYC packets: few calls share a time, and are marked with details */
 	uint64_t uncertain_levels;         /* slices with SLICE_UNCERTAIN_LEVEL */
 	size_t pending_room, pending_most; /* events that all batches have room for, and may have */
 	bool has_base_time;

@@ -660,7 +660,8 @@ static inline bool shares_time(const struct timestamp_group *group, bool any)
 static __attribute__((noinline)) void end_any(struct timestamp_group *group, int64_t time,
 					      uint32_t insns)
 {
-	bool estimated = group->details && group->calls > 1 && time > group->time;
+	bool estimated = group->details && group->owner->machine->has_cycles && group->calls > 1 &&
+			 time > group->time;
 
 	if (group->has_gap)
 		distribute_with_gap(group, time, insns);

@@ -17,7 +17,7 @@
  * some time after them, and has an equal share of the time up to its end, or to the next event with
  * another time.  What comes before an open gap has no more time than the calls of the
  * last group before took.  Slices of such a group have SLICE_ESTIMATED_TIME; so have those of any
- * group of several calls if the sink uses details.
+ * group of several calls if the sink uses details and the trace has cycles, else nearly all would.
  *
  * Core cycles are known at some branches only.  Those between two of them are spread by
  * instructions as well: all events in between wait for the second one, and the shares add up to

@@ -191,6 +191,9 @@ static void open_stacks(struct conversion *c)
 	if (!c->pipeline.machine)
 		return;
 	c->pipeline.machine->times = recording_times(&c->recording);
+	c->pipeline.machine->has_cycles = recording_has_cycles(&c->recording);
+	c->summary->times_estimated =
+		c->options->args == OPTION_ARGS_FULL && !c->pipeline.machine->has_cycles;
 	if (precise)
 		c->pipeline.machine->resolution = recording_resolution(&c->recording);
 	c->stacks = (struct thread_stacks){

@@ -144,6 +144,13 @@ enum trace_mode recording_mode(const struct perf_recording *recording,
 	return info->exclude_user ? TRACE_MODE_KERNEL : TRACE_MODE_BOTH;
 }
 
+bool recording_has_cycles(const struct perf_recording *recording)
+{
+	const struct pt_info *info = &recording->auxtrace.info;
+
+	return info->config & info->cyc_bit;
+}
+
 uint64_t recording_resolution(const struct perf_recording *recording)
 {
 	const struct pt_info *info = &recording->auxtrace.info;
@@ -153,7 +160,7 @@ uint64_t recording_resolution(const struct perf_recording *recording)
 	uint64_t period;
 
 	clock.zero = 0;
-	if (info->config & info->cyc_bit)
+	if (recording_has_cycles(recording))
 		return cycles_ns;
 	if (!(info->config & info->mtc_bit) || !info->mtc_freq_bits || !info->tsc_ctc_ratio_d)
 		return 0;

@@ -44,6 +44,9 @@ enum trace_mode recording_mode(const struct perf_recording *recording,
 /* Returns where times come from: not TIMES_OF_PERF. */
 enum time_source recording_times(const struct perf_recording *recording);
 
+/* Returns whether the trace has CYC packets. */
+bool recording_has_cycles(const struct perf_recording *recording);
+
 /* Returns how late a timestamp may be, ns; 0: unknown, with TSC packets only. */
 uint64_t recording_resolution(const struct perf_recording *recording);
 

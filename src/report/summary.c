@@ -364,6 +364,10 @@ void summary_print(const struct summary *summary, bool is_trace, FILE *out)
 	print_verdict(summary, out);
 	print_nameless(summary, out);
 	print_debug_hint(summary, out);
+	if (summary->times_estimated)
+		fputs("  calls between two timing packets have estimated times; record with cyc=1 for "
+		      "better ones\n",
+		      out);
 	fprintf(out, "  peak memory %.1f MiB", (double)summary_peak_memory() / (1 << 20));
 	if (is_trace && summary->output_count && summary->slices &&
 	    strcmp(summary->outputs[0], "-") != 0) {

@@ -39,7 +39,8 @@ struct summary {
 	size_t output_count, output_room;
 	unsigned files, nameless_files; /* files of code that ran: all, and without symbols */
 	char *nameless;                 /* owned: paths of the first files without symbols */
-	char *top_functions; /* owned: lines about the functions with most self time; NULL: none */
+	char *top_functions;  /* owned: lines about the functions with most self time; NULL: none */
+	bool times_estimated; /* of calls between timing packets; no slice says so */
 	char *debug_hint; /* owned: which code without names took time (debug_hint.h); NULL: none */
 };
 

@@ -54,7 +54,7 @@ own() { # COLUMN FROM THE THIRD ON
 }
 calls() {
 	read_back threads.pb.gz && own 1 >ours &&
-		"$program" -q -f functions threads | awk 'NR > 1 { n = $9; for (i = 10; i <= NF; i++) n = n "_" $i; print n, $1 }' | sort | diff - ours
+		"$program" -q -f functions threads | awk 'NR > 1 && !/^times are/ { n = $9; for (i = 10; i <= NF; i++) n = n "_" $i; print n, $1 }' | sort | diff - ours
 }
 tap_check "calls are those of the table of functions" calls
 
@@ -105,7 +105,7 @@ chosen() {
 tap_check "slices can be chosen" chosen
 inlined() {
 	"$program" -q --inline threads -o x.pb.gz && read_back x.pb.gz && "$program" -q --inline -f functions threads |
-		awk 'NR > 1 { n = $9; for (i = 10; i <= NF; i++) n = n "_" $i; print n, $1 }' | sort >expected && own 1 | diff expected -
+		awk 'NR > 1 && !/^times are/ { n = $9; for (i = 10; i <= NF; i++) n = n "_" $i; print n, $1 }' | sort >expected && own 1 | diff expected -
 }
 tap_check "inlined functions are frames" inlined
 
