@@ -57,7 +57,7 @@ for input in whole lost; do
 	tap_check "$input: instructions and cycles of slices, callgrind and pprof" same_costs $input
 	all=$(of_slices $input)
 	# Not of outermost functions, whose own code is then in no slice.
-	for options in --min-duration=100ns '--hide=_int_*' --min-duration=1us\ --hide=work; do
+	for options in --inline --min-duration=100ns '--hide=_int_*' --min-duration=1us\ --hide=work; do
 		still_all() { same_costs $input $options && [ "$slices" = "$all" ]; }
 		tap_check "$input, $options: the same as without" still_all
 	done
