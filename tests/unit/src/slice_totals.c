@@ -86,6 +86,28 @@ START_TEST(slices_one_by_one_and_at_once_add_up)
 }
 END_TEST
 
+/* f's begin is inferred beside a gap, with a count that is later than those of g, and f's end. */
+START_TEST(no_function_has_fewer_instructions_than_its_callees)
+{
+	static const struct slice_event events[] = {
+		{ .time = 10, .symbol = &f, .kind = SLICE_BEGIN, .flags = SLICE_INFERRED_START },
+		{ .time = 10, .symbol = &g, .kind = SLICE_BEGIN },
+		{ .time = 20, .kind = SLICE_END },
+		{ .time = 20, .kind = SLICE_END },
+	};
+	static const struct slice_detail details[] = {
+		{ .insns = 150 }, { .insns = 100 }, { .insns = 148 }, { .insns = 150 }
+	};
+	const struct slice_batch batch = { events, 4, details, false };
+
+	slice_totals_init(&tally, &counter, true, true);
+	tally.sink.events(&tally.sink, &track, &batch);
+	ck_assert_uint_eq(tally.first->self_insns, 0);
+	ck_assert_uint_eq(tally.first->next->self_insns, 0);
+	ck_assert_uint_eq(tally.first->total_insns, 0);
+}
+END_TEST
+
 /* The first of the longest: f's outer call, and g's in the inner one. */
 START_TEST(the_slowest_call_is_known_also_without_a_report)
 {
@@ -136,6 +158,7 @@ int main(void)
 	Suite *suite = suite_create("slice_totals");
 	TCase *tests = tcase_create("all");
 
+	tcase_add_test(tests, no_function_has_fewer_instructions_than_its_callees);
 	tcase_add_checked_fixture(tests, setup, teardown);
 	tcase_add_loop_test(tests, slices_one_by_one_and_at_once_add_up, 0, 2);
 	tcase_add_loop_test(tests, the_slowest_call_is_known_also_without_a_report, 0, 2);
