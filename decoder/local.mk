@@ -26,7 +26,7 @@ libdecoder_a_SOURCES = \
 	decoder/code/opcode_maps.c decoder/code/opcode_maps.h \
 	decoder/code/packed_counts.h \
 	decoder/code/run_cache.c decoder/code/run_cache.h \
-	decoder/code/stack_switch.c decoder/code/stack_switch.h \
+	decoder/code/stack_effect.c decoder/code/stack_effect.h \
 	decoder/code/tnt_cache.c decoder/code/tnt_cache.h \
 	decoder/dataflow/insn_fields.c decoder/dataflow/insn_fields.h \
 	decoder/dataflow/known_values.c decoder/dataflow/known_values.h \

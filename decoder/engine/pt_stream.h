@@ -52,7 +52,7 @@ struct pt_stream_input {
 	enum pt_engine engine;
 	/*
 	 * Leave out jumps within a function (by the source's find_function), which change no
-	 * call stack; not those behind a load of the stack pointer (stack_switch.h).  The
+	 * call stack; not those behind a load of the stack pointer (stack_effect.h).  The
 	 * statistics count them.  Fast engine only.
 	 */
 	bool skip_local_jumps;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "decoder/code/stack_switch.h"
+#include "decoder/code/stack_effect.h"
 #include "symbols/dso/dso_store.h"
 
 static bool ends_with(const struct name *name, const char *text)

@@ -23,7 +23,7 @@ enum call_effect {
 	 * landing pad perhaps, is no place that the call returns to.
 	 */
 	CALL_NEVER_RETURNS,
-	/* To another stack, by the code in front of it (stack_switch.h); so are the jumps below. */
+	/* To another stack, by the code in front of it (stack_effect.h); so are the jumps below. */
 	CALL_SWITCHES_STACK,
 	CALL_OTHER,
 	JUMP_SWITCHES_STACK,

@@ -2,7 +2,7 @@
 /* Follow the code one basic block at a time, where nothing is cached. */
 #include "decoder/engine/fast/flow_step.h"
 
-#include "decoder/code/stack_switch.h"
+#include "decoder/code/stack_effect.h"
 #include "decoder/engine/fast/emulated_ptwrite.h"
 #include "decoder/engine/fast/flow_code.h"
 

@@ -29,7 +29,7 @@
  *   jump behind a      to an entry: leave the stack, begin another one; to a remembered
  *   load of the stack  setjmp or a landing pad: pop to it; to just behind the innermost call
  *   pointer            of a stack that was left, or into its innermost function: resume that
- *   (stack_switch.h)   one; just behind a call: pop to it; just behind any call of a stack
+ *   (stack_effect.h)   one; just behind a call: pop to it; just behind any call of a stack
  *                      that was left: resume that one; into a function deeper down: pop to
  *                      it; else begin another stack
  *   call behind one    of a function that never returns: leave the stack, begin another one

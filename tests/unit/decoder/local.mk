@@ -149,11 +149,11 @@ tests_unit_decoder_syscall_number_test_SOURCES = tests/unit/decoder/syscall_numb
 tests_unit_decoder_syscall_number_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_decoder_syscall_number_test_LDADD = $(UNIT_LIBS)
 
-check_PROGRAMS += tests/unit/decoder/stack_switch.test
-TESTS += tests/unit/decoder/stack_switch.test
-tests_unit_decoder_stack_switch_test_SOURCES = tests/unit/decoder/stack_switch.c
-tests_unit_decoder_stack_switch_test_CFLAGS = $(UNIT_CFLAGS)
-tests_unit_decoder_stack_switch_test_LDADD = $(UNIT_LIBS)
+check_PROGRAMS += tests/unit/decoder/stack_effect.test
+TESTS += tests/unit/decoder/stack_effect.test
+tests_unit_decoder_stack_effect_test_SOURCES = tests/unit/decoder/stack_effect.c
+tests_unit_decoder_stack_effect_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_stack_effect_test_LDADD = $(UNIT_LIBS)
 
 check_PROGRAMS += tests/unit/decoder/tnt_bits.test
 TESTS += tests/unit/decoder/tnt_bits.test

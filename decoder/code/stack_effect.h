@@ -4,8 +4,8 @@
  * (boost.context, libco, Go's gogo and mcall): the code loads the stack pointer, and then jumps
  * through a register or memory, or calls a function that never returns.
  */
-#ifndef DECODER_CODE_STACK_SWITCH_H
-#define DECODER_CODE_STACK_SWITCH_H
+#ifndef DECODER_CODE_STACK_EFFECT_H
+#define DECODER_CODE_STACK_EFFECT_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "decoder/code/stack_switch.h"
+#include "decoder/code/stack_effect.h"
 
 #include <check.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the loads of the stack pointer in front of a jump or call: see stack_switch.h. */
-#include "decoder/code/stack_switch.h"
+/* Finds the loads of the stack pointer in front of a jump or call: see stack_effect.h. */
+#include "decoder/code/stack_effect.h"
 
 #include <stdbool.h>
 
