@@ -29,7 +29,8 @@ struct location {
 /* Both ends of a branch. */
 struct location_pair {
 	struct location from, to;
-	uint8_t call; /* enum call_effect (src/resolve/location.h) */
+	uint32_t return_at; /* of a JUMP_CALLS: bytes from from.symbol's begin */
+	uint8_t call;       /* enum call_effect (src/resolve/location.h) */
 };
 
 /* A branch of an address space: one cache line. */

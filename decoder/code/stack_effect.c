@@ -1,56 +1,154 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the loads of the stack pointer in front of a jump or call: see stack_effect.h. */
+/* Follows the stack pointer and the words that code puts on the stack: see stack_effect.h. */
 #include "decoder/code/stack_effect.h"
-
-#include <stdbool.h>
 
 #include "decoder/code/insn.h"
 
 /*
- * The bytes of straight code between the load and a jump, which restores registers, and a call;
- * of a function in front of it, few, because a file may be made so that this is asked at each
- * branch.
+ * Bytes of straight code between a load of RSP and a jump or return, which restores registers, and
+ * a call; between a word put on the stack and the jump or return that uses it.  Bytes of a function
+ * in front of a branch, few, because a file may be made so that they are decoded for each branch.
  */
 #define JUMP_BYTES     128
 #define CALL_BYTES     16
+#define PUT_BYTES      16
+#define RETURN_BYTES   8
 #define FUNCTION_BYTES 4096
+
+/* Instructions followed from a call's target on: 16 calls of a refill, and the code between. */
+#define TARGET_INSNS 96
+/* A return address is used near the begin of a function: setjmp() saves seven registers before. */
+#define TARGET_BYTES 96
+/* Calls within a function that are followed at a time. */
+#define INNER_CALLS 32
 
 /* Register numbers: SDM volume 2, table 2-2. */
 enum { RSP = 4, RBP = 5, NO_REGISTER = 16 };
 
-/* What the code did to RSP so far. */
+/* No word: an offset from the stack that no code reaches. */
+#define NO_WORD INT32_MIN
+
+/* The stack by the code so far.  Words are named by `depth` when they are on top. */
 struct sp_state {
-	bool written;   /* loaded from anywhere */
-	bool loaded;    /* in the straight code: from elsewhere than this stack */
-	bool saved;     /* copied to a register or memory */
-	unsigned holds; /* registers that have a copy, by bits */
+	bool written;     /* loaded from anywhere */
+	bool loaded;      /* in the straight code: from elsewhere than this stack */
+	bool saved;       /* copied to a register or memory */
+	bool sp_kept;     /* a copy is in memory that is not on the stack */
+	bool kept;        /* so is the return address */
+	bool replaced;    /* the word at depth 0 is no longer the return address */
+	unsigned holds;   /* registers that have a copy of RSP, by bits */
+	unsigned returns; /* registers that have the return address */
+	int32_t depth;    /* bytes pushed */
+	int32_t put;      /* the word written last in the straight code; NO_WORD: none */
+	uint64_t value;   /* written there: an address; 0: unknown */
+	uint64_t addresses[NO_REGISTER]; /* in registers; 0: unknown */
 };
 
-/* The operands of MOV, XCHG or LEA. */
+/* The operands of an instruction with a ModRM byte. */
 struct operands {
 	unsigned reg, base; /* NO_REGISTER: an address without a base */
 	bool memory;
+	bool on_stack;        /* memory at a constant distance from RSP */
+	int32_t displacement; /* if it is on the stack, or has no base */
 };
 
+static int32_t read_int32(const uint8_t *bytes)
+{
+	return (int32_t)((uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
+			 (uint32_t)bytes[3] << 24);
+}
+
+/* The instruction has all bytes that its operands need. */
 static struct operands operands_of(const uint8_t *modrm, unsigned rex)
 {
 	struct operands result = { .reg = (*modrm >> 3 & 7) | (rex & 4) << 1,
 				   .memory = *modrm >> 6 != 3 };
-	unsigned base = *modrm & 7;
+	unsigned base = *modrm & 7, mod = *modrm >> 6;
+	const uint8_t *rest = modrm + 1;
 
 	/* A SIB byte follows (SDM volume 2, table 2-2). */
-	if (result.memory && base == RSP)
-		base = modrm[1] & 7;
+	if (result.memory && base == RSP) {
+		base = *rest & 7;
+		result.on_stack = *rest == 0x24 && !(rex & 3);
+		rest++;
+	}
 	/* Of the instruction pointer. */
 	result.base = (*modrm & 0xc7) == 5 ? NO_REGISTER : base | (rex & 1) << 3;
+	if (result.base == NO_REGISTER || (result.on_stack && mod == 2))
+		result.displacement = read_int32(rest);
+	else if (result.on_stack && mod == 1)
+		result.displacement = (int8_t)*rest;
 	return result;
 }
+
+/* ---- Instructions -------------------------------------------------------- */
 
 /* A value comes to RSP. */
 static void load(struct sp_state *state, bool from_here)
 {
 	state->written = true;
 	state->loaded = !from_here;
+	state->put = NO_WORD;
+}
+
+/* RSP moves up by a constant, or down. */
+static void take_down(struct sp_state *state, int32_t bytes)
+{
+	state->depth -= bytes;
+	if (state->put > state->depth)
+		state->put = NO_WORD;
+}
+
+static void forget_register(struct sp_state *state, unsigned reg)
+{
+	state->holds &= ~(1U << reg);
+	state->returns &= ~(1U << reg);
+	state->addresses[reg] = 0;
+}
+
+/* The word `displacement` bytes above RSP is written. */
+static void put(struct sp_state *state, int32_t displacement, uint64_t value, bool is_return)
+{
+	state->put = state->depth - displacement;
+	state->value = value;
+	if (!state->put)
+		state->replaced = !is_return;
+}
+
+static void put_register(struct sp_state *state, int32_t displacement, unsigned reg)
+{
+	put(state, displacement, state->addresses[reg], state->returns >> reg & 1);
+}
+
+static void push_register(struct sp_state *state, unsigned reg)
+{
+	state->depth += 8;
+	put_register(state, 0, reg);
+	state->saved |= reg == RSP;
+}
+
+static void push_value(struct sp_state *state, uint64_t value)
+{
+	state->depth += 8;
+	put(state, 0, value, false);
+}
+
+/* The word `displacement` bytes above RSP comes to a register. */
+static void get_word(struct sp_state *state, int32_t displacement, unsigned reg)
+{
+	forget_register(state, reg);
+	if (state->depth == displacement && !state->replaced)
+		state->returns |= 1U << reg;
+}
+
+static void pop(struct sp_state *state, unsigned reg)
+{
+	if (reg == RSP) {
+		load(state, false);
+		return;
+	}
+	get_word(state, 0, reg);
+	take_down(state, 8);
 }
 
 /* A value comes from memory or a register to a register. */
@@ -60,11 +158,19 @@ static void load_register(struct sp_state *state, const struct operands *from, u
 
 	if (to == RSP) {
 		load(state, here || (!from->memory && state->holds >> from->base & 1));
+	} else if (from->on_stack) {
+		get_word(state, from->displacement, to);
 	} else if (from->base == RSP && !from->memory) {
+		forget_register(state, to);
 		state->saved = true;
 		state->holds |= 1U << to;
 	} else {
-		state->holds &= ~(1U << to);
+		bool has_return = !from->memory && state->returns >> from->base & 1;
+		uint64_t address = from->memory ? 0 : state->addresses[from->base];
+
+		forget_register(state, to);
+		state->returns |= (unsigned)has_return << to;
+		state->addresses[to] = address;
 	}
 }
 
@@ -72,67 +178,135 @@ static void load_register(struct sp_state *state, const struct operands *from, u
 static void store_register(struct sp_state *state, const struct operands *operands)
 {
 	struct operands from = { .base = operands->reg };
+	bool has_sp = operands->reg == RSP || state->holds >> operands->reg & 1;
 
-	if (!operands->memory)
+	if (!operands->memory) {
 		load_register(state, &from, operands->base);
-	else if (operands->reg == RSP || state->holds >> operands->reg & 1)
-		state->saved = true;
+		return;
+	}
+	state->saved |= has_sp;
+	if (operands->on_stack)
+		put_register(state, operands->displacement, operands->reg);
+	if (operands->base == RSP || operands->base == RBP)
+		return;
+	state->sp_kept |= has_sp;
+	state->kept |= state->returns >> operands->reg & 1;
 }
 
-/* LEA: an address in the frame, or, to RSP, one that takes a frame down. */
-static void load_address(struct sp_state *state, const struct operands *operands)
+/* LEA: an address in the frame, or, to RSP, one that takes a frame down; or one in the code. */
+static void load_address(struct sp_state *state, const struct operands *operands, uint64_t next)
 {
-	if (operands->reg == RSP && operands->base != RSP)
+	if (operands->reg == RSP && operands->on_stack) {
+		take_down(state, operands->displacement);
+	} else if (operands->reg == RSP) {
 		load(state, true);
-	else if (operands->reg != RSP && operands->base == RSP)
-		state->holds |= 1U << operands->reg;
-	else if (operands->reg != RSP)
-		state->holds &= ~(1U << operands->reg);
+	} else {
+		forget_register(state, operands->reg);
+		if (operands->base == RSP)
+			state->holds |= 1U << operands->reg;
+		if (operands->base == NO_REGISTER)
+			state->addresses[operands->reg] = next + (uint64_t)operands->displacement;
+	}
 }
 
 static void exchange(struct sp_state *state, const struct operands *operands)
 {
-	bool has_sp = operands->reg == RSP || (!operands->memory && operands->base == RSP);
-
-	if (!has_sp)
-		return;
-	load(state, false);
-	state->saved = true;
-}
-
-static void follow(struct sp_state *state, const uint8_t *bytes, size_t length)
-{
-	const uint8_t *end = bytes + length;
-	struct operands operands;
-	unsigned rex = 0;
-
-	if (*bytes >= 0x40 && *bytes <= 0x4f)
-		rex = *bytes++;
-	if (end - bytes == 1 && !(rex & 1)) {
-		if (*bytes == 0x5c) /* pop %rsp */
-			load(state, false);
-		else if (*bytes == 0xc9) /* leave */
-			load(state, true);
-		else if (*bytes == 0x94 && rex & 8) /* xchg %rax, %rsp */
-			exchange(state, &(struct operands){ .reg = RSP });
-		else if (*bytes == 0x54) /* push %rsp */
-			state->saved = true;
+	if (operands->reg == RSP || (!operands->memory && operands->base == RSP)) {
+		load(state, false);
+		state->saved = true;
 		return;
 	}
-	if (end - bytes < 2 || !(rex & 8))
-		return;
-	if (*bytes != 0x8b && *bytes != 0x89 && *bytes != 0x8d && *bytes != 0x87)
-		return;
-	operands = operands_of(bytes + 1, rex);
-	if (*bytes == 0x8b)
-		load_register(state, &operands, operands.reg);
-	else if (*bytes == 0x89)
-		store_register(state, &operands);
-	else if (*bytes == 0x8d)
-		load_address(state, &operands);
-	else
-		exchange(state, &operands);
+	if (operands->on_stack)
+		put_register(state, operands->displacement, operands->reg);
+	forget_register(state, operands->reg);
 }
+
+/* ADD or SUB of an immediate value, of RSP or a word on the stack. */
+static void add(struct sp_state *state, const struct operands *operands, int32_t value)
+{
+	if (operands->memory && operands->on_stack)
+		put(state, operands->displacement, 0, false);
+	else if (!operands->memory && operands->base == RSP)
+		take_down(state, value);
+}
+
+/* Whether an opcode is one of follow_operands(). */
+static bool has_operands(uint8_t opcode)
+{
+	return opcode == 0x8b || opcode == 0x89 || opcode == 0x8d || opcode == 0x87 ||
+	       opcode == 0x81 || opcode == 0x83 || opcode == 0xc7;
+}
+
+/* An instruction with a ModRM byte after its opcode, up to `end`. */
+static void follow_operands(struct sp_state *state, const uint8_t *opcode, const uint8_t *end,
+			    unsigned rex, uint64_t next)
+{
+	struct operands operands = operands_of(opcode + 1, rex);
+	unsigned operation = opcode[1] >> 3 & 7;
+	int32_t value;
+
+	switch (*opcode) {
+	case 0x8b:
+		load_register(state, &operands, operands.reg);
+		break;
+	case 0x89:
+		store_register(state, &operands);
+		break;
+	case 0x8d:
+		load_address(state, &operands, next);
+		break;
+	case 0x87:
+		exchange(state, &operands);
+		break;
+	case 0x81:
+	case 0x83:
+		value = *opcode == 0x83 ? (int8_t)end[-1] : read_int32(end - 4);
+		if (operation == 0 || operation == 5)
+			add(state, &operands, operation ? -value : value);
+		break;
+	case 0xc7:
+		if (operands.memory && operands.on_stack)
+			put(state, operands.displacement, (uint64_t)read_int32(end - 4), false);
+		break;
+	default:
+		break;
+	}
+}
+
+static void follow(struct sp_state *state, const uint8_t *bytes, size_t length, uint64_t next)
+{
+	const uint8_t *end = bytes + length;
+	unsigned rex = 0, reg;
+
+	if (*bytes >> 4 == 4)
+		rex = *bytes++;
+	if (bytes == end)
+		return;
+	reg = (*bytes & 7) | (rex & 1) << 3;
+	if (*bytes >> 3 == 0x50 >> 3)
+		push_register(state, reg);
+	else if (*bytes >> 3 == 0x58 >> 3)
+		pop(state, reg);
+	else if (*bytes == 0x68 || *bytes == 0x6a)
+		push_value(state, *bytes == 0x68 ? (uint64_t)read_int32(bytes + 1) : 0);
+	else if (*bytes == 0x9c) /* pushf */
+		push_value(state, 0);
+	else if (*bytes == 0x9d) /* popf */
+		take_down(state, 8);
+	else if (*bytes == 0xc9) /* leave */
+		load(state, true);
+	else if (*bytes == 0x94 && rex & 8 && !(rex & 1)) /* xchg %rax, %rsp */
+		exchange(state, &(struct operands){ .reg = RSP });
+	else if (*bytes >> 3 == 0xb8 >> 3 && end - bytes == 5) {
+		forget_register(state, reg);
+		state->addresses[reg] = (uint32_t)read_int32(bytes + 1);
+	} else if (*bytes == 0xff && end - bytes > 1 && (bytes[1] & 0x38) == 0x30)
+		push_value(state, 0);
+	else if (rex & 8 && has_operands(*bytes))
+		follow_operands(state, bytes, end, rex, next);
+}
+
+/* ---- In front of a branch ------------------------------------------------ */
 
 /* Whether bytes may be the end of an instruction that loads RSP; rejects nearly all others. */
 static inline bool may_load(const uint8_t *bytes)
@@ -145,8 +319,8 @@ static inline bool may_load(const uint8_t *bytes)
 	case 0x87:
 	case 0x94:
 		return (bytes[0] & 0xf8) == 0x48;
-	case 0x5c:
-		return bytes[0] != 0x41;
+	case 0x5c: /* but for a ModRM byte with a SIB byte of RSP */
+		return bytes[0] != 0x41 && bytes[2] != 0x24;
 	default:
 		return false;
 	}
@@ -166,48 +340,57 @@ static bool may_load_before(const uint8_t *code, uint64_t offset, uint64_t strai
 	return false;
 }
 
-/*
- * Returns how far from a branch the load may be; 0: it is no call, and no jump through a register
- * or memory.
- */
-static uint64_t straight_bytes(const uint8_t *bytes, size_t size)
+/* Whether an operand (%rsp) may end behind two bytes. */
+static inline bool may_be_top(const uint8_t *bytes)
 {
-	size_t i = 0;
-
-	/* NOTRACK, BND and REX (SDM volume 1, 17.3.1 and 18.4). */
-	while (i < 3 && i < size &&
-	       (bytes[i] == 0x3e || bytes[i] == 0xf2 || (bytes[i] & 0xf0) == 0x40))
-		i++;
-	if (size - i < 2)
-		return 0;
-	if (bytes[i] == 0xe8)
-		return CALL_BYTES;
-	if (bytes[i] != 0xff)
-		return 0;
-	return (bytes[i + 1] & 0x38) == 0x20   ? JUMP_BYTES
-	       : (bytes[i + 1] & 0x38) == 0x10 ? CALL_BYTES
-					       : 0;
+	return (bytes[0] & 0xc7) == 0x04 && bytes[1] == 0x24;
 }
 
-/* Follow a function's straight code up to an offset.  Returns whether it has an instruction there.
+/* Whether an instruction that stores a word near the top of the stack may end after two bytes. */
+static inline bool may_store(const uint8_t *bytes)
+{
+	return (bytes[0] & 0x87) == 0x04 && bytes[1] == 0x24 &&
+	       (bytes[-1] == 0x89 || bytes[-1] == 0xc7 || bytes[-1] == 0x87 || bytes[-1] == 0x83);
+}
+
+/* Most branches have no word put on the stack near them. */
+static bool may_put_before(const uint8_t *code, uint64_t offset, uint64_t straight)
+{
+	uint64_t at = offset > straight ? offset - straight : 0;
+
+	for (; at < offset; at++) {
+		if (code[at] >> 3 == 0x50 >> 3 || code[at] == 0x68)
+			return true;
+		if (at + 1 < offset && ((code[at] == 0xff && (code[at + 1] & 0x38) == 0x30) ||
+					(at && may_store(code + at))))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Follow a function's straight code up to an offset, of which loads of RSP count for `straight`
+ * bytes.  Returns whether it has an instruction there.
  */
-static bool follow_to(struct sp_state *state, const uint8_t *code, size_t size, uint64_t offset,
+static bool follow_to(struct sp_state *state, const struct function_code *code, uint64_t offset,
 		      uint64_t straight)
 {
 	uint64_t at = 0, loaded_at = 0;
 
 	while (at < offset) {
-		struct insn insn = insn_decode(code + at, size - at, INSN_MODE_64);
+		struct insn insn = insn_decode(code->bytes + at, code->size - at, INSN_MODE_64);
 		bool loaded = state->loaded;
 
 		if (!insn.length)
 			return false;
-		follow(state, code + at, insn.length);
+		follow(state, code->bytes + at, insn.length, code->begin + at + insn.length);
 		if (state->loaded && !loaded)
 			loaded_at = at;
 		/* What follows is reached from elsewhere. */
-		if (insn.kind == BRANCH_JUMP || insn.kind == BRANCH_RETURN)
+		if (insn.kind == BRANCH_JUMP || insn.kind == BRANCH_RETURN) {
 			state->loaded = false;
+			state->put = NO_WORD;
+		}
 		at += insn.length;
 	}
 	state->loaded &= offset - loaded_at <= straight;
@@ -215,38 +398,220 @@ static bool follow_to(struct sp_state *state, const uint8_t *code, size_t size, 
 }
 
 /* Returns whether the straight code from an offset on, to its next jump or return, loads RSP. */
-static bool loads_behind(const uint8_t *code, size_t size, uint64_t offset)
+static bool loads_behind(const struct function_code *code, uint64_t offset)
 {
 	uint64_t end = offset + JUMP_BYTES;
 	struct sp_state state = { 0 };
 
-	while (offset < end && offset < size && !state.written) {
-		struct insn insn = insn_decode(code + offset, size - offset, INSN_MODE_64);
+	while (offset < end && offset < code->size && !state.written) {
+		struct insn insn =
+			insn_decode(code->bytes + offset, code->size - offset, INSN_MODE_64);
 
 		if (!insn.length || insn.kind == BRANCH_JUMP || insn.kind == BRANCH_RETURN)
 			break;
-		follow(&state, code + offset, insn.length);
+		follow(&state, code->bytes + offset, insn.length, 0);
 		offset += insn.length;
 	}
 	return state.written;
 }
 
-enum stack_switch stack_switch_at(const uint8_t *code, size_t size, uint64_t offset)
+static enum stack_effect effect_of(const struct function_code *code, const struct sp_state *state,
+				   const struct insn *insn, uint64_t offset)
 {
-	struct sp_state state = { 0 };
-	uint64_t straight;
+	bool put_on_top = state->put == state->depth;
+
+	if (insn->kind == BRANCH_RETURN)
+		return state->loaded                                     ? STACK_LEFT_BY_RETURN
+		       : put_on_top && (state->depth || state->replaced) ? STACK_RETURN_JUMPS
+									 : STACK_STAYS;
+	if (state->loaded && insn->kind == BRANCH_JUMP && insn->indirect)
+		return state->saved ? STACK_LEFT_BY_JUMP : STACK_DROPPED_BY_JUMP;
+	if (insn->kind == BRANCH_JUMP)
+		return put_on_top && state->value - code->begin < code->size ? STACK_JUMP_CALLS
+									     : STACK_STAYS;
+	return state->loaded && state->saved && !loads_behind(code, offset + insn->length)
+		       ? STACK_LEFT_BY_CALL
+		       : STACK_STAYS;
+}
+
+/* Returns whether the code in front of a branch may have an effect: most has none. */
+static bool may_matter(const struct function_code *code, uint64_t offset, const struct insn *insn,
+		       bool entry)
+{
+	if (insn->kind == BRANCH_CALL)
+		return may_load_before(code->bytes, offset, CALL_BYTES);
+	if (insn->kind == BRANCH_JUMP)
+		return (entry && may_put_before(code->bytes, offset, PUT_BYTES)) ||
+		       (insn->indirect && may_load_before(code->bytes, offset, JUMP_BYTES));
+	return may_put_before(code->bytes, offset, RETURN_BYTES) ||
+	       (entry && may_load_before(code->bytes, offset, JUMP_BYTES));
+}
+
+struct stack_branch_effect stack_effect_of_branch(const struct function_code *code, uint64_t offset,
+						  bool entry)
+{
+	struct stack_branch_effect result = { .effect = STACK_NOT_KNOWN };
+	struct sp_state state = { .put = NO_WORD };
 	struct insn insn;
 
-	if (offset >= size || offset > FUNCTION_BYTES)
-		return STACK_STAYS;
-	straight = straight_bytes(code + offset, size - offset);
-	if (!straight || !may_load_before(code, offset, straight) ||
-	    !follow_to(&state, code, size, offset, straight) || !state.loaded)
-		return STACK_STAYS;
-	insn = insn_decode(code + offset, size - offset, INSN_MODE_64);
-	if (insn.length && insn.kind == BRANCH_JUMP && insn.indirect)
-		return state.saved ? STACK_LEFT_BY_JUMP : STACK_DROPPED_BY_JUMP;
-	if (!insn.length || insn.kind != BRANCH_CALL || !state.saved)
-		return STACK_STAYS;
-	return loads_behind(code, size, offset + insn.length) ? STACK_STAYS : STACK_LEFT_BY_CALL;
+	if (offset >= code->size || offset > FUNCTION_BYTES)
+		return result;
+	insn = insn_decode(code->bytes + offset, code->size - offset, INSN_MODE_64);
+	result.kind = insn.kind;
+	if (insn.kind != BRANCH_CALL && insn.kind != BRANCH_JUMP && insn.kind != BRANCH_RETURN)
+		return result;
+	result.effect = STACK_STAYS;
+	if (!may_matter(code, offset, &insn, entry))
+		return result;
+	result.effect = STACK_NOT_KNOWN;
+	if (!follow_to(&state, code, offset, insn.kind == BRANCH_CALL ? CALL_BYTES : JUMP_BYTES))
+		return result;
+	result.effect = effect_of(code, &state, &insn, offset);
+	result.return_at = state.value - code->begin;
+	return result;
+}
+
+/* ---- At a call's target -------------------------------------------------- */
+
+/* Code from the target of a call on, and the calls in it that have not returned. */
+struct target_path {
+	struct sp_state state;
+	uint64_t at;
+	struct inner_call {
+		uint64_t behind; /* its return address */
+		int32_t depth;
+	} calls[INNER_CALLS];
+	size_t count;
+	bool returned; /* from one of them */
+};
+
+/* Returns whether a direct branch leads to the same function; goes there. */
+static bool go(struct target_path *path, const struct function_code *code, const struct insn *insn)
+{
+	uint64_t to = path->at + insn->length + (uint64_t)(int64_t)insn->distance;
+
+	if (insn->indirect || to >= code->size)
+		return false;
+	path->at = to;
+	return true;
+}
+
+static bool enter_inner_call(struct target_path *path, const struct function_code *code,
+			     const struct insn *insn)
+{
+	uint64_t behind = path->at + insn->length;
+
+	if (path->count == INNER_CALLS || !go(path, code, insn))
+		return false;
+	path->state.depth += 8;
+	path->calls[path->count++] = (struct inner_call){ behind, path->state.depth };
+	return true;
+}
+
+/* Returns whether a return goes back to just behind an inner call. */
+static bool leave_inner_call(struct target_path *path)
+{
+	while (path->count && path->calls[path->count - 1].depth > path->state.depth)
+		path->count--;
+	if (!path->count || path->calls[path->count - 1].depth != path->state.depth)
+		return false;
+	path->at = path->calls[--path->count].behind;
+	path->state.depth -= 8;
+	path->returned = true;
+	return true;
+}
+
+/* Returns whether an indirect jump is through a register that has the return address. */
+static bool returns_by_register(const struct target_path *path, const struct function_code *code,
+				const struct insn *insn)
+{
+	const uint8_t *end = code->bytes + path->at + insn->length;
+	bool rex_b = insn->length > 2 && end[-3] >> 4 == 4 && end[-3] & 1;
+
+	return insn->indirect && insn->length > 1 && (end[-1] & 0xf8) == 0xe0 &&
+	       path->state.returns >> ((end[-1] & 7) | rex_b << 3) & 1;
+}
+
+/* Returns the fate of the return address at a branch that is not followed. */
+static enum target_effect fate_at(const struct target_path *path)
+{
+	const struct sp_state *state = &path->state;
+
+	if (state->written)
+		return TARGET_RETURNS; /* swapcontext() saves it, too, but leaves the stack */
+	if (state->depth < 0)
+		return TARGET_DROPS;
+	return state->kept && state->sp_kept ? TARGET_SAVES : TARGET_RETURNS;
+}
+
+static enum target_effect fate_at_return(const struct target_path *path)
+{
+	const struct sp_state *state = &path->state;
+
+	if (state->depth > 0 && state->put == state->depth)
+		return TARGET_CALLS;
+	if (state->depth == 0 && state->replaced && !path->returned)
+		return TARGET_REPLACES;
+	return fate_at(path);
+}
+
+/* Follow one instruction.  Returns whether to follow the next; if not, `*fate` is known. */
+static bool follow_target(struct target_path *path, const struct function_code *code,
+			  enum target_effect *fate)
+{
+	const uint8_t *bytes = code->bytes + path->at;
+	struct insn insn = insn_decode(bytes, code->size - path->at, INSN_MODE_64);
+	uint64_t behind = path->at + insn.length;
+
+	*fate = fate_at(path);
+	if (!insn.length || path->state.written)
+		return false;
+	switch ((enum branch_kind)insn.kind) {
+	case BRANCH_NONE:
+	case BRANCH_SYSCALL:
+		follow(&path->state, bytes, insn.length, code->begin + behind);
+		path->at = behind;
+		return true;
+	case BRANCH_COND:
+		path->at = behind;
+		return path->state.depth >= 0;
+	case BRANCH_CALL:
+		return path->state.depth >= 0 && enter_inner_call(path, code, &insn);
+	case BRANCH_JUMP:
+		if (returns_by_register(path, code, &insn))
+			*fate = TARGET_RETURNS;
+		return path->state.depth >= 0 && go(path, code, &insn);
+	case BRANCH_RETURN:
+		*fate = fate_at_return(path);
+		return path->state.put != path->state.depth && path->state.depth > 0 &&
+		       leave_inner_call(path);
+	default:
+		return false;
+	}
+}
+
+/* Whether the code at the begin of a function may use its return address: most does not. */
+static bool may_use_return_address(const struct function_code *code)
+{
+	size_t size = code->size < TARGET_BYTES ? code->size : TARGET_BYTES;
+
+	for (size_t i = 0; i + 1 < size; i++) {
+		if (may_be_top(code->bytes + i))
+			return true;
+	}
+	return false;
+}
+
+enum target_effect stack_effect_of_target(const struct function_code *code, uint64_t offset)
+{
+	struct target_path path = { .state.put = NO_WORD, .at = offset };
+	enum target_effect fate = TARGET_RETURNS;
+
+	if (!offset && !may_use_return_address(code))
+		return fate;
+	for (int i = 0; i < TARGET_INSNS && path.at < code->size; i++) {
+		if (!follow_target(&path, code, &fate))
+			return fate;
+	}
+	return TARGET_RETURNS;
 }

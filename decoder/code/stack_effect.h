@@ -1,33 +1,74 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Jumps and calls that leave their stack for another one, as coroutine libraries make them
- * (boost.context, libco, Go's gogo and mcall): the code loads the stack pointer, and then jumps
- * through a register or memory, or calls a function that never returns.
+ * What a branch does to the stack, by the code in front of it and at its target.
+ *
+ * Not each CALL is a call: the code at its target may drop the return address, or overwrite it and
+ * return elsewhere (retpolines, `call` over data, the refill of the return stack buffer).  Not each
+ * RET is a return: its address may have been put on the stack just before, which makes it a jump.
+ * A jump for which the code pushes a return address is a call.  A branch after a load of the stack
+ * pointer may leave its stack for another one, as coroutine libraries do.
  */
 #ifndef DECODER_CODE_STACK_EFFECT_H
 #define DECODER_CODE_STACK_EFFECT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum stack_switch {
-	STACK_STAYS,
+/* The 64-bit code of a function, borrowed. */
+struct function_code {
+	const uint8_t *bytes;
+	size_t size;
+	uint64_t begin; /* address of the first byte in the file, for code that is not relocated */
+};
+
+enum stack_effect {
+	STACK_NOT_KNOWN, /* the code has no instruction there, or is too far from its begin */
+	STACK_STAYS,     /* what an instruction of its kind does to the stack */
 	STACK_LEFT_BY_JUMP,
 	STACK_DROPPED_BY_JUMP, /* the code does not save RSP: perhaps nothing can come back */
 	STACK_LEFT_BY_CALL,
+	STACK_LEFT_BY_RETURN,
+	STACK_RETURN_JUMPS, /* the code put the address on the stack by hand */
+	STACK_JUMP_CALLS, /* it put an address of its own there: the jump's target returns to it */
+};
+
+/* A branch, and its effect. */
+struct stack_branch_effect {
+	enum stack_effect effect;
+	uint8_t kind;       /* of the instruction: enum branch_kind */
+	uint64_t return_at; /* STACK_JUMP_CALLS: bytes from the function's begin */
 };
 
 /*
- * Returns what the 64-bit instruction `offset` bytes behind the beginning of a function does to
- * the stack; the function has `size` bytes.
+ * Returns the effect of the instruction `offset` bytes after the beginning of a function.  `entry`:
+ * it leads to the beginning of one.  Most do not: then a load of RSP in front of a
+ * return and a word put on the stack for a jump are not looked for.
  *
  * A stack is left where the straight code in front loads RSP: by MOV or XCHG with a register or
  * memory, or by POP.  It stays the same where RSP comes from RBP, RSP or a register that RSP was
  * saved in, or by LEAVE or LEA: these take down a frame (System V ABI for AMD64, 3.2.2; GCC takes
  * down a realigned one by LEA from another register).  A call leaves its stack if RSP was saved
- * before, and the code behind the call does not load it again: else the function only runs on a
+ * before, and the code after the call does not load it again: else the function only runs on a
  * stack of its own, and returns to its caller.
  */
-enum stack_switch stack_switch_at(const uint8_t *code, size_t size, uint64_t offset);
+struct stack_branch_effect stack_effect_of_branch(const struct function_code *code, uint64_t offset,
+						  bool entry);
+
+/* The fate of a return address, by the straight code at the target of its call. */
+enum target_effect {
+	TARGET_RETURNS,
+	TARGET_DROPS,
+	TARGET_REPLACES, /* and a return goes to its replacement at once */
+	TARGET_CALLS,    /* it stays, and a return goes to an address that was put above it:
+				    an indirect call */
+	TARGET_SAVES,    /* in memory, with the stack pointer: setjmp() */
+};
+
+/*
+ * Returns what the code from `offset` on does to the return address of a call that leads there.
+ * Direct jumps and calls within the function are followed, conditional jumps are not taken.
+ */
+enum target_effect stack_effect_of_target(const struct function_code *code, uint64_t offset);
 
 #endif

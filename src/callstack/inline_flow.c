@@ -86,7 +86,7 @@ static bool is_jump(const struct branch_event *event)
 static bool stays(const struct branch_event *event, const struct location_pair *places)
 {
 	return branch_is_passage(event) ||
-	       (is_jump(event) && !location_leaves_stack(places) &&
+	       (is_jump(event) && !location_jumps_unusually(places) &&
 		symbol_function(places->from.symbol) == symbol_function(places->to.symbol));
 }
 

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "decoder/branch_event.h"
 #include "decoder/code/stack_effect.h"
 #include "symbols/dso/dso_store.h"
 
@@ -52,58 +53,128 @@ bool location_unwinds(const struct name *name)
  * parked by mcall() or morestack(), which call the scheduler on another stack, and resumed by
  * gogo().
  */
-static enum stack_switch stack_switch_by_name(const struct name *name)
+static enum call_effect stack_switch_by_name(const struct name *name)
 {
 	static const char *const parking[] = { "runtime.mcall", "runtime.morestack",
 					       "runtime.morestack.abi0" };
 
 	for (size_t i = 0; i < sizeof(parking) / sizeof(parking[0]); i++) {
 		if (strcmp(name->text, parking[i]) == 0)
-			return STACK_LEFT_BY_CALL;
+			return CALL_SWITCHES_STACK;
 	}
-	return strcmp(name->text, "gogo") == 0 ? STACK_DROPPED_BY_JUMP : STACK_STAYS;
+	return strcmp(name->text, "gogo") == 0 ? JUMP_DROPS_STACK : CALL_NOT_KNOWN;
 }
 
-static enum stack_switch stack_switch_of(const struct location *from)
+/* Returns the code of a function, or of a stub; of no bytes if there is none. */
+static struct function_code code_of(const struct symbol *symbol)
 {
-	const struct symbol *symbol = from->symbol;
-	const uint8_t *code;
-	size_t size;
+	struct function_code code = { .begin = symbol ? symbol->start : 0 };
 
+	if (!symbol_is_function(symbol) || !symbol->dso)
+		return code;
+	code.bytes = dso_borrow_code(symbol->dso, symbol->start, &code.size);
+	if (code.size > symbol->size)
+		code.size = symbol->size;
+	return code;
+}
+
+/* Returns the effect of a branch by the code in front of it; CALL_NOT_KNOWN: it has none. */
+static enum call_effect effect_of_origin(const struct stack_branch_effect *branch,
+					 const struct location *from, const struct location *to)
+{
 	/*
-	 * Stubs are many, and only jump.  The kernel has a stack per thread and some per CPU, and
-	 * copies what it takes from one to another.
+	 * The kernel has a stack per thread and some per CPU, and copies what it takes from one to
+	 * another.
 	 */
-	if (!symbol_is_function(symbol) || symbol->kind == SYMBOL_PLT || from->ip >> 63)
-		return STACK_STAYS;
-	if (!symbol->dso)
-		return stack_switch_by_name(symbol->name);
-	code = dso_borrow_code(symbol->dso, symbol->start, &size);
-	if (size > symbol->size)
-		size = symbol->size;
-	return code ? stack_switch_at(code, size, from->offset) : STACK_STAYS;
+	bool kernel = from->ip >> 63;
+
+	switch (branch->effect) {
+	case STACK_LEFT_BY_JUMP:
+		return kernel ? CALL_NOT_KNOWN : JUMP_SWITCHES_STACK;
+	case STACK_DROPPED_BY_JUMP:
+		return kernel ? CALL_NOT_KNOWN : JUMP_DROPS_STACK;
+	case STACK_LEFT_BY_CALL:
+		return kernel ? CALL_NOT_KNOWN : CALL_SWITCHES_STACK;
+	case STACK_RETURN_JUMPS:
+		return RETURN_JUMPS;
+	case STACK_JUMP_CALLS:
+		return location_is_function_entry(to) ? JUMP_CALLS : CALL_NOT_KNOWN;
+	case STACK_STAYS:
+		return branch->kind == BRANCH_RETURN ? RETURN_STAYS : CALL_NOT_KNOWN;
+	default:
+		return CALL_NOT_KNOWN;
+	}
+}
+
+/* Returns the effect of a call or jump by the code at its target; CALL_NOT_KNOWN: it has none. */
+static enum call_effect effect_of_target(bool jump, const struct location *from,
+					 const struct location *to)
+{
+	const struct function_code code = code_of(to->symbol);
+	bool named = location_is_function_entry(to) && to->symbol->kind != SYMBOL_UNNAMED &&
+		     to->symbol != from->symbol;
+
+	switch (code.size ? stack_effect_of_target(&code, to->offset) : TARGET_RETURNS) {
+	case TARGET_SAVES:
+		return jump ? JUMP_SETJMP : CALL_SETJMP;
+	case TARGET_DROPS:
+		return jump || named ? CALL_NOT_KNOWN : CALL_PASSES;
+	case TARGET_REPLACES:
+		return jump ? CALL_NOT_KNOWN : named ? CALL_NEVER_RETURNS : CALL_PASSES;
+	case TARGET_CALLS:
+		return jump || named ? CALL_NOT_KNOWN : CALL_PASSES_ON;
+	default:
+		return CALL_NOT_KNOWN;
+	}
+}
+
+/* Returns the effect of a branch by its code; CALL_NOT_KNOWN: it shows none, or there is none. */
+static enum call_effect effect_by_code(const struct location *from, const struct location *to,
+				       uint64_t *return_at)
+{
+	const struct function_code code = code_of(from->symbol);
+	struct stack_branch_effect branch =
+		stack_effect_of_branch(&code, from->offset, location_is_entry(to));
+	enum call_effect effect = effect_of_origin(&branch, from, to);
+
+	*return_at = branch.return_at;
+	if (effect != CALL_NOT_KNOWN || branch.kind == BRANCH_RETURN)
+		return effect;
+	if (branch.kind == BRANCH_CALL)
+		return effect_of_target(false, from, to);
+	return branch.kind == BRANCH_JUMP && location_is_function_entry(to)
+		       ? effect_of_target(true, from, to)
+		       : CALL_NOT_KNOWN;
 }
 
 /* Bytes of a direct near call: SDM volume 2, "CALL". */
 #define CALL_LENGTH 5
 
+/* Returns the effect of a call by names. */
+static enum call_effect effect_by_name(const struct location *from, const struct location *to)
+{
+	enum call_effect effect = symbol_is_function(from->symbol) && !from->symbol->dso
+					  ? stack_switch_by_name(from->symbol->name)
+					  : CALL_NOT_KNOWN;
+
+	if (effect != CALL_NOT_KNOWN)
+		return effect;
+	if (to->ip == from->ip + CALL_LENGTH && !location_is_entry(to))
+		return CALL_PASSES;
+	if (to->symbol && is_setjmp(to->symbol->name))
+		return CALL_SETJMP;
+	if (to->symbol && !to->offset)
+		return never_returns(to->symbol->name) ? CALL_NEVER_RETURNS : CALL_ENTERS;
+	return CALL_OTHER;
+}
+
 struct location_pair location_pair_of(const struct location *from, const struct location *to)
 {
-	static const enum call_effect switches[] = {
-		[STACK_LEFT_BY_JUMP] = JUMP_SWITCHES_STACK,
-		[STACK_DROPPED_BY_JUMP] = JUMP_DROPS_STACK,
-		[STACK_LEFT_BY_CALL] = CALL_SWITCHES_STACK,
-	};
-	enum stack_switch stack_switch = stack_switch_of(from);
-	enum call_effect effect = CALL_OTHER;
+	struct location_pair places = { .from = *from, .to = *to };
+	uint64_t return_at = 0;
+	enum call_effect effect = effect_by_code(from, to, &return_at);
 
-	if (stack_switch != STACK_STAYS)
-		effect = switches[stack_switch];
-	else if (to->ip == from->ip + CALL_LENGTH && !location_is_entry(to))
-		effect = CALL_READS_IP;
-	else if (to->symbol && is_setjmp(to->symbol->name))
-		effect = CALL_SETJMP;
-	else if (to->symbol && !to->offset)
-		effect = never_returns(to->symbol->name) ? CALL_NEVER_RETURNS : CALL_ENTERS;
-	return (struct location_pair){ *from, *to, effect };
+	places.call = effect != CALL_NOT_KNOWN ? effect : effect_by_name(from, to);
+	places.return_at = (uint32_t)return_at;
+	return places;
 }

@@ -12,22 +12,31 @@
 #include "decoder/known_branches.h"
 #include "symbols/symbol.h"
 
-/* The effect of a call from one place to another, or of a jump. */
+/*
+ * The effect of a branch from one place to another: by its code (stack_effect.h), and by names
+ * where there is none.
+ */
 enum call_effect {
 	CALL_NOT_KNOWN = 0,
-	CALL_ENTERS,   /* a function, at its beginning, which returns once */
-	CALL_READS_IP, /* `call $+5; pop`: no function, the code reads its own address */
-	CALL_SETJMP,   /* a function that may return twice */
+	CALL_ENTERS, /* a function, at its beginning, which returns once */
+	CALL_PASSES, /* no function: the code drops its return address, or replaces it (retpolines)
+		      */
+	CALL_PASSES_ON, /* an indirect call: the code returns to the function that is called */
+	CALL_SETJMP,    /* a function that may return twice */
 	/*
-	 * _Unwind_Resume(), longjmp() and their like.  What follows the call instruction, a
-	 * landing pad perhaps, is no place that the call returns to.
+	 * _Unwind_Resume(), longjmp() and their like, and what replaces its return address.  What
+	 * follows the call instruction, a landing pad perhaps, is no place that the call returns
+	 * to.
 	 */
 	CALL_NEVER_RETURNS,
-	/* To another stack, by the code in front of it (stack_effect.h); so are the jumps below. */
 	CALL_SWITCHES_STACK,
 	CALL_OTHER,
-	JUMP_SWITCHES_STACK,
-	JUMP_DROPS_STACK, /* perhaps nothing can come back to the one that it leaves */
+	RETURN_STAYS,        /* on the stack, by the code: to another stack is none of its kind */
+	RETURN_JUMPS,        /* the same, to an address that the code put there */
+	JUMP_SWITCHES_STACK, /* from here on: see location_jumps_unusually() */
+	JUMP_DROPS_STACK,    /* perhaps nothing can come back to the one that it leaves */
+	JUMP_CALLS,          /* the code pushed a return address */
+	JUMP_SETJMP,         /* to a function that may return twice */
 };
 
 _Static_assert(SYMBOL_FUNCTION < SYMBOL_UNNAMED && SYMBOL_PLT < SYMBOL_UNNAMED, "one comparison");
@@ -50,8 +59,8 @@ static inline bool location_is_function_entry(const struct location *location)
 	return location_is_entry(location) && !location->symbol->function;
 }
 
-/* Returns whether a branch is a jump to another stack. */
-static inline bool location_leaves_stack(const struct location_pair *places)
+/* Returns whether a jump is to another stack, a call, or to a function that may return twice. */
+static inline bool location_jumps_unusually(const struct location_pair *places)
 {
 	return places->call >= JUMP_SWITCHES_STACK;
 }

@@ -17,6 +17,7 @@ STATIC = \
 	tests/programs/static/recursion tests/programs/static/signals \
 	tests/programs/static/switches tests/programs/static/syscalls \
 	tests/programs/static/tail tests/programs/static/thread_exec tests/programs/static/threads \
+	tests/programs/static/transfers \
 	tests/programs/static/unwinding tests/programs/static/version_a tests/programs/static/version_b
 check_PROGRAMS += $(STATIC)
 
@@ -135,6 +136,9 @@ tests_programs_static_version_a_LDFLAGS = -all-static
 tests_programs_static_version_b_SOURCES = tests/programs/versions.c
 tests_programs_static_version_b_CFLAGS = $(PROGRAM_CFLAGS) -DNEW
 tests_programs_static_version_b_LDFLAGS = -all-static
+tests_programs_static_transfers_SOURCES = tests/programs/transfers.S
+tests_programs_static_transfers_CFLAGS = $(PROGRAM_CFLAGS)
+tests_programs_static_transfers_LDFLAGS = -all-static
 tests_programs_static_unwinding_SOURCES = tests/programs/unwinding.cpp
 # A position-independent program does not sort its unwind entries: a tenth of the instructions.
 tests_programs_static_unwinding_CXXFLAGS = -g -O2 -fPIE

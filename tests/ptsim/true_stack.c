@@ -12,6 +12,8 @@
 #define ABOVE_BASE 64
 /* Loads that go down by more than this are no alloca. */
 #define DOWN 256
+/* Bytes of a call instruction at most. */
+#define CALL_LENGTH 15
 /* How far a stack may have grown since its last frame was pushed. */
 #define GROWTH 65536
 
@@ -101,8 +103,29 @@ static void push(struct true_thread *thread, const struct true_step *step, bool 
 		.symbol = step->symbol,
 		.name = step->symbol->name->text,
 		.handler = handler,
+		.from = step->from,
+		.first_slice = thread->slices->count,
 	};
 	stack->count++;
+}
+
+/* A return, or more, has left a frame that took another's place: its caller had jumped to it. */
+static void join_caller(struct true_thread *thread)
+{
+	struct true_stack *stack = thread->stacks;
+	struct true_frame *frame = &stack->frames[stack->count - 1];
+	struct true_slice *slices;
+
+	emit_frame(thread, stack->count - 2, frame->begin);
+	slices = thread->slices->slices;
+	slices[thread->slices->count - 1].insns = frame->insns - frame[-1].insns;
+	for (size_t i = frame->first_slice; i + 1 < thread->slices->count; i++)
+		slices[i].depth -= slices[i].tid == thread->tid;
+	frame[-1].symbol = frame->symbol;
+	frame[-1].name = frame->name;
+	frame[-1].begin = frame->begin;
+	frame[-1].insns = frame->insns;
+	stack->count--;
 }
 
 static void pop(struct true_thread *thread, uint64_t time)
@@ -251,12 +274,51 @@ void true_thread_load_sp(struct true_thread *thread, uint64_t before)
 
 /* ---- Steps --------------------------------------------------------------- */
 
-static void unwind(struct true_thread *thread, uint64_t sp, uint64_t time)
+/* The innermost frame is of no call: what interrupted it did so in its caller. */
+static void drop_call(struct true_thread *thread)
+{
+	const struct true_frame *frame = top(thread);
+
+	for (size_t i = frame->first_slice; i < thread->slices->count; i++)
+		thread->slices->slices[i].depth -= thread->slices->slices[i].tid == thread->tid;
+	thread->stacks->count--;
+}
+
+static bool returns_to_call(const struct true_frame *frame, const struct true_step *step)
+{
+	return step->flow == FLOW_RETURN && step->to - frame->from - 1 < CALL_LENGTH;
+}
+
+/* Drop the calls within a function whose return address has gone. */
+static void drop_calls(struct true_thread *thread, const struct true_step *step, uint64_t sp)
+{
+	while (top(thread) && top(thread)->within && top(thread)->sp < sp &&
+	       !returns_to_call(top(thread), step))
+		drop_call(thread);
+}
+
+static void unwind(struct true_thread *thread, const struct true_step *step, uint64_t sp)
 {
 	while (top(thread) && top(thread)->sp < sp && !thread->left_apart) {
-		thread->left_apart = top(thread)->apart;
-		pop(thread, time);
+		struct true_frame *frame = top(thread);
+
+		thread->left_apart = frame->apart;
+		if (frame->takes_over && frame[-1].sp < sp)
+			join_caller(thread);
+		else
+			pop(thread, step->time);
 	}
+}
+
+/* Returns whether a return takes an address that has replaced that of a frame. */
+static bool takes_replaced(const struct true_thread *thread, const struct true_step *step)
+{
+	const struct true_frame *frame = top(thread);
+
+	return step->flow == FLOW_RETURN && step->entry && frame &&
+	       !(thread->loaded_from && is_other_stack(thread, step->sp)) &&
+	       thread->stacks->count > 1 && frame->sp + 8 == step->sp && !frame->within &&
+	       !frame->handler && !returns_to_call(frame, step);
 }
 
 /* The stack pointer is in another stack.  Returns whether it is that of a call that will return. */
@@ -308,11 +370,32 @@ static void leave_stack_above(struct true_thread *thread, uint64_t sp, uint64_t 
 	}
 }
 
+/* What makes a call is a call itself. */
+static void call_or_begin(struct true_thread *thread, const struct true_step *step, bool call)
+{
+	bool within = call && !step->entry && top(thread) && is_of_function(top(thread), step);
+
+	struct true_frame *frames = thread->stacks->frames;
+
+	for (size_t i = thread->stacks->count; i-- > 0 && !within && !frames[i].handler;)
+		frames[i].within = false;
+	push(thread, step, false);
+	top(thread)->within = within;
+}
+
 static void tail_call(struct true_thread *thread, const struct true_step *step)
 {
 	struct true_frame *frame = top(thread);
 	bool handler = frame->handler;
 
+	if (frame->within) { /* a retpoline, which is a part of the call */
+		uint64_t insns = frame->insns;
+
+		drop_call(thread);
+		call_or_begin(thread, step, false);
+		top(thread)->insns = insns;
+		return;
+	}
 	/* A stub and its target are one call, which begins after a pause. */
 	if (is_stub(frame) && !frame->shown) {
 		if (frame->left)
@@ -325,15 +408,28 @@ static void tail_call(struct true_thread *thread, const struct true_step *step)
 	push(thread, step, handler);
 }
 
+/* What a return goes to has the place of the frame that it ends. */
+static void take_over(struct true_thread *thread, const struct true_step *step)
+{
+	struct true_step place = *step;
+
+	place.sp -= 8;
+	push(thread, &place, false);
+	top(thread)->takes_over = true;
+}
+
 static void follow(struct true_thread *thread, const struct true_step *step)
 {
 	bool call = step->flow == FLOW_CALL || step->flow == FLOW_CALL_INDIRECT;
 	uint64_t sp = call ? step->sp + (step->bits32 ? 4 : 8) : step->sp;
-	struct true_frame *frame = top(thread);
-	bool leaves_handler = step->flow == FLOW_RETURN && frame && frame->handler &&
-			      frame->sp < sp && frame->sp + ABOVE_BASE > sp;
-	bool apart = false;
+	bool leaves_handler, replaced, apart = false;
+	struct true_frame *frame;
 
+	drop_calls(thread, step, sp);
+	frame = top(thread);
+	leaves_handler = step->flow == FLOW_RETURN && frame && frame->handler && frame->sp < sp &&
+			 frame->sp + ABOVE_BASE > sp;
+	replaced = takes_replaced(thread, step);
 	if (thread->loaded_from && !thread->left_apart && is_other_stack(thread, sp))
 		apart = change_stack(thread, step, sp, call);
 	if (thread->loaded_from)
@@ -349,18 +445,20 @@ static void follow(struct true_thread *thread, const struct true_step *step)
 	if (leaves_handler)
 		pop(thread, step->time);
 	else
-		unwind(thread, sp, step->time);
+		unwind(thread, step, sp);
 	frame = top(thread);
-	if (leaves_handler)
+	if (replaced)
+		take_over(thread, step);
+	else if (leaves_handler)
 		push(thread, step, true); /* the restorer, which calls sigreturn */
 	else if (!call && !frame && thread->stacks->next)
 		push_root(thread, step);
 	else if (call || !frame)
-		push(thread, step, false);
+		call_or_begin(thread, step, call);
 	else if ((frame->sp == sp && !is_of_function(frame, step)) || begins_stack(thread, step))
 		tail_call(thread, step);
-	else if (step->flow == FLOW_RETURN && frame->sp > sp && !is_of_function(frame, step) &&
-		 step->entry)
+	else if (step->flow != FLOW_COND && frame->sp > sp && !is_of_function(frame, step) &&
+		 frame->symbol->kind != SYMBOL_PLT && step->entry)
 		push(thread, step, false);
 }
 

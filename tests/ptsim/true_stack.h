@@ -5,7 +5,12 @@
  * A frame lasts as long as the stack pointer is not above the place of its
  * return address: so it is known exactly when longjmp, an exception or a
  * signal's return drops it.  A jump that leaves the stack pointer where the
- * function found it, into another function, is a tail call.  A stack pointer
+ * function found it, into another function, is a tail call; one that leaves it
+ * lower is a call.  A call within a function is none if its return address is
+ * taken off the stack or replaced before anything else is called.  A return that
+ * goes elsewhere than its frame's call came from takes an address that replaced the
+ * frame's: what it goes to has the place of the frame, up to where that is left; if
+ * it then returns to the frame's caller, it was jumped to.  A stack pointer
  * that is loaded from elsewhere is another stack.  A function that is called
  * there belongs to its caller if it returns; if it leaves that stack by another
  * load, its caller's stack was left when it was called.
@@ -48,7 +53,10 @@ struct true_frame {
 	bool shown;                  /* left elsewhere: in the resolver of a stub */
 	bool handler;                /* a signal handler: below it is what it interrupted */
 	bool apart;                  /* called on another stack than its caller's */
-	size_t first_slice;          /* APART: slices that were added before */
+	bool within;                 /* called within its function */
+	bool takes_over;             /* in place of a frame whose return address was replaced */
+	uint64_t from;               /* where it was called */
+	size_t first_slice;          /* slices that were added before */
 };
 
 /* One stack in memory; a thread has several if it switches (coroutines, sigaltstack). */

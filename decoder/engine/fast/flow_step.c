@@ -185,18 +185,21 @@ static void set_function(struct basic_block *block, int64_t begin, int64_t end)
 
 /*
  * Returns whether the current block ends with a jump to another stack, perhaps to where the same
- * function was left there.  Its function is [begin, end).
+ * function was left there, or with a jump that is a call.  Its function is [begin, end).
  */
 static bool leaves_stack(const struct pt_flow *flow, uint64_t begin, uint64_t end)
 {
 	const struct basic_block *block = flow->block;
 	const struct code_view *view = &flow->view;
 	uint64_t ip = flow->state.ip;
+	struct function_code code;
 
-	return block->insn.indirect && block->mode == INSN_MODE_64 && begin >= view->begin &&
-	       end <= view->end && begin <= ip &&
-	       stack_switch_at(view->bytes + (begin - view->begin), end - begin,
-			       ip - begin + block->length) != STACK_STAYS;
+	if (!block->insn.indirect || block->mode != INSN_MODE_64 || begin < view->begin ||
+	    end > view->end || begin > ip)
+		return false;
+	code = (struct function_code){ view->bytes + (begin - view->begin), end - begin, begin };
+	return stack_effect_of_branch(&code, ip - begin + block->length, false).effect >
+	       STACK_STAYS;
 }
 
 /* Jumps out of the piece of the current block are not local, either. */

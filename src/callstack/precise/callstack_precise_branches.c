@@ -9,17 +9,26 @@
  *   -----------------  -----------------------------------------------------------
  *   any, from known    the top is brought to from's function first: an empty stack
  *                      gets it as an inferred root; else pop to it or replace the top
- *   call               push (not for `call $+5`); a PLT stub is shown as its target,
- *                      or as itself if that has no name; nothing matches longjmp(),
+ *   call               push; not where the code at its target drops the return address or
+ *                      replaces it (stack_effect.h); a PLT stub is shown as its target,
+ *                      or as itself if that has no name, and so is code within a function
+ *                      that returns to its target; nothing matches longjmp(),
  *                      _Unwind_Resume() and their like, which never return
  *   return             top matches: pop; a deeper frame matches: pop to it;
  *                      out of a handler: its restorer takes the frame;
- *                      to a function's entry (retpoline), or out of the resolver
- *                      that a stub jumped to (i386): as a jump;
+ *                      by the code on the same stack, to an address that the code put
+ *                      there, or to a function's entry, as return addresses are replaced
+ *                      (uftrace, uretprobes): as a jump, the target takes the frame;
+ *                      out of the resolver that a stub jumped to (i386): as a jump;
+ *                      to a function's entry, out of code that is not known: out of a
+ *                      function that called itself (retpoline) as a jump, else another stack;
  *                      out of the root: pop, the target is an inferred root;
  *                      into a function deeper down, or out of an unwinder: as a jump;
  *                      else another stack: leave this one, find or begin that one
  *   jump of a stub     to code without a name: the stub is shown instead
+ *   jump for which     push
+ *   the code pushed an
+ *   address of its own
  *   jump to an entry   tail call: replace the top, but for its return address
  *   jump into a body   of the top's function, or to an address in the instruction
  *                      within one symbol: nothing; to a remembered setjmp, or just
@@ -80,7 +89,8 @@ __attribute__((noinline)) void precise_sync_top(struct precise_stack *stack, int
 
 static inline __attribute__((always_inline)) void push_called(struct precise_stack *stack,
 							      int64_t time,
-							      const struct resolved_branch *branch)
+							      const struct resolved_branch *branch,
+							      bool hidden)
 {
 	const struct location *from = &branch->places->from, *to = &branch->places->to;
 	struct frame *frame = frame_list_add(&stack->now);
@@ -101,7 +111,7 @@ static inline __attribute__((always_inline)) void push_called(struct precise_sta
 	frame->resolving = false;
 	frame->outermost = false; /* one store for all four */
 	frame->left = false;
-	frame->hidden = frame->symbol->kind == SYMBOL_PLT;
+	frame->hidden = hidden || frame->symbol->kind == SYMBOL_PLT;
 	if (!frame->hidden)
 		precise_emit_begin(stack, time, frame);
 	precise_watch_room(stack);
@@ -113,14 +123,14 @@ static __attribute__((noinline)) void on_unusual_call(struct precise_stack *stac
 {
 	enum call_effect effect = branch->places->call;
 
-	if (effect == CALL_READS_IP)
+	if (effect == CALL_PASSES)
 		return;
 	if (effect == CALL_SWITCHES_STACK) {
 		precise_begin_other_stack(stack, time, &branch->places->to, false);
 		precise_watch_room(stack);
 		return;
 	}
-	push_called(stack, time, branch);
+	push_called(stack, time, branch, effect == CALL_PASSES_ON);
 	if (!stack->now.depth)
 		return; /* too deep: all frames were dropped */
 	frame_set_return(top(stack), branch->places->from.ip, branch->event->from_length);
@@ -136,7 +146,7 @@ static inline void on_call(struct precise_stack *stack, int64_t time,
 	if (branch->places->call != CALL_ENTERS || !branch->event->from_length)
 		on_unusual_call(stack, time, branch);
 	else
-		push_called(stack, time, branch);
+		push_called(stack, time, branch, false);
 }
 
 /*
@@ -170,8 +180,13 @@ static __attribute__((noinline)) void jump_into(struct precise_stack *stack, int
 {
 	size_t at;
 
-	if (!symbol_is_function(to->symbol))
+	if (!symbol_is_function(to->symbol)) {
 		precise_reveal(stack, time);
+		if (top(stack)->hidden) {
+			precise_replace(stack, time, to);
+			return;
+		}
+	}
 	if (precise_return_to_setjmp(stack, time, to->ip))
 		return;
 	at = precise_find_handler(stack, to);
@@ -206,7 +221,8 @@ static inline __attribute__((always_inline)) void on_jump(struct precise_stack *
 {
 	if (!stack->now.depth)
 		precise_infer_root(stack, to);
-	else if (same_function(top(stack)->symbol, symbol_of(stack, to)))
+	else if (same_function(top(stack)->symbol, symbol_of(stack, to)) &&
+		 !(top(stack)->hidden && location_is_function_entry(to)))
 		jump_within(stack, time, to);
 	else if (location_is_function_entry(to))
 		precise_tail_call(stack, time, to);
@@ -260,35 +276,79 @@ static __attribute__((noinline)) void jump_to_stack(struct precise_stack *stack,
 	precise_begin_other_stack(stack, time, to, dropped);
 }
 
-static __attribute__((noinline)) void leave_by_jump(struct precise_stack *stack, int64_t time,
-						    const struct location_pair *places)
+/* A jump for which the code pushed a return address. */
+static void call_by_jump(struct precise_stack *stack, int64_t time,
+			 const struct resolved_branch *branch)
 {
-	if (stack->now.depth)
-		jump_to_stack(stack, time, places);
-	else
+	const struct location_pair *places = branch->places;
+
+	push_called(stack, time, branch, false);
+	if (!stack->now.depth)
+		return; /* too deep: all frames were dropped */
+	top(stack)->return_ip = places->from.ip - places->from.offset + places->return_at;
+	top(stack)->jumped = true;
+}
+
+static __attribute__((noinline)) void jump_unusually(struct precise_stack *stack, int64_t time,
+						     const struct resolved_branch *branch)
+{
+	const struct location_pair *places = branch->places;
+
+	if (!stack->now.depth) {
 		precise_infer_root(stack, &places->to);
+	} else if (places->call == JUMP_CALLS) {
+		call_by_jump(stack, time, branch);
+	} else if (places->call == JUMP_SETJMP) {
+		on_jump(stack, time, &places->to);
+		if (stack->now.depth && top(stack)->kind == FRAME_CALLED)
+			precise_remember_setjmp(stack);
+	} else {
+		jump_to_stack(stack, time, places);
+	}
 	precise_watch_room(stack);
 }
 
 /*
- * A return whose address was put on the stack by hand: by a retpoline, whose
- * call inside the thunk itself only made room for it, by the resolver of a stub, which
- * i386's glibc leaves so for the function (_dl_runtime_resolve), or by code that switches
- * to another stack (setcontext).
+ * A return whose address was put on the stack by hand: by code that did so (retpolines, push and
+ * ret), also earlier, as what traces returns replaces return addresses; or by the resolver of a
+ * stub, which i386's glibc leaves so for the function (_dl_runtime_resolve).  The target keeps the
+ * return address of the frame that it takes over.
  */
 static void jump_by_return(struct precise_stack *stack, int64_t time, const struct location *to)
 {
-	const struct frame_list *now = &stack->now;
+	const struct frame *frame = top(stack);
 
-	if (now->depth > 1 && top(stack)->kind == FRAME_CALLED &&
-	    same_function(now->frames[now->depth - 2].symbol, top(stack)->symbol)) {
+	/* The return took the frame's own address, which was replaced at its begin. */
+	if (stack->now.depth > 1 && frame->kind == FRAME_CALLED && !frame->return_ip)
 		precise_pop(stack, time);
-	} else if (!top(stack)->resolving) {
-		precise_switch_stack(stack, time, to);
-		return;
-	}
 	top(stack)->resolving = false;
 	on_jump(stack, time, to);
+	if (stack->now.depth)
+		top(stack)->resolving = false;
+}
+
+/* Where no code is known: returns whether a retpoline has called itself, to put the address there.
+ */
+static bool is_thunk(const struct precise_stack *stack)
+{
+	const struct frame_list *now = &stack->now;
+
+	return now->depth > 1 && top(stack)->kind == FRAME_CALLED &&
+	       same_function(now->frames[now->depth - 2].symbol, top(stack)->symbol);
+}
+
+static void return_to_entry(struct precise_stack *stack, int64_t time,
+			    const struct location_pair *places)
+{
+	bool stays = places->call == RETURN_JUMPS || places->call == RETURN_STAYS;
+
+	if (!stays && is_thunk(stack)) {
+		precise_pop(stack, time);
+	} else if (!stays && !top(stack)->resolving) {
+		precise_switch_stack(stack, time, &places->to);
+		return;
+	}
+	jump_by_return(stack, time, &places->to);
 }
 
 /* Returns whether the innermost frame is the outermost one, too, and its call was not seen. */
@@ -299,8 +359,9 @@ static bool is_root(const struct precise_stack *stack)
 
 /* A return to elsewhere than just behind the call of the top. */
 static __attribute__((noinline)) void return_elsewhere(struct precise_stack *stack, int64_t time,
-						       const struct location *to)
+						       const struct location_pair *places)
 {
+	const struct location *to = &places->to;
 	size_t handler = precise_find_handler(stack, to), at;
 
 	/* A landing pad may be just behind a call that never returns. */
@@ -314,8 +375,8 @@ static __attribute__((noinline)) void return_elsewhere(struct precise_stack *sta
 		precise_pop_to(stack, time, at - 1);
 	} else if (top(stack)->kind == FRAME_HANDLER) {
 		precise_replace(stack, time, to);
-	} else if (location_is_entry(to) || top(stack)->resolving) {
-		jump_by_return(stack, time, to);
+	} else if (location_is_entry(to) || top(stack)->resolving || places->call == RETURN_JUMPS) {
+		return_to_entry(stack, time, places);
 	} else if (is_root(stack) && precise_return_to_candidate(stack, time, to)) {
 		/* a stack that was left, and is known better now */
 	} else if (is_root(stack)) {
@@ -385,7 +446,7 @@ static inline __attribute__((always_inline)) void follow_near(struct precise_sta
 		if (frame_returns_to(top(stack), places->to.ip))
 			precise_pop(stack, time);
 		else
-			return_elsewhere(stack, time, &places->to);
+			return_elsewhere(stack, time, places);
 		break;
 	case BRANCH_JUMP:
 	case BRANCH_COND:
@@ -394,8 +455,8 @@ static inline __attribute__((always_inline)) void follow_near(struct precise_sta
 			precise_reveal(stack, time);
 		else if (stays(branch->event, places))
 			break;
-		else if (__builtin_expect(location_leaves_stack(places), false))
-			leave_by_jump(stack, time, places);
+		else if (__builtin_expect(location_jumps_unusually(places), false))
+			jump_unusually(stack, time, branch);
 		else {
 			note_jump(stack, places);
 			on_jump(stack, time, &places->to);
@@ -452,7 +513,7 @@ static bool jumps_above_base(const struct precise_stack *stack, const struct bra
 
 	if (leaves_stub(stack, places) || stays(event, places))
 		return true;
-	if (location_leaves_stack(places))
+	if (location_jumps_unusually(places))
 		return false;
 	if (same_function(top(stack)->symbol, to->symbol))
 		return symbol_is_function(to->symbol) &&

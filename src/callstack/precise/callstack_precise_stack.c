@@ -81,10 +81,10 @@ void precise_reveal(struct precise_stack *stack, int64_t time)
 {
 	struct frame *frame = top(stack);
 
-	if (frame && frame->hidden)
-		precise_emit_begin(stack, time, frame);
-	if (frame)
-		frame->hidden = false;
+	if (!frame || !frame->hidden || frame->symbol->kind != SYMBOL_PLT)
+		return;
+	precise_emit_begin(stack, time, frame);
+	frame->hidden = false;
 }
 
 void precise_set_since(struct precise_stack *stack, int64_t time)

@@ -255,7 +255,7 @@ static inline __attribute__((always_inline)) void precise_replace(struct precise
 								  const struct location *to)
 {
 	struct frame *frame = top(stack);
-	bool stub = frame->symbol->kind == SYMBOL_PLT;
+	bool stub = frame->hidden || frame->symbol->kind == SYMBOL_PLT;
 
 	precise_before_change(stack, stack->now.depth - 1);
 	/* The counts of a stub belong to its target; after a tail call they begin anew. */

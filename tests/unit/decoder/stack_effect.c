@@ -2,6 +2,8 @@
 #include "decoder/code/stack_effect.h"
 
 #include <check.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "tests/support/unit.h"
 
@@ -9,7 +11,7 @@
 
 static const struct {
 	const char *name;
-	enum stack_switch effect;
+	enum stack_effect effect;
 	uint64_t offset;
 	const uint8_t *code;
 	size_t size;
@@ -60,26 +62,197 @@ static const struct {
 	{ "a jump by its own address", STACK_STAYS, 3, CODE(0x48, 0x89, 0xfc, 0xeb, 0xfe) },
 	/* mov %edi,%esp; jmp *%rdx: zeroes the upper half */
 	{ "half a stack pointer", STACK_STAYS, 2, CODE(0x89, 0xfc, 0xff, 0xe2) },
-	{ "code that ends within the jump", STACK_STAYS, 3, CODE(0x48, 0x89, 0xfc, 0xff) },
-	{ "a place within an instruction", STACK_STAYS, 4,
+	{ "code that ends within the jump", STACK_NOT_KNOWN, 3, CODE(0x48, 0x89, 0xfc, 0xff) },
+	{ "a place within an instruction", STACK_NOT_KNOWN, 4,
 	  CODE(0x48, 0x89, 0xfc, 0x41, 0xff, 0xe0) },
+	/* lea 0x100(%rip),%rax; push %rax; ret */
+	{ "push and ret", STACK_RETURN_JUMPS, 8,
+	  CODE(0x48, 0x8d, 0x05, 0x00, 0x01, 0x00, 0x00, 0x50, 0xc3) },
+	/* mov %r11,(%rsp); ret */
+	{ "a retpoline's body", STACK_RETURN_JUMPS, 4, CODE(0x4c, 0x89, 0x1c, 0x24, 0xc3) },
+	/* call 1f; 0: pause; lfence; jmp 0b; 1: mov %rax,(%rsp); ret */
+	{ "the same behind the trap for speculation", STACK_RETURN_JUMPS, 16,
+	  CODE(0xe8, 0x07, 0x00, 0x00, 0x00, 0xf3, 0x90, 0x0f, 0xae, 0xe8, 0xeb, 0xf9, 0x48, 0x89,
+	       0x04, 0x24, 0xc3) },
+	/* push 8(%rdi); ret */
+	{ "push of memory and ret", STACK_RETURN_JUMPS, 3, CODE(0xff, 0x77, 0x08, 0xc3) },
+	/* push %rax; mov 8(%rdi),%rax; mov %rax,8(%rsp); pop %rax; ret */
+	{ "an address above a word that is popped", STACK_RETURN_JUMPS, 11,
+	  CODE(0x50, 0x48, 0x8b, 0x47, 0x08, 0x48, 0x89, 0x44, 0x24, 0x08, 0x58, 0xc3) },
+	/* pop %rdi; mov $58,%eax; syscall; push %rdi; ret */
+	{ "a return address that comes back", STACK_STAYS, 9,
+	  CODE(0x5f, 0xb8, 0x3a, 0x00, 0x00, 0x00, 0x0f, 0x05, 0x57, 0xc3) },
+	/* push %rbx; push %rbp; nop; pop %rbp; pop %rbx; ret */
+	{ "a frame of saved registers", STACK_STAYS, 5, CODE(0x53, 0x55, 0x90, 0x5d, 0x5b, 0xc3) },
+	/* call 1f; 0: pause; lfence; jmp 0b; 1: lea 8(%rsp),%rsp; ret */
+	{ "a return thunk", STACK_STAYS, 17,
+	  CODE(0xe8, 0x07, 0x00, 0x00, 0x00, 0xf3, 0x90, 0x0f, 0xae, 0xe8, 0xeb, 0xf9, 0x48, 0x8d,
+	       0x64, 0x24, 0x08, 0xc3) },
+	/* push %rax; add $8,%rsp; ret */
+	{ "a word that is popped again", STACK_STAYS, 5, CODE(0x50, 0x48, 0x83, 0xc4, 0x08, 0xc3) },
+	/* mov %rsp,0xa0(%rdi); mov 0xa0(%rsi),%rsp; mov 0xa8(%rsi),%rcx; push %rcx; xor %eax,%eax;
+	   ret */
+	{ "glibc's swapcontext: a load, and push", STACK_LEFT_BY_RETURN, 24,
+	  CODE(0x48, 0x89, 0xa7, 0xa0, 0x00, 0x00, 0x00, 0x48, 0x8b, 0xa6, 0xa0, 0x00, 0x00, 0x00,
+	       0x48, 0x8b, 0x8e, 0xa8, 0x00, 0x00, 0x00, 0x51, 0x31, 0xc0, 0xc3) },
+	/* push %rbp; mov %rsp,(%rdi); mov (%rsi),%rsp; pop %rbp; ret */
+	{ "Ruby's coroutine_transfer", STACK_LEFT_BY_RETURN, 8,
+	  CODE(0x55, 0x48, 0x89, 0x27, 0x48, 0x8b, 0x26, 0x5d, 0xc3) },
+	/* lea 1f(%rip),%rcx; push %rcx; jmp *%rax; 1: nop */
+	{ "an address of its own, and a jump", STACK_JUMP_CALLS, 8,
+	  CODE(0x48, 0x8d, 0x0d, 0x03, 0x00, 0x00, 0x00, 0x51, 0xff, 0xe0, 0x90) },
+	/* push $0x401005; jmp *%rax */
+	{ "the same in code that is not relocated", STACK_JUMP_CALLS, 5,
+	  CODE(0x68, 0x05, 0x10, 0x40, 0x00, 0xff, 0xe0) },
+	/* push %rcx; jmp *%rax */
+	{ "an argument, and a jump", STACK_STAYS, 1, CODE(0x51, 0xff, 0xe0) },
+	/* lea 0x1000(%rip),%rcx; push %rcx; jmp *%rax */
+	{ "an address elsewhere, and a jump", STACK_STAYS, 8,
+	  CODE(0x48, 0x8d, 0x0d, 0x00, 0x10, 0x00, 0x00, 0x51, 0xff, 0xe0) },
 };
 
 START_TEST(the_code_shows_who_leaves_the_stack)
 {
-	ck_assert_msg(stack_switch_at(cases[_i].code, cases[_i].size, cases[_i].offset) ==
-			      cases[_i].effect,
-		      "%s", cases[_i].name);
+	const struct function_code code = { cases[_i].code, cases[_i].size, 0x401000 };
+	struct stack_branch_effect found = stack_effect_of_branch(&code, cases[_i].offset, true);
+
+	ck_assert_msg(found.effect == cases[_i].effect, "%s: %d", cases[_i].name, found.effect);
+}
+END_TEST
+
+static const struct {
+	const char *name;
+	enum target_effect effect;
+	uint64_t offset;
+	const uint8_t *code;
+	size_t size;
+} targets[] = {
+	/* push %rbp; mov %rsp,%rbp; call 1f; pop %rbp; ret; 1: ret */
+	{ "a frame", TARGET_RETURNS, 0,
+	  CODE(0x55, 0x48, 0x89, 0xe5, 0xe8, 0x02, 0x00, 0x00, 0x00, 0x5d, 0xc3, 0xc3) },
+	/* call 1f; 1: pop %rax; ret */
+	{ "code that reads its address", TARGET_DROPS, 5,
+	  CODE(0xe8, 0x00, 0x00, 0x00, 0x00, 0x58, 0xc3) },
+	/* lea 8(%rsp),%rsp; ret; mov (%rsp),%rax */
+	{ "a return thunk's", TARGET_DROPS, 0,
+	  CODE(0x48, 0x8d, 0x64, 0x24, 0x08, 0xc3, 0x48, 0x8b, 0x04, 0x24) },
+	/* nop; add $8,%rsp; ret */
+	{ "a return thunk's by add", TARGET_DROPS, 1, CODE(0x90, 0x48, 0x83, 0xc4, 0x08, 0xc3) },
+	/* call 1f; .long 0; 1: mov %rdi,%rax; pop %rsi; jmp *%rax */
+	{ "a call over data", TARGET_DROPS, 9,
+	  CODE(0xe8, 0x04, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x48, 0x89, 0xf8, 0x5e, 0xff,
+	       0xe0) },
+	/* call 1f; int3; 1: call 2f; int3; 2: dec %ecx; jnz 1b; add $128,%rsp; ret */
+	{ "a refill of the return stack buffer in a loop", TARGET_DROPS, 6,
+	  CODE(0xe8, 0x01, 0x00, 0x00, 0x00, 0xcc, 0xe8, 0x01, 0x00, 0x00, 0x00, 0xcc, 0xff, 0xc9,
+	       0x75, 0xf6, 0x48, 0x81, 0xc4, 0x80, 0x00, 0x00, 0x00, 0xc3) },
+	/* nop; mov %r11,(%rsp); ret */
+	{ "the body of a retpoline", TARGET_REPLACES, 1, CODE(0x90, 0x4c, 0x89, 0x1c, 0x24, 0xc3) },
+	/* mov %r11,(%rsp); ret */
+	{ "the same, of a function", TARGET_REPLACES, 0, CODE(0x4c, 0x89, 0x1c, 0x24, 0xc3) },
+	/* nop; call 1f; int3; 1: mov %rax,(%rsp); ret */
+	{ "an indirect call by a retpoline", TARGET_CALLS, 1,
+	  CODE(0x90, 0xe8, 0x01, 0x00, 0x00, 0x00, 0xcc, 0x48, 0x89, 0x04, 0x24, 0xc3) },
+	/* nop; push %rax; ret */
+	{ "an indirect call by push and ret", TARGET_CALLS, 1, CODE(0x90, 0x50, 0xc3) },
+	/* nop; pop %rdi; mov $58,%eax; syscall; push %rdi; ret */
+	{ "vfork, which takes its return address and puts it back", TARGET_RETURNS, 1,
+	  CODE(0x90, 0x5f, 0xb8, 0x3a, 0x00, 0x00, 0x00, 0x0f, 0x05, 0x57, 0xc3) },
+	/* nop; pop %rdx; jmp *%rdx */
+	{ "a return by a jump", TARGET_RETURNS, 1, CODE(0x90, 0x5a, 0xff, 0xe2) },
+	/* nop; pop %r11; jmp *%r11 */
+	{ "a return by a jump through r11", TARGET_RETURNS, 1,
+	  CODE(0x90, 0x41, 0x5b, 0x41, 0xff, 0xe3) },
+	/* mov (%rsp),%rbx; ret */
+	{ "i386's way to read the instruction pointer", TARGET_RETURNS, 0,
+	  CODE(0x48, 0x8b, 0x1c, 0x24, 0xc3) },
+	/* nop; call 1f; ret; 1: ret */
+	{ "a call in it that returns", TARGET_RETURNS, 1,
+	  CODE(0x90, 0xe8, 0x01, 0x00, 0x00, 0x00, 0xc3, 0xc3) },
+	/* nop; call 1f; pop %rax; jmp *%rbx; 1: ret */
+	{ "a call in it that returns, and then none", TARGET_DROPS, 1,
+	  CODE(0x90, 0xe8, 0x03, 0x00, 0x00, 0x00, 0x58, 0xff, 0xe3, 0xc3) },
+	/* mov %rbx,(%rdi); lea 8(%rsp),%rdx; mov %rdx,48(%rdi); mov (%rsp),%rdx; mov %rdx,56(%rdi);
+	   xor %eax,%eax; ret */
+	{ "setjmp, whatever its name is", TARGET_SAVES, 0,
+	  CODE(0x48, 0x89, 0x1f, 0x48, 0x8d, 0x54, 0x24, 0x08, 0x48, 0x89, 0x57, 0x30, 0x48, 0x8b,
+	       0x14, 0x24, 0x48, 0x89, 0x57, 0x38, 0x31, 0xc0, 0xc3) },
+	/* lea 8(%rsp),%rdx; xor %fs:0x30,%rdx; rol $17,%rdx; mov %rdx,48(%rdi); mov (%rsp),%rax;
+	   xor %fs:0x30,%rax; rol $17,%rax; mov %rax,56(%rdi); xor %eax,%eax; ret */
+	{ "glibc's setjmp, which encrypts both", TARGET_SAVES, 0,
+	  CODE(0x48, 0x8d, 0x54, 0x24, 0x08, 0x64, 0x48, 0x33, 0x14, 0x25, 0x30, 0x00, 0x00, 0x00,
+	       0x48, 0xc1, 0xc2, 0x11, 0x48, 0x89, 0x57, 0x30, 0x48, 0x8b, 0x04, 0x24, 0x64, 0x48,
+	       0x33, 0x04, 0x25, 0x30, 0x00, 0x00, 0x00, 0x48, 0xc1, 0xc0, 0x11, 0x48, 0x89, 0x47,
+	       0x38, 0x31, 0xc0, 0xc3) },
+	/* mov (%rsp),%rcx; mov %rcx,0xa8(%rdi); lea 8(%rsp),%rcx; mov %rcx,0xa0(%rdi); mov
+	   0xa0(%rsi),%rsp; ret */
+	{ "swapcontext, which leaves the stack", TARGET_RETURNS, 0,
+	  CODE(0x48, 0x8b, 0x0c, 0x24, 0x48, 0x89, 0x8f, 0xa8, 0x00, 0x00, 0x00, 0x48, 0x8d, 0x4c,
+	       0x24, 0x08, 0x48, 0x89, 0x8f, 0xa0, 0x00, 0x00, 0x00, 0x48, 0x8b, 0xa6, 0xa0, 0x00,
+	       0x00, 0x00, 0xc3) },
+	/* mov (%rsp),%rax; mov %rax,0x100(%rip); lea 0x10(%rip),%rax; mov %rax,(%rsp); call 1f;
+	   ret; .skip 40; 1: ret */
+	{ "a hook that keeps the return address", TARGET_RETURNS, 0,
+	  CODE(0x48, 0x8b, 0x04, 0x24, 0x48, 0x89, 0x05, 0x00, 0x01, 0x00, 0x00, 0x48, 0x8d, 0x05,
+	       0x10, 0x00, 0x00, 0x00, 0x48, 0x89, 0x04, 0x24, 0xe8, 0x29, 0x00, 0x00, 0x00, 0xc3,
+	       0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	       0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	       0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0xc3) },
+	/* mov 8(%rsp),%rax; mov %rax,0x100(%rip); mov (%rsp),%rcx; ret */
+	{ "a hook that keeps its caller's", TARGET_RETURNS, 0,
+	  CODE(0x48, 0x8b, 0x44, 0x24, 0x08, 0x48, 0x89, 0x05, 0x00, 0x01, 0x00, 0x00, 0x48, 0x8b,
+	       0x0c, 0x24, 0xc3) },
+};
+
+START_TEST(the_code_shows_what_becomes_of_a_return_address)
+{
+	const struct function_code code = { targets[_i].code, targets[_i].size, 0x401000 };
+	enum target_effect found = stack_effect_of_target(&code, targets[_i].offset);
+
+	ck_assert_msg(found == targets[_i].effect, "%s: %d", targets[_i].name, found);
+}
+END_TEST
+
+/* A jump that calls returns to the address that was pushed. */
+START_TEST(a_jump_that_calls_has_a_return_address)
+{
+	const uint8_t bytes[] = { 0x68, 0x07, 0x10, 0x40, 0x00, 0xff, 0xe0, 0x90 };
+	const struct function_code code = { bytes, sizeof(bytes), 0x401000 };
+
+	ck_assert_uint_eq(stack_effect_of_branch(&code, 5, true).return_at, 7);
+}
+END_TEST
+
+/* No code is read behind its end, however it is cut. */
+START_TEST(code_may_end_anywhere)
+{
+	for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++) {
+		for (size_t size = 0; size <= targets[i].size; size++) {
+			uint8_t *bytes = malloc(size + 1);
+			const struct function_code code = { bytes, size, 0x401000 };
+
+			memcpy(bytes, targets[i].code, size);
+			for (size_t at = 0; at < size; at++) {
+				stack_effect_of_target(&code, at);
+				stack_effect_of_branch(&code, at, true);
+			}
+			free(bytes);
+		}
+	}
 }
 END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("stack_switch");
+	Suite *suite = suite_create("stack_effect");
 	TCase *all = tcase_create("all");
 
 	tcase_add_loop_test(all, the_code_shows_who_leaves_the_stack, 0,
 			    sizeof(cases) / sizeof(cases[0]));
+	tcase_add_loop_test(all, the_code_shows_what_becomes_of_a_return_address, 0,
+			    sizeof(targets) / sizeof(targets[0]));
+	tcase_add_test(all, a_jump_that_calls_has_a_return_address);
+	tcase_add_test(all, code_may_end_anywhere);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
