@@ -541,6 +541,8 @@ static enum target_effect fate_at(const struct target_path *path)
 		return TARGET_RETURNS; /* swapcontext() saves it, too, but leaves the stack */
 	if (state->depth < 0)
 		return TARGET_DROPS;
+	if (!state->depth && state->replaced)
+		return TARGET_REPLACES_FIRST;
 	return state->kept && state->sp_kept ? TARGET_SAVES : TARGET_RETURNS;
 }
 

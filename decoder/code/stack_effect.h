@@ -59,10 +59,11 @@ struct stack_branch_effect stack_effect_of_branch(const struct function_code *co
 enum target_effect {
 	TARGET_RETURNS,
 	TARGET_DROPS,
-	TARGET_REPLACES, /* and a return goes to its replacement at once */
-	TARGET_CALLS,    /* it stays, and a return goes to an address that was put above it:
-				    an indirect call */
-	TARGET_SAVES,    /* in memory, with the stack pointer: setjmp() */
+	TARGET_REPLACES,       /* and a return goes to its replacement at once */
+	TARGET_REPLACES_FIRST, /* and other code runs before that */
+	TARGET_CALLS,          /* it stays, and a return goes to an address that was put above it:
+					  an indirect call */
+	TARGET_SAVES,          /* in memory, with the stack pointer: setjmp() */
 };
 
 /*

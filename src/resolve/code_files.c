@@ -68,13 +68,40 @@ static bool is_relocatable(const uint8_t *bytes, size_t size)
 	return memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_type == ET_REL;
 }
 
+/*
+ * The page in which the kernel executes instructions for uprobes (kernel/events/uprobes.c).
+ * Functions with a uretprobe return to its begin, which is INT3, or since Linux 6.11 a system call
+ * (arch/x86/kernel/uprobes.c, uretprobe_trampoline_entry): both leave user code, and what follows
+ * the system call is here.  An instruction that a probe replaced runs alone in the page, up to the
+ * trap after it, whose address the trace has: NOPs lead there, whatever its length is.
+ */
+#define UPROBES_SIZE   4096
+#define UPROBES_RETURN 13
+static const uint8_t uprobes_code[UPROBES_SIZE] = {
+	[0] = 0xcc,                        /* int3 */
+	[1 ... UPROBES_RETURN - 1] = 0x90, /* nop */
+	[UPROBES_RETURN] = 0x41,
+	0x5b,
+	0x59,
+	0xc3, /* pop %r11; pop %rcx; ret */
+	[UPROBES_RETURN + 4 ... UPROBES_SIZE - 1] = 0x90,
+};
+
+static const uint8_t *borrow_bytes(const struct mapped_file *mapped, struct dso *dso, size_t *size)
+{
+	*size = sizeof(uprobes_code);
+	if (strcmp(mapped->path, LOCATION_UPROBES) == 0)
+		return uprobes_code;
+	return dso_borrow_bytes(dso, size);
+}
+
 static struct code_file find_code(void *context, const struct mapped_file *mapped)
 {
 	struct code_files *files = context;
 	struct dso *dso = resolver_borrow_dso(files->resolver, mapped);
 	struct code_file file = { 0 };
 
-	file.bytes = dso_borrow_bytes(dso, &file.size);
+	file.bytes = borrow_bytes(mapped, dso, &file.size);
 	if (!file.bytes || is_relocatable(file.bytes, file.size)) {
 		__atomic_store_n(&files->missing[mapped->index], true, __ATOMIC_RELAXED);
 		return (struct code_file){ 0 };

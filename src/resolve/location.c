@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "decoder/branch_event.h"
+#include "decoder/code/insn.h"
 #include "decoder/code/stack_effect.h"
 #include "symbols/dso/dso_store.h"
 
@@ -78,6 +79,30 @@ static struct function_code code_of(const struct symbol *symbol)
 	return code;
 }
 
+bool location_is_of_uprobes(const struct location *location)
+{
+	static const char begin[] = LOCATION_UPROBES;
+
+	return location->symbol && !symbol_is_function(location->symbol) &&
+	       strncmp(location->symbol->name->text, begin, sizeof(begin) - 1) == 0;
+}
+
+uint8_t location_call_length(const struct symbol *caller, uint64_t ip, const struct location *entry)
+{
+	const struct function_code code = code_of(caller);
+	uint64_t load = entry->ip - entry->offset - (entry->symbol ? entry->symbol->start : 0);
+	uint64_t offset = ip - load - code.begin;
+	struct insn insn;
+
+	if (!location_is_entry(entry) || entry->symbol->dso != caller->dso || offset >= code.size)
+		return 0;
+	insn = insn_decode(code.bytes + offset, code.size - offset, INSN_MODE_64);
+	return insn.kind == BRANCH_CALL && !insn.indirect &&
+			       ip + insn.length + (uint64_t)(int64_t)insn.distance == entry->ip
+		       ? insn.length
+		       : 0;
+}
+
 /* Returns the effect of a branch by the code in front of it; CALL_NOT_KNOWN: it has none. */
 static enum call_effect effect_of_origin(const struct stack_branch_effect *branch,
 					 const struct location *from, const struct location *to)
@@ -100,7 +125,10 @@ static enum call_effect effect_of_origin(const struct stack_branch_effect *branc
 	case STACK_JUMP_CALLS:
 		return location_is_function_entry(to) ? JUMP_CALLS : CALL_NOT_KNOWN;
 	case STACK_STAYS:
-		return branch->kind == BRANCH_RETURN ? RETURN_STAYS : CALL_NOT_KNOWN;
+		if (branch->kind != BRANCH_RETURN)
+			return CALL_NOT_KNOWN;
+		/* The page's address has replaced the return address, and it returns there. */
+		return location_is_of_uprobes(to) ? RETURN_JUMPS : RETURN_STAYS;
 	default:
 		return CALL_NOT_KNOWN;
 	}
@@ -118,6 +146,7 @@ static enum call_effect effect_of_target(bool jump, const struct location *from,
 	case TARGET_SAVES:
 		return jump ? JUMP_SETJMP : CALL_SETJMP;
 	case TARGET_DROPS:
+	case TARGET_REPLACES_FIRST:
 		return jump || named ? CALL_NOT_KNOWN : CALL_PASSES;
 	case TARGET_REPLACES:
 		return jump ? CALL_NOT_KNOWN : named ? CALL_NEVER_RETURNS : CALL_PASSES;

@@ -59,6 +59,19 @@ static inline bool location_is_function_entry(const struct location *location)
 	return location_is_entry(location) && !location->symbol->function;
 }
 
+/* The path of the page that executes instructions for uprobes, and the begin of its symbols. */
+#define LOCATION_UPROBES "[uprobes]"
+
+/* Returns whether a location is in that page. */
+bool location_is_of_uprobes(const struct location *location);
+
+/*
+ * Returns the length of the instruction at `ip` if it is a direct call of a function's entry, in
+ * the same file as the function `caller`, which it is in; 0: it is not.
+ */
+uint8_t location_call_length(const struct symbol *caller, uint64_t ip,
+			     const struct location *entry);
+
 /* Returns whether a jump is to another stack, a call, or to a function that may return twice. */
 static inline bool location_jumps_unusually(const struct location_pair *places)
 {

@@ -32,7 +32,7 @@ cli_tests = \
 	tests/cli/limit.sh tests/cli/counters.sh tests/cli/split.sh \
 	tests/cli/summary.sh \
 	tests/cli/valgrind.sh \
-	tests/cli/views.sh \
+	tests/cli/uprobes.sh tests/cli/views.sh \
 	tests/cli/list.sh
 TESTS += $(cli_tests)
 # Only in `make check-long`.

@@ -12,6 +12,7 @@
  *	kernel.data/                  perf record --kcore: a directory with the kernel's memory
  *	vmlinux                       the same kernel as a file, linked for another address
  *	fred.data/                    as kernel.data, of a kernel with FRED
+ *	uprobes, uprobes-6.11         a program with probes, of Linux before 6.11 and since
  */
 #include <elf.h>
 #include <limits.h>
@@ -219,6 +220,109 @@ static void write_memtrace(void)
 	ctf_release(&file);
 }
 
+/* ---- Probes -------------------------------------------------------------- */
+
+#define PROBED_PATH "/probed"
+#define PROBED_MAIN UINT64_C(0x401000)
+#define PROBED_WORK UINT64_C(0x401010)
+#define TRACED      UINT64_C(0x401020)
+#define PROBED_LEAF UINT64_C(0x401030)
+#define UPROBES     UINT64_C(0x7fffffffe000)
+
+static const uint8_t probed_code[0x40] = {
+	[0x00] = 0xe8, 0x0b, 0x00, 0x00, 0x00, /* call work */
+	0x0f,          0x05,                   /* syscall */
+	[0x10] = 0xe8, 0x0b, 0x00, 0x00, 0x00, /* call traced */
+	0xe8,          0x16, 0x00, 0x00, 0x00, /* call leaf */
+	0xc3,                                  /* ret */
+	[0x20] = 0x90,                         /* nop */
+	0xe8,          0x0a, 0x00, 0x00, 0x00, /* call leaf */
+	0xc3,                                  /* ret */
+	[0x30] = 0x31, 0xc0,                   /* xor %eax, %eax */
+	0xc3,                                  /* ret */
+};
+
+#define PROBED_FUNCTION ELF64_ST_INFO(STB_GLOBAL, STT_FUNC)
+
+static const struct tiny_symbol probed_symbols[] = {
+	{ "main", PROBED_MAIN, 7, PROBED_FUNCTION },
+	{ "work", PROBED_WORK, 11, PROBED_FUNCTION },
+	{ "traced", TRACED, 7, PROBED_FUNCTION },
+	{ "leaf", PROBED_LEAF, 3, PROBED_FUNCTION },
+};
+
+static const struct tiny_elf probed_elf = { PROBED_MAIN, probed_code, sizeof(probed_code),
+					    probed_symbols, 4 };
+
+/* A trap at `from`, after which the kernel goes to `to`. */
+static void trap(struct pt_packets *trace, uint64_t from, uint64_t to)
+{
+	pt_packets_fup(trace, from);
+	pt_packets_pgd(trace, 0);
+	pt_packets_pge(trace, to);
+}
+
+/* leaf() with a probe at its begin, whose instruction runs in a slot of the page. */
+static void trace_leaf(struct pt_packets *trace)
+{
+	trap(trace, PROBED_LEAF, UPROBES + 0x80);
+	trap(trace, UPROBES + 0x82, PROBED_LEAF + 2);
+}
+
+/* traced() has a probe at its call, which the kernel executes, and one at its return. */
+static void trace_probes(struct pt_packets *trace, bool by_syscall)
+{
+	pt_packets_psb(trace, SAMPLE_START, 0);
+	pt_packets_pge(trace, PROBED_MAIN);
+	trap(trace, TRACED + 1, PROBED_LEAF);
+	pt_packets_tsc(trace, SAMPLE_START + 50);
+	trace_leaf(trace);
+	pt_packets_tip(trace, TRACED + 6);
+	pt_packets_tsc(trace, SAMPLE_START + 100);
+	pt_packets_tip(trace, UPROBES);
+	pt_packets_pgd(trace, 0);
+	pt_packets_pge(trace, by_syscall ? UPROBES + 13 : PROBED_WORK + 5);
+	if (by_syscall)
+		pt_packets_tip(trace, PROBED_WORK + 5);
+	pt_packets_tsc(trace, SAMPLE_START + 150);
+	trace_leaf(trace);
+	pt_packets_tip(trace, PROBED_WORK + 10);
+	pt_packets_tip(trace, PROBED_MAIN + 5);
+	pt_packets_tsc(trace, SAMPLE_START + 200);
+	pt_packets_pgd(trace, 0);
+}
+
+static void write_uprobes(const char *name, bool by_syscall)
+{
+	const struct perf_data_mmap maps[] = {
+		{ .pid = SAMPLE_PID,
+		  .tid = SAMPLE_PID,
+		  .address = PROBED_MAIN,
+		  .length = 0x1000,
+		  .file_offset = TINY_ELF_CODE_OFFSET,
+		  .path = PROBED_PATH,
+		  .prot = 5 },
+		{ .pid = SAMPLE_PID,
+		  .tid = SAMPLE_PID,
+		  .address = UPROBES,
+		  .length = 0x1000,
+		  .path = "[uprobes]",
+		  .prot = 5 },
+	};
+	struct pt_packets trace;
+	struct perf_data data;
+
+	pt_packets_init(&trace);
+	trace_probes(&trace, by_syscall);
+	sample_begin(&data);
+	perf_data_add_mmap2(&data, 0, &maps[0]);
+	perf_data_add_mmap2(&data, 0, &maps[1]);
+	sample_add_trace(&data, &trace);
+	perf_data_write(&data, path_of(name));
+	perf_data_release(&data);
+	pt_packets_release(&trace);
+}
+
 int main(int argc, char **argv)
 {
 	struct perf_data data;
@@ -245,6 +349,9 @@ int main(int argc, char **argv)
 	write_kernel_recording("kernel.data", kernel_code);
 	write_kernel("vmlinux", kernel_code, KERNEL_LINKED_AT);
 	write_kernel_recording("fred.data", fred_kernel_code);
+	tiny_elf_write(&probed_elf, path_of(PROBED_PATH));
+	write_uprobes("uprobes", false);
+	write_uprobes("uprobes-6.11", true);
 	pt_packets_release(&packets);
 	return 0;
 }

@@ -222,6 +222,29 @@ static void end_interruption(struct precise_stack *stack, int64_t time, size_t a
 	stub->called_insns += stack->insns - stack->now.frames[at].called_insns;
 }
 
+/*
+ * The kernel has executed the call at an address itself, as it does where a uprobe has replaced it
+ * (arch/x86/kernel/uprobes.c, branch_emulate_op()).  Returns whether `to` is what it calls.
+ */
+static bool resume_in_call(struct precise_stack *stack, int64_t time, const struct location *to,
+			   uint64_t call_ip)
+{
+	const struct symbol *caller = top(stack)->symbol;
+	uint8_t length = location_call_length(caller, call_ip, to);
+	struct frame called = { .symbol = symbol_of(stack, to),
+				.caller = caller,
+				.entry_ip = to->ip,
+				.kind = FRAME_CALLED,
+				.call_length = length };
+
+	if (!length)
+		return false;
+	called.caller_offset = call_ip - (to->ip - to->symbol->start) - caller->start;
+	frame_set_return(&called, call_ip, length);
+	precise_push(stack, time, &called);
+	return true;
+}
+
 /* Execution resumes at `to`; `expected` was the address to resume at (0: unknown). */
 static void resume(struct precise_stack *stack, int64_t time, const struct location *to,
 		   uint64_t expected)
@@ -232,11 +255,14 @@ static void resume(struct precise_stack *stack, int64_t time, const struct locat
 				 .kind = FRAME_HANDLER };
 	size_t at;
 
-	if (!expected || resumes_at(expected, to->ip) || !stack->now.depth)
+	if (!expected || resumes_at(expected, to->ip) || !stack->now.depth ||
+	    location_is_of_uprobes(to))
 		return;
 	at = find_resumed(stack, to->ip);
 	if (at)
 		end_interruption(stack, time, at - 1);
+	else if (resume_in_call(stack, time, to, expected))
+		return;
 	else if (location_is_entry(to) || !symbol_is_function(to->symbol))
 		precise_push(
 			stack, time,
