@@ -114,8 +114,10 @@ libptrace2ftf_a_SOURCES = \
 	src/overlays/overlay_trace_memtrace.c \
 	src/overlays/overlay_trace_runtime.c \
 	src/overlays/overlays.c src/overlays/overlays.h \
+	src/perf_script/inferred_calls.c src/perf_script/inferred_calls.h \
 	src/perf_script/perf_script.c src/perf_script/perf_script.h \
 	src/perf_script/perf_script_line.c src/perf_script/perf_script_line.h \
+	src/perf_script/text_view.c src/perf_script/text_view.h \
 	src/pipeline/convert.c src/pipeline/convert.h \
 	src/pipeline/convert_events.c src/pipeline/convert_events.h \
 	src/pipeline/convert_perf_data.c src/pipeline/convert_perf_data.h \

@@ -10,23 +10,45 @@
 #include "base/alloc.h"
 #include "base/io/interrupt.h"
 #include "base/tables/hash.h"
+#include "src/perf_script/inferred_calls.h"
 #include "src/perf_script/perf_script_line.h"
 #include "src/select/mode_filter.h"
+#include "symbols/files/dso_find.h"
 
 /* Longer lines are no perf script's: its symbols and paths have at most some KiB. */
 #define LINE_MAX_BYTES ((size_t)64 * 1024)
+/* Bytes of a near call: SDM volume 2, "CALL". */
+#define NEAR_CALL_LONGEST 8
 /* So long a line, or so many lines in a row that say nothing, are of another text, or endless. */
 #define LINE_LIMIT   ((size_t)16 << 20)
 #define STRANGE_MOST 100000
+
+const struct perf_script_lack perf_script_lacks[PERF_SCRIPT_LACKS] = {
+	{ "flags", "kinds of branches are inferred" },
+	{ "symoff", "functions begin where they are first called" },
+	{ "time", "times are invented, 1 ns a line" },
+	{ "ns", "times are whole microseconds" },
+	{ "tid", "all is one thread" },
+	{ "addr", "calls are those of perf's call tree" },
+	{ "returns", "every line is a call, up to the next call at its level" },
+	{ "sym", "functions have no names" },
+};
 
 /* A thread of the text. */
 struct script_thread {
 	struct {
 		int32_t pid, tid;
 	} id;
-	struct callstack *stack;    /* owned */
-	struct script_thread *next; /* in the order of appearance */
+	struct callstack *stack;     /* owned */
+	struct inferred_calls calls; /* owned */
+	struct script_thread *next;  /* in the order of appearance */
 	UT_hash_handle hh;
+};
+
+/* A function of the text, or a file of code without names. */
+struct text_symbol {
+	struct symbol symbol;
+	bool start_known; /* by an offset, or by a call to it */
 };
 
 struct script {
@@ -35,12 +57,16 @@ struct script {
 	struct script_thread *by_id;
 	struct script_thread *first, **last;
 	struct script_thread *previous; /* of the line before: mostly the same */
-	const struct symbol **symbols;  /* owned array, by the id of the name in the text */
+	struct text_symbol **symbols;   /* owned array, by the id of the name in the text */
 	size_t symbol_room;
 	const struct symbol *ptwrite; /* how a PTWRITE is shown */
 	char *text;                   /* owned: LINE_MAX_BYTES for a made-up name */
 	struct demangler demangler;
-	unsigned strange; /* lines in a row that say nothing */
+	uint64_t time;           /* of the line before */
+	uint8_t ids;             /* enum perf_line_ids, of the branch before */
+	uint64_t no_ip, no_addr; /* branches without the field; of the latter samples, perhaps */
+	unsigned strange;        /* lines in a row that say nothing */
+	bool names_seen;         /* the field sym is printed */
 };
 
 static struct script_thread *new_thread(struct script *script, const struct perf_line *line)
@@ -76,8 +102,8 @@ static struct script_thread *script_thread_of(struct script *script, const struc
 	return thread;
 }
 
-/* Returns the place of the symbol with a name; NULL there: none was made yet. */
-static const struct symbol **symbol_slot(struct script *script, const struct name *name)
+/* Returns the slot of the symbol with a name; it has NULL if none was made yet. */
+static struct text_symbol **symbol_slot(struct script *script, const struct name *name)
 {
 	size_t old_room = script->symbol_room;
 
@@ -113,28 +139,31 @@ static const struct name *shown_name(struct script *script, const struct name *l
 	return length < LINE_MAX_BYTES ? name_intern(names, script->text, length) : linkage;
 }
 
-/* Returns the symbol of a name, with the address of the first line that has it. */
-static const struct symbol *symbol_of(struct script *script, struct text_view text, uint64_t start)
+/* Returns the symbol of a name, shown as `name`; NULL: as it is in the options' style. */
+static struct text_symbol *symbol_of(struct script *script, struct text_view text,
+				     const struct name *name, enum symbol_kind kind)
 {
 	const struct name *linkage = name_intern(script->options->names, text.at, text.length);
-	const struct symbol **slot = symbol_slot(script, linkage);
-	struct symbol *symbol;
+	struct text_symbol **slot = symbol_slot(script, linkage);
+	struct text_symbol *symbol;
 
 	if (!*slot) {
 		symbol = arena_alloc(script->options->arena, sizeof(*symbol));
-		*symbol = (struct symbol){ .start = start,
-					   .name = shown_name(script, linkage),
-					   .linkage = linkage };
+		*symbol = (struct text_symbol){
+			.symbol = { .name = name ?: shown_name(script, linkage),
+				    .linkage = name ?: linkage,
+				    .kind = (uint8_t)kind },
+		};
 		*slot = symbol;
 	}
 	return *slot;
 }
 
 /*
- * Returns the symbol for code without one: "[unknown @ 0xADDR (DSO)]", as
+ * Returns the symbol for one address without one: "[unknown @ 0xADDR (DSO)]", as
  * magic-trace names it, which shows an address as a signed number.
  */
-static const struct symbol *unnamed_symbol(struct script *script,
+static const struct symbol *address_symbol(struct script *script,
 					   const struct perf_line_place *place)
 {
 	bool negative = place->ip >> 63;
@@ -142,21 +171,83 @@ static const struct symbol *unnamed_symbol(struct script *script,
 			      negative ? "-" : "", negative ? 0 - place->ip : place->ip,
 			      (int)place->dso.length, place->dso.at);
 	struct text_view text = { script->text, (size_t)length };
+	struct text_symbol *symbol;
 
 	if (text.length >= LINE_MAX_BYTES)
 		text.length = LINE_MAX_BYTES - 1;
-	return symbol_of(script, text, place->ip);
+	symbol = symbol_of(script, text, NULL, SYMBOL_FUNCTION);
+	symbol->symbol.start = place->ip;
+	return &symbol->symbol;
+}
+
+/* Returns the symbol for all code without one of a file, "[libc.so.6]"; NULL: of no file. */
+static const struct symbol *file_symbol(struct script *script, struct text_view dso)
+{
+	const struct name *path = name_intern(script->options->names, dso.at, dso.length), *name;
+	char *text;
+
+	if (!strcmp(path->text, "[unknown]"))
+		return NULL;
+	if (!*symbol_slot(script, path)) {
+		text = dso_find_bracketed(path->text);
+		name = name_intern_text(script->options->names, text);
+		free(text);
+		symbol_of(script, dso, name, SYMBOL_FILE);
+	}
+	return &(*symbol_slot(script, path))->symbol;
+}
+
+/* Returns the offset at an address, of a line without; never 0 but where the symbol begins. */
+static uint64_t offset_in(const struct text_symbol *symbol, uint64_t ip)
+{
+	return symbol->start_known && ip >= symbol->symbol.start ? ip - symbol->symbol.start : 1;
 }
 
 static struct location resolve(struct script *script, const struct perf_line_place *place)
 {
 	struct location location = { place->ip, NULL, place->offset };
+	struct text_symbol *symbol;
 
-	if (place->symbol.length)
-		location.symbol = symbol_of(script, place->symbol, place->ip - place->offset);
-	else if (place->has_dso)
-		location.symbol = unnamed_symbol(script, place);
+	if (place->symbol.length) {
+		symbol = symbol_of(script, place->symbol, NULL, SYMBOL_FUNCTION);
+		location.symbol = &symbol->symbol;
+		if (!place->has_offset) {
+			script->counts->lacks |= TEXT_LACKS_SYMOFF;
+			location.offset = offset_in(symbol, place->ip);
+		} else if (!symbol->start_known) {
+			symbol->symbol.start = place->ip - place->offset;
+			symbol->start_known = true;
+		}
+	} else if (place->has_dso && script->options->name_addresses) {
+		location.symbol = address_symbol(script, place);
+	} else if (place->has_dso) {
+		location.symbol = file_symbol(script, place->dso);
+	}
 	return location;
+}
+
+/* Returns whether an offset at a place is known to be one, and not invented. */
+static bool is_start_known(const struct perf_line_place *place, const struct location *location)
+{
+	/* The symbol is the first member. */
+	return place->has_offset ||
+	       (location->symbol && ((const struct text_symbol *)location->symbol)->start_known);
+}
+
+/* A call without offset goes to where its function begins, unless it only reads its address. */
+static void learn_start(struct script *script, const struct perf_line_place *place,
+			const struct branch_event *event, struct location_pair *places)
+{
+	struct text_symbol *symbol;
+
+	if (event->kind != BRANCH_CALL || place->has_offset || !place->symbol.length ||
+	    (places->from.symbol == places->to.symbol &&
+	     event->to - event->from <= NEAR_CALL_LONGEST))
+		return;
+	symbol = symbol_of(script, place->symbol, NULL, SYMBOL_FUNCTION);
+	symbol->symbol.start = event->to;
+	symbol->start_known = true;
+	places->to.offset = 0;
 }
 
 static void echo(const struct script *script, const char *text, size_t length)
@@ -178,6 +269,26 @@ static void feed(struct script *script, const struct perf_line *line, struct bra
 		       &(struct resolved_branch){ event, places }, 1, notes);
 }
 
+/* Feed a branch whose line changes more than the place inside one function, or not. */
+static void feed_places(struct script *script, const struct perf_line *line,
+			struct branch_event *event, struct location_pair *places)
+{
+	if (!event->from)
+		places->from = (struct location){ 0 };
+	if (!event->to)
+		places->to = (struct location){ 0 };
+	script->counts->branches++;
+	feed(script, line, event, places, NULL);
+}
+
+static bool same_unnamed(const struct perf_line *line)
+{
+	const struct text_view *from = &line->from.dso, *to = &line->to.dso;
+
+	return !line->from.symbol.length && !line->to.symbol.length && from->length == to->length &&
+	       (!from->length || !memcmp(from->at, to->at, from->length));
+}
+
 static void feed_branch(struct script *script, const struct perf_line *line, const char *text,
 			size_t length)
 {
@@ -192,20 +303,39 @@ static void feed_branch(struct script *script, const struct perf_line *line, con
 	/* The text does not say which jumps are indirect; any may be. */
 	if (event.kind == BRANCH_JUMP)
 		event.flags |= BRANCH_INDIRECT;
-
+	if (!line->has_flags) {
+		script->counts->lacks |= TEXT_LACKS_FLAGS;
+		inferred_calls_branch(&script_thread_of(script, line)->calls, &event, &places,
+				      same_unnamed(line), is_start_known(&line->to, &places.to));
+	}
+	script->names_seen |= line->from.has_name || line->to.has_name;
+	learn_start(script, &line->to, &event, &places);
 	if (line->from.has_dso || line->to.has_dso)
 		script->options->machine->newer_upstream = true;
 	if (!mode_filter_event(script->options->mode, &event))
 		return;
-	if (!event.from)
-		places.from = (struct location){ 0 };
-	if (!event.to)
-		places.to = (struct location){ 0 };
 	/* A symbol is one per name, so equal names are equal pointers. */
 	if (places.from.symbol != places.to.symbol)
 		echo(script, text, length);
-	script->counts->branches++;
-	feed(script, line, &event, &places, NULL);
+	feed_places(script, line, &event, &places);
+}
+
+static void feed_tree(struct script *script, const struct perf_line *line, const char *text,
+		      size_t length)
+{
+	struct tree_branch branches[TREE_BRANCHES_MOST];
+	const struct symbol *symbol =
+		line->from.symbol.length
+			? &symbol_of(script, line->from.symbol, NULL, SYMBOL_FUNCTION)->symbol
+			: NULL;
+	size_t count =
+		inferred_calls_tree(&script_thread_of(script, line)->calls, line, symbol, branches);
+
+	script->counts->lacks |= TEXT_LACKS_ADDR | (line->has_flags ? 0 : TEXT_LACKS_RETURNS);
+	echo(script, text, length);
+	for (size_t i = 0; i < count; i++)
+		if (mode_filter_event(script->options->mode, &branches[i].event))
+			feed_places(script, line, &branches[i].event, &branches[i].places);
 }
 
 static void feed_error(struct script *script, const struct perf_line *line)
@@ -253,11 +383,41 @@ static void skip_line(struct script *script, const char *reason)
 		  "line %" PRIu64 " of the text is %s; skipped", script->counts->lines, reason);
 }
 
+/* Fill in the thread and the time of a line that lacks them. */
+static void complete_header(struct script *script, struct perf_line *line)
+{
+	bool branch = line->kind == PERF_LINE_BRANCH || line->kind == PERF_LINE_CALL_TREE;
+
+	if (branch && !line->has_time) {
+		script->counts->lacks |= TEXT_LACKS_TIME;
+		script->time++;
+	} else if (branch && !line->has_ns) {
+		script->counts->lacks |= TEXT_LACKS_NS;
+	}
+	if (line->has_time) {
+		script->time = line->time;
+	} else if (script->counts->lacks & TEXT_LACKS_TIME) {
+		line->time = script->time;
+		line->has_time = true;
+	}
+	if (branch && !line->ids)
+		script->counts->lacks |= TEXT_LACKS_TID;
+	if (branch)
+		script->ids = line->ids;
+	/* An error has both ids. */
+	if (line->kind == PERF_LINE_ERROR && script->ids == PERF_IDS_ONE)
+		line->pid = line->tid;
+	else if (line->kind == PERF_LINE_ERROR && script->ids == PERF_IDS_NONE &&
+		 script->counts->branches)
+		line->pid = line->tid = -1;
+}
+
 static void feed_line(struct script *script, const char *text, size_t length)
 {
 	struct perf_line line;
 
 	perf_line_parse(&line, text, length);
+	complete_header(script, &line);
 	/* A sample's stack, in lines that begin with a tab, says nothing either. */
 	if (line.kind == PERF_LINE_BLANK || text[0] == '\t')
 		script->strange++;
@@ -269,6 +429,15 @@ static void feed_line(struct script *script, const char *text, size_t length)
 		break;
 	case PERF_LINE_BRANCH:
 		feed_branch(script, &line, text, length);
+		break;
+	case PERF_LINE_CALL_TREE:
+		feed_tree(script, &line, text, length);
+		break;
+	case PERF_LINE_NO_IP:
+	case PERF_LINE_NO_ADDR:
+		script->no_ip += line.kind == PERF_LINE_NO_IP;
+		script->no_addr += line.kind == PERF_LINE_NO_ADDR;
+		script->counts->samples++;
 		break;
 	case PERF_LINE_ERROR:
 		echo(script, text, length);
@@ -352,11 +521,25 @@ static int read_lines(struct script *script, FILE *in, struct error *err)
 	return 0;
 }
 
+/* Branches without addresses make no calls.  Returns -1 with *err filled if there are no others. */
+static int check_fields(struct script *script, struct error *err)
+{
+	if (script->counts->branches && !script->names_seen &&
+	    !(script->counts->lacks & TEXT_LACKS_ADDR))
+		script->counts->lacks |= TEXT_LACKS_SYM;
+	if (script->counts->branches || !(script->no_ip + script->no_addr))
+		return 0;
+	return error_set(err, ERROR_UNSUPPORTED,
+			 "the text has no field %s: print it with " PERF_SCRIPT_COMMAND,
+			 script->no_ip ? "ip" : "addr");
+}
+
 static void finish_threads(struct script *script)
 {
 	for (struct script_thread *thread = script->first; thread; thread = thread->next) {
 		callstack_finish(thread->stack);
 		callstack_close(thread->stack);
+		inferred_calls_release(&thread->calls);
 	}
 	HASH_CLEAR(hh, script->by_id);
 }
@@ -372,10 +555,12 @@ int perf_script_convert(FILE *in, const struct perf_script_options *options,
 	*script.counts = own_counts;
 	script.last = &script.first;
 	script.text = alloc_zeroed(LINE_MAX_BYTES, 1);
-	script.ptwrite = symbol_of(&script, ptwrite, 0);
+	script.ptwrite = &symbol_of(&script, ptwrite, NULL, SYMBOL_FUNCTION)->symbol;
 	status = read_lines(&script, in, err);
 	if (status == 0 && ferror(in) && !interrupt_asked())
 		status = error_set_system(err, errno, "cannot read the text");
+	if (status == 0)
+		status = check_fields(&script, err);
 	if (options->input_end)
 		options->input_end(options->context, options->machine->newer_upstream);
 	finish_threads(&script);

@@ -3,9 +3,11 @@
  * The front end for `perf script` text (--input=perf-script): lines in,
  * branches with symbols into a call-stack machine.
  *
- * The forms of a line are in perf_script_line.h.  Threads are the pairs of pid
+ * The forms of a line are in perf_script_line.h; what they lack is inferred
+ * (inferred_calls.h) and said in the counts.  Text of branches without ip or addr
+ * is an error.  Threads are the pairs of pid
  * and tid, in the order in which they appear.  A line of no known form, and one
- * of more than 64 KiB, is counted as a warning and skipped; only a read error
+ * of more than 64 KiB, is counted as a warning and skipped; a read error
  * is an error.  Memory grows with the number of distinct names and threads.
  */
 #ifndef SRC_PERF_SCRIPT_PERF_SCRIPT_H
@@ -31,7 +33,8 @@ struct perf_script_options {
 	struct diag *diag;            /* borrowed; NULL: warnings are dropped */
 	enum trace_mode mode;         /* user or kernel: show this code only */
 	enum demangle_style demangle; /* of names that are mangled in the text */
-	void *context;                /* borrowed; first argument of the functions below */
+	bool name_addresses; /* code without names is a function for each address, not one a file */
+	void *context;       /* borrowed; first argument of the functions below */
 	/* Returns the track of a new thread; -1: unknown id.  May be NULL: all tracks are NULL. */
 	void *(*track)(void *context, int32_t pid, int32_t tid);
 	/*
@@ -48,8 +51,32 @@ struct perf_script_options {
 	void (*input_end)(void *context, bool newer);
 };
 
+/* The command that prints all that is used. */
+#define PERF_SCRIPT_COMMAND                                                                        \
+	"perf script --ns --itrace=be -F comm,pid,tid,time,flags,ip,addr,sym,symoff,dso"
+
+/* What the text lacks, as bits. */
+enum perf_script_lacks {
+	TEXT_LACKS_FLAGS = 1,
+	TEXT_LACKS_SYMOFF = 2,
+	TEXT_LACKS_TIME = 4,
+	TEXT_LACKS_NS = 8,
+	TEXT_LACKS_TID = 16,
+	TEXT_LACKS_ADDR = 32, /* a tree of calls */
+	TEXT_LACKS_RETURNS = 64,
+	TEXT_LACKS_SYM = 128,
+};
+
+#define PERF_SCRIPT_LACKS 8
+
+/* Of each bit, by its number: the field, and what was done without it. */
+extern const struct perf_script_lack {
+	const char *field, *effect;
+} perf_script_lacks[PERF_SCRIPT_LACKS];
+
 struct perf_script_counts {
 	uint64_t lines, branches, unknown;
+	unsigned lacks;                 /* enum perf_script_lacks */
 	uint64_t first_time, last_time; /* ns: of what was fed; 0 if nothing was */
 	uint64_t gaps[GAP_REASONS];     /* errors, by enum gap_reason */
 	uint64_t hits;                  /* of breakpoints and probes */

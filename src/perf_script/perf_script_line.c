@@ -1,199 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* Parses lines of perf script.  Each take_...() skips what it recognises at the start of a view. */
+/* Parses lines of perf script. */
 #include "src/perf_script/perf_script_line.h"
 
 #include <string.h>
 
 #include "decoder/branch_event.h"
+#include "src/perf_script/text_view.h"
 
-/* Times beyond this (580 years) do not fit in 64 bits of ns. */
-#define MAX_SECONDS UINT64_C(18446744073)
-
-static bool is_digit(char c)
+/*
+ * Returns the offset of the "(dso)" that ends a place's name; the length if none does.  It follows
+ * the last offset, "+0x1 (", or "[unknown] (".  Without these it is the last parenthesis that is
+ * balanced: a function's parameters follow no blank.
+ */
+static size_t find_dso(struct text_view name)
 {
-	return c >= '0' && c <= '9';
-}
+	size_t begin = name.length, depth = 0;
 
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
-/* Returns the value of a hexadecimal digit, -1 if it is none. */
-static int hex_value(char c)
-{
-	if (is_digit(c))
-		return c - '0';
-	c |= 'a' - 'A';
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-static bool starts_with(struct text_view text, const char *word)
-{
-	size_t length = strlen(word);
-
-	return text.length >= length && !memcmp(text.at, word, length);
-}
-
-static void skip(struct text_view *text, size_t count)
-{
-	text->at += count;
-	text->length -= count;
-}
-
-static void skip_blanks(struct text_view *text)
-{
-	while (text->length && is_blank(*text->at))
-		skip(text, 1);
-}
-
-static void trim_end(struct text_view *text)
-{
-	while (text->length &&
-	       (is_blank(text->at[text->length - 1]) || text->at[text->length - 1] == '\r'))
-		text->length--;
-}
-
-/* Returns whether the text began with `start`, which is skipped then. */
-static bool take_text(struct text_view *text, const char *start)
-{
-	if (!starts_with(*text, start))
-		return false;
-	skip(text, strlen(start));
-	return true;
-}
-
-/* Returns whether one blank or more came next. */
-static bool take_blanks(struct text_view *text)
-{
-	size_t length = text->length;
-
-	skip_blanks(text);
-	return text->length < length;
-}
-
-/* Skip `word` and the blanks after it if it comes next and ends there.  Returns whether it did. */
-static bool take_word(struct text_view *text, const char *word)
-{
-	struct text_view rest = *text;
-
-	if (!take_text(&rest, word) || (rest.length && !take_blanks(&rest)))
-		return false;
-	*text = rest;
-	return true;
-}
-
-/* Returns the run of non-blanks that comes next and skips it and the blanks after it. */
-static struct text_view take_token(struct text_view *text)
-{
-	struct text_view token = { text->at, 0 };
-
-	while (token.length < text->length && !is_blank(text->at[token.length]))
-		token.length++;
-	skip(text, token.length);
-	skip_blanks(text);
-	return token;
-}
-
-/* Returns whether decimal digits come next; *value gets them, UINT64_MAX if they are too many. */
-static bool take_decimal(struct text_view *text, uint64_t *value)
-{
-	size_t length = 0;
-
-	for (*value = 0; length < text->length && is_digit(text->at[length]); length++) {
-		unsigned digit = (unsigned)(text->at[length] - '0');
-
-		if (*value > (UINT64_MAX - digit) / 10)
-			*value = UINT64_MAX;
-		else
-			*value = *value * 10 + digit;
-	}
-	skip(text, length);
-	return length > 0;
-}
-
-/* Returns whether hexadecimal digits come next; *value gets the last 64 bits of them. */
-static bool take_hex(struct text_view *text, uint64_t *value)
-{
-	size_t length = 0;
-
-	for (*value = 0; length < text->length && hex_value(text->at[length]) >= 0; length++)
-		*value = *value << 4 | (unsigned)hex_value(text->at[length]);
-	skip(text, length);
-	return length > 0;
-}
-
-/* "123", "-1".  Returns whether a number came; *id is -1 if it is no id. */
-static bool take_id(struct text_view *text, int32_t *id)
-{
-	uint64_t value;
-	bool negative = take_text(text, "-");
-
-	if (!take_decimal(text, &value))
-		return false;
-	*id = negative || value > INT32_MAX ? -1 : (int32_t)value;
-	return true;
-}
-
-/* "47170.086912826" in ns; fewer digits are padded, those after the ninth dropped. */
-static bool take_time(struct text_view *text, uint64_t *time)
-{
-	uint64_t seconds, ns = 0;
-	unsigned digits = 0;
-
-	if (!take_decimal(text, &seconds) || seconds >= MAX_SECONDS || !take_text(text, ".") ||
-	    !text->length || !is_digit(*text->at))
-		return false;
-	for (; text->length && is_digit(*text->at); skip(text, 1))
-		if (digits < 9) {
-			ns = ns * 10 + (unsigned)(*text->at - '0');
-			digits++;
-		}
-	for (; digits < 9; digits++)
-		ns *= 10;
-	*time = seconds * 1000000000 + ns;
-	return true;
-}
-
-/* "pid/tid [cpu] time:" at the start of the text. */
-static bool take_header_here(struct perf_line *line, struct text_view *text)
-{
-	if (!take_id(text, &line->pid) || !take_text(text, "/") || !take_id(text, &line->tid) ||
-	    !take_blanks(text))
-		return false;
-	if (starts_with(*text, "["))
-		take_token(text);
-	if (!take_time(text, &line->time) || !take_text(text, ":"))
-		return false;
-	skip_blanks(text);
-	line->has_time = true;
-	return true;
-}
-
-/* A header behind the thread's name (perf's field comm), which may have spaces. */
-static bool take_header(struct perf_line *line, struct text_view *text)
-{
-	for (skip_blanks(text); text->length; take_token(text)) {
-		struct text_view rest = *text;
-
-		if (take_header_here(line, &rest)) {
-			*text = rest;
-			return true;
-		}
-	}
-	return false;
-}
-
-/* Cut " (dso)" off the end of a place's name. */
-static void cut_dso(struct perf_line_place *place, struct text_view *name)
-{
-	size_t begin = name->length;
-
-	if (!name->length || name->at[name->length - 1] != ')')
-		return;
-	/* The offset, if there is one, is the last "+0x" that a parenthesis follows. */
-	for (size_t at = name->length; at-- > 0 && begin == name->length;) {
-		struct text_view rest = { name->at + at, name->length - at };
+	for (size_t at = name.length; at-- > 0;) {
+		struct text_view rest = { name.at + at, name.length - at };
 		uint64_t ignored;
 
 		if (take_text(&rest, "+0x"))
@@ -201,43 +25,85 @@ static void cut_dso(struct perf_line_place *place, struct text_view *name)
 		else if (at || !take_text(&rest, "[unknown]"))
 			continue;
 		if (take_blanks(&rest) && starts_with(rest, "("))
-			begin = (size_t)(rest.at - name->at);
+			return (size_t)(rest.at - name.at);
 	}
+	do {
+		begin--;
+		depth += name.at[begin] == ')';
+		depth -= name.at[begin] == '(';
+	} while (depth && begin);
+	return depth || (begin && !is_blank(name.at[begin - 1])) ? name.length : begin;
+}
+
+/* Cut "(dso)" or "(dso+0xoffset)" off the end of a place's name. */
+static void cut_dso(struct perf_line_place *place, struct text_view *name)
+{
+	size_t begin;
+
+	if (!name->length || name->at[name->length - 1] != ')')
+		return;
+	begin = find_dso(*name);
 	if (begin == name->length)
 		return;
 	place->has_dso = true;
 	place->dso = (struct text_view){ name->at + begin + 1, name->length - begin - 2 };
 	name->length = begin;
 	trim_end(name);
+	trim_end(&place->dso);
 }
 
-/* "symbol+0xoffset (dso)"; without an offset perf knew no symbol. */
+/* "symbol", "symbol+0xoffset" or "[unknown]", each perhaps with "(dso)" */
 static void take_name(struct perf_line_place *place, struct text_view name)
 {
 	trim_end(&name);
 	cut_dso(place, &name);
+	place->has_name = name.length;
+	if (starts_with(name, "[unknown]"))
+		return;
+	place->symbol = name;
 	for (size_t at = name.length; at-- > 0;) {
 		struct text_view digits = { name.at + at, name.length - at };
 
 		if (!take_text(&digits, "+0x"))
 			continue;
-		if (take_hex(&digits, &place->offset) && !digits.length)
-			place->symbol = (struct text_view){ name.at, at };
+		place->has_offset = take_hex(&digits, &place->offset) && !digits.length;
+		if (place->has_offset)
+			place->symbol.length = at;
 		else
 			place->offset = 0;
 		return;
 	}
 }
 
-/* "ip symbol+0xoffset (dso)" */
+/* "ip", perhaps with a name */
 static bool take_place(struct perf_line_place *place, struct text_view text)
 {
 	skip_blanks(&text);
-	if (!take_hex(&text, &place->ip) || !text.length || !is_blank(*text.at))
+	if (!take_hex(&text, &place->ip) || (text.length && !take_blanks(&text)))
 		return false;
-	skip(&text, 1);
 	take_name(place, text);
 	return true;
+}
+
+/*
+ * The place before the arrow.  The field callindent comes before it, followed by four blanks or
+ * more.
+ */
+static bool take_from(struct perf_line_place *place, struct text_view text)
+{
+	size_t begin = memmem(text.at, text.length, "    ", 4) ? text.length : 0;
+
+	for (size_t at = begin; at-- > 4;) {
+		struct text_view rest = { text.at + at, text.length - at };
+		uint64_t ignored;
+
+		if (is_blank(*rest.at) || memcmp(rest.at - 4, "    ", 4) != 0 ||
+		    !take_hex(&rest, &ignored) || (rest.length && !is_blank(*rest.at)))
+			continue;
+		skip(&text, at);
+		break;
+	}
+	return take_place(place, text);
 }
 
 /* Returns the offset of what ends a place's name, "+0x" or "[unknown]"; the length if none does. */
@@ -299,7 +165,7 @@ static void cut_addr(uint64_t *addr, struct text_view *text)
 
 /*
  * Split "FROM => TO".  A symbol may contain " => " (operators of C++), so the
- * arrow is the last one that an address and a blank follow.
+ * arrow is the last one that an address follows.
  */
 static bool split_arrow(struct text_view text, struct text_view *from, struct text_view *to)
 {
@@ -311,7 +177,7 @@ static bool split_arrow(struct text_view text, struct text_view *from, struct te
 			continue;
 		*to = rest;
 		skip_blanks(&rest);
-		if (take_hex(&rest, &ip) && take_blanks(&rest)) {
+		if (take_hex(&rest, &ip) && (!rest.length || take_blanks(&rest))) {
 			*from = (struct text_view){ text.at, at };
 			return true;
 		}
@@ -424,26 +290,95 @@ static bool take_sample(struct perf_line *line, struct text_view text)
 	return take_hex(&text, &addr) && take_blanks(&text) && take_place(&line->from, text);
 }
 
-static void parse_branch(struct perf_line *line, struct text_view text)
+/*
+ * "(dso)<TAB>", four blanks for each call around it, and a name, or an address that is padded to
+ * 16 columns: perf_sample__fprintf_callindent().  The dso is that of the branch's `from`.  Nothing
+ * follows if the branch leads to code that is not traced.
+ */
+static bool take_call_tree(struct perf_line *line, struct text_view text)
+{
+	const char *tab = memchr(text.at, '\t', text.length);
+	const char *begin = tab ? tab + 1 : text.at + text.length;
+	size_t padding;
+
+	if (!starts_with(text, "(") || begin[-1 - (tab != NULL)] != ')')
+		return false;
+	line->from.dso = (struct text_view){ text.at + 1, (size_t)(begin - text.at) - 1 };
+	line->kind = PERF_LINE_CALL_TREE;
+	skip(&text, (size_t)(begin - text.at));
+	skip_blanks(&text);
+	if (!text.length) {
+		line->flags |= BRANCH_TRACE_OFF;
+		line->indent = SIZE_MAX;
+		return true;
+	}
+	line->indent = (size_t)(text.at - begin);
+	line->from.symbol = text;
+	padding = text.length < 16 ? 16 - text.length : 0;
+	/* Words of four letters like "feed" are names. */
+	if (take_hex(&text, &line->from.ip) && !text.length && padding != 12 &&
+	    line->indent >= padding && (line->indent - padding) % 4 == 0) {
+		line->indent -= padding;
+		line->from.symbol.length = 0;
+	} else {
+		line->from.ip = 0;
+	}
+	return true;
+}
+
+/* A line without "FROM => TO": of another event, whose name is not printed, or of a branch. */
+static void parse_half_branch(struct perf_line *line, struct text_view text, bool is_branch)
+{
+	if (take_text(&text, "=>")) {
+		if (take_place(&line->to, text))
+			line->kind = PERF_LINE_NO_IP;
+	} else if (memmem(text.at, text.length, "=>", 2)) {
+		return; /* cut off */
+	} else if (!is_branch && take_sample(line, text)) {
+		line->kind = PERF_LINE_NAMELESS;
+	} else if (take_place(&line->from, text) && (is_branch || line->has_time)) {
+		line->kind = PERF_LINE_NO_ADDR;
+	} else if (is_branch && !text.length) {
+		line->kind = PERF_LINE_NO_IP;
+	}
+}
+
+/* Cut the fields after the branch off: ipc, insnlen, insn. */
+static void cut_tail(struct text_view *text)
+{
+	static const char *const fields[] = { "\t IPC: ", " ilen: ", " insn: " };
+
+	if (!memmem(text->at, text->length, ": ", 2))
+		return; /* mostly */
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+		const char *at = memmem(text->at, text->length, fields[i], strlen(fields[i]));
+
+		if (at)
+			text->length = (size_t)(at - text->at);
+	}
+}
+
+static void parse_branch(struct perf_line *line, struct text_view text, bool named)
 {
 	struct text_view from, to;
-	bool flags = take_flags(line, &text);
 
+	line->has_flags = take_flags(line, &text);
 	if (starts_with(text, "cbr:") || starts_with(text, "psb offs:")) {
 		line->kind = starts_with(text, "cbr:") ? PERF_LINE_CBR : PERF_LINE_IGNORED;
 		return;
 	}
+	if (take_call_tree(line, text))
+		return;
 	if (!split_arrow(text, &from, &to)) {
-		/* Another event, whose name and data are not printed. */
-		if (take_sample(line, text))
-			line->kind = PERF_LINE_NAMELESS;
+		parse_half_branch(line, text, named || line->has_flags);
 		return;
 	}
 	/* "tr strt jmp" means the place where tracing begins, not a jump. */
 	if (line->flags & BRANCH_TRACE_ON &&
 	    (line->branch == BRANCH_JUMP || line->flags & BRANCH_TRACE_OFF))
 		line->branch = BRANCH_NONE;
-	if (flags && take_place(&line->from, from) && take_place(&line->to, to))
+	cut_tail(&to);
+	if (take_from(&line->from, from) && take_place(&line->to, to))
 		line->kind = PERF_LINE_BRANCH;
 }
 
@@ -456,7 +391,7 @@ static bool take_event(struct text_view *text, struct text_view *event)
 	if (!take_decimal(&rest, &period) || !take_blanks(&rest))
 		rest = *text;
 	*event = take_token(&rest);
-	if (event->length < 2 || event->at[event->length - 1] != ':')
+	if (event->length < 2 || event->at[event->length - 1] != ':' || is_digit(*event->at))
 		return false;
 	*text = rest;
 	return true;
@@ -505,13 +440,126 @@ static bool take_hit(struct perf_line *line, struct text_view event, struct text
 	return true;
 }
 
+/* "pid/tid", or one number, the thread's.  Returns whether it came. */
+static bool take_ids(struct perf_line *line, struct text_view *text)
+{
+	struct text_view rest = *text;
+	bool pair;
+
+	line->ids = PERF_IDS_NONE;
+	line->pid = line->tid = -1;
+	if (!take_id(&rest, &line->pid))
+		return false;
+	pair = take_text(&rest, "/");
+	line->tid = line->pid;
+	if ((pair && !take_id(&rest, &line->tid)) || !take_blanks(&rest))
+		return false;
+	line->ids = pair ? PERF_IDS_PAIR : PERF_IDS_ONE;
+	*text = rest;
+	return true;
+}
+
+/* The fields "[cpu]" and misc: at most five letters, "U", "KE". */
+static void take_cpu_and_misc(struct text_view *text)
+{
+	struct text_view rest, misc;
+
+	if (starts_with(*text, "["))
+		take_token(text);
+	rest = *text;
+	misc = take_token(&rest);
+	if (misc.length && misc.length <= 5 && !is_digit(*misc.at) && rest.length &&
+	    is_digit(*rest.at))
+		*text = rest;
+}
+
+/* "[ids] [cpu] [misc] time:" at the start of the text. */
+static bool take_timed_header(struct perf_line *line, struct text_view *text)
+{
+	struct text_view rest = *text;
+	const char *digits;
+
+	take_ids(line, &rest);
+	if (rest.length && !is_digit(*rest.at))
+		take_cpu_and_misc(&rest);
+	digits = rest.at;
+	if (!take_time(&rest, &line->time) || !take_text(&rest, ":"))
+		return false;
+	line->has_ns = rest.at - digits > TEXT_NS_DIGITS + 2 && rest.at[-TEXT_NS_DIGITS - 2] == '.';
+	skip_blanks(&rest);
+	line->has_time = true;
+	*text = rest;
+	return true;
+}
+
+/*
+ * Returns whether a field after the header comes next: an event, flags, or an address, which perf
+ * pads to 16 columns.
+ */
+static bool begins_event(struct text_view text, size_t width)
+{
+	struct text_view rest = text, token = take_token(&rest);
+	struct perf_line ignored = { 0 };
+	uint64_t value;
+
+	return token.at[token.length - 1] == ':' || take_flag_words(&ignored, &text) ||
+	       (width > 16 && take_hex(&token, &value) && !token.length);
+}
+
+/*
+ * "[comm] [ids] [cpu]", without time.  A lone id has 7 columns, where the period has 10
+ * (tools/perf/builtin-script.c, perf_sample__fprintf_start()).
+ */
+static void take_untimed_header(struct perf_line *line, struct text_view *text)
+{
+	struct text_view rest = *text;
+	const char *end = rest.at; /* of the word before */
+
+	for (skip_blanks(&rest); rest.length;) {
+		struct text_view start = rest, here = rest, token = take_token(&rest);
+		size_t width = (size_t)(token.at + token.length - end);
+
+		take_ids(line, &here);
+		if (starts_with(token, "[") || line->ids == PERF_IDS_PAIR ||
+		    (line->ids == PERF_IDS_ONE && width <= 8)) {
+			take_cpu_and_misc(&here);
+			*text = here;
+			return;
+		}
+		line->ids = PERF_IDS_NONE;
+		line->pid = line->tid = -1;
+		if (begins_event(start, width)) {
+			*text = start;
+			return;
+		}
+		end = token.at + token.length;
+	}
+}
+
+/* A header after the thread's name (perf's field comm), which may have spaces. */
+static void take_header(struct perf_line *line, struct text_view *text)
+{
+	struct text_view start = *text;
+
+	for (skip_blanks(&start); start.length; take_token(&start)) {
+		struct text_view rest = start;
+
+		if (take_timed_header(line, &rest)) {
+			*text = rest;
+			return;
+		}
+	}
+	take_untimed_header(line, text);
+}
+
 /* The text after the header. */
 static void parse_event(struct perf_line *line, struct text_view text)
 {
 	struct text_view event;
+	bool named = take_event(&text, &event);
 
-	if (!take_event(&text, &event) || starts_with(event, "branches")) {
-		parse_branch(line, text);
+	if (!named || starts_with(event, "branches")) {
+		parse_branch(line, text, named);
 	} else if (starts_with(event, "ptwrite:")) {
 		line->kind = PERF_LINE_PTWRITE;
 	} else if (is_cpu_event(event)) {
@@ -560,6 +608,31 @@ static void parse_error(struct perf_line *line, struct text_view text)
 	line->kind = PERF_LINE_ERROR;
 }
 
+/* The field srcline or srccode, on a line after its branch: "  FILE:12", "|12  CODE". */
+static bool is_source_line(const char *text, struct text_view line)
+{
+	struct text_view word;
+	size_t end;
+
+	if (*text == '|')
+		return true;
+	if (line.at != text + 2)
+		return false;
+	word = take_token(&line);
+	end = word.length;
+	while (end && is_digit(word.at[end - 1]))
+		end--;
+	return end < word.length && end && word.at[end - 1] == ':';
+}
+
+/* Returns whether a line without time may be perf's for all that: it says what it is. */
+static bool is_known_without_time(struct perf_line *line)
+{
+	if (line->kind == PERF_LINE_SAMPLE || line->kind == PERF_LINE_HIT)
+		line->kind = line->ids ? PERF_LINE_SAMPLE : PERF_LINE_UNKNOWN;
+	return line->kind != PERF_LINE_NAMELESS && line->kind != PERF_LINE_CALL_TREE;
+}
+
 void perf_line_parse(struct perf_line *line, const char *text, size_t length)
 {
 	struct text_view rest = { text, length };
@@ -571,9 +644,13 @@ void perf_line_parse(struct perf_line *line, const char *text, size_t length)
 		line->kind = PERF_LINE_BLANK;
 	} else if (take_text(&rest, "instruction trace error ")) {
 		parse_error(line, rest);
-	} else if (text[0] == '\t') {
+	} else if (text[0] == '\t' || text[0] == '#' || is_source_line(text, rest)) {
 		line->kind = PERF_LINE_IGNORED;
-	} else if (take_header(line, &rest)) {
+	} else {
+		rest = (struct text_view){ text, (size_t)(rest.at + rest.length - text) };
+		take_header(line, &rest);
 		parse_event(line, rest);
+		if (!line->has_time && !is_known_without_time(line))
+			line->kind = PERF_LINE_UNKNOWN;
 	}
 }

@@ -3,9 +3,10 @@
  * One line of `perf script` text of an Intel PT recording, taken apart.
  *
  * The text is what perf prints for
- *	perf script --ns --itrace=be -F pid,tid,time,flags,ip,addr,sym,symoff
- * with or without the fields event, period, synth and dso, and with the lines
- * for decode errors (tools/perf/builtin-script.c, util/auxtrace.c).  Examples:
+ *	perf script --ns --itrace=be -F comm,pid,tid,time,flags,ip,addr,sym,symoff
+ * with any other fields, without any but ip and addr, with --call-trace or
+ * --call-ret-trace, and with the lines for decode errors and comments
+ * (tools/perf/builtin-script.c, util/auxtrace.c).  Examples:
  *
  *  7/7 1.000000002:   call           4010 main+0x10 =>  4020 f+0x0
  *  7/7 1.000000002:   1  branches:uH:   tr end  async   4010 f+0x10 (a.so) => 0 [unknown] (b.so)
@@ -13,6 +14,8 @@
  *  7/7 1.000000002:   1  mem:0x4010:x:u:   4010   4010 main+0x10 (/bin/a)
  *  7/7 1.000000002:   1  probe_a:main: (4010) argc=1   4010 main+0x10 (/bin/a)
  *  7/7 1.000000002:   1  cbr:   cbr: 46 freq: 4606 MHz (159%)   0   0 [unknown] ([unknown])
+ *       a.out     7 [000] 1.000000:   1  branches:u:   4010 main (/bin/a) => 4020 f (/bin/a)
+ *       a.out     7 [000] 1.000000002:   call   (/bin/a)<TAB>        f
  *   instruction trace error type 1 time 1.000000002 cpu -1 pid 7 tid 7 ip 0x4010 code 7: TEXT
  *
  * A parser of text that others wrote: nothing here fails, a line that is none
@@ -25,6 +28,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/perf_script/text_view.h"
+
 enum perf_line_kind {
 	PERF_LINE_UNKNOWN = 0, /* not perf script's, or of a form that is not known */
 	PERF_LINE_BLANK,
@@ -35,20 +40,22 @@ enum perf_line_kind {
 	PERF_LINE_SAMPLE,   /* of another event */
 	PERF_LINE_NAMELESS, /* a sample of any event, as the field event is not printed */
 	PERF_LINE_PTWRITE,
-	PERF_LINE_IGNORED, /* known and of no use: psb, power states, a sample's stack */
+	PERF_LINE_CALL_TREE, /* of --call-trace, --call-ret-trace */
+	PERF_LINE_NO_IP,     /* a branch without the field ip */
+	PERF_LINE_NO_ADDR,   /* a branch without the field addr, or a sample without event */
+	PERF_LINE_IGNORED, /* known and of no use: comments, psb, power states, a sample's stack */
 };
 
-/* A view of part of the line; not NUL-terminated. */
-struct text_view {
-	const char *at;
-	size_t length;
-};
+/* The fields pid and tid: a single number is the thread's. */
+enum perf_line_ids { PERF_IDS_NONE, PERF_IDS_ONE, PERF_IDS_PAIR };
 
-/* "ip symbol+0xoffset (dso)" */
+/* "ip symbol+0xoffset (dso)", all but ip optional */
 struct perf_line_place {
 	uint64_t ip;
 	struct text_view symbol; /* empty: perf knew no name */
 	uint64_t offset;         /* bytes; garbage in some versions of perf */
+	bool has_name;           /* the field sym is printed */
+	bool has_offset;         /* the field symoff is printed */
 	struct text_view dso;    /* without its parentheses */
 	bool has_dso;            /* the line has the column */
 };
@@ -57,11 +64,15 @@ struct perf_line {
 	uint8_t kind;                /* enum perf_line_kind */
 	uint8_t branch;              /* enum branch_kind, of a BRANCH */
 	uint8_t flags;               /* enum branch_flags, of a BRANCH */
-	bool has_time;               /* always, but for some errors */
+	bool has_time;               /* the field is printed; not of some errors */
+	bool has_ns;                 /* the time has nine digits after the point: perf --ns */
+	bool has_flags;              /* the field is printed, of a BRANCH or CALL_TREE */
+	uint8_t ids;                 /* enum perf_line_ids */
 	int32_t pid, tid;            /* -1: unknown */
 	uint64_t time;               /* ns; digits after the ninth are dropped */
 	struct perf_line_place from; /* of an ERROR: only `ip`, 0 if unknown; of a HIT: where */
 	struct perf_line_place to;
+	size_t indent; /* of a CALL_TREE, columns: four for each call; `from` is the function */
 	/*
 	 * Of a HIT: the event, "mem:0x4010:x:u", "probe_a:main"; what perf prints of the event's
 	 * fields, "(4010) argc=1", empty if nothing; the data's address, 0 if it is not printed.

@@ -69,6 +69,7 @@ static int feed_text(struct script_conversion *c, FILE *in,
 	summary->first_time = counts.first_time;
 	summary->last_time = counts.last_time;
 	summary->samples_left_out = counts.samples;
+	summary->text_lacks = counts.lacks;
 	summary->threads = pipeline->track_count;
 	report_hits(report, &c->hits);
 	report_answer(report, pipeline->format, pipeline->end);
@@ -87,6 +88,7 @@ int convert_perf_script(const struct options *options, struct name_table *names,
 		.diag = diag,
 		.mode = options->mode,
 		.demangle = options->names,
+		.name_addresses = options->stacks == STACKS_MAGIC_TRACE,
 		.context = &c,
 		.track = add_track,
 		.echo = show_line,

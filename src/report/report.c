@@ -13,6 +13,7 @@
 #include "src/callstack/callstack.h"
 #include "src/formats/text/json_any_text.h"
 #include "src/formats/text/json_value.h"
+#include "src/perf_script/perf_script.h"
 #include "src/slices/track.h"
 #include "symbols/dso/dso_store.h"
 
@@ -430,6 +431,16 @@ static json_t *gap_list(const struct summary *summary)
 	return list;
 }
 
+static json_t *text_lacks(const struct summary *summary)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < PERF_SCRIPT_LACKS; i++)
+		if (summary->text_lacks >> i & 1)
+			append_value(list, json_string(perf_script_lacks[i].field));
+	return list;
+}
+
 static json_t *warning_list(const struct diag *diag)
 {
 	json_t *list = json_array();
@@ -484,7 +495,7 @@ json_t *report_json(const struct report *report)
 		{ "slices_truncated", number(summary->slices_truncated) },
 		{ "hits", number(summary->hits) },
 		{ "samples_left_out", number(summary->samples_left_out) },
-		{ "thread_count", number(summary->threads) },
+		{ "text_lacks", text_lacks(summary) }, { "thread_count", number(summary->threads) },
 		{ "first_time_ns", number(summary->first_time) },
 		{ "last_time_ns", number(summary->last_time) }, { "trace", trace },
 		{ "gaps", gap_list(summary) }, { "seconds", seconds(now() - report->begin_ns) },

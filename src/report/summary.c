@@ -13,6 +13,7 @@
 #include "base/printable.h"
 #include "src/callstack/callstack.h"
 #include "src/formats/deep_stack.h"
+#include "src/perf_script/perf_script.h"
 
 /* Most names of files in the summary; others are only counted. */
 #define NAMELESS_LISTED 3
@@ -344,6 +345,22 @@ static void print_debug_hint(const struct summary *summary, FILE *out)
 	putc('\n', out);
 }
 
+/* "  the text lacks flags (kinds of branches are inferred), ...: print them with COMMAND" */
+static void print_text_lacks(const struct summary *summary, FILE *out)
+{
+	const char *between = "  the text lacks";
+
+	for (size_t i = 0; i < PERF_SCRIPT_LACKS; i++) {
+		if (!(summary->text_lacks >> i & 1))
+			continue;
+		fprintf(out, "%s %s (%s)", between, perf_script_lacks[i].field,
+			perf_script_lacks[i].effect);
+		between = ",";
+	}
+	if (summary->text_lacks)
+		fputs("; print it with " PERF_SCRIPT_COMMAND "\n", out);
+}
+
 static void print_nothing(const struct summary *summary, FILE *out)
 {
 	if (summary->branches || summary->slices)
@@ -358,6 +375,7 @@ void summary_print(const struct summary *summary, bool is_trace, FILE *out)
 {
 	print_counts(summary, out);
 	print_nothing(summary, out);
+	print_text_lacks(summary, out);
 	summary_print_fold(summary, out);
 	print_truncated(summary, out);
 	print_gaps(summary, out);

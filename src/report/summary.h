@@ -27,6 +27,7 @@ struct summary {
 	uint64_t slices_truncated; /* whose stacks --max-stack cut */
 	uint64_t hits;             /* of breakpoints and probes */
 	uint64_t samples_left_out; /* of other events in perf script's text: it shows none */
+	unsigned text_lacks;       /* enum perf_script_lacks, of perf script's text */
 	uint64_t unknown_records;
 	uint64_t unaccounted;      /* buffers whose decoded, skipped and lost bytes are not all */
 	uint64_t times_impossible; /* times of packets above INT64_MAX ns */

@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/tables/name.h"
+#include "src/callstack/magic_trace/callstack_magic_trace.h"
 #include "src/formats/output_format.h"
 #include "src/perf_script/perf_script.h"
 
@@ -35,6 +36,7 @@ int perf_script_print_calls(FILE *in, FILE *out,
 		.arena = &arena,
 		.diag = diag,
 		.demangle = DEMANGLE_PERF,
+		.name_addresses = open == callstack_magic_trace_open,
 		.context = calls,
 		.echo = print_line,
 		.input_end = print_end,

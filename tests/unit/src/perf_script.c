@@ -3,12 +3,15 @@
 #include <string.h>
 
 #include "src/callstack/magic_trace/callstack_magic_trace.h"
+#include "src/callstack/precise/callstack_precise.h"
 #include "src/perf_script/perf_script.h"
 #include "tests/support/perf_script_calls.h"
 #include "tests/support/unit.h"
 
 static struct diag diag;
 static char *printed;
+
+static struct callstack_machine *(*machine)(const struct callstack_options *);
 
 /* Returns what --format=calls prints for the text. */
 static const char *convert(const char *text, size_t length)
@@ -20,8 +23,7 @@ static const char *convert(const char *text, size_t length)
 
 	free(printed);
 	out = open_memstream(&printed, &size);
-	ck_assert_int_eq(perf_script_print_calls(in, out, callstack_magic_trace_open,
-						 TRACE_MODE_GUESS, &diag, &err),
+	ck_assert_int_eq(perf_script_print_calls(in, out, machine, TRACE_MODE_GUESS, &diag, &err),
 			 0);
 	fclose(in);
 	fclose(out);
@@ -36,6 +38,7 @@ static const char *convert_text(const char *text)
 static void setup(void)
 {
 	diag_init(&diag);
+	machine = callstack_magic_trace_open;
 }
 
 static void teardown(void)
@@ -156,6 +159,201 @@ START_TEST(threads_end_in_the_order_of_their_appearance)
 }
 END_TEST
 
+/* Returns the lines of slices that the precise machine makes of the text, without its own. */
+static char *slices_of(const char *text)
+{
+	char *slices;
+	size_t size;
+	FILE *out = open_memstream(&slices, &size);
+
+	machine = callstack_precise_open;
+	convert_text(text);
+	ck_assert_uint_eq(diag_kinds(&diag), 0);
+	for (const char *line = printed; *line; line = strchrnul(line, '\n') + 1)
+		if (!strncmp(line, "->", 2))
+			fprintf(out, "%.*s", (int)(strchr(line, '\n') + 1 - line), line);
+	fclose(out);
+	return slices;
+}
+
+static void drop_events(const struct slice_sink *sink, void *track, const struct slice_batch *batch)
+{
+	(void)sink, (void)track, (void)batch;
+}
+
+START_TEST(code_without_names_is_one_function_a_file)
+{
+	char *slices =
+		slices_of("1/1 1.0: call 10 f+0x1 (/a) => 110 [unknown] (/lib/b.so)\n"
+			  "1/1 1.1: jmp 118 [unknown] (/lib/b.so) => 140 [unknown] (/lib/b.so)\n"
+			  "1/1 1.2: call 148 [unknown] (/lib/b.so) => 20 g+0x0 (/a)\n"
+			  "1/1 1.3: return 28 g+0x8 (/a) => 14d [unknown] (/lib/b.so)\n"
+			  "1/1 1.4: return 150 [unknown] (/lib/b.so) => 15 f+0x6 (/a)\n");
+
+	ck_assert_ptr_nonnull(strstr(slices, " 0ns BEGIN [b.so]\n"));
+	ck_assert_ptr_null(strstr(strstr(slices, "BEGIN [b.so]") + 1, "BEGIN [b.so]"));
+	ck_assert_ptr_nonnull(strstr(slices, " BEGIN g\n"));
+	free(slices);
+}
+END_TEST
+
+/* One branch, in its fields: perf prints any of them. */
+static const struct {
+	const char *flags, *from, *symbol, *to, *target;
+} branches[] = {
+	{ "tr strt", "0", NULL, "401000", "main+0x0" },
+	{ "call", "401008", "main+0x8", "402000", "odd+0x0" },
+	{ "jcc", "402004", "odd+0x4", "402010", "odd+0x10" },
+	{ "call", "402018", "odd+0x18", "403000", "even+0x0" },
+	{ "call", "403008", "even+0x8", "403000", "even+0x0" }, /* recursion */
+	{ "jcc", "403004", "even+0x4", "40300d", "even+0xd" },  /* over the call, as its return */
+	{ "return", "403010", "even+0x10", "40300d", "even+0xd" },
+	{ "return", "403010", "even+0x10", "40201d", "odd+0x1d" },
+	{ "call", "402020", "odd+0x20", "404010", "puts@plt+0x0" },
+	{ "jmp", "404014", "puts@plt+0x4", "7f0000001000", "puts+0x0" },
+	{ "return", "7f0000001010", "puts+0x10", "402025", "odd+0x25" },
+	{ "return", "402028", "odd+0x28", "40100d", "main+0xd" },
+	{ "call", "401010", "main+0x10", "403000", "even+0x0" },
+	{ "tr end", "403004", "even+0x4", "0", NULL },
+};
+
+/* Append a place, perhaps without its offset. */
+static void print_place(FILE *out, const char *ip, const char *symbol, bool symoff)
+{
+	int length = symbol && !symoff ? (int)strcspn(symbol, "+") : 1000;
+
+	fprintf(out, "%16s %.*s", ip, length, symbol ? symbol : "[unknown]");
+}
+
+/* Returns the slices of the branches, printed with some fields. */
+static char *slices_with(bool flags, bool symoff)
+{
+	char *text, *slices;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	for (size_t i = 0; i < sizeof(branches) / sizeof(branches[0]); i++) {
+		fprintf(out, "%7d 1.%09zu: ", 7, 10 * i);
+		if (flags)
+			fprintf(out, "  %-21s ", branches[i].flags);
+		print_place(out, branches[i].from, branches[i].symbol, symoff);
+		fputs(" => ", out);
+		print_place(out, branches[i].to, branches[i].target, symoff);
+		fputc('\n', out);
+	}
+	fclose(out);
+	slices = slices_of(text);
+	free(text);
+	return slices;
+}
+
+START_TEST(what_flags_and_offsets_say_is_inferred_without_them)
+{
+	char *whole = slices_with(true, true);
+
+	ck_assert_ptr_nonnull(strstr(whole, "BEGIN even"));
+	for (int fields = 0; fields < 3; fields++) {
+		char *slices = slices_with(fields & 1, fields & 2);
+
+		ck_assert_str_eq(slices, whole);
+		free(slices);
+	}
+	free(whole);
+}
+END_TEST
+
+START_TEST(calls_into_the_kernel_are_inferred)
+{
+	char *slices =
+		slices_of("7 1.0: 401008 main+0x8 => ffffffff81000000 entry_SYSCALL_64+0x0\n"
+			  "7 1.1: ffffffff81000010 entry_SYSCALL_64+0x10 => ffffffff81002000 "
+			  "do_syscall_64+0x0\n"
+			  "7 1.2: ffffffff81002010 do_syscall_64+0x10 => 40100a main+0xa\n"
+			  "7 1.3: 401010 main+0x10 => 402000 f+0x0\n"
+			  "7 1.4: 402000 f+0x0 => 401015 main+0x15\n");
+
+	ck_assert_ptr_nonnull(strstr(slices, " 200ms END   do_syscall_64\n"));
+	ck_assert_ptr_nonnull(strstr(slices, " 200ms END   entry_SYSCALL_64\n"));
+	ck_assert_ptr_nonnull(strstr(slices, " 300ms BEGIN f\n"));
+	free(slices);
+}
+END_TEST
+
+START_TEST(a_tree_of_calls_gives_its_calls)
+{
+	char *slices = slices_of("a 7 [000] 1.0:   tr strt    ([unknown])\t    main\n"
+				 "a 7 [000] 1.1:   call       (/a)\t        f\n"
+				 "a 7 [000] 1.2:   call       (/a)\t            g\n"
+				 "a 7 [000] 1.3:   return     (/a)\t            g\n"
+				 "a 7 [000] 1.4:   call       (/a)\t            g\n"
+				 "a 7 [000] 1.5:   tr end  syscall       (/a)\t        \n"
+				 "a 7 [000] 1.6:   tr strt    ([unknown])\t            g\n"
+				 "a 7 [000] 1.7:   return     (/a)\t            g\n"
+				 "a 7 [000] 1.8:   return     (/a)\t        f\n"
+				 "a 7 [000] 1.9:   tr end  async (/a)\t    main\n");
+	char *trace = slices_of("a 7 [000] 1.1: (/a  )\t        f\n"
+				"a 7 [000] 1.2: (/a  )\t            g\n"
+				"a 7 [000] 1.4: (/a  )\t            g\n"
+				"a 7 [000] 1.8: (/a  )\t        h\n");
+
+	ck_assert_ptr_nonnull(strstr(slices, " 100ms BEGIN f\n->    200ms BEGIN g\n"
+					     "->    300ms END   g\n->    400ms BEGIN g\n"));
+	ck_assert_ptr_nonnull(strstr(slices, " 700ms END   g\n->    800ms END   f\n"));
+	ck_assert_ptr_nonnull(strstr(trace, "END   g\n->    300ms BEGIN g\n"));
+	ck_assert_ptr_nonnull(strstr(trace, " 700ms END   f\n->    700ms BEGIN h\n"));
+	free(slices);
+	free(trace);
+}
+END_TEST
+
+/* Returns what the text lacks: enum perf_script_lacks.  Fills *err if it cannot be read. */
+static unsigned lacks(const char *text, struct error *err)
+{
+	FILE *in = fmemopen((void *)text, strlen(text), "r");
+	struct name_table names;
+	struct arena arena = { 0 };
+	const struct slice_sink sink = { .events = drop_events };
+	struct callstack_options stacks = { .sink = &sink, .names = &names };
+	struct perf_script_options options = { .names = &names, .arena = &arena };
+	struct perf_script_counts counts;
+
+	name_table_init(&names);
+	options.machine = callstack_precise_open(&stacks);
+	perf_script_convert(in, &options, &counts, err);
+	callstack_machine_close(options.machine);
+	arena_release(&arena);
+	name_table_release(&names);
+	fclose(in);
+	return counts.lacks;
+}
+
+START_TEST(what_the_text_lacks_is_counted)
+{
+	struct error err = { 0 };
+
+	ck_assert_uint_eq(lacks("7 1.000000000: call 10 f+0x1 => 20 g+0x0\n", &err), 0);
+	ck_assert_uint_eq(lacks("7 1.000000: 10 f => 20 g\n", &err),
+			  TEXT_LACKS_FLAGS | TEXT_LACKS_SYMOFF | TEXT_LACKS_NS);
+	ck_assert_uint_eq(lacks("               10 =>               20\n", &err),
+			  TEXT_LACKS_FLAGS | TEXT_LACKS_TIME | TEXT_LACKS_TID | TEXT_LACKS_SYM);
+	ck_assert_uint_eq(lacks("7 1.000000000: (/a)\t    f\n", &err),
+			  TEXT_LACKS_ADDR | TEXT_LACKS_RETURNS);
+	ck_assert_int_eq(err.kind, ERROR_NONE);
+}
+END_TEST
+
+START_TEST(a_needed_field_that_is_missing_is_named)
+{
+	struct error addr = { 0 }, ip = { 0 };
+
+	lacks("7 1.0: call 10 f+0x1\n7 1.1: return 20 g+0x1\n", &addr);
+	ck_assert_ptr_nonnull(strstr(addr.text, "no field addr"));
+	ck_assert_ptr_nonnull(strstr(addr.text, "perf script --ns"));
+	lacks("7 1.0: call => 10 f+0x1\n", &ip);
+	ck_assert_ptr_nonnull(strstr(ip.text, "no field ip"));
+}
+END_TEST
+
 START_TEST(a_stream_that_cannot_be_read_is_an_error)
 {
 	FILE *in = fopen("/", "r");
@@ -186,6 +384,12 @@ int main(void)
 	tcase_add_test(all, samples_move_time_and_leave_stacks_alone);
 	tcase_add_test(all, mangled_names_are_demangled_and_others_stay);
 	tcase_add_test(all, threads_end_in_the_order_of_their_appearance);
+	tcase_add_test(all, code_without_names_is_one_function_a_file);
+	tcase_add_test(all, what_flags_and_offsets_say_is_inferred_without_them);
+	tcase_add_test(all, calls_into_the_kernel_are_inferred);
+	tcase_add_test(all, a_tree_of_calls_gives_its_calls);
+	tcase_add_test(all, what_the_text_lacks_is_counted);
+	tcase_add_test(all, a_needed_field_that_is_missing_is_named);
 	tcase_add_test(all, a_stream_that_cannot_be_read_is_an_error);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);

@@ -84,7 +84,35 @@ static const struct form forms[] = {
 	{ "1/1 2.5: call f => g", PERF_LINE_UNKNOWN, 0, 0 },
 	{ "1/1 99999999999999999999.5: call 10 f+0x1 => 20 g+0x0", PERF_LINE_UNKNOWN, 0, 0 },
 	{ "1/1 2: call 10 f+0x1 => 20 g+0x0", PERF_LINE_UNKNOWN, 0, 0 },
-	{ "# a comment", PERF_LINE_UNKNOWN, 0, 0 },
+	{ "# a comment", PERF_LINE_IGNORED, 0, 0 },
+	{ "  lru.c:34", PERF_LINE_IGNORED, 0, 0 },
+	{ "  lru.c:34 ilen: 2 insn: eb 22", PERF_LINE_IGNORED, 0, 0 },
+	{ "1/1 2.5: call 10 => 20", PERF_LINE_BRANCH, BRANCH_CALL, 0 },
+	{ "1/1 2.5: call 10 (/a) => 20 (/b c)", PERF_LINE_BRANCH, BRANCH_CALL, 0 },
+	{ "1/1 2.5: call 10 f => 20 operator new(unsigned long) (/b)", PERF_LINE_BRANCH,
+	  BRANCH_CALL, 0 },
+	{ "1/1 2.5: 10 f+0x1 => 20 g+0x0", PERF_LINE_BRANCH, BRANCH_NONE, 0 },
+	{ "1/1 2.5: 1 branches:uH: 10 f (/a) => 20 g (/b)", PERF_LINE_BRANCH, BRANCH_NONE, 0 },
+	{ "    1 [000] 2.5: 1 branches:uH: 10 f (/a) => 20 g (/b)", PERF_LINE_BRANCH, BRANCH_NONE,
+	  0 },
+	{ "   1 2.5: call 10 f+0x1 => 20 g+0x0", PERF_LINE_BRANCH, BRANCH_CALL, 0 },
+	{ "a b 1 2.5: call 10 f+0x1 => 20 g+0x0", PERF_LINE_BRANCH, BRANCH_CALL, 0 },
+	{ "a b 1 [000] U     2.5: call 10 f+0x1 => 20 g+0x0", PERF_LINE_BRANCH, BRANCH_CALL, 0 },
+	{ "1/1 2.5: call        7f0       10 f+0x1 => 20 g+0x0", PERF_LINE_BRANCH, BRANCH_CALL, 0 },
+	{ "1/1 2.5: call 10 f+0x1 => 20 g+0x0 (a) \t IPC: 0.38 (99/254)  ilen: 2 insn: 74 e0",
+	  PERF_LINE_BRANCH, BRANCH_CALL, 0 },
+	{ "1/1 2.5: call 10 f+0x1 (a+0x10) => 20 g+0x0 (b+0x20)", PERF_LINE_BRANCH, BRANCH_CALL,
+	  0 },
+	{ "1/1 2.5: call (/bin/a)\t        f", PERF_LINE_CALL_TREE, 0, 0 },
+	{ "1/1 2.5: (/bin/a    )\t        f", PERF_LINE_CALL_TREE, 0, 0 },
+	{ "1/1 2.5: tr end  syscall (/bin/a)\t    ", PERF_LINE_CALL_TREE, 0, 0 },
+	{ "1/1 2.5: call => 20 g+0x0", PERF_LINE_NO_IP, 0, 0 },
+	{ "1/1 2.5: branches:u:", PERF_LINE_NO_IP, 0, 0 },
+	{ "1/1 2.5: call 10 f+0x1", PERF_LINE_NO_ADDR, 0, 0 },
+	{ "1/1 2.5: 1 branches:u: 10 f (/a)", PERF_LINE_NO_ADDR, 0, 0 },
+	{ "1/1 branches:u: call 10 f+0x1", PERF_LINE_NO_ADDR, 0, 0 },
+	{ "root:x:0:0:root:/root:/bin/sh", PERF_LINE_UNKNOWN, 0, 0 },
+	{ "Error: no such file", PERF_LINE_UNKNOWN, 0, 0 },
 	{ "/ : =>", PERF_LINE_UNKNOWN, 0, 0 },
 };
 
@@ -150,6 +178,58 @@ START_TEST(a_dso_column_is_not_part_of_the_symbol)
 	assert_view(line.to.symbol, "");
 	assert_view(line.to.dso, "/lib/m.so");
 	ck_assert(line.to.has_dso);
+}
+END_TEST
+
+static void assert_header(const char *text, int32_t pid, int32_t tid, bool has_time)
+{
+	struct perf_line line = parse(text);
+
+	ck_assert_msg(line.kind == PERF_LINE_BRANCH, "%s", text);
+	ck_assert_msg(line.pid == pid && line.tid == tid, "%d/%d: %s", line.pid, line.tid, text);
+	ck_assert_msg(line.has_time == has_time, "%s", text);
+	ck_assert_msg(line.from.ip == 0x401000 && line.to.ip == 0x20, "%s", text);
+}
+
+/* Columns as perf 6.1 prints them. */
+START_TEST(a_header_may_lack_any_field)
+{
+	assert_header("   3117/3117  1.5:           401000 f+0x1 => 20 g+0x0", 3117, 3117, true);
+	assert_header("   3117 1.5:           401000 f+0x1 => 20 g+0x0", 3117, 3117, true);
+	assert_header("      worker 2    3117 1.5:           401000 f+0x1 => 20 g+0x0", 3117, 3117,
+		      true);
+	assert_header("             lru 1.5:           401000 f+0x1 => 20 g+0x0", -1, -1, true);
+	assert_header("             lru    3117           401000 f+0x1 => 20 g+0x0", 3117, 3117,
+		      false);
+	assert_header(
+		"             lru    3117 [000]          1 branches:u:           401000 f+0x1 "
+		"=> 20 g+0x0",
+		3117, 3117, false);
+	assert_header("             lru [000]           401000 f+0x1 => 20 g+0x0", -1, -1, false);
+	assert_header("             lru          1 branches:u:   call           401000 f+0x1 => 20 "
+		      "g+0x0",
+		      -1, -1, false);
+	assert_header("          1 branches:u:           401000 f+0x1 => 20 g+0x0", -1, -1, false);
+	assert_header("           401000 f+0x1 =>               20 g+0x0", -1, -1, false);
+	assert_header("           401000 =>               20", -1, -1, false);
+}
+END_TEST
+
+START_TEST(a_tree_of_calls_gives_level_and_name_or_address)
+{
+	struct perf_line line = parse("a 1 [0] 2.5: call (/bin/a)\t        f(int)         ");
+
+	assert_view(line.from.symbol, "f(int)");
+	ck_assert_uint_eq(line.indent, 8);
+	ck_assert_uint_eq(line.branch, BRANCH_CALL);
+	line = parse("a 1 [0] 2.5: (/bin/a  )\t        7fdb24c1f770    ");
+	assert_view(line.from.symbol, "");
+	ck_assert_uint_eq(line.from.ip, UINT64_C(0x7fdb24c1f770));
+	ck_assert_uint_eq(line.indent, 4);
+	ck_assert(!line.has_flags);
+	line = parse("a 1 [0] 2.5: (/bin/a)\t    feed");
+	assert_view(line.from.symbol, "feed");
+	ck_assert_uint_eq(line.indent, 4);
 }
 END_TEST
 
@@ -251,7 +331,8 @@ START_TEST(a_hit_of_a_breakpoint_has_its_event_and_its_place)
 		   execute, "", 0x401106, "f");
 	assert_hit(HEADER "1 mem:0x0000000000401106:x:u: 401106 401106 [unknown] (/tmp/bp)",
 		   execute, "", 0x401106, "");
-	assert_hit(HEADER "mem:0x0000000000401106:x:u: 401106 401106 f", execute, "", 0x401106, "");
+	assert_hit(HEADER "mem:0x0000000000401106:x:u: 401106 401106 f", execute, "", 0x401106,
+		   "f");
 	assert_hit(HEADER "mem:4198662/8:rw: 404010 401106 operator new(unsigned long)+0x16",
 		   "mem:4198662/8:rw", "", 0x401106, "operator new(unsigned long)");
 	ck_assert_uint_eq(parse(HEADER "mem:4198662/8:rw: 404010 401106 f+0x1").addr, 0x404010);
@@ -300,6 +381,8 @@ int main(void)
 	tcase_add_test(all, every_form_of_a_line_is_known);
 	tcase_add_test(all, a_branch_line_gives_thread_time_and_places);
 	tcase_add_test(all, a_dso_column_is_not_part_of_the_symbol);
+	tcase_add_test(all, a_header_may_lack_any_field);
+	tcase_add_test(all, a_tree_of_calls_gives_level_and_name_or_address);
 	tcase_add_test(all, a_symbol_may_contain_an_arrow_and_parentheses);
 	tcase_add_test(all, a_garbage_offset_is_taken_as_it_is);
 	tcase_add_test(all, a_time_has_nine_digits_whatever_is_printed);

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/* Infers branches from addresses and names, and from trees of calls. */
+#include "src/perf_script/inferred_calls.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+/* More open calls are of a trace whose returns are not recognised: the outer ones are forgotten. */
+#define OPEN_MOST ((size_t)1 << 16)
+/* Open calls that a return or exception may leave at once. */
+#define SEARCH_MOST 64
+/* Bytes of a near call: SDM volume 2, "CALL". */
+#define CALL_SHORTEST 2
+#define CALL_LONGEST  8
+/* Of functions, by compilers; few returns go to such an address. */
+#define ENTRY_ALIGNMENT 16
+
+void inferred_calls_release(struct inferred_calls *calls)
+{
+	free(calls->calls);
+	*calls = (struct inferred_calls){ 0 };
+}
+
+static void open_call(struct inferred_calls *calls, struct inferred_call call)
+{
+	if (calls->count == OPEN_MOST) {
+		calls->count /= 2;
+		memmove(calls->calls, calls->calls + calls->count,
+			calls->count * sizeof(*calls->calls));
+	}
+	calls->calls =
+		alloc_grow(calls->calls, &calls->room, calls->count + 1, sizeof(*calls->calls));
+	calls->calls[calls->count++] = call;
+}
+
+/* ---- Branches without flags ---------------------------------------------- */
+
+static bool is_kernel(uint64_t ip)
+{
+	return ip >> 63;
+}
+
+static bool ends_with(const struct symbol *symbol, const char *end)
+{
+	size_t length = strlen(end);
+
+	return symbol && symbol->name->length >= length &&
+	       strcmp(symbol->name->text + symbol->name->length - length, end) == 0;
+}
+
+/* Returns whether code is a PLT stub; perf takes those that it cannot name for the _init before. */
+static bool is_stub(const struct location *location)
+{
+	return ends_with(location->symbol, "@plt") ||
+	       (location->symbol && location->offset &&
+		!strcmp(location->symbol->name->text, "_init"));
+}
+
+/* Returns the index of the innermost call, of the kernel's or program's own, that `ip` follows. */
+static size_t find_return(const struct inferred_calls *calls, uint64_t ip, size_t most)
+{
+	for (size_t at = calls->count; at-- > 0 && most-- && calls->calls[at].site;)
+		if (ip - calls->calls[at].site - CALL_SHORTEST <= CALL_LONGEST - CALL_SHORTEST)
+			return at;
+	return SIZE_MAX;
+}
+
+/* Returns the index of the innermost call that code of `symbol` made. */
+static size_t find_caller(const struct inferred_calls *calls, const struct symbol *symbol)
+{
+	size_t most = SEARCH_MOST;
+
+	for (size_t at = calls->count; at-- > 0 && most-- && calls->calls[at].site;)
+		if (calls->calls[at].symbol == symbol)
+			return at;
+	return SIZE_MAX;
+}
+
+static enum branch_kind cross_to_kernel(struct inferred_calls *calls, const struct location *to)
+{
+	static const char entry[] = "entry_SYS";
+
+	open_call(calls, (struct inferred_call){ 0 });
+	return to->symbol && !strncmp(to->symbol->name->text, entry, strlen(entry))
+		       ? BRANCH_SYSCALL
+		       : BRANCH_INTERRUPT;
+}
+
+static enum branch_kind leave_kernel(struct inferred_calls *calls)
+{
+	while (calls->count && calls->calls[--calls->count].site)
+		;
+	return BRANCH_IRET;
+}
+
+/*
+ * Within a function, a branch over a call that is open in a recursive one may be a jump or a
+ * return.  Returns come from further down; so do jumps of loops, but these land elsewhere.
+ */
+static bool jumps_over_call(const struct branch_event *event, uint64_t site)
+{
+	return event->from < site;
+}
+
+static enum branch_kind near_kind(struct inferred_calls *calls, const struct branch_event *event,
+				  struct location_pair *places, bool same, bool entry_known)
+{
+	const struct location *from = &places->from, *to = &places->to;
+	bool within = same || from->symbol == to->symbol;
+	bool entry = !same && symbol_is_function(to->symbol) &&
+		     (!to->offset || (!within && !entry_known));
+	size_t at = find_return(calls, event->to,
+				within || (!to->offset && entry_known) ? 1 : SEARCH_MOST);
+
+	if (at != SIZE_MAX && !(within && jumps_over_call(event, calls->calls[at].site))) {
+		calls->count = at;
+		return BRANCH_RETURN;
+	}
+	if (!within && to->symbol && !symbol_is_function(to->symbol) &&
+	    event->to % ENTRY_ALIGNMENT) {
+		at = find_caller(calls, to->symbol);
+		if (at != SIZE_MAX) {
+			places->to.ip = calls->calls[at].site + CALL_SHORTEST;
+			calls->count = at;
+			return BRANCH_RETURN;
+		}
+	}
+	if (within ? !entry : is_stub(from) || ends_with(to->symbol, ".cold"))
+		return BRANCH_JUMP;
+	if (!within && !entry && !is_stub(to) && symbol_is_function(to->symbol))
+		return calls->count ? BRANCH_JUMP : BRANCH_RETURN;
+	open_call(calls, (struct inferred_call){ .site = event->from, .symbol = from->symbol });
+	return BRANCH_CALL;
+}
+
+void inferred_calls_branch(struct inferred_calls *calls, struct branch_event *event,
+			   struct location_pair *places, bool same, bool entry_known)
+{
+	if (!event->from)
+		event->flags |= BRANCH_TRACE_ON;
+	else if (!event->to)
+		event->flags |= BRANCH_TRACE_OFF;
+	else if (is_kernel(event->from) < is_kernel(event->to))
+		event->kind = cross_to_kernel(calls, &places->to);
+	else if (is_kernel(event->from) > is_kernel(event->to))
+		event->kind = leave_kernel(calls);
+	else
+		event->kind = near_kind(calls, event, places, same, entry_known);
+}
+
+/* ---- Trees of calls ------------------------------------------------------ */
+
+/* Bytes of all invented calls, and between two. */
+#define TREE_CALL_LENGTH 5
+#define TREE_DISTANCE    4096
+
+/* Returns where the innermost function is, `length` bytes after its call. */
+static struct location tree_place(const struct inferred_calls *calls, uint8_t length)
+{
+	const struct inferred_call *top = &calls->calls[calls->count - 1];
+
+	return (struct location){ top->site + length, top->symbol, 1 };
+}
+
+static void tree_push(struct inferred_calls *calls, const struct perf_line *line,
+		      const struct symbol *symbol)
+{
+	static const char dso[] = "[kernel";
+	const size_t length = strlen(dso);
+	uint64_t kernel =
+		line->branch >= BRANCH_SYSCALL || line->from.ip >> 63 ||
+		(line->from.dso.length > length && !memcmp(line->from.dso.at, dso, length));
+
+	open_call(calls,
+		  (struct inferred_call){ .site = kernel << 63 | (calls->count + 1) * TREE_DISTANCE,
+					  .symbol = symbol,
+					  .level = line->indent });
+}
+
+/* Leave all functions further in than `level`, from code of `symbol`. */
+static bool tree_return(struct inferred_calls *calls, size_t level, const struct symbol *symbol,
+			struct tree_branch *branch)
+{
+	size_t count = calls->count;
+	bool returns;
+
+	if (!count || calls->calls[count - 1].level <= level)
+		return false;
+	branch->places.from = tree_place(calls, 0);
+	if (symbol)
+		branch->places.from.symbol = symbol;
+	while (calls->count > 1 && calls->calls[calls->count - 1].level > level)
+		calls->count--;
+	branch->places.to = tree_place(calls, TREE_CALL_LENGTH);
+	branch->event.kind = BRANCH_RETURN;
+	returns = calls->count < count;
+	if (calls->calls[0].level > level)
+		calls->count = 0;
+	if (!returns)
+		*branch = (struct tree_branch){ 0 };
+	return returns;
+}
+
+static void tree_enter(struct inferred_calls *calls, const struct perf_line *line,
+		       const struct symbol *symbol, struct tree_branch *branch)
+{
+	branch->event.kind = BRANCH_CALL;
+	branch->event.from_length = TREE_CALL_LENGTH;
+	if (calls->count) {
+		branch->places.from = tree_place(calls, 0);
+	} else if (calls->room) { /* the outermost function has ended, and this one follows */
+		branch->event.kind = BRANCH_JUMP;
+		branch->places.from.ip = TREE_DISTANCE;
+	} else {
+		branch->event.flags = BRANCH_TRACE_ON;
+	}
+	tree_push(calls, line, symbol);
+	branch->event.to = calls->calls[calls->count - 1].site;
+	branch->places.to = (struct location){ line->from.ip, symbol, 0 };
+}
+
+/* The trace begins or ends in `symbol`, which a jump may have reached. */
+static void tree_pause(struct inferred_calls *calls, const struct perf_line *line,
+		       const struct symbol *symbol, struct tree_branch *branch)
+{
+	bool begins = line->flags & BRANCH_TRACE_ON;
+
+	if (!calls->count || (begins && calls->calls[calls->count - 1].level < line->indent))
+		tree_push(calls, line, symbol);
+	if (symbol)
+		calls->calls[calls->count - 1].symbol = symbol;
+	branch->event.flags = begins ? BRANCH_TRACE_ON : BRANCH_TRACE_OFF;
+	branch->event.kind = line->branch == BRANCH_SYSCALL ? BRANCH_SYSCALL : BRANCH_NONE;
+	*(begins ? &branch->places.to : &branch->places.from) = tree_place(calls, 0);
+}
+
+size_t inferred_calls_tree(struct inferred_calls *calls, const struct perf_line *line,
+			   const struct symbol *symbol,
+			   struct tree_branch branches[TREE_BRANCHES_MOST])
+{
+	bool pauses = line->flags & (BRANCH_TRACE_ON | BRANCH_TRACE_OFF);
+	bool leaves = line->branch == BRANCH_RETURN || line->branch == BRANCH_SYSRET ||
+		      line->branch == BRANCH_IRET;
+	size_t level = pauses || !line->indent ? line->indent : line->indent - 1;
+	size_t count;
+
+	memset(branches, 0, TREE_BRANCHES_MOST * sizeof(*branches));
+	if (!pauses && line->has_flags &&
+	    (line->branch == BRANCH_NONE || line->branch == BRANCH_JUMP ||
+	     line->branch == BRANCH_COND || line->branch == BRANCH_TX_ABORT))
+		return 0;
+	count = tree_return(calls, level, leaves ? symbol : NULL, branches);
+	if (pauses)
+		tree_pause(calls, line, symbol, &branches[count++]);
+	else if (!leaves)
+		tree_enter(calls, line, symbol, &branches[count++]);
+	for (size_t i = 0; i < count; i++) {
+		branches[i].event.from = branches[i].places.from.ip;
+		if (!branches[i].event.to)
+			branches[i].event.to = branches[i].places.to.ip;
+	}
+	return count;
+}
