@@ -13,9 +13,9 @@
 #define NEWEST_VERSION 3
 #define TIME_BITS      25
 
-/* A domain takes so many numbers of objects at a time, since version 3 (src/trace.ml, Allocator).
+/* Slots of so many turns show that a file is of memtrace's encoder: another's hardly begins there.
  */
-#define OBJECTS_PER_CHUNK 10000
+#define FIRST_TURNS 64
 
 enum event_code {
 	CODE_INFO = 0,
@@ -32,6 +32,10 @@ struct memtrace_domain {
 	bool lost_backtraces, lost_locations; /* damage: what follows cannot be known */
 	uint64_t last_time;                   /* us since 1970 */
 	uint64_t next_object;                 /* behind the packets before */
+	bool holds_events;                    /* a packet before was not of locations */
+	bool verifies;                        /* one before named a slot */
+	bool counts_turns;                    /* slots are in the order of memtrace's encoder */
+	unsigned next_turn;                   /* with verifies */
 	struct memtrace_codec codec;
 	struct memtrace_files files;
 	UT_hash_handle hh;
@@ -50,7 +54,7 @@ static uint64_t offset_of(const struct memtrace *trace, const uint8_t *at)
 
 /* ---- Packets ------------------------------------------------------------- */
 
-/* Read a packet's header.  Returns whether there is one. */
+/* Read a packet's header, of its own version.  Returns whether there is one. */
 static bool read_packet_header(struct cursor *in, struct packet_header *header)
 {
 	const uint8_t *begin = in->at;
@@ -68,7 +72,9 @@ static bool read_packet_header(struct cursor *in, struct packet_header *header)
 	header->verify_place = cursor_u64(in);
 	header->first_object = cursor_u64(in);
 	header->last_object = cursor_u64(in);
-	return magic == MAGIC && !in->short_ && header->size >= (size_t)(in->at - begin);
+	return magic == MAGIC && !in->short_ && header->size >= (size_t)(in->at - begin) &&
+	       header->version >= 1 && header->version <= NEWEST_VERSION &&
+	       header->begin <= header->end && header->first_object <= header->last_object;
 }
 
 static struct memtrace_domain *find_domain(struct memtrace *trace, uint16_t number)
@@ -81,6 +87,7 @@ static struct memtrace_domain *find_domain(struct memtrace *trace, uint16_t numb
 	trace->domain_count++;
 	domain = alloc_zeroed(1, sizeof(*domain));
 	domain->number = number;
+	domain->last_time = trace->info.start_time;
 	domain->lost_backtraces = domain->lost_locations = trace->packets_lost;
 	HASH_ADD(hh, trace->domains, number, sizeof(domain->number), domain);
 	return domain;
@@ -113,7 +120,7 @@ static void resynchronize(struct memtrace *trace)
 /* Returns whether the packet is one of the traced process, whole, of a known domain. */
 static bool is_usable(struct memtrace *trace, const struct packet_header *header, size_t rest)
 {
-	if (header->version != trace->version || header->size > rest) {
+	if (header->size > rest) {
 		diag_warn(trace->diag, "memtrace-truncated",
 			  "the last packet of memtrace is cut off: %zu of %" PRIu64 " bytes", rest,
 			  header->size);
@@ -140,14 +147,36 @@ static void lose_backtraces(struct memtrace *trace, struct memtrace_domain *doma
 	domain->lost_backtraces = true;
 }
 
-/* Returns whether a packet's first object is the next one of its domain. */
-static bool objects_continue(const struct memtrace *trace, const struct memtrace_domain *domain,
-			     uint64_t first)
+/*
+ * Since version 3 a domain takes its objects' numbers in chunks of any size, other domains take
+ * those in between, and they only grow; before, they continue.
+ */
+static bool objects_continue(const struct memtrace_domain *domain,
+			     const struct packet_header *header)
 {
-	bool next_chunk = trace->version >= 3 && first % OBJECTS_PER_CHUNK == 0 &&
-			  domain->next_object % OBJECTS_PER_CHUNK == 0;
+	return header->version >= 3 ? header->first_object >= domain->next_object
+				    : header->first_object == domain->next_object;
+}
 
-	return first == domain->next_object || next_chunk;
+/*
+ * memtrace's encoder has its first packet of a domain verify no slot, and the others verify slots
+ * in a fixed order.  The format does not demand it: a first slot far from the begin has no order.
+ * Returns whether no packet is missing before this one.
+ */
+static bool slots_continue(struct memtrace_domain *domain, unsigned slot)
+{
+	unsigned turn = memtrace_codec_turn(slot);
+	bool continues = turn == domain->next_turn;
+
+	if (slot == MEMTRACE_NO_SLOT)
+		return true;
+	if (!domain->verifies) {
+		domain->counts_turns = turn < FIRST_TURNS;
+		continues = turn == 0 && domain->holds_events;
+	}
+	domain->verifies = true;
+	domain->next_turn = (turn + 1) % MEMTRACE_CACHE_SIZE;
+	return continues || !domain->counts_turns;
 }
 
 static void enter_packet(struct memtrace *trace, const struct packet_header *header)
@@ -169,8 +198,12 @@ static void enter_packet(struct memtrace *trace, const struct packet_header *hea
 	if (!memtrace_codec_agrees(&domain->codec, header->verify_slot, header->verify_prediction,
 				   header->verify_place))
 		lose_backtraces(trace, domain, "does not fit those before");
-	if (!objects_continue(trace, domain, header->first_object))
+	if (!objects_continue(domain, header))
 		lose_backtraces(trace, domain, "does not continue their allocations");
+	if (!slots_continue(domain, header->verify_slot)) {
+		lose_backtraces(trace, domain, "follows one that is missing");
+		domain->lost_locations = true; /* their packet is missing, too */
+	}
 }
 
 /* End the current packet, if there is one. */
@@ -183,6 +216,7 @@ static void leave_packet(struct memtrace *trace)
 	if (trace->next_object != trace->last_object)
 		lose_backtraces(trace, domain, "has not as many allocations as its header says");
 	domain->next_object = trace->last_object;
+	domain->holds_events |= !trace->holds_locations;
 	trace->domain = NULL;
 }
 
@@ -202,7 +236,7 @@ static bool next_packet(struct memtrace *trace)
 			trace->in.at = trace->in.end;
 			return false;
 		}
-		if (!sound || (header.version != trace->version && header.size <= rest)) {
+		if (!sound) {
 			resynchronize(trace);
 			continue;
 		}
@@ -274,14 +308,17 @@ static int read_alloc(struct memtrace *trace, unsigned code, struct memtrace_eve
 	return 0;
 }
 
-/* Blocks are coded by the number of younger allocations of the domain. */
+/*
+ * Blocks are coded by the number of younger allocations of the domain.  Another domain's block,
+ * which may be younger, is collected, but never promoted.
+ */
 static int read_object(struct memtrace *trace, uint8_t kind, struct memtrace_event *event)
 {
-	uint64_t delta = (uint64_t)read_vint(&trace->packet);
+	int64_t delta = read_vint(&trace->packet);
 
 	event->kind = kind;
-	event->object = trace->next_object - 1 - delta;
-	return trace->packet.short_ ? -1 : 0;
+	event->object = trace->next_object - 1 - (uint64_t)delta;
+	return trace->packet.short_ || (kind == MEMTRACE_PROMOTE && delta < 0) ? -1 : 0;
 }
 
 static int read_location(struct memtrace *trace)
@@ -424,6 +461,19 @@ static int read_info(struct memtrace *trace)
 	return 0;
 }
 
+/* Set err for a file that begins with no packet that can be read.  Returns -1. */
+static int refuse(const struct memtrace *trace, unsigned version, struct error *err)
+{
+	bool whole = !trace->packet.short_ &&
+		     memcmp(trace->begin, &(uint32_t){ MAGIC }, sizeof(uint32_t)) == 0;
+
+	if (whole && (version < 1 || version > NEWEST_VERSION))
+		return error_set(err, ERROR_UNSUPPORTED,
+				 "memtrace of version %u; 1 to %d are known", version,
+				 NEWEST_VERSION);
+	return error_set(err, ERROR_FORMAT, "not a memtrace file");
+}
+
 int memtrace_open(struct memtrace *trace, const uint8_t *bytes, size_t size, struct diag *diag,
 		  struct error *err)
 {
@@ -437,11 +487,7 @@ int memtrace_open(struct memtrace *trace, const uint8_t *bytes, size_t size, str
 	trace->backtrace_limit = 65536 + size / 8;
 	trace->packet = trace->in;
 	if (!read_packet_header(&trace->packet, &header) || header.size > size)
-		return error_set(err, ERROR_FORMAT, "not a memtrace file");
-	if (header.version < 1 || header.version > NEWEST_VERSION)
-		return error_set(err, ERROR_UNSUPPORTED,
-				 "memtrace of version %u; 1 to %d are known", header.version,
-				 NEWEST_VERSION);
+		return refuse(trace, header.version, err);
 	trace->version = header.version;
 	trace->packet.end = bytes + header.size;
 	trace->in.at = trace->packet.end;

@@ -8,6 +8,20 @@
 
 enum tag { TAG_HIT = 0, TAG_HIT_1 = 1, TAG_HIT_N = 2, TAG_LITERAL = 3 };
 
+#define FIRST_SLOT     4242u
+#define SLOT_STEP      5413u
+#define STEPS_PER_SLOT 16045u /* the inverse of SLOT_STEP, modulo the cache's size */
+
+unsigned memtrace_codec_turn(unsigned slot)
+{
+	return (slot - FIRST_SLOT) * STEPS_PER_SLOT % MEMTRACE_CACHE_SIZE;
+}
+
+unsigned memtrace_codec_slot(unsigned turn)
+{
+	return (FIRST_SLOT + turn * SLOT_STEP) % MEMTRACE_CACHE_SIZE;
+}
+
 void memtrace_codec_release(struct memtrace_codec *codec)
 {
 	free(codec->places);
@@ -72,7 +86,7 @@ int memtrace_codec_read(struct memtrace_codec *codec, struct cursor *in, uint64_
 bool memtrace_codec_agrees(const struct memtrace_codec *codec, unsigned slot, unsigned prediction,
 			   uint64_t place)
 {
-	if (slot == UINT16_MAX)
+	if (slot == MEMTRACE_NO_SLOT)
 		return true;
 	if (slot >= MEMTRACE_CACHE_SIZE)
 		return false;

@@ -17,6 +17,14 @@
 
 #define MEMTRACE_CACHE_SIZE 16384
 
+#define MEMTRACE_NO_SLOT 0xFFFF /* in a packet's header: no check */
+
+/* Returns the turn, from 0, in which memtrace's encoder has its packets verify a slot. */
+unsigned memtrace_codec_turn(unsigned slot);
+
+/* Returns the slot of a turn. */
+unsigned memtrace_codec_slot(unsigned turn);
+
 struct memtrace_codec {
 	uint64_t *places;      /* owned; MEMTRACE_CACHE_SIZE codes */
 	uint16_t *predictions; /* owned; the slot that followed last time */

@@ -69,6 +69,13 @@ for folder in combined/single perf/default perf/mono; do
 	tap_check "$folder/out.ctf is as memtrace reads it" \
 		memtrace_equal ../$folder/out.ctf ../$folder/out.dump.txt.gz
 done
+# Chunks of 100 numbers, three domains: written by an encoder of its own.
+chunks() {
+	"$program" --format=events --memtrace="$shared/../cases/memtrace/chunk100_three_domains.ctf" \
+		-o "$work/printed" && [ "$(grep -c ' alloc' "$work/printed")" -eq 1195 ] &&
+		! grep ' ?$' "$work/printed"
+}
+tap_check "numbers in chunks of 100 of three domains keep their backtraces" chunks
 tap_check "a trace without allocations has no events" memtrace_equal empty_only_info.ctf /dev/null
 tap_check "packets of another process are skipped" damaged odd_foreign_pid.ctf 2 3814 3814 \
 	"skipped a packet of memtrace of process 99999; 5441 is traced"

@@ -197,8 +197,14 @@ START_TEST(packets_of_another_process_are_left_out_and_reported)
 }
 END_TEST
 
-/* Bytes of a header of version 3: what its last two fields are. */
-enum { PACKET_FIRST_OBJECT = 52, PACKET_LAST_OBJECT = 60 };
+/* Bytes of a header of version 3; without its domain, before, the others are two bytes earlier. */
+enum {
+	PACKET_BEGIN = 8,
+	PACKET_DOMAIN = 38,
+	PACKET_SLOT = 40,
+	PACKET_FIRST_OBJECT = 52,
+	PACKET_LAST_OBJECT = 60,
+};
 
 static void assert_backtraces_lost(const struct ctf_file *file)
 {
@@ -217,20 +223,211 @@ static void assert_backtraces_lost(const struct ctf_file *file)
 
 START_TEST(allocations_that_do_not_continue_lose_their_backtraces_with_a_warning)
 {
+	unsigned version = (unsigned)_i, shift = version >= 3 ? 0 : 2;
 	struct ctf_file file;
 	size_t first, second;
 
-	ctf_init(&file, 3, 1e-4, 4242, START);
+	ctf_init(&file, version, 1e-4, 4242, START);
 	first = packet_size(file.out.bytes);
 	alloc_at(&file, START + 10);
 	second = first + packet_size(file.out.bytes + first);
 	alloc_at(&file, START + 20);
-	file.out.bytes[first + PACKET_LAST_OBJECT]++;
+	file.out.bytes[first + PACKET_LAST_OBJECT - shift]++;
 	assert_backtraces_lost(&file);
-	file.out.bytes[first + PACKET_LAST_OBJECT]--;
-	file.out.bytes[second + PACKET_FIRST_OBJECT]++;
-	file.out.bytes[second + PACKET_LAST_OBJECT]++;
+	file.out.bytes[first + PACKET_LAST_OBJECT - shift]--;
+	/* Numbers of version 3 may leave some out, but not begin again. */
+	file.out.bytes[second + PACKET_FIRST_OBJECT - shift] = version >= 3 ? 0 : 2;
+	file.out.bytes[second + PACKET_LAST_OBJECT - shift] = version >= 3 ? 1 : 3;
 	assert_backtraces_lost(&file);
+	ctf_release(&file);
+}
+END_TEST
+
+/* Three domains take their numbers three at a time, from one counter. */
+START_TEST(numbers_are_taken_in_chunks_of_any_size)
+{
+	static const uint8_t firsts[] = { 0, 3, 6, 9, 12, 15, 18, 21, 24 };
+	struct memtrace_event event;
+	struct ctf_file file;
+	struct diag diag;
+	size_t at;
+
+	diag_init(&diag);
+	ctf_init(&file, 3, 1e-4, 4242, START);
+	at = file.out.size;
+	for (unsigned i = 0; i < sizeof(firsts); i++) {
+		uint64_t backtrace = 7, number = firsts[i];
+
+		for (unsigned k = 0; k < 3; k++)
+			ctf_alloc(
+				&file, i % 3,
+				&(struct ctf_alloc){ START + 10 * i + k, 1, 1, 0, &backtrace, 1 });
+		ctf_flush(&file, i % 3);
+		memcpy(file.out.bytes + at + PACKET_FIRST_OBJECT, &number, sizeof(number));
+		number += 3;
+		memcpy(file.out.bytes + at + PACKET_LAST_OBJECT, &number, sizeof(number));
+		at = file.out.size;
+	}
+	ck_assert_uint_eq(count_events(&file, &diag, &event), 27);
+	ck_assert_uint_eq(event.object, 26);
+	ck_assert(!event.unknown_backtrace);
+	ck_assert_uint_eq(diag_kinds(&diag), 0);
+	diag_release(&diag);
+	ctf_release(&file);
+}
+END_TEST
+
+/* Returns whether a file whose packets verify these slots, of an empty cache, has backtraces. */
+static bool slots_are_whole(const uint16_t *slots, size_t count)
+{
+	struct memtrace_event event;
+	struct ctf_file file;
+	struct diag diag;
+
+	diag_init(&diag);
+	ctf_init(&file, 3, 1e-4, 4242, START);
+	for (size_t i = 0; i < count; i++) {
+		size_t at = file.out.size;
+
+		alloc_at(&file, START + 10 * i);
+		memcpy(file.out.bytes + at + PACKET_SLOT, &slots[i], sizeof(slots[i]));
+	}
+	ck_assert_uint_eq(count_events(&file, &diag, &event), count);
+	ck_assert_uint_eq(diag_kinds(&diag), event.unknown_backtrace ? 2 : 0);
+	diag_release(&diag);
+	ctf_release(&file);
+	return !event.unknown_backtrace;
+}
+
+/* memtrace's encoder: none, 4242, and each 5413 further, modulo 16384. */
+START_TEST(a_missing_packet_shows_in_the_order_of_verified_slots)
+{
+	static const uint16_t whole[] = { 0xffff, 4242, 9655, 15068, 4097, 9510 },
+			      without_first[] = { 4242, 9655, 15068 },
+			      without_second[] = { 0xffff, 9655, 15068 },
+			      without_fourth[] = { 0xffff, 4242, 9655, 4097 },
+			      of_another[] = { 0, 0, 17, 0 };
+
+	ck_assert(slots_are_whole(whole, 6));
+	ck_assert(!slots_are_whole(without_first, 3));
+	ck_assert(!slots_are_whole(without_second, 3));
+	ck_assert(!slots_are_whole(without_fourth, 4));
+	ck_assert(slots_are_whole(of_another, 4));
+}
+END_TEST
+
+START_TEST(a_block_is_not_promoted_before_it_is_allocated)
+{
+	struct memtrace_event event;
+	struct ctf_file file;
+	struct diag diag;
+
+	for (unsigned code = 3; code <= 4; code++) {
+		diag_init(&diag);
+		ctf_init(&file, 3, 1e-4, 4242, START);
+		alloc_at(&file, START + 10);
+		ctf_object(&file, 0, code, START + 20, 5);
+		ctf_flush(&file, 0);
+		alloc_at(&file, START + 30);
+		/* Another domain's may be collected. */
+		ck_assert_uint_eq(count_events(&file, &diag, &event), code == 3 ? 2 : 3);
+		ck_assert_int_eq(event.unknown_backtrace, code == 3);
+		ck_assert_uint_eq(diag_kinds(&diag), code == 3 ? 2 : 0);
+		diag_release(&diag);
+		ctf_release(&file);
+	}
+}
+END_TEST
+
+START_TEST(a_packet_that_ends_before_it_begins_is_left_out_with_a_warning)
+{
+	static const unsigned fields[] = { PACKET_BEGIN, PACKET_FIRST_OBJECT };
+	struct memtrace_event event;
+	struct ctf_file file;
+	struct diag diag;
+	size_t packet;
+
+	diag_init(&diag);
+	ctf_init(&file, 3, 1e-4, 4242, START);
+	packet = file.out.size;
+	alloc_at(&file, START + 10);
+	alloc_at(&file, START + 20);
+	file.out.bytes[packet + fields[_i] + 7] = 1;
+	ck_assert_uint_eq(count_events(&file, &diag, &event), 1);
+	ck_assert_uint_eq(event.time, 20);
+	ck_assert(event.unknown_backtrace);
+	ck_assert_str_eq(diag.first->kind, "memtrace-damaged");
+	diag_release(&diag);
+	ctf_release(&file);
+}
+END_TEST
+
+START_TEST(a_time_outside_of_its_packet_is_damage)
+{
+	struct memtrace_event event;
+	struct ctf_file file;
+	struct diag diag;
+	size_t packet;
+
+	diag_init(&diag);
+	ctf_init(&file, 3, 1e-4, 4242, START);
+	packet = file.out.size;
+	alloc_at(&file, START + 10);
+	alloc_at(&file, START + 20);
+	file.out.bytes[packet + 68]++;
+	ck_assert_uint_eq(count_events(&file, &diag, &event), 1);
+	ck_assert_uint_eq(event.time, 20);
+	ck_assert(event.unknown_backtrace);
+	ck_assert_str_eq(diag.first->kind, "memtrace-damaged");
+	diag_release(&diag);
+	ctf_release(&file);
+}
+END_TEST
+
+START_TEST(each_packet_is_read_by_its_own_version)
+{
+	struct memtrace_event event;
+	struct ctf_file file;
+	struct diag diag;
+	size_t packet, size;
+	uint8_t *header;
+	uint32_t bits;
+
+	diag_init(&diag);
+	ctf_init(&file, 3, 1e-4, 4242, START);
+	packet = file.out.size;
+	alloc_at(&file, START + 10);
+	size = file.out.size - packet;
+	alloc_at(&file, START + 20);
+	/* The first one as version 2 has it: without the domain. */
+	header = file.out.bytes + packet;
+	header[PACKET_VERSION] = 2;
+	bits = (uint32_t)(size - 2) * 8;
+	memcpy(header + PACKET_BITS, &bits, sizeof(bits));
+	memmove(header + PACKET_DOMAIN, header + PACKET_SLOT, file.out.size - packet - PACKET_SLOT);
+	file.out.size -= 2;
+	ck_assert_uint_eq(count_events(&file, &diag, &event), 2);
+	ck_assert_uint_eq(event.time, 20);
+	ck_assert(!event.unknown_backtrace);
+	ck_assert_uint_eq(diag_kinds(&diag), 0);
+	diag_release(&diag);
+	ctf_release(&file);
+}
+END_TEST
+
+START_TEST(a_time_before_the_start_is_reported)
+{
+	struct memtrace_event event;
+	struct ctf_file file;
+	struct diag diag;
+
+	diag_init(&diag);
+	ctf_init(&file, 3, 1e-4, 4242, START);
+	alloc_at(&file, START - 10);
+	ck_assert_uint_eq(count_events(&file, &diag, &event), 1);
+	ck_assert_uint_eq(event.time, 0);
+	ck_assert_str_eq(diag.first->kind, "memtrace-clock");
+	diag_release(&diag);
 	ctf_release(&file);
 }
 END_TEST
@@ -355,8 +552,16 @@ int main(void)
 
 	tcase_add_loop_test(tests, what_is_written_is_read, 1, 4);
 	tcase_add_test(tests, packets_of_another_process_are_left_out_and_reported);
-	tcase_add_test(tests,
-		       allocations_that_do_not_continue_lose_their_backtraces_with_a_warning);
+	tcase_add_loop_test(
+		tests, allocations_that_do_not_continue_lose_their_backtraces_with_a_warning, 1, 4);
+	tcase_add_test(tests, numbers_are_taken_in_chunks_of_any_size);
+	tcase_add_test(tests, a_missing_packet_shows_in_the_order_of_verified_slots);
+	tcase_add_test(tests, a_block_is_not_promoted_before_it_is_allocated);
+	tcase_add_loop_test(tests, a_packet_that_ends_before_it_begins_is_left_out_with_a_warning,
+			    0, 2);
+	tcase_add_test(tests, a_time_outside_of_its_packet_is_damage);
+	tcase_add_test(tests, each_packet_is_read_by_its_own_version);
+	tcase_add_test(tests, a_time_before_the_start_is_reported);
 	tcase_add_test(tests, a_location_code_with_two_meanings_is_reported);
 	tcase_add_test(tests, bytes_behind_the_description_are_reported);
 	tcase_add_test(tests, a_clock_that_is_set_back_does_not_move);
