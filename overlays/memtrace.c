@@ -8,24 +8,11 @@
 
 #include "base/alloc.h"
 #include "base/tables/hash.h"
-
-#define MAGIC          0xC1FC1FC1u
-#define NEWEST_VERSION 3
-#define TIME_BITS      25
+#include "overlays/memtrace_format.h"
 
 /* Slots of so many turns show that a file is of memtrace's encoder: another's hardly begins there.
  */
 #define FIRST_TURNS 64
-
-enum event_code {
-	CODE_INFO = 0,
-	CODE_LOCATION = 1,
-	CODE_ALLOC = 2,
-	CODE_PROMOTE = 3,
-	CODE_COLLECT = 4,
-	CODE_SHORT_1 = 101, /* an allocation of one word; up to 16 words follow */
-	CODE_SHORT_16 = 116,
-};
 
 struct memtrace_domain {
 	uint16_t number;
@@ -258,11 +245,11 @@ static int64_t read_vint(struct cursor *in)
 {
 	uint8_t first = cursor_u8(in);
 
-	if (first == 253)
+	if (first == VINT_U16)
 		return cursor_u16(in);
-	if (first == 254)
+	if (first == VINT_I32)
 		return (int32_t)cursor_u32(in);
-	if (first == 255)
+	if (first == VINT_I64)
 		return (int64_t)cursor_u64(in);
 	return first;
 }
@@ -270,11 +257,10 @@ static int64_t read_vint(struct cursor *in)
 /* An event's header has the low bits of its time; the packet's begin has the others. */
 static uint64_t time_of(const struct memtrace *trace, uint32_t header)
 {
-	const uint64_t low_mask = (UINT64_C(1) << TIME_BITS) - 1;
-	uint64_t low = header & low_mask;
-	uint64_t time = (trace->packet_begin & ~low_mask) + low;
+	uint64_t low = header & TIME_MASK;
+	uint64_t time = (trace->packet_begin & ~TIME_MASK) + low;
 
-	return low < (trace->packet_begin & low_mask) ? time + low_mask + 1 : time;
+	return low < (trace->packet_begin & TIME_MASK) ? time + TIME_MASK + 1 : time;
 }
 
 static int read_alloc(struct memtrace *trace, unsigned code, struct memtrace_event *event)

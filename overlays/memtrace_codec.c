@@ -5,8 +5,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-
-enum tag { TAG_HIT = 0, TAG_HIT_1 = 1, TAG_HIT_N = 2, TAG_LITERAL = 3 };
+#include "overlays/memtrace_format.h"
 
 #define FIRST_SLOT     4242u
 #define SLOT_STEP      5413u
@@ -31,7 +30,7 @@ void memtrace_codec_release(struct memtrace_codec *codec)
 }
 
 /* Zeroed memory: pages that are never used cost nothing. */
-static void prepare(struct memtrace_codec *codec)
+void memtrace_codec_prepare(struct memtrace_codec *codec)
 {
 	if (codec->places)
 		return;
@@ -63,7 +62,7 @@ int memtrace_codec_read(struct memtrace_codec *codec, struct cursor *in, uint64_
 	bool keep = common > before;
 	unsigned slot = 0;
 
-	prepare(codec);
+	memtrace_codec_prepare(codec);
 	/* A prefix longer than the last backtrace: keep that one, but update the cache. */
 	codec->length = keep ? before : (size_t)common;
 	for (unsigned i = 0; i < count && !in->short_; i++) {

@@ -33,6 +33,9 @@ struct memtrace_codec {
 	bool cut; /* a backtrace was longer than the limit */
 };
 
+/* Make an empty cache of zeroed memory, unless there is one. */
+void memtrace_codec_prepare(struct memtrace_codec *codec);
+
 /* Idempotent, also on zeroed memory. */
 void memtrace_codec_release(struct memtrace_codec *codec);
 

@@ -9,10 +9,6 @@
 #include "base/alloc.h"
 #include "base/tables/hash.h"
 
-struct memtrace_functions {
-	const char *names[MEMTRACE_LIST_LENGTH]; /* latest first; NULL: an empty place */
-};
-
 struct memtrace_place {
 	uint64_t code;
 	const struct memtrace_location *locations; /* owned by the arena */

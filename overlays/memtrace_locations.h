@@ -25,12 +25,14 @@ struct memtrace_location {
 
 #define MEMTRACE_LIST_LENGTH 31
 
-struct memtrace_functions;
+struct memtrace_functions {
+	const char *names[MEMTRACE_LIST_LENGTH]; /* latest first; NULL: an empty place */
+};
 
 /* A file of a domain's list and the list of its functions. */
 struct memtrace_file {
 	const char *name;                     /* NULL: an empty place */
-	struct memtrace_functions *functions; /* borrowed from the table's arena */
+	struct memtrace_functions *functions; /* borrowed from an arena */
 };
 
 struct memtrace_files {

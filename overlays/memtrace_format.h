@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Numbers of memtrace's format which its reader and its writer share: memtrace's
+ * src/memtrace.tsdl, src/trace.ml and src/backtrace_codec.ml.
+ */
+#ifndef OVERLAYS_MEMTRACE_FORMAT_H
+#define OVERLAYS_MEMTRACE_FORMAT_H
+
+#define MAGIC          0xC1FC1FC1u
+#define NEWEST_VERSION 3
+
+/* An event's header has its code and the low bits of its time. */
+#define TIME_BITS 25
+#define TIME_MASK ((UINT64_C(1) << TIME_BITS) - 1)
+
+enum event_code {
+	CODE_INFO = 0,
+	CODE_LOCATION = 1,
+	CODE_ALLOC = 2,
+	CODE_PROMOTE = 3,
+	CODE_COLLECT = 4,
+	CODE_SHORT_1 = 101, /* an allocation of one word; up to 16 words follow */
+	CODE_SHORT_16 = 116,
+};
+
+/* First bytes of numbers that follow; a lesser byte is the number. */
+enum vint_size { VINT_U16 = 253, VINT_I32 = 254, VINT_I64 = 255 };
+
+/* A reference to a backtrace's next entry: low bits below the cache's slot. */
+enum reference_tag {
+	TAG_HIT = 0,    /* the slot's place */
+	TAG_HIT_1 = 1,  /* and the one that it predicts */
+	TAG_HIT_N = 2,  /* and so many as a byte says */
+	TAG_LITERAL = 3 /* the place follows */
+};
+
+#endif

@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: MIT */
+/* Encodes the packets, events, backtraces and locations of memtrace. */
+#include "overlays/memtrace_writer.h"
+
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/tables/hash.h"
+#include "overlays/memtrace_format.h"
+
+#define HEADER_SIZE    68
+#define BACKTRACE_MOST 4096 /* bytes of its references */
+#define REFERENCE_MOST 10   /* bytes */
+#define LOCATION_MOST  4096 /* bytes of all locations of a code */
+#define EVENT_MOST     (100 + BACKTRACE_MOST)
+#define NEW_CODES_MOST 128
+#define TIME_MOST      UINT64_C(30000000) /* us of a packet */
+#define PREDICTED_MOST 255
+
+struct packet {
+	uint8_t bytes[32768];
+	size_t size;
+};
+
+struct domain {
+	uint16_t number;
+	struct packet events;        /* with room for its header */
+	uint64_t begin, end;         /* us since 1970 */
+	uint64_t first, next;        /* numbers of the packet's first and next allocation */
+	unsigned turn;               /* of the slot that the packet verifies */
+	unsigned slot, prediction;   /* which it verifies, as they were at its begin */
+	uint64_t place;              /* the same */
+	struct memtrace_codec codec; /* with the backtrace before */
+	uint32_t *ages;              /* owned: when a slot of the cache was used last */
+	uint32_t age;
+	uint64_t *codes; /* owned: new ones of the packet */
+	size_t code_count, code_room;
+	struct memtrace_files files;
+	UT_hash_handle hh;
+};
+
+struct memtrace_writer {
+	const struct memtrace_locations *locations; /* borrowed */
+	struct memtrace_sink sink;
+	uint64_t pid, start;
+	struct domain *domains, *current; /* hash by number; whose packet is not written yet */
+	struct packet places;
+	struct arena arena; /* lists of functions */
+};
+
+/* ---- Bytes --------------------------------------------------------------- */
+
+static void put_number(struct packet *packet, uint64_t number, size_t size)
+{
+	number = htole64(number);
+	memcpy(packet->bytes + packet->size, &number, size);
+	packet->size += size;
+}
+
+/* The shortest form that the reader's read_vint() has. */
+static void put_vint(struct packet *packet, int64_t number)
+{
+	size_t size = number >= 0 && number <= UINT16_MAX          ? 2
+		      : number >= INT32_MIN && number <= INT32_MAX ? 4
+								   : 8;
+
+	if (number >= 0 && number < VINT_U16) {
+		put_number(packet, (uint64_t)number, 1);
+		return;
+	}
+	put_number(packet, size == 2 ? VINT_U16 : size == 4 ? VINT_I32 : VINT_I64, 1);
+	put_number(packet, (uint64_t)number, size);
+}
+
+static void put_text(struct packet *packet, const char *text)
+{
+	size_t size = strlen(text) + 1;
+
+	memcpy(packet->bytes + packet->size, text, size);
+	packet->size += size;
+}
+
+static void put_event(struct packet *packet, unsigned code, uint64_t time)
+{
+	put_number(packet, (uint64_t)code << TIME_BITS | (time & TIME_MASK), 4);
+}
+
+/* ---- Packets ------------------------------------------------------------- */
+
+/* Fill in the header of a packet of a domain; `verifies`: with its slot. */
+static void put_header(const struct memtrace_writer *writer, const struct domain *domain,
+		       struct packet *packet, uint64_t end, uint64_t next)
+{
+	bool verifies = packet == &domain->events;
+	size_t size = packet->size;
+
+	packet->size = 0;
+	put_number(packet, MAGIC, 4);
+	put_number(packet, size * 8, 4);
+	put_number(packet, domain->begin, 8);
+	put_number(packet, end, 8);
+	put_number(packet, 0, 4); /* the duration of a flush */
+	put_number(packet, NEWEST_VERSION, 2);
+	put_number(packet, writer->pid, 8);
+	put_number(packet, domain->number, 2);
+	put_number(packet, verifies ? domain->slot : MEMTRACE_NO_SLOT, 2);
+	put_number(packet, verifies ? domain->prediction : 0, 2);
+	put_number(packet, verifies ? domain->place : 0, 8);
+	put_number(packet, domain->first, 8);
+	put_number(packet, next, 8);
+	packet->size = size;
+}
+
+static void begin_packet(struct domain *domain)
+{
+	domain->events.size = HEADER_SIZE;
+	domain->slot = memtrace_codec_slot(domain->turn++);
+	domain->prediction = domain->codec.predictions[domain->slot];
+	domain->place = domain->codec.places[domain->slot];
+}
+
+static struct domain *find_domain(struct memtrace_writer *writer, uint16_t number)
+{
+	struct domain *domain;
+
+	HASH_FIND(hh, writer->domains, &number, sizeof(number), domain);
+	if (domain)
+		return domain;
+	domain = alloc_zeroed(1, sizeof(*domain));
+	domain->number = number;
+	domain->events.size = HEADER_SIZE;
+	domain->slot = MEMTRACE_NO_SLOT;
+	memtrace_codec_prepare(&domain->codec);
+	domain->ages = alloc_zeroed(MEMTRACE_CACHE_SIZE, sizeof(*domain->ages));
+	HASH_ADD(hh, writer->domains, number, sizeof(domain->number), domain);
+	return domain;
+}
+
+/* ---- Locations ----------------------------------------------------------- */
+
+/* Returns the index of a file, which moves to the front; MEMTRACE_LIST_LENGTH: it is new. */
+static unsigned use_file(struct memtrace_writer *writer, struct memtrace_files *list,
+			 const char *name)
+{
+	struct memtrace_file file = { name, NULL };
+	unsigned at = 0, last;
+
+	while (at < MEMTRACE_LIST_LENGTH && list->files[at].name &&
+	       strcmp(list->files[at].name, name) != 0)
+		at++;
+	last = at < MEMTRACE_LIST_LENGTH ? at : MEMTRACE_LIST_LENGTH - 1;
+	file.functions = list->files[last].functions;
+	if (at < MEMTRACE_LIST_LENGTH && !list->files[at].name)
+		at = MEMTRACE_LIST_LENGTH;
+	if (!file.functions)
+		file.functions = arena_alloc(&writer->arena, sizeof(*file.functions));
+	if (at == MEMTRACE_LIST_LENGTH)
+		*file.functions = (struct memtrace_functions){ 0 };
+	memmove(&list->files[1], &list->files[0], last * sizeof(list->files[0]));
+	list->files[0] = file;
+	return at;
+}
+
+/* The same for a function of a file. */
+static unsigned use_function(struct memtrace_functions *list, const char *name)
+{
+	unsigned at = 0, last;
+
+	while (at < MEMTRACE_LIST_LENGTH && list->names[at] && strcmp(list->names[at], name) != 0)
+		at++;
+	last = at < MEMTRACE_LIST_LENGTH ? at : MEMTRACE_LIST_LENGTH - 1;
+	if (at < MEMTRACE_LIST_LENGTH && !list->names[at])
+		at = MEMTRACE_LIST_LENGTH;
+	memmove(&list->names[1], &list->names[0], last * sizeof(list->names[0]));
+	list->names[0] = name;
+	return at;
+}
+
+static void put_place(struct memtrace_writer *writer, struct domain *domain,
+		      const struct memtrace_location *place)
+{
+	unsigned file = use_file(writer, &domain->files, place->file);
+	unsigned function = use_function(domain->files.files[0].functions, place->function);
+
+	put_number(&writer->places,
+		   place->line | (uint64_t)place->begin << 20 | (uint64_t)place->end << 28 |
+			   (uint64_t)file << 38 | (uint64_t)function << 43,
+		   6);
+	if (file == MEMTRACE_LIST_LENGTH)
+		put_text(&writer->places, place->file);
+	if (function == MEMTRACE_LIST_LENGTH)
+		put_text(&writer->places, place->function);
+}
+
+static void put_places(struct memtrace_writer *writer, struct domain *domain, uint64_t code)
+{
+	static const struct memtrace_location unknown = { "<unknown>", "??", 1, 1, 1 };
+	size_t count, size = 9;
+	const struct memtrace_location *places =
+		memtrace_locations_borrow(writer->locations, code, &count);
+
+	for (size_t i = 0; i < count; i++)
+		size += 6 + strlen(places[i].file) + 1 + strlen(places[i].function) + 1;
+	if (size > LOCATION_MOST) {
+		places = &unknown;
+		count = 1;
+	}
+	put_event(&writer->places, CODE_LOCATION, domain->begin);
+	put_number(&writer->places, code, 8);
+	put_number(&writer->places, count, 1);
+	for (size_t i = 0; i < count; i++)
+		put_place(writer, domain, &places[i]);
+}
+
+/* Write what the packet's new codes mean, in packets before it. */
+static void write_locations(struct memtrace_writer *writer, struct domain *domain)
+{
+	struct packet *packet = &writer->places;
+
+	for (size_t i = 0; i < domain->code_count;) {
+		packet->size = HEADER_SIZE;
+		while (i < domain->code_count &&
+		       sizeof(packet->bytes) - packet->size > LOCATION_MOST + 4)
+			put_places(writer, domain, domain->codes[i++]);
+		put_header(writer, domain, packet, domain->begin, domain->first);
+		writer->sink.put(writer->sink.context, packet->bytes, packet->size);
+	}
+	domain->code_count = 0;
+}
+
+static void flush(struct memtrace_writer *writer, struct domain *domain)
+{
+	if (domain->events.size == HEADER_SIZE)
+		return;
+	write_locations(writer, domain);
+	put_header(writer, domain, &domain->events, domain->end, domain->next);
+	writer->sink.put(writer->sink.context, domain->events.bytes, domain->events.size);
+	domain->first = domain->next;
+	begin_packet(domain);
+}
+
+/* ---- Backtraces ---------------------------------------------------------- */
+
+/* Returns the slot of a code, or the one of two that it takes. */
+static unsigned find_slot(const struct domain *domain, uint64_t code)
+{
+	unsigned one = (unsigned)(code * UINT64_C(0x9E3779B97F4A7C15) >> 50);
+	unsigned other = (unsigned)(code * UINT64_C(0xC2B2AE3D27D4EB4F) >> 50);
+
+	if (domain->codec.places[one] == code)
+		return one;
+	if (domain->codec.places[other] == code)
+		return other;
+	return domain->ages[one] < domain->ages[other] ? one : other;
+}
+
+/* Returns how many of the next codes the chain of predictions behind a slot has. */
+static unsigned count_predicted(const struct memtrace_codec *codec, unsigned slot,
+				const uint64_t *codes, size_t count)
+{
+	unsigned ahead = 0;
+
+	for (; ahead < count && ahead < PREDICTED_MOST; ahead++) {
+		slot = codec->predictions[slot];
+		if (codec->places[slot] != codes[ahead])
+			break;
+	}
+	return ahead;
+}
+
+static void put_literal(struct domain *domain, unsigned slot, uint64_t code)
+{
+	put_number(&domain->events, slot << 2 | TAG_LITERAL, 2);
+	put_number(&domain->events, code, 8);
+	domain->codec.places[slot] = code;
+	domain->codes = alloc_grow(domain->codes, &domain->code_room, domain->code_count + 1,
+				   sizeof(*domain->codes));
+	domain->codes[domain->code_count++] = code;
+}
+
+/* Code the entries from `at` on, the innermost last.  Returns how many references it took. */
+static unsigned put_backtrace(struct domain *domain, const uint64_t *codes, size_t at, size_t count)
+{
+	size_t limit = domain->events.size + BACKTRACE_MOST - REFERENCE_MOST;
+	struct memtrace_codec *codec = &domain->codec;
+	unsigned slot = 0, references = 0, ahead;
+
+	domain->age++;
+	for (; at < count && domain->events.size <= limit; references++) {
+		uint64_t code = codes[at++];
+		unsigned found = find_slot(domain, code);
+
+		domain->ages[found] = domain->age;
+		codec->predictions[slot] = (uint16_t)found;
+		slot = found;
+		if (codec->places[slot] != code) {
+			put_literal(domain, slot, code);
+			continue;
+		}
+		ahead = count_predicted(codec, slot, codes + at, count - at);
+		put_number(&domain->events, slot << 2 | (ahead < TAG_HIT_N ? ahead : TAG_HIT_N), 2);
+		if (ahead >= TAG_HIT_N)
+			put_number(&domain->events, ahead, 1);
+		for (at += ahead; ahead; ahead--)
+			slot = codec->predictions[slot];
+	}
+	return references;
+}
+
+/* Keep the backtrace for the next one.  Returns how many entries it has of the one before. */
+static size_t keep_backtrace(struct memtrace_codec *codec, const struct memtrace_event *event)
+{
+	size_t count = event->backtrace_length, common = 0;
+
+	while (common < count && common < codec->length &&
+	       codec->backtrace[common] == event->backtrace[common])
+		common++;
+	codec->backtrace =
+		alloc_grow(codec->backtrace, &codec->room, count, sizeof(*codec->backtrace));
+	if (count > common)
+		memcpy(codec->backtrace + common, event->backtrace + common,
+		       (count - common) * sizeof(*codec->backtrace));
+	codec->length = count;
+	return common;
+}
+
+/* ---- Events -------------------------------------------------------------- */
+
+static void put_alloc(struct domain *domain, const struct memtrace_event *event)
+{
+	size_t common = keep_backtrace(&domain->codec, event), count_at, size;
+	bool is_short = event->words >= 1 && event->words <= 16 && event->samples == 1 &&
+			event->source == MEMTRACE_MINOR &&
+			event->backtrace_length - common <= UINT8_MAX;
+	struct packet *packet = &domain->events;
+	unsigned count;
+
+	put_event(packet, is_short ? CODE_SHORT_1 - 1 + (unsigned)event->words : CODE_ALLOC,
+		  domain->end);
+	if (!is_short) {
+		put_vint(packet, (int64_t)event->words);
+		put_vint(packet, (int64_t)event->samples);
+		put_number(packet, event->source, 1);
+	}
+	put_vint(packet, (int64_t)common);
+	count_at = packet->size;
+	packet->size += is_short ? 1 : 2;
+	count = put_backtrace(domain, event->backtrace, common, event->backtrace_length);
+	size = packet->size;
+	packet->size = count_at;
+	put_number(packet, count, is_short ? 1 : 2);
+	packet->size = size;
+	domain->next = event->object + 1;
+}
+
+/* Returns whether a packet cannot take an event. */
+static bool is_full(const struct domain *domain, const struct memtrace_event *event, uint64_t time)
+{
+	return sizeof(domain->events.bytes) - domain->events.size < EVENT_MOST ||
+	       domain->code_count > NEW_CODES_MOST || time - domain->begin > TIME_MOST ||
+	       (event->kind == MEMTRACE_ALLOC && event->object != domain->next);
+}
+
+void memtrace_writer_put(struct memtrace_writer *writer, const struct memtrace_event *event)
+{
+	struct domain *domain = writer->current;
+	uint64_t time = writer->start + event->time;
+
+	if (!domain || domain->number != event->domain) {
+		if (domain)
+			flush(writer, domain);
+		domain = writer->current = find_domain(writer, event->domain);
+	}
+	if (is_full(domain, event, time))
+		flush(writer, domain);
+	if (domain->events.size == HEADER_SIZE) {
+		domain->begin = time;
+		if (event->kind == MEMTRACE_ALLOC)
+			domain->first = domain->next = event->object;
+	}
+	domain->end = time;
+	if (event->kind == MEMTRACE_ALLOC) {
+		put_alloc(domain, event);
+		return;
+	}
+	put_event(&domain->events, event->kind == MEMTRACE_PROMOTE ? CODE_PROMOTE : CODE_COLLECT,
+		  time);
+	put_vint(&domain->events, (int64_t)(domain->next - 1 - event->object));
+}
+
+/* ---- Opening and closing ------------------------------------------------- */
+
+/* The texts are of any length: this packet alone may have more than 32 KiB. */
+static void write_info(struct memtrace_writer *writer, const struct memtrace_info *info)
+{
+	struct domain *domain = find_domain(writer, info->initial_domain);
+	const char *texts[] = { info->executable, info->host, info->parameters, info->context };
+	struct packet *packet = &writer->places;
+	struct memtrace_sink *sink = &writer->sink;
+	size_t size = HEADER_SIZE + 4 + sizeof(uint64_t) + 1 + sizeof(uint64_t);
+	uint64_t rate;
+
+	domain->begin = info->start_time;
+	for (size_t i = 0; i < 4; i++)
+		size += strlen(texts[i]) + 1;
+	packet->size = size;
+	put_header(writer, domain, packet, info->start_time, 0);
+	packet->size = HEADER_SIZE;
+	put_event(packet, CODE_INFO, info->start_time);
+	memcpy(&rate, &info->sample_rate, sizeof(rate));
+	put_number(packet, rate, sizeof(rate));
+	put_number(packet, info->word_size, 1);
+	sink->put(sink->context, packet->bytes, packet->size);
+	for (size_t i = 0; i < 4; i++) {
+		if (i == 3) {
+			packet->size = 0;
+			put_number(packet, info->pid, sizeof(info->pid));
+			sink->put(sink->context, packet->bytes, packet->size);
+		}
+		sink->put(sink->context, texts[i], strlen(texts[i]) + 1);
+	}
+}
+
+struct memtrace_writer *memtrace_writer_open(const struct memtrace_info *info,
+					     const struct memtrace_locations *locations,
+					     struct memtrace_sink sink)
+{
+	struct memtrace_writer *writer = alloc_zeroed(1, sizeof(*writer));
+
+	writer->locations = locations;
+	writer->sink = sink;
+	writer->pid = info->pid;
+	writer->start = info->start_time;
+	arena_init(&writer->arena);
+	write_info(writer, info);
+	return writer;
+}
+
+void memtrace_writer_close(struct memtrace_writer *writer)
+{
+	struct domain *domain, *next;
+
+	if (!writer)
+		return;
+	if (writer->current)
+		flush(writer, writer->current);
+	HASH_ITER(hh, writer->domains, domain, next)
+	{
+		HASH_DEL(writer->domains, domain);
+		memtrace_codec_release(&domain->codec);
+		free(domain->ages);
+		free(domain->codes);
+		free(domain);
+	}
+	arena_release(&writer->arena);
+	free(writer);
+}
