@@ -360,7 +360,8 @@ static bool is_full(const struct domain *domain, const struct memtrace_event *ev
 {
 	return sizeof(domain->events.bytes) - domain->events.size < EVENT_MOST ||
 	       domain->code_count > NEW_CODES_MOST || time - domain->begin > TIME_MOST ||
-	       (event->kind == MEMTRACE_ALLOC && event->object != domain->next);
+	       (event->kind == MEMTRACE_ALLOC && event->object != domain->next) ||
+	       (event->kind == MEMTRACE_PROMOTE && event->object >= domain->next);
 }
 
 void memtrace_writer_put(struct memtrace_writer *writer, const struct memtrace_event *event)
@@ -379,6 +380,8 @@ void memtrace_writer_put(struct memtrace_writer *writer, const struct memtrace_e
 		domain->begin = time;
 		if (event->kind == MEMTRACE_ALLOC)
 			domain->first = domain->next = event->object;
+		else if (event->kind == MEMTRACE_PROMOTE && event->object >= domain->next)
+			domain->first = domain->next = event->object + 1;
 	}
 	domain->end = time;
 	if (event->kind == MEMTRACE_ALLOC) {

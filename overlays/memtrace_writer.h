@@ -33,8 +33,8 @@ struct memtrace_writer *memtrace_writer_open(const struct memtrace_info *info,
 					     struct memtrace_sink sink);
 
 /*
- * Write an event.  Times of a domain must not go back, nor numbers of its allocations; a promoted
- * block must have a number below the domain's next one.  `common` is not used: it is computed.
+ * Write an event.  Times of a domain must not go back, nor numbers of its allocations.  `common` is
+ * not used: it is computed.
  * Of a backtrace that takes more than 4 KiB, the innermost entries are left out.
  */
 void memtrace_writer_put(struct memtrace_writer *writer, const struct memtrace_event *event);

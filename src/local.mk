@@ -106,6 +106,7 @@ libptrace2ftf_a_SOURCES = \
 	src/overlays/overlay_calls.c src/overlays/overlay_calls.h \
 	src/overlays/overlay_clock.c src/overlays/overlay_clock.h \
 	src/overlays/overlay_clock_choice.c src/overlays/overlay_clock_choice.h \
+	src/overlays/overlay_cut.c src/overlays/overlay_cut.h \
 	src/overlays/overlay_input.c src/overlays/overlay_input.h \
 	src/overlays/overlay_print.c src/overlays/overlay_print.h \
 	src/overlays/overlay_sideband.c src/overlays/overlay_sideband.h \

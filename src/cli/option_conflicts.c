@@ -210,6 +210,30 @@ static void refuse_diff(struct argp_state *state, const struct options *options,
 			    "--json=FILE");
 }
 
+static void refuse_memtrace(struct argp_state *state, const struct options *options)
+{
+	const struct selection *select = &options->select;
+
+	if (options->format != &format_memtrace)
+		return;
+	if (options->overlay_count != 1 || options->overlays[0].kind != OVERLAY_MEMTRACE)
+		usage_error(state, "a memtrace file is cut from another one; name one, with "
+				   "--memtrace=FILE");
+	if (options->input || options->record)
+		usage_error(state,
+			    "cannot write a recording as memtrace, which has allocations "
+			    "only; leave out '%s'",
+			    options->input ? options->input : "record");
+	if (select->pids.count || select->tids.count || select->cpus.count || select->comms.count ||
+	    select->from.base >= TIME_BEFORE_HIT || select->to.base >= TIME_BEFORE_HIT)
+		usage_error(state, "--pid, --tid, --comm, --cpu and hits choose what memtrace does "
+				   "not know; choose a time");
+	if (options->clock_sync || options->clock_offsets.has_mono ||
+	    options->clock_offsets.has_real)
+		usage_error(state, "a cut memtrace file keeps its clock; leave out --clock-offset "
+				   "and --clock-sync");
+}
+
 /* A summary or line of JSON may share standard output with nothing else. */
 static void refuse_json(struct argp_state *state, const struct options *options, bool to_stdout)
 {
@@ -303,6 +327,7 @@ void option_conflicts_refuse(struct argp_state *state, const struct options *opt
 		usage_error(state,
 			    "--inline needs --engine=fast: libipt's does not show where code "
 			    "without a branch enters an inlined call");
+	refuse_memtrace(state, options);
 	refuse_outliers(state, options);
 	refuse_top(state, options);
 	refuse_split(state, options);

@@ -167,7 +167,7 @@ const struct option_spec option_specs[] = {
 	{ "format", 'f', "FORMAT", GROUP_OUTPUT, OPTION_FORMAT, FIELD(format),
 	  .help = "ftf (default, unless -o's suffix says otherwise); branches: a line per branch, as perf script prints it; calls: "
 		  "begins and ends of slices in the order found; slices: a line per finished "
-		  "slice; events: a line per hit, and per event of the overlays; folded: call "
+		  "slice; events: a line per hit, and per event of the overlays; memtrace: the time range of --memtrace, cut; folded: call "
 		  "stacks with their own time, for flame graphs; functions: a table; histogram: how long the calls of --symbol take; outliers: why the slow "
 		  "calls of --symbol are slow; chrome and "
 		  "speedscope: JSON for these viewers; pprof: a profile for go tool pprof; callgrind: one for KCachegrind; lcov: coverage for genhtml; svg: a picture of the busiest thread; "

@@ -42,6 +42,14 @@ const struct output_format format_events = {
 	.overlays = OVERLAYS_ONLY,
 };
 
+/* Written by convert(): a memtrace file is cut. */
+const struct output_format format_memtrace = {
+	.name = "memtrace",
+	.suffix = "ctf",
+	.default_output = DEFAULT_FILE,
+	.overlays = OVERLAYS_ONLY,
+};
+
 /* Written by list_recording(): no trace is decoded. */
 const struct output_format format_list = {
 	.name = "list",

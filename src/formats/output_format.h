@@ -145,6 +145,7 @@ struct output_format {
 	FORMAT(slices)                                                                             \
 	FORMAT(none)                                                                               \
 	FORMAT(events)                                                                             \
+	FORMAT(memtrace)                                                                           \
 	FORMAT(folded)                                                                             \
 	FORMAT(functions)                                                                          \
 	FORMAT(histogram)                                                                          \

@@ -254,6 +254,23 @@ bool selection_time(struct selection *selection, const char *text)
 	return read_bound(from, &selection->from) && read_bound(comma + 1, &selection->to);
 }
 
+uint64_t selection_resolve(const struct time_bound *bound, uint64_t begin, uint64_t end,
+			   uint64_t open)
+{
+	switch (bound->base) {
+	case TIME_ABSOLUTE:
+		return bound->ns;
+	case TIME_FROM_START:
+		return begin + bound->ns;
+	case TIME_FROM_END:
+		return bound->ns < end ? end - bound->ns : 0;
+	case TIME_PERCENT:
+		return begin + (uint64_t)((double)(end - begin) * bound->percent / 100);
+	default:
+		return open;
+	}
+}
+
 bool selection_pair(struct call_pair *pair, const char *text)
 {
 	const char *comma = strchr(text, ',');

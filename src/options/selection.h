@@ -117,6 +117,13 @@ bool selection_duration(const char *text, uint64_t *ns);
 bool selection_time(struct selection *selection, const char *text);
 
 /*
+ * Returns the time of a bound, ns, in a trace from `begin` to `end`; `open` of an unbounded one and
+ * one of a hit, which has to be found before.
+ */
+uint64_t selection_resolve(const struct time_bound *bound, uint64_t begin, uint64_t end,
+			   uint64_t open);
+
+/*
  * Parse "START,STOP", two patterns.  The text is borrowed, with a NUL in place of
  * the comma.  Returns false if one pattern is missing.
  */

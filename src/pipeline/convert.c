@@ -2,8 +2,13 @@
 /* Choose the kind of conversion by the input. */
 #include "src/pipeline/convert.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "base/io/file_use.h"
+#include "base/io/output.h"
 #include "src/formats/output_format.h"
+#include "src/overlays/overlay_cut.h"
 #include "src/overlays/overlays.h"
 #include "src/pipeline/convert_events.h"
 #include "src/pipeline/convert_perf_data.h"
@@ -51,6 +56,45 @@ static int convert_overlays(const struct options *options, struct name_table *na
 	return status;
 }
 
+/* Print how much of a memtrace file its cut has. */
+static void print_cut(const struct options *options, const struct overlay_cut_counts *counts)
+{
+	if (!options->quiet)
+		fprintf(stderr,
+			"%" PRIu64 " of %" PRIu64 " events of memtrace, %" PRIu64
+			" of them blocks that were allocated before\n",
+			counts->written, counts->events, counts->alive);
+}
+
+static int cut_memtrace(const struct options *options, struct report *report, struct diag *diag,
+			struct error *err)
+{
+	struct overlay_cut_counts counts;
+	struct overlays overlays;
+	struct output output = { 0 };
+	int status;
+
+	report_phase(report, "convert");
+	status = overlays_open(&overlays, options, diag, err);
+	if (status == 0)
+		status = output_open(&output, options->output, err);
+	if (status == 0) {
+		output_limit(&output, options->max_output, false);
+		status = overlay_cut(overlays.inputs, &options->select, &output, &counts, err);
+	}
+	report->summary.output_cut = output.cut;
+	if (status == 0)
+		status = output_close(&output, err);
+	if (status == 0) {
+		report_overlays(report, &overlays);
+		summary_add_output(&report->summary, options->output);
+		print_cut(options, &counts);
+	}
+	output_abandon(&output);
+	overlays_close(&overlays);
+	return status;
+}
+
 static int convert_text_events(const struct options *options, struct name_table *names,
 			       struct report *report, struct diag *diag, struct error *err)
 {
@@ -80,6 +124,8 @@ static int convert_input(const struct options *options, struct report *report, s
 	name_table_init(&names);
 	if (options->format->sideband)
 		status = show_list(options, &names, report, diag, err);
+	else if (options->format == &format_memtrace)
+		status = cut_memtrace(options, report, diag, err);
 	else if (options->format->overlays == OVERLAYS_ONLY)
 		status = convert_text_events(options, &names, report, diag, err);
 	else if (!options->input)

@@ -36,22 +36,6 @@ static bool find_extent(const struct auxtrace *auxtrace, uint64_t *begin, uint64
 	return found;
 }
 
-static uint64_t resolve(const struct time_bound *bound, uint64_t begin, uint64_t end, uint64_t open)
-{
-	switch (bound->base) {
-	case TIME_ABSOLUTE:
-		return bound->ns;
-	case TIME_FROM_START:
-		return begin + bound->ns;
-	case TIME_FROM_END:
-		return bound->ns < end ? end - bound->ns : 0;
-	case TIME_PERCENT:
-		return begin + (uint64_t)((double)(end - begin) * bound->percent / 100);
-	default:
-		return open;
-	}
-}
-
 /* Returns whether a hit is of a chosen thread and CPU; no time is chosen yet. */
 static bool is_chosen_hit(const struct event_filter *filter, const struct timeline *timeline,
 			  size_t index)
@@ -113,8 +97,8 @@ static int find_times(struct event_filter *filter, const struct auxtrace *auxtra
 			"--time: the trace has no TSC packets, so its times are not known");
 	if (find_hit(filter, timeline, &from, err) < 0 || find_hit(filter, timeline, &to, err) < 0)
 		return -1;
-	filter->begin = resolve(&from, begin, end, 0);
-	filter->end = resolve(&to, begin, end, UINT64_MAX);
+	filter->begin = selection_resolve(&from, begin, end, 0);
+	filter->end = selection_resolve(&to, begin, end, UINT64_MAX);
 	if (filter->begin > filter->end)
 		return error_set(err, ERROR_UNSUPPORTED, "--time: the range ends before it begins");
 	if (filter->begin > end || filter->end < begin)

@@ -212,6 +212,33 @@ description() {
 	done
 }
 tap_check "--memtrace shows the description of the file" description
+# The second of two allocations, 10 us later; the first one is alive.
+cut_memtrace() {
+	"$program" --memtrace=memtrace.ctf --time=+15us, -o cut.ctf 2>messages &&
+		grep -qx '2 of 2 events of memtrace, 1 of them blocks that were allocated before' messages &&
+		"$program" -q --format=events --memtrace=cut.ctf -o lines || return 1
+	sed '/^# /d' lines >events
+	cat >expected <<-END
+		0000000015 0000000000 alloc 1 len=2 dom=0    0: A.f@a.ml:10:2-30
+		0000000020 0000000001 alloc 1 len=2 dom=0    1: A.f@a.ml:10:2-30 B.g@b.ml:20:4-50
+	END
+	cmp expected events
+}
+tap_check "-o OUT.ctf cuts a memtrace file to --time, with the blocks that are alive" cut_memtrace
+cut_outside() {
+	for range in 1,2 +1s, 5,1; do
+		"$program" -q --memtrace=memtrace.ctf --time=$range -o none.ctf 2>messages
+		[ $? -eq 1 ] && [ ! -e none.ctf ] && [ "$(wc -l <messages)" -eq 1 ] || return 1
+	done
+	grep -q -- '--time: the range ends before it begins' messages
+}
+tap_check "-o OUT.ctf: a range without events is an error" cut_outside
+cut_damaged() {
+	"$program" -q --memtrace=memtrace-ids.ctf -o cut.ctf
+	[ $? -eq 2 ] && "$program" -q --format=events --memtrace=cut.ctf -o lines &&
+		grep -q '^0000000020 0000000001 alloc 1 len=2 dom=0    0:$' lines
+}
+tap_check "-o OUT.ctf: an unknown backtrace is empty, and the exit status says so" cut_damaged
 lost_backtraces() {
 	"$program" --memtrace=memtrace-ids.ctf --json=summary.json -o x.ftf 2>messages
 	[ $? -eq 2 ] && grep -q 'backtraces of domain 0 are not known any more' messages &&

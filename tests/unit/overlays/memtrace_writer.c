@@ -239,6 +239,8 @@ START_TEST(numbers_of_blocks_may_leave_some_out)
 		{ .time = 4, .object = 17, .kind = MEMTRACE_PROMOTE, .domain = 5 },
 		{ .time = 4, .object = 5000000000, .kind = MEMTRACE_COLLECT, .domain = 5 },
 		{ .time = 40000000, .object = 18, .kind = MEMTRACE_COLLECT, .domain = 5 },
+		{ .time = 40000001, .object = 6000000000, .kind = MEMTRACE_PROMOTE, .domain = 5 },
+		{ .time = 40000001, .object = 3, .kind = MEMTRACE_PROMOTE, .domain = 6 },
 	};
 	const size_t count = sizeof(events) / sizeof(events[0]);
 	struct memtrace_locations locations;

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* Cuts a memtrace file: twice read for the blocks of the range, then written. */
+#include "src/overlays/overlay_cut.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "overlays/memtrace_writer.h"
+
+#define NS_PER_US UINT64_C(1000)
+
+/* Numbers of blocks: sorted, each once. */
+struct numbers {
+	uint64_t *numbers; /* owned */
+	size_t count;
+};
+
+struct cut {
+	uint64_t from, to;     /* us since the file's start; inclusive */
+	struct numbers dead;   /* collected before the range */
+	struct numbers blocks; /* written */
+};
+
+/* ---- Numbers ------------------------------------------------------------- */
+
+static int compare(const void *left, const void *right)
+{
+	uint64_t one = *(const uint64_t *)left, other = *(const uint64_t *)right;
+
+	return (one > other) - (one < other);
+}
+
+/* Sort the numbers and leave out repeated ones, unless they are in order. */
+static void sort(struct numbers *list)
+{
+	size_t kept = 1;
+
+	while (kept < list->count && list->numbers[kept - 1] < list->numbers[kept])
+		kept++;
+	if (kept >= list->count)
+		return;
+	qsort(list->numbers, list->count, sizeof(*list->numbers), compare);
+	kept = 1;
+	for (size_t i = 1; i < list->count; i++)
+		if (list->numbers[i] != list->numbers[kept - 1])
+			list->numbers[kept++] = list->numbers[i];
+	list->count = kept;
+}
+
+/* Returns the index of a number; SIZE_MAX: it is not in the list. */
+static size_t find(const struct numbers *list, uint64_t number)
+{
+	const uint64_t *found = NULL;
+
+	if (list->count)
+		found = bsearch(&number, list->numbers, list->count, sizeof(number), compare);
+	return found ? (size_t)(found - list->numbers) : SIZE_MAX;
+}
+
+/* ---- The range ----------------------------------------------------------- */
+
+static int choose_range(struct cut *cut, const struct overlay_input *input,
+			const struct selection *selection, struct error *err)
+{
+	uint64_t start = input->memtrace.info.start_time * NS_PER_US, end = input->last_time;
+	uint64_t from = selection_resolve(&selection->from, start, end, start);
+	uint64_t to = selection_resolve(&selection->to, start, end, UINT64_MAX);
+
+	if (from > to)
+		return error_set(err, ERROR_UNSUPPORTED, "--time: the range ends before it begins");
+	if (from > end || to < start)
+		return error_set(err, ERROR_UNSUPPORTED,
+				 "--time: nothing was recorded in the range; %s is from %" PRIu64
+				 ".%06" PRIu64 " to %" PRIu64 ".%06" PRIu64 " s",
+				 input->path, start / 1000000000, start / 1000 % 1000000,
+				 end / 1000000000, end / 1000 % 1000000);
+	cut->from = from > start ? (from - start + NS_PER_US - 1) / NS_PER_US : 0;
+	cut->to = (to - start) / NS_PER_US;
+	return 0;
+}
+
+/* ---- The blocks ---------------------------------------------------------- */
+
+static bool is_dead(const struct cut *cut, const struct memtrace_event *event)
+{
+	return event->kind == MEMTRACE_COLLECT && event->time < cut->from;
+}
+
+static bool is_block(const struct cut *cut, const struct memtrace_event *event)
+{
+	return event->kind == MEMTRACE_ALLOC && event->time <= cut->to &&
+	       (event->time >= cut->from || find(&cut->dead, event->object) == SIZE_MAX);
+}
+
+/*
+ * List the blocks of the events that `wanted` accepts: read once to count them, because the list
+ * may be larger than the file, and once more to keep them.
+ */
+static void list_blocks(struct numbers *list, const struct cut *cut,
+			const struct overlay_input *input,
+			bool (*wanted)(const struct cut *cut, const struct memtrace_event *event))
+{
+	struct memtrace_event event;
+	struct memtrace trace;
+
+	for (int pass = 0; pass < 2; pass++) {
+		size_t count = 0;
+
+		if (memtrace_open(&trace, input->bytes, input->size, NULL, NULL) == 0) {
+			while (memtrace_next(&trace, &event)) {
+				if (!wanted(cut, &event))
+					continue;
+				if (pass && count < list->count)
+					list->numbers[count] = event.object;
+				count++;
+			}
+		}
+		memtrace_close(&trace);
+		if (!pass && count)
+			list->numbers = alloc_zeroed(count, sizeof(*list->numbers));
+		if (!pass)
+			list->count = count;
+	}
+	sort(list);
+}
+
+/* ---- The output ---------------------------------------------------------- */
+
+static void put_bytes(void *context, const void *bytes, size_t size)
+{
+	output_write(context, bytes, size);
+}
+
+/* Returns whether an event is written, as it then is changed. */
+static bool keep_event(const struct cut *cut, struct memtrace_event *event)
+{
+	size_t number = event->time <= cut->to ? find(&cut->blocks, event->object) : SIZE_MAX;
+
+	if (number == SIZE_MAX)
+		return false;
+	event->object = number;
+	if (event->time < cut->from)
+		event->time = cut->from;
+	return true;
+}
+
+static void write_events(const struct cut *cut, struct memtrace *trace, struct output *output,
+			 struct overlay_cut_counts *counts)
+{
+	const struct memtrace_sink sink = { put_bytes, output };
+	struct memtrace_writer *writer =
+		memtrace_writer_open(&trace->info, &trace->locations, sink);
+	struct memtrace_event event;
+
+	for (; memtrace_next(trace, &event); counts->events++) {
+		bool early = event.time < cut->from;
+
+		if (!keep_event(cut, &event))
+			continue;
+		output->cut |= output_full(output);
+		if (output->cut)
+			break;
+		counts->alive += early && event.kind == MEMTRACE_ALLOC;
+		counts->written++;
+		memtrace_writer_put(writer, &event);
+	}
+	memtrace_writer_close(writer);
+}
+
+int overlay_cut(struct overlay_input *input, const struct selection *selection,
+		struct output *output, struct overlay_cut_counts *counts, struct error *err)
+{
+	struct cut cut = { 0 };
+
+	*counts = (struct overlay_cut_counts){ 0 };
+	if (choose_range(&cut, input, selection, err) < 0)
+		return -1;
+	list_blocks(&cut.dead, &cut, input, is_dead);
+	list_blocks(&cut.blocks, &cut, input, is_block);
+	free(cut.dead.numbers);
+	write_events(&cut, &input->memtrace, output, counts);
+	free(cut.blocks.numbers);
+	return 0;
+}
