@@ -448,7 +448,7 @@ static int read_info(struct memtrace *trace)
 }
 
 /* Set err for a file that begins with no packet that can be read.  Returns -1. */
-static int refuse(const struct memtrace *trace, unsigned version, struct error *err)
+static int refuse_file(const struct memtrace *trace, unsigned version, struct error *err)
 {
 	bool whole = !trace->packet.short_ &&
 		     memcmp(trace->begin, &(uint32_t){ MAGIC }, sizeof(uint32_t)) == 0;
@@ -473,7 +473,7 @@ int memtrace_open(struct memtrace *trace, const uint8_t *bytes, size_t size, str
 	trace->backtrace_limit = 65536 + size / 8;
 	trace->packet = trace->in;
 	if (!read_packet_header(&trace->packet, &header) || header.size > size)
-		return refuse(trace, header.version, err);
+		return refuse_file(trace, header.version, err);
 	trace->version = header.version;
 	trace->packet.end = bytes + header.size;
 	trace->in.at = trace->packet.end;

@@ -244,7 +244,7 @@ static void flush(struct memtrace_writer *writer, struct domain *domain)
 /* ---- Backtraces ---------------------------------------------------------- */
 
 /* Returns the slot of a code, or the one of two that it takes. */
-static unsigned find_slot(const struct domain *domain, uint64_t code)
+static unsigned choose_slot(const struct domain *domain, uint64_t code)
 {
 	unsigned one = (unsigned)(code * UINT64_C(0x9E3779B97F4A7C15) >> 50);
 	unsigned other = (unsigned)(code * UINT64_C(0xC2B2AE3D27D4EB4F) >> 50);
@@ -290,7 +290,7 @@ static unsigned put_backtrace(struct domain *domain, const uint64_t *codes, size
 	domain->age++;
 	for (; at < count && domain->events.size <= limit; references++) {
 		uint64_t code = codes[at++];
-		unsigned found = find_slot(domain, code);
+		unsigned found = choose_slot(domain, code);
 
 		domain->ages[found] = domain->age;
 		codec->predictions[slot] = (uint16_t)found;

@@ -226,8 +226,7 @@ static void refuse_memtrace(struct argp_state *state, const struct options *opti
 			    options->input ? options->input : "record");
 	if (select->pids.count || select->tids.count || select->cpus.count || select->comms.count ||
 	    select->from.base >= TIME_BEFORE_HIT || select->to.base >= TIME_BEFORE_HIT)
-		usage_error(state, "--pid, --tid, --comm, --cpu and hits choose what memtrace does "
-				   "not know; choose a time");
+		usage_error(state, "memtrace knows no threads, CPUs or hits; choose a time");
 	if (options->clock_sync || options->clock_offsets.has_mono ||
 	    options->clock_offsets.has_real)
 		usage_error(state, "a cut memtrace file keeps its clock; leave out --clock-offset "

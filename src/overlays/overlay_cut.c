@@ -20,11 +20,12 @@ struct cut {
 	uint64_t from, to;     /* us since the file's start; inclusive */
 	struct numbers dead;   /* collected before the range */
 	struct numbers blocks; /* written */
+	struct memtrace whole; /* read to its end: a code has one meaning, though damage hid it */
 };
 
 /* ---- Numbers ------------------------------------------------------------- */
 
-static int compare(const void *left, const void *right)
+static int compare_numbers(const void *left, const void *right)
 {
 	uint64_t one = *(const uint64_t *)left, other = *(const uint64_t *)right;
 
@@ -40,7 +41,7 @@ static void sort(struct numbers *list)
 		kept++;
 	if (kept >= list->count)
 		return;
-	qsort(list->numbers, list->count, sizeof(*list->numbers), compare);
+	qsort(list->numbers, list->count, sizeof(*list->numbers), compare_numbers);
 	kept = 1;
 	for (size_t i = 1; i < list->count; i++)
 		if (list->numbers[i] != list->numbers[kept - 1])
@@ -54,7 +55,8 @@ static size_t find(const struct numbers *list, uint64_t number)
 	const uint64_t *found = NULL;
 
 	if (list->count)
-		found = bsearch(&number, list->numbers, list->count, sizeof(number), compare);
+		found = bsearch(&number, list->numbers, list->count, sizeof(number),
+				compare_numbers);
 	return found ? (size_t)(found - list->numbers) : SIZE_MAX;
 }
 
@@ -97,18 +99,18 @@ static bool is_block(const struct cut *cut, const struct memtrace_event *event)
  * List the blocks of the events that `wanted` accepts: read once to count them, because the list
  * may be larger than the file, and once more to keep them.
  */
-static void list_blocks(struct numbers *list, const struct cut *cut,
-			const struct overlay_input *input,
+static void list_blocks(struct numbers *list, struct cut *cut, const struct overlay_input *input,
 			bool (*wanted)(const struct cut *cut, const struct memtrace_event *event))
 {
+	struct memtrace *trace = &cut->whole;
 	struct memtrace_event event;
-	struct memtrace trace;
 
 	for (int pass = 0; pass < 2; pass++) {
 		size_t count = 0;
 
-		if (memtrace_open(&trace, input->bytes, input->size, NULL, NULL) == 0) {
-			while (memtrace_next(&trace, &event)) {
+		memtrace_close(trace);
+		if (memtrace_open(trace, input->bytes, input->size, NULL, NULL) == 0) {
+			while (memtrace_next(trace, &event)) {
 				if (!wanted(cut, &event))
 					continue;
 				if (pass && count < list->count)
@@ -116,7 +118,6 @@ static void list_blocks(struct numbers *list, const struct cut *cut,
 				count++;
 			}
 		}
-		memtrace_close(&trace);
 		if (!pass && count)
 			list->numbers = alloc_zeroed(count, sizeof(*list->numbers));
 		if (!pass)
@@ -145,12 +146,12 @@ static bool keep_event(const struct cut *cut, struct memtrace_event *event)
 	return true;
 }
 
-static void write_events(const struct cut *cut, struct memtrace *trace, struct output *output,
-			 struct overlay_cut_counts *counts)
+static void write_range(const struct cut *cut, struct memtrace *trace, struct output *output,
+			struct overlay_cut_counts *counts)
 {
 	const struct memtrace_sink sink = { put_bytes, output };
 	struct memtrace_writer *writer =
-		memtrace_writer_open(&trace->info, &trace->locations, sink);
+		memtrace_writer_open(&trace->info, &cut->whole.locations, sink);
 	struct memtrace_event event;
 
 	for (; memtrace_next(trace, &event); counts->events++) {
@@ -179,7 +180,8 @@ int overlay_cut(struct overlay_input *input, const struct selection *selection,
 	list_blocks(&cut.dead, &cut, input, is_dead);
 	list_blocks(&cut.blocks, &cut, input, is_block);
 	free(cut.dead.numbers);
-	write_events(&cut, &input->memtrace, output, counts);
+	write_range(&cut, &input->memtrace, output, counts);
 	free(cut.blocks.numbers);
+	memtrace_close(&cut.whole);
 	return 0;
 }
