@@ -146,6 +146,9 @@ static void choose_options(struct cursor *bytes, struct options *options)
 		.quiet = true,
 		.threads = 1,
 	};
+	/* As the command line has it (src/cli/option_conflicts.c). */
+	if (options->format == &format_memtrace) /* of an overlay only */
+		options->format = &format_none;
 	choose_selection(bytes, &options->select);
 }
 
