@@ -146,7 +146,7 @@ tap_check "a list without end is wrong usage" endless_lists
 
 series() {
 	batch 0 sample/series.1 sample/series.2 -o series.ftf && same_slices series.ftf &&
-		batch 1 c/long.data bad.data -o one.ftf && grep -q -- '-o DIR/' messages
+		batch 1 c/long.data d/long.data -o one.ftf && grep -q -- '-o DIR/' messages
 }
 tap_check "several inputs with one output stay one recording" series
 
