@@ -115,6 +115,9 @@ static int compare(const struct perf_origin *before, const struct perf_origin *n
 		return refuse(err, next, before, "its clock is of another boot or machine");
 	if (overlap(before, next))
 		return refuse(err, next, before, "their times overlap");
+	/* A buffer's trace continues in the next file: before it, nothing can be decoded. */
+	if (next->begin < next->end && before->begin < before->end && next->end <= before->begin)
+		return refuse(err, next, before, "it was recorded earlier (name it first)");
 	return 0;
 }
 
@@ -125,14 +128,14 @@ static int compare_all(const struct perf_file *file, const struct perf_file *nex
 
 	if (find_difference(reason, sizeof(reason), &file->features, &next->features))
 		return refuse(err, origin, file->origins, reason);
-	for (size_t i = 0; i < file->origin_count; i++) {
-		if (compare(&file->origins[i], origin, err) < 0)
-			return -1;
-	}
 	/* The kernel gives each counter an id of its own. */
 	if (!perf_attrs_equal(file, next))
 		return refuse(err, origin, file->origins,
 			      "its events are others, of another run of perf");
+	for (size_t i = 0; i < file->origin_count; i++) {
+		if (compare(&file->origins[i], origin, err) < 0)
+			return -1;
+	}
 	return 0;
 }
 

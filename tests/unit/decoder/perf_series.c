@@ -61,6 +61,10 @@ static const struct refused {
 	{ "times overlap", { .begin = 1400, .end = 9000 } },
 	{ "times overlap", { .begin = 1200, .end = 1201 } },
 	{ "same content", { .begin = 1000, .end = 2000 } },
+	/* The parts in another order. */
+	{ "was recorded earlier", { .begin = 100, .end = 999 } },
+	{ "was recorded earlier", { .begin = 100, .end = 1000 } },
+	{ "was recorded earlier", { .begin = 998, .end = 999, .pid = 6 } },
 };
 
 static const struct machine joined[] = {
@@ -68,8 +72,6 @@ static const struct machine joined[] = {
 	{ .begin = 2000, .end = 2000 },
 	/* A slow CPU's events of before. */
 	{ .begin = 1990, .end = 3000 },
-	/* The parts in another order. */
-	{ .begin = 100, .end = 999 },
 	/* The first process has ended, another is traced. */
 	{ .begin = 5000, .end = 6000, .pid = 9 },
 	/* perf was killed: no features. */
