@@ -277,7 +277,9 @@ void summary_print_fold(const struct summary *summary, FILE *out)
 		fputs(" were folded into the slices around them", out);
 	}
 	if (summary->fold.left_out)
-		fprintf(out, ", %" PRIu64 " without an enclosing slice were dropped",
+		fprintf(out,
+			", %" PRIu64 " without an enclosing slice were dropped, with what was "
+			"folded into them",
 			summary->fold.left_out);
 	fputs(", to fit into a browser (--fit)", out);
 	if (summary->bytes_total) {

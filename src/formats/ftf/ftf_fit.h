@@ -5,9 +5,10 @@
  * Until there are too many, slices are written as ever.  Then the trace, with what was written
  * already, goes through one pass of a filter, in pieces of a fixed size: the filter ranks each
  * slice (fit_ranks.h), drops slices that are known to be too many, and writes the rest to a file
- * without a name.  At twice the limit the file itself is filtered.  At the end all ranks are known,
- * and what has the chosen ranks becomes the output.  The choice depends on the bytes of the trace
- * alone.  Standard output and compressed files, which cannot be read again, get nothing before.
+ * without a name.  Each time that a quarter of the limit more is left there, ranks are chosen
+ * anew.  At the end all ranks are known, and what has the chosen ranks becomes the output.  The
+ * choice depends on the bytes of the trace alone.  Standard output and compressed files, which
+ * cannot be read again, get nothing before.
  *
  * The innermost slice that stays around a dropped one counts it: `folded` and `folded_time` of
  * its end, as of --min-duration.  Slices without one around them stay, unless there are too many
@@ -29,7 +30,7 @@ struct fit_run;
 /* What is not shown as a slice. */
 struct fold_counts {
 	uint64_t folded;   /* slices counted by others */
-	uint64_t left_out; /* outermost slices */
+	uint64_t left_out; /* outermost slices, with what they had counted */
 	uint64_t shortest; /* ns: every other slice of at least this length is shown */
 };
 
