@@ -49,8 +49,8 @@ static struct perf_origin find_origin(const struct perf_file *file)
 	return origin;
 }
 
-static int refuse(struct error *err, const struct perf_origin *next,
-		  const struct perf_origin *before, const char *reason)
+static int refuse_join(struct error *err, const struct perf_origin *next,
+		       const struct perf_origin *before, const char *reason)
 {
 	return error_set(
 		err, ERROR_FORMAT,
@@ -105,19 +105,19 @@ static bool overlap(const struct perf_origin *a, const struct perf_origin *b)
 }
 
 /* Compare with another input; features and events were compared with the first one. */
-static int compare(const struct perf_origin *before, const struct perf_origin *next,
-		   struct error *err)
+static int compare_origins(const struct perf_origin *before, const struct perf_origin *next,
+			   struct error *err)
 {
 	if (before->bytes.size == next->bytes.size &&
 	    memcmp(before->bytes.bytes, next->bytes.bytes, next->bytes.size) == 0)
-		return refuse(err, next, before, "both have the same content");
+		return refuse_join(err, next, before, "both have the same content");
 	if (before->clock && next->clock && memcmp(before->clock, next->clock, CLOCK_SIZE) != 0)
-		return refuse(err, next, before, "its clock is of another boot or machine");
+		return refuse_join(err, next, before, "its clock is of another boot or machine");
 	if (overlap(before, next))
-		return refuse(err, next, before, "their times overlap");
+		return refuse_join(err, next, before, "their times overlap");
 	/* A buffer's trace continues in the next file: before it, nothing can be decoded. */
 	if (next->begin < next->end && before->begin < before->end && next->end <= before->begin)
-		return refuse(err, next, before, "it was recorded earlier (name it first)");
+		return refuse_join(err, next, before, "it was recorded earlier (name it first)");
 	return 0;
 }
 
@@ -127,13 +127,13 @@ static int compare_all(const struct perf_file *file, const struct perf_file *nex
 	char reason[4 * TEXT_MOST];
 
 	if (find_difference(reason, sizeof(reason), &file->features, &next->features))
-		return refuse(err, origin, file->origins, reason);
+		return refuse_join(err, origin, file->origins, reason);
 	/* The kernel gives each counter an id of its own. */
 	if (!perf_attrs_equal(file, next))
-		return refuse(err, origin, file->origins,
-			      "its events are others, of another run of perf");
+		return refuse_join(err, origin, file->origins,
+				   "its events are others, of another run of perf");
 	for (size_t i = 0; i < file->origin_count; i++) {
-		if (compare(&file->origins[i], origin, err) < 0)
+		if (compare_origins(&file->origins[i], origin, err) < 0)
 			return -1;
 	}
 	return 0;

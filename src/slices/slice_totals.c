@@ -164,7 +164,7 @@ INSTANTIATED void count(const struct slice_sink *sink, void *context,
 	for (const struct slice_event *end = event + batch->count; event < end; event++) {
 		const struct slice_detail *detail = slice_batch_detail(batch, event);
 
-		/* A slice that is inferred beside a gap may have an earlier count than the last one. */
+		/* A slice inferred beside a gap may have an earlier count than the last one. */
 		if (report && detail && event->kind != SLICE_INSTANT &&
 		    detail->insns > thread->insns)
 			thread->insns = detail->insns;
