@@ -227,8 +227,6 @@ def some_form(random_, recording):
 def check_threads(random_, recording):
     """Any number of threads writes, counts and says the same."""
     options = some_form(random_, recording) + some_selection(random_, recording)
-    if random_.random() < 0.05:
-        options.append("--timing=perf")
     environment = {} if SANITIZED else {"LD_PRELOAD": SHIM}
     if os.path.getsize(recording.path) < 1 << 20 or random_.random() < 0.5:
         environment["PTRACE2FTF_SEGMENT"] = random_.choice(("300", "1000", "4096"))

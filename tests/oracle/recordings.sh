@@ -236,9 +236,9 @@ no_time() { # NAME BRANCHES [GAPS]
 }
 no_time lldb-single 9
 no_time lldb-multifile 25 '2 5: Failed to get instruction'
-no_time xdc-unzip 12000
-no_time xdc-mruby 290000 '1 7: Overflow packet'
-no_time xdc-qemu 510000 '1 7: Overflow packet'
+no_time xdc-unzip 44000
+no_time xdc-mruby 345000 '1 7: Overflow packet'
+no_time xdc-qemu 1370000 '1 7: Overflow packet'
 
 # The second thread's loop takes one TNT bit an iteration: 12,365 of them lie
 # before the trace goes off, while perf 6.1 reports 12,366 jumps.  The first
