@@ -30,7 +30,7 @@ struct piece_record {
 
 /* Positions that AUX records report. */
 struct cut_list {
-	struct aux_cut *cuts; /* owned */
+	struct aux_cut *cuts; /* owned; finish_cuts(): borrowed from the arena */
 	size_t count, room;
 };
 
@@ -333,10 +333,16 @@ static int compare_cuts(const void *left, const void *right)
 	return a->time < b->time ? -1 : a->time > b->time;
 }
 
-static void sort_cuts(struct cut_list *list)
+/* Sort the cuts, and move them to the arena, where streams of one owner share them. */
+static void finish_cuts(struct cut_list *list, struct arena *arena)
 {
-	if (list->count)
-		qsort(list->cuts, list->count, sizeof(*list->cuts), compare_cuts);
+	struct aux_cut *own = list->cuts;
+
+	if (!list->count)
+		return;
+	qsort(own, list->count, sizeof(*own), compare_cuts);
+	list->cuts = arena_copy(arena, own, list->count * sizeof(*own));
+	free(own);
 }
 
 /* Returns the number of cuts of owners below this one. */
@@ -345,7 +351,7 @@ static size_t cuts_below(const struct cut_list *list, int64_t owner)
 	return LOWER_BOUND(i, list->count, list->cuts[i].owner < owner);
 }
 
-static void set_cuts(struct aux_stream *stream, const struct piece_list *list, struct arena *arena)
+static void set_cuts(struct aux_stream *stream, const struct piece_list *list)
 {
 	const struct cut_list *cuts = stream->tid == -1 ? &list->cpu_cuts : &list->thread_cuts;
 	int64_t owner = stream->tid == -1 ? stream->cpu : stream->tid;
@@ -353,8 +359,7 @@ static void set_cuts(struct aux_stream *stream, const struct piece_list *list, s
 
 	stream->cut_count = cuts_below(cuts, owner + 1) - first;
 	if (stream->cut_count)
-		stream->cuts = arena_copy(arena, cuts->cuts + first,
-					  stream->cut_count * sizeof(*cuts->cuts));
+		stream->cuts = cuts->cuts + first;
 }
 
 /* Pieces of one queue stay in file order: perf writes them as the buffer fills. */
@@ -374,7 +379,7 @@ static void make_stream(struct auxtrace *auxtrace, struct aux_stream *stream,
 	if (stream->copies) {
 		aux_pieces_join_copies(&joined, pieces, count);
 	} else {
-		set_cuts(stream, list, &auxtrace->arena);
+		set_cuts(stream, list);
 		aux_pieces_join(&joined, pieces, count, stream->cuts, stream->cut_count);
 	}
 	stream->pieces =
@@ -422,11 +427,11 @@ static void make_streams(struct auxtrace *auxtrace, struct piece_list *list)
 	struct aux_stream *streams;
 	size_t begin = 0;
 
+	finish_cuts(&list->cpu_cuts, &auxtrace->arena);
+	finish_cuts(&list->thread_cuts, &auxtrace->arena);
 	if (!list->count)
 		return;
 	qsort(list->records, list->count, sizeof(*list->records), compare_queues);
-	sort_cuts(&list->cpu_cuts);
-	sort_cuts(&list->thread_cuts);
 	streams = arena_alloc(&auxtrace->arena, list->count * sizeof(*streams));
 	for (size_t i = 1; i <= list->count; i++) {
 		if (i < list->count && list->records[i].queue == list->records[begin].queue)
@@ -482,9 +487,11 @@ int auxtrace_init(struct auxtrace *auxtrace, const struct perf_file *file, struc
 		read_performance_cpus(auxtrace, file->features.performance_cpus);
 		read_event(&auxtrace->info, file);
 	}
+	if (status < 0) {
+		free(list.cpu_cuts.cuts);
+		free(list.thread_cuts.cuts);
+	}
 	free(list.records);
-	free(list.cpu_cuts.cuts);
-	free(list.thread_cuts.cuts);
 	return status;
 }
 
