@@ -418,8 +418,7 @@ static void feed_line(struct script *script, const char *text, size_t length)
 
 	perf_line_parse(&line, text, length);
 	complete_header(script, &line);
-	/* A sample's stack, in lines that begin with a tab, says nothing either. */
-	if (line.kind == PERF_LINE_BLANK || text[0] == '\t')
+	if (line.kind == PERF_LINE_BLANK)
 		script->strange++;
 	else if (line.kind != PERF_LINE_UNKNOWN)
 		script->strange = 0;

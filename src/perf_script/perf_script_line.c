@@ -640,12 +640,10 @@ void perf_line_parse(struct perf_line *line, const char *text, size_t length)
 	*line = (struct perf_line){ .pid = -1, .tid = -1 };
 	trim_end(&rest);
 	skip_blanks(&rest);
-	if (!rest.length) {
+	if (!rest.length || text[0] == '\t' || text[0] == '#' || is_source_line(text, rest)) {
 		line->kind = PERF_LINE_BLANK;
 	} else if (take_text(&rest, "instruction trace error ")) {
 		parse_error(line, rest);
-	} else if (text[0] == '\t' || text[0] == '#' || is_source_line(text, rest)) {
-		line->kind = PERF_LINE_IGNORED;
 	} else {
 		rest = (struct text_view){ text, (size_t)(rest.at + rest.length - text) };
 		take_header(line, &rest);

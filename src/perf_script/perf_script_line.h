@@ -32,7 +32,7 @@
 
 enum perf_line_kind {
 	PERF_LINE_UNKNOWN = 0, /* not perf script's, or of a form that is not known */
-	PERF_LINE_BLANK,
+	PERF_LINE_BLANK,       /* says nothing: empty, a comment, a source line, a sample's stack */
 	PERF_LINE_BRANCH,
 	PERF_LINE_ERROR,    /* a decode error */
 	PERF_LINE_HIT,      /* of a breakpoint, or of a probe (kprobe, uprobe) */
@@ -43,7 +43,7 @@ enum perf_line_kind {
 	PERF_LINE_CALL_TREE, /* of --call-trace, --call-ret-trace */
 	PERF_LINE_NO_IP,     /* a branch without the field ip */
 	PERF_LINE_NO_ADDR,   /* a branch without the field addr, or a sample without event */
-	PERF_LINE_IGNORED, /* known and of no use: comments, psb, power states, a sample's stack */
+	PERF_LINE_IGNORED,   /* known and of no use: psb, power states */
 };
 
 /* The fields pid and tid: a single number is the thread's. */
