@@ -9,7 +9,7 @@ trap 'rm -rf "$work"' EXIT
 mkdir "$work/bin" "$work/rootfs"
 cd "$work" || exit 1
 ln -s "$top_builddir/ptrace2ftf" bin
-cp "$top_builddir/tests/programs/static/tail" program
+cp "$top_builddir/tests/programs/static/version_a" program
 ptsim=$top_builddir/tests/ptsim/ptsim
 "$ptsim" record -o perf.data -- ./program >/dev/null 2>messages ||
 	tap_skip_all "programs cannot be traced here: $(cat messages)"
