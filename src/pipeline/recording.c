@@ -125,7 +125,7 @@ int recording_open(struct perf_recording *recording, const struct options *optio
 		return error_prefix(err, "%s", options->input);
 	open_symbols(recording, options, names, diag);
 	open_timeline(recording, diag);
-	if (event_filter_init(&recording->filter, &options->select, &recording->auxtrace,
+	if (event_filter_init(&recording->filter, options, &recording->auxtrace,
 			      recording->timeline, diag, err) < 0)
 		return error_prefix(err, "%s", options->input);
 	open_code(recording, options, names, diag);

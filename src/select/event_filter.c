@@ -255,16 +255,17 @@ static void choose_streams(struct event_filter *filter, struct auxtrace *auxtrac
 			  "not name the CPU");
 }
 
-int event_filter_init(struct event_filter *filter, const struct selection *selection,
+int event_filter_init(struct event_filter *filter, const struct options *options,
 		      struct auxtrace *auxtrace, const struct timeline *timeline, struct diag *diag,
 		      struct error *err)
 {
-	*filter = (struct event_filter){ .selection = selection, .end = UINT64_MAX };
-	filter->active = selection_of_events(selection);
+	*filter = (struct event_filter){ .selection = &options->select, .end = UINT64_MAX };
+	filter->active = selection_of_events(filter->selection);
 	if (!filter->active)
 		return 0;
 	choose_threads(filter, timeline);
-	choose_needed(filter, timeline);
+	if (!options->show_list) /* of no stacks */
+		choose_needed(filter, timeline);
 	if (find_times(filter, auxtrace, timeline, err) < 0)
 		return -1;
 	choose_streams(filter, auxtrace, timeline, diag);

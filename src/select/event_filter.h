@@ -18,7 +18,7 @@
 #include "decoder/branch_event.h"
 #include "decoder/engine/pt_stream.h"
 #include "decoder/timeline/timeline.h"
-#include "src/options/selection.h"
+#include "src/options/options.h"
 
 struct event_filter {
 	const struct selection *selection; /* borrowed */
@@ -37,11 +37,11 @@ struct event_filter {
 
 /*
  * Turn a selection into times and threads, and cut the streams of the trace
- * accordingly: auxtrace->streams is replaced, in its arena.  `selection` is
+ * accordingly: auxtrace->streams is replaced, in its arena.  `options` are
  * borrowed until release.
  * Returns 0; -1 with err filled if the selection cannot be made of this trace.
  */
-int event_filter_init(struct event_filter *filter, const struct selection *selection,
+int event_filter_init(struct event_filter *filter, const struct options *options,
 		      struct auxtrace *auxtrace, const struct timeline *timeline, struct diag *diag,
 		      struct error *err);
 
