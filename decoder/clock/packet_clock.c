@@ -134,7 +134,7 @@ void packet_clock_mtc(struct packet_clock *clock, uint8_t ctc)
 	clock->whole_step = true;
 }
 
-/* Only cycles that are counted from here on have the new speed. */
+/* A new ratio applies to later cycles only. */
 void packet_clock_cbr(struct packet_clock *clock, uint8_t ratio)
 {
 	if (!ratio || !clock->rates.max_ratio ||

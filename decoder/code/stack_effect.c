@@ -193,7 +193,7 @@ static void store_register(struct sp_state *state, const struct operands *operan
 	state->kept |= state->returns >> operands->reg & 1;
 }
 
-/* LEA: an address in the frame, or, to RSP, one that takes a frame down; or one in the code. */
+/* LEA computes an address in the frame or in the code; LEA to RSP moves the stack pointer. */
 static void load_address(struct sp_state *state, const struct operands *operands, uint64_t next)
 {
 	if (operands->reg == RSP && operands->on_stack) {
@@ -340,7 +340,7 @@ static bool may_load_before(const uint8_t *code, uint64_t offset, uint64_t strai
 	return false;
 }
 
-/* Whether an operand (%rsp) may end behind two bytes. */
+/* Returns whether two bytes may be the ModRM and SIB bytes of the operand (%rsp). */
 static inline bool may_be_top(const uint8_t *bytes)
 {
 	return (bytes[0] & 0xc7) == 0x04 && bytes[1] == 0x24;
@@ -508,7 +508,7 @@ static bool enter_inner_call(struct target_path *path, const struct function_cod
 	return true;
 }
 
-/* Returns whether a return goes back to just behind an inner call. */
+/* Returns whether a return goes to the instruction after an inner call. */
 static bool leave_inner_call(struct target_path *path)
 {
 	while (path->count && path->calls[path->count - 1].depth > path->state.depth)

@@ -38,8 +38,8 @@ struct schedule {
 	uint64_t begin, end;               /* ns: this run of the thread, [begin, end] */
 	uint64_t slack; /* ns by which times of the trace may be too early; set by the owner */
 	/*
-	 * Upper bound of `slack`, in ns, that an idle CPU does not exceed either; 0: unknown.  Set
-	 * by the owner.
+	 * Longest time between two MTC packets, in ns, which holds for an idle CPU, too; 0:
+	 * unknown. Set by the owner.
 	 */
 	uint64_t clock_bound;
 	struct schedule_stop stops[SCHEDULE_STOPS];

@@ -267,7 +267,7 @@ static inline bool read_next_frequent(struct pt_flow *flow, size_t *cycles)
 
 /*
  * Pass TNT, TIP, CYC and PAD packets before `stop`, and add their cycles up.  Returns where another
- * packet begins, or `stop` or a place behind it.
+ * packet begins, or an offset at or after `stop`.
  */
 static size_t pass_frequent(const struct pt_flow *flow, size_t at, size_t stop, uint64_t *cycles)
 {

@@ -139,7 +139,7 @@ static void stay_in_guest(struct pt_flow *flow)
 		false;
 }
 
-/* A guest's code is traced from here on; the host's was up to `from`, if at all. */
+/* Begin to trace a guest's code.  The host's trace, if it was on, ends at `from`. */
 static void enter_guest(struct pt_flow *flow, uint64_t from)
 {
 	if (!flow->state.guest_on)

@@ -301,7 +301,7 @@ static void follow_direct(struct pt_flow *flow, const struct insn *insn, uint64_
 	follow_link(flow, &flow->block->taken, flow->state.ip);
 }
 
-/* The flow continues behind the current block without a branch. */
+/* Continue with the code after the current block, which ends without a branch. */
 static void pass(struct pt_flow *flow, uint64_t next)
 {
 	if (flow->block->ends_piece && flow->state.emitted)

@@ -17,7 +17,7 @@
 void flow_run_cached(struct pt_flow *flow);
 
 /*
- * Enter the code behind the cached block without a branch, where other calls are inlined
+ * Enter the code after the cached block without a branch, where other calls are inlined
  * (input.pieces); the stream has room.  Returns false, with nothing done, if it does not.
  */
 bool flow_pass_cached(struct pt_flow *flow);
