@@ -27,7 +27,6 @@ libsymbols_a_SOURCES = \
 	symbols/names/name_ranges.c symbols/names/name_ranges.h \
 	symbols/names/range_map.c symbols/names/range_map.h \
 	symbols/names/syscall_names.c symbols/names/syscall_names.h \
-	symbols/names/syscall_names_i386.c \
 	symbols/names/text_map.c symbols/names/text_map.h \
 	symbols/tables/code_starts.c symbols/tables/code_starts.h \
 	symbols/tables/encoded_address.c symbols/tables/encoded_address.h \
