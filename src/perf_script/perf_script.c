@@ -22,6 +22,9 @@
 /* So long a line, or so many lines in a row that say nothing, are of another text, or endless. */
 #define LINE_LIMIT   ((size_t)16 << 20)
 #define STRANGE_MOST 100000
+/* Bytes of code that runs without a branch, at most, and the share of branches that skip more. */
+#define STRAIGHT_MOST ((uint64_t)1 << 20)
+#define SKIP_SHARE    4
 
 const struct perf_script_lack perf_script_lacks[PERF_SCRIPT_LACKS] = {
 	{ "flags", "kinds of branches are inferred" },
@@ -32,6 +35,7 @@ const struct perf_script_lack perf_script_lacks[PERF_SCRIPT_LACKS] = {
 	{ "addr", "calls are those of perf's call tree" },
 	{ "returns", "every line is a call, up to the next call at its level" },
 	{ "sym", "functions have no names" },
+	{ "branches", "calls are missing or seem to be in others" },
 };
 
 /* A thread of the text. */
@@ -41,6 +45,7 @@ struct script_thread {
 	} id;
 	struct callstack *stack;     /* owned */
 	struct inferred_calls calls; /* owned */
+	uint64_t at;                 /* where the branch before led to; 0: unknown */
 	struct script_thread *next;  /* in the order of appearance */
 	UT_hash_handle hh;
 };
@@ -67,6 +72,9 @@ struct script {
 	uint64_t no_ip, no_addr; /* branches without the field; of the latter samples, perhaps */
 	unsigned strange;        /* lines in a row that say nothing */
 	bool names_seen;         /* the field sym is printed */
+	uint64_t near, skipped;  /* branches from where the one before led to, or elsewhere */
+	uint64_t later, earlier; /* lines, by their time and that of the line before */
+	bool any_time, relative; /* the text has times; they begin with 0: --reltime, --deltatime */
 };
 
 static struct script_thread *new_thread(struct script *script, const struct perf_line *line)
@@ -289,6 +297,23 @@ static bool same_unnamed(const struct perf_line *line)
 	       (!from->length || !memcmp(from->at, to->at, from->length));
 }
 
+/*
+ * Code runs upwards from one branch to the next, so text with all branches has few that begin
+ * elsewhere: an interrupt may undo a jump.
+ */
+static void check_path(struct script *script, const struct perf_line *line)
+{
+	struct script_thread *thread = script_thread_of(script, line);
+
+	if (thread->at && line->from.ip && !(line->flags & BRANCH_TRACE_ON)) {
+		script->near++;
+		script->skipped += line->from.ip - thread->at > STRAIGHT_MOST;
+		if (script->skipped * SKIP_SHARE > script->near)
+			script->counts->lacks |= TEXT_LACKS_BRANCHES;
+	}
+	thread->at = line->flags & BRANCH_TRACE_OFF ? 0 : line->to.ip;
+}
+
 static void feed_branch(struct script *script, const struct perf_line *line, const char *text,
 			size_t length)
 {
@@ -308,6 +333,7 @@ static void feed_branch(struct script *script, const struct perf_line *line, con
 		inferred_calls_branch(&script_thread_of(script, line)->calls, &event, &places,
 				      same_unnamed(line), is_start_known(&line->to, &places.to));
 	}
+	check_path(script, line);
 	script->names_seen |= line->from.has_name || line->to.has_name;
 	learn_start(script, &line->to, &event, &places);
 	if (line->from.has_dso || line->to.has_dso)
@@ -349,6 +375,7 @@ static void feed_error(struct script *script, const struct perf_line *line)
 	memcpy(script->text, line->message.at, line->message.length);
 	script->text[line->message.length] = 0;
 	script->counts->gaps[line->gap]++;
+	script_thread_of(script, line)->at = 0;
 	feed(script, line, &event, &places, &notes);
 }
 
@@ -383,11 +410,29 @@ static void skip_line(struct script *script, const char *reason)
 		  "line %" PRIu64 " of the text is %s; skipped", script->counts->lines, reason);
 }
 
+/* A decode error has the recording's time, whatever perf prints of other lines. */
+static void check_time(struct script *script, struct perf_line *line)
+{
+	if (line->kind == PERF_LINE_ERROR &&
+	    (script->relative || script->counts->lacks & TEXT_LACKS_TIME)) {
+		line->has_time = false;
+		line->time = script->time;
+	} else if (line->kind == PERF_LINE_ERROR) {
+		return;
+	} else if (line->has_time) {
+		script->relative |= !script->any_time && !line->time;
+		script->later += script->any_time && line->time > script->time;
+		script->earlier += script->any_time && line->time < script->time;
+		script->any_time = true;
+	}
+}
+
 /* Fill in the thread and the time of a line that lacks them. */
 static void complete_header(struct script *script, struct perf_line *line)
 {
 	bool branch = line->kind == PERF_LINE_BRANCH || line->kind == PERF_LINE_CALL_TREE;
 
+	check_time(script, line);
 	if (branch && !line->has_time) {
 		script->counts->lacks |= TEXT_LACKS_TIME;
 		script->time++;
@@ -520,14 +565,25 @@ static int read_lines(struct script *script, FILE *in, struct error *err)
 	return 0;
 }
 
-/* Branches without addresses make no calls.  Returns -1 with *err filled if there are no others. */
+/*
+ * Branches without addresses make no calls, and times since the line before no times: CPUs that
+ * perf prints in turns go back a little, and seldom.  Returns -1 with *err filled.
+ */
 static int check_fields(struct script *script, struct error *err)
 {
 	if (script->counts->branches && !script->names_seen &&
 	    !(script->counts->lacks & TEXT_LACKS_ADDR))
 		script->counts->lacks |= TEXT_LACKS_SYM;
-	if (script->counts->branches || !(script->no_ip + script->no_addr))
+	if (script->relative && script->earlier * 2 > script->later)
+		return error_set(err, ERROR_UNSUPPORTED,
+				 "the text has times since the line before (--deltatime): print it "
+				 "with " PERF_SCRIPT_COMMAND);
+	if (script->counts->branches || !script->counts->samples || script->counts->hits)
 		return 0;
+	if (!(script->no_ip + script->no_addr))
+		return error_set(err, ERROR_UNSUPPORTED,
+				 "the text has samples, but no branches: print it "
+				 "with " PERF_SCRIPT_COMMAND);
 	return error_set(err, ERROR_UNSUPPORTED,
 			 "the text has no field %s: print it with " PERF_SCRIPT_COMMAND,
 			 script->no_ip ? "ip" : "addr");

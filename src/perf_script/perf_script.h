@@ -5,10 +5,10 @@
  *
  * The forms of a line are in perf_script_line.h; what they lack is inferred
  * (inferred_calls.h) and said in the counts.  Text of branches without ip or addr
- * is an error.  Threads are the pairs of pid
- * and tid, in the order in which they appear.  A line of no known form, and one
- * of more than 64 KiB, is counted as a warning and skipped; a read error
- * is an error.  Memory grows with the number of distinct names and threads.
+ * is an error, and so is one of times since the line before (--deltatime).  Threads are the pairs
+ * of pid and tid, in the order in which they appear.  A line of no known form, and one of more than
+ * 64 KiB, is counted as a warning and skipped; a read error is an error.  Memory grows with the
+ * number of distinct names and threads.
  */
 #ifndef SRC_PERF_SCRIPT_PERF_SCRIPT_H
 #define SRC_PERF_SCRIPT_PERF_SCRIPT_H
@@ -65,9 +65,11 @@ enum perf_script_lacks {
 	TEXT_LACKS_ADDR = 32, /* a tree of calls */
 	TEXT_LACKS_RETURNS = 64,
 	TEXT_LACKS_SYM = 128,
+	TEXT_LACKS_BRANCHES = 256, /* jumps or returns, as without --itrace=b */
+	TEXT_LACKS_LEVELS = TEXT_LACKS_FLAGS | TEXT_LACKS_RETURNS | TEXT_LACKS_BRANCHES,
 };
 
-#define PERF_SCRIPT_LACKS 8
+#define PERF_SCRIPT_LACKS 9
 
 /* Of each bit, by its number: the field, and what was done without it. */
 extern const struct perf_script_lack {
@@ -76,7 +78,7 @@ extern const struct perf_script_lack {
 
 struct perf_script_counts {
 	uint64_t lines, branches, unknown;
-	unsigned lacks;                 /* enum perf_script_lacks */
+	unsigned lacks;                 /* enum perf_script_lacks; while lines are read, so far */
 	uint64_t first_time, last_time; /* ns: of what was fed; 0 if nothing was */
 	uint64_t gaps[GAP_REASONS];     /* errors, by enum gap_reason */
 	uint64_t hits;                  /* of breakpoints and probes */

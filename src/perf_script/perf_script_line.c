@@ -336,7 +336,7 @@ static void parse_half_branch(struct perf_line *line, struct text_view text, boo
 		return; /* cut off */
 	} else if (!is_branch && take_sample(line, text)) {
 		line->kind = PERF_LINE_NAMELESS;
-	} else if (take_place(&line->from, text) && (is_branch || line->has_time)) {
+	} else if (take_place(&line->from, text)) {
 		line->kind = PERF_LINE_NO_ADDR;
 	} else if (is_branch && !text.length) {
 		line->kind = PERF_LINE_NO_IP;
@@ -556,8 +556,14 @@ static void take_header(struct perf_line *line, struct text_view *text)
 static void parse_event(struct perf_line *line, struct text_view text)
 {
 	struct text_view event;
-	bool named = take_event(&text, &event);
+	bool named;
 
+	if (take_text(&text, "PERF_RECORD_")) { /* --show-mmap-events */
+		line->kind = PERF_LINE_IGNORED;
+		line->has_time = false;
+		return;
+	}
+	named = take_event(&text, &event);
 	if (!named || starts_with(event, "branches")) {
 		parse_branch(line, text, named);
 	} else if (starts_with(event, "ptwrite:")) {
@@ -608,26 +614,50 @@ static void parse_error(struct perf_line *line, struct text_view text)
 	line->kind = PERF_LINE_ERROR;
 }
 
-/* The field srcline or srccode, on a line after its branch: "  FILE:12", "|12  CODE". */
+/* Returns whether a word ends like the field srcline: "FILE:12", "FILE[1f0]" without line table. */
+static bool ends_source(struct text_view word)
+{
+	size_t end = word.length;
+	struct text_view inside;
+	uint64_t ignored;
+
+	if (end && word.at[end - 1] == ']') {
+		while (end && word.at[end - 1] != '[')
+			end--;
+		inside = (struct text_view){ word.at + end, word.length - end };
+		return end > 1 && take_hex(&inside, &ignored) && inside.length == 1;
+	}
+	while (end && is_digit(word.at[end - 1]))
+		end--;
+	return end && end < word.length && word.at[end - 1] == ':';
+}
+
+/*
+ * The field srcline or srccode, on a line after its branch: "  FILE:12", "|12  CODE".  A thread's
+ * name of 14 letters has two blanks before it, too, but other fields after it.
+ */
 static bool is_source_line(const char *text, struct text_view line)
 {
 	struct text_view word;
-	size_t end;
 
 	if (*text == '|')
 		return true;
 	if (line.at != text + 2)
 		return false;
 	word = take_token(&line);
-	end = word.length;
-	while (end && is_digit(word.at[end - 1]))
-		end--;
-	return end < word.length && end && word.at[end - 1] == ':';
+	return ends_source(word) && (!line.length || starts_with(line, "ilen:") ||
+				     starts_with(line, "insn:") || *line.at == '(');
 }
 
-/* Returns whether a line without time may be perf's for all that: it says what it is. */
-static bool is_known_without_time(struct perf_line *line)
+/*
+ * Returns whether a line without time may be perf's for all that: it says what it is, or has an
+ * address in 16 columns.
+ */
+static bool is_known_without_time(struct perf_line *line, const char *text, size_t length)
 {
+	if (line->kind == PERF_LINE_NO_ADDR && !line->ids && !line->has_flags)
+		return line->from.ip >> 63 ||
+		       starts_with((struct text_view){ text, length }, "    ");
 	if (line->kind == PERF_LINE_SAMPLE || line->kind == PERF_LINE_HIT)
 		line->kind = line->ids ? PERF_LINE_SAMPLE : PERF_LINE_UNKNOWN;
 	return line->kind != PERF_LINE_NAMELESS && line->kind != PERF_LINE_CALL_TREE;
@@ -648,7 +678,8 @@ void perf_line_parse(struct perf_line *line, const char *text, size_t length)
 		rest = (struct text_view){ text, (size_t)(rest.at + rest.length - text) };
 		take_header(line, &rest);
 		parse_event(line, rest);
-		if (!line->has_time && !is_known_without_time(line))
+		if (!line->has_time && line->kind != PERF_LINE_IGNORED &&
+		    !is_known_without_time(line, text, length))
 			line->kind = PERF_LINE_UNKNOWN;
 	}
 }

@@ -4,8 +4,10 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/io/file_use.h"
 #include "base/io/interrupt.h"
 #include "src/events/hit_events.h"
@@ -15,7 +17,49 @@
 struct script_conversion {
 	struct output_pipeline pipeline;
 	struct hit_output hits;
+	struct perf_script_counts counts;
+	struct slice_sink marker; /* the machine's: marks what is inferred, for the pipeline's */
+	const struct slice_sink *next;
+	struct slice_event *events; /* owned: of a batch, marked */
+	size_t event_room;
 };
+
+/* Pass slices on; while the text lacks what levels depend on, with SLICE_UNCERTAIN_LEVEL. */
+static void mark_levels(const struct slice_sink *sink, void *track, const struct slice_batch *batch)
+{
+	struct script_conversion *c = sink->context;
+	struct slice_batch marked = *batch;
+
+	if (c->counts.lacks & TEXT_LACKS_LEVELS) {
+		c->events = alloc_grow(c->events, &c->event_room, batch->count, sizeof(*c->events));
+		memcpy(c->events, batch->events, batch->count * sizeof(*c->events));
+		for (size_t i = 0; i < batch->count; i++) {
+			if (c->events[i].kind != SLICE_BEGIN)
+				continue;
+			c->events[i].flags |= SLICE_UNCERTAIN_LEVEL;
+			c->pipeline.machine->uncertain_levels++;
+		}
+		marked.events = c->events;
+	}
+	c->next->events(c->next, track, &marked);
+}
+
+static void flush_marked(const struct slice_sink *sink, void *track)
+{
+	struct script_conversion *c = sink->context;
+
+	slice_sink_flush(c->next, track);
+}
+
+static void add_marker(struct script_conversion *c)
+{
+	c->next = c->pipeline.machine->sink;
+	c->marker = *c->next;
+	c->marker.events = mark_levels;
+	c->marker.flush = c->next->flush ? flush_marked : NULL;
+	c->marker.context = c;
+	c->pipeline.machine->sink = &c->marker;
+}
 
 static void *add_track(void *context, int32_t pid, int32_t tid)
 {
@@ -53,23 +97,24 @@ static int feed_text(struct script_conversion *c, FILE *in,
 {
 	struct output_pipeline *pipeline = &c->pipeline;
 	struct summary *summary = &report->summary;
-	struct perf_script_counts counts;
+	const struct perf_script_counts *counts = &c->counts;
 
 	summary_allow_interrupt(pipeline->options->quiet);
 	if (!pipeline->options->no_samples)
 		c->hits.writer = pipeline->end->writer;
-	if (perf_script_convert(in, script, &counts, err) < 0)
+	if (perf_script_convert(in, script, &c->counts, err) < 0)
 		return -1;
 	pipeline->end->other_slices = c->hits.slices;
 	if (output_pipeline_close(pipeline, err) < 0)
 		return -1;
 	summary->interrupted = interrupt_asked();
-	summary->branches = counts.branches;
-	memcpy(summary->gaps, counts.gaps, sizeof(summary->gaps));
-	summary->first_time = counts.first_time;
-	summary->last_time = counts.last_time;
-	summary->samples_left_out = counts.samples;
-	summary->text_lacks = counts.lacks;
+	summary->branches = counts->branches;
+	memcpy(summary->gaps, counts->gaps, sizeof(summary->gaps));
+	summary->first_time = counts->first_time;
+	summary->last_time = counts->last_time;
+	summary->samples_left_out = counts->samples;
+	summary->text_lacks = counts->lacks;
+	summary->uncertain_levels = pipeline->machine->uncertain_levels;
 	summary->threads = pipeline->track_count;
 	report_hits(report, &c->hits);
 	report_answer(report, pipeline->format, pipeline->end);
@@ -110,10 +155,12 @@ int convert_perf_script(const struct options *options, struct name_table *names,
 			  "slices");
 	else if (output_pipeline_open(&c.pipeline, options, &machine, &facts, err) == 0) {
 		script.machine = c.pipeline.machine;
+		add_marker(&c);
 		status = feed_text(&c, in, &script, report, err);
 	}
 	output_pipeline_release(&c.pipeline);
 	hit_output_release(&c.hits);
+	free(c.events);
 	fclose(in);
 	arena_release(&arena);
 	return status;

@@ -26,12 +26,26 @@ same() { # ARGUMENTS...: the same calls
 	print "$@" && slices && names | diff whole - >differences || { head -n 5 differences; return 1; }
 }
 
-inferred() { # FIELD ARGUMENTS...: at most one function in a hundred more or less, and it is said
+marked() { # all slices have the mark of an uncertain level
+	[ "$(grep -c uncertain_level=true slices)" = "$(wc -l <slices)" ]
+}
+
+# FIELD ARGUMENTS...: at most one function in a hundred more or less, and it is said, and marked
+inferred() {
 	field=$1
 	shift
 	print "$@" && slices && grep -q "the text lacks.*$field" messages || { cat messages; return 1; }
+	marked || { echo "slices without mark"; return 1; }
 	names | diff whole - | grep -c '^[<>]' >count
 	[ $((100 * $(cat count))) -le "$(wc -l <whole)" ] || { echo "$(cat count) of $(wc -l <whole) differ"; return 1; }
+}
+
+calls_only() { # perf's branches without --itrace
+	print "$@" && slices && grep -q "the text lacks.* branches" messages && grep -q uncertain_level=true slices
+}
+
+unmarked() {
+	! grep -q uncertain_level slices
 }
 
 for name in cases/answers/lru cases/answers/chain recordings/truth/threads-2cpu; do
@@ -41,6 +55,8 @@ for name in cases/answers/lru cases/answers/chain recordings/truth/threads-2cpu;
 	print --ns --itrace=be -F "pid,tid,time,dso,$all"
 	slices && names >whole
 	tap_check "$name: the text has calls" [ "$(wc -l <whole)" -gt 1000 ]
+	tap_check "$name: no slice is inferred" unmarked
+	tap_check "$name: calls only" calls_only --ns -F "tid,time,dso,$all"
 	tap_check "$name: no dso" same --ns --itrace=be -F "pid,tid,time,$all"
 	tap_check "$name: all fields" same --ns --itrace=be \
 		-F "comm,tid,cpu,misc,time,event,period,dso,insn,insnlen,ipc,$all"

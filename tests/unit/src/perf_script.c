@@ -344,13 +344,74 @@ END_TEST
 
 START_TEST(a_needed_field_that_is_missing_is_named)
 {
-	struct error addr = { 0 }, ip = { 0 };
+	struct error addr = { 0 }, ip = { 0 }, none = { 0 };
 
 	lacks("7 1.0: call 10 f+0x1\n7 1.1: return 20 g+0x1\n", &addr);
 	ck_assert_ptr_nonnull(strstr(addr.text, "no field addr"));
 	ck_assert_ptr_nonnull(strstr(addr.text, "perf script --ns"));
 	lacks("7 1.0: call => 10 f+0x1\n", &ip);
 	ck_assert_ptr_nonnull(strstr(ip.text, "no field ip"));
+	lacks("7 1.0: 1 instructions:u: 0 10 f+0x1\n", &none);
+	ck_assert_ptr_nonnull(strstr(none.text, "no branches: print it with perf script --ns"));
+}
+END_TEST
+
+START_TEST(branches_that_begin_elsewhere_show_that_others_are_missing)
+{
+	struct error err = { 0 };
+
+	/* An interrupt may undo the jump before. */
+	ck_assert_uint_eq(lacks("7 1.000000000: call 10 f+0x1 => 20 g+0x0\n"
+				"7 1.000000001: jmp 22 g+0x2 => 2a g+0xa\n"
+				"7 1.000000002: jmp 2b g+0xb => 40 g+0x20\n"
+				"7 1.000000003: jmp 48 g+0x28 => 44 g+0x24\n"
+				"7 1.000000004: jmp 48 g+0x28 => 44 g+0x24\n"
+				"7 1.000000005: hw int 40 g+0x20 => ffffffff81000000 k+0x0\n",
+				&err),
+			  0);
+	ck_assert_uint_eq(lacks("7 1.000000000: call 10 f+0x1 => 20 g+0x0\n"
+				"7 1.000000001: call 18 f+0x9 => 20 g+0x0\n",
+				&err),
+			  TEXT_LACKS_BRANCHES);
+	ck_assert_uint_eq(lacks("7 1.000000000: call 10 f+0x1 => 20 g+0x0\n"
+				"7 1.000000001: tr end  async 22 g+0x2 => 0 [unknown]\n"
+				"7 1.000000002: tr strt 0 [unknown] => 10 f+0x1\n",
+				&err),
+			  0);
+}
+END_TEST
+
+START_TEST(times_since_the_line_before_are_refused)
+{
+	struct error err = { 0 };
+
+	lacks("7 0.000000000: call 10 f+0x1 => 20 g+0x0\n"
+	      "7 0.000000005: return 20 g+0x0 => 12 f+0x3\n"
+	      "7 0.000000009: call 14 f+0x5 => 20 g+0x0\n",
+	      &err);
+	ck_assert_int_eq(err.kind, ERROR_NONE);
+	lacks("7 0.000000000: call 10 f+0x1 => 20 g+0x0\n"
+	      "7 0.000000005: return 20 g+0x0 => 12 f+0x3\n"
+	      "7 0.000000004: call 14 f+0x5 => 20 g+0x0\n",
+	      &err);
+	ck_assert_ptr_nonnull(strstr(err.text, "--deltatime"));
+}
+END_TEST
+
+START_TEST(an_error_has_no_time_if_others_have_none_or_that_since_the_begin)
+{
+	static const char error[] = "instruction trace error type 1 time 900.0 cpu 0 pid 7 tid 7 "
+				    "ip 0x20 code 5: Failed to get instruction\n";
+	char text[512], *slices;
+
+	snprintf(text, sizeof(text), "7/7 0.0: call 10 f+0x1 => 20 g+0x0\n%s", error);
+	slices = slices_of(text);
+	ck_assert_ptr_nonnull(strstr(slices, "0ns END   f\n"));
+	free(slices);
+	snprintf(text, sizeof(text), "7/7 call 10 f+0x1 => 20 g+0x0\n%s", error);
+	slices = slices_of(text);
+	ck_assert_ptr_nonnull(strstr(slices, "0ns END   f\n"));
+	free(slices);
 }
 END_TEST
 
@@ -390,6 +451,9 @@ int main(void)
 	tcase_add_test(all, a_tree_of_calls_gives_its_calls);
 	tcase_add_test(all, what_the_text_lacks_is_counted);
 	tcase_add_test(all, a_needed_field_that_is_missing_is_named);
+	tcase_add_test(all, branches_that_begin_elsewhere_show_that_others_are_missing);
+	tcase_add_test(all, times_since_the_line_before_are_refused);
+	tcase_add_test(all, an_error_has_no_time_if_others_have_none_or_that_since_the_begin);
 	tcase_add_test(all, a_stream_that_cannot_be_read_is_an_error);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
