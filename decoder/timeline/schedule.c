@@ -32,8 +32,25 @@ static size_t epoch_at(const struct process *process, size_t epoch, uint64_t tim
 	return epoch + LOWER_BOUND(i, process->epoch_count - epoch - 1, later[i].begin <= time);
 }
 
+/* An exec up to `epoch` made the thread of a buffer of its own the leader (execve(2)). */
+static void follow_exec(struct schedule *schedule, size_t epoch)
+{
+	const struct thread *thread = schedule->thread;
+	const struct epoch *epochs = thread->process->epochs;
+	size_t next = epochs[schedule->epoch].next_exec;
+
+	while (next && next < epoch && epochs[next].begin < thread->begin)
+		next = epochs[next].next_exec;
+	if (next && next <= epoch && epochs[next].begin >= thread->begin)
+		schedule->thread = timeline_borrow_thread(schedule->timeline, thread->process->pid,
+							  epochs[next].begin)
+					   ?: thread;
+}
+
 static void enter_epoch(struct schedule *schedule, size_t epoch)
 {
+	if (!schedule->count && schedule->thread->tid != schedule->thread->process->pid)
+		follow_exec(schedule, epoch);
 	schedule->epoch = epoch;
 	schedule->space = schedule->thread->process->epochs[epoch].space;
 }

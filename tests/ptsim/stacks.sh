@@ -137,11 +137,24 @@ tap_check "execs: one entry, page faults" same_stacks 700 "$execs" --faults --se
 	"$programs/execs" 3 "$programs/tail"
 tap_check "execs: the same, TSC only" same_stacks 1000000 "$execs" --faults --no-mtc --cpus=2 --seed=5 -- \
 	"$programs/execs" 3 "$programs/tail"
+# The program's calls are of the one thread that is left, whose tid is the pid.
+becomes_leader() { # OPTIONS...
+	"$ptsim" record -o "$work/perf.data" --per-thread "$@" -- "$programs/thread_exec" "$programs/tail" \
+		>/dev/null 2>"$work/messages"
+	for engine in fast libipt; do
+		"$top_builddir/ptrace2ftf" -q --engine=$engine -f slices -o "$work/slices" "$work/perf.data"
+		awk '$5 == "even" { split($1, id, "/"); n++; others += id[1] != id[2] }
+			END { exit !(n >= 200 && !others) }' "$work/slices" || { echo "$engine"; return 1; }
+	done
+}
 leader='--only=^(work|become|wait_for_ever|even|odd)$'
 tap_check "thread_exec: a thread that runs exec becomes the leader" same_stacks 700 "$leader" \
 	--cpus=2 --seed=3 -- "$programs/thread_exec" "$programs/tail"
 tap_check "thread_exec: the same, TSC only" same_stacks 1000000 "$leader" --no-mtc --faults -- \
 	"$programs/thread_exec" "$programs/tail"
+for options in "--seed=3" "--no-mtc --faults" "--no-tsc --no-mtc"; do
+	tap_check "thread_exec: a buffer per thread, $options" becomes_leader $options
+done
 for name in recursion indirect threads signals; do
 	tap_check "$name: the right parents, 1% lost" right_parents --cyc --seed=9 -- "$programs/$name"
 done
