@@ -266,6 +266,7 @@ void perf_file_close(struct perf_file *file)
 	free(file->mappings);
 	free(file->parts);
 	free(file->origins);
+	free(file->extents);
 	free(file->build_ids);
 	free(file->by_id);
 	free(file->attrs);

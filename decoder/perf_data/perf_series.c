@@ -13,6 +13,10 @@
 #define CLOCK_OFFSET 16
 #define CLOCK_SIZE   24
 
+/* Of struct perf_record_auxtrace (util/event.h): size, offset, reference, idx, tid, cpu. */
+#define AUXTRACE_OFFSET 8
+#define AUXTRACE_BUFFER 24
+
 /* Longest text of each file in a message. */
 #define TEXT_MOST 60
 
@@ -47,6 +51,67 @@ static struct perf_origin find_origin(const struct perf_file *file)
 			origin.end = time;
 	}
 	return origin;
+}
+
+static struct perf_aux_extent *find_extent(struct perf_file *file, const uint8_t *buffer)
+{
+	for (size_t i = 0; i < file->extent_count; i++)
+		if (memcmp(file->extents[i].buffer, buffer, sizeof(file->extents[i].buffer)) == 0)
+			return &file->extents[i];
+	return NULL;
+}
+
+static void add_extent(struct perf_file *file, const struct perf_aux_extent *added)
+{
+	struct perf_aux_extent *extent = find_extent(file, added->buffer);
+
+	if (!extent) {
+		*ARRAY_ADD(file->extents, file->extent_count, file->extent_room) = *added;
+		return;
+	}
+	if (added->begin < extent->begin)
+		extent->begin = added->begin;
+	if (added->end > extent->end)
+		extent->end = added->end;
+}
+
+/* Fill the extents of one input. */
+static void find_extents(struct perf_file *file)
+{
+	struct perf_aux_extent extent;
+	struct perf_record record;
+	uint64_t position = 0, size;
+
+	while (perf_file_next(file, &position, &record, NULL)) {
+		if (record.type != PERF_USER_AUXTRACE ||
+		    record.size < AUXTRACE_BUFFER + sizeof(extent.buffer))
+			continue;
+		memcpy(extent.buffer, record.payload + AUXTRACE_BUFFER, sizeof(extent.buffer));
+		memcpy(&extent.begin, record.payload + AUXTRACE_OFFSET, sizeof(extent.begin));
+		memcpy(&size, record.payload, sizeof(size));
+		extent.end = extent.begin + size;
+		add_extent(file, &extent);
+	}
+}
+
+/*
+ * The kernel counts the bytes of a buffer from the begin of the recording on.  Snapshots may
+ * overlap, and a writer that does not count begins each with 0: there the times decide. Returns
+ * whether the bytes of `next` come before (-1) or after (1) those of `file`, 0: unknown; 2: they
+ * differ in that.
+ */
+static int extent_order(struct perf_file *file, const struct perf_file *next)
+{
+	bool earlier = false, later = false;
+
+	for (size_t i = 0; i < next->extent_count; i++) {
+		const struct perf_aux_extent *b = &next->extents[i];
+		const struct perf_aux_extent *a = find_extent(file, b->buffer);
+
+		earlier |= a && b->begin < a->begin;
+		later |= a && b->begin >= a->end && b->begin;
+	}
+	return earlier && later ? 2 : later - earlier;
 }
 
 static int refuse_join(struct error *err, const struct perf_origin *next,
@@ -106,22 +171,29 @@ static bool overlap(const struct perf_origin *a, const struct perf_origin *b)
 
 /* Compare with another input; features and events were compared with the first one. */
 static int compare_origins(const struct perf_origin *before, const struct perf_origin *next,
-			   struct error *err)
+			   int order, struct error *err)
 {
 	if (before->bytes.size == next->bytes.size &&
 	    memcmp(before->bytes.bytes, next->bytes.bytes, next->bytes.size) == 0)
 		return refuse_join(err, next, before, "both have the same content");
 	if (before->clock && next->clock && memcmp(before->clock, next->clock, CLOCK_SIZE) != 0)
 		return refuse_join(err, next, before, "its clock is of another boot or machine");
-	if (overlap(before, next))
+	if (order == 2)
+		return refuse_join(err, next, before,
+				   "some of its buffers continue before, others after");
+	if (order < 0)
+		return refuse_join(err, next, before, "its trace data come before (name it first)");
+	if (!order && overlap(before, next))
 		return refuse_join(err, next, before, "their times overlap");
 	/* A buffer's trace continues in the next file: before it, nothing can be decoded. */
 	if (next->begin < next->end && before->begin < before->end && next->end <= before->begin)
-		return refuse_join(err, next, before, "it was recorded earlier (name it first)");
+		return refuse_join(err, next, before,
+				   order ? "its trace data come after, its times before"
+					 : "it was recorded earlier (name it first)");
 	return 0;
 }
 
-static int compare_all(const struct perf_file *file, const struct perf_file *next,
+static int compare_all(struct perf_file *file, const struct perf_file *next,
 		       const struct perf_origin *origin, struct error *err)
 {
 	char reason[4 * TEXT_MOST];
@@ -133,21 +205,26 @@ static int compare_all(const struct perf_file *file, const struct perf_file *nex
 		return refuse_join(err, origin, file->origins,
 				   "its events are others, of another run of perf");
 	for (size_t i = 0; i < file->origin_count; i++) {
-		if (compare_origins(&file->origins[i], origin, err) < 0)
+		if (compare_origins(&file->origins[i], origin, extent_order(file, next), err) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-int perf_series_check(struct perf_file *file, const struct perf_file *next, struct error *err)
+int perf_series_check(struct perf_file *file, struct perf_file *next, struct error *err)
 {
 	struct perf_origin origin = find_origin(next);
 
-	if (!file->origin_count)
+	find_extents(next);
+	if (!file->origin_count) {
+		find_extents(file);
 		*ARRAY_ADD(file->origins, file->origin_count, file->origin_room) =
 			find_origin(file);
+	}
 	if (compare_all(file, next, &origin, err) < 0)
 		return -1;
 	*ARRAY_ADD(file->origins, file->origin_count, file->origin_room) = origin;
+	for (size_t i = 0; i < next->extent_count; i++)
+		add_extent(file, &next->extents[i]);
 	return 0;
 }

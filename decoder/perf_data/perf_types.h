@@ -138,10 +138,18 @@ struct perf_origin {
 	const uint8_t *clock;    /* how TSC becomes time; NULL: unknown */
 };
 
+/* Of a buffer of trace data: where the bytes that a recording has of it begin and end. */
+struct perf_aux_extent {
+	uint8_t buffer[12];  /* idx, tid and cpu of struct perf_record_auxtrace */
+	uint64_t begin, end; /* of all bytes that the kernel ever wrote into it */
+};
+
 struct perf_file {
 	const char *path;            /* of the first input; borrowed */
 	struct perf_origin *origins; /* owned: all inputs, if there are several */
 	size_t origin_count, origin_room;
+	struct perf_aux_extent *extents; /* owned: of all inputs, if there are several */
+	size_t extent_count, extent_room;
 	uint64_t size;               /* bytes of all mappings */
 	struct perf_bytes *mappings; /* owned array of owned mappings */
 	size_t mapping_count, mapping_room;

@@ -4,8 +4,8 @@
  * the timeline.
  *
  * A buffer per CPU follows the context switches; a buffer per thread is of that
- * thread, and of the leader once the thread has run exec.  The time of a trace event is as exact as the last timing
- * packet and never too late (packets carry a time that has passed), while the
+ * thread, and of the leader once the thread has run exec.  The time of a trace event is as exact as
+ * the last timing packet and never too late (packets carry a time that has passed), while the
  * kernel's records are exact.  So if the current thread or its mappings cannot run the
  * given address, the cursor looks one step ahead, unless the clock excludes that step.
  */
