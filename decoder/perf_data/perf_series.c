@@ -3,6 +3,7 @@
 #include "decoder/perf_data/perf_series.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -53,26 +54,42 @@ static struct perf_origin find_origin(const struct perf_file *file)
 	return origin;
 }
 
-static struct perf_aux_extent *find_extent(struct perf_file *file, const uint8_t *buffer)
+static int compare_buffers(const void *a, const void *b)
 {
-	for (size_t i = 0; i < file->extent_count; i++)
-		if (memcmp(file->extents[i].buffer, buffer, sizeof(file->extents[i].buffer)) == 0)
-			return &file->extents[i];
-	return NULL;
+	const struct perf_aux_extent *one = a, *other = b;
+
+	return memcmp(one->buffer, other->buffer, sizeof(one->buffer));
 }
 
-static void add_extent(struct perf_file *file, const struct perf_aux_extent *added)
+static const struct perf_aux_extent *find_extent(const struct perf_file *file,
+						 const struct perf_aux_extent *like)
 {
-	struct perf_aux_extent *extent = find_extent(file, added->buffer);
+	return file->extent_count ? bsearch(like, file->extents, file->extent_count, sizeof(*like),
+					    compare_buffers)
+				  : NULL;
+}
 
-	if (!extent) {
-		*ARRAY_ADD(file->extents, file->extent_count, file->extent_room) = *added;
+/* Sort the extents by their buffers, and make one of those of a buffer. */
+static void join_extents(struct perf_file *file)
+{
+	struct perf_aux_extent *last = file->extents;
+
+	if (!file->extent_count)
 		return;
+	qsort(file->extents, file->extent_count, sizeof(*file->extents), compare_buffers);
+	for (size_t i = 1; i < file->extent_count; i++) {
+		const struct perf_aux_extent *extent = &file->extents[i];
+
+		if (compare_buffers(last, extent) != 0) {
+			*++last = *extent;
+			continue;
+		}
+		if (extent->begin < last->begin)
+			last->begin = extent->begin;
+		if (extent->end > last->end)
+			last->end = extent->end;
 	}
-	if (added->begin < extent->begin)
-		extent->begin = added->begin;
-	if (added->end > extent->end)
-		extent->end = added->end;
+	file->extent_count = (size_t)(last - file->extents) + 1;
 }
 
 /* Fill the extents of one input. */
@@ -90,23 +107,24 @@ static void find_extents(struct perf_file *file)
 		memcpy(&extent.begin, record.payload + AUXTRACE_OFFSET, sizeof(extent.begin));
 		memcpy(&size, record.payload, sizeof(size));
 		extent.end = extent.begin + size;
-		add_extent(file, &extent);
+		*ARRAY_ADD(file->extents, file->extent_count, file->extent_room) = extent;
 	}
+	join_extents(file);
 }
 
 /*
  * The kernel counts the bytes of a buffer from the begin of the recording on.  Snapshots may
  * overlap, and a writer that does not count begins each with 0: there the times decide. Returns
- * whether the bytes of `next` come before (-1) or after (1) those of `file`, 0: unknown; 2: they
- * differ in that.
+ * whether the bytes of `next` come before (-1) or after (1) those of `file`; 0: unknown; 2: some
+ * buffers say the one, some the other.
  */
-static int extent_order(struct perf_file *file, const struct perf_file *next)
+static int extent_order(const struct perf_file *file, const struct perf_file *next)
 {
 	bool earlier = false, later = false;
 
 	for (size_t i = 0; i < next->extent_count; i++) {
 		const struct perf_aux_extent *b = &next->extents[i];
-		const struct perf_aux_extent *a = find_extent(file, b->buffer);
+		const struct perf_aux_extent *a = find_extent(file, b);
 
 		earlier |= a && b->begin < a->begin;
 		later |= a && b->begin >= a->end && b->begin;
@@ -193,7 +211,7 @@ static int compare_origins(const struct perf_origin *before, const struct perf_o
 	return 0;
 }
 
-static int compare_all(struct perf_file *file, const struct perf_file *next,
+static int compare_all(const struct perf_file *file, const struct perf_file *next,
 		       const struct perf_origin *origin, struct error *err)
 {
 	char reason[4 * TEXT_MOST];
@@ -225,6 +243,7 @@ int perf_series_check(struct perf_file *file, struct perf_file *next, struct err
 		return -1;
 	*ARRAY_ADD(file->origins, file->origin_count, file->origin_room) = origin;
 	for (size_t i = 0; i < next->extent_count; i++)
-		add_extent(file, &next->extents[i]);
+		*ARRAY_ADD(file->extents, file->extent_count, file->extent_room) = next->extents[i];
+	join_extents(file);
 	return 0;
 }
