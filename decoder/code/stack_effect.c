@@ -11,6 +11,7 @@
  */
 #define JUMP_BYTES     128
 #define CALL_BYTES     16
+#define KEPT_BYTES     64
 #define PUT_BYTES      16
 #define RETURN_BYTES   8
 #define FUNCTION_BYTES 4096
@@ -34,6 +35,7 @@ struct sp_state {
 	bool loaded;      /* in the straight code: from elsewhere than this stack */
 	bool saved;       /* copied to a register or memory */
 	bool sp_kept;     /* a copy is in memory that is not on the stack */
+	bool sp_stored;   /* the straight code has put it there, from RSP itself */
 	bool kept;        /* so is the return address */
 	bool replaced;    /* the word at depth 0 is no longer the return address */
 	unsigned holds;   /* registers that have a copy of RSP, by bits */
@@ -190,6 +192,7 @@ static void store_register(struct sp_state *state, const struct operands *operan
 	if (operands->base == RSP || operands->base == RBP)
 		return;
 	state->sp_kept |= has_sp;
+	state->sp_stored |= operands->reg == RSP;
 	state->kept |= state->returns >> operands->reg & 1;
 }
 
@@ -340,6 +343,19 @@ static bool may_load_before(const uint8_t *code, uint64_t offset, uint64_t strai
 	return false;
 }
 
+/* Most calls have no store of RSP in front of them. */
+static bool may_keep_before(const uint8_t *code, uint64_t offset, uint64_t straight)
+{
+	uint64_t at = offset > straight ? offset - straight : 0;
+
+	for (; at + 2 < offset; at++) {
+		if (code[at + 1] == 0x89 && (code[at] & 0xfe) == 0x48 &&
+		    (code[at + 2] & 0x38) == 0x20 && code[at + 2] < 0xc0)
+			return true;
+	}
+	return false;
+}
+
 /* Returns whether two bytes may be the ModRM and SIB bytes of the operand (%rsp). */
 static inline bool may_be_top(const uint8_t *bytes)
 {
@@ -420,18 +436,17 @@ static enum stack_effect effect_of(const struct function_code *code, const struc
 {
 	bool put_on_top = state->put == state->depth;
 
+	if (state->loaded &&
+	    !(insn->kind == BRANCH_CALL && loads_behind(code, offset + insn->length)))
+		return state->saved ? STACK_LEFT : STACK_DROPPED;
 	if (insn->kind == BRANCH_RETURN)
-		return state->loaded                                     ? STACK_LEFT_BY_RETURN
-		       : put_on_top && (state->depth || state->replaced) ? STACK_RETURN_JUMPS
-									 : STACK_STAYS;
-	if (state->loaded && insn->kind == BRANCH_JUMP && insn->indirect)
-		return state->saved ? STACK_LEFT_BY_JUMP : STACK_DROPPED_BY_JUMP;
+		return put_on_top && (state->depth || state->replaced) ? STACK_RETURN_JUMPS
+								       : STACK_STAYS;
 	if (insn->kind == BRANCH_JUMP)
 		return put_on_top && state->value - code->begin < code->size ? STACK_JUMP_CALLS
 									     : STACK_STAYS;
-	return state->loaded && state->saved && !loads_behind(code, offset + insn->length)
-		       ? STACK_LEFT_BY_CALL
-		       : STACK_STAYS;
+	return insn->kind == BRANCH_CALL && !state->written && state->sp_stored ? STACK_KEPT
+										: STACK_STAYS;
 }
 
 /* Returns whether the code in front of a branch may have an effect: most has none. */
@@ -439,12 +454,14 @@ static bool may_matter(const struct function_code *code, uint64_t offset, const 
 		       bool entry)
 {
 	if (insn->kind == BRANCH_CALL)
-		return may_load_before(code->bytes, offset, CALL_BYTES);
+		return may_load_before(code->bytes, offset, CALL_BYTES) ||
+		       may_keep_before(code->bytes, offset, KEPT_BYTES);
 	if (insn->kind == BRANCH_JUMP)
 		return (entry && may_put_before(code->bytes, offset, PUT_BYTES)) ||
-		       (insn->indirect && may_load_before(code->bytes, offset, JUMP_BYTES));
+		       ((entry || insn->indirect) &&
+			may_load_before(code->bytes, offset, JUMP_BYTES));
 	return may_put_before(code->bytes, offset, RETURN_BYTES) ||
-	       (entry && may_load_before(code->bytes, offset, JUMP_BYTES));
+	       may_load_before(code->bytes, offset, JUMP_BYTES);
 }
 
 struct stack_branch_effect stack_effect_of_branch(const struct function_code *code, uint64_t offset,
@@ -616,4 +633,29 @@ enum target_effect stack_effect_of_target(const struct function_code *code, uint
 			return fate;
 	}
 	return TARGET_RETURNS;
+}
+
+bool stack_effect_continues_frame(const struct function_code *code)
+{
+	struct target_path path = { .state.put = NO_WORD };
+
+	for (int i = 0; i < TARGET_INSNS && path.at < code->size; i++) {
+		const uint8_t *bytes = code->bytes + path.at;
+		struct insn insn = insn_decode(bytes, code->size - path.at, INSN_MODE_64);
+
+		if (!insn.length || insn.kind == BRANCH_RETURN)
+			return false;
+		if (insn.kind == BRANCH_JUMP && !go(&path, code, &insn))
+			return false;
+		if (insn.kind == BRANCH_JUMP)
+			continue;
+		path.at += insn.length;
+		if (insn.kind == BRANCH_NONE)
+			follow(&path.state, bytes, insn.length, code->begin + path.at);
+		if (path.state.written)
+			return !path.state.loaded && !(path.state.holds >> RBP & 1);
+		if (path.state.depth < 0)
+			return true;
+	}
+	return false;
 }

@@ -25,10 +25,10 @@ struct function_code {
 enum stack_effect {
 	STACK_NOT_KNOWN, /* the code has no instruction there, or is too far from its begin */
 	STACK_STAYS,     /* what an instruction of its kind does to the stack */
-	STACK_LEFT_BY_JUMP,
-	STACK_DROPPED_BY_JUMP, /* the code does not save RSP: perhaps nothing can come back */
-	STACK_LEFT_BY_CALL,
-	STACK_LEFT_BY_RETURN,
+	STACK_KEPT, /* the code has stored RSP in memory that is not on the stack, in front of a
+		       call */
+	STACK_LEFT,
+	STACK_DROPPED,      /* the code does not save RSP: perhaps nothing can come back */
 	STACK_RETURN_JUMPS, /* the code put the address on the stack by hand */
 	STACK_JUMP_CALLS, /* it put an address of its own there: the jump's target returns to it */
 };
@@ -42,15 +42,15 @@ struct stack_branch_effect {
 
 /*
  * Returns the effect of the instruction `offset` bytes after the beginning of a function.  `entry`:
- * it leads to the beginning of one.  Most do not: then a load of RSP in front of a
- * return and a word put on the stack for a jump are not looked for.
+ * it leads to the beginning of one.  Most do not: then a load of RSP in front of a direct jump and
+ * a word put on the stack for a jump are not looked for.
  *
  * A stack is left where the straight code in front loads RSP: by MOV or XCHG with a register or
  * memory, or by POP.  It stays the same where RSP comes from RBP, RSP or a register that RSP was
  * saved in, or by LEAVE or LEA: these take down a frame (System V ABI for AMD64, 3.2.2; GCC takes
- * down a realigned one by LEA from another register).  A call leaves its stack if RSP was saved
- * before, and the code after the call does not load it again: else the function only runs on a
- * stack of its own, and returns to its caller.
+ * down a realigned one by LEA from another register).  A call leaves its stack if the code after it
+ * does not load RSP again: else the function only runs on a stack of its own, and returns to its
+ * caller.
  */
 struct stack_branch_effect stack_effect_of_branch(const struct function_code *code, uint64_t offset,
 						  bool entry);
@@ -71,5 +71,11 @@ enum target_effect {
  * Direct jumps and calls within the function are followed, conditional jumps are not taken.
  */
 enum target_effect stack_effect_of_target(const struct function_code *code, uint64_t offset);
+
+/*
+ * Returns whether a function takes down more of the stack than it has built: it continues a frame,
+ * as code does that an exception enters.
+ */
+bool stack_effect_continues_frame(const struct function_code *code);
 
 #endif

@@ -61,9 +61,9 @@ static enum call_effect stack_switch_by_name(const struct name *name)
 
 	for (size_t i = 0; i < sizeof(parking) / sizeof(parking[0]); i++) {
 		if (strcmp(name->text, parking[i]) == 0)
-			return CALL_SWITCHES_STACK;
+			return SWITCHES_STACK;
 	}
-	return strcmp(name->text, "gogo") == 0 ? JUMP_DROPS_STACK : CALL_NOT_KNOWN;
+	return strcmp(name->text, "gogo") == 0 ? DROPS_STACK : CALL_NOT_KNOWN;
 }
 
 /* Returns the code of a function, or of a stub; of no bytes if there is none. */
@@ -103,6 +103,14 @@ uint8_t location_call_length(const struct symbol *caller, uint64_t ip, const str
 		       : 0;
 }
 
+/* Returns whether a location begins a function that continues a frame. */
+static bool continues_frame(const struct location *to)
+{
+	const struct function_code code = code_of(to->symbol);
+
+	return location_is_function_entry(to) && stack_effect_continues_frame(&code);
+}
+
 /* Returns the effect of a branch by the code in front of it; CALL_NOT_KNOWN: it has none. */
 static enum call_effect effect_of_origin(const struct stack_branch_effect *branch,
 					 const struct location *from, const struct location *to)
@@ -114,12 +122,14 @@ static enum call_effect effect_of_origin(const struct stack_branch_effect *branc
 	bool kernel = from->ip >> 63;
 
 	switch (branch->effect) {
-	case STACK_LEFT_BY_JUMP:
-		return kernel ? CALL_NOT_KNOWN : JUMP_SWITCHES_STACK;
-	case STACK_DROPPED_BY_JUMP:
-		return kernel ? CALL_NOT_KNOWN : JUMP_DROPS_STACK;
-	case STACK_LEFT_BY_CALL:
-		return kernel ? CALL_NOT_KNOWN : CALL_SWITCHES_STACK;
+	case STACK_LEFT:
+		return kernel ? CALL_NOT_KNOWN : SWITCHES_STACK;
+	case STACK_DROPPED:
+		return kernel                ? CALL_NOT_KNOWN
+		       : continues_frame(to) ? THROWS_TO_ENTRY
+					     : DROPS_STACK;
+	case STACK_KEPT:
+		return !kernel && location_is_function_entry(to) ? CALL_CATCHES : CALL_NOT_KNOWN;
 	case STACK_RETURN_JUMPS:
 		return RETURN_JUMPS;
 	case STACK_JUMP_CALLS:

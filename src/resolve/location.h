@@ -23,20 +23,23 @@ enum call_effect {
 		      */
 	CALL_PASSES_ON, /* an indirect call: the code returns to the function that is called */
 	CALL_SETJMP,    /* a function that may return twice */
+	CALL_CATCHES,   /* a function, by code that has stored the stack pointer: a throw may come
+			   back */
 	/*
 	 * _Unwind_Resume(), longjmp() and their like, and what replaces its return address.  What
 	 * follows the call instruction, a landing pad perhaps, is no place that the call returns
 	 * to.
 	 */
 	CALL_NEVER_RETURNS,
-	CALL_SWITCHES_STACK,
 	CALL_OTHER,
-	RETURN_STAYS,        /* on the stack, by the code: to another stack is none of its kind */
-	RETURN_JUMPS,        /* the same, to an address that the code put there */
-	JUMP_SWITCHES_STACK, /* from here on: see location_jumps_unusually() */
-	JUMP_DROPS_STACK,    /* perhaps nothing can come back to the one that it leaves */
-	JUMP_CALLS,          /* the code pushed a return address */
-	JUMP_SETJMP,         /* to a function that may return twice */
+	RETURN_STAYS,    /* on the stack, by the code: to another stack is none of its kind */
+	RETURN_JUMPS,    /* the same, to an address that the code put there */
+	JUMP_CALLS,      /* from here on: see location_jumps_unusually(): the code pushed a
+			    return address */
+	JUMP_SETJMP,     /* to a function that may return twice */
+	SWITCHES_STACK,  /* a call, jump or return, after a load of the stack pointer */
+	DROPS_STACK,     /* the same; perhaps nothing can come back to the one that it leaves */
+	THROWS_TO_ENTRY, /* the same, to a function that continues a frame of the stack */
 };
 
 _Static_assert(SYMBOL_FUNCTION < SYMBOL_UNNAMED && SYMBOL_PLT < SYMBOL_UNNAMED, "one comparison");
@@ -72,10 +75,19 @@ bool location_is_of_uprobes(const struct location *location);
 uint8_t location_call_length(const struct symbol *caller, uint64_t ip,
 			     const struct location *entry);
 
-/* Returns whether a jump is to another stack, a call, or to a function that may return twice. */
+/* Returns whether a branch may be to another stack, by its code. */
+static inline bool location_may_switch(const struct location_pair *places)
+{
+	return places->call >= SWITCHES_STACK;
+}
+
+/*
+ * Returns whether a jump may be to another stack, is a call, or leads to a function that may return
+ * twice.
+ */
 static inline bool location_jumps_unusually(const struct location_pair *places)
 {
-	return places->call >= JUMP_SWITCHES_STACK;
+	return places->call >= JUMP_CALLS;
 }
 
 /*

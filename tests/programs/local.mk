@@ -15,7 +15,7 @@ STATIC = \
 	tests/programs/static/indirect tests/programs/static/labels tests/programs/static/longjmp \
 	tests/programs/static/ocaml_scanned tests/programs/static/ocaml_traps \
 	tests/programs/static/recursion tests/programs/static/signals \
-	tests/programs/static/switches tests/programs/static/syscalls \
+	tests/programs/static/stack_kinds tests/programs/static/switches tests/programs/static/syscalls \
 	tests/programs/static/tail tests/programs/static/thread_exec tests/programs/static/threads \
 	tests/programs/static/transfers \
 	tests/programs/static/unwinding tests/programs/static/version_a tests/programs/static/version_b
@@ -108,6 +108,9 @@ tests_programs_static_recursion_LDFLAGS = -all-static
 tests_programs_static_signals_SOURCES = tests/programs/signals.c
 tests_programs_static_signals_CFLAGS = $(tests_programs_signals_CFLAGS)
 tests_programs_static_signals_LDFLAGS = -all-static
+tests_programs_static_stack_kinds_SOURCES = tests/programs/stack_kinds.c
+tests_programs_static_stack_kinds_CFLAGS = $(PROGRAM_CFLAGS)
+tests_programs_static_stack_kinds_LDFLAGS = -all-static
 tests_programs_static_switches_SOURCES = tests/programs/switches.c
 tests_programs_static_switches_CFLAGS = $(PROGRAM_CFLAGS)
 tests_programs_static_switches_LDFLAGS = -all-static

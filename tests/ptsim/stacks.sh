@@ -69,7 +69,7 @@ true_callers() { # OPTIONS... -- PROGRAM
 }
 
 # One MTC period is 320 ns; with CYC a packet holds six decisions.
-for name in recursion tail transfers longjmp indirect coroutines switches threads signals ocaml_traps ocaml_scanned $LONG_PROGRAMS; do
+for name in recursion tail transfers longjmp indirect coroutines switches stack_kinds threads signals ocaml_traps ocaml_scanned $LONG_PROGRAMS; do
 	tap_check "$name: the true stacks, MTC" same_stacks 700 --seed=3 -- "$programs/$name"
 	tap_check "$name: the true stacks, CYC" same_stacks 400 --cyc --cpus=2 --seed=4 -- "$programs/$name"
 done

@@ -408,6 +408,29 @@ static void tail_call(struct true_thread *thread, const struct true_step *step)
 	push(thread, step, handler);
 }
 
+/*
+ * Returns whether a step after a load of the stack pointer is to a function that goes on in a
+ * frame, as what restores registers or catches exceptions does: it returns by that frame's address.
+ */
+static bool continues_frame(const struct true_frame *frame, const struct true_step *step)
+{
+	return step->flow != FLOW_CALL && step->flow != FLOW_CALL_INDIRECT && step->entry &&
+	       frame->sp > step->sp && !is_of_function(frame, step);
+}
+
+/* A frame that came back for this has no slice. */
+static void continue_frame(struct true_thread *thread, const struct true_step *step)
+{
+	struct true_step place = *step;
+
+	place.sp = top(thread)->sp;
+	if (top(thread)->begin == step->time)
+		thread->stacks->count--;
+	else
+		pop(thread, step->time);
+	push(thread, &place, false);
+}
+
 /* What a return goes to has the place of the frame that it ends. */
 static void take_over(struct true_thread *thread, const struct true_step *step)
 {
@@ -422,7 +445,7 @@ static void follow(struct true_thread *thread, const struct true_step *step)
 {
 	bool call = step->flow == FLOW_CALL || step->flow == FLOW_CALL_INDIRECT;
 	uint64_t sp = call ? step->sp + (step->bits32 ? 4 : 8) : step->sp;
-	bool leaves_handler, replaced, apart = false;
+	bool leaves_handler, replaced, apart = false, loaded = thread->loaded_from;
 	struct true_frame *frame;
 
 	drop_calls(thread, step, sp);
@@ -451,10 +474,12 @@ static void follow(struct true_thread *thread, const struct true_step *step)
 		take_over(thread, step);
 	else if (leaves_handler)
 		push(thread, step, true); /* the restorer, which calls sigreturn */
-	else if (!call && !frame && thread->stacks->next)
+	else if (!call && !frame && !step->entry && thread->stacks->next)
 		push_root(thread, step);
 	else if (call || !frame)
 		call_or_begin(thread, step, call);
+	else if (loaded && continues_frame(frame, step))
+		continue_frame(thread, step);
 	else if ((frame->sp == sp && !is_of_function(frame, step)) || begins_stack(thread, step))
 		tail_call(thread, step);
 	else if (step->flow != FLOW_COND && frame->sp > sp && !is_of_function(frame, step) &&

@@ -234,8 +234,7 @@ static void precise_inherit(struct callstack *base, const struct callstack *pare
 	if (!parent)
 		return;
 	precise_set_root(stack, stack->has_root || parent->has_root);
-	memcpy(stack->jumps, parent->jumps, sizeof(stack->jumps));
-	stack->next_jump = parent->next_jump;
+	stack->jumps = parent->jumps;
 	for (size_t i = 0; i < parent->now.depth; i++)
 		*frame_list_add(&stack->now) = parent->now.frames[i];
 	precise_watch_room(stack);
@@ -258,8 +257,7 @@ static bool precise_copy(struct callstack *base, const struct callstack *stack_b
 
 	frame_list_clear(&copy->now);
 	copy->has_root = stack->has_root;
-	memcpy(copy->jumps, stack->jumps, sizeof(copy->jumps));
-	copy->next_jump = stack->next_jump;
+	copy->jumps = stack->jumps;
 	if (depth > *most || (depth > copy->now.room && machine->room + depth > machine->room_most))
 		return false;
 	copy->now.frames = alloc_grow(copy->now.frames, &copy->now.room, depth, sizeof(*top(copy)));

@@ -35,13 +35,17 @@
  *                      behind a call: pop to it; of a function deeper down: pop to it; out
  *                      of longjmp() and its like, if the root is inferred: the target is an
  *                      inferred root around all; else replace the top
- *   jump behind a      to an entry: leave the stack, begin another one; to a remembered
- *   load of the stack  setjmp or a landing pad: pop to it; to just behind the innermost call
- *   pointer            of a stack that was left, or into its innermost function: resume that
- *   (stack_effect.h)   one; just behind a call: pop to it; just behind any call of a stack
- *                      that was left: resume that one; into a function deeper down: pop to
- *                      it; else begin another stack
- *   call behind one    of a function that never returns: leave the stack, begin another one
+ *   jump or return     to the entry of a function that takes down a frame which it has not
+ *   after a load of    built: it takes the innermost frame that stored its stack pointer; to
+ *   the stack pointer  another entry: leave the stack, begin another one; to the last setjmp
+ *   (stack_effect.h)   of a stack that a longjmp left: resume that one; to a remembered
+ *                      setjmp or a landing pad: pop to it; to just behind the innermost call
+ *                      of a stack that was left, or into its innermost function: resume that
+ *                      one; just behind a call: pop to it; to another setjmp or just behind
+ *                      any call of a stack that was left: resume that one; into a function
+ *                      deeper down: pop to it; into a function of the stack that was left
+ *                      last: resume that one; else begin another stack
+ *   call after one     of a function that never returns: leave the stack, begin another one
  *   either, to a       the innermost frame whose call has it: pop to it, also if the pad is
  *   landing pad        just behind a call
  *   either, to a       the innermost frame that installed one is meant, if it is of
@@ -112,6 +116,7 @@ static inline __attribute__((always_inline)) void push_called(struct precise_sta
 	frame->outermost = false; /* one store for all four */
 	frame->left = false;
 	frame->hidden = hidden || frame->symbol->kind == SYMBOL_PLT;
+	frame->caught = branch->places->call == CALL_CATCHES;
 	if (!frame->hidden)
 		precise_emit_begin(stack, time, frame);
 	precise_watch_room(stack);
@@ -125,8 +130,8 @@ static __attribute__((noinline)) void on_unusual_call(struct precise_stack *stac
 
 	if (effect == CALL_PASSES)
 		return;
-	if (effect == CALL_SWITCHES_STACK) {
-		precise_begin_other_stack(stack, time, &branch->places->to, false);
+	if (location_may_switch(branch->places)) {
+		precise_begin_other_stack(stack, time, &branch->places->to, effect == DROPS_STACK);
 		precise_watch_room(stack);
 		return;
 	}
@@ -236,44 +241,77 @@ void precise_jump(struct precise_stack *stack, int64_t time, const struct locati
 	on_jump(stack, time, to);
 }
 
+/* Continue on this stack or another one, in the body of a function.  Returns whether one does. */
+static bool continue_stack(struct precise_stack *stack, int64_t time, const struct location *to,
+			   bool dropped)
+{
+	size_t at;
+
+	if (precise_resume_stack(stack, time, to, RESUME_LAST_SETJMP, dropped) ||
+	    precise_return_to_setjmp(stack, time, to->ip))
+		return true;
+	at = precise_find_handler(stack, to);
+	if (at) {
+		precise_pop_to(stack, time, at);
+		return true;
+	}
+	if (precise_resume_stack(stack, time, to, RESUME_TOP_CALL, dropped) ||
+	    precise_resume_stack(stack, time, to, RESUME_TOP_FUNCTION, dropped))
+		return true;
+	at = frame_list_find(&stack->now, FRAME_BY_RETURN, to->ip);
+	if (at) {
+		precise_pop_to(stack, time, at - 1);
+		return true;
+	}
+	return same_function(top(stack)->symbol, symbol_of(stack, to)) ||
+	       precise_resume_stack(stack, time, to, RESUME_ANY_SETJMP, dropped) ||
+	       precise_resume_stack(stack, time, to, RESUME_ANY_CALL, dropped) ||
+	       enter_by_function(stack, time, to) ||
+	       precise_resume_stack(stack, time, to, RESUME_ANY_FUNCTION, dropped) ||
+	       enter_by_unwinder(stack, time, to);
+}
+
+/* Innermost frames that are searched for the one that a throw continues. */
+#define CATCHING_FRAMES ((size_t)4096)
+
 /*
- * A jump behind a load of the stack pointer.  longjmp() loads it, too, and those who raise
+ * A throw to a function's entry: it continues the innermost frame that had stored its stack pointer
+ * for this; if there is none, perhaps that of the top, until it returns.
+ */
+static void continue_frame(struct precise_stack *stack, int64_t time, const struct location *to)
+{
+	size_t depth = stack->now.depth;
+	size_t least = depth > CATCHING_FRAMES ? depth - CATCHING_FRAMES : 0, at = depth;
+
+	while (at > least && !stack->now.frames[at - 1].caught)
+		at--;
+	if (at > least + 1)
+		precise_pop_to(stack, time, at - 1);
+	precise_tail_call(stack, time, to);
+}
+
+/*
+ * A jump or return after a load of the stack pointer.  longjmp() loads it, too, and those who raise
  * exceptions, but stay on the stack.
  */
-static __attribute__((noinline)) void jump_to_stack(struct precise_stack *stack, int64_t time,
-						    const struct location_pair *places)
+static __attribute__((noinline)) void go_to_stack(struct precise_stack *stack, int64_t time,
+						  const struct location_pair *places)
 {
 	const struct location *to = &places->to;
-	bool dropped = places->call == JUMP_DROPS_STACK;
-	size_t at = 0;
+	bool dropped = places->call != SWITCHES_STACK, entry = location_is_function_entry(to);
 
-	if (!location_is_function_entry(to)) {
-		if (precise_return_to_setjmp(stack, time, to->ip))
-			return;
-		at = precise_find_handler(stack, to);
-		if (at) {
-			precise_pop_to(stack, time, at);
-			return;
-		}
-		if (precise_resume_stack(stack, time, to, RESUME_TOP_CALL, dropped) ||
-		    precise_resume_stack(stack, time, to, RESUME_TOP_FUNCTION, dropped))
-			return;
-		at = frame_list_find(&stack->now, FRAME_BY_RETURN, to->ip);
-		if (at) {
-			precise_pop_to(stack, time, at - 1);
-			return;
-		}
-		if (same_function(top(stack)->symbol, symbol_of(stack, to)) ||
-		    precise_resume_stack(stack, time, to, RESUME_ANY_CALL, dropped) ||
-		    enter_by_function(stack, time, to) || enter_by_unwinder(stack, time, to))
-			return;
-		/* longjmp() to code without a name, or where nothing was seen to call setjmp(). */
-		if (!symbol_is_function(to->symbol) || location_unwinds(top(stack)->symbol->name)) {
-			jump_into(stack, time, to);
-			return;
-		}
+	if (places->call == THROWS_TO_ENTRY) {
+		continue_frame(stack, time, to);
+		return;
 	}
-	precise_begin_other_stack(stack, time, to, dropped);
+	if (!entry && continue_stack(stack, time, to, dropped))
+		return;
+	/* longjmp() to code without a name, or where nothing was seen to call setjmp(). */
+	if (!entry &&
+	    (!symbol_is_function(to->symbol) || location_unwinds(top(stack)->symbol->name)))
+		jump_into(stack, time, to);
+	else
+		precise_begin_other_stack(stack, time, to, dropped);
 }
 
 /* A jump for which the code pushed a return address. */
@@ -303,7 +341,7 @@ static __attribute__((noinline)) void jump_unusually(struct precise_stack *stack
 		if (stack->now.depth && top(stack)->kind == FRAME_CALLED)
 			precise_remember_setjmp(stack);
 	} else {
-		jump_to_stack(stack, time, places);
+		go_to_stack(stack, time, places);
 	}
 	precise_watch_room(stack);
 }
@@ -443,7 +481,9 @@ static inline __attribute__((always_inline)) void follow_near(struct precise_sta
 	case BRANCH_RETURN:
 		if (!stack->now.depth)
 			break;
-		if (frame_returns_to(top(stack), places->to.ip))
+		if (__builtin_expect(location_may_switch(places), false))
+			jump_unusually(stack, time, branch);
+		else if (frame_returns_to(top(stack), places->to.ip))
 			precise_pop(stack, time);
 		else
 			return_elsewhere(stack, time, places);
@@ -536,7 +576,8 @@ static inline bool is_above_base(const struct precise_stack *stack,
 	case BRANCH_CALL:
 		return places->call == CALL_ENTERS && event->from_length;
 	case BRANCH_RETURN:
-		return stack->now.depth > 1 && frame_returns_to(top(stack), to->ip);
+		return stack->now.depth > 1 && frame_returns_to(top(stack), to->ip) &&
+		       !location_may_switch(places);
 	default:
 		return jumps_above_base(stack, event, places);
 	}

@@ -176,24 +176,48 @@ bool precise_unwinds(const struct precise_stack *stack)
 void precise_remember_setjmp(struct precise_stack *stack)
 {
 	const struct frame *frame = top(stack);
+	size_t depth = stack->now.depth - 1;
 
-	stack->jumps[stack->next_jump++ % JUMP_POINTS] =
-		(struct jump_point){ frame->return_ip, stack->now.depth - 1, frame->return_slack };
+	stack->jumps.points[stack->jumps.next++ % JUMP_POINTS] =
+		(struct jump_point){ frame->return_ip, depth ? frame[-1].symbol : NULL, depth,
+				     frame->return_slack };
+}
+
+/* Returns whether the frame that called setjmp() is still there, as far as that is known. */
+static bool is_alive(const struct jump_point *point, const struct frame_list *list)
+{
+	const struct frame *caller;
+
+	if (!point->return_ip || point->depth > list->depth)
+		return false;
+	caller = point->function ? &list->frames[point->depth - 1] : NULL;
+	return !caller || caller->kind == FRAME_INLINED ||
+	       same_function(caller->symbol, point->function);
+}
+
+size_t precise_find_setjmp(const struct jump_points *jumps, const struct frame_list *list,
+			   uint64_t ip, bool last)
+{
+	for (unsigned i = 1; i <= JUMP_POINTS && i <= jumps->next; i++) {
+		const struct jump_point *point = &jumps->points[(jumps->next - i) % JUMP_POINTS];
+
+		if (!is_alive(point, list))
+			continue;
+		if (ip - point->return_ip <= point->return_slack)
+			return point->depth + 1;
+		if (last)
+			break;
+	}
+	return 0;
 }
 
 bool precise_return_to_setjmp(struct precise_stack *stack, int64_t time, uint64_t ip)
 {
-	for (unsigned i = 1; i <= JUMP_POINTS && i <= stack->next_jump; i++) {
-		const struct jump_point *point =
-			&stack->jumps[(stack->next_jump - i) % JUMP_POINTS];
+	size_t at = precise_find_setjmp(&stack->jumps, &stack->now, ip, false);
 
-		if (!point->return_ip || ip - point->return_ip > point->return_slack ||
-		    point->depth > stack->now.depth)
-			continue;
-		precise_pop_to(stack, time, point->depth);
-		return true;
-	}
-	return false;
+	if (at)
+		precise_pop_to(stack, time, at - 1);
+	return at;
 }
 
 /* ---- Transactions -------------------------------------------------------- */

@@ -18,18 +18,25 @@
 
 /* A call of setjmp(), and how deep the stack was. */
 struct jump_point {
-	uint64_t return_ip; /* 0: none */
+	uint64_t return_ip;            /* 0: none */
+	const struct symbol *function; /* of the frame that called it; NULL: there is none */
 	size_t depth;
 	uint8_t return_slack;
+};
+
+struct jump_points {
+	struct jump_point points[JUMP_POINTS];
+	unsigned next;
 };
 
 /* A stack that was left. */
 struct parked_stack {
 	struct frame_list frames; /* depth 0: free */
-	uint64_t left;            /* by which of the thread's switches */
-	size_t kept;              /* frames that are left if it is the current stack */
-	bool candidate;           /* it may be */
-	bool dropped;             /* perhaps nothing can come back to it */
+	struct jump_points jumps;
+	uint64_t left;  /* by which of the thread's switches */
+	size_t kept;    /* frames that are left if it is the current stack */
+	bool candidate; /* it may be */
+	bool dropped;   /* perhaps nothing can come back to it */
 };
 
 enum special {
@@ -69,8 +76,7 @@ struct precise_stack {
 	uint64_t switches; /* to other stacks, so far */
 	size_t candidates; /* parked stacks that this one may be; 0: no question */
 	size_t known;      /* frames that all of them have in common, from the innermost one on */
-	struct jump_point jumps[JUMP_POINTS];
-	unsigned next_jump;
+	struct jump_points jumps;
 	size_t room, room_seen; /* of all lists as counted last; of `now` then */
 	struct frame_list undo; /* frames changed since the transaction began, innermost first */
 	size_t unchanged; /* outermost frames that did not change since then; 0: no transaction */
@@ -319,9 +325,12 @@ void precise_begin_stack(struct precise_stack *stack, int64_t time);
 
 /* What of a parked stack an address brings back. */
 enum precise_resume {
+	RESUME_LAST_SETJMP,  /* its last setjmp() returns there, and longjmp() left it */
 	RESUME_TOP_CALL,     /* its innermost call returns there */
 	RESUME_TOP_FUNCTION, /* it is in its innermost function */
+	RESUME_ANY_SETJMP,   /* a setjmp() returns there */
 	RESUME_ANY_CALL,     /* a call returns there, the innermost one that does */
+	RESUME_ANY_FUNCTION, /* it is in a function of the stack that was left last */
 };
 
 /*
@@ -359,6 +368,13 @@ void precise_forget_stacks(struct precise_stack *stack);
 
 /* Remember the call of a setjmp, which is the innermost frame. */
 void precise_remember_setjmp(struct precise_stack *stack);
+
+/*
+ * Returns 1 + the depth of a stack's innermost setjmp that returns to ip; 0: none does.  `last`: it
+ * is the last one that was called.
+ */
+size_t precise_find_setjmp(const struct jump_points *jumps, const struct frame_list *list,
+			   uint64_t ip, bool last);
 
 /* If a remembered setjmp returns to ip, pop to its caller.  Returns whether one does. */
 bool precise_return_to_setjmp(struct precise_stack *stack, int64_t time, uint64_t ip);

@@ -83,12 +83,19 @@ static size_t count_common(struct precise_stack *stack, bool *all)
 }
 
 /* Returns 1 + the number of frames that a parked stack keeps if `to` resumes it; 0: it does not. */
-static size_t count_kept(struct frame_list *list, const struct location *to,
-			 enum precise_resume how)
+static size_t count_kept(const struct precise_stack *stack, struct parked_stack *parked,
+			 const struct location *to, enum precise_resume how)
 {
+	struct frame_list *list = &parked->frames;
 	const struct frame *innermost = &list->frames[list->depth - 1];
+	bool last = how == RESUME_LAST_SETJMP;
 
+	if (!list->depth || (last && !parked->dropped))
+		return 0;
 	switch (how) {
+	case RESUME_LAST_SETJMP:
+	case RESUME_ANY_SETJMP:
+		return precise_find_setjmp(&parked->jumps, list, to->ip, last);
 	case RESUME_TOP_CALL:
 		return frame_returns_to(innermost, to->ip) ? list->depth : 0;
 	case RESUME_TOP_FUNCTION:
@@ -96,6 +103,13 @@ static size_t count_kept(struct frame_list *list, const struct location *to,
 				       same_function(innermost->symbol, to->symbol)
 			       ? list->depth + 1
 			       : 0;
+	case RESUME_ANY_FUNCTION: {
+		size_t at = parked->left == stack->switches && symbol_is_function(to->symbol)
+				    ? frame_list_find(list, FRAME_BY_FUNCTION,
+						      frame_function(to->symbol))
+				    : 0;
+		return at ? at + 1 : 0;
+	}
 	case RESUME_ANY_CALL:
 		break;
 	}
@@ -106,9 +120,7 @@ static bool has_candidate(struct precise_stack *stack, const struct location *to
 			  enum precise_resume how)
 {
 	for (size_t i = 0; i < stack->parked_count; i++) {
-		struct frame_list *list = &stack->parked[i].frames;
-
-		if (list->depth && count_kept(list, to, how))
+		if (count_kept(stack, &stack->parked[i], to, how))
 			return true;
 	}
 	return false;
@@ -122,7 +134,7 @@ static size_t find_candidates(struct precise_stack *stack, const struct location
 
 	for (size_t i = 0; i < stack->parked_count; i++) {
 		struct parked_stack *parked = &stack->parked[i];
-		size_t kept = parked->frames.depth ? count_kept(&parked->frames, to, how) : 0;
+		size_t kept = count_kept(stack, parked, to, how);
 
 		parked->candidate = kept;
 		parked->kept = kept ? kept - 1 : 0;
@@ -167,6 +179,7 @@ static void free_parked(struct parked_stack *parked)
 /* The stack is a candidate: its other frames come back, too. */
 static void take(struct precise_stack *stack, struct parked_stack *parked, uint16_t flags)
 {
+	stack->jumps = parked->jumps;
 	enclose(stack, parked->frames.frames, parked->kept - stack->known, flags);
 	free_parked(parked);
 	precise_forget_candidates(stack);
@@ -201,6 +214,7 @@ static void begin_candidate(struct precise_stack *stack, int64_t time)
 
 	if (!common || all) {
 		begin_with(stack, time, first->frames.frames, first->kept);
+		stack->jumps = first->jumps;
 		free_parked(first);
 		precise_forget_candidates(stack);
 		return;
@@ -356,9 +370,11 @@ static void park(struct precise_stack *stack, int64_t time, bool dropped)
 	freed = slot->frames;
 	frame_list_clear(&freed);
 	*slot = (struct parked_stack){ .frames = stack->now,
+				       .jumps = stack->jumps,
 				       .left = ++stack->switches,
 				       .dropped = dropped };
 	stack->now = freed;
+	stack->jumps.next = 0;
 }
 
 /* ---- Switching ----------------------------------------------------------- */
@@ -407,5 +423,5 @@ void precise_forget_stacks(struct precise_stack *stack)
 	for (size_t i = 0; i < stack->parked_count; i++)
 		free_parked(&stack->parked[i]);
 	stack->candidates = 0;
-	memset(stack->jumps, 0, sizeof(stack->jumps));
+	stack->jumps.next = 0;
 }

@@ -59,6 +59,7 @@ struct frame {
 	bool outermost;        /* PAUSE: the kernel was left, and nothing else is traced */
 	bool left;             /* a jump led out of the code of its symbol, perhaps to come back */
 	bool hidden;           /* a PLT stub that has not reached its target: no slice yet */
+	bool caught;           /* CALLED: a throw may continue its caller by a function's entry */
 	uint8_t call_length;   /* CALLED: bytes of the call instruction */
 };
 

@@ -18,30 +18,36 @@ static const struct {
 } cases[] = {
 	/* lea -0x38(%rsp),%rsp; mov %rsp,%rax; mov %rdi,%rsp; mov 0x38(%rsp),%r8;
 	 * mov 8(%rsp),%r12; lea 0x40(%rsp),%rsp; jmp *%r8 */
-	{ "boost's jump_fcontext", STACK_LEFT_BY_JUMP, 26,
+	{ "boost's jump_fcontext", STACK_LEFT, 26,
 	  CODE(0x48, 0x8d, 0x64, 0x24, 0xc8, 0x48, 0x89, 0xe0, 0x48, 0x89, 0xfc, 0x4c, 0x8b, 0x44,
 	       0x24, 0x38, 0x4c, 0x8b, 0x64, 0x24, 0x08, 0x48, 0x8d, 0x64, 0x24, 0x40, 0x41, 0xff,
 	       0xe0) },
 	/* mov %rsp,(%rsi); mov (%rdi),%rsp; pop %rax; mov 8(%rdi),%rbp; jmp *%rax */
-	{ "libco's co_swap", STACK_LEFT_BY_JUMP, 11,
+	{ "libco's co_swap", STACK_LEFT, 11,
 	  CODE(0x48, 0x89, 0x26, 0x48, 0x8b, 0x27, 0x58, 0x48, 0x8b, 0x6f, 0x08, 0xff, 0xe0) },
 	/* mov (%rbx),%rsp; mov 0x20(%rbx),%rax; mov 8(%rbx),%rbx; jmp *%rbx */
-	{ "Go's gogo", STACK_DROPPED_BY_JUMP, 11,
+	{ "Go's gogo", STACK_DROPPED, 11,
 	  CODE(0x48, 0x8b, 0x23, 0x48, 0x8b, 0x43, 0x20, 0x48, 0x8b, 0x5b, 0x08, 0xff, 0xe3) },
 	/* lea 8(%rsp),%rbx; mov %rbx,0x38(%r14); mov 0x38(%rsi),%rsp; push %rax; call *%r12;
 	 * pop %rax; jmp . */
-	{ "Go's mcall", STACK_LEFT_BY_CALL, 14,
+	{ "Go's mcall", STACK_LEFT, 14,
 	  CODE(0x48, 0x8d, 0x5c, 0x24, 0x08, 0x49, 0x89, 0x5e, 0x38, 0x48, 0x8b, 0x66, 0x38, 0x50,
 	       0x41, 0xff, 0xd4, 0x58, 0xeb, 0xfe) },
 	/* mov %rsp,0x38(%r14); mov 0x38(%rdx),%rsp; call *%rdi; mov 0x38(%rax),%rsp; ret */
 	{ "Go's systemstack, which comes back", STACK_STAYS, 8,
 	  CODE(0x49, 0x89, 0x66, 0x38, 0x48, 0x8b, 0x62, 0x38, 0xff, 0xd7, 0x48, 0x8b, 0x60, 0x38,
 	       0xc3) },
+	/* push %rbx; mov %rsp,0x100(%rip); call . */
+	{ "a call by code that stores the stack pointer for a throw", STACK_KEPT, 8,
+	  CODE(0x53, 0x48, 0x89, 0x25, 0x00, 0x01, 0x00, 0x00, 0xe8, 0xfb, 0xff, 0xff, 0xff) },
+	/* mov %rsp,8(%rsp); call . */
+	{ "a call by code that stores it on the stack", STACK_STAYS, 5,
+	  CODE(0x48, 0x89, 0x64, 0x24, 0x08, 0xe8, 0xfb, 0xff, 0xff, 0xff) },
 	/* mov %rsp,%rbp; mov %rdi,%rsp; call *%rsi; leave; ret */
 	{ "a call on another stack, which comes back", STACK_STAYS, 6,
 	  CODE(0x48, 0x89, 0xe5, 0x48, 0x89, 0xfc, 0xff, 0xd6, 0xc9, 0xc3) },
 	/* mov %rax,%rsp; call *%rsi; jmp . */
-	{ "a call on the stack that a function returned", STACK_STAYS, 3,
+	{ "a call on the stack that a function returned", STACK_DROPPED, 3,
 	  CODE(0x48, 0x89, 0xc4, 0xff, 0xd6, 0xeb, 0xfe) },
 	/* mov %rsp,%r13; and $-16,%rsp; mov %r13,%rsp; jmp *%r12 */
 	{ "a stack pointer kept in a register", STACK_STAYS, 10,
@@ -55,11 +61,13 @@ static const struct {
 	/* mov %rdi,%rsp; ret; nop; jmp *%rdx */
 	{ "a load in other code", STACK_STAYS, 5, CODE(0x48, 0x89, 0xfc, 0xc3, 0x90, 0xff, 0xe2) },
 	/* push %rbp; xchg %rsp,(%rdi); pop %rbp; jmp *%rdx */
-	{ "an exchange", STACK_LEFT_BY_JUMP, 5, CODE(0x55, 0x48, 0x87, 0x27, 0x5d, 0xff, 0xe2) },
+	{ "an exchange", STACK_LEFT, 5, CODE(0x55, 0x48, 0x87, 0x27, 0x5d, 0xff, 0xe2) },
 	/* pop %rsp; jmp *(%rsp) */
-	{ "a pop", STACK_DROPPED_BY_JUMP, 1, CODE(0x5c, 0xff, 0x24, 0x24) },
-	/* mov %rdi,%rsp; jmp . */
-	{ "a jump by its own address", STACK_STAYS, 3, CODE(0x48, 0x89, 0xfc, 0xeb, 0xfe) },
+	{ "a pop", STACK_DROPPED, 1, CODE(0x5c, 0xff, 0x24, 0x24) },
+	/* mov %rsp,(%rsi); mov (%r10),%rsp; mov 8(%r11),%rcx; jmp .+0x100 */
+	{ "OCaml's caml_perform", STACK_LEFT, 10,
+	  CODE(0x48, 0x89, 0x26, 0x49, 0x8b, 0x22, 0x49, 0x8b, 0x4b, 0x08, 0xe9, 0xfb, 0x00, 0x00,
+	       0x00) },
 	/* mov %edi,%esp; jmp *%rdx: zeroes the upper half */
 	{ "half a stack pointer", STACK_STAYS, 2, CODE(0x89, 0xfc, 0xff, 0xe2) },
 	{ "code that ends within the jump", STACK_NOT_KNOWN, 3, CODE(0x48, 0x89, 0xfc, 0xff) },
@@ -92,11 +100,11 @@ static const struct {
 	{ "a word that is popped again", STACK_STAYS, 5, CODE(0x50, 0x48, 0x83, 0xc4, 0x08, 0xc3) },
 	/* mov %rsp,0xa0(%rdi); mov 0xa0(%rsi),%rsp; mov 0xa8(%rsi),%rcx; push %rcx; xor %eax,%eax;
 	   ret */
-	{ "glibc's swapcontext: a load, and push", STACK_LEFT_BY_RETURN, 24,
+	{ "glibc's swapcontext: a load, and push", STACK_LEFT, 24,
 	  CODE(0x48, 0x89, 0xa7, 0xa0, 0x00, 0x00, 0x00, 0x48, 0x8b, 0xa6, 0xa0, 0x00, 0x00, 0x00,
 	       0x48, 0x8b, 0x8e, 0xa8, 0x00, 0x00, 0x00, 0x51, 0x31, 0xc0, 0xc3) },
 	/* push %rbp; mov %rsp,(%rdi); mov (%rsi),%rsp; pop %rbp; ret */
-	{ "Ruby's coroutine_transfer", STACK_LEFT_BY_RETURN, 8,
+	{ "Ruby's coroutine_transfer", STACK_LEFT, 8,
 	  CODE(0x55, 0x48, 0x89, 0x27, 0x48, 0x8b, 0x26, 0x5d, 0xc3) },
 	/* lea 1f(%rip),%rcx; push %rcx; jmp *%rax; 1: nop */
 	{ "an address of its own, and a jump", STACK_JUMP_CALLS, 8,
@@ -213,6 +221,44 @@ START_TEST(the_code_shows_what_becomes_of_a_return_address)
 }
 END_TEST
 
+static const struct {
+	const char *name;
+	bool continues;
+	const uint8_t *code;
+	size_t size;
+} frames[] = {
+	/* call .; add $8,%rsp; pop %rbx; pop %rbp; ret */
+	{ "code that pops what it has not pushed", true,
+	  CODE(0xe8, 0xfb, 0xff, 0xff, 0xff, 0x48, 0x83, 0xc4, 0x08, 0x5b, 0x5d, 0xc3) },
+	/* call .; leave; ret */
+	{ "code that leaves a frame of another function", true,
+	  CODE(0xe8, 0xfb, 0xff, 0xff, 0xff, 0xc9, 0xc3) },
+	/* push %rbp; mov %rsp,%rbp; call .; leave; ret */
+	{ "a frame", false,
+	  CODE(0x55, 0x48, 0x89, 0xe5, 0xe8, 0xfb, 0xff, 0xff, 0xff, 0xc9, 0xc3) },
+	/* sub $8,%rsp; call .; add $8,%rsp; ret; pop %rax */
+	{ "a frame without a frame pointer", false,
+	  CODE(0x48, 0x83, 0xec, 0x08, 0xe8, 0xfb, 0xff, 0xff, 0xff, 0x48, 0x83, 0xc4, 0x08, 0xc3,
+	       0x58) },
+	/* mov %rdi,%rsp; pop %rbx; pop %rbp; ret */
+	{ "code that loads the stack pointer", false, CODE(0x48, 0x89, 0xfc, 0x5b, 0x5d, 0xc3) },
+};
+
+START_TEST(the_code_shows_who_continues_a_frame)
+{
+	for (size_t size = 0; size <= frames[_i].size; size++) {
+		uint8_t *bytes = malloc(size + 1);
+		const struct function_code code = { bytes, size, 0x401000 };
+
+		memcpy(bytes, frames[_i].code, size);
+		ck_assert_msg(stack_effect_continues_frame(&code) == frames[_i].continues ||
+				      size < frames[_i].size,
+			      "%s", frames[_i].name);
+		free(bytes);
+	}
+}
+END_TEST
+
 /* A jump that calls returns to the address that was pushed. */
 START_TEST(a_jump_that_calls_has_a_return_address)
 {
@@ -251,6 +297,8 @@ int main(void)
 			    sizeof(cases) / sizeof(cases[0]));
 	tcase_add_loop_test(all, the_code_shows_what_becomes_of_a_return_address, 0,
 			    sizeof(targets) / sizeof(targets[0]));
+	tcase_add_loop_test(all, the_code_shows_who_continues_a_frame, 0,
+			    sizeof(frames) / sizeof(frames[0]));
 	tcase_add_test(all, a_jump_that_calls_has_a_return_address);
 	tcase_add_test(all, code_may_end_anywhere);
 	suite_add_tcase(suite, all);

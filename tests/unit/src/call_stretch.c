@@ -111,7 +111,7 @@ static void make_branch(struct runner *runner, struct branch_event *event,
 	to = place(runner->ip);
 	branch->places = location_pair_of(&from, &to);
 	if (pick(200) == 0)
-		branch->places.call = kind == BRANCH_CALL ? CALL_SETJMP : JUMP_SWITCHES_STACK;
+		branch->places.call = kind == BRANCH_CALL ? CALL_SETJMP : SWITCHES_STACK;
 	*event = (struct branch_event){ .time = runner->time,
 					.known = branch,
 					.from = from.ip,

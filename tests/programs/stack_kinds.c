@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Stacks that are switched by returns, direct jumps and longjmp(), and exceptions that enter a
+ * function at its beginning: three programs of each kind.  All are deep when they switch, and
+ * several stacks wait in the same function.
+ */
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define STACK (1 << 16)
+
+static volatile int total;
+
+__attribute__((noinline)) static void work(int n)
+{
+	total += n;
+}
+
+static uintptr_t *new_stack(void)
+{
+	char *stack = malloc(STACK);
+
+	if (!stack)
+		abort();
+	return (uintptr_t *)(((uintptr_t)stack + STACK - 256) & ~(uintptr_t)15);
+}
+
+/* ---- Returns ------------------------------------------------------------- */
+
+struct fiber {
+	uintptr_t *sp;
+};
+void switch_by_return(struct fiber *from, struct fiber *to);
+void switch_by_push(struct fiber *from, struct fiber *to);
+void switch_by_restore(struct fiber *from, struct fiber *to);
+
+__asm__(".text\n"
+	".macro function name\n"
+	".globl \\name\n"
+	".type \\name, @function\n"
+	"\\name:\n"
+	".endm\n"
+	".macro end name\n"
+	".size \\name, . - \\name\n"
+	".endm\n"
+	".macro save\n"
+	"push %rbp; push %rbx; push %r12; push %r13; push %r14; push %r15\n"
+	".endm\n"
+	".macro restore\n"
+	"pop %r15; pop %r14; pop %r13; pop %r12; pop %rbx; pop %rbp\n"
+	".endm\n"
+	"function switch_by_return\n"
+	"	save\n"
+	"	mov %rsp, (%rdi)\n"
+	"	mov (%rsi), %rsp\n"
+	"	restore\n"
+	"	ret\n"
+	"end switch_by_return\n"
+	/* swapcontext() puts the address back. */
+	"function switch_by_push\n"
+	"	save\n"
+	"	mov %rsp, (%rdi)\n"
+	"	mov (%rsi), %rsp\n"
+	"	restore\n"
+	"	pop %rcx\n"
+	"	push %rcx\n"
+	"	xor %eax, %eax\n"
+	"	ret\n"
+	"end switch_by_push\n"
+	/* A direct jump to what restores registers. */
+	"function restore_registers\n"
+	"	restore\n"
+	"	ret\n"
+	"end restore_registers\n"
+	"function switch_by_restore\n"
+	"	save\n"
+	"	mov %rsp, (%rdi)\n"
+	"	mov (%rsi), %rsp\n"
+	"	jmp restore_registers\n"
+	"end switch_by_restore\n");
+
+static void (*switch_fiber)(struct fiber *from, struct fiber *to);
+static struct fiber home, fibers[3];
+static int current, ended[3];
+
+static void prepare(int number, void (*body)(void))
+{
+	uintptr_t *top = new_stack() - 7;
+
+	top[6] = (uintptr_t)body;
+	fibers[number].sp = top;
+	ended[number] = 0;
+}
+
+__attribute__((noinline)) static void give_back(void)
+{
+	work(1);
+	switch_fiber(&fibers[current], &home);
+	work(2);
+}
+
+__attribute__((noinline)) static void enter(int number)
+{
+	current = number;
+	switch_fiber(&home, &fibers[number]);
+	work(3);
+}
+
+/* Both stacks run the same interpreter. */
+__attribute__((noinline)) static const char *execute(const char *code)
+{
+	for (; *code && *code != ')'; code++) {
+		if (*code == '(')
+			code = execute(code + 1);
+		else if (*code == 'y')
+			give_back();
+		else if (*code == 'w')
+			work(4);
+		else
+			enter(*code - '0');
+	}
+	return code;
+}
+
+static void interpret(void)
+{
+	execute("w(y(wy)y)w");
+	ended[current] = 1;
+	for (;;)
+		give_back();
+}
+
+__attribute__((noinline)) static void interpreters(void)
+{
+	prepare(0, interpret);
+	execute("w(0)(w(0)0)(00)w0(w0)w");
+}
+
+__attribute__((noinline)) static void descend(int depth)
+{
+	work(depth);
+	if (depth)
+		descend(depth - 1);
+	give_back();
+	work(depth);
+}
+
+static void generate(void)
+{
+	descend(current + 1);
+	ended[current] = 1;
+	give_back();
+	abort();
+}
+
+/* Each has another depth. */
+__attribute__((noinline)) static void generators(void)
+{
+	for (int i = 0; i < 3; i++)
+		prepare(i, generate);
+	while (!ended[0] || !ended[1] || !ended[2]) {
+		for (int i = 0; i < 3; i++) {
+			if (!ended[i])
+				enter(i);
+		}
+	}
+}
+
+static void pass_on(void)
+{
+	for (int round = 0;; round++) {
+		int number = current;
+
+		current = (number + 1) % 3;
+		work(round);
+		if (number == 2 && round == 3)
+			switch_fiber(&fibers[number], &home);
+		else
+			switch_fiber(&fibers[number], &fibers[current]);
+	}
+}
+
+/* From one to the next, in a ring. */
+__attribute__((noinline)) static void ring(void)
+{
+	for (int i = 0; i < 3; i++)
+		prepare(i, pass_on);
+	enter(0);
+}
+
+/* ---- longjmp() ----------------------------------------------------------- */
+
+struct routine {
+	sigjmp_buf environment;
+	struct routine *caller;
+	void (*body)(struct routine *);
+	int value, done;
+};
+static struct routine leader, *running, *created;
+static sigjmp_buf creator;
+void begin_on(void *sp, void (*function)(void)) __attribute__((noreturn));
+__asm__("function begin_on\n"
+	"	mov %rdi, %rsp\n"
+	"	call *%rsi\n"
+	"	hlt\n"
+	"end begin_on\n");
+
+__attribute__((noinline)) static int change(struct routine *from, struct routine *to, int action)
+{
+	int result;
+
+	running = to;
+	result = sigsetjmp(from->environment, 0);
+	if (!result)
+		siglongjmp(to->environment, action);
+	return result;
+}
+
+static void routine_begins(void)
+{
+	struct routine *self = created;
+
+	if (!sigsetjmp(self->environment, 0))
+		siglongjmp(creator, 1);
+	for (;;) {
+		self->body(self);
+		self->done = 1;
+		change(self, self->caller, 2);
+	}
+}
+
+__attribute__((noinline)) static struct routine *create(void (*body)(struct routine *))
+{
+	struct routine *made = calloc(1, sizeof(*made));
+
+	made->body = body;
+	created = made;
+	if (!sigsetjmp(creator, 0))
+		begin_on(new_stack(), routine_begins);
+	return made;
+}
+
+__attribute__((noinline)) static void suspend(struct routine *routine)
+{
+	change(routine, routine->caller, 1);
+}
+
+__attribute__((noinline)) static void proceed(struct routine *routine)
+{
+	routine->caller = running;
+	change(running, routine, 3);
+}
+
+__attribute__((noinline)) static void nested(struct routine *routine, int depth)
+{
+	if (depth)
+		nested(routine, depth - 1);
+	else
+		suspend(routine);
+	work(depth);
+}
+
+static void body_deep(struct routine *routine)
+{
+	for (int i = 0; i < 4; i++)
+		nested(routine, i);
+}
+
+static void body_flat(struct routine *routine)
+{
+	for (int i = 0; i < 3; i++) {
+		work(i);
+		suspend(routine);
+	}
+}
+
+__attribute__((noinline)) static void routines(void)
+{
+	struct routine *a, *b;
+
+	running = &leader;
+	a = create(body_deep);
+	b = create(body_flat);
+	while (!a->done || !b->done) {
+		if (!a->done)
+			proceed(a);
+		if (!b->done)
+			proceed(b);
+	}
+}
+
+/* An exception within a routine goes to its own setjmp(), not to that of another one. */
+static jmp_buf *catcher_of[3];
+
+__attribute__((noinline)) static void throw_out(int number, int depth)
+{
+	if (depth)
+		throw_out(number, depth - 1);
+	else
+		longjmp(*catcher_of[number], 1);
+	work(depth);
+}
+
+#define GUARDED(name, body, step)                                                                  \
+	__attribute__((noinline)) static void name(struct routine *routine, int depth)             \
+	{                                                                                          \
+		jmp_buf buffer, **slot = &catcher_of[routine->value], *outer = *slot;              \
+                                                                                                   \
+		*slot = &buffer;                                                                   \
+		if (!setjmp(buffer)) {                                                             \
+			suspend(routine);                                                          \
+			if (depth)                                                                 \
+				name(routine, depth - 1);                                          \
+			throw_out(routine->value, depth);                                          \
+		}                                                                                  \
+		*slot = outer;                                                                     \
+		work(step);                                                                        \
+	}                                                                                          \
+                                                                                                   \
+	static void body(struct routine *routine)                                                  \
+	{                                                                                          \
+		name(routine, 1 + routine->value);                                                 \
+	}
+GUARDED(guarded_a, body_a, 2)
+GUARDED(guarded_b, body_b, 3)
+
+__attribute__((noinline)) static void guarded_routines(void)
+{
+	struct routine *all[2];
+
+	running = &leader;
+	for (int i = 0; i < 2; i++) {
+		all[i] = create(i ? body_b : body_a);
+		all[i]->value = i;
+	}
+	while (!all[0]->done || !all[1]->done) {
+		for (int i = 0; i < 2; i++) {
+			if (!all[i]->done)
+				proceed(all[i]);
+		}
+	}
+}
+
+/* A routine proceeds another one. */
+static void body_outer(struct routine *routine)
+{
+	struct routine *inner = create(body_flat);
+
+	while (!inner->done) {
+		proceed(inner);
+		work(7);
+		suspend(routine);
+	}
+}
+
+__attribute__((noinline)) static void nested_routines(void)
+{
+	struct routine *outer;
+
+	running = &leader;
+	outer = create(body_outer);
+	while (!outer->done)
+		proceed(outer);
+}
+
+/* ---- Exceptions that enter a function at its beginning ------------------- */
+
+int run_guarded(int n), run_with_frame(int n), run_by_return(int n);
+void throw_to_pops(void) __attribute__((noreturn));
+void throw_to_leave(void) __attribute__((noreturn));
+void throw_by_return(void) __attribute__((noreturn));
+int dig_and_throw(int depth), dig_to_leave(int depth), dig_and_return(int depth);
+int work_of_catcher(int n);
+uintptr_t caught_sp, caught_bp;
+
+__asm__(".macro guard name, inner\n"
+	"function \\name\n"
+	"	push %rbp\n"
+	"	mov %rsp, %rbp\n"
+	"	push %rbx\n"
+	"	push caught_sp(%rip)\n"
+	"	push caught_bp(%rip)\n"
+	"	sub $8, %rsp\n"
+	"	mov %rsp, caught_sp(%rip)\n"
+	"	mov %rbp, caught_bp(%rip)\n"
+	"	call \\inner\n"
+	"	add $8, %rsp\n"
+	"	pop caught_bp(%rip)\n"
+	"	pop caught_sp(%rip)\n"
+	"	pop %rbx\n"
+	"	pop %rbp\n"
+	"	ret\n"
+	"end \\name\n"
+	".endm\n"
+	"guard run_guarded, dig_and_throw\n"
+	"guard run_with_frame, dig_to_leave\n"
+	"guard run_by_return, dig_and_return\n"
+	"function catch_by_pops\n"
+	"	mov $7, %edi\n"
+	"	call work_of_catcher\n"
+	"	add $8, %rsp\n"
+	"	pop caught_bp(%rip)\n"
+	"	pop caught_sp(%rip)\n"
+	"	pop %rbx\n"
+	"	pop %rbp\n"
+	"	ret\n"
+	"end catch_by_pops\n"
+	"function catch_by_leave\n"
+	"	mov $9, %edi\n"
+	"	call work_of_catcher\n"
+	"	mov -16(%rbp), %rcx\n"
+	"	mov %rcx, caught_sp(%rip)\n"
+	"	mov -24(%rbp), %rcx\n"
+	"	mov %rcx, caught_bp(%rip)\n"
+	"	mov -8(%rbp), %rbx\n"
+	"	leave\n"
+	"	ret\n"
+	"end catch_by_leave\n"
+	"function throw_to_pops\n"
+	"	lea catch_by_pops(%rip), %rdi\n"
+	"	mov caught_sp(%rip), %rsp\n"
+	"	mov caught_bp(%rip), %rbp\n"
+	"	jmp *%rdi\n"
+	"end throw_to_pops\n"
+	"function throw_to_leave\n"
+	"	mov caught_sp(%rip), %rsp\n"
+	"	mov caught_bp(%rip), %rbp\n"
+	"	jmp catch_by_leave\n"
+	"end throw_to_leave\n"
+	"function throw_by_return\n"
+	"	lea catch_by_pops(%rip), %rdi\n"
+	"	mov caught_sp(%rip), %rsp\n"
+	"	mov caught_bp(%rip), %rbp\n"
+	"	push %rdi\n"
+	"	ret\n"
+	"end throw_by_return\n");
+
+int work_of_catcher(int n)
+{
+	work(n);
+	return n;
+}
+
+#define DIGGER(name, throw_, again)                                                                \
+	int name(int depth)                                                                        \
+	{                                                                                          \
+		work(depth);                                                                       \
+		if (!depth)                                                                        \
+			throw_();                                                                  \
+		depth = depth == 3 ? again(depth - 1) : name(depth - 1);                           \
+		work(1);                                                                           \
+		return depth;                                                                      \
+	}
+DIGGER(dig_and_throw, throw_to_pops, run_guarded)
+DIGGER(dig_to_leave, throw_to_leave, run_with_frame)
+DIGGER(dig_and_return, throw_by_return, run_by_return)
+
+__attribute__((noinline)) static void throws(int (*run)(int))
+{
+	for (int i = 0; i < 5; i++)
+		work(run(i));
+}
+
+int main(void)
+{
+	static void (*const by_return[])(struct fiber *, struct fiber *) = { switch_by_return,
+									     switch_by_push,
+									     switch_by_restore };
+
+	for (int i = 0; i < 3; i++) {
+		switch_fiber = by_return[i];
+		interpreters();
+		generators();
+		ring();
+	}
+	routines();
+	guarded_routines();
+	nested_routines();
+	throws(run_guarded);
+	throws(run_with_frame);
+	throws(run_by_return);
+	printf("%d\n", total);
+	return 0;
+}
