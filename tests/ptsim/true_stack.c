@@ -409,7 +409,7 @@ static void tail_call(struct true_thread *thread, const struct true_step *step)
 }
 
 /*
- * Returns whether a step after a load of the stack pointer is to a function that goes on in a
+ * Returns whether a step after a load of the stack pointer is to a function that continues a
  * frame, as what restores registers or catches exceptions does: it returns by that frame's address.
  */
 static bool continues_frame(const struct true_frame *frame, const struct true_step *step)

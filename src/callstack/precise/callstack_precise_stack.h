@@ -261,7 +261,7 @@ static inline __attribute__((always_inline)) void precise_replace(struct precise
 								  const struct location *to)
 {
 	struct frame *frame = top(stack);
-	bool stub = frame->hidden || frame->symbol->kind == SYMBOL_PLT;
+	bool hidden = frame->hidden, stub = hidden || frame->symbol->kind == SYMBOL_PLT;
 
 	precise_before_change(stack, stack->now.depth - 1);
 	/* The counts of a stub belong to its target; after a tail call they begin anew. */
@@ -274,8 +274,11 @@ static inline __attribute__((always_inline)) void precise_replace(struct precise
 	frame->hidden = frame->symbol->kind == SYMBOL_PLT;
 	frame->jumped |= !stub && !frame->resolving;
 	frame->left = false;
-	/* A stub that is not bound jumps to the common ".plt", and that to the resolver. */
-	frame->resolving = stub && (frame->hidden || frame->resolving);
+	/*
+	 * A stub that is not bound jumps to the common ".plt", and that to the resolver; a resolver
+	 * without a name, for which the stub is shown, to the function.
+	 */
+	frame->resolving = stub && (frame->hidden || (hidden && frame->resolving));
 	frame->traps = 0;
 	if (!frame->hidden)
 		precise_emit_begin(stack, time, frame);

@@ -349,6 +349,26 @@ START_TEST(a_resolved_function_may_begin_a_coroutine_by_a_return)
 }
 END_TEST
 
+/* The same where the resolver has no name, and jumps to the function. */
+START_TEST(a_function_that_a_nameless_resolver_jumps_to_may_begin_a_coroutine_by_a_return)
+{
+	const struct location resolver = { .ip = 0x900000 };
+
+	call('l', 0x10, 'm');
+	call('m', 0x10, 'F');
+	jump('F', 'P', 0);
+	feed(BRANCH_JUMP, at('P', 0), resolver, 0);
+	feed(BRANCH_JUMP, resolver, at('f', 0), 0);
+	ret('f', 'c', 0);
+	expect_depth(0);
+	call('c', 0x10, 'f');
+	ret('f', 'm', 0x15);
+	expect_depth(1);
+	ret('m', 'l', 0x15);
+	expect_depth(0);
+}
+END_TEST
+
 /* A stub that is bound, and one of code with retpolines, leave nothing behind. */
 START_TEST(a_function_behind_a_bound_stub_may_begin_a_coroutine_by_a_return)
 {
@@ -1511,6 +1531,9 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, a_jump_to_a_part_of_the_function_is_no_tail_call);
 	tcase_add_test(tests, a_stub_and_its_target_are_one_call);
 	tcase_add_test(tests, a_resolver_that_returns_to_the_function_jumps_to_it);
+	tcase_add_test(
+		tests,
+		a_function_that_a_nameless_resolver_jumps_to_may_begin_a_coroutine_by_a_return);
 	tcase_add_test(tests, a_page_fault_in_the_stubs_does_not_hide_the_resolver);
 	tcase_add_test(tests, a_resolved_function_may_begin_a_coroutine_by_a_return);
 	tcase_add_test(tests, a_function_behind_a_bound_stub_may_begin_a_coroutine_by_a_return);
