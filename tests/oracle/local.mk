@@ -19,7 +19,7 @@ TESTS += tests/oracle/memtrace_cut.sh
 dist_noinst_SCRIPTS += tests/oracle/memtrace_cut.sh
 TESTS += tests/oracle/random_slices.sh
 dist_noinst_SCRIPTS += tests/oracle/random_slices.sh
-EXTRA_DIST += tests/oracle/random_script.awk tests/oracle/slices_of_calls.awk
+EXTRA_DIST += tests/oracle/random_script.awk tests/oracle/slices_of_calls.awk tests/oracle/stack_rules.awk
 check_PROGRAMS += tests/oracle/magic_trace_slices.test
 TESTS += tests/oracle/magic_trace_slices.test
 tests_oracle_magic_trace_slices_test_SOURCES = tests/oracle/magic_trace_slices.c
@@ -28,8 +28,8 @@ tests_oracle_magic_trace_slices_test_LDADD = $(PTRACE2FTF_LIBS)
 check_PROGRAMS += tests/oracle/precise_truth
 tests_oracle_precise_truth_SOURCES = tests/oracle/precise_truth.c
 tests_oracle_precise_truth_LDADD = $(PTRACE2FTF_LIBS)
-TESTS += tests/oracle/stacks.sh
-dist_noinst_SCRIPTS += tests/oracle/stacks.sh
+TESTS += tests/oracle/stack_rules.sh tests/oracle/stacks.sh
+dist_noinst_SCRIPTS += tests/oracle/stack_rules.sh tests/oracle/stacks.sh
 
 # OCaml's overlays against the dumps of their own readers.
 TESTS += tests/oracle/overlays_pt.sh tests/oracle/overlays.sh tests/oracle/overlays_trace.sh

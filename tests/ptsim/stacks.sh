@@ -28,7 +28,12 @@ same_stacks() { # TOLERANCE [--only=REGEX: names] OPTIONS... -- PROGRAM
 	status=$?
 	tail -n 1 "$work/result" >>"$work/compared"
 	cat "$work/result"
-	return $status
+	[ $status -eq 0 ] && keeps_rules
+}
+
+keeps_rules() {
+	"$top_builddir/ptrace2ftf" -q --no-warn --format=chrome "$work/perf.data" |
+		awk -f "$top_srcdir/tests/oracle/stack_rules.awk"
 }
 
 # About one instruction of a hundred is lost.  Of what begins while the trace is
@@ -48,7 +53,7 @@ right_parents() { # OPTIONS... -- PROGRAM
 		      exit n < 400 || wrong > n / 100 }' "$work/missing" "$work/marked" >"$work/result"
 	status=$?
 	cat "$work/result" | tee -a "$work/parents"
-	return $status
+	[ $status -eq 0 ] && keeps_rules
 }
 
 # Where trace is missing, callers may be unknown, but never others.
@@ -65,7 +70,7 @@ true_callers() { # OPTIONS... -- PROGRAM
 		"$work/slices" >"$work/result"
 	status=$?
 	cat "$work/result" | tee -a "$work/parents"
-	return $status
+	[ $status -eq 0 ] && keeps_rules
 }
 
 # One MTC period is 320 ns; with CYC a packet holds six decisions.

@@ -45,15 +45,6 @@ static void end_frames(struct precise_stack *stack, int64_t time)
 		release_frames(stack);
 }
 
-/* What follows belongs to nothing before; nothing is open. */
-static void begin_segment(struct precise_stack *stack, int64_t time)
-{
-	bool watched = timestamp_group_cut(&stack->group, time, precise_insns(stack));
-
-	precise_set_since(stack, time);
-	stack->watched = watched;
-}
-
 /* Few messages exist, so a list is the right map. */
 static const struct symbol *gap_symbol(struct precise *machine, const char *message)
 {
@@ -109,7 +100,7 @@ static void end_gap(struct precise_stack *stack, int64_t time)
 {
 	add_gap(stack, time, SLICE_END);
 	stack->gap = NULL;
-	begin_segment(stack, time);
+	precise_begin_stack(stack, time);
 }
 
 static void drop_frames(struct precise_stack *stack)
@@ -207,7 +198,7 @@ bool precise_follow_any(struct precise_stack *stack, const struct resolved_branc
 	precise_count(stack, event);
 	if (notes->exec) {
 		end_frames(stack, time);
-		begin_segment(stack, time);
+		precise_begin_stack(stack, time);
 	}
 	if (notes->has_no_caller && !stack->now.depth)
 		precise_set_root(stack, true);
@@ -278,7 +269,7 @@ static void precise_finish(struct callstack *base)
 		end_gap(stack, stack->last_time);
 	end_frames(stack, stack->last_time);
 	timestamp_group_flush(&stack->group, stack->last_time, precise_insns(stack));
-	begin_segment(stack, stack->last_time);
+	precise_begin_stack(stack, stack->last_time);
 }
 
 static struct callstack_top precise_top(const struct callstack *base)

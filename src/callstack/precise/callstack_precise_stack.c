@@ -97,8 +97,10 @@ void precise_set_since(struct precise_stack *stack, int64_t time)
 
 void precise_begin_stack(struct precise_stack *stack, int64_t time)
 {
-	timestamp_group_flush(&stack->group, time, precise_insns(stack));
+	bool watched = timestamp_group_cut(&stack->group, time, precise_insns(stack));
+
 	precise_set_since(stack, time);
+	stack->watched = watched;
 }
 
 void precise_end_frames(struct precise_stack *stack, int64_t time)

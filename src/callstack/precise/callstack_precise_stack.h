@@ -323,7 +323,7 @@ bool precise_unwinds(const struct precise_stack *stack);
 
 /* ---- Other stacks (callstack_precise_switch.c) --------------------------- */
 
-/* Begin an empty stack: later events have nothing to do with the frames so far. */
+/* Begin an empty stack: what follows belongs to nothing before, and nothing is open. */
 void precise_begin_stack(struct precise_stack *stack, int64_t time);
 
 /* What of a parked stack an address brings back. */

@@ -1051,6 +1051,23 @@ START_TEST(a_stack_that_was_left_waits_for_a_hundred_others)
 }
 END_TEST
 
+/* Neither the old stack's slices nor the new one's are inside of the others. */
+START_TEST(a_stack_that_begins_among_calls_of_one_time_is_apart_from_the_old_one)
+{
+	call('m', 0x10, 'f');
+	now -= 10;
+	call('f', 0x10, 'g');
+	now -= 10;
+	ret('g', 'x', 0x33);
+	now -= 10;
+	call('x', 0x40, 'h');
+	ret('h', 'x', 0x45);
+	ret('x', 'y', 0x15);
+	expect("B 0 f\nB 3 g\nE 6 g\nE 6 f\nE 6 m\nB 0 m inferred deferred\nS\n"
+	       "B 6 h\nE 10 h\nE 20 x\nE 20 y\nB 6 y inferred deferred\nB 6 x inferred deferred\nS\n");
+}
+END_TEST
+
 /* boost's ontop_fcontext(): its function returns to where another stack was left. */
 START_TEST(a_function_may_run_on_top_of_a_stack_that_was_left)
 {
@@ -1565,6 +1582,8 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, an_old_system_call_is_a_pause_like_syscall);
 	tcase_add_test(tests, a_signal_handler_runs_on_top_and_sigreturn_ends_it);
 	tcase_add_test(tests, a_stack_that_was_left_is_found_again);
+	tcase_add_test(tests,
+		       a_stack_that_begins_among_calls_of_one_time_is_apart_from_the_old_one);
 	tcase_add_test(tests, gogo_goes_to_the_stack_of_its_goroutine);
 	tcase_add_test(tests, a_new_goroutine_is_under_no_scheduler);
 	tcase_add_test(tests, a_return_shows_which_of_several_stacks_came_back);
