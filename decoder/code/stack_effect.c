@@ -27,7 +27,7 @@
 enum { RSP = 4, RBP = 5, NO_REGISTER = 16 };
 
 /* No word: an offset from the stack that no code reaches. */
-#define NO_WORD INT32_MIN
+#define NO_WORD INT64_MIN
 
 /* The stack by the code so far.  Words are named by `depth` when they are on top. */
 struct sp_state {
@@ -40,8 +40,8 @@ struct sp_state {
 	bool replaced;    /* the word at depth 0 is no longer the return address */
 	unsigned holds;   /* registers that have a copy of RSP, by bits */
 	unsigned returns; /* registers that have the return address */
-	int32_t depth;    /* bytes pushed */
-	int32_t put;      /* the word written last in the straight code; NO_WORD: none */
+	int64_t depth;    /* bytes pushed */
+	int64_t put;      /* the word written last in the straight code; NO_WORD: none */
 	uint64_t value;   /* written there: an address; 0: unknown */
 	uint64_t addresses[NO_REGISTER]; /* in registers; 0: unknown */
 };
@@ -51,7 +51,7 @@ struct operands {
 	unsigned reg, base; /* NO_REGISTER: an address without a base */
 	bool memory;
 	bool on_stack;        /* memory at a constant distance from RSP */
-	int32_t displacement; /* if it is on the stack, or has no base */
+	int64_t displacement; /* if it is on the stack, or has no base */
 };
 
 static int32_t read_int32(const uint8_t *bytes)
@@ -94,7 +94,7 @@ static void load(struct sp_state *state, bool from_here)
 }
 
 /* RSP moves up by a constant, or down. */
-static void take_down(struct sp_state *state, int32_t bytes)
+static void take_down(struct sp_state *state, int64_t bytes)
 {
 	state->depth -= bytes;
 	if (state->put > state->depth)
@@ -109,7 +109,7 @@ static void forget_register(struct sp_state *state, unsigned reg)
 }
 
 /* The word `displacement` bytes above RSP is written. */
-static void put(struct sp_state *state, int32_t displacement, uint64_t value, bool is_return)
+static void put(struct sp_state *state, int64_t displacement, uint64_t value, bool is_return)
 {
 	state->put = state->depth - displacement;
 	state->value = value;
@@ -117,7 +117,7 @@ static void put(struct sp_state *state, int32_t displacement, uint64_t value, bo
 		state->replaced = !is_return;
 }
 
-static void put_register(struct sp_state *state, int32_t displacement, unsigned reg)
+static void put_register(struct sp_state *state, int64_t displacement, unsigned reg)
 {
 	put(state, displacement, state->addresses[reg], state->returns >> reg & 1);
 }
@@ -136,7 +136,7 @@ static void push_value(struct sp_state *state, uint64_t value)
 }
 
 /* The word `displacement` bytes above RSP comes to a register. */
-static void get_word(struct sp_state *state, int32_t displacement, unsigned reg)
+static void get_word(struct sp_state *state, int64_t displacement, unsigned reg)
 {
 	forget_register(state, reg);
 	if (state->depth == displacement && !state->replaced)
@@ -225,7 +225,7 @@ static void exchange(struct sp_state *state, const struct operands *operands)
 }
 
 /* ADD or SUB of an immediate value, of RSP or a word on the stack. */
-static void add(struct sp_state *state, const struct operands *operands, int32_t value)
+static void add(struct sp_state *state, const struct operands *operands, int64_t value)
 {
 	if (operands->memory && operands->on_stack)
 		put(state, operands->displacement, 0, false);
@@ -246,7 +246,7 @@ static void follow_operands(struct sp_state *state, const uint8_t *opcode, const
 {
 	struct operands operands = operands_of(opcode + 1, rex);
 	unsigned operation = opcode[1] >> 3 & 7;
-	int32_t value;
+	int64_t value;
 
 	switch (*opcode) {
 	case 0x8b:
@@ -496,7 +496,7 @@ struct target_path {
 	uint64_t at;
 	struct inner_call {
 		uint64_t behind; /* its return address */
-		int32_t depth;
+		int64_t depth;
 	} calls[INNER_CALLS];
 	size_t count;
 	bool returned; /* from one of them */
