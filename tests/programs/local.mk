@@ -12,7 +12,7 @@ check_PROGRAMS += $(RECORDED)
 STATIC = \
 	tests/programs/static/cancel tests/programs/static/causes tests/programs/static/coroutines tests/programs/static/except \
 	tests/programs/static/execs tests/programs/static/family tests/programs/static/forks \
-	tests/programs/static/indirect tests/programs/static/labels tests/programs/static/longjmp \
+	tests/programs/static/group_exit tests/programs/static/indirect tests/programs/static/labels tests/programs/static/longjmp \
 	tests/programs/static/ocaml_scanned tests/programs/static/ocaml_traps \
 	tests/programs/static/recursion tests/programs/static/signals \
 	tests/programs/static/stack_kinds tests/programs/static/switches tests/programs/static/syscalls \
@@ -86,6 +86,9 @@ tests_programs_static_family_LDFLAGS = -all-static
 tests_programs_static_forks_SOURCES = tests/programs/forks.c
 tests_programs_static_forks_CFLAGS = $(PROGRAM_CFLAGS) -pthread
 tests_programs_static_forks_LDFLAGS = -all-static -pthread
+tests_programs_static_group_exit_SOURCES = tests/programs/group_exit.c
+tests_programs_static_group_exit_CFLAGS = $(PROGRAM_CFLAGS) -pthread
+tests_programs_static_group_exit_LDFLAGS = -all-static -pthread
 tests_programs_static_indirect_SOURCES = tests/programs/indirect.c
 tests_programs_static_indirect_CFLAGS = $(tests_programs_indirect_CFLAGS)
 tests_programs_static_indirect_LDFLAGS = -all-static

@@ -76,8 +76,10 @@ unsigned block_run(struct machine *machine, struct task *task, unsigned limit,
 	task->moved = false;
 	if (!tracee_run_to(task->tid, end, stop))
 		return 0;
-	if (stop->event == TRACEE_ENDED || !tracee_registers(task->tid, &now)) {
-		stop->event = TRACEE_ENDED;
+	if (stop->event == TRACEE_ENDED || stop->event == TRACEE_EXECED)
+		return count;
+	if (!tracee_registers(task->tid, &now)) {
+		stop->event = TRACEE_RUNNING; /* killed: its end will be reported */
 		return count;
 	}
 	if (stop->event == TRACEE_STEPPED && now.rip == end + 1) {

@@ -10,6 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "tests/ptsim/recorder.h"
 
@@ -40,6 +43,7 @@ enum option_key {
 	OPTION_APART,
 	OPTION_SINGLE_STEP,
 	OPTION_FAULTS,
+	OPTION_TIME_LIMIT,
 };
 
 static const struct argp_option option_list[] = {
@@ -80,6 +84,10 @@ static const struct argp_option option_list[] = {
 	{ .name = "single-step",
 	  .key = OPTION_SINGLE_STEP,
 	  .doc = "step each instruction: five times as slow, the same recording" },
+	{ .name = "time-limit",
+	  .key = OPTION_TIME_LIMIT,
+	  .arg = "SECONDS",
+	  .doc = "fail if the program runs longer (600)" },
 	{ .doc = "Trace:" },
 	{ .name = "no-tsc", .key = OPTION_NO_TSC, .doc = "no time stamps" },
 	{ .name = "no-mtc", .key = OPTION_NO_MTC, .doc = "no MTC packets" },
@@ -126,6 +134,51 @@ static const struct argp_option option_list[] = {
 	{ 0 },
 };
 
+/*
+ * The signal that ends the recording, as it ends perf record's; SIGALRM: its time is over; 0: none
+ * came.
+ */
+static volatile sig_atomic_t stop_signal;
+
+static time_t time_limit = 600, deadline; /* seconds */
+
+static void stop(int number)
+{
+	stop_signal = number;
+}
+
+/* If the recording does not end by itself then, a system call of ptsim's does not return. */
+#define GRACE_SECONDS 10
+
+static void tick(int number)
+{
+	static const char message[] = "ptsim: the time limit is over, and a thread never stops\n";
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (now.tv_sec > deadline)
+		stop_signal = number;
+	if (now.tv_sec > deadline + GRACE_SECONDS &&
+	    write(STDERR_FILENO, message, sizeof(message) - 1))
+		_exit(EXIT_FAILURE);
+}
+
+/* A second one ends ptsim itself, and so the program.  Ticks interrupt waits (tracee_poll()). */
+static void catch_signals(void)
+{
+	struct sigaction action = { .sa_handler = stop, .sa_flags = (int)SA_RESETHAND };
+	struct sigaction ticking = { .sa_handler = tick };
+	struct itimerval period = { { 0, 20000 }, { 0, 20000 } };
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	deadline = now.tv_sec + time_limit;
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGALRM, &ticking, NULL);
+	setitimer(ITIMER_REAL, &period, NULL);
+}
+
 static uint64_t number(struct argp_state *state, const char *text)
 {
 	char *end;
@@ -150,6 +203,9 @@ static void parse_machine(struct recorder_options *options, int key, uint64_t va
 		break;
 	case OPTION_INTERRUPTS:
 		options->interrupt_every = (unsigned)value;
+		break;
+	case OPTION_TIME_LIMIT:
+		time_limit = (time_t)value;
 		break;
 	case OPTION_INSTRUCTIONS:
 		options->instructions = value;
@@ -257,23 +313,6 @@ static const struct argp argp = {
 	       "have written.\n",
 };
 
-/* The signal that ends the recording, as it ends perf record's; 0: none came. */
-static volatile sig_atomic_t stop_signal;
-
-static void stop(int number)
-{
-	stop_signal = number;
-}
-
-/* A second one ends ptsim itself, and so the program. */
-static void catch_signals(void)
-{
-	struct sigaction action = { .sa_handler = stop, .sa_flags = (int)SA_RESETHAND };
-
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-}
-
 static int record(int argc, char **argv)
 {
 	struct recorder_options options = {
@@ -301,6 +340,8 @@ static int record(int argc, char **argv)
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &options);
 	catch_signals();
 	status = recorder_run(&options) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	if (stop_signal == SIGALRM)
+		return EXIT_FAILURE;
 	if (stop_signal) {
 		signal(stop_signal, SIG_DFL);
 		raise(stop_signal);

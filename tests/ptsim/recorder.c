@@ -209,12 +209,14 @@ static void take_signal(struct machine *machine, struct task *task,
 	task->signal = is_stop(signal) ? 0 : signal;
 }
 
-static struct tracee_stop poll_often(const struct task *task, unsigned looks, bool delivered)
+static struct tracee_stop poll_often(const struct machine *machine, const struct task *task,
+				     unsigned looks, bool delivered)
 {
 	struct timespec moment = { .tv_nsec = 20000 };
 	struct tracee_stop stop = tracee_poll(task->tid, false, delivered);
 
-	for (unsigned i = 1; stop.event == TRACEE_RUNNING && (i < looks || tracee_runs(task->tid));
+	for (unsigned i = 1; stop.event == TRACEE_RUNNING && !*machine->options->stop &&
+			     (i < looks || tracee_runs(task->tid));
 	     i++) {
 		if (i < looks / 2)
 			sched_yield();
@@ -234,7 +236,7 @@ static bool take_stop(struct machine *machine, struct task *task, struct tracee_
 static bool look(struct machine *machine, struct task *task, unsigned looks, bool delivered)
 {
 	if (looks)
-		return take_stop(machine, task, poll_often(task, looks, delivered));
+		return take_stop(machine, task, poll_often(machine, task, looks, delivered));
 	return take_stop(machine, task, tracee_poll(task->tid, true, delivered));
 }
 
@@ -277,6 +279,7 @@ static bool take_stop(struct machine *machine, struct task *task, struct tracee_
 
 	switch (stop.event) {
 	case TRACEE_RUNNING:
+		task->state = TASK_WAITING;
 		return false;
 	case TRACEE_CLONED:
 		add_child(machine, task, stop.child);
@@ -299,7 +302,7 @@ static bool take_stop(struct machine *machine, struct task *task, struct tracee_
 		break;
 	}
 	if (!tracee_registers(task->tid, &registers)) {
-		end_task(machine, task);
+		task->state = TASK_WAITING; /* killed: its end will be reported */
 		return false;
 	}
 	if (stop.event == TRACEE_SIGNAL) {
@@ -361,7 +364,7 @@ static bool deliver(struct machine *machine, struct task *task)
 	task->insn = block_insn(task, task->registers.rip);
 	tracee_step(task->tid, task->signal);
 	task->signal = 0;
-	stop = poll_often(task, LOOKS, true);
+	stop = poll_often(machine, task, LOOKS, true);
 	if (stop.event == TRACEE_HANDLER || stop.event == TRACEE_ENDED ||
 	    stop.event == TRACEE_GONE || stop.event == TRACEE_SIGNAL)
 		return take_stop(machine, task, stop);
@@ -524,6 +527,25 @@ static void run_all(struct machine *machine)
 	}
 }
 
+/* Say what each task does that is not at its end. */
+static void report_late(const struct machine *machine)
+{
+	fprintf(stderr, "ptsim: cannot record %s: it does not end within the time limit\n",
+		machine->options->side.command[0]);
+	for (const struct task *task = machine->tasks; task; task = task->next) {
+		char name[16];
+
+		if (task->state == TASK_ENDED)
+			continue;
+		read_comm(task->tid, name);
+		fprintf(stderr, "ptsim: thread %d of %d (%s) %s at %#llx, system call %lld\n",
+			task->tid, task->process->pid, name,
+			task->state == TASK_WAITING || task->state == TASK_NEW ? "is waited for"
+									       : "runs",
+			task->registers.rip, task->registers.orig_rax);
+	}
+}
+
 static void stop_all(struct machine *machine)
 {
 	for (int i = 0; i < machine->options->side.cpus; i++) {
@@ -588,6 +610,8 @@ int recorder_run(const struct recorder_options *options)
 		task->state = TASK_WAITING;
 		task->insn.flow = FLOW_SYSCALL;
 		run_all(&machine);
+		if (*options->stop == SIGALRM)
+			report_late(&machine);
 		stop_all(&machine);
 		status = machine_write(&machine);
 		report(&machine, seconds_since(&begin));

@@ -160,6 +160,17 @@ tap_check "thread_exec: the same, TSC only" same_stacks 1000000 "$leader" --no-m
 for options in "--seed=3" "--no-mtc --faults" "--no-tsc --no-mtc"; do
 	tap_check "thread_exec: a buffer per thread, $options" becomes_leader $options
 done
+# The kernel reports the end of a leader last: a wait for it alone would never end.
+for cpus in 1 2 3; do
+	tap_check "group_exit: a thread ends the others, $cpus CPUs" same_stacks 700 \
+		'--only=^(work|compute|end)$' --time-limit=60 --cpus=$cpus --seed=3 -- "$programs/group_exit"
+done
+does_not_end() {
+	! "$ptsim" record --time-limit=1 -o "$work/perf.data" -- sleep 600 2>"$work/messages" &&
+		grep -q '^ptsim: cannot record sleep: it does not end' "$work/messages" &&
+		grep -q '^ptsim: thread [0-9]* of [0-9]* (sleep)' "$work/messages"
+}
+tap_check "ptsim ends a program that does not end in time, and names its threads" does_not_end
 for name in recursion indirect threads signals; do
 	tap_check "$name: the right parents, 1% lost" right_parents --cyc --seed=9 -- "$programs/$name"
 done

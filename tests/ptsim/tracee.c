@@ -94,6 +94,23 @@ static struct tracee_stop stop_at_event(pid_t tid, int event)
 	return stop;
 }
 
+/* Returns the state that proc(5) has for the thread, 0 if it is gone. */
+static char thread_state(pid_t tid)
+{
+	char path[64], line[256], state = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	/* number, name in parentheses, state */
+	if (fgets(line, sizeof(line), file) && strrchr(line, ')'))
+		sscanf(strrchr(line, ')'), ") %c", &state);
+	fclose(file);
+	return state;
+}
+
 struct tracee_stop tracee_poll(pid_t tid, bool wait, bool delivered)
 {
 	struct tracee_stop stop = { .event = TRACEE_RUNNING };
@@ -102,8 +119,8 @@ struct tracee_stop tracee_poll(pid_t tid, bool wait, bool delivered)
 
 	do {
 		found = waitpid(tid, &status, __WALL | (wait ? 0 : WNOHANG));
-	} while (found < 0 && errno == EINTR);
-	if (found == 0)
+	} while (found < 0 && errno == EINTR && thread_state(tid) != 'Z');
+	if (found == 0 || (found < 0 && errno == EINTR))
 		return stop;
 	stop.event = found < 0 ? TRACEE_GONE : TRACEE_ENDED;
 	if (found < 0 || !WIFSTOPPED(status))
@@ -126,25 +143,15 @@ bool tracee_run_to(pid_t tid, uint64_t address, struct tracee_stop *stop)
 		return false;
 	ptrace(PTRACE_CONT, tid, NULL, NULL);
 	*stop = tracee_poll(tid, true, false);
-	if (stop->event != TRACEE_ENDED && stop->event != TRACEE_GONE)
+	/* After another thread's exec the address is another program's. */
+	if (stop->event == TRACEE_STEPPED || stop->event == TRACEE_SIGNAL)
 		ptrace(PTRACE_POKETEXT, tid, place, (void *)word);
 	return true;
 }
 
 bool tracee_runs(pid_t tid)
 {
-	char path[64], line[256], state = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
-	file = fopen(path, "re");
-	if (!file)
-		return false;
-	/* proc(5): number, name in parentheses, state */
-	if (fgets(line, sizeof(line), file) && strrchr(line, ')'))
-		sscanf(strrchr(line, ')'), ") %c", &state);
-	fclose(file);
-	return state == 'R';
+	return thread_state(tid) == 'R';
 }
 
 bool tracee_set_registers(pid_t tid, const struct user_regs_struct *registers)

@@ -37,7 +37,9 @@ pid_t tracee_start(char *const *command);
 void tracee_step(pid_t tid, int signal);
 
 /*
- * Returns what became of it.  Without `wait` the answer may be TRACEE_RUNNING.
+ * Returns what became of it.  Without `wait` the answer may be TRACEE_RUNNING.  With it, too, if a
+ * signal interrupts the wait for a leader that is dead: the kernel reports a leader only once all
+ * other threads have been waited for, so that a wait for the leader alone would last for ever.
  * `delivered`: the last step delivered a signal.
  */
 struct tracee_stop tracee_poll(pid_t tid, bool wait, bool delivered);
