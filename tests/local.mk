@@ -2,6 +2,9 @@
 TEST_EXTENSIONS = .test .sh
 TEST_LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 SH_LOG_DRIVER = $(TEST_LOG_DRIVER)
+# A test that hangs fails, and says so.
+TEST_LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/support/limited.sh
+SH_LOG_COMPILER = $(TEST_LOG_COMPILER)
 if HARDENED
 hardened = yes
 endif

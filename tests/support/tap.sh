@@ -3,6 +3,9 @@
 #   tap_plan N; then tap_ok/tap_skip/tap_check per test; tap_done at the end.
 tap_count=0
 tap_failed=0
+tap_name="the first one"
+# tests/support/limited.sh ends a suite that takes too long.
+trap 'echo "# not at its end: $tap_name"; exit 143' TERM
 
 # No caches of the user: perf's ~/.debug has files of earlier runs under their build ids.
 # Root's programs make a folder that does not exist; below a file there is none.
