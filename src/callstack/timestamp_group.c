@@ -515,8 +515,7 @@ static void pass_events(const struct timestamp_group *group, const struct slice_
 
 	if (count)
 		sink->events(sink, group->owner->track,
-			     &(struct slice_batch){ events, count, group->details,
-						    group->sorted && !group->details });
+			     &(struct slice_batch){ events, count, group->details, group->sorted });
 }
 
 /* Emit the deferred events before the `end`-th, outermost first. */

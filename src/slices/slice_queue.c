@@ -21,8 +21,8 @@
 /* Events of one batch, or a flush. */
 struct queue_span {
 	void *track;
-	size_t count; /* 0: a flush */
-	bool plain;
+	size_t count;        /* 0: a flush */
+	bool details, plain; /* of the batch */
 };
 
 struct queue_block {
@@ -64,7 +64,8 @@ static void replay_block(const struct slice_sink *next, const struct queue_block
 
 	for (size_t i = 0; i < block->span_count; i++) {
 		const struct queue_span *span = &block->spans[i];
-		const struct slice_batch batch = { events, span->count, block->details,
+		const struct slice_batch batch = { events, span->count,
+						   span->details ? block->details : NULL,
 						   span->plain };
 
 		if (span->count)
@@ -219,9 +220,14 @@ static size_t copy_events(struct queue_block *block, void *track, const struct s
 	if (count < batch->count && batch->events[count].order == SLICE_ORDER_WHOLE)
 		count--;
 	memcpy(events, batch->events, count * sizeof(*events));
-	for (size_t i = 0; !batch->plain && i < count; i++)
+	for (size_t i = 0; (!batch->plain || batch->details) && i < count; i++)
 		keep_references(block, batch, &events[i]);
-	block->spans[block->span_count++] = (struct queue_span){ track, count, batch->plain };
+	block->spans[block->span_count++] = (struct queue_span){
+		.track = track,
+		.count = count,
+		.details = batch->details,
+		.plain = batch->plain,
+	};
 	block->event_count += count;
 	return count;
 }

@@ -108,14 +108,33 @@ static void add_event(struct sorter_track *track, const struct slice_batch *batc
 	track->count++;
 }
 
-/* Add the first events of a plain batch, which continue the last run.  Returns how many. */
-static size_t add_plain(struct sorter_track *track, const struct slice_event *events, size_t count)
+/* Keep the details of the plain events that are the next records. */
+static void keep_details(struct sorter_track *track, const struct slice_batch *batch, size_t count)
 {
+	struct slice_event *record = sorter_track_records(track) + track->count;
+	const struct slice_detail *details = &batch->details[record->detail - 1];
+
+	grow_array(track, &track->details, track->detail_count + count, sizeof(*details));
+	memcpy((struct slice_detail *)track->details.items + track->detail_count, details,
+	       count * sizeof(*details));
+	for (size_t i = 0; i < count; i++)
+		record[i].detail = (uint32_t)++track->detail_count;
+}
+
+/*
+ * Add the first of `count` last events of a plain batch, which continue the last run.  Returns how
+ * many.
+ */
+static size_t add_plain(struct sorter_track *track, const struct slice_batch *batch, size_t count)
+{
+	const struct slice_event *events = batch->events + batch->count - count;
 	size_t room = track->full - track->count;
 
 	if (count > room)
 		count = room;
 	memcpy(sorter_track_records(track) + track->count, events, count * sizeof(*events));
+	if (batch->details)
+		keep_details(track, batch, count);
 	track->count += count;
 	track->latest = events[count - 1].time;
 	return count;
@@ -131,7 +150,7 @@ static void sorter_events(const struct slice_sink *sink, void *track_,
 	(void)sink;
 	while (event < end) {
 		if (plain && track->count < track->full && event->time >= track->latest)
-			event += add_plain(track, event, (size_t)(end - event));
+			event += add_plain(track, batch, (size_t)(end - event));
 		else
 			add_event(track, batch, event++);
 	}

@@ -178,6 +178,26 @@ START_TEST(details_stay_with_their_begin_or_end)
 }
 END_TEST
 
+START_TEST(details_of_many_in_order_stay_with_them)
+{
+	struct slice_detail details[4] = {
+		{ .insns = 9 }, { .insns = 1 }, { .insns = 2 }, { .insns = 3 }
+	};
+	struct slice_event events[3] = {
+		{ .time = 2, .symbol = symbol("f"), .kind = SLICE_BEGIN, .detail = 2 },
+		{ .time = 2, .symbol = symbol("g"), .kind = SLICE_BEGIN, .detail = 3 },
+		{ .time = 3, .symbol = symbol("g"), .kind = SLICE_END, .detail = 4 },
+	};
+
+	slices.before = log_insns;
+	edge_with_insns(SLICE_BEGIN, 1, 7);
+	sorter.sink.events(&sorter.sink, track, &(struct slice_batch){ events, 3, details, true });
+	ck_assert_str_eq(
+		segment(),
+		"I 7 insns\nB 1 f\nI 1 insns\nB 2 f\nI 2 insns\nB 2 g\nI 3 insns\nE 3 g\n");
+}
+END_TEST
+
 START_TEST(frames_found_late_enclose_what_begins_with_them)
 {
 	begin(0, "f");
@@ -547,6 +567,7 @@ int main(void)
 	tcase_add_test(all, a_slice_that_is_found_late_may_begin_behind_others_of_its_time);
 	tcase_add_test(all, what_goes_back_in_time_is_put_in_order);
 	tcase_add_test(all, details_stay_with_their_begin_or_end);
+	tcase_add_test(all, details_of_many_in_order_stay_with_them);
 	tcase_add_test(all, frames_found_late_enclose_what_begins_with_them);
 	tcase_add_test(all, a_frame_found_late_does_not_take_the_end_of_what_was_there_before);
 	tcase_add_test(all, the_end_of_a_frame_found_late_does_not_come_before_it);
