@@ -82,6 +82,24 @@ pair() {
 }
 tap_check "--pair compares two calls" pair
 
+# The block of a function, up to the empty line after its table.
+block() {
+	awk -v f="$1" 'index($0, f ": ") == 1 { on = 1 } on && /^[a-z_]*: / && index($0, f ": ") != 1 { exit } on && !/^times are/' "$work/out"
+}
+# "work" is part of calls of "request", and has calls of its own; those in another "work" do not count.
+within() {
+	record callee 1
+	outliers && block request >"$work/alone"
+	"$program" -q --format=outliers --symbol='*' "$work/perf.data" >"$work/out" 2>"$work/messages"
+	block request | sed '/ calls are left out/d' >"$work/among"
+	cmp "$work/alone" "$work/among" && [ "$(wc -l <"$work/alone")" -gt 5 ] || { cat "$work/alone" "$work/among"; return 1; }
+	sed -n 's/^work: \([0-9]*\) slow calls.* and \([0-9]*\) others.*/\1 \2/p' "$work/out" >"$work/counts"
+	awk '$5 == "work"' "$work/truth.slices" | wc -l >"$work/true"
+	cat "$work/counts" "$work/true"
+	awk 'NR == 1 { n = $1 + $2; next } { exit !(n == $1 && n > 1000) }' "$work/counts" "$work/true"
+}
+tap_check "calls within those of other chosen functions are calls of their own" within
+
 bounds() {
 	outliers --slow=1s && grep -q '^request: 1000 calls, none to compare as slow$' "$work/out" &&
 		outliers --slow=p50 && grep -q '^request: [45][0-9][0-9] slow calls' "$work/out" &&

@@ -16,11 +16,11 @@
 #define CLOCK_TIME 1000
 
 struct path_frame {
-	uint32_t node; /* 0: outside of all roots */
-	bool inferred; /* when it began is not known */
 	uint64_t begin;
 	struct path_cost at;      /* the thread's counts at its begin */
 	struct path_cost callees; /* what they cost */
+	bool inferred;            /* when it began is not known */
+	bool opens;               /* it is the call of a root: the innermost one that is open */
 };
 
 /* A cost of the open call. */
@@ -28,11 +28,18 @@ struct touched {
 	uint32_t node, place;
 };
 
+/* The open call of a root. */
+struct open_root {
+	uint32_t root, node;     /* its path, and that of the innermost slice in it */
+	struct touched *touched; /* owned; kept for the next call */
+	size_t touched_count, touched_room;
+};
+
 struct path_track {
 	struct path_frame *frames; /* owned; the open slices, innermost last */
 	size_t count, room;
-	struct touched *touched; /* owned; of the open call of a root */
-	size_t touched_count, touched_room;
+	struct open_root *open; /* owned; innermost last, each of another function */
+	size_t open_count, open_room;
 	uint64_t insns, cycles; /* up to the last event that had them */
 };
 
@@ -63,16 +70,6 @@ uint64_t call_paths_class_begin(const struct call_paths *paths, uint32_t number)
 
 /* ---- Calls --------------------------------------------------------------- */
 
-static void add_cost(struct path_cost *to, const struct path_cost *cost)
-{
-	to->time += cost->time;
-	to->calls += cost->calls;
-	to->insns += cost->insns;
-	to->cycles += cost->cycles;
-	to->clock_time += cost->clock_time;
-	to->clock_cycles += cost->clock_cycles;
-}
-
 static uint32_t node_of(struct call_paths *paths, uint32_t caller, const struct symbol *symbol)
 {
 	size_t known = paths->ids.count;
@@ -90,15 +87,15 @@ static uint32_t node_of(struct call_paths *paths, uint32_t caller, const struct 
 	return node;
 }
 
-static void add_to_class(struct call_paths *paths, uint32_t number, const struct path_track *track)
+static void add_to_class(struct call_paths *paths, uint32_t number, const struct open_root *open)
 {
-	for (size_t i = 0; i < track->touched_count; i++) {
-		const struct touched *touched = &track->touched[i];
+	for (size_t i = 0; i < open->touched_count; i++) {
+		const struct touched *touched = &open->touched[i];
 		uint32_t place = pair_table_find(&paths->classes, touched->node, number);
 
 		paths->costs = alloc_grow_zeroed(paths->costs, &paths->cost_room, (size_t)place + 1,
 						 sizeof(*paths->costs));
-		add_cost(&paths->costs[place], &paths->current[touched->place]);
+		path_cost_add(&paths->costs[place], &paths->current[touched->place]);
 	}
 }
 
@@ -111,13 +108,13 @@ static bool runs_at(const struct path_frame *frame, uint64_t end, uint64_t time)
  * The clock of a short call is not known: its begin and end are estimated, its cycles by other
  * packets than its time.
  */
-static void measure_clock(const struct call_paths *paths, const struct path_track *track,
+static void measure_clock(const struct call_paths *paths, const struct open_root *open,
 			  struct path_cost *root)
 {
 	uint64_t time = 0, cycles = 0;
 
-	for (size_t i = 0; i < track->touched_count; i++) {
-		const struct touched *touched = &track->touched[i];
+	for (size_t i = 0; i < open->touched_count; i++) {
+		const struct touched *touched = &open->touched[i];
 
 		if (paths->nodes[touched->node].symbol->kind == SYMBOL_SPECIAL)
 			continue;
@@ -131,81 +128,96 @@ static void measure_clock(const struct call_paths *paths, const struct path_trac
 }
 
 /* A root's call has ended: count it in its class, and in those of --pair. */
-static void count_call(struct call_paths *paths, const struct path_track *track,
-		       const struct path_frame *frame, uint64_t end)
+static void count_call(struct call_paths *paths, const struct open_root *open,
+		       const struct path_frame *frame, uint64_t end, uint64_t insns)
 {
-	uint64_t took = end - frame->begin, insns = track->insns - frame->at.insns;
+	uint64_t took = call_paths_by_insns(paths) ? insns : end - frame->begin;
 
-	paths->by_insns =
-		times_are_unknown(*paths->machine) && insns && !call_paths_have_bound(paths);
-	if (paths->by_insns)
-		took = insns;
 	paths->durations = alloc_grow_zeroed(paths->durations, &paths->duration_room,
-					     (size_t)frame->node + 1, sizeof(*paths->durations));
-	durations_add(&paths->durations[frame->node], took);
+					     (size_t)open->root + 1, sizeof(*paths->durations));
+	durations_add(&paths->durations[open->root], took);
 	if (!paths->pair.given) {
-		add_to_class(paths, class_of(paths, took), track);
+		add_to_class(paths, class_of(paths, took), open);
 		return;
 	}
 	if (runs_at(frame, end, paths->pair.times[0]))
-		add_to_class(paths, CLASS_PAIR_A, track);
+		add_to_class(paths, CLASS_PAIR_A, open);
 	if (runs_at(frame, end, paths->pair.times[1]))
-		add_to_class(paths, CLASS_PAIR_B, track);
+		add_to_class(paths, CLASS_PAIR_B, open);
 }
 
-static void forget_call(struct call_paths *paths, struct path_track *track)
+static void forget_call(struct call_paths *paths, struct open_root *open)
 {
-	for (size_t i = 0; i < track->touched_count; i++)
-		paths->current[track->touched[i].place] = (struct path_cost){ 0 };
-	track->touched_count = 0;
+	for (size_t i = 0; i < open->touched_count; i++)
+		paths->current[open->touched[i].place] = (struct path_cost){ 0 };
+	open->touched_count = 0;
 }
 
-/* Add own costs to those of the open call. */
-static void touch(struct call_paths *paths, uint32_t index, struct path_track *track, uint32_t node,
-		  const struct path_cost *cost)
+/* Add the own costs of the innermost slice to those of an open call, which it leaves. */
+static void leave_path(struct call_paths *paths, uint32_t index, struct open_root *open,
+		       const struct path_cost *cost)
 {
-	uint32_t place = pair_table_find(&paths->open, index, node);
+	uint32_t node = open->node, place = pair_table_find(&paths->places, index, node);
 
 	paths->current = alloc_grow_zeroed(paths->current, &paths->current_room, (size_t)place + 1,
 					   sizeof(*paths->current));
-	if (!paths->current[place].calls) {
-		track->touched = alloc_grow(track->touched, &track->touched_room,
-					    track->touched_count + 1, sizeof(*track->touched));
-		track->touched[track->touched_count++] = (struct touched){ node, place };
-	}
-	add_cost(&paths->current[place], cost);
+	if (!paths->current[place].calls)
+		*ARRAY_ADD(open->touched, open->touched_count, open->touched_room) =
+			(struct touched){ node, place };
+	path_cost_add(&paths->current[place], cost);
+	open->node = paths->nodes[node].caller;
 }
 
 /* ---- Slices -------------------------------------------------------------- */
 
-/* Returns whether a function is another one than the root, of which the outermost call counts. */
-static bool is_other_function(const struct call_paths *paths, uint32_t node,
-			      const struct symbol *symbol)
+static bool is_open(const struct call_paths *paths, const struct path_track *track,
+		    const struct symbol *symbol)
 {
-	const struct symbol *root = paths->nodes[paths->nodes[node].root].symbol;
+	for (size_t i = 0; i < track->open_count; i++) {
+		if (paths->nodes[track->open[i].root].symbol->name == symbol->name)
+			return true;
+	}
+	return false;
+}
 
-	return symbol->name != root->name && symbol->kind != SYMBOL_SPECIAL &&
-	       symbol->kind != SYMBOL_MARK;
+/* Returns whether a slice is the call of a root: of a recursion, the outermost one is. */
+static bool opens_root(struct call_paths *paths, const struct path_track *track,
+		       const struct slice_event *event)
+{
+	if (event->flags & SLICE_CONTEXT || event->symbol->kind == SYMBOL_MARK ||
+	    !function_choice_has(&paths->choice, event->symbol) ||
+	    is_open(paths, track, event->symbol))
+		return false;
+	if (track->open_count < CALL_PATHS_OPEN_MOST)
+		return true;
+	paths->nested++;
+	return false;
+}
+
+static void open_root(struct call_paths *paths, struct path_track *track,
+		      const struct symbol *symbol)
+{
+	struct open_root *open;
+
+	track->open = alloc_grow_zeroed(track->open, &track->open_room, track->open_count + 1,
+					sizeof(*track->open));
+	open = &track->open[track->open_count++];
+	open->root = open->node = node_of(paths, 0, symbol);
 }
 
 static void begin_slice(struct call_paths *paths, struct path_track *track,
 			const struct slice_event *event)
 {
-	uint32_t caller = track->count ? track->frames[track->count - 1].node : 0;
 	struct path_frame frame = { .begin = event->time,
-				    .inferred = event->flags & SLICE_INFERRED_START };
+				    .at = { .insns = track->insns, .cycles = track->cycles },
+				    .inferred = event->flags & SLICE_INFERRED_START,
+				    .opens = opens_root(paths, track, event) };
 
-	bool chosen = !(event->flags & SLICE_CONTEXT) &&
-		      function_choice_has(&paths->choice, event->symbol);
-
-	if (caller || chosen)
-		frame.node = node_of(paths, caller, event->symbol);
-	paths->nested += chosen && caller && is_other_function(paths, caller, event->symbol);
-	frame.at.insns = track->insns;
-	frame.at.cycles = track->cycles;
-	track->frames =
-		alloc_grow(track->frames, &track->room, track->count + 1, sizeof(*track->frames));
-	track->frames[track->count++] = frame;
+	for (size_t i = 0; i < track->open_count; i++)
+		track->open[i].node = node_of(paths, track->open[i].node, event->symbol);
+	if (frame.opens)
+		open_root(paths, track, event->symbol);
+	*ARRAY_ADD(track->frames, track->count, track->room) = frame;
 	paths->slices++;
 }
 
@@ -214,11 +226,12 @@ static void end_slice(struct call_paths *paths, uint32_t index, struct path_trac
 {
 	struct path_frame *frame;
 	struct path_cost all, own;
+	struct open_root *open;
 
 	if (!track->count)
 		return;
 	frame = &track->frames[--track->count];
-	if (!frame->node)
+	if (!track->open_count)
 		return;
 	all = (struct path_cost){ .time = event->time - frame->begin,
 				  .insns = track->insns - frame->at.insns,
@@ -227,19 +240,21 @@ static void end_slice(struct call_paths *paths, uint32_t index, struct path_trac
 				  .calls = 1,
 				  .insns = all.insns - frame->callees.insns,
 				  .cycles = all.cycles - frame->callees.cycles };
-	touch(paths, index, track, frame->node, &own);
-	if (paths->nodes[frame->node].caller) {
-		add_cost(&track->frames[track->count - 1].callees, &all);
+	for (size_t i = 0; i < track->open_count; i++)
+		leave_path(paths, index, &track->open[i], &own);
+	if (track->count)
+		path_cost_add(&track->frames[track->count - 1].callees, &all);
+	if (!frame->opens)
 		return;
-	}
+	open = &track->open[--track->open_count];
 	if (frame->inferred || event->flags & SLICE_CUT) {
 		paths->cut++;
 	} else {
-		measure_clock(paths, track,
-			      &paths->current[pair_table_find(&paths->open, index, frame->node)]);
-		count_call(paths, track, frame, event->time);
+		measure_clock(paths, open,
+			      &paths->current[pair_table_find(&paths->places, index, open->root)]);
+		count_call(paths, open, frame, event->time, all.insns);
 	}
-	forget_call(paths, track);
+	forget_call(paths, open);
 }
 
 static void follow_events(const struct slice_sink *sink, void *context,
@@ -279,6 +294,35 @@ void call_paths_init(struct call_paths *paths, const struct options *options,
 	function_choice_init(&paths->choice, &options->select);
 }
 
+bool call_paths_by_insns(const struct call_paths *paths)
+{
+	return times_are_unknown(*paths->machine) && !call_paths_have_bound(paths);
+}
+
+static int compare_places(const void *left, const void *right, void *paths_)
+{
+	const struct call_paths *paths = paths_;
+	uint32_t a = call_paths_key(paths, *(const uint32_t *)left).node;
+	uint32_t b = call_paths_key(paths, *(const uint32_t *)right).node;
+	uint32_t root_a = paths->nodes[a].root, root_b = paths->nodes[b].root;
+
+	if (root_a != root_b)
+		return root_a > root_b ? 1 : -1;
+	return a != b ? (a > b ? 1 : -1) : 0;
+}
+
+void call_paths_sort(struct call_paths *paths)
+{
+	size_t count = paths->classes.count;
+
+	if (paths->sorted)
+		return;
+	paths->sorted = alloc_zeroed(count + 1, sizeof(*paths->sorted));
+	for (size_t i = 0; i < count; i++)
+		paths->sorted[i] = (uint32_t)i;
+	qsort_r(paths->sorted, count, sizeof(*paths->sorted), compare_places, paths);
+}
+
 size_t call_paths_count(const struct call_paths *paths)
 {
 	return paths->ids.count;
@@ -288,17 +332,20 @@ void call_paths_release(struct call_paths *paths)
 {
 	for (size_t i = 0; i < paths->track_room; i++) {
 		free(paths->tracks[i].frames);
-		free(paths->tracks[i].touched);
+		for (size_t j = 0; j < paths->tracks[i].open_room; j++)
+			free(paths->tracks[i].open[j].touched);
+		free(paths->tracks[i].open);
 	}
 	for (size_t i = 0; i < paths->duration_room; i++)
 		durations_release(&paths->durations[i]);
 	pair_table_release(&paths->ids);
 	pair_table_release(&paths->classes);
-	pair_table_release(&paths->open);
+	pair_table_release(&paths->places);
 	free(paths->nodes);
 	free(paths->costs);
 	free(paths->current);
 	free(paths->durations);
 	free(paths->tracks);
+	free(paths->sorted);
 	function_choice_release(&paths->choice);
 }

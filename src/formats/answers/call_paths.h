@@ -3,13 +3,14 @@
  * What the calls of some functions cost, by call path and by how long the call took.
  *
  * A call of a chosen function, the outermost one of a recursion, is the root of paths: what it
- * calls, what that calls, and so on.  Each path has its own costs, without its callees'.  A call
- * is counted when it ends: into its class, of calls that took about as long (1/16).  So which calls
- * are slow can be decided at the end, and memory grows with the different paths and classes, not
- * with the calls.  A bound of --slow is exact: then there are two classes, 0 and 1.
+ * calls, what that calls, and so on.  It is also a part of the chosen calls around it, so a slice
+ * has a path in each of them; they are limited in number.  Each path has its own costs, without its
+ * callees'.  A call is counted when it ends: into its class, of calls that took about as long
+ * (1/16).  So which calls are slow can be decided at the end, and memory grows with the different
+ * paths and classes, not with the calls.  A bound of --slow is exact: then there are two classes, 0
+ * and 1.
  *
- * If the trace has no times between PSBs, calls are compared by instructions, by which their times
- * are estimated.
+ * If times are unknown, calls are compared by instructions.
  */
 #ifndef SRC_FORMATS_ANSWERS_CALL_PATHS_H
 #define SRC_FORMATS_ANSWERS_CALL_PATHS_H
@@ -31,6 +32,9 @@
 #define CLASS_PAIR_A UINT32_MAX
 #define CLASS_PAIR_B (UINT32_MAX - 1)
 
+/* Chosen calls around a slice, at most, of which it is a part. */
+#define CALL_PATHS_OPEN_MOST 64
+
 struct path_cost {
 	uint64_t time;  /* ns */
 	uint64_t calls; /* of the path's last function */
@@ -38,6 +42,16 @@ struct path_cost {
 	/* Of a root: code of its calls that are long enough to measure the clock. */
 	uint64_t clock_time, clock_cycles;
 };
+
+static inline void path_cost_add(struct path_cost *to, const struct path_cost *cost)
+{
+	to->time += cost->time;
+	to->calls += cost->calls;
+	to->insns += cost->insns;
+	to->cycles += cost->cycles;
+	to->clock_time += cost->clock_time;
+	to->clock_cycles += cost->clock_cycles;
+}
 
 /* A path: a function, called by another path; number 0 is the caller of all roots. */
 struct path_node {
@@ -55,9 +69,8 @@ struct call_paths {
 	struct call_pair pair; /* given: only these are counted */
 	struct slow_choice slow;
 	const struct callstack_machine *const *machine; /* borrowed; set before the first slice */
-	bool by_insns;           /* the last call's class and duration are of instructions */
-	struct pair_table ids;   /* of (caller, id of name): number less 1 */
-	struct path_node *nodes; /* owned; [0] is unused */
+	struct pair_table ids;                          /* of (caller, id of name): number less 1 */
+	struct path_node *nodes;                        /* owned; [0] is unused */
 	size_t node_room;
 	struct pair_table
 		classes; /* of (node, class): place in `costs`; keys as of call_paths_key() */
@@ -67,12 +80,14 @@ struct call_paths {
 	size_t duration_room;
 	uint64_t slices; /* that came */
 	uint64_t cut;    /* calls of which the begin or the end is not known: not counted */
-	uint64_t nested; /* chosen calls within those of another chosen function: not counted */
+	uint64_t nested; /* chosen calls in those of too many other chosen functions: not counted */
 	struct path_track *tracks; /* owned; by index of the track */
 	size_t track_room;
-	struct pair_table open;    /* of (index of track, node): place in `current` */
+	struct pair_table places;  /* of (index of track, node): place in `current` */
 	struct path_cost *current; /* owned: the costs of calls that are open */
 	size_t current_room;
+	uint32_t
+		*sorted; /* owned: places in `costs`, from call_paths_sort() on; NULL: not sorted */
 };
 
 /*
@@ -105,6 +120,12 @@ static inline bool call_paths_have_bound(const struct call_paths *paths)
 {
 	return paths->slow.has_bound && !paths->slow.percentile;
 }
+
+/* Returns whether classes and durations are of instructions. */
+bool call_paths_by_insns(const struct call_paths *paths);
+
+/* All slices have come: sort the costs by root, then by node. */
+void call_paths_sort(struct call_paths *paths);
 
 /* Idempotent, also on zeroed memory. */
 void call_paths_release(struct call_paths *paths);

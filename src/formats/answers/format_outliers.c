@@ -43,7 +43,7 @@ enum side { SLOW, OTHER, SIDE_COUNT };
 struct path_row {
 	uint32_t node;
 	struct path_cost cost[SIDE_COUNT]; /* of all calls of a side together */
-	double extra;                      /* ns of a slow call */
+	double extra;                      /* of a slow call: ns, or instructions (by_insns) */
 };
 
 /* The calls of one root. */
@@ -53,7 +53,8 @@ struct outlier_group {
 	uint64_t shortest;     /* of the slow calls, at least: ns, or instructions */
 	struct path_row *rows; /* owned */
 	size_t count;
-	double extra;           /* ns of a slow call */
+	double extra;           /* of a slow call: ns, or instructions */
+	bool by_insns;          /* these, as times are not known */
 	double clock_extra;     /* of them by a lower clock */
 	double ghz[SIDE_COUNT]; /* 0: not known */
 	bool has_cycles;
@@ -78,17 +79,19 @@ static struct format_output *open_outliers(const struct format_request *request,
 
 /* ---- Slow or not --------------------------------------------------------- */
 
-/* Returns the lowest class of slow calls of a root. */
-static uint32_t find_slow(const struct call_paths *paths, uint32_t root)
+/* Returns the lowest class of slow calls of a root, whose costs are sorted[begin, end). */
+static uint32_t find_slow(const struct call_paths *paths, uint32_t root, size_t begin, size_t end)
 {
-	struct class_count *classes = alloc_zeroed(paths->classes.count + 1, sizeof(*classes));
+	struct class_count *classes = alloc_zeroed(end - begin, sizeof(*classes));
 	uint32_t lowest;
 	size_t count = 0;
 
-	for (size_t i = 0; i < paths->classes.count; i++) {
-		if (call_paths_key(paths, i).node == root)
-			classes[count++] = (struct class_count){ call_paths_key(paths, i).class,
-								 paths->costs[i].calls };
+	for (size_t i = begin; i < end; i++) {
+		uint32_t place = paths->sorted[i];
+
+		if (call_paths_key(paths, place).node == root)
+			classes[count++] = (struct class_count){ call_paths_key(paths, place).class,
+								 paths->costs[place].calls };
 	}
 	lowest = slow_classes_find(classes, count, &paths->slow);
 	free(classes);
@@ -130,11 +133,27 @@ static bool has_clocks(const struct outlier_group *c)
 	return c->ghz[SLOW] > 0 && c->ghz[OTHER] > 0;
 }
 
+static void find_extra_insns(struct outlier_group *c)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		struct path_row *row = &c->rows[i];
+
+		row->extra = mean(row->cost[SLOW].insns, c->calls[SLOW]) -
+			     mean(row->cost[OTHER].insns, c->calls[OTHER]);
+		c->extra += row->extra;
+	}
+}
+
 static void find_extra(const struct call_paths *paths, struct outlier_group *c)
 {
 	bool clocks;
 
+	c->by_insns = times_are_unknown(*paths->machine);
 	measure_clocks(c);
+	if (c->by_insns) {
+		find_extra_insns(c);
+		return;
+	}
 	clocks = has_clocks(c) && fabs(c->ghz[SLOW] / c->ghz[OTHER] - 1) > CLOCK_STEP;
 	for (size_t i = 0; i < c->count; i++) {
 		struct path_row *row = &c->rows[i];
@@ -157,36 +176,30 @@ static int compare_rows(const void *left, const void *right)
 	return a->node < b->node ? -1 : a->node > b->node;
 }
 
-/* Fill the costs of all paths of the root, by side. */
-static void gather(const struct call_paths *paths, struct outlier_group *c)
+static void gather_cost(const struct call_paths *paths, struct outlier_group *c, uint32_t place,
+			uint32_t lowest)
 {
-	uint32_t lowest = paths->pair.given ? CLASS_PAIR_A : find_slow(paths, c->root);
-	size_t *places = alloc_zeroed(call_paths_count(paths) + 1, sizeof(*places));
+	struct path_key key = call_paths_key(paths, place);
+	const struct path_cost *from = &paths->costs[place];
+	enum side side = key.class >= lowest ? SLOW : OTHER;
+
+	if (!c->count || c->rows[c->count - 1].node != key.node)
+		c->rows[c->count++].node = key.node;
+	path_cost_add(&c->rows[c->count - 1].cost[side], from);
+	if (key.node == c->root)
+		c->calls[side] += from->calls;
+}
+
+/* Fill the costs of all paths of the root, by side: those of sorted[begin, end). */
+static void gather(const struct call_paths *paths, struct outlier_group *c, size_t begin,
+		   size_t end)
+{
+	uint32_t lowest = paths->pair.given ? CLASS_PAIR_A : find_slow(paths, c->root, begin, end);
 
 	c->shortest = call_paths_class_begin(paths, lowest);
-	c->rows = alloc_zeroed(call_paths_count(paths), sizeof(*c->rows));
-	for (size_t i = 0; i < paths->classes.count; i++) {
-		struct path_key key = call_paths_key(paths, i);
-		enum side side = key.class >= lowest ? SLOW : OTHER;
-		struct path_cost *cost;
-
-		if (paths->nodes[key.node].root != c->root)
-			continue;
-		if (!places[key.node]) {
-			places[key.node] = ++c->count;
-			c->rows[c->count - 1].node = key.node;
-		}
-		cost = &c->rows[places[key.node] - 1].cost[side];
-		cost->time += paths->costs[i].time;
-		cost->calls += paths->costs[i].calls;
-		cost->insns += paths->costs[i].insns;
-		cost->cycles += paths->costs[i].cycles;
-		cost->clock_time += paths->costs[i].clock_time;
-		cost->clock_cycles += paths->costs[i].clock_cycles;
-		if (key.node == c->root)
-			c->calls[side] += paths->costs[i].calls;
-	}
-	free(places);
+	c->rows = alloc_zeroed(end - begin, sizeof(*c->rows));
+	for (size_t i = begin; i < end; i++)
+		gather_cost(paths, c, paths->sorted[i], lowest);
 }
 
 /* ---- Text ---------------------------------------------------------------- */
@@ -194,6 +207,15 @@ static void gather(const struct call_paths *paths, struct outlier_group *c)
 static const char *time_text(char text[SHORT_TIME_SIZE], double ns)
 {
 	short_time(text, (int64_t)(ns < 0 ? ns - 0.5 : ns + 0.5));
+	return text;
+}
+
+static const char *extra_text(char text[SHORT_TIME_SIZE], const struct outlier_group *c,
+			      double extra)
+{
+	if (!c->by_insns)
+		return time_text(text, extra);
+	snprintf(text, SHORT_TIME_SIZE, "%.0f", extra);
 	return text;
 }
 
@@ -235,7 +257,7 @@ static void print_row(const struct call_paths *paths, const struct outlier_group
 	char extra[SHORT_TIME_SIZE], slow_time[SHORT_TIME_SIZE], other_time[SHORT_TIME_SIZE];
 
 	fprintf(out, "%6.1f%% %11s %11s %11s", 100 * row->extra / c->extra,
-		time_text(extra, row->extra),
+		extra_text(extra, c, row->extra),
 		time_text(slow_time, mean(slow->time, c->calls[SLOW])),
 		time_text(other_time, mean(other->time, c->calls[OTHER])));
 	print_mean(slow->calls, c->calls[SLOW], out);
@@ -247,11 +269,12 @@ static void print_row(const struct call_paths *paths, const struct outlier_group
 	fputs(row->node == c->root ? " (own code)\n" : "\n", out);
 }
 
-static void print_share(const struct outlier_group *c, double ns, FILE *out)
+static void print_share(const struct outlier_group *c, double extra, FILE *out)
 {
 	char text[SHORT_TIME_SIZE];
 
-	fprintf(out, "%6.1f%% %11s %*s", 100 * ns / c->extra, time_text(text, ns), 65, "");
+	fprintf(out, "%6.1f%% %11s %*s", 100 * extra / c->extra, extra_text(text, c, extra), 65,
+		"");
 }
 
 static void print_clock(const struct outlier_group *c, FILE *out)
@@ -281,8 +304,9 @@ static void print_rows(const struct call_paths *paths, const struct outlier_grou
 	double rest = 0;
 	size_t left = 0;
 
-	fprintf(out, "\n%7s %11s %11s %11s %9s %9s %9s %9s  %s\n", "share", "extra", "slow",
-		"other", "calls", "other", "insns", "other", "path (own times and instructions)");
+	fprintf(out, "\n%7s %11s %11s %11s %9s %9s %9s %9s  %s\n", "share",
+		c->by_insns ? "extra insns" : "extra", "slow", "other", "calls", "other", "insns",
+		"other", "path (own times and instructions)");
 	if (clock_is_first(c))
 		print_clock(c, out);
 	for (size_t i = 0; i < c->count; i++) {
@@ -308,7 +332,7 @@ static void print_length(const struct call_paths *paths, uint64_t length, FILE *
 {
 	char text[SHORT_TIME_SIZE];
 
-	if (paths->by_insns)
+	if (call_paths_by_insns(paths))
 		fprintf(out, "%" PRIu64 " instructions", length);
 	else
 		fputs(time_text(text, (double)length), out);
@@ -330,7 +354,10 @@ static void print_head(const struct outliers_output *outliers, const struct outl
 		fprintf(out, ", and %" PRIu64 " others; median ", c->calls[OTHER]);
 		print_length(&outliers->paths, durations_percentile(all, 50), out);
 	}
-	fprintf(out, "\na slow call takes %s more\n", time_text(text, c->extra));
+	fprintf(out, "\na slow call takes %s more%s\n", extra_text(text, c, c->extra),
+		c->by_insns ? " instructions" : "");
+	if (c->by_insns)
+		return;
 	if (!c->has_cycles)
 		fputs("no cycles were recorded (cyc=1): what a lower clock takes is in the paths\n",
 		      out);
@@ -340,12 +367,28 @@ static void print_head(const struct outliers_output *outliers, const struct outl
 		      out);
 }
 
-/* Compare the calls of a root.  Returns whether there are both slow calls and others. */
-static bool compare_calls(const struct outliers_output *outliers, uint32_t root,
+static uint32_t root_at(const struct call_paths *paths, size_t at)
+{
+	return paths->nodes[call_paths_key(paths, paths->sorted[at]).node].root;
+}
+
+/* Returns where the costs of the next root begin. */
+static size_t next_root(const struct call_paths *paths, size_t at)
+{
+	uint32_t root = root_at(paths, at);
+
+	while (at < paths->classes.count && root_at(paths, at) == root)
+		at++;
+	return at;
+}
+
+/* Compare the calls of the root of the costs sorted[begin, end).  Returns whether there are both
+ * slow calls and others. */
+static bool compare_calls(const struct outliers_output *outliers, size_t begin, size_t end,
 			  struct outlier_group *c)
 {
-	*c = (struct outlier_group){ .root = root };
-	gather(&outliers->paths, c);
+	*c = (struct outlier_group){ .root = root_at(&outliers->paths, begin) };
+	gather(&outliers->paths, c, begin, end);
 	if (!c->calls[SLOW] || !c->calls[OTHER])
 		return false;
 	find_extra(&outliers->paths, c);
@@ -353,13 +396,14 @@ static bool compare_calls(const struct outliers_output *outliers, uint32_t root,
 	return true;
 }
 
-static void print_root(const struct outliers_output *outliers, uint32_t root, FILE *out)
+static void print_root(const struct outliers_output *outliers, size_t begin, size_t end, FILE *out)
 {
 	const struct call_paths *paths = &outliers->paths;
+	uint32_t root = root_at(paths, begin);
 	const struct name *name = paths->nodes[root].symbol->name;
 	struct outlier_group c;
 
-	if (compare_calls(outliers, root, &c)) {
+	if (compare_calls(outliers, begin, end, &c)) {
 		print_head(outliers, &c, &paths->durations[root], out);
 		if (c.extra > 0)
 			print_rows(paths, &c, out);
@@ -372,21 +416,16 @@ static void print_root(const struct outliers_output *outliers, uint32_t root, FI
 	putc('\n', out);
 }
 
-static bool is_counted_root(const struct call_paths *paths, uint32_t node)
-{
-	return !paths->nodes[node].caller && node < paths->duration_room &&
-	       paths->durations[node].count;
-}
-
 static int print_outliers(struct format_output *output, struct error *err)
 {
 	struct outliers_output *outliers = (struct outliers_output *)output;
 	struct call_paths *paths = &outliers->paths;
 
 	(void)err;
-	for (uint32_t node = 1; node <= call_paths_count(paths); node++) {
-		if (is_counted_root(paths, node))
-			print_root(outliers, node, output->text);
+	call_paths_sort(paths);
+	for (size_t i = 0, end; i < paths->classes.count; i = end) {
+		end = next_root(paths, i);
+		print_root(outliers, i, end, output->text);
 	}
 	if (!selection_beside_functions(paths->choice.names.selection))
 		function_choice_warn(&paths->choice, call_paths_count(paths),
@@ -399,9 +438,9 @@ static int print_outliers(struct format_output *output, struct error *err)
 			paths->cut);
 	if (paths->nested)
 		fprintf(output->text,
-			"%" PRIu64 " calls are left out: they are part of calls of other chosen "
-			"functions; choose their functions alone\n",
-			paths->nested);
+			"%" PRIu64 " calls are left out: they are part of calls of %d other chosen "
+			"functions; choose fewer functions\n",
+			paths->nested, CALL_PATHS_OPEN_MOST);
 	return 0;
 }
 
@@ -429,17 +468,17 @@ static json_t *path_json(const struct call_paths *paths, const struct outlier_gr
 	for (uint32_t at = row->node; at && json_array_size(names) < PATH_JSON_MOST;
 	     at = paths->nodes[at].caller)
 		json_array_insert_new(names, 0, name_json(paths, at));
-	return json_pack("{s:o, s:f, s:f, s:o, s:o}", "path", names, "extra_ns", row->extra,
-			 "share", row->extra / c->extra, "slow",
-			 cost_json(&row->cost[SLOW], c->calls[SLOW]), "other",
-			 cost_json(&row->cost[OTHER], c->calls[OTHER]));
+	return json_pack("{s:o, s:f, s:f, s:o, s:o}", "path", names,
+			 c->by_insns ? "extra_insns" : "extra_ns", row->extra, "share",
+			 row->extra / c->extra, "slow", cost_json(&row->cost[SLOW], c->calls[SLOW]),
+			 "other", cost_json(&row->cost[OTHER], c->calls[OTHER]));
 }
 
-static json_t *root_json(const struct outliers_output *outliers, uint32_t root)
+static json_t *root_json(const struct outliers_output *outliers, size_t begin, size_t end)
 {
 	const struct call_paths *paths = &outliers->paths;
 	struct outlier_group c;
-	bool compared = compare_calls(outliers, root, &c);
+	bool compared = compare_calls(outliers, begin, end, &c);
 	json_t *list = json_array();
 
 	for (size_t i = 0; compared && c.extra > 0 && i < c.count; i++) {
@@ -447,11 +486,11 @@ static json_t *root_json(const struct outliers_output *outliers, uint32_t root)
 			json_array_append_new(list, path_json(paths, &c, &c.rows[i]));
 	}
 	free(c.rows);
-	return json_pack("{s:o, s:I, s:I, s:f, s:f, s:f, s:f, s:o}", "name", name_json(paths, root),
-			 "slow_calls", (json_int_t)c.calls[SLOW], "other_calls",
-			 (json_int_t)c.calls[OTHER], "extra_ns", c.extra, "clock_extra_ns",
-			 c.clock_extra, "slow_ghz", c.ghz[SLOW], "other_ghz", c.ghz[OTHER], "paths",
-			 list);
+	return json_pack("{s:o, s:I, s:I, s:f, s:f, s:f, s:f, s:o}", "name",
+			 name_json(paths, c.root), "slow_calls", (json_int_t)c.calls[SLOW],
+			 "other_calls", (json_int_t)c.calls[OTHER], "extra_ns", c.extra,
+			 "clock_extra_ns", c.clock_extra, "slow_ghz", c.ghz[SLOW], "other_ghz",
+			 c.ghz[OTHER], "paths", list);
 }
 
 static json_t *answer_outliers(const struct format_output *output)
@@ -460,9 +499,9 @@ static json_t *answer_outliers(const struct format_output *output)
 	const struct call_paths *paths = &outliers->paths;
 	json_t *list = json_array(), *answer;
 
-	for (uint32_t node = 1; node <= call_paths_count(paths); node++) {
-		if (is_counted_root(paths, node))
-			json_array_append_new(list, root_json(outliers, node));
+	for (size_t i = 0, end; i < paths->classes.count; i = end) {
+		end = next_root(paths, i);
+		json_array_append_new(list, root_json(outliers, i, end));
 	}
 	answer = json_pack("{s:s, s:o, s:I, s:I}", "format", "outliers", "functions", list,
 			   "left_out", (json_int_t)paths->cut, "nested", (json_int_t)paths->nested);
