@@ -31,6 +31,7 @@ libbase_a_SOURCES = \
 	base/tables/direct_cache.c base/tables/direct_cache.h \
 	base/tables/fibonacci_hash.h \
 	base/tables/hash.h \
+	base/tables/heap.h \
 	base/tables/id_index.c base/tables/id_index.h \
 	base/tables/lower_bound.h \
 	base/tables/name.c base/tables/name.h

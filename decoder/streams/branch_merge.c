@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/tables/heap.h"
 #include "decoder/engine/pt_stream_base.h"
 
 struct branch_merge_entry {
@@ -18,10 +19,14 @@ struct branch_merge_entry {
 	uint64_t burst_end;          /* ns: only events before it continue the burst */
 };
 
-static bool is_earlier(const struct branch_merge_entry *a, const struct branch_merge_entry *b)
+static bool is_earlier(const struct branch_merge *merge, const struct branch_merge_entry *a,
+		       const struct branch_merge_entry *b)
 {
+	(void)merge;
 	return a->time != b->time ? a->time < b->time : a->rank < b->rank;
 }
+
+HEAP_DEFINE(entries, struct branch_merge_entry, struct branch_merge, is_earlier)
 
 /* Without bursts, each event is one of its own. */
 static void begin_burst(const struct branch_merge *merge, struct branch_merge_entry *entry,
@@ -48,27 +53,6 @@ static bool look_at_next(const struct branch_merge *merge, struct branch_merge_e
 	if (entry->count && !continues_burst(entry, entry->next))
 		begin_burst(merge, entry, entry->next);
 	return entry->count;
-}
-
-/* Move the entry at `at` down until none below is earlier. */
-static void sift_down(struct branch_merge *merge, size_t at)
-{
-	struct branch_merge_entry moving = merge->heap[at];
-
-	for (;;) {
-		size_t child = 2 * at + 1;
-
-		if (child >= merge->count)
-			break;
-		if (child + 1 < merge->count &&
-		    is_earlier(&merge->heap[child + 1], &merge->heap[child]))
-			child++;
-		if (!is_earlier(&merge->heap[child], &moving))
-			break;
-		merge->heap[at] = merge->heap[child];
-		at = child;
-	}
-	merge->heap[at] = moving;
 }
 
 void branch_merge_init(struct branch_merge *merge, struct pt_stream *const *streams, size_t count,
@@ -101,8 +85,7 @@ static bool look_at_all(struct branch_merge *merge)
 			*entry = merge->heap[merge->count + merge->unseen - 1];
 		merge->unseen--;
 	}
-	for (size_t i = merge->count / 2; i-- > 0;)
-		sift_down(merge, i);
+	entries_order(merge, merge->heap, merge->count);
 	return true;
 }
 
@@ -120,7 +103,7 @@ static size_t count_due(struct branch_merge *merge)
 	struct branch_merge_entry *top = merge->heap;
 	size_t due = 1;
 
-	if (merge->count > 2 && is_earlier(&merge->heap[2], other))
+	if (merge->count > 2 && is_earlier(merge, &merge->heap[2], other))
 		other = &merge->heap[2];
 	if (merge->count == 1)
 		return top->count;
@@ -150,7 +133,7 @@ static void advance_top(struct branch_merge *merge)
 	if (!top->count)
 		*top = merge->heap[--merge->count];
 	if (merge->count > 1)
-		sift_down(merge, 0);
+		entries_sift_down(merge, merge->heap, merge->count, 0);
 }
 
 size_t branch_merge_next(struct branch_merge *merge, const struct branch_event **events)

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/pages.h"
+#include "base/tables/heap.h"
 #include "src/slices/track.h"
 
 #define BUFFER_RECORDS 32768u
@@ -211,31 +212,17 @@ void slice_store_replay_track(const struct slice_store *store, size_t index,
 		more = emit_event(store, &cursor, sink);
 }
 
-/* ---- By time: a binary heap of the tracks ---------------------------------- */
+/* ---- By time: a heap of the tracks ----------------------------------------- */
 
-static bool is_before(const struct store_cursor *a, const struct store_cursor *b)
+static bool is_before(const struct slice_store *store, const struct store_cursor *a,
+		      const struct store_cursor *b)
 {
+	(void)store;
 	return a->event->time != b->event->time ? a->event->time < b->event->time
 						: a->track < b->track;
 }
 
-static void sift(struct store_cursor *heap, size_t count, size_t at)
-{
-	for (;;) {
-		size_t least = at, child = 2 * at + 1;
-		struct store_cursor swap = heap[at];
-
-		if (child < count && is_before(&heap[child], &heap[least]))
-			least = child;
-		if (child + 1 < count && is_before(&heap[child + 1], &heap[least]))
-			least = child + 1;
-		if (least == at)
-			return;
-		heap[at] = heap[least];
-		heap[least] = swap;
-		at = least;
-	}
-}
+HEAP_DEFINE(cursors, struct store_cursor, struct slice_store, is_before)
 
 void slice_store_replay(const struct slice_store *store, const struct slice_sink *sink)
 {
@@ -247,13 +234,13 @@ void slice_store_replay(const struct slice_store *store, const struct slice_sink
 		heap[count] = (struct store_cursor){ .track = &store->tracks[i] };
 		count += next_event(store, &heap[count]);
 	}
-	for (size_t i = count; i-- > 0;)
-		sift(heap, count, i);
+	cursors_order(store, heap, count);
 	while (count) {
 		if (!emit_event(store, &heap[0], sink))
 			heap[0] = heap[--count];
 		leave_behind(store, ++emitted);
-		sift(heap, count, 0);
+		if (count)
+			cursors_sift_down(store, heap, count, 0);
 	}
 	free(heap);
 }

@@ -3,6 +3,7 @@
 #include "src/slices/sorter_track.h"
 
 #include "base/alloc.h"
+#include "base/tables/heap.h"
 
 /* Bytes of the records of one time: of a trace that has times, they are few. */
 #define GROUP_MOST ((size_t)4 << 20)
@@ -237,26 +238,7 @@ static bool run_before(const struct slice_event *records, const struct sorter_ru
 	return left != right ? left < right : a->rank < b->rank;
 }
 
-/* Restore the heap, with the earliest run on top, after the run at `at` became later. */
-static void sift_down(const struct slice_event *records, struct sorter_run *runs, size_t count,
-		      size_t at)
-{
-	struct sorter_run moving = runs[at];
-
-	for (;;) {
-		size_t child = 2 * at + 1;
-
-		if (child >= count)
-			break;
-		if (child + 1 < count && run_before(records, &runs[child + 1], &runs[child]))
-			child++;
-		if (!run_before(records, &runs[child], &moving))
-			break;
-		runs[at] = runs[child];
-		at = child;
-	}
-	runs[at] = moving;
-}
+HEAP_DEFINE(runs, struct sorter_run, struct slice_event, run_before)
 
 /* Returns the number of runs; sorter->heap gets them, the earliest on top. */
 static size_t list_runs(const struct sorter_track *track)
@@ -272,8 +254,7 @@ static size_t list_runs(const struct sorter_track *track)
 			i,
 			track->runs[i].mixed,
 		};
-	for (size_t i = count / 2; i-- > 0;)
-		sift_down(sorter_track_records(track), sorter->heap, count, i);
+	runs_order(sorter_track_records(track), sorter->heap, count);
 	return count;
 }
 
@@ -332,7 +313,7 @@ static void merge_runs(struct sorter_track *track)
 			if (top->at == top->end)
 				*top = sorter->heap[--count];
 			if (count)
-				sift_down(records, top, count, 0);
+				runs_sift_down(records, top, count, 0);
 		}
 		order_group(sorter, grouped);
 		pass_group(track, &sorter->group, grouped, 2 * grouped);

@@ -2,10 +2,12 @@
 /* Cuts overlapping ranges into pieces that do not overlap. */
 #include "symbols/names/range_map.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/tables/compare.h"
+#include "base/tables/heap.h"
 #include "base/tables/lower_bound.h"
 
 struct building {
@@ -31,31 +33,13 @@ static int compare_begins(const void *left, const void *right, void *context)
 	return COMPARE(x_begin, y_begin) ?: COMPARE(x, y);
 }
 
-static void heap_push(struct building *b, uint32_t range)
+static bool is_higher(const void *context, const uint32_t *a, const uint32_t *b)
 {
-	uint32_t *heap = b->heap;
-	size_t at = b->heap_count++;
-
-	for (; at && heap[(at - 1) / 2] < range; at = (at - 1) / 2)
-		heap[at] = heap[(at - 1) / 2];
-	heap[at] = range;
+	(void)context;
+	return *a > *b;
 }
 
-static void heap_pop(struct building *b)
-{
-	uint32_t *heap = b->heap;
-	uint32_t last = heap[--b->heap_count];
-	size_t at = 0, child;
-
-	for (; (child = 2 * at + 1) < b->heap_count; at = child) {
-		if (child + 1 < b->heap_count && heap[child + 1] > heap[child])
-			child++;
-		if (last >= heap[child])
-			break;
-		heap[at] = heap[child];
-	}
-	heap[at] = last;
-}
+HEAP_DEFINE(ranges, uint32_t, void, is_higher)
 
 static void add_piece(struct range_map *map, uint64_t begin, uint32_t range)
 {
@@ -73,8 +57,10 @@ static void end_ranges(struct building *b, uint64_t upto)
 	while (b->heap_count && bounds_of(b, b->heap[0])[1] <= upto) {
 		uint64_t end = bounds_of(b, b->heap[0])[1];
 
-		while (b->heap_count && bounds_of(b, b->heap[0])[1] <= end)
-			heap_pop(b);
+		while (b->heap_count && bounds_of(b, b->heap[0])[1] <= end) {
+			b->heap[0] = b->heap[--b->heap_count];
+			ranges_sift_down(NULL, b->heap, b->heap_count, 0);
+		}
 		add_piece(b->map, end, b->heap_count ? b->heap[0] : RANGE_NONE);
 	}
 }
@@ -98,7 +84,7 @@ void range_map_build(struct range_map *map, const void *ranges, size_t stride, s
 		uint64_t begin = bounds_of(&b, order[i])[0];
 
 		end_ranges(&b, begin);
-		heap_push(&b, order[i]);
+		ranges_push(NULL, b.heap, b.heap_count++, &order[i]);
 		add_piece(map, begin, b.heap[0]);
 	}
 	end_ranges(&b, UINT64_MAX);

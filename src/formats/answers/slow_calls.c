@@ -5,12 +5,14 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/tables/heap.h"
 #include "src/formats/text/time_note.h"
 
 /* Equal durations are in the order of time, then of threads: the same for any input order. */
-static bool is_slower(bool by_insns, const struct chosen_call *a, const struct chosen_call *b)
+static bool is_slower(const bool *by_insns, const struct chosen_call *a,
+		      const struct chosen_call *b)
 {
-	if (by_insns && a->insns != b->insns)
+	if (*by_insns && a->insns != b->insns)
 		return a->insns > b->insns;
 	if (a->duration != b->duration)
 		return a->duration > b->duration;
@@ -19,38 +21,19 @@ static bool is_slower(bool by_insns, const struct chosen_call *a, const struct c
 	return a->track->index < b->track->index;
 }
 
-static void move_up(struct slow_calls *calls, const struct chosen_call *call)
+static bool is_faster(const bool *by_insns, const struct chosen_call *a,
+		      const struct chosen_call *b)
 {
-	size_t at = calls->count++;
-	bool by_insns = times_are_unknown(*calls->machine);
-
-	for (; at && is_slower(by_insns, &calls->calls[(at - 1) / 2], call); at = (at - 1) / 2)
-		calls->calls[at] = calls->calls[(at - 1) / 2];
-	calls->calls[at] = *call;
+	return is_slower(by_insns, b, a);
 }
 
-/* Put a call into the place of the fastest one. */
-static void move_down(struct slow_calls *calls, const struct chosen_call *call)
-{
-	size_t at = 0, child;
-	bool by_insns = times_are_unknown(*calls->machine);
-
-	while ((child = 2 * at + 1) < calls->count) {
-		if (child + 1 < calls->count &&
-		    is_slower(by_insns, &calls->calls[child], &calls->calls[child + 1]))
-			child++;
-		if (!is_slower(by_insns, call, &calls->calls[child]))
-			break;
-		calls->calls[at] = calls->calls[child];
-		at = child;
-	}
-	calls->calls[at] = *call;
-}
+HEAP_DEFINE(calls, struct chosen_call, bool, is_faster)
 
 static void keep_if_slow(void *context, const struct chosen_call *call)
 {
 	struct slow_calls *calls = context;
 	const struct slow_choice *choice = &calls->choice;
+	bool by_insns = times_are_unknown(*calls->machine);
 
 	durations_add(&calls->durations, call->duration);
 	calls->longer += call->duration > choice->longer;
@@ -59,9 +42,10 @@ static void keep_if_slow(void *context, const struct chosen_call *call)
 	if (calls->count < slow_choice_most(choice)) {
 		calls->calls = alloc_grow(calls->calls, &calls->room, calls->count + 1,
 					  sizeof(*calls->calls));
-		move_up(calls, call);
-	} else if (is_slower(times_are_unknown(*calls->machine), call, &calls->calls[0])) {
-		move_down(calls, call);
+		calls_push(&by_insns, calls->calls, calls->count++, call);
+	} else if (is_slower(&by_insns, call, &calls->calls[0])) {
+		calls->calls[0] = *call;
+		calls_sift_down(&by_insns, calls->calls, calls->count, 0);
 	}
 }
 
@@ -76,9 +60,7 @@ void slow_calls_init(struct slow_calls *calls, const struct options *options,
 
 static int compare_slow(const void *left, const void *right, void *by_insns)
 {
-	bool by = *(const bool *)by_insns;
-
-	return is_slower(by, left, right) ? -1 : is_slower(by, right, left);
+	return is_slower(by_insns, left, right) ? -1 : is_slower(by_insns, right, left);
 }
 
 static void apply_bound(struct slow_calls *calls)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* What base offers to find things with: binary search, the index of ids, direct-mapped caches. */
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "base/tables/direct_cache.h"
+#include "base/tables/heap.h"
 #include "base/tables/id_index.h"
 #include "base/tables/lower_bound.h"
 #include "base/tables/name.h"
@@ -153,6 +155,51 @@ START_TEST(a_name_is_cut_between_two_characters)
 }
 END_TEST
 
+static bool is_less(const int *order, const int *a, const int *b)
+{
+	return *order * *a < *order * *b;
+}
+
+HEAP_DEFINE(ints, int, int, is_less)
+
+/* Every array of five numbers of 0 to 4, in both orders: taken from the top they are sorted. */
+START_TEST(a_heap_gives_items_in_order)
+{
+	for (int number = 0; number < 2 * 3125; number++) {
+		int order = number % 2 ? 1 : -1, items[5], pushed[5], last = order * -1000;
+		size_t count = 0;
+
+		for (int rest = number / 2; count < 5; rest /= 5) {
+			items[count] = rest % 5;
+			ints_push(&order, pushed, count, &items[count]);
+			count++;
+		}
+		ints_order(&order, items, count);
+		for (; count; items[0] = items[--count], pushed[0] = pushed[count]) {
+			ints_sift_down(&order, items, count, 0);
+			ints_sift_down(&order, pushed, count, 0);
+			ck_assert_int_eq(items[0], pushed[0]);
+			ck_assert(!is_less(&order, &items[0], &last));
+			last = items[0];
+		}
+	}
+}
+END_TEST
+
+/* It moves down on the side of the child that comes first, and only below what comes before it. */
+START_TEST(a_heap_moves_few_items)
+{
+	int order = 1, items[] = { 5, 2, 1, 3, 4, 6, 7 };
+	const int restored[] = { 1, 2, 5, 3, 4, 6, 7 }, equal[] = { 1, 1, 1 };
+	int same[] = { 1, 1, 1 };
+
+	ints_sift_down(&order, items, 7, 0);
+	ck_assert_mem_eq(items, restored, sizeof(items));
+	ints_sift_down(&order, same, 3, 0);
+	ck_assert_mem_eq(same, equal, sizeof(same));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("tables");
@@ -163,6 +210,8 @@ int main(void)
 	tcase_add_test(all, an_index_finds_each_id_by_its_key);
 	tcase_add_test(all, an_index_holds_any_number_of_ids_of_one_hash);
 	tcase_add_test(all, a_hash_of_bytes_depends_on_each_byte_and_the_length);
+	tcase_add_test(all, a_heap_gives_items_in_order);
+	tcase_add_test(all, a_heap_moves_few_items);
 	tcase_add_test(all, a_name_is_cut_between_two_characters);
 	tcase_add_test(all, a_direct_cache_has_zeroed_slots_on_whole_lines);
 	suite_add_tcase(suite, all);
