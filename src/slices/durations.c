@@ -6,33 +6,11 @@
 
 #include "base/alloc.h"
 
-/* Durations of 2^BITS and more keep their upper bits: so many steps for each further bit. */
-#define BITS  8u
 #define STEPS DURATION_STEPS
-
-size_t durations_bucket(uint64_t ns)
-{
-	unsigned shift;
-
-	if (ns < 2 * STEPS)
-		return ns;
-	shift = 64 - BITS - (unsigned)__builtin_clzll(ns);
-	return shift * STEPS + (size_t)(ns >> shift);
-}
-
-uint64_t durations_bucket_begin(size_t bucket)
-{
-	size_t shift;
-
-	if (bucket < 2 * STEPS)
-		return bucket;
-	shift = bucket / STEPS - 1;
-	return (uint64_t)(bucket - shift * STEPS) << shift;
-}
 
 void durations_add(struct durations *durations, uint64_t ns)
 {
-	size_t bucket = durations_bucket(ns);
+	size_t bucket = log_class(ns, DURATION_BITS);
 	uint64_t **block = &durations->blocks[bucket / STEPS];
 
 	if (!*block)
@@ -55,13 +33,14 @@ uint64_t durations_quantile(const struct durations *durations, uint32_t milliont
 	/* Rounded up; this does not overflow for any count of real events. */
 	uint64_t rank = (durations->count * millionths + 999999) / 1000000, seen = 0;
 
-	for (size_t i = 0; i < DURATION_BUCKETS; i++) {
+	for (uint32_t i = 0; i < DURATION_BUCKETS; i++) {
 		if (durations->blocks[i / STEPS])
 			seen += durations->blocks[i / STEPS][i % STEPS];
-		if (seen && seen >= rank)
-			return durations_bucket_begin(i) < durations->min
-				       ? durations->min
-				       : durations_bucket_begin(i);
+		if (seen && seen >= rank) {
+			uint64_t begin = log_class_begin(i, DURATION_BITS);
+
+			return begin > durations->min ? begin : durations->min;
+		}
 	}
 	return 0;
 }
@@ -70,7 +49,7 @@ uint64_t durations_longer(const struct durations *durations, uint64_t ns)
 {
 	uint64_t longer = 0;
 
-	for (size_t i = durations_bucket(ns) + 1; i < DURATION_BUCKETS; i++)
+	for (size_t i = log_class(ns, DURATION_BITS) + 1; i < DURATION_BUCKETS; i++)
 		longer +=
 			durations->blocks[i / STEPS] ? durations->blocks[i / STEPS][i % STEPS] : 0;
 	return longer;

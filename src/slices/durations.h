@@ -9,7 +9,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DURATION_STEPS  128u
+/*
+ * Returns the class of a value: classes of 1 below 2^bits, above that 2^bits of them to an octave.
+ * Larger values have the same class, or a higher one.
+ */
+static inline uint32_t log_class(uint64_t value, unsigned bits)
+{
+	unsigned octave;
+
+	if (value >> bits == 0)
+		return (uint32_t)value;
+	octave = 63 - (unsigned)__builtin_clzll(value) - bits;
+	return (octave << bits) + (uint32_t)(value >> octave);
+}
+
+/* Returns the least value of a class. */
+static inline uint64_t log_class_begin(uint32_t number, unsigned bits)
+{
+	uint32_t octave = number >> bits, step = number & ((1u << bits) - 1);
+
+	return octave ? (uint64_t)(step | 1u << bits) << (octave - 1) : number;
+}
+
+#define DURATION_BITS   7
+#define DURATION_STEPS  (1u << DURATION_BITS)
 #define DURATION_BLOCKS 58u
 /* Buckets, in blocks of DURATION_STEPS. */
 #define DURATION_BUCKETS (DURATION_BLOCKS * DURATION_STEPS)
@@ -19,12 +42,6 @@ struct durations {
 					    */
 	uint64_t count, min, max;
 };
-
-/* Returns the bucket of a duration, below DURATION_BUCKETS.  Longer durations have higher ones. */
-size_t durations_bucket(uint64_t ns);
-
-/* Returns the shortest duration of a bucket. */
-uint64_t durations_bucket_begin(size_t bucket);
 
 void durations_add(struct durations *durations, uint64_t ns);
 

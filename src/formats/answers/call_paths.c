@@ -47,25 +47,16 @@ struct path_track {
 
 static uint32_t class_of(const struct call_paths *paths, uint64_t ns)
 {
-	unsigned octave;
-
 	if (call_paths_have_bound(paths))
 		return ns > paths->slow.longer;
-	if (ns < 1 << CLASS_BITS)
-		return (uint32_t)ns;
-	octave = 63 - (unsigned)__builtin_clzll(ns) - CLASS_BITS;
-	return (octave << CLASS_BITS) + (uint32_t)(ns >> octave);
+	return log_class(ns, CLASS_BITS);
 }
 
 uint64_t call_paths_class_begin(const struct call_paths *paths, uint32_t number)
 {
-	uint32_t octave = number >> CLASS_BITS;
-
 	if (call_paths_have_bound(paths))
 		return paths->slow.longer;
-	if (!octave || number >= CLASS_PAIR_B)
-		return number;
-	return (uint64_t)((number & ((1 << CLASS_BITS) - 1)) | 1 << CLASS_BITS) << (octave - 1);
+	return number >= CLASS_PAIR_B ? number : log_class_begin(number, CLASS_BITS);
 }
 
 /* ---- Calls --------------------------------------------------------------- */

@@ -53,25 +53,6 @@ struct histogram_output {
 	size_t count;
 };
 
-static unsigned bucket_of(uint64_t ns)
-{
-	unsigned octave;
-
-	if (ns < 1 << BUCKET_BITS)
-		return (unsigned)ns;
-	octave = 63 - (unsigned)__builtin_clzll(ns) - BUCKET_BITS;
-	return (octave << BUCKET_BITS) + (unsigned)(ns >> octave);
-}
-
-static uint64_t bucket_begin(unsigned bucket)
-{
-	unsigned octave = bucket >> BUCKET_BITS;
-
-	if (!octave)
-		return bucket;
-	return (uint64_t)((bucket & ((1 << BUCKET_BITS) - 1)) | 1 << BUCKET_BITS) << (octave - 1);
-}
-
 /* The order in which calls of several threads end depends on the threads that decode. */
 static bool is_earlier(const struct chosen_call *call, const struct bucket *bucket)
 {
@@ -98,7 +79,7 @@ static void count_call(void *context, const struct chosen_call *call)
 	function->total += call->duration;
 	function->cut += !call->begin_seen || !call->end_seen;
 	durations_add(&function->durations, call->duration);
-	bucket = &function->buckets[bucket_of(call->duration)];
+	bucket = &function->buckets[log_class(call->duration, BUCKET_BITS)];
 	if (is_earlier(call, bucket)) {
 		bucket->begin = call->begin;
 		bucket->duration = call->duration;
@@ -156,8 +137,9 @@ static void print_bucket(const struct function_calls *function, unsigned number,
 	uint64_t end = bucket->begin + bucket->duration + margin;
 	char from[SHORT_TIME_SIZE];
 
-	fprintf(out, "%10s %10" PRIu64 " %5.1f%% ", time_text(from, bucket_begin(number)),
-		bucket->count, 100 * (double)bucket->count / (double)function->durations.count);
+	fprintf(out, "%10s %10" PRIu64 " %5.1f%% ",
+		time_text(from, log_class_begin(number, BUCKET_BITS)), bucket->count,
+		100 * (double)bucket->count / (double)function->durations.count);
 	print_bar(bucket->count, most, out);
 	fprintf(out,
 		" --time=%" PRIu64 ".%09" PRIu64 ",%" PRIu64 ".%09" PRIu64 " --tid=%" PRId32 "\n",
@@ -167,8 +149,8 @@ static void print_bucket(const struct function_calls *function, unsigned number,
 
 static void print_buckets(const struct function_calls *function, uint64_t margin, FILE *out)
 {
-	unsigned first = bucket_of(function->durations.min);
-	unsigned last = bucket_of(function->durations.max);
+	unsigned first = log_class(function->durations.min, BUCKET_BITS);
+	unsigned last = log_class(function->durations.max, BUCKET_BITS);
 	uint64_t most = 1;
 
 	for (unsigned i = first; i <= last; i++)
@@ -254,12 +236,12 @@ static json_t *buckets_json(const struct function_calls *function)
 
 		if (bucket->count)
 			json_array_append_new(
-				list,
-				json_pack("{sI sI sI sI si}", "from_ns", integer(bucket_begin(i)),
-					  "calls", integer(bucket->count), "example_begin_ns",
-					  integer(bucket->begin), "example_duration_ns",
-					  integer(bucket->duration), "example_tid",
-					  (int)bucket->example->tid));
+				list, json_pack("{sI sI sI sI si}", "from_ns",
+						integer(log_class_begin(i, BUCKET_BITS)), "calls",
+						integer(bucket->count), "example_begin_ns",
+						integer(bucket->begin), "example_duration_ns",
+						integer(bucket->duration), "example_tid",
+						(int)bucket->example->tid));
 	}
 	return list;
 }

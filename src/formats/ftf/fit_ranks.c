@@ -54,7 +54,7 @@ static struct fit_bucket *bucket_at(struct fit_ranks *ranks, size_t bucket, size
 
 uint32_t fit_ranks_add(struct fit_ranks *ranks, uint64_t duration, size_t depth)
 {
-	size_t bucket = durations_bucket(duration);
+	size_t bucket = log_class(duration, DURATION_BITS);
 	uint64_t *slices;
 
 	if (depth > DEPTH_MAX)
@@ -154,7 +154,8 @@ uint64_t fit_ranks_shortest(const struct fit_ranks *ranks)
 	uint64_t bucket =
 		((uint64_t)ranks->least + rank_of(1, DEPTH_MAX, 0) - 1) >> (DEPTH_BITS + TURN_BITS);
 
-	return bucket < DURATION_BUCKETS ? durations_bucket_begin(bucket) : UINT64_MAX;
+	return bucket < DURATION_BUCKETS ? log_class_begin((uint32_t)bucket, DURATION_BITS)
+					 : UINT64_MAX;
 }
 
 void fit_ranks_release(struct fit_ranks *ranks)

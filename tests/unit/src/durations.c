@@ -55,6 +55,33 @@ START_TEST(nothing_has_no_duration)
 }
 END_TEST
 
+/* The classes of 2 bits: 0, 1, 2, 3, 4, 5, 6, 7, 8 to 9, 10 to 11, 12 to 13, 14 to 15, 16 to 19. */
+START_TEST(an_octave_has_equal_classes)
+{
+	static const uint64_t begins[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28 };
+
+	for (uint32_t i = 0; i < 15; i++) {
+		ck_assert_uint_eq(log_class_begin(i, 2), begins[i]);
+		for (uint64_t value = begins[i]; value < begins[i + 1]; value++)
+			ck_assert_uint_eq(log_class(value, 2), i);
+	}
+}
+END_TEST
+
+START_TEST(each_class_begins_where_the_one_before_ends)
+{
+	for (unsigned bits = 2; bits <= 7; bits++) {
+		uint32_t last = log_class(UINT64_MAX, bits);
+
+		ck_assert_uint_eq(last, ((64 - bits) << bits) + (1u << bits) - 1);
+		for (uint32_t i = 1; i <= last; i++) {
+			ck_assert_uint_eq(log_class(log_class_begin(i, bits), bits), i);
+			ck_assert_uint_eq(log_class(log_class_begin(i, bits) - 1, bits), i - 1);
+		}
+	}
+}
+END_TEST
+
 START_TEST(quantiles_have_fractions_of_a_percent)
 {
 	for (unsigned i = 1; i <= 200; i++)
@@ -88,6 +115,8 @@ int main(void)
 	tcase_add_test(all, long_durations_are_known_to_one_part_in_128);
 	tcase_add_test(all, nothing_has_no_duration);
 	tcase_add_test(all, quantiles_have_fractions_of_a_percent);
+	tcase_add_test(all, an_octave_has_equal_classes);
+	tcase_add_test(all, each_class_begins_where_the_one_before_ends);
 	tcase_add_test(all, longer_durations_are_counted_by_buckets);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
