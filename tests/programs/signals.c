@@ -16,11 +16,20 @@ __attribute__((noinline)) static int work(int n)
 	return n < 2 ? n : work(n - 1) + work(n - 2);
 }
 
+/* Once: however slow a recorder is, code runs between two handlers. */
+static void set_timer(void)
+{
+	struct itimerval timer = { .it_value.tv_usec = 3000 };
+
+	setitimer(ITIMER_REAL, &timer, NULL);
+}
+
 static void on_alarm(int signal)
 {
 	(void)signal;
 	alarms++;
 	work(4);
+	set_timer();
 }
 
 static void on_user(int signal)
@@ -77,7 +86,6 @@ __attribute__((noinline)) static void fault_below_handler(void)
 
 int main(void)
 {
-	struct itimerval timer = { { 0, 3000 }, { 0, 3000 } };
 	stack_t own = { .ss_sp = malloc(65536), .ss_size = 65536 };
 
 	sigaltstack(&own, NULL);
@@ -89,7 +97,7 @@ int main(void)
 		raise(SIGUSR1);
 	fault();
 	fault_below_handler();
-	setitimer(ITIMER_REAL, &timer, NULL);
+	set_timer();
 	for (int i = 0; i < 200 && alarms < 3; i++)
 		work(9);
 	while (alarms < 4)
