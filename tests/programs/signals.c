@@ -29,7 +29,8 @@ static void on_alarm(int signal)
 	(void)signal;
 	alarms++;
 	work(4);
-	set_timer();
+	if (alarms < 4)
+		set_timer();
 }
 
 static void on_user(int signal)
