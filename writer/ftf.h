@@ -35,7 +35,7 @@ extern "C" {
 
 #define FTF_ARGS_MAX          15    /* of one record: 4 bits */
 #define FTF_RECORD_WORDS_MAX  4095  /* 12 bits */
-#define FTF_STRING_MAX        32000 /* bytes of a string ("String Record") */
+#define FTF_STRING_MAX        31999 /* bytes of a string; Jane Street's tracing has no more */
 #define FTF_STRING_REFERENCES 32767 /* 15 bits; 0 is the empty string */
 #define FTF_THREAD_REFERENCES 255   /* 8 bits; 0: the record contains the ids */
 
@@ -746,19 +746,28 @@ static inline void ftf_low_arg(struct ftf_low *low, const struct ftf_low_arg *ar
 		*low->at++ = arg->word;
 }
 
-/* Finish the record: all that was declared must be there. */
+/*
+ * Finish the record: all that was declared must be there, and a complete event must not end before
+ * it begins.
+ */
 static inline void ftf_low_finish(struct ftf_low *low)
 {
+	const uint64_t type = FTF_RECORD_EVENT | (uint64_t)FTF_DURATION_COMPLETE << 16;
+
 	if (__builtin_expect(low->at != low->end || low->shape, 0)) {
 		ftf_low_misuse(low, "a record gets less than declared");
 		low->at = low->end ? low->start : low->at;
+	} else if ((*low->start & 0xf000f) == type && low->at[-1] < low->start[1]) {
+		ftf_low_misuse(low, "a complete event ends before it begins");
+		low->at = low->start;
 	}
 	low->end = NULL;
 }
 
 /*
  * "String Record": from now on `reference` (1..32767) is this text, of at most
- * FTF_STRING_MAX bytes, or a sticky error.
+ * FTF_STRING_MAX bytes, or a sticky error.  Jane Street's tracing has "process" as reference 1,
+ * in every trace: another text for it is an error.
  */
 void ftf_low_string(struct ftf_low *low, uint16_t reference, const char *text, size_t length);
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "writer/ftf_memory.h"
+#include "writer/ftf_writer.h"
 
 #define MAGIC             UINT64_C(0x0016547846040010) /* "Magic Number Record" */
 #define BUFFER_WORDS      ((size_t)64 * 1024 / 8)      /* see base/io/output.c */
@@ -132,12 +133,21 @@ void ftf_low_misuse(struct ftf_low *low, const char *text)
 
 void ftf_low_string(struct ftf_low *low, uint16_t reference, const char *text, size_t length)
 {
-	if (length > FTF_STRING_MAX || !reference || reference > FTF_STRING_REFERENCES) {
-		ftf_low_misuse(low, length > FTF_STRING_MAX
-					    ? "a string has more than 32000 bytes"
-					    : "a string reference is not in 1..32767");
-		return;
-	}
+	static const char process[] = "process";
+
+	if (length > FTF_STRING_MAX)
+		ftf_low_misuse(low, "a string has more than 31999 bytes");
+	else if (!reference || reference > FTF_STRING_REFERENCES)
+		ftf_low_misuse(low, "a string reference is not in 1..32767");
+	else if (reference == 1 &&
+		 (length != strlen(process) || memcmp(text, process, length) != 0))
+		ftf_low_misuse(low, "string reference 1 is not \"process\"");
+	else
+		ftf_low_string_record(low, reference, text, length);
+}
+
+void ftf_low_string_record(struct ftf_low *low, uint16_t reference, const char *text, size_t length)
+{
 	ftf_low_start(low,
 		      ftf_low_header(FTF_RECORD_STRING, 1 + ftf_words(length)) |
 			      (uint64_t)reference << 16 | (uint64_t)length << 32,

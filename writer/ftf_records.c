@@ -251,10 +251,6 @@ bool ftf_write_templates(struct ftf_writer *writer, struct ftf_thread thread,
 
 void ftf_complete(struct ftf_writer *writer, const struct ftf_event *event, uint64_t end)
 {
-	if (end < event->time) {
-		ftf_low_misuse(&writer->low, "a complete event ends before it begins");
-		return;
-	}
 	emit(writer, FTF_DURATION_COMPLETE, event, end);
 }
 
@@ -413,7 +409,7 @@ void ftf_blob(struct ftf_writer *writer, const struct ftf_blob *blob)
 
 	if (blob->size > FTF_STRING_MAX || blob->type > UINT8_MAX) {
 		ftf_low_misuse(&writer->low, blob->size > FTF_STRING_MAX
-						     ? "a blob has more than 32000 bytes"
+						     ? "a blob has more than 31999 bytes"
 						     : "a blob's type has more than 8 bits");
 		return;
 	}

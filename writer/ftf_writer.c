@@ -325,7 +325,7 @@ struct ftf_string_ref ftf_writer_define_string(struct ftf_writer *writer, struct
 		return (struct ftf_string_ref){ 0 }; /* there is no memory */
 	if (!reference)
 		return (struct ftf_string_ref){ FTF_INLINE(text->length), text->text };
-	ftf_low_string(&writer->low, reference, text->text, text->length);
+	ftf_low_string_record(&writer->low, reference, text->text, text->length);
 	return (struct ftf_string_ref){ reference, NULL };
 }
 

@@ -110,6 +110,10 @@ static inline uint8_t ftf_writer_use_thread(struct ftf_writer *writer, struct ft
 const struct ftf_writer_thread *ftf_writer_thread_borrow(struct ftf_writer *writer,
 							 struct ftf_thread thread);
 
+/* Write a string record; length and reference are in their limits. */
+void ftf_low_string_record(struct ftf_low *low, uint16_t reference, const char *text,
+			   size_t length);
+
 /*
  * Returns the length of the longest prefix of at most FTF_STRING_MAX bytes that
  * does not end inside a character of UTF-8.

@@ -147,7 +147,7 @@ START_TEST(a_lack_of_memory_in_the_low_face_is_an_error)
 	fail_calls(1, 1);
 	ck_assert_int_eq(ftf_low_init(&low, &to, &options), -1);
 	for (unsigned i = 0; i < 100000; i++)
-		ftf_low_string(&low, 1, "text", 4);
+		ftf_low_string(&low, 2, "text", 4);
 	ck_assert_int_eq(ftf_low_close(&low, &err), -1);
 	ck_assert_int_eq(err.system, ENOMEM);
 	ck_assert_uint_eq(kept.size, 0);

@@ -159,13 +159,13 @@ static int keep_other(void *context, const void *bytes, size_t size)
 START_TEST(a_trace_may_have_several_destinations)
 {
 	const struct ftf_destination other = { keep_other, NULL };
-	static const uint64_t record[] = { 0x0001000001000024, 9 };
+	static const uint64_t record[] = { 0x0002000001000024, 9 };
 	struct ftf_low low;
 
 	other_count = 0;
 	begin(&low);
 	ftf_low_thread(&low, 1, 10, 11);
-	ftf_low_string(&low, 1, "f", 1);
+	ftf_low_string(&low, 2, "f", 1);
 	ftf_low_set_destination(&low, &other);
 	ck_assert_uint_eq(word_count, 6);
 	ftf_low_records(&low, record, sizeof(record));
@@ -295,12 +295,44 @@ static void long_string(struct ftf_low *low)
 {
 	static const char text[FTF_STRING_MAX + 1];
 
-	ftf_low_string(low, 1, text, sizeof(text));
+	ftf_low_string(low, 2, text, sizeof(text));
 }
 
 static void string_zero(struct ftf_low *low)
 {
 	ftf_low_string(low, 0, "x", 1);
+}
+
+static void string_one(struct ftf_low *low)
+{
+	ftf_low_string(low, 1, "process", 7);
+	ftf_low_string(low, 1, "processes", 9);
+}
+
+static void process_again(struct ftf_low *low)
+{
+	ftf_low_string(low, 1, "process", 7);
+	ftf_low_string(low, 1, "process", 7);
+}
+
+static void complete(struct ftf_low *low, uint64_t end)
+{
+	struct ftf_low_event event = { .type = FTF_DURATION_COMPLETE, .thread = 1, .name = 2 };
+
+	ftf_low_start(low, ftf_low_event_header(&event), 0);
+	ftf_low_word(low, 9);
+	ftf_low_word(low, end);
+	ftf_low_finish(low);
+}
+
+static void no_length(struct ftf_low *low)
+{
+	complete(low, 9);
+}
+
+static void early_end(struct ftf_low *low)
+{
+	complete(low, 8);
 }
 
 static void thread_zero(struct ftf_low *low)
@@ -344,8 +376,12 @@ START_TEST(what_is_not_as_declared_is_an_error_with_a_reason)
 	ck_assert_str_eq(error_of(inside_of_another), "a record is started inside of another");
 	ck_assert_str_eq(error_of(not_finished), "a record is started inside of another");
 	ck_assert_str_eq(error_of(without_a_record), "a record gets more words than declared");
-	ck_assert_str_eq(error_of(long_string), "a string has more than 32000 bytes");
+	ck_assert_str_eq(error_of(long_string), "a string has more than 31999 bytes");
 	ck_assert_str_eq(error_of(string_zero), "a string reference is not in 1..32767");
+	ck_assert_str_eq(error_of(process_again), "");
+	ck_assert_str_eq(error_of(string_one), "string reference 1 is not \"process\"");
+	ck_assert_str_eq(error_of(no_length), "");
+	ck_assert_str_eq(error_of(early_end), "a complete event ends before it begins");
 	ck_assert_str_eq(error_of(thread_zero), "a thread reference is not in 1..255");
 	ck_assert_str_eq(error_of(large_record), "a record has more than 4095 words");
 }
@@ -383,7 +419,7 @@ START_TEST(writing_after_closing_is_an_error_and_no_harm)
 	for (int i = 0; i < 10000; i++) {
 		ftf_low_pair(&low, 0x0001000001000024, 9);
 		ftf_low_thread(&low, 1, 10, 11);
-		ftf_low_string(&low, 1, "f", 1);
+		ftf_low_string(&low, 2, "f", 1);
 	}
 	ck_assert_int_eq(ftf_low_close(&low, &err), -1);
 	ck_assert_str_eq(err.text, "a record is written after closing");

@@ -468,22 +468,21 @@ START_TEST(a_template_keeps_its_name_when_references_change)
 }
 END_TEST
 
-/* "ä" is two bytes: an odd start puts one across the limit. */
+/* "ä" is two bytes: an even start puts one across the limit. */
 START_TEST(a_long_name_is_cut_between_characters)
 {
 	static char text[40001];
 	char *end;
 
 	trace_begin("");
-	text[0] = 'x';
-	for (size_t i = 1; i + 1 < sizeof(text); i += 2)
+	for (size_t i = 0; i + 1 < sizeof(text); i += 2)
 		memcpy(text + i, "\xc3\xa4", 2);
 	text[sizeof(text) - 1] = 0;
 	slice(ftf_thread(trace.writer, 10, 11), 0, 0, text);
 	ftf_log(trace.writer, ftf_thread(trace.writer, 10, 11), 0, text);
 	trace_finish();
 	end = strchr(trace.slices, '\n');
-	ck_assert_uint_eq((size_t)(end - trace.slices) - strlen("10/11 0 0 0 "), 31999);
+	ck_assert_uint_eq((size_t)(end - trace.slices) - strlen("10/11 0 0 0 "), 31998);
 	ck_assert_mem_eq(end - 2, "\xc3\xa4", 2);
 }
 END_TEST
@@ -556,7 +555,7 @@ START_TEST(what_the_format_cannot_say_is_an_error_with_a_reason)
 	ck_assert_str_eq(error_of(emit_empty_counter), "a counter has no value");
 	ck_assert_str_eq(error_of(emit_foreign_name), "a name is not of this writer");
 	ck_assert_str_eq(error_of(emit_foreign_thread), "a thread is not of this writer");
-	ck_assert_str_eq(error_of(emit_large_blob), "a blob has more than 32000 bytes");
+	ck_assert_str_eq(error_of(emit_large_blob), "a blob has more than 31999 bytes");
 }
 END_TEST
 
