@@ -180,8 +180,8 @@ static void add_word(struct options *options, const struct option_spec *spec, co
 }
 
 /*
- * Without --demangle (which has no word for DEMANGLE_PERF), branches are printed
- * as perf prints them, and magic-trace's rules are about perf's names, which
+ * Without --demangle (which has no word for DEMANGLE_PERF), branches have the names of
+ * symbols that perf prints, and magic-trace's rules are about perf's names, which
  * distinguish instances of a template and do not know functions without a symbol.
  */
 static void choose_default_names(struct options *options)
@@ -190,7 +190,7 @@ static void choose_default_names(struct options *options)
 
 	if (options->names == DEMANGLE_PERF && !as_perf)
 		options->names = DEMANGLE_SHORT;
-	if (options->unnamed == UNNAMED_DEFAULT && as_perf)
+	if (options->unnamed == UNNAMED_DEFAULT && options->stacks == STACKS_MAGIC_TRACE)
 		options->unnamed = UNNAMED_FILES;
 }
 

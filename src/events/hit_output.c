@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/printable.h"
+#include "src/formats/format_branches.h"
 #include "src/formats/ftf/event_record.h"
 #include "src/formats/text/escaped_text.h"
 #include "src/formats/text/json_text.h"
@@ -43,17 +44,6 @@ void hit_output_release(struct hit_output *output)
 
 /* ---- Text ---------------------------------------------------------------- */
 
-static void print_place(const struct location *place, FILE *out)
-{
-	if (!place->symbol) {
-		fputs(" [unknown]", out);
-		return;
-	}
-	putc(' ', out);
-	printable_print(place->symbol->name->text, out);
-	fprintf(out, "+0x%" PRIx64, place->offset);
-}
-
 static void print_hit_arg(const struct hit_arg *arg, FILE *out)
 {
 	fprintf(out, "%s=", arg->name);
@@ -74,7 +64,8 @@ static void print_hit(const struct shown_hit *hit, FILE *out)
 	fprintf(out, "%" PRId32 "/%" PRId32 " %" PRIu64 " ", hit->pid, hit->tid, hit->time);
 	printable_print(hit->event, out);
 	fprintf(out, " 0x%" PRIx64, hit->ip);
-	print_place(&hit->place, out);
+	putc(' ', out);
+	format_location(out, &hit->place);
 	for (size_t i = 0; i < hit->arg_count; i++) {
 		putc(' ', out);
 		print_hit_arg(&hit->args[i], out);

@@ -53,15 +53,16 @@ static void print_flags(FILE *out, const struct branch_event *event)
 	fprintf(out, "  %-21s  ", flags);
 }
 
-static void print_location(FILE *out, const struct location *location)
+void format_location(FILE *out, const struct location *location)
 {
-	fprintf(out, "%16" PRIx64 " ", location->ip);
-	if (!location->symbol || location->symbol->kind == SYMBOL_FILE) {
+	if (!location->symbol) {
 		fputs("[unknown]", out);
 		return;
 	}
 	escaped_text_print(location->symbol->name->text, location->symbol->name->length, out);
-	fprintf(out, "+0x%" PRIx64, location->offset);
+	/* All of a file has no begin. */
+	if (location->symbol->kind != SYMBOL_FILE)
+		fprintf(out, "+0x%" PRIx64, location->offset);
 }
 
 static void print_gap(FILE *out, const struct branch_event *event)
@@ -89,9 +90,10 @@ void format_branch(FILE *out, const struct branch_event *event, const struct loc
 	fprintf(out, "%5d/%-5d %5" PRIu64 ".%09" PRIu64 ": ", thread ? thread->pid : -1,
 		thread ? thread->tid : -1, event->time / NS_PER_S, event->time % NS_PER_S);
 	print_flags(out, event);
-	print_location(out, from);
-	fputs(" => ", out);
-	print_location(out, to);
+	fprintf(out, "%16" PRIx64 " ", from->ip);
+	format_location(out, from);
+	fprintf(out, " => %16" PRIx64 " ", to->ip);
+	format_location(out, to);
 	putc('\n', out);
 }
 

@@ -2,8 +2,8 @@
 /*
  * `--format=branches`: one line per branch, as
  * `perf script --itrace=be -F pid,tid,time,flags,ip,addr,sym,symoff --ns`
- * prints it (tools/perf/builtin-script.c, perf_sample__fprintf_flags and
- * perf_event__fprintf_auxtrace_error of perf 6.1).
+ * prints it, but for names of code without symbols (tools/perf/builtin-script.c,
+ * perf_sample__fprintf_flags and perf_event__fprintf_auxtrace_error of perf 6.1).
  */
 #ifndef SRC_FORMATS_FORMAT_BRANCHES_H
 #define SRC_FORMATS_FORMAT_BRANCHES_H
@@ -12,6 +12,13 @@
 
 #include "decoder/branch_event.h"
 #include "src/callstack/callstack.h"
+
+/*
+ * Print the name of a place: "f+0x12", also of a function without a symbol,
+ * "libc.so.6+0x29d90+0x12",
+ * "[libc.so.6]" or "[unknown]".
+ */
+void format_location(FILE *out, const struct location *location);
 
 /* Print one event; `from` and `to` are its resolved addresses.  Errors stay with the stream. */
 void format_branch(FILE *out, const struct branch_event *event, const struct location *from,

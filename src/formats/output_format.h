@@ -103,7 +103,7 @@ struct output_format {
 	bool chooses_roots; /* finds the calls of --symbol and --dso, and all below them, itself,
 			       where no other option chooses slices */
 	bool sideband;      /* shows what the sideband says: nothing is decoded */
-	bool as_perf;       /* shows each branch, with perf's names */
+	bool as_perf;       /* shows each branch, with perf's names of symbols */
 	bool all_branches;  /* needs each branch, also jumps within a function */
 	bool is_trace;      /* is opened in Perfetto, and contains options->stamp (batch_stamp.h) */
 	const struct output_format *split; /* its form of several files; NULL: it has none */

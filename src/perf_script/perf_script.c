@@ -13,6 +13,7 @@
 #include "src/perf_script/inferred_calls.h"
 #include "src/perf_script/perf_script_line.h"
 #include "src/select/mode_filter.h"
+#include "symbols/dso/dso_store.h"
 #include "symbols/files/dso_find.h"
 
 /* Longer lines are no perf script's: its symbols and paths have at most some KiB. */
@@ -147,9 +148,9 @@ static const struct name *shown_name(struct script *script, const struct name *l
 	return length < LINE_MAX_BYTES ? name_intern(names, script->text, length) : linkage;
 }
 
-/* Returns the symbol of a name, shown as `name`; NULL: as it is in the options' style. */
+/* Returns the symbol of a text, named `name`; NULL: as it is in the options' style. */
 static struct text_symbol *symbol_of(struct script *script, struct text_view text,
-				     const struct name *name, enum symbol_kind kind)
+				     const struct name *name)
 {
 	const struct name *linkage = name_intern(script->options->names, text.at, text.length);
 	struct text_symbol **slot = symbol_slot(script, linkage);
@@ -160,7 +161,9 @@ static struct text_symbol *symbol_of(struct script *script, struct text_view tex
 		*symbol = (struct text_symbol){
 			.symbol = { .name = name ?: shown_name(script, linkage),
 				    .linkage = name ?: linkage,
-				    .kind = (uint8_t)kind },
+				    .kind = dso_names_stub(text.at, text.length)
+						    ? SYMBOL_PLT
+						    : SYMBOL_FUNCTION },
 		};
 		*slot = symbol;
 	}
@@ -183,7 +186,7 @@ static const struct symbol *address_symbol(struct script *script,
 
 	if (text.length >= LINE_MAX_BYTES)
 		text.length = LINE_MAX_BYTES - 1;
-	symbol = symbol_of(script, text, NULL, SYMBOL_FUNCTION);
+	symbol = symbol_of(script, text, NULL);
 	symbol->symbol.start = place->ip;
 	return &symbol->symbol;
 }
@@ -200,9 +203,18 @@ static const struct symbol *file_symbol(struct script *script, struct text_view 
 		text = dso_find_bracketed(path->text);
 		name = name_intern_text(script->options->names, text);
 		free(text);
-		symbol_of(script, dso, name, SYMBOL_FILE);
+		symbol_of(script, dso, name)->symbol.kind = SYMBOL_FILE;
 	}
 	return &(*symbol_slot(script, path))->symbol;
+}
+
+/* Returns whether a place is named as all code without a symbol of a file: "[libc.so.6]". */
+static bool is_file(const struct perf_line_place *place)
+{
+	const struct text_view *name = &place->symbol;
+
+	return !place->has_offset && name->length > 2 && name->at[0] == '[' &&
+	       name->at[name->length - 1] == ']';
 }
 
 /* Returns the offset at an address, of a line without; never 0 but where the symbol begins. */
@@ -216,8 +228,10 @@ static struct location resolve(struct script *script, const struct perf_line_pla
 	struct location location = { place->ip, NULL, place->offset };
 	struct text_symbol *symbol;
 
-	if (place->symbol.length) {
-		symbol = symbol_of(script, place->symbol, NULL, SYMBOL_FUNCTION);
+	if (is_file(place)) {
+		location.symbol = file_symbol(script, place->symbol);
+	} else if (place->symbol.length) {
+		symbol = symbol_of(script, place->symbol, NULL);
 		location.symbol = &symbol->symbol;
 		if (!place->has_offset) {
 			script->counts->lacks |= TEXT_LACKS_SYMOFF;
@@ -249,10 +263,11 @@ static void learn_start(struct script *script, const struct perf_line_place *pla
 	struct text_symbol *symbol;
 
 	if (event->kind != BRANCH_CALL || place->has_offset || !place->symbol.length ||
+	    is_file(place) ||
 	    (places->from.symbol == places->to.symbol &&
 	     event->to - event->from <= NEAR_CALL_LONGEST))
 		return;
-	symbol = symbol_of(script, place->symbol, NULL, SYMBOL_FUNCTION);
+	symbol = symbol_of(script, place->symbol, NULL);
 	symbol->symbol.start = event->to;
 	symbol->start_known = true;
 	places->to.offset = 0;
@@ -350,10 +365,9 @@ static void feed_tree(struct script *script, const struct perf_line *line, const
 		      size_t length)
 {
 	struct tree_branch branches[TREE_BRANCHES_MOST];
-	const struct symbol *symbol =
-		line->from.symbol.length
-			? &symbol_of(script, line->from.symbol, NULL, SYMBOL_FUNCTION)->symbol
-			: NULL;
+	const struct symbol *symbol = line->from.symbol.length
+					      ? &symbol_of(script, line->from.symbol, NULL)->symbol
+					      : NULL;
 	size_t count =
 		inferred_calls_tree(&script_thread_of(script, line)->calls, line, symbol, branches);
 
@@ -610,7 +624,7 @@ int perf_script_convert(FILE *in, const struct perf_script_options *options,
 	*script.counts = own_counts;
 	script.last = &script.first;
 	script.text = alloc_zeroed(LINE_MAX_BYTES, 1);
-	script.ptwrite = &symbol_of(&script, ptwrite, NULL, SYMBOL_FUNCTION)->symbol;
+	script.ptwrite = &symbol_of(&script, ptwrite, NULL)->symbol;
 	status = read_lines(&script, in, err);
 	if (status == 0 && ferror(in) && !interrupt_asked())
 		status = error_set_system(err, errno, "cannot read the text");

@@ -153,6 +153,13 @@ bool dso_is_entry(const struct dso *dso, uint64_t file_offset);
 const struct symbol *dso_borrow_symbol(struct dso *dso, uint64_t file_offset, uint64_t *offset);
 
 /*
+ * Returns whether code of a name belongs to no function of the program's own: a linkage stub,
+ * perf's "foo@plt" and ".plt", or what replaces a return or an indirect jump where processors must
+ * not speculate (arch/x86/lib/retpoline.S in Linux; LLVM's thunks).
+ */
+bool dso_names_stub(const char *name, size_t length);
+
+/*
  * Returns the symbol of the page of 4 KiB around an address of a process, named by it
  * ("[anon]+0x7f0012345000"): for code that is in no file and has no name.  *offset gets the
  * distance in bytes from its beginning.  NULL for a file's dso, if unnamed code is

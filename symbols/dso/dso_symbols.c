@@ -85,6 +85,9 @@ const char *dso_demangle(struct dso *dso, const char *linkage)
 	return NULL;
 }
 
+/* perf's name for the linkage table's header since Linux 6.3. */
+static const char plt_header[] = ".plt";
+
 /* Returns `text` + "@plt" for a linkage stub, `text` as a name for others. */
 static const struct name *make_name(struct dso *dso, const char *text, bool stub)
 {
@@ -100,27 +103,25 @@ static const struct name *make_name(struct dso *dso, const char *text, bool stub
 	return name;
 }
 
-/*
- * Returns whether code replaces a return or an indirect jump where processors must not
- * speculate (arch/x86/lib/retpoline.S in Linux; LLVM's thunks): like a linkage
- * stub, it belongs to no function of the program's own.
- */
-static bool is_thunk(const char *name, size_t length)
+bool dso_names_stub(const char *name, size_t length)
 {
-	static const char *const begins[] = {
+	static const char plt[] = "@plt";
+	static const char *const thunks[] = {
 		"__x86_indirect_",     "__llvm_retpoline_",       "__x86_return_thunk",
 		"srso_return_thunk",   "srso_alias_return_thunk", "srso_safe_ret",
 		"srso_alias_safe_ret", "retbleed_return_thunk",   "call_depth_return_thunk",
 		"its_return_thunk",
 	};
+	size_t end = strlen(plt);
 
-	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
-		size_t size = strlen(begins[i]);
+	for (size_t i = 0; i < sizeof(thunks) / sizeof(thunks[0]); i++) {
+		size_t size = strlen(thunks[i]);
 
-		if (length >= size && memcmp(name, begins[i], size) == 0)
+		if (length >= size && memcmp(name, thunks[i], size) == 0)
 			return true;
 	}
-	return false;
+	return length >= end && (memcmp(name + length - end, plt, end) == 0 ||
+				 (length == end && memcmp(name, plt_header, end) == 0));
 }
 
 /* Returns the new symbol in the cache's slot. */
@@ -151,11 +152,11 @@ static const struct symbol *symbol_of_entry(struct dso *dso, uint32_t index)
 	linkage = symbol_table_name(&dso->table, entry);
 	stub = entry->kind == SYMBOL_PLT && linkage;
 	if (!linkage)
-		linkage = ".plt"; /* perf's name for the header since Linux 6.3 */
+		linkage = plt_header;
 	symbol->linkage = make_name(dso, linkage, stub);
 	shown = dso_demangle(dso, linkage);
 	symbol->name = shown ? make_name(dso, shown, stub) : symbol->linkage;
-	symbol->kind = is_thunk(linkage, strlen(linkage)) ? SYMBOL_PLT : entry->kind;
+	symbol->kind = dso_names_stub(linkage, strlen(linkage)) ? SYMBOL_PLT : entry->kind;
 	symbol->binding = entry->binding;
 	symbol->has_traps = dso_borrow_traps(dso) != NULL;
 	function = symbol_table_function(&dso->table, index);
@@ -179,7 +180,7 @@ static const struct symbol *symbol_of_range(struct dso *dso, uint32_t index)
 	symbol->name = name_intern(dso->store->names, range->name, range->length);
 	symbol->linkage = symbol->name;
 	symbol->binding = SYMBOL_GLOBAL;
-	symbol->kind = is_thunk(range->name, range->length) ? SYMBOL_PLT : SYMBOL_FUNCTION;
+	symbol->kind = dso_names_stub(range->name, range->length) ? SYMBOL_PLT : SYMBOL_FUNCTION;
 	dso->symbol_cache[index]->has_line = true;
 	return symbol;
 }

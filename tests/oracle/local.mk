@@ -13,8 +13,8 @@ dist_noinst_SCRIPTS += tests/oracle/recordings.sh tests/oracle/engines.sh tests/
 EXTRA_DIST += tests/oracle/branches.awk
 # Of check-long (tests/ptsim/local.mk).
 dist_noinst_SCRIPTS += tests/oracle/libipt_versions.sh
-TESTS += tests/oracle/hits.sh tests/oracle/text_fields.sh
-dist_noinst_SCRIPTS += tests/oracle/hits.sh tests/oracle/text_fields.sh
+TESTS += tests/oracle/hits.sh tests/oracle/text_fields.sh tests/oracle/text_round_trip.sh
+dist_noinst_SCRIPTS += tests/oracle/hits.sh tests/oracle/text_fields.sh tests/oracle/text_round_trip.sh
 TESTS += tests/oracle/memtrace_cut.sh
 dist_noinst_SCRIPTS += tests/oracle/memtrace_cut.sh
 TESTS += tests/oracle/random_slices.sh

@@ -43,7 +43,7 @@ with_perf_map() {
 	"$ptsim" record -o "$work/perf.data" -- "$programs/jit" >/dev/null || return 1
 	pid=$("$program" -q --no-warn --format=slices "$work/perf.data" | sed 's|/.*||;q')
 	page=$("$program" -q --no-warn --format=branches "$work/perf.data" |
-		sed -n 's/.* call  *[0-9a-f]* main+0x[0-9a-f]* => *\([0-9a-f]*\) \[unknown\].*/\1/p' | head -n 1)
+		sed -n 's/.* call  *[0-9a-f]* main+0x[0-9a-f]* => *\([0-9a-f]*\) \[anon\].*/\1/p' | head -n 1)
 	printf '%s 4 jit_first\nnonsense\n0x%s 4 jit code (second)\n' "$page" "$page" >"$work/perf-$pid.map"
 	"$program" -q --no-warn --perf-map-dir="$work" --format=slices "$work/perf.data" >"$work/slices"
 	grep -c ' jit code (second) ' "$work/slices"

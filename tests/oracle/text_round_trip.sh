@@ -1,0 +1,62 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Branches as text, read again: the slices of the recordings in ../shared, stripped ones among them.
+# man/ptrace2ftf.1 lists what such text lacks.
+. "$top_srcdir/tests/support/tap.sh"
+program=$top_builddir/ptrace2ftf
+shared=$(cd "$top_srcdir/../shared" 2>/dev/null && pwd) || tap_skip_all "no ../shared"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# Write "thread depth name", without times but for magic-trace's machine, which takes them from the
+# branches alone.  The text has no numbers of system calls, and not why there is no trace.
+calls() { # MACHINE FILE
+	awk -v machine="$1" '{ head = $1 " " $2 (machine == "magic-trace" ? " " $3 " " $4 : "")
+		$1 = $2 = $3 = $4 = ""
+		sub(/ (address|inferred_start_time)=.*/, "")
+		gsub(/\[syscall: [^]]*\]/, "[syscall]")
+		gsub(/\[untraced: [^]]*\]/, "[untraced]")
+		print head, $0 }' "$2"
+}
+
+same_calls() { # MACHINE RECORDING OPTIONS...
+	machine=$1
+	recording=$2
+	shift 2
+	set -- -q --no-warn --demangle=none --stacks="$machine" "$@"
+	"$program" "$@" -f slices "$recording" -o "$work/slices" && "$program" "$@" -f branches "$recording" -o "$work/text" &&
+		"$program" "$@" -f slices --input=perf-script "$work/text" -o "$work/again" || return 1
+	calls "$machine" "$work/slices" >"$work/expected"
+	[ -s "$work/expected" ] && calls "$machine" "$work/again" | diff "$work/expected" - >"$work/differences" && return
+	head -n 10 "$work/differences"
+	return 1
+}
+
+# Text has neither forks nor execs, by which a process has the callers of another, or none of those
+# before; nor the code by which a jump is a call, or a stack is left; nor aborts of transactions.
+lacks() { # RECORDING
+	case $1 in
+	*/pipeline-2cpu/* | */more/arcus-* | */cases/* | */quipper-*) ;;
+	*) return 1 ;;
+	esac
+}
+
+for recording in $(find "$shared/recordings" "$shared/more" "$shared/cases" -name perf.data -o -path '*/more/*/recording' | sort); do
+	case $recording in
+	*/big-sqlite/* | */rr-alderlake/* | */xdc-[!f]* | */arcus-cve-*) continue ;; # minutes
+	esac
+	"$program" --no-warn --format=none "$recording" 2>&1 | grep -q 'no Intel PT' && continue
+	folder=$(dirname "$recording")
+	set --
+	for symfs in "$folder/symfs" "$folder/../symfs" "$folder/binaries" "$folder/../../symfs"; do
+		[ -d "$symfs" ] && set -- --symfs="$symfs" && break
+	done
+	[ -f "$folder/vdso.so" ] && set -- "$@" --vdso="$folder/vdso.so"
+	# Of text the level is guessed, and of a kernel alone a start clears the stack.
+	case $recording in */quipper-*) set -- "$@" --mode=both ;; esac
+	name=${recording#"$shared"/}
+	tap_check "$name: magic-trace's slices" same_calls magic-trace "$recording" "$@"
+	case $name in cases/answers/*) ;; *) lacks "$recording" && continue ;; esac
+	tap_check "$name: calls and their callers" same_calls precise "$recording" "$@"
+done
+tap_done
