@@ -252,23 +252,37 @@ static void write_loss(struct ring_trace *ring, int64_t words, uint64_t time)
 		      1);
 }
 
-/* Write the number of major-heap blocks by size, which the instrumented runtime counts. */
+/*
+ * Write the number of major-heap blocks by words, which the instrumented runtime counts: of each
+ * size up to 9, by tens up to 99, and of all others (runtime/runtime_events.c, caml_ev_alloc()).
+ * The number of size 0 counts from the start, as the runtime never resets it.
+ */
 static void write_block_sizes(struct ring_trace *ring, const struct runtime_event *event)
 {
-	char text[NAME_ROOM * 4];
+	char text[NAME_ROOM * 4] = "";
 	struct ftf_event instant = make_event(ring, "gc", "major heap blocks by size");
 	struct ftf_arg arg;
 	size_t used = 0;
 
-	text[0] = '\0';
-	for (size_t i = 0; i + 8 <= event->payload_size && used < sizeof(text); i += 8) {
+	for (size_t i = 0; 8 * (i + 1) <= event->payload_size && used < sizeof(text); i++) {
+		size_t words = i < 10 ? i : 10 * (i - 9);
 		uint64_t number;
 
-		memcpy(&number, event->payload + i, sizeof(number));
-		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%" PRIu64,
-					 i ? "," : "", number);
+		memcpy(&number, event->payload + 8 * i, sizeof(number));
+		if (!number)
+			continue;
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%zu",
+					 used ? ", " : "", words);
+		if (i >= 10 && used < sizeof(text))
+			used += words < 100
+					? (size_t)snprintf(text + used, sizeof(text) - used, "-%zu",
+							   words + 9)
+					: (size_t)snprintf(text + used, sizeof(text) - used, "+");
+		if (used < sizeof(text))
+			used += (size_t)snprintf(text + used, sizeof(text) - used, ": %" PRIu64,
+						 number);
 	}
-	arg = ftf_arg_string(intern_text(ring, "blocks"), intern_text(ring, text));
+	arg = ftf_arg_string(intern_text(ring, "words: blocks"), intern_text(ring, text));
 	write_instant(ring, instant, &arg, 1);
 }
 

@@ -133,12 +133,27 @@ lives_have_names() {
 		END { exit bad || n < 1000 }' "$work/records" && [ "$(cut -d ' ' -f 2 "$work/allocated" | sort -u | wc -l)" -gt 5 ]
 }
 
+# Both have the events in order of time; sizes by which nothing was allocated are left out.
+block_sizes() {
+	ring=$(unpack "$shared"/events/5.3-instr/*.events.gz)
+	"$program" -q --no-warn --runtime-events="$ring" -o "$work/x.ftf" && "$ftfdump" "$work/x.ftf" |
+		sed -n 's/.*"major heap blocks by size".*words: blocks[^=]*=\(.*\)/\1/p' | tr -d '"' | sort >"$work/got"
+	awk '$3 == "alloc" { n = split($5, count, ","); text = ""
+		for (i = 1; i <= n; i++) {
+			size = i <= 10 ? i - 1 : i < 20 ? (i - 10) * 10 "-" (i - 10) * 10 + 9 : "100+"
+			if (count[i] > 0) text = text (text == "" ? "" : ", ") size ": " count[i]
+		}
+		print text }' "$shared"/events/5.3-instr/*.dump.txt | sort >"$work/expected"
+	[ "$(grep -c '100+: 18$' "$work/expected")" -ge 1 ] && diff "$work/expected" "$work/got"
+}
+
 for folder in "$shared"/events/*; do
 	for ring in "$folder"/*.events.gz; do
 		tap_check "$(basename "$folder")/$(basename "$ring" .gz): phases are slices" \
 			phases_are_slices "$ring" "${ring%.events.gz}.dump.txt"
 	done
 done
+tap_check "major-heap blocks are shown by their words" block_sizes
 tap_check "each event of memtrace is a slice" all_have_slices
 tap_check "a block's life has the name of the function that allocated it" lives_have_names
 tap_check "no event of memtrace lies in a minor collection" memtrace_is_outside_minor
