@@ -80,6 +80,7 @@ names() { # NAME OPTIONS...
 	shift
 	slices "$@" tail.data && grep -qF " $name address=" slices || { grep finish slices; return 1; }
 }
+# seeds.md: it has symbol
 tap_check "names are short by default" names 'space::finish'
 tap_check "--demangle=short: the same" names 'space::finish' --demangle=short
 tap_check "--demangle=full has template arguments and parameters" \
@@ -96,6 +97,7 @@ names_of_text() {
 				grep finish recorded >wanted && grep finish text | diff wanted - || return 1
 		done
 }
+# seeds.md: names of OCaml are demangled
 tap_check "--demangle: the same of text" names_of_text
 
 # The same function by any of its names.
@@ -202,6 +204,7 @@ allocations() {
 		grep 'common_prefix=0 ' slices | grep -q 'A\.f (a\.ml:10:2-30)' &&
 		grep 'common_prefix=1 ' slices | grep -q 'B\.g (b\.ml:20:4-50) <- A\.f (a\.ml:10:2-30)'
 }
+# seeds.md: locations have their last character, allocations their common prefix, samples their estimated bytes
 tap_check "--memtrace shows estimated bytes, whole places and common prefixes" allocations
 description() {
 	"$top_builddir/ftfdump" memtrace.ftf >records
@@ -211,6 +214,7 @@ description() {
 		grep -qF " $value" description || { echo "no $value"; return 1; }
 	done
 }
+# seeds.md: the first packet has the trace's info
 tap_check "--memtrace shows the description of the file" description
 # The second of two allocations, 10 us later; the first one is alive.
 cut_memtrace() {
@@ -224,6 +228,7 @@ cut_memtrace() {
 	END
 	cmp expected events
 }
+# seeds.md: a file is written from another one (copy)
 tap_check "-o OUT.ctf cuts a memtrace file to --time, with the blocks that are alive" cut_memtrace
 cut_outside() {
 	for range in 1,2 +1s, 5,1; do
@@ -244,6 +249,7 @@ lost_backtraces() {
 	[ $? -eq 2 ] && grep -q 'backtraces of domain 0 are not known any more' messages &&
 		grep -q ': 1 of 2 allocations of memtrace have no backtrace' messages
 }
+# seeds.md: a packet has as many allocations as its ids (alloc id sync)
 tap_check "--memtrace: lost backtraces are reported and counted" lost_backtraces
 memtrace_json() {
 	jq -e '.memtrace[0] | del(.path) == {pid: 1234, executable_name: "/bin/program", host_name: "host",
@@ -252,6 +258,7 @@ memtrace_json() {
 		allocations: 2, unknown_backtraces: 1}' summary.json
 }
 if command -v jq >/dev/null; then
+	# seeds.md: the first packet has the trace's info
 	tap_check "--json has the description of memtrace and what was lost" memtrace_json
 else
 	tap_skip "--json has the description of memtrace and what was lost" "no jq"

@@ -60,12 +60,14 @@ nothing() {
 	"$program" --format=slices --dso=nowhere.so recursion >ours 2>messages
 	[ $? -eq 2 ] && [ ! -s ours ] && grep -q "no function of a file matching 'nowhere.so' was called; --list shows" messages
 }
+# seeds.md: nothing found is an empty trace
 tap_check "a pattern that matches no call gives a warning with the nearest names" nothing
 
 between() {
 	slices recursion --between=main,'*printf' && calls fibonacci 465 && calls depth 1633 && calls main 1 &&
 		[ "$(wc -l <ours)" -eq $((465 + 1633 + 1)) ]
 }
+# seeds.md: -filter shows what lies between two functions
 tap_check "--between shows what lies between two calls, and nothing else" between
 unended() {
 	"$program" --format=slices --between=main,nowhere recursion >ours 2>messages
@@ -89,6 +91,7 @@ context() { # work_of_plugin_a's callers run once each, and are called for none 
 		awk '$NF == "work_of_plugin_a" && $1 == 123 { found = 1 } $NF == "main" || $NF == "plugin" { bad = 1 }
 			END { exit bad || !found }' ours && ! grep -q '"name": "main"' one.json
 }
+# seeds.md: it begins with the stack at that moment, as inferred frames
 tap_check "callers of a chosen function are not counted as calls" context
 roots() { # what main calls, and nothing of the loader's; main is level 0
 	awk '$5 == "main" { level = $2; from = $3; to = $4 } END { print level, from, to }' all >main

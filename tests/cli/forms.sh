@@ -51,6 +51,7 @@ tap_check "compressed records of perf 5.2" same 0 compressed
 tap_check "compressed records of perf 6.16" same 0 compressed2
 tap_check "a directory of perf record --threads" same 0 threads.data
 tap_check "a directory named with a slash" same 0 threads.data/
+# seeds.md: an end of a snapshot resets the stacks (-multi-snapshot)
 tap_check "a series of perf record --switch-output" same 0 series.1 series.2
 tap_check "a file that perf did not finish, with a warning" same 2 unfinished
 
@@ -94,8 +95,11 @@ no_kernel() {
 	"$program" --symfs="$work" --format=branches kernel.data/data >ours 2>messages
 	[ $? -eq 2 ] && grep -q '1 binary not found.*kernel.kallsyms' messages
 }
+# seeds.md: kernel code comes from kcore and vmlinux
 tap_check "the kernel's code comes from kcore_dir" kernel_branches 0 kernel.data
+# seeds.md: --symfs, --vmlinux, --kallsyms, kcore
 tap_check "and from a kcore that is named" kernel_branches 0 --kcore=kernel.data/kcore_dir/kcore kernel.data/data
+# seeds.md: kernel code comes from kcore and vmlinux
 tap_check "and from vmlinux, moved to where the kernel was" kernel_branches 0 --vmlinux=vmlinux kernel.data/data
 tap_check "libipt's decoder finds it too" kernel_branches 0 --engine=libipt kernel.data
 tap_check "without any the missing kernel is named" no_kernel

@@ -85,6 +85,7 @@ head -c 1004 "$work/all.ftf" >"$work/cut"
 head -c 300 "$work/all.ftf.gz" >"$work/cut.gz"
 printf 'no trace at all!' >"$work/text"
 : >"$work/empty"
+# seeds.md: a record that is cut off is an error
 tap_check "a cut trace is refused with the offset" refuses "at offset 0x3[0-9a-f]*" "$work/cut"
 tap_check "a cut packed trace is refused" refuses "cut off" "$work/cut.gz"
 tap_check "text is refused" refuses "text: is not a Fuchsia trace, but text; if perf script" "$work/text"
@@ -139,6 +140,7 @@ verdicts() {
 }
 oracle=$top_srcdir/../shared/oracles/ftf/check.sh
 if [ -f "$oracle" ]; then
+	# seeds.md: traces of tracing itself are read
 	tap_check "traces of others have the verdict that others give" verdicts
 else
 	tap_skip "traces of others have the verdict that others give" "no $oracle"

@@ -13,6 +13,7 @@ options="--symfs=$work"
 default_output() {
 	"$program" -q $options "$sample" && "$ftfdump" --check "$sample.ftf"
 }
+# seeds.md: decode converts a recording that was made elsewhere
 tap_check "without -o the trace is beside the input" default_output
 
 same_on_stdout() {
@@ -83,8 +84,10 @@ packed() { # SUFFIX UNPACKER...
 	"$program" -q $options "$sample" -o "$work/packed.ftf.$suffix" && "$@" <"$work/packed.ftf.$suffix" |
 		cmp "$sample.ftf" - && "$ftfdump" --check "$work/packed.ftf.$suffix"
 }
+# seeds.md: output is packed by the suffixes .gz and .zst
 tap_check "-o FILE.gz writes the same bytes, packed" packed gz gzip -d
 if command -v zstd >/dev/null; then
+	# seeds.md: output is packed by the suffixes .gz and .zst
 	tap_check "-o FILE.zst writes the same bytes, packed" packed zst zstd -d
 fi
 
@@ -116,6 +119,7 @@ names() {
 	"$ftfdump" --names "$sample.ftf" | grep ' 1234 ' >"$work/names"
 	printf 'process 1234 sample\nthread 1234 sample process=1234\n' | diff - "$work/names"
 }
+# seeds.md: its name is the command line
 tap_check "process and thread have their names and ids" names
 
 mkdir "$work/empty"
@@ -141,6 +145,7 @@ text_both_ways() {
 		diff "$work/from-text" "$work/from-data" || return 1
 	done
 }
+# seeds.md: MAGIC_TRACE_DEBUG prints the stacks
 tap_check "its own branch text, read as perf script text, gives the same calls" text_both_ways
 
 read_stdin() {
@@ -175,11 +180,13 @@ instants() {
 	like_magic_trace --format=ftf -o "$work/x.ftf" && "$ftfdump" -c "$work/x.ftf" &&
 		"$ftfdump" "$work/x.ftf" | grep -q ' instant 7/7 1000000100 "\[decode error: Overflow packet\]"$'
 }
+# seeds.md: a decode error is an instant `[decode error: MESSAGE]`
 tap_check "magic-trace's decode errors are instants" instants
 unknown_thread() {
 	"$ftfdump" --names "$work/x.ftf" >"$work/got"
 	printf 'process 4194304 ?/?\nthread 4194304 ?/? process=4194304\n' | diff - "$work/got"
 }
+# seeds.md: pid 0 or tid 0 is unknown, "?"
 tap_check "a thread without ids is named ?/?" unknown_thread
 
 if command -v perf >/dev/null; then
@@ -189,6 +196,8 @@ if command -v perf >/dev/null; then
 		sed 's/^[^:]*: //' "$work/perf" >"$work/perf.branches"
 		sed 's/^[^:]*: //' "$work/branches" | diff "$work/perf.branches" -
 	}
+	# seeds.md: -z-print-events prints what was decoded
+	# seeds.md: branches within a function are printed, too
 	tap_check "the branches are perf script's" equals_perf
 else
 	tap_skip "the branches are perf script's" "no perf"

@@ -41,6 +41,7 @@ branches() { # FILE CONDITION OPTIONS...: the branches are those of the conditio
 middle=$(((first + last) / 2))
 quarter=$(((last - first) / 4))
 for file in cpus threads; do
+	# seeds.md: --time chooses
 	tap_check "$file: --time=A,B is what happened then" branches $file \
 		"\$1 >= $middle && \$1 <= $middle + 9000" "--time=$(seconds $middle),$(seconds $((middle + 9000)))"
 	tap_check "$file: --time=A, goes to the end" branches $file "\$1 >= $middle" "--time=$(seconds $middle),"
@@ -79,6 +80,7 @@ tap_check "buffers of other threads are not decoded" undecoded
 all_of_process() {
 	"$program" -q --format=branches "--pid=$pid" cpus | cmp - cpus.all
 }
+# seeds.md: -pid takes several processes
 tap_check "--pid chooses a process" all_of_process
 by_name() {
 	"$program" -q --format=branches --comm='thr*' cpus | cmp - cpus.all || return 1

@@ -47,8 +47,11 @@ END
 text_counts() { # WORDS
 	says 2 "$1" --input=perf-script text -o x.ftf
 }
+# seeds.md: an error's code may have several digits
+# seeds.md: each decode error is a warning
 tap_check "text: each error is counted by its code" \
 	text_counts 'gaps in the trace (Overflow packet: 2, Lost trace data: 1)$'
+# seeds.md: hits of breakpoints are no branches
 tap_check "text: its hits and other samples are counted" \
 	text_counts ', 6 us, 2 hits of breakpoints and probes, 2 samples of other events left out$'
 # In place of the call in work.

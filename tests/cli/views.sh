@@ -175,6 +175,7 @@ categories() {
 no_other_category() {
 	other=$(categories) && [ -z "$other" ] || { echo "$other" | head -n 3; return 1; }
 }
+# seeds.md: its category is empty
 tap_check "chrome, ftf: a call's category is its file" no_other_category
 
 # Each slice with those around it, its times and arguments, as both formats nest them.
@@ -221,6 +222,7 @@ else
 	tap_skip "chrome and slices: the same nesting and arguments" "no python3"
 fi
 if command -v python3 >/dev/null; then
+	# seeds.md: olly trace --json
 	tap_check "chrome: is JSON" python3 -c 'import json; json.load(open("chrome.json"))'
 else
 	tap_skip "chrome: is JSON" "no python3"
@@ -263,6 +265,7 @@ speedscope() {
 	sort threads.slices | diff - ours
 }
 if command -v python3 >/dev/null; then
+	# seeds.md: .sexp and .binio have events and stacks
 	tap_check "speedscope: the profiles are the slices" speedscope
 else
 	tap_skip "speedscope: the profiles are the slices" "no python3"

@@ -41,8 +41,9 @@ tests_are_there() { # <LINES
 tables_tests_are_there() { tests_are_there <"$work/table"; }
 tap_check "and each of these tests is there and runs" tables_tests_are_there
 
-# "LINE FILE TEST" of each test, and "LINE FILE" of each other file that the tables of seeds.md name.
-seeds() { # tests|files
+# "LINE FILE TEST" of each test, "BEHAVIOUR FILE TEST" of the same, and "LINE FILE" of each other file
+# that the tables of seeds.md name.
+seeds() { # tests|asserted|files
 	awk -v what="$1" -F ' *[|] *' '
 		function complain(text) { print NR ": " text >"/dev/stderr"; bad = 1 }
 		/^Here: `.*`; tests: `.*`/ { split($0, part, "`"); default_file = part[4] }
@@ -53,8 +54,9 @@ seeds() { # tests|files
 		{ rows++ }
 		$3 ~ /^no: ./ { if ($4 != "-") complain("a test of what is not there"); next }
 		$4 !~ /^[a-z`$-]./ { complain("no test") }
-		what == "tests" { n = split($4, one, "; ")
-			for (i = 1; i <= n; i++) print NR, gsub(/`/, "", one[i]) ? one[i] : default_file " " one[i] }
+		what != "files" { n = split($4, one, "; ")
+			for (i = 1; i <= n; i++) print what == "asserted" ? $2 : NR,
+				gsub(/`/, "", one[i]) ? one[i] : default_file " " one[i] }
 		END { exit bad || rows < 200 }' "$top/doc/seeds.md"
 }
 seeds_are_complete() {
@@ -65,5 +67,42 @@ seeds_are_complete() {
 	done <"$work/files"
 	return $status
 }
+
+# "BEHAVIOUR FILE TEST" of each comment "seeds.md: BEHAVIOUR" in a test.  An assertion follows it, in
+# a script the test itself.
+assertions() { # FILE...: in the source folder
+	awk '
+		FNR == 1 { test = ""; n = 0; comment = 0 }
+		match($0, /^START_TEST[(][a-z0-9_]*/) { test = substr($0, 12, RLENGTH - 11) }
+		/^END_TEST/ { test = "" }
+		comment { sub(/^[\t ]*([*] )?/, ""); mark[n] = mark[n] " " $0 }
+		/(\/[*]|#) seeds.md: / { sub(/.*seeds.md: /, ""); mark[++n] = $0; comment = 1 }
+		comment { comment = !sub(/ *[*]\/$/, "", mark[n]) && FILENAME ~ /c$/; next }
+		/^[\t ]*(\/[*]|[*]|#)/ || !n { next }
+		FILENAME ~ /sh$/ { test = ""
+			if (match($0, /tap_check ".*/)) test = substr($0, RSTART + 11) }
+		{ sound = test != "" && (FILENAME ~ /sh$/ || /^\t+[A-Za-z_]+[(]/)
+			for (i = 1; i <= n; i++) {
+				if (!sound) print FILENAME ":" FNR ": no assertion after: " mark[i] >"/dev/stderr"
+				else print mark[i] "\t" FILENAME "\t" test
+			}
+			n = 0 }' "$@"
+}
+# A script has more after the title of its test.
+rows_are_asserted() {
+	seeds asserted | sed 's|^\(.*\) \(tests/[^ ]*\) |\1\t\2\t|' >"$work/rows" || return 1
+	# shellcheck disable=SC2046 # names without blanks
+	(cd "$top" && assertions $(grep -rlF 'seeds.md: ' tests --include='*.c' --include='*.sh' --exclude-dir=lint)) \
+		>"$work/marks" 2>"$work/unsound"
+	awk -F '\t' '
+		NR == FNR { key = $1 FS $2; test[key, ++count[key]] = $3; next }
+		{ key = $1 FS $2; found = 0; wanted[key] = 1
+			for (i = 1; i <= count[key]; i++)
+				if ($2 ~ /c$/ ? test[key, i] == $3 : index(test[key, i], $3 "\"") == 1) found = 1
+			if (!found) { print $2 ": \"" $3 "\" does not say what it asserts: seeds.md: " $1; bad = 1 } }
+		END { for (key in count) if (!(key in wanted)) { print "no row of seeds.md: " key; bad = 1 }
+			exit bad }' "$work/marks" "$work/rows" && ! grep . "$work/unsound"
+}
+tap_check "the tests of each row of doc/seeds.md say what they assert" rows_are_asserted
 tap_check "each row of doc/seeds.md has a test that is there, or says why not" seeds_are_complete
 tap_done

@@ -48,6 +48,7 @@ for recording in $(find "$shared/" -name 'perf.data*' -o -path '*/more/hase*/rec
 	-o -path '*/more/lldb*/recording' | sort); do
 	"$program" --no-warn --format=none "$recording" 2>&1 | grep -q 'no Intel PT' && continue
 	name=${recording#"$shared"/}
+	# seeds.md: direct_backend decodes by libipt
 	tap_check "$name: both engines find the same" engines_agree "$recording" "$(least "$recording")"
 	recordings=$((recordings + 1))
 	branches=$((branches + $(cat "$work/found")))

@@ -41,6 +41,7 @@ check() { # FILE DUMP LAST-TIME
 	name=$(basename "$(dirname "$1")")/$(basename "$1")
 	for range in "0 100" "0 30" "40 60" "55 56" "90 100"; do
 		from=$(($3 * ${range% *} / 100)) to=$(($3 * ${range#* } / 100))
+		# seeds.md: a file is written from another one (copy)
 		tap_check "$name from $from to $to us has the blocks that are alive, and their events" \
 			cut_equal "$1" "$2" $from $to "+${from}us,+${to}us"
 	done

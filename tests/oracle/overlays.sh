@@ -51,6 +51,11 @@ damaged() { # FILE STATUS EQUAL LEAST WARNING
 for folder in "$shared"/events/* "$shared"/combined/single "$shared"/perf/*; do
 	for ring in "$folder"/*.events.gz; do
 		dump=$(ls "${ring%.events.gz}".dump.txt*)
+		# seeds.md: a file has a header, ring headers, rings and names
+		# seeds.md: rings of 5.0 to 5.4 are read
+		# seeds.md: lifecycle: starts, stops, forks, domains
+		# seeds.md: each message has the counts in this order
+		# seeds.md: user events: unit, int, span
 		tap_check "$(basename "$folder")/$(basename "$ring" .gz) is as OCaml reads it" \
 			events_equal "$ring" "$dump"
 	done
@@ -59,9 +64,15 @@ cd "$shared/memtrace" || exit 1
 program=$(cd - >/dev/null && realpath "$program")
 shared=$(realpath ..)
 for name in tiny small deep synth; do
+	# seeds.md: allocations: words, samples, source, backtrace
+	# seeds.md: a location code may have several locations, or none
+	# seeds.md: one that is too long lacks its innermost part
+	# seeds.md: dump_trace prints all events
 	tap_check "$name.ctf is as memtrace reads it" memtrace_equal $name.ctf "$(ls $name.dump.txt*)"
 done
 for version in 1 2 3; do
+	# seeds.md: versions 1 to 3 are read, later ones refused
+	# seeds.md: the lists of version 1 keep the names of the file before
 	tap_check "version $version of ocamlopt's trace is as memtrace reads it" \
 		memtrace_equal ocamlopt_v0$version.ctf ocamlopt_v01_v02_v03.dump.txt.gz
 done
@@ -75,14 +86,19 @@ chunks() {
 		-o "$work/printed" && [ "$(grep -c ' alloc' "$work/printed")" -eq 1195 ] &&
 		! grep ' ?$' "$work/printed"
 }
+# seeds.md: domains take their ids in chunks of any size (obj_ids_per_chunk)
 tap_check "numbers in chunks of 100 of three domains keep their backtraces" chunks
+# seeds.md: a program without allocations has no events
 tap_check "a trace without allocations has no events" memtrace_equal empty_only_info.ctf /dev/null
 tap_check "packets of another process are skipped" damaged odd_foreign_pid.ctf 2 3814 3814 \
 	"skipped a packet of memtrace of process 99999; 5441 is traced"
+# seeds.md: a packet that is cut off is skipped
 tap_check "a packet that is cut off is left out" damaged bad_trunc_midpacket.ctf 2 3231 3231 \
 	"the last packet of memtrace is cut off"
+# seeds.md: a packet's header that is cut off ends the run
 tap_check "a packet's header that is cut off is left out" damaged bad_trunc_header.ctf 2 3231 3231 \
 	"the last packet of memtrace is cut off"
+# seeds.md: the packet's check of the cache fails: the run ends
 tap_check "events before a damaged one and after its packet are read" damaged bad_flip_event.ctf 2 \
 	12 500 "memtrace is damaged at offset"
 tap_check "packets behind one that is none are read" damaged bad_magic_packet2.ctf 2 0 500 \

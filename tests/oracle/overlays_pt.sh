@@ -88,6 +88,7 @@ for options in "--seed=2" "--seed=3 --cyc --cpus=2"; do
 	tap_check "the program is recorded, $options" record $options
 	tap_check "the calls show the clock to a microsecond, $options" within 1000
 	tap_check "the calls show the rings' threads, $options" threads_are_known
+	# seeds.md: phases begin and end
 	tap_check "collections lie in their functions, $options" inside_their_calls
 done
 

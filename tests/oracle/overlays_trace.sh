@@ -153,14 +153,20 @@ for folder in "$shared"/events/*; do
 			phases_are_slices "$ring" "${ring%.events.gz}.dump.txt"
 	done
 done
+# seeds.md: the sizes of allocated blocks (instrumented runtime): up to 9, by tens up to 99, and others
 tap_check "major-heap blocks are shown by their words" block_sizes
+# seeds.md: minor, major and external blocks
 tap_check "each event of memtrace is a slice" all_have_slices
 tap_check "a block's life has the name of the function that allocated it" lives_have_names
 tap_check "no event of memtrace lies in a minor collection" memtrace_is_outside_minor
+# seeds.md: olly trace writes FTF: phases, counters, user spans
 tap_check "without a word on clocks the ends are taken for the same" ends_are_taken_for_the_same
+# seeds.md: times are of the monotonic clock
 tap_check "forks and exits bound the monotonic clock around the truth" bounds_contain default 537957
+# seeds.md: lifecycle: starts, stops, forks, domains
 tap_check "rings are named after the threads that forked their backups" rings_know_their_threads
 tap_check "forks and exits bound perf's monotonic clock around 0" mono_bounds_contain_0
 tap_check "a clock that perf was set to use is believed" mono_is_as_recorded
+# seeds.md: times are of the wall clock
 tap_check "execs and exits bound the wall clock around the truth" wall_bounds_contain
 tap_done

@@ -39,6 +39,7 @@ same_ftf() { # which has a decode error as an instant
 }
 
 generate
+# seeds.md: frames found late enclose all that is in the segment
 tap_check "slices begin and end as the machine says, inside each other" same_slices
 tap_check "FTF has the same slices and arguments" same_ftf
 generate -v arbitrary=1

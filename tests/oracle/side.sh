@@ -41,6 +41,7 @@ for name in hase-2018-04/loopy hase-2018-04/control_flow lldb-multicore quipper-
 	symfs=$shared/$name/symfs
 	[ -d "$symfs" ] || symfs=$shared/$(dirname "$name")/symfs
 	[ -d "$symfs" ] || symfs=$shared/truth/symfs
+	# seeds.md: core clocks and power events (p)
 	tap_check "$name: the clocks of the cores are perf script's" same_clocks "$symfs" "$shared/$name/perf.data"
 done
 tap_done

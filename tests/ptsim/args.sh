@@ -57,6 +57,7 @@ totals() {
 		"$work/sums"
 }
 if command -v perf >/dev/null; then
+	# seeds.md: synthesized instructions and cycles (i, y)
 	tap_check "full: instructions and cycles of the outermost slice are what perf counts" totals
 else
 	tap_skip "full: instructions and cycles of the outermost slice are what perf counts" "no perf"

@@ -45,6 +45,7 @@ perf_agrees() { # MISSING: as many at most
 tap_check "each value that was written is shown" all_are_shown
 tap_check "in the function that writes it" are_in_their_function
 if command -v perf >/dev/null; then
+	# seeds.md: values of ptwrite (w)
 	tap_check "perf script finds the same, but for one that was interrupted" perf_agrees 3
 else
 	tap_skip "perf script finds the same" "no perf"

@@ -76,6 +76,7 @@ true_callers() { # OPTIONS... -- PROGRAM
 # One MTC period is 320 ns; with CYC a packet holds six decisions.
 for name in recursion tail transfers longjmp indirect coroutines switches stack_kinds threads signals ocaml_traps ocaml_scanned $LONG_PROGRAMS; do
 	tap_check "$name: the true stacks, MTC" same_stacks 700 --seed=3 -- "$programs/$name"
+	# seeds.md: the compiler's notes .note.ocaml_eh say where handlers are (1.1)
 	tap_check "$name: the true stacks, CYC" same_stacks 400 --cyc --cpus=2 --seed=4 -- "$programs/$name"
 done
 tap_check "unwinding: exceptions in recursive functions" same_stacks 700 --seed=3 -- "$programs/unwinding"

@@ -108,6 +108,7 @@ if [ -d "$recordings" ] && command -v perf >/dev/null; then
 			awk '{ d = substr($1, 8) - substr($2, 8) } d < -2 || d > 2 || NF != 2 { print; bad = 1 }
 				END { exit bad }'
 	}
+	# seeds.md: times: TSC, MTC, TMA, CYC
 	tap_check "dynamorio-cyc (a real one): perf script's times" near_real
 fi
 tap_done

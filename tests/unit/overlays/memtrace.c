@@ -107,9 +107,13 @@ START_TEST(what_is_written_is_read)
 	for (unsigned i = 0; i < domains; i++)
 		locate_all(&file, i);
 	make_recipe(recipes, &file, domains);
+	/* seeds.md: a file is a row of packets with magic, size, times, version, pid and ids */
+	/* seeds.md: numbers have 1, 3, 5 or 9 bytes */
 	ck_assert_int_eq(memtrace_open(&trace, file.out.bytes, file.out.size, &diag, NULL), 0);
 	ck_assert_uint_eq(trace.info.pid, 4242);
 	ck_assert_str_eq(trace.info.executable, "/bin/program");
+	/* seeds.md: the first packet has the trace's info */
+	/* seeds.md: domains have numbers (version 3) */
 	ck_assert_str_eq(trace.info.context, version >= 2 ? "context" : "");
 	while (memtrace_next(&trace, &event)) {
 		if (event.kind == MEMTRACE_ALLOC)
@@ -129,9 +133,19 @@ START_TEST(what_is_written_is_read)
 		ck_assert_uint_eq(count, i % 3);
 		for (unsigned j = 0; j < count; j++) {
 			snprintf(name, sizeof(name), "file%u.ml", (i * 7 + j) % 40);
+			/* seeds.md: locations: file, line, characters and name, by two lists that
+			 * move to the front */
 			ck_assert_str_eq(places[j].file, name);
 			snprintf(name, sizeof(name), "f%u", i % 50);
 			ck_assert_str_eq(places[j].function, name);
+			/* seeds.md: a time below 2^25 us carries into the packet's */
+			/* seeds.md: allocations: words, samples, source, backtrace */
+			/* seeds.md: short allocations of 1 to 16 words */
+			/* seeds.md: promotions and collections, by a distance of ids */
+			/* seeds.md: a packet has as many allocations as its ids (alloc id sync) */
+			/* seeds.md: backtraces are coded by a cache of 2^14 entries with
+			 * predictions */
+			/* seeds.md: they share a prefix with the one before, of the same domain */
 			ck_assert_uint_eq(places[j].line, i * 5000 % 0xfffff);
 		}
 	}
@@ -191,6 +205,7 @@ START_TEST(packets_of_another_process_are_left_out_and_reported)
 	ck_assert_uint_eq(count_events(&file, &diag, &event), 1);
 	ck_assert_uint_eq(event.time, 10);
 	ck_assert_uint_eq(diag_kinds(&diag), 1);
+	/* seeds.md: packets of another pid are skipped (fork) */
 	ck_assert_str_eq(diag.first->kind, "memtrace-other-process");
 	diag_release(&diag);
 	ctf_release(&file);
@@ -239,6 +254,7 @@ START_TEST(allocations_that_do_not_continue_lose_their_backtraces_with_a_warning
 	file.out.bytes[second + PACKET_FIRST_OBJECT - shift] = version >= 3 ? 0 : 2;
 	file.out.bytes[second + PACKET_LAST_OBJECT - shift] = version >= 3 ? 1 : 3;
 	assert_backtraces_lost(&file);
+	/* seeds.md: a packet has as many allocations as its ids (alloc id sync) */
 	ctf_release(&file);
 }
 END_TEST
@@ -271,6 +287,7 @@ START_TEST(numbers_are_taken_in_chunks_of_any_size)
 	ck_assert_uint_eq(count_events(&file, &diag, &event), 27);
 	ck_assert_uint_eq(event.object, 26);
 	ck_assert(!event.unknown_backtrace);
+	/* seeds.md: domains take their ids in chunks of any size (obj_ids_per_chunk) */
 	ck_assert_uint_eq(diag_kinds(&diag), 0);
 	diag_release(&diag);
 	ctf_release(&file);
@@ -312,6 +329,7 @@ START_TEST(a_missing_packet_shows_in_the_order_of_verified_slots)
 	ck_assert(!slots_are_whole(without_first, 3));
 	ck_assert(!slots_are_whole(without_second, 3));
 	ck_assert(!slots_are_whole(without_fourth, 4));
+	/* seeds.md: a missing packet is noticed only if the verified slot has changed */
 	ck_assert(slots_are_whole(of_another, 4));
 }
 END_TEST
@@ -332,6 +350,8 @@ START_TEST(a_block_is_not_promoted_before_it_is_allocated)
 		/* Another domain's may be collected. */
 		ck_assert_uint_eq(count_events(&file, &diag, &event), code == 3 ? 2 : 3);
 		ck_assert_int_eq(event.unknown_backtrace, code == 3);
+		/* seeds.md: a promotion names a block allocated before it (promote id sync), a
+		 * collection any */
 		ck_assert_uint_eq(diag_kinds(&diag), code == 3 ? 2 : 0);
 		diag_release(&diag);
 		ctf_release(&file);
@@ -356,6 +376,7 @@ START_TEST(a_packet_that_ends_before_it_begins_is_left_out_with_a_warning)
 	ck_assert_uint_eq(count_events(&file, &diag, &event), 1);
 	ck_assert_uint_eq(event.time, 20);
 	ck_assert(event.unknown_backtrace);
+	/* seeds.md: a packet that ends before it begins, by its times or ids, ends the run */
 	ck_assert_str_eq(diag.first->kind, "memtrace-damaged");
 	diag_release(&diag);
 	ctf_release(&file);
@@ -376,6 +397,7 @@ START_TEST(a_time_outside_of_its_packet_is_damage)
 	alloc_at(&file, START + 20);
 	file.out.bytes[packet + 68]++;
 	ck_assert_uint_eq(count_events(&file, &diag, &event), 1);
+	/* seeds.md: a time outside of its packet ends the run */
 	ck_assert_uint_eq(event.time, 20);
 	ck_assert(event.unknown_backtrace);
 	ck_assert_str_eq(diag.first->kind, "memtrace-damaged");
@@ -409,6 +431,7 @@ START_TEST(each_packet_is_read_by_its_own_version)
 	ck_assert_uint_eq(count_events(&file, &diag, &event), 2);
 	ck_assert_uint_eq(event.time, 20);
 	ck_assert(!event.unknown_backtrace);
+	/* seeds.md: each packet is read by its own version */
 	ck_assert_uint_eq(diag_kinds(&diag), 0);
 	diag_release(&diag);
 	ctf_release(&file);
@@ -425,6 +448,7 @@ START_TEST(a_time_before_the_start_is_reported)
 	ctf_init(&file, 3, 1e-4, 4242, START);
 	alloc_at(&file, START - 10);
 	ck_assert_uint_eq(count_events(&file, &diag, &event), 1);
+	/* seeds.md: a time that goes back, or is before the start, ends the run */
 	ck_assert_uint_eq(event.time, 0);
 	ck_assert_str_eq(diag.first->kind, "memtrace-clock");
 	diag_release(&diag);
@@ -446,6 +470,7 @@ START_TEST(a_location_code_with_two_meanings_is_reported)
 	alloc_at(&file, START + 10);
 	count_events(&file, &diag, &event);
 	ck_assert_uint_eq(diag_kinds(&diag), 1);
+	/* seeds.md: a location code has one meaning */
 	ck_assert_str_eq(diag.first->kind, "memtrace-locations");
 	ck_assert_uint_eq(diag.first->count, 1);
 	diag_release(&diag);
@@ -470,6 +495,7 @@ START_TEST(bytes_behind_the_description_are_reported)
 	ck_assert_int_eq(memtrace_open(&trace, longer, file.out.size + 1, &diag, NULL), 0);
 	memtrace_close(&trace);
 	ck_assert_uint_eq(diag_kinds(&diag), 1);
+	/* seeds.md: the info fills its packet */
 	ck_assert_str_eq(diag.first->kind, "memtrace-info");
 	free(longer);
 	diag_release(&diag);
@@ -489,6 +515,7 @@ START_TEST(a_clock_that_is_set_back_does_not_move)
 	alloc_at(&file, START + 5000);
 	alloc_at(&file, START + 2000);
 	ck_assert_uint_eq(count_events(&file, &diag, &event), 2);
+	/* seeds.md: a time that goes back, or is before the start, ends the run */
 	ck_assert_uint_eq(event.time, 5000);
 	ck_assert_uint_eq(diag_kinds(&diag), 1);
 	ck_assert_str_eq(diag.first->kind, "memtrace-clock");
@@ -509,6 +536,7 @@ START_TEST(versions_that_are_not_known_are_refused)
 		file.out.bytes[PACKET_VERSION] = (uint8_t)version;
 		ck_assert_int_eq(memtrace_open(&trace, file.out.bytes, file.out.size, NULL, &err),
 				 -1);
+		/* seeds.md: versions 1 to 3 are read, later ones refused */
 		ck_assert_int_eq(err.kind, ERROR_UNSUPPORTED);
 		memtrace_close(&trace);
 	}
@@ -537,6 +565,7 @@ START_TEST(no_damage_makes_the_reader_hang_or_overrun)
 			copy[next_random(&state) % size] = (uint8_t)next_random(&state);
 		if (memtrace_open(&trace, copy, size, NULL, NULL) == 0)
 			while (memtrace_next(&trace, &event))
+				/* seeds.md: any other damage ends the run */
 				ck_assert_uint_le(++events, size);
 		memtrace_close(&trace);
 		free(copy);

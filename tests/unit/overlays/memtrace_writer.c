@@ -187,6 +187,13 @@ START_TEST(what_is_read_is_written)
 	struct ctf_file file = make_file(3000);
 	struct bytes copy = write_again(file.out.bytes, file.out.size);
 
+	/* seeds.md: the first packet has the trace's info, of version 3 */
+	/* seeds.md: short and long allocations, promotions and collections by a distance of ids */
+	/* seeds.md: locations come before the backtraces that need them, by lists that move to the
+	 * front */
+	/* seeds.md: backtraces share a prefix, and are coded by a cache with predictions, of which
+	 * the older of two slots is replaced */
+	/* seeds.md: multiplexed domains: the packet of the last one ends when another writes */
 	ck_assert_uint_gt(assert_same(file.out.bytes, file.out.size, &copy), 4000);
 	free(copy.bytes);
 	ctf_release(&file);
@@ -214,6 +221,7 @@ START_TEST(packets_are_as_small_as_memtrace_reads_them)
 		if (at && packet[71] >> 1 != 1) {
 			unsigned domain = packet[38], slot = packet[40] | packet[41] << 8;
 
+			/* seeds.md: packets have at most 32 KiB and 30 s, and verify a slot each */
 			ck_assert_uint_eq(
 				slot, turns[domain] ? (4242 + 5413 * (turns[domain] - 1)) % 16384
 						    : 0xffff);
@@ -263,6 +271,8 @@ START_TEST(numbers_of_blocks_may_leave_some_out)
 		assert_same_event(&events[i], &event);
 	}
 	ck_assert_int_eq(memtrace_next(&trace, &event), 0);
+	/* seeds.md: short and long allocations, promotions and collections by a distance of ids */
+	/* seeds.md: ids are taken in chunks from one counter */
 	ck_assert_uint_eq(diag_kinds(&diag), 0);
 	memtrace_close(&trace);
 	memtrace_locations_release(&locations);
@@ -292,6 +302,7 @@ START_TEST(a_long_backtrace_lacks_its_innermost_entries)
 	ck_assert_int_eq(memtrace_open(&trace, out.bytes, out.size, NULL, NULL), 0);
 	ck_assert_int_eq(memtrace_next(&trace, &read), 1);
 	ck_assert_uint_eq(read.backtrace_length, 409);
+	/* seeds.md: a backtrace takes at most 4 KiB */
 	ck_assert_int_eq(memcmp(read.backtrace, codes, 409 * sizeof(codes[0])), 0);
 	memtrace_close(&trace);
 	memtrace_locations_release(&locations);
@@ -349,6 +360,9 @@ START_TEST(files_of_memtrace_keep_their_events_and_sizes)
 	ck_assert_uint_gt(assert_same(in.bytes, in.size, &copy), 0);
 	if (getenv("SHOW_SIZES"))
 		fprintf(stderr, "%s: %zu -> %zu\n", shared[_i].name, in.size, copy.size);
+	/* seeds.md: backtraces share a prefix, and are coded by a cache with predictions, of which
+	 * the older of two slots is replaced */
+	/* seeds.md: files are as small */
 	ck_assert_uint_le(copy.size * 100, in.size * shared[_i].most);
 	free(copy.bytes);
 	free(in.bytes);

@@ -55,6 +55,8 @@ START_TEST(a_wrapped_ring_gives_what_was_lost_and_then_the_rest_in_order)
 	ck_assert(runtime_ring_start(&ring, &file, 1));
 	ck_assert_int_eq(runtime_ring_next(&ring, &event), 1);
 	ck_assert_int_eq(event.kind, RUNTIME_LOST);
+	/* seeds.md: a ring begins at its head; what was overwritten is counted as words */
+	/* seeds.md: padding fills a ring's end */
 	ck_assert_int_eq(event.value, (int64_t)*ring_file_head(&built, 1));
 	/* 64 words hold 21 counters of 3 words, less one word that is always free. */
 	expected = 100 - 20;
@@ -63,6 +65,7 @@ START_TEST(a_wrapped_ring_gives_what_was_lost_and_then_the_rest_in_order)
 		ck_assert_uint_eq(event.time, 1000 + expected);
 		expected++;
 	}
+	/* seeds.md: begins and ends may lack each other after a wrap */
 	ck_assert_uint_eq(expected, 100);
 	ring_file_release(&built);
 }
@@ -82,6 +85,7 @@ START_TEST(the_innermost_phase_of_minor_promoted_shows_the_release)
 		ring_file_value(&built, 0, RING_COUNTER, MINOR_PROMOTED, 2, 99);
 		file = open_file(&built);
 		ck_assert(!file.phases_guessed);
+		/* seeds.md: the release is that of the reader */
 		ck_assert_str_eq(runtime_events_phase_name(&file, phases[i]), "minor");
 		ring_file_release(&built);
 	}
@@ -97,6 +101,7 @@ START_TEST(a_file_without_names_is_of_5_0)
 	ring_file_runtime(&built, 0, RING_BEGIN, 9, 1);
 	file = open_file(&built);
 	ck_assert(!file.phases_guessed);
+	/* seeds.md: rings of 5.0 to 5.4 are read */
 	ck_assert_str_eq(runtime_events_phase_name(&file, 9), "major_mark");
 	ring_file_release(&built);
 }
@@ -119,6 +124,7 @@ START_TEST(a_custom_event_has_exactly_its_bytes)
 		file = open_file(&built);
 		runtime_ring_start(&ring, &file, 0);
 		ck_assert_int_eq(runtime_ring_next(&ring, &event), 1);
+		/* seeds.md: user events of a type of the program's own */
 		ck_assert_int_eq(event.kind, RUNTIME_USER_CUSTOM);
 		ck_assert_uint_eq(event.payload_size, size);
 		ck_assert_int_eq(memcmp(event.payload, bytes, size), 0);
@@ -151,6 +157,7 @@ START_TEST(a_damaged_message_costs_itself_and_no_other_ring_anything)
 		/* The last one: nothing is sound behind it. */
 		*ring_file_word(&built, 0, 8) = damage[i];
 		*ring_file_word(&built, 0, 6) = damage[i];
+		/* seeds.md: a bad message ends the run, or none does (5.0 to 5.2) */
 		ck_assert_uint_eq(count_events(&file, 0, &event), 2);
 		ring_file_release(&built);
 	}
@@ -177,6 +184,7 @@ START_TEST(a_head_that_passed_what_was_read_makes_a_gap)
 	ck_assert_int_eq(event.kind, RUNTIME_LOST);
 	ck_assert_int_eq(event.value, 12);
 	ck_assert_int_eq(runtime_ring_next(&ring, &event), 1);
+	/* seeds.md: the head may pass a reader */
 	ck_assert_int_eq(event.value, 5);
 	ring_file_release(&built);
 }
@@ -211,6 +219,7 @@ START_TEST(a_torn_copy_gives_its_newest_whole_run_in_order_of_time)
 		count++;
 	}
 	ck_assert_uint_eq(last, 1099);
+	/* seeds.md: a copy of a running program's file may be torn */
 	ck_assert_uint_ge(count, 14);
 	ring_file_release(&built);
 }
@@ -267,8 +276,10 @@ START_TEST(known_custom_events_are_read_by_name)
 	ck_assert_int_eq(custom.kind, RUNTIME_CUSTOM_COUNTER);
 	ck_assert_int_eq(custom.integer, -2);
 	ck_assert_uint_eq(custom.text_length, 2);
+	/* seeds.md: eio-trace shows fibres and their switches */
 	ck_assert(runtime_custom_read(&custom, "trace.span.enter", metric, 3));
 	ck_assert_int_eq(custom.kind, RUNTIME_CUSTOM_SPAN_BEGIN);
+	/* seeds.md: user events of a type of the program's own */
 	ck_assert(!runtime_custom_read(&custom, "somebody.else", metric, 3));
 }
 END_TEST
@@ -294,6 +305,7 @@ START_TEST(times_that_go_back_are_two_rings_in_one)
 	ck_assert_uint_eq(event.time, 500);
 	ck_assert_int_eq(runtime_ring_next(&ring, &event), 1);
 	ck_assert_uint_eq(event.time, 501);
+	/* seeds.md: a ring of a thread that ended is used again */
 	ck_assert_int_eq(runtime_ring_next(&ring, &event), 0);
 	ring_file_release(&built);
 }
@@ -309,6 +321,7 @@ START_TEST(numbers_of_ocaml_have_63_bits)
 	ring_file_value(&built, 0, RING_COUNTER, 7, 1, INT64_MAX);
 	file = open_file(&built);
 	ck_assert_uint_eq(count_events(&file, 0, &event), 1);
+	/* seeds.md: numbers have 63 bits */
 	ck_assert_int_eq(event.value, -1);
 	ring_file_release(&built);
 }
@@ -329,6 +342,7 @@ START_TEST(what_is_new_in_a_release_shows_it)
 		file = open_file(&built);
 		ck_assert(!file.phases_guessed);
 		ck_assert_str_eq(runtime_events_phase_name(&file, 48), "empty_minor");
+		/* seeds.md: rings of 5.0 to 5.4 are read */
 		ck_assert_str_eq(runtime_events_phase_name(&file, 49), "minor_ephe_clean");
 		ring_file_release(&built);
 	}
@@ -365,6 +379,7 @@ START_TEST(rings_that_are_cut_off_are_left_out_and_reported)
 		runtime_events_open(&file, built.bytes, built.data + 2 * 64 * 8, &diag, NULL), 0);
 	ck_assert_uint_eq(file.rings, 2);
 	ck_assert_uint_eq(diag_kinds(&diag), 1);
+	/* seeds.md: a ring that is cut off ends the run */
 	ck_assert_ptr_nonnull(strstr(diag.first->text, "2 of 3 rings"));
 	diag_release(&diag);
 	ring_file_release(&built);
@@ -381,6 +396,7 @@ START_TEST(the_last_name_of_a_file_is_read)
 	ring_file_name(&built, 7, "last");
 	ck_assert_uint_eq(built.size, built.names + 8 * 128);
 	file = open_file(&built);
+	/* seeds.md: names of user events are in the file */
 	ck_assert_uint_eq(runtime_events_user_name(&file, 7, name), 4);
 	ck_assert_str_eq(name, "last");
 	runtime_events_user_name(&file, 8, name);
@@ -438,6 +454,7 @@ START_TEST(counters_have_names_and_units)
 	ck_assert_int_eq(runtime_counter_unit(26), RUNTIME_UNIT_BYTES);
 	ck_assert_str_eq(runtime_counter_name(27), "minor_promoted_words");
 	ck_assert_int_eq(runtime_counter_unit(27), RUNTIME_UNIT_WORDS);
+	/* seeds.md: counters have values, by name */
 	ck_assert_ptr_null(runtime_counter_name(28));
 }
 END_TEST

@@ -36,15 +36,18 @@ static const char *with(size_t index, uint64_t word)
 
 START_TEST(a_sound_trace_is_accepted)
 {
+	/* seeds.md: records come one by one */
 	ck_assert_str_eq(with(BEGIN + 1, 5), "");
 }
 END_TEST
 
 START_TEST(damage_is_named)
 {
+	/* seeds.md: a wrong size is an error; a wrong magic number is counted */
 	ck_assert_str_eq(with(0, 0x0000000000020010), "the first record is no magic number");
 	ck_assert_str_eq(with(TICKS, 0), "0 ticks a second");
 	ck_assert_str_eq(with(BEGIN, 0x0002000001020024), "name: string 2 is not defined");
+	/* seeds.md: a reference that is not defined is an error */
 	ck_assert_str_eq(with(BEGIN, 0x0001000002020024), "thread 2 is not defined");
 	ck_assert_str_eq(with(BEGIN, 0x0001000001030024), "end without a begin");
 	ck_assert_str_eq(with(END, 0x0000000001020024), "2 durations of 10/11 never end");
@@ -103,6 +106,7 @@ START_TEST(arguments_are_what_they_say)
 	ck_assert_str_eq(RECORD(0x0001000001100034, 9, 0x0000000100010013),
 			 "a word is missing: the record has only 3");
 	ck_assert_str_eq(RECORD(0x0001000001100044, 9, 0x0000000000010023, 5), "");
+	/* seeds.md: arguments with their types; uint32, uint64 and koid are counted */
 	ck_assert_str_eq(RECORD(0x0001000001100044, 9, 0x0000000100010023, 5),
 			 "reserved bits of an argument are not zero");
 }
@@ -122,6 +126,7 @@ START_TEST(what_is_not_known_is_passed_over_by_its_size)
 	/* An argument of type 15 and two words, and one behind it that counts. */
 	ck_assert_str_eq(RECORD(0x0001000001200054, 9, 0x000000000001002f, 7, 0x0000000100010019),
 			 "?? argument type 15");
+	/* seeds.md: unknown types are counted and passed over */
 	ck_assert_str_eq(RECORD(0x0001000001200054, 9, 0x000000000001002f, 7, 0x0000000200010019),
 			 "reserved bits of a bool argument are not zero");
 	ck_assert_str_eq(RECORD(0x0001000001100034, 9, 0x000000000001002f),
@@ -137,6 +142,7 @@ START_TEST(large_records_are_passed_over)
 	memcpy(longer, sound, sizeof(sound));
 	longer[LAST] = 15 | 8192 << 4;
 	longer[LAST + 8192] = 0x0001000001000024;
+	/* seeds.md: large records */
 	ck_assert_str_eq(trace_problem_of(longer, sizeof(longer)),
 			 "?! Perfetto cannot pass over a large record");
 	ck_assert_str_eq(trace_problem_of(longer, (LAST + 8191) * 8),
@@ -150,6 +156,7 @@ END_TEST
 START_TEST(an_initialization_may_say_which_tick_was_when)
 {
 	ck_assert_str_eq(RECORD(0x0000000000000041, 3000000000, 17, 1700000000000000000), "");
+	/* seeds.md: base ticks and base time of the clock */
 	ck_assert_str_eq(RECORD(0x0000000000000031, 3000000000, 17), "?? words behind the data 1");
 }
 END_TEST
@@ -167,6 +174,7 @@ START_TEST(times_fit_into_int64_of_nanoseconds)
 	ck_assert_str_eq(RECORD(0x2000000000000038, UINT64_MAX, 1),
 			 "18446744073709551615 ticks are 2^63 ns or more");
 	/* 10^12 seconds. */
+	/* seeds.md: times are ticks since the base */
 	ck_assert_str_eq(slow(1000000000000), "1000000000000 ticks are 2^63 ns or more");
 	ck_assert_str_eq(slow(9000000000), "");
 }
@@ -208,6 +216,7 @@ START_TEST(a_provider_that_begins_again_knows_nothing)
 
 	memcpy(longer, sound, sizeof(sound));
 	memcpy(longer + LAST, again, sizeof(again));
+	/* seeds.md: all providers have the same strings and threads */
 	ck_assert_str_eq(trace_problem_of(longer, sizeof(longer)), "thread 1 is not defined");
 }
 END_TEST

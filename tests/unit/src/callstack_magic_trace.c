@@ -129,6 +129,7 @@ START_TEST(call_begins_a_slice_and_return_ends_it)
 	go(10, BRANCH_CALL, "f");
 	go(20, BRANCH_RETURN, "main");
 	/* What is found late comes when the segment ends; the return is still pending then. */
+	/* seeds.md: a call pushes a frame, a return pops one */
 	ck_assert_str_eq(finish(), "B 10 f\n"
 				   "B 0 main inferred deferred\n"
 				   "E 20 f\n"
@@ -144,6 +145,7 @@ START_TEST(nothing_is_given_out_before_a_later_timestamp_arrives)
 	go(10, BRANCH_CALL, "g");
 	ck_assert_str_eq(slice_log_take(&slices), "");
 	go(30, BRANCH_RETURN, "f");
+	/* seeds.md: nothing is written for a time before a later one comes */
 	ck_assert_str_eq(slice_log_take(&slices), "B 10 f\nB 20 g\n");
 }
 END_TEST
@@ -157,6 +159,7 @@ START_TEST(time_is_spread_over_the_calls_of_a_batch_and_returns_take_none)
 	go(10, BRANCH_CALL, "h"); /* 4 / 1: 16..20 */
 	go(10, BRANCH_RETURN, "g");
 	go(20, BRANCH_RETURN, "main");
+	/* seeds.md: the time up to the next event is divided among the calls; returns take none */
 	ck_assert_str_eq(slice_log_take(&slices), "B 10 f\nE 13 f\nB 13 g\nB 16 h\nE 20 h\n");
 }
 END_TEST
@@ -167,6 +170,7 @@ START_TEST(time_that_goes_back_is_spread_backwards)
 	go(20, BRANCH_CALL, "f");
 	go(20, BRANCH_CALL, "g");
 	go(13, BRANCH_RETURN, "f"); /* -7 / 2 = -3, truncated towards zero */
+	/* seeds.md: a negative time is divided as well */
 	ck_assert_str_eq(slice_log_take(&slices), "B 20 f\nB 17 g\n");
 }
 END_TEST
@@ -178,6 +182,7 @@ START_TEST(calls_at_the_base_time_wait_for_the_end_of_the_segment)
 	go(20, BRANCH_RETURN, "f");
 	ck_assert_str_eq(slice_log_take(&slices), "B 10 g\n");
 	go(30, BRANCH_RETURN, "main");
+	/* seeds.md: calls of the first instant come behind callers found late */
 	ck_assert_str_eq(finish(), "E 20 g\n"
 				   "B 0 main inferred deferred\n"
 				   "B 0 f deferred\n"
@@ -193,6 +198,7 @@ START_TEST(call_off_pushes_its_unknown_target_which_the_next_on_pops)
 	off(10, BRANCH_CALL);
 	on(20, "main");
 	go(30, BRANCH_CALL, "f");
+	/* seeds.md: a call that ends the trace pushes `[unknown]`, which the next start pops */
 	ck_assert_str_eq(slice_log_take(&slices), "B 10 [unknown]\nE 20 [unknown]\n");
 }
 END_TEST
@@ -203,6 +209,7 @@ START_TEST(none_off_pushes_untraced)
 	off(10, BRANCH_NONE);
 	on(20, "other");
 	go(30, BRANCH_CALL, "f");
+	/* seeds.md: an end of the trace without a kind pushes `[untraced]` */
 	ck_assert_str_eq(slice_log_take(&slices), "B 10 [untraced]\nE 20 [untraced]\n");
 }
 END_TEST
@@ -213,6 +220,7 @@ START_TEST(softint_off_pushes_untraced)
 	off(10, BRANCH_SOFTINT);
 	on(20, "main");
 	go(30, BRANCH_CALL, "f");
+	/* seeds.md: `int` is a jump, and ends the trace as `[untraced]` */
 	ck_assert_str_eq(slice_log_take(&slices), "B 10 [untraced]\nE 20 [untraced]\n");
 	ck_assert_uint_eq(diag_kinds(&diag), 0);
 }
@@ -224,6 +232,7 @@ START_TEST(syscall_off_pushes_syscall)
 	off(10, BRANCH_SYSCALL);
 	on(20, "main");
 	go(30, BRANCH_CALL, "f");
+	/* seeds.md: a system call that ends the trace pushes `[syscall]` */
 	ck_assert_str_eq(slice_log_take(&slices), "B 10 [syscall]\nE 20 [syscall]\n");
 	ck_assert_uint_eq(diag_kinds(&diag), 0);
 }
@@ -236,6 +245,7 @@ START_TEST(syscall_off_is_warned_about_unless_in_user_mode)
 	off(10, BRANCH_SYSCALL);
 	off(20, BRANCH_SYSCALL);
 	ck_assert_uint_eq(diag_kinds(&diag), 1);
+	/* seeds.md: it is a warning unless only user code is traced */
 	ck_assert_uint_eq(diag.first->count, 2);
 }
 END_TEST
@@ -247,6 +257,7 @@ START_TEST(return_off_pushes_returned_and_keeps_the_returning_frame)
 	off(20, BRANCH_RETURN);
 	on(30, "main");
 	go(40, BRANCH_RETURN, "main");
+	/* seeds.md: a return that ends the trace pushes `[returned]` and pops nothing */
 	ck_assert_str_eq(finish(), "B 10 f\n"
 				   "B 20 [returned]\n"
 				   "E 30 [returned]\n"
@@ -264,6 +275,7 @@ START_TEST(return_checks_the_function_it_ends_in)
 	go(20, BRANCH_RETURN, "other");
 	go(30, BRANCH_CALL, "g");
 	/* f returns into "other", although main called it: main is replaced. */
+	/* seeds.md: a return checks the name of the function that it ends in */
 	ck_assert_str_eq(slice_log_take(&slices), "B 10 f\nE 20 f\nE 20 main\nB 20 other\n");
 }
 END_TEST
@@ -289,6 +301,8 @@ START_TEST(return_without_call_shows_an_unknown_slice_and_infers_the_caller)
 	go(10, BRANCH_RETURN, "a");
 	go(20, BRANCH_CALL, "f");
 	go(30, BRANCH_RETURN, "a");
+	/* seeds.md: a return from an empty stack is a slice `[unknown]` since the segment's begin
+	 */
 	ck_assert_str_eq(finish(), "B 20 f\n"
 				   "C 0-10 [unknown] deferred\n"
 				   "B 0 a inferred deferred\n"
@@ -303,6 +317,7 @@ START_TEST(on_with_an_empty_stack_calls_the_target)
 	go(0, BRANCH_NONE, NULL);
 	on(10, "main");
 	go(20, BRANCH_CALL, "f");
+	/* seeds.md: on an empty stack, a start of the trace calls its target */
 	ck_assert_str_eq(slice_log_take(&slices), "B 10 main\n");
 }
 END_TEST
@@ -314,6 +329,7 @@ START_TEST(on_pops_one_frame_and_does_not_check_the_target)
 	off(20, BRANCH_NONE);
 	on(30, "signal_handler");
 	go(40, BRANCH_RETURN, "main");
+	/* seeds.md: else it pops one frame and checks no name */
 	ck_assert_str_eq(slice_log_take(&slices), "B 10 f\nB 20 [untraced]\nE 30 [untraced]\n");
 }
 END_TEST
@@ -326,6 +342,7 @@ START_TEST(on_in_kernel_mode_clears_the_stack_and_infers_the_frame_later)
 	on(20, "kfault");
 	go(30, BRANCH_CALL, "kg");
 	go(40, BRANCH_RETURN, "kfault");
+	/* seeds.md: if only the kernel is traced, it clears the stack */
 	ck_assert_str_eq(finish(), "B 10 kf\n"
 				   "E 20 kf\n"
 				   "B 30 kg\n"
@@ -354,6 +371,8 @@ START_TEST(syscall_and_sysret_keep_the_stack_of_user_space)
 				   "E 50 f\n"
 				   "E 50 main\n"
 				   "S\n");
+	/* seeds.md: a system call or interrupt sets the stack aside; sysret and iret bring it back
+	 * unchecked */
 	ck_assert_uint_eq(diag_kinds(&diag), 0);
 }
 END_TEST
@@ -368,6 +387,7 @@ START_TEST(interrupts_nest_in_system_calls)
 	go(50, BRANCH_CALL, "ksys");
 	go(60, BRANCH_SYSRET, "main");
 	go(70, BRANCH_CALL, "f");
+	/* seeds.md: interrupts nest in system calls */
 	ck_assert_str_eq(slice_log_take(&slices), "B 20 kentry\n"
 						  "B 30 kirq\n"
 						  "E 40 kirq\n"
@@ -383,6 +403,7 @@ START_TEST(frames_found_late_on_a_kernel_stack_begin_with_it)
 	start_in("main");
 	go(20, BRANCH_SYSCALL, "kentry");
 	go(30, BRANCH_RETURN, "kcaller");
+	/* seeds.md: frames found late in kernel code begin with the entry */
 	ck_assert_str_eq(finish(), "B 20 kentry\n"
 				   "B 20 kcaller inferred deferred\n"
 				   "B 0 main inferred deferred\n"
@@ -399,6 +420,7 @@ START_TEST(iret_without_a_stack_set_aside_infers_its_target_since_the_last_gap)
 	on(0, "kfault");
 	go(10, BRANCH_IRET, "user");
 	go(20, BRANCH_CALL, "f");
+	/* seeds.md: an iret without a stack set aside begins a new one */
 	ck_assert_str_eq(finish(), "E 10 kfault\n"
 				   "B 0 user inferred deferred\n"
 				   "B 0 kfault deferred\n"
@@ -421,6 +443,7 @@ START_TEST(iret_and_sysret_off_leave_untraced_alone_on_the_stack)
 		off(30, kinds[i]);
 		on(40, "kfault");
 		go(50, BRANCH_CALL, "kh");
+		/* seeds.md: iret or sysret that ends the trace leaves `[untraced]` alone */
 		ck_assert_str_eq(slice_log_take(&slices), "B 10 kf\nB 20 kg\nE 30 kg\nE 30 kf\n"
 							  "B 30 [untraced]\nE 40 [untraced]\n");
 	}
@@ -438,6 +461,7 @@ START_TEST(system_calls_seen_in_user_mode_are_handled_and_warned_about)
 	ck_assert_uint_eq(diag_kinds(&diag), 1);
 	ck_assert_uint_eq(diag.first->count, 4);
 	go(50, BRANCH_CALL, "f");
+	/* seeds.md: kernel branches where only user code is traced are a warning */
 	ck_assert_str_eq(slice_log_take(&slices),
 			 "B 10 kentry\nE 20 kentry\nB 30 kirq\nE 40 kirq\n");
 }
@@ -456,6 +480,7 @@ START_TEST(a_guessed_mode_is_kernel_until_a_user_address_is_seen)
 	on(30, "kf");
 	go(40, BRANCH_SYSCALL, "kentry");
 	/* As kernel mode the first "on" calls nothing; as mode both the second one pops. */
+	/* seeds.md: kernel and user mode decide what a start means */
 	ck_assert_str_eq(slice_log_take(&slices), "E 30 user\n");
 	ck_assert_uint_eq(diag_kinds(&diag), 0);
 }
@@ -477,6 +502,8 @@ START_TEST(jump_into_another_function_replaces_the_frame)
 		go(20, kinds[i], "f");
 		go(30, kinds[i], "g");
 		go(40, BRANCH_CALL, "h");
+		/* seeds.md: a jump into another function replaces the frame */
+		/* seeds.md: `int` is a jump, and ends the trace as `[untraced]` */
 		ck_assert_str_eq(slice_log_take(&slices), "B 10 f\nE 30 f\nB 30 g\n");
 	}
 }
@@ -490,6 +517,7 @@ START_TEST(functions_are_the_same_if_their_names_are)
 	go(30, BRANCH_CALL, NULL);
 	go(40, BRANCH_JUMP, NULL);
 	go(50, BRANCH_CALL, "g");
+	/* seeds.md: functions are compared by name only */
 	ck_assert_str_eq(slice_log_take(&slices), "B 10 f\nB 30 [unknown]\n");
 }
 END_TEST
@@ -501,6 +529,8 @@ START_TEST(none_without_state_changes_nothing)
 	go(20, BRANCH_NONE, "g");
 	feed(stack, 20, BRANCH_NONE, BRANCH_TRACE_ON | BRANCH_TRACE_OFF, "g");
 	ck_assert_str_eq(slice_log_take(&slices), "");
+	/* seeds.md: tr strt tr end changes nothing */
+	/* seeds.md: a branch without kind and state changes nothing */
 	ck_assert_uint_eq(diag_kinds(&diag), 0);
 }
 END_TEST
@@ -518,6 +548,7 @@ START_TEST(impossible_pairs_are_warned_about_and_handled_as_without_a_kind)
 		ck_assert_str_eq(slice_log_take(&slices), "B 10 [untraced]\nE 20 [untraced]\n");
 	}
 	ck_assert_uint_eq(diag_kinds(&diag), 1);
+	/* seeds.md: an impossible pair is recognised */
 	ck_assert_uint_eq(diag.first->count, 6);
 }
 END_TEST
@@ -527,6 +558,8 @@ START_TEST(a_gap_closes_everything_and_starts_anew)
 	start_in("main");
 	go(10, BRANCH_CALL, "f");
 	gap_at(20, 0x2000);
+	/* seeds.md: a decode error ends all frames of all stacks */
+	/* seeds.md: frames found behind it begin at the error */
 	ck_assert_str_eq(slice_log_take(&slices), "I 20 [decode error: Overflow packet]\n"
 						  "B 0 main inferred deferred\n"
 						  "B 10 f\n"
@@ -550,6 +583,7 @@ START_TEST(a_gap_closes_the_stacks_set_aside_as_well)
 	go(10, BRANCH_SYSCALL, "kentry");
 	go(20, BRANCH_INTERRUPT, "kirq");
 	gap_at(30, KERNEL);
+	/* seeds.md: a decode error ends all frames of all stacks */
 	ck_assert_str_eq(slice_log_take(&slices), "B 10 kentry\n"
 						  "I 30 [decode error: Overflow packet]\n"
 						  "B 0 main inferred deferred\n"
@@ -569,6 +603,7 @@ START_TEST(events_at_the_time_of_a_gap_slide_by_one_nanosecond)
 	go(20, BRANCH_CALL, "g");
 	slice_log_take(&slices);
 	go(31, BRANCH_RETURN, "f");
+	/* seeds.md: an event at the time of a decode error is 1 ns later */
 	ck_assert_str_eq(slice_log_take(&slices), "B 21 f\nB 26 g\n");
 }
 END_TEST
@@ -582,6 +617,7 @@ START_TEST(a_second_gap_at_the_same_time_slides_and_what_follows_does_not)
 	ck_assert_str_eq(slice_log_take(&slices), "I 21 [decode error: Overflow packet]\nS\n");
 	on(20, "f");
 	go(30, BRANCH_RETURN, "main");
+	/* seeds.md: of two errors at one time, what follows the second comes before it */
 	ck_assert_str_eq(finish(), "B 20 f\n"
 				   "B 21 main inferred deferred\n"
 				   "E 30 f\n"
@@ -605,6 +641,7 @@ START_TEST(a_later_threads_first_instant_slides_but_the_runs_first_does_not)
 	go(16, BRANCH_RETURN, "f");
 	go(16, BRANCH_RETURN, "main");
 	/* Frames found late keep the time that did not slide. */
+	/* seeds.md: so is the first instant of each thread but the run's first */
 	ck_assert_str_eq(finish(), "t2 B 6 f\n"
 				   "t2 B 11 g\n"
 				   "t2 B 5 main inferred deferred\n"
@@ -624,6 +661,8 @@ START_TEST(a_gap_without_a_time_is_at_the_threads_last_event)
 	start_in("main");
 	go(10, BRANCH_CALL, "f");
 	stack_branch_feed(stack, &branch);
+	/* seeds.md: an error may lack its time */
+	/* seeds.md: an error without a time is at the thread's last event */
 	ck_assert_str_eq(slice_log_take(&slices), "I 10 [decode error: Odd message]\n"
 						  "B 0 main inferred deferred\n"
 						  "B 10 f\n"
@@ -636,6 +675,7 @@ END_TEST
 START_TEST(a_run_with_one_timestamp_has_ends_without_beginnings)
 {
 	go(0, BRANCH_CALL, "f");
+	/* seeds.md: a trace of one instant has ends without begins */
 	ck_assert_str_eq(finish(), "E 0 f\nS\n");
 }
 END_TEST
@@ -651,6 +691,7 @@ START_TEST(start_events_found_while_closing_come_with_the_next_segment)
 	on(30, "f");
 	go(40, BRANCH_CALL, "g");
 	/* No segment end before: this is what was left of the one before the gap. */
+	/* seeds.md: what is found while the frames are closed comes with the next segment */
 	ck_assert_str_eq(finish(), "B 30 f\n"
 				   "C 0-10 [unknown] deferred\n"
 				   "B 40 g\n"
@@ -675,6 +716,8 @@ START_TEST(an_ocaml_exception_unwinds_the_frames_it_passed)
 	/* Three frames passed: two more than the return itself pops. */
 	go(80, BRANCH_RETURN, "main");
 	go(90, BRANCH_CALL, "f");
+	/* seeds.md: a raised OCaml exception pops the frames that caml_next_frame_descriptor
+	 * counted */
 	ck_assert_str_eq(slice_log_take(&slices), "E 65 caml_next_frame_descriptor\n"
 						  "E 80 caml_raise_exn\nE 80 b\nE 80 a\n");
 }
@@ -690,6 +733,7 @@ START_TEST(an_ocaml_exception_raised_from_c_unwinds_two_frames_more)
 	slice_log_take(&slices);
 	go(50, BRANCH_RETURN, "a");
 	go(60, BRANCH_CALL, "f");
+	/* seeds.md: caml_raise_exception pops two more */
 	ck_assert_str_eq(slice_log_take(&slices), "B 40 caml_raise_exception\n"
 						  "E 50 caml_raise_exception\nE 50 c2\nE 50 c1\n");
 }
@@ -711,6 +755,7 @@ START_TEST(caml_stash_backtrace_counts_as_a_frame_only_for_newer_versions)
 		slice_log_take(&slices);
 		go(80, BRANCH_RETURN, newer ? "main" : "a");
 		go(90, BRANCH_CALL, "f");
+		/* seeds.md: caml_stash_backtrace counts, too (1.1) */
 		ck_assert_str_eq(slice_log_take(&slices),
 				 newer ? "E 60 caml_stash_backtrace\n"
 					 "E 80 caml_raise_exn\nE 80 a\n"
@@ -730,6 +775,8 @@ START_TEST(gogo_returns_past_mcall_and_its_caller_for_newer_versions)
 	slice_log_take(&slices);
 	go(50, BRANCH_JUMP, "runtime.gosched");
 	go(60, BRANCH_CALL, "f");
+	/* seeds.md: Go's gogo pops past mcall or morestack and its caller (1.1) */
+	/* seeds.md: gogo elsewhere begins a new stack (1.1) */
 	ck_assert_str_eq(slice_log_take(&slices), "B 40 gogo\n"
 						  "E 50 gogo\nE 50 schedule\n"
 						  "E 50 runtime.mcall\nE 50 runtime.gosched\n"
@@ -745,6 +792,7 @@ START_TEST(a_transaction_shows_when_it_ends_and_not_if_it_is_rolled_back)
 	feed(stack, 30, BRANCH_CALL, BRANCH_IN_TX, "g");
 	go(40, BRANCH_RETURN, "main");
 	go(50, BRANCH_CALL, "h");
+	/* seeds.md: a transaction's branches wait for its end, and are dropped if it is aborted */
 	ck_assert_str_eq(slice_log_take(&slices), "B 30 g\nE 40 g\n");
 }
 END_TEST
@@ -754,6 +802,7 @@ START_TEST(a_gap_in_a_transaction_drops_its_branches_with_a_warning)
 	start_in("main");
 	feed(stack, 10, BRANCH_CALL, BRANCH_IN_TX, "f");
 	gap_at(20, 0x2000);
+	/* seeds.md: an error in a transaction drops them */
 	ck_assert_str_eq(slice_log_take(&slices), "I 20 [decode error: Overflow packet]\n"
 						  "B 0 main inferred deferred\n"
 						  "E 20 main\n"
@@ -768,6 +817,7 @@ START_TEST(the_base_time_is_that_of_the_first_event_even_if_it_is_rolled_back)
 	machine->has_base_time = false;
 	feed(stack, 10, BRANCH_CALL, BRANCH_IN_TX, "f");
 	go(20, BRANCH_TX_ABORT, "main");
+	/* seeds.md: times count from the run's first event */
 	ck_assert_uint_eq(machine->base_time, BASE + 10);
 }
 END_TEST
@@ -801,6 +851,7 @@ START_TEST(times_before_the_base_time_do_not_go_below_zero)
 	stack_branch_feed(stack, &branch);
 	branch.event.time = UINT64_C(1) << 63;
 	stack_branch_feed(stack, &branch);
+	/* seeds.md: times may go back */
 	callstack_finish(stack);
 }
 END_TEST

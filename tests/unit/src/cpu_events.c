@@ -26,6 +26,8 @@ START_TEST(the_core_clock_is_a_counter_of_its_changes)
 	pt_packets_tsc(&packets, SAMPLE_START + 300);
 	add_ratio(10);
 	finish("");
+	/* seeds.md: cbr lines give a counter of the core's clock */
+	/* seeds.md: the clock of the core is a counter */
 	EXPECT(3, records, " counter ", "\"CPU 0 GHz\" id 0 value=");
 	EXPECT(1, records, " 1000000 \"CPU 0 GHz\"", "value=1\n");
 	EXPECT(1, records, " 1000100 \"CPU 0 GHz\"", "value=1.68\n");
@@ -560,6 +562,7 @@ START_TEST(events_that_are_instructions_are_marked_where_they_are)
 	EXPECT(1, slices, _i ? " 1000" : " 1000300 1000300 ", " syscall\n");
 	EXPECT(_i ? 2 : 1, slices, _i ? " 1000" : " 1000200 1000200 ", " iret\n");
 	EXPECT(1, slices, " 1000400 1000400 ", " iret\n");
+	/* seeds.md: interrupts and events (I) */
 	EXPECT(1, slices, " interrupt vector=236 address=0x401025", "");
 	EXPECT(0, slices, "unknown event", "");
 }
@@ -974,6 +977,7 @@ START_TEST(perf_reads_the_same_registers)
 	EXPECT(1, perf, "401040", "");
 	EXPECT(1, perf, "AX:0xaaaa", "CX:0xcccc");
 	EXPECT(1, perf, "FLAGS:0x246", "R15:0x1515");
+	/* seeds.md: PEBS via PT (o) */
 	EXPECT(1, records, "\"registers\"", "rflags=0x246 rax=0xaaaa rcx=0xcccc r15=0x1515");
 }
 END_TEST
@@ -1056,6 +1060,7 @@ START_TEST(perf_reads_the_same_events_and_transactions)
 	EXPECT(1, perf, "0.001000200: transactions:   ", mark);
 	EXPECT(1, perf, "0.001000400: transactions:   tx abrt", " 401040");
 	EXPECT(1, slices, " 1000100 1000200 transaction address=0x401020", "end=committed");
+	/* seeds.md: transactions (x) */
 	EXPECT(1, slices, " 1000200 1000400 transaction address=0x401025", "end=aborted");
 	EXPECT(3, perf, "evt:", "cfe:");
 	EXPECT(1, perf, "0.001000500: ", "cfe: INTR IP: 1 vector: 14 PFA: 0xdeadbee0");
@@ -1141,6 +1146,7 @@ START_TEST(samples_of_other_events_are_instants_of_their_thread)
 	EXPECT(1, records, "instant 1234/1234 1000042 \"cycles:u\" category \"sample\" ",
 	       "period=4000 address=0x401023 function=work data_address=0xdada cpu=0");
 	/* The idle thread's are of the CPU. */
+	/* seeds.md: branch-misses and cache-misses are marks on tracks of their own */
 	EXPECT(1, records, "instant 1236/1237 1000043 \"cycles:u\"", "");
 }
 END_TEST
@@ -1289,6 +1295,7 @@ START_TEST(the_wall_clock_is_an_instant_at_the_beginning)
 	begin();
 	perf_data_set_feature(&data, 29, &clock, sizeof(clock));
 	finish("");
+	/* seeds.md: the trace has the wall-clock time */
 	EXPECT(1, records, " 1000000 \"wall clock\" wall_clock=2023-11-14 22:13:18.999999995 UTC",
 	       "wall_ns=1699999998999999995 trace_ns=1000000");
 	/* The same for tools that read base ticks and base time. */

@@ -147,6 +147,7 @@ START_TEST(chrome_shows_whether_a_call_was_seen_and_inlined)
 	symbol.inlined = NULL;
 	feed_begin(sink, &tracks[0], 2, &symbol, 0, SLICE_INFERRED_START | SLICE_UNCERTAIN_LEVEL);
 	finish_format();
+	/* seeds.md: inferred slices have inferred_start_time */
 	expect("\"name\":\"f\",\"args\":{\"address\":\"0x0\",\"inferred_start_time\":true,"
 	       "\"uncertain_level\":true}}");
 }
@@ -211,6 +212,7 @@ START_TEST(a_slice_precedes_those_in_it_and_open_ones_are_left_out)
 	begin(sink, 1, 9, "g");
 	end(sink, 1, 10);
 	finish_format();
+	/* seeds.md: a slice has the argument address */
 	ck_assert_str_eq(text, "1/2 0 5 7 outer\\x5c\n1/2 1 5 6 inner\\x0a\n"
 			       "1/2 0 8 9 f\n1/2 1 9 9 in f\n1/2 0 9 10 g\n");
 }

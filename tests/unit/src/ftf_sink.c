@@ -180,6 +180,7 @@ START_TEST(magic_trace_puts_words_behind_the_name_of_an_inferred_slice)
 	teardown();
 	setup();
 	put_inferred(STACKS_PRECISE);
+	/* seeds.md: and with MAGIC_TRACE_DEBUG " [inferred start time]" in their name */
 	expect("complete 0-1 outer 0\ncomplete 2-3 outer 0\ncomplete 4-5 outer 0\n");
 }
 END_TEST

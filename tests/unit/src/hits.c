@@ -174,6 +174,7 @@ START_TEST(each_event_has_a_track_of_its_hits)
 {
 	record_hits();
 	finish("");
+	/* seeds.md: hits of the trigger are slices without length, on a track of their own */
 	EXPECT(1, records, "id 1238 \"hits\"", "");
 	EXPECT(1, records, "\"mem:0x401020:x\" process=1238", "");
 	EXPECT(1, records, "\"probe_sample:leaf\" process=1238", "");
@@ -182,6 +183,7 @@ START_TEST(each_event_has_a_track_of_its_hits)
 	       " timestamp=1000060 tid=1234 ip=0x401020 rdi=0x7 rsi=0xffffffffffffffff\n");
 	EXPECT(1, records, "instant 1238/1239 1000400 \"hit work\"", " rdi=0x9 rsi=0x8\n");
 	/* An argument may have the name of a hit's own. */
+	/* seeds.md: a hit has timestamp, tid and ip */
 	EXPECT(1, records, "instant 1238/1240 1000120 \"hit leaf\" category \"hit\"",
 	       " timestamp=1000120 tid=1234 ip=0x401040 n=-5 flags=0xbeef text=hello "
 	       "list={1,2,250} tid_=99\n");
@@ -399,6 +401,9 @@ START_TEST(a_snapshot_lasts_since_the_time_passed_to_it)
 	snprintf(path, sizeof(path), "%s/sample", place);
 	tiny_elf_write(&elf, path);
 	convert("", "");
+	/* seeds.md: magic_trace_stop_indicator's has the passed time and number, and lasts since
+	 * then */
+	/* seeds.md: lib/magic_trace marks places in OCaml programs */
 	EXPECT(1, records, " 1000020 1000100 \"hit magic_trace_stop_indicator\"",
 	       " timestamp_passed=1000020 arg=42 timestamp=1000100 tid=1234 ip=0x401020 ");
 	/* Perfetto drops what is partly in another, so it begins where that ends. */

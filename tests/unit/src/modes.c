@@ -194,6 +194,7 @@ START_TEST(an_overflow_is_a_gap_of_its_thread_until_tracing_goes_on)
 	finish_two();
 	EXPECT(1, slices, "1234/1235 0 1000200 1000350 [lost: Overflow packet] ", "");
 	EXPECT(1, slices, "[lost", "");
+	/* seeds.md: decode errors (e) */
 	EXPECT(1, messages, "gaps in the trace (Overflow packet: 1)", "");
 }
 END_TEST

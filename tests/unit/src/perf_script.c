@@ -66,6 +66,7 @@ START_TEST(an_unknown_line_is_counted_and_skipped)
 	ck_assert_str_eq(convert_text("what is this\n1/1 1.0: vanish 10 f+0x1 => 20 g+0x0\n"),
 			 "END\n");
 	ck_assert_uint_eq(diag_kinds(&diag), 1);
+	/* seeds.md: an unknown kind is a warning */
 	ck_assert_uint_eq(diag.first->count, 2);
 }
 END_TEST
@@ -100,6 +101,7 @@ START_TEST(an_unnamed_place_in_a_file_is_named_after_its_signed_address)
 		     "1/1 1.002: call 28 [unknown] (b) => fffffffffffffff0 [unknown] ([k])\n"
 		     "1/1 1.003: call 10 f+0x1 (a) => 30 g+0x0 (a)\n");
 	ck_assert_ptr_nonnull(strstr(printed, "->      1ms BEGIN [unknown @ 0x28 (b)]\n"));
+	/* seeds.md: a place without symbol is `[unknown @ ADDRESS (DSO)]` */
 	ck_assert_ptr_nonnull(strstr(printed, "->      2ms BEGIN [unknown @ -0x10 ([k])]\n"));
 	ck_assert_ptr_nonnull(strstr(printed, "\nINPUT TRACE STREAM ENDED, any lines printed "
 					      "below this were deferred\n"));
@@ -108,6 +110,7 @@ END_TEST
 
 START_TEST(samples_move_time_and_leave_stacks_alone)
 {
+	/* seeds.md: branch-misses and cache-misses are marks on tracks of their own */
 	ck_assert_str_eq(
 		convert_text("1/1 1.000000000: 50 branch-misses/period=50/u: 0 10 f+0x1 (a)\n"
 			     "1/1 1.000000001: 1 psb: psb offs: 0x4be8 0 10 f+0x1 (a)\n"
@@ -138,6 +141,7 @@ START_TEST(mangled_names_are_demangled_and_others_stay)
 	ck_assert_ptr_nonnull(strstr(printed, " BEGIN [unknown @ 0x50 (a@b)]\n"));
 	ck_assert_ptr_nonnull(strstr(printed, " BEGIN main.cold\n"));
 	/* The lines are shown as they are. */
+	/* seeds.md: names of OCaml are demangled */
 	ck_assert_ptr_nonnull(strstr(printed, "call 10 _ZN1a1BIiE3runEv+0x1"));
 }
 END_TEST
@@ -149,6 +153,8 @@ START_TEST(threads_end_in_the_order_of_their_appearance)
 		     "1/1 1.000000010: call 10 f+0x1 => 20 b+0x0\n"
 		     "2/3 1.000000010: call 10 f+0x1 => 20 c+0x0\n"
 		     "1/1 1.000000012: jmp 20 b+0x0 => 21 b+0x1\n");
+	/* seeds.md: threads end at their last event, in any order */
+	/* seeds.md: a pair of pid and tid is a thread */
 	ck_assert_ptr_nonnull(strstr(printed, "END\n"
 					      "->      0ns BEGIN e [inferred start time]\n"
 					      "->     10ns BEGIN a\n"

@@ -143,14 +143,21 @@ START_TEST(every_form_of_a_line_is_known)
 		const struct form *form = &forms[i];
 		struct perf_line line = parse(form->text);
 
+		/* seeds.md: tr strt and tr end, also with a kind, start and end the trace */
 		ck_assert_msg(line.kind == form->kind, "kind %d: %s", line.kind, form->text);
 		if (form->kind != PERF_LINE_BRANCH)
 			continue;
+		/* seeds.md: (x) is a branch in a transaction */
 		ck_assert_msg(line.branch == form->branch, "branch %d: %s", line.branch,
 			      form->text);
 		ck_assert_msg(line.flags == form->flags, "flags %d: %s", line.flags, form->text);
 		ck_assert_msg(line.to.ip == 0x20 || line.flags & OFF, "%s", form->text);
 		ck_assert_msg(line.pid == 1 && line.tid == 1, "%s", form->text);
+		/* seeds.md: the words call, return, jmp, jcc, syscall, sysret, hw int, iret, int
+		 * and tx abrt are kinds */
+		/* seeds.md: tr strt jmp is tr strt */
+		/* seeds.md: tr end async is tr end */
+		/* seeds.md: psb lines are passed over */
 		ck_assert_uint_eq(line.time, 2500000000);
 	}
 }
@@ -164,6 +171,7 @@ START_TEST(a_branch_line_gives_thread_time_and_places)
 	ck_assert_int_eq(line.pid, 293415);
 	ck_assert_int_eq(line.tid, 293416);
 	ck_assert(line.has_time);
+	/* seeds.md: a header is pid/tid, time, period and event */
 	ck_assert_uint_eq(line.time, UINT64_C(47170086912824));
 	ck_assert_uint_eq(line.from.ip, 0x40b06c);
 	ck_assert_uint_eq(line.from.offset, 0x51c);
@@ -184,6 +192,7 @@ START_TEST(a_dso_column_is_not_part_of_the_symbol)
 	ck_assert_uint_eq(line.from.offset, 1);
 	assert_view(line.to.symbol, "");
 	assert_view(line.to.dso, "/lib/m.so");
+	/* seeds.md: the column dso is no part of the symbol */
 	ck_assert(line.to.has_dso);
 }
 END_TEST
@@ -249,6 +258,7 @@ START_TEST(a_symbol_may_contain_an_arrow_and_parentheses)
 	assert_view(line.from.dso, "a.so");
 	ck_assert_uint_eq(line.to.ip, 0x20);
 	assert_view(line.to.symbol, "operator=> 5 (y)");
+	/* seeds.md: a symbol may have blanks, arrows and parentheses */
 	ck_assert(!line.to.has_dso);
 }
 END_TEST
@@ -259,6 +269,7 @@ START_TEST(a_garbage_offset_is_taken_as_it_is)
 		parse("1/1 2.5: call 10 f+0x1 => 7ffd193838e0 memcpy@plt+0xffffffffff22f000");
 
 	assert_view(line.to.symbol, "memcpy@plt");
+	/* seeds.md: a symbol has an offset, also one that is garbage */
 	ck_assert_uint_eq(line.to.offset, UINT64_C(0xffffffffff22f000));
 }
 END_TEST
@@ -267,6 +278,7 @@ START_TEST(a_time_has_nine_digits_whatever_is_printed)
 {
 	ck_assert_uint_eq(parse("1/1 3.000001: 0 0 [unknown]").time, 3000001000);
 	ck_assert_uint_eq(parse("1/1 3.1234567899: 0 0 [unknown]").time, 3123456789);
+	/* seeds.md: times are cut or filled to nine digits */
 	ck_assert_uint_eq(parse("1/1 3.0: 0 0 [unknown]").time, 3000000000);
 }
 END_TEST
@@ -286,6 +298,7 @@ START_TEST(an_error_line_gives_thread_place_code_and_message)
 	assert_view(line.message, "Never-ending loop (refer perf config)");
 	line = parse(
 		" instruction trace error type 1 cpu -1 pid -1 tid 5 ip 0 code 7: Overflow packet");
+	/* seeds.md: an error has thread, time, place, code and message */
 	ck_assert(!line.has_time);
 	ck_assert_int_eq(line.pid, -1);
 	ck_assert_uint_eq(line.from.ip, 0);
@@ -303,6 +316,7 @@ START_TEST(an_error_of_another_number_is_unknown)
 		snprintf(text, sizeof(text),
 			 " instruction trace error type 1 cpu -1 pid 1 tid 1 ip 0 code %s: Any",
 			 codes[i]);
+		/* seeds.md: an error's code may have several digits */
 		ck_assert_uint_eq(parse(text).gap, GAP_UNKNOWN);
 	}
 }
@@ -343,6 +357,7 @@ START_TEST(a_hit_of_a_breakpoint_has_its_event_and_its_place)
 	assert_hit(HEADER "mem:4198662/8:rw: 404010 401106 operator new(unsigned long)+0x16",
 		   "mem:4198662/8:rw", "", 0x401106, "operator new(unsigned long)");
 	ck_assert_uint_eq(parse(HEADER "mem:4198662/8:rw: 404010 401106 f+0x1").addr, 0x404010);
+	/* seeds.md: hits of breakpoints are no branches */
 	ck_assert_uint_eq(parse(HEADER "mem:4198662/8:rw: 401106 f+0x1").addr, 0);
 }
 END_TEST
@@ -359,6 +374,7 @@ START_TEST(a_hit_of_a_probe_has_its_arguments_too)
 	/* A call stack is on lines of its own. */
 	snprintf(text, sizeof(text), HEADER "probe_bp:f: %s", place);
 	assert_hit(text, "probe_bp:f", place, 0x401106, "");
+	/* seeds.md: hits of breakpoints are no branches */
 	assert_hit(HEADER "probe_bp:f__return: (401106 <- 401140)", "probe_bp:f__return",
 		   "(401106 <- 401140)", 0x401140, "");
 }

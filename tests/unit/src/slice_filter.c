@@ -145,6 +145,7 @@ START_TEST(between_is_from_one_call_to_the_other)
 			 "B 11 main inferred\nB 11 serve inferred\nB 11 parse\nB 12 tiny\n"
 			 "E 13 tiny\nE 20 parse\nB 21 serve\nB 30 tiny\nE 32 tiny\nE 50 serve\n"
 			 "E 60 serve\nE 70 main\n");
+	/* seeds.md: -filter shows what lies between two functions */
 	ck_assert_uint_eq(diag_kinds(&diag), 0);
 }
 END_TEST

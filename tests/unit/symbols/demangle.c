@@ -60,6 +60,7 @@ START_TEST(full_cxx_names_keep_parameters_and_template_arguments)
 	ck_styled(DEMANGLE_FULL, "_ZltIiEbRK1AIT_ES4_",
 		  "bool operator< <int>(A<int> const&, A<int> const&)");
 	ck_styled(DEMANGLE_FULL, "_ZN3foo3barEi.cold", "foo::bar(int)");
+	/* seeds.md: names of C++ are demangled (2026) */
 	demangler_release(&demangler);
 }
 END_TEST
@@ -101,6 +102,7 @@ START_TEST(ocaml_names_get_their_dots_and_signs_back)
 	ck_short("camlFoo__anon_fn$5bfoo.ml$3a12$2c3$2d$2d15$5d_1234",
 		 "Foo.anon_fn[foo.ml:12,3--15]");
 	ck_short("camlDune__exe__Main__entry", "Dune.exe.Main.entry");
+	/* seeds.md: names of OCaml are demangled */
 	ck_assert_ptr_null(demangle("caml_alloc"));
 	demangler_release(&demangler);
 }

@@ -49,6 +49,7 @@ START_TEST(a_perf_map_has_numbers_with_or_without_0x_and_names_with_blanks)
 	struct text_map map;
 
 	write_file(text, sizeof(text) - 1);
+	/* seeds.md: -perf-map-file, and /tmp/perf-PID.map */
 	ck_assert(text_map_read_perf(&map, path));
 	expect(&map.names, 0x0fff, NULL);
 	expect(&map.names, 0x1000, "plain");
@@ -69,6 +70,7 @@ START_TEST(of_overlapping_lines_the_last_wins)
 	struct text_map map;
 
 	write_file(text, sizeof(text) - 1);
+	/* seeds.md: of two lines for one address the last wins */
 	ck_assert(text_map_read_perf(&map, path));
 	expect(&map.names, 0x1000, "newest");
 	expect(&map.names, 0x1008, "old");

@@ -67,6 +67,7 @@ START_TEST(everything_may_be_inline)
 	ck_assert_int_eq(ftf_low_close(&low, NULL), 0);
 	ck_assert_uint_eq(word_count, sizeof(expected) / 8);
 	ck_assert_mem_eq(words, expected, sizeof(expected));
+	/* seeds.md: an inline string */
 	ck_assert_str_eq(trace_problem_of(words, word_count * 8), "");
 }
 END_TEST
@@ -118,6 +119,7 @@ START_TEST(providers_threads_and_counters_have_the_bytes_of_the_specification)
 	ck_assert_int_eq(ftf_low_close(&low, NULL), 0);
 	ck_assert_uint_eq(word_count, sizeof(expected) / 8);
 	ck_assert_mem_eq(words, expected, sizeof(expected));
+	/* seeds.md: set_string_slot: a reference that the caller chooses */
 	ck_assert_str_eq(trace_problem_of(words, word_count * 8), "");
 }
 END_TEST
@@ -139,6 +141,7 @@ START_TEST(a_clock_with_a_base_has_four_words)
 	ck_assert_int_eq(ftf_low_close(&low, NULL), 0);
 	ck_assert_uint_eq(word_count, sizeof(expected) / 8);
 	ck_assert_mem_eq(words, expected, sizeof(expected));
+	/* seeds.md: a clock has ticks a second, base ticks and a base time */
 	ck_assert_str_eq(trace_problem_of(words, word_count * 8), "");
 }
 END_TEST
@@ -172,8 +175,10 @@ START_TEST(a_trace_may_have_several_destinations)
 	ck_assert_int_eq(ftf_low_close(&low, NULL), 0);
 	ck_assert_uint_eq(word_count, 6);
 	ck_assert_uint_eq(other_count, 2);
+	/* seeds.md: write_bytes, write_iobuf: records are passed on */
 	ck_assert_mem_eq(other_words, record, sizeof(record));
 	memcpy(words + word_count, other_words, sizeof(record));
+	/* seeds.md: a file, a buffer or any destination takes the bytes */
 	ck_assert_str_eq(trace_problem_of(words, 8 * 8), "");
 }
 END_TEST
@@ -193,6 +198,7 @@ START_TEST(an_appended_trace_has_no_magic_number)
 	ftf_low_records(&low, many, sizeof(many));
 	ck_assert_int_eq(ftf_low_close(&low, NULL), 0);
 	ck_assert_uint_eq(word_count, 6000);
+	/* seeds.md: a trace may lack its header, to be appended */
 	ck_assert_mem_eq(words, many, sizeof(many));
 }
 END_TEST
@@ -207,6 +213,7 @@ START_TEST(a_kept_header_gets_its_name_later)
 	ck_assert_uint_eq(ftf_low_set_name(header, FTF_INLINE(9)), 0x8009800301000054);
 	ck_assert_uint_eq(ftf_low_set_name(ftf_low_set_name(header, FTF_INLINE(9)), 8),
 			  0x0008800301000034);
+	/* seeds.md: set_name: a kept header gets its name later */
 	ck_assert_uint_eq(ftf_low_set_name(header | UINT64_C(0xffc) << 4, FTF_INLINE(32)), 0);
 }
 END_TEST
@@ -370,17 +377,22 @@ START_TEST(what_is_not_as_declared_is_an_error_with_a_reason)
 	ck_assert_str_eq(error_of(right), "");
 	ck_assert_str_eq(error_of(too_few), "a record gets less than declared");
 	ck_assert_str_eq(error_of(too_many), "an argument is not as declared");
+	/* seeds.md: arguments come in any order, a pointer counts as an int64 */
 	ck_assert_str_eq(error_of(another_type), "an argument is not as declared");
 	ck_assert_str_eq(error_of(too_many_words), "a record gets more words than declared");
 	ck_assert_str_eq(error_of(too_much_text), "a record gets more text than declared");
 	ck_assert_str_eq(error_of(inside_of_another), "a record is started inside of another");
 	ck_assert_str_eq(error_of(not_finished), "a record is started inside of another");
+	/* seeds.md: what is declared and what is written are compared */
 	ck_assert_str_eq(error_of(without_a_record), "a record gets more words than declared");
+	/* seeds.md: a string above 31,999 bytes is an error */
 	ck_assert_str_eq(error_of(long_string), "a string has more than 31999 bytes");
 	ck_assert_str_eq(error_of(string_zero), "a string reference is not in 1..32767");
 	ck_assert_str_eq(error_of(process_again), "");
+	/* seeds.md: another text for string 1 is an error */
 	ck_assert_str_eq(error_of(string_one), "string reference 1 is not \"process\"");
 	ck_assert_str_eq(error_of(no_length), "");
+	/* seeds.md: an end before its begin is an error */
 	ck_assert_str_eq(error_of(early_end), "a complete event ends before it begins");
 	ck_assert_str_eq(error_of(thread_zero), "a thread reference is not in 1..255");
 	ck_assert_str_eq(error_of(large_record), "a record has more than 4095 words");
@@ -405,6 +417,7 @@ START_TEST(a_flush_inside_of_a_record_writes_no_half)
 	ftf_low_flush(&low);
 	ck_assert_uint_eq(word_count, 0);
 	ck_assert_int_eq(ftf_low_close(&low, &err), -1);
+	/* seeds.md: a record that is not finished is not handed out */
 	ck_assert_str_eq(err.text, "a flush inside of a record");
 }
 END_TEST
@@ -422,6 +435,7 @@ START_TEST(writing_after_closing_is_an_error_and_no_harm)
 		ftf_low_string(&low, 2, "f", 1);
 	}
 	ck_assert_int_eq(ftf_low_close(&low, &err), -1);
+	/* seeds.md: writing after close is an error */
 	ck_assert_str_eq(err.text, "a record is written after closing");
 	ck_assert_uint_eq(word_count, 1);
 }

@@ -43,6 +43,7 @@ START_TEST(a_slice_has_the_bytes_that_the_specification_gives)
 	slice(ftf_thread(trace.writer, 10, 11), 5, 9, "f");
 	trace_finish();
 	ck_assert_uint_eq(trace.size, sizeof(expected));
+	/* seeds.md: duration begin and end */
 	ck_assert_mem_eq(trace.bytes, expected, sizeof(expected));
 }
 END_TEST
@@ -78,6 +79,8 @@ START_TEST(arguments_of_every_type_read_back)
 	ftf_begin(trace.writer, &event);
 	ftf_end(trace.writer, &(struct ftf_event){ .thread = event.thread, .time = 2 });
 	trace_finish();
+	/* seeds.md: arguments: string, int32, int64, pointer, double, bool */
+	/* seeds.md: arguments null, uint32, uint64, koid */
 	ck_assert_str_eq(trace.slices,
 			 "10/11 0 1 2 x\\x09y a=null b=-7 c=4000000000 d=-8000000000 "
 			 "e=18446744073709551615 f=0.5 g=with blank h=0x401000 i=77 j=true "
@@ -110,8 +113,15 @@ START_TEST(events_of_every_type_read_back)
 	ftf_async_instant(trace.writer, &event, UINT64_MAX);
 	event.arg_count = 0;
 	ftf_async_end(trace.writer, &event, UINT64_MAX);
+	/* seeds.md: events of all types, strings, threads, names and clocks */
 	ck_assert_uint_eq(ftf_events(trace.writer), 11);
 	trace_finish();
+	/* seeds.md: instants */
+	/* seeds.md: counters, with an id */
+	/* seeds.md: duration complete */
+	/* seeds.md: a duration instant: a complete event without length */
+	/* seeds.md: async begin, instant and end, by id */
+	/* seeds.md: flow begin, step and end, by id */
 	ck_assert_str_eq(trace.records,
 			 "instant 10/11 5 \"n\" category \"c\" v=3\n"
 			 "counter 10/11 5 \"n\" category \"c\" id 7 v=3\n"
@@ -141,6 +151,7 @@ START_TEST(scheduling_records_read_back)
 		&(struct ftf_legacy_switch){ 9, 3, FTF_STATE_DEAD, ftf_thread(trace.writer, 1, 20),
 					     ftf_thread(trace.writer, 2, 21), 254, 255 });
 	trace_finish();
+	/* seeds.md: blobs, logs, objects, scheduling */
 	ck_assert_str_eq(trace.records,
 			 "context-switch cpu 65535 5 from 20 state 3 to 21 "
 			 "incoming_weight=-2147483648\n"
@@ -171,6 +182,7 @@ START_TEST(objects_blobs_and_logs_read_back)
 	ftf_blob(trace.writer, &(struct ftf_blob){ FTF_BLOB_PERFETTO, name("b"), "12345678\0", 9 });
 	ftf_buffer_filled(trace.writer);
 	trace_finish();
+	/* seeds.md: blobs, logs, objects, scheduling */
 	ck_assert_str_eq(trace.records, "kernel-object type 17 id 65520 \"heap\" size=1.5\n"
 					"userspace-object process 10 0xfff0 \"heap\" size=1.5\n"
 					"log 10/11 4 \"hello\"\n"
@@ -191,6 +203,8 @@ START_TEST(processes_and_threads_are_named)
 	thread = ftf_thread_new(trace.writer, pid, name("heap"));
 	slice(thread, 1, 2, "f");
 	trace_finish();
+	/* seeds.md: processes and threads have names */
+	/* seeds.md: allocate_pid, allocate_thread: ids that are free */
 	ck_assert_str_eq(trace.names, "process 10 prog\nthread 11 worker process=10\n"
 				      "process 10000000 memory\n"
 				      "thread 10000001 heap process=10000000\n");
@@ -208,6 +222,8 @@ START_TEST(a_name_given_twice_is_defined_once)
 	slice(thread, 1, 2, "same");
 	slice(thread, 3, 4, "same");
 	trace_finish();
+	/* seeds.md: a string is defined once and referred to */
+	/* seeds.md: string_of_string_id: a name's text */
 	ck_assert_uint_eq(trace.strings, 1);
 	ck_assert_uint_eq(trace.threads, 1);
 }
@@ -243,6 +259,7 @@ START_TEST(a_hundred_thousand_names_pass_through_32767_references)
 		line += length + 10;
 	}
 	/* What is used all the time, "key" and "hot value", keeps its reference. */
+	/* seeds.md: set_temp_string_slot: references that are used again */
 	ck_assert_uint_eq(trace.strings, NAMES + 2);
 	ck_assert_uint_eq(trace.sections, 0);
 }
@@ -302,6 +319,7 @@ START_TEST(a_thousand_threads_pass_through_255_references)
 	ck_assert_ptr_nonnull(strstr(trace.slices, "1/100 0 0 5000 f\n"));
 	ck_assert_ptr_nonnull(strstr(trace.slices, "1/1099 0 999 5999 f\n"));
 	/* The ids of a thread that comes only twice are inline: 16 bytes instead of 24. */
+	/* seeds.md: set_thread_slot: 255 threads, chosen by the caller */
 	ck_assert_uint_eq(trace.threads, 255);
 }
 END_TEST
@@ -348,6 +366,7 @@ START_TEST(a_template_is_written_with_another_time_and_thread)
 	ck_assert(!again(&kept, event, 20));
 	ck_assert(again(&kept, event, 30));
 	trace_finish();
+	/* seeds.md: precompute_header: a header for many events */
 	ck_assert_str_eq(trace.slices, "1/1 0 1 2 f at=0x401000 file=a.c\n"
 				       "1/1 0 10 11 f at=0x401000 file=a.c\n"
 				       "1/2 0 20 21 f at=0x401000 file=a.c\n"
@@ -419,6 +438,7 @@ START_TEST(many_templates_and_ends_are_written_at_once)
 						   "1/1 1 11 13 g at=0x401000\n"
 						   "1/1 0 20 24 f\n"
 						   "1/1 1 21 23 g at=0x401000\n"));
+	/* seeds.md: precompute_header: a header for many events */
 	ck_assert_ptr_nonnull(strstr(trace.slices, "1/1 0 200000 200004 f\n"
 						   "1/1 1 200001 200003 g at=0x401000\n"));
 }
@@ -483,6 +503,8 @@ START_TEST(a_long_name_is_cut_between_characters)
 	trace_finish();
 	end = strchr(trace.slices, '\n');
 	ck_assert_uint_eq((size_t)(end - trace.slices) - strlen("10/11 0 0 0 "), 31998);
+	/* seeds.md: a name that is too long is left out */
+	/* seeds.md: a string above 31,999 bytes is an error */
 	ck_assert_mem_eq(end - 2, "\xc3\xa4", 2);
 }
 END_TEST
@@ -550,6 +572,7 @@ static void emit_large_blob(void)
 START_TEST(what_the_format_cannot_say_is_an_error_with_a_reason)
 {
 	ck_assert_str_eq(error_of(emit_16_args), "a record has more than 15 arguments");
+	/* seeds.md: an end before its begin is an error */
 	ck_assert_str_eq(error_of(emit_end_before_begin), "a complete event ends before it begins");
 	ck_assert_str_eq(error_of(emit_text_counter), "a counter's value is not a number");
 	ck_assert_str_eq(error_of(emit_empty_counter), "a counter has no value");
@@ -600,6 +623,10 @@ START_TEST(a_trace_is_appended_flushed_and_passed_to_another_destination)
 	ck_assert_int_eq(ftf_close(writer, NULL), 0);
 	ck_assert_uint_eq(piece_words[0], 13);
 	ck_assert_uint_eq(piece_words[1], 2);
+	/* seeds.md: a file, a buffer or any destination takes the bytes */
+	/* seeds.md: set_destination: other bytes go elsewhere */
+	/* seeds.md: force_switch_buffers: what there is is handed out */
+	/* seeds.md: a buffer until a destination is there */
 	ck_assert_mem_eq(pieces[1], &pieces[0][11], 16);
 }
 END_TEST
@@ -617,10 +644,12 @@ START_TEST(the_clock_of_the_tsc_is_that_of_the_system)
 	clock_gettime(CLOCK_REALTIME, &now);
 	after = ftf_tsc() - clock.base_ticks;
 	wall = (double)now.tv_sec * 1e9 + (double)now.tv_nsec - (double)clock.base_time;
+	/* seeds.md: make_tick_translation: the time-stamp counter's clock */
 	ck_assert(clock.has_base);
 	ck_assert_double_ge(wall, 1e7);
 	/* The machine may be loaded: to one in a hundred, and a millisecond. */
 	ck_assert_double_le((double)before / per_ns, wall * 1.01 + 1e6);
+	/* seeds.md: write_from_header_with_tsc */
 	ck_assert_double_ge((double)after / per_ns, wall * 0.99 - 1e6);
 }
 END_TEST
@@ -628,6 +657,7 @@ END_TEST
 START_TEST(wrong_use_aborts_if_it_shall)
 {
 	trace_begin("");
+	/* seeds.md: a wrong use raises an exception */
 	unlink(trace.path);
 	emit_16_args();
 }
@@ -700,6 +730,7 @@ START_TEST(a_full_disk_is_a_sticky_error)
 	fill_the_disk("/dev/full");
 	ck_assert_ptr_nonnull(mkdtemp(directory));
 	snprintf(path, sizeof(path), "%s/full.gz", directory);
+	/* seeds.md: a disk that is full ends the program */
 	ck_assert_int_eq(symlink("/dev/full", path), 0);
 	fill_the_disk(path);
 	unlink(path);
@@ -719,6 +750,7 @@ START_TEST(an_abandoned_trace_leaves_the_old_file_and_nothing_else)
 	list = popen(found, "r");
 	ck_assert_ptr_nonnull(fgets(found, sizeof(found), list));
 	ck_assert_int_eq(strncmp(found, "0 ", 2), 0);
+	/* seeds.md: a trace that is not closed may not load */
 	ck_assert_ptr_null(fgets(found, sizeof(found), list));
 	pclose(list);
 	unlink(trace.path);
