@@ -9,6 +9,8 @@
  * no time counts twice in one thread.  Functions of one name are one row.  The
  * median and the percentile are of a histogram: exact below 256 ns, and to one
  * part in 128 above (struct durations).
+ *
+ * If times are unknown, instructions are counted in place of ns.
  */
 
 #include <inttypes.h>
@@ -29,7 +31,7 @@
 
 struct function_row {
 	const struct name *name;
-	uint64_t total, self; /* ns */
+	uint64_t total, self; /* ns, or instructions, as all below */
 	struct durations calls;
 };
 
@@ -37,13 +39,14 @@ struct function_row {
 #define NO_ROW UINT32_MAX
 
 struct function_frame {
-	uint64_t begin, within; /* ns: when, and how long the slices in it took */
+	uint64_t begin, within; /* when, and how long the slices in it took */
 	uint32_t row, open;     /* the place in open_counts */
 };
 
 struct function_track {
 	struct function_frame *frames; /* owned; the open slices, innermost last */
 	size_t count, room;
+	uint64_t insns; /* of the thread up to the last event that had them */
 };
 
 struct functions_output {
@@ -94,9 +97,9 @@ static uint32_t open_of(struct functions_output *functions, uint32_t track, uint
 }
 
 static void begin_call(struct functions_output *functions, uint32_t thread,
-		       struct function_track *track, const struct slice_event *event)
+		       struct function_track *track, const struct slice_event *event, uint64_t now)
 {
-	struct function_frame frame = { .begin = event->time, .row = NO_ROW };
+	struct function_frame frame = { .begin = now, .row = NO_ROW };
 
 	if (!(event->flags & SLICE_CONTEXT)) {
 		frame.row = row_of(functions, event->symbol->name);
@@ -109,8 +112,7 @@ static void begin_call(struct functions_output *functions, uint32_t thread,
 	functions->slices++;
 }
 
-static void end_call(struct functions_output *functions, struct function_track *track,
-		     uint64_t time)
+static void end_call(struct functions_output *functions, struct function_track *track, uint64_t now)
 {
 	const struct function_frame *frame;
 	struct function_row *row;
@@ -122,7 +124,7 @@ static void end_call(struct functions_output *functions, struct function_track *
 	if (frame->row == NO_ROW)
 		return;
 	row = &functions->rows[frame->row];
-	took = time - frame->begin;
+	took = now - frame->begin;
 	durations_add(&row->calls, took);
 	row->self += took - frame->within;
 	if (--functions->open_counts[frame->open] == 0)
@@ -139,11 +141,17 @@ static void count_events(const struct slice_sink *sink, void *context,
 
 	for (size_t i = 0; i < batch->count; i++) {
 		const struct slice_event *event = &batch->events[i];
+		const struct slice_detail *detail = slice_batch_detail(batch, event);
+		uint64_t now = event->time;
 
+		if (detail && detail->insns > track->insns)
+			track->insns = detail->insns;
+		if (sink->details)
+			now = track->insns;
 		if (event->kind == SLICE_BEGIN)
-			begin_call(sink->context, thread->index, track, event);
+			begin_call(sink->context, thread->index, track, event, now);
 		else if (event->kind == SLICE_END)
-			end_call(sink->context, track, event->time);
+			end_call(sink->context, track, now);
 	}
 }
 
@@ -156,8 +164,9 @@ static struct format_output *open_functions(const struct format_request *request
 	functions->top = request->options->select.top;
 	functions->output.text = request->text;
 	functions->output.slices = &functions->slices;
-	functions->output.sink =
-		(struct slice_sink){ .events = count_events, .context = functions };
+	functions->output.sink = (struct slice_sink){ .events = count_events,
+						      .context = functions,
+						      .details = request->facts.times_unknown };
 	return &functions->output;
 }
 
@@ -216,24 +225,30 @@ static uint64_t sum_of_self(const struct functions_output *functions)
 	return sum;
 }
 
-static void print_cell(uint64_t ns, int width, FILE *out)
+static void print_cell(const struct functions_output *functions, uint64_t value)
 {
 	char text[SHORT_TIME_SIZE];
 
-	short_time(text, (int64_t)ns);
-	fprintf(out, " %*s", width, text);
+	if (functions->output.sink.details)
+		snprintf(text, sizeof(text), "%" PRIu64, value);
+	else
+		short_time(text, (int64_t)value);
+	fprintf(functions->output.text, " %10s", text);
 }
 
-static void print_row(const struct function_row *row, double all, FILE *out)
+static void print_row(const struct functions_output *functions, const struct function_row *row,
+		      double all)
 {
+	FILE *out = functions->output.text;
+
 	fprintf(out, "%10" PRIu64, row->calls.count);
-	print_cell(row->total, 10, out);
-	print_cell(row->self, 10, out);
+	print_cell(functions, row->total);
+	print_cell(functions, row->self);
 	fprintf(out, " %5.1f%%", all > 0 ? 100 * (double)row->self / all : 0);
-	print_cell(row->calls.min, 10, out);
-	print_cell(durations_percentile(&row->calls, 50), 10, out);
-	print_cell(durations_percentile(&row->calls, 99), 10, out);
-	print_cell(row->calls.max, 10, out);
+	print_cell(functions, row->calls.min);
+	print_cell(functions, durations_percentile(&row->calls, 50));
+	print_cell(functions, durations_percentile(&row->calls, 99));
+	print_cell(functions, row->calls.max);
 	fputs("  ", out);
 	escaped_text_print(row->name->text, row->name->length, out);
 	putc('\n', out);
@@ -255,10 +270,11 @@ static int print_functions(struct format_output *output, struct error *err)
 	(void)err;
 	if (count)
 		qsort(functions->rows, count, sizeof(*functions->rows), compare[functions->order]);
-	fprintf(out, "%10s %10s %10s %6s %10s %10s %10s %10s  %s\n", "calls", "total", "self",
-		"share", "min", "median", "p99", "max", "function");
+	fprintf(out, "%10s %10s %10s %6s %10s %10s %10s %10s  %s%s\n", "calls", "total", "self",
+		"share", "min", "median", "p99", "max", "function",
+		output->sink.details ? "  (all in instructions)" : "");
 	for (size_t i = 0; i < shown_rows(functions); i++)
-		print_row(&functions->rows[i], all, out);
+		print_row(functions, &functions->rows[i], all);
 	if (count)
 		time_note_print(output->machine, out);
 	return 0;
@@ -266,17 +282,29 @@ static int print_functions(struct format_output *output, struct error *err)
 
 /* ---- The answer for --json ------------------------------------------------ */
 
-static json_t *row_json(const struct function_row *row)
+static void set_value(const struct functions_output *functions, json_t *object, const char *name,
+		      uint64_t value)
+{
+	char key[16];
+
+	snprintf(key, sizeof(key), "%s_%s", name, functions->output.sink.details ? "insns" : "ns");
+	json_object_set_new(object, key, json_integer((json_int_t)value));
+}
+
+static json_t *row_json(const struct functions_output *functions, const struct function_row *row)
 {
 	const struct durations *calls = &row->calls;
+	json_t *object =
+		json_pack("{so sI}", "function", json_any_text(row->name->text, row->name->length),
+			  "calls", (json_int_t)calls->count);
 
-	return json_pack("{so sI sI sI sI sI sI sI}", "function",
-			 json_any_text(row->name->text, row->name->length), "calls",
-			 (json_int_t)calls->count, "total_ns", (json_int_t)row->total, "self_ns",
-			 (json_int_t)row->self, "min_ns", (json_int_t)calls->min, "median_ns",
-			 (json_int_t)durations_percentile(calls, 50), "p99_ns",
-			 (json_int_t)durations_percentile(calls, 99), "max_ns",
-			 (json_int_t)calls->max);
+	set_value(functions, object, "total", row->total);
+	set_value(functions, object, "self", row->self);
+	set_value(functions, object, "min", calls->min);
+	set_value(functions, object, "median", durations_percentile(calls, 50));
+	set_value(functions, object, "p99", durations_percentile(calls, 99));
+	set_value(functions, object, "max", calls->max);
+	return object;
 }
 
 static json_t *answer_functions(const struct format_output *output)
@@ -285,10 +313,10 @@ static json_t *answer_functions(const struct format_output *output)
 	json_t *list = json_array(), *answer;
 
 	for (size_t i = 0; i < shown_rows(functions); i++)
-		json_array_append_new(list, row_json(&functions->rows[i]));
-	answer = json_pack("{ss so sI sI}", "format", "functions", "functions", list,
-			   "function_count", (json_int_t)functions->ids.count, "self_ns",
-			   (json_int_t)sum_of_self(functions));
+		json_array_append_new(list, row_json(functions, &functions->rows[i]));
+	answer = json_pack("{ss so sI}", "format", "functions", "functions", list, "function_count",
+			   (json_int_t)functions->ids.count);
+	set_value(functions, answer, "self", sum_of_self(functions));
 	time_note_add(answer, output->machine);
 	return answer;
 }

@@ -116,9 +116,9 @@ int32_t overlays_highest_id(const struct overlays *overlays)
 
 struct trace_facts overlays_facts(const struct overlays *overlays)
 {
-	return (struct trace_facts){ overlay_clock_wall_alone(&overlays->clocks, overlays->inputs,
-							      overlays->count),
-				     (uint32_t)overlays_highest_id(overlays) + 1 };
+	return (struct trace_facts){ .wall_base = overlay_clock_wall_alone(
+					     &overlays->clocks, overlays->inputs, overlays->count),
+				     .free_id = (uint32_t)overlays_highest_id(overlays) + 1 };
 }
 
 uint64_t overlays_wall_base(const struct overlays *overlays,

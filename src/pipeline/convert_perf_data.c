@@ -618,8 +618,11 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 		overlay_calls_init(&c->overlay_calls, names);
 	if (open_mode(c, err) < 0 || overlays_open(&c->overlays, c->options, c->diag, err) < 0)
 		return -1;
-	c->facts = (struct trace_facts){ overlays_wall_base(&c->overlays, &overlaid),
-					 find_free_id(c) };
+	c->facts = (struct trace_facts){
+		.wall_base = overlays_wall_base(&c->overlays, &overlaid),
+		.free_id = find_free_id(c),
+		.times_unknown = recording_times(recording) >= TIMES_ESTIMATED,
+	};
 	machine.mode = recording_mode(recording, c->options);
 	machine.timeline = recording->timeline;
 	if (c->options->format->runs)

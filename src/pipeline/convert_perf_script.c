@@ -141,7 +141,8 @@ int convert_perf_script(const struct options *options, struct name_table *names,
 		.input_end = show_end,
 	};
 	struct callstack_options machine = { .mode = options->mode, .names = names, .diag = diag };
-	const struct trace_facts facts = { WALL_BASE_UNKNOWN, TRACE_FREE_ID_UNKNOWN };
+	const struct trace_facts facts = { .wall_base = WALL_BASE_UNKNOWN,
+					   .free_id = TRACE_FREE_ID_UNKNOWN };
 	FILE *in;
 	int status = -1;
 

@@ -38,4 +38,20 @@ same_times() { # PROGRAM
 for name in recursion tail indirect; do
 	tap_check "$name: slices begin when their calls are" same_times "$name"
 done
+# Own instructions of a function, as callgrind has them: times are estimated from a few TSC packets.
+ranks_by_insns() { # OPTIONS...
+	"$ptsim" record "$@" -o "$work/perf.data" -- "$programs/causes" callee 1 >/dev/null 2>&1 || return 1
+	"$program" -q --no-warn --format=functions "$work/perf.data" >"$work/table" &&
+		"$program" -q --no-warn --format=callgrind "$work/perf.data" >"$work/costs" || return 1
+	head -n 1 "$work/table" | grep -q ' function  (all in instructions)$' || { head -n 3 "$work/table"; return 1; }
+	awk '/^c?fn=/ { id = substr($1, index($1, "(")); if (NF > 1) name[id] = substr($0, length($1) + 2); if (/^fn=/) own = id; next }
+		/^calls=/ { edge = 1; next } /^[0-9+*-]/ { if (!edge) n[name[own]] += $2; edge = 0 }
+		END { for (f in n) print f, n[f] }' "$work/costs" | sort >"$work/expected"
+	awk '$4 ~ /%$/ { print $NF, $3 }' "$work/table" | sort >"$work/found"
+	[ "$(wc -l <"$work/found")" -gt 5 ] && awk '{ print $2 }' "$work/found" | sort -n >"$work/a" &&
+		awk '{ print $NF }' "$work/expected" | sort -n >"$work/b" && cmp "$work/a" "$work/b" || { diff "$work/found" "$work/expected"; return 1; }
+	awk '$4 ~ /%$/ { if (n++ && $3 > last) bad = 1; last = $3 } END { exit bad }' "$work/table"
+}
+tap_check "TSC packets alone: functions are ranked by instructions" ranks_by_insns --no-mtc
+tap_check "no timing packets: functions are ranked by instructions" ranks_by_insns --no-tsc --no-mtc
 tap_done

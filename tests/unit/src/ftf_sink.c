@@ -35,7 +35,7 @@ static void setup(void)
 
 static void start_with(const struct options *options)
 {
-	const struct trace_facts facts = { WALL_BASE_UNKNOWN, 3 };
+	const struct trace_facts facts = { .wall_base = WALL_BASE_UNKNOWN, .free_id = 3 };
 
 	ftf_sink_init(&ftf, &output, &names, options, &facts);
 	sink = ftf_sink_slices(&ftf);
