@@ -282,8 +282,8 @@ static int print_functions(struct format_output *output, struct error *err)
 
 /* ---- The answer for --json ------------------------------------------------ */
 
-static void set_value(const struct functions_output *functions, json_t *object, const char *name,
-		      uint64_t value)
+static void set_measure(const struct functions_output *functions, json_t *object, const char *name,
+			uint64_t value)
 {
 	char key[16];
 
@@ -298,12 +298,12 @@ static json_t *row_json(const struct functions_output *functions, const struct f
 		json_pack("{so sI}", "function", json_any_text(row->name->text, row->name->length),
 			  "calls", (json_int_t)calls->count);
 
-	set_value(functions, object, "total", row->total);
-	set_value(functions, object, "self", row->self);
-	set_value(functions, object, "min", calls->min);
-	set_value(functions, object, "median", durations_percentile(calls, 50));
-	set_value(functions, object, "p99", durations_percentile(calls, 99));
-	set_value(functions, object, "max", calls->max);
+	set_measure(functions, object, "total", row->total);
+	set_measure(functions, object, "self", row->self);
+	set_measure(functions, object, "min", calls->min);
+	set_measure(functions, object, "median", durations_percentile(calls, 50));
+	set_measure(functions, object, "p99", durations_percentile(calls, 99));
+	set_measure(functions, object, "max", calls->max);
 	return object;
 }
 
@@ -316,7 +316,7 @@ static json_t *answer_functions(const struct format_output *output)
 		json_array_append_new(list, row_json(functions, &functions->rows[i]));
 	answer = json_pack("{ss so sI}", "format", "functions", "functions", list, "function_count",
 			   (json_int_t)functions->ids.count);
-	set_value(functions, answer, "self", sum_of_self(functions));
+	set_measure(functions, answer, "self", sum_of_self(functions));
 	time_note_add(answer, output->machine);
 	return answer;
 }

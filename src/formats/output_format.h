@@ -58,7 +58,8 @@ struct trace_facts {
 	 * and from the next one on, of tracks that are no threads.
 	 */
 	uint32_t free_id;
-	/* Times are estimated by instructions, or invented: formats that rank count instructions. */
+	/* Times are estimated by instructions, or invented: formats that rank count instructions.
+	 */
 	bool times_unknown;
 };
 

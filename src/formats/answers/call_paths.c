@@ -290,7 +290,7 @@ bool call_paths_by_insns(const struct call_paths *paths)
 	return times_are_unknown(*paths->machine) && !call_paths_have_bound(paths);
 }
 
-static int compare_places(const void *left, const void *right, void *paths_)
+static int compare_by_root(const void *left, const void *right, void *paths_)
 {
 	const struct call_paths *paths = paths_;
 	uint32_t a = call_paths_key(paths, *(const uint32_t *)left).node;
@@ -311,7 +311,7 @@ void call_paths_sort(struct call_paths *paths)
 	paths->sorted = alloc_zeroed(count + 1, sizeof(*paths->sorted));
 	for (size_t i = 0; i < count; i++)
 		paths->sorted[i] = (uint32_t)i;
-	qsort_r(paths->sorted, count, sizeof(*paths->sorted), compare_places, paths);
+	qsort_r(paths->sorted, count, sizeof(*paths->sorted), compare_by_root, paths);
 }
 
 size_t call_paths_count(const struct call_paths *paths)
