@@ -57,7 +57,7 @@ for input in whole lost; do
 	tap_check "$input: instructions and cycles of slices, callgrind and pprof" same_costs $input
 	all=$(of_slices $input)
 	# Not of outermost functions, whose own code is then in no slice.
-	for options in --inline --min-duration=100ns '--hide=_int_*' --min-duration=1us\ --hide=work; do
+	for options in --inline --depth=1 --depth=3 --unnamed=files --min-duration=100ns '--hide=_int_*' --min-duration=1us\ --hide=work; do
 		still_all() { same_costs $input $options && [ "$slices" = "$all" ]; }
 		tap_check "$input, $options: the same as without" still_all
 	done
@@ -90,7 +90,7 @@ same_calls() { # INPUT OPTIONS...
 	[ "$lines" -eq "$rows" ] && [ "$lines" -eq "$reported" ] && [ "$self" -eq "$folded" ] && [ "$self" -eq "$time" ]
 }
 for input in whole lost; do
-	for options in '' --min-duration=100ns '--hide=*a*' --inline; do
+	for options in '' --depth=1 --depth=3 --min-duration=100ns '--hide=*a*' --inline; do
 		tap_check "$input $options: calls and time" same_calls $input $options
 	done
 done
