@@ -114,7 +114,7 @@ summed_up() { # NAME
 			return t * (u == "s" ? 1e9 : u == "ms" ? 1e6 : u == "us" ? 1000 : u == "ns") }
 		function same(a, b) { return a - b <= b / 1000 && b - a <= b / 1000 }
 		NR == FNR { took = $4 - $3; self[$5] += took; all += took; split($1, id, "/")
-			length_of[$5, id[2], $3] = took; if (took > most[$5]) most[$5] = took
+			if (took > length_of[$5, id[2], $3]) length_of[$5, id[2], $3] = took; if (took > most[$5]) most[$5] = took
 			name[$2] = $5; if ($2) { self[name[$2 - 1]] -= took; all -= took } next }
 		FNR > 1 { sub("[.]", "", $4); begin = $4; sub("^0*", "", begin); shown[$6] = 1; last = self[$6]
 			if (!same(ns($1), self[$6]) || ($2 - 100 * self[$6] / all) ^ 2 > .003 || !same(ns($3), most[$6]) ||
