@@ -170,6 +170,7 @@ libptrace2ftf_a_SOURCES = \
 	src/serve/trace_kind.c src/serve/trace_kind.h \
 	src/serve/trace_server.h \
 	src/serve/viewer_page.c src/serve/viewer_page.h \
+	src/slices/call_tree.c src/slices/call_tree.h \
 	src/slices/durations.c src/slices/durations.h \
 	src/slices/slice_args.c src/slices/slice_args.h \
 	src/slices/slice_costs.c src/slices/slice_costs.h \

@@ -256,6 +256,13 @@ tests_unit_src_executed_code_test_SOURCES = tests/unit/src/executed_code.c
 tests_unit_src_executed_code_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_executed_code_test_LDADD = $(UNIT_LIBS)
 
+check_PROGRAMS += tests/unit/src/call_tree.test
+TESTS += tests/unit/src/call_tree.test
+tests_unit_src_call_tree_test_SOURCES = \
+	tests/unit/src/call_tree.c tests/unit/src/slice_feed.h
+tests_unit_src_call_tree_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_call_tree_test_LDADD = $(UNIT_LIBS)
+
 check_PROGRAMS += tests/unit/src/slice_totals.test
 TESTS += tests/unit/src/slice_totals.test
 tests_unit_src_slice_totals_test_SOURCES = tests/unit/src/slice_totals.c

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* The nodes and threads of a call tree. */
+#include "src/slices/call_tree.h"
+
+#include <stdlib.h>
+
+void call_tree_init(struct call_tree *tree, struct name_table *names, uint64_t max_stack)
+{
+	*tree = (struct call_tree){ .names = names, .max_stack = max_stack };
+	call_tree_add_nodes(tree, NODE_NONE);
+}
+
+void call_tree_release(struct call_tree *tree)
+{
+	for (size_t i = 0; i < tree->thread_room; i++)
+		free(tree->threads[i].open);
+	pair_table_release(&tree->paths);
+	pair_table_release(&tree->open);
+	free(tree->open_counts);
+	free(tree->threads);
+	free(tree->nodes);
+	*tree = (struct call_tree){ 0 };
+}
+
+/* ---- Nodes --------------------------------------------------------------- */
+
+void call_tree_add_nodes(struct call_tree *tree, uint32_t node)
+{
+	tree->nodes =
+		alloc_grow_zeroed(tree->nodes, &tree->room, (size_t)node + 1, sizeof(*tree->nodes));
+	if (tree->count <= node)
+		tree->count = (size_t)node + 1;
+}
+
+uint32_t call_tree_find_child(struct call_tree *tree, uint32_t caller, uint32_t key,
+			      const struct name *name)
+{
+	uint32_t node = pair_table_find(&tree->paths, caller, key) + 1;
+
+	if (node >= tree->count) {
+		call_tree_add_nodes(tree, node);
+		tree->nodes[node].caller = caller;
+		tree->nodes[node].key = key;
+		tree->nodes[node].name = name;
+	}
+	tree->nodes[caller].last_callee = node;
+	tree->nodes[caller].last_key = key;
+	return node;
+}
+
+uint32_t call_tree_cut(struct call_tree *tree, struct call_thread *thread)
+{
+	if (thread->depth == tree->max_stack)
+		thread->cut =
+			call_tree_child(tree, thread->open[thread->depth].node, tree->truncated_key,
+					name_intern_text(tree->names, TRUNCATED_NAME));
+	tree->cut_slices++;
+	return thread->cut;
+}
+
+struct call_costs call_tree_sum(const struct call_tree *tree)
+{
+	struct call_costs sum = { 0 };
+
+	for (size_t i = NODE_NONE + 1; i < tree->count; i++)
+		call_tree_add(&sum, &tree->nodes[i].own, true);
+	return sum;
+}
+
+/* ---- Threads ------------------------------------------------------------- */
+
+bool call_tree_start(struct call_tree *tree, struct call_thread *thread, const struct track *track,
+		     const struct slice_batch *batch)
+{
+	size_t first = 0;
+
+	while (first < batch->count && batch->events[first].kind == SLICE_INSTANT)
+		first++;
+	if (first == batch->count)
+		return false;
+	thread->track = track;
+	thread->open = alloc_grow(NULL, &thread->room, 1, sizeof(*thread->open));
+	thread->now.ns = batch->events[first].time;
+	thread->open[0] = (struct open_call){ .begin = thread->now };
+	if (tree->names) {
+		const char *text = track->thread_name ? track->thread_name : "unknown";
+		const struct name *name = name_intern_text(tree->names, text);
+
+		thread->open[0].node = call_tree_child(tree, NODE_NONE, name->id, name);
+	}
+	return true;
+}
+
+bool call_tree_times(const struct call_tree *tree, uint64_t *first, uint64_t *last)
+{
+	*first = UINT64_MAX;
+	*last = 0;
+	for (size_t i = 0; i < tree->thread_room; i++) {
+		const struct call_thread *thread = &tree->threads[i];
+
+		if (!thread->track)
+			continue;
+		*first = thread->open[0].begin.ns < *first ? thread->open[0].begin.ns : *first;
+		*last = thread->now.ns > *last ? thread->now.ns : *last;
+	}
+	return *first <= *last;
+}
+
+uint32_t call_tree_recursion(struct call_tree *tree, uint32_t track, uint32_t node)
+{
+	struct call_node *found = &tree->nodes[node];
+
+	if (found->last_track == track + 1)
+		return found->last_open;
+	found->last_track = track + 1;
+	found->last_open = pair_table_find(&tree->open, track, node);
+	tree->open_counts =
+		alloc_grow_zeroed(tree->open_counts, &tree->open_room, (size_t)found->last_open + 1,
+				  sizeof(*tree->open_counts));
+	return found->last_open;
+}

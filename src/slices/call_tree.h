@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Counts calls: how many there were, and what they cost with and without their callees.
+ *
+ * A call tree follows the slices of all threads, in program order, with a stack of open calls for
+ * each thread.  A cost belongs to the innermost open call.  Each call is of a node, which its
+ * reader (an output format, the summary) chooses when it begins: a path, which is a function called
+ * by another path, or a function, wherever it was called.  Memory grows with the nodes, the threads
+ * and the depth of their stacks, not with the trace.
+ */
+#ifndef SRC_SLICES_CALL_TREE_H
+#define SRC_SLICES_CALL_TREE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/alloc.h"
+#include "base/tables/name.h"
+#include "src/slices/pair_table.h"
+#include "src/slices/slice_sink.h"
+#include "src/slices/track.h"
+
+/* Number of the node of calls that do not count. */
+#define NODE_NONE 0
+
+#define TRUNCATED_NAME "[truncated]"
+
+struct call_costs {
+	uint64_t ns;
+	uint64_t insns, cycles; /* 0: not known, or not counted */
+};
+
+struct call_node {
+	uint32_t caller;         /* a path's: number of a node; NODE_NONE: it is a thread's root */
+	uint32_t key;            /* a path's: what the reader tells callees by */
+	const struct name *name; /* a path's: borrowed; NULL: the reader gave no name */
+	uint64_t calls;          /* that began, without those of SLICE_CONTEXT */
+	/* Of calls that have ended. */
+	struct call_costs own;          /* without callees */
+	struct call_costs total;        /* with callees; of a recursion the outermost call's */
+	uint32_t last_callee, last_key; /* a path's: the one that was called last, and its key */
+	uint32_t last_track, last_open; /* 1 + a track's index, and the node's `recursion` there */
+};
+
+/* A call that has begun. */
+struct open_call {
+	uint32_t node;
+	uint32_t recursion;      /* place in tree->open_counts */
+	bool inferred;           /* its begin was not seen */
+	struct call_costs begin; /* the thread's counters when it began */
+	struct call_costs own;   /* what it cost itself, up to now */
+};
+
+struct call_thread {
+	const struct track *track; /* borrowed; NULL: no slice has come */
+	/* Owned.  [0] is the thread, [depth] the innermost call. */
+	struct open_call *open;
+	size_t depth, room, deepest;
+	struct call_costs now; /* counters, up to the last event; they never go back */
+	uint32_t cut;          /* the path of deeper calls, if depth > max_stack */
+};
+
+struct call_tree {
+	struct call_node *nodes;     /* owned; [NODE_NONE] is of calls that do not count */
+	size_t count, room;          /* with NODE_NONE */
+	struct pair_table paths;     /* of (caller, key): number of the node less 1 */
+	struct call_thread *threads; /* owned; by index of the track */
+	size_t thread_room;
+	struct pair_table open; /* of (index of the track, node) */
+	uint32_t *open_counts;  /* owned: open calls, by place in `open` */
+	size_t open_room;
+	uint64_t slices;          /* that began */
+	struct name_table *names; /* borrowed; NULL: the nodes are no paths */
+	/*
+	 * --max-stack: of a deeper stack the outermost `max_stack` calls, TRUNCATED_NAME and the
+	 * innermost call are shown.  So no path is longer, a path's own costs are exact, and the
+	 * outermost calls have those of all their callees.
+	 */
+	uint64_t max_stack;
+	uint32_t truncated_key;
+	uint64_t cut_slices; /* deeper ones */
+};
+
+/* The end of a call. */
+struct ended_call {
+	const struct open_call *call;
+	struct call_costs all; /* with callees */
+	bool outermost;        /* the only open one of its node in the thread */
+	bool cut;              /* the return was not seen */
+};
+
+/* What a reader decides.  A constant: call_tree_follow() is compiled for each. */
+struct call_rules {
+	bool costs;     /* count instructions and cycles, too */
+	bool recursion; /* a node may be open several times in a thread: it is no path */
+	/* Returns the node of a call that begins in thread->open[thread->depth]. */
+	uint32_t (*enter)(struct call_tree *tree, struct call_thread *thread,
+			  const struct slice_event *event, const struct slice_detail *detail);
+	/* A call has ended, also of NODE_NONE; thread->depth is its caller's.  NULL: nothing. */
+	void (*ended)(struct call_tree *tree, struct call_thread *thread,
+		      const struct ended_call *end);
+};
+
+/* Begin without calls; `names` is borrowed until release, NULL: the nodes are no paths. */
+void call_tree_init(struct call_tree *tree, struct name_table *names, uint64_t max_stack);
+
+/* Idempotent, also on zeroed memory. */
+void call_tree_release(struct call_tree *tree);
+
+/* Make room for the nodes up to `node`, which are zero. */
+void call_tree_add_nodes(struct call_tree *tree, uint32_t node);
+
+uint32_t call_tree_find_child(struct call_tree *tree, uint32_t caller, uint32_t key,
+			      const struct name *name);
+
+/* Returns the path of `key` called by another one.  If it is new it gets `name`, or NULL. */
+static inline uint32_t call_tree_child(struct call_tree *tree, uint32_t caller, uint32_t key,
+				       const struct name *name)
+{
+	const struct call_node *node = &tree->nodes[caller];
+
+	if (node->last_key == key && node->last_callee)
+		return node->last_callee;
+	return call_tree_find_child(tree, caller, key, name);
+}
+
+uint32_t call_tree_cut(struct call_tree *tree, struct call_thread *thread);
+
+/* Returns the caller's path of a call that begins; of a deep one TRUNCATED_NAME. */
+static inline uint32_t call_tree_caller(struct call_tree *tree, struct call_thread *thread)
+{
+	return thread->depth < tree->max_stack ? thread->open[thread->depth].node
+					       : call_tree_cut(tree, thread);
+}
+
+/* Returns the sum of the own costs of all nodes, and their calls. */
+struct call_costs call_tree_sum(const struct call_tree *tree);
+
+/* Set the time of the first and the last begin or end, ns.  Returns whether there is any. */
+bool call_tree_times(const struct call_tree *tree, uint64_t *first, uint64_t *last);
+
+/* For call_tree_follow(): the thread's first events.  Returns false if all are instants. */
+bool call_tree_start(struct call_tree *tree, struct call_thread *thread, const struct track *track,
+		     const struct slice_batch *batch);
+
+/* For call_tree_follow(): find the count of a node's open calls. */
+uint32_t call_tree_recursion(struct call_tree *tree, uint32_t track, uint32_t node);
+
+/* ---- Follow slices ------------------------------------------------------- */
+
+#define CALL_TREE_INLINE static inline __attribute__((always_inline))
+
+/* A counter that is not known, or behind a gap smaller than before, stays. */
+CALL_TREE_INLINE void call_tree_advance(uint64_t *now, uint64_t *own, uint64_t to)
+{
+	uint64_t by = to > *now ? to - *now : 0;
+
+	*now += by;
+	*own += by;
+}
+
+CALL_TREE_INLINE void call_tree_add(struct call_costs *to, const struct call_costs *costs, bool all)
+{
+	to->ns += costs->ns;
+	if (!all)
+		return;
+	to->insns += costs->insns;
+	to->cycles += costs->cycles;
+}
+
+CALL_TREE_INLINE void call_tree_begin(struct call_tree *tree, struct call_thread *thread,
+				      const struct slice_event *event,
+				      const struct slice_detail *detail,
+				      const struct call_rules *rules)
+{
+	uint32_t node = rules->enter(tree, thread, event, detail), recursion = 0;
+	struct open_call *call;
+
+	tree->slices++;
+	tree->nodes[node].calls += !(event->flags & SLICE_CONTEXT);
+	if (rules->recursion && node != NODE_NONE) {
+		recursion = call_tree_recursion(tree, thread->track->index, node);
+		tree->open_counts[recursion]++;
+	}
+	if (++thread->depth == thread->room)
+		thread->open = alloc_grow(thread->open, &thread->room, thread->depth + 1,
+					  sizeof(*thread->open));
+	if (thread->depth > thread->deepest)
+		thread->deepest = thread->depth;
+	call = &thread->open[thread->depth];
+	call->node = node;
+	call->recursion = recursion;
+	call->inferred = event->flags & SLICE_INFERRED_START;
+	call->begin = thread->now;
+	call->own = (struct call_costs){ 0 };
+}
+
+CALL_TREE_INLINE void call_tree_end(struct call_tree *tree, struct call_thread *thread,
+				    const struct slice_event *event, const struct call_rules *rules)
+{
+	const struct open_call *call = &thread->open[thread->depth];
+	struct call_node *node = &tree->nodes[call->node];
+	struct ended_call end = { .call = call,
+				  .all.ns = thread->now.ns - call->begin.ns,
+				  .outermost = true,
+				  .cut = event->flags & SLICE_CUT };
+
+	if (!thread->depth)
+		return;
+	thread->depth--;
+	if (rules->costs) {
+		end.all.insns = thread->now.insns - call->begin.insns;
+		end.all.cycles = thread->now.cycles - call->begin.cycles;
+	}
+	call_tree_add(&node->own, &call->own, rules->costs);
+	if (rules->recursion && call->node != NODE_NONE)
+		end.outermost = --tree->open_counts[call->recursion] == 0;
+	if (end.outermost)
+		call_tree_add(&node->total, &end.all, rules->costs);
+	if (rules->ended)
+		rules->ended(tree, thread, &end);
+}
+
+/* Count the events of a track, by constant rules. */
+CALL_TREE_INLINE void call_tree_follow(struct call_tree *tree, const struct track *track,
+				       const struct slice_batch *batch,
+				       const struct call_rules *rules)
+{
+	struct call_thread *thread;
+
+	tree->threads = alloc_grow_zeroed(tree->threads, &tree->thread_room,
+					  (size_t)track->index + 1, sizeof(*tree->threads));
+	thread = &tree->threads[track->index];
+	if (!thread->track && !call_tree_start(tree, thread, track, batch))
+		return;
+	for (size_t i = 0; i < batch->count; i++) {
+		const struct slice_event *event = &batch->events[i];
+		const struct slice_detail *detail = slice_batch_detail(batch, event);
+		struct call_costs *own = &thread->open[thread->depth].own;
+
+		if (event->kind == SLICE_INSTANT)
+			continue;
+		call_tree_advance(&thread->now.ns, &own->ns, event->time);
+		if (rules->costs && detail) {
+			call_tree_advance(&thread->now.insns, &own->insns, detail->insns);
+			call_tree_advance(&thread->now.cycles, &own->cycles, detail->cycles);
+		}
+		if (event->kind == SLICE_BEGIN)
+			call_tree_begin(tree, thread, event, detail, rules);
+		else
+			call_tree_end(tree, thread, event, rules);
+	}
+}
+
+#endif
