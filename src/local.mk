@@ -58,7 +58,6 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/answers/call_paths.c src/formats/answers/call_paths.h \
 	src/formats/call_sites.c src/formats/call_sites.h \
 	src/formats/cost_stacks.c src/formats/cost_stacks.h \
-	src/formats/deep_stack.h \
 	src/formats/format_callgrind.c \
 	src/formats/text/escaped_text.c src/formats/text/escaped_text.h \
 	src/formats/format_branches.c src/formats/format_branches.h \
@@ -80,6 +79,7 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/text/json_any_text.c src/formats/text/json_any_text.h \
 	src/formats/text/json_value.h \
 	src/formats/output_format.c src/formats/output_format.h \
+	src/slices/function_table.c src/slices/function_table.h \
 	src/slices/pair_table.c src/slices/pair_table.h \
 	src/formats/text/short_time.c src/formats/text/short_time.h \
 	src/formats/text/time_note.c src/formats/text/time_note.h \

@@ -13,48 +13,31 @@
 #include "base/tables/direct_cache.h"
 #include "base/tables/name.h"
 #include "src/formats/call_sites.h"
-#include "src/slices/pair_table.h"
+#include "src/slices/call_tree.h"
+#include "src/slices/function_table.h"
 #include "src/slices/slice_sink.h"
 
-/* What a stack cost in itself, without its callees. */
-struct stack_costs {
-	uint64_t calls;
-	uint64_t insns, cycles; /* 0: not known, or none */
-	uint64_t ns;
-};
-
-/* A call stack: a function, and the stack that called it. */
-struct cost_stack {
-	uint32_t caller;           /* index of the stack; 0: none, `thread` is the threads' name */
-	uint32_t function;         /* index of the function */
-	uint32_t call_line;        /* of the caller's source, that has the call; 0: unknown */
-	const struct name *thread; /* borrowed; NULL: the stack has a function */
-	struct stack_costs own;
-};
-
-struct cost_track;
-
 struct cost_stacks {
+	struct call_tree tree; /* first; of paths, whose keys are places in `frames` */
 	struct slice_sink sink;
-	struct cost_stack *stacks; /* owned; [0] is unused; each behind its caller */
-	size_t count, room;
-	struct pair_table ids;       /* of (caller, frame): the stack's index less 1 */
-	struct pair_table frames;    /* of (function, line of the call), or (THREAD, id of name) */
-	struct pair_table functions; /* of a symbol, as the key in function_of() */
-	const struct symbol **symbols; /* owned; by function; borrowed */
-	size_t symbol_room;
+	struct pair_table frames;        /* of (function, line of the call; 0: unknown) */
+	struct function_table functions; /* by number */
 	struct call_sites sites;
 	struct direct_cache calls; /* owned: of struct cost_call */
-	struct cost_track *tracks; /* owned; by index of the track */
-	size_t track_room;
-	uint64_t slices;
-	struct stack_costs sum;   /* of all stacks */
-	uint64_t begin, end;      /* ns: of the first and last event; `begin` UINT64_MAX: none */
-	struct name_table *names; /* borrowed */
-	uint64_t max_stack;       /* deep_stack.h */
 	struct symbol truncated;
-	uint64_t cut_slices; /* deeper ones */
 };
+
+/* Returns whether a node is the root of threads, and has their name. */
+static inline bool cost_is_thread(const struct cost_stacks *stacks, uint32_t node)
+{
+	return stacks->tree.nodes[node].caller == NODE_NONE;
+}
+
+/* Returns the number of a path's function, and the line of the caller's source with the call. */
+static inline struct pair cost_frame(const struct cost_stacks *stacks, uint32_t path)
+{
+	return pair_table_pair(&stacks->frames, stacks->tree.nodes[path].key);
+}
 
 /*
  * Returns where a function begins in the source; parts may be unknown, as of an inlined one, whose

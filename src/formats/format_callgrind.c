@@ -20,14 +20,15 @@
 
 /* The calls of a function from a line of another one. */
 struct call_edge {
-	struct stack_costs costs; /* inclusive; `calls` of the function itself */
-	uint32_t callee, line;    /* `line` of the caller; 0: unknown */
-	uint32_t next;            /* edge of the same caller; 0: none */
-	uint32_t open;            /* times in the stack that is looked at */
+	uint64_t calls;
+	struct call_costs costs; /* inclusive */
+	uint32_t callee, line;   /* `line` of the caller; 0: unknown */
+	uint32_t next;           /* edge of the same caller; 0: none */
+	uint32_t open;           /* times in the stack that is looked at */
 };
 
 struct caller {
-	struct stack_costs own;
+	struct call_costs own;
 	uint32_t edges; /* the first one; 0: none */
 };
 
@@ -55,117 +56,86 @@ static struct format_output *open_callgrind(const struct format_request *request
 	cost_stacks_init(&callgrind->stacks, request->names, UINT64_MAX);
 	callgrind->file = request->output;
 	callgrind->output.text = request->text;
-	callgrind->output.slices = &callgrind->stacks.slices;
+	callgrind->output.slices = &callgrind->stacks.tree.slices;
 	callgrind->output.sink = callgrind->stacks.sink;
 	return &callgrind->output;
-}
-
-static void add_costs(struct stack_costs *to, const struct stack_costs *costs)
-{
-	to->insns += costs->insns;
-	to->cycles += costs->cycles;
-	to->ns += costs->ns;
 }
 
 /* ---- Calls of stacks ----------------------------------------------------- */
 
 /* Returns the edge of the call by which a stack begins; 0: nothing has called it. */
-static uint32_t edge_of(struct callgrind_output *callgrind, const struct cost_stack *stack)
+static uint32_t edge_of(struct callgrind_output *callgrind, uint32_t path)
 {
-	const struct cost_stack *caller = &callgrind->stacks.stacks[stack->caller];
-	struct caller *function;
-	uint32_t line, edge;
+	const struct cost_stacks *stacks = &callgrind->stacks;
+	uint32_t caller = stacks->tree.nodes[path].caller, from, edge;
+	struct pair frame = cost_frame(stacks, path);
 
-	if (caller->thread)
+	if (cost_is_thread(stacks, caller))
 		return 0;
-	line = pair_table_find(&callgrind->lines, caller->function, stack->call_line);
-	edge = pair_table_find(&callgrind->ids, line, stack->function) + 1;
+	from = cost_frame(stacks, caller).first;
+	edge = pair_table_find(&callgrind->ids,
+			       pair_table_find(&callgrind->lines, from, frame.second),
+			       frame.first) +
+	       1;
 	callgrind->edges = alloc_grow_zeroed(callgrind->edges, &callgrind->edge_room,
 					     (size_t)edge + 1, sizeof(*callgrind->edges));
-	if (edge == callgrind->ids.count && !callgrind->edges[edge].callee) {
-		function = &callgrind->callers[caller->function];
-		callgrind->edges[edge].callee = stack->function + 1;
-		callgrind->edges[edge].line = stack->call_line;
-		callgrind->edges[edge].next = function->edges;
-		function->edges = edge;
+	if (!callgrind->edges[edge].callee) {
+		callgrind->edges[edge].callee = frame.first + 1;
+		callgrind->edges[edge].line = frame.second;
+		callgrind->edges[edge].next = callgrind->callers[from].edges;
+		callgrind->callers[from].edges = edge;
 	}
 	return edge;
 }
 
-/* All stacks as a tree, by index. */
-struct stack_tree {
-	uint32_t *first, *next; /* owned: of each stack the first callee, and the caller's next */
-	uint32_t *edges;        /* owned: of each stack */
-	struct stack_costs *costs; /* owned: of each stack, inclusive */
-};
-
-static void open_tree(struct stack_tree *tree, const struct cost_stacks *stacks)
+/* Count the call of a path.  `edges` gets its edge. */
+static void enter_path(struct callgrind_output *callgrind, uint32_t *edges, uint32_t path)
 {
-	*tree = (struct stack_tree){
-		.first = alloc_zeroed(stacks->count, sizeof(*tree->first)),
-		.next = alloc_zeroed(stacks->count, sizeof(*tree->next)),
-		.edges = alloc_zeroed(stacks->count, sizeof(*tree->edges)),
-		.costs = alloc_zeroed(stacks->count, sizeof(*tree->costs)),
-	};
-	/* Callees are behind their callers. */
-	for (size_t i = stacks->count - 1; i > 0; i--) {
-		uint32_t caller = stacks->stacks[i].caller;
-
-		add_costs(&tree->costs[i], &stacks->stacks[i].own);
-		add_costs(&tree->costs[caller], &tree->costs[i]);
-		tree->next[i] = tree->first[caller];
-		tree->first[caller] = (uint32_t)i;
-	}
-}
-
-static void close_tree(struct stack_tree *tree)
-{
-	free(tree->first);
-	free(tree->next);
-	free(tree->edges);
-	free(tree->costs);
-}
-
-static void enter_stack(struct callgrind_output *callgrind, struct stack_tree *tree, uint32_t index)
-{
-	const struct cost_stack *stack = &callgrind->stacks.stacks[index];
+	const struct call_node *node = &callgrind->stacks.tree.nodes[path];
 	struct call_edge *edge;
 
-	if (stack->thread)
+	if (cost_is_thread(&callgrind->stacks, path))
 		return;
-	add_costs(&callgrind->callers[stack->function].own, &stack->own);
-	tree->edges[index] = edge_of(callgrind, stack);
-	if (!tree->edges[index])
+	call_tree_add(&callgrind->callers[cost_frame(&callgrind->stacks, path).first].own,
+		      &node->own, true);
+	edges[path] = edge_of(callgrind, path);
+	if (!edges[path])
 		return;
-	edge = &callgrind->edges[tree->edges[index]];
-	edge->costs.calls += stack->own.calls;
+	edge = &callgrind->edges[edges[path]];
+	edge->calls += node->calls;
 	if (edge->open++ == 0)
-		add_costs(&edge->costs, &tree->costs[index]);
+		call_tree_add(&edge->costs, &node->total, true);
 }
 
+/* Visit all paths, callers first, with the edges of a path's callers open. */
 static void count_calls(struct callgrind_output *callgrind)
 {
-	const struct cost_stacks *stacks = &callgrind->stacks;
-	struct stack_tree tree;
-	uint32_t at;
+	const struct call_tree *tree = &callgrind->stacks.tree;
+	uint32_t *first = alloc_zeroed(tree->count, sizeof(*first));
+	uint32_t *next = alloc_zeroed(tree->count, sizeof(*next));
+	uint32_t *edges = alloc_zeroed(tree->count, sizeof(*edges)), at;
 
-	open_tree(&tree, stacks);
-	at = tree.first[0];
-	while (at) {
-		enter_stack(callgrind, &tree, at);
-		if (tree.first[at]) {
-			at = tree.first[at];
+	for (uint32_t i = (uint32_t)tree->count - 1; i > 0; i--) {
+		next[i] = first[tree->nodes[i].caller];
+		first[tree->nodes[i].caller] = i;
+	}
+	for (at = first[NODE_NONE]; at;) {
+		enter_path(callgrind, edges, at);
+		if (first[at]) {
+			at = first[at];
 			continue;
 		}
-		for (; at; at = stacks->stacks[at].caller) {
-			if (tree.edges[at])
-				callgrind->edges[tree.edges[at]].open--;
-			if (tree.next[at])
+		for (; at; at = tree->nodes[at].caller) {
+			if (edges[at])
+				callgrind->edges[edges[at]].open--;
+			if (next[at])
 				break;
 		}
-		at = tree.next[at];
+		at = next[at];
 	}
-	close_tree(&tree);
+	free(first);
+	free(next);
+	free(edges);
 }
 
 /* ---- Text ---------------------------------------------------------------- */
@@ -189,7 +159,7 @@ static void print_name(struct callgrind_output *callgrind, const char *word, int
 static void print_text(struct callgrind_output *callgrind, const char *word, int kind,
 		       const char *text)
 {
-	print_name(callgrind, word, kind, name_intern_text(callgrind->stacks.names, text));
+	print_name(callgrind, word, kind, name_intern_text(callgrind->stacks.tree.names, text));
 }
 
 /* Returns the line where a function begins. */
@@ -208,7 +178,7 @@ static uint32_t print_function(struct callgrind_output *callgrind, const char *c
 	return begin.line;
 }
 
-static void print_costs(const struct callgrind_output *callgrind, const struct stack_costs *costs)
+static void print_costs(const struct callgrind_output *callgrind, const struct call_costs *costs)
 {
 	FILE *out = callgrind->output.text;
 
@@ -219,7 +189,7 @@ static void print_costs(const struct callgrind_output *callgrind, const struct s
 	fprintf(out, " %" PRIu64 "\n", costs->ns);
 }
 
-static void print_header(struct callgrind_output *callgrind)
+static void print_header(const struct callgrind_output *callgrind, const struct call_costs *sum)
 {
 	FILE *out = callgrind->output.text;
 
@@ -228,25 +198,26 @@ static void print_header(struct callgrind_output *callgrind)
 		"event: Ir : Instructions\nevent: Cycles : Core Cycles\n"
 		"event: ns : Time in ns\nevents:%s%s ns\nsummary:",
 		callgrind->has_insns ? " Ir" : "", callgrind->has_cycles ? " Cycles" : "");
-	print_costs(callgrind, &callgrind->stacks.sum);
+	print_costs(callgrind, sum);
 }
 
 static void print_caller(struct callgrind_output *callgrind, uint32_t index)
 {
 	static const char *const own[3] = { "ob", "fl", "fn" }, *const called[3] = { "cob", "cfi",
 										     "cfn" };
-	FILE *out = callgrind->output.text;
+	const struct table_function *functions = callgrind->stacks.functions.functions;
 	const struct caller *caller = &callgrind->callers[index];
+	FILE *out = callgrind->output.text;
 
 	putc('\n', out);
-	fprintf(out, "%" PRIu32, print_function(callgrind, own, callgrind->stacks.symbols[index]));
+	fprintf(out, "%" PRIu32, print_function(callgrind, own, functions[index].symbol));
 	print_costs(callgrind, &caller->own);
 	for (uint32_t i = caller->edges; i; i = callgrind->edges[i].next) {
 		const struct call_edge *edge = &callgrind->edges[i];
-		const struct symbol *callee = callgrind->stacks.symbols[edge->callee - 1];
+		const struct symbol *callee = functions[edge->callee - 1].symbol;
 		uint32_t line = print_function(callgrind, called, callee);
 
-		fprintf(out, "calls=%" PRIu64 " %" PRIu32 "\n%" PRIu32, edge->costs.calls, line,
+		fprintf(out, "calls=%" PRIu64 " %" PRIu32 "\n%" PRIu32, edge->calls, line,
 			edge->line);
 		print_costs(callgrind, &edge->costs);
 	}
@@ -255,18 +226,19 @@ static void print_caller(struct callgrind_output *callgrind, uint32_t index)
 static int print_callgrind(struct format_output *output, struct error *err)
 {
 	struct callgrind_output *callgrind = (struct callgrind_output *)output;
-	const struct cost_stacks *stacks = &callgrind->stacks;
+	size_t functions = callgrind->stacks.functions.count;
+	struct call_costs sum = call_tree_sum(&callgrind->stacks.tree);
 
 	(void)err;
-	callgrind->has_insns = stacks->sum.insns;
-	callgrind->has_cycles = stacks->sum.cycles;
-	callgrind->callers = alloc_zeroed(stacks->functions.count + 1, sizeof(*callgrind->callers));
+	callgrind->has_insns = sum.insns;
+	callgrind->has_cycles = sum.cycles;
+	callgrind->callers = alloc_zeroed(functions + 1, sizeof(*callgrind->callers));
 	count_calls(callgrind);
-	print_header(callgrind);
-	for (uint32_t i = 0; i < stacks->functions.count && !callgrind->file->cut; i++)
+	print_header(callgrind, &sum);
+	for (uint32_t i = 0; i < functions && !callgrind->file->cut; i++)
 		print_caller(callgrind, i);
 	fputs("\ntotals:", output->text);
-	print_costs(callgrind, &stacks->sum);
+	print_costs(callgrind, &sum);
 	return 0;
 }
 

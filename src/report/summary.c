@@ -12,8 +12,8 @@
 #include "base/io/interrupt.h"
 #include "base/printable.h"
 #include "src/callstack/callstack.h"
-#include "src/formats/deep_stack.h"
 #include "src/perf_script/perf_script.h"
+#include "src/slices/call_tree.h"
 
 /* Most names of files in the summary; others are only counted. */
 #define NAMELESS_LISTED 3

@@ -26,7 +26,7 @@ static struct format_output *open_pprof(const struct format_request *request, st
 	cost_stacks_init(&pprof->stacks, request->names, options_max_stack(request->options));
 	pprof->file = request->output;
 	pprof->wall_base = request->facts.wall_base;
-	pprof->output.slices = &pprof->stacks.slices;
+	pprof->output.slices = &pprof->stacks.tree.slices;
 	pprof->output.sink = pprof->stacks.sink;
 	return &pprof->output;
 }
@@ -36,7 +36,7 @@ static int write_pprof(struct format_output *output, struct error *err)
 	struct pprof_output *pprof = (struct pprof_output *)output;
 
 	(void)err;
-	output->truncated = pprof->stacks.cut_slices;
+	output->truncated = pprof->stacks.tree.cut_slices;
 	pprof_write(&pprof->stacks, pprof->wall_base, pprof->file);
 	return 0;
 }

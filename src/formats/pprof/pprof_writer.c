@@ -49,7 +49,7 @@ static int64_t name_index(struct pprof_writer *writer, const struct name *name)
 
 static int64_t text_index(struct pprof_writer *writer, const char *text)
 {
-	return name_index(writer, name_intern_text(writer->stacks->names, text));
+	return name_index(writer, name_intern_text(writer->stacks->tree.names, text));
 }
 
 static void write_message(struct pprof_writer *writer, const profile_message *message)
@@ -75,9 +75,9 @@ static void write_header(struct pprof_writer *writer, uint64_t wall_base)
 		{ "cycles", "count", writer->has_cycles },
 		{ "time", "nanoseconds", true },
 	};
-	const struct cost_stacks *stacks = writer->stacks;
 	Perftools__Profiles__ValueType values[VALUES], *list[VALUES];
 	profile_message message = PERFTOOLS__PROFILES__PROFILE__INIT;
+	uint64_t first, last;
 
 	message.sample_type = list;
 	for (int i = 0; i < VALUES; i++) {
@@ -91,10 +91,10 @@ static void write_header(struct pprof_writer *writer, uint64_t wall_base)
 		list[message.n_sample_type++] = value;
 	}
 	message.default_sample_type = text_index(writer, "time");
-	if (stacks->begin <= stacks->end) {
-		message.duration_nanos = (int64_t)(stacks->end - stacks->begin);
+	if (call_tree_times(&writer->stacks->tree, &first, &last)) {
+		message.duration_nanos = (int64_t)(last - first);
 		if (wall_base != UINT64_MAX)
-			message.time_nanos = (int64_t)(wall_base + stacks->begin);
+			message.time_nanos = (int64_t)(wall_base + first);
 	}
 	write_message(writer, &message);
 }
@@ -106,40 +106,43 @@ static uint64_t location_id(struct pprof_writer *writer, uint32_t function, uint
 }
 
 /* List the locations of a stack, innermost first.  Returns its thread's name. */
-static const struct name *list_locations(struct pprof_writer *writer, uint32_t index,
+static const struct name *list_locations(struct pprof_writer *writer, uint32_t node,
 					 sample_message *sample)
 {
 	const struct cost_stacks *stacks = writer->stacks;
-	const struct cost_stack *stack = &stacks->stacks[index];
 	uint32_t line = 0;
 
 	sample->location_id = writer->location_ids;
-	for (; !stack->thread; stack = &stacks->stacks[stack->caller]) {
+	for (; !cost_is_thread(stacks, node); node = stacks->tree.nodes[node].caller) {
+		struct pair frame = cost_frame(stacks, node);
+
 		if (!line)
-			line = cost_function_line(stacks->symbols[stack->function]).line;
+			line = cost_function_line(stacks->functions.functions[frame.first].symbol)
+				       .line;
 		writer->location_ids[sample->n_location_id++] =
-			location_id(writer, stack->function, line);
-		line = stack->call_line;
+			location_id(writer, frame.first, line);
+		line = frame.second;
 	}
-	return stack->thread;
+	return stacks->tree.nodes[node].name;
 }
 
-static void write_stack(struct pprof_writer *writer, uint32_t index)
+static void write_stack(struct pprof_writer *writer, uint32_t node)
 {
-	const struct stack_costs *own = &writer->stacks->stacks[index].own;
+	const struct call_node *path = &writer->stacks->tree.nodes[node];
+	const struct call_costs *own = &path->own;
 	sample_message sample = PERFTOOLS__PROFILES__SAMPLE__INIT, *samples = &sample;
 	Perftools__Profiles__Label label = PERFTOOLS__PROFILES__LABEL__INIT, *labels = &label;
 	profile_message message = PERFTOOLS__PROFILES__PROFILE__INIT;
 	int64_t values[VALUES];
 
 	sample.value = values;
-	values[sample.n_value++] = (int64_t)own->calls;
+	values[sample.n_value++] = (int64_t)path->calls;
 	if (writer->has_insns)
 		values[sample.n_value++] = (int64_t)own->insns;
 	if (writer->has_cycles)
 		values[sample.n_value++] = (int64_t)own->cycles;
 	values[sample.n_value++] = (int64_t)own->ns;
-	label.str = name_index(writer, list_locations(writer, index, &sample));
+	label.str = name_index(writer, list_locations(writer, node, &sample));
 	label.key = text_index(writer, "thread");
 	sample.label = &labels;
 	sample.n_label = 1;
@@ -150,12 +153,12 @@ static void write_stack(struct pprof_writer *writer, uint32_t index)
 
 static void write_stacks(struct pprof_writer *writer)
 {
-	const struct cost_stacks *stacks = writer->stacks;
+	const struct call_tree *tree = &writer->stacks->tree;
 
-	for (uint32_t i = 1; i < stacks->count; i++) {
-		const struct stack_costs *own = &stacks->stacks[i].own;
+	for (uint32_t i = 1; i < tree->count; i++) {
+		const struct call_costs *own = &tree->nodes[i].own;
 
-		if (!own->calls && !own->ns && !own->insns && !own->cycles)
+		if (!tree->nodes[i].calls && !own->ns && !own->insns && !own->cycles)
 			continue;
 		if (output_full(writer->output)) {
 			writer->output->cut = true;
@@ -198,6 +201,8 @@ static uint64_t mapping_id(struct pprof_writer *writer, const struct dso *dso)
 
 static void write_locations(struct pprof_writer *writer)
 {
+	const struct table_function *functions = writer->stacks->functions.functions;
+
 	for (size_t i = 0; i < writer->locations.count; i++) {
 		struct pair place = pair_table_pair(&writer->locations, i); /* function, line */
 		Perftools__Profiles__Line line = PERFTOOLS__PROFILES__LINE__INIT, *lines = &line;
@@ -208,7 +213,7 @@ static void write_locations(struct pprof_writer *writer)
 		line.function_id = (uint64_t)place.first + 1;
 		line.line = place.second;
 		location.id = i + 1;
-		location.mapping_id = mapping_id(writer, writer->stacks->symbols[place.first]->dso);
+		location.mapping_id = mapping_id(writer, functions[place.first].symbol->dso);
 		location.line = &lines;
 		location.n_line = 1;
 		message.location = &list;
@@ -220,7 +225,7 @@ static void write_locations(struct pprof_writer *writer)
 static void write_functions(struct pprof_writer *writer)
 {
 	for (size_t i = 0; i < writer->stacks->functions.count; i++) {
-		const struct symbol *symbol = writer->stacks->symbols[i];
+		const struct symbol *symbol = writer->stacks->functions.functions[i].symbol;
 		struct source_line begin = cost_function_line(symbol);
 		Perftools__Profiles__Function function = PERFTOOLS__PROFILES__FUNCTION__INIT;
 		Perftools__Profiles__Function *list = &function;
@@ -253,14 +258,15 @@ static void write_texts(struct pprof_writer *writer)
 
 void pprof_write(struct cost_stacks *stacks, uint64_t wall_base, struct output *output)
 {
+	struct call_costs sum = call_tree_sum(&stacks->tree);
 	struct pprof_writer writer = {
 		.stacks = stacks,
 		.output = output,
-		.has_insns = stacks->sum.insns,
-		.has_cycles = stacks->sum.cycles,
+		.has_insns = sum.insns,
+		.has_cycles = sum.cycles,
 	};
 
-	writer.location_ids = alloc_zeroed(stacks->count, sizeof(*writer.location_ids));
+	writer.location_ids = alloc_zeroed(stacks->tree.count, sizeof(*writer.location_ids));
 	text_index(&writer, "");
 	write_header(&writer, wall_base);
 	write_stacks(&writer);
