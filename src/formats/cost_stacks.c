@@ -63,7 +63,7 @@ static uint32_t enter_stack(struct call_tree *tree, struct call_thread *thread,
 	struct cost_stacks *stacks = (struct cost_stacks *)tree;
 	struct cost_call call = { .symbol = event->symbol };
 
-	if (thread->depth == tree->max_stack)
+	if (call_thread_depth(thread) == tree->max_stack)
 		tree->truncated_key = frame_of(stacks, &stacks->truncated, 0);
 	call.caller = call_tree_caller(tree, thread);
 	if (detail) {

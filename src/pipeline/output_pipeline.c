@@ -301,12 +301,13 @@ void output_pipeline_sum_up(const struct output_pipeline *pipeline, struct summa
 	warn_of_old_parts(pipeline);
 }
 
-const struct total_thread *output_pipeline_borrow_totals(const struct output_pipeline *pipeline,
-							 uint32_t index)
+const struct call_thread *output_pipeline_borrow_totals(const struct output_pipeline *pipeline,
+							uint32_t index)
 {
 	const struct slice_totals *totals = &pipeline->totals;
 
-	return totals->report && index < totals->thread_count ? &totals->threads[index] : NULL;
+	return totals->report && index < totals->tree.thread_room ? &totals->tree.threads[index]
+								  : NULL;
 }
 
 bool output_pipeline_failed(const struct output_pipeline *pipeline)

@@ -92,8 +92,8 @@ void output_pipeline_sum_up(const struct output_pipeline *pipeline, struct summa
  * Returns what a track's thread did, borrowed; `index` counts calls of
  * output_pipeline_add_track(), UINT32_MAX: none.  NULL: not counted.
  */
-const struct total_thread *output_pipeline_borrow_totals(const struct output_pipeline *pipeline,
-							 uint32_t index);
+const struct call_thread *output_pipeline_borrow_totals(const struct output_pipeline *pipeline,
+							uint32_t index);
 
 /* Returns whether writing has failed, so that the rest need not be decoded. */
 bool output_pipeline_failed(const struct output_pipeline *pipeline);

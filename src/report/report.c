@@ -178,7 +178,7 @@ static json_t *thread_names(const struct thread *thread)
 }
 
 void report_thread(struct report *report, const struct thread *thread,
-		   const struct total_thread *tally)
+		   const struct call_thread *tally)
 {
 	json_t *object;
 
@@ -205,16 +205,16 @@ static json_t *call_json(const struct total_call *call)
 		      { "duration_ns", number(call->duration) });
 }
 
-static json_t *function_json(const struct total_function *function)
+static json_t *function_json(const struct slice_totals *tally, uint32_t function)
 {
-	const struct symbol *symbol = function->symbol;
+	const struct symbol *symbol = tally->functions.functions[function].symbol;
+	const struct call_node *node = &tally->tree.nodes[function + 1];
 
 	return OBJECT({ "name", json_any_text(symbol->name->text, symbol->name->length) },
 		      { "file", json_text_or_null(symbol->dso ? dso_path(symbol->dso) : NULL) },
-		      { "calls", number(function->calls) },
-		      { "self_ns", number(function->self_ns) },
-		      { "total_ns", number(function->total_ns) },
-		      { "slowest", call_json(&function->slowest) });
+		      { "calls", number(node->calls) }, { "self_ns", number(node->own.ns) },
+		      { "total_ns", number(node->total.ns) },
+		      { "slowest", call_json(&tally->slowest[function + 1]) });
 }
 
 /* Of `ptrace2ftf diff` only: src/diff/diff_rows.h. */
@@ -222,56 +222,68 @@ static json_t *all_functions(const struct slice_totals *tally)
 {
 	json_t *list = json_array();
 
-	for (const struct total_function *f = tally->first; f; f = f->next) {
-		json_t *object = function_json(f);
+	for (uint32_t i = 0; i < tally->functions.count; i++) {
+		const struct call_node *node = &tally->tree.nodes[i + 1];
+		const struct symbol *symbol = tally->functions.functions[i].symbol;
+		json_t *object = function_json(tally, i);
 
-		set_value(object, "self_insns", number(f->self_insns));
-		set_value(object, "total_insns", number(f->total_insns));
+		set_value(object, "self_insns", number(node->own.insns));
+		set_value(object, "total_insns", number(node->total.insns));
 		set_value(object, "function",
-			  json_boolean(f->symbol->kind != SYMBOL_SPECIAL &&
-				       f->symbol->kind != SYMBOL_MARK));
+			  json_boolean(symbol->kind != SYMBOL_SPECIAL &&
+				       symbol->kind != SYMBOL_MARK));
 		append_value(list, object);
 	}
 	return list;
 }
 
-/* Orders by the time at `offset` of the functions, longest first. */
-static int compare_times(const void *left, const void *right, void *offset)
+/* The longest first. */
+static int compare_self(const void *left, const void *right, void *nodes)
 {
-	uint64_t a, b;
+	const struct call_node *node = nodes;
+	uint64_t a = node[*(const uint32_t *)left + 1].own.ns;
+	uint64_t b = node[*(const uint32_t *)right + 1].own.ns;
 
-	memcpy(&a, *(const char *const *)left + *(const size_t *)offset, sizeof(a));
-	memcpy(&b, *(const char *const *)right + *(const size_t *)offset, sizeof(b));
 	return a > b ? -1 : a < b;
 }
 
-static json_t *top_functions(const struct total_function **functions, size_t count, size_t offset)
+static int compare_total(const void *left, const void *right, void *nodes)
+{
+	const struct call_node *node = nodes;
+	uint64_t a = node[*(const uint32_t *)left + 1].total.ns;
+	uint64_t b = node[*(const uint32_t *)right + 1].total.ns;
+
+	return a > b ? -1 : a < b;
+}
+
+static json_t *top_functions(const struct slice_totals *tally, uint32_t *order,
+			     int (*compare)(const void *, const void *, void *))
 {
 	json_t *list = json_array();
+	size_t count = tally->functions.count;
 
-	qsort_r(functions, count, sizeof(struct total_function *), compare_times, &offset);
+	if (count)
+		qsort_r(order, count, sizeof(*order), compare, tally->tree.nodes);
 	for (size_t i = 0; i < count && i < REPORT_FUNCTIONS_MAX; i++)
-		append_value(list, function_json(functions[i]));
+		append_value(list, function_json(tally, order[i]));
 	return list;
 }
 
 void report_functions(struct report *report, const struct slice_totals *tally)
 {
-	const struct total_function **functions;
+	uint32_t *order;
 	json_t *by_self;
-	size_t count = 0;
 
 	if (!report->wanted)
 		return;
-	functions = alloc_zeroed(tally->function_count + 1, sizeof(struct total_function *));
-	for (const struct total_function *f = tally->first; f; f = f->next)
-		functions[count++] = f;
-	by_self = top_functions(functions, count, offsetof(struct total_function, self_ns));
+	order = alloc_zeroed(tally->functions.count + 1, sizeof(*order));
+	for (uint32_t i = 0; i < tally->functions.count; i++)
+		order[i] = i;
+	by_self = top_functions(tally, order, compare_self);
 	set_value(report->parts, "functions",
-		  OBJECT({ "count", number(count) }, { "by_self", by_self },
-			 { "by_total", top_functions(functions, count,
-						     offsetof(struct total_function, total_ns)) }));
-	free(functions);
+		  OBJECT({ "count", number(tally->functions.count) }, { "by_self", by_self },
+			 { "by_total", top_functions(tally, order, compare_total) }));
+	free(order);
 	if (report->options->all_functions)
 		set_value(json_object_get(report->parts, "functions"), "all", all_functions(tally));
 }

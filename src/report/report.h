@@ -63,7 +63,7 @@ void report_stream(struct report *report, const struct aux_stream *aux,
 
 /* Add a thread that ran (NULL: unknown); `tally` is NULL if slices were not counted. */
 void report_thread(struct report *report, const struct thread *thread,
-		   const struct total_thread *tally);
+		   const struct call_thread *tally);
 
 /* Add the functions with the longest self times, and those with the longest total times. */
 void report_functions(struct report *report, const struct slice_totals *tally);

@@ -11,7 +11,6 @@
 #include "base/alloc.h"
 #include "base/printable.h"
 #include "src/formats/text/short_time.h"
-#include "src/slices/track.h"
 
 #define TOP_FUNCTIONS 5
 
@@ -33,15 +32,16 @@ static bool is_function(const struct symbol *symbol)
 	return symbol->kind != SYMBOL_SPECIAL && symbol->kind != SYMBOL_MARK;
 }
 
-/* Returns the sum of all functions of a name. */
-static struct top_function sum_of(const struct total_function *named)
+/* Returns the sum of all functions of a name, the last of which is number `at` - 1. */
+static struct top_function sum_of(const struct slice_totals *totals, uint32_t at)
 {
-	struct top_function sum = { .name = named->symbol->name };
+	const struct table_function *functions = totals->functions.functions;
+	struct top_function sum = { .name = functions[at - 1].symbol->name };
 
-	for (; named; named = named->next_named) {
-		sum.self_ns += named->self_ns;
-		if (named->slowest.duration > sum.slowest.duration)
-			sum.slowest = named->slowest;
+	for (; at; at = functions[at - 1].next_named) {
+		sum.self_ns += totals->tree.nodes[at].own.ns;
+		if (totals->slowest[at].duration > sum.slowest.duration)
+			sum.slowest = totals->slowest[at];
 	}
 	return sum;
 }
@@ -96,14 +96,15 @@ char *top_functions_make(const struct slice_totals *totals)
 	size_t size;
 	FILE *out;
 
-	for (size_t i = 0; i < totals->name_room; i++) {
+	for (size_t i = 0; i < totals->functions.name_room; i++) {
+		uint32_t last = totals->functions.by_name[i];
 		struct top_function sum;
 
-		if (!totals->by_name[i])
+		if (!last)
 			continue;
-		sum = sum_of(totals->by_name[i]);
+		sum = sum_of(totals, last);
 		top.all += sum.self_ns;
-		if (sum.self_ns && is_function(totals->by_name[i]->symbol))
+		if (sum.self_ns && is_function(totals->functions.functions[last - 1].symbol))
 			insert(&top, &sum);
 	}
 	if (!top.count)

@@ -50,10 +50,9 @@ uint32_t call_tree_find_child(struct call_tree *tree, uint32_t caller, uint32_t 
 
 uint32_t call_tree_cut(struct call_tree *tree, struct call_thread *thread)
 {
-	if (thread->depth == tree->max_stack)
-		thread->cut =
-			call_tree_child(tree, thread->open[thread->depth].node, tree->truncated_key,
-					name_intern_text(tree->names, TRUNCATED_NAME));
+	if (call_thread_depth(thread) == tree->max_stack)
+		thread->cut = call_tree_child(tree, thread->top->node, tree->truncated_key,
+					      name_intern_text(tree->names, TRUNCATED_NAME));
 	tree->cut_slices++;
 	return thread->cut;
 }
@@ -80,6 +79,8 @@ bool call_tree_start(struct call_tree *tree, struct call_thread *thread, const s
 		return false;
 	thread->track = track;
 	thread->open = alloc_grow(NULL, &thread->room, 1, sizeof(*thread->open));
+	thread->top = thread->open;
+	thread->end = thread->open + thread->room;
 	thread->now.ns = batch->events[first].time;
 	thread->open[0] = (struct open_call){ .begin = thread->now };
 	if (tree->names) {
@@ -89,6 +90,16 @@ bool call_tree_start(struct call_tree *tree, struct call_thread *thread, const s
 		thread->open[0].node = call_tree_child(tree, NODE_NONE, name->id, name);
 	}
 	return true;
+}
+
+struct open_call *call_thread_grow(struct call_thread *thread)
+{
+	size_t depth = call_thread_depth(thread);
+
+	thread->open = alloc_grow(thread->open, &thread->room, depth + 1, sizeof(*thread->open));
+	thread->top = thread->open + depth;
+	thread->end = thread->open + thread->room;
+	return thread->top;
 }
 
 bool call_tree_times(const struct call_tree *tree, uint64_t *first, uint64_t *last)

@@ -33,7 +33,7 @@ struct call_costs {
 
 struct call_node {
 	uint32_t caller;         /* a path's: number of a node; NODE_NONE: it is a thread's root */
-	uint32_t key;            /* a path's: what the reader tells callees by */
+	uint32_t key;            /* a path's: distinguishes its caller's callees */
 	const struct name *name; /* a path's: borrowed; NULL: the reader gave no name */
 	uint64_t calls;          /* that began, without those of SLICE_CONTEXT */
 	/* Of calls that have ended. */
@@ -49,16 +49,18 @@ struct open_call {
 	uint32_t recursion;      /* place in tree->open_counts */
 	bool inferred;           /* its begin was not seen */
 	struct call_costs begin; /* the thread's counters when it began */
-	struct call_costs own;   /* what it cost itself, up to now */
+	struct call_costs own;   /* what it cost itself, up to now; if rules->brief its callees */
 };
 
 struct call_thread {
 	const struct track *track; /* borrowed; NULL: no slice has come */
-	/* Owned.  [0] is the thread, [depth] the innermost call. */
-	struct open_call *open;
-	size_t depth, room, deepest;
-	struct call_costs now; /* counters, up to the last event; they never go back */
-	uint32_t cut;          /* the path of deeper calls, if depth > max_stack */
+	struct open_call *open;    /* owned; [0] is the thread */
+	struct open_call *top;     /* the innermost one */
+	struct open_call *end;     /* of the array */
+	size_t room, deepest;
+	struct call_costs now;  /* counters, up to the last event; they never go back */
+	uint32_t cut;           /* the path of deeper calls, if depth > max_stack */
+	uint64_t slices, calls; /* the reader's: that began, and those whose call was seen */
 };
 
 struct call_tree {
@@ -92,12 +94,13 @@ struct ended_call {
 
 /* What a reader decides.  A constant: call_tree_follow() is compiled for each. */
 struct call_rules {
+	bool brief;     /* count own times only, in fewer instructions */
 	bool costs;     /* count instructions and cycles, too */
 	bool recursion; /* a node may be open several times in a thread: it is no path */
-	/* Returns the node of a call that begins in thread->open[thread->depth]. */
+	/* Returns the node of a call that begins in thread->top. */
 	uint32_t (*enter)(struct call_tree *tree, struct call_thread *thread,
 			  const struct slice_event *event, const struct slice_detail *detail);
-	/* A call has ended, also of NODE_NONE; thread->depth is its caller's.  NULL: nothing. */
+	/* A call has ended, also of NODE_NONE; thread->top is its caller.  NULL: nothing. */
 	void (*ended)(struct call_tree *tree, struct call_thread *thread,
 		      const struct ended_call *end);
 };
@@ -125,13 +128,19 @@ static inline uint32_t call_tree_child(struct call_tree *tree, uint32_t caller, 
 	return call_tree_find_child(tree, caller, key, name);
 }
 
+/* Returns the number of open calls. */
+static inline size_t call_thread_depth(const struct call_thread *thread)
+{
+	return (size_t)(thread->top - thread->open);
+}
+
 uint32_t call_tree_cut(struct call_tree *tree, struct call_thread *thread);
 
 /* Returns the caller's path of a call that begins; of a deep one TRUNCATED_NAME. */
 static inline uint32_t call_tree_caller(struct call_tree *tree, struct call_thread *thread)
 {
-	return thread->depth < tree->max_stack ? thread->open[thread->depth].node
-					       : call_tree_cut(tree, thread);
+	return call_thread_depth(thread) < tree->max_stack ? thread->top->node
+							   : call_tree_cut(tree, thread);
 }
 
 /* Returns the sum of the own costs of all nodes, and their calls. */
@@ -147,11 +156,14 @@ bool call_tree_start(struct call_tree *tree, struct call_thread *thread, const s
 /* For call_tree_follow(): find the count of a node's open calls. */
 uint32_t call_tree_recursion(struct call_tree *tree, uint32_t track, uint32_t node);
 
+/* For call_tree_follow(): make room for thread->top.  Returns it. */
+struct open_call *call_thread_grow(struct call_thread *thread);
+
 /* ---- Follow slices ------------------------------------------------------- */
 
 #define CALL_TREE_INLINE static inline __attribute__((always_inline))
 
-/* A counter that is not known, or behind a gap smaller than before, stays. */
+/* A counter that is not known, or after a gap is smaller than before, stays. */
 CALL_TREE_INLINE void call_tree_advance(uint64_t *now, uint64_t *own, uint64_t to)
 {
 	uint64_t by = to > *now ? to - *now : 0;
@@ -174,49 +186,58 @@ CALL_TREE_INLINE void call_tree_begin(struct call_tree *tree, struct call_thread
 				      const struct slice_detail *detail,
 				      const struct call_rules *rules)
 {
-	uint32_t node = rules->enter(tree, thread, event, detail), recursion = 0;
+	uint32_t node = rules->enter(tree, thread, event, detail);
 	struct open_call *call;
 
+	call = ++thread->top;
+	if (call == thread->end)
+		call = call_thread_grow(thread);
+	call->node = node;
+	call->begin.ns = event->time;
+	call->own.ns = 0;
+	if (rules->brief)
+		return;
 	tree->slices++;
 	tree->nodes[node].calls += !(event->flags & SLICE_CONTEXT);
-	if (rules->recursion && node != NODE_NONE) {
-		recursion = call_tree_recursion(tree, thread->track->index, node);
-		tree->open_counts[recursion]++;
-	}
-	if (++thread->depth == thread->room)
-		thread->open = alloc_grow(thread->open, &thread->room, thread->depth + 1,
-					  sizeof(*thread->open));
-	if (thread->depth > thread->deepest)
-		thread->deepest = thread->depth;
-	call = &thread->open[thread->depth];
-	call->node = node;
-	call->recursion = recursion;
+	if (call_thread_depth(thread) > thread->deepest)
+		thread->deepest = call_thread_depth(thread);
 	call->inferred = event->flags & SLICE_INFERRED_START;
-	call->begin = thread->now;
-	call->own = (struct call_costs){ 0 };
+	if (rules->recursion && node != NODE_NONE) {
+		call->recursion = call_tree_recursion(tree, thread->track->index, node);
+		tree->open_counts[call->recursion]++;
+	}
+	if (rules->costs) {
+		call->begin = thread->now;
+		call->own = (struct call_costs){ 0 };
+	}
 }
 
 CALL_TREE_INLINE void call_tree_end(struct call_tree *tree, struct call_thread *thread,
 				    const struct slice_event *event, const struct call_rules *rules)
 {
-	const struct open_call *call = &thread->open[thread->depth];
+	const struct open_call *call = thread->top;
 	struct call_node *node = &tree->nodes[call->node];
 	struct ended_call end = { .call = call,
-				  .all.ns = thread->now.ns - call->begin.ns,
+				  .all.ns = event->time - call->begin.ns,
 				  .outermost = true,
 				  .cut = event->flags & SLICE_CUT };
 
-	if (!thread->depth)
+	if (call == thread->open)
 		return;
-	thread->depth--;
+	thread->top--;
 	if (rules->costs) {
 		end.all.insns = thread->now.insns - call->begin.insns;
 		end.all.cycles = thread->now.cycles - call->begin.cycles;
 	}
-	call_tree_add(&node->own, &call->own, rules->costs);
+	if (rules->brief) {
+		node->own.ns += end.all.ns - call->own.ns;
+		thread->top->own.ns += end.all.ns;
+	} else {
+		call_tree_add(&node->own, &call->own, rules->costs);
+	}
 	if (rules->recursion && call->node != NODE_NONE)
 		end.outermost = --tree->open_counts[call->recursion] == 0;
-	if (end.outermost)
+	if (end.outermost && !rules->brief)
 		call_tree_add(&node->total, &end.all, rules->costs);
 	if (rules->ended)
 		rules->ended(tree, thread, &end);
@@ -234,14 +255,17 @@ CALL_TREE_INLINE void call_tree_follow(struct call_tree *tree, const struct trac
 	thread = &tree->threads[track->index];
 	if (!thread->track && !call_tree_start(tree, thread, track, batch))
 		return;
-	for (size_t i = 0; i < batch->count; i++) {
-		const struct slice_event *event = &batch->events[i];
+	for (const struct slice_event *event = batch->events, *last = event + batch->count;
+	     event < last; event++) {
 		const struct slice_detail *detail = slice_batch_detail(batch, event);
-		struct call_costs *own = &thread->open[thread->depth].own;
+		struct call_costs *own = &thread->top->own;
 
 		if (event->kind == SLICE_INSTANT)
 			continue;
-		call_tree_advance(&thread->now.ns, &own->ns, event->time);
+		if (!rules->brief) {
+			own->ns += event->time - thread->now.ns;
+			thread->now.ns = event->time;
+		}
 		if (rules->costs && detail) {
 			call_tree_advance(&thread->now.insns, &own->insns, detail->insns);
 			call_tree_advance(&thread->now.cycles, &own->cycles, detail->cycles);

@@ -6,12 +6,7 @@
 
 #include "base/alloc.h"
 
-static bool is_same(const struct symbol *a, const struct symbol *b)
-{
-	return a == b || (a->dso == b->dso && a->inlined && b->inlined);
-}
-
-uint32_t function_table_find(struct function_table *table, const struct symbol *symbol)
+uint32_t function_table_search(struct function_table *table, const struct symbol *symbol)
 {
 	uint32_t id = symbol->name->id, at;
 
@@ -19,7 +14,9 @@ uint32_t function_table_find(struct function_table *table, const struct symbol *
 		table->by_name = alloc_grow_zeroed(table->by_name, &table->name_room,
 						   (size_t)id + 1, sizeof(*table->by_name));
 	for (at = table->by_name[id]; at; at = table->functions[at - 1].next_named) {
-		if (is_same(table->functions[at - 1].symbol, symbol))
+		const struct symbol *other = table->functions[at - 1].symbol;
+
+		if (other->dso == symbol->dso && other->inlined && symbol->inlined)
 			return at - 1;
 	}
 	*ARRAY_ADD(table->functions, table->count, table->room) =

@@ -204,7 +204,7 @@ START_TEST(a_context_is_no_call)
 }
 END_TEST
 
-START_TEST(an_end_tells_what_the_call_cost)
+START_TEST(an_end_has_the_costs_of_its_call)
 {
 	begin(&f, 10, 100);
 	begin(&g, 15, 110);
@@ -216,7 +216,7 @@ START_TEST(an_end_tells_what_the_call_cost)
 	expect_costs(&ended.all, 30, 50);
 	expect_costs(&ended_open.own, 20, 20);
 	expect_costs(&ended_open.begin, 10, 100);
-	ck_assert_uint_eq(tree.threads[0].depth, 0);
+	ck_assert_uint_eq(call_thread_depth(&tree.threads[0]), 0);
 	ck_assert_uint_eq(tree.threads[0].deepest, 2);
 	begin(&f, 50, 150);
 	end(60, 160);
@@ -337,7 +337,7 @@ int main(void)
 	tcase_add_test(all, calls_of_two_threads_are_no_recursion);
 	tcase_add_test(all, calls_that_do_not_count_keep_their_costs);
 	tcase_add_test(all, a_context_is_no_call);
-	tcase_add_test(all, an_end_tells_what_the_call_cost);
+	tcase_add_test(all, an_end_has_the_costs_of_its_call);
 	tcase_add_test(all, counters_do_not_go_back);
 	tcase_add_test(all, ends_and_instants_outside_of_calls_are_no_calls);
 	tcase_add_test(all, a_path_is_a_function_and_its_callers);

@@ -112,17 +112,21 @@ START_TEST(of_many_functions_the_longest_fifty_are_listed)
 {
 	struct symbol symbol = { 0 };
 	struct name_table names;
-	struct total_function functions[FUNCTIONS] = { 0 };
-	struct slice_totals tally = { .first = functions, .function_count = FUNCTIONS };
+	struct table_function functions[FUNCTIONS] = { 0 };
+	struct call_node nodes[FUNCTIONS + 1] = { 0 };
+	struct total_call slowest[FUNCTIONS + 1] = { 0 };
+	const struct slice_totals tally = { .functions = { .functions = functions,
+							   .count = FUNCTIONS },
+					    .tree.nodes = nodes,
+					    .slowest = slowest };
 	const json_t *top;
 
 	name_table_init(&names);
 	symbol.name = name_intern_text(&names, "f");
 	for (unsigned i = 0; i < FUNCTIONS; i++) {
 		functions[i].symbol = &symbol;
-		functions[i].self_ns = 100 + i;
-		functions[i].total_ns = 1000 - i;
-		functions[i].next = i + 1 < FUNCTIONS ? &functions[i + 1] : NULL;
+		nodes[i + 1].own.ns = 100 + i;
+		nodes[i + 1].total.ns = 1000 - i;
 	}
 	report_functions(&report, &tally);
 	finish();

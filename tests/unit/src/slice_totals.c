@@ -56,24 +56,29 @@ static const struct slice_event slices[] = {
 };
 #define SLICE_EVENTS (sizeof(slices) / sizeof(slices[0]))
 
-static void expect_function(const struct total_function *function, const struct symbol *symbol,
-			    uint64_t self, uint64_t total)
+/* Returns what was counted of the first function, or of the second. */
+static const struct call_node *node_of(size_t function)
 {
-	ck_assert_ptr_nonnull(function);
-	ck_assert_ptr_eq(function->symbol, symbol);
-	ck_assert_uint_eq(function->calls, 2);
-	ck_assert_uint_eq(function->self_ns, self);
-	ck_assert_uint_eq(function->total_ns, total);
+	return &tally.tree.nodes[1 + function];
+}
+
+static void expect_function(size_t function, const struct symbol *symbol, uint64_t self,
+			    uint64_t total)
+{
+	ck_assert_ptr_eq(tally.functions.functions[function].symbol, symbol);
+	ck_assert_uint_eq(node_of(function)->calls, 2);
+	ck_assert_uint_eq(node_of(function)->own.ns, self);
+	ck_assert_uint_eq(node_of(function)->total.ns, total);
 }
 
 static void expect_sums(void)
 {
-	expect_function(tally.first, &f, 26, 30); /* the inner f is in the outer one's total */
-	expect_function(tally.first->next, &g, 5, 5);
-	ck_assert_uint_eq(tally.function_count, 2);
-	ck_assert_uint_eq(tally.threads[0].slices, 4);
-	ck_assert_uint_eq(tally.threads[0].calls, 3); /* of one the call was not seen */
-	ck_assert_uint_eq(tally.threads[0].deepest, 3);
+	ck_assert_uint_eq(tally.functions.count, 2);
+	expect_function(0, &f, 26, 30); /* the inner f is in the outer one's total */
+	expect_function(1, &g, 5, 5);
+	ck_assert_uint_eq(tally.tree.threads[0].slices, 4);
+	ck_assert_uint_eq(tally.tree.threads[0].calls, 3); /* of one the call was not seen */
+	ck_assert_uint_eq(tally.tree.threads[0].deepest, 3);
 	ck_assert_uint_eq(begins, 4);
 	ck_assert_uint_eq(ends, 4);
 }
@@ -102,9 +107,9 @@ START_TEST(no_function_has_fewer_instructions_than_its_callees)
 
 	slice_totals_init(&tally, &counter, true, true);
 	tally.sink.events(&tally.sink, &track, &batch);
-	ck_assert_uint_eq(tally.first->self_insns, 0);
-	ck_assert_uint_eq(tally.first->next->self_insns, 0);
-	ck_assert_uint_eq(tally.first->total_insns, 0);
+	ck_assert_uint_eq(node_of(0)->own.insns, 0);
+	ck_assert_uint_eq(node_of(1)->own.insns, 0);
+	ck_assert_uint_eq(node_of(0)->total.insns, 0);
 }
 END_TEST
 
@@ -113,13 +118,13 @@ START_TEST(the_slowest_call_is_known_also_without_a_report)
 {
 	slice_totals_init(&tally, &counter, _i, false);
 	feed_edges(&tally.sink, &track, slices, SLICE_EVENTS, 1);
-	ck_assert_uint_eq(tally.first->self_ns, 26);
-	ck_assert_uint_eq(tally.first->slowest.begin, 10);
-	ck_assert_uint_eq(tally.first->slowest.duration, 30);
-	ck_assert_ptr_eq(tally.first->slowest.track, &track);
-	ck_assert_uint_eq(tally.first->next->self_ns, 5);
-	ck_assert_uint_eq(tally.first->next->slowest.begin, 15);
-	ck_assert_uint_eq(tally.first->next->slowest.duration, 4);
+	ck_assert_uint_eq(node_of(0)->own.ns, 26);
+	ck_assert_uint_eq(tally.slowest[1].begin, 10);
+	ck_assert_uint_eq(tally.slowest[1].duration, 30);
+	ck_assert_ptr_eq(tally.slowest[1].track, &track);
+	ck_assert_uint_eq(node_of(1)->own.ns, 5);
+	ck_assert_uint_eq(tally.slowest[2].begin, 15);
+	ck_assert_uint_eq(tally.slowest[2].duration, 4);
 }
 END_TEST
 
