@@ -34,4 +34,5 @@ libbase_a_SOURCES = \
 	base/tables/heap.h \
 	base/tables/id_index.c base/tables/id_index.h \
 	base/tables/lower_bound.h \
-	base/tables/name.c base/tables/name.h
+	base/tables/name.c base/tables/name.h \
+	base/tables/pair_table.c base/tables/pair_table.h

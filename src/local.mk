@@ -80,7 +80,6 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/text/json_value.h \
 	src/formats/output_format.c src/formats/output_format.h \
 	src/slices/function_table.c src/slices/function_table.h \
-	src/slices/pair_table.c src/slices/pair_table.h \
 	src/formats/text/short_time.c src/formats/text/short_time.h \
 	src/formats/text/time_note.c src/formats/text/time_note.h \
 	src/formats/text/valid_text.c src/formats/text/valid_text.h \
@@ -179,7 +178,7 @@ libptrace2ftf_a_SOURCES = \
 	src/slices/slice_sink.h \
 	src/slices/slice_sorter.c src/slices/slice_sorter.h \
 	src/slices/slice_store.c src/slices/slice_store.h \
-	src/slices/slice_limit.c src/slices/slice_limit.h \
+	src/formats/slice_limit.c src/formats/slice_limit.h \
 	src/slices/slice_totals.c src/slices/slice_totals.h \
 	src/slices/sorter_track.c src/slices/sorter_track.h \
 	src/slices/sorter_types.h \

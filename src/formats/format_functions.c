@@ -19,6 +19,7 @@
 
 #include "base/alloc.h"
 #include "base/tables/name.h"
+#include "base/tables/pair_table.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/escaped_text.h"
 #include "src/formats/text/json_any_text.h"
@@ -26,7 +27,6 @@
 #include "src/formats/text/time_note.h"
 #include "src/options/options.h"
 #include "src/slices/durations.h"
-#include "src/slices/pair_table.h"
 #include "src/slices/track.h"
 
 struct function_row {

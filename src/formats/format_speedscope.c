@@ -13,11 +13,11 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/tables/pair_table.h"
+#include "src/formats/slice_limit.h"
 #include "src/formats/stored_output.h"
 #include "src/formats/text/json_text.h"
-#include "src/slices/pair_table.h"
 #include "src/slices/slice_args.h"
-#include "src/slices/slice_limit.h"
 #include "src/slices/track.h"
 
 struct printer {

@@ -24,10 +24,10 @@
 #include "base/workers.h"
 #include "src/callstack/callstack.h"
 #include "src/formats/output_format.h"
+#include "src/formats/slice_limit.h"
 #include "src/options/options.h"
 #include "src/report/summary.h"
 #include "src/select/slice_filter.h"
-#include "src/slices/slice_limit.h"
 #include "src/slices/slice_sorter.h"
 #include "src/slices/slice_totals.h"
 

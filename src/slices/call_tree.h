@@ -17,7 +17,7 @@
 
 #include "base/alloc.h"
 #include "base/tables/name.h"
-#include "src/slices/pair_table.h"
+#include "base/tables/pair_table.h"
 #include "src/slices/slice_sink.h"
 #include "src/slices/track.h"
 

@@ -19,12 +19,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/tables/pair_table.h"
 #include "src/callstack/callstack.h"
 #include "src/options/selection.h"
 #include "src/options/slow_choice.h"
 #include "src/select/function_choice.h"
 #include "src/slices/durations.h"
-#include "src/slices/pair_table.h"
 #include "src/slices/slice_sink.h"
 #include "src/slices/track.h"
 

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 
 /* A chosen call that is open. */
-struct open_call {
+struct open_chosen {
 	struct chosen_call call; /* `insns` and `untraced` are the thread's at its begin */
 	uint64_t depth;          /* slices open around it */
 	uint32_t recursion;      /* its place in open_counts */
@@ -22,7 +22,7 @@ struct choice_slot {
 #define CHOICE_BITS 10
 
 struct chosen_track {
-	struct open_call *open; /* owned; innermost last, each of another function */
+	struct open_chosen *open; /* owned; innermost last, each of another function */
 	size_t count, room;
 	uint64_t depth;          /* slices that are open */
 	uint64_t untraced;       /* ns of the thread up to now */
@@ -69,7 +69,7 @@ static void begin_chosen(struct chosen_calls *calls, struct chosen_track *track,
 		return;
 	calls->open_counts[recursion] = 1;
 	track->open = alloc_grow(track->open, &track->room, track->count + 1, sizeof(*track->open));
-	track->open[track->count++] = (struct open_call){
+	track->open[track->count++] = (struct open_chosen){
 		.call = { .symbol = event->symbol,
 			  .track = thread,
 			  .begin = event->time,
@@ -84,7 +84,7 @@ static void begin_chosen(struct chosen_calls *calls, struct chosen_track *track,
 static void end_chosen(struct chosen_calls *calls, struct chosen_track *track,
 		       const struct slice_event *event, const struct slice_detail *detail)
 {
-	struct open_call *open = &track->open[--track->count];
+	struct open_chosen *open = &track->open[--track->count];
 	struct chosen_call *call = &open->call;
 
 	calls->open_counts[open->recursion] = 0;

@@ -14,9 +14,9 @@
 
 #include "base/diag.h"
 #include "base/tables/direct_cache.h"
+#include "base/tables/pair_table.h"
 #include "src/options/selection.h"
 #include "src/select/function_choice.h"
-#include "src/slices/pair_table.h"
 #include "src/slices/slice_sink.h"
 #include "src/slices/track.h"
 

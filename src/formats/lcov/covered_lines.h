@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/tables/pair_table.h"
 #include "src/formats/lcov/executed_code.h"
-#include "src/slices/pair_table.h"
 #include "symbols/dso/dso_store.h"
 
 struct covered_file {

@@ -4,8 +4,8 @@
  *
  * Memory grows with the distinct pairs only.
  */
-#ifndef SRC_SLICES_PAIR_TABLE_H
-#define SRC_SLICES_PAIR_TABLE_H
+#ifndef BASE_TABLES_PAIR_TABLE_H
+#define BASE_TABLES_PAIR_TABLE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
  * From then on slices and marks that begin are left out; those that are open end with the last
  * event of their thread that was written.  Before, it passes all on.
  */
-#ifndef SRC_SLICES_SLICE_LIMIT_H
-#define SRC_SLICES_SLICE_LIMIT_H
+#ifndef SRC_FORMATS_SLICE_LIMIT_H
+#define SRC_FORMATS_SLICE_LIMIT_H
 
 #include "base/io/output.h"
 #include "src/slices/slice_sink.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Dense numbers of pairs, by an index of their hashes. */
-#include "src/slices/pair_table.h"
+#include "base/tables/pair_table.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Ends the slices of an output that has reached its limit. */
-#include "src/slices/slice_limit.h"
+#include "src/formats/slice_limit.h"
 
 #include "src/slices/track.h"
 
