@@ -128,6 +128,57 @@ START_TEST(the_slowest_call_is_known_also_without_a_report)
 }
 END_TEST
 
+/* A caller of chosen functions and a system call; and of two calls of f as long, the first. */
+START_TEST(contexts_and_specials_are_no_calls)
+{
+	struct symbol special = { .name = g.name, .kind = SYMBOL_SPECIAL };
+	const struct slice_event events[] = {
+		{ .time = 5, .symbol = &g, .kind = SLICE_BEGIN, .flags = SLICE_CONTEXT },
+		{ .time = 10, .symbol = &f, .kind = SLICE_BEGIN },
+		{ .time = 12, .kind = SLICE_END },
+		{ .time = 20, .symbol = &f, .kind = SLICE_BEGIN },
+		{ .time = 22, .kind = SLICE_END },
+		{ .time = 30, .symbol = &special, .kind = SLICE_BEGIN },
+		{ .time = 31, .kind = SLICE_END },
+		{ .time = 40, .kind = SLICE_END },
+	};
+
+	slice_totals_init(&tally, &counter, true, false);
+	feed_edges(&tally.sink, &track, events, sizeof(events) / sizeof(events[0]), true);
+	ck_assert_uint_eq(tally.functions.count, 2);
+	expect_function(0, &f, 4, 4);
+	ck_assert_uint_eq(tally.slowest[1].begin, 10);
+	ck_assert_ptr_eq(tally.functions.functions[1].symbol, &special);
+	ck_assert_uint_eq(tally.tree.threads[0].slices, 4);
+	ck_assert_uint_eq(tally.tree.threads[0].calls, 2);
+}
+END_TEST
+
+/* A symbol is a function; those in line of one name and file are one. */
+START_TEST(functions_have_a_name_and_a_file)
+{
+	struct dso *files[] = { (struct dso *)(void *)&begins, (struct dso *)(void *)&ends };
+	const struct inlined_call *call = (const struct inlined_call *)(void *)&track;
+	const struct symbol symbols[] = {
+		{ .name = f.name, .dso = files[0] },
+		{ .name = f.name, .dso = files[0] },
+		{ .name = f.name, .dso = files[0], .inlined = call },
+		{ .name = f.name, .dso = files[1], .inlined = call },
+		{ .name = g.name, .dso = files[0], .inlined = call },
+		{ .name = f.name, .dso = files[0], .inlined = call },
+		{ .name = f.name, .dso = files[1], .inlined = call },
+	};
+	static const uint32_t numbers[] = { 0, 1, 2, 3, 4, 2, 3 };
+	struct function_table table = { 0 };
+
+	for (size_t i = 0; i < 14; i++)
+		ck_assert_uint_eq(function_table_find(&table, &symbols[i % 7]), numbers[i % 7]);
+	ck_assert_uint_eq(table.count, 5);
+	function_table_release(&table);
+	function_table_release(&table);
+}
+END_TEST
+
 /* Three functions of one name: their time together, and the slowest call of all. */
 START_TEST(functions_of_one_name_are_one_row)
 {
@@ -168,6 +219,8 @@ int main(void)
 	tcase_add_loop_test(tests, slices_one_by_one_and_at_once_add_up, 0, 2);
 	tcase_add_loop_test(tests, the_slowest_call_is_known_also_without_a_report, 0, 2);
 	tcase_add_test(tests, functions_of_one_name_are_one_row);
+	tcase_add_test(tests, contexts_and_specials_are_no_calls);
+	tcase_add_test(tests, functions_have_a_name_and_a_file);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
 }
