@@ -27,7 +27,8 @@ same_calls() { # MACHINE RECORDING OPTIONS...
 	"$program" "$@" -f slices "$recording" -o "$work/slices" && "$program" "$@" -f branches "$recording" -o "$work/text" &&
 		"$program" "$@" -f slices --input=perf-script "$work/text" -o "$work/again" || return 1
 	calls "$machine" "$work/slices" >"$work/expected"
-	[ -s "$work/expected" ] && calls "$machine" "$work/again" | diff "$work/expected" - >"$work/differences" && return
+	# magic-trace loses the slices of a single instant.
+	[ -s "$work/text" ] && calls "$machine" "$work/again" | diff "$work/expected" - >"$work/differences" && return
 	head -n 10 "$work/differences"
 	return 1
 }
