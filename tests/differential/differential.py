@@ -301,9 +301,9 @@ def write(name, data):
 
 
 class Sums:
-    """Sums of slices: by function, by stack, and by call."""
+    """Sums of slices: by function, by stack, and by call.  In instructions: they take the place of times."""
 
-    def __init__(self, slices):
+    def __init__(self, slices, unit="ns"):
         count = collections.Counter
         self.calls, self.self_ns, self.stack_ns, self.stack_insns, self.edges, self.total = (count() for _ in range(6))
         self.durations = collections.defaultdict(list)
@@ -316,6 +316,7 @@ class Sums:
             del stack[slice_.depth :]
             stack.append(slice_.name)
             key, ns, insns = ";".join(stack), slice_.end - slice_.begin, int(slice_.args.get("insns", 0))
+            ns = insns if unit == "insns" else ns
             self.calls[slice_.name] += 1
             self.durations[slice_.name].append(ns)
             self.self_ns[slice_.name] += ns
@@ -345,8 +346,8 @@ def without_zeros(counter):
     return {k: v for k, v in counter.items() if v}
 
 
-def by_name(table):
-    return {name: {k: sum(row[k] for row in rows) for k in ("calls", "self_ns")} for name, rows in table.items()}
+def by_name(table, unit):
+    return {name: {k: sum(row[k] for row in rows) for k in ("calls", "self_" + unit)} for name, rows in table.items()}
 
 
 def check_functions(random_, recording):
@@ -357,18 +358,21 @@ def check_functions(random_, recording):
     functions = run(recording, ["-f", "functions"] + options)
     if text.failed():
         return
-    sums, table = Sums(read_slices(text.out())), collections.defaultdict(list)
-    for row in functions.json["answer"]["functions"]:
+    answer = functions.json["answer"]
+    # Of times that are not known.
+    unit = "ns" if "self_ns" in answer else "insns"
+    sums, table = Sums(read_slices(text.out()), unit), collections.defaultdict(list)
+    for row in answer["functions"]:
         table[row["function"]].append(row)
-    expected = {name: {"calls": n, "self_ns": sums.self_ns[name]} for name, n in sums.calls.items()}
-    expect("calls and times", expected, by_name(table), text, functions)
-    expect("sum of times", sums.ns, functions.json["answer"]["self_ns"], text, functions)
+    expected = {name: {"calls": n, "self_" + unit: sums.self_ns[name]} for name, n in sums.calls.items()}
+    expect("calls and times", expected, by_name(table, unit), text, functions)
+    expect("sum of times", sums.ns, answer["self_" + unit], text, functions)
     for name, rows in table.items():
         if len(rows) > 1:
             continue
         row, times = rows[0], sorted(sums.durations[name])
-        expect(f"total, min and max of {name}", [sums.total[name], times[0], times[-1]], [row[k + "_ns"] for k in ("total", "min", "max")], text, functions)
-        for key, share in (("median_ns", 0.5), ("p99_ns", 0.99)):
+        expect(f"total, min and max of {name}", [sums.total[name], times[0], times[-1]], [row[f"{k}_{unit}"] for k in ("total", "min", "max")], text, functions)
+        for key, share in (("median_" + unit, 0.5), ("p99_" + unit, 0.99)):
             if not is_quantile(row[key], rank(times, share)):
                 expect(f"{key} of {name}", rank(times, share), row[key], text, functions)
 
