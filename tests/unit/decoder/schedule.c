@@ -122,7 +122,7 @@ START_TEST(code_that_only_the_next_epoch_has_is_found_a_little_early)
 }
 END_TEST
 
-START_TEST(a_buffer_per_thread_is_always_that_threads)
+START_TEST(a_buffer_per_thread_is_that_threads)
 {
 	struct schedule schedule;
 
@@ -330,6 +330,27 @@ START_TEST(a_thread_that_runs_exec_becomes_the_leader)
 }
 END_TEST
 
+/* The other threads have ended then, so their buffers have nothing after it. */
+START_TEST(a_buffer_per_thread_is_the_leaders_after_an_exec)
+{
+	struct perf_data data;
+	struct schedule schedule;
+
+	sample_begin(&data);
+	at(&data, 150, SAMPLE_PID);
+	perf_data_add_fork(&data, SAMPLE_PID, SAMPLE_PID + 1, SAMPLE_PID);
+	at(&data, 2000, SAMPLE_PID);
+	perf_data_add_comm(&data, PERF_RECORD_MISC_COMM_EXEC, SAMPLE_PID, SAMPLE_PID, "two");
+	open_data(&data);
+	schedule_init(&schedule, timeline, -1, SAMPLE_PID + 1);
+	schedule_seek(&schedule, 1999);
+	ck_assert_int_eq(schedule.thread->tid, SAMPLE_PID + 1);
+	schedule_seek(&schedule, 2000);
+	ck_assert_int_eq(schedule.thread->tid, SAMPLE_PID);
+	close_timeline();
+}
+END_TEST
+
 START_TEST(a_thread_that_begins_early_has_the_code_of_its_switch)
 {
 	struct perf_data_mmap map = { .pid = SAMPLE_PID,
@@ -381,7 +402,7 @@ int main(void)
 	tcase_add_test(all, the_thread_of_the_last_switch_runs);
 	tcase_add_test(all, user_code_in_idle_time_is_the_next_threads);
 	tcase_add_test(all, code_that_only_the_next_epoch_has_is_found_a_little_early);
-	tcase_add_test(all, a_buffer_per_thread_is_always_that_threads);
+	tcase_add_test(all, a_buffer_per_thread_is_that_threads);
 	tcase_add_test(all, the_place_of_a_stop_separates_a_thread_from_its_neighbour);
 	tcase_add_test(all, a_switch_that_is_too_far_away_is_not_the_reason);
 	tcase_add_test(all, the_kernel_switches_at_a_switch_that_is_near);
@@ -389,6 +410,7 @@ int main(void)
 	tcase_add_test(all, a_thread_that_begins_early_has_the_code_of_its_switch);
 	tcase_add_test(all, what_the_clock_excludes_is_not_the_reason);
 	tcase_add_test(all, a_thread_that_runs_exec_becomes_the_leader);
+	tcase_add_test(all, a_buffer_per_thread_is_the_leaders_after_an_exec);
 	tcase_add_test(all, without_time_two_threads_are_a_guess);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
