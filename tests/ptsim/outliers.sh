@@ -127,9 +127,28 @@ json_agrees() {
 		assert first["slow"]["insns"] > 1000 and first["other"]["calls"] == 0, first
 	END
 }
+# Without times, a slow call has more instructions: those of the slices, in text and JSON.
+json_counts_insns() {
+	"$ptsim" record --no-mtc --interrupts=0 -o "$work/perf.data" -- "$top_builddir/tests/programs/static/causes" callee 1 \
+		>/dev/null 2>&1 && outliers -o "$work/text" --json="$work/json" || return 1
+	extra=$("$program" -q --format=slices --args=full --symbol=request "$work/perf.data" |
+		sed -n '/ request /s/.* insns=\([0-9]*\).*/\1/p' | sort -n |
+		awk '{ n[NR] = $1; sum += $1 } END { printf "%.3f", n[NR] - (sum - n[NR]) / (NR - 1) }')
+	grep -q "^a slow call takes $(printf %.0f "$extra") more instructions$" "$work/text" || { cat "$work/text"; return 1; }
+	python3 - "$work/json" "$extra" <<-'END'
+		import json, sys
+		f, extra = json.load(open(sys.argv[1]))["answer"]["functions"][0], float(sys.argv[2])
+		first = f["paths"][0]
+		assert f["slow_calls"] == 1 and abs(f["extra_insns"] - extra) < 0.01, (f, extra)
+		assert abs(first["extra_insns"] - extra * first["share"]) < 0.01 and first["share"] > 0.9, first
+		assert "extra_ns" not in f and "extra_ns" not in first, f
+	END
+}
 if command -v python3 >/dev/null; then
 	tap_check "--json has the same" json_agrees
+	tap_check "--json counts instructions without times" json_counts_insns
 else
 	tap_skip "--json has the same" "no python3"
+	tap_skip "--json counts instructions without times" "no python3"
 fi
 tap_done

@@ -460,6 +460,11 @@ static json_t *cost_json(const struct path_cost *cost, uint64_t calls)
 			 mean(cost->cycles, calls));
 }
 
+static const char *extra_key(const struct outlier_group *c)
+{
+	return c->by_insns ? "extra_insns" : "extra_ns";
+}
+
 static json_t *path_json(const struct call_paths *paths, const struct outlier_group *c,
 			 const struct path_row *row)
 {
@@ -468,10 +473,10 @@ static json_t *path_json(const struct call_paths *paths, const struct outlier_gr
 	for (uint32_t at = row->node; at && json_array_size(names) < PATH_JSON_MOST;
 	     at = paths->nodes[at].caller)
 		json_array_insert_new(names, 0, name_json(paths, at));
-	return json_pack("{s:o, s:f, s:f, s:o, s:o}", "path", names,
-			 c->by_insns ? "extra_insns" : "extra_ns", row->extra, "share",
-			 row->extra / c->extra, "slow", cost_json(&row->cost[SLOW], c->calls[SLOW]),
-			 "other", cost_json(&row->cost[OTHER], c->calls[OTHER]));
+	return json_pack("{s:o, s:f, s:f, s:o, s:o}", "path", names, extra_key(c), row->extra,
+			 "share", row->extra / c->extra, "slow",
+			 cost_json(&row->cost[SLOW], c->calls[SLOW]), "other",
+			 cost_json(&row->cost[OTHER], c->calls[OTHER]));
 }
 
 static json_t *root_json(const struct outliers_output *outliers, size_t begin, size_t end)
@@ -488,7 +493,7 @@ static json_t *root_json(const struct outliers_output *outliers, size_t begin, s
 	free(c.rows);
 	return json_pack("{s:o, s:I, s:I, s:f, s:f, s:f, s:f, s:o}", "name",
 			 name_json(paths, c.root), "slow_calls", (json_int_t)c.calls[SLOW],
-			 "other_calls", (json_int_t)c.calls[OTHER], "extra_ns", c.extra,
+			 "other_calls", (json_int_t)c.calls[OTHER], extra_key(&c), c.extra,
 			 "clock_extra_ns", c.clock_extra, "slow_ghz", c.ghz[SLOW], "other_ghz",
 			 c.ghz[OTHER], "paths", list);
 }
