@@ -271,12 +271,12 @@ static bool continue_stack(struct precise_stack *stack, int64_t time, const stru
 	       enter_by_unwinder(stack, time, to);
 }
 
-/* Innermost frames that are searched for the one that a throw continues. */
+/* Innermost frames to search for the target of a throw. */
 #define CATCHING_FRAMES ((size_t)4096)
 
 /*
- * A throw to a function's entry: it continues the innermost frame that had stored its stack pointer
- * for this; if there is none, perhaps that of the top, until it returns.
+ * A throw to a function's entry continues the innermost frame that stored its stack pointer for it.
+ * Without such a frame it may be any: the function takes the top, and is marked.
  */
 static void continue_frame(struct precise_stack *stack, int64_t time, const struct location *to)
 {
@@ -285,8 +285,13 @@ static void continue_frame(struct precise_stack *stack, int64_t time, const stru
 
 	while (at > least && !stack->now.frames[at - 1].caught)
 		at--;
-	if (at > least + 1)
+	if (at > least + 1) {
 		precise_pop_to(stack, time, at - 1);
+	} else {
+		precise_before_change(stack, depth - 1);
+		top(stack)->slice_flags |= SLICE_UNCERTAIN_LEVEL;
+		stack->base.machine->uncertain_levels++;
+	}
 	precise_tail_call(stack, time, to);
 }
 

@@ -786,6 +786,45 @@ START_TEST(an_exception_out_of_the_first_function_marks_what_it_enters)
 }
 END_TEST
 
+/* A branch to the entry of a function, of which the code would show the effect. */
+static void enter_by(enum branch_kind kind, char from, char to, enum call_effect effect)
+{
+	struct location begin = at(from, 0x10), entry = at(to, 0);
+	struct location_pair places = location_pair_of(&begin, &entry);
+	struct branch_event event = { .time = now, .kind = (uint8_t)kind, .from_length = 5 };
+	struct resolved_branch branch = { &event, &places };
+
+	feed_held();
+	places.call = (uint8_t)effect;
+	callstack_feed(stack, &branch, 1, NULL);
+	now += 10;
+}
+
+START_TEST(a_throw_to_an_entry_continues_the_caller_that_stored_its_stack_pointer)
+{
+	enter_by(BRANCH_CALL, 'm', 'f', CALL_ENTERS);
+	enter_by(BRANCH_CALL, 'f', 'g', CALL_CATCHES);
+	enter_by(BRANCH_CALL, 'g', 'x', CALL_ENTERS);
+	enter_by(BRANCH_JUMP, 'x', 'h', THROWS_TO_ENTRY);
+	ret('h', 'm', 0x15);
+	ck_assert_uint_eq(machine->uncertain_levels, 0);
+	expect("B 0 f\nB 10 g\nB 20 x\nE 30 x\nE 30 g\nE 30 f\nB 30 h\nE 40 h\nE 40 m\n"
+	       "B 0 m inferred deferred\nS\n");
+}
+END_TEST
+
+/* The handler may continue any of the callers. */
+START_TEST(a_throw_to_an_entry_that_no_caller_waits_for_marks_it)
+{
+	enter_by(BRANCH_CALL, 'm', 'f', CALL_ENTERS);
+	enter_by(BRANCH_CALL, 'f', 'g', CALL_ENTERS);
+	enter_by(BRANCH_JUMP, 'g', 'h', THROWS_TO_ENTRY);
+	ck_assert_uint_eq(machine->uncertain_levels, 1);
+	expect("B 0 f\nB 10 g\nE 20 g\nB 20 h uncertain\nE 20 h\nE 20 f\nE 20 m\n"
+	       "B 0 m inferred deferred\nS\n");
+}
+END_TEST
+
 /* A longjmp() to a setjmp() before the trace, out of calls that were seen. */
 START_TEST(a_longjmp_out_of_calls_to_one_that_was_not_seen_marks_it)
 {
@@ -1573,6 +1612,9 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, nothing_returns_from_an_unwinder);
 	tcase_add_test(tests, an_exception_to_a_level_that_was_not_seen_marks_it);
 	tcase_add_test(tests, an_exception_out_of_the_first_function_marks_what_it_enters);
+	tcase_add_test(tests,
+		       a_throw_to_an_entry_continues_the_caller_that_stored_its_stack_pointer);
+	tcase_add_test(tests, a_throw_to_an_entry_that_no_caller_waits_for_marks_it);
 	tcase_add_test(tests, a_longjmp_out_of_calls_to_one_that_was_not_seen_marks_it);
 	tcase_add_test(tests, a_call_returns_to_the_byte_behind_it);
 	tcase_add_test(tests, a_call_of_unknown_length_returns_to_a_byte_near_it);
