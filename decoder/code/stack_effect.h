@@ -25,8 +25,7 @@ struct function_code {
 enum stack_effect {
 	STACK_NOT_KNOWN, /* the code has no instruction there, or is too far from its begin */
 	STACK_STAYS,     /* what an instruction of its kind does to the stack */
-	STACK_KEPT, /* the code has stored RSP in memory that is not on the stack, in front of a
-		       call */
+	STACK_KEPT,      /* before a call, the code stored RSP in memory that is not on the stack */
 	STACK_LEFT,
 	STACK_DROPPED,      /* the code does not save RSP: perhaps nothing can come back */
 	STACK_RETURN_JUMPS, /* the code put the address on the stack by hand */
@@ -73,8 +72,8 @@ enum target_effect {
 enum target_effect stack_effect_of_target(const struct function_code *code, uint64_t offset);
 
 /*
- * Returns whether a function takes down more of the stack than it has built: it continues a frame,
- * as code does that an exception enters.
+ * Returns whether a function removes more from the stack than it put there.  It continues another
+ * function's frame then, as the handler of an exception does.
  */
 bool stack_effect_continues_frame(const struct function_code *code);
 

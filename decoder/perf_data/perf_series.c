@@ -113,10 +113,10 @@ static void find_extents(struct perf_file *file)
 }
 
 /*
- * The kernel counts the bytes of a buffer from the begin of the recording on.  Snapshots may
- * overlap, and a writer that does not count begins each with 0: there the times decide. Returns
- * whether the bytes of `next` come before (-1) or after (1) those of `file`; 0: unknown; 2: some
- * buffers say the one, some the other.
+ * The kernel counts a buffer's bytes since the recording began.  Snapshots may overlap, and the
+ * offsets of a writer that does not count are 0: times decide then.  Returns -1 if the bytes of
+ * `next` come before those of `file`, 1 if they come after, 0 if that is unknown, and 2 if the
+ * buffers differ in it.
  */
 static int extent_order(const struct perf_file *file, const struct perf_file *next)
 {

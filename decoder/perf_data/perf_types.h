@@ -138,10 +138,10 @@ struct perf_origin {
 	const uint8_t *clock;    /* how TSC becomes time; NULL: unknown */
 };
 
-/* Of a buffer of trace data: where the bytes that a recording has of it begin and end. */
+/* The range of a buffer's bytes that a recording has. */
 struct perf_aux_extent {
 	uint8_t buffer[12];  /* idx, tid and cpu of struct perf_record_auxtrace */
-	uint64_t begin, end; /* of all bytes that the kernel ever wrote into it */
+	uint64_t begin, end; /* offsets in all that the kernel wrote into the buffer */
 };
 
 struct perf_file {

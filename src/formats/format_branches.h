@@ -14,9 +14,8 @@
 #include "src/callstack/callstack.h"
 
 /*
- * Print the name of a place: "f+0x12", also of a function without a symbol,
- * "libc.so.6+0x29d90+0x12",
- * "[libc.so.6]" or "[unknown]".
+ * Print a location: "f+0x12", "libc.so.6+0x29d90+0x12" in a function without a symbol,
+ * "[libc.so.6]" in other code of a file, or "[unknown]".
  */
 void format_location(FILE *out, const struct location *location);
 

@@ -23,7 +23,7 @@
 /* So long a line, or so many lines in a row that say nothing, are of another text, or endless. */
 #define LINE_LIMIT   ((size_t)16 << 20)
 #define STRANGE_MOST 100000
-/* Bytes of code that runs without a branch, at most, and the share of branches that skip more. */
+/* Code without a branch has at most this many bytes; one in SKIP_SHARE branches may skip more. */
 #define STRAIGHT_MOST ((uint64_t)1 << 20)
 #define SKIP_SHARE    4
 

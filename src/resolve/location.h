@@ -32,10 +32,10 @@ enum call_effect {
 	 */
 	CALL_NEVER_RETURNS,
 	CALL_OTHER,
-	RETURN_STAYS,    /* on the stack, by the code: to another stack is none of its kind */
-	RETURN_JUMPS,    /* the same, to an address that the code put there */
-	JUMP_CALLS,      /* from here on: see location_jumps_unusually(): the code pushed a
-			    return address */
+	RETURN_STAYS, /* on the stack: the code shows no switch */
+	RETURN_JUMPS, /* the same, to an address that the code put there */
+	/* From here on: see location_jumps_unusually(). */
+	JUMP_CALLS,      /* the code pushed a return address */
 	JUMP_SETJMP,     /* to a function that may return twice */
 	SWITCHES_STACK,  /* a call, jump or return, after a load of the stack pointer */
 	DROPS_STACK,     /* the same; perhaps nothing can come back to the one that it leaves */

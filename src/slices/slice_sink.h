@@ -96,9 +96,9 @@ struct slice_batch {
 	size_t count;
 	const struct slice_detail *details; /* NULL: no event has one */
 	/*
-	 * Only begins and ends of SLICE_ORDER_PLAIN, whose times do not decrease; if the batch has
-	 * details, each has one, behind that of the event before: sinks may handle them faster.
-	 * May be false for such, too.
+	 * The batch has only begins and ends of SLICE_ORDER_PLAIN, whose times do not decrease.  If
+	 * it has details, each event has one, in the order of the events.  Sinks handle such a
+	 * batch faster; it may also be false for one.
 	 */
 	bool plain;
 };

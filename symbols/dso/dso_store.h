@@ -153,9 +153,9 @@ bool dso_is_entry(const struct dso *dso, uint64_t file_offset);
 const struct symbol *dso_borrow_symbol(struct dso *dso, uint64_t file_offset, uint64_t *offset);
 
 /*
- * Returns whether code of a name belongs to no function of the program's own: a linkage stub,
- * perf's "foo@plt" and ".plt", or what replaces a return or an indirect jump where processors must
- * not speculate (arch/x86/lib/retpoline.S in Linux; LLVM's thunks).
+ * Returns whether a name is a stub's, not a function's: of the linkage table (perf's "foo@plt" and
+ * ".plt"), or of a thunk that replaces a return or an indirect jump against speculation
+ * (arch/x86/lib/retpoline.S in Linux; LLVM's thunks).
  */
 bool dso_names_stub(const char *name, size_t length);
 

@@ -6,8 +6,8 @@
 #include <check.h>
 
 /*
- * Check writes each assertion that holds to a file, to name the last one before a crash: a write()
- * for each, which takes most of the time of tests that compare many values.
+ * Check calls write() for each assertion that holds, so that it can name the last one before a
+ * crash. Tests that compare many values spend most of their time there.
  */
 #define _mark_point(file, line) ((void)0)
 

@@ -32,22 +32,22 @@
  *   jump to an entry   tail call: replace the top, but for its return address
  *   jump into a body   of the top's function, or to an address in the instruction
  *                      within one symbol: nothing; to a remembered setjmp, or just
- *                      behind a call: pop to it; of a function deeper down: pop to it; out
+ *                      after a call: pop to it; of a function deeper down: pop to it; out
  *                      of longjmp() and its like, if the root is inferred: the target is an
  *                      inferred root around all; else replace the top
  *   jump or return     to the entry of a function that takes down a frame which it has not
  *   after a load of    built: it takes the innermost frame that stored its stack pointer; to
  *   the stack pointer  another entry: leave the stack, begin another one; to the last setjmp
  *   (stack_effect.h)   of a stack that a longjmp left: resume that one; to a remembered
- *                      setjmp or a landing pad: pop to it; to just behind the innermost call
- *                      of a stack that was left, or into its innermost function: resume that
- *                      one; just behind a call: pop to it; to another setjmp or just behind
- *                      any call of a stack that was left: resume that one; into a function
+ *                      setjmp or a landing pad: pop to it; just after the innermost call of a
+ *                      stack that was left, or into its innermost function: resume that one;
+ *                      just after a call: pop to it; to another setjmp or just after any call
+ *                      of a stack that was left: resume that one; into a function
  *                      deeper down: pop to it; into a function of the stack that was left
  *                      last: resume that one; else begin another stack
  *   call after one     of a function that never returns: leave the stack, begin another one
  *   either, to a       the innermost frame whose call has it: pop to it, also if the pad is
- *   landing pad        just behind a call
+ *   landing pad        just after a call
  *   either, to a       the innermost frame that installed one is meant, if it is of
  *   handler of OCaml   that function: pop to it
  *   the three last, by its function alone: the root, if inferred, is marked uncertain_level
@@ -56,7 +56,7 @@
  *   on                 pop the pause; if resumed elsewhere: a handler that ends
  *                      there (sigreturn): pop it; a function's entry: push a handler
  *   syscall, interrupt push an entry frame with the address where it resumes
- *   sysret, iret       pop the innermost entry frame; to just behind a call above it: pop to
+ *   sysret, iret       pop the innermost entry frame; to just after a call above it: pop to
  *                      that; else within the top's function: nothing
  *   gap                close all; from here to the next event is a slice of its own
  *   transaction        the stack is saved before the first branch in it, and restored by

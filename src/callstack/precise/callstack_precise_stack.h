@@ -275,8 +275,8 @@ static inline __attribute__((always_inline)) void precise_replace(struct precise
 	frame->jumped |= !stub && !frame->resolving;
 	frame->left = false;
 	/*
-	 * A stub that is not bound jumps to the common ".plt", and that to the resolver; a resolver
-	 * without a name, for which the stub is shown, to the function.
+	 * A stub that is not bound jumps to the common ".plt", which jumps to the resolver.  A
+	 * resolver without a name, shown as the stub, jumps to the function.
 	 */
 	frame->resolving = stub && (frame->hidden || (hidden && frame->resolving));
 	frame->traps = 0;
@@ -373,8 +373,8 @@ void precise_forget_stacks(struct precise_stack *stack);
 void precise_remember_setjmp(struct precise_stack *stack);
 
 /*
- * Returns 1 + the depth of a stack's innermost setjmp that returns to ip; 0: none does.  `last`: it
- * is the last one that was called.
+ * Returns 1 + the depth of a stack's innermost setjmp that returns to ip; 0 without one.  `last`:
+ * look at the last call of setjmp only.
  */
 size_t precise_find_setjmp(const struct jump_points *jumps, const struct frame_list *list,
 			   uint64_t ip, bool last);

@@ -186,7 +186,8 @@ START_TEST(a_heap_gives_items_in_order)
 }
 END_TEST
 
-/* It moves down on the side of the child that comes first, and only below what comes before it. */
+/* An item sifts down past the child that comes first, and stops above the items that it precedes.
+ */
 START_TEST(a_heap_moves_few_items)
 {
 	int order = 1, items[] = { 5, 2, 1, 3, 4, 6, 7 };

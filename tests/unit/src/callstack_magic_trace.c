@@ -182,7 +182,7 @@ START_TEST(calls_at_the_base_time_wait_for_the_end_of_the_segment)
 	go(20, BRANCH_RETURN, "f");
 	ck_assert_str_eq(slice_log_take(&slices), "B 10 g\n");
 	go(30, BRANCH_RETURN, "main");
-	/* seeds.md: calls of the first instant come behind callers found late */
+	/* seeds.md: calls of the first instant come after callers found late */
 	ck_assert_str_eq(finish(), "E 20 g\n"
 				   "B 0 main inferred deferred\n"
 				   "B 0 f deferred\n"
@@ -559,7 +559,7 @@ START_TEST(a_gap_closes_everything_and_starts_anew)
 	go(10, BRANCH_CALL, "f");
 	gap_at(20, 0x2000);
 	/* seeds.md: a decode error ends all frames of all stacks */
-	/* seeds.md: frames found behind it begin at the error */
+	/* seeds.md: frames found after it begin at the error */
 	ck_assert_str_eq(slice_log_take(&slices), "I 20 [decode error: Overflow packet]\n"
 						  "B 0 main inferred deferred\n"
 						  "B 10 f\n"
