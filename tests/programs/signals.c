@@ -85,6 +85,19 @@ __attribute__((noinline)) static void fault_below_handler(void)
 	sigaltstack(&above, NULL);
 }
 
+/* Block SIGALRM outside of sigsuspend(): an alarm between the test and the wait would be lost. */
+static void wait_for_alarms(void)
+{
+	sigset_t alarm, before;
+
+	sigemptyset(&alarm);
+	sigaddset(&alarm, SIGALRM);
+	sigprocmask(SIG_BLOCK, &alarm, &before);
+	while (alarms < 4)
+		sigsuspend(&before);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
 int main(void)
 {
 	stack_t own = { .ss_sp = malloc(65536), .ss_size = 65536 };
@@ -101,8 +114,7 @@ int main(void)
 	set_timer();
 	for (int i = 0; i < 200 && alarms < 3; i++)
 		work(9);
-	while (alarms < 4)
-		pause();
+	wait_for_alarms();
 	printf("%d\n", users);
 	return 0;
 }
