@@ -60,7 +60,9 @@ void spelling_consider(struct nearest *nearest, const char *known)
 	if (nearest->length && strncmp(known, nearest->word, nearest->length) == 0)
 		distance = 0;
 	else
-		distance = edit_distance(nearest->word, nearest->length, known, length);
+		/* Typing errors of the first letter are rare. */
+		distance = edit_distance(nearest->word, nearest->length, known, length) +
+			   (*nearest->word != *known);
 	if (distance <= (limit ? limit : 1) && distance < nearest->distance) {
 		nearest->distance = distance;
 		nearest->best = known;

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: MIT
-# Completion of ptrace2ftf's command line for bash.  Options come from --help, the
+# Completion of ptrace2ftf's command line for bash.  Options come from --help=all, the
 # words that one takes from the error about a wrong one: nothing is listed twice.
 
-# Print "-f FORMAT" and "--format FORMAT" for each option of --help, or "-q" for one without argument.
+# Print "-f FORMAT" and "--format FORMAT" for each option of --help=all, or "-q" for one without argument.
 __ptrace2ftf_options() {
-	"$1" --help 2>/dev/null | sed -nE '/^ {2,8}-/{
+	local command=${COMP_WORDS[1]}
+
+	[[ " open record list diff " == *" $command "* ]] || command=
+	"$1" ${command:+"$command"} --help=all 2>/dev/null | sed -nE '/^ {2,8}-/{
 		s/^ +//; s/  .*//
 		s/^(-.), --([a-z0-9-]+)(\[?=?)(.*)$/\1\3\4\n--\2\3\4/
 		p
@@ -46,6 +49,6 @@ _ptrace2ftf() {
 	*) mapfile -t COMPREPLY < <(compgen -W "$(__ptrace2ftf_words "$program" "$option")" -- "$word") ;;
 	esac
 	# A command is the first word.
-	((COMP_CWORD == 1)) && mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -W "open diff record clock-sync" -- "$word")
+	((COMP_CWORD == 1)) && mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -W "open record list diff clock-sync help" -- "$word")
 	return 0
 } && complete -o filenames -F _ptrace2ftf ptrace2ftf

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Completion of ptrace2ftf's command line for fish.  Options come from --help, the
+# Completion of ptrace2ftf's command line for fish.  Options come from --help=all, the
 # words that one takes from the error about a wrong one: nothing is listed twice.
 
 function __ptrace2ftf_words --argument-names option
@@ -7,7 +7,11 @@ function __ptrace2ftf_words --argument-names option
         string replace --all , '' | string split ' '
 end
 
-for line in (ptrace2ftf --help 2>/dev/null | sed -nE '/^ {2,8}-/{ s/^ +//; s/  .*//; p }')
+for line in (begin
+        ptrace2ftf --help=all
+        ptrace2ftf record --help=all
+        ptrace2ftf diff --help=all
+    end 2>/dev/null | sort --unique | sed -nE '/^ {2,8}-/{ s/^ +//; s/  .*//; p }')
     set --local short (string match --regex --groups-only '^-(.), ' -- $line)
     set --local long (string match --regex --groups-only -- '--([a-z0-9-]+)' $line)
     set --local names --long-option $long
@@ -26,4 +30,4 @@ for line in (ptrace2ftf --help 2>/dev/null | sed -nE '/^ {2,8}-/{ s/^ +//; s/  .
     end
 end
 # A command is the first word.
-complete --command ptrace2ftf --condition 'test (count (commandline -opc)) -eq 1' --arguments 'open diff record clock-sync'
+complete --command ptrace2ftf --condition 'test (count (commandline -opc)) -eq 1' --arguments 'open record list diff clock-sync help'

@@ -32,6 +32,8 @@ libptrace2ftf_a_SOURCES = \
 	src/callstack/precise/syscall_symbols.c src/callstack/precise/syscall_symbols.h \
 	src/callstack/precise/frame_list.c src/callstack/precise/frame_list.h \
 	src/cli/command_line.c src/cli/command_line.h \
+	src/cli/commands.c src/cli/commands.h \
+	src/cli/help.c src/cli/help.h \
 	src/cli/output_suffix.c src/cli/output_suffix.h \
 	src/cli/input_list.c src/cli/input_list.h \
 	src/cli/option_conflicts.c src/cli/option_conflicts.h \

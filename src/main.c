@@ -20,6 +20,8 @@
 #include "src/batch/batch_line.h"
 #include "src/batch/slow_traces.h"
 #include "src/cli/command_line.h"
+#include "src/cli/commands.h"
+#include "src/cli/help.h"
 #include "src/diff/diff_command.h"
 #include "src/formats/output_format.h"
 #include "src/options/file_roles.h"
@@ -191,7 +193,7 @@ static int compare_recordings(int argc, char **argv)
 	return status;
 }
 
-static int run(const struct options *options)
+static int convert_inputs(const struct options *options)
 {
 	if (options->open)
 		return open_trace(options, convert_recording);
@@ -200,6 +202,21 @@ static int run(const struct options *options)
 	if (batch_wanted(options))
 		return batch_run(options, convert_recording);
 	return convert_recording(options, NULL);
+}
+
+/* Commands that read one command line of options: most of them. */
+static int run_command(enum command command, int argc, char **argv)
+{
+	int status = EXIT_WHOLE, recorded = 0;
+	struct options options;
+
+	command_line_parse(&options, command, argc, argv);
+	if (command != COMMAND_RECORD || record_run(&options, &recorded) == RECORD_DONE)
+		status = convert_inputs(&options);
+	if (recorded && (status == EXIT_WHOLE || status == EXIT_WITH_GAPS))
+		status = recorded;
+	options_release(&options);
+	return status;
 }
 
 /*
@@ -223,8 +240,7 @@ static void hold_standard_descriptors(void)
 
 int main(int argc, char **argv)
 {
-	struct options options;
-	int status = EXIT_WHOLE, recorded = 0;
+	enum command command = argc > 1 ? command_find(argv[1]) : COMMAND_CONVERT;
 
 	hold_standard_descriptors();
 	/* No value of JSON lacks memory, in this process and in those that it forks. */
@@ -236,15 +252,16 @@ int main(int argc, char **argv)
 	fault_watch();
 	output_watch_signals();
 	output_ask(&file_use_guard);
-	if (argc == 2 && strcmp(argv[1], "clock-sync") == 0)
+	switch (command) {
+	case COMMAND_CLOCK_SYNC:
+		command_line_parse_words(command, argc, argv);
 		return print_clocks();
-	if (argc > 1 && strcmp(argv[1], "diff") == 0)
+	case COMMAND_HELP:
+		help_print(command_line_parse_words(command, argc, argv), false);
+		return EXIT_WHOLE;
+	case COMMAND_DIFF:
 		return compare_recordings(argc, argv);
-	command_line_parse(&options, argc, argv);
-	if (!options.record || record_run(&options, &recorded) == RECORD_DONE)
-		status = run(&options);
-	if (recorded && (status == EXIT_WHOLE || status == EXIT_WITH_GAPS))
-		status = recorded;
-	options_release(&options);
-	return status;
+	default:
+		return run_command(command, argc, argv);
+	}
 }

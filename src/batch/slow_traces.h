@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A trace of each slow call (--slowest, --slower-than with -o DIR/).
+ * A trace of each slow call (--slowest, --slow with -o DIR/).
  *
  * The recording is read by one process that finds the calls; then one more for each call decodes
  * it with its context, of all threads and CPUs.  Each has its own sandbox, --max-output and

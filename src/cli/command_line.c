@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The argp parser of the option table. */
+/* The parser of the command line, by the tables of commands and options. */
 #include "src/cli/command_line.h"
 
-#include <argp.h>
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,6 +11,8 @@
 
 #include "base/alloc.h"
 #include "base/io/output_path.h"
+#include "src/cli/commands.h"
+#include "src/cli/help.h"
 #include "src/cli/input_list.h"
 #include "src/cli/option_conflicts.h"
 #include "src/cli/option_table.h"
@@ -21,28 +22,9 @@
 #include "src/cli/versions.h"
 #include "src/formats/output_format.h"
 
-/* Keys of options without a letter: this and their index in the table. */
-#define FIRST_KEY 256
-
-/* argp itself takes -? and --help only. */
-#define HELP_KEY 'h'
-
-static const char doc[] =
-	"Convert an Intel PT recording of perf into a trace that Perfetto opens: "
-	"every function call as a slice, to the nanosecond, with its source line."
-	"\v"
-	"Record with `perf record -e intel_pt//u PROGRAM`, look at it with "
-	"`ptrace2ftf open perf.data`, which shows a recording or a trace in the browser; or "
-	"convert with `ptrace2ftf perf.data -o out.ftf`, and open out.ftf at "
-	"https://ui.perfetto.dev.  `ptrace2ftf diff A B` compares two recordings.\n\n"
-	"Exit status: 0 all converted; 2 converted, with gaps or warnings; "
-	"1 failed, nothing written; 3 a condition of --fail-if; 64 wrong usage; "
-	"130 interrupted, the rest left out.";
-
 /* ---- Arguments ----------------------------------------------------------- */
 
-static void parse_number(struct argp_state *state, const struct option_spec *spec, const char *text,
-			 unsigned *number)
+static void parse_number(const struct option_spec *spec, const char *text, unsigned *number)
 {
 	unsigned long value;
 	char *end;
@@ -51,13 +33,12 @@ static void parse_number(struct argp_state *state, const struct option_spec *spe
 	value = strtoul(text, &end, 10);
 	if (*text < '0' || *text > '9' || *end || errno || value < spec->least ||
 	    value > spec->most)
-		usage_error(state, "invalid --%s '%s'; expected a number from %u to %u", spec->name,
-			    text, spec->least, spec->most);
+		usage_error("invalid --%s '%s'; expected a number from %u to %u", spec->name, text,
+			    spec->least, spec->most);
 	*number = (unsigned)value;
 }
 
-static const struct output_format *choose_format(struct argp_state *state,
-						 const struct option_spec *spec, const char *name)
+static const struct output_format *choose_format(const struct option_spec *spec, const char *name)
 {
 	struct option_choice choices[32] = { 0 };
 	struct option_spec with_choices = *spec;
@@ -65,16 +46,14 @@ static const struct output_format *choose_format(struct argp_state *state,
 	for (int i = 0; output_formats[i]; i++)
 		choices[i] = (struct option_choice){ output_formats[i]->name, i };
 	with_choices.choices = choices;
-	return output_formats[choose_value(state, &with_choices, name)];
+	return output_formats[choose_value(&with_choices, name)];
 }
 
 /* Returns `text`, which a script may have made of a variable that is not set. */
-static const char *non_empty(const struct argp_state *state, const struct option_spec *spec,
-			     const char *text)
+static const char *non_empty(const struct option_spec *spec, const char *text)
 {
 	if (!*text)
-		usage_error(state, "invalid --%s ''; expected a non-empty %s", spec->name,
-			    spec->argument);
+		usage_error("invalid --%s ''; expected a non-empty %s", spec->name, spec->argument);
 	return text;
 }
 
@@ -83,6 +62,16 @@ static void add_overlay(struct options *options, enum overlay_kind kind, const c
 	options->overlays = alloc_grow(options->overlays, &options->overlay_room,
 				       options->overlay_count + 1, sizeof(*options->overlays));
 	options->overlays[options->overlay_count++] = (struct overlay_option){ kind, text };
+}
+
+static void print_help(const struct options *options, const struct option_spec *spec,
+		       const char *text)
+{
+
+	if (*text && strcmp(text, "all") != 0)
+		usage_error("unknown --%s '%s'; choose from all", spec->name, text);
+	help_print(options->command, *text != 0);
+	exit(EXIT_SUCCESS);
 }
 
 static const char *const expected[] = {
@@ -98,9 +87,8 @@ static const char *const expected[] = {
 	[OPTION_CLOCK_OFFSET] = "mono=TIME or real=TIME",
 };
 
-static void parse_argument(struct argp_state *state, const struct option_spec *spec, char *text)
+static void parse_argument(struct options *options, const struct option_spec *spec, char *text)
 {
-	struct options *options = state->input;
 	void *field = (char *)options + spec->field;
 	bool valid = true;
 
@@ -112,16 +100,16 @@ static void parse_argument(struct argp_state *state, const struct option_spec *s
 		++*(int *)field;
 		break;
 	case OPTION_TEXT:
-		*(const char **)field = non_empty(state, spec, text);
+		*(const char **)field = non_empty(spec, text);
 		break;
 	case OPTION_CHOICE:
-		*(int *)field = choose_value(state, spec, text);
+		*(int *)field = choose_value(spec, text);
 		break;
 	case OPTION_FORMAT:
-		*(const struct output_format **)field = choose_format(state, spec, text);
+		*(const struct output_format **)field = choose_format(spec, text);
 		break;
 	case OPTION_NUMBER:
-		parse_number(state, spec, text, field);
+		parse_number(spec, text, field);
 		break;
 	case OPTION_NUMBERS:
 		valid = number_list_add(field, text);
@@ -156,15 +144,21 @@ static void parse_argument(struct argp_state *state, const struct option_spec *s
 	case OPTION_CLOCK_OFFSET:
 		valid = clock_offsets_read(field, text);
 		break;
+	case OPTION_HELP:
+		print_help(options, spec, text);
+		break;
+	case OPTION_VERSION:
+		versions_print(stdout);
+		exit(EXIT_SUCCESS);
 	case OPTION_RUNTIME_EVENTS:
-		add_overlay(options, OVERLAY_RUNTIME_EVENTS, non_empty(state, spec, text));
+		add_overlay(options, OVERLAY_RUNTIME_EVENTS, non_empty(spec, text));
 		break;
 	case OPTION_MEMTRACE:
-		add_overlay(options, OVERLAY_MEMTRACE, non_empty(state, spec, text));
+		add_overlay(options, OVERLAY_MEMTRACE, non_empty(spec, text));
 		break;
 	}
 	if (!valid)
-		usage_error(state, "invalid --%s '%s'; expected %s", spec->name, text,
+		usage_error("invalid --%s '%s'; expected %s", spec->name, text,
 			    expected[spec->type]);
 }
 
@@ -195,13 +189,13 @@ static void choose_default_names(struct options *options)
 }
 
 /* Without INPUT it is what perf record writes if nothing else is asked of it, as for perf. */
-static void choose_default_input(struct argp_state *state, struct options *options)
+static void choose_default_input(struct options *options)
 {
 	static char name[] = "perf.data", *inputs[] = { name, NULL };
 
-	if (!options->record && access(name, F_OK) < 0)
-		usage_error(state, "no input: there is no perf.data in this directory; name a "
-				   "recording");
+	if (options->command != COMMAND_RECORD && access(name, F_OK) < 0)
+		usage_error("no input: there is no perf.data in this directory; name a "
+			    "recording");
 	options->inputs = inputs;
 	options->input = name;
 	options->input_count = 1;
@@ -212,7 +206,8 @@ static void choose_default_output(struct options *options)
 {
 	const struct output_format *format = options->format;
 
-	if (options_is_batch(options) || options->diff || (options->open_only && !options->output))
+	if (options_is_batch(options) || options->command == COMMAND_DIFF ||
+	    (options->command == COMMAND_OPEN && !options->output))
 		return;
 	if (format->default_output == DEFAULT_NONE)
 		options->output = NULL;
@@ -225,104 +220,87 @@ static void choose_default_output(struct options *options)
 			output_path_beside(options->input, output_format_suffix(format));
 }
 
-/* ---- argp ---------------------------------------------------------------- */
+/* ---- Words --------------------------------------------------------------- */
 
-static int option_key(size_t index)
+static void take_option(struct options *options, const struct option_spec *option, char *argument)
 {
-	return option_specs[index].letter ? option_specs[index].letter : FIRST_KEY + (int)index;
+	if (!option->neutral)
+		add_word(options, option, argument);
+	parse_argument(options, option, argument ? argument : (char *)option->if_omitted);
+	message_color(options->color);
 }
 
-/* Returns the option of an argp key; NULL: the key is none. */
-static const struct option_spec *find_option(int key)
+/* Returns whether the option took `next` as its argument; `rest`: what follows it in its word. */
+static bool take_argument(struct options *options, const struct option_spec *option, char *rest,
+			  char *next)
 {
-	for (size_t i = 0; i < option_count; i++)
-		if (option_key(i) == key)
-			return &option_specs[i];
-	return NULL;
+	bool needed = option->argument && !option->if_omitted;
+
+	if (!command_takes(options->command, option))
+		suggest_command_of(options->command, option);
+	if (needed && !rest && !next)
+		usage_error("--%s needs a value; write --%s=%s", option->name, option->name,
+			    option->argument);
+	take_option(options, option, needed && !rest ? next : rest);
+	return needed && !rest;
 }
 
-static error_t parse_key(int key, char *argument, struct argp_state *state)
+/* Take "-qo" and the like.  Returns whether it took `next`, too. */
+static bool take_letters(struct options *options, char *word, char *next)
 {
-	const struct option_spec *spec = find_option(key);
-	struct options *options = state->input;
+	for (char *letter = word + 1; *letter; letter++) {
+		const struct option_spec *option = option_find_letter(*letter);
+		char *rest = letter[1] ? letter + 1 : NULL;
 
-	if (spec) {
-		if (!spec->neutral)
-			add_word(options, spec, argument);
-		parse_argument(state, spec, argument ? argument : (char *)spec->if_omitted);
-		message_color(options->color);
-		return 0;
+		if (!option)
+			suggest_option(options->command, word, strlen(word));
+		if (option->argument)
+			return take_argument(options, option, rest, next);
+		take_argument(options, option, NULL, NULL);
 	}
-	switch (key) {
-	case ARGP_KEY_ARG:
-		if (options->record)
-			usage_error(state, "unexpected '%s'; write -- before the program",
-				    argument);
-		if (!*argument)
-			usage_error(state,
-				    "cannot read an input with an empty name; name a recording");
-		/* argp moves all inputs behind the options before it passes the first. */
-		if (!options->input_count++)
-			options->inputs = &state->argv[state->next - 1];
-		options->input = options->inputs[0];
-		return 0;
-	case ARGP_KEY_NO_ARGS:
-		if (!options->overlay_count && !options->files_from)
-			choose_default_input(state, options);
-		return 0;
-	case HELP_KEY:
-		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
-		return 0;
-	case ARGP_KEY_END:
-		option_conflicts_choose_format(state, options);
-		output_suffix_choose(state, options);
-		if (options->files_from)
-			input_list_read(state, options);
-		option_conflicts_refuse(state, options);
-		choose_default_names(options);
-		choose_default_output(options);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	return false;
 }
 
-/* Returns the table as argp wants it, owned by the caller. */
-static struct argp_option *make_argp_options(void)
+/* The same for "--NAME" and "--NAME=ARGUMENT". */
+static bool take_long(struct options *options, char *word, char *next)
 {
-	static const char *const headings[OPTION_GROUPS] = {
-		[GROUP_RECORDING] = "Recording (ptrace2ftf record [OPTION...] -- PROGRAM):",
-		[GROUP_INPUT] = "Input:",
-		[GROUP_SELECTION] = "Selection:",
-		[GROUP_STACKS] = "Stacks:",
-		[GROUP_SYMBOLS] = "Symbols:",
-		[GROUP_OUTPUT] = "Output:",
-		[GROUP_OCAML] = "OCaml:",
-		[GROUP_DIAGNOSTICS] = "Diagnostics:",
-		[GROUP_DECODING] = "Decoding:",
-		[GROUP_BATCHES] = "Batches:",
-	};
-	struct argp_option *rows = alloc_zeroed(option_count + OPTION_GROUPS + 1, sizeof(*rows));
-	struct argp_option *row = rows;
+	size_t length = strcspn(word, "=");
+	const struct option_spec *option = option_find(word + 2, length - 2);
 
-	for (int group = 1; group < OPTION_GROUPS; group++)
-		*row++ = (struct argp_option){ .doc = headings[group], .group = group };
-	for (size_t i = 0; i < option_count; i++) {
-		const struct option_spec *spec = &option_specs[i];
-
-		*row++ = (struct argp_option){
-			spec->name,     option_key(i),
-			spec->argument, spec->if_omitted ? OPTION_ARG_OPTIONAL : 0,
-			spec->help,     spec->group
-		};
-	}
-	*row = (struct argp_option){ .key = HELP_KEY, .flags = OPTION_HIDDEN, .group = -1 };
-	return rows;
+	if (!option)
+		suggest_option(options->command, word, length);
+	if (!option->argument && word[length])
+		usage_error("--%s takes no value; leave out '%s'", option->name, word + length);
+	return take_argument(options, option, word[length] ? word + length + 1 : NULL, next);
 }
 
-static bool is_command(int argc, char **argv, const char *word)
+static void take_input(struct options *options, char *word)
 {
-	return argc > 1 && strcmp(argv[1], word) == 0;
+	if (options->command == COMMAND_RECORD)
+		usage_error("unexpected '%s'; write -- before the program", word);
+	if (!*word)
+		usage_error("cannot read an input with an empty name; name a recording");
+	options->inputs[options->input_count++] = word;
+}
+
+/* Inputs move to the beginning of `argv`; options may follow them. */
+static void take_words(struct options *options, int argc, char **argv)
+{
+	int i = 0;
+
+	options->inputs = argv;
+	for (; i < argc && strcmp(argv[i], "--") != 0; i++) {
+		char *next = i + 1 < argc ? argv[i + 1] : NULL;
+
+		if (argv[i][0] != '-' || !argv[i][1])
+			take_input(options, argv[i]);
+		else
+			i += argv[i][1] == '-' ? take_long(options, argv[i], next)
+					       : take_letters(options, argv[i], next);
+	}
+	while (++i < argc)
+		take_input(options, argv[i]);
+	options->input = options->input_count ? options->inputs[0] : NULL;
 }
 
 /* Take the recorded program and its arguments off the command line.  Returns how many words are
@@ -339,52 +317,37 @@ static int take_program(struct options *options, int argc, char **argv)
 	return argc;
 }
 
-void command_line_parse(struct options *options, int argc, char **argv)
+static void take_defaults(struct options *options)
 {
-	struct argp_option *rows = make_argp_options();
-	const struct argp argp = { rows, parse_key, "[INPUT...]", doc, NULL, NULL, NULL };
-	static const char order_variable[] = "POSIXLY_CORRECT";
-	const char *order = getenv(order_variable);
+	if (!options->input_count && !options->overlay_count && !options->files_from)
+		choose_default_input(options);
+	option_conflicts_choose_format(options);
+	output_suffix_choose(options);
+	if (options->files_from)
+		input_list_read(options);
+	option_conflicts_refuse(options);
+	choose_default_names(options);
+	choose_default_output(options);
+}
 
-	*options = (struct options){ .jobs = 1,
+void command_line_parse(struct options *options, enum command command, int argc, char **argv)
+{
+	int first = command == COMMAND_CONVERT ? 1 : 2;
+
+	*options = (struct options){ .command = command,
+				     .open = command == COMMAND_OPEN,
+				     .jobs = 1,
 				     .names = DEMANGLE_PERF,
 				     .slow.context = SLOW_CONTEXT_DEFAULT };
-	/* A command is the first word; a file of that name is ./open. */
-	options->diff = is_command(argc, argv, "diff");
-	options->open = options->open_only = is_command(argc, argv, "open");
-	options->record = is_command(argc, argv, "record");
-	if (options->record)
+	if (command == COMMAND_CONVERT && argc > 1)
+		suggest_command(argv[1]);
+	if (command == COMMAND_RECORD)
 		argc = take_program(options, argc, argv);
-	if (!options->diff && !options->open && !options->record)
-		suggest_command(argc, argv);
-	else {
-		argv[1] = argv[0];
-		argc--;
-		argv++;
-	}
-	argp_err_exit_status = EXIT_USAGE;
-	argp_program_version_hook = versions_print;
-	suggest_option(argc, argv);
-	/* Options may follow inputs; a recorded program gets the variable all the same. */
-	unsetenv(order_variable);
-	if (argp_parse(&argp, argc, argv, 0, NULL, options) != 0)
-		alloc_fail(0); /* the only error that argp does not print */
-	if (order && setenv(order_variable, order, 1) < 0)
-		alloc_fail(0);
-	free(rows);
+	take_words(options, argc - first, argv + first);
+	take_defaults(options);
 }
 
 /* ---- Two recordings ------------------------------------------------------ */
-
-static const struct option_spec *find_long(const char *name, size_t length)
-{
-	for (size_t i = 0; i < option_count; i++) {
-		if (strlen(option_specs[i].name) == length &&
-		    strncmp(option_specs[i].name, name, length) == 0)
-			return &option_specs[i];
-	}
-	return NULL;
-}
 
 /* Returns 'a' or 'b' if the word is "--NAME-a" or "--NAME-b", perhaps with "=ARGUMENT"; else 0. */
 static char side_of(const char *word, const struct option_spec **spec)
@@ -395,8 +358,8 @@ static char side_of(const char *word, const struct option_spec **spec)
 	if (length < 5 || strncmp(word, "--", 2) != 0 || word[length - 2] != '-')
 		return 0;
 	side = word[length - 1];
-	*spec = find_long(word + 2, length - 4);
-	if ((side != 'a' && side != 'b') || !*spec || find_long(word + 2, length - 2))
+	*spec = option_find(word + 2, length - 4);
+	if ((side != 'a' && side != 'b') || !*spec || option_find(word + 2, length - 2))
 		return 0;
 	return side;
 }
@@ -439,7 +402,32 @@ void command_line_parse_diff(struct options sides[2], int argc, char **argv)
 			words[side][counts[side]++] = argv[at];
 	}
 	for (int side = 0; side < 2; side++) {
-		command_line_parse(&sides[side], counts[side], words[side]);
+		command_line_parse(&sides[side], COMMAND_DIFF, counts[side], words[side]);
 		sides[side].side_words = words[side];
 	}
+}
+
+/* ---- Commands without options -------------------------------------------- */
+
+enum command command_line_parse_words(enum command command, int argc, char **argv)
+{
+	bool takes_command = command == COMMAND_HELP;
+	enum command chosen = COMMAND_CONVERT;
+
+	if (argc > 2 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0)) {
+		help_print(command, false);
+		exit(EXIT_SUCCESS);
+	}
+	if (argc > 2 + takes_command)
+		usage_error("`ptrace2ftf%s` takes %s; leave out '%s'", command_word(command),
+			    takes_command ? "one command" : "no arguments",
+			    argv[2 + takes_command]);
+	if (argc > 2) {
+		chosen = command_find(argv[2]);
+		if (chosen == COMMAND_CONVERT)
+			suggest_command(argv[2]);
+		if (chosen == COMMAND_CONVERT)
+			usage_error("unknown command '%s'; `ptrace2ftf --help` lists all", argv[2]);
+	}
+	return chosen;
 }

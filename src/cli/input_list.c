@@ -23,28 +23,27 @@ struct list {
 };
 
 /* Look at what was read last, for a list may be anything, and have no end. */
-static void check_names(struct argp_state *state, struct list *list, size_t from)
+static void check_names(struct list *list, size_t from)
 {
 	for (size_t i = from; i < list->size; i++) {
 		if (list->text[i] && i - list->name < PATH_MAX)
 			continue;
 		if (list->text[i])
-			usage_error(state,
-				    "--files0-from: the name %zu in '%s' has more than %d bytes",
+			usage_error("--files0-from: the name %zu in '%s' has more than %d bytes",
 				    list->count + 1, list->path, PATH_MAX);
 		if (i == list->name)
-			usage_error(state, "--files0-from: the name %zu in '%s' is empty",
-				    list->count + 1, list->path);
+			usage_error("--files0-from: the name %zu in '%s' is empty", list->count + 1,
+				    list->path);
 		list->name = i + 1;
 		list->count++;
 	}
 	if (list->size > LIST_MOST)
-		usage_error(state, "--files0-from: '%s' has more than %zu MiB; name fewer files",
+		usage_error("--files0-from: '%s' has more than %zu MiB; name fewer files",
 			    list->path, LIST_MOST >> 20);
 }
 
 /* Read the rest of a file, with a NUL behind it. */
-static void read_all(struct argp_state *state, struct list *list, FILE *in)
+static void read_all(struct list *list, FILE *in)
 {
 	size_t count;
 
@@ -52,12 +51,12 @@ static void read_all(struct argp_state *state, struct list *list, FILE *in)
 		list->text = alloc_grow(list->text, &list->room, list->size + BUFSIZ + 1, 1);
 		count = fread(list->text + list->size, 1, BUFSIZ, in);
 		list->size += count;
-		check_names(state, list, list->size - count);
+		check_names(list, list->size - count);
 	} while (count);
 	list->text[list->size] = 0;
 }
 
-static void add_inputs(struct argp_state *state, struct options *options, size_t size)
+static void add_inputs(struct options *options, size_t size)
 {
 	size_t room = (size_t)options->input_count, count = room;
 	char **inputs = alloc_zeroed(room + 1, sizeof(*inputs));
@@ -69,26 +68,26 @@ static void add_inputs(struct argp_state *state, struct options *options, size_t
 		inputs[count++] = name;
 	}
 	if (count > INT_MAX)
-		usage_error(state, "--files0-from: too many names");
+		usage_error("--files0-from: too many names");
 	if (!count)
-		usage_error(state, "no input: '%s' is empty", options->files_from);
+		usage_error("no input: '%s' is empty", options->files_from);
 	options->inputs = options->listed = inputs;
 	options->input_count = (int)count;
 	options->input = inputs[0];
 }
 
-void input_list_read(struct argp_state *state, struct options *options)
+void input_list_read(struct options *options)
 {
 	const char *path = options->files_from;
 	FILE *in = file_use_open_stream(path);
 	struct list list = { .path = path };
 
 	if (!in)
-		argp_failure(state, EXIT_USAGE, errno, "--files0-from: %s", path);
-	read_all(state, &list, in);
+		usage_error("--files0-from: %s: %s", path, strerror(errno));
+	read_all(&list, in);
 	options->list = list.text;
 	if (ferror(in))
-		argp_failure(state, EXIT_USAGE, errno, "--files0-from: %s", path);
+		usage_error("--files0-from: %s: %s", path, strerror(errno));
 	fclose(in);
-	add_inputs(state, options, list.size);
+	add_inputs(options, list.size);
 }

@@ -3,17 +3,15 @@
 #ifndef SRC_CLI_OPTION_CONFLICTS_H
 #define SRC_CLI_OPTION_CONFLICTS_H
 
-#include <argp.h>
-
 #include "src/options/options.h"
 
 /*
- * Choose the format of --slowest, --slower-than and --list, if one is given; before
+ * Choose the format of --slowest and --slow, if one is given; before
  * output_suffix_choose(). Exits with EXIT_USAGE if they are incomplete.
  */
-void option_conflicts_choose_format(struct argp_state *state, struct options *options);
+void option_conflicts_choose_format(struct options *options);
 
 /* Print the first conflict among the options, if there is one, and exit with EXIT_USAGE. */
-void option_conflicts_refuse(struct argp_state *state, const struct options *options);
+void option_conflicts_refuse(const struct options *options);
 
 #endif

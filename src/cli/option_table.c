@@ -4,6 +4,7 @@
 
 #include <limits.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "src/options/options.h"
 
@@ -45,91 +46,93 @@ static const struct option_choice colors[] = { { "auto", MESSAGE_COLOR_AUTO },
 					       { NULL, 0 } };
 
 #define FIELD(member) offsetof(struct options, member)
+#define BIT(name)     (1U << COMMAND_##name)
 
 const struct option_spec option_specs[] = {
 	{ "attach", 'p', "PIDS", GROUP_RECORDING, OPTION_TEXT, FIELD(attach),
-	  .help = "Record these processes, until Ctrl-C or the end of PROGRAM", .neutral = true },
+	  .help = "Record these processes; until Ctrl-C or the end of PROGRAM", .neutral = true,
+	  .common = true },
 	{ "all-cpus", 'a', NULL, GROUP_RECORDING, OPTION_FLAG, FIELD(all_cpus),
-	  .help = "Record all that runs on the machine", .neutral = true },
+	  .help = "Record all that runs on the machine", .neutral = true, .common = true },
 	{ "snapshot", 0, NULL, GROUP_RECORDING, OPTION_FLAG, FIELD(snapshot),
-	  .help = "Keep the last part of the trace only, as much as the buffers hold",
-	  .neutral = true },
+	  .help = "Keep the last part of the trace only; as much as the buffers hold",
+	  .neutral = true, .common = true },
 	{ "trigger", 0, "FUNCTION", GROUP_RECORDING, OPTION_TEXT, FIELD(trigger),
-	  .help = "Begin the trace where FUNCTION of the program is called first",
-	  .neutral = true },
+	  .help = "Begin the trace where FUNCTION is called first; a function of the program",
+	  .neutral = true, .common = true },
 	{ "dry-run", 0, NULL, GROUP_RECORDING, OPTION_FLAG, FIELD(dry_run),
-	  .help = "Print the perf command only", .neutral = true },
-	{ "input", 0, "KIND", GROUP_INPUT, OPTION_CHOICE, FIELD(input_kind),
+	  .help = "Print the perf command only", .neutral = true, .common = true },
+	{ "input", 0, "KIND", GROUP_EXPERT, OPTION_CHOICE, FIELD(input_kind),
 	  .help = "Kind of INPUT: perf-data (default), or perf-script: the text that perf script "
 		  "prints",
-	  .choices = inputs },
+	  .choices = inputs, .except = BIT(LIST) },
 	{ "mode", 0, "MODE", GROUP_INPUT, OPTION_CHOICE, FIELD(mode),
-	  .help = "Show code of one privilege level only: user or kernel; or both (default)",
-	  .choices = modes },
-	{ "engine", 0, "ENGINE", GROUP_INPUT, OPTION_CHOICE, FIELD(engine),
+	  .help = "Show code of one privilege level: user or kernel; both by default",
+	  .choices = modes, .common = true },
+	{ "engine", 0, "ENGINE", GROUP_EXPERT, OPTION_CHOICE, FIELD(engine),
 	  .help = "Packet decoder: fast (default), or libipt, for comparison: slower, loses more "
 		  "after damage",
-	  .choices = engines },
-	{ "list", 0, NULL, GROUP_SELECTION, OPTION_FLAG, FIELD(show_list),
-	  .help = "Show what the recording holds, without decoding it: threads, times, shares of "
-		  "the trace, CPUs, losses, files with and without code and names" },
+	  .choices = engines, .except = BIT(LIST) },
 	{ "time", 0, "FROM,TO", GROUP_SELECTION, OPTION_TIME_RANGE, FIELD(select),
-	  .help = "Decode this time range only; each side is empty, seconds of perf's clock, "
-		  "+1.5ms after the start, -2ms before the end, a percentage (10%,20%), or by a hit "
-		  "of a breakpoint or probe: -1ms@hit,+100us@hit, @hit:2 the second" },
+	  .help = "Decode this time range; each side is empty, seconds of perf's clock, +1.5ms after the start, -2ms before the end, a percentage (10%,20%), or by a hit of a breakpoint or probe: -1ms@hit,+100us@hit, @hit:2 the second",
+	  .common = true },
 	{ "pid", 0, "LIST", GROUP_SELECTION, OPTION_NUMBERS, FIELD(select.pids),
-	  .help = "Show these processes: 1,2,5-7; all lists may be repeated" },
+	  .help = "Show these processes: 1,2,5-7; all lists may be repeated", .common = true },
 	{ "tid", 0, "LIST", GROUP_SELECTION, OPTION_NUMBERS, FIELD(select.tids),
-	  .help = "Show these threads" },
+	  .help = "Show these threads", .common = true },
 	{ "comm", 0, "GLOB", GROUP_SELECTION, OPTION_PATTERN, FIELD(select.comms),
-	  .help = "Show threads that had a matching name at any time; may be repeated" },
+	  .help = "Show threads that had a matching name at any time; may be repeated",
+	  .common = true },
 	{ "cpu", 0, "LIST", GROUP_SELECTION, OPTION_NUMBERS, FIELD(select.cpus),
 	  .help = "Decode the trace of these CPUs" },
 	{ "symbol", 0, "GLOB", GROUP_SELECTION, OPTION_PATTERN, FIELD(select.symbols),
-	  .help = "Show calls of these functions, with everything inside and their callers; may "
-		  "be repeated" },
+	  .help = "Show calls of these functions and all inside; with their callers; may be repeated",
+	  .common = true, .except = BIT(LIST) },
 	{ "dso", 0, "GLOB", GROUP_SELECTION, OPTION_PATTERN, FIELD(select.dsos),
 	  .help = "Show calls into matching files, by path or its last part (libc.so.6), "
-		  "as --symbol does" },
+		  "as --symbol does",
+	  .except = BIT(LIST) },
 	{ "between", 0, "START,STOP", GROUP_SELECTION, OPTION_BETWEEN, FIELD(select),
-	  .help = "Show each thread from a call of START to the next call of STOP" },
+	  .help = "Show from a call of START to the next of STOP; in each thread", .common = true,
+	  .except = BIT(LIST) },
 	{ "from", 0, "GLOB", GROUP_SELECTION, OPTION_PATTERN, FIELD(select.roots),
 	  .help = "Begin each thread's stack at these functions (main): leave out their callers, "
-		  "and all before and after them; may be repeated" },
+		  "and all before and after them; may be repeated",
+	  .except = BIT(LIST) },
 	{ "depth", 0, "N", GROUP_SELECTION, OPTION_NUMBER, FIELD(select.depth),
-	  .help = "Show the outermost N levels of slices, counted from the functions of "
-		  "--symbol, --dso, --between or --from",
-	  .least = 1, .most = UINT32_MAX },
+	  .help = "Show the outermost N levels of slices; counted from the functions of --symbol, --dso, --between or --from",
+	  .least = 1, .most = UINT32_MAX, .common = true, .except = BIT(LIST) },
 	{ "min-duration", 0, "TIME", GROUP_SELECTION, OPTION_DURATION, FIELD(select.min_duration),
-	  .help = "Leave out slices shorter than TIME (1us); the slices around them count them" },
+	  .help = "Leave out slices shorter than TIME (1us); the slices around them count them",
+	  .common = true, .except = BIT(LIST) },
 	{ "hide", 0, "GLOB", GROUP_SELECTION, OPTION_PATTERN, FIELD(select.hidden),
 	  .help = "Leave out slices of these functions, but not those of their callees; may be "
-		  "repeated" },
+		  "repeated",
+	  .except = BIT(LIST) },
 	{ "slow", 0, "TIME", GROUP_SELECTION, OPTION_SLOWER_THAN, FIELD(slow),
-	  .help = "Of --format=outliers: the calls that are slow: longer than TIME (1ms), or than "
-		  "a percentile of all (default: p99)" },
+	  .help = "List calls of --symbol longer than TIME, or p99; a percentile of all calls; at most 100, or as many as --slowest says; with --format=outliers it is the bound of what is slow (default: p99)",
+	  .common = true, .except = BIT(LIST) },
 	{ "pair", 0, "A,B", GROUP_SELECTION, OPTION_PAIR, FIELD(pair),
 	  .help = "Of --format=outliers: compare the call that runs at A with that at B, seconds "
-		  "of perf's clock (12.5,12.75)" },
+		  "of perf's clock (12.5,12.75)",
+	  .except = BIT(LIST) },
 	{ "slowest", 0, "N", GROUP_SELECTION, OPTION_NUMBER, FIELD(slow.most),
-	  .help = "List the N slowest calls of the functions of --symbol, slowest first; with "
-		  "-o DIR/ write a trace of each, and an index",
-	  .least = 1, .most = 10000 },
-	{ "slower-than", 0, "TIME", GROUP_SELECTION, OPTION_SLOWER_THAN, FIELD(slow),
-	  .help = "List, as --slowest does, the calls that took longer than TIME (1ms), or than the "
-		  "percentile p99 of all: at most 100, or as many as --slowest says" },
+	  .help = "List the N slowest calls of --symbol; slowest first; with -o DIR/ write a trace of each, and an index",
+	  .least = 1, .most = 10000, .common = true, .except = BIT(LIST) },
 	{ "context", 0, "TIME", GROUP_SELECTION, OPTION_DURATION, FIELD(slow.context),
-	  .help = "Show so much time before and after each slow call, too (default: 10us)" },
+	  .help = "Show so much time before and after each slow call, too (default: 10us)",
+	  .except = BIT(LIST) },
 	{ "no-samples", 0, NULL, GROUP_SELECTION, OPTION_FLAG, FIELD(no_samples),
-	  .help = "Leave out samples of other events of the recording (cycles, tracepoints)" },
-	{ "stacks", 0, "MACHINE", GROUP_STACKS, OPTION_CHOICE, FIELD(stacks),
+	  .help = "Leave out samples of other events of the recording (cycles, tracepoints)",
+	  .except = BIT(LIST) },
+	{ "stacks", 0, "MACHINE", GROUP_EXPERT, OPTION_CHOICE, FIELD(stacks),
 	  .help = "How call stacks are built: precise (default), from return addresses; "
 		  "magic-trace, from names, by the rules of magic-trace 1.0",
-	  .choices = machines },
-	{ "inline", 0, NULL, GROUP_STACKS, OPTION_FLAG, FIELD(inlined),
-	  .help = "Show inlined functions, too" },
+	  .choices = machines, .except = BIT(LIST) },
+	{ "inline", 0, NULL, GROUP_SELECTION, OPTION_FLAG, FIELD(inlined),
+	  .help = "Show inlined functions, too", .common = true },
 	{ "symfs", 0, "DIR", GROUP_SYMBOLS, OPTION_TEXT, FIELD(symfs),
-	  .help = "Search the files of the recording below DIR only" },
+	  .help = "Search the files of the recording below DIR only", .common = true },
 	{ "vdso", 0, "FILE", GROUP_SYMBOLS, OPTION_TEXT, FIELD(vdso),
 	  .help = "The vdso of the recorded kernel" },
 	{ "kcore", 0, "FILE", GROUP_SYMBOLS, OPTION_TEXT, FIELD(kcore),
@@ -138,9 +141,11 @@ const struct option_spec option_specs[] = {
 	{ "vmlinux", 0, "FILE", GROUP_SYMBOLS, OPTION_TEXT, FIELD(vmlinux),
 	  .help = "The recorded kernel, if there is no kcore" },
 	{ "debug-dir", 0, "DIR", GROUP_SYMBOLS, OPTION_TEXT, FIELD(debug_dir),
-	  .help = "Search DIR, laid out as /usr/lib/debug is, for debug files first" },
+	  .help = "Search DIR for debug files first; it is laid out as /usr/lib/debug is",
+	  .common = true },
 	{ "debuginfod", 0, NULL, GROUP_SYMBOLS, OPTION_FLAG, FIELD(debuginfod),
-	  .help = "Ask the servers in DEBUGINFOD_URLS for missing files" },
+	  .help = "Ask DEBUGINFOD_URLS for missing files; the servers of debuginfod",
+	  .common = true },
 	{ "force-dso", 0, NULL, GROUP_SYMBOLS, OPTION_FLAG, FIELD(force_dso),
 	  .help = "Use the file at a recorded path although its build id is not the recorded one" },
 	{ "kallsyms", 0, "FILE", GROUP_SYMBOLS, OPTION_TEXT, FIELD(kallsyms),
@@ -149,123 +154,109 @@ const struct option_spec option_specs[] = {
 	  .help = "The directory of perf-PID.map files, which name code of JIT compilers "
 		  "(default: /tmp)" },
 	{ "strip-prefix", 0, "DIR", GROUP_SYMBOLS, OPTION_TEXT, FIELD(strip_prefix),
-	  .help = "Show paths of source files below DIR relative to it" },
+	  .help = "Show paths of source files below DIR relative to it", .except = BIT(LIST) },
 	{ "demangle", 0, "STYLE", GROUP_SYMBOLS, OPTION_CHOICE, FIELD(names),
 	  .help = "How function names are shown: short (default), without template arguments and "
 		  "parameters; full; or none: as in the symbol table",
-	  .choices = name_styles },
+	  .choices = name_styles, .except = BIT(LIST) },
 	{ "unnamed", 0, "HOW", GROUP_SYMBOLS, OPTION_CHOICE, FIELD(unnamed),
 	  .help = "How code without symbols is shown: functions (default), each by its file and "
 		  "address (libc.so.6+0x29d90); or files: all code of a file as one",
-	  .choices = unnamed_styles },
+	  .choices = unnamed_styles, .except = BIT(LIST) },
 	{ "output", 'o', "FILE", GROUP_OUTPUT, OPTION_TEXT, FIELD(output),
-	  .help = "Write to FILE, in the format of its suffix (.svg, .folded, .json) unless -f is "
-		  "given, compressed if it ends in .gz or .zst; - is standard output "
-		  "(default: INPUT.ftf; standard output for text).  If FILE is a directory, each "
-		  "INPUT gets an output of its own in it, named after INPUT",
-	  .neutral = true },
+	  .help = "Write to FILE, or into DIR/; in the format of FILE's suffix (.svg, .folded, .json) unless -f is given, compressed if it ends in .gz or .zst; - is standard output (default: INPUT.ftf; standard output for text). If FILE is a directory, each INPUT gets an output of its own in it, named after INPUT",
+	  .neutral = true, .common = true },
 	{ "format", 'f', "FORMAT", GROUP_OUTPUT, OPTION_FORMAT, FIELD(format),
-	  .help = "ftf (default, unless -o's suffix says otherwise); branches: a line per branch, as perf script prints it; calls: "
-		  "begins and ends of slices in the order found; slices: a line per finished "
-		  "slice; events: a line per hit, and per event of the overlays; memtrace: the time range of --memtrace, cut; folded: call "
-		  "stacks with their own time, for flame graphs; functions: a table; histogram: how long the calls of --symbol take; outliers: why the slow "
-		  "calls of --symbol are slow; chrome and "
-		  "speedscope: JSON for these viewers; pprof: a profile for go tool pprof; callgrind: one for KCachegrind; lcov: coverage for genhtml; svg: a picture of the busiest thread; "
-		  "none: decode only" },
+	  .help = "ftf (default), functions, histogram, outliers, folded, pprof, callgrind, lcov, chrome, speedscope, svg, calls, slices, branches, events, memtrace, none; ftf unless -o's suffix says otherwise; branches: a line per branch, as perf script prints it; calls: begins and ends of slices in the order found; slices: a line per finished slice; events: a line per hit, and per event of the overlays; memtrace: the time range of --memtrace, cut; folded: call stacks with their own time, for flame graphs; functions: a table; histogram: how long the calls of --symbol take; outliers: why the slow calls of --symbol are slow; chrome and speedscope: JSON for these viewers; pprof: a profile for go tool pprof; callgrind: one for KCachegrind; lcov: coverage for genhtml; svg: a picture of the busiest thread; none: decode only",
+	  .common = true, .except = BIT(LIST) },
 	{ "args", 0, "WHAT", GROUP_OUTPUT, OPTION_CHOICE, FIELD(args),
-	  .help = "Arguments of slices: none; line (default): the function's address and source; "
-		  "full: also the line of the call, instructions, cycles and IPC",
-	  .choices = details },
+	  .help = "Arguments of slices: none, line (default), full; line: the function's address and source; full: also the line of the call, instructions, cycles and IPC",
+	  .choices = details, .common = true, .except = BIT(LIST) | BIT(DIFF) },
 	{ "counters", 0, "TIME", GROUP_OUTPUT, OPTION_DURATION, FIELD(counters),
-	  .help = "Show counters of each thread and CPU in an FTF, for each TIME: instructions and "
-		  "calls a second, taken branches per instruction, instructions per cycle" },
+	  .help = "Show counters of threads and CPUs for each TIME; in an FTF: instructions and calls a second, taken branches per instruction, instructions per cycle",
+	  .except = BIT(LIST) | BIT(DIFF) },
 	{ "flows", 0, NULL, GROUP_OUTPUT, OPTION_FLAG, FIELD(flows),
 	  .help = "Show in an FTF each tail call as an arrow, from the function that is left to the "
-		  "one that is entered" },
+		  "one that is entered",
+	  .except = BIT(LIST) | BIT(DIFF) },
 	{ "sort", 0, "KEY", GROUP_OUTPUT, OPTION_CHOICE, FIELD(select.order),
-	  .help = "Sort the table of --format=functions by self (default), total, calls or name",
-	  .choices = orders },
+	  .help = "Sort a table by self, total, calls or name; that of --format=functions (default: self), or of `ptrace2ftf diff`",
+	  .choices = orders, .except = BIT(LIST) | BIT(OPEN) },
 	{ "top", 0, "N", GROUP_OUTPUT, OPTION_NUMBER, FIELD(select.top),
-	  .help = "Show the first N rows of the table of --format=functions, or of `ptrace2ftf "
-		  "diff`",
-	  .least = 1, .most = UINT32_MAX },
+	  .help = "Show the first N rows of a table; that of --format=functions, or of `ptrace2ftf diff`",
+	  .least = 1, .most = UINT32_MAX, .common = true, .except = BIT(LIST) | BIT(OPEN) },
 	{ "split", 0, "SIZE", GROUP_OUTPUT, OPTION_SPLIT_SIZE, FIELD(select.split),
-	  .help = "Write OUT.000.ftf and so on, each of SIZE: a number of slices (2M), bytes "
-		  "(500MB) or a time (10ms)" },
+	  .help = "Write OUT.000.ftf and so on, each of SIZE; a number of slices (2M), bytes (500MB) or a time (10ms)",
+	  .common = true, .except = BIT(LIST) | BIT(OPEN) | BIT(DIFF) },
 	{ "fit", 0, "SLICES", GROUP_OUTPUT, OPTION_FIT, FIELD(select.fit),
 	  .help = "Of an FTF with more slices (default: 4M, which a browser opens) fold the "
 		  "shortest of each thread into those around them, which count them; none: "
-		  "keep all" },
+		  "keep all",
+	  .except = BIT(LIST) | BIT(DIFF) },
 	{ "max-stack", 0, "N", GROUP_OUTPUT, OPTION_FIT, FIELD(max_stack),
 	  .help = "In folded and pprof, cut call stacks behind N functions (default: 127) by "
-		  "[truncated] and the innermost function; none: keep all" },
+		  "[truncated] and the innermost function; none: keep all",
+	  .except = BIT(LIST) | BIT(OPEN) },
 	{ "open", 0, NULL, GROUP_OUTPUT, OPTION_FLAG, FIELD(open),
 	  .help = "Show the output in the browser, too; `ptrace2ftf open` does not keep it",
-	  .neutral = true },
+	  .neutral = true, .common = true, .except = BIT(LIST) | BIT(DIFF) },
 	{ "ui", 0, "URL", GROUP_OUTPUT, OPTION_TEXT, FIELD(ui),
 	  .help = "The page that shows it: an own instance of Perfetto's UI (default: "
 		  "https://ui.perfetto.dev)",
-	  .neutral = true },
+	  .neutral = true, .only = BIT(CONVERT) | BIT(OPEN) | BIT(RECORD) },
 	{ "fail-if", 0, "METRIC[@GLOB]:+N[%]", GROUP_OUTPUT, OPTION_PATTERN, FIELD(fail_if),
-	  .help = "Of `ptrace2ftf diff`: end with status 3 if insns, self, calls or time grew by more "
-		  "than N, or N percent, in all, or in a function that matches GLOB with its "
-		  "callees; may be repeated",
-	  .neutral = true },
+	  .help = "End with status 3 if METRIC grew by more than N; METRIC is insns, self, calls or time; N may be a percentage; in all, or in a function that matches GLOB with its callees; may be repeated",
+	  .neutral = true, .common = true, .only = BIT(DIFF) },
 	{ "max-output", 0, "SIZE", GROUP_OUTPUT, OPTION_BYTES, FIELD(max_output),
 	  .help = "End the output when it has SIZE bytes (500MB), with all that began before "
 		  "(default: a quarter of the free space, at most 64 GiB)" },
 	{ "runtime-events", 0, "FILE[,pid=N][,ocaml=5.N][,tid.RING=N]", GROUP_OCAML,
 	  OPTION_RUNTIME_EVENTS, 0,
-	  .help = "Show garbage collections and the program's own events of FILE, the PID.events "
-		  "of OCaml 5; may be repeated, and needs no INPUT" },
+	  .help = "Show garbage collections of OCaml 5; and the program's own events, of its PID.events; may be repeated, and needs no INPUT",
+	  .common = true },
 	{ "memtrace", 0, "FILE[,pid=N][,lives]", GROUP_OCAML, OPTION_MEMTRACE, 0,
-	  .help = "Show the sampled allocations of FILE, written by memtrace; may be repeated, "
-		  "and needs no INPUT" },
+	  .help = "Show allocations that memtrace sampled; may be repeated, and needs no INPUT",
+	  .common = true },
 	{ "clock-offset", 0, "CLOCK=TIME", GROUP_OCAML, OPTION_CLOCK_OFFSET, FIELD(clock_offsets),
 	  .help = "Add TIME (ns, or with a unit) to times of runtime events (mono=TIME) or "
 		  "memtrace (real=TIME); may be repeated" },
 	{ "clock-sync", 0, "FILE", GROUP_OCAML, OPTION_TEXT, FIELD(clock_sync),
 	  .help = "Match clocks by the lines of FILE, which `ptrace2ftf clock-sync` prints" },
-	{ "json", 0, "FILE", GROUP_DIAGNOSTICS, OPTION_TEXT, FIELD(json),
-	  .help = "Write a summary in JSON to FILE (default: standard output): inputs, streams, "
-		  "threads, functions, files, gaps, warnings",
-	  .if_omitted = "-", .neutral = true },
-	{ "no-warn", 0, NULL, GROUP_DIAGNOSTICS, OPTION_FLAG, FIELD(no_warn),
+	{ "json", 0, "FILE", GROUP_GENERAL, OPTION_TEXT, FIELD(json),
+	  .help = "Write a summary in JSON; to FILE (default: standard output): inputs, streams, threads, functions, files, gaps, warnings",
+	  .if_omitted = "-", .neutral = true, .common = true },
+	{ "no-warn", 0, NULL, GROUP_GENERAL, OPTION_FLAG, FIELD(no_warn),
 	  .help = "Exit with 0 instead of 2 after gaps or warnings", .neutral = true },
-	{ "quiet", 'q', NULL, GROUP_DIAGNOSTICS, OPTION_FLAG, FIELD(quiet), "Print errors only",
-	  .neutral = true },
-	{ "verbose", 'v', NULL, GROUP_DIAGNOSTICS, OPTION_REPEATED, FIELD(verbose),
-	  .help = "Print also the time of each phase, the bytes of each buffer by outcome, and "
-		  "the symbols found for each file of code; twice: also all threads, unused "
-		  "files, and how the recording was made",
-	  .neutral = true },
-	{ "color", 0, "WHEN", GROUP_DIAGNOSTICS, OPTION_CHOICE, FIELD(color),
+	{ "quiet", 'q', NULL, GROUP_GENERAL, OPTION_FLAG, FIELD(quiet), "Print errors only",
+	  .neutral = true, .common = true },
+	{ "verbose", 'v', NULL, GROUP_GENERAL, OPTION_REPEATED, FIELD(verbose),
+	  .help = "Print more; the time of each phase, the bytes of each buffer by outcome, and the symbols found for each file of code; twice: also all threads, unused files, and how the recording was made",
+	  .neutral = true, .common = true },
+	{ "color", 0, "WHEN", GROUP_GENERAL, OPTION_CHOICE, FIELD(color),
 	  .help = "Colour errors and warnings: auto (default), on a terminal, unless NO_COLOR is "
 		  "set; always (default of --color without WHEN); never",
 	  .choices = colors, .if_omitted = "always", .neutral = true },
-	{ "sandbox", 0, "WHEN", GROUP_DIAGNOSTICS, OPTION_CHOICE, FIELD(sandbox),
+	{ "sandbox", 0, "WHEN", GROUP_EXPERT, OPTION_CHOICE, FIELD(sandbox),
 	  .help = "Drop the rights that a conversion does not need, before the recording is "
 		  "read: auto (default), if the kernel can; on, or fail; off",
 	  .choices = whens, .neutral = true },
 	{ "threads", 'j', "N", GROUP_DECODING, OPTION_NUMBER, FIELD(threads),
-	  .help = "Decode with N threads (default: one per CPU; 1: no additional thread); the "
-		  "output is the same",
-	  .least = 1, .most = 1024, .neutral = true },
-	{ "verify", 0, "N", GROUP_DECODING, OPTION_NUMBER, FIELD(verify),
+	  .help = "Decode with N threads; one per CPU by default; 1: no additional thread; the output is the same",
+	  .least = 1, .most = 1024, .neutral = true, .common = true },
+	{ "verify", 0, "N", GROUP_EXPERT, OPTION_NUMBER, FIELD(verify),
 	  .help = "Decode every Nth part of the trace (default: all), from PSB to PSB, by both "
 		  "engines, and warn of differences",
-	  .least = 1, .most = INT_MAX, .if_omitted = "1" },
+	  .least = 1, .most = INT_MAX, .if_omitted = "1", .except = BIT(LIST) },
 	{ "output-pattern", 0, "PATTERN", GROUP_BATCHES, OPTION_TEXT, FIELD(output_pattern),
 	  .help = "Convert each INPUT to an output of its own, named by PATTERN with {dir}, "
 		  "{name}, {base} (the name without its last suffix) and {n} of INPUT",
 	  .neutral = true },
 	{ "files0-from", 0, "FILE", GROUP_BATCHES, OPTION_TEXT, FIELD(files_from),
-	  .help = "Convert each INPUT, and each NUL-terminated name in FILE, to an output of its "
-		  "own; - is standard input",
-	  .neutral = true },
+	  .help = "Convert the inputs that FILE names; NUL-terminated names, besides each INPUT, to an output each; - is standard input",
+	  .neutral = true, .common = true },
 	{ "jobs", 0, "N", GROUP_BATCHES, OPTION_NUMBER, FIELD(jobs),
-	  .help = "Convert N files in parallel (default: 1; 0: one per processor)", .most = 10000,
-	  .neutral = true },
+	  .help = "Convert N files in parallel; 1 by default; 0: one per processor", .most = 10000,
+	  .neutral = true, .common = true },
 	{ "timeout", 0, "TIME", GROUP_BATCHES, OPTION_DURATION, FIELD(timeout),
 	  .help = "End the conversion of an INPUT that takes longer than TIME (90s), as a failed "
 		  "one",
@@ -275,8 +266,30 @@ const struct option_spec option_specs[] = {
 		  "same options",
 	  .neutral = true },
 	{ "json-lines", 0, "FILE", GROUP_BATCHES, OPTION_TEXT, FIELD(json_lines),
-	  .help = "Append one line of JSON per finished INPUT to FILE (default: standard output)",
-	  .if_omitted = "-", .neutral = true },
+	  .help = "Append a line of JSON for each INPUT to FILE; as it is finished (default: standard output)",
+	  .if_omitted = "-", .neutral = true, .common = true },
+	{ "help", 'h', "all", GROUP_GENERAL, OPTION_HELP, 0,
+	  .help = "Show the common options; with =all, every option", .if_omitted = "",
+	  .neutral = true, .common = true },
+	{ "version", 'V', NULL, GROUP_GENERAL, OPTION_VERSION, 0,
+	  .help = "Show the versions of the program and libraries", .neutral = true,
+	  .common = true },
 	{ 0 }
 };
 const size_t option_count = sizeof(option_specs) / sizeof(option_specs[0]) - 1;
+
+const struct option_spec *option_find(const char *name, size_t length)
+{
+	for (const struct option_spec *option = option_specs; option->name; option++)
+		if (strlen(option->name) == length && strncmp(option->name, name, length) == 0)
+			return option;
+	return NULL;
+}
+
+const struct option_spec *option_find_letter(char letter)
+{
+	for (const struct option_spec *option = option_specs; option->name; option++)
+		if (option->letter == letter)
+			return option;
+	return NULL;
+}

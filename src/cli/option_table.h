@@ -13,13 +13,13 @@ enum option_group {
 	GROUP_RECORDING = 1,
 	GROUP_INPUT,
 	GROUP_SELECTION,
-	GROUP_STACKS,
 	GROUP_SYMBOLS,
 	GROUP_OUTPUT,
 	GROUP_OCAML,
-	GROUP_DIAGNOSTICS,
 	GROUP_DECODING,
 	GROUP_BATCHES,
+	GROUP_GENERAL,
+	GROUP_EXPERT,
 	OPTION_GROUPS
 };
 
@@ -44,6 +44,8 @@ enum option_type {
 	OPTION_CLOCK_OFFSET,   /* struct clock_offsets */
 	OPTION_RUNTIME_EVENTS, /* struct options: its overlays are added to */
 	OPTION_MEMTRACE,       /* the same */
+	OPTION_HELP,           /* ends the program, as the next one does */
+	OPTION_VERSION,
 };
 
 /* A word that an option takes, and its value; lists end with a NULL word. */
@@ -58,15 +60,21 @@ struct option_spec {
 	const char *argument; /* as --help shows it; NULL: none */
 	enum option_group group;
 	enum option_type type;
-	size_t field; /* offset in struct options */
-	const char *help;
+	size_t field;                        /* offset in struct options */
+	const char *help;                    /* the short help ends at the first semicolon */
 	const struct option_choice *choices; /* of OPTION_CHOICE */
 	unsigned least, most;                /* of OPTION_NUMBER */
 	const char *if_omitted; /* makes the argument optional: the value without one */
 	bool neutral;           /* outputs have the same content with and without the option */
+	bool common;            /* --help shows it without =all */
+	unsigned only, except;  /* bits of the commands that take it; 0: those of its group */
 };
 
 extern const struct option_spec option_specs[]; /* ends with a NULL name */
 extern const size_t option_count;               /* without the NULL */
+
+/* Returns the option of a long name of `length` bytes, or of a letter; NULL: there is none. */
+const struct option_spec *option_find(const char *name, size_t length);
+const struct option_spec *option_find_letter(char letter);
 
 #endif

@@ -102,28 +102,27 @@ static const struct output_format *find_named(struct file_name name)
 	return NULL;
 }
 
-static void refuse_foreign(struct argp_state *state, struct file_name name)
+static void refuse_foreign(struct file_name name)
 {
 	for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++) {
 		if (has_suffix(name, foreign[i].suffix))
-			usage_error(state, "cannot write '%.*s' as .%s: %s", (int)name.length,
-				    name.text, foreign[i].suffix, foreign[i].advice);
+			usage_error("cannot write '%.*s' as .%s: %s", (int)name.length, name.text,
+				    foreign[i].suffix, foreign[i].advice);
 	}
 }
 
-void output_suffix_choose(struct argp_state *state, struct options *options)
+void output_suffix_choose(struct options *options)
 {
 	struct file_name name =
 		read_name(options->output ? options->output : options->output_pattern);
 	const struct output_format *named = find_named(name);
 
-	refuse_foreign(state, name);
+	refuse_foreign(name);
 	if (!options->format)
 		options->format = named ? named : output_formats[0];
 	else if (named && options->format->default_output != DEFAULT_NONE &&
 		 !is_named(options->format, name))
 		usage_error(
-			state,
 			"cannot write --format=%s to '%.*s': the suffix is that of --format=%s; "
 			"change one of them",
 			options->format->name, (int)name.length, name.text, named->name);

@@ -3,8 +3,6 @@
 #ifndef SRC_CLI_OUTPUT_SUFFIX_H
 #define SRC_CLI_OUTPUT_SUFFIX_H
 
-#include <argp.h>
-
 #include "src/options/options.h"
 
 /*
@@ -13,6 +11,6 @@
  * error and exits with EXIT_USAGE if the suffix is that of another format than --format's, or of
  * one that is not written (.xz, .perfetto-trace).
  */
-void output_suffix_choose(struct argp_state *state, struct options *options);
+void output_suffix_choose(struct options *options);
 
 #endif

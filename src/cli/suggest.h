@@ -3,7 +3,7 @@
 #ifndef SRC_CLI_SUGGEST_H
 #define SRC_CLI_SUGGEST_H
 
-#include <argp.h>
+#include <stddef.h>
 
 #include "src/cli/option_table.h"
 
@@ -12,16 +12,18 @@
  * no choice ends the program with "unknown --OPTION 'WORD'; choose from A, B, C", and
  * the nearest choice.  The shells' completions read the choices from that line.
  */
-int choose_value(struct argp_state *state, const struct option_spec *spec, const char *word);
+int choose_value(const struct option_spec *spec, const char *word);
 
 /* If the first word is no file, but near to a command, print the command and exit with EXIT_USAGE.
  */
-void suggest_command(int argc, char **argv);
+void suggest_command(const char *word);
 
-/*
- * If a long option on the command line is misspelt, print the nearest one and
- * exit with EXIT_USAGE.  All other errors are left to argp.
- */
-void suggest_option(int argc, char **argv);
+/* Name the option of a command that is nearest to an unknown word of `length` bytes; exit. */
+void suggest_option(enum command command, const char *word, size_t length)
+	__attribute__((noreturn));
+
+/* Say that a command does not take an option, and which one does; exit. */
+void suggest_command_of(enum command command, const struct option_spec *option)
+	__attribute__((noreturn));
 
 #endif

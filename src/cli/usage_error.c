@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* argp_error() with the colours of all other errors. */
+/* Errors of usage, with the colours of all other errors. */
 #include "src/cli/usage_error.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/message.h"
+#include "src/options/options.h"
 
-void usage_error(const struct argp_state *state, const char *format, ...)
+void usage_error(const char *format, ...)
 {
 	va_list args;
 
@@ -16,5 +18,5 @@ void usage_error(const struct argp_state *state, const char *format, ...)
 	vfprintf(stderr, format, args);
 	va_end(args);
 	putc('\n', stderr);
-	argp_state_help(state, stderr, ARGP_HELP_STD_ERR);
+	exit(EXIT_USAGE);
 }

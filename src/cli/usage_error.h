@@ -3,10 +3,7 @@
 #ifndef SRC_CLI_USAGE_ERROR_H
 #define SRC_CLI_USAGE_ERROR_H
 
-#include <argp.h>
-
-/* Print an error, and where to find help, as argp_error() does, and exit with EXIT_USAGE. */
-void usage_error(const struct argp_state *state, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+/* Print an error and exit with EXIT_USAGE. */
+void usage_error(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
 #endif

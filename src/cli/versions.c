@@ -11,11 +11,10 @@
 
 #include "config.h"
 
-void versions_print(FILE *out, struct argp_state *state)
+void versions_print(FILE *out)
 {
 	struct pt_version ipt = pt_library_version();
 
-	(void)state;
 	fprintf(out, "%s\n", PACKAGE_STRING);
 	fprintf(out, "libipt %u.%u.%u\n", ipt.major, ipt.minor, (unsigned)ipt.build);
 	fprintf(out, "elfutils %s\n", dwfl_version(NULL));

@@ -163,11 +163,11 @@ struct output_format {
 #define OUTPUT_FORMAT_DECLARE(name) extern const struct output_format format_##name;
 OUTPUT_FORMATS(OUTPUT_FORMAT_DECLARE)
 
-/* Not a word of --format: of --list. */
+/* Not a word of --format: of `ptrace2ftf list`. */
 extern const struct output_format format_list;
 /* Not a word of --format: what `ptrace2ftf diff` converts to. */
 extern const struct output_format format_totals;
-/* Of --slowest and --slower-than, not of --format: the table, and the calls for the report only. */
+/* Of --slowest and --slow, not of --format: the table, and the calls for the report only. */
 extern const struct output_format format_slowest, format_slowest_unprinted;
 
 /* Ends with a NULL. */

@@ -24,6 +24,18 @@ enum exit_status {
 	EXIT_INTERRUPTED = 130, /* 128 + SIGINT, as of shells; the output is valid, but cut */
 };
 
+/* The first word of the command line. */
+enum command {
+	COMMAND_CONVERT = 0, /* none of the following */
+	COMMAND_OPEN,
+	COMMAND_RECORD,
+	COMMAND_LIST,
+	COMMAND_DIFF,
+	COMMAND_CLOCK_SYNC,
+	COMMAND_HELP,
+	COMMANDS
+};
+
 enum input_kind { INPUT_PERF_DATA = 0, INPUT_PERF_SCRIPT };
 
 struct output_format;
@@ -61,6 +73,7 @@ struct clock_offsets {
 
 /* Texts are borrowed from the command line; NULL: the option was not given. */
 struct options {
+	enum command command;
 	/* Input */
 	const char *input; /* the first one; "-": stdin; NULL: overlays only */
 	char **inputs;     /* borrowed */
@@ -72,10 +85,8 @@ struct options {
 	struct slow_choice slow;
 	struct call_pair pair;
 	uint64_t counters; /* ns: show counters for each such stretch of time; 0: none */
-	bool show_list;    /* show what the recording holds only */
 	bool no_samples;   /* leave out samples of other events */
 	/* `ptrace2ftf record` */
-	bool record;
 	char **program;      /* borrowed: the words behind --; NULL: none */
 	const char *attach;  /* PIDs; NULL: none */
 	const char *trigger; /* function whose first call starts the trace; NULL: the begin */
@@ -100,11 +111,10 @@ struct options {
 	char *beside;       /* owned: the path of `output` if no option gave one; NULL: none */
 	const struct output_format *format;
 	enum option_args args;
-	bool flows;                  /* show tail calls as arrows */
-	uint64_t max_output;         /* bytes of a file; 0: OUTPUT_LIMIT_DEFAULT */
-	bool open;                   /* show the trace in the browser (src/serve/open_trace.h) */
-	bool open_only;              /* `ptrace2ftf open`: without --output the trace is not kept */
-	bool diff;                   /* `ptrace2ftf diff`: compare two inputs */
+	bool flows;          /* show tail calls as arrows */
+	uint64_t max_output; /* bytes of a file; 0: OUTPUT_LIMIT_DEFAULT */
+	bool open;           /* show the trace in the browser (src/serve/open_trace.h); without
+			      * --output `ptrace2ftf open` does not keep it */
 	struct pattern_list fail_if; /* its conditions: src/diff/diff_limit.h */
 	const char *ui;              /* the page that shows it; NULL: Perfetto's */
 	const char *stamp; /* borrowed: to be written into FTF (batch_stamp.h); NULL: none */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the argument of --slower-than. */
+/* Reads the argument of --slow. */
 #include "src/options/slow_choice.h"
 
 #include <ctype.h>

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* Which calls of the functions of --symbol are slow: --slowest, --slower-than, --context. */
+/* Which calls of the functions of --symbol are slow: --slowest, --slow, --context. */
 #ifndef SRC_OPTIONS_SLOW_CHOICE_H
 #define SRC_OPTIONS_SLOW_CHOICE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Calls that are kept with --slower-than alone. */
+/* Calls that are kept with --slow alone. */
 #define SLOW_MOST_DEFAULT 100
 
 /* ns before and after a call, without --context. */
 #define SLOW_CONTEXT_DEFAULT UINT64_C(10000)
 
 struct slow_choice {
-	bool listed;         /* --slowest or --slower-than was given, not --slow */
+	bool listed;         /* --slowest was given, or --slow without a format */
 	unsigned most;       /* of --slowest; 0: not given */
-	bool has_bound;      /* --slower-than or --slow was given: */
+	bool has_bound;      /* --slow was given: */
 	uint64_t longer;     /* ns: calls that took longer, or */
 	uint32_t percentile; /* in millionths: than so many of all calls; 0: by `longer` */
 	uint64_t context;    /* ns that are shown before and after a call */

@@ -51,7 +51,7 @@ void empty_selection_warn(const struct options *options, const struct perf_recor
 	if (event_filter_by_thread(&recording->filter))
 		print_threads(recording->timeline, out);
 	else if (options->select.cpus.count)
-		fputs("; --list shows the recorded CPUs", out);
+		fputs("; `ptrace2ftf list` shows the recorded CPUs", out);
 	alloc_close_text(out, &text);
 	diag_warn(diag, "nothing-selected", "no recorded data matches%s", text);
 	free(text);

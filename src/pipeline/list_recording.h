@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a recording holds, from its sideband (--list): threads, buffers, losses, files.
+ * What a recording holds, from its sideband (`ptrace2ftf list`): threads, buffers, losses, files.
  *
  * No trace is decoded, and but for --time the bytes of the trace are not read.
  */

@@ -264,7 +264,7 @@ int event_filter_init(struct event_filter *filter, const struct options *options
 	if (!filter->active)
 		return 0;
 	choose_threads(filter, timeline);
-	if (!options->show_list) /* of no stacks */
+	if (options->command != COMMAND_LIST) /* of no stacks */
 		choose_needed(filter, timeline);
 	if (find_times(filter, auxtrace, timeline, err) < 0)
 		return -1;

@@ -354,10 +354,11 @@ void slice_filter_finish(struct slice_filter *filter)
 	if (name_verdicts_warn(&filter->names, filter->diag) || !parts || filter->counts.parts)
 		; /* explained, or nothing to explain */
 	else if (selection->dsos.count && !selection->symbols.count && !selection->start)
-		diag_warn(filter->diag, "nothing-selected",
-			  "no function of a file matching '%s' was called; --list shows the "
-			  "recorded files",
-			  selection->dsos.patterns[0]);
+		diag_warn(
+			filter->diag, "nothing-selected",
+			"no function of a file matching '%s' was called; `ptrace2ftf list` shows the "
+			"recorded files",
+			selection->dsos.patterns[0]);
 	else
 		diag_warn(filter->diag, "nothing-selected",
 			  "no call matches the options --symbol, --dso, --between and --from "

@@ -10,7 +10,7 @@ runs=${RUNS:-10}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 one_thread=
-"$program" --help | grep -q -- --threads && one_thread=--threads=1
+"$program" --help=all | grep -q -- --threads && one_thread=--threads=1
 
 # "address symbol file what-the-kernel-does" of each sample.
 samples() { # OPTIONS...

@@ -58,7 +58,7 @@ nothing() {
 		"$program" --no-warn --format=slices --symbol=depth --symbol=mian recursion 2>messages >ours && [ -s ours ] &&
 		grep -q "no function matching 'mian' was called; nearest: main" messages || { cat messages; return 1; }
 	"$program" --format=slices --dso=nowhere.so recursion >ours 2>messages
-	[ $? -eq 2 ] && [ ! -s ours ] && grep -q "no function of a file matching 'nowhere.so' was called; --list shows" messages
+	[ $? -eq 2 ] && [ ! -s ours ] && grep -q "no function of a file matching 'nowhere.so' was called; .ptrace2ftf list. shows" messages
 }
 # seeds.md: nothing found is an empty trace
 tap_check "a pattern that matches no call gives a warning with the nearest names" nothing

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# --list: what a recording holds, against its conversion, and against the bytes of the file.
+# `ptrace2ftf list`: what a recording holds, against its conversion, and against the bytes of the file.
 . "$top_srcdir/tests/support/tap.sh"
 program=$top_builddir/ptrace2ftf
 ptsim=$top_builddir/tests/ptsim/ptsim
@@ -15,7 +15,7 @@ command -v jq >/dev/null || tap_skip_all "no jq"
 "$ptsim" record --cyc --cpus=2 --lose=20000 --seed=3 -o cpus -- "$programs/threads" >/dev/null 2>&1
 "$ptsim" record --cyc --cpus=2 --seed=3 -o even -- "$programs/threads" >/dev/null 2>&1
 for name in apart cpus even; do
-	"$program" --list --no-warn --json=$name.list $name >$name.text 2>messages || cat messages
+	"$program" list --no-warn --json=$name.list $name >$name.text 2>messages || cat messages
 	"$program" -q --format=none --json=$name.whole $name
 done
 
@@ -89,7 +89,7 @@ unread() {
 	assert n > 10000
 	open('blank', 'wb').write(data)
 	END
-	"$program" --list blank >text 2>/dev/null
+	"$program" list blank >text 2>/dev/null
 	sed 's/^blank:/cpus:/' text | diff cpus.text -
 }
 if command -v python3 >/dev/null; then
@@ -99,31 +99,31 @@ else
 fi
 
 piped() {
-	"$program" --list - <cpus 2>/dev/null | sed '1s/^-:/cpus:/' | diff cpus.text -
+	"$program" list - <cpus 2>/dev/null | sed '1s/^-:/cpus:/' | diff cpus.text -
 }
 tap_check "a recording from a pipe has the same list" piped
 
 chosen() {
 	tid=$(jq '.answer.threads[1].tid' apart.list)
-	"$program" --list --no-warn --tid="$tid" apart 2>/dev/null >text &&
+	"$program" list --no-warn --tid="$tid" apart 2>/dev/null >text &&
 		[ "$(grep -c "/[0-9]*$" text)" -ge 1 ] && grep -q "100.0% .* threads, worker-[0-9] [0-9]*/$tid$" text &&
-		[ "$(grep -c '  thread [0-9]' text)" -eq 1 ] && "$program" --list --no-warn --cpu=1 cpus 2>/dev/null >text &&
+		[ "$(grep -c '  thread [0-9]' text)" -eq 1 ] && "$program" list --no-warn --cpu=1 cpus 2>/dev/null >text &&
 		grep -q '100.0%  CPU 1' text && ! grep -q 'CPU 0' text
 }
 tap_check "--tid and --cpu choose threads and buffers" chosen
 
 names() {
-	mkdir -p empty && "$program" --list --symfs=empty apart >text 2>/dev/null
+	mkdir -p empty && "$program" list --symfs=empty apart >text 2>/dev/null
 	grep -q '^missing *- .*/threads$' text && grep -q '^found *all .*/threads$' apart.text
 }
 tap_check "files with and without code and names are named" names
 
 refused() {
-	for words in "--list --format=svg apart" "--list --input=perf-script apart" "diff --list apart cpus"; do
+	for words in "list --format=svg apart" "list --input=perf-script apart" "list --symbol=main apart"; do
 		# shellcheck disable=SC2086
 		"$program" $words >text 2>messages
 		[ $? -eq 64 ] || { echo "$words"; return 1; }
 	done
 }
-tap_check "--list with what it is not for is wrong usage" refused
+tap_check "options of a conversion are not for list: that is wrong usage" refused
 tap_done

@@ -150,7 +150,7 @@ wrong() { # PATTERN WORDS...
 }
 usage() {
 	wrong 'no input' open && wrong 'cannot show the outputs of a batch' open $data -o ./ &&
-		wrong 'cannot show several files or text' open --format=slices $data && wrong 'several files' open --split=5 $data &&
+		wrong 'cannot show several files or text' open --format=slices $data && wrong 'takes no --split' open --split=5 $data &&
 		wrong 'cannot show standard output' open $data -o - && wrong 'has other content' open --json $data &&
 		wrong '--ui needs' --ui=https://a.example $data && wrong "invalid --ui 'x'; expected an address" open --ui=x $data
 }

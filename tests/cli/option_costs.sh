@@ -18,7 +18,7 @@ record() { # NAME PROGRAM
 }
 record named "$programs/static/recursion" || tap_skip_all "programs cannot be traced here: $(cat messages)"
 strip -o stripped "$programs/static/recursion" && record nameless "$work/stripped"
-thread=$("$program" --list named | sed -n 's,.* \([0-9]*\)/\([0-9]*\)$,\2,p' | head -1)
+thread=$("$program" list named | sed -n 's,.* \([0-9]*\)/\([0-9]*\)$,\2,p' | head -1)
 
 # The sandbox would refuse valgrind's own calls.
 cost() { # OPTION... : prints instructions

@@ -40,10 +40,10 @@ usage() {
 	says 64 'nothing to record' && says 64 "write -- before the program" ./prog &&
 		says 64 'needs a program, or one process' -a --trigger=main &&
 		says 64 "invalid --attach 'sh'; expected process ids" -p sh &&
-		says 64 'one recording' -o "$work/" -- ./prog && says 64 'leave out' --jobs=2 --output-pattern={name} -- ./prog
+		says 64 'one recording' -o "$work/" -- ./prog && says 64 'takes no --jobs' --jobs=2 -- ./prog
 	status=$?
 	"$program" --snapshot prog 2>messages
-	[ $? -eq 64 ] && grep -q 'need .ptrace2ftf record' messages && [ $status -eq 0 ]
+	[ $? -eq 64 ] && grep -q -- '--snapshot needs .ptrace2ftf record' messages && [ $status -eq 0 ]
 }
 tap_check "wrong usage says what is missing" usage
 

@@ -95,7 +95,7 @@ lists_threads() { # those of the list of branches, all of one process
 		grep -q "[ ,]$pid/$tid (" messages || { cat messages; return 1; }
 	done
 	"$program" --format=branches --cpu=77 cpus >ours 2>messages
-	[ $? -eq 2 ] && grep -q "no recorded data matches --cpu=77; --list shows the recorded CPUs" messages
+	[ $? -eq 2 ] && grep -q "no recorded data matches --cpu=77; .ptrace2ftf list. shows the recorded CPUs" messages
 }
 tap_check "a thread that is not there is an occasion to list those that are" lists_threads
 

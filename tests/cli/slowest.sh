@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# --slowest and --slower-than: which calls count, what else chooses, and which files are written.
+# --slowest and --slow: which calls count, what else chooses, and which files are written.
 # tests/ptsim/slowest.sh compares them with the truth.
 . "$top_srcdir/tests/support/tap.sh"
 program=$top_builddir/ptrace2ftf
@@ -113,7 +113,7 @@ wrong() { # OPTIONS...
 	[ $status -eq 64 ] || { echo "status $status"; cat messages; return 1; }
 }
 wrong_usage() {
-	wrong --slowest=3 recursion && wrong --slower-than=1us recursion && wrong --slowest=0 --symbol=main recursion &&
+	wrong --slowest=3 recursion && wrong --slow=1us recursion && wrong --slowest=0 --symbol=main recursion &&
 		wrong --context=1us --symbol=main recursion && wrong --slowest=3 --symbol=main --format=functions recursion &&
 		wrong --slowest=3 --symbol=main recursion -o x.ftf && wrong --slowest=3 --symbol=main --fit=3 recursion &&
 		wrong --slowest=3 --symbol=main --output-pattern='{name}' recursion &&
@@ -123,14 +123,14 @@ wrong_usage() {
 		wrong --slowest=3 --symbol=main --input=perf-script branches -o x/ &&
 		wrong --slowest=3 --symbol=main --open recursion && wrong --slowest=3 --symbol=main - -o x/ <recursion &&
 		for bound in p p0 p100 p101 p-1 p99x p1.2.3 p. 1h x; do
-			wrong --slower-than=$bound --symbol=main recursion || { echo "$bound"; return 1; }
+			wrong --slow=$bound --symbol=main recursion || { echo "$bound"; return 1; }
 		done && [ ! -e x ] && [ ! -e x.ftf ]
 }
 tap_check "what has no meaning is wrong usage" wrong_usage
 
 percentiles() {
 	for bound in p1 p99 p99.9 p99.99 p99.9999 p0.1; do
-		"$program" -q --slower-than=$bound --symbol=main recursion >shown || { echo "$bound"; return 1; }
+		"$program" -q --slow=$bound --symbol=main recursion >shown || { echo "$bound"; return 1; }
 	done
 }
 tap_check "percentiles may have a fraction" percentiles

@@ -145,7 +145,7 @@ is_valid() { # FILE
 json_is_valid() { # STATUS OPTIONS...
 	expected=$1
 	shift
-	run "$expected" -q --json=one.json "$@" && is_valid one.json
+	run "$expected" "$@" -q --json=one.json && is_valid one.json
 }
 
 # Functions added up from the slices' text, by name.
@@ -196,7 +196,7 @@ else
 	tap_check "the schema holds: a part of the time" json_is_valid 0 --symfs=. --time=20%,80% perf.data -o x.ftf
 	tap_check "the schema holds: decoding only" json_is_valid 0 --symfs=. --format=none perf.data
 	tap_check "the schema holds: text of perf script" json_is_valid 0 --input=perf-script branches -o x.ftf
-	tap_check "the schema holds: a list" json_is_valid 0 --symfs=. --list perf.data -o x.txt
+	tap_check "the schema holds: a list" json_is_valid 0 list --symfs=. perf.data -o x.txt
 	tap_check "the schema holds: a table of functions" json_is_valid 0 --symfs=. --format=functions perf.data -o x.txt
 	tap_check "the schema holds: a histogram" json_is_valid 0 --symfs=. --format=histogram --symbol="*" perf.data -o x.txt
 	tap_check "the schema holds: slow calls compared" json_is_valid 0 --symfs=. --format=outliers --symbol="*" perf.data -o x.txt
@@ -205,7 +205,7 @@ else
 		json_is_valid 0 --runtime-events=4711.events,ocaml=5.1 -o x.ftf
 	tap_check "the schema holds: kernel code" json_is_valid 0 --symfs=. kernel.data -o x.ftf
 	tap_check "the schema holds: slow calls" json_is_valid 0 --symfs=. --slowest=3 --symbol='*' perf.data -o slow.txt
-	tap_check "the schema holds: traces of slow calls" json_is_valid 0 --symfs=. --slower-than=p50 --symbol='*' perf.data -o slow/
+	tap_check "the schema holds: traces of slow calls" json_is_valid 0 --symfs=. --slow=p50 --symbol='*' perf.data -o slow/
 	tap_check "the schema holds: a failure" json_is_valid 1 nothing -o x.ftf
 	"$top_builddir/tests/ptsim/ptsim" record -o recursion.data -- /bin/true >/dev/null 2>&1 &&
 		tap_check "functions add up to what the slices do, also with recursion" adds_up

@@ -35,7 +35,7 @@ FORMATS = """ftf branches calls slices events folded functions histogram outlier
 MARKS = ("ptwrite", "[transaction aborted]")
 # Of the summary: what differs from run to run.
 VOLATILE = ("seconds", "peak_memory_bytes", "phases")
-HELP = subprocess.run([PROGRAM, "--help"], capture_output=True, text=True).stdout
+HELP = subprocess.run([PROGRAM, "--help=all"], capture_output=True, text=True).stdout
 WHOLE_STACKS = ["--max-stack=none"] if "--max-stack" in HELP else []
 
 Recording = collections.namedtuple("Recording", "name path options made_by")

@@ -78,7 +78,7 @@ commands() { # SUFFIX RECORDING FUNCTION
 	tap_check "a batch$1" each -qj1 $symfs "$2" -o traces/ --json-lines=x.jsonl
 	tap_check "slow calls$1" each -qj1 $symfs "$2" --slowest=2 --symbol="$3" -o slow/
 	tap_check "a difference$1" each diff $symfs "$2" "$2" --fail-if=insns:+0 --json=x.json
-	tap_check "a list$1" each -q --list $symfs "$2" --json=x.json
+	tap_check "a list$1" each list -q $symfs "$2" --json=x.json
 	for format in functions pprof; do
 		tap_check "$format$1" each -qj1 $symfs "$2" --format=$format -o x
 	done

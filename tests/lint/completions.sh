@@ -11,7 +11,7 @@ ln -s "${top_builddir:-$PWD}/ptrace2ftf" "$work/bin/ptrace2ftf"
 PATH=$work/bin:$PATH
 cd "$work" || exit 1
 : >file
-ptrace2ftf --help | grep -oE -- '--[a-z][a-z0-9-]+' | sort -u >help
+ptrace2ftf --help=all | grep -oE -- '--[a-z][a-z0-9-]+' | sort -u >help
 # From the manual: it lists a format per item of a list of its own.
 sed -n '/^\.It Fl f/,/^\.It Fl \\-/s/^\.It Cm //p' "$manual" | sort -u >formats
 
@@ -39,7 +39,11 @@ bash_commands() {
 	[ "$(in_bash op | sort | tr '\n' ' ')" = "open openly " ] && in_bash '' | grep -qx clock-sync &&
 		[ "$(in_bash -q op)" = openly ]
 }
+bash_commands_options() {
+	in_bash record --tr | grep -qx -- --trigger= && ! in_bash --tr | grep -qx -- --trigger= && in_bash list -- | grep -qx -- --time=
+}
 if command -v bash >/dev/null; then
+	tap_check "bash completes the options of a command" bash_commands_options
 	tap_check "bash completes commands, as the first word" bash_commands
 	tap_check "bash completes all options" same help bash_options
 	tap_check "bash completes the words of --format=" same formats in_bash --format =

@@ -9,9 +9,9 @@ is_well_formed() { # PAGE
 	[ -z "$warnings" ] || { echo "$warnings"; return 1; }
 }
 
-lists_the_same_options() { # PROGRAM PAGE
+lists_the_same_options() { # PROGRAM PAGE OPTION COMMANDS
 	program=$1 manual=$2
-	from_help=$("$program" --help | grep -oE -- '--[a-z][a-z-]+' | sort -u)
+	from_help=$(for command in $4 ""; do "$program" $command "$3"; done | grep -oE -- '--[a-z][a-z-]+' | sort -u)
 	from_manual=$(sed -n '/^\.Sh OPTIONS/,/^\.Sh [^O]/p;/^\.Sh OUTPUT/q' "$manual" | grep '^\.It' |
 		grep -oE 'Fl \\-[a-z][a-z-]+' | sed 's/Fl \\-/--/' | sort -u)
 	[ "$from_help" = "$from_manual" ] && return 0
@@ -20,8 +20,8 @@ lists_the_same_options() { # PROGRAM PAGE
 	return 1
 }
 
-fits_a_terminal() { # PROGRAM
-	! "$1" --help | grep -E '.{81}'
+fits_a_terminal() { # PROGRAM OPTION
+	! "$1" "$2" | grep -E '.{81}'
 }
 
 work=$(mktemp -d)
@@ -73,8 +73,20 @@ if command -v mandoc >/dev/null; then
 fi
 
 for name in ptrace2ftf ftfdump; do
-	tap_check "$name --help and the manual page list the same options" \
-		lists_the_same_options "${top_builddir:-.}/$name" "${top_srcdir:-.}/man/$name.1"
-	tap_check "$name --help fits into 80 columns" fits_a_terminal "${top_builddir:-.}/$name"
+	all=--help commands=
+	[ $name = ftfdump ] || all=--help=all commands="record diff"
+	tap_check "$name $all and the manual page list the same options" \
+		lists_the_same_options "${top_builddir:-.}/$name" "${top_srcdir:-.}/man/$name.1" $all "$commands"
+	tap_check "$name $all fits into 80 columns" fits_a_terminal "${top_builddir:-.}/$name" $all
 done
+# What fits a terminal is read.
+is_short() {
+	for command in '' open record list diff clock-sync help; do
+		# shellcheck disable=SC2086
+		lines=$("${top_builddir:-.}/ptrace2ftf" $command --help | tee "$work/help" | wc -l)
+		[ "$lines" -ge 2 ] && [ "$lines" -le 60 ] && ! grep -E '.{80}' "$work/help" ||
+			{ echo "$command: $lines lines"; return 1; }
+	done
+}
+tap_check "the --help of each command has at most 60 lines" is_short
 tap_done

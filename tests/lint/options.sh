@@ -11,7 +11,7 @@ is_used() { # OPTION
 	grep -qE -- "(^|[ \"'=(])$1([ =\"')]|\$)" $tests
 }
 unused() {
-	for option in $("$program" --help | grep -oE -- '--[a-z][a-z0-9-]+' | sort -u); do
+	for option in $(for command in "" record diff; do "$program" $command --help=all; done | grep -oE -- '--[a-z][a-z0-9-]+' | sort -u); do
 		is_used "$option" || echo "$option"
 	done
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# --slowest and --slower-than against the truth: of a thousand calls one was made slow, for a
+# --slowest and --slow against the truth: of a thousand calls one was made slow, for a
 # known cause, and is the first; all others are where they were, for so long.  With LONG=1
 # (make check-long) on 20 seeds each.
 . "$top_srcdir/tests/support/tap.sh"
@@ -61,7 +61,7 @@ is_sorted() {
 
 # The lengths of all calls are in the list of all.
 p99_is_true() {
-	find_calls --slower-than=p99 || return 1
+	find_calls --slow=p99 || return 1
 	jq -e '.answer | .calls == 1000 and .slower <= 20 and .slower >= 10 and
 		(.list | length) == .slower and all(.list[]; .duration_ns > 0)' "$work/json" >"$work/out" ||
 		{ jq .answer "$work/json"; return 1; }
@@ -73,7 +73,7 @@ p99_is_true() {
 }
 
 a_bound_chooses_what_is_longer() {
-	find_calls --slower-than=1us --slowest=10000 &&
+	find_calls --slow=1us --slowest=10000 &&
 		jq '[.answer.list[].duration_ns]' "$work/json" >"$work/some" &&
 		jq -e '.answer | .bound_ns == 1000 and .slower == (.list | length)' "$work/json" >"$work/out" &&
 		find_calls --slowest=10000 &&

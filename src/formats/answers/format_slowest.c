@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The slowest calls as a table (--slowest, --slower-than), or for the report only, if each of
+ * The slowest calls as a table (--slowest, --slow), or for the report only, if each of
  * them gets a trace of its own (src/batch/slow_traces.h).
  */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds the slowest calls of the functions of --symbol and --dso (--slowest, --slower-than); where
+ * Finds the slowest calls of the functions of --symbol and --dso (--slowest, --slow); where
  * times are estimated by instructions, those with the most instructions.
  *
  * Nothing is kept but the slowest calls, and a histogram of all durations.
@@ -27,7 +27,7 @@ struct slow_calls {
 	struct chosen_call *calls;
 	size_t count, room;
 	/* From slow_calls_finish() on: */
-	uint64_t bound;  /* ns: of --slower-than; 0: none */
+	uint64_t bound;  /* ns: of --slow; 0: none */
 	uint64_t slower; /* calls above it; of a percentile to one part in 128 of the durations */
 };
 

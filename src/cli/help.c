@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* Prints the tables of commands and options. */
+#include "src/cli/help.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "src/cli/commands.h"
+
+enum { WIDTH = 79, HELP_COLUMN = 28 };
+
+/* Print `length` bytes of words, the first one at `left`, on lines that begin there. */
+static void print_words(const char *text, size_t length, int left)
+{
+	const char *end = text + length;
+	int column = left;
+
+	while (text < end) {
+		size_t width = strcspn(text, " ");
+
+		if (width > (size_t)(end - text))
+			width = (size_t)(end - text);
+		if (column > left && column + 1 + (int)width > WIDTH)
+			column = printf("\n%*s", left, "") - 1;
+		else if (column > left)
+			column += printf(" ");
+		column += printf("%.*s", (int)width, text);
+		text += width + strspn(text + width, " ");
+	}
+	putchar('\n');
+}
+
+static void print_paragraph(const char *text)
+{
+	if (*text)
+		print_words(text, strlen(text), 0);
+}
+
+/* "--memtrace=FILE" of "FILE[,pid=N][,lives]", unless all is asked for. */
+static int argument_width(const struct option_spec *option, bool all)
+{
+	const char *argument = option->argument ? option->argument : "";
+
+	return (int)(all ? strlen(argument) : strcspn(argument, "[@"));
+}
+
+static void print_option(const struct option_spec *option, bool all)
+{
+	const char *end = all ? NULL : strstr(option->help, "; ");
+	size_t length = end ? (size_t)(end - option->help) : strlen(option->help);
+	char letter[] = { '-', option->letter, ',', 0 };
+	int column = printf("  %3s --%s%s%.*s%s ", option->letter ? letter : "", option->name,
+			    !option->argument    ? ""
+			    : option->if_omitted ? "[="
+						 : "=",
+			    argument_width(option, all), option->argument ? option->argument : "",
+			    option->if_omitted ? "]" : "");
+
+	if (column > HELP_COLUMN)
+		putchar('\n');
+	printf("%*s", column > HELP_COLUMN ? HELP_COLUMN : HELP_COLUMN - column, "");
+	print_words(option->help, length, HELP_COLUMN);
+}
+
+static void print_options(enum command command, bool all)
+{
+	static const char *const headings[OPTION_GROUPS] = {
+		[GROUP_RECORDING] = "Recording", [GROUP_INPUT] = "Input",
+		[GROUP_SELECTION] = "Selection", [GROUP_SYMBOLS] = "Symbols",
+		[GROUP_OUTPUT] = "Output",       [GROUP_OCAML] = "OCaml",
+		[GROUP_DECODING] = "Decoding",   [GROUP_BATCHES] = "Batches",
+		[GROUP_GENERAL] = "General",     [GROUP_EXPERT] = "Expert",
+	};
+
+	for (int group = 1; group < OPTION_GROUPS; group++) {
+		bool any = false;
+
+		for (const struct option_spec *option = option_specs; option->name; option++) {
+			if ((int)option->group != group || !command_takes(command, option) ||
+			    !(all || option->common))
+				continue;
+			if (!any)
+				printf("%s:\n", headings[group]);
+			any = true;
+			print_option(option, all);
+		}
+	}
+}
+
+static void print_commands(void)
+{
+	puts("\nCommands:");
+	for (const struct command_spec *command = command_specs; command < command_specs + COMMANDS;
+	     command++)
+		if (command->name)
+			printf("  %-10s %-11s  %s\n", command->name, command->arguments,
+			       command->summary);
+}
+
+void help_print(enum command command, bool all)
+{
+	const struct command_spec *spec = &command_specs[command];
+	bool has_options = spec->groups != 0;
+
+	printf("Usage: ptrace2ftf%s%s%s%s\n", command_word(command),
+	       has_options ? " [OPTION...]" : "", *spec->arguments ? " " : "", spec->arguments);
+	print_paragraph(spec->summary);
+	if (command == COMMAND_CONVERT)
+		print_commands();
+	if (has_options)
+		putchar('\n');
+	print_options(command, all);
+	if (has_options && !all)
+		printf("\n`ptrace2ftf%s --help=all` lists every option.\n", command_word(command));
+	print_paragraph(spec->more);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* The output of --help. */
+#ifndef SRC_CLI_HELP_H
+#define SRC_CLI_HELP_H
+
+#include "src/cli/option_table.h"
+
+/*
+ * Print the help of a command to standard output: with `all`, every option; else the common ones,
+ * each up to the first semicolon of its help.
+ */
+void help_print(enum command command, bool all);
+
+#endif
