@@ -251,11 +251,15 @@ bool selection_time(struct selection *selection, const char *text)
 		return false;
 	memcpy(from, text, (size_t)(comma - text));
 	from[comma - text] = 0;
-	return read_bound(from, &selection->from) && read_bound(comma + 1, &selection->to);
+	if (!read_bound(from, &selection->from) || !read_bound(comma + 1, &selection->to))
+		return false;
+	if (selection->to.base == TIME_FROM_START && selection->from.base != TIME_OPEN)
+		selection->to.base = TIME_FROM_FIRST;
+	return true;
 }
 
-uint64_t selection_resolve(const struct time_bound *bound, uint64_t begin, uint64_t end,
-			   uint64_t open)
+static uint64_t resolve_bound(const struct time_bound *bound, uint64_t begin, uint64_t end,
+			      uint64_t open)
 {
 	switch (bound->base) {
 	case TIME_ABSOLUTE:
@@ -269,6 +273,14 @@ uint64_t selection_resolve(const struct time_bound *bound, uint64_t begin, uint6
 	default:
 		return open;
 	}
+}
+
+void selection_resolve(const struct time_bound *from, const struct time_bound *to, uint64_t begin,
+		       uint64_t end, uint64_t *first, uint64_t *last)
+{
+	*first = resolve_bound(from, begin, end, 0);
+	*last = to->base == TIME_FROM_FIRST ? *first + to->ns
+					    : resolve_bound(to, begin, end, UINT64_MAX);
 }
 
 bool selection_pair(struct call_pair *pair, const char *text)

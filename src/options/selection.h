@@ -30,6 +30,7 @@ enum time_base {
 	TIME_OPEN = 0,   /* unbounded */
 	TIME_ABSOLUTE,   /* `ns` of perf's clock */
 	TIME_FROM_START, /* `ns` after the begin of the trace */
+	TIME_FROM_FIRST, /* of the second bound: `ns` after the first */
 	TIME_FROM_END,   /* `ns` before the end of the trace */
 	TIME_PERCENT,    /* `percent` of the trace's time */
 	TIME_BEFORE_HIT, /* `ns` before hit `hit` of the chosen threads (decoder/timeline/hits.h) */
@@ -110,18 +111,18 @@ bool pattern_list_matches(const struct pattern_list *list, const char *text);
 bool selection_duration(const char *text, uint64_t *ns);
 
 /*
- * Parse "FROM,TO": each is empty (open), SECONDS.FRACTION of perf's clock, +TIME,
- * -TIME or N%; or @hit, +TIME@hit, -TIME@hit, of hit N with ":N" behind it.  Returns false for any
- * other text.
+ * Parse "FROM,TO": each is empty (open), SECONDS.FRACTION of perf's clock, +TIME, -TIME or N%; or
+ * @hit, +TIME@hit, -TIME@hit, of hit N with ":N" at the end.  As TO, +TIME is counted from FROM.
+ * Returns false for any other text.
  */
 bool selection_time(struct selection *selection, const char *text);
 
 /*
- * Returns the time of a bound, ns, in a trace from `begin` to `end`; `open` of an unbounded one and
- * one of a hit, which has to be found before.
+ * Get the times, ns, of both bounds in a trace from `begin` to `end`: open ones, and those of a
+ * hit, which has to be found before, are 0 and UINT64_MAX.
  */
-uint64_t selection_resolve(const struct time_bound *bound, uint64_t begin, uint64_t end,
-			   uint64_t open);
+void selection_resolve(const struct time_bound *from, const struct time_bound *to, uint64_t begin,
+		       uint64_t end, uint64_t *first, uint64_t *last);
 
 /*
  * Parse "START,STOP", two patterns.  The text is borrowed, with a NUL in place of

@@ -66,9 +66,9 @@ static int choose_range(struct cut *cut, const struct overlay_input *input,
 			const struct selection *selection, struct error *err)
 {
 	uint64_t start = input->memtrace.info.start_time * NS_PER_US, end = input->last_time;
-	uint64_t from = selection_resolve(&selection->from, start, end, start);
-	uint64_t to = selection_resolve(&selection->to, start, end, UINT64_MAX);
+	uint64_t from, to;
 
+	selection_resolve(&selection->from, &selection->to, start, end, &from, &to);
 	if (from > to)
 		return error_set(err, ERROR_UNSUPPORTED, "--time: the range ends before it begins");
 	if (from > end || to < start)

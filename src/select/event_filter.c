@@ -97,8 +97,7 @@ static int find_times(struct event_filter *filter, const struct auxtrace *auxtra
 			"--time: the trace has no TSC packets, so its times are not known");
 	if (find_hit(filter, timeline, &from, err) < 0 || find_hit(filter, timeline, &to, err) < 0)
 		return -1;
-	filter->begin = selection_resolve(&from, begin, end, 0);
-	filter->end = selection_resolve(&to, begin, end, UINT64_MAX);
+	selection_resolve(&from, &to, begin, end, &filter->begin, &filter->end);
 	if (filter->begin > filter->end)
 		return error_set(err, ERROR_UNSUPPORTED, "--time: the range ends before it begins");
 	if (filter->begin > end || filter->end < begin)

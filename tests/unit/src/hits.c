@@ -200,7 +200,7 @@ START_TEST(hits_are_samples_that_options_choose)
 	record_hits();
 	finish("--no-samples");
 	EXPECT(0, records, "\"hits\"", "");
-	convert("", "--time=+0.1us,+0.39us");
+	convert("", "--time=+0.1us,+0.29us");
 	EXPECT(2, records, "category \"hit\"", "");
 	convert("", "--tid=77");
 	EXPECT(0, records, "category \"hit\"", "");

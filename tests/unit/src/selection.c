@@ -62,6 +62,30 @@ START_TEST(times_may_count_from_the_start_or_the_end_or_be_percentages)
 }
 END_TEST
 
+START_TEST(a_second_time_with_a_plus_counts_from_the_first)
+{
+	static const struct {
+		const char *text;
+		uint64_t first, last; /* of a trace from 1000 to 9000 */
+	} ranges[] = {
+		{ "0.000005,+100ns", 5000, 5100 },
+		{ "+50ns,+7ns", 1050, 1057 },
+		{ "-2us,+10ns", 7000, 7010 },
+		{ "50%,+1us", 5000, 6000 },
+		{ ",+1us", 0, 2000 },
+	};
+
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+		uint64_t first, last;
+
+		ck_assert(selection_time(&selection, ranges[i].text));
+		selection_resolve(&selection.from, &selection.to, 1000, 9000, &first, &last);
+		ck_assert_uint_eq(first, ranges[i].first);
+		ck_assert_uint_eq(last, ranges[i].last);
+	}
+}
+END_TEST
+
 START_TEST(times_may_be_those_of_a_hit)
 {
 	ck_assert(selection_time(&selection, "-1ms@hit,+100us@hit:3"));
@@ -206,6 +230,7 @@ int main(void)
 	tcase_add_test(tests, what_is_no_list_of_numbers_is_refused);
 	tcase_add_test(tests, absolute_times_are_exact_to_the_nanosecond);
 	tcase_add_test(tests, times_may_count_from_the_start_or_the_end_or_be_percentages);
+	tcase_add_test(tests, a_second_time_with_a_plus_counts_from_the_first);
 	tcase_add_test(tests, times_may_be_those_of_a_hit);
 	tcase_add_test(tests, what_is_no_time_is_refused);
 	tcase_add_test(tests, durations_are_rounded_to_the_nearest_nanosecond);
