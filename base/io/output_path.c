@@ -21,6 +21,18 @@ size_t output_path_length(const char *path)
 	return length;
 }
 
+size_t output_path_base(const char *path)
+{
+	static const char suffix[] = ".data";
+	size_t length = output_path_length(path), rest;
+
+	if (length < sizeof(suffix))
+		return length;
+	rest = length - strlen(suffix);
+	return path[rest - 1] != '/' && memcmp(path + rest, suffix, strlen(suffix)) == 0 ? rest
+											 : length;
+}
+
 char *output_path_copy(const char *path)
 {
 	return strcpy(alloc_zeroed(1, strlen(path) + 1), path);
@@ -28,7 +40,7 @@ char *output_path_copy(const char *path)
 
 char *output_path_beside(const char *input, const char *suffix)
 {
-	size_t length = output_path_length(input), room = length + strlen(suffix) + 2;
+	size_t length = output_path_base(input), room = length + strlen(suffix) + 2;
 	char *path = alloc_zeroed(1, room);
 
 	snprintf(path, room, "%.*s.%s", (int)length, input, suffix);

@@ -8,9 +8,12 @@
 
 #include "base/error.h"
 
+/* Returns the length of the path of an input without slashes and ".data" at its end. */
+size_t output_path_base(const char *path);
+
 /*
- * Returns INPUT.SUFFIX, owned by the caller.  The output of a directory is
- * beside it, not in it: slashes at the end of `input` are left out.
+ * Returns INPUT.SUFFIX, owned by the caller, with output_path_base() as INPUT: the output of a
+ * directory is beside it, not in it.
  */
 char *output_path_beside(const char *input, const char *suffix);
 

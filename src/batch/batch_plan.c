@@ -46,7 +46,6 @@ static bool is_text(const char *path, size_t begin, size_t end, const char *text
 
 static struct piece first_piece(const char *path, size_t job)
 {
-	const size_t suffix = strlen(".data");
 	struct piece piece = { .path = path, .end = output_path_length(path), .job = job };
 	struct piece above;
 
@@ -63,9 +62,7 @@ static struct piece first_piece(const char *path, size_t job)
 			return above;
 		}
 	}
-	if (piece.end - piece.front > suffix &&
-	    memcmp(path + piece.end - suffix, ".data", suffix) == 0)
-		piece.end -= suffix;
+	piece.end = output_path_base(path);
 	return piece;
 }
 

@@ -109,7 +109,7 @@ closed_folder() {
 		chmod 755 "$work" "$work/program" && chmod 555 "$work/closed"
 	# shellcheck disable=SC2086 # words
 	(cd "$work" && $other_user ./program closed/perf.data 2>messages)
-	[ $? -eq 1 ] && grep -q 'cannot write to closed/perf.data.ftf: Permission denied; choose another place with -o' "$work/messages" ||
+	[ $? -eq 1 ] && grep -q 'cannot write to closed/perf.ftf: Permission denied; choose another place with -o' "$work/messages" ||
 		{ cat "$work/messages"; return 1; }
 }
 other_user=

@@ -56,7 +56,7 @@ tap_check "a series of perf record --switch-output" same 0 series.1 series.2
 tap_check "a file that perf did not finish, with a warning" same 2 unfinished
 
 names_its_output() {
-	"$program" -q --symfs="$work" threads.data/ && [ -s threads.data.ftf ] && [ ! -e threads.data/.ftf ]
+	"$program" -q --symfs="$work" threads.data/ && [ -s threads.ftf ] && [ ! -e threads.data/.ftf ]
 }
 tap_check "a directory's output is beside it" names_its_output
 

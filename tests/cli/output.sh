@@ -8,16 +8,17 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$top_builddir/tests/support/make-sample" "$work"
 sample=$work/perf.data
+converted=${sample%.data}.ftf
 options="--symfs=$work"
 
 default_output() {
-	"$program" -q $options "$sample" && "$ftfdump" --check "$sample.ftf"
+	"$program" -q $options "$sample" && "$ftfdump" --check "$converted"
 }
 # seeds.md: decode converts a recording that was made elsewhere
 tap_check "without -o the trace is beside the input" default_output
 
 same_on_stdout() {
-	"$program" -q $options "$sample" -o - >"$work/stdout.ftf" && cmp "$sample.ftf" "$work/stdout.ftf"
+	"$program" -q $options "$sample" -o - >"$work/stdout.ftf" && cmp "$converted" "$work/stdout.ftf"
 }
 tap_check "-o - writes the same bytes to standard output" same_on_stdout
 
@@ -49,10 +50,10 @@ long_names() {
 	mkdir "$work/long"
 	for bytes in 230 240 241 254 255; do
 		name=$(long_name .ftf $bytes)
-		"$program" -q $options "$sample" -o "$work/long/$name" && cmp "$sample.ftf" "$work/long/$name" || return 1
+		"$program" -q $options "$sample" -o "$work/long/$name" && cmp "$converted" "$work/long/$name" || return 1
 	done
 	name=$(printf '%124s.ftf' '' | sed 's/ /é/g')
-	"$program" -q $options "$sample" -o "$work/long/$name" && cmp "$sample.ftf" "$work/long/$name" || return 1
+	"$program" -q $options "$sample" -o "$work/long/$name" && cmp "$converted" "$work/long/$name" || return 1
 	# Both have the same begin; a part has four bytes more.
 	rm -r "$work/long"/*
 	"$program" -q $options --split=3 "$sample" -o "$work/long/$(long_name .ftf 251)" --json="$work/long/$(long_name .json 255)" &&
@@ -74,7 +75,7 @@ tap_check "so is that of a part" too_long --split=3 -o "$work/long/$(long_name .
 default_input() {
 	absolute=$(realpath "$program")
 	mkdir -p "$work/here" && cp "$sample" "$work/here" &&
-		(cd "$work/here" && "$absolute" -q --symfs="$work" -o other.ftf) && cmp "$sample.ftf" "$work/here/other.ftf"
+		(cd "$work/here" && "$absolute" -q --symfs="$work" -o other.ftf) && cmp "$converted" "$work/here/other.ftf"
 }
 tap_check "without INPUT it is perf.data in the current directory" default_input
 
@@ -82,7 +83,7 @@ packed() { # SUFFIX UNPACKER...
 	suffix=$1
 	shift
 	"$program" -q $options "$sample" -o "$work/packed.ftf.$suffix" && "$@" <"$work/packed.ftf.$suffix" |
-		cmp "$sample.ftf" - && "$ftfdump" --check "$work/packed.ftf.$suffix"
+		cmp "$converted" - && "$ftfdump" --check "$work/packed.ftf.$suffix"
 }
 # seeds.md: output is packed by the suffixes .gz and .zst
 tap_check "-o FILE.gz writes the same bytes, packed" packed gz gzip -d
@@ -116,7 +117,7 @@ stacks() {
 tap_check "slices have the program's call tree" stacks
 
 names() {
-	"$ftfdump" --names "$sample.ftf" | grep ' 1234 ' >"$work/names"
+	"$ftfdump" --names "$converted" | grep ' 1234 ' >"$work/names"
 	printf 'process 1234 sample\nthread 1234 sample process=1234\n' | diff - "$work/names"
 }
 # seeds.md: its name is the command line
