@@ -38,6 +38,7 @@ libptrace2ftf_a_SOURCES = \
 	src/cli/input_list.c src/cli/input_list.h \
 	src/cli/option_conflicts.c src/cli/option_conflicts.h \
 	src/cli/option_table.c src/cli/option_table.h \
+	src/cli/settings.c src/cli/settings.h \
 	src/cli/suggest.c src/cli/suggest.h \
 	src/cli/usage_error.c src/cli/usage_error.h \
 	src/cli/versions.c src/cli/versions.h \

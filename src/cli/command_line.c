@@ -17,6 +17,7 @@
 #include "src/cli/option_conflicts.h"
 #include "src/cli/option_table.h"
 #include "src/cli/output_suffix.h"
+#include "src/cli/settings.h"
 #include "src/cli/suggest.h"
 #include "src/cli/usage_error.h"
 #include "src/cli/versions.h"
@@ -317,6 +318,35 @@ static int take_program(struct options *options, int argc, char **argv)
 	return argc;
 }
 
+/* Options of the user's that another command has do not hold for this one. */
+static void take_setting(void *context, char *name, char *argument, const char *source)
+{
+	struct options *options = context;
+	const struct option_spec *option = option_find(name, strlen(name));
+
+	if (!option || !option->setting)
+		usage_error("cannot take '%s' from %s: %s; leave it out", name, source,
+			    option ? "it is not a setting" : "there is no such option");
+	if (!option->argument != !argument && !option->if_omitted)
+		usage_error("cannot take '%s' from %s: %s", name, source,
+			    argument ? "it takes no value; leave the value out"
+				     : "it needs a value; write NAME=VALUE");
+	if (command_takes(options->command, option))
+		take_option(options, option, argument);
+}
+
+static void take_settings(struct options *options)
+{
+	const char *words = getenv(SETTINGS_VARIABLE);
+
+	options->settings[0] = settings_read_file(&options->settings[1]);
+	settings_parse(options->settings[0], true, options->settings[1], take_setting, options);
+	options->settings[2] = output_path_copy(words ? words : "");
+	settings_parse(options->settings[2], false, SETTINGS_VARIABLE, take_setting, options);
+	options->usual_ui = options->ui;
+	options->ui = NULL;
+}
+
 static void take_defaults(struct options *options)
 {
 	if (!options->input_count && !options->overlay_count && !options->files_from)
@@ -326,6 +356,8 @@ static void take_defaults(struct options *options)
 	if (options->files_from)
 		input_list_read(options);
 	option_conflicts_refuse(options);
+	if (!options->ui)
+		options->ui = options->usual_ui;
 	choose_default_names(options);
 	choose_default_output(options);
 }
@@ -343,6 +375,7 @@ void command_line_parse(struct options *options, enum command command, int argc,
 		suggest_command(argv[1]);
 	if (command == COMMAND_RECORD)
 		argc = take_program(options, argc, argv);
+	take_settings(options);
 	take_words(options, argc - first, argv + first);
 	take_defaults(options);
 }

@@ -133,12 +133,13 @@ static void refuse_batch(const struct options *options)
 
 static void refuse_open(const struct options *options, bool batch)
 {
+	const char *page = options->ui ? options->ui : options->usual_ui;
 	char origin[VIEWER_PAGE_ORIGIN_MOST];
 
 	if (options->ui && !options->open)
 		usage_error("--ui needs `ptrace2ftf open` or --open");
-	if (options->ui && !viewer_page_origin(options->ui, origin))
-		usage_error("invalid --ui '%s'; expected an address like %s", options->ui,
+	if (page && !viewer_page_origin(page, origin))
+		usage_error("invalid --ui '%s'; expected an address like %s", page,
 			    VIEWER_PAGE_DEFAULT);
 	if (!options->open)
 		return;

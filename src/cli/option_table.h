@@ -66,6 +66,7 @@ struct option_spec {
 	unsigned least, most;                /* of OPTION_NUMBER */
 	const char *if_omitted; /* makes the argument optional: the value without one */
 	bool neutral;           /* outputs have the same content with and without the option */
+	bool setting;           /* the user's configuration may have it */
 	bool common;            /* --help shows it without =all */
 	unsigned only, except;  /* bits of the commands that take it; 0: those of its group */
 };

@@ -57,5 +57,7 @@ void options_release(struct options *options)
 	free(options->list);
 	free(options->listed);
 	free(options->side_words);
+	for (int i = 0; i < 3; i++)
+		free(options->settings[i]);
 	*options = (struct options){ 0 };
 }

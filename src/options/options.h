@@ -116,7 +116,8 @@ struct options {
 	bool open;           /* show the trace in the browser (src/serve/open_trace.h); without
 			      * --output `ptrace2ftf open` does not keep it */
 	struct pattern_list fail_if; /* its conditions: src/diff/diff_limit.h */
-	const char *ui;              /* the page that shows it; NULL: Perfetto's */
+	const char *ui;              /* --ui: the page that shows it; NULL: Perfetto's, or */
+	const char *usual_ui;        /* the user's setting of it; NULL: none */
 	const char *stamp; /* borrowed: to be written into FTF (batch_stamp.h); NULL: none */
 	/* OCaml */
 	struct overlay_option *overlays; /* owned */
@@ -142,6 +143,7 @@ struct options {
 	unsigned jobs;          /* files converted in parallel; 0: one per processor */
 	bool skip_existing;
 	uint64_t timeout;  /* ns that a job may take; 0: any */
+	char *settings[3]; /* owned: the user's configuration file, its path, and the variable */
 	char **side_words; /* owned: the command line of one side of `ptrace2ftf diff` */
 	/* Owned, with the texts: "--NAME=ARGUMENT" of options that may change an output. */
 	char **words;

@@ -27,7 +27,7 @@ cli_tests = \
 	tests/cli/progress.sh \
 	tests/cli/safety.sh \
 	tests/cli/record.sh \
-	tests/cli/select.sh \
+	tests/cli/select.sh tests/cli/settings.sh \
 	tests/cli/slowest.sh \
 	tests/cli/limit.sh tests/cli/counters.sh tests/cli/split.sh \
 	tests/cli/summary.sh \

@@ -12,6 +12,8 @@ trap 'echo "# not at its end: $tap_name"; exit 143' TERM
 # The same holds for ccache, which has no place then.
 HOME=/dev/null CCACHE_DISABLE=1
 export HOME CCACHE_DISABLE
+# Nor settings of the user.
+unset XDG_CONFIG_HOME PTRACE2FTF_OPTIONS
 
 tap_ok() { # STATUS NAME: 0 passes
 	tap_count=$((tap_count + 1))

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads the user's configuration file, and the options in a text. */
+#include "src/cli/settings.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/io/file_use.h"
+#include "src/cli/usage_error.h"
+
+#define FILE_MOST 65536
+
+static const char blanks[] = " \t\r\n";
+
+static char *find_file(void)
+{
+	const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+	bool own = config && *config == '/';
+	char *path = NULL;
+
+	if (!own && (!home || !*home))
+		return NULL;
+	if (asprintf(&path, "%s%s/ptrace2ftf/config", own ? config : home, own ? "" : "/.config") <
+	    0)
+		alloc_fail(0);
+	return path;
+}
+
+char *settings_read_file(char **path)
+{
+	char *text = alloc_zeroed(1, FILE_MOST + 1);
+	FILE *in;
+
+	*path = find_file();
+	in = *path ? file_use_open_stream(*path) : NULL;
+	if (!in && *path && errno != ENOENT && errno != ENOTDIR)
+		usage_error("cannot read '%s': %s", *path, strerror(errno));
+	if (!in)
+		return text;
+	if (fread(text, 1, FILE_MOST, in) == FILE_MOST || ferror(in))
+		usage_error("cannot read '%s': it is not a configuration file", *path);
+	fclose(in);
+	return text;
+}
+
+/* Cut blanks off both ends. */
+static char *trim(char *text)
+{
+	size_t length;
+
+	text += strspn(text, blanks);
+	length = strlen(text);
+	while (length && strchr(blanks, text[length - 1]))
+		text[--length] = 0;
+	return text;
+}
+
+void settings_parse(char *text, bool lines, const char *source, settings_fn *take, void *context)
+{
+	char *rest = text, *piece, *argument;
+
+	while ((piece = strsep(&rest, lines ? "\n" : blanks))) {
+		piece = trim(piece);
+		if (!*piece || (lines && *piece == '#'))
+			continue;
+		argument = strchr(piece, '=');
+		if (argument)
+			*argument++ = 0;
+		if (!lines && strncmp(piece, "--", 2) == 0)
+			piece += 2;
+		take(context, trim(piece), argument ? trim(argument) : NULL, source);
+	}
+}
