@@ -15,7 +15,7 @@
 
 static const char blanks[] = " \t\r\n";
 
-static char *find_file(void)
+static char *find_config(void)
 {
 	const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
 	bool own = config && *config == '/';
@@ -34,7 +34,7 @@ char *settings_read_file(char **path)
 	char *text = alloc_zeroed(1, FILE_MOST + 1);
 	FILE *in;
 
-	*path = find_file();
+	*path = find_config();
 	in = *path ? file_use_open_stream(*path) : NULL;
 	if (!in && *path && errno != ENOENT && errno != ENOTDIR)
 		usage_error("cannot read '%s': %s", *path, strerror(errno));
