@@ -3,7 +3,7 @@
 # Builds and tests the last commit in root trees of distributions, with each compiler they have:
 # `make check-distributions`.  The trees are made by debootstrap below the build directory
 # (distributions/), and stay there.  DISTRIBUTIONS and COMPILERS choose rows; by default the unit
-# tests run, with DISTRIBUTION_TESTS=all all of `make check`.  The last lines are README.md's table.
+# tests run, with DISTRIBUTION_TESTS=all all of `make check`.  The last lines are CONTRIBUTING.md's table.
 # As root; downloads 500 MB for a distribution.
 #
 # arm64-gcc-N is a cross build, whose unit tests run by qemu-user.  What they analyse is code for x86,

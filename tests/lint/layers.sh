@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The folder table of README.md is the architecture: each folder with code has a row,
+# The folder table of doc/ARCHITECTURE.md is the architecture: each folder with code has a row,
 # and includes point from a row to itself or to rows above.
 . "${top_srcdir:-.}/tests/support/tap.sh"
 cd "${top_srcdir:-.}" || exit 1
@@ -9,7 +9,7 @@ trap 'rm -rf "$work"' EXIT
 
 find base decoder symbols writer reader overlays src -name '*.[ch]' | sort >"$work/files"
 # "folder/" of the rows, in their order.
-sed -n 's/^| `\([a-z_/]*\)\/` |.*/\1/p' README.md >"$work/rows"
+sed -n 's/^| `\([a-z_/]*\)\/` |.*/\1/p' doc/ARCHITECTURE.md >"$work/rows"
 # "FILE INCLUDED", by paths from the top.
 xargs grep -H '^#include "' <"$work/files" |
 	sed -n 's/^\([^:]*\):#include "\(.*\)"/\1 \2/p' >"$work/includes"

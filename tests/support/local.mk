@@ -28,9 +28,11 @@ check_PROGRAMS += tests/support/make-trace
 tests_support_make_trace_SOURCES = tests/support/make_trace.c
 tests_support_make_trace_LDADD = libftf.la
 
-demo: ptrace2ftf$(EXEEXT) tests/ptsim/ptsim$(EXEEXT) tests/programs/threads$(EXEEXT)
-	tests/ptsim/ptsim$(EXEEXT) record --cpus=2 --cyc -o demo.data -- tests/programs/threads$(EXEEXT)
+demo: ptrace2ftf$(EXEEXT) tests/ptsim/ptsim$(EXEEXT) tests/programs/static/causes$(EXEEXT)
+	tests/ptsim/ptsim$(EXEEXT) record --cpus=2 --cyc -o demo.data -- \
+		tests/programs/static/causes$(EXEEXT) lock 7
 	./ptrace2ftf$(EXEEXT) demo.data -o demo.ftf
+	./ptrace2ftf$(EXEEXT) -q --format=outliers --symbol=request --slow=10us demo.data
 	@echo "Open $(abs_builddir)/demo.ftf at https://ui.perfetto.dev"
 
 clean-local:
