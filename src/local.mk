@@ -127,6 +127,7 @@ libptrace2ftf_a_SOURCES = \
 	src/pipeline/convert_perf_script.c src/pipeline/convert_perf_script.h \
 	src/pipeline/decode_threads.c src/pipeline/decode_threads.h \
 	src/pipeline/empty_selection.c src/pipeline/empty_selection.h \
+	src/pipeline/input_parts.c src/pipeline/input_parts.h \
 	src/pipeline/list_print.c src/pipeline/list_print.h \
 	src/pipeline/list_recording.c src/pipeline/list_recording.h \
 	src/pipeline/nameless_hint.c src/pipeline/nameless_hint.h \

@@ -229,6 +229,17 @@ static int compare_all(const struct perf_file *file, const struct perf_file *nex
 	return 0;
 }
 
+/* Returns whether nothing differs because nothing is known. */
+static bool lacks_evidence(const struct perf_file *file, const struct perf_file *next,
+			   const struct perf_origin *origin)
+{
+	const struct perf_origin *first = file->origins;
+
+	return !file->features.hostname || !next->features.hostname ||
+	       !file->features.command_line || !next->features.command_line || !first->clock ||
+	       !origin->clock || first->begin >= first->end || origin->begin >= origin->end;
+}
+
 int perf_series_check(struct perf_file *file, struct perf_file *next, struct error *err)
 {
 	struct perf_origin origin = find_origin(next);
@@ -241,6 +252,7 @@ int perf_series_check(struct perf_file *file, struct perf_file *next, struct err
 	}
 	if (compare_all(file, next, &origin, err) < 0)
 		return -1;
+	file->unproven |= lacks_evidence(file, next, &origin);
 	*ARRAY_ADD(file->origins, file->origin_count, file->origin_room) = origin;
 	for (size_t i = 0; i < next->extent_count; i++)
 		*ARRAY_ADD(file->extents, file->extent_count, file->extent_room) = next->extents[i];

@@ -12,7 +12,8 @@
 
 /*
  * Compare an input, just opened, with those that `file` has, and add it to the file's inputs.
- * What a file lacks, such as features of a perf that was killed, is no evidence.
+ * What a file lacks, such as features of a perf that was killed, is no evidence: file->unproven is
+ * set if one lacks its host, command line, clock or times.
  * Returns 0; -1 with err filled: which two inputs differ, in what, and what to do.
  */
 int perf_series_check(struct perf_file *file, struct perf_file *next, struct error *err);

@@ -22,6 +22,7 @@
 #include "src/cli/usage_error.h"
 #include "src/cli/versions.h"
 #include "src/formats/output_format.h"
+#include "src/pipeline/input_parts.h"
 
 /* ---- Arguments ----------------------------------------------------------- */
 
@@ -347,6 +348,18 @@ static void take_settings(struct options *options)
 	options->ui = NULL;
 }
 
+/* One output that is named, or standard output, is of one recording. */
+static void choose_joined(struct options *options)
+{
+	bool open_choice = options->input_count > 1 && options->command == COMMAND_CONVERT &&
+			   options->input_kind == INPUT_PERF_DATA && !options->output &&
+			   options->format->default_output == DEFAULT_FILE && !options->open &&
+			   !options_is_batch(options);
+
+	options->apart = options->no_join ||
+			 (open_choice && !options->join && !input_parts_are_one(options));
+}
+
 static void take_defaults(struct options *options)
 {
 	if (!options->input_count && !options->overlay_count && !options->files_from)
@@ -355,6 +368,7 @@ static void take_defaults(struct options *options)
 	output_suffix_choose(options);
 	if (options->files_from)
 		input_list_read(options);
+	choose_joined(options);
 	option_conflicts_refuse(options);
 	if (!options->ui)
 		options->ui = options->usual_ui;

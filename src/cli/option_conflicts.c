@@ -288,6 +288,8 @@ void option_conflicts_refuse(const struct options *options)
 	if (options->inlined && options->engine == PT_ENGINE_LIBIPT)
 		usage_error("--inline needs --engine=fast: libipt's does not show where code "
 			    "without a branch enters an inlined call");
+	if (options->join && (options->no_join || batch))
+		usage_error("cannot combine --join with an output for each input; choose one");
 	refuse_memtrace(options);
 	refuse_outliers(options);
 	refuse_top(options);

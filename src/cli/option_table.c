@@ -66,6 +66,13 @@ const struct option_spec option_specs[] = {
 	  .help = "Kind of INPUT: perf-data (default), or perf-script: the text that perf script "
 		  "prints",
 	  .choices = inputs, .except = BIT(LIST) },
+	{ "join", 0, NULL, GROUP_INPUT, OPTION_FLAG, FIELD(join),
+	  .help = "Convert several INPUTs as the parts of one recording, as with -o FILE; default: if "
+		  "their host, command line, clock and times prove it",
+	  .only = BIT(CONVERT) | BIT(OPEN), .neutral = true },
+	{ "no-join", 0, NULL, GROUP_INPUT, OPTION_FLAG, FIELD(no_join),
+	  .help = "Convert each of several INPUTs to an output of its own", .only = BIT(CONVERT),
+	  .neutral = true },
 	{ "mode", 0, "MODE", GROUP_INPUT, OPTION_CHOICE, FIELD(mode),
 	  .help = "Show code of one privilege level: user or kernel; both by default",
 	  .choices = modes, .common = true },

@@ -26,7 +26,8 @@ uint64_t options_max_stack(const struct options *options)
 bool options_is_batch(const struct options *options)
 {
 	return options->input && !options_trace_slow(options) &&
-	       (options->output_pattern || options->files_from || output_is_directory(options));
+	       (options->output_pattern || options->files_from || options->apart ||
+		output_is_directory(options));
 }
 
 bool clock_offsets_read(struct clock_offsets *offsets, const char *text)

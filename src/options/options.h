@@ -78,6 +78,8 @@ struct options {
 	const char *input; /* the first one; "-": stdin; NULL: overlays only */
 	char **inputs;     /* borrowed */
 	int input_count;
+	bool join, no_join; /* of several inputs: all are one recording, or each is one */
+	bool apart;         /* each of them is one */
 	enum input_kind input_kind;
 	enum trace_mode mode;
 	enum pt_engine engine;

@@ -149,6 +149,15 @@ series() {
 		batch 1 c/long.data d/long.data -o one.ftf && grep -q -- '-o DIR/' messages
 }
 tap_check "several inputs with one output stay one recording" series
+# Of the series only the first gets an output; of others each.
+without_output() {
+	rm -f sample/*.ftf c/*.ftf d/*.ftf
+	batch 0 --join sample/series.1 sample/series.2 && [ "$(ls sample/*.ftf)" = sample/series.1.ftf ] || return 1
+	batch 0 c/long.data d/long.data && same_slices c/long.ftf d/long.ftf || return 1
+	batch 0 --no-join sample/series.1 sample/series.2 && [ -s sample/series.2.ftf ] || return 1
+	batch 64 --join c/long.data d/long.data -o list/ && grep -q 'cannot combine --join' messages
+}
+tap_check "several inputs are recordings of their own unless they are proven parts of one" without_output
 
 # ---- Skipping -------------------------------------------------------------
 made() { # OUTPUT: whether it was made again

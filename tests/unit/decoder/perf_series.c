@@ -191,6 +191,7 @@ END_TEST
 START_TEST(parts_of_a_recording_are_joined)
 {
 	ck_assert_msg(append(&joined[_i], 1) == 0, "%s", err.text);
+	ck_assert_int_eq(file.unproven, joined[_i].killed || joined[_i].begin == joined[_i].end);
 	ck_assert_uint_eq(file.part_count, 2);
 }
 END_TEST
