@@ -62,7 +62,6 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/call_sites.c src/formats/call_sites.h \
 	src/formats/cost_stacks.c src/formats/cost_stacks.h \
 	src/formats/format_callgrind.c \
-	src/formats/text/escaped_text.c src/formats/text/escaped_text.h \
 	src/formats/format_branches.c src/formats/format_branches.h \
 	src/formats/format_calls.c \
 	src/formats/format_chrome.c \
@@ -75,17 +74,15 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/answers/format_slowest.c \
 	src/formats/format_speedscope.c \
 	src/formats/format_svg.c \
-	src/formats/text/json_text.c src/formats/text/json_text.h \
 	src/formats/lcov/covered_lines.c src/formats/lcov/covered_lines.h \
 	src/formats/lcov/executed_code.c src/formats/lcov/executed_code.h \
 	src/formats/lcov/format_lcov.c \
-	src/formats/text/json_any_text.c src/formats/text/json_any_text.h \
+	src/formats/text/any_text.c src/formats/text/any_text.h \
 	src/formats/text/json_value.h \
 	src/formats/output_format.c src/formats/output_format.h \
 	src/slices/function_table.c src/slices/function_table.h \
 	src/formats/text/short_time.c src/formats/text/short_time.h \
 	src/formats/text/time_note.c src/formats/text/time_note.h \
-	src/formats/text/valid_text.c src/formats/text/valid_text.h \
 	src/formats/answers/slow_classes.c src/formats/answers/slow_classes.h \
 	src/formats/answers/slow_calls.c src/formats/answers/slow_calls.h \
 	src/formats/stored_output.c src/formats/stored_output.h \

@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 #include "base/io/output.h"
 #include "src/batch/batch_line.h"
-#include "src/formats/text/escaped_text.h"
+#include "src/formats/text/any_text.h"
 #include "src/formats/text/json_value.h"
 
 #define QUERY_SIZE 200

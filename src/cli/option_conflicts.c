@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/io/output_path.h"
-#include "src/cli/usage_error.h"
+#include "src/cli/suggest.h"
 #include "src/diff/diff_limit.h"
 #include "src/formats/output_format.h"
 #include "src/serve/viewer_page.h"

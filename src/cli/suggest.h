@@ -7,6 +7,10 @@
 
 #include "src/cli/option_table.h"
 
+/* Print an error, and where to find help, as argp_error() does, and exit with EXIT_USAGE. */
+void usage_error(const struct argp_state *state, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
 /*
  * Returns the value of `word` among the choices of an option.  A word that is
  * no choice ends the program with "unknown --OPTION 'WORD'; choose from A, B, C", and

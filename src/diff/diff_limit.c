@@ -9,7 +9,7 @@
 
 #include "base/message.h"
 #include "base/printable.h"
-#include "src/formats/text/json_any_text.h"
+#include "src/formats/text/any_text.h"
 
 /* Longest pattern. */
 #define GLOB_MOST 4096

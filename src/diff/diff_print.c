@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/printable.h"
-#include "src/formats/text/json_any_text.h"
+#include "src/formats/text/any_text.h"
 #include "src/formats/text/short_time.h"
 
 /* ---- The table ----------------------------------------------------------- */

@@ -10,8 +10,7 @@
 #include "base/printable.h"
 #include "src/formats/format_branches.h"
 #include "src/formats/ftf/event_record.h"
-#include "src/formats/text/escaped_text.h"
-#include "src/formats/text/json_text.h"
+#include "src/formats/text/any_text.h"
 
 static struct hit_event_shown *find_event(struct hit_output *output, const char *name)
 {

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "decoder/timeline/timeline.h"
 #include "src/formats/output_format.h"
-#include "src/formats/text/escaped_text.h"
+#include "src/formats/text/any_text.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 

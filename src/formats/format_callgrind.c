@@ -15,7 +15,7 @@
 #include "base/io/output.h"
 #include "src/formats/cost_stacks.h"
 #include "src/formats/output_format.h"
-#include "src/formats/text/escaped_text.h"
+#include "src/formats/text/any_text.h"
 #include "symbols/dso/dso_store.h"
 
 /* The calls of a function from a line of another one. */

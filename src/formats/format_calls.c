@@ -19,7 +19,7 @@
 #include "src/callstack/callstack.h"
 #include "src/formats/format_branches.h"
 #include "src/formats/output_format.h"
-#include "src/formats/text/escaped_text.h"
+#include "src/formats/text/any_text.h"
 #include "src/formats/text/short_time.h"
 #include "src/slices/slice_names.h"
 

@@ -11,7 +11,7 @@
 #include "base/alloc.h"
 #include "src/formats/call_sites.h"
 #include "src/formats/output_format.h"
-#include "src/formats/text/json_text.h"
+#include "src/formats/text/any_text.h"
 #include "src/options/options.h"
 #include "src/slices/slice_args.h"
 #include "src/slices/slice_names.h"

@@ -17,7 +17,7 @@
 #include "base/io/big_array.h"
 #include "src/formats/call_sites.h"
 #include "src/formats/output_format.h"
-#include "src/formats/text/escaped_text.h"
+#include "src/formats/text/any_text.h"
 #include "src/options/options.h"
 #include "src/slices/slice_args.h"
 #include "src/slices/slice_names.h"

@@ -16,7 +16,7 @@
 #include "base/tables/pair_table.h"
 #include "src/formats/slice_limit.h"
 #include "src/formats/stored_output.h"
-#include "src/formats/text/json_text.h"
+#include "src/formats/text/any_text.h"
 #include "src/slices/slice_args.h"
 #include "src/slices/track.h"
 

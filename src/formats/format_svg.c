@@ -14,7 +14,7 @@
 
 #include "base/utf8.h"
 #include "src/formats/stored_output.h"
-#include "src/formats/text/json_text.h"
+#include "src/formats/text/any_text.h"
 #include "src/formats/text/short_time.h"
 #include "src/slices/track.h"
 

@@ -12,7 +12,7 @@
 #include "base/tables/lower_bound.h"
 #include "decoder/clock/tsc_clock.h"
 #include "decoder/perf_data/perf_record.h"
-#include "src/formats/text/json_any_text.h"
+#include "src/formats/text/any_text.h"
 #include "src/formats/text/json_value.h"
 #include "src/pipeline/list_print.h"
 #include "src/pipeline/recording.h"

@@ -11,7 +11,7 @@
 #include "base/io/output.h"
 #include "config.h"
 #include "src/callstack/callstack.h"
-#include "src/formats/text/json_any_text.h"
+#include "src/formats/text/any_text.h"
 #include "src/formats/text/json_value.h"
 #include "src/perf_script/perf_script.h"
 #include "src/slices/track.h"

@@ -12,7 +12,7 @@
 #include "base/tables/compare.h"
 #include "src/formats/lcov/covered_lines.h"
 #include "src/formats/output_format.h"
-#include "src/formats/text/escaped_text.h"
+#include "src/formats/text/any_text.h"
 
 struct lcov_output {
 	struct format_output output; /* first */

@@ -11,7 +11,7 @@
 
 #include "base/alloc.h"
 #include "src/formats/pprof/profile.pb-c.h"
-#include "src/formats/text/valid_text.h"
+#include "src/formats/text/any_text.h"
 #include "symbols/dso/dso_store.h"
 
 typedef Perftools__Profiles__Profile profile_message;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* What is printed is read again by jansson, which takes valid JSON and UTF-8 only. */
-#include "src/formats/text/json_text.h"
+#include "src/formats/text/any_text.h"
 
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/formats/text/json_any_text.h"
+#include "src/formats/text/any_text.h"
 #include "tests/support/unit.h"
 
 /*

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Text of any bytes, as a recording has it, for lines, JSON and formats that take UTF-8 only. */
+#ifndef SRC_FORMATS_TEXT_ANY_TEXT_H
+#define SRC_FORMATS_TEXT_ANY_TEXT_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/*
+ * Print a name, control characters and backslashes as \xNN: no name may end a line, or move a
+ * terminal's cursor.
+ */
+void escaped_text_print(const char *text, size_t length, FILE *out);
+
+/*
+ * Print a JSON string (RFC 8259) with its quotes.  The text may hold any bytes:
+ * each byte that is not part of UTF-8 (RFC 3629) becomes U+FFFD.
+ */
+void json_text_print(const char *text, size_t length, FILE *out);
+
+/* Returns a JSON string, owned by the caller: each byte of invalid UTF-8 becomes U+FFFD. */
+json_t *json_any_text(const char *text, size_t length);
+
+/* Returns the same of a text that ends with a NUL; JSON's null if there is none. */
+json_t *json_text_or_null(const char *text);
+
+/*
+ * Returns a copy of a text, owned by the caller and ended by a NUL, in which each byte that is not
+ * part of UTF-8 is U+FFFD.
+ */
+char *valid_text(const char *text, size_t length);
+
+#endif
