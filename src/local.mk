@@ -119,15 +119,13 @@ libptrace2ftf_a_SOURCES = \
 	src/perf_script/perf_script_line.c src/perf_script/perf_script_line.h \
 	src/perf_script/text_view.c src/perf_script/text_view.h \
 	src/pipeline/convert.c src/pipeline/convert.h \
-	src/pipeline/convert_events.c src/pipeline/convert_events.h \
-	src/pipeline/convert_perf_data.c src/pipeline/convert_perf_data.h \
-	src/pipeline/convert_perf_script.c src/pipeline/convert_perf_script.h \
+	src/pipeline/convert_events.c \
+	src/pipeline/convert_perf_data.c \
+	src/pipeline/convert_perf_script.c \
 	src/pipeline/decode_threads.c src/pipeline/decode_threads.h \
-	src/pipeline/empty_selection.c src/pipeline/empty_selection.h \
+	src/pipeline/hints.c src/pipeline/hints.h \
 	src/pipeline/input_parts.c src/pipeline/input_parts.h \
-	src/pipeline/list_print.c src/pipeline/list_print.h \
-	src/pipeline/list_recording.c src/pipeline/list_recording.h \
-	src/pipeline/nameless_hint.c src/pipeline/nameless_hint.h \
+	src/pipeline/list_recording.c \
 	src/pipeline/output_pipeline.c src/pipeline/output_pipeline.h \
 	src/pipeline/recording.c src/pipeline/recording.h \
 	src/record/obstacles.c src/record/obstacles.h \

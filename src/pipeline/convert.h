@@ -5,6 +5,7 @@
 
 #include "base/diag.h"
 #include "base/error.h"
+#include "base/tables/name.h"
 #include "src/options/options.h"
 #include "src/report/report.h"
 
@@ -16,5 +17,33 @@
  */
 enum exit_status convert(const struct options *options, struct report *report, struct diag *diag,
 			 struct error *err);
+
+/*
+ * The conversions of each kind of input and answer.  `names` lasts as long as the run; counts, gaps
+ * and answers go to `report`, warnings to `diag`.  They return 0; -1 with err filled, and no output
+ * is left.
+ */
+
+/* Convert a perf.data file: connect the stages of doc/ARCHITECTURE.md. */
+int convert_perf_data(const struct options *options, struct name_table *names,
+		      struct report *report, struct diag *diag, struct error *err);
+
+/* Convert the text of perf script (--input=perf-script; "-": standard input). */
+int convert_perf_script(const struct options *options, struct name_table *names,
+			struct report *report, struct diag *diag, struct error *err);
+
+/*
+ * Print the hits of the recording, if there is one, then the events of the overlays
+ * (--format=events).  No trace is decoded.
+ */
+int convert_events(const struct options *options, struct name_table *names, struct report *report,
+		   struct diag *diag, struct error *err);
+
+/*
+ * Print what a recording holds, from its sideband (--list): threads, buffers, losses, files.  No
+ * trace is decoded, and but for --time the bytes of the trace are not read.
+ */
+int list_recording(const struct options *options, struct name_table *names, struct report *report,
+		   struct diag *diag, struct error *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Print hits and overlays. */
-#include "src/pipeline/convert_events.h"
+#include "src/pipeline/convert.h"
 
 #include <errno.h>
 

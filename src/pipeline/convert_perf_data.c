@@ -5,7 +5,7 @@
  *   recording -> pt_streams -> feed_events() -> thread_stacks -> output_pipeline
  *                                            -> event_output --^
  */
-#include "src/pipeline/convert_perf_data.h"
+#include "src/pipeline/convert.h"
 
 #include <stdlib.h>
 
@@ -19,8 +19,7 @@
 #include "src/formats/output_format.h"
 #include "src/overlays/overlays.h"
 #include "src/pipeline/decode_threads.h"
-#include "src/pipeline/empty_selection.h"
-#include "src/pipeline/nameless_hint.h"
+#include "src/pipeline/hints.h"
 #include "src/pipeline/output_pipeline.h"
 #include "src/pipeline/recording.h"
 #include "src/report/progress.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Convert the text of perf script. */
-#include "src/pipeline/convert_perf_script.h"
+#include "src/pipeline/convert.h"
 
 #include <errno.h>
 #include <stdio.h>
