@@ -28,9 +28,7 @@ libdecoder_a_SOURCES = \
 	decoder/code/run_cache.c decoder/code/run_cache.h \
 	decoder/code/stack_effect.c decoder/code/stack_effect.h \
 	decoder/code/tnt_cache.c decoder/code/tnt_cache.h \
-	decoder/dataflow/insn_fields.c decoder/dataflow/insn_fields.h \
-	decoder/dataflow/known_values.c decoder/dataflow/known_values.h \
-	decoder/dataflow/syscall_number.c decoder/dataflow/syscall_number.h \
+	decoder/code/syscall_number.c decoder/code/syscall_number.h \
 	decoder/engine/pt_engine.h \
 	decoder/engine/pt_stream.h \
 	decoder/engine/pt_stream_base.c decoder/engine/pt_stream_base.h \

@@ -187,7 +187,7 @@ static void print_files(const json_t *list, FILE *out)
 	}
 }
 
-/* Print the answer of --list (doc/summary.schema.json); `input` is its path. */
+/* Print the answer of `ptrace2ftf list` (doc/summary.schema.json); `input` is its path. */
 static void list_print(const json_t *list, const char *input, FILE *out)
 {
 	print_head(list, input, out);

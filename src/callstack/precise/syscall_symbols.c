@@ -7,14 +7,14 @@
 
 #include "base/alloc.h"
 #include "base/budget.h"
-#include "decoder/dataflow/syscall_number.h"
+#include "decoder/code/syscall_number.h"
 #include "src/resolve/location.h"
 #include "symbols/dso/dso_store.h"
 #include "symbols/names/syscall_names.h"
 
 #define SITE_BITS 9
 
-/* An instruction in a function's code, and what a place (known_values.h) has there. */
+/* An instruction in a function's code, and what a place (syscall_number.h) has there. */
 struct syscall_site {
 	const struct symbol *function; /* NULL: the slot is free */
 	uint64_t offset;

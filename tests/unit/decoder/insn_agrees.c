@@ -17,8 +17,7 @@
 #include <unistd.h>
 
 #include "decoder/code/insn.h"
-#include "decoder/dataflow/known_values.h"
-#include "decoder/dataflow/syscall_number.h"
+#include "decoder/code/syscall_number.h"
 #include "tests/support/unit.h"
 
 #define SAMPLES      200000
@@ -338,7 +337,7 @@ START_TEST(an_instruction_that_writes_a_register_leaves_no_number)
 	unsigned kept = 0;
 
 	for (unsigned i = 0; i < SAMPLES; i++) {
-		unsigned registers = mode == INSN_MODE_64 ? KNOWN_REGISTERS : 8;
+		unsigned registers = mode == INSN_MODE_64 ? SYSCALL_STACK : 8;
 		unsigned number = i % 2 ? any(registers) : SYSCALL_EAX;
 		uint8_t bytes[BYTES];
 
@@ -416,7 +415,7 @@ static bool keeps_top(const ZydisDecoder *decoder, const uint8_t *bytes)
 	code[at] = 0x0f;
 	code[at + 1] = 0x05;
 	return syscall_number_find(&(struct syscall_code){ code, at + 2, INSN_MODE_64 }, at,
-				   KNOWN_STACK)
+				   SYSCALL_STACK)
 		       .number == ON_TOP;
 }
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Code in front of SYSCALL instructions; its bytes are objdump's. */
-#include "decoder/dataflow/syscall_number.h"
+#include "decoder/code/syscall_number.h"
 
 #include <check.h>
 #include <string.h>
 
-#include "decoder/dataflow/known_values.h"
 #include "tests/support/unit.h"
 
 #define CODE(...) (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ })
@@ -92,6 +91,18 @@ static const struct {
 	{ "one of two loops has another number", SYSCALL_UNKNOWN, 7,
 	  CODE(0xbd, 1, 0, 0, 0, 0x89, 0xe8, 0x0f, 0x05, 0x85, 0xff, 0x74, 0xf8, 0xbd, 2, 0, 0, 0,
 	       0xeb, 0xf1) },
+	/* mov $2,%ebp; test %edi,%edi; je 2f; mov $1,%ebp; 1: mov %ebp,%eax; syscall; 2: jne 1b */
+	{ "another number from the middle of a loop", SYSCALL_UNKNOWN, 16,
+	  CODE(0xbd, 2, 0, 0, 0, 0x85, 0xff, 0x74, 9, 0xbd, 1, 0, 0, 0, 0x89, 0xe8, 0x0f, 0x05,
+	       0x75, 0xfa) },
+	/* mov $1,%ebp; 1: mov %ebp,%eax; syscall; 2: nop; jne 1b; mov $2,%ebp; jmp 2b */
+	{ "another number from a loop that overlaps", SYSCALL_UNKNOWN, 7,
+	  CODE(0xbd, 1, 0, 0, 0, 0x89, 0xe8, 0x0f, 0x05, 0x90, 0x75, 0xf9, 0xbd, 2, 0, 0, 0, 0xeb,
+	       0xf6) },
+	/* mov $1,%ebp; 1: mov %ebp,%eax; syscall; je 2f; jmp 1b; inc %ecx; nop; 2: jmp 1b */
+	{ "a loop with what nothing is seen to lead to", SYSCALL_UNKNOWN, 7,
+	  CODE(0xbd, 1, 0, 0, 0, 0x89, 0xe8, 0x0f, 0x05, 0x74, 5, 0xeb, 0xf8, 0xff, 0xc1, 0x90,
+	       0xeb, 0xf3) },
 	/* mov $1,%eax; jmp 2f; 1: dec %ebx; jne 1b; 2: syscall */
 	{ "what nothing is seen to lead to, with a loop", SYSCALL_UNKNOWN, 11,
 	  CODE(0xb8, 1, 0, 0, 0, 0xeb, 4, 0xff, 0xcb, 0x75, 0xfc, 0x0f, 0x05) },
@@ -112,7 +123,7 @@ static const struct {
 };
 
 #define EDI      7
-#define ON_STACK KNOWN_STACK
+#define ON_STACK SYSCALL_STACK
 #define ESI      6
 #define CANCEL                                                                                     \
 	0x53, 0x80, 0x3d, 1, 0, 0, 0, 0, 0x75, 18, 0x41, 0x51, 0x41, 0x50, 0x48, 0x8b, 0x74, 0x24, \

@@ -3,12 +3,12 @@
  * Which system call a SYSCALL, SYSENTER or INT $0x80 instruction asks for: the number that the code
  * in front of it puts into EAX ("mov $12,%eax; syscall").  Intel PT shows no registers.
  *
- * A number is known if all paths through the function to the system call put the same one there
- * (known_values.h).  If it is an argument of the function, as of libc's syscall(), the same is
- * asked of the caller's code.
+ * Constant propagation (compilers) through one function: a number is known if all paths to the
+ * system call put the same one there.  If it is an argument of the function, as of libc's
+ * syscall(), the same is asked of the caller's code.
  */
-#ifndef DECODER_DATAFLOW_SYSCALL_NUMBER_H
-#define DECODER_DATAFLOW_SYSCALL_NUMBER_H
+#ifndef DECODER_CODE_SYSCALL_NUMBER_H
+#define DECODER_CODE_SYSCALL_NUMBER_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -17,8 +17,14 @@
 
 #define SYSCALL_UNKNOWN (-1)
 
-/* The place (known_values.h) of the number when SYSCALL begins. */
-#define SYSCALL_EAX 0
+/*
+ * Places: registers by their numbers in instructions (SDM volume 2, "Register Encoding"), and from
+ * SYSCALL_STACK on the words of the stack, from its top on.  An argument (System V ABI, "Parameter
+ * Passing") is named by its place in the caller at the call: SYSCALL_STACK is the word on top
+ * there, which is behind the return address in the function.
+ */
+#define SYSCALL_EAX   0 /* holds the number when SYSCALL begins */
+#define SYSCALL_STACK 16
 
 /* The code of a function, from its begin on; borrowed. */
 struct syscall_code {
