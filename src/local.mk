@@ -5,13 +5,10 @@ libptrace2ftf_a_SOURCES = \
 	src/batch/batch.c src/batch/batch.h \
 	src/batch/batch_job.c src/batch/batch_job.h \
 	src/batch/batch_line.c src/batch/batch_line.h \
-	src/batch/batch_one.c src/batch/batch_one.h \
 	src/batch/batch_loop.c src/batch/batch_loop.h \
 	src/batch/batch_plan.c src/batch/batch_plan.h \
-	src/batch/batch_signals.c src/batch/batch_signals.h \
 	src/batch/batch_stamp.c src/batch/batch_stamp.h \
-	src/batch/slow_index.c src/batch/slow_index.h \
-	src/batch/slow_traces.c src/batch/slow_traces.h \
+	src/batch/slow_traces.c \
 	src/callstack/callstack.c src/callstack/callstack.h \
 	src/callstack/timestamp_group.c src/callstack/timestamp_group.h \
 	src/callstack/call_stretch.h \

@@ -18,7 +18,6 @@
 #include "base/message.h"
 #include "src/batch/batch.h"
 #include "src/batch/batch_line.h"
-#include "src/batch/slow_traces.h"
 #include "src/cli/command_line.h"
 #include "src/cli/commands.h"
 #include "src/cli/help.h"

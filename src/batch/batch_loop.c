@@ -4,14 +4,116 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 
 #include "base/alloc.h"
+#include "base/io/output_watch.h"
 #include "base/message.h"
+#include "src/batch/batch_job.h"
 #include "src/batch/batch_line.h"
-#include "src/batch/batch_signals.h"
+
+/* ---- Signals ------------------------------------------------------------- */
+
+/* Read by the signal handler; the processes change only while signals are blocked. */
+static volatile sig_atomic_t last_signal; /* 0: none */
+static struct batch_process *watched;     /* borrowed */
+static volatile size_t watched_count;
+
+/* A terminal sends its signals to all processes; forward those of other senders. */
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+	(void)context;
+	last_signal = number;
+	for (size_t i = 0; info->si_code <= 0 && i < watched_count; i++)
+		if (watched[i].pid > 0)
+			kill(watched[i].pid, number);
+}
+
+/*
+ * From now on SIGINT, SIGTERM and SIGHUP are passed on to `processes` (borrowed), unless they
+ * come from a terminal, which sends them to all itself, and wait4() returns then.
+ */
+static void signals_watch(struct batch_process *processes, size_t count)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	/* Without SA_RESTART, so that wait4() returns. */
+	struct sigaction action = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO }, old;
+
+	watched = processes;
+	watched_count = count;
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+			sigaction(signals[i], &action, NULL);
+}
+
+/* No process is left; what was watched stays so.  Returns the last signal; 0: none came. */
+static int signals_end(void)
+{
+	watched_count = 0;
+	return last_signal;
+}
+
+/*
+ * As batch_process_start(), into `process`, one of those that are watched: no signal comes
+ * before the process is known, or to the handler in the child.
+ */
+static int signals_start(struct batch_process *process, const struct batch_run *run,
+			 const struct batch_job *job, struct error *err)
+{
+	struct batch_process started;
+	sigset_t all, usual;
+	int status;
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &usual);
+	status = batch_process_start(&started, run, job, err);
+	if (status == 0)
+		*process = started;
+	sigprocmask(SIG_SETMASK, &usual, NULL);
+	return status;
+}
+
+/* ---- One process --------------------------------------------------------- */
+
+/* Returns an exit status, and the report of a process that has ended. */
+static int end_process(struct batch_process *process, int status, json_t **report)
+{
+	struct batch_end end = { 0 };
+	int stopped = signals_end();
+
+	if (stopped)
+		return 128 + stopped;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_INTERRUPTED)
+		return EXIT_INTERRUPTED;
+	batch_process_finish(process, status, &end);
+	*report = end.report;
+	return end.status;
+}
+
+int batch_one_run(const struct batch_run *run, const struct batch_job *job, json_t **report,
+		  struct error *err)
+{
+	struct batch_process process = { 0 };
+	int status = 0;
+	pid_t ended;
+
+	*report = NULL;
+	signals_watch(&process, 1);
+	if (signals_start(&process, run, job, err) < 0) {
+		signals_end();
+		return EXIT_FAILED;
+	}
+	do
+		ended = waitpid(process.pid, &status, 0);
+	while (ended < 0 && errno == EINTR);
+	status = end_process(&process, status, report);
+	output_watch_signals();
+	return status;
+}
 
 struct batch_processes {
 	struct batch_process *processes; /* owned */
@@ -41,7 +143,7 @@ static void start_next(struct batch_loop *loop, struct batch_processes *all)
 {
 	const struct batch_job *job = &loop->plan->jobs[loop->begun];
 	struct error err = { 0 };
-	int status = batch_signals_start(find_free_process(all), &loop->run, job, &err);
+	int status = signals_start(find_free_process(all), &loop->run, job, &err);
 
 	if (status == 0) {
 		all->running++;
@@ -101,17 +203,17 @@ int batch_loop_run(struct batch_loop *loop)
 	all.processes = alloc_zeroed(room, sizeof(*all.processes));
 	all.count = room;
 	loop->run.threads = threads_per_job(room);
-	batch_signals_watch(all.processes, room);
-	while (all.running || (loop->begun < count && !batch_signals_last())) {
+	signals_watch(all.processes, room);
+	while (all.running || (loop->begun < count && !last_signal)) {
 		size_t before = loop->begun;
 
-		if (!batch_signals_last() && all.running < room && loop->begun < count)
+		if (!last_signal && all.running < room && loop->begun < count)
 			start_next(loop, &all);
 		if (all.running &&
 		    (loop->begun == before || all.running == room || loop->begun == count))
 			wait_for_process(loop, &all);
 	}
-	stopped = batch_signals_end();
+	stopped = signals_end();
 	free(all.processes);
 	return stopped;
 }

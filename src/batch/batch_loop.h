@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* The loop that starts the processes of jobs, so many at a time, and waits for them. */
+/* Starts the processes of jobs, one or so many at a time, and waits for them. */
 #ifndef SRC_BATCH_BATCH_LOOP_H
 #define SRC_BATCH_BATCH_LOOP_H
 
 #include <stddef.h>
 
 #include "src/batch/batch_job.h"
+
+/*
+ * Run the conversion and wait for it; signals to this process are passed on to it, and have their
+ * usual effect again behind it.
+ * Returns an exit status, 128 + the number of a signal that came; EXIT_FAILED with err filled:
+ * there was no process.  `report` gets the conversion's report, owned by the caller; NULL: it has
+ * none.
+ */
+int batch_one_run(const struct batch_run *run, const struct batch_job *job, json_t **report,
+		  struct error *err);
 
 struct batch_loop {
 	struct batch_run run;          /* `threads` is set by batch_loop_run() */

@@ -15,7 +15,7 @@
 #include "base/io/temp_file.h"
 #include "base/message.h"
 #include "base/printable.h"
-#include "src/batch/batch_one.h"
+#include "src/batch/batch_loop.h"
 #include "src/diff/diff_limit.h"
 #include "src/diff/diff_print.h"
 #include "src/formats/output_format.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The slowest calls as a table (--slowest, --slow), or for the report only, if each of
- * them gets a trace of its own (src/batch/slow_traces.h).
+ * them gets a trace of its own (src/batch/batch.h).
  */
 
 #include <inttypes.h>
