@@ -52,9 +52,7 @@ libptrace2ftf_a_SOURCES = \
 	src/events/initial_state.c src/events/initial_state.h \
 	src/events/period_counters.c src/events/period_counters.h \
 	src/events/pebs_events.c src/events/pebs_events.h \
-	src/events/perf_record_events.c src/events/perf_record_events.h \
 	src/events/sched_priorities.c src/events/sched_priorities.h \
-	src/events/switch_events.c src/events/switch_events.h \
 	src/formats/answers/call_paths.c src/formats/answers/call_paths.h \
 	src/formats/call_sites.c src/formats/call_sites.h \
 	src/formats/cost_stacks.c src/formats/cost_stacks.h \
@@ -104,9 +102,7 @@ libptrace2ftf_a_SOURCES = \
 	src/overlays/overlay_clock_choice.c src/overlays/overlay_clock_choice.h \
 	src/overlays/overlay_cut.c src/overlays/overlay_cut.h \
 	src/overlays/overlay_input.c src/overlays/overlay_input.h \
-	src/overlays/overlay_print.c src/overlays/overlay_print.h \
 	src/overlays/overlay_sideband.c src/overlays/overlay_sideband.h \
-	src/overlays/overlay_slices.c src/overlays/overlay_slices.h \
 	src/overlays/overlay_trace.c src/overlays/overlay_trace.h \
 	src/overlays/overlay_trace_memtrace.c \
 	src/overlays/overlay_trace_runtime.c \
@@ -139,10 +135,8 @@ libptrace2ftf_a_SOURCES = \
 	src/report/top_functions.c src/report/top_functions.h \
 	src/resolve/code_files.c src/resolve/code_files.h \
 	src/resolve/jit_dumps.c src/resolve/jit_dumps.h \
-	src/resolve/kernel_changes.c src/resolve/kernel_changes.h \
 	src/resolve/kernel_files.c src/resolve/kernel_files.h \
 	src/resolve/kernel_modules.c src/resolve/kernel_modules.h \
-	src/resolve/kernel_names.c src/resolve/kernel_names.h \
 	src/resolve/location.c src/resolve/location.h \
 	src/resolve/nameless_time.c src/resolve/nameless_time.h \
 	src/resolve/resolve.c src/resolve/resolve.h \

@@ -1,13 +1,141 @@
 /* SPDX-License-Identifier: MIT */
 /* The tracks of OCaml's runtime events (overlay_trace.h), ring by ring. */
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "overlays/runtime_events_custom.h"
-#include "src/overlays/overlay_slices.h"
 #include "src/overlays/overlay_trace.h"
+
+/* ---- Slices -------------------------------------------------------------- */
+
+/*
+ * Spans that a program marked by name, laid out on tracks where slices nest.
+ *
+ * A program may end its slices in any order, but slices of one track must nest.  So
+ * begins and ends are paired by name first, the innermost of a name first; then each
+ * slice goes to the first of a few lanes where it nests.  Each begin takes a slice of
+ * memory, a small multiple of the input.
+ */
+
+/* Only broken programs have so many slices that cross each other. */
+#define OVERLAY_LANES 16
+
+/* Deeper slices are left out; Perfetto's limit is 512. */
+#define OVERLAY_DEPTH 500
+
+struct overlay_slice {
+	uint64_t begin, end; /* ns */
+	uint32_t name;       /* the caller's number */
+	bool unfinished;     /* no end was seen */
+	bool placed;         /* on a lane */
+};
+
+struct overlay_slices {
+	struct overlay_slice *slices; /* owned; in the order of begin */
+	size_t count, room;
+	size_t *open; /* owned: indices of those without an end, in order */
+	size_t open_count, open_room;
+	uint64_t unmatched_ends, left_out;
+};
+
+/* Gets a lane's slices in program order with times that do not decrease. */
+struct overlay_lane_sink {
+	void (*begin)(void *context, unsigned lane, const struct overlay_slice *slice);
+	void (*end)(void *context, unsigned lane, const struct overlay_slice *slice, uint64_t time);
+	void *context;
+};
+
+/* Open slices searched for an end, so that programs that end none take linear time. */
+#define SEARCH_MAX 256
+
+/* Begin a slice; times do not decrease. */
+static void overlay_slices_begin(struct overlay_slices *slices, uint64_t time, uint32_t name)
+{
+	slices->slices = alloc_grow(slices->slices, &slices->room, slices->count + 1,
+				    sizeof(*slices->slices));
+	slices->open = alloc_grow(slices->open, &slices->open_room, slices->open_count + 1,
+				  sizeof(*slices->open));
+	slices->open[slices->open_count++] = slices->count;
+	slices->slices[slices->count++] = (struct overlay_slice){ .begin = time, .name = name };
+}
+
+/* End the innermost open slice of a name; if none is open, count the end. */
+static void overlay_slices_end(struct overlay_slices *slices, uint64_t time, uint32_t name)
+{
+	size_t last = slices->open_count > SEARCH_MAX ? slices->open_count - SEARCH_MAX : 0;
+
+	for (size_t i = slices->open_count; i-- > last;) {
+		struct overlay_slice *slice = &slices->slices[slices->open[i]];
+
+		if (slice->name != name)
+			continue;
+		slice->end = time;
+		memmove(&slices->open[i], &slices->open[i + 1],
+			(slices->open_count - i - 1) * sizeof(*slices->open));
+		slices->open_count--;
+		return;
+	}
+	slices->unmatched_ends++;
+}
+
+/* Emit those of the remaining slices that nest on a lane.  Returns how many remain. */
+static size_t fill_lane(struct overlay_slices *slices, unsigned lane,
+			const struct overlay_lane_sink *sink)
+{
+	const struct overlay_slice *stack[OVERLAY_DEPTH];
+	size_t depth = 0, left = 0;
+
+	for (size_t i = 0; i < slices->count; i++) {
+		struct overlay_slice *slice = &slices->slices[i];
+
+		if (slice->placed)
+			continue;
+		for (; depth && stack[depth - 1]->end <= slice->begin; depth--)
+			sink->end(sink->context, lane, stack[depth - 1], stack[depth - 1]->end);
+		if (depth == OVERLAY_DEPTH || (depth && stack[depth - 1]->end < slice->end)) {
+			left++;
+			continue;
+		}
+		slice->placed = true;
+		stack[depth++] = slice;
+		sink->begin(sink->context, lane, slice);
+	}
+	for (; depth; depth--)
+		sink->end(sink->context, lane, stack[depth - 1], stack[depth - 1]->end);
+	return left;
+}
+
+/* End the open slices at `time` and emit all slices, lane by lane. */
+static void overlay_slices_finish(struct overlay_slices *slices, uint64_t time,
+				  const struct overlay_lane_sink *sink)
+{
+	size_t left = slices->count;
+
+	for (size_t i = 0; i < slices->open_count; i++) {
+		struct overlay_slice *slice = &slices->slices[slices->open[i]];
+
+		slice->end = time > slice->begin ? time : slice->begin;
+		slice->unfinished = true;
+	}
+	slices->open_count = 0;
+	for (unsigned lane = 0; left && lane < OVERLAY_LANES; lane++)
+		left = fill_lane(slices, lane, sink);
+	slices->left_out += left;
+}
+
+/* Idempotent, also on zeroed memory. */
+static void overlay_slices_release(struct overlay_slices *slices)
+{
+	free(slices->slices);
+	free(slices->open);
+	*slices = (struct overlay_slices){ 0 };
+}
 
 #define NAME_ROOM       160
 #define TEXT_MAX        1000 /* bytes shown of a custom event */

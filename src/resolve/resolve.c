@@ -2,10 +2,109 @@
 /* Resolves addresses and branches to functions, and caches the answers. */
 #include "src/resolve/resolve.h"
 
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+
+/* ---- Names of the kernel ------------------------------------------------- */
+
+/*
+ * Names of the code that the kernel made at run time: BPF programs, and the
+ * trampolines of ftrace and kprobes.
+ *
+ * No file has them, and their addresses are used again, so each name holds
+ * from its registration by the kernel until it is unregistered or another one is
+ * registered there.  A name that replaces no other holds from the beginning: the
+ * trace's times may be a little older than its branches.
+ */
+
+/* Ranges that overlap are "equal", so that tfind() finds one of them. */
+static int compare_ranges(const void *left, const void *right)
+{
+	const struct symbol *a = left, *b = right;
+
+	if (a->start + a->size <= b->start)
+		return -1;
+	return a->start >= b->start + b->size;
+}
+
+static struct symbol *find_overlapping(const struct kernel_names *kernel,
+				       const struct symbol *range)
+{
+	void *node = tfind(range, &kernel->tree, compare_ranges);
+
+	return node ? *(struct symbol **)node : NULL;
+}
+
+static void insert_symbol(struct kernel_names *kernel, struct symbol *symbol)
+{
+	if (!tsearch(symbol, &kernel->tree, compare_ranges))
+		alloc_fail(sizeof(*symbol));
+}
+
+/* `records` (in time order) and `names` are borrowed. */
+static void kernel_names_init(struct kernel_names *kernel, const struct kernel_symbol *records,
+			      size_t count, struct name_table *names)
+{
+	*kernel = (struct kernel_names){ .records = records, .count = count, .begin = UINT64_MAX };
+	kernel->symbols = alloc_zeroed(count, sizeof(*kernel->symbols));
+	for (size_t i = 0; i < count; i++) {
+		struct symbol *symbol = &kernel->symbols[i];
+
+		symbol->start = records[i].begin;
+		symbol->size = records[i].end - records[i].begin;
+		symbol->name = symbol->linkage = name_intern_text(names, records[i].name);
+		symbol->binding = SYMBOL_GLOBAL;
+		if (records[i].begin < kernel->begin)
+			kernel->begin = records[i].begin;
+		if (records[i].end > kernel->end)
+			kernel->end = records[i].end;
+		/* Also a symbol that is unregistered held before, if nothing registered it. */
+		if (!find_overlapping(kernel, symbol))
+			insert_symbol(kernel, symbol);
+	}
+}
+
+static void keep_symbol(void *symbol)
+{
+	(void)symbol; /* it is an element of the array */
+}
+
+/* Release everything.  Idempotent, also on zeroed memory. */
+static void kernel_names_release(struct kernel_names *kernel)
+{
+	tdestroy(kernel->tree, keep_symbol);
+	free(kernel->symbols);
+	*kernel = (struct kernel_names){ 0 };
+}
+
+void kernel_names_advance(struct kernel_names *kernel, uint64_t time)
+{
+	for (; kernel->next < kernel->count && kernel->records[kernel->next].time <= time;
+	     kernel->next++) {
+		struct symbol *symbol = &kernel->symbols[kernel->next], *old;
+		bool gone = kernel->records[kernel->next].gone;
+
+		while ((old = find_overlapping(kernel, symbol)) &&
+		       (!gone || old->start == symbol->start)) {
+			tdelete(old, &kernel->tree, compare_ranges);
+			if (gone)
+				break;
+		}
+		if (!gone)
+			insert_symbol(kernel, symbol);
+	}
+}
+
+/* Returns the symbol at `ip` now, valid until kernel_names_release(); NULL: none. */
+static const struct symbol *kernel_names_find(const struct kernel_names *kernel, uint64_t ip)
+{
+	struct symbol here = { .start = ip, .size = 1 };
+
+	return kernel->tree && ip < UINT64_MAX ? find_overlapping(kernel, &here) : NULL;
+}
 
 /*
  * Returns the pid of each address space, owned by the caller.  Of processes that share a

@@ -14,15 +14,34 @@
 #define SRC_RESOLVE_RESOLVE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/tables/direct_cache.h"
+#include "base/tables/name.h"
 #include "decoder/branch_event.h"
 #include "decoder/mappings/address_space.h"
 #include "decoder/timeline/timeline.h"
-#include "src/resolve/kernel_names.h"
 #include "src/resolve/location.h"
 #include "symbols/dso/dso_store.h"
+#include "symbols/symbol.h"
+
+struct kernel_names {
+	const struct kernel_symbol *records; /* borrowed; in time order */
+	struct symbol *symbols; /* owned; by index of `records`; `start` is an address */
+	size_t count, next;     /* `next`: the first record that is still to come */
+	uint64_t begin, end;    /* all symbols are in [begin, end) */
+	void *tree;             /* owned, of tsearch(3): the symbols that hold now */
+};
+
+/* Returns whether a name may hold at `ip` at some time. */
+static inline bool kernel_names_may_have(const struct kernel_names *kernel, uint64_t ip)
+{
+	return ip >= kernel->begin && ip < kernel->end;
+}
+
+/* Apply all records up to `time` (ns).  An earlier time than before changes nothing. */
+void kernel_names_advance(struct kernel_names *kernel, uint64_t time);
 
 /* Powers of two: slots of the caches.  A program has about twice as many branches as targets. */
 #define ADDRESS_CACHE_BITS 15
