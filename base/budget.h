@@ -9,7 +9,7 @@
 #ifndef BASE_BUDGET_H
 #define BASE_BUDGET_H
 
-/* ---- Linkage names (symbols/names/demangle_limits.h) ---- */
+/* ---- Linkage names (symbols/names/demangle.c) ---- */
 
 /* ns of CPU time for one name; for all names, what they take beyond that of usual ones. */
 #define DEMANGLE_NAME_NS 50000000

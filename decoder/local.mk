@@ -59,9 +59,7 @@ libdecoder_a_SOURCES = \
 	decoder/perf_data/perf_parts.c decoder/perf_data/perf_parts.h \
 	decoder/perf_data/perf_record.c decoder/perf_data/perf_record.h \
 	decoder/perf_data/perf_sample.c decoder/perf_data/perf_sample.h \
-	decoder/perf_data/perf_series.c decoder/perf_data/perf_series.h \
 	decoder/perf_data/perf_types.h \
-	decoder/perf_data/perf_unpack.c decoder/perf_data/perf_unpack.h \
 	decoder/streams/branch_merge.c decoder/streams/branch_merge.h \
 	decoder/streams/pt_stream_open.c decoder/streams/pt_stream_open.h \
 	decoder/streams/pt_streams.c decoder/streams/pt_streams.h \

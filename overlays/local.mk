@@ -7,5 +7,4 @@ liboverlays_a_SOURCES = \
 	overlays/memtrace_locations.c overlays/memtrace_locations.h \
 	overlays/memtrace_writer.c overlays/memtrace_writer.h \
 	overlays/runtime_events.c overlays/runtime_events.h \
-	overlays/runtime_events_custom.c overlays/runtime_events_custom.h \
-	overlays/runtime_events_names.c overlays/runtime_events_names.h
+	overlays/runtime_events_custom.c overlays/runtime_events_custom.h

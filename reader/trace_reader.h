@@ -15,7 +15,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "reader/trace_input.h"
+#include "base/error.h"
+
+struct trace_input {
+	int fd;
+	uint8_t *packed; /* owned: bytes of the file */
+	size_t packed_used, packed_at;
+	struct trace_unpacker *unpacker; /* owned; NULL: plain */
+	uint8_t *bytes;                  /* owned: bytes of the trace */
+	size_t used, at;
+	bool ended; /* nothing comes after `used` */
+};
+
+/* Move past bytes that trace_input_peek() showed. */
+static inline void trace_input_skip(struct trace_input *input, size_t size)
+{
+	input->at += size;
+}
 
 /* "Record Types", with a kind for each subtype. */
 enum trace_kind {

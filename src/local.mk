@@ -69,7 +69,6 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/answers/format_slowest.c \
 	src/formats/format_speedscope.c \
 	src/formats/format_svg.c \
-	src/formats/lcov/covered_lines.c src/formats/lcov/covered_lines.h \
 	src/formats/lcov/executed_code.c src/formats/lcov/executed_code.h \
 	src/formats/lcov/format_lcov.c \
 	src/formats/text/any_text.c src/formats/text/any_text.h \
@@ -87,7 +86,6 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/ftf/ftf_sink.c src/formats/ftf/ftf_sink.h \
 	src/formats/ftf/fit_ranks.c src/formats/ftf/fit_ranks.h \
 	src/formats/ftf/ftf_fit.c src/formats/ftf/ftf_fit.h \
-	src/formats/ftf/ftf_flows.c src/formats/ftf/ftf_flows.h \
 	src/formats/ftf/ftf_side.c src/formats/ftf/ftf_side.h \
 	src/formats/ftf/ftf_split.c src/formats/ftf/ftf_split.h \
 	src/formats/ftf/ftf_scan.c src/formats/ftf/ftf_scan.h \

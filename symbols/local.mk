@@ -21,24 +21,21 @@ libsymbols_a_SOURCES = \
 	symbols/files/elf_file.c symbols/files/elf_file.h \
 	symbols/files/unpack.c symbols/files/unpack.h \
 	symbols/names/demangle.c symbols/names/demangle.h \
-	symbols/names/demangle_limits.c symbols/names/demangle_limits.h \
 	symbols/names/demangle_short.c symbols/names/demangle_short.h \
 	symbols/names/jit_dump.c symbols/names/jit_dump.h \
-	symbols/names/name_ranges.c symbols/names/name_ranges.h \
 	symbols/names/range_map.c symbols/names/range_map.h \
 	symbols/names/syscall_names.c symbols/names/syscall_names.h \
 	symbols/names/text_map.c symbols/names/text_map.h \
 	symbols/tables/code_starts.c symbols/tables/code_starts.h \
 	symbols/tables/encoded_address.c symbols/tables/encoded_address.h \
 	symbols/tables/landing_pads.c symbols/tables/landing_pads.h \
-	symbols/tables/plt.c symbols/tables/plt.h \
 	symbols/tables/symbol_entry.h \
 	symbols/tables/symbol_parts.c symbols/tables/symbol_parts.h \
 	symbols/tables/symbol_table.c symbols/tables/symbol_table.h \
 	symbols/tables/trap_table.c symbols/tables/trap_table.h \
 	symbols/tables/unwind_table.c symbols/tables/unwind_table.h
 
-# libiberty, whose memory is lent by symbols/names/demangle_limits.c.
+# libiberty, whose memory is lent by.
 libdemanglers.a:
 	$(AM_V_GEN)$(OBJCOPY) --redefine-sym malloc=demangle_malloc \
 		--redefine-sym realloc=demangle_realloc --redefine-sym free=demangle_free \

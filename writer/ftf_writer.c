@@ -5,6 +5,101 @@
 #include <stdio.h>
 
 #include "base/utf8.h"
+#include "writer/ftf_memory.h"
+
+/* ---- Slots of references ------------------------------------------------- */
+
+/*
+ * The assignment of a table's few references to any number of keys.
+ *
+ * FTF refers to strings by 15 bits and to threads by 8, and a reference may be
+ * redefined at any time.  If all references are in use, a clock hand reclaims the
+ * first that was not used since its last turn (second chance), so frequent keys
+ * keep theirs.  A new key is then written inline in the record first, and gets a
+ * reference at its next use: a key that is used once takes no reference from
+ * others, and costs less.  Keys are dense, so finding one is an array access.
+ */
+
+#define HAD_REFERENCE 0x80u /* with the misses: the key had a reference before */
+
+/*
+ * `count` is at most 65535, and more than one record ever uses.
+ * Returns whether there was memory; ftf_slots_release() is due in either case.
+ */
+static bool ftf_slots_init(struct ftf_slots *slots, struct ftf_low *low, uint32_t count,
+			   uint32_t inline_uses)
+{
+	*slots = (struct ftf_slots){ .low = low, .count = count, .inline_uses = inline_uses };
+	slots->stamps = ftf_memory_get(low, count + 1, sizeof(*slots->stamps));
+	slots->keys = ftf_memory_get(low, count + 1, sizeof(*slots->keys));
+	return slots->stamps && slots->keys;
+}
+
+/* Idempotent. */
+static void ftf_slots_release(struct ftf_slots *slots)
+{
+	ftf_memory_free(slots->low, slots->stamps);
+	ftf_memory_free(slots->low, slots->keys);
+	ftf_memory_free(slots->low, slots->references);
+	ftf_memory_free(slots->low, slots->misses);
+	*slots = (struct ftf_slots){ 0 };
+}
+
+/* Returns the reference to reclaim: not used lately, and not by this record. */
+static uint32_t reclaim_slot(struct ftf_slots *slots, uint32_t record)
+{
+	for (;;) {
+		uint32_t *stamp;
+
+		slots->hand = slots->hand % slots->count + 1;
+		stamp = &slots->stamps[slots->hand];
+		if (*stamp == 0)
+			return slots->hand;
+		if (*stamp != record)
+			*stamp = 0;
+	}
+}
+
+static bool make_room(struct ftf_slots *slots, uint32_t key)
+{
+	size_t room = slots->room, need = (size_t)key + 1;
+
+	return ftf_memory_grow(slots->low, &slots->references, &room, need,
+			       sizeof(*slots->references)) &&
+	       ftf_memory_grow(slots->low, &slots->misses, &slots->room, need,
+			       sizeof(*slots->misses));
+}
+
+/*
+ * Assign a reference to a key that has none.  `may_inline`: the record may contain
+ * the key's text or ids instead.
+ * Returns the reference, which must be (re)defined first; 0: write the key inline, or
+ * there is no memory, and the trace has an error.
+ */
+static uint16_t ftf_slots_assign(struct ftf_slots *slots, uint32_t key, uint32_t record,
+				 bool may_inline)
+{
+	uint32_t reference;
+
+	if (key >= slots->room && !make_room(slots, key))
+		return 0;
+	if (slots->assigned < slots->count) {
+		reference = ++slots->assigned;
+	} else if (may_inline && (slots->misses[key] & ~HAD_REFERENCE) < slots->inline_uses) {
+		slots->misses[key]++;
+		return 0;
+	} else {
+		reference = reclaim_slot(slots, record);
+		slots->references[slots->keys[reference]] = 0;
+		slots->reclaimed = true;
+		slots->redefined += slots->misses[key] & HAD_REFERENCE ? 1 : 0;
+	}
+	slots->misses[key] = HAD_REFERENCE;
+	slots->references[key] = (uint16_t)reference;
+	slots->keys[reference] = key;
+	slots->stamps[reference] = record;
+	return (uint16_t)reference;
+}
 
 /* A thread record is 24 bytes, two ids in a record are 16. */
 #define THREAD_INLINE_USES 2

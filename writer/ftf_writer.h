@@ -6,11 +6,43 @@
 #ifndef WRITER_FTF_WRITER_H
 #define WRITER_FTF_WRITER_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "base/io/output.h"
 #include "base/tables/id_index.h"
 #include "writer/ftf.h"
 #include "writer/ftf_memory.h"
-#include "writer/ftf_slots.h"
+
+struct ftf_low;
+
+struct ftf_slots {
+	struct ftf_low *low; /* borrowed: the trace, for its memory */
+	uint32_t count;      /* how many references there are: [1 .. count] */
+	uint32_t assigned;   /* how many were ever assigned */
+	uint32_t hand;
+	uint32_t inline_uses; /* how often a key is inline before it gets a reference */
+	uint32_t *stamps; /* owned; by reference: the record that last used it; 0: none of late */
+	uint32_t *keys;   /* owned; by reference */
+	uint16_t *references; /* owned; by key; 0: none */
+	uint8_t *misses;      /* owned; by key: times it was inline, and HAD_REFERENCE */
+	size_t room;          /* of references and misses */
+	uint64_t redefined;   /* keys that lost their reference and got one again */
+	bool reclaimed;       /* a reference was reclaimed: one may have had several keys */
+};
+
+/*
+ * Find the reference of a key for use in record number `record` (not 0).
+ * Returns it; 0: it has none at present, see ftf_slots_assign().
+ */
+static inline uint16_t ftf_slots_find(struct ftf_slots *slots, uint32_t key, uint32_t record)
+{
+	uint16_t reference = key < slots->room ? slots->references[key] : 0;
+
+	slots->stamps[reference] = record;
+	return reference;
+}
 
 /* A record of arguments never contains a longer string: 17 of them must fit. */
 #define FTF_INLINE_MAX 256

@@ -9,7 +9,6 @@ libftf_la_SOURCES = \
 	writer/ftf_low.c \
 	writer/ftf_memory.c writer/ftf_memory.h \
 	writer/ftf_records.c \
-	writer/ftf_slots.c writer/ftf_slots.h \
 	writer/ftf_tsc.c \
 	writer/ftf_writer.c writer/ftf_writer.h \
 	writer/private_names.h \

@@ -164,7 +164,7 @@ struct perf_file {
 	struct perf_bytes *build_ids;  /* owned: BUILD_ID sections and records of all inputs */
 	size_t build_id_count, build_id_room;
 	bool unfinished; /* perf was killed: the data runs to the end of the file */
-	bool unproven;   /* an input that was appended lacks evidence: perf_series.h */
+	bool unproven;   /* an input that was appended lacks evidence: perf_file_append() */
 	struct arena arena;
 };
 

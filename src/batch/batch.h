@@ -25,7 +25,7 @@ bool batch_wanted(const struct options *options);
 int batch_run(const struct options *options, batch_convert_fn *convert);
 
 /*
- * Make a trace of each slow call (--slowest, --slower-than with -o DIR/).  One process finds the
+ * Make a trace of each slow call (--slowest, --slow with -o DIR/).  One process finds the
  * calls in the recording; then one more for each call decodes it with its context, of all threads
  * and CPUs.  Each has its own sandbox, --max-output and --timeout.  DIR gets call-001.ftf, the
  * slowest one, and so on, and the index of all in index.tsv and index.jsonl.

@@ -8,7 +8,7 @@
 #include "src/options/options.h"
 
 /*
- * Returns whether the inputs are proven to be parts of one recording (perf_series.h), by a process
+ * Returns whether the inputs are proven to be parts of one recording (perf_file.h), by a process
  * in the sandbox that opens them.  Inputs that cannot be opened prove nothing.
  */
 bool input_parts_are_one(const struct options *options);

@@ -5,16 +5,22 @@
  *
  * A name of a hundred bytes can expand to gigabytes of text or take hours without any
  * (substitutions nest), so output, CPU time and memory are bounded
- * (symbols/names/demangle_limits.h), and the work stops at the bound.
+ * (base/budget.h), and the work stops at the bound.
  */
 #ifndef SYMBOLS_NAMES_DEMANGLE_H
 #define SYMBOLS_NAMES_DEMANGLE_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/budget.h"
-#include "symbols/names/demangle_limits.h"
+
+/* Zeroed memory has spent nothing. */
+struct demangle_limits {
+	uint64_t spent; /* ns of CPU time, beyond that of usual names */
+	char *memory;   /* owned: DEMANGLE_NAME_MEMORY bytes, used anew for each name; NULL: none */
+};
 
 enum demangle_style {
 	DEMANGLE_SHORT = 0, /* no template arguments, no parameter lists */

@@ -1,14 +1,40 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of code in text files: the perf-PID.map of JIT compilers and the
- * kernel's kallsyms.
+ * Names of ranges of code, and the text files that have them: the perf-PID.map of JIT compilers and
+ * the kernel's kallsyms.
  */
 #ifndef SYMBOLS_NAMES_TEXT_MAP_H
 #define SYMBOLS_NAMES_TEXT_MAP_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-#include "symbols/names/name_ranges.h"
+#include "symbols/names/range_map.h"
+
+struct named_range {
+	uint64_t begin, end; /* [begin, end); first, for range_map_build() */
+	const char *name;    /* not terminated */
+	uint32_t length;     /* bytes of name */
+};
+
+struct name_ranges {
+	struct named_range *ranges; /* owned; in the order of adding */
+	size_t count, room;
+	struct range_map map; /* made by name_ranges_finish(); indexes are those of `ranges` */
+};
+
+/* Add a range.  If its end is its begin, it is open: its end is unknown. */
+void name_ranges_add(struct name_ranges *names, const struct named_range *range);
+
+/*
+ * Build the map, once all ranges are added.  Open ranges then end at the next
+ * begin, but after at most `open_limit` bytes.
+ */
+void name_ranges_finish(struct name_ranges *names, uint64_t open_limit);
+
+/* Release everything.  Idempotent. */
+void name_ranges_release(struct name_ranges *names);
 
 /* A file's text and the ranges in it.  Zeroed memory is an empty one. */
 struct text_map {

@@ -10,6 +10,67 @@
 #include "src/slices/slice_args.h"
 #include "src/slices/track.h"
 
+/* ---- Arrows of tail calls ------------------------------------------------ */
+
+/*
+ * --flows: tail calls as arrows from the slice that is left to the one that is entered.
+ *
+ * Perfetto binds each end of an arrow to the innermost open slice of the thread: so the end of a
+ * slice that was left waits until the next event of its track shows whether the target has a
+ * slice.  It has none if the selection leaves it out.
+ */
+
+/* Let an end wait; none waits on its track.  `detail`: the end's; NULL: it has none. */
+static void ftf_flows_hold(struct ftf_flows *flows, struct track *track,
+			   const struct slice_event *end, const struct slice_detail *detail)
+{
+	struct held_end *held;
+
+	flows->ends = alloc_grow_zeroed(flows->ends, &flows->room, (size_t)track->index + 1,
+					sizeof(*flows->ends));
+	if (track->index >= flows->count)
+		flows->count = (size_t)track->index + 1;
+	held = &flows->ends[track->index];
+	held->track = track;
+	held->end = *end;
+	held->end.detail = detail != NULL;
+	if (detail)
+		held->detail = *detail;
+}
+
+/* The one at an index, if it waits. */
+static const struct held_end *take_at(struct ftf_flows *flows, size_t index)
+{
+	if (!flows->ends[index].track)
+		return NULL;
+	flows->taken = flows->ends[index];
+	flows->ends[index].track = NULL;
+	return &flows->taken;
+}
+
+/* Returns the end that waited on a track, borrowed up to the next call; NULL: none did. */
+static const struct held_end *ftf_flows_take(struct ftf_flows *flows, const struct track *track)
+{
+	return track->index < flows->count ? take_at(flows, track->index) : NULL;
+}
+
+/* The same, of any track. */
+static const struct held_end *ftf_flows_take_any(struct ftf_flows *flows)
+{
+	const struct held_end *held = NULL;
+
+	while (flows->count && !(held = take_at(flows, flows->count - 1)))
+		flows->count--;
+	return held;
+}
+
+/* Idempotent, also on zeroed memory. */
+static void ftf_flows_release(struct ftf_flows *flows)
+{
+	free(flows->ends);
+	*flows = (struct ftf_flows){ 0 };
+}
+
 #define TEMPLATE_BITS 12
 
 /* Records that are written at once. */

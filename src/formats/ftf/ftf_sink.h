@@ -8,17 +8,37 @@
 #ifndef SRC_FORMATS_FTF_FTF_SINK_H
 #define SRC_FORMATS_FTF_FTF_SINK_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "base/io/output.h"
 #include "base/tables/direct_cache.h"
 #include "base/tables/name.h"
 #include "src/formats/call_sites.h"
 #include "src/formats/ftf/ftf_fit.h"
-#include "src/formats/ftf/ftf_flows.h"
 #include "src/options/options.h"
 #include "src/slices/slice_args.h"
 #include "src/slices/slice_names.h"
 #include "src/slices/slice_sink.h"
 #include "writer/ftf.h"
+
+struct track;
+
+/* The end of a slice that was left by a tail call. */
+struct held_end {
+	struct track *track; /* borrowed; NULL: none waits */
+	struct slice_event end;
+	struct slice_detail detail; /* if end.detail is not 0 */
+};
+
+struct ftf_flows {
+	bool shown;            /* by --flows */
+	uint64_t arrows;       /* up to now: the id of the last one */
+	struct held_end *ends; /* owned; by index of the track */
+	size_t count, room;
+	struct held_end taken;
+};
 
 struct trace_facts;
 

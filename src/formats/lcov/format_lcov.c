@@ -4,15 +4,478 @@
  * (geninfo(1), "TRACEFILE FORMAT"), which genhtml(1) and others show.
  */
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/diag.h"
 #include "base/tables/compare.h"
-#include "src/formats/lcov/covered_lines.h"
+#include "base/tables/lower_bound.h"
+#include "base/tables/pair_table.h"
+#include "decoder/code/insn.h"
+#include "src/formats/lcov/executed_code.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"
+#include "symbols/dso/dso_store.h"
+
+/* ---- Lines --------------------------------------------------------------- */
+
+/*
+ * The lines, conditional jumps and functions of the source that executed code belongs to, with
+ * counts.
+ *
+ * A line counts whenever the code comes to a statement of it (is_stmt in DWARF's line tables) from
+ * another line, or by a jump back: as gcov counts lines.
+ */
+
+struct covered_file {
+	const struct name *name; /* borrowed */
+	bool ran;                /* a line of it was executed */
+};
+
+struct covered_line {
+	uint32_t file, line; /* `file`: index */
+	uint64_t count;
+};
+
+/* A conditional jump. */
+struct covered_jump {
+	uint32_t line; /* index of the line */
+	uint64_t vaddr;
+	uint64_t taken, not_taken;
+};
+
+struct covered_function {
+	const struct symbol *symbol; /* borrowed */
+	uint32_t line;               /* index of the line where it begins */
+	uint64_t count;
+};
+
+struct covered_lines {
+	struct covered_file *files; /* owned */
+	struct covered_line *lines;
+	struct covered_jump *jumps;
+	struct covered_function *functions;
+	size_t file_room, line_room, jump_room, function_room;
+	struct covered_row *rows; /* owned; statements by dso and address */
+	size_t row_count, row_room;
+	/* Their counts are those of the arrays. */
+	struct pair_table file_ids;     /* of (0, id of name) */
+	struct pair_table line_ids;     /* of (file, line) */
+	struct pair_table jump_ids;     /* of (row, bytes from its address) */
+	struct pair_table function_ids; /* of a symbol's pointer */
+	struct pair_table dso_ids;      /* of a dso's pointer */
+	struct pair_table unit_ids;     /* of (dso, number of unit) */
+	uint32_t dso;                   /* of the rows that are added */
+};
+
+#define NO_LINE UINT32_MAX
+
+struct covered_row {
+	uint64_t vaddr;
+	uint32_t dso, line; /* indexes; line NO_LINE: code without one */
+	uint32_t order;     /* in which they were added */
+	uint32_t behind;    /* the first row behind it of another line or dso */
+};
+
+/* ---- Statements ---------------------------------------------------------- */
+
+static uint32_t line_of(struct covered_lines *lines, const struct source_line *at)
+{
+	size_t count = lines->file_ids.count;
+	uint32_t file, line;
+
+	if (!at->line || !at->file)
+		return NO_LINE;
+	file = pair_table_find(&lines->file_ids, 0, at->file->id);
+	if (file == count) {
+		lines->files = alloc_grow(lines->files, &lines->file_room, count + 1,
+					  sizeof(*lines->files));
+		lines->files[file] = (struct covered_file){ .name = at->file };
+	}
+	count = lines->line_ids.count;
+	line = pair_table_find(&lines->line_ids, file, at->line);
+	if (line == count) {
+		lines->lines = alloc_grow(lines->lines, &lines->line_room, count + 1,
+					  sizeof(*lines->lines));
+		lines->lines[line] = (struct covered_line){ .file = file, .line = at->line };
+	}
+	return line;
+}
+
+static void add_row(void *context, const struct statement *statement)
+{
+	struct covered_lines *lines = context;
+
+	*ARRAY_ADD(lines->rows, lines->row_count, lines->row_room) = (struct covered_row){
+		.vaddr = statement->vaddr,
+		.dso = lines->dso,
+		.line = line_of(lines, &statement->at),
+		.order = (uint32_t)lines->row_count,
+	};
+}
+
+static void read_unit(struct covered_lines *lines, const struct dso *dso, uint64_t vaddr)
+{
+	uint64_t unit = dso_find_unit((struct dso *)dso, vaddr);
+	size_t count = lines->unit_ids.count;
+
+	if (!unit)
+		return;
+	lines->dso = pair_table_find_pointer(&lines->dso_ids, dso);
+	if (pair_table_find(&lines->unit_ids, lines->dso, (uint32_t)unit) == count)
+		dso_list_statements((struct dso *)dso, vaddr, add_row, lines);
+}
+
+static int compare_rows(const void *left, const void *right)
+{
+	const struct covered_row *a = left, *b = right;
+
+	return COMPARE(a->dso, b->dso) ?: COMPARE(a->vaddr, b->vaddr) ?: COMPARE(a->order, b->order);
+}
+
+/* Where one sequence ends and the next one begins, only the begin counts. */
+static void sort_rows(struct covered_lines *lines)
+{
+	size_t kept = 0;
+
+	if (lines->row_count)
+		qsort(lines->rows, lines->row_count, sizeof(*lines->rows), compare_rows);
+	for (size_t i = 0; i < lines->row_count; i++) {
+		const struct covered_row *row = &lines->rows[i];
+
+		if (row->line == NO_LINE && i + 1 < lines->row_count && row[1].dso == row->dso &&
+		    row[1].vaddr == row->vaddr)
+			continue;
+		lines->rows[kept++] = *row;
+	}
+	lines->row_count = kept;
+}
+
+/* Returns the first row at or behind an address of a dso. */
+static size_t find_row(const struct covered_lines *lines, uint32_t dso, uint64_t vaddr)
+{
+	return LOWER_BOUND(i, lines->row_count,
+			   lines->rows[i].dso < dso ||
+				   (lines->rows[i].dso == dso && lines->rows[i].vaddr < vaddr));
+}
+
+/* Returns the line of the code in front of a row. */
+static uint32_t line_before(const struct covered_lines *lines, uint32_t dso, size_t row)
+{
+	return row && lines->rows[row - 1].dso == dso ? lines->rows[row - 1].line : NO_LINE;
+}
+
+/* ---- Counts -------------------------------------------------------------- */
+
+static void count_line(struct covered_lines *lines, uint32_t line, uint64_t count)
+{
+	lines->lines[line].count += count;
+	lines->files[lines->lines[line].file].ran = true;
+}
+
+/* Find where the code of each row's line ends. */
+static void find_ends(struct covered_lines *lines)
+{
+	for (size_t i = lines->row_count; i-- > 0;) {
+		struct covered_row *row = &lines->rows[i];
+
+		row->behind = (uint32_t)i + 1;
+		if (i + 1 < lines->row_count && row[1].line == row->line && row[1].dso == row->dso)
+			row->behind = row[1].behind;
+	}
+}
+
+/* Returns whether a stretch begins with a jump back within code of one line, its first row's. */
+static bool is_loop(const struct covered_lines *lines, const struct code_stretch *stretch,
+		    uint32_t dso, size_t row)
+{
+	size_t end = find_row(lines, dso, stretch->from + 1);
+
+	return row < end && lines->rows[row].behind >= end;
+}
+
+/* Returns the line that a stretch comes from, NO_LINE: any other than that where it begins. */
+static uint32_t line_left(const struct covered_lines *lines, const struct code_stretch *stretch,
+			  uint32_t dso, size_t row)
+{
+	bool is_row = row < lines->row_count && lines->rows[row].dso == dso &&
+		      lines->rows[row].vaddr == stretch->begin;
+
+	if (!is_row || stretch->entry == ENTERED_ON)
+		return line_before(lines, dso, row);
+	if (stretch->entry == ENTERED_JUMP && !is_loop(lines, stretch, dso, row))
+		return line_before(lines, dso, find_row(lines, dso, stretch->from + 1));
+	return NO_LINE;
+}
+
+/*
+ * Count the first row of a stretch, and add its other rows to `through`: of each row what came to
+ * it from the row before less what came to that one.
+ */
+static void count_lines(struct covered_lines *lines, const struct code_stretch *stretch,
+			uint32_t dso, uint64_t *through)
+{
+	uint64_t end = stretch->last + (stretch->exit != LEFT_BEFORE);
+	size_t row = find_row(lines, dso, stretch->begin), behind = find_row(lines, dso, end);
+	uint32_t line;
+
+	if (row == behind)
+		return;
+	line = lines->rows[row].line;
+	if (line != NO_LINE && line != line_left(lines, stretch, dso, row))
+		count_line(lines, line, stretch->count);
+	through[row + 1] += stretch->count;
+	through[behind] -= stretch->count;
+}
+
+/* Count the rows that code came to from those before them. */
+static void count_through(struct covered_lines *lines, const uint64_t *through)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 1; i < lines->row_count; i++) {
+		uint32_t line = lines->rows[i].line;
+
+		count += through[i];
+		if (line != NO_LINE && line != lines->rows[i - 1].line && count)
+			count_line(lines, line, count);
+	}
+}
+
+static void count_jump(struct covered_lines *lines, uint32_t dso, uint64_t vaddr, uint64_t taken,
+		       uint64_t not_taken)
+{
+	size_t row = find_row(lines, dso, vaddr + 1), count = lines->jump_ids.count;
+	uint32_t jump, line = line_before(lines, dso, row);
+
+	if (line == NO_LINE)
+		return;
+	jump = pair_table_find(&lines->jump_ids, (uint32_t)row - 1,
+			       (uint32_t)(vaddr - lines->rows[row - 1].vaddr));
+	if (jump == count) {
+		lines->jumps = alloc_grow(lines->jumps, &lines->jump_room, count + 1,
+					  sizeof(*lines->jumps));
+		lines->jumps[jump] = (struct covered_jump){ .line = line, .vaddr = vaddr };
+	}
+	lines->files[lines->lines[line].file].ran = true;
+	lines->jumps[jump].taken += taken;
+	lines->jumps[jump].not_taken += not_taken;
+}
+
+/* Stretches in the code of one dso, sorted; the order of both lists is that of addresses. */
+struct jump_scan {
+	const struct code_stretch **begins, **ends; /* by begin, and by last */
+	size_t count, begun, ended;
+	/* Where instructions begin that are next, and how often: instructions may overlap. */
+	struct {
+		uint64_t vaddr, count;
+	} next[INSN_LENGTH_MAX + 1];
+	size_t next_count;
+};
+
+static int compare_begins(const void *left, const void *right)
+{
+	const struct code_stretch *const *a = left, *const *b = right;
+
+	return COMPARE((uintptr_t)(*a)->dso, (uintptr_t)(*b)->dso)
+		       ?: COMPARE((*a)->begin, (*b)->begin);
+}
+
+static int compare_ends(const void *left, const void *right)
+{
+	const struct code_stretch *const *a = left, *const *b = right;
+
+	return COMPARE((uintptr_t)(*a)->dso, (uintptr_t)(*b)->dso)
+		       ?: COMPARE((*a)->last, (*b)->last);
+}
+
+/* Returns the address of the next instruction; UINT64_MAX: there is none. */
+static uint64_t next_address(const struct jump_scan *scan)
+{
+	uint64_t vaddr = scan->begun < scan->count ? scan->begins[scan->begun]->begin : UINT64_MAX;
+
+	for (size_t i = 0; i < scan->next_count; i++)
+		vaddr = scan->next[i].vaddr < vaddr ? scan->next[i].vaddr : vaddr;
+	return vaddr;
+}
+
+/* Returns how often code came to an instruction, whose stretches are no more to come. */
+static uint64_t take_count(struct jump_scan *scan, uint64_t vaddr)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < scan->next_count; i++) {
+		if (scan->next[i].vaddr == vaddr) {
+			count += scan->next[i].count;
+			scan->next[i--] = scan->next[--scan->next_count];
+		}
+	}
+	for (; scan->begun < scan->count && scan->begins[scan->begun]->begin == vaddr;
+	     scan->begun++)
+		count += scan->begins[scan->begun]->count;
+	return count;
+}
+
+/* Decode each instruction that ran once: 64-bit code only. */
+static void scan_jumps(struct covered_lines *lines, struct jump_scan *scan, uint32_t dso)
+{
+	const struct dso *file = scan->begins[0]->dso;
+	uint64_t vaddr;
+
+	while ((vaddr = next_address(scan)) != UINT64_MAX) {
+		uint64_t count = take_count(scan, vaddr), taken = 0, left = 0;
+		size_t size;
+		const uint8_t *code = dso_borrow_code(file, vaddr, &size);
+		struct insn insn =
+			code ? insn_decode(code, size, INSN_MODE_64) : (struct insn){ 0 };
+
+		for (; scan->ended < scan->count && scan->ends[scan->ended]->last <= vaddr;
+		     scan->ended++) {
+			const struct code_stretch *stretch = scan->ends[scan->ended];
+
+			left += stretch->count;
+			if (stretch->exit == LEFT_TAKEN && stretch->last == vaddr)
+				taken += stretch->count;
+		}
+		count -= left < count ? left : count;
+		if (insn.length && insn.kind == BRANCH_COND && (taken || count))
+			count_jump(lines, dso, vaddr, taken, count);
+		if (count && insn.length &&
+		    (insn.kind == BRANCH_NONE || insn.kind == BRANCH_COND)) {
+			scan->next[scan->next_count].vaddr = vaddr + insn.length;
+			scan->next[scan->next_count++].count = count;
+		}
+	}
+}
+
+static void count_jumps(struct covered_lines *lines, const struct executed_code *code)
+{
+	const struct code_stretch **begins = alloc_zeroed(code->count + 1, sizeof(*begins));
+	const struct code_stretch **ends = alloc_zeroed(code->count + 1, sizeof(*ends));
+	size_t count;
+
+	for (size_t i = 0; i < code->count; i++)
+		begins[i] = ends[i] = &code->stretches[i];
+	qsort(begins, code->count, sizeof(*begins), compare_begins);
+	qsort(ends, code->count, sizeof(*ends), compare_ends);
+	for (size_t i = 0; i < code->count; i += count) {
+		struct jump_scan scan = { .begins = begins + i, .ends = ends + i };
+
+		for (count = 1;
+		     i + count < code->count && begins[i + count]->dso == begins[i]->dso;)
+			count++;
+		scan.count = count;
+		scan_jumps(lines, &scan, pair_table_find_pointer(&lines->dso_ids, begins[i]->dso));
+	}
+	free(begins);
+	free(ends);
+}
+
+static uint32_t function_of(struct covered_lines *lines, const struct symbol *symbol, uint32_t line)
+{
+	size_t count = lines->function_ids.count;
+	uint32_t function = pair_table_find_pointer(&lines->function_ids, symbol);
+
+	if (function == count) {
+		lines->functions = alloc_grow(lines->functions, &lines->function_room, count + 1,
+					      sizeof(*lines->functions));
+		lines->functions[function] =
+			(struct covered_function){ .symbol = symbol, .line = line };
+	}
+	return function;
+}
+
+/* Returns the symbol of a function that begins at a row of a file that ran; NULL: none does. */
+static const struct symbol *function_at(const struct covered_lines *lines, const struct dso *dso,
+					const struct covered_row *row)
+{
+	const struct symbol *symbol;
+
+	if (row->line == NO_LINE || !lines->files[lines->lines[row->line].file].ran)
+		return NULL;
+	symbol = dso_borrow_symbol_at((struct dso *)dso, row->vaddr);
+	return symbol->kind == SYMBOL_FUNCTION && symbol->start == row->vaddr && !symbol->function
+		       ? symbol
+		       : NULL;
+}
+
+static void find_functions(struct covered_lines *lines, const struct dso *const *dsos)
+{
+	for (size_t i = 0; i < lines->row_count; i++) {
+		const struct covered_row *row = &lines->rows[i];
+		const struct symbol *symbol = function_at(lines, dsos[row->dso], row);
+
+		if (symbol)
+			function_of(lines, symbol, row->line);
+	}
+}
+
+static void count_calls(struct covered_lines *lines, const struct code_stretch *stretch,
+			uint32_t dso)
+{
+	size_t row = find_row(lines, dso, stretch->begin);
+	const struct symbol *symbol = NULL;
+
+	if (row < lines->row_count && lines->rows[row].dso == dso &&
+	    lines->rows[row].vaddr == stretch->begin)
+		symbol = function_at(lines, stretch->dso, &lines->rows[row]);
+	/* A jump to a function's beginning from within it is a loop. */
+	if (symbol && (!stretch->from || stretch->from - symbol->start >= symbol->size))
+		lines->functions[function_of(lines, symbol, lines->rows[row].line)].count +=
+			stretch->count;
+}
+
+/* Look up all that was executed; `lines` is zeroed. */
+static void covered_lines_find(struct covered_lines *lines, const struct executed_code *code)
+{
+	const struct dso **dsos = alloc_zeroed(code->count + 1, sizeof(*dsos));
+	uint64_t *through; /* by row */
+
+	for (size_t i = 0; i < code->count; i++) {
+		const struct code_stretch *stretch = &code->stretches[i];
+
+		read_unit(lines, stretch->dso, stretch->begin);
+	}
+	sort_rows(lines);
+	find_ends(lines);
+	through = alloc_zeroed(lines->row_count + 2, sizeof(*through));
+	for (size_t i = 0; i < code->count; i++) {
+		const struct code_stretch *stretch = &code->stretches[i];
+		uint32_t dso = pair_table_find_pointer(&lines->dso_ids, stretch->dso);
+
+		dsos[dso] = stretch->dso;
+		count_lines(lines, stretch, dso, through);
+	}
+	count_through(lines, through);
+	count_jumps(lines, code);
+	find_functions(lines, dsos);
+	for (size_t i = 0; i < code->count; i++)
+		count_calls(lines, &code->stretches[i],
+			    pair_table_find_pointer(&lines->dso_ids, code->stretches[i].dso));
+	free(dsos);
+	free(through);
+}
+
+/* Release the memory.  Idempotent, also on zeroed memory. */
+static void covered_lines_release(struct covered_lines *lines)
+{
+	pair_table_release(&lines->file_ids);
+	pair_table_release(&lines->line_ids);
+	pair_table_release(&lines->jump_ids);
+	pair_table_release(&lines->function_ids);
+	pair_table_release(&lines->dso_ids);
+	pair_table_release(&lines->unit_ids);
+	free(lines->files);
+	free(lines->lines);
+	free(lines->jumps);
+	free(lines->functions);
+	free(lines->rows);
+	*lines = (struct covered_lines){ 0 };
+}
 
 struct lcov_output {
 	struct format_output output; /* first */
