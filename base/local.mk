@@ -22,7 +22,6 @@ libbase_a_SOURCES = \
 	base/io/interrupt.c base/io/interrupt.h \
 	base/io/file_makers.c base/io/file_makers.h \
 	base/io/output.c base/io/output.h \
-	base/io/output_watch.c base/io/output_watch.h \
 	base/io/output_path.c base/io/output_path.h \
 	base/io/path_in_root.c base/io/path_in_root.h \
 	base/io/temp_file.c base/io/temp_file.h \

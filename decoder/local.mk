@@ -21,7 +21,6 @@ libdecoder_a_SOURCES = \
 	decoder/code/code_image.c decoder/code/code_image.h \
 	decoder/code/code_regions.c decoder/code/code_regions.h \
 	decoder/code/insn.c decoder/code/insn.h \
-	decoder/code/kernel_code.c decoder/code/kernel_code.h \
 	decoder/code/kernel_text.c decoder/code/kernel_text.h \
 	decoder/code/opcode_maps.c decoder/code/opcode_maps.h \
 	decoder/code/packed_counts.h \
@@ -70,8 +69,8 @@ libdecoder_a_SOURCES = \
 	decoder/timeline/schedule.c decoder/timeline/schedule.h \
 	decoder/timeline/switch_table.c decoder/timeline/switch_table.h \
 	decoder/timeline/trace_pauses.c decoder/timeline/trace_pauses.h \
-	decoder/timeline/thread_table.c decoder/timeline/thread_table.h \
 	decoder/timeline/timeline.c decoder/timeline/timeline.h \
+	decoder/timeline/thread_table.c decoder/timeline/thread_table.h \
 	decoder/timeline/timeline_records.c decoder/timeline/timeline_records.h \
 	decoder/timeline/timeline_types.h \
 	decoder/timeline/tracepoint_formats.c decoder/timeline/tracepoint_formats.h

@@ -52,7 +52,6 @@ libptrace2ftf_a_SOURCES = \
 	src/events/initial_state.c src/events/initial_state.h \
 	src/events/period_counters.c src/events/period_counters.h \
 	src/events/pebs_events.c src/events/pebs_events.h \
-	src/events/sched_priorities.c src/events/sched_priorities.h \
 	src/formats/answers/call_paths.c src/formats/answers/call_paths.h \
 	src/formats/call_sites.c src/formats/call_sites.h \
 	src/formats/cost_stacks.c src/formats/cost_stacks.h \
@@ -91,7 +90,6 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/ftf/ftf_scan.c src/formats/ftf/ftf_scan.h \
 	src/options/input_paths.c src/options/input_paths.h \
 	src/options/options.c src/options/options.h \
-	src/options/file_roles.c src/options/file_roles.h \
 	src/options/slow_choice.c src/options/slow_choice.h \
 	src/options/selection.c src/options/selection.h \
 	src/options/slow_choice.c src/options/slow_choice.h \
@@ -145,7 +143,6 @@ libptrace2ftf_a_SOURCES = \
 	src/sandbox/sandbox_files.c \
 	src/sandbox/sandbox_server.c \
 	src/select/event_filter.c src/select/event_filter.h \
-	src/select/file_verdicts.c src/select/file_verdicts.h \
 	src/select/function_choice.c src/select/function_choice.h \
 	src/select/mode_filter.c src/select/mode_filter.h \
 	src/select/name_forms.c src/select/name_forms.h \

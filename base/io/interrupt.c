@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The flag of SIGINT, set in output's signal handler. */
+/* Handlers of signals, of exit() and of a lack of memory; the flag of SIGINT. */
 #include "base/io/interrupt.h"
 
+#include <errno.h>
 #include <signal.h>
-#include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/io/output_watch.h"
+#include "base/alloc.h"
+#include "base/io/output.h"
 
 atomic_int interrupt_flag;
 
@@ -29,6 +32,43 @@ static bool interrupt_take(void)
 	return true;
 }
 
+static void on_signal(int number)
+{
+	int before = errno; /* the interrupted code may be about to read it */
+
+	if (number == SIGINT && interrupt_take()) {
+		errno = before;
+		return;
+	}
+	output_remove_unfinished();
+	signal(number, SIG_DFL);
+	/* As glibc's raise(); musl's calls tkill(), which the sandbox refuses. */
+	syscall(SYS_tgkill, getpid(), gettid(), number);
+}
+
+void output_obey_closed_pipe(const struct error *err)
+{
+	if (err->kind != ERROR_NO_READER)
+		return;
+	output_drop();
+	on_signal(SIGPIPE);
+}
+
+void output_watch_signals(void)
+{
+	/* Those whose default action ends a process from outside, but for SIGKILL. */
+	static const int signals[] = { SIGHUP,  SIGINT,  SIGQUIT,   SIGALRM, SIGTERM,
+				       SIGUSR1, SIGUSR2, SIGVTALRM, SIGPROF, SIGXCPU };
+
+	output_track_unfinished();
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		if (signal(signals[i], on_signal) == SIG_IGN)
+			signal(signals[i], SIG_IGN);
+	}
+	alloc_fail_hook = output_remove_unfinished;
+	atexit(output_remove_unfinished);
+}
+
 void interrupt_allow(const char *message)
 {
 	struct sigaction action;
@@ -36,7 +76,6 @@ void interrupt_allow(const char *message)
 	said = message;
 	said_length = message ? strlen(message) : 0;
 	allowed = 1;
-	output_interrupt_hook = interrupt_take;
 	/* A read that waits for input must end, since the input may never come. */
 	if (sigaction(SIGINT, NULL, &action) == 0) {
 		action.sa_flags &= ~SA_RESTART;

@@ -1,17 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * SIGINT as a request to finish early.
+ * Signals that end a program: its temporary files are removed before.  For main(): libraries leave
+ * signals alone.
  *
- * A run that can stop early with a complete result allows such requests: from then
- * on the first SIGINT only sets a flag, which the run polls.  The second ends the
- * program, as the first did before.  The signal handler is that
- * of output_watch.h; one run of a program at a time.
+ * A run that can stop early with a complete result allows SIGINT as a request: from then on the
+ * first one only sets a flag, which the run polls.  The second ends the program.  One run of a
+ * program at a time.
  */
 #ifndef BASE_IO_INTERRUPT_H
 #define BASE_IO_INTERRUPT_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
+
+#include "base/error.h"
+
+/*
+ * Have the signals that end a process from outside, but for SIGKILL, remove the temporary files
+ * before they do, and exit() and a lack of memory, too.
+ */
+void output_watch_signals(void);
+
+/*
+ * If the error is ERROR_NO_READER, end as the default action of SIGPIPE does, without a message,
+ * and remove the temporary files: `| head` has all that it wants.
+ */
+void output_obey_closed_pipe(const struct error *err);
 
 /* Atomic, as the handler runs in any thread, and others poll. */
 extern atomic_int interrupt_flag;

@@ -9,7 +9,7 @@
  * thread of their own, which may write others, too.  After an error, writing does nothing;
  * output_close() returns the error.  The temporary file is removed when the output is abandoned,
  * and also when a lack of memory ends the program, or a signal, if the program watches them
- * (output_watch.h).
+ * (interrupt.h).
  *
  * A run may fail after an output is complete: output_hold() makes complete outputs keep
  * their temporary names until output_place() renames them at the end of the run.

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "base/diag.h"
-#include "decoder/code/kernel_code.h"
+#include "decoder/code/kernel_text.h"
 #include "decoder/mappings/address_space.h"
 
 struct pt_image;

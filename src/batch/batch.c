@@ -12,7 +12,6 @@
 #include "src/batch/batch_line.h"
 #include "src/batch/batch_loop.h"
 #include "src/batch/batch_plan.h"
-#include "src/options/file_roles.h"
 #include "src/options/input_paths.h"
 
 struct batch {

@@ -15,9 +15,9 @@
 
 #include "base/alloc.h"
 #include "base/io/file_makers.h"
+#include "base/io/interrupt.h"
 #include "base/io/output.h"
 #include "base/io/output_path.h"
-#include "base/io/output_watch.h"
 #include "base/message.h"
 #include "src/batch/batch_stamp.h"
 #include "src/formats/output_format.h"

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 
 #include "base/alloc.h"
-#include "base/io/output_watch.h"
+#include "base/io/interrupt.h"
 #include "base/message.h"
 #include "src/batch/batch_job.h"
 #include "src/batch/batch_line.h"

@@ -15,16 +15,15 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/io/file_use.h"
+#include "base/io/interrupt.h"
 #include "base/io/output.h"
 #include "base/io/output_path.h"
-#include "base/io/output_watch.h"
 #include "base/message.h"
 #include "src/batch/batch_line.h"
 #include "src/batch/batch_loop.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"
 #include "src/formats/text/json_value.h"
-#include "src/options/file_roles.h"
 #include "src/options/input_paths.h"
 
 /* ---- The index ----------------------------------------------------------- */

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "base/io/file_use.h"
+#include "base/io/interrupt.h"
 #include "base/io/output.h"
-#include "base/io/output_watch.h"
 #include "base/io/temp_file.h"
 #include "base/message.h"
 #include "base/printable.h"
@@ -19,7 +19,7 @@
 #include "src/diff/diff_limit.h"
 #include "src/diff/diff_print.h"
 #include "src/formats/output_format.h"
-#include "src/options/file_roles.h"
+#include "src/options/input_paths.h"
 
 struct diff {
 	const struct options *sides; /* borrowed */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The files and directories that options name to be read, beside INPUT and overlays. */
+/* The paths that options name: files and directories to be read, and outputs, which replace none of
+ * them. */
 #ifndef SRC_OPTIONS_INPUT_PATHS_H
 #define SRC_OPTIONS_INPUT_PATHS_H
 
@@ -7,6 +8,17 @@
 
 #include "base/error.h"
 #include "src/options/options.h"
+
+/* All files that the options name to be read may be written by nobody from now on. */
+void file_roles_read(const struct options *options);
+
+/*
+ * Before the recording is read: check the path of an output; NULL and "": none.  `what`,
+ * borrowed for ever, is its option or its input.
+ * Returns 0; -1 with err filled if it cannot be created, is, under whatever name, one of
+ * the files to be read, or has the place of another output.
+ */
+int file_roles_write(const char *path, const char *what, struct error *err);
 
 /* Most of them. */
 #define INPUT_PATHS_MAX 8

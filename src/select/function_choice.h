@@ -5,8 +5,22 @@
 
 #include <stdbool.h>
 
-#include "src/select/file_verdicts.h"
+#include "src/options/selection.h"
 #include "src/select/name_verdicts.h"
+
+struct dso;
+
+/* Usable when it is zeroed but for `selection`. */
+struct file_verdicts {
+	const struct selection *selection; /* borrowed */
+	struct file_verdict *table;        /* owned; hash by dso */
+};
+
+/* Returns whether --dso selects a file (NULL: code of none); without the option it does. */
+bool file_verdicts_keep(struct file_verdicts *verdicts, const struct dso *dso);
+
+/* Idempotent, also on zeroed memory. */
+void file_verdicts_release(struct file_verdicts *verdicts);
 
 struct function_choice {
 	struct name_verdicts names;

@@ -23,7 +23,7 @@
 
 #include "base/diag.h"
 #include "src/options/selection.h"
-#include "src/select/file_verdicts.h"
+#include "src/select/function_choice.h"
 #include "src/select/name_verdicts.h"
 #include "src/slices/slice_sink.h"
 
