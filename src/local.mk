@@ -130,11 +130,9 @@ libptrace2ftf_a_SOURCES = \
 	src/report/summary.c src/report/summary.h \
 	src/report/top_functions.c src/report/top_functions.h \
 	src/resolve/code_files.c src/resolve/code_files.h \
-	src/resolve/jit_dumps.c src/resolve/jit_dumps.h \
 	src/resolve/kernel_files.c src/resolve/kernel_files.h \
 	src/resolve/kernel_modules.c src/resolve/kernel_modules.h \
 	src/resolve/location.c src/resolve/location.h \
-	src/resolve/nameless_time.c src/resolve/nameless_time.h \
 	src/resolve/resolve.c src/resolve/resolve.h \
 	src/sandbox/call_filter.c src/sandbox/call_filter.h \
 	src/sandbox/keeper.c src/sandbox/keeper.h \
@@ -174,8 +172,7 @@ pprof_messages = src/formats/pprof/profile.pb-c.c src/formats/pprof/profile.pb-c
 EXTRA_DIST += src/formats/pprof/profile.proto
 if HAVE_PROTOBUF_C
 libptrace2ftf_a_SOURCES += \
-	src/formats/pprof/format_pprof.c \
-	src/formats/pprof/pprof_writer.c src/formats/pprof/pprof_writer.h
+	src/formats/pprof/format_pprof.c
 nodist_libptrace2ftf_a_SOURCES = $(pprof_messages)
 BUILT_SOURCES += $(pprof_messages)
 CLEANFILES += $(pprof_messages)
@@ -183,7 +180,7 @@ src/formats/pprof/profile.pb-c.c: src/formats/pprof/profile.proto
 	$(AM_V_GEN)$(MKDIR_P) src && $(PROTOC_C) -I$(top_srcdir) --c_out=. \
 		$(top_srcdir)/src/formats/pprof/profile.proto
 src/formats/pprof/profile.pb-c.h: src/formats/pprof/profile.pb-c.c
-src/formats/pprof/pprof_writer.$(OBJEXT): src/formats/pprof/profile.pb-c.h
+src/formats/pprof/format_pprof.$(OBJEXT): src/formats/pprof/profile.pb-c.h
 else
 libptrace2ftf_a_SOURCES += src/formats/pprof/format_pprof_none.c
 endif

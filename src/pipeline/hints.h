@@ -1,12 +1,38 @@
 /* SPDX-License-Identifier: MIT */
-/* Hints for the user about a conversion with little or nothing to show. */
+/* Hints for the user about a conversion with little or nothing to show, and the time of code
+ * without names. */
 #ifndef SRC_PIPELINE_HINTS_H
 #define SRC_PIPELINE_HINTS_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "base/diag.h"
+#include "decoder/branch_event.h"
 #include "src/options/options.h"
 #include "src/pipeline/recording.h"
-#include "src/resolve/nameless_time.h"
+#include "src/resolve/resolve.h"
+
+struct nameless_time {
+	uint64_t *ns;          /* owned; by index of mapped_file: weighted */
+	uint64_t total;        /* the same of all traced code */
+	uint64_t seen, next;   /* branches: so far, and the index of the next sample */
+	uint64_t time, weight; /* of the open sample */
+	const struct thread *thread;
+	bool open;                      /* a sample waits for the thread's next branch */
+	const struct mapped_file *file; /* of the open sample; NULL: it has a name, or no file */
+};
+
+/* `file_count` is that of the timeline. */
+void nameless_time_init(struct nameless_time *nameless, size_t file_count);
+
+/* Add branches of one thread, at least one, in the order of time. */
+void nameless_time_add(struct nameless_time *nameless, struct resolver *resolver,
+		       const struct branch_event *events, size_t count);
+
+/* Idempotent, also on zeroed memory. */
+void nameless_time_release(struct nameless_time *nameless);
 
 /* Warn that no recorded data matches; if threads are chosen, list those of the recording. */
 void empty_selection_warn(const struct options *options, const struct perf_recording *recording,

@@ -4,12 +4,291 @@
  * Pyroscope, speedscope and others (profile.proto): calls, instructions, core cycles and time,
  * with the threads' name as a label.
  */
-#include "src/formats/cost_stacks.h"
-#include "src/formats/output_format.h"
-#include "src/formats/pprof/pprof_writer.h"
-#include "src/options/options.h"
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
+#include "base/io/output.h"
+#include "src/formats/cost_stacks.h"
+#include "src/formats/output_format.h"
+#include "src/formats/pprof/profile.pb-c.h"
+#include "src/formats/text/any_text.h"
+#include "src/options/options.h"
+#include "symbols/dso/dso_store.h"
+
+/* ---- The profile --------------------------------------------------------- */
+
+typedef Perftools__Profiles__Profile profile_message;
+typedef Perftools__Profiles__Sample sample_message;
+
+#define VALUES 4
+
+struct pprof_writer {
+	struct cost_stacks *stacks; /* borrowed */
+	struct output *output;      /* borrowed */
+	uint8_t *bytes;             /* owned: a message */
+	size_t room;
+	struct pair_table texts;   /* of (0, id of name): index in string_table */
+	const struct name **names; /* owned; by that index */
+	size_t name_room;
+	struct pair_table locations; /* of (function, line): the location's id less 1 */
+	struct pair_table files;     /* of a dso: the mapping's id less 1 */
+	uint64_t *location_ids;      /* owned: of a stack; room for any */
+	bool has_insns, has_cycles;
+};
+
+/* Returns a text's index in string_table. */
+static int64_t name_index(struct pprof_writer *writer, const struct name *name)
+{
+	size_t count = writer->texts.count;
+	uint32_t index = pair_table_find(&writer->texts, 0, name->id);
+
+	if (index == count) {
+		writer->names = alloc_grow(writer->names, &writer->name_room, count + 1,
+					   sizeof(*writer->names));
+		writer->names[index] = name;
+	}
+	return index;
+}
+
+static int64_t text_index(struct pprof_writer *writer, const char *text)
+{
+	return name_index(writer, name_intern_text(writer->stacks->tree.names, text));
+}
+
+static void write_message(struct pprof_writer *writer, const profile_message *message)
+{
+	size_t size = perftools__profiles__profile__get_packed_size(message);
+
+	writer->bytes = alloc_grow(writer->bytes, &writer->room, size, 1);
+	perftools__profiles__profile__pack(message, writer->bytes);
+	output_write(writer->output, writer->bytes, size);
+}
+
+/* ---- Stacks -------------------------------------------------------------- */
+
+/* Write what the values mean.  pprof's convention is a count first; it shows the default's. */
+static void write_header(struct pprof_writer *writer, uint64_t wall_base)
+{
+	const struct {
+		const char *type, *unit;
+		bool shown;
+	} types[VALUES] = {
+		{ "calls", "count", true },
+		{ "instructions", "count", writer->has_insns },
+		{ "cycles", "count", writer->has_cycles },
+		{ "time", "nanoseconds", true },
+	};
+	Perftools__Profiles__ValueType values[VALUES], *list[VALUES];
+	profile_message message = PERFTOOLS__PROFILES__PROFILE__INIT;
+	uint64_t first, last;
+
+	message.sample_type = list;
+	for (int i = 0; i < VALUES; i++) {
+		Perftools__Profiles__ValueType *value = &values[message.n_sample_type];
+
+		if (!types[i].shown)
+			continue;
+		perftools__profiles__value_type__init(value);
+		value->type = text_index(writer, types[i].type);
+		value->unit = text_index(writer, types[i].unit);
+		list[message.n_sample_type++] = value;
+	}
+	message.default_sample_type = text_index(writer, "time");
+	if (call_tree_times(&writer->stacks->tree, &first, &last)) {
+		message.duration_nanos = (int64_t)(last - first);
+		if (wall_base != UINT64_MAX)
+			message.time_nanos = (int64_t)(wall_base + first);
+	}
+	write_message(writer, &message);
+}
+
+/* Returns the id of a line of a function. */
+static uint64_t location_id(struct pprof_writer *writer, uint32_t function, uint32_t line)
+{
+	return (uint64_t)pair_table_find(&writer->locations, function, line) + 1;
+}
+
+/* List the locations of a stack, innermost first.  Returns its thread's name. */
+static const struct name *list_locations(struct pprof_writer *writer, uint32_t node,
+					 sample_message *sample)
+{
+	const struct cost_stacks *stacks = writer->stacks;
+	uint32_t line = 0;
+
+	sample->location_id = writer->location_ids;
+	for (; !cost_is_thread(stacks, node); node = stacks->tree.nodes[node].caller) {
+		struct pair frame = cost_frame(stacks, node);
+
+		if (!line)
+			line = cost_function_line(stacks->functions.functions[frame.first].symbol)
+				       .line;
+		writer->location_ids[sample->n_location_id++] =
+			location_id(writer, frame.first, line);
+		line = frame.second;
+	}
+	return stacks->tree.nodes[node].name;
+}
+
+static void write_stack(struct pprof_writer *writer, uint32_t node)
+{
+	const struct call_node *path = &writer->stacks->tree.nodes[node];
+	const struct call_costs *own = &path->own;
+	sample_message sample = PERFTOOLS__PROFILES__SAMPLE__INIT, *samples = &sample;
+	Perftools__Profiles__Label label = PERFTOOLS__PROFILES__LABEL__INIT, *labels = &label;
+	profile_message message = PERFTOOLS__PROFILES__PROFILE__INIT;
+	int64_t values[VALUES];
+
+	sample.value = values;
+	values[sample.n_value++] = (int64_t)path->calls;
+	if (writer->has_insns)
+		values[sample.n_value++] = (int64_t)own->insns;
+	if (writer->has_cycles)
+		values[sample.n_value++] = (int64_t)own->cycles;
+	values[sample.n_value++] = (int64_t)own->ns;
+	label.str = name_index(writer, list_locations(writer, node, &sample));
+	label.key = text_index(writer, "thread");
+	sample.label = &labels;
+	sample.n_label = 1;
+	message.sample = &samples;
+	message.n_sample = 1;
+	write_message(writer, &message);
+}
+
+static void write_stacks(struct pprof_writer *writer)
+{
+	const struct call_tree *tree = &writer->stacks->tree;
+
+	for (uint32_t i = 1; i < tree->count; i++) {
+		const struct call_costs *own = &tree->nodes[i].own;
+
+		if (!tree->nodes[i].calls && !own->ns && !own->insns && !own->cycles)
+			continue;
+		if (output_full(writer->output)) {
+			writer->output->cut = true;
+			return;
+		}
+		write_stack(writer, i);
+	}
+}
+
+/* ---- What stacks refer to ------------------------------------------------ */
+
+static uint64_t mapping_id(struct pprof_writer *writer, const struct dso *dso)
+{
+	size_t count = writer->files.count;
+	uint32_t file;
+	Perftools__Profiles__Mapping mapping = PERFTOOLS__PROFILES__MAPPING__INIT, *list = &mapping;
+	profile_message message = PERFTOOLS__PROFILES__PROFILE__INIT;
+	const uint8_t *build_id;
+	char digits[2 * 64 + 1] = "";
+	size_t size;
+
+	if (!dso)
+		return 0;
+	file = pair_table_find_pointer(&writer->files, dso);
+	if (file < count)
+		return (uint64_t)file + 1;
+	build_id = dso_build_id(dso, &size);
+	for (size_t i = 0; i < size && 2 * i + 2 < sizeof(digits); i++)
+		snprintf(digits + 2 * i, 3, "%02x", build_id[i]);
+	mapping.id = (uint64_t)file + 1;
+	mapping.filename = text_index(writer, dso_path(dso));
+	mapping.build_id = text_index(writer, digits);
+	/* pprof need not look for names itself. */
+	mapping.has_functions = mapping.has_filenames = mapping.has_line_numbers = true;
+	message.mapping = &list;
+	message.n_mapping = 1;
+	write_message(writer, &message);
+	return mapping.id;
+}
+
+static void write_locations(struct pprof_writer *writer)
+{
+	const struct table_function *functions = writer->stacks->functions.functions;
+
+	for (size_t i = 0; i < writer->locations.count; i++) {
+		struct pair place = pair_table_pair(&writer->locations, i); /* function, line */
+		Perftools__Profiles__Line line = PERFTOOLS__PROFILES__LINE__INIT, *lines = &line;
+		Perftools__Profiles__Location location = PERFTOOLS__PROFILES__LOCATION__INIT;
+		Perftools__Profiles__Location *list = &location;
+		profile_message message = PERFTOOLS__PROFILES__PROFILE__INIT;
+
+		line.function_id = (uint64_t)place.first + 1;
+		line.line = place.second;
+		location.id = i + 1;
+		location.mapping_id = mapping_id(writer, functions[place.first].symbol->dso);
+		location.line = &lines;
+		location.n_line = 1;
+		message.location = &list;
+		message.n_location = 1;
+		write_message(writer, &message);
+	}
+}
+
+static void write_functions(struct pprof_writer *writer)
+{
+	for (size_t i = 0; i < writer->stacks->functions.count; i++) {
+		const struct symbol *symbol = writer->stacks->functions.functions[i].symbol;
+		struct source_line begin = cost_function_line(symbol);
+		Perftools__Profiles__Function function = PERFTOOLS__PROFILES__FUNCTION__INIT;
+		Perftools__Profiles__Function *list = &function;
+		profile_message message = PERFTOOLS__PROFILES__PROFILE__INIT;
+
+		function.id = i + 1;
+		function.name = name_index(writer, symbol->name);
+		function.system_name =
+			name_index(writer, symbol->linkage ? symbol->linkage : symbol->name);
+		function.filename = begin.file ? name_index(writer, begin.file) : 0;
+		function.start_line = begin.line;
+		message.function = &list;
+		message.n_function = 1;
+		write_message(writer, &message);
+	}
+}
+
+static void write_texts(struct pprof_writer *writer)
+{
+	for (size_t i = 0; i < writer->texts.count; i++) {
+		profile_message message = PERFTOOLS__PROFILES__PROFILE__INIT;
+		char *text = valid_text(writer->names[i]->text, writer->names[i]->length);
+
+		message.string_table = &text;
+		message.n_string_table = 1;
+		write_message(writer, &message);
+		free(text);
+	}
+}
+
+/*
+ * Write all stacks with a cost to `output`, up to its limit; then it is marked as cut.
+ * `wall_base` is that of struct trace_facts.  Names are added to those of the stacks.
+ */
+static void pprof_write(struct cost_stacks *stacks, uint64_t wall_base, struct output *output)
+{
+	struct call_costs sum = call_tree_sum(&stacks->tree);
+	struct pprof_writer writer = {
+		.stacks = stacks,
+		.output = output,
+		.has_insns = sum.insns,
+		.has_cycles = sum.cycles,
+	};
+
+	writer.location_ids = alloc_zeroed(stacks->tree.count, sizeof(*writer.location_ids));
+	text_index(&writer, "");
+	write_header(&writer, wall_base);
+	write_stacks(&writer);
+	write_locations(&writer);
+	write_functions(&writer);
+	write_texts(&writer);
+	pair_table_release(&writer.texts);
+	pair_table_release(&writer.locations);
+	pair_table_release(&writer.files);
+	free(writer.bytes);
+	free(writer.names);
+	free(writer.location_ids);
+}
 
 struct pprof_output {
 	struct format_output output; /* first */
