@@ -80,7 +80,6 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/answers/slow_calls.c src/formats/answers/slow_calls.h \
 	src/formats/stored_output.c src/formats/stored_output.h \
 	src/formats/ftf/event_record.c src/formats/ftf/event_record.h \
-	src/formats/ftf/event_store.c src/formats/ftf/event_store.h \
 	src/formats/ftf/format_ftf.c \
 	src/formats/ftf/ftf_sink.c src/formats/ftf/ftf_sink.h \
 	src/formats/ftf/fit_ranks.c src/formats/ftf/fit_ranks.h \

@@ -8,8 +8,313 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/io/big_array.h"
 #include "base/tables/hash.h"
 #include "reader/trace_reader.h"
+
+/* ---- The store ----------------------------------------------------------- */
+
+/*
+ * Events of a trace, in memory or in a file without a name, and the tracks that they are on:
+ * to be written again in another order and into other traces.
+ */
+
+struct stored_arg {
+	const struct name *name;
+	enum ftf_arg_type type;
+	union {
+		const struct name *text;
+		uint64_t word;
+	};
+};
+
+struct stored_event {
+	uint64_t time, id;   /* id: of a counter, async slice or flow */
+	size_t track, other; /* other: of a switch, the thread that comes */
+	const struct name *category, *name;
+	size_t args; /* index of the first */
+	uint16_t cpu;
+	uint8_t kind, type, arg_count; /* enum trace_kind, trace_event */
+	uint8_t state;                 /* in which a thread leaves its CPU */
+};
+
+/* An event where it begins, or where a whole slice ends. */
+struct stored_place {
+	uint64_t time;
+	size_t event; /* twice its index, and 1 of an end */
+};
+
+struct stored_track {
+	struct trace_ids ids;
+	const struct name *name; /* NULL: none */
+	size_t index;
+	size_t part;              /* the last one that names it */
+	struct ftf_thread thread; /* of that part's writer */
+	size_t *open;             /* owned: events, innermost last */
+	size_t depth, room;
+	UT_hash_handle hh;
+};
+
+struct stored_process {
+	uint64_t pid;
+	const struct name *name;
+	size_t part; /* the last one that names it */
+	UT_hash_handle hh;
+};
+
+struct event_store {
+	struct name_table *names; /* borrowed */
+	struct big_array events;  /* owned: struct stored_event */
+	struct big_array args;    /* owned: struct stored_arg */
+	struct big_array order;   /* owned: struct stored_place */
+	size_t count, arg_count, place_count;
+	struct stored_track *tracks;    /* owned: hash by pid and tid */
+	struct stored_track **by_index; /* owned; the tracks are borrowed */
+	size_t track_count, track_room;
+	struct stored_tid *tids;          /* owned: hash of named threads */
+	struct stored_process *processes; /* owned: hash by pid */
+};
+
+static const struct stored_place *event_store_place(const struct event_store *store, size_t index)
+{
+	return (const struct stored_place *)store->order.items + index;
+}
+
+static const struct stored_event *event_store_event(const struct event_store *store, size_t index)
+{
+	return (const struct stored_event *)store->events.items + index;
+}
+
+/* Returns the arguments of an event. */
+static const struct stored_arg *event_store_args(const struct event_store *store,
+						 const struct stored_event *event)
+{
+	return (const struct stored_arg *)store->args.items + event->args;
+}
+
+/* Bytes of each array that stay in memory. */
+#define STORE_MEMORY ((size_t)16 << 20)
+
+/* The thread that was named last of those with an id. */
+struct stored_tid {
+	uint64_t tid;
+	size_t track;
+	UT_hash_handle hh;
+};
+
+/* ---- Tracks -------------------------------------------------------------- */
+
+static const struct name *text_of(const struct event_store *store, const struct trace_text *text)
+{
+	return text->length ? name_intern(store->names, text->at, text->length) : NULL;
+}
+
+static struct stored_track *stored_track_of(struct event_store *store, const struct trace_ids *ids)
+{
+	struct stored_track *track;
+
+	HASH_FIND(hh, store->tracks, ids, sizeof(*ids), track);
+	if (track)
+		return track;
+	track = alloc_zeroed(1, sizeof(*track));
+	track->ids = *ids;
+	track->index = store->track_count;
+	HASH_ADD(hh, store->tracks, ids, sizeof(track->ids), track);
+	store->by_index = alloc_grow(store->by_index, &store->track_room, store->track_count + 1,
+				     sizeof(*store->by_index));
+	store->by_index[store->track_count++] = track;
+	return track;
+}
+
+/*
+ * Returns the index of the track of a thread that a record names by its own id alone: the one
+ * named last, as in Perfetto.
+ */
+static size_t event_store_thread(struct event_store *store, uint64_t tid)
+{
+	const struct trace_ids ids = { 0, tid };
+	struct stored_tid *named;
+
+	HASH_FIND(hh, store->tids, &tid, sizeof(tid), named);
+	return named ? named->track : stored_track_of(store, &ids)->index;
+}
+
+static void name_process(struct event_store *store, uint64_t pid, const struct name *name)
+{
+	struct stored_process *process;
+
+	HASH_FIND(hh, store->processes, &pid, sizeof(pid), process);
+	if (!process) {
+		process = alloc_zeroed(1, sizeof(*process));
+		process->pid = pid;
+		HASH_ADD(hh, store->processes, pid, sizeof(pid), process);
+	}
+	process->name = name;
+}
+
+static void name_thread(struct event_store *store, const struct trace_record *record)
+{
+	struct trace_ids ids = { 0, record->id };
+	struct stored_track *track;
+	struct stored_tid *named;
+
+	for (size_t i = 0; i < record->arg_count; i++)
+		if (record->args[i].type == ARG_KOID)
+			ids.pid = record->args[i].word;
+	track = stored_track_of(store, &ids);
+	/* An empty name is one, too: it says which process the thread is of. */
+	track->name = name_intern(store->names, record->name.at, record->name.length);
+	HASH_FIND(hh, store->tids, &ids.tid, sizeof(ids.tid), named);
+	if (!named) {
+		named = alloc_zeroed(1, sizeof(*named));
+		named->tid = ids.tid;
+		HASH_ADD(hh, store->tids, tid, sizeof(named->tid), named);
+	}
+	named->track = track->index;
+}
+
+/* ---- Reading the spool --------------------------------------------------- */
+
+static void add_place(struct event_store *store, uint64_t time, size_t event)
+{
+	struct stored_place *places;
+
+	if (store->place_count == store->order.room)
+		big_array_grow(&store->order, store->place_count + 1, sizeof(*places),
+			       STORE_MEMORY);
+	places = store->order.items;
+	places[store->place_count++] = (struct stored_place){ time, event };
+}
+
+static void add_args(struct event_store *store, const struct trace_record *record)
+{
+	struct stored_arg *args;
+
+	if (store->arg_count + record->arg_count > store->args.room)
+		big_array_grow(&store->args, store->arg_count + record->arg_count, sizeof(*args),
+			       STORE_MEMORY);
+	args = store->args.items;
+	for (size_t i = 0; i < record->arg_count; i++) {
+		const struct trace_arg *from = &record->args[i];
+		struct stored_arg *to = &args[store->arg_count++];
+
+		*to = (struct stored_arg){ .name = text_of(store, &from->name),
+					   .type = (enum ftf_arg_type)from->type,
+					   .word = from->word };
+		if (from->type == ARG_STRING)
+			to->text = text_of(store, &from->string);
+	}
+}
+
+static void add_event(struct event_store *store, const struct trace_record *record)
+{
+	struct stored_event event = {
+		.time = record->time,
+		.id = record->id,
+		.category = text_of(store, &record->category),
+		.name = text_of(store, &record->name),
+		.args = store->arg_count,
+		.cpu = (uint16_t)record->number,
+		.kind = (uint8_t)record->kind,
+		.type = (uint8_t)record->type,
+		.arg_count = (uint8_t)record->arg_count,
+		.state = (uint8_t)record->state,
+	};
+	struct stored_event *events;
+
+	if (record->kind == TRACE_EVENT) {
+		event.track = stored_track_of(store, &record->thread)->index;
+	} else {
+		event.track = event_store_thread(store, record->thread.tid);
+		event.other = event_store_thread(store, record->other.tid);
+	}
+	if (store->count == store->events.room)
+		big_array_grow(&store->events, store->count + 1, sizeof(*events), STORE_MEMORY);
+	events = store->events.items;
+	events[store->count] = event;
+	add_args(store, record);
+	add_place(store, record->time, 2 * store->count);
+	if (record->kind == TRACE_EVENT && record->type == EVENT_COMPLETE)
+		add_place(store, record->id, 2 * store->count + 1);
+	store->count++;
+}
+
+/* Add an event, or a name of a process or thread; other records are passed over. */
+static void event_store_add(struct event_store *store, const struct trace_record *record)
+{
+	switch (record->kind) {
+	case TRACE_EVENT:
+	case TRACE_CONTEXT_SWITCH:
+	case TRACE_THREAD_WAKEUP:
+		add_event(store, record);
+		break;
+	case TRACE_KERNEL_OBJECT:
+		if (record->type == FTF_OBJECT_PROCESS)
+			name_process(store, record->id, text_of(store, &record->name));
+		else
+			name_thread(store, record);
+		break;
+	default:
+		break; /* without a time: of the writer itself */
+	}
+}
+
+/* ---- Order --------------------------------------------------------------- */
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct stored_place *x = a, *y = b;
+
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	return x->event < y->event ? -1 : x->event > y->event;
+}
+
+/* Put the places in order of time; those of equal time stay in the order that they came in. */
+static void event_store_sort(struct event_store *store)
+{
+	if (store->place_count)
+		qsort(store->order.items, store->place_count, sizeof(struct stored_place),
+		      compare_places);
+}
+
+/* Returns a process that has a name; NULL: it has none.  Borrowed. */
+static struct stored_process *event_store_process(const struct event_store *store, uint64_t pid)
+{
+	struct stored_process *process;
+
+	HASH_FIND(hh, store->processes, &pid, sizeof(pid), process);
+	return process;
+}
+
+static void event_store_release(struct event_store *store)
+{
+	struct stored_process *process, *next_process;
+	struct stored_track *track, *next_track;
+	struct stored_tid *named, *next_named;
+
+	HASH_ITER(hh, store->tids, named, next_named)
+	{
+		HASH_DEL(store->tids, named);
+		free(named);
+	}
+	HASH_ITER(hh, store->processes, process, next_process)
+	{
+		HASH_DEL(store->processes, process);
+		free(process);
+	}
+	HASH_ITER(hh, store->tracks, track, next_track)
+	{
+		HASH_DEL(store->tracks, track);
+		free(track->open);
+		free(track);
+	}
+	free(store->by_index);
+	big_array_release(&store->events);
+	big_array_release(&store->args);
+	big_array_release(&store->order);
+	free(store);
+}
 
 /* The file without a name, in messages. */
 #define SPOOL_NAME "events of --split"
@@ -43,7 +348,8 @@ int ftf_side_init(struct ftf_side *side, struct name_table *names, const struct 
 	const struct ftf_destination to = { write_spool, side };
 	const struct ftf_options options = { .first_new_id = (uint64_t)facts->free_id + 1 };
 
-	*side = (struct ftf_side){ .store.names = names };
+	*side = (struct ftf_side){ .store = alloc_zeroed(1, sizeof(*side->store)) };
+	side->store->names = names;
 	if (temp_file_open(&side->spool, err) < 0)
 		return -1;
 	side->writer = ftf_open_destination(&to, &options, NULL);
@@ -67,7 +373,7 @@ static int read_records(struct ftf_side *side, struct error *err)
 	if (trace_reader_open_fd(&reader, fd, err) < 0)
 		return error_prefix(err, SPOOL_NAME);
 	while ((status = trace_reader_next(&reader, &record, err)) > 0)
-		event_store_add(&side->store, &record);
+		event_store_add(side->store, &record);
 	trace_reader_close(&reader);
 	if (status < 0)
 		error_prefix(err, SPOOL_NAME);
@@ -88,7 +394,7 @@ int ftf_side_read(struct ftf_side *side, struct error *err)
 		return error_set(err, ERROR_LIMIT, "trace: %s", failure.text);
 	if (read_records(side, err) < 0)
 		return -1;
-	event_store_sort(&side->store);
+	event_store_sort(side->store);
 	return 0;
 }
 
@@ -96,18 +402,18 @@ int ftf_side_read(struct ftf_side *side, struct error *err)
 
 static const struct stored_place *next_place(const struct ftf_side *side)
 {
-	return event_store_place(&side->store, side->next);
+	return event_store_place(side->store, side->next);
 }
 
 uint64_t ftf_side_time(const struct ftf_side *side)
 {
-	return side->next < side->store.place_count ? next_place(side)->time : UINT64_MAX;
+	return side->next < side->store->place_count ? next_place(side)->time : UINT64_MAX;
 }
 
 enum side_kind ftf_side_kind(const struct ftf_side *side)
 {
 	const struct stored_event *event =
-		event_store_event(&side->store, next_place(side)->event / 2);
+		event_store_event(side->store, next_place(side)->event / 2);
 
 	if (event->kind != TRACE_EVENT)
 		return SIDE_VALUE;
@@ -131,14 +437,14 @@ enum side_kind ftf_side_kind(const struct ftf_side *side)
 /* Returns the writer's thread of a track, which the part names at its first use. */
 static struct ftf_thread name_track(struct ftf_side *side, struct ftf_sink *part, size_t index)
 {
-	struct stored_track *track = side->store.by_index[index];
+	struct stored_track *track = side->store->by_index[index];
 	struct stored_process *process;
 
 	if (track->part == side->part)
 		return track->thread;
 	track->part = side->part;
 	track->thread = ftf_thread(part->writer, track->ids.pid, track->ids.tid);
-	process = event_store_process(&side->store, track->ids.pid);
+	process = event_store_process(side->store, track->ids.pid);
 	if (process && process->part != side->part) {
 		process->part = side->part;
 		ftf_process_name(part->writer, process->pid, ftf_sink_name(part, process->name));
@@ -151,7 +457,7 @@ static struct ftf_thread name_track(struct ftf_side *side, struct ftf_sink *part
 static size_t fill_args(const struct ftf_side *side, struct ftf_sink *part,
 			const struct stored_event *event, struct ftf_arg args[FTF_ARGS_MAX])
 {
-	const struct stored_arg *from = event_store_args(&side->store, event);
+	const struct stored_arg *from = event_store_args(side->store, event);
 
 	for (size_t i = 0; i < event->arg_count; i++) {
 		args[i] =
@@ -166,7 +472,7 @@ static size_t fill_args(const struct ftf_side *side, struct ftf_sink *part,
 static int32_t number_arg(const struct ftf_side *side, const struct stored_event *event,
 			  const char *name)
 {
-	const struct stored_arg *args = event_store_args(&side->store, event);
+	const struct stored_arg *args = event_store_args(side->store, event);
 
 	for (size_t i = 0; i < event->arg_count; i++)
 		if (!strcmp(args[i].name->text, name))
@@ -240,8 +546,8 @@ static void write_switch(struct ftf_side *side, struct ftf_sink *part,
 		.time = event->time,
 		.cpu = event->cpu,
 		.state = (enum ftf_thread_state)event->state,
-		.out_tid = side->store.by_index[event->track]->ids.tid,
-		.in_tid = side->store.by_index[event->other]->ids.tid,
+		.out_tid = side->store->by_index[event->track]->ids.tid,
+		.in_tid = side->store->by_index[event->other]->ids.tid,
 		.out_weight = number_arg(side, event, "outgoing_weight"),
 		.in_weight = number_arg(side, event, "incoming_weight"),
 	};
@@ -257,14 +563,14 @@ static void write_wakeup(struct ftf_side *side, struct ftf_sink *part,
 	const struct ftf_wakeup wakeup = {
 		.time = event->time,
 		.cpu = event->cpu,
-		.tid = side->store.by_index[event->track]->ids.tid,
+		.tid = side->store->by_index[event->track]->ids.tid,
 		.waker_tid = (uint32_t)number_arg(side, event, "waker"),
 		.weight = number_arg(side, event, "weight"),
 	};
 
 	name_track(side, part, event->track);
 	if (wakeup.waker_tid)
-		name_track(side, part, event_store_thread(&side->store, wakeup.waker_tid));
+		name_track(side, part, event_store_thread(side->store, wakeup.waker_tid));
 	ftf_thread_wakeup(part->writer, &wakeup);
 }
 
@@ -308,8 +614,8 @@ static void pop_open(struct stored_track *track)
 
 static void note_event(struct ftf_side *side, size_t index)
 {
-	const struct stored_event *event = event_store_event(&side->store, index);
-	struct stored_track *track = side->store.by_index[event->track];
+	const struct stored_event *event = event_store_event(side->store, index);
+	struct stored_track *track = side->store->by_index[event->track];
 	const struct counter_key key = {
 		.pid = track->ids.pid,
 		.id = event->id,
@@ -330,7 +636,7 @@ static void note_event(struct ftf_side *side, size_t index)
 
 static void note_switch(struct ftf_side *side, size_t index)
 {
-	size_t cpu = event_store_event(&side->store, index)->cpu;
+	size_t cpu = event_store_event(side->store, index)->cpu;
 
 	side->switches = alloc_grow_zeroed(side->switches, &side->switch_room, cpu + 1,
 					   sizeof(*side->switches));
@@ -343,12 +649,12 @@ void ftf_side_write(struct ftf_side *side, struct ftf_sink *part)
 {
 	const struct stored_place *place = next_place(side);
 	size_t index = place->event / 2;
-	const struct stored_event *event = event_store_event(&side->store, index);
+	const struct stored_event *event = event_store_event(side->store, index);
 
 	side->next++;
 	if (place->event % 2) {
 		write_end(side, part, event->track, place->time);
-		pop_open(side->store.by_index[event->track]);
+		pop_open(side->store->by_index[event->track]);
 	} else if (event->kind == TRACE_EVENT) {
 		write_stored(side, part, event, event->time, false);
 		note_event(side, index);
@@ -362,11 +668,11 @@ void ftf_side_write(struct ftf_side *side, struct ftf_sink *part)
 
 void ftf_side_end_part(struct ftf_side *side, struct ftf_sink *part, uint64_t time)
 {
-	for (size_t i = 0; i < side->store.track_count; i++)
-		for (size_t k = side->store.by_index[i]->depth; k-- > 0;)
+	for (size_t i = 0; i < side->store->track_count; i++)
+		for (size_t k = side->store->by_index[i]->depth; k-- > 0;)
 			write_end(side, part, i, time);
 	for (struct side_counter *async = side->asyncs; async; async = async->hh.next) {
-		struct stored_event end = *event_store_event(&side->store, async->event);
+		struct stored_event end = *event_store_event(side->store, async->event);
 
 		end.type = EVENT_ASYNC_END;
 		end.arg_count = 0;
@@ -382,8 +688,8 @@ static void begin_switches(struct ftf_side *side, struct ftf_sink *part, uint64_
 
 		if (!side->switches[cpu])
 			continue;
-		last = event_store_event(&side->store, side->switches[cpu] - 1);
-		state.in_tid = side->store.by_index[last->other]->ids.tid;
+		last = event_store_event(side->store, side->switches[cpu] - 1);
+		state.in_tid = side->store->by_index[last->other]->ids.tid;
 		if (!state.in_tid)
 			continue;
 		state.state = FTF_STATE_BLOCKED;
@@ -397,17 +703,17 @@ static void begin_switches(struct ftf_side *side, struct ftf_sink *part, uint64_
 void ftf_side_begin_part(struct ftf_side *side, struct ftf_sink *part, uint64_t time)
 {
 	side->part++;
-	for (size_t i = 0; i < side->store.track_count; i++) {
-		const struct stored_track *track = side->store.by_index[i];
+	for (size_t i = 0; i < side->store->track_count; i++) {
+		const struct stored_track *track = side->store->by_index[i];
 
 		for (size_t k = 0; k < track->depth; k++)
-			write_stored(side, part, event_store_event(&side->store, track->open[k]),
+			write_stored(side, part, event_store_event(side->store, track->open[k]),
 				     time, true);
 	}
 	for (struct side_counter *open = side->asyncs; open; open = open->hh.next)
-		write_stored(side, part, event_store_event(&side->store, open->event), time, true);
+		write_stored(side, part, event_store_event(side->store, open->event), time, true);
 	for (struct side_counter *last = side->counters; last; last = last->hh.next)
-		write_stored(side, part, event_store_event(&side->store, last->event), time, false);
+		write_stored(side, part, event_store_event(side->store, last->event), time, false);
 	begin_switches(side, part, time);
 }
 
@@ -428,7 +734,8 @@ void ftf_side_release(struct ftf_side *side)
 {
 	ftf_abandon(side->writer);
 	temp_file_close(&side->spool);
-	event_store_release(&side->store);
+	if (side->store)
+		event_store_release(side->store);
 	release_counters(&side->counters);
 	release_counters(&side->asyncs);
 	free(side->switches);

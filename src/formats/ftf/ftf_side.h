@@ -17,17 +17,18 @@
 
 #include "base/io/temp_file.h"
 #include "base/tables/name.h"
-#include "src/formats/ftf/event_store.h"
 #include "src/formats/ftf/ftf_sink.h"
 #include "src/formats/output_format.h"
+#include "writer/ftf.h"
 
+struct event_store;
 struct side_counter;
 
 struct ftf_side {
 	struct ftf_writer *writer; /* owned; until ftf_side_read(), for all who write them */
 	struct temp_file spool;    /* what it has written */
 	struct error err;          /* the spool's first failure */
-	struct event_store store;
+	struct event_store *store; /* owned */
 	size_t next; /* place */
 	/* Of the open part, and where it has come to: */
 	size_t part;                   /* 1, 2, ... */
