@@ -488,14 +488,9 @@ int memtrace_open(struct memtrace *trace, const uint8_t *bytes, size_t size, str
 
 void memtrace_close(struct memtrace *trace)
 {
-	struct memtrace_domain *domain, *next;
+	struct memtrace_domain *domain;
 
-	HASH_ITER(hh, trace->domains, domain, next)
-	{
-		HASH_DEL(trace->domains, domain);
-		memtrace_codec_release(&domain->codec);
-		free(domain);
-	}
+	HASH_FREE_ALL(trace->domains, domain, memtrace_codec_release(&domain->codec));
 	memtrace_locations_release(&trace->locations);
 	arena_release(&trace->arena);
 }

@@ -24,13 +24,9 @@ void memtrace_locations_init(struct memtrace_locations *table)
 
 void memtrace_locations_release(struct memtrace_locations *table)
 {
-	struct memtrace_place *place, *next;
+	struct memtrace_place *place;
 
-	HASH_ITER(hh, table->by_code, place, next)
-	{
-		HASH_DEL(table->by_code, place);
-		free(place);
-	}
+	HASH_FREE_ALL(table->by_code, place);
 	arena_release(&table->arena);
 }
 

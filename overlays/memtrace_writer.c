@@ -443,20 +443,14 @@ struct memtrace_writer *memtrace_writer_open(const struct memtrace_info *info,
 
 void memtrace_writer_close(struct memtrace_writer *writer)
 {
-	struct domain *domain, *next;
+	struct domain *domain;
 
 	if (!writer)
 		return;
 	if (writer->current)
 		flush(writer, writer->current);
-	HASH_ITER(hh, writer->domains, domain, next)
-	{
-		HASH_DEL(writer->domains, domain);
-		memtrace_codec_release(&domain->codec);
-		free(domain->ages);
-		free(domain->codes);
-		free(domain);
-	}
+	HASH_FREE_ALL(writer->domains, domain, memtrace_codec_release(&domain->codec);
+		      free(domain->ages); free(domain->codes));
 	arena_release(&writer->arena);
 	free(writer);
 }

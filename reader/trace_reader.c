@@ -940,14 +940,9 @@ int trace_reader_next(struct trace_reader *reader, struct trace_record *record, 
 
 void trace_reader_close(struct trace_reader *reader)
 {
-	struct trace_provider *provider, *next;
+	struct trace_provider *provider;
 
-	HASH_ITER(hh, reader->providers, provider, next)
-	{
-		HASH_DEL(reader->providers, provider);
-		clear_tables(reader, provider);
-		free(provider);
-	}
+	HASH_FREE_ALL(reader->providers, provider, clear_tables(reader, provider));
 	trace_input_close(&reader->input);
 	*reader = (struct trace_reader){ 0 };
 }

@@ -319,14 +319,9 @@ void trace_slices_print(struct trace_slices *slices, FILE *out)
 
 void trace_slices_release(struct trace_slices *slices)
 {
-	struct slice_thread *thread, *next;
+	struct slice_thread *thread;
 
-	HASH_ITER(hh, slices->threads, thread, next)
-	{
-		HASH_DEL(slices->threads, thread);
-		free(thread->open);
-		free(thread);
-	}
+	HASH_FREE_ALL(slices->threads, thread, free(thread->open));
 	for (size_t i = 0; i < slices->count; i++)
 		free(slices->slices[i].text);
 	free(slices->slices);

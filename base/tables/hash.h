@@ -6,10 +6,23 @@
 #ifndef BASE_TABLES_HASH_H
 #define BASE_TABLES_HASH_H
 
+#include <stdlib.h>
+
 #include "base/alloc.h"
 
 #define uthash_malloc(size) alloc_zeroed(1, size)
 
 #include <uthash.h>
+
+/*
+ * Remove and free all items of a table; `item` is a variable.  A statement after it releases what
+ * the item owns.
+ */
+#define HASH_FREE_ALL(head, item, ...)                                                             \
+	while (((item) = (head))) {                                                                \
+		HASH_DEL(head, item);                                                              \
+		__VA_ARGS__;                                                                       \
+		free(item);                                                                        \
+	}
 
 #endif

@@ -39,11 +39,7 @@ uint32_t code_regions_number(struct code_regions *regions, const uint8_t *bytes,
 
 void code_regions_forget(struct code_regions *regions)
 {
-	struct code_region *region, *next;
+	struct code_region *region;
 
-	HASH_ITER(hh, regions->by_range, region, next)
-	{
-		HASH_DEL(regions->by_range, region);
-		free(region);
-	}
+	HASH_FREE_ALL(regions->by_range, region);
 }

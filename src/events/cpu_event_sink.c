@@ -458,12 +458,8 @@ void cpu_event_sink_finish(struct cpu_event_sink *sink, uint64_t time)
 
 void cpu_event_sink_release(struct cpu_event_sink *sink)
 {
-	struct transaction_track *of, *next;
+	struct transaction_track *of;
 
-	HASH_ITER(hh, sink->transactions, of, next)
-	{
-		HASH_DEL(sink->transactions, of);
-		free(of);
-	}
+	HASH_FREE_ALL(sink->transactions, of);
 	*sink = (struct cpu_event_sink){ 0 };
 }

@@ -24,13 +24,9 @@ bool event_tracks_wants_cpu(const struct event_tracks *tracks, int32_t cpu, uint
 
 void event_tracks_release(struct event_tracks *tracks)
 {
-	struct cpu_track *cpu, *next;
+	struct cpu_track *cpu;
 
-	HASH_ITER(hh, tracks->cpus, cpu, next)
-	{
-		HASH_DEL(tracks->cpus, cpu);
-		free(cpu);
-	}
+	HASH_FREE_ALL(tracks->cpus, cpu);
 	free(tracks->named);
 	*tracks = (struct event_tracks){ 0 };
 }

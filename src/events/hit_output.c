@@ -30,14 +30,9 @@ static struct hit_event_shown *find_event(struct hit_output *output, const char 
 
 void hit_output_release(struct hit_output *output)
 {
-	struct hit_event_shown *event, *next;
+	struct hit_event_shown *event;
 
-	HASH_ITER(hh, output->events, event, next)
-	{
-		HASH_DEL(output->events, event);
-		free(event->name);
-		free(event);
-	}
+	HASH_FREE_ALL(output->events, event, free(event->name));
 	*output = (struct hit_output){ 0 };
 }
 

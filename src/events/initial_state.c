@@ -134,12 +134,8 @@ void initial_state_emit_all(struct initial_state *initial, struct cpu_event_sink
 
 void initial_state_release(struct initial_state *initial)
 {
-	struct state_owner *owner, *next;
+	struct state_owner *owner;
 
-	HASH_ITER(hh, initial->owners, owner, next)
-	{
-		HASH_DEL(initial->owners, owner);
-		free(owner);
-	}
+	HASH_FREE_ALL(initial->owners, owner);
 	*initial = (struct initial_state){ 0 };
 }

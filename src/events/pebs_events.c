@@ -310,13 +310,9 @@ void pebs_events_add(struct pebs_events *events, const struct cpu_event *event)
 
 void pebs_events_release(struct pebs_events *events)
 {
-	struct pebs_record *record, *next;
+	struct pebs_record *record;
 
-	HASH_ITER(hh, events->records, record, next)
-	{
-		HASH_DEL(events->records, record);
-		free(record);
-	}
+	HASH_FREE_ALL(events->records, record);
 	free(events->uses);
 	events->uses = NULL;
 }

@@ -192,13 +192,9 @@ void period_counters_write(struct period_counters *counters, struct event_tracks
 
 void period_counters_release(struct period_counters *counters)
 {
-	struct counted_owner *owner, *next;
+	struct counted_owner *owner;
 
-	HASH_ITER(hh, counters->owners, owner, next)
-	{
-		HASH_DEL(counters->owners, owner);
-		free(owner);
-	}
+	HASH_FREE_ALL(counters->owners, owner);
 	big_array_release(&counters->stretches);
 	*counters = (struct period_counters){ 0 };
 }

@@ -87,12 +87,8 @@ const struct source_line *call_sites_line(struct call_sites *sites, const struct
 
 void call_sites_release(struct call_sites *sites)
 {
-	struct call_site *site, *next;
+	struct call_site *site;
 
-	HASH_ITER(hh, sites->sites, site, next)
-	{
-		HASH_DEL(sites->sites, site);
-		free(site);
-	}
+	HASH_FREE_ALL(sites->sites, site);
 	memset(sites->recent, 0, sizeof(sites->recent));
 }

@@ -455,7 +455,7 @@ void overlay_trace_memtrace(struct overlay_trace *overlays, struct overlay_input
 					.pid = input->pid,
 					.lives = input->lives,
 					.first_id = overlays->next_id };
-	struct live_block *block, *next;
+	struct live_block *block;
 	struct memtrace_event event;
 
 	overlays->next_id += UINT64_C(1) << OBJECT_BITS;
@@ -463,10 +463,6 @@ void overlay_trace_memtrace(struct overlay_trace *overlays, struct overlay_input
 	write_info(&trace);
 	while (memtrace_next(&input->memtrace, &event) && !overlay_trace_is_full(overlays))
 		add_event(&trace, &event);
-	HASH_ITER(hh, trace.live, block, next)
-	{
-		HASH_DEL(trace.live, block);
-		free(block);
-	}
+	HASH_FREE_ALL(trace.live, block);
 	free(trace.tracks);
 }

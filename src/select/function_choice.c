@@ -46,13 +46,9 @@ bool file_verdicts_keep(struct file_verdicts *verdicts, const struct dso *dso)
 
 void file_verdicts_release(struct file_verdicts *verdicts)
 {
-	struct file_verdict *file, *next;
+	struct file_verdict *file;
 
-	HASH_ITER(hh, verdicts->table, file, next)
-	{
-		HASH_DEL(verdicts->table, file);
-		free(file);
-	}
+	HASH_FREE_ALL(verdicts->table, file);
 	verdicts->table = NULL;
 }
 

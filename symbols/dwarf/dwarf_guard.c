@@ -492,18 +492,10 @@ bool dwarf_guard_allows_lines(struct dwarf_guard *guard, Dwarf_Off program, Dwar
 
 void dwarf_guard_release(struct dwarf_guard *guard)
 {
-	struct counted_abbrevs *abbrevs, *next_abbrevs;
-	struct counted_lines *lines, *next_lines;
+	struct counted_abbrevs *abbrevs;
+	struct counted_lines *lines;
 
-	HASH_ITER(hh, guard->lines, lines, next_lines)
-	{
-		HASH_DEL(guard->lines, lines);
-		free(lines);
-	}
-	HASH_ITER(hh, guard->abbrevs, abbrevs, next_abbrevs)
-	{
-		HASH_DEL(guard->abbrevs, abbrevs);
-		free(abbrevs);
-	}
+	HASH_FREE_ALL(guard->lines, lines);
+	HASH_FREE_ALL(guard->abbrevs, abbrevs);
 	*guard = (struct dwarf_guard){ 0 };
 }

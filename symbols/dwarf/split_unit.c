@@ -71,15 +71,10 @@ static void open_package(struct split_files *files)
 
 void split_files_close(struct split_files *files)
 {
-	struct split_file *dwo, *next;
+	struct split_file *dwo;
 
-	HASH_ITER(hh, files->dwos, dwo, next)
-	{
-		HASH_DEL(files->dwos, dwo);
-		dwarf_guard_release(&dwo->guard);
-		elf_file_close(&dwo->file);
-		free(dwo);
-	}
+	HASH_FREE_ALL(files->dwos, dwo, dwarf_guard_release(&dwo->guard);
+		      elf_file_close(&dwo->file));
 	dwarf_guard_release(&files->guard);
 	elf_file_close(&files->package);
 	*files = (struct split_files){ 0 };

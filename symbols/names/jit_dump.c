@@ -138,12 +138,8 @@ bool jit_dump_next(struct jit_dump *dump, struct jit_code *code)
 
 void jit_dump_release(struct jit_dump *dump)
 {
-	struct jit_load *load, *next;
+	struct jit_load *load;
 
-	HASH_ITER(hh, dump->loads, load, next)
-	{
-		HASH_DEL(dump->loads, load);
-		free(load);
-	}
+	HASH_FREE_ALL(dump->loads, load);
 	*dump = (struct jit_dump){ 0 };
 }

@@ -475,18 +475,13 @@ struct ftf_destination ftf_fit_destination(struct ftf_fit *fit)
 void ftf_fit_release(struct ftf_fit *fit)
 {
 	struct fit_run *run = fit->run;
-	struct fit_thread *thread, *next;
+	struct fit_thread *thread;
 
 	temp_file_close(&fit->early);
 	if (!run)
 		return;
-	HASH_ITER(hh, run->threads, thread, next)
-	{
-		HASH_DEL(run->threads, thread);
-		fit_ranks_release(&thread->ranks);
-		free(thread->frames);
-		free(thread);
-	}
+	HASH_FREE_ALL(run->threads, thread, fit_ranks_release(&thread->ranks);
+		      free(thread->frames));
 	fit_ranks_release(&run->roots);
 	ftf_scan_release(&run->scan);
 	big_array_release(&run->ranks);

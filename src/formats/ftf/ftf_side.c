@@ -289,26 +289,13 @@ static struct stored_process *event_store_process(const struct event_store *stor
 
 static void event_store_release(struct event_store *store)
 {
-	struct stored_process *process, *next_process;
-	struct stored_track *track, *next_track;
-	struct stored_tid *named, *next_named;
+	struct stored_process *process;
+	struct stored_track *track;
+	struct stored_tid *named;
 
-	HASH_ITER(hh, store->tids, named, next_named)
-	{
-		HASH_DEL(store->tids, named);
-		free(named);
-	}
-	HASH_ITER(hh, store->processes, process, next_process)
-	{
-		HASH_DEL(store->processes, process);
-		free(process);
-	}
-	HASH_ITER(hh, store->tracks, track, next_track)
-	{
-		HASH_DEL(store->tracks, track);
-		free(track->open);
-		free(track);
-	}
+	HASH_FREE_ALL(store->tids, named);
+	HASH_FREE_ALL(store->processes, process);
+	HASH_FREE_ALL(store->tracks, track, free(track->open));
 	free(store->by_index);
 	big_array_release(&store->events);
 	big_array_release(&store->args);
@@ -721,13 +708,9 @@ void ftf_side_begin_part(struct ftf_side *side, struct ftf_sink *part, uint64_t 
 
 static void release_counters(struct side_counter **counters)
 {
-	struct side_counter *counter, *next;
+	struct side_counter *counter;
 
-	HASH_ITER(hh, *counters, counter, next)
-	{
-		HASH_DEL(*counters, counter);
-		free(counter);
-	}
+	HASH_FREE_ALL(*counters, counter);
 }
 
 void ftf_side_release(struct ftf_side *side)
