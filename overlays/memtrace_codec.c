@@ -44,9 +44,7 @@ static void append(struct memtrace_codec *codec, unsigned slot, size_t limit)
 		codec->cut = true;
 		return;
 	}
-	codec->backtrace = alloc_grow(codec->backtrace, &codec->room, codec->length + 1,
-				      sizeof(*codec->backtrace));
-	codec->backtrace[codec->length++] = codec->places[slot];
+	*ARRAY_ADD(codec->backtrace, codec->length, codec->room) = codec->places[slot];
 }
 
 /* Returns how many predictions follow a reference. */

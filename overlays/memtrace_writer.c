@@ -275,9 +275,7 @@ static void put_literal(struct domain *domain, unsigned slot, uint64_t code)
 	put_number(&domain->events, slot << 2 | TAG_LITERAL, 2);
 	put_number(&domain->events, code, 8);
 	domain->codec.places[slot] = code;
-	domain->codes = alloc_grow(domain->codes, &domain->code_room, domain->code_count + 1,
-				   sizeof(*domain->codes));
-	domain->codes[domain->code_count++] = code;
+	*ARRAY_ADD(domain->codes, domain->code_count, domain->code_room) = code;
 }
 
 /* Code the entries from `at` on, the innermost last.  Returns how many references it took. */

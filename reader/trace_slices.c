@@ -122,9 +122,7 @@ static void push(struct trace_slices *slices, struct slice_thread *thread,
 {
 	if (thread->depth >= DEPTH_MAX)
 		refuse_slice(record, "more than 512 slices are open, and Perfetto drops it");
-	thread->open =
-		alloc_grow(thread->open, &thread->room, thread->depth + 1, sizeof(*thread->open));
-	thread->open[thread->depth++] = *slice;
+	*ARRAY_ADD(thread->open, thread->depth, thread->room) = *slice;
 	thread->begun += !slice->complete;
 	if (thread->depth > slices->deepest)
 		slices->deepest = thread->depth;

@@ -38,9 +38,7 @@ static const struct name *find_or_add(struct name_table *table, const char *text
 	added->id = (uint32_t)table->count;
 	added->length = length;
 	memcpy(added->text, text, length);
-	table->names =
-		alloc_grow(table->names, &table->room, table->count + 1, sizeof(*table->names));
-	table->names[table->count++] = added;
+	*ARRAY_ADD(table->names, table->count, table->room) = added;
 	id_index_add(&table->index, hash, (uint32_t)table->count);
 	return added;
 }

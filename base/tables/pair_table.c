@@ -17,8 +17,7 @@ uint32_t pair_table_find(struct pair_table *table, uint32_t first, uint32_t seco
 		;
 	if (id)
 		return id - 1;
-	table->keys = alloc_grow(table->keys, &table->room, table->count + 1, sizeof(*table->keys));
-	table->keys[table->count++] = key;
+	*ARRAY_ADD(table->keys, table->count, table->room) = key;
 	id_index_add(&table->index, hash_u64(key), (uint32_t)table->count);
 	return (uint32_t)table->count - 1;
 }

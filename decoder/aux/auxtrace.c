@@ -284,8 +284,7 @@ static void add_sample(struct piece_list *list, const struct perf_file *file,
 
 static void push_cut(struct cut_list *list, struct aux_cut cut)
 {
-	list->cuts = alloc_grow(list->cuts, &list->room, list->count + 1, sizeof(*list->cuts));
-	list->cuts[list->count++] = cut;
+	*ARRAY_ADD(list->cuts, list->count, list->room) = cut;
 }
 
 static void add_cut(struct piece_list *list, const struct perf_record *record,

@@ -71,9 +71,7 @@ static struct file_entry *add_file(struct file_table *table, const struct file_e
 	entry->file.path = entry->key + 1 + entry->file.build_id_size;
 	entry->file.index = (uint32_t)table->count;
 	HASH_ADD_KEYPTR(hh, table->by_key, entry->key, key_size, entry);
-	table->files =
-		alloc_grow(table->files, &table->room, table->count + 1, sizeof(*table->files));
-	table->files[table->count++] = &entry->file;
+	*ARRAY_ADD(table->files, table->count, table->room) = &entry->file;
 	return entry;
 }
 

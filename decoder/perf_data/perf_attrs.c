@@ -38,9 +38,7 @@ void perf_attrs_add(struct perf_file *file, struct perf_bytes attr, struct perf_
 {
 	struct perf_attr *added;
 
-	file->attrs = alloc_grow(file->attrs, &file->attr_room, file->attr_count + 1,
-				 sizeof(*file->attrs));
-	added = &file->attrs[file->attr_count++];
+	added = ARRAY_ADD(file->attrs, file->attr_count, file->attr_room);
 	*added = (struct perf_attr){ 0 };
 	read_attr(added, attr.bytes, attr.size);
 	added->id_count = ids.size / sizeof(uint64_t);

@@ -89,9 +89,7 @@ static void read_hybrid_topology(struct perf_file *file, struct cursor *c)
 
 void perf_features_add_build_ids(struct perf_file *file, struct perf_bytes row)
 {
-	file->build_ids = alloc_grow(file->build_ids, &file->build_id_room,
-				     file->build_id_count + 1, sizeof(*file->build_ids));
-	file->build_ids[file->build_id_count++] = row;
+	*ARRAY_ADD(file->build_ids, file->build_id_count, file->build_id_room) = row;
 }
 
 /* Features that are one string each. */

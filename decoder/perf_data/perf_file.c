@@ -429,9 +429,7 @@ static bool inside(struct perf_bytes bytes, const struct file_section *section)
 /* Make mapped bytes the file's own. */
 static void own_mapping(struct perf_file *file, struct perf_bytes bytes)
 {
-	file->mappings = alloc_grow(file->mappings, &file->mapping_room, file->mapping_count + 1,
-				    sizeof(*file->mappings));
-	file->mappings[file->mapping_count++] = bytes;
+	*ARRAY_ADD(file->mappings, file->mapping_count, file->mapping_room) = bytes;
 	file->size += bytes.size;
 }
 

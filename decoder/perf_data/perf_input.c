@@ -27,9 +27,8 @@ static void add_path(struct perf_input *input, struct arena *arena, const char *
 
 	if (length < 0 || length >= PATH_MAX)
 		return;
-	input->paths =
-		alloc_grow(input->paths, &input->room, input->count + 1, sizeof(*input->paths));
-	input->paths[input->count++] = arena_text(arena, path, (size_t)length);
+	*ARRAY_ADD(input->paths, input->count, input->room) =
+		arena_text(arena, path, (size_t)length);
 }
 
 /* data.0, data.1, ..., data.10 */

@@ -49,9 +49,7 @@ static void cut_part(struct part *part, const struct aux_stream *aux,
 		piece.file_offset += skip;
 		piece.size = size - skip;
 		piece.apart = piece.resumes = false;
-		part->pieces =
-			alloc_grow(part->pieces, &part->room, count + 1, sizeof(*part->pieces));
-		part->pieces[count++] = piece;
+		*ARRAY_ADD(part->pieces, count, part->room) = piece;
 		part->aux.size += piece.size;
 	}
 	part->aux.pieces = part->pieces;

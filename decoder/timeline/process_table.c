@@ -35,9 +35,7 @@ static struct space_builder *new_space(struct process_table *table)
 
 	space_builder_init(builder, table->arena);
 	builder->space.index = (uint32_t)table->space_count;
-	table->spaces = alloc_grow(table->spaces, &table->space_room, table->space_count + 1,
-				   sizeof(*table->spaces));
-	table->spaces[table->space_count++] = builder;
+	*ARRAY_ADD(table->spaces, table->space_count, table->space_room) = builder;
 	return builder;
 }
 

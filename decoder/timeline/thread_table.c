@@ -76,9 +76,7 @@ static struct live_thread *add_thread(struct thread_table *table, int32_t pid,
 		thread->older->displaced = true;
 	}
 	entry->latest = thread;
-	table->threads =
-		alloc_grow(table->threads, &table->room, table->count + 1, sizeof(*table->threads));
-	table->threads[table->count++] = &thread->thread;
+	*ARRAY_ADD(table->threads, table->count, table->room) = &thread->thread;
 	return thread;
 }
 

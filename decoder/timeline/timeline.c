@@ -70,8 +70,7 @@ static struct ordered_record *order_records(struct timeline *tl, const struct pe
 			tl->unknown_records += !perf_record_is_known(record.type);
 			continue;
 		}
-		records = alloc_grow(records, &room, *count + 1, sizeof(*records));
-		records[(*count)++] = (struct ordered_record){ record.id.time, at };
+		*ARRAY_ADD(records, *count, room) = (struct ordered_record){ record.id.time, at };
 	}
 	if (*count)
 		qsort(records, *count, sizeof(*records), compare_order);

@@ -22,9 +22,7 @@ void timeline_list_writers(struct timeline *tl)
 	for (size_t i = 0; i < tl->code_count; i++) {
 		if (writes_code(tl, tl->code[i].pid))
 			continue;
-		tl->writers = alloc_grow(tl->writers, &tl->writer_room, tl->writer_count + 1,
-					 sizeof(*tl->writers));
-		tl->writers[tl->writer_count++] = tl->code[i].pid;
+		*ARRAY_ADD(tl->writers, tl->writer_count, tl->writer_room) = tl->code[i].pid;
 	}
 }
 
@@ -216,9 +214,7 @@ static int apply_ksymbol(struct timeline *tl, const struct perf_record *record)
 		return -1;
 	if (symbol.begin == symbol.end)
 		return 0;
-	tl->symbols = alloc_grow(tl->symbols, &tl->symbol_room, tl->symbol_count + 1,
-				 sizeof(*tl->symbols));
-	tl->symbols[tl->symbol_count++] = (struct kernel_symbol){
+	*ARRAY_ADD(tl->symbols, tl->symbol_count, tl->symbol_room) = (struct kernel_symbol){
 		.time = record->id.time,
 		.begin = symbol.begin,
 		.end = symbol.end,
@@ -234,9 +230,7 @@ static int apply_text_poke(struct timeline *tl, const struct perf_record *record
 
 	if (perf_record_read_text_poke(record, &poke) < 0)
 		return -1;
-	tl->patches =
-		alloc_grow(tl->patches, &tl->patch_room, tl->patch_count + 1, sizeof(*tl->patches));
-	tl->patches[tl->patch_count++] = (struct code_patch){
+	*ARRAY_ADD(tl->patches, tl->patch_count, tl->patch_room) = (struct code_patch){
 		.time = record->id.time,
 		.address = poke.address,
 		.old_bytes = arena_copy(&tl->arena, poke.old_bytes, poke.old_size),
@@ -250,9 +244,7 @@ static int apply_text_poke(struct timeline *tl, const struct perf_record *record
 /* The record has no time, and names from COMM records go first: applied at the end. */
 static int keep_thread_map(struct timeline *tl, const struct perf_record *record)
 {
-	tl->thread_maps = alloc_grow(tl->thread_maps, &tl->thread_map_room,
-				     tl->thread_map_count + 1, sizeof(*tl->thread_maps));
-	tl->thread_maps[tl->thread_map_count++] = *record;
+	*ARRAY_ADD(tl->thread_maps, tl->thread_map_count, tl->thread_map_room) = *record;
 	return 0;
 }
 

@@ -17,9 +17,7 @@ void trace_pauses_note(struct trace_pauses *pauses, const struct perf_file *file
 
 	if (!actions || !sample->id.time)
 		return;
-	pauses->points = alloc_grow(pauses->points, &pauses->point_room, pauses->point_count + 1,
-				    sizeof(*pauses->points));
-	pauses->points[pauses->point_count++] = (struct pause_point){
+	*ARRAY_ADD(pauses->points, pauses->point_count, pauses->point_room) = (struct pause_point){
 		.time = sample->id.time,
 		.cpu = sample->id.cpu,
 		.tid = sample->id.tid,
@@ -49,9 +47,7 @@ static void add_pause(struct trace_pauses *pauses, const struct trace_pause *pau
 {
 	if (pause->tid <= 0)
 		return;
-	pauses->pauses = alloc_grow(pauses->pauses, &pauses->room, pauses->count + 1,
-				    sizeof(*pauses->pauses));
-	pauses->pauses[pauses->count++] = *pause;
+	*ARRAY_ADD(pauses->pauses, pauses->count, pauses->room) = *pause;
 }
 
 /* The threads that came to the CPU between a pause and the next resumption. */

@@ -80,9 +80,7 @@ static void sched_priorities_read(struct sched_priorities *priorities, const str
 		    perf_sample_read(file, &record, &sample) < 0 ||
 		    !sched_points_read(&points, &sample, &point) || !point.has_priority)
 			continue;
-		priorities->all = alloc_grow(priorities->all, &priorities->room,
-					     priorities->count + 1, sizeof(*priorities->all));
-		priorities->all[priorities->count++] =
+		*ARRAY_ADD(priorities->all, priorities->count, priorities->room) =
 			(struct sched_priority){ sample.time, point.tid, point.priority };
 	}
 	if (priorities->count)

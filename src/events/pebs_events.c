@@ -84,14 +84,13 @@ static void list_events(struct pebs_events *events)
 
 		if (record.type != RECORD_AUX_OUTPUT_HW_ID || c.short_ || !attr)
 			continue;
-		events->uses = alloc_grow(events->uses, &events->use_room, events->use_count + 1,
-					  sizeof(*events->uses));
-		events->uses[events->use_count++] = (struct counter_use){
-			.counter = counter,
-			.time = record.id.time,
-			.attr = attr,
-			.cpu = record.id.cpu,
-		};
+		*ARRAY_ADD(events->uses, events->use_count, events->use_room) =
+			(struct counter_use){
+				.counter = counter,
+				.time = record.id.time,
+				.attr = attr,
+				.cpu = record.id.cpu,
+			};
 	}
 	if (events->use_count)
 		qsort(events->uses, events->use_count, sizeof(*events->uses), compare_uses);

@@ -105,9 +105,7 @@ static void begin_call(struct functions_output *functions, uint32_t thread,
 		frame.open = open_of(functions, thread, frame.row);
 		functions->open_counts[frame.open]++;
 	}
-	track->frames =
-		alloc_grow(track->frames, &track->room, track->count + 1, sizeof(*track->frames));
-	track->frames[track->count++] = frame;
+	*ARRAY_ADD(track->frames, track->count, track->room) = frame;
 	functions->slices++;
 }
 

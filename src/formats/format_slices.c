@@ -118,9 +118,7 @@ static void begin_listed(struct slice_list *list, struct track *track,
 		slice_costs_begin(&track->costs, detail);
 	if (detail)
 		slice->text = call_sites_find(&list->sites, detail->caller, detail->caller_offset);
-	track->open = alloc_grow(track->open, &track->open_room, track->open_count + 1,
-				 sizeof(*track->open));
-	track->open[track->open_count++] = list->count - 1;
+	*ARRAY_ADD(track->open, track->open_count, track->open_room) = list->count - 1;
 }
 
 static void end_listed(struct slice_list *list, struct track *track, uint64_t time,

@@ -57,9 +57,7 @@ static void begin_frame(struct printer *printer, const struct slice_event *event
 {
 	uint32_t frame = frame_of(printer, event->symbol);
 
-	printer->open = alloc_grow(printer->open, &printer->open_room, printer->open_count + 1,
-				   sizeof(*printer->open));
-	printer->open[printer->open_count++] = frame;
+	*ARRAY_ADD(printer->open, printer->open_count, printer->open_room) = frame;
 	print_speedscope_event(printer, 'O', event->time, frame);
 }
 

@@ -76,9 +76,7 @@ bool number_list_add(struct number_list *list, const char *text)
 			text = read_number(text + 1, &range.last);
 		if (!text || (*text && *text != ',') || range.last < range.first)
 			return false;
-		list->ranges = alloc_grow(list->ranges, &list->room, list->count + 1,
-					  sizeof(*list->ranges));
-		list->ranges[list->count++] = range;
+		*ARRAY_ADD(list->ranges, list->count, list->room) = range;
 		if (!*text)
 			return true;
 	}
@@ -95,9 +93,7 @@ bool number_list_has(const struct number_list *list, int32_t number)
 
 void pattern_list_add(struct pattern_list *list, const char *pattern)
 {
-	list->patterns =
-		alloc_grow(list->patterns, &list->room, list->count + 1, sizeof(*list->patterns));
-	list->patterns[list->count++] = pattern;
+	*ARRAY_ADD(list->patterns, list->count, list->room) = pattern;
 }
 
 bool pattern_list_matches(const struct pattern_list *list, const char *text)

@@ -60,9 +60,7 @@ static struct overlay_thread_calls *thread_of(struct overlay_calls *calls, int32
 	for (size_t i = 0; i < calls->count; i++)
 		if (calls->threads[i].tid == tid && calls->threads[i].pid == pid)
 			return &calls->threads[i];
-	calls->threads =
-		alloc_grow(calls->threads, &calls->room, calls->count + 1, sizeof(*calls->threads));
-	thread = &calls->threads[calls->count++];
+	thread = ARRAY_ADD(calls->threads, calls->count, calls->room);
 	*thread = (struct overlay_thread_calls){ .pid = pid, .tid = tid, .pending = -1 };
 	thread->calls = alloc_zeroed(OVERLAY_CALLS_KEPT, sizeof(*thread->calls));
 	return thread;
@@ -124,8 +122,7 @@ static struct ring_message *read_messages(const struct runtime_events *file, uin
 	while (runtime_ring_next(&ring, &event)) {
 		if (event.kind == RUNTIME_LOST)
 			continue;
-		messages = alloc_grow(messages, &room, *count + 1, sizeof(*messages));
-		messages[(*count)++] = (struct ring_message){
+		*ARRAY_ADD(messages, *count, room) = (struct ring_message){
 			event.time, event.kind > RUNTIME_USER_UNIT ? RUNTIME_USER_UNIT : event.kind
 		};
 	}

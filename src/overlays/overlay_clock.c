@@ -62,9 +62,7 @@ int overlay_clocks_read(struct overlay_clocks *clocks, const char *path, struct 
 		if (sscanf(line, "tsc=%" SCNu64 " mono=%" SCNd64 " real=%" SCNd64, &sync.tsc,
 			   &sync.mono, &sync.real) != 3)
 			continue;
-		clocks->syncs = alloc_grow(clocks->syncs, &room, clocks->sync_count + 1,
-					   sizeof(*clocks->syncs));
-		clocks->syncs[clocks->sync_count++] = sync;
+		*ARRAY_ADD(clocks->syncs, clocks->sync_count, room) = sync;
 	}
 	fclose(in);
 	if (lines > SYNC_LINES)

@@ -40,9 +40,8 @@ void overlay_input_add_tid(struct overlay_input *input, uint32_t ring, int32_t t
 {
 	if (overlay_input_tid(input, ring) >= 0)
 		return;
-	input->tids = alloc_grow(input->tids, &input->tid_room, input->tid_count + 1,
-				 sizeof(*input->tids));
-	input->tids[input->tid_count++] = (struct overlay_tid){ ring, tid };
+	*ARRAY_ADD(input->tids, input->tid_count, input->tid_room) =
+		(struct overlay_tid){ ring, tid };
 }
 
 static bool parse_tid(struct overlay_input *input, const char *word)

@@ -30,9 +30,7 @@ struct history {
 
 static void add_point(struct overlay_points *points, uint64_t time, uint32_t id)
 {
-	points->list =
-		alloc_grow(points->list, &points->room, points->count + 1, sizeof(*points->list));
-	points->list[points->count++] = (struct overlay_point){ time, id };
+	*ARRAY_ADD(points->list, points->count, points->room) = (struct overlay_point){ time, id };
 }
 
 static int by_time(const void *left, const void *right)

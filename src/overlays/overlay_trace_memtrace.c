@@ -72,9 +72,7 @@ static struct domain_track *track_of(struct memtrace_trace *trace, uint16_t doma
 	for (size_t i = trace->track_count; i-- > 0;)
 		if (trace->tracks[i].domain == domain)
 			return &trace->tracks[i];
-	trace->tracks = alloc_grow(trace->tracks, &trace->track_room, trace->track_count + 1,
-				   sizeof(*trace->tracks));
-	track = &trace->tracks[trace->track_count++];
+	track = ARRAY_ADD(trace->tracks, trace->track_count, trace->track_room);
 	*track = (struct domain_track){ .domain = domain };
 	snprintf(name, sizeof(name), "memtrace domain %u", domain);
 	track->thread = overlay_trace_track(trace->overlays, trace->pid, name, &track->tid);

@@ -59,9 +59,7 @@ static void overlay_slices_begin(struct overlay_slices *slices, uint64_t time, u
 {
 	slices->slices = alloc_grow(slices->slices, &slices->room, slices->count + 1,
 				    sizeof(*slices->slices));
-	slices->open = alloc_grow(slices->open, &slices->open_room, slices->open_count + 1,
-				  sizeof(*slices->open));
-	slices->open[slices->open_count++] = slices->count;
+	*ARRAY_ADD(slices->open, slices->open_count, slices->open_room) = slices->count;
 	slices->slices[slices->count++] = (struct overlay_slice){ .begin = time, .name = name };
 }
 

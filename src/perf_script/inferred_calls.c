@@ -30,9 +30,7 @@ static void open_call(struct inferred_calls *calls, struct inferred_call call)
 		memmove(calls->calls, calls->calls + calls->count,
 			calls->count * sizeof(*calls->calls));
 	}
-	calls->calls =
-		alloc_grow(calls->calls, &calls->room, calls->count + 1, sizeof(*calls->calls));
-	calls->calls[calls->count++] = call;
+	*ARRAY_ADD(calls->calls, calls->count, calls->room) = call;
 }
 
 /* ---- Branches without flags ---------------------------------------------- */

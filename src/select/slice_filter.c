@@ -244,9 +244,7 @@ static void begin_filtered(struct filter_track *track, const struct slice_event 
 	track->roots += root;
 	filter->counts.outside += outside;
 	update(track, event->time);
-	track->frames =
-		alloc_grow(track->frames, &track->room, track->count + 1, sizeof(*track->frames));
-	frame = &track->frames[track->count++];
+	frame = ARRAY_ADD(track->frames, track->count, track->room);
 	*frame = next;
 	if (track->visible && !outside)
 		enter(track, frame, event->time);

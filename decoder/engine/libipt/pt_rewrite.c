@@ -73,9 +73,7 @@ static void add_note(struct rewriter *rewriter, struct pt_rewrite_note note)
 	struct pt_rewrite *rewrite = rewriter->rewrite;
 
 	note.offset = rewriter->out;
-	rewrite->notes = alloc_grow(rewrite->notes, &rewrite->room, rewrite->count + 1,
-				    sizeof(*rewrite->notes));
-	rewrite->notes[rewrite->count++] = note;
+	*ARRAY_ADD(rewrite->notes, rewrite->count, rewrite->room) = note;
 }
 
 /* Replace the packet by an EXSTOP. There may be none in the header of a PSB. */

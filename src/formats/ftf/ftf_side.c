@@ -120,9 +120,7 @@ static struct stored_track *stored_track_of(struct event_store *store, const str
 	track->ids = *ids;
 	track->index = store->track_count;
 	HASH_ADD(hh, store->tracks, ids, sizeof(track->ids), track);
-	store->by_index = alloc_grow(store->by_index, &store->track_room, store->track_count + 1,
-				     sizeof(*store->by_index));
-	store->by_index[store->track_count++] = track;
+	*ARRAY_ADD(store->by_index, store->track_count, store->track_room) = track;
 	return track;
 }
 
@@ -589,8 +587,7 @@ static void drop_counter(struct side_counter **counters, const struct counter_ke
 
 static void push_open(struct stored_track *track, size_t event)
 {
-	track->open = alloc_grow(track->open, &track->room, track->depth + 1, sizeof(*track->open));
-	track->open[track->depth++] = event;
+	*ARRAY_ADD(track->open, track->depth, track->room) = event;
 }
 
 static void pop_open(struct stored_track *track)

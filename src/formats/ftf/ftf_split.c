@@ -273,9 +273,7 @@ static void begin_part_slice(struct ftf_split *split, struct split_track *track,
 	if (!split->open)
 		return;
 	emit_event(split, track, event, detail);
-	track->frames =
-		alloc_grow(track->frames, &track->room, track->count + 1, sizeof(*track->frames));
-	track->frames[track->count++] =
+	*ARRAY_ADD(track->frames, track->count, track->room) =
 		(struct split_frame){ *event, detail ? *detail : (struct slice_detail){ 0 } };
 }
 
