@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/cursor.h"
+#include "base/tables/compare.h"
 #include "base/tables/lower_bound.h"
 #include "decoder/aux/aux_pieces.h"
 #include "decoder/perf_data/perf_file.h"
@@ -314,22 +315,14 @@ static int compare_queues(const void *left, const void *right)
 {
 	const struct piece_record *a = left, *b = right;
 
-	if (a->queue != b->queue)
-		return a->queue < b->queue ? -1 : 1;
-	if (a->time != b->time)
-		return a->time < b->time ? -1 : 1;
-	return a->order < b->order ? -1 : a->order > b->order;
+	return COMPARE(a->queue, b->queue) ?: COMPARE(a->time, b->time) ?: COMPARE(a->order, b->order);
 }
 
 static int compare_cuts(const void *left, const void *right)
 {
 	const struct aux_cut *a = left, *b = right;
 
-	if (a->owner != b->owner)
-		return a->owner < b->owner ? -1 : 1;
-	if (a->at != b->at)
-		return a->at < b->at ? -1 : 1;
-	return a->time < b->time ? -1 : a->time > b->time;
+	return COMPARE(a->owner, b->owner) ?: COMPARE(a->at, b->at) ?: COMPARE(a->time, b->time);
 }
 
 /* Sort the cuts, and move them to the arena, where streams of one owner share them. */
@@ -397,11 +390,7 @@ static int compare_owners(const void *left, const void *right)
 	const struct aux_stream *a = *(struct aux_stream *const *)left;
 	const struct aux_stream *b = *(struct aux_stream *const *)right;
 
-	if (a->cpu != b->cpu)
-		return a->cpu < b->cpu ? -1 : 1;
-	if (a->tid != b->tid)
-		return a->tid < b->tid ? -1 : 1;
-	return a < b ? -1 : a > b;
+	return COMPARE(a->cpu, b->cpu) ?: COMPARE(a->tid, b->tid) ?: COMPARE(a, b);
 }
 
 /*

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/cursor.h"
+#include "base/tables/compare.h"
 #include "base/tables/lower_bound.h"
 
 #define AUX_ACTION_OFFSET 116 /* of perf_event_attr.aux_action */
@@ -89,9 +90,7 @@ static int compare_ids(const void *left, const void *right)
 {
 	const struct perf_attr_id *a = left, *b = right;
 
-	if (a->id != b->id)
-		return a->id < b->id ? -1 : 1;
-	return a->attr < b->attr ? -1 : a->attr > b->attr;
+	return COMPARE(a->id, b->id) ?: COMPARE(a->attr, b->attr);
 }
 
 /*

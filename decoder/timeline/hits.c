@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/cursor.h"
+#include "base/tables/compare.h"
 #include "decoder/perf_data/perf_attrs.h"
 #include "decoder/perf_data/perf_file.h"
 #include "decoder/timeline/tracepoint_formats.h"
@@ -198,9 +199,7 @@ static int compare_places(const void *left, const void *right)
 {
 	const struct hit_place *a = left, *b = right;
 
-	if (a->time != b->time)
-		return a->time < b->time ? -1 : 1;
-	return a->position < b->position ? -1 : a->position > b->position;
+	return COMPARE(a->time, b->time) ?: COMPARE(a->position, b->position);
 }
 
 void hits_finish(struct hits *hits)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/tables/compare.h"
 #include "base/tables/lower_bound.h"
 
 void switch_table_add(struct switch_table *table, const struct cpu_switch *change)
@@ -20,9 +21,7 @@ static int compare_switches(const void *left, const void *right)
 {
 	const struct cpu_switch *a = left, *b = right;
 
-	if (a->cpu != b->cpu)
-		return a->cpu < b->cpu ? -1 : 1;
-	return a->order < b->order ? -1 : a->order > b->order;
+	return COMPARE(a->cpu, b->cpu) ?: COMPARE(a->order, b->order);
 }
 
 /* Set `stayed`, while the switches of all CPUs are in the order of time. */

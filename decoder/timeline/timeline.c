@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/tables/compare.h"
 #include "base/tables/lower_bound.h"
 #include "decoder/perf_data/perf_file.h"
 #include "decoder/perf_data/perf_sample.h"
@@ -25,9 +26,7 @@ static int compare_order(const void *left, const void *right)
 {
 	const struct ordered_record *a = left, *b = right;
 
-	if (a->time != b->time)
-		return a->time < b->time ? -1 : 1;
-	return a->position < b->position ? -1 : a->position > b->position;
+	return COMPARE(a->time, b->time) ?: COMPARE(a->position, b->position);
 }
 
 /* Returns whether the record is part of the history; notes the time and the tid of a sample. */
@@ -127,18 +126,14 @@ static int compare_loss_cpus(const void *left, const void *right)
 {
 	const struct loss *a = left, *b = right;
 
-	if (a->cpu != b->cpu)
-		return a->cpu < b->cpu ? -1 : 1;
-	return a->order < b->order ? -1 : a->order > b->order;
+	return COMPARE(a->cpu, b->cpu) ?: COMPARE(a->order, b->order);
 }
 
 static int compare_loss_tids(const void *left, const void *right)
 {
 	const struct loss *a = left, *b = right;
 
-	if (a->tid != b->tid)
-		return a->tid < b->tid ? -1 : 1;
-	return a->order < b->order ? -1 : a->order > b->order;
+	return COMPARE(a->tid, b->tid) ?: COMPARE(a->order, b->order);
 }
 
 /* Sort losses by buffer, since a file may have many buffers and many losses. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/tables/compare.h"
 #include "base/tables/lower_bound.h"
 #include "decoder/perf_data/perf_file.h"
 #include "decoder/timeline/switch_table.h"
@@ -29,18 +30,14 @@ static int compare_points(const void *left, const void *right)
 {
 	const struct pause_point *a = left, *b = right;
 
-	if (a->cpu != b->cpu)
-		return a->cpu < b->cpu ? -1 : 1;
-	return a->time < b->time ? -1 : a->time > b->time;
+	return COMPARE(a->cpu, b->cpu) ?: COMPARE(a->time, b->time);
 }
 
 static int compare_pauses(const void *left, const void *right)
 {
 	const struct trace_pause *a = left, *b = right;
 
-	if (a->tid != b->tid)
-		return a->tid < b->tid ? -1 : 1;
-	return a->begin < b->begin ? -1 : a->begin > b->begin;
+	return COMPARE(a->tid, b->tid) ?: COMPARE(a->begin, b->begin);
 }
 
 static void add_pause(struct trace_pauses *pauses, const struct trace_pause *pause)

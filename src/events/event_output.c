@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/diag.h"
+#include "base/tables/compare.h"
 #include "base/tables/lower_bound.h"
 #include "decoder/perf_data/perf_file.h"
 #include "decoder/perf_data/perf_record.h"
@@ -47,9 +48,7 @@ static int by_thread(const void *left, const void *right)
 {
 	const struct sched_priority *a = left, *b = right;
 
-	if (a->tid != b->tid)
-		return a->tid < b->tid ? -1 : 1;
-	return a->time < b->time ? -1 : a->time > b->time;
+	return COMPARE(a->tid, b->tid) ?: COMPARE(a->time, b->time);
 }
 
 static bool have_priorities(const struct sched_points *points)

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/cursor.h"
+#include "base/tables/compare.h"
 #include "base/tables/hash.h"
 #include "base/tables/lower_bound.h"
 #include "decoder/perf_data/perf_file.h"
@@ -56,11 +57,7 @@ static int compare_uses(const void *left, const void *right)
 {
 	const struct counter_use *a = left, *b = right;
 
-	if (a->cpu != b->cpu)
-		return a->cpu < b->cpu ? -1 : 1;
-	if (a->counter != b->counter)
-		return a->counter < b->counter ? -1 : 1;
-	return a->time < b->time ? -1 : a->time > b->time;
+	return COMPARE(a->cpu, b->cpu) ?: COMPARE(a->counter, b->counter) ?: COMPARE(a->time, b->time);
 }
 
 static void list_events(struct pebs_events *events)

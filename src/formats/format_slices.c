@@ -15,6 +15,7 @@
 
 #include "base/alloc.h"
 #include "base/io/big_array.h"
+#include "base/tables/compare.h"
 #include "src/formats/call_sites.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"
@@ -246,11 +247,7 @@ static int compare_tracks(const void *left, const void *right)
 
 	if (!a || !b)
 		return !a - !b;
-	if (a->pid != b->pid)
-		return a->pid < b->pid ? -1 : 1;
-	if (a->tid != b->tid)
-		return a->tid < b->tid ? -1 : 1;
-	return a->index < b->index ? -1 : a->index > b->index;
+	return COMPARE(a->pid, b->pid) ?: COMPARE(a->tid, b->tid) ?: COMPARE(a->index, b->index);
 }
 
 /* Print a track's slices in the order of their begins. */

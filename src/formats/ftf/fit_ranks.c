@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/tables/compare.h"
 
 /* Bits of a rank, from the lowest: the turn, and how near to the outermost slice it is. */
 #define TURN_BITS  5u
@@ -132,9 +133,7 @@ static int by_count(const void *a_, const void *b_)
 	const struct fit_ranks *a = *(struct fit_ranks *const *)a_;
 	const struct fit_ranks *b = *(struct fit_ranks *const *)b_;
 
-	if (a->count != b->count)
-		return a->count < b->count ? -1 : 1;
-	return a->number < b->number ? -1 : a->number > b->number;
+	return COMPARE(a->count, b->count) ?: COMPARE(a->number, b->number);
 }
 
 void fit_ranks_share(struct fit_ranks **threads, size_t count, uint64_t most)

@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/io/big_array.h"
+#include "base/tables/compare.h"
 #include "base/tables/hash.h"
 #include "reader/trace_reader.h"
 
@@ -263,9 +264,7 @@ static int compare_places(const void *a, const void *b)
 {
 	const struct stored_place *x = a, *y = b;
 
-	if (x->time != y->time)
-		return x->time < y->time ? -1 : 1;
-	return x->event < y->event ? -1 : x->event > y->event;
+	return COMPARE(x->time, y->time) ?: COMPARE(x->event, y->event);
 }
 
 /* Put the places in order of time; those of equal time stay in the order that they came in. */
