@@ -37,19 +37,6 @@ struct workers {
 /* Of this thread, in the pool that it opened last or works in. */
 static _Thread_local struct worker *self;
 
-static void (*watch_hook)(enum workers_event event, const struct worker_job *job);
-
-void workers_watch(void (*watch)(enum workers_event event, const struct worker_job *job))
-{
-	watch_hook = watch;
-}
-
-static void note(enum workers_event event, const struct worker_job *job)
-{
-	if (watch_hook)
-		watch_hook(event, job);
-}
-
 /* ---- Jobs, with the lock held -------------------------------------------- */
 
 static void unqueue(struct workers *workers, struct worker_job *job)
@@ -91,9 +78,7 @@ static void run_job(struct worker *worker, struct worker_job *job)
 	if (!next_job(workers))
 		wake_one(workers); /* any thread may run the stage now */
 	pthread_mutex_unlock(&workers->lock);
-	note(WORKERS_JOB, job);
 	job->run(job, &worker->scratch);
-	note(WORKERS_JOB_END, job);
 	pthread_mutex_lock(&workers->lock);
 	job->runner = worker;
 	job->running--;
@@ -127,9 +112,7 @@ static void run_stage(struct worker *worker)
 	workers->stage_runner = worker;
 	workers->awaited = NULL;
 	pthread_mutex_unlock(&workers->lock);
-	note(WORKERS_STAGE, NULL);
 	more = workers->stage->run(workers->stage);
-	note(WORKERS_STAGE_END, NULL);
 	pthread_mutex_lock(&workers->lock);
 	workers->stage_runner = NULL;
 	if (more) {
@@ -284,7 +267,6 @@ bool workers_ready(struct workers *workers, struct worker_job *job)
 {
 	bool ready = true;
 
-	note(WORKERS_NEEDS, job);
 	pthread_mutex_lock(&workers->lock);
 	if (workers->stage) {
 		ready = may_consume(workers, job, workers->stage_runner);

@@ -47,19 +47,6 @@ struct ordered_stage {
 	bool (*run)(struct ordered_stage *stage);
 };
 
-/* What begins and ends in the thread that does it; NEEDS: workers_ready() is asked for the job. */
-enum workers_event {
-	WORKERS_JOB,
-	WORKERS_JOB_END,
-	WORKERS_STAGE,
-	WORKERS_NEEDS,
-	WORKERS_STAGE_END
-};
-
-/* For measurements: call this from now on, without a lock; `job` is NULL for STAGE and STAGE_END.
- */
-void workers_watch(void (*watch)(enum workers_event event, const struct worker_job *job));
-
 /*
  * Returns a pool of up to `count` threads, the caller's included, owned by the caller;
  * NULL if `count` is above 1 and no thread can be started.

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Part of a ptrace2ftf that logs its jobs: lines "EVENT JOB KIND THREAD NS" in the file that
+ * Part of a ptrace2ftf that logs its jobs, by wrappers of the functions of base/workers.h (ld
+ * --wrap): lines "EVENT JOB KIND THREAD NS" in the file that
  * JOB_LOG names, with the job's function as its kind and the CPU time of the thread that the event
  * happened in, in the order of the clock.
  * simulate.py reads them.
  */
 #include <inttypes.h>
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -13,9 +16,13 @@
 #include "base/workers.h"
 
 #define EVENTS_MAX ((size_t)1 << 20)
+#define JOBS_MAX   4096
+
+/* What begins and ends in the thread that does it; NEEDS: workers_ready() is asked for the job. */
+enum job_event_kind { EVENT_JOB, EVENT_JOB_END, EVENT_STAGE, EVENT_NEEDS, EVENT_STAGE_END };
 
 struct job_event {
-	enum workers_event event;
+	enum job_event_kind event;
 	unsigned thread;
 	const struct worker_job *job;
 	uintptr_t kind;
@@ -28,7 +35,29 @@ static unsigned thread_count;
 static FILE *out;                /* opened before the sandbox forbids it */
 static __thread unsigned thread; /* from 1 on */
 
-static void log_event(enum workers_event event, const struct worker_job *job)
+typedef void run_fn(struct worker_job *job, struct worker_scratch *scratch);
+
+/* Jobs and their own functions; a job's memory is used again. */
+static struct logged_job {
+	const struct worker_job *job;
+	run_fn *run;
+} jobs[JOBS_MAX];
+static size_t job_count;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static run_fn *own_function(const struct worker_job *job)
+{
+	run_fn *run = job->run;
+
+	pthread_mutex_lock(&lock);
+	for (size_t i = 0; i < job_count && run == job->run; i++)
+		if (jobs[i].job == job)
+			run = jobs[i].run;
+	pthread_mutex_unlock(&lock);
+	return run;
+}
+
+static void log_event(enum job_event_kind event, const struct worker_job *job)
 {
 	size_t i = __atomic_fetch_add(&event_count, 1, __ATOMIC_SEQ_CST);
 	struct timespec now;
@@ -41,9 +70,82 @@ static void log_event(enum workers_event event, const struct worker_job *job)
 			.event = event,
 			.thread = thread,
 			.job = job,
-			.kind = job ? (uintptr_t)job->run : 0,
+			.kind = job ? (uintptr_t)own_function(job) : 0,
 			.ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec,
 		};
+}
+
+static void run_logged(struct worker_job *job, struct worker_scratch *scratch)
+{
+	log_event(EVENT_JOB, job);
+	own_function(job)(job, scratch);
+	log_event(EVENT_JOB_END, job);
+}
+
+static void watch_job(struct worker_job *job)
+{
+	size_t i = 0;
+
+	if (!out || job->run == run_logged)
+		return;
+	pthread_mutex_lock(&lock);
+	while (i < job_count && jobs[i].job != job)
+		i++;
+	if (i == JOBS_MAX)
+		abort();
+	job_count += i == job_count;
+	jobs[i] = (struct logged_job){ job, job->run };
+	job->run = run_logged;
+	pthread_mutex_unlock(&lock);
+}
+
+void __real_workers_submit(struct workers *workers, struct worker_job *job);
+void __wrap_workers_submit(struct workers *workers, struct worker_job *job);
+void __real_workers_offer(struct workers *workers, struct worker_job *job);
+void __wrap_workers_offer(struct workers *workers, struct worker_job *job);
+bool __real_workers_ready(struct workers *workers, struct worker_job *job);
+bool __wrap_workers_ready(struct workers *workers, struct worker_job *job);
+void __real_workers_run(struct workers *workers, struct ordered_stage *stage);
+void __wrap_workers_run(struct workers *workers, struct ordered_stage *stage);
+
+void __wrap_workers_submit(struct workers *workers, struct worker_job *job)
+{
+	watch_job(job);
+	__real_workers_submit(workers, job);
+}
+
+void __wrap_workers_offer(struct workers *workers, struct worker_job *job)
+{
+	watch_job(job);
+	__real_workers_offer(workers, job);
+}
+
+bool __wrap_workers_ready(struct workers *workers, struct worker_job *job)
+{
+	if (out)
+		log_event(EVENT_NEEDS, job);
+	return __real_workers_ready(workers, job);
+}
+
+static bool (*stage_run)(struct ordered_stage *stage);
+
+static bool run_stage_logged(struct ordered_stage *stage)
+{
+	bool more;
+
+	log_event(EVENT_STAGE, NULL);
+	more = stage_run(stage);
+	log_event(EVENT_STAGE_END, NULL);
+	return more;
+}
+
+void __wrap_workers_run(struct workers *workers, struct ordered_stage *stage)
+{
+	if (out) {
+		stage_run = stage->run;
+		stage->run = run_stage_logged;
+	}
+	__real_workers_run(workers, stage);
 }
 
 static void write_log(void)
@@ -65,6 +167,5 @@ static void __attribute__((constructor)) watch(void)
 	events = calloc(EVENTS_MAX, sizeof(*events));
 	if (!out || !events)
 		abort();
-	workers_watch(log_event);
 	atexit(write_log);
 }
