@@ -3,11 +3,6 @@
 #include "base/arena.h"
 
 #include <stdalign.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
 
 /* Blocks grow, so that a large arena has few, and a thousand tiny ones take little. */
 #define BLOCK_FIRST ((size_t)2 * 1024)

@@ -9,7 +9,7 @@
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 
-#include <stddef.h>
+#include "base/common.h"
 
 struct arena {
 	struct arena_block *blocks; /* owned; newest first */

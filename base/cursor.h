@@ -10,10 +10,7 @@
 #ifndef BASE_CURSOR_H
 #define BASE_CURSOR_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "base/common.h"
 
 struct cursor {
 	const uint8_t *at;  /* next byte */

@@ -2,9 +2,7 @@
 /* Collects warnings, one line a kind. */
 #include "base/diag.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
-#include <string.h>
 
 #include "base/message.h"
 #include "base/printable.h"

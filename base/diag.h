@@ -11,8 +11,6 @@
 #define BASE_DIAG_H
 
 #include <pthread.h>
-#include <stdint.h>
-#include <stdio.h>
 
 #include "base/arena.h"
 

@@ -4,13 +4,9 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
+#include "base/common.h"
 
 /* A line of /proc/self/maps: "begin-end perms offset device inode path" (proc(5)). */
 struct maps {

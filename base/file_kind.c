@@ -2,9 +2,6 @@
 /* Finds the kind of a file by its first bytes, for messages about a file of another kind. */
 #include "base/file_kind.h"
 
-#include <stdbool.h>
-#include <string.h>
-
 /* Bytes that are looked at to know text. */
 #define TEXT_BYTES 64
 

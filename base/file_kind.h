@@ -3,8 +3,7 @@
 #ifndef BASE_FILE_KIND_H
 #define BASE_FILE_KIND_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "base/common.h"
 
 /*
  * Returns what a file is that begins with these bytes, and what to do with it, to follow "is not

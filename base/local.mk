@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 noinst_LIBRARIES += libbase.a
 libbase_a_SOURCES = \
-	base/alloc.c base/alloc.h \
+	base/alloc.c base/alloc.h base/common.h \
 	base/arena.c base/arena.h \
 	base/budget.h \
 	base/cursor.h \

@@ -2,10 +2,6 @@
 /* Prints errors and warnings, in colour on terminals. */
 #include "base/message.h"
 
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/printable.h"

@@ -6,8 +6,6 @@
 #ifndef BASE_MESSAGE_H
 #define BASE_MESSAGE_H
 
-#include <stdio.h>
-
 #include "base/error.h"
 
 /*

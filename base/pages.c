@@ -2,7 +2,6 @@
 /* Memory of mapped files: release it, and avoid it for holes. */
 #include "base/pages.h"
 
-#include <stdbool.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

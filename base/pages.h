@@ -3,8 +3,7 @@
 #ifndef BASE_PAGES_H
 #define BASE_PAGES_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "base/common.h"
 
 /*
  * Release the memory of the whole pages within a range of a mapped file.  They stay

@@ -2,9 +2,6 @@
 /* Replaces controls and damaged UTF-8 by question marks. */
 #include "base/printable.h"
 
-#include <stdbool.h>
-#include <string.h>
-
 #include "base/utf8.h"
 
 #define DELETE 0x7f

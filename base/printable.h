@@ -6,9 +6,7 @@
 #ifndef BASE_PRINTABLE_H
 #define BASE_PRINTABLE_H
 
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "base/common.h"
 
 /* Zeroed memory is the start of a text. */
 struct printable {

@@ -2,9 +2,6 @@
 /* Edit distances between words. */
 #include "base/spelling.h"
 
-#include <limits.h>
-#include <string.h>
-
 static unsigned least(unsigned a, unsigned b)
 {
 	return a < b ? a : b;

@@ -3,7 +3,7 @@
 #ifndef BASE_SPELLING_H
 #define BASE_SPELLING_H
 
-#include <stddef.h>
+#include "base/common.h"
 
 /* Longer words are near to no other. */
 #define NEAREST_LENGTH_MAX 63

@@ -3,9 +3,7 @@
 #ifndef BASE_UTF8_H
 #define BASE_UTF8_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/common.h"
 
 /* Returns the length of a character by its first byte, 1 to 4; 0: no character begins so. */
 static inline unsigned utf8_length(uint8_t first)

@@ -5,9 +5,6 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <stdlib.h>
-
-#include "base/alloc.h"
 
 /* Bytes, as of a first thread: demanglers recurse, and musl's threads have 128 KiB. */
 #define STACK ((size_t)8 * 1024 * 1024)

@@ -14,7 +14,7 @@
 #ifndef BASE_WORKERS_H
 #define BASE_WORKERS_H
 
-#include <stdbool.h>
+#include "base/common.h"
 
 struct worker;
 struct workers;

@@ -9,8 +9,7 @@
 #ifndef DECODER_BRANCH_EVENT_H
 #define DECODER_BRANCH_EVENT_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/common.h"
 
 struct thread;
 struct address_space;

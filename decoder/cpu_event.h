@@ -13,8 +13,6 @@
 #ifndef DECODER_CPU_EVENT_H
 #define DECODER_CPU_EVENT_H
 
-#include <stdbool.h>
-
 #include "decoder/branch_event.h"
 
 enum cpu_event_kind {

@@ -3,10 +3,7 @@
 #include "decoder/jump_run.h"
 
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/alloc.h"
 #include "base/arena.h"
 
 /* Jumps of all runs together: 6 MiB, and up to 16 MiB for the runs. */

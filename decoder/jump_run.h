@@ -10,10 +10,6 @@
 #ifndef DECODER_JUMP_RUN_H
 #define DECODER_JUMP_RUN_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "decoder/branch_event.h"
 
 /* The most jumps of a run, and the runs of an event. */

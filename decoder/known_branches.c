@@ -2,10 +2,6 @@
 /* A hash table that is read without a lock: a slot is written once, when its branch is whole. */
 #include "decoder/known_branches.h"
 
-#include <stdlib.h>
-
-#include "base/alloc.h"
-
 #define BRANCHES_MOST (UINT32_C(1) << KNOWN_BRANCHES_BITS)
 #define SLOTS         (UINT32_C(1) << KNOWN_SLOTS_BITS)
 

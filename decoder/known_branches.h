@@ -11,7 +11,6 @@
 #define DECODER_KNOWN_BRANCHES_H
 
 #include <pthread.h>
-#include <stdint.h>
 
 #include "base/tables/direct_cache.h"
 #include "base/tables/fibonacci_hash.h"

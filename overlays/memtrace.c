@@ -2,11 +2,6 @@
 /* Reads the packets and events of memtrace, and survives damage. */
 #include "overlays/memtrace.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
 #include "base/tables/hash.h"
 #include "overlays/memtrace_format.h"
 

@@ -14,10 +14,6 @@
 #ifndef OVERLAYS_MEMTRACE_H
 #define OVERLAYS_MEMTRACE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/arena.h"
 #include "base/cursor.h"
 #include "base/diag.h"

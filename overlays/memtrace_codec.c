@@ -2,9 +2,6 @@
 /* Decodes backtraces. */
 #include "overlays/memtrace_codec.h"
 
-#include <stdlib.h>
-
-#include "base/alloc.h"
 #include "overlays/memtrace_format.h"
 
 #define FIRST_SLOT     4242u

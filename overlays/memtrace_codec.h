@@ -9,10 +9,6 @@
 #ifndef OVERLAYS_MEMTRACE_CODEC_H
 #define OVERLAYS_MEMTRACE_CODEC_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/cursor.h"
 
 #define MEMTRACE_CACHE_SIZE 16384

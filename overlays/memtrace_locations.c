@@ -2,11 +2,6 @@
 /* Decodes locations by move-to-front lists, and keeps them by code. */
 #include "overlays/memtrace_locations.h"
 
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
 #include "base/tables/hash.h"
 
 struct memtrace_place {

@@ -11,9 +11,6 @@
 #ifndef OVERLAYS_MEMTRACE_LOCATIONS_H
 #define OVERLAYS_MEMTRACE_LOCATIONS_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/arena.h"
 #include "base/cursor.h"
 

@@ -3,10 +3,7 @@
 #include "overlays/memtrace_writer.h"
 
 #include <endian.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/alloc.h"
 #include "base/tables/hash.h"
 #include "overlays/memtrace_format.h"
 

@@ -10,9 +10,6 @@
 #ifndef OVERLAYS_MEMTRACE_WRITER_H
 #define OVERLAYS_MEMTRACE_WRITER_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "overlays/memtrace.h"
 
 struct memtrace_writer;

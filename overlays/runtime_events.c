@@ -2,14 +2,6 @@
 /* Reads rings of runtime events, also damaged ones and while they are written. */
 #include "overlays/runtime_events.h"
 
-#include <inttypes.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
-
 /* ---- Names --------------------------------------------------------------- */
 
 /*

@@ -18,10 +18,6 @@
 #ifndef OVERLAYS_RUNTIME_EVENTS_H
 #define OVERLAYS_RUNTIME_EVENTS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/diag.h"
 #include "base/error.h"
 

@@ -2,8 +2,6 @@
 /* Reads payloads of custom events by a table of known names. */
 #include "overlays/runtime_events_custom.h"
 
-#include <string.h>
-
 #include "base/cursor.h"
 
 /* The fields of a payload, in order. */

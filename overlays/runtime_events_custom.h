@@ -10,9 +10,7 @@
 #ifndef OVERLAYS_RUNTIME_EVENTS_CUSTOM_H
 #define OVERLAYS_RUNTIME_EVENTS_CUSTOM_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/common.h"
 
 enum runtime_custom_kind {
 	RUNTIME_CUSTOM_OTHER = 0,  /* an instant; the fields that are known */

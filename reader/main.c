@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* ftfdump: shows and checks Fuchsia traces. */
 #include <argp.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "config.h"
 #include "reader/trace_print.h"

@@ -2,10 +2,6 @@
 /* Prints records, one line each. */
 #include "reader/trace_print.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define OBJECT_PROCESS 1
 #define OBJECT_THREAD  2
 

@@ -6,8 +6,6 @@
 #ifndef READER_TRACE_PRINT_H
 #define READER_TRACE_PRINT_H
 
-#include <stdio.h>
-
 #include "reader/trace_reader.h"
 
 /* Returns a constant text: "string", "event", ... */

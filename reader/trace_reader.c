@@ -2,18 +2,12 @@
 /* Parses records, checks them, and keeps the tables that they refer to. */
 #include "reader/trace_reader.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
-#include "base/alloc.h"
 #include "base/file_kind.h"
 #include "base/tables/hash.h"
 

@@ -11,10 +11,6 @@
 #ifndef READER_TRACE_READER_H
 #define READER_TRACE_READER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/error.h"
 
 struct trace_input {

@@ -2,12 +2,8 @@
 /* Matches begins and ends, and sorts slices for printing. */
 #include "reader/trace_slices.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/alloc.h"
 #include "base/tables/hash.h"
 #include "reader/trace_print.h"
 

@@ -8,8 +8,6 @@
 #ifndef READER_TRACE_SLICES_H
 #define READER_TRACE_SLICES_H
 
-#include <stdio.h>
-
 #include "reader/trace_reader.h"
 
 struct trace_slices {

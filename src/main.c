@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* ptrace2ftf: one conversion, or a batch of them; or a trace is shown. */
-#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
 #include "base/fault.h"
 #include "base/io/file_use.h"
 #include "base/io/interrupt.h"

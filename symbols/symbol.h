@@ -12,10 +12,6 @@
 #ifndef SYMBOLS_SYMBOL_H
 #define SYMBOLS_SYMBOL_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/tables/name.h"
 
 enum symbol_kind {

@@ -2,10 +2,6 @@
 /* The low face of libftf: the buffer and the records of metadata. */
 #include "writer/ftf.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "writer/ftf_memory.h"
 #include "writer/ftf_writer.h"
 

@@ -2,11 +2,6 @@
 /* Arrays that grow, and blocks of text, by the caller's allocator. */
 #include "writer/ftf_memory.h"
 
-#include <errno.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 /* Blocks of text grow, so that a trace with few names is small. */
 #define BLOCK_FIRST ((size_t)2 * 1024)
 #define BLOCK_MOST  ((size_t)64 * 1024)

@@ -6,8 +6,7 @@
 #ifndef WRITER_FTF_MEMORY_H
 #define WRITER_FTF_MEMORY_H
 
-#include <stddef.h>
-
+#include "base/common.h"
 #include "writer/ftf.h"
 
 /* realloc(3) and free(3). */

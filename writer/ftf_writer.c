@@ -2,10 +2,7 @@
 /* The high face of libftf: opening and closing, names, providers, processes and threads. */
 #include "writer/ftf_writer.h"
 
-#include <stdio.h>
-
 #include "base/utf8.h"
-#include "writer/ftf_memory.h"
 
 /* ---- Slots of references ------------------------------------------------- */
 

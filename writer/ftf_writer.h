@@ -6,10 +6,6 @@
 #ifndef WRITER_FTF_WRITER_H
 #define WRITER_FTF_WRITER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/io/output.h"
 #include "base/tables/id_index.h"
 #include "writer/ftf.h"

@@ -3,12 +3,9 @@
 #include "base/io/big_array.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
 #include "base/io/temp_file.h"
 #include "base/pages.h"
 

@@ -10,8 +10,7 @@
 #ifndef BASE_IO_BIG_ARRAY_H
 #define BASE_IO_BIG_ARRAY_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/common.h"
 
 /* Zeroed, it is empty. */
 struct big_array {

@@ -3,11 +3,10 @@
 #include "base/io/close_from.h"
 
 #include <dirent.h>
-#include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
+#include "base/common.h"
 
 /* Before Linux 5.9. */
 static void close_listed(int first)

@@ -6,8 +6,7 @@
 #ifndef BASE_IO_COMPRESSOR_H
 #define BASE_IO_COMPRESSOR_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "base/common.h"
 
 enum compression {
 	COMPRESSION_NONE, /* needs no compressor */

@@ -3,13 +3,11 @@
 #include "base/io/file_makers.h"
 
 #include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
+
+#include "base/common.h"
 
 /* O_EXCL, so that nothing can be put in its way. */
 static int create(const char *path, const char *like)

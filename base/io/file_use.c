@@ -2,19 +2,13 @@
 /* Lists of the files that are read and of the places that are written. */
 #include "base/io/file_use.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
-#include <inttypes.h>
 #include <pthread.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
 #include "base/io/output_path.h"
 #include "base/tables/hash.h"
 

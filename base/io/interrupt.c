@@ -2,14 +2,10 @@
 /* Handlers of signals, of exit() and of a lack of memory; the flag of SIGINT. */
 #include "base/io/interrupt.h"
 
-#include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
 #include "base/io/output.h"
 
 atomic_int interrupt_flag;

@@ -11,7 +11,6 @@
 #define BASE_IO_INTERRUPT_H
 
 #include <stdatomic.h>
-#include <stdbool.h>
 
 #include "base/error.h"
 

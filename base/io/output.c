@@ -2,17 +2,12 @@
 /* Writes to a temporary file, and renames it when it is complete. */
 #include "base/io/output.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "base/io/compressor.h"
 #include "base/io/file_makers.h"
 
 /*

@@ -17,11 +17,6 @@
 #ifndef BASE_IO_OUTPUT_H
 #define BASE_IO_OUTPUT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
 #include "base/error.h"
 #include "base/io/compressor.h"
 #include "base/printable.h"

@@ -2,15 +2,9 @@
 /* Derive output names from input names, and check where outputs go. */
 #include "base/io/output_path.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "base/alloc.h"
 
 size_t output_path_length(const char *path)
 {

@@ -3,9 +3,6 @@
 #ifndef BASE_IO_OUTPUT_PATH_H
 #define BASE_IO_OUTPUT_PATH_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/error.h"
 
 /* Returns the length of the path of an input without slashes and ".data" at its end. */

@@ -2,13 +2,7 @@
 /* Resolve paths below a directory, without leaving it by links or "..". */
 #include "base/io/path_in_root.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include "base/alloc.h"
 
 #define LINKS_MAX 40 /* as the kernel, then it is a loop */
 

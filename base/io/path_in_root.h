@@ -3,7 +3,7 @@
 #ifndef BASE_IO_PATH_IN_ROOT_H
 #define BASE_IO_PATH_IN_ROOT_H
 
-#include <stdbool.h>
+#include "base/common.h"
 
 #define BENEATH_PATH 4096 /* PATH_MAX */
 

@@ -3,8 +3,6 @@
 #include "base/io/temp_file.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

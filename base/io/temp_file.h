@@ -8,9 +8,6 @@
 #ifndef BASE_IO_TEMP_FILE_H
 #define BASE_IO_TEMP_FILE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/error.h"
 
 struct temp_file {

@@ -2,11 +2,6 @@
 /* Two buffers of an output's bytes: one is filled while a job writes the other. */
 #include "base/io/write_behind.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
-
 /* To wake a thread takes a third of the time of writing 64 KiB. */
 #define BUFFER_SIZE ((size_t)256 * 1024)
 /* Bytes of a write: larger ones take the page cache several times as long (output.c). */

@@ -2,10 +2,6 @@
 /* Memory of direct-mapped caches. */
 #include "base/tables/direct_cache.h"
 
-#include <stdlib.h>
-
-#include "base/alloc.h"
-
 void direct_cache_init(struct direct_cache *cache, unsigned bits, size_t size)
 {
 	/* Not aligned_alloc(): zeroing would touch every page of a large cache. */

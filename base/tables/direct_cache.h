@@ -15,9 +15,6 @@
 #ifndef BASE_TABLES_DIRECT_CACHE_H
 #define BASE_TABLES_DIRECT_CACHE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/tables/fibonacci_hash.h"
 
 /* Bytes of a line of the processor's cache. */

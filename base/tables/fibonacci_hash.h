@@ -7,7 +7,7 @@
 #ifndef BASE_TABLES_FIBONACCI_HASH_H
 #define BASE_TABLES_FIBONACCI_HASH_H
 
-#include <stdint.h>
+#include "base/common.h"
 
 #define FIBONACCI_FACTOR UINT64_C(0x9e3779b97f4a7c15)
 

@@ -6,13 +6,11 @@
 #ifndef BASE_TABLES_HASH_H
 #define BASE_TABLES_HASH_H
 
-#include <stdlib.h>
-
-#include "base/alloc.h"
-
 #define uthash_malloc(size) alloc_zeroed(1, size)
 
 #include <uthash.h>
+
+#include "base/common.h"
 
 /*
  * Remove and free all items of a table; `item` is a variable.  A statement after it releases what

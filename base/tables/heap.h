@@ -10,7 +10,7 @@
 #ifndef BASE_TABLES_HEAP_H
 #define BASE_TABLES_HEAP_H
 
-#include <stddef.h>
+#include "base/common.h"
 
 #define HEAP_DEFINE(name, type, context_type, before)                                              \
 	/* Restore the heap after the item at `at` moved back in the order. */                     \

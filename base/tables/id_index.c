@@ -2,8 +2,6 @@
 /* The hash index from things to dense ids: how it grows. */
 #include "base/tables/id_index.h"
 
-#include <string.h>
-
 #define FIRST_ROOM 16
 
 void id_index_release(struct id_index *index)

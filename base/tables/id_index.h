@@ -21,11 +21,6 @@
 #ifndef BASE_TABLES_ID_INDEX_H
 #define BASE_TABLES_ID_INDEX_H
 
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include "base/alloc.h"
 #include "base/tables/fibonacci_hash.h"
 
 struct id_index {

@@ -9,7 +9,7 @@
 #ifndef BASE_TABLES_LOWER_BOUND_H
 #define BASE_TABLES_LOWER_BOUND_H
 
-#include <stddef.h>
+#include "base/common.h"
 
 /*
  * Returns the number of leading elements for which `before` holds, [0, count]:

@@ -2,10 +2,6 @@
 /* Interns texts. */
 #include "base/tables/name.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
 #include "base/utf8.h"
 
 void name_table_init(struct name_table *table)

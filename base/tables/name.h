@@ -10,8 +10,6 @@
 #define BASE_TABLES_NAME_H
 
 #include <pthread.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "base/arena.h"
 #include "base/tables/id_index.h"

@@ -2,9 +2,6 @@
 /* Dense numbers of pairs, by an index of their hashes. */
 #include "base/tables/pair_table.h"
 
-#include <stdlib.h>
-
-#include "base/alloc.h"
 #include "base/tables/compare.h"
 
 uint32_t pair_table_find(struct pair_table *table, uint32_t first, uint32_t second)

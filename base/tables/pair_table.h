@@ -7,9 +7,6 @@
 #ifndef BASE_TABLES_PAIR_TABLE_H
 #define BASE_TABLES_PAIR_TABLE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/tables/id_index.h"
 
 struct pair_table {

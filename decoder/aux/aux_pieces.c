@@ -2,10 +2,6 @@
 /* Join the pieces of an AUX buffer to one stream: overlaps, losses, snapshots. */
 #include "decoder/aux/aux_pieces.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
 #include "base/tables/lower_bound.h"
 
 /* perf fills the data of a record up to a multiple of 8 bytes with zeros. */

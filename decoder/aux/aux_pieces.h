@@ -9,8 +9,6 @@
 #ifndef DECODER_AUX_AUX_PIECES_H
 #define DECODER_AUX_AUX_PIECES_H
 
-#include <stdint.h>
-
 #include "decoder/aux/aux_stream.h"
 
 struct aux_piece_list {

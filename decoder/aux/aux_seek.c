@@ -3,10 +3,7 @@
 #include "decoder/aux/aux_seek.h"
 
 #include <intel-pt.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/alloc.h"
 #include "base/tables/lower_bound.h"
 #include "decoder/aux/aux_window.h"
 #include "decoder/aux/pt_packet_read.h"

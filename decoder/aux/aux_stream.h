@@ -7,9 +7,7 @@
 #ifndef DECODER_AUX_AUX_STREAM_H
 #define DECODER_AUX_AUX_STREAM_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/common.h"
 
 /* The bytes of a PSB (SDM volume 3, "Packet Stream Boundary (PSB) Packet"). */
 #define AUX_PSB      "\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82"

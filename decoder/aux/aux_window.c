@@ -2,10 +2,6 @@
 /* Copy the pieces of a stream through a window, so that packets are contiguous. */
 #include "decoder/aux/aux_window.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
 #include "base/pages.h"
 
 #define WINDOW ((size_t)1 << 20)

@@ -9,8 +9,6 @@
 #ifndef DECODER_AUX_AUX_WINDOW_H
 #define DECODER_AUX_AUX_WINDOW_H
 
-#include <stdbool.h>
-
 #include "decoder/aux/aux_stream.h"
 
 /* No packet is longer (SDM volume 3, "Packet definitions"; PSB has 16 bytes). */

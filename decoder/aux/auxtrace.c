@@ -2,11 +2,6 @@
 /* Read the parameters of Intel PT and list the AUX streams of a recording. */
 #include "decoder/aux/auxtrace.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
 #include "base/cursor.h"
 #include "base/tables/compare.h"
 #include "base/tables/lower_bound.h"

@@ -3,10 +3,6 @@
 #ifndef DECODER_AUX_AUXTRACE_H
 #define DECODER_AUX_AUXTRACE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/arena.h"
 #include "base/error.h"
 #include "decoder/aux/aux_stream.h"

@@ -3,7 +3,6 @@
 #include "decoder/aux/pt_evd_pebs_packets.h"
 
 #include "base/cursor.h"
-#include "decoder/cpu_event.h"
 
 #define OPCODE_EXTENDED 0x02
 #define HAS_IP          0x80 /* of BEP's second byte, of CFE's third */

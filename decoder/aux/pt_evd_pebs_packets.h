@@ -8,10 +8,6 @@
 #ifndef DECODER_AUX_PT_EVD_PEBS_PACKETS_H
 #define DECODER_AUX_PT_EVD_PEBS_PACKETS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "decoder/cpu_event.h"
 
 enum extended_type {

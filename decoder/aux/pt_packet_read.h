@@ -8,7 +8,6 @@
 #define DECODER_AUX_PT_PACKET_READ_H
 
 #include <intel-pt.h>
-#include <stdbool.h>
 
 #include "decoder/aux/auxtrace.h"
 

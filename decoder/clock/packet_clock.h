@@ -11,9 +11,6 @@
 #ifndef DECODER_CLOCK_PACKET_CLOCK_H
 #define DECODER_CLOCK_PACKET_CLOCK_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "decoder/clock/tsc_clock.h"
 
 struct pt_packet;

@@ -9,7 +9,7 @@
 #ifndef DECODER_CLOCK_TSC_CLOCK_H
 #define DECODER_CLOCK_TSC_CLOCK_H
 
-#include <stdint.h>
+#include "base/common.h"
 
 /* The clocks of timing packets. */
 struct clock_rates {

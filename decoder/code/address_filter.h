@@ -11,9 +11,7 @@
 #ifndef DECODER_CODE_ADDRESS_FILTER_H
 #define DECODER_CODE_ADDRESS_FILTER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/common.h"
 
 struct address_space;
 

@@ -3,10 +3,6 @@
 #include "decoder/code/basic_block.h"
 
 #include <assert.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
 
 #define FIRST_ROOM ((size_t)1 << 6)
 

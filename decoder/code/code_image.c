@@ -3,11 +3,6 @@
 #include "decoder/code/code_image.h"
 
 #include <intel-pt.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
-#include "decoder/code/kernel_text.h"
 
 /* The upper half of all addresses is the kernel's (x86-64 canonical addresses). */
 #define KERNEL_BEGIN (UINT64_C(1) << 63)

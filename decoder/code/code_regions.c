@@ -2,9 +2,6 @@
 /* Number the parts of files that mappings show. */
 #include "decoder/code/code_regions.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/tables/hash.h"
 
 struct range {

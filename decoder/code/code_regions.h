@@ -8,8 +8,7 @@
 #ifndef DECODER_CODE_CODE_REGIONS_H
 #define DECODER_CODE_CODE_REGIONS_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "base/common.h"
 
 struct code_regions {
 	struct code_region *by_range; /* owned; a hash table */

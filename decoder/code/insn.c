@@ -2,8 +2,6 @@
 /* Decode an x86 instruction's length and kind of branch, with a cache by address. */
 #include "decoder/code/insn.h"
 
-#include <string.h>
-
 #include "decoder/code/opcode_maps.h"
 
 #define SLOT_BITS 15

@@ -28,10 +28,6 @@
 #ifndef DECODER_CODE_INSN_H
 #define DECODER_CODE_INSN_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/tables/direct_cache.h"
 #include "decoder/branch_event.h"
 

@@ -3,12 +3,9 @@
 #include "decoder/code/kernel_text.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
 #include "base/io/file_use.h"
 #include "base/tables/lower_bound.h"
 #include "decoder/timeline/timeline.h"

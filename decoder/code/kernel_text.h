@@ -10,9 +10,7 @@
 #ifndef DECODER_CODE_KERNEL_TEXT_H
 #define DECODER_CODE_KERNEL_TEXT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/common.h"
 
 struct code_patch;
 

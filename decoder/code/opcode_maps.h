@@ -13,8 +13,7 @@
 #ifndef DECODER_CODE_OPCODE_MAPS_H
 #define DECODER_CODE_OPCODE_MAPS_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/common.h"
 
 /* Bytes behind the ModRM operand. */
 enum opcode_immediate {

@@ -7,8 +7,7 @@
 #ifndef DECODER_CODE_PACKED_COUNTS_H
 #define DECODER_CODE_PACKED_COUNTS_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/common.h"
 
 #define PACKED_COUNTS_JUMPS 4096u
 

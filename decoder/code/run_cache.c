@@ -2,11 +2,6 @@
 /* A hash table with linear probing. */
 #include "decoder/code/run_cache.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
-
 #define FIRST_ROOM 1024
 
 void run_cache_release(struct run_cache *cache)

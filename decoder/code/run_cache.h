@@ -6,9 +6,6 @@
 #ifndef DECODER_CODE_RUN_CACHE_H
 #define DECODER_CODE_RUN_CACHE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/tables/fibonacci_hash.h"
 #include "decoder/jump_run.h"
 

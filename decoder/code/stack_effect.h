@@ -11,9 +11,7 @@
 #ifndef DECODER_CODE_STACK_EFFECT_H
 #define DECODER_CODE_STACK_EFFECT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/common.h"
 
 /* The 64-bit code of a function, borrowed. */
 struct function_code {

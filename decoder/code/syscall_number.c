@@ -2,12 +2,6 @@
 /* Follows the code of a function once, in the order of addresses. */
 #include "decoder/code/syscall_number.h"
 
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
-
 enum { REGISTER_EAX = 0, REGISTER_ECX = 1, REGISTER_ESP = 4, REGISTER_R11 = 11 };
 
 /* So many words of the stack are followed, and so many of the caller's are arguments. */

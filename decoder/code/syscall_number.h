@@ -10,9 +10,6 @@
 #ifndef DECODER_CODE_SYSCALL_NUMBER_H
 #define DECODER_CODE_SYSCALL_NUMBER_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "decoder/code/insn.h"
 
 #define SYSCALL_UNKNOWN (-1)

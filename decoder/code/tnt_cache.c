@@ -2,8 +2,6 @@
 /* The table of the TNT cache. */
 #include "decoder/code/tnt_cache.h"
 
-#include <string.h>
-
 /*
  * 128 KiB: a larger table would leave the CPU's cache, which costs more than following some
  * blocks again.

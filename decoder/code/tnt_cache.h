@@ -6,10 +6,6 @@
 #ifndef DECODER_CODE_TNT_CACHE_H
 #define DECODER_CODE_TNT_CACHE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/tables/direct_cache.h"
 
 /* TNT bits of a key. */

@@ -11,8 +11,6 @@
 #ifndef DECODER_ENGINE_PT_STREAM_H
 #define DECODER_ENGINE_PT_STREAM_H
 
-#include <stdint.h>
-
 #include "base/diag.h"
 #include "decoder/aux/auxtrace.h"
 #include "decoder/branch_event.h"

@@ -3,8 +3,6 @@
 #ifndef DECODER_ENGINE_PT_STREAM_BASE_H
 #define DECODER_ENGINE_PT_STREAM_BASE_H
 
-#include <stdbool.h>
-
 #include "decoder/clock/tsc_clock.h"
 #include "decoder/code/insn.h"
 #include "decoder/code/kernel_text.h"

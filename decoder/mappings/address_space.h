@@ -10,9 +10,6 @@
 #ifndef DECODER_MAPPINGS_ADDRESS_SPACE_H
 #define DECODER_MAPPINGS_ADDRESS_SPACE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "decoder/perf_data/perf_record.h"
 
 /* A file that was mapped as code, as the recording names it.  One per path and build id. */

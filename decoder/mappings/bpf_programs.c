@@ -3,7 +3,6 @@
 #include "decoder/mappings/bpf_programs.h"
 
 #include <linux/bpf.h>
-#include <string.h>
 
 #include "base/cursor.h"
 

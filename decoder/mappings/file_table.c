@@ -2,10 +2,6 @@
 /* Mapped files by path and build id. */
 #include "decoder/mappings/file_table.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
 #include "base/tables/hash.h"
 #include "decoder/perf_data/perf_file.h"
 

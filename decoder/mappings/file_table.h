@@ -7,9 +7,6 @@
 #ifndef DECODER_MAPPINGS_FILE_TABLE_H
 #define DECODER_MAPPINGS_FILE_TABLE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/arena.h"
 #include "decoder/mappings/address_space.h"
 

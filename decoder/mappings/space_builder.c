@@ -3,10 +3,6 @@
 #include "decoder/mappings/space_builder.h"
 
 #include <search.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
 
 #define HUGE_PAGE (UINT64_C(1) << 21)
 

@@ -10,9 +10,6 @@
 #ifndef DECODER_MAPPINGS_SPACE_BUILDER_H
 #define DECODER_MAPPINGS_SPACE_BUILDER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/arena.h"
 #include "decoder/mappings/address_space.h"
 

@@ -2,10 +2,6 @@
 /* Collects the events of a recording and finds them by the ids of their counters. */
 #include "decoder/perf_data/perf_attrs.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
 #include "base/cursor.h"
 #include "base/tables/compare.h"
 #include "base/tables/lower_bound.h"

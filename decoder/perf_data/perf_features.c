@@ -2,9 +2,6 @@
 /* Reads the feature sections and the build ids of a recording. */
 #include "decoder/perf_data/perf_features.h"
 
-#include <string.h>
-
-#include "base/alloc.h"
 #include "base/cursor.h"
 #include "decoder/perf_data/perf_record.h"
 

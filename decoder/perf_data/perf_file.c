@@ -2,21 +2,13 @@
 /* Opens a recording: finds its files, and reads their headers, attributes and features. */
 #include "decoder/perf_data/perf_file.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <zstd.h>
 
-#include "base/alloc.h"
 #include "base/cursor.h"
-#include "base/error.h"
 #include "base/file_kind.h"
 #include "base/io/temp_file.h"
-#include "decoder/perf_data/perf_attrs.h"
 #include "decoder/perf_data/perf_input.h"
-#include "decoder/perf_data/perf_parts.h"
-#include "decoder/perf_data/perf_types.h"
 
 /* ---- Series of files ----------------------------------------------------- */
 

@@ -2,9 +2,6 @@
 /* Reads records one after the other from the parts of a recording. */
 #include "decoder/perf_data/perf_parts.h"
 
-#include <string.h>
-
-#include "base/alloc.h"
 #include "base/cursor.h"
 #include "base/pages.h"
 #include "base/tables/lower_bound.h"

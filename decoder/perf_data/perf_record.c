@@ -3,7 +3,6 @@
 #include "decoder/perf_data/perf_record.h"
 
 #include <linux/perf_event.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "base/cursor.h"

@@ -9,9 +9,7 @@
 #ifndef DECODER_PERF_DATA_PERF_RECORD_H
 #define DECODER_PERF_DATA_PERF_RECORD_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/common.h"
 
 #define BUILD_ID_MAX 20 /* bytes of a build id that a record can hold */
 

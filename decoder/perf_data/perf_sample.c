@@ -2,8 +2,6 @@
 /* Reads samples and sample_id trailers, field by field in the order of the kernel. */
 #include "decoder/perf_data/perf_sample.h"
 
-#include <string.h>
-
 #include "base/cursor.h"
 #include "decoder/perf_data/perf_attrs.h"
 

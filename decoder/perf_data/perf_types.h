@@ -7,9 +7,6 @@
 #define DECODER_PERF_DATA_PERF_TYPES_H
 
 #include <linux/perf_event.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "base/arena.h"
 #include "base/diag.h"

@@ -2,10 +2,6 @@
 /* A binary heap of streams, each with a borrowed row of its next events. */
 #include "decoder/streams/branch_merge.h"
 
-#include <stdbool.h>
-#include <stdlib.h>
-
-#include "base/alloc.h"
 #include "base/tables/heap.h"
 #include "decoder/engine/pt_stream_base.h"
 

@@ -15,10 +15,6 @@
 #ifndef DECODER_STREAMS_BRANCH_MERGE_H
 #define DECODER_STREAMS_BRANCH_MERGE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "decoder/engine/pt_stream.h"
 
 /* ns, a power of two: less than a CPU takes for a segment's bytes of trace. */

@@ -2,12 +2,9 @@
 /* Open the streams of a recording in groups, and merge them by time. */
 #include "decoder/streams/pt_streams.h"
 
-#include <limits.h>
 #include <malloc.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 
-#include "base/alloc.h"
 #include "base/io/interrupt.h"
 #include "base/pages.h"
 #include "decoder/engine/pt_stream_base.h"

@@ -11,8 +11,6 @@
 #ifndef DECODER_STREAMS_PT_STREAMS_H
 #define DECODER_STREAMS_PT_STREAMS_H
 
-#include <stddef.h>
-
 #include "base/error.h"
 #include "base/io/big_array.h"
 #include "base/io/temp_file.h"

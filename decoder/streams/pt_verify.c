@@ -3,12 +3,7 @@
 #include "decoder/streams/pt_verify.h"
 
 #include <intel-pt.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/alloc.h"
 #include "decoder/aux/aux_cuts.h"
 #include "decoder/streams/pt_stream_open.h"
 

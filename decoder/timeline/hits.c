@@ -3,13 +3,9 @@
 #include "decoder/timeline/hits.h"
 
 #include <ctype.h>
-#include <inttypes.h>
 #include <linux/hw_breakpoint.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 
-#include "base/alloc.h"
 #include "base/cursor.h"
 #include "base/tables/compare.h"
 #include "decoder/perf_data/perf_attrs.h"

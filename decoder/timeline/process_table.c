@@ -2,9 +2,6 @@
 /* Processes by pid, each with a list of its epochs while the timeline is built. */
 #include "decoder/timeline/process_table.h"
 
-#include <stdlib.h>
-
-#include "base/alloc.h"
 #include "base/tables/hash.h"
 
 /*

@@ -9,9 +9,6 @@
 #ifndef DECODER_TIMELINE_PROCESS_TABLE_H
 #define DECODER_TIMELINE_PROCESS_TABLE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/arena.h"
 #include "base/diag.h"
 #include "decoder/mappings/address_space.h"

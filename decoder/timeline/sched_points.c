@@ -2,8 +2,6 @@
 /* Finds the formats of the scheduler's tracepoints, and reads samples by them. */
 #include "decoder/timeline/sched_points.h"
 
-#include <string.h>
-
 #include "decoder/perf_data/perf_sample.h"
 #include "decoder/timeline/tracepoint_formats.h"
 

@@ -9,10 +9,6 @@
 #ifndef DECODER_TIMELINE_SCHED_POINTS_H
 #define DECODER_TIMELINE_SCHED_POINTS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "decoder/perf_data/perf_file.h"
 
 struct perf_sample;

@@ -12,10 +12,6 @@
 #ifndef DECODER_TIMELINE_SCHEDULE_H
 #define DECODER_TIMELINE_SCHEDULE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "decoder/timeline/timeline.h"
 
 /* Where a thread's user code stopped on this CPU, and will continue. */

@@ -2,9 +2,6 @@
 /* Collects context switches, and sorts them by CPU. */
 #include "decoder/timeline/switch_table.h"
 
-#include <stdlib.h>
-
-#include "base/alloc.h"
 #include "base/tables/compare.h"
 #include "base/tables/lower_bound.h"
 

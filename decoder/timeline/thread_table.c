@@ -2,10 +2,6 @@
 /* Threads by tid, each with a list of its names while the timeline is built. */
 #include "decoder/timeline/thread_table.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
 #include "base/tables/hash.h"
 #include "decoder/timeline/process_table.h"
 

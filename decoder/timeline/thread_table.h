@@ -8,10 +8,6 @@
 #ifndef DECODER_TIMELINE_THREAD_TABLE_H
 #define DECODER_TIMELINE_THREAD_TABLE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/arena.h"
 #include "decoder/timeline/timeline_types.h"
 

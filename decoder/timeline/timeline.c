@@ -6,10 +6,6 @@
  */
 #include "decoder/timeline/timeline.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
 #include "base/tables/compare.h"
 #include "base/tables/lower_bound.h"
 #include "decoder/perf_data/perf_file.h"

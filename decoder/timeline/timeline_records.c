@@ -2,10 +2,6 @@
 /* Applies each side-band record to the history. */
 #include "decoder/timeline/timeline_records.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
 #include "decoder/perf_data/perf_file.h"
 #include "decoder/perf_data/perf_sample.h"
 

@@ -3,10 +3,6 @@
 #ifndef DECODER_TIMELINE_TIMELINE_TYPES_H
 #define DECODER_TIMELINE_TIMELINE_TYPES_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "decoder/mappings/address_space.h"
 
 struct thread_name {

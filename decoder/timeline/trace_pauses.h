@@ -12,9 +12,7 @@
 #ifndef DECODER_TIMELINE_TRACE_PAUSES_H
 #define DECODER_TIMELINE_TRACE_PAUSES_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/common.h"
 
 struct perf_file;
 struct perf_record;

@@ -2,12 +2,6 @@
 /* Reads TRACING_DATA, and fields of the formats in it. */
 #include "decoder/timeline/tracepoint_formats.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
 #include "base/cursor.h"
 #include "decoder/perf_data/perf_file.h"
 

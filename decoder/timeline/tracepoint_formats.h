@@ -7,9 +7,7 @@
 #ifndef DECODER_TIMELINE_TRACEPOINT_FORMATS_H
 #define DECODER_TIMELINE_TRACEPOINT_FORMATS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/common.h"
 
 struct perf_file;
 

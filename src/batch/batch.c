@@ -2,13 +2,9 @@
 /* The plan of a batch, and how its jobs ended. */
 #include "src/batch/batch.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "base/io/file_use.h"
 #include "base/io/output_path.h"
 #include "base/message.h"
-#include "src/batch/batch_job.h"
 #include "src/batch/batch_line.h"
 #include "src/batch/batch_loop.h"
 #include "src/batch/batch_plan.h"

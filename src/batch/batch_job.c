@@ -2,18 +2,13 @@
 /* One process of a batch: in the child a conversion, in the parent its end. */
 #include "src/batch/batch_job.h"
 
-#include <errno.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
 #include "base/io/file_makers.h"
 #include "base/io/interrupt.h"
 #include "base/io/output.h"

@@ -3,7 +3,6 @@
 #ifndef SRC_BATCH_BATCH_JOB_H
 #define SRC_BATCH_BATCH_JOB_H
 
-#include <stdbool.h>
 #include <time.h>
 
 #include <jansson.h>

@@ -2,15 +2,9 @@
 /* Lines of --json-lines. */
 #include "src/batch/batch_line.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "base/alloc.h"
 
 #define LINE_VERSION 1
 

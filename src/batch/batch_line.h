@@ -4,7 +4,6 @@
 #define SRC_BATCH_BATCH_LINE_H
 
 #include <jansson.h>
-#include <stdint.h>
 #include <sys/resource.h>
 
 #include "base/error.h"

@@ -2,18 +2,12 @@
 /* Starts processes and waits for them. */
 #include "src/batch/batch_loop.h"
 
-#include <errno.h>
 #include <sched.h>
 #include <signal.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 
-#include "base/alloc.h"
 #include "base/io/interrupt.h"
 #include "base/message.h"
-#include "src/batch/batch_job.h"
 #include "src/batch/batch_line.h"
 
 /* ---- Signals ------------------------------------------------------------- */

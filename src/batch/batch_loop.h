@@ -3,8 +3,6 @@
 #ifndef SRC_BATCH_BATCH_LOOP_H
 #define SRC_BATCH_BATCH_LOOP_H
 
-#include <stddef.h>
-
 #include "src/batch/batch_job.h"
 
 /*

@@ -2,11 +2,6 @@
 /* Which inputs are converted together, and the names of outputs. */
 #include "src/batch/batch_plan.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
 #include "base/io/output_path.h"
 #include "src/formats/output_format.h"
 

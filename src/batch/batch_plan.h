@@ -12,9 +12,6 @@
 #ifndef SRC_BATCH_BATCH_PLAN_H
 #define SRC_BATCH_BATCH_PLAN_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/error.h"
 #include "src/options/options.h"
 

@@ -2,13 +2,8 @@
 /* Hashes of inputs and options, and their stamps on outputs. */
 #include "src/batch/batch_stamp.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -16,7 +11,6 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "base/alloc.h"
 #include "base/io/compressor.h"
 #include "base/io/file_makers.h"
 #include "base/io/file_use.h"

@@ -12,8 +12,6 @@
 #ifndef SRC_BATCH_BATCH_STAMP_H
 #define SRC_BATCH_BATCH_STAMP_H
 
-#include <stdbool.h>
-
 #include "base/error.h"
 #include "src/options/options.h"
 

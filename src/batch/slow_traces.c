@@ -2,17 +2,9 @@
 /* Finds the slow calls in one process, then converts the time of each in one of its own. */
 #include "src/batch/batch.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #include <jansson.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
 #include "base/error.h"
 #include "base/io/file_use.h"
 #include "base/io/interrupt.h"

@@ -13,9 +13,6 @@
 #ifndef SRC_CALLSTACK_CALL_STRETCH_H
 #define SRC_CALLSTACK_CALL_STRETCH_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "decoder/branch_event.h"
 #include "src/callstack/timestamp_group.h"
 

@@ -2,8 +2,6 @@
 /* The parts of call-stack machines that do not depend on the rules. */
 #include "src/callstack/callstack.h"
 
-#include <stddef.h>
-
 struct callstack *callstack_open(struct callstack_machine *machine, void *track)
 {
 	return machine->ops->open(machine, track);

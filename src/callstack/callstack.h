@@ -14,10 +14,6 @@
 #ifndef SRC_CALLSTACK_CALLSTACK_H
 #define SRC_CALLSTACK_CALLSTACK_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/diag.h"
 #include "base/tables/name.h"
 #include "decoder/branch_event.h"

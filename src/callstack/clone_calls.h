@@ -9,10 +9,6 @@
 #ifndef SRC_CALLSTACK_CLONE_CALLS_H
 #define SRC_CALLSTACK_CLONE_CALLS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "decoder/branch_event.h"
 
 /* Calls that are kept: a thread may begin long after it was created. */

@@ -2,8 +2,6 @@
 /* Copies of a thread's stack at its system calls, and the choice of a forked child's. */
 #include "src/callstack/fork_pauses.h"
 
-#include <string.h>
-
 /* A stack of so many frames is copied in any case. */
 #define SHALLOW 1024
 

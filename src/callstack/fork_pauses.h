@@ -9,10 +9,6 @@
 #ifndef SRC_CALLSTACK_FORK_PAUSES_H
 #define SRC_CALLSTACK_FORK_PAUSES_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "src/callstack/callstack.h"
 
 struct address_space;

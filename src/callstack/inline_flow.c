@@ -2,9 +2,6 @@
 /* Finds the inlined calls at both ends of branches, and shows them on the stack. */
 #include "src/callstack/inline_flow.h"
 
-#include <stdlib.h>
-
-#include "base/alloc.h"
 #include "symbols/dso/dso_store.h"
 
 /* The inlined calls at both ends of a branch; NULL: there are none. */

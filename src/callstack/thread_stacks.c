@@ -2,9 +2,6 @@
 /* Feed each thread's branches to its call stack. */
 #include "src/callstack/thread_stacks.h"
 
-#include <stdlib.h>
-
-#include "base/alloc.h"
 #include "decoder/cpu_event.h"
 #include "decoder/timeline/trace_pauses.h"
 #include "src/callstack/call_stretch.h"

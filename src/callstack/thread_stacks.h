@@ -10,9 +10,6 @@
 #ifndef SRC_CALLSTACK_THREAD_STACKS_H
 #define SRC_CALLSTACK_THREAD_STACKS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/arena.h"
 #include "decoder/branch_event.h"
 #include "decoder/timeline/timeline.h"

@@ -2,11 +2,6 @@
 /* Collects slices by timestamp, distributes the time, and emits them. */
 #include "src/callstack/timestamp_group.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
-
 /*
  * A trace without timing packets is one endless group.  A group of so many events is emitted
  * without distributing time, so that memory stays bounded.  The deferred calls at

@@ -34,9 +34,6 @@
 #ifndef SRC_CALLSTACK_TIMESTAMP_GROUP_H
 #define SRC_CALLSTACK_TIMESTAMP_GROUP_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/io/big_array.h"
 #include "src/callstack/callstack.h"
 #include "src/slices/slice_sink.h"

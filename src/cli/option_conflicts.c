@@ -2,8 +2,6 @@
 /* The checks of option combinations. */
 #include "src/cli/option_conflicts.h"
 
-#include <string.h>
-
 #include "base/io/output_path.h"
 #include "src/cli/suggest.h"
 #include "src/diff/diff_limit.h"

@@ -3,9 +3,6 @@
 #ifndef SRC_CLI_OPTION_TABLE_H
 #define SRC_CLI_OPTION_TABLE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "src/options/options.h"
 
 /* The headings of --help, in its order. */

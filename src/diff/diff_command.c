@@ -2,10 +2,6 @@
 /* Two conversions, and what differs between their reports. */
 #include "src/diff/diff_command.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

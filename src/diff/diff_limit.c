@@ -3,9 +3,6 @@
 #include "src/diff/diff_limit.h"
 
 #include <fnmatch.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/message.h"
 #include "base/printable.h"

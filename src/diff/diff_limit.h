@@ -3,9 +3,6 @@
 #ifndef SRC_DIFF_DIFF_LIMIT_H
 #define SRC_DIFF_DIFF_LIMIT_H
 
-#include <stdbool.h>
-#include <stdio.h>
-
 #include "src/diff/diff_rows.h"
 
 /*

@@ -2,11 +2,6 @@
 /* Print the rows of two recordings. */
 #include "src/diff/diff_print.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
 #include "base/printable.h"
 #include "src/formats/text/any_text.h"
 #include "src/formats/text/short_time.h"

@@ -3,8 +3,6 @@
 #ifndef SRC_DIFF_DIFF_PRINT_H
 #define SRC_DIFF_DIFF_PRINT_H
 
-#include <stdio.h>
-
 #include "src/diff/diff_rows.h"
 
 /*

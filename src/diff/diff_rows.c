@@ -2,11 +2,6 @@
 /* Match the functions of two reports, and sort them. */
 #include "src/diff/diff_rows.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
-
 static const char *const metric_keys[METRICS] = {
 	[METRIC_INSNS] = "self_insns", [METRIC_TOTAL_INSNS] = "total_insns",
 	[METRIC_CALLS] = "calls",      [METRIC_SELF] = "self_ns",

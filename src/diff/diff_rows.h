@@ -10,9 +10,6 @@
 #define SRC_DIFF_DIFF_ROWS_H
 
 #include <jansson.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "src/options/selection.h"
 

@@ -2,11 +2,6 @@
 /* Write CPU events as counters, slices and instants. */
 #include "src/events/cpu_event_sink.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
 #include "src/formats/ftf/event_record.h"
 #include "src/slices/slice_args.h"
 

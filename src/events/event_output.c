@@ -2,26 +2,17 @@
 /* Collect all events beside the calls, in order of time. */
 #include "src/events/event_output.h"
 
-#include <inttypes.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-#include "base/alloc.h"
 #include "base/diag.h"
 #include "base/tables/compare.h"
 #include "base/tables/lower_bound.h"
-#include "decoder/perf_data/perf_file.h"
 #include "decoder/perf_data/perf_record.h"
 #include "decoder/perf_data/perf_sample.h"
 #include "decoder/timeline/sched_points.h"
 #include "src/events/event_place.h"
 #include "src/events/event_tracks.h"
 #include "src/events/hit_events.h"
-#include "src/formats/output_format.h"
 #include "src/resolve/resolve.h"
 
 /* ---- Priorities ---------------------------------------------------------- */

@@ -2,11 +2,6 @@
 /* Open and name the tracks of events. */
 #include "src/events/event_tracks.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "base/alloc.h"
-
 void event_tracks_init(struct event_tracks *tracks, struct ftf_writer *writer,
 		       const struct timeline *timeline, const struct event_filter *filter)
 {

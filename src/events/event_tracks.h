@@ -9,9 +9,6 @@
 #ifndef SRC_EVENTS_EVENT_TRACKS_H
 #define SRC_EVENTS_EVENT_TRACKS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/tables/hash.h"
 #include "decoder/timeline/timeline.h"
 #include "src/select/event_filter.h"

@@ -3,10 +3,7 @@
 #include "src/events/hit_events.h"
 
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/alloc.h"
 #include "decoder/clock/tsc_clock.h"
 #include "src/events/event_place.h"
 

@@ -2,11 +2,6 @@
 /* Write, print and count hits. */
 #include "src/events/hit_output.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
 #include "base/printable.h"
 #include "src/formats/format_branches.h"
 #include "src/formats/ftf/event_record.h"

@@ -10,8 +10,6 @@
 #ifndef SRC_EVENTS_HIT_OUTPUT_H
 #define SRC_EVENTS_HIT_OUTPUT_H
 
-#include <stdio.h>
-
 #include "base/tables/hash.h"
 #include "decoder/timeline/hits.h"
 #include "src/resolve/location.h"

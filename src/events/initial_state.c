@@ -2,9 +2,6 @@
 /* Keep the state before the selected time, and emit it where that begins. */
 #include "src/events/initial_state.h"
 
-#include <stdlib.h>
-
-#include "base/alloc.h"
 #include "base/tables/hash.h"
 
 /* In the order in which they are emitted: a guest's slice shows its VMCS. */

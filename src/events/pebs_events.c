@@ -2,11 +2,6 @@
 /* Write the samples that are in the trace. */
 #include "src/events/pebs_events.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
 #include "base/cursor.h"
 #include "base/tables/compare.h"
 #include "base/tables/hash.h"

@@ -9,9 +9,6 @@
 #ifndef SRC_EVENTS_PERIOD_COUNTERS_H
 #define SRC_EVENTS_PERIOD_COUNTERS_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/io/big_array.h"
 #include "base/io/output.h"
 #include "decoder/branch_event.h"

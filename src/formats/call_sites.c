@@ -2,12 +2,6 @@
 /* Source lines of calls, in a hash table by caller and offset. */
 #include "src/formats/call_sites.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
 #include "base/tables/direct_cache.h"
 #include "base/tables/hash.h"
 #include "symbols/dso/dso_store.h"

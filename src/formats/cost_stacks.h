@@ -7,9 +7,6 @@
 #ifndef SRC_FORMATS_COST_STACKS_H
 #define SRC_FORMATS_COST_STACKS_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/tables/direct_cache.h"
 #include "base/tables/name.h"
 #include "src/formats/call_sites.h"

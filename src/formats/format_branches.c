@@ -2,9 +2,6 @@
 /* --format=branches: lines as perf script prints them. */
 #include "src/formats/format_branches.h"
 
-#include <inttypes.h>
-
-#include "base/alloc.h"
 #include "decoder/timeline/timeline.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"

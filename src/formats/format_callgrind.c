@@ -8,10 +8,7 @@
  * A function's own cost has the line where the function begins.  Where a call is open more than
  * once in a stack, the outermost one has the cost: no cost counts twice in one line.
  */
-#include <inttypes.h>
-#include <stdlib.h>
 
-#include "base/alloc.h"
 #include "base/io/output.h"
 #include "src/formats/cost_stacks.h"
 #include "src/formats/output_format.h"

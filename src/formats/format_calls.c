@@ -12,9 +12,7 @@
  * without a time.  Before them come the lines of the input that caused them: those of
  * perf script, or the branches from one symbol to another as --format=branches prints them.
  */
-#include <string.h>
 
-#include "base/alloc.h"
 #include "decoder/branch_event.h"
 #include "src/callstack/callstack.h"
 #include "src/formats/format_branches.h"

@@ -5,10 +5,6 @@
  * slices come; times are microseconds of perf's clock with three decimals.
  */
 
-#include <inttypes.h>
-#include <string.h>
-
-#include "base/alloc.h"
 #include "src/formats/call_sites.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"

@@ -9,10 +9,6 @@
  * and control characters become '?'.
  */
 
-#include <inttypes.h>
-#include <stdlib.h>
-
-#include "base/alloc.h"
 #include "base/io/output.h"
 #include "base/tables/name.h"
 #include "src/formats/output_format.h"

@@ -13,11 +13,6 @@
  * If times are unknown, instructions are counted in place of ns.
  */
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
 #include "base/tables/name.h"
 #include "base/tables/pair_table.h"
 #include "src/formats/output_format.h"

@@ -9,11 +9,6 @@
  * (base/io/big_array.h).
  */
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
 #include "base/io/big_array.h"
 #include "base/tables/compare.h"
 #include "src/formats/call_sites.h"

@@ -7,12 +7,6 @@
  * hold them.
  */
 
-#include <inttypes.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
 #include "base/tables/pair_table.h"
 #include "src/formats/slice_limit.h"
 #include "src/formats/stored_output.h"

@@ -8,10 +8,6 @@
  * only counted.  A slice of two pixels or more has a tooltip with its name and time.
  */
 
-#include <inttypes.h>
-#include <stdbool.h>
-#include <string.h>
-
 #include "base/utf8.h"
 #include "src/formats/stored_output.h"
 #include "src/formats/text/any_text.h"

@@ -2,8 +2,6 @@
 /* The list of all output formats, and formats without a file of their own. */
 #include "src/formats/output_format.h"
 
-#include "base/alloc.h"
-
 /* Decoding only, to measure it or to find gaps. */
 const struct output_format format_none = {
 	.name = "none",

@@ -9,10 +9,6 @@
 #define SRC_FORMATS_OUTPUT_FORMAT_H
 
 #include <jansson.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
 
 #include "base/error.h"
 #include "src/slices/slice_sink.h"

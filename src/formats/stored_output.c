@@ -2,9 +2,6 @@
 /* The output of formats that store all slices before they print. */
 #include "src/formats/stored_output.h"
 
-#include <stdlib.h>
-
-#include "base/alloc.h"
 #include "src/options/options.h"
 
 struct format_output *stored_output_open(const struct format_request *request, struct error *err)

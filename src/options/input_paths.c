@@ -2,9 +2,6 @@
 /* The table of options that name a path to read, and the check of these paths. */
 #include "src/options/input_paths.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -4,8 +4,6 @@
 #ifndef SRC_OPTIONS_INPUT_PATHS_H
 #define SRC_OPTIONS_INPUT_PATHS_H
 
-#include <stddef.h>
-
 #include "base/error.h"
 #include "src/options/options.h"
 

@@ -2,9 +2,6 @@
 /* Properties of the options as a whole. */
 #include "src/options/options.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/io/output_path.h"
 
 static bool output_is_directory(const struct options *options)

@@ -3,10 +3,6 @@
 #ifndef SRC_OPTIONS_OPTIONS_H
 #define SRC_OPTIONS_OPTIONS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/message.h"
 #include "decoder/engine/pt_engine.h"
 #include "src/options/selection.h"

@@ -3,12 +3,7 @@
 #include "src/options/selection.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <fnmatch.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
 
 #define NS_PER_S 1000000000u
 #define MAX_NS   ((double)INT64_MAX)

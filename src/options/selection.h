@@ -7,9 +7,7 @@
 #ifndef SRC_OPTIONS_SELECTION_H
 #define SRC_OPTIONS_SELECTION_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/common.h"
 
 struct number_range {
 	int32_t first, last; /* inclusive */

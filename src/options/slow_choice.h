@@ -3,8 +3,7 @@
 #ifndef SRC_OPTIONS_SLOW_CHOICE_H
 #define SRC_OPTIONS_SLOW_CHOICE_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/common.h"
 
 /* Calls that are kept with --slow alone. */
 #define SLOW_MOST_DEFAULT 100

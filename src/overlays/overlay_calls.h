@@ -13,10 +13,6 @@
 #ifndef SRC_OVERLAYS_OVERLAY_CALLS_H
 #define SRC_OVERLAYS_OVERLAY_CALLS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/tables/name.h"
 #include "src/overlays/overlay_input.h"
 

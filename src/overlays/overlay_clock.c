@@ -2,17 +2,12 @@
 /* Compute the offset between an overlay's clock and the trace's. */
 #include "src/overlays/overlay_clock.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #ifdef __x86_64__
 #include <x86intrin.h>
 #endif
 
-#include "base/alloc.h"
 #include "base/io/file_use.h"
 
 #define NS_PER_SECOND INT64_C(1000000000)

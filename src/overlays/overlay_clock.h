@@ -9,11 +9,6 @@
 #ifndef SRC_OVERLAYS_OVERLAY_CLOCK_H
 #define SRC_OVERLAYS_OVERLAY_CLOCK_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
 #include "base/error.h"
 #include "src/options/options.h"
 

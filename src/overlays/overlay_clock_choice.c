@@ -2,7 +2,6 @@
 /* Choose the best available match of an overlay's clock. */
 #include "src/overlays/overlay_clock_choice.h"
 
-#include <stdlib.h>
 #include <time.h>
 
 #include "decoder/clock/tsc_clock.h"

@@ -3,8 +3,6 @@
 #ifndef SRC_OVERLAYS_OVERLAY_CLOCK_CHOICE_H
 #define SRC_OVERLAYS_OVERLAY_CLOCK_CHOICE_H
 
-#include <stddef.h>
-
 #include "base/diag.h"
 #include "decoder/aux/auxtrace.h"
 #include "decoder/perf_data/perf_file.h"

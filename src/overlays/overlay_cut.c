@@ -2,10 +2,6 @@
 /* Cuts a memtrace file: twice read for the blocks of the range, then written. */
 #include "src/overlays/overlay_cut.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-
-#include "base/alloc.h"
 #include "overlays/memtrace_writer.h"
 
 #define NS_PER_US UINT64_C(1000)

@@ -2,16 +2,11 @@
 /* Open the user's overlay files. */
 #include "src/overlays/overlay_input.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
 #include "base/io/file_use.h"
 
 #define NS_PER_US UINT64_C(1000)

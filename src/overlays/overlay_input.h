@@ -3,10 +3,6 @@
 #ifndef SRC_OVERLAYS_OVERLAY_INPUT_H
 #define SRC_OVERLAYS_OVERLAY_INPUT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/diag.h"
 #include "base/error.h"
 #include "overlays/memtrace.h"

@@ -2,10 +2,6 @@
 /* Bound an overlay's clock by the order of events in the sideband. */
 #include "src/overlays/overlay_sideband.h"
 
-#include <stdlib.h>
-
-#include "base/alloc.h"
-
 #define NS_PER_US UINT64_C(1000)
 
 /* A fork or exit (ns, perf's clock) or an event (ns, the overlay's). */

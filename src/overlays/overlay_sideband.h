@@ -11,9 +11,6 @@
 #ifndef SRC_OVERLAYS_OVERLAY_SIDEBAND_H
 #define SRC_OVERLAYS_OVERLAY_SIDEBAND_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "decoder/timeline/timeline.h"
 #include "src/overlays/overlay_input.h"
 

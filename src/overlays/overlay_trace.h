@@ -12,8 +12,6 @@
 #ifndef SRC_OVERLAYS_OVERLAY_TRACE_H
 #define SRC_OVERLAYS_OVERLAY_TRACE_H
 
-#include <stdint.h>
-
 #include "base/diag.h"
 #include "base/io/output.h"
 #include "src/overlays/overlay_clock.h"

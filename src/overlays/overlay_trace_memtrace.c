@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The tracks of memtrace (overlay_trace.h): allocations, promotions and collections. */
-#include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/alloc.h"
 #include "base/tables/hash.h"
 #include "src/formats/ftf/event_record.h"
 #include "src/overlays/overlay_trace.h"

@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The tracks of OCaml's runtime events (overlay_trace.h), ring by ring. */
-#include <inttypes.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/alloc.h"
 #include "overlays/runtime_events_custom.h"
 #include "src/overlays/overlay_trace.h"
 

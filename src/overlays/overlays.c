@@ -2,14 +2,6 @@
 /* Open all overlays of a run, and print or write them. */
 #include "src/overlays/overlays.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
-#include "base/io/output.h"
-#include "src/formats/output_format.h"
 #include "src/overlays/overlay_input.h"
 #include "src/overlays/overlay_trace.h"
 

@@ -2,11 +2,6 @@
 /* Infers branches from addresses and names, and from trees of calls. */
 #include "src/perf_script/inferred_calls.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
-
 /* More open calls are of a trace whose returns are not recognised: the outer ones are forgotten. */
 #define OPEN_MOST ((size_t)1 << 16)
 /* Open calls that a return or exception may leave at once. */

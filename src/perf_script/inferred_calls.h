@@ -8,10 +8,6 @@
 #ifndef SRC_PERF_SCRIPT_INFERRED_CALLS_H
 #define SRC_PERF_SCRIPT_INFERRED_CALLS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "decoder/branch_event.h"
 #include "src/perf_script/perf_script_line.h"
 #include "src/resolve/location.h"

@@ -2,16 +2,9 @@
 /* Feeds the branches of perf script text to a call-stack machine. */
 #include "src/perf_script/perf_script.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
 #include "base/io/interrupt.h"
 #include "base/tables/hash.h"
 #include "src/perf_script/inferred_calls.h"
-#include "src/perf_script/perf_script_line.h"
 #include "src/select/mode_filter.h"
 #include "symbols/dso/dso_store.h"
 #include "symbols/files/dso_find.h"

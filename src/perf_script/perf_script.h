@@ -13,11 +13,6 @@
 #ifndef SRC_PERF_SCRIPT_PERF_SCRIPT_H
 #define SRC_PERF_SCRIPT_PERF_SCRIPT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/tables/name.h"

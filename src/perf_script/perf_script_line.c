@@ -2,10 +2,7 @@
 /* Parses lines of perf script. */
 #include "src/perf_script/perf_script_line.h"
 
-#include <string.h>
-
 #include "decoder/branch_event.h"
-#include "src/perf_script/text_view.h"
 
 /*
  * Returns the offset of the "(dso)" that ends a place's name; the length if none does.  It follows

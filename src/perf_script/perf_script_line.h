@@ -24,10 +24,6 @@
 #ifndef SRC_PERF_SCRIPT_PERF_SCRIPT_LINE_H
 #define SRC_PERF_SCRIPT_PERF_SCRIPT_LINE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "src/perf_script/text_view.h"
 
 enum perf_line_kind {

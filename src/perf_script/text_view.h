@@ -6,10 +6,7 @@
 #ifndef SRC_PERF_SCRIPT_TEXT_VIEW_H
 #define SRC_PERF_SCRIPT_TEXT_VIEW_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "base/common.h"
 
 /* Not NUL-terminated. */
 struct text_view {

@@ -2,9 +2,6 @@
 /* Choose the kind of conversion by the input. */
 #include "src/pipeline/convert.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "base/io/file_use.h"
 #include "base/io/output.h"
 #include "src/formats/output_format.h"

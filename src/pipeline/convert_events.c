@@ -2,8 +2,6 @@
 /* Print hits and overlays. */
 #include "src/pipeline/convert.h"
 
-#include <errno.h>
-
 #include "base/io/file_use.h"
 #include "base/io/output.h"
 #include "src/callstack/precise/callstack_precise.h"

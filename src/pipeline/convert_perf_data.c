@@ -7,9 +7,6 @@
  */
 #include "src/pipeline/convert.h"
 
-#include <stdlib.h>
-
-#include "base/alloc.h"
 #include "base/io/interrupt.h"
 #include "decoder/streams/pt_streams.h"
 #include "src/callstack/precise/call_follower.h"

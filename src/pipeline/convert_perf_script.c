@@ -2,12 +2,6 @@
 /* Convert the text of perf script. */
 #include "src/pipeline/convert.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
 #include "base/io/file_use.h"
 #include "base/io/interrupt.h"
 #include "src/events/hit_events.h"

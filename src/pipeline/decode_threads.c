@@ -3,7 +3,6 @@
 #include "src/pipeline/decode_threads.h"
 
 #include <sched.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 /* Bytes of AUX data: with fewer, threads cost more time than they save. */

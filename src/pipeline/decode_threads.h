@@ -3,9 +3,6 @@
 #ifndef SRC_PIPELINE_DECODE_THREADS_H
 #define SRC_PIPELINE_DECODE_THREADS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/diag.h"
 #include "base/workers.h"
 #include "decoder/aux/auxtrace.h"

@@ -2,11 +2,6 @@
 /* Hints for the user: which options chose nothing, and which debug files are missing. */
 #include "src/pipeline/hints.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
 #include "src/events/event_tracks.h"
 #include "src/report/debug_hint.h"
 

@@ -4,10 +4,6 @@
 #ifndef SRC_PIPELINE_HINTS_H
 #define SRC_PIPELINE_HINTS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/diag.h"
 #include "decoder/branch_event.h"
 #include "src/options/options.h"

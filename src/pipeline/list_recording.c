@@ -2,16 +2,9 @@
 /* Gathers what the sideband says of threads, buffers and files, and prints it as tables. */
 #include "src/pipeline/convert.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #include <jansson.h>
 #include <linux/perf_event.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/alloc.h"
 #include "base/io/output.h"
 #include "base/printable.h"
 #include "base/tables/lower_bound.h"

@@ -2,12 +2,8 @@
 /* Connect the sinks between call-stack machine and output format. */
 #include "src/pipeline/output_pipeline.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
 #include "src/callstack/magic_trace/callstack_magic_trace.h"
 #include "src/callstack/precise/callstack_precise.h"
 #include "src/formats/ftf/ftf_fit.h"

@@ -14,8 +14,6 @@
 #ifndef SRC_PIPELINE_OUTPUT_PIPELINE_H
 #define SRC_PIPELINE_OUTPUT_PIPELINE_H
 
-#include <stdio.h>
-
 #include "base/diag.h"
 #include "base/error.h"
 #include "base/io/output.h"

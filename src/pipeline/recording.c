@@ -2,19 +2,12 @@
 /* Open the input files of a conversion, up to where decoding begins. */
 #include "src/pipeline/recording.h"
 
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
 
-#include "base/alloc.h"
-#include "base/diag.h"
 #include "base/tables/compare.h"
 #include "decoder/clock/tsc_clock.h"
-#include "decoder/perf_data/perf_file.h"
 #include "decoder/perf_data/perf_record.h"
-#include "decoder/timeline/timeline.h"
 #include "src/formats/output_format.h"
 #include "symbols/dso/dso_store.h"
 #include "symbols/files/debuginfod.h"

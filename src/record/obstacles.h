@@ -3,8 +3,6 @@
 #ifndef SRC_RECORD_OBSTACLES_H
 #define SRC_RECORD_OBSTACLES_H
 
-#include <stdio.h>
-
 #include "src/options/options.h"
 #include "src/record/perf_command.h"
 

@@ -2,9 +2,6 @@
 /* Search PATH. */
 #include "src/record/path_search.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 bool path_search(const char *name, char file[PATH_MAX])

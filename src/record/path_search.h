@@ -3,8 +3,7 @@
 #ifndef SRC_RECORD_PATH_SEARCH_H
 #define SRC_RECORD_PATH_SEARCH_H
 
-#include <limits.h>
-#include <stdbool.h>
+#include "base/common.h"
 
 /*
  * Search the folders of PATH for a program.  Returns false if none has it; else `file` is its

@@ -3,10 +3,7 @@
 #include "src/record/perf_command.h"
 
 #include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/alloc.h"
 #include "src/record/path_search.h"
 
 struct words {

@@ -3,8 +3,6 @@
 #ifndef SRC_RECORD_PERF_COMMAND_H
 #define SRC_RECORD_PERF_COMMAND_H
 
-#include <stdio.h>
-
 #include "src/options/options.h"
 
 /* What the processor's PT can do: files below intel_pt/caps. */

@@ -2,11 +2,8 @@
 /* Run perf record. */
 #include "src/record/record.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 

@@ -3,12 +3,7 @@
 #include "src/report/debug_hint.h"
 
 #include <ctype.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/alloc.h"
 #include "decoder/perf_data/perf_input.h"
 #include "symbols/files/dso_find.h"
 #include "symbols/files/elf_file.h"

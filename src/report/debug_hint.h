@@ -6,8 +6,7 @@
 #ifndef SRC_REPORT_DEBUG_HINT_H
 #define SRC_REPORT_DEBUG_HINT_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "base/common.h"
 
 /* A file with code that has no names. */
 struct debug_hint_file {

@@ -3,8 +3,7 @@
 #ifndef SRC_REPORT_PERFETTO_MEMORY_HINT_H
 #define SRC_REPORT_PERFETTO_MEMORY_HINT_H
 
-#include <stdint.h>
-#include <stdio.h>
+#include "base/common.h"
 
 /*
  * If a trace has more than FIT_DEFAULT slices, print the memory that Perfetto needs, and the

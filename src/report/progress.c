@@ -2,10 +2,6 @@
 /* Draws the progress bar. */
 #include "src/report/progress.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>

@@ -6,9 +6,7 @@
 #ifndef SRC_REPORT_PROGRESS_H
 #define SRC_REPORT_PROGRESS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/common.h"
 
 /* Events between two reads of the clock. */
 #define PROGRESS_EVENTS 4096

@@ -2,12 +2,9 @@
 /* Gathers the parts of the report, and writes it as JSON. */
 #include "src/report/report.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
-#include "base/alloc.h"
 #include "base/io/output.h"
 #include "config.h"
 #include "src/callstack/callstack.h"

@@ -11,7 +11,6 @@
 #define SRC_REPORT_REPORT_H
 
 #include <jansson.h>
-#include <stdio.h>
 
 #include "base/diag.h"
 #include "base/error.h"

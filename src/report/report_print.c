@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The text of -v and -vv, from the parts of the JSON. */
-#include <inttypes.h>
-#include <string.h>
 
 #include "base/printable.h"
 #include "src/formats/text/json_value.h"

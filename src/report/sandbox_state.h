@@ -3,7 +3,7 @@
 #ifndef SRC_REPORT_SANDBOX_STATE_H
 #define SRC_REPORT_SANDBOX_STATE_H
 
-#include <stdbool.h>
+#include "base/common.h"
 
 struct sandbox {
 	bool files;      /* Landlock is active */

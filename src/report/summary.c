@@ -2,13 +2,9 @@
 /* Counts of the run, their warnings, and the lines at its end. */
 #include "src/report/summary.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
 #include "base/io/interrupt.h"
 #include "base/printable.h"
 #include "src/callstack/callstack.h"

@@ -3,10 +3,6 @@
 #ifndef SRC_REPORT_SUMMARY_H
 #define SRC_REPORT_SUMMARY_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-
 #include "base/diag.h"
 #include "decoder/streams/pt_verify.h"
 #include "src/formats/ftf/ftf_fit.h"

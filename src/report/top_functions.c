@@ -2,13 +2,6 @@
 /* Chooses the functions with most self time. */
 #include "src/report/top_functions.h"
 
-#include <inttypes.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
 #include "base/printable.h"
 #include "src/formats/text/short_time.h"
 

@@ -3,13 +3,8 @@
 #include "src/resolve/code_files.h"
 
 #include <elf.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
 #include "base/io/file_use.h"
 #include "decoder/code/insn.h"
 #include "src/resolve/kernel_modules.h"

@@ -7,9 +7,6 @@
 #define SRC_RESOLVE_CODE_FILES_H
 
 #include <pthread.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "base/arena.h"
 #include "base/diag.h"

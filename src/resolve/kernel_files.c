@@ -2,25 +2,15 @@
 /* Finds kcore or vmlinux, and the modules, and describes the kernel's code by them. */
 #include "src/resolve/kernel_files.h"
 
-#include <inttypes.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
 #include "base/io/file_use.h"
 #include "base/tables/compare.h"
 #include "base/tables/lower_bound.h"
-#include "decoder/code/code_image.h"
 #include "decoder/code/kernel_text.h"
 #include "decoder/mappings/bpf_programs.h"
-#include "decoder/perf_data/perf_file.h"
 #include "decoder/perf_data/perf_input.h"
-#include "decoder/timeline/timeline.h"
-#include "src/resolve/kernel_modules.h"
 #include "symbols/files/dso_find.h"
 
 /* ---- Changes of kernel code ---------------------------------------------- */

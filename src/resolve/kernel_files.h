@@ -12,8 +12,6 @@
 #ifndef SRC_RESOLVE_KERNEL_FILES_H
 #define SRC_RESOLVE_KERNEL_FILES_H
 
-#include <limits.h>
-
 #include "base/arena.h"
 #include "base/diag.h"
 #include "decoder/code/code_image.h"

@@ -2,12 +2,6 @@
 /* Lays out and relocates the code of kernel modules as the kernel does. */
 #include "src/resolve/kernel_modules.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
-
 /* The kernel aligns nothing of a module's code by more than a page. */
 #define ALIGNMENT_MAX 4096
 

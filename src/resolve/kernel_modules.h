@@ -14,8 +14,6 @@
 #ifndef SRC_RESOLVE_KERNEL_MODULES_H
 #define SRC_RESOLVE_KERNEL_MODULES_H
 
-#include <stdio.h>
-
 #include "base/arena.h"
 #include "base/diag.h"
 #include "decoder/timeline/timeline.h"

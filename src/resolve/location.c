@@ -2,8 +2,6 @@
 /* Classifies calls and jumps: see location.h. */
 #include "src/resolve/location.h"
 
-#include <string.h>
-
 #include "decoder/branch_event.h"
 #include "decoder/code/insn.h"
 #include "decoder/code/stack_effect.h"

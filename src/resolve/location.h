@@ -6,9 +6,6 @@
 #ifndef SRC_RESOLVE_LOCATION_H
 #define SRC_RESOLVE_LOCATION_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "decoder/known_branches.h"
 #include "symbols/symbol.h"
 

@@ -3,10 +3,6 @@
 #include "src/resolve/resolve.h"
 
 #include <search.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
 
 /* ---- Names of the kernel ------------------------------------------------- */
 

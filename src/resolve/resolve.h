@@ -13,10 +13,6 @@
 #ifndef SRC_RESOLVE_RESOLVE_H
 #define SRC_RESOLVE_RESOLVE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/tables/direct_cache.h"
 #include "base/tables/name.h"
 #include "decoder/branch_event.h"

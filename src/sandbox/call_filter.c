@@ -3,7 +3,6 @@
 #include "src/sandbox/call_filter.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <linux/audit.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>

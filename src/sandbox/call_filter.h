@@ -12,8 +12,8 @@
 #define SRC_SANDBOX_CALL_FILTER_H
 
 #include <linux/filter.h>
-#include <stddef.h>
-#include <stdint.h>
+
+#include "base/common.h"
 
 /* The kernel takes 4096 at most. */
 #define CALL_FILTER_MOST 1024

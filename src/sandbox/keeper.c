@@ -2,23 +2,15 @@
 /* The keeper's process, and the requests to it over a pair of sockets. */
 #include "src/sandbox/keeper.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
 #include "base/io/close_from.h"
 #include "base/io/file_makers.h"
 #include "base/io/output.h"

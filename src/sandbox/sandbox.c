@@ -3,9 +3,6 @@
 #include "src/sandbox/sandbox.h"
 #include "base/message.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "src/sandbox/keeper.h"
 
 /*

@@ -9,7 +9,6 @@
 
 #include <fcntl.h>
 #include <sched.h>
-#include <stdint.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>

@@ -3,15 +3,8 @@
  * The Landlock half of the sandbox.  Rights and versions: the kernel's
  * Documentation/userspace-api/landlock.rst.
  */
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <linux/landlock.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>

@@ -8,7 +8,6 @@
 
 #ifdef __x86_64__
 
-#include <stdint.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -2,10 +2,6 @@
 /* Select streams, parts of streams and branches. */
 #include "src/select/event_filter.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-
-#include "base/alloc.h"
 #include "decoder/aux/aux_seek.h"
 #include "decoder/clock/tsc_clock.h"
 #include "decoder/timeline/hits.h"

@@ -9,9 +9,6 @@
 #ifndef SRC_SELECT_EVENT_FILTER_H
 #define SRC_SELECT_EVENT_FILTER_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/diag.h"
 #include "base/error.h"
 #include "decoder/aux/auxtrace.h"

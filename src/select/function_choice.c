@@ -2,10 +2,6 @@
 /* Patterns of names and files. */
 #include "src/select/function_choice.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
 #include "base/tables/hash.h"
 #include "symbols/dso/dso_store.h"
 

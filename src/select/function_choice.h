@@ -3,8 +3,6 @@
 #ifndef SRC_SELECT_FUNCTION_CHOICE_H
 #define SRC_SELECT_FUNCTION_CHOICE_H
 
-#include <stdbool.h>
-
 #include "src/options/selection.h"
 #include "src/select/name_verdicts.h"
 

@@ -2,9 +2,6 @@
 /* Select the branches of one privilege level. */
 #include "src/select/mode_filter.h"
 
-#include <stdlib.h>
-
-#include "base/alloc.h"
 #include "decoder/cpu_event.h"
 
 static bool is_one_level(enum trace_mode mode)

@@ -4,10 +4,6 @@
 
 #include <ctype.h>
 #include <fnmatch.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
 
 /* Longer names match as a whole only: each component costs a match of the remainder. */
 #define COMPONENTS_WITHIN 4096

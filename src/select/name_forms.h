@@ -9,8 +9,6 @@
 #ifndef SRC_SELECT_NAME_FORMS_H
 #define SRC_SELECT_NAME_FORMS_H
 
-#include <stdbool.h>
-
 #include "symbols/names/demangle.h"
 
 struct name_forms {

@@ -2,10 +2,6 @@
 /* Matches patterns with names, keeps the results, and warns of patterns without a match. */
 #include "src/select/name_verdicts.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "base/alloc.h"
 #include "src/select/nearest_names.h"
 
 struct name_verdict {

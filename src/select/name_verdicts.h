@@ -6,10 +6,6 @@
 #ifndef SRC_SELECT_NAME_VERDICTS_H
 #define SRC_SELECT_NAME_VERDICTS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/diag.h"
 #include "src/options/selection.h"
 #include "src/select/name_forms.h"

@@ -2,10 +2,6 @@
 /* Keeps the nearest names of those that are considered. */
 #include "src/select/nearest_names.h"
 
-#include <limits.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "base/spelling.h"
 
 /* Longer names are cut where they are printed. */

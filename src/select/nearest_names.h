@@ -3,8 +3,6 @@
 #ifndef SRC_SELECT_NEAREST_NAMES_H
 #define SRC_SELECT_NEAREST_NAMES_H
 
-#include <stddef.h>
-
 #include "base/tables/name.h"
 
 #define NEAREST_NAMES 3

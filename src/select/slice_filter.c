@@ -2,11 +2,6 @@
 /* The slice filter: which slices of each track are hidden, pending or shown. */
 #include "src/select/slice_filter.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-
-#include "base/alloc.h"
-
 enum frame_state {
 	FRAME_OUT = 0, /* not shown: outside of the part that is */
 	FRAME_HIDDEN,

@@ -3,8 +3,7 @@
 #ifndef SRC_SERVE_BROWSER_H
 #define SRC_SERVE_BROWSER_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/common.h"
 
 /* The variables of the environment that decide; NULL: not set. */
 struct browser_environment {

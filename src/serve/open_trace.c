@@ -2,12 +2,7 @@
 /* The steps from a recording to the page that shows it. */
 #include "src/serve/open_trace.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -3,7 +3,6 @@
 #include "src/serve/trace_kind.h"
 
 #include <fcntl.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

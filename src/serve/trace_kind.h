@@ -3,9 +3,7 @@
 #ifndef SRC_SERVE_TRACE_KIND_H
 #define SRC_SERVE_TRACE_KIND_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/common.h"
 
 /* Bytes of a file's begin that decide. */
 #define TRACE_KIND_BYTES 64

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* In place of trace_server.c, in a build without libmicrohttpd. */
-#include <stddef.h>
 
 #include "src/serve/trace_server.h"
 

@@ -2,14 +2,8 @@
 /* Makes the address of the viewer's page with a trace of this host. */
 #include "src/serve/viewer_page.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <sys/random.h>
-
-#include "base/alloc.h"
 
 #define RANDOM_BYTES 16
 #define NAME_MOST    100

@@ -3,9 +3,6 @@
 #ifndef SRC_SERVE_VIEWER_PAGE_H
 #define SRC_SERVE_VIEWER_PAGE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "src/options/selection.h"
 
 /* Without --ui. */

@@ -2,8 +2,6 @@
 /* The nodes and threads of a call tree. */
 #include "src/slices/call_tree.h"
 
-#include <stdlib.h>
-
 void call_tree_init(struct call_tree *tree, struct name_table *names, uint64_t max_stack)
 {
 	*tree = (struct call_tree){ .names = names, .max_stack = max_stack };

@@ -11,11 +11,6 @@
 #ifndef SRC_SLICES_CALL_TREE_H
 #define SRC_SLICES_CALL_TREE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/alloc.h"
 #include "base/tables/name.h"
 #include "base/tables/pair_table.h"
 #include "src/slices/slice_sink.h"

@@ -2,10 +2,6 @@
 /* A histogram of durations with buckets of bounded relative width. */
 #include "src/slices/durations.h"
 
-#include <stdlib.h>
-
-#include "base/alloc.h"
-
 #define STEPS DURATION_STEPS
 
 void durations_add(struct durations *durations, uint64_t ns)

@@ -6,8 +6,7 @@
 #ifndef SRC_SLICES_DURATIONS_H
 #define SRC_SLICES_DURATIONS_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "base/common.h"
 
 /*
  * Returns the class of a value: classes of 1 below 2^bits, above that 2^bits of them to an octave.

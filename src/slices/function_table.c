@@ -2,10 +2,6 @@
 /* Find functions by the ids of their names. */
 #include "src/slices/function_table.h"
 
-#include <stdlib.h>
-
-#include "base/alloc.h"
-
 uint32_t function_table_search(struct function_table *table, const struct symbol *symbol)
 {
 	uint32_t id = symbol->name->id, at;

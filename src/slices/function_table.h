@@ -8,9 +8,6 @@
 #ifndef SRC_SLICES_FUNCTION_TABLE_H
 #define SRC_SLICES_FUNCTION_TABLE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "symbols/symbol.h"
 
 struct table_function {

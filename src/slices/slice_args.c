@@ -2,9 +2,6 @@
 /* The arguments of a slice, from its symbol and event. */
 #include "src/slices/slice_args.h"
 
-#include <stdlib.h>
-
-#include "base/alloc.h"
 #include "decoder/cpu_event.h"
 #include "src/slices/slice_sink.h"
 

@@ -6,10 +6,6 @@
 #ifndef SRC_SLICES_SLICE_ARGS_H
 #define SRC_SLICES_SLICE_ARGS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "src/slices/slice_costs.h"
 #include "symbols/dso/dso_store.h"
 

@@ -2,10 +2,6 @@
 /* The costs of a track's slices, by a stack of the counters at their begins. */
 #include "src/slices/slice_costs.h"
 
-#include <stdlib.h>
-
-#include "base/alloc.h"
-
 void slice_costs_begin(struct slice_costs *costs, const struct slice_detail *detail)
 {
 	costs->open = alloc_grow(costs->open, &costs->room, costs->count + 1, sizeof(*costs->open));

@@ -6,9 +6,6 @@
 #ifndef SRC_SLICES_SLICE_COSTS_H
 #define SRC_SLICES_SLICE_COSTS_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "src/slices/slice_sink.h"
 
 /* All zeros: not known. */

@@ -2,11 +2,6 @@
 /* Put words behind the names of slices. */
 #include "src/slices/slice_names.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
-
 void slice_names_init(struct slice_names *names, struct name_table *table,
 		      enum stack_machine stacks)
 {

@@ -3,10 +3,7 @@
 #include "src/slices/slice_queue.h"
 
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/alloc.h"
 #include "base/arena.h"
 
 #define EVENTS 1024 /* in a block: 32 KiB, so that all stay in a CPU's cache */

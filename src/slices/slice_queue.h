@@ -12,8 +12,6 @@
 #ifndef SRC_SLICES_SLICE_QUEUE_H
 #define SRC_SLICES_SLICE_QUEUE_H
 
-#include <stdbool.h>
-
 #include "base/io/output.h"
 #include "base/workers.h"
 #include "src/slices/slice_sink.h"

@@ -12,10 +12,6 @@
 #ifndef SRC_SLICES_SLICE_SINK_H
 #define SRC_SLICES_SLICE_SINK_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "symbols/symbol.h"
 
 enum slice_flags {

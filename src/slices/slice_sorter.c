@@ -2,12 +2,6 @@
 /* The sorter as a sink: stores events in runs, and reports what had to be changed. */
 #include "src/slices/slice_sorter.h"
 
-#include <inttypes.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
 #include "src/slices/sorter_track.h"
 
 /* Bytes in memory, of all tracks and of one array; larger arrays are in files. */

@@ -2,11 +2,8 @@
 /* Slices in a file without a name: records of 32 bytes, and segments of them per track. */
 #include "src/slices/slice_store.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
-#include "base/alloc.h"
 #include "base/pages.h"
 #include "base/tables/heap.h"
 #include "src/slices/track.h"

@@ -11,10 +11,6 @@
 #ifndef SRC_SLICES_SLICE_STORE_H
 #define SRC_SLICES_SLICE_STORE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/error.h"
 #include "base/io/temp_file.h"
 #include "base/tables/name.h"

@@ -2,8 +2,6 @@
 /* Sums of slices per function and per thread. */
 #include "src/slices/slice_totals.h"
 
-#include <stdlib.h>
-
 static inline uint32_t enter_function(struct call_tree *tree, struct call_thread *thread,
 				      const struct slice_event *event,
 				      const struct slice_detail *detail)

@@ -2,7 +2,6 @@
 /* Emits a track's events in order: merges runs, orders equal times, and enforces nesting. */
 #include "src/slices/sorter_track.h"
 
-#include "base/alloc.h"
 #include "base/tables/heap.h"
 
 /* Bytes of the records of one time: of a trace that has times, they are few. */

@@ -7,10 +7,6 @@
 #ifndef SRC_SLICES_SORTER_TRACK_H
 #define SRC_SLICES_SORTER_TRACK_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/arena.h"
 #include "src/slices/sorter_types.h"
 

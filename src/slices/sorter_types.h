@@ -3,9 +3,6 @@
 #ifndef SRC_SLICES_SORTER_TYPES_H
 #define SRC_SLICES_SORTER_TYPES_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/diag.h"
 #include "base/io/big_array.h"
 #include "src/slices/slice_sink.h"

@@ -3,10 +3,6 @@
 #ifndef SRC_SLICES_TRACK_H
 #define SRC_SLICES_TRACK_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "src/slices/slice_costs.h"
 
 struct track {

@@ -7,9 +7,6 @@
 #define SYMBOLS_DSO_DSO_H
 
 #include <pthread.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "base/arena.h"
 #include "base/tables/direct_cache.h"

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Looks up source lines and inlined calls of a dso by its debug information. */
 #include <elfutils/libdwelf.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/alloc.h"
 #include "symbols/dso/dso.h"
 #include "symbols/dso/dso_store.h"
 

@@ -2,9 +2,6 @@
 /* Finds the file of a dso: the one that was recorded, by its path and build id. */
 #include <elf.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "symbols/dso/dso.h"
 #include "symbols/dso/dso_store.h"

@@ -2,12 +2,8 @@
 /* Opens the store and makes its dsos: of files, of JIT compilers and of the kernel. */
 #include "symbols/dso/dso_store.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
-#include "base/alloc.h"
 #include "base/io/path_in_root.h"
 #include "symbols/dso/dso.h"
 #include "symbols/files/dso_find.h"

@@ -23,10 +23,6 @@
 #ifndef SYMBOLS_DSO_DSO_STORE_H
 #define SYMBOLS_DSO_DSO_STORE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/diag.h"
 #include "base/tables/name.h"
 #include "symbols/dso/dso_types.h"

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Looks up symbols of a dso: reads its table or names at the first lookup. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/alloc.h"
 #include "symbols/dso/dso.h"
 #include "symbols/dso/dso_store.h"
 #include "symbols/names/jit_dump.h"

@@ -3,9 +3,6 @@
 #ifndef SYMBOLS_DSO_DSO_TYPES_H
 #define SYMBOLS_DSO_DSO_TYPES_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/tables/name.h"
 #include "symbols/files/dso_find.h"
 #include "symbols/names/demangle.h"

@@ -3,10 +3,7 @@
 #include "symbols/dwarf/dwarf_guard.h"
 
 #include <dwarf.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/alloc.h"
 #include "base/budget.h"
 #include "base/cursor.h"
 #include "base/tables/hash.h"

@@ -12,7 +12,6 @@
 #define SYMBOLS_DWARF_DWARF_GUARD_H
 
 #include <elfutils/libdw.h>
-#include <stdbool.h>
 
 #include "symbols/files/elf_file.h"
 

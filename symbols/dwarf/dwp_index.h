@@ -8,8 +8,7 @@
 #ifndef SYMBOLS_DWARF_DWP_INDEX_H
 #define SYMBOLS_DWARF_DWP_INDEX_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "base/common.h"
 
 /* The parts that are of use here. */
 enum dwp_part {

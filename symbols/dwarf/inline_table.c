@@ -3,10 +3,7 @@
 #include "symbols/dwarf/inline_table.h"
 
 #include <dwarf.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/alloc.h"
 #include "base/tables/hash.h"
 
 /* Blocks and inlined calls nest; compilers stay far below this. */

@@ -10,9 +10,6 @@
 #ifndef SYMBOLS_DWARF_INLINE_TABLE_H
 #define SYMBOLS_DWARF_INLINE_TABLE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "symbols/dwarf/line_table.h"
 #include "symbols/dwarf/split_unit.h"
 #include "symbols/names/range_map.h"

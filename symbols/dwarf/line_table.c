@@ -3,10 +3,7 @@
 #include "symbols/dwarf/line_table.h"
 
 #include <dwarf.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/alloc.h"
 #include "base/tables/compare.h"
 #include "base/tables/lower_bound.h"
 

@@ -11,7 +11,6 @@
 #define SYMBOLS_DWARF_LINE_TABLE_H
 
 #include <elfutils/libdw.h>
-#include <stdint.h>
 
 #include "symbols/dwarf/dwarf_guard.h"
 #include "symbols/files/elf_file.h"

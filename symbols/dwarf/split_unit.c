@@ -4,10 +4,7 @@
 
 #include <dwarf.h>
 #include <elf.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/alloc.h"
 #include "base/cursor.h"
 #include "symbols/dwarf/dwp_index.h"
 

@@ -16,7 +16,6 @@
 #define SYMBOLS_DWARF_SPLIT_UNIT_H
 
 #include <elfutils/libdw.h>
-#include <stdbool.h>
 
 #include "base/error.h"
 #include "base/tables/hash.h"

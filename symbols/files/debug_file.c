@@ -4,12 +4,8 @@
 
 #include <elfutils/libdwelf.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 
-#include "base/alloc.h"
 #include "symbols/files/debuginfod.h"
 #include "symbols/files/unpack.h"
 

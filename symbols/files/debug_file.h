@@ -11,8 +11,6 @@
 #ifndef SYMBOLS_FILES_DEBUG_FILE_H
 #define SYMBOLS_FILES_DEBUG_FILE_H
 
-#include <stdbool.h>
-
 #include "symbols/files/dso_find.h"
 #include "symbols/files/elf_file.h"
 

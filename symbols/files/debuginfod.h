@@ -9,8 +9,7 @@
 #ifndef SYMBOLS_FILES_DEBUGINFOD_H
 #define SYMBOLS_FILES_DEBUGINFOD_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "base/common.h"
 
 enum debuginfod_kind { DEBUGINFOD_EXECUTABLE, DEBUGINFOD_DEBUGINFO };
 

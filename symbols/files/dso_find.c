@@ -5,12 +5,8 @@
 #include <elf.h>
 #include <link.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/auxv.h>
 
-#include "base/alloc.h"
 #include "symbols/files/elf_file.h"
 
 static const char deleted[] = " (deleted)";

@@ -9,10 +9,6 @@
 #ifndef SYMBOLS_FILES_DSO_FIND_H
 #define SYMBOLS_FILES_DSO_FIND_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/io/path_in_root.h"
 
 /* Where files are looked for.  Its texts are borrowed. */

@@ -12,9 +12,6 @@
 #define SYMBOLS_FILES_ELF_FILE_H
 
 #include <gelf.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "base/error.h"
 

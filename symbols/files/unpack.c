@@ -3,12 +3,8 @@
 #include "symbols/files/unpack.h"
 
 #include <lzma.h>
-#include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 #include <zstd.h>
-
-#include "base/alloc.h"
 
 /* xz -9 needs 65 MiB to unpack; a file that needs more is hostile. */
 #define XZ_MEMORY ((uint64_t)96 << 20)

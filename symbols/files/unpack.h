@@ -10,9 +10,7 @@
 #ifndef SYMBOLS_FILES_UNPACK_H
 #define SYMBOLS_FILES_UNPACK_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/common.h"
 
 /* Returns whether the bytes begin like one of the three formats. */
 bool unpack_is_packed(const uint8_t *bytes, size_t size);

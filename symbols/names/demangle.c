@@ -7,15 +7,9 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
-#include "base/budget.h"
 #include "symbols/names/demangle_short.h"
 
 /* ---- Limits -------------------------------------------------------------- */

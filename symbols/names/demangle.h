@@ -10,11 +10,8 @@
 #ifndef SYMBOLS_NAMES_DEMANGLE_H
 #define SYMBOLS_NAMES_DEMANGLE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/budget.h"
+#include "base/common.h"
 
 /* Zeroed memory has spent nothing. */
 struct demangle_limits {

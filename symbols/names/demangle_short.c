@@ -3,9 +3,8 @@
 #include "symbols/names/demangle_short.h"
 
 #include <ctype.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <string.h>
+
+#include "base/common.h"
 
 /* The text is read at `at` and kept up to `out`, which is never behind `at`. */
 struct shortening {

@@ -3,10 +3,7 @@
 #include "symbols/names/jit_dump.h"
 
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/alloc.h"
 #include "base/tables/hash.h"
 
 /* tools/perf/util/jitdump.h */

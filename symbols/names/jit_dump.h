@@ -7,10 +7,6 @@
 #ifndef SYMBOLS_NAMES_JIT_DUMP_H
 #define SYMBOLS_NAMES_JIT_DUMP_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/cursor.h"
 
 struct jit_dump {

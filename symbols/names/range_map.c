@@ -2,10 +2,6 @@
 /* Cuts overlapping ranges into pieces that do not overlap. */
 #include "symbols/names/range_map.h"
 
-#include <stdbool.h>
-#include <stdlib.h>
-
-#include "base/alloc.h"
 #include "base/tables/compare.h"
 #include "base/tables/heap.h"
 #include "base/tables/lower_bound.h"

@@ -8,8 +8,7 @@
 #ifndef SYMBOLS_NAMES_RANGE_MAP_H
 #define SYMBOLS_NAMES_RANGE_MAP_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "base/common.h"
 
 #define RANGE_NONE UINT32_MAX
 

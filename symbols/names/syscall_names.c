@@ -6,9 +6,6 @@
  */
 #include "symbols/names/syscall_names.h"
 
-#include <stddef.h>
-#include <string.h>
-
 /* Ten names in the order of their numbers; "_": no call has the number. */
 #define TEN(a, b, c, d, e, f, g, h, i, j) #a, #b, #c, #d, #e, #f, #g, #h, #i, #j
 

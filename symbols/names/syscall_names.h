@@ -3,7 +3,7 @@
 #ifndef SYMBOLS_NAMES_SYSCALL_NAMES_H
 #define SYMBOLS_NAMES_SYSCALL_NAMES_H
 
-#include <stdint.h>
+#include "base/common.h"
 
 /* Returns the name of a system call of x86-64, a constant; NULL: not known. */
 const char *syscall_name(int32_t number);

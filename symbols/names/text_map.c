@@ -4,12 +4,9 @@
 
 #include <ctype.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
 #include "base/io/file_use.h"
 #include "base/tables/compare.h"
 #include "base/tables/lower_bound.h"

@@ -6,10 +6,6 @@
 #ifndef SYMBOLS_NAMES_TEXT_MAP_H
 #define SYMBOLS_NAMES_TEXT_MAP_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "symbols/names/range_map.h"
 
 struct named_range {

@@ -2,10 +2,6 @@
 /* Finds where functions begin from unwind entries and from the code's own direct branches. */
 #include "symbols/tables/code_starts.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
 #include "base/cursor.h"
 #include "base/tables/lower_bound.h"
 

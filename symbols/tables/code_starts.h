@@ -16,10 +16,6 @@
 #ifndef SYMBOLS_TABLES_CODE_STARTS_H
 #define SYMBOLS_TABLES_CODE_STARTS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "symbols/files/elf_file.h"
 #include "symbols/tables/unwind_table.h"
 

@@ -7,9 +7,6 @@
 #ifndef SYMBOLS_TABLES_ENCODED_ADDRESS_H
 #define SYMBOLS_TABLES_ENCODED_ADDRESS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/cursor.h"
 
 /* An encoding, and whether the file's addresses have 64 bits. */

@@ -10,9 +10,7 @@
 #ifndef SYMBOLS_TABLES_LANDING_PADS_H
 #define SYMBOLS_TABLES_LANDING_PADS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/common.h"
 
 /* A function's LSDA. */
 struct landing_pads {

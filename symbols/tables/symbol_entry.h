@@ -5,10 +5,6 @@
 #ifndef SYMBOLS_TABLES_SYMBOL_ENTRY_H
 #define SYMBOLS_TABLES_SYMBOL_ENTRY_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "symbols/names/range_map.h"
 
 /* No entry; also the name of a linkage table's header, and of a stub without a name. */

@@ -2,10 +2,6 @@
 /* Matches parts with functions, by their names and places. */
 #include "symbols/tables/symbol_parts.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
 #include "base/tables/compare.h"
 #include "base/tables/lower_bound.h"
 #include "symbols/names/demangle.h"

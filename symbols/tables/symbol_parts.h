@@ -7,10 +7,6 @@
 #ifndef SYMBOLS_TABLES_SYMBOL_PARTS_H
 #define SYMBOLS_TABLES_SYMBOL_PARTS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "symbols/tables/symbol_entry.h"
 
 /*

@@ -2,16 +2,10 @@
 /* Reads symbol tables, adds linkage stubs, and decides which symbol is shown where. */
 #include "symbols/tables/symbol_table.h"
 
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
 #include "base/budget.h"
 #include "base/cursor.h"
 #include "base/tables/compare.h"
 #include "base/tables/lower_bound.h"
-#include "symbols/files/elf_file.h"
 #include "symbols/symbol.h"
 #include "symbols/tables/symbol_parts.h"
 

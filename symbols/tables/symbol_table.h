@@ -17,9 +17,6 @@
 #ifndef SYMBOLS_TABLES_SYMBOL_TABLE_H
 #define SYMBOLS_TABLES_SYMBOL_TABLE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "symbols/files/elf_file.h"
 #include "symbols/tables/symbol_entry.h"
 

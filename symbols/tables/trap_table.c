@@ -2,10 +2,6 @@
 /* Finds exception handlers of OCaml: by the compiler's notes, else by its code. */
 #include "symbols/tables/trap_table.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
 #include "base/tables/compare.h"
 #include "base/tables/lower_bound.h"
 

@@ -14,9 +14,6 @@
 #define SYMBOLS_TABLES_UNWIND_TABLE_H
 
 #include <elfutils/libdw.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "symbols/files/elf_file.h"
 

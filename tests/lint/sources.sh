@@ -44,6 +44,14 @@ has_one_definition_each() {
 	return 0
 }
 
+# base/common.h has them; libftf's header is for other programs, too.
+lists_no_common_header() {
+	product '*.[ch]' | grep -vxE 'base/(common\.h|alloc\.[ch])|writer/ftf\.h' |
+		xargs grep -E '^#include (<(errno|inttypes|limits|stdbool|stddef|stdint|stdio|stdlib|string)\.h>|"base/alloc\.h")' &&
+		return 1
+	return 0
+}
+
 # A bare verb says nothing in a back trace or a search.
 has_distinct_names() {
 	product '*.c' | xargs grep -hoE '^(static )?[a-z][^=;()]*\b[a-z_]+\(' | grep -oE '[a-z_]+\($' |
@@ -81,6 +89,7 @@ tap_check "every header has an include guard" has_header_guard
 tap_check "every source file is in a makefile" is_in_a_makefile
 tap_check "every .c file says what it is for" says_its_purpose
 tap_check "no struct or enum is defined twice" has_one_definition_each
+tap_check "no file includes what base/common.h has" lists_no_common_header
 tap_check "no function name is that of four functions" has_distinct_names
 tap_check "the documents name paths that exist" names_paths_that_exist
 tap_done

@@ -2,8 +2,6 @@
 /* Collect the 64 bits of an emulated PTWRITE from conditional jumps. */
 #include "decoder/engine/fast/emulated_ptwrite.h"
 
-#include <string.h>
-
 #define VALUE_BITS 64
 
 bool emulated_ptwrite_has_sign(const uint8_t *bytes, size_t size)

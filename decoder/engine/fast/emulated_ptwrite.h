@@ -8,10 +8,6 @@
 #ifndef DECODER_ENGINE_FAST_EMULATED_PTWRITE_H
 #define DECODER_ENGINE_FAST_EMULATED_PTWRITE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "decoder/engine/fast/flow_state.h"
 
 /* Bytes of the signature: UD2 and a text. */

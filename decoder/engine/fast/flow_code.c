@@ -2,8 +2,6 @@
 /* Look up the code at an IP: view, basic block, return address. */
 #include "decoder/engine/fast/flow_code.h"
 
-#include <string.h>
-
 static void forget_calls(struct pt_flow *flow)
 {
 	for (unsigned i = 0; i < RETURN_STACK_SIZE; i++)

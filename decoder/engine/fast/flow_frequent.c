@@ -3,7 +3,6 @@
 #include "decoder/engine/fast/flow_frequent.h"
 
 #include <endian.h>
-#include <string.h>
 
 #include "base/tables/lower_bound.h"
 #include "decoder/aux/pt_packet_read.h"

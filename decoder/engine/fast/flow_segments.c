@@ -2,11 +2,8 @@
 /* Decode the segments of a stream in several threads, and check their guesses in order. */
 #include "decoder/engine/fast/flow_segments.h"
 
-#include <limits.h>
 #include <pthread.h>
-#include <stdlib.h>
 
-#include "base/alloc.h"
 #include "base/workers.h"
 #include "decoder/engine/fast/flow_checkpoint.h"
 

@@ -2,8 +2,6 @@
 /* Move the window that packets are read from, and libipt's decoder with it. */
 #include "decoder/engine/fast/flow_window.h"
 
-#include "base/alloc.h"
-
 void flow_window_open(struct pt_flow *flow, bool in_flow)
 {
 	pt_pkt_free_decoder(flow->packets);

@@ -22,10 +22,7 @@
  * After damage, decoding continues at the next packet with an ip where there is code.
  */
 #include <intel-pt.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/alloc.h"
 #include "decoder/aux/pt_errata.h"
 #include "decoder/aux/pt_evd_pebs_packets.h"
 #include "decoder/aux/pt_packet_read.h"

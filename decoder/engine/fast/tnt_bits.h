@@ -6,8 +6,7 @@
 #ifndef DECODER_ENGINE_FAST_TNT_BITS_H
 #define DECODER_ENGINE_FAST_TNT_BITS_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/common.h"
 
 #define TNT_BITS_NONE (UINT64_C(1) << 63)
 

@@ -19,10 +19,6 @@
  */
 #include "decoder/engine/libipt/pt_blocks.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
 #include "decoder/aux/aux_window.h"
 
 /* Where it does not know the time, libipt 2.1 returns 0, or a time of all bits. */

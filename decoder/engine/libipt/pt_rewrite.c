@@ -2,10 +2,6 @@
 /* Replace packets that libipt 2.0 cannot follow, in a copy of the trace. */
 #include "decoder/engine/libipt/pt_rewrite.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
 #include "decoder/aux/aux_stream.h"
 #include "decoder/aux/pt_evd_pebs_packets.h"
 

@@ -2,8 +2,6 @@
 /* Push, pop and search the frames of magic-trace's machine. */
 #include "src/callstack/magic_trace/callstack_magic_frames.h"
 
-#include "base/alloc.h"
-
 static struct magic_level *current(const struct magic_stack *stack)
 {
 	return &stack->levels[stack->level_count - 1];

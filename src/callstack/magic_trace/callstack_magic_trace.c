@@ -11,10 +11,6 @@
  */
 #include "src/callstack/magic_trace/callstack_magic_trace.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "base/alloc.h"
 #include "src/callstack/magic_trace/callstack_magic_frames.h"
 
 /* Branches of one transaction that are held back; hardware cannot do more than its caches hold. */

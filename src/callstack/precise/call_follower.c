@@ -2,10 +2,6 @@
 /* Follow stretches in jobs, and join them to a thread's stack. */
 #include "src/callstack/precise/call_follower.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
 #include "decoder/streams/branch_merge.h"
 #include "src/callstack/call_stretch.h"
 #include "src/callstack/precise/callstack_precise_stack.h"

@@ -2,11 +2,6 @@
 /* The precise machine's entry points: open, feed, fork, finish. */
 #include "src/callstack/precise/callstack_precise.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
 #include "src/callstack/precise/callstack_precise_stack.h"
 
 /* ---- Room ---------------------------------------------------------------- */

@@ -11,8 +11,6 @@
 #ifndef SRC_CALLSTACK_PRECISE_CALLSTACK_PRECISE_H
 #define SRC_CALLSTACK_PRECISE_CALLSTACK_PRECISE_H
 
-#include <stddef.h>
-
 #include "src/callstack/callstack.h"
 
 /*

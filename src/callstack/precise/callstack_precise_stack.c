@@ -2,8 +2,6 @@
 /* Operations on the frames of the precise machine. */
 #include "src/callstack/precise/callstack_precise_stack.h"
 
-#include <string.h>
-
 void precise_count_cycles(struct precise_stack *stack, const struct branch_event *event)
 {
 	uint32_t later = event->kind >= BRANCH_GAP ? 0 : event->uncosted;

@@ -12,8 +12,6 @@
  */
 #include "src/callstack/precise/callstack_precise_stack.h"
 
-#include <string.h>
-
 /* ---- Candidates ---------------------------------------------------------- */
 
 void precise_forget_candidates(struct precise_stack *stack)

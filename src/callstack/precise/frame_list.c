@@ -2,8 +2,6 @@
 /* Keeps a stack of frames, and searches it from the innermost frame on. */
 #include "src/callstack/precise/frame_list.h"
 
-#include <stdlib.h>
-
 /* So many innermost frames are not indexed; a search compares at most twice as many. */
 #define SHALLOW ((size_t)32)
 

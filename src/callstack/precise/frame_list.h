@@ -13,11 +13,6 @@
 #ifndef SRC_CALLSTACK_PRECISE_FRAME_LIST_H
 #define SRC_CALLSTACK_PRECISE_FRAME_LIST_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/alloc.h"
 #include "base/tables/id_index.h"
 #include "symbols/symbol.h"
 

@@ -2,10 +2,6 @@
 /* Looks at a system call's code once, and keeps its name. */
 #include "src/callstack/precise/syscall_symbols.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "base/alloc.h"
 #include "base/budget.h"
 #include "decoder/code/syscall_number.h"
 #include "src/resolve/location.h"

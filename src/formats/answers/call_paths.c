@@ -2,9 +2,6 @@
 /* Add up the costs of call paths. */
 #include "src/formats/answers/call_paths.h"
 
-#include <stdlib.h>
-
-#include "base/alloc.h"
 #include "base/tables/name.h"
 #include "src/formats/text/time_note.h"
 #include "src/options/options.h"

@@ -15,10 +15,6 @@
 #ifndef SRC_FORMATS_ANSWERS_CALL_PATHS_H
 #define SRC_FORMATS_ANSWERS_CALL_PATHS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/tables/pair_table.h"
 #include "src/callstack/callstack.h"
 #include "src/options/selection.h"

@@ -2,10 +2,6 @@
 /* The open calls of each thread. */
 #include "src/formats/answers/chosen_calls.h"
 
-#include <stdlib.h>
-
-#include "base/alloc.h"
-
 /* A chosen call that is open. */
 struct open_chosen {
 	struct chosen_call call; /* `insns` and `untraced` are the thread's at its begin */

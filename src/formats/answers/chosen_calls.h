@@ -8,10 +8,6 @@
 #ifndef SRC_FORMATS_ANSWERS_CHOSEN_CALLS_H
 #define SRC_FORMATS_ANSWERS_CHOSEN_CALLS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/diag.h"
 #include "base/tables/direct_cache.h"
 #include "base/tables/pair_table.h"

@@ -6,11 +6,6 @@
  * Quantiles are exact to one part in 128 (struct durations).
  */
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
 #include "base/tables/name.h"
 #include "src/callstack/callstack.h"
 #include "src/formats/answers/chosen_calls.h"

@@ -8,12 +8,8 @@
  * taken out of the paths: C cycles at F_slow instead of F_other Hz take C / F_slow - C / F_other.
  */
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/alloc.h"
 #include "base/tables/name.h"
 #include "src/callstack/callstack.h"
 #include "src/formats/answers/call_paths.h"

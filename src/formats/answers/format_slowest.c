@@ -4,11 +4,6 @@
  * them gets a trace of its own (src/batch/batch.h).
  */
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
 #include "src/callstack/callstack.h"
 #include "src/formats/answers/slow_calls.h"
 #include "src/formats/output_format.h"

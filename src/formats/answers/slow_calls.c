@@ -2,9 +2,6 @@
 /* A heap of the slowest calls. */
 #include "src/formats/answers/slow_calls.h"
 
-#include <stdlib.h>
-
-#include "base/alloc.h"
 #include "base/tables/heap.h"
 #include "src/formats/text/time_note.h"
 

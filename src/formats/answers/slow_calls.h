@@ -8,9 +8,6 @@
 #ifndef SRC_FORMATS_ANSWERS_SLOW_CALLS_H
 #define SRC_FORMATS_ANSWERS_SLOW_CALLS_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/diag.h"
 #include "src/callstack/callstack.h"
 #include "src/formats/answers/chosen_calls.h"

@@ -2,8 +2,6 @@
 /* Take classes from the slowest one on. */
 #include "src/formats/answers/slow_classes.h"
 
-#include <stdlib.h>
-
 static int compare_classes(const void *left, const void *right)
 {
 	const struct class_count *a = left, *b = right;

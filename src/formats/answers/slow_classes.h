@@ -3,9 +3,6 @@
 #ifndef SRC_FORMATS_ANSWERS_SLOW_CLASSES_H
 #define SRC_FORMATS_ANSWERS_SLOW_CLASSES_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "src/options/slow_choice.h"
 
 /* Percentile without --slow, in millionths. */

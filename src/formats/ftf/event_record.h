@@ -4,8 +4,7 @@
 #ifndef SRC_FORMATS_FTF_EVENT_RECORD_H
 #define SRC_FORMATS_FTF_EVENT_RECORD_H
 
-#include <stdint.h>
-
+#include "base/common.h"
 #include "writer/ftf.h"
 
 #define EVENT_RECORD_ARGS FTF_ARGS_MAX

@@ -14,9 +14,6 @@
 #ifndef SRC_FORMATS_FTF_FIT_RANKS_H
 #define SRC_FORMATS_FTF_FIT_RANKS_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "src/slices/durations.h"
 
 struct fit_bucket;

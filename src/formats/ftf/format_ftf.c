@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* --format=ftf: a trace for Perfetto. */
-#include "base/alloc.h"
 #include "src/formats/ftf/ftf_sink.h"
 #include "src/formats/ftf/ftf_split.h"
 #include "src/formats/output_format.h"

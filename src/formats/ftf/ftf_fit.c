@@ -2,11 +2,8 @@
 /* Ranks the slices of a trace, and passes on the records of those that stay. */
 #include "src/formats/ftf/ftf_fit.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
-#include "base/alloc.h"
 #include "base/io/big_array.h"
 #include "base/pages.h"
 #include "base/tables/hash.h"

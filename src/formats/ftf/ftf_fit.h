@@ -18,9 +18,6 @@
 #ifndef SRC_FORMATS_FTF_FTF_FIT_H
 #define SRC_FORMATS_FTF_FTF_FIT_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/io/output.h"
 #include "base/io/temp_file.h"
 #include "writer/ftf.h"

@@ -3,10 +3,7 @@
 #include "src/formats/ftf/ftf_scan.h"
 
 #include <assert.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/alloc.h"
 #include "src/slices/slice_args.h"
 #include "writer/ftf.h"
 

@@ -6,9 +6,7 @@
 #ifndef SRC_FORMATS_FTF_FTF_SCAN_H
 #define SRC_FORMATS_FTF_FTF_SCAN_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/common.h"
 
 struct scan_provider;
 

@@ -2,12 +2,8 @@
 /* Stores the events beside the slices of calls, and writes them into the parts of --split. */
 #include "src/formats/ftf/ftf_side.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
 #include "base/io/big_array.h"
 #include "base/tables/compare.h"
 #include "base/tables/hash.h"

@@ -11,10 +11,6 @@
 #ifndef SRC_FORMATS_FTF_FTF_SIDE_H
 #define SRC_FORMATS_FTF_FTF_SIDE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/io/temp_file.h"
 #include "base/tables/name.h"
 #include "src/formats/ftf/ftf_sink.h"
@@ -29,7 +25,7 @@ struct ftf_side {
 	struct temp_file spool;    /* what it has written */
 	struct error err;          /* the spool's first failure */
 	struct event_store *store; /* owned */
-	size_t next; /* place */
+	size_t next;               /* place */
 	/* Of the open part, and where it has come to: */
 	size_t part;                   /* 1, 2, ... */
 	struct side_counter *counters; /* owned: hash; each with its last event */

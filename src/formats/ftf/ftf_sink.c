@@ -2,12 +2,7 @@
 /* Writes slices as FTF records, mostly from templates of earlier ones. */
 #include "src/formats/ftf/ftf_sink.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
 #include "src/formats/output_format.h"
-#include "src/slices/slice_args.h"
 #include "src/slices/track.h"
 
 /* ---- Arrows of tail calls ------------------------------------------------ */

@@ -8,10 +8,6 @@
 #ifndef SRC_FORMATS_FTF_FTF_SINK_H
 #define SRC_FORMATS_FTF_FTF_SINK_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/io/output.h"
 #include "base/tables/direct_cache.h"
 #include "base/tables/name.h"

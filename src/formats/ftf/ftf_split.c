@@ -2,11 +2,6 @@
 /* --split: replays the stored slices and events by time into one FTF file after another. */
 #include "src/formats/ftf/ftf_split.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
 #include "base/io/compressor.h"
 #include "base/io/output.h"
 #include "src/formats/ftf/ftf_side.h"

@@ -11,8 +11,6 @@
 #ifndef SRC_FORMATS_FTF_FTF_SPLIT_H
 #define SRC_FORMATS_FTF_FTF_SPLIT_H
 
-#include <stddef.h>
-
 #include "src/formats/output_format.h"
 
 /* Opens an output for each part. */

@@ -2,10 +2,6 @@
 /* Counts distinct stretches of code, by a cache in front of an index. */
 #include "src/formats/lcov/executed_code.h"
 
-#include <stdbool.h>
-#include <stdlib.h>
-
-#include "base/alloc.h"
 #include "decoder/timeline/timeline.h"
 
 #define CACHE_BITS 14

@@ -3,14 +3,7 @@
  * --format=lcov: how often each line, branch and function was executed, as a tracefile of lcov
  * (geninfo(1), "TRACEFILE FORMAT"), which genhtml(1) and others show.
  */
-#include <inttypes.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/alloc.h"
 #include "base/diag.h"
 #include "base/tables/compare.h"
 #include "base/tables/lower_bound.h"

@@ -4,11 +4,7 @@
  * Pyroscope, speedscope and others (profile.proto): calls, instructions, core cycles and time,
  * with the threads' name as a label.
  */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/alloc.h"
 #include "base/io/output.h"
 #include "src/formats/cost_stacks.h"
 #include "src/formats/output_format.h"

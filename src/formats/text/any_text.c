@@ -2,12 +2,6 @@
 /* Replaces or escapes the bytes that are no UTF-8. */
 #include "src/formats/text/any_text.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
 #include "base/utf8.h"
 
 static bool is_plain(unsigned char c)

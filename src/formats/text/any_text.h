@@ -4,8 +4,8 @@
 #define SRC_FORMATS_TEXT_ANY_TEXT_H
 
 #include <jansson.h>
-#include <stddef.h>
-#include <stdio.h>
+
+#include "base/common.h"
 
 /*
  * Print a name, control characters and backslashes as \xNN: no name may end a line, or move a

@@ -4,7 +4,8 @@
 #define SRC_FORMATS_TEXT_JSON_VALUE_H
 
 #include <jansson.h>
-#include <stdint.h>
+
+#include "base/common.h"
 
 /* Returns a number; 0: there is none. */
 static inline json_int_t json_value_number(const json_t *object, const char *key)

@@ -2,9 +2,6 @@
 /* Times in the form of OCaml's Time_ns.Span. */
 #include "src/formats/text/short_time.h"
 
-#include <stdio.h>
-#include <string.h>
-
 struct time_unit {
 	int64_t ns;
 	const char *name;

@@ -3,7 +3,7 @@
 #ifndef SRC_FORMATS_TEXT_SHORT_TIME_H
 #define SRC_FORMATS_TEXT_SHORT_TIME_H
 
-#include <stdint.h>
+#include "base/common.h"
 
 /* Room for any time, with its NUL. */
 #define SHORT_TIME_SIZE 32

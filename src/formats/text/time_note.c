@@ -2,8 +2,6 @@
 /* Say where times come from. */
 #include "src/formats/text/time_note.h"
 
-#include <inttypes.h>
-
 #include "src/formats/text/short_time.h"
 
 static const struct {

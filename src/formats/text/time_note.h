@@ -4,7 +4,6 @@
 #define SRC_FORMATS_TEXT_TIME_NOTE_H
 
 #include <jansson.h>
-#include <stdio.h>
 
 #include "src/callstack/callstack.h"
 
