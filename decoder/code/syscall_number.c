@@ -453,17 +453,14 @@ struct target {
 	struct values values;
 };
 
-/* Of each offset. */
-struct label {
-	bool ahead;    /* a jump from before it leads here */
-	bool lost;     /* nothing is known here: too many jumps */
-	uint32_t last; /* the last jump that leads back here, 0: none; its offset and 1 */
-};
-
 /* The flow from a function's begin to its end. */
 struct flow {
 	const struct syscall_code *code;
-	struct label *labels; /* owned */
+	struct {
+		bool ahead;    /* a jump from before it leads here */
+		bool lost;     /* nothing is known here: too many jumps */
+		uint32_t last; /* the last jump that leads back here, 0: none; its offset and 1 */
+	} * labels;            /* owned; of each offset */
 	struct target targets[TARGETS_MOST];
 	size_t count, loops;
 	struct values now;

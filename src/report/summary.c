@@ -14,11 +14,9 @@
 /* Most names of files in the summary; others are only counted. */
 #define NAMELESS_LISTED 3
 
-struct gap_advice {
+static const struct {
 	const char *word, *cause; /* with a remedy; NULL: not an error */
-};
-
-static const struct gap_advice advice[GAP_REASONS] = {
+} advice[GAP_REASONS] = {
 	[GAP_INTERNAL] = { "internal", "the decoder's library failed" },
 	[GAP_BAD_PACKET] = { "bad-packet", "the trace is damaged" },
 	[GAP_NO_DATA] = { "no-data", "the trace ends in the middle of a packet" },

@@ -25,14 +25,6 @@
 
 struct filter_track;
 
-struct slice_filter_counts {
-	uint64_t
-		parts; /* stretches of threads that were passed on, of --symbol, --dso, --between */
-	uint64_t unended;  /* of --between: the other function was not called until the end */
-	uint64_t outside;  /* slices left out because they are outside of --from */
-	uint64_t too_deep; /* slices left out because `most` were open */
-};
-
 struct slice_filter {
 	struct slice_sink sink;            /* give this to the sorter */
 	const struct slice_sink *next;     /* borrowed */
@@ -42,7 +34,14 @@ struct slice_filter {
 	struct name_verdicts names;
 	struct file_verdicts files;
 	size_t most; /* slices open at a time that `next` can take; may be set after init */
-	struct slice_filter_counts counts;
+	struct {
+		uint64_t parts; /* stretches of threads that were passed on, of --symbol, --dso,
+				   --between */
+		uint64_t
+			unended; /* of --between: the other function was not called until the end */
+		uint64_t outside;  /* slices left out because they are outside of --from */
+		uint64_t too_deep; /* slices left out because `most` were open */
+	} counts;
 };
 
 /* Make a filter in front of `next`.  It borrows itself: it must not move. */

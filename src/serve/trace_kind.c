@@ -6,12 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct magic {
+static const struct {
 	const char *bytes;
 	size_t size;
-};
-
-static const struct magic magics[] = {
+} magics[] = {
 	{ "\x10\x00\x04\x46\x78\x54\x16\x00", 8 }, /* FTF */
 	{ "\x1f\x8b", 2 },                         /* gzip */
 	{ "\x28\xb5\x2f\xfd", 4 },                 /* zstd; from Perfetto 58 on */

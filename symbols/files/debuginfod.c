@@ -7,14 +7,12 @@
 
 #include "config.h"
 
-struct library {
+/* The client stays open to keep its connections.  One thread at a time uses it (dso_store.h). */
+static struct {
 	void *client;
 	/* By enum debuginfod_kind; return a file descriptor or -errno (elfutils/debuginfod.h). */
 	int (*fetch[2])(void *client, const unsigned char *build_id, int size, char **path);
-};
-
-/* The client stays open to keep its connections.  One thread at a time uses it (dso_store.h). */
-static struct library library;
+} library;
 
 static const char *const missing_text =
 #ifdef STATIC_PROGRAM
