@@ -37,7 +37,6 @@ libptrace2ftf_a_SOURCES = \
 	src/cli/option_table.c src/cli/option_table.h \
 	src/cli/settings.c src/cli/settings.h \
 	src/cli/suggest.c src/cli/suggest.h \
-	src/cli/usage_error.c src/cli/usage_error.h \
 	src/cli/versions.c src/cli/versions.h \
 	src/diff/diff_command.c src/diff/diff_command.h \
 	src/diff/diff_limit.c src/diff/diff_limit.h \

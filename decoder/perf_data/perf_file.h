@@ -32,9 +32,9 @@ int perf_file_open(struct perf_file *file, const char *path, struct diag *diag, 
  * Add the next file of a series (perf record --switch-output) to an open one.
  * At the start of each file perf writes the state of the system in records without a
  * time: their time becomes the first time in the file.
- * Returns 0; -1 with err filled, also if it is not of the same recording.  What a file lacks, such as
- * features of a perf that was killed, is no evidence: file->unproven is set if one lacks its host,
- * command line, clock or times.
+ * Returns 0; -1 with err filled, also if it is not of the same recording.  What a file lacks, such
+ * as features of a perf that was killed, is no evidence: file->unproven is set if one lacks its
+ * host, command line, clock or times.
  */
 int perf_file_append(struct perf_file *file, const char *path, struct diag *diag,
 		     struct error *err);

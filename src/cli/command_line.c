@@ -19,7 +19,6 @@
 #include "src/cli/output_suffix.h"
 #include "src/cli/settings.h"
 #include "src/cli/suggest.h"
-#include "src/cli/usage_error.h"
 #include "src/cli/versions.h"
 #include "src/formats/output_format.h"
 #include "src/pipeline/input_parts.h"

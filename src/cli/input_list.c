@@ -9,7 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/io/file_use.h"
-#include "src/cli/usage_error.h"
+#include "src/cli/suggest.h"
 
 /* Bytes of a list: 64 for each of a million names. */
 #define LIST_MOST ((size_t)64 << 20)

@@ -6,7 +6,7 @@
 #include <strings.h>
 
 #include "base/io/output_path.h"
-#include "src/cli/usage_error.h"
+#include "src/cli/suggest.h"
 #include "src/formats/output_format.h"
 
 /* Suffixes of more than one format, or besides its own; the first one is chosen without --format.

@@ -9,7 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/io/file_use.h"
-#include "src/cli/usage_error.h"
+#include "src/cli/suggest.h"
 
 #define FILE_MOST 65536
 

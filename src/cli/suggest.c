@@ -2,6 +2,7 @@
 /* Suggestions for misspelt options and arguments. */
 #include "src/cli/suggest.h"
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,9 +10,22 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/message.h"
 #include "base/spelling.h"
 #include "src/cli/commands.h"
-#include "src/cli/usage_error.h"
+#include "src/options/options.h"
+
+void usage_error(const char *format, ...)
+{
+	va_list args;
+
+	message_begin_error(stderr);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	putc('\n', stderr);
+	exit(EXIT_USAGE);
+}
 
 int choose_value(const struct option_spec *spec, const char *word)
 {

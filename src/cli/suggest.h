@@ -7,9 +7,8 @@
 
 #include "src/cli/option_table.h"
 
-/* Print an error, and where to find help, as argp_error() does, and exit with EXIT_USAGE. */
-void usage_error(const struct argp_state *state, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+/* Print an error of usage and exit with EXIT_USAGE. */
+void usage_error(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
 /*
  * Returns the value of `word` among the choices of an option.  A word that is
