@@ -40,6 +40,9 @@ struct sp_state {
 	bool replaced;    /* the word at depth 0 is no longer the return address */
 	unsigned holds;   /* registers that have a copy of RSP, by bits */
 	unsigned returns; /* registers that have the return address */
+	unsigned loads;   /* registers loaded from memory that is not on the stack */
+	unsigned chains;  /* those of them whose address was loaded, too */
+	bool found;       /* so was that of the value that came to RSP */
 	int64_t depth;    /* bytes pushed */
 	int64_t put;      /* the word written last in the straight code; NO_WORD: none */
 	uint64_t value;   /* written there: an address; 0: unknown */
@@ -105,6 +108,8 @@ static void forget_register(struct sp_state *state, unsigned reg)
 {
 	state->holds &= ~(1U << reg);
 	state->returns &= ~(1U << reg);
+	state->loads &= ~(1U << reg);
+	state->chains &= ~(1U << reg);
 	state->addresses[reg] = 0;
 }
 
@@ -157,8 +162,11 @@ static void pop(struct sp_state *state, unsigned reg)
 static void load_register(struct sp_state *state, const struct operands *from, unsigned to)
 {
 	bool here = from->base == RSP || from->base == RBP;
+	bool loaded = from->memory ? !here : state->loads >> from->base & 1;
+	bool chain = (from->memory ? state->loads : state->chains) >> from->base & 1;
 
 	if (to == RSP) {
+		state->found = chain;
 		load(state, here || (!from->memory && state->holds >> from->base & 1));
 	} else if (from->on_stack) {
 		get_word(state, from->displacement, to);
@@ -172,6 +180,8 @@ static void load_register(struct sp_state *state, const struct operands *from, u
 
 		forget_register(state, to);
 		state->returns |= (unsigned)has_return << to;
+		state->loads |= (unsigned)loaded << to;
+		state->chains |= (unsigned)chain << to;
 		state->addresses[to] = address;
 	}
 }
@@ -224,13 +234,16 @@ static void exchange(struct sp_state *state, const struct operands *operands)
 	forget_register(state, operands->reg);
 }
 
-/* ADD or SUB of an immediate value, of RSP or a word on the stack. */
+/* ADD or SUB of an immediate value, of RSP, a word on the stack, or what is no plain pointer then.
+ */
 static void add(struct sp_state *state, const struct operands *operands, int64_t value)
 {
 	if (operands->memory && operands->on_stack)
 		put(state, operands->displacement, 0, false);
 	else if (!operands->memory && operands->base == RSP)
 		take_down(state, value);
+	else if (!operands->memory)
+		state->loads &= ~(1U << operands->base);
 }
 
 /* Whether an opcode is one of follow_operands(). */
@@ -436,9 +449,16 @@ static enum stack_effect effect_of(const struct function_code *code, const struc
 {
 	bool put_on_top = state->put == state->depth;
 
-	if (state->loaded &&
-	    !(insn->kind == BRANCH_CALL && loads_behind(code, offset + insn->length)))
-		return state->saved ? STACK_LEFT : STACK_DROPPED;
+	if (state->loaded && insn->kind == BRANCH_CALL) {
+		if (loads_behind(code, offset + insn->length))
+			return STACK_CALLS_APART;
+		if (!insn->indirect)
+			return STACK_ENDS_APART;
+	}
+	if (state->loaded && state->saved)
+		return state->found && insn->kind == BRANCH_JUMP ? STACK_YIELDED : STACK_LEFT;
+	if (state->loaded)
+		return STACK_DROPPED;
 	if (insn->kind == BRANCH_RETURN)
 		return put_on_top && (state->depth || state->replaced) ? STACK_RETURN_JUMPS
 								       : STACK_STAYS;

@@ -24,8 +24,11 @@ enum stack_effect {
 	STACK_NOT_KNOWN, /* the code has no instruction there, or is too far from its begin */
 	STACK_STAYS,     /* what an instruction of its kind does to the stack */
 	STACK_KEPT,      /* before a call, the code stored RSP in memory that is not on the stack */
+	STACK_CALLS_APART, /* the called function runs on another stack, and returns to this one */
+	STACK_ENDS_APART,  /* the same, always the same function, which leaves for another stack */
 	STACK_LEFT,
 	STACK_DROPPED,      /* the code does not save RSP: perhaps nothing can come back */
+	STACK_YIELDED,      /* a jump; the code has looked up the stack that it goes to */
 	STACK_RETURN_JUMPS, /* the code put the address on the stack by hand */
 	STACK_JUMP_CALLS, /* it put an address of its own there: the jump's target returns to it */
 };
@@ -45,9 +48,10 @@ struct stack_branch_effect {
  * A stack is left where the straight code in front loads RSP: by MOV or XCHG with a register or
  * memory, or by POP.  It stays the same where RSP comes from RBP, RSP or a register that RSP was
  * saved in, or by LEAVE or LEA: these take down a frame (System V ABI for AMD64, 3.2.2; GCC takes
- * down a realigned one by LEA from another register).  A call leaves its stack if the code after it
- * does not load RSP again: else the function only runs on a stack of its own, and returns to its
- * caller.
+ * down a realigned one by LEA from another register).  A call leaves its stack if it is indirect,
+ * and the code after it does not load RSP again: else the function only runs on another stack.  A
+ * jump yields if RSP comes from memory whose address was loaded from memory, too, and not passed:
+ * from the thread's state, or from that of its stack (OCaml's caml_perform()).
  */
 struct stack_branch_effect stack_effect_of_branch(const struct function_code *code, uint64_t offset,
 						  bool entry);

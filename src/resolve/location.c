@@ -120,6 +120,12 @@ static enum call_effect effect_of_origin(const struct stack_branch_effect *branc
 	bool kernel = from->ip >> 63;
 
 	switch (branch->effect) {
+	case STACK_CALLS_APART:
+		return kernel ? CALL_NOT_KNOWN : CALL_APART;
+	case STACK_ENDS_APART:
+		return kernel ? CALL_NOT_KNOWN : CALL_ENDS_APART;
+	case STACK_YIELDED:
+		return kernel ? CALL_NOT_KNOWN : YIELDS_STACK;
 	case STACK_LEFT:
 		return kernel ? CALL_NOT_KNOWN : SWITCHES_STACK;
 	case STACK_DROPPED:

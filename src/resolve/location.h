@@ -28,6 +28,8 @@ enum call_effect {
 	 * to.
 	 */
 	CALL_NEVER_RETURNS,
+	CALL_APART,      /* a function that runs on another stack, and returns to this one */
+	CALL_ENDS_APART, /* a function that runs on another stack, and leaves it for any */
 	CALL_OTHER,
 	RETURN_STAYS, /* on the stack: the code shows no switch */
 	RETURN_JUMPS, /* the same, to an address that the code put there */
@@ -35,6 +37,7 @@ enum call_effect {
 	JUMP_CALLS,      /* the code pushed a return address */
 	JUMP_SETJMP,     /* to a function that may return twice */
 	SWITCHES_STACK,  /* a call, jump or return, after a load of the stack pointer */
+	YIELDS_STACK,    /* the same, a jump, to a stack that the code has looked up */
 	DROPS_STACK,     /* the same; perhaps nothing can come back to the one that it leaves */
 	THROWS_TO_ENTRY, /* the same, to a function that continues a frame of the stack */
 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stacks that are switched by returns, direct jumps and longjmp(), and exceptions that enter a
- * function at its beginning: three programs of each kind.  All are deep when they switch, and
- * several stacks wait in the same function.
+ * Stacks that are switched by returns, direct jumps and longjmp(), stacks on top of others, as
+ * those of effect handlers are, and exceptions that enter a function at its beginning: three
+ * programs of each kind.  All are deep when they switch, and several stacks wait in the same
+ * function.
  */
 #include <setjmp.h>
 #include <stdint.h>
@@ -365,6 +366,157 @@ __attribute__((noinline)) static void nested_routines(void)
 		proceed(outer);
 }
 
+/* ---- Effects ------------------------------------------------------------- */
+
+/* As OCaml 5 has them (runtime/amd64.S); the functions around save registers. */
+struct effect_stack {
+	uintptr_t *sp;
+	struct effect_stack *parent;
+};
+struct effect_stack bottom, *current_stack = &bottom;
+int run_apart(struct effect_stack *stack, int (*body)(int));
+int perform(int effect);
+int resume(struct effect_stack *stack, int (*begin)(int), int value);
+int handle(int effect, struct effect_stack *performer);
+int end_apart(int value);
+
+__asm__(".macro saving name, inner\n"
+	"function \\name\n"
+	"	save\n"
+	"	sub $8, %rsp\n"
+	"	call \\inner\n"
+	"	add $8, %rsp\n"
+	"	restore\n"
+	"	ret\n"
+	"end \\name\n"
+	".endm\n"
+	"saving run_apart, run_on\n"
+	"saving perform, leave_for_parent\n"
+	"saving resume, go_to\n"
+	"function run_on\n"
+	"	mov current_stack(%rip), %rcx\n"
+	"	mov %rsp, (%rcx)\n"
+	"	mov %rcx, 8(%rdi)\n"
+	"	mov %rdi, current_stack(%rip)\n"
+	"	mov (%rdi), %rsp\n"
+	"	call *%rsi\n"
+	"	mov current_stack(%rip), %rcx\n"
+	"	mov 8(%rcx), %r10\n"
+	"	mov %r10, current_stack(%rip)\n"
+	"	mov (%r10), %rsp\n"
+	"	mov %eax, %edi\n"
+	"	jmp end_apart\n"
+	"end run_on\n"
+	"function leave_for_parent\n"
+	"	mov current_stack(%rip), %rsi\n"
+	"	mov 8(%rsi), %r10\n"
+	"	mov %rsp, (%rsi)\n"
+	"	mov %r10, current_stack(%rip)\n"
+	"	mov (%r10), %rsp\n"
+	"	jmp handle\n"
+	"end leave_for_parent\n"
+	"function go_to\n"
+	"	mov current_stack(%rip), %rcx\n"
+	"	mov %rcx, 8(%rdi)\n"
+	"	mov %rsp, (%rcx)\n"
+	"	mov %rdi, current_stack(%rip)\n"
+	"	mov (%rdi), %rsp\n"
+	"	mov %edx, %edi\n"
+	"	jmp *%rsi\n"
+	"end go_to\n");
+
+static struct effect_stack *waiting[8];
+static int first_waiting, waiting_count;
+
+int end_apart(int value)
+{
+	work(value);
+	return value;
+}
+
+__attribute__((noinline)) static int answer(int value)
+{
+	work(value);
+	return value + 1;
+}
+
+int handle(int effect, struct effect_stack *performer)
+{
+	int value = effect;
+
+	work(effect);
+	if (effect < 100)
+		value = resume(performer, answer, effect);
+	else
+		waiting[waiting_count++ % 8] = performer;
+	work(1);
+	return value;
+}
+
+__attribute__((noinline)) static int apart(int (*body)(int))
+{
+	struct effect_stack *stack = calloc(1, sizeof(*stack));
+	int value;
+
+	stack->sp = new_stack();
+	value = run_apart(stack, body);
+	work(2);
+	return value;
+}
+
+__attribute__((noinline)) static int ask(int depth, int effect)
+{
+	int value = depth ? ask(depth - 1, effect) : 1;
+
+	work(depth);
+	value += perform(effect);
+	work(value);
+	return value;
+}
+
+static int ask_often(int value)
+{
+	return ask(3, 5) + ask(1, 6) + value;
+}
+
+static int wait_deep(int value)
+{
+	return ask(2, 100) + value;
+}
+
+static int wait_flat(int value)
+{
+	int sum = value;
+
+	for (int i = 0; i < 4; i++)
+		sum += ask(0, 101);
+	return sum;
+}
+
+/* A stack on top of another one, which both perform. */
+static int inner_stacks(int value)
+{
+	value += perform(7);
+	value += apart(ask_often);
+	return value + perform(8);
+}
+
+__attribute__((noinline)) static void schedule(void)
+{
+	for (; first_waiting < waiting_count; first_waiting++)
+		work(resume(waiting[first_waiting % 8], answer, first_waiting));
+}
+
+__attribute__((noinline)) static void effects(void)
+{
+	work(apart(ask_often));
+	apart(wait_deep);
+	apart(wait_flat);
+	apart(wait_flat);
+	schedule();
+	work(apart(inner_stacks));
+}
+
 /* ---- Exceptions that enter a function at its beginning ------------------- */
 
 int run_guarded(int n), run_with_frame(int n), run_by_return(int n);
@@ -478,6 +630,7 @@ int main(void)
 	routines();
 	guarded_routines();
 	nested_routines();
+	effects();
 	throws(run_guarded);
 	throws(run_with_frame);
 	throws(run_by_return);

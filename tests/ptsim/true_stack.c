@@ -143,6 +143,14 @@ static bool holds(const struct true_stack *stack, uint64_t sp)
 	       sp + GROWTH >= stack->frames[stack->count - 1].sp;
 }
 
+/* Returns whether sp is on the stack of the innermost frame. */
+static bool is_near_top(const struct true_thread *thread, uint64_t sp)
+{
+	const struct true_frame *frame = top(thread);
+
+	return frame && sp <= frame->sp && sp + GROWTH >= frame->sp;
+}
+
 /* Returns 1 + the index of the innermost frame that was called on another stack; 0: none. */
 static size_t find_apart(const struct true_stack *stack)
 {
@@ -179,14 +187,67 @@ static struct true_stack **find_stack(struct true_thread *thread, uint64_t sp)
 	return best ? best : link;
 }
 
+/*
+ * The stack pointer is back where it was before another stack was loaded for a call: what was
+ * called is a stack by itself, on top of this one up to now.
+ */
+static bool leave_fiber(struct true_thread *thread, size_t at, uint64_t sp, uint64_t time)
+{
+	struct true_stack *stack = thread->stacks, *fiber;
+
+	if (!at || stack->frames[at].entered_from != sp || stack->frames[at - 1].sp != sp)
+		return false;
+	fiber = alloc_zeroed(1, sizeof(*fiber));
+	fiber->fiber = true;
+	fiber->count = stack->count - at;
+	fiber->frames =
+		alloc_grow(fiber->frames, &fiber->room, fiber->count, sizeof(*fiber->frames));
+	memcpy(fiber->frames, stack->frames + at, fiber->count * sizeof(*fiber->frames));
+	while (stack->count > at)
+		emit_frame(thread, --stack->count, time);
+	fiber->next = stack->next;
+	stack->next = fiber;
+	return true;
+}
+
+/* A fiber comes back, on top of the current stack. */
+static bool resume_fiber(struct true_thread *thread, uint64_t sp, uint64_t time)
+{
+	struct true_stack **link = find_stack(thread, sp);
+	struct true_stack *stack = thread->stacks, *fiber = *link;
+	size_t at = stack->count;
+
+	if (!fiber || !fiber->fiber || !at)
+		return false;
+	while (fiber->count && fiber->frames[fiber->count - 1].sp < sp)
+		fiber->count--;
+	stack->frames = alloc_grow(stack->frames, &stack->room, at + fiber->count,
+				   sizeof(*stack->frames));
+	memcpy(stack->frames + at, fiber->frames, fiber->count * sizeof(*stack->frames));
+	stack->count += fiber->count;
+	for (size_t i = at; i < stack->count; i++) {
+		struct true_frame *frame = &stack->frames[i];
+
+		frame->begin = time;
+		frame->insns = thread->insns;
+		frame->stubs = at ? stack->frames[at - 1].stubs : 0;
+		frame->first_slice = thread->slices->count;
+	}
+	stack->frames[at].apart = true;
+	stack->frames[at].entered_from = thread->loaded_from;
+	*link = fiber->next;
+	free(fiber->frames);
+	free(fiber);
+	return true;
+}
+
 /* Frames of a stack that is left end, and begin again when it comes back. */
 static void switch_stack(struct true_thread *thread, uint64_t sp, uint64_t time)
 {
-	struct true_stack **link = find_stack(thread, sp), *found;
+	struct true_stack **link = find_stack(thread, sp), *found = *link;
 
 	for (size_t i = thread->stacks->count; i > 0; i--)
 		emit_frame(thread, i - 1, time);
-	found = *link;
 	if (found)
 		*link = found->next;
 	else
@@ -329,9 +390,15 @@ static bool change_stack(struct true_thread *thread, const struct true_step *ste
 
 	if (call)
 		return true;
+	if (apart && leave_fiber(thread, apart - 1, sp, step->time))
+		return false;
+	thread->came_back = resume_fiber(thread, sp, step->time);
+	if (thread->came_back)
+		return false;
 	if (apart)
 		split(thread, apart - 1);
 	switch_stack(thread, sp, step->time);
+	thread->came_back = thread->stacks->count;
 	return false;
 }
 
@@ -386,7 +453,7 @@ static void call_or_begin(struct true_thread *thread, const struct true_step *st
 static void tail_call(struct true_thread *thread, const struct true_step *step)
 {
 	struct true_frame *frame = top(thread);
-	bool handler = frame->handler;
+	const struct true_frame replaced = *frame;
 
 	if (frame->within) { /* a retpoline, which is a part of the call */
 		uint64_t insns = frame->insns;
@@ -404,8 +471,14 @@ static void tail_call(struct true_thread *thread, const struct true_step *step)
 		frame->name = step->symbol->name->text;
 		return;
 	}
-	pop(thread, step->time);
-	push(thread, step, handler);
+	/* A frame that came back for this has no slice. */
+	if (thread->came_back)
+		thread->stacks->count--;
+	else
+		pop(thread, step->time);
+	push(thread, step, replaced.handler);
+	top(thread)->apart = replaced.apart;
+	top(thread)->entered_from = replaced.entered_from;
 }
 
 /*
@@ -418,17 +491,12 @@ static bool continues_frame(const struct true_frame *frame, const struct true_st
 	       frame->sp > step->sp && !is_of_function(frame, step);
 }
 
-/* A frame that came back for this has no slice. */
 static void continue_frame(struct true_thread *thread, const struct true_step *step)
 {
 	struct true_step place = *step;
 
 	place.sp = top(thread)->sp;
-	if (top(thread)->begin == step->time)
-		thread->stacks->count--;
-	else
-		pop(thread, step->time);
-	push(thread, &place, false);
+	tail_call(thread, &place);
 }
 
 /* What a return goes to has the place of the frame that it ends. */
@@ -445,7 +513,8 @@ static void follow(struct true_thread *thread, const struct true_step *step)
 {
 	bool call = step->flow == FLOW_CALL || step->flow == FLOW_CALL_INDIRECT;
 	uint64_t sp = call ? step->sp + (step->bits32 ? 4 : 8) : step->sp;
-	bool leaves_handler, replaced, apart = false, loaded = thread->loaded_from;
+	bool leaves_handler, replaced, apart = false;
+	uint64_t loaded_from = thread->loaded_from;
 	struct true_frame *frame;
 
 	drop_calls(thread, step, sp);
@@ -453,7 +522,9 @@ static void follow(struct true_thread *thread, const struct true_step *step)
 	leaves_handler = step->flow == FLOW_RETURN && frame && frame->handler && frame->sp < sp &&
 			 frame->sp + ABOVE_BASE > sp;
 	replaced = takes_replaced(thread, step);
-	if (thread->loaded_from && !thread->left_apart && is_other_stack(thread, sp))
+	thread->came_back = false;
+	if (thread->loaded_from && (thread->left_apart ? call && !is_near_top(thread, sp)
+						       : is_other_stack(thread, sp)))
 		apart = change_stack(thread, step, sp, call);
 	if (thread->loaded_from)
 		thread->left_apart = false;
@@ -461,6 +532,7 @@ static void follow(struct true_thread *thread, const struct true_step *step)
 	if (apart) {
 		push(thread, step, false);
 		top(thread)->apart = true;
+		top(thread)->entered_from = loaded_from;
 		top(thread)->first_slice = thread->slices->count;
 		return;
 	}
@@ -478,7 +550,7 @@ static void follow(struct true_thread *thread, const struct true_step *step)
 		push_root(thread, step);
 	else if (call || !frame)
 		call_or_begin(thread, step, call);
-	else if (loaded && continues_frame(frame, step))
+	else if (loaded_from && continues_frame(frame, step))
 		continue_frame(thread, step);
 	else if ((frame->sp == sp && !is_of_function(frame, step)) || begins_stack(thread, step))
 		tail_call(thread, step);

@@ -12,8 +12,10 @@
  * frame's: what it goes to has the place of the frame, up to where that is left; if
  * it then returns to the frame's caller, it was jumped to.  A stack pointer
  * that is loaded from elsewhere is another stack.  A function that is called
- * there belongs to its caller if it returns; if it leaves that stack by another
- * load, its caller's stack was left when it was called.
+ * there belongs to its caller if it returns, and so does a stack that is left for
+ * the very place in its caller's stack where that was left: when it comes back, it
+ * is on top of the stack that it was loaded from.  If it leaves by any other load, its
+ * caller's stack was left when it was called.
  *
  * Only names come from the project's own symbols/: they decide what is another
  * function.
@@ -53,6 +55,7 @@ struct true_frame {
 	bool shown;                  /* left elsewhere: in the resolver of a stub */
 	bool handler;                /* a signal handler: below it is what it interrupted */
 	bool apart;                  /* called on another stack than its caller's */
+	uint64_t entered_from;       /* the stack pointer before the other stack was loaded */
 	bool within;                 /* called within its function */
 	bool takes_over;             /* in place of a frame whose return address was replaced */
 	uint64_t from;               /* where it was called */
@@ -67,6 +70,7 @@ struct true_stack {
 	uint64_t since;       /* ns: it is the current one from then on */
 	uint64_t since_insns; /* the thread's count then */
 	size_t first_slice;   /* slices that were added before */
+	bool fiber;           /* it was left for the stack that it was called from */
 };
 
 struct true_thread {
@@ -76,6 +80,7 @@ struct true_thread {
 	uint64_t insns;       /* retired so far; counted by the owner */
 	bool in_stub;         /* a stub runs */
 	uint64_t loaded_from; /* the stack pointer before it was loaded; 0: not loaded */
+	bool came_back;       /* the frames of a stack that was left, with the current step */
 	bool left_apart;      /* a frame that was called on another stack returned */
 	uint64_t away;        /* ns when user code was left */
 	const char

@@ -35,6 +35,12 @@
  *                      after a call: pop to it; of a function deeper down: pop to it; out
  *                      of longjmp() and its like, if the root is inferred: the target is an
  *                      inferred root around all; else replace the top
+ *   call on another    push; the caller enters that stack, which ends in it, or leaves its own
+ *   stack              for a function that leaves for any stack
+ *   jump to an entry   to a stack that the code looked up: leave the innermost stack that was
+ *   after a load of    entered, the target takes the frame that entered it; to one that was
+ *   the stack pointer  passed, if such stacks were left: push; what it returns to shows which of
+ *                      them is on top of this one
  *   jump or return     to the entry of a function that takes down a frame which it has not
  *   after a load of    built: it takes the innermost frame that stored its stack pointer; to
  *   the stack pointer  another entry: leave the stack, begin another one; to the last setjmp
@@ -116,7 +122,7 @@ static inline __attribute__((always_inline)) void push_called(struct precise_sta
 	frame->outermost = false; /* one store for all four */
 	frame->left = false;
 	frame->hidden = hidden || frame->symbol->kind == SYMBOL_PLT;
-	frame->caught = branch->places->call == CALL_CATCHES;
+	frame->roles = branch->places->call == CALL_CATCHES ? FRAME_CAUGHT : 0;
 	if (!frame->hidden)
 		precise_emit_begin(stack, time, frame);
 	precise_watch_room(stack);
@@ -135,6 +141,8 @@ static __attribute__((noinline)) void on_unusual_call(struct precise_stack *stac
 		precise_watch_room(stack);
 		return;
 	}
+	if (effect == CALL_APART || effect == CALL_ENDS_APART)
+		precise_enter_stack(stack, effect == CALL_APART);
 	push_called(stack, time, branch, effect == CALL_PASSES_ON);
 	if (!stack->now.depth)
 		return; /* too deep: all frames were dropped */
@@ -247,7 +255,8 @@ static bool continue_stack(struct precise_stack *stack, int64_t time, const stru
 {
 	size_t at;
 
-	if (precise_resume_stack(stack, time, to, RESUME_LAST_SETJMP, dropped) ||
+	if (precise_return_to_own_stack(stack, time, to) ||
+	    precise_resume_stack(stack, time, to, RESUME_LAST_SETJMP, dropped) ||
 	    precise_return_to_setjmp(stack, time, to->ip))
 		return true;
 	at = precise_find_handler(stack, to);
@@ -283,7 +292,7 @@ static void continue_frame(struct precise_stack *stack, int64_t time, const stru
 	size_t depth = stack->now.depth;
 	size_t least = depth > CATCHING_FRAMES ? depth - CATCHING_FRAMES : 0, at = depth;
 
-	while (at > least && !stack->now.frames[at - 1].caught)
+	while (at > least && !(stack->now.frames[at - 1].roles & FRAME_CAUGHT))
 		at--;
 	if (at > least + 1) {
 		precise_pop_to(stack, time, at - 1);
@@ -303,12 +312,16 @@ static __attribute__((noinline)) void go_to_stack(struct precise_stack *stack, i
 						  const struct location_pair *places)
 {
 	const struct location *to = &places->to;
-	bool dropped = places->call != SWITCHES_STACK, entry = location_is_function_entry(to);
+	bool dropped = places->call == DROPS_STACK, entry = location_is_function_entry(to);
 
+	if (stack->below && !precise_throw_to_fiber(stack, to))
+		precise_guess_candidate(stack);
 	if (places->call == THROWS_TO_ENTRY) {
 		continue_frame(stack, time, to);
 		return;
 	}
+	if (entry && precise_change_fiber(stack, time, to, places->call))
+		return;
 	if (!entry && continue_stack(stack, time, to, dropped))
 		return;
 	/* longjmp() to code without a name, or where nothing was seen to call setjmp(). */
@@ -394,10 +407,11 @@ static void return_to_entry(struct precise_stack *stack, int64_t time,
 	jump_by_return(stack, time, &places->to);
 }
 
-/* Returns whether the innermost frame is the outermost one, too, and its call was not seen. */
+/* Returns whether the innermost frame is the outermost one of its stack, and its call was not seen.
+ */
 static bool is_root(const struct precise_stack *stack)
 {
-	return stack->now.depth == 1 && top(stack)->kind == FRAME_INFERRED;
+	return stack->now.depth == stack->below + 1 && top(stack)->kind == FRAME_INFERRED;
 }
 
 /* A return to elsewhere than just behind the call of the top. */
@@ -410,6 +424,10 @@ static __attribute__((noinline)) void return_elsewhere(struct precise_stack *sta
 	/* A landing pad may be just behind a call that never returns. */
 	if (handler) {
 		precise_pop_to(stack, time, handler);
+		precise_watch_room(stack);
+		return;
+	}
+	if (stack->below && is_root(stack) && precise_return_to_candidate(stack, time, to)) {
 		precise_watch_room(stack);
 		return;
 	}

@@ -76,6 +76,13 @@ struct precise_stack {
 	uint64_t switches; /* to other stacks, so far */
 	size_t candidates; /* parked stacks that this one may be; 0: no question */
 	size_t known;      /* frames that all of them have in common, from the innermost one on */
+	/*
+	 * Frames that the candidates are on top of, and what group.since, insns_since and
+	 * cycles_since are for these; 0: they are on top of no others.
+	 */
+	size_t below;
+	int64_t below_since;
+	uint64_t below_insns, below_cycles;
 	struct jump_points jumps;
 	size_t room, room_seen; /* of all lists as counted last; of `now` then */
 	struct frame_list undo; /* frames changed since the transaction began, innermost first */
@@ -96,6 +103,7 @@ struct precise_stack {
 	bool started;
 	bool plain;    /* no gap, no transaction: near branches change only frames */
 	bool has_root; /* the outermost frame has no caller */
+	bool leaves;   /* a frame had FRAME_LEAVES_STACK */
 };
 
 static inline struct precise *machine_of(const struct precise_stack *stack)
@@ -328,12 +336,14 @@ void precise_begin_stack(struct precise_stack *stack, int64_t time);
 
 /* What of a parked stack an address brings back. */
 enum precise_resume {
-	RESUME_LAST_SETJMP,  /* its last setjmp() returns there, and longjmp() left it */
-	RESUME_TOP_CALL,     /* its innermost call returns there */
-	RESUME_TOP_FUNCTION, /* it is in its innermost function */
-	RESUME_ANY_SETJMP,   /* a setjmp() returns there */
-	RESUME_ANY_CALL,     /* a call returns there, the innermost one that does */
-	RESUME_ANY_FUNCTION, /* it is in a function of the stack that was left last */
+	RESUME_LAST_SETJMP,    /* its last setjmp() returns there, and longjmp() left it */
+	RESUME_TOP_CALL,       /* its innermost call returns there */
+	RESUME_TOP_FIBER,      /* the same, and another stack had entered it (OCaml's effects) */
+	RESUME_FIBER_FUNCTION, /* such a stack has the function that it is in */
+	RESUME_TOP_FUNCTION,   /* it is in its innermost function */
+	RESUME_ANY_SETJMP,     /* a setjmp() returns there */
+	RESUME_ANY_CALL,       /* a call returns there, the innermost one that does */
+	RESUME_ANY_FUNCTION,   /* it is in a function of the stack that was left last */
 };
 
 /*
@@ -357,6 +367,34 @@ void precise_switch_stack(struct precise_stack *stack, int64_t time, const struc
  */
 bool precise_return_to_candidate(struct precise_stack *stack, int64_t time,
 				 const struct location *to);
+
+/*
+ * The innermost frame is about to call a function that runs on another stack, where it ends
+ * (`returns`), or which it leaves for any.
+ */
+void precise_enter_stack(struct precise_stack *stack, bool returns);
+
+/*
+ * What left for any stack comes back to just after the call of the frame that left the stack (Go's
+ * morestack()): pop to its caller.  Returns whether it does.
+ */
+bool precise_return_to_own_stack(struct precise_stack *stack, int64_t time,
+				 const struct location *to);
+
+/*
+ * A jump after a load of the stack pointer, to a function's entry.  If the code looked the stack up
+ * (YIELDS_STACK), the innermost one that was entered is left, and the function takes the frame that
+ * entered it; if it was passed, and such stacks were left, the function may return to one of them.
+ * Returns false, with nothing done, for all others.
+ */
+bool precise_change_fiber(struct precise_stack *stack, int64_t time, const struct location *to,
+			  enum call_effect effect);
+
+/*
+ * A throw comes to `to` after a jump to a stack that was left, and is not known yet: take it for
+ * one that has the function.  Returns whether there is one.
+ */
+bool precise_throw_to_fiber(struct precise_stack *stack, const struct location *to);
 
 /* Take this stack, if there are candidates, for the one that was left first. */
 void precise_guess_candidate(struct precise_stack *stack);

@@ -9,6 +9,10 @@
  * was seen in between (SLICE_ORDER_DEFERRED).  If the stack is left before, it is taken for the
  * candidate that was left first, and the slices that only that one has are marked
  * (SLICE_UNCERTAIN_LEVEL).
+ *
+ * A function may enter a stack by a call, and that stack may be left for the function's own
+ * (OCaml's effects).  Such a fiber is parked alone, and comes back on top of the stack that goes to
+ * it.
  */
 #include "src/callstack/precise/callstack_precise_stack.h"
 
@@ -20,6 +24,15 @@ void precise_forget_candidates(struct precise_stack *stack)
 		stack->parked[i].candidate = false;
 	stack->candidates = 0;
 	stack->known = 0;
+	if (!stack->below)
+		return;
+	stack->group.since = stack->below_since;
+	stack->insns_since = stack->below_insns;
+	stack->cycles_since = stack->below_cycles;
+	stack->watched = stack->begun_by_jump = false;
+	stack->below = 0;
+	if (stack->has_root)
+		timestamp_group_settle(&stack->group, true);
 }
 
 /* Returns the next candidate behind parked stack i - 1; parked_count: none. */
@@ -80,6 +93,12 @@ static size_t count_common(struct precise_stack *stack, bool *all)
 	return common;
 }
 
+/* Returns whether a stack that was left was entered by a function that it ends in. */
+static bool is_fiber(const struct parked_stack *parked)
+{
+	return parked->frames.depth > 1 && parked->frames.frames[0].roles & FRAME_OF_FIBER;
+}
+
 /* Returns 1 + the number of frames that a parked stack keeps if `to` resumes it; 0: it does not. */
 static size_t count_kept(const struct precise_stack *stack, struct parked_stack *parked,
 			 const struct location *to, enum precise_resume how)
@@ -94,6 +113,15 @@ static size_t count_kept(const struct precise_stack *stack, struct parked_stack 
 	case RESUME_LAST_SETJMP:
 	case RESUME_ANY_SETJMP:
 		return precise_find_setjmp(&parked->jumps, list, to->ip, last);
+	case RESUME_TOP_FIBER:
+		return is_fiber(parked) && frame_returns_to(innermost, to->ip) ? list->depth : 0;
+	case RESUME_FIBER_FUNCTION: {
+		size_t at = is_fiber(parked) && symbol_is_function(to->symbol)
+				    ? frame_list_find(list, FRAME_BY_FUNCTION,
+						      frame_function(to->symbol))
+				    : 0;
+		return at ? list->depth : 0;
+	}
 	case RESUME_TOP_CALL:
 		return frame_returns_to(innermost, to->ip) ? list->depth : 0;
 	case RESUME_TOP_FUNCTION:
@@ -141,6 +169,17 @@ static size_t find_candidates(struct precise_stack *stack, const struct location
 	return count;
 }
 
+/* Set the candidates, if there are some, for which the former question is answered by a guess. */
+static bool find_again(struct precise_stack *stack, const struct location *to,
+		       enum precise_resume how)
+{
+	if (!has_candidate(stack, to, how))
+		return false;
+	precise_guess_candidate(stack);
+	stack->candidates = find_candidates(stack, to, how);
+	return stack->candidates;
+}
+
 /* ---- Coming back --------------------------------------------------------- */
 
 /*
@@ -151,20 +190,22 @@ static void enclose(struct precise_stack *stack, const struct frame *frames, siz
 		    uint16_t flags)
 {
 	struct frame_list *now = &stack->now;
-	size_t depth = now->depth;
+	size_t depth = now->depth - stack->below;
+	struct frame *outermost;
 
-	precise_before_change(stack, 0);
-	while (now->depth < depth + count)
+	precise_before_change(stack, stack->below);
+	while (now->depth < stack->below + depth + count)
 		frame_list_add(now);
-	memmove(now->frames + count, now->frames, depth * sizeof(*now->frames));
-	memcpy(now->frames, frames, count * sizeof(*now->frames));
+	outermost = now->frames + stack->below;
+	memmove(outermost + count, outermost, depth * sizeof(*outermost));
+	memcpy(outermost, frames, count * sizeof(*outermost));
 	for (size_t i = count; i-- > 0;) {
-		now->frames[i].called_insns = stack->insns_since;
-		now->frames[i].slice_flags |= flags;
-		if (!now->frames[i].hidden)
-			precise_emit_enclosing(stack, &now->frames[i], 0);
+		outermost[i].called_insns = stack->insns_since;
+		outermost[i].slice_flags |= flags;
+		if (!outermost[i].hidden)
+			precise_emit_enclosing(stack, &outermost[i], 0);
 	}
-	if (count && !now->frames[0].hidden)
+	if (!stack->below && count && !outermost->hidden)
 		stack->root_number = stack->group.outer.count;
 }
 
@@ -177,7 +218,8 @@ static void free_parked(struct parked_stack *parked)
 /* The stack is a candidate: its other frames come back, too. */
 static void take(struct precise_stack *stack, struct parked_stack *parked, uint16_t flags)
 {
-	stack->jumps = parked->jumps;
+	if (!stack->below)
+		stack->jumps = parked->jumps;
 	enclose(stack, parked->frames.frames, parked->kept - stack->known, flags);
 	free_parked(parked);
 	precise_forget_candidates(stack);
@@ -212,13 +254,14 @@ static void begin_candidate(struct precise_stack *stack, int64_t time)
 
 	if (!common || all) {
 		begin_with(stack, time, first->frames.frames, first->kept);
-		stack->jumps = first->jumps;
+		if (!stack->below)
+			stack->jumps = first->jumps;
 		free_parked(first);
 		precise_forget_candidates(stack);
 		return;
 	}
 	begin_with(stack, time, first->frames.frames + first->kept - common, common);
-	stack->now.frames[0].kind = FRAME_INFERRED;
+	stack->now.frames[stack->below].kind = FRAME_INFERRED;
 	stack->known = common;
 }
 
@@ -237,7 +280,7 @@ static bool reveal_common(struct precise_stack *stack)
 	if (!common)
 		return false;
 	enclose(stack, first->frames.frames + around - common, common, 0);
-	stack->now.frames[0].kind = FRAME_INFERRED;
+	stack->now.frames[stack->below].kind = FRAME_INFERRED;
 	stack->known += common;
 	return true;
 }
@@ -246,17 +289,19 @@ void precise_guess_candidate(struct precise_stack *stack)
 {
 	const struct frame *frame;
 	struct parked_stack *first;
-	struct frame *root = stack->now.frames;
+	struct frame *root = stack->now.frames + stack->below;
 
-	if (!stack->candidates)
+	if (!stack->candidates) {
+		precise_forget_candidates(stack);
 		return;
-	if (!stack->now.depth || root->kind != FRAME_INFERRED) {
+	}
+	if (stack->now.depth <= stack->below || root->kind != FRAME_INFERRED) {
 		precise_forget_candidates(stack);
 		return;
 	}
 	first = first_left(stack);
 	frame = &first->frames.frames[first->kept - stack->known];
-	precise_before_change(stack, 0);
+	precise_before_change(stack, stack->below);
 	root->kind = frame->kind;
 	root->return_ip = frame->return_ip;
 	root->return_slack = frame->return_slack;
@@ -272,10 +317,12 @@ void precise_guess_candidate(struct precise_stack *stack)
  */
 static bool return_to_parked(struct precise_stack *stack, int64_t time, const struct location *to)
 {
-	if (!stack->begun_by_jump || !has_candidate(stack, to, RESUME_TOP_CALL))
+	enum precise_resume how = stack->below ? RESUME_TOP_FIBER : RESUME_TOP_CALL;
+
+	if (!stack->begun_by_jump || !has_candidate(stack, to, how))
 		return false;
 	stack->begun_by_jump = false;
-	stack->candidates = find_candidates(stack, to, RESUME_TOP_CALL);
+	stack->candidates = find_candidates(stack, to, how);
 	precise_pop(stack, time);
 	if (!reveal_common(stack) || !stack->now.depth)
 		precise_infer_root(stack, to);
@@ -310,12 +357,28 @@ bool precise_return_to_candidate(struct precise_stack *stack, int64_t time,
 	}
 	stack->candidates = left;
 	precise_pop(stack, time);
-	if (!reveal_common(stack) || !stack->now.depth)
+	if (!reveal_common(stack) && stack->below)
+		take(stack, first_left(stack), SLICE_UNCERTAIN_LEVEL);
+	else if (!stack->known && !stack->now.depth)
 		precise_infer_root(stack, to);
 	return true;
 }
 
 /* ---- Leaving ------------------------------------------------------------- */
+
+/* Innermost frames to search for one that entered another stack. */
+#define ENTERING_FRAMES ((size_t)4096)
+
+/* Returns 1 + the index of the innermost frame with a role (enum frame_role); 0: there is none. */
+static size_t find_role(const struct precise_stack *stack, unsigned role)
+{
+	size_t depth = stack->now.depth, at = depth;
+	size_t least = depth > ENTERING_FRAMES ? depth - ENTERING_FRAMES : 0;
+
+	while (at > least && !(stack->now.frames[at - 1].roles & role))
+		at--;
+	return at > least ? at : 0;
+}
 
 /* Returns whether parked stack `a` is given up before `b`. */
 static bool is_worse(const struct parked_stack *a, const struct parked_stack *b)
@@ -349,6 +412,41 @@ static struct parked_stack *find_slot(struct precise_stack *stack)
 	return worst;
 }
 
+/* Park a copy of the innermost frames, from `at` on.  Returns the slot. */
+static struct parked_stack *park_inner(struct precise_stack *stack, size_t at)
+{
+	struct parked_stack *slot = find_slot(stack);
+	size_t count = stack->now.depth - at;
+
+	stack->candidates -= slot->candidate;
+	free_parked(slot);
+	slot->frames.frames =
+		alloc_grow(slot->frames.frames, &slot->frames.room, count, sizeof(struct frame));
+	memcpy(slot->frames.frames, stack->now.frames + at, count * sizeof(struct frame));
+	slot->frames.depth = count;
+	slot->jumps.next = 0;
+	slot->left = ++stack->switches;
+	slot->dropped = false;
+	return slot;
+}
+
+/*
+ * What a function called on another stack, to leave that for any, is a stack by itself.  If nothing
+ * comes back to that, it is forgotten.
+ */
+static bool split_stack(struct precise_stack *stack, bool dropped)
+{
+	size_t at = find_role(stack, FRAME_LEAVES_STACK);
+
+	if (!at)
+		return false;
+	if (!dropped)
+		park_inner(stack, at);
+	precise_before_change(stack, at);
+	stack->now.depth = at;
+	return true;
+}
+
 /* Move the list of frames instead of copying it: it may be long, and keeps its index. */
 static void park(struct precise_stack *stack, int64_t time, bool dropped)
 {
@@ -363,6 +461,7 @@ static void park(struct precise_stack *stack, int64_t time, bool dropped)
 	}
 	if (stack->unchanged)
 		precise_save_for_undo(stack, 0);
+	dropped &= !split_stack(stack, dropped);
 	slot = find_slot(stack);
 	stack->candidates -= slot->candidate;
 	freed = slot->frames;
@@ -380,11 +479,7 @@ static void park(struct precise_stack *stack, int64_t time, bool dropped)
 bool precise_resume_stack(struct precise_stack *stack, int64_t time, const struct location *to,
 			  enum precise_resume how, bool dropped)
 {
-	if (!has_candidate(stack, to, how))
-		return false;
-	precise_guess_candidate(stack);
-	stack->candidates = find_candidates(stack, to, how);
-	if (!stack->candidates)
+	if (!find_again(stack, to, how))
 		return false;
 	park(stack, time, dropped);
 	begin_candidate(stack, time);
@@ -414,6 +509,138 @@ void precise_switch_stack(struct precise_stack *stack, int64_t time, const struc
 	if (!precise_resume_stack(stack, time, to, RESUME_TOP_CALL, false) &&
 	    !precise_resume_stack(stack, time, to, RESUME_ANY_CALL, false))
 		precise_begin_other_stack(stack, time, to, false);
+}
+
+/* ---- Stacks on top of others --------------------------------------------- */
+
+void precise_enter_stack(struct precise_stack *stack, bool returns)
+{
+	struct frame *frame = top(stack);
+
+	while (frame > stack->now.frames && frame->kind == FRAME_INLINED)
+		frame--;
+	if (!stack->now.depth)
+		return;
+	frame->roles |= returns ? FRAME_ENTERS_STACK : FRAME_LEAVES_STACK;
+	stack->leaves |= !returns;
+}
+
+bool precise_return_to_own_stack(struct precise_stack *stack, int64_t time,
+				 const struct location *to)
+{
+	size_t at = stack->leaves ? find_role(stack, FRAME_LEAVES_STACK) : 0;
+
+	if (!at || !frame_returns_to(&stack->now.frames[at - 1], to->ip))
+		return false;
+	precise_pop_to(stack, time, at - 1);
+	return true;
+}
+
+static bool has_fiber(const struct precise_stack *stack)
+{
+	for (size_t i = 0; i < stack->parked_count; i++) {
+		if (is_fiber(&stack->parked[i]))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A fiber is left by what took the place of the frame that entered another one, which was left just
+ * before: both are passed on (OCaml's caml_reperform()), and come back together.
+ */
+static void put_on_top(struct precise_stack *stack, struct parked_stack *parked)
+{
+	struct frame_list *list = &parked->frames;
+
+	for (size_t i = 0; i < stack->parked_count; i++) {
+		struct parked_stack *inner = &stack->parked[i];
+
+		if (!is_fiber(inner) || inner->left + 1 != parked->left)
+			continue;
+		for (size_t n = 0; n < inner->frames.depth; n++)
+			*frame_list_add(list) = inner->frames.frames[n];
+		free_parked(inner);
+		return;
+	}
+}
+
+static void park_fiber(struct precise_stack *stack, size_t at)
+{
+	bool passes_on = top(stack)->roles & FRAME_HANDLES;
+	struct parked_stack *parked = park_inner(stack, at);
+
+	parked->frames.frames[0].roles |= FRAME_OF_FIBER;
+	parked->frames.frames[0].hidden = true;
+	if (passes_on)
+		put_on_top(stack, parked);
+}
+
+/* Leave the innermost stack that was entered, for the one that it was entered from. */
+static bool leave_fiber(struct precise_stack *stack, int64_t time, const struct location *to)
+{
+	size_t at = find_role(stack, FRAME_ENTERS_STACK);
+
+	if (!at || (at == 1 && stack->now.frames[0].roles & FRAME_OF_FIBER))
+		return false;
+	if (stack->now.depth > at)
+		park_fiber(stack, at - 1);
+	precise_pop_to(stack, time, at);
+	if (top(stack)->roles & FRAME_OF_FIBER)
+		precise_pop(stack, time);
+	precise_tail_call(stack, time, to);
+	top(stack)->roles = (top(stack)->roles & ~FRAME_ENTERS_STACK) | FRAME_HANDLES;
+	return true;
+}
+
+/*
+ * What begins now is on top of the frames that there are.  Returns false if what encloses these
+ * begins at a time that is not known yet.
+ */
+static bool begin_on_top(struct precise_stack *stack)
+{
+	if (stack->watched && stack->group.watched)
+		return false;
+	stack->below = stack->now.depth;
+	stack->below_since =
+		stack->watched
+			? (int64_t)(stack->group.watched_time - stack->base.machine->base_time)
+			: stack->group.since;
+	stack->below_insns = stack->insns_since;
+	stack->below_cycles = stack->cycles_since;
+	if (stack->has_root)
+		timestamp_group_settle(&stack->group, false);
+	return true;
+}
+
+bool precise_change_fiber(struct precise_stack *stack, int64_t time, const struct location *to,
+			  enum call_effect effect)
+{
+	struct frame frame = { .symbol = symbol_of(stack, to),
+			       .entry_ip = to->ip,
+			       .kind = FRAME_INFERRED };
+
+	precise_guess_candidate(stack);
+	if (effect == YIELDS_STACK)
+		return leave_fiber(stack, time, to);
+	if (effect != SWITCHES_STACK || !has_fiber(stack) || !begin_on_top(stack))
+		return false;
+	begin_with(stack, time, &frame, 1);
+	stack->begun_by_jump = true;
+	return true;
+}
+
+bool precise_throw_to_fiber(struct precise_stack *stack, const struct location *to)
+{
+	size_t count;
+
+	if (!stack->below || stack->candidates)
+		return false;
+	count = find_candidates(stack, to, RESUME_FIBER_FUNCTION);
+	stack->candidates = count;
+	if (count)
+		take(stack, first_left(stack), count > 1 ? SLICE_UNCERTAIN_LEVEL : 0);
+	return count;
 }
 
 void precise_forget_stacks(struct precise_stack *stack)

@@ -30,6 +30,16 @@ enum frame_kind {
 	FRAME_INLINED,  /* an inlined call, on the frame whose code it is in */
 };
 
+/* What a frame is for throws and other stacks. */
+enum frame_role {
+	FRAME_CAUGHT = 1, /* CALLED: a throw may continue its caller by a function's entry */
+	/* What it called runs on another stack, which it ends in, or leaves for any. */
+	FRAME_ENTERS_STACK = 2,
+	FRAME_LEAVES_STACK = 4,
+	FRAME_OF_FIBER = 8, /* has such a stack called again, on top of another one: no slice */
+	FRAME_HANDLES = 16, /* took the place of a frame that entered a stack when that was left */
+};
+
 struct frame {
 	const struct symbol *symbol; /* borrowed; never NULL */
 	const struct symbol *caller; /* CALLED: the call instruction's function; may be NULL */
@@ -54,7 +64,7 @@ struct frame {
 	bool outermost;        /* PAUSE: the kernel was left, and nothing else is traced */
 	bool left;             /* a jump led out of the code of its symbol, perhaps to come back */
 	bool hidden;           /* a PLT stub that has not reached its target: no slice yet */
-	bool caught;           /* CALLED: a throw may continue its caller by a function's entry */
+	uint8_t roles;         /* enum frame_role: bits */
 	uint8_t call_length;   /* CALLED: bytes of the call instruction */
 };
 

@@ -786,11 +786,11 @@ START_TEST(an_exception_out_of_the_first_function_marks_what_it_enters)
 }
 END_TEST
 
-/* A branch to the entry of a function, of which the code would show the effect. */
-static void enter_by(enum branch_kind kind, char from, char to, enum call_effect effect)
+/* A branch of which the code would show the effect. */
+static void go_by(enum branch_kind kind, char from, struct location to, enum call_effect effect)
 {
-	struct location begin = at(from, 0x10), entry = at(to, 0);
-	struct location_pair places = location_pair_of(&begin, &entry);
+	struct location begin = at(from, 0x10);
+	struct location_pair places = location_pair_of(&begin, &to);
 	struct branch_event event = { .time = now, .kind = (uint8_t)kind, .from_length = 5 };
 	struct resolved_branch branch = { &event, &places };
 
@@ -798,6 +798,12 @@ static void enter_by(enum branch_kind kind, char from, char to, enum call_effect
 	places.call = (uint8_t)effect;
 	callstack_feed(stack, &branch, 1, NULL);
 	now += 10;
+}
+
+/* The same, to the entry of a function. */
+static void enter_by(enum branch_kind kind, char from, char to, enum call_effect effect)
+{
+	go_by(kind, from, at(to, 0), effect);
 }
 
 START_TEST(a_throw_to_an_entry_continues_the_caller_that_stored_its_stack_pointer)
@@ -1119,6 +1125,66 @@ START_TEST(a_function_may_run_on_top_of_a_stack_that_was_left)
 	call('t', 0x10, 'x');
 	ret('x', 't', 0x15);
 	ret('t', 'f', 0x25);
+	expect_depth(1);
+	ret('f', 'a', 0x15);
+	expect_depth(0);
+}
+END_TEST
+
+/* OCaml's effects: an inner handler passes on to an outer one, which continues. */
+START_TEST(stacks_that_are_passed_on_come_back_together)
+{
+	enter_by(BRANCH_CALL, 'm', 'r', CALL_ENTERS); /* caml_runstack() */
+	enter_by(BRANCH_CALL, 'r', 'o', CALL_APART);
+	enter_by(BRANCH_CALL, 'o', 'r', CALL_ENTERS);
+	enter_by(BRANCH_CALL, 'r', 'i', CALL_APART);
+	enter_by(BRANCH_CALL, 'i', 'p', CALL_ENTERS);  /* caml_perform() */
+	enter_by(BRANCH_JUMP, 'p', 'h', YIELDS_STACK); /* the inner handler */
+	enter_by(BRANCH_JUMP, 'h', 'q', CALL_ENTERS);  /* caml_reperform() */
+	enter_by(BRANCH_JUMP, 'q', 'k', YIELDS_STACK); /* the outer handler */
+	expect_depth(1);
+	enter_by(BRANCH_CALL, 'k', 'c', CALL_ENTERS); /* caml_resume() */
+	enter_by(BRANCH_JUMP, 'c', 'a', SWITCHES_STACK);
+	ret('a', 'i', 0x15);
+	ret('i', 'r', 0x15);
+	enter_by(BRANCH_JUMP, 'r', 'v', YIELDS_STACK);
+	ret('v', 'o', 0x15);
+	ret('o', 'r', 0x15);
+	enter_by(BRANCH_JUMP, 'r', 'w', YIELDS_STACK);
+	ret('w', 'k', 0x15);
+	ret('k', 'm', 0x15);
+	expect_depth(0);
+	expect("B 0 r\nB 10 o\nB 20 r\nB 30 i\nB 40 p\nE 50 p\nE 50 i\nE 50 r\nB 50 h\n"
+	       "E 60 h\nB 60 q\nE 70 q\nE 70 o\nE 70 r\nB 70 k\nB 80 c\nB 90 a\nE 100 a\n"
+	       "E 110 i\nE 120 q\nB 120 v\nE 130 v\nE 140 o\nE 150 c\nB 150 w\nE 160 w\n"
+	       "E 170 k\nE 170 m\nB 90 o deferred\nB 90 q deferred\nB 90 i deferred\n"
+	       "B 0 m inferred deferred\nS\n");
+}
+END_TEST
+
+/* Go's morestack() calls newstack() on another stack, from where gogo() comes back. */
+START_TEST(what_a_stack_is_left_for_by_a_fixed_call_is_part_of_it)
+{
+	enter_by(BRANCH_CALL, 'a', 'f', CALL_ENTERS);
+	enter_by(BRANCH_CALL, 'f', 'm', CALL_ENTERS);
+	enter_by(BRANCH_CALL, 'm', 'n', CALL_ENDS_APART);
+	enter_by(BRANCH_CALL, 'n', 'o', CALL_ENTERS);
+	go_by(BRANCH_JUMP, 'o', at('f', 0x15), DROPS_STACK);
+	expect_depth(1);
+	expect("B 0 f\nB 10 m\nB 20 n\nB 30 o\nE 40 o\nE 40 n\nE 40 m\nE 40 f\nE 40 a\n"
+	       "B 0 a inferred deferred\nS\n");
+}
+END_TEST
+
+/* The scheduler's frames are forgotten; the goroutine comes back to its call. */
+START_TEST(what_a_stack_is_left_for_may_go_to_another_one)
+{
+	enter_by(BRANCH_CALL, 'a', 'f', CALL_ENTERS);
+	enter_by(BRANCH_CALL, 'f', 'm', CALL_ENTERS);
+	enter_by(BRANCH_CALL, 'm', 'n', CALL_ENDS_APART);
+	enter_by(BRANCH_JUMP, 'n', 'g', DROPS_STACK);
+	enter_by(BRANCH_CALL, 'g', 's', CALL_ENTERS);
+	go_by(BRANCH_JUMP, 's', at('f', 0x15), SWITCHES_STACK);
 	expect_depth(1);
 	ret('f', 'a', 0x15);
 	expect_depth(0);
@@ -1633,6 +1699,9 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, a_stack_that_is_left_before_a_return_is_taken_for_the_one_left_first);
 	tcase_add_test(tests, a_stack_that_was_left_waits_for_a_hundred_others);
 	tcase_add_test(tests, a_function_may_run_on_top_of_a_stack_that_was_left);
+	tcase_add_test(tests, stacks_that_are_passed_on_come_back_together);
+	tcase_add_test(tests, what_a_stack_is_left_for_by_a_fixed_call_is_part_of_it);
+	tcase_add_test(tests, what_a_stack_is_left_for_may_go_to_another_one);
 	tcase_add_test(tests, a_gap_is_a_slice_and_a_new_segment_begins_behind_it);
 	tcase_add_test(tests, calls_of_one_time_share_it_by_their_instructions);
 	tcase_add_test(tests, a_call_of_few_instructions_has_a_length);
