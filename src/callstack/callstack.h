@@ -100,10 +100,18 @@ struct callstack_machine {
 	enum time_source times;
 	bool has_cycles; /* CYC packets: few calls share a time, and are marked with details */
 	uint64_t uncertain_levels;         /* slices with SLICE_UNCERTAIN_LEVEL */
+	int64_t first_uncertain;           /* mapped: when the first of them begins, about */
 	size_t pending_room, pending_most; /* events that all batches have room for, and may have */
 	bool has_base_time;
 	bool newer_upstream; /* imitate magic-trace 1.1 and later where that differs from 1.0 */
 };
+
+/* Count a slice with SLICE_UNCERTAIN_LEVEL, which begins at a mapped time. */
+static inline void callstack_count_uncertain(struct callstack_machine *machine, int64_t time)
+{
+	if (!machine->uncertain_levels++ || time < machine->first_uncertain)
+		machine->first_uncertain = time;
+}
 
 /* One thread's stack.  An implementation has this as its first member. */
 struct callstack {

@@ -535,6 +535,7 @@ size_t thread_stacks_follow(struct thread_stacks *stacks, const struct branch_ev
 	const struct slice_sink *shown = machine->sink;
 	struct slice_sink dropping = *shown;
 	uint64_t uncertain = machine->uncertain_levels;
+	int64_t first_uncertain = machine->first_uncertain;
 	size_t fed;
 
 	if (!callstack_inherits(machine) ||
@@ -548,6 +549,7 @@ size_t thread_stacks_follow(struct thread_stacks *stacks, const struct branch_ev
 	fed = thread_stacks_feed(stacks, events, count);
 	machine->sink = shown;
 	machine->uncertain_levels = uncertain;
+	machine->first_uncertain = first_uncertain;
 	return fed;
 }
 

@@ -560,7 +560,7 @@ static void report_result(struct conversion *c)
 		summary->gaps[reason] -= recording->filter.gaps[reason];
 	summary->gaps[GAP_PAUSED] += c->stacks.paused;
 	if (c->pipeline.machine)
-		summary->uncertain_levels = c->pipeline.machine->uncertain_levels;
+		summary_add_uncertain(summary, c->pipeline.machine);
 	summary->bytes_left_out = recording->filter.bytes_left_out;
 	if (recording->filter.active && !summary->threads)
 		empty_selection_warn(c->options, recording, c->diag);

@@ -31,7 +31,9 @@ static void mark_levels(const struct slice_sink *sink, void *track, const struct
 			if (c->events[i].kind != SLICE_BEGIN)
 				continue;
 			c->events[i].flags |= SLICE_UNCERTAIN_LEVEL;
-			c->pipeline.machine->uncertain_levels++;
+			callstack_count_uncertain(
+				c->pipeline.machine,
+				(int64_t)(c->events[i].time - c->pipeline.machine->base_time));
 		}
 		marked.events = c->events;
 	}
@@ -108,7 +110,7 @@ static int feed_text(struct script_conversion *c, FILE *in,
 	summary->last_time = counts->last_time;
 	summary->samples_left_out = counts->samples;
 	summary->text_lacks = counts->lacks;
-	summary->uncertain_levels = pipeline->machine->uncertain_levels;
+	summary_add_uncertain(summary, pipeline->machine);
 	summary->threads = pipeline->track_count;
 	report_hits(report, &c->hits);
 	report_answer(report, pipeline->format, pipeline->end);

@@ -498,6 +498,7 @@ json_t *report_json(const struct report *report)
 		{ "inputs", input_list(report->options) }, { "outputs", output_list(summary) },
 		{ "branches", number(summary->branches) }, { "slices", number(summary->slices) },
 		{ "uncertain_levels", number(summary->uncertain_levels) },
+		{ "first_uncertain_ns", number(summary->first_uncertain) },
 		{ "slices_left_out", number(summary->slices_left_out) },
 		{ "slices_folded", number(summary->fold.folded + summary->fold.left_out) },
 		{ "guest_runs", number(summary->guests) },

@@ -8,6 +8,7 @@
 #include "base/io/interrupt.h"
 #include "base/printable.h"
 #include "src/callstack/callstack.h"
+#include "src/callstack/timestamp_group.h"
 #include "src/perf_script/perf_script.h"
 #include "src/slices/call_tree.h"
 
@@ -286,6 +287,23 @@ void summary_print_fold(const struct summary *summary, FILE *out)
 	putc('\n', out);
 }
 
+void summary_add_uncertain(struct summary *summary, const struct callstack_machine *machine)
+{
+	summary->uncertain_levels = machine->uncertain_levels;
+	if (machine->uncertain_levels)
+		summary->first_uncertain = callstack_perf_time(machine, machine->first_uncertain);
+}
+
+static void print_uncertain(const struct summary *summary, FILE *out)
+{
+	if (!summary->uncertain_levels)
+		return;
+	fprintf(out, "  %" PRIu64 " slices have the argument uncertain_level, the first at ",
+		summary->uncertain_levels);
+	print_time(summary->first_uncertain, out);
+	fputs(": the trace does not show which calls are around them\n", out);
+}
+
 static void print_truncated(const struct summary *summary, FILE *out)
 {
 	if (summary->slices_truncated)
@@ -374,6 +392,7 @@ void summary_print(const struct summary *summary, bool is_trace, FILE *out)
 	print_text_lacks(summary, out);
 	summary_print_fold(summary, out);
 	print_truncated(summary, out);
+	print_uncertain(summary, out);
 	print_gaps(summary, out);
 	print_verdict(summary, out);
 	print_nameless(summary, out);

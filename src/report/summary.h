@@ -7,6 +7,8 @@
 #include "decoder/streams/pt_verify.h"
 #include "src/formats/ftf/ftf_fit.h"
 
+struct callstack_machine;
+
 struct summary {
 	uint64_t branches, threads, slices;
 	uint64_t first_time, last_time; /* ns: of the events; 0 if there are none */
@@ -16,6 +18,7 @@ struct summary {
 	uint64_t bytes_repeated, bytes_missing;
 	uint64_t bytes_left_out;   /* outside of the selection; not part of the total */
 	uint64_t uncertain_levels; /* slices with SLICE_UNCERTAIN_LEVEL */
+	uint64_t first_uncertain;  /* ns: when the first of them begins, about */
 	uint64_t slices_left_out;  /* outside of --from */
 	uint64_t trace_records;    /* of events in the output, if that is a trace */
 	uint64_t trace_bytes;      /* of the output, before compression */
@@ -72,6 +75,9 @@ void summary_warn(const struct summary *summary, struct diag *diag);
  * self time.
  */
 void summary_print(const struct summary *summary, bool is_trace, FILE *out);
+
+/* Take a machine's count of slices of uncertain levels. */
+void summary_add_uncertain(struct summary *summary, const struct callstack_machine *machine);
 
 /*
  * Print how many slices --fit folded, if it folded any, and the --time of a part at the begin of

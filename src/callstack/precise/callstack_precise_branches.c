@@ -137,7 +137,8 @@ static __attribute__((noinline)) void on_unusual_call(struct precise_stack *stac
 	if (effect == CALL_PASSES)
 		return;
 	if (location_may_switch(branch->places)) {
-		precise_begin_other_stack(stack, time, &branch->places->to, effect == DROPS_STACK);
+		precise_begin_other_stack(stack, time, &branch->places->to, effect == DROPS_STACK,
+					  0);
 		precise_watch_room(stack);
 		return;
 	}
@@ -299,7 +300,7 @@ static void continue_frame(struct precise_stack *stack, int64_t time, const stru
 	} else {
 		precise_before_change(stack, depth - 1);
 		top(stack)->slice_flags |= SLICE_UNCERTAIN_LEVEL;
-		stack->base.machine->uncertain_levels++;
+		callstack_count_uncertain(stack->base.machine, time);
 	}
 	precise_tail_call(stack, time, to);
 }
@@ -329,7 +330,7 @@ static __attribute__((noinline)) void go_to_stack(struct precise_stack *stack, i
 	    (!symbol_is_function(to->symbol) || location_unwinds(top(stack)->symbol->name)))
 		jump_into(stack, time, to);
 	else
-		precise_begin_other_stack(stack, time, to, dropped);
+		precise_begin_other_stack(stack, time, to, dropped, 0);
 }
 
 /* A jump for which the code pushed a return address. */

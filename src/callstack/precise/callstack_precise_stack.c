@@ -53,7 +53,8 @@ void precise_emit_enclosing(struct precise_stack *stack, const struct frame *fra
 		timestamp_group_infer_watched(&stack->group, &event, &detail);
 	else
 		timestamp_group_infer(&stack->group, stack->group.since, &event, &detail);
-	stack->base.machine->uncertain_levels += uncertain != 0;
+	if (uncertain)
+		callstack_count_uncertain(stack->base.machine, stack->group.since);
 }
 
 void precise_emit_inferred(struct precise_stack *stack, const struct frame *frame)
@@ -132,7 +133,7 @@ void precise_mark_level(struct precise_stack *stack)
 		return;
 	root->slice_flags |= SLICE_UNCERTAIN_LEVEL;
 	if (timestamp_group_mark_uncertain(&stack->group, stack->root_number))
-		stack->base.machine->uncertain_levels++;
+		callstack_count_uncertain(stack->base.machine, stack->group.since);
 }
 
 void precise_enter_unseen(struct precise_stack *stack, int64_t time, const struct location *to)

@@ -353,11 +353,14 @@ enum precise_resume {
 bool precise_resume_stack(struct precise_stack *stack, int64_t time, const struct location *to,
 			  enum precise_resume how, bool dropped);
 
-/* Park the current stack, and begin another one at `to`. */
+/* Park the current stack, and begin another one at `to`, whose first slice has flags. */
 void precise_begin_other_stack(struct precise_stack *stack, int64_t time, const struct location *to,
-			       bool dropped);
+			       bool dropped, uint16_t flags);
 
-/* Switch to the stack that was left with a call that returns to `to`, or to a new one. */
+/*
+ * Switch to the stack that was left with a call that returns to `to`, or to a new one, for which
+ * there is no cause: its first slice is marked with SLICE_UNCERTAIN_LEVEL.
+ */
 void precise_switch_stack(struct precise_stack *stack, int64_t time, const struct location *to);
 
 /*

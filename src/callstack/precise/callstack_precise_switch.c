@@ -240,8 +240,8 @@ static void begin_with(struct precise_stack *stack, int64_t time, const struct f
 		if (!stack->watched)
 			timestamp_group_watch(&stack->group);
 		stack->watched = true;
-		stack->base.machine->uncertain_levels +=
-			frames[i].slice_flags & SLICE_UNCERTAIN_LEVEL ? 1 : 0;
+		if (frames[i].slice_flags & SLICE_UNCERTAIN_LEVEL)
+			callstack_count_uncertain(stack->base.machine, time);
 	}
 }
 
@@ -487,28 +487,33 @@ bool precise_resume_stack(struct precise_stack *stack, int64_t time, const struc
 }
 
 void precise_begin_other_stack(struct precise_stack *stack, int64_t time, const struct location *to,
-			       bool dropped)
+			       bool dropped, uint16_t flags)
 {
 	struct frame first = { .symbol = symbol_of(stack, to),
 			       .entry_ip = to->ip,
+			       .slice_flags = flags,
 			       .kind = FRAME_INFERRED };
 
 	precise_guess_candidate(stack);
 	park(stack, time, dropped);
 	if (location_is_function_entry(to)) {
 		begin_with(stack, time, &first, 1);
+		if (stack->now.depth)
+			top(stack)->slice_flags = 0;
 		stack->begun_by_jump = true;
-	} else {
-		precise_begin_stack(stack, time);
-		precise_infer_root(stack, to);
+		return;
 	}
+	precise_begin_stack(stack, time);
+	precise_infer_root(stack, to);
+	if (flags)
+		precise_mark_level(stack);
 }
 
 void precise_switch_stack(struct precise_stack *stack, int64_t time, const struct location *to)
 {
 	if (!precise_resume_stack(stack, time, to, RESUME_TOP_CALL, false) &&
 	    !precise_resume_stack(stack, time, to, RESUME_ANY_CALL, false))
-		precise_begin_other_stack(stack, time, to, false);
+		precise_begin_other_stack(stack, time, to, false, SLICE_UNCERTAIN_LEVEL);
 }
 
 /* ---- Stacks on top of others --------------------------------------------- */

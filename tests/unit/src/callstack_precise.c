@@ -1110,7 +1110,23 @@ START_TEST(a_stack_that_begins_among_calls_of_one_time_is_apart_from_the_old_one
 	ret('h', 'x', 0x45);
 	ret('x', 'y', 0x15);
 	expect("B 0 f\nB 3 g\nE 6 g\nE 6 f\nE 6 m\nB 0 m inferred deferred\nS\n"
-	       "B 6 h\nE 10 h\nE 20 x\nE 20 y\nB 6 y inferred deferred\nB 6 x inferred deferred\nS\n");
+	       "B 6 h\nE 10 h\nE 20 x\nE 20 y\nB 6 y inferred deferred\n"
+	       "B 6 x inferred uncertain deferred\nS\n");
+}
+END_TEST
+
+/* Nothing but the return shows the other stack. */
+START_TEST(a_stack_that_begins_without_a_cause_is_marked_and_counted)
+{
+	call('m', 0x10, 'f');
+	now += 5;
+	ret('f', 'g', 0);
+	call('g', 0x10, 'h');
+	feed_held();
+	ck_assert_uint_eq(machine->uncertain_levels, 1);
+	ck_assert_int_eq(machine->first_uncertain, 15);
+	expect("B 0 f\nE 15 f\nE 15 m\nB 15 g uncertain\nB 25 h\nE 25 h\nE 25 g\n"
+	       "B 0 m inferred deferred\nS\n");
 }
 END_TEST
 
@@ -1698,6 +1714,7 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, a_return_shows_which_of_several_stacks_came_back);
 	tcase_add_test(tests, a_stack_that_is_left_before_a_return_is_taken_for_the_one_left_first);
 	tcase_add_test(tests, a_stack_that_was_left_waits_for_a_hundred_others);
+	tcase_add_test(tests, a_stack_that_begins_without_a_cause_is_marked_and_counted);
 	tcase_add_test(tests, a_function_may_run_on_top_of_a_stack_that_was_left);
 	tcase_add_test(tests, stacks_that_are_passed_on_come_back_together);
 	tcase_add_test(tests, what_a_stack_is_left_for_by_a_fixed_call_is_part_of_it);
