@@ -4,6 +4,7 @@
 # pointer: nesting, names, instructions, begin and end within a timing packet.  The
 # programs are static, so that every function has a name.
 . "$top_srcdir/tests/support/tap.sh"
+. "$top_srcdir/tests/support/stack_rules.sh"
 ptsim=$top_builddir/tests/ptsim/ptsim
 programs=$top_builddir/tests/programs/static
 work=$(mktemp -d)
@@ -28,12 +29,7 @@ same_stacks() { # TOLERANCE [--only=REGEX: names] OPTIONS... -- PROGRAM
 	status=$?
 	tail -n 1 "$work/result" >>"$work/compared"
 	cat "$work/result"
-	[ $status -eq 0 ] && keeps_rules
-}
-
-keeps_rules() {
-	"$top_builddir/ptrace2ftf" -q --no-warn --format=chrome "$work/perf.data" |
-		awk -f "$top_srcdir/tests/oracle/stack_rules.awk"
+	[ $status -eq 0 ] && keeps_rules "$programs" "$work/perf.data"
 }
 
 # About one instruction of a hundred is lost.  Of what begins while the trace is
@@ -53,7 +49,7 @@ right_parents() { # OPTIONS... -- PROGRAM
 		      exit n < 400 || wrong > n / 100 }' "$work/missing" "$work/marked" >"$work/result"
 	status=$?
 	cat "$work/result" | tee -a "$work/parents"
-	[ $status -eq 0 ] && keeps_rules
+	[ $status -eq 0 ] && keeps_rules "$programs" "$work/perf.data"
 }
 
 # Where trace is missing, callers may be unknown, but never others.
@@ -70,7 +66,7 @@ true_callers() { # OPTIONS... -- PROGRAM
 		"$work/slices" >"$work/result"
 	status=$?
 	cat "$work/result" | tee -a "$work/parents"
-	[ $status -eq 0 ] && keeps_rules
+	[ $status -eq 0 ] && keeps_rules "$programs" "$work/perf.data"
 }
 
 # One MTC period is 320 ns; with CYC a packet holds six decisions.

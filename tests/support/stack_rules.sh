@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: MIT
+# keeps_rules CODE OPTIONS... FILE: the slices of a recording keep the rules of stack_rules.awk, and
+# the files below the folder CODE have the code for them, as objdump reads it.  $work: a folder.
+keeps_rules() {
+	code=$1
+	shift
+	: >"$work/wanted"
+	"$top_builddir/ptrace2ftf" -q --no-warn --format=chrome --args=full "$@" |
+		awk -v wanted="$work/wanted" -f "$top_srcdir/tests/oracle/stack_rules.awk" || return 1
+	command -v objdump >/dev/null || return 0
+	for name in $(awk '{ for (i = 2; i < NF; i += 2) print $i }' "$work/wanted" | sort -u); do
+		for file in $(find "$code" -type f -name "$name" | head -n 1); do
+			objdump -d --no-show-raw-insn "$file" 2>/dev/null |
+				awk -v file="$name" -f "$top_srcdir/tests/oracle/stack_code.awk" "$work/wanted" - ||
+				return 1
+		done
+	done
+}
