@@ -46,6 +46,8 @@ struct sp_state {
 	int64_t depth;    /* bytes pushed */
 	int64_t put;      /* the word written last in the straight code; NO_WORD: none */
 	uint64_t value;   /* written there: an address; 0: unknown */
+	int64_t under;    /* the word written before that, below it; NO_WORD: none */
+	uint64_t under_value;
 	uint64_t addresses[NO_REGISTER]; /* in registers; 0: unknown */
 };
 
@@ -116,7 +118,11 @@ static void forget_register(struct sp_state *state, unsigned reg)
 /* The word `displacement` bytes above RSP is written. */
 static void put(struct sp_state *state, int64_t displacement, uint64_t value, bool is_return)
 {
-	state->put = state->depth - displacement;
+	int64_t word = state->depth - displacement;
+
+	state->under = state->put < word ? state->put : NO_WORD;
+	state->under_value = state->value;
+	state->put = word;
 	state->value = value;
 	if (!state->put)
 		state->replaced = !is_return;
@@ -459,6 +465,9 @@ static enum stack_effect effect_of(const struct function_code *code, const struc
 		return state->found && insn->kind == BRANCH_JUMP ? STACK_YIELDED : STACK_LEFT;
 	if (state->loaded)
 		return STACK_DROPPED;
+	if (insn->kind == BRANCH_RETURN && put_on_top && state->under == state->depth - 8 &&
+	    state->under_value - code->begin < code->size)
+		return STACK_RETURN_CALLS;
 	if (insn->kind == BRANCH_RETURN)
 		return put_on_top && (state->depth || state->replaced) ? STACK_RETURN_JUMPS
 								       : STACK_STAYS;
@@ -504,7 +513,8 @@ struct stack_branch_effect stack_effect_of_branch(const struct function_code *co
 	if (!follow_to(&state, code, offset, insn.kind == BRANCH_CALL ? CALL_BYTES : JUMP_BYTES))
 		return result;
 	result.effect = effect_of(code, &state, &insn, offset);
-	result.return_at = state.value - code->begin;
+	result.return_at = (result.effect == STACK_RETURN_CALLS ? state.under_value : state.value) -
+			   code->begin;
 	return result;
 }
 

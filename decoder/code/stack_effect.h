@@ -30,6 +30,7 @@ enum stack_effect {
 	STACK_DROPPED,      /* the code does not save RSP: perhaps nothing can come back */
 	STACK_YIELDED,      /* a jump; the code has looked up the stack that it goes to */
 	STACK_RETURN_JUMPS, /* the code put the address on the stack by hand */
+	STACK_RETURN_CALLS, /* the same, and below it an address of its own, to which it returns */
 	STACK_JUMP_CALLS, /* it put an address of its own there: the jump's target returns to it */
 };
 
@@ -37,7 +38,8 @@ enum stack_effect {
 struct stack_branch_effect {
 	enum stack_effect effect;
 	uint8_t kind;       /* of the instruction: enum branch_kind */
-	uint64_t return_at; /* STACK_JUMP_CALLS: bytes from the function's begin */
+	uint64_t return_at; /* STACK_RETURN_CALLS, STACK_JUMP_CALLS: bytes from the function's begin
+			     */
 };
 
 /*

@@ -136,6 +136,8 @@ static enum call_effect effect_of_origin(const struct stack_branch_effect *branc
 		return !kernel && location_is_function_entry(to) ? CALL_CATCHES : CALL_NOT_KNOWN;
 	case STACK_RETURN_JUMPS:
 		return RETURN_JUMPS;
+	case STACK_RETURN_CALLS:
+		return location_is_function_entry(to) ? JUMP_CALLS : RETURN_JUMPS;
 	case STACK_JUMP_CALLS:
 		return location_is_function_entry(to) ? JUMP_CALLS : CALL_NOT_KNOWN;
 	case STACK_STAYS:
@@ -149,12 +151,10 @@ static enum call_effect effect_of_origin(const struct stack_branch_effect *branc
 }
 
 /* Returns the effect of a call or jump by the code at its target; CALL_NOT_KNOWN: it has none. */
-static enum call_effect effect_of_target(bool jump, const struct location *from,
-					 const struct location *to)
+static enum call_effect effect_of_target(bool jump, const struct location *to)
 {
 	const struct function_code code = code_of(to->symbol);
-	bool named = location_is_function_entry(to) && to->symbol->kind != SYMBOL_UNNAMED &&
-		     to->symbol != from->symbol;
+	bool named = location_is_function_entry(to) && to->symbol->kind != SYMBOL_UNNAMED;
 
 	switch (code.size ? stack_effect_of_target(&code, to->offset) : TARGET_RETURNS) {
 	case TARGET_SAVES:
@@ -184,9 +184,9 @@ static enum call_effect effect_by_code(const struct location *from, const struct
 	if (effect != CALL_NOT_KNOWN || branch.kind == BRANCH_RETURN)
 		return effect;
 	if (branch.kind == BRANCH_CALL)
-		return effect_of_target(false, from, to);
+		return effect_of_target(false, to);
 	return branch.kind == BRANCH_JUMP && location_is_function_entry(to)
-		       ? effect_of_target(true, from, to)
+		       ? effect_of_target(true, to)
 		       : CALL_NOT_KNOWN;
 }
 

@@ -34,7 +34,7 @@ enum call_effect {
 	RETURN_STAYS, /* on the stack: the code shows no switch */
 	RETURN_JUMPS, /* the same, to an address that the code put there */
 	/* From here on: see location_jumps_unusually(). */
-	JUMP_CALLS,      /* the code pushed a return address */
+	JUMP_CALLS,      /* or return: the code pushed a return address */
 	JUMP_SETJMP,     /* to a function that may return twice */
 	SWITCHES_STACK,  /* a call, jump or return, after a load of the stack pointer */
 	YIELDS_STACK,    /* the same, a jump, to a stack that the code has looked up */

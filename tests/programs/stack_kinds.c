@@ -6,6 +6,7 @@
  * function.
  */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -366,6 +367,67 @@ __attribute__((noinline)) static void nested_routines(void)
 		proceed(outer);
 }
 
+/* Stacks of signal handlers, which a longjmp() enters after they have ended: QEMU's coroutines. */
+static struct routine *entered;
+static sigjmp_buf handler_end;
+
+static void stay_on_stack(struct routine *self)
+{
+	if (!sigsetjmp(self->environment, 0))
+		siglongjmp(creator, 1);
+	for (;;) {
+		self->body(self);
+		self->done = 1;
+		change(self, self->caller, 2);
+	}
+}
+
+static void on_own_stack(int signal)
+{
+	(void)signal;
+	if (!sigsetjmp(handler_end, 0))
+		return;
+	stay_on_stack(entered);
+}
+
+__attribute__((noinline)) static struct routine *create_by_signal(void (*body)(struct routine *))
+{
+	stack_t stack = { .ss_sp = malloc(STACK), .ss_size = STACK },
+		none = { .ss_flags = SS_DISABLE };
+	struct sigaction action = { .sa_handler = on_own_stack, .sa_flags = SA_ONSTACK };
+	struct routine *made = calloc(1, sizeof(*made));
+
+	made->body = body;
+	entered = made;
+	sigaction(SIGUSR2, &action, NULL);
+	sigaltstack(&stack, NULL);
+	raise(SIGUSR2);
+	sigaltstack(&none, NULL);
+	if (!sigsetjmp(creator, 0))
+		siglongjmp(handler_end, 1);
+	return made;
+}
+
+__attribute__((noinline)) static void routines_of_signals(void)
+{
+	struct routine *all[3];
+	int left = 3;
+
+	running = &leader;
+	all[0] = create_by_signal(body_deep);
+	all[1] = create_by_signal(body_flat);
+	all[2] = create_by_signal(body_deep);
+	while (left) {
+		left = 0;
+		for (int i = 0; i < 3; i++) {
+			if (all[i]->done)
+				continue;
+			proceed(all[i]);
+			left++;
+		}
+	}
+}
+
 /* ---- Effects ------------------------------------------------------------- */
 
 /* As OCaml 5 has them (runtime/amd64.S); the functions around save registers. */
@@ -630,6 +692,7 @@ int main(void)
 	routines();
 	guarded_routines();
 	nested_routines();
+	routines_of_signals();
 	effects();
 	throws(run_guarded);
 	throws(run_with_frame);

@@ -21,6 +21,7 @@
 	.data
 	.balign 8
 kept:	.quad 0
+next:	.quad 0
 table:	.quad leaf
 saved:	.fill 3, 8, 0
 	.text
@@ -156,7 +157,43 @@ saved:	.fill 3, 8, 0
 	int3
 	end by_body
 
-	/* ---- Jumps that are calls ---- */
+	/* A body in each call of a recursive function. */
+	function recurses
+	pushq	%rbx
+	testl	%edi, %edi
+	jne	2f
+	leaq	leaf(%rip), %r11
+	jmp	1f
+0:	call	3f
+4:	pause
+	jmp	4b
+3:	movq	%r11, (%rsp)
+	ret
+1:	call	0b
+	popq	%rbx
+	ret
+2:	decl	%edi
+	call	recurses
+	popq	%rbx
+	ret
+	end recurses
+
+	function calls_recursive
+	movl	$3, %edi
+	call	recurses
+	ret
+	end calls_recursive
+
+	/* ---- Jumps and returns that are calls ---- */
+
+	function pushes_and_returns
+	leaq	1f(%rip), %rax
+	pushq	%rax
+	leaq	leaf(%rip), %rcx
+	pushq	%rcx
+	ret
+1:	ret
+	end pushes_and_returns
 
 	function pushes_and_jumps
 	subq	$8, %rsp
@@ -219,6 +256,29 @@ saved:	.fill 3, 8, 0
 	ret
 	end hooked
 
+	/* Two functions of one frame were traced: the trampoline returns to itself. */
+	function exit_twice
+	pushq	%rax
+	pushq	%rax
+	call	leaf
+	popq	%rax
+	movq	next(%rip), %rcx
+	movq	kept(%rip), %rdx
+	movq	%rdx, next(%rip)
+	movq	%rcx, (%rsp)
+	ret
+	end exit_twice
+
+	function hooked_twice
+	movq	(%rsp), %rax
+	movq	%rax, kept(%rip)
+	leaq	exit_twice(%rip), %rax
+	movq	%rax, (%rsp)
+	movq	%rax, next(%rip)
+	call	leaf
+	ret
+	end hooked_twice
+
 	/* ---- setjmp() and longjmp() of other names ---- */
 
 	function keep
@@ -280,11 +340,14 @@ saved:	.fill 3, 8, 0
 	call	returns_to_memory
 	call	returns_within
 	call	by_body
+	call	calls_recursive
+	call	pushes_and_returns
 	call	pushes_and_jumps
 	call	pushes_and_jumps_there
 	call	traced
 	call	leaf
 	call	hooked
+	call	hooked_twice
 	call	jumps_back
 	ret
 	end all

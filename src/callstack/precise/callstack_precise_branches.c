@@ -26,9 +26,10 @@
  *                      into a function deeper down, or out of an unwinder: as a jump;
  *                      else another stack: leave this one, find or begin that one
  *   jump of a stub     to code without a name: the stub is shown instead
- *   jump for which     push
- *   the code pushed an
- *   address of its own
+ *   jump or return     push
+ *   for which the code
+ *   pushed an address
+ *   of its own
  *   jump to an entry   tail call: replace the top, but for its return address
  *   jump into a body   of the top's function, or to an address in the instruction
  *                      within one symbol: nothing; to a remembered setjmp, or just
@@ -48,7 +49,8 @@
  *                      setjmp or a landing pad: pop to it; just after the innermost call of a
  *                      stack that was left, or into its innermost function: resume that one;
  *                      just after a call: pop to it; to another setjmp or just after any call
- *                      of a stack that was left: resume that one; into a function
+ *                      of a stack that was left: resume that one; to a setjmp whose frame has
+ *                      ended: begin another stack; into a function
  *                      deeper down: pop to it; into a function of the stack that was left
  *                      last: resume that one; else begin another stack
  *   call after one     of a function that never returns: leave the stack, begin another one
@@ -276,9 +278,10 @@ static bool continue_stack(struct precise_stack *stack, int64_t time, const stru
 	return same_function(top(stack)->symbol, symbol_of(stack, to)) ||
 	       precise_resume_stack(stack, time, to, RESUME_ANY_SETJMP, dropped) ||
 	       precise_resume_stack(stack, time, to, RESUME_ANY_CALL, dropped) ||
-	       enter_by_function(stack, time, to) ||
-	       precise_resume_stack(stack, time, to, RESUME_ANY_FUNCTION, dropped) ||
-	       enter_by_unwinder(stack, time, to);
+	       (!precise_setjmp_ended(stack, to->ip) &&
+		(enter_by_function(stack, time, to) ||
+		 precise_resume_stack(stack, time, to, RESUME_ANY_FUNCTION, dropped) ||
+		 enter_by_unwinder(stack, time, to)));
 }
 
 /* Innermost frames to search for the target of a throw. */
@@ -326,7 +329,7 @@ static __attribute__((noinline)) void go_to_stack(struct precise_stack *stack, i
 	if (!entry && continue_stack(stack, time, to, dropped))
 		return;
 	/* longjmp() to code without a name, or where nothing was seen to call setjmp(). */
-	if (!entry &&
+	if (!entry && !precise_setjmp_ended(stack, to->ip) &&
 	    (!symbol_is_function(to->symbol) || location_unwinds(top(stack)->symbol->name)))
 		jump_into(stack, time, to);
 	else
@@ -379,7 +382,11 @@ static void jump_by_return(struct precise_stack *stack, int64_t time, const stru
 	if (stack->now.depth > 1 && frame->kind == FRAME_CALLED && !frame->return_ip)
 		precise_pop(stack, time);
 	top(stack)->resolving = false;
-	on_jump(stack, time, to);
+	/* Also to the same one again. */
+	if (location_is_function_entry(to))
+		precise_tail_call(stack, time, to);
+	else
+		on_jump(stack, time, to);
 	if (stack->now.depth)
 		top(stack)->resolving = false;
 }
@@ -505,7 +512,7 @@ static inline __attribute__((always_inline)) void follow_near(struct precise_sta
 	case BRANCH_RETURN:
 		if (!stack->now.depth)
 			break;
-		if (__builtin_expect(location_may_switch(places), false))
+		if (__builtin_expect(location_jumps_unusually(places), false))
 			jump_unusually(stack, time, branch);
 		else if (frame_returns_to(top(stack), places->to.ip))
 			precise_pop(stack, time);
@@ -601,7 +608,7 @@ static inline bool is_above_base(const struct precise_stack *stack,
 		return places->call == CALL_ENTERS && event->from_length;
 	case BRANCH_RETURN:
 		return stack->now.depth > 1 && frame_returns_to(top(stack), to->ip) &&
-		       !location_may_switch(places);
+		       !location_jumps_unusually(places);
 	default:
 		return jumps_above_base(stack, event, places);
 	}

@@ -212,6 +212,17 @@ size_t precise_find_setjmp(const struct jump_points *jumps, const struct frame_l
 	return 0;
 }
 
+bool precise_setjmp_ended(const struct precise_stack *stack, uint64_t ip)
+{
+	for (unsigned i = 0; i < JUMP_POINTS && i < stack->jumps.next; i++) {
+		const struct jump_point *point = &stack->jumps.points[i];
+
+		if (point->return_ip && ip - point->return_ip <= point->return_slack)
+			return !is_alive(point, &stack->now);
+	}
+	return false;
+}
+
 bool precise_return_to_setjmp(struct precise_stack *stack, int64_t time, uint64_t ip)
 {
 	size_t at = precise_find_setjmp(&stack->jumps, &stack->now, ip, false);

@@ -420,6 +420,12 @@ void precise_remember_setjmp(struct precise_stack *stack);
 size_t precise_find_setjmp(const struct jump_points *jumps, const struct frame_list *list,
 			   uint64_t ip, bool last);
 
+/*
+ * Returns whether a setjmp that returns to ip was called by a frame that has ended: a signal
+ * handler's, whose stack becomes another one (QEMU's coroutines).
+ */
+bool precise_setjmp_ended(const struct precise_stack *stack, uint64_t ip);
+
 /* If a remembered setjmp returns to ip, pop to its caller.  Returns whether one does. */
 bool precise_return_to_setjmp(struct precise_stack *stack, int64_t time, uint64_t ip);
 

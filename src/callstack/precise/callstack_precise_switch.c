@@ -205,6 +205,11 @@ static void enclose(struct precise_stack *stack, const struct frame *frames, siz
 		if (!outermost[i].hidden)
 			precise_emit_enclosing(stack, &outermost[i], 0);
 	}
+	for (size_t i = 0; i < JUMP_POINTS; i++) {
+		struct jump_point *point = &stack->jumps.points[i];
+
+		point->depth += point->depth >= stack->below ? count : 0;
+	}
 	if (!stack->below && count && !outermost->hidden)
 		stack->root_number = stack->group.outer.count;
 }
@@ -218,9 +223,18 @@ static void free_parked(struct parked_stack *parked)
 /* The stack is a candidate: its other frames come back, too. */
 static void take(struct precise_stack *stack, struct parked_stack *parked, uint16_t flags)
 {
-	if (!stack->below)
-		stack->jumps = parked->jumps;
+	struct jump_points since;
+
 	enclose(stack, parked->frames.frames, parked->kept - stack->known, flags);
+	since = stack->jumps;
+	if (!stack->below) {
+		unsigned kept = since.next < JUMP_POINTS ? since.next : JUMP_POINTS;
+
+		stack->jumps = parked->jumps;
+		for (unsigned i = since.next - kept; i < since.next; i++)
+			stack->jumps.points[stack->jumps.next++ % JUMP_POINTS] =
+				since.points[i % JUMP_POINTS];
+	}
 	free_parked(parked);
 	precise_forget_candidates(stack);
 }
