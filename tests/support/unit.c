@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /*
@@ -35,4 +36,18 @@ int unit_run(Suite *suite)
 	srunner_run_all(runner, CK_SILENT);
 	srunner_free(runner);
 	return EXIT_SUCCESS;
+}
+
+int unit_signal_of(void (*run)(void))
+{
+	int status;
+	pid_t child = fork();
+
+	ck_assert_int_ge(child, 0);
+	if (child == 0) {
+		run();
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }

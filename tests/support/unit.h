@@ -17,4 +17,10 @@
  */
 int unit_run(Suite *suite);
 
+/*
+ * Returns the signal that ends RUN in a process of its own; 0 if it returns. Check's own test of
+ * a signal would end the whole program under CK_FORK=no.
+ */
+int unit_signal_of(void (*run)(void));
+
 #endif

@@ -85,6 +85,7 @@ START_TEST(without_a_place_for_files_it_stays_in_memory)
 {
 	setenv("TMPDIR", "/dev/null", 1);
 	fill(COUNT);
+	unsetenv("TMPDIR");
 	ck_assert_uint_eq(array.mapped, 0);
 	ck_assert_filled(COUNT);
 	big_array_release(&array);

@@ -54,6 +54,8 @@ static void teardown(void)
 {
 	callstack_close(stack);
 	callstack_machine_close(machine);
+	stack = NULL;
+	machine = NULL;
 	name_table_release(&names);
 	arena_release(&arena);
 	diag_release(&diag);

@@ -88,6 +88,7 @@ static void teardown(void)
 	name_table_release(&names);
 	diag_release(&diag);
 	arena_release(&arena);
+	memset(symbols, 0, sizeof(symbols));
 }
 
 /* The function of a letter; upper case is its PLT stub. */

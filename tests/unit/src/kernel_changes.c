@@ -53,6 +53,11 @@ static char modules[PATH_MAX]; /* the directory of one.ko and two.ko */
 
 static void setup(void)
 {
+	const char *top = getenv("top_builddir");
+
+	snprintf(modules, sizeof(modules), "%s/tests/unit/src/modules", top ? top : ".");
+	timeline = NULL;
+	store = NULL;
 	memset(kernel_bytes, 0x90, sizeof(kernel_bytes));
 	memcpy(kernel_bytes, nop5, sizeof(nop5));
 	kernel_bytes[5] = kernel_bytes[0x20] = kernel_bytes[0x30] = 0xc3;
@@ -712,8 +717,6 @@ int main(void)
 	TCase *all = tcase_create("all");
 
 	tcase_add_checked_fixture(all, setup, teardown);
-	snprintf(modules, sizeof(modules), "%s/tests/unit/src/modules",
-		 getenv("top_builddir") ? getenv("top_builddir") : ".");
 	tcase_add_loop_test(all, modules_are_laid_out_and_relocated_as_the_kernel_does, 0, 8);
 	tcase_add_loop_test(all, a_module_of_another_build_is_not_used_packed_or_not, 0, 4);
 	tcase_add_loop_test(all, a_packed_file_that_is_damaged_or_no_module_is_named_and_left_out,

@@ -42,6 +42,8 @@ static void setup(void)
 	function.name = name_intern_text(&names, "f");
 	slice_log_init(&direct);
 	slice_log_init(&relayed);
+	output = (struct output){ 0 };
+	written = 0;
 }
 
 static void teardown(void)

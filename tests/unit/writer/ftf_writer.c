@@ -658,8 +658,9 @@ START_TEST(wrong_use_aborts_if_it_shall)
 {
 	trace_begin("");
 	/* seeds.md: a wrong use raises an exception */
+	ck_assert_int_eq(unit_signal_of(emit_16_args), SIGABRT);
+	trace_close();
 	unlink(trace.path);
-	emit_16_args();
 }
 END_TEST
 
@@ -792,7 +793,7 @@ int main(void)
 	tcase_add_test(all, what_the_format_cannot_say_is_an_error_with_a_reason);
 	tcase_add_test(all, a_trace_is_appended_flushed_and_passed_to_another_destination);
 	tcase_add_test(all, the_clock_of_the_tsc_is_that_of_the_system);
-	tcase_add_test_raise_signal(all, wrong_use_aborts_if_it_shall, SIGABRT);
+	tcase_add_test(all, wrong_use_aborts_if_it_shall);
 	tcase_add_test(all, a_name_in_gz_or_zst_gives_a_packed_trace);
 	tcase_add_test(all, a_cut_packed_trace_is_refused);
 	tcase_add_test(all, a_full_disk_is_a_sticky_error);
