@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # One allocation of a command fails, each in turn: the command fails, too, or its results are
 # those of the undisturbed run.  Libraries are part of that: jansson, libelf, libdw, libipt.
-# LONG=1 takes every allocation and three recordings.
+# LONG=1 takes every allocation and three recordings; else those of the first command that all have
+# at their start are taken one by one, and of the others a sample.
 . "$top_srcdir/tests/support/tap.sh"
 shim=$(realpath "$top_builddir")/tests/faults/shim.so
 program=$(realpath "$top_builddir")/ptrace2ftf
@@ -67,13 +68,15 @@ each() { # OPTIONS...
 	while [ $number -le "$total" ]; do
 		holds $number "$@" || return 1
 		number=$((number + 1))
-		[ "$LONG" ] || [ $number -lt 100 ] || number=$((number + number / 10))
+		[ "$LONG" ] || [ $number -lt $one_by_one ] || number=$((number + number / 10))
 	done
 }
 
+one_by_one=100
 # Each command with a recording.
 commands() { # SUFFIX RECORDING FUNCTION
 	tap_check "a trace$1" each -qj1 $symfs "$2" -o x.ftf
+	one_by_one=10
 	tap_check "a summary in JSON$1" each -qj1 $symfs "$2" -o x.ftf --json=x.json
 	tap_check "a batch$1" each -qj1 $symfs "$2" -o traces/ --json-lines=x.jsonl
 	tap_check "slow calls$1" each -qj1 $symfs "$2" --slowest=2 --symbol="$3" -o slow/

@@ -10,7 +10,8 @@
  *	bytes     every STEP bytes, one byte changed, in four ways by turns
  *	records   every STEP records: one left out, doubled, swapped with the next
  *	target    every STEP bytes of another file, TARGET, one byte changed, in four ways by turns
- *	set       the recording as it is, in several formats: the files below SYMFS are hostile
+ *	set       the recording as it is, in each STEP-th format of four: the files below SYMFS
+ *	          are hostile
  */
 
 #include <ftw.h>
@@ -290,15 +291,14 @@ static void begin_set(void)
 	ftw(sweep.symfs, add_size, 16);
 }
 
-static void sweep_set(const struct recording *recording)
+static void sweep_set(const struct recording *recording, size_t step)
 {
-	static const struct output_format *const formats[] = { &format_ftf, &format_slices,
-							       &format_branches,
-							       &format_functions };
+	static const struct output_format *const formats[] = { &format_ftf, &format_branches,
+							       &format_slices, &format_functions };
 	struct variant variant = { recording->bytes, recording->size, 0, NULL };
 
 	begin_set();
-	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i += step) {
 		variant.format = formats[i];
 		if (run(&variant) % 2 == 0 && variant.format == &format_ftf)
 			check_trace(&variant);
@@ -349,7 +349,7 @@ int main(int argc, char **argv)
 	else if (strcmp(argv[1], "bytes") == 0)
 		sweep_bytes(&recording, step);
 	else if (strcmp(argv[1], "set") == 0)
-		sweep_set(&recording);
+		sweep_set(&recording, step);
 	else if (strcmp(argv[1], "target") == 0 && argc == 6)
 		sweep_target(&recording, step, argv[5]);
 	else
