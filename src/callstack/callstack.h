@@ -98,6 +98,7 @@ struct callstack_machine {
 	 */
 	uint64_t resolution;
 	enum time_source times;
+	bool by_insns;   /* times are estimated or invented: calls are ranked by instructions */
 	bool has_cycles; /* CYC packets: few calls share a time, and are marked with details */
 	uint64_t uncertain_levels;         /* slices with SLICE_UNCERTAIN_LEVEL */
 	int64_t first_uncertain;           /* mapped: when the first of them begins, about */

@@ -2,7 +2,8 @@
 /*
  * --format=folded: the time that each distinct call stack had to itself, as
  * Brendan Gregg's FlameGraph takes it (stackcollapse): "thread;a;b;c NS", in the
- * order in which the stacks appeared, threads of one name together.
+ * order in which the stacks appeared, threads of one name together.  If times are unknown, its
+ * instructions.
  *
  * Time in a slice is its own where no slice within it is open.  Memory grows
  * with the distinct stacks; those deeper than --max-stack are cut (call_tree.h).  In names, ';'
@@ -19,6 +20,7 @@ struct folded_output {
 	struct format_output output; /* first */
 	struct call_tree tree;       /* of paths, by names */
 	const struct output *file;   /* borrowed */
+	bool by_insns;               /* times are unknown */
 };
 
 static uint32_t enter_stack(struct call_tree *tree, struct call_thread *thread,
@@ -30,12 +32,17 @@ static uint32_t enter_stack(struct call_tree *tree, struct call_thread *thread,
 	return call_tree_child(tree, call_tree_caller(tree, thread), name->id, name);
 }
 
-static const struct call_rules rules = { .enter = enter_stack };
+static const struct call_rules time_rules = { .enter = enter_stack },
+			       cost_rules = { .enter = enter_stack, .costs = true };
 
-static void count_events(const struct slice_sink *sink, void *track,
-			 const struct slice_batch *batch)
+static void count_times(const struct slice_sink *sink, void *track, const struct slice_batch *batch)
 {
-	call_tree_follow(sink->context, track, batch, &rules);
+	call_tree_follow(sink->context, track, batch, &time_rules);
+}
+
+static void count_costs(const struct slice_sink *sink, void *track, const struct slice_batch *batch)
+{
+	call_tree_follow(sink->context, track, batch, &cost_rules);
 }
 
 static struct format_output *open_folded(const struct format_request *request, struct error *err)
@@ -48,8 +55,12 @@ static struct format_output *open_folded(const struct format_request *request, s
 	folded->file = request->output;
 	folded->output.text = request->text;
 	folded->output.slices = &folded->tree.slices;
-	folded->output.sink =
-		(struct slice_sink){ .events = count_events, .context = &folded->tree };
+	folded->by_insns = request->facts.by_insns;
+	folded->output.sink = (struct slice_sink){
+		.events = folded->by_insns ? count_costs : count_times,
+		.context = &folded->tree,
+		.details = folded->by_insns,
+	};
 	return &folded->output;
 }
 
@@ -63,7 +74,8 @@ static void print_folded_name(const struct name *name, FILE *out)
 }
 
 /* Print from the thread's name to the node; `stack` has room for every node's callers. */
-static void print_stack(const struct call_node *nodes, uint32_t node, uint32_t *stack, FILE *out)
+static void print_stack(const struct call_node *nodes, uint32_t node, uint64_t weight,
+			uint32_t *stack, FILE *out)
 {
 	size_t depth = 0;
 
@@ -73,7 +85,7 @@ static void print_stack(const struct call_node *nodes, uint32_t node, uint32_t *
 		print_folded_name(nodes[stack[depth]].name, out);
 		putc_unlocked(depth ? ';' : ' ', out);
 	}
-	fprintf(out, "%" PRIu64 "\n", nodes[node].own.ns);
+	fprintf(out, "%" PRIu64 "\n", weight);
 }
 
 static int print_folded(struct format_output *output, struct error *err)
@@ -86,8 +98,11 @@ static int print_folded(struct format_output *output, struct error *err)
 	output->truncated = tree->cut_slices;
 	/* The lines of stacks 100,000 calls deep have no end: behind a limit none is made. */
 	for (uint32_t i = 1; i < tree->count && !folded->file->cut; i++) {
-		if (tree->nodes[i].own.ns)
-			print_stack(tree->nodes, i, stack, output->text);
+		const struct call_costs *own = &tree->nodes[i].own;
+		uint64_t weight = folded->by_insns ? own->insns : own->ns;
+
+		if (weight)
+			print_stack(tree->nodes, i, weight, stack, output->text);
 	}
 	free(stack);
 	return 0;

@@ -158,7 +158,7 @@ static struct format_output *open_functions(const struct format_request *request
 	functions->output.slices = &functions->slices;
 	functions->output.sink = (struct slice_sink){ .events = count_events,
 						      .context = functions,
-						      .details = request->facts.times_unknown };
+						      .details = request->facts.by_insns };
 	return &functions->output;
 }
 
@@ -221,10 +221,7 @@ static void print_cell(const struct functions_output *functions, uint64_t value)
 {
 	char text[SHORT_TIME_SIZE];
 
-	if (functions->output.sink.details)
-		snprintf(text, sizeof(text), "%" PRIu64, value);
-	else
-		short_time(text, (int64_t)value);
+	amount_text(text, functions->output.sink.details, value);
 	fprintf(functions->output.text, " %10s", text);
 }
 
@@ -274,28 +271,20 @@ static int print_functions(struct format_output *output, struct error *err)
 
 /* ---- The answer for --json ------------------------------------------------ */
 
-static void set_measure(const struct functions_output *functions, json_t *object, const char *name,
-			uint64_t value)
-{
-	char key[16];
-
-	snprintf(key, sizeof(key), "%s_%s", name, functions->output.sink.details ? "insns" : "ns");
-	json_object_set_new(object, key, json_integer((json_int_t)value));
-}
-
 static json_t *row_json(const struct functions_output *functions, const struct function_row *row)
 {
 	const struct durations *calls = &row->calls;
+	bool by_insns = functions->output.sink.details;
 	json_t *object =
 		json_pack("{so sI}", "function", json_any_text(row->name->text, row->name->length),
 			  "calls", (json_int_t)calls->count);
 
-	set_measure(functions, object, "total", row->total);
-	set_measure(functions, object, "self", row->self);
-	set_measure(functions, object, "min", calls->min);
-	set_measure(functions, object, "median", durations_percentile(calls, 50));
-	set_measure(functions, object, "p99", durations_percentile(calls, 99));
-	set_measure(functions, object, "max", calls->max);
+	amount_set(object, "total", by_insns, row->total);
+	amount_set(object, "self", by_insns, row->self);
+	amount_set(object, "min", by_insns, calls->min);
+	amount_set(object, "median", by_insns, durations_percentile(calls, 50));
+	amount_set(object, "p99", by_insns, durations_percentile(calls, 99));
+	amount_set(object, "max", by_insns, calls->max);
 	return object;
 }
 
@@ -308,7 +297,7 @@ static json_t *answer_functions(const struct format_output *output)
 		json_array_append_new(list, row_json(functions, &functions->rows[i]));
 	answer = json_pack("{ss so sI}", "format", "functions", "functions", list, "function_count",
 			   (json_int_t)functions->ids.count);
-	set_measure(functions, answer, "self", sum_of_self(functions));
+	amount_set(answer, "self", output->sink.details, sum_of_self(functions));
 	time_note_add(answer, output->machine);
 	return answer;
 }

@@ -54,9 +54,7 @@ struct trace_facts {
 	 * and from the next one on, of tracks that are no threads.
 	 */
 	uint32_t free_id;
-	/* Times are estimated by instructions, or invented: formats that rank count instructions.
-	 */
-	bool times_unknown;
+	bool by_insns; /* struct callstack_machine */
 };
 
 /* The lowest id that no process or thread of Linux has: PID_MAX_LIMIT of linux/threads.h. */

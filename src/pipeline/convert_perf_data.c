@@ -187,6 +187,7 @@ static void open_stacks(struct conversion *c)
 	if (!c->pipeline.machine)
 		return;
 	c->pipeline.machine->times = recording_times(&c->recording);
+	c->pipeline.machine->by_insns = c->facts.by_insns;
 	c->pipeline.machine->has_cycles = recording_has_cycles(&c->recording);
 	c->summary->times_estimated =
 		c->options->args == OPTION_ARGS_FULL && !c->pipeline.machine->has_cycles;
@@ -617,7 +618,8 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 	c->facts = (struct trace_facts){
 		.wall_base = overlays_wall_base(&c->overlays, &overlaid),
 		.free_id = find_free_id(c),
-		.times_unknown = recording_times(recording) >= TIMES_ESTIMATED,
+		.by_insns = c->options->stacks == STACKS_PRECISE &&
+			    recording_times(recording) >= TIMES_ESTIMATED,
 	};
 	machine.mode = recording_mode(recording, c->options);
 	machine.timeline = recording->timeline;

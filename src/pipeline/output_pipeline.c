@@ -90,7 +90,7 @@ static const struct slice_sink *put_in_front(struct output_pipeline *pipeline,
 }
 
 /* Connect the stages from the format back to the sorter. */
-static void connect(struct output_pipeline *pipeline, struct diag *diag)
+static void connect(struct output_pipeline *pipeline, bool by_insns, struct diag *diag)
 {
 	size_t depth = pipeline->format->depth ? pipeline->format->depth : SIZE_MAX;
 	const struct slice_sink *sink = &pipeline->end->sink;
@@ -109,7 +109,7 @@ static void connect(struct output_pipeline *pipeline, struct diag *diag)
 	if ((pipeline->options->json || !pipeline->options->quiet) &&
 	    !pipeline->format->chooses_calls) {
 		slice_totals_init(totals, sink, pipeline->options->json,
-				  pipeline->options->all_functions);
+				  pipeline->options->all_functions, by_insns);
 		sink = put_in_front(pipeline, &totals->sink, &totals->next);
 	}
 	if (is_filtered(pipeline)) {
@@ -139,7 +139,7 @@ int output_pipeline_open(struct output_pipeline *pipeline, const struct options 
 	}
 	if (pipeline->format->slices == SLICES_NONE)
 		return 0;
-	connect(pipeline, machine->diag);
+	connect(pipeline, facts->by_insns, machine->diag);
 	with_sink.sink = pipeline->head;
 	with_sink.flows = options->flows;
 	pipeline->machine = options->stacks == STACKS_MAGIC_TRACE

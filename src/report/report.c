@@ -206,12 +206,18 @@ static json_t *function_json(const struct slice_totals *tally, uint32_t function
 {
 	const struct symbol *symbol = tally->functions.functions[function].symbol;
 	const struct call_node *node = &tally->tree.nodes[function + 1];
+	json_t *object;
 
-	return OBJECT({ "name", json_any_text(symbol->name->text, symbol->name->length) },
-		      { "file", json_text_or_null(symbol->dso ? dso_path(symbol->dso) : NULL) },
-		      { "calls", number(node->calls) }, { "self_ns", number(node->own.ns) },
-		      { "total_ns", number(node->total.ns) },
-		      { "slowest", call_json(&tally->slowest[function + 1]) });
+	object = OBJECT({ "name", json_any_text(symbol->name->text, symbol->name->length) },
+			{ "file", json_text_or_null(symbol->dso ? dso_path(symbol->dso) : NULL) },
+			{ "calls", number(node->calls) }, { "self_ns", number(node->own.ns) },
+			{ "total_ns", number(node->total.ns) },
+			{ "slowest", call_json(&tally->slowest[function + 1]) });
+	if (tally->sink.details) {
+		set_value(object, "self_insns", number(node->own.insns));
+		set_value(object, "total_insns", number(node->total.insns));
+	}
+	return object;
 }
 
 /* Of `ptrace2ftf diff` only: src/diff/diff_rows.h. */
@@ -220,12 +226,9 @@ static json_t *all_functions(const struct slice_totals *tally)
 	json_t *list = json_array();
 
 	for (uint32_t i = 0; i < tally->functions.count; i++) {
-		const struct call_node *node = &tally->tree.nodes[i + 1];
 		const struct symbol *symbol = tally->functions.functions[i].symbol;
 		json_t *object = function_json(tally, i);
 
-		set_value(object, "self_insns", number(node->own.insns));
-		set_value(object, "total_insns", number(node->total.insns));
 		set_value(object, "function",
 			  json_boolean(symbol->kind != SYMBOL_SPECIAL &&
 				       symbol->kind != SYMBOL_MARK));
@@ -235,20 +238,20 @@ static json_t *all_functions(const struct slice_totals *tally)
 }
 
 /* The longest first. */
-static int compare_self(const void *left, const void *right, void *nodes)
+static int compare_self(const void *left, const void *right, void *tally)
 {
-	const struct call_node *node = nodes;
-	uint64_t a = node[*(const uint32_t *)left + 1].own.ns;
-	uint64_t b = node[*(const uint32_t *)right + 1].own.ns;
+	const struct call_node *node = ((const struct slice_totals *)tally)->tree.nodes;
+	uint64_t a = slice_totals_rank(tally, &node[*(const uint32_t *)left + 1].own);
+	uint64_t b = slice_totals_rank(tally, &node[*(const uint32_t *)right + 1].own);
 
 	return a > b ? -1 : a < b;
 }
 
-static int compare_total(const void *left, const void *right, void *nodes)
+static int compare_total(const void *left, const void *right, void *tally)
 {
-	const struct call_node *node = nodes;
-	uint64_t a = node[*(const uint32_t *)left + 1].total.ns;
-	uint64_t b = node[*(const uint32_t *)right + 1].total.ns;
+	const struct call_node *node = ((const struct slice_totals *)tally)->tree.nodes;
+	uint64_t a = slice_totals_rank(tally, &node[*(const uint32_t *)left + 1].total);
+	uint64_t b = slice_totals_rank(tally, &node[*(const uint32_t *)right + 1].total);
 
 	return a > b ? -1 : a < b;
 }
@@ -260,7 +263,7 @@ static json_t *top_functions(const struct slice_totals *tally, uint32_t *order,
 	size_t count = tally->functions.count;
 
 	if (count)
-		qsort_r(order, count, sizeof(*order), compare, tally->tree.nodes);
+		qsort_r(order, count, sizeof(*order), compare, (void *)tally);
 	for (size_t i = 0; i < count && i < REPORT_FUNCTIONS_MAX; i++)
 		append_value(list, function_json(tally, order[i]));
 	return list;

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* Chooses the functions with most self time. */
+/* Choose the functions with most self time, or instructions. */
 #include "src/report/top_functions.h"
 
 #include "base/printable.h"
-#include "src/formats/text/short_time.h"
+#include "src/formats/text/time_note.h"
 
 #define TOP_FUNCTIONS 5
 
 /* Those of one name are one function, as in --format=functions. */
 struct top_function {
 	const struct name *name;
-	uint64_t self_ns;
+	uint64_t self; /* ns, or instructions */
 	struct total_call slowest;
 };
 
 struct top_functions {
 	struct top_function functions[TOP_FUNCTIONS + 1]; /* one more, that falls off */
 	size_t count;
-	uint64_t all; /* ns: self time of all slices */
+	uint64_t all; /* self times of all slices, or instructions */
+	bool by_insns;
 };
 
 static bool is_function(const struct symbol *symbol)
@@ -32,8 +33,8 @@ static struct top_function sum_of(const struct slice_totals *totals, uint32_t at
 	struct top_function sum = { .name = functions[at - 1].symbol->name };
 
 	for (; at; at = functions[at - 1].next_named) {
-		sum.self_ns += totals->tree.nodes[at].own.ns;
-		if (totals->slowest[at].duration > sum.slowest.duration)
+		sum.self += slice_totals_rank(totals, &totals->tree.nodes[at].own);
+		if (totals->slowest[at].rank > sum.slowest.rank)
 			sum.slowest = totals->slowest[at];
 	}
 	return sum;
@@ -42,8 +43,8 @@ static struct top_function sum_of(const struct slice_totals *totals, uint32_t at
 /* The order does not depend on the numbers of names. */
 static bool is_before(const struct top_function *a, const struct top_function *b)
 {
-	if (a->self_ns != b->self_ns)
-		return a->self_ns > b->self_ns;
+	if (a->self != b->self)
+		return a->self > b->self;
 	return strcmp(a->name->text, b->name->text) < 0;
 }
 
@@ -63,28 +64,29 @@ static void print_function(const struct top_functions *top, const struct top_fun
 	const struct total_call *call = &function->slowest;
 	char self[SHORT_TIME_SIZE], slowest[SHORT_TIME_SIZE], thread[16] = "?";
 
-	short_time(self, (int64_t)function->self_ns);
-	short_time(slowest, (int64_t)call->duration);
+	amount_text(self, top->by_insns, function->self);
+	amount_text(slowest, top->by_insns, call->rank);
 	if (call->track->tid > 0)
 		snprintf(thread, sizeof(thread), "%" PRId32, call->track->tid);
 	fprintf(out, "  %10s %5.1f%% %14s %10" PRIu64 ".%09" PRIu64 " %8s  ", self,
-		100 * (double)function->self_ns / (double)top->all, slowest,
-		call->begin / 1000000000, call->begin % 1000000000, thread);
+		100 * (double)function->self / (double)top->all, slowest, call->begin / 1000000000,
+		call->begin % 1000000000, thread);
 	printable_print(function->name->text, out);
 	putc('\n', out);
 }
 
 static void print_table(const struct top_functions *top, FILE *out)
 {
-	fprintf(out, "  %10s %6s %14s %20s %8s  %s\n", "self", "share", "slowest call", "at",
-		"thread", "function");
+	fprintf(out, "  %10s %6s %14s %20s %8s  %s\n", "self", "share",
+		top->by_insns ? "longest call" : "slowest call", "at", "thread",
+		top->by_insns ? "function  (self and longest call in instructions)" : "function");
 	for (size_t i = 0; i < top->count; i++)
 		print_function(top, &top->functions[i], out);
 }
 
 char *top_functions_make(const struct slice_totals *totals)
 {
-	struct top_functions top = { 0 };
+	struct top_functions top = { .by_insns = totals->by_insns };
 	char *text = NULL;
 	size_t size;
 	FILE *out;
@@ -96,8 +98,8 @@ char *top_functions_make(const struct slice_totals *totals)
 		if (!last)
 			continue;
 		sum = sum_of(totals, last);
-		top.all += sum.self_ns;
-		if (sum.self_ns && is_function(totals->functions.functions[last - 1].symbol))
+		top.all += sum.self;
+		if (sum.self && is_function(totals->functions.functions[last - 1].symbol))
 			insert(&top, &sum);
 	}
 	if (!top.count)

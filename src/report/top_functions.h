@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions with most self time, and the slowest call of each: a table of the summary. */
+/*
+ * The functions with most self time, and the slowest call of each: a table of the summary.  Where
+ * times are unknown, those with most instructions.
+ */
 #ifndef SRC_REPORT_TOP_FUNCTIONS_H
 #define SRC_REPORT_TOP_FUNCTIONS_H
 

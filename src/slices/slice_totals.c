@@ -37,10 +37,13 @@ static inline uint32_t enter_report(struct call_tree *tree, struct call_thread *
 static inline void keep_slowest(struct call_tree *tree, struct call_thread *thread,
 				const struct ended_call *end)
 {
-	struct total_call *slowest = &((struct slice_totals *)tree)->slowest[end->call->node];
+	struct slice_totals *totals = (struct slice_totals *)tree;
+	struct total_call *slowest = &totals->slowest[end->call->node];
+	uint64_t rank = slice_totals_rank(totals, &end->all);
 
-	if (end->all.ns > slowest->duration)
-		*slowest = (struct total_call){ thread->track, end->call->begin.ns, end->all.ns };
+	if (rank > slowest->rank)
+		*slowest = (struct total_call){ thread->track, end->call->begin.ns, end->all.ns,
+						rank };
 }
 
 static const struct call_rules
@@ -69,17 +72,18 @@ static void count_self(const struct slice_sink *sink, void *track, const struct 
 }
 
 void slice_totals_init(struct slice_totals *totals, const struct slice_sink *next, bool report,
-		       bool insns)
+		       bool insns, bool by_insns)
 {
 	*totals = (struct slice_totals){
 		.sink = {
-			.events = report ? count_report : count_self,
+			.events = report || by_insns ? count_report : count_self,
 			.context = totals,
-			.details = next->details || insns,
+			.details = next->details || insns || by_insns,
 			.folded = next->folded,
 		},
 		.next = next,
 		.report = report,
+		.by_insns = by_insns,
 	};
 	call_tree_init(&totals->tree, NULL, UINT64_MAX);
 	totals->slowest =

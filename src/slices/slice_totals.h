@@ -16,6 +16,7 @@
 struct total_call {
 	const struct track *track; /* borrowed; NULL: none */
 	uint64_t begin, duration;  /* ns */
+	uint64_t rank;             /* of duration, or of instructions */
 };
 
 struct slice_totals {
@@ -24,6 +25,7 @@ struct slice_totals {
 	struct slice_sink sink;          /* give this to the sorter; its tracks are struct track */
 	const struct slice_sink *next;   /* borrowed */
 	bool report;                     /* all sums are made */
+	bool by_insns;                   /* struct callstack_machine */
 	struct function_table functions; /* by number */
 	struct total_call *slowest;      /* owned; by node: the first one of the longest */
 	size_t slowest_room;
@@ -31,11 +33,19 @@ struct slice_totals {
 
 /*
  * Start without slices, in front of `next` (borrowed).  The totals borrow themselves: they must
- * not move.  Without `report` only self times and slowest calls are known.  `insns`: count
- * instructions, too, also if `next` uses no details.
+ * not move.  Without `report` only own costs and slowest calls are known.  `insns`: count
+ * instructions, too, also if `next` uses no details.  `by_insns`: the slowest call is that with
+ * most instructions.
  */
 void slice_totals_init(struct slice_totals *totals, const struct slice_sink *next, bool report,
-		       bool insns);
+		       bool insns, bool by_insns);
+
+/* Returns the part of costs by which functions and calls are ranked. */
+static inline uint64_t slice_totals_rank(const struct slice_totals *totals,
+					 const struct call_costs *costs)
+{
+	return totals->by_insns ? costs->insns : costs->ns;
+}
 
 /* Idempotent, also on zeroed memory. */
 void slice_totals_release(struct slice_totals *totals);

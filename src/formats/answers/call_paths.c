@@ -3,7 +3,6 @@
 #include "src/formats/answers/call_paths.h"
 
 #include "base/tables/name.h"
-#include "src/formats/text/time_note.h"
 #include "src/options/options.h"
 
 /* Classes of an octave: 16. */
@@ -284,7 +283,7 @@ void call_paths_init(struct call_paths *paths, const struct options *options,
 
 bool call_paths_by_insns(const struct call_paths *paths)
 {
-	return times_are_unknown(*paths->machine) && !call_paths_have_bound(paths);
+	return (*paths->machine)->by_insns && !call_paths_have_bound(paths);
 }
 
 static int compare_by_root(const void *left, const void *right, void *paths_)

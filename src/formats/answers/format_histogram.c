@@ -3,7 +3,8 @@
  * --format=histogram: how long the calls of the functions of --symbol take: a block for each
  * function, with four buckets to an octave, and of each bucket the first call as an example.
  *
- * Quantiles are exact to one part in 128 (struct durations).
+ * Quantiles are exact to one part in 128 (struct durations).  If times are unknown, calls are
+ * counted by their instructions.
  */
 
 #include "base/tables/name.h"
@@ -11,6 +12,7 @@
 #include "src/formats/answers/chosen_calls.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"
+#include "src/formats/text/json_value.h"
 #include "src/formats/text/short_time.h"
 #include "src/formats/text/time_note.h"
 #include "src/options/options.h"
@@ -32,7 +34,7 @@ struct bucket {
 
 struct function_calls {
 	const struct name *name; /* borrowed */
-	uint64_t total;          /* ns of all calls */
+	uint64_t total;          /* of all calls: ns, or instructions, as in `durations` */
 	uint64_t cut;            /* calls that took longer than they are counted */
 	struct durations durations;
 	struct bucket buckets[BUCKETS];
@@ -45,6 +47,7 @@ struct histogram_output {
 	size_t room;
 	struct function_calls **sorted; /* owned: the first `count`, by total time */
 	size_t count;
+	bool by_insns; /* times are unknown */
 };
 
 /* The order in which calls of several threads end depends on the threads that decode. */
@@ -59,6 +62,7 @@ static void count_call(void *context, const struct chosen_call *call)
 {
 	struct histogram_output *histogram = context;
 	const struct name *name = call->symbol->name;
+	uint64_t amount = histogram->by_insns ? call->insns : call->duration;
 	struct function_calls *function;
 	struct bucket *bucket;
 
@@ -70,10 +74,10 @@ static void count_call(void *context, const struct chosen_call *call)
 		histogram->count++;
 	}
 	function = histogram->functions[name->id];
-	function->total += call->duration;
+	function->total += amount;
 	function->cut += !call->begin_seen || !call->end_seen;
-	durations_add(&function->durations, call->duration);
-	bucket = &function->buckets[log_class(call->duration, BUCKET_BITS)];
+	durations_add(&function->durations, amount);
+	bucket = &function->buckets[log_class(amount, BUCKET_BITS)];
 	if (is_earlier(call, bucket)) {
 		bucket->begin = call->begin;
 		bucket->duration = call->duration;
@@ -88,6 +92,7 @@ static struct format_output *open_histogram(const struct format_request *request
 
 	(void)err;
 	chosen_calls_init(&histogram->chosen, &request->options->select, count_call, histogram);
+	histogram->by_insns = request->facts.by_insns;
 	histogram->output.text = request->text;
 	histogram->output.slices = &histogram->chosen.slices;
 	histogram->output.sink = histogram->chosen.sink;
@@ -101,12 +106,6 @@ static const struct {
 	const char *text;
 	uint32_t millionths;
 } quantiles[] = { { "median", 500000 }, { "p90", 900000 }, { "p99", 990000 }, { "p99.9", 999000 } };
-
-static const char *time_text(char text[SHORT_TIME_SIZE], uint64_t ns)
-{
-	short_time(text, (int64_t)ns);
-	return text;
-}
 
 static void print_bar(uint64_t count, uint64_t most, FILE *out)
 {
@@ -123,16 +122,18 @@ static uint64_t margin_of(uint64_t resolution)
 }
 
 /* An example is ready for --time and --tid. */
-static void print_bucket(const struct function_calls *function, unsigned number, uint64_t most,
-			 uint64_t margin, FILE *out)
+static void print_bucket(const struct format_output *output, const struct function_calls *function,
+			 unsigned number, uint64_t most)
 {
+	uint64_t margin = margin_of(output->machine->resolution);
+	FILE *out = output->text;
 	const struct bucket *bucket = &function->buckets[number];
 	uint64_t begin = bucket->begin > margin ? bucket->begin - margin : 0;
 	uint64_t end = bucket->begin + bucket->duration + margin;
 	char from[SHORT_TIME_SIZE];
 
-	fprintf(out, "%10s %10" PRIu64 " %5.1f%% ",
-		time_text(from, log_class_begin(number, BUCKET_BITS)), bucket->count,
+	amount_text(from, output->machine->by_insns, log_class_begin(number, BUCKET_BITS));
+	fprintf(out, "%10s %10" PRIu64 " %5.1f%% ", from, bucket->count,
 		100 * (double)bucket->count / (double)function->durations.count);
 	print_bar(bucket->count, most, out);
 	fprintf(out,
@@ -141,7 +142,7 @@ static void print_bucket(const struct function_calls *function, unsigned number,
 		bucket->example->tid);
 }
 
-static void print_buckets(const struct function_calls *function, uint64_t margin, FILE *out)
+static void print_buckets(const struct format_output *output, const struct function_calls *function)
 {
 	unsigned first = log_class(function->durations.min, BUCKET_BITS);
 	unsigned last = log_class(function->durations.max, BUCKET_BITS);
@@ -149,27 +150,39 @@ static void print_buckets(const struct function_calls *function, uint64_t margin
 
 	for (unsigned i = first; i <= last; i++)
 		most = function->buckets[i].count > most ? function->buckets[i].count : most;
-	fprintf(out, "%10s %10s %6s %-*s example\n", "from", "calls", "share", BAR_MOST, "");
+	fprintf(output->text, "%10s %10s %6s %-*s example\n", "from", "calls", "share", BAR_MOST,
+		"");
 	for (unsigned i = first; i <= last; i++) {
 		if (function->buckets[i].count)
-			print_bucket(function, i, most, margin, out);
+			print_bucket(output, function, i, most);
 	}
 }
 
-static void print_function(const struct function_calls *function, uint64_t margin, FILE *out)
+static void print_amount(const struct format_output *output, const char *name, uint64_t amount)
 {
-	const struct durations *all = &function->durations;
 	char text[SHORT_TIME_SIZE];
 
+	amount_text(text, output->machine->by_insns, amount);
+	fprintf(output->text, ", %s %s", name, text);
+}
+
+static void print_function(const struct format_output *output,
+			   const struct function_calls *function)
+{
+	const struct durations *all = &function->durations;
+	FILE *out = output->text;
+
 	escaped_text_print(function->name->text, function->name->length, out);
-	putc('\n', out);
-	print_buckets(function, margin, out);
-	fprintf(out, "calls %" PRIu64 ", total %s", all->count, time_text(text, function->total));
-	fprintf(out, ", min %s", time_text(text, all->min));
+	fputs(output->machine->by_insns ? "  (in instructions)\n" : "\n", out);
+	print_buckets(output, function);
+	fprintf(out, "calls %" PRIu64, all->count);
+	print_amount(output, "total", function->total);
+	print_amount(output, "min", all->min);
 	for (size_t i = 0; i < sizeof(quantiles) / sizeof(quantiles[0]); i++)
-		fprintf(out, ", %s %s", quantiles[i].text,
-			time_text(text, durations_quantile(all, quantiles[i].millionths)));
-	fprintf(out, ", max %s\n", time_text(text, all->max));
+		print_amount(output, quantiles[i].text,
+			     durations_quantile(all, quantiles[i].millionths));
+	print_amount(output, "max", all->max);
+	putc('\n', out);
 	if (function->cut)
 		fprintf(out,
 			"%" PRIu64 " of them began before the trace, or end behind it or where it "
@@ -207,8 +220,7 @@ static int print_histogram(struct format_output *output, struct error *err)
 	chosen_calls_warn(&histogram->chosen, output->machine->diag);
 	sort_functions(histogram);
 	for (size_t i = 0; i < histogram->count; i++)
-		print_function(histogram->sorted[i], margin_of(output->machine->resolution),
-			       output->text);
+		print_function(output, histogram->sorted[i]);
 	if (histogram->count)
 		time_note_print(output->machine, output->text);
 	return 0;
@@ -216,47 +228,40 @@ static int print_histogram(struct format_output *output, struct error *err)
 
 /* ---- The answer for --json ------------------------------------------------ */
 
-static json_int_t integer(uint64_t value)
+static json_t *buckets_json(const struct function_calls *function, bool by_insns)
 {
-	return value > INT64_MAX ? INT64_MAX : (json_int_t)value;
-}
-
-static json_t *buckets_json(const struct function_calls *function)
-{
-	json_t *list = json_array();
+	json_t *list = json_array(), *object;
 
 	for (unsigned i = 0; i < BUCKETS; i++) {
 		const struct bucket *bucket = &function->buckets[i];
 
-		if (bucket->count)
-			json_array_append_new(
-				list, json_pack("{sI sI sI sI si}", "from_ns",
-						integer(log_class_begin(i, BUCKET_BITS)), "calls",
-						integer(bucket->count), "example_begin_ns",
-						integer(bucket->begin), "example_duration_ns",
-						integer(bucket->duration), "example_tid",
-						(int)bucket->example->tid));
+		if (!bucket->count)
+			continue;
+		object = json_pack("{sI sI sI si}", "calls", json_value_of(bucket->count),
+				   "example_begin_ns", json_value_of(bucket->begin),
+				   "example_duration_ns", json_value_of(bucket->duration),
+				   "example_tid", (int)bucket->example->tid);
+		amount_set(object, "from", by_insns, log_class_begin(i, BUCKET_BITS));
+		json_array_append_new(list, object);
 	}
 	return list;
 }
 
-static json_t *function_json(const struct function_calls *function)
+static json_t *function_json(const struct function_calls *function, bool by_insns)
 {
 	const struct durations *all = &function->durations;
 	json_t *object =
-		json_pack("{so sI sI sI sI sI so}", "function",
+		json_pack("{so sI sI so}", "function",
 			  json_any_text(function->name->text, function->name->length), "calls",
-			  integer(all->count), "total_ns", integer(function->total), "min_ns",
-			  integer(all->min), "max_ns", integer(all->max), "cut",
-			  integer(function->cut), "buckets", buckets_json(function));
-	char key[16];
+			  json_value_of(all->count), "cut", json_value_of(function->cut), "buckets",
+			  buckets_json(function, by_insns));
 
-	for (size_t i = 0; object && i < sizeof(quantiles) / sizeof(quantiles[0]); i++) {
-		snprintf(key, sizeof(key), "%s_ns", quantiles[i].text);
-		json_object_set_new(
-			object, key,
-			json_integer(integer(durations_quantile(all, quantiles[i].millionths))));
-	}
+	amount_set(object, "total", by_insns, function->total);
+	amount_set(object, "min", by_insns, all->min);
+	amount_set(object, "max", by_insns, all->max);
+	for (size_t i = 0; i < sizeof(quantiles) / sizeof(quantiles[0]); i++)
+		amount_set(object, quantiles[i].text, by_insns,
+			   durations_quantile(all, quantiles[i].millionths));
 	return object;
 }
 
@@ -266,7 +271,8 @@ static json_t *answer_histogram(const struct format_output *output)
 	json_t *list = json_array(), *answer;
 
 	for (size_t i = 0; i < histogram->count; i++)
-		json_array_append_new(list, function_json(histogram->sorted[i]));
+		json_array_append_new(list,
+				      function_json(histogram->sorted[i], histogram->by_insns));
 	answer = json_pack("{ss so}", "format", "histogram", "functions", list);
 	time_note_add(answer, output->machine);
 	return answer;

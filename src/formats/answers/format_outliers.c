@@ -143,7 +143,7 @@ static void find_extra(const struct call_paths *paths, struct outlier_group *c)
 {
 	bool clocks;
 
-	c->by_insns = times_are_unknown(*paths->machine);
+	c->by_insns = (*paths->machine)->by_insns;
 	measure_clocks(c);
 	if (c->by_insns) {
 		find_extra_insns(c);

@@ -3,7 +3,6 @@
 #include "src/formats/answers/slow_calls.h"
 
 #include "base/tables/heap.h"
-#include "src/formats/text/time_note.h"
 
 /* Equal durations are in the order of time, then of threads: the same for any input order. */
 static bool is_slower(const bool *by_insns, const struct chosen_call *a,
@@ -30,7 +29,7 @@ static void keep_if_slow(void *context, const struct chosen_call *call)
 {
 	struct slow_calls *calls = context;
 	const struct slow_choice *choice = &calls->choice;
-	bool by_insns = times_are_unknown(*calls->machine);
+	bool by_insns = (*calls->machine)->by_insns;
 
 	durations_add(&calls->durations, call->duration);
 	calls->longer += call->duration > choice->longer;
@@ -84,7 +83,7 @@ static void apply_bound(struct slow_calls *calls)
 
 void slow_calls_finish(struct slow_calls *calls, struct diag *diag)
 {
-	bool by_insns = times_are_unknown(*calls->machine);
+	bool by_insns = (*calls->machine)->by_insns;
 
 	if (calls->count)
 		qsort_r(calls->calls, calls->count, sizeof(*calls->calls), compare_slow, &by_insns);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Say where times come from. */
+/* Times and instructions of answers. */
 #include "src/formats/text/time_note.h"
 
+#include "src/formats/text/json_value.h"
 #include "src/formats/text/short_time.h"
 
 static const struct {
@@ -15,6 +16,22 @@ static const struct {
 			     "times are invented, 1 ns an instruction: the trace has no "
 			     "timing packets; compare instructions\n" },
 };
+
+void amount_text(char text[SHORT_TIME_SIZE], bool by_insns, uint64_t amount)
+{
+	if (by_insns)
+		snprintf(text, SHORT_TIME_SIZE, "%" PRIu64, amount);
+	else
+		short_time(text, (int64_t)amount);
+}
+
+void amount_set(json_t *object, const char *name, bool by_insns, uint64_t amount)
+{
+	char key[24];
+
+	snprintf(key, sizeof(key), "%s_%s", name, by_insns ? "insns" : "ns");
+	json_object_set_new(object, key, json_integer(json_value_of(amount)));
+}
 
 void time_note_print(const struct callstack_machine *machine, FILE *out)
 {

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* How far the times of an answer can be trusted, in words and for --json. */
+/* The times of an answer, and how far they can be trusted, as text and for --json. */
 #ifndef SRC_FORMATS_TEXT_TIME_NOTE_H
 #define SRC_FORMATS_TEXT_TIME_NOTE_H
 
 #include <jansson.h>
 
 #include "src/callstack/callstack.h"
+#include "src/formats/text/short_time.h"
 
-/* Returns whether instructions say more about a call than its time. */
-static inline bool times_are_unknown(const struct callstack_machine *machine)
-{
-	return machine->times >= TIMES_ESTIMATED;
-}
+/* Write a time in ns or, if `by_insns`, a number of instructions. */
+void amount_text(char text[SHORT_TIME_SIZE], bool by_insns, uint64_t amount);
+
+/* Set "NAME_ns" or, if `by_insns`, "NAME_insns". */
+void amount_set(json_t *object, const char *name, bool by_insns, uint64_t amount);
 
 /* Print a line. */
 void time_note_print(const struct callstack_machine *machine, FILE *out);

@@ -85,7 +85,7 @@ static void expect_sums(void)
 
 START_TEST(slices_one_by_one_and_at_once_add_up)
 {
-	slice_totals_init(&tally, &counter, true, false);
+	slice_totals_init(&tally, &counter, true, false, false);
 	feed_edges(&tally.sink, &track, slices, SLICE_EVENTS, _i);
 	expect_sums();
 }
@@ -105,7 +105,7 @@ START_TEST(no_function_has_fewer_instructions_than_its_callees)
 	};
 	const struct slice_batch batch = { events, 4, details, false };
 
-	slice_totals_init(&tally, &counter, true, true);
+	slice_totals_init(&tally, &counter, true, true, false);
 	tally.sink.events(&tally.sink, &track, &batch);
 	ck_assert_uint_eq(node_of(0)->own.insns, 0);
 	ck_assert_uint_eq(node_of(1)->own.insns, 0);
@@ -116,7 +116,7 @@ END_TEST
 /* The first of the longest: f's outer call, and g's in the inner one. */
 START_TEST(the_slowest_call_is_known_also_without_a_report)
 {
-	slice_totals_init(&tally, &counter, _i, false);
+	slice_totals_init(&tally, &counter, _i, false, false);
 	feed_edges(&tally.sink, &track, slices, SLICE_EVENTS, 1);
 	ck_assert_uint_eq(node_of(0)->own.ns, 26);
 	ck_assert_uint_eq(tally.slowest[1].begin, 10);
@@ -143,7 +143,7 @@ START_TEST(contexts_and_specials_are_no_calls)
 		{ .time = 40, .kind = SLICE_END },
 	};
 
-	slice_totals_init(&tally, &counter, true, false);
+	slice_totals_init(&tally, &counter, true, false, false);
 	feed_edges(&tally.sink, &track, events, sizeof(events) / sizeof(events[0]), true);
 	ck_assert_uint_eq(tally.functions.count, 2);
 	expect_function(0, &f, 4, 4);
@@ -197,7 +197,7 @@ START_TEST(functions_of_one_name_are_one_row)
 	};
 	char *text;
 
-	slice_totals_init(&tally, &counter, false, false);
+	slice_totals_init(&tally, &counter, false, false, false);
 	ck_assert_ptr_null(top_functions_make(&tally));
 	feed_edges(&tally.sink, &track, events, sizeof(events) / sizeof(events[0]), 1);
 	text = top_functions_make(&tally);
