@@ -31,12 +31,11 @@ WORK = tempfile.mkdtemp(prefix="differential.")
 
 FORMATS = """ftf branches calls slices events folded functions histogram outliers chrome speedscope
     pprof callgrind lcov svg none""".split()
-# Slices of events of the processor, without length, which sums leave out.
-MARKS = ("ptwrite", "[transaction aborted]")
+# Slices of events of the processor, and of magic-trace's gaps, without length, which sums leave out.
+MARKS = re.compile(r"ptwrite$|\[transaction aborted\]$|\[decode error: ")
 # Of the summary: what differs from run to run.
 VOLATILE = ("seconds", "peak_memory_bytes", "phases")
 HELP = subprocess.run([PROGRAM, "--help=all"], capture_output=True, text=True).stdout
-WHOLE_STACKS = ["--max-stack=none"] if "--max-stack" in HELP else []
 
 Recording = collections.namedtuple("Recording", "name path options made_by")
 Slice = collections.namedtuple("Slice", "thread depth begin end name args")
@@ -205,6 +204,11 @@ def some_slices(random_, recording):
     return [random_.choice(choices)() for _ in range(random_.choice((0, 0, 1, 1, 2)))]
 
 
+def some_view(random_, recording):
+    """An option that shows the same in another way."""
+    return random_.choice(([], [], ["--stacks=magic-trace"], ["--inline"], ["--unnamed=files"]))
+
+
 def some_form(random_, recording):
     """A format with options that it takes."""
     form = random_.choice(FORMATS)
@@ -217,7 +221,11 @@ def some_form(random_, recording):
         options += random_.choice(
             ([], [f"--counters={random_.choice(('1us', '20us', '1ms'))}"], ["--flows"], [f"--fit={random_.choice((10, 300, 2000))}"])
         )
-    options += random_.choice(([], [], ["--args=none"], ["--args=full"], ["--inline"], ["--unnamed=files"]))
+    if form in ("folded", "pprof"):
+        options += random_.choice(([], [f"--max-stack={random_.choice((1, 3, 30, 'none'))}"]))
+    if form not in ("branches", "events", "lcov", "none"):
+        options += some_view(random_, recording)
+    options += random_.choice(([], [], ["--args=none"], ["--args=full"]))
     return options
 
 
@@ -311,9 +319,11 @@ class Sums:
         stack = []
         # Each slice stands before those in it.
         for slice_ in slices:
-            if slice_.name in MARKS:
+            if MARKS.match(slice_.name):
                 continue
             del stack[slice_.depth :]
+            # The other formats leave out magic-trace's word.
+            slice_ = slice_._replace(name=slice_.name.removesuffix(" [inferred start time]"))
             stack.append(slice_.name)
             key, ns, insns = ";".join(stack), slice_.end - slice_.begin, int(slice_.args.get("insns", 0))
             ns = insns if unit == "insns" else ns
@@ -333,6 +343,21 @@ class Sums:
                 self.insns += insns
 
 
+def unit_of(recording):
+    """What formats count in place of ns, if times are estimated or invented."""
+    answer = run(recording, ["-f", "functions"]).json.get("answer") or {"self_ns": 0}
+    return "ns" if "self_ns" in answer else "insns"
+
+
+def cut(stacks, most):
+    """The stacks with --max-stack=MOST."""
+    found = collections.Counter()
+    for stack, value in stacks.items():
+        names = stack.split(";")
+        found[stack if len(names) <= most else ";".join(names[:most] + ["[truncated]", names[-1]])] += value
+    return found
+
+
 def rank(sorted_, share):
     return sorted_[max(math.ceil(len(sorted_) * share) - 1, 0)]
 
@@ -350,10 +375,15 @@ def by_name(table, unit):
     return {name: {k: sum(row[k] for row in rows) for k in ("calls", "self_" + unit)} for name, rows in table.items()}
 
 
+def whole_calls(options):
+    """Options without those that show a part of a call's callers, which are not counted."""
+    return [o for o in options if not o.startswith(("--symbol", "--dso", "--between"))]
+
+
 def check_functions(random_, recording):
     """The table of functions has the sums and quantiles of the slices."""
     options = some_selection(random_, recording) + some_slices(random_, recording)
-    options = [o for o in options if not o.startswith(("--symbol", "--dso", "--between"))] + ["--args=full"]
+    options = whole_calls(options) + ["--args=full"]
     text = run(recording, ["-f", "slices"] + options)
     functions = run(recording, ["-f", "functions"] + options)
     if text.failed():
@@ -379,24 +409,30 @@ def check_functions(random_, recording):
 
 def check_stacks(random_, recording):
     """Call stacks of folded and pprof, and calls of callgrind, have the sums of the slices."""
-    options = some_selection(random_, recording)
+    options = some_selection(random_, recording) + whole_calls(some_slices(random_, recording)) + some_view(random_, recording)
     text = run(recording, ["-f", "slices", "--args=full"] + options)
     if text.failed():
         return
     sums = Sums(read_slices(text.out()))
-    folded = run(recording, ["-f", "folded"] + WHOLE_STACKS + options)
+    most = random_.choice((1, 2, 5, 20, math.inf))
+    limit = ["--max-stack=none" if most == math.inf else f"--max-stack={most}"] + options
+    sums.stack_ns, sums.stack_insns = cut(sums.stack_ns, most), cut(sums.stack_insns, most)
+    own = sums.stack_ns
+    if "--stacks=magic-trace" not in options and unit_of(recording) == "insns":
+        own = sums.stack_insns
+    folded = run(recording, ["-f", "folded"] + limit)
     stacks = collections.Counter()
     for line in folded.out().decode().splitlines():
-        stack, ns = line.rsplit(" ", 1)
-        stacks[stack.split(";", 1)[1]] += int(ns)
-    expect("folded: own times", without_zeros(sums.stack_ns), without_zeros(stacks), text, folded)
+        stack, value = line.rsplit(" ", 1)
+        stacks[stack.split(";", 1)[1]] += int(value)
+    expect("folded: own times", without_zeros(own), without_zeros(stacks), text, folded)
     check_callgrind(recording, options, sums, text)
     if "pprof" in HELP:
-        check_pprof(recording, options, sums, text)
+        check_pprof(recording, limit, sums, text)
 
 
 def check_pprof(recording, options, sums, text):
-    result = run(recording, ["-f", "pprof"] + WHOLE_STACKS + options)
+    result = run(recording, ["-f", "pprof"] + options)
     if result.failed():
         return
     dump = subprocess.run([sys.executable, SOURCE + "/tests/cli/pprof.py", write("out.pb.gz", result.out())], capture_output=True, text=True)
@@ -503,15 +539,57 @@ def check_split(random_, recording):
     expect("slices", without_zeros(expected), without_zeros(found), text, split)
 
 
-def outermost(slices, function):
-    """Yields the durations of a function's calls; of a recursion the outermost one's."""
+def check_fit(random_, recording):
+    """What --fit folds is counted, and it changes no slice that stays."""
+    options = some_selection(random_, recording) + some_view(random_, recording) + ["--no-samples"]
+    text = run(recording, ["-f", "slices"] + options)
+    fit = run(recording, ["-f", "ftf", f"--fit={random_.choice((2, 30, 300))}"] + options)
+    if text.failed() or fit.failed() or is_deep(recording):
+        return
+    slices, kept = read_slices(text.out()), read_slices(dump_slices(fit.out()))
+    marks = sum(bool(MARKS.match(s.name)) for s in slices)
+    expect("slices that are not among all", {}, dict(core(kept) - core(slices)), text, fit)
+    expect("kept and folded", len(slices) - marks, len(kept) + fit.json["slices_folded"], text, fit)
+    inside = sum(int(s.args.get("folded", 0)) for s in kept)
+    if inside > fit.json["slices_folded"]:
+        expect("folded into others", inside, fit.json["slices_folded"], text, fit)
+
+
+def counts_of_lines(tracefile):
+    found, file = collections.Counter(), None
+    for line in tracefile.decode().splitlines():
+        key, _, value = line.partition(":")
+        if key == "SF":
+            file = value
+        elif key == "FNDA":
+            found[file, key, value.partition(",")[2]] += int(value.partition(",")[0])
+        elif key in ("DA", "BRDA"):
+            at, _, count = value.rpartition(",")
+            found[file, key, at] += int(count) if count.isdigit() else 0
+    return without_zeros(found)
+
+
+def check_lcov(random_, recording):
+    """The counts of lines, branches and functions of each thread are together those of all."""
+    options = ["-f", "lcov"] + [o for o in some_selection(random_, recording) if not o.startswith(("--tid", "--comm"))]
+    all_ = run(recording, options)
+    tids = sorted({t["tid"] for t in all_.json.get("threads", [])})
+    if all_.failed() or not tids or tids[0] <= 0:
+        return
+    parts = [run(recording, options + [f"--tid={tid}"]) for tid in tids]
+    sums = sum((collections.Counter(counts_of_lines(part.out())) for part in parts), collections.Counter())
+    expect("counts", counts_of_lines(all_.out()), dict(sums), all_, *parts)
+
+
+def outermost(slices, function, unit):
+    """Yields the lengths of a function's calls; of a recursion the outermost one's."""
     depth = math.inf
     for slice_ in slices:
         if slice_.depth <= depth:
             depth = math.inf
         if slice_.name == function and depth == math.inf:
             depth = slice_.depth
-            yield slice_.end - slice_.begin
+            yield slice_.end - slice_.begin if unit == "ns" else int(slice_.args.get("insns", 0))
 
 
 def check_answers(random_, recording):
@@ -520,23 +598,26 @@ def check_answers(random_, recording):
     if function == "*":
         return
     options = ["--symbol=" + function] + some_selection(random_, recording)
-    text = run(recording, ["-f", "slices"] + [o for o in options if not o.startswith("--symbol")])
-    times = sorted(outermost(read_slices(text.out()), function))
+    text = run(recording, ["-f", "slices", "--args=full"] + [o for o in options if not o.startswith("--symbol")])
+    unit = unit_of(recording)
+    times = sorted(outermost(read_slices(text.out()), function, unit))
     histogram = run(recording, ["-f", "histogram"] + options)
     slowest = run(recording, ["--slowest=5"] + options)
     if histogram.failed() or not times:
         return
     rows = [row for row in histogram.json["answer"]["functions"] if row["function"] == function]
-    ours = [sum(r["calls"] for r in rows), sum(r["total_ns"] for r in rows), min(r["min_ns"] for r in rows), max(r["max_ns"] for r in rows)]
+    ours = [sum(r["calls"] for r in rows), sum(r["total_" + unit] for r in rows)]
+    ours += [min(r["min_" + unit] for r in rows), max(r["max_" + unit] for r in rows)]
     expect("calls, total, min and max", [len(times), sum(times), times[0], times[-1]], ours, text, histogram)
     if len(rows) == 1:
-        begins = [bucket["from_ns"] for bucket in rows[0]["buckets"]] + [math.inf]
+        begins = [bucket["from_" + unit] for bucket in rows[0]["buckets"]] + [math.inf]
         counts = [sum(a <= t < b for t in times) for a, b in zip(begins, begins[1:])]
         expect("buckets", counts, [bucket["calls"] for bucket in rows[0]["buckets"]], text, histogram)
     answer = slowest.json["answer"]
-    expect("slowest calls", times[-5:][::-1], [call["duration_ns"] for call in answer["list"]], text, slowest)
+    lengths = [call["duration_ns" if unit == "ns" else "insns"] for call in answer["list"]]
+    expect("slowest calls", times[-5:][::-1], lengths, text, slowest)
     expect("number of calls", len(times), answer["calls"], text, slowest)
-    for key, share in (("median_ns", 0.5), ("p99_ns", 0.99)):
+    for key, share in (("median_ns", 0.5), ("p99_ns", 0.99)) if unit == "ns" else ():
         if not is_quantile(answer[key], rank(times, share)):
             expect(key, rank(times, share), answer[key], text, slowest)
 

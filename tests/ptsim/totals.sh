@@ -77,21 +77,56 @@ is_true() {
 }
 tap_check "which is the truth" is_true
 
+# --max-stack is of stacks alone.
+for most in 1 4 none; do
+	cut_stacks() { all=$(of_slices whole) && cut=$(of_pprof whole --max-stack=$most) && echo "$all $cut" && [ "$all" = "$cut" ]; }
+	if command -v python3 >/dev/null; then
+		tap_check "--max-stack=$most: the same in pprof" cut_stacks
+	fi
+done
+
 # Of slices, the table and the report; and their own time, of the same and of folded stacks.
 same_calls() { # INPUT OPTIONS...
-	convert slices "$@" && lines=$(wc -l <"$work/out") &&
+	convert slices "$@" && lines=$(grep -vc ' \[decode error: ' "$work/out") &&
 		convert functions "$@" --json="$work/json" || return 1
 	rows=$(sed -n 's/^ *\([0-9]*\) .*/\1/p' "$work/out" | awk '{ n += $1 } END { print n }')
 	self=$(sed -n 's/^ *"self_ns": \([0-9]*\),*$/\1/p' "$work/json" | sort -n | tail -n 1)
 	reported=$(sed -n 's/^ *"slices": \([0-9]*\),*$/\1/p' "$work/json" | head -n 1)
-	convert folded "$@" && folded=$(awk '{ n += $NF } END { printf "%d", n }' "$work/out")
-	convert callgrind "$@" && time=$(awk '/^calls=/ { edge = 1; next } /^[0-9+*-]/ { if (!edge) n += $4; edge = 0 } END { printf "%d", n }' "$work/out")
+	for most in none 2; do
+		convert folded "$@" --max-stack=$most && folded=$(awk '{ n += $NF } END { printf "%d", n }' "$work/out")
+		[ "$self" -eq "$folded" ] || break
+	done
+	convert callgrind "$@" && time=$(awk '/^calls=/ { edge = 1; next } /^[0-9+*-]/ { if (!edge) n += $NF; edge = 0 } END { printf "%d", n }' "$work/out")
 	echo "slices $lines functions $rows reported $reported; self $self folded $folded callgrind $time"
 	[ "$lines" -eq "$rows" ] && [ "$lines" -eq "$reported" ] && [ "$self" -eq "$folded" ] && [ "$self" -eq "$time" ]
 }
 for input in whole lost; do
-	for options in '' --depth=1 --depth=3 --min-duration=100ns '--hide=*a*' --inline; do
+	for options in '' --depth=1 --depth=3 --min-duration=100ns '--hide=*a*' --inline --stacks=magic-trace; do
 		tap_check "$input $options: calls and time" same_calls $input $options
+	done
+done
+
+# Of a whole trace lcov counts each function as often as it has slices, and --fit folds all but those it keeps.
+in_lcov() {
+	convert lcov whole && sed -n 's/^FNDA:\([0-9]*\),/\1 /p' "$work/out" | sort >"$work/found"
+	convert functions whole && awk 'NR > 1 { print $1, $NF }' "$work/out" | sort >"$work/rows"
+	[ "$(wc -l <"$work/found")" -ge 3 ] && ! comm -23 "$work/found" "$work/rows" | grep .
+}
+tap_check "calls of lcov" in_lcov
+folded_slices() { # INPUT OPTIONS...
+	# Trace files have no deeper slices.
+	convert slices "$@" && lines=$(awk '$2 < 512 && !/ \[decode error: / { n++ } END { print n }' "$work/out")
+	for most in 3 50 700; do
+		convert ftf "$@" --fit=$most --json="$work/json" &&
+			kept=$("$top_builddir/ftfdump" --slices "$work/out" | wc -l) || return 1
+		folded=$(sed -n 's/^ *"slices_folded": \([0-9]*\),*$/\1/p' "$work/json")
+		echo "$lines slices: $kept kept, $folded folded"
+		[ "$folded" -gt 0 ] && [ $((kept + folded)) -eq "$lines" ] || return 1
+	done
+}
+for input in whole lost; do
+	for options in '' --inline --stacks=magic-trace; do
+		tap_check "$input $options: --fit keeps or counts each slice" folded_slices $input $options
 	done
 done
 
