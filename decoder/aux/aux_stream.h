@@ -48,8 +48,7 @@ struct aux_stream {
 	uint32_t queue;                 /* perf's `idx` */
 	const struct aux_piece *pieces; /* in aux_offset order per run of the file */
 	size_t piece_count;
-	const struct aux_cut *cuts; /* by position; those that are whole only if they are of use
-				       (pt_info_times_by_cycles()) */
+	const struct aux_cut *cuts; /* by position; those that are whole only with CYC packets */
 	size_t cut_count;
 	uint64_t size;     /* bytes of all pieces */
 	uint64_t repeated; /* not of the size: bytes that other snapshots have, or padding */

@@ -298,7 +298,7 @@ static void add_cut(struct piece_list *list, const struct perf_record *record,
 		.time = record->id.time,
 		.whole = !(aux.flags & PERF_AUX_FLAG_TRUNCATED),
 	};
-	if (cut.whole && !pt_info_times_by_cycles(info))
+	if (cut.whole && !(info->config & info->cyc_bit))
 		return;
 	push_cut(&list->cpu_cuts, cut);
 	cut.owner = record->id.tid;

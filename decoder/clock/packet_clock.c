@@ -21,18 +21,25 @@ static uint64_t ticks_to_tsc(const struct packet_clock *clock, uint64_t ctc)
 	return ctc * clock->rates.ratio_n / clock->rates.ratio_d;
 }
 
-/* Returns the ticks up to the next MTC; damage may make it earlier than a TSC. */
-static uint64_t until_due(const struct packet_clock *clock)
+/*
+ * Returns the ticks after `step` that cycles may take: up to the next MTC, which damage may make
+ * earlier, and up to the bound.
+ */
+static uint64_t most_ticks(const struct packet_clock *clock)
 {
-	return clock->due > clock->step ? clock->due - clock->step : 0;
+	uint64_t end = clock->counting ? clock->due : UINT64_MAX;
+
+	if (clock->bound && clock->bound < end)
+		end = clock->bound;
+	return end > clock->step ? end - clock->step : 0;
 }
 
-/* Cycles advance time up to the next MTC, and not at all before time and speed are known. */
+/* Cycles do not advance time before time and speed are known. */
 static void set_cycle_limit(struct packet_clock *clock)
 {
-	clock->cycle_limit = clock->counting ? (double)until_due(clock) : TICKS_MAX;
-	if (clock->cycle_limit > TICKS_MAX)
-		clock->cycle_limit = TICKS_MAX;
+	uint64_t most = most_ticks(clock);
+
+	clock->cycle_limit = most < (uint64_t)TICKS_MAX ? (double)most : TICKS_MAX;
 	if (!clock->tsc || clock->tsc_per_cycle <= 0)
 		clock->cycle_limit = 0;
 }
@@ -155,6 +162,12 @@ void packet_clock_fit(struct packet_clock *clock, uint64_t tsc, uint64_t late)
 	count_by_ratio(clock);
 }
 
+void packet_clock_bound(struct packet_clock *clock, uint64_t bound)
+{
+	clock->bound = bound;
+	set_cycle_limit(clock);
+}
+
 void packet_clock_many_cycles(struct packet_clock *clock, uint64_t cycles)
 {
 	uint64_t passed, tsc;
@@ -168,9 +181,9 @@ void packet_clock_many_cycles(struct packet_clock *clock, uint64_t cycles)
 	if (!clock->tsc || clock->tsc_per_cycle <= 0 || expected >= 0x1p63)
 		return;
 	passed = (uint64_t)(int64_t)expected;
-	/* An MTC is missing. */
-	if (clock->counting && passed > until_due(clock))
-		passed = until_due(clock);
+	/* An MTC is missing, or the clock is slower than it was. */
+	if (passed > most_ticks(clock))
+		passed = most_ticks(clock);
 	tsc = clock->step + passed;
 	if (tsc > clock->tsc)
 		clock->tsc = tsc;

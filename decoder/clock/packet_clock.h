@@ -24,6 +24,7 @@ struct packet_clock {
 	uint64_t cycles; /* since then */
 	uint64_t ctc;    /* crystal ticks since `base`, at the last MTC */
 	uint64_t due;    /* TSC of the next MTC, if counting */
+	uint64_t bound;  /* packet_clock_bound(); 0: none */
 	uint8_t last_mtc;
 	bool counting;        /* base and last_mtc are known */
 	bool whole_step;      /* the present step began with an MTC */
@@ -44,6 +45,16 @@ void packet_clock_cbr(struct packet_clock *clock, uint8_t ratio);
  * last until `late`.  If that is later, they count for less, so that time does not pass `tsc`.
  */
 void packet_clock_fit(struct packet_clock *clock, uint64_t tsc, uint64_t late);
+
+/* The packets up to the next ones were written before `bound`, which cycles do not pass.  0: none.
+ */
+void packet_clock_bound(struct packet_clock *clock, uint64_t bound);
+
+/* Returns whether cycles have reached the bound, after which there may be another. */
+static inline bool packet_clock_is_bound(const struct packet_clock *clock)
+{
+	return clock->bound && clock->tsc >= clock->bound;
+}
 
 /* Handle a packet as libipt reads it; packets without a time change nothing. */
 void packet_clock_packet(struct packet_clock *clock, const struct pt_packet *packet);

@@ -284,20 +284,36 @@ static bool seek_stop(struct schedule *schedule, uint64_t time, uint64_t ip)
 	return false;
 }
 
+/* Returns whether user code of the current thread stopped at ip, and has a mapping there. */
+static bool resumes(struct schedule *schedule, uint64_t ip)
+{
+	const struct schedule_stop *stop = stop_of(schedule, schedule->thread);
+
+	return stop && stop->ip == ip && stop->space == schedule->space &&
+	       address_space_borrow_mapping(schedule->space, ip);
+}
+
 void schedule_seek_user(struct schedule *schedule, uint64_t time, uint64_t ip)
 {
-	struct schedule ahead;
+	struct schedule before = *schedule, ahead;
+	bool waits, found = false;
 
 	schedule_seek(schedule, time);
-	if (seek_stop(schedule, time, ip))
+	if (seek_stop(schedule, time, ip) || reach_mapping(schedule, time, ip))
 		return;
-	if (reach_mapping(schedule, time, ip) || schedule->next == schedule->count)
-		return;
-	ahead = *schedule;
-	take_switch(&ahead);
-	if (is_idle(schedule->thread) || !schedule->thread ||
-	    (!clock_excludes(schedule, time, ahead.begin) && reach_mapping(&ahead, time, ip)))
-		*schedule = ahead;
+	waits = !schedule->thread || is_idle(schedule->thread);
+	if (schedule->next < schedule->count) {
+		ahead = *schedule;
+		take_switch(&ahead);
+		found = (waits || !clock_excludes(schedule, time, ahead.begin)) &&
+			reach_mapping(&ahead, time, ip);
+		if (found || waits)
+			*schedule = ahead;
+	}
+	/* Only the thread before can run here: the clock, which counts cycles, is late. */
+	before.asked |= schedule->asked;
+	if (!found && resumes(&before, ip))
+		*schedule = before;
 }
 
 bool schedule_settle(struct schedule *schedule, bool end)

@@ -43,20 +43,17 @@ as_near_as_perf() { # TRUTH RECORDING SYMFS OPTIONS...
 
 # Where the clock changes is random, and differs with the size of the environment: in one of a
 # hundred recordings perf's clock happens to be right in the tail, by up to a tenth.  So the errors of
-# three recordings count together, and a twentieth more is allowed.  With few MTCs, what ran last may
-# seem to follow the end of its thread, for perf too (doc/timing.md).
+# three recordings count together, and a twentieth more is allowed.
 near() { # OPTIONS...
 	: >"$work/errors"
-	most=0
-	case $* in *--mtc-period=9*) most=1 ;; esac
 	for seed in 1 2 3; do
 		record --seed=$seed "$@" && ours=$(our_time_errors "$work/truth.branches" "$work/perf.data") ||
 			return 1
 		echo "$ours $(perf_time_errors "$work/truth.branches" "$work/perf.data" --symfs /)" |
 			tee -a "$work/errors"
 	done
-	awk -v most=$most '{ median += $1; tail += $2; missing += $3; its_median += $4; its_tail += $5; its_missing += $6 }
-		END { exit !(NR == 3 && missing <= most * its_missing && median <= 1.05 * its_median + 6 && tail <= 1.05 * its_tail + 6) }' \
+	awk '{ median += $1; tail += $2; missing += $3; its_median += $4; its_tail += $5; its_missing += $6 }
+		END { exit !(NR == 3 && missing == 0 && median <= 1.05 * its_median + 6 && tail <= 1.05 * its_tail + 6) }' \
 		"$work/errors"
 }
 

@@ -227,6 +227,8 @@ static inline size_t read_cyc(struct pt_flow *flow, const uint8_t *bytes)
 	if (!size)
 		return 0;
 	packet_clock_cyc(&flow->state.clock, cycles);
+	if (packet_clock_is_bound(&flow->state.clock))
+		flow_bound_clock(flow);
 	flow_count_cycles(flow, cycles);
 	flow_update_time(flow);
 	return size;
@@ -305,6 +307,7 @@ static void begin_look_ahead(struct look_ahead *ahead, struct pt_flow *flow)
 	if (flow->window.size - flow->at < AHEAD)
 		flow_window_refill(flow);
 	ahead->clock = flow->state.clock;
+	packet_clock_bound(&ahead->clock, 0);
 	ahead->at = flow->at;
 	ahead->end = flow->window.size - flow->at < AHEAD ? flow->window.size : flow->at + AHEAD;
 	ahead->aux_begin = aux_window_aux_end(&flow->window) - flow->window.size;

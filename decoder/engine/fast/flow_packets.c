@@ -2,6 +2,7 @@
 /* Handle each packet that libipt decodes for the fast engine. */
 #include "decoder/engine/fast/flow_packets.h"
 
+#include "base/tables/lower_bound.h"
 #include "decoder/engine/fast/emulated_ptwrite.h"
 #include "decoder/engine/fast/flow_checkpoint.h"
 #include "decoder/engine/fast/flow_code.h"
@@ -468,6 +469,25 @@ void flow_catch_up(struct pt_flow *flow)
 		flow->cached_block = 0;
 }
 
+void flow_bound_clock(struct pt_flow *flow)
+{
+	const struct aux_stream *aux = flow->stream.input.aux;
+	struct packet_clock *clock = &flow->state.clock;
+	uint64_t at = aux_window_aux_end(&flow->window) - flow->window.size + flow->at;
+	size_t next = LOWER_BOUND(i, aux->cut_count, aux->cuts[i].at <= at);
+	uint64_t bound = 0;
+
+	if (next < aux->cut_count)
+		bound = tsc_clock_tsc(&flow->stream.clock, aux->cuts[next].time);
+	/* A record before the last packet is of another clock. */
+	if (bound <= clock->step)
+		bound = 0;
+	if (bound == clock->bound)
+		return;
+	packet_clock_bound(clock, bound);
+	packet_clock_many_cycles(clock, 0);
+}
+
 static void on_timing(struct pt_flow *flow, const struct pt_packet *packet)
 {
 	struct packet_clock *clock = &flow->state.clock;
@@ -477,6 +497,8 @@ static void on_timing(struct pt_flow *flow, const struct pt_packet *packet)
 				 stream_complete_tsc(&flow->stream, packet->payload.tsc.tsc));
 	else
 		packet_clock_packet(clock, packet);
+	if (packet->type == ppt_tsc || packet_clock_is_bound(clock))
+		flow_bound_clock(flow);
 	if (packet->type == ppt_cbr)
 		add_cpu_event(flow, CPU_EVENT_CBR, packet->payload.cbr.ratio, 0);
 	if (packet->type == ppt_cyc)

@@ -95,6 +95,9 @@ static inline void flow_count_cycles(struct pt_flow *flow, uint64_t cycles)
 		stream_count_cycles(&flow->stream, cycles);
 }
 
+/* The clock's bound may have changed: that of the AUX record which reports the bytes at `at`. */
+void flow_bound_clock(struct pt_flow *flow);
+
 /* Handle a packet that libipt does not know. */
 void flow_on_extended_packet(struct pt_flow *flow, const struct extended_packet *packet);
 

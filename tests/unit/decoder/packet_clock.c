@@ -149,6 +149,29 @@ START_TEST(cycles_do_not_pass_the_next_tsc)
 }
 END_TEST
 
+START_TEST(cycles_do_not_pass_a_bound_before_the_next_mtc)
+{
+	struct packet_clock clock = clock_of();
+
+	packet_clock_cbr(&clock, 25);
+	begin_at(&clock, 1000000);
+	packet_clock_bound(&clock, 1000300);
+	packet_clock_cyc(&clock, 200);
+	ck_assert_uint_eq(clock.tsc, 1000200);
+	ck_assert(!packet_clock_is_bound(&clock));
+	packet_clock_cyc(&clock, 200);
+	ck_assert_uint_eq(clock.tsc, 1000300);
+	ck_assert(packet_clock_is_bound(&clock));
+	/* Later packets have another bound: no cycle is forgotten. */
+	packet_clock_bound(&clock, 0);
+	packet_clock_cyc(&clock, 100);
+	ck_assert_uint_eq(clock.tsc, 1000500);
+	packet_clock_bound(&clock, 1000900);
+	packet_clock_cyc(&clock, 1000);
+	ck_assert_uint_eq(clock.tsc, 1000000 + PERIOD);
+}
+END_TEST
+
 START_TEST(without_an_mtc_its_time_has_not_come)
 {
 	struct packet_clock clock = clock_of();
@@ -238,6 +261,7 @@ int main(void)
 	tcase_add_test(all, a_new_bus_ratio_does_not_move_the_next_mtc);
 	tcase_add_test(all, the_first_mtc_behind_a_tsc_is_due_at_its_crystal_tick);
 	tcase_add_test(all, cycles_do_not_pass_the_next_tsc);
+	tcase_add_test(all, cycles_do_not_pass_a_bound_before_the_next_mtc);
 	tcase_add_test(all, without_an_mtc_its_time_has_not_come);
 	tcase_add_test(all, cycles_that_no_time_could_hold_are_none);
 	tcase_add_test(all, cycles_near_the_end_of_their_count_move_no_clock);

@@ -1034,6 +1034,54 @@ START_TEST(cycles_do_not_pass_the_next_time_that_is_known)
 END_TEST
 
 /*
+ * The next MTC is far away.  The first AUX record, 700 ticks after the TSC, reports 1000 cycles,
+ * and the second one 500 more.
+ */
+START_TEST(cycles_between_mtcs_do_not_pass_the_aux_record_of_their_bytes)
+{
+	static const struct perf_data_pt_info info = {
+		.pmu_type = SAMPLE_PMU,
+		.time_mult = 1,
+		.cap_user_time_zero = 1,
+		.tsc_bit = 0x400,
+		.noretcomp_bit = 0x800,
+		.mtc_bit = 0x200,
+		.mtc_freq_bits = 0x3c000,
+		.tsc_ctc_ratio_n = 1000,
+		.tsc_ctc_ratio_d = 1,
+		.per_cpu_mmaps = 1,
+		.cyc_bit = 2,
+		.max_nonturbo_ratio = 25,
+	};
+	static const struct pt_packet cycles = { .type = ppt_cyc, .payload.cyc.value = 1000 },
+				      few = { .type = ppt_cyc, .payload.cyc.value = 500 },
+				      tma = { .type = ppt_tma };
+	size_t reported;
+
+	begin(PT_ENGINE_FAST);
+	run.data.events[0].attr.config |= info.cyc_bit | info.mtc_bit | 6 << 14;
+	perf_data_add_pt_info(&run.data, &info, NULL);
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_add(&run.packets, &tma);
+	pt_packets_pge(&run.packets, SAMPLE_MAIN);
+	pt_packets_add(&run.packets, &cycles);
+	pt_packets_tnt(&run.packets, "t");
+	reported = pt_packets_size(&run.packets);
+	stamp(SAMPLE_START + 700);
+	perf_data_add_aux_event(&run.data, 0, reported, 0);
+	pt_packets_add(&run.packets, &few);
+	pt_packets_tnt(&run.packets, "nt");
+	stamp(SAMPLE_START + 5000);
+	perf_data_add_aux_event(&run.data, reported, pt_packets_size(&run.packets) - reported, 0);
+	finish();
+	expect(3, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_WORK + 5);
+	ck_assert_uint_eq(run.events[3].time, SAMPLE_START + 700);
+	expect(4, BRANCH_RETURN, SAMPLE_WORK + 7, SAMPLE_MAIN + 5);
+	ck_assert_uint_eq(run.events[4].time, SAMPLE_START + 1500);
+}
+END_TEST
+
+/*
  * Timing packets are 300 ns too early or too late; the switch record is of
  * SAMPLE_START + 1000.  The thread changes when __switch_to (here KERNEL_SYS)
  * is entered, not with the timing packet.
@@ -1960,6 +2008,7 @@ int main(void)
 	tcase_add_loop_test(
 		all, where_the_kernel_enters_user_code_this_is_of_the_program_that_exec_ran, 0, 4);
 	tcase_add_loop_test(all, cycles_do_not_pass_the_next_time_that_is_known, 0, 2);
+	tcase_add_test(all, cycles_between_mtcs_do_not_pass_the_aux_record_of_their_bytes);
 	tcase_add_loop_test(all, threads_change_where_the_kernel_switches_them, 0, 6);
 	tcase_add_loop_test(all, threads_change_there_each_time, 0, 2);
 	tcase_add_loop_test(all, no_way_leads_out_of_a_mapping, 0, 2);

@@ -179,6 +179,27 @@ START_TEST(the_place_of_a_stop_separates_a_thread_from_its_neighbour)
 }
 END_TEST
 
+/* Counted cycles may lead the time past a switch, here to idle or to a thread without the code. */
+START_TEST(a_clock_that_is_late_takes_no_code_from_its_thread)
+{
+	const uint64_t late = _i ? 3500 : 2500;
+	struct schedule schedule;
+
+	open_timeline();
+	schedule_init(&schedule, timeline, 0, -1);
+	schedule_seek_user(&schedule, 1000, SAMPLE_MAIN);
+	schedule_stop_user(&schedule, SAMPLE_MAIN + 5);
+	schedule_seek_user(&schedule, late, SAMPLE_MAIN + 5);
+	ck_assert_int_eq(schedule.thread->tid, SAMPLE_PID);
+	ck_assert_uint_eq(schedule_clamp(&schedule, late), 2000);
+	/* Where it did not stop, nobody knows. */
+	schedule_stop_user(&schedule, SAMPLE_MAIN + 5);
+	schedule_seek_user(&schedule, late, SAMPLE_MAIN);
+	ck_assert_int_ne(schedule.thread->tid, SAMPLE_PID);
+	close_timeline();
+}
+END_TEST
+
 START_TEST(a_switch_that_is_too_far_away_is_not_the_reason)
 {
 	struct schedule schedule;
@@ -404,6 +425,7 @@ int main(void)
 	tcase_add_test(all, code_that_only_the_next_epoch_has_is_found_a_little_early);
 	tcase_add_test(all, a_buffer_per_thread_is_that_threads);
 	tcase_add_test(all, the_place_of_a_stop_separates_a_thread_from_its_neighbour);
+	tcase_add_loop_test(all, a_clock_that_is_late_takes_no_code_from_its_thread, 0, 2);
 	tcase_add_test(all, a_switch_that_is_too_far_away_is_not_the_reason);
 	tcase_add_test(all, the_kernel_switches_at_a_switch_that_is_near);
 	tcase_add_test(all, the_next_program_begins_once_in_the_run_of_its_exec);
