@@ -65,20 +65,24 @@ bool packet_clock_equals(const struct packet_clock *a, const struct packet_clock
 /* Any number of cycles. */
 void packet_clock_many_cycles(struct packet_clock *clock, uint64_t cycles);
 
-/* Inline, because CYC is the most frequent timing packet. */
-static inline void packet_clock_cyc(struct packet_clock *clock, uint32_t cycles)
+/*
+ * Returns whether cycles reached their limit: the next MTC's time, the bound, or others.  Inline,
+ * because CYC is the most frequent timing packet.
+ */
+static inline bool packet_clock_cyc(struct packet_clock *clock, uint32_t cycles)
 {
 	uint64_t all = clock->cycles + cycles, tsc;
 	double passed = (double)(int64_t)all * clock->tsc_per_cycle;
 
 	if (passed >= clock->cycle_limit) {
 		packet_clock_many_cycles(clock, cycles);
-		return;
+		return true;
 	}
 	clock->cycles = all;
 	tsc = clock->step + (uint64_t)(int64_t)passed;
 	if (tsc > clock->tsc)
 		clock->tsc = tsc;
+	return false;
 }
 
 #endif

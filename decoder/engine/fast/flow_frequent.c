@@ -226,8 +226,8 @@ static inline size_t read_cyc(struct pt_flow *flow, const uint8_t *bytes)
 	size = read_cycles(flow, bytes, &cycles);
 	if (!size)
 		return 0;
-	packet_clock_cyc(&flow->state.clock, cycles);
-	if (packet_clock_is_bound(&flow->state.clock))
+	if (packet_clock_cyc(&flow->state.clock, cycles) &&
+	    packet_clock_is_bound(&flow->state.clock))
 		flow_bound_clock(flow);
 	flow_count_cycles(flow, cycles);
 	flow_update_time(flow);
