@@ -40,6 +40,11 @@
  */
 #define SYMBOL_NAMES_FACTOR 2
 
+/* ---- Go's table of lines (symbols/tables/go_table.c) ---- */
+
+/* Bytes of a file's table that are read for lines: some hundred for each line. */
+#define GO_LINES_MOST ((size_t)1 << 28)
+
 /* ---- DWARF (symbols/dwarf/dwarf_guard.c) ---- */
 
 /* All compressed sections of a file, unpacked, by the file's size.  Compilers': a tenth at best. */

@@ -28,6 +28,7 @@ libsymbols_a_SOURCES = \
 	symbols/names/text_map.c symbols/names/text_map.h \
 	symbols/tables/code_starts.c symbols/tables/code_starts.h \
 	symbols/tables/encoded_address.c symbols/tables/encoded_address.h \
+	symbols/tables/go_table.c symbols/tables/go_table.h \
 	symbols/tables/landing_pads.c symbols/tables/landing_pads.h \
 	symbols/tables/symbol_entry.h \
 	symbols/tables/symbol_parts.c symbols/tables/symbol_parts.h \

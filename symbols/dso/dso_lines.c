@@ -85,6 +85,12 @@ static struct source_line find_line(struct dso *dso, uint64_t vaddr)
 	case 1:
 		line = make_line(dso, &row);
 		break;
+	case 0:
+		row = (struct line_row){ 0 };
+		row.line = go_table_line(&dso->table.go, vaddr, &row.file);
+		if (row.line)
+			line = make_line(dso, &row);
+		break;
 	case -1:
 		diag_warn(dso->store->diag, "lines-damaged", "%s: %s", dso->path, err.text);
 		break;

@@ -329,7 +329,7 @@ static enum dso_names names_of(const struct dso *dso)
 		return dso->named->count ? DSO_NAMES_ALL : DSO_NAMES_NONE;
 	if (!dso->table.count)
 		return DSO_NAMES_NONE;
-	if (symbol_table_is_complete(&dso->elf) || dso->mini.elf ||
+	if (symbol_table_is_complete(&dso->elf) || dso->mini.elf || dso->table.go.count ||
 	    (dso->debug.elf && symbol_table_is_complete(&dso->debug)))
 		return DSO_NAMES_ALL;
 	return DSO_NAMES_EXPORTED;
@@ -346,7 +346,7 @@ struct dso_info dso_info(const struct dso *dso)
 			.used = true,
 			.names = names_of(dso),
 			.symbols = dso->named ? dso->named->count : dso->table.count,
-			.lines = dso->lines.dwarf != NULL,
+			.lines = dso->lines.dwarf || (dso->lines_loaded && dso->table.go.count),
 			.debug_file = dso->debug_path,
 			.refused = dso->refused,
 		};

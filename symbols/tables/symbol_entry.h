@@ -6,6 +6,7 @@
 #define SYMBOLS_TABLES_SYMBOL_ENTRY_H
 
 #include "symbols/names/range_map.h"
+#include "symbols/tables/go_table.h"
 
 /* No entry; also the name of a linkage table's header, and of a stub without a name. */
 #define SYMBOL_ENTRY_NONE RANGE_NONE
@@ -27,6 +28,7 @@ struct symbol_entry {
 enum symbol_strings {
 	SYMBOL_STRINGS_SYMTAB = 0, /* of .symtab, the debug file's if the file has none */
 	SYMBOL_STRINGS_DYNSYM,     /* of .dynsym */
+	SYMBOL_STRINGS_GO,         /* of .gopclntab (go_table.h) */
 	SYMBOL_STRINGS_COUNT,
 };
 
@@ -50,6 +52,7 @@ struct symbol_table {
 	struct symbol_part *parts; /* owned; sorted by part */
 	size_t part_count;
 	struct string_section strings[SYMBOL_STRINGS_COUNT];
+	struct go_table go; /* of a program in Go; else empty */
 };
 
 /*

@@ -286,7 +286,8 @@ struct loader {
 	size_t section_count, first_section, section_room; /* first: of the file that is read */
 	size_t room;                                       /* of table->entries */
 	uint32_t order;
-	size_t tables_end; /* entries before this one are sorted; the rest are linkage stubs */
+	size_t tables_end; /* entries before this one are sorted; then linkage stubs, Go's functions
+			    */
 	uint32_t *sources; /* owned; the orders at which other source files' symbols begin */
 	size_t source_count, source_room;
 	Elf_Data *symbols[SYMBOL_STRINGS_COUNT]; /* borrowed from the ELF handle; NULL: none */
@@ -677,6 +678,29 @@ static void add_stub(void *context, const struct plt_stub *stub)
 	add_entry(loader, named);
 }
 
+/* Add the functions of Go that have no symbol: all of a stripped program's. */
+static void add_go_functions(struct loader *loader)
+{
+	struct string_section *strings = &loader->table->strings[SYMBOL_STRINGS_GO];
+	struct go_function function;
+	struct go_table *go = &loader->table->go;
+
+	go_table_open(go, loader->file);
+	*strings = (struct string_section){ 0, (const char *)go->names.bytes, go->names.size };
+	loader->names_left += SYMBOL_NAMES_FACTOR * (strings->size + go->starts.size);
+	for (size_t i = 0; go_table_function(go, i, &function); i++)
+		if (elf_file_code_at_vaddr(loader->file, function.begin) &&
+		    !entry_at(loader, function.begin) &&
+		    name_is_sound(loader, strings, function.name))
+			add_entry(loader, (struct symbol_entry){ .begin = function.begin,
+								 .end = function.end,
+								 .name = function.name,
+								 .kind = SYMBOL_FUNCTION,
+								 .binding = SYMBOL_GLOBAL,
+								 .strings = SYMBOL_STRINGS_GO,
+								 .sized = true });
+}
+
 int symbol_table_load(struct symbol_table *table, const struct elf_file *file,
 		      const struct elf_file *debug, struct error *err)
 {
@@ -692,6 +716,7 @@ int symbol_table_load(struct symbol_table *table, const struct elf_file *file,
 	symbol_parts_add_labels(table);
 	loader.tables_end = table->count;
 	plt_scan(file, add_stub, &loader);
+	add_go_functions(&loader);
 	sort_entries(table);
 	range_map_build(&table->ranges, table->entries, sizeof(*table->entries), table->count);
 	free(loader.sections);

@@ -146,7 +146,7 @@ static void write_kernel(const char *name, const uint8_t *code, uint64_t address
 		{ "_text", address, 0x09, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC) },
 		{ "do_call", address + 0x20, 0x01, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC) },
 	};
-	struct tiny_elf elf = { address, code, KERNEL_SIZE, symbols, 2 };
+	struct tiny_elf elf = { address, code, KERNEL_SIZE, symbols, 2, 0, 0 };
 
 	tiny_elf_write(&elf, path_of(name));
 }
@@ -251,8 +251,9 @@ static const struct tiny_symbol probed_symbols[] = {
 	{ "leaf", PROBED_LEAF, 3, PROBED_FUNCTION },
 };
 
-static const struct tiny_elf probed_elf = { PROBED_MAIN, probed_code, sizeof(probed_code),
-					    probed_symbols, 4 };
+static const struct tiny_elf probed_elf = {
+	PROBED_MAIN, probed_code, sizeof(probed_code), probed_symbols, 4, 0, 0
+};
 
 /* A trap at `from`, after which the kernel goes to `to`. */
 static void trap(struct pt_packets *trace, uint64_t from, uint64_t to)

@@ -25,7 +25,7 @@ static const struct tiny_symbol symbols[] = {
 	{ "circle", SAMPLE_CIRCLE, 0x02, FUNCTION },
 };
 
-const struct tiny_elf sample_elf = { SAMPLE_CODE, code, sizeof(code), symbols, 4 };
+const struct tiny_elf sample_elf = { SAMPLE_CODE, code, sizeof(code), symbols, 4, 0, 0 };
 
 void sample_begin(struct perf_data *data)
 {

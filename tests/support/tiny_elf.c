@@ -12,10 +12,11 @@ enum section {
 	SECTION_SYMTAB,
 	SECTION_STRTAB,
 	SECTION_NAMES,
+	SECTION_GO,
 	SECTIONS
 };
 
-static const char section_names[] = "\0.text\0.symtab\0.strtab\0.shstrtab";
+static const char section_names[] = "\0.text\0.symtab\0.strtab\0.shstrtab\0.gopclntab";
 
 /* Offsets in the file. */
 struct layout {
@@ -95,6 +96,10 @@ static void put_sections(uint8_t *bytes, const struct tiny_elf *elf, const struc
 					       .sh_type = SHT_STRTAB,
 					       .sh_offset = layout->names,
 					       .sh_size = sizeof(section_names) };
+	headers[SECTION_GO] = (Elf64_Shdr){ .sh_name = elf->go_table_size ? 33 : 0,
+					    .sh_type = SHT_PROGBITS,
+					    .sh_offset = TINY_ELF_CODE_OFFSET + elf->go_table,
+					    .sh_size = elf->go_table_size };
 }
 
 static void put_symbols(uint8_t *bytes, const struct tiny_elf *elf, const struct layout *layout)

@@ -21,6 +21,7 @@ struct tiny_elf {
 	size_t code_size;
 	const struct tiny_symbol *symbols;
 	size_t symbol_count;
+	size_t go_table, go_table_size; /* bytes of the code that are .gopclntab; 0, 0: none */
 };
 
 #define TINY_ELF_CODE_OFFSET 0x1000

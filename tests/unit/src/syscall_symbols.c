@@ -44,7 +44,7 @@ static void open_program(size_t size)
 	fd = mkstemp(path);
 	ck_assert_int_ge(fd, 0);
 	close(fd);
-	tiny_elf_write(&(struct tiny_elf){ ADDRESS, code, size, &function, 1 }, path);
+	tiny_elf_write(&(struct tiny_elf){ ADDRESS, code, size, &function, 1, 0, 0 }, path);
 	free(code);
 	name_table_init(&names);
 	diag_init(&diag);

@@ -71,3 +71,9 @@ TESTS += tests/unit/symbols/landing_pads.test
 tests_unit_symbols_landing_pads_test_SOURCES = tests/unit/symbols/landing_pads.c
 tests_unit_symbols_landing_pads_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_symbols_landing_pads_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/symbols/go_table.test
+TESTS += tests/unit/symbols/go_table.test
+tests_unit_symbols_go_table_test_SOURCES = tests/unit/symbols/go_table.c
+tests_unit_symbols_go_table_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_symbols_go_table_test_LDADD = $(UNIT_LIBS)

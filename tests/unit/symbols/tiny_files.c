@@ -53,7 +53,7 @@ static void make_path(void)
 static struct dso *open_tiny(const struct tiny_symbol *symbols, size_t count)
 {
 	static const uint8_t code[0x100];
-	struct tiny_elf elf = { CODE, code, sizeof(code), symbols, count };
+	struct tiny_elf elf = { CODE, code, sizeof(code), symbols, count, 0, 0 };
 
 	make_path();
 	tiny_elf_write(&elf, path);
@@ -496,7 +496,7 @@ START_TEST(damaged_files_are_harmless)
 	const struct tiny_symbol symbols[] = { { "first", CODE, 0x10, GLOBAL_FUNCTION },
 					       { "second", CODE + 0x20, 0x10, LOCAL_FUNCTION } };
 	static const uint8_t code[0x100];
-	struct tiny_elf elf = { CODE, code, sizeof(code), symbols, 2 };
+	struct tiny_elf elf = { CODE, code, sizeof(code), symbols, 2, 0, 0 };
 	size_t size;
 	uint8_t *bytes = tiny_elf_bytes(&elf, &size);
 

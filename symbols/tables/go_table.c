@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads the table of functions and lines that Go's linker writes for its runtime. */
+#include "symbols/tables/go_table.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "base/budget.h"
+#include "base/cursor.h"
+#include "base/tables/lower_bound.h"
+
+/* Layouts, by the magic number. */
+enum { GO_1_2 = 0xfffffffb, GO_1_16 = 0xfffffffa, GO_1_18 = 0xfffffff0, GO_1_20 = 0xfffffff1 };
+
+/* Words of moduledata before `text` in Go 1.26. */
+#define MODULE_TEXT 22
+
+static struct go_bytes bytes_from(struct go_bytes whole, uint64_t offset)
+{
+	if (offset >= whole.size)
+		return (struct go_bytes){ 0 };
+	return (struct go_bytes){ whole.bytes + offset, whole.size - offset };
+}
+
+static struct cursor cursor_from(struct go_bytes whole, uint64_t offset)
+{
+	struct go_bytes rest = bytes_from(whole, offset);
+
+	return cursor_over(rest.bytes, rest.size);
+}
+
+/* Returns the path at an offset, NULL if it has no end. */
+static const char *path_at(struct go_bytes texts, uint64_t offset)
+{
+	struct go_bytes rest = bytes_from(texts, offset);
+
+	return rest.size && memchr(rest.bytes, 0, rest.size < PATH_MAX ? rest.size : PATH_MAX)
+		       ? (const char *)rest.bytes
+		       : NULL;
+}
+
+static bool find_section(const struct elf_file *file, const char *name, struct go_bytes *found)
+{
+	struct elf_section section;
+
+	if (!elf_section_find(file->elf, name, &section))
+		return false;
+	found->bytes = elf_file_section_bytes(file, &section.header);
+	found->size = found->bytes ? section.header.sh_size : 0;
+	return found->bytes;
+}
+
+/* Returns whether a table's header is at the cursor, and reads its first 8 bytes. */
+static bool read_magic(struct cursor *c, uint32_t *layout, uint8_t *word)
+{
+	*layout = cursor_u32(c);
+	return (*layout == GO_1_2 || *layout == GO_1_16 || *layout == GO_1_18 ||
+		*layout == GO_1_20) &&
+	       cursor_u16(c) == 0 && cursor_u8(c) == 1 /* x86: code has any address */ &&
+	       ((*word = cursor_u8(c)) == 4 || *word == 8);
+}
+
+/*
+ * Programs for any address have the table among the data that are relocated, before 1.26:
+ * Go's linker in a section of its own, others within that of all such data.
+ */
+static struct go_bytes find_table(const struct elf_file *file)
+{
+	struct go_bytes table = { 0 }, module;
+	uint32_t layout;
+	uint8_t word;
+
+	if (find_section(file, ".gopclntab", &table) ||
+	    find_section(file, ".data.rel.ro.gopclntab", &table) ||
+	    !find_section(file, ".go.buildinfo", &module) ||
+	    !find_section(file, ".data.rel.ro", &table))
+		return table;
+	for (; table.size; table = bytes_from(table, 16)) { /* the least alignment */
+		struct cursor c = cursor_from(table, 0);
+
+		if (read_magic(&c, &layout, &word))
+			break;
+	}
+	return table;
+}
+
+/* The parts of Go 1.16 and later follow the header, at offsets in it. */
+static void read_parts(struct go_table *table, struct go_bytes whole, struct cursor *c,
+		       uint8_t word)
+{
+	struct go_bytes *const parts[] = { &table->names, &table->units, &table->files,
+					   &table->values, &table->functions };
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		*parts[i] = bytes_from(whole, cursor_number(c, word));
+	table->starts = table->functions;
+	table->has_units = true;
+}
+
+/* All offsets of Go 1.2 are in the whole; the list of files follows the functions. */
+static void read_whole(struct go_table *table, struct go_bytes whole, struct cursor *c)
+{
+	struct cursor files = *c;
+	uint64_t offset;
+
+	table->names = table->files = table->values = table->functions = whole;
+	table->starts = (struct go_bytes){ c->at, cursor_left(c) };
+	if (table->count > table->starts.size / table->width / 2)
+		return;
+	cursor_take(&files, (2 * table->count + 1) * table->width);
+	offset = cursor_u32(&files);
+	if (!files.short_)
+		table->units = bytes_from(whole, offset);
+}
+
+static uint64_t read_code_address(const struct elf_file *file, struct cursor *c, uint8_t word)
+{
+	uint64_t text = cursor_number(c, word);
+	struct go_bytes module;
+
+	if (!text && find_section(file, ".go.module", &module)) {
+		struct cursor data = cursor_from(module, (uint64_t)MODULE_TEXT * word);
+
+		text = cursor_number(&data, word);
+	}
+	return text;
+}
+
+void go_table_open(struct go_table *table, const struct elf_file *file)
+{
+	struct go_bytes whole = find_table(file);
+	struct cursor c = cursor_from(whole, 0);
+	uint32_t layout;
+	uint8_t word;
+
+	*table = (struct go_table){ .work = GO_LINES_MOST };
+	if (!read_magic(&c, &layout, &word))
+		return;
+	table->count = cursor_number(&c, word);
+	table->width = layout == GO_1_2 || layout == GO_1_16 ? word : 4;
+	if (layout != GO_1_2)
+		cursor_number(&c, word); /* files */
+	if (layout == GO_1_18 || layout == GO_1_20)
+		table->text = read_code_address(file, &c, word);
+	if (layout == GO_1_2)
+		read_whole(table, whole, &c);
+	else
+		read_parts(table, whole, &c, word);
+	/* A pair for each function, and the end of the last one. */
+	if (c.short_ || table->starts.size < table->width ||
+	    table->count > (table->starts.size - table->width) / table->width / 2 ||
+	    (table->width == 4 && word == 8 && !table->text))
+		table->count = 0;
+}
+
+static uint64_t start_of(const struct go_table *table, size_t index)
+{
+	struct cursor c = cursor_from(table->starts, 2 * index * table->width);
+
+	return table->text + cursor_number(&c, table->width);
+}
+
+/* Returns a cursor at what is known of a function, behind its address. */
+static struct cursor function_at(const struct go_table *table, size_t index)
+{
+	struct cursor c = cursor_from(table->starts, (2 * index + 1) * table->width);
+	uint64_t offset = cursor_number(&c, table->width);
+
+	c = cursor_from(table->functions, offset);
+	cursor_take(&c, table->width);
+	return c;
+}
+
+bool go_table_function(const struct go_table *table, size_t index, struct go_function *function)
+{
+	struct cursor c;
+
+	if (index >= table->count)
+		return false;
+	c = function_at(table, index);
+	function->begin = start_of(table, index);
+	function->end = start_of(table, index + 1);
+	function->name = cursor_u32(&c);
+	return !c.short_;
+}
+
+/*
+ * Returns the value of the run around an address, -1 if there is none.  A run is a pair of numbers:
+ * by how much the value changes (0 ends the table, but for its first one), and its length.
+ */
+static int32_t value_at(struct go_table *table, uint32_t offset, uint64_t begin, uint64_t vaddr)
+{
+	struct go_bytes rest = bytes_from(table->values, offset);
+	struct cursor c =
+		cursor_over(rest.bytes, rest.size < table->work ? rest.size : table->work);
+	uint32_t value = UINT32_MAX, change;
+	bool found = false;
+
+	for (bool first = true; !found && !c.short_; first = false) {
+		change = (uint32_t)cursor_uleb128(&c);
+		if (!change && !first)
+			break;
+		value += change >> 1 ^ -(change & 1); /* the sign is the lowest bit */
+		begin += (uint32_t)cursor_uleb128(&c);
+		found = begin > vaddr && !c.short_;
+	}
+	table->work -= (size_t)(c.at - rest.bytes);
+	return found ? (int32_t)value : -1;
+}
+
+uint32_t go_table_line(struct go_table *table, uint64_t vaddr, const char **path)
+{
+	size_t index = LOWER_BOUND(i, table->count, start_of(table, i) <= vaddr);
+	uint32_t unit, files, lines;
+	uint64_t begin;
+	struct cursor c;
+	int32_t file, line;
+
+	if (!index || vaddr >= start_of(table, index))
+		return 0;
+	begin = start_of(table, index - 1);
+	c = function_at(table, index - 1);
+	cursor_take(&c, 4 * sizeof(uint32_t)); /* name, arguments, deferreturn, stack pointers */
+	files = cursor_u32(&c);
+	lines = cursor_u32(&c);
+	cursor_u32(&c); /* other tables */
+	unit = table->has_units ? cursor_u32(&c) : 0;
+	if (c.short_ || !files || !lines)
+		return 0;
+	file = value_at(table, files, begin, vaddr);
+	line = value_at(table, lines, begin, vaddr);
+	/* The first number of Go 1.2's list is that of files. */
+	if (line <= 0 || file < !table->has_units)
+		return 0;
+	c = cursor_from(table->units, ((uint64_t)unit + (uint32_t)file) * sizeof(uint32_t));
+	*path = path_at(table->files, cursor_u32(&c));
+	return c.short_ || !*path ? 0 : (uint32_t)line;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The functions and lines of a Go program by its runtime's own table, which strip(1) and the
+ * linker's -s and -w leave: .gopclntab, since Go 1.2.
+ *
+ * Sources: the layouts of Go 1.2, 1.16 and 1.18 are those of Go's debug/gosym/pclntab.go;
+ * 1.20 differs from 1.18 in its magic number only.  Since 1.26 the address of the code is
+ * in the module's data only (runtime/symtab.go: moduledata.text; section .go.module).
+ *
+ * A file is hostile: nothing is read beyond the table, and a function that is not in the
+ * file's code counts for nothing.
+ */
+#ifndef SYMBOLS_TABLES_GO_TABLE_H
+#define SYMBOLS_TABLES_GO_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "symbols/files/elf_file.h"
+
+struct go_bytes {
+	const uint8_t *bytes; /* borrowed from the file */
+	size_t size;
+};
+
+/* Zeroed memory is an empty table. */
+struct go_table {
+	struct go_bytes names;     /* texts of functions */
+	struct go_bytes files;     /* texts of source files */
+	struct go_bytes units;     /* offsets in `files`, 32 bits each */
+	struct go_bytes values;    /* runs of code with equal line or file */
+	struct go_bytes functions; /* what is known of each */
+	struct go_bytes starts;    /* pairs: address of a function, its offset in `functions` */
+	size_t count;              /* of functions */
+	uint64_t text;             /* virtual address to which the others are relative */
+	uint8_t width;  /* bytes of an address in `starts`, and of the one in a function */
+	bool has_units; /* a file's number is one of its unit's (1.16 and later) */
+	size_t work;    /* bytes of `values` that may be read yet */
+};
+
+struct go_function {
+	uint64_t begin, end; /* virtual addresses */
+	uint32_t name;       /* offset in `names`, perhaps beyond its end */
+};
+
+/* Read the header of a file's table.  The file must outlive it; without a sound one it is empty. */
+void go_table_open(struct go_table *table, const struct elf_file *file);
+
+/* Returns false if the table has no such function; else fills *function. */
+bool go_table_function(const struct go_table *table, size_t index, struct go_function *function);
+
+/*
+ * Returns the line of the code at a virtual address, of an inlined function's code the line
+ * there, and sets *path, borrowed from the file; 0 if either is unknown.
+ */
+uint32_t go_table_line(struct go_table *table, uint64_t vaddr, const char **path);
+
+#endif
