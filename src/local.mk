@@ -115,6 +115,7 @@ libptrace2ftf_a_SOURCES = \
 	src/pipeline/list_recording.c \
 	src/pipeline/output_pipeline.c src/pipeline/output_pipeline.h \
 	src/pipeline/recording.c src/pipeline/recording.h \
+	src/record/code_file.c src/record/code_file.h \
 	src/record/obstacles.c src/record/obstacles.h \
 	src/record/path_search.c src/record/path_search.h \
 	src/record/perf_command.c src/record/perf_command.h \

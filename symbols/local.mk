@@ -15,6 +15,7 @@ libsymbols_a_SOURCES = \
 	symbols/dwarf/inline_table.c symbols/dwarf/inline_table.h \
 	symbols/dwarf/line_table.c symbols/dwarf/line_table.h \
 	symbols/dwarf/split_unit.c symbols/dwarf/split_unit.h \
+	symbols/files/core_file.c symbols/files/core_file.h \
 	symbols/files/debug_file.c symbols/files/debug_file.h \
 	symbols/files/debuginfod.c symbols/files/debuginfod.h \
 	symbols/files/dso_find.c symbols/files/dso_find.h \

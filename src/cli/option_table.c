@@ -60,6 +60,8 @@ const struct option_spec option_specs[] = {
 	{ "trigger", 0, "FUNCTION", GROUP_RECORDING, OPTION_TEXT, FIELD(trigger),
 	  .help = "Begin the trace where FUNCTION is called first; a function of the program",
 	  .neutral = true, .common = true },
+	{ "no-code", 0, NULL, GROUP_RECORDING, OPTION_FLAG, FIELD(no_code),
+	  .help = "Do not save the code that the program makes", .neutral = true },
 	{ "dry-run", 0, NULL, GROUP_RECORDING, OPTION_FLAG, FIELD(dry_run),
 	  .help = "Print the perf command only", .neutral = true, .common = true },
 	{ "input", 0, "KIND", GROUP_EXPERT, OPTION_CHOICE, FIELD(input_kind),
@@ -143,6 +145,9 @@ const struct option_spec option_specs[] = {
 	  .setting = true },
 	{ "vdso", 0, "FILE", GROUP_SYMBOLS, OPTION_TEXT, FIELD(vdso),
 	  .help = "The vdso of the recorded kernel" },
+	{ "core", 0, "FILE", GROUP_SYMBOLS, OPTION_TEXT, FIELD(core),
+	  .help = "The ELF core with the code that processes made while they ran (default: "
+		  "INPUT.code)" },
 	{ "kcore", 0, "FILE", GROUP_SYMBOLS, OPTION_TEXT, FIELD(kcore),
 	  .help = "The copy of the kernel's memory, or its directory (default: kcore_dir in "
 		  "INPUT)" },

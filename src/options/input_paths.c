@@ -7,6 +7,7 @@
 
 #include "base/io/file_use.h"
 #include "base/io/output_path.h"
+#include "symbols/files/core_file.h"
 
 /* ---- Roles --------------------------------------------------------------- */
 
@@ -53,6 +54,7 @@ size_t input_paths_list(const struct options *options, struct input_path paths[I
 	const struct input_path all[INPUT_PATHS_MAX] = {
 		{ "symfs", options->symfs, INPUT_PATH_DIRECTORY },
 		{ "vdso", options->vdso, INPUT_PATH_FILE },
+		{ "core", options->core, INPUT_PATH_FILE },
 		{ "kcore", options->kcore, INPUT_PATH_EITHER },
 		{ "vmlinux", options->vmlinux, INPUT_PATH_FILE },
 		{ "kallsyms", options->kallsyms, INPUT_PATH_FILE },
@@ -98,4 +100,18 @@ int input_paths_check(const struct options *options, struct error *err)
 						paths[i].path);
 	}
 	return 0;
+}
+
+const char *input_paths_core(const struct options *options, char path[PATH_MAX])
+{
+	const char *input = options->input;
+	size_t length = input ? strlen(input) : 0;
+
+	if (options->core || !length)
+		return options->core;
+	while (length > 1 && input[length - 1] == '/')
+		length--;
+	if (snprintf(path, PATH_MAX, "%.*s%s", (int)length, input, CORE_FILE_SUFFIX) >= PATH_MAX)
+		return NULL;
+	return access(path, R_OK) == 0 ? path : NULL;
 }

@@ -19,7 +19,7 @@ void file_roles_read(const struct options *options);
 int file_roles_write(const char *path, const char *what, struct error *err);
 
 /* Most of them. */
-#define INPUT_PATHS_MAX 8
+#define INPUT_PATHS_MAX 9
 
 enum input_path_kind { INPUT_PATH_FILE, INPUT_PATH_DIRECTORY, INPUT_PATH_EITHER };
 
@@ -37,5 +37,11 @@ size_t input_paths_list(const struct options *options, struct input_path paths[I
  * be read.
  */
 int input_paths_check(const struct options *options, struct error *err);
+
+/*
+ * Returns the path of the ELF core with the code that the recorded processes made: that of
+ * --core, else `path`, filled with the one beside the input; NULL: there is none.
+ */
+const char *input_paths_core(const struct options *options, char path[PATH_MAX]);
 
 #endif

@@ -89,6 +89,7 @@ struct options {
 	const char *attach;  /* PIDs; NULL: none */
 	const char *trigger; /* function whose first call starts the trace; NULL: the begin */
 	bool all_cpus, snapshot, dry_run;
+	bool no_code; /* do not save the code that the processes make */
 	/* Stacks and symbols */
 	enum stack_machine stacks;
 	bool inlined;       /* show inlined functions */
@@ -97,6 +98,7 @@ struct options {
 	enum unnamed_style unnamed;
 	const char *symfs;           /* root of the recorded files */
 	const char *vdso;            /* NULL: search it */
+	const char *core;            /* code that processes made; NULL: beside the input */
 	const char *kcore, *vmlinux; /* the kernel's code; NULL: search it */
 	const char *kallsyms;        /* NULL: search it */
 	const char *debug_dir;       /* searched before the system's */

@@ -9,6 +9,8 @@
 #include "decoder/clock/tsc_clock.h"
 #include "decoder/perf_data/perf_record.h"
 #include "src/formats/output_format.h"
+#include "src/options/input_paths.h"
+#include "src/resolve/jit_dumps.h"
 #include "symbols/dso/dso_store.h"
 #include "symbols/files/debuginfod.h"
 #include "symbols/names/jit_dump.h"
@@ -187,9 +189,11 @@ static struct kernel_files_options kernel_options(const struct options *options)
 static void open_symbols(struct perf_recording *recording, const struct options *options,
 			 struct name_table *names, struct diag *diag)
 {
+	char core[PATH_MAX];
 	struct dso_store_options store = {
 		.find.symfs = options->symfs,
 		.vdso = options->vdso,
+		.core = input_paths_core(options, core),
 		.find.debug_dir = options->debug_dir,
 		.find.debuginfod = options->debuginfod,
 		.force = options->force_dso,

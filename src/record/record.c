@@ -4,10 +4,13 @@
 
 #include <signal.h>
 #include <spawn.h>
+#include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/message.h"
+#include "src/record/code_file.h"
 #include "src/record/obstacles.h"
 #include "src/record/perf_command.h"
 
@@ -37,14 +40,51 @@ static bool is_new(const char *path, struct file_version before)
 		now.changed.tv_nsec != before.changed.tv_nsec);
 }
 
-/* Returns the status of the command; EXIT_FAILED with a message if it cannot be started. */
-static int run(char **words)
+/*
+ * A stop of perf or of the program that it started.  The program stops at its end, for its code to
+ * be saved, and for signals, which it gets; its children are not traced, nor its other threads.
+ */
+static void pass_stop(pid_t perf, pid_t pid, int status, struct code_file_writer *code)
+{
+	int event = status >> 16, signal = WSTOPSIG(status);
+	bool stays = event == PTRACE_EVENT_STOP && signal != SIGTRAP;
+
+	if (event == PTRACE_EVENT_STOP && pid != perf)
+		ptrace(PTRACE_SETOPTIONS, pid, NULL, (void *)PTRACE_O_TRACEEXIT);
+	if (event == PTRACE_EVENT_EXIT && pid != perf)
+		code_file_add(code, pid);
+	ptrace(stays ? PTRACE_LISTEN : PTRACE_CONT, pid, NULL, (void *)(long)(event ? 0 : signal));
+}
+
+/* Wait for the end of perf.  Returns its status; with `code`, saves what its program makes. */
+static int watch(pid_t perf, struct code_file_writer *code)
+{
+	int status = 0;
+	pid_t pid;
+
+	/* perf with capabilities of its file may not be traced. */
+	if (code && ptrace(PTRACE_SEIZE, perf, NULL,
+			   (void *)(PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK)) < 0)
+		code = NULL;
+	do {
+		pid = waitpid(code ? -1 : perf, &status, code ? __WALL : 0);
+		if (pid > 0 && WIFSTOPPED(status))
+			pass_stop(perf, pid, status, code);
+	} while ((pid < 0 && errno == EINTR) || (pid > 0 && (pid != perf || WIFSTOPPED(status))));
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/*
+ * Returns the status of the command; EXIT_FAILED with a message if it cannot be started.  NULL for
+ * `code`: no code is saved.
+ */
+static int run(char **words, struct code_file_writer *code)
 {
 	void (*interrupt)(int) = signal(SIGINT, SIG_IGN);
 	posix_spawnattr_t attributes;
 	sigset_t defaults;
-	pid_t pid, ended;
 	int status = 0, failure;
+	pid_t pid;
 
 	/* SIGINT ends the recording, SIGPIPE and SIGXFSZ are the program's. */
 	sigemptyset(&defaults);
@@ -61,13 +101,43 @@ static int run(char **words)
 		fprintf(stderr, "cannot start perf: %s\n", strerror(failure));
 		status = EXIT_FAILED;
 	} else {
-		do
-			ended = waitpid(pid, &status, 0);
-		while (ended < 0 && errno == EINTR);
-		status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+		status = watch(pid, code);
 	}
 	signal(SIGINT, interrupt);
 	return status;
+}
+
+/*
+ * The same, by a process of its own, with whose end those that are left behind are traced no more:
+ * save the code that the processes make.
+ */
+static int run_and_save(char **words, const struct options *options)
+{
+	void (*interrupt)(int) = signal(SIGINT, SIG_IGN);
+	struct code_file_writer code;
+	int status;
+	pid_t pid;
+
+	code_file_begin(&code, options->input);
+	pid = fork();
+	if (pid == 0) {
+		status = run(words, options->program ? &code : NULL);
+		for (const char *at = options->attach; at && *at;) {
+			char *end;
+
+			code_file_add(&code, (pid_t)strtol(at, &end, 10));
+			at = end + strspn(end, ",");
+		}
+		code_file_end(&code);
+		_exit(status);
+	}
+	code_file_end(&code);
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	signal(SIGINT, interrupt);
+	if (pid < 0)
+		return run(words, NULL);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 enum record_result record_run(const struct options *options, int *status)
@@ -90,7 +160,10 @@ enum record_result record_run(const struct options *options, int *status)
 		fputs("ptrace2ftf: ", stderr);
 		perf_command_print(words, stderr);
 	}
-	*status = possible ? run(words) : EXIT_FAILED;
+	if (!possible)
+		*status = EXIT_FAILED;
+	else
+		*status = options->no_code ? run(words, NULL) : run_and_save(words, options);
 	perf_command_free(words);
 	if (!possible)
 		return RECORD_ENDED;

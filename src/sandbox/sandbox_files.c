@@ -112,6 +112,7 @@ static void allow_reading(struct rules *rules, const struct options *options)
 		allow_path(rules, system[i], READS);
 	for (size_t i = 0; i < count; i++)
 		allow_path(rules, named[i].path, READS);
+	allow_path(rules, input_paths_core(options, path), READS);
 	for (int i = 0; i < options->input_count; i++)
 		allow_path(rules, options->inputs[i], READS);
 	if (path_below(path, "HOME", "/.debug")) /* perf's build-id cache */

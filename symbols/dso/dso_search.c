@@ -163,6 +163,15 @@ static void search_vdso(struct dso *dso)
 		dso->file = NULL; /* it is in memory only */
 }
 
+/* It stays memory, which JIT compilers name. */
+static void open_saved(struct dso *dso)
+{
+	const char *core = dso->store->options.core;
+
+	if (core && elf_file_map(&dso->elf, core, NULL) == 0)
+		dso->file = core;
+}
+
 void dso_search(struct dso *dso)
 {
 	switch (dso_find_shape(dso->path)) {
@@ -175,7 +184,8 @@ void dso_search(struct dso *dso)
 		break;
 	case DSO_SHAPE_NO_FILE:
 		/* Memory may hold a program that some file holds, too (memfd_create(2)). */
-		search_cache(dso);
+		if (!search_cache(dso) && strcmp(dso->path, DSO_SAVED_CODE) == 0)
+			open_saved(dso);
 		break;
 	case DSO_SHAPE_VSYSCALL:
 		break;

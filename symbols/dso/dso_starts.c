@@ -22,7 +22,7 @@ struct code_starts *dso_load_starts(struct dso *dso)
 static const struct name *name_start(struct dso *dso, uint64_t vaddr)
 {
 	const struct name *file = dso->file_symbol.symbol.name;
-	bool brackets = dso->file && dso->path[0] != '[' && file->length > 2;
+	bool brackets = dso->state == DSO_FOUND && dso->path[0] != '[' && file->length > 2;
 	const struct name *name;
 	char *text;
 

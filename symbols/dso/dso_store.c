@@ -30,6 +30,7 @@ struct dso_store *dso_store_open(const struct dso_store_options *options, struct
 	store->options.kallsyms = dso_keep_text(store, options->kallsyms);
 	store->options.find.debug_dir = dso_keep_text(store, options->find.debug_dir);
 	store->options.vdso = dso_keep_text(store, options->vdso);
+	store->options.core = dso_keep_text(store, options->core);
 	store->options.find.build_id_cache = dso_keep_text(store, options->find.build_id_cache);
 	return store;
 }

@@ -7,6 +7,9 @@
 #include "symbols/files/dso_find.h"
 #include "symbols/names/demangle.h"
 
+/* The path of a dso whose bytes are options.core; it is shown like "//anon". */
+#define DSO_SAVED_CODE "//saved/anon"
+
 /* How code without a symbol is shown. */
 enum unnamed_style {
 	UNNAMED_DEFAULT = 0, /* of the store: functions; of options: as the output needs it */
@@ -17,6 +20,7 @@ enum unnamed_style {
 struct dso_store_options {
 	struct dso_find_options find; /* where files are looked for */
 	const char *vdso; /* file with the code of "[vdso]"; NULL: look in the build-id cache */
+	const char *core; /* ELF core with code of memory without files; NULL: none */
 	const char *strip_prefix; /* directory to leave out of source paths; NULL: none */
 	const char *perf_map_dir; /* of perf-PID.map; NULL: /tmp, below symfs if that is given */
 	const char *kallsyms; /* file with the names of the recorded kernel; NULL: look for it */

@@ -98,6 +98,48 @@ else
 	tap_skip "recordings are converted" "programs cannot be traced here"
 fi
 
+# The code that a program makes is saved at its end, or at the end of an attach.
+mkdir plain
+cat >plain/perf <<END
+#!/bin/sh
+while [ \$# -gt 0 ] && [ "\$1" != -- ]; do
+	[ "\$1" != -o ] || cp "$work/try" "\$2"
+	shift
+done
+[ \$# -eq 0 ] || "\$2"
+exit 0
+END
+chmod +x plain/perf
+saves() { # ARGUMENTS...
+	rm -f perf.data*
+	PATH=$work/plain:$PATH on pmu -- "$program" record -q -o x.ftf "$@"
+	[ -e perf.data.code ] && od -An -v -tx1 perf.data.code | tr -d ' \n' | grep -q 8d4702c3
+}
+of_a_program() {
+	saves -- "$top_builddir/tests/programs/jit" && [ $status -eq 2 ] &&
+		! saves --no-code -- "$top_builddir/tests/programs/jit" && [ ! -e perf.data.code ] &&
+		! saves -- ./prog && [ ! -e perf.data.code ]
+}
+of_a_process() {
+	python3 -c 'import mmap, time
+memory = mmap.mmap(-1, 4096, prot=7)
+memory.write(bytes([0x8d, 0x47, 2, 0xc3]))
+open("ready", "w")
+time.sleep(60)' &
+	made=$!
+	until [ -e ready ] || ! kill -0 $made 2>/dev/null; do sleep 0.05; done
+	saves -p "$made"
+	status=$?
+	kill $made
+	return $status
+}
+if [ -e try ]; then
+	tap_check "the code that a program made is saved at its end" of_a_program
+	if python3 -c 0 2>/dev/null; then
+		tap_check "the code that a process made is saved at the end of an attach" of_a_process
+	fi
+fi
+
 no_recording() {
 	touch fails
 	: >perf.data

@@ -50,8 +50,26 @@ with_perf_map() {
 	grep -q ' jit code (second) ' "$work/slices" && ! grep -q jit_first "$work/slices"
 }
 
+# All branches of the program are there, by the file beside the recording or by its name; and
+# another process's is not used.
+with_saved_code() {
+	"$ptsim" record --code -o "$work/perf.data" -- "$programs/jit" >/dev/null 2>"$work/truth" || return 1
+	branches=$(sed -n 's/.* instructions, \([0-9]*\) branches.*/\1/p' "$work/truth")
+	"$program" -q --format=slices "$work/perf.data" >"$work/beside" || return 1
+	mv "$work/perf.data.code" "$work/core"
+	"$program" -q --format=slices "$work/perf.data" >"$work/without"
+	[ $? -eq 2 ] || return 1
+	"$program" --core="$work/core" --format=slices "$work/perf.data" >"$work/named" 2>"$work/messages" || return 1
+	grep -q "$branches branches" "$work/messages" && cmp "$work/beside" "$work/named" &&
+		[ "$(grep -c '\[anon\]' "$work/named")" -eq 100 ] || return 1
+	"$ptsim" record -o "$work/perf.data" -- "$programs/jit" >/dev/null
+	"$program" --core="$work/core" --format=slices "$work/perf.data" >"$work/others" 2>"$work/messages"
+	[ $? -eq 2 ] && grep -q 'no code of the recording' "$work/messages"
+}
+
 tap_check "a jitdump gives code and names" with_jitdump
 tap_check "without the jitdump its code is a gap" without_its_jitdump
+tap_check "code that was saved at the end is decoded" with_saved_code
 tap_check "without a map, code has the address of its page as name" without_a_map
 # seeds.md: a function without entry in the map ends with its size
 tap_check "a perf-PID.map gives names, the last line's where two overlap" with_perf_map

@@ -9,6 +9,7 @@
 #ifndef TESTS_PTSIM_MACHINE_H
 #define TESTS_PTSIM_MACHINE_H
 
+#include "src/record/code_file.h"
 #include "tests/ptsim/code.h"
 #include "tests/ptsim/recorder.h"
 #include "tests/ptsim/tracee.h"
@@ -90,6 +91,7 @@ struct cpu {
 struct machine {
 	const struct recorder_options *options;
 	struct side_band side;
+	struct code_file_writer code; /* if options->code */
 	struct truth truth;
 	struct cpu cpus[MACHINE_CPUS];
 	struct task *tasks;        /* owned, ended ones too */

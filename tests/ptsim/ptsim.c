@@ -40,6 +40,7 @@ enum option_key {
 	OPTION_PSB,
 	OPTION_LONG_TNT,
 	OPTION_INODES,
+	OPTION_CODE,
 	OPTION_APART,
 	OPTION_SINGLE_STEP,
 	OPTION_FAULTS,
@@ -130,6 +131,9 @@ static const struct argp_option option_list[] = {
 	  .key = OPTION_SNAPSHOT,
 	  .arg = "BYTES",
 	  .doc = "buffers are rings of this size" },
+	{ .name = "code",
+	  .key = OPTION_CODE,
+	  .doc = "save the code that processes make, as `ptrace2ftf record` does" },
 	{ .name = "inodes", .key = OPTION_INODES, .doc = "mappings have no build ids" },
 	{ 0 },
 };
@@ -278,6 +282,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPTION_FAULTS:
 		options->faults = true;
+		return 0;
+	case OPTION_CODE:
+		options->code = true;
 		return 0;
 	case OPTION_INODES:
 		options->side.map_inodes = true;

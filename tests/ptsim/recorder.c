@@ -379,6 +379,11 @@ static bool deliver(struct machine *machine, struct task *task)
 	return true;
 }
 
+static bool ends_process(const struct task *task)
+{
+	return left_user(task) && (long)task->registers.rax == SYS_exit_group;
+}
+
 /*
  * Execute instructions, *count of them, at most `limit`.  A thread that stopped in a system
  * call is stepped: the kernel may still change its registers.  Returns whether it can run on.
@@ -404,6 +409,8 @@ static bool step(struct machine *machine, struct task *task, unsigned limit, uns
 	}
 	if (left_user(task))
 		machine_leave(machine, task);
+	if (machine->options->code && ends_process(task))
+		code_file_add(&machine->code, task->process->pid);
 	step_thread(task, 0);
 	return finish_step(machine, task, false);
 }
@@ -559,6 +566,8 @@ static void stop_all(struct machine *machine)
 	for (struct task *task = machine->tasks; task; task = task->next) {
 		if (task->state == TASK_ENDED)
 			continue;
+		if (machine->options->code && task->tid == task->process->pid)
+			code_file_add(&machine->code, task->tid);
 		kill(task->tid, SIGKILL);
 		machine_forget_stack(machine, task);
 	}
@@ -599,6 +608,8 @@ int recorder_run(const struct recorder_options *options)
 	clock_gettime(CLOCK_MONOTONIC, &begin);
 	if (machine_init(&machine, options) != 0)
 		return -1;
+	if (options->code)
+		code_file_begin(&machine.code, options->output);
 	pid = tracee_start(options->side.command);
 	if (pid > 0) {
 		task = machine_add_task(&machine, pid, machine_process(&machine, pid));
@@ -614,6 +625,8 @@ int recorder_run(const struct recorder_options *options)
 			report_late(&machine);
 		stop_all(&machine);
 		status = machine_write(&machine);
+		if (options->code)
+			code_file_end(&machine.code);
 		report(&machine, seconds_since(&begin));
 	}
 	machine_release(&machine);

@@ -29,7 +29,8 @@ struct recorder_options {
 	uint64_t instructions;  /* stop after so many; 0: run to the end */
 	const volatile sig_atomic_t *stop; /* borrowed; stop once it is not 0 */
 	const char *output;                /* perf.data */
-	const char *truth;                 /* folder for the truth, NULL: none */
+	bool code;         /* save the code that processes make, as `ptrace2ftf record` does */
+	const char *truth; /* folder for the truth, NULL: none */
 };
 
 /* Returns 0, or -1 after a message on stderr. */

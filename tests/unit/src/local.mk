@@ -292,3 +292,9 @@ TESTS += tests/unit/src/syscall_symbols.test
 tests_unit_src_syscall_symbols_test_SOURCES = tests/unit/src/syscall_symbols.c
 tests_unit_src_syscall_symbols_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_syscall_symbols_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/code_file.test
+TESTS += tests/unit/src/code_file.test
+tests_unit_src_code_file_test_SOURCES = tests/unit/src/code_file.c
+tests_unit_src_code_file_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_code_file_test_LDADD = $(UNIT_LIBS)

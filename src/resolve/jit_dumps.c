@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads the jitdump files that the recording's mappings name, and the code of a core. */
+#include "src/resolve/jit_dumps.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/alloc.h"
+#include "base/tables/compare.h"
+#include "base/tables/lower_bound.h"
+#include "decoder/perf_data/perf_record.h"
+#include "symbols/files/core_file.h"
+#include "symbols/files/dso_find.h"
+#include "symbols/names/jit_dump.h"
+
+/* The clocks of the recording and of a dump. */
+struct dump_clocks {
+	const struct tsc_clock *tsc;
+	uint64_t mapped; /* ns: when the dump was mapped */
+	bool monotonic;  /* perf's clock is CLOCK_MONOTONIC (perf record -k mono) */
+};
+
+/*
+ * Returns the time when code was written, by perf's clock.  Without a common clock this
+ * is the time when the dump was mapped: then the code that was written last at an
+ * address always holds there.
+ */
+static uint64_t write_time(const struct dump_clocks *clocks, const struct jit_dump *dump,
+			   uint64_t time)
+{
+	if (dump->tsc_times && clocks->tsc->mult)
+		return tsc_clock_ns(clocks->tsc, time);
+	return !dump->tsc_times && clocks->monotonic ? time : clocks->mapped;
+}
+
+static void read_dump(struct jit_dumps *dumps, struct dso *dso, int32_t pid,
+		      const struct dump_clocks *clocks)
+{
+	struct jit_dump dump;
+	struct jit_code code;
+	const uint8_t *bytes;
+	size_t size;
+
+	bytes = dso_borrow_bytes(dso, &size);
+	if (!bytes || !jit_dump_init(&dump, bytes, size))
+		return;
+	while (jit_dump_next(&dump, &code)) {
+		if (code.size > UINT64_MAX - code.address)
+			continue;
+		*ARRAY_ADD(dumps->code, dumps->count, dumps->room) = (struct jit_mapping){
+			.time = write_time(clocks, &dump, code.time),
+			.pid = pid,
+			.begin = code.address,
+			.end = code.address + code.size,
+			.file_offset = code.offset,
+			.path = dso_path(dso),
+		};
+	}
+	jit_dump_release(&dump);
+}
+
+/* A dump may be mapped more than once: it belongs to the process that mapped it first. */
+static bool is_new(struct jit_dumps *dumps, const struct dso *dso)
+{
+	for (size_t i = 0; i < dumps->file_count; i++)
+		if (dumps->files[i] == dso)
+			return false;
+	*ARRAY_ADD(dumps->files, dumps->file_count, dumps->file_room) = dso;
+	return true;
+}
+
+/* ---- A core -------------------------------------------------------------- */
+
+/* Bytes of the recording and the core that each mapping of the core's code must have. */
+#define BYTES_PER_MAPPING 64
+
+struct saved_code {
+	struct core_segment *segments; /* owned; sorted by pid and address */
+	size_t count;
+	size_t left; /* mappings that may be made yet */
+	bool used;
+};
+
+/* Leave out the processes with dumps: these say when each piece was written, and its name. */
+static void leave_out_dumped(struct saved_code *saved, const struct jit_dumps *dumps)
+{
+	size_t kept = 0;
+	bool dumped = false;
+
+	for (size_t i = 0; i < saved->count; i++) {
+		if (i == 0 || saved->segments[i].pid != saved->segments[i - 1].pid) {
+			dumped = false;
+			for (size_t k = 0; k < dumps->count && !dumped; k++)
+				dumped = dumps->code[k].pid == saved->segments[i].pid;
+		}
+		if (!dumped)
+			saved->segments[kept++] = saved->segments[i];
+	}
+	saved->count = kept;
+}
+
+static void add_made(struct jit_dumps *dumps, struct saved_code *saved, struct jit_mapping piece)
+{
+	if (piece.begin >= piece.end || !saved->left)
+		return;
+	saved->left--;
+	*ARRAY_ADD(dumps->code, dumps->count, dumps->room) = piece;
+}
+
+/* Divide a mapping without a file into what the core has of it, and the rest. */
+static void add_mapped(struct jit_dumps *dumps, struct saved_code *saved,
+		       const struct perf_mmap *mmap, uint64_t time)
+{
+	const struct core_segment *segments = saved->segments;
+	struct jit_mapping piece = { .time = time, .pid = mmap->pid };
+	uint64_t begin = mmap->begin;
+	size_t i = LOWER_BOUND(k, saved->count,
+			       segments[k].pid < mmap->pid ||
+				       (segments[k].pid == mmap->pid && segments[k].end <= begin));
+
+	for (; i < saved->count && segments[i].pid == mmap->pid && segments[i].begin < mmap->end;
+	     i++) {
+		if (segments[i].end <= begin)
+			continue;
+		piece.begin = begin;
+		piece.end = segments[i].begin;
+		piece.file_offset = mmap->file_offset + (begin - mmap->begin);
+		piece.path = mmap->path;
+		add_made(dumps, saved, piece);
+		piece.begin = segments[i].begin > begin ? segments[i].begin : begin;
+		piece.end = segments[i].end < mmap->end ? segments[i].end : mmap->end;
+		piece.file_offset = segments[i].file_offset + (piece.begin - segments[i].begin);
+		piece.path = DSO_SAVED_CODE;
+		add_made(dumps, saved, piece);
+		saved->used = true;
+		begin = piece.end;
+	}
+	piece.begin = begin;
+	piece.end = mmap->end;
+	piece.file_offset = mmap->file_offset + (begin - mmap->begin);
+	piece.path = mmap->path;
+	add_made(dumps, saved, piece);
+}
+
+static bool has_process(const struct saved_code *saved, int32_t pid)
+{
+	size_t i = LOWER_BOUND(k, saved->count, saved->segments[k].pid < pid);
+
+	return i < saved->count && saved->segments[i].pid == pid;
+}
+
+static void read_core(struct jit_dumps *dumps, const struct perf_file *file,
+		      struct dso_store *store, struct diag *diag)
+{
+	struct dso *dso = dso_store_borrow(store, DSO_SAVED_CODE, NULL, 0);
+	struct saved_code saved = { 0 };
+	struct perf_record record;
+	struct perf_mmap mmap;
+	uint64_t position = 0;
+	const uint8_t *bytes;
+	size_t size;
+
+	bytes = dso_borrow_bytes(dso, &size);
+	if (!bytes)
+		return;
+	saved.segments = core_file_read(bytes, size, &saved.count);
+	saved.left = (file->size + size) / BYTES_PER_MAPPING;
+	leave_out_dumped(&saved, dumps);
+	while (perf_file_next(file, &position, &record, NULL)) {
+		if (record.type != PERF_RECORD_MMAP && record.type != PERF_RECORD_MMAP2)
+			continue;
+		if (perf_record_read_mmap(&record, &mmap) < 0 || !mmap.executable || mmap.guest ||
+		    !has_process(&saved, mmap.pid) ||
+		    dso_find_shape(mmap.path) != DSO_SHAPE_NO_FILE)
+			continue;
+		add_mapped(dumps, &saved, &mmap, record.id.time);
+	}
+	if (!saved.used)
+		diag_warn(diag, "core-unused",
+			  "%s has no code of the recording; is it an ELF core of its process?",
+			  dso_file(dso));
+	free(saved.segments);
+}
+
+/* Code that was written at one time is in the order of the file. */
+static int compare_code(const void *left, const void *right)
+{
+	const struct jit_mapping *a = left, *b = right;
+
+	return COMPARE(a->time, b->time) ?: COMPARE(a->file_offset, b->file_offset);
+}
+
+void jit_dumps_read(struct jit_dumps *dumps, const struct perf_file *file, struct dso_store *store,
+		    const struct tsc_clock *clock, struct diag *diag)
+{
+	struct dump_clocks clocks = { .tsc = clock };
+	struct perf_record record;
+	struct perf_mmap mmap;
+	uint64_t position = 0;
+
+	for (size_t i = 0; i < file->attr_count; i++)
+		clocks.monotonic |= file->attrs[i].attr.use_clockid &&
+				    file->attrs[i].attr.clockid == CLOCK_MONOTONIC;
+	while (perf_file_next(file, &position, &record, NULL)) {
+		struct dso *dso;
+
+		if (record.type != PERF_RECORD_MMAP && record.type != PERF_RECORD_MMAP2)
+			continue;
+		if (perf_record_read_mmap(&record, &mmap) < 0 || !jit_dump_is_path(mmap.path))
+			continue;
+		dso = dso_store_borrow(store, mmap.path, NULL, 0);
+		if (dso_state(dso) == DSO_MISSING)
+			diag_warn(diag, "jitdump-missing",
+				  "%s is missing, so the code that was written at run time is",
+				  mmap.path);
+		clocks.mapped = record.id.time;
+		if (dso_state(dso) == DSO_FOUND && is_new(dumps, dso))
+			read_dump(dumps, dso, mmap.pid, &clocks);
+	}
+	read_core(dumps, file, store, diag);
+	if (dumps->count)
+		qsort(dumps->code, dumps->count, sizeof(*dumps->code), compare_code);
+}
+
+void jit_dumps_release(struct jit_dumps *dumps)
+{
+	free(dumps->code);
+	free(dumps->files);
+	*dumps = (struct jit_dumps){ 0 };
+}

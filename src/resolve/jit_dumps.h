@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The code that JIT compilers wrote while they were recorded, by their jitdump
+ * files: a recording has such a file as a mapping of its first page
+ * (tools/perf/Documentation/jitdump-specification.txt).
+ * Of processes without such a file it is what an ELF core has at their end
+ * (symbols/files/core_file.h): as if it had been there from the mapping on.
+ */
+#ifndef SRC_RESOLVE_JIT_DUMPS_H
+#define SRC_RESOLVE_JIT_DUMPS_H
+
+#include <stddef.h>
+
+#include "base/diag.h"
+#include "decoder/clock/tsc_clock.h"
+#include "decoder/perf_data/perf_file.h"
+#include "decoder/timeline/timeline.h"
+#include "symbols/dso/dso_store.h"
+
+struct jit_dumps {
+	struct jit_mapping *code; /* owned; sorted by time; paths borrowed from the store */
+	size_t count, room;
+	const struct dso **files; /* owned; the dumps */
+	size_t file_count, file_room;
+};
+
+/*
+ * Read the dumps, and the core, of all processes of the recording.  `store` opens the files,
+ * `clock` turns TSC ticks into perf's time.
+ */
+void jit_dumps_read(struct jit_dumps *dumps, const struct perf_file *file, struct dso_store *store,
+		    const struct tsc_clock *clock, struct diag *diag);
+
+/* Release the memory.  Idempotent, also on zeroed memory. */
+void jit_dumps_release(struct jit_dumps *dumps);
+
+#endif

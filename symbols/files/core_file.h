@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Code in ELF cores: of core(5), gcore(1), and `ptrace2ftf record`, whose file has several
+ * processes: their segments follow their notes.
+ *
+ * Sources: System V ABI, "Program Header"; the kernel's fs/binfmt_elf.c (fill_note(),
+ * NT_PRPSINFO) and <sys/procfs.h>.
+ */
+#ifndef SYMBOLS_FILES_CORE_FILE_H
+#define SYMBOLS_FILES_CORE_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The path of such a file is that of its recording and this. */
+#define CORE_FILE_SUFFIX ".code"
+
+/* A part of a process's memory that is executable. */
+struct core_segment {
+	int32_t pid;
+	uint64_t begin, end;  /* ip range [begin, end), not empty */
+	uint64_t file_offset; /* the file has all of it */
+};
+
+/*
+ * Returns the segments of an ELF core of a 64-bit process, sorted by pid and address, owned by the
+ * caller (free()), and their number in *count; NULL and 0 if it is no core or has no code.
+ */
+struct core_segment *core_file_read(const uint8_t *bytes, size_t size, size_t *count);
+
+#endif

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* Cores of this process and a child, written and read; and damaged ones. */
+#include "src/record/code_file.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "symbols/files/core_file.h"
+#include "tests/support/unit.h"
+
+#define CODE_SIZE 0x3000
+
+static const uint8_t code[] = { 0x8d, 0x47, 0x01, 0xc3 }; /* lea 1(%rdi), %eax; ret */
+
+static char folder[] = "/tmp/ptrace2ftf-XXXXXX";
+static char path[64];
+static uint8_t *made; /* code in its second page */
+
+static void set_up(void)
+{
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/data.code", folder);
+	made = mmap(NULL, CODE_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ck_assert_ptr_ne(made, MAP_FAILED);
+	memcpy(made + 0x1000, code, sizeof(code));
+	ck_assert_int_eq(mprotect(made, CODE_SIZE, PROT_READ | PROT_EXEC), 0);
+}
+
+static void tear_down(void)
+{
+	unlink(path);
+	rmdir(folder);
+}
+
+/* Write the code of processes, and return the file's bytes; NULL: there is no file. */
+static uint8_t *save(const pid_t *pids, size_t count, size_t *size)
+{
+	char recording[64];
+	struct code_file_writer writer;
+	uint8_t *bytes;
+	FILE *file;
+
+	snprintf(recording, sizeof(recording), "%s/data/", folder);
+	code_file_begin(&writer, recording);
+	for (size_t i = 0; i < count; i++)
+		code_file_add(&writer, pids[i]);
+	code_file_end(&writer);
+	file = fopen(path, "rb");
+	if (!file)
+		return NULL;
+	bytes = malloc(1 << 24);
+	*size = fread(bytes, 1, 1 << 24, file);
+	fclose(file);
+	return bytes;
+}
+
+/* Returns how many of the segments of a process are the memory at `made`. */
+static unsigned count_made(const uint8_t *bytes, size_t size, pid_t pid)
+{
+	struct core_segment *segments;
+	unsigned found = 0;
+	size_t count;
+
+	segments = core_file_read(bytes, size, &count);
+	for (size_t i = 0; i < count; i++)
+		found += segments[i].pid == pid && segments[i].begin == (uintptr_t)made &&
+			 segments[i].end == (uintptr_t)made + CODE_SIZE &&
+			 segments[i].file_offset + CODE_SIZE <= size &&
+			 memcmp(bytes + segments[i].file_offset, made, CODE_SIZE) == 0;
+	free(segments);
+	return found;
+}
+
+START_TEST(code_is_of_the_process_that_made_it)
+{
+	pid_t pids[] = { getpid(), fork() };
+	uint8_t *bytes;
+	size_t size;
+
+	if (pids[1] == 0) {
+		pause();
+		_exit(0);
+	}
+	bytes = save(pids, 2, &size);
+	kill(pids[1], SIGKILL);
+	waitpid(pids[1], NULL, 0);
+	ck_assert_ptr_nonnull(bytes);
+	ck_assert_uint_eq(count_made(bytes, size, pids[0]), 1);
+	ck_assert_uint_eq(count_made(bytes, size, pids[1]), 1);
+	ck_assert_uint_eq(count_made(bytes, size, 0), 0);
+	free(bytes);
+}
+END_TEST
+
+START_TEST(without_made_code_there_is_no_file_and_an_older_one_is_gone)
+{
+	const pid_t nobody = 0;
+	FILE *file = fopen(path, "w");
+	size_t size;
+
+	ck_assert_ptr_nonnull(file);
+	fclose(file);
+	ck_assert_ptr_null(save(&nobody, 1, &size));
+}
+END_TEST
+
+static void expect_inside(const uint8_t *bytes, size_t size)
+{
+	size_t count;
+	struct core_segment *segments = core_file_read(bytes, size, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		ck_assert_uint_lt(segments[i].begin, segments[i].end);
+		ck_assert_uint_le(segments[i].file_offset, size);
+		ck_assert_uint_le(segments[i].end - segments[i].begin,
+				  size - segments[i].file_offset);
+	}
+	free(segments);
+}
+
+START_TEST(segments_of_damaged_cores_are_in_the_file)
+{
+	const pid_t pid = getpid();
+	uint8_t *bytes, *cut;
+	Elf64_Ehdr header;
+	size_t size;
+
+	bytes = save(&pid, 1, &size);
+	ck_assert_ptr_nonnull(bytes);
+	memcpy(&header, bytes, sizeof(header));
+	for (size_t length = 0; length < size; length += length < 0x100 ? 1 : 0x123) {
+		cut = malloc(length + !length);
+		memcpy(cut, bytes, length);
+		expect_inside(cut, length);
+		free(cut);
+	}
+	for (size_t at = 0; at < size; at++) {
+		if (at >= sizeof(header) && at < header.e_phoff && (at < 0x1000 || at > 0x1100))
+			continue;
+		bytes[at] ^= 0xff;
+		expect_inside(bytes, size);
+		bytes[at] ^= 0xff;
+	}
+	free(bytes);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("code_file");
+	TCase *all = tcase_create("all");
+
+	tcase_add_checked_fixture(all, set_up, tear_down);
+	tcase_add_test(all, code_is_of_the_process_that_made_it);
+	tcase_add_test(all, without_made_code_there_is_no_file_and_an_older_one_is_gone);
+	tcase_add_test(all, segments_of_damaged_cores_are_in_the_file);
+	suite_add_tcase(suite, all);
+	return unit_run(suite);
+}
