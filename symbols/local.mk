@@ -22,6 +22,7 @@ libsymbols_a_SOURCES = \
 	symbols/files/elf_file.c symbols/files/elf_file.h \
 	symbols/files/unpack.c symbols/files/unpack.h \
 	symbols/names/demangle.c symbols/names/demangle.h \
+	symbols/names/demangle_plain.c symbols/names/demangle_plain.h \
 	symbols/names/demangle_short.c symbols/names/demangle_short.h \
 	symbols/names/jit_dump.c symbols/names/jit_dump.h \
 	symbols/names/range_map.c symbols/names/range_map.h \

@@ -52,7 +52,8 @@ struct dso {
 	struct elf_file elf; /* closed unless DSO_FOUND */
 	bool forced;         /* a file with another build id is used, too */
 	bool debug_loaded, symbols_loaded, lines_loaded; /* or looked for in vain */
-	bool used;                                       /* a name was asked for */
+	unsigned languages;     /* that its names show: bits of enum demangle_language */
+	bool used;              /* a name was asked for */
 	struct elf_file debug;  /* with the tables that `elf` lacks; closed: none */
 	struct elf_file mini;   /* with a .symtab that neither has; closed: none */
 	struct elf_file shared; /* with the common part of the debug information; closed: none */

@@ -38,16 +38,19 @@ static const struct elf_file *load_symtab(struct dso *dso)
 	return dso->mini.elf ? &dso->mini : NULL;
 }
 
-/* The runtime's function that OCaml code calls to raise. */
-static bool is_ocaml(const struct symbol_table *table)
+/* Find the languages; returns whether the runtime's function is there that raises for OCaml. */
+static bool find_languages(struct dso *dso)
 {
+	const struct symbol_table *table = &dso->table;
+	bool ocaml = false;
+
 	for (size_t i = 0; i < table->count; i++) {
 		const char *name = symbol_table_name(table, &table->entries[i]);
 
-		if (name && strcmp(name, "caml_raise_exn") == 0)
-			return true;
+		ocaml |= name && strcmp(name, "caml_raise_exn") == 0;
+		dso->languages |= name ? demangle_languages(name) : 0;
 	}
-	return false;
+	return ocaml;
 }
 
 static void load_symbols(struct dso *dso)
@@ -58,7 +61,7 @@ static void load_symbols(struct dso *dso)
 	trap_table_open(&dso->traps, &dso->elf);
 	if (symbol_table_load(&dso->table, &dso->elf, load_symtab(dso), &err) != 0)
 		diag_warn(dso->store->diag, "symbols-damaged", "%s: %s", dso->path, err.text);
-	if (!dso->traps.count && is_ocaml(&dso->table))
+	if (find_languages(dso) && !dso->traps.count)
 		trap_table_scan(&dso->traps, &dso->elf);
 	dso->symbol_cache = alloc_zeroed(dso->table.count, sizeof(*dso->symbol_cache));
 }
@@ -66,9 +69,12 @@ static void load_symbols(struct dso *dso)
 const char *dso_demangle(struct dso *dso, const char *linkage)
 {
 	struct dso_store *store = dso->store;
-	const char *shown = demangler_demangle(&store->demangler, linkage, store->options.demangle);
-	size_t length = shown ? strlen(shown) : 0;
+	const char *shown;
+	size_t length;
 
+	store->demangler.languages = dso->languages;
+	shown = demangler_demangle(&store->demangler, linkage, store->options.demangle);
+	length = shown ? strlen(shown) : 0;
 	store->text_allowed += DEMANGLE_TEXT_FACTOR * strlen(linkage);
 	if (!store->demangler.costly &&
 	    store->text_used + length <= DEMANGLE_TEXT_START + store->text_allowed) {

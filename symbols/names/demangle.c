@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Demangles names of C++, Rust, D and OCaml, and strips the suffixes of clones. */
+/* Demangles names by their languages, and strips the suffixes of clones. */
 #include "symbols/names/demangle.h"
 
 #include <ctype.h>
@@ -258,17 +258,29 @@ static void demangle_d(void *context)
 		append(text, strlen(text), name->demangler);
 }
 
-static bool demangle_by_library(struct demangler *demangler, const char *linkage, int options)
+/* GNAT's encoding (GCC's gcc/ada/exp_dbug.ads); libiberty puts a name of another form in "<>". */
+static void demangle_ada(void *context)
+{
+	struct compiled_name *name = context;
+	const char *text = ada_demangle(name->linkage, DMGL_NO_OPTS);
+
+	name->done = text && text[0] != '<' && strcmp(text, name->linkage) != 0;
+	if (name->done)
+		append(text, strlen(text), name->demangler);
+}
+
+static bool demangle_by_library(struct demangler *demangler, const char *linkage, int options,
+				void (*work)(void *))
 {
 	struct compiled_name name = { demangler, linkage, options, false };
-	bool is_d = linkage[1] == 'D';
+	bool is_d = linkage[0] == '_' && linkage[1] == 'D';
 	size_t length = strlen(linkage);
 
 	demangler->length = 0;
 	if (is_d && length > DEMANGLE_D_NAME)
 		return false;
-	demangler->costly = !demangle_limits_run(&demangler->limits, length,
-						 is_d ? demangle_d : demangle_compiled, &name);
+	demangler->costly =
+		!demangle_limits_run(&demangler->limits, length, is_d ? demangle_d : work, &name);
 	return name.done && !demangler->costly;
 }
 
@@ -430,6 +442,19 @@ static const char *without_suffixes(struct demangler *demangler, const char *lin
 	return demangler->plain;
 }
 
+/* Names that need no limits: they are hardly longer than the linkage names. */
+static bool demangle_plain(struct demangler *demangler, const char *linkage)
+{
+	size_t length = demangle_fortran(linkage, demangler->text, DEMANGLE_MAX);
+
+	if (!length)
+		length = demangle_pascal(linkage, demangler->text, DEMANGLE_MAX);
+	if (!length && demangler->languages & DEMANGLE_HASKELL)
+		length = demangle_haskell(linkage, demangler->text, DEMANGLE_MAX);
+	demangler->length = length;
+	return length;
+}
+
 const char *demangler_demangle(struct demangler *demangler, const char *linkage,
 			       enum demangle_style style)
 {
@@ -446,12 +471,16 @@ const char *demangler_demangle(struct demangler *demangler, const char *linkage,
 	if (style != DEMANGLE_PERF)
 		plain = without_suffixes(demangler, linkage);
 	if (plain[0] == '_')
-		done = demangle_by_library(demangler, plain, options);
+		done = demangle_by_library(demangler, plain, options, demangle_compiled);
 	else if (plain[0] == 'c')
 		done = demangle_ocaml(demangler, plain, style == DEMANGLE_PERF);
+	if (!done && style != DEMANGLE_PERF)
+		done = demangle_plain(demangler, plain) ||
+		       (demangler->languages & DEMANGLE_ADA && strstr(plain, "__") &&
+			demangle_by_library(demangler, plain, options, demangle_ada));
 	if (!done || !demangler->length)
 		return plain == linkage ? NULL : plain;
-	if (style == DEMANGLE_SHORT && plain[0] == '_')
+	if (style == DEMANGLE_SHORT && plain[0] == '_' && plain[1] != '_')
 		demangle_shorten(demangler->text);
 	return demangler->text;
 }

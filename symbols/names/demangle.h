@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Turns linkage names into the names in the source: C++, Rust and D by libiberty,
- * OCaml by its rule.  Go's names are not mangled, and Swift's stay mangled.
+ * Turns linkage names into the names in the source: C++, Rust, D and Ada by libiberty,
+ * OCaml, Fortran, Pascal and Haskell by their rules.  Go's names are not mangled, and Swift's stay
+ * mangled.
  *
  * A name of a hundred bytes can expand to gigabytes of text or take hours without any
  * (substitutions nest), so output, CPU time and memory are bounded
@@ -12,6 +13,7 @@
 
 #include "base/budget.h"
 #include "base/common.h"
+#include "symbols/names/demangle_plain.h"
 
 /* Zeroed memory has spent nothing. */
 struct demangle_limits {
@@ -32,7 +34,8 @@ struct demangler {
 	size_t length; /* bytes used of text, without its NUL */
 	char *plain;   /* owned: the last name without its suffixes */
 	size_t plain_room;
-	bool costly; /* the last name exceeds a limit, so it stays mangled */
+	unsigned languages; /* of the file that has the names: bits of enum demangle_language */
+	bool costly;        /* the last name exceeds a limit, so it stays mangled */
 	struct demangle_limits limits;
 };
 

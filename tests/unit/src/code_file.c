@@ -23,6 +23,7 @@ static uint8_t *made; /* code in its second page */
 
 static void set_up(void)
 {
+	strcpy(folder, "/tmp/ptrace2ftf-XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/data.code", folder);
 	made = mmap(NULL, CODE_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -341,6 +341,54 @@ START_TEST(a_mangled_name_of_any_length_and_depth_ends)
 }
 END_TEST
 
+/* Names by gfortran 12 and Free Pascal 3.2 of functions with the names beside them. */
+START_TEST(fortran_and_pascal_names_have_their_modules)
+{
+	ck_short("__geometry_MOD_area", "geometry::area");
+	ck_styled(DEMANGLE_FULL, "__points.points_make_MOD_new", "points.points_make::new");
+	ck_short("P$HELLO_$$_FIB$LONGINT$$LONGINT", "HELLO.FIB");
+	ck_short("P$HELLO$_$FIB$LONGINT$$LONGINT_$$_INNER$LONGINT$$LONGINT", "HELLO.FIB.INNER");
+	ck_short("P$HELLO$_$TSHAPE_$__$$_AREA$LONGINT$LONGINT$$LONGINT", "HELLO.TSHAPE.AREA");
+	ck_short("SYSTEM_$$_BLOCKWRITE$file$formal$LONGINT", "SYSTEM.BLOCKWRITE");
+	ck_short("P$HELLO_$$_$plus$SHORTSTRING$LONGINT$$SHORTSTRING", "HELLO.plus");
+	ck_assert_ptr_null(demangle("VMT_$P$HELLO_$$_TSHAPE"));
+	ck_assert_ptr_null(demangle("__MOD_area"));
+	ck_assert_ptr_null(demangle("__a_MOD_"));
+	ck_assert_ptr_null(demangler_demangle(&demangler, "__geometry_MOD_area", DEMANGLE_NONE));
+	ck_assert_ptr_null(demangler_demangle(&demangler, "__geometry_MOD_area", DEMANGLE_PERF));
+	demangler_release(&demangler);
+}
+END_TEST
+
+/* Names by GNAT 12 and GHC 9.0.  Without another name of the language they may be C's. */
+START_TEST(ada_and_haskell_names_are_decoded_in_files_of_the_language)
+{
+	ck_assert_ptr_null(demangle("geo__area"));
+	ck_assert_ptr_null(demangle("ShapesziArea_areazq_info"));
+	ck_assert_uint_eq(demangle_languages("size_info") | demangle_languages("geo__area"), 0);
+	demangler.languages = demangle_languages("adainit");
+	ck_short("geo__area", "geo.area");
+	ck_short("geo__solid__Oadd", "geo.solid.\"+\"");
+	ck_short("hello__fib.4", "hello.fib");
+	ck_assert_ptr_null(demangle("frame_dummy"));
+	ck_assert_ptr_null(demangle("Geo__Area"));
+	demangler.languages = demangle_languages("ZCMain_main_info");
+	ck_short("Main_fib_info", "Main.fib");
+	ck_short("Main_zlzpzg_info", "Main.<+>");
+	ck_short("ShapesziArea_areazq_info", "Shapes.Area.area'");
+	ck_short("ShapesziArea_Sqzq_con_info", "Shapes.Area.Sq'");
+	ck_short("base_GHCziIOziFD_zdwfdWrite_info", "GHC.IO.FD.$wfdWrite");
+	ck_short("ghczmprim_GHCziTuple_Z3T_con_info", "GHC.Tuple.(,,)");
+	ck_assert_ptr_null(demangle("sat_s1Qz_info"));
+	ck_assert_ptr_null(demangle("Main_fibz_info"));
+	ck_assert_ptr_null(demangle("Main_Z99999999T_info"));
+	ck_assert_ptr_null(demangle("size_info"));
+	ck_assert_ptr_null(demangle("Main_fib"));
+	demangler.languages = 0;
+	demangler_release(&demangler);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("demangle");
@@ -349,6 +397,8 @@ int main(void)
 	tcase_add_test(all, short_cxx_names_lose_parameters_and_template_arguments);
 	tcase_add_test(all, operators_keep_their_signs);
 	tcase_add_test(all, full_cxx_names_keep_parameters_and_template_arguments);
+	tcase_add_test(all, fortran_and_pascal_names_have_their_modules);
+	tcase_add_test(all, ada_and_haskell_names_are_decoded_in_files_of_the_language);
 	tcase_add_test(all, perfs_names_lose_parameters_only);
 	tcase_add_test(all, rust_names_lose_their_hash);
 	tcase_add_test(all, ocaml_names_get_their_dots_and_signs_back);
