@@ -129,6 +129,7 @@ libptrace2ftf_a_SOURCES = \
 	src/report/summary.c src/report/summary.h \
 	src/report/top_functions.c src/report/top_functions.h \
 	src/resolve/code_files.c src/resolve/code_files.h \
+	src/resolve/jit_dumps.c src/resolve/jit_dumps.h \
 	src/resolve/kernel_files.c src/resolve/kernel_files.h \
 	src/resolve/kernel_modules.c src/resolve/kernel_modules.h \
 	src/resolve/location.c src/resolve/location.h \
