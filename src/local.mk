@@ -156,7 +156,6 @@ libptrace2ftf_a_SOURCES = \
 	src/slices/durations.c src/slices/durations.h \
 	src/slices/slice_args.c src/slices/slice_args.h \
 	src/slices/slice_costs.c src/slices/slice_costs.h \
-	src/slices/slice_names.c src/slices/slice_names.h \
 	src/slices/slice_queue.c src/slices/slice_queue.h \
 	src/slices/slice_sink.h \
 	src/slices/slice_sorter.c src/slices/slice_sorter.h \

@@ -19,7 +19,6 @@
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"
 #include "src/formats/text/short_time.h"
-#include "src/slices/slice_names.h"
 
 /* Returns the time of the run's first event, ns; 0 before it. */
 static uint64_t base_of(const struct format_output *calls)
@@ -48,7 +47,7 @@ static void print_call_event(const struct format_output *calls, const struct sli
 	}
 	print_call(calls, time, event->kind == SLICE_BEGIN ? "BEGIN" : "END",
 		   event->symbol->name->text, event->symbol->name->length);
-	fputs(event->flags & SLICE_INFERRED_START ? SLICE_INFERRED_WORDS "\n" : "\n", calls->text);
+	fputs(event->flags & SLICE_INFERRED_START ? " [inferred start time]\n" : "\n", calls->text);
 }
 
 static void print_call_events(const struct slice_sink *sink, void *track,

@@ -10,7 +10,6 @@
 #include "src/formats/text/any_text.h"
 #include "src/options/options.h"
 #include "src/slices/slice_args.h"
-#include "src/slices/slice_names.h"
 #include "src/slices/track.h"
 
 struct chrome_output {
@@ -18,7 +17,6 @@ struct chrome_output {
 	enum option_args level;      /* what slices contain */
 	struct call_sites sites;
 	struct slice_files files;
-	struct slice_names names;
 	uint64_t slices;
 	bool any; /* an event was written */
 };
@@ -107,14 +105,14 @@ static void print_begin(struct chrome_output *chrome, struct track *track,
 			const struct slice_event *event, const struct slice_detail *detail)
 {
 	const struct symbol *symbol = event->symbol;
-	const struct name *name = slice_names_find(&chrome->names, symbol, event->flags);
 	struct slice_args args;
 
-	print_chrome_name(chrome, name->text, name->length);
+	print_chrome_name(chrome, symbol->name->text, symbol->name->length);
 	print_chrome_category(chrome, slice_category(symbol));
 	args.count = 0;
 	if (chrome->level != OPTION_ARGS_NONE) {
-		slice_args_add_begin(&args, symbol, event->ip, event->flags);
+		slice_args_add_begin(&args, symbol, event->ip, event->flags,
+				     chrome->level == OPTION_ARGS_FULL);
 		slice_args_add_dso(&args, symbol, &chrome->files);
 	}
 	if (chrome->level == OPTION_ARGS_FULL) {
@@ -177,7 +175,6 @@ static struct format_output *open_chrome(const struct format_request *request, s
 	chrome->output.text = request->text;
 	chrome->level = request->options->args;
 	chrome->sites.names = request->names;
-	slice_names_init(&chrome->names, request->names, request->options->stacks);
 	chrome->output.slices = &chrome->slices;
 	chrome->output.sink = (struct slice_sink){
 		.events = print_chrome_events,
@@ -200,7 +197,6 @@ static void release_chrome(struct format_output *output)
 {
 	call_sites_release(&((struct chrome_output *)output)->sites);
 	slice_files_release(&((struct chrome_output *)output)->files);
-	slice_names_release(&((struct chrome_output *)output)->names);
 }
 
 const struct output_format format_chrome = {

@@ -16,7 +16,6 @@
 #include "src/formats/text/any_text.h"
 #include "src/options/options.h"
 #include "src/slices/slice_args.h"
-#include "src/slices/slice_names.h"
 #include "src/slices/track.h"
 
 /* Slices that stay in memory, in bytes: most runs print fewer. */
@@ -56,7 +55,6 @@ struct slice_list {
 	enum option_args level; /* what slices contain */
 	struct call_sites sites;
 	struct slice_files files;
-	struct slice_names names;
 };
 
 static struct slice *slice_at(const struct slice_list *list, size_t index)
@@ -167,7 +165,6 @@ static struct format_output *open_slices(const struct format_request *request, s
 	(void)err;
 	list->level = request->options->args;
 	list->sites.names = request->names;
-	slice_names_init(&list->names, request->names, request->options->stacks);
 	list->output.text = request->text;
 	list->output.slices = &list->count;
 	list->output.sink = (struct slice_sink){
@@ -208,7 +205,8 @@ static void print_args_of(struct slice_list *list, const struct slice *slice, FI
 	struct slice_args args;
 
 	args.count = 0;
-	slice_args_add_begin(&args, slice->symbol, slice->ip, slice->flags);
+	slice_args_add_begin(&args, slice->symbol, slice->ip, slice->flags,
+			     list->level == OPTION_ARGS_FULL);
 	slice_args_add_dso(&args, slice->symbol, &list->files);
 	print_slice_args(&args, out);
 	args.count = 0;
@@ -221,9 +219,7 @@ static void print_args_of(struct slice_list *list, const struct slice *slice, FI
 static void print_slice(struct slice_list *list, const struct track *track,
 			const struct slice *slice, FILE *out)
 {
-	const struct name *name =
-		slice->symbol ? slice_names_find(&list->names, slice->symbol, slice->flags)
-			      : slice->text;
+	const struct name *name = slice->symbol ? slice->symbol->name : slice->text;
 
 	fprintf(out, "%d/%d %" PRIu32 " %" PRIu64 " %" PRIu64 " ", track->pid, track->tid,
 		slice->depth, slice->begin, slice->end);
@@ -275,7 +271,6 @@ static void release_slices(struct format_output *output)
 	free(list->tracks);
 	call_sites_release(&list->sites);
 	slice_files_release(&list->files);
-	slice_names_release(&list->names);
 }
 
 const struct output_format format_slices = {

@@ -61,7 +61,7 @@ const struct name *slice_category(const struct symbol *symbol)
 	return symbol->dso ? dso_short_name(symbol->dso) : NULL;
 }
 
-static void add_source(struct slice_args *args, const struct symbol *symbol)
+static void add_source(struct slice_args *args, const struct symbol *symbol, bool full)
 {
 	struct source_line line = slice_source_line(symbol);
 
@@ -69,7 +69,7 @@ static void add_source(struct slice_args *args, const struct symbol *symbol)
 		add_number(args, SLICE_ARG_LINE, SLICE_ARG_NUMBER, line.line);
 	if (line.line && line.column)
 		add_number(args, SLICE_ARG_COLUMN, SLICE_ARG_NUMBER, line.column);
-	if (symbol->linkage != symbol->name)
+	if (full || symbol->linkage != symbol->name)
 		add_name(args, SLICE_ARG_SYMBOL, symbol->linkage);
 	add_name(args, SLICE_ARG_FILE, line.file);
 }
@@ -83,7 +83,7 @@ static void add_values(struct slice_args *args, const struct slice_cause *event)
 }
 
 void slice_args_add_begin(struct slice_args *args, const struct symbol *symbol, uint64_t ip,
-			  unsigned flags)
+			  unsigned flags, bool full)
 {
 	const struct slice_cause *event = NULL;
 	bool mark = symbol->kind == SYMBOL_MARK;
@@ -93,8 +93,8 @@ void slice_args_add_begin(struct slice_args *args, const struct symbol *symbol, 
 		ip = event ? event->ip : 0;
 	}
 	add_number(args, mark ? SLICE_ARG_VALUE : SLICE_ARG_ADDRESS, SLICE_ARG_POINTER, ip);
-	if (symbol->dso)
-		add_source(args, symbol);
+	if (symbol->dso || (full && symbol->kind < SYMBOL_SPECIAL))
+		add_source(args, symbol, full);
 	if (symbol->inlined)
 		add_number(args, SLICE_ARG_INLINED, SLICE_ARG_TRUE, 1);
 	if (flags & SLICE_HAS_VECTOR)

@@ -18,7 +18,7 @@ enum slice_arg_key {
 	SLICE_ARG_VALUE,   /* of a mark, in place of the address */
 	SLICE_ARG_LINE,    /* 1-based */
 	SLICE_ARG_COLUMN,  /* 1-based */
-	SLICE_ARG_SYMBOL,  /* the linkage name, if it is not the shown one */
+	SLICE_ARG_SYMBOL,  /* the linkage name, if it is not the shown one, or all are asked for */
 	SLICE_ARG_FILE,    /* of the source */
 	SLICE_ARG_INLINED, /* the compiler replaced the call by the code */
 	SLICE_ARG_VECTOR,  /* of an interrupt */
@@ -73,10 +73,11 @@ const struct name *slice_category(const struct symbol *symbol);
 const char *slice_arg_text(enum slice_arg_key key);
 
 /*
- * Append what is known at the begin of a slice, but for the caller; `flags` is enum slice_flags.
+ * Append what is known at the begin of a slice, but for the caller; `flags` is enum slice_flags;
+ * `full`: also the linkage name of code that is the shown one.
  */
 void slice_args_add_begin(struct slice_args *args, const struct symbol *symbol, uint64_t ip,
-			  unsigned flags);
+			  unsigned flags, bool full);
 
 /* The files of which an output has shown an unnamed function.  Zeroed memory is none. */
 struct slice_files {

@@ -85,6 +85,11 @@ tap_check "names are short by default" names 'space::finish'
 tap_check "--demangle=short: the same" names 'space::finish' --demangle=short
 tap_check "--demangle=full has template arguments and parameters" \
 	names 'void space::finish<int>(int, char const*)' --demangle=full
+full_symbol() {
+	slices --args=full --demangle=none tail.data && ! grep ' main address=' slices | grep -v ' symbol=main' && grep -q ' symbol=main' slices &&
+		slices --args=line --demangle=none tail.data && ! grep ' symbol=' slices
+}
+tap_check "--args=full has the symbol always" full_symbol
 tap_check "--demangle=none has the symbol" names '_ZN5space6finishIiEEviPKc' --demangle=none
 
 # Text has mangled names where perf demangles none.

@@ -168,15 +168,16 @@ like_magic_trace() {
 	END
 	"$program" -q --no-warn --input=perf-script --stacks=magic-trace --mode=user "$@" "$work/text"
 }
-inferred_names() {
+inferred_slices() {
 	like_magic_trace --format=slices | cut -d' ' -f3- | grep '^1000000100 .*inferred' >"$work/got"
 	diff - "$work/got" <<-'END'
-		1000000100 1000001000 main [inferred start time] address=0x4000 inferred_start_time=true
-		1000000100 1000000500 work [inferred start time] address=0x4020 inferred_start_time=true
+		1000000100 1000001000 main address=0x4000 inferred_start_time=true
+		1000000100 1000000500 work address=0x4020 inferred_start_time=true
 	END
-	like_magic_trace --format=chrome | grep -q '"name":"main \[inferred start time\]",'
+	like_magic_trace --format=calls | grep -q 'BEGIN main \[inferred start time\]$'
 }
-tap_check "magic-trace's names of inferred slices say so" inferred_names
+# seeds.md: and with MAGIC_TRACE_DEBUG " [inferred start time]" in their name
+tap_check "slices that magic-trace infers say so, in calls by their names" inferred_slices
 instants() {
 	like_magic_trace --format=ftf -o "$work/x.ftf" && "$ftfdump" -c "$work/x.ftf" &&
 		"$ftfdump" "$work/x.ftf" | grep -q ' instant 7/7 1000000100 "\[decode error: Overflow packet\]"$'

@@ -53,8 +53,6 @@ function read_slices(file,  text, f, name, late, address, d) {
 		name = text
 		sub(/^[^ ]* [^ ]* [^ ]* [^ ]* /, "", name)
 		sub(/ address=.*/, "", name)
-		if (sub(/ \[inferred start time\]$/, "", name) != late)
-			wrong("the name and the argument of " text " differ")
 		d = f[2]
 		if (d > depth || f[3] > f[4] || d && (f[3] < from[d - 1] || f[4] > to[d - 1]))
 			wrong("not inside of the slice before: " text)

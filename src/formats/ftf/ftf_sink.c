@@ -109,7 +109,6 @@ void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_tabl
 	*ftf = (struct ftf_sink){ .level = options->args,
 				  .unknown = facts->free_id,
 				  .sites = { .names = names } };
-	slice_names_init(&ftf->names, names, options->stacks);
 	/* Arrows bind to slices by their place, which folding changes. */
 	ftf_fit_init(&ftf->fit, output, options->flows ? 0 : selection_fit_limit(&options->select),
 		     options->args != OPTION_ARGS_NONE);
@@ -154,7 +153,6 @@ void ftf_sink_release(struct ftf_sink *ftf)
 	ftf_flows_release(&ftf->flows);
 	call_sites_release(&ftf->sites);
 	slice_files_release(&ftf->files);
-	slice_names_release(&ftf->names);
 	free(ftf->known);
 	direct_cache_release(&ftf->templates);
 	*ftf = (struct ftf_sink){ 0 };
@@ -241,11 +239,12 @@ static void write_new(struct ftf_sink *ftf, struct track *track, struct slice_te
 
 	announce(ftf, track);
 	event.thread = ftf_thread_of(track);
-	event.name = ftf_sink_name(ftf, slice_names_find(&ftf->names, made->symbol, made->flags));
+	event.name = ftf_sink_name(ftf, made->symbol->name);
 	event.category = ftf_sink_name(ftf, slice_category(made->symbol));
 	if (ftf->level != OPTION_ARGS_NONE) {
 		values.count = 0;
-		slice_args_add_begin(&values, made->symbol, made->ip, made->flags);
+		slice_args_add_begin(&values, made->symbol, made->ip, made->flags,
+				     ftf->level == OPTION_ARGS_FULL);
 		once = slice_args_add_dso(&values, made->symbol, &ftf->files);
 		slice_args_add_caller(&values, made->caller);
 		fill_args(ftf, &values, &event, args);

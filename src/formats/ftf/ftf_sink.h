@@ -15,7 +15,6 @@
 #include "src/formats/ftf/ftf_fit.h"
 #include "src/options/options.h"
 #include "src/slices/slice_args.h"
-#include "src/slices/slice_names.h"
 #include "src/slices/slice_sink.h"
 #include "writer/ftf.h"
 
@@ -43,9 +42,8 @@ struct trace_facts;
 
 struct ftf_sink {
 	struct ftf_writer *writer; /* owned */
-	struct slice_names names;
-	uint64_t slices; /* begun up to now */
-	uint64_t others; /* begun by others who use `writer`; to be set before closing */
+	uint64_t slices;           /* begun up to now */
+	uint64_t others;           /* begun by others who use `writer`; to be set before closing */
 	struct ftf_fit fit;
 	uint32_t unknown;       /* the id of processes and threads that have none */
 	enum option_args level; /* of the arguments */

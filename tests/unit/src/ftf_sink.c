@@ -148,7 +148,7 @@ START_TEST(costs_are_arguments_of_the_end)
 	start(OPTION_ARGS_FULL);
 	slice_sink_emit(&sink, &track, &(struct slice_event){ .time = 1, .symbol = &outer }, &from);
 	slice_sink_emit(&sink, &track, &(struct slice_event){ .time = 9, .kind = SLICE_END }, &to);
-	expect("begin 1 outer 1\nend 9  1\n");
+	expect("begin 1 outer 2\nend 9  1\n"); /* also the symbol */
 }
 END_TEST
 
@@ -159,29 +159,6 @@ START_TEST(a_mark_in_a_slice_is_an_instant_after_its_beginning)
 	feed_instant(&sink, &track, 2, "mark");
 	end(9);
 	expect("begin 1 outer 0\ninstant 2 mark 0\nend 9  0\n");
-}
-END_TEST
-
-static void put_inferred(enum stack_machine stacks)
-{
-	start_with(&(struct options){ .args = OPTION_ARGS_NONE, .stacks = stacks });
-	for (uint64_t i = 0; i < 3; i++) {
-		feed_begin(&sink, &track, 2 * i, &outer, 0, i % 2 ? 0 : SLICE_INFERRED_START);
-		end(2 * i + 1);
-	}
-}
-
-/* trace_writer.ml, write_pending_event'. */
-START_TEST(magic_trace_puts_words_behind_the_name_of_an_inferred_slice)
-{
-	put_inferred(STACKS_MAGIC_TRACE);
-	expect("complete 0-1 outer [inferred start time] 0\ncomplete 2-3 outer 0\n"
-	       "complete 4-5 outer [inferred start time] 0\n");
-	teardown();
-	setup();
-	put_inferred(STACKS_PRECISE);
-	/* seeds.md: and with MAGIC_TRACE_DEBUG " [inferred start time]" in their name */
-	expect("complete 0-1 outer 0\ncomplete 2-3 outer 0\ncomplete 4-5 outer 0\n");
 }
 END_TEST
 
@@ -329,7 +306,6 @@ int main(void)
 	tcase_add_test(all, what_is_known_at_the_end_needs_an_end);
 	tcase_add_test(all, costs_are_arguments_of_the_end);
 	tcase_add_test(all, a_mark_in_a_slice_is_an_instant_after_its_beginning);
-	tcase_add_test(all, magic_trace_puts_words_behind_the_name_of_an_inferred_slice);
 	tcase_add_test(all, what_has_no_id_gets_the_next_and_new_tracks_those_behind_it);
 	tcase_add_test(all, each_slice_of_a_symbol_has_its_own_address);
 	tcase_add_loop_test(all, edges_have_the_outcome_of_begins_and_ends_one_by_one, 0, 5);
