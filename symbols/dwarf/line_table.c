@@ -11,13 +11,13 @@
 #define OVERLAP_MAX 16
 
 /* Units may share one list of ranges, so even these are counted. */
-static int add_unit(struct line_table *table, Dwarf_Die *unit)
+static int add_ranges(struct line_table *table, Dwarf_Die *die, Dwarf_Off unit)
 {
 	Dwarf_Addr base, begin, end;
 	ptrdiff_t next = 0;
 
-	while ((next = dwarf_ranges(unit, next, &base, &begin, &end)) > 0) {
-		struct unit_range range = { begin, end, dwarf_dieoffset(unit) };
+	while ((next = dwarf_ranges(die, next, &base, &begin, &end)) > 0) {
+		struct unit_range range = { begin, end, unit };
 
 		if (!dwarf_guard_allows_range(&table->guard))
 			return -1;
@@ -26,6 +26,26 @@ static int add_unit(struct line_table *table, Dwarf_Die *unit)
 		*ARRAY_ADD(table->ranges, table->count, table->room) = range;
 	}
 	return next < 0 ? -1 : 0;
+}
+
+/* clang up to 3.4 gives a unit a begin without an end: its functions have ranges. */
+static int add_unit(struct line_table *table, Dwarf_Die *unit)
+{
+	Dwarf_Off offset = dwarf_dieoffset(unit);
+	size_t before = table->count;
+	int failed = add_ranges(table, unit, offset), status;
+	Dwarf_Die die;
+
+	if (table->count > before || !dwarf_hasattr(unit, DW_AT_low_pc) ||
+	    dwarf_hasattr(unit, DW_AT_ranges))
+		return failed;
+	for (status = dwarf_child(unit, &die); status == 0; status = dwarf_siblingof(&die, &die)) {
+		if (!dwarf_guard_allows_entry(&table->guard))
+			return -1;
+		if (dwarf_tag(&die) == DW_TAG_subprogram)
+			failed |= add_ranges(table, &die, offset);
+	}
+	return status < 0 ? -1 : failed;
 }
 
 /* Returns 0 if all units were read, -1 if some were not. */

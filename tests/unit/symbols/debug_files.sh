@@ -262,4 +262,16 @@ if command -v dwz >/dev/null; then
 else
 	tap_skip "what dwz shared" "no dwz"
 fi
+# As of clang 3.4: the unit's DW_AT_high_pc becomes another attribute (DW_AT_const_value).
+unit_without_end() {
+	printf 'int one(int n)\n{\n\treturn n + 1;\n}\n\nint main(void)\n{\n\treturn one(-1);\n}\n' >"$work/end.c"
+	(cd "$work" && ${CC:-cc} -g -gdwarf-4 -O0 -dA -S end.c &&
+		awk '/DW_TAG_compile_unit/ { unit = 1 } unit && /DW_AT_high_pc/ && sub(/0x12/, "0x1c") { unit = 0 } { print }' end.s >cut.s &&
+		! cmp -s end.s cut.s && ${CC:-cc} cut.s -o cut) || return 1
+	readelf --debug-dump=info "$work/cut" | grep -q 'const_value' || return 1
+	nm "$work/cut" | awk '$3 ~ /^(one|main)$/ { print $1 }' >"$work/starts"
+	addr2line -f -e "$work/cut" <"$work/starts" | paste - - >"$work/cut-lines"
+	"$namer" 0 "$work/cut" <"$work/starts" | cut -f2,4 | diff "$work/cut-lines" - && grep -q 'end.c:[1-9]' "$work/cut-lines"
+}
+tap_check "a unit whose end is unknown has the lines of its functions" unit_without_end
 tap_done
