@@ -105,6 +105,10 @@ struct callstack_machine {
 	size_t pending_room, pending_most; /* events that all batches have room for, and may have */
 	bool has_base_time;
 	bool newer_upstream; /* imitate magic-trace 1.1 and later where that differs from 1.0 */
+	bool like_upstream;  /* imitate 1.0 also where the records would be better without */
+	/* Returns the base time if the run's first event has `time`, ns.  NULL: it is that. */
+	uint64_t (*choose_base)(void *context, uint64_t time);
+	void *base_context; /* borrowed */
 };
 
 /* Count a slice with SLICE_UNCERTAIN_LEVEL, which begins at a mapped time. */

@@ -27,16 +27,38 @@ static void refuse_selection(const struct options *options)
 			    "perf script has options of these names");
 }
 
-/* Returns whether an option with an argument was given. */
+/* Returns whether the command line has an option; settings do not count. */
 static bool has_option(const struct options *options, const char *name)
 {
 	size_t length = strlen(name);
 
-	for (int i = 0; i < options->word_count; i++)
+	for (int i = options->setting_count; i < options->word_count; i++)
 		if (strncmp(options->words[i] + 2, name, length) == 0 &&
-		    options->words[i][2 + length] == '=')
+		    strchr("=", options->words[i][2 + length]))
 			return true;
 	return false;
+}
+
+static void choose_like(struct options *options)
+{
+	static const char *const fixed[] = { "stacks",  "format", "args",     "demangle",
+					     "unnamed", "inline", "flows",    "counters",
+					     "fit",     "split",  "memtrace", "runtime-events" };
+
+	if (!options->like)
+		return;
+	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
+		if (has_option(options, fixed[i]))
+			usage_error("cannot combine --like=magic-trace and --%s: magic-trace 1.0 "
+				    "has no such choice; leave out --%s",
+				    fixed[i], fixed[i]);
+	options->format = &format_magic_trace;
+	options->stacks = STACKS_MAGIC_TRACE;
+	options->names = DEMANGLE_PERF;
+	options->unnamed = UNNAMED_DEFAULT;
+	options->select.fit = FIT_NONE;
+	if (options->mode == TRACE_MODE_GUESS)
+		options->mode = TRACE_MODE_USER;
 }
 
 static void refuse_outliers(const struct options *options)
@@ -88,7 +110,7 @@ static void refuse_counters(const struct options *options)
 
 static void refuse_fit(const struct options *options)
 {
-	if (!options->select.fit)
+	if (!has_option(options, "fit"))
 		return;
 	if (!options->format->split)
 		usage_error("--fit needs --format=ftf");
@@ -246,6 +268,7 @@ static void choose_slow(struct options *options)
 
 void option_conflicts_choose_format(struct options *options)
 {
+	choose_like(options);
 	choose_slow(options);
 	if (options->command == COMMAND_LIST)
 		options->format = &format_list;

@@ -18,6 +18,7 @@ static const struct option_choice modes[] = { { "user", TRACE_MODE_USER },
 static const struct option_choice machines[] = { { "precise", STACKS_PRECISE },
 						 { "magic-trace", STACKS_MAGIC_TRACE },
 						 { NULL, 0 } };
+static const struct option_choice likes[] = { { "magic-trace", LIKE_MAGIC_TRACE }, { NULL, 0 } };
 static const struct option_choice name_styles[] = { { "short", DEMANGLE_SHORT },
 						    { "full", DEMANGLE_FULL },
 						    { "none", DEMANGLE_NONE },
@@ -138,6 +139,9 @@ const struct option_spec option_specs[] = {
 	  .help = "How call stacks are built: precise (default), from return addresses; "
 		  "magic-trace, from names, by the rules of magic-trace 1.0",
 	  .choices = machines, .except = BIT(LIST) },
+	{ "like", 0, "PROGRAM", GROUP_EXPERT, OPTION_CHOICE, FIELD(like),
+	  .help = "Write the records that PROGRAM writes: magic-trace, as of 1.0",
+	  .choices = likes, .except = BIT(LIST) | BIT(DIFF) },
 	{ "inline", 0, NULL, GROUP_SELECTION, OPTION_FLAG, FIELD(inlined),
 	  .help = "Show inlined functions, too", .common = true },
 	{ "symfs", 0, "DIR", GROUP_SYMBOLS, OPTION_TEXT, FIELD(symfs),

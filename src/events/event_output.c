@@ -591,15 +591,20 @@ static void write_events(struct event_output *output)
 	output->event_count = 0;
 }
 
-static void write_hits(struct event_output *output, uint64_t begin, bool untimed)
+void event_output_show_hits(const struct event_output *output, struct hit_output *hits)
 {
 	const struct hit_source source = { output->input.timeline, output->input.filter,
 					   output->input.info, output->input.resolver };
 
+	hit_events_show(&source, hits);
+}
+
+static void write_hits(struct event_output *output, uint64_t begin, bool untimed)
+{
 	if (output->input.samples && !untimed)
 		output->hits.writer = output->input.writer;
 	output->hits.begin = begin;
-	hit_events_show(&source, &output->hits);
+	event_output_show_hits(output, &output->hits);
 }
 
 /* Returns the earliest time (ns) of a record; 0: none has a time. */

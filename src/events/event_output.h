@@ -61,6 +61,9 @@ void event_output_add(struct event_output *output, const struct branch_event *ev
  */
 void event_output_finish(struct event_output *output, uint64_t begin, uint64_t end, bool untimed);
 
+/* Show the hits of the recording. */
+void event_output_show_hits(const struct event_output *output, struct hit_output *hits);
+
 /* Idempotent, also on zeroed memory. */
 void event_output_release(struct event_output *output);
 

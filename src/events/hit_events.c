@@ -66,7 +66,7 @@ void hit_events_show(const struct hit_source *source, struct hit_output *output)
 		const struct thread *thread = NULL;
 		struct hit hit;
 
-		if (!hits_read(hits, i, &hit))
+		if (!hits_read(hits, output->like ? hits->count - 1 - i : i, &hit))
 			continue;
 		if (hit.sample.tid >= 0)
 			thread = timeline_borrow_thread(source->timeline, hit.sample.tid,

@@ -69,9 +69,15 @@ static struct ftf_thread hit_track(struct hit_output *output, struct hit_event_s
 	struct ftf_writer *writer = output->writer;
 
 	if (!output->group)
-		output->group = ftf_process_new(writer, ftf_text(writer, "hits"));
+		output->group = ftf_process_new(
+			writer, ftf_text(writer, output->like ? "Snapshot symbol hits" : "hits"));
+	/* There, all have one. */
+	if (output->like)
+		event = output->events;
 	if (!event->has_track)
-		event->track = ftf_thread_new(writer, output->group, ftf_text(writer, event->name));
+		event->track =
+			ftf_thread_new(writer, output->group,
+				       ftf_text(writer, output->like ? "hits" : event->name));
 	event->has_track = true;
 	return event->track;
 }
@@ -147,6 +153,19 @@ static void add_values(struct event_record *record, const struct hit_arg *args, 
 	}
 }
 
+/* In text, a hit may come after an event that is later. */
+static void write_like(struct hit_output *output, struct ftf_event *event,
+		       const struct shown_hit *hit)
+{
+	uint64_t begin = output->begin, end = hit->time > begin ? hit->time - begin : 0;
+	bool lasts = hit->passed_time > begin && hit->passed_time < hit->time;
+
+	event->category = (struct ftf_name){ 0 };
+	event->time = lasts ? hit->passed_time - begin : end;
+	ftf_complete(output->writer, event, end);
+	output->slices++;
+}
+
 static void write_hit(struct hit_output *output, struct hit_event_shown *event,
 		      const struct shown_hit *hit)
 {
@@ -164,6 +183,10 @@ static void write_hit(struct hit_output *output, struct hit_event_shown *event,
 	event_record_add_number(&record, "timestamp", (int64_t)hit->time);
 	event_record_add_number(&record, "tid", hit->tid);
 	event_record_add_address(&record, "ip", hit->ip);
+	if (output->like) {
+		write_like(output, &record.event, hit);
+		return;
+	}
 	add_values(&record, hit->args, hit->arg_count);
 	if (since && since >= output->begin && since < hit->time && event->last < hit->time) {
 		/* Perfetto drops what is partly in another. */
@@ -189,5 +212,6 @@ void hit_output_add(struct hit_output *output, const struct shown_hit *hit)
 		event->first = hit->time;
 	if (hit->time > event->last)
 		event->last = hit->time;
-	output->count++;
+	if (!output->count++ || hit->time < output->first)
+		output->first = hit->time;
 }

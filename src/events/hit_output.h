@@ -45,6 +45,8 @@ struct hit_output {
 	struct ftf_writer *writer;      /* borrowed; NULL: write no tracks */
 	FILE *text;                     /* borrowed; NULL: print no lines */
 	uint64_t begin;                 /* ns: of the trace: no hit lasts since before */
+	bool like;                      /* show them as magic-trace does, in time since `begin` */
+	uint64_t first;                 /* ns: the earliest; 0: there is none */
 	uint64_t group;                 /* the process of the tracks; 0: none yet */
 	uint64_t count, slices;         /* hits; those that are shown as slices */
 	struct hit_event_shown *events; /* owned: hash by name, in the order of their first hits */

@@ -78,6 +78,7 @@ struct format_output {
 	const uint64_t *slices;                  /* borrowed: begun up to now; NULL: not counted */
 	const struct callstack_machine *machine; /* borrowed; set once it exists */
 	struct ftf_writer *writer; /* borrowed: for tracks of events; NULL: it has none */
+	uint32_t ids_taken;        /* by others who use `writer` before the first slice */
 	uint64_t other_slices;     /* that others wrote by `writer`; to be set before finish() */
 	uint64_t records;   /* of events, by `writer`, before --fit folds any; set by finish() */
 	uint64_t truncated; /* slices deeper than --max-stack; set by finish() */
@@ -161,6 +162,8 @@ OUTPUT_FORMATS(OUTPUT_FORMAT_DECLARE)
 extern const struct output_format format_list;
 /* Not a word of --format: what `ptrace2ftf diff` converts to. */
 extern const struct output_format format_totals;
+/* Not a word of --format: of --like=magic-trace. */
+extern const struct output_format format_magic_trace;
 /* Of --slowest and --slow, not of --format: the table, and the calls for the report only. */
 extern const struct output_format format_slowest, format_slowest_unprinted;
 

@@ -42,6 +42,9 @@ enum option_args { OPTION_ARGS_LINE = 0, OPTION_ARGS_NONE, OPTION_ARGS_FULL };
 /* How call stacks are built: callstack_precise.h, callstack_magic_trace.h. */
 enum stack_machine { STACKS_PRECISE = 0, STACKS_MAGIC_TRACE };
 
+/* The program whose output is imitated in all details. */
+enum option_like { LIKE_NOTHING = 0, LIKE_MAGIC_TRACE };
+
 /* What was traced, or is shown of it: perf's exclude_kernel and exclude_user. */
 enum trace_mode {
 	TRACE_MODE_GUESS = 0, /* as perf.data says, or else from addresses, without warnings */
@@ -92,6 +95,7 @@ struct options {
 	bool no_code; /* do not save the code that the processes make */
 	/* Stacks and symbols */
 	enum stack_machine stacks;
+	enum option_like like;
 	bool inlined;       /* show inlined functions */
 	uint64_t max_stack; /* functions of a stack; 0: MAX_STACK_DEFAULT, FIT_NONE: any number */
 	enum demangle_style names;
@@ -147,7 +151,7 @@ struct options {
 	char **side_words; /* owned: the command line of one side of `ptrace2ftf diff` */
 	/* Owned, with the texts: "--NAME=ARGUMENT" of options that may change an output. */
 	char **words;
-	int word_count;
+	int word_count, setting_count; /* the first ones are of the configuration */
 	size_t word_room;
 };
 

@@ -344,7 +344,9 @@ static void feed_branch(struct script *script, const struct perf_line *line, con
 	check_path(script, line);
 	script->names_seen |= line->from.has_name || line->to.has_name;
 	learn_start(script, &line->to, &event, &places);
-	if (line->from.has_dso || line->to.has_dso)
+	if (script->options->machine->like_upstream)
+		places.to.symbol = line->to.has_offset ? places.to.symbol : NULL;
+	else if (line->from.has_dso || line->to.has_dso)
 		script->options->machine->newer_upstream = true;
 	if (!mode_filter_event(script->options->mode, &event))
 		return;
@@ -394,6 +396,9 @@ static void feed_time(struct script *script, const struct perf_line *line,
 	struct branch_event event = { .kind = BRANCH_NONE };
 	struct branch_notes notes = { .mark = mark };
 
+	/* magic-trace 1.0 knows no such lines. */
+	if (script->options->machine->like_upstream)
+		return;
 	if (line->from.has_dso)
 		script->options->machine->newer_upstream = true;
 	feed(script, line, &event, &nowhere, &notes);

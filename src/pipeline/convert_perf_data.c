@@ -180,6 +180,28 @@ static void *add_track(void *context, const struct thread *thread)
 					 event_thread_name(main_thread), event_thread_name(thread));
 }
 
+/* magic-trace counts times from the earliest hit or event, and writes hits first. */
+static uint64_t write_hits(void *context, uint64_t time)
+{
+	struct conversion *c = context;
+	struct format_output *end = c->pipeline.end;
+	struct hit_output hits = { .like = true };
+
+	event_output_show_hits(&c->events, &hits);
+	if (!hits.count || c->options->no_samples) {
+		hit_output_release(&hits);
+		return time;
+	}
+	hits.begin = hits.first < time ? hits.first : time;
+	hits.writer = end->writer;
+	event_output_show_hits(&c->events, &hits);
+	c->events.hits.slices += hits.slices;
+	end->ids_taken = 2;
+	time = hits.begin;
+	hit_output_release(&hits);
+	return time;
+}
+
 static void open_stacks(struct conversion *c)
 {
 	bool precise = c->options->stacks == STACKS_PRECISE;
@@ -189,6 +211,10 @@ static void open_stacks(struct conversion *c)
 	c->pipeline.machine->times = recording_times(&c->recording);
 	c->pipeline.machine->by_insns = c->facts.by_insns;
 	c->pipeline.machine->has_cycles = recording_has_cycles(&c->recording);
+	if (c->options->like) {
+		c->pipeline.machine->choose_base = write_hits;
+		c->pipeline.machine->base_context = c;
+	}
 	c->summary->times_estimated =
 		c->options->args == OPTION_ARGS_FULL && !c->pipeline.machine->has_cycles;
 	if (precise)
@@ -209,7 +235,7 @@ static void open_stacks(struct conversion *c)
 static void open_events(struct conversion *c, struct name_table *names)
 {
 	struct event_output_input input = {
-		.writer = c->pipeline.end ? c->pipeline.end->writer : NULL,
+		.writer = c->pipeline.end && !c->options->like ? c->pipeline.end->writer : NULL,
 		.file = &c->recording.file,
 		.timeline = c->recording.timeline,
 		.info = &c->recording.auxtrace.info,
@@ -489,6 +515,9 @@ static int write_rest(struct conversion *c, struct error *err)
 		c->pipeline.format->input_end(c->pipeline.end, false);
 	thread_stacks_finish(&c->stacks);
 	output_pipeline_join_writer(&c->pipeline);
+	/* Without any event, times count from 0. */
+	if (c->options->like && !c->pipeline.machine->has_base_time)
+		write_hits(c, 0);
 	write_counters(c);
 	event_output_finish(&c->events, c->summary->first_time, c->summary->last_time,
 			    c->summary->threads && !c->summary->last_time);
@@ -576,6 +605,8 @@ static int open_mode(struct conversion *c, struct error *err)
 	const struct pt_info *info = &c->recording.auxtrace.info;
 	enum trace_mode mode = c->options->mode;
 
+	if (c->options->like)
+		return 0;
 	if (mode == TRACE_MODE_KERNEL ? info->exclude_kernel
 				      : mode == TRACE_MODE_USER && info->exclude_user)
 		return error_set(

@@ -75,7 +75,14 @@ static void show_line(void *context, const char *line, size_t length)
 static void show_line_hit(void *context, const struct perf_line *line, const struct location *place)
 {
 	struct script_conversion *c = context;
+	struct callstack_machine *machine = c->pipeline.machine;
 
+	if (machine->like_upstream && !machine->has_base_time) {
+		machine->base_time = line->time;
+		machine->has_base_time = true;
+	}
+	c->hits.like = machine->like_upstream;
+	c->hits.begin = machine->base_time;
 	hit_events_show_line(line, place, &c->hits);
 }
 
@@ -127,9 +134,9 @@ int convert_perf_script(const struct options *options, struct name_table *names,
 		.names = names,
 		.arena = &arena,
 		.diag = diag,
-		.mode = options->mode,
-		.demangle = options->names,
-		.name_addresses = options->stacks == STACKS_MAGIC_TRACE,
+		.mode = options->like ? TRACE_MODE_GUESS : options->mode,
+		.demangle = options->like ? DEMANGLE_NONE : options->names,
+		.name_addresses = options->stacks == STACKS_MAGIC_TRACE && !options->like,
 		.context = &c,
 		.track = add_track,
 		.echo = show_line,

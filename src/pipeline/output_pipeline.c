@@ -17,7 +17,7 @@
 struct pipeline_track {
 	struct track track;
 	struct pipeline_track *next;
-	char name[32]; /* of a thread of which an id is unknown */
+	char ids[32];
 };
 
 static bool is_sorted(const struct output_pipeline *pipeline)
@@ -98,13 +98,13 @@ static void connect(struct output_pipeline *pipeline, bool by_insns, struct diag
 	struct slice_filter *filter = &pipeline->filter;
 	struct slice_sorter *sorter = &pipeline->sorter;
 
-	if (!is_sorted(pipeline)) {
-		pipeline->head = sink;
-		return;
-	}
 	if (pipeline->output.limit && !pipeline->output.lines) {
 		slice_limit_init(&pipeline->limit, sink, &pipeline->output);
 		sink = &pipeline->limit.sink;
+	}
+	if (!is_sorted(pipeline)) {
+		pipeline->head = sink;
+		return;
 	}
 	if ((pipeline->options->json || !pipeline->options->quiet) &&
 	    !pipeline->format->chooses_calls) {
@@ -145,12 +145,13 @@ int output_pipeline_open(struct output_pipeline *pipeline, const struct options 
 	pipeline->machine = options->stacks == STACKS_MAGIC_TRACE
 				    ? callstack_magic_trace_open(&with_sink)
 				    : callstack_precise_open(&with_sink);
+	pipeline->machine->like_upstream = options->like == LIKE_MAGIC_TRACE;
 	pipeline->end->machine = pipeline->machine;
 	return 0;
 }
 
-/* Name what has no id as magic-trace does (trace_writer.ml, opt_pid_to_string()). */
-static void name_unknown(struct pipeline_track *added)
+/* An id that is unknown is "?", as in magic-trace (trace_writer.ml, opt_pid_to_string()). */
+static void name_track(struct pipeline_track *added)
 {
 	struct track *track = &added->track;
 	char pid[12] = "?", tid[12] = "?";
@@ -161,9 +162,10 @@ static void name_unknown(struct pipeline_track *added)
 		track->process_name = UNKNOWN_PROCESS;
 	if (track->tid > 0)
 		snprintf(tid, sizeof(tid), "%" PRId32, track->tid);
-	snprintf(added->name, sizeof(added->name), "%s/%s", pid, tid);
-	if (!track->thread_name)
-		track->thread_name = added->name;
+	snprintf(added->ids, sizeof(added->ids), "%s/%s", pid, tid);
+	track->ids = added->ids;
+	if (!track->thread_name && (track->pid <= 0 || track->tid <= 0))
+		track->thread_name = track->ids;
 }
 
 void *output_pipeline_add_track(struct output_pipeline *pipeline, int32_t pid, int32_t tid,
@@ -177,8 +179,7 @@ void *output_pipeline_add_track(struct output_pipeline *pipeline, int32_t pid, i
 	added->track.index = pipeline->track_count++;
 	added->track.process_name = process_name;
 	added->track.thread_name = thread_name;
-	if (pid <= 0 || tid <= 0)
-		name_unknown(added);
+	name_track(added);
 	added->next = pipeline->tracks;
 	pipeline->tracks = added;
 	if (is_filtered(pipeline))
@@ -196,7 +197,7 @@ void output_pipeline_start_writer(struct output_pipeline *pipeline, struct worke
 	const struct output *output = &pipeline->output;
 	const uint64_t *slices;
 
-	if (!pipeline->end || !pipeline->end->writer)
+	if (!pipeline->end || !pipeline->end->writer || !is_sorted(pipeline))
 		return;
 	slices = pipeline->end->slices;
 	if (workers_count(workers) >= ENCODING_THREADS) {

@@ -9,6 +9,7 @@ struct track {
 	int32_t pid, tid;
 	uint32_t index;                         /* dense, in the order of first use */
 	const char *process_name, *thread_name; /* NULL: unknown; borrowed */
+	const char *ids;                        /* "PID/TID"; borrowed */
 	size_t *open; /* owned by the output in use: its open slices, innermost last */
 	size_t open_count, open_room;
 	size_t left_out;          /* slices that began when the output was full, and are open */

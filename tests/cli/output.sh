@@ -182,8 +182,31 @@ instants() {
 	like_magic_trace --format=ftf -o "$work/x.ftf" && "$ftfdump" -c "$work/x.ftf" &&
 		"$ftfdump" "$work/x.ftf" | grep -q ' instant 7/7 1000000100 "\[decode error: Overflow packet\]"$'
 }
-# seeds.md: a decode error is an instant `[decode error: MESSAGE]`
-tap_check "magic-trace's decode errors are instants" instants
+tap_check "by default magic-trace's decode errors are instants" instants
+contradictions() {
+	for option in args=line stacks=precise format=slices inline flows counters=1us fit=100 split=1 demangle=full \
+		unnamed=files memtrace=x runtime-events=x; do
+		"$program" --like=magic-trace --$option "$work/text" >"$work/got" 2>&1
+		[ $? -eq 64 ] && grep -q -- "--like=magic-trace and --${option%%=*}: .*; leave out --${option%%=*}" "$work/got" || return 1
+	done
+	for option in --symbol=main "--slowest=1 --symbol=main" --top=3; do
+		# shellcheck disable=SC2086 # words
+		"$program" --like=magic-trace $option "$work/perf.data" >"$work/got" 2>&1
+		[ $? -eq 64 ] || { echo "$option"; return 1; }
+	done
+	"$program" diff --like=magic-trace "$sample" "$sample" >"$work/got" 2>&1
+	[ $? -eq 64 ] || return 1
+	"$program" list --like=magic-trace "$sample" >"$work/got" 2>&1
+	[ $? -eq 64 ] || return 1
+	# A setting is no contradiction, and does not hold.
+	like_magic_trace --like=magic-trace -o "$work/like.ftf" 2>"$work/got"
+	[ $? -eq 64 ] || return 1
+	for settings in "" "demangle=full args=none"; do
+		PTRACE2FTF_OPTIONS=$settings "$program" -q --no-warn --input=perf-script --like=magic-trace "$work/text" -o - >"$work/like$settings" || return 1
+	done
+	cmp "$work/like" "$work/likedemangle=full args=none"
+}
+tap_check "--like=magic-trace refuses what contradicts it" contradictions
 unknown_thread() {
 	"$ftfdump" --names "$work/x.ftf" >"$work/got"
 	printf 'process 4194304 ?/?\nthread 4194304 ?/? process=4194304\n' | diff - "$work/got"

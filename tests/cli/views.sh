@@ -175,7 +175,6 @@ categories() {
 no_other_category() {
 	other=$(categories) && [ -z "$other" ] || { echo "$other" | head -n 3; return 1; }
 }
-# seeds.md: its category is empty
 tap_check "chrome, ftf: a call's category is its file" no_other_category
 
 # Each slice with those around it, its times and arguments, as both formats nest them.

@@ -27,7 +27,13 @@ static bool is_known(const struct magic_stack *stack, const struct symbol *symbo
 static const struct symbol *symbol_at(const struct magic_stack *stack,
 				      const struct location *location)
 {
-	return location->symbol ? location->symbol : &magic_machine(stack)->specials[MAGIC_UNKNOWN];
+	const struct symbol *symbol = location->symbol;
+
+	/* perf has no name for code that no symbol names. */
+	if (symbol && stack->base.machine->like_upstream && symbol->kind >= SYMBOL_UNNAMED &&
+	    symbol->kind <= SYMBOL_FILE)
+		symbol = NULL;
+	return symbol ? symbol : &magic_machine(stack)->specials[MAGIC_UNKNOWN];
 }
 
 static void push(struct magic_stack *stack, const struct symbol *symbol)

@@ -209,7 +209,9 @@ static void mark(struct magic_stack *stack, int64_t time, const struct symbol *s
 static int64_t map_time(struct callstack_machine *machine, uint64_t time)
 {
 	if (!machine->has_base_time) {
-		machine->base_time = time;
+		machine->base_time = machine->choose_base
+					     ? machine->choose_base(machine->base_context, time)
+					     : time;
 		machine->has_base_time = true;
 	}
 	return (int64_t)(time - machine->base_time);
@@ -285,6 +287,9 @@ static void feed_one(struct magic_stack *stack, const struct resolved_branch *br
 {
 	struct callstack_machine *machine = stack->base.machine;
 
+	/* In magic-trace a gap has no time to count from. */
+	if (machine->like_upstream && branch->event->kind == BRANCH_GAP)
+		map_time(machine, 0);
 	if (!notes->untimed)
 		map_time(machine, branch->event->time); /* a held branch may be the run's first */
 	if (branch->event->kind == BRANCH_TX_ABORT) {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* --format=ftf: a trace for Perfetto. */
+/* --format=ftf: a trace for Perfetto; --like=magic-trace: the records that magic-trace writes. */
+#include "src/callstack/callstack.h"
 #include "src/formats/ftf/ftf_sink.h"
 #include "src/formats/ftf/ftf_split.h"
 #include "src/formats/output_format.h"
 #include "src/slices/slice_sorter.h"
+#include "src/slices/track.h"
 
 struct ftf_output {
 	struct format_output output; /* first */
@@ -50,6 +52,120 @@ const struct output_format format_ftf = {
 	.is_trace = true,
 	.split = &format_ftf_split,
 	.open = open_ftf,
+	.finish = finish_ftf,
+	.release = release_ftf,
+};
+
+/* ---- --like=magic-trace ------------------------------------------------------ */
+
+/* Ids count from 1 in the order of the threads' first events; hits have the first ones. */
+static void announce_thread(const struct ftf_output *made, struct track *track)
+{
+	const uint32_t process = 2 * track->index + 1 + made->output.ids_taken;
+	struct ftf_writer *writer = made->ftf.writer;
+	struct ftf_thread thread;
+
+	if (track->announced)
+		return;
+	thread = ftf_thread(writer, process, process + 1);
+	ftf_process_name(writer, process, ftf_text(writer, track->ids));
+	ftf_thread_name(writer, thread, ftf_text(writer, "main"));
+	track->writer_thread = thread.id;
+	track->announced = true;
+}
+
+/* Returns how many arguments a begin has. */
+static size_t fill_args(struct ftf_sink *ftf, const struct slice_event *begin, struct ftf_arg *args)
+{
+	const struct symbol *symbol = begin->symbol;
+	struct source_line line = slice_source_line(symbol);
+	size_t count = 0;
+
+	args[count++] = ftf_arg_pointer(ftf->keys[SLICE_ARG_ADDRESS], begin->ip);
+	if (line.line) {
+		args[count++] = ftf_arg_int32(ftf->keys[SLICE_ARG_LINE], (int32_t)line.line);
+		args[count++] = ftf_arg_int32(ftf->keys[SLICE_ARG_COLUMN], (int32_t)line.column);
+	}
+	args[count++] =
+		ftf_arg_string(ftf->keys[SLICE_ARG_SYMBOL], ftf_sink_name(ftf, symbol->name));
+	if (line.line && line.file)
+		args[count++] =
+			ftf_arg_string(ftf->keys[SLICE_ARG_FILE], ftf_sink_name(ftf, line.file));
+	if (begin->flags & SLICE_INFERRED_START)
+		args[count++] = ftf_arg_string(ftf->keys[SLICE_ARG_INFERRED], ftf->is_true);
+	return count;
+}
+
+/* Times count from the run's first event; an earlier one would be negative. */
+static uint64_t since_base(const struct ftf_output *made, uint64_t time)
+{
+	uint64_t base = made->output.machine->base_time;
+
+	return time > base ? time - base : 0;
+}
+
+/* Write an event, and the next one if both are one record.  Returns the following one. */
+static const struct slice_event *write_record(struct ftf_output *made, const struct track *track,
+					      const struct slice_event *event,
+					      const struct slice_event *limit)
+{
+	struct ftf_sink *ftf = &made->ftf;
+	struct ftf_arg args[6];
+	struct ftf_event record = { .thread = { track->writer_thread },
+				    .time = since_base(made, event->time),
+				    .args = args };
+	uint64_t end = record.time;
+
+	ftf->slices += event->kind != SLICE_END;
+	record.name = event->kind == SLICE_INSTANT ? ftf_text(ftf->writer, event->text)
+						   : ftf_sink_name(ftf, event->symbol->name);
+	if (event->kind == SLICE_END) {
+		ftf_end(ftf->writer, &record);
+	} else if (event->kind == SLICE_INSTANT) {
+		ftf_complete(ftf->writer, &record, end);
+	} else if (event + 1 < limit && event[1].order == SLICE_ORDER_WHOLE) {
+		end = since_base(made, (++event)->time);
+		ftf_complete(ftf->writer, &record, end > record.time ? end : record.time);
+	} else {
+		record.arg_count = fill_args(ftf, event, args);
+		ftf_begin(ftf->writer, &record);
+	}
+	return event + 1;
+}
+
+static void write_records(const struct slice_sink *sink, void *context,
+			  const struct slice_batch *batch)
+{
+	const struct slice_event *event = batch->events, *limit = event + batch->count;
+
+	announce_thread(sink->context, context);
+	while (event < limit)
+		event = write_record(sink->context, context, event, limit);
+}
+
+static struct format_output *open_magic_trace(const struct format_request *request,
+					      struct error *err)
+{
+	struct format_request own = *request;
+	struct format_output *made;
+
+	/* magic-trace takes the wall clock of the conversion. */
+	own.facts.wall_base = WALL_BASE_UNKNOWN;
+	if (request->options->input_kind == INPUT_PERF_DATA)
+		own.facts.free_id = 0;
+	made = open_ftf(&own, err);
+	made->sink =
+		(struct slice_sink){ .events = write_records, .context = made, .immediate = true };
+	return made;
+}
+
+const struct output_format format_magic_trace = {
+	.name = "ftf",
+	.default_output = DEFAULT_FILE,
+	.slices = SLICES_AS_FOUND,
+	.as_perf = true,
+	.is_trace = true,
+	.open = open_magic_trace,
 	.finish = finish_ftf,
 	.release = release_ftf,
 };

@@ -174,7 +174,6 @@ START_TEST(each_event_has_a_track_of_its_hits)
 {
 	record_hits();
 	finish("");
-	/* seeds.md: hits of the trigger are slices without length, on a track of their own */
 	EXPECT(1, records, "id 1238 \"hits\"", "");
 	EXPECT(1, records, "\"mem:0x401020:x\" process=1238", "");
 	EXPECT(1, records, "\"probe_sample:leaf\" process=1238", "");
@@ -415,6 +414,43 @@ START_TEST(a_snapshot_lasts_since_the_time_passed_to_it)
 }
 END_TEST
 
+/*
+ * trace_writer.ml, write_hits() and create_expert(): a complete record each, the newest first, in
+ * time since the earliest of hits and events.
+ */
+START_TEST(hits_like_those_of_magic_trace)
+{
+	const char *build = getenv("top_builddir");
+
+	pt_packets_init(&packets);
+	sample_begin(&data);
+	sample_trace(&packets);
+	add_breakpoint();
+	hit_breakpoint(SAMPLE_START - 50, SAMPLE_WORK, 1, 2);
+	hit_breakpoint(SAMPLE_START + 300, SAMPLE_WORK, 1, 2);
+	save();
+	/* Times go back, which ftfdump reports. */
+	run(messages, "%s/ptrace2ftf -q --like=magic-trace --symfs=%s %s/perf.data -o %s/out.ftf",
+	    build ? build : ".", place, place, place);
+	run(records, "%s/ftfdump %s/out.ftf", build ? build : ".", place);
+	/* seeds.md: an earlier hit of a breakpoint moves that begin */
+	EXPECT(1, records, "complete 1/2 0 0 \"hit work\" timestamp=999950 tid=1234 ip=0x401020",
+	       "");
+	/* seeds.md: hits of the trigger are slices without length, on a track of their own */
+	EXPECT(1, records, "complete 1/2 350 350 \"hit work\" timestamp=1000300 ", "");
+	EXPECT(1, records, "type 1 id 1 \"Snapshot symbol hits\"", "");
+	EXPECT(1, records, "type 2 id 2 \"hits\" process=1", "");
+	ck_assert(strstr(records, " 0 0 \"hit") > strstr(records, " 350 350 \"hit"));
+	ck_assert(strstr(records, " begin ") > strstr(records, " 0 0 \"hit"));
+	run(messages,
+	    "%s/ptrace2ftf -q --like=magic-trace --time=0.001000299,0.001000301 --symfs=%s %s/perf.data -o "
+	    "%s/out.ftf",
+	    build ? build : ".", place, place, place);
+	run(records, "%s/ftfdump %s/out.ftf", build ? build : ".", place);
+	EXPECT(1, records, "complete 1/2 1000300 1000300 \"hit work\" timestamp=1000300 ", "");
+}
+END_TEST
+
 /* ---- --time -------------------------------------------------------------- */
 
 START_TEST(the_chosen_time_may_be_that_of_a_hit)
@@ -591,6 +627,7 @@ int main(void)
 	tcase_add_test(all, a_breakpoint_of_data_has_their_address);
 	tcase_add_test(all, hits_are_listed_without_a_trace);
 	tcase_add_test(all, a_snapshot_lasts_since_the_time_passed_to_it);
+	tcase_add_test(all, hits_like_those_of_magic_trace);
 	tcase_add_test(all, the_chosen_time_may_be_that_of_a_hit);
 	tcase_add_test(all, a_time_of_no_hit_is_refused);
 	tcase_add_test(all, more_values_than_a_record_has_room_for_are_one_text);
