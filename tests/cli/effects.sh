@@ -80,7 +80,6 @@ names() { # NAME OPTIONS...
 	shift
 	slices "$@" tail.data && grep -qF " $name address=" slices || { grep finish slices; return 1; }
 }
-# seeds.md: it has symbol
 tap_check "names are short by default" names 'space::finish'
 tap_check "--demangle=short: the same" names 'space::finish' --demangle=short
 tap_check "--demangle=full has template arguments and parameters" \
@@ -89,6 +88,7 @@ full_symbol() {
 	slices --args=full --demangle=none tail.data && ! grep ' main address=' slices | grep -v ' symbol=main' && grep -q ' symbol=main' slices &&
 		slices --args=line --demangle=none tail.data && ! grep ' symbol=' slices
 }
+# seeds.md: it has symbol
 tap_check "--args=full has the symbol always" full_symbol
 tap_check "--demangle=none has the symbol" names '_ZN5space6finishIiEEviPKc' --demangle=none
 

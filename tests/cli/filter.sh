@@ -91,7 +91,6 @@ context() { # work_of_plugin_a's callers run once each, and are called for none 
 		awk '$NF == "work_of_plugin_a" && $1 == 123 { found = 1 } $NF == "main" || $NF == "plugin" { bad = 1 }
 			END { exit bad || !found }' ours && ! grep -q '"name": "main"' one.json
 }
-# seeds.md: it begins with the stack at that moment, as inferred frames
 tap_check "callers of a chosen function are not counted as calls" context
 roots() { # what main calls, and nothing of the loader's; main is level 0
 	awk '$5 == "main" { level = $2; from = $3; to = $4 } END { print level, from, to }' all >main

@@ -51,7 +51,6 @@ tap_check "compressed records of perf 5.2" same 0 compressed
 tap_check "compressed records of perf 6.16" same 0 compressed2
 tap_check "a directory of perf record --threads" same 0 threads.data
 tap_check "a directory named with a slash" same 0 threads.data/
-# seeds.md: an end of a snapshot resets the stacks (-multi-snapshot)
 tap_check "a series of perf record --switch-output" same 0 series.1 series.2
 tap_check "a file that perf did not finish, with a warning" same 2 unfinished
 

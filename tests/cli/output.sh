@@ -14,7 +14,6 @@ options="--symfs=$work"
 default_output() {
 	"$program" -q $options "$sample" && "$ftfdump" --check "$converted"
 }
-# seeds.md: decode converts a recording that was made elsewhere
 tap_check "without -o the trace is beside the input" default_output
 
 same_on_stdout() {
@@ -146,7 +145,6 @@ text_both_ways() {
 		diff "$work/from-text" "$work/from-data" || return 1
 	done
 }
-# seeds.md: MAGIC_TRACE_DEBUG prints the stacks
 tap_check "its own branch text, read as perf script text, gives the same calls" text_both_ways
 
 read_stdin() {

@@ -221,7 +221,6 @@ else
 	tap_skip "chrome and slices: the same nesting and arguments" "no python3"
 fi
 if command -v python3 >/dev/null; then
-	# seeds.md: olly trace --json
 	tap_check "chrome: is JSON" python3 -c 'import json; json.load(open("chrome.json"))'
 else
 	tap_skip "chrome: is JSON" "no python3"

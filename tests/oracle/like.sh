@@ -137,6 +137,7 @@ same_recording() { # RECORDING [OPTIONS]
 	# seeds.md: its category is empty
 	# seeds.md: each thread is a process of its own with made-up ids
 	# seeds.md: a decode error is a slice without length `[decode error: MESSAGE]`
+	# seeds.md: it has line, column and file of the function's begin
 	tap_check "$name: the model's records" same_recording "$recording"
 done
 

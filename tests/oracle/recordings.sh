@@ -200,6 +200,7 @@ equals_the_authors() { # FOLDER
 
 for name in control_flow loopy; do
 	# seeds.md: branches with source, target, kind and flags (--itrace=b)
+	# seeds.md: decode converts a recording that was made elsewhere
 	tap_check "hase $name: flags, addresses, symbols and offsets as perf" equals_perf_with_symbols "$hase/$name"
 	tap_check "hase $name: the authors' own branch list" equals_the_authors "$hase/$name"
 	tap_check "hase $name: every byte of trace is accounted for" \

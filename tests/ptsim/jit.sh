@@ -71,6 +71,5 @@ tap_check "a jitdump gives code and names" with_jitdump
 tap_check "without the jitdump its code is a gap" without_its_jitdump
 tap_check "code that was saved at the end is decoded" with_saved_code
 tap_check "without a map, code has the address of its page as name" without_a_map
-# seeds.md: a function without entry in the map ends with its size
 tap_check "a perf-PID.map gives names, the last line's where two overlap" with_perf_map
 tap_done

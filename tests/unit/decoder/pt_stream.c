@@ -631,6 +631,7 @@ START_TEST(snapshots_that_overlap_are_joined_and_others_are_apart)
 	/* The sample; on and off; a gap; on and off. */
 	ck_assert_uint_eq(run.count, 22 + 2 + 1 + 2);
 	ck_assert_uint_eq(run.events[24].kind, BRANCH_GAP);
+	/* seeds.md: an end of a snapshot resets the stacks (-multi-snapshot) */
 	ck_assert_uint_eq(run.events[24].gap, GAP_NOT_RECORDED);
 	ck_assert_uint_eq(run.stats.gaps[GAP_NOT_RECORDED], 1);
 	ck_assert_uint_eq(run.stats.gaps[GAP_LOST], 0);

@@ -107,22 +107,30 @@ START_TEST(what_is_written_is_read)
 	for (unsigned i = 0; i < domains; i++)
 		locate_all(&file, i);
 	make_recipe(recipes, &file, domains);
-	/* seeds.md: a file is a row of packets with magic, size, times, version, pid and ids */
-	/* seeds.md: numbers have 1, 3, 5 or 9 bytes */
 	ck_assert_int_eq(memtrace_open(&trace, file.out.bytes, file.out.size, &diag, NULL), 0);
 	ck_assert_uint_eq(trace.info.pid, 4242);
 	ck_assert_str_eq(trace.info.executable, "/bin/program");
 	/* seeds.md: the first packet has the trace's info */
-	/* seeds.md: domains have numbers (version 3) */
 	ck_assert_str_eq(trace.info.context, version >= 2 ? "context" : "");
 	while (memtrace_next(&trace, &event)) {
 		if (event.kind == MEMTRACE_ALLOC)
+			/* seeds.md: numbers have 1, 3, 5 or 9 bytes */
+			/* seeds.md: domains have numbers (version 3) */
+			/* seeds.md: a time below 2^25 us carries into the packet's */
+			/* seeds.md: allocations: words, samples, source, backtrace */
+			/* seeds.md: short allocations of 1 to 16 words */
+			/* seeds.md: backtraces are coded by a cache of 2^14 entries with
+			 * predictions */
+			/* seeds.md: they share a prefix with the one before, of the same domain */
 			check_alloc(&event, &recipes[allocs++]);
 		else
+			/* seeds.md: promotions and collections, by a distance of ids */
 			ck_assert_uint_eq(event.object, recipes[3 * others++].event.object);
 	}
+	/* seeds.md: a file is a row of packets with magic, size, times, version, pid and ids */
 	ck_assert_uint_eq(allocs, ALLOCS);
 	ck_assert_uint_eq(others, ALLOCS / 3);
+	/* seeds.md: a packet has as many allocations as its ids (alloc id sync) */
 	ck_assert_uint_eq(diag_kinds(&diag), 0);
 	for (unsigned i = 0; i < PLACES; i++) {
 		size_t count;
@@ -138,14 +146,6 @@ START_TEST(what_is_written_is_read)
 			ck_assert_str_eq(places[j].file, name);
 			snprintf(name, sizeof(name), "f%u", i % 50);
 			ck_assert_str_eq(places[j].function, name);
-			/* seeds.md: a time below 2^25 us carries into the packet's */
-			/* seeds.md: allocations: words, samples, source, backtrace */
-			/* seeds.md: short allocations of 1 to 16 words */
-			/* seeds.md: promotions and collections, by a distance of ids */
-			/* seeds.md: a packet has as many allocations as its ids (alloc id sync) */
-			/* seeds.md: backtraces are coded by a cache of 2^14 entries with
-			 * predictions */
-			/* seeds.md: they share a prefix with the one before, of the same domain */
 			ck_assert_uint_eq(places[j].line, i * 5000 % 0xfffff);
 		}
 	}
@@ -248,13 +248,13 @@ START_TEST(allocations_that_do_not_continue_lose_their_backtraces_with_a_warning
 	second = first + packet_size(file.out.bytes + first);
 	alloc_at(&file, START + 20);
 	file.out.bytes[first + PACKET_LAST_OBJECT - shift]++;
+	/* seeds.md: a packet has as many allocations as its ids (alloc id sync) */
 	assert_backtraces_lost(&file);
 	file.out.bytes[first + PACKET_LAST_OBJECT - shift]--;
 	/* Numbers of version 3 may leave some out, but not begin again. */
 	file.out.bytes[second + PACKET_FIRST_OBJECT - shift] = version >= 3 ? 0 : 2;
 	file.out.bytes[second + PACKET_LAST_OBJECT - shift] = version >= 3 ? 1 : 3;
 	assert_backtraces_lost(&file);
-	/* seeds.md: a packet has as many allocations as its ids (alloc id sync) */
 	ctf_release(&file);
 }
 END_TEST
@@ -286,8 +286,8 @@ START_TEST(numbers_are_taken_in_chunks_of_any_size)
 	}
 	ck_assert_uint_eq(count_events(&file, &diag, &event), 27);
 	ck_assert_uint_eq(event.object, 26);
-	ck_assert(!event.unknown_backtrace);
 	/* seeds.md: domains take their ids in chunks of any size (obj_ids_per_chunk) */
+	ck_assert(!event.unknown_backtrace);
 	ck_assert_uint_eq(diag_kinds(&diag), 0);
 	diag_release(&diag);
 	ctf_release(&file);

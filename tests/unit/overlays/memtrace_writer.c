@@ -268,11 +268,12 @@ START_TEST(numbers_of_blocks_may_leave_some_out)
 	assert_same_info(&info, &trace.info);
 	for (size_t i = 0; i < count; i++) {
 		ck_assert_int_eq(memtrace_next(&trace, &event), 1);
+		/* seeds.md: short and long allocations, promotions and collections by a distance of
+		 * ids */
+		/* seeds.md: ids are taken in chunks from one counter */
 		assert_same_event(&events[i], &event);
 	}
 	ck_assert_int_eq(memtrace_next(&trace, &event), 0);
-	/* seeds.md: short and long allocations, promotions and collections by a distance of ids */
-	/* seeds.md: ids are taken in chunks from one counter */
 	ck_assert_uint_eq(diag_kinds(&diag), 0);
 	memtrace_close(&trace);
 	memtrace_locations_release(&locations);

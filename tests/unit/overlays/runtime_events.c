@@ -65,7 +65,6 @@ START_TEST(a_wrapped_ring_gives_what_was_lost_and_then_the_rest_in_order)
 		ck_assert_uint_eq(event.time, 1000 + expected);
 		expected++;
 	}
-	/* seeds.md: begins and ends may lack each other after a wrap */
 	ck_assert_uint_eq(expected, 100);
 	ring_file_release(&built);
 }

@@ -106,7 +106,6 @@ START_TEST(arguments_are_what_they_say)
 	ck_assert_str_eq(RECORD(0x0001000001100034, 9, 0x0000000100010013),
 			 "a word is missing: the record has only 3");
 	ck_assert_str_eq(RECORD(0x0001000001100044, 9, 0x0000000000010023, 5), "");
-	/* seeds.md: arguments with their types; uint32, uint64 and koid are counted */
 	ck_assert_str_eq(RECORD(0x0001000001100044, 9, 0x0000000100010023, 5),
 			 "reserved bits of an argument are not zero");
 }
@@ -115,6 +114,7 @@ END_TEST
 /* "Extension points": new types, and more words at the end of a record, have a size. */
 START_TEST(what_is_not_known_is_passed_over_by_its_size)
 {
+	/* seeds.md: unknown types are counted and passed over */
 	ck_assert_str_eq(RECORD(0x000000000000003e, 1, 2), "?? record type 14");
 	ck_assert_str_eq(RECORD(0x0000000000050010), "?? metadata type 5");
 	ck_assert_str_eq(RECORD(0x0000000000540010), "?? trace info type 5");
@@ -126,7 +126,6 @@ START_TEST(what_is_not_known_is_passed_over_by_its_size)
 	/* An argument of type 15 and two words, and one behind it that counts. */
 	ck_assert_str_eq(RECORD(0x0001000001200054, 9, 0x000000000001002f, 7, 0x0000000100010019),
 			 "?? argument type 15");
-	/* seeds.md: unknown types are counted and passed over */
 	ck_assert_str_eq(RECORD(0x0001000001200054, 9, 0x000000000001002f, 7, 0x0000000200010019),
 			 "reserved bits of a bool argument are not zero");
 	ck_assert_str_eq(RECORD(0x0001000001100034, 9, 0x000000000001002f),
@@ -155,8 +154,8 @@ END_TEST
 /* Jane Street's "tracing", write_tick_initialization: ticks a second, base ticks, base time. */
 START_TEST(an_initialization_may_say_which_tick_was_when)
 {
-	ck_assert_str_eq(RECORD(0x0000000000000041, 3000000000, 17, 1700000000000000000), "");
 	/* seeds.md: base ticks and base time of the clock */
+	ck_assert_str_eq(RECORD(0x0000000000000041, 3000000000, 17, 1700000000000000000), "");
 	ck_assert_str_eq(RECORD(0x0000000000000031, 3000000000, 17), "?? words behind the data 1");
 }
 END_TEST

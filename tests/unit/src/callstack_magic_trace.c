@@ -364,6 +364,8 @@ START_TEST(syscall_and_sysret_keep_the_stack_of_user_space)
 	go(30, BRANCH_CALL, "ksys");
 	go(40, BRANCH_SYSRET, "other"); /* not checked: f continues */
 	go(50, BRANCH_RETURN, "main");
+	/* seeds.md: a system call or interrupt sets the stack aside; sysret and iret bring it back
+	 * unchecked */
 	ck_assert_str_eq(finish(), "B 10 f\n"
 				   "B 20 kentry\n"
 				   "B 30 ksys\n"
@@ -373,8 +375,6 @@ START_TEST(syscall_and_sysret_keep_the_stack_of_user_space)
 				   "E 50 f\n"
 				   "E 50 main\n"
 				   "S\n");
-	/* seeds.md: a system call or interrupt sets the stack aside; sysret and iret bring it back
-	 * unchecked */
 	ck_assert_uint_eq(diag_kinds(&diag), 0);
 }
 END_TEST
@@ -461,9 +461,9 @@ START_TEST(system_calls_seen_in_user_mode_are_handled_and_warned_about)
 	go(30, BRANCH_INTERRUPT, "kirq");
 	go(40, BRANCH_IRET, "main");
 	ck_assert_uint_eq(diag_kinds(&diag), 1);
+	/* seeds.md: kernel branches where only user code is traced are a warning */
 	ck_assert_uint_eq(diag.first->count, 4);
 	go(50, BRANCH_CALL, "f");
-	/* seeds.md: kernel branches where only user code is traced are a warning */
 	ck_assert_str_eq(slice_log_take(&slices),
 			 "B 10 kentry\nE 20 kentry\nB 30 kirq\nE 40 kirq\n");
 }
@@ -530,9 +530,9 @@ START_TEST(none_without_state_changes_nothing)
 	go(10, BRANCH_CALL, "f");
 	go(20, BRANCH_NONE, "g");
 	feed(stack, 20, BRANCH_NONE, BRANCH_TRACE_ON | BRANCH_TRACE_OFF, "g");
-	ck_assert_str_eq(slice_log_take(&slices), "");
 	/* seeds.md: tr strt tr end changes nothing */
 	/* seeds.md: a branch without kind and state changes nothing */
+	ck_assert_str_eq(slice_log_take(&slices), "");
 	ck_assert_uint_eq(diag_kinds(&diag), 0);
 }
 END_TEST
@@ -778,11 +778,19 @@ START_TEST(gogo_returns_past_mcall_and_its_caller_for_newer_versions)
 	go(50, BRANCH_JUMP, "runtime.gosched");
 	go(60, BRANCH_CALL, "f");
 	/* seeds.md: Go's gogo pops past mcall or morestack and its caller (1.1) */
-	/* seeds.md: gogo elsewhere begins a new stack (1.1) */
 	ck_assert_str_eq(slice_log_take(&slices), "B 40 gogo\n"
 						  "E 50 gogo\nE 50 schedule\n"
 						  "E 50 runtime.mcall\nE 50 runtime.gosched\n"
 						  "B 50 runtime.gosched\n");
+	go(70, BRANCH_CALL, "gogo");
+	go(80, BRANCH_JUMP, "other");
+	go(90, BRANCH_CALL, "g");
+	/* seeds.md: gogo elsewhere begins a new stack (1.1) */
+	ck_assert_str_eq(slice_log_take(&slices), "B 60 f\nB 70 gogo\n"
+						  "B 0 main inferred deferred\n"
+						  "E 80 gogo\nE 80 f\n"
+						  "E 80 runtime.gosched\nE 80 main\nS\n"
+						  "B 80 other\n");
 }
 END_TEST
 
@@ -853,7 +861,6 @@ START_TEST(times_before_the_base_time_do_not_go_below_zero)
 	stack_branch_feed(stack, &branch);
 	branch.event.time = UINT64_C(1) << 63;
 	stack_branch_feed(stack, &branch);
-	/* seeds.md: times may go back */
 	callstack_finish(stack);
 }
 END_TEST

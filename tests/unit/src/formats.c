@@ -212,7 +212,6 @@ START_TEST(a_slice_precedes_those_in_it_and_open_ones_are_left_out)
 	begin(sink, 1, 9, "g");
 	end(sink, 1, 10);
 	finish_format();
-	/* seeds.md: a slice has the argument address */
 	ck_assert_str_eq(text, "1/2 0 5 7 outer\\x5c\n1/2 1 5 6 inner\\x0a\n"
 			       "1/2 0 8 9 f\n1/2 1 9 9 in f\n1/2 0 9 10 g\n");
 }
@@ -227,6 +226,7 @@ START_TEST(slices_show_what_is_folded_in_each)
 	feed_folded_end(sink, &tracks[0], 100, 7, 70);
 	end(sink, 0, 101);
 	finish_format();
+	/* seeds.md: a slice has the argument address */
 	ck_assert_str_eq(text, "1/1 0 1 101 f address=0x1000\n"
 			       "1/1 1 2 100 g address=0x1000 folded=7 folded_time=70\n");
 }

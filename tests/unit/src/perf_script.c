@@ -136,12 +136,12 @@ START_TEST(mangled_names_are_demangled_and_others_stay)
 		     "1/1 1.4: call 50 [unknown] (a@b) => 60 main.cold+0x0\n");
 	ck_assert_ptr_nonnull(strstr(printed, " BEGIN a::B<int>::run\n"));
 	ck_assert_ptr_nonnull(strstr(printed, " BEGIN a::~a@plt\n"));
+	/* seeds.md: names of OCaml are demangled */
 	ck_assert_ptr_nonnull(strstr(printed, " BEGIN Stdlib.@_139\n"));
 	ck_assert_ptr_nonnull(strstr(printed, " BEGIN Stdlib.@_140\n"));
 	ck_assert_ptr_nonnull(strstr(printed, " BEGIN [unknown @ 0x50 (a@b)]\n"));
 	ck_assert_ptr_nonnull(strstr(printed, " BEGIN main.cold\n"));
 	/* The lines are shown as they are. */
-	/* seeds.md: names of OCaml are demangled */
 	ck_assert_ptr_nonnull(strstr(printed, "call 10 _ZN1a1BIiE3runEv+0x1"));
 }
 END_TEST
@@ -155,6 +155,7 @@ START_TEST(threads_end_in_the_order_of_their_appearance)
 		     "1/1 1.000000012: jmp 20 b+0x0 => 21 b+0x1\n");
 	/* seeds.md: threads end at their last event, in any order */
 	/* seeds.md: a pair of pid and tid is a thread */
+	/* seeds.md: MAGIC_TRACE_DEBUG prints the stacks */
 	ck_assert_ptr_nonnull(strstr(printed, "END\n"
 					      "->      0ns BEGIN e [inferred start time]\n"
 					      "->     10ns BEGIN a\n"

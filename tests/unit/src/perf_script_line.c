@@ -143,21 +143,21 @@ START_TEST(every_form_of_a_line_is_known)
 		const struct form *form = &forms[i];
 		struct perf_line line = parse(form->text);
 
-		/* seeds.md: tr strt and tr end, also with a kind, start and end the trace */
+		/* seeds.md: psb lines are passed over */
 		ck_assert_msg(line.kind == form->kind, "kind %d: %s", line.kind, form->text);
 		if (form->kind != PERF_LINE_BRANCH)
 			continue;
-		/* seeds.md: (x) is a branch in a transaction */
-		ck_assert_msg(line.branch == form->branch, "branch %d: %s", line.branch,
-			      form->text);
-		ck_assert_msg(line.flags == form->flags, "flags %d: %s", line.flags, form->text);
-		ck_assert_msg(line.to.ip == 0x20 || line.flags & OFF, "%s", form->text);
-		ck_assert_msg(line.pid == 1 && line.tid == 1, "%s", form->text);
 		/* seeds.md: the words call, return, jmp, jcc, syscall, sysret, hw int, iret, int
 		 * and tx abrt are kinds */
 		/* seeds.md: tr strt jmp is tr strt */
 		/* seeds.md: tr end async is tr end */
-		/* seeds.md: psb lines are passed over */
+		ck_assert_msg(line.branch == form->branch, "branch %d: %s", line.branch,
+			      form->text);
+		/* seeds.md: tr strt and tr end, also with a kind, start and end the trace */
+		/* seeds.md: (x) is a branch in a transaction */
+		ck_assert_msg(line.flags == form->flags, "flags %d: %s", line.flags, form->text);
+		ck_assert_msg(line.to.ip == 0x20 || line.flags & OFF, "%s", form->text);
+		ck_assert_msg(line.pid == 1 && line.tid == 1, "%s", form->text);
 		ck_assert_uint_eq(line.time, 2500000000);
 	}
 }
@@ -171,7 +171,6 @@ START_TEST(a_branch_line_gives_thread_time_and_places)
 	ck_assert_int_eq(line.pid, 293415);
 	ck_assert_int_eq(line.tid, 293416);
 	ck_assert(line.has_time);
-	/* seeds.md: a header is pid/tid, time, period and event */
 	ck_assert_uint_eq(line.time, UINT64_C(47170086912824));
 	ck_assert_uint_eq(line.from.ip, 0x40b06c);
 	ck_assert_uint_eq(line.from.offset, 0x51c);
@@ -187,12 +186,12 @@ START_TEST(a_dso_column_is_not_part_of_the_symbol)
 	struct perf_line line = parse("1/1 2.5: 1 branches:u: call 10 f(int)+0x1 (a b (deleted)) "
 				      "=> 20 [unknown] (/lib/m.so)");
 
+	/* seeds.md: the column dso is no part of the symbol */
 	assert_view(line.from.symbol, "f(int)");
 	assert_view(line.from.dso, "a b (deleted)");
 	ck_assert_uint_eq(line.from.offset, 1);
 	assert_view(line.to.symbol, "");
 	assert_view(line.to.dso, "/lib/m.so");
-	/* seeds.md: the column dso is no part of the symbol */
 	ck_assert(line.to.has_dso);
 }
 END_TEST
@@ -225,6 +224,7 @@ START_TEST(a_header_may_lack_any_field)
 	assert_header("             lru          1 branches:u:   call           401000 f+0x1 => 20 "
 		      "g+0x0",
 		      -1, -1, false);
+	/* seeds.md: a header is pid/tid, time, period and event */
 	assert_header("          1 branches:u:           401000 f+0x1 => 20 g+0x0", -1, -1, false);
 	assert_header("           401000 f+0x1 =>               20 g+0x0", -1, -1, false);
 	assert_header("           401000 =>               20", -1, -1, false);
@@ -254,11 +254,11 @@ START_TEST(a_symbol_may_contain_an_arrow_and_parentheses)
 	struct perf_line line =
 		parse("1/1 2.5: call 10 x => +0xb (a.so) => 20 operator=> 5 (y)+0x0");
 
+	/* seeds.md: a symbol may have blanks, arrows and parentheses */
 	assert_view(line.from.symbol, "x => ");
 	assert_view(line.from.dso, "a.so");
 	ck_assert_uint_eq(line.to.ip, 0x20);
 	assert_view(line.to.symbol, "operator=> 5 (y)");
-	/* seeds.md: a symbol may have blanks, arrows and parentheses */
 	ck_assert(!line.to.has_dso);
 }
 END_TEST
@@ -289,6 +289,7 @@ START_TEST(an_error_line_gives_thread_place_code_and_message)
 		" instruction trace error type 1 time 406036.830210719 cpu -1 pid 114362 tid "
 		"114363 ip 0xffffffffb0999ed5 code 10: Never-ending loop (refer perf config)");
 
+	/* seeds.md: an error has thread, time, place, code and message */
 	ck_assert_int_eq(line.pid, 114362);
 	ck_assert_int_eq(line.tid, 114363);
 	ck_assert(line.has_time);
@@ -298,7 +299,6 @@ START_TEST(an_error_line_gives_thread_place_code_and_message)
 	assert_view(line.message, "Never-ending loop (refer perf config)");
 	line = parse(
 		" instruction trace error type 1 cpu -1 pid -1 tid 5 ip 0 code 7: Overflow packet");
-	/* seeds.md: an error has thread, time, place, code and message */
 	ck_assert(!line.has_time);
 	ck_assert_int_eq(line.pid, -1);
 	ck_assert_uint_eq(line.from.ip, 0);

@@ -141,11 +141,12 @@ START_TEST(between_is_from_one_call_to_the_other)
 {
 	selection.start = "parse";
 	selection.stop = "done";
+	/* seeds.md: -filter shows what lies between two functions */
+	/* seeds.md: it begins with the stack at that moment, as inferred frames */
 	ck_assert_str_eq(run(),
 			 "B 11 main inferred\nB 11 serve inferred\nB 11 parse\nB 12 tiny\n"
 			 "E 13 tiny\nE 20 parse\nB 21 serve\nB 30 tiny\nE 32 tiny\nE 50 serve\n"
 			 "E 60 serve\nE 70 main\n");
-	/* seeds.md: -filter shows what lies between two functions */
 	ck_assert_uint_eq(diag_kinds(&diag), 0);
 }
 END_TEST

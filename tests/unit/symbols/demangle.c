@@ -55,12 +55,12 @@ END_TEST
 /* What nm -C says. */
 START_TEST(full_cxx_names_keep_parameters_and_template_arguments)
 {
+	/* seeds.md: names of C++ are demangled (2026) */
 	ck_styled(DEMANGLE_FULL, "_ZNSt6vectorIiSaIiEE9push_backEOi",
 		  "std::vector<int, std::allocator<int> >::push_back(int&&)");
 	ck_styled(DEMANGLE_FULL, "_ZltIiEbRK1AIT_ES4_",
 		  "bool operator< <int>(A<int> const&, A<int> const&)");
 	ck_styled(DEMANGLE_FULL, "_ZN3foo3barEi.cold", "foo::bar(int)");
-	/* seeds.md: names of C++ are demangled (2026) */
 	demangler_release(&demangler);
 }
 END_TEST
@@ -95,6 +95,7 @@ END_TEST
 /* Symbols of OCaml 4.14, 5.1 and flambda 2. */
 START_TEST(ocaml_names_get_their_dots_and_signs_back)
 {
+	/* seeds.md: names of OCaml are demangled */
 	ck_short("camlStdlib__List__map_123", "Stdlib.List.map");
 	ck_short("camlStdlib__List.map_123", "Stdlib.List.map");
 	ck_short("camlFoo__bar_1_23_code", "Foo.bar");
@@ -102,7 +103,6 @@ START_TEST(ocaml_names_get_their_dots_and_signs_back)
 	ck_short("camlFoo__anon_fn$5bfoo.ml$3a12$2c3$2d$2d15$5d_1234",
 		 "Foo.anon_fn[foo.ml:12,3--15]");
 	ck_short("camlDune__exe__Main__entry", "Dune.exe.Main.entry");
-	/* seeds.md: names of OCaml are demangled */
 	ck_assert_ptr_null(demangle("caml_alloc"));
 	demangler_release(&demangler);
 }

@@ -172,10 +172,10 @@ START_TEST(symbols_and_lines_are_those_that_the_program_itself_reports)
 		ck_assert_int_eq(symbol->kind, strchr(name, '@') ? SYMBOL_PLT : SYMBOL_FUNCTION);
 		source = dso_symbol_line(symbol);
 		if (number) {
+			/* seeds.md: it has line, column and file of the function's begin */
 			ck_assert_uint_eq(source.line, number);
 			ck_assert_ptr_nonnull(
 				strstr(source.file->text, "/tests/unit/symbols/sample.c"));
-			/* seeds.md: it has line, column and file of the function's begin */
 			ck_assert_int_eq(source.file->text[0], '/');
 		}
 		reports++;
@@ -258,12 +258,12 @@ START_TEST(a_file_is_used_only_if_its_build_id_is_the_recorded_one)
 	ck_assert_int_eq(dso_state(dso), DSO_MISMATCHED);
 	ck_assert_ptr_null(dso_borrow_bytes(dso, &size));
 	ck_assert_uint_eq(size, 0);
-	/* seeds.md: -executable FILE gives symbols */
 	ck_assert_ptr_null(dso_file(dso));
 	ck_assert_uint_eq(diag_kinds(&diag), 1);
 	ck_assert_str_eq(diag.first->kind, "build-id-mismatch");
 	ck_assert_ptr_nonnull(strstr(diag.first->text, "0123456789abcdef0123456789abcdef01234567"));
 
+	/* seeds.md: -executable FILE gives symbols */
 	ck_assert_int_eq(dso_state(dso_store_borrow(store, sample, sample_id, 20)), DSO_FOUND);
 	ck_assert_int_eq(dso_state(dso_store_borrow(store, sample, padded, 32)), DSO_FOUND);
 	dso = dso_store_borrow(store, sample, none, sizeof(none));

@@ -54,6 +54,7 @@ START_TEST(a_perf_map_has_numbers_with_or_without_0x_and_names_with_blanks)
 	expect(&map.names, 0x0fff, NULL);
 	expect(&map.names, 0x1000, "plain");
 	expect(&map.names, 0x100f, "plain");
+	/* seeds.md: a function without entry in the map ends with its size */
 	expect(&map.names, 0x1010, NULL);
 	expect(&map.names, 0x201f, "with 0x");
 	expect(&map.names, 0xabc0, "Lupper;::case");
@@ -70,8 +71,8 @@ START_TEST(of_overlapping_lines_the_last_wins)
 	struct text_map map;
 
 	write_file(text, sizeof(text) - 1);
-	/* seeds.md: of two lines for one address the last wins */
 	ck_assert(text_map_read_perf(&map, path));
+	/* seeds.md: of two lines for one address the last wins */
 	expect(&map.names, 0x1000, "newest");
 	expect(&map.names, 0x1008, "old");
 	expect(&map.names, 0x1040, "inner");

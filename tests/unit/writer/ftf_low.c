@@ -66,8 +66,8 @@ START_TEST(everything_may_be_inline)
 	ftf_low_finish(&low);
 	ck_assert_int_eq(ftf_low_close(&low, NULL), 0);
 	ck_assert_uint_eq(word_count, sizeof(expected) / 8);
-	ck_assert_mem_eq(words, expected, sizeof(expected));
 	/* seeds.md: an inline string */
+	ck_assert_mem_eq(words, expected, sizeof(expected));
 	ck_assert_str_eq(trace_problem_of(words, word_count * 8), "");
 }
 END_TEST
@@ -118,8 +118,8 @@ START_TEST(providers_threads_and_counters_have_the_bytes_of_the_specification)
 	ftf_low_finish(&low);
 	ck_assert_int_eq(ftf_low_close(&low, NULL), 0);
 	ck_assert_uint_eq(word_count, sizeof(expected) / 8);
-	ck_assert_mem_eq(words, expected, sizeof(expected));
 	/* seeds.md: set_string_slot: a reference that the caller chooses */
+	ck_assert_mem_eq(words, expected, sizeof(expected));
 	ck_assert_str_eq(trace_problem_of(words, word_count * 8), "");
 }
 END_TEST
@@ -140,8 +140,8 @@ START_TEST(a_clock_with_a_base_has_four_words)
 	ftf_low_initialization(&low, &ticks);
 	ck_assert_int_eq(ftf_low_close(&low, NULL), 0);
 	ck_assert_uint_eq(word_count, sizeof(expected) / 8);
-	ck_assert_mem_eq(words, expected, sizeof(expected));
 	/* seeds.md: a clock has ticks a second, base ticks and a base time */
+	ck_assert_mem_eq(words, expected, sizeof(expected));
 	ck_assert_str_eq(trace_problem_of(words, word_count * 8), "");
 }
 END_TEST
@@ -210,10 +210,10 @@ START_TEST(a_kept_header_gets_its_name_later)
 	uint64_t header = ftf_low_event_header(&event);
 
 	ck_assert_uint_eq(header, 0x0007800301000034);
+	/* seeds.md: set_name: a kept header gets its name later */
 	ck_assert_uint_eq(ftf_low_set_name(header, FTF_INLINE(9)), 0x8009800301000054);
 	ck_assert_uint_eq(ftf_low_set_name(ftf_low_set_name(header, FTF_INLINE(9)), 8),
 			  0x0008800301000034);
-	/* seeds.md: set_name: a kept header gets its name later */
 	ck_assert_uint_eq(ftf_low_set_name(header | UINT64_C(0xffc) << 4, FTF_INLINE(32)), 0);
 }
 END_TEST

@@ -81,6 +81,7 @@ START_TEST(arguments_of_every_type_read_back)
 	trace_finish();
 	/* seeds.md: arguments: string, int32, int64, pointer, double, bool */
 	/* seeds.md: arguments null, uint32, uint64, koid */
+	/* seeds.md: arguments with their types; uint32, uint64 and koid are counted */
 	ck_assert_str_eq(trace.slices,
 			 "10/11 0 1 2 x\\x09y a=null b=-7 c=4000000000 d=-8000000000 "
 			 "e=18446744073709551615 f=0.5 g=with blank h=0x401000 i=77 j=true "
@@ -113,7 +114,6 @@ START_TEST(events_of_every_type_read_back)
 	ftf_async_instant(trace.writer, &event, UINT64_MAX);
 	event.arg_count = 0;
 	ftf_async_end(trace.writer, &event, UINT64_MAX);
-	/* seeds.md: events of all types, strings, threads, names and clocks */
 	ck_assert_uint_eq(ftf_events(trace.writer), 11);
 	trace_finish();
 	/* seeds.md: instants */
@@ -122,6 +122,7 @@ START_TEST(events_of_every_type_read_back)
 	/* seeds.md: a duration instant: a complete event without length */
 	/* seeds.md: async begin, instant and end, by id */
 	/* seeds.md: flow begin, step and end, by id */
+	/* seeds.md: events of all types, strings, threads, names and clocks */
 	ck_assert_str_eq(trace.records,
 			 "instant 10/11 5 \"n\" category \"c\" v=3\n"
 			 "counter 10/11 5 \"n\" category \"c\" id 7 v=3\n"
@@ -223,7 +224,6 @@ START_TEST(a_name_given_twice_is_defined_once)
 	slice(thread, 3, 4, "same");
 	trace_finish();
 	/* seeds.md: a string is defined once and referred to */
-	/* seeds.md: string_of_string_id: a name's text */
 	ck_assert_uint_eq(trace.strings, 1);
 	ck_assert_uint_eq(trace.threads, 1);
 }
@@ -605,6 +605,7 @@ START_TEST(a_trace_is_appended_flushed_and_passed_to_another_destination)
 	size_t length;
 
 	event.name = ftf_name(writer, "func", 4);
+	/* seeds.md: string_of_string_id: a name's text */
 	ck_assert_mem_eq(ftf_name_text(writer, event.name, &length), "func", 4);
 	ck_assert_uint_eq(length, 4);
 	ck_assert_uint_eq(ftf_id_new(writer), 77);
@@ -612,6 +613,7 @@ START_TEST(a_trace_is_appended_flushed_and_passed_to_another_destination)
 	ftf_instant(writer, &event);
 	ck_assert_uint_eq(piece_words[0], 0);
 	ftf_flush(writer);
+	/* seeds.md: force_switch_buffers: what there is is handed out */
 	ck_assert_uint_eq(piece_words[0], 2 + 4 + 3 + 2 + 2);
 	ck_assert_uint_eq(pieces[0][0], 0x0010000000110020);
 	ck_assert_uint_eq(pieces[0][2], 0x0000000000000041);
@@ -625,7 +627,6 @@ START_TEST(a_trace_is_appended_flushed_and_passed_to_another_destination)
 	ck_assert_uint_eq(piece_words[1], 2);
 	/* seeds.md: a file, a buffer or any destination takes the bytes */
 	/* seeds.md: set_destination: other bytes go elsewhere */
-	/* seeds.md: force_switch_buffers: what there is is handed out */
 	/* seeds.md: a buffer until a destination is there */
 	ck_assert_mem_eq(pieces[1], &pieces[0][11], 16);
 }
@@ -728,10 +729,10 @@ START_TEST(a_full_disk_is_a_sticky_error)
 {
 	char directory[] = "/tmp/ptrace2ftf-XXXXXX", path[64];
 
+	/* seeds.md: a disk that is full ends the program */
 	fill_the_disk("/dev/full");
 	ck_assert_ptr_nonnull(mkdtemp(directory));
 	snprintf(path, sizeof(path), "%s/full.gz", directory);
-	/* seeds.md: a disk that is full ends the program */
 	ck_assert_int_eq(symlink("/dev/full", path), 0);
 	fill_the_disk(path);
 	unlink(path);
