@@ -2,14 +2,8 @@
 /* The parser of the command line, by the tables of commands and options. */
 #include "src/cli/command_line.h"
 
-#include <errno.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
 #include "base/io/output_path.h"
 #include "src/cli/commands.h"
 #include "src/cli/help.h"

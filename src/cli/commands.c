@@ -2,9 +2,6 @@
 /* The table of commands. */
 #include "src/cli/commands.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define GROUP(name) (1U << GROUP_##name)
 #define READING     (GROUP(INPUT) | GROUP(SELECTION) | GROUP(SYMBOLS) | GROUP(EXPERT))
 #define CONVERSION  (READING | GROUP(OUTPUT) | GROUP(DECODING))

@@ -3,8 +3,6 @@
 #ifndef SRC_CLI_COMMANDS_H
 #define SRC_CLI_COMMANDS_H
 
-#include <stdbool.h>
-
 #include "src/cli/option_table.h"
 
 struct command_spec {

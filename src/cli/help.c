@@ -2,9 +2,6 @@
 /* Prints the tables of commands and options. */
 #include "src/cli/help.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "src/cli/commands.h"
 
 enum { WIDTH = 79, HELP_COLUMN = 28 };

@@ -2,12 +2,6 @@
 /* Reads the list of --files0-from. */
 #include "src/cli/input_list.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "base/alloc.h"
 #include "base/io/file_use.h"
 #include "src/cli/suggest.h"
 

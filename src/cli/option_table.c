@@ -2,10 +2,6 @@
 /* The options, by heading of --help. */
 #include "src/cli/option_table.h"
 
-#include <limits.h>
-#include <stdint.h>
-#include <string.h>
-
 #include "src/options/options.h"
 
 static const struct option_choice inputs[] = { { "perf-data", INPUT_PERF_DATA },
@@ -140,8 +136,8 @@ const struct option_spec option_specs[] = {
 		  "magic-trace, from names, by the rules of magic-trace 1.0",
 	  .choices = machines, .except = BIT(LIST) },
 	{ "like", 0, "PROGRAM", GROUP_EXPERT, OPTION_CHOICE, FIELD(like),
-	  .help = "Write the records that PROGRAM writes: magic-trace, as of 1.0",
-	  .choices = likes, .except = BIT(LIST) | BIT(DIFF) },
+	  .help = "Write the records that PROGRAM writes: magic-trace, as of 1.0", .choices = likes,
+	  .except = BIT(LIST) | BIT(DIFF) },
 	{ "inline", 0, NULL, GROUP_SELECTION, OPTION_FLAG, FIELD(inlined),
 	  .help = "Show inlined functions, too", .common = true },
 	{ "symfs", 0, "DIR", GROUP_SYMBOLS, OPTION_TEXT, FIELD(symfs),

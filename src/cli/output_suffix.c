@@ -2,7 +2,6 @@
 /* The format that the name of the output asks for. */
 #include "src/cli/output_suffix.h"
 
-#include <string.h>
 #include <strings.h>
 
 #include "base/io/output_path.h"

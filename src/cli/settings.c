@@ -2,12 +2,6 @@
 /* Reads the user's configuration file, and the options in a text. */
 #include "src/cli/settings.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
 #include "base/io/file_use.h"
 #include "src/cli/suggest.h"
 

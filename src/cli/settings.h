@@ -3,7 +3,7 @@
 #ifndef SRC_CLI_SETTINGS_H
 #define SRC_CLI_SETTINGS_H
 
-#include <stdbool.h>
+#include "base/common.h"
 
 #define SETTINGS_VARIABLE "PTRACE2FTF_OPTIONS"
 

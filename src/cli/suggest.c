@@ -3,13 +3,8 @@
 #include "src/cli/suggest.h"
 
 #include <stdarg.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
 #include "base/message.h"
 #include "base/spelling.h"
 #include "src/cli/commands.h"

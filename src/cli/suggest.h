@@ -3,8 +3,6 @@
 #ifndef SRC_CLI_SUGGEST_H
 #define SRC_CLI_SUGGEST_H
 
-#include <stddef.h>
-
 #include "src/cli/option_table.h"
 
 /* Print an error of usage and exit with EXIT_USAGE. */

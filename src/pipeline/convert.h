@@ -40,8 +40,8 @@ int convert_events(const struct options *options, struct name_table *names, stru
 		   struct diag *diag, struct error *err);
 
 /*
- * Print what a recording holds, from its sideband (`ptrace2ftf list`): threads, buffers, losses, files.  No
- * trace is decoded, and but for --time the bytes of the trace are not read.
+ * Print what a recording holds, from its sideband (`ptrace2ftf list`): threads, buffers, losses,
+ * files.  No trace is decoded, and but for --time the bytes of the trace are not read.
  */
 int list_recording(const struct options *options, struct name_table *names, struct report *report,
 		   struct diag *diag, struct error *err);

@@ -2,7 +2,6 @@
 /* Asks the files themselves whether they are parts of one recording. */
 #include "src/pipeline/input_parts.h"
 
-#include <errno.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -3,8 +3,6 @@
 #ifndef SRC_PIPELINE_INPUT_PARTS_H
 #define SRC_PIPELINE_INPUT_PARTS_H
 
-#include <stdbool.h>
-
 #include "src/options/options.h"
 
 /*

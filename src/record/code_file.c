@@ -3,15 +3,9 @@
 #include "src/record/code_file.h"
 
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/procfs.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
 #include "base/message.h"
 #include "symbols/files/core_file.h"
 #include "symbols/files/dso_find.h"

@@ -6,9 +6,9 @@
 #ifndef SRC_RECORD_CODE_FILE_H
 #define SRC_RECORD_CODE_FILE_H
 
+#include "base/common.h"
+
 #include <elf.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 struct code_file_writer {

@@ -2,11 +2,8 @@
 /* Reads the jitdump files that the recording's mappings name, and the code of a core. */
 #include "src/resolve/jit_dumps.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-#include "base/alloc.h"
 #include "base/tables/compare.h"
 #include "base/tables/lower_bound.h"
 #include "decoder/perf_data/perf_record.h"

@@ -9,8 +9,6 @@
 #ifndef SRC_RESOLVE_JIT_DUMPS_H
 #define SRC_RESOLVE_JIT_DUMPS_H
 
-#include <stddef.h>
-
 #include "base/diag.h"
 #include "decoder/clock/tsc_clock.h"
 #include "decoder/perf_data/perf_file.h"

@@ -3,12 +3,8 @@
 #include "symbols/files/core_file.h"
 
 #include <elf.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/procfs.h>
 
-#include "base/alloc.h"
 #include "base/cursor.h"
 #include "base/tables/compare.h"
 

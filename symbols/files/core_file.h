@@ -9,8 +9,7 @@
 #ifndef SYMBOLS_FILES_CORE_FILE_H
 #define SYMBOLS_FILES_CORE_FILE_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "base/common.h"
 
 /* The path of such a file is that of its recording and this. */
 #define CORE_FILE_SUFFIX ".code"

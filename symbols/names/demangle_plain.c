@@ -3,9 +3,6 @@
 #include "symbols/names/demangle_plain.h"
 
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static bool starts_with(const char *text, const char *start)
 {

@@ -9,8 +9,7 @@
 #ifndef SYMBOLS_NAMES_DEMANGLE_PLAIN_H
 #define SYMBOLS_NAMES_DEMANGLE_PLAIN_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/common.h"
 
 /*
  * Languages whose linkage names may be C's, too: they are decoded in files where another name

@@ -2,9 +2,6 @@
 /* Reads the table of functions and lines that Go's linker writes for its runtime. */
 #include "symbols/tables/go_table.h"
 
-#include <limits.h>
-#include <string.h>
-
 #include "base/budget.h"
 #include "base/cursor.h"
 #include "base/tables/lower_bound.h"

@@ -13,10 +13,6 @@
 #ifndef SYMBOLS_TABLES_GO_TABLE_H
 #define SYMBOLS_TABLES_GO_TABLE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "symbols/files/elf_file.h"
 
 struct go_bytes {

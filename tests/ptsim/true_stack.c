@@ -221,8 +221,8 @@ static bool resume_fiber(struct true_thread *thread, uint64_t sp, uint64_t time)
 		return false;
 	while (fiber->count && fiber->frames[fiber->count - 1].sp < sp)
 		fiber->count--;
-	stack->frames = alloc_grow(stack->frames, &stack->room, at + fiber->count,
-				   sizeof(*stack->frames));
+	stack->frames =
+		alloc_grow(stack->frames, &stack->room, at + fiber->count, sizeof(*stack->frames));
 	memcpy(stack->frames + at, fiber->frames, fiber->count * sizeof(*stack->frames));
 	stack->count += fiber->count;
 	for (size_t i = at; i < stack->count; i++) {
@@ -523,8 +523,8 @@ static void follow(struct true_thread *thread, const struct true_step *step)
 			 frame->sp + ABOVE_BASE > sp;
 	replaced = takes_replaced(thread, step);
 	thread->came_back = false;
-	if (thread->loaded_from && (thread->left_apart ? call && !is_near_top(thread, sp)
-						       : is_other_stack(thread, sp)))
+	if (thread->loaded_from &&
+	    (thread->left_apart ? call && !is_near_top(thread, sp) : is_other_stack(thread, sp)))
 		apart = change_stack(thread, step, sp, call);
 	if (thread->loaded_from)
 		thread->left_apart = false;
