@@ -3,7 +3,8 @@
 #include "src/cli/settings.h"
 
 #include "base/io/file_use.h"
-#include "src/cli/suggest.h"
+#include "base/message.h"
+#include "src/options/options.h"
 
 #define FILE_MOST 65536
 
@@ -23,6 +24,13 @@ static char *find_config(void)
 	return path;
 }
 
+static void fail(const char *path, const char *reason)
+{
+	message_begin_error(stderr);
+	fprintf(stderr, "cannot read '%s': %s\n", path, reason);
+	exit(EXIT_FAILED);
+}
+
 char *settings_read_file(char **path)
 {
 	char *text = alloc_zeroed(1, FILE_MOST + 1);
@@ -31,11 +39,13 @@ char *settings_read_file(char **path)
 	*path = find_config();
 	in = *path ? file_use_open_stream(*path) : NULL;
 	if (!in && *path && errno != ENOENT && errno != ENOTDIR)
-		usage_error("cannot read '%s': %s", *path, strerror(errno));
+		fail(*path, strerror(errno));
 	if (!in)
 		return text;
-	if (fread(text, 1, FILE_MOST, in) == FILE_MOST || ferror(in))
-		usage_error("cannot read '%s': it is not a configuration file", *path);
+	if (fread(text, 1, FILE_MOST, in) == FILE_MOST)
+		fail(*path, "it is not a configuration file");
+	if (ferror(in))
+		fail(*path, strerror(errno));
 	fclose(in);
 	return text;
 }

@@ -12,8 +12,8 @@ typedef void settings_fn(void *context, char *name, char *argument, const char *
 
 /*
  * Returns the text of $XDG_CONFIG_HOME/ptrace2ftf/config (~/.config without the variable), owned by
- * the caller; "" if there is no file.  A file that cannot be read ends the program with EXIT_USAGE.
- * *path gets its path, owned by the caller, too; NULL: the user has no home.
+ * the caller; "" if there is no file.  A file that cannot be read ends the program with
+ * EXIT_FAILED. *path gets its path, owned by the caller, too; NULL: the user has no home.
  */
 char *settings_read_file(char **path);
 

@@ -56,7 +56,13 @@ refused() {
 		PTRACE2FTF_OPTIONS="--args=nothing" wrong "unknown --args 'nothing'" &&
 		printf 'debuginfod = yes\n' >"$file" &&
 		XDG_CONFIG_HOME=$work/config wrong "cannot take 'debuginfod' from $file: it takes no value" &&
-		rm "$file" && mkdir "$file" && XDG_CONFIG_HOME=$work/config wrong "cannot read '$file'"
+		! PTRACE2FTF_OPTIONS="--color=sometimes" convert
+}
+unreadable() {
+	rm -f "$file" && mkdir "$file"
+	XDG_CONFIG_HOME=$work/config convert
+	[ $? -eq 1 ] && grep -q "^ptrace2ftf: cannot read '$file'" "$work/messages"
 }
 tap_check "what is no setting is wrong usage, with its source" refused
+tap_check "a file that cannot be read is a failure" unreadable
 tap_done
