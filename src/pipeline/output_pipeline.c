@@ -98,8 +98,6 @@ static void connect(struct output_pipeline *pipeline, bool by_insns, struct diag
 	struct slice_filter *filter = &pipeline->filter;
 	struct slice_sorter *sorter = &pipeline->sorter;
 
-	/* The summary needs them then, and the output is the same without a summary. */
-	pipeline->end->sink.details |= by_insns;
 	if (pipeline->output.limit && !pipeline->output.lines) {
 		slice_limit_init(&pipeline->limit, sink, &pipeline->output);
 		sink = &pipeline->limit.sink;

@@ -19,6 +19,7 @@ struct top_functions {
 	size_t count;
 	uint64_t all; /* self times of all slices, or instructions */
 	bool by_insns;
+	const char *note; /* at the end of the heading */
 };
 
 static bool is_function(const struct symbol *symbol)
@@ -78,15 +79,19 @@ static void print_function(const struct top_functions *top, const struct top_fun
 static void print_table(const struct top_functions *top, FILE *out)
 {
 	fprintf(out, "  %10s %6s %14s %20s %8s  %s\n", "self", "share",
-		top->by_insns ? "longest call" : "slowest call", "at", "thread",
-		top->by_insns ? "function  (self and longest call in instructions)" : "function");
+		top->by_insns ? "longest call" : "slowest call", "at", "thread", top->note);
 	for (size_t i = 0; i < top->count; i++)
 		print_function(top, &top->functions[i], out);
 }
 
 char *top_functions_make(const struct slice_totals *totals)
 {
-	struct top_functions top = { .by_insns = totals->by_insns };
+	struct top_functions top = {
+		.by_insns = totals->by_insns,
+		.note = totals->by_insns    ? "function  (self and longest call in instructions)"
+			: totals->estimated ? "function  (times are estimates)"
+					    : "function",
+	};
 	char *text = NULL;
 	size_t size;
 	FILE *out;

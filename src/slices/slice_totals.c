@@ -74,16 +74,19 @@ static void count_self(const struct slice_sink *sink, void *track, const struct 
 void slice_totals_init(struct slice_totals *totals, const struct slice_sink *next, bool report,
 		       bool insns, bool by_insns)
 {
+	bool counts = by_insns && (next->details || insns);
+
 	*totals = (struct slice_totals){
 		.sink = {
-			.events = report || by_insns ? count_report : count_self,
+			.events = report || counts ? count_report : count_self,
 			.context = totals,
-			.details = next->details || insns || by_insns,
+			.details = next->details || insns,
 			.folded = next->folded,
 		},
 		.next = next,
 		.report = report,
-		.by_insns = by_insns,
+		.by_insns = counts,
+		.estimated = by_insns && !counts,
 	};
 	call_tree_init(&totals->tree, NULL, UINT64_MAX);
 	totals->slowest =

@@ -26,6 +26,7 @@ struct slice_totals {
 	const struct slice_sink *next;   /* borrowed */
 	bool report;                     /* all sums are made */
 	bool by_insns;                   /* struct callstack_machine */
+	bool estimated;                  /* times are estimates, and instructions are not counted */
 	struct function_table functions; /* by number */
 	struct total_call *slowest;      /* owned; by node: the first one of the longest */
 	size_t slowest_room;
@@ -35,7 +36,7 @@ struct slice_totals {
  * Start without slices, in front of `next` (borrowed).  The totals borrow themselves: they must
  * not move.  Without `report` only own costs and slowest calls are known.  `insns`: count
  * instructions, too, also if `next` uses no details.  `by_insns`: the slowest call is that with
- * most instructions.
+ * most instructions, if they are counted anyway: counting them takes half of a conversion's time.
  */
 void slice_totals_init(struct slice_totals *totals, const struct slice_sink *next, bool report,
 		       bool insns, bool by_insns);
