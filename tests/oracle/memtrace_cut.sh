@@ -43,7 +43,7 @@ check() { # FILE DUMP LAST-TIME
 		from=$(($3 * ${range% *} / 100)) to=$(($3 * ${range#* } / 100))
 		# seeds.md: a file is written from another one (copy)
 		tap_check "$name from $from to $to us has the blocks that are alive, and their events" \
-			cut_equal "$1" "$2" $from $to "+${from}us,+${to}us"
+			cut_equal "$1" "$2" $from $to "+${from}us,+$((to - from))us"
 	done
 	tap_check "$name is written whole" cut_equal "$1" "$2" 0 "$3" ","
 }
