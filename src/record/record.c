@@ -2,8 +2,8 @@
 /* Run perf record. */
 #include "src/record/record.h"
 
+#include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -13,8 +13,6 @@
 #include "src/record/code_file.h"
 #include "src/record/obstacles.h"
 #include "src/record/perf_command.h"
-
-extern char **environ;
 
 /* Identifies what a path leads to: perf replaces the file, or leaves it. */
 struct file_version {
@@ -62,16 +60,35 @@ static int watch(pid_t perf, struct code_file_writer *code)
 	int status = 0;
 	pid_t pid;
 
-	/* perf with capabilities of its file may not be traced. */
-	if (code && ptrace(PTRACE_SEIZE, perf, NULL,
-			   (void *)(PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK)) < 0)
-		code = NULL;
 	do {
 		pid = waitpid(code ? -1 : perf, &status, code ? __WALL : 0);
 		if (pid > 0 && WIFSTOPPED(status))
 			pass_stop(perf, pid, status, code);
 	} while ((pid < 0 && errno == EINTR) || (pid > 0 && (pid != perf || WIFSTOPPED(status))));
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static void say_not_started(void)
+{
+	message_begin_error(stderr);
+	fprintf(stderr, "cannot start perf: %s\n", strerror(errno));
+}
+
+/* In the child: become the command when the parent traces it, and has closed the gate. */
+static void start(char **words, const int gate[2])
+{
+	char byte;
+
+	close(gate[1]);
+	while (read(gate[0], &byte, 1) < 0 && errno == EINTR)
+		;
+	/* SIGINT ends the recording, SIGPIPE and SIGXFSZ are the program's. */
+	signal(SIGINT, SIG_DFL);
+	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
+	execvp(words[0], words);
+	say_not_started();
+	_exit(EXIT_FAILED);
 }
 
 /*
@@ -81,28 +98,21 @@ static int watch(pid_t perf, struct code_file_writer *code)
 static int run(char **words, struct code_file_writer *code)
 {
 	void (*interrupt)(int) = signal(SIGINT, SIG_IGN);
-	posix_spawnattr_t attributes;
-	sigset_t defaults;
-	int status = 0, failure;
-	pid_t pid;
+	int gate[2] = { -1, -1 }, status = EXIT_FAILED;
+	pid_t pid = pipe2(gate, O_CLOEXEC) < 0 ? -1 : fork();
 
-	/* SIGINT ends the recording, SIGPIPE and SIGXFSZ are the program's. */
-	sigemptyset(&defaults);
-	sigaddset(&defaults, SIGINT);
-	sigaddset(&defaults, SIGPIPE);
-	sigaddset(&defaults, SIGXFSZ);
-	posix_spawnattr_init(&attributes);
-	posix_spawnattr_setsigdefault(&attributes, &defaults);
-	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-	failure = posix_spawnp(&pid, words[0], NULL, &attributes, words, environ);
-	posix_spawnattr_destroy(&attributes);
-	if (failure) {
-		message_begin_error(stderr);
-		fprintf(stderr, "cannot start perf: %s\n", strerror(failure));
-		status = EXIT_FAILED;
-	} else {
+	if (pid == 0)
+		start(words, gate);
+	if (pid < 0)
+		say_not_started();
+	/* perf with capabilities of its file may not be traced. */
+	if (pid > 0 && code &&
+	    ptrace(PTRACE_SEIZE, pid, NULL, (void *)(PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK)) < 0)
+		code = NULL;
+	close(gate[0]);
+	close(gate[1]);
+	if (pid > 0)
 		status = watch(pid, code);
-	}
 	signal(SIGINT, interrupt);
 	return status;
 }
