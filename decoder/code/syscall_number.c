@@ -4,20 +4,19 @@
 
 enum { REGISTER_EAX = 0, REGISTER_ECX = 1, REGISTER_ESP = 4, REGISTER_R11 = 11 };
 
-/* So many words of the stack are followed, and so many of the caller's are arguments. */
+/* Words of the stack that are followed, and words of the caller that hold arguments. */
 #define WORDS           40
 #define STACK_ARGUMENTS 8
 
-/* So many jumps to code further on are followed at once, so many loops, and bytes of one; and a
- * loop is looked through so often. */
+/* Limits: forward jumps that are pending at a time, loops, bytes of a loop, and passes over one. */
 #define TARGETS_MOST 32
 #define LOOPS_MOST   32
 #define LOOP_BYTES   4096
 #define ROUNDS_MOST  4
 
 /*
- * What each place holds: the lower 32 bits of a constant, an argument of the function (its place),
- * or what is not known.  The words of the stack are those of 64-bit code alone.
+ * The value of each place: the lower 32 bits of a constant, an argument of the function (its
+ * place), or unknown.  Words of the stack are followed in 64-bit code only.
  */
 struct values {
 	struct value {
@@ -43,7 +42,7 @@ static void forget_stack(struct values *values)
 	memset(words_of(values), 0, WORDS * sizeof(unknown));
 }
 
-/* A function begins: each place holds an argument, and the word on top the return address. */
+/* At a function's begin, places hold its arguments, and the top word the return address. */
 static void begin_function(struct values *values, enum insn_mode mode)
 {
 	forget(values);
@@ -82,9 +81,9 @@ struct fields {
 	bool bits32;    /* 32-bit code, which has no REX */
 	bool narrow;    /* 16-bit operands */
 	bool elsewhere; /* memory of another segment, or by a shorter address */
-	bool map_0f;    /* the opcode is behind 0f */
+	bool map_0f;    /* the opcode follows 0f */
 	uint8_t opcode, modrm;
-	const uint8_t *rest; /* behind the ModRM byte, if it has one */
+	const uint8_t *rest; /* the bytes after ModRM, if there is one */
 	size_t rest_size;
 };
 
@@ -203,7 +202,7 @@ static struct value pop(struct values *values)
 	return value;
 }
 
-/* Move the stack pointer by so many bytes. */
+/* Add `bytes` to the stack pointer. */
 static void move_stack(struct values *values, int64_t bytes)
 {
 	if (bytes % 8 || bytes < -8 * WORDS || bytes > 8 * WORDS) {
@@ -252,7 +251,7 @@ static struct value *word_of(struct values *values, const struct fields *fields)
 	return words_of(values) + distance / 8;
 }
 
-/* The memory operand ModRM.rm of so many bytes is written. */
+/* Forget the words that a write of `bytes` bytes to the operand ModRM.rm may change. */
 static void write_memory(struct values *values, const struct fields *fields, int32_t bytes)
 {
 	int32_t distance;
@@ -284,7 +283,7 @@ static struct value value_of_rm(struct values *values, const struct fields *fiel
 	return at ? *at : unknown;
 }
 
-/* Returns what an instruction puts into the place that it writes. */
+/* Returns the value that an instruction writes. */
 static struct value result_of(struct values *values, const struct fields *fields)
 {
 	if (fields->map_0f || fields->narrow)
@@ -387,7 +386,7 @@ static void write_rm(struct values *values, const struct fields *fields)
 		*word = value;
 }
 
-/* As many bytes as vectors have. */
+/* Bytes of the longest vector. */
 #define VECTOR_MOST 64
 
 /* Returns whether an instruction of vectors or hints may write its memory operand. */
@@ -447,7 +446,7 @@ static void follow_insn(struct values *values, const uint8_t *bytes, const struc
 
 /* ---- Jumps --------------------------------------------------------------- */
 
-/* What is known where a jump leads. */
+/* The values at a jump's target. */
 struct target {
 	size_t to; /* offset */
 	struct values values;
@@ -464,7 +463,7 @@ struct flow {
 	struct target targets[TARGETS_MOST];
 	size_t count, loops;
 	struct values now;
-	bool reached; /* the code at hand, by the instruction before it */
+	bool reached; /* the instruction before leads here */
 };
 
 static struct insn insn_at(const struct flow *flow, size_t offset)
@@ -482,7 +481,7 @@ static bool find_target(const struct flow *flow, size_t offset, const struct ins
 	       (uint64_t)target < flow->code->size;
 }
 
-/* Note where jumps lead.  Returns false if that may be anywhere, or there is no code up to `at`. */
+/* Record the targets of jumps.  Returns false if one is unknown, or the code ends before `at`. */
 static bool find_labels(struct flow *flow, size_t at)
 {
 	struct insn insn;
@@ -490,7 +489,7 @@ static bool find_labels(struct flow *flow, size_t at)
 	for (size_t offset = 0, to; offset < flow->code->size; offset += insn.length) {
 		insn = insn_at(flow, offset);
 		if (!insn.length)
-			return offset > at; /* data behind the code */
+			return offset > at; /* data after the code */
 		if (insn.indirect && (insn.kind == BRANCH_JUMP || insn.kind == BRANCH_COND))
 			return false;
 		if (!find_target(flow, offset, &insn, &to))
@@ -513,7 +512,7 @@ static void jump_ahead(struct flow *flow, size_t to)
 	flow->targets[flow->count++].values = flow->now;
 }
 
-/* A jump leads to the code at hand. */
+/* A jump leads to the current instruction. */
 static void join(struct flow *flow, const struct values *values)
 {
 	if (flow->reached)
@@ -523,14 +522,14 @@ static void join(struct flow *flow, const struct values *values)
 	flow->reached = true;
 }
 
-/* Nothing is known of the code at hand. */
+/* Forget all values: control may come from anywhere. */
 static void lose(struct flow *flow)
 {
 	forget(&flow->now);
 	flow->reached = true;
 }
 
-/* Returns whether an instruction does nothing: assemblers fill up with them behind jumps. */
+/* Returns whether an instruction is padding, as assemblers emit it after jumps. */
 static bool is_padding(const struct flow *flow, size_t offset, size_t length)
 {
 	const uint8_t *bytes = flow->code->bytes + offset, *end = bytes + length;
@@ -548,7 +547,7 @@ static bool is_entry(const struct flow *flow, size_t offset, size_t length)
 	       !is_padding(flow, offset, length);
 }
 
-/* Forget what the loop's instructions may change.  Returns whether anything was known of that. */
+/* Forget values that the loop's instructions may change.  Returns whether one was known. */
 static bool forget_changes(struct flow *flow, size_t begin, size_t end)
 {
 	bool changed = false, reached = true;
@@ -571,8 +570,8 @@ static bool forget_changes(struct flow *flow, size_t begin, size_t end)
 }
 
 /*
- * Jumps lead back to the code at hand.  It keeps what no instruction up to the last of them
- * changes, however control flows there, and what all jumps into that from before bring.
+ * Begin a loop: later jumps lead back here.  Keep the values that no instruction of the loop
+ * changes, and that all jumps into the loop agree on.
  */
 static void enter_loop(struct flow *flow, size_t begin)
 {
@@ -595,7 +594,7 @@ static void enter_loop(struct flow *flow, size_t begin)
 			lose(flow);
 }
 
-/* Come to the instruction at an offset, the next one after that at `last`. */
+/* Go on to the instruction at `offset`; the one before it is at `last`. */
 static void arrive(struct flow *flow, size_t last, size_t offset)
 {
 	bool known = !flow->labels[offset].lost;
@@ -605,7 +604,7 @@ static void arrive(struct flow *flow, size_t last, size_t offset)
 
 		if (target->to > offset)
 			continue;
-		known &= target->to == offset; /* else into the instruction before */
+		known &= target->to == offset; /* else it leads into the instruction before */
 		join(flow, &target->values);
 		*target = flow->targets[--flow->count];
 	}

@@ -591,6 +591,7 @@ static void report_result(struct conversion *c)
 	summary->gaps[GAP_PAUSED] += c->stacks.paused;
 	if (c->pipeline.machine)
 		summary_add_uncertain(summary, c->pipeline.machine);
+	summary->saved_code = recording->saved_code;
 	summary->bytes_left_out = recording->filter.bytes_left_out;
 	if (recording->filter.active && !summary->threads)
 		empty_selection_warn(c->options, recording, c->diag);

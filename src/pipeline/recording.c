@@ -95,6 +95,7 @@ static void open_timeline(struct perf_recording *recording, struct diag *diag)
 
 	jit_dumps_read(&dumps, &recording->file, recording->store, &clock, diag);
 	recording->timeline = timeline_open(&recording->file, dumps.code, dumps.count, diag);
+	recording->saved_code = dumps.saved;
 	jit_dumps_release(&dumps);
 }
 

@@ -20,6 +20,7 @@ struct perf_recording {
 	struct perf_file file;
 	struct auxtrace auxtrace;  /* without streams if the file has no Intel PT */
 	struct timeline *timeline; /* owned */
+	bool saved_code;           /* struct jit_dumps */
 	struct event_filter filter;
 	struct dso_store *store; /* owned */
 	struct resolver resolver;

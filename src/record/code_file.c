@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <sys/procfs.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/message.h"
@@ -14,6 +15,13 @@
 
 /* More headers need another form of core (PN_XNUM). */
 #define HEADERS_MOST (PN_XNUM - 1)
+
+/* The note on the recording. */
+struct __attribute__((packed)) recording_note {
+	Elf64_Nhdr header;
+	char name[12];
+	uint64_t size; /* bytes */
+};
 
 /* A core's note on its process. */
 struct __attribute__((packed)) process_note {
@@ -68,6 +76,25 @@ static void add_note(struct code_file_writer *writer, pid_t pid)
 				     { .pr_pid = pid } };
 
 	if (put(writer, &note, sizeof(note), writer->end))
+		add_header(writer, (Elf64_Phdr){ .p_type = PT_NOTE, .p_filesz = sizeof(note) });
+}
+
+/* So that the file is not taken for that of a later recording with the same name. */
+static void add_recording(struct code_file_writer *writer)
+{
+	struct recording_note note = { { sizeof(CORE_FILE_NOTE), sizeof(note.size), 1 },
+				       CORE_FILE_NOTE,
+				       0 };
+	struct stat status;
+	char *recording = NULL;
+
+	if (asprintf(&recording, "%.*s", (int)(strlen(writer->path) - strlen(CORE_FILE_SUFFIX)),
+		     writer->path) < 0)
+		alloc_fail(0);
+	if (stat(recording, &status) == 0 && S_ISREG(status.st_mode))
+		note.size = (uint64_t)status.st_size;
+	free(recording);
+	if (note.size && put(writer, &note, sizeof(note), writer->end))
 		add_header(writer, (Elf64_Phdr){ .p_type = PT_NOTE, .p_filesz = sizeof(note) });
 }
 
@@ -134,7 +161,7 @@ void code_file_add(struct code_file_writer *writer, pid_t pid)
 		close(memory);
 }
 
-void code_file_end(struct code_file_writer *writer)
+static void put_headers(struct code_file_writer *writer)
 {
 	Elf64_Ehdr header = { .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
 					   ELFDATA2LSB, EV_CURRENT },
@@ -146,10 +173,17 @@ void code_file_end(struct code_file_writer *writer)
 			      .e_phentsize = sizeof(Elf64_Phdr),
 			      .e_phnum = (Elf64_Half)writer->count };
 
-	if (writer->fd >= 0 &&
-	    put(writer, writer->headers, writer->count * sizeof(Elf64_Phdr), writer->end) &&
+	if (put(writer, writer->headers, writer->count * sizeof(Elf64_Phdr), writer->end) &&
 	    put(writer, &header, sizeof(header), 0))
 		close(writer->fd);
+}
+
+void code_file_end(struct code_file_writer *writer)
+{
+	if (writer->fd >= 0)
+		add_recording(writer);
+	if (writer->fd >= 0)
+		put_headers(writer);
 	free(writer->headers);
 	free(writer->path);
 	*writer = (struct code_file_writer){ .fd = -1 };

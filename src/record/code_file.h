@@ -28,7 +28,10 @@ void code_file_begin(struct code_file_writer *writer, const char *recording);
  */
 void code_file_add(struct code_file_writer *writer, pid_t pid);
 
-/* Complete the file.  Without any code there is none; nor is there one that is not whole. */
+/*
+ * Complete the file, when the recording is complete.  Without any code there is no file; nor is
+ * there one that is not whole.
+ */
 void code_file_end(struct code_file_writer *writer);
 
 #endif

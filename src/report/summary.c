@@ -397,6 +397,10 @@ void summary_print(const struct summary *summary, bool is_trace, FILE *out)
 	print_verdict(summary, out);
 	print_nameless(summary, out);
 	print_debug_hint(summary, out);
+	if (summary->saved_code)
+		fputs("  code that was made at run time is decoded as it was at its process's end: "
+		      "what was at the same address before is not known\n",
+		      out);
 	if (summary->times_estimated)
 		fputs("  calls between two timing packets have estimated times; record with cyc=1 for "
 		      "better ones\n",

@@ -40,6 +40,7 @@ struct summary {
 	unsigned files, nameless_files; /* files of code that ran: all, and without symbols */
 	char *nameless;                 /* owned: paths of the first files without symbols */
 	char *top_functions;  /* owned: lines about the functions with most self time; NULL: none */
+	bool saved_code;      /* some code is what a process had at its end: --core */
 	bool times_estimated; /* of calls between timing packets; no slice says so */
 	char *debug_hint; /* owned: which code without names took time (debug_hint.h); NULL: none */
 };

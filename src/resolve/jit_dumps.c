@@ -154,14 +154,22 @@ static void read_core(struct jit_dumps *dumps, const struct perf_file *file,
 	struct saved_code saved = { 0 };
 	struct perf_record record;
 	struct perf_mmap mmap;
-	uint64_t position = 0;
+	uint64_t position = 0, recorded;
 	const uint8_t *bytes;
 	size_t size;
 
 	bytes = dso_borrow_bytes(dso, &size);
 	if (!bytes)
 		return;
-	saved.segments = core_file_read(bytes, size, &saved.count);
+	saved.segments = core_file_read(bytes, size, &saved.count, &recorded);
+	if (recorded && !file->folder && recorded != file->mappings[0].size) {
+		diag_warn(diag, "core-stale",
+			  "%s is left out: it is of a recording of %" PRIu64
+			  " bytes, and this one has %zu; remove it",
+			  dso_file(dso), recorded, file->mappings[0].size);
+		free(saved.segments);
+		return;
+	}
 	saved.left = (file->size + size) / BYTES_PER_MAPPING;
 	leave_out_dumped(&saved, dumps);
 	while (perf_file_next(file, &position, &record, NULL)) {
@@ -177,6 +185,7 @@ static void read_core(struct jit_dumps *dumps, const struct perf_file *file,
 		diag_warn(diag, "core-unused",
 			  "%s has no code of the recording; is it an ELF core of its process?",
 			  dso_file(dso));
+	dumps->saved = saved.used;
 	free(saved.segments);
 }
 

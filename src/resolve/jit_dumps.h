@@ -20,6 +20,7 @@ struct jit_dumps {
 	size_t count, room;
 	const struct dso **files; /* owned; the dumps */
 	size_t file_count, file_room;
+	bool saved; /* a core has code of the recording */
 };
 
 /*

@@ -90,6 +90,11 @@ static struct source_line find_line(struct dso *dso, uint64_t vaddr)
 		row.line = go_table_line(&dso->table.go, vaddr, &row.file);
 		if (row.line)
 			line = make_line(dso, &row);
+		else if (go_table_is_spent(&dso->table.go))
+			diag_warn(dso->store->diag, "lines-too-costly",
+				  "%s: its table of lines takes too much time to read; the rest of "
+				  "its code has no lines",
+				  dso->path);
 		break;
 	case -1:
 		diag_warn(dso->store->diag, "lines-damaged", "%s: %s", dso->path, err.text);

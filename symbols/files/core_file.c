@@ -15,8 +15,8 @@ static struct cursor cursor_at(const uint8_t *bytes, size_t size, uint64_t begin
 	return cursor_over(bytes + begin, length < size - begin ? length : size - begin);
 }
 
-/* Returns the process of notes, `pid` if they have none. */
-static int32_t read_pid(struct cursor notes, int32_t pid)
+/* Get the process and the recording's size from notes, as far as they have them. */
+static void read_notes(struct cursor notes, int32_t *pid, uint64_t *recording)
 {
 	while (cursor_left(&notes)) {
 		uint32_t name_size = cursor_u32(&notes), size = cursor_u32(&notes);
@@ -24,11 +24,15 @@ static int32_t read_pid(struct cursor notes, int32_t pid)
 		const uint8_t *name = cursor_take(&notes, (name_size + UINT64_C(3)) & ~UINT64_C(3));
 		const uint8_t *info = cursor_take(&notes, (size + UINT64_C(3)) & ~UINT64_C(3));
 
-		if (name && info && type == NT_PRPSINFO && name_size == sizeof("CORE") &&
+		if (!name || !info)
+			return;
+		if (type == NT_PRPSINFO && name_size == sizeof("CORE") &&
 		    memcmp(name, "CORE", name_size) == 0 && size >= sizeof(prpsinfo_t))
-			memcpy(&pid, info + offsetof(prpsinfo_t, pr_pid), sizeof(pid));
+			memcpy(pid, info + offsetof(prpsinfo_t, pr_pid), sizeof(*pid));
+		if (name_size == sizeof(CORE_FILE_NOTE) && size == sizeof(*recording) &&
+		    memcmp(name, CORE_FILE_NOTE, name_size) == 0)
+			memcpy(recording, info, sizeof(*recording));
 	}
-	return pid;
 }
 
 static int compare_segments(const void *left, const void *right)
@@ -38,7 +42,8 @@ static int compare_segments(const void *left, const void *right)
 	return COMPARE(a->pid, b->pid) ?: COMPARE(a->begin, b->begin);
 }
 
-struct core_segment *core_file_read(const uint8_t *bytes, size_t size, size_t *count)
+struct core_segment *core_file_read(const uint8_t *bytes, size_t size, size_t *count,
+				    uint64_t *recording)
 {
 	struct core_segment *segments = NULL;
 	struct cursor headers;
@@ -48,6 +53,7 @@ struct core_segment *core_file_read(const uint8_t *bytes, size_t size, size_t *c
 	int32_t pid = 0;
 
 	*count = 0;
+	*recording = 0;
 	if (size < sizeof(header))
 		return NULL;
 	memcpy(&header, bytes, sizeof(header));
@@ -62,7 +68,7 @@ struct core_segment *core_file_read(const uint8_t *bytes, size_t size, size_t *c
 		memcpy(&segment, cursor_take(&headers, sizeof(segment)), sizeof(segment));
 		content = cursor_at(bytes, size, segment.p_offset, segment.p_filesz);
 		if (segment.p_type == PT_NOTE)
-			pid = read_pid(content, pid);
+			read_notes(content, &pid, recording);
 		if (segment.p_type != PT_LOAD || !(segment.p_flags & PF_X) ||
 		    !cursor_left(&content) || segment.p_vaddr > UINT64_MAX - cursor_left(&content))
 			continue;

@@ -14,6 +14,9 @@
 /* The path of such a file is that of its recording and this. */
 #define CORE_FILE_SUFFIX ".code"
 
+/* The name of a note of such a file that has the size of its recording, 64 bits. */
+#define CORE_FILE_NOTE "ptrace2ftf"
+
 /* A part of a process's memory that is executable. */
 struct core_segment {
 	int32_t pid;
@@ -24,7 +27,9 @@ struct core_segment {
 /*
  * Returns the segments of an ELF core of a 64-bit process, sorted by pid and address, owned by the
  * caller (free()), and their number in *count; NULL and 0 if it is no core or has no code.
+ * *recording gets the size of its recording, bytes; 0: it does not say.
  */
-struct core_segment *core_file_read(const uint8_t *bytes, size_t size, size_t *count);
+struct core_segment *core_file_read(const uint8_t *bytes, size_t size, size_t *count,
+				    uint64_t *recording);
 
 #endif

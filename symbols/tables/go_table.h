@@ -52,4 +52,10 @@ bool go_table_function(const struct go_table *table, size_t index, struct go_fun
  */
 uint32_t go_table_line(struct go_table *table, uint64_t vaddr, const char **path);
 
+/* Returns whether lines are unknown because too much was read for others (GO_LINES_MOST). */
+static inline bool go_table_is_spent(const struct go_table *table)
+{
+	return table->count && !table->work;
+}
+
 #endif

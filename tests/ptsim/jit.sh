@@ -60,16 +60,30 @@ with_saved_code() {
 	"$program" -q --format=slices "$work/perf.data" >"$work/without"
 	[ $? -eq 2 ] || return 1
 	"$program" --core="$work/core" --format=slices "$work/perf.data" >"$work/named" 2>"$work/messages" || return 1
-	grep -q "$branches branches" "$work/messages" && cmp "$work/beside" "$work/named" &&
+	grep -q "$branches branches" "$work/messages" && grep -q "as it was at its process's end" "$work/messages" && cmp "$work/beside" "$work/named" &&
 		[ "$(grep -c '\[anon\]' "$work/named")" -eq 100 ] || return 1
+	# As gcore writes it, without the size of a recording.
+	LC_ALL=C sed 's/ptrace2ftf/ptrace2ftX/' "$work/core" >"$work/plain"
 	"$ptsim" record -o "$work/perf.data" -- "$programs/jit" >/dev/null
-	"$program" --core="$work/core" --format=slices "$work/perf.data" >"$work/others" 2>"$work/messages"
+	"$program" --core="$work/plain" --format=slices "$work/perf.data" >"$work/others" 2>"$work/messages"
 	[ $? -eq 2 ] && grep -q 'no code of the recording' "$work/messages"
+}
+# perf record replaces the recording, and leaves the file beside it.
+with_stale_code() {
+	"$ptsim" record --code -o "$work/perf.data" -- "$programs/jit" >/dev/null || return 1
+	mv "$work/perf.data.code" "$work/code"
+	"$ptsim" record --interrupts=50 -o "$work/perf.data" -- "$programs/jit" >/dev/null
+	mv "$work/code" "$work/perf.data.code"
+	"$program" --format=slices "$work/perf.data" >"$work/slices" 2>"$work/messages"
+	status=$?
+	rm "$work/perf.data.code"
+	[ $status -eq 2 ] && grep -q 'perf.data.code is left out: it is of a recording of [0-9]* bytes' "$work/messages"
 }
 
 tap_check "a jitdump gives code and names" with_jitdump
 tap_check "without the jitdump its code is a gap" without_its_jitdump
 tap_check "code that was saved at the end is decoded" with_saved_code
+tap_check "code of another recording is left out, and a warning says so" with_stale_code
 tap_check "without a map, code has the address of its page as name" without_a_map
 tap_check "a perf-PID.map gives names, the last line's where two overlap" with_perf_map
 tap_done

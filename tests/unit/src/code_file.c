@@ -65,9 +65,10 @@ static unsigned count_made(const uint8_t *bytes, size_t size, pid_t pid)
 {
 	struct core_segment *segments;
 	unsigned found = 0;
+	uint64_t recorded;
 	size_t count;
 
-	segments = core_file_read(bytes, size, &count);
+	segments = core_file_read(bytes, size, &count, &recorded);
 	for (size_t i = 0; i < count; i++)
 		found += segments[i].pid == pid && segments[i].begin == (uintptr_t)made &&
 			 segments[i].end == (uintptr_t)made + CODE_SIZE &&
@@ -110,10 +111,34 @@ START_TEST(without_made_code_there_is_no_file_and_an_older_one_is_gone)
 }
 END_TEST
 
+START_TEST(the_file_has_the_size_of_its_recording)
+{
+	const pid_t pid = getpid();
+	char recording[80];
+	uint64_t recorded;
+	uint8_t *bytes;
+	size_t size, count;
+	FILE *file;
+
+	snprintf(recording, sizeof(recording), "%s/data", folder);
+	file = fopen(recording, "w");
+	fputs("a recording", file);
+	fclose(file);
+	bytes = save(&pid, 1, &size);
+	ck_assert_ptr_nonnull(bytes);
+	free(core_file_read(bytes, size, &count, &recorded));
+	ck_assert_uint_eq(recorded, strlen("a recording"));
+	ck_assert_uint_eq(count_made(bytes, size, pid), 1);
+	free(bytes);
+	unlink(recording);
+}
+END_TEST
+
 static void expect_inside(const uint8_t *bytes, size_t size)
 {
+	uint64_t recorded;
 	size_t count;
-	struct core_segment *segments = core_file_read(bytes, size, &count);
+	struct core_segment *segments = core_file_read(bytes, size, &count, &recorded);
 
 	for (size_t i = 0; i < count; i++) {
 		ck_assert_uint_lt(segments[i].begin, segments[i].end);
@@ -158,6 +183,7 @@ int main(void)
 
 	tcase_add_checked_fixture(all, set_up, tear_down);
 	tcase_add_test(all, code_is_of_the_process_that_made_it);
+	tcase_add_test(all, the_file_has_the_size_of_its_recording);
 	tcase_add_test(all, without_made_code_there_is_no_file_and_an_older_one_is_gone);
 	tcase_add_test(all, segments_of_damaged_cores_are_in_the_file);
 	suite_add_tcase(suite, all);
