@@ -6,11 +6,28 @@
 #include <unistd.h>
 
 #include "base/diag.h"
+#include "base/printable.h"
 #include "decoder/perf_data/perf_file.h"
 #include "src/sandbox/sandbox.h"
 
+/* The wrong order of parts is a reason, too, so it is said.  Returns false. */
+static bool say_apart(const struct options *options, char *reason)
+{
+	char *advice = strchr(reason, ';');
+
+	if (options->quiet)
+		return false;
+	if (advice)
+		*advice = 0;
+	fputs("ptrace2ftf: each recording gets an output of its own: ", stderr);
+	printable_print(reason, stderr);
+	fputs("; --join takes them for parts of one\n", stderr);
+	return false;
+}
+
 static bool prove(const struct options *options)
 {
+	char unproven[] = "a host name, command line, clock or time is missing";
 	struct perf_file file;
 	struct sandbox sandbox;
 	struct error err = { 0 };
@@ -22,8 +39,8 @@ static bool prove(const struct options *options)
 		return false;
 	for (int i = 1; i < options->input_count; i++)
 		if (perf_file_append(&file, options->inputs[i], &diag, &err) < 0)
-			return false;
-	return !file.unproven;
+			return say_apart(options, err.text);
+	return !file.unproven || say_apart(options, unproven);
 }
 
 bool input_parts_are_one(const struct options *options)
