@@ -594,7 +594,7 @@ static void enter_loop(struct flow *flow, size_t begin)
 			lose(flow);
 }
 
-/* Go on to the instruction at `offset`; the one before it is at `last`. */
+/* Advance to the instruction at `offset`; the one before it is at `last`. */
 static void arrive(struct flow *flow, size_t last, size_t offset)
 {
 	bool known = !flow->labels[offset].lost;

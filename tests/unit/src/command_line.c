@@ -51,7 +51,7 @@ static void parse(const char *line)
 			   argv);
 }
 
-/* Returns the exit status of a process that parses the line; 0: it went on. */
+/* Returns the exit status of a process that parses the line, or 0 if the parser returns. */
 static int status_of(const char *line)
 {
 	int status = 0;
