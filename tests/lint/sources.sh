@@ -27,6 +27,12 @@ has_header_guard() {
 	[ -z "$missing" ] || { echo "$missing"; return 1; }
 }
 
+# Its header makes of each assertion that holds a call of write().
+includes_check_once() {
+	[ "$(grep -rlF '<check.h>' --include='*.[ch]' tests)" = tests/support/unit.h ] ||
+		{ grep -rnF '<check.h>' --include='*.[ch]' tests; return 1; }
+}
+
 product() {
 	find base decoder symbols writer reader overlays src -name "$1" | sort
 }
@@ -91,5 +97,6 @@ tap_check "every .c file says what it is for" says_its_purpose
 tap_check "no struct or enum is defined twice" has_one_definition_each
 tap_check "no file includes what base/common.h has" lists_no_common_header
 tap_check "no function name is that of four functions" has_distinct_names
+tap_check "tests include check.h by tests/support/unit.h" includes_check_once
 tap_check "the documents name paths that exist" names_paths_that_exist
 tap_done

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Expectations by hand: how many letters differ. */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 

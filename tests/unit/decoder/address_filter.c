@@ -6,7 +6,6 @@
  */
 #include "decoder/code/address_filter.h"
 
-#include <check.h>
 #include <stdlib.h>
 
 #include "tests/support/unit.h"

@@ -2,7 +2,6 @@
 /* Where a stream is cut: at PSBs (SDM volume 3: 02 82, eight times), a distance apart. */
 #include "decoder/aux/aux_cuts.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 

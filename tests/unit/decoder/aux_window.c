@@ -5,7 +5,6 @@
  */
 #include "decoder/aux/aux_window.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "decoder/streams/branch_merge.h"
 
-#include <check.h>
 #include <limits.h>
 #include <stdlib.h>
 

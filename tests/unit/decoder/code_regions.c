@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "decoder/code/code_regions.h"
 
-#include <check.h>
-
 #include "tests/support/unit.h"
 
 static const uint8_t code[64];

@@ -3,7 +3,6 @@
 #include "decoder/code/kernel_text.h"
 #include "decoder/timeline/timeline.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

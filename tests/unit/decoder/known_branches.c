@@ -2,8 +2,6 @@
 /* Branches that are found again, in one thread and in several. */
 #include "decoder/known_branches.h"
 
-#include <check.h>
-
 #include "tests/support/unit.h"
 
 #define MOST    ((1u << KNOWN_BRANCHES_BITS) - 1) /* the first is none */

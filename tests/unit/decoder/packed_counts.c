@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "decoder/code/packed_counts.h"
 
-#include <check.h>
 #include <stdlib.h>
 
 #include "tests/support/unit.h"

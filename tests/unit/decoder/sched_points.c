@@ -5,7 +5,6 @@
  */
 #include "decoder/timeline/sched_points.h"
 
-#include <check.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>

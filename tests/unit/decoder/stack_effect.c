@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "decoder/code/stack_effect.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
 /* Code in front of SYSCALL instructions; its bytes are objdump's. */
 #include "decoder/code/syscall_number.h"
 
-#include <check.h>
 #include <string.h>
 
 #include "tests/support/unit.h"

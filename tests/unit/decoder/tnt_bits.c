@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "decoder/engine/fast/tnt_bits.h"
 
-#include <check.h>
 #include <string.h>
 
 #include "tests/support/unit.h"

@@ -2,8 +2,6 @@
 /* Paths from hops that lie side by side, as they do in memory. */
 #include "decoder/code/tnt_cache.h"
 
-#include <check.h>
-
 #include "decoder/code/basic_block.h"
 #include "tests/support/unit.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What is reported of a process that has ended, ptrace2ftf(1), BATCHES. */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

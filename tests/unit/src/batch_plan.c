@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of a batch's outputs, by the rules of ptrace2ftf(1), BATCHES. */
-#include <check.h>
 #include <stdio.h>
 #include <string.h>
 

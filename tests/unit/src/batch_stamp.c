@@ -3,7 +3,6 @@
  * The stamp is of the inputs' bytes and of the options, ptrace2ftf(1), BATCHES:
  * what may give another output has another stamp.
  */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Which command gets debug files: by os-release(5) of several distributions. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

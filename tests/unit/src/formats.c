@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What the formats of other tools write of slices made by hand. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

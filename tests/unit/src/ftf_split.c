@@ -2,7 +2,6 @@
 /* Names of the parts that --split makes: ptrace2ftf(1). */
 #include "src/formats/ftf/ftf_split.h"
 
-#include <check.h>
 #include <stdlib.h>
 
 #include "tests/support/unit.h"

@@ -3,7 +3,6 @@
  * Expectations by the Itanium C++ ABI, Rust's and OCaml's rules of names, and by how a user
  * would write the names.
  */
-#include <check.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>

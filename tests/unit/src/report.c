@@ -2,7 +2,6 @@
 /* The summary in JSON, of parts made by hand: doc/summary.schema.json has its keys. */
 #include "src/report/report.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 

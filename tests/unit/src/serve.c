@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The address of the page, the words of BROWSER's commands, and what is a trace. */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/src/slice_log.h"
 
-#include <check.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "tests/support/unit.h"
 
 static void put(const struct slice_sink *sink, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

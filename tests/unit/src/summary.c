@@ -2,7 +2,6 @@
 /* The last lines of a run, and its warnings, of counts made by hand. */
 #include "src/report/summary.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 

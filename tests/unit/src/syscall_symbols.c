@@ -2,7 +2,6 @@
 /* How much code is looked at for the names of system calls (base/budget.h). */
 #include "src/callstack/precise/syscall_symbols.h"
 
-#include <check.h>
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>

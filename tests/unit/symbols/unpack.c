@@ -3,7 +3,6 @@
  */
 #include "symbols/files/unpack.h"
 
-#include <check.h>
 #include <lzma.h>
 #include <stdlib.h>
 #include <string.h>

@@ -674,11 +674,11 @@ static void round_trip_packed(const char *suffix, const char *magic)
 
 	trace_begin(suffix);
 	thread = ftf_thread(trace.writer, 10, 11);
-	for (uint64_t i = 0; i < 300000; i++)
+	for (uint64_t i = 0; i < 100000; i++)
 		slice(thread, i, i + 1, i % 2 ? "odd" : "even");
 	trace_finish();
 	ck_assert_mem_eq(trace.bytes, magic, strlen(magic));
-	ck_assert_uint_lt(trace.size, 300000 * 32 / 3);
+	ck_assert_uint_lt(trace.size, 100000 * 32 / 3);
 	line = strrchr(trace.slices, 'o');
 	ck_assert_str_eq(line, "odd\n");
 }
@@ -714,7 +714,7 @@ static void fill_the_disk(const char *path)
 	ck_assert_ptr_nonnull(trace.writer);
 	thread = ftf_thread(trace.writer, 1, 1);
 	event.thread = thread;
-	for (uint64_t i = 0; i < 2000000; i++) {
+	for (uint64_t i = 0; i < 1000000; i++) {
 		noise = noise * UINT64_C(6364136223846793005) + 1;
 		event.time = noise;
 		ftf_instant(trace.writer, &event);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/writer/round_trip.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 
 #include "reader/trace_print.h"
 #include "reader/trace_slices.h"
+#include "tests/support/unit.h"
 
 struct trace trace;
 
