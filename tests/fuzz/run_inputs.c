@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Runs a fuzz target without libFuzzer: on each file named, on prefixes of it,
- * and with bytes changed, 256 of each, the same at every run; or with what the target's own
- * mutator makes of it.
+ * and with bytes changed, FUZZ_ROUNDS of each (256), the same at every run; or with what the
+ * target's own mutator makes of it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #include "tests/fuzz/fuzz.h"
 
-#define ROUNDS 256u
+static unsigned rounds = 256;
 
 /* Bytes that a mutator may add. */
 #define ROOM_MORE 4096u
@@ -62,7 +62,7 @@ static void run_mutations(const uint8_t *bytes, size_t size)
 	if (!copy)
 		abort();
 	memcpy(copy, bytes, size);
-	for (unsigned i = 0; i < ROUNDS; i++) {
+	for (unsigned i = 0; i < rounds; i++) {
 		changed = LLVMFuzzerCustomMutator(copy, changed, room, i * 2654435761u);
 		if (changed > room)
 			abort();
@@ -80,9 +80,9 @@ static void run_rounds(const uint8_t *bytes, size_t size)
 		run_mutations(bytes, size);
 		return;
 	}
-	for (unsigned i = 0; i < ROUNDS; i++) {
+	for (unsigned i = 0; i < rounds; i++) {
 		state = state * 1664525 + 1013904223;
-		run(bytes, size * i / ROUNDS, size, 0);
+		run(bytes, size * i / rounds, size, 0);
 		/* The first bytes decide most. */
 		run(bytes, size, (state >> 8) % (i % 2 && size > 512 ? 512 : size + 1),
 		    (uint8_t)(state >> 24));
@@ -93,6 +93,8 @@ int main(int argc, char **argv)
 {
 	int failed = EXIT_SUCCESS;
 
+	if (getenv("FUZZ_ROUNDS"))
+		rounds = (unsigned)strtoul(getenv("FUZZ_ROUNDS"), NULL, 10);
 	for (int i = 1; i < argc; i++) {
 		size_t size = 0;
 		uint8_t *bytes = read_all(argv[i], &size);
