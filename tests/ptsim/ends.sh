@@ -13,7 +13,7 @@ trap 'rm -rf "$work"' EXIT
 
 # The library's code is first run after threads that mapped memory ended, and main() itself.
 ends_after_its_threads() {
-	"$ptsim" record -o "$work/perf.data" -- "$top_builddir/tests/programs/cancel" >"$work/output" 2>"$work/messages"
+	"$ptsim" record -o "$work/perf.data" -- "$top_builddir/tests/programs/static/cancel" >"$work/output" 2>"$work/messages"
 	[ $? -eq 0 ] && [ "$(cat "$work/output")" = 125 ] && ! grep 'odd steps' "$work/messages" ||
 		{ cat "$work/output" "$work/messages"; return 1; }
 }

@@ -79,8 +79,9 @@ same_lines() { # FILE
 		{ getline; sub(/ \(discriminator [0-9]*\)/, ""); sub(/:\?$/, ":0"); text = $0 }
 		END { print text }' >"$work/theirs"
 	paste "$work/starts" "$work/theirs" >"$work/pairs"
-	readelf --debug-dump=decodedline "$tables" 2>/dev/null | sed 's/ *\(View \)\?x$//' |
-		awk 'NF >= 3 && $3 ~ /^0x/ { print $3 "\t" $1 ":" $2 }' >"$work/rows"
+	readelf --debug-dump=decodedline "$tables" 2>/dev/null |
+		awk 'NR == FNR { starts["0x" $1]; next } $3 in starts { print $3 "\t" $1 ":" $2 }' \
+			"$work/starts" - >"$work/rows"
 	awk -F'\t' '
 	# addr2line puts a relative directory before a name that has it.
 	function once(path, parts) {
@@ -273,7 +274,7 @@ compare_program() { # FILE
 # Constructors that sanitizers add have lines, but are in no unit, and addr2line asks for the unit first.
 [ "$P2F_SANITIZED" = yes ] || compare_program "$top_builddir/ptrace2ftf"
 for compiler in g++ clang++; do
-	compare_split $compiler 4
+	[ $compiler$LONG = clang++ ] || compare_split $compiler 4
 	compare_split $compiler 5
 done
 sed "s|$work/||; s/^/# /" "$work/summary"
