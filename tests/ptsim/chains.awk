@@ -99,5 +99,5 @@ END {
 			print mine "\n\tis " true_chain[f, true_number[place[i]]]
 	}
 	print compared + 0 " chains compared, " wrong + 0 " wrong, " below + 0 " wrong below a mark"
-	exit wrong > 0 || compared < 500
+	exit wrong > 0 || compared < 300
 }

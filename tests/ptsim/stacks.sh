@@ -72,6 +72,11 @@ true_callers() { # OPTIONS... -- PROGRAM
 # One MTC period is 320 ns; with CYC a packet holds six decisions.
 for name in recursion tail transfers longjmp indirect coroutines switches stack_kinds threads signals ocaml_traps ocaml_scanned $LONG_PROGRAMS; do
 	tap_check "$name: the true stacks, MTC" same_stacks 700 --seed=3 -- "$programs/$name"
+done
+# Of those whose times matter most.
+cyc_programs='switches threads signals ocaml_traps'
+[ -z "$LONG" ] || cyc_programs="$cyc_programs recursion tail transfers longjmp indirect coroutines stack_kinds ocaml_scanned $LONG_PROGRAMS"
+for name in $cyc_programs; do
 	# seeds.md: the compiler's notes .note.ocaml_eh say where handlers are (1.1)
 	tap_check "$name: the true stacks, CYC" same_stacks 400 --cyc --cpus=2 --seed=4 -- "$programs/$name"
 done
@@ -129,16 +134,16 @@ tap_check "family: the same, with exec" same_stacks 700 '--only=^(child|work|__l
 # what ran exec ends where that is recorded.
 execs='--only=^(work|on_signal|even|odd)$'
 tap_check "execs: programs at the same addresses, MTC" same_stacks 700 "$execs" --seed=3 -- \
-	"$programs/execs" 3 "$programs/tail"
+	"$programs/execs" 2 "$programs/tail"
 tap_check "execs: the same, MTC seldom" same_stacks 100000 "$execs" --mtc-period=9 --seed=4 -- \
-	"$programs/execs" 3 "$programs/tail"
+	"$programs/execs" 2 "$programs/tail"
 tap_check "execs: the same, TSC only" same_stacks 1000000 "$execs" --no-mtc --cpus=2 --seed=3 -- \
-	"$programs/execs" 3 "$programs/tail"
+	"$programs/execs" 2 "$programs/tail"
 # Each program faults on its first instruction, and resumes at the entry that the next one has, too.
 tap_check "execs: one entry, page faults" same_stacks 700 "$execs" --faults --seed=5 -- \
-	"$programs/execs" 3 "$programs/tail"
+	"$programs/execs" 2 "$programs/tail"
 tap_check "execs: the same, TSC only" same_stacks 1000000 "$execs" --faults --no-mtc --cpus=2 --seed=5 -- \
-	"$programs/execs" 3 "$programs/tail"
+	"$programs/execs" 2 "$programs/tail"
 # The program's calls are of the one thread that is left, whose tid is the pid.
 becomes_leader() { # OPTIONS...
 	"$ptsim" record -o "$work/perf.data" --per-thread "$@" -- "$programs/thread_exec" "$programs/tail" \
