@@ -38,6 +38,11 @@ tap_check() { # NAME COMMAND...: runs the command; what it prints is shown as di
 	tap_ok $tap_status "$tap_name"
 }
 
+tap_sampled() { # N: true at every Nth call, and at each with LONG=1
+	tap_calls=$((${tap_calls:-0} + 1))
+	[ "$LONG" ] || [ $((tap_calls % $1)) -eq 0 ]
+}
+
 tap_skip_all() { # REASON
 	echo "1..0 # SKIP $1"
 	exit 0
