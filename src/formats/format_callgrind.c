@@ -85,23 +85,24 @@ static uint32_t edge_of(struct callgrind_output *callgrind, uint32_t path)
 	return edge;
 }
 
-/* Count the call of a path.  `edges` gets its edge. */
-static void enter_path(struct callgrind_output *callgrind, uint32_t *edges, uint32_t path)
+/* Count the call of a path.  Returns its edge; 0: none. */
+static uint32_t enter_path(struct callgrind_output *callgrind, uint32_t path)
 {
 	const struct call_node *node = &callgrind->stacks.tree.nodes[path];
-	struct call_edge *edge;
+	uint32_t edge;
 
 	if (cost_is_thread(&callgrind->stacks, path))
-		return;
+		return 0;
 	call_tree_add(&callgrind->callers[cost_frame(&callgrind->stacks, path).first].own,
 		      &node->own, true);
-	edges[path] = edge_of(callgrind, path);
-	if (!edges[path])
-		return;
-	edge = &callgrind->edges[edges[path]];
-	edge->calls += node->calls;
-	if (edge->open++ == 0)
-		call_tree_add(&edge->costs, &node->total, true);
+	edge = edge_of(callgrind, path);
+	if (!edge)
+		return 0;
+	callgrind->edges[edge].calls += node->calls;
+	if (callgrind->edges[edge].open++ == 0)
+		call_tree_add(&callgrind->edges[edge].costs,
+			      &callgrind->stacks.tree.totals[path].costs, true);
+	return edge;
 }
 
 /* Visit all paths, callers first, with the edges of a path's callers open. */
@@ -117,7 +118,7 @@ static void count_calls(struct callgrind_output *callgrind)
 		first[tree->nodes[i].caller] = i;
 	}
 	for (at = first[NODE_NONE]; at;) {
-		enter_path(callgrind, edges, at);
+		edges[at] = enter_path(callgrind, at);
 		if (first[at]) {
 			at = first[at];
 			continue;
@@ -230,6 +231,7 @@ static int print_callgrind(struct format_output *output, struct error *err)
 	callgrind->has_insns = sum.insns;
 	callgrind->has_cycles = sum.cycles;
 	callgrind->callers = alloc_zeroed(functions + 1, sizeof(*callgrind->callers));
+	call_tree_add_up(&callgrind->stacks.tree);
 	count_calls(callgrind);
 	print_header(callgrind, &sum);
 	for (uint32_t i = 0; i < functions && !callgrind->file->cut; i++)

@@ -192,7 +192,7 @@ void report_thread(struct report *report, const struct thread *thread,
 	append_part(report, "threads", object);
 }
 
-static json_t *call_json(const struct total_call *call)
+static json_t *call_json(const struct slowest_call *call)
 {
 	if (!call->track)
 		return json_null();
@@ -211,11 +211,12 @@ static json_t *function_json(const struct slice_totals *tally, uint32_t function
 	object = OBJECT({ "name", json_any_text(symbol->name->text, symbol->name->length) },
 			{ "file", json_text_or_null(symbol->dso ? dso_path(symbol->dso) : NULL) },
 			{ "calls", number(node->calls) }, { "self_ns", number(node->own.ns) },
-			{ "total_ns", number(node->total.ns) },
-			{ "slowest", call_json(&tally->slowest[function + 1]) });
+			{ "total_ns", number(tally->tree.totals[function + 1].costs.ns) },
+			{ "slowest", call_json(&node->slowest) });
 	if (tally->sink.details) {
 		set_value(object, "self_insns", number(node->own.insns));
-		set_value(object, "total_insns", number(node->total.insns));
+		set_value(object, "total_insns",
+			  number(tally->tree.totals[function + 1].costs.insns));
 	}
 	return object;
 }
@@ -249,9 +250,9 @@ static int compare_self(const void *left, const void *right, void *tally)
 
 static int compare_total(const void *left, const void *right, void *tally)
 {
-	const struct call_node *node = ((const struct slice_totals *)tally)->tree.nodes;
-	uint64_t a = slice_totals_rank(tally, &node[*(const uint32_t *)left + 1].total);
-	uint64_t b = slice_totals_rank(tally, &node[*(const uint32_t *)right + 1].total);
+	const struct call_total *totals = ((const struct slice_totals *)tally)->tree.totals;
+	uint64_t a = slice_totals_rank(tally, &totals[*(const uint32_t *)left + 1].costs);
+	uint64_t b = slice_totals_rank(tally, &totals[*(const uint32_t *)right + 1].costs);
 
 	return a > b ? -1 : a < b;
 }

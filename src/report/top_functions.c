@@ -11,7 +11,7 @@
 struct top_function {
 	const struct name *name;
 	uint64_t self; /* ns, or instructions */
-	struct total_call slowest;
+	struct slowest_call slowest;
 };
 
 struct top_functions {
@@ -34,9 +34,11 @@ static struct top_function sum_of(const struct slice_totals *totals, uint32_t at
 	struct top_function sum = { .name = functions[at - 1].symbol->name };
 
 	for (; at; at = functions[at - 1].next_named) {
-		sum.self += slice_totals_rank(totals, &totals->tree.nodes[at].own);
-		if (totals->slowest[at].rank > sum.slowest.rank)
-			sum.slowest = totals->slowest[at];
+		const struct call_node *node = &totals->tree.nodes[at];
+
+		sum.self += slice_totals_rank(totals, &node->own);
+		if (node->slowest.rank > sum.slowest.rank)
+			sum.slowest = node->slowest;
 	}
 	return sum;
 }
@@ -62,7 +64,7 @@ static void insert(struct top_functions *top, const struct top_function *functio
 static void print_function(const struct top_functions *top, const struct top_function *function,
 			   FILE *out)
 {
-	const struct total_call *call = &function->slowest;
+	const struct slowest_call *call = &function->slowest;
 	char self[SHORT_TIME_SIZE], slowest[SHORT_TIME_SIZE], thread[16] = "?";
 
 	amount_text(self, top->by_insns, function->self);

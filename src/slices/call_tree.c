@@ -17,6 +17,7 @@ void call_tree_release(struct call_tree *tree)
 	free(tree->open_counts);
 	free(tree->threads);
 	free(tree->nodes);
+	free(tree->totals);
 	*tree = (struct call_tree){ 0 };
 }
 
@@ -26,6 +27,9 @@ void call_tree_add_nodes(struct call_tree *tree, uint32_t node)
 {
 	tree->nodes =
 		alloc_grow_zeroed(tree->nodes, &tree->room, (size_t)node + 1, sizeof(*tree->nodes));
+	if (!tree->names)
+		tree->totals = alloc_grow_zeroed(tree->totals, &tree->total_room, (size_t)node + 1,
+						 sizeof(*tree->totals));
 	if (tree->count <= node)
 		tree->count = (size_t)node + 1;
 }
@@ -62,6 +66,16 @@ struct call_costs call_tree_sum(const struct call_tree *tree)
 	for (size_t i = NODE_NONE + 1; i < tree->count; i++)
 		call_tree_add(&sum, &tree->nodes[i].own, true);
 	return sum;
+}
+
+void call_tree_add_up(struct call_tree *tree)
+{
+	tree->totals = alloc_zeroed(tree->count, sizeof(*tree->totals));
+	for (size_t i = tree->count - 1; i > NODE_NONE; i--) {
+		call_tree_add(&tree->totals[i].costs, &tree->nodes[i].own, true);
+		call_tree_add(&tree->totals[tree->nodes[i].caller].costs, &tree->totals[i].costs,
+			      true);
+	}
 }
 
 /* ---- Threads ------------------------------------------------------------- */
@@ -117,7 +131,7 @@ bool call_tree_times(const struct call_tree *tree, uint64_t *first, uint64_t *la
 
 uint32_t call_tree_recursion(struct call_tree *tree, uint32_t track, uint32_t node)
 {
-	struct call_node *found = &tree->nodes[node];
+	struct call_total *found = &tree->totals[node];
 
 	if (found->last_track == track + 1)
 		return found->last_open;

@@ -26,16 +26,30 @@ struct call_costs {
 	uint64_t insns, cycles; /* 0: not known, or not counted */
 };
 
+struct slowest_call {
+	const struct track *track; /* borrowed; NULL: none */
+	uint64_t begin, duration;  /* ns */
+	uint64_t rank;             /* what the reader compares */
+};
+
+/* 64 bytes: a line of the cache. */
 struct call_node {
-	uint32_t caller;         /* a path's: number of a node; NODE_NONE: it is a thread's root */
-	uint32_t key;            /* a path's: distinguishes its caller's callees */
-	const struct name *name; /* a path's: borrowed; NULL: the reader gave no name */
-	uint64_t calls;          /* that began, without those of SLICE_CONTEXT */
-	/* Of calls that have ended. */
-	struct call_costs own;          /* without callees */
-	struct call_costs total;        /* with callees; of a recursion the outermost call's */
-	uint32_t last_callee, last_key; /* a path's: the one that was called last, and its key */
-	uint32_t last_track, last_open; /* 1 + a track's index, and the node's `recursion` there */
+	uint64_t calls;        /* that began, without those of SLICE_CONTEXT */
+	struct call_costs own; /* of calls that have ended, without callees */
+	union {
+		struct {                 /* of a path */
+			uint32_t caller; /* number of a node; NODE_NONE: it is a thread's root */
+			uint32_t key;    /* distinguishes its caller's callees */
+			const struct name *name; /* borrowed; NULL: the reader gave no name */
+			uint32_t last_callee, last_key; /* the one that was called last */
+		};
+		struct slowest_call slowest; /* of a function: the reader's */
+	};
+};
+
+struct call_total {
+	struct call_costs costs;        /* with callees, of calls that have ended */
+	uint32_t last_track, last_open; /* of a function: 1 + a track's index, `recursion` there */
 };
 
 /* A call that has begun. */
@@ -59,8 +73,14 @@ struct call_thread {
 };
 
 struct call_tree {
-	struct call_node *nodes;     /* owned; [NODE_NONE] is of calls that do not count */
-	size_t count, room;          /* with NODE_NONE */
+	struct call_node *nodes; /* owned; [NODE_NONE] is of calls that do not count */
+	size_t count, room;      /* with NODE_NONE */
+	/*
+	 * Owned; by node: of a recursion the costs of the outermost call.  Paths have totals after
+	 * call_tree_add_up().
+	 */
+	struct call_total *totals;
+	size_t total_room;
 	struct pair_table paths;     /* of (caller, key): number of the node less 1 */
 	struct call_thread *threads; /* owned; by index of the track */
 	size_t thread_room;
@@ -91,7 +111,7 @@ struct ended_call {
 struct call_rules {
 	bool brief;     /* count own times only, in fewer instructions */
 	bool costs;     /* count instructions and cycles, too */
-	bool recursion; /* a node may be open several times in a thread: it is no path */
+	bool recursion; /* the nodes are functions, which may be open several times in a thread */
 	/* Returns the node of a call that begins in thread->top. */
 	uint32_t (*enter)(struct call_tree *tree, struct call_thread *thread,
 			  const struct slice_event *event, const struct slice_detail *detail);
@@ -138,8 +158,11 @@ static inline uint32_t call_tree_caller(struct call_tree *tree, struct call_thre
 							   : call_tree_cut(tree, thread);
 }
 
-/* Returns the sum of the own costs of all nodes, and their calls. */
+/* Returns the sum of the own costs of all nodes. */
 struct call_costs call_tree_sum(const struct call_tree *tree);
+
+/* All calls of paths have ended: add up their totals. */
+void call_tree_add_up(struct call_tree *tree);
 
 /* Set the time of the first and the last begin or end, ns.  Returns whether there is any. */
 bool call_tree_times(const struct call_tree *tree, uint64_t *first, uint64_t *last);
@@ -232,8 +255,8 @@ CALL_TREE_INLINE void call_tree_end(struct call_tree *tree, struct call_thread *
 	}
 	if (rules->recursion && call->node != NODE_NONE)
 		end.outermost = --tree->open_counts[call->recursion] == 0;
-	if (end.outermost && !rules->brief)
-		call_tree_add(&node->total, &end.all, rules->costs);
+	if (rules->recursion && end.outermost)
+		call_tree_add(&tree->totals[call->node].costs, &end.all, rules->costs);
 	if (rules->ended)
 		rules->ended(tree, thread, &end);
 }

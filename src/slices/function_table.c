@@ -2,10 +2,12 @@
 /* Find functions by the ids of their names. */
 #include "src/slices/function_table.h"
 
-uint32_t function_table_search(struct function_table *table, const struct symbol *symbol)
+uint32_t function_table_find(struct function_table *table, const struct symbol *symbol)
 {
-	uint32_t id = symbol->name->id, at;
+	uint32_t id = symbol->name->id, at = function_table_known(table, symbol);
 
+	if (at)
+		return at - 1;
 	if (id >= table->name_room)
 		table->by_name = alloc_grow_zeroed(table->by_name, &table->name_room,
 						   (size_t)id + 1, sizeof(*table->by_name));

@@ -23,21 +23,19 @@ struct function_table {
 	size_t name_room;
 };
 
-/* For function_table_find(): the symbol itself is not the first of any function. */
-uint32_t function_table_search(struct function_table *table, const struct symbol *symbol);
-
-/* Returns the number of a symbol's function: if it is new, table->count before the call. */
-static inline uint32_t function_table_find(struct function_table *table,
-					   const struct symbol *symbol)
+/* Returns 1 + the number of a function, if this is its first symbol; else 0. */
+static inline uint32_t function_table_known(const struct function_table *table,
+					    const struct symbol *symbol)
 {
 	uint32_t id = symbol->name->id, at = id < table->name_room ? table->by_name[id] : 0;
 
-	for (; at; at = table->functions[at - 1].next_named) {
-		if (table->functions[at - 1].symbol == symbol)
-			return at - 1;
-	}
-	return function_table_search(table, symbol);
+	while (at && table->functions[at - 1].symbol != symbol)
+		at = table->functions[at - 1].next_named;
+	return at;
 }
+
+/* Returns the number of a symbol's function: if it is new, table->count before the call. */
+uint32_t function_table_find(struct function_table *table, const struct symbol *symbol);
 
 /* Idempotent. */
 void function_table_release(struct function_table *table);

@@ -2,6 +2,16 @@
 /* Sums of slices per function and per thread. */
 #include "src/slices/slice_totals.h"
 
+/* Returns the node of a function whose first symbol this is not, or not yet. */
+static uint32_t add_symbol(struct slice_totals *totals, const struct symbol *symbol)
+{
+	uint32_t node = function_table_find(&totals->functions, symbol) + 1;
+
+	if (node == totals->tree.count)
+		call_tree_add_nodes(&totals->tree, node);
+	return node;
+}
+
 static inline uint32_t enter_function(struct call_tree *tree, struct call_thread *thread,
 				      const struct slice_event *event,
 				      const struct slice_detail *detail)
@@ -13,13 +23,8 @@ static inline uint32_t enter_function(struct call_tree *tree, struct call_thread
 	(void)detail;
 	if (event->flags & SLICE_CONTEXT)
 		return NODE_NONE;
-	node = function_table_find(&totals->functions, event->symbol) + 1;
-	if (node == tree->count) {
-		call_tree_add_nodes(tree, node);
-		totals->slowest = alloc_grow_zeroed(totals->slowest, &totals->slowest_room,
-						    tree->count, sizeof(*totals->slowest));
-	}
-	return node;
+	node = function_table_known(&totals->functions, event->symbol);
+	return node ? node : add_symbol(totals, event->symbol);
 }
 
 static inline uint32_t enter_report(struct call_tree *tree, struct call_thread *thread,
@@ -37,13 +42,12 @@ static inline uint32_t enter_report(struct call_tree *tree, struct call_thread *
 static inline void keep_slowest(struct call_tree *tree, struct call_thread *thread,
 				const struct ended_call *end)
 {
-	struct slice_totals *totals = (struct slice_totals *)tree;
-	struct total_call *slowest = &totals->slowest[end->call->node];
-	uint64_t rank = slice_totals_rank(totals, &end->all);
+	struct slowest_call *slowest = &tree->nodes[end->call->node].slowest;
+	uint64_t rank = slice_totals_rank((struct slice_totals *)tree, &end->all);
 
 	if (rank > slowest->rank)
-		*slowest = (struct total_call){ thread->track, end->call->begin.ns, end->all.ns,
-						rank };
+		*slowest = (struct slowest_call){ thread->track, end->call->begin.ns, end->all.ns,
+						  rank };
 }
 
 static const struct call_rules
@@ -89,14 +93,11 @@ void slice_totals_init(struct slice_totals *totals, const struct slice_sink *nex
 		.estimated = by_insns && !counts,
 	};
 	call_tree_init(&totals->tree, NULL, UINT64_MAX);
-	totals->slowest =
-		alloc_grow_zeroed(NULL, &totals->slowest_room, 1, sizeof(*totals->slowest));
 }
 
 void slice_totals_release(struct slice_totals *totals)
 {
 	call_tree_release(&totals->tree);
 	function_table_release(&totals->functions);
-	free(totals->slowest);
 	*totals = (struct slice_totals){ 0 };
 }

@@ -13,14 +13,11 @@
 #include "src/slices/call_tree.h"
 #include "src/slices/function_table.h"
 
-struct total_call {
-	const struct track *track; /* borrowed; NULL: none */
-	uint64_t begin, duration;  /* ns */
-	uint64_t rank;             /* of duration, or of instructions */
-};
-
 struct slice_totals {
-	/* First.  Node N is of function N - 1; without `report` it has own times only. */
+	/*
+	 * First.  Node N is of function N - 1, `slowest` the first one of the longest; without
+	 * `report` it has own times only.
+	 */
 	struct call_tree tree;
 	struct slice_sink sink;          /* give this to the sorter; its tracks are struct track */
 	const struct slice_sink *next;   /* borrowed */
@@ -28,8 +25,6 @@ struct slice_totals {
 	bool by_insns;                   /* struct callstack_machine */
 	bool estimated;                  /* times are estimates, and instructions are not counted */
 	struct function_table functions; /* by number */
-	struct total_call *slowest;      /* owned; by node: the first one of the longest */
-	size_t slowest_room;
 };
 
 /*

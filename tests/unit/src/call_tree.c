@@ -126,9 +126,9 @@ START_TEST(own_costs_are_those_without_callees)
 	end(21, 125);
 	end(40, 150);
 	expect_costs(&tree.nodes[1].own, 30 - 3 - 1, 50 - 11 - 5);
-	expect_costs(&tree.nodes[1].total, 30, 50);
+	expect_costs(&tree.totals[1].costs, 30, 50);
 	expect_costs(&tree.nodes[2].own, 4, 16);
-	expect_costs(&tree.nodes[2].total, 4, 16);
+	expect_costs(&tree.totals[2].costs, 4, 16);
 	ck_assert_uint_eq(tree.nodes[1].calls, 1);
 	ck_assert_uint_eq(tree.nodes[2].calls, 2);
 	ck_assert_uint_eq(tree.slices, 3);
@@ -153,9 +153,9 @@ START_TEST(of_a_recursion_the_outermost_call_counts)
 	begin(&f, 100, 100);
 	end(101, 101);
 	ck_assert(ended.outermost);
-	expect_costs(&tree.nodes[1].total, 71, 71);
+	expect_costs(&tree.totals[1].costs, 71, 71);
 	expect_costs(&tree.nodes[1].own, 51, 51);
-	expect_costs(&tree.nodes[2].total, 30, 30);
+	expect_costs(&tree.totals[2].costs, 30, 30);
 	expect_costs(&tree.nodes[2].own, 20, 20);
 	ck_assert_uint_eq(tree.nodes[1].calls, 4);
 }
@@ -172,7 +172,7 @@ START_TEST(calls_of_two_threads_are_no_recursion)
 	ck_assert(ended.outermost);
 	end(30, 0);
 	ck_assert(ended.outermost);
-	ck_assert_uint_eq(tree.nodes[1].total.ns, 20 + 30);
+	ck_assert_uint_eq(tree.totals[1].costs.ns, 20 + 30);
 	ck_assert_uint_eq(tree.nodes[1].own.ns, 20 + 30);
 }
 END_TEST
@@ -187,7 +187,7 @@ START_TEST(calls_that_do_not_count_keep_their_costs)
 	end(40, 40);
 	end(50, 50);
 	expect_costs(&tree.nodes[1].own, 25, 25);
-	expect_costs(&tree.nodes[1].total, 30, 30);
+	expect_costs(&tree.totals[1].costs, 30, 30);
 	ck_assert_uint_eq(tree.slices, 3);
 	ck_assert_uint_eq(call_tree_sum(&tree).ns, 25);
 }
@@ -233,8 +233,8 @@ START_TEST(counters_do_not_go_back)
 	end(30, 120);
 	feed_end(&sink, &thread, 40);
 	expect_costs(&tree.nodes[1].own, 20, 0);
-	expect_costs(&tree.nodes[1].total, 30, 20);
-	expect_costs(&tree.nodes[2].total, 10, 20);
+	expect_costs(&tree.totals[1].costs, 30, 20);
+	expect_costs(&tree.totals[2].costs, 10, 20);
 }
 END_TEST
 
@@ -294,12 +294,13 @@ START_TEST(a_path_is_a_function_and_its_callers)
 	feed_begin(&sink, &other, 300, &f, 0, 0);
 	feed_end(&sink, &other, 302);
 	ck_assert_uint_eq(tree.nodes[PATH("main", "f")].own.ns, 10 + 10 + 1);
-	ck_assert_uint_eq(tree.nodes[PATH("main", "f")].total.ns, 41 + 1);
+	call_tree_add_up(&tree);
+	ck_assert_uint_eq(tree.totals[PATH("main", "f")].costs.ns, 41 + 1);
 	ck_assert_uint_eq(tree.nodes[PATH("main", "f", "g")].own.ns, 20);
-	ck_assert_uint_eq(tree.nodes[PATH("main", "f", "g", "f")].total.ns, 1);
+	ck_assert_uint_eq(tree.totals[PATH("main", "f", "g", "f")].costs.ns, 1);
 	ck_assert_uint_eq(tree.nodes[PATH("main", "g")].own.ns, 5);
 	ck_assert_uint_eq(tree.nodes[PATH("unknown", "f")].own.ns, 2);
-	ck_assert_uint_eq(tree.nodes[PATH("main")].total.ns, 0);
+	ck_assert_uint_eq(tree.totals[PATH("main")].costs.ns, 41 + 5 + 1);
 	ck_assert_uint_eq(PATH("main", "g", "f"), 0);
 }
 END_TEST

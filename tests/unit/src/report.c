@@ -113,11 +113,10 @@ START_TEST(of_many_functions_the_longest_fifty_are_listed)
 	struct name_table names;
 	struct table_function functions[FUNCTIONS] = { 0 };
 	struct call_node nodes[FUNCTIONS + 1] = { 0 };
-	struct total_call slowest[FUNCTIONS + 1] = { 0 };
+	struct call_total totals[FUNCTIONS + 1] = { 0 };
 	const struct slice_totals tally = { .functions = { .functions = functions,
 							   .count = FUNCTIONS },
-					    .tree.nodes = nodes,
-					    .slowest = slowest };
+					    .tree = { .nodes = nodes, .totals = totals } };
 	const json_t *top;
 
 	name_table_init(&names);
@@ -125,7 +124,7 @@ START_TEST(of_many_functions_the_longest_fifty_are_listed)
 	for (unsigned i = 0; i < FUNCTIONS; i++) {
 		functions[i].symbol = &symbol;
 		nodes[i + 1].own.ns = 100 + i;
-		nodes[i + 1].total.ns = 1000 - i;
+		totals[i + 1].costs.ns = 1000 - i;
 	}
 	report_functions(&report, &tally);
 	finish();

@@ -68,7 +68,7 @@ static void expect_function(size_t function, const struct symbol *symbol, uint64
 	ck_assert_ptr_eq(tally.functions.functions[function].symbol, symbol);
 	ck_assert_uint_eq(node_of(function)->calls, 2);
 	ck_assert_uint_eq(node_of(function)->own.ns, self);
-	ck_assert_uint_eq(node_of(function)->total.ns, total);
+	ck_assert_uint_eq(tally.tree.totals[1 + function].costs.ns, total);
 }
 
 static void expect_sums(void)
@@ -109,7 +109,7 @@ START_TEST(no_function_has_fewer_instructions_than_its_callees)
 	tally.sink.events(&tally.sink, &track, &batch);
 	ck_assert_uint_eq(node_of(0)->own.insns, 0);
 	ck_assert_uint_eq(node_of(1)->own.insns, 0);
-	ck_assert_uint_eq(node_of(0)->total.insns, 0);
+	ck_assert_uint_eq(tally.tree.totals[1].costs.insns, 0);
 }
 END_TEST
 
@@ -119,12 +119,12 @@ START_TEST(the_slowest_call_is_known_also_without_a_report)
 	slice_totals_init(&tally, &counter, _i, false, false);
 	feed_edges(&tally.sink, &track, slices, SLICE_EVENTS, 1);
 	ck_assert_uint_eq(node_of(0)->own.ns, 26);
-	ck_assert_uint_eq(tally.slowest[1].begin, 10);
-	ck_assert_uint_eq(tally.slowest[1].duration, 30);
-	ck_assert_ptr_eq(tally.slowest[1].track, &track);
+	ck_assert_uint_eq(tally.tree.nodes[1].slowest.begin, 10);
+	ck_assert_uint_eq(tally.tree.nodes[1].slowest.duration, 30);
+	ck_assert_ptr_eq(tally.tree.nodes[1].slowest.track, &track);
 	ck_assert_uint_eq(node_of(1)->own.ns, 5);
-	ck_assert_uint_eq(tally.slowest[2].begin, 15);
-	ck_assert_uint_eq(tally.slowest[2].duration, 4);
+	ck_assert_uint_eq(tally.tree.nodes[2].slowest.begin, 15);
+	ck_assert_uint_eq(tally.tree.nodes[2].slowest.duration, 4);
 }
 END_TEST
 
@@ -147,7 +147,7 @@ START_TEST(contexts_and_specials_are_no_calls)
 	feed_edges(&tally.sink, &track, events, sizeof(events) / sizeof(events[0]), true);
 	ck_assert_uint_eq(tally.functions.count, 2);
 	expect_function(0, &f, 4, 4);
-	ck_assert_uint_eq(tally.slowest[1].begin, 10);
+	ck_assert_uint_eq(tally.tree.nodes[1].slowest.begin, 10);
 	ck_assert_ptr_eq(tally.functions.functions[1].symbol, &special);
 	ck_assert_uint_eq(tally.tree.threads[0].slices, 4);
 	ck_assert_uint_eq(tally.tree.threads[0].calls, 2);
