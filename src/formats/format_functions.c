@@ -14,137 +14,85 @@
  */
 
 #include "base/tables/name.h"
-#include "base/tables/pair_table.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"
 #include "src/formats/text/short_time.h"
 #include "src/formats/text/time_note.h"
 #include "src/options/options.h"
+#include "src/slices/call_tree.h"
 #include "src/slices/durations.h"
-#include "src/slices/track.h"
 
 struct function_row {
 	const struct name *name;
-	uint64_t total, self; /* ns, or instructions, as all below */
+	uint64_t total, self; /* ns, or instructions, as all below; set at the end */
 	struct durations calls;
-};
-
-/* The row of a slice that does not count: SLICE_CONTEXT. */
-#define NO_ROW UINT32_MAX
-
-struct function_frame {
-	uint64_t begin, within; /* when, and how long the slices in it took */
-	uint32_t row, open;     /* the place in open_counts */
-};
-
-struct function_track {
-	struct function_frame *frames; /* owned; the open slices, innermost last */
-	size_t count, room;
-	uint64_t insns; /* of the thread up to the last event that had them */
 };
 
 struct functions_output {
 	struct format_output output; /* first */
+	struct call_tree tree;       /* of functions: node N has row N */
 	enum function_order order;
 	size_t top;                /* rows that are shown, at most; 0: all */
-	struct function_row *rows; /* owned; by `ids` */
+	struct function_row *rows; /* owned; behind [0], which is unused, sorted at the end */
 	size_t row_room;
-	struct pair_table ids;  /* of (0, id of name) */
-	struct pair_table open; /* of (index of track, row): place in `open_counts` */
-	uint32_t *open_counts;  /* owned: open slices of this function on this track */
-	size_t open_room;
-	struct function_track *tracks; /* owned; by index of the track */
-	size_t track_room;
-	uint64_t slices;
+	uint32_t *by_name; /* owned; by id: node; NODE_NONE: none */
+	size_t name_room;
 };
 
-static struct function_track *functions_track_of(struct functions_output *functions,
-						 const struct track *track)
+static struct functions_output *functions_of(struct call_tree *tree)
 {
-	functions->tracks = alloc_grow_zeroed(functions->tracks, &functions->track_room,
-					      (size_t)track->index + 1, sizeof(*functions->tracks));
-	return &functions->tracks[track->index];
+	return (struct functions_output *)((char *)tree - offsetof(struct functions_output, tree));
 }
 
-static uint32_t row_of(struct functions_output *functions, const struct name *name)
+static uint32_t add_row(struct functions_output *functions, const struct name *name)
 {
-	size_t count = functions->ids.count;
-	uint32_t row = pair_table_find(&functions->ids, 0, name->id);
+	uint32_t node = (uint32_t)functions->tree.count;
 
-	if (row == count) {
-		functions->rows = alloc_grow(functions->rows, &functions->row_room, count + 1,
-					     sizeof(*functions->rows));
-		functions->rows[row] = (struct function_row){ .name = name };
-	}
-	return row;
+	call_tree_add_nodes(&functions->tree, node);
+	functions->rows = alloc_grow_zeroed(functions->rows, &functions->row_room, (size_t)node + 1,
+					    sizeof(*functions->rows));
+	functions->rows[node].name = name;
+	functions->by_name = alloc_grow_zeroed(functions->by_name, &functions->name_room,
+					       (size_t)name->id + 1, sizeof(*functions->by_name));
+	functions->by_name[name->id] = node;
+	return node;
 }
 
-/* Returns the index of the count of a function's open slices on a track. */
-static uint32_t open_of(struct functions_output *functions, uint32_t track, uint32_t row)
+static inline uint32_t enter_function(struct call_tree *tree, struct call_thread *thread,
+				      const struct slice_event *event,
+				      const struct slice_detail *detail)
 {
-	uint32_t open = pair_table_find(&functions->open, track, row);
+	struct functions_output *functions = functions_of(tree);
+	const struct name *name = event->symbol->name;
+	uint32_t node = name->id < functions->name_room ? functions->by_name[name->id] : NODE_NONE;
 
-	functions->open_counts =
-		alloc_grow_zeroed(functions->open_counts, &functions->open_room, (size_t)open + 1,
-				  sizeof(*functions->open_counts));
-	return open;
+	(void)thread;
+	(void)detail;
+	if (event->flags & SLICE_CONTEXT)
+		return NODE_NONE;
+	return node != NODE_NONE ? node : add_row(functions, name);
 }
 
-static void begin_call(struct functions_output *functions, uint32_t thread,
-		       struct function_track *track, const struct slice_event *event, uint64_t now)
+static inline void count_call(struct call_tree *tree, struct call_thread *thread,
+			      const struct ended_call *end)
 {
-	struct function_frame frame = { .begin = now, .row = NO_ROW };
+	struct functions_output *functions = functions_of(tree);
+	bool insns = functions->output.sink.details;
 
-	if (!(event->flags & SLICE_CONTEXT)) {
-		frame.row = row_of(functions, event->symbol->name);
-		frame.open = open_of(functions, thread, frame.row);
-		functions->open_counts[frame.open]++;
-	}
-	*ARRAY_ADD(track->frames, track->count, track->room) = frame;
-	functions->slices++;
+	(void)thread;
+	if (end->call->node != NODE_NONE)
+		durations_add(&functions->rows[end->call->node].calls,
+			      insns ? end->all.insns : end->all.ns);
 }
 
-static void end_call(struct functions_output *functions, struct function_track *track, uint64_t now)
-{
-	const struct function_frame *frame;
-	struct function_row *row;
-	uint64_t took;
+static const struct call_rules rules = {
+	.costs = true, .recursion = true, .enter = enter_function, .ended = count_call
+};
 
-	if (!track->count)
-		return;
-	frame = &track->frames[--track->count];
-	if (frame->row == NO_ROW)
-		return;
-	row = &functions->rows[frame->row];
-	took = now - frame->begin;
-	durations_add(&row->calls, took);
-	row->self += took - frame->within;
-	if (--functions->open_counts[frame->open] == 0)
-		row->total += took;
-	if (track->count)
-		track->frames[track->count - 1].within += took;
-}
-
-static void count_events(const struct slice_sink *sink, void *context,
+static void count_events(const struct slice_sink *sink, void *track,
 			 const struct slice_batch *batch)
 {
-	const struct track *thread = context;
-	struct function_track *track = functions_track_of(sink->context, thread);
-
-	for (size_t i = 0; i < batch->count; i++) {
-		const struct slice_event *event = &batch->events[i];
-		const struct slice_detail *detail = slice_batch_detail(batch, event);
-		uint64_t now = event->time;
-
-		if (detail && detail->insns > track->insns)
-			track->insns = detail->insns;
-		if (sink->details)
-			now = track->insns;
-		if (event->kind == SLICE_BEGIN)
-			begin_call(sink->context, thread->index, track, event, now);
-		else if (event->kind == SLICE_END)
-			end_call(sink->context, track, now);
-	}
+	call_tree_follow(sink->context, track, batch, &rules);
 }
 
 static struct format_output *open_functions(const struct format_request *request, struct error *err)
@@ -155,10 +103,13 @@ static struct format_output *open_functions(const struct format_request *request
 	functions->order = request->options->select.order;
 	functions->top = request->options->select.top;
 	functions->output.text = request->text;
-	functions->output.slices = &functions->slices;
-	functions->output.sink = (struct slice_sink){ .events = count_events,
-						      .context = functions,
-						      .details = request->facts.by_insns };
+	call_tree_init(&functions->tree, NULL, UINT64_MAX);
+	functions->output.slices = &functions->tree.slices;
+	functions->output.sink = (struct slice_sink){
+		.events = count_events,
+		.context = &functions->tree,
+		.details = request->facts.by_insns,
+	};
 	return &functions->output;
 }
 
@@ -203,16 +154,29 @@ static int compare_calls(const void *left, const void *right)
 /* Returns the number of rows that are shown. */
 static size_t shown_rows(const struct functions_output *functions)
 {
-	size_t count = functions->ids.count;
+	size_t count = functions->tree.count - 1;
 
 	return functions->top && functions->top < count ? functions->top : count;
+}
+
+static void add_up(struct functions_output *functions)
+{
+	bool insns = functions->output.sink.details;
+
+	for (size_t i = 1; i < functions->tree.count; i++) {
+		const struct call_costs *own = &functions->tree.nodes[i].own;
+		const struct call_costs *total = &functions->tree.totals[i].costs;
+
+		functions->rows[i].self = insns ? own->insns : own->ns;
+		functions->rows[i].total = insns ? total->insns : total->ns;
+	}
 }
 
 static uint64_t sum_of_self(const struct functions_output *functions)
 {
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < functions->ids.count; i++)
+	for (size_t i = 1; i < functions->tree.count; i++)
 		sum += functions->rows[i].self;
 	return sum;
 }
@@ -252,17 +216,20 @@ static int print_functions(struct format_output *output, struct error *err)
 		[ORDER_NAME] = compare_names,
 	};
 	struct functions_output *functions = (struct functions_output *)output;
-	double all = (double)sum_of_self(functions);
-	size_t count = functions->ids.count;
+	size_t count = functions->tree.count - 1;
 	FILE *out = output->text;
+	double all;
 
 	(void)err;
+	add_up(functions);
+	all = (double)sum_of_self(functions);
 	if (count)
-		qsort(functions->rows, count, sizeof(*functions->rows), compare[functions->order]);
+		qsort(functions->rows + 1, count, sizeof(*functions->rows),
+		      compare[functions->order]);
 	fprintf(out, "%10s %10s %10s %6s %10s %10s %10s %10s  %s%s\n", "calls", "total", "self",
 		"share", "min", "median", "p99", "max", "function",
 		output->sink.details ? "  (all in instructions)" : "");
-	for (size_t i = 0; i < shown_rows(functions); i++)
+	for (size_t i = 1; i <= shown_rows(functions); i++)
 		print_row(functions, &functions->rows[i], all);
 	if (count)
 		time_note_print(output->machine, out);
@@ -293,10 +260,10 @@ static json_t *answer_functions(const struct format_output *output)
 	const struct functions_output *functions = (const struct functions_output *)output;
 	json_t *list = json_array(), *answer;
 
-	for (size_t i = 0; i < shown_rows(functions); i++)
+	for (size_t i = 1; i <= shown_rows(functions); i++)
 		json_array_append_new(list, row_json(functions, &functions->rows[i]));
 	answer = json_pack("{ss so sI}", "format", "functions", "functions", list, "function_count",
-			   (json_int_t)functions->ids.count);
+			   (json_int_t)(functions->tree.count - 1));
 	amount_set(answer, "self", output->sink.details, sum_of_self(functions));
 	time_note_add(answer, output->machine);
 	return answer;
@@ -306,15 +273,11 @@ static void release_functions(struct format_output *output)
 {
 	struct functions_output *functions = (struct functions_output *)output;
 
-	for (size_t i = 0; i < functions->ids.count; i++)
+	for (size_t i = 0; i < functions->row_room; i++)
 		durations_release(&functions->rows[i].calls);
-	for (size_t i = 0; i < functions->track_room; i++)
-		free(functions->tracks[i].frames);
-	pair_table_release(&functions->ids);
-	pair_table_release(&functions->open);
+	call_tree_release(&functions->tree);
 	free(functions->rows);
-	free(functions->open_counts);
-	free(functions->tracks);
+	free(functions->by_name);
 }
 
 const struct output_format format_functions = {
