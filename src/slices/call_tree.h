@@ -58,7 +58,10 @@ struct open_call {
 	uint32_t recursion;      /* place in tree->open_counts */
 	bool inferred;           /* its begin was not seen */
 	struct call_costs begin; /* the thread's counters when it began */
-	struct call_costs own;   /* what it cost itself, up to now; if rules->brief its callees */
+	struct call_costs own;   /* what it cost itself, up to now; if SUMS_OWN_TIMES its callees */
+	/* If rules->recursion: */
+	const struct symbol *symbol; /* borrowed: that is called */
+	uint64_t untraced;           /* the thread's when it began */
 };
 
 struct call_thread {
@@ -67,9 +70,10 @@ struct call_thread {
 	struct open_call *top;     /* the innermost one */
 	struct open_call *end;     /* of the array */
 	size_t room, deepest;
-	struct call_costs now;  /* counters, up to the last event; they never go back */
-	uint32_t cut;           /* the path of deeper calls, if depth > max_stack */
-	uint64_t slices, calls; /* the reader's: that began, and those whose call was seen */
+	struct call_costs now; /* counters, up to the last event; they never go back */
+	uint32_t cut;          /* the path of deeper calls, if depth > max_stack */
+	/* The reader's: slices that began, calls that were seen, and ns in no traced code. */
+	uint64_t slices, calls, untraced;
 };
 
 struct call_tree {
@@ -107,10 +111,17 @@ struct ended_call {
 	bool cut;              /* the return was not seen */
 };
 
+/* What is added up of nodes. */
+enum call_sums {
+	SUMS_ALL = 0,
+	SUMS_OWN_TIMES, /* in fewer instructions */
+	SUMS_NONE,      /* calls of NODE_NONE are not looked at */
+};
+
 /* What a reader decides.  A constant: call_tree_follow() is compiled for each. */
 struct call_rules {
-	bool brief;     /* count own times only, in fewer instructions */
-	bool costs;     /* count instructions and cycles, too */
+	enum call_sums sums;
+	bool costs;     /* count instructions and cycles, too; if SUMS_NONE no cycles */
 	bool recursion; /* the nodes are functions, which may be open several times in a thread */
 	/* Returns the node of a call that begins in thread->top. */
 	uint32_t (*enter)(struct call_tree *tree, struct call_thread *thread,
@@ -211,23 +222,32 @@ CALL_TREE_INLINE void call_tree_begin(struct call_tree *tree, struct call_thread
 	if (call == thread->end)
 		call = call_thread_grow(thread);
 	call->node = node;
+	if (rules->sums == SUMS_NONE) {
+		tree->slices++;
+		if (node == NODE_NONE)
+			return;
+	}
+	if (rules->costs)
+		call->begin = thread->now;
 	call->begin.ns = event->time;
 	call->own.ns = 0;
-	if (rules->brief)
+	if (rules->sums == SUMS_OWN_TIMES)
 		return;
-	tree->slices++;
-	tree->nodes[node].calls += !(event->flags & SLICE_CONTEXT);
-	if (call_thread_depth(thread) > thread->deepest)
-		thread->deepest = call_thread_depth(thread);
 	call->inferred = event->flags & SLICE_INFERRED_START;
 	if (rules->recursion && node != NODE_NONE) {
 		call->recursion = call_tree_recursion(tree, thread->track->index, node);
 		tree->open_counts[call->recursion]++;
+		call->symbol = event->symbol;
+		call->untraced = thread->untraced;
 	}
-	if (rules->costs) {
-		call->begin = thread->now;
+	if (rules->sums == SUMS_NONE)
+		return;
+	if (rules->costs)
 		call->own = (struct call_costs){ 0 };
-	}
+	tree->slices++;
+	tree->nodes[node].calls += !(event->flags & SLICE_CONTEXT);
+	if (call_thread_depth(thread) > thread->deepest)
+		thread->deepest = call_thread_depth(thread);
 }
 
 CALL_TREE_INLINE void call_tree_end(struct call_tree *tree, struct call_thread *thread,
@@ -243,20 +263,22 @@ CALL_TREE_INLINE void call_tree_end(struct call_tree *tree, struct call_thread *
 	if (call == thread->open)
 		return;
 	thread->top--;
+	if (rules->sums == SUMS_NONE && call->node == NODE_NONE)
+		return;
 	if (rules->costs) {
 		end.all.insns = thread->now.insns - call->begin.insns;
 		end.all.cycles = thread->now.cycles - call->begin.cycles;
 	}
-	if (rules->brief) {
-		node->own.ns += end.all.ns - call->own.ns;
-		thread->top->own.ns += end.all.ns;
-	} else {
-		call_tree_add(&node->own, &call->own, rules->costs);
-	}
 	if (rules->recursion && call->node != NODE_NONE)
 		end.outermost = --tree->open_counts[call->recursion] == 0;
-	if (rules->recursion && end.outermost)
-		call_tree_add(&tree->totals[call->node].costs, &end.all, rules->costs);
+	if (rules->sums == SUMS_OWN_TIMES) {
+		node->own.ns += end.all.ns - call->own.ns;
+		thread->top->own.ns += end.all.ns;
+	} else if (rules->sums == SUMS_ALL) {
+		call_tree_add(&node->own, &call->own, rules->costs);
+		if (rules->recursion && end.outermost)
+			call_tree_add(&tree->totals[call->node].costs, &end.all, rules->costs);
+	}
 	if (rules->ended)
 		rules->ended(tree, thread, &end);
 }
@@ -276,17 +298,22 @@ CALL_TREE_INLINE void call_tree_follow(struct call_tree *tree, const struct trac
 	for (const struct slice_event *event = batch->events, *last = event + batch->count;
 	     event < last; event++) {
 		const struct slice_detail *detail = slice_batch_detail(batch, event);
-		struct call_costs *own = &thread->top->own;
+		struct call_costs unused = { 0 }, *own = &thread->top->own;
+
+		if (rules->sums == SUMS_NONE)
+			own = &unused;
 
 		if (event->kind == SLICE_INSTANT)
 			continue;
-		if (!rules->brief) {
+		if (rules->sums == SUMS_ALL) {
 			own->ns += event->time - thread->now.ns;
 			thread->now.ns = event->time;
 		}
 		if (rules->costs && detail) {
 			call_tree_advance(&thread->now.insns, &own->insns, detail->insns);
-			call_tree_advance(&thread->now.cycles, &own->cycles, detail->cycles);
+			if (rules->sums != SUMS_NONE)
+				call_tree_advance(&thread->now.cycles, &own->cycles,
+						  detail->cycles);
 		}
 		if (event->kind == SLICE_BEGIN)
 			call_tree_begin(tree, thread, event, detail, rules);

@@ -56,7 +56,7 @@ static const struct call_rules
 			 .enter = enter_report,
 			 .ended = keep_slowest },
 	/* The few lines of a summary need half of the sums, in fewer instructions. */
-	self_rules = { .brief = true, .enter = enter_function, .ended = keep_slowest };
+	self_rules = { .sums = SUMS_OWN_TIMES, .enter = enter_function, .ended = keep_slowest };
 
 static void count_report(const struct slice_sink *sink, void *track,
 			 const struct slice_batch *batch)

@@ -1,142 +1,88 @@
 /* SPDX-License-Identifier: MIT */
-/* The open calls of each thread. */
+/* Chosen functions are nodes of a call tree, which says which of their calls are outermost. */
 #include "src/formats/answers/chosen_calls.h"
 
-/* A chosen call that is open. */
-struct open_chosen {
-	struct chosen_call call; /* `insns` and `untraced` are the thread's at its begin */
-	uint64_t depth;          /* slices open around it */
-	uint32_t recursion;      /* its place in open_counts */
-};
+/* The node of all slices of SYMBOL_SPECIAL: a thread in one of them is not traced. */
+#define NODE_PAUSE 1
 
-/* What a symbol's slices are. */
-struct choice_slot {
-	const struct symbol *symbol; /* borrowed; NULL: the slot is empty */
-	bool pause, chosen;
-};
-
-#define CHOICE_BITS 10
-
-struct chosen_track {
-	struct open_chosen *open; /* owned; innermost last, each of another function */
-	size_t count, room;
-	uint64_t depth;          /* slices that are open */
-	uint64_t untraced;       /* ns of the thread up to now */
-	uint64_t pause, outside; /* ns: begin of the open pause; 1 + slices around it, 0: none */
-};
-
-static struct chosen_track *track_of(struct chosen_calls *calls, const struct track *track)
+/* Returns the node of a function, of which the symbol is the first. */
+static uint32_t choose(struct chosen_calls *calls, uint32_t function)
 {
-	calls->tracks = alloc_grow_zeroed(calls->tracks, &calls->track_room,
-					  (size_t)track->index + 1, sizeof(*calls->tracks));
-	return &calls->tracks[track->index];
+	const struct table_function *functions = calls->functions.functions;
+	const struct symbol *symbol = functions[function].symbol;
+	bool chosen = function_choice_has(&calls->choice, symbol);
+
+	if (symbol->kind == SYMBOL_SPECIAL)
+		return NODE_PAUSE;
+	if (!chosen || symbol->kind == SYMBOL_MARK)
+		return NODE_NONE;
+	/* Functions of one name are one. */
+	while (functions[function].next_named)
+		function = functions[function].next_named - 1;
+	call_tree_add_nodes(&calls->tree, NODE_PAUSE + 1 + function);
+	return NODE_PAUSE + 1 + function;
 }
 
-/* ---- Slices -------------------------------------------------------------- */
-
-static bool decide(struct chosen_calls *calls, const struct symbol *symbol)
+static uint32_t add_symbol(struct chosen_calls *calls, const struct symbol *symbol)
 {
-	return function_choice_has(&calls->choice, symbol) && symbol->kind != SYMBOL_MARK &&
-	       symbol->kind != SYMBOL_SPECIAL;
+	size_t known = calls->functions.count;
+	uint32_t function = function_table_find(&calls->functions, symbol);
+
+	if (function == known) {
+		calls->nodes = alloc_grow(calls->nodes, &calls->node_room, known + 1,
+					  sizeof(*calls->nodes));
+		calls->nodes[function] = choose(calls, function);
+	}
+	return calls->nodes[function];
 }
 
-static const struct choice_slot *choice_of(struct chosen_calls *calls, const struct symbol *symbol)
+static inline uint32_t enter_slice(struct call_tree *tree, struct call_thread *thread,
+				   const struct slice_event *event,
+				   const struct slice_detail *detail)
 {
-	struct choice_slot *slots = calls->verdicts.slots;
-	struct choice_slot *slot =
-		&slots[direct_cache_index((uint64_t)(uintptr_t)symbol, CHOICE_BITS)];
+	struct chosen_calls *calls = (struct chosen_calls *)tree;
+	uint32_t known = function_table_known(&calls->functions, event->symbol), node;
 
-	if (slot->symbol != symbol)
-		*slot = (struct choice_slot){ symbol, symbol->kind == SYMBOL_SPECIAL,
-					      decide(calls, symbol) };
-	return slot;
+	(void)thread;
+	(void)detail;
+	node = known ? calls->nodes[known - 1] : add_symbol(calls, event->symbol);
+	return event->flags & SLICE_CONTEXT && node != NODE_PAUSE ? NODE_NONE : node;
 }
 
-static void begin_chosen(struct chosen_calls *calls, struct chosen_track *track,
-			 const struct track *thread, const struct slice_event *event,
-			 const struct slice_detail *detail)
+static inline void leave_slice(struct call_tree *tree, struct call_thread *thread,
+			       const struct ended_call *end)
 {
-	uint32_t recursion =
-		pair_table_find(&calls->recursions, thread->index, event->symbol->name->id);
+	struct chosen_calls *calls = (struct chosen_calls *)tree;
+	const struct open_call *open = end->call;
 
-	calls->open_counts = alloc_grow_zeroed(calls->open_counts, &calls->open_room,
-					       (size_t)recursion + 1, sizeof(*calls->open_counts));
-	if (calls->open_counts[recursion])
+	if (!end->outermost)
 		return;
-	calls->open_counts[recursion] = 1;
-	track->open = alloc_grow(track->open, &track->room, track->count + 1, sizeof(*track->open));
-	track->open[track->count++] = (struct open_chosen){
-		.call = { .symbol = event->symbol,
-			  .track = thread,
-			  .begin = event->time,
-			  .insns = detail ? detail->insns : 0,
-			  .untraced = track->untraced,
-			  .begin_seen = !(event->flags & SLICE_INFERRED_START) },
-		.depth = track->depth,
-		.recursion = recursion,
-	};
-}
-
-static void end_chosen(struct chosen_calls *calls, struct chosen_track *track,
-		       const struct slice_event *event, const struct slice_detail *detail)
-{
-	struct open_chosen *open = &track->open[--track->count];
-	struct chosen_call *call = &open->call;
-
-	calls->open_counts[open->recursion] = 0;
-	call->duration = event->time - call->begin;
-	call->insns = detail && detail->insns > call->insns ? detail->insns - call->insns : 0;
-	call->untraced = track->untraced - call->untraced;
-	call->end_seen = !(event->flags & SLICE_CUT);
+	if (open->node == NODE_PAUSE) {
+		thread->untraced += end->all.ns;
+		return;
+	}
 	calls->count++;
-	calls->ended(calls->context, call);
+	calls->ended(calls->context, &(struct chosen_call){
+					     .symbol = open->symbol,
+					     .track = thread->track,
+					     .begin = open->begin.ns,
+					     .duration = end->all.ns,
+					     .insns = end->all.insns,
+					     .untraced = thread->untraced - open->untraced,
+					     .begin_seen = !open->inferred,
+					     .end_seen = !end->cut,
+				     });
 }
 
-static void enter_slice(struct chosen_calls *calls, struct chosen_track *track,
-			const struct track *thread, const struct slice_event *event,
-			const struct slice_detail *detail)
+static const struct call_rules rules = { .sums = SUMS_NONE,
+					 .costs = true,
+					 .recursion = true,
+					 .enter = enter_slice,
+					 .ended = leave_slice };
+
+static void find_calls(const struct slice_sink *sink, void *track, const struct slice_batch *batch)
 {
-	const struct choice_slot *slot = choice_of(calls, event->symbol);
-
-	if (slot->pause && !track->outside) {
-		track->pause = event->time;
-		track->outside = track->depth + 1;
-	} else if (slot->chosen && !(event->flags & SLICE_CONTEXT)) {
-		begin_chosen(calls, track, thread, event, detail);
-	}
-	track->depth++;
-	calls->slices++;
-}
-
-static void leave_slice(struct chosen_calls *calls, struct chosen_track *track,
-			const struct slice_event *event, const struct slice_detail *detail)
-{
-	if (!track->depth)
-		return;
-	track->depth--;
-	if (track->outside == track->depth + 1) {
-		track->untraced += event->time - track->pause;
-		track->outside = 0;
-	}
-	if (track->count && track->open[track->count - 1].depth == track->depth)
-		end_chosen(calls, track, event, detail);
-}
-
-static void find_calls(const struct slice_sink *sink, void *context,
-		       const struct slice_batch *batch)
-{
-	struct chosen_calls *calls = sink->context;
-	struct chosen_track *track = track_of(calls, context);
-
-	for (size_t i = 0; i < batch->count; i++) {
-		const struct slice_event *event = &batch->events[i];
-		const struct slice_detail *detail = slice_batch_detail(batch, event);
-
-		if (event->kind == SLICE_BEGIN)
-			enter_slice(calls, track, context, event, detail);
-		else if (event->kind == SLICE_END)
-			leave_slice(calls, track, event, detail);
-	}
+	call_tree_follow(sink->context, track, batch, &rules);
 }
 
 void chosen_calls_init(struct chosen_calls *calls, const struct selection *selection,
@@ -147,8 +93,9 @@ void chosen_calls_init(struct chosen_calls *calls, const struct selection *selec
 		.ended = ended,
 		.context = context,
 	};
+	call_tree_init(&calls->tree, NULL, UINT64_MAX);
+	call_tree_add_nodes(&calls->tree, NODE_PAUSE);
 	function_choice_init(&calls->choice, selection);
-	direct_cache_init(&calls->verdicts, CHOICE_BITS, sizeof(struct choice_slot));
 }
 
 void chosen_calls_warn(const struct chosen_calls *calls, struct diag *diag)
@@ -158,12 +105,9 @@ void chosen_calls_warn(const struct chosen_calls *calls, struct diag *diag)
 
 void chosen_calls_release(struct chosen_calls *calls)
 {
-	for (size_t i = 0; i < calls->track_room; i++)
-		free(calls->tracks[i].open);
-	free(calls->tracks);
-	pair_table_release(&calls->recursions);
-	free(calls->open_counts);
-	direct_cache_release(&calls->verdicts);
+	call_tree_release(&calls->tree);
+	function_table_release(&calls->functions);
+	free(calls->nodes);
 	function_choice_release(&calls->choice);
 	*calls = (struct chosen_calls){ 0 };
 }

@@ -9,14 +9,10 @@
 #define SRC_FORMATS_ANSWERS_CHOSEN_CALLS_H
 
 #include "base/diag.h"
-#include "base/tables/direct_cache.h"
-#include "base/tables/pair_table.h"
 #include "src/options/selection.h"
 #include "src/select/function_choice.h"
-#include "src/slices/slice_sink.h"
-#include "src/slices/track.h"
-
-struct chosen_track;
+#include "src/slices/call_tree.h"
+#include "src/slices/function_table.h"
 
 struct chosen_call {
 	const struct symbol *symbol; /* borrowed */
@@ -31,18 +27,15 @@ struct chosen_call {
 typedef void chosen_call_ended(void *context, const struct chosen_call *call);
 
 struct chosen_calls {
+	struct call_tree tree;  /* first; of functions, by name */
 	struct slice_sink sink; /* its tracks are struct track */
 	chosen_call_ended *ended;
 	void *context; /* of it */
 	struct function_choice choice;
-	struct direct_cache verdicts; /* of struct choice_slot: by symbol */
-	struct chosen_track *tracks;  /* owned; by index of the track */
-	size_t track_room;
-	struct pair_table recursions; /* of (index of track, id of name): place in open_counts */
-	uint32_t *open_counts;        /* owned: open calls of this function on this track */
-	size_t open_room;
-	uint64_t slices; /* that came */
-	uint64_t count;  /* chosen calls that have ended */
+	struct function_table functions;
+	uint32_t *nodes; /* owned; by function: its node; NODE_NONE: it is not chosen */
+	size_t node_room;
+	uint64_t count; /* chosen calls that have ended */
 };
 
 /* `selection` and `context` are borrowed.  The calls borrow themselves: they must not move. */

@@ -94,7 +94,7 @@ static struct format_output *open_histogram(const struct format_request *request
 	chosen_calls_init(&histogram->chosen, &request->options->select, count_call, histogram);
 	histogram->by_insns = request->facts.by_insns;
 	histogram->output.text = request->text;
-	histogram->output.slices = &histogram->chosen.slices;
+	histogram->output.slices = &histogram->chosen.tree.slices;
 	histogram->output.sink = histogram->chosen.sink;
 	return &histogram->output;
 }

@@ -26,7 +26,7 @@ static struct format_output *open_slowest(const struct format_request *request, 
 	(void)err;
 	slow_calls_init(&slowest->calls, request->options, &slowest->output.machine);
 	slowest->output.text = request->text;
-	slowest->output.slices = &slowest->calls.chosen.slices;
+	slowest->output.slices = &slowest->calls.chosen.tree.slices;
 	slowest->output.sink = slowest->calls.chosen.sink;
 	return &slowest->output;
 }
