@@ -48,14 +48,14 @@ struct call_node {
 };
 
 struct call_total {
-	struct call_costs costs;        /* with callees, of calls that have ended */
-	uint32_t last_track, last_open; /* of a function: 1 + a track's index, `recursion` there */
+	struct call_costs costs;         /* with callees, of calls that have ended */
+	uint32_t last_track, last_place; /* 1 + a track's index; call_tree_place() */
 };
 
 /* A call that has begun. */
 struct open_call {
 	uint32_t node;
-	uint32_t recursion;      /* place in tree->open_counts */
+	uint32_t place;          /* if rules->recursion: call_tree_place() */
 	bool inferred;           /* its begin was not seen */
 	struct call_costs begin; /* the thread's counters when it began */
 	struct call_costs own;   /* what it cost itself, up to now; if SUMS_OWN_TIMES its callees */
@@ -88,8 +88,8 @@ struct call_tree {
 	struct pair_table paths;     /* of (caller, key): number of the node less 1 */
 	struct call_thread *threads; /* owned; by index of the track */
 	size_t thread_room;
-	struct pair_table open; /* of (index of the track, node) */
-	uint32_t *open_counts;  /* owned: open calls, by place in `open` */
+	struct pair_table places; /* of (index of the track, node) */
+	uint32_t *open_counts;    /* owned; by place: open calls of a function */
 	size_t open_room;
 	uint64_t slices;          /* that began */
 	struct name_table *names; /* borrowed; NULL: the nodes are no paths */
@@ -182,8 +182,8 @@ bool call_tree_times(const struct call_tree *tree, uint64_t *first, uint64_t *la
 bool call_tree_start(struct call_tree *tree, struct call_thread *thread, const struct track *track,
 		     const struct slice_batch *batch);
 
-/* For call_tree_follow(): find the count of a node's open calls. */
-uint32_t call_tree_recursion(struct call_tree *tree, uint32_t track, uint32_t node);
+/* Returns the number of a node in a thread, among all nodes in all threads. */
+uint32_t call_tree_place(struct call_tree *tree, uint32_t track, uint32_t node);
 
 /* For call_tree_follow(): make room for thread->top.  Returns it. */
 struct open_call *call_thread_grow(struct call_thread *thread);
@@ -235,8 +235,8 @@ CALL_TREE_INLINE void call_tree_begin(struct call_tree *tree, struct call_thread
 		return;
 	call->inferred = event->flags & SLICE_INFERRED_START;
 	if (rules->recursion && node != NODE_NONE) {
-		call->recursion = call_tree_recursion(tree, thread->track->index, node);
-		tree->open_counts[call->recursion]++;
+		call->place = call_tree_place(tree, thread->track->index, node);
+		tree->open_counts[call->place]++;
 		call->symbol = event->symbol;
 		call->untraced = thread->untraced;
 	}
@@ -270,7 +270,7 @@ CALL_TREE_INLINE void call_tree_end(struct call_tree *tree, struct call_thread *
 		end.all.cycles = thread->now.cycles - call->begin.cycles;
 	}
 	if (rules->recursion && call->node != NODE_NONE)
-		end.outermost = --tree->open_counts[call->recursion] == 0;
+		end.outermost = --tree->open_counts[call->place] == 0;
 	if (rules->sums == SUMS_OWN_TIMES) {
 		node->own.ns += end.all.ns - call->own.ns;
 		thread->top->own.ns += end.all.ns;

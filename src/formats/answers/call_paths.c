@@ -11,14 +11,6 @@
 /* ns of code of a call, from which on its clock is measured: many CYC intervals. */
 #define CLOCK_TIME 1000
 
-struct path_frame {
-	uint64_t begin;
-	struct path_cost at;      /* the thread's counts at its begin */
-	struct path_cost callees; /* what they cost */
-	bool inferred;            /* when it began is not known */
-	bool opens;               /* it is the call of a root: the innermost one that is open */
-};
-
 /* A cost of the open call. */
 struct touched {
 	uint32_t node, place;
@@ -27,16 +19,14 @@ struct touched {
 /* The open call of a root. */
 struct open_root {
 	uint32_t root, node;     /* its path, and that of the innermost slice in it */
+	size_t depth;            /* of the thread's stack around it */
 	struct touched *touched; /* owned; kept for the next call */
 	size_t touched_count, touched_room;
 };
 
 struct path_track {
-	struct path_frame *frames; /* owned; the open slices, innermost last */
-	size_t count, room;
 	struct open_root *open; /* owned; innermost last, each of another function */
 	size_t open_count, open_room;
-	uint64_t insns, cycles; /* up to the last event that had them */
 };
 
 /* ---- Classes ------------------------------------------------------------- */
@@ -59,17 +49,16 @@ uint64_t call_paths_class_begin(const struct call_paths *paths, uint32_t number)
 
 static uint32_t node_of(struct call_paths *paths, uint32_t caller, const struct symbol *symbol)
 {
-	size_t known = paths->ids.count;
-	uint32_t node = pair_table_find(&paths->ids, caller, symbol->name->id) + 1;
+	size_t known = paths->paths.count;
+	uint32_t node = call_tree_child(&paths->paths, caller, symbol->name->id, symbol->name);
 
-	if (node <= known)
+	if (node < known)
 		return node;
 	paths->nodes = alloc_grow(paths->nodes, &paths->node_room, (size_t)node + 1,
 				  sizeof(*paths->nodes));
 	paths->nodes[node] = (struct path_node){
-		.symbol = symbol,
-		.caller = caller,
 		.root = caller ? paths->nodes[caller].root : node,
+		.special = symbol->kind == SYMBOL_SPECIAL,
 	};
 	return node;
 }
@@ -86,9 +75,11 @@ static void add_to_class(struct call_paths *paths, uint32_t number, const struct
 	}
 }
 
-static bool runs_at(const struct path_frame *frame, uint64_t end, uint64_t time)
+static bool runs_at(const struct ended_call *end, uint64_t time)
 {
-	return frame->begin <= time && time <= end;
+	uint64_t begin = end->call->begin.ns;
+
+	return begin <= time && time <= begin + end->all.ns;
 }
 
 /*
@@ -98,27 +89,23 @@ static bool runs_at(const struct path_frame *frame, uint64_t end, uint64_t time)
 static void measure_clock(const struct call_paths *paths, const struct open_root *open,
 			  struct path_cost *root)
 {
-	uint64_t time = 0, cycles = 0;
+	struct call_costs code = { 0 };
 
 	for (size_t i = 0; i < open->touched_count; i++) {
 		const struct touched *touched = &open->touched[i];
 
-		if (paths->nodes[touched->node].symbol->kind == SYMBOL_SPECIAL)
-			continue;
-		time += paths->current[touched->place].time;
-		cycles += paths->current[touched->place].cycles;
+		if (!paths->nodes[touched->node].special)
+			call_tree_add(&code, &paths->current[touched->place].own, true);
 	}
-	if (time < CLOCK_TIME)
-		return;
-	root->clock_time = time;
-	root->clock_cycles = cycles;
+	if (code.ns >= CLOCK_TIME)
+		root->clock = code;
 }
 
 /* A root's call has ended: count it in its class, and in those of --pair. */
 static void count_call(struct call_paths *paths, const struct open_root *open,
-		       const struct path_frame *frame, uint64_t end, uint64_t insns)
+		       const struct ended_call *end)
 {
-	uint64_t took = call_paths_by_insns(paths) ? insns : end - frame->begin;
+	uint64_t took = call_paths_by_insns(paths) ? end->all.insns : end->all.ns;
 
 	paths->durations = alloc_grow_zeroed(paths->durations, &paths->duration_room,
 					     (size_t)open->root + 1, sizeof(*paths->durations));
@@ -127,9 +114,9 @@ static void count_call(struct call_paths *paths, const struct open_root *open,
 		add_to_class(paths, class_of(paths, took), open);
 		return;
 	}
-	if (runs_at(frame, end, paths->pair.times[0]))
+	if (runs_at(end, paths->pair.times[0]))
 		add_to_class(paths, CLASS_PAIR_A, open);
-	if (runs_at(frame, end, paths->pair.times[1]))
+	if (runs_at(end, paths->pair.times[1]))
 		add_to_class(paths, CLASS_PAIR_B, open);
 }
 
@@ -141,10 +128,10 @@ static void forget_call(struct call_paths *paths, struct open_root *open)
 }
 
 /* Add the own costs of the innermost slice to those of an open call, which it leaves. */
-static void leave_path(struct call_paths *paths, uint32_t index, struct open_root *open,
+static void leave_path(struct call_paths *paths, uint32_t track, struct open_root *open,
 		       const struct path_cost *cost)
 {
-	uint32_t node = open->node, place = pair_table_find(&paths->places, index, node);
+	uint32_t node = open->node, place = call_tree_place(&paths->paths, track, node);
 
 	paths->current = alloc_grow_zeroed(paths->current, &paths->current_room, (size_t)place + 1,
 					   sizeof(*paths->current));
@@ -152,7 +139,7 @@ static void leave_path(struct call_paths *paths, uint32_t index, struct open_roo
 		*ARRAY_ADD(open->touched, open->touched_count, open->touched_room) =
 			(struct touched){ node, place };
 	path_cost_add(&paths->current[place], cost);
-	open->node = paths->nodes[node].caller;
+	open->node = paths->paths.nodes[node].caller;
 }
 
 /* ---- Slices -------------------------------------------------------------- */
@@ -161,7 +148,7 @@ static bool is_open(const struct call_paths *paths, const struct path_track *tra
 		    const struct symbol *symbol)
 {
 	for (size_t i = 0; i < track->open_count; i++) {
-		if (paths->nodes[track->open[i].root].symbol->name == symbol->name)
+		if (paths->paths.nodes[track->open[i].root].name == symbol->name)
 			return true;
 	}
 	return false;
@@ -182,91 +169,71 @@ static bool opens_root(struct call_paths *paths, const struct path_track *track,
 }
 
 static void open_root(struct call_paths *paths, struct path_track *track,
-		      const struct symbol *symbol)
+		      const struct symbol *symbol, size_t depth)
 {
 	struct open_root *open;
 
 	track->open = alloc_grow_zeroed(track->open, &track->open_room, track->open_count + 1,
 					sizeof(*track->open));
 	open = &track->open[track->open_count++];
-	open->root = open->node = node_of(paths, 0, symbol);
+	open->root = open->node = node_of(paths, NODE_NONE, symbol);
+	open->depth = depth;
 }
 
-static void begin_slice(struct call_paths *paths, struct path_track *track,
-			const struct slice_event *event)
+static inline uint32_t enter_slice(struct call_tree *tree, struct call_thread *thread,
+				   const struct slice_event *event,
+				   const struct slice_detail *detail)
 {
-	struct path_frame frame = { .begin = event->time,
-				    .at = { .insns = track->insns, .cycles = track->cycles },
-				    .inferred = event->flags & SLICE_INFERRED_START,
-				    .opens = opens_root(paths, track, event) };
+	struct call_paths *paths = (struct call_paths *)tree;
+	uint32_t index = thread->track->index;
+	struct path_track *track;
+	bool opens;
 
+	(void)detail;
+	paths->tracks = alloc_grow_zeroed(paths->tracks, &paths->track_room, (size_t)index + 1,
+					  sizeof(*paths->tracks));
+	track = &paths->tracks[index];
+	opens = opens_root(paths, track, event);
 	for (size_t i = 0; i < track->open_count; i++)
 		track->open[i].node = node_of(paths, track->open[i].node, event->symbol);
-	if (frame.opens)
-		open_root(paths, track, event->symbol);
-	*ARRAY_ADD(track->frames, track->count, track->room) = frame;
-	paths->slices++;
+	if (opens)
+		open_root(paths, track, event->symbol, call_thread_depth(thread));
+	return NODE_NONE;
 }
 
-static void end_slice(struct call_paths *paths, uint32_t index, struct path_track *track,
-		      const struct slice_event *event)
+static inline void leave_slice(struct call_tree *tree, struct call_thread *thread,
+			       const struct ended_call *end)
 {
-	struct path_frame *frame;
-	struct path_cost all, own;
+	struct call_paths *paths = (struct call_paths *)tree;
+	uint32_t index = thread->track->index;
+	struct path_track *track = &paths->tracks[index];
+	const struct path_cost own = { .own = end->call->own, .calls = 1 };
 	struct open_root *open;
 
-	if (!track->count)
-		return;
-	frame = &track->frames[--track->count];
-	if (!track->open_count)
-		return;
-	all = (struct path_cost){ .time = event->time - frame->begin,
-				  .insns = track->insns - frame->at.insns,
-				  .cycles = track->cycles - frame->at.cycles };
-	own = (struct path_cost){ .time = all.time - frame->callees.time,
-				  .calls = 1,
-				  .insns = all.insns - frame->callees.insns,
-				  .cycles = all.cycles - frame->callees.cycles };
 	for (size_t i = 0; i < track->open_count; i++)
 		leave_path(paths, index, &track->open[i], &own);
-	if (track->count)
-		path_cost_add(&track->frames[track->count - 1].callees, &all);
-	if (!frame->opens)
+	if (!track->open_count ||
+	    track->open[track->open_count - 1].depth != call_thread_depth(thread))
 		return;
 	open = &track->open[--track->open_count];
-	if (frame->inferred || event->flags & SLICE_CUT) {
+	if (end->call->inferred || end->cut) {
 		paths->cut++;
 	} else {
 		measure_clock(paths, open,
-			      &paths->current[pair_table_find(&paths->places, index, open->root)]);
-		count_call(paths, open, frame, event->time, all.insns);
+			      &paths->current[call_tree_place(&paths->paths, index, open->root)]);
+		count_call(paths, open, end);
 	}
 	forget_call(paths, open);
 }
 
-static void follow_events(const struct slice_sink *sink, void *context,
+static const struct call_rules rules = { .costs = true,
+					 .enter = enter_slice,
+					 .ended = leave_slice };
+
+static void follow_events(const struct slice_sink *sink, void *track,
 			  const struct slice_batch *batch)
 {
-	struct call_paths *paths = sink->context;
-	uint32_t index = ((const struct track *)context)->index;
-	struct path_track *track;
-
-	paths->tracks = alloc_grow_zeroed(paths->tracks, &paths->track_room, (size_t)index + 1,
-					  sizeof(*paths->tracks));
-	track = &paths->tracks[index];
-	for (size_t i = 0; i < batch->count; i++) {
-		const struct slice_event *event = &batch->events[i];
-		const struct slice_detail *detail = slice_batch_detail(batch, event);
-
-		if (detail) {
-			track->insns = detail->insns;
-			track->cycles = detail->cycles;
-		}
-		if (event->kind == SLICE_BEGIN)
-			begin_slice(paths, track, event);
-		else if (event->kind == SLICE_END)
-			end_slice(paths, index, track, event);
-	}
+	call_tree_follow(sink->context, track, batch, &rules);
 }
 
 void call_paths_init(struct call_paths *paths, const struct options *options,
@@ -278,6 +245,8 @@ void call_paths_init(struct call_paths *paths, const struct options *options,
 		.slow = options->slow,
 		.machine = machine,
 	};
+	call_tree_init(&paths->tree, NULL, UINT64_MAX);
+	call_tree_init(&paths->paths, NULL, UINT64_MAX);
 	function_choice_init(&paths->choice, &options->select);
 }
 
@@ -312,22 +281,21 @@ void call_paths_sort(struct call_paths *paths)
 
 size_t call_paths_count(const struct call_paths *paths)
 {
-	return paths->ids.count;
+	return paths->paths.count - 1;
 }
 
 void call_paths_release(struct call_paths *paths)
 {
 	for (size_t i = 0; i < paths->track_room; i++) {
-		free(paths->tracks[i].frames);
 		for (size_t j = 0; j < paths->tracks[i].open_room; j++)
 			free(paths->tracks[i].open[j].touched);
 		free(paths->tracks[i].open);
 	}
 	for (size_t i = 0; i < paths->duration_room; i++)
 		durations_release(&paths->durations[i]);
-	pair_table_release(&paths->ids);
+	call_tree_release(&paths->tree);
+	call_tree_release(&paths->paths);
 	pair_table_release(&paths->classes);
-	pair_table_release(&paths->places);
 	free(paths->nodes);
 	free(paths->costs);
 	free(paths->current);

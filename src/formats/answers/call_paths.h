@@ -20,9 +20,8 @@
 #include "src/options/selection.h"
 #include "src/options/slow_choice.h"
 #include "src/select/function_choice.h"
+#include "src/slices/call_tree.h"
 #include "src/slices/durations.h"
-#include "src/slices/slice_sink.h"
-#include "src/slices/track.h"
 
 /* Classes beside those of durations: the two calls of --pair. */
 #define CLASS_PAIR_A UINT32_MAX
@@ -32,41 +31,35 @@
 #define CALL_PATHS_OPEN_MOST 64
 
 struct path_cost {
-	uint64_t time;  /* ns */
-	uint64_t calls; /* of the path's last function */
-	uint64_t insns, cycles;
-	/* Of a root: code of its calls that are long enough to measure the clock. */
-	uint64_t clock_time, clock_cycles;
+	struct call_costs own;   /* of the path's last function, without callees */
+	uint64_t calls;          /* of it */
+	struct call_costs clock; /* of a root: code of calls that are long enough to measure it */
 };
 
 static inline void path_cost_add(struct path_cost *to, const struct path_cost *cost)
 {
-	to->time += cost->time;
+	call_tree_add(&to->own, &cost->own, true);
 	to->calls += cost->calls;
-	to->insns += cost->insns;
-	to->cycles += cost->cycles;
-	to->clock_time += cost->clock_time;
-	to->clock_cycles += cost->clock_cycles;
+	call_tree_add(&to->clock, &cost->clock, true);
 }
 
-/* A path: a function, called by another path; number 0 is the caller of all roots. */
 struct path_node {
-	const struct symbol *symbol; /* borrowed */
-	uint32_t caller;             /* 0: it is a root */
-	uint32_t root;               /* its root's number; its own, if it is one */
+	uint32_t root; /* its root's number; its own, if it is one */
+	bool special;  /* its last function is SYMBOL_SPECIAL */
 };
 
 struct options;
 struct path_track;
 
 struct call_paths {
+	struct call_tree tree;  /* first; of all slices, whose own costs it finds */
 	struct slice_sink sink; /* slices in program order */
 	struct function_choice choice;
 	struct call_pair pair; /* given: only these are counted */
 	struct slow_choice slow;
 	const struct callstack_machine *const *machine; /* borrowed; set before the first slice */
-	struct pair_table ids;                          /* of (caller, id of name): number less 1 */
-	struct path_node *nodes;                        /* owned; [0] is unused */
+	struct call_tree paths;  /* by ids of names; the roots have no caller */
+	struct path_node *nodes; /* owned; by path */
 	size_t node_room;
 	struct pair_table
 		classes; /* of (node, class): place in `costs`; keys as of call_paths_key() */
@@ -74,13 +67,12 @@ struct call_paths {
 	size_t cost_room;
 	struct durations *durations; /* owned; by root: of its calls */
 	size_t duration_room;
-	uint64_t slices; /* that came */
 	uint64_t cut;    /* calls of which the begin or the end is not known: not counted */
 	uint64_t nested; /* chosen calls in those of too many other chosen functions: not counted */
 	struct path_track *tracks; /* owned; by index of the track */
 	size_t track_room;
-	struct pair_table places;  /* of (index of track, node): place in `current` */
-	struct path_cost *current; /* owned: the costs of calls that are open */
+	struct path_cost
+		*current; /* owned; by call_tree_place(): the costs of calls that are open */
 	size_t current_room;
 	uint32_t
 		*sorted; /* owned: places in `costs`, from call_paths_sort() on; NULL: not sorted */

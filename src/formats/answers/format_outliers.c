@@ -67,7 +67,7 @@ static struct format_output *open_outliers(const struct format_request *request,
 	(void)err;
 	call_paths_init(&outliers->paths, request->options, &outliers->output.machine);
 	outliers->output.text = request->text;
-	outliers->output.slices = &outliers->paths.slices;
+	outliers->output.slices = &outliers->paths.tree.slices;
 	outliers->output.sink = outliers->paths.sink;
 	return &outliers->output;
 }
@@ -102,13 +102,13 @@ static double mean(uint64_t sum, uint64_t calls)
 
 static bool is_code(const struct call_paths *paths, uint32_t node)
 {
-	return paths->nodes[node].symbol->kind != SYMBOL_SPECIAL;
+	return !paths->nodes[node].special;
 }
 
 /* What a path's cycles took at the other calls' clock, ns of a slow call. */
 static double time_at_other_clock(const struct outlier_group *c, const struct path_row *row)
 {
-	return mean(row->cost[SLOW].cycles, c->calls[SLOW]) / c->ghz[OTHER];
+	return mean(row->cost[SLOW].own.cycles, c->calls[SLOW]) / c->ghz[OTHER];
 }
 
 /* Find the clocks, where the calls are long enough. */
@@ -117,9 +117,9 @@ static void measure_clocks(struct outlier_group *c)
 	for (size_t i = 0; i < c->count; i++) {
 		const struct path_cost *cost = c->rows[i].cost;
 
-		c->has_cycles |= cost[SLOW].cycles || cost[OTHER].cycles;
+		c->has_cycles |= cost[SLOW].own.cycles || cost[OTHER].own.cycles;
 		for (int side = 0; side < SIDE_COUNT && c->rows[i].node == c->root; side++)
-			c->ghz[side] = mean(cost[side].clock_cycles, cost[side].clock_time);
+			c->ghz[side] = mean(cost[side].clock.cycles, cost[side].clock.ns);
 	}
 }
 
@@ -133,8 +133,8 @@ static void find_extra_insns(struct outlier_group *c)
 	for (size_t i = 0; i < c->count; i++) {
 		struct path_row *row = &c->rows[i];
 
-		row->extra = mean(row->cost[SLOW].insns, c->calls[SLOW]) -
-			     mean(row->cost[OTHER].insns, c->calls[OTHER]);
+		row->extra = mean(row->cost[SLOW].own.insns, c->calls[SLOW]) -
+			     mean(row->cost[OTHER].own.insns, c->calls[OTHER]);
 		c->extra += row->extra;
 	}
 }
@@ -152,12 +152,12 @@ static void find_extra(const struct call_paths *paths, struct outlier_group *c)
 	clocks = has_clocks(c) && fabs(c->ghz[SLOW] / c->ghz[OTHER] - 1) > CLOCK_STEP;
 	for (size_t i = 0; i < c->count; i++) {
 		struct path_row *row = &c->rows[i];
-		double slow = mean(row->cost[SLOW].time, c->calls[SLOW]), at_clock = slow;
+		double slow = mean(row->cost[SLOW].own.ns, c->calls[SLOW]), at_clock = slow;
 
-		if (clocks && row->cost[SLOW].cycles && is_code(paths, row->node))
+		if (clocks && row->cost[SLOW].own.cycles && is_code(paths, row->node))
 			at_clock = time_at_other_clock(c, row);
-		row->extra = at_clock - mean(row->cost[OTHER].time, c->calls[OTHER]);
-		c->extra += slow - mean(row->cost[OTHER].time, c->calls[OTHER]);
+		row->extra = at_clock - mean(row->cost[OTHER].own.ns, c->calls[OTHER]);
+		c->extra += slow - mean(row->cost[OTHER].own.ns, c->calls[OTHER]);
 		c->clock_extra += slow - at_clock;
 	}
 }
@@ -219,18 +219,18 @@ static void print_path(const struct call_paths *paths, uint32_t node, FILE *out)
 	uint32_t last[PATH_MOST];
 	size_t count = 0, depth = 0;
 
-	for (uint32_t at = node; at; at = paths->nodes[at].caller, depth++) {
+	for (uint32_t at = node; at; at = paths->paths.nodes[at].caller, depth++) {
 		if (count < PATH_MOST)
 			last[count++] = at;
 	}
 	if (depth > count) {
-		const struct name *root = paths->nodes[paths->nodes[node].root].symbol->name;
+		const struct name *root = paths->paths.nodes[paths->nodes[node].root].name;
 
 		escaped_text_print(root->text, root->length, out);
 		fprintf(out, " > ... (%zu)", depth - count - 1);
 	}
 	for (size_t i = count; i-- > 0;) {
-		const struct name *name = paths->nodes[last[i]].symbol->name;
+		const struct name *name = paths->paths.nodes[last[i]].name;
 
 		fputs(i + 1 < count || depth > count ? " > " : "", out);
 		escaped_text_print(name->text, name->length, out);
@@ -253,12 +253,12 @@ static void print_row(const struct call_paths *paths, const struct outlier_group
 
 	fprintf(out, "%6.1f%% %11s %11s %11s", 100 * row->extra / c->extra,
 		extra_text(extra, c, row->extra),
-		time_text(slow_time, mean(slow->time, c->calls[SLOW])),
-		time_text(other_time, mean(other->time, c->calls[OTHER])));
+		time_text(slow_time, mean(slow->own.ns, c->calls[SLOW])),
+		time_text(other_time, mean(other->own.ns, c->calls[OTHER])));
 	print_mean(slow->calls, c->calls[SLOW], out);
 	print_mean(other->calls, c->calls[OTHER], out);
-	print_mean(slow->insns, c->calls[SLOW], out);
-	print_mean(other->insns, c->calls[OTHER], out);
+	print_mean(slow->own.insns, c->calls[SLOW], out);
+	print_mean(other->own.insns, c->calls[OTHER], out);
 	fputs("  ", out);
 	print_path(paths, row->node, out);
 	fputs(row->node == c->root ? " (own code)\n" : "\n", out);
@@ -336,7 +336,7 @@ static void print_length(const struct call_paths *paths, uint64_t length, FILE *
 static void print_head(const struct outliers_output *outliers, const struct outlier_group *c,
 		       const struct durations *all, FILE *out)
 {
-	const struct name *name = outliers->paths.nodes[c->root].symbol->name;
+	const struct name *name = outliers->paths.paths.nodes[c->root].name;
 	char text[SHORT_TIME_SIZE];
 
 	escaped_text_print(name->text, name->length, out);
@@ -395,7 +395,7 @@ static void print_root(const struct outliers_output *outliers, size_t begin, siz
 {
 	const struct call_paths *paths = &outliers->paths;
 	uint32_t root = root_at(paths, begin);
-	const struct name *name = paths->nodes[root].symbol->name;
+	const struct name *name = paths->paths.nodes[root].name;
 	struct outlier_group c;
 
 	if (compare_calls(outliers, begin, end, &c)) {
@@ -443,16 +443,16 @@ static int print_outliers(struct format_output *output, struct error *err)
 
 static json_t *name_json(const struct call_paths *paths, uint32_t node)
 {
-	const struct name *name = paths->nodes[node].symbol->name;
+	const struct name *name = paths->paths.nodes[node].name;
 
 	return json_any_text(name->text, name->length);
 }
 
 static json_t *cost_json(const struct path_cost *cost, uint64_t calls)
 {
-	return json_pack("{s:f, s:f, s:f, s:f}", "time_ns", mean(cost->time, calls), "calls",
-			 mean(cost->calls, calls), "insns", mean(cost->insns, calls), "cycles",
-			 mean(cost->cycles, calls));
+	return json_pack("{s:f, s:f, s:f, s:f}", "time_ns", mean(cost->own.ns, calls), "calls",
+			 mean(cost->calls, calls), "insns", mean(cost->own.insns, calls), "cycles",
+			 mean(cost->own.cycles, calls));
 }
 
 static const char *extra_key(const struct outlier_group *c)
@@ -466,7 +466,7 @@ static json_t *path_json(const struct call_paths *paths, const struct outlier_gr
 	json_t *names = json_array();
 
 	for (uint32_t at = row->node; at && json_array_size(names) < PATH_JSON_MOST;
-	     at = paths->nodes[at].caller)
+	     at = paths->paths.nodes[at].caller)
 		json_array_insert_new(names, 0, name_json(paths, at));
 	return json_pack("{s:o, s:f, s:f, s:o, s:o}", "path", names, extra_key(c), row->extra,
 			 "share", row->extra / c->extra, "slow",
