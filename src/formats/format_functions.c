@@ -73,8 +73,8 @@ static inline uint32_t enter_function(struct call_tree *tree, struct call_thread
 	return node != NODE_NONE ? node : add_row(functions, name);
 }
 
-static inline void count_call(struct call_tree *tree, struct call_thread *thread,
-			      const struct ended_call *end)
+static inline void add_duration(struct call_tree *tree, struct call_thread *thread,
+				const struct ended_call *end)
 {
 	struct functions_output *functions = functions_of(tree);
 	bool insns = functions->output.sink.details;
@@ -86,7 +86,7 @@ static inline void count_call(struct call_tree *tree, struct call_thread *thread
 }
 
 static const struct call_rules rules = {
-	.costs = true, .recursion = true, .enter = enter_function, .ended = count_call
+	.costs = true, .recursion = true, .enter = enter_function, .ended = add_duration
 };
 
 static void count_events(const struct slice_sink *sink, void *track,
