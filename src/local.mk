@@ -8,7 +8,6 @@ libptrace2ftf_a_SOURCES = \
 	src/batch/batch_loop.c src/batch/batch_loop.h \
 	src/batch/batch_plan.c src/batch/batch_plan.h \
 	src/batch/batch_stamp.c src/batch/batch_stamp.h \
-	src/batch/slow_traces.c \
 	src/callstack/callstack.c src/callstack/callstack.h \
 	src/callstack/timestamp_group.c src/callstack/timestamp_group.h \
 	src/callstack/call_stretch.h \
@@ -64,7 +63,6 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/format_slices.c \
 	src/formats/answers/chosen_calls.c src/formats/answers/chosen_calls.h \
 	src/formats/answers/format_histogram.c \
-	src/formats/answers/format_slowest.c \
 	src/formats/format_speedscope.c \
 	src/formats/format_svg.c \
 	src/formats/lcov/executed_code.c src/formats/lcov/executed_code.h \
@@ -75,8 +73,6 @@ libptrace2ftf_a_SOURCES = \
 	src/slices/function_table.c src/slices/function_table.h \
 	src/formats/text/short_time.c src/formats/text/short_time.h \
 	src/formats/text/time_note.c src/formats/text/time_note.h \
-	src/formats/answers/slow_classes.c src/formats/answers/slow_classes.h \
-	src/formats/answers/slow_calls.c src/formats/answers/slow_calls.h \
 	src/formats/stored_output.c src/formats/stored_output.h \
 	src/formats/ftf/event_record.c src/formats/ftf/event_record.h \
 	src/formats/ftf/format_ftf.c \
@@ -88,9 +84,7 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/ftf/ftf_scan.c src/formats/ftf/ftf_scan.h \
 	src/options/input_paths.c src/options/input_paths.h \
 	src/options/options.c src/options/options.h \
-	src/options/slow_choice.c src/options/slow_choice.h \
 	src/options/selection.c src/options/selection.h \
-	src/options/slow_choice.c src/options/slow_choice.h \
 	src/overlays/overlay_calls.c src/overlays/overlay_calls.h \
 	src/overlays/overlay_clock.c src/overlays/overlay_clock.h \
 	src/overlays/overlay_clock_choice.c src/overlays/overlay_clock_choice.h \
@@ -147,6 +141,7 @@ libptrace2ftf_a_SOURCES = \
 	src/select/name_verdicts.c src/select/name_verdicts.h \
 	src/select/nearest_names.c src/select/nearest_names.h \
 	src/select/slice_filter.c src/select/slice_filter.h \
+	src/slow/format_slowest.c src/slow/slow_calls.c src/slow/slow_calls.h src/slow/slow_traces.c \
 	src/serve/browser.c src/serve/browser.h \
 	src/serve/open_trace.c src/serve/open_trace.h \
 	src/serve/trace_kind.c src/serve/trace_kind.h \

@@ -6,7 +6,6 @@
 #include "base/message.h"
 #include "decoder/engine/pt_engine.h"
 #include "src/options/selection.h"
-#include "src/options/slow_choice.h"
 #include "symbols/dso/dso_types.h"
 #include "symbols/names/demangle.h"
 

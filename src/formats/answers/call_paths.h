@@ -18,7 +18,6 @@
 #include "base/tables/pair_table.h"
 #include "src/callstack/callstack.h"
 #include "src/options/selection.h"
-#include "src/options/slow_choice.h"
 #include "src/select/function_choice.h"
 #include "src/slices/call_tree.h"
 #include "src/slices/durations.h"
@@ -29,6 +28,14 @@
 
 /* Chosen calls around a slice, at most, of which it is a part. */
 #define CALL_PATHS_OPEN_MOST 64
+
+/* Percentile without --slow, in millionths. */
+#define SLOW_DEFAULT 990000
+
+struct class_count {
+	uint32_t number; /* of the class */
+	uint64_t calls;
+};
 
 struct path_cost {
 	struct call_costs own;   /* of the path's last function, without callees */
@@ -114,6 +121,14 @@ bool call_paths_by_insns(const struct call_paths *paths);
 
 /* All slices have come: sort the costs by root, then by node. */
 void call_paths_sort(struct call_paths *paths);
+
+/*
+ * Returns the lowest class of slow calls: of those above the percentile, as far as whole classes
+ * are, but at least of the slowest; or of those that take longer than the bound.  Sorts the
+ * classes, that of the longest calls first; without any it is 0.
+ */
+uint32_t slow_classes_find(struct class_count *classes, size_t count,
+			   const struct slow_choice *slow);
 
 /* Idempotent, also on zeroed memory. */
 void call_paths_release(struct call_paths *paths);

@@ -13,7 +13,6 @@
 #include "base/tables/name.h"
 #include "src/callstack/callstack.h"
 #include "src/formats/answers/call_paths.h"
-#include "src/formats/answers/slow_classes.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"
 #include "src/formats/text/short_time.h"

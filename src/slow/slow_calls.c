@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A heap of the slowest calls. */
-#include "src/formats/answers/slow_calls.h"
+#include "src/slow/slow_calls.h"
 
 #include "base/tables/heap.h"
 

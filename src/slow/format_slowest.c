@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The slowest calls as a table (--slowest, --slow), or for the report only, if each of
- * them gets a trace of its own (src/batch/batch.h).
+ * them gets a trace of its own (src/slow/slow_traces.c).
  */
 
 #include "src/callstack/callstack.h"
-#include "src/formats/answers/slow_calls.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"
 #include "src/formats/text/json_value.h"
 #include "src/formats/text/short_time.h"
 #include "src/formats/text/time_note.h"
 #include "src/options/options.h"
+#include "src/slow/slow_calls.h"
 #include "symbols/dso/dso_store.h"
 
 struct slowest_output {

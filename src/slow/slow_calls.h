@@ -5,8 +5,8 @@
  *
  * Nothing is kept but the slowest calls, and a histogram of all durations.
  */
-#ifndef SRC_FORMATS_ANSWERS_SLOW_CALLS_H
-#define SRC_FORMATS_ANSWERS_SLOW_CALLS_H
+#ifndef SRC_SLOW_SLOW_CALLS_H
+#define SRC_SLOW_SLOW_CALLS_H
 
 #include "base/diag.h"
 #include "src/callstack/callstack.h"
