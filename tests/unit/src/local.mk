@@ -303,3 +303,15 @@ TESTS += tests/unit/src/command_line.test
 tests_unit_src_command_line_test_SOURCES = tests/unit/src/command_line.c
 tests_unit_src_command_line_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_command_line_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/answers.test
+TESTS += tests/unit/src/answers.test
+tests_unit_src_answers_test_SOURCES = tests/unit/src/answers.c
+tests_unit_src_answers_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_answers_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/src/diff.test
+TESTS += tests/unit/src/diff.test
+tests_unit_src_diff_test_SOURCES = tests/unit/src/diff.c
+tests_unit_src_diff_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_diff_test_LDADD = $(UNIT_LIBS)

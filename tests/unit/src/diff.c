@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows of two reports, conditions on them, and stacks side by side. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/diff/diff_limit.h"
+#include "src/diff/diff_print.h"
+#include "tests/support/unit.h"
+
+static json_t *reports[SIDES];
+static struct diff_rows rows;
+
+static void setup(void)
+{
+	for (int side = 0; side < SIDES; side++)
+		reports[side] = json_pack("{s:{s:[]}}", "functions", "all");
+}
+
+static void teardown(void)
+{
+	diff_rows_release(&rows);
+	for (int side = 0; side < SIDES; side++)
+		json_decref(reports[side]);
+}
+
+/* Of a function of this name and file: own and all instructions, calls; times are ten of these. */
+static void add(enum diff_side side, const char *name, const char *file, int self, int total,
+		int calls)
+{
+	json_array_append_new(json_object_get(json_object_get(reports[side], "functions"), "all"),
+			      json_pack("{s:s, s:s?, s:b, s:i, s:i, s:i, s:i, s:i}", "name", name,
+					"file", file, "function", *name != '[', "self_insns", self,
+					"total_insns", total, "calls", calls, "self_ns", 10 * self,
+					"total_ns", 10 * total));
+}
+
+static void make(enum function_order order)
+{
+	diff_rows_make(&rows, (const json_t *const *)reports);
+	diff_rows_sort(&rows, order);
+}
+
+/* "NAME FILE own instructions of A, of B; - where it did not run". */
+static void expect_rows(const char *expected)
+{
+	char text[500] = "";
+
+	for (size_t i = 0; i < rows.count; i++) {
+		const struct diff_row *row = &rows.rows[i];
+
+		sprintf(text + strlen(text), "%s %s", row->name, row->file);
+		for (int side = 0; side < SIDES; side++)
+			if (row->has[side])
+				sprintf(text + strlen(text), " %d",
+					(int)row->values[side][METRIC_INSNS]);
+			else
+				strcat(text, " -");
+		strcat(text, "; ");
+	}
+	ck_assert_str_eq(text, expected);
+}
+
+/* The folders of builds do not matter; a program that was renamed has the rest. */
+START_TEST(functions_of_one_name_and_file_are_a_row)
+{
+	add(SIDE_A, "f", "/old/prog", 10, 10, 1);
+	add(SIDE_A, "f", "/old/prog", 5, 5, 1);
+	add(SIDE_A, "f", "/old/libx.so", 7, 7, 1);
+	add(SIDE_A, "g", "/old/prog", 3, 3, 1);
+	add(SIDE_A, "h", "/a", 1, 1, 1);
+	add(SIDE_A, "h", "/b", 2, 2, 1);
+	add(SIDE_B, "f", "/new/prog", 20, 20, 2);
+	add(SIDE_B, "g", "/new/prog2", 4, 4, 1);
+	add(SIDE_B, "h", "/c", 3, 3, 1);
+	add(SIDE_B, "[syscall]", NULL, 6, 6, 9);
+	make(ORDER_NAME);
+	expect_rows("[syscall]  - 6; f libx.so 7 -; f prog 15 20; g prog2 3 4; h a 1 -; h b 2 -; "
+		    "h c - 3; ");
+	ck_assert_uint_eq(rows.sums[SIDE_A][METRIC_INSNS], 28);
+	ck_assert_uint_eq(rows.sums[SIDE_B][METRIC_INSNS], 33);
+	ck_assert_uint_eq(rows.sums[SIDE_B][METRIC_CALLS], 4); /* not those of [syscall] */
+	ck_assert_uint_eq(rows.sums[SIDE_A][METRIC_SELF], 280);
+}
+END_TEST
+
+/* By the difference, where equal by that of own instructions, calls, and by name. */
+START_TEST(the_largest_difference_is_first)
+{
+	static const char *const expected[] = {
+		[ORDER_SELF] = "d  10 1; b  10 15; e  1 1; a  1 1; c  1 1; ",
+		[ORDER_TOTAL] = "c  1 1; b  10 15; d  10 1; e  1 1; a  1 1; ",
+		[ORDER_CALLS] = "e  1 1; a  1 1; d  10 1; b  10 15; c  1 1; ",
+		[ORDER_NAME] = "a  1 1; b  10 15; c  1 1; d  10 1; e  1 1; ",
+	};
+
+	add(SIDE_A, "a", NULL, 1, 1, 5);
+	add(SIDE_A, "b", NULL, 10, 10, 1);
+	add(SIDE_A, "c", NULL, 1, 1, 1);
+	add(SIDE_A, "d", NULL, 10, 10, 1);
+	add(SIDE_A, "e", NULL, 1, 1, 1);
+	add(SIDE_B, "e", NULL, 1, 1, 8);
+	add(SIDE_B, "d", NULL, 1, 7, 1);
+	add(SIDE_B, "c", NULL, 1, 30, 1);
+	add(SIDE_B, "b", NULL, 15, 15, 1);
+	add(SIDE_B, "a", NULL, 1, 1, 1);
+	make((enum function_order)_i);
+	expect_rows(expected[_i]);
+	ck_assert(!diff_row_is_equal(&rows.rows[0], METRIC_INSNS) || _i == ORDER_TOTAL);
+}
+END_TEST
+
+START_TEST(rows_are_equal_if_calls_and_instructions_are)
+{
+	add(SIDE_A, "a", NULL, 1, 5, 1);
+	add(SIDE_B, "a", NULL, 1, 6, 1);
+	add(SIDE_A, "b", NULL, 1, 5, 1);
+	add(SIDE_B, "b", NULL, 1, 5, 2);
+	make(ORDER_NAME);
+	ck_assert(diff_row_is_equal(&rows.rows[0], METRIC_INSNS));
+	ck_assert(!diff_row_is_equal(&rows.rows[0], METRIC_TOTAL_INSNS));
+	ck_assert(!diff_row_is_equal(&rows.rows[1], METRIC_INSNS));
+}
+END_TEST
+
+/* Sums: 100 -> 112 own instructions; f: 40 -> 44 with callees, 5 -> 5 calls, 300 -> 300 ns. */
+static const struct {
+	const char *condition;
+	const char *said; /* NULL: it holds */
+} limits[] = {
+	{ "insns:+12", NULL },
+	{ "insns:+11", "all functions: 100 -> 112 (+12, +12.00%)\n" },
+	{ "insns:+12%", NULL },
+	{ "insns:+11.9%", "all functions: 100 -> 112 (+12, +12.00%)\n" },
+	{ "calls:+0", "all functions: 7 -> 8 (+1, +14.29%)\n" },
+	{ "insns@f:+4", NULL },
+	{ "insns@f:+3", "f: 40 -> 44 (+4, +10.00%)\n" },
+	{ "insns@f:+10%", NULL },
+	{ "self@f:+0", NULL },
+	{ "calls@f:+0", NULL },
+	{ "calls@?:+1", NULL },
+	{ "calls@*call*:+100", "*call*: 0 -> 0 (no function of this name was called)\n" },
+	{ "time@f:+39ns", "f: 400 -> 440 (+40, +10.00%)\n" },
+	{ "time@f:+40ns", NULL },
+	{ "self@g:+10", NULL },
+	{ "self@n::m:+11", "n::m: 0 -> 12 (+12)\n" },
+	{ "calls@[[]*:+0", "[syscall]: 1 -> 9 (+8, +800.00%)\n" },
+	{ "calls@nothing:+5", "nothing: 0 -> 0 (no function of this name was called)\n" },
+	{ "calls@gone:+5", "gone: 1 -> 0 (gone: inlined, renamed or not called)\n" },
+};
+
+START_TEST(a_condition_fails_above_its_limit)
+{
+	const char *pattern = limits[_i].condition;
+	const struct pattern_list conditions = { &pattern, 1, 1 };
+	json_t *exceeded = json_array();
+	char *text, *said = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	add(SIDE_A, "f", NULL, 30, 40, 5);
+	add(SIDE_B, "f", NULL, 30, 44, 5);
+	add(SIDE_A, "g", NULL, 60, 60, 1);
+	add(SIDE_B, "g", NULL, 70, 70, 2);
+	add(SIDE_A, "gone", NULL, 10, 10, 1);
+	add(SIDE_B, "n::m", NULL, 12, 12, 1);
+	add(SIDE_A, "[syscall]", NULL, 0, 0, 1);
+	add(SIDE_B, "[syscall]", NULL, 0, 0, 9);
+	make(ORDER_NAME);
+	ck_assert(diff_limit_is_valid(pattern));
+	ck_assert_int_eq(diff_limits_check(&conditions, &rows, exceeded, out),
+			 limits[_i].said != NULL);
+	fclose(out);
+	if (limits[_i].said &&
+	    asprintf(&said, "ptrace2ftf: --fail-if=%s: %s", pattern, limits[_i].said))
+		ck_assert_ptr_nonnull(strstr(text, said));
+	ck_assert_uint_eq(json_array_size(exceeded), limits[_i].said != NULL);
+	json_decref(exceeded);
+	free(said);
+	free(text);
+}
+END_TEST
+
+START_TEST(a_condition_has_a_metric_and_an_increase)
+{
+	static const char *const wrong[] = { "insns",    "insns:5",    "insns:+",
+					     "insn:+5",  "insns@:+5",  "insns:+5ms",
+					     "time:+5x", "insns:+5%%", "@f:+5",
+					     "" };
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		ck_assert_msg(!diff_limit_is_valid(wrong[i]), "%s", wrong[i]);
+	ck_assert(diff_limit_is_valid("time:+1.5ms"));
+	ck_assert(diff_limit_is_valid("time:+5%"));
+}
+END_TEST
+
+/* As difffolded.pl prints them; "old" is "new", the one thread that only one side has. */
+START_TEST(stacks_have_the_numbers_of_both_sides)
+{
+	const char *const texts[SIDES] = { "t;main;f 5\nt;main 3\nold;main 1\nt;main;f 2\n",
+					   "t;main;g 4\nt;main 3\nnew;main 2\n" };
+	const size_t sizes[SIDES] = { strlen(texts[0]), strlen(texts[1]) };
+	char *text;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	diff_print_folded(texts, sizes, out);
+	fclose(out);
+	ck_assert_str_eq(text, "new;main 1 2\nt;main 3 3\nt;main;f 7 0\nt;main;g 0 4\n");
+	free(text);
+}
+END_TEST
+
+START_TEST(the_table_counts_functions_that_do_not_differ)
+{
+	char old[] = "old", new[] = "new", *const names[SIDES] = { old, new };
+	char *text;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	add(SIDE_A, "f", "/x/prog", 100, 300, 2);
+	add(SIDE_B, "f", "/x/prog", 150, 330, 3);
+	add(SIDE_A, "g", NULL, 8, 8, 1);
+	add(SIDE_B, "h", NULL, 7, 7, 1);
+	add(SIDE_A, "same", NULL, 1, 1, 1);
+	add(SIDE_B, "same", NULL, 1, 1, 1);
+	make(ORDER_SELF);
+	diff_print_table(&rows, METRIC_INSNS, 2, names, out);
+	fclose(out);
+	ck_assert_ptr_nonnull(strstr(text,
+				     "       100            150    +50.0%          2          3"
+				     "        1us      1.5us  f (prog)\n"));
+	ck_assert_ptr_nonnull(strstr(text, "         8              0      gone "));
+	ck_assert_ptr_null(strstr(text, "  h\n"));
+	ck_assert_ptr_nonnull(
+		strstr(text, "1 more functions differ\n1 of 4 functions have the same"));
+	free(text);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("diff");
+	TCase *all = tcase_create("all");
+
+	tcase_add_checked_fixture(all, setup, teardown);
+	tcase_add_test(all, functions_of_one_name_and_file_are_a_row);
+	tcase_add_loop_test(all, the_largest_difference_is_first, 0, ORDER_NAME + 1);
+	tcase_add_test(all, rows_are_equal_if_calls_and_instructions_are);
+	tcase_add_loop_test(all, a_condition_fails_above_its_limit, 0,
+			    sizeof(limits) / sizeof(limits[0]));
+	tcase_add_test(all, a_condition_has_a_metric_and_an_increase);
+	tcase_add_test(all, stacks_have_the_numbers_of_both_sides);
+	tcase_add_test(all, the_table_counts_functions_that_do_not_differ);
+	suite_add_tcase(suite, all);
+	return unit_run(suite);
+}
