@@ -3,7 +3,7 @@
 #include "src/slices/slice_totals.h"
 
 /* Returns the node of a function whose first symbol this is not, or not yet. */
-static uint32_t add_symbol(struct slice_totals *totals, const struct symbol *symbol)
+static uint32_t node_of_symbol(struct slice_totals *totals, const struct symbol *symbol)
 {
 	uint32_t node = function_table_find(&totals->functions, symbol) + 1;
 
@@ -24,7 +24,7 @@ static inline uint32_t enter_function(struct call_tree *tree, struct call_thread
 	if (event->flags & SLICE_CONTEXT)
 		return NODE_NONE;
 	node = function_table_known(&totals->functions, event->symbol);
-	return node ? node : add_symbol(totals, event->symbol);
+	return node ? node : node_of_symbol(totals, event->symbol);
 }
 
 static inline uint32_t enter_report(struct call_tree *tree, struct call_thread *thread,

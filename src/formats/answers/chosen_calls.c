@@ -23,7 +23,7 @@ static uint32_t choose(struct chosen_calls *calls, uint32_t function)
 	return NODE_PAUSE + 1 + function;
 }
 
-static uint32_t add_symbol(struct chosen_calls *calls, const struct symbol *symbol)
+static uint32_t choose_symbol(struct chosen_calls *calls, const struct symbol *symbol)
 {
 	size_t known = calls->functions.count;
 	uint32_t function = function_table_find(&calls->functions, symbol);
@@ -45,7 +45,7 @@ static inline uint32_t enter_slice(struct call_tree *tree, struct call_thread *t
 
 	(void)thread;
 	(void)detail;
-	node = known ? calls->nodes[known - 1] : add_symbol(calls, event->symbol);
+	node = known ? calls->nodes[known - 1] : choose_symbol(calls, event->symbol);
 	return event->flags & SLICE_CONTEXT && node != NODE_PAUSE ? NODE_NONE : node;
 }
 

@@ -315,3 +315,11 @@ TESTS += tests/unit/src/diff.test
 tests_unit_src_diff_test_SOURCES = tests/unit/src/diff.c
 tests_unit_src_diff_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_diff_test_LDADD = $(UNIT_LIBS)
+
+if HAVE_PROTOBUF_C
+check_PROGRAMS += tests/unit/src/pprof.test
+TESTS += tests/unit/src/pprof.test
+tests_unit_src_pprof_test_SOURCES = tests/unit/src/pprof.c
+tests_unit_src_pprof_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_pprof_test_LDADD = $(UNIT_LIBS)
+endif
