@@ -31,10 +31,9 @@ static void print_numbers(const uint64_t *a, const uint64_t *b, enum diff_metric
 	char change[CHANGE_SIZE], before[SHORT_TIME_SIZE], after[SHORT_TIME_SIZE];
 
 	write_change(change, a[insns], b[insns]);
-	short_time(before, (int64_t)a[time]);
-	short_time(after, (int64_t)b[time]);
 	fprintf(out, "%14" PRIu64 " %14" PRIu64 " %9s %10" PRIu64 " %10" PRIu64 " %10s %10s  ",
-		a[insns], b[insns], change, a[METRIC_CALLS], b[METRIC_CALLS], before, after);
+		a[insns], b[insns], change, a[METRIC_CALLS], b[METRIC_CALLS],
+		short_time(before, (int64_t)a[time]), short_time(after, (int64_t)b[time]));
 }
 
 static void print_row(const struct diff_row *row, enum diff_metric insns, FILE *out)

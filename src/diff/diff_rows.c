@@ -135,10 +135,11 @@ static uint64_t size_of_difference(const struct diff_row *row, enum diff_metric 
 	return a > b ? a - b : b - a;
 }
 
-/* The larger difference first; where equal, that of own instructions, own time, and by name. */
-static int compare_by(const void *left, const void *right, enum diff_metric first)
+/* The larger difference first; where equal, that of own instructions, calls, own time; by name. */
+static int compare_differences(const void *left, const void *right, void *first)
 {
-	const enum diff_metric metrics[] = { first, METRIC_INSNS, METRIC_CALLS, METRIC_SELF };
+	const enum diff_metric metrics[] = { *(enum diff_metric *)first, METRIC_INSNS, METRIC_CALLS,
+					     METRIC_SELF };
 
 	for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++) {
 		uint64_t a = size_of_difference(left, metrics[i]);
@@ -150,32 +151,16 @@ static int compare_by(const void *left, const void *right, enum diff_metric firs
 	return compare_names(left, right);
 }
 
-static int compare_self(const void *left, const void *right)
-{
-	return compare_by(left, right, METRIC_INSNS);
-}
-
-static int compare_total(const void *left, const void *right)
-{
-	return compare_by(left, right, METRIC_TOTAL_INSNS);
-}
-
-static int compare_calls(const void *left, const void *right)
-{
-	return compare_by(left, right, METRIC_CALLS);
-}
-
 void diff_rows_sort(struct diff_rows *rows, enum function_order order)
 {
-	static int (*const compare[])(const void *, const void *) = {
-		[ORDER_SELF] = compare_self,
-		[ORDER_TOTAL] = compare_total,
-		[ORDER_CALLS] = compare_calls,
-		[ORDER_NAME] = compare_names,
-	};
+	enum diff_metric first = order == ORDER_TOTAL   ? METRIC_TOTAL_INSNS
+				 : order == ORDER_CALLS ? METRIC_CALLS
+							: METRIC_INSNS;
 
-	if (rows->count)
-		qsort(rows->rows, rows->count, sizeof(*rows->rows), compare[order]);
+	if (rows->count && order == ORDER_NAME)
+		qsort(rows->rows, rows->count, sizeof(*rows->rows), compare_names);
+	else if (rows->count)
+		qsort_r(rows->rows, rows->count, sizeof(*rows->rows), compare_differences, &first);
 }
 
 bool diff_row_is_equal(const struct diff_row *row, enum diff_metric insns)

@@ -115,40 +115,30 @@ static struct format_output *open_functions(const struct format_request *request
 
 /* ---- The table ----------------------------------------------------------- */
 
-static int compare_names(const void *left, const void *right)
+static uint64_t sort_key(const struct function_row *row, enum function_order order)
 {
-	const struct function_row *a = left, *b = right;
-
-	return strcmp(a->name->text, b->name->text);
+	switch (order) {
+	case ORDER_SELF:
+		return row->self;
+	case ORDER_TOTAL:
+		return row->total;
+	case ORDER_CALLS:
+		return row->calls.count;
+	default:
+		return 0;
+	}
 }
 
 /* The larger first; where equal, by name. */
-static int compare_numbers(uint64_t a, uint64_t b, const void *left, const void *right)
+static int compare_rows(const void *left, const void *right, void *order)
 {
+	const struct function_row *row_a = left, *row_b = right;
+	uint64_t a = sort_key(row_a, *(const enum function_order *)order);
+	uint64_t b = sort_key(row_b, *(const enum function_order *)order);
+
 	if (a != b)
 		return a > b ? -1 : 1;
-	return compare_names(left, right);
-}
-
-static int compare_self(const void *left, const void *right)
-{
-	const struct function_row *a = left, *b = right;
-
-	return compare_numbers(a->self, b->self, left, right);
-}
-
-static int compare_total(const void *left, const void *right)
-{
-	const struct function_row *a = left, *b = right;
-
-	return compare_numbers(a->total, b->total, left, right);
-}
-
-static int compare_calls(const void *left, const void *right)
-{
-	const struct function_row *a = left, *b = right;
-
-	return compare_numbers(a->calls.count, b->calls.count, left, right);
+	return strcmp(row_a->name->text, row_b->name->text);
 }
 
 /* Returns the number of rows that are shown. */
@@ -185,8 +175,8 @@ static void print_cell(const struct functions_output *functions, uint64_t value)
 {
 	char text[SHORT_TIME_SIZE];
 
-	amount_text(text, functions->output.sink.details, value);
-	fprintf(functions->output.text, " %10s", text);
+	fprintf(functions->output.text, " %10s",
+		amount_text(text, functions->output.sink.details, value));
 }
 
 static void print_row(const struct functions_output *functions, const struct function_row *row,
@@ -209,12 +199,6 @@ static void print_row(const struct functions_output *functions, const struct fun
 
 static int print_functions(struct format_output *output, struct error *err)
 {
-	static int (*const compare[])(const void *, const void *) = {
-		[ORDER_SELF] = compare_self,
-		[ORDER_TOTAL] = compare_total,
-		[ORDER_CALLS] = compare_calls,
-		[ORDER_NAME] = compare_names,
-	};
 	struct functions_output *functions = (struct functions_output *)output;
 	size_t count = functions->tree.count - 1;
 	FILE *out = output->text;
@@ -224,8 +208,8 @@ static int print_functions(struct format_output *output, struct error *err)
 	add_up(functions);
 	all = (double)sum_of_self(functions);
 	if (count)
-		qsort(functions->rows + 1, count, sizeof(*functions->rows),
-		      compare[functions->order]);
+		qsort_r(functions->rows + 1, count, sizeof(*functions->rows), compare_rows,
+			&functions->order);
 	fprintf(out, "%10s %10s %10s %6s %10s %10s %10s %10s  %s%s\n", "calls", "total", "self",
 		"share", "min", "median", "p99", "max", "function",
 		output->sink.details ? "  (all in instructions)" : "");

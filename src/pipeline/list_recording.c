@@ -55,8 +55,7 @@ static void print_span(uint64_t ns, FILE *out)
 {
 	char text[SHORT_TIME_SIZE];
 
-	short_time(text, (int64_t)ns);
-	fputs(text, out);
+	fputs(short_time(text, (int64_t)ns), out);
 }
 
 /* The state of a file, in the words of people. */

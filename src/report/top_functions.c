@@ -67,12 +67,12 @@ static void print_function(const struct top_functions *top, const struct top_fun
 	const struct slowest_call *call = &function->slowest;
 	char self[SHORT_TIME_SIZE], slowest[SHORT_TIME_SIZE], thread[16] = "?";
 
-	amount_text(self, top->by_insns, function->self);
-	amount_text(slowest, top->by_insns, call->rank);
 	if (call->track->tid > 0)
 		snprintf(thread, sizeof(thread), "%" PRId32, call->track->tid);
-	fprintf(out, "  %10s %5.1f%% %14s %10" PRIu64 ".%09" PRIu64 " %8s  ", self,
-		100 * (double)function->self / (double)top->all, slowest, call->begin / 1000000000,
+	fprintf(out, "  %10s %5.1f%% %14s %10" PRIu64 ".%09" PRIu64 " %8s  ",
+		amount_text(self, top->by_insns, function->self),
+		100 * (double)function->self / (double)top->all,
+		amount_text(slowest, top->by_insns, call->rank), call->begin / 1000000000,
 		call->begin % 1000000000, thread);
 	printable_print(function->name->text, out);
 	putc('\n', out);

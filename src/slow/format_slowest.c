@@ -31,12 +31,6 @@ static struct format_output *open_slowest(const struct format_request *request, 
 	return &slowest->output;
 }
 
-static const char *short_text(char text[SHORT_TIME_SIZE], uint64_t ns)
-{
-	short_time(text, (int64_t)ns);
-	return text;
-}
-
 static const char *thread_name(const struct chosen_call *call)
 {
 	return call->track->thread_name ? call->track->thread_name : "";
@@ -52,9 +46,9 @@ static void print_call(size_t rank, const struct chosen_call *call, int width, F
 	char duration[SHORT_TIME_SIZE], untraced[SHORT_TIME_SIZE];
 
 	fprintf(out, "%4zu %1s%9s %5" PRIu64 ".%09" PRIu64 " %10" PRIu64 " %9s  ", rank,
-		is_whole(call) ? "" : ">", short_text(duration, call->duration),
+		is_whole(call) ? "" : ">", short_time(duration, (int64_t)call->duration),
 		call->begin / 1000000000, call->begin % 1000000000, call->insns,
-		short_text(untraced, call->untraced));
+		short_time(untraced, (int64_t)call->untraced));
 	escaped_text_print(thread_name(call), strlen(thread_name(call)), out);
 	fprintf(out, "/%-*" PRId32 "  ", width - (int)strlen(thread_name(call)) - 1,
 		call->track->tid);
@@ -85,12 +79,13 @@ static void print_totals(const struct slow_calls *calls, FILE *out)
 	char median[SHORT_TIME_SIZE], p99[SHORT_TIME_SIZE], most[SHORT_TIME_SIZE];
 
 	fprintf(out, "\n%" PRIu64 " calls: median %s, p99 %s, longest %s\n", all->count,
-		short_text(median, durations_percentile(all, 50)),
-		short_text(p99, durations_percentile(all, 99)), short_text(most, all->max));
+		short_time(median, (int64_t)durations_percentile(all, 50)),
+		short_time(p99, (int64_t)durations_percentile(all, 99)),
+		short_time(most, (int64_t)all->max));
 	if (!calls->choice.has_bound)
 		return;
 	fprintf(out, "%" PRIu64 " took longer than %s", calls->slower,
-		short_text(most, calls->bound));
+		short_time(most, (int64_t)calls->bound));
 	if (calls->slower > calls->count)
 		fprintf(out, "; these are the slowest: --slowest=N shows more");
 	putc('\n', out);

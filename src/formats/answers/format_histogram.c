@@ -132,9 +132,9 @@ static void print_bucket(const struct format_output *output, const struct functi
 	uint64_t end = bucket->begin + bucket->duration + margin;
 	char from[SHORT_TIME_SIZE];
 
-	amount_text(from, output->machine->by_insns, log_class_begin(number, BUCKET_BITS));
-	fprintf(out, "%10s %10" PRIu64 " %5.1f%% ", from, bucket->count,
-		100 * (double)bucket->count / (double)function->durations.count);
+	fprintf(out, "%10s %10" PRIu64 " %5.1f%% ",
+		amount_text(from, output->machine->by_insns, log_class_begin(number, BUCKET_BITS)),
+		bucket->count, 100 * (double)bucket->count / (double)function->durations.count);
 	print_bar(bucket->count, most, out);
 	fprintf(out,
 		" --time=%" PRIu64 ".%09" PRIu64 ",%" PRIu64 ".%09" PRIu64 " --tid=%" PRId32 "\n",
@@ -162,8 +162,8 @@ static void print_amount(const struct format_output *output, const char *name, u
 {
 	char text[SHORT_TIME_SIZE];
 
-	amount_text(text, output->machine->by_insns, amount);
-	fprintf(output->text, ", %s %s", name, text);
+	fprintf(output->text, ", %s %s", name,
+		amount_text(text, output->machine->by_insns, amount));
 }
 
 static void print_function(const struct format_output *output,

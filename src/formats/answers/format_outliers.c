@@ -200,8 +200,7 @@ static void gather(const struct call_paths *paths, struct outlier_group *c, size
 
 static const char *time_text(char text[SHORT_TIME_SIZE], double ns)
 {
-	short_time(text, (int64_t)(ns < 0 ? ns - 0.5 : ns + 0.5));
-	return text;
+	return short_time(text, (int64_t)(ns < 0 ? ns - 0.5 : ns + 0.5));
 }
 
 static const char *extra_text(char text[SHORT_TIME_SIZE], const struct outlier_group *c,

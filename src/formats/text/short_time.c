@@ -52,7 +52,7 @@ static void group_thousands(char *text)
 	}
 }
 
-void short_time(char text[SHORT_TIME_SIZE], int64_t ns)
+const char *short_time(char text[SHORT_TIME_SIZE], int64_t ns)
 {
 	const struct time_unit *unit = unit_of(ns);
 
@@ -60,5 +60,5 @@ void short_time(char text[SHORT_TIME_SIZE], int64_t ns)
 	snprintf(text, SHORT_TIME_SIZE, "%.3f", (double)ns / (double)unit->ns);
 	strip_zeros(text);
 	group_thousands(text);
-	strcat(text, unit->name);
+	return strcat(text, unit->name);
 }

@@ -8,7 +8,7 @@
 /* Room for any time, with its NUL. */
 #define SHORT_TIME_SIZE 32
 
-/* Write `ns` as "19ns", "1.639us", "2us", "1.5m" into `text`. */
-void short_time(char text[SHORT_TIME_SIZE], int64_t ns);
+/* Write `ns` as "19ns", "1.639us", "2us", "1.5m" into `text`.  Returns it. */
+const char *short_time(char text[SHORT_TIME_SIZE], int64_t ns);
 
 #endif

@@ -17,12 +17,12 @@ static const struct {
 			     "timing packets; compare instructions\n" },
 };
 
-void amount_text(char text[SHORT_TIME_SIZE], bool by_insns, uint64_t amount)
+const char *amount_text(char text[SHORT_TIME_SIZE], bool by_insns, uint64_t amount)
 {
-	if (by_insns)
-		snprintf(text, SHORT_TIME_SIZE, "%" PRIu64, amount);
-	else
-		short_time(text, (int64_t)amount);
+	if (!by_insns)
+		return short_time(text, (int64_t)amount);
+	snprintf(text, SHORT_TIME_SIZE, "%" PRIu64, amount);
+	return text;
 }
 
 void amount_set(json_t *object, const char *name, bool by_insns, uint64_t amount)
@@ -40,10 +40,8 @@ void time_note_print(const struct callstack_machine *machine, FILE *out)
 	fputs(notes[machine->times].text, out);
 	if (machine->times != TIMES_MEASURED)
 		return;
-	if (machine->resolution) {
-		short_time(text, (int64_t)machine->resolution);
-		fprintf(out, ", to %s", text);
-	}
+	if (machine->resolution)
+		fprintf(out, ", to %s", short_time(text, (int64_t)machine->resolution));
 	putc('\n', out);
 }
 

@@ -8,8 +8,8 @@
 #include "src/callstack/callstack.h"
 #include "src/formats/text/short_time.h"
 
-/* Write a time in ns or, if `by_insns`, a number of instructions. */
-void amount_text(char text[SHORT_TIME_SIZE], bool by_insns, uint64_t amount);
+/* Write a time in ns or, if `by_insns`, a number of instructions.  Returns `text`. */
+const char *amount_text(char text[SHORT_TIME_SIZE], bool by_insns, uint64_t amount);
 
 /* Set "NAME_ns" or, if `by_insns`, "NAME_insns". */
 void amount_set(json_t *object, const char *name, bool by_insns, uint64_t amount);
