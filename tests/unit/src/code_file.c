@@ -34,6 +34,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
+	munmap(made, CODE_SIZE);
 	unlink(path);
 	rmdir(folder);
 }
