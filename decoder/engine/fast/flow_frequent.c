@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Read TNT, TIP, CYC, MTC and PAD packets without libipt. */
+/* Read TNT, TIP, TIP.PGE, TIP.PGD, FUP, CYC, MTC and PAD packets without libipt. */
 #include "decoder/engine/fast/flow_frequent.h"
 
 #include <endian.h>
