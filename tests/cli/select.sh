@@ -38,9 +38,13 @@ branches() { # FILE CONDITION OPTIONS...: the branches are those of the conditio
 	cmp expected ours && [ -s ours ] && [ "$(wc -l <ours)" -lt "$(wc -l <$file.all)" ]
 }
 
-middle=$(((first + last) / 2))
+# The time of a branch: in the middle of the recording all threads may wait.
+middle_of() { # FILE
+	sort -n $1.keys | cut -d ' ' -f 1 | awk '{ time[NR] = $1 } END { print time[int(NR / 2)] }'
+}
 quarter=$(((last - first) / 4))
-for file in cpus threads; do
+for file in threads cpus; do
+	middle=$(middle_of $file)
 	# seeds.md: --time chooses
 	tap_check "$file: --time=A,B is what happened then" branches $file \
 		"\$1 >= $middle && \$1 <= $middle + 9000" "--time=$(seconds $middle),$(seconds $((middle + 9000)))"
