@@ -264,9 +264,9 @@ static void refuse(struct parse *p, const char *text)
 const char *trace_unknown_text(enum trace_unknown kind)
 {
 	static const char *const texts[UNKNOWN_KINDS] = {
-		"record type", "metadata type",         "trace info type", "provider event",
-		"event type",  "argument type",         "scheduling type", "thread state",
-		"provider",    "words behind the data",
+		"record type", "metadata type",        "trace info type", "provider event",
+		"event type",  "argument type",        "scheduling type", "thread state",
+		"provider",    "words after the data",
 	};
 
 	return texts[kind];
@@ -823,7 +823,7 @@ static int report_end(struct trace_reader *reader, size_t words, size_t left, st
 	if (err && err->kind != ERROR_NONE)
 		return -1;
 	if (!words)
-		return error_set_at(err, reader->offset, "%zu bytes behind the last record", left);
+		return error_set_at(err, reader->offset, "%zu bytes after the last record", left);
 	return error_set_at(err, reader->offset, "record of %zu words, %zu bytes are left", words,
 			    left);
 }
@@ -893,7 +893,7 @@ static int pass_large_record(struct parse *p, struct error *err)
 	return 1;
 }
 
-/* Returns the words of a record; 0: none can have so many. */
+/* Returns the words of a record; 0 is invalid. */
 static size_t words_of(uint64_t header)
 {
 	return bits(header, 0, 3) == LARGE_RECORD ? bits(header, 4, 35) : bits(header, 4, 15);

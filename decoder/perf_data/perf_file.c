@@ -39,7 +39,7 @@ static const char *name_of(const struct perf_origin *origin)
 	return length > TEXT_MOST ? origin->path + length - TEXT_MOST : origin->path;
 }
 
-/* Records of perf itself have no time, but their part's. */
+/* Records of perf itself have the time of their part. */
 static struct perf_origin find_origin(const struct perf_file *file)
 {
 	struct perf_origin origin = { .path = file->path,
@@ -77,7 +77,7 @@ static const struct perf_aux_extent *find_extent(const struct perf_file *file,
 				  : NULL;
 }
 
-/* Sort the extents by their buffers, and make one of those of a buffer. */
+/* Sort the extents by buffer, and merge the extents of each buffer. */
 static void join_extents(struct perf_file *file)
 {
 	struct perf_aux_extent *last = file->extents;
@@ -123,8 +123,8 @@ static void find_extents(struct perf_file *file)
 /*
  * The kernel counts a buffer's bytes since the recording began.  Snapshots may overlap, and the
  * offsets of a writer that does not count are 0: times decide then.  Returns -1 if the bytes of
- * `next` come before those of `file`, 1 if they come after, 0 if that is unknown, and 2 if the
- * buffers differ in it.
+ * `next` come before those of `file`, 1 if they come after, 0 if the order is unknown, and 2 if
+ * the buffers disagree.
  */
 static int extent_order(const struct perf_file *file, const struct perf_file *next)
 {
@@ -249,8 +249,8 @@ static bool lacks_evidence(const struct perf_file *file, const struct perf_file 
 }
 
 /*
- * Compare an input, just opened, with those that `file` has, and add it to the file's inputs.
- * What a file lacks, such as features of a perf that was killed, is no evidence.
+ * Compare an input, just opened, with the inputs of `file`, and add it to them.  What a file
+ * lacks, such as features of a perf that was killed, is no evidence.
  * Returns 0; -1 with err filled: which two inputs differ, in what, and what to do.
  */
 static int perf_series_check(struct perf_file *file, struct perf_file *next, struct error *err)
@@ -371,9 +371,9 @@ static void unpack_records(struct record_unpacker *unpacker, const struct perf_f
 }
 
 /*
- * Unpack the compressed records of a part into a file without a name.
- * Returns its bytes, owned by the caller (munmap()); NULL if there are none.
- * Damage is warned about; the records before it are kept.
+ * Unpack the compressed records of a part into a file without a name.  Returns
+ * its bytes, owned by the caller (munmap()); NULL if there are no such
+ * records.  Damage is warned about; the records before it are kept.
  */
 static struct perf_bytes perf_unpack(const struct perf_file *file, size_t part, struct diag *diag)
 {
@@ -498,7 +498,7 @@ static int read_header(struct perf_file *file, struct perf_bytes bytes, struct d
 	if (read_attrs(file, bytes, &attrs, attr_size, err) < 0)
 		return -1;
 	if (data.offset > bytes.size)
-		return error_set_at(err, 40, "the data section lies behind the end of the file");
+		return error_set_at(err, 40, "the data section is past the end of the file");
 	warn_incomplete(file, bytes, &data, diag);
 	if (data.size && inside(bytes, &data))
 		part.end = data.offset + data.size;
@@ -575,7 +575,7 @@ static void open_others(struct perf_file *file, const struct perf_input *input, 
 	}
 }
 
-/* Unpacked records get parts behind all others; consumers order records by time. */
+/* Unpacked records get parts after all others; consumers order records by time. */
 static void unpack(struct perf_file *file, struct diag *diag)
 {
 	for (size_t i = 0, count = file->part_count; i < count; i++) {

@@ -53,7 +53,7 @@ static struct perf_bytes read_aux(const struct perf_part *part, uint64_t at,
 	return (struct perf_bytes){ part->bytes + at, size };
 }
 
-/* In a stream, the formats of tracepoints are behind the TRACING_DATA record. */
+/* In a stream, the formats of tracepoints are after the TRACING_DATA record. */
 static struct perf_bytes read_tracing_data(const struct perf_part *part, uint64_t at,
 					   const struct perf_record *record)
 {
@@ -77,7 +77,7 @@ static uint64_t read_record(const struct perf_file *file, const struct perf_part
 	if (c.short_ || size < RECORD_HEADER_SIZE || size > part->end - at) {
 		diag_warn(diag, "record-damaged",
 			  "the record at offset 0x%llx is damaged (type %u, size %u): nothing "
-			  "behind it is read",
+			  "after it is read",
 			  (unsigned long long)at, record->type, size);
 		return 0;
 	}

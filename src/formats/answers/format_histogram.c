@@ -43,7 +43,7 @@ struct function_calls {
 struct histogram_output {
 	struct format_output output; /* first */
 	struct chosen_calls chosen;
-	struct function_calls **functions; /* owned, and each; by id of the name; NULL: none */
+	struct function_calls **functions; /* owned, and each; by id of the name; may be NULL */
 	size_t room;
 	struct function_calls **sorted; /* owned: the first `count`, by total time */
 	size_t count;
@@ -115,7 +115,7 @@ static void print_bar(uint64_t count, uint64_t most, FILE *out)
 		putc(i < length ? '#' : ' ', out);
 }
 
-/* A part of the trace that is decoded by itself has other times, by about so much, ns. */
+/* Separate decoding of a part of the trace shifts its times by about this much, ns. */
 static uint64_t margin_of(uint64_t resolution)
 {
 	return resolution ? resolution + 10000 : 10000000;
@@ -185,7 +185,7 @@ static void print_function(const struct format_output *output,
 	putc('\n', out);
 	if (function->cut)
 		fprintf(out,
-			"%" PRIu64 " of them began before the trace, or end behind it or where it "
+			"%" PRIu64 " of them began before the trace, or end after it or where it "
 			"is missing: they took at least so long\n",
 			function->cut);
 	putc('\n', out);
@@ -226,7 +226,7 @@ static int print_histogram(struct format_output *output, struct error *err)
 	return 0;
 }
 
-/* ---- The answer for --json ------------------------------------------------ */
+/* ---- The answer for --json ----------------------------------------------- */
 
 static json_t *buckets_json(const struct function_calls *function, bool by_insns)
 {

@@ -67,7 +67,7 @@ START_TEST(damage_is_named)
 	ck_assert_str_eq(trace_problem_of(sound, sizeof(sound) - 8),
 			 "record of 2 words, 8 bytes are left at offset 0x60");
 	ck_assert_str_eq(trace_problem_of(sound, sizeof(sound) - 11),
-			 "5 bytes behind the last record at offset 0x60");
+			 "5 bytes after the last record at offset 0x60");
 	ck_assert_str_eq(trace_problem_of("", 0), "is empty");
 }
 END_TEST
@@ -102,7 +102,7 @@ START_TEST(arguments_are_what_they_say)
 			 "reserved bits of a bool argument are not zero");
 	ck_assert_str_eq(RECORD(0x0001000001100034, 9, 0x0000000500010011), "");
 	ck_assert_str_eq(RECORD(0x0001000001100044, 9, 0x0000000500010021, 0),
-			 "?? words behind the data 1");
+			 "?? words after the data 1");
 	ck_assert_str_eq(RECORD(0x0001000001100034, 9, 0x0000000100010013),
 			 "a word is missing: the record has only 3");
 	ck_assert_str_eq(RECORD(0x0001000001100044, 9, 0x0000000000010023, 5), "");
@@ -122,7 +122,7 @@ START_TEST(what_is_not_known_is_passed_over_by_its_size)
 	ck_assert_str_eq(RECORD(0x00010000010c0034, 9, 7), "?? event type 12");
 	ck_assert_str_eq(RECORD(0x3000000000000028, 10), "?? scheduling type 3");
 	ck_assert_str_eq(RECORD(0x0000001016000028, 10), "?? thread state 6");
-	ck_assert_str_eq(RECORD(0x0001000001000034, 9, 0), "?? words behind the data 1");
+	ck_assert_str_eq(RECORD(0x0001000001000034, 9, 0), "?? words after the data 1");
 	/* An argument of type 15 and two words, and one behind it that counts. */
 	ck_assert_str_eq(RECORD(0x0001000001200054, 9, 0x000000000001002f, 7, 0x0000000100010019),
 			 "?? argument type 15");
@@ -156,7 +156,7 @@ START_TEST(an_initialization_may_say_which_tick_was_when)
 {
 	/* seeds.md: base ticks and base time of the clock */
 	ck_assert_str_eq(RECORD(0x0000000000000041, 3000000000, 17, 1700000000000000000), "");
-	ck_assert_str_eq(RECORD(0x0000000000000031, 3000000000, 17), "?? words behind the data 1");
+	ck_assert_str_eq(RECORD(0x0000000000000031, 3000000000, 17), "?? words after the data 1");
 }
 END_TEST
 
