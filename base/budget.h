@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the parts of a hostile input may take: memory, CPU time, work, by the source of the data.
+ * Limits of memory, CPU time and work for hostile input, by the source of the data.
  *
- * doc/BUDGETS.md has the reasons, what compilers' output takes of each, and the test that shows
- * each one.  Whole runs are held to 64 MiB + 4 times all files that are read, where compressed
- * sections count as what they unpack to (tests/sweep/, tests/scale/).
+ * doc/BUDGETS.md has the reasons, the share of each that compilers' output takes, and the test
+ * that shows each one.  Whole runs are held to 64 MiB + 4 times all files that are read, where
+ * compressed sections count as what they unpack to (tests/sweep/, tests/scale/).
  */
 #ifndef BASE_BUDGET_H
 #define BASE_BUDGET_H
 
-/* ---- Linkage names (symbols/names/demangle.c) ---- */
+/* ---- Linkage names (symbols/names/demangle.c) ---------------------------- */
 
 /* ns of CPU time for one name; for all names, what they take beyond that of usual ones. */
 #define DEMANGLE_NAME_NS 50000000
@@ -32,7 +32,7 @@
 #define DEMANGLE_TEXT_START  (8ul << 20)
 #define DEMANGLE_TEXT_FACTOR 4
 
-/* ---- ELF symbols (symbols/tables/symbol_table.c) ---- */
+/* ---- ELF symbols (symbols/tables/symbol_table.c) ------------------------- */
 
 /*
  * The names of all symbols together, for each byte of a symbol table and its strings.  Linkers use
@@ -40,12 +40,12 @@
  */
 #define SYMBOL_NAMES_FACTOR 2
 
-/* ---- Go's table of lines (symbols/tables/go_table.c) ---- */
+/* ---- Go's table of lines (symbols/tables/go_table.c) --------------------- */
 
 /* Bytes of a file's table that are read for lines: some hundred for each line. */
 #define GO_LINES_MOST ((size_t)1 << 28)
 
-/* ---- DWARF (symbols/dwarf/dwarf_guard.c) ---- */
+/* ---- DWARF (symbols/dwarf/dwarf_guard.c) --------------------------------- */
 
 /* All compressed sections of a file, unpacked, by the file's size.  Compilers': a tenth at best. */
 #define DWARF_UNPACK_FACTOR 16
@@ -57,7 +57,7 @@
 #define DWARF_MEMORY_START  (24ul << 20)
 #define DWARF_MEMORY_FACTOR 4
 
-/* ---- Code in front of system calls (src/callstack/precise/syscall_symbols.c) ---- */
+/* ---- Code in front of system calls (src/callstack/precise/syscall_symbols.c)  */
 
 /* Bytes of a function that are looked at for one system call; for all of a run. */
 #define SYSCALL_CODE_MOST  (64ul << 10)

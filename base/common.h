@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What most files use of the C library, and memory.  Every header but libftf's includes this one,
- * directly or by another of the project's headers, so no file lists these again.
+ * The usual headers of the C library, and allocation.  Every header but libftf's includes this
+ * one, directly or by another of the project's headers, so no file lists these again.
  */
 #ifndef BASE_COMMON_H
 #define BASE_COMMON_H

@@ -3,7 +3,7 @@
  * Warnings: damage and limits that do not end the run.
  *
  * Warnings are gathered by kind: the end of the run prints one line per kind,
- * with how often it happened and the first place.  A kind is a short constant
+ * with the number of times and the first location.  A kind is a short constant
  * text in the program ("aux-truncated"); it is also the warning's name in
  * machine-readable output.  Threads may warn at the same time.
  */
@@ -43,7 +43,7 @@ unsigned diag_kinds(const struct diag *diag);
 
 /*
  * Print "ptrace2ftf: warning: TEXT (N times)" per kind.  Control characters,
- * and what is no UTF-8, are shown as '?'.
+ * and bytes that are not UTF-8, are shown as '?'.
  */
 void diag_print(const struct diag *diag, FILE *out);
 

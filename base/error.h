@@ -45,7 +45,7 @@ int error_set_system(struct error *err, int errnum, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * The same for damage at a place of the input: appends " at offset 0x...".
+ * The same for damage at an offset of the input: appends " at offset 0x...".
  * `offset` is in bytes from the start of the input file.
  * Returns -1 always.
  */

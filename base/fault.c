@@ -26,7 +26,7 @@ static int next_byte(struct maps *maps)
 	return maps->used > 0 ? (unsigned char)maps->bytes[maps->at++] : -1;
 }
 
-/* Reads a hexadecimal number; *last is the byte behind it. */
+/* Parses a hexadecimal number.  Sets *last to the first byte after it. */
 static uintptr_t next_number(struct maps *maps, int *last)
 {
 	uintptr_t number = 0;

@@ -6,8 +6,8 @@
 #include "base/common.h"
 
 /*
- * Returns what a file is that begins with these bytes, and what to do with it, to follow "is not
- * a ..." in a message: ", but a zip file; unpack it first".  Returns "" if that is not known.
+ * Returns the kind of a file that begins with these bytes, and the remedy, to follow "is not a
+ * ..." in a message: ", but a zip file; unpack it first".  Returns "" if the kind is unknown.
  */
 const char *file_kind_text(const uint8_t *bytes, size_t size);
 

@@ -15,7 +15,7 @@ void pages_give_back(const uint8_t *bytes, size_t size)
 		madvise((void *)begin, end - begin, MADV_DONTNEED);
 }
 
-/* What one page fault maps at most, aligned to its size. */
+/* Upper bound of the fault-around window (do_fault_around()), aligned to its size. */
 #define FAULT_SIZE ((uintptr_t)2 << 20)
 
 void pages_give_back_around(const uint8_t *bytes, size_t size, size_t before, size_t behind)

@@ -13,7 +13,7 @@ void pages_give_back(const uint8_t *bytes, size_t size);
 
 /*
  * The same for a range that was read once, and the pages around it that the kernel mapped
- * beside those that were read: 64 KiB at a time (Linux, mm/memory.c, do_fault_around()), or
+ * around the pages that were read: 64 KiB at a time (Linux, mm/memory.c, do_fault_around()), or
  * 2 MiB where the page cache has huge pages (do_set_pmd()).  `before` and `behind` are bytes of
  * the same mapping before and behind the range.  Without the pages there, half of a file would
  * stay in memory whose small pieces several streams read.

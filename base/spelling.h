@@ -11,7 +11,7 @@
 struct nearest {
 	const char *word;  /* borrowed: the misspelt word */
 	size_t length;     /* of the word */
-	const char *best;  /* borrowed: the nearest known word so far; NULL: none is near */
+	const char *best;  /* borrowed: the nearest known word so far; NULL if no word is near */
 	unsigned distance; /* of `best` */
 };
 

@@ -27,7 +27,7 @@ struct workers {
 	unsigned sleeping, waiting;       /* threads: without work, for the end of a job */
 	struct ordered_stage *stage;      /* borrowed; NULL: workers_run() is not under way */
 	struct worker *stage_runner;      /* NULL: the stage may run; without a stage the caller */
-	struct worker_job *awaited;       /* job that the stage needs next; NULL: none */
+	struct worker_job *awaited;       /* job that the stage needs next; may be NULL */
 	bool closing;
 };
 
@@ -58,7 +58,7 @@ static void wake_one(struct workers *workers)
 		pthread_cond_signal(&workers->changed);
 }
 
-/* Returns NULL if there is none. */
+/* Returns NULL if the list is empty. */
 static struct worker_job *next_job(const struct workers *workers)
 {
 	return workers->first ? workers->first : workers->offered;
@@ -159,7 +159,7 @@ static void start_threads(struct workers *workers, unsigned count)
 
 	pthread_attr_init(&attributes);
 	pthread_attr_setstacksize(&attributes, STACK);
-	/* Signals are for the caller's thread, except those that a thread raises itself. */
+	/* Block asynchronous signals in worker threads; only the main thread handles them. */
 	sigfillset(&all);
 	sigdelset(&all, SIGBUS);
 	pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Closes descriptors by close_range(2), or those that /proc/self/fd lists. */
+/* Closes all descriptors from N up, with close_range(2) or by reading /proc/self/fd. */
 #include "base/io/close_from.h"
 
 #include <dirent.h>

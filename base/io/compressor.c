@@ -41,7 +41,7 @@ struct compressor {
 	/* Under the lock: */
 	struct byte_block ring[BLOCKS];
 	unsigned filled, emptied; /* blocks handed over, blocks done; the next is being filled */
-	bool ended;               /* no more blocks come */
+	bool ended;               /* the input has ended */
 	bool stopped;             /* ignore the blocks that are left */
 	int failure;              /* errno */
 };

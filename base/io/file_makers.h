@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who creates, moves and removes the files of outputs: the process itself, or in a sandbox,
- * where it may not, another in its place (src/sandbox/keeper.h).
+ * Functions that create, move and remove the files of outputs: the process's own, or in a
+ * sandbox, which forbids these, requests to another process (src/sandbox/keeper.h).
  */
 #ifndef BASE_IO_FILE_MAKERS_H
 #define BASE_IO_FILE_MAKERS_H
@@ -20,8 +20,8 @@ struct file_makers {
 	/* Set an extended attribute of a file to a text. */
 	int (*mark)(const char *path, const char *attribute, const char *text);
 	/*
-	 * Before the process ends: remove its files that are not in their places; also in a
-	 * signal handler.  NULL: the process removes them itself.
+	 * Before the process ends, remove its files that do not have their final names yet;
+	 * also called in a signal handler.  NULL: the process removes them itself.
 	 */
 	void (*leave)(void);
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists of the files that are read and of the places that are written. */
+/* Lists of the files that are read and of the paths that are written. */
 #include "base/io/file_use.h"
 
 #include <fcntl.h>
@@ -14,10 +14,10 @@
 
 /* A recording that is a directory: DIR/data, DIR/kcore_dir/kcore. */
 #define TREE_LEVELS 2
-/* perf makes a file for each CPU; those behind the limit are known when they are opened. */
+/* perf makes a file for each CPU; the ones above the limit are checked when they are opened. */
 #define TREE_FILES 10000
 
-/* A file, or a place; uthash's key is all bytes. */
+/* A file, or a path of an output; uthash's key is all bytes. */
 struct read_file {
 	struct file_id {
 		uint64_t dev, ino;
@@ -165,7 +165,7 @@ void file_use_read(const char *path)
 
 /* ---- Places that are written --------------------------------------------- */
 
-/* Append the components of a path, without those that lead nowhere. */
+/* Append the components of a path, without empty ones and ".". */
 static void add_components(char *text, const char *path)
 {
 	while (*path) {
@@ -180,8 +180,8 @@ static void add_components(char *text, const char *path)
 }
 
 /*
- * Returns the name of a place, owned: device and inode of its directory, or of the lowest
- * one above that there is, and the rest of the path.
+ * Returns the identity of an output's path, owned: device and inode of its directory, or
+ * of the lowest ancestor that exists, and the rest of the path.
  */
 static char *name_place(const char *path)
 {
@@ -222,7 +222,7 @@ static int refuse_twice(const struct written_key *other, const char *path, const
 			 what, strcmp(path, "-") == 0 ? other->path : path);
 }
 
-/* Takes `key.text`.  Files that two outputs replace in two places (hard links) are no conflict. */
+/* Takes `key.text`.  Two outputs that replace two hard links of one file are no conflict. */
 static int add_written(struct written_key key, struct error *err)
 {
 	struct written_key *other, *added;

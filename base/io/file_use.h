@@ -4,8 +4,8 @@
  *
  * No file may be both, and none is written twice: a mistake in a command line must not
  * destroy an input.  Files that are read are known by device and inode, from the
- * descriptor that reads them; so all of them are opened here.  An output is known by its
- * place, the directory and the name, because a new file replaces the old one there; one
+ * descriptor that reads them; so all of them are opened here.  An output is identified
+ * by its directory and name, because a new file replaces the old one there; an output
  * that is written directly (standard output, --json-lines) also by device and inode.
  * Devices and pipes lose nothing, and are not compared.
  *
@@ -37,15 +37,15 @@ int file_use_open_memory(const char *name);
 bool file_use_is_shortage(int errnum);
 
 /*
- * A file that is not there is one without names, or a gap.  One that could not be opened for lack
- * of descriptors or memory must not be taken for that. Returns 0; -1 with err filled if an opening
- * function above has failed so.
+ * A missing file means missing names, or a gap.  A file that could not be opened for lack of
+ * descriptors or memory must not be mistaken for a missing one. Returns 0; -1 with err filled if
+ * an opening function above has failed so.
  */
 int file_use_shortage(struct error *err);
 
 /*
  * The file at `path` will be read, or those in the directory at `path` and its
- * subdirectories; what is not there needs no care.
+ * subdirectories; missing files are ignored.
  */
 void file_use_read(const char *path);
 
@@ -55,14 +55,14 @@ enum file_use_way { FILE_REPLACED, FILE_APPENDED };
  * `path` will be written; "-": standard output.  `what` says by which option or for which
  * input, for messages.  Both are borrowed for ever.  The same pointer `path` may come
  * again: it is the same output.
- * Returns 0; -1 with err filled if the file is one that is read, or if another output has
- * the same place.
+ * Returns 0; -1 with err filled if the file is also read, or if another output has the
+ * same path.
  */
 int file_use_write(const char *path, const char *what, enum file_use_way way, struct error *err);
 
 /*
- * Before a file takes its place at `path`: files that are read may have become known since.
- * Returns 0; -1 with err filled if it would replace one.
+ * Check again before a file is renamed to `path`: files that are read may have become known
+ * since.  Returns 0; -1 with err filled if it would replace one.
  */
 int file_use_check(const char *path, struct error *err);
 

@@ -19,14 +19,14 @@
 #define FLUSH_AT    ((size_t)64 * 1024)
 #define BUFFER_SIZE (FLUSH_AT + OUTPUT_RESERVE_MAX)
 
-/* Bytes behind the limit until the end of a line; a longer one has no end. */
+/* Bytes after the limit up to the end of the line; a longer line is cut. */
 #define LINE_REST_MAX ((size_t)1024 * 1024)
 
-/* The temporary file that output_remove_unfinished() removes; empty: none. */
+/* The temporary file that output_remove_unfinished() removes, or "". */
 static char unfinished[PATH_MAX];
 static bool tracked;
 
-/* A file that is complete and waits for its place. */
+/* A complete file that waits to be renamed. */
 struct waiting {
 	struct waiting *next; /* owned: closed after it */
 	char *path;           /* owned */
@@ -54,7 +54,7 @@ void output_remove_unfinished(void)
 		file_makers->remove(file->temporary);
 }
 
-static const struct output_guard *guard; /* NULL: none */
+static const struct output_guard *guard; /* may be NULL */
 
 void output_ask(const struct output_guard *asked)
 {
@@ -405,7 +405,7 @@ void output_clear(struct output *output)
 	output->file_bytes = 0;
 }
 
-/* ---- Into place ---------------------------------------------------------- */
+/* ---- Renaming ------------------------------------------------------------ */
 
 void output_hold(void)
 {

@@ -2,14 +2,13 @@
 /*
  * A file being written: large writes, sticky errors, all or nothing.
  *
- * Bytes go to a temporary file beside the destination, which takes the
- * destination's place when output_close() succeeds.  An existing file that is not
- * regular (a device, a fifo), and "-" for standard output, are written
- * directly.  If the path ends in .gz or .zst, the bytes are compressed, in a
- * thread of their own, which may write others, too.  After an error, writing does nothing;
- * output_close() returns the error.  The temporary file is removed when the output is abandoned,
- * and also when a lack of memory ends the program, or a signal, if the program watches them
- * (interrupt.h).
+ * Bytes go to a temporary file beside the destination, which output_close() renames to the
+ * destination when it succeeds.  An existing file that is not regular (a device, a fifo), and
+ * "-" for standard output, are written directly.  If the path ends in .gz or .zst, the bytes are
+ * compressed, in a thread of their own, which may write others, too.  After an error, writing
+ * does nothing; output_close() returns the error.  The temporary file is removed when the output
+ * is abandoned, and also when a lack of memory ends the program, or a signal, if the program
+ * watches them (interrupt.h).
  *
  * A run may fail after an output is complete: output_hold() makes complete outputs keep
  * their temporary names until output_place() renames them at the end of the run.
@@ -21,7 +20,7 @@
 #include "base/io/compressor.h"
 #include "base/printable.h"
 
-/* What writes the bytes of an output, in order, perhaps in another thread (write_behind.h). */
+/* A writer of an output's bytes, in order, perhaps in another thread (write_behind.h). */
 struct output_carrier {
 	/*
 	 * Write bytes, or a copy of them later, by output_write_now().
@@ -44,8 +43,8 @@ struct output {
 	uint64_t written;               /* bytes handed on, before compression */
 	uint64_t file_bytes;            /* handed to the system; also by the compressor's thread */
 	uint64_t elsewhere;             /* bytes that wait in other files: they count, too */
-	uint64_t limit;                 /* of output_limit(); 0: none */
-	size_t line_rest;               /* bytes of a line behind the limit */
+	uint64_t limit;                 /* of output_limit(); 0: unlimited */
+	size_t line_rest;               /* bytes of a line after the limit */
 	bool lines;                     /* the limit cuts text */
 	bool cut;                       /* something was left out at the limit */
 	bool terminal;                  /* controls in text become '?': printable.h */
@@ -79,8 +78,8 @@ int output_compress(struct output *output, enum compression compression, struct 
 void output_limit(struct output *output, uint64_t most, bool lines);
 
 /*
- * Returns the bytes of the file up to now, with those that wait elsewhere; of a compressed one
- * those that the compressor's thread has written.
+ * Returns the bytes of the file up to now, including buffered ones elsewhere; of a compressed
+ * file, the bytes that the compressor's thread has written.
  */
 uint64_t output_size(const struct output *output);
 
@@ -95,8 +94,7 @@ static inline bool output_full(const struct output *output)
 /* From now on keep the name of the temporary file for output_remove_unfinished(). */
 void output_track_unfinished(void);
 
-/* Remove the temporary files, of outputs that wait for their places, too; also in a signal handler.
- */
+/* Remove all temporary files, also of complete outputs.  Safe in a signal handler. */
 void output_remove_unfinished(void);
 
 /* Functions that refuse a path: 0; -1 with err filled. */
@@ -106,7 +104,7 @@ struct output_guard {
 		     struct error *err); /* before a file is replaced or removed */
 };
 
-/* Ask these from now on; borrowed for ever.  For main(): a library has none. */
+/* Use these functions from now on; borrowed for ever.  For main(): a library has none. */
 void output_ask(const struct output_guard *guard);
 
 /*
@@ -126,7 +124,7 @@ void output_write(struct output *output, const void *bytes, size_t size);
 
 /*
  * Returns a stream of text that writes to the output, to be closed before it;
- * NULL if none can be made.  On a terminal, controls in the text show as '?'.
+ * NULL if it cannot be made.  On a terminal, controls in the text show as '?'.
  */
 FILE *output_stream(struct output *output);
 
@@ -137,8 +135,8 @@ FILE *output_stream(struct output *output);
 FILE *output_open_text(struct output *output, const char *path, uint64_t most, struct error *err);
 
 /*
- * From now on let a carrier, borrowed, write what is not compressed; NULL: none.  What the carrier
- * before has is written first.
+ * Set the carrier that writes uncompressed bytes from now on, borrowed; may be NULL.  The
+ * previous carrier's bytes are written first.
  */
 void output_carry(struct output *output, struct output_carrier *carrier);
 
@@ -159,7 +157,7 @@ bool output_is_readable(const struct output *output);
 
 /*
  * Returns all bytes written up to now, output->written, mapped read-only and owned by the caller
- * (munmap()), of an output_is_readable(); NULL if there are none, or it failed.
+ * (munmap()), of an output_is_readable(); NULL if nothing was written, or it failed.
  */
 const uint8_t *output_map(struct output *output);
 
@@ -167,7 +165,7 @@ const uint8_t *output_map(struct output *output);
 void output_clear(struct output *output);
 
 /*
- * Write the rest and put the file into its place.
+ * Write the rest and give the file its final name.
  * Returns 0; -1 with err filled: the first failure, and no file is left.
  */
 int output_close(struct output *output, struct error *err);
@@ -179,8 +177,8 @@ int output_close(struct output *output, struct error *err);
 void output_hold(void);
 
 /*
- * Put the files that wait into their places, in the order in which they were closed.
- * Returns 0; -1 with err filled, and those that are not in their places are removed.
+ * Give the waiting files their final names, in the order in which they were closed.
+ * Returns 0; -1 with err filled, and the others are removed.
  */
 int output_place(struct error *err);
 

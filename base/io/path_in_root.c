@@ -6,7 +6,7 @@
 
 #define LINKS_MAX 40 /* as the kernel, then it is a loop */
 
-/* Returns what is behind the directory in a path; NULL: the path does not begin with it. */
+/* Returns the part of a path after the directory, or NULL if the path does not begin with it. */
 static const char *behind(const char *path, const char *root)
 {
 	size_t length = strlen(root);
@@ -16,7 +16,7 @@ static const char *behind(const char *path, const char *root)
 	return strncmp(path, root, length) == 0 && path[length] == '/' ? path + length : NULL;
 }
 
-/* A path being resolved: found so far, and what is still to follow. */
+/* A path being resolved: the part found so far, and the rest to follow. */
 struct route {
 	size_t root; /* length of the root in `found`, without a slash at its end */
 	char found[BENEATH_PATH];

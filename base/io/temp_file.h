@@ -30,7 +30,7 @@ int temp_file_drain(struct temp_file *file, int fd, struct error *err);
 
 /*
  * Returns all bytes, mapped read-only, owned by the caller (munmap() of
- * file->size); NULL with err filled if there are none or they cannot be mapped.
+ * file->size); NULL with err filled if the file is empty or cannot be mapped.
  */
 const uint8_t *temp_file_map(const struct temp_file *file, struct error *err);
 

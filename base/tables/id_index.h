@@ -68,7 +68,7 @@ static inline struct id_probe id_index_probe(uint32_t hash)
 	return (struct id_probe){ hash, hash };
 }
 
-/* Returns the next id that was added with the probe's hash; 0: there are no more. */
+/* Returns the next id that was added with the probe's hash, or 0 at the end. */
 static inline uint32_t id_index_next(const struct id_index *index, struct id_probe *probe)
 {
 	while (index->room) {

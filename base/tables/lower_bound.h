@@ -2,8 +2,8 @@
 /*
  * Binary search in a sorted array, whatever its elements are.
  *
- * The array is divided in two: a condition holds for its first elements and for
- * none of the others.  The result is where the second part begins (the
+ * The array is divided in two: a condition holds for its first elements and
+ * fails for all others.  The result is where the second part begins (the
  * std::partition_point of C++).
  */
 #ifndef BASE_TABLES_LOWER_BOUND_H
@@ -13,9 +13,9 @@
 
 /*
  * Returns the number of leading elements for which `before` holds, [0, count]:
- * the index of the first element for which it does not hold, `count` if there is
- * none.  `i` names the index in the expression `before`, which is evaluated
- * for about log2(count) elements:
+ * the index of the first element for which it does not hold, or `count`.  `i`
+ * names the index in the expression `before`, which is evaluated for about
+ * log2(count) elements:
  *
  *     first = LOWER_BOUND(i, table->count, table->ranges[i].end <= address);
  *
