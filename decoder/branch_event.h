@@ -72,8 +72,8 @@ struct branch_event {
 	uint64_t time; /* ns, perf's clock */
 	union {
 		/*
-		 * Of a branch or gap, borrowed: the one from `from` to `to` in `space`
-		 * (known_branches.h); NULL: none.
+		 * Of a branch or gap, borrowed: the known branch from `from` to `to` in
+		 * `space` (known_branches.h), or NULL.
 		 */
 		struct known_branch *known;
 		uint64_t word;  /* of other kinds: cpu_event.h, jump_run.h */
@@ -100,7 +100,7 @@ struct branch_event {
 };
 
 /*
- * Returns whether an event of kind BRANCH_NONE is no branch, but a place that straight code passes:
+ * Returns whether an event of kind BRANCH_NONE is no branch, but a point that straight code passes:
  * its `from` and `to`.
  */
 static inline bool branch_is_passage(const struct branch_event *event)

@@ -61,7 +61,7 @@ enum cpu_event_kind {
 
 /*
  * CPU_EVENT_TRIG's value (Trigger Tracing).  The instruction that fired the triggers is that of
- * the packet's FUP, or `extra` instructions behind the last FUP, TIP, TNT or counted TRIG, or it
+ * the packet's FUP, or `extra` instructions after the last FUP, TIP, TNT or counted TRIG, or it
  * is not known.
  */
 #define TRIG_TRIGGERS(value) ((unsigned)((value)&0xff)) /* TRBV: a bit for each trigger */

@@ -2,10 +2,10 @@
 /*
  * Runs of local jumps: paths within a function, which programs take again and again.
  *
- * For a user who needs every jump, and not each one by itself, the fast engine emits an event of
- * kind BRANCH_RUNS in place of the jumps: where the flow is, and the runs that it follows from
- * there on, up to RUNS_OF_EVENT of them.  A run is found once, and its jumps are relative to where
- * it begins.  Jumps that are in no run are events of their own.
+ * For a reader that needs every jump, but not each as an event, the fast engine emits an event of
+ * kind BRANCH_RUNS in place of the jumps: the address of the flow, and up to RUNS_OF_EVENT runs
+ * that it follows from there.  A run is found once, and its jumps are relative to its begin.
+ * Jumps outside of runs are events of their own.
  */
 #ifndef DECODER_JUMP_RUN_H
 #define DECODER_JUMP_RUN_H
@@ -24,7 +24,7 @@ struct local_jump {
 struct jump_run {
 	void *user; /* for one thread; NULL at first */
 	/* Constant: */
-	int32_t end; /* bytes from the begin to where the flow is behind it */
+	int32_t end; /* bytes from its begin to the address of the flow after it */
 	uint32_t jump_count;
 	struct local_jump jumps[];
 };
@@ -39,8 +39,8 @@ struct jump_runs *jump_runs_open(void);
 void jump_runs_close(struct jump_runs *runs);
 
 /*
- * Returns a new run of the jumps, at least one, which are copied; NULL: there are so many already
- * that no memory should be spent on more.
+ * Returns a new run of the jumps, of which there must be at least one; they are copied.  Returns
+ * NULL if the memory for runs is used up.
  */
 struct jump_run *jump_runs_add(struct jump_runs *runs, const struct local_jump *jumps, size_t count,
 			       int32_t end);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The branches that a trace has taken, each with a place for what its reader finds out about both
+ * The branches that a trace has taken, each with a slot for the reader's findings about both
  * ends.
  *
- * Programs take the same branches again and again.  The engines note for each event which one it
- * is, in any thread, and a reader of the events, which are in order, need not look it up: it finds
- * the names of both ends at the branch itself.
+ * Programs take the same branches again and again.  The engines, in any thread, note each event's
+ * branch, so the reader of the ordered events looks nothing up: the branch has the names of both
+ * ends.
  */
 #ifndef DECODER_KNOWN_BRANCHES_H
 #define DECODER_KNOWN_BRANCHES_H
@@ -45,7 +45,7 @@ struct known_branch {
 
 /* Threads look up and add branches at the same time. */
 struct known_branches {
-	struct known_branch *branches; /* in `memory`; the first is none */
+	struct known_branch *branches; /* in `memory`; the first one is unused */
 	uint32_t *slots;               /* owned; index of a branch, written once; 0: empty */
 	struct direct_cache memory;    /* a cache line for each branch */
 	pthread_mutex_t lock;          /* of `count`, and of each empty slot */
@@ -67,7 +67,7 @@ static inline uint32_t known_branch_slot(const struct address_space *space, uint
 	return (uint32_t)fibonacci_hash(key, KNOWN_SLOTS_BITS);
 }
 
-/* Returns the branch of a slot; one that is equal to no other if the slot is empty. */
+/* Returns the branch in a slot.  That of an empty slot compares unequal to all others. */
 static inline struct known_branch *known_branch_at(const struct known_branches *known,
 						   uint32_t slot)
 {
@@ -87,8 +87,8 @@ struct known_branch *known_branches_add(struct known_branches *known,
 					uint64_t to);
 
 /*
- * Returns the branch of an address space (NULL: unknown), which stays, and is added if it is not
- * known; NULL: there are so many already that no memory should be spent on more.
+ * Returns the branch of an address space (NULL: unknown), added if it is new; the pointer stays
+ * valid.  Returns NULL if the memory for branches is used up.
  */
 static inline struct known_branch *known_branches_find(struct known_branches *known,
 						       const struct address_space *space,

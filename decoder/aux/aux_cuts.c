@@ -22,7 +22,7 @@ static void give_back(struct aux_cuts *cuts, const struct aux_piece *piece, uint
 	cuts->given = end;
 }
 
-/* Returns the first PSB of a piece from offset `at` on; NULL: none. */
+/* Returns the first PSB of a piece at or after offset `at`, or NULL. */
 static const uint8_t *find_psb(struct aux_cuts *cuts, const struct aux_piece *piece, uint64_t at)
 {
 	const uint8_t *found = NULL;

@@ -88,7 +88,7 @@ void aux_pieces_join(struct aux_piece_list *list, const struct aux_piece *pieces
 
 /* ---- Snapshots and samples ----------------------------------------------- */
 
-/* Returns the last PSB of a piece; NULL if it has none. */
+/* Returns the last PSB of a piece, or NULL. */
 static const uint8_t *find_last_psb(const struct aux_piece *piece)
 {
 	size_t at = piece->size;

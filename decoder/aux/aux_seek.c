@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Find a time range in an AUX stream by bisecting over the TSCs behind PSBs. */
+/* Find a time range in an AUX stream by bisecting over the TSCs after PSBs. */
 #include "decoder/aux/aux_seek.h"
 
 #include <intel-pt.h>
@@ -25,7 +25,7 @@ struct seeker {
 
 /* A PSB with a TSC: decoding can begin here. */
 struct sync {
-	uint64_t offset; /* in the stream; NOWHERE: none */
+	uint64_t offset; /* in the stream, or NOWHERE */
 	uint64_t tsc;
 };
 
@@ -172,7 +172,7 @@ static struct sync last_sync(const struct seeker *seeker, uint64_t tsc)
 	return best;
 }
 
-/* Returns the last PSB with a TSC before `offset`; `offset` if there is none. */
+/* Returns the last PSB with a TSC before `offset`; `offset` if no such PSB exists. */
 static uint64_t sync_before(const struct seeker *seeker, uint64_t offset)
 {
 	for (uint64_t distance = NEAR;; distance *= 2) {
@@ -267,7 +267,7 @@ struct last_time {
 
 /*
  * Read the packets of a window until the next one may straddle its end, or is damaged.  Returns
- * the offset; 0: none was read.
+ * the offset; 0 if no packet was read.
  */
 static size_t read_window(const struct aux_window *window, struct last_time *last)
 {
@@ -292,7 +292,7 @@ static size_t read_window(const struct aux_window *window, struct last_time *las
 	return at;
 }
 
-/* Returns whether the stream resumes behind the window with a packet: then moves there. */
+/* Returns true if the stream resumes with a packet after the window, and moves there. */
 static bool resume_window(struct aux_window *window, struct last_time *last)
 {
 	const struct aux_stream *aux = window->aux;

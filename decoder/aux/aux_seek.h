@@ -2,7 +2,7 @@
 /*
  * Finds the part of an AUX stream that covers a time range, without decoding the rest.
  *
- * Decoding can begin at any PSB, and the TSCs behind PSBs (SDM volume 3, "PSB+") increase
+ * Decoding can begin at any PSB, and the TSCs after PSBs (SDM volume 3, "PSB+") increase
  * along a stream, so bisection looks at a few dozen PSBs, whatever the size.  A stream whose
  * PSBs have no TSC cannot be cut, and stays whole.
  */

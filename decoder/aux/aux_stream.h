@@ -14,7 +14,7 @@
 #define AUX_PSB_SIZE (sizeof(AUX_PSB) - 1)
 
 /*
- * Returns the first PSB that begins in `size` bytes and ends before `end`; NULL: none.  Where its
+ * Returns the first PSB that begins in `size` bytes and ends before `end`, or NULL.  If its
  * pattern is longer, the PSB is the end of it: the packet before may end in the same bytes, and
  * no packet that may follow a PSB begins with them.
  */
@@ -48,7 +48,7 @@ struct aux_stream {
 	uint32_t queue;                 /* perf's `idx` */
 	const struct aux_piece *pieces; /* in aux_offset order per run of the file */
 	size_t piece_count;
-	const struct aux_cut *cuts; /* by position; those that are whole only with CYC packets */
+	const struct aux_cut *cuts; /* by position; whole ones only with CYC packets */
 	size_t cut_count;
 	uint64_t size;     /* bytes of all pieces */
 	uint64_t repeated; /* not of the size: bytes that other snapshots have, or padding */

@@ -3,8 +3,8 @@
  * A window that moves over the pieces of an AUX stream.
  *
  * Packets straddle pieces, and libipt needs them in a row: so the pieces are copied through a
- * window of constant size, and their pages are dropped behind it.  Memory does not grow with
- * the recording.  Pieces that are apart are never in the window together.
+ * window of constant size, and their pages are dropped once it has passed.  Memory does not
+ * grow with the recording.  Pieces that are apart are never in the window together.
  */
 #ifndef DECODER_AUX_AUX_WINDOW_H
 #define DECODER_AUX_AUX_WINDOW_H

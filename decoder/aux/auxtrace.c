@@ -39,7 +39,7 @@ struct piece_list {
 	bool overwritten; /* an AUX record says that the buffer is overwritten: snapshots */
 };
 
-/* PERF_RECORD_TIME_CONV; mult is 0 if there is none. */
+/* PERF_RECORD_TIME_CONV; mult is 0 without it. */
 struct time_conversion {
 	uint64_t shift, mult, zero;
 };

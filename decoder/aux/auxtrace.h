@@ -28,7 +28,7 @@ struct pt_info {
 	uint64_t tsc_ctc_ratio_n, tsc_ctc_ratio_d; /* CPUID 15H: EBX, EAX */
 	uint64_t cyc_bit;                          /* mask in attr.config */
 	uint64_t max_nonturbo_ratio;               /* TSC frequency / bus clock */
-	const char *filter; /* address filter, owned by the arena; NULL: none */
+	const char *filter; /* address filter, owned by the arena; may be NULL */
 
 	/* From the attribute of the intel_pt event: */
 	uint64_t config;
@@ -58,7 +58,7 @@ struct tsc_clock pt_info_tsc_clock(const struct pt_info *info);
 /* Returns the rates of the clocks of timing packets. */
 struct clock_rates pt_info_rates(const struct pt_info *info);
 
-/* Returns the TSC ticks from one MTC to the next; 0: none are recorded, or unknown. */
+/* Returns the TSC ticks from one MTC to the next; 0 if not recorded, or unknown. */
 uint64_t pt_info_mtc_period(const struct pt_info *info);
 
 /* Returns whether CYC packets are the only timing packets between two TSC packets. */

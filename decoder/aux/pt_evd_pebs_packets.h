@@ -30,8 +30,8 @@ struct extended_packet {
 
 /*
  * Read the packet at `bytes`, `size` of which are present.  `bip_size`: bytes of a BIP's
- * value; 0: not between BBP and BEP. Returns the packet's size; 0 if it is none of these, or
- * incomplete.
+ * value; 0: not between BBP and BEP. Returns the packet's size; 0 if it is another packet,
+ * or incomplete.
  */
 size_t extended_packet_read(struct extended_packet *packet, const uint8_t *bytes, size_t size,
 			    unsigned bip_size);
@@ -43,7 +43,7 @@ struct pebs_block {
 	bool fresh;        /* nothing of the record was read */
 };
 
-/* Follow a BBP, BIP or BEP.  Returns its event; CPU_EVENT_NONE: there is none. */
+/* Follow a BBP, BIP or BEP.  Returns its event, or CPU_EVENT_NONE. */
 struct cpu_event_data pebs_block_follow(struct pebs_block *block,
 					const struct extended_packet *packet);
 

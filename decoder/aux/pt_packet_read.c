@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Read packets by libipt's packet decoder, and those that it does not read. */
+/* Read packets with libipt's packet decoder, and the packets that libipt does not know. */
 #include "decoder/aux/pt_packet_read.h"
 
 #include "decoder/aux/pt_errata.h"
@@ -37,7 +37,7 @@ int pt_packet_by_libipt(struct pt_packet_decoder *decoder, const struct pt_confi
 		return status;
 	/* Not by packet->size: libipt 2.1 reads a cut CYC and its OVF as an OVF. */
 	pt_pkt_get_offset(decoder, &next);
-	/* libipt 2.0.5 does not check for the byte that erratum SKZ84 puts behind a TMA. */
+	/* libipt 2.0.5 does not check for the byte that erratum SKZ84 adds after a TMA. */
 	if (next > (uint64_t)(config->end - config->begin))
 		return -pte_eos;
 	/* libipt knows SKD007 from 2.1 on. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads packets one after another: libipt's, those that it does not know, and those that an
- * erratum damaged.  For readers that do not follow the flow; the fast engine reads single kinds
- * of packets itself.
+ * Reads packets one after another: the packets that libipt knows, the ones that it does not
+ * know, and the ones that an erratum damaged.  For readers that do not follow the flow; the
+ * fast engine reads some kinds of packets itself.
  */
 #ifndef DECODER_AUX_PT_PACKET_READ_H
 #define DECODER_AUX_PT_PACKET_READ_H
@@ -15,7 +15,7 @@
 void pt_packet_config(struct pt_config *config, const struct pt_info *info, int32_t cpu);
 
 /*
- * Returns whether the bytes behind the first one of a CYC are an OVF (SKD007): two CYCs in a
+ * Returns whether the bytes after the first one of a CYC are an OVF (SKD007): two CYCs in a
  * row make no sense.
  */
 static inline bool pt_packet_cut_by_ovf(const struct pt_errata *errata, const uint8_t *bytes)
@@ -24,14 +24,14 @@ static inline bool pt_packet_cut_by_ovf(const struct pt_errata *errata, const ui
 }
 
 /*
- * Read the packet at *at of config's bytes, behind which are AUX_WINDOW_PADDING more, by its
- * libipt decoder.  Moves *at behind it.  Returns libipt's status.
+ * Read the packet at *at of config's bytes, which AUX_WINDOW_PADDING more bytes must
+ * follow, with its libipt decoder.  Moves *at past it.  Returns libipt's status.
  */
 int pt_packet_by_libipt(struct pt_packet_decoder *decoder, const struct pt_config *config,
 			size_t *at, struct pt_packet *packet);
 
 /*
- * The same for all packets; one that libipt does not know (pt_evd_pebs_packets.h) is a ppt_mnt.
+ * The same for all packets; one unknown to libipt (pt_evd_pebs_packets.h) becomes a ppt_mnt.
  * *bip_size: 0 at first; kept from packet to packet.  Returns false at the end and at damage.
  */
 bool pt_packet_read(struct pt_packet_decoder *decoder, const struct pt_config *config, size_t *at,

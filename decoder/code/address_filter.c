@@ -7,7 +7,7 @@
 
 #define SEPARATORS " ,\t\n"
 
-/* Returns whether the text begins with the word, and moves behind it. */
+/* Returns true if the text begins with the word, and moves past it. */
 static bool skip_word(const char **text, const char *word)
 {
 	size_t length = strlen(word);
@@ -18,7 +18,7 @@ static bool skip_word(const char **text, const char *word)
 	return true;
 }
 
-/* Returns whether the text begins with a range, and moves behind it. */
+/* Returns true if the text begins with a range, and moves past it. */
 static bool read_range(struct filter_range *range, const char **text)
 {
 	char *end;

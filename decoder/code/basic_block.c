@@ -18,8 +18,8 @@
 
 /*
  * A block with more instructions than STRAIGHT_INSNS ends without a branch, where STRAIGHT_BYTES
- * divides what is left of the code: so long code is decoded once, wherever the flow enters it,
- * and a block that nobody executes again, as in zeros, costs little.  Blocks that a run follows
+ * divides the rest of the code: so long code is decoded once, wherever the flow enters it, and a
+ * block that is never executed again, as in zeros, costs little.  Blocks that a run follows
  * quickly (packed_counts.h) are shorter.
  */
 #define STRAIGHT_INSNS PACKED_COUNTS_STEP_INSNS
@@ -61,7 +61,7 @@ void basic_blocks_release(struct basic_blocks *blocks)
 	*blocks = (struct basic_blocks){ 0 };
 }
 
-/* Returns whether a block ends behind its last instruction, with `rest` bytes left behind that. */
+/* Returns true if a block ends after its last instruction, with `rest` bytes left. */
 static bool ends_behind(const struct basic_block *block, size_t rest)
 {
 	return block->insn.kind != BRANCH_NONE || block->ends_piece ||

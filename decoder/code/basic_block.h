@@ -35,7 +35,7 @@ struct basic_block {
 	uint32_t node;    /* its CFG node: cfg_node_at() */
 	uint16_t insns;   /* instructions, `insn` included */
 	uint8_t length_count : 7; /* number of `lengths` */
-	bool ends_piece : 1;      /* the code behind the block is of another piece */
+	bool ends_piece : 1;      /* the code after the block is of another piece */
 	/* For the owner: */
 	uint8_t exit : 3;        /* enum block_exit */
 	uint8_t mode : 2;        /* enum insn_mode; not for the owner */
@@ -61,7 +61,7 @@ static inline struct cfg_node *cfg_node_at(struct cfg_node *nodes, uint32_t offs
 	return (struct cfg_node *)(void *)((unsigned char *)nodes + offset);
 }
 
-/* What a block's end needs. */
+/* How the next block is found at a block's end. */
 enum block_exit {
 	EXIT_UNKNOWN,
 	EXIT_STEP,   /* flow_step_slow() */
@@ -138,8 +138,8 @@ struct basic_block *basic_blocks_find(const struct basic_blocks *blocks, uint32_
 				      const uint8_t *bytes, enum insn_mode mode);
 
 /*
- * Make the block of a region that begins at `bytes`, of which there is none; `size` of them may be
- * read.  It ends before the instruction `piece` bytes from there (SIZE_MAX: in no such piece).
+ * Make the block of a region that begins at `bytes`, which must not exist yet; `size` bytes may be
+ * read.  It ends before the instruction `piece` bytes after the begin (SIZE_MAX: no limit).
  */
 struct basic_block *basic_blocks_add(struct basic_blocks *blocks, uint32_t region,
 				     const uint8_t *bytes, size_t size, size_t piece,
@@ -158,15 +158,15 @@ static inline struct basic_block *basic_blocks_peek(const struct basic_blocks *b
 /* The code has changed: forget all blocks.  The generation changes. */
 void basic_blocks_forget(struct basic_blocks *blocks);
 
-/* Returns whether the code continues behind a block, which is only a part of long code. */
+/* Returns whether the code continues after a block, which is only a part of long code. */
 static inline bool basic_block_continues(const struct basic_block *block)
 {
 	return block->insn.length && block->insn.kind == BRANCH_NONE;
 }
 
 /*
- * Returns the number of a block's instructions in its first `distance` bytes; -1 if none ends
- * there.
+ * Returns the number of a block's instructions in its first `distance` bytes; -1 if no
+ * instruction ends there.
  */
 int64_t basic_block_count_insns(const struct basic_block *block, size_t distance);
 

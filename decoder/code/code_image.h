@@ -22,14 +22,14 @@ struct code_source {
 	/*
 	 * Find the code around a byte of a file that is one function, or counts as one if
 	 * functions are unknown, as file offsets [*begin, *end).  Returns false if there is
-	 * none.  May be NULL.
+	 * no such code.  May be NULL.
 	 */
 	bool (*find_function)(void *context, const struct mapped_file *file, uint64_t offset,
 			      uint64_t *begin, uint64_t *end);
 	/* Returns whether a program or its loader begins at a byte of the file.  May be NULL. */
 	bool (*is_entry)(void *context, const struct mapped_file *file, uint64_t offset);
 	void *context;
-	/* Kernel code, which precedes the mapped files.  NULL: none. */
+	/* Kernel code, which precedes the mapped files; may be NULL. */
 	const struct kernel_code *kernel;
 	/*
 	 * Find the code around a byte of a file in which the same calls are inlined, as
@@ -51,7 +51,7 @@ void code_image_close(struct code_image *code);
 /* Returns the image of an address space (NULL: an image without code), borrowed; never NULL. */
 struct pt_image *code_image_borrow(struct code_image *code, const struct address_space *space);
 
-/* Returns the source's kernel code; NULL: none. */
+/* Returns the source's kernel code, or NULL. */
 const struct kernel_code *code_image_kernel(const struct code_image *code);
 
 /*
@@ -60,14 +60,14 @@ const struct kernel_code *code_image_kernel(const struct code_image *code);
  */
 void code_image_use_text(struct code_image *code, const struct kernel_text *text);
 
-/* Bytes of code at an address; NULL and an empty range if there are none. */
+/* Bytes of code at an address; NULL and an empty range without code. */
 struct code_view {
 	const uint8_t *bytes;          /* of `begin` */
 	uint64_t begin, end;           /* ip range [begin, end) */
-	const struct mapping *mapping; /* borrowed; NULL: none is known (kernel code only) */
+	const struct mapping *mapping; /* borrowed; NULL: unknown (kernel code only) */
 };
 
-/* Returns the mapped bytes around ip in an address space (NULL: none). */
+/* Returns the mapped bytes around ip in an address space, which may be NULL. */
 struct code_view code_image_view(const struct code_image *code, const struct address_space *space,
 				 uint64_t ip);
 

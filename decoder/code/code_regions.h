@@ -15,10 +15,7 @@ struct code_regions {
 	uint32_t last;
 };
 
-/*
- * Returns the number of the region of these bytes in memory: never 0, and never one that
- * another region had.
- */
+/* Returns the number of the region of these bytes in memory: never 0, and never reused. */
 uint32_t code_regions_number(struct code_regions *regions, const uint8_t *bytes, uint64_t size);
 
 /* Forget all regions; their numbers will not be used again.  Idempotent, also on zeroed memory. */

@@ -25,8 +25,8 @@ struct insn_bytes {
 	enum insn_mode mode;
 	bool operand_size, address_size; /* prefixes 66, 67 */
 	bool lock;                       /* F0 */
-	uint8_t repeat;                  /* the last of F2, F3; 0: none */
-	uint8_t rex;                     /* right before the opcode; 0: none */
+	uint8_t repeat;                  /* the last of F2, F3; 0 if absent */
+	uint8_t rex;                     /* right before the opcode; 0 if absent */
 	bool wide;                       /* REX.W, REX2.W or EVEX.W */
 	enum opcode_map map;
 	uint8_t opcode, modrm;
@@ -161,7 +161,7 @@ static void read_evex(struct insn_bytes *d, const uint8_t *bytes)
 	d->wide = bytes[2] & 0x80;
 }
 
-/* APX: an absolute jump is in the place of MOV from an absolute address. */
+/* APX: an absolute jump replaces MOV from an absolute address. */
 static bool is_jmpabs(const struct insn_bytes *d)
 {
 	return d->map == MAP_0 && d->opcode == 0xa1 && !d->wide && !d->address_size &&
@@ -284,7 +284,7 @@ static enum branch_kind group_5_kind(const struct insn_bytes *d)
 
 /*
  * Returns the kind of 0F 01's branch.  insn.h says why the other system instructions that leave
- * the code are none.
+ * the code do not count as branches.
  */
 static enum branch_kind group_7_kind(const struct insn_bytes *d)
 {

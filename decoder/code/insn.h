@@ -18,9 +18,9 @@
  *   RSM, ENCLS, ENCLV, GETSEC        nothing, or FUP TIP.PGD where they end tracing
  *   XBEGIN, XEND, XABORT             MODE.TSX FUP, with a TIP after an abort
  *
- * VMLAUNCH and VMRESUME are far branches: a VM entry writes a TIP without a FUP, and so does one
- * that fails.  VMCALL is a VM exit, too, and works as BRANCH_NONE and as a far branch; libipt
- * calls it the latter.
+ * VMLAUNCH and VMRESUME are far branches: a VM entry, failed or not, writes a TIP without a FUP.
+ * VMCALL is a VM exit, too, and works as BRANCH_NONE and as a far branch; libipt calls it the
+ * latter.
  *
  * The cache is direct-mapped and its key is the position of the bytes in memory, so code files
  * must stay mapped while the cache is used.
@@ -45,12 +45,12 @@ struct insn {
 
 /*
  * Decode the instruction at `bytes` of which `size` bytes may be read.
- * Returns it; length 0 if the bytes are too few, or no instruction: an opcode that is none in
- * this mode, or prefixes that may not be in front of it.
+ * Returns it; its length is 0 if bytes are missing or invalid: an opcode that this mode does
+ * not have, or prefixes that it does not allow.
  */
 struct insn insn_decode(const uint8_t *bytes, size_t size, enum insn_mode mode);
 
-/* Returns whether an instruction asks the kernel for something, and continues behind it. */
+/* Returns true if an instruction enters the kernel and execution continues after it. */
 static inline bool insn_is_syscall(const struct insn *insn)
 {
 	return insn->kind == BRANCH_SYSCALL || insn->int80;

@@ -47,7 +47,7 @@ struct kernel_code {
 
 /*
  * Find the segment that holds ip, in the file or made at run time.
- * Returns NULL if there is none; else the segment, with *bytes at its first byte.
+ * Returns the segment, with *bytes at its first byte, or NULL.
  */
 const struct kernel_segment *kernel_code_find(const struct kernel_code *kernel, uint64_t ip,
 					      const uint8_t **bytes);
@@ -61,8 +61,8 @@ struct kernel_text {
 };
 
 /*
- * Begin with the kernel's code (NULL: none) before the first patch, even if the file has it as
- * it was later.  `kernel` must outlive the text.
+ * Start with the kernel's code (may be NULL) before the first patch, even if the file has a
+ * later state.  `kernel` must outlive the text.
  */
 void kernel_text_init(struct kernel_text *text, const struct kernel_code *kernel);
 

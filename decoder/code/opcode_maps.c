@@ -104,7 +104,7 @@ const struct opcode_form *opcode_form_legacy(enum opcode_map map, uint8_t opcode
 	}
 }
 
-/* 0F behind VEX or EVEX: the vector instructions of 0F that have an immediate keep it. */
+/* 0F after VEX or EVEX: the vector instructions of 0F that have an immediate keep it. */
 static char letter_of_vector_0f(uint8_t opcode)
 {
 	return (opcode & 0xfc) == 0x70 || opcode == 0xc2 || (opcode >= 0xc4 && opcode <= 0xc6)

@@ -15,7 +15,7 @@
 
 #include "base/common.h"
 
-/* Bytes behind the ModRM operand. */
+/* Bytes after the ModRM operand. */
 enum opcode_immediate {
 	IMMEDIATE_NONE,
 	IMMEDIATE_1,
@@ -30,7 +30,7 @@ enum opcode_immediate {
 	IMMEDIATE_ADDRESS, /* the address size */
 };
 
-/* What only the bytes behind the opcode decide. */
+/* Cases that only the bytes after the opcode decide. */
 enum opcode_group {
 	GROUP_NONE,
 	GROUP_CONTROL, /* a control or debug register: ModRM never has a memory operand */
@@ -41,7 +41,7 @@ enum opcode_group {
 	GROUP_5,       /* FF: indirect calls and jumps */
 	GROUP_7,       /* 0F 01: system instructions */
 	GROUP_EXTRQ,   /* 0F 78: the immediates only with prefix 66 or F2 */
-	GROUP_INVALID, /* no instruction, or a prefix in a place where none may be */
+	GROUP_INVALID, /* no instruction, or a misplaced prefix */
 };
 
 struct opcode_form {
@@ -70,7 +70,7 @@ enum opcode_map {
 /* Returns the form of an opcode in a map without a prefix that chooses it. */
 const struct opcode_form *opcode_form_legacy(enum opcode_map map, uint8_t opcode);
 
-/* The same of maps behind a VEX, EVEX or XOP prefix; of invalid maps too. */
+/* The same of maps after a VEX, EVEX or XOP prefix; of invalid maps too. */
 const struct opcode_form *opcode_form_vex(unsigned map, uint8_t opcode);
 const struct opcode_form *opcode_form_evex(unsigned map, uint8_t opcode);
 const struct opcode_form *opcode_form_xop(unsigned map);

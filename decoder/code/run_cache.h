@@ -50,7 +50,7 @@ static inline struct run_entry *run_cache_slot(const struct run_cache *cache, ui
 	return &cache->slots[at];
 }
 
-/* Returns the entry of a key, until the next one is added; NULL: none. */
+/* Returns the entry of a key, valid until the next one is added, or NULL. */
 static inline const struct run_entry *run_cache_find(const struct run_cache *cache, uint64_t key)
 {
 	const struct run_entry *entry = cache->room ? run_cache_slot(cache, key) : NULL;

@@ -15,8 +15,8 @@ enum { REGISTER_EAX = 0, REGISTER_ECX = 1, REGISTER_ESP = 4, REGISTER_R11 = 11 }
 #define ROUNDS_MOST  4
 
 /*
- * The value of each place: the lower 32 bits of a constant, an argument of the function (its
- * place), or unknown.  Words of the stack are followed in 64-bit code only.
+ * The value of each register or stack word: the lower 32 bits of a constant, an argument of
+ * the function, or unknown.  Words of the stack are followed in 64-bit code only.
  */
 struct values {
 	struct value {
@@ -42,7 +42,9 @@ static void forget_stack(struct values *values)
 	memset(words_of(values), 0, WORDS * sizeof(unknown));
 }
 
-/* At a function's begin, places hold its arguments, and the top word the return address. */
+/*
+ * At a function's begin, registers and words hold its arguments, the top word its return address.
+ */
 static void begin_function(struct values *values, enum insn_mode mode)
 {
 	forget(values);
@@ -71,13 +73,13 @@ static bool merge(struct values *values, const struct values *other)
 	return changed;
 }
 
-/* ---- Fields of an instruction ---------------------------------------------- */
+/* ---- Fields of an instruction -------------------------------------------- */
 
 /* Bits of a REX prefix (SDM volume 2, "REX Prefixes"). */
 enum { REX_B = 1, REX_X = 2, REX_R = 4, REX_W = 8 };
 
 struct fields {
-	uint8_t rex;    /* 0: none */
+	uint8_t rex;    /* 0 if absent */
 	bool bits32;    /* 32-bit code, which has no REX */
 	bool narrow;    /* 16-bit operands */
 	bool elsewhere; /* memory of another segment, or by a shorter address */
@@ -139,7 +141,7 @@ static bool rm_is_register(const struct fields *fields)
 
 /*
  * The operand that an instruction writes, but for flags, pushed words and the memory of vectors
- * (SDM volume 2, appendix A, "Opcode Map"): '.' none; 'g' the register in ModRM.reg; 'm' the
+ * (SDM volume 2, appendix A, "Opcode Map"): '.' nothing; 'g' the register in ModRM.reg; 'm' the
  * register or memory in ModRM.rm; 'o' the register in the opcode; '*' perhaps anything.  Other
  * letters depend on more of the instruction.
  */
@@ -240,7 +242,7 @@ static bool is_on_stack(const struct fields *fields, int32_t *distance)
 	return true;
 }
 
-/* Returns the word in memory that an instruction of 64-bit operands has as ModRM.rm; NULL: none. */
+/* Returns the word in memory that is ModRM.rm of an instruction of 64-bit operands, or NULL. */
 static struct value *word_of(struct values *values, const struct fields *fields)
 {
 	int32_t distance;
@@ -458,7 +460,7 @@ struct flow {
 	struct {
 		bool ahead;    /* a jump from before it leads here */
 		bool lost;     /* nothing is known here: too many jumps */
-		uint32_t last; /* the last jump that leads back here, 0: none; its offset and 1 */
+		uint32_t last; /* the last jump that leads back here: 1 + its offset, or 0 */
 	} * labels;            /* owned; of each offset */
 	struct target targets[TARGETS_MOST];
 	size_t count, loops;

@@ -18,7 +18,7 @@
  * Places: registers by their numbers in instructions (SDM volume 2, "Register Encoding"), and from
  * SYSCALL_STACK on the words of the stack, from its top on.  An argument (System V ABI, "Parameter
  * Passing") is named by its place in the caller at the call: SYSCALL_STACK is the word on top
- * there, which is behind the return address in the function.
+ * there, which is above the return address in the function.
  */
 #define SYSCALL_EAX   0 /* holds the number when SYSCALL begins */
 #define SYSCALL_STACK 16
@@ -30,15 +30,15 @@ struct syscall_code {
 	enum insn_mode mode; /* of 64 or 32 bits */
 };
 
-/* One of both is known, or none. */
+/* At most one of both is known. */
 struct syscall_number {
 	int32_t number;   /* SYSCALL_UNKNOWN: not known */
-	int32_t argument; /* the place in which the function got it; SYSCALL_UNKNOWN: none */
+	int32_t argument; /* the register or word of the function's argument, or SYSCALL_UNKNOWN */
 };
 
 /*
- * Returns what a place has when the instruction at the offset `at` begins: the SYSCALL, or a
- * CALL in the function.
+ * Returns the value of a register or word when the instruction at the offset `at` begins:
+ * the SYSCALL, or a CALL in the function.
  */
 struct syscall_number syscall_number_find(const struct syscall_code *code, size_t at,
 					  unsigned place);

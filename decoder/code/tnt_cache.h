@@ -55,7 +55,7 @@ static inline struct tnt_cache_entry *tnt_cache_beside(const struct tnt_cache *c
 	return &entries[(size_t)(entry - entries) ^ 1];
 }
 
-/* Returns the entry of a key; NULL: none. */
+/* Returns the entry of a key, or NULL. */
 static inline const struct tnt_cache_entry *tnt_cache_find(const struct tnt_cache *cache,
 							   uint32_t id)
 {

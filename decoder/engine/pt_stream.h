@@ -40,7 +40,7 @@ struct segment_follower {
 	void (*close)(void *state); /* release the state */
 };
 
-/* What a stream needs.  All of it is borrowed, and outlives the stream. */
+/* The inputs of a stream, all borrowed; they must outlive the stream. */
 struct pt_stream_input {
 	const struct pt_info *info;
 	const struct aux_stream *aux;
@@ -50,8 +50,8 @@ struct pt_stream_input {
 	enum pt_engine engine;
 	/*
 	 * Leave out jumps within a function (by the source's find_function), which change no
-	 * call stack; not those behind a load of the stack pointer (stack_effect.h).  The
-	 * statistics count them.  Fast engine only.
+	 * call stack; jumps after a load of the stack pointer (stack_effect.h) are kept.
+	 * The statistics count them.  Fast engine only.
 	 */
 	bool skip_local_jumps;
 	/*
@@ -71,7 +71,10 @@ struct pt_stream_input {
 	 * are added here.  NULL: leave them out.  Fast engine only.
 	 */
 	struct jump_runs *runs;
-	/* The known branches of events are found here, and added.  NULL: events have none. */
+	/*
+	 * Where the known branches of events are found and added.  NULL: events have none of
+	 * them.
+	 */
 	struct known_branches *branches;
 	/*
 	 * Address of the kernel's __switch_to.  Where the kernel is traced, threads change
@@ -100,9 +103,9 @@ struct pt_stream_input {
 	uint64_t segment;
 	/* Number of other streams that are open at the same time: they share memory. */
 	size_t others;
-	/* Threads that decode segments of long streams.  NULL: none. */
+	/* Threads that decode segments of long streams; may be NULL. */
 	struct workers *workers;
-	const struct segment_follower *follower; /* of what they decode; NULL: none */
+	const struct segment_follower *follower; /* of what they decode; may be NULL */
 };
 
 struct pt_stream_stats {

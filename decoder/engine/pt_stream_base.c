@@ -77,8 +77,8 @@ struct branch_event *stream_push_runs(struct pt_stream *stream, const struct tim
 }
 
 /*
- * Emit the jumps that were left out, of which there may be none here: but a segment does not know
- * those before it.  Times stay: branches that are found later may be older.
+ * Emit the number of jumps that were left out, even if it is 0: a segment does not know the
+ * jumps before it.  Times stay: branches that are found later may be older.
  */
 static struct branch_event *push_jumps(struct pt_stream *stream, const struct thread *thread)
 {
@@ -319,8 +319,8 @@ void stream_follow_schedule(struct pt_stream *stream)
 	if (user_only(stream) || !stream_is_timed(stream))
 		return;
 	/*
-	 * The record is written just before __switch_to; if that is not reached in time, use
-	 * the record's time.
+	 * The record is written just before __switch_to; if the flow does not reach it in
+	 * time, use the record's time.
 	 */
 	if (stream->input.switch_ip &&
 	    due < UINT64_MAX - SWITCH_OVERDUE - stream->state.schedule.slack)

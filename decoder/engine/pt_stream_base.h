@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What both engines share: time, who runs, and the queue of events.  Private to decoder/. */
+/* The common part of both engines: time, thread and queue of events.  Private to decoder/. */
 #ifndef DECODER_ENGINE_PT_STREAM_BASE_H
 #define DECODER_ENGINE_PT_STREAM_BASE_H
 
@@ -27,7 +27,7 @@ struct timestamp {
 	uint64_t time; /* ns */
 };
 
-/* What decoding takes along over a cut (fast/flow_checkpoint.h); the rest of a stream stays. */
+/* State that decoding carries over a cut (fast/flow_checkpoint.h); the rest of a stream stays. */
 struct stream_state {
 	struct timestamp now; /* time of the packets read so far */
 	uint64_t last_pushed; /* ns: time of the last event */

@@ -36,7 +36,7 @@ struct address_space {
 
 /*
  * Returns the mapping that covers ip, in the space or else in its kernel's,
- * borrowed; NULL if none (also if space is NULL).
+ * borrowed, or NULL (also if space is NULL).
  */
 const struct mapping *address_space_borrow_mapping(const struct address_space *space, uint64_t ip);
 

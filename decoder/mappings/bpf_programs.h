@@ -4,7 +4,7 @@
  * feature BPF_PROG_INFO: a count, then for each program a struct perf_bpil
  * (tools/perf/util/bpf-utils.h): info_len, data_len, arrays, struct
  * bpf_prog_info (linux/bpf.h, info_len bytes of it), and data_len bytes that the
- * info's arrays lie in, by offsets in the place of their pointers.
+ * info's arrays lie in, by offsets in place of their pointers.
  */
 #ifndef DECODER_MAPPINGS_BPF_PROGRAMS_H
 #define DECODER_MAPPINGS_BPF_PROGRAMS_H
@@ -24,7 +24,7 @@ struct bpf_place {
 	uint32_t programs;   /* read so far */
 	uint32_t function;   /* of the program, the next */
 	uint32_t code_used;  /* bytes of its code, by its functions so far */
-	const uint8_t *data; /* of the program; NULL: none is read */
+	const uint8_t *data; /* of the program; NULL before the first */
 	uint32_t data_size;
 	struct bpf_arrays {
 		uint64_t code, addresses, lengths; /* offsets in the data */
@@ -34,7 +34,7 @@ struct bpf_place {
 
 /*
  * Read the next function of all programs of the recording.
- * Returns 1; 0 if there are no more.  Functions that do not fit into the section are skipped.
+ * Returns 1; 0 at the end.  Functions that do not fit into the section are skipped.
  */
 int bpf_programs_next(const struct perf_file *file, struct bpf_place *place,
 		      struct bpf_function *function);

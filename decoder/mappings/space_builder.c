@@ -7,8 +7,8 @@
 #define HUGE_PAGE (UINT64_C(1) << 21)
 
 /*
- * Order of ranges that do not overlap; ranges that do are "equal", so that
- * tfind() finds one that overlaps its key.
+ * Order of ranges that do not overlap.  Overlapping ranges compare equal, so
+ * that tfind() finds a range that overlaps its key.
  */
 static int compare(const void *left, const void *right)
 {
@@ -43,7 +43,7 @@ static void insert(struct space_builder *builder, const struct mapping *mapping)
 	builder->count++;
 }
 
-/* What this thread's twalk() fills; twalk_r(), which takes it as an argument, is glibc's alone. */
+/* The result of this thread's twalk(); only glibc has twalk_r(), which takes it as an argument. */
 static __thread void *node_context;
 
 static void for_each_node(const struct space_builder *builder,
@@ -141,7 +141,7 @@ static bool is_memory(const char *path)
 /*
  * Returns whether a range begins and ends at multiples of 2 MiB, as huge pages do.
  * Aligned memory over a file's code is its copy even without neighbours:
- * there are none if the code itself is aligned.
+ * aligned code leaves no neighbours.
  */
 static bool is_aligned(uint64_t begin, uint64_t end)
 {
@@ -187,7 +187,7 @@ void space_builder_add(struct space_builder *builder, const struct mapping *mapp
  * as a whole, and the kernel hands out no addresses within.)
  */
 
-/* Returns the mapping behind the memory that lies behind `left` without a hole; NULL: none. */
+/* Returns the mapping after the memory that follows `left` without a hole, or NULL. */
 static struct mapping *behind_memory(struct mapping *left, const struct mapping *end)
 {
 	struct mapping *at = left + 1;

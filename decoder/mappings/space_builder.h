@@ -29,12 +29,12 @@ void space_builder_copy(struct space_builder *builder, const struct space_builde
 /* Release the set, not the arena's mappings.  Idempotent, also on zeroed memory. */
 void space_builder_release(struct space_builder *builder);
 
-/* Returns whether `mapping` would take the place of other content. */
+/* Returns whether `mapping` would replace other content. */
 bool space_builder_conflicts(const struct space_builder *builder, const struct mapping *mapping);
 
 /*
- * Returns whether `mapping` is memory on huge pages that takes the place of one
- * file's code: a copy of that.
+ * Returns whether `mapping` is memory on huge pages that replaces one file's
+ * code: a copy of the code.
  */
 bool space_builder_is_copy(const struct space_builder *builder, const struct mapping *mapping);
 

@@ -91,7 +91,7 @@ static int compare_ids(const void *left, const void *right)
 
 /*
  * Real id sections do not overlap, so more ids than fit into the file are
- * damage: the id sections of the attributes behind them are ignored.
+ * damage: the id sections of the attributes after them are ignored.
  */
 void perf_attrs_finish(struct perf_file *file)
 {

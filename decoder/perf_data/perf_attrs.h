@@ -20,7 +20,7 @@ void perf_attrs_finish(struct perf_file *file);
 /* Returns whether two recordings have the same events with the same counters. */
 bool perf_attrs_equal(const struct perf_file *a, const struct perf_file *b);
 
-/* Returns the attribute that an id belongs to, borrowed; NULL if none. */
+/* Returns the attribute that an id belongs to, borrowed, or NULL. */
 const struct perf_attr *perf_file_borrow_attr(const struct perf_file *file, uint64_t id);
 
 #endif

@@ -196,7 +196,7 @@ static void read_feature(struct perf_file *file, unsigned feature, struct perf_b
 			  feature);
 }
 
-/* Each set bit of the header's bitmap has a section, described behind the data. */
+/* Each set bit of the header's bitmap has a section, described after the data. */
 void perf_features_read(struct perf_file *file, struct perf_bytes bytes, uint64_t table_offset,
 			struct diag *diag)
 {
@@ -251,7 +251,7 @@ void perf_features_read_record(struct perf_file *file, const struct perf_record 
 		read_feature(file, (unsigned)feature, section, diag);
 }
 
-/* Returns the bytes of the entry; 0 if there is none or it is damaged. */
+/* Returns the bytes of the entry; 0 if it is missing or damaged. */
 static size_t read_build_id(const struct perf_bytes *row, size_t at, struct perf_build_id *found)
 {
 	const uint8_t *entry = row->bytes + at;
@@ -279,7 +279,7 @@ int perf_features_next_build_id(const struct perf_file *file, struct perf_build_
 		size_t size = read_build_id(row, place->offset, entry);
 
 		place->offset += size;
-		/* Nothing in this row can be found behind a damaged entry. */
+		/* Nothing in this row can be found after a damaged entry. */
 		if (size)
 			return 1;
 	}

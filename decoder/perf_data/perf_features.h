@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Feature sections of a recording (tools/perf/util/header.h, enum HEADER_*),
- * behind the data of a file or in records of a stream.
+ * after the data of a file or in records of a stream.
  */
 #ifndef DECODER_PERF_DATA_PERF_FEATURES_H
 #define DECODER_PERF_DATA_PERF_FEATURES_H

@@ -24,7 +24,7 @@ struct perf_mmap {
 	uint64_t begin, end;  /* ip range [begin, end); cut at 2^64 - 1 */
 	uint64_t file_offset; /* byte in the file that is mapped at `begin` */
 	const char *path;
-	const uint8_t *build_id; /* NULL if the record has none */
+	const uint8_t *build_id; /* NULL if the record lacks it */
 	size_t build_id_size;    /* bytes, at most BUILD_ID_MAX */
 };
 
@@ -88,7 +88,7 @@ struct perf_thread_name {
 
 #define PERF_THREAD_NAME_SIZE 16
 
-/* Read the entry of this index.  Returns 0; -1 if there are no more. */
+/* Read the entry of this index.  Returns 0; -1 past the last one. */
 int perf_record_read_thread_name(const struct perf_record *record, uint64_t index,
 				 struct perf_thread_name *name);
 
@@ -98,7 +98,7 @@ int perf_record_read_thread_name(const struct perf_record *record, uint64_t inde
  */
 uint64_t perf_record_lost_count(const struct perf_record *record);
 
-/* Returns whether the type is one that the kernel or perf is known to write. */
+/* Returns whether the kernel or perf is known to write records of this type. */
 bool perf_record_is_known(uint32_t type);
 
 #endif

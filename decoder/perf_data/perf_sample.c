@@ -72,7 +72,7 @@ static void skip_branches(struct cursor *c, uint64_t branch_type)
 }
 
 /*
- * Vector and predicate registers behind the others: how many of each there are, and of how
+ * Vector and predicate registers after the others: how many of each there are, and of how
  * many words, then their values (patch "perf: Support SIMD registers", versions 2 to 4).
  */
 static void skip_simd_registers(struct cursor *c)
@@ -260,11 +260,10 @@ static struct perf_sample_id read_trailer(const uint8_t *bytes, uint64_t sample_
 }
 
 /*
- * Returns the position of the id in 8-byte words before the end of a record; 0 if there
- * is none.  With IDENTIFIER it is the last word; else ID is followed by
- * STREAM_ID and CPU.  All events of a file have the id at the same position, or perf
- * would refuse to record them (tools/perf/util/evlist.c,
- * evlist__valid_sample_type).
+ * Returns the position of the id in 8-byte words before the end of a record, or 0 if
+ * absent.  With IDENTIFIER it is the last word; else ID is followed by STREAM_ID and
+ * CPU.  All events of a file have the id at the same position, or perf would refuse to
+ * record them (tools/perf/util/evlist.c, evlist__valid_sample_type).
  */
 static size_t id_position(uint64_t sample_type)
 {

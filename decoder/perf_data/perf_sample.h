@@ -41,7 +41,7 @@ bool perf_attr_is_off_cpu(const struct perf_attr *attr);
 
 /*
  * Split the sample_id trailer off a kernel record, and read it into record->id; of a sample, read
- * the same fields; records of perf itself have none.
+ * the same fields; records of perf itself have no trailer.
  */
 void perf_sample_split_id(const struct perf_file *file, struct perf_record *record);
 

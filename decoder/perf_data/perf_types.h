@@ -112,13 +112,13 @@ struct perf_record {
 	const uint8_t *payload; /* after the 8-byte header, without the sample_id trailer */
 	size_t size;            /* bytes of payload */
 	struct perf_bytes
-		aux;       /* of AUXTRACE, TRACING_DATA: the data behind the record; may be cut */
-	size_t aux_behind; /* of AUXTRACE: bytes of the mapping behind the data, at least */
+		aux;       /* of AUXTRACE, TRACING_DATA: the data after the record; may be cut */
+	size_t aux_behind; /* of AUXTRACE: bytes of the mapping after the data, at least */
 	struct perf_sample_id id;
 	uint64_t offset; /* of the record in its file, or in the data that it was unpacked to */
 };
 
-/* A range of a mapped file that holds records one behind the other. */
+/* A range of a mapped file that holds records one after the other. */
 struct perf_part {
 	const uint8_t *bytes; /* of the whole file; a mapping of perf_file.mappings */
 	uint64_t begin, end;  /* of the records in the file */

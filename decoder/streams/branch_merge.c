@@ -116,7 +116,7 @@ static size_t count_due(struct branch_merge *merge)
 	return due;
 }
 
-/* Drop the events that the reader had; the stream on top moves down to its place. */
+/* Drop the events that the reader has consumed, and let the stream on top sink in the heap. */
 static void advance_top(struct branch_merge *merge)
 {
 	struct branch_merge_entry *top = merge->heap;

@@ -32,7 +32,7 @@ struct branch_merge_entry;
 struct branch_merge {
 	struct branch_merge_entry *heap; /* owned; the earliest event on top */
 	size_t count;                    /* streams in the heap */
-	size_t unseen; /* streams behind the heap, not asked for their first event yet */
+	size_t unseen; /* streams after the heap, not asked for their first event yet */
 	bool asked;    /* each was asked once */
 	bool in_bursts;
 	size_t lent; /* events of the stream on top that the reader has */

@@ -59,8 +59,8 @@ static bool is_of_flow(enum pt_packet_type type)
 }
 
 /*
- * Returns the size of a PSB with its header, up to its PSBEND; 0 if it is not within one piece.
- * If tracing begins next, up to there: the header's place is an erratum then (BDM70).
+ * Returns the size of a PSB with its header, up to its PSBEND; 0 if it straddles pieces.  If
+ * tracing begins next, up to that packet: the header's position is an erratum then (BDM70).
  */
 static uint64_t header_size(const struct aux_stream *aux, const struct aux_position *position)
 {
@@ -162,7 +162,7 @@ static bool reports_damage(struct pt_stream *stream, bool has, const struct bran
 	return has;
 }
 
-/* ---- Differences that are none ------------------------------------------- */
+/* ---- Differences that do not count --------------------------------------- */
 
 /* libipt keeps branches back at an overflow: skip to it, if it is near. */
 static bool skip_to_overflow(struct comparison *c)
@@ -219,7 +219,7 @@ static bool is_damaged_later(struct comparison *c)
 	       reports_damage(c->libipt, c->has_libipt, &c->libipt_event);
 }
 
-/* libipt follows direct branches behind the last packet. */
+/* libipt follows direct branches after the last packet. */
 static bool has_only_direct_branches(struct comparison *c)
 {
 	struct branch_event event = c->libipt_event;
@@ -232,8 +232,8 @@ static bool has_only_direct_branches(struct comparison *c)
 
 /*
  * Each return pops the stack of compressed returns (SDM volume 3, "RET Compression");
- * libipt keeps the address of one that is not compressed, as that of a signal handler is,
- * and uses it for the next return.
+ * libipt keeps the address of an uncompressed return, such as a signal handler's, and
+ * uses it for the next return.
  */
 static bool is_stale_return(struct comparison *c)
 {
@@ -266,8 +266,8 @@ static bool is_excused(struct comparison *c)
 
 /*
  * Compare the times of a branch that both engines found.  They are counted with the next branch
- * that has another time by libipt, so that the last ones do not count, as direct
- * branches behind the last packet have its time.
+ * that has another time by libipt, so that the last ones do not count, as direct branches after
+ * the last packet have its time.
  */
 static void compare_times(struct comparison *c)
 {
@@ -275,8 +275,8 @@ static void compare_times(struct comparison *c)
 	uint64_t apart = a > b ? a - b : b - a;
 
 	/*
-	 * One engine has the time when packets were first dropped, the other when no more were.
-	 * libipt 2.1 keeps the first one up to the next packet that decides a branch.
+	 * One engine has the time when packets were first dropped, the other when the loss
+	 * ended. libipt 2.1 keeps the first one up to the next packet that decides a branch.
 	 */
 	if (b == c->overflow_time)
 		return;

@@ -5,9 +5,9 @@
  *
  * Not compared: events after both report damage, because each engine resumes in its own way;
  * the last branches before an overflow and at the end of the data, which libipt keeps back
- * until the next packet; events after a return that libipt takes to the address of an earlier
- * one; direct branches behind the last packet, which only libipt follows; and events after a
- * direct branch out of an address filter, whose ranges libipt does not get.
+ * until the next packet; events after a return for which libipt uses an earlier return's
+ * address; direct branches after the last packet, which only libipt follows; and events after
+ * a direct branch out of an address filter, whose ranges libipt does not get.
  *
  * Times, which each engine estimates between timing packets, may differ by an MTC period at
  * most.  The last packet's branches of a piece are left out: libipt reads ahead, and may give them
@@ -25,7 +25,7 @@ struct pt_verdict {
 	uint64_t branches;   /* found by both engines */
 	uint64_t apart;      /* branches whose times are more than a timing packet apart */
 	uint64_t most_apart; /* ns: greatest difference of times */
-	/* The first difference, preferably one that is not one-sided: */
+	/* The first difference, preferably a two-sided one: */
 	uint64_t offset;           /* of the segment's PSB in the stream */
 	uint64_t file_offset;      /* the same position in the file */
 	uint64_t index;            /* of the event in the segment */

@@ -19,7 +19,7 @@ struct probe_field {
 };
 
 struct probe_format {
-	struct tracepoint_field ip, function; /* size 0: the event has none */
+	struct tracepoint_field ip, function; /* size 0: the event lacks the field */
 	struct probe_field *fields;
 	size_t field_count;
 };
@@ -45,8 +45,8 @@ static const char *plain_name(struct arena *arena, const struct tracepoint_field
 }
 
 /*
- * "print fmt: "(%lx) n=0x%Lx list={%u,%u} c='%c'", REC->...": returns what is behind "n=", or
- * the brace; "" if nothing is.
+ * "print fmt: "(%lx) n=0x%Lx list={%u,%u} c='%c'", REC->...": returns the text after "n=",
+ * or the brace; "" at the end.
  */
 static const char *find_print_form(const char *format, const struct tracepoint_field *field)
 {
@@ -204,7 +204,7 @@ void hits_finish(struct hits *hits)
 		qsort(hits->places, hits->count, sizeof(*hits->places), compare_places);
 }
 
-/* Returns `size` bytes at `offset` of the raw data; NULL: it has not so many. */
+/* Returns `size` bytes at `offset` of the raw data; NULL if the data are shorter. */
 static const uint8_t *raw_at(const struct perf_sample *sample, size_t offset, size_t size)
 {
 	return sample->raw.bytes && offset <= sample->raw.size && size <= sample->raw.size - offset

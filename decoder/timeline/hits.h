@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hits: samples where the program came by a chosen place.  They are those of breakpoints
- * (perf record -e mem:ADDR:x, PERF_TYPE_BREAKPOINT), and of probes: tracepoints that perf probe
+ * Hits: samples of a program that reached a chosen address.  They come from breakpoints (perf
+ * record -e mem:ADDR:x, PERF_TYPE_BREAKPOINT), and from probes: tracepoints that perf probe
  * made, whose format has the field __probe_ip or, of a return, __probe_func
  * (kernel/trace/trace_probe.h, FIELD_STRING_IP, FIELD_STRING_FUNC).
  *
@@ -22,7 +22,7 @@
 
 struct hit_event;
 
-/* The hits of a recording.  Zeroed memory is none. */
+/* The hits of a recording.  Zeroed memory is empty. */
 struct hits {
 	const struct perf_file *file; /* borrowed */
 	struct hit_event *events;     /* owned; by attribute; NULL: no event is of hits */

@@ -21,7 +21,7 @@ struct process_table {
 	struct live_process *by_pid;   /* hash of all processes */
 	struct space_builder **spaces; /* owned array, by index; [0] is empty */
 	size_t space_count, space_room;
-	struct space_builder kernel; /* what all processes see */
+	struct space_builder kernel; /* seen by all processes */
 	uint64_t copies_left;        /* mappings that may still be copied */
 };
 

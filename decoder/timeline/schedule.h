@@ -93,7 +93,7 @@ void schedule_stop_user(struct schedule *schedule, uint64_t ip);
 
 /*
  * Returns the address space of the next program that the thread's process ran by exec while the
- * thread was on this CPU; NULL: there is none, or the clock excludes it at `time`.
+ * thread was on this CPU; NULL if there is no such program, or the clock excludes it at `time`.
  */
 const struct address_space *schedule_next_program(const struct schedule *schedule, uint64_t time);
 

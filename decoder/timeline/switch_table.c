@@ -33,7 +33,7 @@ static void find_stays(struct switch_table *table)
 	last = alloc_zeroed(threads, sizeof(*last));
 	for (size_t i = 0; i < table->count; i++) {
 		struct cpu_switch *change = &table->switches[i];
-		uint32_t *cpu = &last[change->thread->index]; /* plus 1: 0 is none */
+		uint32_t *cpu = &last[change->thread->index]; /* 1 + index, or 0 */
 
 		change->stayed = *cpu == (uint32_t)change->cpu + 1;
 		*cpu = (uint32_t)change->cpu + 1;
@@ -42,9 +42,9 @@ static void find_stays(struct switch_table *table)
 }
 
 /*
- * Returns whether another thread runs than since the switch before (NULL: there is none of this
- * CPU).  A switch-out names the thread of the switch-in that follows.  An exec only changes the
- * tid of its thread.
+ * Returns whether the thread differs from the previous switch's (NULL: the CPU's first).  A
+ * switch-out names the thread of the switch-in that follows.  An exec only changes the tid of
+ * its thread.
  */
 static bool changes_thread(const struct cpu_switch *before, const struct cpu_switch *change)
 {

@@ -18,7 +18,7 @@ struct switch_table {
 /* Add a copy, whose `order` and `stayed` are set later.  A zeroed table is empty. */
 void switch_table_add(struct switch_table *table, const struct cpu_switch *change);
 
-/* Sort the switches by CPU.  None may be added afterwards. */
+/* Sort the switches by CPU.  After this, switches must not be added. */
 void switch_table_finish(struct switch_table *table);
 
 /* See timeline_switched_cpu(). */

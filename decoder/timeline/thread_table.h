@@ -29,13 +29,13 @@ void thread_table_init(struct thread_table *table, struct arena *arena,
 /* Release the table, not the arena's threads.  Idempotent, also on zeroed memory. */
 void thread_table_release(struct thread_table *table);
 
-/* Returns the thread that has this tid at `time` (ns), made if there is none of this process. */
+/* Returns the thread that has this tid at `time` (ns), made if the process has no such thread. */
 struct live_thread *thread_table_borrow(struct thread_table *table, int32_t pid, int32_t tid,
 					uint64_t time);
 
 /*
- * Returns the latest thread of this tid in any process; if there is none, a new one in a process
- * of its own.
+ * Returns the latest thread of this tid in any process; or else a new thread in a process of its
+ * own.
  */
 struct live_thread *thread_table_borrow_any(struct thread_table *table, int32_t tid, uint64_t time);
 

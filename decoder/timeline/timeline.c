@@ -90,7 +90,7 @@ static void apply_records(struct timeline *tl, const struct perf_file *file)
 	free(records);
 }
 
-/* If no event asked for switch records, use tracepoints or samples in their place. */
+/* If no event asked for switch records, use tracepoints or samples instead. */
 static void choose_switch_source(struct timeline *tl)
 {
 	bool trace = false;

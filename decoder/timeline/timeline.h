@@ -38,15 +38,15 @@ void timeline_close(struct timeline *timeline);
 const struct thread *const *timeline_threads(const struct timeline *timeline, size_t *count);
 
 /*
- * Returns the highest id of a process or thread, also of those that were only woken; 0: there is
- * none.
+ * Returns the highest id of a process or thread, also of those that were only woken, or 0 if
+ * absent.
  */
 int32_t timeline_highest_id(const struct timeline *timeline);
 
 /*
  * Returns the thread that had this tid at `time` (tids are reused); the last
- * one before, or the first after, if none lived then; NULL if the tid never
- * appears.
+ * one before, or the first after, if no such thread lived then; NULL if the
+ * tid never appears.
  */
 const struct thread *timeline_borrow_thread(const struct timeline *timeline, int32_t tid,
 					    uint64_t time);
@@ -93,7 +93,7 @@ const struct kernel_symbol *timeline_kernel_symbols(const struct timeline *timel
  */
 const struct code_patch *timeline_code_patches(const struct timeline *timeline, size_t *count);
 
-/* Returns the pauses of the trace (trace_pauses_find()); NULL if there are none. */
+/* Returns the pauses of the trace (trace_pauses_find()), or NULL. */
 const struct trace_pauses *timeline_pauses(const struct timeline *timeline);
 
 /* Returns the hits of breakpoints and probes, in order of time; they need the file. */

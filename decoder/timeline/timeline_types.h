@@ -21,12 +21,12 @@ struct thread {
 	uint64_t begin, end;
 };
 
-/* What is mapped from `begin` on, up to the next epoch of the process. */
+/* The mappings from `begin` up to the next epoch of the process. */
 struct epoch {
 	uint64_t begin;
 	bool exec; /* it began with an exec: nothing of the epoch before is left */
 	const struct address_space *space;
-	size_t next_exec; /* index of the next epoch that began with an exec; 0: none */
+	size_t next_exec; /* index of the next epoch that began with an exec; 0 if absent */
 };
 
 /* The kernel's code changed: from `time` (ns) on, the new bytes are at the address. */

@@ -91,7 +91,7 @@ void trace_pauses_finish(struct trace_pauses *pauses, const struct switch_table 
 		if (!point->resumes)
 			add_pause(pauses,
 				  &(struct trace_pause){ point->tid, point->cpu, point->time, 0 });
-		/* A pause of what is paused already says nothing about other threads. */
+		/* A second pause says nothing about other threads. */
 		if (!point->resumes && !paused && point->cpu >= 0) {
 			while (next < pauses->point_count && !points[next].resumes &&
 			       points[next].cpu == point->cpu)

@@ -4,8 +4,8 @@
  * start-paused; since Linux and perf 6.13).
  *
  * In the trace itself, a pause looks like an entry into the kernel or a disabled event.  But
- * the events that pause and resume are known by their attributes, and each of them has a sample:
- * the kernel pauses, then takes the time of the sample; it resumes behind the sample
+ * attributes identify the events that pause and resume, and each such event has a sample: the
+ * kernel pauses, then takes the time of the sample; it resumes after the sample
  * (kernel/events/core.c, __perf_event_overflow()).  Filled while a timeline is built, and part of
  * it afterwards.
  */

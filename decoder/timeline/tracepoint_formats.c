@@ -8,8 +8,8 @@
 #define MAGIC "\x17\x08\x44tracing"
 
 /*
- * Not by libtraceevent: its parser (1.7.1) recurses on the parentheses of "print fmt", so that a
- * hostile text ends it in a stack overflow.  Offsets and sizes of fields need no more than this.
+ * libtraceevent is not used: its parser (1.7.1) recurses on the parentheses of "print fmt", so
+ * that a hostile text overflows the stack.  Offsets and sizes of fields need no more than this.
  */
 
 /* ---- Formats ------------------------------------------------------------- */
@@ -86,7 +86,7 @@ struct tracepoint_field tracepoint_format_find(const char *format, const char *n
 
 /* ---- TRACING_DATA -------------------------------------------------------- */
 
-/* Returns the next text up to its NUL; NULL if there is none. */
+/* Returns the next text up to its NUL, or NULL. */
 static const char *take_string(struct cursor *c)
 {
 	const uint8_t *text = c->at,

@@ -15,7 +15,7 @@ struct perf_file;
 enum tracepoint_place {
 	TRACEPOINT_HERE = 0, /* `size` bytes at `offset` */
 	TRACEPOINT_DATA_LOC, /* there is a u32: the low half is an offset, the high half a size */
-	TRACEPOINT_REL_LOC,  /* the same, with an offset from behind the u32 */
+	TRACEPOINT_REL_LOC,  /* the same, with an offset from the end of the u32 */
 };
 
 struct tracepoint_field {
@@ -37,7 +37,7 @@ void tracepoint_formats_read(const struct perf_file *file, tracepoint_format_rea
 
 /*
  * Read the name and the number (perf_event_attr.config) of a format's event: "name: sched_switch
- * ID: 314".  Returns false if it has none; names of 63 bytes and more are cut.
+ * ID: 314".  Returns false if one is missing; names of 63 bytes and more are cut.
  */
 bool tracepoint_format_event(const char *format, char name[64], uint64_t *id);
 
@@ -45,11 +45,11 @@ bool tracepoint_format_event(const char *format, char name[64], uint64_t *id);
  * Find the next field in the text from `at` on:
  * "	field:pid_t next_pid;	offset:56;	size:4;	signed:1;"; arrays are
  * "char next_comm[16];" or "u16 list[];", data elsewhere "__data_loc char[] name;".
- * Returns where the search continues; NULL: there is none.
+ * Returns where the search continues, or NULL at the end.
  */
 const char *tracepoint_format_next(const char *at, struct tracepoint_field *field);
 
-/* Returns a format's field of this name; size 0: it has none. */
+/* Returns a format's field of this name; size 0 if it is missing. */
 struct tracepoint_field tracepoint_format_find(const char *format, const char *name);
 
 #endif

@@ -13,7 +13,7 @@
 /* Bytes of the signature: UD2 and a text. */
 #define EMULATED_PTWRITE_SIGN_SIZE 16
 
-/* Returns whether the `size` bytes behind a jump begin with the signature. */
+/* Returns whether the `size` bytes after a jump begin with the signature. */
 bool emulated_ptwrite_has_sign(const uint8_t *bytes, size_t size);
 
 /* The flow jumped over a signature to ip: a value begins. */

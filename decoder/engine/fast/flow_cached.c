@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The fast path, over blocks whose exits and links flow_step.c has found.  Each function has
- * the same effect as flow_step.c, or none if the block needs flow_step_slow().
+ * the same effect as flow_step.c, or no effect if the block needs flow_step_slow().
  */
 #include "decoder/engine/fast/flow_code.h"
 #include "decoder/engine/fast/flow_runs.h"
@@ -87,7 +87,7 @@ static inline struct flow_cursor skip_by_tnt_cache(struct pt_flow *flow, struct 
 	return cursor;
 }
 
-/* Follow a jump that needs no bit.  Returns false if there is none. */
+/* Follow a jump that needs no bit.  Returns false if the block does not end with such a jump. */
 static inline bool skip_local_jump(const struct pt_flow *flow, struct flow_cursor *cursor)
 {
 	const struct cfg_node *node = cfg_node_at(flow->blocks.nodes, cursor->node);
@@ -204,7 +204,7 @@ static inline bool follow_taken(struct pt_flow *flow, struct flow_cursor *cursor
 	return true;
 }
 
-/* Returns the block at `to`, behind a call, and brings it into view; NULL: not cached. */
+/* Returns the block at `to`, after a call, and makes it the current code; NULL if not cached. */
 static inline const struct basic_block *find_return_block(struct pt_flow *flow,
 							  const struct basic_block *call,
 							  uint64_t to)

@@ -31,7 +31,7 @@ void flow_checkpoint_approach(struct pt_flow *flow)
 	forget_time(flow);
 }
 
-/* The flow is behind the header of a PSB that is a cut. */
+/* The flow has passed the header of a PSB that is a cut. */
 static void pass_cut(struct pt_flow *flow)
 {
 	flow->passed = flow->cuts.position;
@@ -46,7 +46,7 @@ void flow_checkpoint_pass(struct pt_flow *flow)
 	uint64_t next = flow->window.base + flow->at;
 
 	flow->passing = false;
-	/* No event is pending behind a PSB; in its header that is damage. */
+	/* No event is pending after a PSB; in its header that is damage. */
 	flow_flush_pending(flow);
 	/* A flow that begins here could not know how many bits are left. */
 	emulated_ptwrite_drop_interrupted(flow);
@@ -155,7 +155,7 @@ static void forget_events(struct pt_flow *flow)
 {
 	struct pt_stream *stream = &flow->stream;
 
-	/* Except a gap behind which tracing did not begin. */
+	/* Except a gap after which tracing did not begin. */
 	flow->state.gap_guessed = !flow->state.on && !flow->state.overflowed;
 	if (flow->state.gap_guessed)
 		flow->state.lost = flow->state.after_gap = false;

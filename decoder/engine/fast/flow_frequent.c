@@ -69,7 +69,7 @@ static inline uint64_t join_full_tnts(uint64_t bytes, unsigned count)
 }
 
 /*
- * Read consecutive full TNTs, and a partial one behind them, as one packet: nothing happens
+ * Read consecutive full TNTs, and a partial one after them, as one packet: nothing happens
  * between them.  Returns their size.
  */
 static inline size_t read_full_tnts(struct pt_flow *flow, const uint8_t *bytes)
@@ -131,7 +131,7 @@ static inline uint64_t read_low_ip(const uint8_t *bytes)
 	return le64toh(low);
 }
 
-/* Read a TIP, TIP.PGE, TIP.PGD or FUP. Returns its size; 0: none of these. */
+/* Read a TIP, TIP.PGE, TIP.PGD or FUP. Returns its size; 0 for other packets. */
 static __attribute__((noinline)) size_t read_ip_packet(struct pt_flow *flow, const uint8_t *bytes)
 {
 	struct pt_packet_ip packet = { .ipc = (enum pt_ip_compression)(bytes[0] >> 5) };
@@ -215,7 +215,7 @@ static inline size_t read_frequent(struct pt_flow *flow, const uint8_t *bytes, s
 	return bytes[0] & 1 ? read_ip_packet(flow, bytes) : 0;
 }
 
-/* Read a CYC.  Returns its size; 0: there is none. */
+/* Read a CYC.  Returns its size; 0 for other packets. */
 static inline size_t read_cyc(struct pt_flow *flow, const uint8_t *bytes)
 {
 	uint32_t cycles;
@@ -325,7 +325,7 @@ static size_t next_stop(const struct look_ahead *ahead, const struct aux_stream 
 	return at < ahead->end ? at : ahead->end;
 }
 
-/* Returns the next time that is known by a TSC packet or an AUX record; 0: none is. */
+/* Returns the next time that a TSC packet or an AUX record gives; 0 if there is no such time. */
 static uint64_t next_known_time(struct look_ahead *ahead, struct pt_flow *flow)
 {
 	const struct aux_stream *aux = flow->stream.input.aux;

@@ -20,7 +20,7 @@
  *   APL11   a TIP.PGD may follow an OVF                tracing is off: flow_on_tip_pgd()
  *   SKD022  a VM entry may have a FUP                  no interrupt: flow_on_tip_pgd()
  *   SKL014  a TIP.PGD may lack the target's ip         the filter decides: flow_step.c
- *   (perf)  a FUP may have the ip behind a branch      the branch's: flow_step.c
+ *   (perf)  a FUP may have the ip after a branch       the branch's: flow_step.c
  *   SKL168  a CYC before a PSB may be dropped          no speed is measured across a TSC
  */
 /* clang-format on */
@@ -158,7 +158,7 @@ static void pause_guest(struct pt_flow *flow)
 	flow->state.guest_on = false;
 }
 
-/* Handle a TIP with a guest before or behind it; ip 0: suppressed. */
+/* Handle a TIP with a guest before or after it; ip 0: suppressed. */
 static void on_guest_tip(struct pt_flow *flow, uint64_t ip)
 {
 	bool enters = !flow->state.guest;

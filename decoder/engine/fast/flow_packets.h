@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What packets mean to the fast engine: each makes something pending (pt_flow.c has the
- * table), sets the time, or has an event of its own.  Private to the engine.  Meanings: SDM
- * volume 3, "Intel Processor Trace", "Packet Definitions".
+ * The fast engine's handling of packets: each makes something pending (pt_flow.c has the
+ * table), sets the time, or becomes an event.  Private to the engine.  Meanings: SDM volume
+ * 3, "Intel Processor Trace", "Packet Definitions".
  */
 #ifndef DECODER_ENGINE_FAST_FLOW_PACKETS_H
 #define DECODER_ENGINE_FAST_FLOW_PACKETS_H

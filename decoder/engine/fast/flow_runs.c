@@ -24,7 +24,7 @@ static inline uint64_t first_bits(uint64_t bits, unsigned most)
 	return bits << most ? (bits >> behind | 1) << behind : bits;
 }
 
-/* Returns the block that follows the current one by the next bit without an event; NULL: none. */
+/* Returns the block that follows the current one by the next bit without an event, or NULL. */
 static const struct basic_block *silent_next(const struct basic_block *block, bool taken)
 {
 	const struct basic_block *next = taken ? block->taken : block->not_taken;
@@ -62,14 +62,16 @@ static bool follow_block(const struct pt_flow *flow, struct found_run *found, ui
 	return true;
 }
 
-/* Returns a new entry for the way from a node by the bits; NULL: none, or no memory for it. */
+/*
+ * Returns a new entry for the path from a node by the bits; NULL without a path, or memory for it.
+ */
 static const struct run_entry *add_run(struct pt_flow *flow, uint32_t node, uint64_t bits)
 {
 	struct run_entry entry = { .key = run_cache_key(node, bits) };
 	uint32_t begin = *basic_block_offset(&flow->blocks, node);
 	struct found_run found;
 
-	/* The jumps are not cleared: most times there are few, or none. */
+	/* The jumps are not cleared: there are few as a rule. */
 	found.count = 0;
 	found.at = (struct flow_cursor){ .bits = bits, .node = node };
 	while (follow_block(flow, &found, begin) && found.at.bits != TNT_BITS_NONE)

@@ -41,8 +41,9 @@ static inline void store_cursor(struct pt_flow *flow, struct flow_cursor *cursor
 }
 
 /*
- * Follow runs from the current block on, where they are wanted, and emit them; the stream has room.
- * Returns false, and does nothing, if there is none: the next branch is an event of its own.
+ * Follow and emit runs from the current block, if the caller wants runs; the stream must have
+ * room.  Returns false, and does nothing, if no run begins there: the next branch is an event of
+ * its own.
  */
 bool flow_follow_runs(struct pt_flow *flow);
 

@@ -21,8 +21,8 @@
 struct buffer {
 	struct branch_event *events; /* owned */
 	size_t room;
-	void *follower;               /* owned: input.follower's; NULL: none */
-	const struct pt_flow *writer; /* flow of a thread; NULL: none yet */
+	void *follower;               /* owned: input.follower's; may be NULL */
+	const struct pt_flow *writer; /* flow of a thread; NULL at first */
 	struct buffer *next;          /* free buffer */
 };
 

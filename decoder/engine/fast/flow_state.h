@@ -40,7 +40,7 @@ enum pending {
 /* Why the flow has to reach the ip of a FUP (PENDING_FUP). */
 enum fup_kind { FUP_INTERRUPT, FUP_EVENT, FUP_PSB };
 
-/* A value whose bits are being read; `left` 0: none. */
+/* A value whose bits are being read; `left` 0: no value. */
 struct emulated_ptwrite {
 	const struct thread *thread; /* that writes it; borrowed */
 	uint64_t value;              /* bits so far, the first highest */
@@ -77,7 +77,7 @@ struct pt_flow {
 	size_t at;                         /* offset in the window of the next packet */
 	bool synced;
 	uint64_t run_begin;         /* offset where the present consecutive pieces begin */
-	struct aux_cuts cuts;       /* the next cut (flow_checkpoint.h); aux NULL: none */
+	struct aux_cuts cuts;       /* the next cut (flow_checkpoint.h), if aux is not NULL */
 	struct aux_position passed; /* the last cut */
 	bool passing;               /* a PSB was read, its PSBEND not yet; only if there are cuts */
 	bool at_cut;                /* that PSB is the next cut */
@@ -108,7 +108,7 @@ struct pt_flow {
 	bool has_cfe;
 	struct emulated_ptwrite interrupted_ptwrite; /* continues */
 	uint64_t interrupted_ptwrite_ip;             /* when the flow is here again */
-	uint64_t mode_end; /* offset behind the last MODE.Exec: a FUP there belongs to it */
+	uint64_t mode_end; /* offset after the last MODE.Exec: a FUP there belongs to it */
 	struct pebs_block pebs;
 
 	struct return_address {

@@ -95,7 +95,7 @@ void flow_flush_pending(struct pt_flow *flow)
 
 /* ---- Links between blocks ------------------------------------------------ */
 
-/* Returns the CFG node of a successor that is reached without an event; 0: none. */
+/* Returns the CFG node of a successor that is reached without an event, or 0. */
 static uint32_t silent_successor(const struct basic_block *block, const struct basic_block *next)
 {
 	return next && next->region == block->region ? next->node : 0;
@@ -478,7 +478,7 @@ static void advance_to_fup(struct pt_flow *flow, const struct basic_block *block
 }
 
 /*
- * Returns whether the pending FUP is that of the branch at `from`, although it has the ip behind
+ * Returns whether the pending FUP is that of the branch at `from`, although it has the ip after
  * it (pt_errata.h): the branch goes where packets say, and no code leads there.
  */
 static bool fup_has_next_ip(const struct pt_flow *flow, const struct insn *insn, uint64_t from)

@@ -8,7 +8,7 @@
 
 /*
  * Open libipt's decoder over the window.  `in_flow`: a packet begins at the window's begin;
- * otherwise libipt has to synchronise, which it does behind the offset that it has.
+ * otherwise libipt has to synchronise, which it does after the offset that it has.
  */
 void flow_window_open(struct pt_flow *flow, bool in_flow);
 
@@ -22,8 +22,8 @@ void flow_window_move(struct pt_flow *flow, size_t used, bool in_flow);
 void flow_window_seek(struct pt_flow *flow, const struct aux_position *position);
 
 /*
- * Fill the window up from flow->offset on, where the current packet begins.  Its bytes and
- * those behind it move.
+ * Fill the window, starting at flow->offset, where the current packet begins.  The bytes
+ * of this and later packets move.
  */
 void flow_window_refill(struct pt_flow *flow);
 

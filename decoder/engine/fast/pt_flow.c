@@ -8,7 +8,7 @@
  *
  *   packet      the flow continues
  *   ----------  -----------------------------------------------------------
- *   TNT         to a conditional jump or a compressed return, for each bit; bits behind
+ *   TNT          to a conditional jump or a compressed return, for each bit; bits after
  *               an indirect branch are deferred until its TIP
  *   TIP         to an indirect branch, an uncompressed return, a far transfer
  *   TIP.PGD     to the same; tracing ends there
@@ -46,8 +46,8 @@ static bool begins_with_psb(const struct aux_piece *piece)
 
 /*
  * The next pieces are apart: nothing of the state holds for them, except where the CPU itself
- * resumed.  There all holds that the CPU forgets at a PSB only (clock, last ip, mode, stack of
- * returns), and the next packet with an ip restarts the flow, as behind damage.
+ * resumed.  State that the CPU resets only at a PSB (clock, last ip, mode, stack of returns)
+ * is kept there, and the next packet with an ip restarts the flow, as after damage.
  */
 static void begin_pieces(struct pt_flow *flow, const struct aux_piece *piece)
 {

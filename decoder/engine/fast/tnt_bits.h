@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * TNT bits that are not consumed yet: the next one highest, and a stop bit behind the last
+ * TNT bits that are not consumed yet: the next one highest, and a stop bit after the last
  * one, so that one word holds their number, too.  Private to the fast engine.
  */
 #ifndef DECODER_ENGINE_FAST_TNT_BITS_H

@@ -79,7 +79,7 @@ static void on_block(struct pt_blocks *blocks, const struct pt_block *block)
 	if (!blocks->ticks || !is_direct_insn(&blocks->pending.insn))
 		advance_time(blocks);
 	stream_count_insns(&blocks->stream, block->ninsn);
-	/* The time of the block's own packet, or of the next one, if that is an event. */
+	/* The time of the block's own packet, or of the next packet if that is an event. */
 	blocks->pending.decided = blocks->stream.state.now;
 	stream_push_losses(&blocks->stream, blocks->stream.state.now.time);
 	stream_follow_schedule(&blocks->stream);
@@ -232,8 +232,8 @@ static void seek_schedule(struct pt_blocks *blocks)
 }
 
 /*
- * Returns the offset of the next PSB behind `decoded`; the size if there is none.  libipt 2.1
- * itself does not find one that it read ahead.
+ * Returns the offset of the next PSB after `decoded`, or the size.  libipt 2.1 itself does
+ * not find one that it read ahead.
  */
 static uint64_t next_psb(const struct pt_blocks *blocks, uint64_t decoded)
 {
@@ -334,8 +334,8 @@ static int first_block(struct pt_blocks *blocks, struct pt_block *block)
 }
 
 /*
- * Decode a block that may be user code behind the kernel, with the image of this time.  libipt
- * has its ip only with the block: if that has no code, another image may.
+ * Decode a block, perhaps user code that follows kernel code, with the image of this time.
+ * libipt has its ip only with the block: if that has no code, another image may.
  */
 static int any_block(struct pt_blocks *blocks, struct pt_block *block)
 {
@@ -353,7 +353,7 @@ static int any_block(struct pt_blocks *blocks, struct pt_block *block)
 
 /*
  * A damaged MODE.Exec (fast/flow_state.h: flow_apply_mode()): libipt reads other code than ran.
- * libipt 2.1 does so, too, where it knows no mode: behind an overflow, or CS.L with CS.D.
+ * libipt 2.1 does so, too, where it knows no mode: after an overflow, or CS.L with CS.D.
  */
 static bool has_impossible_mode(const struct pt_block *block)
 {
@@ -404,7 +404,7 @@ static void next_block(struct pt_blocks *blocks)
 
 /*
  * libipt has read all packets, the last of which may have decided where the pending branch went:
- * libipt would continue there.  Behind a direct branch nothing says that the code ran.
+ * libipt would continue there.  After a direct branch nothing says that the code ran.
  */
 static void last_branch(struct pt_blocks *blocks)
 {

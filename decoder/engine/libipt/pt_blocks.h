@@ -17,17 +17,17 @@ struct pending_branch {
 	struct insn insn; /* kind BRANCH_NONE: nothing is pending */
 	uint8_t flags;
 	struct timestamp decided;
-	bool read_ahead; /* libipt has read the packet behind the one that decided it */
+	bool read_ahead; /* libipt has read the packet after the one that decided it */
 };
 
 struct pt_blocks {
 	struct pt_stream stream;
 	uint8_t *bytes;    /* owned: consecutive pieces, padded; perhaps PT_REWRITE_HEADER before */
 	uint64_t size;     /* of `bytes` */
-	size_t next_piece; /* the first piece behind `bytes` */
+	size_t next_piece; /* the first piece after `bytes` */
 	struct pt_config config;
 	struct pt_block_decoder *decoder; /* owned; NULL: libipt refused */
-	uint64_t behind_psb;              /* offset behind the last PSB; 0: none yet */
+	uint64_t behind_psb;              /* offset after the last PSB; 0 at first */
 	uint64_t counted;                 /* bytes of these pieces that are in the statistics */
 	bool ticks;                       /* libipt 2.1: tick events have the times of branches */
 	struct direct_cache insns;

@@ -31,7 +31,7 @@ struct rewriter {
 	size_t first_bound;  /* notes from here on need a FUP */
 	uint64_t last_ip;    /* of the CPU */
 	uint64_t kept_ip;    /* of libipt, which sees the packets that are kept */
-	uint64_t header_fup; /* 1 + offset of the header's FUP; 0: none */
+	uint64_t header_fup; /* 1 + offset of the header's FUP; 0 if absent */
 	uint64_t header_fup_size;
 	bool in_header, guest, next_guest;
 	bool guest_on;   /* the guest's code is traced */
@@ -72,7 +72,7 @@ static void add_note(struct rewriter *rewriter, struct pt_rewrite_note note)
 	*ARRAY_ADD(rewrite->notes, rewrite->count, rewrite->room) = note;
 }
 
-/* Replace the packet by an EXSTOP. There may be none in the header of a PSB. */
+/* Replace the packet by an EXSTOP. The header of a PSB may not have one. */
 static void replace_by_exstop(struct rewriter *rewriter, struct pt_rewrite_note note)
 {
 	if (rewriter->in_header) {
@@ -256,7 +256,7 @@ static void on_psbend(struct rewriter *rewriter)
 	rewriter->guest_on &= rewriter->guest;
 }
 
-/* A packet with a FUP of its own has none in a guest. */
+/* A packet that has a FUP has no FUP in a guest. */
 static void on_event_packet(struct rewriter *rewriter, bool has_ip)
 {
 	if (rewriter->guest && has_ip)
@@ -464,7 +464,7 @@ void pt_rewrite_header(const struct pt_rewrite *rewrite, uint64_t tsc, uint8_t *
 	*bytes = PSBEND;
 }
 
-/* Begin to rewrite: behind a header as in a guest that is left with the next ip. */
+/* Begin to rewrite: after a header as in a guest that is left with the next ip. */
 static bool begin_rewriting(struct rewriter *rewriter, uint64_t header)
 {
 	if (!header)

@@ -29,7 +29,7 @@
 struct pt_rewrite_note {
 	uint64_t offset; /* of the packet, in the rewritten trace */
 	struct cpu_event_data note;
-	bool of_interrupt; /* a CFE: the FUP behind it has its address */
+	bool of_interrupt; /* a CFE: the FUP after it has its address */
 	bool bound;        /* it has a FUP of its own */
 	bool dropped;      /* its FUP is missing: libipt reports no event */
 	bool is_guest;     /* no event: the trace of a guest's code begins (`guest`) or ends */
@@ -40,7 +40,7 @@ struct pt_rewrite {
 	struct pt_rewrite_note *notes; /* owned; in the order of packets */
 	size_t count, room, next;      /* `next`: for the reader; begins at 0 */
 	uint64_t last_ip;              /* of the CPU, at the end of the bytes */
-	uint8_t exec_mode;             /* payload of its last MODE.Exec; 0: none */
+	uint8_t exec_mode;             /* payload of its last MODE.Exec; 0 if absent */
 	bool has_guests;               /* NR bits count (stream_is_of_guest()); set by the owner */
 };
 
@@ -48,15 +48,15 @@ struct pt_rewrite {
 #define PT_REWRITE_HEADER 48u
 
 /*
- * Write a PSB+ and padding, for libipt to begin where the trace resumes without a PSB, behind the
+ * Write a PSB+ and padding, for libipt to begin where the trace resumes without a PSB, after the
  * bytes that were rewritten last.  `tsc`: the time; 0: unknown.
  */
 void pt_rewrite_header(const struct pt_rewrite *rewrite, uint64_t tsc, uint8_t *bytes);
 
 /*
- * Rewrite `size` bytes of trace, with padding behind them for libipt.  The notes of an earlier
- * call are dropped.  `header`: PT_REWRITE_HEADER, if they begin with one; the next packet with an
- * ip is where tracing resumes then; otherwise 0.
+ * Rewrite `size` bytes of trace, with padding after them for libipt.  The notes of an earlier
+ * call are dropped.  `header` is PT_REWRITE_HEADER if the bytes begin with a header of a PSB; the
+ * next packet with an ip is where tracing resumes then; otherwise 0.
  */
 void pt_rewrite_bytes(struct pt_rewrite *rewrite, const struct pt_errata *errata, uint8_t *bytes,
 		      uint64_t size, uint64_t header);
@@ -64,7 +64,7 @@ void pt_rewrite_bytes(struct pt_rewrite *rewrite, const struct pt_errata *errata
 /* libipt continues at an offset: skip the notes before it. */
 void pt_rewrite_seek(struct pt_rewrite *rewrite, uint64_t offset);
 
-/* Returns the note of libipt's next EXSTOP event; NULL: none. */
+/* Returns the note of libipt's next EXSTOP event, or NULL. */
 const struct pt_rewrite_note *pt_rewrite_next(struct pt_rewrite *rewrite);
 
 /* Idempotent, also on zeroed memory. */
