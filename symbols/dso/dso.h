@@ -44,7 +44,7 @@ struct dso {
 	struct dso_store *store;            /* borrowed */
 	const char *path;                   /* of the arena: as recorded */
 	const struct name *short_name;      /* dso_short_name() */
-	const char *file;                   /* of the arena; NULL: none */
+	const char *file;                   /* of the arena; may be NULL */
 	uint8_t build_id[ELF_BUILD_ID_MAX]; /* as recorded */
 	size_t build_id_size;
 	enum dso_state state;
@@ -54,9 +54,9 @@ struct dso {
 	bool debug_loaded, symbols_loaded, lines_loaded; /* or looked for in vain */
 	unsigned languages;     /* that its names show: bits of enum demangle_language */
 	bool used;              /* a name was asked for */
-	struct elf_file debug;  /* with the tables that `elf` lacks; closed: none */
-	struct elf_file mini;   /* with a .symtab that neither has; closed: none */
-	struct elf_file shared; /* with the common part of the debug information; closed: none */
+	struct elf_file debug;  /* with the tables that `elf` lacks, or closed */
+	struct elf_file mini;   /* with a .symtab that both lack, or closed */
+	struct elf_file shared; /* with the common part of the debug information, or closed */
 	const char *debug_path; /* of the arena */
 	struct symbol_table table;
 	struct trap_table traps;
@@ -71,10 +71,10 @@ struct dso {
 	struct cached_symbol file_symbol; /* the SYMBOL_FILE symbol */
 	struct dso_names_shown shown;     /* set with the first unnamed function */
 	bool starts_loaded;
-	struct direct_cache landing;    /* of landing pads by call; no slots: none was looked up */
+	struct direct_cache landing;    /* of landing pads by call; empty until the first lookup */
 	size_t landing_work;            /* call sites that may be read yet */
 	struct code_starts starts;      /* of functions without a symbol */
-	struct cached_symbol **unnamed; /* owned: the symbols of those that ran */
+	struct cached_symbol **unnamed; /* owned: the symbols of entries that ran */
 	size_t unnamed_count, unnamed_room;
 	struct id_index unnamed_ids; /* by symbol.start */
 	struct last_hit hit;
@@ -90,7 +90,7 @@ struct dso_store {
 	struct diag *diag;                /* borrowed */
 	struct arena arena;
 	struct dso *dsos;  /* hash; its members are of the arena */
-	struct dso *files; /* hash of those that are found, one for each file */
+	struct dso *files; /* hash of the found ones, one for each file */
 	struct demangler demangler;
 	struct dwarf_pool pool;
 	uint64_t text_used, text_allowed; /* bytes of demangled names (base/budget.h) */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the file of a dso: the one that was recorded, by its path and build id. */
+/* Finds the recorded file of a dso by its path and build id. */
 #include <elf.h>
 #include <stdarg.h>
 
@@ -28,7 +28,7 @@ static bool build_id_agrees(const struct dso *dso, const struct elf_file *elf)
 
 /*
  * Store the reason why a file is not used, which the user sees only if no better file is
- * found.  The first reason is that of the most likely place.
+ * found.  The first reason is for the most likely path.
  */
 static void refuse(struct dso *dso, enum dso_state state, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

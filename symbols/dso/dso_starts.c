@@ -84,7 +84,7 @@ static struct symbol *add_unnamed(struct dso *dso, const struct code_start *star
 
 #define PAGE_SIZE 4096
 
-/* A program that runs more than 64 MiB of such code is none. */
+/* No real program runs more than 64 MiB of such code. */
 #define PAGES_MAX 16384
 
 const struct symbol *dso_borrow_page(struct dso *dso, uint64_t address, uint64_t *offset)

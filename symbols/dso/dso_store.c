@@ -67,7 +67,7 @@ void dso_store_close(struct dso_store *store)
 	free(store);
 }
 
-/* "//anon", "[vdso]" and "/" are none. */
+/* "//anon", "[vdso]" and "/" are not files. */
 static bool is_path(const char *path)
 {
 	size_t length = strlen(path);
@@ -111,7 +111,7 @@ static void name_vsyscalls(struct dso *dso)
 	dso_set_named(dso, &dso->dumped);
 }
 
-/* Returns the build id's size, 0 for one of only zeros: perf's way to say that it had none. */
+/* Returns the build id's size, 0 for one of only zeros: perf writes it if it had no build id. */
 static size_t known_size(const uint8_t *build_id, size_t size)
 {
 	if (size > ELF_BUILD_ID_MAX)
@@ -186,9 +186,7 @@ struct dso *dso_store_borrow(struct dso_store *store, const char *path, const ui
 	return dso->known ? dso->known : dso;
 }
 
-/*
- * ---- Names without files of code: the keys have no NUL, unlike those of files. ----
- */
+/* ---- Names without files of code: the keys have no NUL, unlike those of files. ---- */
 
 struct dso *dso_store_borrow_jit(struct dso_store *store, int32_t pid)
 {

@@ -44,10 +44,10 @@ void dso_store_close(struct dso_store *store);
 
 /*
  * Returns the dso of a recorded path and build id (size 0, or only zeros:
- * unknown), made and searched for at the first call.  Never NULL.  The places are
- * the path, or with symfs its place under symfs and then its last component
- * there, and nothing outside of it; then, without symfs, perf's build-id cache.
- * "/proc/PID/root" in front of a container's path is left out if need be.
+ * unknown), made and searched for at the first call.  Never NULL.  It is searched
+ * for at the path; with symfs only in symfs, at the path there and then at its
+ * last component; without symfs, then in perf's build-id cache.  "/proc/PID/root"
+ * in front of a container's path is left out if need be.
  * Paths that lead to one file (device and inode) have one dso, with the first of the paths.
  * A file called jit-PID.dump is a jitdump, with its own code and names.
  * "[vdso]" is options.vdso, else of the build-id cache, else (running_kernel)
@@ -73,8 +73,8 @@ struct dso *dso_store_borrow_kernel(struct dso_store *store, const uint8_t *buil
 
 /*
  * Use a file with the names of the recorded kernel as options.kallsyms unless that is
- * set.  `path` (NULL: none) is copied.  Call it before the first lookup of a
- * name of the kernel.
+ * set.  `path` (may be NULL) is copied.  Call it before the first lookup of a name of
+ * the kernel.
  */
 void dso_store_offer_kallsyms(struct dso_store *store, const char *path);
 
@@ -84,12 +84,12 @@ enum dso_state dso_state(const struct dso *dso);
 const char *dso_path(const struct dso *dso);
 
 /*
- * Returns the last component of the path, "libc.so.6"; of what is no file a text in brackets:
+ * Returns the last component of the path, "libc.so.6"; otherwise a text in brackets:
  * "[vdso]", "[anon]".
  */
 const struct name *dso_short_name(const struct dso *dso);
 
-/* Returns the path of the file that holds the code, NULL if there is none. */
+/* Returns the path of the file with the code, or NULL. */
 const char *dso_file(const struct dso *dso);
 
 /* Returns the names of a file of which an unnamed function was found (SYMBOL_UNNAMED). */
@@ -101,13 +101,13 @@ enum dso_names {
 	DSO_NAMES_ALL,      /* of .symtab, the debug file's if need be; or of a JIT compiler */
 };
 
-/* What was found for a dso up to now, for reports. */
+/* The findings for a dso up to now, for reports. */
 struct dso_info {
-	bool used;            /* its name was asked for: chosen code of it ran */
-	enum dso_names names; /* if it is not used, NONE; so are the fields below, but `refused` */
-	size_t symbols;       /* number of names */
-	bool lines;           /* debug information with lines was looked up and found */
-	const char *debug_file; /* borrowed; NULL: none, or none was needed */
+	bool used;              /* its name was asked for: chosen code of it ran */
+	enum dso_names names;   /* unless `used`, NONE; only `refused` of the below is set then */
+	size_t symbols;         /* number of names */
+	bool lines;             /* debug information with lines was looked up and found */
+	const char *debug_file; /* borrowed; NULL if missing or not needed */
 	const char *refused;    /* borrowed; why the file at the path is not used; NULL: no file */
 };
 
@@ -127,8 +127,8 @@ const uint8_t *dso_build_id(const struct dso *dso, size_t *size);
 const uint8_t *dso_borrow_bytes(struct dso *dso, size_t *size);
 
 /*
- * Returns the bytes of the file's 64-bit x86 code at a virtual address and behind it, `*size` of
- * them, valid until dso_store_close(); NULL if it has none there.
+ * Returns the bytes of the file's 64-bit x86 code at a virtual address and after it, `*size` of
+ * them, valid until dso_store_close(); NULL without code there.
  */
 const uint8_t *dso_borrow_code(const struct dso *dso, uint64_t vaddr, size_t *size);
 
@@ -142,7 +142,8 @@ bool dso_is_entry(const struct dso *dso, uint64_t file_offset);
  * Find the symbol that covers a byte of the file.  `*offset` gets the distance
  * in bytes from the symbol's start.  Where several symbols cover it, the choice
  * is perf's (tools/perf/util/symbol.c, choose_best_symbol).
- * Where none covers it, it is the unnamed function's (tables/code_starts.h).
+ * If no symbol covers it, the unnamed function's (tables/code_starts.h) is
+ * returned.
  * Returns the symbol, or the dso's SYMBOL_FILE symbol if there is no function, either
  * (then *offset is 0).  Never NULL.
  */
@@ -171,40 +172,40 @@ const struct symbol *dso_borrow_range(struct dso *dso, uint64_t file_offset, uin
 				      uint64_t *end);
 
 /*
- * Returns the places where the code of a dso handles OCaml exceptions, once a symbol
- * of it was looked up; NULL: the file does not list them.
+ * Returns the addresses where the code of a dso handles OCaml exceptions, once a
+ * symbol of it was looked up; NULL if the file does not list them.
  */
 const struct trap_table *dso_borrow_traps(const struct dso *dso);
 
 /*
  * Returns where an exception lands that passes through a call, as a virtual address of the
- * file like `call`; 0: it has no landing pad, or none is known.
+ * file like `call`; 0 if the call has no landing pad, or it is unknown.
  */
 uint64_t dso_find_landing_pad(struct dso *dso, uint64_t call);
 
 /*
- * Returns the place in the source of the beginning of the symbol's code, as the last
- * frame of addr2line -i: by the DWARF line table, of several rows the last; if
- * the code begins with an inlined call, the place of that call.  Looked up at the
+ * Returns the source location of the beginning of the symbol's code, as the last
+ * frame of addr2line -i: by the DWARF line table, of several rows the last; if the
+ * code begins with an inlined call, the location of that call.  Looked up at the
  * first call per symbol.  Unknown parts are NULL and 0.
  */
 struct source_line dso_symbol_line(const struct symbol *symbol);
 
 /*
- * Returns the place in the source of the code at an offset (bytes) from the start of a
+ * Returns the source location of the code at an offset (bytes) from the start of a
  * function; looked up at every call.  Unknown parts are NULL and 0.
  */
 struct source_line dso_line(const struct symbol *symbol, uint64_t offset);
 
-/* A place in the code at which a statement of the source begins; virtual addresses. */
+/* The begin of a source statement in the code; virtual addresses. */
 struct statement {
 	uint64_t vaddr;
 	struct source_line at; /* line 0: code without a line begins */
 };
 
 /*
- * Returns the number of the unit of debug information that covers a virtual address of code; 0:
- * there is none.  Units of different dsos may have equal numbers.
+ * Returns the number of the unit of debug information that covers a virtual address of code, or
+ * or 0.  Units of different dsos may have equal numbers.
  */
 uint64_t dso_find_unit(struct dso *dso, uint64_t vaddr);
 
@@ -229,7 +230,7 @@ struct inlined_call {
 /* The range of code around an address with the same inlined calls. */
 struct inlined_code {
 	uint64_t begin, end; /* bytes from the start of the file, without interruption */
-	const struct inlined_call *innermost; /* NULL: none */
+	const struct inlined_call *innermost; /* may be NULL */
 };
 
 /*

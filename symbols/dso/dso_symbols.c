@@ -23,7 +23,7 @@ void dso_load_debug_file(struct dso *dso)
 		dso->debug_path = dso_keep_text(dso->store, path);
 }
 
-/* Returns the file that has the .symtab which the file of code lacks, NULL if none has. */
+/* Returns the file that has the .symtab which the file of code lacks, or NULL. */
 static const struct elf_file *load_symtab(struct dso *dso)
 {
 	struct error err = { 0 };

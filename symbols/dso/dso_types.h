@@ -20,8 +20,8 @@ enum unnamed_style {
 struct dso_store_options {
 	struct dso_find_options find; /* where files are looked for */
 	const char *vdso; /* file with the code of "[vdso]"; NULL: look in the build-id cache */
-	const char *core; /* ELF core with code of memory without files; NULL: none */
-	const char *strip_prefix; /* directory to leave out of source paths; NULL: none */
+	const char *core; /* ELF core with code of memory without files; may be NULL */
+	const char *strip_prefix; /* directory to leave out of source paths; may be NULL */
 	const char *perf_map_dir; /* of perf-PID.map; NULL: /tmp, below symfs if that is given */
 	const char *kallsyms; /* file with the names of the recorded kernel; NULL: look for it */
 	bool force;           /* use a file at the recorded path although its build id is another */

@@ -41,7 +41,7 @@ struct counted_abbrevs {
 	UT_hash_handle hh;
 };
 
-/* ---- Memory ---------------------------------------------------------------- */
+/* ---- Memory -------------------------------------------------------------- */
 
 /* Returns the size to which a section of debug information is unpacked; 0: it is not packed. */
 static uint64_t unpacked_size(const struct elf_file *file, const struct elf_section *section)
@@ -125,7 +125,7 @@ bool dwarf_guard_allows_entry(struct dwarf_guard *guard)
 	return dwarf_guard_allows_memory(guard, ENTRY_MEMORY);
 }
 
-/* ---- Sections -------------------------------------------------------------- */
+/* ---- Sections ------------------------------------------------------------ */
 
 /* As libdw does, choose the first section of a name. */
 static void choose_section(Elf_Data **data, const struct elf_section *section, const char *name,
@@ -176,7 +176,7 @@ static void skip_attributes(struct cursor *c)
 	} while (!c->short_ && (name || form));
 }
 
-/* Returns the memory of a table of abbreviations; more than `most`: at least so much. */
+/* Returns the memory of a table of abbreviations; above `most`, a lower bound of it. */
 static size_t count_abbrevs(struct cursor table, size_t most)
 {
 	size_t memory = 0;
@@ -313,7 +313,7 @@ struct name_counts {
 	size_t memory, most;
 };
 
-/* libdw puts the directory before the name of each file, and we keep those that are shown. */
+/* libdw puts the directory before the name of each file, and we keep the names of shown files. */
 static void add_name(struct name_counts *counts, bool is_file, size_t length)
 {
 	if (!is_file && length > counts->longest)
@@ -329,7 +329,7 @@ static void count_list(struct name_counts *counts, struct cursor *c, size_t offs
 	unsigned form_count = cursor_u8(c);
 
 	for (unsigned i = 0; i < form_count; i++) {
-		cursor_uleb128(c); /* what it is */
+		cursor_uleb128(c); /* its kind */
 		forms[i] = cursor_uleb128(c);
 	}
 	count = cursor_uleb128(c);

@@ -20,12 +20,12 @@ struct dwarf_pool {
 	size_t left; /* bytes */
 };
 
-/* The rest of the memory and work that a file's size allows.  Zeroed memory allows none. */
+/* The rest of the memory and work that a file's size allows.  Zeroed, it allows nothing. */
 struct dwarf_guard {
-	Elf_Data *info; /* borrowed from the ELF handle, as are those below; NULL: none */
+	Elf_Data *info; /* borrowed from the ELF handle, as are those below; may be NULL */
 	Elf_Data *abbrev, *line, *line_str, *str;
 	size_t own_left;                 /* bytes of memory, beside the pool's */
-	struct dwarf_pool *pool;         /* borrowed; NULL: none */
+	struct dwarf_pool *pool;         /* borrowed; may be NULL */
 	size_t line_bytes_left;          /* of line programs that may be counted */
 	struct counted_lines *lines;     /* owned: hash of the line programs that were counted */
 	struct counted_abbrevs *abbrevs; /* owned: hash of tables of abbreviations, the same */
@@ -50,7 +50,7 @@ void dwarf_guard_init(struct dwarf_guard *guard, const struct elf_file *file,
 /* Find the sections, once they are unpacked. */
 void dwarf_guard_find_sections(struct dwarf_guard *guard, const struct elf_file *file);
 
-/* Returns true if so many bytes of memory may be taken; then they are. */
+/* Returns true if this many bytes of memory may be taken, and subtracts them. */
 bool dwarf_guard_allows_memory(struct dwarf_guard *guard, size_t size);
 
 /*
@@ -71,8 +71,8 @@ bool dwarf_guard_allows_entry(struct dwarf_guard *guard);
 
 /*
  * Returns true if the line program at an offset of .debug_line may be run; its rows,
- * directories and files are counted at the first call.  `unit` is one whose lines these are,
- * as libdw puts its directory before names; NULL: it has none.
+ * directories and files are counted at the first call.  `unit` is a unit with these lines,
+ * whose directory libdw puts before names; may be NULL.
  */
 bool dwarf_guard_allows_lines(struct dwarf_guard *guard, Dwarf_Off program, Dwarf_Die *unit);
 

@@ -50,7 +50,7 @@ static int read_header(struct dwp_header *header, const uint8_t *bytes, size_t s
 											    : -1;
 }
 
-/* Returns the unit's row, counted from 1; 0 if it has none (DWARF 5, 7.3.5.3). */
+/* Returns the unit's row, counted from 1; 0 if it is absent (DWARF 5, 7.3.5.3). */
 static uint32_t find_row(const struct dwp_header *header, uint64_t id)
 {
 	uint32_t mask = header->slots - 1, at = (uint32_t)id & mask;

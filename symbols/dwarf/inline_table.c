@@ -14,7 +14,7 @@ struct inline_unit {
 	Dwarf_Die skeleton; /* the unit's entry */
 	Dwarf_Die die; /* of the entry above the functions: the split unit's own if there is one */
 	struct split_unit split;           /* closed: the program has all of the unit */
-	struct error problem;              /* of the unit; ERROR_NONE: none */
+	struct error problem;              /* of the unit, or ERROR_NONE */
 	bool reported;                     /* the problem was returned */
 	struct inline_function *functions; /* owned */
 	size_t count, room;
@@ -95,7 +95,7 @@ static void finish_ranges(struct inline_ranges *ranges)
 	range_map_build(&ranges->map, ranges->ranges, sizeof(*ranges->ranges), ranges->count);
 }
 
-/* Returns the owner of an address, RANGE_NONE if there is none. */
+/* Returns the owner of an address, or RANGE_NONE. */
 static uint32_t find_owner(const struct inline_ranges *ranges, uint64_t vaddr, uint64_t *begin,
 			   uint64_t *end)
 {

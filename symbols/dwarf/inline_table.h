@@ -17,7 +17,7 @@
 /* One inlined call. */
 struct inline_call {
 	const char *name;   /* linkage name, else name, of the function; NULL: unknown */
-	struct line_row at; /* the call's place in the source; parts may be unknown */
+	struct line_row at; /* the call's source location; parts may be unknown */
 	uint32_t parent;    /* index of the call whose code it is in; RANGE_NONE: the function's */
 	void *data;         /* the caller's own; NULL at first */
 };
@@ -35,7 +35,7 @@ struct inline_ranges {
 /* The inlined calls of one function. */
 struct inline_function {
 	Dwarf_Off die;
-	struct inline_call *calls; /* owned; each behind its parent, so that the innermost holds */
+	struct inline_call *calls; /* owned; each after its parent, so that the innermost holds */
 	size_t count, room;
 	struct inline_ranges ranges; /* of calls */
 	bool read;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds the place in the source of an address by the DWARF line tables of one
- * file (DWARF 2 to 5, through libdw).
+ * Finds the source location of an address by the DWARF line tables of one file
+ * (DWARF 2 to 5, through libdw).
  *
  * The compilation units' own ranges say which unit an address belongs to:
  * .debug_aranges is optional, and clang does not write it.  A unit's line
@@ -24,7 +24,7 @@ struct unit_range {
 /* Zeroed memory is an empty table. */
 struct line_table {
 	Dwarf *dwarf;  /* owned; NULL: no debug information */
-	Dwarf *shared; /* owned; the part in common with other files (dwz(1)); NULL: none */
+	Dwarf *shared; /* owned; the part shared with other files (dwz(1)); may be NULL */
 	struct unit_range *ranges; /* owned; sorted by begin */
 	size_t count, room;
 	struct dwarf_guard guard;
@@ -42,8 +42,8 @@ bool line_table_is_in(const struct elf_file *file);
 
 /*
  * Read the units of an open file, which must outlive the table.  A file without
- * debug information gives an empty table.  `pool` is the run's, borrowed; NULL: none
- * (dwarf_guard_init()).
+ * debug information gives an empty table.  `pool` is the run's, borrowed; may be
+ * NULL (dwarf_guard_init()).
  * Returns 0, or -1 (ERROR_FORMAT) if the debug information is damaged: then the table
  * has the units before the damage.
  */
@@ -71,7 +71,7 @@ int line_table_find(struct line_table *table, uint64_t vaddr, struct line_row *r
 /* A row of a line table at which a statement begins (is_stmt), or a sequence ends. */
 struct line_statement {
 	uint64_t vaddr;
-	struct line_row row; /* line 0: none, or the end of a sequence */
+	struct line_row row; /* line 0: unknown, or the end of a sequence */
 };
 
 /*

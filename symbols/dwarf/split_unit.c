@@ -8,12 +8,12 @@
 #include "base/cursor.h"
 #include "symbols/dwarf/dwp_index.h"
 
-/* libdw reads so much of a header before it looks at the section's end. */
+/* libdw reads this many bytes of a header before it checks the section's end. */
 #define HEADER_MAX 20
 
 /* ---- Files --------------------------------------------------------------- */
 
-/* In files of split units the names have ".dwo" behind. */
+/* In files of split units the names end in ".dwo". */
 static const char *const section_names[SPLIT_SECTIONS] = {
 	[SPLIT_INFO] = ".debug_info",         [SPLIT_ABBREV] = ".debug_abbrev",
 	[SPLIT_STR] = ".debug_str",           [SPLIT_STR_OFFSETS] = ".debug_str_offsets",
@@ -77,7 +77,7 @@ void split_files_close(struct split_files *files)
 	*files = (struct split_files){ 0 };
 }
 
-/* ---- The unit's entry in the program -------------------------------------- */
+/* ---- The unit's entry in the program ------------------------------------- */
 
 struct skeleton {
 	struct split_name name; /* its file is NULL if there is no other part */
@@ -97,7 +97,7 @@ static Dwarf_Word number_of(Dwarf_Die *die, unsigned name, unsigned gnu_name)
 	return 0;
 }
 
-/* Returns a section of the program, also one that begins with ".z", from an offset on. */
+/* Returns a section of the program, starting at an offset; its name may begin with ".z". */
 static struct split_view find_section(Elf *elf, const char *wanted, uint64_t from)
 {
 	struct elf_section section = { 0 };
@@ -146,7 +146,7 @@ static struct skeleton read_skeleton(Dwarf_Die *die)
  * their contents, which we change (elf_getdata(3)).  libelf only reads the headers.
  * libdw takes a section's contents by elf_getdata(), and by elf_rawdata() since 0.190.
  */
-#define SECTIONS  (1 + SPLIT_SECTIONS + 1) /* none, ours, names of sections */
+#define SECTIONS  (1 + SPLIT_SECTIONS + 1) /* null, ours, names of sections */
 #define NAME_ROOM 20
 
 static struct {
@@ -184,7 +184,7 @@ static void make_image(void)
 	image.header.e_ident[EI_VERSION] = EV_CURRENT;
 }
 
-/* Returns the section's contents as changed; NULL: there are none. */
+/* Returns the section's contents as changed, or NULL. */
 static Elf_Data *set_contents(Elf_Scn *scn, const struct split_view *view, size_t least)
 {
 	Elf_Data *data = ALLOC_CHECKED(elf_getdata(scn, NULL)),
@@ -197,7 +197,7 @@ static Elf_Data *set_contents(Elf_Scn *scn, const struct split_view *view, size_
 	return data;
 }
 
-/* Open the sections with libdw; returns false if there are none to read. */
+/* Open the sections with libdw; returns false if there is nothing to read. */
 static bool open_dwarf(struct split_unit *unit)
 {
 	const struct split_view *sections = unit->sections;
@@ -309,7 +309,7 @@ struct opening {
 	struct elf_file file; /* that was just opened */
 };
 
-/* Returns the file that was just opened, or the one that it is; it is closed then. */
+/* Returns the file that was just opened; if it is known, closes it and returns the known one. */
 static struct split_file *borrow_file(struct opening *opening)
 {
 	const struct file_identity *identity = &opening->file.identity;

@@ -52,13 +52,13 @@ struct split_file {
 	UT_hash_handle hh; /* by file.identity */
 };
 
-/* The places of the split units of one program, and its package. */
+/* The files of the split units of one program, and its package. */
 struct split_files {
 	struct debug_request request;
 	struct dwarf_pool *pool; /* borrowed; the run's */
 	const char *debug_path;  /* of the file with the units' own parts; NULL: the program */
 	bool package_looked_up;
-	struct elf_file package;                    /* closed: none */
+	struct elf_file package;                    /* may be closed */
 	struct split_view sections[SPLIT_SECTIONS]; /* of the package; borrowed */
 	struct split_view index;
 	struct dwarf_guard guard;
@@ -74,7 +74,7 @@ struct split_unit {
 	struct split_view sections[SPLIT_SECTIONS]; /* borrowed */
 	Dwarf_Addr base;                            /* ranges count from here */
 	size_t size;                                /* bytes of the unit's entries */
-	struct dwarf_guard *guard; /* limits what is read of its file, or of the package */
+	struct dwarf_guard *guard; /* limits reading of its file, or of the package */
 };
 
 /* Release the package and the files.  Idempotent, also on zeroed memory. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists the places of debug files and opens the first file that fits. */
+/* Lists the paths of debug files and opens the first file that fits. */
 #include "symbols/files/debug_file.h"
 
 #include <elfutils/libdwelf.h>
@@ -20,7 +20,7 @@ struct debug_search {
 	const uint8_t *id; /* build id of the wanted file */
 	size_t id_size;
 	char hex[2 * ELF_BUILD_ID_MAX + 1];
-	const char *roots[ROOTS]; /* the best first; NULL: none */
+	const char *roots[ROOTS]; /* the best first; may be NULL */
 	char system_root[BENEATH_PATH];
 	debug_file_accept *accept; /* NULL: the build id or the checksum decides */
 	void *context;
@@ -172,7 +172,7 @@ bool debug_file_open_shared(const struct debug_request *request, const char *pat
 			      : try_path(&search, "%.*s/%s", directory_length(path), path, name);
 }
 
-/* ---- Split DWARF ---------------------------------------------------------- */
+/* ---- Split DWARF --------------------------------------------------------- */
 
 static bool accept_any(void *context)
 {

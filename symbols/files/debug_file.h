@@ -19,7 +19,7 @@ struct debug_request {
 	const struct dso_find_options *options;
 	const struct elf_file *code;
 	const char *recorded; /* its path as recorded */
-	const char *found;    /* its path on this machine; NULL: it has none */
+	const char *found;    /* its path on this machine; may be NULL */
 };
 
 /*
@@ -40,7 +40,7 @@ bool debug_file_open_shared(const struct debug_request *request, const char *pat
 
 /*
  * Open the package of a file's split units (DWARF 5, 7.3.5): FILE.dwp beside the
- * file of code or its debug file (at `debug_path`, NULL: none), then below the
+ * file of code or its debug file (at `debug_path`, or NULL), then below the
  * directories of debug files by build id and by path, as gdb looks for it.
  * Only the ids of its units show whether it belongs to this program.
  * Returns true if it is open.
@@ -67,7 +67,7 @@ bool debug_file_open_split(const struct debug_request *request, const struct spl
 
 /*
  * Open the symbol table in .gnu_debugdata.  Returns -1 (ERROR_FORMAT) if it cannot be
- * unpacked, 0 if there is none, 1 if it is open.
+ * unpacked, 0 if it is missing, 1 if it is open.
  */
 int debug_file_open_mini(const struct elf_file *code, struct elf_file *mini, struct error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists the places where the file of a recorded path may be. */
+/* Lists the paths at which the file of a recorded path may be. */
 #include "symbols/files/dso_find.h"
 
 #include <elf.h>
@@ -95,7 +95,7 @@ bool dso_find_path(const char *symfs, char path[BENEATH_PATH], const char *forma
 }
 
 /*
- * Returns a path of another mount namespace as seen inside of it: the part behind
+ * Returns a path of another mount namespace as seen inside of it: the part after
  * "/proc/PID/root" (proc(5)); the path itself if it does not begin so.
  */
 static const char *inside_container(const char *path)
@@ -110,8 +110,8 @@ static const char *inside_container(const char *path)
 }
 
 /*
- * Try a path, below symfs if that is given, first as recorded, then without
- * " (deleted)": what lies there now may be another file.
+ * Try a path, below symfs if that is given, first as recorded, then without "
+ * (deleted)": the path may now lead to another file.
  */
 static bool try_place(const struct dso_find_options *options, const char *path, bool needs_build_id,
 		      dso_find_try *try, void *context)
@@ -131,8 +131,8 @@ static bool try_place(const struct dso_find_options *options, const char *path, 
 }
 
 /*
- * The places: the path, then the path inside of its container (outside of it another
- * file may lie there), then the last component (symfs only).
+ * The candidates: the path, then the path inside of its container (outside of it
+ * another file may lie there), then the last component (symfs only).
  */
 bool dso_find_by_path(const struct dso_find_options *options, const char *path, dso_find_try *try,
 		      void *context)

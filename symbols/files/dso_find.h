@@ -13,9 +13,9 @@
 
 /* Where files are looked for.  Its texts are borrowed. */
 struct dso_find_options {
-	const char *symfs;          /* directory in front of every recorded path; NULL: none */
+	const char *symfs;          /* directory in front of every recorded path; may be NULL */
 	const char *build_id_cache; /* NULL: $HOME/.debug */
-	const char *debug_dir;      /* debug files, laid out as in /usr/lib/debug; NULL: none */
+	const char *debug_dir;      /* debug files, laid out as in /usr/lib/debug; may be NULL */
 	bool debuginfod; /* ask the servers in DEBUGINFOD_URLS for files that are missing */
 };
 
@@ -40,7 +40,7 @@ char *dso_find_bracketed(const char *path);
 bool dso_find_climbs(const char *path);
 
 /*
- * Print a path and follow its links inside symfs (NULL: none).
+ * Print a path and follow its links inside symfs, which may be NULL.
  * Returns false if it is too long, leads out of symfs, or nothing is there in symfs.
  */
 bool dso_find_path(const char *symfs, char path[BENEATH_PATH], const char *format, ...)
@@ -60,7 +60,7 @@ bool dso_find_cached(const struct dso_find_options *options, const uint8_t *buil
  */
 typedef bool dso_find_try(void *context, const char *path, bool needs_build_id);
 
-/* Try the places of a recorded path, the best first; returns whether one of them served. */
+/* Try the candidates for a recorded path, the best first; returns whether one was accepted. */
 bool dso_find_by_path(const struct dso_find_options *options, const char *path, dso_find_try *try,
 		      void *context);
 
@@ -73,7 +73,7 @@ bool dso_find_by_build_id(const struct dso_find_options *options, const uint8_t 
 
 /*
  * Returns a copy of this process's own vdso, owned by the caller; *size is its
- * length in bytes.  NULL if it has none.
+ * length in bytes.  NULL if it has no vdso.
  */
 uint8_t *dso_find_own_vdso(size_t *size);
 

@@ -18,7 +18,7 @@
 #define UNPACK_FACTOR 32
 #define UNPACKED_MAX  ((size_t)256 << 20)
 
-/* Cut a range to the part that lies in the file; returns false if none does. */
+/* Cut a range to the part inside the file; returns false if it is empty. */
 static bool clip_to_file(const struct elf_file *file, uint64_t offset, uint64_t *size)
 {
 	if (offset >= file->size)

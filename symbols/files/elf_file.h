@@ -39,7 +39,7 @@ struct elf_file {
 	struct code_range *code; /* owned; in the order of the program headers */
 	size_t code_count;
 	uint8_t build_id[ELF_BUILD_ID_MAX];
-	size_t build_id_size; /* bytes; 0: none */
+	size_t build_id_size; /* bytes; 0 if absent */
 };
 
 /*
@@ -67,21 +67,21 @@ void elf_file_close(struct elf_file *file);
 /* Write a build id as hexadecimal digits and a NUL; `size` is at most ELF_BUILD_ID_MAX. */
 void elf_file_print_id(char text[2 * ELF_BUILD_ID_MAX + 1], const uint8_t *id, size_t size);
 
-/* Returns the executable range that holds a byte of the file, NULL if none does. */
+/* Returns the executable range that holds a byte of the file, or NULL. */
 const struct code_range *elf_file_code_at(const struct elf_file *file, uint64_t offset);
 
-/* Returns the executable range that holds a virtual address, NULL if none does. */
+/* Returns the executable range that holds a virtual address, or NULL. */
 const struct code_range *elf_file_code_at_vaddr(const struct elf_file *file, uint64_t vaddr);
 
 /*
- * Returns the bytes of a section as they are in the file, NULL if it has none
- * (SHT_NOBITS, empty, or reaching beyond the end of the file).
+ * Returns the bytes of a section as they are in the file, NULL if it has no
+ * bytes (SHT_NOBITS, empty, or reaching beyond the end of the file).
  */
 const uint8_t *elf_file_section_bytes(const struct elf_file *file, const GElf_Shdr *section);
 
 /*
- * Returns the bytes of the file that are loaded at a virtual address and behind it, `*size` of them
- * in one segment; NULL if none are.
+ * Returns the bytes of the file that are loaded at a virtual address and after it, `*size` of them
+ * in one segment, or NULL.
  */
 const uint8_t *elf_file_loaded_at(const struct elf_file *file, uint64_t vaddr, size_t *size);
 
@@ -95,7 +95,7 @@ struct elf_section {
 /* Advance to the next section; returns false after the last one, and restarts then. */
 bool elf_section_next(Elf *elf, struct elf_section *section);
 
-/* Fill *section with the first one of this name; returns false if there is none. */
+/* Fill *section with the first one of this name; returns false if there is no such section. */
 bool elf_section_find(Elf *elf, const char *name, struct elf_section *section);
 
 /* A named symbol of a .symtab.  Zeroed memory comes before the first one. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Unpacks files that are ELF behind a compression: kernel modules (CONFIG_MODULE_COMPRESS_*),
- * and the tables of symbols in .gnu_debugdata.
+ * Unpacks compressed ELF files: kernel modules (CONFIG_MODULE_COMPRESS_*), and the tables of
+ * symbols in .gnu_debugdata.
  *
  * The first bytes show whether it is xz, zstd or gzip (RFC 8878, RFC 1952, "The .xz File
  * Format").  Sizes in the packed bytes are not trusted: memory grows with the unpacked

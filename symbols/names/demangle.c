@@ -42,13 +42,13 @@ struct call {
 	size_t used;  /* bytes */
 };
 
-/* The call of this thread that may be ended now; NULL: none. */
+/* The call of this thread that may be ended now; may be NULL. */
 static __thread struct call *volatile current;
 
 /* The timer of this thread's CPU time. */
 static __thread struct {
 	timer_t timer;
-	pid_t process; /* that made it: a child does not inherit it; 0: none was made */
+	pid_t process; /* that made it: a child does not inherit it; 0 if unmade */
 } clock_of_thread;
 
 /* Called by `work`: end it.  Does not return. */
@@ -67,7 +67,7 @@ static void on_expiry(int number)
 		demangle_limits_end();
 }
 
-/* ---- The memory of the demanglers: what libiberty knows as malloc() and free() ------------ */
+/* ---- The memory of the demanglers: what libiberty knows as malloc() and free()  */
 
 void *demangle_malloc(size_t size);
 void *demangle_realloc(void *old, size_t size);
@@ -115,7 +115,7 @@ void *demangle_xrealloc(void *old, size_t size)
 	return demangle_realloc(old, size);
 }
 
-/* ---- Time -------------------------------------------------------------------------------- */
+/* ---- Time ---------------------------------------------------------------- */
 
 /* SA_NODEFER, because the handler does not return. */
 static void set_handler(void)
@@ -125,7 +125,7 @@ static void set_handler(void)
 	sigaction(SIGVTALRM, &action, NULL);
 }
 
-/* Make the thread's timer, unless this process has it.  Returns false if the system has none. */
+/* Make the thread's timer, unless this process has it.  Returns false if it cannot be made. */
 static bool make_timer(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -156,7 +156,7 @@ static uint64_t set_timer(uint64_t ns)
 	return (uint64_t)old.it_value.tv_sec * NS_PER_S + (uint64_t)old.it_value.tv_nsec;
 }
 
-/* ---- Calls ------------------------------------------------------------------------------- */
+/* ---- Calls --------------------------------------------------------------- */
 
 /* Release the memory.  Idempotent, also on zeroed memory. */
 static void demangle_limits_release(struct demangle_limits *limits)
@@ -382,7 +382,7 @@ static bool all_digits(const char *text, size_t length)
 
 /*
  * Find the suffix that a name of a length ends with.
- * Returns it and fills *begin, where it begins; NULL if there is none.
+ * Returns it and fills *begin, where it begins; NULL without a suffix.
  */
 static const struct suffix *find_suffix(const char *name, size_t length, size_t *begin)
 {

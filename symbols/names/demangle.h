@@ -18,7 +18,7 @@
 /* Zeroed memory has spent nothing. */
 struct demangle_limits {
 	uint64_t spent; /* ns of CPU time, beyond that of usual names */
-	char *memory;   /* owned: DEMANGLE_NAME_MEMORY bytes, used anew for each name; NULL: none */
+	char *memory; /* owned: DEMANGLE_NAME_MEMORY bytes, used anew for each name; may be NULL */
 };
 
 enum demangle_style {
@@ -30,7 +30,7 @@ enum demangle_style {
 
 /* Scratch memory; a zeroed one is ready for use. */
 struct demangler {
-	char *text;    /* owned: the last result, with room for DEMANGLE_MAX; NULL: none yet */
+	char *text;    /* owned: the last result, with room for DEMANGLE_MAX; NULL at first */
 	size_t length; /* bytes used of text, without its NUL */
 	char *plain;   /* owned: the last name without its suffixes */
 	size_t plain_room;

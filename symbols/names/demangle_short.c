@@ -6,7 +6,7 @@
 
 #include "base/common.h"
 
-/* The text is read at `at` and kept up to `out`, which is never behind `at`. */
+/* The text is read at `at` and written at `out`, which is never ahead of `at`. */
 struct shortening {
 	const char *start, *at;
 	char *out;
@@ -25,7 +25,7 @@ static bool starts_with(const char *text, const char *start)
 /* Returns the length of "operator" and its sign if they are here, else 0. */
 static size_t operator_length(const char *start, const char *at)
 {
-	/* C++ [over.oper]; a sign comes before those that it begins with. */
+	/* C++ [over.oper]; longer operators precede their prefixes. */
 	static const char *const signs[] = {
 		"<=>", "<<=", ">>=", "->*", "()", "[]", "<<", ">>",
 		"<=",  ">=",  "==",  "!=",  "->", "<",  ">",
@@ -82,7 +82,7 @@ static void keep_text(struct shortening *s, size_t length)
 	s->at += length;
 }
 
-/* Skip the qualifiers of a method behind its parameter list. */
+/* Skip the qualifiers of a method after its parameter list. */
 static void skip_qualifiers(struct shortening *s)
 {
 	static const char *const words[] = { " const", " volatile", " &&", " &" };

@@ -10,8 +10,8 @@
 #define SYMBOLS_NAMES_DEMANGLE_SHORT_H
 
 /*
- * Shorten a demangled C++, Rust or D name in place.  A text whose brackets do
- * not pair is left as it is from there on.
+ * Shorten a demangled C++, Rust or D name in place.  If brackets do not pair,
+ * the rest of the text is unchanged.
  */
 void demangle_shorten(char *text);
 

@@ -47,7 +47,7 @@ static void add_piece(struct range_map *map, uint64_t begin, uint32_t range)
 		map->pieces[map->count++] = (struct range_piece){ begin, range };
 }
 
-/* Add the pieces behind all ends up to an address. */
+/* Add the pieces after all ends up to an address. */
 static void end_ranges(struct building *b, uint64_t upto)
 {
 	while (b->heap_count && bounds_of(b, b->heap[0])[1] <= upto) {

@@ -34,8 +34,8 @@ void range_map_release(struct range_map *map);
 
 /*
  * Find the piece around an address; [*begin, *end) gets its bounds, 0 before the first
- * piece and UINT64_MAX behind the last one.
- * Returns the index of the range that holds there, RANGE_NONE if none does.
+ * piece and UINT64_MAX after the last one.
+ * Returns the index of the range that holds there, or RANGE_NONE.
  */
 uint32_t range_map_find(const struct range_map *map, uint64_t address, uint64_t *begin,
 			uint64_t *end);

@@ -14,11 +14,11 @@
 /* ---- Ranges with names --------------------------------------------------- */
 
 /*
- * Names of ranges of addresses that do not come from a symbol table but from a JIT
- * compiler or the kernel.
+ * Names of address ranges from a JIT compiler or the kernel, not from a symbol
+ * table.
  *
- * Where ranges overlap, the one that was added last holds, because it is the newest.
- * Texts are borrowed and must outlive the ranges.  Zeroed memory is empty.
+ * Where ranges overlap, the newest one holds.  Texts are borrowed and must outlive
+ * the ranges.  Zeroed memory is empty.
  */
 
 void name_ranges_add(struct name_ranges *names, const struct named_range *range)
@@ -88,7 +88,7 @@ static char *read_all(int fd, size_t *size)
 	return text;
 }
 
-/* Returns the file's text, owned by the caller; NULL if there is none or it may not be trusted. */
+/* Returns the file's text, owned by the caller; NULL if it is missing or may not be trusted. */
 static char *read_file(const char *path, bool trusted, size_t *size)
 {
 	struct stat status;
@@ -107,7 +107,7 @@ static char *read_file(const char *path, bool trusted, size_t *size)
 	return text;
 }
 
-/* Read a hexadecimal number; returns false if none is here. */
+/* Read a hexadecimal number; returns false without a digit. */
 static bool take_number(char **at, uint64_t *number)
 {
 	char *end;

@@ -51,8 +51,8 @@ bool text_map_read_perf(struct text_map *map, const char *path);
 /*
  * Read a list of kernel symbols, "ADDRESS TYPE NAME" and perhaps a module's name
  * in brackets (kernel/kallsyms.c); only code counts.  Each reaches to the next.
- * Returns false if there is none, or it has no addresses: the kernel shows
- * zeros to users without the right to read them.
+ * Returns false if it is missing, or has no addresses: the kernel shows zeros to
+ * users without the right to read them.
  */
 bool text_map_read_kallsyms(struct text_map *map, const char *path);
 

@@ -5,7 +5,7 @@
 #include "base/cursor.h"
 #include "base/tables/lower_bound.h"
 
-/* On average functions have at least this many bytes; of smaller ones no more are noted. */
+/* Least mean size of functions, in bytes; the surplus of smaller ones is ignored. */
 #define BYTES_PER_HINT 16
 
 /* Code at addresses that are farther apart than this is not searched. */
@@ -25,7 +25,7 @@ static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
 /* Of FDEs that the compiler made, no two begin in the same as many bytes. */
 #define FDE_SIZE 16
 
-/* Values of struct entry_jump: it was not searched for yet; there is none. */
+/* Values of struct entry_jump: not searched for yet; no such jump. */
 #define JUMP_UNKNOWN UINT32_MAX
 #define JUMP_NONE    (UINT32_MAX - 1)
 
@@ -50,7 +50,7 @@ void code_starts_close(struct code_starts *starts)
 	*starts = (struct code_starts){ 0 };
 }
 
-/* ---- Entries in the order of their section -------------------------------- */
+/* ---- Entries in the order of their section ------------------------------- */
 
 static size_t slot_count(const struct unwind_table *unwind, enum unwind_kind kind)
 {
@@ -83,7 +83,7 @@ static void order_entries(struct code_starts *starts)
 	free(numbers);
 }
 
-/* ---- One pass over the code ------------------------------------------------ */
+/* ---- One pass over the code ---------------------------------------------- */
 
 /*
  * Returns whether a function may begin at an address, as what was found may only look
@@ -127,7 +127,7 @@ static void scan_calls(struct scan *scan, const struct code_range *code)
 	}
 }
 
-/* What is called is no part of a function. */
+/* A call's target is no part of a function. */
 static void take_called_entries(struct scan *scan)
 {
 	const struct unwind_table *unwind = &scan->starts->unwind;
@@ -290,7 +290,7 @@ static void scan_file(struct code_starts *starts)
 	free(scan.hinted);
 }
 
-/* ---- Lookups --------------------------------------------------------------- */
+/* ---- Lookups ------------------------------------------------------------- */
 
 /*
  * Returns where a range of code has a near jump to an address, in bytes from unwind.base;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Addresses as .eh_frame and .gcc_except_table encode them (LSB Core, "DWARF Exception Header
- * Encoding": DW_EH_PE_*).  What is relative to data or indirect is not read: it makes the
- * cursor short.
+ * Encoding": DW_EH_PE_*).  Addresses that are relative to data or indirect are not read: they
+ * make the cursor short.
  */
 #ifndef SYMBOLS_TABLES_ENCODED_ADDRESS_H
 #define SYMBOLS_TABLES_ENCODED_ADDRESS_H
@@ -18,7 +18,7 @@ struct address_encoding {
 /* Returns a number in the form of an encoding. */
 uint64_t encoded_number(struct cursor *c, struct address_encoding how);
 
-/* Returns an address, 0: none is given; `vaddr` is that of the cursor's next byte. */
+/* Returns an address, or 0 if omitted; `vaddr` is the address of the cursor's next byte. */
 uint64_t encoded_address(struct cursor *c, struct address_encoding how, uint64_t vaddr);
 
 #endif

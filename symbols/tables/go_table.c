@@ -157,7 +157,7 @@ static uint64_t start_of(const struct go_table *table, size_t index)
 	return table->text + cursor_number(&c, table->width);
 }
 
-/* Returns a cursor at what is known of a function, behind its address. */
+/* Returns a cursor at the data of a function, after its address. */
 static struct cursor function_at(const struct go_table *table, size_t index)
 {
 	struct cursor c = cursor_from(table->starts, (2 * index + 1) * table->width);
@@ -182,8 +182,8 @@ bool go_table_function(const struct go_table *table, size_t index, struct go_fun
 }
 
 /*
- * Returns the value of the run around an address, -1 if there is none.  A run is a pair of numbers:
- * by how much the value changes (0 ends the table, but for its first one), and its length.
+ * Returns the value of the run around an address, or -1.  A run is a pair of numbers: by
+ * how much the value changes (0 ends the table, but for its first one), and its length.
  */
 static int32_t value_at(struct go_table *table, uint32_t offset, uint64_t begin, uint64_t vaddr)
 {

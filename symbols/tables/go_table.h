@@ -26,7 +26,7 @@ struct go_table {
 	struct go_bytes files;     /* texts of source files */
 	struct go_bytes units;     /* offsets in `files`, 32 bits each */
 	struct go_bytes values;    /* runs of code with equal line or file */
-	struct go_bytes functions; /* what is known of each */
+	struct go_bytes functions; /* data of each */
 	struct go_bytes starts;    /* pairs: address of a function, its offset in `functions` */
 	size_t count;              /* of functions */
 	uint64_t text;             /* virtual address to which the others are relative */

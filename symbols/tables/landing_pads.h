@@ -22,8 +22,8 @@ struct landing_pads {
 };
 
 /*
- * Returns the landing pad of the call at a virtual address; 0 if it has none, or the LSDA is
- * damaged.  Reads at most *work call sites, and subtracts their number.
+ * Returns the landing pad of the call at a virtual address; 0 if it has no landing pad, or
+ * the LSDA is damaged.  Reads at most *work call sites, and subtracts their number.
  */
 uint64_t landing_pads_find(const struct landing_pads *pads, uint64_t call, size_t *work);
 

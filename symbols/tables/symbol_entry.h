@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What a symbol table (symbols/tables/symbol_table.h) consists of: plain data.
- */
+/* The entries of a symbol table (symbols/tables/symbol_table.h): plain data. */
 #ifndef SYMBOLS_TABLES_SYMBOL_ENTRY_H
 #define SYMBOLS_TABLES_SYMBOL_ENTRY_H
 
@@ -15,7 +13,7 @@ struct symbol_entry {
 	uint64_t begin,
 		end;      /* ELF virtual addresses; end of an entry without size: symbol_table.h */
 	uint32_t name;    /* offset in its string section */
-	uint32_t order;   /* place in the file's tables: ties go to the first */
+	uint32_t order;   /* index in the file's tables: ties go to the first */
 	uint32_t section; /* number of the section that holds it; 0 for linkage stubs */
 	uint8_t kind;     /* enum symbol_kind */
 	uint8_t binding;  /* enum symbol_binding */
@@ -26,7 +24,7 @@ struct symbol_entry {
 };
 
 enum symbol_strings {
-	SYMBOL_STRINGS_SYMTAB = 0, /* of .symtab, the debug file's if the file has none */
+	SYMBOL_STRINGS_SYMTAB = 0, /* of .symtab, or else the debug file's */
 	SYMBOL_STRINGS_DYNSYM,     /* of .dynsym */
 	SYMBOL_STRINGS_GO,         /* of .gopclntab (go_table.h) */
 	SYMBOL_STRINGS_COUNT,
@@ -38,9 +36,9 @@ struct symbol_part {
 };
 
 struct string_section {
-	/* Index of the symbol table's section; 0: there is none, UINT32_MAX: in the debug file. */
+	/* Index of the symbol table's section; 0 without one, UINT32_MAX: in the debug file. */
 	uint32_t section;
-	const char *text; /* borrowed from the file; NULL: none */
+	const char *text; /* borrowed from the file; may be NULL */
 	size_t size;      /* bytes */
 };
 
@@ -48,7 +46,7 @@ struct string_section {
 struct symbol_table {
 	struct symbol_entry *entries; /* owned; sorted by begin, no two begin together */
 	size_t count;
-	struct range_map ranges;   /* of the entries: the one that begins last is shown */
+	struct range_map ranges;   /* of the entries: the entry that begins last is shown */
 	struct symbol_part *parts; /* owned; sorted by part */
 	size_t part_count;
 	struct string_section strings[SYMBOL_STRINGS_COUNT];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Matches parts with functions, by their names and places. */
+/* Matches parts with functions, by their names and addresses. */
 #include "symbols/tables/symbol_parts.h"
 
 #include "base/tables/compare.h"
@@ -151,7 +151,7 @@ void symbol_parts_find(struct symbol_table *table, const uint32_t *sources, size
 	free(search.candidates);
 }
 
-/* Returns the part that begins at an address, among the first `count`; NULL: there is none. */
+/* Returns the part that begins at an address, among the first `count`, or NULL. */
 static const struct symbol_part *find_part(const struct symbol_table *table, size_t count,
 					   uint64_t address)
 {
@@ -171,7 +171,7 @@ static bool is_inside(const struct symbol_table *table, const struct symbol_entr
 {
 	const char *name = symbol_table_name(table, function);
 	const char *longer = symbol_table_name(table, label);
-	size_t length; /* of `name`, of which no more is read than of the label's */
+	size_t length; /* of `name`, which is read only up to the label's length */
 
 	if (function->section != label->section)
 		return false;

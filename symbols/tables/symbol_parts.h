@@ -2,7 +2,7 @@
 /*
  * Which symbols are parts of which functions.  By their names: "foo.cold" is a
  * part of the "foo" of its source file, else of the only global "foo".  By their
- * places: labels inside functions of assembly.
+ * addresses: labels inside functions of assembly.
  */
 #ifndef SYMBOLS_TABLES_SYMBOL_PARTS_H
 #define SYMBOLS_TABLES_SYMBOL_PARTS_H

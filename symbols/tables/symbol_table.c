@@ -128,8 +128,9 @@ static const struct plt_slot *pushed_slot(const struct plt_scanner *scanner, uin
 }
 
 /*
- * Find the relocation of the stub in `code`; *header: it is the table's header.
- * The forms, each perhaps behind ENDBR and with a BND prefix:
+ * Find the relocation of the stub in `code`; *header: it is the table's
+ * header.
+ * The forms, each perhaps after ENDBR and with a BND prefix:
  * "jmp *pointer", "push index; jmp header", and "push pointer; jmp *pointer"; in i386's code that
  * may lie anywhere the pointers are relative to ebx.
  */
@@ -282,7 +283,7 @@ struct loader {
 	struct symbol_table *table;
 	const struct elf_file *file;
 	struct section_bounds
-		*sections; /* owned; by section index, the debug file's behind the file's */
+		*sections; /* owned; by section index, the debug file's after the file's */
 	size_t section_count, first_section, section_room; /* first: of the file that is read */
 	size_t room;                                       /* of table->entries */
 	uint32_t order;
@@ -290,7 +291,7 @@ struct loader {
 			    */
 	uint32_t *sources; /* owned; the orders at which other source files' symbols begin */
 	size_t source_count, source_room;
-	Elf_Data *symbols[SYMBOL_STRINGS_COUNT]; /* borrowed from the ELF handle; NULL: none */
+	Elf_Data *symbols[SYMBOL_STRINGS_COUNT]; /* borrowed from the ELF handle; may be NULL */
 	size_t names_left;                       /* bytes that the names may still have */
 	struct error *err;
 };
@@ -547,7 +548,7 @@ static bool second_is_better(const struct symbol_table *table, const struct symb
 		return a->binding == SYMBOL_WEAK;
 	if ((a->binding == SYMBOL_GLOBAL) != (b->binding == SYMBOL_GLOBAL))
 		return b->binding == SYMBOL_GLOBAL;
-	/* `a` may be compared with many, so no more of it is read than of `b`. */
+	/* `a` may be compared with many, so it is read only up to the length of `b`. */
 	under_b = count_underlines(name_b, SIZE_MAX);
 	under_a = count_underlines(name_a, under_b + 1);
 	if (under_a != under_b)
@@ -606,7 +607,7 @@ static void fill_sizes(struct loader *loader)
 	}
 }
 
-/* Returns the index of the entry that begins at an address, among the first `count`; else NONE. */
+/* Returns the index of the entry that begins at an address, among the first `count`, or NONE. */
 static uint32_t find_entry(const struct symbol_table *table, size_t count, uint64_t vaddr)
 {
 	size_t low = LOWER_BOUND(i, count, table->entries[i].begin < vaddr);
@@ -632,7 +633,7 @@ uint32_t symbol_table_function(const struct symbol_table *table, uint32_t entry)
 	return find_entry(table, table->count, function);
 }
 
-/* Returns the name that a stub gets, in `entry`; false if there is none. */
+/* Set the name of a stub in `entry`; returns false if it has no name. */
 static bool name_stub(struct loader *loader, const struct plt_stub *stub,
 		      struct symbol_entry *entry)
 {

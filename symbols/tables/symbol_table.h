@@ -6,8 +6,8 @@
  * at one address is shown follow perf (tools/perf/util/symbol-elf.c
  * dso__load_sym, symbol.c choose_best_symbol and symbols__fixup_end), so that
  * names and offsets are those of `perf script -F sym,symoff`.  On purpose
- * different: where symbols overlap, the one that starts last is shown, as far
- * as it reaches (perf's answer depends on the shape of its tree); a symbol
+ * different: where symbols overlap, the last one to start is shown, as far as
+ * it reaches (perf's answer depends on the shape of its tree); a symbol
  * without a size ends with its section; linkage stubs have names in every
  * section that holds them.
  *
@@ -25,7 +25,7 @@ bool symbol_table_is_complete(const struct elf_file *file);
 
 /*
  * Read the tables of an open file, and, if it has no .symtab, that of its debug
- * file (NULL: none).  Both must outlive the symbol table.
+ * file (may be NULL).  Both must outlive the symbol table.
  * Returns 0, or -1 (ERROR_FORMAT) if a table is damaged: then the table has the
  * symbols that could be read.
  */
@@ -37,7 +37,7 @@ void symbol_table_release(struct symbol_table *table);
 
 /*
  * Returns the index of the entry of the function that an entry's code is a part
- * of (demangle_part_of()), SYMBOL_ENTRY_NONE if there is none.
+ * of (demangle_part_of()), or SYMBOL_ENTRY_NONE.
  */
 uint32_t symbol_table_function(const struct symbol_table *table, uint32_t entry);
 

@@ -32,7 +32,7 @@ struct trap_table {
 	size_t count, room;
 };
 
-/* Read the notes of an open file; damaged ones end what is read. */
+/* Read the notes of an open file; a damaged note ends reading. */
 void trap_table_open(struct trap_table *table, const struct elf_file *file);
 
 /*
@@ -45,7 +45,7 @@ void trap_table_scan(struct trap_table *table, const struct elf_file *file);
 /* Release the memory.  Idempotent, also on zeroed memory. */
 void trap_table_release(struct trap_table *table);
 
-/* Returns the index of the first trap at or behind an address; `count` if there is none. */
+/* Returns the index of the first trap at or after an address; or `count`. */
 size_t trap_table_find(const struct trap_table *table, uint64_t vaddr);
 
 #endif

@@ -20,7 +20,7 @@
 
 /* A stretch of the file with its virtual address. */
 struct bytes_at {
-	const uint8_t *bytes; /* borrowed; NULL: none */
+	const uint8_t *bytes; /* borrowed; may be NULL */
 	size_t size;
 	uint64_t vaddr;
 };
@@ -76,7 +76,7 @@ static void read_rules(struct unwind_table *table, const Dwarf_CIE *cie, struct 
 	}
 }
 
-/* Returns whether table->rules are those at a place. */
+/* Returns whether table->rules are the rules of an entry. */
 static bool find_rules(struct unwind_table *table, struct place place)
 {
 	Dwarf_CFI_Entry entry;
@@ -94,7 +94,7 @@ static bool find_rules(struct unwind_table *table, struct place place)
 	return table->rules.known;
 }
 
-/* Returns a cursor behind the range of an FDE, which is filled in; short: it is damaged. */
+/* Returns a cursor after the range of an FDE, which is filled in; short: it is damaged. */
 static struct cursor read_range(struct unwind_table *table, const Dwarf_FDE *fde,
 				enum unwind_kind kind, struct unwind_range *range)
 {
@@ -205,7 +205,7 @@ static void read_entries(struct unwind_table *table, enum unwind_kind kind)
 	}
 }
 
-/* Add the entries of the linker's search table; returns false if there is none. */
+/* Add the entries of the linker's search table; returns false if it is missing. */
 static bool read_search_table(struct unwind_table *table, const struct bytes_at *header)
 {
 	struct cursor c = cursor_over(header->bytes, header->size);

@@ -26,7 +26,7 @@ struct unwind_start {
 enum unwind_kind { UNWIND_EH_FRAME, UNWIND_DEBUG_FRAME, UNWIND_KINDS };
 
 struct unwind_section {
-	Elf_Data data;  /* its bytes are borrowed; d_buf NULL: there is none */
+	Elf_Data data;  /* its bytes are borrowed; d_buf NULL: missing */
 	uint64_t vaddr; /* of its first byte */
 };
 
@@ -35,7 +35,7 @@ struct unwind_rules {
 	enum unwind_kind kind;
 	Dwarf_Off offset; /* in the section */
 	uint8_t encoding; /* of addresses: DW_EH_PE_* */
-	uint8_t lsda;     /* the same, of the LSDA; DW_EH_PE_omit: there are none */
+	uint8_t lsda;     /* the same, of the LSDA; DW_EH_PE_omit: missing */
 	bool augmented;   /* augmentation data precede the instructions */
 	bool of_signals;  /* their code is where signal handlers return to */
 	bool known;
@@ -55,7 +55,7 @@ struct unwind_table {
 /* A range of code by its entry: [begin, end), virtual addresses. */
 struct unwind_range {
 	uint64_t begin, end;
-	uint64_t lsda; /* of the function's landing pads (landing_pads.h); 0: none */
+	uint64_t lsda; /* of the function's landing pads (landing_pads.h), or 0 */
 	size_t index;  /* in table->starts */
 	/*
 	 * The stack has a frame already where the range begins: the code is entered in
@@ -73,7 +73,7 @@ void unwind_table_close(struct unwind_table *table);
 /*
  * Find the entry that covers a virtual address.
  * Returns whether one does; if not, [range->begin, range->end) is the code between two
- * entries, from 0 or to UINT64_MAX before the first or behind the last one.
+ * entries, from 0 or to UINT64_MAX before the first or after the last one.
  */
 bool unwind_table_find(struct unwind_table *table, uint64_t vaddr, struct unwind_range *range);
 
