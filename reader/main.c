@@ -9,7 +9,7 @@
 #define EXIT_USAGE 64
 #define HELP_KEY   'h'
 
-/* What to print: the key of the option. */
+/* The output to print, by the option's key. */
 enum show {
 	SHOW_RECORDS = 0,
 	SHOW_CHECK = 'c',
@@ -82,7 +82,7 @@ static void count_record(struct stats *stats, const struct trace_record *record)
 		stats->last = record->time;
 }
 
-/* What is not known is no error, but named: "event type 12 (3 times)". */
+/* Unknown parts are not errors, but are listed: "event type 12 (3 times)". */
 static void print_unknown(const char *path, const struct trace_reader *reader)
 {
 	const char *before = "not known and passed over: ";

@@ -6,7 +6,7 @@
  * format"), and sharing nothing with the writer, so that each tests the other.
  * A record that violates the specification carries a problem; reading ends only at a
  * record whose size cannot be right.  The format may be extended ("Extension points"):
- * what this reader does not know is passed over by its size, named and counted.
+ * this reader skips unknown parts by their size, names and counts them.
  */
 #ifndef READER_TRACE_READER_H
 #define READER_TRACE_READER_H
@@ -94,7 +94,7 @@ enum trace_unknown {
 	UNKNOWN_THREAD_STATE,
 	UNKNOWN_TYPES,                    /* the above: numbers of four bits */
 	UNKNOWN_PROVIDER = UNKNOWN_TYPES, /* a section of a provider without information */
-	UNKNOWN_WORDS,                    /* behind the data of a record or argument */
+	UNKNOWN_WORDS,                    /* after the data of a record or argument */
 	UNKNOWN_KINDS
 };
 
@@ -135,16 +135,16 @@ struct trace_record {
 	struct trace_text bytes;          /* of a blob */
 	struct trace_arg args[TRACE_ARGS_MAX];
 	size_t arg_count;
-	char problem[160]; /* empty: none */
-	char refusal[160]; /* what Perfetto drops, or cannot show; empty: nothing */
-	char unknown[80];  /* the first thing in it that is not known; empty: nothing */
+	char problem[160]; /* or "" */
+	char refusal[160]; /* why Perfetto drops it, or cannot show it; or "" */
+	char unknown[80];  /* the first unknown part; or "" */
 };
 
 struct trace_reader {
 	struct trace_input input;
 	uint64_t offset;                                  /* of the next record */
 	struct trace_provider *providers;                 /* owned; hash by id */
-	struct trace_provider *current;                   /* borrowed; NULL: none known */
+	struct trace_provider *current;                   /* borrowed; NULL if unknown */
 	uint64_t held;                                    /* bytes of strings in all tables */
 	uint64_t unknown[UNKNOWN_KINDS][UNKNOWN_NUMBERS]; /* how often; [0] of those without */
 };

@@ -13,7 +13,7 @@
 struct nested_slice {
 	size_t index;  /* of struct read_slice */
 	bool complete; /* else it has begun, and waits for its end event */
-	uint64_t end;  /* ticks; of one that has begun: when a complete one around it ends */
+	uint64_t end;  /* ticks; of a begun slice, the end of the complete one around it */
 };
 
 struct slice_thread {
@@ -22,8 +22,8 @@ struct slice_thread {
 	uint64_t newest;           /* the latest of all */
 	struct nested_slice *open; /* owned: innermost last */
 	size_t depth, room;
-	size_t begun; /* of them, those that are not complete */
-	bool late;    /* complete events come later than what is inside: they are not in `open` */
+	size_t begun; /* of them, the ones that are not complete */
+	bool late;    /* complete events follow the slices in them: they are not in `open` */
 	UT_hash_handle hh;
 };
 
@@ -129,7 +129,7 @@ static void pop(struct slice_thread *thread)
 	thread->begun -= !thread->open[--thread->depth].complete;
 }
 
-/* From now on, complete events of the thread are not compared with what is open. */
+/* From now on, complete events of the thread are not compared with open slices. */
 static void forget_complete(struct slice_thread *thread)
 {
 	size_t kept = 0;
@@ -144,7 +144,7 @@ static void forget_complete(struct slice_thread *thread)
 	thread->late = true;
 }
 
-/* Close the complete events that ended.  Perfetto closes those around what is still open, too. */
+/* Close the complete events that ended.  Perfetto closes the ones around open slices, too. */
 static void move_to(struct slice_thread *thread, struct trace_record *record)
 {
 	const struct nested_slice *slice;

@@ -2,7 +2,7 @@
 /*
  * The slices that a trace's durations make, and whether they are sound:
  * balanced per thread, with times of a thread that do not go back; and whether Perfetto
- * shows them all: at most 512 open at a time (it drops what is deeper and then closes
+ * shows them all: at most 512 open at a time (it drops deeper ones and then closes
  * wrong ones), none partly in a complete event (trace_processor's SliceTracker).
  */
 #ifndef READER_TRACE_SLICES_H

@@ -35,7 +35,7 @@ extern "C" {
 
 #define FTF_ARGS_MAX          15    /* of one record: 4 bits */
 #define FTF_RECORD_WORDS_MAX  4095  /* 12 bits */
-#define FTF_STRING_MAX        31999 /* bytes of a string; Jane Street's tracing has no more */
+#define FTF_STRING_MAX        31999 /* bytes of a string, as in Jane Street's tracing */
 #define FTF_STRING_REFERENCES 32767 /* 15 bits; 0 is the empty string */
 #define FTF_THREAD_REFERENCES 255   /* 8 bits; 0: the record contains the ids */
 
@@ -133,10 +133,10 @@ struct ftf_allocator {
 struct ftf_writer;
 
 /*
- * What the times of a trace are.  Zeroed: nanoseconds, from anywhere.  With a base,
- * base_ticks was at base_time on the wall clock.  The words for both are an extension
- * by Jane Street's "tracing" library, whose tools show absolute times; Perfetto passes
- * over them, and rounds other ticks than nanoseconds.
+ * The clock of a trace.  Zeroed: nanoseconds from any origin.  With a base, base_ticks
+ * was at base_time on the wall clock.  The words for both are an extension by Jane
+ * Street's "tracing" library, whose tools show absolute times; Perfetto passes over
+ * them, and rounds other ticks than nanoseconds.
  */
 struct ftf_clock {
 	uint64_t ticks_per_second;      /* 0: 10^9 */
@@ -153,7 +153,7 @@ struct ftf_options {
 	 * from malloc(3), too.
 	 */
 	const struct ftf_allocator *allocator;
-	uint64_t first_new_id; /* what ftf_id_new() returns first; 0: FTF_FIRST_NEW_ID */
+	uint64_t first_new_id; /* ftf_id_new()'s first result; 0: FTF_FIRST_NEW_ID */
 };
 
 /*
@@ -162,7 +162,7 @@ struct ftf_options {
  */
 struct ftf_clock ftf_tsc_clock(void);
 
-/* Returns this CPU's time stamp counter; where there is none, ns of CLOCK_MONOTONIC. */
+/* Returns this CPU's time stamp counter; on a CPU without one, ns of CLOCK_MONOTONIC. */
 uint64_t ftf_tsc(void);
 
 /*
@@ -192,8 +192,8 @@ int ftf_close(struct ftf_writer *writer, struct ftf_error *err);
 void ftf_abandon(struct ftf_writer *writer);
 
 /*
- * Write what is in the buffer, to be seen at once: a destination gets a smaller piece, a
- * file is not yet in its place.
+ * Write the buffered bytes now: a destination gets a smaller piece, a file does not have
+ * its final name yet.
  */
 void ftf_flush(struct ftf_writer *writer);
 
@@ -203,7 +203,7 @@ void ftf_flush(struct ftf_writer *writer);
  */
 void ftf_set_destination(struct ftf_writer *writer, const struct ftf_destination *to);
 
-/* Returns the text of the first error, borrowed; NULL: none up to now. */
+/* Returns the text of the first error, borrowed; NULL without errors so far. */
 const char *ftf_failure(const struct ftf_writer *writer);
 
 /* If strict, wrong use of the library aborts with a message instead of being a sticky error. */
@@ -339,7 +339,7 @@ static inline struct ftf_arg ftf_arg_string(struct ftf_name name, struct ftf_nam
  */
 struct ftf_event {
 	struct ftf_thread thread;
-	struct ftf_name category; /* zeroed: none */
+	struct ftf_name category; /* may be zeroed */
 	struct ftf_name name;
 	uint64_t time;              /* ticks of the options' clock: ns, unless these say else */
 	const struct ftf_arg *args; /* borrowed for the call; NULL if arg_count is 0 */
@@ -397,9 +397,9 @@ struct ftf_templated {
 /*
  * Write `count` records, for about an eighth of what ftf_begin(), ftf_complete() and
  * ftf_end() cost.  The templates are of the same writer.
- * Returns whether they were written, or could be if there were any; none can be before
- * the thread's first record, nor once there are so many names or threads that references
- * change: then write them as events.
+ * Returns whether they were written (with `count` 0, whether they could be).  They
+ * cannot be written before the thread's first record, nor once references change because
+ * there are too many names or threads: then write them as events.
  */
 bool ftf_write_templates(struct ftf_writer *writer, struct ftf_thread thread,
 			 const struct ftf_templated *records, size_t count);
@@ -507,7 +507,7 @@ struct ftf_low {
 	uint64_t *at;     /* where the next word goes */
 	uint64_t *full;   /* from here on the buffer is flushed before the next record */
 	uint64_t *start;  /* of the record being filled */
-	uint64_t *end;    /* of the record being filled; NULL: none */
+	uint64_t *end;    /* of the record being filled; may be NULL */
 	uint64_t shape;   /* of the arguments still to come */
 	uint64_t *buffer; /* owned */
 	uint64_t written; /* bytes that the destination got */
@@ -545,8 +545,8 @@ void ftf_low_set_destination(struct ftf_low *low, const struct ftf_destination *
 void ftf_low_records(struct ftf_low *low, const void *records, size_t size);
 
 /*
- * Flush and release the buffer.  Idempotent, also on zeroed memory.  What is written later
- * is lost, and an error: ftf_low_close() returns it, if it is called again.
+ * Flush and release the buffer.  Idempotent, also on zeroed memory.  Later writes are
+ * lost, and an error, which another ftf_low_close() returns.
  * Returns 0; -1 with err (may be NULL) filled.
  */
 int ftf_low_close(struct ftf_low *low, struct ftf_error *err);
@@ -582,7 +582,7 @@ static inline size_t ftf_type_words(enum ftf_arg_type type)
 
 /*
  * The arguments of a record, declared: 4 bits of type each from the lowest bit
- * on, their number in the top 4 bits; 0: none.
+ * on, their number in the top 4 bits; 0 without arguments.
  * Returns the shape with one more; at most FTF_ARGS_MAX.
  */
 static inline uint64_t ftf_shape_add(uint64_t shape, enum ftf_arg_type type)

@@ -17,7 +17,7 @@ enum metadata_type {
 	METADATA_PROVIDER_EVENT = 3,
 };
 
-/* What is written without a buffer goes here, and nobody reads it. */
+/* Sink for writes without a buffer; never read. */
 static uint64_t lost[2 * FTF_RECORD_WORDS_MAX];
 
 int ftf_low_init(struct ftf_low *low, const struct ftf_destination *to,
@@ -27,7 +27,7 @@ int ftf_low_init(struct ftf_low *low, const struct ftf_destination *to,
 	if (options && options->allocator)
 		low->allocator = *options->allocator;
 	low->at = low->full = lost;
-	/* A record that begins before `full` may end behind it. */
+	/* A record that begins before `full` may end beyond it. */
 	low->buffer =
 		ftf_memory_get(low, BUFFER_WORDS + FTF_RECORD_WORDS_MAX, sizeof(*low->buffer));
 	if (!low->buffer)

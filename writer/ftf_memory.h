@@ -32,8 +32,8 @@ struct ftf_texts {
 };
 
 /*
- * Returns a copy of `length` bytes of text, with a NUL behind, owned by `texts`; NULL, and an error
- * of the trace.
+ * Returns a copy of `length` bytes of text, with a NUL, owned by `texts`; NULL, and an error of
+ * the trace.
  */
 const char *ftf_texts_copy(struct ftf_low *low, struct ftf_texts *texts, const char *text,
 			   size_t length);

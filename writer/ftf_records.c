@@ -95,7 +95,7 @@ static void emit_long(struct ftf_writer *writer, struct ftf_low_event *low,
 	ftf_low_finish(&writer->low);
 }
 
-/* `tail`: the word after the arguments, of those that have one. */
+/* `tail`: the word after the arguments, for kinds that have one. */
 static void emit(struct ftf_writer *writer, enum ftf_event_type type, const struct ftf_event *event,
 		 uint64_t tail)
 {
@@ -186,7 +186,7 @@ static size_t words_of(const struct ftf_event *event)
 	return words;
 }
 
-/* What makes a begin a whole slice, whose end is one word more. */
+/* Changes a begin into a complete slice, which has one more word, its end. */
 #define WHOLE ((uint64_t)(FTF_DURATION_COMPLETE - FTF_DURATION_BEGIN) << 16 | 1 << 4)
 
 void ftf_make_template(struct ftf_writer *writer, const struct ftf_event *event, uint64_t end,
@@ -425,7 +425,7 @@ void ftf_blob(struct ftf_writer *writer, const struct ftf_blob *blob)
 	ftf_low_finish(&writer->low);
 }
 
-/* `first`: the 8 bits from bit 16 on; `pid` is put behind the id unless NULL. */
+/* `first`: the 8 bits from bit 16 on; `pid` is put after the id unless NULL. */
 static void emit_object(struct ftf_writer *writer, enum ftf_record_type type, uint8_t first,
 			const struct ftf_object *object, const uint64_t *pid)
 {

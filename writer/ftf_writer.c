@@ -68,7 +68,7 @@ static bool make_room(struct ftf_slots *slots, uint32_t key)
 }
 
 /*
- * Assign a reference to a key that has none.  `may_inline`: the record may contain
+ * Assign a reference to a key without one.  `may_inline`: the record may contain
  * the key's text or ids instead.
  * Returns the reference, which must be (re)defined first; 0: write the key inline, or
  * there is no memory, and the trace has an error.
@@ -102,8 +102,7 @@ static uint16_t ftf_slots_assign(struct ftf_slots *slots, uint32_t key, uint32_t
 #define THREAD_INLINE_USES 2
 #define STRING_INLINE_USES 1
 
-/* After so many events the provider is looked at: did it define more than one string in eight
- * again? */
+/* Events between checks of a provider: did it redefine more than one string in eight? */
 #define CHECK_EVENTS   65536
 #define MANY_REDEFINED (CHECK_EVENTS / 8)
 

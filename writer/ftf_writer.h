@@ -19,9 +19,9 @@ struct ftf_slots {
 	uint32_t assigned;   /* how many were ever assigned */
 	uint32_t hand;
 	uint32_t inline_uses; /* how often a key is inline before it gets a reference */
-	uint32_t *stamps; /* owned; by reference: the record that last used it; 0: none of late */
-	uint32_t *keys;   /* owned; by reference */
-	uint16_t *references; /* owned; by key; 0: none */
+	uint32_t *stamps;     /* owned; by reference: the record that last used it, or 0 */
+	uint32_t *keys;       /* owned; by reference */
+	uint16_t *references; /* owned; by key, or 0 */
 	uint8_t *misses;      /* owned; by key: times it was inline, and HAD_REFERENCE */
 	size_t room;          /* of references and misses */
 	uint64_t redefined;   /* keys that lost their reference and got one again */
@@ -30,7 +30,7 @@ struct ftf_slots {
 
 /*
  * Find the reference of a key for use in record number `record` (not 0).
- * Returns it; 0: it has none at present, see ftf_slots_assign().
+ * Returns it; 0 if it has no reference at present, see ftf_slots_assign().
  */
 static inline uint16_t ftf_slots_find(struct ftf_slots *slots, uint32_t key, uint32_t record)
 {
@@ -134,7 +134,7 @@ static inline uint8_t ftf_writer_use_thread(struct ftf_writer *writer, struct ft
 	return reference ? (uint8_t)reference : ftf_writer_define_thread(writer, thread);
 }
 
-/* Returns the thread; one that is not of this writer is wrong use and gives 0/0. */
+/* Returns the thread; another writer's thread is misuse and gives 0/0. */
 const struct ftf_writer_thread *ftf_writer_thread_borrow(struct ftf_writer *writer,
 							 struct ftf_thread thread);
 

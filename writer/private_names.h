@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What libftf takes from base has names of its own in it, so that a program
- * that links the static library may use these names for other things.  Included
- * before every source of libftf by its rules of compilation.
+ * Renames base's functions in libftf, so that a program that links the static
+ * library may use these names itself.  The compiler's command line includes it
+ * before every source of libftf.
  */
 #ifndef WRITER_PRIVATE_NAMES_H
 #define WRITER_PRIVATE_NAMES_H
