@@ -5,7 +5,9 @@
 #include "base/tables/hash.h"
 #include "overlays/memtrace_format.h"
 
-/* Slots of so many turns show that a file is of memtrace's encoder: another's hardly begins there.
+/*
+ * This many turns of the slots show that memtrace's encoder wrote the file: others rarely begin
+ * so.
  */
 #define FIRST_TURNS 64
 
@@ -13,7 +15,7 @@ struct memtrace_domain {
 	uint16_t number;
 	bool lost_backtraces, lost_locations; /* damage: what follows cannot be known */
 	uint64_t last_time;                   /* us since 1970 */
-	uint64_t next_object;                 /* behind the packets before */
+	uint64_t next_object;                 /* after the preceding packets */
 	bool holds_events;                    /* a packet before was not of locations */
 	bool verifies;                        /* one before named a slot */
 	bool counts_turns;                    /* slots are in the order of memtrace's encoder */
@@ -235,7 +237,7 @@ static bool next_packet(struct memtrace *trace)
 
 /* ---- Events -------------------------------------------------------------- */
 
-/* "vint": one byte, or a byte that says how long the number behind it is. */
+/* "vint": one byte, or a byte with the length of the number after it. */
 static int64_t read_vint(struct cursor *in)
 {
 	uint8_t first = cursor_u8(in);
@@ -307,7 +309,7 @@ static int read_location(struct memtrace *trace)
 	uint64_t code;
 	int status;
 
-	/* Lists that lost their place would give wrong names, which is worse than none. */
+	/* Lists out of step would give wrong names, which are worse than missing ones. */
 	if (trace->domain->lost_locations)
 		return -1;
 	status = memtrace_locations_read(&trace->locations, &trace->domain->files, &trace->packet,

@@ -51,7 +51,7 @@ struct memtrace_info {
 struct memtrace_domain;
 
 struct memtrace {
-	struct cursor in;                   /* behind the current packet */
+	struct cursor in;                   /* after the current packet */
 	struct cursor packet;               /* the rest of the current packet's events */
 	const uint8_t *begin;               /* borrowed: the mapped file */
 	bool holds_locations, holds_events; /* the current packet, as far as it was read */

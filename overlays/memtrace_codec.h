@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memtrace's code of backtraces: each is the beginning of the one before and
- * references to a cache of places, in which every slot predicts the next.
+ * memtrace's code of backtraces: each is a prefix of the previous one and
+ * references to a cache of locations, in which every slot predicts the next.
  *
  * One codec per domain; its state lasts from packet to packet.  Source:
  * memtrace's src/backtrace_codec.ml.

@@ -28,10 +28,10 @@ enum vint_size { VINT_U16 = 253, VINT_I32 = 254, VINT_I64 = 255 };
 
 /* A reference to a backtrace's next entry: low bits below the cache's slot. */
 enum reference_tag {
-	TAG_HIT = 0,    /* the slot's place */
-	TAG_HIT_1 = 1,  /* and the one that it predicts */
-	TAG_HIT_N = 2,  /* and so many as a byte says */
-	TAG_LITERAL = 3 /* the place follows */
+	TAG_HIT = 0,    /* the slot's location */
+	TAG_HIT_1 = 1,  /* and the predicted next one */
+	TAG_HIT_N = 2,  /* and as many as the next byte says */
+	TAG_LITERAL = 3 /* the location follows */
 };
 
 #endif

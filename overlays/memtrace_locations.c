@@ -25,7 +25,7 @@ void memtrace_locations_release(struct memtrace_locations *table)
 	arena_release(&table->arena);
 }
 
-/* Returns a copy of the text up to the next NUL; NULL if there is none. */
+/* Returns a copy of the text up to the next NUL, or NULL. */
 static const char *read_text(struct memtrace_locations *table, struct cursor *in)
 {
 	const uint8_t *nul = memchr(in->at, 0, cursor_left(in));
@@ -56,8 +56,7 @@ static struct memtrace_file *read_file(struct memtrace_locations *table,
 		file.name = read_text(table, in);
 		if (!file.name)
 			return NULL;
-		/* A new file takes over the functions of the one that falls out: version 1 needs
-		 * it. */
+		/* As in version 1, a new file inherits the functions of the evicted one. */
 		code = MEMTRACE_LIST_LENGTH - 1;
 		file.functions = list->files[code].functions;
 		if (!file.functions)

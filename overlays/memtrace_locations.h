@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The places in the source that memtrace's backtraces consist of.
+ * The source locations in memtrace's backtraces.
  *
  * A code is a position in the program's code; its locations are the
  * functions inlined there, innermost last.  File and function names are coded
@@ -23,12 +23,12 @@ struct memtrace_location {
 #define MEMTRACE_LIST_LENGTH 31
 
 struct memtrace_functions {
-	const char *names[MEMTRACE_LIST_LENGTH]; /* latest first; NULL: an empty place */
+	const char *names[MEMTRACE_LIST_LENGTH]; /* latest first; NULL: an empty slot */
 };
 
 /* A file of a domain's list and the list of its functions. */
 struct memtrace_file {
-	const char *name;                     /* NULL: an empty place */
+	const char *name;                     /* NULL: an empty slot */
 	struct memtrace_functions *functions; /* borrowed from an arena */
 };
 
@@ -49,9 +49,9 @@ void memtrace_locations_init(struct memtrace_locations *table);
 void memtrace_locations_release(struct memtrace_locations *table);
 
 /*
- * Read one location event behind its header, with the lists of its domain; *code gets its code.
+ * Read one location event after its header, with the lists of its domain; *code gets its code.
  * Returns 0; 1 if the code is known with other locations, which stay; -1 if the event is
- * damaged: then the lists must not be used any more.
+ * damaged: the lists must not be used again.
  */
 int memtrace_locations_read(struct memtrace_locations *table, struct memtrace_files *files,
 			    struct cursor *in, uint64_t *code);
@@ -64,7 +64,7 @@ static inline int64_t memtrace_code_number(uint64_t code)
 
 /*
  * Returns the locations of a code, `*count` of them, outermost first, borrowed;
- * none if nothing is known of it.
+ * `*count` is 0 if they are unknown.
  */
 const struct memtrace_location *memtrace_locations_borrow(const struct memtrace_locations *table,
 							  uint64_t code, size_t *count);

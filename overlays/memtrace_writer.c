@@ -253,7 +253,7 @@ static unsigned choose_slot(const struct domain *domain, uint64_t code)
 	return domain->ages[one] < domain->ages[other] ? one : other;
 }
 
-/* Returns how many of the next codes the chain of predictions behind a slot has. */
+/* Returns how many of the next codes the chain of predictions after a slot has. */
 static unsigned count_predicted(const struct memtrace_codec *codec, unsigned slot,
 				const uint64_t *codes, size_t count)
 {

@@ -14,7 +14,7 @@
 
 struct memtrace_writer;
 
-/* What takes the bytes of a file, in order. */
+/* A destination for the bytes of a file, in order. */
 struct memtrace_sink {
 	void (*put)(void *context, const void *bytes, size_t size);
 	void *context; /* borrowed */

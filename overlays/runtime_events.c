@@ -7,7 +7,7 @@
 /*
  * The numbers of OCaml's runtime events and their names.
  *
- * Names are those that the standard library's Runtime_events prints
+ * The names are the ones that the standard library's Runtime_events prints
  * (runtime_phase_name, runtime_counter_name, lifecycle_name).  Source: the
  * enumerations of runtime/caml/runtime_events.h, 5.0 to 5.5.  OCaml 5.3 put
  * four phases into the middle and did not change the file's version, so there
@@ -112,7 +112,7 @@ static const char *const lifecycles[] = {
 	"fork_parent", "fork_child", "domain_spawn", "domain_terminate",
 };
 
-/* Returns the name of a phase; NULL if the table has none of that number. */
+/* Returns the name of a phase, or NULL if the table lacks the number. */
 static const char *runtime_phase_name(enum runtime_phases table, unsigned phase)
 {
 	if (table == RUNTIME_PHASES_5_0) {
@@ -211,7 +211,7 @@ static uint64_t ring_word(const struct runtime_events *file, uint32_t index, uin
 
 /* ---- The file's header --------------------------------------------------- */
 
-/* Returns whether `count` pieces of `each` bytes fit behind `offset`, which must be aligned. */
+/* Returns whether `count` pieces of `each` bytes fit after `offset`, which must be aligned. */
 static bool fits(const struct runtime_events *file, uint64_t offset, uint64_t count, uint64_t each)
 {
 	return offset % 8 == 0 && offset <= file->size && count <= (file->size - offset) / each;

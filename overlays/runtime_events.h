@@ -3,12 +3,12 @@
  * Reads the rings of OCaml's runtime events: the file PID.events that a
  * program of OCaml 5 keeps mapped while it runs, alive or left behind.
  *
- * The caller maps the file; nothing here does I/O.  The program may still write to
- * the mapping: each event is copied, and returned only if the ring's head shows that
- * it was not overwritten meanwhile.  Of a damaged ring, the messages before the
- * damage are returned, and the messages behind it from where on all are sound up to the
- * tail.  In a copy that was made while the program wrote, the oldest messages may be
- * overwritten by newer ones than the copied tail: those are skipped.
+ * The caller maps the file; nothing here does I/O.  The program may still write to the
+ * mapping: each event is copied, and returned only if the ring's head shows that it was
+ * not overwritten meanwhile.  Of a damaged ring, the messages before the damage are
+ * returned, and the longest run of sound messages that reaches the tail.  In a copy
+ * that was made while the program wrote, the oldest messages may be overwritten by
+ * newer ones than the copied tail: those are skipped.
  *
  * Source: runtime/runtime_events.c and caml/runtime_events.h of OCaml 5.0 to
  * 5.4.  Times are ns of the system's monotonic clock; within a ring they do
@@ -51,7 +51,7 @@ enum runtime_counter {
 /* The first number of a phase that only the table of 5.3 has. */
 #define RUNTIME_PHASE_ONLY_5_3 44
 
-/* What one value of a counter means. */
+/* The unit of a counter's value. */
 enum runtime_counter_unit {
 	RUNTIME_UNIT_EVENTS = 0, /* it happened: the value is 1, or what was asked for */
 	RUNTIME_UNIT_BYTES,
@@ -60,17 +60,17 @@ enum runtime_counter_unit {
 	RUNTIME_UNIT_WORK, /* the collector's own units of work */
 };
 
-/* Returns the name of a counter; NULL if there is none of that number. */
+/* Returns the name of a counter, or NULL if the number is unknown. */
 const char *runtime_counter_name(unsigned counter);
 
 /* Returns what a counter counts; of an unknown one RUNTIME_UNIT_WORK. */
 enum runtime_counter_unit runtime_counter_unit(unsigned counter);
 
-/* Returns the name of a lifecycle event; NULL if there is none of that number. */
+/* Returns the name of a lifecycle event, or NULL if the number is unknown. */
 const char *runtime_lifecycle_name(unsigned event);
 
 enum runtime_event_kind {
-	RUNTIME_LIFECYCLE = 0, /* id: enum runtime_lifecycle; value: a pid, 0 if none */
+	RUNTIME_LIFECYCLE = 0, /* id: enum runtime_lifecycle; value: a pid, or 0 */
 	RUNTIME_BEGIN,         /* id: a phase */
 	RUNTIME_END,
 	RUNTIME_COUNTER,   /* id: enum runtime_counter; value */
@@ -92,7 +92,7 @@ struct runtime_event {
 	uint16_t id;
 	uint8_t kind; /* enum runtime_event_kind */
 	int64_t value;
-	const uint8_t *payload; /* borrowed until the next call; NULL: none */
+	const uint8_t *payload; /* borrowed until the next call; may be NULL */
 	size_t payload_size;    /* bytes */
 };
 
@@ -113,7 +113,7 @@ struct runtime_ring {
 	uint32_t index;
 	uint64_t at, end;       /* words since the ring's start; `end` as it was at the start */
 	uint64_t lost;          /* words not yet reported as RUNTIME_LOST */
-	uint64_t gap, gap_end;  /* words that are damaged: what follows is sound; equal: none */
+	uint64_t gap, gap_end;  /* damaged words, with sound ones after them; equal if undamaged */
 	bool damaged;           /* some of it is left out */
 	uint64_t message[1023]; /* the copy of the latest event */
 };
@@ -135,8 +135,8 @@ bool runtime_ring_start(struct runtime_ring *ring, const struct runtime_events *
 			uint32_t index);
 
 /*
- * Read the next event of a ring, in the order of writing.
- * Returns 1; 0 at the end, or behind the last sound message.
+ * Read the next event of a ring, in the order of writing.  Returns 1; 0 at the
+ * end, or after the last sound message.
  */
 int runtime_ring_next(struct runtime_ring *ring, struct runtime_event *event);
 
@@ -147,7 +147,7 @@ int runtime_ring_next(struct runtime_ring *ring, struct runtime_event *event);
  */
 size_t runtime_events_user_name(const struct runtime_events *file, unsigned id, char name[128]);
 
-/* Returns the name of a phase by the file's table; NULL if it has none. */
+/* Returns the name of a phase by the file's table, or NULL. */
 const char *runtime_events_phase_name(const struct runtime_events *file, unsigned phase);
 
 #endif

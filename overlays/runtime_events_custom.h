@@ -21,7 +21,7 @@ enum runtime_custom_kind {
 
 struct runtime_custom {
 	enum runtime_custom_kind kind;
-	const char *text;   /* borrowed from the payload, not NUL-terminated; NULL: none */
+	const char *text;   /* borrowed from the payload, not NUL-terminated; may be NULL */
 	size_t text_length; /* bytes */
 	const char *id_name, *parent_name, *type_name; /* names of the numbers; NULL: absent */
 	int64_t id, parent;
