@@ -11,7 +11,7 @@
 #include "src/batch/batch_plan.h"
 
 struct batch_process {
-	pid_t pid;                   /* 0: none */
+	pid_t pid;                   /* 0 if absent */
 	const struct batch_job *job; /* borrowed */
 	int messages; /* owned: a file in memory for its standard error; -1: not redirected */
 	int report;   /* owned: a file in memory for its report in JSON: batch_convert_fn */
@@ -21,12 +21,12 @@ struct batch_process {
 /*
  * Converts as the options say, and prints messages to standard error.
  * `report`, an object, gets keys of --json-lines: "error", or "branches" and
- * "slices"; "report"; "skipped".  NULL: none are needed.
+ * "slices"; "report"; "skipped".  It may be NULL.
  * Returns the exit status.
  */
 typedef enum exit_status batch_convert_fn(const struct options *options, json_t *report);
 
-/* What all jobs of a run have in common. */
+/* Data that all jobs of a run share. */
 struct batch_run {
 	const struct options *options; /* borrowed */
 	batch_convert_fn *convert;

@@ -12,10 +12,10 @@
 /* How a job's process ended. */
 struct batch_end {
 	int status;     /* enum exit_status */
-	int signal;     /* the signal that ended it; 0: none */
+	int signal;     /* the signal that ended it; 0 if absent */
 	double seconds; /* from start to end */
 	struct rusage usage;
-	json_t *report; /* owned: the process's own report (batch_job.h); NULL: none */
+	json_t *report; /* owned: the process's own report (batch_job.h); may be NULL */
 };
 
 /*
@@ -28,8 +28,8 @@ json_t *batch_line_text(const char *text);
 json_t *batch_line_make(const struct batch_job *job, const struct batch_end *end);
 
 /*
- * Check the file for lines ("-": standard output): one with another content was named by
- * mistake, perhaps one that only the processes of conversions read.
+ * Check the file for lines ("-": standard output): a file with other content was named
+ * by mistake, perhaps a file that only the processes of conversions read.
  * Returns 0; -1 with err filled.
  */
 int batch_line_check(const char *path, struct error *err);

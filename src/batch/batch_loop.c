@@ -13,7 +13,7 @@
 /* ---- Signals ------------------------------------------------------------- */
 
 /* Read by the signal handler; the processes change only while signals are blocked. */
-static volatile sig_atomic_t last_signal; /* 0: none */
+static volatile sig_atomic_t last_signal; /* 0 if absent */
 static struct batch_process *watched;     /* borrowed */
 static volatile size_t watched_count;
 
@@ -44,7 +44,7 @@ static void signals_watch(struct batch_process *processes, size_t count)
 			sigaction(signals[i], &action, NULL);
 }
 
-/* No process is left; what was watched stays so.  Returns the last signal; 0: none came. */
+/* No process is left; the signal handlers stay.  Returns the last signal, or 0. */
 static int signals_end(void)
 {
 	watched_count = 0;
@@ -52,8 +52,8 @@ static int signals_end(void)
 }
 
 /*
- * As batch_process_start(), into `process`, one of those that are watched: no signal comes
- * before the process is known, or to the handler in the child.
+ * As batch_process_start(), into `process`, one of the watched ones: signals stay blocked
+ * until the process is known, and the child has no handler.
  */
 static int signals_start(struct batch_process *process, const struct batch_run *run,
 			 const struct batch_job *job, struct error *err)
@@ -176,7 +176,7 @@ static size_t count_processors(void)
 	return sched_getaffinity(0, sizeof(set), &set) == 0 ? (size_t)CPU_COUNT(&set) : 1;
 }
 
-/* Returns the threads of each of so many parallel processes: they share the processors. */
+/* Returns the threads for each of several parallel processes, which share the processors. */
 static unsigned threads_per_job(size_t jobs)
 {
 	size_t count = count_processors();

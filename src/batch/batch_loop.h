@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Starts the processes of jobs, one or so many at a time, and waits for them. */
+/* Starts the processes of jobs, one or several at a time, and waits for them. */
 #ifndef SRC_BATCH_BATCH_LOOP_H
 #define SRC_BATCH_BATCH_LOOP_H
 
 #include "src/batch/batch_job.h"
 
 /*
- * Run the conversion and wait for it; signals to this process are passed on to it, and have their
- * usual effect again behind it.
+ * Run the conversion and wait for it; signals to this process are passed on to it, and regain
+ * their usual effect afterwards.
  * Returns an exit status, 128 + the number of a signal that came; EXIT_FAILED with err filled:
- * there was no process.  `report` gets the conversion's report, owned by the caller; NULL: it has
- * none.
+ * there was no process.  `report` gets the conversion's report, owned by the caller, or NULL.
  */
 int batch_one_run(const struct batch_run *run, const struct batch_job *job, json_t **report,
 		  struct error *err);
@@ -24,7 +23,7 @@ struct batch_loop {
 	size_t begun; /* jobs, in the plan's order */
 };
 
-/* Run all jobs, options->jobs at a time.  Returns the signal that ended the loop; 0: none did. */
+/* Run all jobs, options->jobs at a time.  Returns the signal that ended the loop, or 0. */
 int batch_loop_run(struct batch_loop *loop);
 
 #endif

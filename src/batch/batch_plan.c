@@ -151,7 +151,7 @@ static void split_input(struct pattern_word words[PATTERN_WORDS], const char *in
 	words[WORD_NUMBER] = (struct pattern_word){ "n", number, strlen(number) };
 }
 
-/* Returns the word that a part of a pattern, up to its brace, names; NULL: none. */
+/* Returns the word that a part of a pattern, up to its brace, names, or NULL. */
 static const struct pattern_word *find_word(const struct pattern_word *words, const char *part)
 {
 	const char *close = strchr(part, '}');

@@ -16,9 +16,9 @@
 #include "src/options/options.h"
 
 struct batch_job {
-	char **inputs;                 /* borrowed from the options; several: a series */
-	int input_count;               /* at least 1 */
-	char *output;                  /* owned: path; "-": stdout; NULL: none (--format=none) */
+	char **inputs;   /* borrowed from the options; several: a series */
+	int input_count; /* at least 1 */
+	char *output;    /* owned: path; "-": stdout; NULL: no output (--format=none) */
 	const struct options *options; /* borrowed: its own; NULL: those of the run */
 };
 

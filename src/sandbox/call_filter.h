@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A filter of system calls: those that are added are allowed, all others fail with ENOSYS,
- * for which libraries have fallbacks, as of an older kernel.
+ * A filter of system calls: it allows the calls added to it; all others fail with ENOSYS,
+ * for which libraries have fallbacks, as on an older kernel.
  *
- * Each part of the program that reads what others wrote has a filter of its own:
+ * Each part of the program that reads untrusted data has a filter of its own:
  * sandbox_calls.c, sandbox_server.c.  libseccomp would need a thousand allocations, and
  * crashes when one fails (2.5.4).  The filter's language: the kernel's
  * Documentation/userspace-api/seccomp_filter.rst.

@@ -24,7 +24,7 @@
 
 enum operation { CREATE, CREATE_NAMELESS, MOVE, REMOVE, MARK };
 
-/* What is asked; all texts end in NUL. */
+/* A request; all texts end in NUL. */
 struct request {
 	uint32_t operation;
 	char path[PATH_MAX];
@@ -42,16 +42,16 @@ static bool opens_file(uint32_t operation)
 /* A file that the keeper made, in one of its tables: a trace may have 100,000 parts. */
 struct made {
 	char *temporary; /* owned */
-	char *path;      /* owned: its place */
+	char *path;      /* owned: its final path */
 	UT_hash_handle hh;
 };
 
 struct keeper {
-	char *outputs[2]; /* owned; NULL: none */
+	char *outputs[2]; /* owned; may be NULL */
 	bool split;       /* the first of them is written in parts */
 	size_t next_part;
 	int pid;                  /* of the conversion */
-	struct made *temporaries; /* owned: hash by `temporary`, of files that are not in place */
+	struct made *temporaries; /* owned: hash by `temporary`; not renamed yet */
 	struct made *placed;      /* owned: hash by `path` */
 };
 
@@ -67,7 +67,7 @@ static bool is_temporary_of(const struct keeper *keeper, const char *name, const
 	return false;
 }
 
-/* Returns the place of the temporary file `name`, owned by the caller; NULL: it has none. */
+/* Returns the final path of the temporary file `name`, owned by the caller, or NULL. */
 static char *place_of(struct keeper *keeper, const char *name)
 {
 	char *part;
@@ -98,7 +98,7 @@ static void forget(struct made **table, struct made *made)
 	free(made);
 }
 
-/* Put the file into the table, in place of an older one of that name. */
+/* Put the file into the table; it replaces an older one of that name. */
 static void keep_made(struct made **table, struct made *made, const char *name)
 {
 	struct made *older;
@@ -138,7 +138,7 @@ static int create_nameless(const char *folder)
 	return -1;
 }
 
-/* Returns the file of a name in a table; NULL: the keeper made none. */
+/* Returns the file of a name in a table; NULL if the keeper did not make it. */
 static struct made *find_made(struct made *table, const char *name)
 {
 	struct made *made;
@@ -265,7 +265,7 @@ static _Noreturn void keep(struct keeper *keeper, int socket)
 	_exit(0);
 }
 
-/* Returns the name of an output, owned by the caller; NULL: none, or standard output. */
+/* Returns the name of an output, owned by the caller; NULL for none or standard output. */
 static char *copy_of_file(const char *path)
 {
 	return path && *path && strcmp(path, "-") != 0 ? output_path_copy(path) : NULL;
@@ -276,7 +276,7 @@ static _Noreturn void begin(const struct options *options, int pid, int socket, 
 {
 	own = (struct keeper){ .pid = pid, .split = options->select.split.unit != 0 };
 	alloc_fail_hook = remove_temporaries;
-	/* What ends the conversion must not end this process with it. */
+	/* Signals that end the conversion must not end this process, too. */
 	setsid();
 	for (int number = 1; number < NSIG; number++)
 		signal(number, SIG_IGN);
@@ -368,7 +368,7 @@ static int ask(enum operation operation, const char *path, const char *to, const
 
 static int ask_to_create(const char *path, const char *like)
 {
-	(void)like; /* the keeper knows the file's place */
+	(void)like; /* the keeper knows the file's final path */
 	return ask(CREATE, path, "", "");
 }
 

@@ -43,7 +43,7 @@ struct rules {
 	bool failed;      /* a rule could not be made */
 };
 
-/* A missing file needs no rule; one outside of file systems has none (EBADFD). */
+/* A missing file needs no rule; a file outside of file systems cannot have one (EBADFD). */
 static void allow_path(struct rules *rules, const char *path, uint64_t rights)
 {
 	struct landlock_path_beneath_attr rule;

@@ -25,7 +25,7 @@ static const uint16_t server_calls[] = {
 	SYS_sendto,
 	SYS_setsockopt,
 	SYS_shutdown,
-	/* The file, messages and what is open. */
+	/* The file, messages and open descriptors. */
 	SYS_close,
 	SYS_fstat,
 	SYS_newfstatat,

@@ -17,8 +17,8 @@ struct browser_environment browser_environment(void);
 
 /*
  * Returns the commands that open an address, with ":" between them as in BROWSER, borrowed:
- * BROWSER's if there are any; else xdg-open(1), but only on a display of this host, as it
- * would start a text browser on the terminal.  NULL: none.
+ * BROWSER's if it is set; else xdg-open(1), but only on a display of this host, as it would
+ * start a text browser on the terminal.  NULL if there is no browser.
  */
 const char *browser_commands(const struct browser_environment *environment);
 
@@ -26,15 +26,15 @@ const char *browser_commands(const struct browser_environment *environment);
 bool browser_is_remote(const struct browser_environment *environment);
 
 /*
- * Returns the words of a command of `length` bytes, NULL behind the last: with `address` for
+ * Returns the words of a command of `length` bytes, NULL after the last: with `address` for
  * "%s", or as another word.  The array and its texts are one allocation, owned by the caller.
  */
 char **browser_words(const char *command, size_t length, const char *address);
 
 /*
- * Start the first of the commands that succeeds with `address`, without waiting, in a
- * session of its own, so that Ctrl-C does not end it.  If none succeeds, a message is printed
- * unless `quiet`.
+ * Start the first of the commands that succeeds with `address`, without waiting, in a session
+ * of its own, so that Ctrl-C does not end it.  If all fail, a message is printed unless
+ * `quiet`.
  * Returns false if no process can be started.
  */
 bool browser_start(const char *commands, const char *address, bool quiet);

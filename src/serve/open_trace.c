@@ -21,8 +21,8 @@ struct trace_opening {
 	const struct options *options; /* borrowed */
 	batch_convert_fn *convert;
 	int listener;             /* owned until the server has it */
-	struct temp_file unnamed; /* the output, if the options name none */
-	int trace;                /* owned until the server has it: what is shown; -1: none yet */
+	struct temp_file unnamed; /* the output, unless the options name one */
+	int trace;                /* owned until the server has it: what is shown; -1 at first */
 	char *name;               /* owned: of the trace */
 	struct viewer_page_view view;
 };
@@ -103,7 +103,7 @@ static int convert_input(struct trace_opening *opening, struct error *err)
 	return EXIT_FAILED;
 }
 
-/* ---- What is shown ------------------------------------------------------- */
+/* ---- The trace to show --------------------------------------------------- */
 
 /* Returns the name of the conversion's output, owned by the caller. */
 static char *name_output(const struct options *options)

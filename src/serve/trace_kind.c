@@ -44,7 +44,7 @@ int trace_kind_open(const char *path)
 	ssize_t size;
 	int fd;
 
-	/* To look at a pipe would take what is in it. */
+	/* Peeking into a pipe would consume its data. */
 	if (stat(path, &status) < 0 || !S_ISREG(status.st_mode))
 		return -1;
 	fd = open(path, O_RDONLY | O_CLOEXEC);

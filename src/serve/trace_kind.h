@@ -9,8 +9,8 @@
 #define TRACE_KIND_BYTES 64
 
 /*
- * Returns whether a file that begins with these bytes is one that Perfetto opens and that
- * this program does not convert: FTF, its own format, JSON, or these packed.  Perfetto's
+ * Returns whether Perfetto opens a file that begins with these bytes, and this program
+ * does not convert it: FTF, Perfetto's own format, JSON, or these packed.  Perfetto's
  * importers find them by the same bytes (Sniff() below src/trace_processor/importers/).
  */
 bool trace_kind_is_trace(const uint8_t *begin, size_t size);

@@ -112,7 +112,7 @@ struct trace_server {
 	bool whole;                                 /* the file was sent */
 };
 
-/* What is kept of a request: its address says which it is. */
+/* The state of a request; its address identifies it. */
 static char begun, fetching;
 
 static bool has_header(struct MHD_Connection *connection, const char *name, const char *value)
@@ -122,7 +122,7 @@ static bool has_header(struct MHD_Connection *connection, const char *name, cons
 	return found && strcmp(found, value) == 0;
 }
 
-/* Returns whether the request is from the page, or from none, and by the address. */
+/* Returns whether the request comes from the page, or not from any page, and names our address. */
 static bool may_ask(const struct trace_server *server, struct MHD_Connection *connection)
 {
 	return has_header(connection, "Host", HOST) &&

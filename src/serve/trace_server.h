@@ -21,7 +21,7 @@
 
 struct trace_server;
 
-/* What is served.  Texts are borrowed as long as the server is. */
+/* The trace to serve.  Texts are borrowed for the server's lifetime. */
 struct served_trace {
 	int fd;             /* of a regular file; the server closes it */
 	const char *path;   /* of its address: viewer_page_path() */

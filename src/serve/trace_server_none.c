@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* In place of trace_server.c, in a build without libmicrohttpd. */
+/* Replaces trace_server.c in a build without libmicrohttpd. */
 
 #include "src/serve/trace_server.h"
 

@@ -21,7 +21,7 @@
  */
 bool viewer_page_origin(const char *address, char origin[VIEWER_PAGE_ORIGIN_MOST]);
 
-/* What is shown of the trace at first. */
+/* The view of the trace at first. */
 struct viewer_page_view {
 	uint64_t begin, end;            /* ns; Perfetto ignores times outside of the trace */
 	const struct number_list *tids; /* borrowed: threads that are pinned */

@@ -24,8 +24,8 @@
 struct slow_trace {
 	const json_t *call;          /* borrowed: of the answer's list, as it is in the report */
 	uint64_t begin, duration;    /* ns: of the call */
-	uint64_t from, to;           /* ns: what is decoded */
-	uint64_t view_from, view_to; /* ns: what is to be shown */
+	uint64_t from, to;           /* ns: decoded */
+	uint64_t view_from, view_to; /* ns: shown */
 	char *path;                  /* owned */
 	int status;                  /* enum exit_status of the conversion; -1: not begun */
 	char *error;                 /* owned: why it failed; NULL: it did not */
@@ -39,8 +39,8 @@ static const char *name_of(const struct slow_trace *trace)
 }
 
 /*
- * What Perfetto's page takes behind "#!/?url=...&" to show the call and select its slice (its
- * docs/visualization/deep-linking-to-perfetto-ui.md).
+ * The parameters of Perfetto's page, after "#!/?url=...&", that show the call and select its
+ * slice (its docs/visualization/deep-linking-to-perfetto-ui.md).
  */
 static void make_query(char query[QUERY_SIZE], const struct slow_trace *trace)
 {
@@ -52,7 +52,7 @@ static void make_query(char query[QUERY_SIZE], const struct slow_trace *trace)
 		 (int64_t)json_value_number(trace->call, "tid"));
 }
 
-/* ---- index.tsv ------------------------------------------------------------ */
+/* ---- index.tsv ----------------------------------------------------------- */
 
 static void print_field(const struct slow_trace *trace, const char *key, FILE *out)
 {
@@ -87,7 +87,7 @@ static void print_table(const struct slow_trace *traces, size_t count, FILE *out
 	}
 }
 
-/* ---- index.jsonl ---------------------------------------------------------- */
+/* ---- index.jsonl --------------------------------------------------------- */
 
 static void print_line(const struct slow_trace *trace, size_t rank, FILE *out)
 {
@@ -115,7 +115,7 @@ static void print_lines(const struct slow_trace *traces, size_t count, FILE *out
 		print_line(&traces[i], i + 1, out);
 }
 
-/* ---- Both ----------------------------------------------------------------- */
+/* ---- Both ---------------------------------------------------------------- */
 
 static int write_one(const struct slow_trace *traces, size_t count, const char *path,
 		     void (*print)(const struct slow_trace *, size_t, FILE *), struct error *err)
@@ -151,7 +151,7 @@ struct slow_run {
 	const struct options *options; /* borrowed */
 	batch_convert_fn *convert;
 	char *tsv, *jsonl;         /* owned: paths of the index */
-	json_t *answer;            /* owned: of the first process; NULL: none */
+	json_t *answer;            /* owned: of the first process; may be NULL */
 	struct options *own;       /* owned: of each call's conversion; lists are borrowed */
 	struct slow_trace *traces; /* owned; slowest first */
 	struct batch_plan plan;    /* of their conversions; paths are the traces' */
@@ -181,7 +181,7 @@ static char *call_path(const struct slow_run *run, size_t number)
 	return path;
 }
 
-/* ---- The calls ------------------------------------------------------------ */
+/* ---- The calls ----------------------------------------------------------- */
 
 /* Returns an exit status, 128 + N for signal N; EXIT_FAILED with err filled, or after a message. */
 static int find_calls(struct slow_run *run, struct error *err)
@@ -202,7 +202,7 @@ static int find_calls(struct slow_run *run, struct error *err)
 	return status;
 }
 
-/* ---- Their traces --------------------------------------------------------- */
+/* ---- Their traces -------------------------------------------------------- */
 
 static uint64_t time_of(const json_t *object, const char *key)
 {
@@ -256,7 +256,7 @@ static void plan_trace(struct slow_run *run, size_t index, uint64_t least)
 	own->format = &format_ftf;
 	own->output = trace->path;
 	own->json = NULL;
-	own->quiet = true; /* the search has said what is wrong with the recording */
+	own->quiet = true; /* the search has reported the recording's damage */
 	own->verbose = 0;
 	own->verify = 0;
 	run->plan.jobs[index] = (struct batch_job){ .inputs = own->inputs,
@@ -297,7 +297,7 @@ static void end_trace(void *context, const struct batch_job *job, const struct b
 		run->worst = end->status;
 }
 
-/* Returns the signal that ended it; 0: none did. */
+/* Returns the signal that ended it, or 0. */
 static int make_traces(struct slow_run *run)
 {
 	struct batch_loop loop = {
@@ -340,7 +340,7 @@ static void print_result(const struct slow_run *run)
 	warn_of_old_calls(run);
 }
 
-/* ---- The run -------------------------------------------------------------- */
+/* ---- The run ------------------------------------------------------------- */
 
 /* Returns an exit status; EXIT_FAILED with err filled, or after a message. */
 static int run_passes(struct slow_run *run, struct error *err)
