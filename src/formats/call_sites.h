@@ -10,12 +10,12 @@
 #include "symbols/dso/dso_types.h"
 #include "symbols/symbol.h"
 
-/* A power of two: most calls are of a few hundred places. */
+/* A power of two: most calls are at a few hundred addresses. */
 #define CALL_SITES_RECENT_BITS 10
 
 struct call_sites {
 	struct name_table *names;                              /* borrowed */
-	struct call_site *sites;                               /* owned: hash by place */
+	struct call_site *sites;                               /* owned: hash by address */
 	struct call_site *recent[1 << CALL_SITES_RECENT_BITS]; /* borrowed; NULL: empty */
 };
 
@@ -27,8 +27,8 @@ const struct name *call_sites_find(struct call_sites *sites, const struct symbol
 				   uint64_t offset);
 
 /*
- * Returns the place in the source of the same call, borrowed until call_sites_release(); parts may
- * be unknown.  NULL: `caller` is no code of a file.
+ * Returns the source location of the same call, borrowed until call_sites_release(); parts may be
+ * unknown.  Returns NULL if `caller` is not code of a file.
  */
 const struct source_line *call_sites_line(struct call_sites *sites, const struct symbol *caller,
 					  uint64_t offset);

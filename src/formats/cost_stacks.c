@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts slices by call stack, with the places of their calls. */
+/* Counts slices by call stack, with the source locations of their calls. */
 #include "src/formats/cost_stacks.h"
 
 #include "src/slices/slice_args.h"
 
-/* A call from a stack at a place. */
+/* A call from a stack at a source location. */
 struct cost_call {
-	uint32_t caller, stack;      /* indexes; `stack` is the call's own; 0: none */
+	uint32_t caller, stack;      /* indexes; `stack` is the call's own, or 0 */
 	const struct symbol *symbol; /* that is called */
 	const struct symbol *place;  /* has the call; NULL: unknown */
 	uint64_t offset;             /* of the call in `place` */

@@ -15,7 +15,7 @@
 #include "src/slices/slice_sink.h"
 
 struct cost_stacks {
-	struct call_tree tree; /* first; of paths, whose keys are places in `frames` */
+	struct call_tree tree; /* first; of paths, whose keys are indexes in `frames` */
 	struct slice_sink sink;
 	struct pair_table frames;        /* of (function, line of the call; 0: unknown) */
 	struct function_table functions; /* by number */

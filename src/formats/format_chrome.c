@@ -14,7 +14,7 @@
 
 struct chrome_output {
 	struct format_output output; /* first */
-	enum option_args level;      /* what slices contain */
+	enum option_args level;      /* details of slices */
 	struct call_sites sites;
 	struct slice_files files;
 	uint64_t slices;

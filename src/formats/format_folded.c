@@ -96,7 +96,7 @@ static int print_folded(struct format_output *output, struct error *err)
 
 	(void)err;
 	output->truncated = tree->cut_slices;
-	/* The lines of stacks 100,000 calls deep have no end: behind a limit none is made. */
+	/* Stacks 100,000 calls deep would make endless lines: above a limit they are cut. */
 	for (uint32_t i = 1; i < tree->count && !folded->file->cut; i++) {
 		const struct call_costs *own = &tree->nodes[i].own;
 		uint64_t weight = folded->by_insns ? own->insns : own->ns;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --format=functions: a table of the functions: how often they were called, how
- * long their calls took together (total) and without the slices in them (self),
- * its share of all, and the shortest, median, 99th percentile and longest call.
- * Times have units, as people read the table; programs read the answer of --json.
+ * --format=functions: a table of the functions: number of calls, their time
+ * together (total) and without the slices in them (self), the share of all self
+ * time, and the shortest, median, 99th percentile and longest call.  Times have
+ * units, as people read the table; programs read the answer of --json.
  *
  * Of a function that calls itself, the total counts the outermost call only, so
  * no time counts twice in one thread.  Functions of one name are one row.  The
@@ -220,7 +220,7 @@ static int print_functions(struct format_output *output, struct error *err)
 	return 0;
 }
 
-/* ---- The answer for --json ------------------------------------------------ */
+/* ---- The answer for --json ----------------------------------------------- */
 
 static json_t *row_json(const struct functions_output *functions, const struct function_row *row)
 {

@@ -33,7 +33,7 @@ struct slice {
 		*text; /* of a slice the caller, "file:line", NULL: unknown; of an instant */
 	struct slice_cost cost;
 	uint64_t folded, folded_time; /* see struct slice_detail */
-	size_t next;                  /* on this track, NONE: there is none */
+	size_t next;                  /* on this track, or NONE */
 	uint32_t depth;
 	uint16_t flags; /* enum slice_flags */
 	bool finished;
@@ -41,7 +41,7 @@ struct slice {
 
 /* The slices of a track, in the order of their begins. */
 struct slice_track {
-	const struct track *track; /* NULL: there are none */
+	const struct track *track; /* may be NULL */
 	size_t first, last;
 };
 
@@ -52,7 +52,7 @@ struct slice_list {
 	struct slice_track *tracks; /* owned; by index of the track */
 	size_t track_count, track_room;
 	uint64_t accesses;      /* of slices */
-	enum option_args level; /* what slices contain */
+	enum option_args level; /* details of slices */
 	struct call_sites sites;
 	struct slice_files files;
 };

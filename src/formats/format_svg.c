@@ -30,7 +30,7 @@
 /* Slices of a row that are too narrow to be drawn on their own. */
 struct crowd {
 	double from, to; /* pixels */
-	uint64_t count;  /* 0: none */
+	uint64_t count;  /* 0 if absent */
 };
 
 struct open_slice {
@@ -45,11 +45,11 @@ struct picture {
 	double scale;   /* pixels per ns */
 	struct open_slice open[ROWS];
 	struct crowd crowds[ROWS];
-	size_t depth, deepest; /* levels, also those that are not drawn */
+	size_t depth, deepest; /* levels, drawn or not */
 	uint64_t hidden;       /* slices that are not drawn */
 };
 
-/* ---- Text ------------------------------------------------------------------ */
+/* ---- Text ---------------------------------------------------------------- */
 
 /* Print at most `room` characters, the last one then an ellipsis; what XML cannot hold is '?'. */
 static void print_text(const char *text, size_t length, size_t room, FILE *out)
@@ -81,7 +81,7 @@ static void print_svg_name(const struct symbol *symbol, size_t room, FILE *out)
 	print_text(symbol->name->text, symbol->name->length, room, out);
 }
 
-/* ---- Slices ---------------------------------------------------------------- */
+/* ---- Slices -------------------------------------------------------------- */
 
 static double x_of(const struct picture *picture, uint64_t time)
 {
@@ -93,7 +93,7 @@ static double y_of(size_t row)
 	return TOP + (double)row * ROW;
 }
 
-/* A function has one colour; what is no function is grey, and what was lost red. */
+/* A function has one colour; other slices are grey, and losses red. */
 static void print_class(const struct open_slice *slice, FILE *out)
 {
 	uint32_t hash = 2166136261u; /* FNV-1a */
@@ -220,7 +220,7 @@ static void draw_events(const struct slice_sink *sink, void *track, const struct
 	}
 }
 
-/* ---- The picture ----------------------------------------------------------- */
+/* ---- The picture --------------------------------------------------------- */
 
 static void measure_events(const struct slice_sink *sink, void *track,
 			   const struct slice_batch *batch)

@@ -46,12 +46,12 @@ enum format_overlays {
 
 #define WALL_BASE_UNKNOWN UINT64_MAX
 
-/* What a trace of an input says beside its slices, known before the first of them. */
+/* Facts of an input, known before the first slice. */
 struct trace_facts {
 	uint64_t wall_base; /* ns since 1970 at the events' time 0, or WALL_BASE_UNKNOWN */
 	/*
-	 * An id that no process or thread of the input has, and none above it: of what has no id,
-	 * and from the next one on, of tracks that are no threads.
+	 * An id above those of all processes and threads of the input.  It serves what lacks an
+	 * id; higher ids serve tracks that are not threads.
 	 */
 	uint32_t free_id;
 	bool by_insns; /* struct callstack_machine */
@@ -60,7 +60,7 @@ struct trace_facts {
 /* The lowest id that no process or thread of Linux has: PID_MAX_LIMIT of linux/threads.h. */
 #define TRACE_FREE_ID_UNKNOWN (UINT32_C(1) << 22)
 
-/* What a format is opened with; all is borrowed until release. */
+/* Parameters of open(), all borrowed until release. */
 struct format_request {
 	const struct options *options;
 	const char *path; /* of the output */
@@ -77,11 +77,11 @@ struct format_output {
 	struct slice_sink sink;                  /* of its slices, if it takes any */
 	const uint64_t *slices;                  /* borrowed: begun up to now; NULL: not counted */
 	const struct callstack_machine *machine; /* borrowed; set once it exists */
-	struct ftf_writer *writer; /* borrowed: for tracks of events; NULL: it has none */
-	uint32_t ids_taken;        /* by others who use `writer` before the first slice */
-	uint64_t other_slices;     /* that others wrote by `writer`; to be set before finish() */
-	uint64_t records;   /* of events, by `writer`, before --fit folds any; set by finish() */
-	uint64_t truncated; /* slices deeper than --max-stack; set by finish() */
+	struct ftf_writer *writer;               /* borrowed: for tracks of events; may be NULL */
+	uint32_t ids_taken;    /* by others who use `writer` before the first slice */
+	uint64_t other_slices; /* that others wrote by `writer`; to be set before finish() */
+	uint64_t records;      /* of events, by `writer`, before --fit folds any; set by finish() */
+	uint64_t truncated;    /* slices deeper than --max-stack; set by finish() */
 	const struct fold_counts *fold; /* borrowed: what --fit folded; NULL: nothing */
 	char *const *parts; /* borrowed: paths of an output of several files, once finished */
 	size_t part_count;
@@ -104,7 +104,7 @@ struct output_format {
 	bool as_perf;       /* shows each branch, with perf's names of symbols */
 	bool all_branches;  /* needs each branch, also jumps within a function */
 	bool is_trace;      /* is opened in Perfetto, and contains options->stamp (batch_stamp.h) */
-	const struct output_format *split; /* its form of several files; NULL: it has none */
+	const struct output_format *split; /* its form of several files; may be NULL */
 
 	/*
 	 * Begin an output.  Returns it, from malloc(), owned by the caller; NULL with err
@@ -127,8 +127,8 @@ struct output_format {
 	/* All slices have come: write the rest.  Returns 0; -1 with err filled.  NULL: no rest. */
 	int (*finish)(struct format_output *output, struct error *err);
 	/*
-	 * Behind finish(): returns the answer for --json, owned by the caller, as
-	 * doc/summary.schema.json has it.  NULL: the format gives none.
+	 * After finish(): returns the answer for --json, owned by the caller, as in
+	 * doc/summary.schema.json.  NULL if the format gives no answer.
 	 */
 	json_t *(*answer)(const struct format_output *output);
 	/* Release what the output owns, finished or not.  NULL: it owns nothing. */

@@ -8,8 +8,8 @@
 #define SLICE_BYTES_SHIFT 18
 
 /*
- * Emit the end of a slice that was begun, at the time of the thread's last event; leave out all
- * else.  How much is decoded behind the limit depends on the threads, and so must not show.
+ * Emit the end of an open slice, at the time of the thread's last event; drop all else.  The
+ * amount decoded after the limit depends on the threads, so it must not be visible.
  */
 static void emit_end(const struct slice_limit *limit, struct track *track,
 		     const struct slice_event *event)

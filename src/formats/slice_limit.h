@@ -2,8 +2,8 @@
 /*
  * Ends the slices of an output that has reached its limit (--max-output).
  *
- * From then on slices and marks that begin are left out; those that are open end with the last
- * event of their thread that was written.  Before, it passes all on.
+ * Up to the limit it forwards all events.  Afterwards it drops slices and marks that begin,
+ * and ends open slices with the last event of their thread that was written.
  */
 #ifndef SRC_FORMATS_SLICE_LIMIT_H
 #define SRC_FORMATS_SLICE_LIMIT_H

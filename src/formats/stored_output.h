@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the formats share that print one thread after another: they store all slices first. */
+/* Stores all slices, for formats that print one thread after another. */
 #ifndef SRC_FORMATS_STORED_OUTPUT_H
 #define SRC_FORMATS_STORED_OUTPUT_H
 

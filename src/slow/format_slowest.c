@@ -91,7 +91,7 @@ static void print_totals(const struct slow_calls *calls, FILE *out)
 	putc('\n', out);
 }
 
-/* What the table cannot know. */
+/* Notes on the table's limits. */
 static void print_limits(const struct slow_calls *calls, const struct callstack_machine *machine,
 			 FILE *out)
 {
@@ -122,7 +122,7 @@ static int print_slowest(struct format_output *output, struct error *err)
 	return 0;
 }
 
-/* ---- The answer for --json ------------------------------------------------ */
+/* ---- The answer for --json ----------------------------------------------- */
 
 static json_t *call_json(const struct chosen_call *call)
 {

@@ -24,7 +24,7 @@ struct slow_calls {
 	struct chosen_call *calls;
 	size_t count, room;
 	/* From slow_calls_finish() on: */
-	uint64_t bound;  /* ns: of --slow; 0: none */
+	uint64_t bound;  /* ns: of --slow, or 0 */
 	uint64_t slower; /* calls above it; of a percentile to one part in 128 of the durations */
 };
 
@@ -32,7 +32,7 @@ struct slow_calls {
 void slow_calls_init(struct slow_calls *calls, const struct options *options,
 		     const struct callstack_machine *const *machine);
 
-/* All slices have come: order the calls, and warn (`diag` may be NULL) if there were none. */
+/* After the last slice: order the calls, and warn (`diag` may be NULL) if there were no calls. */
 void slow_calls_finish(struct slow_calls *calls, struct diag *diag);
 
 /* Idempotent, also on zeroed memory. */

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the calls of some functions cost, by call path and by how long the call took.
+ * Costs of the calls of some functions, by call path and by the call's duration.
  *
- * A call of a chosen function, the outermost one of a recursion, is the root of paths: what it
- * calls, what that calls, and so on.  It is also a part of the chosen calls around it, so a slice
- * has a path in each of them; they are limited in number.  Each path has its own costs, without its
- * callees'.  A call is counted when it ends: into its class, of calls that took about as long
- * (1/16).  So which calls are slow can be decided at the end, and memory grows with the different
- * paths and classes, not with the calls.  A bound of --slow is exact: then there are two classes, 0
- * and 1.
+ * A call of a chosen function, the outermost one of a recursion, is the root of paths: its callees,
+ * their callees, and so on.  It is also a part of the chosen calls around it, so a slice has a path
+ * in each of them; their number is limited.  Each path has its own costs, without its callees'.  A
+ * call is counted when it ends: into its class, of calls that took about as long (1/16).  So which
+ * calls are slow can be decided at the end, and memory grows with the different paths and classes,
+ * not with the calls.  A bound of --slow is exact: then there are two classes, 0 and 1.
  *
  * If times are unknown, calls are compared by instructions.
  */
@@ -69,7 +68,7 @@ struct call_paths {
 	struct path_node *nodes; /* owned; by path */
 	size_t node_room;
 	struct pair_table
-		classes; /* of (node, class): place in `costs`; keys as of call_paths_key() */
+		classes; /* of (node, class): index in `costs`; keys as of call_paths_key() */
 	struct path_cost *costs; /* owned */
 	size_t cost_room;
 	struct durations *durations; /* owned; by root: of its calls */
@@ -81,8 +80,7 @@ struct call_paths {
 	struct path_cost
 		*current; /* owned; by call_tree_place(): the costs of calls that are open */
 	size_t current_room;
-	uint32_t
-		*sorted; /* owned: places in `costs`, from call_paths_sort() on; NULL: not sorted */
+	uint32_t *sorted; /* owned: indexes in `costs`, once call_paths_sort() has run; else NULL */
 };
 
 /*
@@ -99,7 +97,7 @@ struct path_key {
 	uint32_t node, class;
 };
 
-/* Returns what the costs at a place are of. */
+/* Returns the node and class of the costs at an index. */
 static inline struct path_key call_paths_key(const struct call_paths *paths, size_t place)
 {
 	struct pair pair = pair_table_pair(&paths->classes, place);

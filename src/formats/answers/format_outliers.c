@@ -104,7 +104,7 @@ static bool is_code(const struct call_paths *paths, uint32_t node)
 	return !paths->nodes[node].special;
 }
 
-/* What a path's cycles took at the other calls' clock, ns of a slow call. */
+/* Time of a path's cycles at the other calls' clock frequency, ns of a slow call. */
 static double time_at_other_clock(const struct outlier_group *c, const struct path_row *row)
 {
 	return mean(row->cost[SLOW].own.cycles, c->calls[SLOW]) / c->ghz[OTHER];
@@ -235,7 +235,7 @@ static void print_path(const struct call_paths *paths, uint32_t node, FILE *out)
 	}
 }
 
-/* A mean number: with digits behind the point where it is small. */
+/* Print a mean, with decimals if it is small. */
 static void print_mean(uint64_t sum, uint64_t calls, FILE *out)
 {
 	double value = mean(sum, calls);

@@ -85,7 +85,7 @@ static bool is_enough(uint64_t most, uint64_t left)
 	return most - left >= left;
 }
 
-/* Returns the least rank of a bucket with more than `left` slices, of which so many may stay. */
+/* Returns the least rank that stays in a bucket of which only `left` slices may stay. */
 static uint32_t split_bucket(const struct fit_bucket *slices, size_t bucket, uint64_t most,
 			     uint64_t left)
 {

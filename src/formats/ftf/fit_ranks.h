@@ -18,7 +18,7 @@
 
 struct fit_bucket;
 
-/* The counted slices of one thread.  Zeroed, there are none. */
+/* The counted slices of one thread.  Zeroed memory is empty. */
 struct fit_ranks {
 	struct fit_bucket *blocks[DURATION_BLOCKS]; /* owned: DURATION_STEPS each; NULL: empty */
 	uint64_t count;                             /* slices */
@@ -30,8 +30,8 @@ struct fit_ranks {
 uint32_t fit_ranks_add(struct fit_ranks *ranks, uint64_t duration, size_t depth);
 
 /*
- * Raise `least` so that at most `most` slices stay, and at least half as many if there are any
- * more.  It never sinks.
+ * Raise `least` so that at most `most` slices stay, and at least half as many if there are
+ * that many.  It never sinks.
  */
 void fit_ranks_choose(struct fit_ranks *ranks, uint64_t most);
 
@@ -41,7 +41,7 @@ void fit_ranks_choose(struct fit_ranks *ranks, uint64_t most);
  */
 void fit_ranks_share(struct fit_ranks **threads, size_t count, uint64_t most);
 
-/* Returns the duration (ns) from which on all slices stay; UINT64_MAX: there is none. */
+/* Returns the shortest duration (ns) at which all slices stay, or UINT64_MAX. */
 uint64_t fit_ranks_shortest(const struct fit_ranks *ranks);
 
 /* Idempotent. */

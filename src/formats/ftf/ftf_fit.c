@@ -10,7 +10,7 @@
 #include "src/formats/ftf/fit_ranks.h"
 #include "src/formats/ftf/ftf_scan.h"
 
-/* Bytes that are collected for the file of what is left, and those that are mapped at once. */
+/* Buffered bytes of the file of remaining records, and bytes mapped at a time. */
 #define LEFT ((size_t)1 << 18)
 #define STEP ((size_t)1 << 20)
 
@@ -24,7 +24,7 @@
 struct fit_frame {
 	size_t index; /* of its rank */
 	uint64_t begin;
-	uint64_t at, end; /* of its begin, in what is left */
+	uint64_t at, end; /* of its begin, in the remaining records */
 	struct scan_folded inside;
 	uint32_t provider; /* of the record before */
 	bool stays;
@@ -45,12 +45,12 @@ struct fit_run {
 	struct ftf_scan scan;
 	struct big_array ranks; /* uint32_t of each slice that is left */
 	size_t count;           /* of them; of those read, when it finishes */
-	size_t next;            /* choose again when so many are left */
-	bool finishes;          /* what is left goes to the output */
+	size_t next;            /* choose again at this `count` */
+	bool finishes;          /* remaining records go to the output */
 	struct temp_file left;
 	uint32_t provider; /* of the last record that is left */
 	size_t used;
-	uint8_t bytes[LEFT]; /* behind those of `left` */
+	uint8_t bytes[LEFT]; /* that follow those of `left` */
 };
 
 /* ---- Threads ------------------------------------------------------------- */
@@ -98,7 +98,7 @@ static uint64_t lasted(uint64_t begin, uint64_t end)
 	return end > begin ? end - begin : 0;
 }
 
-/* ---- What is left -------------------------------------------------------- */
+/* ---- Remaining records --------------------------------------------------- */
 
 /* Returns the position of the next byte. */
 static uint64_t position(const struct fit_run *run)
@@ -403,7 +403,7 @@ void ftf_fit_now(struct ftf_fit *fit, struct ftf_writer *writer)
 	ftf_set_destination(writer, &to);
 }
 
-/* All ranks are known: filter what is left into the output. */
+/* All ranks are known: filter the remaining records into the output. */
 static void finish_run(struct ftf_fit *fit)
 {
 	struct fit_run *run = fit->run;

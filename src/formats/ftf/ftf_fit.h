@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --fit: no more slices in an FTF output than Perfetto opens.
+ * --fit: limit the slices of an FTF output to what Perfetto opens.
  *
- * Until there are too many, slices are written as ever.  Then the trace, with what was written
+ * Until there are too many, slices are written as usual.  Then the trace, with what was written
  * already, goes through one pass of a filter, in pieces of a fixed size: the filter ranks each
  * slice (fit_ranks.h), drops slices that are known to be too many, and writes the rest to a file
  * without a name.  Each time that a quarter of the limit more is left there, ranks are chosen
- * anew.  At the end all ranks are known, and what has the chosen ranks becomes the output.  The
- * choice depends on the bytes of the trace alone.  Standard output and compressed files, which
- * cannot be read again, get nothing before.
+ * anew.  At the end all ranks are known, and the records of the chosen ranks become the output.
+ * The choice depends on the bytes of the trace alone.  Standard output and compressed files,
+ * which cannot be read again, get nothing before.
  *
  * The innermost slice that stays around a dropped one counts it: `folded` and `folded_time` of
  * its end, as of --min-duration.  Slices without one around them stay, unless there are too many
@@ -24,7 +24,7 @@
 
 struct fit_run;
 
-/* What is not shown as a slice. */
+/* Counts of slices that are not shown. */
 struct fold_counts {
 	uint64_t folded;   /* slices counted by others */
 	uint64_t left_out; /* outermost slices, with what they had counted */
@@ -33,7 +33,7 @@ struct fold_counts {
 
 struct ftf_fit {
 	struct output *output; /* borrowed; its error is that of all of this */
-	uint64_t limit;        /* slices, marks included; 0: none */
+	uint64_t limit;        /* slices, marks included; 0: unlimited */
 	uint64_t next;         /* slices at which to call ftf_fit_now() */
 	bool args;             /* ends get arguments */
 	struct fold_counts counts;
@@ -47,10 +47,10 @@ void ftf_fit_init(struct ftf_fit *fit, struct output *output, uint64_t limit, bo
 /* Returns where a trace begins to be written. */
 struct ftf_destination ftf_fit_destination(struct ftf_fit *fit);
 
-/* At least `next` slices have begun: from now on filter what is written, and what was. */
+/* At least `next` slices have begun: filter the records written before and from now on. */
 void ftf_fit_now(struct ftf_fit *fit, struct ftf_writer *writer);
 
-/* The writer has closed the trace, of so many slices: write what fits into the output. */
+/* The writer has closed the trace, of `slices` slices: write the ones that fit into the output. */
 void ftf_fit_finish(struct ftf_fit *fit, uint64_t slices);
 
 /* Idempotent, also on zeroed memory. */

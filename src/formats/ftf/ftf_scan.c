@@ -16,11 +16,11 @@ enum { PROVIDER_INFO = 1, PROVIDER_SECTION };
 /* The arguments that are looked for. */
 enum { KEY_FOLDED = 0, KEY_TIME, KEYS, KEY_OTHER = KEYS };
 
-/* What references of a provider mean. */
+/* The definitions of a provider's references. */
 struct scan_provider {
 	struct scan_ids threads[THREADS];
 	void *places[THREADS];
-	uint16_t keys[KEYS]; /* string references; 0: none */
+	uint16_t keys[KEYS]; /* string references; 0 if absent */
 };
 
 static const enum slice_arg_key keys[KEYS] = { SLICE_ARG_FOLDED, SLICE_ARG_FOLDED_TIME };
@@ -210,7 +210,7 @@ void ftf_scan_folded(const struct ftf_scan *scan, struct scan_folded *sum)
 	}
 }
 
-/* Append a number with its name.  Returns the word behind it. */
+/* Append a number with its name.  Returns the word after it. */
 static size_t put_number(uint8_t *copy, size_t at, int key, uint64_t number)
 {
 	const char *text = slice_arg_text(keys[key]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Scans the records of a trace that our writer has written, for those who pass most of them
- * on as they are.  It checks nothing: reader/trace_reader.h reads the traces of others.
+ * Scans the records of a trace that our writer has written, for readers that copy most of
+ * them unchanged.  It checks nothing: reader/trace_reader.h reads the traces of others.
  */
 #ifndef SRC_FORMATS_FTF_FTF_SCAN_H
 #define SRC_FORMATS_FTF_FTF_SCAN_H
@@ -13,7 +13,7 @@ struct scan_provider;
 enum scan_kind {
 	SCAN_OTHER = 0,
 	SCAN_PROVIDER, /* the first record of `provider` */
-	SCAN_SECTION,  /* what follows is of `provider` */
+	SCAN_SECTION,  /* the next records are of `provider` */
 	SCAN_FLOW,     /* an end or a step of an arrow */
 	SCAN_BEGIN,
 	SCAN_END,
@@ -43,7 +43,7 @@ struct ftf_scan {
 	/* Of events: */
 	uint64_t time, end; /* ticks; end: of SCAN_COMPLETE */
 	void **place;       /* the caller's, for this thread; NULL: the record names it in full */
-	struct scan_ids thread; /* if nothing is in that place */
+	struct scan_ids thread; /* if *place is NULL */
 };
 
 /* Numbers that an end has as arguments: of slices that are not shown. */
@@ -62,7 +62,7 @@ void ftf_scan_folded(const struct ftf_scan *scan, struct scan_folded *sum);
 
 /*
  * Make a copy of an end that has these numbers in place of its own, in room for
- * SCAN_RECORD_MAX.  Returns its size; 0: it has no room for them.
+ * SCAN_RECORD_MAX.  Returns its size; 0 if they do not fit.
  */
 size_t ftf_scan_with_folded(const struct ftf_scan *scan, const struct scan_folded *numbers,
 			    uint8_t *copy);

@@ -43,9 +43,9 @@ struct stored_place {
 
 struct stored_track {
 	struct trace_ids ids;
-	const struct name *name; /* NULL: none */
+	const struct name *name; /* may be NULL */
 	size_t index;
-	size_t part;              /* the last one that names it */
+	size_t part;              /* the last record that names it */
 	struct ftf_thread thread; /* of that part's writer */
 	size_t *open;             /* owned: events, innermost last */
 	size_t depth, room;
@@ -55,7 +55,7 @@ struct stored_track {
 struct stored_process {
 	uint64_t pid;
 	const struct name *name;
-	size_t part; /* the last one that names it */
+	size_t part; /* the last record that names it */
 	UT_hash_handle hh;
 };
 
@@ -263,7 +263,7 @@ static int compare_places(const void *a, const void *b)
 	return COMPARE(x->time, y->time) ?: COMPARE(x->event, y->event);
 }
 
-/* Put the places in order of time; those of equal time stay in the order that they came in. */
+/* Sort the records by time; equal times keep their order. */
 static void event_store_sort(struct event_store *store)
 {
 	if (store->place_count)
@@ -271,7 +271,7 @@ static void event_store_sort(struct event_store *store)
 		      compare_places);
 }
 
-/* Returns a process that has a name; NULL: it has none.  Borrowed. */
+/* Returns a process that has a name, or NULL.  Borrowed. */
 static struct stored_process *event_store_process(const struct event_store *store, uint64_t pid)
 {
 	struct stored_process *process;
@@ -299,7 +299,7 @@ static void event_store_release(struct event_store *store)
 /* The file without a name, in messages. */
 #define SPOOL_NAME "events of --split"
 
-/* What makes two counters one in Perfetto; an async slice has no name here. */
+/* Key by which Perfetto merges counter tracks; an async slice has no name here. */
 struct counter_key {
 	uint64_t pid, id;
 	const struct name *name;
@@ -448,7 +448,7 @@ static size_t fill_args(const struct ftf_side *side, struct ftf_sink *part,
 	return event->arg_count;
 }
 
-/* Returns the value of an argument of 32 bits; 0: there is none. */
+/* Returns the value of an argument of 32 bits, or 0 if absent. */
 static int32_t number_arg(const struct ftf_side *side, const struct stored_event *event,
 			  const char *name)
 {

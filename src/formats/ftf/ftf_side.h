@@ -22,19 +22,19 @@ struct side_counter;
 
 struct ftf_side {
 	struct ftf_writer *writer; /* owned; until ftf_side_read(), for all who write them */
-	struct temp_file spool;    /* what it has written */
+	struct temp_file spool;    /* the records that it has written */
 	struct error err;          /* the spool's first failure */
 	struct event_store *store; /* owned */
 	size_t next;               /* place */
 	/* Of the open part, and where it has come to: */
 	size_t part;                   /* 1, 2, ... */
 	struct side_counter *counters; /* owned: hash; each with its last event */
-	struct side_counter *asyncs;   /* owned: hash of those that are open */
-	size_t *switches;              /* owned; by CPU: 1 + index of its last event; 0: none */
+	struct side_counter *asyncs;   /* owned: hash of the open ones */
+	size_t *switches;              /* owned; by CPU: 1 + index of its last event, or 0 */
 	size_t switch_count, switch_room;
 };
 
-/* What an event means for the size of a part. */
+/* The effect of an event on the size of a part. */
 enum side_kind {
 	SIDE_PLAIN, /* belongs to what came before */
 	SIDE_VALUE, /* a part may begin with it */
@@ -48,7 +48,7 @@ int ftf_side_init(struct ftf_side *side, struct name_table *names, const struct 
 /* All is written: close the writer, and put it in order.  Returns 0; -1 with err filled. */
 int ftf_side_read(struct ftf_side *side, struct error *err);
 
-/* Returns the time (ns) of the next event; UINT64_MAX: there is none. */
+/* Returns the time (ns) of the next event, or UINT64_MAX if absent. */
 uint64_t ftf_side_time(const struct ftf_side *side);
 
 /* Returns the kind of the next event, which there is. */

@@ -8,14 +8,14 @@
 /* ---- Arrows of tail calls ------------------------------------------------ */
 
 /*
- * --flows: tail calls as arrows from the slice that is left to the one that is entered.
+ * --flows: tail calls as arrows from the slice that ends to the slice that begins.
  *
  * Perfetto binds each end of an arrow to the innermost open slice of the thread: so the end of a
  * slice that was left waits until the next event of its track shows whether the target has a
- * slice.  It has none if the selection leaves it out.
+ * slice.  The target has no slice if the selection leaves it out.
  */
 
-/* Let an end wait; none waits on its track.  `detail`: the end's; NULL: it has none. */
+/* Let an end wait; no other end may wait on its track.  `detail`: the end's; may be NULL. */
 static void ftf_flows_hold(struct ftf_flows *flows, struct track *track,
 			   const struct slice_event *end, const struct slice_detail *detail)
 {
@@ -43,7 +43,7 @@ static const struct held_end *take_at(struct ftf_flows *flows, size_t index)
 	return &flows->taken;
 }
 
-/* Returns the end that waited on a track, borrowed up to the next call; NULL: none did. */
+/* Returns the end that waited on a track, borrowed up to the next call, or NULL. */
 static const struct held_end *ftf_flows_take(struct ftf_flows *flows, const struct track *track)
 {
 	return track->index < flows->count ? take_at(flows, track->index) : NULL;
@@ -109,7 +109,7 @@ void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_tabl
 	*ftf = (struct ftf_sink){ .level = options->args,
 				  .unknown = facts->free_id,
 				  .sites = { .names = names } };
-	/* Arrows bind to slices by their place, which folding changes. */
+	/* Arrows bind to slices by nesting, which folding changes. */
 	ftf_fit_init(&ftf->fit, output, options->flows ? 0 : selection_fit_limit(&options->select),
 		     options->args != OPTION_ARGS_NONE);
 	to = ftf_fit_destination(&ftf->fit);
@@ -415,7 +415,7 @@ static const struct slice_event *write_templates(struct ftf_sink *ftf, struct tr
 	return event;
 }
 
-/* ---- Arrows ------------------------------------------------------------------ */
+/* ---- Arrows -------------------------------------------------------------- */
 
 static void write_held(struct ftf_sink *ftf, const struct held_end *held)
 {
@@ -423,8 +423,8 @@ static void write_held(struct ftf_sink *ftf, const struct held_end *held)
 }
 
 /*
- * Write the end of a slice that was left by a tail call, and the first event behind it: the begin
- * of the call's target, unless that is not shown.  Returns the next event.
+ * Write the end of a slice that was left by a tail call, and the first event after it: the begin
+ * of the call's target, if that is shown.  Returns the next event.
  */
 static const struct slice_event *write_arrow(struct ftf_sink *ftf, const struct held_end *held,
 					     const struct slice_batch *batch,

@@ -22,7 +22,7 @@ struct track;
 
 /* The end of a slice that was left by a tail call. */
 struct held_end {
-	struct track *track; /* borrowed; NULL: none waits */
+	struct track *track; /* borrowed; NULL if no end waits */
 	struct slice_event end;
 	struct slice_detail detail; /* if end.detail is not 0 */
 };
@@ -45,7 +45,7 @@ struct ftf_sink {
 	uint64_t slices;           /* begun up to now */
 	uint64_t others;           /* begun by others who use `writer`; to be set before closing */
 	struct ftf_fit fit;
-	uint32_t unknown;       /* the id of processes and threads that have none */
+	uint32_t unknown;       /* the id of processes and threads without an id */
 	enum option_args level; /* of the arguments */
 	struct call_sites sites;
 	struct slice_files files;
@@ -57,9 +57,7 @@ struct ftf_sink {
 	struct ftf_flows flows;
 };
 
-/*
- * Start a trace in `output`; it and `names` are borrowed until ftf_sink_release().
- */
+/* Start a trace in `output`; it and `names` are borrowed until ftf_sink_release(). */
 void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_table *names,
 		   const struct options *options, const struct trace_facts *facts);
 

@@ -31,7 +31,7 @@ struct ftf_split {
 	const char *path;              /* borrowed: of the whole */
 	struct trace_facts facts;      /* of the request */
 	struct slice_store store;
-	struct ftf_side side;        /* what comes beside the slices of calls */
+	struct ftf_side side;        /* the records beside the slices of calls */
 	struct slice_sink sink;      /* gets the stored slices */
 	struct slice_sink part_sink; /* of `ftf` */
 	struct output part;          /* the open one */
@@ -155,14 +155,13 @@ static void begin_open(struct ftf_split *split, uint64_t time)
 	}
 }
 
-/* Returns the time at which the stretch begins that `time` lies in, of those that --split=TIME
- * makes. */
+/* Returns the begin of the stretch of --split=TIME that contains `time`. */
 static uint64_t stretch_begin(const struct ftf_split *split, uint64_t time)
 {
 	return time - (time - split->first_time) % split->options->select.split.amount;
 }
 
-/* Returns whether what comes at `time` is of the next part, and in *cut where that begins. */
+/* Returns whether a record at `time` belongs to the next part; *cut gets the begin of that part. */
 static bool is_full(const struct ftf_split *split, uint64_t time, enum side_kind kind,
 		    uint64_t *cut)
 {
@@ -179,7 +178,7 @@ static bool is_full(const struct ftf_split *split, uint64_t time, enum side_kind
 		       split->part.written + split->part.used >= size->amount;
 	default:
 		*cut = stretch_begin(split, time);
-		/* What ended since the last begin may have done so in a stretch without any. */
+		/* Slices may have ended since then, in a stretch without begins. */
 		if (*cut < split->last_time)
 			*cut = split->last_time;
 		return stretch_begin(split, time) > split->part_begin;
@@ -229,7 +228,7 @@ static void advance(struct ftf_split *split, uint64_t time, enum side_kind kind)
 	split->last_time = time;
 }
 
-/* Write what comes before `time` beside the slices of calls. */
+/* Write the records before `time` that are not slices of calls. */
 static void advance_side(struct ftf_split *split, uint64_t time)
 {
 	uint64_t next;

@@ -14,7 +14,7 @@ struct executed_thread {
 	bool held; /* an interrupt came before the instruction at `begin` */
 };
 
-/* A place in a file; dso NULL: in none. */
+/* An address in a file; dso NULL: outside of files. */
 struct code_place {
 	const struct dso *dso;
 	uint64_t vaddr;
@@ -25,10 +25,10 @@ struct code_place {
 struct executed_run {
 	const struct jump_run *run;    /* borrowed */
 	struct code_place at;          /* where it begins; dso NULL: unknown */
-	struct executed_thread behind; /* what it leaves */
+	struct executed_thread behind; /* its previous state */
 	uint64_t count;
 	uint64_t from, begin; /* as in struct executed_thread, the last time; */
-	uint32_t first;       /* and the number of the stretch then; 0: none */
+	uint32_t first;       /* and the number of the stretch then; 0 if absent */
 	uint8_t entry;
 	struct executed_run *next;
 };
@@ -167,7 +167,7 @@ static struct code_place place_behind(struct code_place place, int32_t distance)
 	return place;
 }
 
-/* Add one jump of a run that begins `at` a place. */
+/* Add one jump of a run that begins `at` an address. */
 static void add_jump(struct executed_code *code, struct executed_thread *thread,
 		     struct code_place at, const struct local_jump *jump)
 {
@@ -179,7 +179,7 @@ static void add_jump(struct executed_code *code, struct executed_thread *thread,
 	begin_stretch(thread, &event, from, place_behind(at, jump->to));
 }
 
-/* Returns what is known of a run, at the place where it was first seen. */
+/* Returns the data of a run, at the address where it was first seen. */
 static struct executed_run *executed_run_of(struct executed_code *code, struct jump_run *run,
 					    struct code_place at)
 {

@@ -15,8 +15,7 @@
 
 enum stretch_entry {
 	ENTERED_ANEW, /* by a call, or from another file */
-	ENTERED_ON, /* what was before it in memory has led here: a return, the end of a system call
-		     */
+	ENTERED_ON, /* the code before it in memory led here: a return, the end of a system call */
 	ENTERED_JUMP, /* from `from` */
 };
 
@@ -28,7 +27,7 @@ enum stretch_exit {
 
 struct code_stretch {
 	const struct dso *dso; /* borrowed */
-	uint64_t from;         /* of the jump to `begin`; 0: none */
+	uint64_t from;         /* of the jump to `begin`, or 0 */
 	uint64_t begin, last;  /* ELF virtual addresses of instructions */
 	uint8_t entry, exit;   /* enum stretch_entry, stretch_exit */
 	uint64_t count;

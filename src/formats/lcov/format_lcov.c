@@ -71,7 +71,7 @@ struct covered_row {
 	uint64_t vaddr;
 	uint32_t dso, line; /* indexes; line NO_LINE: code without one */
 	uint32_t order;     /* in which they were added */
-	uint32_t behind;    /* the first row behind it of another line or dso */
+	uint32_t behind;    /* the first row after it of another line or dso */
 };
 
 /* ---- Statements ---------------------------------------------------------- */
@@ -148,7 +148,7 @@ static void sort_rows(struct covered_lines *lines)
 	lines->row_count = kept;
 }
 
-/* Returns the first row at or behind an address of a dso. */
+/* Returns the first row at or after an address of a dso. */
 static size_t find_row(const struct covered_lines *lines, uint32_t dso, uint64_t vaddr)
 {
 	return LOWER_BOUND(i, lines->row_count,
@@ -286,7 +286,7 @@ static int compare_ends(const void *left, const void *right)
 		       ?: COMPARE((*a)->last, (*b)->last);
 }
 
-/* Returns the address of the next instruction; UINT64_MAX: there is none. */
+/* Returns the address of the next instruction, or UINT64_MAX if absent. */
 static uint64_t next_address(const struct jump_scan *scan)
 {
 	uint64_t vaddr = scan->begun < scan->count ? scan->begins[scan->begun]->begin : UINT64_MAX;
@@ -296,7 +296,7 @@ static uint64_t next_address(const struct jump_scan *scan)
 	return vaddr;
 }
 
-/* Returns how often code came to an instruction, whose stretches are no more to come. */
+/* Returns the number of executions of an instruction; all its stretches must have been added. */
 static uint64_t take_count(struct jump_scan *scan, uint64_t vaddr)
 {
 	uint64_t count = 0;
@@ -382,7 +382,7 @@ static uint32_t function_of(struct covered_lines *lines, const struct symbol *sy
 	return function;
 }
 
-/* Returns the symbol of a function that begins at a row of a file that ran; NULL: none does. */
+/* Returns the symbol of a function that begins at a row of a file that ran, or NULL. */
 static const struct symbol *function_at(const struct covered_lines *lines, const struct dso *dso,
 					const struct covered_row *row)
 {
@@ -542,7 +542,7 @@ static uint32_t file_of(const struct covered_lines *covered, uint32_t line)
 	return covered->lines[line].file;
 }
 
-/* Print the functions of a file, from *at on, which is moved behind them. */
+/* Print the functions of a file, from *at on, which is moved past them. */
 static void print_functions(const struct covered_lines *covered, uint32_t file, size_t *at,
 			    FILE *out)
 {

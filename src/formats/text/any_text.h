@@ -22,7 +22,7 @@ void json_text_print(const char *text, size_t length, FILE *out);
 /* Returns a JSON string, owned by the caller: each byte of invalid UTF-8 becomes U+FFFD. */
 json_t *json_any_text(const char *text, size_t length);
 
-/* Returns the same of a text that ends with a NUL; JSON's null if there is none. */
+/* Returns the same of a text that ends with a NUL; JSON's null for NULL. */
 json_t *json_text_or_null(const char *text);
 
 /*

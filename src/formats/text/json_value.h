@@ -7,13 +7,13 @@
 
 #include "base/common.h"
 
-/* Returns a number; 0: there is none. */
+/* Returns a number, or 0 if the key is absent. */
 static inline json_int_t json_value_number(const json_t *object, const char *key)
 {
 	return json_integer_value(json_object_get(object, key));
 }
 
-/* Returns a text, borrowed from the object; "" if there is none. */
+/* Returns a text, borrowed from the object; "" if the key is absent. */
 static inline const char *json_value_text(const json_t *object, const char *key)
 {
 	const char *text = json_string_value(json_object_get(object, key));

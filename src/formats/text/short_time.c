@@ -38,7 +38,7 @@ static void strip_zeros(char *text)
 		text[--length] = 0;
 }
 
-/* "1000" becomes "1_000", as OCaml's libraries print: only rounding gives so many digits. */
+/* "1000" becomes "1_000", as OCaml's libraries print: only rounding gives four digits. */
 static void group_thousands(char *text)
 {
 	char *begin = text + (*text == '-');
