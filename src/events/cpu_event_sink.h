@@ -24,8 +24,8 @@ struct cpu_event_sink {
 	struct event_tracks *tracks;            /* borrowed */
 	const struct pt_info *info;             /* borrowed: the clocks */
 	struct transaction_track *transactions; /* owned: hash by thread */
-	uint64_t untimed; /* events before any time was known, or with one that cannot be: not shown
-			   */
+	uint64_t untimed; /* events before any time was known, or with an impossible one: not
+			   * shown */
 };
 
 /* Both are borrowed until cpu_event_sink_release(). */

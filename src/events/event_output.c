@@ -52,7 +52,7 @@ static bool have_priorities(const struct sched_points *points)
 	return false;
 }
 
-/* Read the priorities of all samples of the tracepoints; none may be there. */
+/* Read the priorities of all samples of the tracepoints, if there are any. */
 static void sched_priorities_read(struct sched_priorities *priorities, const struct perf_file *file)
 {
 	struct sched_points points;
@@ -79,7 +79,7 @@ static void sched_priorities_read(struct sched_priorities *priorities, const str
 
 /*
  * Returns the priority of a thread at `time` (ns): the last recorded, or else the first;
- * SCHED_PRIORITY_DEFAULT if none was recorded.
+ * SCHED_PRIORITY_DEFAULT if it was not recorded.
  */
 static int32_t sched_priorities_find(const struct sched_priorities *priorities, int32_t tid,
 				     uint64_t time)
@@ -115,7 +115,7 @@ struct perf_record_events {
 	bool samples;                              /* write them */
 	const struct sched_priorities *priorities; /* borrowed */
 	uint64_t untimed;           /* samples without a time, or without thread and CPU */
-	uint64_t first_time;        /* ns: the earliest of a record; 0: none has a time */
+	uint64_t first_time;        /* ns: the earliest of a record; 0 if records have no times */
 	struct ftf_name *events;    /* owned, while writing: by attribute */
 	struct sched_points points; /* the tracepoints that are not written as instants */
 };
@@ -277,7 +277,7 @@ static void note_time(struct perf_record_events *records, uint64_t time)
 }
 
 /*
- * Read all records of the file and write those that are shown; fill first_time.  Warns of
+ * Read all records of the file and write the ones to show; fill first_time.  Warns of
  * untimed samples.
  */
 static void perf_record_events_write(struct perf_record_events *records)
@@ -607,7 +607,7 @@ static void write_hits(struct event_output *output, uint64_t begin, bool untimed
 	event_output_show_hits(output, &output->hits);
 }
 
-/* Returns the earliest time (ns) of a record; 0: none has a time. */
+/* Returns the earliest time (ns) of a record; 0 if records have no times. */
 static uint64_t write_records(struct event_output *output)
 {
 	struct sched_priorities priorities;

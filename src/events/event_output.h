@@ -54,10 +54,10 @@ void event_output_init(struct event_output *output, const struct event_output_in
 void event_output_add(struct event_output *output, const struct branch_event *event);
 
 /*
- * Write the trace's events, and those of other records.  The trace is from `begin`
- * to `end` (ns; both 0: nothing with a time was decoded).  If it is `untimed`, what was
- * decoded has no time, so records with a time have no place beside it: they are left out,
- * with a warning.  Hits are counted in any case.  Nothing else may use the writer now.
+ * Write the trace's events, and those of other records.  The trace is from `begin` to
+ * `end` (ns; both 0: nothing with a time was decoded).  If it is `untimed`, the decoded
+ * events have no times, so records with a time are left out, with a warning.  Hits are
+ * counted in any case.  Nothing else may use the writer now.
  */
 void event_output_finish(struct event_output *output, uint64_t begin, uint64_t end, bool untimed);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The place of an event in the code, as its arguments. */
+/* The code location of an event, as its arguments. */
 #ifndef SRC_EVENTS_EVENT_PLACE_H
 #define SRC_EVENTS_EVENT_PLACE_H
 
@@ -7,7 +7,7 @@
 #include "src/formats/ftf/event_record.h"
 #include "src/resolve/resolve.h"
 
-/* Returns what is at `ip` at a time in the thread's process (NULL: unknown). */
+/* Returns the code at `ip` at a time in the thread's process (NULL: unknown). */
 struct location event_place_find(struct resolver *resolver, const struct thread *thread,
 				 uint64_t time, uint64_t ip);
 

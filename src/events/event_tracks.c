@@ -39,7 +39,7 @@ static void name_thread(struct event_tracks *tracks, const struct thread *thread
 		timeline_borrow_thread(tracks->timeline, thread->pid, thread->begin);
 	const char *process = event_thread_name(leader), *name = event_thread_name(thread);
 
-	/* An empty name is shown as none: the record also says which process the thread is of. */
+	/* Write an empty name like a missing one: the record also names the thread's process. */
 	if (!name)
 		name = process ? process : "";
 	if (process)

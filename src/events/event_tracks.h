@@ -22,20 +22,20 @@ struct cpu_track {
 	int32_t cpu;
 	struct ftf_thread track;
 	struct ftf_name frequency; /* of its counter */
-	uint64_t ratio;            /* of the last CBR packet; 0: none yet */
+	uint64_t ratio;            /* of the last CBR packet; 0 at first */
 	uint64_t last_time;  /* ns: of the last event written; times of a track do not decrease */
 	bool sleeps;         /* its slice is open */
 	bool waits;          /* an MWAIT asked for a sleep that has not begun */
 	uint64_t hints;      /* of the MWAIT */
 	uint32_t extensions; /* of the MWAIT */
 	bool in_guest;       /* its slice is open */
-	uint64_t vmcs;       /* of the last VMCS packet; 0: none yet */
+	uint64_t vmcs;       /* of the last VMCS packet; 0 at first */
 	/* Of EVD packets, by their type, for the next event: */
 	struct evd_value {
 		bool known;
 		uint64_t value;
 	} data[EVD_TYPES], exit[EVD_TYPES];
-	int exit_vector; /* of the exit that ends the guest's slice, as `exit`; -1: none */
+	int exit_vector; /* of the exit that ends the guest's slice, as `exit`; -1 if absent */
 	UT_hash_handle hh;
 };
 
@@ -46,7 +46,7 @@ struct event_tracks {
 	bool *named;                       /* owned; by thread index */
 	struct cpu_track *cpus;            /* owned: hash by cpu */
 	uint32_t unknown;                  /* the id of unknown processes and threads */
-	uint64_t group;                    /* the process of the CPUs' tracks; 0: none yet */
+	uint64_t group;                    /* the process of the CPUs' tracks; 0 at first */
 	uint64_t slices;                   /* begun up to now, marks included */
 };
 
@@ -60,7 +60,7 @@ bool event_tracks_wants_cpu(const struct event_tracks *tracks, int32_t cpu, uint
 /* Idempotent, also on zeroed memory. */
 void event_tracks_release(struct event_tracks *tracks);
 
-/* Returns the last name of a thread (NULL: unknown); NULL: it has none. */
+/* Returns the last name of a thread (NULL: unknown), or NULL. */
 const char *event_thread_name(const struct thread *thread);
 
 /* Returns the track of a thread, whose name is written; NULL: the track of unknown threads. */

@@ -150,7 +150,7 @@ static void read_values(struct line_values *values, char *at)
 	}
 }
 
-/* Read "(4010)", of a return "(4010 <- 4090)": the function.  Returns what is behind. */
+/* Read "(4010)", or of a return "(4010 <- 4090)", the function.  Returns the rest. */
 static char *skip_address(char *at, struct shown_hit *shown)
 {
 	char *end = *at == '(' ? strchr(at, ')') : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The hits of a recording (decoder/timeline/hits.h), and those that perf script printed. */
+/* The hits of a recording (decoder/timeline/hits.h), and the hits that perf script printed. */
 #ifndef SRC_EVENTS_HIT_EVENTS_H
 #define SRC_EVENTS_HIT_EVENTS_H
 
@@ -25,8 +25,8 @@ struct hit_source {
 void hit_events_show(const struct hit_source *source, struct hit_output *output);
 
 /*
- * Show a line of kind PERF_LINE_HIT; `place` is its place.  The values are those of the
- * fields, "(4010) argc=1 name=\"x\"": where they are none of that form, there is one of the text.
+ * Show a line of kind PERF_LINE_HIT; `place` is its code location.  The values are the fields',
+ * "(4010) argc=1 name=\"x\"".  A text of another form becomes one value.
  */
 void hit_events_show_line(const struct perf_line *line, const struct location *place,
 			  struct hit_output *output);

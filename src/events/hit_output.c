@@ -125,7 +125,7 @@ static void add_value(struct event_record *record, const struct hit_arg *arg)
 		event_record_add(record, ftf_arg_int64(name, (int64_t)arg->number));
 }
 
-/* A record has few arguments: the last one is a text of those that there is no room for. */
+/* A record has few arguments: the last one is a text of the values that do not fit. */
 static void add_rest(struct event_record *record, const struct hit_arg *args, size_t count)
 {
 	char *text;
@@ -189,7 +189,7 @@ static void write_hit(struct hit_output *output, struct hit_event_shown *event,
 	}
 	add_values(&record, hit->args, hit->arg_count);
 	if (since && since >= output->begin && since < hit->time && event->last < hit->time) {
-		/* Perfetto drops what is partly in another. */
+		/* Perfetto drops slices that overlap partly. */
 		record.event.time = since < event->last ? event->last : since;
 		ftf_complete(to, &record.event, hit->time);
 		output->slices++;

@@ -25,7 +25,7 @@ struct shown_hit {
 	const struct symbol *function; /* that it is of; NULL: unknown */
 	uint64_t function_ip;          /* an address in it */
 	bool has_passed;               /* the program passed: */
-	uint64_t passed_time;          /* ns; 0: none */
+	uint64_t passed_time;          /* ns; 0 if absent */
 	int64_t passed_value;
 	const struct hit_arg *args;
 	size_t arg_count;
@@ -46,9 +46,9 @@ struct hit_output {
 	FILE *text;                     /* borrowed; NULL: print no lines */
 	uint64_t begin;                 /* ns: of the trace: no hit lasts since before */
 	bool like;                      /* show them as magic-trace does, in time since `begin` */
-	uint64_t first;                 /* ns: the earliest; 0: there is none */
-	uint64_t group;                 /* the process of the tracks; 0: none yet */
-	uint64_t count, slices;         /* hits; those that are shown as slices */
+	uint64_t first;                 /* ns: the earliest, or 0 */
+	uint64_t group;                 /* the process of the tracks; 0 at first */
+	uint64_t count, slices;         /* hits; the ones shown as slices */
 	struct hit_event_shown *events; /* owned: hash by name, in the order of their first hits */
 };
 

@@ -38,7 +38,7 @@ struct state_owner {
 		const struct thread *thread; /* borrowed; NULL: unknown, or a CPU */
 		int64_t cpu;
 	} key;
-	struct cpu_event states[STATES]; /* kind CPU_EVENT_NONE: none */
+	struct cpu_event states[STATES]; /* kind CPU_EVENT_NONE: unset */
 	UT_hash_handle hh;
 };
 

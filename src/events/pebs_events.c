@@ -131,7 +131,7 @@ static void start_instant(const struct pebs_events *events, const struct pebs_re
 					: event_tracks_cpu(events->tracks, record->cpu)->track;
 }
 
-/* The record's own time is exact, but not behind what was traced until it was written. */
+/* The record's own time is exact; it must not exceed the time at which the record was written. */
 static uint64_t time_of(const struct pebs_events *events, const struct pebs_record *record,
 			const struct cpu_event *event)
 {

@@ -2,13 +2,12 @@
 /*
  * Samples that the processor wrote into the trace (PEBS via PT), as instants of the thread.
  *
- * Each is a record of blocks (BBP) of values (BIP).  The first instant has the name of the event
- * and what is known of its place and its memory access; further ones at the same time have the
+ * Each is a record of blocks (BBP) of values (BIP).  The first instant has the name of the
+ * event, its code location and its memory access; further ones at the same time have the
  * registers, the vector registers and the last branches, as far as the record has them.
  *
- * The meaning of blocks and values is that of SDM volume 3, "PEBS output to Intel Processor
- * Trace", and of perf (tools/perf/util/intel-pt-decoder/intel-pt-decoder.h,
- * struct intel_pt_blk_items).
+ * Sources for blocks and values: SDM volume 3, "PEBS output to Intel Processor Trace", and
+ * perf (tools/perf/util/intel-pt-decoder/intel-pt-decoder.h, struct intel_pt_blk_items).
  */
 #ifndef SRC_EVENTS_PEBS_EVENTS_H
 #define SRC_EVENTS_PEBS_EVENTS_H

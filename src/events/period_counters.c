@@ -26,7 +26,7 @@ struct counted_owner {
 	struct counted_stretch now; /* not yet stored */
 	bool counts, has_cycles;    /* it has any stretch; cycles are known */
 	bool written;
-	uint64_t next; /* the stretch behind the one written last */
+	uint64_t next; /* the stretch after the one written last */
 	UT_hash_handle hh;
 };
 

@@ -43,7 +43,10 @@ static bool ends_with(const struct symbol *symbol, const char *end)
 	       strcmp(symbol->name->text + symbol->name->length - length, end) == 0;
 }
 
-/* Returns whether code is a PLT stub; perf takes those that it cannot name for the _init before. */
+/*
+ * Returns whether code is a PLT stub; perf attributes nameless stubs to the _init before
+ * them.
+ */
 static bool is_stub(const struct location *location)
 {
 	return ends_with(location->symbol, "@plt") ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What text of perf script does not say, inferred: the kinds of branches if the field flags is not
- * printed, and the branches themselves if only a tree of calls is (--call-trace).
+ * Infers facts that the text of perf script lacks: the kinds of branches without the field flags,
+ * and the branches themselves from a tree of calls (--call-trace).
  *
  * A struct inferred_calls has the open calls of a thread as far as they were seen.
  */
@@ -32,7 +32,7 @@ void inferred_calls_release(struct inferred_calls *calls);
  *  - within one function: a jump, but to its entry a call
  *  - to the entry of another function: a call; of a PLT stub or to a cold part: a jump
  *  - to code without names of another file, which made an open call, not at a multiple of 16: a
- *    return as to that call, whose own was not recognised (places->to.ip is changed)
+ *    return as to that call, whose own return was not recognised (places->to.ip is changed)
  *  - elsewhere into another function: a jump; a return if no call is open
  * `same`: both ends are code without names of one file.  `entry_known`: to->offset is 0 at an entry
  * only; else any other function is entered by a call.

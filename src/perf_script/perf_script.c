@@ -13,7 +13,7 @@
 #define LINE_MAX_BYTES ((size_t)64 * 1024)
 /* Bytes of a near call: SDM volume 2, "CALL". */
 #define NEAR_CALL_LONGEST 8
-/* So long a line, or so many lines in a row that say nothing, are of another text, or endless. */
+/* Longer lines, or more unknown lines in a row, are of another text, or endless. */
 #define LINE_LIMIT   ((size_t)16 << 20)
 #define STRANGE_MOST 100000
 /* Code without a branch has at most this many bytes; one in SKIP_SHARE branches may skip more. */
@@ -104,7 +104,7 @@ static struct script_thread *script_thread_of(struct script *script, const struc
 	return thread;
 }
 
-/* Returns the slot of the symbol with a name; it has NULL if none was made yet. */
+/* Returns the slot of the symbol with a name; it is NULL until the symbol is made. */
 static struct text_symbol **symbol_slot(struct script *script, const struct name *name)
 {
 	size_t old_room = script->symbol_room;
@@ -201,7 +201,7 @@ static const struct symbol *file_symbol(struct script *script, struct text_view 
 	return &(*symbol_slot(script, path))->symbol;
 }
 
-/* Returns whether a place is named as all code without a symbol of a file: "[libc.so.6]". */
+/* Returns whether a location has the name of all code of a file without symbols: "[libc.so.6]". */
 static bool is_file(const struct perf_line_place *place)
 {
 	const struct text_view *name = &place->symbol;
@@ -241,7 +241,7 @@ static struct location resolve(struct script *script, const struct perf_line_pla
 	return location;
 }
 
-/* Returns whether an offset at a place is known to be one, and not invented. */
+/* Returns whether a location's offset is from the text, and not invented. */
 static bool is_start_known(const struct perf_line_place *place, const struct location *location)
 {
 	/* The symbol is the first member. */
@@ -285,7 +285,7 @@ static void feed(struct script *script, const struct perf_line *line, struct bra
 		       &(struct resolved_branch){ event, places }, 1, notes);
 }
 
-/* Feed a branch whose line changes more than the place inside one function, or not. */
+/* Feed a branch, whether or not its line changes more than the location inside one function. */
 static void feed_places(struct script *script, const struct perf_line *line,
 			struct branch_event *event, struct location_pair *places)
 {
@@ -529,8 +529,8 @@ static void feed_line(struct script *script, const char *text, size_t length)
 
 /*
  * Read one line without its newline into `text` of LINE_MAX_BYTES.
- * Returns 1 with *length, the whole line's up to LINE_LIMIT, although `text` has no more of it
- * than there is room for; 0 at the end.
+ * Returns 1 with *length, the whole line's up to LINE_LIMIT, even if `text` has only the part
+ * that fits; 0 at the end.
  */
 static int read_line(FILE *in, char *text, size_t *length)
 {

@@ -33,14 +33,14 @@ struct perf_script_options {
 	/* Returns the track of a new thread; -1: unknown id.  May be NULL: all tracks are NULL. */
 	void *(*track)(void *context, int32_t pid, int32_t tid);
 	/*
-	 * A line that changes more than the place inside one function, before
-	 * the machine sees it; without newline, borrowed for the call.  May be NULL.
+	 * Called for a line that changes more than the location inside one function,
+	 * before the machine is; without newline, borrowed for the call.  May be NULL.
 	 */
 	void (*echo)(void *context, const char *line, size_t length);
-	/* A line of kind PERF_LINE_HIT and its place; borrowed for the call.  May be NULL. */
+	/* A line of kind PERF_LINE_HIT and its location; borrowed for the call.  May be NULL. */
 	void (*hit)(void *context, const struct perf_line *line, const struct location *place);
 	/*
-	 * All lines are read; what comes now closes the threads.  `newer` says that
+	 * Called after the last line, before the threads are closed.  `newer` says that
 	 * the text had a (dso) column, as magic-trace reads it since 1.1.  May be NULL.
 	 */
 	void (*input_end)(void *context, bool newer);
@@ -50,7 +50,7 @@ struct perf_script_options {
 #define PERF_SCRIPT_COMMAND                                                                        \
 	"perf script --ns --itrace=be -F comm,pid,tid,time,flags,ip,addr,sym,symoff,dso"
 
-/* What the text lacks, as bits. */
+/* Fields that the text lacks, as bits. */
 enum perf_script_lacks {
 	TEXT_LACKS_FLAGS = 1,
 	TEXT_LACKS_SYMOFF = 2,

@@ -5,9 +5,9 @@
 #include "decoder/branch_event.h"
 
 /*
- * Returns the offset of the "(dso)" that ends a place's name; the length if none does.  It follows
- * the last offset, "+0x1 (", or "[unknown] (".  Without these it is the last parenthesis that is
- * balanced: a function's parameters follow no blank.
+ * Returns the offset of the "(dso)" that ends a location, or the length.  It follows the last
+ * offset, "+0x1 (", or "[unknown] (".  Without these it is the last parenthesis that is balanced:
+ * a function's parameters follow no blank.
  */
 static size_t find_dso(struct text_view name)
 {
@@ -32,7 +32,7 @@ static size_t find_dso(struct text_view name)
 	return depth || (begin && !is_blank(name.at[begin - 1])) ? name.length : begin;
 }
 
-/* Cut "(dso)" or "(dso+0xoffset)" off the end of a place's name. */
+/* Cut "(dso)" or "(dso+0xoffset)" off the end of a location. */
 static void cut_dso(struct perf_line_place *place, struct text_view *name)
 {
 	size_t begin;
@@ -83,8 +83,8 @@ static bool take_place(struct perf_line_place *place, struct text_view text)
 }
 
 /*
- * The place before the arrow.  The field callindent comes before it, followed by four blanks or
- * more.
+ * The location before the arrow.  The field callindent precedes it, with four blanks or more
+ * between them.
  */
 static bool take_from(struct perf_line_place *place, struct text_view text)
 {
@@ -103,7 +103,7 @@ static bool take_from(struct perf_line_place *place, struct text_view text)
 	return take_place(place, text);
 }
 
-/* Returns the offset of what ends a place's name, "+0x" or "[unknown]"; the length if none does. */
+/* Returns the offset of the end of a location's name, "+0x" or "[unknown]", or the length. */
 static size_t find_name_end(struct text_view text)
 {
 	for (size_t at = text.length; at-- > 0;) {
@@ -115,7 +115,7 @@ static size_t find_name_end(struct text_view text)
 	return text.length;
 }
 
-/* Returns the offset of the last word before `end` that is hexadecimal; SIZE_MAX: none is. */
+/* Returns the offset of the last word before `end` that is hexadecimal, or SIZE_MAX. */
 static size_t find_last_hex(struct text_view text, size_t end)
 {
 	for (size_t at = end; at-- > 0;) {
@@ -162,7 +162,7 @@ static void cut_addr(uint64_t *addr, struct text_view *text)
 
 /*
  * Split "FROM => TO".  A symbol may contain " => " (operators of C++), so the
- * arrow is the last one that an address follows.
+ * arrow is the last " => " before an address.
  */
 static bool split_arrow(struct text_view text, struct text_view *from, struct text_view *to)
 {
@@ -370,7 +370,7 @@ static void parse_branch(struct perf_line *line, struct text_view text, bool nam
 		parse_half_branch(line, text, named || line->has_flags);
 		return;
 	}
-	/* "tr strt jmp" means the place where tracing begins, not a jump. */
+	/* "tr strt jmp" means the begin of tracing, not a jump. */
 	if (line->flags & BRANCH_TRACE_ON &&
 	    (line->branch == BRANCH_JUMP || line->flags & BRANCH_TRACE_OFF))
 		line->branch = BRANCH_NONE;
@@ -404,9 +404,9 @@ static bool is_breakpoint(struct text_view event)
 }
 
 /*
- * What the fields of a probe begin with: "(4010)", of a return probe "(4010 <- 4090)"
- * (Linux: kernel/trace/trace_probe.c, __set_print_fmt()).  Returns whether it came;
- * *ip gets the address, where a return probe's function returned to.
+ * Read the begin of a probe's fields: "(4010)", or of a return probe "(4010 <- 4090)"
+ * (Linux: kernel/trace/trace_probe.c, __set_print_fmt()).  Returns true if it is
+ * present; *ip gets the address, of a return probe the return address.
  */
 static bool take_probe(struct text_view text, uint64_t *ip)
 {
@@ -429,7 +429,7 @@ static bool take_hit(struct perf_line *line, struct text_view event, struct text
 		return false;
 	cut_place(&line->from, &text);
 	cut_addr(&line->addr, &text);
-	/* With a call stack, the place is on lines of its own. */
+	/* With a call stack, the location is on lines of its own. */
 	if (!line->from.ip)
 		line->from.ip = ip;
 	line->event = (struct text_view){ event.at, event.length - 1 };
@@ -572,7 +572,7 @@ static void parse_event(struct perf_line *line, struct text_view text)
 	} else if (take_hit(line, event, text)) {
 		line->kind = PERF_LINE_HIT;
 	} else {
-		/* With a call stack, the place is on lines of its own. */
+		/* With a call stack, the location is on lines of its own. */
 		take_sample(line, text);
 		line->kind = PERF_LINE_SAMPLE;
 	}

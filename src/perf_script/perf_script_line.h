@@ -18,8 +18,8 @@
  *       a.out     7 [000] 1.000000002:   call   (/bin/a)<TAB>        f
  *   instruction trace error type 1 time 1.000000002 cpu -1 pid 7 tid 7 ip 0x4010 code 7: TEXT
  *
- * A parser of text that others wrote: nothing here fails, a line that is none
- * of these is PERF_LINE_UNKNOWN.  Views point into the line.
+ * A parser of text that others wrote: nothing here fails; any other line is
+ * PERF_LINE_UNKNOWN.  Views point into the line.
  */
 #ifndef SRC_PERF_SCRIPT_PERF_SCRIPT_LINE_H
 #define SRC_PERF_SCRIPT_PERF_SCRIPT_LINE_H

@@ -5,7 +5,7 @@
 /* Times beyond this (580 years) do not fit in 64 bits of ns. */
 #define MAX_SECONDS UINT64_C(18446744073)
 
-/* Returns the value of a hexadecimal digit, -1 if it is none. */
+/* Returns the value of a hexadecimal digit, -1 for other characters. */
 static int hex_value(char c)
 {
 	if (is_digit(c))
