@@ -6,11 +6,8 @@
 
 #define WINDOW ((size_t)1 << 20)
 
-/*
- * Size for decoding a segment: the usual one (src/pipeline/decode_threads.c), plus the PSB
- * that ends it.
- */
-#define SEEK_WINDOW ((size_t)40 << 10)
+/* Size for decoding a segment, which is mostly shorter (src/pipeline/decode_threads.c). */
+#define SEEK_WINDOW (AUX_WINDOW_AHEAD + ((size_t)8 << 10))
 
 /*
  * Pages that windows of segments drop at once: other threads wait while the kernel takes the

@@ -17,6 +17,13 @@
 /* libipt 2.0.5 reads up to a PSB's length past the end when it synchronises. */
 #define AUX_WINDOW_PADDING 64u
 
+/*
+ * Bytes after the position that a window has, if the stream does: a PSB packet for 64 KiB of trace,
+ * the longest period that processors have (CPUID.14H.1), plus what is between the period's end and
+ * the PSB.
+ */
+#define AUX_WINDOW_AHEAD ((size_t)80 << 10)
+
 /* A position of a stream, in a piece or at its end. */
 struct aux_position {
 	size_t piece;         /* at or before `at` */

@@ -47,7 +47,8 @@ rows() { # COMMAND
 		"--cyc --clock-changes=0" "--cyc" "--cyc --cyc-threshold=6" "--cyc --mtc-period=6" \
 		"--cyc --mtc-period=9" "--cyc --mtc-period=9 --clock-changes=20000" \
 		"--cyc --no-mtc --clock-changes=0" "--cyc --no-mtc" "--cyc --no-mtc --cyc-threshold=6" \
-		"--cyc --no-mtc --psb-period=16384" "--cyc --no-mtc --clock-changes=20000"; do
+		"--cyc --no-mtc --psb-period=16384" \
+		"--cyc --no-mtc --psb-period=65536" "--cyc --no-mtc --clock-changes=20000"; do
 		"$1" "$options"
 	done
 }

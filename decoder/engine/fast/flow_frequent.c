@@ -263,9 +263,6 @@ static inline bool read_next_frequent(struct pt_flow *flow, size_t *cycles)
 
 /* ---- Looking ahead ------------------------------------------------------- */
 
-/* Bytes to look ahead; the window of a segment has more (aux_window.c). */
-#define AHEAD ((size_t)32 << 10)
-
 /*
  * Pass TNT, TIP, CYC and PAD packets before `stop`, and add their cycles up.  Returns where another
  * packet begins, or an offset at or after `stop`.
@@ -304,12 +301,14 @@ static void begin_look_ahead(struct look_ahead *ahead, struct pt_flow *flow)
 	const struct aux_stream *aux = flow->stream.input.aux;
 	uint64_t at;
 
-	if (flow->window.size - flow->at < AHEAD)
+	if (flow->window.size - flow->at < AUX_WINDOW_AHEAD)
 		flow_window_refill(flow);
 	ahead->clock = flow->state.clock;
 	packet_clock_bound(&ahead->clock, 0);
 	ahead->at = flow->at;
-	ahead->end = flow->window.size - flow->at < AHEAD ? flow->window.size : flow->at + AHEAD;
+	ahead->end = flow->at + AUX_WINDOW_AHEAD;
+	if (ahead->end > flow->window.size)
+		ahead->end = flow->window.size;
 	ahead->aux_begin = aux_window_aux_end(&flow->window) - flow->window.size;
 	at = ahead->aux_begin + ahead->at;
 	ahead->cut = LOWER_BOUND(i, aux->cut_count, aux->cuts[i].at <= at);

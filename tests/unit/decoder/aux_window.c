@@ -104,6 +104,21 @@ START_TEST(a_place_may_be_anywhere)
 }
 END_TEST
 
+/* Segments are decoded as the whole stream is, so they must see the same next TSC. */
+START_TEST(what_reads_a_segment_sees_as_far_ahead_as_clocks_look)
+{
+	static uint8_t trace[AUX_WINDOW_AHEAD + 100];
+	const struct aux_piece piece = { .bytes = trace, .size = sizeof(trace) };
+	const struct aux_stream stream = { .pieces = &piece,
+					   .piece_count = 1,
+					   .size = sizeof(trace) };
+	static const struct aux_position begin;
+
+	aux_window_seek(&window, &stream, &begin);
+	ck_assert_uint_ge(window.size, AUX_WINDOW_AHEAD);
+}
+END_TEST
+
 /* ---- Memory -------------------------------------------------------------- */
 
 #define PIECE        ((size_t)256 << 10)
@@ -196,6 +211,7 @@ int main(void)
 	tcase_add_test(tests, runs_follow_each_other);
 	tcase_add_test(tests, what_was_read_goes_away_and_the_rest_stays);
 	tcase_add_test(tests, a_place_may_be_anywhere);
+	tcase_add_test(tests, what_reads_a_segment_sees_as_far_ahead_as_clocks_look);
 	tcase_add_test(tests, neither_windows_nor_cuts_keep_pages_of_a_large_file);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
