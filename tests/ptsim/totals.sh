@@ -74,6 +74,18 @@ in_counters() { # INPUT
 for input in whole lost; do
 	tap_check "$input: --counters counts as many instructions" in_counters $input
 done
+# What runs between a branch and a gap has no branch.
+perf_counts() {
+	of_slices lost >"$work/expected" && read -r insns cycles <"$work/expected"
+	perfs=$(perf script -i "$work/lost" --itrace=i1i -F ip 2>/dev/null | grep -c .)
+	echo "slices $insns, perf $perfs"
+	[ "$perfs" -eq "$insns" ]
+}
+if command -v perf >/dev/null; then
+	tap_check "perf script counts as many beside gaps" perf_counts
+else
+	tap_skip "perf script counts as many beside gaps" "no perf"
+fi
 is_true() {
 	[ "$(of_slices whole | cut -d ' ' -f 1)" -eq "$(awk '$2 == 0 { sub("insns=", "", $6); n += $6 } END { print n }' "$work/truth/truth.counts")" ]
 }
