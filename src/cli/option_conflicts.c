@@ -25,6 +25,11 @@ static void refuse_selection(const struct options *options)
 	if (options->input_kind != INPUT_PERF_DATA && selection_of_events(&options->select))
 		usage_error("--time, --pid, --tid, --comm and --cpu need a perf.data file; "
 			    "perf script has options of these names");
+	if (options->overlay_count && !options->input && options->command != COMMAND_RECORD &&
+	    options->format != &format_memtrace &&
+	    (selection_of_events(&options->select) || selection_of_slices(&options->select)))
+		usage_error("overlays without a recording are shown whole; to choose a part of a "
+			    "memtrace file, cut it with --time and -o OUT.ctf");
 }
 
 /* Returns whether the command line has an option; settings do not count. */

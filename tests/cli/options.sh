@@ -95,6 +95,9 @@ excluded() {
 	is_wrong "cannot combine --output and --output-pattern; choose one" -o out/ --output-pattern=x a &&
 		is_wrong "cannot combine overlays with several recordings; leave out 'b'" --memtrace=m -o out/ a b &&
 		is_wrong "need a perf.data file" --input=perf-script --format=slices --tid=1 a &&
+		is_wrong "overlays without a recording are shown whole" --memtrace=m --time=0%,10% -o x.ftf &&
+		is_wrong "overlays without a recording are shown whole" --runtime-events=m --tid=1 -f events &&
+		is_wrong "overlays without a recording are shown whole" --runtime-events=m --min-duration=1ms -o x.ftf &&
 		is_wrong "a memtrace file is cut from another one; name one, with --memtrace=FILE" -o x.ctf a &&
 		is_wrong "a memtrace file is cut from another one; name one, with --memtrace=FILE" --memtrace=m --memtrace=n -o x.ctf &&
 		is_wrong "a memtrace file is cut from another one; name one, with --memtrace=FILE" --runtime-events=m -o x.ctf &&
