@@ -4,7 +4,7 @@ PROGRAM_CFLAGS = -std=gnu11 -g -O1 -fno-optimize-sibling-calls
 RECORDED = \
 	tests/programs/cancel tests/programs/coroutines tests/programs/except tests/programs/family \
 	tests/programs/indirect tests/programs/inlined tests/programs/jit tests/programs/jitdump tests/programs/longjmp \
-	tests/programs/plugins tests/programs/ptwrite tests/programs/recursion tests/programs/signals \
+	tests/programs/plugins tests/programs/ptwrite tests/programs/recursion tests/programs/seeded tests/programs/signals \
 	tests/programs/syscalls tests/programs/tail tests/programs/threads
 check_PROGRAMS += $(RECORDED)
 
@@ -58,6 +58,9 @@ tests_programs_ptwrite_LDFLAGS =
 tests_programs_recursion_SOURCES = tests/programs/recursion.c
 tests_programs_recursion_CFLAGS = $(PROGRAM_CFLAGS)
 tests_programs_recursion_LDFLAGS =
+tests_programs_seeded_SOURCES = tests/programs/seeded.c
+tests_programs_seeded_CFLAGS = $(PROGRAM_CFLAGS)
+tests_programs_seeded_LDFLAGS =
 tests_programs_signals_SOURCES = tests/programs/signals.c
 tests_programs_signals_CFLAGS = $(PROGRAM_CFLAGS)
 tests_programs_signals_LDFLAGS =

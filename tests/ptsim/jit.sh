@@ -13,7 +13,7 @@ trap 'rm -rf "$work"' EXIT
 	tap_skip_all "programs cannot be traced here: $(cat "$work/messages")"
 
 with_jitdump() {
-	"$ptsim" record -o "$work/perf.data" -- "$programs/jitdump" "$work" >/dev/null || return 1
+	"$ptsim" record --as-is -o "$work/perf.data" -- "$programs/jitdump" "$work" >/dev/null || return 1
 	"$program" --format=slices "$work/perf.data" >"$work/slices" 2>"$work/messages" ||
 		{ cat "$work/messages"; return 1; }
 	# Each jit_inner lies in a jit_outer, and those in main.

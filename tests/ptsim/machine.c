@@ -51,7 +51,7 @@ static struct buffer *add_buffer(struct machine *machine, int32_t pid, int32_t t
 
 int machine_init(struct machine *machine, const struct recorder_options *options)
 {
-	*machine = (struct machine){ .options = options };
+	*machine = (struct machine){ .options = options, .last_id = 1000 };
 	machine->random = options->seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
 	for (int i = 0; i < options->side.cpus; i++) {
 		machine->cpus[i].number = i;
@@ -174,6 +174,12 @@ static size_t read_code(void *context, uint64_t address, uint8_t *bytes, size_t 
 	return tracee_read(process->reader, address, bytes, size);
 }
 
+/* Processes and threads have numbers by order, unless they have their own. */
+static int32_t next_id(struct machine *machine, pid_t tid)
+{
+	return machine->options->as_is ? tid : ++machine->last_id;
+}
+
 struct process *machine_process(struct machine *machine, int32_t pid)
 {
 	struct process *process = machine->processes;
@@ -184,6 +190,7 @@ struct process *machine_process(struct machine *machine, int32_t pid)
 		return process;
 	process = alloc_zeroed(1, sizeof(*process));
 	process->pid = pid;
+	process->id = next_id(machine, pid);
 	code_init(&process->code, read_code, process);
 	process->next = machine->processes;
 	machine->processes = process;
@@ -195,10 +202,11 @@ struct task *machine_add_task(struct machine *machine, pid_t tid, struct process
 	struct task *task = alloc_zeroed(1, sizeof(*task));
 
 	task->tid = tid;
+	task->id = tid == process->pid ? process->id : next_id(machine, tid);
 	task->process = process;
 	task->next = machine->tasks;
 	machine->tasks = task;
-	true_thread_init(&task->truth, &machine->truth.slices, process->pid, tid);
+	true_thread_init(&task->truth, &machine->truth.slices, process->id, task->id);
 	return task;
 }
 
@@ -208,8 +216,8 @@ struct clock_point machine_now(const struct machine *machine, const struct task 
 
 	return (struct clock_point){
 		.tsc = cpu->task == task || cpu->tsc > task->tsc ? cpu->tsc : task->tsc,
-		.pid = task->process->pid,
-		.tid = task->tid,
+		.pid = task->process->id,
+		.tid = task->id,
 		.cpu = task->last_cpu,
 	};
 }
@@ -308,7 +316,7 @@ static struct buffer *buffer_for(struct machine *machine, struct cpu *cpu, struc
 	struct buffer **own = machine->options->side.per_thread ? &task->buffer : &cpu->buffer;
 
 	if (!*own) {
-		*own = add_buffer(machine, task->process->pid, task->tid, cpu->number);
+		*own = add_buffer(machine, task->process->id, task->id, cpu->number);
 		(*own)->reference = cpu->tsc;
 	}
 	return *own;
@@ -341,8 +349,8 @@ void machine_switch(struct machine *machine, struct cpu *cpu, struct task *next)
 	cpu->tsc += SWITCH_TICKS;
 	from.tsc = to.tsc = cpu->tsc;
 	if (next) {
-		to.pid = next->process->pid;
-		to.tid = next->tid;
+		to.pid = next->process->id;
+		to.tid = next->id;
 	}
 	side_band_switch(&machine->side, &from, &to);
 	cpu->tsc += SWITCH_TICKS;

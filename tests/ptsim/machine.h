@@ -20,7 +20,7 @@
 /* A process: what its threads share. */
 struct process {
 	struct process *next;
-	int32_t pid, parent;
+	int32_t pid, id, parent; /* id, parent: as recorded */
 	struct code code;
 	struct mappings maps;
 	pid_t reader;                    /* the stopped thread that its code is read by */
@@ -53,6 +53,7 @@ struct task {
 	struct task *next;
 	struct process *process;
 	pid_t tid;
+	int32_t id; /* of the thread, as recorded */
 	enum task_state state;
 	uint64_t tsc; /* its time when it last stopped running */
 	int last_cpu;
@@ -98,6 +99,7 @@ struct machine {
 	struct process *processes; /* owned */
 	struct buffer *buffers;    /* owned */
 	unsigned buffer_count;
+	int32_t last_id;
 	uint64_t random;
 	uint64_t instructions, oddities;
 };

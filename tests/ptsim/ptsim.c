@@ -41,6 +41,7 @@ enum option_key {
 	OPTION_LONG_TNT,
 	OPTION_INODES,
 	OPTION_CODE,
+	OPTION_AS_IS,
 	OPTION_APART,
 	OPTION_SINGLE_STEP,
 	OPTION_FAULTS,
@@ -133,7 +134,11 @@ static const struct argp_option option_list[] = {
 	  .doc = "buffers are rings of this size" },
 	{ .name = "code",
 	  .key = OPTION_CODE,
-	  .doc = "save the code that processes make, as `ptrace2ftf record` does" },
+	  .doc = "save the code that processes make, as `ptrace2ftf record` does; with --as-is" },
+	{ .name = "as-is",
+	  .key = OPTION_AS_IS,
+	  .doc = "the program has ptsim's environment, random addresses, and its own ids in the "
+		 "recording; without it recordings of one seed are equal" },
 	{ .name = "inodes", .key = OPTION_INODES, .doc = "mappings have no build ids" },
 	{ 0 },
 };
@@ -284,7 +289,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		options->faults = true;
 		return 0;
 	case OPTION_CODE:
-		options->code = true;
+		options->code = options->as_is = true;
+		return 0;
+	case OPTION_AS_IS:
+		options->as_is = true;
 		return 0;
 	case OPTION_INODES:
 		options->side.map_inodes = true;

@@ -84,18 +84,20 @@ static void add_child(struct machine *machine, struct task *parent, pid_t tid)
 	struct task *child = machine_add_task(machine, tid, process);
 
 	if (process != parent->process) {
-		process->parent = parent->process->pid;
+		process->parent = parent->process->id;
 		true_thread_copy(&child->truth, &parent->truth, side_band_time(now.tsc));
 	}
 	copy_mappings(process, parent->process);
 	child->state = TASK_NEW;
 	child->tsc = now.tsc;
 	child->last_cpu = parent->last_cpu;
-	side_band_fork(&machine->side, &now, process->pid, tid);
+	side_band_fork(&machine->side, &now, process->id, child->id);
 }
 
 static void begin_program(struct machine *machine, struct task *task)
 {
+	if (!machine->options->as_is)
+		tracee_set_random(task->tid);
 	write_comm(machine, task, true);
 	machine_forget_stack(machine, task);
 	memset(task->process->touched, 0, sizeof(task->process->touched));
@@ -114,7 +116,7 @@ static void end_task(struct machine *machine, struct task *task)
 	/* Repeated, it runs on after its end. */
 	if (!machine->options->repeat_bytes)
 		side_band_exit(&machine->side, &now,
-			       process->parent ? process->parent : process->pid);
+			       process->parent ? process->parent : process->id);
 	task->state = TASK_ENDED;
 }
 
@@ -348,7 +350,8 @@ static bool become_leader(struct machine *machine, struct task *task)
 	true_thread_release(&task->truth);
 	task->becomes_leader = false;
 	task->tid = task->process->pid;
-	true_thread_init(&task->truth, &machine->truth.slices, task->tid, task->tid);
+	task->id = task->process->id;
+	true_thread_init(&task->truth, &machine->truth.slices, task->id, task->id);
 	begin_program(machine, task);
 	tracee_step(task->tid, 0);
 	return finish_step(machine, task, false);
@@ -610,7 +613,7 @@ int recorder_run(const struct recorder_options *options)
 		return -1;
 	if (options->code)
 		code_file_begin(&machine.code, options->output);
-	pid = tracee_start(options->side.command);
+	pid = tracee_start(options->side.command, options->as_is);
 	if (pid > 0) {
 		task = machine_add_task(&machine, pid, machine_process(&machine, pid));
 		task->tsc = machine.cpus[0].tsc;

@@ -30,6 +30,7 @@ struct recorder_options {
 	const volatile sig_atomic_t *stop; /* borrowed; stop once it is not 0 */
 	const char *output;                /* perf.data */
 	bool code;         /* save the code that processes make, as `ptrace2ftf record` does */
+	bool as_is;        /* ids, environment and addresses are the program's own */
 	const char *truth; /* folder for the truth, NULL: none */
 };
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/ptsim/tracee.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/personality.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -16,11 +18,16 @@
 	(PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC |     \
 	 PTRACE_O_EXITKILL)
 
-static void run_command(char *const *command)
+static void run_command(char *const *command, bool as_is)
 {
+	char path[] = "PATH=/usr/local/bin:/usr/bin:/bin", home[] = "HOME=/";
+	char *const environment[] = { path, home, NULL };
+
+	if (!as_is)
+		personality(ADDR_NO_RANDOMIZE);
 	ptrace(PTRACE_TRACEME, 0, NULL, NULL);
 	raise(SIGSTOP);
-	execvp(command[0], command);
+	execvpe(command[0], command, as_is ? environ : environment);
 	fprintf(stderr, "ptsim: cannot run %s: %m\n", command[0]);
 	_exit(127);
 }
@@ -38,7 +45,7 @@ static void share_cpu(void)
 	sched_setaffinity(0, sizeof(set), &set);
 }
 
-pid_t tracee_start(char *const *command)
+pid_t tracee_start(char *const *command, bool as_is)
 {
 	int status;
 	pid_t pid;
@@ -47,13 +54,29 @@ pid_t tracee_start(char *const *command)
 	pid = fork();
 
 	if (pid == 0)
-		run_command(command);
+		run_command(command, as_is);
 	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFSTOPPED(status))
 		return -1;
 	if (ptrace(PTRACE_SETOPTIONS, pid, NULL, (void *)(uintptr_t)OPTIONS) != 0)
 		return -1;
 	ptrace(PTRACE_CONT, pid, NULL, NULL);
 	return tracee_poll(pid, true, false).event == TRACEE_EXECED ? pid : -1;
+}
+
+void tracee_set_random(pid_t tid)
+{
+	uint64_t pair[2] = { 0 };
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/auxv", tid);
+	file = fopen(path, "re");
+	while (file && pair[0] != AT_RANDOM && fread(pair, sizeof(pair), 1, file) == 1)
+		;
+	for (int i = 0; pair[0] == AT_RANDOM && i < 2; i++)
+		tracee_write_word(tid, pair[1] + 8 * i, UINT64_C(0x0123456789abcd00), 8);
+	if (file)
+		fclose(file);
 }
 
 void tracee_step(pid_t tid, int signal)

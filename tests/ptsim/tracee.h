@@ -30,8 +30,15 @@ struct tracee_stop {
 	pid_t child; /* TRACEE_CLONED: the new task; TRACEE_EXECED: the tid it had before */
 };
 
-/* Start the program, stopped when its exec is done.  Returns its pid, -1 if it cannot be run. */
-pid_t tracee_start(char *const *command);
+/*
+ * Start the program, stopped when its exec is done.  Unless `as_is`, its environment is the same
+ * each time, and so are its addresses where personality(2) is allowed.  Returns its pid, -1 if it
+ * cannot be run.
+ */
+pid_t tracee_start(char *const *command, bool as_is);
+
+/* After an exec: make the random bytes that the kernel gave to the program (AT_RANDOM) known. */
+void tracee_set_random(pid_t tid);
 
 /* Let it execute one instruction, first delivering `signal` if that is not 0. */
 void tracee_step(pid_t tid, int signal);
