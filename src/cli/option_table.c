@@ -54,7 +54,7 @@ const struct option_spec option_specs[] = {
 	{ "snapshot", 0, NULL, GROUP_RECORDING, OPTION_FLAG, FIELD(snapshot),
 	  .help = "Keep the last part of the trace only; as much as the buffers hold",
 	  .neutral = true, .common = true },
-	{ "trigger", 0, "FUNCTION", GROUP_RECORDING, OPTION_TEXT, FIELD(trigger),
+	{ "start-at", 0, "FUNCTION", GROUP_RECORDING, OPTION_TEXT, FIELD(start_at),
 	  .help = "Begin the trace where FUNCTION is called first; a function of the program",
 	  .neutral = true, .common = true },
 	{ "no-code", 0, NULL, GROUP_RECORDING, OPTION_FLAG, FIELD(no_code),

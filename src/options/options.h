@@ -87,9 +87,9 @@ struct options {
 	uint64_t counters; /* ns: show counters for each such stretch of time; 0: none */
 	bool no_samples;   /* leave out samples of other events */
 	/* `ptrace2ftf record` */
-	char **program;      /* borrowed: the words behind --; NULL: none */
-	const char *attach;  /* PIDs; NULL: none */
-	const char *trigger; /* function whose first call starts the trace; NULL: the begin */
+	char **program;       /* borrowed: the words behind --; NULL: none */
+	const char *attach;   /* PIDs; NULL: none */
+	const char *start_at; /* function whose first call starts the trace; NULL: the begin */
 	bool all_cpus, snapshot, dry_run;
 	bool no_code; /* do not save the code that the processes make */
 	/* Stacks and symbols */

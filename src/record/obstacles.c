@@ -157,10 +157,10 @@ bool recorder_check(const struct recorder *recorder, const struct options *optio
 		return false;
 	}
 	possible &= check_rights(recorder, options, out);
-	if (options->trigger && !recorder->caps.address_filters) {
+	if (options->start_at && !recorder->caps.address_filters) {
 		message_begin_error(out);
 		fputs("cannot record: this processor has no address filters for "
-		      "--trigger; leave it out, and choose a part with --symbol\n",
+		      "--start-at; leave it out, and choose a part with --symbol\n",
 		      out);
 		possible = false;
 	}

@@ -24,9 +24,9 @@ static __attribute__((format(printf, 2, 3))) void add(struct words *words, const
 }
 
 /* The file whose function starts the trace. */
-static void add_trigger(struct words *words, const struct options *options)
+static void add_start(struct words *words, const struct options *options)
 {
-	const char *function = options->trigger;
+	const char *function = options->start_at;
 	const char *program = options->program ? options->program[0] : NULL;
 	char found[PATH_MAX];
 
@@ -56,8 +56,8 @@ char **perf_command_make(const struct options *options, const struct pt_caps *ca
 		add(&words, "-m%s", buffer);
 	add(&words, "-e");
 	add(&words, "intel_pt/%s/%s", caps->cycles ? "cyc=1" : "", level);
-	if (options->trigger)
-		add_trigger(&words, options);
+	if (options->start_at)
+		add_start(&words, options);
 	if (options->snapshot)
 		add(&words, "--snapshot=e");
 	if (options->all_cpus)

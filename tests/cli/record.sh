@@ -38,7 +38,7 @@ says() { # STATUS OUTPUT-PATTERN ARGUMENTS...
 }
 usage() {
 	says 64 'nothing to record' && says 64 "write -- before the program" ./prog &&
-		says 64 'needs a program, or one process' -a --trigger=main &&
+		says 64 'needs a program, or one process' -a --start-at=main &&
 		says 64 "invalid --attach 'sh'; expected process ids" -p sh &&
 		says 64 'one recording' -o "$work/" -- ./prog && says 64 'takes no --jobs' --jobs=2 -- ./prog
 	status=$?
@@ -51,8 +51,8 @@ dry_run() {
 	says 0 "^perf record -o perf.data .*-e intel_pt/[^/]*/u -- ./prog 'a b' '' 'it'.''s'$" --dry-run -- ./prog "a b" "" "it's" &&
 		[ ! -s messages ] && [ "$(wc -l <out)" -eq 1 ] &&
 		says 0 "intel_pt/[^/]*/ .*-a$" --dry-run --all-cpus --mode=both &&
-		says 0 "--filter 'start main @ $(command -v env)' -- env true$" --dry-run --trigger=main -- env true &&
-		says 0 "/u --filter 'start main @ /proc/12/exe' --snapshot=e -p 12$" --dry-run --attach=12 --trigger=main --snapshot &&
+		says 0 "--filter 'start main @ $(command -v env)' -- env true$" --dry-run --start-at=main -- env true &&
+		says 0 "/u --filter 'start main @ /proc/12/exe' --snapshot=e -p 12$" --dry-run --attach=12 --start-at=main --snapshot &&
 		[ ! -e words ]
 }
 tap_check "--dry-run prints the command as a shell takes it, and does nothing" dry_run
@@ -170,12 +170,12 @@ tap_check "and a machine without perf" prevented "perf is not in PATH; install i
 	pmu -- env PATH=/nonexistent "$program" record -- ./prog
 filters() {
 	echo 0 >pmu/intel_pt/caps/ip_filtering
-	prevented "this processor has no address filters" pmu -- "$program" record --trigger=main -- ./prog
+	prevented "this processor has no address filters" pmu -- "$program" record --start-at=main -- ./prog
 	filtered=$?
 	echo 1 >pmu/intel_pt/caps/ip_filtering
 	return $filtered
 }
-tap_check "and one without address filters for --trigger" filters
+tap_check "and one without address filters for --start-at" filters
 
 # As somebody without rights.
 chmod 755 "$work"

@@ -40,7 +40,7 @@ bash_commands() {
 		[ "$(in_bash -q op)" = openly ]
 }
 bash_commands_options() {
-	in_bash record --tr | grep -qx -- --trigger= && ! in_bash --tr | grep -qx -- --trigger= && in_bash list -- | grep -qx -- --time=
+	in_bash record --st | grep -qx -- --start-at= && ! in_bash --st | grep -qx -- --start-at= && in_bash list -- | grep -qx -- --time=
 }
 if command -v bash >/dev/null; then
 	tap_check "bash completes the options of a command" bash_commands_options
