@@ -45,7 +45,7 @@ struct stored_track {
 	struct trace_ids ids;
 	const struct name *name; /* may be NULL */
 	size_t index;
-	size_t part;              /* the last record that names it */
+	size_t part;              /* the last part of the trace that names it */
 	struct ftf_thread thread; /* of that part's writer */
 	size_t *open;             /* owned: events, innermost last */
 	size_t depth, room;
@@ -55,7 +55,7 @@ struct stored_track {
 struct stored_process {
 	uint64_t pid;
 	const struct name *name;
-	size_t part; /* the last record that names it */
+	size_t part; /* the last part of the trace that names it */
 	UT_hash_handle hh;
 };
 

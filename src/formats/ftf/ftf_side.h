@@ -48,7 +48,7 @@ int ftf_side_init(struct ftf_side *side, struct name_table *names, const struct 
 /* All is written: close the writer, and put it in order.  Returns 0; -1 with err filled. */
 int ftf_side_read(struct ftf_side *side, struct error *err);
 
-/* Returns the time (ns) of the next event, or UINT64_MAX if absent. */
+/* Returns the time (ns) of the next event, or UINT64_MAX at the end. */
 uint64_t ftf_side_time(const struct ftf_side *side);
 
 /* Returns the kind of the next event, which there is. */
