@@ -141,7 +141,7 @@ libptrace2ftf_a_SOURCES = \
 	src/select/name_verdicts.c src/select/name_verdicts.h \
 	src/select/nearest_names.c src/select/nearest_names.h \
 	src/select/slice_filter.c src/select/slice_filter.h \
-	src/slow/format_slowest.c src/slow/slow_calls.c src/slow/slow_calls.h src/slow/slow_traces.c \
+	src/slow/format_slowest.c src/slow/slow_traces.c \
 	src/serve/browser.c src/serve/browser.h \
 	src/serve/open_trace.c src/serve/open_trace.h \
 	src/serve/trace_kind.c src/serve/trace_kind.h \

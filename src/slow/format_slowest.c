@@ -1,33 +1,129 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The slowest calls as a table (--slowest, --slow), or for the report only, if each of
- * them gets a trace of its own (src/slow/slow_traces.c).
+ * The slowest calls of the functions of --symbol and --dso (--slowest, --slow) as a table, or for
+ * the report only, if each of them gets a trace of its own (src/slow/slow_traces.c).  Where times
+ * are estimated by instructions, those with the most instructions.
+ *
+ * Nothing is kept but the slowest calls, and a histogram of all durations.
  */
 
+#include "base/tables/heap.h"
 #include "src/callstack/callstack.h"
+#include "src/formats/answers/chosen_calls.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"
 #include "src/formats/text/json_value.h"
 #include "src/formats/text/short_time.h"
 #include "src/formats/text/time_note.h"
 #include "src/options/options.h"
-#include "src/slow/slow_calls.h"
+#include "src/slices/durations.h"
 #include "symbols/dso/dso_store.h"
 
 struct slowest_output {
 	struct format_output output; /* first */
-	struct slow_calls calls;
+	struct chosen_calls chosen;
+	struct slow_choice choice;
+	struct durations durations; /* of all calls */
+	uint64_t longer;            /* calls above choice.longer */
+	/* Owned.  A heap, the fastest of them on top; from finish() on slowest first. */
+	struct chosen_call *calls;
+	size_t count, room;
+	/* From finish() on: */
+	uint64_t bound;  /* ns: of --slow; 0: none */
+	uint64_t slower; /* calls above it; of a percentile to one part in 128 of the durations */
 };
+
+/* ---- Calls --------------------------------------------------------------- */
+
+/* Equal durations are in the order of time, then of threads: the same for any input order. */
+static bool is_slower(const bool *by_insns, const struct chosen_call *a,
+		      const struct chosen_call *b)
+{
+	if (*by_insns && a->insns != b->insns)
+		return a->insns > b->insns;
+	if (a->duration != b->duration)
+		return a->duration > b->duration;
+	if (a->begin != b->begin)
+		return a->begin < b->begin;
+	return a->track->index < b->track->index;
+}
+
+static bool is_faster(const bool *by_insns, const struct chosen_call *a,
+		      const struct chosen_call *b)
+{
+	return is_slower(by_insns, b, a);
+}
+
+HEAP_DEFINE(calls, struct chosen_call, bool, is_faster)
+
+static void keep_if_slow(void *context, const struct chosen_call *call)
+{
+	struct slowest_output *calls = context;
+	const struct slow_choice *choice = &calls->choice;
+	bool by_insns = calls->output.machine->by_insns;
+
+	durations_add(&calls->durations, call->duration);
+	calls->longer += call->duration > choice->longer;
+	if (choice->has_bound && !choice->percentile && call->duration <= choice->longer)
+		return;
+	if (calls->count < slow_choice_most(choice)) {
+		calls->calls = alloc_grow(calls->calls, &calls->room, calls->count + 1,
+					  sizeof(*calls->calls));
+		calls_push(&by_insns, calls->calls, calls->count++, call);
+	} else if (is_slower(&by_insns, call, &calls->calls[0])) {
+		calls->calls[0] = *call;
+		calls_sift_down(&by_insns, calls->calls, calls->count, 0);
+	}
+}
+
+static int compare_slow(const void *left, const void *right, void *by_insns)
+{
+	return is_slower(by_insns, left, right) ? -1 : is_slower(by_insns, right, left);
+}
+
+static void apply_bound(struct slowest_output *calls)
+{
+	const struct slow_choice *choice = &calls->choice;
+	size_t slow = 0;
+
+	if (!choice->has_bound)
+		return;
+	calls->bound = choice->longer;
+	calls->slower = calls->longer;
+	if (!choice->percentile)
+		return;
+	calls->bound = durations_quantile(&calls->durations, choice->percentile);
+	for (size_t i = 0; i < calls->count; i++) {
+		if (calls->calls[i].duration > calls->bound)
+			calls->calls[slow++] = calls->calls[i];
+	}
+	calls->slower = durations_longer(&calls->durations, calls->bound);
+	if (slow < calls->count || calls->slower < slow)
+		calls->slower = slow;
+	calls->count = slow;
+}
+
+/* Order the calls, and warn if there were none. */
+static void finish_calls(struct slowest_output *calls)
+{
+	bool by_insns = calls->output.machine->by_insns;
+
+	if (calls->count)
+		qsort_r(calls->calls, calls->count, sizeof(*calls->calls), compare_slow, &by_insns);
+	apply_bound(calls);
+	chosen_calls_warn(&calls->chosen, calls->output.machine->diag);
+}
 
 static struct format_output *open_slowest(const struct format_request *request, struct error *err)
 {
 	struct slowest_output *slowest = alloc_zeroed(1, sizeof(*slowest));
 
 	(void)err;
-	slow_calls_init(&slowest->calls, request->options, &slowest->output.machine);
+	chosen_calls_init(&slowest->chosen, &request->options->select, keep_if_slow, slowest);
+	slowest->choice = request->options->slow;
 	slowest->output.text = request->text;
-	slowest->output.slices = &slowest->calls.chosen.tree.slices;
-	slowest->output.sink = slowest->calls.chosen.sink;
+	slowest->output.slices = &slowest->chosen.tree.slices;
+	slowest->output.sink = slowest->chosen.sink;
 	return &slowest->output;
 }
 
@@ -56,7 +152,7 @@ static void print_call(size_t rank, const struct chosen_call *call, int width, F
 	putc('\n', out);
 }
 
-static void print_table(const struct slow_calls *calls, FILE *out)
+static void print_table(const struct slowest_output *calls, FILE *out)
 {
 	int width = (int)strlen("thread");
 
@@ -73,7 +169,7 @@ static void print_table(const struct slow_calls *calls, FILE *out)
 		print_call(i + 1, &calls->calls[i], width, out);
 }
 
-static void print_totals(const struct slow_calls *calls, FILE *out)
+static void print_totals(const struct slowest_output *calls, FILE *out)
 {
 	const struct durations *all = &calls->durations;
 	char median[SHORT_TIME_SIZE], p99[SHORT_TIME_SIZE], most[SHORT_TIME_SIZE];
@@ -92,8 +188,7 @@ static void print_totals(const struct slow_calls *calls, FILE *out)
 }
 
 /* Notes on the table's limits. */
-static void print_limits(const struct slow_calls *calls, const struct callstack_machine *machine,
-			 FILE *out)
+static void print_limits(const struct slowest_output *calls, FILE *out)
 {
 	size_t cut = 0;
 
@@ -101,23 +196,22 @@ static void print_limits(const struct slow_calls *calls, const struct callstack_
 		cut += !is_whole(&calls->calls[i]);
 	if (cut)
 		fputs("> the begin or the return was not traced: it took at least so long\n", out);
-	time_note_print(machine, out);
+	time_note_print(calls->output.machine, out);
 }
 
 static int print_slowest(struct format_output *output, struct error *err)
 {
-	struct slowest_output *slowest = (struct slowest_output *)output;
-	struct slow_calls *calls = &slowest->calls;
+	struct slowest_output *calls = (struct slowest_output *)output;
 	FILE *out = output->text;
 
 	(void)err;
-	slow_calls_finish(calls, output->machine->diag);
+	finish_calls(calls);
 	if (!out)
 		return 0;
 	print_table(calls, out);
 	if (calls->durations.count) {
 		print_totals(calls, out);
-		print_limits(calls, output->machine, out);
+		print_limits(calls, out);
 	}
 	return 0;
 }
@@ -142,7 +236,7 @@ static json_t *call_json(const struct chosen_call *call)
 
 static json_t *answer_slowest(const struct format_output *output)
 {
-	const struct slow_calls *calls = &((const struct slowest_output *)output)->calls;
+	const struct slowest_output *calls = (const struct slowest_output *)output;
 	const struct durations *all = &calls->durations;
 	json_t *list = json_array(), *object;
 
@@ -165,7 +259,11 @@ static json_t *answer_slowest(const struct format_output *output)
 
 static void release_slowest(struct format_output *output)
 {
-	slow_calls_release(&((struct slowest_output *)output)->calls);
+	struct slowest_output *calls = (struct slowest_output *)output;
+
+	free(calls->calls);
+	durations_release(&calls->durations);
+	chosen_calls_release(&calls->chosen);
 }
 
 const struct output_format format_slowest = {

@@ -12,7 +12,6 @@
 #include "src/formats/cost_stacks.h"
 #include "src/formats/output_format.h"
 #include "src/options/options.h"
-#include "src/slow/slow_calls.h"
 #include "tests/support/unit.h"
 #include "tests/unit/src/slice_feed.h"
 
@@ -103,6 +102,48 @@ static void call_of_other(const char *name, uint64_t time, uint64_t duration)
 	     (struct slice_event){ .time = time, .symbol = symbol_of(name), .kind = SLICE_BEGIN },
 	     0);
 	edge(&other_thread, (struct slice_event){ .time = time + duration, .kind = SLICE_END }, 0);
+}
+
+/* ---- Formats that are opened ---------------------------------------------- */
+
+static char *text;
+static size_t size;
+static struct format_output *output;
+static struct output file; /* without a limit */
+
+static void open_format(const struct output_format *format)
+{
+	const struct format_request request = {
+		.options = &options,
+		.output = &file,
+		.text = open_memstream(&text, &size),
+		.names = &names,
+		.facts.by_insns = machine.by_insns,
+	};
+
+	output = format->open(&request, NULL);
+	output->machine = &machine;
+	sink = &output->sink;
+}
+
+/* Returns what was written, up to close_format(). */
+static void finish_format(const struct output_format *format)
+{
+	ck_assert_int_eq(format->finish(output, NULL), 0);
+	fflush(output->text);
+}
+
+static void close_format(const struct output_format *format)
+{
+	fclose(output->text);
+	format->release(output);
+	free(output);
+	free(text);
+}
+
+static void expect(const char *part)
+{
+	ck_assert_msg(strstr(text, part) != NULL, "%s is not in:\n%s", part, text);
 }
 
 /* ---- Chosen calls -------------------------------------------------------- */
@@ -203,26 +244,34 @@ END_TEST
 
 /* ---- Slow calls ---------------------------------------------------------- */
 
-static struct slow_calls slow;
-
-static void expect_slow(const char *expected)
-{
-	char text[256] = "";
-
-	slow_calls_finish(&slow, NULL);
-	for (size_t i = 0; i < slow.count; i++)
-		sprintf(text + strlen(text), "%" PRIu64 "+%" PRIu64 " ", slow.calls[i].begin,
-			slow.calls[i].duration);
-	ck_assert_str_eq(text, expected);
-	slow_calls_release(&slow);
-	slow_calls_release(&slow);
-}
-
 static void seek_slow(struct slow_choice choice)
 {
 	options.slow = choice;
-	slow_calls_init(&slow, &options, &machine_of);
-	sink = &slow.chosen.sink;
+	open_format(&format_slowest);
+}
+
+/* "BEGIN+DURATION/TID" of each call, and the answer's numbers. */
+static void expect_slow(const char *expected, const char *numbers)
+{
+	char found[256] = "";
+	json_t *answer, *call;
+	size_t i;
+
+	finish_format(&format_slowest);
+	answer = format_slowest.answer(output);
+	json_array_foreach(json_object_get(answer, "list"), i, call)
+		sprintf(found + strlen(found), "%d+%d/%d ",
+			(int)json_integer_value(json_object_get(call, "begin_ns")),
+			(int)json_integer_value(json_object_get(call, "duration_ns")),
+			(int)json_integer_value(json_object_get(call, "tid")));
+	ck_assert_str_eq(found, expected);
+	sprintf(found, "%d calls, bound %d, slower %d",
+		(int)json_integer_value(json_object_get(answer, "calls")),
+		(int)json_integer_value(json_object_get(answer, "bound_ns")),
+		(int)json_integer_value(json_object_get(answer, "slower")));
+	ck_assert_str_eq(found, numbers);
+	json_decref(answer);
+	close_format(&format_slowest);
 }
 
 /* Calls as long: the earlier one first; at one time that of the first thread. */
@@ -236,8 +285,7 @@ START_TEST(the_slowest_calls_are_kept_in_order)
 	call("g", 50, 30);
 	call("f", 90, 8);
 	call("f", 100, 10);
-	ck_assert_uint_eq(slow.durations.count, 6);
-	expect_slow("100+10 20+9 40+9 40+9 ");
+	expect_slow("100+10/7 20+9/7 40+9/7 40+9/8 ", "6 calls, bound 0, slower 0");
 }
 END_TEST
 
@@ -246,9 +294,7 @@ START_TEST(calls_of_one_time_are_in_the_order_of_threads)
 	seek_slow((struct slow_choice){ .most = 1 });
 	call_of_other("f", 40, 9);
 	call("f", 40, 9);
-	slow_calls_finish(&slow, NULL);
-	ck_assert_ptr_eq(slow.calls[0].track, &main_thread);
-	slow_calls_release(&slow);
+	expect_slow("40+9/7 ", "2 calls, bound 0, slower 0");
 }
 END_TEST
 
@@ -260,11 +306,17 @@ START_TEST(slower_than_a_time_is_strict)
 	call("f", 20, 6);
 	call("f", 30, 8);
 	call("f", 40, 7);
-	slow_calls_finish(&slow, NULL);
-	ck_assert_uint_eq(slow.bound, 5);
-	ck_assert_uint_eq(slow.slower, 3);
-	ck_assert_uint_eq(slow.calls[1].duration, 7);
-	expect_slow("30+8 40+7 ");
+	expect_slow("30+8/7 40+7/7 ", "4 calls, bound 5, slower 3");
+}
+END_TEST
+
+/* With room for more calls, too. */
+START_TEST(a_call_of_the_bound_is_not_listed)
+{
+	seek_slow((struct slow_choice){ .has_bound = true, .longer = 5 });
+	call("f", 10, 5);
+	call("f", 20, 6);
+	expect_slow("20+6/7 ", "2 calls, bound 5, slower 1");
 }
 END_TEST
 
@@ -274,10 +326,7 @@ START_TEST(slower_than_a_percentile_is_strict)
 	seek_slow((struct slow_choice){ .has_bound = true, .percentile = 750000 });
 	for (uint64_t i = 1; i <= 4; i++)
 		call("f", 10 * i, i);
-	slow_calls_finish(&slow, NULL);
-	ck_assert_uint_eq(slow.bound, 3);
-	ck_assert_uint_eq(slow.slower, 1);
-	expect_slow("40+4 ");
+	expect_slow("40+4/7 ", "4 calls, bound 3, slower 1");
 }
 END_TEST
 
@@ -290,7 +339,25 @@ START_TEST(where_times_are_unknown_the_most_instructions_are_slowest)
 	end(201, 60);
 	begin("f", 300, 60);
 	end(302, 90);
-	expect_slow("200+1 300+2 ");
+	expect_slow("200+1/7 300+2/7 ", "3 calls, bound 0, slower 0");
+}
+END_TEST
+
+/* A call whose return was not seen is marked. */
+START_TEST(the_table_marks_calls_that_were_cut)
+{
+	seek_slow((struct slow_choice){ .most = 3 });
+	begin_with("f", 1000000000, SLICE_INFERRED_START);
+	end(1000000040, 0);
+	begin("f", 2000000000, 0);
+	cut(2000000030);
+	call("f", 3000000000, 20);
+	finish_format(&format_slowest);
+	expect("   1 >     40ns     1.000000000          0       0ns  main/7  f\n");
+	expect("   2 >     30ns     2.000000000 ");
+	expect("   3       20ns     3.000000000 ");
+	expect("\n3 calls: median 30ns, p99 40ns, longest 40ns\n> the begin ");
+	close_format(&format_slowest);
 }
 END_TEST
 
@@ -334,7 +401,7 @@ static void follow_paths(void)
 
 static void expect_path(const char *path, const char *expected, uint32_t class)
 {
-	char text[100] = "", name[100] = "", longer[200];
+	char found[100] = "", name[100] = "", longer[200];
 
 	for (size_t i = 0; i < paths.classes.count; i++) {
 		struct path_key key = call_paths_key(&paths, i);
@@ -347,10 +414,10 @@ static void expect_path(const char *path, const char *expected, uint32_t class)
 			snprintf(name, sizeof(name), "%.99s", longer);
 		}
 		if (key.class == class && strcmp(name, path) == 0)
-			sprintf(text, "%" PRIu64 " calls %" PRIu64 " ns %" PRIu64 " insns %" PRIu64,
+			sprintf(found, "%" PRIu64 " calls %" PRIu64 " ns %" PRIu64 " insns %" PRIu64,
 				cost->calls, cost->own.ns, cost->own.insns, cost->own.cycles);
 	}
-	ck_assert_msg(strcmp(text, expected) == 0, "%s: %s, not %s", path, text, expected);
+	ck_assert_msg(strcmp(found, expected) == 0, "%s: %s, not %s", path, found, expected);
 }
 
 /* A bound of 50 ns: the calls of 50 are not slow. */
@@ -467,46 +534,6 @@ START_TEST(the_clock_is_measured_by_long_code)
 END_TEST
 
 /* ---- Formats ------------------------------------------------------------- */
-
-static char *text;
-static size_t size;
-static struct format_output *output;
-static struct output file; /* without a limit */
-
-static void open_format(const struct output_format *format)
-{
-	const struct format_request request = {
-		.options = &options,
-		.output = &file,
-		.text = open_memstream(&text, &size),
-		.names = &names,
-		.facts.by_insns = machine.by_insns,
-	};
-
-	output = format->open(&request, NULL);
-	output->machine = &machine;
-	sink = &output->sink;
-}
-
-/* Returns what was written, up to close_format(). */
-static void finish_format(const struct output_format *format)
-{
-	ck_assert_int_eq(format->finish(output, NULL), 0);
-	fflush(output->text);
-}
-
-static void close_format(const struct output_format *format)
-{
-	fclose(output->text);
-	format->release(output);
-	free(output);
-	free(text);
-}
-
-static void expect(const char *part)
-{
-	ck_assert_msg(strstr(text, part) != NULL, "%s is not in:\n%s", part, text);
-}
 
 /*
  * 9 calls of 10 ns, and one of 40, all of whose extra time is in g's callee h, which is called
@@ -692,7 +719,9 @@ int main(void)
 	tcase_add_test(all, the_slowest_calls_are_kept_in_order);
 	tcase_add_test(all, calls_of_one_time_are_in_the_order_of_threads);
 	tcase_add_test(all, slower_than_a_time_is_strict);
+	tcase_add_test(all, a_call_of_the_bound_is_not_listed);
 	tcase_add_test(all, slower_than_a_percentile_is_strict);
+	tcase_add_test(all, the_table_marks_calls_that_were_cut);
 	tcase_add_test(all, where_times_are_unknown_the_most_instructions_are_slowest);
 	tcase_add_test(all, slow_classes_have_whole_classes_up_to_the_percentile);
 	tcase_add_test(all, paths_have_their_own_costs_by_class);
