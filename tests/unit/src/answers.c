@@ -414,7 +414,8 @@ static void expect_path(const char *path, const char *expected, uint32_t class)
 			snprintf(name, sizeof(name), "%.99s", longer);
 		}
 		if (key.class == class && strcmp(name, path) == 0)
-			sprintf(found, "%" PRIu64 " calls %" PRIu64 " ns %" PRIu64 " insns %" PRIu64,
+			sprintf(found,
+				"%" PRIu64 " calls %" PRIu64 " ns %" PRIu64 " insns %" PRIu64,
 				cost->calls, cost->own.ns, cost->own.insns, cost->own.cycles);
 	}
 	ck_assert_msg(strcmp(found, expected) == 0, "%s: %s, not %s", path, found, expected);
@@ -561,6 +562,46 @@ START_TEST(outliers_have_the_extra_time_by_path)
 }
 END_TEST
 
+/* Of ten calls the last takes longer: by 2 ns in z, 7 in a, 1 in each of two others. */
+START_TEST(paths_with_more_extra_time_are_first)
+{
+	open_format(&format_outliers);
+	for (uint64_t i = 0; i < 10; i++) {
+		bool last = i == 9;
+
+		begin("f", 100 * i, 0);
+		call("z", 100 * i, 5 + 2 * last);
+		call("a", 100 * i + 10, 5 + 7 * last);
+		call("y", 100 * i + 30, 5 + last);
+		call("b", 100 * i + 40, 5 + last);
+		end(100 * i + 50 + 11 * last, 0);
+	}
+	finish_format(&format_outliers);
+	expect("a slow call takes 11ns more\n");
+	ck_assert(strstr(text, "f > a\n") < strstr(text, "f > z\n"));
+	ck_assert(strstr(text, "f > z\n") < strstr(text, "f > y\n"));
+	ck_assert(strstr(text, "f > y\n") < strstr(text, "f > b\n"));
+	close_format(&format_outliers);
+}
+END_TEST
+
+/* Ten calls of 6,000 cycles: nine at 3 GHz, one at 1.5. */
+START_TEST(a_lower_clock_is_no_extra_time_of_a_path)
+{
+	open_format(&format_outliers);
+	for (uint64_t i = 0; i < 10; i++) {
+		begin("f", 10000 * i, 2000 * i);
+		end(10000 * i + (i == 3 ? 4000 : 2000), 2000 * (i + 1));
+	}
+	finish_format(&format_outliers);
+	expect("a slow call takes 2us more\n");
+	expect(" 100.0%         2us ");
+	expect("lower clock: 1.50 instead of 3.00 GHz\n");
+	expect("   0.0%         0ns ");
+	close_format(&format_outliers);
+}
+END_TEST
+
 START_TEST(without_slow_calls_nothing_is_compared)
 {
 	options.slow = (struct slow_choice){ .has_bound = true, .longer = 10 };
@@ -599,6 +640,22 @@ START_TEST(a_histogram_counts_by_quarters_of_octaves)
 }
 END_TEST
 
+/* Whichever thread was decoded first. */
+START_TEST(an_example_at_one_time_is_of_the_first_thread)
+{
+	open_format(&format_histogram);
+	if (_i)
+		call("f", 1000000, 20);
+	call_of_other("f", 1000000, 20);
+	if (!_i)
+		call("f", 1000000, 20);
+	finish_format(&format_histogram);
+	expect("20ns          2 100.0%");
+	expect(" --tid=7\n");
+	close_format(&format_histogram);
+}
+END_TEST
+
 /* f: 3 calls, 30 and 15 ns with callees, 5 of it in the recursion; g: 2 calls. */
 START_TEST(functions_are_ordered_and_have_shares)
 {
@@ -627,6 +684,19 @@ START_TEST(functions_are_ordered_and_have_shares)
 		expect("         3       45ns       41ns  45.6%        5ns       15ns       30ns       "
 		       "30ns  f\n");
 	ck_assert_ptr_null(strstr(text, "  b\n"));
+	close_format(&format_functions);
+}
+END_TEST
+
+START_TEST(a_table_has_as_many_functions_as_there_are)
+{
+	options.select.top = (size_t)_i;
+	open_format(&format_functions);
+	call("f", 0, 1);
+	call("g", 10, 2);
+	finish_format(&format_functions);
+	expect("  g\n         1        1ns        1ns  33.3%        1ns        1ns        1ns"
+	       "        1ns  f\ntimes are");
 	close_format(&format_functions);
 }
 END_TEST
@@ -670,6 +740,47 @@ START_TEST(an_edge_has_calls_and_the_cost_with_callees)
 	expect("fn=(3)\n0 30 90 30\ncob=(1)\ncfi=(1)\ncfn=(2)\ncalls=1 0\n0 30 90 30\n");
 	expect("totals: 100 300 100\n");
 	close_format(&format_callgrind);
+}
+END_TEST
+
+/* f calls g three times, in two stacks. */
+START_TEST(an_edge_is_of_all_stacks)
+{
+	open_format(&format_callgrind);
+	begin("main", 0, 0);
+	begin("f", 0, 0);
+	begin("g", 0, 0);
+	end(1, 1);
+	begin("g", 2, 2);
+	end(4, 4);
+	end(4, 4);
+	begin("h", 4, 4);
+	begin("f", 4, 4);
+	begin("g", 4, 4);
+	end(8, 8);
+	end(8, 8);
+	end(8, 8);
+	end(8, 8);
+	finish_format(&format_callgrind);
+	expect("g\ncalls=3 0\n0 7 21 7\n");
+	close_format(&format_callgrind);
+}
+END_TEST
+
+/* Times, or where these are unknown instructions; main itself takes 5 ns, and none of these. */
+START_TEST(a_folded_stack_begins_with_its_thread)
+{
+	machine.by_insns = _i;
+	open_format(&format_folded);
+	begin("main", 0, 0);
+	begin("f;g", 0, 0);
+	end(10, 90);
+	end(15, 90);
+	call_of_other("f", 0, 20);
+	finish_format(&format_folded);
+	ck_assert_str_eq(text,
+			 _i ? "main;main;f?g 90\n" : "main;main 5\nmain;main;f?g 10\nother;f 20\n");
+	close_format(&format_folded);
 }
 END_TEST
 
@@ -730,11 +841,17 @@ int main(void)
 	tcase_add_test(all, a_pair_is_two_calls);
 	tcase_add_test(all, the_clock_is_measured_by_long_code);
 	tcase_add_test(all, outliers_have_the_extra_time_by_path);
+	tcase_add_test(all, paths_with_more_extra_time_are_first);
+	tcase_add_test(all, a_lower_clock_is_no_extra_time_of_a_path);
 	tcase_add_test(all, without_slow_calls_nothing_is_compared);
 	tcase_add_test(all, a_histogram_counts_by_quarters_of_octaves);
+	tcase_add_loop_test(all, an_example_at_one_time_is_of_the_first_thread, 0, 2);
 	tcase_add_loop_test(all, functions_are_ordered_and_have_shares, 0, ORDER_NAME + 1);
+	tcase_add_loop_test(all, a_table_has_as_many_functions_as_there_are, 2, 4);
 	tcase_add_test(all, functions_count_instructions_where_times_are_unknown);
 	tcase_add_test(all, an_edge_has_calls_and_the_cost_with_callees);
+	tcase_add_test(all, an_edge_is_of_all_stacks);
+	tcase_add_loop_test(all, a_folded_stack_begins_with_its_thread, 0, 2);
 	tcase_add_test(all, stacks_are_cut_and_their_costs_are_own);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);

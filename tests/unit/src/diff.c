@@ -195,11 +195,9 @@ START_TEST(a_condition_has_a_metric_and_an_increase)
 }
 END_TEST
 
-/* As difffolded.pl prints them; "old" is "new", the one thread that only one side has. */
-START_TEST(stacks_have_the_numbers_of_both_sides)
+static void expect_stacks(const char *a, const char *b, const char *expected)
 {
-	const char *const texts[SIDES] = { "t;main;f 5\nt;main 3\nold;main 1\nt;main;f 2\n",
-					   "t;main;g 4\nt;main 3\nnew;main 2\n" };
+	const char *const texts[SIDES] = { a, b };
 	const size_t sizes[SIDES] = { strlen(texts[0]), strlen(texts[1]) };
 	char *text;
 	size_t size;
@@ -207,8 +205,24 @@ START_TEST(stacks_have_the_numbers_of_both_sides)
 
 	diff_print_folded(texts, sizes, out);
 	fclose(out);
-	ck_assert_str_eq(text, "new;main 1 2\nt;main 3 3\nt;main;f 7 0\nt;main;g 0 4\n");
+	ck_assert_str_eq(text, expected);
 	free(text);
+}
+
+/* As difffolded.pl prints them; "old" is "new", the one thread that only one side has. */
+START_TEST(stacks_have_the_numbers_of_both_sides)
+{
+	expect_stacks("t;main;f 5\nt;main 3\nold;main 1\nt;main;f 2\n",
+		      "t;main;g 4\nt;main 3\nnew;main 2\n",
+		      "new;main 1 2\nt;main 3 3\nt;main;f 7 0\nt;main;g 0 4\n");
+}
+END_TEST
+
+/* Which of two is the new one is not known. */
+START_TEST(of_two_threads_none_is_renamed)
+{
+	expect_stacks("a;f 1\nb;f 2\n", "c;f 3\n", "a;f 1 0\nb;f 2 0\nc;f 0 3\n");
+	expect_stacks("a;f 1\n", "b;f 2\nc;f 3\n", "a;f 1 0\nb;f 0 2\nc;f 0 3\n");
 }
 END_TEST
 
@@ -252,6 +266,7 @@ int main(void)
 			    sizeof(limits) / sizeof(limits[0]));
 	tcase_add_test(all, a_condition_has_a_metric_and_an_increase);
 	tcase_add_test(all, stacks_have_the_numbers_of_both_sides);
+	tcase_add_test(all, of_two_threads_none_is_renamed);
 	tcase_add_test(all, the_table_counts_functions_that_do_not_differ);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);

@@ -209,6 +209,37 @@ START_TEST(functions_of_one_name_are_one_row)
 }
 END_TEST
 
+/* By self time, then by name. */
+START_TEST(the_five_functions_with_most_self_time_are_named)
+{
+	static const struct {
+		const char *name;
+		uint64_t self;
+	} calls[] = { { "c", 5 }, { "a", 9 }, { "e", 3 }, { "x", 2 }, { "b", 5 }, { "d", 3 } };
+	static const char *const expected[] = { "  a\n", "  b\n", "  c\n", "  d\n", "  e\n" };
+	struct symbol symbols[6];
+	char *text, *at;
+
+	slice_totals_init(&tally, &counter, false, false, false);
+	for (size_t i = 0; i < 6; i++) {
+		struct slice_event events[] = {
+			{ .time = 10 * i, .symbol = &symbols[i], .kind = SLICE_BEGIN },
+			{ .time = 10 * i + calls[i].self, .kind = SLICE_END },
+		};
+
+		symbols[i] = (struct symbol){ .name = name_intern_text(&names, calls[i].name) };
+		feed_edges(&tally.sink, &track, events, 2, 1);
+	}
+	text = at = top_functions_make(&tally);
+	for (size_t i = 0; i < 5; i++) {
+		at = strstr(at, expected[i]);
+		ck_assert_msg(at != NULL, "%s is not in its line of\n%s", expected[i], text);
+	}
+	ck_assert_ptr_null(strstr(text, "  x\n"));
+	free(text);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("slice_totals");
@@ -219,6 +250,7 @@ int main(void)
 	tcase_add_loop_test(tests, slices_one_by_one_and_at_once_add_up, 0, 2);
 	tcase_add_loop_test(tests, the_slowest_call_is_known_also_without_a_report, 0, 2);
 	tcase_add_test(tests, functions_of_one_name_are_one_row);
+	tcase_add_test(tests, the_five_functions_with_most_self_time_are_named);
 	tcase_add_test(tests, contexts_and_specials_are_no_calls);
 	tcase_add_test(tests, functions_have_a_name_and_a_file);
 	suite_add_tcase(suite, tests);
