@@ -38,8 +38,8 @@ libptrace2ftf_a_SOURCES = \
 	src/cli/suggest.c src/cli/suggest.h \
 	src/cli/versions.c src/cli/versions.h \
 	src/diff/diff_command.c src/diff/diff_command.h \
-	src/diff/diff_limit.c src/diff/diff_limit.h \
-	src/diff/diff_print.c src/diff/diff_print.h \
+	src/diff/diff_limit.c \
+	src/diff/diff_print.c \
 	src/diff/diff_rows.c src/diff/diff_rows.h \
 	src/events/cpu_event_sink.c src/events/cpu_event_sink.h \
 	src/events/event_output.c src/events/event_output.h \
@@ -70,7 +70,6 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/text/any_text.c src/formats/text/any_text.h \
 	src/formats/text/json_value.h \
 	src/formats/output_format.c src/formats/output_format.h \
-	src/slices/function_table.c src/slices/function_table.h \
 	src/formats/text/short_time.c src/formats/text/short_time.h \
 	src/formats/text/time_note.c src/formats/text/time_note.h \
 	src/formats/stored_output.c src/formats/stored_output.h \
@@ -115,13 +114,12 @@ libptrace2ftf_a_SOURCES = \
 	src/record/perf_command.c src/record/perf_command.h \
 	src/record/record.c src/record/record.h \
 	src/report/debug_hint.c src/report/debug_hint.h \
-	src/report/perfetto_memory_hint.c src/report/perfetto_memory_hint.h \
 	src/report/progress.c src/report/progress.h \
 	src/report/report.c src/report/report.h \
 	src/report/sandbox_state.h \
 	src/report/report_print.c \
 	src/report/summary.c src/report/summary.h \
-	src/report/top_functions.c src/report/top_functions.h \
+	src/report/top_functions.c \
 	src/resolve/code_files.c src/resolve/code_files.h \
 	src/resolve/jit_dumps.c src/resolve/jit_dumps.h \
 	src/resolve/kernel_files.c src/resolve/kernel_files.h \
@@ -150,7 +148,6 @@ libptrace2ftf_a_SOURCES = \
 	src/slices/call_tree.c src/slices/call_tree.h \
 	src/slices/durations.c src/slices/durations.h \
 	src/slices/slice_args.c src/slices/slice_args.h \
-	src/slices/slice_costs.c src/slices/slice_costs.h \
 	src/slices/slice_queue.c src/slices/slice_queue.h \
 	src/slices/slice_sink.h \
 	src/slices/slice_sorter.c src/slices/slice_sorter.h \
@@ -159,7 +156,7 @@ libptrace2ftf_a_SOURCES = \
 	src/slices/slice_totals.c src/slices/slice_totals.h \
 	src/slices/sorter_track.c src/slices/sorter_track.h \
 	src/slices/sorter_types.h \
-	src/slices/track.h
+	src/slices/track.c src/slices/track.h
 
 # The messages' functions are made of their description.
 pprof_messages = src/formats/pprof/profile.pb-c.c src/formats/pprof/profile.pb-c.h

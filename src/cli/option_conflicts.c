@@ -4,7 +4,7 @@
 
 #include "base/io/output_path.h"
 #include "src/cli/suggest.h"
-#include "src/diff/diff_limit.h"
+#include "src/diff/diff_rows.h"
 #include "src/formats/output_format.h"
 #include "src/serve/viewer_page.h"
 

@@ -12,8 +12,7 @@
 #include "base/message.h"
 #include "base/printable.h"
 #include "src/batch/batch_loop.h"
-#include "src/diff/diff_limit.h"
-#include "src/diff/diff_print.h"
+#include "src/diff/diff_rows.h"
 #include "src/formats/output_format.h"
 #include "src/options/input_paths.h"
 

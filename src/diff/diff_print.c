@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Print the rows of two recordings. */
-#include "src/diff/diff_print.h"
+#include "src/diff/diff_rows.h"
 
 #include "base/printable.h"
 #include "src/formats/text/any_text.h"

@@ -11,7 +11,6 @@
 #include "base/tables/name.h"
 #include "src/formats/call_sites.h"
 #include "src/slices/call_tree.h"
-#include "src/slices/function_table.h"
 #include "src/slices/slice_sink.h"
 
 struct cost_stacks {

@@ -8,7 +8,6 @@
 #include "src/overlays/overlay_cut.h"
 #include "src/overlays/overlays.h"
 #include "src/pipeline/output_pipeline.h"
-#include "src/report/perfetto_memory_hint.h"
 #include "src/report/summary.h"
 
 static int write_overlays(struct output_pipeline *pipeline, struct overlays *overlays,

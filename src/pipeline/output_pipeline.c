@@ -8,7 +8,7 @@
 #include "src/callstack/precise/callstack_precise.h"
 #include "src/formats/ftf/ftf_fit.h"
 #include "src/formats/ftf/ftf_split.h"
-#include "src/report/top_functions.h"
+#include "src/report/summary.h"
 #include "src/slices/slice_queue.h"
 #include "src/slices/track.h"
 

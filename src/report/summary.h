@@ -8,6 +8,7 @@
 #include "src/formats/ftf/ftf_fit.h"
 
 struct callstack_machine;
+struct slice_totals;
 
 struct summary {
 	uint64_t branches, threads, slices;
@@ -91,5 +92,21 @@ const char *summary_gap_word(enum gap_reason reason);
 
 /* Returns the peak memory of the program so far, in bytes. */
 uint64_t summary_peak_memory(void);
+
+/*
+ * If a trace has more than FIT_DEFAULT slices, print the memory that Perfetto needs, and the
+ * options that make the trace smaller.  `records`: of its events, one or two for a slice; `bytes`:
+ * its size before compression.
+ */
+void perfetto_memory_hint_print(uint64_t slices, uint64_t records, uint64_t bytes, FILE *out);
+
+/*
+ * Make a table of the functions with most self time, and the slowest call of each; where times are
+ * unknown, with most instructions.  Returns lines of text, printable on a terminal, owned by the
+ * caller; NULL if no function took time.  The slowest call's begin is in seconds of perf's clock,
+ * as --time takes it.  The shares are those of --format=functions: of the self time of all slices,
+ * also of those that are no functions.
+ */
+char *top_functions_make(const struct slice_totals *totals);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Choose the functions with most self time, or instructions. */
-#include "src/report/top_functions.h"
+#include "src/report/summary.h"
 
 #include "base/printable.h"
 #include "src/formats/text/time_note.h"
+#include "src/slices/slice_totals.h"
 
 #define TOP_FUNCTIONS 5
 

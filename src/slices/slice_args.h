@@ -6,7 +6,7 @@
 #ifndef SRC_SLICES_SLICE_ARGS_H
 #define SRC_SLICES_SLICE_ARGS_H
 
-#include "src/slices/slice_costs.h"
+#include "src/slices/track.h"
 #include "symbols/dso/dso_store.h"
 
 /* Values of struct slice_cause. */

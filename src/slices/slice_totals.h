@@ -11,7 +11,6 @@
 #define SRC_SLICES_SLICE_TOTALS_H
 
 #include "src/slices/call_tree.h"
-#include "src/slices/function_table.h"
 
 struct slice_totals {
 	/*

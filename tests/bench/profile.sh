@@ -41,7 +41,7 @@ stages() {
 		/flow_|pt_block|basic_block|tnt_cache|insn|opcode_|code_|hugepage_remap/ { count["flow"]++; next }
 		/pt_stream|branch_merge|schedule|workers|convert_perf_data|branch_event/ { count["events in order"]++; next }
 		/^libdw|^libelf|symbols\/|resolve|address_space|timeline|process_table|thread_table|space_builder|file_table|call_sites/ { count["names"]++; next }
-		/callstack|frame_list|timestamp_group|thread_stacks|slice_costs|inline_flow/ { count["stacks"]++; next }
+		/callstack|frame_list|timestamp_group|thread_stacks|slices\/track|inline_flow/ { count["stacks"]++; next }
 		/writer\/|ftf_sink|slice_|sorter_|pipeline|track|name\./ { count["sorting, encoding"]++; next }
 		/output|compressor/ { count["write"]++; next }
 		{ count["all else"]++; other[$1]++ }

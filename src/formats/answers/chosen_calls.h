@@ -12,7 +12,6 @@
 #include "src/options/selection.h"
 #include "src/select/function_choice.h"
 #include "src/slices/call_tree.h"
-#include "src/slices/function_table.h"
 
 struct chosen_call {
 	const struct symbol *symbol; /* borrowed */

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/diff/diff_limit.h"
-#include "src/diff/diff_print.h"
+#include "src/diff/diff_rows.h"
 #include "tests/support/unit.h"
 
 static json_t *reports[SIDES];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "src/report/perfetto_memory_hint.h"
+#include "src/report/summary.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/report/top_functions.h"
+#include "src/report/summary.h"
 #include "src/slices/slice_totals.h"
 #include "src/slices/track.h"
 #include "tests/support/unit.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The costs of a track's slices, by a stack of the counters at their begins. */
-#include "src/slices/slice_costs.h"
+#include "src/slices/track.h"
 
 void slice_costs_begin(struct slice_costs *costs, const struct slice_detail *detail)
 {
