@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Print the rows of two recordings. */
+#include "base/tables/compare.h"
 #include "src/diff/diff_rows.h"
 
 #include "base/printable.h"
@@ -166,9 +167,7 @@ static int compare_texts(const char *a, size_t a_length, const char *b, size_t b
 {
 	int order = memcmp(a, b, a_length < b_length ? a_length : b_length);
 
-	if (order)
-		return order;
-	return a_length < b_length ? -1 : a_length > b_length;
+	return order ?: COMPARE(a_length, b_length);
 }
 
 static int compare_roots(const struct stack_line *a, const struct stack_line *b)
@@ -181,7 +180,7 @@ static int compare_stacks(const void *left, const void *right)
 	const struct stack_line *a = left, *b = right;
 	int order = compare_roots(a, b);
 
-	return order ? order : compare_texts(a->rest, a->rest_length, b->rest, b->rest_length);
+	return order ?: compare_texts(a->rest, a->rest_length, b->rest, b->rest_length);
 }
 
 static void sort_lines(struct stack_lines *lines)

@@ -45,7 +45,7 @@ static int compare_names(const void *left, const void *right)
 	const struct diff_row *a = left, *b = right;
 	int order = strcmp(a->name, b->name);
 
-	return order ? order : strcmp(a->file, b->file);
+	return order ?: strcmp(a->file, b->file);
 }
 
 /* Rows of one name and file become one. */

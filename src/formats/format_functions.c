@@ -13,6 +13,7 @@
  * If times are unknown, instructions are counted in place of ns.
  */
 
+#include "base/tables/compare.h"
 #include "base/tables/name.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"
@@ -117,16 +118,12 @@ static struct format_output *open_functions(const struct format_request *request
 
 static uint64_t sort_key(const struct function_row *row, enum function_order order)
 {
-	switch (order) {
-	case ORDER_SELF:
-		return row->self;
-	case ORDER_TOTAL:
-		return row->total;
-	case ORDER_CALLS:
-		return row->calls.count;
-	default:
-		return 0;
-	}
+	const uint64_t keys[] = { [ORDER_SELF] = row->self,
+				  [ORDER_TOTAL] = row->total,
+				  [ORDER_CALLS] = row->calls.count,
+				  [ORDER_NAME] = 0 };
+
+	return keys[order];
 }
 
 /* The larger first; where equal, by name. */
@@ -136,9 +133,7 @@ static int compare_rows(const void *left, const void *right, void *order)
 	uint64_t a = sort_key(row_a, *(const enum function_order *)order);
 	uint64_t b = sort_key(row_b, *(const enum function_order *)order);
 
-	if (a != b)
-		return a > b ? -1 : 1;
-	return strcmp(row_a->name->text, row_b->name->text);
+	return COMPARE(b, a) ?: strcmp(row_a->name->text, row_b->name->text);
 }
 
 /* Returns the number of rows that are shown. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Gathers what the sideband says of threads, buffers and files, and prints it as tables. */
+#include "base/tables/compare.h"
 #include "src/pipeline/convert.h"
 
 #include <jansson.h>
@@ -405,11 +406,7 @@ static int compare_stretches(const void *left, const void *right)
 {
 	const struct written_stretch *a = left, *b = right;
 
-	if (a->cpu != b->cpu)
-		return a->cpu < b->cpu ? -1 : 1;
-	if (a->time != b->time)
-		return a->time < b->time ? -1 : 1;
-	return a->order < b->order ? -1 : 1;
+	return COMPARE(a->cpu, b->cpu) ?: COMPARE(a->time, b->time) ?: COMPARE(a->order, b->order);
 }
 
 /* The kernel's AUX records: one each time that tracing stops, or that perf has to read. */
@@ -523,9 +520,7 @@ static int compare_threads(const void *left, const void *right, void *context)
 	double bytes_a = list->threads[(*a)->index].bytes;
 	double bytes_b = list->threads[(*b)->index].bytes;
 
-	if (bytes_a != bytes_b)
-		return bytes_a > bytes_b ? -1 : 1;
-	return (*a)->index < (*b)->index ? -1 : 1;
+	return COMPARE(bytes_b, bytes_a) ?: COMPARE((*a)->index, (*b)->index);
 }
 
 /* Those with most trace first. */

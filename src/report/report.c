@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/io/output.h"
+#include "base/tables/compare.h"
 #include "config.h"
 #include "src/callstack/callstack.h"
 #include "src/formats/text/any_text.h"
@@ -245,7 +246,7 @@ static int compare_self(const void *left, const void *right, void *tally)
 	uint64_t a = slice_totals_rank(tally, &node[*(const uint32_t *)left + 1].own);
 	uint64_t b = slice_totals_rank(tally, &node[*(const uint32_t *)right + 1].own);
 
-	return a > b ? -1 : a < b;
+	return COMPARE(b, a);
 }
 
 static int compare_total(const void *left, const void *right, void *tally)
@@ -254,7 +255,7 @@ static int compare_total(const void *left, const void *right, void *tally)
 	uint64_t a = slice_totals_rank(tally, &totals[*(const uint32_t *)left + 1].costs);
 	uint64_t b = slice_totals_rank(tally, &totals[*(const uint32_t *)right + 1].costs);
 
-	return a > b ? -1 : a < b;
+	return COMPARE(b, a);
 }
 
 static json_t *top_functions(const struct slice_totals *tally, uint32_t *order,

@@ -2,6 +2,7 @@
 /* Add up the costs of call paths. */
 #include "src/formats/answers/call_paths.h"
 
+#include "base/tables/compare.h"
 #include "base/tables/name.h"
 #include "src/options/options.h"
 
@@ -49,7 +50,7 @@ static int compare_classes(const void *left, const void *right)
 {
 	const struct class_count *a = left, *b = right;
 
-	return a->number > b->number ? -1 : a->number < b->number;
+	return COMPARE(b->number, a->number);
 }
 
 uint32_t slow_classes_find(struct class_count *classes, size_t count,
@@ -289,9 +290,7 @@ static int compare_by_root(const void *left, const void *right, void *paths_)
 	uint32_t b = call_paths_key(paths, *(const uint32_t *)right).node;
 	uint32_t root_a = paths->nodes[a].root, root_b = paths->nodes[b].root;
 
-	if (root_a != root_b)
-		return root_a > root_b ? 1 : -1;
-	return a != b ? (a > b ? 1 : -1) : 0;
+	return COMPARE(root_a, root_b) ?: COMPARE(a, b);
 }
 
 void call_paths_sort(struct call_paths *paths)

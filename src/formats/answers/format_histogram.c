@@ -7,6 +7,7 @@
  * counted by their instructions.
  */
 
+#include "base/tables/compare.h"
 #include "base/tables/name.h"
 #include "src/callstack/callstack.h"
 #include "src/formats/answers/chosen_calls.h"
@@ -196,9 +197,7 @@ static int compare_totals(const void *left, const void *right)
 	const struct function_calls *a = *(struct function_calls *const *)left;
 	const struct function_calls *b = *(struct function_calls *const *)right;
 
-	if (a->total != b->total)
-		return a->total > b->total ? -1 : 1;
-	return strcmp(a->name->text, b->name->text);
+	return COMPARE(b->total, a->total) ?: strcmp(a->name->text, b->name->text);
 }
 
 static void sort_functions(struct histogram_output *histogram)

@@ -10,6 +10,7 @@
 
 #include <math.h>
 
+#include "base/tables/compare.h"
 #include "base/tables/name.h"
 #include "src/callstack/callstack.h"
 #include "src/formats/answers/call_paths.h"
@@ -165,9 +166,7 @@ static int compare_rows(const void *left, const void *right)
 {
 	const struct path_row *a = left, *b = right;
 
-	if (a->extra != b->extra)
-		return a->extra > b->extra ? -1 : 1;
-	return a->node < b->node ? -1 : a->node > b->node;
+	return COMPARE(b->extra, a->extra) ?: COMPARE(a->node, b->node);
 }
 
 static void gather_cost(const struct call_paths *paths, struct outlier_group *c, uint32_t place,
