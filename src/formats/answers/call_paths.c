@@ -99,6 +99,8 @@ static void add_to_class(struct call_paths *paths, uint32_t number, const struct
 
 		paths->costs = alloc_grow_zeroed(paths->costs, &paths->cost_room, (size_t)place + 1,
 						 sizeof(*paths->costs));
+		paths->costs[place].node = touched->node;
+		paths->costs[place].class = number;
 		path_cost_add(&paths->costs[place], &paths->current[touched->place]);
 	}
 }
@@ -286,8 +288,8 @@ bool call_paths_by_insns(const struct call_paths *paths)
 static int compare_by_root(const void *left, const void *right, void *paths_)
 {
 	const struct call_paths *paths = paths_;
-	uint32_t a = call_paths_key(paths, *(const uint32_t *)left).node;
-	uint32_t b = call_paths_key(paths, *(const uint32_t *)right).node;
+	uint32_t a = paths->costs[*(const uint32_t *)left].node;
+	uint32_t b = paths->costs[*(const uint32_t *)right].node;
 	uint32_t root_a = paths->nodes[a].root, root_b = paths->nodes[b].root;
 
 	return COMPARE(root_a, root_b) ?: COMPARE(a, b);

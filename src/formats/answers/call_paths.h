@@ -37,6 +37,7 @@ struct class_count {
 };
 
 struct path_cost {
+	uint32_t node, class;    /* of the path, and of the calls of its root */
 	struct call_costs own;   /* of the path's last function, without callees */
 	uint64_t calls;          /* of it */
 	struct call_costs clock; /* of a root: code of calls that are long enough to measure it */
@@ -67,9 +68,8 @@ struct call_paths {
 	struct call_tree paths;  /* by ids of names; the roots have no caller */
 	struct path_node *nodes; /* owned; by path */
 	size_t node_room;
-	struct pair_table
-		classes; /* of (node, class): index in `costs`; keys as of call_paths_key() */
-	struct path_cost *costs; /* owned */
+	struct pair_table classes; /* of (node, class): index in `costs` */
+	struct path_cost *costs;   /* owned */
 	size_t cost_room;
 	struct durations *durations; /* owned; by root: of its calls */
 	size_t duration_room;
@@ -92,18 +92,6 @@ void call_paths_init(struct call_paths *paths, const struct options *options,
 
 /* Returns the number of paths. */
 size_t call_paths_count(const struct call_paths *paths);
-
-struct path_key {
-	uint32_t node, class;
-};
-
-/* Returns the node and class of the costs at an index. */
-static inline struct path_key call_paths_key(const struct call_paths *paths, size_t place)
-{
-	struct pair pair = pair_table_pair(&paths->classes, place);
-
-	return (struct path_key){ pair.first, pair.second };
-}
 
 /* Returns the shortest duration of a class, ns or instructions; or the bound, which is shorter. */
 uint64_t call_paths_class_begin(const struct call_paths *paths, uint32_t number);

@@ -44,10 +44,9 @@ struct function_calls {
 struct histogram_output {
 	struct format_output output; /* first */
 	struct chosen_calls chosen;
-	struct function_calls **functions; /* owned, and each; by id of the name; may be NULL */
-	size_t room;
-	struct function_calls **sorted; /* owned: the first `count`, by total time */
-	size_t count;
+	/* Owned, and each; by id of the name, may be NULL; after finish() the first `count`. */
+	struct function_calls **functions;
+	size_t room, count;
 	bool by_insns; /* times are unknown */
 };
 
@@ -200,16 +199,21 @@ static int compare_totals(const void *left, const void *right)
 	return COMPARE(b->total, a->total) ?: strcmp(a->name->text, b->name->text);
 }
 
+/* Move the functions to the front, by total. */
 static void sort_functions(struct histogram_output *histogram)
 {
+	struct function_calls **functions = histogram->functions;
 	size_t count = 0;
 
-	histogram->sorted = alloc_zeroed(histogram->count + 1, sizeof(*histogram->sorted));
 	for (size_t i = 0; i < histogram->room; i++) {
-		if (histogram->functions[i])
-			histogram->sorted[count++] = histogram->functions[i];
+		struct function_calls *function = functions[i];
+
+		functions[i] = NULL;
+		if (function)
+			functions[count++] = function;
 	}
-	qsort(histogram->sorted, count, sizeof(*histogram->sorted), compare_totals);
+	if (count)
+		qsort(functions, count, sizeof(*functions), compare_totals);
 }
 
 static int print_histogram(struct format_output *output, struct error *err)
@@ -219,7 +223,7 @@ static int print_histogram(struct format_output *output, struct error *err)
 	chosen_calls_warn(&histogram->chosen, output->machine->diag);
 	sort_functions(histogram);
 	for (size_t i = 0; i < histogram->count; i++)
-		print_function(output, histogram->sorted[i]);
+		print_function(output, histogram->functions[i]);
 	if (histogram->count)
 		time_note_print(output->machine, output->text);
 	return 0;
@@ -271,7 +275,7 @@ static json_t *answer_histogram(const struct format_output *output)
 
 	for (size_t i = 0; i < histogram->count; i++)
 		json_array_append_new(list,
-				      function_json(histogram->sorted[i], histogram->by_insns));
+				      function_json(histogram->functions[i], histogram->by_insns));
 	answer = json_pack("{ss so}", "format", "histogram", "functions", list);
 	time_note_add(answer, output->machine);
 	return answer;
@@ -287,7 +291,6 @@ static void release_histogram(struct format_output *output)
 		free(histogram->functions[i]);
 	}
 	free(histogram->functions);
-	free(histogram->sorted);
 	chosen_calls_release(&histogram->chosen);
 }
 

@@ -82,11 +82,10 @@ static uint32_t find_slow(const struct call_paths *paths, uint32_t root, size_t 
 	size_t count = 0;
 
 	for (size_t i = begin; i < end; i++) {
-		uint32_t place = paths->sorted[i];
+		const struct path_cost *cost = &paths->costs[paths->sorted[i]];
 
-		if (call_paths_key(paths, place).node == root)
-			classes[count++] = (struct class_count){ call_paths_key(paths, place).class,
-								 paths->costs[place].calls };
+		if (cost->node == root)
+			classes[count++] = (struct class_count){ cost->class, cost->calls };
 	}
 	lowest = slow_classes_find(classes, count, &paths->slow);
 	free(classes);
@@ -172,14 +171,13 @@ static int compare_rows(const void *left, const void *right)
 static void gather_cost(const struct call_paths *paths, struct outlier_group *c, uint32_t place,
 			uint32_t lowest)
 {
-	struct path_key key = call_paths_key(paths, place);
 	const struct path_cost *from = &paths->costs[place];
-	enum side side = key.class >= lowest ? SLOW : OTHER;
+	enum side side = from->class >= lowest ? SLOW : OTHER;
 
-	if (!c->count || c->rows[c->count - 1].node != key.node)
-		c->rows[c->count++].node = key.node;
+	if (!c->count || c->rows[c->count - 1].node != from->node)
+		c->rows[c->count++].node = from->node;
 	path_cost_add(&c->rows[c->count - 1].cost[side], from);
-	if (key.node == c->root)
+	if (from->node == c->root)
 		c->calls[side] += from->calls;
 }
 
@@ -361,7 +359,7 @@ static void print_head(const struct outliers_output *outliers, const struct outl
 
 static uint32_t root_at(const struct call_paths *paths, size_t at)
 {
-	return paths->nodes[call_paths_key(paths, paths->sorted[at]).node].root;
+	return paths->nodes[paths->costs[paths->sorted[at]].node].root;
 }
 
 /* Returns where the costs of the next root begin. */

@@ -404,16 +404,15 @@ static void expect_path(const char *path, const char *expected, uint32_t class)
 	char found[100] = "", name[100] = "", longer[200];
 
 	for (size_t i = 0; i < paths.classes.count; i++) {
-		struct path_key key = call_paths_key(&paths, i);
 		const struct path_cost *cost = &paths.costs[i];
 
 		*name = 0;
-		for (uint32_t at = key.node; at; at = paths.paths.nodes[at].caller) {
+		for (uint32_t at = cost->node; at; at = paths.paths.nodes[at].caller) {
 			snprintf(longer, sizeof(longer), "%s%s%s", paths.paths.nodes[at].name->text,
 				 *name ? ">" : "", name);
 			snprintf(name, sizeof(name), "%.99s", longer);
 		}
-		if (key.class == class && strcmp(name, path) == 0)
+		if (cost->class == class && strcmp(name, path) == 0)
 			sprintf(found,
 				"%" PRIu64 " calls %" PRIu64 " ns %" PRIu64 " insns %" PRIu64,
 				cost->calls, cost->own.ns, cost->own.insns, cost->own.cycles);
@@ -525,7 +524,7 @@ START_TEST(the_clock_is_measured_by_long_code)
 	end(2600, 700);
 	end(3500, 1700);
 	for (size_t i = 0; i < paths.classes.count; i++) {
-		bool is_root = call_paths_key(&paths, i).node == 1;
+		bool is_root = paths.costs[i].node == 1;
 
 		ck_assert_uint_eq(paths.costs[i].clock.ns, is_root ? 1000 : 0);
 		ck_assert_uint_eq(paths.costs[i].clock.cycles, is_root ? 3000 : 0);
