@@ -16,6 +16,11 @@ struct diff_limit {
 	char glob[GLOB_MOST];       /* empty: the sum of all */
 	double amount;
 	bool percent;
+	/* Of a check: */
+	const char *text; /* the condition */
+	json_t *exceeded;
+	FILE *out;
+	bool holds; /* for one function or the sum */
 };
 
 static bool parse_metric(struct diff_limit *limit, const char *text, size_t length)
@@ -81,33 +86,24 @@ bool diff_limit_is_valid(const char *text)
 	return parse_limit(&limit, text);
 }
 
-struct limit_check {
-	const struct diff_limit *limit;
-	const char *text; /* the condition */
-	json_t *exceeded;
-	FILE *out;
-	bool any;
-};
-
 /* The condition holds: say why, and add it to the JSON. */
-static void exceed(struct limit_check *check, const char *function, uint64_t a, uint64_t b,
+static void exceed(struct diff_limit *limit, const char *function, uint64_t a, uint64_t b,
 		   const char *why)
 {
-	check->any = true;
-	fputs("ptrace2ftf: --fail-if=", check->out);
-	printable_print(check->text, check->out);
-	fputs(": ", check->out);
-	printable_print(function ? function : "all functions", check->out);
-	fprintf(check->out, ": %" PRIu64 " -> %" PRIu64 " (%s)\n", a, b, why);
-	json_array_append_new(check->exceeded,
+	limit->holds = true;
+	fputs("ptrace2ftf: --fail-if=", limit->out);
+	printable_print(limit->text, limit->out);
+	fputs(": ", limit->out);
+	printable_print(function ? function : "all functions", limit->out);
+	fprintf(limit->out, ": %" PRIu64 " -> %" PRIu64 " (%s)\n", a, b, why);
+	json_array_append_new(limit->exceeded,
 			      json_pack("{s:o, s:s?, s:I, s:I}", "condition",
-					json_text_or_null(check->text), "function", function, "a",
+					json_text_or_null(limit->text), "function", function, "a",
 					(json_int_t)a, "b", (json_int_t)b));
 }
 
-static void check_values(struct limit_check *check, const char *function, uint64_t a, uint64_t b)
+static void check_values(struct diff_limit *limit, const char *function, uint64_t a, uint64_t b)
 {
-	const struct diff_limit *limit = check->limit;
 	double most = limit->percent ? (double)a * limit->amount / 100 : limit->amount;
 	char why[64];
 	int length;
@@ -118,7 +114,7 @@ static void check_values(struct limit_check *check, const char *function, uint64
 	if (a)
 		snprintf(why + length, sizeof(why) - (size_t)length, ", %+.2f%%",
 			 100 * ((double)b - (double)a) / (double)a);
-	exceed(check, function, a, b, why);
+	exceed(limit, function, a, b, why);
 }
 
 /*
@@ -135,22 +131,22 @@ static bool is_meant(const struct diff_limit *limit, const struct diff_row *row)
  * A function that B does not have may cost as much under another name, or in its callers, so
  * nothing can be said of its growth.  Returns whether the pattern matches a function.
  */
-static bool check_functions(struct limit_check *check, const struct diff_rows *rows)
+static bool check_functions(struct diff_limit *limit, const struct diff_rows *rows)
 {
-	enum diff_metric metric = check->limit->each;
+	enum diff_metric metric = limit->each;
 	bool matched = false;
 
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct diff_row *row = &rows->rows[i];
 
-		if (!is_meant(check->limit, row))
+		if (!is_meant(limit, row))
 			continue;
 		matched = true;
 		if (row->has[SIDE_B])
-			check_values(check, row->name, row->values[SIDE_A][metric],
+			check_values(limit, row->name, row->values[SIDE_A][metric],
 				     row->values[SIDE_B][metric]);
 		else
-			exceed(check, row->name, row->values[SIDE_A][metric], 0,
+			exceed(limit, row->name, row->values[SIDE_A][metric], 0,
 			       "gone: inlined, renamed or not called");
 	}
 	return matched;
@@ -160,17 +156,19 @@ bool diff_limits_check(const struct pattern_list *conditions, const struct diff_
 		       json_t *exceeded, FILE *out)
 {
 	struct diff_limit limit;
-	struct limit_check check = { .limit = &limit, .exceeded = exceeded, .out = out };
+	bool any = false;
 
 	for (size_t i = 0; i < conditions->count; i++) {
-		check.text = conditions->patterns[i];
-		parse_limit(&limit, check.text);
-		if (!*limit.glob) {
-			check_values(&check, NULL, rows->sums[SIDE_A][limit.sum],
+		parse_limit(&limit, conditions->patterns[i]);
+		limit.text = conditions->patterns[i];
+		limit.exceeded = exceeded;
+		limit.out = out;
+		if (!*limit.glob)
+			check_values(&limit, NULL, rows->sums[SIDE_A][limit.sum],
 				     rows->sums[SIDE_B][limit.sum]);
-		} else if (!check_functions(&check, rows)) {
-			exceed(&check, limit.glob, 0, 0, "no function of this name was called");
-		}
+		else if (!check_functions(&limit, rows))
+			exceed(&limit, limit.glob, 0, 0, "no function of this name was called");
+		any |= limit.holds;
 	}
-	return check.any;
+	return any;
 }
