@@ -20,7 +20,6 @@ struct folded_output {
 	struct format_output output; /* first */
 	struct call_tree tree;       /* of paths, by names */
 	const struct output *file;   /* borrowed */
-	bool by_insns;               /* times are unknown */
 };
 
 static uint32_t enter_stack(struct call_tree *tree, struct call_thread *thread,
@@ -55,11 +54,10 @@ static struct format_output *open_folded(const struct format_request *request, s
 	folded->file = request->output;
 	folded->output.text = request->text;
 	folded->output.slices = &folded->tree.slices;
-	folded->by_insns = request->facts.by_insns;
 	folded->output.sink = (struct slice_sink){
-		.events = folded->by_insns ? count_costs : count_times,
+		.events = request->facts.by_insns ? count_costs : count_times,
 		.context = &folded->tree,
-		.details = folded->by_insns,
+		.details = request->facts.by_insns,
 	};
 	return &folded->output;
 }
@@ -99,7 +97,7 @@ static int print_folded(struct format_output *output, struct error *err)
 	/* Stacks 100,000 calls deep would make endless lines: above a limit they are cut. */
 	for (uint32_t i = 1; i < tree->count && !folded->file->cut; i++) {
 		const struct call_costs *own = &tree->nodes[i].own;
-		uint64_t weight = folded->by_insns ? own->insns : own->ns;
+		uint64_t weight = output->sink.details ? own->insns : own->ns;
 
 		if (weight)
 			print_stack(tree->nodes, i, weight, stack, output->text);

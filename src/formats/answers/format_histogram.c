@@ -47,7 +47,6 @@ struct histogram_output {
 	/* Owned, and each; by id of the name, may be NULL; after finish() the first `count`. */
 	struct function_calls **functions;
 	size_t room, count;
-	bool by_insns; /* times are unknown */
 };
 
 /* The order in which calls of several threads end depends on the threads that decode. */
@@ -62,7 +61,7 @@ static void count_call(void *context, const struct chosen_call *call)
 {
 	struct histogram_output *histogram = context;
 	const struct name *name = call->symbol->name;
-	uint64_t amount = histogram->by_insns ? call->insns : call->duration;
+	uint64_t amount = histogram->output.machine->by_insns ? call->insns : call->duration;
 	struct function_calls *function;
 	struct bucket *bucket;
 
@@ -92,7 +91,6 @@ static struct format_output *open_histogram(const struct format_request *request
 
 	(void)err;
 	chosen_calls_init(&histogram->chosen, &request->options->select, count_call, histogram);
-	histogram->by_insns = request->facts.by_insns;
 	histogram->output.text = request->text;
 	histogram->output.slices = &histogram->chosen.tree.slices;
 	histogram->output.sink = histogram->chosen.sink;
@@ -274,8 +272,8 @@ static json_t *answer_histogram(const struct format_output *output)
 	json_t *list = json_array(), *answer;
 
 	for (size_t i = 0; i < histogram->count; i++)
-		json_array_append_new(list,
-				      function_json(histogram->functions[i], histogram->by_insns));
+		json_array_append_new(list, function_json(histogram->functions[i],
+							  histogram->output.machine->by_insns));
 	answer = json_pack("{ss so}", "format", "histogram", "functions", list);
 	time_note_add(answer, output->machine);
 	return answer;
