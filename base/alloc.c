@@ -3,7 +3,6 @@
 #include "base/alloc.h"
 
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 void (*alloc_fail_hook)(void);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The usual headers of the C library, and allocation.  Every header but libftf's includes this
- * one, directly or by another of the project's headers, so no file lists these again.
+ * The usual headers of the C library, allocation, errors, and the order of numbers.  Every header
+ * but libftf's includes this one, directly or by another of the project's headers, so no file
+ * lists these again.
  */
 #ifndef BASE_COMMON_H
 #define BASE_COMMON_H
@@ -17,5 +18,42 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/error.h"
+
+/*
+ * -1, 0 or 1 if a is less than, equal to or greater than b.  To compare by several keys:
+ *
+ *     return COMPARE(a->time, b->time) ?: COMPARE(a->order, b->order);
+ */
+#define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
+
+/*
+ * The array is divided in two: a condition holds for its first elements and
+ * fails for all others (the std::partition_point of C++).
+ *
+ * Returns the number of leading elements for which `before` holds, [0, count]:
+ * the index of the first element for which it does not hold, or `count`.  `i`
+ * names the index in the expression `before`, which is evaluated for about
+ * log2(count) elements:
+ *
+ *     first = LOWER_BOUND(i, table->count, table->ranges[i].end <= address);
+ *
+ * With `<` the result is the first element at or above the key, with `<=` the first
+ * one above it; the element before that is the last one at or below the key.
+ */
+#define LOWER_BOUND(i, count, before)                                                              \
+	({                                                                                         \
+		size_t low_##i = 0, high_##i = (count);                                            \
+                                                                                                   \
+		while (low_##i < high_##i) {                                                       \
+			size_t i = low_##i + (high_##i - low_##i) / 2;                             \
+                                                                                                   \
+			if (before)                                                                \
+				low_##i = i + 1;                                                   \
+			else                                                                       \
+				high_##i = i;                                                      \
+		}                                                                                  \
+		low_##i;                                                                           \
+	})
 
 #endif

@@ -2,7 +2,10 @@
 /* Fills struct error. */
 #include "base/error.h"
 
+#include <errno.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
 
 static void append_text(struct error *err, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

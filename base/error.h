@@ -11,7 +11,7 @@
 #ifndef BASE_ERROR_H
 #define BASE_ERROR_H
 
-#include "base/common.h"
+#include <stdint.h>
 
 enum error_kind {
 	ERROR_NONE = 0,

@@ -26,12 +26,10 @@ libbase_a_SOURCES = \
 	base/io/path_in_root.c base/io/path_in_root.h \
 	base/io/temp_file.c base/io/temp_file.h \
 	base/io/write_behind.c base/io/write_behind.h \
-	base/tables/compare.h \
 	base/tables/direct_cache.c base/tables/direct_cache.h \
 	base/tables/fibonacci_hash.h \
 	base/tables/hash.h \
 	base/tables/heap.h \
 	base/tables/id_index.c base/tables/id_index.h \
-	base/tables/lower_bound.h \
 	base/tables/name.c base/tables/name.h \
 	base/tables/pair_table.c base/tables/pair_table.h

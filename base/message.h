@@ -6,7 +6,7 @@
 #ifndef BASE_MESSAGE_H
 #define BASE_MESSAGE_H
 
-#include "base/error.h"
+#include "base/common.h"
 
 /*
  * AUTO: if the stream is a terminal, unless TERM is "dumb" or NO_COLOR is set and not empty

@@ -13,7 +13,6 @@
 #include <pthread.h>
 
 #include "base/tables/direct_cache.h"
-#include "base/tables/fibonacci_hash.h"
 
 struct address_space;
 struct symbol;

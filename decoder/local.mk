@@ -19,7 +19,6 @@ libdecoder_a_SOURCES = \
 	decoder/code/address_filter.c decoder/code/address_filter.h \
 	decoder/code/basic_block.c decoder/code/basic_block.h \
 	decoder/code/code_image.c decoder/code/code_image.h \
-	decoder/code/code_regions.c decoder/code/code_regions.h \
 	decoder/code/insn.c decoder/code/insn.h \
 	decoder/code/kernel_text.c decoder/code/kernel_text.h \
 	decoder/code/opcode_maps.c decoder/code/opcode_maps.h \
@@ -35,10 +34,10 @@ libdecoder_a_SOURCES = \
 	decoder/engine/fast/flow_cached.c \
 	decoder/engine/fast/flow_checkpoint.c decoder/engine/fast/flow_checkpoint.h \
 	decoder/engine/fast/flow_code.c decoder/engine/fast/flow_code.h \
-	decoder/engine/fast/flow_frequent.c decoder/engine/fast/flow_frequent.h \
+	decoder/engine/fast/flow_frequent.c \
 	decoder/engine/fast/flow_packets.c decoder/engine/fast/flow_packets.h \
 	decoder/engine/fast/flow_runs.c decoder/engine/fast/flow_runs.h \
-	decoder/engine/fast/flow_segments.c decoder/engine/fast/flow_segments.h \
+	decoder/engine/fast/flow_segments.c \
 	decoder/engine/fast/flow_state.h \
 	decoder/engine/fast/flow_step.c decoder/engine/fast/flow_step.h \
 	decoder/engine/fast/flow_window.c decoder/engine/fast/flow_window.h \
@@ -46,25 +45,25 @@ libdecoder_a_SOURCES = \
 	decoder/engine/fast/tnt_bits.h \
 	decoder/engine/libipt/pt_block_events.c \
 	decoder/engine/libipt/pt_blocks.c decoder/engine/libipt/pt_blocks.h \
-	decoder/engine/libipt/pt_rewrite.c decoder/engine/libipt/pt_rewrite.h \
+	decoder/engine/libipt/pt_rewrite.c \
 	decoder/mappings/address_space.c decoder/mappings/address_space.h \
 	decoder/mappings/bpf_programs.c decoder/mappings/bpf_programs.h \
 	decoder/mappings/file_table.c decoder/mappings/file_table.h \
 	decoder/mappings/space_builder.c decoder/mappings/space_builder.h \
-	decoder/perf_data/perf_attrs.c decoder/perf_data/perf_attrs.h \
-	decoder/perf_data/perf_features.c decoder/perf_data/perf_features.h \
+	decoder/perf_data/perf_attrs.c \
+	decoder/perf_data/perf_features.c \
 	decoder/perf_data/perf_file.c decoder/perf_data/perf_file.h \
 	decoder/perf_data/perf_input.c decoder/perf_data/perf_input.h \
-	decoder/perf_data/perf_parts.c decoder/perf_data/perf_parts.h \
+	decoder/perf_data/perf_parts.c \
 	decoder/perf_data/perf_record.c decoder/perf_data/perf_record.h \
 	decoder/perf_data/perf_sample.c decoder/perf_data/perf_sample.h \
 	decoder/perf_data/perf_types.h \
 	decoder/streams/branch_merge.c decoder/streams/branch_merge.h \
-	decoder/streams/pt_stream_open.c decoder/streams/pt_stream_open.h \
+	decoder/streams/pt_stream_open.c \
 	decoder/streams/pt_streams.c decoder/streams/pt_streams.h \
 	decoder/streams/pt_verify.c decoder/streams/pt_verify.h \
 	decoder/timeline/hits.c decoder/timeline/hits.h \
-	decoder/timeline/process_table.c decoder/timeline/process_table.h \
+	decoder/timeline/process_table.c \
 	decoder/timeline/sched_points.c decoder/timeline/sched_points.h \
 	decoder/timeline/schedule.c decoder/timeline/schedule.h \
 	decoder/timeline/switch_table.c decoder/timeline/switch_table.h \

@@ -2,9 +2,9 @@
 noinst_LIBRARIES += liboverlays.a
 liboverlays_a_SOURCES = \
 	overlays/memtrace.c overlays/memtrace.h \
-	overlays/memtrace_codec.c overlays/memtrace_codec.h \
+	overlays/memtrace_codec.c \
 	overlays/memtrace_format.h \
-	overlays/memtrace_locations.c overlays/memtrace_locations.h \
+	overlays/memtrace_locations.c \
 	overlays/memtrace_writer.c overlays/memtrace_writer.h \
 	overlays/runtime_events.c overlays/runtime_events.h \
-	overlays/runtime_events_custom.c overlays/runtime_events_custom.h
+	overlays/runtime_events_custom.c

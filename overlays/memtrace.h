@@ -14,12 +14,114 @@
 #ifndef OVERLAYS_MEMTRACE_H
 #define OVERLAYS_MEMTRACE_H
 
-#include "base/arena.h"
 #include "base/cursor.h"
 #include "base/diag.h"
-#include "base/error.h"
-#include "overlays/memtrace_codec.h"
-#include "overlays/memtrace_locations.h"
+
+/*
+ * The source locations in memtrace's backtraces.
+ *
+ * A code is a position in the program's code; its locations are the
+ * functions inlined there, innermost last.  File and function names are coded
+ * by move-to-front lists: one of 31 files per domain, and one of 31 functions
+ * per file.  Source: memtrace's src/location_codec.ml; memtrace's own format
+ * description is src/memtrace.tsdl.
+ */
+
+struct memtrace_location {
+	const char *file, *function; /* any bytes; owned by the table */
+	uint32_t line;               /* at most 1048575, which means "or more" */
+	uint16_t begin, end;         /* columns: at most 255 and 1023, "or more" */
+};
+
+#define MEMTRACE_LIST_LENGTH 31
+
+struct memtrace_files {
+	/* A file of a domain's list and the list of its functions. */
+	struct memtrace_file {
+		const char *name; /* NULL: an empty slot */
+		struct memtrace_functions {
+			const char *
+				names[MEMTRACE_LIST_LENGTH]; /* latest first; NULL: an empty slot */
+		} * functions;                               /* borrowed from an arena */
+	} files[MEMTRACE_LIST_LENGTH];                       /* latest first */
+};
+
+struct memtrace_place;
+
+struct memtrace_locations {
+	struct arena arena;
+	struct memtrace_place *by_code; /* hash */
+};
+
+void memtrace_locations_init(struct memtrace_locations *table);
+
+/* Idempotent, also on zeroed memory. */
+void memtrace_locations_release(struct memtrace_locations *table);
+
+/*
+ * Read one location event after its header, with the lists of its domain; *code gets its code.
+ * Returns 0; 1 if the code is known with other locations, which stay; -1 if the event is
+ * damaged: the lists must not be used again.
+ */
+int memtrace_locations_read(struct memtrace_locations *table, struct memtrace_files *files,
+			    struct cursor *in, uint64_t *code);
+
+/* Returns the number that memtrace's own tools print for a code: OCaml's integer of 63 bits. */
+static inline int64_t memtrace_code_number(uint64_t code)
+{
+	return (int64_t)(code << 1) >> 1;
+}
+
+/*
+ * Returns the locations of a code, `*count` of them, outermost first, borrowed;
+ * `*count` is 0 if they are unknown.
+ */
+const struct memtrace_location *memtrace_locations_borrow(const struct memtrace_locations *table,
+							  uint64_t code, size_t *count);
+
+/*
+ * memtrace's code of backtraces: each is a prefix of the previous one and
+ * references to a cache of locations, in which every slot predicts the next.
+ *
+ * One codec per domain; its state lasts from packet to packet.  Source:
+ * memtrace's src/backtrace_codec.ml.
+ */
+
+#define MEMTRACE_CACHE_SIZE 16384
+
+#define MEMTRACE_NO_SLOT 0xFFFF /* in a packet's header: no check */
+
+/* Returns the turn, from 0, in which memtrace's encoder has its packets verify a slot. */
+unsigned memtrace_codec_turn(unsigned slot);
+
+/* Returns the slot of a turn. */
+unsigned memtrace_codec_slot(unsigned turn);
+
+struct memtrace_codec {
+	uint64_t *places;      /* owned; MEMTRACE_CACHE_SIZE codes */
+	uint16_t *predictions; /* owned; the slot that followed last time */
+	uint64_t *backtrace;   /* owned: the latest, outermost caller first */
+	size_t length, room;
+	bool cut; /* a backtrace was longer than the limit */
+};
+
+/* Make an empty cache of zeroed memory, unless there is one. */
+void memtrace_codec_prepare(struct memtrace_codec *codec);
+
+/* Idempotent, also on zeroed memory. */
+void memtrace_codec_release(struct memtrace_codec *codec);
+
+/*
+ * Read `count` references that follow the first `common` entries of the
+ * backtrace before; at most `limit` entries are kept.
+ * Returns 0 with codec->backtrace; -1 if `in` is too short.
+ */
+int memtrace_codec_read(struct memtrace_codec *codec, struct cursor *in, uint64_t common,
+			unsigned count, size_t limit);
+
+/* Returns whether a slot has the values of a packet's header; slot 65535 means no check. */
+bool memtrace_codec_agrees(const struct memtrace_codec *codec, unsigned slot, unsigned prediction,
+			   uint64_t place);
 
 enum memtrace_event_kind { MEMTRACE_ALLOC = 0, MEMTRACE_PROMOTE, MEMTRACE_COLLECT };
 

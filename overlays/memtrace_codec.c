@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Decodes backtraces. */
-#include "overlays/memtrace_codec.h"
+#include "overlays/memtrace.h"
 
 #include "overlays/memtrace_format.h"
 

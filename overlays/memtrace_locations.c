@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Decodes locations by move-to-front lists, and keeps them by code. */
-#include "overlays/memtrace_locations.h"
+#include "overlays/memtrace.h"
 
 #include "base/tables/hash.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads payloads of custom events by a table of known names. */
-#include "overlays/runtime_events_custom.h"
+#include "overlays/runtime_events.h"
 
 #include "base/cursor.h"
 

@@ -11,7 +11,7 @@
 #ifndef READER_TRACE_READER_H
 #define READER_TRACE_READER_H
 
-#include "base/error.h"
+#include "base/common.h"
 
 struct trace_input {
 	int fd;

@@ -47,9 +47,9 @@ libptrace2ftf_a_SOURCES = \
 	src/events/event_tracks.c src/events/event_tracks.h \
 	src/events/hit_events.c src/events/hit_events.h \
 	src/events/hit_output.c src/events/hit_output.h \
-	src/events/initial_state.c src/events/initial_state.h \
+	src/events/initial_state.c \
 	src/events/period_counters.c src/events/period_counters.h \
-	src/events/pebs_events.c src/events/pebs_events.h \
+	src/events/pebs_events.c \
 	src/formats/answers/call_paths.c src/formats/answers/call_paths.h \
 	src/formats/call_sites.c src/formats/call_sites.h \
 	src/formats/cost_stacks.c src/formats/cost_stacks.h \
@@ -97,7 +97,7 @@ libptrace2ftf_a_SOURCES = \
 	src/perf_script/inferred_calls.c src/perf_script/inferred_calls.h \
 	src/perf_script/perf_script.c src/perf_script/perf_script.h \
 	src/perf_script/perf_script_line.c src/perf_script/perf_script_line.h \
-	src/perf_script/text_view.c src/perf_script/text_view.h \
+	src/perf_script/text_view.c \
 	src/pipeline/convert.c src/pipeline/convert.h \
 	src/pipeline/convert_events.c \
 	src/pipeline/convert_perf_data.c \

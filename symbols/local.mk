@@ -11,7 +11,7 @@ libsymbols_a_SOURCES = \
 	symbols/dso/dso_store.c symbols/dso/dso_store.h \
 	symbols/dso/dso_symbols.c \
 	symbols/dwarf/dwarf_guard.c symbols/dwarf/dwarf_guard.h \
-	symbols/dwarf/dwp_index.c symbols/dwarf/dwp_index.h \
+	symbols/dwarf/dwp_index.c \
 	symbols/dwarf/inline_table.c symbols/dwarf/inline_table.h \
 	symbols/dwarf/line_table.c symbols/dwarf/line_table.h \
 	symbols/dwarf/split_unit.c symbols/dwarf/split_unit.h \
@@ -22,8 +22,8 @@ libsymbols_a_SOURCES = \
 	symbols/files/elf_file.c symbols/files/elf_file.h \
 	symbols/files/unpack.c symbols/files/unpack.h \
 	symbols/names/demangle.c symbols/names/demangle.h \
-	symbols/names/demangle_plain.c symbols/names/demangle_plain.h \
-	symbols/names/demangle_short.c symbols/names/demangle_short.h \
+	symbols/names/demangle_plain.c \
+	symbols/names/demangle_short.c \
 	symbols/names/jit_dump.c symbols/names/jit_dump.h \
 	symbols/names/range_map.c symbols/names/range_map.h \
 	symbols/names/syscall_names.c symbols/names/syscall_names.h \

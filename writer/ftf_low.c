@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The low face of libftf: the buffer and the records of metadata. */
-#include "writer/ftf.h"
 
-#include "writer/ftf_memory.h"
 #include "writer/ftf_writer.h"
 
 #define MAGIC             UINT64_C(0x0016547846040010) /* "Magic Number Record" */

@@ -8,7 +8,6 @@
 
 #include "base/io/output.h"
 #include "base/tables/id_index.h"
-#include "writer/ftf.h"
 #include "writer/ftf_memory.h"
 
 struct ftf_low;

@@ -15,7 +15,6 @@
 #ifndef BASE_IO_FILE_USE_H
 #define BASE_IO_FILE_USE_H
 
-#include "base/error.h"
 #include "base/io/output.h"
 
 /*

@@ -12,7 +12,7 @@
 
 #include <stdatomic.h>
 
-#include "base/error.h"
+#include "base/common.h"
 
 /*
  * Have the signals that end a process from outside, but for SIGKILL, remove the temporary files

@@ -16,7 +16,6 @@
 #ifndef BASE_IO_OUTPUT_H
 #define BASE_IO_OUTPUT_H
 
-#include "base/error.h"
 #include "base/io/compressor.h"
 #include "base/printable.h"
 

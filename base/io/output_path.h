@@ -3,7 +3,7 @@
 #ifndef BASE_IO_OUTPUT_PATH_H
 #define BASE_IO_OUTPUT_PATH_H
 
-#include "base/error.h"
+#include "base/common.h"
 
 /* Returns the length of the path of an input without slashes and ".data" at its end. */
 size_t output_path_base(const char *path);

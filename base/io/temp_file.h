@@ -8,7 +8,7 @@
 #ifndef BASE_IO_TEMP_FILE_H
 #define BASE_IO_TEMP_FILE_H
 
-#include "base/error.h"
+#include "base/common.h"
 
 struct temp_file {
 	int fd;        /* owned; of no file unless `open` */

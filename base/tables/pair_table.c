@@ -2,8 +2,6 @@
 /* Dense numbers of pairs, by an index of their hashes. */
 #include "base/tables/pair_table.h"
 
-#include "base/tables/compare.h"
-
 uint32_t pair_table_find(struct pair_table *table, uint32_t first, uint32_t second)
 {
 	uint64_t key = (uint64_t)first << 32 | second;

@@ -2,8 +2,6 @@
 /* Join the pieces of an AUX buffer to one stream: overlaps, losses, snapshots. */
 #include "decoder/aux/aux_pieces.h"
 
-#include "base/tables/lower_bound.h"
-
 /* perf fills the data of a record up to a multiple of 8 bytes with zeros. */
 #define PADDING_MAX 7
 

@@ -2,13 +2,9 @@
 /* Find a time range in an AUX stream by bisecting over the TSCs after PSBs. */
 #include "decoder/aux/aux_seek.h"
 
-#include <intel-pt.h>
-
-#include "base/tables/lower_bound.h"
 #include "decoder/aux/aux_window.h"
 #include "decoder/aux/pt_packet_read.h"
 #include "decoder/clock/packet_clock.h"
-#include "decoder/clock/tsc_clock.h"
 
 /* A PSB+ has at most a dozen packets of 2 to 16 bytes, and padding. */
 #define HEADER_MAX 256u

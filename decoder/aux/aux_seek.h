@@ -9,7 +9,6 @@
 #ifndef DECODER_AUX_AUX_SEEK_H
 #define DECODER_AUX_AUX_SEEK_H
 
-#include "base/arena.h"
 #include "decoder/aux/auxtrace.h"
 
 /*

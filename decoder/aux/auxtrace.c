@@ -3,8 +3,6 @@
 #include "decoder/aux/auxtrace.h"
 
 #include "base/cursor.h"
-#include "base/tables/compare.h"
-#include "base/tables/lower_bound.h"
 #include "decoder/aux/aux_pieces.h"
 #include "decoder/perf_data/perf_file.h"
 #include "decoder/perf_data/perf_record.h"

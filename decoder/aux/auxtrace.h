@@ -4,7 +4,6 @@
 #define DECODER_AUX_AUXTRACE_H
 
 #include "base/arena.h"
-#include "base/error.h"
 #include "decoder/aux/aux_stream.h"
 #include "decoder/clock/tsc_clock.h"
 

@@ -2,7 +2,6 @@
 /* Parse the address filter of a recording, and test addresses. */
 #include "decoder/code/address_filter.h"
 
-#include "decoder/mappings/address_space.h"
 #include "decoder/timeline/timeline.h"
 
 #define SEPARATORS " ,\t\n"

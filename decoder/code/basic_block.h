@@ -12,11 +12,27 @@
 #define DECODER_CODE_BASIC_BLOCK_H
 
 #include "base/arena.h"
-#include "base/tables/fibonacci_hash.h"
-#include "decoder/code/code_regions.h"
 #include "decoder/code/insn.h"
 #include "decoder/code/packed_counts.h"
 #include "decoder/code/tnt_cache.h"
+
+/*
+ * Code regions: parts of files as a mapping shows them, wherever they are mapped.
+ *
+ * Decoded code is valid in each process that maps the same part of the file.  A process that
+ * maps less of it leaves the code sooner, so its mapping is another region.
+ */
+
+struct code_regions {
+	struct code_region *by_range; /* owned; a hash table */
+	uint32_t last;
+};
+
+/* Returns the number of the region of these bytes in memory: never 0, and never reused. */
+uint32_t code_regions_number(struct code_regions *regions, const uint8_t *bytes, uint64_t size);
+
+/* Forget all regions; their numbers will not be used again.  Idempotent, also on zeroed memory. */
+void code_regions_forget(struct code_regions *regions);
 
 /* 25 MiB with their tables; a large program executes some 100,000. */
 #define BASIC_BLOCKS_MAX ((size_t)1 << 18)
@@ -31,7 +47,7 @@ struct basic_block {
 	struct basic_block *not_taken, *taken;
 	struct insn insn; /* the last one; length 0: no instruction, or the bytes end here */
 	uint32_t length;  /* bytes before `insn` */
-	uint32_t region;  /* of the code: code_regions.h */
+	uint32_t region;  /* of the code: struct code_regions */
 	uint32_t node;    /* its CFG node: cfg_node_at() */
 	uint16_t insns;   /* instructions, `insn` included */
 	uint8_t length_count : 7; /* number of `lengths` */

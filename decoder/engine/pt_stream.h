@@ -11,9 +11,7 @@
 #ifndef DECODER_ENGINE_PT_STREAM_H
 #define DECODER_ENGINE_PT_STREAM_H
 
-#include "base/diag.h"
 #include "decoder/aux/auxtrace.h"
-#include "decoder/branch_event.h"
 #include "decoder/code/code_image.h"
 #include "decoder/engine/pt_engine.h"
 #include "decoder/jump_run.h"

@@ -3,9 +3,7 @@
 #ifndef DECODER_ENGINE_PT_STREAM_BASE_H
 #define DECODER_ENGINE_PT_STREAM_BASE_H
 
-#include "decoder/clock/tsc_clock.h"
 #include "decoder/code/insn.h"
-#include "decoder/code/kernel_text.h"
 #include "decoder/cpu_event.h"
 #include "decoder/engine/pt_stream.h"
 #include "decoder/timeline/schedule.h"

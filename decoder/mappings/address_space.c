@@ -2,8 +2,6 @@
 /* Finds mappings by address. */
 #include "decoder/mappings/address_space.h"
 
-#include "base/tables/lower_bound.h"
-
 static const struct mapping *find_mapping(const struct address_space *space, uint64_t ip)
 {
 	size_t low = LOWER_BOUND(i, space->count, space->mappings[i].end <= ip);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Collects the events of a recording and finds them by the ids of their counters. */
-#include "decoder/perf_data/perf_attrs.h"
+#include "decoder/perf_data/perf_file.h"
 
 #include "base/cursor.h"
-#include "base/tables/compare.h"
-#include "base/tables/lower_bound.h"
 
 #define AUX_ACTION_OFFSET 116 /* of perf_event_attr.aux_action */
 #define EVENT_UPDATE_NAME 2   /* PERF_EVENT_UPDATE__NAME of tools/perf/util/event.h */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the feature sections and the build ids of a recording. */
-#include "decoder/perf_data/perf_features.h"
+#include "decoder/perf_data/perf_file.h"
 
 #include "base/cursor.h"
 #include "decoder/perf_data/perf_record.h"

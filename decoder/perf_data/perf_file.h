@@ -12,11 +12,6 @@
 #ifndef DECODER_PERF_DATA_PERF_FILE_H
 #define DECODER_PERF_DATA_PERF_FILE_H
 
-#include "base/diag.h"
-#include "base/error.h"
-#include "decoder/perf_data/perf_attrs.h"
-#include "decoder/perf_data/perf_features.h"
-#include "decoder/perf_data/perf_parts.h"
 #include "decoder/perf_data/perf_types.h"
 
 /*
@@ -41,5 +36,86 @@ int perf_file_append(struct perf_file *file, const char *path, struct diag *diag
 
 /* Idempotent, also on zeroed memory. */
 void perf_file_close(struct perf_file *file);
+
+/*
+ * The records of a recording.  They are in parts: ranges of mapped files, viewed and never
+ * copied.  A position counts the bytes of all parts from the first one on.
+ */
+
+/* Add a part (copied) after the others; its `base` is set here. */
+void perf_parts_add(struct perf_file *file, const struct perf_part *part);
+
+/* Returns the number of bytes of records in a part. */
+static inline uint64_t perf_part_size(const struct perf_part *part)
+{
+	return part->end - part->begin;
+}
+
+/*
+ * Read the record at *position (start with 0) and move past it.
+ * Returns 1; 0 at the end.  Nothing after a damaged record of a part can be read: there is a
+ * warning with its offset, and reading continues with the next part.  Records with an
+ * impossible time are left out, with a warning.
+ */
+int perf_file_next(const struct perf_file *file, uint64_t *position, struct perf_record *record,
+		   struct diag *diag);
+
+/*
+ * The events of a recording: from the attribute section of a file, or from
+ * records of a stream.
+ */
+
+/* Add an event; `size` bytes of struct perf_event_attr as that perf knew it. */
+void perf_attrs_add(struct perf_file *file, struct perf_bytes attr, struct perf_bytes ids);
+
+/* Read a HEADER_ATTR or EVENT_UPDATE record (tools/perf/util/event.h) of a stream. */
+void perf_attrs_read_record(struct perf_file *file, const struct perf_record *record);
+
+/* Make perf_file_borrow_attr() work, after all are added. */
+void perf_attrs_finish(struct perf_file *file);
+
+/* Returns whether two recordings have the same events with the same counters. */
+bool perf_attrs_equal(const struct perf_file *a, const struct perf_file *b);
+
+/* Returns the attribute that an id belongs to, borrowed, or NULL. */
+const struct perf_attr *perf_file_borrow_attr(const struct perf_file *file, uint64_t id);
+
+/*
+ * Feature sections of a recording (tools/perf/util/header.h, enum HEADER_*),
+ * after the data of a file or in records of a stream.
+ */
+
+/*
+ * Read the sections of a file.  Their table is at `table_offset`, which lies in the file.
+ * Of all inputs but the first only the build ids are read.  Damage is warned about.
+ */
+void perf_features_read(struct perf_file *file, struct perf_bytes bytes, uint64_t table_offset,
+			struct diag *diag);
+
+/* Read a HEADER_FEATURE, HEADER_BUILD_ID or HEADER_TRACING_DATA record of a stream. */
+void perf_features_read_record(struct perf_file *file, const struct perf_record *record,
+			       struct diag *diag);
+
+/* Add a BUILD_ID section (a row of entries) to those of the recording. */
+void perf_features_add_build_ids(struct perf_file *file, struct perf_bytes row);
+
+/* The position of perf_features_next_build_id(); start with zeros. */
+struct perf_build_id_place {
+	size_t row, offset;
+};
+
+/* An entry of the BUILD_ID feature, as views of the file. */
+struct perf_build_id {
+	const char *path;
+	const uint8_t *id;
+	size_t id_size; /* bytes, at most 20 */
+};
+
+/*
+ * Read the next entry of all BUILD_ID features.
+ * Returns 1 with *entry filled; 0 at the end.
+ */
+int perf_features_next_build_id(const struct perf_file *file, struct perf_build_id_place *place,
+				struct perf_build_id *entry);
 
 #endif

@@ -6,8 +6,6 @@
 #ifndef DECODER_PERF_DATA_PERF_INPUT_H
 #define DECODER_PERF_DATA_PERF_INPUT_H
 
-#include "base/arena.h"
-#include "base/error.h"
 #include "decoder/perf_data/perf_types.h"
 
 /* The files of one input. */

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads records one after the other from the parts of a recording. */
-#include "decoder/perf_data/perf_parts.h"
+#include "decoder/perf_data/perf_file.h"
 
 #include "base/cursor.h"
 #include "base/pages.h"
-#include "base/tables/lower_bound.h"
 #include "decoder/perf_data/perf_sample.h"
 
 /* Pages before a record that may have been read since the last one with trace data. */

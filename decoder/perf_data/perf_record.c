@@ -2,7 +2,6 @@
 /* Reads the fields of side-band records. */
 #include "decoder/perf_data/perf_record.h"
 
-#include <linux/perf_event.h>
 #include <sys/mman.h>
 
 #include "base/cursor.h"

@@ -3,7 +3,7 @@
 #include "decoder/perf_data/perf_sample.h"
 
 #include "base/cursor.h"
-#include "decoder/perf_data/perf_attrs.h"
+#include "decoder/perf_data/perf_file.h"
 
 /* Newer than some linux/perf_event.h. */
 #define FORMAT_LOST          (UINT64_C(1) << 4)  /* PERF_FORMAT_LOST, Linux 6.0 */

@@ -8,7 +8,6 @@
 
 #include <linux/perf_event.h>
 
-#include "base/arena.h"
 #include "base/diag.h"
 
 /* Records that perf itself writes (tools/perf/lib/include/perf/event.h). */

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Open an AUX stream with the engine of choice. */
-#include "decoder/streams/pt_stream_open.h"
-
-#include <intel-pt.h>
+#include "decoder/streams/pt_streams.h"
 
 #include "decoder/aux/pt_packet_read.h"
-#include "decoder/engine/fast/flow_segments.h"
+#include "decoder/engine/fast/pt_flow.h"
 #include "decoder/engine/libipt/pt_blocks.h"
 
 #define CONFIG_NO_TNT (UINT64_C(1) << 55) /* "notnt" of attr.config: DisTNT of IA32_RTIT_CTL */

@@ -8,7 +8,6 @@
 #include "base/io/interrupt.h"
 #include "base/pages.h"
 #include "decoder/engine/pt_stream_base.h"
-#include "decoder/streams/pt_stream_open.h"
 
 /* Streams that are open at once for any trace: 37 MiB. */
 #define AT_ONCE ((size_t)2048)

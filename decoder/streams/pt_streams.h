@@ -11,11 +11,17 @@
 #ifndef DECODER_STREAMS_PT_STREAMS_H
 #define DECODER_STREAMS_PT_STREAMS_H
 
-#include "base/error.h"
 #include "base/io/big_array.h"
 #include "base/io/temp_file.h"
-#include "decoder/engine/pt_stream.h"
 #include "decoder/streams/branch_merge.h"
+
+/* Opens one AUX stream with the engine that its input asks for. */
+
+/*
+ * Returns the stream, owned by the caller: close it with pt_stream_close(); NULL with err
+ * filled on failure.
+ */
+struct pt_stream *pt_stream_open(const struct pt_stream_input *input, struct error *err);
 
 /* Source of the streams. */
 struct pt_streams_source {

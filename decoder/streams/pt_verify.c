@@ -5,7 +5,7 @@
 #include <intel-pt.h>
 
 #include "decoder/aux/aux_cuts.h"
-#include "decoder/streams/pt_stream_open.h"
+#include "decoder/streams/pt_streams.h"
 
 /*
  * Size that a PSB with its header does not reach; libipt reads a little past the end when it

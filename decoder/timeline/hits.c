@@ -7,8 +7,6 @@
 #include <stdarg.h>
 
 #include "base/cursor.h"
-#include "base/tables/compare.h"
-#include "decoder/perf_data/perf_attrs.h"
 #include "decoder/perf_data/perf_file.h"
 #include "decoder/timeline/tracepoint_formats.h"
 

@@ -11,7 +11,6 @@
 #ifndef DECODER_TIMELINE_HITS_H
 #define DECODER_TIMELINE_HITS_H
 
-#include "base/arena.h"
 #include "decoder/perf_data/perf_sample.h"
 
 /* Values of a hit, at most: MAX_TRACE_ARGS of kernel/trace/trace_probe.h, and registers. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Processes by pid, each with a list of its epochs while the timeline is built. */
-#include "decoder/timeline/process_table.h"
 
+#include "decoder/timeline/thread_table.h"
 #include "base/tables/hash.h"
 
 /*

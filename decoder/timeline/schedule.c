@@ -2,8 +2,6 @@
 /* Follows context switches and epochs, and corrects coarse times by addresses. */
 #include "decoder/timeline/schedule.h"
 
-#include "base/tables/lower_bound.h"
-
 void schedule_init(struct schedule *schedule, const struct timeline *timeline, int32_t cpu,
 		   int32_t tid)
 {

@@ -2,9 +2,6 @@
 /* Collects context switches, and sorts them by CPU. */
 #include "decoder/timeline/switch_table.h"
 
-#include "base/tables/compare.h"
-#include "base/tables/lower_bound.h"
-
 void switch_table_add(struct switch_table *table, const struct cpu_switch *change)
 {
 	table->switches = alloc_grow(table->switches, &table->room, table->count + 1,

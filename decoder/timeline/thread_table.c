@@ -3,7 +3,6 @@
 #include "decoder/timeline/thread_table.h"
 
 #include "base/tables/hash.h"
-#include "decoder/timeline/process_table.h"
 
 struct live_name {
 	struct thread_name name;

@@ -6,10 +6,6 @@
  */
 #include "decoder/timeline/timeline.h"
 
-#include "base/tables/compare.h"
-#include "base/tables/lower_bound.h"
-#include "decoder/perf_data/perf_file.h"
-#include "decoder/perf_data/perf_sample.h"
 #include "decoder/timeline/timeline_records.h"
 
 struct ordered_record {

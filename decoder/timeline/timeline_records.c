@@ -2,9 +2,6 @@
 /* Applies each side-band record to the history. */
 #include "decoder/timeline/timeline_records.h"
 
-#include "decoder/perf_data/perf_file.h"
-#include "decoder/perf_data/perf_sample.h"
-
 static bool writes_code(const struct timeline *tl, int32_t pid)
 {
 	for (size_t i = 0; i < tl->writer_count; i++)

@@ -5,9 +5,7 @@
 
 #include "base/tables/hash.h"
 #include "decoder/mappings/file_table.h"
-#include "decoder/perf_data/perf_record.h"
 #include "decoder/timeline/hits.h"
-#include "decoder/timeline/process_table.h"
 #include "decoder/timeline/sched_points.h"
 #include "decoder/timeline/switch_table.h"
 #include "decoder/timeline/thread_table.h"

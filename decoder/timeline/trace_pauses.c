@@ -2,8 +2,6 @@
 /* Finds the pauses of the trace, from samples of the events that paused it. */
 #include "decoder/timeline/trace_pauses.h"
 
-#include "base/tables/compare.h"
-#include "base/tables/lower_bound.h"
 #include "decoder/perf_data/perf_file.h"
 #include "decoder/timeline/switch_table.h"
 

@@ -4,10 +4,7 @@
 
 #include "base/io/file_use.h"
 #include "base/io/output_path.h"
-#include "base/message.h"
-#include "src/batch/batch_line.h"
 #include "src/batch/batch_loop.h"
-#include "src/batch/batch_plan.h"
 #include "src/options/input_paths.h"
 
 struct batch {

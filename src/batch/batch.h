@@ -11,7 +11,6 @@
 #define SRC_BATCH_BATCH_H
 
 #include "src/batch/batch_job.h"
-#include "src/options/options.h"
 
 /* Returns whether the options need batch_run(), if only for one conversion. */
 bool batch_wanted(const struct options *options);

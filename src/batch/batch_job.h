@@ -5,10 +5,7 @@
 
 #include <time.h>
 
-#include <jansson.h>
-
 #include "src/batch/batch_line.h"
-#include "src/batch/batch_plan.h"
 
 struct batch_process {
 	pid_t pid;                   /* 0 if absent */

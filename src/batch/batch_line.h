@@ -6,7 +6,6 @@
 #include <jansson.h>
 #include <sys/resource.h>
 
-#include "base/error.h"
 #include "src/batch/batch_plan.h"
 
 /* How a job's process ended. */

@@ -7,8 +7,6 @@
 #include <sys/wait.h>
 
 #include "base/io/interrupt.h"
-#include "base/message.h"
-#include "src/batch/batch_line.h"
 
 /* ---- Signals ------------------------------------------------------------- */
 

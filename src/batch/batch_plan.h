@@ -12,7 +12,6 @@
 #ifndef SRC_BATCH_BATCH_PLAN_H
 #define SRC_BATCH_BATCH_PLAN_H
 
-#include "base/error.h"
 #include "src/options/options.h"
 
 struct batch_job {

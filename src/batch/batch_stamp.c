@@ -11,7 +11,6 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "base/io/compressor.h"
 #include "base/io/file_makers.h"
 #include "base/io/file_use.h"
 #include "config.h"

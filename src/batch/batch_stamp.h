@@ -12,7 +12,6 @@
 #ifndef SRC_BATCH_BATCH_STAMP_H
 #define SRC_BATCH_BATCH_STAMP_H
 
-#include "base/error.h"
 #include "src/options/options.h"
 
 struct stamp {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Print the rows of two recordings. */
-#include "base/tables/compare.h"
 #include "src/diff/diff_rows.h"
 
 #include "base/printable.h"

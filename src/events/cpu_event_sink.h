@@ -14,7 +14,6 @@
 #ifndef SRC_EVENTS_CPU_EVENT_SINK_H
 #define SRC_EVENTS_CPU_EVENT_SINK_H
 
-#include "decoder/aux/auxtrace.h"
 #include "decoder/cpu_event.h"
 #include "src/events/event_tracks.h"
 

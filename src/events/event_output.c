@@ -4,16 +4,9 @@
 
 #include <time.h>
 
-#include "base/diag.h"
-#include "base/tables/compare.h"
-#include "base/tables/lower_bound.h"
-#include "decoder/perf_data/perf_record.h"
-#include "decoder/perf_data/perf_sample.h"
 #include "decoder/timeline/sched_points.h"
 #include "src/events/event_place.h"
-#include "src/events/event_tracks.h"
 #include "src/events/hit_events.h"
-#include "src/resolve/resolve.h"
 
 /* ---- Priorities ---------------------------------------------------------- */
 

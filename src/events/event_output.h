@@ -9,15 +9,75 @@
 #define SRC_EVENTS_EVENT_OUTPUT_H
 
 #include "base/io/big_array.h"
-#include "base/tables/name.h"
 #include "decoder/perf_data/perf_file.h"
 #include "src/callstack/thread_stacks.h"
 #include "src/events/cpu_event_sink.h"
 #include "src/events/hit_output.h"
-#include "src/events/initial_state.h"
-#include "src/events/pebs_events.h"
 #include "src/formats/output_format.h"
-#include "src/select/event_filter.h"
+
+/*
+ * Samples that the processor wrote into the trace (PEBS via PT), as instants of the thread.
+ *
+ * Each is a record of blocks (BBP) of values (BIP).  The first instant has the name of the
+ * event, its code location and its memory access; further ones at the same time have the
+ * registers, the vector registers and the last branches, as far as the record has them.
+ *
+ * Sources for blocks and values: SDM volume 3, "PEBS output to Intel Processor Trace", and
+ * perf (tools/perf/util/intel-pt-decoder/intel-pt-decoder.h, struct intel_pt_blk_items).
+ */
+
+struct counter_use;
+struct pebs_record;
+
+struct pebs_events {
+	struct event_tracks *tracks;  /* borrowed */
+	const struct perf_file *file; /* borrowed */
+	const struct pt_info *info;   /* borrowed: the clock */
+	struct resolver *resolver;    /* borrowed: names the addresses */
+	struct pebs_record *records;  /* owned: hash by CPU */
+	struct counter_use *uses;     /* owned, sorted: which counter was which event's */
+	size_t use_count, use_room;
+	const struct perf_attr *only; /* borrowed: the only event with output into the trace */
+	bool listed;                  /* the events are */
+};
+
+/*
+ * Add a CPU_EVENT_PEBS_ITEM, or a CPU_EVENT_PEBS, which is written.  The borrowed members are
+ * set, the others zero at first.
+ */
+void pebs_events_add(struct pebs_events *events, const struct cpu_event *event);
+
+/* Idempotent, also on zeroed memory. */
+void pebs_events_release(struct pebs_events *events);
+
+/*
+ * The state of CPUs and threads where the selected time begins: a sleep, a guest, a
+ * transaction, a frequency that began before it.  The last event of each is kept,
+ * unless its end came too, and emitted at the beginning of that time.
+ */
+
+struct state_owner;
+
+struct initial_state {
+	uint64_t begin;             /* ns: of the selected time */
+	struct state_owner *owners; /* owned: hash of CPUs and threads */
+};
+
+/* Returns whether events of this kind begin or end a state. */
+bool initial_state_is_state(enum cpu_event_kind kind);
+
+/* Keep or drop a state by an event of it; those of a CPU come in order of time. */
+void initial_state_update(struct initial_state *initial, const struct cpu_event *event);
+
+/* Emit the states of an event's CPU and thread, if they were not emitted yet. */
+void initial_state_emit(struct initial_state *initial, const struct cpu_event *event,
+			struct cpu_event_sink *sink);
+
+/* Emit all states that were not emitted yet. */
+void initial_state_emit_all(struct initial_state *initial, struct cpu_event_sink *sink);
+
+/* Idempotent, also on zeroed memory. */
+void initial_state_release(struct initial_state *initial);
 
 struct resolver;
 

@@ -2,8 +2,6 @@
 /* Resolve the address of an event. */
 #include "src/events/event_place.h"
 
-#include "base/tables/lower_bound.h"
-
 /* Returns the address space of a thread at a time; NULL: unknown. */
 static const struct address_space *space_of(const struct thread *thread, uint64_t time)
 {

@@ -3,7 +3,6 @@
 #ifndef SRC_EVENTS_EVENT_PLACE_H
 #define SRC_EVENTS_EVENT_PLACE_H
 
-#include "decoder/timeline/timeline.h"
 #include "src/formats/ftf/event_record.h"
 #include "src/resolve/resolve.h"
 

@@ -10,7 +10,6 @@
 #define SRC_EVENTS_EVENT_TRACKS_H
 
 #include "base/tables/hash.h"
-#include "decoder/timeline/timeline.h"
 #include "src/select/event_filter.h"
 #include "writer/ftf.h"
 

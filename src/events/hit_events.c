@@ -4,7 +4,6 @@
 
 #include <ctype.h>
 
-#include "decoder/clock/tsc_clock.h"
 #include "src/events/event_place.h"
 
 /* ---- Of a recording ------------------------------------------------------ */

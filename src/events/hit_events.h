@@ -3,8 +3,6 @@
 #ifndef SRC_EVENTS_HIT_EVENTS_H
 #define SRC_EVENTS_HIT_EVENTS_H
 
-#include "decoder/aux/auxtrace.h"
-#include "decoder/timeline/timeline.h"
 #include "src/events/hit_output.h"
 #include "src/perf_script/perf_script_line.h"
 #include "src/resolve/resolve.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Keep the state before the selected time, and emit it where that begins. */
-#include "src/events/initial_state.h"
-
-#include "base/tables/hash.h"
+#include "src/events/event_output.h"
 
 /* In the order in which they are emitted: a guest's slice shows its VMCS. */
 enum state {

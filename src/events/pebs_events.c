@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Write the samples that are in the trace. */
-#include "src/events/pebs_events.h"
+#include "src/events/event_output.h"
 
 #include "base/cursor.h"
-#include "base/tables/compare.h"
-#include "base/tables/hash.h"
-#include "base/tables/lower_bound.h"
-#include "decoder/perf_data/perf_file.h"
 #include "src/events/event_place.h"
-#include "src/formats/ftf/event_record.h"
 
 #define VALUES 32 /* of a block: ids have 5 bits */
 

@@ -2,7 +2,6 @@
 /* Counts branches by stretches of time, and writes what they say as counters. */
 #include "src/events/period_counters.h"
 
-#include "base/tables/hash.h"
 #include "src/formats/ftf/event_record.h"
 
 /* Bytes of stretches that stay in memory. */

@@ -11,7 +11,6 @@
 
 #include "base/io/big_array.h"
 #include "base/io/output.h"
-#include "decoder/branch_event.h"
 #include "src/events/event_tracks.h"
 
 struct counted_owner;

@@ -6,7 +6,6 @@
 #ifndef SRC_FORMATS_CALL_SITES_H
 #define SRC_FORMATS_CALL_SITES_H
 
-#include "base/tables/name.h"
 #include "symbols/dso/dso_types.h"
 #include "symbols/symbol.h"
 

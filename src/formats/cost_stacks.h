@@ -8,7 +8,6 @@
 #define SRC_FORMATS_COST_STACKS_H
 
 #include "base/tables/direct_cache.h"
-#include "base/tables/name.h"
 #include "src/formats/call_sites.h"
 #include "src/slices/call_tree.h"
 #include "src/slices/slice_sink.h"

@@ -8,7 +8,6 @@
 #ifndef SRC_FORMATS_FORMAT_BRANCHES_H
 #define SRC_FORMATS_FORMAT_BRANCHES_H
 
-#include "decoder/branch_event.h"
 #include "src/callstack/callstack.h"
 
 /*

@@ -13,8 +13,6 @@
  * perf script, or the branches from one symbol to another as --format=branches prints them.
  */
 
-#include "decoder/branch_event.h"
-#include "src/callstack/callstack.h"
 #include "src/formats/format_branches.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"

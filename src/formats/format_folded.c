@@ -11,7 +11,6 @@
  */
 
 #include "base/io/output.h"
-#include "base/tables/name.h"
 #include "src/formats/output_format.h"
 #include "src/options/options.h"
 #include "src/slices/call_tree.h"

@@ -13,7 +13,6 @@
  * If times are unknown, instructions are counted in place of ns.
  */
 
-#include "base/tables/compare.h"
 #include "base/tables/name.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"

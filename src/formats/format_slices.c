@@ -10,7 +10,6 @@
  */
 
 #include "base/io/big_array.h"
-#include "base/tables/compare.h"
 #include "src/formats/call_sites.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"

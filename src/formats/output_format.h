@@ -10,7 +10,6 @@
 
 #include <jansson.h>
 
-#include "base/error.h"
 #include "src/slices/slice_sink.h"
 
 struct branch_event;

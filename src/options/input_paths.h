@@ -4,7 +4,6 @@
 #ifndef SRC_OPTIONS_INPUT_PATHS_H
 #define SRC_OPTIONS_INPUT_PATHS_H
 
-#include "base/error.h"
 #include "src/options/options.h"
 
 /* All files that the options name to be read may be written by nobody from now on. */

@@ -2,8 +2,6 @@
 /* Match a ring's messages with the traced calls that wrote them. */
 #include "src/overlays/overlay_calls.h"
 
-#include "base/tables/lower_bound.h"
-
 /* Calls compared at each offset that is tried, spread over all calls kept. */
 #define PROBES 48
 

@@ -9,7 +9,6 @@
 #ifndef SRC_OVERLAYS_OVERLAY_CLOCK_H
 #define SRC_OVERLAYS_OVERLAY_CLOCK_H
 
-#include "base/error.h"
 #include "src/options/options.h"
 
 enum overlay_clock_method {

@@ -3,7 +3,6 @@
 #ifndef SRC_OVERLAYS_OVERLAY_CUT_H
 #define SRC_OVERLAYS_OVERLAY_CUT_H
 
-#include "base/error.h"
 #include "base/io/output.h"
 #include "src/options/selection.h"
 #include "src/overlays/overlay_input.h"

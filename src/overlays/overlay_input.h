@@ -4,7 +4,6 @@
 #define SRC_OVERLAYS_OVERLAY_INPUT_H
 
 #include "base/diag.h"
-#include "base/error.h"
 #include "overlays/memtrace.h"
 #include "overlays/runtime_events.h"
 #include "src/options/options.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The tracks of OCaml's runtime events (overlay_trace.h), ring by ring. */
 
-#include "overlays/runtime_events_custom.h"
+#include "overlays/runtime_events.h"
 #include "src/overlays/overlay_trace.h"
 
 /* ---- Slices -------------------------------------------------------------- */

@@ -6,7 +6,6 @@
 #ifndef SRC_OVERLAYS_OVERLAYS_H
 #define SRC_OVERLAYS_OVERLAYS_H
 
-#include "base/error.h"
 #include "base/io/output.h"
 #include "src/formats/output_format.h"
 #include "src/options/options.h"

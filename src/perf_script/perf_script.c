@@ -7,7 +7,6 @@
 #include "src/perf_script/inferred_calls.h"
 #include "src/select/mode_filter.h"
 #include "symbols/dso/dso_store.h"
-#include "symbols/files/dso_find.h"
 
 /* Longer lines are no perf script's: its symbols and paths have at most some KiB. */
 #define LINE_MAX_BYTES ((size_t)64 * 1024)

@@ -13,13 +13,8 @@
 #ifndef SRC_PERF_SCRIPT_PERF_SCRIPT_H
 #define SRC_PERF_SCRIPT_PERF_SCRIPT_H
 
-#include "base/arena.h"
-#include "base/error.h"
-#include "base/tables/name.h"
-#include "decoder/branch_event.h"
 #include "src/callstack/callstack.h"
 #include "src/perf_script/perf_script_line.h"
-#include "symbols/names/demangle.h"
 
 struct perf_script_options {
 	struct callstack_machine *machine; /* borrowed; gets the branches */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads words, numbers and times at the start of a view. */
-#include "src/perf_script/text_view.h"
+#include "src/perf_script/perf_script_line.h"
 
 /* Times beyond this (580 years) do not fit in 64 bits of ns. */
 #define MAX_SECONDS UINT64_C(18446744073)

@@ -4,7 +4,6 @@
 #define SRC_PIPELINE_CONVERT_H
 
 #include "base/diag.h"
-#include "base/error.h"
 #include "base/tables/name.h"
 #include "src/options/options.h"
 #include "src/report/report.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Gathers what the sideband says of threads, buffers and files, and prints it as tables. */
-#include "base/tables/compare.h"
 #include "src/pipeline/convert.h"
 
 #include <jansson.h>
@@ -8,7 +7,6 @@
 
 #include "base/io/output.h"
 #include "base/printable.h"
-#include "base/tables/lower_bound.h"
 #include "decoder/clock/tsc_clock.h"
 #include "decoder/perf_data/perf_record.h"
 #include "src/formats/text/any_text.h"

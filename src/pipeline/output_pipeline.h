@@ -15,7 +15,6 @@
 #define SRC_PIPELINE_OUTPUT_PIPELINE_H
 
 #include "base/diag.h"
-#include "base/error.h"
 #include "base/io/output.h"
 #include "base/io/write_behind.h"
 #include "base/tables/name.h"

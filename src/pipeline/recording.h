@@ -4,7 +4,6 @@
 #define SRC_PIPELINE_RECORDING_H
 
 #include "base/diag.h"
-#include "base/error.h"
 #include "base/tables/name.h"
 #include "decoder/aux/auxtrace.h"
 #include "decoder/perf_data/perf_file.h"

@@ -6,7 +6,6 @@
 #include <time.h>
 
 #include "base/io/output.h"
-#include "base/tables/compare.h"
 #include "config.h"
 #include "src/callstack/callstack.h"
 #include "src/formats/text/any_text.h"

@@ -13,7 +13,6 @@
 #include <jansson.h>
 
 #include "base/diag.h"
-#include "base/error.h"
 #include "decoder/aux/auxtrace.h"
 #include "decoder/perf_data/perf_file.h"
 #include "decoder/timeline/timeline.h"

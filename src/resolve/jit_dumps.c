@@ -4,8 +4,6 @@
 
 #include <time.h>
 
-#include "base/tables/compare.h"
-#include "base/tables/lower_bound.h"
 #include "decoder/perf_data/perf_record.h"
 #include "symbols/files/core_file.h"
 #include "symbols/files/dso_find.h"

@@ -6,8 +6,6 @@
 #include <unistd.h>
 
 #include "base/io/file_use.h"
-#include "base/tables/compare.h"
-#include "base/tables/lower_bound.h"
 #include "decoder/code/kernel_text.h"
 #include "decoder/mappings/bpf_programs.h"
 #include "decoder/perf_data/perf_input.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Enters both halves of the sandbox, and reports which is active. */
 #include "src/sandbox/sandbox.h"
-#include "base/message.h"
 
 #include "src/sandbox/keeper.h"
 

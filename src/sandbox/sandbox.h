@@ -18,7 +18,6 @@
 #ifndef SRC_SANDBOX_SANDBOX_H
 #define SRC_SANDBOX_SANDBOX_H
 
-#include "base/error.h"
 #include "src/options/options.h"
 #include "src/report/sandbox_state.h"
 

@@ -10,7 +10,6 @@
 #define SRC_SELECT_EVENT_FILTER_H
 
 #include "base/diag.h"
-#include "base/error.h"
 #include "decoder/aux/auxtrace.h"
 #include "decoder/branch_event.h"
 #include "decoder/engine/pt_stream.h"

@@ -8,7 +8,6 @@
 
 #include "base/io/output_path.h"
 #include "base/io/temp_file.h"
-#include "base/message.h"
 #include "src/batch/batch_loop.h"
 #include "src/formats/output_format.h"
 #include "src/sandbox/sandbox.h"

@@ -11,7 +11,6 @@
 #define SRC_SERVE_OPEN_TRACE_H
 
 #include "src/batch/batch_job.h"
-#include "src/options/options.h"
 
 /*
  * Convert, if the input is no trace, and show the result until the page has fetched it.

@@ -17,7 +17,7 @@
 #ifndef SRC_SERVE_TRACE_SERVER_H
 #define SRC_SERVE_TRACE_SERVER_H
 
-#include "base/error.h"
+#include "base/common.h"
 
 struct trace_server;
 

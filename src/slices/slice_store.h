@@ -11,7 +11,6 @@
 #ifndef SRC_SLICES_SLICE_STORE_H
 #define SRC_SLICES_SLICE_STORE_H
 
-#include "base/error.h"
 #include "base/io/temp_file.h"
 #include "base/tables/name.h"
 #include "src/slices/slice_sink.h"

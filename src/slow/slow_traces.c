@@ -5,7 +5,6 @@
 #include <jansson.h>
 #include <unistd.h>
 
-#include "base/error.h"
 #include "base/io/file_use.h"
 #include "base/io/interrupt.h"
 #include "base/io/output.h"

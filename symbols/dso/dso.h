@@ -6,19 +6,9 @@
 #ifndef SYMBOLS_DSO_DSO_H
 #define SYMBOLS_DSO_DSO_H
 
-#include <pthread.h>
-
-#include "base/arena.h"
 #include "base/tables/direct_cache.h"
-#include "base/tables/hash.h"
-#include "base/tables/id_index.h"
 #include "symbols/dso/dso_types.h"
 #include "symbols/dwarf/inline_table.h"
-#include "symbols/dwarf/line_table.h"
-#include "symbols/dwarf/split_unit.h"
-#include "symbols/files/debug_file.h"
-#include "symbols/files/elf_file.h"
-#include "symbols/names/demangle.h"
 #include "symbols/names/text_map.h"
 #include "symbols/symbol.h"
 #include "symbols/tables/code_starts.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Makes symbols of functions that have no name: "libc.so.6+0x29d90". */
 
-#include "base/tables/id_index.h"
 #include "symbols/dso/dso.h"
 #include "symbols/dso/dso_store.h"
 

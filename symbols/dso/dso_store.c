@@ -4,9 +4,7 @@
 
 #include <sys/stat.h>
 
-#include "base/io/path_in_root.h"
 #include "symbols/dso/dso.h"
-#include "symbols/files/dso_find.h"
 
 const char *dso_keep_text(struct dso_store *store, const char *text)
 {

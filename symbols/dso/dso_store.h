@@ -24,7 +24,6 @@
 #define SYMBOLS_DSO_DSO_STORE_H
 
 #include "base/diag.h"
-#include "base/tables/name.h"
 #include "symbols/dso/dso_types.h"
 #include "symbols/symbol.h"
 #include "symbols/tables/trap_table.h"

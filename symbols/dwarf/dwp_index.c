@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the hash table and the columns of .debug_cu_index. */
-#include "symbols/dwarf/dwp_index.h"
+#include "symbols/dwarf/split_unit.h"
 
 #include "base/cursor.h"
 

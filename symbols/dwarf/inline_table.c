@@ -4,8 +4,6 @@
 
 #include <dwarf.h>
 
-#include "base/tables/hash.h"
-
 /* Blocks and inlined calls nest; compilers stay far below this. */
 #define DEPTH_MAX 200
 

@@ -4,9 +4,6 @@
 
 #include <dwarf.h>
 
-#include "base/tables/compare.h"
-#include "base/tables/lower_bound.h"
-
 /* Nested ranges of different units are rare (-ffunction-sections with inlined copies). */
 #define OVERLAP_MAX 16
 

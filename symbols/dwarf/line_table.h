@@ -10,10 +10,7 @@
 #ifndef SYMBOLS_DWARF_LINE_TABLE_H
 #define SYMBOLS_DWARF_LINE_TABLE_H
 
-#include <elfutils/libdw.h>
-
 #include "symbols/dwarf/dwarf_guard.h"
-#include "symbols/files/elf_file.h"
 
 /* A range of addresses and the unit that it was compiled from. */
 struct unit_range {

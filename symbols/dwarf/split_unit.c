@@ -6,7 +6,6 @@
 #include <elf.h>
 
 #include "base/cursor.h"
-#include "symbols/dwarf/dwp_index.h"
 
 /* libdw reads this many bytes of a header before it checks the section's end. */
 #define HEADER_MAX 20

@@ -6,7 +6,6 @@
 #include <sys/procfs.h>
 
 #include "base/cursor.h"
-#include "base/tables/compare.h"
 
 static struct cursor cursor_at(const uint8_t *bytes, size_t size, uint64_t begin, uint64_t length)
 {

@@ -13,7 +13,7 @@
 
 #include <gelf.h>
 
-#include "base/error.h"
+#include "base/common.h"
 
 /* Build ids are 20 bytes (SHA-1) or 16 (MD5, UUID); linkers allow any length. */
 #define ELF_BUILD_ID_MAX 64

@@ -10,8 +10,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "symbols/names/demangle_short.h"
-
 /* ---- Limits -------------------------------------------------------------- */
 
 /*

@@ -13,7 +13,34 @@
 
 #include "base/budget.h"
 #include "base/common.h"
-#include "symbols/names/demangle_plain.h"
+
+/*
+ * Names of languages whose linkage names are texts with escapes: Fortran, Pascal, Haskell.
+ *
+ * Sources: GCC's gfc_sym_mangled_function_id() (trans-decl.cc); Free Pascal's
+ * make_mangledname() (compiler/symdef.pas, symconst.pas); GHC's GHC.Utils.Encoding and
+ * GHC.Cmm.CLabel (z-encoding, suffixes).
+ */
+
+/*
+ * Languages whose linkage names may be C's, too: they are decoded in files where another name
+ * shows the language.
+ */
+enum demangle_language {
+	DEMANGLE_ADA = 1,     /* GNAT's */
+	DEMANGLE_HASKELL = 2, /* GHC's */
+};
+
+/* Returns the languages, as bits, that a name of a file shows to be in it. */
+unsigned demangle_languages(const char *linkage);
+
+/*
+ * Write the name in the source, NUL-terminated, of at most `room` bytes.
+ * Returns its length; 0 if the name is not one of the language, or is too long.
+ */
+size_t demangle_fortran(const char *linkage, char *text, size_t room);
+size_t demangle_pascal(const char *linkage, char *text, size_t room);
+size_t demangle_haskell(const char *linkage, char *text, size_t room);
 
 /* Zeroed memory has spent nothing. */
 struct demangle_limits {
@@ -62,5 +89,19 @@ const char *demangler_demangle(struct demangler *demangler, const char *linkage,
  * BasicBlockSections; BOLT numbers its .cold).
  */
 size_t demangle_part_of(const char *linkage);
+
+/*
+ * Shortens demangled names by their template arguments and parameter lists.
+ *
+ * "std::vector<int>::push_back(int&&)" becomes "std::vector::push_back".  Text
+ * in angle brackets or parentheses that is part of the name stays: operators,
+ * "(anonymous namespace)", Rust's "<Type as Trait>".
+ */
+
+/*
+ * Shorten a demangled C++, Rust or D name in place.  If brackets do not pair,
+ * the rest of the text is unchanged.
+ */
+void demangle_shorten(char *text);
 
 #endif

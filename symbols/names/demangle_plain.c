@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Decodes linkage names that are texts with escapes. */
-#include "symbols/names/demangle_plain.h"
+#include "symbols/names/demangle.h"
 
 #include <ctype.h>
 

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Scans a demangled name once and copies the parts to keep to its front. */
-#include "symbols/names/demangle_short.h"
+#include "symbols/names/demangle.h"
 
 #include <ctype.h>
-
-#include "base/common.h"
 
 /* The text is read at `at` and written at `out`, which is never ahead of `at`. */
 struct shortening {

@@ -2,9 +2,7 @@
 /* Cuts overlapping ranges into pieces that do not overlap. */
 #include "symbols/names/range_map.h"
 
-#include "base/tables/compare.h"
 #include "base/tables/heap.h"
-#include "base/tables/lower_bound.h"
 
 struct building {
 	struct range_map *map;

@@ -8,8 +8,6 @@
 #include <unistd.h>
 
 #include "base/io/file_use.h"
-#include "base/tables/compare.h"
-#include "base/tables/lower_bound.h"
 
 /* ---- Ranges with names --------------------------------------------------- */
 

@@ -3,7 +3,6 @@
 #include "symbols/tables/code_starts.h"
 
 #include "base/cursor.h"
-#include "base/tables/lower_bound.h"
 
 /* Least mean size of functions, in bytes; the surplus of smaller ones is ignored. */
 #define BYTES_PER_HINT 16

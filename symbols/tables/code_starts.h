@@ -16,7 +16,6 @@
 #ifndef SYMBOLS_TABLES_CODE_STARTS_H
 #define SYMBOLS_TABLES_CODE_STARTS_H
 
-#include "symbols/files/elf_file.h"
 #include "symbols/tables/unwind_table.h"
 
 /* Whether an entry's code is a part of the function before it in the section. */

@@ -4,7 +4,6 @@
 
 #include "base/budget.h"
 #include "base/cursor.h"
-#include "base/tables/lower_bound.h"
 
 /* Layouts, by the magic number. */
 enum { GO_1_2 = 0xfffffffb, GO_1_16 = 0xfffffffa, GO_1_18 = 0xfffffff0, GO_1_20 = 0xfffffff1 };

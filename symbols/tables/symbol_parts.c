@@ -2,8 +2,6 @@
 /* Matches parts with functions, by their names and addresses. */
 #include "symbols/tables/symbol_parts.h"
 
-#include "base/tables/compare.h"
-#include "base/tables/lower_bound.h"
 #include "symbols/names/demangle.h"
 #include "symbols/symbol.h"
 

@@ -4,8 +4,6 @@
 
 #include "base/budget.h"
 #include "base/cursor.h"
-#include "base/tables/compare.h"
-#include "base/tables/lower_bound.h"
 #include "symbols/symbol.h"
 #include "symbols/tables/symbol_parts.h"
 

@@ -17,7 +17,6 @@
 #ifndef SYMBOLS_TABLES_SYMBOL_TABLE_H
 #define SYMBOLS_TABLES_SYMBOL_TABLE_H
 
-#include "symbols/files/elf_file.h"
 #include "symbols/tables/symbol_entry.h"
 
 /* Returns whether a file has a .symtab. */

@@ -2,9 +2,6 @@
 /* Finds exception handlers of OCaml: by the compiler's notes, else by its code. */
 #include "symbols/tables/trap_table.h"
 
-#include "base/tables/compare.h"
-#include "base/tables/lower_bound.h"
-
 #define NOTE_TYPE 1
 
 static void read_note(struct trap_table *table, const uint8_t *words, size_t size, uint64_t base)

@@ -4,9 +4,6 @@
 
 #include <dwarf.h>
 
-#include "base/cursor.h"
-#include "base/tables/compare.h"
-#include "base/tables/lower_bound.h"
 #include "symbols/tables/encoded_address.h"
 
 #define ENCODED_TABLE (DW_EH_PE_datarel | DW_EH_PE_sdata4) /* every linker's table */

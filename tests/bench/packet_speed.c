@@ -11,7 +11,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/error.h"
 #include "decoder/aux/auxtrace.h"
 #include "decoder/perf_data/perf_file.h"
 

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbols/dwarf/dwp_index.h"
 #include "symbols/dwarf/inline_table.h"
 #include "symbols/dwarf/line_table.h"
+#include "symbols/dwarf/split_unit.h"
 #include "symbols/files/elf_file.h"
 #include "symbols/names/demangle.h"
 #include "symbols/tables/code_starts.h"

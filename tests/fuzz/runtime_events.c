@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "overlays/runtime_events.h"
-#include "overlays/runtime_events_custom.h"
 
 static void read_ring(const struct runtime_events *file, uint32_t index)
 {

@@ -52,8 +52,8 @@ has_one_definition_each() {
 
 # base/common.h has them; libftf's header is for other programs, too.
 lists_no_common_header() {
-	product '*.[ch]' | grep -vxE 'base/(common\.h|alloc\.[ch])|writer/ftf\.h' |
-		xargs grep -E '^#include (<(errno|inttypes|limits|stdbool|stddef|stdint|stdio|stdlib|string)\.h>|"base/alloc\.h")' &&
+	product '*.[ch]' | grep -vxE 'base/(common\.h|alloc\.[ch]|error\.[ch])|writer/ftf\.h' |
+		xargs grep -E '^#include (<(errno|inttypes|limits|stdbool|stddef|stdint|stdio|stdlib|string)\.h>|"base/(alloc|error)\.h")' &&
 		return 1
 	return 0
 }

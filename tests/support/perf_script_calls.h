@@ -6,7 +6,6 @@
 #include <stdio.h>
 
 #include "base/diag.h"
-#include "base/error.h"
 #include "src/callstack/callstack.h"
 
 /*

@@ -4,7 +4,6 @@
  * the same effect as flow_step.c, or no effect if the block needs flow_step_slow().
  */
 #include "decoder/engine/fast/flow_code.h"
-#include "decoder/engine/fast/flow_runs.h"
 #include "decoder/engine/fast/flow_step.h"
 
 /* ---- Blocks without events ----------------------------------------------- */

@@ -2,7 +2,6 @@
 /* Save, restore and compare the fast engine's state at a cut. */
 #include "decoder/engine/fast/flow_checkpoint.h"
 
-#include "base/tables/lower_bound.h"
 #include "decoder/engine/fast/emulated_ptwrite.h"
 #include "decoder/engine/fast/flow_code.h"
 #include "decoder/engine/fast/flow_step.h"

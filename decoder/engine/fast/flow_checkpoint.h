@@ -15,7 +15,6 @@
 #ifndef DECODER_ENGINE_FAST_FLOW_CHECKPOINT_H
 #define DECODER_ENGINE_FAST_FLOW_CHECKPOINT_H
 
-#include "decoder/aux/aux_cuts.h"
 #include "decoder/engine/fast/flow_state.h"
 
 struct flow_checkpoint {

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Read TNT, TIP, TIP.PGE, TIP.PGD, FUP, CYC, MTC and PAD packets without libipt. */
-#include "decoder/engine/fast/flow_frequent.h"
 
 #include <endian.h>
 
-#include "base/tables/lower_bound.h"
 #include "decoder/aux/pt_packet_read.h"
 #include "decoder/engine/fast/flow_packets.h"
 #include "decoder/engine/fast/flow_window.h"

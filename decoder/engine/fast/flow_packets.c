@@ -2,7 +2,6 @@
 /* Handle each packet that libipt decodes for the fast engine. */
 #include "decoder/engine/fast/flow_packets.h"
 
-#include "base/tables/lower_bound.h"
 #include "decoder/engine/fast/emulated_ptwrite.h"
 #include "decoder/engine/fast/flow_checkpoint.h"
 #include "decoder/engine/fast/flow_code.h"

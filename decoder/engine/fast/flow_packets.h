@@ -7,7 +7,6 @@
 #ifndef DECODER_ENGINE_FAST_FLOW_PACKETS_H
 #define DECODER_ENGINE_FAST_FLOW_PACKETS_H
 
-#include "decoder/aux/pt_evd_pebs_packets.h"
 #include "decoder/aux/pt_packet_read.h"
 #include "decoder/engine/fast/flow_step.h"
 
@@ -100,5 +99,25 @@ void flow_bound_clock(struct pt_flow *flow);
 
 /* Handle a packet that libipt does not know. */
 void flow_on_extended_packet(struct pt_flow *flow, const struct extended_packet *packet);
+
+/* Reads the frequent packets; libipt reads all others.  Private to the engine. */
+
+/* Returns whether the longest packet might not fit between `at` and the window's end. */
+static inline bool flow_is_near_end(const struct pt_flow *flow, size_t at)
+{
+	return at + AUX_WINDOW_PACKET_MAX > flow->window.size;
+}
+
+/*
+ * Read TNT/TIP/CYC/MTC/PAD packets, and follow the code, until one needs more steps or
+ * libipt's decoder.  Returns true for the latter.
+ */
+bool flow_read_frequent(struct pt_flow *flow);
+
+/*
+ * A TSC packet was read, and there are no MTCs: look ahead to the next TSC packet, so that the
+ * time by cycles does not pass it.
+ */
+void flow_look_ahead(struct pt_flow *flow);
 
 #endif

@@ -2,8 +2,6 @@
 /* Finds runs of local jumps, and emits them as events of kind BRANCH_RUNS. */
 #include "decoder/engine/fast/flow_runs.h"
 
-#include "decoder/engine/fast/tnt_bits.h"
-
 /* TNT bits of a run, at most. */
 #define RUN_BITS 15
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Decode the segments of a stream in several threads, and check their guesses in order. */
-#include "decoder/engine/fast/flow_segments.h"
-
-#include <pthread.h>
+#include "decoder/engine/fast/pt_flow.h"
 
 #include "base/workers.h"
 #include "decoder/engine/fast/flow_checkpoint.h"

@@ -12,7 +12,6 @@
 #include <intel-pt.h>
 
 #include "decoder/aux/aux_cuts.h"
-#include "decoder/aux/aux_window.h"
 #include "decoder/aux/pt_evd_pebs_packets.h"
 #include "decoder/clock/packet_clock.h"
 #include "decoder/code/address_filter.h"
@@ -40,14 +39,6 @@ enum pending {
 /* Why the flow has to reach the ip of a FUP (PENDING_FUP). */
 enum fup_kind { FUP_INTERRUPT, FUP_EVENT, FUP_PSB };
 
-/* A value whose bits are being read; `left` 0: no value. */
-struct emulated_ptwrite {
-	const struct thread *thread; /* that writes it; borrowed */
-	uint64_t value;              /* bits so far, the first highest */
-	uint64_t ip;                 /* of the function that writes it */
-	unsigned left;               /* bits to come */
-};
-
 /* Beside struct stream_state, what decoding takes along over a cut (flow_checkpoint.h). */
 struct flow_state {
 	uint64_t ip, last_ip;           /* `last_ip`: for IP compression */
@@ -65,7 +56,13 @@ struct flow_state {
 	bool aborted;       /* the next TIP is the abort handler of a transaction */
 	bool emitted;       /* a branch was emitted since tracing began */
 	bool calls_missing; /* code that is missing ran since the PSB: its calls are unknown */
-	struct emulated_ptwrite ptwrite;
+	/* A value whose bits are being read; `left` 0: no value. */
+	struct emulated_ptwrite {
+		const struct thread *thread; /* that writes it; borrowed */
+		uint64_t value;              /* bits so far, the first highest */
+		uint64_t ip;                 /* of the function that writes it */
+		unsigned left;               /* bits to come */
+	} ptwrite;
 	struct packet_clock clock;
 };
 
@@ -87,7 +84,7 @@ struct pt_flow {
 	struct run_cache runs;                   /* of these blocks, with input.runs */
 	uint64_t runs_end;                       /* where the last run ends */
 	struct code_view view;                   /* at ip; bytes NULL: to be looked up */
-	uint32_t region;                         /* of `view`: code_regions.h */
+	uint32_t region;                         /* of `view`: struct code_regions */
 	struct code_view views[VIEW_CACHE_SIZE]; /* recently used */
 	uint32_t regions[VIEW_CACHE_SIZE];       /* of `views` */
 	unsigned next_view;                      /* index of the view to replace */

@@ -8,7 +8,6 @@
 #define DECODER_ENGINE_FAST_FLOW_STEP_H
 
 #include "decoder/engine/fast/flow_runs.h"
-#include "decoder/engine/fast/flow_state.h"
 
 /*
  * Follow cached blocks as far as possible. flow->cached_block is set, which implies that a

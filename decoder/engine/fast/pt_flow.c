@@ -21,18 +21,14 @@
  *
  * After damage, decoding continues at the next packet with an ip where there is code.
  */
-#include <intel-pt.h>
 
+#include "decoder/engine/fast/pt_flow.h"
 #include "decoder/aux/pt_errata.h"
-#include "decoder/aux/pt_evd_pebs_packets.h"
-#include "decoder/aux/pt_packet_read.h"
 #include "decoder/engine/fast/emulated_ptwrite.h"
 #include "decoder/engine/fast/flow_checkpoint.h"
 #include "decoder/engine/fast/flow_code.h"
-#include "decoder/engine/fast/flow_frequent.h"
 #include "decoder/engine/fast/flow_packets.h"
 #include "decoder/engine/fast/flow_window.h"
-#include "decoder/engine/fast/pt_flow.h"
 
 /* Bytes between two cuts: some ms of work, and some MB of events. */
 #define SEGMENT ((uint64_t)128 << 10)

@@ -27,4 +27,18 @@ void pt_flow_adopt(struct pt_flow *flow, const struct pt_stream *like,
 /* NULL is allowed. */
 void pt_flow_free(struct pt_flow *flow);
 
+/*
+ * A stream of the fast engine whose segments are decoded by threads.
+ *
+ * Segments are decoded ahead, each from a guess of the state before it (flow_checkpoint.h),
+ * and consumed in order.  After a wrong guess the segment is decoded again, here, from the real
+ * state.  So the events are those of one flow through the whole stream.
+ */
+
+/*
+ * `flow` has not begun; the result owns it. input.workers run the jobs.  Returns the stream,
+ * owned by the caller.
+ */
+struct pt_stream *pt_segments_new(struct pt_flow *flow);
+
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Replace packets that libipt 2.0 cannot follow, in a copy of the trace. */
-#include "decoder/engine/libipt/pt_rewrite.h"
+#include "decoder/engine/libipt/pt_blocks.h"
 
-#include "decoder/aux/aux_stream.h"
 #include "decoder/aux/pt_evd_pebs_packets.h"
 
 /* Opcodes (SDM volume 3, packet definitions). */

@@ -2,7 +2,6 @@
 /* Add up the costs of call paths. */
 #include "src/formats/answers/call_paths.h"
 
-#include "base/tables/compare.h"
 #include "base/tables/name.h"
 #include "src/options/options.h"
 

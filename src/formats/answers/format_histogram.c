@@ -7,7 +7,6 @@
  * counted by their instructions.
  */
 
-#include "base/tables/compare.h"
 #include "base/tables/name.h"
 #include "src/callstack/callstack.h"
 #include "src/formats/answers/chosen_calls.h"

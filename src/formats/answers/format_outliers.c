@@ -10,7 +10,6 @@
 
 #include <math.h>
 
-#include "base/tables/compare.h"
 #include "base/tables/name.h"
 #include "src/callstack/callstack.h"
 #include "src/formats/answers/call_paths.h"

@@ -2,8 +2,6 @@
 /* Ranks of slices: bucket of the duration, depth, and turn among slices of both. */
 #include "src/formats/ftf/fit_ranks.h"
 
-#include "base/tables/compare.h"
-
 /* Bits of a rank, from the lowest: the turn, and how near to the outermost slice it is. */
 #define TURN_BITS  5u
 #define DEPTH_BITS 10u

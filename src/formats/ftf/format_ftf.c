@@ -3,7 +3,6 @@
 #include "src/callstack/callstack.h"
 #include "src/formats/ftf/ftf_sink.h"
 #include "src/formats/ftf/ftf_split.h"
-#include "src/formats/output_format.h"
 #include "src/slices/slice_sorter.h"
 #include "src/slices/track.h"
 

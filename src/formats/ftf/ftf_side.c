@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "base/io/big_array.h"
-#include "base/tables/compare.h"
 #include "base/tables/hash.h"
 #include "reader/trace_reader.h"
 

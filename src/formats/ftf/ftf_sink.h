@@ -8,15 +8,11 @@
 #ifndef SRC_FORMATS_FTF_FTF_SINK_H
 #define SRC_FORMATS_FTF_FTF_SINK_H
 
-#include "base/io/output.h"
 #include "base/tables/direct_cache.h"
-#include "base/tables/name.h"
 #include "src/formats/call_sites.h"
 #include "src/formats/ftf/ftf_fit.h"
 #include "src/options/options.h"
 #include "src/slices/slice_args.h"
-#include "src/slices/slice_sink.h"
-#include "writer/ftf.h"
 
 struct track;
 

@@ -2,11 +2,7 @@
 /* --split: replays the stored slices and events by time into one FTF file after another. */
 #include "src/formats/ftf/ftf_split.h"
 
-#include "base/io/compressor.h"
-#include "base/io/output.h"
 #include "src/formats/ftf/ftf_side.h"
-#include "src/formats/ftf/ftf_sink.h"
-#include "src/options/options.h"
 #include "src/slices/slice_sorter.h"
 #include "src/slices/slice_store.h"
 #include "src/slices/track.h"

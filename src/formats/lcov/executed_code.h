@@ -7,9 +7,6 @@
 #ifndef SRC_FORMATS_LCOV_EXECUTED_CODE_H
 #define SRC_FORMATS_LCOV_EXECUTED_CODE_H
 
-#include "base/arena.h"
-#include "base/tables/direct_cache.h"
-#include "base/tables/id_index.h"
 #include "decoder/jump_run.h"
 #include "src/resolve/location.h"
 

@@ -4,9 +4,6 @@
  * (geninfo(1), "TRACEFILE FORMAT"), which genhtml(1) and others show.
  */
 
-#include "base/diag.h"
-#include "base/tables/compare.h"
-#include "base/tables/lower_bound.h"
 #include "base/tables/pair_table.h"
 #include "decoder/code/insn.h"
 #include "src/formats/lcov/executed_code.h"

@@ -3,7 +3,6 @@
 #include "src/formats/text/time_note.h"
 
 #include "src/formats/text/json_value.h"
-#include "src/formats/text/short_time.h"
 
 static const struct {
 	const char *word, *text;

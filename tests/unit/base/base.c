@@ -6,7 +6,6 @@
 #include "base/arena.h"
 #include "base/cursor.h"
 #include "base/diag.h"
-#include "base/error.h"
 #include "base/printable.h"
 #include "base/tables/name.h"
 #include "base/utf8.h"

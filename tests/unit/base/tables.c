@@ -7,7 +7,6 @@
 #include "base/tables/direct_cache.h"
 #include "base/tables/heap.h"
 #include "base/tables/id_index.h"
-#include "base/tables/lower_bound.h"
 #include "base/tables/name.h"
 #include "tests/support/unit.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "decoder/code/code_regions.h"
+#include "decoder/code/basic_block.h"
 
 #include "tests/support/unit.h"
 

@@ -14,7 +14,7 @@
 #include "decoder/aux/pt_errata.h"
 #include "decoder/code/code_image.h"
 #include "decoder/perf_data/perf_file.h"
-#include "decoder/streams/pt_stream_open.h"
+#include "decoder/streams/pt_streams.h"
 #include "decoder/timeline/timeline.h"
 #include "tests/support/sample.h"
 #include "tests/support/unit.h"

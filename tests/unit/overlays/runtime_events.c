@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "overlays/runtime_events_custom.h"
 #include "tests/support/runtime_events_ring.h"
 #include "tests/support/unit.h"
 

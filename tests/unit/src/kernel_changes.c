@@ -17,7 +17,7 @@
 #include "decoder/code/kernel_text.h"
 #include "decoder/mappings/bpf_programs.h"
 #include "decoder/perf_data/perf_file.h"
-#include "decoder/streams/pt_stream_open.h"
+#include "decoder/streams/pt_streams.h"
 #include "src/resolve/kernel_files.h"
 #include "tests/support/sample.h"
 #include "tests/support/unit.h"

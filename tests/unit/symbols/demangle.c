@@ -5,7 +5,6 @@
 #include <time.h>
 
 #include "symbols/names/demangle.h"
-#include "symbols/names/demangle_short.h"
 #include "tests/support/unit.h"
 
 static struct demangler demangler;
