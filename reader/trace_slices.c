@@ -9,18 +9,16 @@
 
 #define DEPTH_MAX 512
 
-/* A slice that is open at the time of the last event. */
-struct nested_slice {
-	size_t index;  /* of struct read_slice */
-	bool complete; /* else it has begun, and waits for its end event */
-	uint64_t end;  /* ticks; of a begun slice, the end of the complete one around it */
-};
-
 struct slice_thread {
 	struct trace_ids ids;
-	uint64_t last_time;        /* of begins and ends */
-	uint64_t newest;           /* the latest of all */
-	struct nested_slice *open; /* owned: innermost last */
+	uint64_t last_time; /* of begins and ends */
+	uint64_t newest;    /* the latest of all */
+	/* A slice that is open at the time of the last event. */
+	struct nested_slice {
+		size_t index;  /* of struct read_slice */
+		bool complete; /* else it has begun, and waits for its end event */
+		uint64_t end;  /* ticks; of a begun slice, the end of the complete one around it */
+	} * open;              /* owned: innermost last */
 	size_t depth, room;
 	size_t begun; /* of them, the ones that are not complete */
 	bool late;    /* complete events follow the slices in them: they are not in `open` */

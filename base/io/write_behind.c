@@ -7,17 +7,15 @@
 /* Bytes of a write: larger ones take the page cache several times as long (output.c). */
 #define WRITE_SIZE ((size_t)64 * 1024)
 
-struct byte_buffer {
-	uint8_t *bytes; /* owned: BUFFER_SIZE */
-	size_t used;
-};
-
 struct write_behind {
 	struct worker_job job; /* first: writes `written` */
 	struct output_carrier carrier;
 	struct workers *workers; /* borrowed */
 	struct output *output;   /* borrowed */
-	struct byte_buffer filled, written;
+	struct byte_buffer {
+		uint8_t *bytes; /* owned: BUFFER_SIZE */
+		size_t used;
+	} filled, written;
 	int failure;  /* errno: of a write */
 	bool offered; /* the job, since the last wait_for_job() */
 };

@@ -13,28 +13,24 @@
 	4 /* MTCFreq (SDM volume 3, "IA32_RTIT_CTL MSR"); MTC periods are 2 to its power */
 #define AUXTRACE_INTEL_PT 1 /* enum auxtrace_type (tools/perf/util/auxtrace.h) */
 
-/* One AUXTRACE record (struct perf_record_auxtrace) with its position. */
-struct piece_record {
-	struct aux_piece piece;
-	uint32_t queue;
-	int32_t tid, cpu;
-	size_t order;  /* in the file */
-	uint64_t time; /* ns: of a sample; 0: an AUXTRACE record, whose order counts */
-};
-
-/* Positions that AUX records report. */
-struct cut_list {
-	struct aux_cut *cuts; /* owned; finish_cuts(): borrowed from the arena */
-	size_t count, room;
-};
-
 /* The records of a file with trace data. */
 struct piece_list {
-	struct piece_record *records; /* owned */
+	/* One AUXTRACE record (struct perf_record_auxtrace) with its position. */
+	struct piece_record {
+		struct aux_piece piece;
+		uint32_t queue;
+		int32_t tid, cpu;
+		size_t order;  /* in the file */
+		uint64_t time; /* ns: of a sample; 0: an AUXTRACE record, whose order counts */
+	} * records;           /* owned */
 	size_t count, room;
-	struct cut_list cpu_cuts, thread_cuts; /* the same cuts, sorted by CPU and by thread */
-	bool samples;                          /* the pieces are of samples */
-	bool overwritten; /* an AUX record says that the buffer is overwritten: snapshots */
+	/* Positions that AUX records report. */
+	struct cut_list {
+		struct aux_cut *cuts; /* owned; finish_cuts(): borrowed from the arena */
+		size_t count, room;
+	} cpu_cuts, thread_cuts; /* the same cuts, sorted by CPU and by thread */
+	bool samples;            /* the pieces are of samples */
+	bool overwritten;        /* an AUX record says that the buffer is overwritten: snapshots */
 };
 
 /* PERF_RECORD_TIME_CONV; mult is 0 without it. */

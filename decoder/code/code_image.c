@@ -7,18 +7,17 @@
 /* The upper half of all addresses is the kernel's (x86-64 canonical addresses). */
 #define KERNEL_BEGIN (UINT64_C(1) << 63)
 
-struct section {
-	uint64_t begin, end;  /* ip range [begin, end) with bytes; begin == end: no section */
-	const uint8_t *bytes; /* of `begin`, in the caller's mapping of the file */
-};
-
 struct code_image {
 	const struct code_source *source;     /* borrowed */
 	struct diag *diag;                    /* borrowed */
 	struct pt_image_section_cache *cache; /* owned */
 	struct pt_image **images; /* owned, by address space index; the one at [count] is empty */
 	size_t space_count;
-	struct section *sections; /* owned, by libipt's section identifier */
+	struct section {
+		uint64_t begin,
+			end; /* ip range [begin, end) with bytes; begin == end: no section */
+		const uint8_t *bytes; /* of `begin`, in the caller's mapping of the file */
+	} * sections;                 /* owned, by libipt's section identifier */
 	size_t section_count, section_room;
 	const struct kernel_text *text; /* borrowed; of the stream that is decoded */
 };

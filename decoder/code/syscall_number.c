@@ -448,12 +448,6 @@ static void follow_insn(struct values *values, const uint8_t *bytes, const struc
 
 /* ---- Jumps --------------------------------------------------------------- */
 
-/* The values at a jump's target. */
-struct target {
-	size_t to; /* offset */
-	struct values values;
-};
-
 /* The flow from a function's begin to its end. */
 struct flow {
 	const struct syscall_code *code;
@@ -462,7 +456,11 @@ struct flow {
 		bool lost;     /* nothing is known here: too many jumps */
 		uint32_t last; /* the last jump that leads back here: 1 + its offset, or 0 */
 	} * labels;            /* owned; of each offset */
-	struct target targets[TARGETS_MOST];
+	/* The values at a jump's target. */
+	struct target {
+		size_t to; /* offset */
+		struct values values;
+	} targets[TARGETS_MOST];
 	size_t count, loops;
 	struct values now;
 	bool reached; /* the instruction before leads here */

@@ -98,13 +98,6 @@ struct perf_features {
 	uint64_t clock_wall_ns, clock_ns; /* the same instant on both clocks */
 };
 
-/* The sample_id trailer of a record; absent fields are -1 and 0. */
-struct perf_sample_id {
-	int32_t pid, tid, cpu;
-	uint64_t time; /* ns; 0: unknown */
-	uint64_t id;
-};
-
 struct perf_record {
 	uint32_t type; /* enum perf_event_type or perf_user_record */
 	uint16_t misc;
@@ -113,7 +106,12 @@ struct perf_record {
 	struct perf_bytes
 		aux;       /* of AUXTRACE, TRACING_DATA: the data after the record; may be cut */
 	size_t aux_behind; /* of AUXTRACE: bytes of the mapping after the data, at least */
-	struct perf_sample_id id;
+	/* The sample_id trailer of a record; absent fields are -1 and 0. */
+	struct perf_sample_id {
+		int32_t pid, tid, cpu;
+		uint64_t time; /* ns; 0: unknown */
+		uint64_t id;
+	} id;
 	uint64_t offset; /* of the record in its file, or in the data that it was unpacked to */
 };
 

@@ -10,15 +10,13 @@
 #include "decoder/perf_data/perf_file.h"
 #include "decoder/timeline/tracepoint_formats.h"
 
-struct probe_field {
-	struct tracepoint_field field;
-	const char *name; /* in the arena */
-	bool hex;         /* perf prints it so */
-};
-
 struct probe_format {
 	struct tracepoint_field ip, function; /* size 0: the event lacks the field */
-	struct probe_field *fields;
+	struct probe_field {
+		struct tracepoint_field field;
+		const char *name; /* in the arena */
+		bool hex;         /* perf prints it so */
+	} * fields;
 	size_t field_count;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Processes by pid, each with a list of its epochs while the timeline is built. */
-
 #include "decoder/timeline/thread_table.h"
+
 #include "base/tables/hash.h"
 
 /*
@@ -12,17 +12,15 @@
 #define COPIES_MIN          ((uint64_t)1 << 17)
 #define FILE_BYTES_PER_COPY 16
 
-struct live_epoch {
-	uint64_t begin;
-	struct space_builder *builder; /* borrowed from table->spaces */
-	bool shared;                   /* other epochs have the same builder */
-	bool exec;                     /* began with an exec */
-	struct live_epoch *before;
-};
-
 struct live_process {
-	struct process process;  /* the public part */
-	struct live_epoch *last; /* never NULL */
+	struct process process; /* the public part */
+	struct live_epoch {
+		uint64_t begin;
+		struct space_builder *builder; /* borrowed from table->spaces */
+		bool shared;                   /* other epochs have the same builder */
+		bool exec;                     /* began with an exec */
+		struct live_epoch *before;
+	} * last; /* never NULL */
 	UT_hash_handle hh;
 };
 

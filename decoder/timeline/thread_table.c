@@ -4,17 +4,15 @@
 
 #include "base/tables/hash.h"
 
-struct live_name {
-	struct thread_name name;
-	const struct live_name *before;
-};
-
 struct live_thread {
-	struct thread thread;         /* the public part */
-	const struct live_name *last; /* NULL: no name yet */
-	struct live_thread *older;    /* had the same tid before */
-	bool displaced;               /* it ends because the tid was another process's */
-	bool guessed;                 /* its process is not known */
+	struct thread thread; /* the public part */
+	const struct live_name {
+		struct thread_name name;
+		const struct live_name *before;
+	} * last;                  /* NULL: no name yet */
+	struct live_thread *older; /* had the same tid before */
+	bool displaced;            /* it ends because the tid was another process's */
+	bool guessed;              /* its process is not known */
 };
 
 struct live_tid {

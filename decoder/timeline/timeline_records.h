@@ -11,13 +11,6 @@
 #include "decoder/timeline/thread_table.h"
 #include "decoder/timeline/trace_pauses.h"
 
-/* When a CPU's last sample with trace data was taken. */
-struct sampled_cpu {
-	int32_t cpu;
-	uint64_t time; /* ns */
-	UT_hash_handle hh;
-};
-
 struct timeline {
 	struct arena arena;
 	struct diag *diag; /* borrowed, while building */
@@ -41,7 +34,12 @@ struct timeline {
 	struct sched_points points;
 	bool has_points;    /* any of them is recorded */
 	int32_t highest_id; /* of the points: a thread that was woken may have no record */
-	struct sampled_cpu *sampled_cpus; /* hash, while building */
+	/* When a CPU's last sample with trace data was taken. */
+	struct sampled_cpu {
+		int32_t cpu;
+		uint64_t time; /* ns */
+		UT_hash_handle hh;
+	} * sampled_cpus; /* hash, while building */
 	uint64_t lost_records, lost_samples;
 	struct perf_record *thread_maps; /* owned, while building */
 	size_t thread_map_count, thread_map_room;

@@ -5,17 +5,15 @@
 
 #include "decoder/mappings/address_space.h"
 
-struct thread_name {
-	uint64_t time;    /* valid from here on; 0 for the first */
-	const char *text; /* of PERF_RECORD_COMM; any bytes */
-};
-
 struct thread {
 	int32_t pid, tid;
 	uint32_t index; /* dense, in the order of first appearance */
 	const struct process *process;
-	const struct thread *parent;     /* forked it; NULL: not seen */
-	const struct thread_name *names; /* in time order; may be empty */
+	const struct thread *parent; /* forked it; NULL: not seen */
+	const struct thread_name {
+		uint64_t time;    /* valid from here on; 0 for the first */
+		const char *text; /* of PERF_RECORD_COMM; any bytes */
+	} * names;                /* in time order; may be empty */
 	size_t name_count;
 	/* FORK and EXIT; if not seen 0, or the first sight of a tid used before, and UINT64_MAX. */
 	uint64_t begin, end;

@@ -9,21 +9,17 @@
 
 #define NO_CPU (-2)
 
-struct owner_key {
-	const struct thread *thread; /* borrowed; NULL: unknown, or the owner is a CPU */
-	int64_t cpu;                 /* NO_CPU: the owner is a thread */
-};
-
-struct counted_stretch {
-	struct counted_owner *owner;
-	uint64_t number; /* 0, 1, ... */
-	uint64_t insns, cycles, calls, branches;
-};
-
 struct counted_owner {
-	struct owner_key key;
-	struct counted_stretch now; /* not yet stored */
-	bool counts, has_cycles;    /* it has any stretch; cycles are known */
+	struct owner_key {
+		const struct thread *thread; /* borrowed; NULL: unknown, or the owner is a CPU */
+		int64_t cpu;                 /* NO_CPU: the owner is a thread */
+	} key;
+	struct counted_stretch {
+		struct counted_owner *owner;
+		uint64_t number; /* 0, 1, ... */
+		uint64_t insns, cycles, calls, branches;
+	} now;                   /* not yet stored */
+	bool counts, has_cycles; /* it has any stretch; cycles are known */
 	bool written;
 	uint64_t next; /* the stretch after the one written last */
 	UT_hash_handle hh;

@@ -6,13 +6,11 @@
 #include "base/tables/hash.h"
 #include "symbols/dso/dso_store.h"
 
-struct call_place {
-	const struct symbol *caller;
-	uint64_t offset;
-};
-
 struct call_site {
-	struct call_place place;
+	struct call_place {
+		const struct symbol *caller;
+		uint64_t offset;
+	} place;
 	struct source_line line;
 	const struct name *name; /* NULL: not made yet, or the line is not known */
 	UT_hash_handle hh;

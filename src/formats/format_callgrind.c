@@ -15,20 +15,6 @@
 #include "src/formats/text/any_text.h"
 #include "symbols/dso/dso_store.h"
 
-/* The calls of a function from a line of another one. */
-struct call_edge {
-	uint64_t calls;
-	struct call_costs costs; /* inclusive */
-	uint32_t callee, line;   /* `line` of the caller; 0: unknown */
-	uint32_t next;           /* edge of the same caller, or 0 */
-	uint32_t open;           /* times in the stack that is looked at */
-};
-
-struct caller {
-	struct call_costs own;
-	uint32_t edges; /* the first one, or 0 */
-};
-
 struct callgrind_output {
 	struct format_output output; /* first */
 	struct cost_stacks stacks;
@@ -36,9 +22,19 @@ struct callgrind_output {
 	struct pair_table lines;    /* of (caller, line) */
 	struct pair_table ids;      /* of (index in `lines`, callee): the edge's index less 1 */
 	struct pair_table names[3]; /* of (0, id of name): the id in the file less 1; by kind */
-	struct call_edge *edges;    /* owned; [0] is unused */
+	/* The calls of a function from a line of another one. */
+	struct call_edge {
+		uint64_t calls;
+		struct call_costs costs; /* inclusive */
+		uint32_t callee, line;   /* `line` of the caller; 0: unknown */
+		uint32_t next;           /* edge of the same caller, or 0 */
+		uint32_t open;           /* times in the stack that is looked at */
+	} * edges;                       /* owned; [0] is unused */
 	size_t edge_room;
-	struct caller *callers; /* owned; by function */
+	struct caller {
+		struct call_costs own;
+		uint32_t edges; /* the first one, or 0 */
+	} * callers;            /* owned; by function */
 	bool has_insns, has_cycles;
 };
 

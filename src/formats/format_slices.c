@@ -38,17 +38,15 @@ struct slice {
 	bool finished;
 };
 
-/* The slices of a track, in the order of their begins. */
-struct slice_track {
-	const struct track *track; /* may be NULL */
-	size_t first, last;
-};
-
 struct slice_list {
 	struct format_output output; /* first */
 	struct big_array slices;     /* owned */
 	uint64_t count;
-	struct slice_track *tracks; /* owned; by index of the track */
+	/* The slices of a track, in the order of their begins. */
+	struct slice_track {
+		const struct track *track; /* may be NULL */
+		size_t first, last;
+	} * tracks; /* owned; by index of the track */
 	size_t track_count, track_room;
 	uint64_t accesses;      /* of slices */
 	enum option_args level; /* details of slices */

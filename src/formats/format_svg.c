@@ -27,24 +27,20 @@
 #define ROWS    64u
 #define COLOURS 8u
 
-/* Slices of a row that are too narrow to be drawn on their own. */
-struct crowd {
-	double from, to; /* pixels */
-	uint64_t count;  /* 0 if absent */
-};
-
-struct open_slice {
-	const struct symbol *symbol;
-	uint64_t begin;
-	unsigned flags;
-};
-
 struct picture {
 	FILE *out;
 	uint64_t begin; /* ns */
 	double scale;   /* pixels per ns */
-	struct open_slice open[ROWS];
-	struct crowd crowds[ROWS];
+	struct open_slice {
+		const struct symbol *symbol;
+		uint64_t begin;
+		unsigned flags;
+	} open[ROWS];
+	/* Slices of a row that are too narrow to be drawn on their own. */
+	struct crowd {
+		double from, to; /* pixels */
+		uint64_t count;  /* 0 if absent */
+	} crowds[ROWS];
 	size_t depth, deepest; /* levels, drawn or not */
 	uint64_t hidden;       /* slices that are not drawn */
 };

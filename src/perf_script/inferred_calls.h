@@ -12,14 +12,13 @@
 #include "src/perf_script/perf_script_line.h"
 #include "src/resolve/location.h"
 
-struct inferred_call {
-	uint64_t site;               /* address of the call; 0: an entry into the kernel */
-	const struct symbol *symbol; /* of its code; of a tree the function itself; may be NULL */
-	size_t level;                /* of a tree: its indent */
-};
-
 struct inferred_calls {
-	struct inferred_call *calls; /* owned; the innermost last */
+	struct inferred_call {
+		uint64_t site; /* address of the call; 0: an entry into the kernel */
+		const struct symbol
+			*symbol; /* of its code; of a tree the function itself; may be NULL */
+		size_t level;    /* of a tree: its indent */
+	} * calls;               /* owned; the innermost last */
 	size_t count, room;
 };
 

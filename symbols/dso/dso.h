@@ -23,13 +23,6 @@ struct cached_symbol {
 	struct source_line line;
 };
 
-/* The range of file offsets of the last answer: lookups come in bunches. */
-struct last_hit {
-	uint64_t begin, end;         /* bytes from the start of the file */
-	uint64_t vaddr;              /* of `begin` */
-	const struct symbol *symbol; /* borrowed */
-};
-
 struct dso {
 	struct dso_store *store;            /* borrowed */
 	const char *path;                   /* of the arena: as recorded */
@@ -67,7 +60,12 @@ struct dso {
 	struct cached_symbol **unnamed; /* owned: the symbols of entries that ran */
 	size_t unnamed_count, unnamed_room;
 	struct id_index unnamed_ids; /* by symbol.start */
-	struct last_hit hit;
+	/* The range of file offsets of the last answer: lookups come in bunches. */
+	struct last_hit {
+		uint64_t begin, end;         /* bytes from the start of the file */
+		uint64_t vaddr;              /* of `begin` */
+		const struct symbol *symbol; /* borrowed */
+	} hit;
 	struct dso
 		*known; /* borrowed: the first dso of the same file, used instead; NULL: this one */
 	UT_hash_handle hh;      /* by path and build id */

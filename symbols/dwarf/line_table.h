@@ -12,17 +12,15 @@
 
 #include "symbols/dwarf/dwarf_guard.h"
 
-/* A range of addresses and the unit that it was compiled from. */
-struct unit_range {
-	uint64_t begin, end; /* ELF virtual addresses */
-	Dwarf_Off unit;      /* of the unit's entry in .debug_info */
-};
-
 /* Zeroed memory is an empty table. */
 struct line_table {
 	Dwarf *dwarf;  /* owned; NULL: no debug information */
 	Dwarf *shared; /* owned; the part shared with other files (dwz(1)); may be NULL */
-	struct unit_range *ranges; /* owned; sorted by begin */
+	/* A range of addresses and the unit that it was compiled from. */
+	struct unit_range {
+		uint64_t begin, end; /* ELF virtual addresses */
+		Dwarf_Off unit;      /* of the unit's entry in .debug_info */
+	} * ranges;                  /* owned; sorted by begin */
 	size_t count, room;
 	struct dwarf_guard guard;
 };

@@ -12,14 +12,12 @@
 
 #define RANGE_NONE UINT32_MAX
 
-/* From `begin` to the next piece's begin, `range` holds. */
-struct range_piece {
-	uint64_t begin;
-	uint32_t range; /* index; RANGE_NONE: a gap */
-};
-
 struct range_map {
-	struct range_piece *pieces; /* owned; sorted, the last one is a gap */
+	/* From `begin` to the next piece's begin, `range` holds. */
+	struct range_piece {
+		uint64_t begin;
+		uint32_t range; /* index; RANGE_NONE: a gap */
+	} * pieces;             /* owned; sorted, the last one is a gap */
 	size_t count;
 };
 

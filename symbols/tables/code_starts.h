@@ -18,18 +18,16 @@
 
 #include "symbols/tables/unwind_table.h"
 
-/* Whether an entry's code is a part of the function before it in the section. */
-struct entry_jump {
-	uint32_t before; /* 1 + that function's index in unwind.starts, or 0 */
-	uint32_t jump;   /* from there to the part: bytes from unwind.base, or JUMP_* */
-};
-
 /* Zeroed memory has no starts. */
 struct code_starts {
 	struct unwind_table unwind;
 	bool scanned;
-	struct entry_jump *entries; /* owned; by index in unwind.starts */
-	uint32_t *hints;            /* owned; sorted, bytes from unwind.base */
+	/* Whether an entry's code is a part of the function before it in the section. */
+	struct entry_jump {
+		uint32_t before; /* 1 + that function's index in unwind.starts, or 0 */
+		uint32_t jump;   /* from there to the part: bytes from unwind.base, or JUMP_* */
+	} * entries;             /* owned; by index in unwind.starts */
+	uint32_t *hints;         /* owned; sorted, bytes from unwind.base */
 	size_t hint_count, hint_room;
 };
 

@@ -21,14 +21,12 @@ enum trap_kind {
 	TRAP_REMOVED,   /* one less: the guarded code came to its end */
 };
 
-struct trap {
-	uint64_t vaddr; /* ELF virtual address */
-	uint8_t kind;   /* enum trap_kind */
-};
-
 /* Zeroed memory is an empty table. */
 struct trap_table {
-	struct trap *traps; /* owned; sorted by vaddr */
+	struct trap {
+		uint64_t vaddr; /* ELF virtual address */
+		uint8_t kind;   /* enum trap_kind */
+	} * traps;              /* owned; sorted by vaddr */
 	size_t count, room;
 };
 

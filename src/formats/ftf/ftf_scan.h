@@ -21,10 +21,6 @@ enum scan_kind {
 	SCAN_INSTANT,
 };
 
-struct scan_ids {
-	uint64_t pid, tid;
-};
-
 /*
  * Zeroed but for `bytes` and `size`, it is at the trace's begin.  A trace may come in pieces: set
  * `bytes`, `size` and `at` for the next one, which begins at the record where the last one ended.
@@ -43,7 +39,9 @@ struct ftf_scan {
 	/* Of events: */
 	uint64_t time, end; /* ticks; end: of SCAN_COMPLETE */
 	void **place;       /* the caller's, for this thread; NULL: the record names it in full */
-	struct scan_ids thread; /* if *place is NULL */
+	struct scan_ids {
+		uint64_t pid, tid;
+	} thread; /* if *place is NULL */
 };
 
 /* Numbers that an end has as arguments: of slices that are not shown. */

@@ -7,15 +7,13 @@
 #include "src/slices/slice_store.h"
 #include "src/slices/track.h"
 
-/* An open slice, which begins again in the next part. */
-struct split_frame {
-	struct slice_event begin;
-	struct slice_detail detail;
-};
-
 struct split_track {
-	struct track *track;        /* borrowed; NULL: no slices */
-	struct split_frame *frames; /* owned; innermost last */
+	struct track *track; /* borrowed; NULL: no slices */
+	/* An open slice, which begins again in the next part. */
+	struct split_frame {
+		struct slice_event begin;
+		struct slice_detail detail;
+	} * frames; /* owned; innermost last */
 	size_t count, room;
 	struct slice_detail now; /* of the last begin or end */
 };

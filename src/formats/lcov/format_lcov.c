@@ -21,34 +21,26 @@
  * another line, or by a jump back: as gcov counts lines.
  */
 
-struct covered_file {
-	const struct name *name; /* borrowed */
-	bool ran;                /* a line of it was executed */
-};
-
-struct covered_line {
-	uint32_t file, line; /* `file`: index */
-	uint64_t count;
-};
-
-/* A conditional jump. */
-struct covered_jump {
-	uint32_t line; /* index of the line */
-	uint64_t vaddr;
-	uint64_t taken, not_taken;
-};
-
-struct covered_function {
-	const struct symbol *symbol; /* borrowed */
-	uint32_t line;               /* index of the line where it begins */
-	uint64_t count;
-};
-
 struct covered_lines {
-	struct covered_file *files; /* owned */
-	struct covered_line *lines;
-	struct covered_jump *jumps;
-	struct covered_function *functions;
+	struct covered_file {
+		const struct name *name; /* borrowed */
+		bool ran;                /* a line of it was executed */
+	} * files;                       /* owned */
+	struct covered_line {
+		uint32_t file, line; /* `file`: index */
+		uint64_t count;
+	} * lines;
+	/* A conditional jump. */
+	struct covered_jump {
+		uint32_t line; /* index of the line */
+		uint64_t vaddr;
+		uint64_t taken, not_taken;
+	} * jumps;
+	struct covered_function {
+		const struct symbol *symbol; /* borrowed */
+		uint32_t line;               /* index of the line where it begins */
+		uint64_t count;
+	} * functions;
 	size_t file_room, line_room, jump_room, function_room;
 	struct covered_row *rows; /* owned; statements by dso and address */
 	size_t row_count, row_room;
