@@ -13,27 +13,22 @@
  * If times are unknown, instructions are counted in place of ns.
  */
 
-#include "base/tables/name.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"
-#include "src/formats/text/short_time.h"
 #include "src/formats/text/time_note.h"
-#include "src/options/options.h"
 #include "src/slices/call_tree.h"
 #include "src/slices/durations.h"
-
-struct function_row {
-	const struct name *name;
-	uint64_t total, self; /* ns, or instructions, as all below; set at the end */
-	struct durations calls;
-};
 
 struct functions_output {
 	struct format_output output; /* first */
 	struct call_tree tree;       /* of functions: node N has row N */
 	enum function_order order;
-	size_t top;                /* rows that are shown, at most; 0: all */
-	struct function_row *rows; /* owned; behind [0], which is unused, sorted at the end */
+	size_t top; /* rows that are shown, at most; 0: all */
+	struct function_row {
+		const struct name *name;
+		uint64_t total, self; /* ns, or instructions, as all below; set at the end */
+		struct durations calls;
+	} * rows; /* owned; behind [0], which is unused, sorted at the end */
 	size_t row_room;
 	uint32_t *by_name; /* owned; by id: node; NODE_NONE: none */
 	size_t name_room;

@@ -3,7 +3,6 @@
 
 #include <endian.h>
 
-#include "decoder/aux/pt_packet_read.h"
 #include "decoder/engine/fast/flow_packets.h"
 #include "decoder/engine/fast/flow_window.h"
 

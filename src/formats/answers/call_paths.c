@@ -2,25 +2,20 @@
 /* Add up the costs of call paths. */
 #include "src/formats/answers/call_paths.h"
 
-#include "base/tables/name.h"
-#include "src/options/options.h"
-
 /* Classes of an octave: 16. */
 #define CLASS_BITS 4
 
 /* ns of code of a call, from which on its clock is measured: many CYC intervals. */
 #define CLOCK_TIME 1000
 
-/* A cost of the open call. */
-struct touched {
-	uint32_t node, place;
-};
-
 /* The open call of a root. */
 struct open_root {
-	uint32_t root, node;     /* its path, and that of the innermost slice in it */
-	size_t depth;            /* of the thread's stack around it */
-	struct touched *touched; /* owned; kept for the next call */
+	uint32_t root, node; /* its path, and that of the innermost slice in it */
+	size_t depth;        /* of the thread's stack around it */
+	/* A cost of the open call. */
+	struct touched {
+		uint32_t node, place;
+	} * touched; /* owned; kept for the next call */
 	size_t touched_count, touched_room;
 };
 

@@ -14,9 +14,7 @@
 #ifndef SRC_FORMATS_ANSWERS_CALL_PATHS_H
 #define SRC_FORMATS_ANSWERS_CALL_PATHS_H
 
-#include "base/tables/pair_table.h"
 #include "src/callstack/callstack.h"
-#include "src/options/selection.h"
 #include "src/select/function_choice.h"
 #include "src/slices/call_tree.h"
 #include "src/slices/durations.h"

@@ -8,8 +8,6 @@
 #ifndef SRC_FORMATS_ANSWERS_CHOSEN_CALLS_H
 #define SRC_FORMATS_ANSWERS_CHOSEN_CALLS_H
 
-#include "base/diag.h"
-#include "src/options/selection.h"
 #include "src/select/function_choice.h"
 #include "src/slices/call_tree.h"
 

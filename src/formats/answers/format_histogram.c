@@ -7,15 +7,11 @@
  * counted by their instructions.
  */
 
-#include "base/tables/name.h"
-#include "src/callstack/callstack.h"
 #include "src/formats/answers/chosen_calls.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"
 #include "src/formats/text/json_value.h"
-#include "src/formats/text/short_time.h"
 #include "src/formats/text/time_note.h"
-#include "src/options/options.h"
 #include "src/slices/durations.h"
 
 /* Buckets of an octave: 4. */
@@ -26,18 +22,16 @@
 
 #define BAR_MOST 40
 
-struct bucket {
-	uint64_t count;
-	uint64_t begin, duration;    /* ns: of the example */
-	const struct track *example; /* borrowed */
-};
-
 struct function_calls {
 	const struct name *name; /* borrowed */
 	uint64_t total;          /* of all calls: ns, or instructions, as in `durations` */
 	uint64_t cut;            /* calls that took longer than they are counted */
 	struct durations durations;
-	struct bucket buckets[BUCKETS];
+	struct bucket {
+		uint64_t count;
+		uint64_t begin, duration;    /* ns: of the example */
+		const struct track *example; /* borrowed */
+	} buckets[BUCKETS];
 };
 
 struct histogram_output {

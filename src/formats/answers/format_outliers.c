@@ -10,14 +10,10 @@
 
 #include <math.h>
 
-#include "base/tables/name.h"
-#include "src/callstack/callstack.h"
 #include "src/formats/answers/call_paths.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"
-#include "src/formats/text/short_time.h"
 #include "src/formats/text/time_note.h"
-#include "src/options/options.h"
 
 /* Paths that are listed by themselves, and the least share of them, percent. */
 #define ROWS_MAX  30
@@ -34,18 +30,16 @@
 
 enum side { SLOW, OTHER, SIDE_COUNT };
 
-struct path_row {
-	uint32_t node;
-	struct path_cost cost[SIDE_COUNT]; /* of all calls of a side together */
-	double extra;                      /* of a slow call: ns, or instructions (by_insns) */
-};
-
 /* The calls of one root. */
 struct outlier_group {
 	uint32_t root;
 	uint64_t calls[SIDE_COUNT];
-	uint64_t shortest;     /* of the slow calls, at least: ns, or instructions */
-	struct path_row *rows; /* owned */
+	uint64_t shortest; /* of the slow calls, at least: ns, or instructions */
+	struct path_row {
+		uint32_t node;
+		struct path_cost cost[SIDE_COUNT]; /* of all calls of a side together */
+		double extra; /* of a slow call: ns, or instructions (by_insns) */
+	} * rows;             /* owned */
 	size_t count;
 	double extra;           /* of a slow call: ns, or instructions */
 	bool by_insns;          /* these, as times are not known */

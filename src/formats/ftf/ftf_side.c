@@ -51,13 +51,6 @@ struct stored_track {
 	UT_hash_handle hh;
 };
 
-struct stored_process {
-	uint64_t pid;
-	const struct name *name;
-	size_t part; /* the last part of the trace that names it */
-	UT_hash_handle hh;
-};
-
 struct event_store {
 	struct name_table *names; /* borrowed */
 	struct big_array events;  /* owned: struct stored_event */
@@ -67,8 +60,13 @@ struct event_store {
 	struct stored_track *tracks;    /* owned: hash by pid and tid */
 	struct stored_track **by_index; /* owned; the tracks are borrowed */
 	size_t track_count, track_room;
-	struct stored_tid *tids;          /* owned: hash of named threads */
-	struct stored_process *processes; /* owned: hash by pid */
+	struct stored_tid *tids; /* owned: hash of named threads */
+	struct stored_process {
+		uint64_t pid;
+		const struct name *name;
+		size_t part; /* the last part of the trace that names it */
+		UT_hash_handle hh;
+	} * processes; /* owned: hash by pid */
 };
 
 static const struct stored_place *event_store_place(const struct event_store *store, size_t index)
@@ -298,14 +296,12 @@ static void event_store_release(struct event_store *store)
 /* The file without a name, in messages. */
 #define SPOOL_NAME "events of --split"
 
-/* Key by which Perfetto merges counter tracks; an async slice has no name here. */
-struct counter_key {
-	uint64_t pid, id;
-	const struct name *name;
-};
-
 struct side_counter {
-	struct counter_key key;
+	/* Key by which Perfetto merges counter tracks; an async slice has no name here. */
+	struct counter_key {
+		uint64_t pid, id;
+		const struct name *name;
+	} key;
 	size_t event; /* the last one */
 	UT_hash_handle hh;
 };

@@ -11,11 +11,8 @@
 #ifndef SRC_FORMATS_FTF_FTF_SIDE_H
 #define SRC_FORMATS_FTF_FTF_SIDE_H
 
-#include "base/io/temp_file.h"
-#include "base/tables/name.h"
 #include "src/formats/ftf/ftf_sink.h"
 #include "src/formats/output_format.h"
-#include "writer/ftf.h"
 
 struct event_store;
 struct side_counter;
