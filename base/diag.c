@@ -22,7 +22,7 @@ void diag_release(struct diag *diag)
 }
 
 /* The kinds are few (one per cause), so a list is the right map. */
-static struct diag_line *find(const struct diag *diag, const char *kind)
+static struct diag_line *find_line(const struct diag *diag, const char *kind)
 {
 	struct diag_line *line = diag->first;
 
@@ -40,7 +40,7 @@ void diag_warn(struct diag *diag, const char *kind, const char *format, ...)
 	if (!diag)
 		return;
 	pthread_mutex_lock(&diag->lock);
-	line = find(diag, kind);
+	line = find_line(diag, kind);
 	if (!line) {
 		va_start(args, format);
 		vsnprintf(text, sizeof(text), format, args);

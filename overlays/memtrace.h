@@ -46,11 +46,11 @@ struct memtrace_files {
 	} files[MEMTRACE_LIST_LENGTH];                       /* latest first */
 };
 
-struct memtrace_place;
+struct memtrace_code;
 
 struct memtrace_locations {
 	struct arena arena;
-	struct memtrace_place *by_code; /* hash */
+	struct memtrace_code *by_code; /* hash */
 };
 
 void memtrace_locations_init(struct memtrace_locations *table);

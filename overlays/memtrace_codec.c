@@ -35,7 +35,7 @@ void memtrace_codec_prepare(struct memtrace_codec *codec)
 	codec->predictions = alloc_zeroed(MEMTRACE_CACHE_SIZE, sizeof(*codec->predictions));
 }
 
-static void append(struct memtrace_codec *codec, unsigned slot, size_t limit)
+static void append_slot(struct memtrace_codec *codec, unsigned slot, size_t limit)
 {
 	if (codec->length >= limit) {
 		codec->cut = true;
@@ -68,10 +68,10 @@ int memtrace_codec_read(struct memtrace_codec *codec, struct cursor *in, uint64_
 		if ((word & 3) == TAG_LITERAL)
 			codec->places[slot] = cursor_u64(in);
 		ahead = (word & 3) == TAG_LITERAL ? 0 : predictions_of(in, word & 3);
-		append(codec, slot, keep ? 0 : limit);
+		append_slot(codec, slot, keep ? 0 : limit);
 		for (; ahead; ahead--) {
 			slot = codec->predictions[slot];
-			append(codec, slot, keep ? 0 : limit);
+			append_slot(codec, slot, keep ? 0 : limit);
 		}
 	}
 	return in->short_ ? -1 : 0;

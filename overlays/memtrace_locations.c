@@ -4,7 +4,7 @@
 
 #include "base/tables/hash.h"
 
-struct memtrace_place {
+struct memtrace_code {
 	uint64_t code;
 	const struct memtrace_location *locations; /* owned by the arena */
 	size_t count;
@@ -19,7 +19,7 @@ void memtrace_locations_init(struct memtrace_locations *table)
 
 void memtrace_locations_release(struct memtrace_locations *table)
 {
-	struct memtrace_place *place;
+	struct memtrace_code *place;
 
 	HASH_FREE_ALL(table->by_code, place);
 	arena_release(&table->arena);
@@ -106,7 +106,7 @@ static int read_location(struct memtrace_locations *table, struct memtrace_files
 }
 
 /* Returns whether two lists of locations are the same. */
-static bool same_locations(const struct memtrace_place *place,
+static bool same_locations(const struct memtrace_code *place,
 			   const struct memtrace_location *locations, size_t count)
 {
 	if (place->count != count)
@@ -126,7 +126,7 @@ int memtrace_locations_read(struct memtrace_locations *table, struct memtrace_fi
 			    struct cursor *in, uint64_t *code)
 {
 	struct memtrace_location locations[255] = { 0 };
-	struct memtrace_place *place;
+	struct memtrace_code *place;
 	size_t count;
 
 	*code = cursor_u64(in);
@@ -150,7 +150,7 @@ int memtrace_locations_read(struct memtrace_locations *table, struct memtrace_fi
 const struct memtrace_location *memtrace_locations_borrow(const struct memtrace_locations *table,
 							  uint64_t code, size_t *count)
 {
-	struct memtrace_place *place;
+	struct memtrace_code *place;
 
 	HASH_FIND(hh, table->by_code, &code, sizeof(code), place);
 	*count = place ? place->count : 0;

@@ -227,7 +227,7 @@ static void write_locations(struct memtrace_writer *writer, struct domain *domai
 	domain->code_count = 0;
 }
 
-static void flush(struct memtrace_writer *writer, struct domain *domain)
+static void flush_packet(struct memtrace_writer *writer, struct domain *domain)
 {
 	if (domain->events.size == HEADER_SIZE)
 		return;
@@ -366,11 +366,11 @@ void memtrace_writer_put(struct memtrace_writer *writer, const struct memtrace_e
 
 	if (!domain || domain->number != event->domain) {
 		if (domain)
-			flush(writer, domain);
+			flush_packet(writer, domain);
 		domain = writer->current = find_domain(writer, event->domain);
 	}
 	if (is_full(domain, event, time))
-		flush(writer, domain);
+		flush_packet(writer, domain);
 	if (domain->events.size == HEADER_SIZE) {
 		domain->begin = time;
 		if (event->kind == MEMTRACE_ALLOC)
@@ -443,7 +443,7 @@ void memtrace_writer_close(struct memtrace_writer *writer)
 	if (!writer)
 		return;
 	if (writer->current)
-		flush(writer, writer->current);
+		flush_packet(writer, writer->current);
 	HASH_FREE_ALL(writer->domains, domain, memtrace_codec_release(&domain->codec);
 		      free(domain->ages); free(domain->codes));
 	arena_release(&writer->arena);

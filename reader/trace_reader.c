@@ -159,7 +159,7 @@ static int unpack_zstd(struct trace_input *input)
 	return 0;
 }
 
-static int unpack(struct trace_input *input)
+static int unpack_block(struct trace_input *input)
 {
 	if (!input->unpacker)
 		return copy_plain(input);
@@ -167,7 +167,7 @@ static int unpack(struct trace_input *input)
 }
 
 /* Fill the trace's block.  Returns 0; -1 with err filled. */
-static int fill(struct trace_input *input, struct error *err)
+static int fill_block(struct trace_input *input, struct error *err)
 {
 	memmove(input->bytes, input->bytes + input->at, input->used - input->at);
 	input->used -= input->at;
@@ -181,7 +181,7 @@ static int fill(struct trace_input *input, struct error *err)
 		if (input->ended && !(input->unpacker && input->unpacker->inside))
 			return 0;
 		/* At the end of the file, the unpacker may still hold output. */
-		if (unpack(input) < 0)
+		if (unpack_block(input) < 0)
 			return error_set(err, ERROR_FORMAT, "compressed data are damaged");
 		if (input->ended && input->used == before && input->unpacker->inside)
 			return error_set(err, ERROR_FORMAT, "compressed data are cut off");
@@ -198,7 +198,7 @@ static int fill(struct trace_input *input, struct error *err)
 static const uint8_t *trace_input_peek(struct trace_input *input, size_t size, size_t *left,
 				       struct error *err)
 {
-	if (input->used - input->at < size && !input->ended && fill(input, err) < 0)
+	if (input->used - input->at < size && !input->ended && fill_block(input, err) < 0)
 		return NULL;
 	*left = input->used - input->at;
 	return *left < size ? NULL : input->bytes + input->at;
@@ -294,7 +294,7 @@ static void reserved(struct parse *p, unsigned low, unsigned high)
 		complain(p, "reserved bits %u..%u of the header are not zero", low, high);
 }
 
-static uint64_t take(struct parse *p)
+static uint64_t take_word(struct parse *p)
 {
 	uint64_t word = 0;
 
@@ -317,7 +317,7 @@ static void check_time(struct parse *p, uint64_t ticks)
 
 static uint64_t take_time(struct parse *p)
 {
-	uint64_t ticks = take(p);
+	uint64_t ticks = take_word(p);
 
 	check_time(p, ticks);
 	return ticks;
@@ -363,8 +363,8 @@ static struct trace_ids thread_of(struct parse *p, uint64_t reference)
 	struct trace_ids ids;
 
 	if (reference == 0) {
-		ids.pid = take(p);
-		ids.tid = take(p);
+		ids.pid = take_word(p);
+		ids.tid = take_word(p);
 		return ids;
 	}
 	if (!p->reader->current->thread_defined[reference])
@@ -396,7 +396,7 @@ static void take_value(struct parse *p, struct trace_arg *arg, uint64_t head)
 	case ARG_NULL:
 		break;
 	default:
-		arg->word = take(p);
+		arg->word = take_word(p);
 	}
 	if (bits(head, 32, 63))
 		complain(p, "reserved bits of an argument are not zero");
@@ -405,7 +405,7 @@ static void take_value(struct parse *p, struct trace_arg *arg, uint64_t head)
 static void take_arg(struct parse *p, struct trace_arg *arg)
 {
 	size_t begin = p->next;
-	uint64_t head = take(p), size = bits(head, 4, 15);
+	uint64_t head = take_word(p), size = bits(head, 4, 15);
 
 	*arg = (struct trace_arg){ .type = (enum trace_arg_type)bits(head, 0, 3) };
 	if (!fine(p))
@@ -541,12 +541,12 @@ static void read_metadata(struct parse *p)
 static void read_initialization(struct parse *p)
 {
 	p->record->kind = TRACE_INITIALIZATION;
-	p->record->number = take(p);
+	p->record->number = take_word(p);
 	reserved(p, 16, 63);
 	/* Of Jane Street's "tracing" library: which tick was at which time since 1970. */
 	if (p->record->words >= 4) {
-		p->record->base_ticks = take(p);
-		p->record->base_time = take(p);
+		p->record->base_ticks = take_word(p);
+		p->record->base_time = take_word(p);
 	}
 	if (fine(p) && !p->record->number)
 		complain(p, "0 ticks a second");
@@ -588,8 +588,8 @@ static void read_thread(struct parse *p)
 
 	p->record->kind = TRACE_THREAD;
 	p->record->number = number;
-	p->record->thread.pid = take(p);
-	p->record->thread.tid = take(p);
+	p->record->thread.pid = take_word(p);
+	p->record->thread.tid = take_word(p);
 	reserved(p, 24, 63);
 	if (!number)
 		complain(p, "thread 0 cannot be defined");
@@ -640,7 +640,7 @@ static void read_event(struct parse *p)
 	if (record->type >= EVENT_TYPES)
 		pass_unknown(p, UNKNOWN_EVENT_TYPE, record->type);
 	else if (record->type == EVENT_COUNTER || record->type >= EVENT_COMPLETE)
-		record->id = take(p);
+		record->id = take_word(p);
 	if (fine(p) && record->type == EVENT_COUNTER)
 		check_counter(p);
 	if (fine(p) && record->type == EVENT_COMPLETE && record->id < record->time)
@@ -666,11 +666,11 @@ static void read_userspace_object(struct parse *p)
 	uint64_t reference = bits(p->header, 16, 23);
 
 	p->record->kind = TRACE_USERSPACE_OBJECT;
-	p->record->id = take(p);
+	p->record->id = take_word(p);
 	if (reference)
 		p->record->thread = thread_of(p, reference);
 	else
-		p->record->thread.pid = take(p);
+		p->record->thread.pid = take_word(p);
 	p->record->name = string_of(p, bits(p->header, 24, 39), "name");
 	take_args(p, bits(p->header, 40, 43));
 	reserved(p, 44, 63);
@@ -683,7 +683,7 @@ static void read_kernel_object(struct parse *p)
 {
 	p->record->kind = TRACE_KERNEL_OBJECT;
 	p->record->type = (unsigned)bits(p->header, 16, 23);
-	p->record->id = take(p);
+	p->record->id = take_word(p);
 	p->record->name = string_of(p, bits(p->header, 24, 39), "name");
 	take_args(p, bits(p->header, 40, 43));
 	reserved(p, 44, 63);
@@ -713,8 +713,8 @@ static void read_context_switch(struct parse *p)
 	record->number = bits(p->header, 20, 35);
 	record->state = (unsigned)bits(p->header, 36, 39);
 	record->time = take_time(p);
-	record->thread.tid = take(p);
-	record->other.tid = take(p);
+	record->thread.tid = take_word(p);
+	record->other.tid = take_word(p);
 	take_args(p, bits(p->header, 16, 19));
 	check_arg_type(p, "incoming_weight", ARG_INT32);
 	check_arg_type(p, "outgoing_weight", ARG_INT32);
@@ -728,7 +728,7 @@ static void read_wakeup(struct parse *p)
 	record->kind = TRACE_THREAD_WAKEUP;
 	record->number = bits(p->header, 20, 35);
 	record->time = take_time(p);
-	record->thread.tid = take(p);
+	record->thread.tid = take_word(p);
 	take_args(p, bits(p->header, 16, 19));
 	check_arg_type(p, "weight", ARG_INT32);
 	reserved(p, 36, 59);
@@ -828,7 +828,7 @@ static int report_end(struct trace_reader *reader, size_t words, size_t left, st
 			    left);
 }
 
-static int fail(const struct error *failure, struct error *err)
+static int copy_failure(const struct error *failure, struct error *err)
 {
 	if (err)
 		*err = *failure;
@@ -845,7 +845,7 @@ int trace_reader_check_magic(struct trace_reader *reader, struct error *err)
 
 	trace_input_peek(&reader->input, sizeof(first), &left, &failure);
 	if (failure.kind != ERROR_NONE)
-		return fail(&failure, err);
+		return copy_failure(&failure, err);
 	if (!left)
 		return error_set(err, ERROR_FORMAT, "is empty");
 	bytes = trace_input_peek(&reader->input, left < 8 ? left : 8, &left, &failure);
@@ -884,7 +884,7 @@ static int pass_large_record(struct parse *p, struct error *err)
 
 		if (!trace_input_peek(&reader->input, piece, &left, &failure)) {
 			report_end(reader, words, left + (words * 8 - rest), &failure);
-			return fail(&failure, err);
+			return copy_failure(&failure, err);
 		}
 		trace_input_skip(&reader->input, piece);
 		rest -= piece;
@@ -923,7 +923,7 @@ int trace_reader_next(struct trace_reader *reader, struct trace_record *record, 
 	}
 	if (!p.bytes) {
 		report_end(reader, words, left, &failure);
-		return fail(&failure, err);
+		return copy_failure(&failure, err);
 	}
 	clear_record(record, reader->offset, words);
 	read_record(&p);

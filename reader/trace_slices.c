@@ -111,8 +111,8 @@ static struct nested_slice *innermost(const struct slice_thread *thread)
 	return thread->depth ? &thread->open[thread->depth - 1] : NULL;
 }
 
-static void push(struct trace_slices *slices, struct slice_thread *thread,
-		 struct trace_record *record, const struct nested_slice *slice)
+static void push_open(struct trace_slices *slices, struct slice_thread *thread,
+		      struct trace_record *record, const struct nested_slice *slice)
 {
 	if (thread->depth >= DEPTH_MAX)
 		refuse_slice(record, "more than 512 slices are open, and Perfetto drops it");
@@ -122,7 +122,7 @@ static void push(struct trace_slices *slices, struct slice_thread *thread,
 		slices->deepest = thread->depth;
 }
 
-static void pop(struct slice_thread *thread)
+static void pop_open(struct slice_thread *thread)
 {
 	thread->begun -= !thread->open[--thread->depth].complete;
 }
@@ -152,7 +152,7 @@ static void move_to(struct slice_thread *thread, struct trace_record *record)
 	else
 		thread->newest = record->time;
 	while ((slice = innermost(thread)) && slice->complete && slice->end <= record->time)
-		pop(thread);
+		pop_open(thread);
 	if (slice && !slice->complete && slice->end < record->time)
 		refuse_slice(record, "a slice ends after the complete event that it is in, and "
 				     "Perfetto cuts it");
@@ -165,7 +165,7 @@ static void begin_slice(struct trace_slices *slices, struct slice_thread *thread
 	struct nested_slice slice = { .end = around ? around->end : UINT64_MAX };
 
 	slice.index = add_slice(slices, record, thread->depth);
-	push(slices, thread, record, &slice);
+	push_open(slices, thread, record, &slice);
 }
 
 static void end_slice(struct trace_slices *slices, struct slice_thread *thread,
@@ -181,9 +181,9 @@ static void end_slice(struct trace_slices *slices, struct slice_thread *thread,
 	while (innermost(thread)->complete) {
 		refuse_slice(record, "a slice ends before the complete event in it, and Perfetto "
 				     "leaves it open");
-		pop(thread);
+		pop_open(thread);
 	}
-	pop(thread);
+	pop_open(thread);
 	if (!slices->keep)
 		return;
 	slice = &slices->slices[thread->open[thread->depth].index];
@@ -204,9 +204,9 @@ static void add_complete(struct trace_slices *slices, struct slice_thread *threa
 		refuse_slice(record, "a complete event is partly in another, and Perfetto drops "
 				     "it");
 	slice.index = add_slice(slices, record, 0);
-	push(slices, thread, record, &slice);
+	push_open(slices, thread, record, &slice);
 	if (thread->late)
-		pop(thread);
+		pop_open(thread);
 }
 
 void trace_slices_add(struct trace_slices *slices, struct trace_record *record)

@@ -96,8 +96,8 @@ static void emit_long(struct ftf_writer *writer, struct ftf_low_event *low,
 }
 
 /* `tail`: the word after the arguments, for kinds that have one. */
-static void emit(struct ftf_writer *writer, enum ftf_event_type type, const struct ftf_event *event,
-		 uint64_t tail)
+static void emit_record(struct ftf_writer *writer, enum ftf_event_type type,
+			const struct ftf_event *event, uint64_t tail)
 {
 	struct ftf_low_event low = { .type = type };
 	struct ftf_string_ref refs[2];
@@ -137,7 +137,7 @@ static inline void emit_pair(struct ftf_writer *writer, enum ftf_event_type type
 	if (!thread || event->arg_count || writer->provider_count > 1 ||
 	    writer->events >= writer->check_at || !find_name(writer, event->category, &category) ||
 	    !find_name(writer, event->name, &name)) {
-		emit(writer, type, event, 0);
+		emit_record(writer, type, event, 0);
 		return;
 	}
 	writer->events++;
@@ -163,7 +163,7 @@ void ftf_counter(struct ftf_writer *writer, const struct ftf_event *event, uint6
 		if (event->args[i].type > FTF_BOOL || !(numbers >> event->args[i].type & 1))
 			ftf_low_misuse(&writer->low, "a counter's value is not a number");
 	}
-	emit(writer, FTF_COUNTER, event, id);
+	emit_record(writer, FTF_COUNTER, event, id);
 }
 
 void ftf_begin(struct ftf_writer *writer, const struct ftf_event *event)
@@ -197,7 +197,7 @@ void ftf_make_template(struct ftf_writer *writer, const struct ftf_event *event,
 	bool whole = end > event->time;
 	size_t count;
 
-	emit(writer, whole ? FTF_DURATION_COMPLETE : FTF_DURATION_BEGIN, event, end);
+	emit_record(writer, whole ? FTF_DURATION_COMPLETE : FTF_DURATION_BEGIN, event, end);
 	/* The buffer is flushed before a record, so this record is still in it. */
 	count = (size_t)(low->at - low->start) - whole;
 	made->count = 0;
@@ -251,37 +251,37 @@ bool ftf_write_templates(struct ftf_writer *writer, struct ftf_thread thread,
 
 void ftf_complete(struct ftf_writer *writer, const struct ftf_event *event, uint64_t end)
 {
-	emit(writer, FTF_DURATION_COMPLETE, event, end);
+	emit_record(writer, FTF_DURATION_COMPLETE, event, end);
 }
 
 void ftf_async_begin(struct ftf_writer *writer, const struct ftf_event *event, uint64_t id)
 {
-	emit(writer, FTF_ASYNC_BEGIN, event, id);
+	emit_record(writer, FTF_ASYNC_BEGIN, event, id);
 }
 
 void ftf_async_instant(struct ftf_writer *writer, const struct ftf_event *event, uint64_t id)
 {
-	emit(writer, FTF_ASYNC_INSTANT, event, id);
+	emit_record(writer, FTF_ASYNC_INSTANT, event, id);
 }
 
 void ftf_async_end(struct ftf_writer *writer, const struct ftf_event *event, uint64_t id)
 {
-	emit(writer, FTF_ASYNC_END, event, id);
+	emit_record(writer, FTF_ASYNC_END, event, id);
 }
 
 void ftf_flow_begin(struct ftf_writer *writer, const struct ftf_event *event, uint64_t id)
 {
-	emit(writer, FTF_FLOW_BEGIN, event, id);
+	emit_record(writer, FTF_FLOW_BEGIN, event, id);
 }
 
 void ftf_flow_step(struct ftf_writer *writer, const struct ftf_event *event, uint64_t id)
 {
-	emit(writer, FTF_FLOW_STEP, event, id);
+	emit_record(writer, FTF_FLOW_STEP, event, id);
 }
 
 void ftf_flow_end(struct ftf_writer *writer, const struct ftf_event *event, uint64_t id)
 {
-	emit(writer, FTF_FLOW_END, event, id);
+	emit_record(writer, FTF_FLOW_END, event, id);
 }
 
 /* ---- Scheduling ---------------------------------------------------------- */

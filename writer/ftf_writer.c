@@ -175,8 +175,8 @@ static void add_to_index(struct ftf_writer *writer, struct id_index *index, uint
 }
 
 /* Fill a zeroed writer.  Returns 0; -1 with err filled if there is no memory. */
-static int start(struct ftf_writer *writer, const struct ftf_destination *to,
-		 const struct ftf_options *options, struct ftf_error *err)
+static int start_writer(struct ftf_writer *writer, const struct ftf_destination *to,
+			const struct ftf_options *options, struct ftf_error *err)
 {
 	const struct ftf_low_options low = { options->appended, options->allocator };
 	const char *provider = options->provider ? options->provider : "";
@@ -222,13 +222,13 @@ struct ftf_writer *ftf_open_destination(const struct ftf_destination *to,
 {
 	struct ftf_writer *writer = new_writer(options, err);
 
-	if (!writer || start(writer, to, options, err) == 0)
+	if (!writer || start_writer(writer, to, options, err) == 0)
 		return writer;
 	ftf_abandon(writer);
 	return NULL;
 }
 
-static void release(struct ftf_writer *writer)
+static void release_writer(struct ftf_writer *writer)
 {
 	struct ftf_low low = writer->low; /* lives longer than the writer */
 
@@ -271,12 +271,12 @@ struct ftf_writer *ftf_open(const char *path, const struct ftf_options *options,
 		return NULL;
 	if (output_open(&writer->output, path, &failure) < 0) {
 		fill_error(err, &failure);
-		release(writer);
+		release_writer(writer);
 		return NULL;
 	}
 	writer->has_output = true;
 	to.context = &writer->output;
-	if (start(writer, &to, options, err) == 0)
+	if (start_writer(writer, &to, options, err) == 0)
 		return writer;
 	ftf_abandon(writer);
 	return NULL;
@@ -297,7 +297,7 @@ int ftf_close(struct ftf_writer *writer, struct ftf_error *err)
 	}
 	if (writer->has_output)
 		output_abandon(&writer->output);
-	release(writer);
+	release_writer(writer);
 	return status;
 }
 
@@ -311,7 +311,7 @@ void ftf_abandon(struct ftf_writer *writer)
 	ftf_low_close(&writer->low, NULL);
 	if (writer->has_output)
 		output_abandon(&writer->output);
-	release(writer);
+	release_writer(writer);
 }
 
 void ftf_flush(struct ftf_writer *writer)

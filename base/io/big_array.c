@@ -22,7 +22,7 @@ static void *map_file(int fd, size_t bytes)
 }
 
 /* Copy in steps and release the pages of both sides, which together may not fit into memory. */
-static void move(uint8_t *to, const uint8_t *from, size_t size)
+static void move_items(uint8_t *to, const uint8_t *from, size_t size)
 {
 	const size_t step = (size_t)4 << 20;
 
@@ -47,7 +47,7 @@ static bool move_to_file(struct big_array *array, size_t used, size_t bytes)
 		temp_file_close(&file);
 		return false;
 	}
-	move(items, array->items, used);
+	move_items(items, array->items, used);
 	free(array->items);
 	array->items = items;
 	array->mapped = bytes;

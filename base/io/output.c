@@ -291,7 +291,7 @@ void output_carry(struct output *output, struct output_carrier *carrier)
 	output->carrier = carrier;
 }
 
-static void flush(struct output *output)
+static void flush_bytes(struct output *output)
 {
 	write_all(output, output->buffer, output->used);
 	output->used = 0;
@@ -301,7 +301,7 @@ uint8_t *output_reserve(struct output *output, size_t size)
 {
 	(void)size;
 	if (output->used >= FLUSH_AT)
-		flush(output);
+		flush_bytes(output);
 	return output->buffer + output->used;
 }
 
@@ -310,7 +310,7 @@ void output_write(struct output *output, const void *bytes, size_t size)
 	const uint8_t *at = bytes;
 
 	if (size >= FLUSH_AT) {
-		flush(output);
+		flush_bytes(output);
 		write_all(output, bytes, size);
 		return;
 	}
@@ -384,7 +384,7 @@ const uint8_t *output_map(struct output *output)
 {
 	void *bytes;
 
-	flush(output);
+	flush_bytes(output);
 	wait_for_carrier(output);
 	if (output_failed(output) || !output->written)
 		return NULL;
@@ -488,7 +488,7 @@ static void put_into_place(struct output *output)
 
 int output_close(struct output *output, struct error *err)
 {
-	flush(output);
+	flush_bytes(output);
 	if (output->compressor && output_failed(output))
 		compressor_abandon(output->compressor);
 	else if (output->compressor)

@@ -7,7 +7,7 @@
 #define LINKS_MAX 40 /* as the kernel, then it is a loop */
 
 /* Returns the part of a path after the directory, or NULL if the path does not begin with it. */
-static const char *behind(const char *path, const char *root)
+static const char *path_after_prefix(const char *path, const char *root)
 {
 	size_t length = strlen(root);
 
@@ -48,7 +48,7 @@ static bool follow_link(struct route *route, const char *target)
 }
 
 /* Append a name to `found`.  Returns whether something is there. */
-static bool enter(struct route *route, const char *name, size_t length)
+static bool enter_name(struct route *route, const char *name, size_t length)
 {
 	size_t at = strlen(route->found);
 	char target[BENEATH_PATH];
@@ -72,7 +72,7 @@ static bool enter(struct route *route, const char *name, size_t length)
  * Not openat2(2), whose flags a filter of system calls cannot read: it would allow to
  * truncate files (src/sandbox/sandbox.h).
  */
-static bool resolve(struct route *route)
+static bool resolve_route(struct route *route)
 {
 	while (route->todo[0]) {
 		char name[BENEATH_PATH];
@@ -85,7 +85,7 @@ static bool resolve(struct route *route)
 			strlen(route->todo + slashes + length) + 1);
 		if (strcmp(name, "..") == 0)
 			climb(route);
-		else if (length && strcmp(name, ".") != 0 && !enter(route, name, length))
+		else if (length && strcmp(name, ".") != 0 && !enter_name(route, name, length))
 			return false;
 	}
 	return true;
@@ -94,12 +94,12 @@ static bool resolve(struct route *route)
 bool path_in_root_resolve(const char *root, char path[BENEATH_PATH])
 {
 	char *real = ALLOC_CHECKED(realpath(root, NULL));
-	const char *rest = behind(path, root);
+	const char *rest = path_after_prefix(path, root);
 	struct route route = { .links = 0 };
 	bool found;
 
 	if (!rest && real)
-		rest = behind(path, real);
+		rest = path_after_prefix(path, real);
 	if (!rest || !real) {
 		free(real);
 		return !rest;
@@ -109,7 +109,7 @@ bool path_in_root_resolve(const char *root, char path[BENEATH_PATH])
 	if (found) {
 		memcpy(route.found, real, route.root);
 		strcpy(route.todo, rest);
-		found = resolve(&route);
+		found = resolve_route(&route);
 	}
 	/* Without links the path is what the user knows. */
 	if (found && strcmp(route.found + route.root, rest) != 0)

@@ -62,7 +62,7 @@ static void hand_over(struct write_behind *behind)
 	workers_offer(behind->workers, &behind->job);
 }
 
-static int put(void *context, const uint8_t *bytes, size_t size)
+static int carry_bytes(void *context, const uint8_t *bytes, size_t size)
 {
 	struct write_behind *behind = context;
 
@@ -85,7 +85,7 @@ static int put(void *context, const uint8_t *bytes, size_t size)
 	return behind->offered ? 0 : behind->failure; /* a job that runs may change it */
 }
 
-static int finish(void *context)
+static int finish_carrying(void *context)
 {
 	struct write_behind *behind = context;
 
@@ -104,7 +104,7 @@ struct write_behind *write_behind_open(struct output *output, struct workers *wo
 	behind->output = output;
 	behind->filled.bytes = alloc_zeroed(1, BUFFER_SIZE);
 	behind->written.bytes = alloc_zeroed(1, BUFFER_SIZE);
-	behind->carrier = (struct output_carrier){ put, finish, behind };
+	behind->carrier = (struct output_carrier){ carry_bytes, finish_carrying, behind };
 	output_carry(output, &behind->carrier);
 	return behind;
 }

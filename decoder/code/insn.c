@@ -369,7 +369,7 @@ static bool is_int80(const struct insn_bytes *d)
 	return d->map == MAP_0 && d->opcode == 0xcd && d->bytes[d->at - 1] == 0x80;
 }
 
-static bool is_direct(enum branch_kind kind)
+static bool has_direct_target(enum branch_kind kind)
 {
 	return kind == BRANCH_COND || kind == BRANCH_JUMP || kind == BRANCH_CALL;
 }
@@ -402,7 +402,7 @@ struct insn insn_decode(const uint8_t *bytes, size_t size, enum insn_mode mode)
 	insn.length = (uint8_t)d.at;
 	insn.kind = (uint8_t)kind_of(&d);
 	insn.int80 = is_int80(&d);
-	if (is_direct(insn.kind)) {
+	if (has_direct_target(insn.kind)) {
 		insn.indirect = !immediate || immediate == 8;
 		insn.distance = insn.indirect ? 0 : distance_before(d.bytes + d.at, immediate);
 	}

@@ -32,7 +32,7 @@ static struct value *words_of(struct values *values)
 	return values->places + SYSCALL_STACK;
 }
 
-static void forget(struct values *values)
+static void forget_values(struct values *values)
 {
 	memset(values, 0, sizeof(*values));
 }
@@ -47,7 +47,7 @@ static void forget_stack(struct values *values)
  */
 static void begin_function(struct values *values, enum insn_mode mode)
 {
-	forget(values);
+	forget_values(values);
 	for (int32_t i = 0; i < SYSCALL_STACK; i++)
 		if (i != REGISTER_ESP)
 			values->places[i] = (struct value){ VALUE_ARGUMENT, i };
@@ -57,7 +57,7 @@ static void begin_function(struct values *values, enum insn_mode mode)
 }
 
 /* Two paths join: keep the values that both have.  Returns whether any became unknown. */
-static bool merge(struct values *values, const struct values *other)
+static bool merge_values(struct values *values, const struct values *other)
 {
 	bool changed = false;
 
@@ -187,7 +187,7 @@ static char written_by(const struct fields *fields)
 
 /* ---- The stack ----------------------------------------------------------- */
 
-static void push(struct values *values, struct value value)
+static void push_value(struct values *values, struct value value)
 {
 	struct value *words = words_of(values);
 
@@ -195,7 +195,7 @@ static void push(struct values *values, struct value value)
 	words[0] = value;
 }
 
-static struct value pop(struct values *values)
+static struct value pop_value(struct values *values)
 {
 	struct value *words = words_of(values), value = words[0];
 
@@ -212,9 +212,9 @@ static void move_stack(struct values *values, int64_t bytes)
 		return;
 	}
 	for (; bytes > 0; bytes -= 8)
-		pop(values);
+		pop_value(values);
 	for (; bytes < 0; bytes += 8)
-		push(values, unknown);
+		push_value(values, unknown);
 }
 
 static int32_t read_int32(const uint8_t *bytes)
@@ -319,13 +319,13 @@ static void follow_push(struct values *values, const struct fields *fields)
 	if (fields->map_0f)
 		return;
 	if (fields->opcode >> 3 == 0x50 >> 3)
-		push(values, values->places[opcode_reg_of(fields)]);
+		push_value(values, values->places[opcode_reg_of(fields)]);
 	else if (fields->opcode == 0x68 && fields->rest_size == 3)
-		push(values, constant(read_int32(fields->rest - 1)));
+		push_value(values, constant(read_int32(fields->rest - 1)));
 	else if (fields->opcode == 0x6a)
-		push(values, constant((int8_t)fields->modrm));
+		push_value(values, constant((int8_t)fields->modrm));
 	else if (fields->opcode == 0xff)
-		push(values, value_of_rm(values, fields));
+		push_value(values, value_of_rm(values, fields));
 	else if (fields->opcode == 0x68)
 		forget_stack(values);
 	if (fields->narrow)
@@ -365,7 +365,7 @@ static void follow_pop_or_constant(struct values *values, const struct fields *f
 	struct value value = result_of(values, fields);
 
 	if (!fields->map_0f && !fields->bits32 && fields->opcode >> 3 == 0x58 >> 3) {
-		value = pop(values);
+		value = pop_value(values);
 		if (fields->narrow || number == REGISTER_ESP) {
 			value = unknown;
 			forget_stack(values);
@@ -422,7 +422,7 @@ static void follow_insn(struct values *values, const uint8_t *bytes, const struc
 		return;
 	}
 	if (insn->kind != BRANCH_NONE || !read_fields(bytes, insn->length, mode, &fields)) {
-		forget(values);
+		forget_values(values);
 		return;
 	}
 	switch (written_by(&fields)) {
@@ -442,7 +442,7 @@ static void follow_insn(struct values *values, const uint8_t *bytes, const struc
 			follow_push(values, &fields);
 		break;
 	default:
-		forget(values);
+		forget_values(values);
 	}
 }
 
@@ -516,7 +516,7 @@ static void jump_ahead(struct flow *flow, size_t to)
 static void join(struct flow *flow, const struct values *values)
 {
 	if (flow->reached)
-		merge(&flow->now, values);
+		merge_values(&flow->now, values);
 	else
 		flow->now = *values;
 	flow->reached = true;
@@ -525,7 +525,7 @@ static void join(struct flow *flow, const struct values *values)
 /* Forget all values: control may come from anywhere. */
 static void lose(struct flow *flow)
 {
-	forget(&flow->now);
+	forget_values(&flow->now);
 	flow->reached = true;
 }
 
@@ -558,11 +558,11 @@ static bool forget_changes(struct flow *flow, size_t begin, size_t end)
 
 		insn = insn_at(flow, offset);
 		if (!insn.length || (!reached && is_entry(flow, offset, insn.length)))
-			forget(&after);
+			forget_values(&after);
 		else if (insn.kind != BRANCH_JUMP && insn.kind != BRANCH_RETURN)
 			follow_insn(&after, flow->code->bytes + offset, &insn, flow->code->mode);
 		reached = insn.kind != BRANCH_JUMP && insn.kind != BRANCH_RETURN;
-		changed |= merge(&flow->now, &after);
+		changed |= merge_values(&flow->now, &after);
 		if (!insn.length)
 			break;
 	}

@@ -20,7 +20,7 @@ struct known_build_id {
 
 void file_table_init(struct file_table *table, struct arena *arena, const struct perf_file *file)
 {
-	struct perf_build_id_place place = { 0 };
+	struct perf_build_id_position place = { 0 };
 	struct known_build_id *known;
 	struct perf_build_id entry;
 

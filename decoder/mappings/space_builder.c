@@ -10,7 +10,7 @@
  * Order of ranges that do not overlap.  Overlapping ranges compare equal, so
  * that tfind() finds a range that overlaps its key.
  */
-static int compare(const void *left, const void *right)
+static int compare_mappings(const void *left, const void *right)
 {
 	const struct mapping *a = left, *b = right;
 
@@ -19,7 +19,7 @@ static int compare(const void *left, const void *right)
 	return a->begin >= b->end;
 }
 
-static void keep(void *mapping)
+static void keep_mapping(void *mapping)
 {
 	(void)mapping; /* lives in the arena */
 }
@@ -31,14 +31,14 @@ void space_builder_init(struct space_builder *builder, struct arena *arena)
 
 void space_builder_release(struct space_builder *builder)
 {
-	tdestroy(builder->tree, keep);
+	tdestroy(builder->tree, keep_mapping);
 	builder->tree = NULL;
 	builder->count = 0;
 }
 
-static void insert(struct space_builder *builder, const struct mapping *mapping)
+static void insert_mapping(struct space_builder *builder, const struct mapping *mapping)
 {
-	if (!tsearch(mapping, &builder->tree, compare))
+	if (!tsearch(mapping, &builder->tree, compare_mappings))
 		alloc_fail(sizeof(*mapping));
 	builder->count++;
 }
@@ -57,7 +57,7 @@ static void copy_node(const void *node, VISIT visit, int depth)
 {
 	(void)depth;
 	if (visit == postorder || visit == leaf)
-		insert(node_context, *(const struct mapping *const *)node);
+		insert_mapping(node_context, *(const struct mapping *const *)node);
 }
 
 void space_builder_copy(struct space_builder *builder, const struct space_builder *from)
@@ -68,7 +68,7 @@ void space_builder_copy(struct space_builder *builder, const struct space_builde
 static const struct mapping *overlapping(const struct space_builder *builder,
 					 const struct mapping *mapping)
 {
-	void *node = tfind(mapping, &builder->tree, compare);
+	void *node = tfind(mapping, &builder->tree, compare_mappings);
 
 	return node ? *(const struct mapping **)node : NULL;
 }
@@ -90,7 +90,7 @@ static void insert_part(struct space_builder *builder, const struct mapping *who
 	part.file_offset += begin - part.begin;
 	part.begin = begin;
 	part.end = end;
-	insert(builder, arena_copy(builder->arena, &part, sizeof(part)));
+	insert_mapping(builder, arena_copy(builder->arena, &part, sizeof(part)));
 }
 
 static void extend(struct mapping *mapping, const struct mapping *by)
@@ -165,7 +165,7 @@ void space_builder_add(struct space_builder *builder, const struct mapping *mapp
 	const struct mapping *old;
 
 	while ((old = overlapping(builder, &added))) {
-		tdelete(old, &builder->tree, compare);
+		tdelete(old, &builder->tree, compare_mappings);
 		builder->count--;
 		if (same_content(old, &added)) {
 			extend(&added, old);
@@ -174,7 +174,7 @@ void space_builder_add(struct space_builder *builder, const struct mapping *mapp
 		insert_part(builder, old, old->begin, added.begin);
 		insert_part(builder, old, added.end, old->end);
 	}
-	insert(builder, arena_copy(builder->arena, &added, sizeof(added)));
+	insert_mapping(builder, arena_copy(builder->arena, &added, sizeof(added)));
 }
 
 /* ---- Code on huge pages -------------------------------------------------- */

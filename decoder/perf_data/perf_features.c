@@ -271,7 +271,7 @@ static size_t read_build_id(const struct perf_bytes *row, size_t at, struct perf
 	return memchr(found->path, 0, size - BUILD_ID_FIXED) ? size : 0;
 }
 
-int perf_features_next_build_id(const struct perf_file *file, struct perf_build_id_place *place,
+int perf_features_next_build_id(const struct perf_file *file, struct perf_build_id_position *place,
 				struct perf_build_id *entry)
 {
 	for (; place->row < file->build_id_count; place->row++, place->offset = 0) {

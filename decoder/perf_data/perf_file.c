@@ -10,6 +10,342 @@
 #include "base/io/temp_file.h"
 #include "decoder/perf_data/perf_input.h"
 
+/* ---- Compressed files ---------------------------------------------------- */
+
+/*
+ * Records that perf record -z compressed.
+ *
+ * The payloads of the COMPRESSED and COMPRESSED2 records of a file are one
+ * stream of Zstandard.  The unpacked bytes are records; one record
+ * may straddle two payloads (tools/perf/util/zstd.c and perf's event.h).
+ */
+
+/*
+ * Side-band records unpack to about ten times their size.  The limit keeps a hostile
+ * file from filling the disk.
+ */
+#define GROWTH_MAX  256
+#define GROWTH_FREE ((uint64_t)1 << 20)
+
+#define CHUNK ((size_t)128 * 1024)
+
+struct record_unpacker {
+	ZSTD_DStream *zstd; /* owned */
+	struct temp_file file;
+	uint8_t *chunk;  /* owned: CHUNK bytes */
+	uint64_t packed; /* bytes read */
+};
+
+static struct perf_bytes payload_of(const struct perf_record *record)
+{
+	struct cursor c = cursor_over(record->payload, record->size);
+	uint64_t size = record->size;
+
+	/* COMPRESSED2 pads its payload to 8 bytes, and says how long it is. */
+	if (record->type == PERF_USER_COMPRESSED2)
+		size = cursor_u64(&c);
+	if (size > cursor_left(&c))
+		size = cursor_left(&c);
+	return (struct perf_bytes){ c.at, size };
+}
+
+static int unpack_payload(struct record_unpacker *unpacker, struct perf_bytes payload,
+			  struct error *err)
+{
+	ZSTD_inBuffer in = { payload.bytes, payload.size, 0 };
+	ZSTD_outBuffer out = { unpacker->chunk, CHUNK, 0 };
+	size_t status;
+
+	unpacker->packed += payload.size;
+	do {
+		out.pos = 0;
+		errno = 0;
+		status = ZSTD_decompressStream(unpacker->zstd, &out, &in);
+		if (ZSTD_isError(status)) {
+			alloc_check();
+			return error_set(err, ERROR_FORMAT, "%s", ZSTD_getErrorName(status));
+		}
+		if (unpacker->file.size + out.pos > GROWTH_FREE + GROWTH_MAX * unpacker->packed)
+			return error_set(err, ERROR_LIMIT,
+					 "more than %llu times as much when unpacked",
+					 (unsigned long long)GROWTH_MAX);
+		if (temp_file_write(&unpacker->file, out.dst, out.pos, err) < 0)
+			return -1;
+	} while (in.pos < in.size || out.pos == out.size);
+	return 0;
+}
+
+static int open_unpacker(struct record_unpacker *unpacker, struct error *err)
+{
+	if (unpacker->zstd)
+		return 0;
+	if (temp_file_open(&unpacker->file, err) < 0)
+		return -1;
+	unpacker->zstd = ALLOC_CHECKED(ZSTD_createDStream());
+	unpacker->chunk = alloc_zeroed(1, CHUNK);
+	return unpacker->zstd ? 0 : error_set(err, ERROR_LIBRARY, "no memory for zstd");
+}
+
+static void unpack_records(struct record_unpacker *unpacker, const struct perf_file *file,
+			   const struct perf_part *part, struct diag *diag)
+{
+	uint64_t position = part->base, end = part->base + (part->end - part->begin), at;
+	struct perf_record record;
+	struct error err = { 0 };
+
+	for (at = position; at < end && perf_file_next(file, &position, &record, NULL);
+	     at = position) {
+		if (record.type != PERF_USER_COMPRESSED && record.type != PERF_USER_COMPRESSED2)
+			continue;
+		if (open_unpacker(unpacker, &err) == 0 &&
+		    unpack_payload(unpacker, payload_of(&record), &err) == 0)
+			continue;
+		diag_warn(diag, "compressed",
+			  "compressed records are damaged from offset 0x%llx on (%s): threads "
+			  "and mappings may be missing",
+			  (unsigned long long)record.offset, err.text);
+		return;
+	}
+}
+
+/*
+ * Unpack the compressed records of a part into a file without a name.  Returns
+ * its bytes, owned by the caller (munmap()); NULL if there are no such
+ * records.  Damage is warned about; the records before it are kept.
+ */
+static struct perf_bytes perf_unpack(const struct perf_file *file, size_t part, struct diag *diag)
+{
+	struct record_unpacker unpacker = { 0 };
+	struct perf_bytes bytes = { 0 };
+	struct error err = { 0 };
+
+	unpack_records(&unpacker, file, &file->parts[part], diag);
+	if (unpacker.file.size) {
+		bytes.bytes = temp_file_map(&unpacker.file, &err);
+		bytes.size = unpacker.file.size;
+	}
+	if (err.kind)
+		diag_warn(diag, "compressed", "compressed records: %s", err.text);
+	ZSTD_freeDStream(unpacker.zstd);
+	free(unpacker.chunk);
+	temp_file_close(&unpacker.file);
+	return bytes;
+}
+
+#define MAGIC_LITTLE     UINT64_C(0x32454c4946524550) /* "PERFILE2" */
+#define MAGIC_BIG        UINT64_C(0x50455246494c4532) /* the same, byte-swapped */
+#define HEADER_SIZE      104
+#define PIPE_HEADER_SIZE 16
+#define SECTION_SIZE     16
+
+struct file_section {
+	uint64_t offset, size;
+};
+
+static struct file_section read_section(struct cursor *c)
+{
+	struct file_section section;
+
+	section.offset = cursor_u64(c);
+	section.size = cursor_u64(c);
+	return section;
+}
+
+static bool is_inside_file(struct perf_bytes bytes, const struct file_section *section)
+{
+	return section->offset <= bytes.size && section->size <= bytes.size - section->offset;
+}
+
+/* Make mapped bytes the file's own. */
+static void own_mapping(struct perf_file *file, struct perf_bytes bytes)
+{
+	*ARRAY_ADD(file->mappings, file->mapping_count, file->mapping_room) = bytes;
+	file->size += bytes.size;
+}
+
+static int map_input(struct perf_file *file, const char *path, struct perf_bytes *bytes,
+		     struct error *err)
+{
+	if (perf_input_map(path, bytes, err) < 0)
+		return -1;
+	own_mapping(file, *bytes);
+	return 0;
+}
+
+/* ---- Headers ------------------------------------------------------------- */
+
+static int check_magic(struct perf_bytes bytes, bool *stream, struct error *err)
+{
+	struct cursor c = cursor_over(bytes.bytes, bytes.size);
+	uint64_t magic = cursor_u64(&c);
+	uint64_t size = cursor_u64(&c);
+
+	*stream = size == PIPE_HEADER_SIZE;
+	if (magic == MAGIC_BIG)
+		return error_set(
+			err, ERROR_UNSUPPORTED,
+			"was recorded on a big-endian machine, and those have no Intel PT");
+	if (magic != MAGIC_LITTLE)
+		return error_set(err, ERROR_FORMAT, "is not a perf.data file%s",
+				 file_kind_text(bytes.bytes, bytes.size));
+	if (!*stream && (size != HEADER_SIZE || bytes.size < HEADER_SIZE))
+		return error_set_at(err, 8, "has a damaged header");
+	return 0;
+}
+
+static int read_attrs(struct perf_file *file, struct perf_bytes bytes,
+		      const struct file_section *attrs, uint64_t entry_size, struct error *err)
+{
+	if (entry_size < PERF_ATTR_SIZE_VER0 + SECTION_SIZE || !is_inside_file(bytes, attrs))
+		return error_set_at(err, 16, "the attribute section is damaged");
+	for (size_t i = 0; i < attrs->size / entry_size; i++) {
+		const uint8_t *entry = bytes.bytes + attrs->offset + i * entry_size;
+		struct cursor c = cursor_over(entry + entry_size - SECTION_SIZE, SECTION_SIZE);
+		struct file_section ids = read_section(&c);
+
+		if (!is_inside_file(bytes, &ids))
+			ids.offset = ids.size = 0;
+		perf_attrs_add(file, (struct perf_bytes){ entry, entry_size - SECTION_SIZE },
+			       (struct perf_bytes){ bytes.bytes + ids.offset, ids.size });
+	}
+	perf_attrs_finish(file);
+	return 0;
+}
+
+static void warn_incomplete(struct perf_file *file, struct perf_bytes bytes,
+			    const struct file_section *data, struct diag *diag)
+{
+	file->unfinished |= data->size == 0;
+	if (data->size == 0)
+		diag_warn(diag, "unfinished",
+			  "perf did not finish the file (was it killed?): reading to its end");
+	else if (!is_inside_file(bytes, data))
+		diag_warn(diag, "truncated", "the file is cut: %llu bytes of its data are missing",
+			  (unsigned long long)(data->size - (bytes.size - data->offset)));
+}
+
+static int read_header(struct perf_file *file, struct perf_bytes bytes, struct diag *diag,
+		       struct error *err)
+{
+	struct cursor c = cursor_over(bytes.bytes + 16, HEADER_SIZE - 16);
+	uint64_t attr_size = cursor_u64(&c);
+	struct file_section attrs = read_section(&c);
+	struct file_section data = read_section(&c);
+	struct perf_part part = { .bytes = bytes.bytes, .begin = data.offset, .end = bytes.size };
+
+	if (read_attrs(file, bytes, &attrs, attr_size, err) < 0)
+		return -1;
+	if (data.offset > bytes.size)
+		return error_set_at(err, 40, "the data section is past the end of the file");
+	warn_incomplete(file, bytes, &data, diag);
+	if (data.size && is_inside_file(bytes, &data))
+		part.end = data.offset + data.size;
+	if (part.end < bytes.size)
+		perf_features_read(file, bytes, part.end, diag);
+	perf_parts_add(file, &part);
+	return 0;
+}
+
+/*
+ * A stream has its events and features in records, features first, although
+ * the names of events are a feature: read the events first.
+ */
+static void read_stream(struct perf_file *file, struct perf_bytes bytes, struct diag *diag)
+{
+	struct perf_part part = { .bytes = bytes.bytes,
+				  .begin = PIPE_HEADER_SIZE,
+				  .end = bytes.size };
+	struct perf_record record;
+	uint64_t position = 0;
+
+	perf_parts_add(file, &part);
+	while (perf_file_next(file, &position, &record, NULL)) {
+		if (record.type == PERF_USER_HEADER_ATTR)
+			perf_attrs_read_record(file, &record);
+	}
+	perf_attrs_finish(file);
+	position = 0;
+	while (perf_file_next(file, &position, &record, NULL)) {
+		if (record.type == PERF_USER_HEADER_FEATURE ||
+		    record.type == PERF_USER_HEADER_BUILD_ID ||
+		    record.type == PERF_USER_HEADER_TRACING_DATA)
+			perf_features_read_record(file, &record, diag);
+		else if (record.type == PERF_USER_EVENT_UPDATE)
+			perf_attrs_read_record(file, &record);
+	}
+}
+
+/* ---- Opening ------------------------------------------------------------- */
+
+static int open_first(struct perf_file *file, const char *path, struct diag *diag,
+		      struct error *err)
+{
+	struct perf_bytes bytes;
+	bool stream;
+
+	if (map_input(file, path, &bytes, err) < 0)
+		return -1;
+	if (check_magic(bytes, &stream, err) < 0)
+		return error_prefix(err, "%s", path);
+	if (stream)
+		read_stream(file, bytes, diag);
+	else if (read_header(file, bytes, diag, err) < 0)
+		return error_prefix(err, "%s", path);
+	return 0;
+}
+
+/* The other files of a directory have neither header nor features. */
+static void open_others(struct perf_file *file, const struct perf_input *input, struct diag *diag)
+{
+	for (size_t i = 1; i < input->count; i++) {
+		struct error err = { 0 };
+		struct perf_bytes bytes;
+
+		if (!perf_input_is_file(input->paths[i]))
+			error_set(&err, ERROR_UNSUPPORTED, "%s: is not a regular file",
+				  input->paths[i]);
+		else if (map_input(file, input->paths[i], &bytes, &err) == 0)
+			perf_parts_add(file, &(struct perf_part){ .bytes = bytes.bytes,
+								  .end = bytes.size });
+		if (err.kind != ERROR_NONE && err.kind != ERROR_FORMAT) /* an empty one is usual */
+			diag_warn(diag, "part-missing", "%s: its trace and events are missing",
+				  err.text);
+	}
+}
+
+/* Unpacked records get parts after all others; consumers order records by time. */
+static void unpack_parts(struct perf_file *file, struct diag *diag)
+{
+	for (size_t i = 0, count = file->part_count; i < count; i++) {
+		struct perf_bytes bytes = perf_unpack(file, i, diag);
+
+		if (!bytes.bytes)
+			continue;
+		own_mapping(file, bytes);
+		perf_parts_add(file, &(struct perf_part){ .bytes = bytes.bytes,
+							  .end = bytes.size,
+							  .unpacked = true });
+	}
+}
+
+int perf_file_open(struct perf_file *file, const char *path, struct diag *diag, struct error *err)
+{
+	struct perf_input input;
+	int status;
+
+	*file = (struct perf_file){ .path = path };
+	status = perf_input_list(&input, path, &file->arena, err);
+	if (status == 0)
+		status = open_first(file, input.paths[0], diag, err);
+	if (status == 0) {
+		open_others(file, &input, diag);
+		unpack_parts(file, diag);
+	}
+	file->folder = input.folder;
+	perf_input_release(&input);
+	return status;
+}
+
 /* ---- Series of files ----------------------------------------------------- */
 
 /*
@@ -185,7 +521,7 @@ static bool find_difference(char *reason, size_t room, const struct perf_feature
  * A CPU's events that perf read last before it began another file may have later times than
  * events of other CPUs in that file, so files may overlap by a little.
  */
-static bool overlap(const struct perf_origin *a, const struct perf_origin *b)
+static bool times_overlap(const struct perf_origin *a, const struct perf_origin *b)
 {
 	uint64_t begin = a->begin > b->begin ? a->begin : b->begin;
 	uint64_t end = a->end < b->end ? a->end : b->end;
@@ -209,7 +545,7 @@ static int compare_origins(const struct perf_origin *before, const struct perf_o
 				   "some of its buffers continue before, others after");
 	if (order < 0)
 		return refuse_join(err, next, before, "its trace data come before (name it first)");
-	if (!order && overlap(before, next))
+	if (!order && times_overlap(before, next))
 		return refuse_join(err, next, before, "their times overlap");
 	/* A buffer's trace continues in the next file: before it, nothing can be decoded. */
 	if (next->begin < next->end && before->begin < before->end && next->end <= before->begin)
@@ -271,341 +607,6 @@ static int perf_series_check(struct perf_file *file, struct perf_file *next, str
 		*ARRAY_ADD(file->extents, file->extent_count, file->extent_room) = next->extents[i];
 	join_extents(file);
 	return 0;
-}
-
-/* ---- Compressed files ---------------------------------------------------- */
-
-/*
- * Records that perf record -z compressed.
- *
- * The payloads of the COMPRESSED and COMPRESSED2 records of a file are one
- * stream of Zstandard.  The unpacked bytes are records; one record
- * may straddle two payloads (tools/perf/util/zstd.c and perf's event.h).
- */
-
-/*
- * Side-band records unpack to about ten times their size.  The limit keeps a hostile
- * file from filling the disk.
- */
-#define GROWTH_MAX  256
-#define GROWTH_FREE ((uint64_t)1 << 20)
-
-#define CHUNK ((size_t)128 * 1024)
-
-struct record_unpacker {
-	ZSTD_DStream *zstd; /* owned */
-	struct temp_file file;
-	uint8_t *chunk;  /* owned: CHUNK bytes */
-	uint64_t packed; /* bytes read */
-};
-
-static struct perf_bytes payload_of(const struct perf_record *record)
-{
-	struct cursor c = cursor_over(record->payload, record->size);
-	uint64_t size = record->size;
-
-	/* COMPRESSED2 pads its payload to 8 bytes, and says how long it is. */
-	if (record->type == PERF_USER_COMPRESSED2)
-		size = cursor_u64(&c);
-	if (size > cursor_left(&c))
-		size = cursor_left(&c);
-	return (struct perf_bytes){ c.at, size };
-}
-
-static int feed(struct record_unpacker *unpacker, struct perf_bytes payload, struct error *err)
-{
-	ZSTD_inBuffer in = { payload.bytes, payload.size, 0 };
-	ZSTD_outBuffer out = { unpacker->chunk, CHUNK, 0 };
-	size_t status;
-
-	unpacker->packed += payload.size;
-	do {
-		out.pos = 0;
-		errno = 0;
-		status = ZSTD_decompressStream(unpacker->zstd, &out, &in);
-		if (ZSTD_isError(status)) {
-			alloc_check();
-			return error_set(err, ERROR_FORMAT, "%s", ZSTD_getErrorName(status));
-		}
-		if (unpacker->file.size + out.pos > GROWTH_FREE + GROWTH_MAX * unpacker->packed)
-			return error_set(err, ERROR_LIMIT,
-					 "more than %llu times as much when unpacked",
-					 (unsigned long long)GROWTH_MAX);
-		if (temp_file_write(&unpacker->file, out.dst, out.pos, err) < 0)
-			return -1;
-	} while (in.pos < in.size || out.pos == out.size);
-	return 0;
-}
-
-static int open_unpacker(struct record_unpacker *unpacker, struct error *err)
-{
-	if (unpacker->zstd)
-		return 0;
-	if (temp_file_open(&unpacker->file, err) < 0)
-		return -1;
-	unpacker->zstd = ALLOC_CHECKED(ZSTD_createDStream());
-	unpacker->chunk = alloc_zeroed(1, CHUNK);
-	return unpacker->zstd ? 0 : error_set(err, ERROR_LIBRARY, "no memory for zstd");
-}
-
-static void unpack_records(struct record_unpacker *unpacker, const struct perf_file *file,
-			   const struct perf_part *part, struct diag *diag)
-{
-	uint64_t position = part->base, end = part->base + (part->end - part->begin), at;
-	struct perf_record record;
-	struct error err = { 0 };
-
-	for (at = position; at < end && perf_file_next(file, &position, &record, NULL);
-	     at = position) {
-		if (record.type != PERF_USER_COMPRESSED && record.type != PERF_USER_COMPRESSED2)
-			continue;
-		if (open_unpacker(unpacker, &err) == 0 &&
-		    feed(unpacker, payload_of(&record), &err) == 0)
-			continue;
-		diag_warn(diag, "compressed",
-			  "compressed records are damaged from offset 0x%llx on (%s): threads "
-			  "and mappings may be missing",
-			  (unsigned long long)record.offset, err.text);
-		return;
-	}
-}
-
-/*
- * Unpack the compressed records of a part into a file without a name.  Returns
- * its bytes, owned by the caller (munmap()); NULL if there are no such
- * records.  Damage is warned about; the records before it are kept.
- */
-static struct perf_bytes perf_unpack(const struct perf_file *file, size_t part, struct diag *diag)
-{
-	struct record_unpacker unpacker = { 0 };
-	struct perf_bytes bytes = { 0 };
-	struct error err = { 0 };
-
-	unpack_records(&unpacker, file, &file->parts[part], diag);
-	if (unpacker.file.size) {
-		bytes.bytes = temp_file_map(&unpacker.file, &err);
-		bytes.size = unpacker.file.size;
-	}
-	if (err.kind)
-		diag_warn(diag, "compressed", "compressed records: %s", err.text);
-	ZSTD_freeDStream(unpacker.zstd);
-	free(unpacker.chunk);
-	temp_file_close(&unpacker.file);
-	return bytes;
-}
-
-#define MAGIC_LITTLE     UINT64_C(0x32454c4946524550) /* "PERFILE2" */
-#define MAGIC_BIG        UINT64_C(0x50455246494c4532) /* the same, byte-swapped */
-#define HEADER_SIZE      104
-#define PIPE_HEADER_SIZE 16
-#define SECTION_SIZE     16
-
-struct file_section {
-	uint64_t offset, size;
-};
-
-static struct file_section read_section(struct cursor *c)
-{
-	struct file_section section;
-
-	section.offset = cursor_u64(c);
-	section.size = cursor_u64(c);
-	return section;
-}
-
-static bool inside(struct perf_bytes bytes, const struct file_section *section)
-{
-	return section->offset <= bytes.size && section->size <= bytes.size - section->offset;
-}
-
-/* Make mapped bytes the file's own. */
-static void own_mapping(struct perf_file *file, struct perf_bytes bytes)
-{
-	*ARRAY_ADD(file->mappings, file->mapping_count, file->mapping_room) = bytes;
-	file->size += bytes.size;
-}
-
-static int map(struct perf_file *file, const char *path, struct perf_bytes *bytes,
-	       struct error *err)
-{
-	if (perf_input_map(path, bytes, err) < 0)
-		return -1;
-	own_mapping(file, *bytes);
-	return 0;
-}
-
-/* ---- Headers ------------------------------------------------------------- */
-
-static int check_magic(struct perf_bytes bytes, bool *stream, struct error *err)
-{
-	struct cursor c = cursor_over(bytes.bytes, bytes.size);
-	uint64_t magic = cursor_u64(&c);
-	uint64_t size = cursor_u64(&c);
-
-	*stream = size == PIPE_HEADER_SIZE;
-	if (magic == MAGIC_BIG)
-		return error_set(
-			err, ERROR_UNSUPPORTED,
-			"was recorded on a big-endian machine, and those have no Intel PT");
-	if (magic != MAGIC_LITTLE)
-		return error_set(err, ERROR_FORMAT, "is not a perf.data file%s",
-				 file_kind_text(bytes.bytes, bytes.size));
-	if (!*stream && (size != HEADER_SIZE || bytes.size < HEADER_SIZE))
-		return error_set_at(err, 8, "has a damaged header");
-	return 0;
-}
-
-static int read_attrs(struct perf_file *file, struct perf_bytes bytes,
-		      const struct file_section *attrs, uint64_t entry_size, struct error *err)
-{
-	if (entry_size < PERF_ATTR_SIZE_VER0 + SECTION_SIZE || !inside(bytes, attrs))
-		return error_set_at(err, 16, "the attribute section is damaged");
-	for (size_t i = 0; i < attrs->size / entry_size; i++) {
-		const uint8_t *entry = bytes.bytes + attrs->offset + i * entry_size;
-		struct cursor c = cursor_over(entry + entry_size - SECTION_SIZE, SECTION_SIZE);
-		struct file_section ids = read_section(&c);
-
-		if (!inside(bytes, &ids))
-			ids.offset = ids.size = 0;
-		perf_attrs_add(file, (struct perf_bytes){ entry, entry_size - SECTION_SIZE },
-			       (struct perf_bytes){ bytes.bytes + ids.offset, ids.size });
-	}
-	perf_attrs_finish(file);
-	return 0;
-}
-
-static void warn_incomplete(struct perf_file *file, struct perf_bytes bytes,
-			    const struct file_section *data, struct diag *diag)
-{
-	file->unfinished |= data->size == 0;
-	if (data->size == 0)
-		diag_warn(diag, "unfinished",
-			  "perf did not finish the file (was it killed?): reading to its end");
-	else if (!inside(bytes, data))
-		diag_warn(diag, "truncated", "the file is cut: %llu bytes of its data are missing",
-			  (unsigned long long)(data->size - (bytes.size - data->offset)));
-}
-
-static int read_header(struct perf_file *file, struct perf_bytes bytes, struct diag *diag,
-		       struct error *err)
-{
-	struct cursor c = cursor_over(bytes.bytes + 16, HEADER_SIZE - 16);
-	uint64_t attr_size = cursor_u64(&c);
-	struct file_section attrs = read_section(&c);
-	struct file_section data = read_section(&c);
-	struct perf_part part = { .bytes = bytes.bytes, .begin = data.offset, .end = bytes.size };
-
-	if (read_attrs(file, bytes, &attrs, attr_size, err) < 0)
-		return -1;
-	if (data.offset > bytes.size)
-		return error_set_at(err, 40, "the data section is past the end of the file");
-	warn_incomplete(file, bytes, &data, diag);
-	if (data.size && inside(bytes, &data))
-		part.end = data.offset + data.size;
-	if (part.end < bytes.size)
-		perf_features_read(file, bytes, part.end, diag);
-	perf_parts_add(file, &part);
-	return 0;
-}
-
-/*
- * A stream has its events and features in records, features first, although
- * the names of events are a feature: read the events first.
- */
-static void read_stream(struct perf_file *file, struct perf_bytes bytes, struct diag *diag)
-{
-	struct perf_part part = { .bytes = bytes.bytes,
-				  .begin = PIPE_HEADER_SIZE,
-				  .end = bytes.size };
-	struct perf_record record;
-	uint64_t position = 0;
-
-	perf_parts_add(file, &part);
-	while (perf_file_next(file, &position, &record, NULL)) {
-		if (record.type == PERF_USER_HEADER_ATTR)
-			perf_attrs_read_record(file, &record);
-	}
-	perf_attrs_finish(file);
-	position = 0;
-	while (perf_file_next(file, &position, &record, NULL)) {
-		if (record.type == PERF_USER_HEADER_FEATURE ||
-		    record.type == PERF_USER_HEADER_BUILD_ID ||
-		    record.type == PERF_USER_HEADER_TRACING_DATA)
-			perf_features_read_record(file, &record, diag);
-		else if (record.type == PERF_USER_EVENT_UPDATE)
-			perf_attrs_read_record(file, &record);
-	}
-}
-
-/* ---- Opening ------------------------------------------------------------- */
-
-static int open_first(struct perf_file *file, const char *path, struct diag *diag,
-		      struct error *err)
-{
-	struct perf_bytes bytes;
-	bool stream;
-
-	if (map(file, path, &bytes, err) < 0)
-		return -1;
-	if (check_magic(bytes, &stream, err) < 0)
-		return error_prefix(err, "%s", path);
-	if (stream)
-		read_stream(file, bytes, diag);
-	else if (read_header(file, bytes, diag, err) < 0)
-		return error_prefix(err, "%s", path);
-	return 0;
-}
-
-/* The other files of a directory have neither header nor features. */
-static void open_others(struct perf_file *file, const struct perf_input *input, struct diag *diag)
-{
-	for (size_t i = 1; i < input->count; i++) {
-		struct error err = { 0 };
-		struct perf_bytes bytes;
-
-		if (!perf_input_is_file(input->paths[i]))
-			error_set(&err, ERROR_UNSUPPORTED, "%s: is not a regular file",
-				  input->paths[i]);
-		else if (map(file, input->paths[i], &bytes, &err) == 0)
-			perf_parts_add(file, &(struct perf_part){ .bytes = bytes.bytes,
-								  .end = bytes.size });
-		if (err.kind != ERROR_NONE && err.kind != ERROR_FORMAT) /* an empty one is usual */
-			diag_warn(diag, "part-missing", "%s: its trace and events are missing",
-				  err.text);
-	}
-}
-
-/* Unpacked records get parts after all others; consumers order records by time. */
-static void unpack(struct perf_file *file, struct diag *diag)
-{
-	for (size_t i = 0, count = file->part_count; i < count; i++) {
-		struct perf_bytes bytes = perf_unpack(file, i, diag);
-
-		if (!bytes.bytes)
-			continue;
-		own_mapping(file, bytes);
-		perf_parts_add(file, &(struct perf_part){ .bytes = bytes.bytes,
-							  .end = bytes.size,
-							  .unpacked = true });
-	}
-}
-
-int perf_file_open(struct perf_file *file, const char *path, struct diag *diag, struct error *err)
-{
-	struct perf_input input;
-	int status;
-
-	*file = (struct perf_file){ .path = path };
-	status = perf_input_list(&input, path, &file->arena, err);
-	if (status == 0)
-		status = open_first(file, input.paths[0], diag, err);
-	if (status == 0) {
-		open_others(file, &input, diag);
-		unpack(file, diag);
-	}
-	file->folder = input.folder;
-	perf_input_release(&input);
-	return status;
 }
 
 /* Move mappings, parts and build ids of another file to this one. */

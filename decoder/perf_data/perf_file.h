@@ -100,7 +100,7 @@ void perf_features_read_record(struct perf_file *file, const struct perf_record 
 void perf_features_add_build_ids(struct perf_file *file, struct perf_bytes row);
 
 /* The position of perf_features_next_build_id(); start with zeros. */
-struct perf_build_id_place {
+struct perf_build_id_position {
 	size_t row, offset;
 };
 
@@ -115,7 +115,7 @@ struct perf_build_id {
  * Read the next entry of all BUILD_ID features.
  * Returns 1 with *entry filled; 0 at the end.
  */
-int perf_features_next_build_id(const struct perf_file *file, struct perf_build_id_place *place,
+int perf_features_next_build_id(const struct perf_file *file, struct perf_build_id_position *place,
 				struct perf_build_id *entry);
 
 #endif

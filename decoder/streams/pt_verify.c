@@ -113,7 +113,7 @@ static bool is_damage(bool has, const struct branch_event *event)
 	return has && event->kind == BRANCH_GAP && event->gap != GAP_OVERFLOW;
 }
 
-static bool is_direct(const struct branch_event *event)
+static bool is_direct_branch(const struct branch_event *event)
 {
 	return (event->kind == BRANCH_CALL || event->kind == BRANCH_JUMP) &&
 	       !(event->flags & (BRANCH_INDIRECT | BRANCH_TRACE_OFF));
@@ -225,7 +225,7 @@ static bool has_only_direct_branches(struct comparison *c)
 	struct branch_event event = c->libipt_event;
 	bool has = c->has_libipt;
 
-	while (!c->has_fast && has && is_direct(&event))
+	while (!c->has_fast && has && is_direct_branch(&event))
 		has = pt_stream_next(c->libipt, &event) > 0;
 	return !c->has_fast && !has;
 }
@@ -294,7 +294,7 @@ static void compare_times(struct comparison *c)
 }
 
 /* Returns whether both streams are the same as far as both are sound. */
-static bool compare(struct comparison *c)
+static bool compare_next(struct comparison *c)
 {
 	for (c->resumes = true; c->resumes; c->index++) {
 		read_next(c);
@@ -366,7 +366,7 @@ static int verify_part(const struct pt_stream_input *input, const struct part *p
 	c.libipt = pt_stream_open(&one, err);
 	if (c.fast && c.libipt) {
 		verdict->segments++;
-		if (!compare(&c))
+		if (!compare_next(&c))
 			note_difference(verdict, &c, part, offset);
 		status = 0;
 	}

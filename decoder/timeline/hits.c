@@ -184,12 +184,12 @@ void hits_note(struct hits *hits, const struct perf_record *record, uint64_t pos
 	    !hits_are_of(hits, sample.attr))
 		return;
 	*ARRAY_ADD(hits->places, hits->count, hits->room) =
-		(struct hit_place){ sample.time, position };
+		(struct hit_record){ sample.time, position };
 }
 
 static int compare_places(const void *left, const void *right)
 {
-	const struct hit_place *a = left, *b = right;
+	const struct hit_record *a = left, *b = right;
 
 	return COMPARE(a->time, b->time) ?: COMPARE(a->position, b->position);
 }

@@ -25,7 +25,7 @@ struct hit_event;
 struct hits {
 	const struct perf_file *file; /* borrowed */
 	struct hit_event *events;     /* owned; by attribute; NULL: no event is of hits */
-	struct hit_place {
+	struct hit_record {
 		uint64_t time, position; /* ns; of perf_file_next() */
 	} * places;                      /* owned; when complete by time, then position */
 	size_t count, room;

@@ -103,14 +103,14 @@ static double ratio(uint64_t of, uint64_t by)
 }
 
 /* Where a counter is shown: Perfetto puts it into the process of the event's thread. */
-struct counter_place {
+struct counter_track {
 	struct ftf_thread thread;
 	char name[64];
 	uint64_t id;
 };
 
 static void find_place(struct event_tracks *tracks, const struct counted_owner *owner,
-		       struct counter_place *place)
+		       struct counter_track *place)
 {
 	const struct thread *thread = owner->key.thread;
 	const char *name = event_thread_name(thread);
@@ -132,7 +132,7 @@ static void write_stretch(const struct period_counters *counters, struct event_t
 	const double per_second = 1e9 / (double)counters->length;
 	uint64_t time = stretch->number * counters->length;
 	struct ftf_writer *writer = tracks->writer;
-	struct counter_place place;
+	struct counter_track place;
 	struct event_record record;
 
 	find_place(tracks, stretch->owner, &place);

@@ -7,7 +7,7 @@
 #include "symbols/dso/dso_store.h"
 
 struct call_site {
-	struct call_place {
+	struct call_address {
 		const struct symbol *caller;
 		uint64_t offset;
 	} place;
@@ -33,7 +33,7 @@ static const struct name *name_line(struct name_table *names, const struct sourc
 static struct call_site *find_site(struct call_sites *sites, const struct symbol *caller,
 				   uint64_t offset)
 {
-	struct call_place place = { caller, offset };
+	struct call_address place = { caller, offset };
 	struct call_site *site;
 
 	HASH_FIND(hh, sites->sites, &place, sizeof(place), site);

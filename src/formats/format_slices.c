@@ -75,7 +75,7 @@ static struct slice_track *listed_track_of(struct slice_list *list, const struct
 	return &list->tracks[track->index];
 }
 
-static struct slice *add(struct slice_list *list, struct track *track, uint64_t time)
+static struct slice *add_slice(struct slice_list *list, struct track *track, uint64_t time)
 {
 	struct slice_track *to = listed_track_of(list, track);
 	size_t index = list->count++;
@@ -100,7 +100,7 @@ static struct slice *add(struct slice_list *list, struct track *track, uint64_t 
 static void begin_listed(struct slice_list *list, struct track *track,
 			 const struct slice_event *event, const struct slice_detail *detail)
 {
-	struct slice *slice = add(list, track, event->time);
+	struct slice *slice = add_slice(list, track, event->time);
 
 	slice->symbol = event->symbol;
 	slice->ip = event->ip;
@@ -134,7 +134,7 @@ static void end_listed(struct slice_list *list, struct track *track, uint64_t ti
 static void add_instant(struct slice_list *list, struct track *track,
 			const struct slice_event *event)
 {
-	struct slice *slice = add(list, track, event->time);
+	struct slice *slice = add_slice(list, track, event->time);
 
 	slice->text = name_intern_text(list->sites.names, event->text);
 	slice->finished = true;

@@ -167,7 +167,7 @@ static struct text_symbol *symbol_of(struct script *script, struct text_view tex
  * magic-trace names it, which shows an address as a signed number.
  */
 static const struct symbol *address_symbol(struct script *script,
-					   const struct perf_line_place *place)
+					   const struct perf_line_location *place)
 {
 	bool negative = place->ip >> 63;
 	int length = snprintf(script->text, LINE_MAX_BYTES, "[unknown @ %s0x%" PRIx64 " (%.*s)]",
@@ -201,7 +201,7 @@ static const struct symbol *file_symbol(struct script *script, struct text_view 
 }
 
 /* Returns whether a location has the name of all code of a file without symbols: "[libc.so.6]". */
-static bool is_file(const struct perf_line_place *place)
+static bool is_file(const struct perf_line_location *place)
 {
 	const struct text_view *name = &place->symbol;
 
@@ -215,7 +215,7 @@ static uint64_t offset_in(const struct text_symbol *symbol, uint64_t ip)
 	return symbol->start_known && ip >= symbol->symbol.start ? ip - symbol->symbol.start : 1;
 }
 
-static struct location resolve(struct script *script, const struct perf_line_place *place)
+static struct location resolve(struct script *script, const struct perf_line_location *place)
 {
 	struct location location = { place->ip, NULL, place->offset };
 	struct text_symbol *symbol;
@@ -241,7 +241,7 @@ static struct location resolve(struct script *script, const struct perf_line_pla
 }
 
 /* Returns whether a location's offset is from the text, and not invented. */
-static bool is_start_known(const struct perf_line_place *place, const struct location *location)
+static bool is_start_known(const struct perf_line_location *place, const struct location *location)
 {
 	/* The symbol is the first member. */
 	return place->has_offset ||
@@ -249,7 +249,7 @@ static bool is_start_known(const struct perf_line_place *place, const struct loc
 }
 
 /* A call without offset goes to where its function begins, unless it only reads its address. */
-static void learn_start(struct script *script, const struct perf_line_place *place,
+static void learn_start(struct script *script, const struct perf_line_location *place,
 			const struct branch_event *event, struct location_pair *places)
 {
 	struct text_symbol *symbol;

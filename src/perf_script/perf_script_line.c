@@ -33,7 +33,7 @@ static size_t find_dso(struct text_view name)
 }
 
 /* Cut "(dso)" or "(dso+0xoffset)" off the end of a location. */
-static void cut_dso(struct perf_line_place *place, struct text_view *name)
+static void cut_dso(struct perf_line_location *place, struct text_view *name)
 {
 	size_t begin;
 
@@ -50,7 +50,7 @@ static void cut_dso(struct perf_line_place *place, struct text_view *name)
 }
 
 /* "symbol", "symbol+0xoffset" or "[unknown]", each perhaps with "(dso)" */
-static void take_name(struct perf_line_place *place, struct text_view name)
+static void take_name(struct perf_line_location *place, struct text_view name)
 {
 	trim_end(&name);
 	cut_dso(place, &name);
@@ -73,7 +73,7 @@ static void take_name(struct perf_line_place *place, struct text_view name)
 }
 
 /* "ip", perhaps with a name */
-static bool take_place(struct perf_line_place *place, struct text_view text)
+static bool take_place(struct perf_line_location *place, struct text_view text)
 {
 	skip_blanks(&text);
 	if (!take_hex(&text, &place->ip) || (text.length && !take_blanks(&text)))
@@ -86,7 +86,7 @@ static bool take_place(struct perf_line_place *place, struct text_view text)
  * The location before the arrow.  The field callindent precedes it, with four blanks or more
  * between them.
  */
-static bool take_from(struct perf_line_place *place, struct text_view text)
+static bool take_from(struct perf_line_location *place, struct text_view text)
 {
 	size_t begin = memmem(text.at, text.length, "    ", 4) ? text.length : 0;
 
@@ -133,7 +133,7 @@ static size_t find_last_hex(struct text_view text, size_t end)
  * Cut "ip symbol+0xoffset (dso)" off the end of a text of any words, as far as it is printed.
  * A symbol of C++ has several words; its address is the last one before it.
  */
-static void cut_place(struct perf_line_place *place, struct text_view *text)
+static void cut_place(struct perf_line_location *place, struct text_view *text)
 {
 	size_t at = find_last_hex(*text, find_name_end(*text));
 

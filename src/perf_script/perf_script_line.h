@@ -131,7 +131,7 @@ enum perf_line_kind {
 enum perf_line_ids { PERF_IDS_NONE, PERF_IDS_ONE, PERF_IDS_PAIR };
 
 /* "ip symbol+0xoffset (dso)", all but ip optional */
-struct perf_line_place {
+struct perf_line_location {
 	uint64_t ip;
 	struct text_view symbol; /* empty: perf knew no name */
 	uint64_t offset;         /* bytes; garbage in some versions of perf */
@@ -142,17 +142,17 @@ struct perf_line_place {
 };
 
 struct perf_line {
-	uint8_t kind;                /* enum perf_line_kind */
-	uint8_t branch;              /* enum branch_kind, of a BRANCH */
-	uint8_t flags;               /* enum branch_flags, of a BRANCH */
-	bool has_time;               /* the field is printed; not of some errors */
-	bool has_ns;                 /* the time has nine digits after the point: perf --ns */
-	bool has_flags;              /* the field is printed, of a BRANCH or CALL_TREE */
-	uint8_t ids;                 /* enum perf_line_ids */
-	int32_t pid, tid;            /* -1: unknown */
-	uint64_t time;               /* ns; digits after the ninth are dropped */
-	struct perf_line_place from; /* of an ERROR: only `ip`, 0 if unknown; of a HIT: where */
-	struct perf_line_place to;
+	uint8_t kind;                   /* enum perf_line_kind */
+	uint8_t branch;                 /* enum branch_kind, of a BRANCH */
+	uint8_t flags;                  /* enum branch_flags, of a BRANCH */
+	bool has_time;                  /* the field is printed; not of some errors */
+	bool has_ns;                    /* the time has nine digits after the point: perf --ns */
+	bool has_flags;                 /* the field is printed, of a BRANCH or CALL_TREE */
+	uint8_t ids;                    /* enum perf_line_ids */
+	int32_t pid, tid;               /* -1: unknown */
+	uint64_t time;                  /* ns; digits after the ninth are dropped */
+	struct perf_line_location from; /* of an ERROR: only `ip`, 0 if unknown; of a HIT: where */
+	struct perf_line_location to;
 	size_t indent; /* of a CALL_TREE, columns: four for each call; `from` is the function */
 	/*
 	 * Of a HIT: the event, "mem:0x4010:x:u", "probe_a:main"; what perf prints of the event's

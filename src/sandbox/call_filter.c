@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static void emit(struct call_filter *filter, struct sock_filter instruction)
+static void add_instruction(struct call_filter *filter, struct sock_filter instruction)
 {
 	assert(filter->used < CALL_FILTER_MOST);
 	filter->code[filter->used++] = instruction;
@@ -17,13 +17,14 @@ static void emit(struct call_filter *filter, struct sock_filter instruction)
 
 static void emit_instruction(struct call_filter *filter, uint16_t code, uint32_t operand)
 {
-	emit(filter, (struct sock_filter)BPF_STMT(code, operand));
+	add_instruction(filter, (struct sock_filter)BPF_STMT(code, operand));
 }
 
 /* If the accumulator is not `value`, skip the next `skip` instructions. */
 static void emit_unless_skip(struct call_filter *filter, uint32_t value, uint8_t skip)
 {
-	emit(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, skip));
+	add_instruction(filter,
+			(struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, skip));
 }
 
 static void emit_load(struct call_filter *filter, size_t offset)

@@ -67,7 +67,7 @@ static bool is_temporary_of(const struct keeper *keeper, const char *name, const
 }
 
 /* Returns the final path of the temporary file `name`, owned by the caller, or NULL. */
-static char *place_of(struct keeper *keeper, const char *name)
+static char *final_path_of(struct keeper *keeper, const char *name)
 {
 	char *part;
 
@@ -89,7 +89,7 @@ static char *place_of(struct keeper *keeper, const char *name)
 	return NULL;
 }
 
-static void forget(struct made **table, struct made *made)
+static void forget_file(struct made **table, struct made *made)
 {
 	HASH_DEL(*table, made);
 	free(made->temporary);
@@ -104,14 +104,14 @@ static void keep_made(struct made **table, struct made *made, const char *name)
 
 	HASH_FIND_STR(*table, name, older);
 	if (older)
-		forget(table, older);
+		forget_file(table, older);
 	HASH_ADD_KEYPTR(hh, *table, name, strlen(name), made);
 }
 
 /* The file is in the table before it exists: remove_temporaries() knows it in any case. */
-static int create(struct keeper *keeper, const char *name)
+static int create_file(struct keeper *keeper, const char *name)
 {
-	char *path = place_of(keeper, name);
+	char *path = final_path_of(keeper, name);
 	struct made *made;
 	int fd;
 
@@ -125,11 +125,11 @@ static int create(struct keeper *keeper, const char *name)
 	keep_made(&keeper->temporaries, made, made->temporary);
 	fd = file_makers_own.create(name, path);
 	if (fd < 0)
-		forget(&keeper->temporaries, made);
+		forget_file(&keeper->temporaries, made);
 	return fd;
 }
 
-static int create_nameless(const char *folder)
+static int create_nameless_file(const char *folder)
 {
 	if (strcmp(folder, temp_file_folder()) == 0)
 		return file_makers_own.create_nameless(folder);
@@ -148,7 +148,7 @@ static struct made *find_made(struct made *table, const char *name)
 	return made;
 }
 
-static int move(struct keeper *keeper, const char *from, const char *to)
+static int move_file(struct keeper *keeper, const char *from, const char *to)
 {
 	struct made *made = find_made(keeper->temporaries, from);
 
@@ -173,11 +173,11 @@ static int remove_file(struct keeper *keeper, const char *path)
 	}
 	if (!made || unlink(path) < 0)
 		return -1;
-	forget(table, made);
+	forget_file(table, made);
 	return 0;
 }
 
-static int mark(const struct keeper *keeper, const struct request *request)
+static int mark_file(const struct keeper *keeper, const struct request *request)
 {
 	if (!find_made(keeper->placed, request->path) || strncmp(request->to, "user.", 5) != 0) {
 		errno = EACCES;
@@ -187,19 +187,19 @@ static int mark(const struct keeper *keeper, const struct request *request)
 }
 
 /* Returns the descriptor if the operation opens a file, else 0; -1 with errno. */
-static int serve(struct keeper *keeper, const struct request *request)
+static int serve_request(struct keeper *keeper, const struct request *request)
 {
 	switch ((enum operation)request->operation) {
 	case CREATE:
-		return create(keeper, request->path);
+		return create_file(keeper, request->path);
 	case CREATE_NAMELESS:
-		return create_nameless(request->path);
+		return create_nameless_file(request->path);
 	case MOVE:
-		return move(keeper, request->path, request->to);
+		return move_file(keeper, request->path, request->to);
 	case REMOVE:
 		return remove_file(keeper, request->path);
 	case MARK:
-		return mark(keeper, request);
+		return mark_file(keeper, request);
 	}
 	errno = EINVAL;
 	return -1;
@@ -209,7 +209,7 @@ static int serve(struct keeper *keeper, const struct request *request)
  * Answer with an errno, and a descriptor if `fd` is not negative; if that cannot be sent, with
  * the reason.  Returns whether there was an answer.
  */
-static bool answer(int socket, int errnum, int fd)
+static bool send_answer(int socket, int errnum, int fd)
 {
 	union {
 		struct cmsghdr header; /* for the alignment */
@@ -228,7 +228,7 @@ static bool answer(int socket, int errnum, int fd)
 	}
 	if (sendmsg(socket, &message, MSG_NOSIGNAL) >= 0)
 		return true;
-	return fd >= 0 && answer(socket, errno, -1);
+	return fd >= 0 && send_answer(socket, errno, -1);
 }
 
 static struct keeper own;
@@ -240,7 +240,7 @@ static void remove_temporaries(void)
 		unlink(made->temporary);
 }
 
-static _Noreturn void keep(struct keeper *keeper, int socket)
+static _Noreturn void answer_requests(struct keeper *keeper, int socket)
 {
 	static struct request request;
 	bool answered = true;
@@ -254,9 +254,9 @@ static _Noreturn void keep(struct keeper *keeper, int socket)
 			continue;
 		request.path[PATH_MAX - 1] = request.to[PATH_MAX - 1] = 0;
 		request.text[sizeof(request.text) - 1] = 0;
-		result = serve(keeper, &request);
+		result = serve_request(keeper, &request);
 		fd = opens_file(request.operation) ? result : -1;
-		answered = answer(socket, result < 0 ? errno : 0, fd);
+		answered = send_answer(socket, result < 0 ? errno : 0, fd);
 		if (fd >= 0)
 			close(fd);
 	}
@@ -271,7 +271,7 @@ static char *copy_of_file(const char *path)
 }
 
 /* The keeper's own process: all descriptors but those to the conversion are closed. */
-static _Noreturn void begin(const struct options *options, int pid, int socket, int gone)
+static _Noreturn void begin_keeping(const struct options *options, int pid, int socket, int gone)
 {
 	own = (struct keeper){ .pid = pid, .split = options->select.split.unit != 0 };
 	alloc_fail_hook = remove_temporaries;
@@ -287,7 +287,7 @@ static _Noreturn void begin(const struct options *options, int pid, int socket, 
 	close_from(STDERR_FILENO + 1);
 	own.outputs[0] = copy_of_file(options->output);
 	own.outputs[1] = copy_of_file(options->json);
-	keep(&own, STDIN_FILENO);
+	answer_requests(&own, STDIN_FILENO);
 }
 
 /* ---- The conversion ------------------------------------------------------ */
@@ -392,7 +392,7 @@ static int ask_to_mark(const char *path, const char *attribute, const char *text
 }
 
 /* Also in a signal handler, which may have interrupted ask(). */
-static void leave(void)
+static void leave_files(void)
 {
 	struct pollfd gone = { .fd = own_gone };
 
@@ -402,7 +402,7 @@ static void leave(void)
 }
 
 static const struct file_makers makers = {
-	ask_to_create, ask_for_nameless, ask_to_move, ask_to_remove, ask_to_mark, leave,
+	ask_to_create, ask_for_nameless, ask_to_move, ask_to_remove, ask_to_mark, leave_files,
 };
 
 const char *keeper_start(const struct options *options)
@@ -423,7 +423,7 @@ const char *keeper_start(const struct options *options)
 	if (child == 0) {
 		keeper = fork();
 		if (keeper == 0)
-			begin(options, pid, ends[1], gone[1]);
+			begin_keeping(options, pid, ends[1], gone[1]);
 		_exit(keeper < 0);
 	}
 	close(ends[1]);

@@ -33,7 +33,7 @@ static const char *find_obstacle(void)
 /*
  * Returns whether the sandbox is to be entered; if not, `sandbox` has the reason.
  */
-static bool begin(struct sandbox *sandbox, enum option_sandbox when)
+static bool begin_sandbox(struct sandbox *sandbox, enum option_sandbox when)
 {
 	*sandbox = (struct sandbox){ .why = "--sandbox=off" };
 	if (when == SANDBOX_OFF)
@@ -46,8 +46,8 @@ static bool begin(struct sandbox *sandbox, enum option_sandbox when)
  * Keep how entering the halves went: NULL, or why one is not active.
  * Returns as sandbox_enter() does.
  */
-static int finish(struct sandbox *sandbox, enum option_sandbox when, const char *files,
-		  const char *calls, struct error *err)
+static int finish_sandbox(struct sandbox *sandbox, enum option_sandbox when, const char *files,
+			  const char *calls, struct error *err)
 {
 	sandbox->files = !files;
 	sandbox->calls = !calls;
@@ -64,7 +64,7 @@ int sandbox_enter(struct sandbox *sandbox, const struct options *options, struct
 {
 	const char *files, *calls;
 
-	if (!begin(sandbox, options->sandbox))
+	if (!begin_sandbox(sandbox, options->sandbox))
 		return 0;
 	/* In this order: the filter of system calls would refuse those of the others. */
 	files = keeper_start(options);
@@ -73,17 +73,17 @@ int sandbox_enter(struct sandbox *sandbox, const struct options *options, struct
 		files = sandbox_enter_files(options);
 		calls = sandbox_enter_calls(options);
 	}
-	return finish(sandbox, options->sandbox, files, calls, err);
+	return finish_sandbox(sandbox, options->sandbox, files, calls, err);
 }
 
 int sandbox_enter_server(struct sandbox *sandbox, enum option_sandbox when, struct error *err)
 {
 	const char *files;
 
-	if (!begin(sandbox, when))
+	if (!begin_sandbox(sandbox, when))
 		return 0;
 	files = sandbox_enter_no_files();
-	return finish(sandbox, when, files, sandbox_enter_server_calls(), err);
+	return finish_sandbox(sandbox, when, files, sandbox_enter_server_calls(), err);
 }
 
 void sandbox_warn(const struct sandbox *sandbox, FILE *out)

@@ -168,8 +168,8 @@ static void print_hints(const struct trace_opening *opening, const char *path, c
 }
 
 /* Returns 0; -1 with err filled: nobody would know the address. */
-static int announce(const struct trace_opening *opening, const char *path, const char *address,
-		    struct error *err)
+static int print_address(const struct trace_opening *opening, const char *path, const char *address,
+			 struct error *err)
 {
 	const struct browser_environment environment = browser_environment();
 	const char *commands = browser_commands(&environment);
@@ -185,7 +185,8 @@ static int announce(const struct trace_opening *opening, const char *path, const
 	return 0;
 }
 
-static int serve(struct trace_opening *opening, struct trace_server *server, struct error *err)
+static int serve_trace(struct trace_opening *opening, struct trace_server *server,
+		       struct error *err)
 {
 	const struct options *options = opening->options;
 	struct sandbox sandbox;
@@ -204,7 +205,7 @@ static int serve(struct trace_opening *opening, struct trace_server *server, str
 }
 
 /* Returns 0; -1 with err filled. */
-static int show(struct trace_opening *opening, struct error *err)
+static int show_trace(struct trace_opening *opening, struct error *err)
 {
 	const char *page = opening->options->ui ? opening->options->ui : VIEWER_PAGE_DEFAULT;
 	char origin[VIEWER_PAGE_ORIGIN_MOST];
@@ -217,9 +218,9 @@ static int show(struct trace_opening *opening, struct error *err)
 		return error_set(err, ERROR_SYSTEM, "cannot make an address that nobody guesses");
 	address = viewer_page_address(page, path, &opening->view);
 	server = trace_server_open(opening->listener, &served, err);
-	status = server ? announce(opening, path, address, err) : -1;
+	status = server ? print_address(opening, path, address, err) : -1;
 	if (status == 0)
-		status = serve(opening, server, err);
+		status = serve_trace(opening, server, err);
 	trace_server_close(server);
 	free(address);
 	free(path);
@@ -245,7 +246,7 @@ int open_trace(const struct options *options, batch_convert_fn *convert)
 			status = opening.trace >= 0 ? EXIT_WHOLE : convert_input(&opening, &err);
 	}
 	if (opening.trace >= 0 && status != EXIT_USAGE && err.kind == ERROR_NONE &&
-	    show(&opening, &err) < 0)
+	    show_trace(&opening, &err) < 0)
 		status = EXIT_FAILED;
 	if (err.kind != ERROR_NONE)
 		message_error(&err);

@@ -30,10 +30,10 @@ static bool build_id_agrees(const struct dso *dso, const struct elf_file *elf)
  * Store the reason why a file is not used, which the user sees only if no better file is
  * found.  The first reason is for the most likely path.
  */
-static void refuse(struct dso *dso, enum dso_state state, const char *format, ...)
+static void refuse_file(struct dso *dso, enum dso_state state, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-static void refuse(struct dso *dso, enum dso_state state, const char *format, ...)
+static void refuse_file(struct dso *dso, enum dso_state state, const char *format, ...)
 {
 	char text[1000];
 	va_list args;
@@ -53,9 +53,9 @@ static void refuse_mismatch(struct dso *dso, const char *path, const struct elf_
 
 	elf_file_print_id(recorded, dso->build_id, dso->build_id_size);
 	elf_file_print_id(found, elf->build_id, elf->build_id_size);
-	refuse(dso, DSO_MISMATCHED,
-	       "%s is not the file that was recorded: its build id is %s, recorded is %s", path,
-	       elf->build_id_size ? found : "absent", recorded);
+	refuse_file(dso, DSO_MISMATCHED,
+		    "%s is not the file that was recorded: its build id is %s, recorded is %s",
+		    path, elf->build_id_size ? found : "absent", recorded);
 }
 
 static void warn_if_refused(const struct dso *dso)
@@ -106,7 +106,7 @@ static bool try_file(void *context, const char *path, bool needs_build_id)
 	if ((jit_dump_is_path(dso->path) ? elf_file_map : elf_file_open)(&elf, path, &err) == 0)
 		return use_file(dso, &elf, path, needs_build_id);
 	if (err.kind == ERROR_FORMAT && !needs_build_id)
-		refuse(dso, DSO_UNREADABLE, "cannot read %s: %s", path, err.text);
+		refuse_file(dso, DSO_UNREADABLE, "cannot read %s: %s", path, err.text);
 	return false;
 }
 

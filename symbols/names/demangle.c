@@ -219,7 +219,7 @@ struct compiled_name {
 	bool done;
 };
 
-static void append(const char *text, size_t length, void *context)
+static void append_text(const char *text, size_t length, void *context)
 {
 	struct demangler *demangler = context;
 
@@ -238,11 +238,12 @@ static void demangle_compiled(void *context)
 	struct compiled_name *name = context;
 	struct demangler *demangler = name->demangler;
 
-	name->done = rust_demangle_callback(name->linkage, name->options, append, demangler);
+	name->done = rust_demangle_callback(name->linkage, name->options, append_text, demangler);
 	if (name->done)
 		return;
 	demangler->length = 0;
-	name->done = cplus_demangle_v3_callback(name->linkage, name->options, append, demangler);
+	name->done =
+		cplus_demangle_v3_callback(name->linkage, name->options, append_text, demangler);
 }
 
 /* D's mangling: https://dlang.org/spec/abi.html#name_mangling. */
@@ -253,7 +254,7 @@ static void demangle_d(void *context)
 
 	name->done = text;
 	if (text)
-		append(text, strlen(text), name->demangler);
+		append_text(text, strlen(text), name->demangler);
 }
 
 /* GNAT's encoding (GCC's gcc/ada/exp_dbug.ads); libiberty puts a name of another form in "<>". */
@@ -264,7 +265,7 @@ static void demangle_ada(void *context)
 
 	name->done = text && text[0] != '<' && strcmp(text, name->linkage) != 0;
 	if (name->done)
-		append(text, strlen(text), name->demangler);
+		append_text(text, strlen(text), name->demangler);
 }
 
 static bool demangle_by_library(struct demangler *demangler, const char *linkage, int options,
@@ -342,7 +343,7 @@ static bool demangle_ocaml(struct demangler *demangler, const char *linkage, boo
 			byte = (char)(digit_value(at[1]) << 4 | digit_value(at[2]));
 			taken = 3;
 		}
-		append(&byte, 1, demangler);
+		append_text(&byte, 1, demangler);
 		at += taken;
 	}
 	return true;

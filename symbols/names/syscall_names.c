@@ -164,7 +164,7 @@ static const char *const names_i386[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static const char *find(const char *const table[], size_t count, int32_t number)
+static const char *name_at(const char *const table[], size_t count, int32_t number)
 {
 	const char *name = number >= 0 && (size_t)number < count ? table[number] : NULL;
 
@@ -173,10 +173,11 @@ static const char *find(const char *const table[], size_t count, int32_t number)
 
 const char *syscall_name(int32_t number)
 {
-	return find(names, COUNT(names), number);
+	return name_at(names, COUNT(names), number);
 }
 
 const char *syscall_name_i386(int32_t number)
 {
-	return number < COMMON ? find(names_i386, COUNT(names_i386), number) : syscall_name(number);
+	return number < COMMON ? name_at(names_i386, COUNT(names_i386), number)
+			       : syscall_name(number);
 }

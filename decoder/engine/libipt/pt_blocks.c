@@ -125,7 +125,7 @@ static enum gap_reason gap_reason_of(int status)
 	}
 }
 
-static void fail(struct pt_blocks *blocks, enum gap_reason reason, uint64_t ip)
+static void blocks_fail(struct pt_blocks *blocks, enum gap_reason reason, uint64_t ip)
 {
 	blocks_emit_cfe(blocks, 0);
 	blocks->pending.insn.kind = BRANCH_NONE;
@@ -140,7 +140,7 @@ static void fail(struct pt_blocks *blocks, enum gap_reason reason, uint64_t ip)
 static void fail_by(struct pt_blocks *blocks, int status, uint64_t ip)
 {
 	alloc_check();
-	fail(blocks, gap_reason_of(status), ip);
+	blocks_fail(blocks, gap_reason_of(status), ip);
 }
 
 /*
@@ -274,7 +274,7 @@ static void synchronise(struct pt_blocks *blocks)
 	}
 	blocks->behind_psb = psb + AUX_PSB_SIZE;
 	if (blocks->status < 0) {
-		fail(blocks, gap_reason_of(blocks->status), 0);
+		blocks_fail(blocks, gap_reason_of(blocks->status), 0);
 		return;
 	}
 	blocks->idle = blocks->guest = false;
@@ -381,7 +381,7 @@ static void next_block(struct pt_blocks *blocks)
 	blocks->status = status;
 	if (has_impossible_mode(&block)) {
 		blocks_resolve(blocks, block.ip);
-		fail(blocks, GAP_MISMATCH, block.ip);
+		blocks_fail(blocks, GAP_MISMATCH, block.ip);
 		return;
 	}
 	if (block.ninsn)
@@ -398,7 +398,7 @@ static void next_block(struct pt_blocks *blocks)
 			blocks_resolve(blocks, block.ip);
 		fail_by(blocks, status, block.ninsn ? block.end_ip : block.ip);
 	} else if (is_endless(blocks)) {
-		fail(blocks, GAP_ENDLESS, block.ip);
+		blocks_fail(blocks, GAP_ENDLESS, block.ip);
 	}
 }
 
@@ -418,7 +418,7 @@ static void last_branch(struct pt_blocks *blocks)
 		blocks_resolve(blocks, block.ip);
 }
 
-static void step(struct pt_stream *stream)
+static void step_blocks(struct pt_stream *stream)
 {
 	struct pt_blocks *blocks = (struct pt_blocks *)stream;
 
@@ -459,7 +459,7 @@ struct pt_stream *pt_blocks_new(const struct pt_stream_input *input, const struc
 	blocks->config.flags.variant.block.end_on_jump = 1;
 	blocks->ticks = pt_library_version().major > 2 || pt_library_version().minor > 0;
 	blocks->config.flags.variant.block.enable_tick_events = blocks->ticks;
-	blocks->stream.step = step;
+	blocks->stream.step = step_blocks;
 	blocks->stream.close = close_blocks;
 	insn_cache_init(&blocks->insns);
 	open_run(blocks, input->aux);

@@ -41,7 +41,7 @@ static uint64_t bits(uint64_t word, unsigned low, unsigned high)
 
 /* ---- Tables -------------------------------------------------------------- */
 
-static struct scan_provider *current(const struct ftf_scan *scan)
+static struct scan_provider *current_provider(const struct ftf_scan *scan)
 {
 	return scan->providers[scan->provider];
 }
@@ -64,7 +64,7 @@ static void define_string(const struct ftf_scan *scan)
 
 	for (int key = 0; key < KEYS; key++) {
 		const char *text = slice_arg_text(keys[key]);
-		uint16_t *place = &current(scan)->keys[key];
+		uint16_t *place = &current_provider(scan)->keys[key];
 
 		if (length == strlen(text) && memcmp(scan->record + WORD, text, length) == 0)
 			*place = reference;
@@ -77,9 +77,9 @@ static void define_thread(const struct ftf_scan *scan)
 {
 	size_t reference = bits(scan->header, 16, 23);
 
-	current(scan)->threads[reference] =
+	current_provider(scan)->threads[reference] =
 		(struct scan_ids){ word_at(scan->record, 1), word_at(scan->record, 2) };
-	current(scan)->places[reference] = NULL;
+	current_provider(scan)->places[reference] = NULL;
 }
 
 void ftf_scan_release(struct ftf_scan *scan)
@@ -107,12 +107,12 @@ static void take_event(struct ftf_scan *scan)
 	scan->time = word_at(scan->record, 1);
 	if (scan->kind == SCAN_COMPLETE)
 		scan->end = word_at(scan->record, scan->record_size / WORD - 1);
-	scan->place = reference ? &current(scan)->places[reference] : NULL;
+	scan->place = reference ? &current_provider(scan)->places[reference] : NULL;
 	if (!reference)
 		scan->thread =
 			(struct scan_ids){ word_at(scan->record, 2), word_at(scan->record, 3) };
 	else if (!*scan->place)
-		scan->thread = current(scan)->threads[reference];
+		scan->thread = current_provider(scan)->threads[reference];
 }
 
 static void take_metadata(struct ftf_scan *scan)
@@ -179,9 +179,10 @@ static int key_of(const struct ftf_scan *scan, size_t at)
 	for (int key = 0; key < KEYS; key++) {
 		const char *text = slice_arg_text(keys[key]);
 
-		if (reference & 0x8000 ? reference == FTF_INLINE(strlen(text)) &&
-						 memcmp(name, text, strlen(text)) == 0
-				       : reference && reference == current(scan)->keys[key])
+		if (reference & 0x8000
+			    ? reference == FTF_INLINE(strlen(text)) &&
+				      memcmp(name, text, strlen(text)) == 0
+			    : reference && reference == current_provider(scan)->keys[key])
 			return key;
 	}
 	return KEY_OTHER;

@@ -35,7 +35,7 @@ struct stored_event {
 };
 
 /* An event where it begins, or where a whole slice ends. */
-struct stored_place {
+struct event_order {
 	uint64_t time;
 	size_t event; /* twice its index, and 1 of an end */
 };
@@ -55,7 +55,7 @@ struct event_store {
 	struct name_table *names; /* borrowed */
 	struct big_array events;  /* owned: struct stored_event */
 	struct big_array args;    /* owned: struct stored_arg */
-	struct big_array order;   /* owned: struct stored_place */
+	struct big_array order;   /* owned: struct event_order */
 	size_t count, arg_count, place_count;
 	struct stored_track *tracks;    /* owned: hash by pid and tid */
 	struct stored_track **by_index; /* owned; the tracks are borrowed */
@@ -69,9 +69,9 @@ struct event_store {
 	} * processes; /* owned: hash by pid */
 };
 
-static const struct stored_place *event_store_place(const struct event_store *store, size_t index)
+static const struct event_order *event_store_place(const struct event_store *store, size_t index)
 {
-	return (const struct stored_place *)store->order.items + index;
+	return (const struct event_order *)store->order.items + index;
 }
 
 static const struct stored_event *event_store_event(const struct event_store *store, size_t index)
@@ -169,13 +169,13 @@ static void name_thread(struct event_store *store, const struct trace_record *re
 
 static void add_place(struct event_store *store, uint64_t time, size_t event)
 {
-	struct stored_place *places;
+	struct event_order *places;
 
 	if (store->place_count == store->order.room)
 		big_array_grow(&store->order, store->place_count + 1, sizeof(*places),
 			       STORE_MEMORY);
 	places = store->order.items;
-	places[store->place_count++] = (struct stored_place){ time, event };
+	places[store->place_count++] = (struct event_order){ time, event };
 }
 
 static void add_args(struct event_store *store, const struct trace_record *record)
@@ -255,7 +255,7 @@ static void event_store_add(struct event_store *store, const struct trace_record
 
 static int compare_places(const void *a, const void *b)
 {
-	const struct stored_place *x = a, *y = b;
+	const struct event_order *x = a, *y = b;
 
 	return COMPARE(x->time, y->time) ?: COMPARE(x->event, y->event);
 }
@@ -264,7 +264,7 @@ static int compare_places(const void *a, const void *b)
 static void event_store_sort(struct event_store *store)
 {
 	if (store->place_count)
-		qsort(store->order.items, store->place_count, sizeof(struct stored_place),
+		qsort(store->order.items, store->place_count, sizeof(struct event_order),
 		      compare_places);
 }
 
@@ -375,7 +375,7 @@ int ftf_side_read(struct ftf_side *side, struct error *err)
 
 /* ---- The next event ------------------------------------------------------ */
 
-static const struct stored_place *next_place(const struct ftf_side *side)
+static const struct event_order *next_place(const struct ftf_side *side)
 {
 	return event_store_place(side->store, side->next);
 }
@@ -621,7 +621,7 @@ static void note_switch(struct ftf_side *side, size_t index)
 
 void ftf_side_write(struct ftf_side *side, struct ftf_sink *part)
 {
-	const struct stored_place *place = next_place(side);
+	const struct event_order *place = next_place(side);
 	size_t index = place->event / 2;
 	const struct stored_event *event = event_store_event(side->store, index);
 

@@ -15,7 +15,7 @@ struct executed_thread {
 };
 
 /* An address in a file; dso NULL: outside of files. */
-struct code_place {
+struct code_address {
 	const struct dso *dso;
 	uint64_t vaddr;
 };
@@ -24,7 +24,7 @@ struct code_place {
  */
 struct executed_run {
 	const struct jump_run *run;    /* borrowed */
-	struct code_place at;          /* where it begins; dso NULL: unknown */
+	struct code_address at;        /* where it begins; dso NULL: unknown */
 	struct executed_thread behind; /* its previous state */
 	uint64_t count;
 	uint64_t from, begin; /* as in struct executed_thread, the last time; */
@@ -33,13 +33,13 @@ struct executed_run {
 	struct executed_run *next;
 };
 
-static struct code_place place_of(const struct location *location)
+static struct code_address place_of(const struct location *location)
 {
 	const struct symbol *symbol = location->symbol;
 
 	if (!location->ip || !symbol || symbol->kind == SYMBOL_FILE)
-		return (struct code_place){ 0 };
-	return (struct code_place){ symbol->dso, symbol->start + location->offset };
+		return (struct code_address){ 0 };
+	return (struct code_address){ symbol->dso, symbol->start + location->offset };
 }
 
 static bool is_stretch(const struct code_stretch *a, const struct code_stretch *b)
@@ -88,7 +88,7 @@ static enum stretch_exit exit_of(const struct branch_event *event)
 
 /* The thread's stretch ends.  Returns its number; 0: it does not count. */
 static uint32_t end_stretch(struct executed_code *code, struct executed_thread *thread,
-			    const struct branch_event *event, struct code_place from)
+			    const struct branch_event *event, struct code_address from)
 {
 	const struct code_stretch stretch = {
 		.dso = thread->dso,
@@ -108,7 +108,7 @@ static uint32_t end_stretch(struct executed_code *code, struct executed_thread *
 }
 
 static void begin_stretch(struct executed_thread *thread, const struct branch_event *event,
-			  struct code_place from, struct code_place to)
+			  struct code_address from, struct code_address to)
 {
 	bool jumps = event->kind == BRANCH_JUMP || event->kind == BRANCH_COND;
 
@@ -143,7 +143,7 @@ static inline struct executed_thread *executed_thread_of(struct executed_code *c
 void executed_code_add(struct executed_code *code, const struct branch_event *event,
 		       const struct location *from, const struct location *to)
 {
-	const struct code_place left = place_of(from);
+	const struct code_address left = place_of(from);
 	struct executed_thread *thread;
 
 	if (!event->thread)
@@ -160,7 +160,7 @@ void executed_code_add(struct executed_code *code, const struct branch_event *ev
 
 /* ---- Runs of local jumps ------------------------------------------------- */
 
-static struct code_place place_behind(struct code_place place, int32_t distance)
+static struct code_address place_behind(struct code_address place, int32_t distance)
 {
 	if (place.dso)
 		place.vaddr += (uint64_t)(int64_t)distance;
@@ -169,10 +169,10 @@ static struct code_place place_behind(struct code_place place, int32_t distance)
 
 /* Add one jump of a run that begins `at` an address. */
 static void add_jump(struct executed_code *code, struct executed_thread *thread,
-		     struct code_place at, const struct local_jump *jump)
+		     struct code_address at, const struct local_jump *jump)
 {
 	const struct branch_event event = { .kind = jump->conditional ? BRANCH_COND : BRANCH_JUMP };
-	struct code_place from = place_behind(at, jump->from);
+	struct code_address from = place_behind(at, jump->from);
 
 	if (thread->dso && !thread->held)
 		end_stretch(code, thread, &event, from);
@@ -181,7 +181,7 @@ static void add_jump(struct executed_code *code, struct executed_thread *thread,
 
 /* Returns the data of a run, at the address where it was first seen. */
 static struct executed_run *executed_run_of(struct executed_code *code, struct jump_run *run,
-					    struct code_place at)
+					    struct code_address at)
 {
 	const struct local_jump *last = &run->jumps[run->jump_count - 1];
 	struct executed_run *executed = run->user;
@@ -203,7 +203,7 @@ static struct executed_run *executed_run_of(struct executed_code *code, struct j
 }
 
 static void add_jumps(struct executed_code *code, struct executed_thread *thread,
-		      struct code_place at, const struct jump_run *run)
+		      struct code_address at, const struct jump_run *run)
 {
 	for (uint32_t i = 0; i < run->jump_count; i++)
 		add_jump(code, thread, at, &run->jumps[i]);
@@ -228,7 +228,7 @@ static void enter_run(struct executed_code *code, struct executed_thread *thread
 }
 
 static void add_run(struct executed_code *code, struct executed_thread *thread,
-		    struct code_place at, struct jump_run *run)
+		    struct code_address at, struct jump_run *run)
 {
 	struct executed_run *executed = executed_run_of(code, run, at);
 
@@ -245,7 +245,7 @@ static void add_run(struct executed_code *code, struct executed_thread *thread,
 void executed_code_add_runs(struct executed_code *code, const struct branch_event *event,
 			    const struct location *at)
 {
-	struct code_place place = place_of(at);
+	struct code_address place = place_of(at);
 	struct executed_thread *thread;
 
 	if (!event->thread)

@@ -228,7 +228,7 @@ START_TEST(features_are_given_as_plain_values)
 {
 	static const char *const words[] = { "perf", "record", "-e", "intel_pt//u", NULL };
 	const uint8_t id[20] = { 0xab, 0xcd };
-	struct perf_build_id_place place = { 0 };
+	struct perf_build_id_position place = { 0 };
 	struct perf_build_id entry;
 
 	perf_data_set_text(&data, PERF_FEATURE_HOSTNAME, "host");
@@ -409,7 +409,7 @@ START_TEST(build_ids_in_a_stream_come_in_records)
 		uint8_t id[24];
 		char name[12];
 	} entry = { -1, "twenty bytes of an id", "/bin/true" };
-	struct perf_build_id_place place = { 0 };
+	struct perf_build_id_position place = { 0 };
 	struct perf_build_id found;
 	uint8_t *bytes;
 	size_t length;
