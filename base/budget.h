@@ -4,14 +4,14 @@
  *
  * doc/BUDGETS.md has the reasons, the share of each that compilers' output takes, and the test
  * that shows each one.  Whole runs are held to 64 MiB + 4 times all files that are read, where
- * compressed sections count as what they unpack to (tests/sweep/, tests/scale/).
+ * compressed sections count by their unpacked size (tests/sweep/, tests/scale/).
  */
 #ifndef BASE_BUDGET_H
 #define BASE_BUDGET_H
 
 /* ---- Linkage names (symbols/names/demangle.c) ---------------------------- */
 
-/* ns of CPU time for one name; for all names, what they take beyond that of usual ones. */
+/* ns of CPU time for one name; for all names, the time beyond that of usual ones. */
 #define DEMANGLE_NAME_NS 50000000
 #define DEMANGLE_RUN_NS  1000000000
 
@@ -35,8 +35,8 @@
 /* ---- ELF symbols (symbols/tables/symbol_table.c) ------------------------- */
 
 /*
- * The names of all symbols together, for each byte of a symbol table and its strings.  Linkers use
- * a text, or the end of one, hardly twice: those of 47 large files have at most 0.81.
+ * The names of all symbols together, for each byte of a symbol table and its strings.  Linkers
+ * rarely use a text, or its end, twice: 47 large files have at most 0.81.
  */
 #define SYMBOL_NAMES_FACTOR 2
 
@@ -59,7 +59,7 @@
 
 /* ---- Code in front of system calls (src/callstack/precise/syscall_symbols.c)  */
 
-/* Bytes of a function that are looked at for one system call; for all of a run. */
+/* Bytes of a function that are analysed for one system call; for all of a run. */
 #define SYSCALL_CODE_MOST  (64ul << 10)
 #define SYSCALL_CODE_TOTAL (8ul << 20)
 

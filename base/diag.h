@@ -38,7 +38,7 @@ void diag_release(struct diag *diag);
 void diag_warn(struct diag *diag, const char *kind, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Returns how many kinds of warnings there are. */
+/* Returns the number of kinds of warnings. */
 unsigned diag_kinds(const struct diag *diag);
 
 /*

@@ -16,11 +16,11 @@
 enum error_kind {
 	ERROR_NONE = 0,
 	ERROR_SYSTEM,      /* a system call failed: `system` is its errno */
-	ERROR_FORMAT,      /* the input is not what it claims to be */
+	ERROR_FORMAT,      /* the input violates its format */
 	ERROR_UNSUPPORTED, /* a valid input that this program cannot read */
 	ERROR_LIMIT,       /* a limit of a format or of this machine */
 	ERROR_LIBRARY,     /* a library refused */
-	ERROR_NO_READER,   /* nobody reads the pipe or socket that is written: EPIPE */
+	ERROR_NO_READER,   /* the pipe or socket that is written has no reader: EPIPE */
 };
 
 struct error {

@@ -15,7 +15,7 @@ struct maps {
 	ssize_t used, at;
 };
 
-/* Only functions of signal-safety(7) from here on. */
+/* Below, only functions of signal-safety(7). */
 
 static int next_byte(struct maps *maps)
 {

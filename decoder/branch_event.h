@@ -33,7 +33,7 @@ enum branch_kind {
 	BRANCH_TX_ABORT,  /* a transaction was rolled back */
 	BRANCH_GAP,       /* trace lost or not decodable: see enum gap_reason */
 	BRANCH_CPU_EVENT, /* no branch: an event of the CPU, see cpu_event.h */
-	BRANCH_RUNS,      /* local jumps from `from` on, see jump_run.h */
+	BRANCH_RUNS,      /* local jumps starting at `from`, see jump_run.h */
 	BRANCH_FOLLOWED,  /* a near branch that a struct segment_follower has marked */
 	BRANCH_COUNTS,    /* `to` local jumps were left out up to the time `word` */
 };
@@ -83,7 +83,7 @@ struct branch_event {
 	uint64_t to;   /* ip of the target; 0: not traced */
 	const struct thread *thread; /* borrowed from the timeline; NULL: unknown */
 	const struct address_space
-		*space;  /* borrowed from the timeline; NULL: unknown.  What `from` and `to` mean */
+		*space;  /* borrowed from the timeline; NULL: unknown.  Of `from` and `to` */
 	uint32_t insns;  /* instructions retired since the stream's previous event */
 	uint32_t cycles; /* core cycles since then, of traced code, up to `uncosted`; 0: no CYC */
 	int32_t cpu;     /* -1: unknown (buffer per thread) */

@@ -6,9 +6,8 @@
  * They are in the stream of branches, in order, as struct branch_event of kind
  * BRANCH_CPU_EVENT, so that code which sorts, queues or forwards branches handles both;
  * cpu_event_of() converts one.  A stream emits them if pt_stream_input.cpu_events is set.  Each
- * is made from one packet and the flow's ip then; the reader combines what belongs together,
- * such as the two ends of a sleep.  Source: SDM volume 3, "Intel Processor Trace", packet
- * definitions.
+ * is made from one packet and the flow's ip then; the reader combines related events, such as
+ * the two ends of a sleep.  Source: SDM volume 3, "Intel Processor Trace", packet definitions.
  */
 #ifndef DECODER_CPU_EVENT_H
 #define DECODER_CPU_EVENT_H
@@ -18,7 +17,7 @@
 enum cpu_event_kind {
 	CPU_EVENT_NONE = 0,
 	CPU_EVENT_CBR,       /* CBR: value = core clock / bus clock */
-	CPU_EVENT_PTWRITE,   /* PTW: value = what was written */
+	CPU_EVENT_PTWRITE,   /* PTW: value = the operand */
 	CPU_EVENT_MWAIT,     /* MWAIT: value = hints (EAX), extra = extensions (ECX) */
 	CPU_EVENT_PWRE,      /* PWRE: value = PWRE_* below */
 	CPU_EVENT_EXSTOP,    /* EXSTOP: the core clock stopped */

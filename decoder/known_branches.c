@@ -30,7 +30,7 @@ void known_branches_close(struct known_branches *known)
 	free(known);
 }
 
-/* Returns the slot of a branch, from its first on, or the empty one where it would be. */
+/* Returns the slot of a branch, or the empty slot for it, in the order of probing. */
 static uint32_t slot_of_branch(const struct known_branches *known,
 			       const struct address_space *space, uint64_t from, uint64_t to)
 {

@@ -13,7 +13,7 @@
 
 struct memtrace_domain {
 	uint16_t number;
-	bool lost_backtraces, lost_locations; /* damage: what follows cannot be known */
+	bool lost_backtraces, lost_locations; /* damage: the rest is unreadable */
 	uint64_t last_time;                   /* us since 1970 */
 	uint64_t next_object;                 /* after the preceding packets */
 	bool holds_events;                    /* a packet before was not of locations */

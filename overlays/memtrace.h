@@ -9,7 +9,7 @@
  * domain are unknown from then on, since each builds upon the one before.
  *
  * Times are microseconds of the system's wall clock, given as the program's
- * start and what passed since.
+ * start and the time since.
  */
 #ifndef OVERLAYS_MEMTRACE_H
 #define OVERLAYS_MEMTRACE_H
@@ -135,7 +135,7 @@ struct memtrace_event {
 	bool unknown_backtrace;    /* damage before the event affects it */
 	uint16_t domain;           /* of all kinds */
 	uint64_t words;            /* of the block, without its header */
-	uint64_t samples;          /* how often it was hit */
+	uint64_t samples;          /* number of hits */
 	uint64_t common;           /* entries shared with the domain's backtrace before, as coded */
 	const uint64_t *backtrace; /* codes, outermost caller first; borrowed until the next call */
 	size_t backtrace_length;
@@ -156,7 +156,7 @@ struct memtrace {
 	struct cursor in;                   /* after the current packet */
 	struct cursor packet;               /* the rest of the current packet's events */
 	const uint8_t *begin;               /* borrowed: the mapped file */
-	bool holds_locations, holds_events; /* the current packet, as far as it was read */
+	bool holds_locations, holds_events; /* the read part of the current packet */
 	bool packets_lost;                  /* some could not be found */
 	bool ended;
 	uint64_t packet_begin, packet_end; /* us since 1970 */

@@ -44,7 +44,7 @@ static void append_slot(struct memtrace_codec *codec, unsigned slot, size_t limi
 	*ARRAY_ADD(codec->backtrace, codec->length, codec->room) = codec->places[slot];
 }
 
-/* Returns how many predictions follow a reference. */
+/* Returns the number of predictions that follow a reference. */
 static unsigned predictions_of(struct cursor *in, unsigned tag)
 {
 	return tag == TAG_HIT_N ? cursor_u8(in) : tag == TAG_HIT_1;

@@ -211,7 +211,7 @@ static void put_places(struct memtrace_writer *writer, struct domain *domain, ui
 		put_place(writer, domain, &places[i]);
 }
 
-/* Write what the packet's new codes mean, in packets before it. */
+/* Write the locations of the packet's new codes, in packets before it. */
 static void write_locations(struct memtrace_writer *writer, struct domain *domain)
 {
 	struct packet *packet = &writer->places;
@@ -253,7 +253,7 @@ static unsigned choose_slot(const struct domain *domain, uint64_t code)
 	return domain->ages[one] < domain->ages[other] ? one : other;
 }
 
-/* Returns how many of the next codes the chain of predictions after a slot has. */
+/* Returns the number of the next codes that the chain of predictions after a slot has. */
 static unsigned count_predicted(const struct memtrace_codec *codec, unsigned slot,
 				const uint64_t *codes, size_t count)
 {
@@ -275,7 +275,7 @@ static void put_literal(struct domain *domain, unsigned slot, uint64_t code)
 	*ARRAY_ADD(domain->codes, domain->code_count, domain->code_room) = code;
 }
 
-/* Code the entries from `at` on, the innermost last.  Returns how many references it took. */
+/* Code the entries from `at`, the innermost last.  Returns the number of references. */
 static unsigned put_backtrace(struct domain *domain, const uint64_t *codes, size_t at, size_t count)
 {
 	size_t limit = domain->events.size + BACKTRACE_MOST - REFERENCE_MOST;
@@ -304,7 +304,10 @@ static unsigned put_backtrace(struct domain *domain, const uint64_t *codes, size
 	return references;
 }
 
-/* Keep the backtrace for the next one.  Returns how many entries it has of the one before. */
+/*
+ * Keep the backtrace for the next.  Returns the number of entries shared with the previous
+ * one.
+ */
 static size_t keep_backtrace(struct memtrace_codec *codec, const struct memtrace_event *event)
 {
 	size_t count = event->backtrace_length, common = 0;

@@ -323,8 +323,8 @@ static uint64_t find_damage(const struct runtime_ring *ring, uint64_t *time)
 }
 
 /*
- * Find the first position from `from` on from which all messages up to the end
- * are sound, with times that do not go back.
+ * Find the first position at or after `from` from which all messages up to the
+ * end are sound, with times that do not go back.
  * Returns it, or ring->end; *time is that of its first message.
  */
 static uint64_t find_sound(const struct runtime_ring *ring, uint64_t from, uint64_t *time)
@@ -393,9 +393,9 @@ bool runtime_ring_start(struct runtime_ring *ring, const struct runtime_events *
 }
 
 /*
- * Copy the message at ring->at.  The writer moves the head over what it is
- * about to overwrite, so a copy is good if the head has not passed it.
- * Returns 1; 0 at the end or at damage; -1: words were lost, try again.
+ * Copy the message at ring->at.  The writer moves the head over the words that
+ * it will overwrite, so a copy is good if the head has not passed it.  Returns
+ * 1; 0 at the end or at damage; -1: words were lost, try again.
  */
 static int copy_message(struct runtime_ring *ring)
 {

@@ -52,7 +52,7 @@ enum runtime_counter {
 
 /* The unit of a counter's value. */
 enum runtime_counter_unit {
-	RUNTIME_UNIT_EVENTS = 0, /* it happened: the value is 1, or what was asked for */
+	RUNTIME_UNIT_EVENTS = 0, /* it happened: the value is 1, or the requested amount */
 	RUNTIME_UNIT_BYTES,
 	RUNTIME_UNIT_WORDS,
 	RUNTIME_UNIT_BLOCKS,
@@ -62,7 +62,7 @@ enum runtime_counter_unit {
 /* Returns the name of a counter, or NULL if the number is unknown. */
 const char *runtime_counter_name(unsigned counter);
 
-/* Returns what a counter counts; of an unknown one RUNTIME_UNIT_WORK. */
+/* Returns the unit of a counter; of an unknown one RUNTIME_UNIT_WORK. */
 enum runtime_counter_unit runtime_counter_unit(unsigned counter);
 
 /* Returns the name of a lifecycle event, or NULL if the number is unknown. */

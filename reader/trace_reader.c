@@ -193,7 +193,7 @@ static int fill_block(struct trace_input *input, struct error *err)
 /*
  * Make the next `size` bytes (at most 64 KiB) available.
  * Returns a view of them, valid until the next call, and moves nothing; NULL if
- * fewer are left (*left says how many) or, with err filled, they cannot be read.
+ * only *left are left or, with err filled, they cannot be read.
  */
 static const uint8_t *trace_input_peek(struct trace_input *input, size_t size, size_t *left,
 				       struct error *err)

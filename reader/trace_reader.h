@@ -157,7 +157,7 @@ int trace_reader_open_fd(struct trace_reader *reader, int fd, struct error *err)
 
 /*
  * Check that an opened trace begins with the magic number.  Returns 0; -1 with err filled: it
- * does not, and what the file may be instead.
+ * does not, and the file's likely kind.
  */
 int trace_reader_check_magic(struct trace_reader *reader, struct error *err);
 

@@ -3,8 +3,8 @@
  * libftf: writes the Fuchsia trace format (FTF, "FXT"), which Perfetto opens.
  *
  * Source of all facts on the format: fuchsia.dev, "Fuchsia trace format", which also
- * names the records and references below.  libftf(3) describes what Perfetto does
- * with each record.
+ * names the records and references below.  libftf(3) describes Perfetto's treatment
+ * of each record.
  *
  * Two faces:
  *
@@ -209,7 +209,7 @@ const char *ftf_failure(const struct ftf_writer *writer);
 /* If strict, wrong use of the library aborts with a message instead of being a sticky error. */
 void ftf_set_strict(struct ftf_writer *writer, bool strict);
 
-/* Returns how many event records were written. */
+/* Returns the number of event records written. */
 uint64_t ftf_events(const struct ftf_writer *writer);
 
 /* ---- Names --------------------------------------------------------------- */
@@ -222,7 +222,7 @@ struct ftf_name {
 /*
  * Returns the name with these bytes, made at first use (copied, hashed).  Text
  * longer than FTF_STRING_MAX is cut between two characters of UTF-8 when it is
- * written.  There is no limit on how many names there are.
+ * written.  The number of names is not limited.
  */
 struct ftf_name ftf_name(struct ftf_writer *writer, const char *text, size_t length);
 
@@ -780,7 +780,7 @@ void ftf_low_thread(struct ftf_low *low, uint8_t reference, uint64_t pid, uint64
  */
 void ftf_low_provider(struct ftf_low *low, uint32_t id, const char *name);
 
-/* "Provider Section Metadata": what follows is from this provider. */
+/* "Provider Section Metadata": the next records are from this provider. */
 void ftf_low_section(struct ftf_low *low, uint32_t id);
 
 /* "Provider Event Metadata": its buffer was full. */

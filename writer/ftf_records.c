@@ -425,7 +425,7 @@ void ftf_blob(struct ftf_writer *writer, const struct ftf_blob *blob)
 	ftf_low_finish(&writer->low);
 }
 
-/* `first`: the 8 bits from bit 16 on; `pid` is put after the id unless NULL. */
+/* `first`: the 8 bits that begin at bit 16; `pid` is put after the id unless NULL. */
 static void emit_object(struct ftf_writer *writer, enum ftf_record_type type, uint8_t first,
 			const struct ftf_object *object, const uint64_t *pid)
 {

@@ -14,10 +14,10 @@ struct ftf_low;
 
 struct ftf_slots {
 	struct ftf_low *low; /* borrowed: the trace, for its memory */
-	uint32_t count;      /* how many references there are: [1 .. count] */
-	uint32_t assigned;   /* how many were ever assigned */
+	uint32_t count;      /* number of references: [1 .. count] */
+	uint32_t assigned;   /* number ever assigned */
 	uint32_t hand;
-	uint32_t inline_uses; /* how often a key is inline before it gets a reference */
+	uint32_t inline_uses; /* number of inline uses of a key before it gets a reference */
 	uint32_t *stamps;     /* owned; by reference: the record that last used it, or 0 */
 	uint32_t *keys;       /* owned; by reference */
 	uint16_t *references; /* owned; by key, or 0 */

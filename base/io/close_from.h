@@ -3,7 +3,7 @@
 #ifndef BASE_IO_CLOSE_FROM_H
 #define BASE_IO_CLOSE_FROM_H
 
-/* Close all descriptors from `first` on, as closefrom(3) does, which not every C library has. */
+/* Close all descriptors from `first` up, like closefrom(3), which some C libraries lack. */
 void close_from(int first);
 
 #endif

@@ -3,7 +3,7 @@
  * Signals that end a program: its temporary files are removed before.  For main(): libraries leave
  * signals alone.
  *
- * A run that can stop early with a complete result allows SIGINT as a request: from then on the
+ * A run that can stop early with a complete result allows SIGINT as a request: afterwards the
  * first one only sets a flag, which the run polls.  The second ends the program.  One run of a
  * program at a time.
  */

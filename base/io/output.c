@@ -199,8 +199,8 @@ uint64_t output_room(const struct output *output)
 }
 
 /*
- * Returns how many bytes of text still belong to the output: up to the end of the line that
- * reaches the limit.
+ * Returns the number of bytes of the text that still belong to the output: up to the end of
+ * the line that reaches the limit.
  */
 static size_t count_allowed(struct output *output, const char *text, size_t size)
 {

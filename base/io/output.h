@@ -82,7 +82,7 @@ void output_limit(struct output *output, uint64_t most, bool lines);
  */
 uint64_t output_size(const struct output *output);
 
-/* Returns how many bytes are missing to the limit; 0: it was reached.  UINT64_MAX: no limit. */
+/* Returns the number of bytes up to the limit; 0: it was reached.  UINT64_MAX: no limit. */
 uint64_t output_room(const struct output *output);
 
 static inline bool output_full(const struct output *output)
@@ -112,7 +112,7 @@ void output_ask(const struct output_guard *guard);
  */
 uint8_t *output_reserve(struct output *output, size_t size);
 
-/* Keep `size` bytes of what was reserved last. */
+/* Keep `size` bytes of the last reservation. */
 static inline void output_advance(struct output *output, size_t size)
 {
 	output->used += size;
@@ -184,7 +184,7 @@ int output_place(struct error *err);
 /* Remove the files that wait. */
 void output_drop(void);
 
-/* How many names are tried for a temporary file. */
+/* Number of names that are tried for a temporary file. */
 #define OUTPUT_NAME_TRIES 100
 
 /*

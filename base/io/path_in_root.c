@@ -111,7 +111,7 @@ bool path_in_root_resolve(const char *root, char path[BENEATH_PATH])
 		strcpy(route.todo, rest);
 		found = resolve_route(&route);
 	}
-	/* Without links the path is what the user knows. */
+	/* A path without links keeps the user's spelling. */
 	if (found && strcmp(route.found + route.root, rest) != 0)
 		strcpy(path, route.found);
 	free(real);

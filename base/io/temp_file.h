@@ -37,7 +37,7 @@ const uint8_t *temp_file_map(const struct temp_file *file, struct error *err);
 /* Make it standard output, and close it.  Returns 0; -1 with err filled. */
 int temp_file_become_output(struct temp_file *file, struct error *err);
 
-/* Close the file; what was mapped stays.  Idempotent, also on zeroed memory. */
+/* Close the file; mappings stay.  Idempotent, also on zeroed memory. */
 void temp_file_close(struct temp_file *file);
 
 #endif

@@ -17,7 +17,7 @@ struct write_behind;
 /*
  * From now on let workers write `output`, which output_is_readable(); both are borrowed until
  * write_behind_close().  One thread at a time may use the output, also in jobs and in the stage.
- * Returns what to close, owned by the caller.
+ * Returns a handle for write_behind_close(), owned by the caller.
  */
 struct write_behind *write_behind_open(struct output *output, struct workers *workers);
 

@@ -13,8 +13,8 @@
 #include "base/common.h"
 
 /*
- * Remove and free all items of a table; `item` is a variable.  A statement after it releases what
- * the item owns.
+ * Remove and free all items of a table; `item` is a variable.  A statement as third argument
+ * releases the item's members.
  */
 #define HASH_FREE_ALL(head, item, ...)                                                             \
 	while (((item) = (head))) {                                                                \

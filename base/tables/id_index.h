@@ -38,8 +38,8 @@ struct id_probe {
 void id_index_release(struct id_index *index);
 
 /*
- * Returns how many cells the index must move to before the next id_index_put(); 0: it has
- * room for one more.
+ * Returns the number of cells that the index must grow to before the next id_index_put(),
+ * or 0.
  */
 size_t id_index_wants(const struct id_index *index);
 

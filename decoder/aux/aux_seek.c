@@ -48,7 +48,7 @@ static size_t piece_at(const struct seeker *seeker, uint64_t offset)
 	return behind ? behind - 1 : 0;
 }
 
-/* Copy up to `size` bytes from an offset on, to the next break.  Returns their number. */
+/* Copy up to `size` bytes, starting at an offset, up to the next break.  Returns their number. */
 static size_t copy_bytes(const struct seeker *seeker, uint64_t offset, uint8_t *bytes, size_t size)
 {
 	const struct aux_stream *aux = seeker->aux;
@@ -69,7 +69,7 @@ static size_t copy_bytes(const struct seeker *seeker, uint64_t offset, uint8_t *
 	return used;
 }
 
-/* Returns the first PSB from `offset` on that begins in a piece; it may end in the next ones. */
+/* Returns the first PSB at or after `offset` in a piece; it may end in the next ones. */
 static uint64_t find_in_piece(const struct seeker *seeker, size_t index, uint64_t offset)
 {
 	const struct aux_piece *piece = &seeker->aux->pieces[index];

@@ -34,7 +34,7 @@ struct aux_piece {
 	uint64_t resume_time;  /* ns: the kernel said so, before tracing resumed; 0: unknown */
 };
 
-/* The end of what an AUX record reports: the bytes before it were written before its time. */
+/* The end of an AUX record's bytes: the bytes before it were written before its time. */
 struct aux_cut {
 	int32_t owner; /* CPU or thread of the buffer */
 	uint64_t at;   /* as AUX records count */

@@ -19,7 +19,7 @@
 
 /*
  * Bytes after the position that a window has, if the stream does: a PSB packet for 64 KiB of trace,
- * the longest period that processors have (CPUID.14H.1), plus what is between the period's end and
+ * the longest period that processors have (CPUID.14H.1), plus the distance from the period's end to
  * the PSB.
  */
 #define AUX_WINDOW_AHEAD ((size_t)80 << 10)
@@ -38,7 +38,7 @@ struct aux_window {
 	size_t size;                  /* bytes that are valid */
 	size_t room;                  /* allocated bytes; a short stream needs few */
 	uint64_t base;                /* of the stream, at bytes[0] */
-	size_t piece;                 /* next piece to read, from `piece_used` on */
+	size_t piece;                 /* next piece to read, starting at `piece_used` */
 	uint64_t piece_used;
 	bool run_begins; /* nothing of the consecutive pieces was read yet */
 	bool seeks;      /* reads one segment; other threads read around it */
@@ -48,7 +48,7 @@ struct aux_window {
 void aux_window_init(struct aux_window *window, const struct aux_stream *aux);
 
 /*
- * Move to another position, also of another stream; also on zeroed memory.  From then on the
+ * Move to another position, also of another stream; also on zeroed memory.  Afterwards the
  * window does not read far ahead.
  */
 void aux_window_seek(struct aux_window *window, const struct aux_stream *aux,

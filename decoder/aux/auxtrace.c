@@ -84,7 +84,7 @@ static int refuse_type(uint32_t type, struct error *err)
 			 type);
 }
 
-/* Returns whether a field of attr.config has no more bits than it should. */
+/* Returns whether a field of attr.config fits its width. */
 static bool is_narrow(uint64_t mask, unsigned bits)
 {
 	return !mask || mask >> __builtin_ctzll(mask) < UINT64_C(1) << bits;

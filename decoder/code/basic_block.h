@@ -2,11 +2,11 @@
 /*
  * Basic blocks: instructions from an address to the next branch.
  *
- * A program executes the same branches again and again, so the code between two of them is
- * decoded once; long code without a branch in several blocks.  A block has links to its successors
- * once they were executed: together the blocks are the control flow graph of the executed code. The
- * key of a block is the position of its bytes in memory, so a file mapped by many processes is
- * decoded once; and its code region, so that all links stay within what is mapped.
+ * A program executes the same branches again and again, so the code between two of them is decoded
+ * once; long code without a branch in several blocks.  A block has links to its successors once
+ * they were executed: together the blocks are the control flow graph of the executed code. The key
+ * of a block is the position of its bytes in memory, so a file mapped by many processes is decoded
+ * once; and its code region, so that all links stay within the mapping.
  */
 #ifndef DECODER_CODE_BASIC_BLOCK_H
 #define DECODER_CODE_BASIC_BLOCK_H
@@ -41,8 +41,8 @@ void code_regions_forget(struct code_regions *regions);
 struct basic_block {
 	const uint8_t *bytes; /* first instruction; the key, with `region` and `mode` */
 	/*
-	 * For the owner: the successors; NULL: unknown yet.  Those of an indirect branch or a
-	 * return may differ the next time.
+	 * For the owner: the successors; NULL: unknown yet.  The successor of an indirect
+	 * branch or a return may differ the next time.
 	 */
 	struct basic_block *not_taken, *taken;
 	struct insn insn; /* the last one; length 0: no instruction, or the bytes end here */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An x86 instruction's length, and what it does to control flow.
+ * An x86 instruction's length and its effect on control flow.
  *
  * Only change-of-flow instructions matter to Intel PT (SDM volume 3, "Intel Processor Trace",
  * table of COFI types); all others are BRANCH_NONE, whatever they compute.  So an instruction
  * that is newer than this file has its length from its opcode map (opcode_maps.h).
  *
- * What a kind needs in the trace: BRANCH_COND a TNT bit; BRANCH_RETURN a bit or a TIP; an
+ * Packets for each kind of branch: BRANCH_COND a TNT bit; BRANCH_RETURN a bit or a TIP; an
  * indirect call or jump and all far kinds a TIP, or a TIP.PGD where tracing ends.  JMPABS is an
  * indirect jump although its target is in it (APX specification, "JMPABS").
  *

@@ -7,7 +7,7 @@
  * Specification".
  *
  * A map that has the same operands for nearly all opcodes is called regular (0F38, 0F3A, and
- * those of VEX, EVEX and XOP): an opcode of it that nobody has defined yet has a form, too, so
+ * those of VEX, EVEX and XOP): an opcode of it that is not defined yet has a form, too, so
  * that code for a newer CPU can be followed.
  */
 #ifndef DECODER_CODE_OPCODE_MAPS_H

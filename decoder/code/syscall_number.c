@@ -229,8 +229,7 @@ static int32_t read_int32(const uint8_t *bytes)
  */
 static bool is_on_stack(const struct fields *fields, int32_t *distance)
 {
-	static const uint8_t sizes[] = { 1, 2, 5,
-					 UINT8_MAX }; /* of the SIB byte and what follows */
+	static const uint8_t sizes[] = { 1, 2, 5, UINT8_MAX }; /* of the SIB byte and the rest */
 	uint8_t mod = fields->modrm >> 6;
 
 	if (fields->elsewhere || (fields->modrm & 7) != 4 || fields->rex & (REX_B | REX_X) ||

@@ -11,7 +11,7 @@
 /* 2 KiB, for short traces: there may be thousands at the same time. */
 #define CACHE_BITS_SHORT 7
 
-/* Bytes of trace from which on the large table pays. */
+/* Minimum bytes of trace for which the large table pays. */
 #define SHORT_TRACE (UINT64_C(128) << 10)
 
 void tnt_cache_init(struct tnt_cache *cache, uint64_t size)

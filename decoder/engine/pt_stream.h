@@ -32,7 +32,7 @@ struct segment_follower {
 	 * Follow the events of a segment, in any thread.  It may mark near branches as
 	 * BRANCH_FOLLOWED, which the reader of the stream makes branches again.  The results of
 	 * the segment before are not used any more.  The guess that this one was decoded from may
-	 * be wrong; then nobody uses its results.
+	 * be wrong; its results are not used then.
 	 */
 	void (*follow)(void *state, struct branch_event *events, size_t count);
 	void (*close)(void *state); /* release the state */
@@ -53,7 +53,7 @@ struct pt_stream_input {
 	 */
 	bool skip_local_jumps;
 	/*
-	 * Emit how many jumps were left out, as BRANCH_COUNTS: before another thread runs, and,
+	 * Emit the number of omitted jumps, as BRANCH_COUNTS: before another thread runs, and,
 	 * with instructions and cycles, before each multiple of `period` (ns; 0: not).  Not with
 	 * runs.
 	 */

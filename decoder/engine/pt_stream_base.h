@@ -76,14 +76,14 @@ static inline bool stream_is_timed(const struct pt_stream *stream)
 	return !(stream->state.event_flags & BRANCH_TIME_ESTIMATED);
 }
 
-/* Set whether branches from now on are part of a transaction. */
+/* Set whether later branches are part of a transaction. */
 static inline void stream_set_in_tx(struct pt_stream *stream, bool in_tx)
 {
 	stream->state.event_flags &= (uint8_t)~BRANCH_IN_TX;
 	stream->state.event_flags |= in_tx ? BRANCH_IN_TX : 0;
 }
 
-/* Returns whether branches from now on are part of a transaction. */
+/* Returns whether later branches are part of a transaction. */
 static inline bool stream_is_in_tx(const struct pt_stream *stream)
 {
 	return stream->state.event_flags & BRANCH_IN_TX;
@@ -167,7 +167,7 @@ static inline bool stream_time_is_cut(const struct pt_stream *stream, uint64_t f
 			      (from > input->end) != (to > input->end));
 }
 
-/* Count jumps from `ip` on, within a function, that are no events of their own. */
+/* Count jumps within a function, starting at `ip`, that are not events of their own. */
 static inline void stream_count_local_jumps(struct pt_stream *stream,
 					    const struct timestamp *timestamp, uint64_t ip,
 					    unsigned jumps)
@@ -253,7 +253,7 @@ void stream_show_tx(struct pt_stream *stream);
 /* The open transaction, if any, goes out of sight: emit its end. */
 void stream_lose_tx(struct pt_stream *stream);
 
-/* Emit local jumps from `ip` on; the caller adds the runs.  Instructions and cycles are kept. */
+/* Emit local jumps from `ip`; the caller adds the runs.  Instructions and cycles are kept. */
 struct branch_event *stream_push_runs(struct pt_stream *stream, const struct timestamp *timestamp,
 				      uint64_t ip);
 

@@ -39,8 +39,8 @@ bool space_builder_conflicts(const struct space_builder *builder, const struct m
 bool space_builder_is_copy(const struct space_builder *builder, const struct mapping *mapping);
 
 /*
- * Add a mapping (copied).  Where it overlaps others, it wins, and what sticks
- * out of them stays.
+ * Add a mapping (copied).  Where it overlaps others, it wins; their other
+ * parts stay.
  */
 void space_builder_add(struct space_builder *builder, const struct mapping *mapping);
 

@@ -15,7 +15,7 @@ struct perf_attr_id {
 
 /* ---- Adding -------------------------------------------------------------- */
 
-/* The attribute as this kernel's headers know it: what the file lacks is 0. */
+/* The attribute as this kernel's headers know it: fields that the file lacks are 0. */
 static void read_attr(struct perf_attr *attr, const uint8_t *bytes, size_t size)
 {
 	uint32_t own_size = 0;

@@ -491,7 +491,7 @@ static bool differ(const char *a, const char *b)
 	return a && b && strcmp(a, b) != 0;
 }
 
-/* Write what the features of two files say of their machines.  Returns false if nothing differs. */
+/* Describe how two files' machines differ, by their features.  Returns false if they do not. */
 static bool find_difference(char *reason, size_t room, const struct perf_features *a,
 			    const struct perf_features *b)
 {
@@ -585,9 +585,9 @@ static bool lacks_evidence(const struct perf_file *file, const struct perf_file 
 }
 
 /*
- * Compare an input, just opened, with the inputs of `file`, and add it to them.  What a file
- * lacks, such as features of a perf that was killed, is no evidence.
- * Returns 0; -1 with err filled: which two inputs differ, in what, and what to do.
+ * Compare an input, just opened, with the inputs of `file`, and add it to them.  Missing
+ * features, as of a perf that was killed, are no evidence.
+ * Returns 0; -1 with err filled: the two inputs, their difference, and the remedy.
  */
 static int perf_series_check(struct perf_file *file, struct perf_file *next, struct error *err)
 {

@@ -18,7 +18,7 @@
  * Map and check an input: a path, or "-" for standard input.
  * Returns 0; -1 with err filled: not readable, not a recording of perf, or of a
  * machine that has no Intel PT (big-endian), with err->text naming the path and
- * what to do.  Damaged features are warned about.  The caller calls
+ * the remedy.  Damaged features are warned about.  The caller calls
  * perf_file_close() in both cases.
  */
 int perf_file_open(struct perf_file *file, const char *path, struct diag *diag, struct error *err);
@@ -27,9 +27,9 @@ int perf_file_open(struct perf_file *file, const char *path, struct diag *diag, 
  * Add the next file of a series (perf record --switch-output) to an open one.
  * At the start of each file perf writes the state of the system in records without a
  * time: their time becomes the first time in the file.
- * Returns 0; -1 with err filled, also if it is not of the same recording.  What a file lacks, such
- * as features of a perf that was killed, is no evidence: file->unproven is set if one lacks its
- * host, command line, clock or times.
+ * Returns 0; -1 with err filled, also if it is not of the same recording.  Missing features, as of
+ * a perf that was killed, are no evidence: file->unproven is set if one lacks its host, command
+ * line, clock or times.
  */
 int perf_file_append(struct perf_file *file, const char *path, struct diag *diag,
 		     struct error *err);
@@ -39,7 +39,7 @@ void perf_file_close(struct perf_file *file);
 
 /*
  * The records of a recording.  They are in parts: ranges of mapped files, viewed and never
- * copied.  A position counts the bytes of all parts from the first one on.
+ * copied.  A position counts the bytes of all parts, starting with the first.
  */
 
 /* Add a part (copied) after the others; its `base` is set here. */

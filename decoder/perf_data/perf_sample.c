@@ -104,7 +104,7 @@ static void skip_stack(struct cursor *c)
 
 	take_sized(c, size);
 	if (size)
-		cursor_u64(c); /* how much of it is valid */
+		cursor_u64(c); /* number of valid bytes */
 }
 
 static void read_head(struct perf_sample *sample, struct cursor *c, uint64_t type)

@@ -92,7 +92,10 @@ void branch_merge_release(struct branch_merge *merge)
 	merge->count = 0;
 }
 
-/* Returns how many events of the stream on top come before those, and the bursts, of all others. */
+/*
+ * Returns the number of events of the stream on top that precede all others' events and
+ * bursts.
+ */
 static size_t count_due(struct branch_merge *merge)
 {
 	const struct branch_merge_entry *other = &merge->heap[1];

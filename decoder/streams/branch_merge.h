@@ -4,11 +4,11 @@
  * that moves between CPUs stays in order.  At equal times the stream that comes first in
  * the recording goes first.
  *
- * Where only a thread's own order matters for its calls, returns and jumps, they need not wait
- * for those of other CPUs: a burst, the near branches of one thread in one quantum of time
+ * Where only a thread's own order matters for its calls, returns and jumps, they need not wait for
+ * those of other CPUs: a burst, the near branches of one thread in one quantum of time
  * (BRANCH_MERGE_QUANTUM), comes as a whole, at the time of its first event.  All other events, such
  * as system calls, gaps and CPU events, come in the order of time.  Bursts depend on the events
- * alone, and not on how many are decoded; they are sorted by their first times.  A thread leaves a
+ * alone, and not on the number decoded; they are sorted by their first times.  A thread leaves a
  * CPU by a system call, an interrupt or a gap, which end its burst, so it is in order wherever it
  * runs.
  */

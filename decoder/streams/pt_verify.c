@@ -293,7 +293,7 @@ static void compare_times(struct comparison *c)
 		c->held_most_apart = apart;
 }
 
-/* Returns whether both streams are the same as far as both are sound. */
+/* Returns whether the sound parts of both streams are equal. */
 static bool compare_next(struct comparison *c)
 {
 	for (c->resumes = true; c->resumes; c->index++) {

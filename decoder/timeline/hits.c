@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds hits, and reads what was recorded with them. */
+/* Finds hits, and reads the values recorded with them. */
 #include "decoder/timeline/hits.h"
 
 #include <ctype.h>
@@ -29,7 +29,7 @@ static const struct probe_format no_probe;
 
 /* ---- Events -------------------------------------------------------------- */
 
-/* Names of arguments are those of perf probe's command line, but the file may be any. */
+/* Argument names come from perf probe's command line, but a file may have any text. */
 static const char *plain_name(struct arena *arena, const struct tracepoint_field *field)
 {
 	char *name = arena_text(arena, field->name, field->name_length);

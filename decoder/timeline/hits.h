@@ -83,7 +83,7 @@ bool hits_read(const struct hits *hits, size_t index, struct hit *hit);
 /*
  * List the values that were recorded with a hit: a breakpoint's address if it is one of data;
  * a probe's arguments, in hexadecimal where perf prints them so; registers, those of
- * arguments first (System V ABI).  `args` borrows from both; what it has no room for is left
+ * arguments first (System V ABI).  `args` borrows from both; values beyond its room are left
  * out.
  */
 void hits_list_args(const struct hits *hits, const struct hit *hit, struct hit_args *args);

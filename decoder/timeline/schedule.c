@@ -131,7 +131,7 @@ bool schedule_stopped_elsewhere(struct schedule *schedule, uint64_t ip)
 	return stop && stop->space == schedule->space && stop->ip != ip;
 }
 
-/* The thread runs from its switch on, whatever the trace's time is. */
+/* The thread runs since its switch, whatever the trace's time is. */
 static void take_switch(struct schedule *schedule)
 {
 	const struct cpu_switch *taken = &schedule->switches[schedule->next++];

@@ -97,7 +97,7 @@ void thread_table_fork(struct thread_table *table, int32_t pid, int32_t tid, uin
  */
 bool thread_table_exit(struct thread_table *table, int32_t pid, int32_t tid, uint64_t time);
 
-/* The thread has this name (copied) from `time` on. */
+/* Set the thread's name (copied) at and after `time`. */
 void thread_table_name(struct thread_table *table, struct live_thread *thread, uint64_t time,
 		       const char *text);
 
@@ -110,7 +110,7 @@ void thread_table_name_last(struct thread_table *table, int32_t tid, const char 
 /* Complete all threads.  Nothing may change afterwards. */
 void thread_table_finish(struct thread_table *table);
 
-/* Returns what timeline_borrow_thread() does. */
+/* As timeline_borrow_thread(). */
 const struct thread *thread_table_find(const struct thread_table *table, int32_t tid,
 				       uint64_t time);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Builds the history: sorts the side-band records by time, then applies them one after
- * the other to the tables.  perf synthesises records without a time for what
- * existed before the recording: their time is 0.
+ * the other to the tables.  perf synthesises records without a time for the state
+ * before the recording: their time is 0.
  */
 #include "decoder/timeline/timeline.h"
 

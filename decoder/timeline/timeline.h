@@ -21,11 +21,11 @@ struct hits;
 struct trace_pauses;
 
 /*
- * Read all side-band records of the file.  `code` (`count`, sorted by time) is what JIT
- * compilers wrote.  Anonymous memory of their processes is no mapping of its own then:
- * it would hide the code each time that its protection changes, and perf inject
- * --jit leaves it out, too.  Records of unknown types are skipped and counted; damaged
- * records are warned about and skipped.
+ * Read all side-band records of the file.  `code` (`count`, sorted by time) is the code
+ * that JIT compilers wrote.  Anonymous memory of their processes is no mapping of its
+ * own then: it would hide the code each time that its protection changes, and perf
+ * inject --jit leaves it out, too.  Records of unknown types are skipped and counted;
+ * damaged records are warned about and skipped.
  * Returns the timeline, owned by the caller; never NULL.
  */
 struct timeline *timeline_open(const struct perf_file *file, const struct jit_mapping *code,
@@ -75,7 +75,7 @@ uint64_t timeline_run_begin(const struct timeline *timeline, const struct thread
 
 /*
  * Returns the CPU of which there are switches, by index in ascending order; -1
- * from the last one on.
+ * at or after the last one.
  */
 int32_t timeline_switched_cpu(const struct timeline *timeline, size_t index);
 
@@ -105,7 +105,7 @@ const struct mapped_file *const *timeline_files(const struct timeline *timeline,
 /* Returns the number of address spaces (their indices are 0 .. n-1). */
 size_t timeline_space_count(const struct timeline *timeline);
 
-/* Returns how many records of unknown types were skipped. */
+/* Returns the number of skipped records of unknown types. */
 uint64_t timeline_unknown_records(const struct timeline *timeline);
 
 #endif

@@ -42,7 +42,7 @@ struct process {
 	size_t epoch_count;
 };
 
-/* From `time` on, `thread` runs on the CPU (tid 0: idle; never NULL). */
+/* At and after `time`, `thread` runs on the CPU (tid 0: idle; never NULL). */
 struct cpu_switch {
 	uint64_t time;
 	const struct thread *thread;

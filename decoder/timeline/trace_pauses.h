@@ -57,7 +57,7 @@ void trace_pauses_release(struct trace_pauses *pauses);
 
 /*
  * Returns when (ns) the trace of a thread was paused, which ended at `off` and began again at
- * `on`, on a CPU (-1: unknown); 0: it was not, as far as the samples say.
+ * `on`, on a CPU (-1: unknown); 0: by the samples, it was not.
  */
 uint64_t trace_pauses_find(const struct trace_pauses *pauses, int32_t tid, int32_t cpu,
 			   uint64_t off, uint64_t on);

@@ -15,7 +15,7 @@ static volatile sig_atomic_t last_signal; /* 0 if absent */
 static struct batch_process *watched;     /* borrowed */
 static volatile size_t watched_count;
 
-/* A terminal sends its signals to all processes; forward those of other senders. */
+/* A terminal sends its signals to all processes; forward signals of other senders. */
 static void on_signal(int number, siginfo_t *info, void *context)
 {
 	(void)context;

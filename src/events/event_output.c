@@ -399,7 +399,7 @@ static void write_state(struct event_tracks *tracks, const struct sched_prioriti
 		write_switch(tracks, priorities, NULL, &state);
 }
 
-/* Write the switches of a CPU; returns how many have no time. */
+/* Write the switches of a CPU; returns the number without a time. */
 static uint64_t write_cpu(struct event_tracks *tracks, const struct sched_priorities *priorities,
 			  const struct cpu_switch *switches, size_t count)
 {
@@ -429,7 +429,7 @@ static uint64_t write_cpu(struct event_tracks *tracks, const struct sched_priori
 	return untimed;
 }
 
-/* Returns how many switches switch_events_write() could write. */
+/* Returns the number of switches that switch_events_write() could write. */
 static uint64_t switch_events_count(const struct timeline *timeline, const struct perf_file *file)
 {
 	uint64_t sum = 0;
@@ -449,7 +449,7 @@ static uint64_t switch_events_count(const struct timeline *timeline, const struc
  * Write the selected switches, if the recording has all switches
  * (perf_event_attr.context_switch, or the tracepoint sched_switch), with the priorities of
  * the threads that come: Perfetto takes a thread without for a real-time one.
- * Returns how many have no time, and are not shown.
+ * Returns the number without a time, which are not shown.
  */
 static uint64_t switch_events_write(struct event_tracks *tracks, const struct perf_file *file,
 				    const struct sched_priorities *priorities)

@@ -20,7 +20,7 @@
  *
  * Each is a record of blocks (BBP) of values (BIP).  The first instant has the name of the
  * event, its code location and its memory access; further ones at the same time have the
- * registers, the vector registers and the last branches, as far as the record has them.
+ * registers, the vector registers and the last branches, if the record has them.
  *
  * Sources for blocks and values: SDM volume 3, "PEBS output to Intel Processor Trace", and
  * perf (tools/perf/util/intel-pt-decoder/intel-pt-decoder.h, struct intel_pt_blk_items).
@@ -114,7 +114,7 @@ void event_output_init(struct event_output *output, const struct event_output_in
 void event_output_add(struct event_output *output, const struct branch_event *event);
 
 /*
- * Write the trace's events, and those of other records.  The trace is from `begin` to
+ * Write the events of the trace and of other records.  The trace is from `begin` to
  * `end` (ns; both 0: nothing with a time was decoded).  If it is `untimed`, the decoded
  * events have no times, so records with a time are left out, with a warning.  Hits are
  * counted in any case.  Nothing else may use the writer now.

@@ -17,8 +17,9 @@ struct hit_source {
 };
 
 /*
- * Show the chosen hits, in the order of time.  Those of magic_trace_stop_indicator() have what the
- * program passed, if the registers di and si were recorded (magic-trace's breakpoint_stubs.c).
+ * Show the chosen hits, in the order of time.  Those of magic_trace_stop_indicator() have the
+ * program's arguments, if the registers di and si were recorded (magic-trace's
+ * breakpoint_stubs.c).
  */
 void hit_events_show(const struct hit_source *source, struct hit_output *output);
 

@@ -15,7 +15,7 @@
 #include "src/resolve/location.h"
 #include "writer/ftf.h"
 
-/* A hit and what it was of; all is borrowed for the call. */
+/* A hit and its event; all is borrowed for the call. */
 struct shown_hit {
 	uint64_t time;    /* ns */
 	int32_t pid, tid; /* -1: unknown */

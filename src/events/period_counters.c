@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts branches by stretches of time, and writes what they say as counters. */
+/* Counts branches by stretches of time, and writes the sums as counters. */
 #include "src/events/period_counters.h"
 
 #include "src/formats/ftf/event_record.h"

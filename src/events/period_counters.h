@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --counters=TIME: what each thread and each CPU did in each stretch of that time: instructions
- * and calls a second, instructions per cycle, taken branches per instruction.
+ * --counters=TIME: the activity of each thread and each CPU in each stretch of that time:
+ * instructions and calls a second, instructions per cycle, taken branches per instruction.
  *
  * Every instruction and call is in exactly one stretch, that of the event which reports it, so
  * the sum of a counter times TIME is the thread's total.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sums the costs of slices by call stack: what --format=pprof and callgrind write.
+ * Sums the costs of slices by call stack: for --format=pprof and callgrind.
  *
  * A cost belongs to the innermost open slice.  Memory grows with the distinct stacks.
  */

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --format=calls: what a call-stack machine finds, as text, in its own
+ * --format=calls: the results of a call-stack machine, as text, in its own
  * order, in the form of magic-trace's tests:
  *
  *	-> %8s BEGIN name
  *	-> %8s END   name
  *
- * The time is that since the run's first event, in ns, us, ms, s, m, h or d with up
- * to three decimals.  A slice whose start was inferred is "name [inferred start
- * time]"; a whole slice is a BEGIN and an END; an instant is a BEGIN and an END
- * without a time.  Before them come the lines of the input that caused them: those of
- * perf script, or the branches from one symbol to another as --format=branches prints them.
+ * The time is that since the run's first event, in ns, us, ms, s, m, h or d with up to
+ * three decimals.  A slice whose start was inferred is "name [inferred start time]"; a
+ * whole slice is a BEGIN and an END; an instant is a BEGIN and an END without a time.
+ * Before them come the lines of the input that caused them: perf script's, or the branches
+ * from one symbol to another as --format=branches prints them.
  */
 
 #include "src/formats/format_branches.h"

@@ -19,7 +19,7 @@ struct printer {
 	struct pair_table ids;         /* of (0, id of name): the frame */
 	const struct symbol **symbols; /* owned; by frame */
 	size_t room;
-	uint64_t origin; /* ns: what values count from */
+	uint64_t origin; /* ns: origin of values */
 	bool any;        /* an event of the profile was printed */
 	uint32_t *open;  /* owned: frames of the open slices, innermost last */
 	size_t open_count, open_room;

@@ -47,7 +47,10 @@ struct picture {
 
 /* ---- Text ---------------------------------------------------------------- */
 
-/* Print at most `room` characters, the last one then an ellipsis; what XML cannot hold is '?'. */
+/*
+ * Print at most `room` characters, with an ellipsis if cut; '?' for characters that XML
+ * forbids.
+ */
 static void print_text(const char *text, size_t length, size_t room, FILE *out)
 {
 	size_t size, shown = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The output formats: what each needs of the pipeline, and how it is written.
+ * The output formats: the needs of each, and the functions that write it.
  *
  * A new format is one file with a `const struct output_format`, and a line in
  * OUTPUT_FORMATS.
@@ -49,8 +49,8 @@ enum format_overlays {
 struct trace_facts {
 	uint64_t wall_base; /* ns since 1970 at the events' time 0, or WALL_BASE_UNKNOWN */
 	/*
-	 * An id above those of all processes and threads of the input.  It serves what lacks an
-	 * id; higher ids serve tracks that are not threads.
+	 * An id above those of all processes and threads of the input.  It serves records
+	 * without an id; higher ids serve tracks that are not threads.
 	 */
 	uint32_t free_id;
 	bool by_insns; /* struct callstack_machine */
@@ -81,7 +81,7 @@ struct format_output {
 	uint64_t other_slices; /* that others wrote by `writer`; to be set before finish() */
 	uint64_t records;      /* of events, by `writer`, before --fit folds any; set by finish() */
 	uint64_t truncated;    /* slices deeper than --max-stack; set by finish() */
-	const struct fold_counts *fold; /* borrowed: what --fit folded; NULL: nothing */
+	const struct fold_counts *fold; /* borrowed: slices that --fit folded; NULL: nothing */
 	char *const *parts; /* borrowed: paths of an output of several files, once finished */
 	size_t part_count;
 };
@@ -99,7 +99,7 @@ struct output_format {
 	bool chooses_calls; /* shows calls of --symbol and --dso alone, which it chooses itself */
 	bool chooses_roots; /* finds the calls of --symbol and --dso, and all below them, itself,
 			       where no other option chooses slices */
-	bool sideband;      /* shows what the sideband says: nothing is decoded */
+	bool sideband;      /* shows the sideband: nothing is decoded */
 	bool as_perf;       /* shows each branch, with perf's names of symbols */
 	bool all_branches;  /* needs each branch, also jumps within a function */
 	bool is_trace;      /* is opened in Perfetto, and contains options->stamp (batch_stamp.h) */
@@ -130,7 +130,7 @@ struct output_format {
 	 * doc/summary.schema.json.  NULL if the format gives no answer.
 	 */
 	json_t *(*answer)(const struct format_output *output);
-	/* Release what the output owns, finished or not.  NULL: it owns nothing. */
+	/* Release the output's members, finished or not.  NULL: it owns nothing. */
 	void (*release)(struct format_output *output);
 };
 
@@ -159,7 +159,7 @@ OUTPUT_FORMATS(OUTPUT_FORMAT_DECLARE)
 
 /* Not a word of --format: of `ptrace2ftf list`. */
 extern const struct output_format format_list;
-/* Not a word of --format: what `ptrace2ftf diff` converts to. */
+/* Not a word of --format: the format of `ptrace2ftf diff`'s conversions. */
 extern const struct output_format format_totals;
 /* Not a word of --format: of --like=magic-trace. */
 extern const struct output_format format_magic_trace;

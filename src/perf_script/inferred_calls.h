@@ -3,7 +3,7 @@
  * Infers facts that the text of perf script lacks: the kinds of branches without the field flags,
  * and the branches themselves from a tree of calls (--call-trace).
  *
- * A struct inferred_calls has the open calls of a thread as far as they were seen.
+ * A struct inferred_calls has the open calls of a thread that the text showed.
  */
 #ifndef SRC_PERF_SCRIPT_INFERRED_CALLS_H
 #define SRC_PERF_SCRIPT_INFERRED_CALLS_H
@@ -49,7 +49,7 @@ struct tree_branch {
 
 /*
  * Make the branches for a line of a tree of calls, whose function is `symbol` (NULL: without name).
- * Their addresses are invented, but consistent.  Returns how many there are.
+ * Their addresses are invented, but consistent.  Returns their number.
  */
 size_t inferred_calls_tree(struct inferred_calls *calls, const struct perf_line *line,
 			   const struct symbol *symbol,

@@ -119,7 +119,7 @@ static struct text_symbol **symbol_slot(struct script *script, const struct name
 /*
  * Returns the name to show for a symbol of the text: a mangled one in the style of the
  * options, any other as perf printed it.  perf has demangled it already, or it is plain:
- * what looks like a suffix or a symbol version may be an operator, "Stdlib.@_139".
+ * an apparent suffix or symbol version may be an operator, "Stdlib.@_139".
  */
 static const struct name *shown_name(struct script *script, const struct name *linkage)
 {

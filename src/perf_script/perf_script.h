@@ -3,12 +3,11 @@
  * The front end for `perf script` text (--input=perf-script): lines in,
  * branches with symbols into a call-stack machine.
  *
- * The forms of a line are in perf_script_line.h; what they lack is inferred
- * (inferred_calls.h) and said in the counts.  Text of branches without ip or addr
- * is an error, and so is one of times since the line before (--deltatime).  Threads are the pairs
- * of pid and tid, in the order in which they appear.  A line of no known form, and one of more than
- * 64 KiB, is counted as a warning and skipped; a read error is an error.  Memory grows with the
- * number of distinct names and threads.
+ * The forms of a line are in perf_script_line.h; missing fields are inferred (inferred_calls.h) and
+ * reported in the counts.  Text of branches without ip or addr is an error, and so is one of times
+ * since the line before (--deltatime).  Threads are the pairs of pid and tid, in the order in which
+ * they appear.  A line of no known form, and one of more than 64 KiB, is counted as a warning and
+ * skipped; a read error is an error.  Memory grows with the number of distinct names and threads.
  */
 #ifndef SRC_PERF_SCRIPT_PERF_SCRIPT_H
 #define SRC_PERF_SCRIPT_PERF_SCRIPT_H
@@ -61,7 +60,7 @@ enum perf_script_lacks {
 
 #define PERF_SCRIPT_LACKS 9
 
-/* Of each bit, by its number: the field, and what was done without it. */
+/* Of each bit, by its number: the field, and its replacement. */
 extern const struct perf_script_lack {
 	const char *field, *effect;
 } perf_script_lacks[PERF_SCRIPT_LACKS];
@@ -78,8 +77,8 @@ struct perf_script_counts {
 /*
  * Read all of `in` and feed the machine; then finish and close every thread's
  * stack.  `counts` may be NULL.
- * Returns 0, or -1 and *err if `in` could not be read; what was read before is
- * finished all the same.
+ * Returns 0, or -1 and *err if `in` could not be read; the lines read before
+ * are finished all the same.
  */
 int perf_script_convert(FILE *in, const struct perf_script_options *options,
 			struct perf_script_counts *counts, struct error *err);

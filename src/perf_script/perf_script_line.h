@@ -27,8 +27,9 @@
 #include "base/common.h"
 
 /*
- * A view of part of a line, and what it begins with.  Each take_...() skips what it recognises at
- * the start of a view, and returns whether it came; a view in which nothing came may have changed.
+ * A view of part of a line, and parsers of its begin.  Each take_...() skips what it recognises at
+ * the start of a view, and returns whether it was there; a view in which nothing came may have
+ * changed.
  */
 
 /* Not NUL-terminated. */
@@ -155,8 +156,8 @@ struct perf_line {
 	struct perf_line_location to;
 	size_t indent; /* of a CALL_TREE, columns: four for each call; `from` is the function */
 	/*
-	 * Of a HIT: the event, "mem:0x4010:x:u", "probe_a:main"; what perf prints of the event's
-	 * fields, "(4010) argc=1", empty if nothing; the data's address, 0 if it is not printed.
+	 * Of a HIT: the event, "mem:0x4010:x:u", "probe_a:main"; the event's fields as printed,
+	 * "(4010) argc=1", or empty; the data's address, 0 if it is not printed.
 	 */
 	struct text_view event, arguments;
 	uint64_t addr;

@@ -18,7 +18,7 @@
 #include "base/tables/hash.h"
 #include "src/formats/ftf/ftf_split.h"
 
-/* How long a process that ends waits until its files are removed. */
+/* Time that an ending process waits for its files to be removed. */
 #define LEAVE_MS 2000
 
 enum operation { CREATE, CREATE_NAMELESS, MOVE, REMOVE, MARK };

@@ -30,9 +30,7 @@ static const char *find_obstacle(void)
 	return preloaded && strstr(preloaded, "/vgpreload_") ? "valgrind runs the program" : NULL;
 }
 
-/*
- * Returns whether the sandbox is to be entered; if not, `sandbox` has the reason.
- */
+/* Returns whether the sandbox is to be entered; if not, `sandbox` has the reason. */
 static bool begin_sandbox(struct sandbox *sandbox, enum option_sandbox when)
 {
 	*sandbox = (struct sandbox){ .why = "--sandbox=off" };
@@ -66,7 +64,7 @@ int sandbox_enter(struct sandbox *sandbox, const struct options *options, struct
 
 	if (!begin_sandbox(sandbox, options->sandbox))
 		return 0;
-	/* In this order: the filter of system calls would refuse those of the others. */
+	/* In this order: the filter of system calls would refuse the others' calls. */
 	files = keeper_start(options);
 	calls = files;
 	if (!files) {

@@ -24,7 +24,7 @@
 #define PR_SET_VMA 0x53564d41
 #endif
 
-/* Files: what reads them, and what writes to descriptors. */
+/* Files: calls that read them, and calls that write to descriptors. */
 static const uint16_t file_calls[] = {
 	SYS_access,     SYS_close,        SYS_close_range, SYS_copy_file_range,
 	SYS_dup,        SYS_dup2,         SYS_dup3,        SYS_faccessat,

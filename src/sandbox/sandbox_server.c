@@ -2,7 +2,7 @@
 /*
  * The rights of the process that serves a trace: it accepts connections at a socket that is
  * open already, reads requests, and sends the open file.  No file, no connection of its own,
- * no process: what anyone on this host sends to the port reaches no further.
+ * no process: an attack on the port reaches no further.
  */
 #include "src/sandbox/sandbox.h"
 

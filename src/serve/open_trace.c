@@ -167,7 +167,7 @@ static void print_hints(const struct trace_opening *opening, const char *path, c
 		fputs("ptrace2ftf: open this address in a browser:\n", stderr);
 }
 
-/* Returns 0; -1 with err filled: nobody would know the address. */
+/* Returns 0; -1 with err filled: the address would stay unknown. */
 static int print_address(const struct trace_opening *opening, const char *path, const char *address,
 			 struct error *err)
 {

@@ -210,7 +210,7 @@ static bool make_responses(struct trace_server *server, uint64_t size)
 	server->file = mhd.create_response_from_fd64(size, server->trace.fd);
 	server->none = make_empty();
 	server->options = make_empty();
-	/* The connection is closed: what the page asks next must not be cut with it. */
+	/* The connection is closed: the page's next request must not be cut with it. */
 	return add_headers(server->file, ALLOW_ORIGIN, origin, "Cache-Control", "no-cache",
 			   "Content-Type", "application/octet-stream", "X-Content-Type-Options",
 			   "nosniff", "Accept-Ranges", "none", "Connection", "close", no) &&

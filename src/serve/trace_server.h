@@ -7,7 +7,7 @@
  * one allowed:
  *
  *   GET and HEAD of the path   200 and the whole file, also if a range is asked for
- *   OPTIONS of it, and /status 204: what a page may ask, also of a private network
+ *   OPTIONS of it, and /status 204: the answer to a page's preflight, also of a private network
  *   anything else              404: Perfetto's page asks POST /status for a trace_processor
  *   another Host or Origin     403
  *

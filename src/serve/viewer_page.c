@@ -95,7 +95,7 @@ char *viewer_page_path(const char *file)
 	return path;
 }
 
-/* As JavaScript's encodeURIComponent(), and what it leaves of ASCII, too. */
+/* As JavaScript's encodeURIComponent(), also for the ASCII characters that it leaves. */
 static void print_encoded(const char *text, FILE *out)
 {
 	for (; *text; text++) {
@@ -106,7 +106,7 @@ static void print_encoded(const char *text, FILE *out)
 	}
 }
 
-/* Returns how many threads are listed; more than PINNED_MOST if they are too many. */
+/* Returns the number of listed threads; more than PINNED_MOST if they are too many. */
 static size_t count_threads(const struct number_list *tids)
 {
 	size_t count = 0;

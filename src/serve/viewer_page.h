@@ -15,7 +15,7 @@
 
 /*
  * Read the origin of a page's address, as browsers write it (RFC 6454, 6.2): in lower case,
- * without the scheme's own port, a path and what follows.
+ * without the scheme's own port and the path.
  * Returns false if the address is not http://HOST or https://HOST, with a port, a path and a
  * query perhaps, all in ASCII.
  */
@@ -29,8 +29,8 @@ struct viewer_page_view {
 
 /*
  * Returns the path at which a file is served, "/RANDOM/NAME", owned by the caller; NULL: the
- * system has no random numbers.  NAME is the last part of `file`, with "_" for what would
- * have to be escaped.
+ * system has no random numbers.  NAME is the last part of `file`, with "_" for characters
+ * that need escapes.
  */
 char *viewer_page_path(const char *file);
 

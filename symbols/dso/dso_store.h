@@ -9,8 +9,8 @@
  * the file, debug information at that of a line.  Broken ELF or DWARF costs that
  * file its names or lines and one warning, nothing else.
  *
- * The symbols and lines of a stripped file are those of its debug file, if one
- * is found (symbols/files/debug_file.h).
+ * A stripped file has the symbols and lines of its debug file, if it is found
+ * (symbols/files/debug_file.h).
  *
  * Warnings: "build-id-mismatch" and "elf-unreadable" for existing files that are
  * not used, "symbols-damaged", "lines-damaged", and "split-dwarf-missing" for
@@ -110,7 +110,7 @@ struct dso_info {
 	const char *refused;    /* borrowed; why the file at the path is not used; NULL: no file */
 };
 
-/* Returns what was found up to now; looks nothing up. */
+/* Returns the findings up to now; looks nothing up. */
 struct dso_info dso_info(const struct dso *dso);
 
 /*

@@ -18,7 +18,7 @@
 #define ROW_MEMORY_NOW 112
 #define FILE_MEMORY    96
 
-/* And what we take: for a range of addresses, and a function or an inlined call. */
+/* And our own memory: for a range of addresses, and a function or an inlined call. */
 #define RANGE_MEMORY 96
 #define ENTRY_MEMORY 128
 

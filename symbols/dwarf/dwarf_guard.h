@@ -61,7 +61,7 @@ bool dwarf_guard_allows_unit(struct dwarf_guard *guard, Dwarf_Off abbrevs);
 
 /*
  * Returns true if all units of the file may be opened, as libdw does to find that of an entry:
- * for a file of what others share.
+ * for a file of shared units.
  */
 bool dwarf_guard_allows_all_units(struct dwarf_guard *guard);
 

@@ -60,7 +60,7 @@ void inline_table_release(struct inline_table *table)
 
 /* ---- Entries ------------------------------------------------------------- */
 
-/* Returns what limits the memory of the unit's entries. */
+/* Returns the limits for the memory of the unit's entries. */
 static struct dwarf_guard *guard_of(const struct inline_reader *reader)
 {
 	const struct split_unit *split = &reader->unit->split;

@@ -447,7 +447,7 @@ ptrdiff_t split_unit_ranges(const struct split_unit *unit, Dwarf_Die *die, ptrdi
 		return next_pair(&unit->sections[SPLIT_RANGES], (ptrdiff_t)offset, base, range);
 	if (!next && dwarf_whatform(&attribute) == DW_FORM_rnglistx)
 		offset = list_offset(&unit->sections[SPLIT_RNGLISTS], offset);
-	/* From an offset on, libdw counts from the base that it gets. */
+	/* After an offset, libdw counts from the base that it gets. */
 	return offset > 1 && offset < PTRDIFF_MAX
 		       ? dwarf_ranges(die, (ptrdiff_t)offset, base, &range[0], &range[1])
 		       : -1;

@@ -13,7 +13,7 @@
 
 enum debuginfod_kind { DEBUGINFOD_EXECUTABLE, DEBUGINFOD_DEBUGINFO };
 
-/* Returns NULL if servers can be asked; else why not, and what to do. */
+/* Returns NULL if servers can be asked; else the reason and the remedy. */
 const char *debuginfod_missing(void);
 
 /*

@@ -58,7 +58,7 @@ int elf_file_open(struct elf_file *file, const char *path, struct error *err);
  */
 int elf_file_map(struct elf_file *file, const char *path, struct error *err);
 
-/* Open an ELF file of bytes from malloc(), which `file` owns from now on, also on failure. */
+/* Open an ELF file of bytes from malloc(), whose ownership passes to `file`, also on failure. */
 int elf_file_open_bytes(struct elf_file *file, uint8_t *bytes, size_t size, struct error *err);
 
 /* Release everything.  Idempotent, also on zeroed memory. */

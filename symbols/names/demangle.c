@@ -176,10 +176,10 @@ static bool call_within(struct call *call, uint64_t ns, void (*work)(void *), vo
 }
 
 /*
- * Call work(context) within what the limits (base/budget.h) allow for one name, of `length` bytes,
- * and for all that took longer than usual.  `work` calls libiberty and allocates nothing else.
- * Returns false if a limit ended it, or it was not called because all time is spent, or the
- * system has no timer left.
+ * Call work(context) within the limits (base/budget.h) for one name, of `length` bytes, and for
+ * all names that took longer than usual.  `work` calls libiberty and allocates nothing else.
+ * Returns false if a limit ended it, or it was not called because all time is spent, or the system
+ * has no timer left.
  */
 static bool demangle_limits_run(struct demangle_limits *limits, size_t length, void (*work)(void *),
 				void *context)

@@ -34,7 +34,7 @@ size_t demangle_fortran(const char *linkage, char *text, size_t room)
 	return length > 0 ? (size_t)length : 0;
 }
 
-/* Returns the length of what separates two names, longest first; 0: nothing does here. */
+/* Returns the length of a separator of two names, longest first; 0: nothing does here. */
 static size_t pascal_separator(const char *at)
 {
 	static const char *const separators[] = { "_$__$$_", "_$$_", "$_$", "_$_" };

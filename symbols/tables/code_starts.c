@@ -85,9 +85,9 @@ static void order_entries(struct code_starts *starts)
 /* ---- One pass over the code ---------------------------------------------- */
 
 /*
- * Returns whether a function may begin at an address, as what was found may only look
- * like a call of it: compilers align functions, or padding or the end of another function
- * is before it (ret, no-ops, int3, hlt, ud2; a jump, or a call that does not return).
+ * Returns whether a function may begin at an address, as the hint may only look like a
+ * call of it: compilers align functions, or padding or the end of another function is
+ * before it (ret, no-ops, int3, hlt, ud2; a jump, or a call that does not return).
  */
 static bool may_begin(const struct scan *scan, uint32_t address)
 {
@@ -109,7 +109,7 @@ static void add_hint(struct scan *scan, uint64_t address)
 		scan->hinted[address / 64] |= 1ull << address % 64;
 }
 
-/* Note the targets of the direct calls in a range of code, and what only looks like one. */
+/* Note the targets of the direct calls in a range of code, real or apparent. */
 static void scan_calls(struct scan *scan, const struct code_range *code)
 {
 	const uint8_t *bytes = scan->file->bytes + code->offset, *at = bytes;

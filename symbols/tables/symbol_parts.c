@@ -36,7 +36,7 @@ struct part_search {
 	size_t looks_left;
 };
 
-/* Returns how many source files begin at or before the entry. */
+/* Returns the number of source files that begin at or before the entry. */
 static uint32_t source_of(const struct part_search *search, const struct symbol_entry *entry)
 {
 	return (uint32_t)LOWER_BOUND(i, search->source_count, search->sources[i] <= entry->order);

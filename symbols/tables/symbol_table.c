@@ -23,7 +23,7 @@
 enum plt_target {
 	PLT_HEADER = 0, /* not a stub but the code that all lazy stubs jump to */
 	PLT_SYMBOL,     /* jumps to the function of a dynamic symbol */
-	PLT_RESOLVED,   /* jumps to what an indirect function's resolver chose */
+	PLT_RESOLVED,   /* jumps to the choice of an indirect function's resolver */
 };
 
 struct plt_stub {

@@ -17,7 +17,7 @@
 
 enum trap_kind {
 	TRAP_ENTERED,   /* a handler begins here: a raised exception came */
-	TRAP_INSTALLED, /* from here on the function has one more handler */
+	TRAP_INSTALLED, /* from here the function has one more handler */
 	TRAP_REMOVED,   /* one less: the guarded code came to its end */
 };
 

@@ -47,7 +47,7 @@ void flow_checkpoint_pass(struct pt_flow *flow)
 	flow->passing = false;
 	/* No event is pending after a PSB; in its header that is damage. */
 	flow_flush_pending(flow);
-	/* A flow that begins here could not know how many bits are left. */
+	/* A flow that begins here could not know the number of bits left. */
 	emulated_ptwrite_drop_interrupted(flow);
 	/* Nor whether tracing was off, where an erratum makes the header's ip doubtful. */
 	if (flow->erratum_resume_ip && !flow->state.on)
@@ -88,7 +88,7 @@ void flow_checkpoint_save(struct flow_checkpoint *checkpoint, const struct pt_fl
 	};
 }
 
-/* Reset what does not outlast a cut. */
+/* Reset the state that does not outlast a cut. */
 static void forget_pending(struct pt_flow *flow)
 {
 	flow->erratum_resume_ip = 0; /* it is trusted at a cut */

@@ -3,7 +3,7 @@
  * The fast engine's state at a PSB where a stream is cut, so that threads can decode its
  * segments in any order.
  *
- * A flow that passes a PSB forgets what the PSB restates or ends, as a flow does that begins
+ * A flow that passes a PSB forgets state that the PSB restates or ends, like a flow that begins
  * there: the stack of compressed returns (SDM volume 3, "RET Compression": only calls since the
  * last PSB count), how fast CYC ticks, times estimated ahead of the PSB's own, and whether a
  * branch was emitted since tracing began: the next one is.  It does so at every PSB, so that the

@@ -87,7 +87,7 @@ static inline size_t read_full_tnts(struct pt_flow *flow, const uint8_t *bytes)
 	return count + 1;
 }
 
-/* Returns the size of what was read. */
+/* Returns the number of bytes read. */
 static inline size_t read_tnt(struct pt_flow *flow, const uint8_t *bytes)
 {
 	if (is_full_tnt(bytes[0]) && is_full_tnt(bytes[1]))

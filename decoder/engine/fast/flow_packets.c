@@ -8,8 +8,8 @@
 
 /* clang-format off */
 /*
- * Errata that change what packets mean, by CPU (pt_errata.c; intel-pt.h has Intel's words
- * for each):
+ * Errata that change the meaning of packets, by CPU (pt_errata.c; intel-pt.h has Intel's
+ * words for each):
  *
  *   BDM70   a PSB+ before a TIP.PGE may have a FUP     its ip is doubtful: on_psbend()
  *   APL12   so may an OVF                              the same: flow_on_fup()

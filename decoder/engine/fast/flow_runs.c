@@ -97,7 +97,7 @@ static uint64_t ip_of_node(const struct pt_flow *flow, uint32_t node)
 	return flow->view.begin + *basic_block_offset(&flow->blocks, node);
 }
 
-/* Returns whether the last event is one of runs that can take one more, from an ip on. */
+/* Returns whether the last event is of runs, and can take one more run that begins at an ip. */
 static bool can_append(struct pt_flow *flow, uint64_t ip)
 {
 	struct pt_stream *stream = &flow->stream;
@@ -110,7 +110,7 @@ static bool can_append(struct pt_flow *flow, uint64_t ip)
 	       !stream_time_is_cut(stream, last->time, stream_event_time(stream, flow->known.time));
 }
 
-/* Emit a run from a node on. */
+/* Emit a run that begins at a node. */
 static void emit_run(struct pt_flow *flow, uint32_t node, const struct jump_run *run)
 {
 	struct pt_stream *stream = &flow->stream;

@@ -246,7 +246,7 @@ static void add_costs(struct branch_event *event, const struct stream_state *bef
 	event->cycles = add_cycles(event->cycles, before->cycle_count);
 }
 
-/* Correct what the segment could not know: sums that began before it, and the last event's time. */
+/* Correct data unknown to the segment: sums that began before it, and the last event's time. */
 static void correct_segment(struct segment *segment, const struct flow_checkpoint *before)
 {
 	struct flow_checkpoint *after = &segment->after;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The fast engine's state, which its files share; pt_flow.c has the table of what packets do.
- * Private to the engine.
+ * The fast engine's state, which its files share; pt_flow.c has the table of packets'
+ * effects.  Private to the engine.
  * Its files are a chain; each includes only those before it: flow_state, flow_window and
  * flow_code, emulated_ptwrite, flow_step with flow_cached.c, flow_checkpoint,
  * flow_packets, flow_frequent, pt_flow, flow_segments.
@@ -39,7 +39,7 @@ enum pending {
 /* Why the flow has to reach the ip of a FUP (PENDING_FUP). */
 enum fup_kind { FUP_INTERRUPT, FUP_EVENT, FUP_PSB };
 
-/* Beside struct stream_state, what decoding takes along over a cut (flow_checkpoint.h). */
+/* The state, with struct stream_state, that decoding carries over a cut (flow_checkpoint.h). */
 struct flow_state {
 	uint64_t ip, last_ip;           /* `last_ip`: for IP compression */
 	uint64_t interrupted;           /* ip of the last FUP, if has_interrupt */

@@ -245,7 +245,7 @@ static bool begins_ptwrite_at(const struct pt_flow *flow, const struct insn *ins
 					 flow->view.end - flow->state.ip - behind);
 }
 
-/* Set what flow_run_cached() may do at the block's end the next time. */
+/* Set the way in which flow_run_cached() may leave the block the next time. */
 static void set_exit(struct pt_flow *flow, const struct insn *insn, uint64_t to)
 {
 	struct basic_block *block = flow->block;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Follows the code from one packet to the next; pt_flow.c has the table of what each packet
- * makes pending. flow_step() is called until nothing is pending any more, and emits events
+ * Follows the code from one packet to the next; pt_flow.c has the table of packets and
+ * pending states. flow_step() is called until nothing is pending any more, and emits events
  * meanwhile.  Private to the engine.
  */
 #ifndef DECODER_ENGINE_FAST_FLOW_STEP_H
@@ -78,7 +78,7 @@ bool flow_at_vm_entry(struct pt_flow *flow);
  */
 void flow_fail(struct pt_flow *flow, enum gap_reason reason, uint64_t ip);
 
-/* The flow's ip is unknown from now on; nothing is emitted. */
+/* Make the flow's ip unknown; nothing is emitted. */
 void flow_set_lost(struct pt_flow *flow);
 
 /* Emit the pending events; the FUP's IP is their address (0: unknown). */

@@ -295,7 +295,7 @@ static void next_event(struct pt_blocks *blocks)
 	status = pt_blk_event(blocks->decoder, &event, sizeof(event));
 
 	blocks->status = status;
-	/* Skip what the PSB only repeats (modes, paging). */
+	/* Skip events that the PSB only repeats (modes, paging). */
 	if (status < 0 || !event.status_update)
 		blocks->fresh = false;
 	if (status < 0 && pt_errcode(status) == pte_eos)

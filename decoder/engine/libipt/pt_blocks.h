@@ -104,7 +104,7 @@ struct pt_blocks {
 	struct cpu_event_data cfe; /* of the next interrupt, if has_cfe */
 	bool has_cfe;
 	bool off;               /* tracing is off */
-	bool guest;             /* a guest runs from the next ip on */
+	bool guest;             /* a guest runs, starting at the next ip */
 	uint64_t packet_offset; /* libipt's last offset */
 	uint32_t blocks_without_packet;
 };

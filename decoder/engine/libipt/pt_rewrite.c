@@ -27,7 +27,7 @@ struct rewriter {
 	uint64_t out;      /* offset to write to: `at`, except in a guest */
 	struct pt_packet_decoder *packets;
 	struct pebs_block pebs;
-	size_t first_bound;  /* notes from here on need a FUP */
+	size_t first_bound;  /* the first note that still needs a FUP */
 	uint64_t last_ip;    /* of the CPU */
 	uint64_t kept_ip;    /* of libipt, which sees the packets that are kept */
 	uint64_t header_fup; /* 1 + offset of the header's FUP; 0 if absent */
@@ -430,7 +430,7 @@ static bool rewrite_packet(struct rewriter *rewriter)
 	if (!size && (status < 0 || !status))
 		return false;
 	rewriter->next = rewriter->at + size;
-	/* Not packet.size: errata change what libipt reads. */
+	/* Not packet.size: errata change libipt's reading. */
 	if (!size && pt_pkt_get_offset(rewriter->packets, &rewriter->next) < 0)
 		return false;
 	if (rewriter->next > rewriter->size)

@@ -5,7 +5,7 @@
 /* Classes of an octave: 16. */
 #define CLASS_BITS 4
 
-/* ns of code of a call, from which on its clock is measured: many CYC intervals. */
+/* ns of code of a call that are enough to measure its clock: many CYC intervals. */
 #define CLOCK_TIME 1000
 
 /* The open call of a root. */

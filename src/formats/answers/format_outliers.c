@@ -310,7 +310,7 @@ static void print_rows(const struct call_paths *paths, const struct outlier_grou
 	fprintf(out, "rest: %zu paths\n", left);
 }
 
-/* Print how long a call is. */
+/* Print a call's duration. */
 static void print_length(const struct call_paths *paths, uint64_t length, FILE *out)
 {
 	char text[SHORT_TIME_SIZE];

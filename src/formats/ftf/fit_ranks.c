@@ -29,7 +29,7 @@ static unsigned turn_of(uint64_t number)
 	return zeros < TURN_MAX ? zeros : TURN_MAX - 1;
 }
 
-/* Returns how many of `count` slices have at least this turn. */
+/* Returns the number of `count` slices that have at least this turn. */
 static uint64_t count_of_turn(uint64_t count, unsigned turn)
 {
 	return turn < TURN_MAX ? ((count - 1) >> turn) + 1 : 1;

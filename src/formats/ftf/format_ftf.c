@@ -55,7 +55,7 @@ const struct output_format format_ftf = {
 	.release = release_ftf,
 };
 
-/* ---- --like=magic-trace ------------------------------------------------------ */
+/* ---- --like=magic-trace -------------------------------------------------- */
 
 /* Ids count from 1 in the order of the threads' first events; hits have the first ones. */
 static void announce_thread(const struct ftf_output *made, struct track *track)
@@ -73,7 +73,7 @@ static void announce_thread(const struct ftf_output *made, struct track *track)
 	track->announced = true;
 }
 
-/* Returns how many arguments a begin has. */
+/* Returns the number of arguments of a begin. */
 static size_t fill_args(struct ftf_sink *ftf, const struct slice_event *begin, struct ftf_arg *args)
 {
 	const struct symbol *symbol = begin->symbol;

@@ -358,7 +358,7 @@ static int write_run(void *context, const void *bytes, size_t size)
 	return 0;
 }
 
-/* Returns what was written up to now, owned by the caller (munmap()); NULL: nothing. */
+/* Returns the bytes written up to now, owned by the caller (munmap()), or NULL. */
 static const uint8_t *map_early(struct ftf_fit *fit, uint64_t *size)
 {
 	struct output *output = fit->output;

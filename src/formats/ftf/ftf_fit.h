@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --fit: limit the slices of an FTF output to what Perfetto opens.
+ * --fit: limit the slices of an FTF output to a number that Perfetto opens.
  *
- * Until there are too many, slices are written as usual.  Then the trace, with what was written
- * already, goes through one pass of a filter, in pieces of a fixed size: the filter ranks each
- * slice (fit_ranks.h), drops slices that are known to be too many, and writes the rest to a file
+ * Until there are too many, slices are written as usual.  Then the trace, with the part already
+ * written, passes through a filter once, in pieces of a fixed size: the filter ranks each slice
+ * (fit_ranks.h), drops slices that are known to be too many, and writes the rest to a file
  * without a name.  Each time that a quarter of the limit more is left there, ranks are chosen
  * anew.  At the end all ranks are known, and the records of the chosen ranks become the output.
  * The choice depends on the bytes of the trace alone.  Standard output and compressed files,
@@ -27,7 +27,7 @@ struct fit_run;
 /* Counts of slices that are not shown. */
 struct fold_counts {
 	uint64_t folded;   /* slices counted by others */
-	uint64_t left_out; /* outermost slices, with what they had counted */
+	uint64_t left_out; /* outermost slices, with their counts */
 	uint64_t shortest; /* ns: every other slice of at least this length is shown */
 };
 

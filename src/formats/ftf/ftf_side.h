@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --split: what a trace shows beside the slices of calls: tracks of CPUs, counters, instants,
+ * --split: the records beside the slices of calls: tracks of CPUs, counters, instants,
  * context switches, overlays.
  *
  * Who writes them knows nothing of parts: their writer makes one trace, in a file without a
@@ -33,7 +33,7 @@ struct ftf_side {
 
 /* The effect of an event on the size of a part. */
 enum side_kind {
-	SIDE_PLAIN, /* belongs to what came before */
+	SIDE_PLAIN, /* belongs to the previous record */
 	SIDE_VALUE, /* a part may begin with it */
 	SIDE_SLICE, /* and it begins a slice, or is a mark */
 };

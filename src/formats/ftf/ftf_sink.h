@@ -69,7 +69,7 @@ void ftf_sink_note(struct ftf_sink *ftf, const char *name, const char *text);
  */
 int ftf_sink_close(struct ftf_sink *ftf, struct error *err);
 
-/* Release the memory, and give up what was not closed.  Idempotent, also on zeroed memory. */
+/* Release the memory, and abandon unclosed outputs.  Idempotent, also on zeroed memory. */
 void ftf_sink_release(struct ftf_sink *ftf);
 
 /* Returns the sink; its tracks are struct track.  `ftf` is borrowed by it. */

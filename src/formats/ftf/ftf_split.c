@@ -38,7 +38,7 @@ struct ftf_split {
 	uint64_t first_time;   /* ns: of the first slice; units of time count from it */
 	bool has_first;        /* there is one */
 	uint64_t part_begin;   /* ns: where the open part begins */
-	uint64_t last_time;    /* ns: of what was written last */
+	uint64_t last_time;    /* ns: of the last record */
 	uint64_t part_slices;  /* that are new in it, */
 	uint64_t part_events;  /* and all that is, but for ends */
 	uint64_t slices;       /* of the whole, each once */

@@ -5,8 +5,8 @@
  *
  * All threads are cut at the same time.  Slices that are open at a cut end in one part
  * and begin again in the next one, with SLICE_CONTINUED.  A part lasts until the next
- * one begins: no part is made for a time in which no slice begins.  What a trace shows
- * beside the slices of calls is in the part of its time (ftf_side.h).
+ * one begins: no part is made for a time in which no slice begins.  The records beside
+ * the slices of calls are in the part of their time (ftf_side.h).
  */
 #ifndef SRC_FORMATS_FTF_FTF_SPLIT_H
 #define SRC_FORMATS_FTF_FTF_SPLIT_H

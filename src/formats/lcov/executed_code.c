@@ -20,7 +20,8 @@ struct code_address {
 	uint64_t vaddr;
 };
 
-/* A run of local jumps, which is executed often: only its first stretch depends on what was before.
+/*
+ * A run of local jumps, which is executed often: only its first stretch depends on the code before.
  */
 struct executed_run {
 	const struct jump_run *run;    /* borrowed */

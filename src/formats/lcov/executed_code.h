@@ -49,7 +49,7 @@ void executed_code_init(struct executed_code *code);
 /* Release the memory.  Idempotent, also on zeroed memory. */
 void executed_code_release(struct executed_code *code);
 
-/* Count what a thread executed up to an event; all is borrowed for the call. */
+/* Count the code that a thread executed up to an event; all is borrowed for the call. */
 void executed_code_add(struct executed_code *code, const struct branch_event *event,
 		       const struct location *from, const struct location *to);
 
@@ -57,7 +57,7 @@ void executed_code_add(struct executed_code *code, const struct branch_event *ev
 void executed_code_add_runs(struct executed_code *code, const struct branch_event *event,
 			    const struct location *at);
 
-/* All has come: what the runs executed is among the stretches, too. */
+/* All has come: the stretches then include the code of the runs. */
 void executed_code_finish(struct executed_code *code);
 
 #endif

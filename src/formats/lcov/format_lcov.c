@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --format=lcov: how often each line, branch and function was executed, as a tracefile of lcov
+ * --format=lcov: execution counts of each line, branch and function, as a tracefile of lcov
  * (geninfo(1), "TRACEFILE FORMAT"), which genhtml(1) and others show.
  */
 
@@ -252,7 +252,7 @@ static void count_jump(struct covered_lines *lines, uint32_t dso, uint64_t vaddr
 struct jump_scan {
 	const struct code_stretch **begins, **ends; /* by begin, and by last */
 	size_t count, begun, ended;
-	/* Where instructions begin that are next, and how often: instructions may overlap. */
+	/* The next instructions' addresses and counts: instructions may overlap. */
 	struct {
 		uint64_t vaddr, count;
 	} next[INSN_LENGTH_MAX + 1];

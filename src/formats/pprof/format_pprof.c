@@ -66,7 +66,7 @@ static void write_message(struct pprof_output *pprof, const profile_message *mes
 
 /* ---- Stacks -------------------------------------------------------------- */
 
-/* Write what the values mean.  pprof's convention is a count first; it shows the default's. */
+/* Write the types of the values.  pprof's convention is a count first; it shows the default's. */
 static void write_header(struct pprof_output *pprof)
 {
 	const struct {
