@@ -282,7 +282,9 @@ void report_functions(struct report *report, const struct slice_totals *tally)
 		order[i] = i;
 	by_self = top_functions(tally, order, compare_self);
 	set_value(report->parts, "functions",
-		  OBJECT({ "count", number(tally->functions.count) }, { "by_self", by_self },
+		  OBJECT({ "count", number(tally->functions.count) },
+			 { "ranked_by", json_string(tally->by_insns ? "instructions" : "time") },
+			 { "by_self", by_self },
 			 { "by_total", top_functions(tally, order, compare_total) }));
 	free(order);
 	if (report->options->all_functions)

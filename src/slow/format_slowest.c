@@ -242,7 +242,8 @@ static json_t *answer_slowest(const struct format_output *output)
 
 	for (size_t i = 0; i < calls->count; i++)
 		json_array_append_new(list, call_json(&calls->calls[i]));
-	object = json_pack("{ss sI sI sI sI so}", "format", "slowest", "calls",
+	object = json_pack("{ss ss sI sI sI sI so}", "format", "slowest", "ranked_by",
+			   output->machine->by_insns ? "instructions" : "time", "calls",
 			   json_value_of(all->count), "median_ns",
 			   json_value_of(durations_percentile(all, 50)), "p99_ns",
 			   json_value_of(durations_percentile(all, 99)), "longest_ns",

@@ -80,7 +80,8 @@ as_estimates() {
 		"$program" -q --no-warn "$work/perf.data" -o "$work/y.ftf" && cmp "$work/x.ftf" "$work/y.ftf"
 }
 in_report() {
-	convert slices --args=full --json="$work/json" >"$work/slices" || return 1
+	convert slices --args=full --json="$work/json" >"$work/slices" &&
+		grep -q '"ranked_by": "instructions"' "$work/json" || return 1
 	awk '/"by_self"/ { on = 1 } /"by_total"/ { exit }
 		on && /"name"/ { f = $0; sub(/.*: "/, "", f); sub(/",*$/, "", f); gsub(/ /, "_", f) }
 		on && /"self_insns"/ { gsub(/[^0-9]/, ""); if ($0 + 0) print $0, f }' "$work/json" >"$work/found"
@@ -97,6 +98,12 @@ in_histogram() {
 	sed -n '/^main  (in instructions)$/,/^$/s/^calls 1, total \([0-9]*\), .*/\1/p' "$work/blocks" >"$work/found"
 	diff "$work/first" "$work/found" && sed -n 's/^\([a-z]*\)  (in instructions)$/\1/p' "$work/blocks" | head -n 1 | grep -qx main
 }
+in_slowest() {
+	"$program" -q --no-warn --slowest=3 --symbol='*' --json="$work/json" "$work/perf.data" -o "$work/list" &&
+		grep -q '"ranked_by": "instructions"' "$work/json" &&
+		sed -n 's/^ *"insns": \([0-9]*\),*$/\1/p' "$work/json" >"$work/found" &&
+		[ "$(wc -l <"$work/found")" -eq 3 ] && sort -c -nr "$work/found"
+}
 for options in --no-mtc "--no-tsc --no-mtc"; do
 	tap_check "$options: a recording" recorded $options
 	tap_check "the table of functions counts instructions" in_table
@@ -104,6 +111,7 @@ for options in --no-mtc "--no-tsc --no-mtc"; do
 	tap_check "the summary shows functions with most instructions" in_summary
 	tap_check "or estimated times, if no instructions are counted: a summary changes no output" as_estimates
 	tap_check "so does --json" in_report
+	tap_check "the slowest calls are those with most instructions, as --json says" in_slowest
 	tap_check "histograms count instructions" in_histogram
 done
 # magic-trace's machine counts none.
@@ -111,4 +119,12 @@ has_times() {
 	convert functions --stacks=magic-trace | awk '$4 ~ /%$/ && $3 ~ /[1-9].*s$/ { n++ } END { exit n < 3 }'
 }
 tap_check "magic-trace's machine has times" has_times
+by_time() {
+	"$ptsim" record -o "$work/timed" -- "$top_builddir/tests/programs/static/recursion" >/dev/null 2>&1
+	for options in "-f slices" "--slowest=3 --symbol=*"; do
+		"$program" -q --no-warn $options --json="$work/json" "$work/timed" -o "$work/list" &&
+			grep -q '"ranked_by": "time"' "$work/json" || return 1
+	done
+}
+tap_check "with MTC packets --json ranks by time" by_time
 tap_done
