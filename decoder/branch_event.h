@@ -35,7 +35,8 @@ enum branch_kind {
 	BRANCH_CPU_EVENT, /* no branch: an event of the CPU, see cpu_event.h */
 	BRANCH_RUNS,      /* local jumps starting at `from`, see jump_run.h */
 	BRANCH_FOLLOWED,  /* a near branch that a struct segment_follower has marked */
-	BRANCH_COUNTS,    /* `to` local jumps were left out up to the time `word` */
+	BRANCH_COUNTS,    /* `to` local jumps were left out up to the time `word`; or the end of
+			     the packet after a CYC */
 };
 
 /* Why a stretch of the trace is missing; the numbers are perf's error codes
@@ -83,20 +84,17 @@ struct branch_event {
 	uint64_t to;   /* ip of the target; 0: not traced */
 	const struct thread *thread; /* borrowed from the timeline; NULL: unknown */
 	const struct address_space
-		*space;  /* borrowed from the timeline; NULL: unknown.  Of `from` and `to` */
-	uint32_t insns;  /* instructions retired since the stream's previous event */
-	uint32_t cycles; /* core cycles since then, of traced code, up to `uncosted`; 0: no CYC */
-	int32_t cpu;     /* -1: unknown (buffer per thread) */
-	uint8_t kind;    /* enum branch_kind */
+		*space;      /* borrowed from the timeline; NULL: unknown.  Of `from` and `to` */
+	uint32_t insns;      /* instructions retired since the stream's previous event */
+	uint32_t cycles;     /* of BRANCH_COUNTS: core cycles since the previous such event that had
+				any, of traced code; 0: no CYC */
+	int32_t cpu;         /* -1: unknown (buffer per thread) */
+	uint8_t kind;        /* enum branch_kind */
 	uint8_t from_length; /* bytes of the instruction at `from`; 0: unknown */
-	union {
-		uint8_t gap;      /* enum gap_reason, if kind is BRANCH_GAP; enum cpu_event_kind, if
-				     BRANCH_CPU_EVENT; of BRANCH_RUNS the number of runs;
-				     of BRANCH_COUNTS whether it has `insns` and `cycles` */
-		uint8_t uncosted; /* of a branch with cycles: the last ones of `insns`, at most 255,
-				     which are later than these cycles */
-	};
-	uint8_t flags; /* enum branch_flags */
+	uint8_t gap;         /* enum gap_reason, if kind is BRANCH_GAP; enum cpu_event_kind, if
+				BRANCH_CPU_EVENT; of BRANCH_RUNS the number of runs;
+				of BRANCH_COUNTS whether it has `insns` and `cycles` */
+	uint8_t flags;       /* enum branch_flags */
 };
 
 /*

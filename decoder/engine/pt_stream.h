@@ -81,7 +81,7 @@ struct pt_stream_input {
 	 */
 	uint64_t switch_ip;
 	bool cpu_events; /* emit BRANCH_CPU_EVENT, too: cpu_event.h */
-	bool cycles;     /* count the cycles of CYC packets.  Fast engine only */
+	bool cycles;     /* emit the cycles of CYC packets, as BRANCH_COUNTS.  Fast engine only */
 	/*
 	 * ns: emit only losses, and count only local jumps, of [begin, end], because `aux` was cut
 	 * to this time. end 0: all.

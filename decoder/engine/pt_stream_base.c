@@ -6,16 +6,6 @@
 
 /* ---- Events out ---------------------------------------------------------- */
 
-void stream_give_cycles(struct pt_stream *stream, struct branch_event *event)
-{
-	struct stream_state *state = &stream->state;
-	uint32_t uncosted = state->insn_count - state->insns_costed;
-
-	event->cycles = state->cycle_count;
-	event->uncosted = uncosted < UINT8_MAX ? (uint8_t)uncosted : UINT8_MAX;
-	state->cycle_count = 0;
-}
-
 struct branch_event *stream_push_at(struct pt_stream *stream, const struct timestamp *timestamp,
 				    enum branch_kind kind, uint64_t from, uint64_t to)
 {
@@ -27,7 +17,7 @@ struct branch_event *stream_push_at(struct pt_stream *stream, const struct times
 struct branch_event *stream_push(struct pt_stream *stream, enum branch_kind kind, uint64_t from,
 				 uint64_t to)
 {
-	stream_settle_cycles(stream);
+	stream_settle_cycles(stream, from);
 	return stream_push_at(stream, &stream->state.now, kind, from, to);
 }
 
@@ -98,19 +88,15 @@ static struct branch_event *push_jumps(struct pt_stream *stream, const struct th
 	return event;
 }
 
-void stream_push_counts(struct pt_stream *stream, uint64_t ip)
+void stream_push_counts(struct pt_stream *stream, uint64_t ip, uint32_t cycles)
 {
-	struct stream_state *state = &stream->state;
-	struct branch_event *event;
+	struct branch_event *event = push_jumps(stream, stream->state.schedule.thread);
 
-	if (!stream->input.count_jumps)
-		return;
-	event = push_jumps(stream, state->schedule.thread);
 	event->from = ip;
 	event->gap = true;
-	event->insns = state->insn_count;
-	event->cycles = state->cycle_count;
-	state->insn_count = state->cycle_count = 0;
+	event->insns = stream->state.insn_count;
+	event->cycles = cycles;
+	stream->state.insn_count = 0;
 }
 
 void stream_attribute_jumps(struct pt_stream *stream, const struct thread *before)

@@ -27,15 +27,10 @@ struct timestamp {
 
 /* State that decoding carries over a cut (fast/flow_checkpoint.h); the rest of a stream stays. */
 struct stream_state {
-	struct timestamp now; /* time of the packets read so far */
-	uint64_t last_pushed; /* ns: time of the last event */
-	uint32_t insn_count;  /* instructions since the last event */
-	/*
-	 * A CYC's cycles are known where the flow has followed the packet after it.  Until then
-	 * they are in `cycles_ahead`.
-	 */
-	uint32_t cycle_count, cycles_ahead; /* core cycles since the last event */
-	uint32_t insns_costed; /* of insn_count: up to where cycle_count is known, if it is not 0 */
+	struct timestamp now;  /* time of the packets read so far */
+	uint64_t last_pushed;  /* ns: time of the last event */
+	uint32_t insn_count;   /* instructions since the last event */
+	uint32_t cycles_ahead; /* core cycles up to the end of the packet that is followed */
 	uint64_t jump_count;   /* jumps left out since the last BRANCH_COUNTS */
 	size_t next_loss;      /* index in the stream's losses */
 	uint8_t event_flags;   /* of branches from now on: BRANCH_IN_TX, BRANCH_TIME_ESTIMATED */
@@ -126,28 +121,24 @@ static inline void stream_count_insns(struct pt_stream *stream, uint32_t insns)
 		stream->state.now.time += insns;
 }
 
-/* The flow has followed the packet after a CYC. */
-static inline void stream_settle_cycles(struct pt_stream *stream)
-{
-	struct stream_state *state = &stream->state;
+/* Emit instructions since the last event, and cycles, where the flow is at ip: a BRANCH_COUNTS. */
+void stream_push_counts(struct pt_stream *stream, uint64_t ip, uint32_t cycles);
 
-	if (!state->cycles_ahead)
+/* The flow has followed the packet after a CYC to ip: the cycles are of the code up to there. */
+static inline void stream_settle_cycles(struct pt_stream *stream, uint64_t ip)
+{
+	if (!stream->state.cycles_ahead)
 		return;
-	if (__builtin_add_overflow(state->cycle_count, state->cycles_ahead, &state->cycle_count))
-		state->cycle_count = UINT32_MAX;
-	state->cycles_ahead = 0;
-	state->insns_costed = state->insn_count;
+	stream_push_counts(stream, ip, stream->state.cycles_ahead);
+	stream->state.cycles_ahead = 0;
 }
 
-/* Count core cycles of traced code, up to the next packet. */
-static inline void stream_count_cycles(struct pt_stream *stream, uint64_t cycles)
+/* Count core cycles of traced code, up to the end of the next packet; the flow is at ip. */
+static inline void stream_count_cycles(struct pt_stream *stream, uint64_t cycles, uint64_t ip)
 {
-	stream_settle_cycles(stream);
+	stream_settle_cycles(stream, ip);
 	stream->state.cycles_ahead = cycles < UINT32_MAX ? (uint32_t)cycles : UINT32_MAX;
 }
-
-/* Give the last event the cycles that are known; its instructions are in insn_count. */
-void stream_give_cycles(struct pt_stream *stream, struct branch_event *event);
 
 /* Returns `time` within the thread's run on this CPU, and not before the last event. */
 static inline uint64_t stream_event_time(struct pt_stream *stream, uint64_t time)
@@ -217,8 +208,6 @@ static inline __attribute__((always_inline)) struct branch_event *stream_push_in
 		.gap = 0, /* all fields are set, so that nothing is cleared first */
 		.flags = (uint8_t)(stream->state.event_flags | insn->indirect * BRANCH_INDIRECT),
 	};
-	if (__builtin_expect(stream->state.cycle_count, 0))
-		stream_give_cycles(stream, event);
 	stream->state.insn_count = 0;
 	stream->state.any_event = true;
 	stream->stats.events++;
@@ -256,9 +245,6 @@ void stream_lose_tx(struct pt_stream *stream);
 /* Emit local jumps from `ip`; the caller adds the runs.  Instructions and cycles are kept. */
 struct branch_event *stream_push_runs(struct pt_stream *stream, const struct timestamp *timestamp,
 				      uint64_t ip);
-
-/* Emit the counts up to now, where the flow is at ip, if input.count_jumps. */
-void stream_push_counts(struct pt_stream *stream, uint64_t ip);
 
 /* Another thread may run than `before`: emit the jumps up to now, which are of that one. */
 void stream_attribute_jumps(struct pt_stream *stream, const struct thread *before);

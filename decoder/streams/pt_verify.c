@@ -355,7 +355,7 @@ static int verify_part(const struct pt_stream_input *input, const struct part *p
 	one.aux = &part->aux;
 	one.workers = NULL;
 	one.skip_local_jumps = one.pieces = one.cpu_events = false;
-	one.count_jumps = false;
+	one.count_jumps = one.cycles = false;
 	one.period = 0;
 	one.runs = NULL;
 	one.begin = one.end = 1; /* losses are the stream's, not the engines' */

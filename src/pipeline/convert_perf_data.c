@@ -109,7 +109,7 @@ static struct pt_stream_input stream_input(const void *context, size_t index)
 		.engine = c->options->engine,
 		.skip_local_jumps = skips,
 		.count_jumps = skips && c->options->counters,
-		.period = c->options->counters,
+		.period = skips ? c->options->counters : 0,
 		.pieces = c->stacks.flow.ends,
 		.runs = skips ? c->runs : NULL,
 		.branches = c->branches,
@@ -373,12 +373,12 @@ static void report_runs(struct conversion *c, const struct branch_event *event)
 	c->summary->last_time = event->time;
 }
 
-/* Take what was left out of the events. */
+/* Take the jumps that are no events, or instructions and cycles. */
 static void count_jumps(struct conversion *c, const struct branch_event *event)
 {
 	if (!event->to && !event->insns && !event->cycles)
 		return;
-	if (c->pipeline.machine && event->gap)
+	if (c->pipeline.machine && event->gap && c->options->stacks == STACKS_PRECISE)
 		thread_stacks_count(&c->stacks, event);
 	if (c->counters.length)
 		period_counters_add(&c->counters, event, 1);

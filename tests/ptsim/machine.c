@@ -255,7 +255,7 @@ static void begin_missing(struct machine *machine, struct task *task, bool lost)
 								     : options->overflow_length);
 	truth_branch(&machine->truth, &now, lost ? "lost" : "ovf", task->registers.rip, 0);
 	if (!lost) {
-		pt_output_overflow(&buffer->out, now.tsc);
+		pt_output_overflow(&buffer->out);
 		return;
 	}
 	side_band_aux(&machine->side, &now, buffer->reported,
@@ -301,7 +301,7 @@ static void stop_task(struct machine *machine, struct cpu *cpu)
 	struct buffer *buffer = task->buffer;
 
 	end_missing(machine, task, false);
-	pt_output_stop(&buffer->out, cpu->tsc);
+	pt_output_stop(&buffer->out);
 	side_band_aux(&machine->side, &now, buffer->reported,
 		      pt_output_size(&buffer->out) - buffer->reported, flags);
 	buffer->reported = buffer->out.size;

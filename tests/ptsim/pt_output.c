@@ -149,11 +149,32 @@ static void plan_change(struct pt_output *out, uint64_t tsc)
 		out->next_change = tsc + 1 + random_below(out, ticks);
 }
 
+/*
+ * "In the case of TNT packets [...] the preceding CYC packet provides the retirement time of the
+ * first branch in the packet." (SDM volume 3, "Cycle Packet Semantics")
+ */
+static void put_decisions(struct pt_output *out)
+{
+	struct pt_packet packet = { .type = ppt_tnt_8 };
+
+	if (!out->decision_count)
+		return;
+	put_cycles(out, out->decision_tsc);
+	if (out->decision_count > PT_TNT_SHORT)
+		packet.type = ppt_tnt_64;
+	packet.payload.tnt.bit_size = (uint8_t)out->decision_count;
+	packet.payload.tnt.payload = out->decisions & ((UINT64_C(1) << out->decision_count) - 1);
+	put(out, &packet);
+	out->decision_count = 0;
+}
+
 /* The next of a processor's ratios, or the same one again. */
 static void change_clock(struct pt_output *out, uint64_t tsc)
 {
 	static const unsigned ratios[] = { 8, 12, 20, 24, 25, 32, 36, 41 };
 
+	if (out->options.cyc)
+		put_decisions(out);
 	count_cycles(out, tsc);
 	if (random_below(out, 8))
 		out->ratio = ratios[random_below(out, 8)];
@@ -171,6 +192,8 @@ static void put_mtcs(struct pt_output *out, uint64_t tsc)
 		return;
 	while (out->ctc < now) {
 		out->ctc++;
+		if (out->options.cyc)
+			put_decisions(out); /* their CYC is earlier */
 		put_cycles(out, (out->ctc << period) * PT_TSC_PER_CTC);
 		packet.payload.mtc.ctc = (uint8_t)out->ctc;
 		put(out, &packet);
@@ -202,21 +225,6 @@ void pt_output_sleep(struct pt_output *out, uint64_t tsc, uint64_t ticks)
 }
 
 /* ---- Flow ---------------------------------------------------------------- */
-
-static void put_decisions(struct pt_output *out, uint64_t tsc)
-{
-	struct pt_packet packet = { .type = ppt_tnt_8 };
-
-	if (!out->decision_count)
-		return;
-	put_cycles(out, tsc);
-	if (out->decision_count > PT_TNT_SHORT)
-		packet.type = ppt_tnt_64;
-	packet.payload.tnt.bit_size = (uint8_t)out->decision_count;
-	packet.payload.tnt.payload = out->decisions & ((UINT64_C(1) << out->decision_count) - 1);
-	put(out, &packet);
-	out->decision_count = 0;
-}
 
 /* The fewest bytes that say the ip, given the last one (SDM, "IP compression"). */
 static enum pt_ip_compression compression(uint64_t last, uint64_t ip)
@@ -274,7 +282,7 @@ static void put_psb(struct pt_output *out, uint64_t tsc, uint64_t ip)
 {
 	struct pt_packet mode = { .type = ppt_mode };
 
-	put_decisions(out, tsc);
+	put_decisions(out);
 	out->last_ip = 0;
 	out->return_count = 0;
 	put_type(out, ppt_psb);
@@ -303,9 +311,9 @@ void pt_output_start(struct pt_output *out, uint64_t tsc, unsigned ratio)
 	put_psb(out, tsc, 0);
 }
 
-void pt_output_stop(struct pt_output *out, uint64_t tsc)
+void pt_output_stop(struct pt_output *out)
 {
-	put_decisions(out, tsc);
+	put_decisions(out);
 }
 
 void pt_output_boundary(struct pt_output *out, uint64_t tsc, uint64_t ip)
@@ -328,14 +336,14 @@ void pt_output_enable(struct pt_output *out, uint64_t tsc, uint64_t ip)
 
 void pt_output_disable(struct pt_output *out, uint64_t tsc)
 {
-	put_decisions(out, tsc);
+	put_decisions(out);
 	put_cycles(out, tsc);
 	put_without_ip(out, ppt_tip_pgd);
 }
 
 void pt_output_interrupt(struct pt_output *out, uint64_t tsc, uint64_t ip)
 {
-	put_decisions(out, tsc);
+	put_decisions(out);
 	put_cycles(out, tsc);
 	put_ip(out, ppt_fup, ip);
 	put_without_ip(out, ppt_tip_pgd);
@@ -343,7 +351,7 @@ void pt_output_interrupt(struct pt_output *out, uint64_t tsc, uint64_t ip)
 
 void pt_output_vector(struct pt_output *out, uint64_t tsc, uint64_t from, uint64_t to)
 {
-	put_decisions(out, tsc);
+	put_decisions(out);
 	put_cycles(out, tsc);
 	put_ip(out, ppt_fup, from);
 	put_ip(out, ppt_tip, to);
@@ -351,7 +359,7 @@ void pt_output_vector(struct pt_output *out, uint64_t tsc, uint64_t from, uint64
 
 void pt_output_paging(struct pt_output *out, uint64_t tsc, uint64_t cr3)
 {
-	put_decisions(out, tsc);
+	put_decisions(out);
 	put_cycles(out, tsc);
 	out->cr3 = cr3;
 	put_paging(out);
@@ -359,14 +367,16 @@ void pt_output_paging(struct pt_output *out, uint64_t tsc, uint64_t cr3)
 
 void pt_output_decision(struct pt_output *out, uint64_t tsc, bool taken)
 {
+	if (!out->decision_count)
+		out->decision_tsc = tsc;
 	out->decisions = out->decisions << 1 | taken;
 	if (++out->decision_count == (unsigned)out->options.tnt)
-		put_decisions(out, tsc);
+		put_decisions(out);
 }
 
 void pt_output_target(struct pt_output *out, uint64_t tsc, uint64_t ip)
 {
-	put_decisions(out, tsc);
+	put_decisions(out);
 	put_cycles(out, tsc);
 	put_ip(out, ppt_tip, ip);
 }
@@ -396,9 +406,9 @@ void pt_output_return(struct pt_output *out, uint64_t tsc, uint64_t ip)
 
 /* ---- Overflow ------------------------------------------------------------ */
 
-void pt_output_overflow(struct pt_output *out, uint64_t tsc)
+void pt_output_overflow(struct pt_output *out)
 {
-	put_decisions(out, tsc);
+	put_decisions(out);
 	out->muted = true;
 }
 

@@ -44,6 +44,7 @@ struct pt_output {
 
 	uint64_t decisions; /* of TNT not yet written, the last in bit 0 */
 	unsigned decision_count;
+	uint64_t decision_tsc; /* of the first one, which a CYC before the TNT has */
 	uint64_t last_ip;
 	uint64_t returns[PT_RETURN_STACK];
 	unsigned return_top, return_count;
@@ -70,7 +71,7 @@ size_t pt_output_size(struct pt_output *out);
 void pt_output_start(struct pt_output *out, uint64_t tsc, unsigned ratio);
 
 /* The kernel disables it: decisions still held are written. */
-void pt_output_stop(struct pt_output *out, uint64_t tsc);
+void pt_output_stop(struct pt_output *out);
 
 /* Time has come to tsc: MTC packets, and CBR packets where the core clock has changed. */
 void pt_output_tick(struct pt_output *out, uint64_t tsc);
@@ -107,7 +108,7 @@ void pt_output_call(struct pt_output *out, uint64_t return_ip);
 void pt_output_return(struct pt_output *out, uint64_t tsc, uint64_t ip);
 
 /* From here on packets are lost, until pt_output_recover(). */
-void pt_output_overflow(struct pt_output *out, uint64_t tsc);
+void pt_output_overflow(struct pt_output *out);
 
 /* OVF, and FUP if user code runs at ip (else 0). */
 void pt_output_recover(struct pt_output *out, uint64_t tsc, uint64_t ip);

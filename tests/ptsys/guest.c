@@ -259,7 +259,7 @@ static void stop(struct guest *guest)
 	struct clock_point moment = moment_of(guest);
 
 	guest->traced = guest->pending = false;
-	pt_output_stop(&guest->out, guest->tsc);
+	pt_output_stop(&guest->out);
 	side_band_aux(&guest->side, &moment, 0, pt_output_size(&guest->out), 0);
 	for (size_t i = 0; i < GUEST_TASKS; i++)
 		guest_stack_end(&guest->stacks[i], now(guest));

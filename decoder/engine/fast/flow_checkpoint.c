@@ -26,7 +26,7 @@ void flow_checkpoint_approach(struct pt_flow *flow)
 	flow->passing = true;
 	flow->at_cut = flow->cuts.position.at == flow->offset;
 	if (flow->stream.input.period)
-		stream_push_counts(&flow->stream, flow->state.ip);
+		stream_push_counts(&flow->stream, flow->state.ip, 0);
 	forget_time(flow);
 }
 
@@ -160,7 +160,7 @@ static void forget_events(struct pt_flow *flow)
 		flow->state.lost = flow->state.after_gap = false;
 	stream->head = stream->tail = 0;
 	stream->state.last_pushed = 0;
-	stream->state.insn_count = stream->state.cycle_count = stream->state.insns_costed = 0;
+	stream->state.insn_count = 0;
 	stream->state.jump_count = 0;
 	stream->state.any_event = true;
 	stream->stats = (struct pt_stream_stats){ 0 };

@@ -233,28 +233,25 @@ static inline size_t read_cyc(struct pt_flow *flow, const uint8_t *bytes)
 
 /*
  * Returns whether the next packet was a frequent one.  A CYC does not change the flow, so it is
- * read together with the packet after it, whose bytes are in the window, too.  *cycles
- * becomes 0 if neither it nor another CYC was before the packet.
+ * read together with the packet after it, whose bytes are in the window, too, unless *size is 0.
  */
-static inline bool read_next_frequent(struct pt_flow *flow, size_t *cycles)
+static inline bool read_next_frequent(struct pt_flow *flow, size_t *size)
 {
-	size_t begin = flow->at, at, size;
+	size_t begin = flow->at, at;
 
 	if (flow->window.bytes[begin] == OPCODE_PAD) {
 		begin += count_padding(flow->window.bytes + begin, flow->window.size - begin);
 		if (flow_is_near_end(flow, begin)) {
 			flow->at = begin;
-			*cycles = 0;
+			*size = 0;
 			return true;
 		}
 	}
 	at = begin + read_cyc(flow, flow->window.bytes + begin);
-	*cycles |= at - begin;
 	flow->offset = flow->window.base + at;
 	flow->branches_followed = 0;
-	size = read_frequent(flow, flow->window.bytes + at, flow->window.size - at);
-	flow->at = at + size;
-	*cycles &= -(size_t)(size != 0);
+	*size = read_frequent(flow, flow->window.bytes + at, flow->window.size - at);
+	flow->at = at + *size;
 	return flow->at != begin;
 }
 
@@ -362,18 +359,27 @@ void flow_look_ahead(struct pt_flow *flow)
 		packet_clock_fit(&flow->state.clock, known, ahead.clock.tsc);
 }
 
+/* Follow the packet after a CYC. */
+static __attribute__((noinline)) void follow_cycles(struct pt_flow *flow)
+{
+	flow_split_tnt(flow);
+	if (flow->pending != PENDING_NONE)
+		flow_step(flow);
+	if (flow->pending == PENDING_NONE)
+		flow_settle(flow);
+}
+
 bool flow_read_frequent(struct pt_flow *flow)
 {
-	size_t cycles = flow->stream.state.cycles_ahead;
+	size_t size;
 
 	while (!flow_is_near_end(flow, flow->at)) {
-		if (!read_next_frequent(flow, &cycles))
+		if (!read_next_frequent(flow, &size))
 			return true;
-		if (flow->pending != PENDING_NONE)
+		if (__builtin_expect(flow->stream.state.cycles_ahead && size, 0))
+			follow_cycles(flow);
+		else if (flow->pending != PENDING_NONE)
 			flow_step(flow);
-		if (cycles && flow->pending == PENDING_NONE)
-			stream_settle_cycles(&flow->stream);
-		cycles = 0;
 		if (flow->pending != PENDING_NONE || !stream_has_room(&flow->stream))
 			return false;
 	}

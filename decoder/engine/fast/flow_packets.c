@@ -86,6 +86,22 @@ void flow_on_tnt(struct pt_flow *flow, uint64_t bits)
 	flow->pending = bits != TNT_BITS_NONE ? PENDING_TNT : PENDING_NONE;
 }
 
+void flow_settle(struct pt_flow *flow)
+{
+	uint64_t later = flow->later_bits;
+
+	stream_settle_cycles(&flow->stream, flow->state.ip);
+	flow->later_bits = 0;
+	if (!later || flow->state.lost)
+		return;
+	if (flow->bits != TNT_BITS_NONE) { /* deferred */
+		flow->bits = (flow->bits & TNT_BITS_NONE) | later >> 1;
+		return;
+	}
+	flow->bits = later;
+	flow->pending = later != TNT_BITS_NONE ? PENDING_TNT : PENDING_NONE;
+}
+
 static void on_interrupt(struct pt_flow *flow, uint64_t ip)
 {
 	struct pt_stream *stream = &flow->stream;
@@ -369,7 +385,7 @@ static void on_psb(struct pt_flow *flow)
 	flow->erratum_resume_ip = 0;
 	flow->pebs.bip_size = 0;
 	/* Whatever the flow follows up to the header's ip is later. */
-	stream_settle_cycles(&flow->stream);
+	stream_settle_cycles(&flow->stream, flow->state.ip);
 	flow_checkpoint_approach(flow);
 }
 
@@ -452,7 +468,7 @@ void flow_end_period(struct pt_flow *flow)
 	uint64_t time = stream->state.now.time;
 
 	if (time && next > time && next / stream->input.period != time / stream->input.period)
-		stream_push_counts(stream, flow->state.ip);
+		stream_push_counts(stream, flow->state.ip, 0);
 }
 
 void flow_catch_up(struct pt_flow *flow)
@@ -569,6 +585,7 @@ void flow_on_packet(struct pt_flow *flow, const struct pt_packet *packet)
 	case ppt_tnt_64:
 		flow->last_bits = packet->payload.tnt.bit_size;
 		flow_on_tnt(flow, tnt_bits(packet->payload.tnt.payload, flow->last_bits));
+		flow_split_tnt(flow);
 		break;
 	case ppt_tip:
 		flow_on_tip(flow, &packet->payload.ip);

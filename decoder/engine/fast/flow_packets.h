@@ -91,8 +91,23 @@ static inline void flow_count_cycles(struct pt_flow *flow, uint64_t cycles)
 {
 	if (flow->stream.input.cycles && (flow->state.on || flow->erratum_resume_ip) &&
 	    !flow->state.lost)
-		stream_count_cycles(&flow->stream, cycles);
+		stream_count_cycles(&flow->stream, cycles, flow->state.ip);
 }
+
+/*
+ * A CYC before a TNT has the time of its first branch (SDM volume 3, "Cycle Packet Semantics"):
+ * that one is followed by itself, up to flow_settle().
+ */
+static inline void flow_split_tnt(struct pt_flow *flow)
+{
+	if (flow->pending != PENDING_TNT || !flow->stream.state.cycles_ahead)
+		return;
+	flow->later_bits = flow->bits << 1;
+	flow->bits = tnt_bits(flow->bits >> 63, 1);
+}
+
+/* The packet after a CYC, or its first branch, is followed: the cycles are of the code so far. */
+void flow_settle(struct pt_flow *flow);
 
 /* The clock's bound may have changed: that of the AUX record which reports the bytes at `at`. */
 void flow_bound_clock(struct pt_flow *flow);

@@ -191,11 +191,6 @@ static void add_stats(struct pt_stream_stats *sum, const struct pt_stream_stats 
 		sum->gaps[reason] += stats->gaps[reason];
 }
 
-static uint32_t add_cycles(uint32_t a, uint32_t b)
-{
-	return a > UINT32_MAX - b ? UINT32_MAX : a + b;
-}
-
 /* Up to the first branch that is late enough; CPU events may be ahead of branches. */
 static void raise_times(struct segment *segment, uint64_t time)
 {
@@ -213,7 +208,7 @@ static void raise_times(struct segment *segment, uint64_t time)
 	}
 }
 
-/* Returns whether an event has the instructions and cycles since the one before. */
+/* Returns whether an event has the instructions since the one before. */
 static bool event_counts(const struct branch_event *event)
 {
 	return event->kind == BRANCH_COUNTS
@@ -235,17 +230,6 @@ static void add_jumps(struct segment *segment, uint64_t jumps)
 	segment->after.stream.jump_count += jumps;
 }
 
-/* Add the instructions and cycles that a segment's first event has of the segment before. */
-static void add_costs(struct branch_event *event, const struct stream_state *before)
-{
-	uint32_t insns = event->insns + before->insn_count - before->insns_costed;
-
-	if (before->cycle_count && !event->cycles && event->kind < BRANCH_GAP)
-		event->uncosted = insns < UINT8_MAX ? (uint8_t)insns : UINT8_MAX;
-	event->insns += before->insn_count;
-	event->cycles = add_cycles(event->cycles, before->cycle_count);
-}
-
 /* Correct data unknown to the segment: sums that began before it, and the last event's time. */
 static void correct_segment(struct segment *segment, const struct flow_checkpoint *before)
 {
@@ -260,17 +244,10 @@ static void correct_segment(struct segment *segment, const struct flow_checkpoin
 		after->stream.last_pushed = before->stream.last_pushed;
 	for (first = 0; first < segment->count && !event_counts(&events[first]);)
 		first++;
-	if (first < segment->count) {
-		add_costs(&events[first], &before->stream);
-	} else {
-		after->stream.insns_costed =
-			after->stream.cycle_count
-				? after->stream.insns_costed + before->stream.insn_count
-				: before->stream.insns_costed;
+	if (first < segment->count)
+		events[first].insns += before->stream.insn_count;
+	else
 		after->stream.insn_count += before->stream.insn_count;
-		after->stream.cycle_count =
-			add_cycles(after->stream.cycle_count, before->stream.cycle_count);
-	}
 }
 
 static void end_stream(struct pt_segments *segments)

@@ -119,9 +119,10 @@ struct pt_flow {
 
 	enum pending pending;
 	enum fup_kind fup_kind;
-	uint64_t target;            /* ip of the pending TIP or FUP; 0: suppressed */
-	uint64_t bits;              /* tnt_bits.h; with PENDING_NONE deferred until the next TIP */
-	unsigned last_bits;         /* number of bits of the last TNT packet in `bits` */
+	uint64_t target;     /* ip of the pending TIP or FUP; 0: suppressed */
+	uint64_t bits;       /* tnt_bits.h; with PENDING_NONE deferred until the next TIP */
+	uint64_t later_bits; /* all but the first of a TNT after a CYC, not in `bits`; 0: none */
+	unsigned last_bits;  /* number of bits of the last TNT packet in `bits` */
 	unsigned branches_followed; /* branches since the last packet */
 	struct basic_block *block;  /* at ip; valid during a step */
 	uint32_t cached_block;      /* CFG node of the block at ip, which is in view; 0: use

@@ -426,7 +426,7 @@ static void stop_tracing(struct pt_flow *flow, const struct insn *insn, uint64_t
 	drop_ptwrite(flow);
 	update_return_stack(flow, flow->block, from);
 	flow->known = flow->stream.state.now;
-	stream_settle_cycles(&flow->stream);
+	stream_settle_cycles(&flow->stream, from);
 	flow_emit_branch(flow, insn, from, flow->target)->flags |=
 		BRANCH_TRACE_OFF | (insn->int80 ? BRANCH_INT80 : 0) |
 		(flow->state.guest ? BRANCH_GUEST : 0);

@@ -160,7 +160,7 @@ static void finish_packet(struct pt_flow *flow)
 {
 	flow_step(flow);
 	if (flow->pending == PENDING_NONE)
-		stream_settle_cycles(&flow->stream);
+		flow_settle(flow);
 }
 
 static void step(struct pt_stream *stream)

@@ -100,5 +100,9 @@ bool precise_set_inlined(struct callstack *base, const struct location *place,
 
 void precise_pass(struct callstack *base, const struct branch_event *event)
 {
-	precise_take_time((struct precise_stack *)base, event);
+	struct precise_stack *stack = (struct precise_stack *)base;
+
+	precise_take_time(stack, event);
+	if (event->cycles)
+		timestamp_group_count_cycles(&stack->group, stack->insns, event->cycles);
 }

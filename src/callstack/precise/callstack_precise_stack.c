@@ -2,15 +2,6 @@
 /* Operations on the frames of the precise machine. */
 #include "src/callstack/precise/callstack_precise_stack.h"
 
-void precise_count_cycles(struct precise_stack *stack, const struct branch_event *event)
-{
-	uint32_t later = event->kind >= BRANCH_GAP ? 0 : event->uncosted;
-
-	if (later > event->insns)
-		later = event->insns;
-	timestamp_group_count_cycles(&stack->group, stack->insns - later, event->cycles);
-}
-
 void precise_add_begin(struct precise_stack *stack, int64_t time, const struct frame *frame)
 {
 	struct slice_event event = { .symbol = frame->symbol,

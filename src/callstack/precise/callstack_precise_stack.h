@@ -138,15 +138,10 @@ static inline uint32_t precise_insns(const struct precise_stack *stack)
 	return (uint32_t)stack->insns;
 }
 
-/* Spread an event's cycles, whose instructions are counted. */
-void precise_count_cycles(struct precise_stack *stack, const struct branch_event *event);
-
 /* Count what an event's code has executed. */
 static inline void precise_count(struct precise_stack *stack, const struct branch_event *event)
 {
 	stack->insns += event->insns;
-	if (__builtin_expect(event->cycles, 0))
-		precise_count_cycles(stack, event);
 }
 
 /* The parts of precise_emit_begin() and _end() for sinks that use details. */

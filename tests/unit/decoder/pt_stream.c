@@ -44,6 +44,7 @@ struct run {
 	int32_t tid; /* of the last event */
 	enum pt_engine engine;
 	bool skip;              /* leave out local jumps */
+	bool cycles;            /* emit cycles */
 	struct jump_runs *runs; /* as runs; NULL: not */
 	size_t run_events;
 	bool merged;                      /* decode by pt_streams */
@@ -156,6 +157,7 @@ static void decode(const struct auxtrace *auxtrace, const struct timeline *timel
 		.diag = &run.diag,
 		.engine = run.engine,
 		.skip_local_jumps = run.skip,
+		.cycles = run.cycles,
 		.runs = run.runs,
 		.switch_ip = run.switch_ip,
 		.begin = run.begin,
@@ -1032,6 +1034,45 @@ START_TEST(cycles_do_not_pass_the_next_time_that_is_known)
 	ck_assert_uint_eq(run.events[3].time, SAMPLE_START + 500);
 	expect(4, BRANCH_RETURN, SAMPLE_WORK + 7, SAMPLE_MAIN + 5);
 	ck_assert_uint_eq(run.events[4].time, SAMPLE_START + 1000);
+}
+END_TEST
+
+/* An event that counts cycles, up to `ip`. */
+static void expect_cycles(size_t index, uint64_t ip, uint32_t insns, uint32_t cycles)
+{
+	expect(index, BRANCH_COUNTS, ip, 0);
+	ck_assert_uint_eq(run.events[index].insns, insns);
+	ck_assert_uint_eq(run.events[index].cycles, cycles);
+}
+
+/*
+ * "In the case of TNT packets [...] the preceding CYC packet provides the retirement time of the
+ * first branch in the packet." (SDM volume 3, "Cycle Packet Semantics")
+ */
+START_TEST(cycles_end_with_the_first_branch_of_the_packet)
+{
+	static const struct pt_packet cycles = { .type = ppt_cyc, .payload.cyc.value = 30 },
+				      more = { .type = ppt_cyc, .payload.cyc.value = 40 };
+
+	begin(PT_ENGINE_FAST);
+	run.cycles = true;
+	run.in_pieces = _i;
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_MAIN);
+	pt_packets_add(&run.packets, &cycles);
+	pt_packets_tnt(&run.packets, "tt");
+	pt_packets_add(&run.packets, &more);
+	pt_packets_tip(&run.packets, SAMPLE_WORK + 5);
+	pt_packets_add(&run.packets, &cycles);
+	pt_packets_tnt(&run.packets, "n");
+	finish();
+	expect(3, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_WORK + 5);
+	expect_cycles(4, SAMPLE_WORK + 5, 0, 30);
+	expect(5, BRANCH_COND, SAMPLE_WORK + 5, SAMPLE_WORK);
+	expect(6, BRANCH_CALL, SAMPLE_WORK, SAMPLE_LEAF);
+	expect(7, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_WORK + 5);
+	expect_cycles(8, SAMPLE_WORK + 5, 0, 40);
+	expect_cycles(9, SAMPLE_WORK + 7, 1, 30);
 }
 END_TEST
 
@@ -2010,6 +2051,7 @@ int main(void)
 	tcase_add_loop_test(
 		all, where_the_kernel_enters_user_code_this_is_of_the_program_that_exec_ran, 0, 4);
 	tcase_add_loop_test(all, cycles_do_not_pass_the_next_time_that_is_known, 0, 3);
+	tcase_add_loop_test(all, cycles_end_with_the_first_branch_of_the_packet, 0, 2);
 	tcase_add_test(all, cycles_between_mtcs_do_not_pass_the_aux_record_of_their_bytes);
 	tcase_add_loop_test(all, threads_change_where_the_kernel_switches_them, 0, 6);
 	tcase_add_loop_test(all, threads_change_there_each_time, 0, 2);
