@@ -82,9 +82,6 @@ enum runtime_event_kind {
 	RUNTIME_LOST,        /* value: words of the ring overwritten unread; no time */
 };
 
-/* The most bytes that a payload can have: 10 bits of length in words, 2 of them the header. */
-#define RUNTIME_PAYLOAD_MAX ((1023 - 2) * 8)
-
 struct runtime_event {
 	uint64_t time; /* ns, CLOCK_MONOTONIC */
 	uint32_t ring;

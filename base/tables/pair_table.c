@@ -17,23 +17,6 @@ uint32_t pair_table_find(struct pair_table *table, uint32_t first, uint32_t seco
 	return (uint32_t)table->count - 1;
 }
 
-static int compare_numbers(const void *left, const void *right, void *keys)
-{
-	const uint64_t *key = keys;
-
-	return COMPARE(key[*(const uint32_t *)left], key[*(const uint32_t *)right]);
-}
-
-uint32_t *pair_table_sort(const struct pair_table *table)
-{
-	uint32_t *numbers = alloc_zeroed(table->count + 1, sizeof(*numbers));
-
-	for (size_t i = 0; i < table->count; i++)
-		numbers[i] = (uint32_t)i;
-	qsort_r(numbers, table->count, sizeof(*numbers), compare_numbers, table->keys);
-	return numbers;
-}
-
 void pair_table_release(struct pair_table *table)
 {
 	free(table->keys);

@@ -37,9 +37,6 @@ static inline struct pair pair_table_pair(const struct pair_table *table, size_t
 			      (uint32_t)table->keys[number] };
 }
 
-/* Returns all numbers in the order of their pairs, owned by the caller. */
-uint32_t *pair_table_sort(const struct pair_table *table);
-
 /* Idempotent, also on zeroed memory. */
 void pair_table_release(struct pair_table *table);
 

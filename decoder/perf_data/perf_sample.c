@@ -174,7 +174,11 @@ static const struct perf_attr *attr_of_sample(const struct perf_file *file,
 	return attr || file->attr_count > 1 ? attr : &file->attrs[0];
 }
 
-bool perf_attr_is_off_cpu(const struct perf_attr *attr)
+/*
+ * Returns whether the event is that of perf record --off-cpu (tools/perf/util/bpf_off_cpu.c): a
+ * sample's period is the time in ns that the thread waited, up to the sample.
+ */
+static bool is_off_cpu(const struct perf_attr *attr)
 {
 	return attr && attr->attr.type == PERF_TYPE_SOFTWARE &&
 	       attr->attr.config == PERF_COUNT_SW_BPF_OUTPUT && attr->name &&
@@ -224,7 +228,7 @@ int perf_sample_read(const struct perf_file *file, const struct perf_record *rec
 	if (type & PERF_SAMPLE_BRANCH_STACK)
 		skip_branches(&c, sample->attr->attr.branch_sample_type);
 	read_tail(sample, &c, &sample->attr->attr);
-	if (type & PERF_SAMPLE_RAW && perf_attr_is_off_cpu(sample->attr))
+	if (type & PERF_SAMPLE_RAW && is_off_cpu(sample->attr))
 		read_off_cpu(sample);
 	return c.short_ ? -1 : 0;
 }
@@ -310,8 +314,7 @@ bool perf_record_time_can_be(const struct perf_file *file, const struct perf_rec
 {
 	if (record->id.time <= INT64_MAX)
 		return true;
-	if (record->type == PERF_RECORD_SAMPLE &&
-	    perf_attr_is_off_cpu(attr_of_sample(file, record)))
+	if (record->type == PERF_RECORD_SAMPLE && is_off_cpu(attr_of_sample(file, record)))
 		diag_warn(diag, "off-cpu-totals",
 			  "samples of " OFF_CPU_EVENT " are totals of perf record --off-cpu, which "
 			  "have no time, and are left out");

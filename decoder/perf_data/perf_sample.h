@@ -34,12 +34,6 @@ int perf_sample_read(const struct perf_file *file, const struct perf_record *rec
 		     struct perf_sample *sample);
 
 /*
- * Returns whether the event is that of perf record --off-cpu (tools/perf/util/bpf_off_cpu.c): a
- * sample's period is the time in ns that the thread waited, up to the sample.
- */
-bool perf_attr_is_off_cpu(const struct perf_attr *attr);
-
-/*
  * Split the sample_id trailer off a kernel record, and read it into record->id; of a sample, read
  * the same fields; records of perf itself have no trailer.
  */

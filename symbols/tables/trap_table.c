@@ -39,8 +39,7 @@ static void add_trap(struct trap_table *table, uint64_t vaddr, enum trap_kind ki
 /* lea HANDLER(%rip), %r11; push %r11; push D(%r14); mov %rsp, D(%r14) */
 #define INSTALL_SIZE 17
 /* pop D(%r14); add $8, %rsp; a raise has mov D(%r14), %rsp before its pop. */
-#define REMOVE_SIZE 8
-#define RAISE_SIZE  4
+#define RAISE_SIZE 4
 
 static bool installs(const uint8_t *code)
 {
