@@ -47,18 +47,18 @@ plain() { # COMMAND...
 	cat screen
 	grep -q '^ptrace2ftf: ' screen && ! grep -q '<' screen
 }
-tap_check "an error is red on a terminal" coloured "$error" "$program" missing
-tap_check "so is wrong usage" coloured '<[1;31mptrace2ftf:> unknown --format' "$program" -f no
-tap_check "a warning is magenta" coloured 'ptrace2ftf: <[1;35mwarning:> ' \
+tap_terminal "an error is red on a terminal" coloured "$error" "$program" missing
+tap_terminal "so is wrong usage" coloured '<[1;31mptrace2ftf:> unknown --format' "$program" -f no
+tap_terminal "a warning is magenta" coloured 'ptrace2ftf: <[1;35mwarning:> ' \
 	"$program" sample/perf.data --tid=1 -f none
 mkdir one two
 cp sample/perf.data one/a.data && cp sample/perf.data two/b.data
-tap_check "of a batch, too, with the input in front" coloured '<[1;31mptrace2ftf:> ' \
+tap_terminal "of a batch, too, with the input in front" coloured '<[1;31mptrace2ftf:> ' \
 	"$program" one/a.data missing -o out/
-tap_check "NO_COLOR keeps colours away" plain env NO_COLOR=1 "$program" missing
-tap_check "an empty NO_COLOR does not" coloured "$error" env NO_COLOR= "$program" missing
-tap_check "nor has a terminal that is dumb any" plain env TERM=dumb "$program" missing
-tap_check "nor --color=never" plain "$program" --color=never missing
+tap_terminal "NO_COLOR keeps colours away" plain env NO_COLOR=1 "$program" missing
+tap_terminal "an empty NO_COLOR does not" coloured "$error" env NO_COLOR= "$program" missing
+tap_terminal "nor has a terminal that is dumb any" plain env TERM=dumb "$program" missing
+tap_terminal "nor --color=never" plain "$program" --color=never missing
 always() {
 	"$program" --color missing 2>&1 | tr '\033' '<' >messages
 	"$program" missing 2>&1 | tr '\033' '<' >none

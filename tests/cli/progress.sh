@@ -83,8 +83,8 @@ shows_a_bar() { # COLUMNS: 3 if there was no bar
 	assert rest.startswith('ptrace2ftf: ') and '%' not in rest.split('\r\n')[0], rest
 	END
 }
-tap_check "a terminal shows a bar after a second, at most ten times a second, and it is erased" draws_a_bar 100
-tap_check "the bar fits into a narrow terminal" draws_a_bar 60
+tap_terminal "a terminal shows a bar after a second, at most ten times a second, and it is erased" draws_a_bar 100
+tap_terminal "the bar fits into a narrow terminal" draws_a_bar 60
 nothing_on_a_pipe() {
 	python3 run.py 0 "$program" --no-warn large.data -o large.ftf && grep -q ' slices on ' screen &&
 		! grep -q 'left$\|\[#' screen
@@ -93,5 +93,5 @@ tap_check "a pipe gets no bar" nothing_on_a_pipe
 nothing_if_quiet() {
 	python3 run.py 100 "$program" -q --no-warn large.data -o large.ftf && [ ! -s screen ]
 }
-tap_check "-q shows no bar" nothing_if_quiet
+tap_terminal "-q shows no bar" nothing_if_quiet
 tap_done

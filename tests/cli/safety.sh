@@ -34,12 +34,14 @@ quiet_terminal() { # FORMAT
 	grep -q '?\[2J' "$work/shown" || grep -qF '\x1b[2J' "$work/shown" || { od -c "$work/shown" | head; return 1; }
 	! LC_ALL=C grep -q "$escape" "$work/shown" && ! LC_ALL=C grep -q "$(printf '\302\233')" "$work/shown"
 }
-if command -v script >/dev/null; then
+if ! command -v script >/dev/null; then
+	tap_skip "names do not reach a terminal as commands" "no script(1)"
+elif ! messages=$(on_a_terminal true 2>&1); then
+	tap_skip "names do not reach a terminal as commands" "no terminal can be made here: $messages"
+else
 	for format in slices branches calls; do
 		tap_check "--format=$format: names do not reach a terminal as commands" quiet_terminal $format
 	done
-else
-	tap_skip "names do not reach a terminal as commands" "no script(1)"
 fi
 one_line_each() { # FORMAT: a newline in a name would forge a line
 	mkdir -p "$work/forged"
@@ -70,7 +72,7 @@ opened() { # OPTIONS...
 	# Paths in the root that is --symfs, and the links on the way to it, are no others;
 	# /var/tmp has temporary files; the sandbox names what it leaves (O_PATH).
 	sed '1,/evil.data/d' "$work/calls" | grep -v 'RESOLVE_IN_ROOT\|readlink(\|O_PATH) =' | grep -o '"[^"]*"' | tr -d '"' | grep . | sort -u |
-		grep -Ev "^($work/out|$work/sample|$work/evil.data|$work$|/proc/self|/sys/devices/system/cpu|/etc/localtime|/var/tmp)" >"$work/seen"
+		grep -Ev "^($work/out|$work/sample|$work/evil.data|$work$|/proc/self|/sys/devices/system/cpu|/proc/stat$|/etc/localtime|/var/tmp)" >"$work/seen"
 }
 only_below_symfs() { # PATH of seven bytes, as recorded
 	with '/sample' "$1" "$work/evil.data"

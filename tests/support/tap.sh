@@ -43,6 +43,15 @@ tap_sampled() { # N: true at every Nth call, and at each with LONG=1
 	[ "$LONG" ] || [ $((tap_calls % $1)) -eq 0 ]
 }
 
+tap_terminal() { # NAME COMMAND...: tap_check, unless the command can get no terminal: no /dev/pts
+	[ "${tap_terminals-}" ] || tap_terminals=$(python3 -c 'import pty; pty.openpty()' 2>&1 && echo made)
+	if [ "$tap_terminals" = made ]; then
+		tap_check "$@"
+	else
+		tap_skip "$1" "no terminal can be made here: $(echo "$tap_terminals" | tail -n 1)"
+	fi
+}
+
 tap_skip_all() { # REASON
 	echo "1..0 # SKIP $1"
 	exit 0
