@@ -10,9 +10,14 @@ trap 'rm -rf "$work"' EXIT
 seeds=${LONG:+"$(seq 20)"}
 seeds=${seeds:-11}
 
-record() { # CAUSE SEED
-	"$ptsim" record --cyc --interrupts=0 --cpus=2 --seed="$2" --truth="$work" -o "$work/perf.data" -- \
-		"$top_builddir/tests/programs/static/causes" "$1" "$2" >/dev/null 2>"$work/messages"
+record() { # CAUSE SEED: once each
+	folder=$work/$1.$2
+	if [ ! -d "$folder" ]; then
+		mkdir "$folder" && "$ptsim" record --cyc --interrupts=0 --cpus=2 --seed="$2" --truth="$folder" \
+			-o "$folder/perf.data" -- "$top_builddir/tests/programs/static/causes" "$1" "$2" \
+			>/dev/null 2>"$work/messages" || return 1
+	fi
+	cp "$folder"/* "$work"
 }
 record callee 1 || tap_skip_all "programs cannot be traced here: $(cat "$work/messages")"
 
