@@ -70,6 +70,8 @@ tap_check "MTC: at most a period from the truth" within 320 -- "$programs/recurs
 tap_check "MTC, wide: at most a period from the truth" within 20480 --mtc-period=9 -- "$programs/recursion"
 for options in "--cyc" "--cyc --mtc-period=9" "--cyc --no-mtc" "--cyc --no-mtc --cyc-threshold=6" \
 	"--cyc --no-mtc --psb-period=16384"; do
+	# `make check` takes the packets that differ most.
+	case $LONG$options in "--cyc --no-mtc" | "--cyc --mtc-period=9") continue ;; esac
 	if command -v perf >/dev/null; then
 		tap_check "$options: as near as perf script" near $options --clock-changes=5000 -- "$programs/recursion"
 	else
