@@ -168,9 +168,7 @@ selection() {
 	check "processes, 2 CPUs" --cpus=2 -- "$programs/family"
 	check "ls -l, with vdso" --cpus=2 -- ls -ld /
 	perf= # it goes by time only
-	check "exec at the same addresses, MTC seldom" --mtc-period=9 -- "$static/execs" 2 "$static/tail"
 	check "exec at the same addresses, no timing" --no-tsc --no-mtc --per-thread -- "$static/execs" 2 "$static/tail"
-	check "exec at the same addresses, TSC only" --no-mtc --per-thread -- "$static/execs" 2 "$static/tail"
 	perf=yes
 	check_losses "signals, overflows" --overflows=1500 -- "$static/signals"
 	check_losses "indirect calls, full buffers, CYC" --lose=10000 --cyc -- "$static/indirect"
@@ -202,6 +200,9 @@ everything() {
 		check_losses "$name, overflows" --overflows=2000 --cyc -- "$programs/$name"
 		check_losses "$name, full buffers" --lose=20000 -- "$programs/$name"
 	done
+	perf= # it goes by time only
+	check "exec at the same addresses, MTC seldom" --mtc-period=9 -- "$static/execs" 2 "$static/tail"
+	check "exec at the same addresses, TSC only" --no-mtc --per-thread -- "$static/execs" 2 "$static/tail"
 	seq 5000 | sort -R >"$work/numbers"
 	head -c 1000000 /dev/urandom >"$work/noise"
 	perf=yes
