@@ -106,12 +106,15 @@ tap_check "calls that are open at once are held to what memory has room for" no_
 
 # Slices are not kept in memory, whatever is made of them, but for those of one timestamp, of which
 # some hundred thousand wait for the next one: here all have the same.  Kept, each of the 550,000
-# would take 64 bytes or more.
+# would take 64 bytes or more.  Of formats that share what they keep, `make check` takes one: those of
+# records, of lines, of stored slices, of a table.
 no_slices_in_memory() {
+	formats='ftf slices svg functions'
+	[ -z "$LONG" ] || formats="calls chrome speedscope folded $formats"
 	"$top_builddir/tests/scale/make-scale" pieces 50000 "$work/input" || return 1
 	run 60 none "$work/none"
 	least=$memory
-	for format in ftf slices calls chrome folded functions speedscope svg; do
+	for format in $formats; do
 		run 60 $format "$work/output"
 		echo "# 50000 pieces, $format: $memory KiB of memory"
 		[ -s "$work/output" ] && [ $status -eq 2 ] || { cat "$work/messages"; return 1; }
@@ -129,9 +132,9 @@ many_parts() {
 tap_check "20000 parts take time by their number" many_parts
 
 # More buffers than are decoded at once: their events wait in a file, and come in the same order.
-same_in_groups() { # KIND COUNT
+same_in_groups() { # KIND COUNT FORMAT
 	"$top_builddir/tests/scale/make-scale" "$1" "$2" "$work/input" || return 1
-	for format in slices branches ftf; do
+	for format in $3 ${LONG:+slices branches ftf}; do
 		run 60 $format "$work/groups"
 		# Where no file can be made, all are decoded at once.
 		(TMPDIR=$work/none; export TMPDIR; run 60 $format "$work/once"; echo "$memory" >"$work/memory_once")
@@ -140,8 +143,8 @@ same_in_groups() { # KIND COUNT
 	done
 	[ -s "$work/once" ]
 }
-tap_check "buffers of one CPU in groups give what they give at once" same_in_groups buffers 7000
-tap_check "buffers of many CPUs in groups give what they give at once" same_in_groups cpus 7000
+tap_check "buffers of one CPU in groups give what they give at once" same_in_groups buffers 7000 slices
+tap_check "buffers of many CPUs in groups give what they give at once" same_in_groups cpus 7000 branches
 
 symbols() {
 	count=200000
