@@ -108,6 +108,7 @@ libptrace2ftf_a_SOURCES = \
 	src/pipeline/list_recording.c \
 	src/pipeline/output_pipeline.c src/pipeline/output_pipeline.h \
 	src/pipeline/recording.c src/pipeline/recording.h \
+	src/record/call_watch.c src/record/call_watch.h \
 	src/record/code_file.c src/record/code_file.h \
 	src/record/obstacles.c src/record/obstacles.h \
 	src/record/path_search.c src/record/path_search.h \

@@ -186,9 +186,10 @@ static void refuse_record(const struct options *options, bool batch)
 	if (options->attach && options->attach[strspn(options->attach, "0123456789,")])
 		usage_error("invalid --attach '%s'; expected process ids like 12,13",
 			    options->attach);
-	if (options->start_at && !options->program &&
+	if ((options->start_at || options->snapshot_at) && !options->program &&
 	    (!options->attach || strchr(options->attach, ',')))
-		usage_error("--start-at needs a program, or one process");
+		usage_error("--%s needs a program, or one process",
+			    options->start_at ? "start-at" : "snapshot-at");
 	if (batch || options->input_kind != INPUT_PERF_DATA)
 		usage_error("record makes one recording, which is its input; leave out -o "
 			    "DIR/ and --input");

@@ -87,10 +87,12 @@ struct options {
 	uint64_t counters; /* ns: show counters for each such stretch of time; 0: none */
 	bool no_samples;   /* leave out samples of other events */
 	/* `ptrace2ftf record` */
-	char **program;       /* borrowed: the words behind --; NULL: none */
-	const char *attach;   /* PIDs; NULL: none */
-	const char *start_at; /* function whose first call starts the trace; NULL: the begin */
-	bool all_cpus, snapshot, dry_run;
+	char **program;          /* borrowed: the words after --; may be NULL */
+	const char *attach;      /* PIDs; NULL: none */
+	const char *start_at;    /* function whose first call starts the trace; NULL: the begin */
+	const char *snapshot_at; /* function whose call ends the recording; NULL: none */
+	uint64_t snapshot;       /* bytes of the trace that are kept; 0: all */
+	bool all_cpus, dry_run;
 	bool no_code; /* do not save the code that the processes make */
 	/* Stacks and symbols */
 	enum stack_machine stacks;

@@ -91,29 +91,34 @@ void recorder_look(struct recorder *recorder)
 	look_at_cpu(recorder);
 }
 
-const char *recorder_buffer(const struct recorder *recorder)
+static uint64_t wanted_buffer(const struct options *options)
 {
-	return recorder->lockable >= BUFFER_WANTED ? ",64M" : NULL;
+	return options->snapshot ? options->snapshot : BUFFER_WANTED;
+}
+
+uint64_t recorder_buffer(const struct recorder *recorder, const struct options *options)
+{
+	uint64_t wanted = wanted_buffer(options);
+
+	return recorder->lockable >= wanted ? wanted : 0;
 }
 
 /* ---- Obstacles ----------------------------------------------------------- */
 
 static void print_missing_pt(const struct recorder *recorder, FILE *out)
 {
+	const char *reason =
+		recorder->in_virtual_machine
+			? "this is a virtual machine, whose host keeps Intel PT to itself; record on "
+			  "the host, or have it pass PT on (KVM: kvm_intel.pt_mode=1)"
+		: !recorder->is_intel
+			? "the processor is not Intel's and has no Processor Trace; record on "
+			  "another machine"
+			: "the kernel has no intel_pt: the processor has none (before Broadwell), or "
+			  "the firmware disabled it; record on another machine";
+
 	message_begin_error(out);
-	fputs("cannot record: ", out);
-	if (recorder->in_virtual_machine)
-		fputs("this is a virtual machine, whose host keeps Intel PT to itself; record on "
-		      "the host, or have it pass PT on (KVM: kvm_intel.pt_mode=1)\n",
-		      out);
-	else if (!recorder->is_intel)
-		fputs("the processor is not Intel's and has no Processor Trace; record on "
-		      "another machine\n",
-		      out);
-	else
-		fputs("the kernel has no intel_pt: the processor has none (before Broadwell), or "
-		      "the firmware disabled it; record on another machine\n",
-		      out);
+	fprintf(out, "cannot record: %s, or in software, by the source's tests/ptsim\n", reason);
 }
 
 /* Returns the highest perf_event_paranoid that allows the recording. */
@@ -164,12 +169,12 @@ bool recorder_check(const struct recorder *recorder, const struct options *optio
 		      out);
 		possible = false;
 	}
-	if (possible && recorder->lockable < BUFFER_WANTED && !options->quiet) {
+	if (possible && !recorder_buffer(recorder, options) && !options->quiet) {
 		message_begin_warning(out);
 		fprintf(out,
 			"perf may lock %" PRIu64 " KiB only, and trace may be lost; run `sysctl "
-			"kernel.perf_event_mlock_kb=65536` as root\n",
-			recorder->lockable >> 10);
+			"kernel.perf_event_mlock_kb=%" PRIu64 "` as root\n",
+			recorder->lockable >> 10, wanted_buffer(options) >> 10);
 	}
 	return possible;
 }

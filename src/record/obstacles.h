@@ -25,7 +25,7 @@ void recorder_look(struct recorder *recorder);
  */
 bool recorder_check(const struct recorder *recorder, const struct options *options, FILE *out);
 
-/* Returns the size of buffers for perf's -m; NULL: perf's default. */
-const char *recorder_buffer(const struct recorder *recorder);
+/* Returns the bytes of AUX data that a buffer should hold; 0: perf's default. */
+uint64_t recorder_buffer(const struct recorder *recorder, const struct options *options);
 
 #endif

@@ -23,29 +23,32 @@ static __attribute__((format(printf, 2, 3))) void add(struct words *words, const
 	words->words[words->count] = NULL;
 }
 
-/* The file whose function starts the trace. */
-static void add_start(struct words *words, const struct options *options)
+void perf_command_file(const struct options *options, char file[PATH_MAX])
 {
-	const char *function = options->start_at;
 	const char *program = options->program ? options->program[0] : NULL;
-	char found[PATH_MAX];
 
-	/* perf opens the file, and does not search PATH for it. */
-	if (program && !strchr(program, '/') && path_search(program, found))
-		program = found;
-	add(words, "--filter");
-	if (program)
-		add(words, "start %s @ %s", function, program);
-	else
-		add(words, "start %s @ /proc/%s/exe", function, options->attach);
+	if (!program)
+		snprintf(file, PATH_MAX, "/proc/%s/exe", options->attach);
+	else if (strchr(program, '/') || !path_search(program, file))
+		snprintf(file, PATH_MAX, "%s", program);
 }
 
-char **perf_command_make(const struct options *options, const struct pt_caps *caps,
-			 const char *buffer)
+/* perf opens the file, and does not search PATH for it. */
+static void add_start(struct words *words, const struct options *options)
+{
+	char file[PATH_MAX];
+
+	perf_command_file(options, file);
+	add(words, "--filter");
+	add(words, "start %s @ %s", options->start_at, file);
+}
+
+char **perf_command_make(const struct options *options, const struct pt_caps *caps, uint64_t buffer)
 {
 	const char *level = options->mode == TRACE_MODE_BOTH     ? ""
 			    : options->mode == TRACE_MODE_KERNEL ? "k"
 								 : "u";
+	bool whole = buffer % (1 << 20) == 0;
 	struct words words = { 0 };
 
 	add(&words, "perf");
@@ -53,12 +56,13 @@ char **perf_command_make(const struct options *options, const struct pt_caps *ca
 	add(&words, "-o");
 	add(&words, "%s", options->input);
 	if (buffer)
-		add(&words, "-m%s", buffer);
+		add(&words, "-m,%" PRIu64 "%c", whole ? buffer >> 20 : (buffer + 1023) >> 10,
+		    whole ? 'M' : 'K');
 	add(&words, "-e");
 	add(&words, "intel_pt/%s/%s", caps->cycles ? "cyc=1" : "", level);
 	if (options->start_at)
 		add_start(&words, options);
-	if (options->snapshot)
+	if (options->snapshot || options->snapshot_at)
 		add(&words, "--snapshot=e");
 	if (options->all_cpus)
 		add(&words, "-a");
@@ -66,8 +70,13 @@ char **perf_command_make(const struct options *options, const struct pt_caps *ca
 		add(&words, "-p");
 		add(&words, "%s", options->attach);
 	}
-	if (options->program)
+	if (options->program || options->snapshot_at)
 		add(&words, "--");
+	/* perf starts it when it records: then calls are watched. */
+	if (!options->program && options->snapshot_at) {
+		add(&words, "sleep");
+		add(&words, "infinity");
+	}
 	for (char **word = options->program; word && *word; word++)
 		add(&words, "%s", *word);
 	return words.words;

@@ -11,12 +11,15 @@ struct pt_caps {
 	bool address_filters; /* ip_filtering */
 };
 
+/* Print the path of the file whose functions --start-at and --snapshot-at name. */
+void perf_command_file(const struct options *options, char file[PATH_MAX]);
+
 /*
  * Returns the words of the command, which end with NULL; the caller frees them and the array.
- * `buffer` is a size for perf's -m (",64M"); NULL: perf's default.
+ * `buffer`: bytes of AUX data that a buffer holds, for perf's -m; 0: perf's default.
  */
 char **perf_command_make(const struct options *options, const struct pt_caps *caps,
-			 const char *buffer);
+			 uint64_t buffer);
 
 /* Print the words as a shell takes them, and a newline. */
 void perf_command_print(char *const *words, FILE *out);

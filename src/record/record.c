@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/message.h"
+#include "src/record/call_watch.h"
 #include "src/record/code_file.h"
 #include "src/record/obstacles.h"
 #include "src/record/perf_command.h"
@@ -38,32 +39,67 @@ static bool is_new(const char *path, struct file_version before)
 		now.changed.tv_nsec != before.changed.tv_nsec);
 }
 
+/* A run of perf, whose program is traced for either of these; NULL: is not wanted. */
+struct perf_run {
+	pid_t perf;
+	struct code_file_writer *code; /* saves what the program makes */
+	struct call_watch *calls;      /* of --snapshot-at */
+	bool of_program, started;      /* the calls are the program's; they are watched */
+};
+
+static void say_unwatched(const struct error *err)
+{
+	message_begin_error(stderr);
+	fprintf(stderr,
+		"cannot watch calls for --snapshot-at: %s; leave it out, and press Ctrl-C\n",
+		err->text);
+}
+
+/* perf starts its program when it is ready to record. */
+static void start_calls(struct perf_run *run, pid_t program)
+{
+	struct error err = { 0 };
+
+	run->started = true;
+	if (!run->of_program || call_watch_open(run->calls, program, &err) == 0) {
+		call_watch_start(run->calls, run->perf);
+		return;
+	}
+	say_unwatched(&err);
+	kill(program, SIGKILL);
+}
+
 /*
- * A stop of perf or of the program that it started.  The program stops at its end, for its code to
- * be saved, and for signals, which it gets; its children are not traced, nor its other threads.
+ * A stop of perf or of the program that it started.  The program stops at its exec, at its end, for
+ * its code to be saved, and for signals, which it gets; its children are not traced, nor its other
+ * threads.
  */
-static void pass_stop(pid_t perf, pid_t pid, int status, struct code_file_writer *code)
+static void pass_stop(struct perf_run *run, pid_t pid, int status)
 {
 	int event = status >> 16, signal = WSTOPSIG(status);
 	bool stays = event == PTRACE_EVENT_STOP && signal != SIGTRAP;
 
-	if (event == PTRACE_EVENT_STOP && pid != perf)
-		ptrace(PTRACE_SETOPTIONS, pid, NULL, (void *)PTRACE_O_TRACEEXIT);
-	if (event == PTRACE_EVENT_EXIT && pid != perf)
-		code_file_add(code, pid);
+	if (event == PTRACE_EVENT_STOP && pid != run->perf)
+		ptrace(PTRACE_SETOPTIONS, pid, NULL,
+		       (void *)(PTRACE_O_TRACEEXIT | PTRACE_O_TRACEEXEC));
+	if (event == PTRACE_EVENT_EXEC && run->calls && !run->started)
+		start_calls(run, pid);
+	if (event == PTRACE_EVENT_EXIT && pid != run->perf && run->code)
+		code_file_add(run->code, pid);
 	ptrace(stays ? PTRACE_LISTEN : PTRACE_CONT, pid, NULL, (void *)(long)(event ? 0 : signal));
 }
 
-/* Wait for the end of perf.  Returns its status; with `code`, saves what its program makes. */
-static int watch(pid_t perf, struct code_file_writer *code)
+/* Wait for the end of perf.  Returns its status. */
+static int watch(struct perf_run *run)
 {
+	bool traced = run->code || run->calls;
 	int status = 0;
-	pid_t pid;
+	pid_t perf = run->perf, pid;
 
 	do {
-		pid = waitpid(code ? -1 : perf, &status, code ? __WALL : 0);
+		pid = waitpid(traced ? -1 : perf, &status, traced ? __WALL : 0);
 		if (pid > 0 && WIFSTOPPED(status))
-			pass_stop(perf, pid, status, code);
+			pass_stop(run, pid, status);
 	} while ((pid < 0 && errno == EINTR) || (pid > 0 && (pid != perf || WIFSTOPPED(status))));
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
@@ -91,37 +127,75 @@ static void start(char **words, const int gate[2])
 	_exit(EXIT_FAILED);
 }
 
+/* perf with capabilities of its file may not be traced. */
+static void trace(struct perf_run *run)
+{
+	struct error err = { 0 };
+
+	if ((!run->code && !run->calls) ||
+	    ptrace(PTRACE_SEIZE, run->perf, NULL,
+		   (void *)(PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK)) == 0)
+		return;
+	if (run->calls) {
+		error_set_system(&err, errno, "perf may not be traced");
+		say_unwatched(&err);
+		kill(run->perf, SIGKILL);
+	}
+	run->code = NULL;
+	run->calls = NULL;
+}
+
+/* perf ends its program by SIGTERM, and then itself by the last signal of both. */
+static int status_of(int status, bool ended_by_signal)
+{
+	bool signalled = status == 128 + SIGINT || status == 128 + SIGTERM;
+
+	return ended_by_signal && signalled ? EXIT_WHOLE : status;
+}
+
+static int end_calls(struct call_watch *calls, const struct options *options, int status)
+{
+	if (call_watch_end(calls))
+		return status_of(status, true);
+	message_begin_warning(stderr);
+	fprintf(stderr, "'%s' was not called; the snapshot is of the end\n", options->snapshot_at);
+	return status ? status : EXIT_WITH_GAPS;
+}
+
 /*
  * Returns the status of the command; EXIT_FAILED with a message if it cannot be started.  NULL for
  * `code`: no code is saved.
  */
-static int run(char **words, struct code_file_writer *code)
+static int run(char **words, const struct options *options, struct call_watch *calls,
+	       struct code_file_writer *code)
 {
 	void (*interrupt)(int) = signal(SIGINT, SIG_IGN);
+	struct perf_run run = { .code = options->program ? code : NULL,
+				.calls = options->snapshot_at ? calls : NULL,
+				.of_program = options->program };
 	int gate[2] = { -1, -1 }, status = EXIT_FAILED;
-	pid_t pid = pipe2(gate, O_CLOEXEC) < 0 ? -1 : fork();
 
-	if (pid == 0)
+	run.perf = pipe2(gate, O_CLOEXEC) < 0 ? -1 : fork();
+	if (run.perf == 0)
 		start(words, gate);
-	if (pid < 0)
+	if (run.perf < 0)
 		say_not_started();
-	/* perf with capabilities of its file may not be traced. */
-	if (pid > 0 && code &&
-	    ptrace(PTRACE_SEIZE, pid, NULL, (void *)(PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK)) < 0)
-		code = NULL;
+	else
+		trace(&run);
 	close(gate[0]);
 	close(gate[1]);
-	if (pid > 0)
-		status = watch(pid, code);
+	if (run.perf > 0)
+		status = watch(&run);
 	signal(SIGINT, interrupt);
-	return status;
+	return run.started ? end_calls(calls, options, status)
+			   : status_of(status, !options->program);
 }
 
 /*
  * The same, by a process of its own, with whose end those that are left behind are traced no more:
  * save the code that the processes make.
  */
-static int run_and_save(char **words, const struct options *options)
+static int run_and_save(char **words, const struct options *options, struct call_watch *calls)
 {
 	void (*interrupt)(int) = signal(SIGINT, SIG_IGN);
 	struct code_file_writer code;
@@ -131,7 +205,7 @@ static int run_and_save(char **words, const struct options *options)
 	code_file_begin(&code, options->input);
 	pid = fork();
 	if (pid == 0) {
-		status = run(words, options->program ? &code : NULL);
+		status = run(words, options, calls, &code);
 		for (const char *at = options->attach; at && *at;) {
 			char *end;
 
@@ -146,26 +220,42 @@ static int run_and_save(char **words, const struct options *options)
 		;
 	signal(SIGINT, interrupt);
 	if (pid < 0)
-		return run(words, NULL);
+		return run(words, options, calls, NULL);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* What keeps calls from being watched shows before perf starts, as far as possible. */
+static bool prepare_calls(struct call_watch *calls, const struct options *options)
+{
+	struct error err = { 0 };
+	char file[PATH_MAX];
+
+	if (!options->snapshot_at)
+		return true;
+	perf_command_file(options, file);
+	if (call_watch_find(calls, file, options->snapshot_at, &err) < 0 ||
+	    (!options->program && call_watch_open(calls, atoi(options->attach), &err) < 0))
+		say_unwatched(&err);
+	return err.kind == ERROR_NONE;
 }
 
 enum record_result record_run(const struct options *options, int *status)
 {
+	struct call_watch calls = { 0 };
 	struct recorder recorder;
 	struct file_version before = version_of(options->input);
 	char **words;
 	bool possible;
 
 	recorder_look(&recorder);
-	words = perf_command_make(options, &recorder.caps, recorder_buffer(&recorder));
+	words = perf_command_make(options, &recorder.caps, recorder_buffer(&recorder, options));
 	if (options->dry_run) {
 		perf_command_print(words, stdout);
 		perf_command_free(words);
 		*status = fflush(stdout) == 0 ? EXIT_WHOLE : EXIT_FAILED;
 		return RECORD_ENDED;
 	}
-	possible = recorder_check(&recorder, options, stderr);
+	possible = recorder_check(&recorder, options, stderr) && prepare_calls(&calls, options);
 	if (possible && !options->quiet) {
 		fputs("ptrace2ftf: ", stderr);
 		perf_command_print(words, stderr);
@@ -173,7 +263,8 @@ enum record_result record_run(const struct options *options, int *status)
 	if (!possible)
 		*status = EXIT_FAILED;
 	else
-		*status = options->no_code ? run(words, NULL) : run_and_save(words, options);
+		*status = options->no_code ? run(words, options, &calls, NULL)
+					   : run_and_save(words, options, &calls);
 	perf_command_free(words);
 	if (!possible)
 		return RECORD_ENDED;

@@ -39,6 +39,7 @@ says() { # STATUS OUTPUT-PATTERN ARGUMENTS...
 usage() {
 	says 64 'nothing to record' && says 64 "write -- before the program" ./prog &&
 		says 64 'needs a program, or one process' -a --start-at=main &&
+		says 64 'snapshot-at needs a program, or one process' -p 1,2 --snapshot-at=main &&
 		says 64 "invalid --attach 'sh'; expected process ids" -p sh &&
 		says 64 'one recording' -o "$work/" -- ./prog && says 64 'takes no --jobs' --jobs=2 -- ./prog
 	status=$?
@@ -53,6 +54,7 @@ dry_run() {
 		says 0 "intel_pt/[^/]*/ .*-a$" --dry-run --all-cpus --mode=both &&
 		says 0 "--filter 'start main @ $(command -v env)' -- env true$" --dry-run --start-at=main -- env true &&
 		says 0 "/u --filter 'start main @ /proc/12/exe' --snapshot=e -p 12$" --dry-run --attach=12 --start-at=main --snapshot &&
+		says 0 " --snapshot=e -p 12 -- sleep infinity$" --dry-run -p 12 --snapshot-at=main &&
 		[ ! -e words ]
 }
 tap_check "--dry-run prints the command as a shell takes it, and does nothing" dry_run
@@ -76,6 +78,7 @@ if [ $status -ne 0 ] || [ ! -x "$ptsim" ]; then
 	tap_skip "recording" "no mount namespaces, or no ptsim"
 	tap_done
 fi
+real=$(command -v perf)
 PATH=$work/bin:$PATH
 
 records() {
@@ -138,6 +141,102 @@ if [ -e try ]; then
 	if python3 -c 0 2>/dev/null; then
 		tap_check "the code that a process made is saved at the end of an attach" of_a_process
 	fi
+fi
+
+# The snapshot when a function is called, by a perf that ends as the real one does.
+mkdir ring
+cat >ring/perf <<END
+#!/bin/sh
+echo "\$@" >"$work/words"
+while [ "\$1" != -- ]; do
+	[ "\$1" != -o ] || output=\$2
+	shift
+done
+shift
+trap 'got=1' INT
+"\$@" <"$work/line" &
+echo \$! >"$work/workload"
+# A signal may come before a wait.
+while [ -z "\$got" ] && kill -0 \$! 2>/dev/null; do sleep 0.02; done
+cp "$work/try" "\$output"
+[ -z "\$got" ] || kill \$!
+wait \$! 2>/dev/null
+trap - INT
+[ -z "\$got" ] || kill -INT \$\$
+END
+chmod +x ring/perf
+echo >line
+called=$top_builddir/tests/programs/called
+snapshot() { # ARGUMENTS...
+	rm -f perf.data* words workload
+	PATH=$work/ring:$PATH on pmu -- timeout 20 "$program" record -q -o x.ftf "$@"
+}
+ends_at_a_call() {
+	snapshot --snapshot=4MiB --snapshot-at=late -- "$called" &&
+		[ $status -eq 0 ] && [ ! -s messages ] && [ -s x.ftf ] &&
+		grep -q -- "-m,4M .*--snapshot=e -- $called$" words || { echo "status $status"; cat messages words; return 1; }
+	! kill -0 "$(cat workload)" 2>/dev/null
+}
+without_a_call() {
+	snapshot --snapshot-at=never -- "$called" ends
+	[ $status -eq 2 ] && grep -q "warning: 'never' was not called; the snapshot is of the end" messages ||
+		{ echo "status $status"; cat messages; return 1; }
+}
+ends_at_a_call_of_a_process() {
+	mkfifo fifo
+	"$called" <fifo &
+	made=$!
+	exec 3>fifo
+	rm -f workload
+	until grep -qs '^Name:.sleep' "/proc/$(cat workload 2>/dev/null)/status" &&
+		grep -qs '^State:.S' "/proc/$(cat workload)/status"; do sleep 0.05; done && echo >&3 &
+	feeder=$!
+	snapshot -p "$made" --snapshot-at=late --no-code
+	kill $feeder $made 2>/dev/null
+	exec 3>&-
+	[ $status -eq 0 ] && [ ! -s messages ] && grep -q -- "--snapshot=e -p $made -- sleep infinity$" words ||
+		{ echo "status $status"; cat messages words; return 1; }
+}
+unwatched() {
+	snapshot --snapshot-at=nothing -- "$called"
+	[ $status -eq 1 ] && [ ! -e words ] && grep -q "cannot watch calls .*no function 'nothing'; leave it out" messages
+}
+# The real perf, with a clock in place of the PMU, for its signals and its program's start.
+mkdir real
+cat >real/perf <<END
+#!/bin/sh
+for word do
+	shift
+	case \$word in
+	intel_pt/*) word=cpu-clock:u ;;
+	--snapshot=e) continue ;;
+	-m,*) word=-m16 ;;
+	esac
+	set -- "\$@" "\$word"
+done
+exec "$real" "\$@"
+END
+chmod +x real/perf
+ends_a_real_perf() {
+	rm -f perf.data
+	PATH=$work/real:$PATH on pmu -- timeout 20 "$program" record -q -o x.ftf --snapshot-at=late -- "$called" <line
+	[ $status -eq 1 ] && grep -q 'perf.data: holds no Intel PT' messages || { echo "status $status"; cat messages; return 1; }
+}
+if [ -e try ]; then
+	snapshot --snapshot-at=late -- "$called"
+	if grep -q 'cannot watch calls' messages; then
+		tap_skip "the snapshot at a call" "$(cat messages)"
+	else
+		tap_check "--snapshot-at ends the recording, and the program, when the function is called" ends_at_a_call
+		tap_check "also a process's, in a thread that was there before" ends_at_a_call_of_a_process
+		if "${real:-false}" record -q -o y.data -e cpu-clock:u true 2>/dev/null; then
+			tap_check "perf itself ends so" ends_a_real_perf
+		else
+			tap_skip "perf itself ends so" "no perf, or no events here"
+		fi
+		tap_check "without a call it is of the end, with a warning" without_a_call
+	fi
+	tap_check "a function that is not there is named before perf runs" unwatched
 fi
 
 no_recording() {

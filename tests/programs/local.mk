@@ -2,7 +2,7 @@
 # What ptsim records in tests: with -g, each about one hard case of call stacks.
 PROGRAM_CFLAGS = -std=gnu11 -g -O1 -fno-optimize-sibling-calls
 RECORDED = \
-	tests/programs/cancel tests/programs/coroutines tests/programs/except tests/programs/family \
+	tests/programs/called tests/programs/cancel tests/programs/coroutines tests/programs/except tests/programs/family \
 	tests/programs/indirect tests/programs/inlined tests/programs/jit tests/programs/jitdump tests/programs/longjmp \
 	tests/programs/plugins tests/programs/ptwrite tests/programs/recursion tests/programs/seeded tests/programs/signals \
 	tests/programs/syscalls tests/programs/tail tests/programs/threads
@@ -21,6 +21,9 @@ STATIC = \
 	tests/programs/static/unwinding tests/programs/static/version_a tests/programs/static/version_b
 check_PROGRAMS += $(STATIC)
 
+tests_programs_called_SOURCES = tests/programs/called.c
+tests_programs_called_CFLAGS = $(PROGRAM_CFLAGS) -pthread
+tests_programs_called_LDFLAGS = -pthread
 tests_programs_cancel_SOURCES = tests/programs/cancel.cpp
 tests_programs_cancel_CXXFLAGS = -g -O2 -fPIE -pthread
 tests_programs_cancel_LDFLAGS = -pthread

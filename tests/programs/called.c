@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A thread that exists from the start calls late() when a line was read; then it waits, or with an
+ * argument ends.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static volatile int calls;
+
+__attribute__((noinline)) static void late(void)
+{
+	calls++;
+}
+
+/* Is never called. */
+__attribute__((noinline, used)) static void never(void)
+{
+	calls--;
+}
+
+static void *run(void *ends)
+{
+	getchar();
+	late();
+	if (!ends)
+		pause();
+	return NULL;
+}
+
+int main(int argc, char *argv[])
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, run, argv[1]);
+	(void)argc;
+	pthread_join(thread, NULL);
+	return 0;
+}
