@@ -36,6 +36,6 @@ cli_tests = \
 	tests/cli/list.sh
 TESTS += $(cli_tests)
 # Only in `make check-long`.
-cli_long_tests = tests/cli/cluster.sh tests/cli/fresh.sh tests/cli/package.sh tests/cli/static.sh
+cli_long_tests = tests/cli/cluster.sh tests/cli/fresh.sh tests/cli/package.sh tests/cli/release.sh tests/cli/static.sh
 dist_noinst_SCRIPTS += $(cli_tests) $(cli_long_tests)
 EXTRA_DIST += tests/cli/functions.awk tests/cli/pprof.py doc/batch.md
