@@ -152,7 +152,7 @@ static void refuse_batch(const struct options *options)
 	if (options->input_count > 1 && options->overlay_count)
 		usage_error("cannot combine overlays with several recordings; leave out '%s'",
 			    options->inputs[1]);
-	if (options->json)
+	if (options->json || options->json_answer)
 		usage_error("--json describes one output; use --json-lines for several");
 }
 
@@ -213,7 +213,7 @@ static void refuse_diff(const struct options *options, bool batch)
 		usage_error("diff writes one table; name a file with -o");
 	if (options->format != &format_ftf && options->format != &format_folded)
 		usage_error("diff prints a table; leave out --format, or choose folded for stacks");
-	if (is_stdout(options->json) && is_stdout(options->output))
+	if (is_stdout(options->json) && (!options->output || is_stdout(options->output)))
 		usage_error("standard output has other content; name a file for the summary, "
 			    "--json=FILE");
 }
@@ -248,6 +248,9 @@ static void refuse_json(const struct options *options, bool to_stdout)
 	if (is_stdout(options->json_lines) && (to_stdout || json))
 		usage_error("standard output has other content; name a file for the lines, "
 			    "--json-lines=FILE");
+	if (json && to_stdout && options->format->default_output == DEFAULT_STDOUT)
+		usage_error("--format=%s has no JSON; name a file for the summary, --json=FILE",
+			    options->format->name);
 	if (json && to_stdout)
 		usage_error("standard output has other content; name a file for the summary, "
 			    "--json=FILE");
@@ -315,6 +318,8 @@ void option_conflicts_refuse(const struct options *options)
 	if (options->inlined && options->engine == PT_ENGINE_LIBIPT)
 		usage_error("--inline needs --engine=fast: libipt's does not show where code "
 			    "without a branch enters an inlined call");
+	if (options->json_answer && options->max_output)
+		usage_error("--max-output would cut the JSON; leave it out");
 	if (options->join && (options->no_join || batch))
 		usage_error("cannot combine --join with an output for each input; choose one");
 	refuse_memtrace(options);

@@ -241,7 +241,7 @@ const struct option_spec option_specs[] = {
 	{ "clock-sync", 0, "FILE", GROUP_OCAML, OPTION_TEXT, FIELD(clock_sync),
 	  .help = "Match clocks by the lines of FILE, which `ptrace2ftf clock-sync` prints" },
 	{ "json", 0, "FILE", GROUP_GENERAL, OPTION_TEXT, FIELD(json),
-	  .help = "Write a summary in JSON; to FILE (default: standard output): inputs, streams, threads, functions, files, gaps, warnings",
+	  .help = "Print JSON; in place of the text of an answer (a list, a table, a difference); of a trace, a summary: inputs, streams, threads, functions, files, gaps, warnings. To FILE, the summary with the answer, besides",
 	  .if_omitted = "-", .neutral = true, .common = true },
 	{ "no-warn", 0, NULL, GROUP_GENERAL, OPTION_FLAG, FIELD(no_warn),
 	  .help = "Exit with 0 instead of 2 after gaps or warnings", .neutral = true },

@@ -14,8 +14,13 @@ static const struct {
 	const char *suffix;
 	const struct output_format *format;
 } aliases[] = {
-	{ "json", &format_speedscope }, { "json", &format_chrome }, { "fxt", &format_ftf },
-	{ "pb", &format_pprof },        { "pprof", &format_pprof }, { "lcov", &format_lcov },
+	{ "json", &format_chrome },
+	{ "json", &format_speedscope },
+	{ "speedscope", &format_speedscope },
+	{ "fxt", &format_ftf },
+	{ "pb", &format_pprof },
+	{ "pprof", &format_pprof },
+	{ "lcov", &format_lcov },
 };
 
 /* Suffixes of what people expect to get under such a name, but is not written. */
@@ -110,6 +115,29 @@ static void refuse_foreign(struct file_name name)
 	}
 }
 
+/* Returns whether the output is an answer, which has a form in JSON. */
+static bool is_answer(const struct options *options)
+{
+	const struct output_format *format = options->format;
+
+	if (options->command == COMMAND_DIFF)
+		return !format || format == &format_ftf;
+	return format && (format->answer || format->sideband) && !options_trace_slow(options);
+}
+
+/* Choose JSON for an answer by --json without FILE, or by the name. */
+static bool choose_json(struct options *options, struct file_name name)
+{
+	bool to_stdout = options->json && strcmp(options->json, "-") == 0;
+
+	if (!is_answer(options) || !(to_stdout || has_suffix(name, "json")))
+		return false;
+	options->json_answer = true;
+	if (to_stdout)
+		options->json = NULL;
+	return has_suffix(name, "json");
+}
+
 void output_suffix_choose(struct options *options)
 {
 	struct file_name name =
@@ -117,6 +145,8 @@ void output_suffix_choose(struct options *options)
 	const struct output_format *named = find_named(name);
 
 	refuse_foreign(name);
+	if (choose_json(options, name))
+		named = NULL;
 	if (!options->format)
 		options->format = named ? named : output_formats[0];
 	else if (named && options->format->default_output != DEFAULT_NONE &&

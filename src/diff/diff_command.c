@@ -47,6 +47,7 @@ static enum exit_status convert_side(const struct options *options, json_t *repo
 	own.output = NULL;
 	own.quiet = true;
 	own.json = "";
+	own.json_answer = false;
 	own.all_functions = true;
 	own.open = false;
 	if (stacks->open) {
@@ -174,8 +175,9 @@ static int compare(struct diff *diff, struct error *err)
 	json = diff_print_json(&rows, diff->names, diff->reports, exceeded);
 	if (options->json)
 		status = print_to(diff, &rows, options->json, json, err);
-	if (status == 0 && (!options->json || strcmp(options->json, "-") != 0 || options->output))
-		status = print_to(diff, &rows, options->output ? options->output : "-", NULL, err);
+	if (status == 0)
+		status = print_to(diff, &rows, options->output ? options->output : "-",
+				  options->json_answer ? json : NULL, err);
 	json_decref(json);
 	diff_rows_release(&rows);
 	if (status < 0)

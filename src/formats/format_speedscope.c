@@ -163,6 +163,7 @@ static int print_speedscope(struct format_output *output, struct error *err)
 
 const struct output_format format_speedscope = {
 	.name = "speedscope",
+	.suffix = "speedscope.json",
 	.slices = SLICES_SORTED,
 	.open = stored_output_open,
 	.finish = print_speedscope,

@@ -132,6 +132,7 @@ struct options {
 	/* Diagnostics */
 	bool all_functions; /* count and list all functions, with instructions, in the report */
 	const char *json;   /* path; "-": stdout; "": kept for --json-lines */
+	bool json_answer;   /* the answer is printed as JSON in place of its text */
 	bool no_warn;       /* gaps and warnings do not change the exit status */
 	bool quiet;         /* no summary and no warnings */
 	int verbose;        /* level of details: 0, 1, 2 */

@@ -695,9 +695,11 @@ int list_recording(const struct options *options, struct name_table *names, stru
 	if (!text)
 		return -1;
 	answer = gather(options, names, report, diag, err);
-	if (answer)
+	if (answer && !options->json_answer)
 		list_print(answer, options->input, text);
 	fclose(text); /* write errors show in the output */
+	if (answer && options->json_answer)
+		report_write_json(json_incref(answer), &output);
 	report->summary.output_cut = output.cut;
 	report_take_answer(report, answer);
 	if (answer)

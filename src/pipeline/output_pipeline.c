@@ -8,7 +8,8 @@
 #include "src/callstack/precise/callstack_precise.h"
 #include "src/formats/ftf/ftf_fit.h"
 #include "src/formats/ftf/ftf_split.h"
-#include "src/report/summary.h"
+#include "src/report/report.h"
+#include "src/report/top_functions.h"
 #include "src/slices/slice_queue.h"
 #include "src/slices/track.h"
 
@@ -56,7 +57,10 @@ static int open_output(struct output_pipeline *pipeline, struct error *err)
 	output_limit(&pipeline->output, pipeline->options->max_output, pipeline->format->lines);
 	if (pipeline->format->default_output == DEFAULT_FILE)
 		return 0;
-	pipeline->text = output_stream(&pipeline->output);
+	/* Without functions, what is written to a cookie is discarded. */
+	pipeline->text = pipeline->options->json_answer
+				 ? fopencookie(NULL, "w", (cookie_io_functions_t){ NULL })
+				 : output_stream(&pipeline->output);
 	return pipeline->text ? 0 : error_set_system(err, errno, "cannot open a stream");
 }
 
@@ -343,6 +347,8 @@ int output_pipeline_close(struct output_pipeline *pipeline, struct error *err)
 	if (format->finish && format->finish(pipeline->end, err) < 0)
 		return -1;
 	close_text(pipeline);
+	if (pipeline->options->json_answer)
+		report_write_json(format->answer(pipeline->end), &pipeline->output);
 	return format->default_output == DEFAULT_NONE ? 0 : output_close(&pipeline->output, err);
 }
 

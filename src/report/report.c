@@ -534,18 +534,21 @@ static int write_chunk(const char *bytes, size_t size, void *context)
 	return 0;
 }
 
+void report_write_json(json_t *json, struct output *output)
+{
+	json_dump_callback(json, write_chunk, output, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+	output_write(output, "\n", 1);
+	json_decref(json);
+}
+
 int report_write(const struct report *report, struct error *err)
 {
 	struct output output;
-	json_t *whole;
 
 	if (!report->options->json)
 		return 0;
 	if (output_open(&output, report->options->json, err) < 0)
 		return -1;
-	whole = report_json(report);
-	json_dump_callback(whole, write_chunk, &output, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
-	output_write(&output, "\n", 1);
-	json_decref(whole);
+	report_write_json(report_json(report), &output);
 	return output_close(&output, err);
 }

@@ -95,6 +95,9 @@ void report_finish(struct report *report, enum exit_status status, const struct 
 /* Returns the whole report, owned by the caller; NULL if it is not wanted. */
 json_t *report_json(const struct report *report);
 
+/* Write JSON, which is released, and a newline.  Errors stay with the output. */
+void report_write_json(json_t *json, struct output *output);
+
 /*
  * Write the JSON to the file of --json, if the option was given.
  * Returns 0; -1 with err filled.

@@ -32,12 +32,12 @@ by_suffix() { # FORMAT NAME
 }
 suffixes() {
 	by_suffix svg x.svg && by_suffix folded x.folded.gz && by_suffix slices x.slices &&
-		by_suffix speedscope x.json && by_suffix chrome x.chrome.json && by_suffix ftf x.fxt &&
+		by_suffix chrome x.json && by_suffix speedscope x.speedscope.json && by_suffix speedscope x.speedscope && by_suffix ftf x.fxt &&
 		by_suffix ftf x.txt && by_suffix ftf svg
 }
 tap_check "without --format the output's suffix chooses it" suffixes
 json_of_two() {
-	"$program" -q $options -f chrome "$sample" -o "$work/x.json" && grep -q traceEvents "$work/x.json"
+	"$program" -q $options -f speedscope "$sample" -o "$work/x.json" && grep -q speedscope.app "$work/x.json"
 }
 tap_check "a suffix of two formats may be named by either" json_of_two
 

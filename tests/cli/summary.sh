@@ -222,8 +222,36 @@ no_place_for_json() {
 }
 tap_check "a summary that cannot be written is a failure" no_place_for_json
 taken() {
-	run 64 --json --symfs=. --format=slices perf.data && grep -q 'name a file for the summary' stderr &&
-		[ ! -s stdout ]
+	run 64 --json --symfs=. --format=slices perf.data && grep -q 'format=slices has no JSON.*name a file for the summary' stderr &&
+		[ ! -s stdout ] && run 64 --json --symfs=. perf.data -o - && [ ! -s stdout ] &&
+		run 64 diff -f folded --json --symfs=. perf.data perf.data && [ ! -s stdout ]
 }
 tap_check "standard output holds one thing" taken
+# --json=FILE leaves the text, and has the answer under a key: a document besides.
+is_one_document() { # KEY COMMAND-LINE...: KEY of --json=FILE is all of standard output
+	key=$1
+	shift
+	run 0 "$@" -q --json=beside.json && mv stdout text && [ -s text ] && run 0 "$@" -q --json && [ ! -s stderr ] &&
+		mv stdout alone.json && run 0 "$@" -q -o named.json && [ ! -s stdout ] && cmp alone.json named.json &&
+		python3 -c 'import json, sys
+whole = json.load(open("beside.json"))
+assert json.load(open("alone.json")) == (whole[sys.argv[1]] if sys.argv[1] else whole)' "$key"
+}
+all_answers() {
+	is_one_document answer list --symfs=. perf.data && is_one_document answer -f functions --symfs=. perf.data &&
+		is_one_document answer -f histogram --symbol='*' --symfs=. perf.data &&
+		is_one_document answer -f outliers --symbol='*' --symfs=. perf.data &&
+		is_one_document answer --slowest=3 --symbol='*' --symfs=. perf.data &&
+		is_one_document '' diff --symfs=. perf.data perf.data
+}
+if command -v python3 >/dev/null; then
+	tap_check "--json prints each answer in place of its text, as one document" all_answers
+else
+	tap_skip "--json prints each answer in place of its text" "no python3"
+fi
+no_half_document() {
+	run 64 -f functions --json --max-output=1kB --symfs=. perf.data && run 64 diff --json --max-output=1kB --symfs=. perf.data perf.data && grep -q -- '--max-output would cut the JSON' stderr &&
+		run 1 -f functions --json nothing && [ ! -s stdout ]
+}
+tap_check "--json prints no half of a document" no_half_document
 tap_done
