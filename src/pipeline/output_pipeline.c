@@ -9,7 +9,6 @@
 #include "src/formats/ftf/ftf_fit.h"
 #include "src/formats/ftf/ftf_split.h"
 #include "src/report/report.h"
-#include "src/report/top_functions.h"
 #include "src/slices/slice_queue.h"
 #include "src/slices/track.h"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Every command of the manual's EXAMPLES as a reader copies it, in their order, where its files
+# Every command of the manual's EXAMPLES and ANSWERS as a reader copies it, in their order, where its files
 # are: each ends with 0, says no error, and gives what it is to give.
 . "$top_srcdir/tests/support/tap.sh"
 . "$top_srcdir/tests/support/rendered.sh"
@@ -43,18 +43,18 @@ PATH=$work/bin:$PATH
 # Commands are indented by more than text; lines that are indented further continue them.
 [ -n "$(renderers)" ] || tap_skip_all "neither groff nor mandoc"
 for renderer in $(renderers); do
-	rendered "$renderer" "$top_srcdir/man/ptrace2ftf.1" |
-		awk '/^EXAMPLES/ { examples = 1 } /^SEE ALSO/ { examples = 0 }
-			!examples || !match($0, /^ +/) { next }
-			!text { text = RLENGTH }
-			RLENGTH <= text { next }
-			!indent { indent = RLENGTH }
-			RLENGTH < indent { next }
-			{ further = RLENGTH > indent; sub(/^ +/, "") }
-			further { sub(/\\$/, "", command); command = command " " $0; next }
-			command != "" { print command }
-			{ command = $0 }
-			END { print command }' >commands
+	for page in ptrace2ftf.1 ptrace2ftf-diff.1 ptrace2ftf.7; do
+		rendered "$renderer" "$top_srcdir/man/$page" |
+			awk '/^[A-Z]/ { examples = /^(EXAMPLES|ANSWERS)/ }
+				!examples || !match($0, /^ +/) || RLENGTH <= 5 { next }
+				!indent { indent = RLENGTH }
+				RLENGTH < indent { next }
+				{ further = RLENGTH > indent; sub(/^ +/, "") }
+				further { sub(/\\$/, "", command); command = command " " $0; next }
+				command != "" { print command }
+				{ command = $0 }
+				END { print command }'
+	done >commands
 	[ ! -e others ] || diff others commands
 	tap_ok $? "the commands are the same by $renderer"
 	cp commands others

@@ -27,6 +27,10 @@ installs() {
 	/usr/share/bash-completion/completions/ptrace2ftf
 	/usr/share/fish/vendor_completions.d/ptrace2ftf.fish
 	/usr/share/man/man1/ftfdump.1
+	/usr/share/man/man1/ptrace2ftf-diff.1
+	/usr/share/man/man1/ptrace2ftf-list.1
+	/usr/share/man/man1/ptrace2ftf-open.1
+	/usr/share/man/man1/ptrace2ftf-record.1
 	/usr/share/man/man1/ptrace2ftf.1
 	/usr/share/man/man3/libftf.3
 	/usr/share/man/man7/ptrace2ftf.7
