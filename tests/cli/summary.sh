@@ -212,7 +212,7 @@ else
 fi
 # The manual explains every key.
 explained() {
-	sed -n '/^\.Sh SUMMARY/,/^\.Sh [^S]/p' "$top_srcdir/man/ptrace2ftf.7" | grep '^\.It' | grep -oE '[a-z_]{4,}' |
+	sed -n '/^\.Ss The summary/,/^\.Ss Lines/p' "$top_srcdir/man/ptrace2ftf.7" | grep '^\.It' | grep -oE '[a-z_]{4,}' |
 		sort >explained
 	"$program" -q --json --symfs=. perf.data -o x.ftf | sed -n 's/^  "\([a-z_]*\)":.*/\1/p' | sort | diff explained -
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The shells complete the options that --help lists, and the words that they take.
 . "${top_srcdir:-.}/tests/support/tap.sh"
-manual=${top_srcdir:-$PWD}/man/ptrace2ftf.1
+manual=${top_srcdir:-$PWD}/man/ptrace2ftf.7
 completions=${top_srcdir:-$PWD}/completions
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -13,7 +13,7 @@ cd "$work" || exit 1
 : >file
 ptrace2ftf --help=all | grep -oE -- '--[a-z][a-z0-9-]+' | sort -u >help
 # From the manual: it lists a format per item of a list of its own.
-sed -n '/^\.It Fl f/,/^\.It Fl \\-/s/^\.It Cm //p' "$manual" | sort -u >formats
+sed -n '/^\.Sh FORMATS/,/^\.Ss/s/^\.It Cm //p' "$manual" | sort -u >formats
 
 same() { # FILE COMMAND...
 	wanted=$1

@@ -86,7 +86,14 @@ tap_check "ftfdump.1 and --help list the same options" \
 	lists_the_same_options "${top_builddir:-.}/ftfdump" "${top_srcdir:-.}/man/ftfdump.1" --help
 tap_check "--help=all fits into 80 columns" fits_a_terminal "${top_builddir:-.}/ptrace2ftf" --help=all
 tap_check "ftfdump --help fits into 80 columns" fits_a_terminal "${top_builddir:-.}/ftfdump" --help
-# What fits a terminal is read.
+# What is short is read.
+page_is_short() {
+	for renderer in $(renderers); do
+		lines=$(rendered "$renderer" "${top_srcdir:-.}/man/ptrace2ftf.1" | wc -l)
+		[ "$lines" -gt 100 ] && [ "$lines" -le 500 ] || { echo "$renderer: $lines lines"; return 1; }
+	done
+}
+tap_check "ptrace2ftf.1 has at most 500 lines" page_is_short
 is_short() {
 	for command in '' open record list diff clock-sync help; do
 		# shellcheck disable=SC2086
