@@ -245,10 +245,10 @@ static bool take_letters(struct options *options, char *word, char *next)
 {
 	for (char *letter = word + 1; *letter; letter++) {
 		const struct option_spec *option = option_find_letter(*letter);
-		char *rest = letter[1] ? letter + 1 : NULL;
+		char *rest = letter[1] ? letter + 1 : NULL, unknown[] = { '-', *letter, 0 };
 
 		if (!option)
-			suggest_option(options->command, word, strlen(word));
+			suggest_option(options->command, unknown, 2);
 		if (option->argument)
 			return take_argument(options, option, rest, next);
 		take_argument(options, option, NULL, NULL);

@@ -107,7 +107,10 @@ void help_print(enum command command, bool all)
 	if (has_options)
 		putchar('\n');
 	print_options(command, all);
-	if (has_options && !all)
-		printf("\n`ptrace2ftf%s --help=all` lists every option.\n", command_word(command));
+	if (has_options)
+		printf("\n%s%s%sSee ptrace2ftf%s%s(1).\n", all ? "" : "`ptrace2ftf",
+		       all ? "" : command_word(command),
+		       all ? "" : " --help=all` lists every option.  ", spec->name ? "-" : "",
+		       spec->name ? spec->name : "");
 	print_paragraph(spec->more);
 }

@@ -22,9 +22,39 @@ void usage_error(const char *format, ...)
 	exit(EXIT_USAGE);
 }
 
+/* Words of perf and of other tools, and what they are here. */
+static const struct {
+	const char *word, *ours;
+} foreign_words[] = {
+	{ "convert", "ptrace2ftf FILE" },
+	{ "report", "ptrace2ftf -f functions" },
+	{ "script", "ptrace2ftf -f branches" },
+	{ "stat", "ptrace2ftf list" },
+	{ "--list", "ptrace2ftf list" },
+	{ "-i", "ptrace2ftf FILE" },
+	{ "--function", "--symbol" },
+	{ "--filter", "--symbol" },
+	{ "--slower-than", "--slow" },
+	{ "text", "slices" },
+	{ "json", "chrome" },
+	{ "perfetto", "ftf" },
+	{ "flamegraph", "folded" },
+};
+
+/* Returns the word that was meant; NULL: unknown. */
+static const char *meant_word(const struct nearest *nearest, const char *word, size_t length)
+{
+	for (size_t i = 0; i < sizeof(foreign_words) / sizeof(foreign_words[0]); i++)
+		if (strlen(foreign_words[i].word) == length &&
+		    memcmp(foreign_words[i].word, word, length) == 0)
+			return foreign_words[i].ours;
+	return nearest->best;
+}
+
 int choose_value(const struct option_spec *spec, const char *word)
 {
 	struct nearest nearest;
+	const char *meant;
 	char known[400] = "";
 	size_t used = 0;
 
@@ -37,9 +67,10 @@ int choose_value(const struct option_spec *spec, const char *word)
 			used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s",
 						 used ? ", " : "", choice->word);
 	}
-	if (nearest.best)
+	meant = meant_word(&nearest, word, strlen(word));
+	if (meant)
 		usage_error("unknown --%s '%s'; choose from %s; did you mean '%s'?", spec->name,
-			    word, known, nearest.best);
+			    word, known, meant);
 	else
 		usage_error("unknown --%s '%s'; choose from %s", spec->name, word, known);
 	return 0;
@@ -48,6 +79,7 @@ int choose_value(const struct option_spec *spec, const char *word)
 void suggest_command(const char *word)
 {
 	struct nearest nearest;
+	const char *meant;
 
 	/* A letter or two may be a file that is missing. */
 	if (*word == '-' || strlen(word) < 3 || access(word, F_OK) == 0)
@@ -55,21 +87,24 @@ void suggest_command(const char *word)
 	spelling_init(&nearest, word, strlen(word));
 	for (int i = COMMAND_CONVERT + 1; i < COMMANDS; i++)
 		spelling_consider(&nearest, command_specs[i].name);
-	if (nearest.best)
-		usage_error("unknown command '%s'; did you mean '%s'?", word, nearest.best);
+	meant = meant_word(&nearest, word, strlen(word));
+	if (meant)
+		usage_error("unknown command '%s'; did you mean '%s'?", word, meant);
 }
 
 void suggest_option(enum command command, const char *word, size_t length)
 {
 	struct nearest nearest;
+	const char *meant;
 
 	spelling_init(&nearest, word + 2, length - 2);
 	for (const struct option_spec *option = option_specs; option->name; option++)
 		if (command_takes(command, option))
 			spelling_consider(&nearest, option->name);
-	if (nearest.best)
-		usage_error("unrecognized option '%.*s'; did you mean '--%s'?", (int)length, word,
-			    nearest.best);
+	meant = meant_word(&nearest, word, length);
+	if (meant)
+		usage_error("unrecognized option '%.*s'; did you mean '%s%s'?", (int)length, word,
+			    meant == nearest.best ? "--" : "", meant);
 	usage_error("unrecognized option '%.*s'; `ptrace2ftf%s --help=all` lists all", (int)length,
 		    word, command_word(command));
 }

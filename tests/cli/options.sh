@@ -44,6 +44,14 @@ suggests_nothing() {
 		suggests "'zzz'; choose from [a-z, -]*$" --mode=zzz a
 }
 tap_check "what is near to none gets no suggestion" suggests_nothing
+# Words of perf are no errors of spelling.
+foreign_words() {
+	suggests "'-i'; did you mean 'ptrace2ftf FILE'?$" -qi a && suggests "'-z'; .*lists all$" -qz a &&
+		suggests "'report'; did you mean 'ptrace2ftf -f functions'?$" report &&
+		suggests "'--slower-than'; did you mean '--slow'?$" --slower-than=1us a &&
+		suggests "'--list'; did you mean 'ptrace2ftf list'?$" --list a && suggests "did you mean 'chrome'?$" -f json a
+}
+tap_check "words of perf and other tools have what is meant here" foreign_words
 takes_arguments() {
 	"$program" --strip-prefix --fromat "$work/nothing" 2>"$work/messages"
 	[ $? -eq 1 ] && grep -q "nothing: cannot open" "$work/messages"

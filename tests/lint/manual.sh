@@ -95,6 +95,11 @@ page_is_short() {
 }
 tap_check "ptrace2ftf.1 has at most 500 lines" page_is_short
 is_short() {
+	for command in '' open record list diff; do
+		page=ptrace2ftf${command:+-$command}
+		"${top_builddir:-.}/ptrace2ftf" ${command:+"$command"} --help | grep -qF "See $page(1)." && [ -e "${top_srcdir:-.}/man/$page.1" ] ||
+			{ echo "$page"; return 1; }
+	done
 	for command in '' open record list diff clock-sync help; do
 		# shellcheck disable=SC2086
 		lines=$("${top_builddir:-.}/ptrace2ftf" $command --help | tee "$work/help" | wc -l)
@@ -102,5 +107,5 @@ is_short() {
 			{ echo "$command: $lines lines"; return 1; }
 	done
 }
-tap_check "the --help of each command has at most 60 lines" is_short
+tap_check "the --help of each command has at most 60 lines, and names its page" is_short
 tap_done
