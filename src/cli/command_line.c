@@ -271,14 +271,15 @@ static bool take_long(struct options *options, char *word, char *next)
 
 static void take_input(struct options *options, char *word)
 {
-	if (options->command == COMMAND_RECORD)
-		usage_error("unexpected '%s'; write -- before the program", word);
 	if (!*word)
 		usage_error("cannot read an input with an empty name; name a recording");
 	options->inputs[options->input_count++] = word;
 }
 
-/* Inputs move to the beginning of `argv`; options may follow them. */
+/*
+ * Inputs move to the beginning of `argv`; options may follow them.  A program to be recorded begins
+ * with the first word that is no option, as for perf.
+ */
 static void take_words(struct options *options, int argc, char **argv)
 {
 	int i = 0;
@@ -287,29 +288,21 @@ static void take_words(struct options *options, int argc, char **argv)
 	for (; i < argc && strcmp(argv[i], "--") != 0; i++) {
 		char *next = i + 1 < argc ? argv[i + 1] : NULL;
 
+		if ((argv[i][0] != '-' || !argv[i][1]) && options->command == COMMAND_RECORD)
+			break;
 		if (argv[i][0] != '-' || !argv[i][1])
 			take_input(options, argv[i]);
 		else
 			i += argv[i][1] == '-' ? take_long(options, argv[i], next)
 					       : take_letters(options, argv[i], next);
 	}
-	while (++i < argc)
+	if (i < argc && strcmp(argv[i], "--") == 0)
+		i++;
+	if (options->command == COMMAND_RECORD && i < argc)
+		options->program = argv + i;
+	for (; i < argc && options->command != COMMAND_RECORD; i++)
 		take_input(options, argv[i]);
 	options->input = options->input_count ? options->inputs[0] : NULL;
-}
-
-/* Take the recorded program and its arguments off the command line.  Returns how many words are
- * left. */
-static int take_program(struct options *options, int argc, char **argv)
-{
-	for (int i = 2; i < argc; i++) {
-		if (strcmp(argv[i], "--") != 0)
-			continue;
-		options->program = i + 1 < argc ? &argv[i + 1] : NULL;
-		argv[i] = NULL;
-		return i;
-	}
-	return argc;
 }
 
 /* Options of the user's that another command has do not hold for this one. */
@@ -381,8 +374,6 @@ void command_line_parse(struct options *options, enum command command, int argc,
 				     .slow.context = SLOW_CONTEXT_DEFAULT };
 	if (command == COMMAND_CONVERT && argc > 1)
 		suggest_command(argv[1]);
-	if (command == COMMAND_RECORD)
-		argc = take_program(options, argc, argv);
 	take_settings(options);
 	take_words(options, argc - first, argv + first);
 	take_defaults(options);

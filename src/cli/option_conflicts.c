@@ -171,7 +171,8 @@ static void refuse_open(const struct options *options, bool batch)
 	if (batch || options->json_lines || options->skip_existing)
 		usage_error("cannot show the outputs of a batch; convert one recording");
 	if (!options->format->is_trace || options->select.split.unit)
-		usage_error("cannot show several files or text; leave out --split and --format");
+		usage_error("cannot show several files or text; leave out --split and --format, or "
+			    "name a file in .ftf");
 	if (is_stdout(options->output))
 		usage_error("cannot show standard output; name a file with -o");
 }
@@ -267,7 +268,7 @@ static void choose_slow(struct options *options)
 	if (!wanted)
 		return;
 	if (!options->select.symbols.count && !options->select.dsos.count)
-		usage_error("--slowest and --slow need functions; choose them with --symbol=GLOB");
+		pattern_list_add(&options->select.symbols, "*");
 	if (options->format)
 		usage_error("--slowest prints a table, or writes traces with -o DIR/; leave "
 			    "out --format");

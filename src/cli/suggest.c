@@ -39,6 +39,7 @@ static const struct {
 	{ "json", "chrome" },
 	{ "perfetto", "ftf" },
 	{ "flamegraph", "folded" },
+	{ "coverage", "lcov" },
 };
 
 /* Returns the word that was meant; NULL: unknown. */

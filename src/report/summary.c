@@ -299,8 +299,9 @@ static void print_uncertain(const struct summary *summary, FILE *out)
 {
 	if (!summary->uncertain_levels)
 		return;
-	fprintf(out, "  %" PRIu64 " slices have the argument uncertain_level, the first at ",
-		summary->uncertain_levels);
+	fprintf(out, "  %" PRIu64 " %s the argument uncertain_level, the first at ",
+		summary->uncertain_levels,
+		summary->uncertain_levels == 1 ? "slice has" : "slices have");
 	print_time(summary->first_uncertain, out);
 	fputs(": the trace does not show which calls are around them\n", out);
 }

@@ -37,7 +37,7 @@ says() { # STATUS OUTPUT-PATTERN ARGUMENTS...
 		{ echo "status $status"; cat out messages; return 1; }
 }
 usage() {
-	says 64 'nothing to record' && says 64 "write -- before the program" ./prog &&
+	says 64 'nothing to record' &&
 		says 64 'needs a program, or one process' -a --start-at=main &&
 		says 64 'snapshot-at needs a program, or one process' -p 1,2 --snapshot-at=main &&
 		says 64 "invalid --attach 'sh'; expected process ids" -p sh &&

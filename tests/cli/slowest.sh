@@ -107,13 +107,18 @@ side_by_side() {
 }
 tap_check "the traces are the same side by side" side_by_side
 
+of_all() {
+	"$program" -q --slowest=9 recursion >of_all && "$program" -q --slowest=9 --symbol='*' recursion | cmp - of_all &&
+		grep -q ' main$' of_all
+}
+tap_check "without --symbol they are those of all functions" of_all
 wrong() { # OPTIONS...
 	"$program" "$@" >shown 2>messages
 	status=$?
 	[ $status -eq 64 ] || { echo "status $status"; cat messages; return 1; }
 }
 wrong_usage() {
-	wrong --slowest=3 recursion && wrong --slow=1us recursion && wrong --slowest=0 --symbol=main recursion &&
+	wrong --slowest=0 --symbol=main recursion &&
 		wrong --context=1us --symbol=main recursion && wrong --slowest=3 --symbol=main --format=functions recursion &&
 		wrong --slowest=3 --symbol=main recursion -o x.ftf && wrong --slowest=3 --symbol=main --fit=3 recursion &&
 		wrong --slowest=3 --symbol=main --output-pattern='{name}' recursion &&

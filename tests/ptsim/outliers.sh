@@ -52,7 +52,7 @@ true_means() { # SLOW
 }
 # Our times of a call are CYC's, 100 ns near the true ones.
 extra_is_true() {
-	slow=$(sed -n 's/^request: \([0-9]*\) slow calls.*/\1/p' "$work/all")
+	slow=$(sed -n 's/^request: \([0-9]*\) slow call.*/\1/p' "$work/all")
 	[ "$slow" -ge 1 ] && [ "$slow" -le 15 ] || { cat "$work/all"; return 1; }
 	true_means "$slow" >"$work/means"
 	sed -n 's/^a slow call takes \([0-9.]*\)us more$/\1/p' "$work/all" >>"$work/means"
@@ -98,7 +98,7 @@ within() {
 	"$program" -q --format=outliers --symbol='*' "$work/perf.data" >"$work/out" 2>"$work/messages"
 	block request | sed '/ calls are left out/d' >"$work/among"
 	cmp "$work/alone" "$work/among" && [ "$(wc -l <"$work/alone")" -gt 5 ] || { cat "$work/alone" "$work/among"; return 1; }
-	sed -n 's/^work: \([0-9]*\) slow calls.* and \([0-9]*\) others.*/\1 \2/p' "$work/out" >"$work/counts"
+	sed -n 's/^work: \([0-9]*\) slow call.* and \([0-9]*\) others.*/\1 \2/p' "$work/out" >"$work/counts"
 	awk '$5 == "work"' "$work/truth.slices" | wc -l >"$work/true"
 	cat "$work/counts" "$work/true"
 	awk 'NR == 1 { n = $1 + $2; next } { exit !(n == $1 && n > 1000) }' "$work/counts" "$work/true"

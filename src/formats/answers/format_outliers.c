@@ -331,7 +331,8 @@ static void print_head(const struct outliers_output *outliers, const struct outl
 	if (outliers->paths.pair.given) {
 		fputs(": the call at the first time, and that at the second (other)", out);
 	} else {
-		fprintf(out, ": %" PRIu64 " slow calls, %s ", c->calls[SLOW],
+		fprintf(out, ": %" PRIu64 " slow call%s, %s ", c->calls[SLOW],
+			c->calls[SLOW] == 1 ? "" : "s",
 			call_paths_have_bound(&outliers->paths) ? "longer than" : "of at least");
 		print_length(&outliers->paths, c->shortest, out);
 		fprintf(out, ", and %" PRIu64 " others; median ", c->calls[OTHER]);

@@ -123,6 +123,12 @@ START_TEST(a_command_is_the_first_word)
 	ck_assert_str_eq(options.program[0], "program");
 	ck_assert_str_eq(options.program[1], "-q");
 	options_release(&options);
+	parse("record -p 3 program -q -- a");
+	ck_assert(!options.quiet);
+	ck_assert_str_eq(options.attach, "3");
+	ck_assert_str_eq(options.program[0], "program");
+	ck_assert_str_eq(options.program[2], "--");
+	options_release(&options);
 	parse("-q list -o x.ftf");
 	ck_assert_int_eq(options.command, COMMAND_CONVERT);
 	ck_assert_str_eq(options.input, "list");
@@ -132,9 +138,9 @@ END_TEST
 START_TEST(what_is_no_option_of_the_command_is_wrong_usage)
 {
 	static const char *const lines[] = {
-		"--thread=4 a", "--depth",          "a -qo",          "--quiet=1 a",
-		"-z a",         "list --depth=3 a", "--snapshot a",   "diff --fit=2M a b",
-		"--help=some",  "opne a",           "record program", "--nonsense a",
+		"--thread=4 a", "--depth",          "a -qo",        "--quiet=1 a",
+		"-z a",         "list --depth=3 a", "--snapshot a", "diff --fit=2M a b",
+		"--help=some",  "opne a",           "record",       "--nonsense a",
 	};
 
 	ck_assert_int_eq(status_of("--threads=4 a -o x.ftf"), 0);

@@ -1,0 +1,118 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The everyday tasks of doc/answers.md: each works as somebody types it who knows perf, or is an error of one
+# line that says what to type.  What the outputs mean is tested elsewhere.
+. "$top_srcdir/tests/support/tap.sh"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/bin"
+ln -s "$top_builddir/ptrace2ftf" "$work/bin"
+PATH=$work/bin:$PATH
+cd "$work" || exit 1
+"$top_builddir/tests/ptsim/ptsim" record --cpus=2 --cyc -o perf.data -- "$top_builddir/tests/programs/static/causes" lock 7 \
+	>/dev/null 2>messages || tap_skip_all "programs cannot be traced here: $(cat messages)"
+cp perf.data old.data
+cp perf.data new.data
+
+gives() { # STATUS PATTERN WORDS...: PATTERN is in what the command prints
+	wanted=$1 pattern=$2
+	shift 2
+	ptrace2ftf "$@" >out 2>messages </dev/null
+	status=$?
+	[ $status -eq "$wanted" ] && grep -q -e "$pattern" out messages && return 0
+	echo "status $status"
+	cat out messages
+	return 1
+}
+# One line on standard error, and no output.
+refuses() { # STATUS PATTERN WORDS...
+	gives "$@" && [ ! -s out ] && [ "$(wc -l <messages)" -eq 1 ]
+}
+
+convert() {
+	gives 0 'open perf.ftf at https://ui.perfetto.dev' && [ "$(od -An -tx1 -N8 perf.ftf)" = " 10 00 04 46 78 54 16 00" ]
+}
+tap_check "convert: ptrace2ftf" convert
+tap_check "what is in it: ptrace2ftf list" gives 0 'causes' list perf.data
+slowest() {
+	gives 0 ' main$' --slowest=9 && gives 0 '^ *1 .* request$' --slowest=3 --symbol=request
+}
+tap_check "the slowest call: ptrace2ftf --slowest=3" slowest
+tap_check "why it is slow: ptrace2ftf -f outliers" gives 0 'a slow call takes' -f outliers --symbol=request
+tap_check "zoom: ptrace2ftf --time=10%,20%" gives 0 'excluded by the selection' --time=10%,20% perf.data -o zoom.ftf
+flame_graph() {
+	gives 0 '^causes;.*;main;.* [0-9]*$' -f folded perf.data &&
+		gives 64 "did you mean 'folded'" -f flamegraph perf.data && gives 0 . perf.data -o flame.svg && grep -q '<svg' flame.svg
+}
+tap_check "flame graph: ptrace2ftf -f folded" flame_graph
+coverage() {
+	gives 0 . perf.data -o coverage.info && grep -q '^DA:' coverage.info && gives 64 "did you mean 'lcov'" -f coverage perf.data
+}
+tap_check "coverage: ptrace2ftf -o coverage.info" coverage
+ten_files() {
+	mkdir ten && for i in 0 1 2 3 4 5 6 7 8 9; do cp perf.data ten/run$i.data; done &&
+		gives 0 '10 files: 10 whole' ten/*.data && [ "$(ls ten/*.ftf | wc -l)" -eq 10 ]
+}
+tap_check "ten files: ptrace2ftf *.data" ten_files
+tap_check "compare two builds: ptrace2ftf diff" gives 0 'functions have the same calls and instructions$' diff old.data new.data
+answers() {
+	ptrace2ftf -f functions --json | jq -e '[.functions[] | select(.function == "request")][0].calls == 1000' &&
+		ptrace2ftf list --json perf.data | jq -e '.threads | length >= 2' &&
+		ptrace2ftf --slowest=3 --json | jq -e '.list[0].duration_ns >= .list[2].duration_ns' &&
+		ptrace2ftf diff --json old.data new.data | jq -e .functions >/dev/null
+}
+if command -v jq >/dev/null; then
+	tap_check "an answer for a program: ptrace2ftf -f functions --json | jq" answers
+else
+	tap_skip "an answer for a program: ptrace2ftf -f functions --json | jq" "no jq"
+fi
+wrong_options() {
+	refuses 64 "did you mean '--symbol'" --symbl=main && refuses 64 "did you mean 'ptrace2ftf FILE'" -i perf.data &&
+		refuses 64 "did you mean 'ptrace2ftf -f functions'" report && refuses 64 'choose it with -f' perf.data -o x.txt
+}
+tap_check "a wrong option" wrong_options
+tap_check "a misspelt function" gives 2 "no function matching 'reqest' was called; nearest: request" --slowest=3 --symbol=reqest
+tap_check "a missing file" refuses 1 'nothing.data: cannot open: No such file' nothing.data
+empty() {
+	: >empty.data
+	refuses 1 'empty.data: is empty' empty.data
+}
+tap_check "an empty file" empty
+truncated() {
+	head -c "$(($(wc -c <perf.data) / 2))" perf.data >half.data
+	gives 2 'the file is cut: [0-9]* bytes of its data are missing' half.data && [ -s half.ftf ]
+}
+tap_check "a truncated file" truncated
+# An event of another kind in place of AUXTRACE_INFO (type 70).
+without_pt() {
+	offset=$(LC_ALL=C grep -obUaP '\x46\x00\x00\x00\x00\x00' perf.data | head -1 | cut -d: -f1)
+	cp perf.data other.data && printf '\104' | dd of=other.data bs=1 seek="$offset" conv=notrunc 2>dd.log &&
+		refuses 1 'no Intel PT; record with: perf record -e intel_pt//u' other.data
+}
+tap_check "a recording without Intel PT" without_pt
+no_perf() {
+	env PATH="$work/bin" "$work/bin/ptrace2ftf" record true >out 2>messages
+	[ $? -eq 1 ] && [ ! -s out ] && ! grep -v 'cannot record: .*; ' messages && [ -s messages ]
+}
+tap_check "record where there is no perf or no PT: ptrace2ftf record true" no_perf
+standard_output() {
+	ptrace2ftf -q -o - | cmp - perf.ftf && ptrace2ftf -q - -o piped.ftf <perf.data && cmp piped.ftf perf.ftf
+}
+tap_check "standard output and input: ptrace2ftf -o -" standard_output
+compressed() {
+	gives 0 . perf.data -o x.ftf.gz && gzip -dc x.ftf.gz | cmp - perf.ftf && gzip -c perf.data >packed.data.gz &&
+		refuses 1 'compressed by gzip; decompress it first' packed.data.gz
+}
+tap_check "compressed: ptrace2ftf -o x.ftf.gz" compressed
+if ptrace2ftf open nothing 2>&1 | grep -q 'this build has no server'; then
+	tap_skip "open without a browser and without internet" "no libmicrohttpd"
+else
+	alone() { # Only 127.0.0.0/8 is there.
+		env -u DISPLAY -u WAYLAND_DISPLAY -u BROWSER -u SSH_CONNECTION "$top_builddir/tests/support/private-network" \
+			timeout -s INT 5 "$work/bin/ptrace2ftf" open perf.data >out 2>messages </dev/null
+		grep '^1\.\.0 # SKIP' out && return 0
+		grep -q '^https://ui.perfetto.dev/#!/?url=http' out && grep -qi 'browser' messages
+	}
+	tap_check "open without a browser and without internet: ptrace2ftf open" alone
+fi
+tap_done
