@@ -148,9 +148,10 @@ void output_suffix_choose(struct options *options)
 	if (choose_json(options, name))
 		named = NULL;
 	if (!options->format && has_suffix(name, "txt"))
-		usage_error("cannot tell which text '%.*s' is to have; choose it with -f, as in "
-			    "`-f functions`",
-			    (int)name.length, name.text);
+		usage_error(
+			"cannot write text to '%.*s' without a format; choose it with -f, as in "
+			"`-f functions`",
+			(int)name.length, name.text);
 	if (!options->format)
 		options->format = named ? named : output_formats[0];
 	else if (named && options->format->default_output != DEFAULT_NONE &&
