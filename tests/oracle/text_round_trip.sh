@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Branches as text, read again: the slices of the recordings in ../shared, stripped ones among them.
-# man/ptrace2ftf.1 lists what such text lacks.  Every third of the cases; all with LONG=1.
+# man/ptrace2ftf.7 lists what such text lacks.  Every third of the cases; all with LONG=1.
 . "$top_srcdir/tests/support/tap.sh"
 program=$top_builddir/ptrace2ftf
 shared=$(cd "$top_srcdir/../shared" 2>/dev/null && pwd) || tap_skip_all "no ../shared"
