@@ -77,7 +77,9 @@ if command -v mandoc >/dev/null; then
 	done
 fi
 
-for command in "" open record list diff; do
+# Those of clock-sync and help are in the page of the program.
+commands=$("${top_builddir:-.}/ptrace2ftf" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z-]*\) .*/\1/p' | grep -v 'clock-sync\|help')
+for command in "" $commands; do
 	page=ptrace2ftf${command:+-$command}.1
 	tap_check "$page and --help=all list the same options" \
 		lists_the_same_options "${top_builddir:-.}/ptrace2ftf" "${top_srcdir:-.}/man/$page" --help=all "$command"
@@ -95,12 +97,12 @@ page_is_short() {
 }
 tap_check "ptrace2ftf.1 has at most 500 lines" page_is_short
 is_short() {
-	for command in '' open record list diff; do
+	for command in '' $commands; do
 		page=ptrace2ftf${command:+-$command}
 		"${top_builddir:-.}/ptrace2ftf" ${command:+"$command"} --help | grep -qF "See $page(1)." && [ -e "${top_srcdir:-.}/man/$page.1" ] ||
 			{ echo "$page"; return 1; }
 	done
-	for command in '' open record list diff clock-sync help; do
+	for command in '' $commands clock-sync help; do
 		# shellcheck disable=SC2086
 		lines=$("${top_builddir:-.}/ptrace2ftf" $command --help | tee "$work/help" | wc -l)
 		[ "$lines" -ge 2 ] && [ "$lines" -le 60 ] && ! grep -E '.{80}' "$work/help" ||
