@@ -64,7 +64,6 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/answers/chosen_calls.c src/formats/answers/chosen_calls.h \
 	src/formats/answers/format_histogram.c \
 	src/formats/format_speedscope.c \
-	src/formats/format_svg.c \
 	src/formats/lcov/executed_code.c src/formats/lcov/executed_code.h \
 	src/formats/lcov/format_lcov.c \
 	src/formats/text/any_text.c src/formats/text/any_text.h \
@@ -81,6 +80,8 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/ftf/ftf_side.c src/formats/ftf/ftf_side.h \
 	src/formats/ftf/ftf_split.c src/formats/ftf/ftf_split.h \
 	src/formats/ftf/ftf_scan.c src/formats/ftf/ftf_scan.h \
+	src/html/format_html.c \
+	src/html/html_page.c src/html/html_page.h \
 	src/options/input_paths.c src/options/input_paths.h \
 	src/options/options.c src/options/options.h \
 	src/options/selection.c src/options/selection.h \
@@ -158,6 +159,15 @@ libptrace2ftf_a_SOURCES = \
 	src/slices/sorter_track.c src/slices/sorter_track.h \
 	src/slices/sorter_types.h \
 	src/slices/track.c src/slices/track.h
+
+# The page as lines of C.
+EXTRA_DIST += src/html/page.html src/html/page.css src/html/page.js
+CLEANFILES += src/html/page_lines.inc
+src/html/page_lines.inc: src/html/page.html src/html/page.css src/html/page.js
+	$(AM_V_GEN)$(MKDIR_P) src/html && sed -e '/^@style@$$/{r $(srcdir)/src/html/page.css' -e 'd;}' \
+		-e '/^@script@$$/{r $(srcdir)/src/html/page.js' -e 'd;}' $(srcdir)/src/html/page.html | \
+		sed 's/[\\"]/\\&/g; s/.*/"&\\n",/' >$@.new && mv $@.new $@
+src/html/html_page.$(OBJEXT): src/html/page_lines.inc
 
 # The messages' functions are made of their description.
 pprof_messages = src/formats/pprof/profile.pb-c.c src/formats/pprof/profile.pb-c.h

@@ -117,8 +117,8 @@ static void refuse_fit(const struct options *options)
 {
 	if (!has_option(options, "fit"))
 		return;
-	if (!options->format->split)
-		usage_error("--fit needs --format=ftf");
+	if (!options->format->split && options->format != &format_html)
+		usage_error("--fit needs --format=ftf or html");
 	if (options->select.split.unit)
 		usage_error("cannot combine --fit and --split: the parts keep all slices; "
 			    "choose one");

@@ -34,9 +34,9 @@ static const struct {
 	{ "7z", "unknown compression; choose .gz or .zst" },
 	{ "perfetto-trace", "Perfetto opens Fuchsia traces, too; choose a name in .ftf" },
 	{ "pftrace", "Perfetto opens Fuchsia traces, too; choose a name in .ftf" },
-	{ "pdf", "pictures are SVG; choose a name in .svg" },
-	{ "png", "pictures are SVG; choose a name in .svg" },
-	{ "html", "pictures are SVG, which browsers show; choose a name in .svg" },
+	{ "pdf", "the picture is a page; choose a name in .html" },
+	{ "png", "the picture is a page; choose a name in .html" },
+	{ "svg", "the picture is a page, which browsers show; choose a name in .html" },
 };
 
 /* A piece of a path. */

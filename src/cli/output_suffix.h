@@ -7,7 +7,7 @@
 
 /*
  * Choose options->format, if it is NULL, by the suffix of --output or --output-pattern, before
- * .gz or .zst: out.svg is an SVG.  Other names are free: the first of output_formats.  Prints an
+ * .gz or .zst: out.html is a page.  Other names are free: the first of output_formats.  Prints an
  * error and exits with EXIT_USAGE if the suffix is that of another format than --format's, or of
  * one that is not written (.xz, .perfetto-trace).
  */

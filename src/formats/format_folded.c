@@ -105,6 +105,11 @@ static int print_folded(struct format_output *output, struct error *err)
 	return 0;
 }
 
+const struct call_tree *format_folded_tree(const struct format_output *output)
+{
+	return &((const struct folded_output *)output)->tree;
+}
+
 static void release_folded(struct format_output *output)
 {
 	call_tree_release(&((struct folded_output *)output)->tree);

@@ -13,6 +13,7 @@
 #include "src/slices/slice_sink.h"
 
 struct branch_event;
+struct call_tree;
 struct callstack_machine;
 struct diag;
 struct fold_counts;
@@ -152,7 +153,7 @@ struct output_format {
 	FORMAT(pprof)                                                                              \
 	FORMAT(callgrind)                                                                          \
 	FORMAT(lcov)                                                                               \
-	FORMAT(svg)
+	FORMAT(html)
 
 #define OUTPUT_FORMAT_DECLARE(name) extern const struct output_format format_##name;
 OUTPUT_FORMATS(OUTPUT_FORMAT_DECLARE)
@@ -165,6 +166,9 @@ extern const struct output_format format_totals;
 extern const struct output_format format_magic_trace;
 /* Of --slowest and --slow, not of --format: the table, and the calls for the report only. */
 extern const struct output_format format_slowest, format_slowest_unprinted;
+
+/* Returns the stacks that an output of format_folded has counted, borrowed from it. */
+const struct call_tree *format_folded_tree(const struct format_output *output);
 
 /* Ends with a NULL. */
 extern const struct output_format *const output_formats[];

@@ -1,0 +1,541 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * --format=html: a page with the calls in order of time, a flame graph and the table of functions,
+ * which needs a browser and no network.
+ *
+ * Stacks are those of --format=folded, the table that of --format=functions: all slices count in
+ * them.  Of the slices in order of time there are at most --fit, chosen as in ftf_fit.h.  What the
+ * page's data has is in the comments here; src/html/page.js reads it.
+ */
+#include "base/tables/pair_table.h"
+#include "src/formats/ftf/fit_ranks.h"
+#include "src/formats/ftf/ftf_fit.h"
+#include "src/formats/output_format.h"
+#include "src/formats/slice_limit.h"
+#include "src/formats/text/any_text.h"
+#include "src/formats/text/time_note.h"
+#include "src/html/html_page.h"
+#include "src/options/options.h"
+#include "src/slices/call_tree.h"
+#include "src/slices/slice_args.h"
+#include "src/slices/slice_store.h"
+#include "src/slices/track.h"
+
+/* Without --fit: slices of a page that a browser draws within a frame. */
+#define FIT_DEFAULT_HTML 1000000
+
+/* Stacks with less than this part of the whole are left out of the flame graph: 0.1 pixels. */
+#define FLAME_PARTS 20000
+
+/* Lines of the table that show without a script, with its head. */
+#define PLAIN_LINES 41
+
+/* What a slice's first number has below its depth. */
+enum slice_bits {
+	HAS_COSTS = 1,  /* instructions and cycles follow */
+	HAS_FOLDED = 2, /* `folded` and `folded_time` follow */
+	IS_INFERRED = 4,
+	IS_UNCERTAIN = 8,
+	IS_ESTIMATED = 16,
+	IS_CUT = 32, /* its return was not seen */
+	IS_MARK = 64,
+	DEPTH_BIT = 128,
+};
+
+struct html_frame {
+	const struct symbol *symbol;
+	uint64_t begin;
+	uint64_t folded, folded_time; /* slices in it that are not shown */
+	unsigned flags;               /* of its begin */
+};
+
+/* A thread whose slices are ranked or printed. */
+struct html_thread {
+	struct fit_ranks ranks; /* of slices in others */
+	uint32_t least;         /* the rank from which on they are shown */
+	uint64_t shown, marks;
+};
+
+struct html_output {
+	struct format_output output; /* first */
+	const char *input;           /* borrowed */
+	struct output *file;         /* borrowed */
+	uint64_t fit;                /* slices that are shown, at most; 0: all */
+	bool by_insns, costs;
+	struct slice_store store;
+	struct slice_sink kept; /* into `store` */
+	/* Owned: of --format=folded and functions, whose text is `table`. */
+	struct format_output *folded, *functions;
+	FILE *table_text;
+	char *table;
+	size_t table_size;
+
+	struct pair_table texts; /* of (0, id of name): number of a text of the page */
+	const struct name **names;
+	size_t name_room;
+	struct pair_table numbers; /* of symbols */
+	const struct symbol **symbols;
+	size_t symbol_room;
+
+	bool ranked;             /* there are too many slices */
+	bool prints;             /* else they are ranked */
+	struct fit_ranks roots;  /* of outermost slices, of all threads */
+	uint32_t least_root;
+	struct html_thread *threads; /* owned; by index of the track */
+	struct html_thread *thread;  /* the one of the events */
+	struct html_frame *frames;   /* owned; its open slices, innermost last */
+	size_t depth, room;
+	uint64_t origin, last; /* ns: what times count from; the last time that was printed */
+	struct html_numbers data;
+	struct fold_counts fold;
+};
+
+/* ---- In ------------------------------------------------------------------ */
+
+static void take_events(const struct slice_sink *sink, void *track, const struct slice_batch *batch)
+{
+	struct html_output *html = sink->context;
+
+	html->kept.events(&html->kept, track, batch);
+	html->folded->sink.events(&html->folded->sink, track, batch);
+	html->functions->sink.events(&html->functions->sink, track, batch);
+}
+
+static struct format_output *open_html(const struct format_request *request, struct error *err)
+{
+	const struct options *options = request->options;
+	struct html_output *html = alloc_zeroed(1, sizeof(*html));
+	struct format_request inner = *request;
+
+	if (slice_store_init(&html->store, request->names, err) < 0) {
+		free(html);
+		return NULL;
+	}
+	html->input = options->input;
+	html->file = request->output;
+	html->fit = options->select.fit ? selection_fit_limit(&options->select) : FIT_DEFAULT_HTML;
+	html->by_insns = request->facts.by_insns;
+	html->costs = html->by_insns || options->args != OPTION_ARGS_NONE;
+	html->table_text = ALLOC_CHECKED(open_memstream(&html->table, &html->table_size));
+	inner.text = html->table_text;
+	html->folded = format_folded.open(&inner, err);
+	html->functions = format_functions.open(&inner, err);
+	html->kept = slice_store_sink(&html->store, html->costs, true);
+	html->output.text = request->text;
+	html->output.slices = &html->store.slices;
+	html->output.sink = html->kept;
+	html->output.sink.events = take_events;
+	html->output.sink.context = html;
+	return &html->output;
+}
+
+/* ---- Texts and functions ------------------------------------------------- */
+
+/* Returns the number of a text in "texts". */
+static uint32_t text_number(struct html_output *html, const struct name *name)
+{
+	size_t count = html->texts.count;
+	uint32_t number = pair_table_find(&html->texts, 0, name->id);
+
+	if (number == count) {
+		html->names = alloc_grow(html->names, &html->name_room, count + 1,
+					 sizeof(*html->names));
+		html->names[number] = name;
+	}
+	return number;
+}
+
+static uint32_t symbol_number(struct html_output *html, const struct symbol *symbol)
+{
+	size_t count = html->numbers.count;
+	uint32_t number = pair_table_find_pointer(&html->numbers, symbol);
+
+	if (number == count) {
+		html->symbols = alloc_grow(html->symbols, &html->symbol_room, count + 1,
+					   sizeof(*html->symbols));
+		html->symbols[number] = symbol;
+	}
+	return number;
+}
+
+/* "symbols": of each its text, 1 + those of its source's file and of its own, and its line. */
+static void print_symbols(struct html_output *html)
+{
+	FILE *out = html->output.text;
+
+	fputs(",\n\"symbols\":[", out);
+	for (size_t i = 0; i < html->numbers.count; i++) {
+		const struct symbol *symbol = html->symbols[i];
+		struct source_line line = slice_source_line(symbol);
+		const struct name *file = slice_category(symbol);
+
+		fprintf(out, "%s[%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 "]", i ? "," : "",
+			text_number(html, symbol->name),
+			line.file ? 1 + text_number(html, line.file) : 0,
+			file ? 1 + text_number(html, file) : 0, line.line);
+	}
+	putc(']', out);
+}
+
+static void print_texts(const struct html_output *html)
+{
+	FILE *out = html->output.text;
+
+	fputs(",\n\"texts\":[", out);
+	for (size_t i = 0; i < html->texts.count; i++) {
+		fputs(i ? ",\n" : "\n", out);
+		html_json_print(json_any_text(html->names[i]->text, html->names[i]->length), out);
+	}
+	putc(']', out);
+}
+
+/* ---- Slices in order of time --------------------------------------------- */
+
+static void print_time(struct html_output *html, uint64_t time)
+{
+	html_numbers_print(&html->data, time - html->last);
+	html->last = time;
+}
+
+/* A mark: its first number, ns since the end or mark before, and its text. */
+static void print_mark(struct html_output *html, const struct slice_event *event)
+{
+	const struct name *text = name_intern_text(html->store.names, event->text);
+
+	html_numbers_print(&html->data, IS_MARK | html->depth * DEPTH_BIT);
+	print_time(html, event->time);
+	html_numbers_print(&html->data, text_number(html, text));
+	html->thread->marks++;
+}
+
+/*
+ * A slice, when it has ended: its first number, ns since the end or mark before, its own ns, the
+ * number of its symbol, and what the first number announces.
+ */
+static void print_slice(struct html_output *html, const struct html_frame *frame,
+			const struct slice_event *end, struct slice_cost cost)
+{
+	unsigned flags = frame->flags;
+	uint64_t first = html->depth * DEPTH_BIT;
+
+	first |= cost.insns ? HAS_COSTS : 0;
+	first |= frame->folded ? HAS_FOLDED : 0;
+	first |= flags & SLICE_INFERRED_START ? IS_INFERRED : 0;
+	first |= flags & SLICE_UNCERTAIN_LEVEL ? IS_UNCERTAIN : 0;
+	first |= flags & SLICE_ESTIMATED_TIME ? IS_ESTIMATED : 0;
+	first |= end->flags & SLICE_CUT ? IS_CUT : 0;
+	html_numbers_print(&html->data, first);
+	print_time(html, end->time);
+	html_numbers_print(&html->data, end->time - frame->begin);
+	html_numbers_print(&html->data, symbol_number(html, frame->symbol));
+	if (first & HAS_COSTS) {
+		html_numbers_print(&html->data, cost.insns);
+		html_numbers_print(&html->data, cost.cycles);
+	}
+	if (first & HAS_FOLDED) {
+		html_numbers_print(&html->data, frame->folded);
+		html_numbers_print(&html->data, frame->folded_time);
+	}
+	html->thread->shown++;
+}
+
+/* A slice is not shown: the one around it counts it, and the slices in it. */
+static void fold_slice(struct html_output *html, uint64_t duration, uint64_t inside)
+{
+	if (!html->depth) {
+		html->fold.left_out++;
+		return;
+	}
+	html->fold.folded++;
+	html->frames[html->depth - 1].folded += 1 + inside;
+	html->frames[html->depth - 1].folded_time += duration;
+}
+
+/* Rank a slice of the depth that has ended.  Returns whether it stays. */
+static bool rank_slice(struct html_output *html, uint64_t duration)
+{
+	bool inner = html->depth;
+	struct fit_ranks *ranks = inner ? &html->thread->ranks : &html->roots;
+
+	return !html->ranked || fit_ranks_add(ranks, duration, html->depth) >=
+					(inner ? html->thread->least : html->least_root);
+}
+
+static void end_slice(struct html_output *html, struct track *track,
+		      const struct slice_event *event, const struct slice_detail *detail)
+{
+	struct html_frame *frame;
+	struct slice_cost cost = { 0 };
+	uint64_t duration;
+	bool stays;
+
+	if (!html->depth)
+		return;
+	frame = &html->frames[--html->depth];
+	duration = event->time - frame->begin;
+	stays = rank_slice(html, duration);
+	if (!html->prints)
+		return;
+	cost = slice_costs_end(&track->costs, detail);
+	if (!stays) {
+		fold_slice(html, duration, frame->folded + (detail ? detail->folded : 0));
+		return;
+	}
+	if (detail) {
+		frame->folded += detail->folded;
+		frame->folded_time += detail->folded_time;
+	}
+	print_slice(html, frame, event, cost);
+}
+
+static void show_events(const struct slice_sink *sink, void *track, const struct slice_batch *batch)
+{
+	struct html_output *html = sink->context;
+
+	for (const struct slice_event *event = batch->events, *end = event + batch->count;
+	     event < end; event++) {
+		const struct slice_detail *detail = slice_batch_detail(batch, event);
+
+		if (event->kind == SLICE_END) {
+			end_slice(html, track, event, detail);
+		} else if (event->kind == SLICE_BEGIN) {
+			*ARRAY_ADD(html->frames, html->depth, html->room) = (struct html_frame){
+				event->symbol, event->time, 0, 0, event->flags
+			};
+			if (html->prints)
+				slice_costs_begin(&((struct track *)track)->costs, detail);
+		} else if (html->prints) {
+			print_mark(html, event);
+		} else {
+			html->thread->marks++;
+		}
+	}
+}
+
+/* Choose the slices that are shown, as choose() of ftf_fit.c. */
+static void choose_slices(struct html_output *html)
+{
+	size_t count = slice_store_tracks(&html->store);
+	const struct slice_sink sink = { .events = show_events, .context = html };
+	struct fit_ranks **ranks = alloc_zeroed(count + 1, sizeof(struct fit_ranks *));
+	uint64_t marks = 0, most;
+
+	html->ranked = true;
+	for (size_t i = 0; i < count; i++) {
+		html->thread = &html->threads[i];
+		html->thread->ranks.number = (uint32_t)i;
+		ranks[i] = &html->thread->ranks;
+		html->depth = 0;
+		slice_store_replay_track(&html->store, i, &sink);
+		marks += html->thread->marks;
+		html->thread->marks = 0;
+	}
+	most = html->fit - (marks < html->fit / 2 ? marks : html->fit / 2);
+	fit_ranks_choose(&html->roots, most);
+	fit_ranks_share(ranks, count, html->roots.count < most ? most - html->roots.count : 0);
+	html->least_root = html->roots.least;
+	fit_ranks_release(&html->roots);
+	for (size_t i = 0; i < count; i++) {
+		struct fit_ranks *of = &html->threads[i].ranks;
+		uint64_t shortest = fit_ranks_shortest(of);
+
+		if (shortest > html->fold.shortest)
+			html->fold.shortest = shortest;
+		html->threads[i].least = of->least;
+		fit_ranks_release(of);
+	}
+	free(ranks);
+}
+
+static void print_html_thread(struct html_output *html, size_t index)
+{
+	struct track *track = slice_store_summary(&html->store, index).track;
+	const struct slice_sink sink = { .events = show_events, .context = html };
+	const char *name = track->thread_name ? track->thread_name : "thread";
+	FILE *out = html->output.text;
+	struct slice_limit limit;
+
+	html->thread = &html->threads[index];
+	html->depth = 0;
+	html->last = html->origin;
+	fputs("{\"name\":", out);
+	html_json_print(json_any_text(name, strlen(name)), out);
+	fprintf(out, ",\"pid\":%" PRId32 ",\"tid\":%" PRId32 ",\"data\":", track->pid, track->tid);
+	html_numbers_begin(&html->data, out);
+	slice_limit_init(&limit, &sink, html->file);
+	slice_store_replay_track(&html->store, index, &limit.sink);
+	html_numbers_end(&html->data);
+	fprintf(out, ",\"slices\":%" PRIu64 ",\"marks\":%" PRIu64 "}", html->thread->shown,
+		html->thread->marks);
+}
+
+/* "threads": those with slices. */
+static void print_threads(struct html_output *html)
+{
+	const char *between = "\n";
+
+	fputs(",\n\"threads\":[", html->output.text);
+	html->prints = true;
+	for (size_t i = 0; i < slice_store_tracks(&html->store); i++) {
+		if (!slice_store_summary(&html->store, i).slices)
+			continue;
+		fputs(between, html->output.text);
+		print_html_thread(html, i);
+		between = ",\n";
+	}
+	putc(']', html->output.text);
+}
+
+/* ---- Stacks -------------------------------------------------------------- */
+
+/*
+ * "stacks": each after its caller, as the caller's number, 0 for threads, its text, its ns or
+ * instructions with its callees, and its calls; the first has the number 1.  "stacks_left_out":
+ * those that are too small, and not shown.
+ */
+static void print_stacks(struct html_output *html, const struct call_tree *tree)
+{
+	uint64_t *weights = alloc_zeroed(tree->count, sizeof(*weights));
+	uint32_t *numbers = alloc_zeroed(tree->count, sizeof(*numbers)), count = 0, left_out = 0;
+	FILE *out = html->output.text;
+
+	for (size_t i = tree->count; i-- > 1;) {
+		const struct call_costs *own = &tree->nodes[i].own;
+
+		weights[i] += html->by_insns ? own->insns : own->ns;
+		weights[tree->nodes[i].caller] += weights[i];
+	}
+	fputs(",\n\"stacks\":[", out);
+	for (size_t i = 1; i < tree->count; i++) {
+		const struct call_node *node = &tree->nodes[i];
+
+		if (weights[i] <= weights[NODE_NONE] / FLAME_PARTS) {
+			left_out++;
+			continue;
+		}
+		fprintf(out, "%s[%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%" PRIu64 "]",
+			count ? "," : "", numbers[node->caller], text_number(html, node->name),
+			weights[i], node->calls);
+		numbers[i] = ++count;
+	}
+	fprintf(out, "],\"stacks_left_out\":%" PRIu32, left_out);
+	free(weights);
+	free(numbers);
+}
+
+/* ---- The page ------------------------------------------------------------ */
+
+/* Returns the number of threads with slices, and sets the times of all. */
+static size_t measure(struct html_output *html, uint64_t *end)
+{
+	size_t count = 0;
+
+	html->origin = UINT64_MAX;
+	*end = 0;
+	for (size_t i = 0; i < slice_store_tracks(&html->store); i++) {
+		struct track_summary summary = slice_store_summary(&html->store, i);
+
+		if (!summary.slices)
+			continue;
+		count++;
+		html->origin = summary.begin < html->origin ? summary.begin : html->origin;
+		*end = summary.end > *end ? summary.end : *end;
+	}
+	html->origin = count ? html->origin : 0;
+	return count;
+}
+
+/* The summary, and for a browser without scripts the begin of the table, as text. */
+static void print_summary(const struct html_output *html, size_t threads, uint64_t end)
+{
+	const char *line = html->table;
+	char took[SHORT_TIME_SIZE];
+	FILE *out = html->output.text;
+
+	short_time(took, (int64_t)(end - html->origin));
+	fprintf(out,
+		"<p>%s from %" PRIu64 ".%09" PRIu64 " s, threads: %zu, slices: %" PRIu64 "; ", took,
+		html->origin / 1000000000, html->origin % 1000000000, threads, html->store.slices);
+	time_note_print(html->output.machine, out);
+	fputs("</p>\n<noscript><pre>", out);
+	for (int i = 0; i < PLAIN_LINES && *line; i++)
+		line = strchrnul(line, '\n') + 1;
+	html_text_print(html->table, (size_t)(line - html->table), out);
+	fputs("</pre></noscript>\n", out);
+}
+
+static void print_data(struct html_output *html, uint64_t end)
+{
+	FILE *out = html->output.text;
+	json_t *functions = format_functions.answer(html->functions);
+
+	/* A time of perf's clock may be more than JavaScript's numbers hold. */
+	fprintf(out, "{\"by_insns\":%s,\"origin\":\"%" PRIu64 "\",\"duration\":%" PRIu64,
+		html->by_insns ? "true" : "false", html->origin, end - html->origin);
+	print_threads(html);
+	fprintf(out, ",\n\"folded\":%" PRIu64 ",\"left_out\":%" PRIu64, html->fold.folded,
+		html->fold.left_out);
+	print_stacks(html, format_folded_tree(html->folded));
+	fputs(",\n\"functions\":", out);
+	html_json_print(json_incref(json_object_get(functions, "functions")), out);
+	json_decref(functions);
+	print_symbols(html);
+	print_texts(html);
+	fputs("}\n", out);
+}
+
+static int print_html(struct format_output *output, struct error *err)
+{
+	struct html_output *html = (struct html_output *)output;
+	struct html_page page;
+	size_t threads;
+	uint64_t end;
+
+	html->folded->machine = html->functions->machine = output->machine;
+	if (slice_store_end(&html->store, err) < 0 ||
+	    format_functions.finish(html->functions, err) < 0)
+		return -1;
+	fflush(html->table_text);
+	threads = measure(html, &end);
+	html->threads = alloc_zeroed(slice_store_tracks(&html->store) + 1, sizeof(*html->threads));
+	if (html->fit && html->store.slices > html->fit)
+		choose_slices(html);
+	html_page_begin(&page, html->input ? html->input : "ptrace2ftf", output->text);
+	print_summary(html, threads, end);
+	html_page_data(&page);
+	print_data(html, end);
+	html_page_end(&page);
+	output->fold = html->ranked ? &html->fold : NULL;
+	return 0;
+}
+
+static void release_html(struct format_output *output)
+{
+	struct html_output *html = (struct html_output *)output;
+
+	format_folded.release(html->folded);
+	format_functions.release(html->functions);
+	free(html->folded);
+	free(html->functions);
+	if (html->table_text)
+		alloc_close_text(html->table_text, &html->table);
+	free(html->table);
+	for (size_t i = 0; html->threads && i < slice_store_tracks(&html->store); i++)
+		fit_ranks_release(&html->threads[i].ranks);
+	fit_ranks_release(&html->roots);
+	slice_store_release(&html->store);
+	pair_table_release(&html->texts);
+	pair_table_release(&html->numbers);
+	free(html->names);
+	free(html->symbols);
+	free(html->threads);
+	free(html->frames);
+}
+
+const struct output_format format_html = {
+	.name = "html",
+	.slices = SLICES_SORTED,
+	.open = open_html,
+	.finish = print_html,
+	.release = release_html,
+};
