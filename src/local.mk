@@ -191,7 +191,7 @@ bin_PROGRAMS += ptrace2ftf
 ptrace2ftf_SOURCES = src/main.c
 # In the program, not in the library: tests link the program without a server, too.
 if HAVE_MHD
-ptrace2ftf_SOURCES += src/serve/trace_server.c
+ptrace2ftf_SOURCES += src/serve/page_reach.c src/serve/page_reach.h src/serve/trace_server.c
 else
 ptrace2ftf_SOURCES += src/serve/trace_server_none.c
 endif

@@ -46,7 +46,7 @@ all_formats() { # OPTIONS... FILE
 	compare "$@"
 	compare --format=slices "$@"
 	[ -n "${QUICK:-}" ] && return
-	for format in branches calls functions folded speedscope chrome svg none; do
+	for format in branches calls functions folded speedscope chrome html none; do
 		compare --format=$format "$@"
 	done
 	compare --stacks=magic-trace "$@"

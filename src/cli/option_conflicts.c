@@ -2,6 +2,7 @@
 /* The checks of option combinations. */
 #include "src/cli/option_conflicts.h"
 
+#include "base/io/compressor.h"
 #include "base/io/output_path.h"
 #include "src/cli/suggest.h"
 #include "src/diff/diff_rows.h"
@@ -170,9 +171,13 @@ static void refuse_open(const struct options *options, bool batch)
 		return;
 	if (batch || options->json_lines || options->skip_existing)
 		usage_error("cannot show the outputs of a batch; convert one recording");
-	if (!options->format->is_trace || options->select.split.unit)
-		usage_error("cannot show several files or text; leave out --split and --format, or "
-			    "name a file in .ftf");
+	if ((!options->format->is_trace && options->format != &format_html) ||
+	    options->select.split.unit)
+		usage_error("cannot show several files or text; leave out --split and --format, "
+			    "or name a file in .ftf or .html");
+	if (options->format == &format_html && options->output &&
+	    compression_of_path(options->output) != COMPRESSION_NONE)
+		usage_error("cannot show a compressed page; choose a name in .html");
 	if (is_stdout(options->output))
 		usage_error("cannot show standard output; name a file with -o");
 }

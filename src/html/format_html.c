@@ -77,9 +77,9 @@ struct html_output {
 	const struct symbol **symbols;
 	size_t symbol_room;
 
-	bool ranked;             /* there are too many slices */
-	bool prints;             /* else they are ranked */
-	struct fit_ranks roots;  /* of outermost slices, of all threads */
+	bool ranked;            /* there are too many slices */
+	bool prints;            /* else they are ranked */
+	struct fit_ranks roots; /* of outermost slices, of all threads */
 	uint32_t least_root;
 	struct html_thread *threads; /* owned; by index of the track */
 	struct html_thread *thread;  /* the one of the events */
@@ -138,8 +138,8 @@ static uint32_t text_number(struct html_output *html, const struct name *name)
 	uint32_t number = pair_table_find(&html->texts, 0, name->id);
 
 	if (number == count) {
-		html->names = alloc_grow(html->names, &html->name_room, count + 1,
-					 sizeof(*html->names));
+		html->names =
+			alloc_grow(html->names, &html->name_room, count + 1, sizeof(*html->names));
 		html->names[number] = name;
 	}
 	return number;
@@ -299,9 +299,9 @@ static void show_events(const struct slice_sink *sink, void *track, const struct
 		if (event->kind == SLICE_END) {
 			end_slice(html, track, event, detail);
 		} else if (event->kind == SLICE_BEGIN) {
-			*ARRAY_ADD(html->frames, html->depth, html->room) = (struct html_frame){
-				event->symbol, event->time, 0, 0, event->flags
-			};
+			*ARRAY_ADD(html->frames, html->depth, html->room) =
+				(struct html_frame){ event->symbol, event->time, 0, 0,
+						     event->flags };
 			if (html->prints)
 				slice_costs_begin(&((struct track *)track)->costs, detail);
 		} else if (html->prints) {
@@ -453,9 +453,9 @@ static void print_summary(const struct html_output *html, size_t threads, uint64
 	FILE *out = html->output.text;
 
 	short_time(took, (int64_t)(end - html->origin));
-	fprintf(out,
-		"<p>%s from %" PRIu64 ".%09" PRIu64 " s, threads: %zu, slices: %" PRIu64 "; ", took,
-		html->origin / 1000000000, html->origin % 1000000000, threads, html->store.slices);
+	fprintf(out, "<p>%s from %" PRIu64 ".%09" PRIu64 " s, threads: %zu, slices: %" PRIu64 "; ",
+		took, html->origin / 1000000000, html->origin % 1000000000, threads,
+		html->store.slices);
 	time_note_print(html->output.machine, out);
 	fputs("</p>\n<noscript><pre>", out);
 	for (int i = 0; i < PLAIN_LINES && *line; i++)

@@ -95,7 +95,7 @@ void html_numbers_end(struct html_numbers *numbers)
 
 	if (bytes) {
 		print_sextets(numbers, bytes + 1);
-		fputs(&"=="[bytes - 1], numbers->out);
+		fputs(&"=="[bytes - 1], numbers -> out);
 	}
 	putc('"', numbers->out);
 }

@@ -12,19 +12,27 @@
 #include "src/formats/output_format.h"
 #include "src/sandbox/sandbox.h"
 #include "src/serve/browser.h"
+#include "src/serve/page_reach.h"
 #include "src/serve/trace_kind.h"
 #include "src/serve/trace_server.h"
 #include "src/serve/viewer_page.h"
 
 struct trace_opening {
-	const struct options *options; /* borrowed */
+	struct options options; /* a copy; what it points to is borrowed */
 	batch_convert_fn *convert;
 	int listener;             /* owned until the server has it */
 	struct temp_file unnamed; /* the output, unless the options name one */
 	int trace;                /* owned until the server has it: what is shown; -1 at first */
 	char *name;               /* owned: of the trace */
+	const char *page;         /* borrowed: the address of the viewer's */
+	char origin[VIEWER_PAGE_ORIGIN_MOST];
 	struct viewer_page_view view;
 };
+
+static bool is_page(const struct trace_opening *opening)
+{
+	return opening->options.format == &format_html;
+}
 
 /* ---- The conversion ------------------------------------------------------ */
 
@@ -37,7 +45,7 @@ static struct trace_opening *current;
  */
 static enum exit_status convert_to_show(const struct options *options, json_t *report)
 {
-	struct options own = *current->options;
+	struct options own = current->options;
 	struct error err = { 0 };
 
 	(void)options;
@@ -66,7 +74,7 @@ static void read_view(struct trace_opening *opening, const json_t *report)
 /* Returns an exit status; EXIT_FAILED with err filled if there was no conversion. */
 static int run_conversion(struct trace_opening *opening, struct error *err)
 {
-	const struct options *options = opening->options;
+	const struct options *options = &opening->options;
 	char *nameless[] = { (char *)"the overlays", NULL };
 	const struct batch_run run = { .options = options, .convert = convert_to_show };
 	const struct batch_job job = { .inputs = options->input ? options->inputs : nameless,
@@ -86,7 +94,7 @@ static int run_conversion(struct trace_opening *opening, struct error *err)
 /* Returns an exit status; EXIT_FAILED with err filled if there is no output to show. */
 static int convert_input(struct trace_opening *opening, struct error *err)
 {
-	const struct options *options = opening->options;
+	const struct options *options = &opening->options;
 	int status;
 
 	if (!options->output && temp_file_open(&opening->unnamed, err) < 0)
@@ -130,9 +138,35 @@ static bool may_show_as_is(const struct options *options)
 	return false;
 }
 
+/*
+ * If the viewer's page cannot be reached, show an own page, unless the user has chosen something
+ * else.  A browser on another host may reach it.
+ */
+static void choose_page(struct trace_opening *opening)
+{
+	struct options *options = &opening->options;
+	const struct browser_environment environment = browser_environment();
+	const char *reason = NULL;
+	bool own = opening->trace < 0 && !options->ui && !options->output;
+
+	viewer_page_origin(opening->page, opening->origin);
+	if (!is_page(opening) && !environment.ssh && browser_commands(&environment))
+		reason = page_reach(opening->origin);
+	if (reason && !options->quiet)
+		fprintf(stderr, "ptrace2ftf: cannot reach %s: %s; %s\n", opening->origin, reason,
+			own ? "shown without it, as by --format=html: calls, a flame graph and "
+			      "functions"
+			    : "the browser may have kept it; else open the recording with --format=html");
+	if (!reason || !own)
+		return;
+	options->format = &format_html;
+	free(opening->name);
+	opening->name = name_output(options);
+}
+
 static void find_trace(struct trace_opening *opening)
 {
-	const struct options *options = opening->options;
+	const struct options *options = &opening->options;
 
 	if (options->input && options->input_kind == INPUT_PERF_DATA)
 		opening->trace = trace_kind_open(options->input);
@@ -150,12 +184,14 @@ static void print_hints(const struct trace_opening *opening, const char *path, c
 
 	fstat(opening->trace, &status);
 	fprintf(stderr,
-		"ptrace2ftf: serving %s (%.1f MiB) to the page, once and from this host only; "
+		"ptrace2ftf: serving %s (%.1f MiB) to the %s, once and from this host only; "
 		"Ctrl-C ends it\n",
-		strrchr(path, '/') + 1, (double)status.st_size / (1 << 20));
-	fputs("ptrace2ftf: the browser asks whether the page may access the local network or "
-	      "this device; allow it\n",
-	      stderr);
+		strrchr(path, '/') + 1, (double)status.st_size / (1 << 20),
+		is_page(opening) ? "browser" : "page");
+	if (!is_page(opening))
+		fputs("ptrace2ftf: the browser asks whether the page may access the local network "
+		      "or this device; allow it\n",
+		      stderr);
 	if (browser_is_remote(&environment)) {
 		gethostname(host, sizeof(host) - 1);
 		fprintf(stderr,
@@ -173,7 +209,7 @@ static int print_address(const struct trace_opening *opening, const char *path, 
 {
 	const struct browser_environment environment = browser_environment();
 	const char *commands = browser_commands(&environment);
-	bool quiet = opening->options->quiet;
+	bool quiet = opening->options.quiet;
 
 	if (!quiet)
 		print_hints(opening, path, commands);
@@ -188,7 +224,7 @@ static int print_address(const struct trace_opening *opening, const char *path, 
 static int serve_trace(struct trace_opening *opening, struct trace_server *server,
 		       struct error *err)
 {
-	const struct options *options = opening->options;
+	const struct options *options = &opening->options;
 	struct sandbox sandbox;
 
 	if (sandbox_enter_server(&sandbox, options->sandbox, err) < 0)
@@ -200,23 +236,26 @@ static int serve_trace(struct trace_opening *opening, struct trace_server *serve
 	if (trace_server_run(server, err) < 0)
 		return -1;
 	if (!options->quiet)
-		fputs("ptrace2ftf: the page has fetched the trace\n", stderr);
+		fprintf(stderr, "ptrace2ftf: the %s has fetched the %s\n",
+			is_page(opening) ? "browser" : "page", is_page(opening) ? "page" : "trace");
 	return 0;
 }
 
 /* Returns 0; -1 with err filled. */
 static int show_trace(struct trace_opening *opening, struct error *err)
 {
-	const char *page = opening->options->ui ? opening->options->ui : VIEWER_PAGE_DEFAULT;
-	char origin[VIEWER_PAGE_ORIGIN_MOST];
 	char *path = viewer_page_path(opening->name), *address;
-	struct served_trace served = { opening->trace, path, origin };
+	struct served_trace served = { opening->trace, path,
+				       is_page(opening) ? NULL : opening->origin };
 	struct trace_server *server;
 	int status;
 
-	if (!path || !viewer_page_origin(page, origin))
+	if (!path)
 		return error_set(err, ERROR_SYSTEM, "cannot make an address that nobody guesses");
-	address = viewer_page_address(page, path, &opening->view);
+	if (!is_page(opening))
+		address = viewer_page_address(opening->page, path, &opening->view);
+	else if (asprintf(&address, VIEWER_PAGE_OWN "%s", path) < 0)
+		alloc_fail(strlen(path));
 	server = trace_server_open(opening->listener, &served, err);
 	status = server ? print_address(opening, path, address, err) : -1;
 	if (status == 0)
@@ -229,10 +268,11 @@ static int show_trace(struct trace_opening *opening, struct error *err)
 
 int open_trace(const struct options *options, batch_convert_fn *convert)
 {
-	struct trace_opening opening = { .options = options,
+	struct trace_opening opening = { .options = *options,
 					 .convert = convert,
 					 .listener = -1,
 					 .trace = -1,
+					 .page = options->ui ? options->ui : VIEWER_PAGE_DEFAULT,
 					 .view.tids = &options->select.tids };
 	struct error err = { 0 };
 	int status = EXIT_FAILED;
@@ -242,6 +282,8 @@ int open_trace(const struct options *options, batch_convert_fn *convert)
 		status = EXIT_USAGE;
 	} else {
 		opening.listener = trace_server_listen(&err);
+		if (opening.listener >= 0)
+			choose_page(&opening);
 		if (opening.listener >= 0)
 			status = opening.trace >= 0 ? EXIT_WHOLE : convert_input(&opening, &err);
 	}

@@ -20,10 +20,6 @@
 #define CONNECTIONS_MOST 500
 #define IDLE_SECONDS     3
 
-#define TEXT_OF(number)  #number
-#define TEXT_OF_(number) TEXT_OF(number)
-#define HOST             "127.0.0.1:" TEXT_OF_(VIEWER_PAGE_PORT)
-
 #define ALLOW_ORIGIN  "Access-Control-Allow-Origin"
 #define ALLOW_METHODS "Access-Control-Allow-Methods"
 /* Of browsers that ask the server, and not yet the user: Chromium 104 to 141. */
@@ -93,11 +89,12 @@ int trace_server_listen(struct error *err)
 		return fd;
 	if (errno == EADDRINUSE)
 		error_set(err, ERROR_SYSTEM,
-			  "cannot listen at " HOST ": another program does, and Perfetto's page "
+			  "cannot listen at " VIEWER_PAGE_HOST
+			  ": another program does, and Perfetto's page "
 			  "connects to no other port; end it (trace_processor --httpd, another "
 			  "`ptrace2ftf open`; `ss -tlnp` lists them)");
 	else
-		error_set_system(err, errno, "cannot listen at " HOST);
+		error_set_system(err, errno, "cannot listen at " VIEWER_PAGE_HOST);
 	if (fd >= 0)
 		close(fd);
 	return -1;
@@ -125,9 +122,9 @@ static bool has_header(struct MHD_Connection *connection, const char *name, cons
 /* Returns whether the request comes from the page, or not from any page, and names our address. */
 static bool may_ask(const struct trace_server *server, struct MHD_Connection *connection)
 {
-	return has_header(connection, "Host", HOST) &&
+	return has_header(connection, "Host", VIEWER_PAGE_HOST) &&
 	       (!mhd.lookup_connection_value(connection, MHD_HEADER_KIND, "Origin") ||
-		has_header(connection, "Origin", server->trace.origin));
+		(server->trace.origin && has_header(connection, "Origin", server->trace.origin)));
 }
 
 static enum MHD_Result refuse_request(struct MHD_Connection *connection)
@@ -205,15 +202,17 @@ static struct MHD_Response *make_empty(void)
 /* Returns false for lack of memory. */
 static bool make_responses(struct trace_server *server, uint64_t size)
 {
-	const char *origin = server->trace.origin, *no = NULL;
+	const char *origin = server->trace.origin ? server->trace.origin : VIEWER_PAGE_OWN;
+	const char *type = server->trace.origin ? "application/octet-stream" : "text/html";
+	const char *no = NULL;
 
 	server->file = mhd.create_response_from_fd64(size, server->trace.fd);
 	server->none = make_empty();
 	server->options = make_empty();
 	/* The connection is closed: the page's next request must not be cut with it. */
 	return add_headers(server->file, ALLOW_ORIGIN, origin, "Cache-Control", "no-cache",
-			   "Content-Type", "application/octet-stream", "X-Content-Type-Options",
-			   "nosniff", "Accept-Ranges", "none", "Connection", "close", no) &&
+			   "Content-Type", type, "X-Content-Type-Options", "nosniff",
+			   "Accept-Ranges", "none", "Connection", "close", no) &&
 	       add_headers(server->none, ALLOW_ORIGIN, origin, "Cache-Control", "no-cache", no) &&
 	       add_headers(server->options, ALLOW_ORIGIN, origin, ALLOW_METHODS, "GET, POST",
 			   ALLOW_PRIVATE, "true", no);

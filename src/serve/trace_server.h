@@ -25,7 +25,7 @@ struct trace_server;
 struct served_trace {
 	int fd;             /* of a regular file; the server closes it */
 	const char *path;   /* of its address: viewer_page_path() */
-	const char *origin; /* of the page: viewer_page_origin() */
+	const char *origin; /* of the page: viewer_page_origin(); NULL: the file is the page */
 };
 
 /*

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Replaces trace_server.c in a build without libmicrohttpd. */
+/* Replaces trace_server.c and page_reach.c in a build without libmicrohttpd. */
 
+#include "src/serve/page_reach.h"
 #include "src/serve/trace_server.h"
 
 int trace_server_listen(struct error *err)
 {
-	return error_set(err, ERROR_UNSUPPORTED,
-			 "cannot show a trace: this build has no server (configure "
-			 "--without-libmicrohttpd); convert with -o FILE and open FILE in "
-			 "Perfetto, or build with Debian's libmicrohttpd-dev");
+	return error_set(
+		err, ERROR_UNSUPPORTED,
+		"cannot show a trace: this build has no server (configure "
+		"--without-libmicrohttpd); convert with -o FILE and open FILE in "
+		"Perfetto, or -o FILE.html and open it in a browser, or build with Debian's libmicrohttpd-dev");
 }
 
 struct trace_server *trace_server_open(int listener, const struct served_trace *trace,
@@ -29,4 +31,10 @@ int trace_server_run(struct trace_server *server, struct error *err)
 void trace_server_close(struct trace_server *server)
 {
 	(void)server;
+}
+
+const char *page_reach(const char *origin)
+{
+	(void)origin;
+	return NULL;
 }

@@ -159,7 +159,7 @@ char *viewer_page_address(const char *page, const char *path, const struct viewe
 	size_t size;
 	FILE *out = ALLOC_CHECKED(open_memstream(&address, &size));
 
-	snprintf(trace, sizeof(trace), "http://127.0.0.1:%d%s", VIEWER_PAGE_PORT, path);
+	snprintf(trace, sizeof(trace), VIEWER_PAGE_OWN "%s", path);
 	/* A host alone is an address with the path "/". */
 	fprintf(out, "%s%s#!/?url=", page,
 		page[scheme_length(page) + strcspn(page + scheme_length(page), "/?")] ? "" : "/");

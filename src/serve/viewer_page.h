@@ -11,6 +11,12 @@
 /* Perfetto's page may connect to this port of 127.0.0.1 only (its Content-Security-Policy). */
 #define VIEWER_PAGE_PORT 9001
 
+/* The origin of what this host serves. */
+#define VIEWER_PAGE_TEXT_(port) #port
+#define VIEWER_PAGE_TEXT(port)  VIEWER_PAGE_TEXT_(port)
+#define VIEWER_PAGE_HOST        "127.0.0.1:" VIEWER_PAGE_TEXT(VIEWER_PAGE_PORT)
+#define VIEWER_PAGE_OWN         "http://" VIEWER_PAGE_HOST
+
 #define VIEWER_PAGE_ORIGIN_MOST 300
 
 /*

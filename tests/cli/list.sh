@@ -119,7 +119,7 @@ names() {
 tap_check "files with and without code and names are named" names
 
 refused() {
-	for words in "list --format=svg apart" "list --input=perf-script apart" "list --symbol=main apart"; do
+	for words in "list --format=html apart" "list --input=perf-script apart" "list --symbol=main apart"; do
 		# shellcheck disable=SC2086
 		"$program" $words >text 2>messages
 		[ $? -eq 64 ] || { echo "$words"; return 1; }

@@ -122,8 +122,8 @@ excluded() {
 }
 tap_check "options that exclude each other are wrong usage" excluded
 suffixes() {
-	is_wrong "cannot write --format=svg to 'x.ftf': the suffix is that of --format=ftf" -f svg -o d/x.ftf.gz a &&
-		is_wrong "to 'x.SVG': the suffix is that of --format=svg" -f ftf -o x.SVG a &&
+	is_wrong "cannot write --format=html to 'x.ftf': the suffix is that of --format=ftf" -f html -o d/x.ftf.gz a &&
+		is_wrong "to 'x.HTML': the suffix is that of --format=html" -f ftf -o x.HTML a &&
 		is_wrong "cannot write 'x.ftf.xz' as .xz: unknown compression; choose .gz or .zst" -o x.ftf.xz a &&
 		is_wrong "cannot write '{base}.perfetto-trace' as .*; choose a name in .ftf" \
 			--output-pattern='{base}.perfetto-trace' a

@@ -31,9 +31,9 @@ by_suffix() { # FORMAT NAME
 		esac | cmp "$work/by_format" -
 }
 suffixes() {
-	by_suffix svg x.svg && by_suffix folded x.folded.gz && by_suffix slices x.slices &&
+	by_suffix html x.html && by_suffix folded x.folded.gz && by_suffix slices x.slices &&
 		by_suffix chrome x.json && by_suffix speedscope x.speedscope.json && by_suffix speedscope x.speedscope && by_suffix ftf x.fxt &&
-		by_suffix ftf x.bin && by_suffix ftf svg
+		by_suffix ftf x.bin && by_suffix ftf html
 }
 tap_check "without --format the output's suffix chooses it" suffixes
 json_of_two() {

@@ -30,7 +30,7 @@ SANITIZED = os.environ.get("P2F_SANITIZED") == "yes"
 WORK = tempfile.mkdtemp(prefix="differential.")
 
 FORMATS = """ftf branches calls slices events folded functions histogram outliers chrome speedscope
-    pprof callgrind lcov svg none""".split()
+    pprof callgrind lcov html none""".split()
 # Slices of events of the processor, and of magic-trace's gaps, without length, which sums leave out.
 MARKS = re.compile(r"ptwrite$|\[transaction aborted\]$|\[decode error: ")
 # Of the summary: what differs from run to run.

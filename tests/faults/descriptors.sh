@@ -108,7 +108,7 @@ conversions() { # FUNCTION WHAT
 	conversion "$2, with --json" "$1" stdin -q $symfs in/perf.data -o out/x.ftf --json=out/x.json
 	conversion "$2, with --fit" "$1" stdin -q $symfs --fit=4 in/perf.data -o out/x.ftf
 	conversion "$2, in parts" "$1" stdin -q $symfs --split=3 in/perf.data -o out/x.ftf
-	conversion "$2, as a picture" "$1" stdin -q $symfs in/perf.data -o out/x.svg
+	conversion "$2, as a page" "$1" stdin -q $symfs in/perf.data -o out/x.html
 	conversion "$2, for speedscope" "$1" stdin -q $symfs in/perf.data -o out/x.speedscope.json
 	conversion "$2, of standard input" "$1" perf.data -q $symfs - -o out/x.ftf
 	conversion "$2, of a batch" "$1" stdin -q $symfs in/perf.data in/other.data -o out/

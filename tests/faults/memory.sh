@@ -86,7 +86,7 @@ commands() { # SUFFIX RECORDING FUNCTION
 		tap_check "$format$1" each -qj1 $symfs "$2" --format=$format -o x
 	done
 	[ "$LONG" ] || return
-	for format in callgrind lcov folded outliers histogram chrome speedscope svg; do
+	for format in callgrind lcov folded outliers histogram chrome speedscope html; do
 		tap_check "$format$1" each -qj1 $symfs "$2" --format=$format --symbol="$3" -o x
 	done
 	tap_check "a difference of stacks$1" each diff $symfs "$2" "$2" --format=folded -o x

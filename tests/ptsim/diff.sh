@@ -156,7 +156,7 @@ refuses() { # STATUS TEXT ARGUMENTS...
 wrong() {
 	cp "$work/a.data" "$work/kept"
 	refuses 64 "two recordings" "$work/a.data" && refuses 64 "two recordings" "$work/a.data" "$work/b.data" "$work/b.data" &&
-		refuses 64 "standard input" - "$work/b.data" && refuses 64 "a table" -f svg "$work/a.data" "$work/b.data" &&
+		refuses 64 "standard input" - "$work/b.data" && refuses 64 "a table" -f html "$work/a.data" "$work/b.data" &&
 		refuses 1 "none: cannot open" "$work/none" "$work/b.data" &&
 		refuses 1 "a.data" "$work/a.data" "$work/b.data" -o "$work/a.data" &&
 		refuses 1 "a.data" "$work/b.data" "$work/a.data" --json="$work/a.data" && cmp "$work/a.data" "$work/kept" &&

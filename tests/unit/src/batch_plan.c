@@ -104,11 +104,11 @@ static const char *output_of(const struct options *options)
 
 START_TEST(outputs_end_with_the_name_of_the_format)
 {
-	const struct options svg = { .output = "o/", .format = &format_svg };
+	const struct options page = { .output = "o/", .format = &format_html };
 	const struct options chrome = { .output = "o/", .format = &format_chrome };
 	const struct options none = { .output = "o/", .format = &format_none };
 
-	ck_assert_str_eq(output_of(&svg), "o/a.svg");
+	ck_assert_str_eq(output_of(&page), "o/a.html");
 	ck_assert_str_eq(output_of(&chrome), "o/a.chrome.json");
 	ck_assert_ptr_null(output_of(&none));
 }
