@@ -16,6 +16,7 @@ const TABLE_ROWS = 1000, OPEN_LANES = 6;
 const element = (id) => document.getElementById(id);
 const data = JSON.parse(element("data").textContent);
 const texts = data.texts, canvas = element("canvas"), context = canvas.getContext("2d");
+const helper = new OffscreenCanvas(1, 1).getContext("2d");
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
 /* ---- Text ---------------------------------------------------------------- */
@@ -23,10 +24,10 @@ const dark = matchMedia("(prefers-color-scheme: dark)");
 const plural = (count, noun) => `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 
 function time(ns) {
-	const units = [[60e9, "min"], [1e9, "s"], [1e6, "ms"], [1e3, "us"]];
-	const unit = units.find(([size]) => Math.abs(ns) >= size) || [1, "ns"];
+	const [size, unit] = [[60e9, "min"], [1e9, "s"], [1e6, "ms"], [1e3, "us"]]
+		.find(([least]) => Math.abs(ns) >= least) || [1, "ns"];
 
-	return `${+(ns / unit[0]).toFixed(3)}${unit[1]}`;
+	return `${+(ns / size).toFixed(3)}${unit}`;
 }
 
 const amount = (value) => data.by_insns ? value.toLocaleString("en") : time(value);
@@ -40,19 +41,17 @@ function clock(ns) {
 
 /* ---- Charts -------------------------------------------------------------- */
 
-/* Give a lane the rows of its boxes: of each depth those of `order`, or all in their order. */
-function makeRows(lane, order) {
+/* Give a lane the rows of its boxes, which are in order. */
+function makeRows(lane) {
 	const sizes = [];
 
 	for (const depth of lane.depth)
 		sizes[depth] = (sizes[depth] || 0) + 1;
 	lane.rows = Array.from(sizes, (size) => new Uint32Array(size || 0));
 	sizes.fill(0);
-	for (let i = 0; i < lane.depth.length; i++) {
-		const box = order ? order[i] : i, depth = lane.depth[box];
-
+	lane.depth.forEach((depth, box) => {
 		lane.rows[depth][sizes[depth]++] = box;
-	}
+	});
 	return lane;
 }
 
@@ -142,37 +141,37 @@ function makeCalls() {
 	return { lanes, total: data.duration || 1, format: time, describe: describeSlice };
 }
 
-/* The larger stack of a caller is left of the smaller one. */
+/* The larger stack of a caller is left of the smaller one: a box for each, outer ones first. */
 function makeStacks() {
-	const count = data.stacks.length, callees = Array.from({ length: count + 1 }, () => []);
-	const lane = makeLane(count, { open: true }), order = [], work = [];
-	let total = 0;
+	const { stacks } = data, callees = [[], ...stacks.map(() => [])], order = [];
+	const lane = makeLane(stacks.length, { open: true }), work = [[-1, 0, 0]];
+	const total = stacks.reduce((sum, [caller, , weight]) => sum + (caller ? 0 : weight), 0);
 
-	data.stacks.forEach(([caller, text, weight], i) => {
-		callees[caller].push(i);
-		lane.text[i] = text;
-		lane.depth[i] = caller ? lane.depth[caller - 1] + 1 : 0;
-		total += caller ? 0 : weight;
-	});
-	work.push([0, 0]);
+	stacks.forEach(([caller], i) => callees[caller].push(i));
 	while (work.length) {
-		const [number, begin] = work.pop();
+		const [stack, begin, depth] = work.pop(), parts = [];
 		let at = begin;
 
-		callees[number].sort((a, b) => data.stacks[b][2] - data.stacks[a][2]);
-		for (const i of callees[number]) {
-			lane.begin[i] = at;
-			at = lane.end[i] = at + data.stacks[i][2];
-			order.push(i);
-			work.push([i + 1, lane.begin[i]]);
+		if (stack >= 0) {
+			const box = order.push(stack) - 1;
+
+			[, lane.text[box]] = stacks[stack];
+			[lane.begin[box], lane.depth[box]] = [begin, depth - 1];
+			lane.end[box] = begin + stacks[stack][2];
 		}
+		for (const i of callees[stack + 1].sort((a, b) => stacks[b][2] - stacks[a][2])) {
+			parts.push([i, at, depth + 1]);
+			at += stacks[i][2];
+		}
+		work.push(...parts.reverse());
 	}
-	order.sort((a, b) => lane.begin[a] - lane.begin[b]);
-	return { lanes: count ? [makeRows(lane, order)] : [], total: total || 1, format: amount,
-		 describe: (_, i) => `${texts[lane.text[i]]}\n${amount(data.stacks[i][2])}` +
-			`${data.by_insns ? " instructions" : ""}, ` +
-			`${(100 * data.stacks[i][2] / total).toFixed(2)}% of all, ` +
-			`${lane.depth[i] ? plural(data.stacks[i][3], "call") : "the thread"}` };
+	return { lanes: [makeRows(lane)], total: total || 1, format: amount, describe: (_, box) => {
+		const [, text, weight, calls] = stacks[order[box]];
+
+		return `${texts[text]}\n${amount(weight)}${data.by_insns ? " instructions" : ""}, ` +
+			`${(100 * weight / total).toFixed(2)}% of all, ` +
+			(lane.depth[box] ? plural(calls, "call") : "a thread");
+	} };
 }
 
 const charts = { calls: makeCalls(), stacks: makeStacks() };
@@ -199,18 +198,23 @@ const hues = Uint8Array.from(texts, (text) => {
 function readColours() {
 	const style = getComputedStyle(document.documentElement);
 	const colour = (name) => style.getPropertyValue(`--${name}`).trim();
+	const hue = (i) => `hsl(${i * 360 / HUES} ${dark.matches ? "32% 36%" : "62% 79%"})`;
+	const strip = new OffscreenCanvas(HUES + 2, 1).getContext("2d");
 
-	palette = { boxes: [], text: colour("text"), quiet: colour("quiet"), line: colour("line"),
-		    head: colour("head"), back: colour("back"), chosen: colour("chosen") };
-	for (let i = 0; i < HUES; i++)
-		palette.boxes.push(`hsl(${i * 360 / HUES} ${dark.matches ? "32% 36%" : "62% 79%"})`);
-	palette.boxes.push(colour("other"), colour("lost"));
+	palette = { text: colour("text"), quiet: colour("quiet"), line: colour("line"),
+		    head: colour("head"), back: colour("back"), chosen: colour("chosen"),
+		    boxes: [...Array.from({ length: HUES }, (_, i) => hue(i)), colour("other"), colour("lost")] };
+	palette.boxes.forEach((box, i) => {
+		strip.fillStyle = box;
+		strip.fillRect(i, 0, 1, 1);
+	});
+	palette.pixels = new Uint32Array(strip.getImageData(0, 0, HUES + 2, 1).data.buffer);
 }
 
 /* ---- Draw ---------------------------------------------------------------- */
 
-const heightOf = (lane) => lane.open ? lane.rows.length * ROW + 6 : 0;
 const headOf = (lane) => lane.title ? HEAD : 4;
+const heightOf = (lane) => headOf(lane) + (lane.open ? lane.rows.length * ROW + 6 : 0);
 const scale = () => canvas.clientWidth / (chart.end - chart.begin);
 
 /* Returns the first place of a row, from `from` on, whose box ends after `value`. */
@@ -228,68 +232,68 @@ function firstAfter(lane, row, value, from) {
 	return low;
 }
 
-function anyMatches(lane, row, from, to) {
-	for (let i = from; i < to; i++)
-		if (match[lane.text[row[i]]])
-			return true;
-	return false;
+function drawLabel(text, x, y, room) {
+	const most = Math.floor(room / palette.character);
+
+	context.fillStyle = palette.text;
+	context.fillText(text.length > most ? `${text.slice(0, most - 1)}\u2026` : text, x, y);
 }
 
-/* Draw what is seen of a row.  Boxes that end within a pixel are drawn together. */
+/* Draw what is seen of a row.  Boxes that end within a pixel are a column of one line of pixels. */
 function drawRow(lane, row, y, height) {
-	const perPixel = 1 / scale(), width = canvas.clientWidth, chosen = chart.chosen;
-	let next;
+	const perPixel = 1 / scale(), width = canvas.clientWidth;
+	const line = new ImageData(width, 1), pixels = new Uint32Array(line.data.buffer);
+	const matches = (from, to) => !match || row.subarray(from, to).some((box) => match[lane.text[box]]);
+	let next, columns = false;
 
 	for (let at = firstAfter(lane, row, chart.begin, 0); at < row.length; at = next) {
-		const box = row[at], left = (lane.begin[box] - chart.begin) / perPixel;
-		let right = (lane.end[box] - chart.begin) / perPixel;
+		const box = row[at], hue = hues[lane.text[box]];
+		const left = (lane.begin[box] - chart.begin) / perPixel, x = Math.max(left, 0);
+		const right = (lane.end[box] - chart.begin) / perPixel, size = Math.min(right, width) - x;
 
 		if (left >= width)
 			break;
 		next = at + 1;
 		if (right - left < 1) {
-			right = Math.max(Math.floor(left), 0) + 1;
-			next = Math.max(firstAfter(lane, row, chart.begin + right * perPixel, next), next);
-		}
-		const x = Math.max(left, 0), size = Math.max(Math.min(right, width) - x, 0.6);
+			const column = Math.floor(x);
 
-		context.globalAlpha = !match || anyMatches(lane, row, at, next) ? 1 : 0.25;
-		context.fillStyle = palette.boxes[hues[lane.text[box]]];
+			next = Math.max(firstAfter(lane, row, chart.begin + (column + 1) * perPixel, next), next);
+			pixels[column] = matches(at, next) ? palette.pixels[hue] : palette.pixels[hue] & 0x40ffffff;
+			columns = true;
+			continue;
+		}
+		context.globalAlpha = matches(at, next) ? 1 : 0.25;
+		context.fillStyle = palette.boxes[hue];
 		context.fillRect(x, y, size > 3 ? size - 0.5 : size, height - 1);
 		if (size > LABEL && height === ROW)
 			drawLabel(texts[lane.text[box]], x + 3, y + 12, size - 6);
-		if (chosen && chosen.lane === lane && chosen.box === box) {
-			context.strokeStyle = palette.chosen;
-			context.lineWidth = 2;
-			context.strokeRect(x + 1, y + 1, Math.max(size - 2, 1), height - 3);
-		}
 	}
 	context.globalAlpha = 1;
+	if (!columns)
+		return;
+	helper.canvas.width = width;
+	helper.putImageData(line, 0, 0);
+	context.drawImage(helper.canvas, 0, 0, width, 1, 0, y, width, height - 1);
 }
 
-function drawLabel(text, x, y, room) {
-	const most = Math.floor(room / palette.character);
-
-	context.fillStyle = palette.text;
-	if (most > 1)
-		context.fillText(text.length > most ? text.slice(0, most - 1) + "\u2026" : text, x, y);
-}
-
+/* A frame around the chosen box, and a triangle for each mark. */
 function drawMarks(lane, y) {
+	const { lane: chosen, box } = chart.chosen || {}, x = (value) => (value - chart.begin) * scale();
 	let last = -1;
 
+	if (chosen === lane && lane.open) {
+		context.strokeStyle = palette.chosen;
+		context.strokeRect(x(lane.begin[box]), y + lane.depth[box] * ROW,
+				   Math.max(x(lane.end[box]) - x(lane.begin[box]), 2), ROW - 1);
+	}
 	context.fillStyle = palette.boxes[LOST];
 	for (const mark of lane.marks) {
-		const x = Math.round((mark.time - chart.begin) * scale());
+		const at = Math.round(x(mark.time));
 
-		if (x < 0 || x > canvas.clientWidth || x === last)
+		if (at < 0 || at > canvas.clientWidth || at === last)
 			continue;
-		last = x;
-		context.beginPath();
-		context.moveTo(x, y);
-		context.lineTo(x + 4, y - 7);
-		context.lineTo(x - 4, y - 7);
-		context.fill();
+		last = at;
+		context.fillRect(at - 1, y - 8, 3, 8);
 	}
 }
 
@@ -312,8 +316,8 @@ function drawLane(lane, y, height) {
 	if (lane.title) {
 		context.fillStyle = palette.head;
 		context.fillRect(0, y, canvas.clientWidth, HEAD - 1);
-		if (!lane.open)
-			drawRow(lane, lane.rows[0] || [], y + HEAD - 6, 6);
+		if (!lane.open && lane.rows.length)
+			drawRow(lane, lane.rows[0], y + HEAD - 6, 6);
 		context.fillStyle = palette.text;
 		context.fillText(`${lane.open ? "\u25be" : "\u25b8"} ${lane.title}`, 6, y + 14);
 	}
@@ -325,39 +329,40 @@ function drawLane(lane, y, height) {
 }
 
 /* Call see(lane, y) for each lane, with its top in the canvas.  Returns the bottom of the last. */
-function eachLane(see) {
+function eachLane(see = () => {}) {
 	let y = AXIS - chart.top;
 
 	for (const lane of chart.lanes) {
 		see(lane, y);
-		y += headOf(lane) + heightOf(lane);
+		y += heightOf(lane);
 	}
 	return y;
 }
 
 function draw() {
 	const ratio = devicePixelRatio || 1, width = canvas.clientWidth, height = canvas.clientHeight;
-	const room = eachLane(() => {}) + chart.top;
+	const room = eachLane() + chart.top;
 
 	chart.top = Math.max(Math.min(chart.top, room - height), 0);
 	canvas.width = Math.round(width * ratio);
 	canvas.height = Math.round(height * ratio);
 	context.setTransform(ratio, 0, 0, ratio, 0, 0);
+	context.imageSmoothingEnabled = false;
 	context.font = "11px monospace";
+	context.lineWidth = 2;
 	palette.character = context.measureText("m").width;
 	eachLane((lane, y) => {
-		if (y < height && y + headOf(lane) + heightOf(lane) > 0)
+		if (y < height && y + heightOf(lane) > 0)
 			drawLane(lane, y, height);
 	});
 	context.fillStyle = palette.back;
 	context.fillRect(0, 0, width, AXIS);
 	context.globalAlpha = 0.6;
 	drawAxis(height);
-	context.globalAlpha = 1;
-	if (room > height) {
-		context.fillStyle = palette.quiet;
+	context.fillStyle = palette.quiet;
+	if (room > height)
 		context.fillRect(width - 5, chart.top / room * height, 4, height * height / room);
-	}
+	context.globalAlpha = 1;
 }
 
 let waits = false;
@@ -387,28 +392,26 @@ function zoom(factor, x) {
 	show(at - (at - chart.begin) * factor, at + (chart.end - at) * factor);
 }
 
-function pan(pixels) {
-	show(chart.begin + pixels / scale(), chart.end + pixels / scale());
+/* By pixels. */
+function pan(right, down = 0) {
+	chart.top += down;
+	show(chart.begin + right / scale(), chart.end + right / scale());
 }
 
-/* Returns what is at a point of the canvas: a lane, and a box or a mark perhaps. */
+/* Returns what is at a point of the canvas: a lane, and perhaps a box, or its head, or a mark. */
 function find(x, y) {
-	const value = chart.begin + x / scale();
-	let found = null;
+	const value = chart.begin + x / scale(), near = 0.5 / scale();
+	let found = {};
 
 	eachLane((lane, top) => {
-		const depth = Math.floor((y - top - headOf(lane)) / ROW);
-		const row = lane.open && lane.rows[depth];
+		const row = lane.rows[Math.floor((y - top - headOf(lane)) / ROW)];
+		const at = row && lane.open ? firstAfter(lane, row, value - near, 0) : 0;
 
-		if (y < Math.max(top, AXIS) || y >= top + headOf(lane) + heightOf(lane))
+		if (y < Math.max(top, AXIS) || y >= top + heightOf(lane))
 			return;
-		found = { lane, head: y < top + headOf(lane) };
-		found.mark = lane.marks.find((mark) => Math.abs(mark.time - value) * scale() < 4);
-		if (!row || !row.length)
-			return;
-		const near = 0.5 / scale(), at = firstAfter(lane, row, value - near, 0);
-
-		if (at >= row.length || lane.begin[row[at]] > value + near)
+		found = { lane, head: lane.title && y < top + HEAD,
+			  mark: lane.marks.find((mark) => Math.abs(mark.time - value) < 4 * near) };
+		if (!lane.open || !row || at >= row.length || lane.begin[row[at]] > value + near)
 			return;
 		found.box = row[at];
 		found.count = Math.max(firstAfter(lane, row, value + near, at) - at, 1);
@@ -424,7 +427,7 @@ function choose(lane, box) {
 
 /* Choose a box, and move so that it is seen. */
 function reveal(lane, box) {
-	const size = lane.end[box] - lane.begin[box], seen = size * scale();
+	const size = lane.end[box] - lane.begin[box];
 
 	lane.open = true;
 	eachLane((one, y) => {
@@ -434,77 +437,60 @@ function reveal(lane, box) {
 			chart.top += top - canvas.clientHeight / 3;
 	});
 	choose(lane, box);
-	if (seen < 40 || lane.end[box] < chart.begin || lane.begin[box] > chart.end)
+	if (size * scale() < 40 || lane.end[box] < chart.begin || lane.begin[box] > chart.end)
 		show(lane.begin[box] - 2 * size - 2, lane.end[box] + 2 * size + 2);
 }
 
 /* ---- Search -------------------------------------------------------------- */
 
 function search() {
-	const query = element("query").value, pattern = query.match(/^\/(.+)\/$/);
-	let test = (text) => text.toLowerCase().includes(query.toLowerCase()), count = 0;
+	const query = element("query").value, [, pattern] = query.match(/^\/(.+)\/$/) || [];
+	let count = 0;
 
 	try {
-		const expression = pattern && new RegExp(pattern[1]);
+		const expression = new RegExp(pattern || query.replace(/[^\w\s]/g, "\\$&"), pattern ? "" : "i");
 
-		if (expression)
-			test = (text) => expression.test(text);
-		match = query ? texts.map(test) : null;
+		match = query ? texts.map((text) => expression.test(text)) : null;
 	} catch {
-		match = [];
+		match = texts.map(() => false);
 	}
 	for (const lane of match ? chart.lanes : [])
 		for (const text of lane.text)
 			count += match[text] ? 1 : 0;
-	element("found").textContent = match ? plural(count, "match").replace("matchs", "matches") : "";
-	if (location.hash === "#functions")
-		showTable();
+	element("found").textContent = match ? `${count.toLocaleString("en")} found` : "";
+	showTable();
 	redraw();
 }
 
-/* Reveal the next match in order of time, or the one before. */
-function step(forward) {
-	const { lane: lane0, box: box0 } = chart.chosen || {};
+/* Reveal the next box that is found, in order of time, or the one before. */
+function step(sign) {
+	const order = (a, b) => sign * (a.lane.begin[a.box] - b.lane.begin[b.box] ||
+		chart.lanes.indexOf(a.lane) - chart.lanes.indexOf(b.lane) || a.lane.depth[a.box] - b.lane.depth[b.box]);
 	let best = null;
-	const compare = (a, ai, an, b, bi, bn) => a.begin[ai] - b.begin[bi] || an - bn ||
-		a.depth[ai] - b.depth[bi] || ai - bi;
-	const number0 = chart.lanes.indexOf(lane0);
 
-	if (!match)
-		return;
-	chart.lanes.forEach((lane, number) => {
-		for (let i = 0; i < lane.text.length; i++) {
-			const sign = forward ? 1 : -1;
-
-			if (!match[lane.text[i]] ||
-			    (lane0 && sign * compare(lane, i, number, lane0, box0, number0) <= 0))
-				continue;
-			if (!best || sign * compare(lane, i, number, best.lane, best.i, best.number) < 0)
-				best = { lane, i, number };
-		}
-	});
+	for (const lane of match ? chart.lanes : [])
+		lane.text.forEach((text, box) => {
+			if (match[text] && (!chart.chosen || order({ lane, box }, chart.chosen) > 0) &&
+			    (!best || order({ lane, box }, best) < 0))
+				best = { lane, box };
+		});
 	if (best)
-		reveal(best.lane, best.i);
+		reveal(best.lane, best.box);
 }
 
 /* ---- The table ----------------------------------------------------------- */
 
 const unit = data.by_insns ? "_insns" : "_ns";
-const selfOfAll = data.functions.reduce((sum, row) => sum + row[`self${unit}`], 0);
-const columns = ["calls", "total", "self", "share", "min", "median", "p99", "max", "function"];
-let sorted = "self";
-
-function valueOf(row, column) {
-	if (column === "calls" || column === "function")
-		return row[column];
-	return row[(column === "share" ? "self" : column) + unit];
-}
-
-function cellOf(row, column) {
-	if (column === "share")
-		return `${(100 * valueOf(row, column) / (selfOfAll || 1)).toFixed(1)}%`;
-	return column === "calls" || column === "function" ? String(row[column]) : amount(valueOf(row, column));
-}
+const allSelf = data.functions.reduce((sum, row) => sum + row[`self${unit}`], 0) || 1;
+const amounts = ["total", "self", "min", "median", "p99", "max"].map((name) =>
+	[name, (row) => row[name + unit], (row) => amount(row[name + unit])]);
+/* Of each column its name, the value by which it is sorted, and the text. */
+const columns = [["calls", (row) => row.calls, (row) => row.calls.toLocaleString("en")],
+		 ...amounts.slice(0, 2),
+		 ["share", amounts[1][1], (row) => `${(100 * row[`self${unit}`] / allSelf).toFixed(1)}%`],
+		 ...amounts.slice(2),
+		 [`function${data.by_insns ? " (all in instructions)" : ""}`, null, (row) => row.function]];
+let sorted = 2;
 
 function addCells(parent, kind, list) {
 	const line = parent.appendChild(document.createElement("tr"));
@@ -515,59 +501,65 @@ function addCells(parent, kind, list) {
 }
 
 function showTable() {
-	const table = document.createElement("table");
+	const table = document.createElement("table"), value = columns[sorted][1];
 	const names = match && new Set(texts.filter((_, i) => match[i]));
 	const rows = data.functions.filter((row) => !names || names.has(row.function));
-	const head = addCells(table.createTHead(), "th", columns), body = table.createTBody();
+	const head = addCells(table.createTHead(), "th", columns.map(([name]) => name));
+	const body = table.createTBody();
 
-	rows.sort((a, b) => sorted === "function" ? (a.function < b.function ? -1 : 1)
-						  : valueOf(b, sorted) - valueOf(a, sorted));
-	head.children[columns.indexOf(sorted)].className = "chosen";
+	if (value)
+		rows.sort((a, b) => value(b) - value(a));
+	else
+		rows.sort((a, b) => a.function < b.function ? -1 : 1);
+	head.children[sorted].className = "chosen";
 	head.onclick = (event) => {
-		sorted = event.target.textContent;
+		sorted = event.target.cellIndex;
 		showTable();
 	};
 	for (const row of rows.slice(0, TABLE_ROWS))
-		addCells(body, "td", columns.map((column) => cellOf(row, column))).onclick = () => {
+		addCells(body, "td", columns.map(([, , text]) => text(row))).onclick = () => {
 			element("query").value = row.function;
 			location.hash = "#calls";
 			search();
-			step(true);
+			step(1);
 		};
 	if (rows.length > TABLE_ROWS)
-		addCells(body, "td", [...columns.slice(1).map(() => ""),
-				      `${rows.length - TABLE_ROWS} more: search, or sort otherwise`]);
+		addCells(body, "td", [...Array(columns.length - 1), `${rows.length - TABLE_ROWS} more`]);
 	element("table").replaceChildren(table);
 }
 
 /* ---- Events -------------------------------------------------------------- */
 
 function showTab() {
-	const tab = location.hash.slice(1) in charts || location.hash === "#functions" ?
-		location.hash.slice(1) : "calls";
-	const help = "Drag or A, D: move. Ctrl and wheel or W, S: zoom. Click: choose. " +
-		"Double click: zoom to it. Click a thread's name: fold it.";
-	const folded = data.folded + data.left_out;
-	const missing = { calls: folded ? `\n${plural(folded, "short slice")} not shown, to fit (--fit): ` +
-				"those around them count them." : "",
-			  stacks: data.stacks_left_out ?
-				`\n${plural(data.stacks_left_out, "small stack")} not shown.` : "" };
+	const tab = ["#stacks", "#functions"].find((hash) => hash === location.hash) || "#calls";
+	const left_out = tab === "#stacks" ? data.stacks_left_out : data.folded + data.left_out;
+	const why = tab === "#stacks" ? "which are too small" : "the shortest, which those around them count (--fit)";
 
 	for (const link of document.querySelectorAll("nav a"))
-		link.className = link.hash === `#${tab}` ? "chosen" : "";
-	canvas.hidden = tab === "functions";
-	element("table").hidden = element("details").hidden = tab === "functions";
+		link.className = link.hash === tab ? "chosen" : "";
+	canvas.hidden = element("details").hidden = tab === "#functions";
 	element("table").hidden = !canvas.hidden;
-	if (tab === "functions") {
-		showTable();
+	chart = charts[tab.slice(1)] || charts.calls;
+	element("details").textContent = "Drag or A, D: move. Ctrl and wheel or W, S: zoom. " +
+		"Click: choose. Double click: zoom to it. Click a thread's name: fold it." +
+		(left_out ? `\nNot shown: ${left_out.toLocaleString("en")}, ${why}.` : "");
+	if (chart.chosen)
+		choose(chart.chosen.lane, chart.chosen.box);
+	search();
+}
+
+function showTip(event) {
+	const tip = element("tip"), found = find(event.offsetX, event.offsetY), { lane, box, mark } = found;
+
+	tip.hidden = box === undefined && !mark;
+	if (tip.hidden)
 		return;
-	}
-	chart = charts[tab];
-	element("details").textContent = chart.chosen ?
-		chart.describe(chart.chosen.lane, chart.chosen.box) : help + missing[tab];
-	if (match)
-		search();
-	redraw();
+	if (box === undefined)
+		tip.textContent = `${texts[mark.text]}\nat ${clock(mark.time)}`;
+	else
+		tip.textContent = found.count > 1 ? `${found.count} here; zoom in` : chart.describe(lane, box);
+	tip.style.left = `${Math.max(Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 8), 0)}px`;
+	tip.style.top = `${Math.max(Math.min(event.clientY + 18, innerHeight - tip.offsetHeight - 8), 0)}px`;
 }
 
 let drag = null;
@@ -576,79 +568,63 @@ canvas.onpointerdown = (event) => {
 	drag = { x: event.clientX, y: event.clientY, moved: false };
 	canvas.setPointerCapture(event.pointerId);
 };
+canvas.onpointermove = (event) => {
+	const right = drag ? drag.x - event.clientX : 0, down = drag ? drag.y - event.clientY : 0;
+
+	if (!drag)
+		showTip(event);
+	if (!drag || (!drag.moved && Math.hypot(right, down) < 4))
+		return;
+	pan(right, down);
+	drag = { x: event.clientX, y: event.clientY, moved: true };
+};
 canvas.onpointerup = (event) => {
-	const found = drag && !drag.moved && find(event.offsetX, event.offsetY);
+	const { lane, box, head } = drag && !drag.moved ? find(event.offsetX, event.offsetY) : {};
 
 	drag = null;
-	if (found && found.head && found.lane.title)
-		found.lane.open = !found.lane.open;
-	else if (found && found.box !== undefined)
-		choose(found.lane, found.box);
+	if (head)
+		lane.open = !lane.open;
+	else if (box !== undefined)
+		choose(lane, box);
 	redraw();
-};
-canvas.onpointermove = (event) => {
-	const tip = element("tip"), found = !drag && find(event.offsetX, event.offsetY);
-
-	if (drag && (drag.moved || Math.hypot(event.clientX - drag.x, event.clientY - drag.y) > 3)) {
-		pan(drag.x - event.clientX);
-		chart.top += drag.y - event.clientY;
-		drag = { x: event.clientX, y: event.clientY, moved: true };
-	}
-	tip.hidden = !found || (found.box === undefined && !found.mark);
-	if (tip.hidden)
-		return;
-	if (found.box === undefined)
-		tip.textContent = `${texts[found.mark.text]}\nat ${clock(found.mark.time)}`;
-	else if (found.count > 1)
-		tip.textContent = `${found.count} here; zoom in`;
-	else
-		tip.textContent = chart.describe(found.lane, found.box);
-	tip.style.left = `${Math.max(Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 8), 0)}px`;
-	tip.style.top = `${Math.max(Math.min(event.clientY + 18, innerHeight - tip.offsetHeight - 8), 0)}px`;
 };
 canvas.onpointerleave = () => {
 	element("tip").hidden = true;
 };
 canvas.ondblclick = (event) => {
-	const found = find(event.offsetX, event.offsetY);
+	const { lane, box } = find(event.offsetX, event.offsetY);
 
-	if (found && found.box !== undefined)
-		show(found.lane.begin[found.box], found.lane.end[found.box]);
+	if (box !== undefined)
+		show(lane.begin[box], lane.end[box]);
 };
 canvas.addEventListener("wheel", (event) => {
-	const fits = eachLane(() => {}) + chart.top <= canvas.clientHeight;
-
 	event.preventDefault();
 	if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY))
 		pan(event.deltaX || event.deltaY);
-	else if (event.ctrlKey || event.metaKey || fits)
+	else if (event.ctrlKey || event.metaKey || eachLane() + chart.top <= canvas.clientHeight)
 		zoom(1.002 ** event.deltaY, event.offsetX);
 	else
-		chart.top += event.deltaY;
-	redraw();
+		pan(0, event.deltaY);
 }, { passive: false });
 
 const keys = {
 	w: () => zoom(0.7, canvas.clientWidth / 2), s: () => zoom(1.4, canvas.clientWidth / 2),
-	a: () => pan(-100), d: () => pan(100), ArrowLeft: () => pan(-100), ArrowRight: () => pan(100),
-	ArrowUp: () => { chart.top -= 3 * ROW; redraw(); },
-	ArrowDown: () => { chart.top += 3 * ROW; redraw(); },
-	0: () => show(0, chart.total), Escape: () => show(0, chart.total),
-	Enter: (event) => step(!event.shiftKey), "/": () => element("query").focus(),
+	a: () => pan(-100), d: () => pan(100), 0: () => show(0, chart.total),
+	ArrowLeft: () => pan(-100), ArrowRight: () => pan(100),
+	ArrowUp: () => pan(0, -3 * ROW), ArrowDown: () => pan(0, 3 * ROW),
+	Enter: (event) => step(event.shiftKey ? -1 : 1), "/": () => element("query").focus(),
 };
 
 document.onkeydown = (event) => {
-	const typing = event.target.id === "query";
-
 	if (event.ctrlKey || event.altKey || event.metaKey || !keys[event.key] ||
-	    (typing && event.key !== "Enter"))
+	    (event.target.id === "query" && event.key !== "Enter"))
 		return;
 	event.preventDefault();
 	keys[event.key](event);
 };
 element("query").oninput = search;
-element("next").onclick = () => step(true);
-element("previous").onclick = () => step(false);
+element("next").onclick = () => step(1);
+element("previous").onclick = () => step(-1);
 element("all").onclick = () => show(0, chart.total);
 dark.onchange = () => {
 	readColours();
@@ -656,7 +632,6 @@ dark.onchange = () => {
 };
 onresize = redraw;
 onhashchange = showTab;
-
 element("bar").hidden = false;
 readColours();
 showTab();

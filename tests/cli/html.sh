@@ -1,0 +1,137 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# --format=html: the page holds what other formats show, any bytes may be a name, and a browser
+# shows it without a network.
+. "$top_srcdir/tests/support/tap.sh"
+program=$top_builddir/ptrace2ftf
+ftfdump=$top_builddir/ftfdump
+ptsim=$top_builddir/tests/ptsim/ptsim
+programs=$top_builddir/tests/programs/static
+command -v python3 >/dev/null || tap_skip_all "no python3"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cp "$top_srcdir/tests/cli/html_page.py" "$work"
+cd "$work" || exit 1
+
+"$ptsim" record --cyc --cpus=2 --seed=3 -o threads -- "$programs/threads" >/dev/null 2>messages ||
+	tap_skip_all "programs cannot be traced here: $(cat messages)"
+"$program" -q -o threads.html threads
+held() { # WHAT [PAGE [FILE]]
+	python3 html_page.py "$1" "${2:-threads.html}" ${3+"$3"}
+}
+
+same_slices() {
+	"$program" -q --format=slices --args=none threads | sort >wanted
+	held slices | sort | diff wanted - && [ "$(wc -l <wanted)" -gt 1000 ]
+}
+tap_check "the slices are those of --format=slices" same_slices
+same_costs() {
+	"$program" -q -f chrome --args=full -o threads.json threads
+	python3 - <<'END' | sort >wanted
+import json
+open_slices = {}
+for event in json.load(open("threads.json"))["traceEvents"]:
+    args, stack = event.get("args", {}), open_slices.setdefault(event["tid"], [])
+    ns = round(event.get("ts", 0) * 1000)
+    if event["ph"] == "B":
+        line = "%s:%d" % (args["file"], args["line"]) if "line" in args else "-"
+        stack.append((event["name"], ns, line))
+    elif event["ph"] == "E":
+        name, begin, line = stack.pop()
+        print(name, begin, ns, args.get("insns", 0), args.get("cycles", 0), args.get("folded", 0), line)
+END
+	held costs | sort | diff wanted - && grep -q ' [1-9][0-9]* [1-9][0-9]* 0 .*threads.c:[1-9]' wanted
+}
+tap_check "instructions, cycles and lines are those of --format=chrome" same_costs
+same_stacks() {
+	"$program" -q -f folded threads >wanted && held folded threads.html wanted
+}
+tap_check "the flame graph is that of --format=folded" same_stacks
+same_functions() {
+	"$program" -q -f functions --json=answer.json threads >table
+	python3 -c 'import json, sys
+json.dump(json.load(open("answer.json"))["answer"]["functions"], sys.stdout, indent=1, sort_keys=True)' >wanted
+	held functions >ours && diff wanted ours && [ -s wanted ] || return 1
+	# Without a script the table's begin shows.
+	held pre >ours && head -n 20 table >wanted && head -n 20 ours | diff wanted -
+}
+tap_check "the functions are those of --format=functions" same_functions
+selected() {
+	"$program" -q --symbol='work*' --min-duration=100ns -o part.html threads
+	"$program" -q --symbol='work*' --min-duration=100ns -f slices --args=none threads | sort >wanted
+	held slices part.html | sort | diff wanted - && [ -s wanted ]
+}
+tap_check "a selection applies" selected
+
+# Another fold, of the trace's bytes, chooses the slices of an FTF.
+fits() {
+	for most in 1000 300 20; do
+		"$program" -q --fit=$most -o fit.html --json=fit.json threads
+		"$program" -q --fit=$most -o fit.ftf threads
+		"$ftfdump" --slices fit.ftf | awk '{ print $1, $2, $3, $4 }' | sort >wanted
+		held slices fit.html | awk '{ print $1, $2, $3, $4 }' | sort >ours
+		[ "$(wc -l <ours)" -le $most ] && diff wanted ours || { echo "--fit=$most"; return 1; }
+		all=$(held costs fit.html | awk '{ sum += 1 + $(NF - 1) } END { print sum }')
+		[ "$all" -eq "$(held slices | wc -l)" ] || { echo "$all slices"; return 1; }
+		grep -q "\"slices\": $(wc -l <ours)," fit.json || { grep '"slices' fit.json; return 1; }
+	done
+}
+tap_check "--fit leaves the slices that an FTF has, and all are counted" fits
+limited() {
+	"$program" -q --max-output=60k -o cut.html threads 2>messages
+	[ $? -eq 2 ] && held slices cut.html >ours && [ -s ours ] && [ "$(wc -l <ours)" -lt "$(held slices | wc -l)" ]
+}
+tap_check "at the limit of the output slices are left out, and the page is whole" limited
+
+# ---- Names of any bytes ----
+"$ptsim" record --seed=3 -o recursion -- "$programs/recursion" >/dev/null 2>&1
+hostile() {
+	"$program" -q -f branches recursion >branches
+	name='<\/script><script>document.title=1<\/script><!--"'"'"'\\\\\&amp;'
+	LC_ALL=C sed "s/fibonacci/$name$(printf '\001\377\342\200\250')/g" branches >'<b>&"x'
+	"$program" -q --input=perf-script -o evil.html '<b>&"x' && "$program" -q --input=perf-script -o good.html branches &&
+		held texts evil.html >ours || return 1
+	grep -qF '</script><script>document.title=1</script><!--"' ours && grep -qF '\x01\ufffd\u2028' ours || { cat ours; return 1; }
+	# No tag more, and the data is not what a parser takes for one.
+	held tags good.html >wanted && held tags evil.html | diff wanted - || return 1
+	held title evil.html | grep -qxF '<b>&"x' && ! LC_ALL=C grep -q "$(printf '\001')" evil.html
+}
+tap_check "a name is text, whatever it holds" hostile
+empty() {
+	"$program" -q --symbol=nothing_has_this_name -o empty.html threads 2>messages
+	[ -s empty.html ] && [ -z "$(held slices empty.html)" ]
+}
+tap_check "a page without slices is one" empty
+no_network() {
+	! grep -nE "https?:|//[a-z]|@import|url\(" threads.html && grep -q "default-src 'none'" threads.html
+}
+tap_check "a page names nothing of the network, and forbids it" no_network
+
+# ---- In a browser ----
+command -v chromium >/dev/null || {
+	tap_skip "a browser shows it" "no chromium"
+	tap_done
+}
+dom() { # PAGE
+	timeout 300 chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir="$work/profile" \
+		--window-size=1200,800 --dump-dom "$1" 2>/dev/null
+}
+dom 'data:text/html,works' | grep -q works || {
+	tap_skip "a browser shows it" "chromium does not run here"
+	tap_done
+}
+# Adds a script at the end of the page; prints what it puts into `out`.
+runs() { # SCRIPT [PAGE [TAB]]
+	sed "s|^</body>|<script>const out = []; try { $1 } catch (error) { out.push(error); }\
+		document.body.innerHTML = '<pre id=out></pre>'; element('out').textContent = out.join('\\\\n');</script></body>|" \
+		"${2:-threads.html}" >run.html
+	dom "file://$work/run.html${3-}" | awk 'sub(/.*<pre id="out">/, "") { on = 1 }
+		on { last = sub(/<\/pre>.*/, ""); print; if (last) exit }'
+}
+browsed() {
+	held slices | awk '{ n++; if ($2 == 0) roots++ } END { print n, roots }' >wanted
+	runs 'let n = 0, roots = 0; for (const lane of charts.calls.lanes) { n += lane.end.length; roots += lane.rows[0].length; } out.push(n + " " + roots);' >ours
+	diff wanted ours
+}
+tap_check "a browser reads all slices" browsed
+tap_done
