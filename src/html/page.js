@@ -437,7 +437,7 @@ function reveal(lane, box) {
 			chart.top += top - canvas.clientHeight / 3;
 	});
 	choose(lane, box);
-	if (size * scale() < 40 || lane.end[box] < chart.begin || lane.begin[box] > chart.end)
+	if (size * scale() < 40 || lane.begin[box] < chart.begin || lane.end[box] > chart.end)
 		show(lane.begin[box] - 2 * size - 2, lane.end[box] + 2 * size + 2);
 }
 

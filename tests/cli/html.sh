@@ -122,9 +122,11 @@ dom 'data:text/html,works' | grep -q works || {
 }
 # Adds a script at the end of the page; prints what it puts into `out`.
 runs() { # SCRIPT [PAGE [TAB]]
-	sed "s|^</body>|<script>const out = []; try { $1 } catch (error) { out.push(error); }\
-		document.body.innerHTML = '<pre id=out></pre>'; element('out').textContent = out.join('\\\\n');</script></body>|" \
-		"${2:-threads.html}" >run.html
+	{
+		sed '/^<\/body>/,$d' "${2:-threads.html}"
+		printf '%s\n' "<script>const out = []; try { $1 } catch (error) { out.push(error); }
+			document.body.innerHTML = '<pre id=out></pre>'; element('out').textContent = out.join('\\n');</script></body></html>"
+	} >run.html
 	dom "file://$work/run.html${3-}" | awk 'sub(/.*<pre id="out">/, "") { on = 1 }
 		on { last = sub(/<\/pre>.*/, ""); print; if (last) exit }'
 }
@@ -134,4 +136,41 @@ browsed() {
 	diff wanted ours
 }
 tap_check "a browser reads all slices" browsed
+# What is drawn at a slice has its colour, and is found by the pointer there.
+drawn() {
+	runs 'let wrong = 0, seen = 0; for (const lane of chart.lanes) for (let box = 7; box < lane.end.length; box += 97) {
+		if (lane.end[box] - lane.begin[box] < 20) continue;
+		reveal(lane, box); chart.chosen = null; draw();
+		const x = ((lane.begin[box] + lane.end[box]) / 2 - chart.begin) * scale(); let y = 0;
+		eachLane((one, top) => { if (one === lane) y = top + headOf(lane) + lane.depth[box] * ROW + ROW - 3; });
+		const found = find(x, y), pixel = new Uint32Array(context.getImageData(x, y, 1, 1).data.buffer)[0];
+		seen++; if (found.box !== box) wrong++; if (pixel !== palette.pixels[hues[lane.text[box]]]) wrong++; }
+		show(0, chart.total); draw(); out.push(seen > 20, wrong, find(600, 700).lane === undefined);' >ours
+	printf 'true\n0\ntrue\n' | diff - ours
+}
+tap_check "a slice is drawn and found where it belongs, at any zoom" drawn
+searched() {
+	runs 'element("query").value = "/^work/"; search(); out.push(element("found").textContent);
+		const names = []; for (let i = 0; i < 3; i++) { step(1); const { lane, box } = chart.chosen; names.push(lane.begin[box] + Number(data.origin)); }
+		step(-1); out.push(...names, chart.chosen.lane.begin[chart.chosen.box] + Number(data.origin));
+		out.push(element("details").textContent);' >ours
+	awk '$5 ~ /^work/' threads.slices | sort -n -k 3 >found
+	{ echo "$(wc -l <found) found"; awk 'NR < 4 { print $3 } NR == 2 { second = $3 } END { print second }' found; } >wanted
+	head -n 5 ours | tr -d , | diff wanted - && sed -n 6p ours | grep -q '^work' && sed -n 7,8p ours | grep -q '[0-9] instructions'
+}
+"$program" -q --format=slices --args=none threads >threads.slices
+tap_check "a search counts, and steps in order of time" searched
+# The clock counts in whole ns, also where numbers of JavaScript do not.
+tabled() {
+	runs 'data.origin = "18014398509481985"; out.push(clock(2)); const rows = [...document.querySelectorAll("tbody tr")];
+		out.push(...rows.map((row) => row.lastChild.textContent + " " + row.firstChild.textContent.replace(/,/g, "")));' threads.html '#functions' >ours
+	{ echo '18014398.509481987 s'; awk 'NR > 1 { name = $0; sub(/^ *[^ ]+ +[^ ]+ +[^ ]+ +[^ ]+ +[^ ]+ +[^ ]+ +[^ ]+ +[^ ]+  /, "", name); print name, $1 }' table | grep -v '^times'; } >wanted
+	head -n 10 ours >first && head -n 10 wanted | diff - first && [ "$(wc -l <ours)" -ge 20 ]
+}
+tap_check "the table has the rows of --format=functions in their order" tabled
+harmless() {
+	runs 'element("query").value = "script"; search(); step(1); out.push(document.title, element("details").textContent, document.scripts.length);' evil.html >ours
+	sed -n 1p ours | grep -qF '&lt;b&gt;&amp;"x' && grep -qF '&lt;/script&gt;&lt;script&gt;document.title=1&lt;/script&gt;&lt;!--"' ours && [ "$(tail -n 1 ours)" = 3 ]
+}
+tap_check "a hostile name is shown, and does nothing" harmless
 tap_done
