@@ -269,42 +269,4 @@ else
 	tap_skip "speedscope: the profiles are the slices" "no python3"
 fi
 
-# 1200 pixels for the thread with the most slices; here every slice of 2 pixels.
-thread=$(cut -d ' ' -f 1 threads.slices | sort | uniq -c | sort -n | tail -n 1 | sed 's/.* //')
-picture() {
-	"$program" -q --format=svg threads | one_word >threads.svg
-	one_word <threads.slices | awk -v thread="$thread" 'BEGIN { y = 56 } $1 == thread {
-		if (!n++) first = $3
-		if ($4 > last) last = $4
-		begin[n] = $3; end[n] = $4; depth[n] = $2; name[n] = $5 }
-		END { for (i = 1; i <= n; i++) {
-			x = 10 + (begin[i] - first) * 1200 / (last - first)
-			w = (end[i] - begin[i]) * 1200 / (last - first)
-			if (w >= 2) printf "%s %.1f %d %.1f\n", name[i], x, y + 17 * depth[i], w - 0.3 } }' |
-		sort >expected
-	# <g><title>NAME\nTIME...</title><rect class= x= y= width=
-	sed -n '/^<g><title>/{ N; s/<g><title>\(.*\)\n.*<rect class="[^"]*" x="\([0-9.]*\)" y="\([0-9]*\)" width="\([0-9.]*\)".*/\1 \2 \3 \4/p; }' threads.svg |
-		sort >ours
-	diff expected ours && [ "$(wc -l <ours)" -gt 100 ] &&
-		grep -q "thread ${thread#*/}): [0-9]* slices in " threads.svg
-}
-tap_check "svg: the busiest thread's slices are where they belong" picture
-other_thread() {
-	other=$(cut -d ' ' -f 1 threads.slices | sort -u | grep -v "$thread" | head -n 1)
-	"$program" -q --format=svg --tid="${other#*/}" threads | grep -q "thread ${other#*/}): "
-}
-tap_check "svg: --tid chooses another thread" other_thread
-small() {
-	"$program" -q --format=svg recursion >deep.svg
-	grep -q 'slices on 14[0-9]* deeper levels are not drawn' deep.svg || return 1
-	"$ptsim" record --per-thread --repeat=2000000 -o long -- "$programs/recursion" >/dev/null 2>&1
-	"$program" -q --format=svg long >long.svg
-	[ "$(wc -c <long.svg)" -lt 1000000 ] && grep -q 'class="many"' long.svg
-}
-tap_check "svg: the picture stays small" small
-if command -v python3 >/dev/null; then
-	tap_check "svg: is XML" python3 -c 'import xml.dom.minidom as x; x.parse("threads.svg"); x.parse("long.svg")'
-else
-	tap_skip "svg: is XML" "no python3"
-fi
 tap_done

@@ -9,6 +9,7 @@
 #include "src/callstack/callstack.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/short_time.h"
+#include "src/html/html_page.h"
 #include "src/options/options.h"
 #include "src/slices/slice_store.h"
 #include "src/slices/track.h"
@@ -287,67 +288,48 @@ START_TEST(speedscope_has_a_profile_per_thread_with_slices)
 }
 END_TEST
 
-/* 1,200 pixels are 12,000 ns: ten a pixel, and lines 100 pixels apart each 1,000 ns. */
-START_TEST(svg_draws_what_can_be_seen)
+/* Known text of RFC 4648 and LEB128: DWARF 5, 7.6 has 2, 127, 128, 129, 12857. */
+START_TEST(a_page_has_numbers_of_leb128_in_base64)
 {
-	const struct slice_sink *sink = open_format(&format_svg, OPTION_ARGS_LINE);
+	static const uint64_t list[] = { 2, 127, 128, 129, 12857, UINT64_MAX };
+	static const char *const base64[] = { "\"\"",
+					      "\"Ag==\"",
+					      "\"An8=\"",
+					      "\"An+AAQ==\"",
+					      "\"An+AAYEB\"",
+					      "\"An+AAYEBuWQ=\"",
+					      "\"An+AAYEBuWT///////////8B\"" };
 
-	begin(sink, 0, 0, "R&D <main>");
-	begin(sink, 0, 100, "[lost: overflow]");
-	end(sink, 0, 4100);
-	begin(sink, 0, 5000, "[syscall]");
-	end(sink, 0, 9000);
-	for (uint64_t at = 9100; at < 9103; at++) {
-		begin(sink, 0, at, "tiny");
-		end(sink, 0, at + 1);
+	for (size_t count = 0; count <= sizeof(list) / sizeof(list[0]); count++) {
+		char *printed = NULL;
+		size_t bytes;
+		FILE *stream = open_memstream(&printed, &bytes);
+		struct html_numbers numbers;
+
+		html_numbers_begin(&numbers, stream);
+		for (size_t i = 0; i < count; i++)
+			html_numbers_print(&numbers, list[i]);
+		html_numbers_end(&numbers);
+		fclose(stream);
+		ck_assert_str_eq(printed, base64[count]);
+		free(printed);
 	}
-	begin(sink, 0, 9900, "tiny");
-	end(sink, 0, 9901);
-	begin(sink, 0, 10000, "a_name_that_is_too_long");
-	end(sink, 0, 10690);
-	end(sink, 0, 12000);
-	finish_format();
-	expect("<title>R&amp;D &lt;main>\n12us, from 0ns</title>");
-	expect("<rect class=\"lost\" x=\"20.0\" y=\"73\" width=\"399.7\" height=\"16\"/>");
-	expect("<rect class=\"other\" x=\"510.0\"");
-	expect("<rect class=\"many\" x=\"920.0\" y=\"73\" width=\"0.5\" height=\"16\"><title>3 slices</title>");
-	expect("<rect class=\"many\" x=\"1000.0\" y=\"73\" width=\"0.5\" height=\"16\"><title>1 slices</title>");
-	expect(">a_name_th\u2026</text>"); /* 65 pixels, 6.1 each */
-	expect(">1us</text>");
-	expect("<path class=\"grid\" d=\"M110.0 40V");
-	expect(">12us</text>");
-	ck_assert(!wrote(">500ns</text>"));
 }
 END_TEST
 
-/* Of 2,400 ns 100 pixels are 200, of 6,000 ns 500. */
-START_TEST(svg_has_lines_at_multiples_of_two_and_five_too)
+START_TEST(a_page_has_any_text_without_markup)
 {
-	for (int i = 0; i < 2; i++) {
-		const struct slice_sink *sink = open_format(&format_svg, OPTION_ARGS_LINE);
+	static const char printed[] = "<b>\"&\n\001\377z";
+	char *made = NULL;
+	size_t bytes;
+	FILE *stream = open_memstream(&made, &bytes);
 
-		begin(sink, 0, 0, "f");
-		end(sink, 0, i ? 6000 : 2400);
-		finish_format();
-		expect(i ? ">500ns</text>" : ">200ns</text>");
-	}
-	ck_assert(!wrote(">100ns</text>"));
-}
-END_TEST
-
-START_TEST(svg_marks_calls_that_were_not_seen_and_counts_what_is_too_deep)
-{
-	struct symbol f = { .name = name_intern_text(&names, "f") };
-	const struct slice_sink *sink = open_format(&format_svg, OPTION_ARGS_LINE);
-
-	f.linkage = f.name;
-	for (int i = 0; i < 67; i++)
-		feed_begin(sink, &tracks[0], 0, &f, 0, i ? 0 : SLICE_INFERRED_START);
-	for (int i = 0; i < 67; i++)
-		feed_end(sink, &tracks[0], 1000);
-	finish_format();
-	expect(" inferred\" x=\"10.0\" y=\"56\"");
-	expect("3 slices on 3 deeper levels are not drawn");
+	html_text_print(printed, sizeof(printed) - 1, stream);
+	html_json_print(json_string("</script>\""), stream);
+	fclose(stream);
+	ck_assert_str_eq(made, "&lt;b&gt;&quot;&amp;\n\xef\xbf\xbd\xef\xbf\xbdz"
+			       "\"\\u003c/script>\\\"\"");
+	free(made);
 }
 END_TEST
 
@@ -404,9 +386,8 @@ int main(void)
 	tcase_add_test(all, slices_show_what_is_folded_in_each);
 	tcase_add_test(all, the_store_replays_what_each_thread_did);
 	tcase_add_test(all, speedscope_has_a_profile_per_thread_with_slices);
-	tcase_add_test(all, svg_draws_what_can_be_seen);
-	tcase_add_test(all, svg_has_lines_at_multiples_of_two_and_five_too);
-	tcase_add_test(all, svg_marks_calls_that_were_not_seen_and_counts_what_is_too_deep);
+	tcase_add_test(all, a_page_has_numbers_of_leb128_in_base64);
+	tcase_add_test(all, a_page_has_any_text_without_markup);
 	tcase_add_test(all, times_are_printed_with_three_digits_behind_the_point);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
