@@ -76,7 +76,7 @@ missing_program() { # COMMAND: prints the first one that is not here
 # In a network of its own, whose port is free.
 shows() { # COMMAND
 	rm -f shown
-	BROWSER=fetch "$top_builddir/tests/support/private-network" sh -c "$1" >output 2>messages || { cat messages; return 1; }
+	https_proxy=none BROWSER=fetch "$top_builddir/tests/support/private-network" sh -c "$1" >output 2>messages || { cat messages; return 1; }
 	tries=0
 	until [ -e shown ] || [ $tries -ge 600 ]; do
 		sleep 0.1

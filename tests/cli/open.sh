@@ -395,6 +395,41 @@ over_ssh() {
 		! grep 'ssh -N' messages && fetched wanted.ftf
 }
 tap_check "over ssh the port has to be forwarded, which is said" over_ssh
+
+# ---- Without Perfetto's page ----
+# Here nothing but this host can be reached.
+offline() {
+	rm -f called
+	"$program" -q $symfs $data -o wanted.html
+	BROWSER=./noted show open $symfs $data && until_so [ -s called ] && [ "$(cat called)" = "1 $(cat address)" ] || return 1
+	case $url in http://127.0.0.1:9001/*/perf.html) ;; *) echo "$url"; return 1 ;; esac
+	get -D headers -o got "$url" && cmp got wanted.html && grep -qi '^content-type: text/html' headers && ended 0 &&
+		grep -q 'cannot reach https://ui.perfetto.dev: its name cannot be looked up; shown without it' messages
+}
+tap_check "if Perfetto's page cannot be reached, an own page is shown, and that is said" offline
+as_chosen() { # WHAT-IS-SERVED WORDS...
+	file=$1
+	shift
+	BROWSER=./noted show open "$@" && [ -n "${url##*.html}" ] && fetched $file &&
+		grep -q "cannot reach .*; the browser may have kept it; else" messages
+}
+choices_stay() {
+	as_chosen wanted.ftf $symfs $data -o kept.ftf && as_chosen wanted.ftf --ui=http://127.0.0.1:9 $symfs $data &&
+		grep -q 'cannot reach http://127.0.0.1:9: no connection' messages && as_chosen wanted.ftf wanted.ftf
+}
+tap_check "not in place of a named output, a named page or a trace" choices_stay
+who_knows() {
+	https_proxy=http://proxy.example BROWSER=./noted show open $symfs $data && fetched wanted.ftf && ! grep 'cannot reach' messages &&
+		SSH_CONNECTION='1.2.3.4 5 6.7.8.9 22' BROWSER=./noted show open $symfs $data && fetched wanted.ftf && ! grep 'cannot reach' messages &&
+		show open $symfs $data && fetched wanted.ftf && ! grep 'cannot reach' messages
+}
+tap_check "nor if the browser is on another host, or uses a proxy" who_knows
+own_format() {
+	BROWSER=./noted show open -f html $symfs $data && fetched wanted.html && ! grep 'cannot reach' messages &&
+		show open $symfs $data -o kept.html && [ "${url##*/}" = kept.html ] && fetched wanted.html && cmp kept.html wanted.html &&
+		wrong 'cannot show a compressed page' open $data -o kept.html.gz
+}
+tap_check "the own page can be asked for" own_format
 quiet() {
 	show open -q $symfs $data && fetched wanted.ftf && [ ! -s messages ] && [ "$(wc -l <address)" -eq 1 ]
 }
