@@ -185,7 +185,7 @@ const struct option_spec option_specs[] = {
 	  .help = "Write to FILE, or into DIR/; in the format of FILE's suffix (.html, .folded, .json) unless -f is given, compressed if it ends in .gz or .zst; - is standard output (default: INPUT.ftf; standard output for text). If FILE is a directory, each INPUT gets an output of its own in it, named after INPUT",
 	  .neutral = true, .common = true },
 	{ "format", 'f', "FORMAT", GROUP_OUTPUT, OPTION_FORMAT, FIELD(format),
-	  .help = "ftf (default), functions, histogram, outliers, folded, pprof, callgrind, lcov, chrome, speedscope, html, calls, slices, branches, events, memtrace, none; ftf unless -o's suffix says otherwise; branches: a line per branch, as perf script prints it; calls: begins and ends of slices in the order found; slices: a line per finished slice; events: a line per hit, and per event of the overlays; memtrace: the time range of --memtrace, cut; folded: call stacks with their own time, for flame graphs; functions: a table; histogram: how long the calls of --symbol take; outliers: why the slow calls of --symbol are slow; chrome and speedscope: JSON for these viewers; pprof: a profile for go tool pprof; callgrind: one for KCachegrind; lcov: coverage for genhtml; svg: a picture of the busiest thread; none: decode only",
+	  .help = "ftf (default), functions, histogram, outliers, folded, pprof, callgrind, lcov, chrome, speedscope, html, calls, slices, branches, events, memtrace, none; ftf unless -o's suffix says otherwise; branches: a line per branch, as perf script prints it; calls: begins and ends of slices in the order found; slices: a line per finished slice; events: a line per hit, and per event of the overlays; memtrace: the time range of --memtrace, cut; folded: call stacks with their own time, for flame graphs; functions: a table; histogram: how long the calls of --symbol take; outliers: why the slow calls of --symbol are slow; chrome and speedscope: JSON for these viewers; pprof: a profile for go tool pprof; callgrind: one for KCachegrind; lcov: coverage for genhtml; html: a page with calls, a flame graph and functions; none: decode only",
 	  .common = true, .except = BIT(LIST) },
 	{ "args", 0, "WHAT", GROUP_OUTPUT, OPTION_CHOICE, FIELD(args),
 	  .help = "Arguments of slices: none, line (default), full; line: the function's address and source; full: also the line of the call, instructions, cycles and IPC",
@@ -207,7 +207,7 @@ const struct option_spec option_specs[] = {
 	  .help = "Write OUT.000.ftf and so on, each of SIZE; a number of slices (2M), bytes (500MB) or a time (10ms)",
 	  .common = true, .except = BIT(LIST) | BIT(OPEN) | BIT(DIFF) },
 	{ "fit", 0, "SLICES", GROUP_OUTPUT, OPTION_FIT, FIELD(select.fit),
-	  .help = "Of an FTF with more slices (default: 4M, which a browser opens) fold the "
+	  .help = "Of a trace with more slices (default: 4M, html: 1M, which a browser opens) fold the "
 		  "shortest of each thread into those around them, which count them; none: "
 		  "keep all",
 	  .except = BIT(LIST) | BIT(DIFF) },

@@ -109,7 +109,7 @@ tap_check "calls that are open at once are held to what memory has room for" no_
 # would take 64 bytes or more.  Of formats that share what they keep, `make check` takes one: those of
 # records, of lines, of stored slices, of a table.
 no_slices_in_memory() {
-	formats='ftf slices svg functions'
+	formats='ftf slices html functions'
 	[ -z "$LONG" ] || formats="calls chrome speedscope folded $formats"
 	"$top_builddir/tests/scale/make-scale" pieces 50000 "$work/input" || return 1
 	run 60 none "$work/none"
