@@ -191,7 +191,7 @@ static void print_texts(const struct html_output *html)
 
 /* ---- Slices in order of time --------------------------------------------- */
 
-static void print_time(struct html_output *html, uint64_t time)
+static void print_end_time(struct html_output *html, uint64_t time)
 {
 	html_numbers_print(&html->data, time - html->last);
 	html->last = time;
@@ -203,7 +203,7 @@ static void print_mark(struct html_output *html, const struct slice_event *event
 	const struct name *text = name_intern_text(html->store.names, event->text);
 
 	html_numbers_print(&html->data, IS_MARK | html->depth * DEPTH_BIT);
-	print_time(html, event->time);
+	print_end_time(html, event->time);
 	html_numbers_print(&html->data, text_number(html, text));
 	html->thread->marks++;
 }
@@ -225,7 +225,7 @@ static void print_slice(struct html_output *html, const struct html_frame *frame
 	first |= flags & SLICE_ESTIMATED_TIME ? IS_ESTIMATED : 0;
 	first |= end->flags & SLICE_CUT ? IS_CUT : 0;
 	html_numbers_print(&html->data, first);
-	print_time(html, end->time);
+	print_end_time(html, end->time);
 	html_numbers_print(&html->data, end->time - frame->begin);
 	html_numbers_print(&html->data, symbol_number(html, frame->symbol));
 	if (first & HAS_COSTS) {
@@ -370,7 +370,7 @@ static void print_html_thread(struct html_output *html, size_t index)
 }
 
 /* "threads": those with slices. */
-static void print_threads(struct html_output *html)
+static void print_page_threads(struct html_output *html)
 {
 	const char *between = "\n";
 
@@ -472,7 +472,7 @@ static void print_data(struct html_output *html, uint64_t end)
 	/* A time of perf's clock may be more than JavaScript's numbers hold. */
 	fprintf(out, "{\"by_insns\":%s,\"origin\":\"%" PRIu64 "\",\"duration\":%" PRIu64,
 		html->by_insns ? "true" : "false", html->origin, end - html->origin);
-	print_threads(html);
+	print_page_threads(html);
 	fprintf(out, ",\n\"folded\":%" PRIu64 ",\"left_out\":%" PRIu64, html->fold.folded,
 		html->fold.left_out);
 	print_stacks(html, format_folded_tree(html->folded));

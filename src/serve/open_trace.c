@@ -152,11 +152,13 @@ static void choose_page(struct trace_opening *opening)
 	viewer_page_origin(opening->page, opening->origin);
 	if (!is_page(opening) && !environment.ssh && browser_commands(&environment))
 		reason = page_reach(opening->origin);
-	if (reason && !options->quiet)
-		fprintf(stderr, "ptrace2ftf: cannot reach %s: %s; %s\n", opening->origin, reason,
-			own ? "shown without it, as by --format=html: calls, a flame graph and "
-			      "functions"
-			    : "the browser may have kept it; else open the recording with --format=html");
+	if (reason && !options->quiet) {
+		message_begin_warning(stderr);
+		fprintf(stderr, "cannot reach %s: %s; %s\n", opening->origin, reason,
+			own ? "this is the page of --format=html in its stead"
+			    : "the browser may have kept it; use --format=html for a page without "
+			      "a network");
+	}
 	if (!reason || !own)
 		return;
 	options->format = &format_html;
