@@ -106,7 +106,7 @@ works() { # COMMAND
 	"perf record"*) [ -s perf.data ] ;;
 	*' -o traces/') check_trace traces/*.ftf ;;
 	*' -o slow/') check_trace slow/call-001.ftf && [ "$(wc -l <slow/index.tsv)" -ge 2 ] ;;
-	*.pb.gz | *callgrind.out* | *.info) [ -s "${1##* -o }" ] ;;
+	*.pb.gz | *callgrind.out* | *.info | *.html) [ -s "${1##* -o }" ] ;;
 	*' -o '*) check_trace "${1##* -o }" ;;
 	*--format=none*) grep -q '^file .*program: found' messages ;;
 	*'>'*) [ -s "${1##* }" ] ;;

@@ -138,7 +138,7 @@ browsed() {
 tap_check "a browser reads all slices" browsed
 # What is drawn at a slice has its colour, and is found by the pointer there.
 drawn() {
-	runs 'let wrong = 0, seen = 0; for (const lane of chart.lanes) for (let box = 7; box < lane.end.length; box += 97) {
+	runs 'let wrong = 0, seen = 0; for (const lane of chart.lanes) for (let box = 7; box < lane.end.length; box += 31) {
 		if (lane.end[box] - lane.begin[box] < 20) continue;
 		reveal(lane, box); chart.chosen = null; draw();
 		const x = ((lane.begin[box] + lane.end[box]) / 2 - chart.begin) * scale(); let y = 0;
