@@ -123,11 +123,7 @@ bool space_builder_conflicts(const struct space_builder *builder, const struct m
 	return old != NULL;
 }
 
-/*
- * Returns whether a recorded path is that of memory without a file: the kernel's names for it
- * (mm/shmem.c, fs/hugetlbfs/inode.c, perf_event_mmap_event()).
- */
-static bool is_memory(const char *path)
+bool space_builder_is_memory(const char *path)
 {
 	static const char *const starts[] = { "//anon", "[anon:", "/anon_hugepage",
 					      "/memfd:", "/SYSV" };
@@ -152,10 +148,11 @@ bool space_builder_is_copy(const struct space_builder *builder, const struct map
 {
 	const struct mapping *old;
 
-	if (!is_memory(mapping->file->path) || !is_aligned(mapping->begin, mapping->end))
+	if (!space_builder_is_memory(mapping->file->path) ||
+	    !is_aligned(mapping->begin, mapping->end))
 		return false;
 	old = overlapping(builder, mapping);
-	return old && !is_memory(old->file->path) && old->begin <= mapping->begin &&
+	return old && !space_builder_is_memory(old->file->path) && old->begin <= mapping->begin &&
 	       mapping->end <= old->end;
 }
 
@@ -192,9 +189,9 @@ static struct mapping *behind_memory(struct mapping *left, const struct mapping 
 {
 	struct mapping *at = left + 1;
 
-	if (is_memory(left->file->path))
+	if (space_builder_is_memory(left->file->path))
 		return NULL; /* so that no run of memory is scanned twice */
-	while (at < end && at->begin == at[-1].end && is_memory(at->file->path))
+	while (at < end && at->begin == at[-1].end && space_builder_is_memory(at->file->path))
 		at++;
 	return at > left + 1 && at < end && at->begin == at[-1].end ? at : NULL;
 }

@@ -51,4 +51,10 @@ void space_builder_add(struct space_builder *builder, const struct mapping *mapp
  */
 void space_builder_finish(struct space_builder *builder, const struct address_space *kernel);
 
+/*
+ * Returns whether a recorded path is that of memory without a file: the kernel's names for it
+ * (mm/shmem.c, fs/hugetlbfs/inode.c, perf_event_mmap_event()).
+ */
+bool space_builder_is_memory(const char *path);
+
 #endif

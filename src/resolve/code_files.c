@@ -7,6 +7,7 @@
 
 #include "base/io/file_use.h"
 #include "decoder/code/insn.h"
+#include "decoder/mappings/space_builder.h"
 #include "src/resolve/kernel_modules.h"
 #include "symbols/files/elf_file.h"
 
@@ -217,6 +218,23 @@ static bool is_wanted(const struct code_files *files, const struct mapped_file *
 		dso_state(resolver_borrow_dso(files->resolver, file)) != DSO_NOT_A_FILE);
 }
 
+/* Returns whether code at a path was made at run time: no file has it. */
+static bool is_made(const char *path)
+{
+	return space_builder_is_memory(path) || strcmp(path, "[heap]") == 0 ||
+	       strcmp(path, "[stack]") == 0;
+}
+
+static void warn_of_made_code(uint64_t gaps, struct diag *diag)
+{
+	if (gaps)
+		diag_warn(diag, "made-code",
+			  "no bytes of code that was made at run time; its compiler may write a "
+			  "jitdump or a perf map while it is recorded: node --perf-prof "
+			  "--interpreted-frames-native-stack --no-sparkplug, java "
+			  "-agentpath:libperf-jvmti.so, LuaJIT with LUAJIT_USE_PERFTOOLS");
+}
+
 void code_files_warn(const struct code_files *files, const struct timeline *timeline,
 		     struct diag *diag)
 {
@@ -224,6 +242,7 @@ void code_files_warn(const struct code_files *files, const struct timeline *time
 	char id[2 * ELF_BUILD_ID_MAX + 1];
 	unsigned listed = 0;
 	size_t count, size;
+	uint64_t made = 0;
 	char *text;
 	FILE *out = ALLOC_CHECKED(open_memstream(&text, &size));
 
@@ -231,6 +250,10 @@ void code_files_warn(const struct code_files *files, const struct timeline *time
 	for (size_t i = 0; i < count; i++) {
 		if (!is_wanted(files, all[i]))
 			continue;
+		if (is_made(all[i]->path)) {
+			made += files->gaps[all[i]->index];
+			continue;
+		}
 		if (listed++)
 			fputs(", ", out);
 		elf_file_print_id(id, all[i]->build_id, all[i]->build_id_size);
@@ -243,5 +266,6 @@ void code_files_warn(const struct code_files *files, const struct timeline *time
 			  listed == 1 ? "%u binary not found; its calls are missing: %s"
 				      : "%u binaries not found; their calls are missing: %s",
 			  listed, text);
+	warn_of_made_code(made, diag);
 	free(text);
 }
