@@ -23,6 +23,7 @@ libptrace2ftf_a_SOURCES = \
 	src/callstack/precise/callstack_precise_far.c \
 	src/callstack/precise/callstack_precise_inlined.c \
 	src/callstack/precise/callstack_precise_landing.c \
+	src/callstack/precise/callstack_precise_opaque.c \
 	src/callstack/precise/callstack_precise_stack.c src/callstack/precise/callstack_precise_stack.h \
 	src/callstack/precise/callstack_precise_switch.c \
 	src/callstack/precise/syscall_symbols.c src/callstack/precise/syscall_symbols.h \

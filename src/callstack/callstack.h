@@ -102,6 +102,8 @@ struct callstack_machine {
 	bool has_cycles; /* CYC packets: few calls share a time, and are marked with details */
 	uint64_t uncertain_levels;         /* slices with SLICE_UNCERTAIN_LEVEL */
 	int64_t first_uncertain;           /* mapped: when the first of them begins, about */
+	uint64_t opaque_frames;            /* of code without bytes */
+	uint64_t opaque_ip;                /* where the first of them begins */
 	size_t pending_room, pending_most; /* events that all batches have room for, and may have */
 	bool has_base_time;
 	bool newer_upstream; /* imitate magic-trace 1.1 and later where that differs from 1.0 */

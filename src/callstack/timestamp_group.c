@@ -925,7 +925,8 @@ void timestamp_group_add_inlined(struct timestamp_group *group, int64_t time,
 	group->events[group->count++].order = ORDER_INLINED;
 }
 
-bool timestamp_group_rename(struct timestamp_group *group, const struct symbol *symbol)
+bool timestamp_group_rename(struct timestamp_group *group, const struct symbol *symbol,
+			    uint16_t flags)
 {
 	size_t at = group->count;
 
@@ -935,6 +936,7 @@ bool timestamp_group_rename(struct timestamp_group *group, const struct symbol *
 	if (!at || group->events[at - 1].kind != SLICE_BEGIN)
 		return false;
 	group->events[at - 1].symbol = symbol;
+	group->events[at - 1].flags |= flags;
 	return true;
 }
 

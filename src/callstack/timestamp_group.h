@@ -159,10 +159,11 @@ void timestamp_group_add_inlined(struct timestamp_group *group, int64_t time,
 				 const struct slice_detail *detail);
 
 /*
- * The last slice that began, and has not ended, gets another name.  Returns false if that is too
- * late, as its begin is emitted already.
+ * The last slice that began, and has not ended, gets another name, and more enum slice_flags.
+ * Returns false if that is too late, as its begin is emitted already.
  */
-bool timestamp_group_rename(struct timestamp_group *group, const struct symbol *symbol);
+bool timestamp_group_rename(struct timestamp_group *group, const struct symbol *symbol,
+			    uint16_t flags);
 
 /* Add a return from an unseen function, whose slice has symbol and order, since a mapped time. */
 void timestamp_group_add_unseen_return(struct timestamp_group *group, int64_t time,

@@ -589,8 +589,11 @@ static void report_result(struct conversion *c)
 	for (int reason = 0; reason < GAP_REASONS; reason++)
 		summary->gaps[reason] -= recording->filter.gaps[reason];
 	summary->gaps[GAP_PAUSED] += c->stacks.paused;
-	if (c->pipeline.machine)
+	if (c->pipeline.machine) {
 		summary_add_uncertain(summary, c->pipeline.machine);
+		summary->opaque_frames = c->pipeline.machine->opaque_frames;
+		summary->opaque_ip = c->pipeline.machine->opaque_ip;
+	}
 	summary->saved_code = recording->saved_code;
 	summary->bytes_left_out = recording->filter.bytes_left_out;
 	if (recording->filter.active && !summary->threads)

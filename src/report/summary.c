@@ -327,6 +327,16 @@ static void print_gaps(const struct summary *summary, FILE *out)
 	}
 }
 
+static void print_opaque(const struct summary *summary, FILE *out)
+{
+	if (summary->opaque_frames)
+		fprintf(out,
+			"  %" PRIu64 " call%s of code without bytes, first at 0x%" PRIx64
+			": what it calls is shown as far as packets show it\n",
+			summary->opaque_frames, summary->opaque_frames == 1 ? "" : "s",
+			summary->opaque_ip);
+}
+
 static void print_verdict(const struct summary *summary, FILE *out)
 {
 	if (summary->verdict.segments)
@@ -396,6 +406,7 @@ void summary_print(const struct summary *summary, bool is_trace, FILE *out)
 	print_truncated(summary, out);
 	print_uncertain(summary, out);
 	print_gaps(summary, out);
+	print_opaque(summary, out);
 	print_verdict(summary, out);
 	print_nameless(summary, out);
 	print_debug_hint(summary, out);

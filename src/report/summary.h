@@ -20,6 +20,8 @@ struct summary {
 	uint64_t bytes_left_out;   /* outside of the selection; not part of the total */
 	uint64_t uncertain_levels; /* slices with SLICE_UNCERTAIN_LEVEL */
 	uint64_t first_uncertain;  /* ns: when the first of them begins, about */
+	uint64_t opaque_frames;    /* of code without bytes */
+	uint64_t opaque_ip;        /* where the first of them begins */
 	uint64_t slices_left_out;  /* outside of --from */
 	uint64_t trace_records;    /* of events in the output, if that is a trace */
 	uint64_t trace_bytes;      /* of the output, before compression */

@@ -33,6 +33,7 @@ static void end_frames(struct precise_stack *stack, int64_t time)
 	stack->end_flags = SLICE_CUT;
 	precise_pop_to(stack, time, 0);
 	stack->end_flags = 0;
+	stack->astray = false;
 	precise_end_transaction(stack);
 	precise_forget_stacks(stack);
 	precise_set_root(stack, false);
@@ -171,6 +172,7 @@ bool precise_follow_any(struct precise_stack *stack, const struct resolved_branc
 {
 	static const struct branch_notes none;
 	const struct branch_event *event = branch->event;
+	const struct symbol *symbol;
 	int64_t time;
 	bool done;
 
@@ -185,11 +187,21 @@ bool precise_follow_any(struct precise_stack *stack, const struct resolved_branc
 	if (event->kind == BRANCH_GAP) {
 		/* Of the code up to where it is not known any more. */
 		precise_count(stack, event);
-		on_gap(stack, time, symbol_of_gap(machine_of(stack), event, notes));
+		symbol = symbol_of_gap(machine_of(stack), event, notes);
+		if (stack->now.depth && event->gap == GAP_NO_CODE)
+			precise_enter_opaque(stack, time, &branch->places->from, NULL);
+		else if (stack->now.depth && event->gap == GAP_MISMATCH)
+			precise_enter_opaque(stack, time, &branch->places->from, symbol);
+		else
+			on_gap(stack, time, symbol);
 		return true;
 	}
 	if (stack->gap)
 		end_gap(stack, time);
+	if (stack->astray)
+		precise_leave_opaque(stack, time,
+				     event->flags & BRANCH_TRACE_ON ? &branch->places->to
+								    : &branch->places->from);
 	precise_count(stack, event);
 	if (notes->exec) {
 		end_frames(stack, time);

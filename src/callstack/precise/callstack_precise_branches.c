@@ -16,6 +16,7 @@
  *                      _Unwind_Resume() and their like, which never return
  *   return             top matches: pop; a deeper frame matches: pop to it;
  *                      out of a handler: its restorer takes the frame;
+ *                      out of a function that code without bytes called: pop;
  *                      by the code on the same stack, to an address that the code put
  *                      there, or to a function's entry, as return addresses are replaced
  *                      (uftrace, uretprobes): as a jump, the target takes the frame;
@@ -66,7 +67,8 @@
  *   syscall, interrupt push an entry frame with the address where it resumes
  *   sysret, iret       pop the innermost entry frame; to just after a call above it: pop to
  *                      that; else within the top's function: nothing
- *   gap                close all; from here to the next event is a slice of its own
+ *   gap                close all; from here to the next event is a slice of its own; but for
+ *                      want of code see callstack_precise_opaque.c
  *   transaction        the stack is saved before the first branch in it, and restored by
  *                      an abort: the calls in between did not happen for the program,
  *                      but they ran, so they are shown
@@ -123,6 +125,7 @@ static inline __attribute__((always_inline)) void push_called(struct precise_sta
 	frame->resolving = false;
 	frame->outermost = false; /* one store for all four */
 	frame->left = false;
+	frame->opaque = false;
 	frame->hidden = hidden || frame->symbol->kind == SYMBOL_PLT;
 	frame->roles = branch->places->call == CALL_CATCHES ? FRAME_CAUGHT : 0;
 	if (!frame->hidden)
@@ -444,6 +447,9 @@ static __attribute__((noinline)) void return_elsewhere(struct precise_stack *sta
 		precise_pop_to(stack, time, at - 1);
 	} else if (top(stack)->kind == FRAME_HANDLER) {
 		precise_replace(stack, time, to);
+	} else if (top(stack)->kind == FRAME_ENTERED && stack->now.depth > 1) {
+		precise_pop(stack, time);
+		precise_leave_opaque(stack, time, to);
 	} else if (location_is_entry(to) || top(stack)->resolving || places->call == RETURN_JUMPS) {
 		return_to_entry(stack, time, places);
 	} else if (is_root(stack) && precise_return_to_candidate(stack, time, to)) {

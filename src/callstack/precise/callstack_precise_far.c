@@ -351,7 +351,7 @@ static bool ends_no_entry(struct precise_stack *stack, int64_t time, size_t entr
 	       same_function(top(stack)->symbol, to->symbol);
 }
 
-static void on_kernel_exit(struct precise_stack *stack, int64_t time, const struct location *to)
+void precise_leave_kernel(struct precise_stack *stack, int64_t time, const struct location *to)
 {
 	size_t at = frame_list_find(&stack->now, FRAME_BY_ENTRY, 0);
 	uint64_t expected;
@@ -411,7 +411,7 @@ bool precise_follow_far(struct precise_stack *stack, int64_t time,
 		return true;
 	case BRANCH_SYSRET:
 	case BRANCH_IRET:
-		on_kernel_exit(stack, time, &branch->places->to);
+		precise_leave_kernel(stack, time, &branch->places->to);
 		return true;
 	default:
 		return false;

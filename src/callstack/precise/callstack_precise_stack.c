@@ -61,7 +61,7 @@ void precise_save_for_undo(struct precise_stack *stack, size_t depth)
 
 void precise_rename(struct precise_stack *stack, const struct symbol *symbol)
 {
-	if (!timestamp_group_rename(&stack->group, symbol))
+	if (!timestamp_group_rename(&stack->group, symbol, 0))
 		return;
 	precise_before_change(stack, stack->now.depth - 1);
 	top(stack)->symbol = symbol;

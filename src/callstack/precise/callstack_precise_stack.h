@@ -100,6 +100,7 @@ struct precise_stack {
 	bool watched; /* group.since is the begin that the group watches (timestamp_group_watch())
 		       */
 	bool begun_by_jump; /* a jump to an entry began the stack: its function may return to any */
+	bool astray;        /* code without bytes runs, or a caller that is not known */
 	bool started;
 	bool plain;    /* no gap, no transaction: near branches change only frames */
 	bool has_root; /* the outermost frame has no caller */
@@ -276,7 +277,7 @@ static inline __attribute__((always_inline)) void precise_replace(struct precise
 	frame->entry_ip = to->ip;
 	frame->hidden = frame->symbol->kind == SYMBOL_PLT;
 	frame->jumped |= !stub && !frame->resolving;
-	frame->left = false;
+	frame->left = frame->opaque = false;
 	/*
 	 * A stub that is not bound jumps to the common ".plt", which jumps to the resolver.  A
 	 * resolver without a name, shown as the stub, jumps to the function.
@@ -403,6 +404,19 @@ void precise_forget_candidates(struct precise_stack *stack);
 /* Forget the stacks that were left, and the setjmps. */
 void precise_forget_stacks(struct precise_stack *stack);
 
+/* ---- Code without bytes (callstack_precise_opaque.c) ---------------------- */
+
+/*
+ * The flow is at `at`, in code without bytes; its ip is 0 if the innermost function has returned to
+ * a caller that the decoder does not know.  With `mismatch` the code is not that of its bytes, and
+ * has a slice of this name.  There is a frame.
+ */
+void precise_enter_opaque(struct precise_stack *stack, int64_t time, const struct location *at,
+			  const struct symbol *mismatch);
+
+/* The flow leads out of code without bytes to `to`. */
+void precise_leave_opaque(struct precise_stack *stack, int64_t time, const struct location *to);
+
 /* ---- setjmp ---------------------------------------------------------------- */
 
 /* Remember the call of a setjmp, which is the innermost frame. */
@@ -503,6 +517,9 @@ void precise_jump(struct precise_stack *stack, int64_t time, const struct locati
  */
 bool precise_follow_far(struct precise_stack *stack, int64_t time,
 			const struct resolved_branch *branch, const struct branch_notes *notes);
+
+/* The kernel is left for `to`: end the innermost entry (callstack_precise_far.c). */
+void precise_leave_kernel(struct precise_stack *stack, int64_t time, const struct location *to);
 
 /*
  * Follow a near branch if it only changes frames above the outermost one, which is not known but

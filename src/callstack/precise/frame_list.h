@@ -28,6 +28,7 @@ enum frame_kind {
 	FRAME_HANDLER,  /* of a signal */
 	FRAME_ENTRY,    /* of the kernel: system call, interrupt */
 	FRAME_INLINED,  /* an inlined call, on the frame whose code it is in */
+	FRAME_ENTERED,  /* code without bytes called it, or led to it */
 };
 
 /* What a frame is for throws and other stacks. */
@@ -63,6 +64,7 @@ struct frame {
 	bool resolving;        /* a stub jumped to ".plt": it resolves its target */
 	bool outermost;        /* PAUSE: the kernel was left, and nothing else is traced */
 	bool left;             /* a jump led out of the code of its symbol, perhaps to come back */
+	bool opaque;           /* its code has no bytes */
 	bool hidden;           /* a PLT stub that has not reached its target: no slice yet */
 	uint8_t roles;         /* enum frame_role: bits */
 	uint8_t call_length;   /* CALLED: bytes of the call instruction */

@@ -1364,7 +1364,7 @@ START_TEST(a_gap_without_a_time_behind_it_lies_between_the_calls_of_one_time)
 	for (int i = 0; i < 2; i++) {
 		call('m', 0x10, 'f');
 		at_one_time();
-		gap(GAP_NO_CODE);
+		gap(GAP_OVERFLOW);
 		at_one_time();
 		feed(BRANCH_NONE, at(0, 0), at('g', 0x50), BRANCH_TRACE_ON);
 		at_one_time();
@@ -1374,14 +1374,125 @@ START_TEST(a_gap_without_a_time_behind_it_lies_between_the_calls_of_one_time)
 	now = BASE + 60;
 	ret('m', 'l', 0x15);
 	expect("B 10 f estimated\nE 20 f\nE 20 m\n"
-	       "B 20 [lost: Failed to get instruction] estimated\n"
-	       "E 30 [lost: Failed to get instruction]\nB 0 m inferred deferred\nS\n"
+	       "B 20 [lost: Overflow packet] estimated\n"
+	       "E 30 [lost: Overflow packet]\nB 0 m inferred deferred\nS\n"
 	       "E 30 g\nB 30 f estimated\nE 40 f\nE 40 m\n"
-	       "B 40 [lost: Failed to get instruction] estimated\n"
-	       "E 50 [lost: Failed to get instruction]\n"
+	       "B 40 [lost: Overflow packet] estimated\n"
+	       "E 50 [lost: Overflow packet]\n"
 	       "B 30 m inferred estimated deferred\nB 30 g inferred estimated deferred\nS\n"
 	       "E 50 g\nE 60 m\nE 60 l\nB 50 l inferred estimated deferred\n"
 	       "B 50 m inferred estimated deferred\nB 50 g inferred estimated deferred\nS\n");
+}
+END_TEST
+
+/* The flow comes to code that is not known; ip 0: by a return. */
+static void lose_code(struct location from, enum gap_reason reason)
+{
+	struct stack_branch branch = {
+		.event = { .time = now, .kind = BRANCH_GAP, .gap = (uint8_t)reason }, .from = from
+	};
+
+	feed_branch(&branch);
+	now += 10;
+}
+
+/* m, f and j run; j has no bytes. */
+static void enter_code_without_bytes(void)
+{
+	call('m', 0x10, 'f');
+	call('f', 0x20, 'j');
+	now -= 10;
+	lose_code(at('j', 0), GAP_NO_CODE);
+}
+
+static void find_code(char letter, uint64_t offset)
+{
+	feed(BRANCH_NONE, at(0, 0), at(letter, offset), BRANCH_TRACE_ON);
+}
+
+START_TEST(code_without_bytes_returns_to_its_caller)
+{
+	enter_code_without_bytes();
+	find_code('f', 0x25);
+	ret('f', 'm', 0x15);
+	expect("B 0 f\nB 10 j uncertain\nE 20 j\nE 30 f\nE 30 m\nB 0 m inferred deferred\nS\n");
+	ck_assert_uint_eq(machine->opaque_frames, 1);
+	ck_assert_uint_eq(machine->opaque_ip, at('j', 0).ip);
+}
+END_TEST
+
+START_TEST(code_without_bytes_may_have_returned_often)
+{
+	call('m', 0x10, 'f');
+	call('f', 0x20, 'm');
+	call('m', 0x30, 'j');
+	lose_code(at('j', 0), GAP_NO_CODE);
+	find_code('m', 0x15);
+	expect_depth(0);
+}
+END_TEST
+
+/* g returns to where the decoder does not know, and h to j. */
+START_TEST(code_without_bytes_calls_what_it_leads_to)
+{
+	enter_code_without_bytes();
+	find_code('g', 0);
+	lose_code(at(0, 0), GAP_NO_CODE);
+	find_code('h', 0);
+	ret('h', 'j', 0x30);
+	lose_code(at('j', 0), GAP_NO_CODE);
+	find_code('f', 0x25);
+	ret('f', 'm', 0x15);
+	expect("B 0 f\nB 10 j uncertain\nB 20 g uncertain\nE 30 g\nB 40 h uncertain\nE 50 h\n"
+	       "E 70 j\nE 80 f\nE 80 m\nB 0 m inferred deferred\nS\n");
+	ck_assert_uint_eq(machine->uncertain_levels, 3);
+	ck_assert_uint_eq(machine->opaque_frames, 1);
+}
+END_TEST
+
+START_TEST(code_without_bytes_leads_into_an_active_function)
+{
+	enter_code_without_bytes();
+	find_code('f', 0x60);
+	ret('f', 'm', 0x15);
+	expect("B 0 f\nB 10 j uncertain\nE 20 j\nE 30 f\nE 30 m\nB 0 m inferred deferred\nS\n");
+}
+END_TEST
+
+/* Else a loop in m would look like a recursion. */
+START_TEST(code_without_bytes_leads_to_another_call_of_an_active_function)
+{
+	enter_code_without_bytes();
+	find_code('f', 0);
+	ret('f', 'm', 0x15);
+	expect("B 0 f\nB 10 j uncertain\nE 20 j\nE 20 f\nB 20 f uncertain\nE 30 f\nE 30 m\n"
+	       "B 0 m inferred deferred\nS\n");
+}
+END_TEST
+
+START_TEST(a_kernel_without_bytes_goes_back_to_the_program)
+{
+	struct location kernel = nameless(UINT64_C(0xffffffff81000000));
+
+	call('m', 0x10, 'f');
+	feed(BRANCH_INTERRUPT, at('f', 0x20), kernel, BRANCH_ASYNC);
+	lose_code(kernel, GAP_NO_CODE);
+	find_code('h', 0); /* a signal's handler */
+	expect("B 0 f\nB 10 [file] uncertain\nE 30 [file]\nB 30 h\nE 30 h\nE 30 f\nE 30 m\n"
+	       "B 0 m inferred deferred\nS\n");
+}
+END_TEST
+
+START_TEST(code_that_does_not_fit_the_trace_ends_no_other_slice)
+{
+	call('m', 0x10, 'f');
+	call('f', 0x20, 'g');
+	lose_code(at('g', 0), GAP_MISMATCH);
+	find_code('f', 0x25);
+	ret('f', 'm', 0x15);
+	expect("B 0 f\nB 10 g\nB 20 [lost: Trace doesn't match instruction]\n"
+	       "E 30 [lost: Trace doesn't match instruction]\nE 30 g\nE 40 f\nE 40 m\n"
+	       "B 0 m inferred deferred\nS\n");
 }
 END_TEST
 
@@ -1729,6 +1840,13 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, calls_before_a_long_gap_are_as_fast_as_the_last_ones);
 	tcase_add_loop_test(tests, arguments_do_not_change_times_before_a_gap, 0, 2);
 	tcase_add_test(tests, a_gap_without_a_time_behind_it_lies_between_the_calls_of_one_time);
+	tcase_add_test(tests, code_without_bytes_returns_to_its_caller);
+	tcase_add_test(tests, code_without_bytes_may_have_returned_often);
+	tcase_add_test(tests, code_without_bytes_calls_what_it_leads_to);
+	tcase_add_test(tests, code_without_bytes_leads_into_an_active_function);
+	tcase_add_test(tests, code_without_bytes_leads_to_another_call_of_an_active_function);
+	tcase_add_test(tests, a_kernel_without_bytes_goes_back_to_the_program);
+	tcase_add_test(tests, code_that_does_not_fit_the_trace_ends_no_other_slice);
 	tcase_add_test(tests, exec_leaves_nothing_of_the_old_stack);
 	tcase_add_test(tests, a_forked_child_has_its_parents_frames);
 	tcase_add_test(tests, the_kernel_runs_on_top_and_its_exit_goes_back);

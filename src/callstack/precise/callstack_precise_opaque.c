@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Code without bytes: what a JIT compiler made, trampolines on the stack, files that are missing;
+ * and code that was changed while it ran.
+ *
+ * The decoder emits a gap where the flow enters such code, and resumes at the next address in known
+ * code.  The frames stay, and the code is the innermost one.  The address shows which frame
+ * continues:
+ *
+ *   the trace resumes                  action
+ *   ---------------------------------  ---------------------------------------------------------
+ *   just after a call                  pop to it
+ *   in user code, out of the kernel    end the innermost entry
+ *   in code without a name             nothing
+ *   in an active function              pop to it; at its entry, call it anew: a loop does so more
+ *                                      often than a recursion
+ *   in the kernel, out of user code    push an entry
+ *   else                               push: the code called the function, or its caller did
+ *
+ * What is pushed or called anew has SLICE_UNCERTAIN_LEVEL, and so has the slice of the code.
+ */
+#include "src/callstack/precise/callstack_precise_stack.h"
+
+static bool is_in_kernel(uint64_t ip)
+{
+	return ip >> 63;
+}
+
+/* Make the innermost frame that of the code at `at`, if it is not. */
+static void enter_code(struct precise_stack *stack, int64_t time, const struct location *at)
+{
+	struct callstack_machine *machine = stack->base.machine;
+
+	if (top(stack)->opaque)
+		return;
+	if (top(stack)->symbol != symbol_of(stack, at) && top(stack)->symbol->kind != SYMBOL_PLT)
+		precise_tail_call(stack, time, at);
+	precise_reveal(stack, time);
+	precise_before_change(stack, stack->now.depth - 1);
+	top(stack)->opaque = true;
+	if (timestamp_group_rename(&stack->group, top(stack)->symbol, SLICE_UNCERTAIN_LEVEL))
+		machine->uncertain_levels++;
+	if (!machine->opaque_frames++)
+		machine->opaque_ip = at->ip;
+}
+
+void precise_enter_opaque(struct precise_stack *stack, int64_t time, const struct location *at,
+			  const struct symbol *mismatch)
+{
+	const struct frame changed = { .symbol = mismatch, .kind = FRAME_PAUSE };
+
+	if (top(stack)->kind == FRAME_PAUSE)
+		precise_pop(stack, time);
+	if (!stack->now.depth)
+		precise_infer_root(stack, at);
+	stack->astray = true;
+	if (mismatch) {
+		precise_push(stack, time, &changed);
+	} else if (at->ip) {
+		enter_code(stack, time, at);
+	} else {
+		while (stack->now.depth > 1 && top(stack)->kind == FRAME_INLINED)
+			precise_pop(stack, time);
+		if (stack->now.depth > 1)
+			precise_pop(stack, time);
+	}
+}
+
+void precise_leave_opaque(struct precise_stack *stack, int64_t time, const struct location *to)
+{
+	struct frame entered = { .symbol = symbol_of(stack, to),
+				 .entry_ip = to->ip,
+				 .kind = FRAME_ENTERED,
+				 .slice_flags = SLICE_UNCERTAIN_LEVEL };
+	size_t at;
+
+	stack->astray = false;
+	if (stack->now.depth && top(stack)->kind == FRAME_PAUSE)
+		precise_pop(stack, time);
+	if (!stack->now.depth)
+		return;
+	at = frame_list_find(&stack->now, FRAME_BY_RETURN, to->ip);
+	if (at) {
+		precise_pop_to(stack, time, at - 1);
+		return;
+	}
+	if (!is_in_kernel(to->ip) && frame_list_find(&stack->now, FRAME_BY_ENTRY, 0)) {
+		precise_leave_kernel(stack, time, to);
+		return;
+	}
+	if (!symbol_is_function(to->symbol))
+		return;
+	at = frame_list_find(&stack->now, FRAME_BY_FUNCTION, frame_function(to->symbol));
+	if (at && !location_is_function_entry(to)) {
+		precise_pop_to(stack, time, at);
+		return;
+	}
+	stack->base.machine->uncertain_levels++;
+	if (at) {
+		precise_pop_to(stack, time, at);
+		top(stack)->slice_flags |= SLICE_UNCERTAIN_LEVEL;
+		precise_replace(stack, time, to);
+		return;
+	}
+	if (is_in_kernel(to->ip) && !is_in_kernel(top(stack)->entry_ip))
+		entered.kind = FRAME_ENTRY;
+	precise_push(stack, time, &entered);
+}
