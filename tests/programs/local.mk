@@ -13,7 +13,7 @@ STATIC = \
 	tests/programs/static/cancel tests/programs/static/causes tests/programs/static/coroutines tests/programs/static/except \
 	tests/programs/static/execs tests/programs/static/family tests/programs/static/forks \
 	tests/programs/static/group_exit tests/programs/static/indirect tests/programs/static/labels tests/programs/static/longjmp \
-	tests/programs/static/ocaml_scanned tests/programs/static/ocaml_traps \
+	tests/programs/static/ocaml_scanned tests/programs/static/ocaml_traps tests/programs/static/opaque \
 	tests/programs/static/recursion tests/programs/static/signals \
 	tests/programs/static/stack_kinds tests/programs/static/switches tests/programs/static/syscalls \
 	tests/programs/static/tail tests/programs/static/thread_exec tests/programs/static/threads \
@@ -104,6 +104,9 @@ tests_programs_static_labels_LDFLAGS = -all-static
 tests_programs_static_longjmp_SOURCES = tests/programs/longjmp.c
 tests_programs_static_longjmp_CFLAGS = $(tests_programs_longjmp_CFLAGS)
 tests_programs_static_longjmp_LDFLAGS = -all-static
+tests_programs_static_opaque_SOURCES = tests/programs/opaque.c
+tests_programs_static_opaque_CFLAGS = $(PROGRAM_CFLAGS)
+tests_programs_static_opaque_LDFLAGS = -all-static -Wl,-z,execstack
 tests_programs_static_ocaml_scanned_SOURCES = tests/programs/ocaml_traps.S
 tests_programs_static_ocaml_scanned_CPPFLAGS = $(AM_CPPFLAGS) -DSCANNED
 tests_programs_static_ocaml_scanned_CFLAGS = $(PROGRAM_CFLAGS)

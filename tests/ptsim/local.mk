@@ -23,8 +23,8 @@ check_PROGRAMS += tests/ptsim/libipt_branches
 tests_ptsim_libipt_branches_SOURCES = tests/ptsim/libipt_branches.c
 tests_ptsim_libipt_branches_LDADD = $(PTRACE2FTF_LIBS)
 
-TESTS += tests/ptsim/threads.sh tests/ptsim/timing.sh tests/ptsim/mutated.sh tests/ptsim/agrees.sh tests/ptsim/args.sh tests/ptsim/notime.sh tests/ptsim/stacks.sh tests/ptsim/stripped.sh tests/ptsim/jit.sh tests/ptsim/inline.sh tests/ptsim/ptwrite.sh tests/ptsim/steps.sh tests/ptsim/ends.sh tests/ptsim/bits32.sh tests/ptsim/diff.sh tests/ptsim/histogram.sh tests/ptsim/outliers.sh tests/ptsim/slowest.sh tests/ptsim/totals.sh
-dist_noinst_SCRIPTS += tests/ptsim/threads.sh tests/ptsim/timing.sh tests/ptsim/mutated.sh tests/ptsim/agrees.sh tests/ptsim/args.sh tests/ptsim/notime.sh tests/ptsim/stacks.sh tests/ptsim/stripped.sh tests/ptsim/jit.sh tests/ptsim/inline.sh tests/ptsim/ptwrite.sh tests/ptsim/steps.sh tests/ptsim/ends.sh tests/ptsim/bits32.sh tests/ptsim/diff.sh tests/ptsim/histogram.sh tests/ptsim/outliers.sh tests/ptsim/slowest.sh tests/ptsim/totals.sh
+TESTS += tests/ptsim/threads.sh tests/ptsim/timing.sh tests/ptsim/mutated.sh tests/ptsim/agrees.sh tests/ptsim/args.sh tests/ptsim/notime.sh tests/ptsim/stacks.sh tests/ptsim/stripped.sh tests/ptsim/jit.sh tests/ptsim/opaque.sh tests/ptsim/inline.sh tests/ptsim/ptwrite.sh tests/ptsim/steps.sh tests/ptsim/ends.sh tests/ptsim/bits32.sh tests/ptsim/diff.sh tests/ptsim/histogram.sh tests/ptsim/outliers.sh tests/ptsim/slowest.sh tests/ptsim/totals.sh
+dist_noinst_SCRIPTS += tests/ptsim/threads.sh tests/ptsim/timing.sh tests/ptsim/mutated.sh tests/ptsim/agrees.sh tests/ptsim/args.sh tests/ptsim/notime.sh tests/ptsim/stacks.sh tests/ptsim/stripped.sh tests/ptsim/jit.sh tests/ptsim/opaque.sh tests/ptsim/inline.sh tests/ptsim/ptwrite.sh tests/ptsim/steps.sh tests/ptsim/ends.sh tests/ptsim/bits32.sh tests/ptsim/diff.sh tests/ptsim/histogram.sh tests/ptsim/outliers.sh tests/ptsim/slowest.sh tests/ptsim/totals.sh
 EXTRA_DIST += tests/programs/bits32.s tests/ptsim/chains.awk \
 	tests/ptsim/flows.awk tests/ptsim/parents.awk tests/ptsim/slices.awk \
 	tests/ptsim/time_errors.awk tests/ptsim/time_errors.sh

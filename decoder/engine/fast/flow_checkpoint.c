@@ -102,6 +102,7 @@ static void forget_pending(struct pt_flow *flow)
 	flow->return_count = 0;
 	flow->bits = TNT_BITS_NONE;
 	flow->passing = flow->paused = flow->in_header = false;
+	flow->opaque = (struct opaque_code){ .budget = OPAQUE_BUDGET };
 }
 
 void flow_checkpoint_load(const struct flow_checkpoint *checkpoint, struct pt_flow *flow)

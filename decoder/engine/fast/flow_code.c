@@ -5,7 +5,8 @@
 static void forget_calls(struct pt_flow *flow)
 {
 	for (unsigned i = 0; i < RETURN_STACK_SIZE; i++)
-		flow->returns[i].call = NULL;
+		if (flow->returns[i].ip)
+			flow->returns[i].call = NULL;
 }
 
 void flow_forget_views(struct pt_flow *flow)

@@ -71,7 +71,7 @@ static inline bool in_function(const struct basic_block *block, uint64_t distanc
 static inline void push_return(struct pt_flow *flow, uint64_t ip, struct basic_block *call)
 {
 	flow->return_top = (flow->return_top + 1) % RETURN_STACK_SIZE;
-	flow->returns[flow->return_top] = (struct return_address){ ip, call };
+	flow->returns[flow->return_top] = (struct return_address){ .ip = ip, .call = call };
 	if (flow->return_count < RETURN_STACK_SIZE)
 		flow->return_count++;
 }
@@ -89,7 +89,7 @@ static inline struct return_address pop_return(struct pt_flow *flow)
 	struct return_address back = flow->returns[flow->return_top];
 
 	if (!flow->return_count)
-		return (struct return_address){ 0 };
+		return (struct return_address){ .ip = 0 };
 	drop_return(flow);
 	return back;
 }

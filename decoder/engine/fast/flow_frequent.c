@@ -152,7 +152,10 @@ static __attribute__((noinline)) size_t read_ip_packet(struct pt_flow *flow, con
 	default:
 		return 0;
 	}
-	return 1u + ip_sizes[packet.ipc];
+	if (!flow->reread)
+		return 1u + ip_sizes[packet.ipc];
+	flow->reread = false;
+	return 0;
 }
 
 /* Read a TIP; nearly all have an ip of 16 to 48 bits.  Returns its size. */

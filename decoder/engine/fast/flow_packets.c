@@ -68,10 +68,8 @@ static bool fail_without_ip(struct pt_flow *flow)
 	return dropped;
 }
 
-void flow_on_tnt(struct pt_flow *flow, uint64_t bits)
+static __attribute__((noinline)) void take_tnt(struct pt_flow *flow, uint64_t bits)
 {
-	if (flow->state.lost)
-		return;
 	if (!flow->state.on && !accept_erratum_ip(flow)) {
 		if (!flow->state.guest)
 			fail_without_ip(flow);
@@ -86,14 +84,27 @@ void flow_on_tnt(struct pt_flow *flow, uint64_t bits)
 	flow->pending = bits != TNT_BITS_NONE ? PENDING_TNT : PENDING_NONE;
 }
 
+void flow_on_tnt(struct pt_flow *flow, uint64_t bits)
+{
+	if (!flow->state.lost)
+		take_tnt(flow, bits);
+	else if (flow->opaque.active)
+		flow_opaque_bits(flow, bits);
+}
+
 void flow_settle(struct pt_flow *flow)
 {
 	uint64_t later = flow->later_bits;
 
 	stream_settle_cycles(&flow->stream, flow->state.ip);
 	flow->later_bits = 0;
-	if (!later || flow->state.lost)
+	if (!later)
 		return;
+	if (flow->state.lost) {
+		if (flow->opaque.active)
+			flow_opaque_bits(flow, later);
+		return;
+	}
 	if (flow->bits != TNT_BITS_NONE) { /* deferred */
 		flow->bits = (flow->bits & TNT_BITS_NONE) | later >> 1;
 		return;
@@ -207,7 +218,7 @@ void flow_on_tip(struct pt_flow *flow, const struct pt_packet_ip *packet)
 		return;
 	}
 	if (flow->state.lost) {
-		if (has_ip)
+		if (has_ip && !flow_leave_opaque(flow, OPAQUE_TIP, ip))
 			flow_resync_at(flow, ip);
 		return;
 	}
@@ -252,8 +263,10 @@ void flow_on_tip_pge(struct pt_flow *flow, const struct pt_packet_ip *packet)
 	flow->erratum_resume_ip = 0;
 	if (!has_ip || (flow->state.on && !flow->state.lost && !may_be_off(flow)))
 		flow_fail(flow, GAP_MISMATCH, flow->state.on ? flow->state.ip : 0);
-	if (has_ip)
+	if (has_ip) {
+		flow_leave_opaque(flow, OPAQUE_PGE, ip);
 		flow_begin_tracing(flow, ip, true);
+	}
 }
 
 /* Tracing ends that was off: its begin is lost. */
@@ -269,6 +282,9 @@ void flow_on_tip_pgd(struct pt_flow *flow, const struct pt_packet_ip *packet)
 	uint64_t ip;
 
 	read_ip(flow, packet, &ip);
+	if (!flow->opaque.interrupted && flow_leave_opaque(flow, OPAQUE_PGD, ip))
+		return;
+	flow->opaque.interrupted = false;
 	pause_guest(flow);
 	flow->state.guest = flow->next_guest;
 	flow->state.overflowed = false;
@@ -334,8 +350,12 @@ void flow_on_fup(struct pt_flow *flow, const struct pt_packet_ip *packet)
 	}
 	if (flow->state.has_interrupt) /* the TIP of the FUP before is missing */
 		flow_fail(flow, GAP_MISMATCH, flow->state.interrupted);
-	if (flow->state.lost)
+	if (flow->state.lost) {
+		if (flow_leave_opaque(flow, OPAQUE_FUP, ip))
+			return;
+		flow->opaque.interrupted = true;
 		flow_resync_at(flow, ip);
+	}
 	if (flow->state.lost || !accept_erratum_ip(flow)) {
 		flow_emit_pending(flow, ip);
 		return;
@@ -364,6 +384,7 @@ static void on_overflow(struct pt_flow *flow)
 		false;
 	stream_lose_tx(&flow->stream);
 	flow->return_count = 0;
+	flow->opaque.active = false;
 	flow->state.calls_missing = false;
 	flow_set_after_gap(flow);
 	flow->pebs.bip_size = 0; /* its BEP may be dropped */
@@ -378,6 +399,8 @@ static void on_psb(struct pt_flow *flow)
 		flow_fail(flow, GAP_MISMATCH, flow->state.ip);
 	flow->in_header = true;
 	flow->header_has_ip = false;
+	flow->return_count = 0; /* returns to calls before a PSB are not compressed */
+	flow->opaque = (struct opaque_code){ .budget = OPAQUE_BUDGET };
 	flow->state.calls_missing = false;
 	flow->state.last_ip = 0;
 	flow_flush_pending(flow);

@@ -3,7 +3,7 @@
  * The fast engine's state, which its files share; pt_flow.c has the table of packets'
  * effects.  Private to the engine.
  * Its files are a chain; each includes only those before it: flow_state, flow_window and
- * flow_code, emulated_ptwrite, flow_step with flow_cached.c, flow_checkpoint,
+ * flow_code, emulated_ptwrite, flow_step with flow_cached.c and flow_opaque.c, flow_checkpoint,
  * flow_packets, flow_frequent, pt_flow, flow_segments.
  */
 #ifndef DECODER_ENGINE_FAST_FLOW_STATE_H
@@ -66,6 +66,29 @@ struct flow_state {
 	struct packet_clock clock;
 };
 
+/*
+ * Blocks to follow in vain between two PSBs, to find returns out of code without bytes; eight times
+ * as many if they are found.
+ */
+#define OPAQUE_BUDGET 8192u
+
+/* TNT bits of code without bytes, and of its callers, that are kept. */
+#define OPAQUE_BITS 256u
+
+/* Code without bytes that runs, called by known code (flow_opaque.c). */
+struct opaque_code {
+	const struct thread *thread; /* that runs it; borrowed */
+	uint64_t called;             /* the function that it called last; 0: none */
+	bool bits[OPAQUE_BITS];      /* since it began */
+	unsigned count;              /* of `bits` */
+	unsigned left;               /* the last ones, which are its callers' */
+	unsigned budget;             /* blocks to follow up to the next PSB */
+	bool returned;               /* the first bit is a return of known code, perhaps to it */
+	bool jumps;                  /* to known code lately, rather than to call it */
+	bool interrupted;            /* by a FUP in it */
+	bool active;                 /* it runs: the flow's return stack is that of its caller */
+};
+
 struct pt_flow {
 	struct pt_stream stream;
 	struct aux_window window;
@@ -109,10 +132,15 @@ struct pt_flow {
 	struct pebs_block pebs;
 
 	struct return_address {
-		uint64_t ip;
-		struct basic_block *call; /* block that ends with the call; NULL: unknown */
+		uint64_t ip; /* 0: to code without bytes */
+		union {
+			struct basic_block *call; /* block that ends with the call; NULL: unknown */
+			uint64_t called;          /* ip 0: the function */
+		};
 	} returns[RETURN_STACK_SIZE];
 	unsigned return_top, return_count;
+	struct opaque_code opaque;
+	bool reread; /* the packet was not handled: the flow has to follow the code to it first */
 	bool fup_has_next_ip;  /* pt_errata_fup_has_next_ip() */
 	bool compression;      /* returns may be compressed to TNT bits */
 	bool follows_switches; /* stream_follows_switches() */

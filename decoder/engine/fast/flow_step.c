@@ -31,19 +31,31 @@ static void reach_fup(struct pt_flow *flow);
 
 void flow_fail(struct pt_flow *flow, enum gap_reason reason, uint64_t ip)
 {
-	bool has_ip = flow->pending == PENDING_FUP;
+	enum pending pending = flow->pending;
+	unsigned returns = flow->return_count;
+	uint64_t bits = flow->bits;
 
 	if (!flow->state.lost)
 		stream_push_gap(&flow->stream, reason, ip);
 	flow->state.calls_missing |= reason == GAP_NO_CODE;
 	flow_set_after_gap(flow);
 	flow_set_lost(flow);
-	if (!has_ip)
-		return;
 	/* The code on the way to the FUP's ip is unknown, but the ip is known. */
-	flow_resync_at(flow, flow->target);
-	if (!flow->state.lost)
-		reach_fup(flow);
+	if (pending == PENDING_FUP)
+		flow_resync_at(flow, flow->target);
+	if (reason == GAP_NO_CODE && flow->state.lost)
+		flow_enter_opaque(flow, ip, returns, bits);
+	else
+		flow->opaque.active = false;
+	flow->opaque.left = 0;
+	if (pending == PENDING_FUP) {
+		flow->opaque.interrupted = flow->fup_kind == FUP_INTERRUPT;
+		if (!flow->state.lost)
+			reach_fup(flow);
+	} else if (reason == GAP_NO_CODE &&
+		   (pending == PENDING_TIP || pending == PENDING_TIP_PGD)) {
+		flow->at = flow->offset - flow->window.base; /* the packet is of that code */
+	}
 }
 
 void flow_set_found(struct pt_flow *flow)
@@ -282,11 +294,6 @@ static void take_branch(struct pt_flow *flow, const struct insn *insn, uint64_t 
 		stream_switch_thread(&flow->stream);
 }
 
-static bool is_direct(const struct insn *insn)
-{
-	return (insn->kind == BRANCH_CALL || insn->kind == BRANCH_JUMP) && !insn->indirect;
-}
-
 static void follow_direct(struct pt_flow *flow, const struct insn *insn, uint64_t from)
 {
 	uint64_t next = from + insn->length;
@@ -483,8 +490,9 @@ static void advance_to_fup(struct pt_flow *flow, const struct basic_block *block
  */
 static bool fup_has_next_ip(const struct pt_flow *flow, const struct insn *insn, uint64_t from)
 {
-	return flow->pending == PENDING_FUP && flow->fup_has_next_ip && !is_direct(insn) &&
-	       insn->kind != BRANCH_COND && flow->target == from + insn->length;
+	return flow->pending == PENDING_FUP && flow->fup_has_next_ip &&
+	       !flow_insn_is_direct(insn) && insn->kind != BRANCH_COND &&
+	       flow->target == from + insn->length;
 }
 
 static void advance_to_branch(struct pt_flow *flow, const struct basic_block *block, uint64_t from)
@@ -544,10 +552,10 @@ void flow_step_slow(struct pt_flow *flow)
 	stream_count_insns(&flow->stream, block->insns);
 	if (basic_block_continues(block))
 		follow_straight(flow, from + insn.length);
-	else if (is_direct(&insn) && flow->pending == PENDING_TIP_PGD &&
+	else if (flow_insn_is_direct(&insn) && flow->pending == PENDING_TIP_PGD &&
 		 leaves_filter(flow, from + insn.length + (uint64_t)(int64_t)insn.distance))
 		stop_tracing(flow, &insn, from);
-	else if (is_direct(&insn))
+	else if (flow_insn_is_direct(&insn))
 		follow_direct(flow, &insn, from);
 	else if (flow->pending == PENDING_TNT)
 		consume_tnt(flow, &insn, from);
@@ -575,7 +583,7 @@ bool flow_reaches(struct pt_flow *flow, uint64_t ip)
 			return at == ip;
 		if (ip - at <= block->length)
 			return basic_block_count_insns(block, ip - at) >= 0;
-		if (!is_direct(&block->insn) && !basic_block_continues(block))
+		if (!flow_insn_is_direct(&block->insn) && !basic_block_continues(block))
 			return false;
 		at += block->length + block->insn.length + (uint64_t)(int64_t)block->insn.distance;
 	}

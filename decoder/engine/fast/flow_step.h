@@ -78,6 +78,42 @@ bool flow_at_vm_entry(struct pt_flow *flow);
  */
 void flow_fail(struct pt_flow *flow, enum gap_reason reason, uint64_t ip);
 
+/* Returns whether an instruction is a call or jump to an address in it. */
+static inline bool flow_insn_is_direct(const struct insn *insn)
+{
+	return (insn->kind == BRANCH_CALL || insn->kind == BRANCH_JUMP) && !insn->indirect;
+}
+
+/* ---- Code without bytes (flow_opaque.c) ---------------------------------- */
+
+/* A packet that shows where code without bytes led. */
+enum opaque_exit {
+	OPAQUE_TIP,
+	OPAQUE_PGD, /* of a system call */
+	OPAQUE_FUP,
+	OPAQUE_PGE,
+};
+
+/*
+ * The flow has come from known code to `ip`, where there is no code, and is lost; 0: by a return.
+ * The `returns` innermost addresses of the return stack are those of the callers.  `bits` are left.
+ */
+void flow_enter_opaque(struct pt_flow *flow, uint64_t ip, unsigned returns, uint64_t bits);
+
+/* Keep TNT bits while the flow is lost. */
+void flow_opaque_bits(struct pt_flow *flow, uint64_t bits);
+
+/*
+ * A packet has come while the flow is lost.  If known code had called what runs, and it has
+ * returned since, begin to trace there, and return true: the packet is to be read again.
+ */
+bool flow_leave_opaque(struct pt_flow *flow, enum opaque_exit exit, uint64_t ip);
+
+/* Give bits that are left of that to the flow, which has none.  Returns whether there are any. */
+bool flow_opaque_feed(struct pt_flow *flow);
+
+/* ---- Damage -------------------------------------------------------------- */
+
 /* Make the flow's ip unknown; nothing is emitted. */
 void flow_set_lost(struct pt_flow *flow);
 

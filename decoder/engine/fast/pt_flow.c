@@ -19,7 +19,8 @@
  * pops its stack of 64 addresses at every near return, also at one that it does not compress;
  * and a call to the next instruction pushes nothing.
  *
- * After damage, decoding continues at the next packet with an ip where there is code.
+ * After damage, decoding continues at the next packet with an ip where there is code, or, if code
+ * without bytes was called, where it returned (flow_opaque.c).
  */
 
 #include "decoder/engine/fast/pt_flow.h"
@@ -126,10 +127,14 @@ static bool read_extended_packet(struct pt_flow *flow)
 static void read_by_libipt(struct pt_flow *flow)
 {
 	struct pt_packet packet;
+	size_t at = flow->at;
 	int status = pt_packet_by_libipt(flow->packets, &flow->config, &flow->at, &packet);
 
 	if (status >= 0) {
 		flow_on_packet(flow, &packet);
+		if (flow->reread)
+			flow->at = at;
+		flow->reread = false;
 		if (packet.type == ppt_tsc && flow->looks_ahead)
 			flow_look_ahead(flow);
 	} else if (pt_errcode(status) == pte_eos) {
@@ -148,7 +153,9 @@ static void read_packet(struct pt_flow *flow)
 {
 	if (flow_is_near_end(flow, flow->at) && !aux_window_at_end(&flow->window))
 		flow_window_move(flow, flow->at, true);
-	if (!flow->pebs.bip_size && !flow_read_frequent(flow))
+	if (flow->opaque.left && flow_opaque_feed(flow))
+		return;
+	if (!flow->pebs.bip_size && (!flow_read_frequent(flow) || flow->pending != PENDING_NONE))
 		return;
 	flow->offset = flow->window.base + flow->at;
 	flow->branches_followed = 0;

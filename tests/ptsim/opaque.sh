@@ -1,0 +1,63 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Code that no file has: the slices around it stay, and each has its true parent.
+. "$top_srcdir/tests/support/tap.sh"
+ptsim=$top_builddir/tests/ptsim/ptsim
+program=$top_builddir/ptrace2ftf
+opaque=$top_builddir/tests/programs/static/opaque
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+"$ptsim" record -o "$work/perf.data" -- "$opaque" >/dev/null 2>"$work/messages" ||
+	tap_skip_all "programs cannot be traced here: $(cat "$work/messages")"
+
+# Prints how many slices are missing, and how many others there are.
+compare() { # FORM OPTIONS...
+	form=$1
+	shift
+	"$ptsim" record --truth="$work" -o "$work/perf.data" "$@" -- "$opaque" "$form" >/dev/null || return 1
+	"$program" -q --no-warn --unnamed=files --format=slices "$work/perf.data" >"$work/slices"
+	awk -f "$top_srcdir/tests/ptsim/parents.awk" "$work/truth.slices" >"$work/all"
+	awk -f "$top_srcdir/tests/ptsim/parents.awk" "$work/slices" >"$work/mine"
+	diff -d "$work/all" "$work/mine" >"$work/differences"
+	missing=$(grep -c '^<' "$work/differences")
+	others=$(grep -c '^>' "$work/differences")
+	echo "$form $*: $(wc -l <"$work/all") slices, $missing missing, $others others"
+}
+
+same_parents() { # FORM
+	for options in --interrupts=0 '--interrupts=0 --cyc' '--interrupts=0 --no-retcomp'; do
+		# shellcheck disable=SC2086 # several options
+		compare "$1" $options || return 1
+		[ "$missing" -le 2 ] && [ "$others" -le 2 ] || { head "$work/differences"; return 1; }
+	done
+}
+
+keeps_the_stack() { # FORM
+	compare "$1" --interrupts=0 || return 1
+	! grep -q '\[lost' "$work/slices" && [ "$(grep -c ' main ' "$work/slices")" -eq 1 ]
+}
+
+any_threads() { # FORM
+	compare "$1" || return 1
+	for threads in 1 2 5; do
+		"$program" -q --no-warn --threads=$threads --format=slices "$work/perf.data" | md5sum
+	done | uniq | wc -l | grep -qx 1
+}
+
+is_counted() {
+	compare leaf
+	"$program" --json="$work/json" -o "$work/trace" "$work/perf.data" 2>"$work/messages"
+	grep -q '^  [0-9]* calls of code without bytes, first at 0x7' "$work/messages" &&
+		grep -q 'node --perf-prof' "$work/messages" && ! grep -q '//anon' "$work/messages" &&
+		grep -Eq '"opaque_frames": ?[1-9]' "$work/json" || { cat "$work/messages"; return 1; }
+}
+
+tap_check "a leaf function: each call has its true parent" same_parents leaf
+tap_check "code that calls known code: each call has its true parent" same_parents closure
+for form in leaf closure nested; do
+	tap_check "$form: one stack, without a gap" keeps_the_stack $form
+	tap_check "$form: the same for any number of threads" any_threads $form
+done
+tap_check "the summary counts such calls, and says what helps" is_counted
+tap_done
