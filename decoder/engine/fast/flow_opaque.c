@@ -2,12 +2,19 @@
 /*
  * Code without bytes that known code has called: find where it returned.
  *
- * A compressed return is one of its TNT bits, and no packet has its address.  But the code behind
+ * A compressed return is one of its TNT bits, and no packet has its address.  But the code after
  * the call has to use all bits after it up to the next packet with an address, and to lead there:
- * each taken bit is tried as the return, and the first one that can be it is taken.
+ * each taken bit is tried as the return.
+ *
+ * A packet proves a return if that branch leads there and to no other address: a return to its
+ * caller, a stub that is not bound to the next instruction, an indirect branch within its function,
+ * or to code without bytes that was called from there before.  Other indirect branches and system
+ * calls prove it only after RETURNS_TO_BELIEVE taken bits that were returns.  If it is possible but
+ * not proved that the code has returned, nothing is known up to known code.
  */
 #include <string.h>
 
+#include "base/tables/fibonacci_hash.h"
 #include "decoder/engine/fast/flow_code.h"
 #include "decoder/engine/fast/flow_step.h"
 
@@ -17,6 +24,9 @@ struct opaque_end {
 	uint64_t ip;
 };
 
+/* Whether bits show that the code of a caller ran. */
+enum proof { IMPOSSIBLE, POSSIBLE, PROVED };
+
 /* A try of a caller's code. */
 struct return_trial {
 	uint64_t ip;
@@ -24,7 +34,16 @@ struct return_trial {
 	uint64_t calls[RETURN_STACK_SIZE]; /* where its own calls return to */
 	unsigned depth;                    /* of `calls` */
 	unsigned popped;                   /* of the flow's return stack */
+	unsigned returns;                  /* that were taken bits */
 };
+
+#define RETURNS_TO_BELIEVE 4u
+
+/* No near branch leads from user code into the kernel, or back. */
+static bool same_privilege(uint64_t ip, uint64_t other)
+{
+	return ip >> 63 == other >> 63;
+}
 
 /* Returns the address below `popped` others on the flow's return stack; NULL: none. */
 static const struct return_address *address_below(const struct pt_flow *flow, unsigned popped)
@@ -34,80 +53,118 @@ static const struct return_address *address_below(const struct pt_flow *flow, un
 	return popped < flow->return_count ? &flow->returns[at % RETURN_STACK_SIZE] : NULL;
 }
 
-/* Returns whether a return that is not compressed can lead to ip. */
-static bool returns_to(const struct pt_flow *flow, const struct return_trial *trial, uint64_t ip)
+/* Returns where the innermost function returns to; 0: unknown. */
+static uint64_t return_of(const struct pt_flow *flow, const struct return_trial *trial)
 {
 	const struct return_address *back = address_below(flow, trial->popped);
 
 	if (trial->depth)
-		return trial->calls[(trial->depth - 1) % RETURN_STACK_SIZE] == ip;
-	return !back || back->ip == ip;
+		return trial->calls[(trial->depth - 1) % RETURN_STACK_SIZE];
+	return back ? back->ip : 0;
+}
+
+/* Returns where a call of code without bytes at `entry`, which returns to `back`, is kept. */
+static struct opaque_call *call_slot(struct pt_flow *flow, uint64_t entry, uint64_t back)
+{
+	return &flow->opaque.calls[fibonacci_hash(entry + back, OPAQUE_CALLS_BITS)];
+}
+
+static bool was_called(struct pt_flow *flow, uint64_t entry, uint64_t back)
+{
+	const struct opaque_call *call = call_slot(flow, entry, back);
+
+	return back && call->entry == entry && call->back == back;
+}
+
+static enum proof leads_by_near_branch(struct pt_flow *flow, const struct return_trial *trial,
+				       uint64_t from, const struct insn *insn, uint64_t to)
+{
+	uint64_t first, last, next = from + insn->length;
+
+	if (to == next ||
+	    was_called(flow, to, insn->kind == BRANCH_CALL ? next : return_of(flow, trial)))
+		return PROVED;
+	if (!bring_into_view(flow, to))
+		return POSSIBLE;
+	code_image_function(flow->stream.input.code, &flow->view, to, &first, &last);
+	if (first >= last)
+		return POSSIBLE;
+	if (from - first < last - first)
+		return PROVED;
+	return to == first ? POSSIBLE : IMPOSSIBLE;
 }
 
 /*
- * All bits are used, and a branch without one is next.  Returns whether it can lead to the packet.
+ * All bits are used, and a branch without one is next.  Returns whether it leads to the packet.
  */
-static bool leads_to(struct pt_flow *flow, const struct return_trial *trial, uint64_t from,
-		     const struct insn *insn, const struct opaque_end *end)
+static enum proof leads_to(struct pt_flow *flow, const struct return_trial *trial, uint64_t from,
+			   const struct insn *insn, const struct opaque_end *end)
 {
-	uint64_t first, last;
+	enum proof proof = IMPOSSIBLE;
 
-	if (end->exit == OPAQUE_PGD)
-		return insn_is_syscall(insn);
-	if (end->exit != OPAQUE_TIP)
-		return false;
-	if (insn->kind == BRANCH_RETURN)
-		return returns_to(flow, trial, end->ip);
-	if (insn->kind != BRANCH_CALL && insn->kind != BRANCH_JUMP)
-		return false;
-	/* A stub that is not bound jumps to its next instruction. */
-	if (end->ip == from + insn->length || !bring_into_view(flow, end->ip))
-		return true;
-	code_image_function(flow->stream.input.code, &flow->view, end->ip, &first, &last);
-	return first >= last || end->ip == first || (from >= first && from < last);
+	if (end->exit == OPAQUE_PGD) {
+		proof = insn_is_syscall(insn) ? POSSIBLE : IMPOSSIBLE;
+	} else if (end->exit != OPAQUE_TIP) {
+		return IMPOSSIBLE;
+	} else if (!same_privilege(from, end->ip)) {
+		if (insn->kind >= BRANCH_SYSCALL && insn->kind <= BRANCH_IRET)
+			proof = POSSIBLE;
+	} else if (insn->kind == BRANCH_RETURN) {
+		uint64_t back = return_of(flow, trial);
+
+		return !back ? POSSIBLE : back == end->ip ? PROVED : IMPOSSIBLE;
+	} else if (insn->kind == BRANCH_CALL || insn->kind == BRANCH_JUMP) {
+		proof = leads_by_near_branch(flow, trial, from, insn, end->ip);
+	}
+	return proof == POSSIBLE && trial->returns >= RETURNS_TO_BELIEVE ? PROVED : proof;
 }
 
-static unsigned find_return(struct pt_flow *flow, const struct opaque_end *end, unsigned at,
-			    unsigned popped);
+static enum proof find_return(struct pt_flow *flow, const struct opaque_end *end, unsigned *at,
+			      unsigned popped);
 
-/* Use a taken bit for a return.  Returns 1: follow on; 0: it is none; -1: all is explained. */
-static int follow_return(struct pt_flow *flow, struct return_trial *trial,
-			 const struct opaque_end *end)
+/* Use a taken bit for a return.  Returns whether to follow on; false: *proof is all. */
+static bool follow_return(struct pt_flow *flow, struct return_trial *trial,
+			  const struct opaque_end *end, enum proof *proof)
 {
 	const struct return_address *back = address_below(flow, trial->popped);
 
+	trial->returns++;
 	if (trial->depth) {
 		trial->ip = trial->calls[--trial->depth % RETURN_STACK_SIZE];
-		return 1;
+		return true;
 	}
+	*proof = POSSIBLE; /* calls that are missing may have been before */
 	if (!back)
-		return 0;
+		return false;
 	trial->popped++;
 	trial->ip = back->ip;
 	if (back->ip)
-		return 1;
+		return true;
 	/* Other code without bytes: it calls the same function again, or has returned, too. */
-	return (end->exit == OPAQUE_TIP && end->ip == back->called) ||
-			       find_return(flow, end, trial->at, trial->popped)
-		       ? -1
-		       : 0;
+	if (end->exit == OPAQUE_TIP && end->ip == back->called)
+		*proof = PROVED;
+	else
+		*proof = find_return(flow, end, &(unsigned){ trial->at }, trial->popped);
+	return false;
 }
 
 /* Returns whether the code leads to the packet with all bits used. */
-static bool follow_trial(struct pt_flow *flow, struct return_trial *trial,
-			 const struct opaque_end *end)
+static enum proof follow_trial(struct pt_flow *flow, struct return_trial *trial,
+			       const struct opaque_end *end)
 {
 	for (; flow->opaque.budget; flow->opaque.budget--) {
 		const struct basic_block *block = flow_block_at(flow, trial->ip);
 		bool used = trial->at == flow->opaque.count, taken;
 		const struct insn *insn = block ? &block->insn : NULL;
+		enum proof proof = IMPOSSIBLE;
 		uint64_t from, next;
-		int followed;
 
 		if (!insn || !insn->length)
-			return false;
+			return POSSIBLE;
 		if (used && end->exit == OPAQUE_FUP && end->ip - trial->ip <= block->length)
-			return basic_block_count_insns(block, end->ip - trial->ip) >= 0;
+			return basic_block_count_insns(block, end->ip - trial->ip) >= 0
+				       ? PROVED
+				       : IMPOSSIBLE;
 		from = trial->ip + block->length;
 		next = from + insn->length;
 		if (basic_block_continues(block)) {
@@ -123,38 +180,43 @@ static bool follow_trial(struct pt_flow *flow, struct return_trial *trial,
 		if (used)
 			return leads_to(flow, trial, from, insn, end);
 		taken = flow->opaque.bits[trial->at++];
-		if (insn->kind == BRANCH_COND) {
+		if (insn->kind == BRANCH_COND)
 			trial->ip = next + (taken ? (uint64_t)(int64_t)insn->distance : 0);
-			continue;
-		}
-		if (insn->kind != BRANCH_RETURN || !taken)
-			return false;
-		followed = follow_return(flow, trial, end);
-		if (followed <= 0)
-			return followed < 0;
+		else if (insn->kind != BRANCH_RETURN || !taken ||
+			 !follow_return(flow, trial, end, &proof))
+			return proof;
 	}
-	return false;
+	return POSSIBLE;
 }
 
 /*
- * Returns how many bits there are up to the first one, from the one at index `at` on, that can be
- * the return to the address below `popped` others on the return stack; 0: there is none.
+ * Find the only bit, from the one at index *at on, that can be the return to the address below
+ * `popped` others on the return stack, and set *at behind it.  Call stacks, in which such code is
+ * marked, take the first of several that prove it, and the only one that is possible.
  */
-static unsigned find_return(struct pt_flow *flow, const struct opaque_end *end, unsigned at,
-			    unsigned popped)
+static enum proof find_return(struct pt_flow *flow, const struct opaque_end *end, unsigned *at,
+			      unsigned popped)
 {
 	const struct return_address *back = address_below(flow, popped);
+	bool guesses = flow->stream.input.skip_local_jumps;
+	unsigned count[] = { [IMPOSSIBLE] = 0, [POSSIBLE] = 0, [PROVED] = 0 };
 
 	if (!back || !back->ip)
-		return 0;
-	while (at < flow->opaque.count) {
-		bool taken = flow->opaque.bits[at++];
-		struct return_trial trial = { .ip = back->ip, .at = at, .popped = popped + 1 };
+		return POSSIBLE;
+	for (unsigned i = *at; i < flow->opaque.count; i++) {
+		struct return_trial trial = { .ip = back->ip, .at = i + 1, .popped = popped + 1 };
+		enum proof proof =
+			flow->opaque.bits[i] ? follow_trial(flow, &trial, end) : IMPOSSIBLE;
 
-		if (taken && follow_trial(flow, &trial, end))
-			return at;
+		if (proof != IMPOSSIBLE && !count[PROVED] && (proof == PROVED || !count[POSSIBLE]))
+			*at = i + 1;
+		count[proof]++;
 	}
-	return 0;
+	if (count[PROVED])
+		return guesses || count[PROVED] == 1 ? PROVED : POSSIBLE;
+	if (count[POSSIBLE] == 1 && guesses && flow->opaque.budget)
+		return PROVED;
+	return count[POSSIBLE] ? POSSIBLE : IMPOSSIBLE;
 }
 
 void flow_opaque_bits(struct pt_flow *flow, uint64_t bits)
@@ -192,6 +254,10 @@ void flow_enter_opaque(struct pt_flow *flow, uint64_t ip, unsigned returns, uint
 		opaque->called = flow->returns[(flow->return_top + 1) % RETURN_STACK_SIZE].called;
 	else if (!resumes)
 		opaque->called = 0;
+	opaque->ip = ip ? ip : flow->state.ip;
+	if (ip && returns)
+		*call_slot(flow, ip, flow->returns[flow->return_top].ip) =
+			(struct opaque_call){ ip, flow->returns[flow->return_top].ip };
 	opaque->active = flow->compression && returns && flow->returns[flow->return_top].ip;
 	opaque->thread = flow->stream.state.schedule.thread;
 	opaque->returned = !ip;
@@ -236,27 +302,65 @@ static void enter_known(struct pt_flow *flow, enum opaque_exit exit, uint64_t ip
 	}
 }
 
+/*
+ * A packet is not known to be of the caller: what precedes it is not used again.  Begin anew at its
+ * address, or follow known code there.
+ */
+static void stay_opaque(struct pt_flow *flow, enum opaque_exit exit, uint64_t ip, enum proof proof)
+{
+	struct opaque_code *opaque = &flow->opaque;
+	size_t size;
+
+	if (proof == POSSIBLE) /* it may have returned */
+		flow->return_count = 0;
+	if (exit != OPAQUE_PGD && flow_code_at(flow, ip, &size)) {
+		enter_known(flow, exit, ip);
+		return;
+	}
+	opaque->active = proof != POSSIBLE;
+	opaque->count = 0;
+	opaque->returned = false;
+	opaque->ip = ip;
+}
+
+/* Returns whether the code may have returned, and sets *at behind the bit. */
+static enum proof find_outermost(struct pt_flow *flow, const struct opaque_end *end, unsigned *at)
+{
+	struct opaque_code *opaque = &flow->opaque;
+	bool jumped = opaque->returned && !opaque->jumps;
+	enum proof proof;
+
+	/* A function that it called has returned to it; or it jumped there, as before. */
+	*at = jumped;
+	proof = find_return(flow, end, at, 0);
+	if (proof == IMPOSSIBLE && jumped) {
+		*at = 0;
+		proof = find_return(flow, end, at, 0);
+	}
+	if (proof == PROVED && opaque->returned)
+		opaque->jumps = *at == 1;
+	return proof;
+}
+
 bool flow_leave_opaque(struct pt_flow *flow, enum opaque_exit exit, uint64_t ip)
 {
 	const struct opaque_end end = { exit, ip };
 	struct opaque_code *opaque = &flow->opaque;
 	unsigned budget = opaque->budget, at = 0;
-	size_t size;
+	bool interrupted = opaque->interrupted && exit != OPAQUE_FUP;
+	enum proof proof = IMPOSSIBLE;
 
+	opaque->interrupted = false;
 	if (!opaque->active)
 		return false;
 	if (opaque->thread == flow->stream.state.schedule.thread && exit != OPAQUE_PGE &&
-	    !(exit == OPAQUE_TIP && ip == opaque->called)) {
-		/* A function that it called has returned to it; or it jumped there, as before. */
-		at = find_return(flow, &end, opaque->returned && !opaque->jumps, 0);
-		if (!at && opaque->returned && !opaque->jumps)
-			at = find_return(flow, &end, 0, 0);
-		if (at && opaque->returned)
-			opaque->jumps = at == 1;
-	}
-	if (!at) {
-		if (exit != OPAQUE_PGD && flow_code_at(flow, ip, &size))
-			enter_known(flow, exit, ip);
+	    !interrupted && same_privilege(opaque->ip, flow->returns[flow->return_top].ip) &&
+	    !(exit == OPAQUE_TIP && ip == opaque->called))
+		proof = find_outermost(flow, &end, &at);
+	if (proof != PROVED) {
+		if (exit == OPAQUE_TIP && (interrupted || !same_privilege(opaque->ip, ip)))
+			exit = OPAQUE_PGE;
+		stay_opaque(flow, exit, ip, proof);
 		return false;
 	}
 	opaque->budget = budget - (budget - opaque->budget) / 8;

@@ -282,9 +282,8 @@ void flow_on_tip_pgd(struct pt_flow *flow, const struct pt_packet_ip *packet)
 	uint64_t ip;
 
 	read_ip(flow, packet, &ip);
-	if (!flow->opaque.interrupted && flow_leave_opaque(flow, OPAQUE_PGD, ip))
+	if (flow_leave_opaque(flow, OPAQUE_PGD, ip))
 		return;
-	flow->opaque.interrupted = false;
 	pause_guest(flow);
 	flow->state.guest = flow->next_guest;
 	flow->state.overflowed = false;
@@ -325,6 +324,9 @@ static bool has_pending_abort(const struct pt_flow *flow)
 
 void flow_on_fup(struct pt_flow *flow, const struct pt_packet_ip *packet)
 {
+	enum fup_kind kind = flow->pending_fup_count || flow->offset == flow->mode_end
+				     ? FUP_EVENT
+				     : FUP_INTERRUPT;
 	uint64_t ip;
 
 	if (!read_ip(flow, packet, &ip))
@@ -353,7 +355,7 @@ void flow_on_fup(struct pt_flow *flow, const struct pt_packet_ip *packet)
 	if (flow->state.lost) {
 		if (flow_leave_opaque(flow, OPAQUE_FUP, ip))
 			return;
-		flow->opaque.interrupted = true;
+		flow->opaque.interrupted = kind == FUP_INTERRUPT;
 		flow_resync_at(flow, ip);
 	}
 	if (flow->state.lost || !accept_erratum_ip(flow)) {
@@ -363,8 +365,7 @@ void flow_on_fup(struct pt_flow *flow, const struct pt_packet_ip *packet)
 	if (flow->config.errata.bdm64 && has_pending_abort(flow) && !flow_reaches(flow, ip)) {
 		flow_move_to(flow, ip);
 	}
-	flow->fup_kind = flow->pending_fup_count || flow->offset == flow->mode_end ? FUP_EVENT
-										   : FUP_INTERRUPT;
+	flow->fup_kind = kind;
 	flow->target = ip;
 	flow->pending = PENDING_FUP;
 	if (flow->bits != TNT_BITS_NONE) /* the TIP of the deferred bits is missing */

@@ -75,18 +75,25 @@ struct flow_state {
 /* TNT bits of code without bytes, and of its callers, that are kept. */
 #define OPAQUE_BITS 256u
 
+/* Slots for calls of such code: a power of two. */
+#define OPAQUE_CALLS_BITS 6
+
 /* Code without bytes that runs, called by known code (flow_opaque.c). */
 struct opaque_code {
 	const struct thread *thread; /* that runs it; borrowed */
+	uint64_t ip;                 /* where it was last */
 	uint64_t called;             /* the function that it called last; 0: none */
-	bool bits[OPAQUE_BITS];      /* since it began */
-	unsigned count;              /* of `bits` */
-	unsigned left;               /* the last ones, which are its callers' */
-	unsigned budget;             /* blocks to follow up to the next PSB */
-	bool returned;               /* the first bit is a return of known code, perhaps to it */
-	bool jumps;                  /* to known code lately, rather than to call it */
-	bool interrupted;            /* by a FUP in it */
-	bool active;                 /* it runs: the flow's return stack is that of its caller */
+	struct opaque_call {
+		uint64_t entry, back;    /* where the call led, and where it returns to */
+	} calls[1 << OPAQUE_CALLS_BITS]; /* of such code since the last PSB */
+	bool bits[OPAQUE_BITS];          /* since it began */
+	unsigned count;                  /* of `bits` */
+	unsigned left;                   /* the last ones, which are its callers' */
+	unsigned budget;                 /* blocks to follow up to the next PSB */
+	bool returned;    /* the first bit is a return of known code, perhaps to it */
+	bool jumps;       /* to known code lately, rather than to call it */
+	bool interrupted; /* by a FUP in it */
+	bool active;      /* it runs: the flow's return stack is that of its caller */
 };
 
 struct pt_flow {
