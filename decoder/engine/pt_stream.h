@@ -49,7 +49,8 @@ struct pt_stream_input {
 	/*
 	 * Leave out jumps within a function (by the source's find_function), which change no
 	 * call stack; jumps after a load of the stack pointer (stack_effect.h) are kept.
-	 * The statistics count them.  Fast engine only.
+	 * The statistics count them.  Fast engine only.  Returns out of code without bytes then
+	 * need no proof (flow_opaque.c).
 	 */
 	bool skip_local_jumps;
 	/*

@@ -290,6 +290,7 @@ static void run(struct pipeline *p, struct check *check)
 			.aux = &p->auxtrace.streams[i],
 			.timeline = p->timeline,
 			.code = code,
+			.skip_local_jumps = true, /* as for slices: returns out of JIT code */
 			.diag = &p->diag,
 			.engine = PT_ENGINE_FAST,
 		};
