@@ -9,7 +9,7 @@
 
 #include <sys/types.h>
 
-#include "base/error.h"
+#include "base/common.h"
 
 struct call_watch {
 	int64_t from_entry; /* bytes from the program's entry (ELF's e_entry) to the function */

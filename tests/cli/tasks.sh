@@ -42,7 +42,7 @@ tap_check "why it is slow: ptrace2ftf -f outliers" gives 0 'a slow call takes' -
 tap_check "zoom: ptrace2ftf --time=10%,20%" gives 0 'excluded by the selection' --time=10%,20% perf.data -o zoom.ftf
 flame_graph() {
 	gives 0 '^causes;.*;main;.* [0-9]*$' -f folded perf.data &&
-		gives 64 "did you mean 'folded'" -f flamegraph perf.data && gives 0 . perf.data -o flame.svg && grep -q '<svg' flame.svg
+		gives 64 "did you mean 'folded'" -f flamegraph perf.data && gives 0 . perf.data -o flame.html && grep -q '<canvas' flame.html
 }
 tap_check "flame graph: ptrace2ftf -f folded" flame_graph
 coverage() {

@@ -12,7 +12,6 @@
  * calls prove it only after RETURNS_TO_BELIEVE taken bits that were returns.  If it is possible but
  * not proved that the code has returned, nothing is known up to known code.
  */
-#include <string.h>
 
 #include "base/tables/fibonacci_hash.h"
 #include "decoder/engine/fast/flow_code.h"
