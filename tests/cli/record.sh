@@ -156,6 +156,8 @@ shift
 trap 'got=1' INT
 "\$@" <"$work/line" &
 echo \$! >"$work/workload"
+# As perf, start no other program before the workload.
+until read -r name <"/proc/\$!/comm" && [ "\$name" = "\${1##*/}" ]; do :; done
 # A signal may come before a wait.
 while [ -z "\$got" ] && kill -0 \$! 2>/dev/null; do sleep 0.02; done
 cp "$work/try" "\$output"
