@@ -179,7 +179,7 @@ for input in whole lost; do
 	tap_check "$input: no function has more than six instructions a cycle" possible $input
 done
 # The recorder of these gave a CYC the time of a TNT's last branch.  By the first one's, which it has, three
-# functions of big-sqlite have more, as they have by perf's ipc.
+# functions of big-sqlite have more; perf's ipc column has such functions there, too.
 shared=$top_srcdir/../shared/recordings/truth
 for name in ls-l except; do
 	if [ -f "$shared/$name/perf.data" ]; then
