@@ -84,6 +84,7 @@ enum time_source {
 	TIMES_MEASURED,    /* timing packets, to the machine's resolution */
 	TIMES_ESTIMATED,   /* TSC packets only: calls between two share the time by instructions */
 	TIMES_INVENTED,    /* no timing packets: 1 ns an instruction */
+	TIMES_OF_LINES,    /* perf script's text without times: 1 ns a line */
 };
 
 /* The state that all threads share.  An implementation has this as its first member. */

@@ -107,6 +107,8 @@ static int feed_text(struct script_conversion *c, FILE *in,
 		c->hits.writer = pipeline->end->writer;
 	if (perf_script_convert(in, script, &c->counts, err) < 0)
 		return -1;
+	if (counts->lacks & TEXT_LACKS_TIME)
+		pipeline->machine->times = TIMES_OF_LINES;
 	pipeline->end->other_slices = c->hits.slices;
 	if (output_pipeline_close(pipeline, err) < 0)
 		return -1;

@@ -269,4 +269,11 @@ else
 	tap_skip "speedscope: the profiles are the slices" "no python3"
 fi
 
+# A table of times that the text does not have says so.
+invented_times() {
+	printf 'prog 7 call 401000 main+0x0 => 402000 f+0x0\nprog 7 return 402008 f+0x8 => 401005 main+0x5\n' >no-time.txt
+	"$program" -q --no-warn --input=perf-script --format=functions no-time.txt >out && tail -n 1 out | grep -q '1 ns a line' &&
+		"$program" -q --no-warn --input=perf-script --format=functions --json no-time.txt | grep -q '"times": *"invented"'
+}
+tap_check "times that perf script has not printed are not called perf's" invented_times
 tap_done

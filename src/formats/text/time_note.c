@@ -14,6 +14,8 @@ static const struct {
 	[TIMES_INVENTED] = { "invented",
 			     "times are invented, 1 ns an instruction: the trace has no "
 			     "timing packets; compare instructions\n" },
+	[TIMES_OF_LINES] = { "invented",
+			     "times are invented, 1 ns a line: the text has no times\n" },
 };
 
 const char *amount_text(char text[SHORT_TIME_SIZE], bool by_insns, uint64_t amount)
