@@ -34,10 +34,11 @@ same_calls() { # MACHINE RECORDING OPTIONS...
 }
 
 # Text has neither forks nor execs, by which a process has the callers of another, or none of those
-# before; nor the code by which a jump is a call, or a stack is left; nor aborts of transactions.
+# before; nor the code by which a jump is a call, or a stack is left; nor aborts of transactions; nor where
+# code without bytes ran (jit), which is a slice of perf.data only.
 lacks() { # RECORDING
 	case $1 in
-	*/pipeline-2cpu/* | */more/arcus-* | */cases/* | */quipper-*) ;;
+	*/pipeline-2cpu/* | */truth/jit/* | */more/arcus-* | */cases/* | */quipper-*) ;;
 	*) return 1 ;;
 	esac
 }

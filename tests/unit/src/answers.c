@@ -551,7 +551,7 @@ START_TEST(outliers_have_the_extra_time_by_path)
 		end(100 * i + (i == 4 ? 40 : 10), 0);
 	}
 	finish_format(&format_outliers);
-	expect("f: 1 slow calls, of at least 40ns, and 9 others; median 10ns\n"
+	expect("f: 1 slow call, of at least 40ns, and 9 others; median 10ns\n"
 	       "a slow call takes 30ns more\n");
 	expect(" 100.0%        30ns        32ns         2ns         2         2         0         "
 	       "0  f > g > h\n");
