@@ -42,8 +42,8 @@ held() { # OPTION HUNDREDTHS [HUNDREDTHS-WITHOUT-NAMES: where names are what cos
 		costs_at_most "$3" nameless "$plain_nameless" "$1"
 }
 held --inline 180 115
-held --args=full 180
-held --counters=100us 130
+held --args=full 200
+held --counters=100us 150
 tap_check "the recording names its thread" test -n "$thread"
 tap_check "one thread costs 115 hundredths of all at most" \
 	costs_at_most 115 named "$plain_named" --tid="$thread"
