@@ -289,7 +289,7 @@ static size_t pair_nearest(const struct trial *trial, int64_t *lates)
 }
 
 /*
- * Set the offset to the median of all pairs.  PT's timestamps are late, never early, so the
+ * Set the offset to the median of all pairs.  Messages are written after their calls begin, so the
  * uncertainty is the whole range of nine of ten offsets, not half of it.
  */
 static void set_offset(struct trial *trial, int64_t *lates, size_t found)
@@ -375,5 +375,6 @@ bool overlay_calls_match(struct overlay_match *match, const struct overlay_calls
 		return false;
 	for (uint32_t i = 0; i < input->events.rings; i++)
 		match_ring(match, calls, input, i);
+	match->uncertainty += calls->resolution;
 	return match->matched > 0;
 }

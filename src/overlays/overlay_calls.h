@@ -38,6 +38,7 @@ struct overlay_calls {
 	const struct name *time_counter;
 	struct overlay_thread_calls *threads; /* owned */
 	size_t count, room;
+	uint64_t resolution; /* ns by which a call's time may be off */
 };
 
 /* Start without calls; `names` (borrowed) must be the table of the symbols' names. */

@@ -493,6 +493,7 @@ static void write_overlays(struct conversion *c)
 						     &c->recording.auxtrace.info,
 						     &c->overlay_calls };
 
+	c->overlay_calls.resolution = recording_resolution(&c->recording);
 	if (!c->pipeline.end || !c->pipeline.end->writer || output_full(&c->pipeline.output))
 		return;
 	overlays_write(&c->overlays, c->pipeline.end->writer, &c->pipeline.output, &recording);
