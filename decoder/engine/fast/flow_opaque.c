@@ -211,6 +211,7 @@ static enum proof find_return(struct pt_flow *flow, const struct opaque_end *end
 			*at = i + 1;
 		count[proof]++;
 	}
+	flow->opaque.guessed |= count[PROVED] != 1;
 	if (count[PROVED])
 		return guesses || count[PROVED] == 1 ? PROVED : POSSIBLE;
 	if (count[POSSIBLE] == 1 && guesses && flow->opaque.budget)
@@ -349,7 +350,7 @@ bool flow_leave_opaque(struct pt_flow *flow, enum opaque_exit exit, uint64_t ip)
 	bool interrupted = opaque->interrupted && exit != OPAQUE_FUP;
 	enum proof proof = IMPOSSIBLE;
 
-	opaque->interrupted = false;
+	opaque->interrupted = opaque->guessed = false;
 	if (!opaque->active)
 		return false;
 	if (opaque->thread == flow->stream.state.schedule.thread && exit != OPAQUE_PGE &&

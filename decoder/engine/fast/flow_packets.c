@@ -385,7 +385,7 @@ static void on_overflow(struct pt_flow *flow)
 		false;
 	stream_lose_tx(&flow->stream);
 	flow->return_count = 0;
-	flow->opaque.active = false;
+	flow->opaque.active = flow->opaque.guessed = false;
 	flow->state.calls_missing = false;
 	flow_set_after_gap(flow);
 	flow->pebs.bip_size = 0; /* its BEP may be dropped */

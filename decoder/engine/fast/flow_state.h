@@ -93,6 +93,7 @@ struct opaque_code {
 	bool returned;    /* the first bit is a return of known code, perhaps to it */
 	bool jumps;       /* to known code lately, rather than to call it */
 	bool interrupted; /* by a FUP in it */
+	bool guessed;     /* the last return out of it is not proved */
 	bool active;      /* it runs: the flow's return stack is that of its caller */
 };
 

@@ -35,8 +35,12 @@ void flow_fail(struct pt_flow *flow, enum gap_reason reason, uint64_t ip)
 	unsigned returns = flow->return_count;
 	uint64_t bits = flow->bits;
 
-	if (!flow->state.lost)
+	/* The trace contradicts a guess: it lacks the code before it. */
+	if (!flow->state.lost && reason == GAP_MISMATCH && flow->opaque.guessed)
+		stream_push_gap(&flow->stream, GAP_NO_CODE, 0);
+	else if (!flow->state.lost)
 		stream_push_gap(&flow->stream, reason, ip);
+	flow->opaque.guessed = false;
 	flow->state.calls_missing |= reason == GAP_NO_CODE;
 	flow_set_after_gap(flow);
 	flow_set_lost(flow);
