@@ -90,7 +90,7 @@ options() { # FOLDER
 	[ -z "$(symfs "$1")" ] || echo "--symfs=$(symfs "$1")"
 	[ -f "$1/vdso.so" ] && echo "--vdso=$1/vdso.so"
 	case $1 in
-	*/rr-alderlake | */big-sqlite) [ "$LONG" ] && echo "--time=0%,20%" || echo "--time=0%,1%" ;;
+	*/rr-alderlake | */big-sqlite) [ "$LONG" ] || echo "--time=0%,1%" ;;
 	esac
 }
 
