@@ -71,8 +71,8 @@ struct pt_stream_input {
 	 */
 	struct jump_runs *runs;
 	/*
-	 * Where the known branches of events are found and added.  NULL: events have none of
-	 * them.
+	 * The table in which events' branches are looked up, and to which new ones are added.  If
+	 * NULL, events refer to no known branch.
 	 */
 	struct known_branches *branches;
 	/*

@@ -38,8 +38,8 @@ void timeline_close(struct timeline *timeline);
 const struct thread *const *timeline_threads(const struct timeline *timeline, size_t *count);
 
 /*
- * Returns the highest id of a process or thread, also of those that were only woken, or 0 if
- * absent.
+ * Returns the highest id of a process or thread, including threads that were only woken.  Returns 0
+ * without any.
  */
 int32_t timeline_highest_id(const struct timeline *timeline);
 

@@ -45,6 +45,14 @@ any_threads() { # FORM
 	done | uniq | wc -l | grep -qx 1
 }
 
+# With cycles, the bits of a TNT after its first are followed later, and may be of such code.
+costs_change_no_slice() { # FORM
+	compare "$1" --interrupts=0 --cyc || return 1
+	for args in line full; do
+		"$program" -q --no-warn --args=$args --format=slices "$work/perf.data" | cut -d ' ' -f 1-6 | md5sum
+	done | uniq | wc -l | grep -qx 1
+}
+
 is_counted() {
 	compare leaf
 	"$program" --json="$work/json" -o "$work/trace" "$work/perf.data" 2>"$work/messages"
@@ -58,6 +66,7 @@ tap_check "code that calls known code: each call has its true parent" same_paren
 for form in leaf closure nested; do
 	tap_check "$form: one stack, without a gap" keeps_the_stack $form
 	tap_check "$form: the same for any number of threads" any_threads $form
+	tap_check "$form: the same with costs" costs_change_no_slice $form
 done
 tap_check "the summary counts such calls, and says what helps" is_counted
 tap_done

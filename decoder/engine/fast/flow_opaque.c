@@ -44,7 +44,7 @@ static bool same_privilege(uint64_t ip, uint64_t other)
 	return ip >> 63 == other >> 63;
 }
 
-/* Returns the address below `popped` others on the flow's return stack; NULL: none. */
+/* Returns the address below the top `popped` ones of the flow's return stack, or NULL. */
 static const struct return_address *address_below(const struct pt_flow *flow, unsigned popped)
 {
 	unsigned at = flow->return_top + RETURN_STACK_SIZE - popped;
@@ -189,9 +189,9 @@ static enum proof follow_trial(struct pt_flow *flow, struct return_trial *trial,
 }
 
 /*
- * Find the only bit, from the one at index *at on, that can be the return to the address below
- * `popped` others on the return stack, and set *at behind it.  Call stacks, in which such code is
- * marked, take the first of several that prove it, and the only one that is possible.
+ * Find the only bit at or after index *at that can be the return to the address below the top
+ * `popped` ones of the return stack, and set *at to the next index.  Call stacks mark such code,
+ * and so also accept the first of several proofs, and a single possible bit: `guessed` is set then.
  */
 static enum proof find_return(struct pt_flow *flow, const struct opaque_end *end, unsigned *at,
 			      unsigned popped)
@@ -323,7 +323,7 @@ static void stay_opaque(struct pt_flow *flow, enum opaque_exit exit, uint64_t ip
 	opaque->ip = ip;
 }
 
-/* Returns whether the code may have returned, and sets *at behind the bit. */
+/* Find out whether the code has returned; set *at to the index after the return's bit. */
 static enum proof find_outermost(struct pt_flow *flow, const struct opaque_end *end, unsigned *at)
 {
 	struct opaque_code *opaque = &flow->opaque;

@@ -232,8 +232,8 @@ static void seek_schedule(struct pt_blocks *blocks)
 }
 
 /*
- * Returns the offset of the next PSB after `decoded`, or the size.  libipt 2.1 itself does
- * not find one that it read ahead.
+ * Returns the offset of the next PSB after `decoded`, or the size.  libipt 2.1
+ * does not find a PSB that it has read ahead.
  */
 static uint64_t next_psb(const struct pt_blocks *blocks, uint64_t decoded)
 {

@@ -107,9 +107,9 @@ bool call_paths_by_insns(const struct call_paths *paths);
 void call_paths_sort(struct call_paths *paths);
 
 /*
- * Returns the lowest class of slow calls: of those above the percentile, as far as whole classes
- * are, but at least of the slowest; or of those that take longer than the bound.  Sorts the
- * classes, that of the longest calls first; without any it is 0.
+ * Returns the lowest class of slow calls.  With a percentile, slow classes lie above it as a whole;
+ * the class of the longest calls is always slow.  With a bound, slow calls take longer than it.
+ * Sorts the classes, longest calls first.  Returns 0 without classes.
  */
 uint32_t slow_classes_find(struct class_count *classes, size_t count,
 			   const struct slow_choice *slow);
