@@ -2,14 +2,10 @@
 /*
  * Call-stack machines: branches with symbols in, slices out.
  *
- * A machine has the rules by which branches change a call stack.  It is shared by
- * all threads of a run; every traced thread has a struct callstack of its own.
- * Machines do no I/O and never fail: an impossible event is counted as a
- * warning.  Nothing allocates per branch once a
- * thread's arrays have grown to their working size.
- *
- * The interface is a table of functions, so that callers do not care which
- * machine the user chose.
+ * A machine holds the rules by which branches change a call stack. All threads of a run share it;
+ * each traced thread has a struct callstack. Machines do no I/O and never fail: an impossible event
+ * is counted as a warning. Nothing is allocated per branch once a thread's arrays have grown to
+ * their working size.
  */
 #ifndef SRC_CALLSTACK_CALLSTACK_H
 #define SRC_CALLSTACK_CALLSTACK_H
@@ -29,8 +25,8 @@ struct slice_cause;
 struct branch_notes {
 	const char *message; /* of a gap, borrowed for the call; NULL: perf's text for the reason */
 	/*
-	 * Show this instant at the event's time, and nothing else; NULL: none.  Of a
-	 * BRANCH_TX_ABORT: the instant belongs to the abort, and comes just before its branch.
+	 * NULL: nothing. Show only this instant, at the event's time. With a BRANCH_TX_ABORT, the
+	 * instant belongs to the abort, whose branch follows.
 	 */
 	const struct symbol *mark;
 	uint64_t mark_value;      /* shown with the mark if its symbol is a SYMBOL_MARK */
@@ -38,10 +34,10 @@ struct branch_notes {
 	const struct slice_cause *cause; /* of an interrupt; borrowed for the machine's life */
 	uint32_t trap_count;
 	uint16_t vector;    /* 1 + the interrupt's vector; 0: unknown */
-	bool enters_trap;   /* an OCaml handler begins at `to` */
-	bool has_no_caller; /* a program or thread begins at `to`: nothing has called it */
-	bool exec;          /* the first event of a new program: the old one's code is gone */
-	bool untimed;       /* the event's time is unknown: use that of the thread's previous one */
+	bool enters_trap;   /* `to` is an OCaml exception handler */
+	bool has_no_caller; /* a program or thread begins at `to` */
+	bool exec;          /* the first event of a new program */
+	bool untimed;       /* the event's time is unknown: use the thread's last one */
 };
 
 /* One branch or gap with names.  The machine borrows all of it for the call. */
@@ -55,10 +51,11 @@ struct callstack_machine;
 struct callstack;
 struct timeline;
 
-/* The innermost frame; all NULL: there is none. */
+/* The innermost frame; all NULL: the stack is empty. */
 struct callstack_top {
 	const struct symbol *symbol;   /* of a function or inlined call */
-	const struct symbol *function; /* that it is, or is inlined in: see symbol_function() */
+	const struct symbol *function; /* the function itself, or the one it is inlined in: see
+					  symbol_function() */
 };
 
 struct callstack_ops {
@@ -67,7 +64,7 @@ struct callstack_ops {
 		     const struct branch_notes *notes);
 	bool (*join)(struct callstack *stack, const struct call_stretch *stretch); /* may be NULL */
 	void (*inherit)(struct callstack *stack, const struct callstack *parent,
-			uint64_t time); /* may be NULL; with `copy` */
+			uint64_t time); /* may be NULL, as may `copy` */
 	bool (*copy)(struct callstack *copy, const struct callstack *stack, uint64_t *most);
 	struct callstack_top (*top)(const struct callstack *stack);
 	void (*pass)(struct callstack *stack, const struct branch_event *event);
@@ -82,7 +79,7 @@ struct callstack_ops {
 enum time_source {
 	TIMES_OF_PERF = 0, /* perf script's */
 	TIMES_MEASURED,    /* timing packets, to the machine's resolution */
-	TIMES_ESTIMATED,   /* TSC packets only: calls between two share the time by instructions */
+	TIMES_ESTIMATED,   /* TSC packets only: interpolated by instructions */
 	TIMES_INVENTED,    /* no timing packets: 1 ns an instruction */
 	TIMES_OF_LINES,    /* perf script's text without times: 1 ns a line */
 };
@@ -94,22 +91,26 @@ struct callstack_machine {
 	struct diag *diag;             /* borrowed; NULL: warnings are dropped */
 	uint64_t base_time;            /* ns: the time of the run's first timed event */
 	/*
-	 * Events of one timestamp happened within so many ns of it: up to the
-	 * next timing packet.  0: unknown, they are spread up to the next event.
+	 * Upper bound in ns of the time between a timestamp and the events that carry it: up to the
+	 * next timing packet. 0: unknown, the events are spread up to the next timestamp.
 	 */
 	uint64_t resolution;
 	enum time_source times;
-	bool by_insns;   /* times are estimated or invented: calls are ranked by instructions */
-	bool has_cycles; /* CYC packets: few calls share a time, and are marked with details */
+	bool by_insns;   /* times are estimated or invented: rank calls by instructions */
+	bool has_cycles; /* CYC packets: mark the few calls that share a time, if the sink uses
+			    details */
 	uint64_t uncertain_levels;         /* slices with SLICE_UNCERTAIN_LEVEL */
-	int64_t first_uncertain;           /* mapped: when the first of them begins, about */
+	int64_t first_uncertain;           /* mapped: start of the first of them, approximately */
 	uint64_t opaque_frames;            /* of code without bytes */
-	uint64_t opaque_ip;                /* where the first of them begins */
-	size_t pending_room, pending_most; /* events that all batches have room for, and may have */
+	uint64_t opaque_ip;                /* address of the first of them */
+	size_t pending_room, pending_most; /* room for events in all groups, and its limit */
 	bool has_base_time;
 	bool newer_upstream; /* imitate magic-trace 1.1 and later where that differs from 1.0 */
-	bool like_upstream;  /* imitate 1.0 also where the records would be better without */
-	/* Returns the base time if the run's first event has `time`, ns.  NULL: it is that. */
+	bool like_upstream;  /* imitate 1.0 even where the records would be better otherwise */
+	/*
+	 * Returns the base time, in ns, for the `time` of the run's first event. NULL: `time`
+	 * itself.
+	 */
 	uint64_t (*choose_base)(void *context, uint64_t time);
 	void *base_context; /* borrowed */
 };
@@ -128,37 +129,37 @@ struct callstack {
 };
 
 struct callstack_options {
-	enum trace_mode mode;            /* of the events; only magic-trace's machine asks */
+	enum trace_mode mode;            /* of the trace; used by magic-trace's machine only */
 	const struct slice_sink *sink;   /* borrowed; must outlive the machine */
-	struct name_table *names;        /* borrowed; must be the table of the symbols' names */
+	struct name_table *names;        /* borrowed; the table of the symbols' names */
 	struct diag *diag;               /* borrowed; NULL: warnings are dropped */
 	bool flows;                      /* mark tail calls: SLICE_TAIL_CALL, SLICE_TAIL_CALLED */
-	const struct timeline *timeline; /* borrowed: of the events' threads; NULL: there is none */
+	const struct timeline *timeline; /* borrowed: of the events' threads; may be NULL */
 	/*
-	 * So many calls may be open at once, in all threads; 0: CALLSTACK_OPEN_MOST.
-	 * If there are more, a thread's frames are dropped, with a warning.
+	 * Limit of open calls in all threads; 0: CALLSTACK_OPEN_MOST. At the limit, a thread's
+	 * frames are dropped with a warning.
 	 */
 	size_t open_most;
 	/*
-	 * So many calls and returns may wait for a later time, in all threads; 0:
-	 * CALLSTACK_PENDING_MOST.  If there are more, those of a thread are emitted
-	 * without distributing the time.
+	 * Limit of calls and returns that wait for a later time, in all threads; 0:
+	 * CALLSTACK_PENDING_MOST. At the limit, a thread's events are emitted without distributing
+	 * the time.
 	 */
 	size_t pending_most;
 };
 
-/* 64 MiB of them. */
+/* 32 MiB of events and details. */
 #define CALLSTACK_PENDING_MOST ((size_t)1 << 20)
-/* 160 MiB of frames; a stack of 8 MiB has half a million at most. */
+/* 144 MiB of frames; a stack of 8 MiB has at most half a million. */
 #define CALLSTACK_OPEN_MOST ((size_t)1 << 21)
 
-/* Returns the stack of a new thread, owned by the caller, to be closed before its machine. */
+/* Returns the stack of a new thread, owned by the caller, who closes it before its machine. */
 struct callstack *callstack_open(struct callstack_machine *machine, void *track);
 
 /*
- * Feed branches and gaps.  `notes`, borrowed for the call, are on the first one, which then is
- * the only one; NULL: there are none.  Times of one thread should not decrease; where they
- * do, the times of slices may decrease as well (see slice_sorter.h).
+ * Feed branches and gaps. With `notes` (borrowed for the call; may be NULL) there is one branch, to
+ * which they belong. The times of a thread should not decrease; if they do, the times of its slices
+ * may decrease as well (see slice_sorter.h).
  */
 static inline void callstack_feed(struct callstack *stack, const struct resolved_branch *branches,
 				  size_t count, const struct branch_notes *notes)
@@ -167,32 +168,30 @@ static inline void callstack_feed(struct callstack *stack, const struct resolved
 }
 
 /*
- * Feed the branches of a stretch (call_stretch.h), if the stack is in a state for which it holds.
- * Returns whether it is; if not, nothing is done.
+ * Feed the branches of a stretch (call_stretch.h) if it fits the stack. Returns whether it does; if
+ * not, nothing changes.
  */
 static inline bool callstack_join(struct callstack *stack, const struct call_stretch *stretch)
 {
 	return stack->machine->ops->join && stack->machine->ops->join(stack, stretch);
 }
 
-/* Returns the innermost frame; only for machines of address-based stacks (precise). */
+/* Returns the innermost frame; for the precise machine only. */
 static inline struct callstack_top callstack_top(const struct callstack *stack)
 {
 	return stack->machine->ops->top(stack);
 }
 
-/*
- * Take the time and the counts of an event that changes no frame; only for the precise machine.
- */
+/* Take the time and the counts of an event that changes no frame; for the precise machine only. */
 static inline void callstack_pass(struct callstack *stack, const struct branch_event *event)
 {
 	stack->machine->ops->pass(stack, event);
 }
 
 /*
- * If `place` is in the innermost function, make its inlined calls those from `call` (NULL: no call)
- * outwards; only for the precise machine.  They begin and end at the last event, and take their
- * time from the function alone.  Returns whether it is.
+ * If `place` is in the innermost function, make `call` (NULL: no call) and its parents the
+ * function's inlined calls; for the precise machine only. They begin and end at the last event, and
+ * take their time from the function alone. Returns whether `place` is there.
  */
 static inline bool callstack_set_inlined(struct callstack *stack, const struct location *place,
 					 const struct inlined_call *call)
@@ -201,10 +200,9 @@ static inline bool callstack_set_inlined(struct callstack *stack, const struct l
 }
 
 /*
- * Start a new stack with the frames of its parent, of the same machine, which
- * forked it at `time` (ns); NULL: they are not known yet.  Of a stack that ran already, in the
- * kernel, the frames end at `time`, and were called by the parent's.  A machine that cannot do
- * that leaves the stack empty.
+ * Start a new stack with the frames of its parent, a stack of the same machine that forked it at
+ * `time` (ns); NULL: the parent's frames are not known yet. If the stack already ran in the kernel,
+ * its frames end at `time`, inside of the parent's. Does nothing if the machine cannot inherit.
  */
 void callstack_inherit(struct callstack *stack, const struct callstack *parent, uint64_t time);
 
@@ -215,13 +213,13 @@ static inline bool callstack_inherits(const struct callstack_machine *machine)
 }
 
 /*
- * Make `copy` a copy of a stack, of the same machine that callstack_inherits(), for
- * callstack_inherit() and callstack_close() only: empty if there are more than `*most` frames,
- * from which those copied are subtracted, or too many in all.  Returns whether it was copied.
+ * Make `copy` a copy of a stack of the same machine, for callstack_inherit() and callstack_close()
+ * only; callstack_inherits() must hold. Subtracts the number of frames from `*most`. Returns false,
+ * with an empty copy, if the stack has more frames than `*most`, or if all stacks have too many.
  */
 bool callstack_copy(struct callstack *copy, const struct callstack *stack, uint64_t *most);
 
-/* The trace has ended: close all frames and emit all slices.  Once per stack, before close. */
+/* End of the trace: close all frames and emit all slices. Once per stack, before close. */
 void callstack_finish(struct callstack *stack);
 
 /* Release a stack; NULL is allowed.  Emits nothing. */

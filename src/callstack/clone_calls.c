@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A ring of system calls, which is searched from the latest on. */
+/* A ring of system calls, searched from the latest backwards. */
 #include "src/callstack/clone_calls.h"
 
 void clone_calls_add(struct clone_calls *calls, const struct branch_event *event)
@@ -14,12 +14,12 @@ bool clone_calls_have(const struct clone_calls *calls, uint64_t ip, uint64_t tim
 		      uint64_t resolution)
 {
 	size_t oldest = calls->count > CLONE_CALLS_MOST ? calls->count - CLONE_CALLS_MOST : 0;
-	uint64_t next = UINT64_MAX; /* time of the call behind */
+	uint64_t next = UINT64_MAX; /* time of the call after it */
 
 	for (size_t i = calls->count; i-- > oldest;) {
 		const struct clone_call *call = &calls->calls[i % CLONE_CALLS_MOST];
 
-		/* Surely all from here on came before the one that created the thread. */
+		/* This call and all earlier ones precede the thread's creation. */
 		if (resolution && next < time && time - next > resolution)
 			return false;
 		if (call->time <= time && call->resume_ip == ip)

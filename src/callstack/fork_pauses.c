@@ -2,10 +2,10 @@
 /* Copies of a thread's stack at its system calls, and the choice of a forked child's. */
 #include "src/callstack/fork_pauses.h"
 
-/* A stack of so many frames is copied in any case. */
+/* A stack of at most this depth is always copied. */
 #define SHALLOW 1024
 
-/* Returns the pause to replace: the oldest one of an ip that has many, or of all. */
+/* Returns the pause to replace: the oldest of an ip that has many, or of all. */
 static size_t oldest(const struct fork_pauses *pauses, uint64_t ip)
 {
 	size_t same = 0, first = 0;
@@ -21,7 +21,7 @@ static size_t oldest(const struct fork_pauses *pauses, uint64_t ip)
 	return pauses->count < FORK_PAUSES_MOST ? pauses->count : 0;
 }
 
-/* Returns a pause behind all others, with an old one's copy if there is one. */
+/* Returns a new last pause, with the copy of the replaced one. */
 static struct fork_pause *next_pause(struct fork_pauses *pauses, uint64_t ip)
 {
 	size_t index = oldest(pauses, ip);
@@ -55,7 +55,7 @@ void fork_pauses_add(struct fork_pauses *pauses, const struct callstack *stack,
 		pauses->credit = most;
 }
 
-/* Whether a fork can have been in a pause: no later one of the thread surely came before it. */
+/* Returns whether a pause can contain a fork: the thread's next pause is not certainly earlier. */
 static bool is_possible(const struct fork_pauses *pauses, size_t index,
 			const struct fork_query *query, uint64_t fork)
 {
@@ -68,7 +68,7 @@ static bool is_possible(const struct fork_pauses *pauses, size_t index,
 	       pause[1].time + query->resolution >= fork;
 }
 
-/* Returns the first pause from an index on in which a fork can have been; the count: none. */
+/* Returns the first pause from an index on that can contain a fork; the count if none can. */
 static size_t first_possible(const struct fork_pauses *pauses, size_t index,
 			     const struct fork_query *query, uint64_t fork)
 {
@@ -77,7 +77,7 @@ static size_t first_possible(const struct fork_pauses *pauses, size_t index,
 	return index;
 }
 
-/* Returns the last pause from an index on in which the fork can have been; the count: none. */
+/* Returns the last pause from an index on that can contain the fork; the count if none can. */
 static size_t last_possible(const struct fork_pauses *pauses, size_t index,
 			    const struct fork_query *query)
 {
@@ -96,7 +96,7 @@ const struct fork_pause *fork_pauses_find(const struct fork_pauses *pauses,
 
 	while (count && list[count - 1].time > query->time)
 		count--;
-	/* What a gap hides is unknown, so the search begins behind it. */
+	/* What a gap hides is unknown, so the search begins after it. */
 	for (index = count; index && list[index - 1].resume_ip;)
 		index--;
 	last = last_possible(pauses, index, query);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the inlined calls at both ends of branches, and shows them on the stack. */
+/* Find the inlined calls at both ends of branches, and show them on the stack. */
 #include "src/callstack/inline_flow.h"
 
 #include "symbols/dso/dso_store.h"
 
-/* The inlined calls at both ends of a branch; NULL: there are none. */
+/* The inlined calls at both ends of a branch; may be NULL. */
 struct inline_ends {
 	const struct inlined_call *from, *to;
 	bool found, plain;
@@ -22,7 +22,7 @@ void inline_flow_release(struct inline_flow *flow)
 	*flow = (struct inline_flow){ 0 };
 }
 
-/* Returns the innermost inlined call at ip; NULL: none is known. */
+/* Returns the innermost inlined call at ip; may be NULL. */
 static const struct inlined_call *find_call(const struct resolver *resolver,
 					    const struct address_space *space, uint64_t ip)
 {
@@ -36,7 +36,7 @@ static const struct inlined_call *find_call(const struct resolver *resolver,
 	return code.innermost;
 }
 
-/* Returns whether a branch shows neither an inlined call nor the frame that has one. */
+/* Returns whether a branch touches neither inlined calls nor functions that have them there. */
 static bool is_between_functions(const struct resolver *resolver, const struct branch_event *event,
 				 const struct inline_ends *ends)
 {
@@ -59,7 +59,6 @@ static struct inline_ends find_ends(const struct resolver *resolver,
 	return ends;
 }
 
-/* Find the inlined calls once for each known branch. */
 static struct inline_ends ends_of(const struct inline_flow *flow, const struct resolver *resolver,
 				  const struct branch_event *event)
 {
@@ -79,7 +78,7 @@ static bool is_jump(const struct branch_event *event)
 	       !(event->flags & (BRANCH_TRACE_ON | BRANCH_TRACE_OFF));
 }
 
-/* Returns whether an event ends neither the function that it comes from nor enters another. */
+/* Returns whether an event stays in its function. */
 static bool stays(const struct branch_event *event, const struct location_pair *places)
 {
 	return branch_is_passage(event) ||
@@ -93,7 +92,10 @@ static void feed_branch(struct callstack *stack, const struct resolved_branch *b
 	const struct branch_event *event = branch->event;
 	struct location_pair places = *branch->places;
 
-	/* Returns and jumps end all that is inlined in the function, others come from that. */
+	/*
+	 * Returns and jumps end the function's inlined calls; other branches come from the
+	 * innermost one.
+	 */
 	if (call && event->kind != BRANCH_RETURN && !is_jump(event)) {
 		/* An inlined call's symbol starts at 0: keep the address in the file. */
 		places.from.offset += places.from.symbol->start;
@@ -120,7 +122,7 @@ void inline_flow_feed(const struct inline_flow *flow, const struct resolver *res
 		callstack_feed(stack, branch, 1, NULL);
 		return;
 	}
-	/* The instructions up to a passage are those of the code before. */
+	/* The instructions before a passage ran in the code before it. */
 	inside = branch_is_passage(event) || (from->ip && !(notes && notes->exec) &&
 					      callstack_set_inlined(stack, from, ends.from));
 	if (inside && stays(event, branch->places))

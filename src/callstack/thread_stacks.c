@@ -12,29 +12,29 @@
 
 struct thread_state {
 	struct callstack *stack;           /* owned; NULL: no branch yet */
-	const struct address_space *space; /* of the previous branch */
-	uint64_t last_ip;                  /* its target; 0: not traced */
-	uint64_t off_time;        /* ns: when the trace ended; 0: it did not, or was never paused */
-	struct slice_cause cause; /* of the next interrupt */
-	uint16_t vector;          /* 1 + its vector; 0: unknown */
-	uint64_t last_clone;      /* ns: of a thread that it creates; 0: there is none */
-	struct clone_calls *clone_calls; /* owned: up to then; NULL: none yet */
-	uint64_t last_fork;              /* ns: of a child process; 0: there is none */
-	struct fork_pauses *pauses;      /* owned: up to then; NULL: none yet */
-	size_t fork_index;               /* of a forked child: its place among the forks */
-	uint64_t begin_ip;    /* of a forked child: where its first branch led; 0: unknown */
-	uint64_t fork_number; /* of its pause (struct fork_pause); 0: unknown */
-	bool awaits_user;     /* a forked child, up to its first user code */
+	const struct address_space *space; /* of the last branch */
+	uint64_t last_ip;                  /* the last branch's target; 0: not traced */
+	uint64_t off_time; /* ns: when the trace stopped; 0: it runs, or pauses are not shown */
+	struct slice_cause cause;        /* of the next interrupt */
+	uint16_t vector;                 /* 1 + its vector; 0: unknown */
+	uint64_t last_clone;             /* ns: when it last creates a thread; 0: never */
+	struct clone_calls *clone_calls; /* owned: until last_clone; may be NULL */
+	uint64_t last_fork;              /* ns: when it last forks a child process; 0: never */
+	struct fork_pauses *pauses;      /* owned: until last_fork; may be NULL */
+	size_t fork_index;               /* of a forked child: its index in `forks` */
+	uint64_t begin_ip;    /* of a forked child: target of its first branch; 0: unknown */
+	uint64_t fork_number; /* number of its pause (struct fork_pause); 0: unknown */
+	bool awaits_user;     /* a forked child that has not entered user code */
 	bool hidden;          /* its slices are not shown */
 };
 
-/* Bytes of straight-line code between two branches; more is an error of the trace. */
+/* Limit of straight-line code between two branches, in bytes; more is an error in the trace. */
 #define STRAIGHT_MAX 65536
 
-/* Branches that are looked up before any is fed. */
+/* Branches looked up before any is fed. */
 #define BATCH_MOST 64
 
-/* So many events ahead are fetched: the CPU that decoded them may still have them. */
+/* Events prefetched ahead: the CPU that decoded them may still have them. */
 #define AHEAD 16
 
 static bool is_forked(const struct thread *thread)
@@ -108,7 +108,7 @@ static struct thread_state *state_of(const struct thread_stacks *stacks,
 	return &stacks->states[thread ? thread->index : stacks->count];
 }
 
-/* Forked children before one that are looked at. */
+/* Limit of forked siblings to search. */
 #define SIBLINGS_MOST 64
 
 /* A fork, for sibling_before(). */
@@ -117,7 +117,7 @@ struct fork_place {
 	size_t index;
 };
 
-/* Returns the child's sibling that was forked so many forks earlier; NULL: there is none. */
+/* Returns the sibling forked `distance` forks before the child; NULL: none. */
 static const struct thread *sibling_before(const struct fork_place *place, size_t distance)
 {
 	const struct thread *const *forks = place->stacks->forks;
@@ -128,7 +128,7 @@ static const struct thread *sibling_before(const struct fork_place *place, size_
 	return forks[place->index - distance];
 }
 
-/* Returns the number of the pause of the last sibling that began where a child does; 0: none. */
+/* Returns the pause number of the last sibling that began at ip; 0: none. */
 static uint64_t number_of_sibling(const struct fork_place *place, uint64_t ip)
 {
 	const struct thread *sibling;
@@ -143,8 +143,8 @@ static uint64_t number_of_sibling(const struct fork_place *place, uint64_t ip)
 }
 
 /*
- * Lists when siblings were forked that have not begun, back to one that began where the child
- * does: its pause bounds theirs.  Returns their count; the times end at times[SIBLINGS_MOST].
+ * Lists the fork times of siblings that have not begun, back to one that began at ip: its pause
+ * bounds theirs. Returns their count; the times end at times[SIBLINGS_MOST].
  */
 static size_t list_earlier(const struct fork_place *place, uint64_t ip, uint64_t *times)
 {
@@ -168,7 +168,8 @@ static bool is_kernel(uint64_t ip)
 	return ip >> 63;
 }
 
-/* A forked child enters user code, or its first event is a gap: its stack begins with its parent's.
+/*
+ * Start a forked child's stack with its parent's: the child enters user code, or begins with a gap.
  */
 static void inherit_stack(struct thread_stacks *stacks, struct thread_state *state,
 			  const struct branch_event *event)
@@ -205,8 +206,8 @@ static void inherit_stack(struct thread_stacks *stacks, struct thread_state *sta
 }
 
 /*
- * Only where the child enters user code shows which call forked it.  With the kernel traced it
- * begins behind its first context switch, in ret_from_fork().
+ * Only the address at which the child enters user code shows which call forked it. If the kernel is
+ * traced, the child begins after its first context switch, in ret_from_fork().
  */
 static void begin_child(struct thread_stacks *stacks, struct thread_state *state,
 			const struct branch_event *event)
@@ -219,13 +220,13 @@ static void begin_child(struct thread_stacks *stacks, struct thread_state *state
 		inherit_stack(stacks, state, event);
 }
 
-/* A child that has not entered user code has an event, which may become a branch from nowhere. */
+/* Follow a child that has not entered user code; may make `event` a branch from nowhere. */
 static void follow_child(struct thread_stacks *stacks, struct thread_state *state,
 			 struct branch_event *event)
 {
 	if (is_kernel(event->to))
 		return;
-	/* Behind a gap it is anywhere. */
+	/* After a gap it may be anywhere. */
 	if (event->kind != BRANCH_GAP && event->to) {
 		inherit_stack(stacks, state, event);
 		event->from = 0; /* the kernel's frames have ended */
@@ -240,7 +241,7 @@ static bool may_fork(const struct branch_event *event)
 	       event->kind == BRANCH_GAP;
 }
 
-/* A thread that forks was fed events: the last one may be a system call, or lost trace. */
+/* Note a system call or gap of a thread that forks; only the last event can be one. */
 static void follow_parent(struct thread_state *state, const struct branch_event *events,
 			  size_t count)
 {
@@ -255,7 +256,7 @@ static void follow_parent(struct thread_state *state, const struct branch_event 
 		fork_pauses_add(state->pauses, state->stack, last);
 }
 
-/* A thread that creates threads was fed events: the last one may be the system call. */
+/* Note a system call of a thread that creates threads; only the last event can be one. */
 static void follow_creator(struct thread_state *state, const struct branch_event *last)
 {
 	if (last->time > state->last_clone) {
@@ -267,7 +268,7 @@ static void follow_creator(struct thread_state *state, const struct branch_event
 	clone_calls_add(state->clone_calls, last);
 }
 
-/* The processor announced an interrupt: note its vector and cause, if this event is one. */
+/* If this event is the interrupt that the processor announced, note its vector and cause. */
 static void note_interrupt(struct thread_stacks *stacks, struct thread_state *state,
 			   const struct branch_event *event, struct branch_notes *notes)
 {
@@ -296,7 +297,7 @@ static void open_stack(struct thread_stacks *stacks, struct thread_state *state,
 		begin_child(stacks, state, event);
 }
 
-/* Whether the thread's process ran exec since its last branch. */
+/* Returns whether the thread's process ran exec since its last branch. */
 static bool began_program(struct thread_state *state, const struct branch_event *event)
 {
 	const struct address_space *before = state->space;
@@ -307,7 +308,7 @@ static bool began_program(struct thread_state *state, const struct branch_event 
 	return before && timeline_ran_exec(event->thread->process, before, event->space);
 }
 
-/* Note the OCaml handlers that the straight-line code up to the branch installs and removes. */
+/* Note the OCaml handlers that the straight-line code before the branch installs and removes. */
 static void find_traps(struct branch_notes *notes, const struct location *from, uint64_t last_ip)
 {
 	const struct trap_table *table = dso_borrow_traps(from->symbol->dso);
@@ -334,7 +335,7 @@ static bool enters_trap(const struct location *to)
 	return false;
 }
 
-/* The offset in a SYMBOL_FILE is none in the code. */
+/* An offset in a SYMBOL_FILE is not an offset in code. */
 static bool is_in_function(const struct location *location)
 {
 	return location->symbol && location->symbol->dso && location->symbol->kind != SYMBOL_FILE;
@@ -355,7 +356,7 @@ static bool enters_program(const struct thread_stacks *stacks, const struct bran
 	       resolver_is_entry(stacks->resolver, event->space, event->to);
 }
 
-/* Returns whether a thread's first event is where it was created. */
+/* Returns whether a thread's first event is its creation. */
 static bool begins_thread(const struct thread_stacks *stacks, const struct branch_event *event)
 {
 	const struct thread *thread = event->thread;
@@ -368,15 +369,14 @@ static bool begins_thread(const struct thread_stacks *stacks, const struct branc
 	       clone_calls_have(calls, event->to, thread->begin, stacks->machine->resolution);
 }
 
-/* Returns whether nothing has called the function that a stack's first event is in. */
 static bool has_no_caller(const struct thread_stacks *stacks, const struct branch_event *event)
 {
 	return enters_program(stacks, event) || begins_thread(stacks, event);
 }
 
 /*
- * Returns how many branches, from the first on, are of its thread and program, of kinds up to
- * `last_kind`, a constant, and have places that the resolver has kept.
+ * Look up branches, from the first on, of one thread and program, of kinds up to `last_kind` (a
+ * constant), while the resolver has their locations cached. Returns their number.
  */
 static inline __attribute__((always_inline)) size_t look_up_cached(
 	const struct thread_stacks *stacks, const struct branch_event *events, size_t count,
@@ -400,7 +400,6 @@ static inline __attribute__((always_inline)) size_t look_up_cached(
 	return found;
 }
 
-/* Feed any event. */
 static void feed_one(struct thread_stacks *stacks, struct thread_state *state,
 		     const struct branch_event *event)
 {
@@ -423,7 +422,7 @@ static void feed_one(struct thread_stacks *stacks, struct thread_state *state,
 		notes.has_no_caller = enters_program(stacks, event);
 	}
 	if (event->kind == BRANCH_GAP)
-		state->cause.known = 0; /* it may be that of a lost event */
+		state->cause.known = 0; /* a lost event may have it */
 	if (state->vector)
 		note_interrupt(stacks, state, event, &notes);
 	note_traps(state, branch.places, &notes);
@@ -433,7 +432,7 @@ static void feed_one(struct thread_stacks *stacks, struct thread_state *state,
 		callstack_feed(state->stack, &branch, 1, &notes);
 }
 
-/* Code ran that is not in the trace, so what follows begins a stack of its own. */
+/* Code that is not in the trace ran, so later events begin a new stack. */
 static void feed_pause(struct thread_stacks *stacks, struct thread_state *state,
 		       const struct branch_event *event)
 {
@@ -452,13 +451,13 @@ static void feed_pause(struct thread_stacks *stacks, struct thread_state *state,
 	state->off_time = event->flags & BRANCH_TRACE_OFF ? event->time : 0;
 }
 
-/* Returns whether near branches need nothing but the thread's stack. */
+/* Returns whether near branches can be fed without further checks. */
 static bool is_ready(const struct thread_stacks *stacks, const struct thread_state *state)
 {
 	return state->stack && !state->vector && !stacks->pauses && !state->awaits_user;
 }
 
-/* Feed a stretch as a whole.  Returns the number of its branches; 0: they are to be fed. */
+/* Feed a whole stretch. Returns the number of its branches; 0: feed the branches instead. */
 static size_t feed_stretch(struct thread_stacks *stacks, struct thread_state *state,
 			   const struct branch_event *events, size_t count)
 {

@@ -1,41 +1,41 @@
 /* SPDX-License-Identifier: MIT */
-/* Collects slices by timestamp, distributes the time, and emits them. */
+/* Collect slices by timestamp, distribute the time, and emit them. */
 #include "src/callstack/timestamp_group.h"
 
 /*
- * A trace without timing packets is one endless group.  A group of so many events is emitted
- * without distributing time, so that memory stays bounded.  The deferred calls at
- * mapped time 0 have the same bound.
+ * Limit of events in a group, which may last long where timing packets are missing. At the limit it
+ * is emitted without distributing time. Deferred calls at mapped time 0 have the same limit.
  */
 #define GROUP_LIMIT ((size_t)1 << 18)
 
-/* Each thread has room for so many events, even if all threads together have too many. */
+/* Each thread has room for this many events, even at the limit of all threads. */
 #define GROUP_FEW ((size_t)1 << 10)
 
-/* Emit so many events at once, if there are: 8 KiB. */
+/* Events to emit at once, if possible: 8 KiB. */
 #define EMIT_ENOUGH ((size_t)1 << 8)
 
-/* Bytes of a thread's deferred events that stay in memory, and events per step of eviction. */
+/* Bytes of a thread's deferred events kept in memory, and events per step of eviction. */
 #define DEFERRED_MEMORY ((size_t)1 << 20)
 #define DEFERRED_STEP   ((size_t)1 << 14)
 
 /*
- * Events between two flushes of a group that settles.  They are counted exactly, whenever events
- * are emitted, so that the order of the slices of several threads does not depend on that.
+ * Events between two flushes of a group that settles. They are counted exactly, so that the order
+ * of slices of several threads does not depend on when events are emitted.
  */
 #define SETTLE_EVENTS ((size_t)1 << 12)
 
-/* Values of slice_event.order within a group, for what is no call or return. */
+/* Values of slice_event.order within a group, for events that are not calls or returns. */
 enum { ORDER_MARK = 1, ORDER_UNSEEN_RETURN, ORDER_INLINED };
 
 struct deferred_event {
 	struct slice_event begin;
 	struct slice_detail detail;
 	uint64_t end_time;
-	uint32_t same;  /* 1 + which of the group's own events it begins with; 0: time known */
-	uint32_t floor; /* the first of these that is of its segment */
+	uint32_t same;  /* 1 + the index within the group of the event it begins with; 0: time known
+			 */
+	uint32_t floor; /* the first event, within the group, of its segment */
 	bool whole;     /* it has an end */
-	bool waits;     /* its group's time is not distributed, so its end is unknown */
+	bool waits;     /* placeholder until its group's time is distributed */
 };
 
 static int64_t add_wrapping(int64_t a, int64_t b)
@@ -80,7 +80,6 @@ void timestamp_group_release(struct timestamp_group *group)
 	group->outer = group->initial = (struct deferred_events){ 0 };
 }
 
-/* Returns whether events must be emitted in magic-trace's own order. */
 static bool sink_is_immediate(const struct timestamp_group *group)
 {
 	return group->owner->machine->sink->immediate;
@@ -88,7 +87,7 @@ static bool sink_is_immediate(const struct timestamp_group *group)
 
 /* ---- Deferred events ----------------------------------------------------- */
 
-/* A step of events from `begin` on, if it is a whole one, need not stay in memory. */
+/* A complete step of events from `begin` on need not stay in memory. */
 static void evict(const struct deferred_events *list, size_t begin)
 {
 	if (begin % DEFERRED_STEP == 0 && begin + DEFERRED_STEP <= list->count)
@@ -159,8 +158,8 @@ void timestamp_group_infer_watched(struct timestamp_group *group, const struct s
 }
 
 /*
- * Returns the order of what encloses one of the group's own events, and nothing before it; those
- * before `floor` are passed on before.
+ * Returns the order of a slice that encloses event `at` of the group and no earlier event; events
+ * before `floor` are emitted before.
  */
 static int8_t order_around(const struct slice_event *own, size_t at, size_t floor)
 {
@@ -174,7 +173,9 @@ static int8_t order_around(const struct slice_event *own, size_t at, size_t floo
 	return (int8_t)order;
 }
 
-/* The group's times are final. */
+/*
+ * The group's times are final: copy them to the deferred events that begin with one of its events.
+ */
 static __attribute__((noinline)) void resolve_watched(struct timestamp_group *group, bool estimated)
 {
 	const struct slice_event *own = group->events + group->distributed;
@@ -205,8 +206,8 @@ bool timestamp_group_mark_uncertain(struct timestamp_group *group, size_t number
 }
 
 /*
- * Defer a return from an unseen function.  It is inside of callers that were found after it,
- * although magic-trace emits it before them.
+ * Defer a return from an unseen function. It is inside of callers found later, although magic-trace
+ * emits it before them.
  */
 static void defer_unseen(struct timestamp_group *group, const struct slice_event *event)
 {
@@ -228,8 +229,8 @@ static void defer_unseen(struct timestamp_group *group, const struct slice_event
 }
 
 /*
- * Returns whether the group keeps no call at a mapped time: in magic-trace's file those at time 0
- * come behind their callers, for which the sorter needs no such order.
+ * Returns whether the group drops a call at a mapped time. magic-trace's file has calls at time 0
+ * after their callers; the sorter does not need that order.
  */
 static bool defer_initial(struct timestamp_group *group, size_t index, int64_t time)
 {
@@ -250,9 +251,9 @@ static bool defer_initial(struct timestamp_group *group, size_t index, int64_t t
 /* ---- Distributing time --------------------------------------------------- */
 
 /*
- * Returns the next call's share: what is left of the time by the calls left.
- * The division truncates towards zero, so the last call gets the remainder; a
- * negative total (time ran backwards) is distributed the same way.
+ * Returns the next call's share: the remaining time divided by the remaining calls. The division
+ * truncates towards zero, so the last call gets the remainder. A negative total (time ran
+ * backwards) is distributed the same way.
  */
 static int64_t share(int64_t total, int64_t used, size_t calls_left)
 {
@@ -271,8 +272,8 @@ static int64_t time_to_share(const struct timestamp_group *group, int64_t to_tim
 }
 
 /*
- * A gap is one of the group's calls.  If it has no end yet, it comes last, and may have been long:
- * return how long the calls took if they were as fast as the last ones before, but at most `total`.
+ * Returns the time of the calls before an open gap, which comes last and may have been long: at the
+ * last group's time per call, but at most `total`.
  */
 static int64_t time_before_gap(const struct timestamp_group *group, int64_t total)
 {
@@ -316,7 +317,7 @@ static void distribute_evenly(struct timestamp_group *group, int64_t total)
 	keep_pace(group, total);
 }
 
-/* Distribute in any group; deferred events are removed from it. */
+/* Distribute time in any group; deferred events are removed from it. */
 static __attribute__((noinline)) void distribute_any(struct timestamp_group *group, int64_t total)
 {
 	size_t calls_left = group->calls, kept = group->distributed;
@@ -353,7 +354,7 @@ static __attribute__((noinline)) void distribute_any(struct timestamp_group *gro
 		keep_pace(group, total);
 }
 
-/* Returns the instructions up to the group's first event, of inlined calls apart. */
+/* Returns the instructions before the group's first event that is not an inlined call's. */
 static inline uint32_t first_insns(const struct timestamp_group *group, bool any)
 {
 	size_t i = group->distributed;
@@ -364,9 +365,9 @@ static inline uint32_t first_insns(const struct timestamp_group *group, bool any
 }
 
 /*
- * Distribute by instructions: at a steady pace, but each call takes 1 ns at least.  Where none are
- * known, or calls are more than ns, all calls take the same.  `any`, a constant: there may be
- * marks.
+ * Distribute by instructions: at a steady pace, but at least 1 ns per call. If instructions are
+ * unknown, or there are more calls than ns, all calls take the same time. `any` (a constant): there
+ * may be marks.
  */
 static inline __attribute__((always_inline)) void distribute_by_insns(struct timestamp_group *group,
 								      int64_t to_time,
@@ -400,7 +401,7 @@ static inline __attribute__((always_inline)) void distribute_by_insns(struct tim
 	keep_pace(group, total);
 }
 
-/* The same in a group that is a simple one, as most are. */
+/* distribute_by_insns() for simple groups, the most frequent ones. */
 static __attribute__((noinline)) void distribute_simple(struct timestamp_group *group,
 							int64_t to_time, uint32_t insns)
 {
@@ -413,7 +414,7 @@ struct paced_time {
 	uint32_t insns;
 };
 
-/* Returns when the instructions of an event ran, at a steady pace between two times. */
+/* Returns the time of an event's instructions, at a steady pace between two times. */
 static uint64_t time_between(const struct paced_time *from, const struct paced_time *to,
 			     const struct slice_event *event)
 {
@@ -437,7 +438,7 @@ static size_t skip_inlined(const struct timestamp_group *group, size_t i)
 	return i;
 }
 
-/* The group's other events have their times: find those of inlined calls up to its end. */
+/* Interpolate the times of inlined calls between the group's other events, up to its end. */
 static __attribute__((noinline)) void distribute_inlined(struct timestamp_group *group,
 							 struct paced_time end)
 {
@@ -467,7 +468,7 @@ static __attribute__((noinline)) void distribute_inlined(struct timestamp_group 
 
 #define PACE_BITS 32
 
-/* Returns the cycles up to some instructions of the last stretch whose cycles are known. */
+/* Returns the cycles at an instruction count within the last stretch of known cycles. */
 static uint64_t cycles_at(const struct timestamp_group *group, uint64_t insns)
 {
 	const struct counts *from = &group->before, *to = &group->costed;
@@ -513,7 +514,7 @@ static void pass_events(const struct timestamp_group *group, const struct slice_
 			     &(struct slice_batch){ events, count, group->details, group->sorted });
 }
 
-/* Emit the deferred events before the `end`-th, outermost first. */
+/* Emit the deferred events up to index `end`, outermost first. */
 static void emit_outer(struct timestamp_group *group, size_t end)
 {
 	for (size_t i = end; i-- > group->outer_done; evict(&group->outer, i))
@@ -521,7 +522,7 @@ static void emit_outer(struct timestamp_group *group, size_t end)
 	group->outer_done = end;
 }
 
-/* Flush the sink behind an event, if nothing that encloses it may come late. */
+/* Flush the sink after an event, if no slice that encloses it may be found late. */
 static void flush_behind(struct timestamp_group *group, const struct slice_event *event)
 {
 	int64_t time = (int64_t)(event->time - group->owner->machine->base_time);
@@ -550,7 +551,7 @@ static void emit_events(struct timestamp_group *group, const struct slice_event 
 	group->emitted += count;
 }
 
-/* Emit the segments that ended within the first events.  Returns how many events they have. */
+/* Emit the segments that ended within the first events. Returns the number of their events. */
 static __attribute__((noinline)) size_t emit_segments(struct timestamp_group *group, size_t count)
 {
 	size_t passed = 0, left = 0;
@@ -602,7 +603,7 @@ static inline bool awaits_cycles(const struct timestamp_group *group)
 	return group->costed.cycles && group->uncosted < group->count;
 }
 
-/* Emit the events of former groups, but those that wait for their cycles. */
+/* Emit the events of former groups, except for events that wait for their cycles. */
 static void emit_costed(struct timestamp_group *group)
 {
 	bool waits = awaits_cycles(group) && group->uncosted < group->distributed;
@@ -618,13 +619,12 @@ static void end_inlined(struct timestamp_group *group, int64_t time, uint32_t in
 				       callstack_perf_time(group->owner->machine, time), insns });
 }
 
-/* A gap is one of the group's calls. */
 static void distribute_with_gap(struct timestamp_group *group, int64_t time, uint32_t insns)
 {
 	int64_t total = time_before_gap(group, time_to_share(group, time));
 	bool estimated = total > 0;
 
-	/* What runs behind the last gap has a share as well. */
+	/* The code after the last gap has a share as well. */
 	group->calls += !group->in_gap;
 	estimated &= group->calls > 1;
 	if (group->time >= 0 && !group->has_mark && !group->has_inlined)
@@ -639,7 +639,10 @@ static void distribute_with_gap(struct timestamp_group *group, int64_t time, uin
 	group->has_gap = false;
 }
 
-/* If a call comes last, no other event's time depends on its share.  `any`: there may be marks. */
+/*
+ * Returns whether events depend on shares of the time: a call that comes last affects no other.
+ * `any`: there may be marks.
+ */
 static inline bool shares_time(const struct timestamp_group *group, bool any)
 {
 	size_t end = group->count;
@@ -650,7 +653,7 @@ static inline bool shares_time(const struct timestamp_group *group, bool any)
 	       (end > group->distributed && group->events[end - 1].kind == SLICE_BEGIN);
 }
 
-/* The part of end_group() for a group that is not a simple one. */
+/* end_group() for a group that is not simple. */
 static __attribute__((noinline)) void end_any(struct timestamp_group *group, int64_t time,
 					      uint32_t insns)
 {
@@ -662,7 +665,7 @@ static __attribute__((noinline)) void end_any(struct timestamp_group *group, int
 	else if (!group->sorted || group->time < 0 ||
 		 (group->has_mark && !shares_time(group, true)))
 		distribute_any(group, time_to_share(group, time));
-	else if (shares_time(group, true)) /* else no pace is kept either, as of a simple group */
+	else if (shares_time(group, true)) /* else no pace is kept, as in a simple group */
 		distribute_by_insns(group, time, insns, true);
 	end_inlined(group, time, insns);
 	if (group->watched)
@@ -673,7 +676,7 @@ static __attribute__((noinline)) void end_any(struct timestamp_group *group, int
 	group->simple = group->sorted && time >= 0 && !group->owner->machine->sink->details;
 }
 
-/* The group ends before `time`, behind `insns` instructions of the thread. */
+/* The group ends before `time`, after `insns` instructions of the thread. */
 static inline void end_group(struct timestamp_group *group, int64_t time, uint32_t insns)
 {
 	if (!group->simple)
@@ -685,8 +688,7 @@ static inline void end_group(struct timestamp_group *group, int64_t time, uint32
 	group->distributed = group->count;
 	group->calls = 0;
 	group->time = time;
-	/* Segments that ended are flushed at once, so that other threads' slices do not come first.
-	 */
+	/* Flush ended segments at once, so that other threads' slices do not come first. */
 	if (group->cut_count)
 		timestamp_group_emit(group);
 	else if (group->settles && group->emitted + group->count >= SETTLE_EVENTS)
@@ -738,7 +740,7 @@ bool timestamp_group_cut(struct timestamp_group *group, int64_t time, uint32_t i
 
 /* ---- Adding -------------------------------------------------------------- */
 
-/* Returns whether the arrays may have more room. */
+/* Returns whether the arrays may grow. */
 static bool may_grow(const struct timestamp_group *group)
 {
 	const struct callstack_machine *machine = group->owner->machine;
@@ -748,13 +750,13 @@ static bool may_grow(const struct timestamp_group *group)
 		machine->pending_room + group->room <= machine->pending_most);
 }
 
-/* Returns how many events may be in the array. */
+/* Returns the maximum number of events in the array. */
 static size_t full_at(const struct timestamp_group *group)
 {
 	return group->room < GROUP_LIMIT ? group->room : GROUP_LIMIT;
 }
 
-/* Have room for one event more; before the array grows, emit events. */
+/* Make room for one more event; emit events before growing the array. */
 static void make_room(struct timestamp_group *group)
 {
 	struct callstack_machine *machine = group->owner->machine;
@@ -781,14 +783,14 @@ static bool waits(const struct timestamp_group *group)
 	return group->sorted && !sink_is_immediate(group);
 }
 
-/* Returns whether events of the group may wait to be emitted with those of the next group. */
+/* Returns whether the group's events may be emitted with the next group's. */
 static bool collects(const struct timestamp_group *group)
 {
 	return waits(group) && group->count - group->distributed <= GROUP_FEW &&
 	       !(awaits_cycles(group) && group->count - group->uncosted > GROUP_FEW);
 }
 
-/* Make the group one of a time, with room for an event. */
+/* Start a group at `time` if it differs, and make room for an event. */
 static void prepare(struct timestamp_group *group, int64_t time, uint32_t insns)
 {
 	const struct callstack_machine *machine = group->owner->machine;
@@ -810,8 +812,7 @@ struct slice_event *timestamp_group_next_slow(struct timestamp_group *group, int
 {
 	struct slice_event *event;
 
-	/* The short way is for a small group and another time: `full` is 0 unless events collect.
-	 */
+	/* Fast path for a small group and a new time: `full` is 0 unless events collect. */
 	if (group->count < group->full && group->count - group->distributed <= GROUP_FEW) {
 		end_group(group, time, insns);
 		group->perf_time = callstack_perf_time(group->owner->machine, time);
@@ -826,7 +827,6 @@ struct slice_event *timestamp_group_next_slow(struct timestamp_group *group, int
 	return event;
 }
 
-/* Add events of one group. */
 static void join_group(struct timestamp_group *group, const struct slice_event *events,
 		       size_t count, uint32_t insns)
 {
@@ -908,7 +908,7 @@ void timestamp_group_add_inlined(struct timestamp_group *group, int64_t time,
 {
 	const struct callstack_machine *machine = group->owner->machine;
 
-	/* Many inlined calls of one function are no reason to give its time up. */
+	/* Many inlined calls of one function are no reason to give up distributing its time. */
 	if (group->count - group->distributed >= GROUP_LIMIT)
 		timestamp_group_flush(group, time, event->detail);
 	if (group->count >= full_at(group))
@@ -930,7 +930,7 @@ bool timestamp_group_rename(struct timestamp_group *group, const struct symbol *
 {
 	size_t at = group->count;
 
-	/* A mark is a begin and an end. */
+	/* A mark consists of a begin and an end. */
 	while (at >= 2 && group->events[at - 1].kind == SLICE_END)
 		at -= 2;
 	if (!at || group->events[at - 1].kind != SLICE_BEGIN)

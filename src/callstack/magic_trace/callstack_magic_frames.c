@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Push, pop and search the frames of magic-trace's machine. */
+/* Operations on the frames of magic-trace's machine. */
 #include "src/callstack/magic_trace/callstack_magic_frames.h"
 
 static struct magic_level *current(const struct magic_stack *stack)
@@ -12,7 +12,6 @@ bool magic_is_empty(const struct magic_stack *stack)
 	return stack->depth == current(stack)->first;
 }
 
-/* Returns the innermost frame, NULL if the current stack is empty. */
 static const struct symbol *top(const struct magic_stack *stack)
 {
 	return magic_is_empty(stack) ? NULL : stack->frames[stack->depth - 1];
@@ -29,7 +28,7 @@ static const struct symbol *symbol_at(const struct magic_stack *stack,
 {
 	const struct symbol *symbol = location->symbol;
 
-	/* perf has no name for code that no symbol names. */
+	/* perf prints no name for code without a symbol. */
 	if (symbol && stack->base.machine->like_upstream && symbol->kind >= SYMBOL_UNNAMED &&
 	    symbol->kind <= SYMBOL_FILE)
 		symbol = NULL;
@@ -43,7 +42,7 @@ static void push(struct magic_stack *stack, const struct symbol *symbol)
 	stack->frames[stack->depth++] = symbol;
 }
 
-/* Returns since when an unseen frame may have run, of a stack that begins at `ip`. */
+/* Returns the earliest start of an unseen frame, for a stack that begins at `ip`. */
 static int64_t since_of(const struct magic_stack *stack, int64_t time, uint64_t ip)
 {
 	return magic_is_kernel(ip) ? time : stack->last_gap_time;
@@ -76,7 +75,7 @@ void magic_renew(struct magic_stack *stack, int64_t time, uint64_t ip)
 	current(stack)->since = since_of(stack, time, ip);
 }
 
-/* Returns a frame that is found late in the current stack: it encloses what the stack had. */
+/* Returns a frame that is found late: it encloses the current stack. */
 static struct slice_event found_late(const struct magic_stack *stack, const struct symbol *symbol)
 {
 	const struct magic_level *level = current(stack);
@@ -109,7 +108,7 @@ void magic_call_special(struct magic_stack *stack, int64_t time, enum magic_spec
 	call_symbol(stack, time, &magic_machine(stack)->specials[special], 0);
 }
 
-/* Pop the innermost frame; a return out of an empty stack is one from a function never seen. */
+/* Pop the innermost frame; on an empty stack, return from a function never seen. */
 static void ret(struct magic_stack *stack, int64_t time)
 {
 	struct slice_event event = { .kind = SLICE_END };
@@ -140,9 +139,9 @@ static void clear_all(struct magic_stack *stack, int64_t time)
 }
 
 /*
- * Close all frames and emit all events.  magic-trace flushes to the group's former time,
- * which so moves backwards again; events that are deferred while the frames are
- * closed come with the next segment, and after the last one never.
+ * Close all frames and emit all events. magic-trace flushes to the group's former time, which thus
+ * moves backwards again. Events that are deferred while the frames are closed are emitted with the
+ * next segment; after the last segment, never.
  */
 void magic_end_segment(struct magic_stack *stack, int64_t time, bool last)
 {
@@ -180,9 +179,9 @@ static bool is_goroutine_switch(const struct magic_stack *stack, const struct sy
 }
 
 /*
- * Go's gogo jumps to another goroutine, mostly to where mcall or morestack were
- * called from: pop through the innermost of them and its caller, which the jump
- * pushes again.  Without one of them the stack is a new one.
+ * Go's gogo jumps to another goroutine, mostly to where it called mcall or morestack: pop through
+ * the innermost of these and its caller, which the jump pushes again. Without one of them the stack
+ * is new.
  */
 static void leave_goroutine(struct magic_stack *stack, int64_t time)
 {
@@ -200,7 +199,6 @@ static void leave_goroutine(struct magic_stack *stack, int64_t time)
 	ret(stack, time);
 }
 
-/* Make the innermost frame the function at `to`. */
 void magic_check_symbol(struct magic_stack *stack, int64_t time, const struct location *to)
 {
 	const struct symbol *symbol = symbol_at(stack, to);
@@ -231,10 +229,9 @@ static void ret_many(struct magic_stack *stack, int64_t time, size_t count)
 }
 
 /*
- * A return, with heuristics for OCaml's runtime: caml_next_frame_descriptor returns
- * once for every frame that an exception unwinds, and the function that
- * raises then returns past that many frames.  caml_raise_exn itself is one of them;
- * caml_raise_exception is reached through two frames of C.
+ * A return, with heuristics for OCaml's runtime. caml_next_frame_descriptor returns once for every
+ * frame that an exception unwinds; the function that raises then returns past as many frames.
+ * caml_raise_exn is one of them; caml_raise_exception is reached through two frames of C.
  */
 void magic_ret(struct magic_stack *stack, int64_t time)
 {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The frames of one thread in magic-trace's machine, and the changes of them that the
- * rules in callstack_magic_trace.c consist of.
+ * The frames of one thread in magic-trace's machine, and the operations by which the rules in
+ * callstack_magic_trace.c change them.
  *
- * A thread has a stack of stacks: system calls and interrupts run on a new one
- * while the one below waits.  All frames are in one array; only the
- * topmost stack's are touched.  A frame is nothing but a symbol.
+ * A thread has a stack of stacks: system calls and interrupts run on a new one while the others
+ * wait. All frames are in one array; only the topmost stack's change. A frame is a symbol.
  *
  * Times are mapped ones (timestamp_group.h).
  */
@@ -15,7 +14,7 @@
 #include "src/callstack/callstack.h"
 #include "src/callstack/timestamp_group.h"
 
-/* Frames of no function. */
+/* Frames without a function. */
 enum magic_special {
 	MAGIC_UNTRACED,
 	MAGIC_SYSCALL,
@@ -24,7 +23,7 @@ enum magic_special {
 	MAGIC_SPECIALS,
 };
 
-/* Functions that the heuristics know. */
+/* Functions known to the heuristics. */
 enum magic_known {
 	OCAML_NEXT_FRAME,
 	OCAML_STASH_BACKTRACE,
@@ -45,12 +44,12 @@ struct magic_trace {
 	bool saw_user, saw_kernel; /* addresses, for TRACE_MODE_GUESS */
 };
 
-/* One stack of the stack of stacks: its frames are frames[first..], up to the next one's. */
+/* One stack of the stack of stacks, with the frames from `first` to the next stack's first. */
 struct magic_level {
 	size_t first;
-	int64_t since; /* mapped time from which a frame found late may have run */
-	int64_t entry; /* mapped time at which the stack was set up */
-	int8_t behind; /* calls of that time that enclose it, up to SLICE_ORDER_LAST */
+	int64_t since; /* mapped: earliest start of a frame that is found late */
+	int64_t entry; /* mapped: when the stack was set up */
+	int8_t behind; /* enclosing calls of that time, at most SLICE_ORDER_LAST */
 };
 
 /* A copy of a struct resolved_branch. */
@@ -65,13 +64,14 @@ struct magic_stack {
 	struct timestamp_group group;
 	const struct symbol **frames; /* owned array; innermost last */
 	size_t depth, frame_room;
-	size_t group_depth;         /* below the group's first call; SIZE_MAX: that has returned */
+	size_t group_depth; /* depth below the group's first call; SIZE_MAX: that call has returned
+			     */
 	struct magic_level *levels; /* owned; the last is the current stack; never empty */
 	size_t level_count, level_room;
-	struct held_branch *transaction; /* owned; branches that wait for its end */
+	struct held_branch *transaction; /* owned; branches held back until its end */
 	size_t transaction_count, transaction_room;
-	size_t frames_to_unwind; /* OCaml: frames that the raised exception has unwound */
-	int64_t last_gap_time;   /* mapped; at first: that of the thread's first event */
+	size_t frames_to_unwind; /* OCaml: frames unwound by the raised exception */
+	int64_t last_gap_time;   /* mapped; initially the time of the thread's first event */
 	int64_t last_event_time; /* mapped */
 	bool started;            /* an event was seen */
 };
@@ -79,7 +79,7 @@ struct magic_stack {
 /* Intern the names that the machine knows. */
 void magic_names_init(struct magic_trace *machine, struct name_table *names);
 
-/* Returns whether an address is one of the kernel. */
+/* Returns whether an address is in the kernel. */
 static inline bool magic_is_kernel(uint64_t ip)
 {
 	return ip >> 63;
@@ -96,20 +96,19 @@ bool magic_is_empty(const struct magic_stack *stack);
 /* Push the function at `to`; a slice begins. */
 void magic_call(struct magic_stack *stack, int64_t time, const struct location *to);
 
-/* Push a frame of no function; a slice begins. */
+/* Push a frame without a function; a slice begins. */
 void magic_call_special(struct magic_stack *stack, int64_t time, enum magic_special special);
 
 /*
- * Return from the innermost frame, and from those that an OCaml exception
- * unwinds.  A return from an empty stack shows as a slice "[unknown]" that
- * began at the earliest possible time.
+ * Return from the innermost frame, and from the frames that an OCaml exception unwinds. On an empty
+ * stack, emit a slice "[unknown]" that began at the earliest possible time.
  */
 void magic_ret(struct magic_stack *stack, int64_t time);
 
 /*
- * Make the innermost frame the function at `to`: replace the frame if its name is
- * another (a tail call, a PLT stub, a return to where no call came from); on an
- * empty stack infer that it ran all along.
+ * Make the innermost frame the function at `to`. If the names differ (a tail call, a PLT stub, a
+ * return without a call), replace the frame. On an empty stack, infer that the function ran all
+ * along.
  */
 void magic_check_symbol(struct magic_stack *stack, int64_t time, const struct location *to);
 
@@ -119,24 +118,22 @@ void magic_clear(struct magic_stack *stack, int64_t time);
 /* Set the current stack aside and begin a new one at `ip`. */
 void magic_push_level(struct magic_stack *stack, int64_t time, uint64_t ip);
 
-/* Go back to the stack set aside last; false if there is none.  The current one must be empty. */
+/* Go back to the stack set aside last; false if there is none. The current stack must be empty. */
 bool magic_pop_level(struct magic_stack *stack);
 
 /*
- * The current stack, which must be empty, is a new one that begins at `ip`:
- * frames found late ran since `time` if that is in the kernel, else since the
- * thread's last gap.
+ * Make the current stack, which must be empty, a new one that begins at `ip`. Frames found late
+ * began at `time` if `ip` is in the kernel, otherwise at the thread's last gap.
  */
 void magic_renew(struct magic_stack *stack, int64_t time, uint64_t ip);
 
-/* Return from all frames of all stacks and emit all events; `last`: none follow. */
+/* Return from all frames of all stacks and emit all events; `last`: no segment follows. */
 void magic_end_segment(struct magic_stack *stack, int64_t time, bool last);
 
 /* Flush the sink: the segment has ended. */
 void magic_flush(struct magic_stack *stack);
 
-/* The control flow has a gap at `time`: end the segment; the next one begins at `ip` (0: unknown).
- */
+/* The control flow has a gap: end the segment at `time`; the next begins at `ip` (0: unknown). */
 void magic_restart(struct magic_stack *stack, int64_t time, uint64_t ip);
 
 #endif

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The action on each event is in the table `rules`, by the kind of branch and whether
- * tracing starts (ON) or stops (OFF) with it.
+ * The table `rules` has the action for each kind of branch, and for branches at which tracing
+ * starts (ON) or stops (OFF).
  *
- * A gap closes all frames and begins a new stack.  A transaction's branches are held back
- * until it ends, and dropped if it aborts.
+ * A gap closes all frames and begins a new stack. A transaction's branches are held back until it
+ * ends, and dropped if it aborts.
  *
- * A new stack remembers since when frames that are found late may have run:
- * since the branch if its target is in the kernel, else since the last gap.
+ * A new stack stores the earliest start of frames that are found late: the branch's time if its
+ * target is in the kernel, otherwise the last gap's.
  */
 #include "src/callstack/magic_trace/callstack_magic_trace.h"
 
 #include "src/callstack/magic_trace/callstack_magic_frames.h"
 
-/* Branches of one transaction that are held back; hardware cannot do more than its caches hold. */
+/* Branches held back in one transaction; hardware transactions fit in the CPU's caches. */
 #define TRANSACTION_LIMIT 65536
 
 enum action {
@@ -31,7 +31,7 @@ enum action {
 	LEAVE_KERNEL,   /* see leave_kernel() */
 };
 
-/* Sets of modes. */
+/* Bit sets of modes. */
 enum {
 	ANY = 0,
 	USER = 1 << TRACE_MODE_USER,
@@ -41,7 +41,7 @@ enum {
 
 struct rule {
 	uint8_t action; /* enum action */
-	uint8_t modes;  /* warn of the event in others; ANY: never */
+	uint8_t modes;  /* warn in other modes; ANY: never */
 };
 
 enum { STATE_SAME, STATE_ON, STATE_OFF, STATES };
@@ -66,7 +66,7 @@ static const struct rule rules[][STATES] = {
 	[BRANCH_TX_ABORT] = { { CHECK, ANY }, { IMPOSSIBLE, ANY }, { IMPOSSIBLE, ANY } },
 };
 
-/* Returns the mode, or what it seems to be from the addresses seen. */
+/* Returns the mode, or a guess by the addresses seen so far. */
 static enum trace_mode mode_of(const struct magic_stack *stack)
 {
 	const struct magic_trace *machine = magic_machine(stack);
@@ -79,9 +79,9 @@ static enum trace_mode mode_of(const struct magic_stack *stack)
 }
 
 /*
- * If only the kernel is traced, begin a new stack.  Else return from the frame that the stop
- * of tracing has called, without CHECK, because a page fault at a call's target
- * would look like a tail call; if there is none, call the target.
+ * If only the kernel is traced, begin a new stack. Otherwise return from the frame that the end of
+ * tracing called; without CHECK, because a page fault at a call's target would look like a tail
+ * call. On an empty stack, call the target.
  */
 static void start_trace(struct magic_stack *stack, int64_t time, const struct location *to)
 {
@@ -96,8 +96,8 @@ static void start_trace(struct magic_stack *stack, int64_t time, const struct lo
 }
 
 /*
- * Return from all frames and take the stack that was set aside last, without CHECK; if there
- * is none, begin a new one.
+ * Return from all frames and go back to the stack set aside last, without CHECK. If there is none,
+ * begin a new one.
  */
 static void leave_kernel(struct magic_stack *stack, int64_t time, const struct location *to)
 {
@@ -160,7 +160,7 @@ static void follow_branch(struct magic_stack *stack, int64_t time,
 	enum trace_mode mode = magic_machine(stack)->mode;
 	struct rule rule;
 
-	/* Both: perf prints it for odd streams of other programs; it changes nothing. */
+	/* Both: perf prints it for odd streams of other programs; ignore it. */
 	if (flags == (BRANCH_TRACE_ON | BRANCH_TRACE_OFF) || kind > BRANCH_TX_ABORT)
 		return;
 	rule = rules[kind][state];
@@ -205,7 +205,7 @@ static void mark(struct magic_stack *stack, int64_t time, const struct symbol *s
 			      &(struct slice_event){ .time = at, .symbol = symbol }, at);
 }
 
-/* Returns perf's time as a mapped one; the first of all is the base. */
+/* Returns perf's time as a mapped one; the run's first time is the base. */
 static int64_t map_time(struct callstack_machine *machine, uint64_t time)
 {
 	if (!machine->has_base_time) {
@@ -218,10 +218,9 @@ static int64_t map_time(struct callstack_machine *machine, uint64_t time)
 }
 
 /*
- * Returns the time at which an event happens.  One that has exactly the time of
- * the thread's last gap (or, with magic-trace, of its first event) slides by
- * one ns, so that a new segment never begins at the instant at which the one
- * before it ends.  The run's very first instant is exempt.
+ * Returns the time of an event. If it equals the time of the thread's last gap, or of its first
+ * event, it slides by 1 ns, so that a new segment never begins at the instant at which the former
+ * ends. The run's very first instant is exempt.
  */
 static int64_t event_time(struct magic_stack *stack, const struct branch_event *event, bool untimed)
 {
@@ -281,13 +280,12 @@ static void hold_back(struct magic_stack *stack, const struct resolved_branch *b
 		(struct held_branch){ *branch->event, *branch->places, *notes };
 }
 
-/* Hold back the branches of a transaction until it ends: it may be rolled back. */
 static void feed_one(struct magic_stack *stack, const struct resolved_branch *branch,
 		     const struct branch_notes *notes)
 {
 	struct callstack_machine *machine = stack->base.machine;
 
-	/* In magic-trace a gap has no time to count from. */
+	/* magic-trace counts from 0 if a gap is first: it has no time. */
 	if (machine->like_upstream && branch->event->kind == BRANCH_GAP)
 		map_time(machine, 0);
 	if (!notes->untimed)

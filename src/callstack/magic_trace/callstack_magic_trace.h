@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The call-stack machine of magic-trace 1.0 (github.com/janestreet/magic-trace),
- * with its corner cases, so that its users get the picture they know.
+ * The call-stack machine of magic-trace 1.0 (github.com/janestreet/magic-trace), including its
+ * corner cases, so that its users get the picture they know.
  *
- * The machine follows names, not addresses: the innermost frame is replaced
- * whenever a jump or return ends in a function of another name.  Two symbols
- * are the same function if they have the same name (`symbol->name`, interned).
+ * The machine follows names, not addresses: a jump or return into a function of another name
+ * replaces the innermost frame. Two symbols of the same name (`symbol->name`, interned) are the
+ * same function.
  *
  * Slices are emitted in magic-trace's order, which is not that of time:
  *  - nothing is emitted for a timestamp until a later one arrives

@@ -7,23 +7,23 @@
 #include "src/callstack/precise/callstack_precise_stack.h"
 #include "src/resolve/resolve.h"
 
-/* A stretch of fewer branches costs more than it saves. */
+/* Shorter stretches cost more than they save. */
 #define BRANCHES_LEAST 16
 
 /* Slices of a segment's stretches: 8 MiB of events. */
 #define SLICES_MOST ((size_t)1 << 18)
 
-/* Frames of a stretch, and calls and returns of one time: so few always have room. */
+/* Frames of a stretch, and calls and returns of one time: low enough that there always is room. */
 #define DEPTH_MOST 1024
 #define GROUP_MOST 512
 
-/* The stretches of a segment, and what follows them.  All arrays are owned. */
+/* The stretches of a segment, and the machine that follows them. All arrays are owned. */
 struct stretches {
-	struct precise machine; /* of this segment alone */
+	struct precise machine; /* for this segment only */
 	struct precise_stack stack;
 	struct slice_sink sink; /* adds to `slices` */
 	struct call_stretch *stretches;
-	struct slice_event *slices; /* of all stretches, in their order; so are the frames */
+	struct slice_event *slices; /* of all stretches, in order, as are the frames */
 	struct frame *frames;
 	size_t count, room, slice_count, slice_room, frame_count, frame_room;
 };
@@ -46,10 +46,7 @@ static void keep_slices(const struct slice_sink *sink, void *track, const struct
 	add_slices(sink->context, batch->events, batch->count);
 }
 
-/*
- * Returns both ends of a near branch if the ordered stage has named them; NULL: it did not, or the
- * branch is no near one.
- */
+/* Returns both ends of a near branch that the ordered stage has named; NULL for other branches. */
 static const struct location_pair *named_places(const struct branch_event *event)
 {
 	return branch_is_near(event) && event->known && known_branch_is_named(event->known)
@@ -58,8 +55,8 @@ static const struct location_pair *named_places(const struct branch_event *event
 }
 
 /*
- * Begin with one frame, of the function that the first branch is in.  Instructions count from the
- * first event on: how many come before it is not known yet.
+ * Begin with one frame, of the first branch's function. Instructions count from the first event:
+ * the number before it is unknown.
  */
 static void begin_stretch(struct stretches *all, const struct symbol *function,
 			  const struct branch_event *first)
@@ -77,7 +74,7 @@ static void begin_stretch(struct stretches *all, const struct symbol *function,
 	group->simple = true;
 }
 
-/* Returns whether the stretch may have another branch. */
+/* Returns whether the stretch may grow by a branch. */
 static bool has_room(const struct stretches *all)
 {
 	const struct timestamp_group *group = &all->stack.group;
@@ -88,8 +85,8 @@ static bool has_room(const struct stretches *all)
 }
 
 /*
- * Follow branches of one burst and program as long as they change only frames above the base.
- * Returns their number; the stretch gets the size of its first group, and how deep it was.
+ * Follow branches of one burst and program while they change only frames above the base. Returns
+ * their number; sets the size of the stretch's first group, and its maximum depth.
  */
 static size_t follow_branches(struct stretches *all, struct call_stretch *stretch,
 			      const struct branch_event *events, size_t count)
@@ -109,14 +106,13 @@ static size_t follow_branches(struct stretches *all, struct call_stretch *stretc
 			stretch->deepest = all->stack.now.depth;
 		if (stretch->slices.head || all->slice_count + group->distributed == begin)
 			continue;
-		/* The first group has ended: its time is not final, nor is its pace. */
+		/* The first group has ended, but its time and pace are not final. */
 		stretch->slices.head = all->slice_count + group->distributed - begin;
 		all->stack.group.past_calls = 0;
 	}
 	return done;
 }
 
-/* Keep what the branches did. */
 static void end_stretch(struct stretches *all, struct call_stretch *stretch, size_t begin)
 {
 	struct timestamp_group *group = &all->stack.group;
@@ -140,7 +136,7 @@ static void end_stretch(struct stretches *all, struct call_stretch *stretch, siz
 	all->frame_count += stretch->depth;
 }
 
-/* Follow the stretch that begins with the first event.  Returns its length. */
+/* Follow the stretch that begins with the first event. Returns its length. */
 static size_t follow_stretch(struct stretches *all, struct branch_event *events, size_t count)
 {
 	const struct location_pair *places = named_places(events);
@@ -164,7 +160,7 @@ static size_t follow_stretch(struct stretches *all, struct branch_event *events,
 	return stretch.count;
 }
 
-/* The arrays do not move any more: mark the first event of each stretch. */
+/* The arrays no longer move: mark the first event of each stretch. */
 static void mark_stretches(struct stretches *all)
 {
 	const struct slice_event *slices = all->slices;
@@ -187,7 +183,7 @@ static void follow_segment(void *state, struct branch_event *events, size_t coun
 	struct stretches *all = state;
 
 	all->count = all->slice_count = all->frame_count = 0;
-	/* The branch behind a stretch is none of another one: it may change the base. */
+	/* The branch after a stretch belongs to no stretch: it may change the base. */
 	for (size_t at = 0; at < count && all->slice_count < SLICES_MOST; at++)
 		at += follow_stretch(all, events + at, count - at);
 	mark_stretches(all);
@@ -234,7 +230,7 @@ void call_follower_init(struct call_follower *follower, const struct callstack_m
 
 /* ---- Joining, in order --------------------------------------------------- */
 
-/* Returns whether the stretch holds for a stack, whose innermost frame is its base. */
+/* Returns whether the stretch fits a stack, whose innermost frame becomes its base. */
 static bool fits(const struct precise_stack *stack, const struct call_stretch *stretch)
 {
 	const struct frame *base = top(stack);
@@ -245,7 +241,7 @@ static bool fits(const struct precise_stack *stack, const struct call_stretch *s
 	       time >= stack->last_time && stretch->events->time == stretch->time;
 }
 
-/* Have the room that the stretch's frames had.  Returns false if there are too many frames. */
+/* Reserve as much room as the stretch's frames had. Returns false if there are too many frames. */
 static bool make_room(struct precise_stack *stack, const struct call_stretch *stretch)
 {
 	struct frame_list *now = &stack->now;
@@ -253,7 +249,7 @@ static bool make_room(struct precise_stack *stack, const struct call_stretch *st
 
 	if (need > now->room && machine_of(stack)->room + 2 * need > machine_of(stack)->room_most)
 		return false;
-	/* By the steps in which it would have grown. */
+	/* In the steps in which it would have grown. */
 	while (now->room < need)
 		now->frames =
 			alloc_grow(now->frames, &now->room, now->room + 1, sizeof(*now->frames));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Follows the calls of a segment in the job that decoded it, by stretches (call_stretch.h). */
+/* Follows the calls of a segment, as stretches (call_stretch.h), in the job that decoded it. */
 #ifndef SRC_CALLSTACK_PRECISE_CALL_FOLLOWER_H
 #define SRC_CALLSTACK_PRECISE_CALL_FOLLOWER_H
 
@@ -7,13 +7,13 @@
 
 struct callstack_machine;
 
-/* The follower of a precise machine, for the input of streams. */
+/* A precise machine's follower, for the input of streams. */
 struct call_follower {
 	struct segment_follower base;            /* first */
 	const struct callstack_machine *machine; /* borrowed; its sink uses no details */
 };
 
-/* Make a follower; the machine is borrowed as long as streams use it. */
+/* Initialize a follower; borrows the machine while streams use it. */
 void call_follower_init(struct call_follower *follower, const struct callstack_machine *machine);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The precise machine's entry points: open, feed, fork, finish. */
+/* The precise machine's life cycle, gaps and marks; open, inherit, copy, finish. */
 #include "src/callstack/precise/callstack_precise.h"
 
 #include "src/callstack/precise/callstack_precise_stack.h"
 
 /* ---- Room ---------------------------------------------------------------- */
 
-/* The room of stacks that are no deeper is not counted. */
+/* Stacks up to this depth are not counted. */
 #define SHALLOW_ROOM ((size_t)1 << 12)
 
 static void release_frames(struct precise_stack *stack)
@@ -26,7 +26,7 @@ static void release_frames(struct precise_stack *stack)
 
 /* ---- Segments ------------------------------------------------------------ */
 
-/* All that is open ends. */
+/* End all open frames. */
 static void end_frames(struct precise_stack *stack, int64_t time)
 {
 	precise_guess_candidate(stack);
@@ -41,7 +41,7 @@ static void end_frames(struct precise_stack *stack, int64_t time)
 		release_frames(stack);
 }
 
-/* Few messages exist, so a list is the right map. */
+/* There are few messages, so a list is sufficient. */
 static const struct symbol *gap_symbol(struct precise *machine, const char *message)
 {
 	const struct name *name;
@@ -91,7 +91,7 @@ static void on_gap(struct precise_stack *stack, int64_t time, const struct symbo
 	add_gap(stack, time, SLICE_BEGIN);
 }
 
-/* The first event after a gap (there is one) ends it. */
+/* The first event after a gap ends it. */
 static void end_gap(struct precise_stack *stack, int64_t time)
 {
 	add_gap(stack, time, SLICE_END);
@@ -131,7 +131,7 @@ void precise_count_room(struct precise_stack *stack)
 
 /* ---- The machine --------------------------------------------------------- */
 
-/* Returns the mapped time of an event; it does not decrease on a thread. */
+/* Returns the mapped time of an event; it never decreases on a thread. */
 static int64_t event_time(struct precise_stack *stack, const struct branch_event *event,
 			  bool untimed)
 {
@@ -153,7 +153,7 @@ static int64_t event_time(struct precise_stack *stack, const struct branch_event
 	return time;
 }
 
-/* A mark changes no frames, unless it is that of an abort, and ends no gap. */
+/* A mark changes no frames (but an abort's does), and ends no gap. */
 static void show_mark(struct precise_stack *stack, int64_t time, const struct branch_event *event,
 		      const struct branch_notes *notes)
 {
@@ -185,7 +185,7 @@ bool precise_follow_any(struct precise_stack *stack, const struct resolved_branc
 		return true;
 	}
 	if (event->kind == BRANCH_GAP) {
-		/* Of the code up to where it is not known any more. */
+		/* The instructions before the gap. */
 		precise_count(stack, event);
 		symbol = symbol_of_gap(machine_of(stack), event, notes);
 		if (stack->now.depth && event->gap == GAP_NO_CODE)
@@ -216,7 +216,7 @@ bool precise_follow_any(struct precise_stack *stack, const struct resolved_branc
 	return done;
 }
 
-/* The child's frames are the parent's, since the fork; they return to the same places. */
+/* The child has its parent's frames, since the fork; they return to the same addresses. */
 static void precise_inherit(struct callstack *base, const struct callstack *parent_base,
 			    uint64_t time)
 {
@@ -236,7 +236,7 @@ static void precise_inherit(struct callstack *base, const struct callstack *pare
 	for (size_t i = 0; i < parent->now.depth; i++)
 		*frame_list_add(&stack->now) = parent->now.frames[i];
 	precise_watch_room(stack);
-	/* The inferred frame that is emitted last is the outermost one. */
+	/* The inferred frame emitted last is the outermost one. */
 	for (size_t i = stack->now.depth; i-- > 0;) {
 		if (!stack->now.frames[i].hidden)
 			precise_emit_inferred(stack, &stack->now.frames[i]);
@@ -245,7 +245,7 @@ static void precise_inherit(struct callstack *base, const struct callstack *pare
 		stack->root_number = stack->group.outer.count;
 }
 
-/* Copies count as room, but have no slices that could be ended: too many frames are left out. */
+/* Copies count as room but have no slices to end; so refuse a copy of too many frames. */
 static bool precise_copy(struct callstack *base, const struct callstack *stack_base, uint64_t *most)
 {
 	const struct precise_stack *stack = (const struct precise_stack *)stack_base;

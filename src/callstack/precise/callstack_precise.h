@@ -2,11 +2,10 @@
 /*
  * The precise call-stack machine: frames know where they return to.
  *
- * Names do not decide what is on the stack, addresses do: a return pops the
- * frame whose call instruction is just before its target, however deep that is.
- * So the stack survives longjmp, exceptions, tail calls, retpolines, signal
- * handlers and switches between stacks.  Frames whose calls were not seen are
- * inferred since the segment began.  man ptrace2ftf.7 has the model.
+ * Addresses, not names, decide what is on the stack: a return pops the frame whose call instruction
+ * precedes its target, however deep that frame is. So the stack survives longjmp, exceptions, tail
+ * calls, retpolines, signal handlers and switches between stacks. A frame whose call was not seen
+ * is inferred to run since the segment began. man ptrace2ftf.7 describes the model.
  */
 #ifndef SRC_CALLSTACK_PRECISE_CALLSTACK_PRECISE_H
 #define SRC_CALLSTACK_PRECISE_CALLSTACK_PRECISE_H

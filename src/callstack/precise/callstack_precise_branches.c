@@ -133,7 +133,7 @@ static inline __attribute__((always_inline)) void push_called(struct precise_sta
 	precise_watch_room(stack);
 }
 
-/* A call that returns twice, never, or to an address that is not known exactly. */
+/* Follow a call that returns twice, never, or to an address that is not known exactly. */
 static __attribute__((noinline)) void on_unusual_call(struct precise_stack *stack, int64_t time,
 						      const struct resolved_branch *branch)
 {
@@ -169,8 +169,8 @@ static inline void on_call(struct precise_stack *stack, int64_t time,
 }
 
 /*
- * Returns whether an exception or longjmp() came to a caller whose call was not seen: no frame is
- * of its function.
+ * If an exception or longjmp() came to a caller whose call was not seen, enter it. Returns whether
+ * it did.
  */
 static bool enter_by_unwinder(struct precise_stack *stack, int64_t time, const struct location *to)
 {
@@ -181,7 +181,7 @@ static bool enter_by_unwinder(struct precise_stack *stack, int64_t time, const s
 	return true;
 }
 
-/* Returns whether a frame is of the function at `to`; pops to the innermost one, a guess. */
+/* Pop to the innermost frame of the function at `to`, a guess. Returns false if there is none. */
 static bool enter_by_function(struct precise_stack *stack, int64_t time, const struct location *to)
 {
 	size_t at = precise_find_landing(stack, to->symbol);
@@ -193,7 +193,7 @@ static bool enter_by_function(struct precise_stack *stack, int64_t time, const s
 	return true;
 }
 
-/* A jump into the body of another function than the top's, or to a part of it. */
+/* A jump into the body of another function than the top's, or to a part of a function. */
 static __attribute__((noinline)) void jump_into(struct precise_stack *stack, int64_t time,
 						const struct location *to)
 {
@@ -217,7 +217,7 @@ static __attribute__((noinline)) void jump_into(struct precise_stack *stack, int
 		precise_tail_call(stack, time, to);
 		return;
 	}
-	/* To just behind a call: a return in all but name. */
+	/* Just after a call: a return in all but name. */
 	at = frame_list_find(&stack->now, FRAME_BY_RETURN, to->ip);
 	if (at) {
 		precise_pop_to(stack, time, at - 1);
@@ -228,7 +228,7 @@ static __attribute__((noinline)) void jump_into(struct precise_stack *stack, int
 		precise_replace(stack, time, to);
 }
 
-/* A jump within a function, or within all code without names, where it may be a longjmp(). */
+/* A jump within a function, or within code without names, where it may be a longjmp(). */
 static inline void jump_within(struct precise_stack *stack, int64_t time, const struct location *to)
 {
 	if (!symbol_is_function(to->symbol))
@@ -255,7 +255,10 @@ void precise_jump(struct precise_stack *stack, int64_t time, const struct locati
 	on_jump(stack, time, to);
 }
 
-/* Continue on this stack or another one, in the body of a function.  Returns whether one does. */
+/*
+ * Continue in the body of a function, on this stack or a parked one. Returns false if no stack
+ * fits.
+ */
 static bool continue_stack(struct precise_stack *stack, int64_t time, const struct location *to,
 			   bool dropped)
 {
@@ -287,12 +290,12 @@ static bool continue_stack(struct precise_stack *stack, int64_t time, const stru
 		 enter_by_unwinder(stack, time, to)));
 }
 
-/* Innermost frames to search for the target of a throw. */
+/* Limit of the search for the target of a throw. */
 #define CATCHING_FRAMES ((size_t)4096)
 
 /*
  * A throw to a function's entry continues the innermost frame that stored its stack pointer for it.
- * Without such a frame it may be any: the function takes the top, and is marked.
+ * Without such a frame, any may be meant: the function takes the top, and is marked.
  */
 static void continue_frame(struct precise_stack *stack, int64_t time, const struct location *to)
 {
@@ -312,8 +315,8 @@ static void continue_frame(struct precise_stack *stack, int64_t time, const stru
 }
 
 /*
- * A jump or return after a load of the stack pointer.  longjmp() loads it, too, and those who raise
- * exceptions, but stay on the stack.
+ * A jump or return after a load of the stack pointer. longjmp() and throws load it as well, but
+ * stay on the stack.
  */
 static __attribute__((noinline)) void go_to_stack(struct precise_stack *stack, int64_t time,
 						  const struct location_pair *places)
@@ -331,7 +334,7 @@ static __attribute__((noinline)) void go_to_stack(struct precise_stack *stack, i
 		return;
 	if (!entry && continue_stack(stack, time, to, dropped))
 		return;
-	/* longjmp() to code without a name, or where nothing was seen to call setjmp(). */
+	/* longjmp() to code without a name, or to a setjmp() that was not seen. */
 	if (!entry && !precise_setjmp_ended(stack, to->ip) &&
 	    (!symbol_is_function(to->symbol) || location_unwinds(top(stack)->symbol->name)))
 		jump_into(stack, time, to);
@@ -372,20 +375,20 @@ static __attribute__((noinline)) void jump_unusually(struct precise_stack *stack
 }
 
 /*
- * A return whose address was put on the stack by hand: by code that did so (retpolines, push and
- * ret), also earlier, as what traces returns replaces return addresses; or by the resolver of a
- * stub, which i386's glibc leaves so for the function (_dl_runtime_resolve).  The target keeps the
- * return address of the frame that it takes over.
+ * A return to an address that was written to the stack: by the code itself (retpolines, push and
+ * ret), by a tracer of returns that replaces return addresses, or by a PLT resolver, from which
+ * i386's glibc enters the function so (_dl_runtime_resolve). The target keeps the return address of
+ * the frame that it replaces.
  */
 static void jump_by_return(struct precise_stack *stack, int64_t time, const struct location *to)
 {
 	const struct frame *frame = top(stack);
 
-	/* The return took the frame's own address, which was replaced at its begin. */
+	/* The return popped the frame's own return address, which was replaced on entry. */
 	if (stack->now.depth > 1 && frame->kind == FRAME_CALLED && !frame->return_ip)
 		precise_pop(stack, time);
 	top(stack)->resolving = false;
-	/* Also to the same one again. */
+	/* Also if it is the same function again. */
 	if (location_is_function_entry(to))
 		precise_tail_call(stack, time, to);
 	else
@@ -394,8 +397,7 @@ static void jump_by_return(struct precise_stack *stack, int64_t time, const stru
 		top(stack)->resolving = false;
 }
 
-/* Where no code is known: returns whether a retpoline has called itself, to put the address there.
- */
+/* Returns whether a retpoline called itself, to push the address; for unknown code. */
 static bool is_thunk(const struct precise_stack *stack)
 {
 	const struct frame_list *now = &stack->now;
@@ -418,21 +420,20 @@ static void return_to_entry(struct precise_stack *stack, int64_t time,
 	jump_by_return(stack, time, &places->to);
 }
 
-/* Returns whether the innermost frame is the outermost one of its stack, and its call was not seen.
- */
+/* Returns whether the innermost frame is its stack's outermost, and its call was not seen. */
 static bool is_root(const struct precise_stack *stack)
 {
 	return stack->now.depth == stack->below + 1 && top(stack)->kind == FRAME_INFERRED;
 }
 
-/* A return to elsewhere than just behind the call of the top. */
+/* A return to another address than that after the top's call. */
 static __attribute__((noinline)) void return_elsewhere(struct precise_stack *stack, int64_t time,
 						       const struct location_pair *places)
 {
 	const struct location *to = &places->to;
 	size_t handler = precise_find_handler(stack, to), at;
 
-	/* A landing pad may be just behind a call that never returns. */
+	/* A landing pad may directly follow a call that never returns. */
 	if (handler) {
 		precise_pop_to(stack, time, handler);
 		precise_watch_room(stack);
@@ -453,7 +454,7 @@ static __attribute__((noinline)) void return_elsewhere(struct precise_stack *sta
 	} else if (location_is_entry(to) || top(stack)->resolving || places->call == RETURN_JUMPS) {
 		return_to_entry(stack, time, places);
 	} else if (is_root(stack) && precise_return_to_candidate(stack, time, to)) {
-		/* a stack that was left, and is known better now */
+		/* a parked stack, of which more is known now */
 	} else if (is_root(stack)) {
 		bool unwinds = precise_unwinds(stack);
 
@@ -471,9 +472,8 @@ static __attribute__((noinline)) void return_elsewhere(struct precise_stack *sta
 /* ---- All branches -------------------------------------------------------- */
 
 /*
- * Returns whether a jump stays in its function for sure: by an address in the
- * instruction, within one symbol, be it that of all code without a name.  An
- * indirect jump may be a longjmp() within its function.
+ * Returns whether a jump certainly stays in its function: it is direct, within one symbol or within
+ * code without a name. An indirect jump may be a longjmp() within its function.
  */
 static inline bool stays(const struct branch_event *event, const struct location_pair *places)
 {
@@ -482,7 +482,7 @@ static inline bool stays(const struct branch_event *event, const struct location
 	       places->from.symbol && places->from.symbol == places->to.symbol;
 }
 
-/* Returns whether a jump is that of the top, a stub, to code without a name. */
+/* Returns whether the top, a hidden stub, jumps to code without a name. */
 static inline bool leaves_stub(const struct precise_stack *stack,
 			       const struct location_pair *places)
 {
@@ -490,14 +490,14 @@ static inline bool leaves_stub(const struct precise_stack *stack,
 	       places->from.symbol == top(stack)->symbol && !symbol_is_function(places->to.symbol);
 }
 
-/* Returns whether a jump is not within one symbol, which is a function and no part of one. */
+/* Returns whether a jump leaves its symbol, or the symbol is not a whole function. */
 static inline bool leaves_symbol(const struct location_pair *places)
 {
 	return places->from.symbol != places->to.symbol || !symbol_is_function(places->to.symbol) ||
 	       places->to.symbol->function;
 }
 
-/* Note whether the symbol of the innermost frame is all of the code that runs in it. */
+/* Note whether only the code of the innermost frame's symbol runs in it. */
 static inline void note_jump(struct precise_stack *stack, const struct location_pair *places)
 {
 	if (stack->now.depth)
@@ -575,14 +575,14 @@ void precise_feed(struct callstack *base, const struct resolved_branch *branches
 	struct precise_stack *stack = (struct precise_stack *)base;
 
 	if (notes)
-		stack->plain = false; /* only here: precise_follow_any() sets it anew */
+		stack->plain = false; /* precise_follow_any() sets it again */
 	for (const struct resolved_branch *branch = branches; branch < branches + count; branch++)
 		follow(stack, branch, notes);
 }
 
 /* ---- Branches above an unknown base -------------------------------------- */
 
-/* Returns whether a jump out of the top does the same whatever is below the base. */
+/* Returns whether a jump of the top has the same effect whatever is below the base. */
 static bool jumps_above_base(const struct precise_stack *stack, const struct branch_event *event,
 			     const struct location_pair *places)
 {
@@ -598,7 +598,10 @@ static bool jumps_above_base(const struct precise_stack *stack, const struct bra
 	return stack->now.depth > 1 && location_is_function_entry(to);
 }
 
-/* Returns whether a branch changes only frames above the base, whatever is below it. */
+/*
+ * Returns whether a branch changes only frames above the base, with the same effect whatever is
+ * below it.
+ */
 static inline bool is_above_base(const struct precise_stack *stack,
 				 const struct resolved_branch *branch)
 {

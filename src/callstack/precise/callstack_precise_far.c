@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pauses, the kernel's entries and exits, transactions and OCaml's exceptions: the actions are in
- * the table of callstack_precise_branches.c.
+ * Pauses, entries and exits of the kernel, transactions and OCaml's exceptions. The table in
+ * callstack_precise_branches.c lists the actions.
  */
 #include "decoder/timeline/timeline.h"
 #include "src/callstack/precise/callstack_precise_stack.h"
 
 /* ---- OCaml's exceptions -------------------------------------------------- */
 
-/* The top installed and removed handlers on its way to its next branch. */
+/* Apply the handlers that the top installed and removed before this branch. */
 static void follow_traps(struct precise_stack *stack, const struct branch_notes *notes)
 {
 	struct frame *frame = top(stack);
@@ -24,7 +24,7 @@ static void follow_traps(struct precise_stack *stack, const struct branch_notes 
 	}
 }
 
-/* Returns whether an exception came to the handler at `to`; pops to the frame that has it. */
+/* If an exception came to the handler at `to`, pop to its frame. Returns whether one did. */
 static bool handle_exception(struct precise_stack *stack, int64_t time,
 			     const struct resolved_branch *branch, const struct branch_notes *notes)
 {
@@ -56,8 +56,8 @@ static uint16_t vector_flags(const struct branch_notes *notes)
 }
 
 /*
- * Leave the kernel for code that is not traced: all entries, those that were seen.  Returns
- * whether nothing is below them.
+ * Leave the kernel for code that is not traced: end all entries that were seen. Returns whether the
+ * stack is empty.
  */
 static bool leave_kernel(struct precise_stack *stack, int64_t time)
 {
@@ -71,9 +71,9 @@ static bool leave_kernel(struct precise_stack *stack, int64_t time)
 }
 
 /*
- * Returns whether only the code of a function ran in a frame, from its begin at `entry` on or from
- * where the frame was seen first.  Other code, of a cold part, may set another number and jump
- * back: no analysis of the function sees that.
+ * Returns whether only the function's own code ran in a frame, since its entry at `entry` or since
+ * the frame was first seen. Other code, such as a cold part, may set another number and jump back,
+ * which no analysis of the function sees.
  */
 static bool has_own_code(const struct frame *frame, const struct symbol *function, uint64_t entry)
 {
@@ -83,7 +83,7 @@ static bool has_own_code(const struct frame *frame, const struct symbol *functio
 
 /*
  * Returns how many of the outermost `depth` frames are left without the inlined calls on the last
- * one, which then has the call if they had it.
+ * one. If the call was in them, it is moved to that frame.
  */
 static size_t skip_inlined(const struct precise_stack *stack, size_t depth,
 			   struct syscall_call *call)
@@ -125,9 +125,9 @@ static struct syscall_chain chain_of_syscall(const struct precise_stack *stack,
 }
 
 /*
- * Returns the name of a pause.  The packet has an address only where the trace could continue
- * but for the address filter (SDM volume 3, "Packet Generation Disable (TIP.PGD) Packet": "unless
- * ContextEn = 0 or TraceEn = 0").
+ * Returns the name of a pause. The packet has an address only if the address filter stopped the
+ * trace (SDM volume 3, "Packet Generation Disable (TIP.PGD) Packet": "unless ContextEn = 0 or
+ * TraceEn = 0").
  */
 static const struct symbol *pause_symbol(const struct precise_stack *stack,
 					 const struct resolved_branch *branch)
@@ -146,7 +146,7 @@ static const struct symbol *pause_symbol(const struct precise_stack *stack,
 	return &machine->specials[event->to ? SPECIAL_FILTERED : SPECIAL_UNTRACED];
 }
 
-/* Note where execution will resume, as far as that is known. */
+/* Note where execution will resume, if known. */
 static void expect_resume(struct frame *pause, const struct resolved_branch *branch)
 {
 	const struct branch_event *event = branch->event;
@@ -172,9 +172,9 @@ static void on_off(struct precise_stack *stack, int64_t time, const struct resol
 	else if (event->kind == BRANCH_SYSRET || event->kind == BRANCH_IRET)
 		pause.outermost = leave_kernel(stack, time);
 	else if (stack->now.depth && top(stack)->kind == FRAME_PAUSE)
-		precise_pop(stack, time); /* of a guest, whose trace ends */
+		precise_pop(stack, time); /* the trace of a guest ends */
 	pause.symbol = pause_symbol(stack, branch);
-	/* The host resumes where it set the processor up to, not behind the entry of the guest. */
+	/* A host resumes at the address in its VMCS, not after the guest's entry. */
 	if (!(event->flags & BRANCH_GUEST))
 		expect_resume(&pause, branch);
 	precise_push(stack, time, &pause);
@@ -182,20 +182,20 @@ static void on_off(struct precise_stack *stack, int64_t time, const struct resol
 	stack->off_cpu = event->cpu;
 }
 
-/* As long as INT n, SYSCALL and SYSENTER are. */
+/* The length of INT n, SYSCALL and SYSENTER. */
 #define TRAP_LENGTH_MAX 2
 
 /*
- * Returns whether execution resumes at `to` where it was expected: a system call that is started
- * again goes back over its instruction, and a software interrupt, whose FUP has the instruction
- * itself (SDM volume 3, "Intel Processor Trace", far transfers), resumes behind it.
+ * Returns whether execution resumes at `to` as expected. A restarted system call goes back over its
+ * instruction. A software interrupt resumes after its instruction, which its FUP has (SDM volume 3,
+ * "Intel Processor Trace", far transfers).
  */
 static bool resumes_at(uint64_t expected, uint64_t to)
 {
 	return to - expected + TRAP_LENGTH_MAX <= 2 * TRAP_LENGTH_MAX;
 }
 
-/* Returns 1 + the index of the innermost handler that returns to ip; 0: there is none. */
+/* Returns 1 + the index of the innermost handler that returns to ip; 0: none. */
 static size_t find_resumed(struct precise_stack *stack, uint64_t ip)
 {
 	static const int behind[] = { 0, -TRAP_LENGTH_MAX, 1, TRAP_LENGTH_MAX };
@@ -207,8 +207,8 @@ static size_t find_resumed(struct precise_stack *stack, uint64_t ip)
 }
 
 /*
- * End a handler or entry, the frame at index `at`, and what it called.  The counts of a stub that
- * was interrupted go to its target, without those of the interruption.
+ * End a handler or entry, the frame at index `at`, and its callees. The counts of an interrupted
+ * stub go to its target, without the interruption's.
  */
 static void end_interruption(struct precise_stack *stack, int64_t time, size_t at)
 {
@@ -223,8 +223,8 @@ static void end_interruption(struct precise_stack *stack, int64_t time, size_t a
 }
 
 /*
- * The kernel has executed the call at an address itself, as it does where a uprobe has replaced it
- * (arch/x86/kernel/uprobes.c, branch_emulate_op()).  Returns whether `to` is what it calls.
+ * The kernel may have executed the call at an address itself, where a uprobe has replaced it
+ * (arch/x86/kernel/uprobes.c, branch_emulate_op()). Returns whether `to` is the call's target.
  */
 static bool resume_in_call(struct precise_stack *stack, int64_t time, const struct location *to,
 			   uint64_t call_ip)
@@ -266,12 +266,14 @@ static void resume(struct precise_stack *stack, int64_t time, const struct locat
 	else if (location_is_entry(to) || !symbol_is_function(to->symbol))
 		precise_push(
 			stack, time,
-			&handler); /* in code without symbols, a guess: nothing else is as common */
+			&handler); /* in code without symbols, a guess: the most frequent case */
 	else if (!same_function(top(stack)->symbol, to->symbol))
 		precise_jump(stack, time, to);
 }
 
-/* Returns whether the thread was off its CPU since the trace ended; `on` is where it resumes. */
+/*
+ * Returns whether the thread was off its CPU since the trace stopped, until it resumes with `on`.
+ */
 static bool was_off_cpu(const struct precise_stack *stack, const struct branch_event *on)
 {
 	const struct timeline *timeline = machine_of(stack)->timeline;
@@ -282,7 +284,7 @@ static bool was_off_cpu(const struct precise_stack *stack, const struct branch_e
 	       timeline_run_begin(timeline, on->thread, on->cpu, on->time) > stack->off_time;
 }
 
-/* Whether an interrupt or fault switched threads is known when the trace resumes. */
+/* Only where the trace resumes is it known whether an interrupt or fault switched threads. */
 static void explain_pause(struct precise_stack *stack, const struct branch_event *on)
 {
 	struct precise *machine = machine_of(stack);
@@ -304,7 +306,7 @@ static void on_on(struct precise_stack *stack, int64_t time, const struct resolv
 		return;
 	explain_pause(stack, branch->event);
 	expected = top(stack)->resume_ip;
-	/* Of filtered functions one was left, and one is called by code that is not traced. */
+	/* With an address filter, one filtered function was left and another one is entered. */
 	begins = top(stack)->outermost || (top(stack)->returned && location_is_entry(to));
 	if (top(stack)->outermost)
 		called.kind = FRAME_ENTRY;
@@ -331,9 +333,9 @@ static void on_kernel_entry(struct precise_stack *stack, int64_t time,
 }
 
 /*
- * Returns whether an IRET or ERETS ends no entry into the kernel but takes a frame that the
- * kernel made itself: that of a handler which it called (KVM), or one to continue in the same
- * function (Linux's sync_core()).  `entry`: 1 + the index of the innermost entry; 0: none.
+ * Returns whether an IRET or ERETS returns to a frame that the kernel itself made: that of a
+ * handler it called (KVM), or one to continue in the same function (Linux's sync_core()). `entry`:
+ * 1 + the index of the innermost entry; 0: none.
  */
 static bool ends_no_entry(struct precise_stack *stack, int64_t time, size_t entry,
 			  const struct location *to)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Inlined calls, as frames on that of the function whose code they are in. */
+/* Inlined calls, as frames above their physical function's. */
 #include "src/callstack/precise/callstack_precise_stack.h"
 #include "symbols/dso/dso_store.h"
 
@@ -30,12 +30,12 @@ static unsigned depth_of(const struct inlined_call *call)
 	return depth;
 }
 
-/* Returns the innermost call that both are equal to or inlined in; NULL: only the function. */
+/* Returns the innermost call that both are equal to or inlined in; NULL: the function. */
 static const struct inlined_call *common(const struct inlined_call *a, const struct inlined_call *b)
 {
 	unsigned depth_a, depth_b;
 
-	/* Most code has one call more or less than the code before. */
+	/* Usually the depth changes by one call. */
 	if (b && b->parent == a)
 		return a;
 	if (a && (a->parent == b || (b && a->parent == b->parent)))
@@ -53,7 +53,6 @@ static const struct inlined_call *common(const struct inlined_call *a, const str
 	return a;
 }
 
-/* Enter the calls inlined in the top down to `call`, the outermost first. */
 static void enter(struct precise_stack *stack, const struct location *place,
 		  const struct inlined_call *call)
 {
@@ -68,8 +67,7 @@ static void enter(struct precise_stack *stack, const struct location *place,
 	precise_push(stack, stack->last_time, &frame);
 }
 
-/* Returns whether the innermost function, on which there may be inlined calls, is that at a place.
- */
+/* Returns whether the innermost physical function is that at `place`. */
 static bool is_innermost(const struct precise_stack *stack, const struct location *place)
 {
 	const struct frame *frame = top(stack);

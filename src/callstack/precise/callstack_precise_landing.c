@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the frame that an exception enters, of several of one function. */
+/* Find the frame that an exception enters, among several of one function. */
 #include "src/callstack/precise/callstack_precise_stack.h"
 #include "symbols/dso/dso_store.h"
 
-/* Innermost frames that are searched for the one that an exception enters. */
+/* Limit of the search for the frame that an exception enters. */
 #define LANDING_FRAMES ((size_t)4096)
 
-/* Returns whether an exception that passes through the call of a frame lands at `to`. */
+/* Returns whether an exception that passes through a frame's call lands at `to`. */
 static bool call_lands_at(const struct frame *called, const struct location *to)
 {
 	const struct symbol *caller = called->caller;
@@ -29,7 +29,7 @@ size_t precise_find_handler(struct precise_stack *stack, const struct location *
 	for (size_t i = now->depth; i-- > least;) {
 		const struct frame *frame = &now->frames[i];
 
-		/* The function around an inlined call makes its calls. */
+		/* The call is made by the function around an inlined call. */
 		if (frame->kind == FRAME_INLINED)
 			continue;
 		if (called && same_function(frame->symbol, to->symbol) && call_lands_at(called, to))

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Code without bytes: what a JIT compiler made, trampolines on the stack, files that are missing;
- * and code that was changed while it ran.
+ * Code without bytes: JIT code, trampolines on the stack, missing files; and code that changed
+ * while it ran.
  *
  * The decoder emits a gap where the flow enters such code, and resumes at the next address in known
- * code.  The frames stay, and the code is the innermost one.  The address shows which frame
- * continues:
+ * code. The frames stay, and the code becomes the innermost frame. The address where the trace
+ * resumes shows which frame continues:
  *
  *   the trace resumes                  action
  *   ---------------------------------  ---------------------------------------------------------
@@ -17,7 +17,8 @@
  *   in the kernel, out of user code    push an entry
  *   else                               push: the code called the function, or its caller did
  *
- * What is pushed or called anew has SLICE_UNCERTAIN_LEVEL, and so has the slice of the code.
+ * Frames that are pushed or called anew have SLICE_UNCERTAIN_LEVEL. So has the slice of the code,
+ * if its begin was not emitted yet.
  */
 #include "src/callstack/precise/callstack_precise_stack.h"
 
@@ -26,7 +27,7 @@ static bool is_in_kernel(uint64_t ip)
 	return ip >> 63;
 }
 
-/* Make the innermost frame that of the code at `at`, if it is not. */
+/* Make the code at `at` the innermost frame, if it is not. */
 static void enter_code(struct precise_stack *stack, int64_t time, const struct location *at)
 {
 	struct callstack_machine *machine = stack->base.machine;

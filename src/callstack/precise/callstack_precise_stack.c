@@ -132,7 +132,7 @@ void precise_enter_unseen(struct precise_stack *stack, int64_t time, const struc
 	bool here = same_function(stack->now.frames[0].symbol, symbol_of(stack, to));
 
 	if (!stack->root_number) {
-		/* The root's slice cannot be marked any more: what follows encloses nothing. */
+		/* The root's slice can no longer be marked: later frames enclose nothing. */
 		precise_pop_to(stack, time, 0);
 		precise_begin_stack(stack, time);
 		precise_infer_root(stack, to);
@@ -144,7 +144,7 @@ void precise_enter_unseen(struct precise_stack *stack, int64_t time, const struc
 	precise_mark_level(stack);
 }
 
-/* Innermost frames that may be of an exception or longjmp(). */
+/* Limit of the search for an exception's or longjmp()'s frame. */
 #define UNWINDER_FRAMES 64
 
 bool precise_unwinds(const struct precise_stack *stack)
@@ -175,7 +175,7 @@ void precise_remember_setjmp(struct precise_stack *stack)
 				     frame->return_slack };
 }
 
-/* Returns whether the frame that called setjmp() is still there, as far as that is known. */
+/* Returns whether the frame that called setjmp() is still active, as far as known. */
 static bool is_alive(const struct jump_point *point, const struct frame_list *list)
 {
 	const struct frame *caller;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The private state of the precise machine (callstack_precise.h), and the operations
- * on frames that its parts share.  Each frame emits its slice when it comes and goes.
+ * The private state of the precise machine (callstack_precise.h), and the operations on frames that
+ * its parts share. A frame's slice is emitted as the frame is pushed and popped.
  *
  * `time` is mapped: ns since the run's first event (timestamp_group.h).
  */
@@ -12,14 +12,14 @@
 #include "src/callstack/precise/syscall_symbols.h"
 #include "src/callstack/timestamp_group.h"
 
-/* Per thread: stacks that were left; calls of setjmp() that longjmp() may return to. */
+/* Limits per thread: stacks that were left; setjmp() calls that longjmp() may return to. */
 #define STACKS_MAX  256
 #define JUMP_POINTS 32
 
-/* A call of setjmp(), and how deep the stack was. */
+/* A call of setjmp() and the depth of its stack. */
 struct jump_point {
-	uint64_t return_ip;            /* 0: none */
-	const struct symbol *function; /* of the frame that called it; NULL: there is none */
+	uint64_t return_ip;            /* 0: free */
+	const struct symbol *function; /* the caller's; NULL: the stack was empty */
 	size_t depth;
 	uint8_t return_slack;
 };
@@ -33,10 +33,10 @@ struct jump_points {
 struct parked_stack {
 	struct frame_list frames; /* depth 0: free */
 	struct jump_points jumps;
-	uint64_t left;  /* by which of the thread's switches */
-	size_t kept;    /* frames that are left if it is the current stack */
-	bool candidate; /* it may be */
-	bool dropped;   /* perhaps nothing can come back to it */
+	uint64_t left;  /* number of the switch that left it */
+	size_t kept;    /* depth, if it turns out to be the current stack */
+	bool candidate; /* it may be the current stack */
+	bool dropped;   /* perhaps nothing can resume it */
 };
 
 enum special {
@@ -64,7 +64,7 @@ struct precise {
 	const struct name *unwind_resume;
 	struct gap_name *gaps;  /* owned: a symbol per reason that occurred */
 	bool flows;             /* mark tail calls */
-	size_t room, room_most; /* frames that all stacks have room for, and may have */
+	size_t room, room_most; /* frames that all stacks have room for, and the limit */
 };
 
 struct precise_stack {
@@ -74,33 +74,33 @@ struct precise_stack {
 	struct parked_stack *parked; /* owned */
 	size_t parked_count, parked_room;
 	uint64_t switches; /* to other stacks, so far */
-	size_t candidates; /* parked stacks that this one may be; 0: no question */
-	size_t known;      /* frames that all of them have in common, from the innermost one on */
+	size_t candidates; /* parked stacks that this one may be; 0: it is known */
+	size_t known;      /* innermost frames that all candidates have in common */
 	/*
-	 * Frames that the candidates are on top of, and what group.since, insns_since and
-	 * cycles_since are for these; 0: they are on top of no others.
+	 * Depth of the stack that the candidates run on, with its group.since, insns_since and
+	 * cycles_since; 0: they run on no other stack.
 	 */
 	size_t below;
 	int64_t below_since;
 	uint64_t below_insns, below_cycles;
 	struct jump_points jumps;
-	size_t room, room_seen; /* of all lists as counted last; of `now` then */
-	struct frame_list undo; /* frames changed since the transaction began, innermost first */
-	size_t unchanged; /* outermost frames that did not change since then; 0: no transaction */
+	size_t room, room_seen; /* as counted last: of all lists, of `now` */
+	struct frame_list undo; /* frames changed in the transaction, innermost first */
+	size_t unchanged;       /* outermost frames not changed in it; 0: no transaction */
 	bool in_tx;
-	bool rolled_back;                   /* the next branch comes from an undone frame */
+	bool rolled_back;                   /* the next branch leaves an undone frame */
 	uint64_t insns;                     /* executed so far */
 	uint64_t insns_since, cycles_since; /* at group.since */
 	int64_t last_time;                  /* mapped */
-	uint64_t off_time;  /* perf's clock: when the trace ended last; 0: unknown, or never */
-	int32_t off_cpu;    /* and where; -1: unknown */
-	size_t root_number; /* the root's among the deferred calls; 0: it was not inferred */
-	const struct symbol *gap; /* its slice's name; NULL: no gap */
-	uint16_t end_flags;       /* of ends: SLICE_CUT while the trace ends or is missing */
-	bool watched; /* group.since is the begin that the group watches (timestamp_group_watch())
-		       */
-	bool begun_by_jump; /* a jump to an entry began the stack: its function may return to any */
-	bool astray;        /* code without bytes runs, or a caller that is not known */
+	uint64_t off_time;  /* perf's clock: when the trace last stopped; 0: unknown, or never */
+	int32_t off_cpu;    /* the CPU then; -1: unknown */
+	size_t root_number; /* the root's number among the deferred calls; 0: it was not inferred */
+	const struct symbol *gap; /* name of the gap's slice; NULL: no gap */
+	uint16_t end_flags;       /* flags of ends: SLICE_CUT while the trace ends or is missing */
+	bool watched;       /* group.since is the begin that timestamp_group_watch() watches */
+	bool begun_by_jump; /* the stack began by a jump to an entry: its function may return to any
+			       stack */
+	bool astray;        /* code without bytes runs, or an unknown caller */
 	bool started;
 	bool plain;    /* no gap, no transaction: near branches change only frames */
 	bool has_root; /* the outermost frame has no caller */
@@ -112,14 +112,14 @@ static inline struct precise *machine_of(const struct precise_stack *stack)
 	return (struct precise *)stack->base.machine;
 }
 
-/* Returns the symbol of a place; never NULL. */
+/* Returns the symbol of a location; never NULL. */
 static inline const struct symbol *symbol_of(const struct precise_stack *stack,
 					     const struct location *location)
 {
 	return location->symbol ? location->symbol : &machine_of(stack)->specials[SPECIAL_UNKNOWN];
 }
 
-/* Returns the innermost frame; NULL: there is none. */
+/* Returns the innermost frame; NULL: the stack is empty. */
 static inline struct frame *top(const struct precise_stack *stack)
 {
 	return stack->now.depth ? &stack->now.frames[stack->now.depth - 1] : NULL;
@@ -127,25 +127,25 @@ static inline struct frame *top(const struct precise_stack *stack)
 
 /* ---- Slices -------------------------------------------------------------- */
 
-/* Returns the `ip` of the event that begins a frame's slice: see slice_sink.h. */
+/* Returns the `ip` of the event that begins a frame's slice (slice_sink.h). */
 static inline uint64_t precise_slice_ip(const struct frame *frame)
 {
 	return frame->slice_flags & SLICE_HAS_CAUSE ? (uintptr_t)frame->cause : frame->entry_ip;
 }
 
-/* Returns the thread's instructions up to now, as a timestamp group counts them. */
+/* Returns the thread's instructions so far, modulo 2^32. */
 static inline uint32_t precise_insns(const struct precise_stack *stack)
 {
 	return (uint32_t)stack->insns;
 }
 
-/* Count what an event's code has executed. */
+/* Count the instructions before an event. */
 static inline void precise_count(struct precise_stack *stack, const struct branch_event *event)
 {
 	stack->insns += event->insns;
 }
 
-/* The parts of precise_emit_begin() and _end() for sinks that use details. */
+/* precise_emit_begin() and _end() for sinks that use details. */
 void precise_add_begin(struct precise_stack *stack, int64_t time, const struct frame *frame);
 void precise_add_end(struct precise_stack *stack, int64_t time, const struct frame *frame);
 
@@ -189,20 +189,20 @@ static inline void precise_emit_end(struct precise_stack *stack, int64_t time,
 }
 
 /*
- * Emit a frame that runs since the stack began and encloses all later ones; SLICE_INFERRED_START:
- * perhaps it began before.
+ * Emit a frame that runs since the stack began and encloses all later frames. SLICE_INFERRED_START:
+ * it may have begun before.
  */
 void precise_emit_enclosing(struct precise_stack *stack, const struct frame *frame, uint16_t flags);
 
-/* Emit a frame that runs since the segment began and encloses all later ones. */
+/* The same, with SLICE_INFERRED_START. */
 void precise_emit_inferred(struct precise_stack *stack, const struct frame *frame);
 
-/* Frames that are inferred from now on began now. */
+/* Frames that are inferred from now on begin at `time`. */
 void precise_set_since(struct precise_stack *stack, int64_t time);
 
 /* ---- Frames -------------------------------------------------------------- */
 
-/* The part of precise_before_change() for transactions. */
+/* precise_before_change() within a transaction. */
 void precise_save_for_undo(struct precise_stack *stack, size_t depth);
 
 /* Announce that frames from `depth` on will be removed or changed. */
@@ -213,7 +213,7 @@ static inline void precise_before_change(struct precise_stack *stack, size_t dep
 		precise_save_for_undo(stack, depth);
 }
 
-/* Push a copy of a frame, which begins now. */
+/* Push a copy of a frame; its slice begins. */
 static inline void precise_push(struct precise_stack *stack, int64_t time,
 				const struct frame *frame)
 {
@@ -227,7 +227,7 @@ static inline void precise_push(struct precise_stack *stack, int64_t time,
 		precise_emit_begin(stack, time, added);
 }
 
-/* Pop the innermost frame, which exists. */
+/* Pop the innermost frame, which must exist. */
 static inline void precise_pop(struct precise_stack *stack, int64_t time)
 {
 	const struct frame *frame = top(stack);
@@ -240,20 +240,22 @@ static inline void precise_pop(struct precise_stack *stack, int64_t time)
 	stack->now.depth--;
 }
 
-/* End frames until `depth` are left. */
+/* Pop frames until `depth` are left. */
 static inline void precise_pop_to(struct precise_stack *stack, int64_t time, size_t depth)
 {
 	while (stack->now.depth > depth)
 		precise_pop(stack, time);
 }
 
-/* Name the innermost frame anew, if its begin is not emitted yet. */
+/* Rename the innermost frame, unless its begin is already emitted. */
 void precise_rename(struct precise_stack *stack, const struct symbol *symbol);
 
-/* Show the innermost frame by a slice, if it is a stub without one. */
+/* Show the innermost frame by a slice, if it is a hidden stub. */
 void precise_reveal(struct precise_stack *stack, int64_t time);
 
-/* End all frames at `time` (mapped): what is inferred next called them, or came behind them. */
+/*
+ * End all frames at `time` (mapped), so that the frames inferred next called them or followed them.
+ */
 void precise_end_frames(struct precise_stack *stack, int64_t time);
 
 /* Make an unseen caller the only frame. */
@@ -268,7 +270,7 @@ static inline __attribute__((always_inline)) void precise_replace(struct precise
 	bool hidden = frame->hidden, stub = hidden || frame->symbol->kind == SYMBOL_PLT;
 
 	precise_before_change(stack, stack->now.depth - 1);
-	/* The counts of a stub belong to its target; after a tail call they begin anew. */
+	/* The counts of a stub belong to its target; after a tail call they start anew. */
 	if (!frame->hidden) {
 		precise_emit_end(stack, time, frame);
 		frame->called_insns = stack->insns;
@@ -279,8 +281,8 @@ static inline __attribute__((always_inline)) void precise_replace(struct precise
 	frame->jumped |= !stub && !frame->resolving;
 	frame->left = frame->opaque = false;
 	/*
-	 * A stub that is not bound jumps to the common ".plt", which jumps to the resolver.  A
-	 * resolver without a name, shown as the stub, jumps to the function.
+	 * An unbound stub jumps to the common ".plt", which jumps to the resolver. A resolver
+	 * without a name, shown as the stub, jumps to the function.
 	 */
 	frame->resolving = stub && (frame->hidden || (hidden && frame->resolving));
 	frame->traps = 0;
@@ -293,7 +295,7 @@ static inline __attribute__((always_inline)) void precise_tail_call(struct preci
 								    int64_t time,
 								    const struct location *to)
 {
-	/* The slice of a hidden stub's target is marked if that of the stub would be. */
+	/* The slice of a hidden stub's target is marked if the stub's would be. */
 	if (__builtin_expect(machine_of(stack)->flows, false) && !top(stack)->hidden) {
 		stack->end_flags = SLICE_TAIL_CALL;
 		top(stack)->slice_flags |= SLICE_TAIL_CALLED;
@@ -311,94 +313,94 @@ static inline bool precise_has_unseen_callers(const struct precise_stack *stack)
 }
 
 /*
- * Mark the outermost frame, if it has unseen callers: calls may be missing between it and what it
- * encloses, as an exception or longjmp() came to a function that may be active several times.
+ * Mark the outermost frame if it has unseen callers: calls may be missing below it, because an
+ * exception or longjmp() came to a function that may be active several times.
  */
 void precise_mark_level(struct precise_stack *stack);
 
 /*
- * An exception or longjmp() came to `to`, in no frame that was seen to be called: in the
- * outermost one, or in one of its unseen callers, of which it has some.
+ * An exception or longjmp() came to `to`, which is in no frame whose call was seen: it is in the
+ * outermost frame, or in an unseen caller of it. The outermost frame has unseen callers.
  */
 void precise_enter_unseen(struct precise_stack *stack, int64_t time, const struct location *to);
 
-/* Returns whether the innermost frames are those of an exception or longjmp(), by their names. */
+/* Returns whether the innermost frames are an exception's or longjmp()'s, by their names. */
 bool precise_unwinds(const struct precise_stack *stack);
 
 /* ---- Other stacks (callstack_precise_switch.c) --------------------------- */
 
-/* Begin an empty stack: what follows belongs to nothing before, and nothing is open. */
+/* Begin an empty stack: nothing is open, and later frames enclose nothing earlier. */
 void precise_begin_stack(struct precise_stack *stack, int64_t time);
 
-/* What of a parked stack an address brings back. */
+/* How an address identifies a parked stack, and which of its frames remain. */
 enum precise_resume {
-	RESUME_LAST_SETJMP,    /* its last setjmp() returns there, and longjmp() left it */
-	RESUME_TOP_CALL,       /* its innermost call returns there */
-	RESUME_TOP_FIBER,      /* the same, and another stack had entered it (OCaml's effects) */
-	RESUME_FIBER_FUNCTION, /* such a stack has the function that it is in */
-	RESUME_TOP_FUNCTION,   /* it is in its innermost function */
+	RESUME_LAST_SETJMP, /* its last setjmp() returns there, and longjmp() left the stack */
+	RESUME_TOP_CALL,    /* its innermost call returns there */
+	RESUME_TOP_FIBER, /* the same, of a stack that another one had entered (OCaml's effects) */
+	RESUME_FIBER_FUNCTION, /* a frame of such a stack is of the function there */
+	RESUME_TOP_FUNCTION,   /* the address is in the function of its innermost frame */
 	RESUME_ANY_SETJMP,     /* a setjmp() returns there */
 	RESUME_ANY_CALL,       /* a call returns there, the innermost one that does */
-	RESUME_ANY_FUNCTION,   /* it is in a function of the stack that was left last */
+	RESUME_ANY_FUNCTION,   /* of the stack left last, a frame is of the function there */
 };
 
 /*
- * Park the current stack, and resume one that was left.  Returns false, with nothing done, if
- * there is none.  `dropped`: perhaps nothing can come back to the current stack.
+ * Park the current stack and resume a parked one. Returns false, with nothing done, if no stack
+ * fits. `dropped`: perhaps nothing can resume the current stack.
  */
 bool precise_resume_stack(struct precise_stack *stack, int64_t time, const struct location *to,
 			  enum precise_resume how, bool dropped);
 
-/* Park the current stack, and begin another one at `to`, whose first slice has flags. */
+/* Park the current stack, and begin another one at `to`; `flags` are those of its first slice. */
 void precise_begin_other_stack(struct precise_stack *stack, int64_t time, const struct location *to,
 			       bool dropped, uint16_t flags);
 
 /*
- * Switch to the stack that was left with a call that returns to `to`, or to a new one, for which
- * there is no cause: its first slice is marked with SLICE_UNCERTAIN_LEVEL.
+ * Switch to the stack whose call returns to `to`, or else to a new one. Nothing explains a new one,
+ * so its first slice has SLICE_UNCERTAIN_LEVEL.
  */
 void precise_switch_stack(struct precise_stack *stack, int64_t time, const struct location *to);
 
 /*
- * The outermost frame known of this stack, its only one, returns to `to`: keep the candidates
- * whose frame does; if a jump began the stack, they are those whose innermost call does.  Returns
- * false, with nothing popped, if there are none.
+ * The stack's only known frame returns to `to`: keep the candidates whose frame returns there, or,
+ * if a jump began the stack, whose innermost call does. Returns false, with nothing popped, if
+ * there are none.
  */
 bool precise_return_to_candidate(struct precise_stack *stack, int64_t time,
 				 const struct location *to);
 
 /*
- * The innermost frame is about to call a function that runs on another stack, where it ends
- * (`returns`), or which it leaves for any.
+ * The innermost frame is about to call a function on another stack, which ends in that frame
+ * (`returns`) or leaves for any stack.
  */
 void precise_enter_stack(struct precise_stack *stack, bool returns);
 
 /*
- * What left for any stack comes back to just after the call of the frame that left the stack (Go's
- * morestack()): pop to its caller.  Returns whether it does.
+ * Go's morestack(): a function that left for any stack returns just after the call of the frame
+ * that left its own: pop to the caller. Returns whether it does.
  */
 bool precise_return_to_own_stack(struct precise_stack *stack, int64_t time,
 				 const struct location *to);
 
 /*
- * A jump after a load of the stack pointer, to a function's entry.  If the code looked the stack up
- * (YIELDS_STACK), the innermost one that was entered is left, and the function takes the frame that
- * entered it; if it was passed, and such stacks were left, the function may return to one of them.
- * Returns false, with nothing done, for all others.
+ * Follow a jump to a function's entry after a load of the stack pointer. If the code looked the
+ * stack up (YIELDS_STACK), leave the innermost entered stack; the function takes the frame that
+ * entered it. If the stack was an argument, and entered stacks were left, the function may return
+ * to one of them. Otherwise returns false, with nothing done.
  */
 bool precise_change_fiber(struct precise_stack *stack, int64_t time, const struct location *to,
 			  enum call_effect effect);
 
 /*
- * A throw comes to `to` after a jump to a stack that was left, and is not known yet: take it for
- * one that has the function.  Returns whether there is one.
+ * A throw comes to `to` after a jump to a stack that was left but is not identified yet: take a
+ * stack that has the function. Returns whether there is one.
  */
 bool precise_throw_to_fiber(struct precise_stack *stack, const struct location *to);
 
-/* Take this stack, if there are candidates, for the one that was left first. */
+/* If there are candidates, decide for the one that was left first. */
 void precise_guess_candidate(struct precise_stack *stack);
 
-/* Take this stack for none of the candidates. */
+/* Decide for no candidate. */
 void precise_forget_candidates(struct precise_stack *stack);
 
 /* Forget the stacks that were left, and the setjmps. */
@@ -407,48 +409,48 @@ void precise_forget_stacks(struct precise_stack *stack);
 /* ---- Code without bytes (callstack_precise_opaque.c) ---------------------- */
 
 /*
- * The flow is at `at`, in code without bytes; its ip is 0 if the innermost function has returned to
- * a caller that the decoder does not know.  With `mismatch` the code is not that of its bytes, and
- * has a slice of this name.  There is a frame.
+ * The flow is at `at`, in code without bytes; ip 0: the innermost function returned to a caller
+ * that the decoder does not know. `mismatch`: the code in memory differs from its file, and gets a
+ * slice of this name. The stack must not be empty.
  */
 void precise_enter_opaque(struct precise_stack *stack, int64_t time, const struct location *at,
 			  const struct symbol *mismatch);
 
-/* The flow leads out of code without bytes to `to`. */
+/* The flow leaves code without bytes for `to`. */
 void precise_leave_opaque(struct precise_stack *stack, int64_t time, const struct location *to);
 
 /* ---- setjmp ---------------------------------------------------------------- */
 
-/* Remember the call of a setjmp, which is the innermost frame. */
+/* Remember the innermost frame, a call of setjmp(). */
 void precise_remember_setjmp(struct precise_stack *stack);
 
 /*
- * Returns 1 + the depth of a stack's innermost setjmp that returns to ip; 0 without one.  `last`:
- * look at the last call of setjmp only.
+ * Returns 1 + the depth of the stack's innermost setjmp() that returns to ip; 0: none. `last`:
+ * consider the last call of setjmp() only.
  */
 size_t precise_find_setjmp(const struct jump_points *jumps, const struct frame_list *list,
 			   uint64_t ip, bool last);
 
 /*
- * Returns whether a setjmp that returns to ip was called by a frame that has ended: a signal
- * handler's, whose stack becomes another one (QEMU's coroutines).
+ * Returns whether the frame that called the setjmp() which returns to ip has ended: in a signal
+ * handler whose stack becomes another one (QEMU's coroutines).
  */
 bool precise_setjmp_ended(const struct precise_stack *stack, uint64_t ip);
 
-/* If a remembered setjmp returns to ip, pop to its caller.  Returns whether one does. */
+/* If a remembered setjmp() returns to ip, pop to its caller. Returns whether one does. */
 bool precise_return_to_setjmp(struct precise_stack *stack, int64_t time, uint64_t ip);
 
 /* ---- Exceptions ---------------------------------------------------------- */
 
 /*
  * Returns 1 + the index of the innermost frame whose call has its landing pad at `to`
- * (symbols/tables/landing_pads.h); 0: none of the 4096 innermost ones has.
+ * (symbols/tables/landing_pads.h); 0: none of the innermost 4096.
  */
 size_t precise_find_handler(struct precise_stack *stack, const struct location *to);
 
 /*
  * Returns 1 + the index of the innermost frame of a function, for an address that is no known
- * landing pad; 0: there is none.
+ * landing pad; 0: none.
  */
 size_t precise_find_landing(struct precise_stack *stack, const struct symbol *symbol);
 
@@ -457,7 +459,7 @@ size_t precise_find_landing(struct precise_stack *stack, const struct symbol *sy
 void precise_begin_transaction(struct precise_stack *stack);
 void precise_end_transaction(struct precise_stack *stack);
 
-/* Restore the frames before the transaction, with new slices for those that have ended. */
+/* Restore the frames before the transaction, with new slices for the ended ones. */
 void precise_roll_back(struct precise_stack *stack, int64_t time);
 
 /* ---- Segments ------------------------------------------------------------ */
@@ -466,8 +468,8 @@ void precise_roll_back(struct precise_stack *stack, int64_t time);
 void precise_count_room(struct precise_stack *stack);
 
 /*
- * To be called after each branch that may add frames, so that no trace makes stacks
- * grow without end, and frames are dropped at the same event however branches are fed.
+ * Call after each branch that may add frames. It bounds the stacks, and drops frames at the same
+ * event however branches are batched.
  */
 static inline void precise_watch_room(struct precise_stack *stack)
 {
@@ -475,7 +477,7 @@ static inline void precise_watch_room(struct precise_stack *stack)
 		precise_count_room(stack);
 }
 
-/* Whether the outermost frame has no caller, so that no enclosing frame will be found late. */
+/* Set whether the outermost frame has no caller: if so, no enclosing frame will be found late. */
 static inline void precise_set_root(struct precise_stack *stack, bool has_root)
 {
 	if (has_root != stack->has_root)
@@ -496,34 +498,31 @@ static inline void precise_take_time(struct precise_stack *stack, const struct b
 }
 
 /*
- * Follow any event, except for the effect of a near branch on the frames
- * (callstack_precise.c).  Returns false if that is left to do, at stack->last_time.
+ * Follow any event, except for the effect of a near branch on frames (callstack_precise.c). Returns
+ * false if that effect is left to do, at stack->last_time.
  */
 bool precise_follow_any(struct precise_stack *stack, const struct resolved_branch *branch,
 			const struct branch_notes *notes);
 
 /*
- * Make the innermost frame that of the function at `from`, if it is not: it is a pause,
- * there is none, or it is another function's (callstack_precise_branches.c).
+ * If the innermost frame is a pause, missing, or of another function, make it the function at
+ * `from` (callstack_precise_branches.c).
  */
 void precise_sync_top(struct precise_stack *stack, int64_t time, const struct location *from);
 
 /* Follow a jump out of the innermost frame's function (callstack_precise_branches.c). */
 void precise_jump(struct precise_stack *stack, int64_t time, const struct location *to);
 
-/*
- * Follow a branch at a time and without a gap before it as precise_follow_any() does
- * (callstack_precise_far.c).
- */
+/* precise_follow_any() for a branch with a time and no gap before it (callstack_precise_far.c). */
 bool precise_follow_far(struct precise_stack *stack, int64_t time,
 			const struct resolved_branch *branch, const struct branch_notes *notes);
 
-/* The kernel is left for `to`: end the innermost entry (callstack_precise_far.c). */
+/* The kernel returns to `to`: end the innermost entry (callstack_precise_far.c). */
 void precise_leave_kernel(struct precise_stack *stack, int64_t time, const struct location *to);
 
 /*
- * Follow a near branch if it only changes frames above the outermost one, which is not known but
- * for its function.  Returns whether it does; if not, nothing is done
+ * Follow a near branch if it changes only frames above the outermost one, of which only the
+ * function is known. Returns whether it does; if not, nothing is done
  * (callstack_precise_branches.c).
  */
 bool precise_follow_above(struct precise_stack *stack, const struct resolved_branch *branch);

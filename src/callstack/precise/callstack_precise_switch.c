@@ -2,17 +2,16 @@
 /*
  * Several stacks of one thread: coroutines, goroutines, swapcontext().
  *
- * A stack that is left is parked; a branch to just behind a call of it brings it back.  Often
- * that holds for several (all that yield by one call), and which one it is shows only where they
- * differ: so the frames that all of these candidates have in common come back first, and the
- * others when a return leaves one candidate, or several with the same frames.  They enclose what
- * was seen in between (SLICE_ORDER_DEFERRED).  If the stack is left before, it is taken for the
- * candidate that was left first, and the slices that only that one has are marked
- * (SLICE_UNCERTAIN_LEVEL).
+ * A stack that is left is parked; a branch to just after one of its calls resumes it. Often several
+ * stacks fit (all that yield by one call), and only a difference between them shows which one it
+ * is. So the frames that all candidates have in common are resumed first, and the others when a
+ * return leaves one candidate, or several with the same frames. These enclose what was seen in
+ * between (SLICE_ORDER_DEFERRED). If the stack is left earlier, it is taken for the candidate that
+ * was left first, and the slices that only this one has are marked (SLICE_UNCERTAIN_LEVEL).
  *
- * A function may enter a stack by a call, and that stack may be left for the function's own
- * (OCaml's effects).  Such a fiber is parked alone, and comes back on top of the stack that goes to
- * it.
+ * A function may enter a stack by a call, and that stack may return to the function's own without
+ * ending (OCaml's effects). Such a fiber is parked alone, and resumes on top of the stack that
+ * switches to it.
  */
 #include "src/callstack/precise/callstack_precise_stack.h"
 
@@ -35,7 +34,7 @@ void precise_forget_candidates(struct precise_stack *stack)
 		timestamp_group_settle(&stack->group, true);
 }
 
-/* Returns the next candidate behind parked stack i - 1; parked_count: none. */
+/* Returns the next candidate from index i on; parked_count: none. */
 static size_t next_candidate(const struct precise_stack *stack, size_t i)
 {
 	while (i < stack->parked_count && !stack->parked[i].candidate)
@@ -43,7 +42,7 @@ static size_t next_candidate(const struct precise_stack *stack, size_t i)
 	return i;
 }
 
-/* Returns the candidate that was left first; there is one. */
+/* Returns the candidate that was left first; there must be one. */
 static struct parked_stack *first_left(struct precise_stack *stack)
 {
 	struct parked_stack *first = NULL;
@@ -63,9 +62,9 @@ static bool same_frame(const struct frame *a, const struct frame *b)
 }
 
 /*
- * Returns how many frames outside of those that are known all candidates have in common, from the
- * innermost one on; the outermost of them may return to different places.  `*all`: they have the
- * same frames, and no others.
+ * Returns how many frames around the known ones all candidates have in common, from the innermost
+ * outwards; the outermost of them may return to different addresses. `*all`: the candidates have
+ * equal frames.
  */
 static size_t count_common(struct precise_stack *stack, bool *all)
 {
@@ -84,7 +83,7 @@ static size_t count_common(struct precise_stack *stack, bool *all)
 			n++;
 		if (n < most || n < count)
 			*all = false;
-		/* The same function, which was called from elsewhere. */
+		/* The same function, called from different addresses. */
 		if (n < common && n < count &&
 		    a[-1 - (ptrdiff_t)n].symbol == b[-1 - (ptrdiff_t)n].symbol)
 			n++;
@@ -93,13 +92,13 @@ static size_t count_common(struct precise_stack *stack, bool *all)
 	return common;
 }
 
-/* Returns whether a stack that was left was entered by a function that it ends in. */
+/* Returns whether a parked stack is a fiber: a function of another stack entered it. */
 static bool is_fiber(const struct parked_stack *parked)
 {
 	return parked->frames.depth > 1 && parked->frames.frames[0].roles & FRAME_OF_FIBER;
 }
 
-/* Returns 1 + the number of frames that a parked stack keeps if `to` resumes it; 0: it does not. */
+/* Returns 1 + the number of frames that remain if `to` resumes a parked stack; 0: it does not. */
 static size_t count_kept(const struct precise_stack *stack, struct parked_stack *parked,
 			 const struct location *to, enum precise_resume how)
 {
@@ -152,7 +151,6 @@ static bool has_candidate(struct precise_stack *stack, const struct location *to
 	return false;
 }
 
-/* Set the candidates.  Returns their number. */
 static size_t find_candidates(struct precise_stack *stack, const struct location *to,
 			      enum precise_resume how)
 {
@@ -169,7 +167,7 @@ static size_t find_candidates(struct precise_stack *stack, const struct location
 	return count;
 }
 
-/* Set the candidates, if there are some, for which the former question is answered by a guess. */
+/* If there are candidates, decide the former question by a guess and set them. */
 static bool find_again(struct precise_stack *stack, const struct location *to,
 		       enum precise_resume how)
 {
@@ -180,11 +178,11 @@ static bool find_again(struct precise_stack *stack, const struct location *to,
 	return stack->candidates;
 }
 
-/* ---- Coming back --------------------------------------------------------- */
+/* ---- Resuming -------------------------------------------------------------- */
 
 /*
- * Put `count` frames around those that there are, from the innermost one of `frames + count` on.
- * Their slices began when the stack came back.
+ * Put the `count` frames of `frames` around the current ones. Their slices began when the stack was
+ * resumed.
  */
 static void enclose(struct precise_stack *stack, const struct frame *frames, size_t count,
 		    uint16_t flags)
@@ -220,7 +218,7 @@ static void free_parked(struct parked_stack *parked)
 	parked->candidate = false;
 }
 
-/* The stack is a candidate: its other frames come back, too. */
+/* Decide for a candidate: add its other frames. */
 static void take(struct precise_stack *stack, struct parked_stack *parked, uint16_t flags)
 {
 	struct jump_points since;
@@ -240,8 +238,8 @@ static void take(struct precise_stack *stack, struct parked_stack *parked, uint1
 }
 
 /*
- * Begin a stack, which has no frames yet, with some.  What is found to be around them later begins
- * with the first of them, at whatever time that will be.
+ * Begin an empty stack with some frames. Frames found later to enclose them begin with the first of
+ * them, at a time that is known later.
  */
 static void begin_with(struct precise_stack *stack, int64_t time, const struct frame *frames,
 		       size_t count)
@@ -259,7 +257,7 @@ static void begin_with(struct precise_stack *stack, int64_t time, const struct f
 	}
 }
 
-/* The stack, which has no frames yet, is one of the candidates. */
+/* Begin an empty stack as one of the candidates. */
 static void begin_candidate(struct precise_stack *stack, int64_t time)
 {
 	struct parked_stack *first = first_left(stack);
@@ -279,7 +277,10 @@ static void begin_candidate(struct precise_stack *stack, int64_t time)
 	stack->known = common;
 }
 
-/* Add what is known of the candidates: all if they are the same, else what they have in common. */
+/*
+ * Add the frames that the candidates have in common, or all if the candidates are equal. Returns
+ * false if there are none.
+ */
 static bool reveal_common(struct precise_stack *stack)
 {
 	struct parked_stack *first = first_left(stack);
@@ -326,8 +327,8 @@ void precise_guess_candidate(struct precise_stack *stack)
 }
 
 /*
- * A function was begun by a jump, and returns to just behind the call of a stack that was left: it
- * ran on top of that one (boost's ontop_fcontext()).
+ * A jump began a function, which now returns just after a call of a parked stack: it ran on top of
+ * that stack (boost's ontop_fcontext()).
  */
 static bool return_to_parked(struct precise_stack *stack, int64_t time, const struct location *to)
 {
@@ -380,10 +381,10 @@ bool precise_return_to_candidate(struct precise_stack *stack, int64_t time,
 
 /* ---- Leaving ------------------------------------------------------------- */
 
-/* Innermost frames to search for one that entered another stack. */
+/* Limit of the search for a frame that entered another stack. */
 #define ENTERING_FRAMES ((size_t)4096)
 
-/* Returns 1 + the index of the innermost frame with a role (enum frame_role); 0: there is none. */
+/* Returns 1 + the index of the innermost frame with a role (enum frame_role); 0: none. */
 static size_t find_role(const struct precise_stack *stack, unsigned role)
 {
 	size_t depth = stack->now.depth, at = depth;
@@ -394,7 +395,7 @@ static size_t find_role(const struct precise_stack *stack, unsigned role)
 	return at > least ? at : 0;
 }
 
-/* Returns whether parked stack `a` is given up before `b`. */
+/* Returns whether to discard parked stack `a` before `b`. */
 static bool is_worse(const struct parked_stack *a, const struct parked_stack *b)
 {
 	if (a->candidate != b->candidate)
@@ -404,7 +405,7 @@ static bool is_worse(const struct parked_stack *a, const struct parked_stack *b)
 	return a->left < b->left;
 }
 
-/* Returns a slot: a free one, a new one, or that of the worst stack, which is given up. */
+/* Returns a slot: a free one, a new one, or that of the worst stack, which is discarded. */
 static struct parked_stack *find_slot(struct precise_stack *stack)
 {
 	struct parked_stack *worst = NULL;
@@ -445,8 +446,8 @@ static struct parked_stack *park_inner(struct precise_stack *stack, size_t at)
 }
 
 /*
- * What a function called on another stack, to leave that for any, is a stack by itself.  If nothing
- * comes back to that, it is forgotten.
+ * Split the stack at a function that was called on another stack to leave for any: its frames are a
+ * stack by themselves. `dropped`: nothing resumes it, so it is forgotten.
  */
 static bool split_stack(struct precise_stack *stack, bool dropped)
 {
@@ -461,7 +462,7 @@ static bool split_stack(struct precise_stack *stack, bool dropped)
 	return true;
 }
 
-/* Move the list of frames instead of copying it: it may be long, and keeps its index. */
+/* Moves the list of frames, which may be long and keeps its index. */
 static void park(struct precise_stack *stack, int64_t time, bool dropped)
 {
 	struct parked_stack *slot;
@@ -565,8 +566,8 @@ static bool has_fiber(const struct precise_stack *stack)
 }
 
 /*
- * A fiber is left by what took the place of the frame that entered another one, which was left just
- * before: both are passed on (OCaml's caml_reperform()), and come back together.
+ * OCaml's caml_reperform(): the frame that handled the effect of a fiber, which was left just
+ * before, leaves its own fiber. Both are passed on, and resume together.
  */
 static void put_on_top(struct precise_stack *stack, struct parked_stack *parked)
 {
@@ -595,7 +596,7 @@ static void park_fiber(struct precise_stack *stack, size_t at)
 		put_on_top(stack, parked);
 }
 
-/* Leave the innermost stack that was entered, for the one that it was entered from. */
+/* Leave the innermost entered stack for the one that entered it. */
 static bool leave_fiber(struct precise_stack *stack, int64_t time, const struct location *to)
 {
 	size_t at = find_role(stack, FRAME_ENTERS_STACK);
@@ -613,8 +614,8 @@ static bool leave_fiber(struct precise_stack *stack, int64_t time, const struct 
 }
 
 /*
- * What begins now is on top of the frames that there are.  Returns false if what encloses these
- * begins at a time that is not known yet.
+ * Later frames run on top of the current ones. Returns false if the start of the frames' callers is
+ * not known yet.
  */
 static bool begin_on_top(struct precise_stack *stack)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Keeps a stack of frames, and searches it from the innermost frame on. */
+/* The frames of a precise call stack, and the index of the deeper ones. */
 #include "src/callstack/precise/frame_list.h"
 
-/* So many innermost frames are not indexed; a search compares at most twice as many. */
+/* Innermost frames that are not indexed; a search compares at most twice as many. */
 #define SHALLOW ((size_t)32)
 
 static void forget_keys(struct frame_list *list)
@@ -53,7 +53,7 @@ static inline bool has_key(const struct frame_list *list, size_t at, enum frame_
 
 /* ---- The index ----------------------------------------------------------- */
 
-/* Returns the number of keys of a frame that is not the innermost one. */
+/* Stores the keys of a frame that is not the innermost one. Returns their number. */
 static size_t keys_of(const struct frame_list *list, size_t at, struct indexed_key keys[FRAME_KEYS])
 {
 	const struct frame *frame = &list->frames[at];
@@ -81,7 +81,7 @@ static uint32_t hash_of(const struct indexed_key *key)
 	return hash_u64(key->value + key->kind);
 }
 
-/* Returns the indexed key; NULL: no frame had it. */
+/* Returns the indexed key, or NULL. */
 static struct indexed_key *find_key(const struct frame_list *list, const struct indexed_key *key)
 {
 	struct id_probe probe = id_index_probe(hash_of(key));
@@ -132,7 +132,7 @@ void frame_list_cut_index(struct frame_list *list, size_t depth)
 		forget_keys(list);
 }
 
-/* Have few frames that are not indexed. */
+/* Limit the number of frames that are not indexed. */
 static void index_frames(struct frame_list *list)
 {
 	size_t at = list->indexed;
@@ -164,7 +164,7 @@ static size_t find_indexed(const struct frame_list *list, enum frame_key kind, u
 
 /* ---- Searching ----------------------------------------------------------- */
 
-/* Compare the frames that are not indexed.  Returns as frame_list_find(). */
+/* Search the frames that are not indexed. Returns as frame_list_find(). */
 static inline size_t find_shallow(const struct frame_list *list, enum frame_key kind,
 				  uint64_t value)
 {
@@ -180,7 +180,7 @@ size_t frame_list_find(struct frame_list *list, enum frame_key kind, uint64_t va
 	size_t best;
 
 	index_frames(list);
-	/* Most searches are by return; the compiler makes a loop for them alone. */
+	/* Most searches are by return; the compiler generates a loop for them. */
 	best = kind == FRAME_BY_RETURN ? find_shallow(list, FRAME_BY_RETURN, value)
 				       : find_shallow(list, kind, value);
 	if (best || !list->indexed)
@@ -188,7 +188,7 @@ size_t frame_list_find(struct frame_list *list, enum frame_key kind, uint64_t va
 	best = find_indexed(list, kind, value);
 	if (kind != FRAME_BY_RETURN || !list->near_returns)
 		return best;
-	/* The index has calls by the first address that they may return to. */
+	/* The index has calls by their lowest possible return address. */
 	for (uint64_t slack = 0; slack < CALL_LENGTH_MAX && slack <= value; slack++) {
 		size_t found = find_indexed(list, FRAME_BY_NEAR_RETURN, value - slack);
 

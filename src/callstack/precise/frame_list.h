@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The frames of one precise call stack, and the search for the frame that an
- * address or a function means, which is always the innermost one.
+ * The frames of one precise call stack, and the search for the innermost frame that an address or
+ * function refers to.
  *
- * A search compares the innermost frames one by one.  Those below are in a hash
- * index, which grows when a search of a deep stack first needs it: so the time of a
- * search does not grow with the depth, and shallow stacks pay nothing.  The index
- * has the innermost frame of each key, and for each of its frames the next
- * one below with the same key; so an indexed frame may not change before it is
- * removed from the index: see frame_list_cut().
+ * A search compares the innermost frames one by one. Deeper frames are in a hash index, built when
+ * a search first needs it: so search time does not grow with depth, and shallow stacks pay nothing.
+ * The index has the innermost frame of each key, and for each frame the next one below with the
+ * same key. An indexed frame must be removed from the index before it changes: see
+ * frame_list_cut().
  */
 #ifndef SRC_CALLSTACK_PRECISE_FRAME_LIST_H
 #define SRC_CALLSTACK_PRECISE_FRAME_LIST_H
@@ -27,18 +26,18 @@ enum frame_kind {
 	FRAME_PAUSE,    /* not traced: [syscall], [untraced] */
 	FRAME_HANDLER,  /* of a signal */
 	FRAME_ENTRY,    /* of the kernel: system call, interrupt */
-	FRAME_INLINED,  /* an inlined call, on the frame whose code it is in */
-	FRAME_ENTERED,  /* code without bytes called it, or led to it */
+	FRAME_INLINED,  /* an inlined call, above the frame of its physical function */
+	FRAME_ENTERED,  /* called by code without bytes, or reached from it */
 };
 
-/* What a frame is for throws and other stacks. */
+/* A frame's role in throws and switches of stacks. */
 enum frame_role {
-	FRAME_CAUGHT = 1, /* CALLED: a throw may continue its caller by a function's entry */
-	/* What it called runs on another stack, which it ends in, or leaves for any. */
+	FRAME_CAUGHT = 1, /* CALLED: a throw may resume its caller at a function's entry */
+	/* Its callee runs on another stack, which ends in this frame, or leaves for any. */
 	FRAME_ENTERS_STACK = 2,
 	FRAME_LEAVES_STACK = 4,
-	FRAME_OF_FIBER = 8, /* has such a stack called again, on top of another one: no slice */
-	FRAME_HANDLES = 16, /* took the place of a frame that entered a stack when that was left */
+	FRAME_OF_FIBER = 8, /* base of a fiber, a copy of the frame that entered it: no slice */
+	FRAME_HANDLES = 16, /* replaced a frame that entered a stack, when that stack was left */
 };
 
 struct frame {
@@ -49,49 +48,49 @@ struct frame {
 		const struct slice_cause *cause; /* if slice_flags has SLICE_HAS_CAUSE */
 	};
 	union {
-		uint64_t return_ip; /* CALLED: the first address that it may return to */
+		uint64_t return_ip; /* CALLED: its lowest possible return address */
 		uint64_t resume_ip; /* PAUSE, HANDLER, ENTRY: where the frame below resumes; 0:
 				       unknown */
 	};
 	uint64_t entry_ip;
 	uint64_t called_insns; /* the thread's instructions when it began */
 	uint32_t traps;        /* OCaml exception handlers that it has installed */
-	uint16_t slice_flags;  /* of its slice: an interrupt's vector */
+	uint16_t slice_flags;  /* of its slice, with an interrupt's vector */
 	uint8_t kind;          /* enum frame_kind */
-	uint8_t return_slack;  /* CALLED: bytes behind return_ip that it may return to, too */
-	bool returned;         /* PAUSE: tracing was filtered off by a return */
-	bool jumped;           /* CALLED: its function was entered by a jump, not by the call */
-	bool resolving;        /* a stub jumped to ".plt": it resolves its target */
-	bool outermost;        /* PAUSE: the kernel was left, and nothing else is traced */
-	bool left;             /* a jump led out of the code of its symbol, perhaps to come back */
+	uint8_t return_slack;  /* CALLED: return_ip may be this many bytes too low */
+	bool returned;         /* PAUSE: the filter stopped the trace at a return */
+	bool jumped;           /* CALLED: a jump, not the call, entered its function */
+	bool resolving;        /* a PLT stub that jumped to ".plt" to resolve its target */
+	bool outermost;        /* PAUSE: the kernel was left, and only the kernel is traced */
+	bool left;             /* a jump left the code of its symbol, and may come back */
 	bool opaque;           /* its code has no bytes */
 	bool hidden;           /* a PLT stub that has not reached its target: no slice yet */
 	uint8_t roles;         /* enum frame_role: bits */
 	uint8_t call_length;   /* CALLED: bytes of the call instruction */
 };
 
-/* What to search a frame by. */
+/* Search keys of a frame. */
 enum frame_key {
-	FRAME_BY_RETURN,   /* value: an address just behind its call instruction */
+	FRAME_BY_RETURN,   /* value: an address just after its call instruction */
 	FRAME_BY_RESUME,   /* value: resume_ip of a signal handler */
 	FRAME_BY_ENTRY,    /* no value: an entry into the kernel */
 	FRAME_BY_FUNCTION, /* value: frame_function() */
 	/*
-	 * The same, of a function that an unwinder enters in mid-body.  A frame that
-	 * called _Unwind_Resume() has finished its clean-up: unwinding continues below
-	 * it, which distinguishes recursive functions.
+	 * As FRAME_BY_FUNCTION, for an unwinder that enters a function in mid-body. A frame that
+	 * called _Unwind_Resume() has finished its clean-up: unwinding continues below it, which
+	 * distinguishes recursive frames.
 	 */
 	FRAME_BY_LANDING,
 	FRAME_BY_TRAP,        /* no value: it has an OCaml handler installed */
-	FRAME_BY_NEAR_RETURN, /* in the index, in place of FRAME_BY_RETURN: with return_slack */
+	FRAME_BY_NEAR_RETURN, /* in the index only: FRAME_BY_RETURN with return_slack */
 };
 
-#define FRAME_KEYS 4 /* of one frame at most */
+#define FRAME_KEYS 4 /* maximum of one frame */
 
 struct indexed_key {
 	uint64_t value;
 	uint32_t kind; /* enum frame_key */
-	uint32_t last; /* 1 + the innermost indexed frame with it; 0: none now */
+	uint32_t last; /* 1 + its innermost indexed frame; 0: none now */
 };
 
 struct frame_list {
@@ -99,32 +98,32 @@ struct frame_list {
 	size_t depth, room;
 	const struct name *resume; /* borrowed: _Unwind_Resume(), for FRAME_BY_LANDING */
 	size_t indexed;            /* frames [0, indexed) are in the index */
-	size_t fragile;            /* a change at a depth less than this one concerns the index */
+	size_t fragile;            /* changes below this depth concern the index */
 	bool near_returns;         /* frames with return_slack were indexed */
 	struct indexed_key *keys;  /* owned; by id - 1 */
 	size_t key_count, key_room;
 	struct id_index ids;           /* of the keys */
-	uint32_t (*below)[FRAME_KEYS]; /* owned; by frame: 1 + the next one below with its keys */
+	uint32_t (*below)[FRAME_KEYS]; /* owned; by frame: 1 + the next one below with the key */
 	size_t below_room;
 };
 
 /* Release the memory.  Idempotent, also on zeroed memory, which is an empty list. */
 void frame_list_release(struct frame_list *list);
 
-/* Make a list empty, for use again. */
+/* Make a list empty, for reuse. */
 void frame_list_clear(struct frame_list *list);
 
-/* The part of frame_list_cut() that changes the index. */
+/* frame_list_cut() if it concerns the index. */
 void frame_list_cut_index(struct frame_list *list, size_t depth);
 
-/* Announce that frames from `depth` on will be removed or changed. */
+/* Announce that frames from `depth` on are about to be removed or changed. */
 static inline void frame_list_cut(struct frame_list *list, size_t depth)
 {
 	if (depth < list->fragile)
 		frame_list_cut_index(list, depth);
 }
 
-/* Returns a new innermost frame, not filled. */
+/* Returns a new innermost frame, uninitialized. */
 static inline struct frame *frame_list_add(struct frame_list *list)
 {
 	list->frames =
@@ -132,39 +131,39 @@ static inline struct frame *frame_list_add(struct frame_list *list)
 	return &list->frames[list->depth++];
 }
 
-/* Set where a CALLED frame returns to; call_length 0: unknown, as in text. */
+/* Set where a CALLED frame returns to; call_length 0: unknown (text input). */
 static inline void frame_set_return(struct frame *frame, uint64_t call_ip, uint8_t call_length)
 {
 	frame->return_ip = call_ip + (call_length ? call_length : 1);
 	frame->return_slack = call_length ? 0 : CALL_LENGTH_MAX - 1;
 }
 
-/* No return instruction ends this CALLED frame. */
+/* The function of this CALLED frame never returns. */
 static inline void frame_set_no_return(struct frame *frame)
 {
 	frame->return_ip = 0;
 	frame->return_slack = 0;
 }
 
-/* Returns whether ip is just behind the call instruction of a frame that was seen to be called. */
+/* Returns whether ip follows the call instruction of a CALLED frame. */
 static inline bool frame_returns_to(const struct frame *frame, uint64_t ip)
 {
 	return ip - frame->return_ip <= frame->return_slack && frame->kind == FRAME_CALLED;
 }
 
-/* Returns the key of a function, of whose parts a symbol is one (symbols/symbol.h). */
+/* Returns the key of a symbol's function (symbols/symbol.h). */
 static inline uint64_t frame_function(const struct symbol *symbol)
 {
 	return (uintptr_t)symbol_function(symbol);
 }
 
-/* Returns whether two symbols are of one function, perhaps of different parts of it. */
+/* Returns whether two symbols are parts of one function. */
 static inline bool same_function(const struct symbol *a, const struct symbol *b)
 {
 	return a == b || symbol_function(a) == symbol_function(b);
 }
 
-/* Returns 1 + the index of the innermost frame with a key; 0: there is none. */
+/* Returns 1 + the index of the innermost frame with a key; 0: none. */
 size_t frame_list_find(struct frame_list *list, enum frame_key kind, uint64_t value);
 
 #endif

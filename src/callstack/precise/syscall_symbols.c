@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Looks at a system call's code once, and keeps its name. */
+/* Analyse the code of each system call once, and cache its name. */
 #include "src/callstack/precise/syscall_symbols.h"
 
 #include "base/budget.h"
@@ -10,12 +10,12 @@
 
 #define SITE_BITS 9
 
-/* An instruction in a function's code, and what a place (syscall_number.h) has there. */
+/* The analysis of a register or stack slot (syscall_number.h) at an instruction. */
 struct syscall_site {
 	const struct symbol *function; /* NULL: the slot is free */
 	uint64_t offset;
 	unsigned place;
-	bool int80;  /* for INT $0x80, which takes i386's numbers; SYSCALL does in 32-bit code */
+	bool int80;  /* INT $0x80 uses i386's numbers, as SYSCALL does in 32-bit code */
 	bool bits32; /* the code is 32-bit */
 	struct syscall_number found;
 	const struct symbol *shown; /* of the number; NULL: not known */
@@ -56,7 +56,7 @@ static struct syscall_number find_number(struct syscall_symbols *symbols, struct
 	return syscall_number_find(&code, site->offset, site->place);
 }
 
-/* Returns the symbol of a system call's name. */
+/* Returns the symbol for a system call's name. */
 static const struct symbol *symbol_of_call(struct syscall_symbols *symbols, const char *call)
 {
 	struct syscall_symbol *made;
@@ -75,7 +75,7 @@ static const struct symbol *symbol_of_call(struct syscall_symbols *symbols, cons
 	return &made->symbol;
 }
 
-/* Returns what is known of a place at an instruction, borrowed up to the next call. */
+/* Returns the analysis of a register or stack slot, borrowed until the next call. */
 static const struct syscall_site *look_at(struct syscall_symbols *symbols,
 					  const struct syscall_site *wanted)
 {
