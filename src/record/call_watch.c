@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Breakpoints of the processor in the threads of a process. */
+/* Hardware breakpoints in the threads of a process. */
 #include "src/record/call_watch.h"
 
 #include <dirent.h>
@@ -54,7 +54,7 @@ int call_watch_find(struct call_watch *watch, const char *file, const char *func
 	elf_file_close(&elf);
 	watch->from_entry = (int64_t)(vaddr - header.e_entry);
 	if (header.e_ident[EI_CLASS] != ELFCLASS64)
-		return error_set(err, ERROR_UNSUPPORTED, "%s is no program of 64 bits", file);
+		return error_set(err, ERROR_UNSUPPORTED, "%s is not a 64-bit program", file);
 	if (!vaddr)
 		return error_set(err, ERROR_UNSUPPORTED,
 				 "the symbol table of %s has no function '%s'", file, function);
@@ -66,7 +66,7 @@ int call_watch_find(struct call_watch *watch, const char *file, const char *func
 
 /* ---- The breakpoint ------------------------------------------------------ */
 
-/* Returns where the program of a process begins; 0: it is not known. */
+/* Returns the entry address of a process's program; 0: unknown. */
 static uint64_t find_entry(pid_t pid)
 {
 	Elf64_auxv_t value = { 0 };
@@ -144,7 +144,7 @@ uint64_t call_watch_end(struct call_watch *watch)
 	uint64_t calls = 0, of_thread;
 
 	for (size_t i = 0; i < watch->count; i++) {
-		/* Another process may have the descriptor. */
+		/* Another process may hold the descriptor, so closing it is not enough. */
 		ioctl(watch->threads[i], PERF_EVENT_IOC_DISABLE, 0);
 		if (read(watch->threads[i], &of_thread, sizeof(of_thread)) == sizeof(of_thread))
 			calls += of_thread;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Interrupt another process when a function of a running program is called: by breakpoints of
- * the processor (perf_event_open(2), PERF_TYPE_BREAKPOINT), which need no rights beyond those of
- * ptrace(2), and cost the program nothing.
+ * Interrupt another process at calls of a function of a running program, with hardware breakpoints
+ * (perf_event_open(2), PERF_TYPE_BREAKPOINT). They need no rights beyond those for ptrace(2), and
+ * do not slow the program down.
  */
 #ifndef SRC_RECORD_CALL_WATCH_H
 #define SRC_RECORD_CALL_WATCH_H
@@ -13,27 +13,27 @@
 
 struct call_watch {
 	int64_t from_entry; /* bytes from the program's entry (ELF's e_entry) to the function */
-	int *threads;       /* owned: a breakpoint's descriptor for each; children inherit it */
+	int *threads;       /* owned: one breakpoint per thread, inherited by children */
 	size_t count, room;
 };
 
 /*
- * Look up a function of an ELF file of 64 bits, by its name in the symbol table or its demangled
- * one.  Returns 0, or -1 also if several functions have the name.
+ * Look up a function of a 64-bit ELF file by its symbol-table name or its demangled name. Returns
+ * 0, or -1 with err filled, also if several functions have the name.
  */
 int call_watch_find(struct call_watch *watch, const char *file, const char *function,
 		    struct error *err);
 
 /*
- * Set the breakpoint in each thread of a process that runs the file, disabled.  The process is
- * stopped, or may start threads meanwhile, of which it then has none.  Returns 0, or -1.
+ * Set the breakpoint, disabled, in each thread of a process that runs the file. Threads that start
+ * meanwhile have none, so the process should be stopped. Returns 0, or -1 with err filled.
  */
 int call_watch_open(struct call_watch *watch, pid_t pid, struct error *err);
 
-/* Enable it: each call sends SIGINT to `receiver`. */
+/* Enable the breakpoint: each call sends SIGINT to `receiver`. */
 void call_watch_start(const struct call_watch *watch, pid_t receiver);
 
-/* Remove the breakpoints.  Returns how many calls there were since their start. */
+/* Remove the breakpoints. Returns the number of calls since call_watch_start(). */
 uint64_t call_watch_end(struct call_watch *watch);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Saves the code that processes made as an ELF core. */
+/* Save the code that processes generated, as an ELF core. */
 #include "src/record/code_file.h"
 
 #include <fcntl.h>
@@ -13,17 +13,17 @@
 
 #define PAGE 4096
 
-/* More headers need another form of core (PN_XNUM). */
+/* More program headers need PN_XNUM. */
 #define HEADERS_MOST (PN_XNUM - 1)
 
-/* The note on the recording. */
+/* Note that identifies the recording. */
 struct __attribute__((packed)) recording_note {
 	Elf64_Nhdr header;
 	char name[12];
 	uint64_t size; /* bytes */
 };
 
-/* A core's note on its process. */
+/* Note that identifies a process. */
 struct __attribute__((packed)) process_note {
 	Elf64_Nhdr header;
 	char name[8];
@@ -42,7 +42,7 @@ void code_file_begin(struct code_file_writer *writer, const char *recording)
 	unlink(writer->path);
 }
 
-/* The file is not whole: without it, the code is a gap. */
+/* Remove the incomplete file; its code becomes a gap in the trace. */
 static void give_up(struct code_file_writer *writer)
 {
 	message_begin_warning(stderr);
@@ -79,7 +79,7 @@ static void add_note(struct code_file_writer *writer, pid_t pid)
 		add_header(writer, (Elf64_Phdr){ .p_type = PT_NOTE, .p_filesz = sizeof(note) });
 }
 
-/* So that the file is not taken for that of a later recording with the same name. */
+/* Prevents that the file is used for a later recording of the same name. */
 static void add_recording(struct code_file_writer *writer)
 {
 	struct recording_note note = { { sizeof(CORE_FILE_NOTE), sizeof(note.size), 1 },
@@ -98,7 +98,7 @@ static void add_recording(struct code_file_writer *writer)
 		add_header(writer, (Elf64_Phdr){ .p_type = PT_NOTE, .p_filesz = sizeof(note) });
 }
 
-/* Pages of zeros were never written, and take no room. */
+/* Skip zero pages: they were never written, and stay holes in the file. */
 static void add_memory(struct code_file_writer *writer, int memory, uint64_t begin, uint64_t end)
 {
 	static const uint8_t zeros[PAGE];
@@ -118,7 +118,7 @@ static void add_memory(struct code_file_writer *writer, int memory, uint64_t beg
 					 .p_align = PAGE });
 }
 
-/* Returns whether a line of /proc/PID/maps is of code that is in no file. */
+/* Returns whether a line of /proc/PID/maps is executable memory that is in no file. */
 static bool is_made(const char *line, uint64_t *begin, uint64_t *end)
 {
 	char access[8] = "", path[64] = "";

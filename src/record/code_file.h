@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A file of the code that processes made, which perf does not save: an ELF core that
- * symbols/files/core_file.h reads, beside the recording.
+ * A file next to the recording with the code that processes generated, which perf does not save: an
+ * ELF core, read by symbols/files/core_file.h.
  */
 #ifndef SRC_RECORD_CODE_FILE_H
 #define SRC_RECORD_CODE_FILE_H
@@ -13,24 +13,24 @@
 
 struct code_file_writer {
 	char *path;          /* owned */
-	int fd;              /* owned; -1: no code was found yet, or it cannot be written */
+	int fd;              /* owned; -1: no code was found yet, or writing failed */
 	Elf64_Phdr *headers; /* owned */
 	size_t count, room;
-	uint64_t end; /* bytes of the file up to now */
+	uint64_t end; /* size of the file so far, in bytes */
 };
 
-/* Begin the file of a recording, and remove an older one. */
+/* Start the file of a recording; removes an older one. */
 void code_file_begin(struct code_file_writer *writer, const char *recording);
 
 /*
- * Add the memory of a process that is executable and of no file.  The caller may read it
- * (ptrace(2), "Ptrace access mode checking"): what may not be read is left out.
+ * Add the executable memory of a process that is in no file. The caller must have ptrace access to
+ * the process (ptrace(2), "Ptrace access mode checking"); unreadable memory is skipped.
  */
 void code_file_add(struct code_file_writer *writer, pid_t pid);
 
 /*
- * Complete the file, when the recording is complete.  Without any code there is no file; nor is
- * there one that is not whole.
+ * Complete the file after the recording is complete. There is no file without code, and no
+ * incomplete one.
  */
 void code_file_end(struct code_file_writer *writer);
 

@@ -16,12 +16,12 @@
 /* Bits of CapEff in /proc/self/status: linux/capability.h. */
 #define CAPABILITIES (UINT64_C(1) << 21 | UINT64_C(1) << 38) /* CAP_SYS_ADMIN, CAP_PERFMON */
 
-/* Buffers of AUX data that lose little; a process without rights gets what it may lock. */
+/* A size of AUX buffers that rarely loses data, if the process may lock it. */
 #define BUFFER_WANTED (UINT64_C(64) << 20)
 
 /* ---- The machine --------------------------------------------------------- */
 
-/* Returns a number that a file holds; `otherwise` if it cannot be read. */
+/* Returns the number in a file; `otherwise` if it cannot be read. */
 static int read_setting(const char *path, int otherwise)
 {
 	FILE *in = fopen(path, "re");
@@ -109,8 +109,8 @@ static void print_missing_pt(const struct recorder *recorder, FILE *out)
 {
 	const char *reason =
 		recorder->in_virtual_machine
-			? "this is a virtual machine, whose host keeps Intel PT to itself; record on "
-			  "the host, or have it pass PT on (KVM: kvm_intel.pt_mode=1)"
+			? "this virtual machine has no Intel PT; record on the host, or make it "
+			  "available to the guest (KVM: kvm_intel.pt_mode=1)"
 		: !recorder->is_intel
 			? "the processor is not Intel's and has no Processor Trace; record on "
 			  "another machine"
@@ -118,7 +118,7 @@ static void print_missing_pt(const struct recorder *recorder, FILE *out)
 			  "the firmware disabled it; record on another machine";
 
 	message_begin_error(out);
-	fprintf(out, "cannot record: %s, or in software, by the source's tests/ptsim\n", reason);
+	fprintf(out, "cannot record: %s, or in software with the source's tests/ptsim\n", reason);
 }
 
 /* Returns the highest perf_event_paranoid that allows the recording. */
@@ -172,7 +172,7 @@ bool recorder_check(const struct recorder *recorder, const struct options *optio
 	if (possible && !recorder_buffer(recorder, options) && !options->quiet) {
 		message_begin_warning(out);
 		fprintf(out,
-			"perf may lock %" PRIu64 " KiB only, and trace may be lost; run `sysctl "
+			"perf may lock only %" PRIu64 " KiB, so trace may be lost; run `sysctl "
 			"kernel.perf_event_mlock_kb=%" PRIu64 "` as root\n",
 			recorder->lockable >> 10, wanted_buffer(options) >> 10);
 	}

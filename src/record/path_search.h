@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the shell would find a program. */
+/* Search PATH as the shell does. */
 #ifndef SRC_RECORD_PATH_SEARCH_H
 #define SRC_RECORD_PATH_SEARCH_H
 
 #include "base/common.h"
 
-/*
- * Search the folders of PATH for a program.  Returns false if none has it; else `file` is its
- * path.
- */
+/* Search PATH for a program. Returns false if it is not found; otherwise `file` is its path. */
 bool path_search(const char *name, char file[PATH_MAX]);
 
 #endif

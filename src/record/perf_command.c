@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Words of perf record: man perf-record, man perf-intel-pt. */
+/* Arguments of perf record: man perf-record, man perf-intel-pt. */
 #include "src/record/perf_command.h"
 
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 #include "src/record/path_search.h"
 
 struct words {
-	char **words; /* owned, and the texts */
+	char **words; /* owned, as are the strings */
 	size_t count, room;
 };
 
@@ -33,7 +33,7 @@ void perf_command_file(const struct options *options, char file[PATH_MAX])
 		snprintf(file, PATH_MAX, "%s", program);
 }
 
-/* perf opens the file, and does not search PATH for it. */
+/* perf opens the file without searching PATH. */
 static void add_start(struct words *words, const struct options *options)
 {
 	char file[PATH_MAX];
@@ -72,7 +72,7 @@ char **perf_command_make(const struct options *options, const struct pt_caps *ca
 	}
 	if (options->program || options->snapshot_at)
 		add(&words, "--");
-	/* perf starts it when it records: then calls are watched. */
+	/* perf starts its program when it records: only then are calls watched. */
 	if (!options->program && options->snapshot_at) {
 		add(&words, "sleep");
 		add(&words, "infinity");

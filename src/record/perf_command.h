@@ -5,23 +5,23 @@
 
 #include "src/options/options.h"
 
-/* What the processor's PT can do: files below intel_pt/caps. */
+/* Capabilities of the processor's PT: files in intel_pt/caps. */
 struct pt_caps {
 	bool cycles;          /* psb_cyc: CYC packets */
 	bool address_filters; /* ip_filtering */
 };
 
-/* Print the path of the file whose functions --start-at and --snapshot-at name. */
+/* Store the path of the file with the functions of --start-at and --snapshot-at. */
 void perf_command_file(const struct options *options, char file[PATH_MAX]);
 
 /*
- * Returns the words of the command, which end with NULL; the caller frees them and the array.
- * `buffer`: bytes of AUX data that a buffer holds, for perf's -m; 0: perf's default.
+ * Returns the arguments of the command, ending with NULL; the caller frees the strings and the
+ * array. `buffer`: bytes of AUX data per buffer, for perf's -m; 0: perf's default.
  */
 char **perf_command_make(const struct options *options, const struct pt_caps *caps,
 			 uint64_t buffer);
 
-/* Print the words as a shell takes them, and a newline. */
+/* Print the arguments in shell syntax, and a newline. */
 void perf_command_print(char *const *words, FILE *out);
 
 void perf_command_free(char **words);

@@ -15,7 +15,7 @@
 #include "src/record/obstacles.h"
 #include "src/record/perf_command.h"
 
-/* Identifies what a path leads to: perf replaces the file, or leaves it. */
+/* Identifies a file's content: perf either replaces the file or leaves it. */
 struct file_version {
 	ino_t inode;
 	struct timespec changed;
@@ -39,12 +39,12 @@ static bool is_new(const char *path, struct file_version before)
 		now.changed.tv_nsec != before.changed.tv_nsec);
 }
 
-/* A run of perf, whose program is traced for either of these; NULL: is not wanted. */
+/* A run of perf. Its program is traced if `code` or `calls` is not NULL. */
 struct perf_run {
 	pid_t perf;
-	struct code_file_writer *code; /* saves what the program makes */
+	struct code_file_writer *code; /* saves generated code */
 	struct call_watch *calls;      /* of --snapshot-at */
-	bool of_program, started;      /* the calls are the program's; they are watched */
+	bool of_program, started;      /* `calls` are in perf's program; they are watched already */
 };
 
 static void say_unwatched(const struct error *err)
@@ -70,9 +70,8 @@ static void start_calls(struct perf_run *run, pid_t program)
 }
 
 /*
- * A stop of perf or of the program that it started.  The program stops at its exec, at its end, for
- * its code to be saved, and for signals, which it gets; its children are not traced, nor its other
- * threads.
+ * Handle a stop of perf or of the program that it started. The program stops at exec, at exit (to
+ * save its code) and for signals, which it gets. Its children and its other threads are not traced.
  */
 static void pass_stop(struct perf_run *run, pid_t pid, int status)
 {
@@ -89,7 +88,7 @@ static void pass_stop(struct perf_run *run, pid_t pid, int status)
 	ptrace(stays ? PTRACE_LISTEN : PTRACE_CONT, pid, NULL, (void *)(long)(event ? 0 : signal));
 }
 
-/* Wait for the end of perf.  Returns its status. */
+/* Wait for perf to end. Returns its status. */
 static int watch(struct perf_run *run)
 {
 	bool traced = run->code || run->calls;
@@ -110,7 +109,7 @@ static void say_not_started(void)
 	fprintf(stderr, "cannot start perf: %s\n", strerror(errno));
 }
 
-/* In the child: become the command when the parent traces it, and has closed the gate. */
+/* In the child: execute the command once the parent traces it and has closed the gate. */
 static void start(char **words, const int gate[2])
 {
 	char byte;
@@ -118,7 +117,7 @@ static void start(char **words, const int gate[2])
 	close(gate[1]);
 	while (read(gate[0], &byte, 1) < 0 && errno == EINTR)
 		;
-	/* SIGINT ends the recording, SIGPIPE and SIGXFSZ are the program's. */
+	/* SIGINT ends the recording; SIGPIPE and SIGXFSZ are for the program. */
 	signal(SIGINT, SIG_DFL);
 	signal(SIGPIPE, SIG_DFL);
 	signal(SIGXFSZ, SIG_DFL);
@@ -127,7 +126,7 @@ static void start(char **words, const int gate[2])
 	_exit(EXIT_FAILED);
 }
 
-/* perf with capabilities of its file may not be traced. */
+/* perf may not be traced if its file has capabilities. */
 static void trace(struct perf_run *run)
 {
 	struct error err = { 0 };
@@ -145,7 +144,7 @@ static void trace(struct perf_run *run)
 	run->calls = NULL;
 }
 
-/* perf ends its program by SIGTERM, and then itself by the last signal of both. */
+/* perf ends its program with SIGTERM, and then itself with the last signal either got. */
 static int status_of(int status, bool ended_by_signal)
 {
 	bool signalled = status == 128 + SIGINT || status == 128 + SIGTERM;
@@ -158,13 +157,14 @@ static int end_calls(struct call_watch *calls, const struct options *options, in
 	if (call_watch_end(calls))
 		return status_of(status, true);
 	message_begin_warning(stderr);
-	fprintf(stderr, "'%s' was not called; the snapshot is of the end\n", options->snapshot_at);
+	fprintf(stderr, "'%s' was not called; the snapshot was taken at the end\n",
+		options->snapshot_at);
 	return status ? status : EXIT_WITH_GAPS;
 }
 
 /*
- * Returns the status of the command; EXIT_FAILED with a message if it cannot be started.  NULL for
- * `code`: no code is saved.
+ * Returns the status of the command, or EXIT_FAILED with a message if it cannot be started. `code`
+ * NULL: save no code.
  */
 static int run(char **words, const struct options *options, struct call_watch *calls,
 	       struct code_file_writer *code)
@@ -192,8 +192,8 @@ static int run(char **words, const struct options *options, struct call_watch *c
 }
 
 /*
- * The same, by a process of its own, with whose end those that are left behind are traced no more:
- * save the code that the processes make.
+ * run() in a process of its own, which also saves generated code: when it ends, processes that
+ * outlive the program are no longer traced.
  */
 static int run_and_save(char **words, const struct options *options, struct call_watch *calls)
 {
@@ -224,7 +224,7 @@ static int run_and_save(char **words, const struct options *options, struct call
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* What keeps calls from being watched shows before perf starts, as far as possible. */
+/* Report obstacles to watching calls before perf starts, as far as possible. */
 static bool prepare_calls(struct call_watch *calls, const struct options *options)
 {
 	struct error err = { 0 };
@@ -271,7 +271,7 @@ enum record_result record_run(const struct options *options, int *status)
 	if (is_new(options->input, before))
 		return RECORD_DONE;
 	message_begin_error(stderr);
-	fprintf(stderr, "cannot convert: perf has written no %s (its status: %d)\n", options->input,
+	fprintf(stderr, "cannot convert: perf did not write %s (exit status %d)\n", options->input,
 		*status);
 	*status = *status ? *status : EXIT_FAILED;
 	return RECORD_ENDED;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counts calls: how many there were, and what they cost with and without their callees.
+ * Counts calls, and their costs with and without callees.
  *
- * A call tree follows the slices of all threads, in program order, with a stack of open calls for
- * each thread.  A cost belongs to the innermost open call.  Each call is of a node, which its
- * reader (an output format, the summary) chooses when it begins: a path, which is a function called
- * by another path, or a function, wherever it was called.  Memory grows with the nodes, the threads
- * and the depth of their stacks, not with the trace.
+ * A call tree follows the slices of all threads, in program order, with a stack of open calls per
+ * thread. A cost belongs to the innermost open call. When a call begins, the tree's reader (an
+ * output format, the summary) chooses its node: a path (a function called by another path) or a
+ * function (wherever it was called). Memory grows with the nodes, the threads and the depth of
+ * their stacks, not with the trace.
  */
 #ifndef SRC_SLICES_CALL_TREE_H
 #define SRC_SLICES_CALL_TREE_H
@@ -18,9 +18,8 @@
 #include "symbols/symbol.h"
 
 /*
- * Numbers functions: 0, 1, 2, ... in the order of their first calls.  Each call site where the
- * compiler put a function in line has a symbol of its own; those of one name in one file are one
- * function.
+ * Numbers functions 0, 1, 2, ... in the order of their first calls. Each call site of an inlined
+ * function has a symbol of its own; symbols of one name in one file are one function.
  */
 struct table_function {
 	const struct symbol *symbol; /* borrowed: the first one */
@@ -35,7 +34,7 @@ struct function_table {
 	size_t name_room;
 };
 
-/* Returns 1 + the number of a function, if this is its first symbol; else 0. */
+/* Returns 1 + the number of a function if this is its first symbol; otherwise 0. */
 static inline uint32_t function_table_known(const struct function_table *table,
 					    const struct symbol *symbol)
 {
@@ -46,78 +45,78 @@ static inline uint32_t function_table_known(const struct function_table *table,
 	return at;
 }
 
-/* Returns the number of a symbol's function: if it is new, table->count before the call. */
+/* Returns the number of a symbol's function; a new function gets table->count. */
 uint32_t function_table_find(struct function_table *table, const struct symbol *symbol);
 
 /* Idempotent. */
 void function_table_release(struct function_table *table);
 
-/* Number of the node of calls that do not count. */
+/* Number of the node for calls that do not count. */
 #define NODE_NONE 0
 
 #define TRUNCATED_NAME "[truncated]"
 
 struct call_costs {
 	uint64_t ns;
-	uint64_t insns, cycles; /* 0: not known, or not counted */
+	uint64_t insns, cycles; /* 0: unknown, or not counted */
 };
 
 struct slowest_call {
 	const struct track *track; /* borrowed; NULL: none */
 	uint64_t begin, duration;  /* ns */
-	uint64_t rank;             /* what the reader compares */
+	uint64_t rank;             /* the value that the reader compares */
 };
 
-/* 64 bytes: a line of the cache. */
+/* 64 bytes: a cache line. */
 struct call_node {
-	uint64_t calls;        /* that began, without those of SLICE_CONTEXT */
-	struct call_costs own; /* of calls that have ended, without callees */
+	uint64_t calls;        /* begun calls, without those with SLICE_CONTEXT */
+	struct call_costs own; /* of ended calls, without callees */
 	union {
-		struct {                 /* of a path */
-			uint32_t caller; /* number of a node; NODE_NONE: it is a thread's root */
-			uint32_t key;    /* distinguishes its caller's callees */
-			const struct name *name; /* borrowed; NULL: the reader gave no name */
-			uint32_t last_callee, last_key; /* the one that was called last */
+		struct {                         /* of a path */
+			uint32_t caller;         /* number of a node; NODE_NONE: a thread's root */
+			uint32_t key;            /* distinguishes the callees of a caller */
+			const struct name *name; /* borrowed; NULL: unnamed */
+			uint32_t last_callee, last_key; /* the last callee */
 		};
-		struct slowest_call slowest; /* of a function: the reader's */
+		struct slowest_call slowest; /* of a function; set by the reader */
 	};
 };
 
 struct call_total {
-	struct call_costs costs;         /* with callees, of calls that have ended */
+	struct call_costs costs;         /* of ended calls, with callees */
 	uint32_t last_track, last_place; /* 1 + a track's index; call_tree_place() */
 };
 
-/* A call that has begun. */
+/* An open call. */
 struct open_call {
 	uint32_t node;
 	uint32_t place;          /* if rules->recursion: call_tree_place() */
 	bool inferred;           /* its begin was not seen */
 	struct call_costs begin; /* the thread's counters when it began */
-	struct call_costs own;   /* what it cost itself, up to now; if SUMS_OWN_TIMES its callees */
+	struct call_costs own;   /* own costs so far; if SUMS_OWN_TIMES, its callees' time */
 	/* If rules->recursion: */
-	const struct symbol *symbol; /* borrowed: that is called */
-	uint64_t untraced;           /* the thread's when it began */
+	const struct symbol *symbol; /* borrowed: the callee */
+	uint64_t untraced;           /* the thread's `untraced` when it began */
 };
 
 struct call_thread {
-	const struct track *track; /* borrowed; NULL: no slice has come */
+	const struct track *track; /* borrowed; NULL: no slice yet */
 	struct open_call *open;    /* owned; [0] is the thread */
 	struct open_call *top;     /* the innermost one */
 	struct open_call *end;     /* of the array */
 	size_t room, deepest;
-	struct call_costs now; /* counters, up to the last event; they never go back */
-	uint32_t cut;          /* the path of deeper calls, if depth > max_stack */
-	/* The reader's: slices that began, calls that were seen, and ns in no traced code. */
+	struct call_costs now; /* counters at the last event; they never decrease */
+	uint32_t cut;          /* the path of calls deeper than max_stack, if there are any */
+	/* For the reader: begun slices, observed calls, and ns outside of traced code. */
 	uint64_t slices, calls, untraced;
 };
 
 struct call_tree {
-	struct call_node *nodes; /* owned; [NODE_NONE] is of calls that do not count */
+	struct call_node *nodes; /* owned; [NODE_NONE] is for calls that do not count */
 	size_t count, room;      /* with NODE_NONE */
 	/*
-	 * Owned; by node: of a recursion the costs of the outermost call.  Paths have totals after
-	 * call_tree_add_up().
+	 * Owned; by node. A recursion has the costs of its outermost call. Paths have totals only
+	 * after call_tree_add_up().
 	 */
 	struct call_total *totals;
 	size_t total_room;
@@ -127,59 +126,59 @@ struct call_tree {
 	struct pair_table places; /* of (index of the track, node) */
 	uint32_t *open_counts;    /* owned; by place: open calls of a function */
 	size_t open_room;
-	uint64_t slices;          /* that began */
-	struct name_table *names; /* borrowed; NULL: the nodes are no paths */
+	uint64_t slices;          /* begun */
+	struct name_table *names; /* borrowed; NULL: nodes are functions, not paths */
 	/*
-	 * --max-stack: of a deeper stack the outermost `max_stack` calls, TRUNCATED_NAME and the
-	 * innermost call are shown.  So no path is longer, a path's own costs are exact, and the
-	 * outermost calls have those of all their callees.
+	 * --max-stack: of a deeper stack, show the outermost `max_stack` calls, TRUNCATED_NAME and
+	 * the innermost call. So the length of paths is limited, a path's own costs are exact, and
+	 * the outermost calls include all their callees.
 	 */
 	uint64_t max_stack;
 	uint32_t truncated_key;
-	uint64_t cut_slices; /* deeper ones */
+	uint64_t cut_slices; /* deeper than max_stack */
 };
 
 /* The end of a call. */
 struct ended_call {
 	const struct open_call *call;
 	struct call_costs all; /* with callees */
-	bool outermost;        /* the only open one of its node in the thread */
+	bool outermost;        /* no other open call of its node in the thread */
 	bool cut;              /* the return was not seen */
 };
 
-/* What is added up of nodes. */
+/* Sums to compute per node. */
 enum call_sums {
 	SUMS_ALL = 0,
-	SUMS_OWN_TIMES, /* in fewer instructions */
-	SUMS_NONE,      /* calls of NODE_NONE are not looked at */
+	SUMS_OWN_TIMES, /* own times only, with fewer instructions */
+	SUMS_NONE,      /* no sums; calls of NODE_NONE are skipped */
 };
 
-/* What a reader decides.  A constant: call_tree_follow() is compiled for each. */
+/* Choices of a reader. A constant: call_tree_follow() is compiled for each. */
 struct call_rules {
 	enum call_sums sums;
-	bool costs;     /* count instructions and cycles, too; if SUMS_NONE no cycles */
-	bool recursion; /* the nodes are functions, which may be open several times in a thread */
+	bool costs;     /* also count instructions and cycles; if SUMS_NONE, no cycles */
+	bool recursion; /* nodes are functions, which may be open several times in a thread */
 	/* Returns the node of a call that begins in thread->top. */
 	uint32_t (*enter)(struct call_tree *tree, struct call_thread *thread,
 			  const struct slice_event *event, const struct slice_detail *detail);
-	/* A call has ended, also of NODE_NONE; thread->top is its caller.  NULL: nothing. */
+	/* A call ended, possibly of NODE_NONE; thread->top is its caller. May be NULL. */
 	void (*ended)(struct call_tree *tree, struct call_thread *thread,
 		      const struct ended_call *end);
 };
 
-/* Begin without calls; `names` is borrowed until release, NULL: the nodes are no paths. */
+/* Start without calls. `names` is borrowed until release; NULL: nodes are functions, not paths. */
 void call_tree_init(struct call_tree *tree, struct name_table *names, uint64_t max_stack);
 
 /* Idempotent, also on zeroed memory. */
 void call_tree_release(struct call_tree *tree);
 
-/* Make room for the nodes up to `node`, which are zero. */
+/* Make room for nodes up to `node`; new ones are zero. */
 void call_tree_add_nodes(struct call_tree *tree, uint32_t node);
 
 uint32_t call_tree_find_child(struct call_tree *tree, uint32_t caller, uint32_t key,
 			      const struct name *name);
 
-/* Returns the path of `key` called by another one.  If it is new it gets `name`, or NULL. */
+/* Returns the path of callee `key` of a path. A new one gets `name`, which may be NULL. */
 static inline uint32_t call_tree_child(struct call_tree *tree, uint32_t caller, uint32_t key,
 				       const struct name *name)
 {
@@ -198,7 +197,7 @@ static inline size_t call_thread_depth(const struct call_thread *thread)
 
 uint32_t call_tree_cut(struct call_tree *tree, struct call_thread *thread);
 
-/* Returns the caller's path of a call that begins; of a deep one TRUNCATED_NAME. */
+/* Returns the path of the caller of a new call; TRUNCATED_NAME's if the stack is too deep. */
 static inline uint32_t call_tree_caller(struct call_tree *tree, struct call_thread *thread)
 {
 	return call_thread_depth(thread) < tree->max_stack ? thread->top->node
@@ -208,27 +207,27 @@ static inline uint32_t call_tree_caller(struct call_tree *tree, struct call_thre
 /* Returns the sum of the own costs of all nodes. */
 struct call_costs call_tree_sum(const struct call_tree *tree);
 
-/* All calls of paths have ended: add up their totals. */
+/* Compute the totals of paths, after all calls have ended. */
 void call_tree_add_up(struct call_tree *tree);
 
-/* Set the time of the first and the last begin or end, ns.  Returns whether there is any. */
+/* Store the time (ns) of the first and the last begin or end. Returns false if there is none. */
 bool call_tree_times(const struct call_tree *tree, uint64_t *first, uint64_t *last);
 
-/* For call_tree_follow(): the thread's first events.  Returns false if all are instants. */
+/* For call_tree_follow(): a thread's first events. Returns false if all are instants. */
 bool call_tree_start(struct call_tree *tree, struct call_thread *thread, const struct track *track,
 		     const struct slice_batch *batch);
 
-/* Returns the number of a node in a thread, among all nodes in all threads. */
+/* Returns the number of a (track, node) pair. */
 uint32_t call_tree_place(struct call_tree *tree, uint32_t track, uint32_t node);
 
-/* For call_tree_follow(): make room for thread->top.  Returns it. */
+/* For call_tree_follow(): make room for thread->top, and return it. */
 struct open_call *call_thread_grow(struct call_thread *thread);
 
 /* ---- Follow slices ------------------------------------------------------- */
 
 #define CALL_TREE_INLINE static inline __attribute__((always_inline))
 
-/* A counter that is not known, or after a gap is smaller than before, stays. */
+/* Unknown counters, and counters that decreased after a gap, stay. */
 CALL_TREE_INLINE void call_tree_advance(uint64_t *now, uint64_t *own, uint64_t to)
 {
 	uint64_t by = to > *now ? to - *now : 0;

@@ -26,7 +26,7 @@ uint64_t durations_percentile(const struct durations *durations, unsigned percen
 
 uint64_t durations_quantile(const struct durations *durations, uint32_t millionths)
 {
-	/* Rounded up; this does not overflow for any count of real events. */
+	/* Rounded up; cannot overflow for a count of real events. */
 	uint64_t rank = (durations->count * millionths + 999999) / 1000000, seen = 0;
 
 	for (uint32_t i = 0; i < DURATION_BUCKETS; i++) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A histogram of durations: buckets of 1 ns up to 256 ns, above that of at most
- * 1/128 of the duration.
+ * A histogram of durations: buckets of 1 ns below 256 ns; above, of at most 1/128 of the duration.
  */
 #ifndef SRC_SLICES_DURATIONS_H
 #define SRC_SLICES_DURATIONS_H
@@ -9,8 +8,8 @@
 #include "base/common.h"
 
 /*
- * Returns the class of a value: classes of 1 below 2^bits, above that 2^bits of them to an octave.
- * Larger values have the same class, or a higher one.
+ * Returns the class of a value: of width 1 below 2^bits, above that 2^bits classes per octave.
+ * Classes do not decrease with the value.
  */
 static inline uint32_t log_class(uint64_t value, unsigned bits)
 {
@@ -22,7 +21,7 @@ static inline uint32_t log_class(uint64_t value, unsigned bits)
 	return (octave << bits) + (uint32_t)(value >> octave);
 }
 
-/* Returns the least value of a class. */
+/* Returns the lowest value of a class. */
 static inline uint64_t log_class_begin(uint32_t number, unsigned bits)
 {
 	uint32_t octave = number >> bits, step = number & ((1u << bits) - 1);
@@ -37,23 +36,22 @@ static inline uint64_t log_class_begin(uint32_t number, unsigned bits)
 #define DURATION_BUCKETS (DURATION_BLOCKS * DURATION_STEPS)
 
 struct durations {
-	uint64_t *blocks[DURATION_BLOCKS]; /* owned: DURATION_STEPS buckets each; NULL: none counted
-					    */
+	uint64_t *blocks[DURATION_BLOCKS]; /* owned: DURATION_STEPS buckets each; NULL: all 0 */
 	uint64_t count, min, max;
 };
 
 void durations_add(struct durations *durations, uint64_t ns);
 
 /*
- * Returns the duration that `percent` of all are at most as long as (nearest
- * rank), the shortest one of its bucket; 0 if there are none.
+ * Returns the percentile of the durations (nearest rank), as the lowest value of its bucket; 0
+ * without durations.
  */
 uint64_t durations_percentile(const struct durations *durations, unsigned percent);
 
-/* The same of millionths: 999000 is the percentile 99.9. */
+/* The same in millionths: 999000 is the percentile 99.9. */
 uint64_t durations_quantile(const struct durations *durations, uint32_t millionths);
 
-/* Returns how many durations are in buckets of longer ones than `ns`. */
+/* Returns the number of durations in buckets above that of `ns`. */
 uint64_t durations_longer(const struct durations *durations, uint64_t ns);
 
 /* Idempotent, also on zeroed memory. */

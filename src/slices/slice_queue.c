@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The queue of slice events: blocks that the caller fills and the workers empty. */
+/* Queue of slice events, in blocks that the caller fills and workers process. */
 #include "src/slices/slice_queue.h"
 
 #include <pthread.h>
 
 #include "base/arena.h"
 
-#define EVENTS 1024 /* in a block: 32 KiB, so that all stay in a CPU's cache */
+#define EVENTS 1024 /* per block: 32 KiB, so that all blocks fit in a CPU's cache */
 #define BLOCKS 16
 
 /*
- * To wake a thread costs as much as to fill a block.  So a worker is asked for when half of the
- * blocks are filled, and a caller who waits continues when half of them are done.
+ * Waking a thread costs as much as filling a block. So a worker is asked for when half of the
+ * blocks are filled, and a waiting caller continues when half of them are done.
  */
 #define HALF (BLOCKS / 2)
 
@@ -36,20 +36,20 @@ struct slice_queue {
 	struct workers *workers; /* borrowed */
 	struct slice_sink sink;
 	const struct slice_sink *next; /* borrowed */
-	const struct output *output;   /* borrowed; NULL: of a queue behind */
+	const struct output *output;   /* borrowed; NULL: the next queue has it */
 	const uint64_t *slices;        /* borrowed; NULL: likewise */
-	size_t direct_left;            /* events that bypass the queue until the next choice */
-	bool direct;                   /* this one does */
-	struct queue_block *blocks;    /* owned: BLOCKS */
+	size_t direct_left; /* events that bypass the queue until choose() is called again */
+	bool direct;        /* events bypass the queue */
+	struct queue_block *blocks; /* owned: BLOCKS */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	/* Atomic: see publish(). */
 	bool failed, full;
 	uint64_t written_slices;
-	/* Under the lock; the block that is being filled is number `filled`: */
+	/* Under the lock. Block number `filled` is being filled. */
 	unsigned filled, done;
-	bool submitted; /* the job, which will process all filled blocks */
-	bool waiting;   /* the caller: for `changed`, until no more than `enough` are undone */
+	bool submitted; /* the job is queued, and will process all filled blocks */
+	bool waiting;   /* the caller waits for `changed`, until at most `enough` blocks are left */
 	unsigned enough;
 };
 
@@ -73,7 +73,7 @@ static void replay_block(const struct slice_sink *next, const struct queue_block
 	}
 }
 
-/* Publish what the writer has done, for slice_queue_failed(), _full() and _slices(). */
+/* Publish the writer's state, for slice_queue_failed(), _full() and _slices(). */
 static void publish(struct slice_queue *queue)
 {
 	if (!queue->output)
@@ -113,7 +113,7 @@ static struct queue_block *being_filled(const struct slice_queue *queue)
 	return &queue->blocks[queue->filled % BLOCKS];
 }
 
-/* Let a worker process the filled blocks. */
+/* Offer the filled blocks to a worker. */
 static void offer(struct slice_queue *queue)
 {
 	bool submitted;
@@ -126,7 +126,7 @@ static void offer(struct slice_queue *queue)
 		workers_offer(queue->workers, &queue->job);
 }
 
-/* Wait until no more than `enough` blocks, which are offered, are undone. */
+/* Wait until at most `enough` of the offered blocks are left. */
 static void wait_for(struct slice_queue *queue, unsigned enough)
 {
 	if (workers_help(queue->workers, &queue->job))
@@ -140,7 +140,7 @@ static void wait_for(struct slice_queue *queue, unsigned enough)
 	pthread_mutex_unlock(&queue->lock);
 }
 
-/* Hand over the block that is being filled, and see to it that the next one is free. */
+/* Hand over the block that is being filled, and make the next one free. */
 static void hand_over(struct slice_queue *queue)
 {
 	struct queue_block *block;
@@ -159,8 +159,8 @@ static void hand_over(struct slice_queue *queue)
 }
 
 /*
- * Choose what happens to the next events.  If no worker is idle, queueing only
- * costs: then they bypass the queue, once it is empty.
+ * Choose between queue and bypass for the next events. If no worker is idle, queueing only costs,
+ * so events bypass the queue once it is empty.
  */
 static void choose(struct slice_queue *queue)
 {
@@ -173,11 +173,11 @@ static void choose(struct slice_queue *queue)
 	queue->direct_left = EVENTS;
 }
 
-/* Returns the block that takes the next events; NULL: they bypass the queue. */
+/* Returns the block for the next events; NULL: they bypass the queue. */
 static struct queue_block *find_room(struct slice_queue *queue)
 {
 	struct queue_block *block = being_filled(queue);
-	/* Room for a whole slice, which is two events. */
+	/* A whole slice is two events. */
 	bool full = block->event_count + 1 >= EVENTS || block->span_count == EVENTS;
 
 	if (queue->direct ? queue->direct_left : !full)
@@ -190,7 +190,7 @@ static struct queue_block *find_room(struct slice_queue *queue)
 	return queue->direct ? NULL : being_filled(queue);
 }
 
-/* What an event refers to must outlive the call: details and texts. */
+/* Copy the details and texts that an event refers to. */
 static void keep_references(struct queue_block *block, const struct slice_batch *batch,
 			    struct slice_event *event)
 {
@@ -206,14 +206,14 @@ static void keep_references(struct queue_block *block, const struct slice_batch 
 	event->detail = (uint32_t)block->detail_count;
 }
 
-/* Copy the first events that the block has room for.  Returns how many. */
+/* Copy as many of the events as the block has room for. Returns their number. */
 static size_t copy_events(struct queue_block *block, void *track, const struct slice_batch *batch)
 {
 	struct slice_event *events = block->events + block->event_count;
 	size_t room = EVENTS - block->event_count,
 	       count = batch->count < room ? batch->count : room;
 
-	/* A whole slice is one piece. */
+	/* A whole slice is not divided. */
 	if (count < batch->count && batch->events[count].order == SLICE_ORDER_WHOLE)
 		count--;
 	memcpy(events, batch->events, count * sizeof(*events));

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The interface between everything that produces slices and everything that
- * consumes them: call-stack machines, queue, sorter, filter, output formats, tests.
+ * The interface between producers and consumers of slices: call-stack machines, queue, sorter,
+ * filter, output formats, tests.
  *
- * A machine emits events in the order in which it discovers them, which is not
- * always the order of time: a caller that was never seen to be called is found
- * when it is returned to.  The order of such events (enum slice_order) says how
- * they sort among others of the same track and time.  An end names no slice: it
- * closes the innermost open one.
+ * A machine emits events in the order of discovery, which is not always that of time: a caller
+ * whose call was not seen is found when a callee returns to it. The order of such events (enum
+ * slice_order) defines how they sort among others of the same track and time. An end names no
+ * slice: it closes the innermost open one.
  */
 #ifndef SRC_SLICES_SLICE_SINK_H
 #define SRC_SLICES_SLICE_SINK_H
@@ -16,25 +15,24 @@
 
 enum slice_flags {
 	SLICE_INFERRED_START = 1, /* the call was not seen: the time is the earliest possible */
-	SLICE_CONTEXT = 2,        /* a caller of the chosen functions: its call counts elsewhere */
-	/* Calls may be missing between it and the slices in it, or they are of another stack. */
+	SLICE_CONTEXT = 2,        /* a caller of the chosen functions; its call is not counted */
+	/* Calls may be missing between it and its children, or these belong to another stack. */
 	SLICE_UNCERTAIN_LEVEL = 8,
-	SLICE_CUT =
-		16, /* of an end: no return was seen, the trace ends or is missing from there on */
-	SLICE_ESTIMATED_TIME = 32, /* it shares the time between two timestamps: with a gap, or, if
+	SLICE_CUT = 16, /* of an end: no return was seen; the trace ends, or is missing after it */
+	SLICE_ESTIMATED_TIME = 32, /* shares the time between two timestamps with a gap or, if
 				      details are used, with other calls */
-	SLICE_CONTINUED = 64,      /* it began in the part of the trace before (--split) */
-	SLICE_TAIL_CALL = 1, /* of an end, with --flows: a tail call left it; its target is next */
-	SLICE_TAIL_CALLED = 16,  /* of a begin, with --flows: a tail call entered it */
-	SLICE_HAS_CAUSE = 4,     /* `ip` is the address of its struct slice_cause; 0: not kept */
-	SLICE_HAS_VECTOR = 0x80, /* an interrupt or exception with the vector in bits 8 to 15 */
+	SLICE_CONTINUED = 64,      /* began in an earlier part of the trace (--split) */
+	SLICE_TAIL_CALL = 1,     /* of an end, with --flows: a tail call; its target begins next */
+	SLICE_TAIL_CALLED = 16,  /* of a begin, with --flows: by a tail call */
+	SLICE_HAS_CAUSE = 4,     /* `ip` points to a struct slice_cause; 0: not stored */
+	SLICE_HAS_VECTOR = 0x80, /* an interrupt or exception; its vector is in bits 8 to 15 */
 };
 
 /* The processor's description of the event that a slice shows (EVD packets). */
 struct slice_cause {
-	uint64_t ip;        /* that the slice entered; 0: none */
+	uint64_t ip;        /* of the code that the slice entered; 0: unknown */
 	uint64_t values[3]; /* by enum cpu_event_evd */
-	uint8_t known;      /* a bit for each value */
+	uint8_t known;      /* bit mask of known values */
 };
 
 /* Returns the vector of flags with SLICE_HAS_VECTOR. */
@@ -45,30 +43,29 @@ static inline unsigned slice_vector(unsigned flags)
 
 /* Optional data of a begin or an end. */
 struct slice_detail {
-	uint64_t insns, cycles; /* of the thread up to then; cycles stay 0 without CYC packets */
+	uint64_t insns, cycles; /* of the thread so far; cycles are 0 without CYC packets */
 	union {
 		struct {                             /* of a begin: */
 			const struct symbol *caller; /* contains the call; NULL: unknown */
 			uint64_t caller_offset;      /* bytes from the caller's start */
 		};
 		struct {                      /* of an end: */
-			uint64_t folded;      /* shorter slices inside that are not shown, */
-			uint64_t folded_time; /* and their ns together */
+			uint64_t folded;      /* shorter slices inside that are left out */
+			uint64_t folded_time; /* their total ns */
 		};
 	};
 };
 
 enum slice_event_kind { SLICE_BEGIN, SLICE_END, SLICE_INSTANT };
 
-/* Events of equal time are sorted by this, then by arrival. */
+/* Sort key of events of equal time; the next key is arrival. */
 enum slice_order {
-	SLICE_ORDER_WHOLE =
-		-2, /* the end of a slice whose begin is the event before, in one batch */
-	SLICE_ORDER_DEFERRED = -1, /* emitted late: it encloses what was emitted before */
+	SLICE_ORDER_WHOLE = -2, /* end of a slice whose begin is the event before it in the batch */
+	SLICE_ORDER_DEFERRED = -1, /* emitted late: encloses everything emitted before */
 	SLICE_ORDER_PLAIN = 0,
 	/*
-	 * Emitted late: SLICE_ORDER_PLAIN + N, it comes behind N plain begins of its time, and
-	 * encloses the others.
+	 * Emitted late: SLICE_ORDER_PLAIN + N sorts after N plain begins of its time, and encloses
+	 * the others.
 	 */
 	SLICE_ORDER_LAST = 100,
 };
@@ -79,48 +76,48 @@ struct slice_event {
 		const struct symbol *symbol; /* of a begin; of an end a hint, or NULL */
 		const char *text;            /* of an instant; borrowed for the call */
 	};
-	uint64_t ip;     /* of a begin: the code that it entered, a call's function; 0: none */
-	uint32_t detail; /* 1 + index in the batch's details, if that has any; 0: it has none */
+	uint64_t ip; /* of a begin: address of the code that it entered, see slice_flags; 0: none */
+	uint32_t detail; /* 1 + index in the batch's details; 0: none */
 	uint16_t flags;  /* enum slice_flags: of a begin; of an end SLICE_CUT, SLICE_TAIL_CALL */
 	uint8_t kind;    /* enum slice_event_kind */
-	int8_t order;    /* enum slice_order; PLAIN behind the sorter */
+	int8_t order;    /* enum slice_order; PLAIN after the sorter */
 };
 
-/* Events of one track, at least one; all is borrowed for the call. */
+/* Events of one track, at least one; all borrowed for the call. */
 struct slice_batch {
 	const struct slice_event *events;
 	size_t count;
 	const struct slice_detail *details; /* NULL: no event has one */
 	/*
-	 * The batch has only begins and ends of SLICE_ORDER_PLAIN, whose times do not decrease.  If
-	 * it has details, each event has one, in the order of the events.  Sinks handle such a
-	 * batch faster; it may also be false for one.
+	 * A hint, by which sinks are faster: the batch has only begins and ends of
+	 * SLICE_ORDER_PLAIN, whose times do not decrease. If it has details, each event has one, in
+	 * the order of the events.
 	 */
 	bool plain;
 };
 
-/* `track` is the pointer that the emitter was given for the thread. */
+/* `track`: the emitter's pointer for the thread. */
 struct slice_sink {
 	void (*events)(const struct slice_sink *sink, void *track, const struct slice_batch *batch);
 	/*
-	 * All events of this track up to now have arrived: later ones are not earlier
-	 * in time.  Slices may be open.  NULL: the sink needs events in order of time.
+	 * All events of this track so far have arrived: later ones are not earlier in time. Slices
+	 * may be open. NULL: the sink needs events in order of time.
 	 */
 	void (*flush)(const struct slice_sink *sink, void *track);
 	void *context;  /* the implementation's own; borrowed */
-	bool details;   /* it uses insns, cycles and callers: emit them */
-	bool folded;    /* it uses `folded` and `folded_time` of ends */
+	bool details;   /* the sink uses insns, cycles and callers: emit them */
+	bool folded;    /* the sink uses `folded` and `folded_time` of ends */
 	bool immediate; /* each event must be emitted as soon as it is known */
 };
 
-/* Returns an event's detail, borrowed from the batch; NULL: it has none. */
+/* Returns an event's detail, borrowed from the batch; may be NULL. */
 static inline const struct slice_detail *slice_batch_detail(const struct slice_batch *batch,
 							    const struct slice_event *event)
 {
 	return batch->details && event->detail ? &batch->details[event->detail - 1] : NULL;
 }
 
-/* Emit one event, whose field `detail` is ignored: it has `detail`, or NULL. */
+/* Emit one event with `detail`, which may be NULL; the event's field `detail` is ignored. */
 static inline void slice_sink_emit(const struct slice_sink *sink, void *track,
 				   const struct slice_event *event,
 				   const struct slice_detail *detail)

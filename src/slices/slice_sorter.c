@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The sorter as a sink: stores events in runs, and reports what had to be changed. */
+/* The sorter as a sink: store events in runs, and count what had to be changed. */
 #include "src/slices/slice_sorter.h"
 
 #include "src/slices/sorter_track.h"
 
-/* Bytes in memory, of all tracks and of one array; larger arrays are in files. */
+/* Limits of memory, in bytes, for all tracks and for one array; larger arrays are in files. */
 #define MEMORY_MOST ((size_t)24 << 20)
 #define MEMORY_EACH ((size_t)1 << 20)
 
-/* Emit a part of a segment that is too long. */
+/* Emit a segment at the limit of its length. */
 static void limit_segment(struct sorter_track *track)
 {
 	if (track->count < track->sorter->limit)
@@ -17,7 +17,7 @@ static void limit_segment(struct sorter_track *track)
 	track->sorter->counts.split++;
 }
 
-/* Have room for `need` items of `size` bytes in one of the track's arrays. */
+/* Make room for `need` items of `size` bytes in one of the track's arrays. */
 static void grow_array(struct sorter_track *track, struct big_array *array, size_t need,
 		       size_t size)
 {
@@ -46,7 +46,7 @@ static void begin_run(struct sorter_track *track)
 	track->runs[track->run_count++] = (struct record_run){ .begin = track->count };
 }
 
-/* Have room for one record more. */
+/* Make room for one more record. */
 static void make_record_room(struct sorter_track *track)
 {
 	size_t step;
@@ -67,8 +67,7 @@ static uint64_t hold_time(struct sorter_track *track, uint64_t time)
 	return time > INT64_MAX ? INT64_MAX : time;
 }
 
-/* Returns an event's time and order as they are sorted by: a slice ends where it begins, or later.
- */
+/* Returns an event with the time and order to sort by: a slice never ends before it begins. */
 static struct slice_event as_sorted(struct sorter_track *track, const struct slice_event *event)
 {
 	struct slice_event sorted = *event;
@@ -102,7 +101,7 @@ static void add_event(struct sorter_track *track, const struct slice_batch *batc
 	track->count++;
 }
 
-/* Keep the details of the plain events that are the next records. */
+/* Store the details of plain events, which are the next records. */
 static void keep_details(struct sorter_track *track, const struct slice_batch *batch, size_t count)
 {
 	struct slice_event *record = sorter_track_records(track) + track->count;
@@ -116,8 +115,8 @@ static void keep_details(struct sorter_track *track, const struct slice_batch *b
 }
 
 /*
- * Add the first of `count` last events of a plain batch, which continue the last run.  Returns how
- * many.
+ * Add the first of the last `count` events of a plain batch, which continue the last run. Returns
+ * their number.
  */
 static size_t add_plain(struct sorter_track *track, const struct slice_batch *batch, size_t count)
 {
@@ -210,17 +209,18 @@ static void warn(const struct slice_sorter *sorter)
 
 	if (counts->unmatched_ends)
 		diag_warn(sorter->diag, "unmatched-end",
-			  "%" PRIu64 " ends of slices without a beginning were left out",
+			  "%" PRIu64 " ends without an open slice were left out",
 			  counts->unmatched_ends);
 	if (counts->late)
 		diag_warn(sorter->diag, "times-late",
 			  "%" PRIu64
-			  " times lie beyond the 2^63 ns that Perfetto can show, and are "
-			  "shown there",
+			  " times exceed 2^63 ns, the maximum that Perfetto can show, and were "
+			  "reduced to it",
 			  counts->late);
 	if (counts->backward)
 		diag_warn(sorter->diag, "time-backwards",
-			  "the time of %" PRIu64 " beginnings and ends went back and was held",
+			  "%" PRIu64
+			  " begins and ends were earlier than the one before, and got its time",
 			  counts->backward);
 	if (counts->too_deep)
 		diag_warn(sorter->diag, "too-deep",
@@ -228,8 +228,8 @@ static void warn(const struct slice_sorter *sorter)
 			  sorter->depth);
 	if (counts->split)
 		diag_warn(sorter->diag, "segment-split",
-			  "%" PRIu64 " stretches were too long to order as a whole: callers found "
-			  "late may begin too late",
+			  "%" PRIu64 " segments were too long to sort at once: callers found late "
+			  "may begin too late",
 			  counts->split);
 }
 

@@ -1,52 +1,46 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A slice sink that sorts slices, in front of sinks that need them in order.
+ * A sink that sorts slices for sinks that need them in order.
  *
- * Call-stack machines emit slices in the order in which they discover them.
- * The sorter buffers a segment of each track, sorts it by time when it is flushed,
- * and emits it such that for every track
- *  - times never decrease, also across segments;
- *  - every end closes an open slice, every slice is closed in the end;
- *  - no slice is deeper than SLICE_SORTER_DEPTH (Perfetto drops deeper ones and
- *    then mixes up their ends).
+ * Call-stack machines emit slices in the order of discovery. The sorter buffers a segment of each
+ * track, sorts it by time when it is flushed, and emits it so that for every track
  *
- * Order at equal times: the end of a whole slice (SLICE_ORDER_WHOLE); ends before
- * every begin and instant that close slices begun earlier; SLICE_ORDER_DEFERRED;
- * all others; each in the order of arrival, but those above SLICE_ORDER_PLAIN behind as many
- * begins.  So a slice found late encloses slices
- * that begin at its time, and never takes the end of an earlier one.  A whole slice
- * without length stays one begin and end beside each other.  The symbol of an end
- * is undefined; details stay with their begin or end.
+ * Order at equal times: ends of whole slices (SLICE_ORDER_WHOLE); ends of earlier slices that come
+ * before every begin and instant; SLICE_ORDER_DEFERRED; all others. Equal orders sort by arrival;
+ * orders above SLICE_ORDER_PLAIN sort after as many begins. So a slice found late encloses the
+ * slices that begin at its time, and never takes the end of an earlier one. The begin and end of a
+ * whole slice without length stay adjacent. The symbol of an end is undefined; details stay with
+ * their begin or end.
  *
- * Changes are counted, and reported as one warning of each kind by
- * slice_sorter_finish().  A segment of more than `limit` slices is passed on in
- * parts: slices found late then begin no earlier than the part before ended.
+ * Changes are counted, and reported by slice_sorter_finish() as one warning of each kind. A segment
+ * of more than `limit` events is emitted in parts: slices found late then begin no earlier than the
+ * previous part ended.
  *
- * Sorting is a stable merge of natural runs on their way out: O(n) when the
- * slices are in order, O(n log n) at worst.  Memory is reused from segment to
- * segment; a long segment is kept in a file without a name (base/io/big_array.h).
+ * Sorting is a stable merge of natural runs: O(n) if the slices are in order, O(n log n) at worst.
+ * Memory is reused for the next segment; a long segment is in a temporary file
+ * (base/io/big_array.h).
  */
 #ifndef SRC_SLICES_SLICE_SORTER_H
 #define SRC_SLICES_SLICE_SORTER_H
 
 #include "src/slices/sorter_types.h"
 
-/* Make a sorter in front of `next`.  It borrows itself: it must not move. */
+/* Initialize a sorter before `next`. It must not move, because it has pointers to itself. */
 void slice_sorter_init(struct slice_sorter *sorter, const struct slice_sink *next,
 		       struct diag *diag);
 
-/* Release all memory, passing nothing on.  Idempotent, also on zeroed memory. */
+/* Release all memory without emitting anything. Idempotent, also on zeroed memory. */
 void slice_sorter_release(struct slice_sorter *sorter);
 
 /*
- * Returns a new track, owned by the sorter: give it to the machine as the
- * thread's track.  Its slices go to `next_track` of the next sink.
+ * Returns a new track, owned by the sorter, for the machine's thread. Its slices go to `next_track`
+ * of the next sink.
  */
 struct sorter_track *slice_sorter_track(struct slice_sorter *sorter, void *next_track);
 
 /*
- * Pass on what every track has left, in the order of their opening, and close
- * what is open at the track's last time.  Once, after the machines have finished.
+ * Emit what every track has left, in the order in which they were opened, and close open slices at
+ * the track's last time. Call once, after the machines have finished.
  */
 void slice_sorter_finish(struct slice_sorter *sorter);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Slices in a file without a name: records of 32 bytes, and segments of them per track. */
+/* Slices in a temporary file: records of 32 bytes, in segments per track. */
 #include "src/slices/slice_store.h"
 
 #include <sys/mman.h>
@@ -10,10 +10,10 @@
 
 #define BUFFER_RECORDS 32768u
 
-/* Events between two calls that let the file leave memory. */
+/* Events between two releases of the file's pages. */
 #define STEP 32768u
 
-/* An event, whose `detail` says whether a detail follows in the next record. */
+/* An event, whose `detail` is not 0 if the next record is its detail. */
 struct store_record {
 	union {
 		struct slice_event event;
@@ -21,13 +21,13 @@ struct store_record {
 	};
 };
 
-/* Records of a track in a row. */
+/* Consecutive records of a track. */
 struct stretch {
 	uint64_t begin, count; /* in records of the file */
 };
 
 struct store_track {
-	struct track *track;       /* borrowed; NULL: nothing came */
+	struct track *track;       /* borrowed; NULL: no events */
 	struct stretch *stretches; /* owned */
 	size_t count, room;
 	uint64_t slices, begin, end;
@@ -62,7 +62,7 @@ static struct store_track *stored_track_of(struct slice_store *store, struct tra
 	return &store->tracks[track->index];
 }
 
-/* Add one record to the file. */
+/* Add a record to the file. */
 static void add(struct slice_store *store, struct store_track *to,
 		const struct store_record *record)
 {
@@ -88,7 +88,7 @@ static void keep_event(struct slice_store *store, struct store_track *to,
 
 	record.event.detail = detail != NULL;
 	if (event->kind == SLICE_END)
-		record.event.ip = 0; /* not set, and what memory held is not for a file */
+		record.event.ip = 0; /* unset: keep old memory contents out of the file */
 	if (event->kind == SLICE_INSTANT)
 		record.event.text = name_intern_text(store->names, event->text)->text;
 	if (!to->slices)
@@ -136,7 +136,7 @@ int slice_store_end(struct slice_store *store, struct error *err)
 
 /* ---- Out ----------------------------------------------------------------- */
 
-/* A position in a track's records; while `event` is set, it is the next one. */
+/* A position in a track's records, after `event`. */
 struct store_cursor {
 	const struct store_track *track;
 	size_t stretch;
@@ -144,7 +144,7 @@ struct store_cursor {
 	const struct slice_event *event;
 };
 
-/* Returns the next record, which is consumed; NULL at the end. */
+/* Returns the next record and consumes it; NULL at the end. */
 static const struct store_record *take_record(const struct slice_store *store,
 					      struct store_cursor *cursor)
 {
@@ -160,7 +160,7 @@ static const struct store_record *take_record(const struct slice_store *store,
 	return &store->records[stretch->begin + cursor->at++];
 }
 
-/* Move to the next event.  Returns false at the end. */
+/* Move to the next event. Returns false at the end. */
 static bool next_event(const struct slice_store *store, struct store_cursor *cursor)
 {
 	const struct store_record *record = take_record(store, cursor);
@@ -169,7 +169,7 @@ static bool next_event(const struct slice_store *store, struct store_cursor *cur
 	return record;
 }
 
-/* Emit the cursor's event and move to the next one.  Returns false at the end. */
+/* Emit the cursor's event and move to the next one. Returns false at the end. */
 static bool emit_event(const struct slice_store *store, struct store_cursor *cursor,
 		       const struct slice_sink *sink)
 {
@@ -180,7 +180,7 @@ static bool emit_event(const struct slice_store *store, struct store_cursor *cur
 	return next_event(store, cursor);
 }
 
-/* After `count` events the file need not stay in memory. */
+/* Release the file's pages periodically. */
 static void leave_behind(const struct slice_store *store, uint64_t count)
 {
 	if (count % STEP == 0)

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stores slices in a file without a name and replays them in another order: all
- * tracks by time, or one track.
+ * Stores slices in a temporary file and replays them: all tracks by time, or one track.
  *
- * The sorter emits a segment of one thread, then a segment of another.  Formats that
- * cut a trace by time, or print one thread after another, need all slices first.  An
- * event takes 32 bytes of disk ($TMPDIR, or /var/tmp), its detail 32 more; memory grows
- * with the number of segments only.
+ * The sorter emits a segment of one thread, then a segment of another. Formats that cut a trace by
+ * time, or print one thread after another, need all slices first. An event takes 32 bytes of disk
+ * ($TMPDIR, or /var/tmp), its detail another 32. Memory grows with the number of segments only.
  */
 #ifndef SRC_SLICES_SLICE_STORE_H
 #define SRC_SLICES_SLICE_STORE_H
@@ -22,36 +20,36 @@ struct store_track;
 struct slice_store {
 	struct name_table *names; /* borrowed: owns the texts of instants */
 	struct temp_file file;
-	struct store_record *buffer; /* owned: not yet written */
+	struct store_record *buffer; /* owned: not written yet */
 	size_t buffered;
-	uint64_t count;             /* records up to now */
+	uint64_t count;             /* records so far */
 	struct store_track *tracks; /* owned; by index of the track */
 	size_t track_count, track_room;
-	const struct store_record *records; /* owned mapping, from slice_store_end() on */
+	const struct store_record *records; /* owned mapping, after slice_store_end() */
 	uint64_t slices;
-	struct error err; /* the first failure; nothing is stored after it */
+	struct error err; /* the first failure; later slices are dropped */
 };
 
-/* The counts of a track, known without reading the file. */
+/* Counts of a track, known without reading the file. */
 struct track_summary {
-	struct track *track; /* borrowed; NULL: it has no events */
+	struct track *track; /* borrowed; NULL: no events */
 	uint64_t slices;
 	uint64_t begin, end; /* ns: of the first and the last record */
 };
 
-/* Make an empty file.  Returns 0; -1 with err filled.  `names` is borrowed until release. */
+/* Create an empty file. `names` is borrowed until release. Returns 0, or -1 with err filled. */
 int slice_store_init(struct slice_store *store, struct name_table *names, struct error *err);
 
 /*
- * Returns the sink; its tracks are struct track, its slices must come in program
- * order for each.  `details` and `folded` are those of struct slice_sink.
+ * Returns the sink. Its tracks are struct track; the slices of each must be in program order.
+ * `details` and `folded`: see struct slice_sink.
  */
 struct slice_sink slice_store_sink(struct slice_store *store, bool details, bool folded);
 
-/* All events have come: map the file.  Returns 0; -1 with err filled: the first failure. */
+/* Map the file after all events have come. Returns 0, or -1 with err filled: the first failure. */
 int slice_store_end(struct slice_store *store, struct error *err);
 
-/* Returns the number of tracks: their indices are below it. */
+/* Returns the number of tracks; their indices are lower. */
 size_t slice_store_tracks(const struct slice_store *store);
 
 struct track_summary slice_store_summary(const struct slice_store *store, size_t index);

@@ -2,7 +2,7 @@
 /* Sums of slices per function and per thread. */
 #include "src/slices/slice_totals.h"
 
-/* Returns the node of a function whose first symbol this is not, or not yet. */
+/* Returns the node of a function by a symbol that is not its first, or not yet. */
 static uint32_t node_of_symbol(struct slice_totals *totals, const struct symbol *symbol)
 {
 	uint32_t node = function_table_find(&totals->functions, symbol) + 1;
@@ -55,7 +55,7 @@ static const struct call_rules
 			 .recursion = true,
 			 .enter = enter_report,
 			 .ended = keep_slowest },
-	/* The few lines of a summary need half of the sums, in fewer instructions. */
+	/* A short summary needs only own times, which take fewer instructions. */
 	self_rules = { .sums = SUMS_OWN_TIMES, .enter = enter_function, .ended = keep_slowest };
 
 static void count_report(const struct slice_sink *sink, void *track,

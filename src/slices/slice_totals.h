@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Sums per function and per thread: calls, time and instructions with and without callees, and the
- * slowest call.
- *
- * A sink that passes all events on.  Slices must come in program order, as from a
- * slice_sorter.  Memory grows with the functions and threads of the run and the
- * depth of stacks, not with the trace.
+ * slowest call. A sink that passes all events on. Slices must come in program order, as from a
+ * slice_sorter. Memory grows with the functions, the threads and the depth of stacks, not with the
+ * trace.
  */
 #ifndef SRC_SLICES_SLICE_TOTALS_H
 #define SRC_SLICES_SLICE_TOTALS_H
@@ -14,28 +12,28 @@
 
 struct slice_totals {
 	/*
-	 * First.  Node N is of function N - 1, `slowest` the first one of the longest; without
-	 * `report` it has own times only.
+	 * First. Node N is of function N - 1; `slowest` is the first of equally long calls. Without
+	 * `report` there are own times only.
 	 */
 	struct call_tree tree;
-	struct slice_sink sink;          /* give this to the sorter; its tracks are struct track */
+	struct slice_sink sink;          /* for the sorter; its tracks are struct track */
 	const struct slice_sink *next;   /* borrowed */
-	bool report;                     /* all sums are made */
+	bool report;                     /* compute all sums */
 	bool by_insns;                   /* struct callstack_machine */
 	bool estimated;                  /* times are estimates, and instructions are not counted */
 	struct function_table functions; /* by number */
 };
 
 /*
- * Start without slices, in front of `next` (borrowed).  The totals borrow themselves: they must
- * not move.  Without `report` only own costs and slowest calls are known.  `insns`: count
- * instructions, too, also if `next` uses no details.  `by_insns`: the slowest call is that with
- * most instructions, if they are counted anyway: counting them takes half of a conversion's time.
+ * Initialize without slices, before `next` (borrowed). The totals must not move, because they have
+ * pointers to themselves. Without `report` only own costs and slowest calls are computed. `insns`:
+ * count instructions even if `next` uses no details. `by_insns`: rank calls by instructions, if
+ * these are counted anyway; counting them takes half of a conversion's time.
  */
 void slice_totals_init(struct slice_totals *totals, const struct slice_sink *next, bool report,
 		       bool insns, bool by_insns);
 
-/* Returns the part of costs by which functions and calls are ranked. */
+/* Returns the cost by which functions and calls are ranked. */
 static inline uint64_t slice_totals_rank(const struct slice_totals *totals,
 					 const struct call_costs *costs)
 {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Emits a track's events in order: merges runs, orders equal times, and enforces nesting. */
+/* Emit a track's events in order: merge runs, order equal times, enforce nesting. */
 #include "src/slices/sorter_track.h"
 
 #include "base/tables/heap.h"
 
-/* Bytes of the records of one time: of a trace that has times, they are few. */
+/* Bytes in memory of records of equal time; with timing packets these are few. */
 #define GROUP_MOST ((size_t)4 << 20)
 
 static void leave_behind(const struct sorter_track *track, size_t at)
 {
 	const struct slice_event *record = sorter_track_records(track) + at;
 
-	/* Details come in the order of records, of which each has one at most. */
+	/* Details are in the order of records, at most one for each. */
 	if (at % SORTER_TRACK_STEP == 0 && at)
 		sorter_track_leave(track, at,
 				   track->detail_count && record->detail ? record->detail - 1 : 0);
@@ -26,7 +26,7 @@ static void emit_events(const struct sorter_track *track, const struct slice_eve
 	next->events(next, track->next_track, &batch);
 }
 
-/* Emit a record that may have to be changed, or left out. */
+/* Emit a record that may have to be changed or dropped. */
 static void emit_checked(struct sorter_track *track, const struct slice_event *record)
 {
 	struct slice_sorter *sorter = track->sorter;
@@ -42,7 +42,7 @@ static void emit_checked(struct sorter_track *track, const struct slice_event *r
 		sorter->counts.too_deep++;
 		return;
 	}
-	/* Formats write an instant as a slice of no length, so it is as deep as one. */
+	/* Formats write an instant as a slice without length, so it needs a level. */
 	if (event.kind == SLICE_INSTANT && track->depth >= sorter->depth) {
 		sorter->counts.too_deep++;
 		return;
@@ -57,8 +57,8 @@ static void emit_checked(struct sorter_track *track, const struct slice_event *r
 }
 
 /*
- * Returns how many of the records [0, count), sorted by time, can be emitted
- * unchanged; the track's depth and time are those after them.
+ * Returns how many of the records [0, count), sorted by time, can be emitted unchanged, and
+ * advances the track's depth and time past them.
  */
 static size_t count_valid(struct sorter_track *track, const struct slice_event *records,
 			  size_t count)
@@ -69,7 +69,7 @@ static size_t count_valid(struct sorter_track *track, const struct slice_event *
 	if (records->time < track->last_time)
 		return 0;
 	for (; valid < count; valid++) {
-		/* Slices open around it; this wraps around for an end without a slice. */
+		/* Slices open around it; wraps around for an end without a slice. */
 		uint64_t outside = depth - (records[valid].kind == SLICE_END);
 
 		if (outside >= most)
@@ -82,7 +82,7 @@ static size_t count_valid(struct sorter_track *track, const struct slice_event *
 	return valid;
 }
 
-/* Emit records that are in order, most of them many at once and in place. */
+/* Emit sorted records, mostly many at once and in place. */
 static void emit_sorted(struct sorter_track *track, const struct slice_event *records, size_t count)
 {
 	while (count) {
@@ -99,7 +99,7 @@ static void emit_sorted(struct sorter_track *track, const struct slice_event *re
 	}
 }
 
-/* Returns record `at` of an array; records far before it may leave memory. */
+/* Returns record `at` of an array; releases the pages of far earlier records. */
 static const struct slice_event *visit(const struct big_array *array, size_t at)
 {
 	if (at % SORTER_TRACK_STEP == 0 && at)
@@ -113,8 +113,8 @@ static void emit_one(struct sorter_track *track, const struct big_array *array, 
 }
 
 /*
- * Returns the index behind the last end that has only ends and instants of the group before it
- * in [at, end), and closes a slice that is open already.
+ * Returns the index after the last end in [at, end) that closes a slice of an earlier group and has
+ * only ends and instants before it in its group.
  */
 static size_t behind_ends(const struct sorter_track *track, const struct big_array *array,
 			  size_t at, size_t end)
@@ -136,8 +136,8 @@ static size_t behind_ends(const struct sorter_track *track, const struct big_arr
 }
 
 /*
- * Emit the plain records [plain, late) of a group, and those of [late, end), each behind as many
- * begins of the former as its order says.
+ * Emit the plain records [plain, late) of a group and the records [late, end), each of these after
+ * as many begins as its order says.
  */
 static void pass_plain_and_late(struct sorter_track *track, const struct big_array *array,
 				size_t plain, size_t late, size_t end)
@@ -156,8 +156,8 @@ static void pass_plain_and_late(struct sorter_track *track, const struct big_arr
 }
 
 /*
- * Emit the records [begin, end) of an array, which are of equal time.  Slices that were found
- * late enclose what begins then, but not what ends then.
+ * Emit the records [begin, end) of an array, which have equal times. Slices found late enclose
+ * slices that begin at this time, but not slices that end then.
  */
 static void pass_group(struct sorter_track *track, const struct big_array *array, size_t begin,
 		       size_t end)
@@ -180,7 +180,7 @@ static void pass_group(struct sorter_track *track, const struct big_array *array
 	pass_plain_and_late(track, array, plain, late, end);
 }
 
-/* Emit the records [begin, end), which are in order and of any order. */
+/* Emit the sorted records [begin, end), of any order. */
 static void pass_groups(struct sorter_track *track, size_t begin, size_t end)
 {
 	const struct slice_event *records = sorter_track_records(track);
@@ -196,7 +196,7 @@ static void pass_groups(struct sorter_track *track, size_t begin, size_t end)
 	}
 }
 
-/* The same of records that are all SLICE_ORDER_PLAIN, as most are: they are emitted in place. */
+/* The same for records that are all SLICE_ORDER_PLAIN, as most are: in place. */
 static void pass_plain(struct sorter_track *track, size_t begin, size_t end)
 {
 	const struct slice_event *records = sorter_track_records(track);
@@ -222,7 +222,7 @@ static void pass_run(struct sorter_track *track, size_t begin, size_t end, bool 
 
 /* ---- Several runs -------------------------------------------------------- */
 
-/* The rest of a run that is being merged. */
+/* The rest of a run during a merge. */
 struct sorter_run {
 	size_t at, end; /* of the track's records */
 	size_t rank;    /* index among the runs, to sort equal times */
@@ -239,7 +239,7 @@ static bool run_before(const struct slice_event *records, const struct sorter_ru
 
 HEAP_DEFINE(runs, struct sorter_run, struct slice_event, run_before)
 
-/* Returns the number of runs; sorter->heap gets them, the earliest on top. */
+/* Put the runs into sorter->heap, the earliest on top. Returns their number. */
 static size_t list_runs(const struct sorter_track *track)
 {
 	struct slice_sorter *sorter = track->sorter;
@@ -257,14 +257,14 @@ static size_t list_runs(const struct sorter_track *track)
 	return count;
 }
 
-/* Returns the group, with room for `need` records. */
+/* Returns the group with room for `need` records. */
 static struct slice_event *group_of(struct slice_sorter *sorter, size_t need)
 {
 	big_array_grow(&sorter->group, need, sizeof(struct slice_event), GROUP_MOST);
 	return sorter->group.items;
 }
 
-/* Move the records of a run's first time to the group, which has `*grouped`. */
+/* Move the records of a run's first time to the group, which has `*grouped` so far. */
 static void take(const struct sorter_track *track, struct sorter_run *run, size_t *grouped)
 {
 	struct slice_sorter *sorter = track->sorter;
@@ -284,7 +284,7 @@ static void order_group(struct slice_sorter *sorter, size_t count)
 	struct slice_event *group = group_of(sorter, 2 * count);
 	size_t placed = count;
 
-	/* Mostly all is placed when the plain ones are. */
+	/* Usually all records are placed after SLICE_ORDER_PLAIN. */
 	for (int8_t order = SLICE_ORDER_WHOLE; order <= SLICE_ORDER_LAST && placed < 2 * count;
 	     order++) {
 		for (size_t i = 0; i < count; i++) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One track of the sorter (slice_sorter.h): the records of its segment in order of
- * arrival, divided into sorted runs, and the depth of the slices that were emitted.
- * Private to the sorter, which adds the records.
+ * One track of the sorter (slice_sorter.h): the records of its segment in order of arrival, divided
+ * into sorted runs, and the depth of emitted slices. Private to the sorter, which adds the records.
  */
 #ifndef SRC_SLICES_SORTER_TRACK_H
 #define SRC_SLICES_SORTER_TRACK_H
@@ -10,7 +9,7 @@
 #include "base/arena.h"
 #include "src/slices/sorter_types.h"
 
-/* Consecutive records that are sorted by time and order. */
+/* Consecutive records sorted by time and order. */
 struct record_run {
 	size_t begin; /* index of its first record; it ends at the next run's begin */
 	bool mixed;   /* some have an order other than SLICE_ORDER_PLAIN */
@@ -22,15 +21,15 @@ struct sorter_track {
 	struct sorter_track *next;
 	struct big_array records; /* owned: of the segment */
 	size_t count;
-	size_t full;             /* with so many records the next one takes the slow path */
-	uint64_t latest;         /* of the last record that was added */
+	size_t full;             /* at this count, the next record takes the slow path */
+	uint64_t latest;         /* time of the last record added */
 	struct record_run *runs; /* owned */
 	size_t run_count, run_room;
 	struct arena texts;       /* of the segment's instants */
 	struct big_array details; /* owned: of the segment's begins and ends */
 	size_t detail_count;
 	uint64_t depth;     /* open slices, including those left out */
-	uint64_t last_time; /* ns; of the last event that was emitted */
+	uint64_t last_time; /* ns; of the last event emitted */
 };
 
 static inline struct slice_event *sorter_track_records(const struct sorter_track *track)
@@ -38,20 +37,20 @@ static inline struct slice_event *sorter_track_records(const struct sorter_track
 	return track->records.items;
 }
 
-/* Records are accessed in steps of so many, which may leave memory then. */
+/* Records are accessed in steps of this size, whose pages are then released. */
 #define SORTER_TRACK_STEP ((size_t)1 << 15)
 
-/* Let the step of records before `at`, and the first `details`, leave memory. */
+/* Release the pages of the step before `at`, and of the first `details`. */
 static inline void sorter_track_leave(const struct sorter_track *track, size_t at, size_t details)
 {
 	big_array_rest(&track->records, at - SORTER_TRACK_STEP, at, sizeof(struct slice_event));
 	big_array_rest(&track->details, 0, details, sizeof(struct slice_detail));
 }
 
-/* Emit all records in order, and forget them. */
+/* Emit all records in order and forget them. */
 void sorter_track_flush(struct sorter_track *track);
 
-/* Close all open slices, at the time of the last event that was passed on. */
+/* Close all open slices at the time of the last event emitted. */
 void sorter_track_close_all(struct sorter_track *track);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The data of the sorter (slice_sorter.h), which its tracks (sorter_track.h) share. */
+/* The data that the sorter (slice_sorter.h) shares with its tracks (sorter_track.h). */
 #ifndef SRC_SLICES_SORTER_TYPES_H
 #define SRC_SLICES_SORTER_TYPES_H
 
@@ -10,33 +10,34 @@
 /* Perfetto's limit of nested slices. */
 #define SLICE_SORTER_DEPTH 512
 
-/* Slice events of one track's segment that are buffered by default: 512 MiB, most of it in a file.
- */
+/* Default limit of buffered events per segment: 512 MiB, most of it in a file. */
 #define SLICE_SORTER_LIMIT ((size_t)1 << 24)
 
 struct slice_sorter_counts {
 	uint64_t unmatched_ends; /* dropped: no slice was open */
-	uint64_t backward;       /* slices whose time was moved forward */
-	uint64_t late;     /* begins and ends moved back to 2^63 - 1 ns: Perfetto's are signed */
+	uint64_t backward; /* begins and ends that were earlier than the one before, and got its
+			      time */
+	uint64_t late; /* begins and ends after 2^63 - 1 ns, set to it: Perfetto's times are signed
+			*/
 	uint64_t too_deep; /* slices left out */
-	uint64_t split;    /* segments passed on in parts */
+	uint64_t split;    /* segments emitted in parts */
 };
 
 struct sorter_track;
 struct sorter_run;
 
 struct slice_sorter {
-	struct slice_sink sink;             /* give this to the machine */
+	struct slice_sink sink;             /* for the machine */
 	const struct slice_sink *next;      /* borrowed */
 	struct diag *diag;                  /* borrowed; NULL: warnings are dropped */
-	struct sorter_track *first, **last; /* owned; in the order of opening */
-	struct sorter_run *heap;            /* owned: the runs of a segment that is passed on */
+	struct sorter_track *first, **last; /* owned; in the order in which they were opened */
+	struct sorter_run *heap;            /* owned: the runs of the segment being emitted */
 	size_t heap_room;
-	struct big_array group; /* owned: records of one time */
-	size_t memory;          /* bytes that the tracks' arrays take in memory */
+	struct big_array group; /* owned: records of equal time */
+	size_t memory;          /* bytes of the tracks' arrays in memory */
 	size_t limit;           /* may be set after init; at least 2 */
-	size_t depth; /* may be set after init: SLICE_SORTER_DEPTH, or more where all can be shown
-		       */
+	size_t depth; /* may be set after init: SLICE_SORTER_DEPTH, or more if the output can show
+			 it */
 	struct slice_sorter_counts counts;
 };
 

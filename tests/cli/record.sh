@@ -181,7 +181,7 @@ ends_at_a_call() {
 }
 without_a_call() {
 	snapshot --snapshot-at=never -- "$called" ends
-	[ $status -eq 2 ] && grep -q "warning: 'never' was not called; the snapshot is of the end" messages ||
+	[ $status -eq 2 ] && grep -q "warning: 'never' was not called; the snapshot was taken at the end" messages ||
 		{ echo "status $status"; cat messages; return 1; }
 }
 ends_at_a_call_of_a_process() {
@@ -246,7 +246,7 @@ no_recording() {
 	: >perf.data
 	on pmu -- "$program" record -q -o y.ftf -- ./prog
 	rm fails
-	[ $status -eq 129 ] && grep -q 'perf has written no perf.data' messages && [ ! -e y.ftf ] || { echo "status $status"; cat messages; return 1; }
+	[ $status -eq 129 ] && grep -q 'perf did not write perf.data' messages && [ ! -e y.ftf ] || { echo "status $status"; cat messages; return 1; }
 }
 tap_check "an older recording is not converted when perf fails" no_recording
 
@@ -299,7 +299,7 @@ else
 		[ $status -eq 1 ] && grep -q 'cannot record all CPUs: .* is 1; run .sysctl kernel.perf_event_paranoid=0. as root' messages || { cat messages; return 1; }
 		on pmu $paranoid "$work/lax" /proc/sys/kernel/perf_event_mlock_kb "$work/little" -- \
 			$user sh -c 'ulimit -l 64; exec "$@"' sh "$program" record -- ./prog
-		grep -q 'warning: perf may lock 580 KiB only' messages || { cat messages; return 1; }
+		grep -q 'warning: perf may lock only 580 KiB' messages || { cat messages; return 1; }
 	}
 	tap_check "perf_event_paranoid and the limit of locked memory are named with their cure" forbidden
 fi
