@@ -77,11 +77,11 @@ static void close_open(struct pt_streams *streams)
 /* Open the streams [begin, end) of the source.  Only a recording in one group uses threads. */
 static int open_range(struct pt_streams *streams, size_t begin, size_t end, struct error *err)
 {
-	bool all = end - begin == streams->source.count;
+	bool all = end - begin == streams->count;
 
 	streams->open = alloc_zeroed(end - begin, sizeof(struct pt_stream *));
 	for (size_t i = begin; i < end; i++) {
-		struct pt_stream_input input = streams->source.input(streams->source.context, i);
+		struct pt_stream_input input = streams->input(streams->context, i);
 
 		input.others = end - begin - 1;
 		if (!all)
@@ -91,8 +91,7 @@ static int open_range(struct pt_streams *streams, size_t begin, size_t end, stru
 			return -1;
 		streams->open_count++;
 	}
-	branch_merge_init(&streams->merge, streams->open, streams->open_count,
-			  streams->source.in_bursts);
+	branch_merge_init(&streams->merge, streams->open, streams->open_count, streams->in_bursts);
 	return 0;
 }
 
@@ -173,7 +172,7 @@ static int open_groups(struct pt_streams *streams, const uint64_t *counts, size_
 
 static int open_in_groups(struct pt_streams *streams, size_t at_once, struct error *err)
 {
-	size_t all = streams->source.count, count = 0;
+	size_t all = streams->count, count = 0;
 	uint64_t *counts;
 	int status = temp_file_open(&streams->file, err);
 
@@ -190,25 +189,24 @@ static int open_in_groups(struct pt_streams *streams, size_t at_once, struct err
 	return status;
 }
 
-static size_t streams_at_once(const struct pt_streams_source *source)
+static size_t streams_at_once(const struct pt_streams *streams)
 {
 	uint64_t size = 0;
 
-	for (size_t i = 0; i < source->count; i++)
-		size += source->input(source->context, i).aux->size;
+	for (size_t i = 0; i < streams->count; i++)
+		size += streams->input(streams->context, i).aux->size;
 	return AT_ONCE + size / BYTES_FOR_ONE;
 }
 
-int pt_streams_open(struct pt_streams *streams, const struct pt_streams_source *source,
-		    struct error *err)
+int pt_streams_open(struct pt_streams *streams, struct error *err)
 {
-	size_t at_once = streams_at_once(source);
+	const struct pt_streams unopened = *streams;
+	size_t at_once = streams_at_once(streams);
 	struct error none = { 0 };
 
-	*streams = (struct pt_streams){ .source = *source };
 	/* Groups keep the order of time, so that it is the same where no file can be made. */
-	streams->source.in_bursts &= source->count <= at_once;
-	if (source->count > at_once) {
+	streams->in_bursts &= streams->count <= at_once;
+	if (streams->count > at_once) {
 		if (open_in_groups(streams, at_once, &none) == 0) {
 #ifdef __GLIBC__ /* keeps the memory of all those streams otherwise */
 			malloc_trim(0);
@@ -216,10 +214,10 @@ int pt_streams_open(struct pt_streams *streams, const struct pt_streams_source *
 			return 0;
 		}
 		pt_streams_close(streams);
-		*streams = (struct pt_streams){ .source = *source };
-		streams->source.in_bursts = false;
+		*streams = unopened;
+		streams->in_bursts = false;
 	}
-	return open_range(streams, 0, source->count, err);
+	return open_range(streams, 0, streams->count, err);
 }
 
 size_t pt_streams_next(struct pt_streams *streams, const struct branch_event **events)

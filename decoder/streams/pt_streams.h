@@ -23,19 +23,15 @@
  */
 struct pt_stream *pt_stream_open(const struct pt_stream_input *input, struct error *err);
 
-/* Source of the streams. */
-struct pt_streams_source {
-	/* Returns the input of stream `index`. */
-	struct pt_stream_input (*input)(const void *context, size_t index);
+/* Zeroed, it is empty. */
+struct pt_streams {
+	/* The caller of pt_streams_open() sets these: */
+	struct pt_stream_input (*input)(const void *context, size_t index); /* of stream `index` */
 	const void *context;
 	size_t count;
 	bool in_bursts; /* merge them so (branch_merge.h), unless there are too many to be open
 			 at once */
-};
-
-/* Zeroed, it is empty. */
-struct pt_streams {
-	struct pt_streams_source source;
+	/* The rest is private. */
 	struct pt_stream **open; /* owned: all streams, or a stream for each group */
 	size_t open_count;
 	struct branch_merge merge; /* of `open` */
@@ -50,8 +46,7 @@ struct pt_streams {
  * is full, all streams are opened at once.  Returns 0; -1 with err filled if a stream cannot be
  * opened.  The caller calls pt_streams_close() in both cases.
  */
-int pt_streams_open(struct pt_streams *streams, const struct pt_streams_source *source,
-		    struct error *err);
+int pt_streams_open(struct pt_streams *streams, struct error *err);
 
 /*
  * Returns the number of the next events in *events, all of one stream; 0 at the end or, in the

@@ -140,10 +140,13 @@ static int open_streams(struct conversion *c, struct error *err)
 	c->workers = decode_threads_open(c->options, auxtrace, c->diag);
 	if (c->workers)
 		output_pipeline_start_writer(&c->pipeline, c->workers);
-	return pt_streams_open(&c->streams,
-			       &(struct pt_streams_source){ stream_input, c, auxtrace->stream_count,
-							    merges_in_bursts(c) },
-			       err);
+	c->streams = (struct pt_streams){
+		.input = stream_input,
+		.context = c,
+		.count = auxtrace->stream_count,
+		.in_bursts = merges_in_bursts(c),
+	};
+	return pt_streams_open(&c->streams, err);
 }
 
 /* Compare the engines' branches (--verify). */

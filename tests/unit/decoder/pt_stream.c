@@ -106,13 +106,10 @@ static struct pt_stream_input stream_input(const void *input, size_t index)
 static void decode_merged(const struct pt_stream_input *input)
 {
 	const struct branch_event *events;
-	struct pt_streams streams;
+	struct pt_streams streams = { .input = stream_input, .context = input, .count = 1 };
 	size_t count;
 
-	ck_assert_int_eq(
-		pt_streams_open(&streams,
-				&(struct pt_streams_source){ stream_input, input, 1, false }, NULL),
-		0);
+	ck_assert_int_eq(pt_streams_open(&streams, NULL), 0);
 	ck_assert_uint_eq(pt_streams_stats(&streams, 0)->bytes_decoded, 0);
 	ck_assert_uint_eq(pt_streams_stats(&streams, 0)->events, 0);
 	while ((count = pt_streams_next(&streams, &events)))
