@@ -43,11 +43,9 @@ struct dso {
 	const char *debug_path; /* of the arena */
 	struct symbol_table table;
 	struct trap_table traps;
-	struct text_map map;       /* of a JIT compiler or the kernel */
-	struct name_ranges dumped; /* of a jitdump */
-	const struct name_ranges
-		*named; /* `map` or `dumped` if the names come from it; else NULL */
-	struct cached_symbol **symbol_cache; /* owned: by entry of the table, or of `named` */
+	struct name_ranges map;              /* of a JIT compiler or the kernel */
+	bool named;                          /* the names are those of `map` */
+	struct cached_symbol **symbol_cache; /* owned: by entry of the table, or of `map` */
 	struct line_table lines;
 	struct inline_table inlined;
 	struct split_files split_files;
@@ -116,8 +114,8 @@ const struct symbol *dso_symbol_of_start(struct dso *dso, const struct code_star
 /* Returns the symbol at a virtual address of code; its symbols are loaded. */
 const struct symbol *dso_symbol_at(struct dso *dso, uint64_t vaddr);
 
-/* Use names of ranges, which live as long as the dso, instead of a symbol table. */
-void dso_set_named(struct dso *dso, const struct name_ranges *named);
+/* Use the names of dso->map instead of a symbol table. */
+void dso_set_named(struct dso *dso);
 
 /* Returns a request for files that have the tables which the dso's own file lacks. */
 struct debug_request dso_debug_request(const struct dso *dso);

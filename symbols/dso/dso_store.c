@@ -44,8 +44,7 @@ void dso_store_close(struct dso_store *store)
 		split_files_close(&dso->split_files);
 		line_table_close(&dso->lines);
 		symbol_table_release(&dso->table);
-		text_map_release(&dso->map);
-		name_ranges_release(&dso->dumped);
+		name_ranges_release(&dso->map);
 		trap_table_release(&dso->traps);
 		free(dso->symbol_cache);
 		code_starts_close(&dso->starts);
@@ -87,10 +86,10 @@ static void init_file_symbol(struct dso *dso)
 	free(text);
 }
 
-void dso_set_named(struct dso *dso, const struct name_ranges *named)
+void dso_set_named(struct dso *dso)
 {
-	dso->named = named;
-	dso->symbol_cache = alloc_zeroed(named->count, sizeof(*dso->symbol_cache));
+	dso->named = true;
+	dso->symbol_cache = alloc_zeroed(dso->map.count, sizeof(*dso->symbol_cache));
 }
 
 /* The page has three functions, 1 KiB apart (arch/x86/entry/vsyscall/vsyscall_emu_64.S). */
@@ -103,10 +102,10 @@ static void name_vsyscalls(struct dso *dso)
 		struct named_range range = { i * distance, (i + 1) * distance, names[i],
 					     (uint32_t)strlen(names[i]) };
 
-		name_ranges_add(&dso->dumped, &range);
+		name_ranges_add(&dso->map, &range);
 	}
-	name_ranges_finish(&dso->dumped, 0);
-	dso_set_named(dso, &dso->dumped);
+	name_ranges_finish(&dso->map, 0);
+	dso_set_named(dso);
 }
 
 /* Returns the build id's size, 0 for one of only zeros: perf writes it if it had no build id. */
@@ -205,8 +204,8 @@ struct dso *dso_store_borrow_jit(struct dso_store *store, int32_t pid)
 	if (new && (!symfs || path_in_root_resolve(symfs, path)) && stat(path, &status) == 0) {
 		dso->elf.identity = (struct file_identity){ status.st_dev, status.st_ino };
 		join_known_file(dso);
-		if (!dso->known && text_map_read_perf(&dso->map, path))
-			dso_set_named(dso, &dso->map.names);
+		if (!dso->known && name_ranges_read_perf(&dso->map, path))
+			dso_set_named(dso);
 	}
 	pthread_mutex_unlock(&store->lock);
 	return dso->known ? dso->known : dso;
@@ -218,10 +217,10 @@ static bool read_kallsyms(struct dso *dso, const uint8_t *build_id, size_t build
 	char path[BENEATH_PATH];
 
 	if (options->kallsyms)
-		return text_map_read_kallsyms(&dso->map, options->kallsyms);
+		return name_ranges_read_kallsyms(&dso->map, options->kallsyms);
 	return (dso_find_cached(&options->find, build_id, build_id_size, "/kallsyms", path) &&
-		text_map_read_kallsyms(&dso->map, path)) ||
-	       (options->running_kernel && text_map_read_kallsyms(&dso->map, "/proc/kallsyms"));
+		name_ranges_read_kallsyms(&dso->map, path)) ||
+	       (options->running_kernel && name_ranges_read_kallsyms(&dso->map, "/proc/kallsyms"));
 }
 
 void dso_store_offer_kallsyms(struct dso_store *store, const char *path)
@@ -240,7 +239,7 @@ struct dso *dso_store_borrow_kernel(struct dso_store *store, const uint8_t *buil
 	pthread_mutex_lock(&store->lock);
 	dso = borrow_dso(store, path, strlen(path), &new);
 	if (new &&read_kallsyms(dso, build_id, known_size(build_id, build_id_size)))
-		dso_set_named(dso, &dso->map.names);
+		dso_set_named(dso);
 	pthread_mutex_unlock(&store->lock);
 	return dso;
 }

@@ -177,7 +177,7 @@ static const struct symbol *symbol_of_range(struct dso *dso, uint32_t index)
 		return &dso->file_symbol.symbol;
 	if (dso->symbol_cache[index])
 		return &dso->symbol_cache[index]->symbol;
-	range = &dso->named->ranges[index];
+	range = &dso->map.ranges[index];
 	symbol = add_symbol(dso, index, range->begin, range->end);
 	symbol->name = name_intern(dso->store->names, range->name, range->length);
 	symbol->linkage = symbol->name;
@@ -265,7 +265,7 @@ const struct symbol *dso_borrow_symbol_at(struct dso *dso, uint64_t vaddr)
 static struct last_hit find_named(struct dso *dso, uint64_t address)
 {
 	struct last_hit hit;
-	uint32_t range = range_map_find(&dso->named->map, address, &hit.begin, &hit.end);
+	uint32_t range = range_map_find(&dso->map.map, address, &hit.begin, &hit.end);
 
 	hit.vaddr = hit.begin;
 	hit.symbol = symbol_of_range(dso, range);
@@ -286,11 +286,11 @@ static void load_dump(struct dso *dso)
 					     (uint32_t)strlen(code.name) };
 
 		if (!code.moved)
-			name_ranges_add(&dso->dumped, &range);
+			name_ranges_add(&dso->map, &range);
 	}
 	jit_dump_release(&dump);
-	name_ranges_finish(&dso->dumped, 0);
-	dso_set_named(dso, &dso->dumped);
+	name_ranges_finish(&dso->map, 0);
+	dso_set_named(dso);
 }
 
 /* Fill dso->hit; returns false if no code is at the offset. */
@@ -332,7 +332,7 @@ static const struct symbol *find_symbol(struct dso *dso, uint64_t file_offset, u
 static enum dso_names names_of(const struct dso *dso)
 {
 	if (dso->named)
-		return dso->named->count ? DSO_NAMES_ALL : DSO_NAMES_NONE;
+		return dso->map.count ? DSO_NAMES_ALL : DSO_NAMES_NONE;
 	if (!dso->table.count)
 		return DSO_NAMES_NONE;
 	if (symbol_table_is_complete(&dso->elf) || dso->mini.elf || dso->table.go.count ||
@@ -351,7 +351,7 @@ struct dso_info dso_info(const struct dso *dso)
 		info = (struct dso_info){
 			.used = true,
 			.names = names_of(dso),
-			.symbols = dso->named ? dso->named->count : dso->table.count,
+			.symbols = dso->named ? dso->map.count : dso->table.count,
 			.lines = dso->lines.dwarf || (dso->lines_loaded && dso->table.go.count),
 			.debug_file = dso->debug_path,
 			.refused = dso->refused,

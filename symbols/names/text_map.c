@@ -60,6 +60,7 @@ void name_ranges_finish(struct name_ranges *names, uint64_t open_limit)
 
 void name_ranges_release(struct name_ranges *names)
 {
+	free(names->text);
 	free(names->ranges);
 	range_map_release(&names->map);
 	*names = (struct name_ranges){ 0 };
@@ -120,7 +121,7 @@ static bool take_number(char **at, uint64_t *number)
 	return true;
 }
 
-static void add_name(struct text_map *map, struct named_range range, const char *name,
+static void add_name(struct name_ranges *names, struct named_range range, const char *name,
 		     size_t length)
 {
 	while (length && isspace((unsigned char)name[length - 1]))
@@ -128,10 +129,10 @@ static void add_name(struct text_map *map, struct named_range range, const char 
 	range.name = name;
 	range.length = (uint32_t)length;
 	if (length && length <= UINT32_MAX)
-		name_ranges_add(&map->names, &range);
+		name_ranges_add(names, &range);
 }
 
-static void add_perf_line(struct text_map *map, char *line, const char *end)
+static void add_perf_line(struct name_ranges *names, char *line, const char *end)
 {
 	struct named_range range = { 0 };
 	uint64_t size;
@@ -141,10 +142,10 @@ static void add_perf_line(struct text_map *map, char *line, const char *end)
 	line += strspn(line, " \t");
 	range.end = size > UINT64_MAX - range.begin ? UINT64_MAX : range.begin + size;
 	if (size)
-		add_name(map, range, line, (size_t)(end - line));
+		add_name(names, range, line, (size_t)(end - line));
 }
 
-static void add_kernel_line(struct text_map *map, char *line, const char *end)
+static void add_kernel_line(struct name_ranges *names, char *line, const char *end)
 {
 	struct named_range range = { 0 };
 
@@ -156,13 +157,13 @@ static void add_kernel_line(struct text_map *map, char *line, const char *end)
 	line += 2;
 	range.end = range.begin;
 	(void)end; /* it has a NUL */
-	add_name(map, range, line, strcspn(line, "\t"));
+	add_name(names, range, line, strcspn(line, "\t"));
 }
 
-static void read_lines(struct text_map *map, size_t size,
-		       void (*add)(struct text_map *map, char *line, const char *end))
+static void read_lines(struct name_ranges *names, size_t size,
+		       void (*add)(struct name_ranges *names, char *line, const char *end))
 {
-	char *line = map->text, *last = map->text + size;
+	char *line = names->text, *last = names->text + size;
 
 	while (line < last) {
 		char *end = memchr(line, '\n', (size_t)(last - line));
@@ -170,41 +171,34 @@ static void read_lines(struct text_map *map, size_t size,
 		if (!end)
 			end = last;
 		*end = 0;
-		add(map, line, end);
+		add(names, line, end);
 		line = end + 1;
 	}
 }
 
-bool text_map_read_perf(struct text_map *map, const char *path)
+bool name_ranges_read_perf(struct name_ranges *names, const char *path)
 {
 	size_t size;
 
-	*map = (struct text_map){ .text = read_file(path, false, &size) };
-	if (!map->text)
+	*names = (struct name_ranges){ .text = read_file(path, false, &size) };
+	if (!names->text)
 		return false;
-	read_lines(map, size, add_perf_line);
-	name_ranges_finish(&map->names, 0);
+	read_lines(names, size, add_perf_line);
+	name_ranges_finish(names, 0);
 	return true;
 }
 
-bool text_map_read_kallsyms(struct text_map *map, const char *path)
+bool name_ranges_read_kallsyms(struct name_ranges *names, const char *path)
 {
 	size_t size;
 
-	*map = (struct text_map){ .text = read_file(path, true, &size) };
-	if (!map->text)
+	*names = (struct name_ranges){ .text = read_file(path, true, &size) };
+	if (!names->text)
 		return false;
-	read_lines(map, size, add_kernel_line);
-	name_ranges_finish(&map->names, KERNEL_FUNCTION_MAX);
-	if (map->names.count)
+	read_lines(names, size, add_kernel_line);
+	name_ranges_finish(names, KERNEL_FUNCTION_MAX);
+	if (names->count)
 		return true;
-	text_map_release(map);
+	name_ranges_release(names);
 	return false;
-}
-
-void text_map_release(struct text_map *map)
-{
-	free(map->text);
-	name_ranges_release(&map->names);
-	*map = (struct text_map){ 0 };
 }

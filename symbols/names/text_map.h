@@ -14,7 +14,9 @@ struct named_range {
 	uint32_t length;     /* bytes of name */
 };
 
+/* Zeroed memory is empty. */
 struct name_ranges {
+	char *text;                 /* owned: the file's text, which has the names, or NULL */
 	struct named_range *ranges; /* owned; in the order of adding */
 	size_t count, room;
 	struct range_map map; /* made by name_ranges_finish(); indexes are those of `ranges` */
@@ -32,12 +34,6 @@ void name_ranges_finish(struct name_ranges *names, uint64_t open_limit);
 /* Release everything.  Idempotent. */
 void name_ranges_release(struct name_ranges *names);
 
-/* A file's text and the ranges in it.  Zeroed memory is an empty one. */
-struct text_map {
-	char *text; /* owned */
-	struct name_ranges names;
-};
-
 /*
  * Read a perf-PID.map: a line per piece of code, "START SIZE NAME" with numbers
  * in hexadecimal, with or without "0x", and names that may have blanks (perf's
@@ -46,7 +42,7 @@ struct text_map {
  * root's or the user's own, as perf wants it.
  * Returns false if there is no such file or it is someone else's.
  */
-bool text_map_read_perf(struct text_map *map, const char *path);
+bool name_ranges_read_perf(struct name_ranges *names, const char *path);
 
 /*
  * Read a list of kernel symbols, "ADDRESS TYPE NAME" and perhaps a module's name
@@ -54,9 +50,6 @@ bool text_map_read_perf(struct text_map *map, const char *path);
  * Returns false if it is missing, or has no addresses: the kernel shows zeros to
  * users without the right to read them.
  */
-bool text_map_read_kallsyms(struct text_map *map, const char *path);
-
-/* Release everything.  Idempotent. */
-void text_map_release(struct text_map *map);
+bool name_ranges_read_kallsyms(struct name_ranges *names, const char *path);
 
 #endif

@@ -12,9 +12,8 @@
 #define RANGES_ASKED 64u
 
 /* Some addresses: what is found is a range of the text around the address. */
-static void ask(const struct text_map *map)
+static void ask(const struct name_ranges *names)
 {
-	const struct name_ranges *names = &map->names;
 	uint64_t begin, end, address;
 	uint32_t found;
 
@@ -37,14 +36,14 @@ static void read_text(const uint8_t *bytes, size_t size, bool kernel)
 {
 	static struct memory_file file;
 	const char *path = memory_file_set(&file, bytes, size);
-	struct text_map map = { 0 };
+	struct name_ranges names = { 0 };
 
 	if (kernel)
-		text_map_read_kallsyms(&map, path);
+		name_ranges_read_kallsyms(&names, path);
 	else
-		text_map_read_perf(&map, path);
-	ask(&map);
-	text_map_release(&map);
+		name_ranges_read_perf(&names, path);
+	ask(&names);
+	name_ranges_release(&names);
 }
 
 static void read_dump(const uint8_t *bytes, size_t size)

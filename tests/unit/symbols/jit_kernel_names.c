@@ -46,21 +46,21 @@ START_TEST(a_perf_map_has_numbers_with_or_without_0x_and_names_with_blanks)
 {
 	static const char text[] = "1000 10 plain\n0x2000 0x20 with 0x\nABC0 10 Lupper;::case\r\n"
 				   "\nnonsense\n3000\n4000 0 empty\n5000 8 last";
-	struct text_map map;
+	struct name_ranges map;
 
 	write_file(text, sizeof(text) - 1);
 	/* seeds.md: -perf-map-file, and /tmp/perf-PID.map */
-	ck_assert(text_map_read_perf(&map, path));
-	expect(&map.names, 0x0fff, NULL);
-	expect(&map.names, 0x1000, "plain");
-	expect(&map.names, 0x100f, "plain");
+	ck_assert(name_ranges_read_perf(&map, path));
+	expect(&map, 0x0fff, NULL);
+	expect(&map, 0x1000, "plain");
+	expect(&map, 0x100f, "plain");
 	/* seeds.md: a function without entry in the map ends with its size */
-	expect(&map.names, 0x1010, NULL);
-	expect(&map.names, 0x201f, "with 0x");
-	expect(&map.names, 0xabc0, "Lupper;::case");
-	expect(&map.names, 0x4000, NULL);
-	expect(&map.names, 0x5007, "last");
-	text_map_release(&map);
+	expect(&map, 0x1010, NULL);
+	expect(&map, 0x201f, "with 0x");
+	expect(&map, 0xabc0, "Lupper;::case");
+	expect(&map, 0x4000, NULL);
+	expect(&map, 0x5007, "last");
+	name_ranges_release(&map);
 	unlink(path);
 }
 END_TEST
@@ -68,19 +68,19 @@ END_TEST
 START_TEST(of_overlapping_lines_the_last_wins)
 {
 	static const char text[] = "1000 100 old\n1040 10 inner\n1080 100 later\n1000 8 newest\n";
-	struct text_map map;
+	struct name_ranges map;
 
 	write_file(text, sizeof(text) - 1);
-	ck_assert(text_map_read_perf(&map, path));
+	ck_assert(name_ranges_read_perf(&map, path));
 	/* seeds.md: of two lines for one address the last wins */
-	expect(&map.names, 0x1000, "newest");
-	expect(&map.names, 0x1008, "old");
-	expect(&map.names, 0x1040, "inner");
-	expect(&map.names, 0x1050, "old");
-	expect(&map.names, 0x1080, "later");
-	expect(&map.names, 0x117f, "later");
-	expect(&map.names, 0x1180, NULL);
-	text_map_release(&map);
+	expect(&map, 0x1000, "newest");
+	expect(&map, 0x1008, "old");
+	expect(&map, 0x1040, "inner");
+	expect(&map, 0x1050, "old");
+	expect(&map, 0x1080, "later");
+	expect(&map, 0x117f, "later");
+	expect(&map, 0x1180, NULL);
+	name_ranges_release(&map);
 	unlink(path);
 }
 END_TEST
@@ -88,14 +88,14 @@ END_TEST
 START_TEST(a_perf_map_of_another_user_is_not_read)
 {
 	static const char text[] = "1000 10 name\n";
-	struct text_map map;
+	struct name_ranges map;
 
 	write_file(text, sizeof(text) - 1);
 	if (geteuid() == 0 && chown(path, 12345, 12345) == 0)
-		ck_assert(!text_map_read_perf(&map, path));
+		ck_assert(!name_ranges_read_perf(&map, path));
 	unlink(path);
-	ck_assert(!text_map_read_perf(&map, path));
-	ck_assert(!text_map_read_perf(&map, "/dev/zero"));
+	ck_assert(!name_ranges_read_perf(&map, path));
+	ck_assert(!name_ranges_read_perf(&map, "/dev/zero"));
 }
 END_TEST
 
@@ -104,16 +104,16 @@ START_TEST(kallsyms_names_code_up_to_the_next_function)
 	static const char text[] = "ffffffff81000000 T _text\nffffffff81000040 t local\n"
 				   "ffffffff81000080 D data\nffffffff81000100 W weak\n"
 				   "ffffffffc0000000 t init_module\t[module]\n";
-	struct text_map map;
+	struct name_ranges map;
 
 	write_file(text, sizeof(text) - 1);
-	ck_assert(text_map_read_kallsyms(&map, path));
-	expect(&map.names, 0xffffffff81000010, "_text");
-	expect(&map.names, 0xffffffff81000090, "local");
-	expect(&map.names, 0xffffffff81000100, "weak");
-	expect(&map.names, 0xffffffffc0000010, "init_module");
-	expect(&map.names, 0xffffffffd0000000, NULL);
-	text_map_release(&map);
+	ck_assert(name_ranges_read_kallsyms(&map, path));
+	expect(&map, 0xffffffff81000010, "_text");
+	expect(&map, 0xffffffff81000090, "local");
+	expect(&map, 0xffffffff81000100, "weak");
+	expect(&map, 0xffffffffc0000010, "init_module");
+	expect(&map, 0xffffffffd0000000, NULL);
+	name_ranges_release(&map);
 	unlink(path);
 }
 END_TEST
@@ -121,10 +121,10 @@ END_TEST
 START_TEST(kallsyms_without_addresses_is_none)
 {
 	static const char text[] = "0000000000000000 T _text\n0000000000000000 T main\n";
-	struct text_map map;
+	struct name_ranges map;
 
 	write_file(text, sizeof(text) - 1);
-	ck_assert(!text_map_read_kallsyms(&map, path));
+	ck_assert(!name_ranges_read_kallsyms(&map, path));
 	unlink(path);
 }
 END_TEST
