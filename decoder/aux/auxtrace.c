@@ -33,11 +33,6 @@ struct piece_list {
 	bool overwritten;        /* an AUX record says that the buffer is overwritten: snapshots */
 };
 
-/* PERF_RECORD_TIME_CONV; mult is 0 without it. */
-struct time_conversion {
-	uint64_t shift, mult, zero;
-};
-
 /* ---- Parameters ---------------------------------------------------------- */
 
 /* The priv[] words in the order of INTEL_PT_PMU_TYPE ... (tools/perf/util/intel-pt.h). */
@@ -106,34 +101,34 @@ static int read_info(struct auxtrace *auxtrace, const struct perf_record *record
 }
 
 /*
- * struct perf_record_time_conv of perf's event.h; perf 5.10 added the part with the flag, and
- * before that wrote the record only if it was meaningful.
+ * Read the clock of PERF_RECORD_TIME_CONV: struct perf_record_time_conv of perf's event.h.  perf
+ * 5.10 added the part with the flag, and before that wrote the record only if it was meaningful.
  */
-static void read_time_conv(struct time_conversion *conversion, const struct perf_record *record)
+static void read_time_conv(struct pt_info *clock, const struct perf_record *record)
 {
 	struct cursor c = cursor_over(record->payload, record->size);
-	struct time_conversion read;
+	struct pt_info read = { 0 };
 
-	read.shift = cursor_u64(&c);
-	read.mult = cursor_u64(&c);
-	read.zero = cursor_u64(&c);
-	if (c.short_ || read.shift > MAX_SHIFT)
+	read.time_shift = cursor_u64(&c);
+	read.time_mult = cursor_u64(&c);
+	read.time_zero = cursor_u64(&c);
+	if (c.short_ || read.time_shift > MAX_SHIFT)
 		return;
 	cursor_u64(&c);                        /* time_cycles */
 	cursor_u64(&c);                        /* time_mask */
 	if (cursor_left(&c) && !cursor_u8(&c)) /* cap_user_time_zero */
 		return;
-	*conversion = read;
+	*clock = read;
 }
 
 /* The parameters' own clock is preferred, because it is the trace's. */
-static void complete_clock(struct pt_info *info, const struct time_conversion *conversion)
+static void complete_clock(struct pt_info *info, const struct pt_info *clock)
 {
-	if (info->cap_user_time_zero || !conversion->mult)
+	if (info->cap_user_time_zero || !clock->time_mult)
 		return;
-	info->time_shift = conversion->shift;
-	info->time_mult = conversion->mult;
-	info->time_zero = conversion->zero;
+	info->time_shift = clock->time_shift;
+	info->time_mult = clock->time_mult;
+	info->time_zero = clock->time_zero;
 	info->cap_user_time_zero = true;
 }
 
@@ -424,7 +419,7 @@ static void make_streams(struct auxtrace *auxtrace, struct piece_list *list)
 static int read_records(struct auxtrace *auxtrace, const struct perf_file *file,
 			struct piece_list *list, struct error *err)
 {
-	struct time_conversion conversion = { 0 };
+	struct pt_info clock = { 0 };
 	struct perf_record record;
 	uint64_t position = 0;
 	bool found = false;
@@ -436,7 +431,7 @@ static int read_records(struct auxtrace *auxtrace, const struct perf_file *file,
 			read_event(&auxtrace->info, file);
 			found = true;
 		} else if (record.type == PERF_USER_TIME_CONV) {
-			read_time_conv(&conversion, &record);
+			read_time_conv(&clock, &record);
 		} else if (record.type == PERF_USER_AUXTRACE) {
 			add_piece(list, &record);
 		} else if (record.type == PERF_RECORD_AUX) {
@@ -445,7 +440,7 @@ static int read_records(struct auxtrace *auxtrace, const struct perf_file *file,
 			add_sample(list, file, &record, &auxtrace->info);
 		}
 	}
-	complete_clock(&auxtrace->info, &conversion);
+	complete_clock(&auxtrace->info, &clock);
 	return found ? 0
 		     : error_set(err, ERROR_FORMAT,
 				 "holds no Intel PT; record with: perf record -e intel_pt//u");

@@ -20,12 +20,11 @@ struct known_build_id {
 
 void file_table_init(struct file_table *table, struct arena *arena, const struct perf_file *file)
 {
-	struct perf_build_id_position place = { 0 };
+	struct perf_build_id entry = { 0 };
 	struct known_build_id *known;
-	struct perf_build_id entry;
 
 	*table = (struct file_table){ .arena = arena };
-	while (perf_features_next_build_id(file, &place, &entry)) {
+	while (perf_features_next_build_id(file, &entry)) {
 		HASH_FIND_STR(table->build_ids, entry.path, known);
 		if (known)
 			continue;

@@ -219,28 +219,23 @@ static size_t restore_files(struct mapping *mappings, size_t count)
 
 /* ---- The end ------------------------------------------------------------- */
 
-struct filling {
-	struct mapping *mappings;
-	size_t count;
-};
-
-static void fill_node(const void *node, VISIT visit, int depth)
+static void append_node(const void *node, VISIT visit, int depth)
 {
-	struct filling *filling = node_context;
+	struct mapping **to = node_context;
 
 	(void)depth;
 	if (visit == postorder || visit == leaf)
-		filling->mappings[filling->count++] = **(const struct mapping *const *)node;
+		*(*to)++ = **(const struct mapping *const *)node;
 }
 
 void space_builder_finish(struct space_builder *builder, const struct address_space *kernel)
 {
-	struct filling filling = { 0 };
+	struct mapping *mappings, *end;
 
-	filling.mappings = arena_alloc(builder->arena, builder->count * sizeof(struct mapping));
-	for_each_node(builder, fill_node, &filling);
-	builder->space.mappings = filling.mappings;
-	builder->space.count = restore_files(filling.mappings, filling.count);
+	mappings = end = arena_alloc(builder->arena, builder->count * sizeof(struct mapping));
+	for_each_node(builder, append_node, &end);
+	builder->space.mappings = mappings;
+	builder->space.count = restore_files(mappings, (size_t)(end - mappings));
 	builder->space.kernel = kernel;
 	space_builder_release(builder);
 }

@@ -271,14 +271,12 @@ static size_t read_build_id(const struct perf_bytes *row, size_t at, struct perf
 	return memchr(found->path, 0, size - BUILD_ID_FIXED) ? size : 0;
 }
 
-int perf_features_next_build_id(const struct perf_file *file, struct perf_build_id_position *place,
-				struct perf_build_id *entry)
+int perf_features_next_build_id(const struct perf_file *file, struct perf_build_id *entry)
 {
-	for (; place->row < file->build_id_count; place->row++, place->offset = 0) {
-		const struct perf_bytes *row = &file->build_ids[place->row];
-		size_t size = read_build_id(row, place->offset, entry);
+	for (; entry->row < file->build_id_count; entry->row++, entry->offset = 0) {
+		size_t size = read_build_id(&file->build_ids[entry->row], entry->offset, entry);
 
-		place->offset += size;
+		entry->offset += size;
 		/* Nothing in this row can be found after a damaged entry. */
 		if (size)
 			return 1;

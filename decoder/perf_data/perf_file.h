@@ -99,23 +99,18 @@ void perf_features_read_record(struct perf_file *file, const struct perf_record 
 /* Add a BUILD_ID section (a row of entries) to those of the recording. */
 void perf_features_add_build_ids(struct perf_file *file, struct perf_bytes row);
 
-/* The position of perf_features_next_build_id(); start with zeros. */
-struct perf_build_id_position {
-	size_t row, offset;
-};
-
 /* An entry of the BUILD_ID feature, as views of the file. */
 struct perf_build_id {
 	const char *path;
 	const uint8_t *id;
-	size_t id_size; /* bytes, at most 20 */
+	size_t id_size;     /* bytes, at most 20 */
+	size_t row, offset; /* the position of the next entry */
 };
 
 /*
- * Read the next entry of all BUILD_ID features.
+ * Read the next entry of all BUILD_ID features; *entry has the one before, or zeros.
  * Returns 1 with *entry filled; 0 at the end.
  */
-int perf_features_next_build_id(const struct perf_file *file, struct perf_build_id_position *place,
-				struct perf_build_id *entry);
+int perf_features_next_build_id(const struct perf_file *file, struct perf_build_id *entry);
 
 #endif

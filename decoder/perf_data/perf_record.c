@@ -47,7 +47,7 @@ int perf_record_read_mmap(const struct perf_record *record, struct perf_mmap *mm
 	struct cursor c = payload_of(record);
 	uint64_t length;
 
-	memset(mmap, 0, sizeof(*mmap));
+	*mmap = (struct perf_mmap){ .time = record->id.time };
 	mmap->pid = take_id(&c);
 	take_id(&c); /* tid */
 	mmap->begin = cursor_u64(&c);
@@ -116,12 +116,13 @@ int perf_record_read_aux(const struct perf_record *record, struct perf_aux *aux)
 	return c.short_ ? -1 : 0;
 }
 
-int perf_record_read_ksymbol(const struct perf_record *record, struct perf_ksymbol *symbol)
+int perf_record_read_ksymbol(const struct perf_record *record, struct kernel_symbol *symbol)
 {
 	const uint32_t gone = 1; /* PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER */
 	struct cursor c = payload_of(record);
 	uint32_t length, type_and_flags;
 
+	symbol->time = record->id.time;
 	symbol->begin = cursor_u64(&c);
 	length = cursor_u32(&c);
 	symbol->end = length > UINT64_MAX - symbol->begin ? UINT64_MAX : symbol->begin + length;
@@ -131,15 +132,16 @@ int perf_record_read_ksymbol(const struct perf_record *record, struct perf_ksymb
 	return c.short_ || !symbol->name ? -1 : 0;
 }
 
-int perf_record_read_text_poke(const struct perf_record *record, struct perf_text_poke *poke)
+int perf_record_read_text_poke(const struct perf_record *record, struct code_patch *patch)
 {
 	struct cursor c = payload_of(record);
 
-	poke->address = cursor_u64(&c);
-	poke->old_size = cursor_u16(&c);
-	poke->new_size = cursor_u16(&c);
-	poke->old_bytes = cursor_take(&c, poke->old_size);
-	poke->new_bytes = cursor_take(&c, poke->new_size);
+	*patch = (struct code_patch){ .time = record->id.time };
+	patch->address = cursor_u64(&c);
+	patch->old_size = cursor_u16(&c);
+	patch->new_size = cursor_u16(&c);
+	patch->old_bytes = cursor_take(&c, patch->old_size);
+	patch->new_bytes = cursor_take(&c, patch->new_size);
 	return c.short_ ? -1 : 0;
 }
 
@@ -153,7 +155,7 @@ int perf_record_read_itrace_start(const struct perf_record *record, int32_t *pid
 }
 
 int perf_record_read_thread_name(const struct perf_record *record, uint64_t index,
-				 struct perf_thread_name *name)
+				 struct perf_comm *comm)
 {
 	const size_t size = sizeof(uint64_t) + PERF_THREAD_NAME_SIZE;
 	struct cursor c = payload_of(record);
@@ -161,8 +163,8 @@ int perf_record_read_thread_name(const struct perf_record *record, uint64_t inde
 	if (index >= cursor_u64(&c) || index >= cursor_left(&c) / size)
 		return -1;
 	cursor_take(&c, (size_t)index * size);
-	name->tid = (int32_t)cursor_u64(&c);
-	name->text = (const char *)cursor_take(&c, PERF_THREAD_NAME_SIZE);
+	comm->tid = (int32_t)cursor_u64(&c);
+	comm->text = (const char *)cursor_take(&c, PERF_THREAD_NAME_SIZE);
 	return 0;
 }
 

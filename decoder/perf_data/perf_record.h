@@ -15,9 +15,13 @@
 
 struct perf_record;
 
-/* PERF_RECORD_MMAP and MMAP2. */
+/*
+ * PERF_RECORD_MMAP and MMAP2; or code that a JIT compiler wrote, from the compiler's own dump
+ * file, as if the file were mapped there from `time` on.
+ */
 struct perf_mmap {
-	int32_t pid; /* -1: the kernel */
+	uint64_t time; /* ns, perf's clock */
+	int32_t pid;   /* -1: the kernel */
 	bool executable;
 	bool kernel;          /* kernel code, seen by all processes */
 	bool guest;           /* of a virtual machine, not of this one */
@@ -28,7 +32,7 @@ struct perf_mmap {
 	size_t build_id_size;    /* bytes, at most BUILD_ID_MAX */
 };
 
-/* PERF_RECORD_COMM. */
+/* PERF_RECORD_COMM, and an entry of perf's THREAD_MAP, which has tid and text only. */
 struct perf_comm {
 	int32_t pid, tid;
 	bool exec; /* the name changed because of an exec */
@@ -53,18 +57,27 @@ struct perf_aux {
 	uint64_t flags;        /* PERF_AUX_FLAG_* */
 };
 
-/* PERF_RECORD_KSYMBOL: code that the kernel generated (BPF programs, trampolines). */
-struct perf_ksymbol {
+/*
+ * PERF_RECORD_KSYMBOL: code that the kernel generated at run time was registered or removed: a
+ * BPF program, a trampoline of ftrace or kprobes.
+ */
+struct kernel_symbol {
+	uint64_t time;       /* ns; 0: registered before the recording began */
 	uint64_t begin, end; /* ip range [begin, end); cut at 2^64 - 1 */
-	bool gone;           /* the code is removed; else it is registered */
-	const char *name;
+	const char *name;    /* any bytes */
+	bool gone;           /* removed, else registered */
 };
 
-/* PERF_RECORD_TEXT_POKE: the kernel patched its own code. */
-struct perf_text_poke {
+/*
+ * PERF_RECORD_TEXT_POKE: the kernel changed its own code.  From `time` (ns) on, the new bytes
+ * are at the address.
+ */
+struct code_patch {
+	uint64_t time;
 	uint64_t address;
-	uint16_t old_size, new_size; /* bytes; 0 old bytes: new code; 0 new bytes: removed code */
-	const uint8_t *old_bytes, *new_bytes; /* views into the record */
+	const uint8_t *old_bytes, *new_bytes; /* borrowed; either may be empty */
+	uint32_t old_size, new_size;
+	uint64_t order; /* among patches of one time; for the caller's use */
 };
 
 /* Each returns 0; -1 if the record is too short or its text has no end. */
@@ -73,24 +86,21 @@ int perf_record_read_comm(const struct perf_record *record, struct perf_comm *co
 int perf_record_read_task(const struct perf_record *record, struct perf_task *task);
 int perf_record_read_switch(const struct perf_record *record, struct perf_switch *change);
 int perf_record_read_aux(const struct perf_record *record, struct perf_aux *aux);
-int perf_record_read_ksymbol(const struct perf_record *record, struct perf_ksymbol *symbol);
-int perf_record_read_text_poke(const struct perf_record *record, struct perf_text_poke *poke);
+int perf_record_read_ksymbol(const struct perf_record *record, struct kernel_symbol *symbol);
+int perf_record_read_text_poke(const struct perf_record *record, struct code_patch *patch);
 
 /* PERF_RECORD_ITRACE_START.  Returns 0; -1 if the record is too short. */
 int perf_record_read_itrace_start(const struct perf_record *record, int32_t *pid, int32_t *tid);
 
-/* An entry of perf's THREAD_MAP: the threads of perf record --tid or --pid (util/event.h). */
-struct perf_thread_name {
-	int32_t tid;
-	const char *text; /* view of the record: PERF_THREAD_NAME_SIZE bytes, of which a NUL may be
-			     one */
-};
-
 #define PERF_THREAD_NAME_SIZE 16
 
-/* Read the entry of this index.  Returns 0; -1 past the last one. */
+/*
+ * Read an entry of perf's THREAD_MAP: the threads of perf record --tid or --pid (util/event.h).
+ * The text has PERF_THREAD_NAME_SIZE bytes, of which a NUL may be one.
+ * Returns 0; -1 past the last entry.
+ */
 int perf_record_read_thread_name(const struct perf_record *record, uint64_t index,
-				 struct perf_thread_name *name);
+				 struct perf_comm *comm);
 
 /*
  * Returns the number of lost records of a PERF_RECORD_LOST, or of lost samples of a

@@ -84,18 +84,18 @@ static void skip_simd_registers(struct cursor *c)
 }
 
 /* Registers follow only if the sample has some (an abi other than NONE). */
-static struct perf_registers read_registers(struct cursor *c, uint64_t mask)
+static const uint8_t *read_registers(struct cursor *c, uint64_t mask)
 {
-	struct perf_registers registers = { .mask = mask };
+	const uint8_t *words = NULL;
 	uint64_t abi = cursor_u64(c);
 
 	if (abi != PERF_SAMPLE_REGS_ABI_NONE) {
-		registers.words = c->at;
+		words = c->at;
 		skip_words(c, bit_count(mask));
 	}
 	if (abi & REGS_ABI_SIMD)
 		skip_simd_registers(c);
-	return c->short_ ? (struct perf_registers){ 0 } : registers;
+	return c->short_ ? NULL : words;
 }
 
 static void skip_stack(struct cursor *c)

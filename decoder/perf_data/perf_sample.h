@@ -9,18 +9,16 @@
 
 #include "decoder/perf_data/perf_types.h"
 
-/* Registers of a sample: one word for each bit of the mask (asm/perf_regs.h), the lowest first. */
-struct perf_registers {
-	uint64_t mask;
-	const uint8_t *words; /* unaligned; NULL: not in the sample */
-};
-
 struct perf_sample {
-	const struct perf_attr *attr;                    /* of the event; borrowed */
-	int32_t pid, tid, cpu;                           /* -1: not in the sample */
-	uint64_t time;                                   /* ns; 0: not in the sample */
-	uint64_t ip, address, id, period;                /* 0: not in the sample */
-	struct perf_registers user_registers, registers; /* of user code; of the interrupted code */
+	const struct perf_attr *attr;     /* of the event; borrowed */
+	int32_t pid, tid, cpu;            /* -1: not in the sample */
+	uint64_t time;                    /* ns; 0: not in the sample */
+	uint64_t ip, address, id, period; /* 0: not in the sample */
+	/*
+	 * Registers of user code, and of the interrupted code: an unaligned word for each bit of
+	 * sample_regs_user and sample_regs_intr (asm/perf_regs.h), the lowest first.
+	 */
+	const uint8_t *user_registers, *registers; /* NULL: not in the sample */
 	struct perf_bytes raw; /* of tracepoints and synthesised events; padding at its end */
 	struct perf_bytes aux; /* trace data before the sample */
 };

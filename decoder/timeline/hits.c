@@ -379,23 +379,25 @@ static void add_field_value(struct hit_args *args, const struct hit *hit,
 		add_arg(args, field->name, HIT_TEXT); /* of a size that no number has, or cut off */
 }
 
-static bool find_register(const struct perf_registers *registers, unsigned number, uint64_t *value)
+/* `words` has a register for each bit of `mask`; NULL: not in the sample. */
+static bool find_register(const uint8_t *words, uint64_t mask, unsigned number, uint64_t *value)
 {
 	uint64_t bit = UINT64_C(1) << number;
 
-	if (!registers->words || !(registers->mask & bit))
+	if (!words || !(mask & bit))
 		return false;
-	memcpy(value,
-	       registers->words +
-		       sizeof(*value) * (size_t)__builtin_popcountll(registers->mask & (bit - 1)),
+	memcpy(value, words + sizeof(*value) * (size_t)__builtin_popcountll(mask & (bit - 1)),
 	       sizeof(*value));
 	return true;
 }
 
 bool hit_register(const struct hit *hit, unsigned number, uint64_t *value)
 {
-	return find_register(&hit->sample.user_registers, number, value) ||
-	       find_register(&hit->sample.registers, number, value);
+	const struct perf_sample *sample = &hit->sample;
+	const struct perf_event_attr *attr = &sample->attr->attr;
+
+	return find_register(sample->user_registers, attr->sample_regs_user, number, value) ||
+	       find_register(sample->registers, attr->sample_regs_intr, number, value);
 }
 
 /* Segment registers and vectors are no arguments. */

@@ -139,7 +139,7 @@ static void sort_losses(struct timeline *tl)
 	qsort(tl->losses_by_tid, tl->loss_count, sizeof(*tl->losses), compare_loss_tids);
 }
 
-struct timeline *timeline_open(const struct perf_file *file, const struct jit_mapping *code,
+struct timeline *timeline_open(const struct perf_file *file, const struct perf_mmap *code,
 			       size_t count, struct diag *diag)
 {
 	struct timeline *tl = alloc_zeroed(1, sizeof(*tl));

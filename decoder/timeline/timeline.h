@@ -28,7 +28,7 @@ struct trace_pauses;
  * damaged records are warned about and skipped.
  * Returns the timeline, owned by the caller; never NULL.
  */
-struct timeline *timeline_open(const struct perf_file *file, const struct jit_mapping *code,
+struct timeline *timeline_open(const struct perf_file *file, const struct perf_mmap *code,
 			       size_t count, struct diag *diag);
 
 /* Release everything.  NULL is allowed. */

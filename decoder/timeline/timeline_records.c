@@ -30,7 +30,7 @@ void timeline_apply_code(struct timeline *tl, uint64_t time)
 {
 	for (; tl->code_applied < tl->code_count && tl->code[tl->code_applied].time < time;
 	     tl->code_applied++) {
-		const struct jit_mapping *code = &tl->code[tl->code_applied];
+		const struct perf_mmap *code = &tl->code[tl->code_applied];
 		struct mapping mapping = { code->begin, code->end, code->file_offset,
 					   file_table_borrow(&tl->files, code->path, NULL, 0) };
 
@@ -201,36 +201,26 @@ static int apply_aux(struct timeline *tl, const struct perf_record *record)
 
 static int apply_ksymbol(struct timeline *tl, const struct perf_record *record)
 {
-	struct perf_ksymbol symbol;
+	struct kernel_symbol symbol;
 
 	if (perf_record_read_ksymbol(record, &symbol) < 0)
 		return -1;
 	if (symbol.begin == symbol.end)
 		return 0;
-	*ARRAY_ADD(tl->symbols, tl->symbol_count, tl->symbol_room) = (struct kernel_symbol){
-		.time = record->id.time,
-		.begin = symbol.begin,
-		.end = symbol.end,
-		.name = arena_text(&tl->arena, symbol.name, strlen(symbol.name)),
-		.gone = symbol.gone,
-	};
+	symbol.name = arena_text(&tl->arena, symbol.name, strlen(symbol.name));
+	*ARRAY_ADD(tl->symbols, tl->symbol_count, tl->symbol_room) = symbol;
 	return 0;
 }
 
 static int apply_text_poke(struct timeline *tl, const struct perf_record *record)
 {
-	struct perf_text_poke poke;
+	struct code_patch patch;
 
-	if (perf_record_read_text_poke(record, &poke) < 0)
+	if (perf_record_read_text_poke(record, &patch) < 0)
 		return -1;
-	*ARRAY_ADD(tl->patches, tl->patch_count, tl->patch_room) = (struct code_patch){
-		.time = record->id.time,
-		.address = poke.address,
-		.old_bytes = arena_copy(&tl->arena, poke.old_bytes, poke.old_size),
-		.new_bytes = arena_copy(&tl->arena, poke.new_bytes, poke.new_size),
-		.old_size = poke.old_size,
-		.new_size = poke.new_size,
-	};
+	patch.old_bytes = arena_copy(&tl->arena, patch.old_bytes, patch.old_size);
+	patch.new_bytes = arena_copy(&tl->arena, patch.new_bytes, patch.new_size);
+	*ARRAY_ADD(tl->patches, tl->patch_count, tl->patch_room) = patch;
 	return 0;
 }
 
@@ -244,11 +234,11 @@ static int keep_thread_map(struct timeline *tl, const struct perf_record *record
 void timeline_name_threads(struct timeline *tl)
 {
 	for (size_t i = 0; i < tl->thread_map_count; i++) {
-		struct perf_thread_name name;
+		struct perf_comm comm;
 
 		for (uint64_t at = 0;
-		     perf_record_read_thread_name(&tl->thread_maps[i], at, &name) == 0; at++)
-			thread_table_name_last(&tl->threads, name.tid, name.text,
+		     perf_record_read_thread_name(&tl->thread_maps[i], at, &comm) == 0; at++)
+			thread_table_name_last(&tl->threads, comm.tid, comm.text,
 					       PERF_THREAD_NAME_SIZE);
 	}
 	free(tl->thread_maps);

@@ -43,7 +43,7 @@ struct timeline {
 	uint64_t lost_records, lost_samples;
 	struct perf_record *thread_maps; /* owned, while building */
 	size_t thread_map_count, thread_map_room;
-	const struct jit_mapping *code; /* borrowed, while building */
+	const struct perf_mmap *code; /* borrowed, while building */
 	size_t code_count, code_applied;
 	int32_t *writers; /* owned, while building: the processes of `code`, each once */
 	size_t writer_count, writer_room;

@@ -27,15 +27,6 @@ struct epoch {
 	size_t next_exec; /* index of the next epoch that began with an exec; 0 if absent */
 };
 
-/* The kernel's code changed: from `time` (ns) on, the new bytes are at the address. */
-struct code_patch {
-	uint64_t time;
-	uint64_t address;
-	const uint8_t *old_bytes, *new_bytes; /* borrowed; either may be empty */
-	uint32_t old_size, new_size;
-	uint64_t order; /* among patches of one time; for the caller's use */
-};
-
 struct process {
 	int32_t pid;
 	const struct epoch *epochs; /* in time order, at least one; the first begins at 0 */
@@ -63,29 +54,6 @@ struct loss {
 	uint64_t aux_offset, aux_size; /* of the AUX record, in the AUX buffer's own count */
 	uint64_t file_offset;          /* of the record */
 	uint64_t order;                /* of the record, for sorting */
-};
-
-/*
- * Code that the kernel generated at run time was registered or removed: a BPF program, a
- * trampoline of ftrace or kprobes (PERF_RECORD_KSYMBOL).
- */
-struct kernel_symbol {
-	uint64_t time;       /* ns; 0: registered before the recording began */
-	uint64_t begin, end; /* ip range [begin, end), not empty */
-	const char *name;    /* any bytes */
-	bool gone;           /* removed, else registered */
-};
-
-/*
- * Code that a JIT compiler wrote, from the compiler's own dump file: perf has no record of it.
- * The code lies in a file as if the file were mapped there from `time` on.
- */
-struct jit_mapping {
-	uint64_t time; /* ns, perf's clock */
-	int32_t pid;
-	uint64_t begin, end; /* ip range [begin, end) */
-	uint64_t file_offset;
-	const char *path;
 };
 
 #endif

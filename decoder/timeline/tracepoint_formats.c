@@ -108,13 +108,8 @@ static struct cursor take_sized(struct cursor *c)
 	return cursor_over(bytes, bytes ? size : 0);
 }
 
-struct reader {
-	tracepoint_format_reader *read;
-	void *context;
-};
-
 /* Read the formats of all events of a system. */
-static void read_system(const struct reader *reader, struct cursor *c)
+static void read_system(struct cursor *c, tracepoint_format_reader *read, void *context)
 {
 	const char *name = take_string(c);
 	uint32_t count = cursor_u32(c);
@@ -129,7 +124,7 @@ static void read_system(const struct reader *reader, struct cursor *c)
 		memcpy(text, format.at, cursor_left(&format));
 		begin = strstr(text, "name: ");
 		if (begin)
-			reader->read(reader->context, name, begin);
+			read(context, name, begin);
 		free(text);
 	}
 }
@@ -140,7 +135,6 @@ void tracepoint_formats_read(const struct perf_file *file, tracepoint_format_rea
 	struct perf_bytes section = file->features.sections[PERF_FEATURE_TRACING_DATA];
 	struct cursor c = cursor_over(section.bytes, section.size);
 	const uint8_t *magic = cursor_take(&c, sizeof(MAGIC) - 1);
-	const struct reader reader = { read, context };
 	uint32_t count;
 
 	if (!magic || memcmp(magic, MAGIC, sizeof(MAGIC) - 1) != 0)
@@ -156,5 +150,5 @@ void tracepoint_formats_read(const struct perf_file *file, tracepoint_format_rea
 		take_sized(&c);
 	count = cursor_u32(&c);
 	for (uint32_t i = 0; i < count && !c.short_; i++)
-		read_system(&reader, &c);
+		read_system(&c, read, context);
 }

@@ -43,7 +43,7 @@ static void read_dump(struct jit_dumps *dumps, struct dso *dso, int32_t pid,
 	while (jit_dump_next(&dump, &code)) {
 		if (code.size > UINT64_MAX - code.address)
 			continue;
-		*ARRAY_ADD(dumps->code, dumps->count, dumps->room) = (struct jit_mapping){
+		*ARRAY_ADD(dumps->code, dumps->count, dumps->room) = (struct perf_mmap){
 			.time = write_time(clocks, &dump, code.time),
 			.pid = pid,
 			.begin = code.address,
@@ -95,7 +95,7 @@ static void leave_out_dumped(struct saved_code *saved, const struct jit_dumps *d
 	saved->count = kept;
 }
 
-static void add_made(struct jit_dumps *dumps, struct saved_code *saved, struct jit_mapping piece)
+static void add_made(struct jit_dumps *dumps, struct saved_code *saved, struct perf_mmap piece)
 {
 	if (piece.begin >= piece.end || !saved->left)
 		return;
@@ -105,10 +105,10 @@ static void add_made(struct jit_dumps *dumps, struct saved_code *saved, struct j
 
 /* Divide a mapping without a file into what the core has of it, and the rest. */
 static void add_mapped(struct jit_dumps *dumps, struct saved_code *saved,
-		       const struct perf_mmap *mmap, uint64_t time)
+		       const struct perf_mmap *mmap)
 {
 	const struct core_segment *segments = saved->segments;
-	struct jit_mapping piece = { .time = time, .pid = mmap->pid };
+	struct perf_mmap piece = { .time = mmap->time, .pid = mmap->pid };
 	uint64_t begin = mmap->begin;
 	size_t i = LOWER_BOUND(k, saved->count,
 			       segments[k].pid < mmap->pid ||
@@ -177,7 +177,7 @@ static void read_core(struct jit_dumps *dumps, const struct perf_file *file,
 		    !has_process(&saved, mmap.pid) ||
 		    dso_find_shape(mmap.path) != DSO_SHAPE_NO_FILE)
 			continue;
-		add_mapped(dumps, &saved, &mmap, record.id.time);
+		add_mapped(dumps, &saved, &mmap);
 	}
 	if (!saved.used)
 		diag_warn(diag, "core-unused",
@@ -190,7 +190,7 @@ static void read_core(struct jit_dumps *dumps, const struct perf_file *file,
 /* Code that was written at one time is in the order of the file. */
 static int compare_code(const void *left, const void *right)
 {
-	const struct jit_mapping *a = left, *b = right;
+	const struct perf_mmap *a = left, *b = right;
 
 	return COMPARE(a->time, b->time) ?: COMPARE(a->file_offset, b->file_offset);
 }

@@ -16,7 +16,7 @@
 #include "symbols/dso/dso_store.h"
 
 struct jit_dumps {
-	struct jit_mapping *code; /* owned; sorted by time; paths borrowed from the store */
+	struct perf_mmap *code; /* owned; sorted by time; paths borrowed from the store */
 	size_t count, room;
 	const struct dso **files; /* owned; the dumps */
 	size_t file_count, file_room;

@@ -24,10 +24,9 @@ static void read_records(const struct perf_file *file, struct diag *diag)
 
 static void read_build_ids(const struct perf_file *file)
 {
-	struct perf_build_id_position place = { 0 };
-	struct perf_build_id entry;
+	struct perf_build_id entry = { 0 };
 
-	while (perf_features_next_build_id(file, &place, &entry)) {
+	while (perf_features_next_build_id(file, &entry)) {
 		if (entry.id_size > 20)
 			abort();
 	}

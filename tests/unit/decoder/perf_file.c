@@ -228,8 +228,7 @@ START_TEST(features_are_given_as_plain_values)
 {
 	static const char *const words[] = { "perf", "record", "-e", "intel_pt//u", NULL };
 	const uint8_t id[20] = { 0xab, 0xcd };
-	struct perf_build_id_position place = { 0 };
-	struct perf_build_id entry;
+	struct perf_build_id entry = { 0 };
 
 	perf_data_set_text(&data, PERF_FEATURE_HOSTNAME, "host");
 	perf_data_set_text(&data, PERF_FEATURE_OSRELEASE, "6.1.0-42");
@@ -261,11 +260,11 @@ START_TEST(features_are_given_as_plain_values)
 	ck_assert_uint_eq(file.features.clock_id, 4);
 	ck_assert_uint_eq(file.features.clock_wall_ns, 0x1fffffffe);
 	ck_assert_uint_eq(file.features.clock_ns, 5);
-	ck_assert_int_eq(perf_features_next_build_id(&file, &place, &entry), 1);
+	ck_assert_int_eq(perf_features_next_build_id(&file, &entry), 1);
 	ck_assert_str_eq(entry.path, "/bin/true");
 	ck_assert_uint_eq(entry.id_size, 16);
 	ck_assert_mem_eq(entry.id, id, 16);
-	ck_assert_int_eq(perf_features_next_build_id(&file, &place, &entry), 0);
+	ck_assert_int_eq(perf_features_next_build_id(&file, &entry), 0);
 	ck_assert_uint_eq(diag_kinds(&diag), 0);
 }
 END_TEST
@@ -409,8 +408,7 @@ START_TEST(build_ids_in_a_stream_come_in_records)
 		uint8_t id[24];
 		char name[12];
 	} entry = { -1, "twenty bytes of an id", "/bin/true" };
-	struct perf_build_id_position place = { 0 };
-	struct perf_build_id found;
+	struct perf_build_id found = { 0 };
 	uint8_t *bytes;
 	size_t length;
 
@@ -419,11 +417,11 @@ START_TEST(build_ids_in_a_stream_come_in_records)
 	bytes = perf_forms_stream(&data, &length);
 	ck_assert_int_eq(open_bytes(bytes, length), 0);
 	free(bytes);
-	ck_assert_int_eq(perf_features_next_build_id(&file, &place, &found), 1);
+	ck_assert_int_eq(perf_features_next_build_id(&file, &found), 1);
 	ck_assert_str_eq(found.path, "/bin/true");
 	ck_assert_uint_eq(found.id_size, 20);
 	ck_assert_mem_eq(found.id, entry.id, 20);
-	ck_assert_int_eq(perf_features_next_build_id(&file, &place, &found), 0);
+	ck_assert_int_eq(perf_features_next_build_id(&file, &found), 0);
 }
 END_TEST
 
