@@ -139,7 +139,6 @@ libptrace2ftf_a_SOURCES = \
 	src/select/function_choice.c src/select/function_choice.h \
 	src/select/mode_filter.c src/select/mode_filter.h \
 	src/select/name_forms.c src/select/name_forms.h \
-	src/select/name_verdicts.c src/select/name_verdicts.h \
 	src/select/nearest_names.c src/select/nearest_names.h \
 	src/select/slice_filter.c src/select/slice_filter.h \
 	src/slow/format_slowest.c src/slow/slow_traces.c \

@@ -1,40 +1,66 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions that --symbol and --dso choose together, for formats that find their calls. */
+/*
+ * Which options' patterns match a function: its name, and its file.  Patterns are matched once per
+ * name and file, and those that choose functions and match no function that was called get a
+ * warning.
+ */
 #ifndef SRC_SELECT_FUNCTION_CHOICE_H
 #define SRC_SELECT_FUNCTION_CHOICE_H
 
+#include "base/diag.h"
+#include "base/tables/hash.h"
 #include "src/options/selection.h"
-#include "src/select/name_verdicts.h"
+#include "src/select/name_forms.h"
+#include "symbols/symbol.h"
 
-struct dso;
+/* The options whose patterns match a name. */
+enum verdict {
+	VERDICT_KNOWN = 1,
+	VERDICT_KEEP = 2, /* --symbol */
+	VERDICT_HIDE = 4,
+	VERDICT_START = 8, /* --between */
+	VERDICT_STOP = 16,
+	VERDICT_ROOT = 32,  /* --from */
+	VERDICT_SHOWN = 64, /* the name is one that slices have */
+};
 
 /* Usable when it is zeroed but for `selection`. */
-struct file_verdicts {
+struct function_choice {
 	const struct selection *selection; /* borrowed */
-	struct file_verdict *table;        /* owned; hash by dso */
+	struct name_forms forms;           /* of the name that is being matched */
+	bool *symbols, *roots; /* owned; by index of the pattern: it matched.  NULL: none did */
+	bool start, stop;      /* they matched */
+	struct name_verdict {
+		const struct name *name; /* borrowed; NULL: the id was not seen yet */
+		uint8_t verdict;         /* enum verdict; 0: not seen */
+	} * names;                       /* owned; by id of name */
+	size_t name_room;
+	struct file_verdict {
+		const struct dso *dso;
+		bool keep;
+		UT_hash_handle hh;
+	} * files; /* owned; hash by dso */
 };
+
+/* Returns the verdict (enum verdict) of a function that is called, by its names. */
+uint8_t function_choice_verdict(struct function_choice *choice, const struct symbol *symbol);
 
 /* Returns whether --dso selects a file (NULL: code of none); without the option it does. */
-bool file_verdicts_keep(struct file_verdicts *verdicts, const struct dso *dso);
+bool function_choice_keeps_file(struct function_choice *choice, const struct dso *dso);
 
-/* Idempotent, also on zeroed memory. */
-void file_verdicts_release(struct file_verdicts *verdicts);
+/* Returns whether --symbol and --dso together choose a function that is called. */
+bool function_choice_has(struct function_choice *choice, const struct symbol *symbol);
 
-struct function_choice {
-	struct name_verdicts names;
-	struct file_verdicts files;
-};
+/*
+ * All calls have come: warn in one line of the patterns that matched none, with the nearest
+ * names.  `diag` may be NULL.  Returns whether there are such patterns.
+ */
+bool function_choice_warn_names(const struct function_choice *choice, struct diag *diag);
 
-/* `selection` is borrowed. */
-void function_choice_init(struct function_choice *choice, const struct selection *selection);
+/* The same for formats that find their calls: `any` says whether there were chosen ones. */
+void function_choice_warn(const struct function_choice *choice, bool any, struct diag *diag);
 
 /* Idempotent, also on zeroed memory. */
 void function_choice_release(struct function_choice *choice);
-
-/* Returns whether a function that is called is chosen. */
-bool function_choice_has(struct function_choice *choice, const struct symbol *symbol);
-
-/* All calls have come, `any` chosen ones: warn if there are none.  `diag` may be NULL. */
-void function_choice_warn(const struct function_choice *choice, bool any, struct diag *diag);
 
 #endif

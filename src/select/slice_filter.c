@@ -46,12 +46,12 @@ struct filter_track {
 
 static bool keeps(struct slice_filter *filter, const struct symbol *symbol, uint8_t verdict)
 {
-	const struct selection *selection = filter->selection;
+	const struct selection *selection = filter->choice.selection;
 
 	if (!selection->symbols.count && !selection->dsos.count)
 		return false;
 	return (!selection->symbols.count || verdict & VERDICT_KEEP) &&
-	       file_verdicts_keep(&filter->files, symbol->dso);
+	       function_choice_keeps_file(&filter->choice, symbol->dso);
 }
 
 /* ---- Passing on ---------------------------------------------------------- */
@@ -72,7 +72,7 @@ static void show(struct filter_track *track, struct filter_frame *frame)
 /* Show the slices that have lasted long enough at `time`; if `all`, all open ones. */
 static void settle(struct filter_track *track, uint64_t time, bool all)
 {
-	uint64_t shortest = track->filter->selection->min_duration;
+	uint64_t shortest = track->filter->choice.selection->min_duration;
 
 	for (; track->resolved < track->count; track->resolved++) {
 		struct filter_frame *frame = &track->frames[track->resolved];
@@ -140,7 +140,7 @@ static void enter(struct filter_track *track, struct filter_frame *frame, uint64
 {
 	struct slice_filter *filter = track->filter;
 	/* Levels count from the part's own functions. */
-	uint32_t asked = frame->context ? 0 : filter->selection->depth;
+	uint32_t asked = frame->context ? 0 : filter->choice.selection->depth;
 
 	frame->begin = time;
 	if (frame->hide) {
@@ -161,7 +161,7 @@ static void enter(struct filter_track *track, struct filter_frame *frame, uint64
 
 static bool is_visible(const struct filter_track *track)
 {
-	const struct selection *selection = track->filter->selection;
+	const struct selection *selection = track->filter->choice.selection;
 
 	return (!selection->start || track->between) &&
 	       (track->keep || (!selection->symbols.count && !selection->dsos.count));
@@ -210,13 +210,13 @@ static void update(struct filter_track *track, uint64_t time)
 /* Returns whether the thread is in a function of --from. */
 static bool is_inside(const struct filter_track *track)
 {
-	return track->roots || !track->filter->selection->roots.count;
+	return track->roots || !track->filter->choice.selection->roots.count;
 }
 
 static void begin_filtered(struct filter_track *track, const struct slice_event *event)
 {
 	struct slice_filter *filter = track->filter;
-	uint8_t verdict = name_verdicts_of(&filter->names, event->symbol);
+	uint8_t verdict = function_choice_verdict(&filter->choice, event->symbol);
 	bool root = (verdict & VERDICT_ROOT) != 0, outside = !root && !is_inside(track);
 	struct filter_frame *frame, next = {
 		.symbol = event->symbol,
@@ -299,11 +299,9 @@ void slice_filter_init(struct slice_filter *filter, const struct selection *sele
 {
 	*filter = (struct slice_filter){
 		.next = next,
-		.selection = selection,
 		.diag = diag,
 		.most = SIZE_MAX,
-		.names.selection = selection,
-		.files.selection = selection,
+		.choice.selection = selection,
 	};
 	filter->sink = (struct slice_sink){
 		.events = filter_events,
@@ -321,8 +319,7 @@ void slice_filter_release(struct slice_filter *filter)
 		free(track->frames);
 		free(track);
 	}
-	file_verdicts_release(&filter->files);
-	name_verdicts_release(&filter->names);
+	function_choice_release(&filter->choice);
 }
 
 struct filter_track *slice_filter_track(struct slice_filter *filter, void *next_track)
@@ -339,12 +336,13 @@ struct filter_track *slice_filter_track(struct slice_filter *filter, void *next_
 
 void slice_filter_finish(struct slice_filter *filter)
 {
-	const struct selection *selection = filter->selection;
+	const struct selection *selection = filter->choice.selection;
 	bool parts = selection->start || selection->symbols.count || selection->dsos.count;
 
 	for (const struct filter_track *track = filter->tracks; track; track = track->next)
 		filter->counts.unended += track->between;
-	if (name_verdicts_warn(&filter->names, filter->diag) || !parts || filter->counts.parts)
+	if (function_choice_warn_names(&filter->choice, filter->diag) || !parts ||
+	    filter->counts.parts)
 		; /* explained, or nothing to explain */
 	else if (selection->dsos.count && !selection->symbols.count && !selection->start)
 		diag_warn(

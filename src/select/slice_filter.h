@@ -20,19 +20,16 @@
 #include "base/diag.h"
 #include "src/options/selection.h"
 #include "src/select/function_choice.h"
-#include "src/select/name_verdicts.h"
 #include "src/slices/slice_sink.h"
 
 struct filter_track;
 
 struct slice_filter {
-	struct slice_sink sink;            /* give this to the sorter */
-	const struct slice_sink *next;     /* borrowed */
-	const struct selection *selection; /* borrowed */
-	struct diag *diag;                 /* borrowed; NULL: warnings are dropped */
-	struct filter_track *tracks;       /* owned list */
-	struct name_verdicts names;
-	struct file_verdicts files;
+	struct slice_sink sink;        /* give this to the sorter */
+	const struct slice_sink *next; /* borrowed */
+	struct diag *diag;             /* borrowed; NULL: warnings are dropped */
+	struct filter_track *tracks;   /* owned list */
+	struct function_choice choice;
 	size_t most; /* slices open at a time that `next` can take; may be set after init */
 	struct {
 		uint64_t parts; /* stretches of threads that were passed on, of --symbol, --dso,

@@ -271,7 +271,7 @@ void call_paths_init(struct call_paths *paths, const struct options *options,
 	};
 	call_tree_init(&paths->tree, NULL, UINT64_MAX);
 	call_tree_init(&paths->paths, NULL, UINT64_MAX);
-	function_choice_init(&paths->choice, &options->select);
+	paths->choice.selection = &options->select;
 }
 
 bool call_paths_by_insns(const struct call_paths *paths)

@@ -95,7 +95,7 @@ void chosen_calls_init(struct chosen_calls *calls, const struct selection *selec
 	};
 	call_tree_init(&calls->tree, NULL, UINT64_MAX);
 	call_tree_add_nodes(&calls->tree, NODE_PAUSE);
-	function_choice_init(&calls->choice, selection);
+	calls->choice.selection = selection;
 }
 
 void chosen_calls_warn(const struct chosen_calls *calls, struct diag *diag)

@@ -411,7 +411,7 @@ static int print_outliers(struct format_output *output, struct error *err)
 		end = next_root(paths, i);
 		print_root(outliers, i, end, output->text);
 	}
-	if (!selection_beside_functions(paths->choice.names.selection))
+	if (!selection_beside_functions(paths->choice.selection))
 		function_choice_warn(&paths->choice, call_paths_count(paths),
 				     output->machine->diag);
 	if (call_paths_count(paths))
