@@ -97,18 +97,13 @@ static const struct overlay_call *call_at(const struct overlay_thread_calls *thr
 
 /* ---- Messages ------------------------------------------------------------ */
 
-struct ring_message {
-	uint64_t time; /* ns, the overlay's clock */
-	uint8_t kind;  /* as of a call */
-};
-
 /* Returns a ring's messages in the order of time, owned by the caller. */
-static struct ring_message *read_messages(const struct runtime_events *file, uint32_t index,
+static struct overlay_call *read_messages(const struct runtime_events *file, uint32_t index,
 					  size_t *count)
 {
 	struct runtime_ring ring;
 	struct runtime_event event;
-	struct ring_message *messages = NULL;
+	struct overlay_call *messages = NULL;
 	size_t room = 0;
 
 	*count = 0;
@@ -117,7 +112,7 @@ static struct ring_message *read_messages(const struct runtime_events *file, uin
 	while (runtime_ring_next(&ring, &event)) {
 		if (event.kind == RUNTIME_LOST)
 			continue;
-		*ARRAY_ADD(messages, *count, room) = (struct ring_message){
+		*ARRAY_ADD(messages, *count, room) = (struct overlay_call){
 			event.time, event.kind > RUNTIME_USER_UNIT ? RUNTIME_USER_UNIT : event.kind
 		};
 	}
@@ -128,7 +123,7 @@ static struct ring_message *read_messages(const struct runtime_events *file, uin
  * Find the message of a call's kind that is nearest to it at an offset.
  * Returns whether there is one near enough; *late is how much later it is (ns).
  */
-static bool find_near(const struct ring_message *messages, size_t count,
+static bool find_near(const struct overlay_call *messages, size_t count,
 		      const struct overlay_call *call, int64_t ahead, int64_t *late)
 {
 	uint64_t time = call->time + (uint64_t)ahead;
@@ -150,7 +145,7 @@ static bool find_near(const struct ring_message *messages, size_t count,
 
 struct trial {
 	const struct overlay_thread_calls *thread;
-	const struct ring_message *messages;
+	const struct overlay_call *messages;
 	size_t message_count;
 	struct overlay_match best;
 	size_t second; /* calls that fit at the best of all other offsets */
@@ -243,7 +238,7 @@ static size_t probe_shift(const struct trial *trial, int64_t shift, size_t *prob
 	for (size_t i = 0; i < *probes; i++) {
 		size_t at = (size_t)begin + i * count / *probes;
 		const struct overlay_call *call = call_at(trial->thread, at);
-		const struct ring_message *message = &trial->messages[(int64_t)at + shift];
+		const struct overlay_call *message = &trial->messages[(int64_t)at + shift];
 
 		fits += message->kind == call->kind &&
 			llabs((int64_t)(message->time - call->time) - ahead) <= TOLERANCE;
@@ -348,7 +343,7 @@ static void match_ring(struct overlay_match *match, const struct overlay_calls *
 	struct overlay_match best = { 0 };
 	int32_t tid = -1;
 	size_t count;
-	struct ring_message *messages = read_messages(&input->events, ring, &count);
+	struct overlay_call *messages = read_messages(&input->events, ring, &count);
 
 	for (size_t i = 0; i < calls->count; i++) {
 		struct trial trial = { &calls->threads[i], messages, count, { 0 }, 0 };

@@ -21,8 +21,9 @@
 
 #define OVERLAY_CALL_KINDS 6
 
+/* A call that writes a message, or the message. */
 struct overlay_call {
-	uint64_t time; /* ns, perf: of the call of caml_time_counter */
+	uint64_t time; /* ns: of perf, when caml_time_counter was called; of the ring's clock */
 	uint8_t kind;  /* enum runtime_event_kind; of the program's events RUNTIME_USER_UNIT */
 };
 
