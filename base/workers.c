@@ -25,7 +25,8 @@ struct workers {
 	struct worker_job *first, **last; /* submitted jobs */
 	struct worker_job *offered;       /* low-priority jobs, the newest first */
 	unsigned sleeping, waiting;       /* threads: without work, for the end of a job */
-	struct ordered_stage *stage;      /* borrowed; NULL: workers_run() is not under way */
+	workers_stage *stage;             /* NULL: workers_run() is not under way */
+	void *context;                    /* of the stage; borrowed */
 	struct worker *stage_runner;      /* NULL: the stage may run; without a stage the caller */
 	struct worker_job *awaited;       /* job that the stage needs next; may be NULL */
 	bool closing;
@@ -109,7 +110,7 @@ static void run_stage(struct worker *worker)
 	workers->stage_runner = worker;
 	workers->awaited = NULL;
 	pthread_mutex_unlock(&workers->lock);
-	more = workers->stage->run(workers->stage);
+	more = workers->stage(workers->context);
 	pthread_mutex_lock(&workers->lock);
 	workers->stage_runner = NULL;
 	if (more) {
@@ -221,10 +222,11 @@ void workers_close(struct workers *workers)
 	free(workers);
 }
 
-void workers_run(struct workers *workers, struct ordered_stage *stage)
+void workers_run(struct workers *workers, workers_stage *stage, void *context)
 {
 	pthread_mutex_lock(&workers->lock);
 	workers->stage = stage;
+	workers->context = context;
 	workers->stage_runner = NULL;
 	workers->awaited = NULL;
 	pthread_mutex_unlock(&workers->lock);

@@ -38,14 +38,11 @@ struct worker_job {
 	struct worker_job *next;
 };
 
-/* The part of the work that is done in order. */
-struct ordered_stage {
-	/*
-	 * Returns true if workers_ready() returned false: any thread calls it again when
-	 * that job is done; false at the end.
-	 */
-	bool (*run)(struct ordered_stage *stage);
-};
+/*
+ * The ordered stage: the part of the work that is done in order.  Returns true if workers_ready()
+ * returned false: any thread calls it again when that job is done; false at the end.
+ */
+typedef bool workers_stage(void *context);
 
 /*
  * Returns a pool of up to `count` threads, the caller's included, owned by the caller;
@@ -60,7 +57,7 @@ unsigned workers_count(const struct workers *workers);
 void workers_close(struct workers *workers);
 
 /* Run the stage to its end, and jobs beside it. */
-void workers_run(struct workers *workers, struct ordered_stage *stage);
+void workers_run(struct workers *workers, workers_stage *stage, void *context);
 
 /* Queue a job.  Also in the stage. */
 void workers_submit(struct workers *workers, struct worker_job *job);

@@ -25,12 +25,6 @@
 /* Events of a thread that is not shown, which are fed together to its stack. */
 #define FOLLOWED_MOST 64
 
-/* A thread in the output. */
-struct thread_output {
-	uint32_t track;    /* 1 + the index of its track; 0: it has none */
-	bool has_branches; /* or gaps */
-};
-
 struct conversion {
 	const struct options *options; /* borrowed */
 	struct diag *diag;             /* borrowed */
@@ -46,8 +40,11 @@ struct conversion {
 	struct overlays overlays;
 	struct overlay_calls overlay_calls; /* empty if there are no overlays */
 	struct trace_facts facts;           /* of the formats' requests */
-	struct thread_output *threads;      /* owned; by thread index, the last of unknown ones */
-	size_t thread_count;                /* without unknown ones */
+	struct thread_output {
+		uint32_t track;           /* 1 + the index of its track; 0: it has none */
+		bool has_branches;        /* or gaps */
+	} * threads;                      /* owned; by thread index, the last of unknown ones */
+	size_t thread_count;              /* without unknown ones */
 	const struct thread *last_thread;   /* of the last event; NULL: unknown, or none */
 	struct mapping noted;               /* of the file that was noted last, in: */
 	const struct address_space *noted_space; /* borrowed */
@@ -58,6 +55,7 @@ struct conversion {
 	struct known_branches *branches; /* owned; NULL: no names are needed */
 	bool reports_branches;           /* to the format or the overlays, one by one */
 	struct call_follower follower;   /* of the jobs, if follows_ahead() */
+	struct progress progress;
 };
 
 /* ---- Decoding ------------------------------------------------------------ */
@@ -431,7 +429,7 @@ static void feed_events(struct conversion *c, const struct branch_event *events,
 	}
 }
 
-static void show_progress(const struct conversion *c, struct progress *progress)
+static void show_progress(struct conversion *c)
 {
 	uint64_t done = 0, total = 0;
 
@@ -441,20 +439,13 @@ static void show_progress(const struct conversion *c, struct progress *progress)
 		done += stats->bytes_decoded + stats->bytes_skipped + stats->bytes_lost;
 		total += stats->bytes_total;
 	}
-	progress_show(progress, done, total, output_pipeline_slices(&c->pipeline));
+	progress_show(&c->progress, done, total, output_pipeline_slices(&c->pipeline));
 }
 
 /* The stage that takes branches in order, run by any one of the workers at a time. */
-struct decoding {
-	struct ordered_stage stage; /* first */
-	struct conversion *c;       /* borrowed */
-	struct progress progress;
-};
-
-static bool take_branches(struct ordered_stage *stage)
+static bool take_branches(void *context)
 {
-	struct decoding *decoding = (struct decoding *)stage;
-	struct conversion *c = decoding->c;
+	struct conversion *c = context;
 	const struct branch_event *events;
 	size_t count, taken;
 
@@ -467,24 +458,22 @@ static bool take_branches(struct ordered_stage *stage)
 		if (c->mode_filter.active)
 			count = mode_filter_apply(&c->mode_filter, &events, count);
 		feed_events(c, events, count);
-		if (progress_due(&decoding->progress, taken))
-			show_progress(c, &decoding->progress);
+		if (progress_due(&c->progress, taken))
+			show_progress(c);
 	}
 	return false;
 }
 
 static void decode(struct conversion *c)
 {
-	struct decoding decoding = { .stage.run = take_branches, .c = c };
-
 	report_phase(c->report, "decode");
 	summary_allow_interrupt(c->options->quiet);
-	progress_init(&decoding.progress, c->options->quiet);
+	progress_init(&c->progress, c->options->quiet);
 	if (c->workers)
-		workers_run(c->workers, &decoding.stage);
+		workers_run(c->workers, take_branches, c);
 	else
-		take_branches(&decoding.stage);
-	progress_end(&decoding.progress);
+		take_branches(c);
+	progress_end(&c->progress);
 	c->summary->interrupted = interrupt_asked();
 }
 

@@ -105,8 +105,8 @@ void __real_workers_offer(struct workers *workers, struct worker_job *job);
 void __wrap_workers_offer(struct workers *workers, struct worker_job *job);
 bool __real_workers_ready(struct workers *workers, struct worker_job *job);
 bool __wrap_workers_ready(struct workers *workers, struct worker_job *job);
-void __real_workers_run(struct workers *workers, struct ordered_stage *stage);
-void __wrap_workers_run(struct workers *workers, struct ordered_stage *stage);
+void __real_workers_run(struct workers *workers, workers_stage *stage, void *context);
+void __wrap_workers_run(struct workers *workers, workers_stage *stage, void *context);
 
 void __wrap_workers_submit(struct workers *workers, struct worker_job *job)
 {
@@ -127,25 +127,22 @@ bool __wrap_workers_ready(struct workers *workers, struct worker_job *job)
 	return __real_workers_ready(workers, job);
 }
 
-static bool (*stage_run)(struct ordered_stage *stage);
+static workers_stage *logged_stage;
 
-static bool run_stage_logged(struct ordered_stage *stage)
+static bool run_stage_logged(void *context)
 {
 	bool more;
 
 	log_event(EVENT_STAGE, NULL);
-	more = stage_run(stage);
+	more = logged_stage(context);
 	log_event(EVENT_STAGE_END, NULL);
 	return more;
 }
 
-void __wrap_workers_run(struct workers *workers, struct ordered_stage *stage)
+void __wrap_workers_run(struct workers *workers, workers_stage *stage, void *context)
 {
-	if (out) {
-		stage_run = stage->run;
-		stage->run = run_stage_logged;
-	}
-	__real_workers_run(workers, stage);
+	logged_stage = stage;
+	__real_workers_run(workers, out ? run_stage_logged : stage, context);
 }
 
 static void write_log(void)

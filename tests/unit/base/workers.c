@@ -20,7 +20,6 @@ struct number {
 };
 
 static struct row {
-	struct ordered_stage turns; /* first */
 	struct workers *workers;
 	struct number numbers[JOBS];
 	unsigned consumed, submitted;
@@ -57,9 +56,9 @@ static void consume(struct number *number)
 	usleep(100);
 }
 
-static bool take_turn(struct ordered_stage *turns)
+static bool take_turn(void *context)
 {
-	ck_assert_ptr_eq(turns, &row.turns);
+	ck_assert_ptr_eq(context, &row);
 	ck_assert_uint_eq(__atomic_fetch_add(&row.in_turn, 1, __ATOMIC_RELAXED), 0);
 	row.turns_taken++;
 	while (row.consumed < JOBS) {
@@ -74,7 +73,7 @@ static bool take_turn(struct ordered_stage *turns)
 
 static void begin(unsigned count)
 {
-	row = (struct row){ .turns.run = take_turn, .workers = workers_open(count) };
+	row = (struct row){ .workers = workers_open(count) };
 	ck_assert_ptr_nonnull(row.workers);
 	for (unsigned i = 0; i < JOBS; i++)
 		row.numbers[i].job.run = write_number;
@@ -84,7 +83,7 @@ START_TEST(turns_are_in_order_and_one_at_a_time)
 {
 	begin((unsigned)_i);
 	row.random = true;
-	workers_run(row.workers, &row.turns);
+	workers_run(row.workers, take_turn, &row);
 	ck_assert_uint_eq(row.consumed, JOBS);
 	workers_close(row.workers);
 }
@@ -94,7 +93,7 @@ END_TEST
 START_TEST(who_did_a_job_consumes_it)
 {
 	begin(2);
-	workers_run(row.workers, &row.turns);
+	workers_run(row.workers, take_turn, &row);
 	ck_assert_uint_eq(row.consumed, JOBS);
 	ck_assert_uint_lt(row.by_others, JOBS / 4);
 	ck_assert_uint_gt(row.turns_taken, JOBS / 4);
@@ -108,7 +107,7 @@ START_TEST(an_idle_thread_consumes_the_jobs_of_another)
 	begin(3);
 	for (unsigned i = 0; i < JOBS; i++)
 		row.numbers[i].slow = i % 4 == 3;
-	workers_run(row.workers, &row.turns);
+	workers_run(row.workers, take_turn, &row);
 	ck_assert_uint_eq(row.consumed, JOBS);
 	ck_assert_uint_gt(row.by_others, 0);
 	workers_close(row.workers);
@@ -176,7 +175,7 @@ START_TEST(a_job_helps_with_another_one_in_its_own_thread)
 {
 	begin((unsigned)_i);
 	row.numbers[JOBS / 2].job.run = write_with_help;
-	workers_run(row.workers, &row.turns);
+	workers_run(row.workers, take_turn, &row);
 	ck_assert_uint_eq(row.consumed, JOBS);
 	ck_assert_ptr_nonnull(helped.scratch);
 	workers_close(row.workers);
