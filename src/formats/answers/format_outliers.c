@@ -198,7 +198,7 @@ static const char *extra_text(char text[SHORT_TIME_SIZE], const struct outlier_g
 {
 	if (!c->by_insns)
 		return time_text(text, extra);
-	snprintf(text, SHORT_TIME_SIZE, "%.0f", extra);
+	snprintf(text, SHORT_TIME_SIZE, "%.0f", round(extra) + 0.0); /* never -0 */
 	return text;
 }
 
@@ -233,15 +233,23 @@ static void print_mean(uint64_t sum, uint64_t calls, FILE *out)
 	fprintf(out, " %9.*f", value == floor(value) || value >= 1000 ? 0 : 2, value);
 }
 
+static void print_share(const struct outlier_group *c, double extra, FILE *out)
+{
+	char text[SHORT_TIME_SIZE];
+
+	/* The sum is never -0. */
+	fprintf(out, "%6.1f%% %11s", round(1000 * extra / c->extra) / 10 + 0.0,
+		extra_text(text, c, extra));
+}
+
 static void print_row(const struct call_paths *paths, const struct outlier_group *c,
 		      const struct path_row *row, FILE *out)
 {
 	const struct path_cost *slow = &row->cost[SLOW], *other = &row->cost[OTHER];
-	char extra[SHORT_TIME_SIZE], slow_time[SHORT_TIME_SIZE], other_time[SHORT_TIME_SIZE];
+	char slow_time[SHORT_TIME_SIZE], other_time[SHORT_TIME_SIZE];
 
-	fprintf(out, "%6.1f%% %11s %11s %11s", 100 * row->extra / c->extra,
-		extra_text(extra, c, row->extra),
-		time_text(slow_time, mean(slow->own.ns, c->calls[SLOW])),
+	print_share(c, row->extra, out);
+	fprintf(out, " %11s %11s", time_text(slow_time, mean(slow->own.ns, c->calls[SLOW])),
 		time_text(other_time, mean(other->own.ns, c->calls[OTHER])));
 	print_mean(slow->calls, c->calls[SLOW], out);
 	print_mean(other->calls, c->calls[OTHER], out);
@@ -252,20 +260,12 @@ static void print_row(const struct call_paths *paths, const struct outlier_group
 	fputs(row->node == c->root ? " (own code)\n" : "\n", out);
 }
 
-static void print_share(const struct outlier_group *c, double extra, FILE *out)
-{
-	char text[SHORT_TIME_SIZE];
-
-	fprintf(out, "%6.1f%% %11s %*s", 100 * extra / c->extra, extra_text(text, c, extra), 65,
-		"");
-}
-
 static void print_clock(const struct outlier_group *c, FILE *out)
 {
 	if (fabs(c->clock_extra) * 100 < SHARE_MIN * c->extra)
 		return;
 	print_share(c, c->clock_extra, out);
-	fprintf(out, "%s clock: %.2f instead of %.2f GHz\n",
+	fprintf(out, "%66s%s clock: %.2f instead of %.2f GHz\n", "",
 		c->clock_extra > 0 ? "lower" : "higher", c->ghz[SLOW], c->ghz[OTHER]);
 }
 
@@ -307,7 +307,7 @@ static void print_rows(const struct call_paths *paths, const struct outlier_grou
 	if (!left)
 		return;
 	print_share(c, rest, out);
-	fprintf(out, "rest: %zu paths\n", left);
+	fprintf(out, "%66srest: %zu paths\n", "", left);
 }
 
 /* Print a call's duration. */
