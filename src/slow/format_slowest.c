@@ -35,7 +35,7 @@ struct slowest_output {
 
 /* ---- Calls --------------------------------------------------------------- */
 
-/* Equal durations are in the order of time, then of threads: the same for any input order. */
+/* Equal durations are in the order of time, then of threads; a caller is before its callees. */
 static bool is_slower(const bool *by_insns, const struct chosen_call *a,
 		      const struct chosen_call *b)
 {
@@ -45,7 +45,9 @@ static bool is_slower(const bool *by_insns, const struct chosen_call *a,
 		return a->duration > b->duration;
 	if (a->begin != b->begin)
 		return a->begin < b->begin;
-	return a->track->index < b->track->index;
+	if (a->track != b->track)
+		return a->track->index < b->track->index;
+	return a->number > b->number;
 }
 
 static bool is_faster(const bool *by_insns, const struct chosen_call *a,

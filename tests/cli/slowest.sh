@@ -35,6 +35,15 @@ outermost() {
 }
 tap_check "of a recursion the outermost call counts" outermost
 
+# Calls of equal times among them: _start and its callee.
+longer_lists() {
+	run 0 --slowest=100 recursion && mv shown hundred && for most in 1 2 3 5 8; do
+		run 0 --slowest=$most recursion && head -n $((most + 1)) shown >begun &&
+			head -n $((most + 1)) hundred | sed 's/  *$//' | diff - begun || return 1
+	done && [ "$(awk 'NR == 2 { print $NF }' hundred)" = _start ]
+}
+tap_check "a longer list begins with the shorter one, and a caller is before its callee" longer_lists
+
 other_selections() {
 	counts 123 --slowest=5 --dso=plugin_a.so --symbol='work*' plugins &&
 		counts 123 --slowest=5 --symbol='work_of_plugin_a' plugins &&

@@ -61,7 +61,6 @@ static inline void leave_slice(struct call_tree *tree, struct call_thread *threa
 		thread->untraced += end->all.ns;
 		return;
 	}
-	calls->count++;
 	calls->ended(calls->context, &(struct chosen_call){
 					     .symbol = open->symbol,
 					     .track = thread->track,
@@ -69,6 +68,7 @@ static inline void leave_slice(struct call_tree *tree, struct call_thread *threa
 					     .duration = end->all.ns,
 					     .insns = end->all.insns,
 					     .untraced = thread->untraced - open->untraced,
+					     .number = calls->count++,
 					     .begin_seen = !open->inferred,
 					     .end_seen = !end->cut,
 				     });

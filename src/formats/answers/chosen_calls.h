@@ -17,6 +17,7 @@ struct chosen_call {
 	uint64_t begin, duration;    /* ns */
 	uint64_t insns;              /* executed in it */
 	uint64_t untraced;           /* ns of it in system calls, other processes and the like */
+	uint64_t number;             /* chosen calls that ended before it */
 	bool begin_seen, end_seen;   /* else the duration is the least that it can be */
 };
 
