@@ -254,38 +254,35 @@ START_TEST(a_number_that_is_passed_on_is_that_of_a_register)
 }
 END_TEST
 
-/* So many jumps or loops in front that the next one is not followed. */
-#define MANY 32
+#define CHAIN_MOST 20
+#define SYSCALL_OF 12
 
-/* Returns what is found at the end of `code`, behind so many other loops, or jumps over it. */
-static int32_t number_behind(bool loops, const uint8_t *code, size_t size, size_t at)
+/*
+ * mov $1,%eax; jne far; mov $number,%eax; syscall; ret: from `far`, two jumps lead back and ahead
+ * `length` times, and then to the system call.
+ */
+static int32_t number_after_chain(uint8_t number, unsigned length)
 {
-	uint8_t all[2 * MANY + 64] = { 0 };
-	struct syscall_code function = { all, 2 * MANY + size + 1, INSN_MODE_64 };
+	uint8_t code[15 + 4 * CHAIN_MOST] = { 0xb8,   1, 0, 0, 0,    0x75, 0,   0xb8,
+					      number, 0, 0, 0, 0x0f, 0x05, 0xc3 };
+	const struct syscall_code function = { code, sizeof(code), INSN_MODE_64 };
+	const unsigned low = 15, high = low + 2 * length;
 
-	for (unsigned i = 0; i < MANY; i++) {
-		uint8_t over = (uint8_t)(2 * (MANY - 1 - i) + size);
-		all[2 * i] = 0x75; /* jne */
-		all[2 * i + 1] = loops ? 0xfe : over;
+	code[6] = (uint8_t)(high - 2 - 7);
+	for (unsigned i = 0; i < length; i++) {
+		code[low + 2 * i] = code[high + 2 * i] = 0xeb;
+		code[low + 2 * i + 1] = (uint8_t)(high - low - 2);
+		code[high + 2 * i + 1] = (uint8_t)((i ? low - 2 : SYSCALL_OF) - high - 2);
 	}
-	memcpy(all + 2 * MANY, code, size);
-	all[2 * MANY + size] = 0xc3;
-	return syscall_number_find(&function, 2 * MANY + at, SYSCALL_EAX).number;
+	return syscall_number_find(&function, SYSCALL_OF, SYSCALL_EAX).number;
 }
 
-START_TEST(jumps_that_are_too_many_to_be_followed_leave_no_number)
+START_TEST(jumps_back_are_followed_up_to_a_number)
 {
-	/* mov $1,%eax; je 1f; mov $2,%eax; 1: syscall; and nothing that jumps to 1 */
-	static const uint8_t jump[] = { 0xb8, 1, 0, 0, 0, 0x74, 5, 0xb8, 2, 0, 0, 0, 0x0f, 0x05 };
-	static const uint8_t straight[] = { 0xb8, 2, 0, 0, 0, 0x0f, 0x05 };
-	/* mov $1,%ebp; 1: mov %ebp,%eax; syscall; inc %ebp; jne 1b */
-	static const uint8_t loop[] = { 0xbd, 1,    0,    0,    0,    0x89, 0xe8,
-					0x0f, 0x05, 0xff, 0xc5, 0x75, 0xf8 };
-
-	ck_assert_int_eq(number_behind(false, straight, sizeof(straight), 5), 2);
-	ck_assert_int_eq(number_behind(false, jump, sizeof(jump), 12), SYSCALL_UNKNOWN);
-	ck_assert_int_eq(number_behind(true, straight, sizeof(straight), 5), 2);
-	ck_assert_int_eq(number_behind(true, loop, sizeof(loop), 7), SYSCALL_UNKNOWN);
+	ck_assert_int_eq(number_after_chain(1, 3), 1);
+	ck_assert_int_eq(number_after_chain(2, 3), SYSCALL_UNKNOWN);
+	ck_assert_int_eq(number_after_chain(1, CHAIN_MOST), SYSCALL_UNKNOWN);
+	ck_assert_int_eq(number_after_chain(2, CHAIN_MOST), SYSCALL_UNKNOWN);
 }
 END_TEST
 
@@ -294,7 +291,7 @@ int main(void)
 	Suite *suite = suite_create("syscall_number");
 	TCase *all = tcase_create("syscall_number");
 
-	tcase_add_test(all, jumps_that_are_too_many_to_be_followed_leave_no_number);
+	tcase_add_test(all, jumps_back_are_followed_up_to_a_number);
 	tcase_add_loop_test(all, the_number_is_that_of_the_code_if_there_is_no_other_way, 0,
 			    sizeof(cases) / sizeof(cases[0]));
 	tcase_add_loop_test(all, a_number_that_is_passed_on_is_that_of_a_register, 0,
