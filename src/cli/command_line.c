@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The parser of the command line, by the tables of commands and options. */
+/* Parse the command line by the tables of commands and options. */
 #include "src/cli/command_line.h"
 
 #include <unistd.h>
@@ -44,7 +44,7 @@ static const struct output_format *choose_format(const struct option_spec *spec,
 	return output_formats[choose_value(&with_choices, name)];
 }
 
-/* Returns `text`, which a script may have made of a variable that is not set. */
+/* Returns `text`; a script may have expanded an unset variable. */
 static const char *non_empty(const struct option_spec *spec, const char *text)
 {
 	if (!*text)
@@ -157,7 +157,7 @@ static void parse_argument(struct options *options, const struct option_spec *sp
 			    expected[spec->type]);
 }
 
-/* Keep "--NAME" or "--NAME=ARGUMENT" for the stamps of outputs. */
+/* Store "--NAME" or "--NAME=ARGUMENT" for the stamps of outputs. */
 static void add_word(struct options *options, const struct option_spec *spec, const char *argument)
 {
 	size_t count = (size_t)options->word_count++;
@@ -169,9 +169,9 @@ static void add_word(struct options *options, const struct option_spec *spec, co
 }
 
 /*
- * Without --demangle (which has no word for DEMANGLE_PERF), branches have the names of
- * symbols that perf prints, and magic-trace's rules are about perf's names, which
- * distinguish instances of a template and do not know functions without a symbol.
+ * Without --demangle (which has no word for DEMANGLE_PERF), branches have the symbol names that
+ * perf prints. magic-trace's rules need perf's names, which distinguish instances of a template and
+ * lack functions without a symbol.
  */
 static void choose_default_names(struct options *options)
 {
@@ -183,7 +183,10 @@ static void choose_default_names(struct options *options)
 		options->unnamed = UNNAMED_FILES;
 }
 
-/* Without INPUT it is what perf record writes if nothing else is asked of it, as for perf. */
+/*
+ * Without INPUT, use perf.data: perf record's default output, and the default input of perf's
+ * tools.
+ */
 static void choose_default_input(struct options *options)
 {
 	static char name[] = "perf.data", *inputs[] = { name, NULL };
@@ -196,7 +199,7 @@ static void choose_default_input(struct options *options)
 	options->input_count = 1;
 }
 
-/* Without -o a trace is beside its input, and text goes to standard output. */
+/* Without -o, write a trace next to its input, and text to standard output. */
 static void choose_default_output(struct options *options)
 {
 	const struct output_format *format = options->format;
@@ -225,7 +228,7 @@ static void take_option(struct options *options, const struct option_spec *optio
 	message_color(options->color);
 }
 
-/* Returns whether the option took `next` as its argument; `rest`: what follows it in its word. */
+/* Returns whether the option took `next` as its argument; `rest`: the part of its word after it. */
 static bool take_argument(struct options *options, const struct option_spec *option, char *rest,
 			  char *next)
 {
@@ -240,7 +243,7 @@ static bool take_argument(struct options *options, const struct option_spec *opt
 	return needed && !rest;
 }
 
-/* Take "-qo" and the like.  Returns whether it took `next`, too. */
+/* Take "-qo" and the like. Returns whether it also took `next`. */
 static bool take_letters(struct options *options, char *word, char *next)
 {
 	for (char *letter = word + 1; *letter; letter++) {
@@ -256,7 +259,7 @@ static bool take_letters(struct options *options, char *word, char *next)
 	return false;
 }
 
-/* The same for "--NAME" and "--NAME=ARGUMENT". */
+/* Take "--NAME" or "--NAME=ARGUMENT". Returns whether it also took `next`. */
 static bool take_long(struct options *options, char *word, char *next)
 {
 	size_t length = strcspn(word, "=");
@@ -277,8 +280,8 @@ static void take_input(struct options *options, char *word)
 }
 
 /*
- * Inputs move to the beginning of `argv`; options may follow them.  A program to be recorded begins
- * with the first word that is no option, as for perf.
+ * Moves inputs to the start of `argv`; options may follow them. As for perf, the first word that is
+ * not an option starts the program to record.
  */
 static void take_words(struct options *options, int argc, char **argv)
 {
@@ -305,7 +308,7 @@ static void take_words(struct options *options, int argc, char **argv)
 	options->input = options->input_count ? options->inputs[0] : NULL;
 }
 
-/* Options of the user's that another command has do not hold for this one. */
+/* Take an option from the user's settings; ignored if this command does not take it. */
 static void take_setting(void *context, char *name, char *argument, const char *source)
 {
 	struct options *options = context;
@@ -335,7 +338,7 @@ static void take_settings(struct options *options)
 	options->ui = NULL;
 }
 
-/* One output that is named, or standard output, is of one recording. */
+/* Several inputs that share a named output, or standard output, are one recording. */
 static void choose_joined(struct options *options)
 {
 	bool open_choice = options->input_count > 1 && options->command == COMMAND_CONVERT &&
@@ -381,7 +384,10 @@ void command_line_parse(struct options *options, enum command command, int argc,
 
 /* ---- Two recordings ------------------------------------------------------ */
 
-/* Returns 'a' or 'b' if the word is "--NAME-a" or "--NAME-b", perhaps with "=ARGUMENT"; else 0. */
+/*
+ * Returns 'a' or 'b' if the word is "--NAME-a" or "--NAME-b", with or without "=ARGUMENT";
+ * otherwise 0.
+ */
 static char side_of(const char *word, const struct option_spec **spec)
 {
 	size_t length = strcspn(word, "=");
@@ -396,8 +402,10 @@ static char side_of(const char *word, const struct option_spec **spec)
 	return side;
 }
 
-/* Add a word to each side's, or to one side's without its "-a" or "-b".  Returns whether the next
- * word is its argument. */
+/*
+ * Add a word to both sides, or, without its "-a" or "-b", to one side. Returns whether the next
+ * word is its argument.
+ */
 static bool add_to_sides(char **words[2], int counts[2], char *word)
 {
 	const struct option_spec *spec = NULL;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints the tables of commands and options. */
+/* Print the tables of commands and options. */
 #include "src/cli/help.h"
 
 #include "src/cli/commands.h"
 
 enum { WIDTH = 79, HELP_COLUMN = 28 };
 
-/* Print `length` bytes of words, the first one at `left`, on lines that begin there. */
+/* Print `length` bytes of words in lines that start at column `left`, where the cursor is. */
 static void print_words(const char *text, size_t length, int left)
 {
 	const char *end = text + length;
@@ -33,7 +33,7 @@ static void print_paragraph(const char *text)
 		print_words(text, strlen(text), 0);
 }
 
-/* "--memtrace=FILE" of "FILE[,pid=N][,lives]", unless all is asked for. */
+/* "--memtrace=FILE" of "FILE[,pid=N][,lives]", except in the full help. */
 static int argument_width(const struct option_spec *option, bool all)
 {
 	const char *argument = option->argument ? option->argument : "";

@@ -6,7 +6,7 @@
 #include "src/cli/option_table.h"
 
 /*
- * Print the help of a command to standard output: with `all`, every option; else the common ones,
+ * Print the help of a command to standard output. `all`: every option; otherwise the common ones,
  * each up to the first semicolon of its help.
  */
 void help_print(enum command command, bool all);

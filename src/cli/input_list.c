@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the list of --files0-from. */
+/* Read the list of --files0-from. */
 #include "src/cli/input_list.h"
 
 #include "base/io/file_use.h"
 #include "src/cli/suggest.h"
 
-/* Bytes of a list: 64 for each of a million names. */
+/* Limit of a list: a million names of 64 bytes. */
 #define LIST_MOST ((size_t)64 << 20)
 
-/* What was read of a list. */
 struct list {
 	const char *path; /* borrowed */
 	char *text;       /* owned */
 	size_t size, room;
-	size_t name, count; /* where the last name begins, and how many are before it */
+	size_t name, count; /* start of the last name, number of names before it */
 };
 
-/* Look at what was read last, for a list may be anything, and have no end. */
+/* Check new input at once: a list may be any file, and endless. */
 static void check_names(struct list *list, size_t from)
 {
 	for (size_t i = from; i < list->size; i++) {
@@ -36,7 +35,7 @@ static void check_names(struct list *list, size_t from)
 			    list->path, LIST_MOST >> 20);
 }
 
-/* Read the rest of a file, with a NUL behind it. */
+/* Read the rest of a file and append a NUL. */
 static void read_all(struct list *list, FILE *in)
 {
 	size_t count;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The inputs that --files0-from names. */
 #ifndef SRC_CLI_INPUT_LIST_H
 #define SRC_CLI_INPUT_LIST_H
 
 #include "src/options/options.h"
 
 /*
- * Read the file of --files0-from, whose names end with a NUL each, and append
- * them to the inputs.  Errors are usage errors, which end the program.
+ * Read the NUL-terminated names in the file of --files0-from and append them to the inputs. Errors
+ * are usage errors, which exit.
  */
 void input_list_read(struct options *options);
 

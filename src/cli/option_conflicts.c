@@ -187,7 +187,7 @@ static void refuse_record(const struct options *options, bool batch)
 	if (options->command != COMMAND_RECORD)
 		return;
 	if (!options->program && !options->attach && !options->all_cpus)
-		usage_error("nothing to record; name a program behind --, or processes with "
+		usage_error("nothing to record; name a program after --, or processes with "
 			    "-p, or -a for all");
 	if (options->attach && options->attach[strspn(options->attach, "0123456789,")])
 		usage_error("invalid --attach '%s'; expected process ids like 12,13",
@@ -239,14 +239,14 @@ static void refuse_memtrace(const struct options *options)
 			    options->input ? options->input : "record");
 	if (select->pids.count || select->tids.count || select->cpus.count || select->comms.count ||
 	    select->from.base >= TIME_BEFORE_HIT || select->to.base >= TIME_BEFORE_HIT)
-		usage_error("memtrace knows no threads, CPUs or hits; choose a time");
+		usage_error("memtrace files have no threads, CPUs or hits; choose a time");
 	if (options->clock_sync || options->clock_offsets.has_mono ||
 	    options->clock_offsets.has_real)
 		usage_error("a cut memtrace file keeps its clock; leave out --clock-offset "
 			    "and --clock-sync");
 }
 
-/* A summary or line of JSON may share standard output with nothing else. */
+/* A JSON summary or line must be alone on standard output. */
 static void refuse_json(const struct options *options, bool to_stdout)
 {
 	bool json = is_stdout(options->json);
@@ -289,7 +289,7 @@ void option_conflicts_choose_format(struct options *options)
 		options->format = &format_list;
 }
 
-/* The recording is read again for each call. */
+/* The recording is read again for each call, so it must be a file. */
 static void refuse_slow(const struct options *options)
 {
 	if (!options->slow.listed)
@@ -304,7 +304,7 @@ static void refuse_slow(const struct options *options)
 	for (int i = 0; i < options->input_count; i++)
 		if (is_stdout(options->inputs[i]))
 			usage_error("traces of slow calls need a file, which is read again; "
-				    "name one in place of -");
+				    "name one instead of -");
 	if (options->json_lines || options->skip_existing)
 		usage_error("--json-lines and --skip-existing need a batch; DIR/index.jsonl "
 			    "has a line for each slow call");
@@ -322,8 +322,8 @@ void option_conflicts_refuse(const struct options *options)
 		usage_error("--inline needs --stacks=precise: magic-trace's rules do not know "
 			    "inlined functions");
 	if (options->inlined && options->engine == PT_ENGINE_LIBIPT)
-		usage_error("--inline needs --engine=fast: libipt's does not show where code "
-			    "without a branch enters an inlined call");
+		usage_error("--inline needs --engine=fast: libipt does not show where code "
+			    "enters an inlined call without a branch");
 	if (options->json_answer && options->max_output)
 		usage_error("--max-output would cut the JSON; leave it out");
 	if (options->join && (options->no_join || batch))
@@ -358,7 +358,7 @@ void option_conflicts_refuse(const struct options *options)
 	    (!options->input || strcmp(options->input, "-") == 0))
 		usage_error("cannot name an output after %s; name it with -o",
 			    options->input ? "standard input" : "overlays");
-	/* The address of the page is printed there. */
+	/* `open` prints the address of the page there. */
 	refuse_json(options,
 		    options->open || (options->output ? is_stdout(options->output) : text));
 }

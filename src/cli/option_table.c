@@ -52,16 +52,16 @@ const struct option_spec option_specs[] = {
 	{ "all-cpus", 'a', NULL, GROUP_RECORDING, OPTION_FLAG, FIELD(all_cpus),
 	  .help = "Record all that runs on the machine", .neutral = true, .common = true },
 	{ "snapshot", 0, "SIZE", GROUP_RECORDING, OPTION_BYTES, FIELD(snapshot),
-	  .help = "Keep the last SIZE of the trace (64MiB), and end at Ctrl-C; for each CPU",
+	  .help = "Keep the last SIZE of the trace (64MiB), and end at Ctrl-C; SIZE is per CPU",
 	  .if_omitted = "64MiB", .neutral = true, .common = true },
 	{ "snapshot-at", 0, "FUNCTION", GROUP_RECORDING, OPTION_TEXT, FIELD(snapshot_at),
-	  .help = "The same, and end when FUNCTION is called; a function of the program, which ends, too",
+	  .help = "As --snapshot, and end at the first call of FUNCTION; a function of the program, which perf then ends",
 	  .neutral = true, .common = true },
 	{ "start-at", 0, "FUNCTION", GROUP_RECORDING, OPTION_TEXT, FIELD(start_at),
-	  .help = "Begin the trace where FUNCTION is called first; a function of the program",
+	  .help = "Begin the trace at the first call of FUNCTION; a function of the program",
 	  .neutral = true, .common = true },
 	{ "no-code", 0, NULL, GROUP_RECORDING, OPTION_FLAG, FIELD(no_code),
-	  .help = "Do not save the code that the program makes", .neutral = true },
+	  .help = "Do not save the code that the program generates", .neutral = true },
 	{ "dry-run", 0, NULL, GROUP_RECORDING, OPTION_FLAG, FIELD(dry_run),
 	  .help = "Print the perf command only", .neutral = true, .common = true },
 	{ "input", 0, "KIND", GROUP_EXPERT, OPTION_CHOICE, FIELD(input_kind),
@@ -95,7 +95,7 @@ const struct option_spec option_specs[] = {
 	{ "cpu", 0, "LIST", GROUP_SELECTION, OPTION_NUMBERS, FIELD(select.cpus),
 	  .help = "Decode the trace of these CPUs" },
 	{ "symbol", 0, "GLOB", GROUP_SELECTION, OPTION_PATTERN, FIELD(select.symbols),
-	  .help = "Show calls of these functions and all inside; with their callers; may be repeated",
+	  .help = "Show calls of these functions and their callees; with their callers; may be repeated",
 	  .common = true, .except = BIT(LIST) },
 	{ "dso", 0, "GLOB", GROUP_SELECTION, OPTION_PATTERN, FIELD(select.dsos),
 	  .help = "Show calls into matching files, by path or its last part (libc.so.6), "
@@ -112,14 +112,14 @@ const struct option_spec option_specs[] = {
 	  .help = "Show the outermost N levels of slices; counted from the functions of --symbol, --dso, --between or --from",
 	  .least = 1, .most = UINT32_MAX, .common = true, .except = BIT(LIST) },
 	{ "min-duration", 0, "TIME", GROUP_SELECTION, OPTION_DURATION, FIELD(select.min_duration),
-	  .help = "Leave out slices shorter than TIME (1us); the slices around them count them",
+	  .help = "Leave out slices shorter than TIME (1us); the enclosing slices count them",
 	  .common = true, .except = BIT(LIST) },
 	{ "hide", 0, "GLOB", GROUP_SELECTION, OPTION_PATTERN, FIELD(select.hidden),
 	  .help = "Leave out slices of these functions, but not those of their callees; may be "
 		  "repeated",
 	  .except = BIT(LIST) },
 	{ "slow", 0, "TIME", GROUP_SELECTION, OPTION_SLOWER_THAN, FIELD(slow),
-	  .help = "List calls of --symbol longer than TIME, or p99; a percentile of all calls; at most 100, or as many as --slowest says; with --format=outliers it is the bound of what is slow (default: p99)",
+	  .help = "List calls of --symbol longer than TIME, or p99; a percentile of all calls; at most 100, or the N of --slowest; with --format=outliers, the limit of slow calls (default: p99)",
 	  .common = true, .except = BIT(LIST) | BIT(OPEN) | BIT(DIFF) },
 	{ "pair", 0, "A,B", GROUP_SELECTION, OPTION_PAIR, FIELD(pair),
 	  .help = "Of --format=outliers: compare the call that runs at A with that at B, seconds "
@@ -129,7 +129,7 @@ const struct option_spec option_specs[] = {
 	  .help = "List the N slowest calls of --symbol; slowest first; with -o DIR/ write a trace of each, and an index",
 	  .least = 1, .most = 10000, .common = true, .except = BIT(LIST) | BIT(OPEN) | BIT(DIFF) },
 	{ "context", 0, "TIME", GROUP_SELECTION, OPTION_DURATION, FIELD(slow.context),
-	  .help = "Show so much time before and after each slow call, too (default: 10us)",
+	  .help = "Also show TIME before and after each slow call (default: 10us)",
 	  .except = BIT(LIST) | BIT(OPEN) | BIT(DIFF) },
 	{ "no-samples", 0, NULL, GROUP_SELECTION, OPTION_FLAG, FIELD(no_samples),
 	  .help = "Leave out samples of other events of the recording (cycles, tracepoints)",
@@ -144,12 +144,11 @@ const struct option_spec option_specs[] = {
 	{ "inline", 0, NULL, GROUP_SELECTION, OPTION_FLAG, FIELD(inlined),
 	  .help = "Show inlined functions, too", .common = true, .except = BIT(LIST) },
 	{ "symfs", 0, "DIR", GROUP_SYMBOLS, OPTION_TEXT, FIELD(symfs),
-	  .help = "Search the files of the recording below DIR only", .common = true,
-	  .setting = true },
+	  .help = "Search the recorded files only below DIR", .common = true, .setting = true },
 	{ "vdso", 0, "FILE", GROUP_SYMBOLS, OPTION_TEXT, FIELD(vdso),
 	  .help = "The vdso of the recorded kernel" },
 	{ "core", 0, "FILE", GROUP_SYMBOLS, OPTION_TEXT, FIELD(core),
-	  .help = "The ELF core with the code that processes made while they ran (default: "
+	  .help = "The ELF core with the code that processes generated (default: "
 		  "INPUT.code)" },
 	{ "kcore", 0, "FILE", GROUP_SYMBOLS, OPTION_TEXT, FIELD(kcore),
 	  .help = "The copy of the kernel's memory, or its directory (default: kcore_dir in "
@@ -157,7 +156,7 @@ const struct option_spec option_specs[] = {
 	{ "vmlinux", 0, "FILE", GROUP_SYMBOLS, OPTION_TEXT, FIELD(vmlinux),
 	  .help = "The recorded kernel, if there is no kcore" },
 	{ "debug-dir", 0, "DIR", GROUP_SYMBOLS, OPTION_TEXT, FIELD(debug_dir),
-	  .help = "Search DIR for debug files first; it is laid out as /usr/lib/debug is",
+	  .help = "Search DIR for debug files first; it has the layout of /usr/lib/debug",
 	  .common = true, .setting = true },
 	{ "debuginfod", 0, NULL, GROUP_SYMBOLS, OPTION_FLAG, FIELD(debuginfod),
 	  .help = "Ask DEBUGINFOD_URLS for missing files; the servers of debuginfod",
@@ -207,26 +206,26 @@ const struct option_spec option_specs[] = {
 	  .help = "Write OUT.000.ftf and so on, each of SIZE; a number of slices (2M), bytes (500MB) or a time (10ms)",
 	  .common = true, .except = BIT(LIST) | BIT(OPEN) | BIT(DIFF) },
 	{ "fit", 0, "SLICES", GROUP_OUTPUT, OPTION_FIT, FIELD(select.fit),
-	  .help = "Of a trace with more slices (default: 4M, html: 1M, which a browser opens) fold the "
-		  "shortest of each thread into those around them, which count them; none: "
+	  .help = "Limit a trace to SLICES (default: 4M, html: 1M, which a browser can open): fold the "
+		  "shortest slices of each thread into the enclosing ones, which count them; none: "
 		  "keep all",
 	  .except = BIT(LIST) | BIT(DIFF) },
 	{ "max-stack", 0, "N", GROUP_OUTPUT, OPTION_FIT, FIELD(max_stack),
-	  .help = "In folded and pprof, cut call stacks behind N functions (default: 127) by "
+	  .help = "In folded and pprof, cut call stacks after N functions (default: 127), with "
 		  "[truncated] and the innermost function; none: keep all",
 	  .except = BIT(LIST) | BIT(OPEN) },
 	{ "open", 0, NULL, GROUP_OUTPUT, OPTION_FLAG, FIELD(open),
 	  .help = "Show the output in the browser, too; `ptrace2ftf open` does not keep it",
 	  .neutral = true, .common = true, .except = BIT(LIST) | BIT(DIFF) },
 	{ "ui", 0, "URL", GROUP_OUTPUT, OPTION_TEXT, FIELD(ui),
-	  .help = "The page that shows it: an own instance of Perfetto's UI (default: "
+	  .help = "The page that shows the trace, such as your own instance of Perfetto's UI (default: "
 		  "https://ui.perfetto.dev)",
 	  .neutral = true, .only = BIT(CONVERT) | BIT(OPEN) | BIT(RECORD), .setting = true },
 	{ "fail-if", 0, "METRIC[@GLOB]:+N[%]", GROUP_OUTPUT, OPTION_PATTERN, FIELD(fail_if),
 	  .help = "End with status 3 if METRIC grew by more than N; METRIC is insns, self, calls or time; N may be a percentage; in all, or in a function that matches GLOB with its callees; may be repeated",
 	  .neutral = true, .common = true, .only = BIT(DIFF) },
 	{ "max-output", 0, "SIZE", GROUP_OUTPUT, OPTION_BYTES, FIELD(max_output),
-	  .help = "End the output when it has SIZE bytes (500MB), with all that began before "
+	  .help = "End the output at SIZE bytes (500MB), with all slices that began before "
 		  "(default: a quarter of the free space, at most 64 GiB)" },
 	{ "runtime-events", 0, "FILE[,pid=N][,ocaml=5.N][,tid.RING=N]", GROUP_OCAML,
 	  OPTION_RUNTIME_EVENTS, 0,
@@ -241,7 +240,7 @@ const struct option_spec option_specs[] = {
 	{ "clock-sync", 0, "FILE", GROUP_OCAML, OPTION_TEXT, FIELD(clock_sync),
 	  .help = "Match clocks by the lines of FILE, which `ptrace2ftf clock-sync` prints" },
 	{ "json", 0, "FILE", GROUP_GENERAL, OPTION_TEXT, FIELD(json),
-	  .help = "Print JSON; in place of the text of an answer (a list, a table, a difference); of a trace, a summary: inputs, streams, threads, functions, files, gaps, warnings. To FILE, the summary with the answer, besides",
+	  .help = "Print JSON; instead of the text of an answer (a list, a table, a difference); for a trace, a summary: inputs, streams, threads, functions, files, gaps, warnings. With FILE, also write the summary, which has the answer, to FILE",
 	  .if_omitted = "-", .neutral = true, .common = true },
 	{ "no-warn", 0, NULL, GROUP_GENERAL, OPTION_FLAG, FIELD(no_warn),
 	  .help = "Exit with 0 instead of 2 after gaps or warnings", .neutral = true },

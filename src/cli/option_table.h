@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* All options of the command line: what --help shows, and how each is parsed. */
+/* All options of the command line: their help, and how they are parsed. */
 #ifndef SRC_CLI_OPTION_TABLE_H
 #define SRC_CLI_OPTION_TABLE_H
 
 #include "src/options/options.h"
 
-/* The headings of --help, in its order. */
+/* In the order of --help. */
 enum option_group {
 	GROUP_RECORDING = 1,
 	GROUP_INPUT,
@@ -20,13 +20,13 @@ enum option_group {
 	OPTION_GROUPS
 };
 
-/* How an argument is parsed, and the type of the field that gets it. */
+/* How an argument is parsed, and the type of its field. */
 enum option_type {
 	OPTION_FLAG,           /* bool: set; no argument */
-	OPTION_REPEATED,       /* int: the number of times; no argument */
+	OPTION_REPEATED,       /* int: incremented; no argument */
 	OPTION_TEXT,           /* const char *: borrowed from the command line */
 	OPTION_CHOICE,         /* an enum: the value of one of `choices` */
-	OPTION_FORMAT,         /* const struct output_format *: the one of this name */
+	OPTION_FORMAT,         /* const struct output_format *: by name */
 	OPTION_NUMBER,         /* unsigned, from `least` to `most` */
 	OPTION_NUMBERS,        /* struct number_list: added to */
 	OPTION_PATTERN,        /* struct pattern_list: added to */
@@ -35,17 +35,17 @@ enum option_type {
 	OPTION_DURATION,       /* uint64_t: ns */
 	OPTION_BYTES,          /* uint64_t */
 	OPTION_SPLIT_SIZE,     /* struct split_size */
-	OPTION_FIT,            /* uint64_t: a limit, as of selection_fit() */
+	OPTION_FIT,            /* uint64_t: a limit, see selection_fit() */
 	OPTION_SLOWER_THAN,    /* struct slow_choice */
 	OPTION_PAIR,           /* struct call_pair */
 	OPTION_CLOCK_OFFSET,   /* struct clock_offsets */
-	OPTION_RUNTIME_EVENTS, /* struct options: its overlays are added to */
+	OPTION_RUNTIME_EVENTS, /* struct options: appended to its overlays */
 	OPTION_MEMTRACE,       /* the same */
-	OPTION_HELP,           /* ends the program, as the next one does */
+	OPTION_HELP,           /* ends the program, as does the next one */
 	OPTION_VERSION,
 };
 
-/* A word that an option takes, and its value; lists end with a NULL word. */
+/* A word that an option takes, and its value. Lists end with a NULL word. */
 struct option_choice {
 	const char *word;
 	int value;
@@ -53,25 +53,25 @@ struct option_choice {
 
 struct option_spec {
 	const char *name;     /* without "--" */
-	char letter;          /* the short option; 0: none */
-	const char *argument; /* as --help shows it; NULL: none */
+	char letter;          /* 0: no short option */
+	const char *argument; /* as shown by --help; NULL: no argument */
 	enum option_group group;
 	enum option_type type;
 	size_t field;                        /* offset in struct options */
 	const char *help;                    /* the short help ends at the first semicolon */
 	const struct option_choice *choices; /* of OPTION_CHOICE */
 	unsigned least, most;                /* of OPTION_NUMBER */
-	const char *if_omitted; /* makes the argument optional: the value without one */
-	bool neutral;           /* outputs have the same content with and without the option */
-	bool setting;           /* the user's configuration may have it */
-	bool common;            /* --help shows it without =all */
-	unsigned only, except;  /* bits of the commands that take it; 0: those of its group */
+	const char *if_omitted;              /* default of an optional argument; NULL: required */
+	bool neutral;                        /* does not affect the content of outputs */
+	bool setting;                        /* allowed in the user's configuration */
+	bool common;                         /* shown by --help without =all */
+	unsigned only, except; /* bit sets of commands; `only` 0: the commands of its group */
 };
 
 extern const struct option_spec option_specs[]; /* ends with a NULL name */
-extern const size_t option_count;               /* without the NULL */
+extern const size_t option_count;               /* without the last one */
 
-/* Returns the option of a long name of `length` bytes, or of a letter; NULL: there is none. */
+/* Returns the option with a long name of `length` bytes, or with a letter; NULL: none. */
 const struct option_spec *option_find(const char *name, size_t length);
 const struct option_spec *option_find_letter(char letter);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The format that the name of the output asks for. */
+/* Choose the format by the name of the output. */
 #include "src/cli/output_suffix.h"
 
 #include <strings.h>
@@ -8,8 +8,7 @@
 #include "src/cli/suggest.h"
 #include "src/formats/output_format.h"
 
-/* Suffixes of more than one format, or besides its own; the first one is chosen without --format.
- */
+/* Additional suffixes of formats. Without --format, the first match is chosen. */
 static const struct {
 	const char *suffix;
 	const struct output_format *format;
@@ -23,7 +22,7 @@ static const struct {
 	{ "lcov", &format_lcov },
 };
 
-/* Suffixes of what people expect to get under such a name, but is not written. */
+/* Suffixes of formats that are not written. */
 static const struct {
 	const char *suffix, *advice;
 } foreign[] = {
@@ -39,7 +38,6 @@ static const struct {
 	{ "svg", "the picture is a page, which browsers show; choose a name in .html" },
 };
 
-/* A piece of a path. */
 struct file_name {
 	const char *text;
 	size_t length;
@@ -53,7 +51,7 @@ static bool has_suffix(struct file_name name, const char *suffix)
 	       strncasecmp(name.text + name.length - length, suffix, length) == 0;
 }
 
-/* Returns the last part of the path without .gz or .zst; of length 0 for a directory or "-". */
+/* Returns the last part of the path without .gz or .zst; length 0: a directory or "-". */
 static struct file_name read_name(const char *path)
 {
 	const char *slash = path ? strrchr(path, '/') : NULL;
@@ -92,7 +90,7 @@ static bool is_named(const struct output_format *format, struct file_name name)
 	return false;
 }
 
-/* Returns the format that a name asks for; NULL: any. */
+/* Returns the format for a name; NULL: any. */
 static const struct output_format *find_named(struct file_name name)
 {
 	for (int i = 0; output_formats[i]; i++) {
@@ -115,7 +113,7 @@ static void refuse_foreign(struct file_name name)
 	}
 }
 
-/* Returns whether the output is an answer, which has a form in JSON. */
+/* Returns whether the output is an answer that can be printed as JSON. */
 static bool is_answer(const struct options *options)
 {
 	const struct output_format *format = options->format;
@@ -125,7 +123,10 @@ static bool is_answer(const struct options *options)
 	return format && (format->answer || format->sideband) && !options_trace_slow(options);
 }
 
-/* Choose JSON for an answer by --json without FILE, or by the name. */
+/*
+ * Choose JSON for an answer, because of --json without FILE or of the name. Returns whether the
+ * name is the reason.
+ */
 static bool choose_json(struct options *options, struct file_name name)
 {
 	bool to_stdout = options->json && strcmp(options->json, "-") == 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the user's configuration file, and the options in a text. */
+/* Read options from the user's configuration file and from a string. */
 #include "src/cli/settings.h"
 
 #include "base/io/file_use.h"
@@ -50,7 +50,7 @@ char *settings_read_file(char **path)
 	return text;
 }
 
-/* Cut blanks off both ends. */
+/* Remove blanks at both ends. */
 static char *trim(char *text)
 {
 	size_t length;

@@ -22,7 +22,7 @@ void usage_error(const char *format, ...)
 	exit(EXIT_USAGE);
 }
 
-/* Words of perf and of other tools, and what they are here. */
+/* Words of perf and of other tools, and their equivalents here. */
 static const struct {
 	const char *word, *ours;
 } foreign_words[] = {
@@ -42,7 +42,7 @@ static const struct {
 	{ "coverage", "lcov" },
 };
 
-/* Returns the word that was meant; NULL: unknown. */
+/* Returns the word that was probably meant; NULL: unknown. */
 static const char *meant_word(const struct nearest *nearest, const char *word, size_t length)
 {
 	for (size_t i = 0; i < sizeof(foreign_words) / sizeof(foreign_words[0]); i++)
@@ -82,7 +82,7 @@ void suggest_command(const char *word)
 	struct nearest nearest;
 	const char *meant;
 
-	/* A letter or two may be a file that is missing. */
+	/* One or two letters may be the name of a missing file. */
 	if (*word == '-' || strlen(word) < 3 || access(word, F_OK) == 0)
 		return;
 	spelling_init(&nearest, word, strlen(word));

@@ -1,29 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-/* Usage errors about misspelt words, which name the word that was probably meant. */
+/* Usage errors for misspelt words, with suggestions. */
 #ifndef SRC_CLI_SUGGEST_H
 #define SRC_CLI_SUGGEST_H
 
 #include "src/cli/option_table.h"
 
-/* Print an error of usage and exit with EXIT_USAGE. */
+/* Print a usage error and exit with EXIT_USAGE. */
 void usage_error(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
 /*
- * Returns the value of `word` among the choices of an option.  A word that is
- * no choice ends the program with "unknown --OPTION 'WORD'; choose from A, B, C", and
- * the nearest choice.  The shells' completions read the choices from that line.
+ * Returns the value of `word` among the choices of an option. For other words, exits with "unknown
+ * --OPTION 'WORD'; choose from A, B, C" and the nearest choice. The shells' completions read the
+ * choices from that line.
  */
 int choose_value(const struct option_spec *spec, const char *word);
 
-/* If the first word is no file, but near to a command, print the command and exit with EXIT_USAGE.
+/*
+ * If the first word is not a file but similar to a command, suggest the command and exit with
+ * EXIT_USAGE.
  */
 void suggest_command(const char *word);
 
-/* Name the option of a command that is nearest to an unknown word of `length` bytes; exit. */
+/* Suggest the option of a command that is nearest to an unknown word of `length` bytes; exit. */
 void suggest_option(enum command command, const char *word, size_t length)
 	__attribute__((noreturn));
 
-/* Say that a command does not take an option, and which one does; exit. */
+/* Report that a command does not take an option, and suggest a command that does; exit. */
 void suggest_command_of(enum command command, const struct option_spec *option)
 	__attribute__((noreturn));
 

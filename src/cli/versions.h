@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* --version: the program and the libraries that it runs with. */
 #ifndef SRC_CLI_VERSIONS_H
 #define SRC_CLI_VERSIONS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of options that name a path to read, and the check of these paths. */
+/* The table of options with paths to read, and the check of these paths. */
 #include "src/options/input_paths.h"
 
 #include <sys/stat.h>
@@ -11,7 +11,7 @@
 
 /* ---- Roles --------------------------------------------------------------- */
 
-/* An overlay's argument is FILE,WORD,...; FILE may contain commas, too: try each. */
+/* An overlay's argument is FILE,WORD,...; FILE may contain commas, so try each prefix. */
 static void read_overlay(const char *text)
 {
 	char *path = output_path_copy(text), *comma;
@@ -32,7 +32,7 @@ void file_roles_read(const struct options *options)
 
 	for (int i = 0; i < options->input_count; i++)
 		file_use_read(options->inputs[i]);
-	/* Of directories of other options few files are read, which are known once they are. */
+	/* Other options' directories hold few files that are read; which ones is known later. */
 	for (size_t i = 0; i < count; i++)
 		if (named[i].kind != INPUT_PATH_DIRECTORY)
 			file_use_read(named[i].path);
@@ -70,7 +70,7 @@ size_t input_paths_list(const struct options *options, struct input_path paths[I
 	return count;
 }
 
-/* Returns 0, or the errno of opening the path as a file or directory, as its option asks. */
+/* Returns 0, or the errno of opening the path as the file or directory that its option needs. */
 static int find_obstacle(const struct input_path *input)
 {
 	struct stat status;
@@ -83,7 +83,7 @@ static int find_obstacle(const struct input_path *input)
 		return EISDIR;
 	if (!directory && input->kind == INPUT_PATH_DIRECTORY)
 		return ENOTDIR;
-	/* Files in a directory are opened by name. */
+	/* Files in a directory are opened by name, so listing it is not needed. */
 	return access(input->path, directory ? X_OK : R_OK) < 0 ? errno : 0;
 }
 

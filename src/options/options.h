@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The values of the options of the command line. */
+/* Values of the command line's options. */
 #ifndef SRC_OPTIONS_OPTIONS_H
 #define SRC_OPTIONS_OPTIONS_H
 
@@ -16,12 +16,12 @@ enum exit_status {
 	EXIT_WITH_GAPS = 2,
 	EXIT_EXCEEDED = 3, /* `ptrace2ftf diff`: a condition of --fail-if */
 	EXIT_USAGE = 64,
-	EXIT_INTERRUPTED = 130, /* 128 + SIGINT, as of shells; the output is valid, but cut */
+	EXIT_INTERRUPTED = 130, /* 128 + SIGINT, as in shells; the output is valid but incomplete */
 };
 
 /* The first word of the command line. */
 enum command {
-	COMMAND_CONVERT = 0, /* none of the following */
+	COMMAND_CONVERT = 0, /* no command */
 	COMMAND_OPEN,
 	COMMAND_RECORD,
 	COMMAND_LIST,
@@ -35,18 +35,18 @@ enum input_kind { INPUT_PERF_DATA = 0, INPUT_PERF_SCRIPT };
 
 struct output_format;
 
-/* Arguments of slices: the function's source line; none; also calls and costs. */
+/* Arguments of slices: the function's source line; none; also the call and costs. */
 enum option_args { OPTION_ARGS_LINE = 0, OPTION_ARGS_NONE, OPTION_ARGS_FULL };
 
 /* How call stacks are built: callstack_precise.h, callstack_magic_trace.h. */
 enum stack_machine { STACKS_PRECISE = 0, STACKS_MAGIC_TRACE };
 
-/* The program whose output is imitated in all details. */
+/* A program whose output is imitated exactly. */
 enum option_like { LIKE_NOTHING = 0, LIKE_MAGIC_TRACE };
 
-/* What was traced, or is shown of it: perf's exclude_kernel and exclude_user. */
+/* The traced or shown privilege levels: perf's exclude_kernel and exclude_user. */
 enum trace_mode {
-	TRACE_MODE_GUESS = 0, /* as perf.data says, or else from addresses, without warnings */
+	TRACE_MODE_GUESS = 0, /* from perf.data, else from addresses, without warnings */
 	TRACE_MODE_USER,
 	TRACE_MODE_KERNEL,
 	TRACE_MODE_BOTH,
@@ -57,19 +57,19 @@ enum option_sandbox { SANDBOX_AUTO = 0, SANDBOX_ON, SANDBOX_OFF };
 
 enum overlay_kind { OVERLAY_RUNTIME_EVENTS = 0, OVERLAY_MEMTRACE };
 
-/* The argument of an overlay's option: overlay_input.h. */
+/* The argument of an overlay's option (overlay_input.h). */
 struct overlay_option {
 	enum overlay_kind kind;
 	const char *text; /* borrowed: "FILE,WORD=VALUE,..." */
 };
 
-/* Of --clock-offset: ns to add to times of an overlay's clock. */
+/* --clock-offset: ns to add to times of an overlay's clock. */
 struct clock_offsets {
 	bool has_mono, has_real;
 	int64_t mono, real;
 };
 
-/* Texts are borrowed from the command line; NULL: the option was not given. */
+/* Strings are borrowed from the command line; NULL: the option was not given. */
 struct options {
 	enum command command;
 	/* Input */
@@ -77,101 +77,101 @@ struct options {
 	char **inputs;     /* borrowed */
 	int input_count;
 	bool join, no_join; /* of several inputs: all are one recording, or each is one */
-	bool apart;         /* each of them is one */
+	bool apart;         /* each input is a recording */
 	enum input_kind input_kind;
 	enum trace_mode mode;
 	enum pt_engine engine;
 	struct selection select;
 	struct slow_choice slow;
 	struct call_pair pair;
-	uint64_t counters; /* ns: show counters for each such stretch of time; 0: none */
+	uint64_t counters; /* ns: interval of counters; 0: no counters */
 	bool no_samples;   /* leave out samples of other events */
 	/* `ptrace2ftf record` */
 	char **program;          /* borrowed: the words after --; may be NULL */
 	const char *attach;      /* PIDs; NULL: none */
-	const char *start_at;    /* function whose first call starts the trace; NULL: the begin */
+	const char *start_at;    /* function whose first call starts the trace; may be NULL */
 	const char *snapshot_at; /* function whose call ends the recording; NULL: none */
-	uint64_t snapshot;       /* bytes of the trace that are kept; 0: all */
+	uint64_t snapshot;       /* bytes of trace to keep; 0: all */
 	bool all_cpus, dry_run;
-	bool no_code; /* do not save the code that the processes make */
+	bool no_code; /* do not save generated code */
 	/* Stacks and symbols */
 	enum stack_machine stacks;
 	enum option_like like;
 	bool inlined;       /* show inlined functions */
-	uint64_t max_stack; /* functions of a stack; 0: MAX_STACK_DEFAULT, FIT_NONE: any number */
+	uint64_t max_stack; /* functions per stack; 0: MAX_STACK_DEFAULT, FIT_NONE: no limit */
 	enum demangle_style names;
 	enum unnamed_style unnamed;
 	const char *symfs;           /* root of the recorded files */
-	const char *vdso;            /* NULL: search it */
-	const char *core;            /* code that processes made; NULL: beside the input */
-	const char *kcore, *vmlinux; /* the kernel's code; NULL: search it */
-	const char *kallsyms;        /* NULL: search it */
+	const char *vdso;            /* NULL: search for it */
+	const char *core;            /* generated code; NULL: next to the input */
+	const char *kcore, *vmlinux; /* the kernel's code; NULL: search for it */
+	const char *kallsyms;        /* NULL: search for it */
 	const char *debug_dir;       /* searched before the system's */
 	const char *perf_map_dir;    /* of perf-PID.map; NULL: /tmp */
 	const char *strip_prefix;    /* of source paths */
 	bool debuginfod;             /* ask servers for files */
 	bool force_dso;              /* accept files with another build id */
 	/* Output */
-	const char *output; /* path; "-": stdout; NULL: none, or a batch names them */
-	char *beside;       /* owned: the path of `output` if no option gave one; NULL: none */
+	const char *output; /* path; "-": stdout; NULL: none, or named by a batch */
+	char *beside;       /* owned: the default `output`; NULL: none */
 	const struct output_format *format;
 	enum option_args args;
 	bool flows;          /* show tail calls as arrows */
 	uint64_t max_output; /* bytes of a file; 0: OUTPUT_LIMIT_DEFAULT */
-	bool open;           /* show the trace in the browser (src/serve/open_trace.h); without
-			      * --output `ptrace2ftf open` does not keep it */
-	struct pattern_list fail_if; /* its conditions: src/diff/diff_rows.h */
-	const char *ui;              /* --ui: the page that shows it; NULL: Perfetto's, or */
-	const char *usual_ui;        /* the user's setting of it; NULL: none */
-	const char *stamp; /* borrowed: to be written into FTF (batch_stamp.h); NULL: none */
+	bool open; /* show the trace in the browser (src/serve/open_trace.h); without --output,
+		      `ptrace2ftf open` does not keep it */
+	struct pattern_list fail_if; /* conditions: src/diff/diff_rows.h */
+	const char *ui;              /* --ui: page that shows the trace; NULL: usual_ui */
+	const char *usual_ui;        /* the user's setting of --ui; NULL: Perfetto's */
+	const char *stamp;           /* borrowed: to write into FTF (batch_stamp.h); may be NULL */
 	/* OCaml */
 	struct overlay_option *overlays; /* owned */
 	size_t overlay_count, overlay_room;
 	struct clock_offsets clock_offsets;
-	const char *clock_sync; /* path of a file with lines of clocks */
+	const char *clock_sync; /* path of a file with clocks */
 	/* Diagnostics */
-	bool all_functions; /* count and list all functions, with instructions, in the report */
-	const char *json;   /* path; "-": stdout; "": kept for --json-lines */
-	bool json_answer;   /* the answer is printed as JSON in place of its text */
+	bool all_functions; /* list all functions, with instructions, in the report */
+	const char *json;   /* path; "-": stdout; "": only for --json-lines */
+	bool json_answer;   /* print the answer as JSON instead of text */
 	bool no_warn;       /* gaps and warnings do not change the exit status */
 	bool quiet;         /* no summary and no warnings */
-	int verbose;        /* level of details: 0, 1, 2 */
+	int verbose;        /* 0, 1 or 2 */
 	enum option_sandbox sandbox;
 	enum message_color color;
 	/* Decoding */
 	unsigned threads; /* 0: one per CPU */
-	unsigned verify;  /* decode every Nth segment by both engines; 0: none */
+	unsigned verify;  /* decode every Nth segment with both engines; 0: none */
 	/* Batches */
 	const char *output_pattern;
 	const char *files_from;
-	char *list, **listed;   /* owned: the content of files_from, and all inputs */
+	char *list, **listed;   /* owned: the content of files_from; all inputs */
 	const char *json_lines; /* path; "-": stdout */
 	unsigned jobs;          /* files converted in parallel; 0: one per processor */
 	bool skip_existing;
-	uint64_t timeout;  /* ns that a job may take; 0: any */
-	char *settings[3]; /* owned: the user's configuration file, its path, and the variable */
-	char **side_words; /* owned: the command line of one side of `ptrace2ftf diff` */
-	/* Owned, with the texts: "--NAME=ARGUMENT" of options that may change an output. */
+	uint64_t timeout;  /* limit of a job in ns; 0: none */
+	char *settings[3]; /* owned: configuration file, its path, environment variable */
+	char **side_words; /* owned: words of one side of `ptrace2ftf diff` */
+	/* Owned: "--NAME=ARGUMENT" of options that may change an output. */
 	char **words;
-	int word_count, setting_count; /* the first ones are of the configuration */
+	int word_count, setting_count; /* the first ones are settings */
 	size_t word_room;
 };
 
 /* perf's own default of --max-stack. */
 #define MAX_STACK_DEFAULT 127
 
-/* Returns how many functions of a stack are shown; UINT64_MAX: any number. */
+/* Returns the maximum number of functions shown per stack; UINT64_MAX: no limit. */
 uint64_t options_max_stack(const struct options *options);
 
-/* Returns whether each slow call gets a trace of its own. */
+/* Returns whether each slow call gets its own trace. */
 bool options_trace_slow(const struct options *options);
 
-/* Returns whether each input is converted to an output of its own. */
+/* Returns whether each input gets its own output. */
 bool options_is_batch(const struct options *options);
 
 /*
- * Read "mono=TIME" or "real=TIME"; TIME is as of selection_duration(), with a sign.
- * Returns false if the text is neither.
+ * Parse "mono=TIME" or "real=TIME"; TIME is as for selection_duration(), with an optional sign.
+ * Returns false for other texts.
  */
 bool clock_offsets_read(struct clock_offsets *offsets, const char *text);
 

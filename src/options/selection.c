@@ -44,7 +44,7 @@ bool selection_beside_functions(const struct selection *selection)
 
 /* ---- Lists --------------------------------------------------------------- */
 
-/* Returns the end of the number; NULL if the text does not begin with one. */
+/* Returns the end of the number; NULL if the text does not start with one. */
 static const char *read_number(const char *text, int32_t *number)
 {
 	unsigned long value;
@@ -111,7 +111,7 @@ static const struct unit time_units[] = {
 	{ "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 }, { NULL, 0 }
 };
 
-/* Parse a decimal number without sign or exponent.  Returns its end; NULL: there is none. */
+/* Parse a decimal number without sign or exponent. Returns its end; NULL: no number. */
 static const char *read_decimal(const char *text, double *value)
 {
 	size_t length = strspn(text, "0123456789.");
@@ -143,7 +143,7 @@ static bool read_amount(const char *text, const struct unit *units, uint64_t *am
 	factor = unit ? unit_factor(units, unit) : 0;
 	if (factor <= 0 || value * factor >= MAX_NS)
 		return false;
-	/* Whole numbers are exact: a double has 53 bits. */
+	/* Parse whole numbers exactly: a double has only 53 bits. */
 	whole = strtoull(text, &end, 10);
 	*amount = end == unit ? whole * (uint64_t)factor : (uint64_t)(value * factor + 0.5);
 	return true;
@@ -156,7 +156,9 @@ bool selection_duration(const char *text, uint64_t *ns)
 	return read_amount(text, bare, ns) || read_amount(text, time_units, ns);
 }
 
-/* "SECONDS" or "SECONDS.FRACTION", as perf prints times, exactly; a double has 53 bits. */
+/*
+ * Parse "SECONDS" or "SECONDS.FRACTION", perf's form of times, exactly: a double has only 53 bits.
+ */
 static bool read_seconds(const char *text, uint64_t *ns)
 {
 	uint64_t seconds, fraction = 0, place = NS_PER_S;
@@ -178,7 +180,7 @@ static bool read_seconds(const char *text, uint64_t *ns)
 	return !*end;
 }
 
-/* "@hit" or "@hit:N", and nothing behind it. */
+/* Parse "@hit" or "@hit:N", to the end of the text. */
 static bool read_hit(const char *text, uint32_t *hit)
 {
 	static const char word[] = "@hit";
@@ -193,7 +195,7 @@ static bool read_hit(const char *text, uint32_t *hit)
 	return end && !*end && number > 0;
 }
 
-/* "+TIME@hit", "-TIME@hit:N", "@hit"; `at` is where the '@' is. */
+/* Parse "+TIME@hit", "-TIME@hit:N" or "@hit"; `at` points to the '@'. */
 static bool read_hit_bound(const char *text, const char *at, struct time_bound *bound)
 {
 	char duration[64];
@@ -306,7 +308,7 @@ static const struct unit byte_units[] = {
 	{ "KiB", 1024 }, { "MiB", 1048576 }, { "GiB", 1073741824 }, { NULL, 0 }
 };
 
-/* Where nothing but bytes can be meant. */
+/* For options that only take bytes. */
 static const struct unit short_byte_units[] = { { "k", 1e3 }, { "K", 1e3 },  { "M", 1e6 },
 						{ "G", 1e9 }, { "T", 1e12 }, { NULL, 0 } };
 
@@ -347,7 +349,7 @@ uint64_t selection_fit_limit(const struct selection *selection)
 
 /* ---- Slow calls ---------------------------------------------------------- */
 
-/* Returns a percentile in millionths; 0: the text is none. */
+/* Returns a percentile in millionths; 0: not a percentile. */
 static uint32_t read_percentile(const char *text)
 {
 	uint32_t value = 0, place = 1000000;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The part of a recording that the options select, and the parsers of its values.
+ * The part of a recording that options select, and the parsers of their values.
  *
- * An empty list selects everything.  Patterns are borrowed from the command line.
+ * Empty lists select everything. Patterns are borrowed from the command line.
  */
 #ifndef SRC_OPTIONS_SELECTION_H
 #define SRC_OPTIONS_SELECTION_H
@@ -18,7 +18,7 @@ struct number_list {
 	size_t count, room;
 };
 
-/* Shell patterns (glob(7)) of which one has to match; '*' matches '/' too. */
+/* Shell patterns (glob(7)), of which one must match; '*' also matches '/'. */
 struct pattern_list {
 	const char **patterns; /* owned array of borrowed texts */
 	size_t count, room;
@@ -27,11 +27,12 @@ struct pattern_list {
 enum time_base {
 	TIME_OPEN = 0,   /* unbounded */
 	TIME_ABSOLUTE,   /* `ns` of perf's clock */
-	TIME_FROM_START, /* `ns` after the begin of the trace */
+	TIME_FROM_START, /* `ns` after the start of the trace */
 	TIME_FROM_FIRST, /* of the second bound: `ns` after the first */
 	TIME_FROM_END,   /* `ns` before the end of the trace */
 	TIME_PERCENT,    /* `percent` of the trace's time */
-	TIME_BEFORE_HIT, /* `ns` before hit `hit` of the chosen threads (decoder/timeline/hits.h) */
+	TIME_BEFORE_HIT, /* `ns` before hit number `hit` of the chosen threads
+			    (decoder/timeline/hits.h) */
 	TIME_AFTER_HIT,
 };
 
@@ -39,13 +40,15 @@ struct time_bound {
 	enum time_base base;
 	uint64_t ns;
 	double percent;
-	uint32_t hit; /* from 1, in the order of time */
+	uint32_t hit; /* from 1, by time */
 };
 
 enum split_size_unit { SPLIT_NONE = 0, SPLIT_SLICES, SPLIT_BYTES, SPLIT_NS };
 
-/* The slices of a trace that fit into a browser tab of 2 GB, as measured with Perfetto v58, whose
- * documentation calls 2 GB typical. */
+/*
+ * Slices that fit into a browser tab of 2 GB, measured with Perfetto v58, whose documentation calls
+ * 2 GB typical.
+ */
 #define FIT_DEFAULT UINT64_C(4000000)
 #define FIT_NONE    UINT64_MAX
 
@@ -54,7 +57,6 @@ struct split_size {
 	uint64_t amount; /* at least 1 */
 };
 
-/* Order of the table of functions. */
 enum function_order { ORDER_SELF = 0, ORDER_TOTAL, ORDER_CALLS, ORDER_NAME };
 
 /* Two calls, by times at which they run: ns of perf's clock. */
@@ -63,23 +65,23 @@ struct call_pair {
 	uint64_t times[2];
 };
 
-/* Calls that are kept with --slow alone. */
+/* Limit of listed calls without --slowest. */
 #define SLOW_MOST_DEFAULT 100
 
-/* ns before and after a call, without --context. */
+/* Default of --context in ns, before and after a call. */
 #define SLOW_CONTEXT_DEFAULT UINT64_C(10000)
 
-/* Which calls of the functions of --symbol are slow: --slowest, --slow, --context. */
+/* --slowest, --slow, --context: the slow calls of the functions of --symbol. */
 struct slow_choice {
 	bool listed;         /* --slowest was given, or --slow without a format */
 	unsigned most;       /* of --slowest; 0: not given */
 	bool has_bound;      /* --slow was given: */
-	uint64_t longer;     /* ns: calls that took longer, or */
-	uint32_t percentile; /* in millionths: than so many of all calls; 0: by `longer` */
-	uint64_t context;    /* ns that are shown before and after a call */
+	uint64_t longer;     /* ns: lower limit of their durations, or */
+	uint32_t percentile; /* lower limit as a percentile in millionths; 0: use `longer` */
+	uint64_t context;    /* ns to show before and after a call */
 };
 
-/* Returns how many calls are kept at most. */
+/* Returns the maximum number of calls to keep. */
 static inline unsigned slow_choice_most(const struct slow_choice *choice)
 {
 	return choice->most ? choice->most : SLOW_MOST_DEFAULT;
@@ -87,33 +89,34 @@ static inline unsigned slow_choice_most(const struct slow_choice *choice)
 
 struct selection {
 	struct number_list pids, tids, cpus;
-	struct pattern_list comms; /* one of a thread's names has to match */
+	struct pattern_list comms; /* one must match a name of the thread */
 	struct time_bound from, to;
-	struct pattern_list symbols, dsos; /* of calls that are shown, with their callees */
-	struct pattern_list hidden;        /* of slices that are left out; their callees stay */
-	struct pattern_list roots;         /* calls outside of these are left out */
-	const char *start, *stop; /* patterns: from a call to the next call; or both NULL */
-	uint32_t depth;           /* levels of slices that are shown; 0: all */
-	uint64_t min_duration;    /* ns: shorter slices are only counted, in the slice around */
+	struct pattern_list symbols, dsos; /* of calls to show, with their callees */
+	struct pattern_list hidden;        /* of slices to leave out, but not their callees */
+	struct pattern_list roots;         /* leave out calls outside of these */
+	const char *start, *stop; /* patterns: from a call of `start` to the next call of `stop`;
+				     both or neither NULL */
+	uint32_t depth;           /* levels of slices to show; 0: all */
+	uint64_t min_duration;    /* ns: shorter slices are only counted, in the enclosing slice */
 	struct split_size split;
-	uint64_t fit; /* slices; 0: FIT_DEFAULT, FIT_NONE: any number */
+	uint64_t fit; /* slices; 0: FIT_DEFAULT, FIT_NONE: no limit */
 	enum function_order order;
-	uint32_t top; /* rows of a table that are shown, at most; 0: all */
+	uint32_t top; /* limit of a table's rows; 0: none */
 };
 
 /* Release the lists.  Idempotent, also on zeroed memory. */
 void selection_release(struct selection *selection);
 
-/* Returns whether the selection excludes events, before slices are built of them. */
+/* Returns whether the selection excludes events, before slices are built. */
 bool selection_of_events(const struct selection *selection);
 
 /* Returns whether the selection excludes slices. */
 bool selection_of_slices(const struct selection *selection);
 
-/* Returns whether other options than --symbol and --dso choose slices. */
+/* Returns whether options other than --symbol and --dso choose slices. */
 bool selection_beside_functions(const struct selection *selection);
 
-/* Add "1,2,5-7".  Returns false if the text is not a list of numbers from 0 on. */
+/* Add "1,2,5-7". Returns false if the text is not a list of numbers. */
 bool number_list_add(struct number_list *list, const char *text);
 
 bool number_list_has(const struct number_list *list, int32_t number);
@@ -124,57 +127,55 @@ void pattern_list_add(struct pattern_list *list, const char *pattern);
 bool pattern_list_matches(const struct pattern_list *list, const char *text);
 
 /*
- * Parse a duration: digits with an optional fraction, and ns, us, ms or s (none:
- * ns).  Whole numbers are exact.  Returns false if the text is no duration, or
- * is 2^63 ns or more.
+ * Parse a duration: digits with an optional fraction, and ns, us, ms or s (default: ns). Whole
+ * numbers are exact. Returns false for other texts, and from 2^63 ns on.
  */
 bool selection_duration(const char *text, uint64_t *ns);
 
 /*
- * Parse "FROM,TO": each is empty (open), SECONDS.FRACTION of perf's clock, +TIME, -TIME or N%; or
- * @hit, +TIME@hit, -TIME@hit, of hit N with ":N" at the end.  As TO, +TIME is counted from FROM.
- * Returns false for any other text.
+ * Parse "FROM,TO". Each side is empty (open), SECONDS.FRACTION of perf's clock, +TIME, -TIME or N%;
+ * or @hit, +TIME@hit, -TIME@hit, with ":N" at the end for hit N. As TO, +TIME counts from FROM.
+ * Returns false for other texts.
  */
 bool selection_time(struct selection *selection, const char *text);
 
 /*
- * Get the times, ns, of both bounds in a trace from `begin` to `end`: open ones, and those of a
- * hit, which has to be found before, are 0 and UINT64_MAX.
+ * Resolve both bounds to ns, for a trace from `begin` to `end`. Open bounds are 0 and UINT64_MAX,
+ * as are bounds at a hit, which must be resolved before.
  */
 void selection_resolve(const struct time_bound *from, const struct time_bound *to, uint64_t begin,
 		       uint64_t end, uint64_t *first, uint64_t *last);
 
 /*
- * Parse "START,STOP", two patterns.  The text is borrowed, with a NUL in place of
- * the comma.  Returns false if one pattern is missing.
+ * Parse "START,STOP", two patterns. Borrows the text, and replaces the comma by NUL. Returns false
+ * if a pattern is missing.
  */
 bool selection_between(struct selection *selection, char *text);
 
-/* Parse "A,B", seconds of perf's clock.  Returns false for any other text. */
+/* Parse "A,B", seconds of perf's clock. Returns false for other texts. */
 bool selection_pair(struct call_pair *pair, const char *text);
 
 /*
- * Parse a size in bytes: NkB, NMB, NGB, NTB (also without the B), NKiB, NMiB, NGiB.  Returns
- * false for any other text, and for 0.
+ * Parse a size in bytes: NkB, NMB, NGB, NTB (the B is optional), NKiB, NMiB, NGiB. Returns false
+ * for other texts and for 0.
  */
 bool selection_bytes(const char *text, uint64_t *bytes);
 
 /*
- * Parse the size of a part of the output: N, Nk, NM (slices); NkB, NMB, NGB, NMiB ... (bytes
- * before compression); or a duration with a unit.  Returns false for any other
- * text, and for 0.
+ * Parse the size of an output's parts: N, Nk, NM (slices); NkB, NMB, NGB, NMiB ... (bytes before
+ * compression); or a duration with a unit. Returns false for other texts and for 0.
  */
 bool selection_split(struct split_size *split, const char *text);
 
-/* Read a number of slices (2M), or "none", for --fit.  Returns false if the text is neither. */
+/* Parse a number of slices (2M) or "none", for --fit. Returns false for other texts. */
 bool selection_fit(uint64_t *fit, const char *text);
 
-/* Returns how many slices an FTF output may have; 0: any number, as with --split. */
+/* Returns the limit of slices in an FTF output; 0: no limit, as with --split. */
 uint64_t selection_fit_limit(const struct selection *selection);
 
 /*
- * Read "1ms" (as of selection_duration()), or "p99", "p99.9": a percentile above 0 and below
- * 100, to four digits behind the point.  Returns false if the text is neither.
+ * Parse "1ms" (see selection_duration()), or "p99", "p99.9": a percentile above 0 and below 100
+ * with up to four decimals. Returns false for other texts.
  */
 bool slow_choice_read(struct slow_choice *choice, const char *text);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Chooses the command by the environment and the recorded system's /etc/os-release. */
+/* Choose the command by the environment and the recorded system's /etc/os-release. */
 #include "src/report/debug_hint.h"
 
 #include <ctype.h>
@@ -15,7 +15,9 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Returns whether a line of os-release(5), ID or ID_LIKE, has one of the words, separated by '|'.
+/*
+ * Returns whether a line of os-release(5), ID or ID_LIKE, has one of the words, which '|'
+ * separates.
  */
 static bool line_has(const char *line, const char *words)
 {
@@ -33,7 +35,7 @@ static bool line_has(const char *line, const char *words)
 	return false;
 }
 
-/* Returns whether the system is, or is like, one of these. */
+/* Returns whether the system is one of these or derived from one. */
 static bool system_is_like(const char *symfs, const char *words)
 {
 	char path[BENEATH_PATH], line[256];
@@ -52,7 +54,7 @@ static bool system_is_like(const char *symfs, const char *words)
 	return found;
 }
 
-/* The files of glibc, whose package of debug files Debian names by hand. */
+/* glibc's files: Debian's name for the package with their debug files follows no rule. */
 static bool is_of_libc(const char *path)
 {
 	static const char *const names[] = { "libc.so.6",       "libm.so.6",    "libdl.so.2",
@@ -65,7 +67,7 @@ static bool is_of_libc(const char *path)
 	return false;
 }
 
-/* Returns whether a shell takes the path, which is the recording's, as one plain word. */
+/* Returns whether the path, which comes from the recording, needs no quoting in a shell. */
 static bool is_plain(const char *path)
 {
 	for (; *path; path++)

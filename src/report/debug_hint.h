@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How to get the debug files of code without names: the program that asks debuginfod's servers
- * if DEBUGINFOD_URLS is set, else the tool of the distribution that /etc/os-release names.
+ * A hint how to get debug files for code without names: from debuginfod if DEBUGINFOD_URLS is set,
+ * otherwise with the tool of the distribution in /etc/os-release.
  */
 #ifndef SRC_REPORT_DEBUG_HINT_H
 #define SRC_REPORT_DEBUG_HINT_H
 
 #include "base/common.h"
 
-/* A file with code that has no names. */
 struct debug_hint_file {
 	const char *path;        /* as recorded; borrowed */
 	const uint8_t *build_id; /* borrowed */
@@ -16,13 +15,13 @@ struct debug_hint_file {
 	unsigned percent;        /* of the trace's time */
 };
 
-/* Most files that the hint names. */
+/* Limit of files in a hint. */
 #define DEBUG_HINT_FILES 3
 
 /*
- * Returns "libc.so.6: 38 % of the time has no names, libm.so.6: 3 %; get debug files by: ..." of
- * at least one file, the first with the most time, owned by the caller.  `symfs`: the directory
- * with the recorded system's files; NULL: this system's.
+ * Returns "libc.so.6: 38 % of the time has no names, libm.so.6: 3 %; get debug files by: ...",
+ * owned by the caller. There must be at least one file; the first has the most time. `symfs`: the
+ * directory with the recorded system's files; NULL: this system's.
  */
 char *debug_hint_make(const struct debug_hint_file *files, size_t count, const char *symfs);
 

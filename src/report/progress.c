@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Draws the progress bar. */
+/* Draw the progress bar. */
 #include "src/report/progress.h"
 
 #include <sys/ioctl.h>
@@ -10,11 +10,11 @@
 #define FIRST_NS      NS_PER_S
 #define REDRAW_NS     (NS_PER_S / 10)
 #define COLUMNS_MAX   200
-#define COLUMNS_OTHER 80 /* of a terminal without a known size */
+#define COLUMNS_OTHER 80 /* if the terminal's size is unknown */
 #define BAR_MAX       40
 #define BAR_MIN       5
 
-/* Go to the begin of the line, and erase the line (ECMA-48, EL). */
+/* Move to the start of the line and erase it (ECMA-48, EL). */
 #define ERASE "\r\033[K"
 
 static uint64_t now(void)

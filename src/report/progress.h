@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The progress bar: a line on standard error, if that is a terminal.  It appears
- * after a second, is redrawn at most ten times a second, and erased at the end.
+ * The progress bar: a line on standard error, if that is a terminal. It appears after a second, is
+ * redrawn at most ten times per second, and is erased at the end.
  */
 #ifndef SRC_REPORT_PROGRESS_H
 #define SRC_REPORT_PROGRESS_H
@@ -17,10 +17,10 @@ struct progress {
 	uint64_t begin_ns, drawn_ns; /* CLOCK_MONOTONIC */
 };
 
-/* Start; shows nothing if `quiet`, or unless standard error is a terminal that is not dumb. */
+/* Start; shows nothing if `quiet`, or if standard error is not a terminal or a dumb one. */
 void progress_init(struct progress *progress, bool quiet);
 
-/* Count events.  Returns, seldom and without reading the clock, whether to call progress_show(). */
+/* Count events. Returns whether to call progress_show(): seldom, and without reading the clock. */
 static inline bool progress_due(struct progress *progress, size_t count)
 {
 	if (!progress->enabled)
@@ -32,7 +32,9 @@ static inline bool progress_due(struct progress *progress, size_t count)
 	return true;
 }
 
-/* Redraw the line if it is due: `done` of `total` bytes of trace, and the slices so far. */
+/*
+ * Redraw the line if it is due. `done` and `total` are bytes of trace, `slices` the slices so far.
+ */
 void progress_show(struct progress *progress, uint64_t done, uint64_t total, uint64_t slices);
 
 /* Erase the line.  Idempotent, also on zeroed memory. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Gathers the parts of the report, and writes it as JSON. */
+/* Collect the parts of the report and write it as JSON. */
 #include "src/report/report.h"
 
 #include <sys/stat.h>
@@ -21,7 +21,7 @@ static json_t *number(uint64_t value)
 	return json_integer(json_value_of(value));
 }
 
-/* Returns the number of a CPU or thread, or null for -1. */
+/* Returns the number of a CPU or thread; null for -1. */
 static json_t *id_or_null(int32_t id)
 {
 	return id >= 0 ? json_integer(id) : json_null();
@@ -58,7 +58,7 @@ struct member {
 	json_t *value;
 };
 
-/* Returns an object of members, which end with a NULL key. */
+/* Returns an object of members; a NULL key ends them. */
 static json_t *make_object(const struct member *members)
 {
 	json_t *object = json_object();
@@ -221,7 +221,7 @@ static json_t *function_json(const struct slice_totals *tally, uint32_t function
 	return object;
 }
 
-/* Of `ptrace2ftf diff` only: src/diff/diff_rows.h. */
+/* For `ptrace2ftf diff` only: src/diff/diff_rows.h. */
 static json_t *all_functions(const struct slice_totals *tally)
 {
 	json_t *list = json_array();
@@ -238,7 +238,7 @@ static json_t *all_functions(const struct slice_totals *tally)
 	return list;
 }
 
-/* The longest first. */
+/* Longest first. */
 static int compare_self(const void *left, const void *right, void *tally)
 {
 	const struct call_node *node = ((const struct slice_totals *)tally)->tree.nodes;
@@ -367,7 +367,7 @@ void report_hits(struct report *report, const struct hit_output *hits)
 static json_t *memtrace_json(const char *path, const struct memtrace *trace)
 {
 	const struct memtrace_info *info = &trace->info;
-	/* A damaged rate may be none of JSON's numbers. */
+	/* A damaged rate may be a number that JSON lacks. */
 	bool finite = info->sample_rate - info->sample_rate == 0;
 
 	return OBJECT({ "path", json_text_or_null(path) }, { "pid", number(info->pid) },
@@ -493,7 +493,7 @@ json_t *report_json(const struct report *report)
 		return NULL;
 	trace = trace_bytes(summary);
 	set_value(trace, "bytes_left_out", number(summary->bytes_left_out));
-	/* The last nine keys are those of the parts: empty or null if there are none. */
+	/* The parts set the last nine keys; without parts, these are empty or null. */
 	whole = OBJECT(
 		{ "version", json_integer(REPORT_VERSION) },
 		{ "program", json_string(PACKAGE_STRING) },

@@ -2,10 +2,9 @@
 /*
  * The full report of a run: the JSON of --json and the text of -v.
  *
- * Its parts are gathered at the end of the run, and only with these options;
- * nothing is done per event, but for the sums of slice_totals.h.
- * doc/summary.schema.json describes the JSON; its "version" changes when a key
- * is removed or gets another meaning.
+ * Its parts are collected at the end of the run, and only with these options. Nothing is done per
+ * event, except for the sums of slice_totals.h. doc/summary.schema.json describes the JSON; its
+ * "version" changes if a key is removed or gets another meaning.
  */
 #ifndef SRC_REPORT_REPORT_H
 #define SRC_REPORT_REPORT_H
@@ -26,51 +25,51 @@
 
 #define REPORT_VERSION 1
 
-/* Most functions in the list by self time, and in the one by total time. */
+/* Limit of the lists of functions by self time and by total time. */
 #define REPORT_FUNCTIONS_MAX 50
 
 struct report {
 	const struct options *options; /* borrowed */
-	bool wanted;                   /* --json or -v: the parts are gathered */
+	bool wanted;                   /* --json or -v: collect the parts */
 	struct summary summary;
-	struct sandbox sandbox;      /* what holds the run */
+	struct sandbox sandbox;      /* active parts of the sandbox */
 	json_t *parts;               /* owned: an object; NULL: not wanted */
 	const char *phase;           /* the current one; NULL: none */
-	uint64_t begin_ns, phase_ns; /* begin of the run and the phase, CLOCK_MONOTONIC */
+	uint64_t begin_ns, phase_ns; /* start of the run and of the phase, CLOCK_MONOTONIC */
 	/* From report_finish(), borrowed: */
 	const struct diag *diag;
 	const struct error *err;
 	enum exit_status status;
 };
 
-/* Start the report; `options` are borrowed until release. */
+/* Start the report; borrows `options` until release. */
 void report_init(struct report *report, const struct options *options);
 
 /* Idempotent, also on zeroed memory. */
 void report_release(struct report *report);
 
-/* End the current phase and begin the next one; `name` is a constant, NULL: none. */
+/* End the current phase and start the next; `name` is a constant, or NULL. */
 void report_phase(struct report *report, const char *name);
 
-/* Add what the recording says about the machine and about itself. */
+/* Add the recording's data on the machine and on itself. */
 void report_recording(struct report *report, const struct perf_file *file);
 
 /* Add an AUX stream. */
 void report_stream(struct report *report, const struct aux_stream *aux,
 		   const struct pt_stream_stats *stats);
 
-/* Add a thread that ran (NULL: unknown); `tally` is NULL if slices were not counted. */
+/* Add a thread that ran (NULL: unknown). `tally` is NULL if slices were not counted. */
 void report_thread(struct report *report, const struct thread *thread,
 		   const struct call_thread *tally);
 
-/* Add the functions with the longest self times, and those with the longest total times. */
+/* Add the functions with the most self time, and those with the most total time. */
 void report_functions(struct report *report, const struct slice_totals *tally);
 
-/* Add the answer of a format that gives one; `output` is finished, or NULL. */
+/* Add a format's answer, if it has one; `output` is finished, or NULL. */
 void report_answer(struct report *report, const struct output_format *format,
 		   const struct format_output *output);
 
-/* Take the answer of what is no format of slices; NULL: there is none. */
+/* Add an answer, which is released, of a command that is not a format of slices; may be NULL. */
 void report_take_answer(struct report *report, json_t *answer);
 
 /* Returns how a file of code was found: a constant word of doc/summary.schema.json. */
@@ -79,32 +78,31 @@ const char *report_file_state(const struct dso *dso);
 /* Returns which names were found for a file: a constant word. */
 const char *report_file_names(const struct dso *dso);
 
-/* Add a file of code of the recording; `gaps` is the number of gaps for lack of its code. */
+/*
+ * Add one of the recording's files of code; `gaps`: the number of gaps because its code is missing.
+ */
 void report_file(struct report *report, struct dso *dso, uint64_t gaps);
 
 /* Add the hits that were shown or counted, by event. */
 void report_hits(struct report *report, const struct hit_output *hits);
 
-/* Add what each file of memtrace says about itself, and how much was read of it. */
+/* Add each memtrace file's data on itself, and how much of it was read. */
 void report_overlays(struct report *report, const struct overlays *overlays);
 
-/* End the report; the functions below need it.  `diag` and `err` are borrowed. */
+/* End the report, before calling the functions below. Borrows `diag` and `err`. */
 void report_finish(struct report *report, enum exit_status status, const struct diag *diag,
 		   const struct error *err);
 
 /* Returns the whole report, owned by the caller; NULL if it is not wanted. */
 json_t *report_json(const struct report *report);
 
-/* Write JSON, which is released, and a newline.  Errors stay with the output. */
+/* Write JSON and a newline; releases the JSON. The output stores errors. */
 void report_write_json(json_t *json, struct output *output);
 
-/*
- * Write the JSON to the file of --json, if the option was given.
- * Returns 0; -1 with err filled.
- */
+/* If --json was given, write the JSON to its file. Returns 0; -1 with err filled. */
 int report_write(const struct report *report, struct error *err);
 
-/* Print the text of -v or -vv, if one was given. */
+/* Print the text of -v or -vv, if given. */
 void report_print(const struct report *report, FILE *out);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The text of -v and -vv, from the parts of the JSON. */
+/* Print the text of -v and -vv from the parts of the JSON. */
 
 #include "base/printable.h"
 #include "src/formats/text/json_value.h"
 #include "src/report/report.h"
 
-/* Print a text, if there is one, with `before` in front. */
+/* Print `before` and a text, unless it is empty. */
 static void print_text(const json_t *object, const char *key, const char *before, FILE *out)
 {
 	const char *text = json_value_text(object, key);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which halves of the sandbox (src/sandbox/sandbox.h) hold the run. */
+/* Active parts of the sandbox (src/sandbox/sandbox.h). */
 #ifndef SRC_REPORT_SANDBOX_STATE_H
 #define SRC_REPORT_SANDBOX_STATE_H
 
@@ -8,8 +8,8 @@
 struct sandbox {
 	bool files;      /* Landlock is active */
 	bool calls;      /* seccomp is active */
-	const char *why; /* borrowed, constant: why one is not active; NULL: both are */
-	bool lacking;    /* neither is, and the system is the reason */
+	const char *why; /* borrowed, constant: why one is inactive; NULL: both are active */
+	bool lacking;    /* both are inactive because of the system */
 };
 
 #endif

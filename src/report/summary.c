@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts of the run, their warnings, and the lines at its end. */
+/* The counts of a run, their warnings, and the lines at its end. */
 #include "src/report/summary.h"
 
 #include <sys/resource.h>
@@ -13,7 +13,7 @@
 #include "src/perf_script/perf_script.h"
 #include "src/slices/call_tree.h"
 
-/* Most names of files in the summary; others are only counted. */
+/* Limit of file names in the summary; the rest is only counted. */
 #define NAMELESS_LISTED 3
 
 static const struct {
@@ -51,7 +51,7 @@ uint64_t summary_peak_memory(void)
 
 void summary_allow_interrupt(bool quiet)
 {
-	/* A terminal shows "^C", and perhaps the progress bar, on the line. */
+	/* A terminal has "^C", and perhaps the progress bar, on the line. */
 	static const char message[] = "\nptrace2ftf: interrupted: writing the output so far; "
 				      "interrupt again to stop at once\n";
 
@@ -201,7 +201,7 @@ void summary_warn(const struct summary *summary, struct diag *diag)
 			  summary->unknown_records);
 }
 
-/* Print "12 us", with a unit in which the number has few digits. */
+/* Print "12 us", in the largest unit with a value of 1 or more. */
 static void print_duration(uint64_t ns, FILE *out)
 {
 	static const char *const units[] = { "ns", "us", "ms", "s" };
@@ -249,7 +249,7 @@ static void print_counts(const struct summary *summary, FILE *out)
 	putc('\n', out);
 }
 
-/* Print a time of perf's clock, as --time takes it. */
+/* Print a time of perf's clock in the form that --time takes. */
 static void print_time(uint64_t ns, FILE *out)
 {
 	fprintf(out, "%" PRIu64 ".%09" PRIu64, ns / 1000000000, ns % 1000000000);
@@ -332,7 +332,7 @@ static void print_opaque(const struct summary *summary, FILE *out)
 	if (summary->opaque_frames)
 		fprintf(out,
 			"  %" PRIu64 " call%s of code without bytes, first at 0x%" PRIx64
-			": what it calls is shown as far as packets show it\n",
+			": its callees are shown as far as packets reveal them\n",
 			summary->opaque_frames, summary->opaque_frames == 1 ? "" : "s",
 			summary->opaque_ip);
 }
@@ -341,7 +341,7 @@ static void print_verdict(const struct summary *summary, FILE *out)
 {
 	if (summary->verdict.segments)
 		fprintf(out,
-			"  %" PRIu64 " parts of the trace decoded by libipt, too: %" PRIu64
+			"  %" PRIu64 " parts of the trace also decoded by libipt: %" PRIu64
 			" differ; %" PRIu64 " branches are the same, times at most %" PRIu64
 			" ns apart\n",
 			summary->verdict.segments, summary->verdict.differences,
@@ -411,8 +411,8 @@ void summary_print(const struct summary *summary, bool is_trace, FILE *out)
 	print_nameless(summary, out);
 	print_debug_hint(summary, out);
 	if (summary->saved_code)
-		fputs("  code that was made at run time is decoded as it was at its process's end: "
-		      "what was at the same address before is not known\n",
+		fputs("  code that was generated at run time is decoded as it was when its process "
+		      "ended; earlier code at the same address is unknown\n",
 		      out);
 	if (summary->times_estimated)
 		fputs("  calls between two timing packets have estimated times; record with cyc=1 for "
@@ -435,9 +435,9 @@ void summary_print(const struct summary *summary, bool is_trace, FILE *out)
 /* ---- Perfetto ------------------------------------------------------------ */
 
 /*
- * Bytes of memory that trace_processor of Perfetto v58.2 takes: for itself, for a slice, for each
- * other record of an event, and for a byte of the trace.  Fitted to 18 traces of 0.6 to 8.2 million
- * slices of seven programs, with --args=none, line and full: within 6 % of each.
+ * Memory of Perfetto v58.2's trace_processor in bytes: at start, per slice, per other event record,
+ * and per byte of trace. Fitted to 18 traces of 0.6 to 8.2 million slices of seven programs, with
+ * --args=none, line and full: within 6 % of each.
  */
 #define BYTES_START  39e6
 #define BYTES_SLICE  161.0

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Choose the functions with most self time, or instructions. */
+/* Choose the functions with the most self time or instructions. */
 #include "src/report/summary.h"
 
 #include "base/printable.h"
@@ -8,7 +8,7 @@
 
 #define TOP_FUNCTIONS 5
 
-/* Those of one name are one function, as in --format=functions. */
+/* Functions of one name are counted as one, as in --format=functions. */
 struct top_function {
 	const struct name *name;
 	uint64_t self; /* ns, or instructions */
@@ -16,11 +16,11 @@ struct top_function {
 };
 
 struct top_functions {
-	struct top_function functions[TOP_FUNCTIONS + 1]; /* one more, that falls off */
+	struct top_function functions[TOP_FUNCTIONS + 1]; /* one more, which is dropped */
 	size_t count;
-	uint64_t all; /* self times of all slices, or instructions */
+	uint64_t all; /* sum of all slices */
 	bool by_insns;
-	const char *note; /* at the end of the heading */
+	const char *note; /* last words of the heading */
 };
 
 static bool is_function(const struct symbol *symbol)
@@ -28,7 +28,7 @@ static bool is_function(const struct symbol *symbol)
 	return symbol->kind != SYMBOL_SPECIAL && symbol->kind != SYMBOL_MARK;
 }
 
-/* Returns the sum of all functions of a name, the last of which is number `at` - 1. */
+/* Returns the sum of all functions of a name; the last one has number `at` - 1. */
 static struct top_function sum_of(const struct slice_totals *totals, uint32_t at)
 {
 	const struct table_function *functions = totals->functions.functions;
@@ -44,7 +44,7 @@ static struct top_function sum_of(const struct slice_totals *totals, uint32_t at
 	return sum;
 }
 
-/* The order does not depend on the numbers of names. */
+/* The order must not depend on the numbers of names. */
 static bool is_before(const struct top_function *a, const struct top_function *b)
 {
 	if (a->self != b->self)

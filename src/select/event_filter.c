@@ -8,7 +8,7 @@
 
 /* ---- Time ---------------------------------------------------------------- */
 
-/* Find when the trace begins and ends, in ns.  Returns false if it has no TSC packets. */
+/* Find the start and end of the trace, in ns. Returns false if it has no TSC packets. */
 static bool find_extent(const struct auxtrace *auxtrace, uint64_t *begin, uint64_t *end)
 {
 	struct tsc_clock clock = pt_info_tsc_clock(&auxtrace->info);
@@ -32,7 +32,7 @@ static bool find_extent(const struct auxtrace *auxtrace, uint64_t *begin, uint64
 	return found;
 }
 
-/* Returns whether a hit is of a chosen thread and CPU; no time is chosen yet. */
+/* Returns whether a hit is of a chosen thread and CPU. Call before the time range is known. */
 static bool is_chosen_hit(const struct event_filter *filter, const struct timeline *timeline,
 			  size_t index)
 {
@@ -46,7 +46,7 @@ static bool is_chosen_hit(const struct event_filter *filter, const struct timeli
 	       event_filter_has_cpu(filter, hit.sample.cpu, hit.sample.time);
 }
 
-/* If a side of the time is of a hit, make it absolute.  Returns 0; -1 with err filled. */
+/* Make a bound relative to a hit absolute. Returns 0; -1 with err filled. */
 static int find_hit(const struct event_filter *filter, const struct timeline *timeline,
 		    struct time_bound *bound, struct error *err)
 {
@@ -135,13 +135,13 @@ static void choose_threads(struct event_filter *filter, const struct timeline *t
 		!selection->pids.count && !selection->tids.count && !selection->comms.count;
 }
 
-/* Returns a child's parent, or creator; NULL: the child existed before the recording. */
+/* Returns a child's parent or creator; NULL: the child existed before the recording. */
 static const struct thread *parent_of(const struct thread *child)
 {
 	return child->begin ? child->parent : NULL;
 }
 
-/* The stack of a thread's parent is needed up to the fork; and its parent's, if it was forked. */
+/* A forked thread needs its parent's stack up to the fork, and so on if the parent was forked. */
 static void need_parents(struct event_filter *filter, const struct thread *thread)
 {
 	const struct thread *child = thread, *parent;
@@ -156,8 +156,8 @@ static void need_parents(struct event_filter *filter, const struct thread *threa
 }
 
 /*
- * Which of its forks a parent's system call made shows in the begins of the children forked before
- * (src/callstack/fork_pauses.h).
+ * Which fork a parent's system call made is found by the starts of earlier children
+ * (src/callstack/fork_pauses.h), so these siblings are needed.
  */
 static void need_siblings(struct event_filter *filter, const struct thread *thread)
 {
@@ -167,7 +167,7 @@ static void need_siblings(struct event_filter *filter, const struct thread *thre
 		filter->needed[thread->index] = UINT64_MAX;
 }
 
-/* Find the stacks that wanted threads begin with. */
+/* Find the stacks that wanted threads inherit. */
 static void choose_needed(struct event_filter *filter, const struct timeline *timeline)
 {
 	const struct thread *const *threads = timeline_threads(timeline, &filter->thread_count);
@@ -182,7 +182,7 @@ static void choose_needed(struct event_filter *filter, const struct timeline *ti
 		need_siblings(filter, threads[i]);
 }
 
-/* A tid may be of several threads, one after another. */
+/* Several threads may have had a tid, one after another. */
 static bool wants_tid(const struct event_filter *filter, const struct timeline *timeline,
 		      int32_t tid)
 {
@@ -259,7 +259,7 @@ int event_filter_init(struct event_filter *filter, const struct options *options
 	if (!filter->active)
 		return 0;
 	choose_threads(filter, timeline);
-	if (options->command != COMMAND_LIST) /* of no stacks */
+	if (options->command != COMMAND_LIST) /* which has no stacks */
 		choose_needed(filter, timeline);
 	if (find_times(filter, auxtrace, timeline, err) < 0)
 		return -1;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Selects the trace data to decode, and the decoded branches to feed to the call
- * stacks: by time, process, thread, name of the thread, and CPU.
+ * Selects the trace data to decode, and the decoded branches to feed to call stacks: by time,
+ * process, thread, thread name and CPU.
  *
- * Streams of other CPUs and threads are not decoded, and of each stream only the selected
- * time.
+ * Streams of other CPUs and threads are not decoded, and only the selected time of each stream is.
  */
 #ifndef SRC_SELECT_EVENT_FILTER_H
 #define SRC_SELECT_EVENT_FILTER_H
@@ -18,24 +17,23 @@
 
 struct event_filter {
 	const struct selection *selection; /* borrowed */
-	uint64_t begin, end;               /* ns: events of [begin, end] are wanted */
-	bool *threads;                     /* owned; by index, the last for unknown ones: wanted */
+	uint64_t begin, end;               /* ns: events in [begin, end] are wanted */
+	bool *threads; /* owned; by index, last: unknown threads; whether it is wanted */
 	/*
-	 * Owned; by index: up to when (ns) the stack of a thread that is not wanted must be
-	 * followed; UINT64_MAX: until it has begun.  NULL: none must be.
+	 * Owned; by index: time (ns) up to which the stack of an unwanted thread must be followed;
+	 * UINT64_MAX: until it has begun. NULL: no such stacks.
 	 */
 	uint64_t *needed;
 	size_t thread_count;
-	bool active;                /* something is chosen */
-	uint64_t gaps[GAP_REASONS]; /* by enum gap_reason: that are not wanted */
-	uint64_t bytes_left_out;    /* of trace: not decoded */
+	bool active;                /* the selection excludes something */
+	uint64_t gaps[GAP_REASONS]; /* unwanted gaps, by enum gap_reason */
+	uint64_t bytes_left_out;    /* of trace that is not decoded */
 };
 
 /*
- * Turn a selection into times and threads, and cut the streams of the trace
- * accordingly: auxtrace->streams is replaced, in its arena.  `options` are
- * borrowed until release.
- * Returns 0; -1 with err filled if the selection cannot be made of this trace.
+ * Resolve a selection to times and threads, and cut the trace's streams accordingly: replaces
+ * auxtrace->streams, in its arena. Borrows `options` until release. Returns 0; -1 with err filled
+ * if the trace does not have what is selected.
  */
 int event_filter_init(struct event_filter *filter, const struct options *options,
 		      struct auxtrace *auxtrace, const struct timeline *timeline, struct diag *diag,
@@ -44,27 +42,27 @@ int event_filter_init(struct event_filter *filter, const struct options *options
 /* Idempotent, also on zeroed memory. */
 void event_filter_release(struct event_filter *filter);
 
-/* Returns whether some times are left out. */
+/* Returns whether times are excluded. */
 static inline bool event_filter_by_time(const struct event_filter *filter)
 {
 	return filter->begin || filter->end != UINT64_MAX;
 }
 
-/* Returns whether some threads are left out. */
+/* Returns whether threads are excluded. */
 static inline bool event_filter_by_thread(const struct event_filter *filter)
 {
 	return filter->active && (filter->selection->pids.count || filter->selection->tids.count ||
 				  filter->selection->comms.count);
 }
 
-/* Returns whether the events of a thread (NULL: unknown) are wanted at some time. */
+/* Returns whether events of a thread (NULL: unknown) are wanted at any time. */
 static inline bool event_filter_has_thread(const struct event_filter *filter,
 					   const struct thread *thread)
 {
 	return !filter->active || filter->threads[thread ? thread->index : filter->thread_count];
 }
 
-/* Returns whether the events of a thread (NULL: unknown) at a time (ns) are wanted. */
+/* Returns whether events of a thread (NULL: unknown) at a time (ns) are wanted. */
 static inline bool event_filter_has(const struct event_filter *filter, const struct thread *thread,
 				    uint64_t time)
 {
@@ -73,8 +71,8 @@ static inline bool event_filter_has(const struct event_filter *filter, const str
 }
 
 /*
- * Returns whether the events of a thread that are not wanted may change the stack that a wanted
- * thread begins with: they are of its parent before the fork, or of a sibling's begin.
+ * Returns whether unwanted events of a thread may change the stack that a wanted thread inherits:
+ * events of its parent before the fork, or at the start of a sibling.
  */
 static inline bool event_filter_needs(const struct event_filter *filter,
 				      const struct thread *thread, uint64_t time)
@@ -83,7 +81,7 @@ static inline bool event_filter_needs(const struct event_filter *filter,
 	       time >= filter->begin && time <= filter->end;
 }
 
-/* Returns whether the events of a CPU (-1: unknown) at a time (ns) are wanted. */
+/* Returns whether events of a CPU (-1: unknown) at a time (ns) are wanted. */
 static inline bool event_filter_has_cpu(const struct event_filter *filter, int32_t cpu,
 					uint64_t time)
 {
@@ -93,7 +91,7 @@ static inline bool event_filter_has_cpu(const struct event_filter *filter, int32
 				   (cpu < 0 || !cpus->count || number_list_has(cpus, cpu)));
 }
 
-/* Returns how many events, from the first on, are wanted. */
+/* Returns the number of wanted events before the first unwanted one. */
 static inline size_t event_filter_first(const struct event_filter *filter,
 					const struct branch_event *events, size_t count)
 {
@@ -105,10 +103,10 @@ static inline size_t event_filter_first(const struct event_filter *filter,
 	return wanted;
 }
 
-/* Count an event that is not wanted, if it is a gap. */
+/* Count an unwanted gap; ignores other events. */
 static inline void event_filter_drop(struct event_filter *filter, const struct branch_event *event)
 {
-	/* Of a CPU event `gap` is its kind, of which there are more. */
+	/* A CPU event's `gap` is its kind, which may exceed GAP_REASONS. */
 	if (event->kind == BRANCH_GAP)
 		filter->gaps[event->gap]++;
 }

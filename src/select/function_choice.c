@@ -125,7 +125,7 @@ bool function_choice_warn_names(const struct function_choice *choice, struct dia
 
 /* ---- Files --------------------------------------------------------------- */
 
-/* A file may be named by its path, or by the last part of it. */
+/* Files may be given by their path or by its last part. */
 static bool keeps_path(const struct selection *selection, const char *path)
 {
 	const char *slash = strrchr(path, '/');

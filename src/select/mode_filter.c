@@ -19,7 +19,7 @@ static bool is_of_other(enum trace_mode mode, uint64_t ip)
 	return ip && !mode_filter_has(mode, ip);
 }
 
-/* Returns whether a gap may matter to the chosen level. */
+/* Returns whether a gap may concern the chosen level. */
 static bool wants_gap(enum trace_mode mode, const struct branch_event *event)
 {
 	bool of_code = event->gap == GAP_NO_CODE || event->gap == GAP_MISMATCH ||

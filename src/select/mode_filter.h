@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Selects the branches of one privilege level (--mode), as if nothing else had been recorded
+ * Selects the branches of one privilege level (--mode), as if only that level had been recorded
  * (attr.exclude_kernel, exclude_user):
  *
  *   from     to       becomes
@@ -10,11 +10,10 @@
  *   other    chosen   tracing begins there, without a branch
  *   other    other    nothing
  *
- * A gap in code of the other level that is missing or does not fit is no gap here: the packet
- * with the address where the chosen level continues ends it.  What the processor or perf lost
- * is a gap of both.
+ * Missing or mismatching code of the other level makes no gap: the packet with the address where
+ * the chosen level continues ends it. Data that the processor or perf lost is a gap of both levels.
  *
- * The kernel's addresses are those of the upper half (Linux, Documentation/arch/x86/x86_64/mm).
+ * The kernel's addresses are the upper half (Linux, Documentation/arch/x86/x86_64/mm).
  */
 #ifndef SRC_SELECT_MODE_FILTER_H
 #define SRC_SELECT_MODE_FILTER_H
@@ -24,22 +23,22 @@
 #include "src/select/event_filter.h"
 
 struct mode_filter {
-	enum trace_mode mode;        /* neither user nor kernel: all events are wanted */
-	bool active;                 /* for the caller: there is something to leave out */
-	struct event_filter *filter; /* borrowed; counts gaps that are not wanted; may be NULL */
-	struct branch_event *events; /* owned: those of the last call */
+	enum trace_mode mode;        /* other modes: all events are wanted */
+	bool active;                 /* for the caller: there are events to exclude */
+	struct event_filter *filter; /* borrowed, to count unwanted gaps; may be NULL */
+	struct branch_event *events; /* owned: result of the last call */
 	size_t room;
 };
 
-/* Returns whether code at `ip` is of the mode's level; 0 is of none. */
+/* Returns whether code at `ip` is of the mode's level; 0 is of neither. */
 bool mode_filter_has(enum trace_mode mode, uint64_t ip);
 
-/* Change an event to what the mode shows of it.  Returns false if that is nothing. */
+/* Change an event to the part that the mode shows. Returns false if there is none. */
 bool mode_filter_event(enum trace_mode mode, struct branch_event *event);
 
 /*
- * Select from `count` events at *events, which then are others: borrowed until the next call.
- * Returns how many.
+ * Select from `count` events at *events, and replace *events by the result, borrowed until the next
+ * call. Returns the number of events.
  */
 size_t mode_filter_apply(struct mode_filter *filter, const struct branch_event **events,
 			 size_t count);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes the forms of a name by the demangler, and matches their components. */
+/* Get the forms of a name from the demangler, and match their components. */
 #include "src/select/name_forms.h"
 
 #include <ctype.h>
 #include <fnmatch.h>
 
-/* Longer names match as a whole only: each component costs a match of the remainder. */
+/* Longer names match as a whole only: each component costs a match of the rest. */
 #define COMPONENTS_WITHIN 4096
 
 static const char anonymous[] = "(anonymous namespace)";
@@ -15,7 +15,7 @@ static bool is_word(char byte)
 	return isalnum((unsigned char)byte) || byte == '_' || byte == '$';
 }
 
-/* Returns whether an operator's name begins, whose brackets need not pair. */
+/* Returns whether an operator's name starts here, whose brackets need not pair. */
 static bool begins_operator(const char *text, const char *at)
 {
 	static const char word[] = "operator";
@@ -33,7 +33,7 @@ static char *copy_text(const char *text)
 	return copy;
 }
 
-/* Returns the name in a demangled text, behind the type that is returned if there is one. */
+/* Returns the name in a demangled text, after the return type, if there is one. */
 static const char *skip_returned_type(const char *text)
 {
 	const char *name = text;
@@ -78,7 +78,7 @@ void name_forms_set(struct name_forms *forms, const char *name)
 	forms->parameters = copy_text(full ? skip_returned_type(full) : NULL);
 }
 
-/* Returns the next component outside of all brackets; NULL: there is none. */
+/* Returns the next component outside of all brackets, or NULL. */
 static const char *next_component(const struct name_forms *forms, const char *text)
 {
 	int depth = 0;
@@ -101,7 +101,7 @@ static bool matches_text(const char *pattern, const char *text)
 	return strcmp(pattern, text) == 0 || fnmatch(pattern, text, 0) == 0;
 }
 
-/* Returns whether the pattern matches the text, or what is left of it without namespaces. */
+/* Returns whether the pattern matches the text, or the text without some outer namespaces. */
 static bool matches_components(const struct name_forms *forms, const char *pattern,
 			       const char *text)
 {
@@ -114,8 +114,8 @@ static bool matches_components(const struct name_forms *forms, const char *patte
 }
 
 /*
- * Returns whether the name is mangled, and the pattern does not begin as it: "*text*" means no
- * type of an argument.
+ * Returns whether the name is mangled and the pattern does not start like it: "*text*" must not
+ * match an argument's type in the mangled name.
  */
 static bool is_of_other_style(const struct name_forms *forms, const char *pattern)
 {
@@ -127,7 +127,7 @@ bool name_forms_match(const struct name_forms *forms, const char *pattern)
 {
 	if (!is_of_other_style(forms, pattern) && matches_text(pattern, forms->whole))
 		return true;
-	/* Of a name that is not mangled, the components are those of the name itself. */
+	/* The components of an unmangled name are those of the name itself. */
 	return matches_components(forms, pattern, forms->plain ? forms->plain : forms->whole) ||
 	       (strchr(pattern, '<') && matches_components(forms, pattern, forms->arguments)) ||
 	       (strchr(pattern, '(') && matches_components(forms, pattern, forms->parameters));

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The forms in which a user may write a function's name: as in the symbol table, as it is
- * shown, and, demangled, with and without its namespaces, template arguments and parameters.
+ * The forms in which a user may write a function's name: as in the symbol table, as shown, and,
+ * demangled, with and without namespaces, template arguments and parameters.
  *
- * Template arguments and parameters take part only if the pattern has them, so that
- * "*parse*" is no function that takes an argument of such a type.
+ * Template arguments and parameters are matched only if the pattern has them, so that "*parse*"
+ * does not match a function by the type of an argument.
  */
 #ifndef SRC_SELECT_NAME_FORMS_H
 #define SRC_SELECT_NAME_FORMS_H
@@ -16,14 +16,14 @@ struct name_forms {
 	const char *whole; /* borrowed: the name itself */
 	char *plain;       /* owned: without template arguments and parameters */
 	char *arguments;   /* owned: with template arguments only */
-	char *parameters;  /* owned: with both, without the type that is returned */
+	char *parameters;  /* owned: with both, without the return type */
 	bool dotted;       /* components are separated by '.' (OCaml, D), else by "::" */
 };
 
-/* Take a name, mangled or not, which is borrowed until the next call.  A zeroed struct is ready. */
+/* Set the name, mangled or not, borrowed until the next call. A zeroed struct is ready to use. */
 void name_forms_set(struct name_forms *forms, const char *name);
 
-/* Returns whether a shell pattern (glob(7)) matches a form of the name, or is one. */
+/* Returns whether a shell pattern (glob(7)) matches, or equals, a form of the name. */
 bool name_forms_match(const struct name_forms *forms, const char *pattern);
 
 /* Release the memory.  Idempotent, also on zeroed memory. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Keeps the nearest names of those that are considered. */
+/* Keep the nearest of the considered names. */
 #include "src/select/nearest_names.h"
 
 #include "base/spelling.h"
 
-/* Longer names are cut where they are printed. */
+/* Longer names are truncated in the output. */
 #define PRINTED_MAX 80
 
-/* Returns what follows the last "::" of a name, outside of template arguments and parameters. */
+/* Returns the part after the last "::" of a name, outside of template arguments and parameters. */
 static const char *last_component_of(const char *text)
 {
 	const char *last = text;
@@ -26,7 +26,7 @@ void nearest_names_init(struct nearest_names *nearest, const char *pattern)
 			nearest->word[nearest->length++] = *at;
 }
 
-/* Returns how far the name is from the word; UINT_MAX: it is not near. */
+/* Returns the distance of the name from the word; UINT_MAX: it is not similar. */
 static unsigned distance_of(const struct nearest_names *nearest, const char *text)
 {
 	const char *last = last_component_of(text);
@@ -36,7 +36,7 @@ static unsigned distance_of(const struct nearest_names *nearest, const char *tex
 
 	if (edits <= limit)
 		return edits;
-	/* A substring is as near as the most edits, and shorter names are nearer. */
+	/* A substring is farther than any accepted number of edits; shorter names are nearer. */
 	if (nearest->length > 1 && strcasestr(text, nearest->word))
 		return limit + 1 + (unsigned)(strlen(text) < 1000 ? strlen(text) : 1000);
 	return UINT_MAX;

@@ -3,10 +3,10 @@
 #include "src/select/slice_filter.h"
 
 enum frame_state {
-	FRAME_OUT = 0, /* not shown: outside of the part that is */
+	FRAME_OUT = 0, /* outside of the shown part */
 	FRAME_HIDDEN,
-	FRAME_DEEP,    /* below the level that is shown */
-	FRAME_PENDING, /* shown once it has lasted long enough */
+	FRAME_DEEP,    /* deeper than the shown levels */
+	FRAME_PENDING, /* shown once it is long enough */
 	FRAME_SHOWN,   /* passed on */
 };
 
@@ -18,28 +18,28 @@ struct filter_frame {
 	struct slice_detail detail; /* of its begin */
 	uint8_t state;              /* enum frame_state */
 	uint16_t flags;             /* enum slice_flags */
-	bool keep;                  /* --symbol and --dso select it */
+	bool keep;                  /* selected by --symbol and --dso */
 	bool hide;
-	bool root;    /* --from selects it */
-	bool outside; /* of the functions of --from */
-	bool context; /* it was open when the part began */
+	bool root;    /* selected by --from */
+	bool outside; /* outside of the functions of --from */
+	bool context; /* open when the part began */
 };
 
 struct filter_track {
 	struct slice_filter *filter;
 	void *next_track;
 	struct filter_track *next;
-	struct filter_frame *frames; /* owned; the open slices, outermost first */
+	struct filter_frame *frames; /* owned: open slices, outermost first */
 	size_t count, room;
-	size_t resolved;         /* no frame of the first so many is pending */
-	size_t levels;           /* frames that are pending or shown, */
-	size_t context;          /* and those of them that are context */
+	size_t resolved;         /* no frame below this index is pending */
+	size_t levels;           /* frames that are pending or shown */
+	size_t context;          /* ... and context */
 	size_t keep;             /* frames with `keep` */
 	size_t roots;            /* frames with `root` */
-	bool between;            /* START was called, STOP not yet */
-	bool visible;            /* the part is shown */
+	bool between;            /* START was called, and STOP not after it */
+	bool visible;            /* in a shown part */
 	struct slice_detail now; /* of the last begin or end */
-	uint16_t end_flags;      /* of the end that is being handled */
+	uint16_t end_flags;      /* of the current end */
 };
 
 /* ---- Patterns ------------------------------------------------------------ */
@@ -69,7 +69,7 @@ static void show(struct filter_track *track, struct filter_frame *frame)
 	frame->state = FRAME_SHOWN;
 }
 
-/* Show the slices that have lasted long enough at `time`; if `all`, all open ones. */
+/* Show the slices that are long enough at `time`; `all`: all open slices. */
 static void settle(struct filter_track *track, uint64_t time, bool all)
 {
 	uint64_t shortest = track->filter->choice.selection->min_duration;
@@ -109,7 +109,7 @@ static void end_shown(struct filter_track *track, const struct filter_frame *fra
 			next->details || (next->folded && frame->folded) ? &detail : NULL);
 }
 
-/* The shown part of a frame ends; all frames inside of it have ended. */
+/* End the shown part of a frame; all inner frames must have ended. */
 static void leave(struct filter_track *track, size_t index, uint64_t time)
 {
 	struct filter_frame *frame = &track->frames[index];
@@ -121,7 +121,7 @@ static void leave(struct filter_track *track, size_t index, uint64_t time)
 		around->folded += 1 + frame->folded;
 		around->folded_time += time - frame->begin;
 	} else if (frame->state == FRAME_PENDING) {
-		show(track, frame); /* no slice around it could count it */
+		show(track, frame); /* no enclosing slice can count it */
 	}
 	if (frame->state == FRAME_SHOWN)
 		end_shown(track, frame, time);
@@ -135,7 +135,7 @@ static void leave(struct filter_track *track, size_t index, uint64_t time)
 		track->resolved = index;
 }
 
-/* The frame belongs to the shown part from `time` on. */
+/* The frame is part of the shown part from `time` on. */
 static void enter(struct filter_track *track, struct filter_frame *frame, uint64_t time)
 {
 	struct slice_filter *filter = track->filter;
@@ -174,7 +174,7 @@ static void hide_part(struct filter_track *track, uint64_t time)
 		leave(track, i - 1, time);
 }
 
-/* The open slices, callers of the part, are shown as context. */
+/* Show the open slices, the part's callers, as context. */
 static void show_part(struct filter_track *track, uint64_t time)
 {
 	track->visible = true;
@@ -262,7 +262,7 @@ static void end_filtered(struct filter_track *track, const struct slice_event *e
 	update(track, time);
 }
 
-/* An instant keeps the slices around it visible, even those below --min-duration. */
+/* An instant makes the enclosing slices visible, even those below --min-duration. */
 static void show_instant(struct filter_track *track, const struct slice_event *event)
 {
 	if (!track->visible || !is_inside(track))
@@ -357,8 +357,8 @@ void slice_filter_finish(struct slice_filter *filter)
 	if (filter->counts.unended)
 		diag_warn(filter->diag, "between-unended",
 			  "on %" PRIu64
-			  " thread%s %s was called, and %s not after it: shown to the "
-			  "end of the trace",
+			  " thread%s %s was called without a call of %s after it: shown to "
+			  "the end of the trace",
 			  filter->counts.unended, filter->counts.unended == 1 ? "" : "s",
 			  selection->start, selection->stop);
 	if (filter->counts.too_deep)

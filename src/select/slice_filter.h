@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A slice sink that passes on the slices that the user selected: calls of some
- * functions with all their callees (--symbol, --dso), from one call to another
- * (--between), only what some functions call (--from), down to a level (--depth), without
- * some functions (--hide) or short slices (--min-duration).
+ * A sink that passes on the selected slices: calls of some functions with all their callees
+ * (--symbol, --dso), from one call to another (--between), only the callees of some functions
+ * (--from), down to a level (--depth), without some functions (--hide) or short slices
+ * (--min-duration).
  *
- * Slices must come in program order and well nested, as from the slice_sorter.  At the
- * begin of a selected part its callers, the open slices, begin too, marked as inferred, and
- * as context if functions are selected; at its end they end.  Levels count without them.  With a
- * minimum duration, a slice is passed on once it has lasted so long; shorter slices are counted in
- * the innermost shown slice around them
- * (`folded` of struct slice_detail).
+ * Slices must come in program order and well nested, as from the slice_sorter. When a selected part
+ * begins, so do its callers, the open slices, marked as inferred, and as context if functions are
+ * selected; they end with the part. Levels do not count them. With a minimum duration, a slice is
+ * passed on once it is long enough; shorter slices are counted in the innermost shown slice around
+ * them (`folded` of struct slice_detail).
  *
  * Patterns are matched once per name and once per file.
  */
@@ -32,26 +31,24 @@ struct slice_filter {
 	struct function_choice choice;
 	size_t most; /* slices open at a time that `next` can take; may be set after init */
 	struct {
-		uint64_t parts; /* stretches of threads that were passed on, of --symbol, --dso,
-				   --between */
-		uint64_t
-			unended; /* of --between: the other function was not called until the end */
-		uint64_t outside;  /* slices left out because they are outside of --from */
+		uint64_t parts;    /* parts of threads passed on, by --symbol, --dso, --between */
+		uint64_t unended;  /* of --between: STOP was not called until the end */
+		uint64_t outside;  /* slices left out by --from */
 		uint64_t too_deep; /* slices left out because `most` were open */
 	} counts;
 };
 
-/* Make a filter in front of `next`.  It borrows itself: it must not move. */
+/* Initialize a filter before `next`. It must not move, because it has pointers to itself. */
 void slice_filter_init(struct slice_filter *filter, const struct selection *selection,
 		       const struct slice_sink *next, struct diag *diag);
 
-/* Release all memory, passing nothing on.  Idempotent, also on zeroed memory. */
+/* Release all memory without passing anything on. Idempotent, also on zeroed memory. */
 void slice_filter_release(struct slice_filter *filter);
 
 /* Returns a new track, owned by the filter.  Its slices go to `next_track` of the next sink. */
 struct filter_track *slice_filter_track(struct slice_filter *filter, void *next_track);
 
-/* All slices have come, and ended: warn of selections that matched nothing. */
+/* After all slices have ended: warn of selections without a match. */
 void slice_filter_finish(struct slice_filter *filter);
 
 #endif

@@ -110,8 +110,8 @@ excluded() {
 		is_wrong "a memtrace file is cut from another one; name one, with --memtrace=FILE" --memtrace=m --memtrace=n -o x.ctf &&
 		is_wrong "a memtrace file is cut from another one; name one, with --memtrace=FILE" --runtime-events=m -o x.ctf &&
 		is_wrong "cannot write a recording as memtrace, which has allocations only; leave out 'a'" --memtrace=m -o x.ctf a &&
-		is_wrong "memtrace knows no threads, CPUs or hits; choose a time" --memtrace=m --pid=1 -o x.ctf &&
-		is_wrong "memtrace knows no threads, CPUs or hits; choose a time" --memtrace=m --time=@hit, -o x.ctf &&
+		is_wrong "memtrace files have no threads, CPUs or hits; choose a time" --memtrace=m --pid=1 -o x.ctf &&
+		is_wrong "memtrace files have no threads, CPUs or hits; choose a time" --memtrace=m --time=@hit, -o x.ctf &&
 		is_wrong "a cut memtrace file keeps its clock; leave out --clock-offset and --clock-sync" --memtrace=m --clock-offset=real=1 -o x.ctf &&
 		is_wrong "cannot name an output after overlays; name it with -o" --memtrace=m --format=memtrace &&
 		is_wrong "invalid --clock-offset '5'; expected mono=TIME or real=TIME" --memtrace=m --clock-offset=5 -o x.ftf &&

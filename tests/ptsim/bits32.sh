@@ -59,7 +59,7 @@ tap_check "the vdso of 64-bit processes is not used for it" other_vdso_is_not_us
 
 libipt_agrees() {
 	"$program" --verify --vdso="$work/vdso" --format=none "$work/perf.data" 2>"$work/messages" &&
-		grep -q 'decoded by libipt, too: 0 differ' "$work/messages" || { cat "$work/messages"; return 1; }
+		grep -q 'also decoded by libipt: 0 differ' "$work/messages" || { cat "$work/messages"; return 1; }
 }
 tap_check "libipt finds the same branches" libipt_agrees
 tap_done

@@ -75,7 +75,7 @@ libipt_agrees() { # OPTIONS... FILE
 	"$program" --format=none "$@" 2>"$work/messages"
 	status=$?
 	[ $status -eq 0 ] || [ $status -eq 2 ] || { cat "$work/messages"; return 1; }
-	grep -qE '[1-9][0-9]* parts of the trace decoded by libipt, too: 0 differ' "$work/messages" ||
+	grep -qE '[1-9][0-9]* parts of the trace also decoded by libipt: 0 differ' "$work/messages" ||
 		{ cat "$work/messages"; return 1; }
 }
 

@@ -148,7 +148,7 @@ START_TEST(engines_that_differ_are_a_warning_with_the_place)
 	summary_set_verdict(&summary, &verdict, &diag);
 	ck_assert_uint_eq(diag_kinds(&diag), 0);
 	expect_print(
-		"9 parts of the trace decoded by libipt, too: 0 differ; 1000 branches are the same, "
+		"9 parts of the trace also decoded by libipt: 0 differ; 1000 branches are the same, "
 		"times at most 77 ns apart");
 	verdict.apart = 3;
 	verdict.differences = 2;
