@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two conversions, and what differs between their reports. */
+/* Convert two recordings and compare their reports. */
 #include "src/diff/diff_command.h"
 
 #include <sys/mman.h>
@@ -19,15 +19,15 @@
 struct diff {
 	const struct options *sides; /* borrowed */
 	batch_convert_fn *convert;
-	json_t *ends[SIDES];          /* owned: what each process reported */
-	const json_t *reports[SIDES]; /* borrowed from them: report.h */
+	json_t *ends[SIDES];          /* owned: the processes' results */
+	const json_t *reports[SIDES]; /* borrowed from `ends`: report.h */
 	char *names[SIDES];           /* borrowed */
 	struct temp_file stacks[SIDES];
 };
 
 /* ---- The conversions ----------------------------------------------------- */
 
-/* For the child, which has a copy. */
+/* For the child process, which has a copy. */
 static struct diff *current;
 static enum diff_side current_side;
 
@@ -36,7 +36,7 @@ static int check_place(const char *path, struct error *err)
 	return path && strcmp(path, "-") != 0 ? file_use_check(path, err) : 0;
 }
 
-/* In the child: batch_convert_fn.  Stacks go to its standard output, as of `ptrace2ftf open`. */
+/* In the child: batch_convert_fn. Stacks go to its standard output, as for `ptrace2ftf open`. */
 static enum exit_status convert_side(const struct options *options, json_t *report)
 {
 	struct options own = *options;
@@ -58,7 +58,10 @@ static enum exit_status convert_side(const struct options *options, json_t *repo
 	}
 	if (err.kind == ERROR_NONE)
 		status = current->convert(&own, report);
-	/* Files of code that this process has read are not known to the one that writes. */
+	/*
+	 * Repeat the checks here: the process that writes does not know which files of code this
+	 * one read.
+	 */
 	check_place(options->output, &err);
 	check_place(options->json, &err);
 	if (err.kind == ERROR_NONE)
@@ -83,7 +86,7 @@ static void print_warnings(const char *name, const json_t *report)
 	}
 }
 
-/* Returns the status of the conversion; EXIT_FAILED, perhaps with err filled. */
+/* Returns the status of the conversion; EXIT_FAILED: err may be filled. */
 static int convert_one(struct diff *diff, enum diff_side side, struct error *err)
 {
 	const struct options *options = &diff->sides[side];

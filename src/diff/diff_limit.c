@@ -8,19 +8,19 @@
 #include "base/printable.h"
 #include "src/formats/text/any_text.h"
 
-/* Longest pattern. */
+/* Maximum length of a pattern. */
 #define GLOB_MOST 4096
 
 struct diff_limit {
-	enum diff_metric sum, each; /* of all functions, and of one */
-	char glob[GLOB_MOST];       /* empty: the sum of all */
+	enum diff_metric sum, each; /* metric of the sum, and of a single function */
+	char glob[GLOB_MOST];       /* empty: the sum of all functions */
 	double amount;
 	bool percent;
-	/* Of a check: */
+	/* During a check: */
 	const char *text; /* the condition */
 	json_t *exceeded;
 	FILE *out;
-	bool holds; /* for one function or the sum */
+	bool holds; /* it is met, for a function or the sum */
 };
 
 static bool parse_metric(struct diff_limit *limit, const char *text, size_t length)
@@ -44,7 +44,7 @@ static bool parse_metric(struct diff_limit *limit, const char *text, size_t leng
 	return false;
 }
 
-/* Parse "+N", "+N%", or of a time "+1.5ms". */
+/* Parse "+N", "+N%", or, for a time, "+1.5ms". */
 static bool parse_amount(struct diff_limit *limit, const char *text)
 {
 	bool is_time = limit->sum == METRIC_SELF;
@@ -63,7 +63,7 @@ static bool parse_amount(struct diff_limit *limit, const char *text)
 	return true;
 }
 
-/* A pattern may contain ':', as names of C++ do. */
+/* A pattern may contain ':', as C++ names do. */
 static bool parse_limit(struct diff_limit *limit, const char *text)
 {
 	const char *colon = strrchr(text, ':'), *at = strchr(text, '@');
@@ -86,7 +86,7 @@ bool diff_limit_is_valid(const char *text)
 	return parse_limit(&limit, text);
 }
 
-/* The condition holds: say why, and add it to the JSON. */
+/* The condition is met: print why, and add it to the JSON. */
 static void exceed(struct diff_limit *limit, const char *function, uint64_t a, uint64_t b,
 		   const char *why)
 {
@@ -118,8 +118,8 @@ static void check_values(struct diff_limit *limit, const char *function, uint64_
 }
 
 /*
- * Returns whether the pattern is meant for a row: time outside of functions, as [untraced], only
- * where the pattern names it.
+ * Returns whether the pattern applies to a row. Time outside of functions, such as [untraced], must
+ * be named explicitly.
  */
 static bool is_meant(const struct diff_limit *limit, const struct diff_row *row)
 {
@@ -128,8 +128,8 @@ static bool is_meant(const struct diff_limit *limit, const struct diff_row *row)
 }
 
 /*
- * A function that B does not have may cost as much under another name, or in its callers, so
- * nothing can be said of its growth.  Returns whether the pattern matches a function.
+ * Check each matching function. One that B lacks may have been renamed or inlined, so its growth is
+ * unknown: the condition is met. Returns whether the pattern matches a function.
  */
 static bool check_functions(struct diff_limit *limit, const struct diff_rows *rows)
 {

@@ -101,7 +101,7 @@ static json_t *row_json(const struct diff_row *row)
 			 sides[SIDE_A], "b", sides[SIDE_B]);
 }
 
-/* Of one recording: its name, sums, and what it says about missing trace. */
+/* One recording: its name, sums, and its reports of missing trace. */
 static json_t *side_json(const char *name, const uint64_t sums[METRICS], const json_t *report)
 {
 	json_t *object = values_json(sums, true);
@@ -188,7 +188,7 @@ static void sort_lines(struct stack_lines *lines)
 		qsort(lines->lines, lines->count, sizeof(*lines->lines), compare_stacks);
 }
 
-/* If one thread of each side has a name that the other side has not, the program was renamed. */
+/* If each side has one thread whose name the other side lacks, the program was renamed. */
 static void join_renamed(struct stack_lines *lines)
 {
 	struct stack_line *alone[SIDES] = { NULL };

@@ -48,7 +48,7 @@ static int compare_names(const void *left, const void *right)
 	return order ?: strcmp(a->file, b->file);
 }
 
-/* Rows of one name and file become one. */
+/* Merge rows of the same name and file. */
 static void merge_same(struct diff_rows *rows)
 {
 	size_t kept = 0;
@@ -62,7 +62,7 @@ static void merge_same(struct diff_rows *rows)
 	rows->count = kept;
 }
 
-/* Of the rows of one name: if one of each side is alone, the two become one, at the first. */
+/* Merge two rows of a name if they are the only ones in a single side, one of each side. */
 static void merge_alone(struct diff_row *rows, size_t count)
 {
 	struct diff_row *alone[SIDES] = { NULL };
@@ -135,7 +135,7 @@ static uint64_t size_of_difference(const struct diff_row *row, enum diff_metric 
 	return a > b ? a - b : b - a;
 }
 
-/* The larger difference first; where equal, that of own instructions, calls, own time; by name. */
+/* Larger differences first; if equal, compare own instructions, calls and own time, then names. */
 static int compare_differences(const void *left, const void *right, void *first)
 {
 	const enum diff_metric metrics[] = { *(enum diff_metric *)first, METRIC_INSNS, METRIC_CALLS,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --format=html: a page with the calls in order of time, a flame graph and the table of functions,
- * which needs a browser and no network.
+ * --format=html: a page with calls by time, a flame graph and the table of functions. It needs a
+ * browser, but no network.
  *
- * Stacks are those of --format=folded, the table that of --format=functions: all slices count in
- * them.  Of the slices in order of time there are at most --fit, chosen as in ftf_fit.h.  What the
- * page's data has is in the comments here; src/html/page.js reads it.
+ * Stacks are those of --format=folded, the table that of --format=functions; both count all slices.
+ * The slices by time are limited by --fit, chosen as in ftf_fit.h. Comments here describe the
+ * page's data; src/html/page.js reads it.
  */
 #include "base/tables/pair_table.h"
 #include "src/formats/ftf/fit_ranks.h"
@@ -21,16 +21,16 @@
 #include "src/slices/slice_store.h"
 #include "src/slices/track.h"
 
-/* Without --fit: slices of a page that a browser draws within a frame. */
+/* Default of --fit: a browser draws a page with as many slices within a frame. */
 #define FIT_DEFAULT_HTML 1000000
 
-/* Stacks with less than this part of the whole are left out of the flame graph: 0.1 pixels. */
+/* Stacks below this fraction (1/N) of the whole are left out of the flame graph: 0.1 pixels. */
 #define FLAME_PARTS 20000
 
-/* Lines of the table that show without a script, with its head. */
+/* Lines of the table that are readable without a script, including the header. */
 #define PLAIN_LINES 41
 
-/* What a slice's first number has below its depth. */
+/* Low bits of a slice's first number; its depth is above. */
 enum slice_bits {
 	HAS_COSTS = 1,  /* instructions and cycles follow */
 	HAS_FOLDED = 2, /* `folded` and `folded_time` follow */
@@ -45,14 +45,14 @@ enum slice_bits {
 struct html_frame {
 	const struct symbol *symbol;
 	uint64_t begin;
-	uint64_t folded, folded_time; /* slices in it that are not shown */
+	uint64_t folded, folded_time; /* slices inside that are left out */
 	unsigned flags;               /* of its begin */
 };
 
 /* A thread whose slices are ranked or printed. */
 struct html_thread {
-	struct fit_ranks ranks; /* of slices in others */
-	uint32_t least;         /* the rank from which on they are shown */
+	struct fit_ranks ranks; /* of slices inside others */
+	uint32_t least;         /* lowest rank to show */
 	uint64_t shown, marks;
 };
 
@@ -60,17 +60,17 @@ struct html_output {
 	struct format_output output; /* first */
 	const char *input;           /* borrowed */
 	struct output *file;         /* borrowed */
-	uint64_t fit;                /* slices that are shown, at most; 0: all */
+	uint64_t fit;                /* limit of slices; 0: none */
 	bool by_insns, costs;
 	struct slice_store store;
 	struct slice_sink kept; /* into `store` */
-	/* Owned: of --format=folded and functions, whose text is `table`. */
+	/* Owned: --format=folded and functions, whose text is `table`. */
 	struct format_output *folded, *functions;
 	FILE *table_text;
 	char *table;
 	size_t table_size;
 
-	struct pair_table texts; /* of (0, id of name): number of a text of the page */
+	struct pair_table texts; /* of (0, id of name): number of a text on the page */
 	const struct name **names;
 	size_t name_room;
 	struct pair_table numbers; /* of symbols */
@@ -78,14 +78,14 @@ struct html_output {
 	size_t symbol_room;
 
 	bool ranked;            /* there are too many slices */
-	bool prints;            /* else they are ranked */
+	bool prints;            /* printing slices; otherwise ranking them */
 	struct fit_ranks roots; /* of outermost slices, of all threads */
 	uint32_t least_root;
 	struct html_thread *threads; /* owned; by index of the track */
-	struct html_thread *thread;  /* the one of the events */
-	struct html_frame *frames;   /* owned; its open slices, innermost last */
+	struct html_thread *thread;  /* the current one */
+	struct html_frame *frames;   /* owned; open slices, innermost last */
 	size_t depth, room;
-	uint64_t origin, last; /* ns: what times count from; the last time that was printed */
+	uint64_t origin, last; /* ns: origin of times; last printed time */
 	struct html_numbers data;
 	struct fold_counts fold;
 };
@@ -158,7 +158,9 @@ static uint32_t symbol_number(struct html_output *html, const struct symbol *sym
 	return number;
 }
 
-/* "symbols": of each its text, 1 + those of its source's file and of its own, and its line. */
+/*
+ * "symbols": for each its text, 1 + the texts of its source file and of its own file, and its line.
+ */
 static void print_symbols(struct html_output *html)
 {
 	FILE *out = html->output.text;
@@ -197,7 +199,7 @@ static void print_end_time(struct html_output *html, uint64_t time)
 	html->last = time;
 }
 
-/* A mark: its first number, ns since the end or mark before, and its text. */
+/* A mark: its first number, ns since the last end or mark, and its text. */
 static void print_mark(struct html_output *html, const struct slice_event *event)
 {
 	const struct name *text = name_intern_text(html->store.names, event->text);
@@ -209,8 +211,8 @@ static void print_mark(struct html_output *html, const struct slice_event *event
 }
 
 /*
- * A slice, when it has ended: its first number, ns since the end or mark before, its own ns, the
- * number of its symbol, and what the first number announces.
+ * A slice, printed at its end: its first number, ns since the last end or mark, its duration in ns,
+ * the number of its symbol, and the values that its first number announces.
  */
 static void print_slice(struct html_output *html, const struct html_frame *frame,
 			const struct slice_event *end, struct slice_cost cost)
@@ -239,7 +241,7 @@ static void print_slice(struct html_output *html, const struct html_frame *frame
 	html->thread->shown++;
 }
 
-/* A slice is not shown: the one around it counts it, and the slices in it. */
+/* Leave a slice out: count it, and the slices inside of it, in the enclosing one. */
 static void fold_slice(struct html_output *html, uint64_t duration, uint64_t inside)
 {
 	if (!html->depth) {
@@ -251,7 +253,7 @@ static void fold_slice(struct html_output *html, uint64_t duration, uint64_t ins
 	html->frames[html->depth - 1].folded_time += duration;
 }
 
-/* Rank a slice of the depth that has ended.  Returns whether it stays. */
+/* Rank an ended slice of the current depth. Returns whether to show it. */
 static bool rank_slice(struct html_output *html, uint64_t duration)
 {
 	bool inner = html->depth;
@@ -312,7 +314,7 @@ static void show_events(const struct slice_sink *sink, void *track, const struct
 	}
 }
 
-/* Choose the slices that are shown, as choose() of ftf_fit.c. */
+/* Choose the slices to show, like choose() in ftf_fit.c. */
 static void choose_slices(struct html_output *html)
 {
 	size_t count = slice_store_tracks(&html->store);
@@ -369,7 +371,7 @@ static void print_html_thread(struct html_output *html, size_t index)
 		html->thread->marks);
 }
 
-/* "threads": those with slices. */
+/* "threads": threads with slices. */
 static void print_page_threads(struct html_output *html)
 {
 	const char *between = "\n";
@@ -389,9 +391,9 @@ static void print_page_threads(struct html_output *html)
 /* ---- Stacks -------------------------------------------------------------- */
 
 /*
- * "stacks": each after its caller, as the caller's number, 0 for threads, its text, its ns or
- * instructions with its callees, and its calls; the first has the number 1.  "stacks_left_out":
- * those that are too small, and not shown.
+ * "stacks": each after its caller, as the caller's number (0 for threads), its text, its ns or
+ * instructions including callees, and its calls. The first one has number 1. "stacks_left_out": the
+ * number of stacks that are too small.
  */
 static void print_stacks(struct html_output *html, const struct call_tree *tree)
 {
@@ -425,7 +427,7 @@ static void print_stacks(struct html_output *html, const struct call_tree *tree)
 
 /* ---- The page ------------------------------------------------------------ */
 
-/* Returns the number of threads with slices, and sets the times of all. */
+/* Returns the number of threads with slices; sets the time range of all of them. */
 static size_t measure(struct html_output *html, uint64_t *end)
 {
 	size_t count = 0;
@@ -445,7 +447,7 @@ static size_t measure(struct html_output *html, uint64_t *end)
 	return count;
 }
 
-/* The summary, and for a browser without scripts the begin of the table, as text. */
+/* Print the summary and, for browsers without scripts, the first lines of the table. */
 static void print_summary(const struct html_output *html, size_t threads, uint64_t end)
 {
 	const char *line = html->table;
@@ -469,7 +471,7 @@ static void print_data(struct html_output *html, uint64_t end)
 	FILE *out = html->output.text;
 	json_t *functions = format_functions.answer(html->functions);
 
-	/* A time of perf's clock may be more than JavaScript's numbers hold. */
+	/* A time of perf's clock may exceed JavaScript's numbers. */
 	fprintf(out, "{\"by_insns\":%s,\"origin\":\"%" PRIu64 "\",\"duration\":%" PRIu64,
 		html->by_insns ? "true" : "false", html->origin, end - html->origin);
 	print_page_threads(html);

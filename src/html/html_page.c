@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints the parts of the page, and data into it. */
+/* Print the parts of the page, and data into it. */
 #include "src/html/html_page.h"
 
 #include "src/formats/text/any_text.h"
 
-/* Lines that are replaced are "@NAME@". */
+/* Placeholder lines are "@NAME@". */
 static const char *const page_lines[] = {
 #include "src/html/page_lines.inc"
 	NULL,
@@ -102,7 +102,7 @@ void html_numbers_end(struct html_numbers *numbers)
 
 /* ---- The page ------------------------------------------------------------ */
 
-/* Print lines up to the line `mark`, and move behind it; NULL: to the end. */
+/* Print lines up to the line `mark` and skip that; NULL: to the end. */
 static void print_until(struct html_page *page, const char *mark)
 {
 	while (*page->next && (!mark || strcmp(*page->next, mark) != 0))

@@ -48,7 +48,7 @@ static int convert_overlays(const struct options *options, struct name_table *na
 	return status;
 }
 
-/* Print how much of a memtrace file its cut has. */
+/* Print the size of a cut of a memtrace file. */
 static void print_cut(const struct options *options, const struct overlay_cut_counts *counts)
 {
 	if (!options->quiet)
@@ -130,7 +130,7 @@ static int convert_input(const struct options *options, struct report *report, s
 	return status;
 }
 
-/* Returns whether the output has no place for the overlays that the options name. */
+/* Returns whether the output cannot show the overlays of the options. */
 static bool leaves_overlays_out(const struct options *options)
 {
 	enum format_overlays shown = options->format->overlays;
@@ -160,14 +160,14 @@ enum exit_status convert(const struct options *options, struct report *report, s
 	if (leaves_overlays_out(options))
 		diag_warn(
 			diag, "overlays-left-out",
-			"overlays are shown in FTF of a perf.data file, and by --format=events, only");
+			"overlays are shown only in FTF of a perf.data file and by --format=events");
 	if (convert_input(options, report, diag, err) < 0 || file_use_shortage(err) < 0)
 		return EXIT_FAILED;
-	/* Its stamp would say that it is complete, and the next run keep it. */
+	/* Its stamp would claim that it is complete, and the next run would keep it. */
 	if (report->summary.output_cut && options->stamp && !options->max_output) {
 		error_set(
 			err, ERROR_SYSTEM,
-			"%s: more than a quarter of the free space, or 64 GiB, and deleted; make room "
+			"%s: deleted, because it exceeds a quarter of the free space or 64 GiB; make room "
 			"or give --max-output=SIZE",
 			options->output);
 		return EXIT_FAILED;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The whole conversion: from a perf.data file to the output, as the options say. */
+/* The whole conversion from a perf.data file to the output. */
 #ifndef SRC_PIPELINE_CONVERT_H
 #define SRC_PIPELINE_CONVERT_H
 
@@ -9,18 +9,17 @@
 #include "src/report/report.h"
 
 /*
- * Convert the input.  Warnings go to `diag`, what was done to `report` (initialised
- * with the options); the summary to standard error.
- * Returns EXIT_WHOLE or EXIT_WITH_GAPS; EXIT_FAILED with err filled, and no
- * output left behind.
+ * Convert the input. Warnings go to `diag`, results to `report` (initialized with the options), the
+ * summary to standard error. Returns EXIT_WHOLE or EXIT_WITH_GAPS; EXIT_FAILED with err filled and
+ * the output removed.
  */
 enum exit_status convert(const struct options *options, struct report *report, struct diag *diag,
 			 struct error *err);
 
 /*
- * The conversions of each kind of input and answer.  `names` lasts as long as the run; counts, gaps
- * and answers go to `report`, warnings to `diag`.  They return 0; -1 with err filled, and no output
- * is left.
+ * The conversions for each kind of input and answer. `names` lasts as long as the run; counts, gaps
+ * and answers go to `report`, warnings to `diag`. They return 0; -1 with err filled and the output
+ * removed.
  */
 
 /* Convert a perf.data file: connect the stages of doc/ARCHITECTURE.md. */
@@ -32,15 +31,15 @@ int convert_perf_script(const struct options *options, struct name_table *names,
 			struct report *report, struct diag *diag, struct error *err);
 
 /*
- * Print the hits of the recording, if there is one, then the events of the overlays
- * (--format=events).  No trace is decoded.
+ * Print the recording's hits, if there is a recording, then the overlays' events (--format=events).
+ * Decodes no trace.
  */
 int convert_events(const struct options *options, struct name_table *names, struct report *report,
 		   struct diag *diag, struct error *err);
 
 /*
- * Print what a recording holds, from its sideband (`ptrace2ftf list`): threads, buffers, losses,
- * files.  No trace is decoded, and but for --time the bytes of the trace are not read.
+ * Print the contents of a recording by its sideband (`ptrace2ftf list`): threads, buffers, losses,
+ * files. Decodes no trace, and reads no bytes of trace except for --time.
  */
 int list_recording(const struct options *options, struct name_table *names, struct report *report,
 		   struct diag *diag, struct error *err);

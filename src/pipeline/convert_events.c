@@ -10,7 +10,7 @@
 #include "src/perf_script/perf_script.h"
 #include "src/pipeline/recording.h"
 
-/* What hits are read with. */
+/* Context for reading hits. */
 struct hit_input {
 	const struct options *options;
 	struct name_table *names;
@@ -50,7 +50,7 @@ static void ignore_slices(const struct slice_sink *sink, void *track,
 	(void)batch;
 }
 
-/* The calls of the text are built and dropped. */
+/* Builds the text's calls and drops them. */
 static int show_hits_of_text(struct hit_input *input, FILE *in, struct error *err)
 {
 	static const struct slice_sink nowhere = { .events = ignore_slices };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The conversion of a perf.data file, in the order of the data's way:
+ * The conversion of a perf.data file, in the order of data flow:
  *
  *   recording -> pt_streams -> feed_events() -> thread_stacks -> output_pipeline
  *                                            -> event_output --^
@@ -22,7 +22,7 @@
 #include "src/report/progress.h"
 #include "src/select/mode_filter.h"
 
-/* Events of a thread that is not shown, which are fed together to its stack. */
+/* Limit of events of a hidden thread fed to its stack at once. */
 #define FOLLOWED_MOST 64
 
 struct conversion {
@@ -31,7 +31,7 @@ struct conversion {
 	struct report *report;         /* borrowed */
 	struct summary *summary;       /* borrowed: the report's */
 	struct perf_recording recording;
-	struct workers *workers; /* owned; NULL: none */
+	struct workers *workers; /* owned; may be NULL */
 	struct pt_streams streams;
 	struct thread_stacks stacks;
 	struct arena stack_events; /* of `stacks` */
@@ -51,7 +51,7 @@ struct conversion {
 	struct mode_filter mode_filter;
 	struct period_counters counters;
 	struct nameless_time nameless;   /* unless there is no summary */
-	struct jump_runs *runs;          /* owned; NULL: the format does not ask for them */
+	struct jump_runs *runs;          /* owned; NULL: the format does not use them */
 	struct known_branches *branches; /* owned; NULL: no names are needed */
 	bool reports_branches;           /* to the format or the overlays, one by one */
 	struct call_follower follower;   /* of the jobs, if follows_ahead() */
@@ -60,7 +60,7 @@ struct conversion {
 
 /* ---- Decoding ------------------------------------------------------------ */
 
-/* Returns whether nobody needs each jump within a function. */
+/* Returns whether single jumps within functions can be skipped. */
 static bool skips_local_jumps(const struct conversion *c)
 {
 	const struct options *options = c->options;
@@ -81,7 +81,7 @@ static bool wants_jumps(const void *context, const struct thread *thread, uint64
 	       (!c->mode_filter.active || mode_filter_has(c->mode_filter.mode, ip));
 }
 
-/* Returns whether the jobs may follow calls: nobody else needs their branches in order. */
+/* Returns whether jobs may follow calls: nothing else needs their branches in order. */
 static bool follows_ahead(const struct conversion *c)
 {
 	const struct options *options = c->options;
@@ -125,7 +125,7 @@ static struct pt_stream_input stream_input(const void *context, size_t index)
 	};
 }
 
-/* Returns whether each thread's calls and jumps may come in bursts, ahead of others'. */
+/* Returns whether a thread's calls and jumps may come in bursts, ahead of other threads'. */
 static bool merges_in_bursts(const struct conversion *c)
 {
 	return !c->reports_branches && !c->runs && !resolver_changes(&c->recording.resolver);
@@ -273,7 +273,7 @@ static void note_events(struct conversion *c, const struct branch_event *events,
 		c->summary->last_time = events[count - 1].time;
 }
 
-/* Note that code of the file at an ip ran, if there is one. */
+/* Note that code in the file mapped at ip ran, if there is one. */
 static void note_file(struct conversion *c, const struct address_space *space, uint64_t ip)
 {
 	const struct mapping *mapping = address_space_borrow_mapping(space, ip);
@@ -283,7 +283,7 @@ static void note_file(struct conversion *c, const struct address_space *space, u
 	resolver_find(&c->recording.resolver, space, ip);
 }
 
-/* Note the files of events whose names nobody asks for. */
+/* Note the files of events whose names are not needed. */
 static void note_files(struct conversion *c, const struct branch_event *events, size_t count)
 {
 	for (const struct branch_event *event = events; event < events + count; event++) {
@@ -314,7 +314,7 @@ static void report_branch(struct conversion *c, const struct branch_event *event
 				    event->time, to->symbol->name);
 }
 
-/* Returns how many of the first events are branches of one thread. */
+/* Returns the number of leading events that are branches of one thread. */
 static size_t count_branches(const struct branch_event *events, size_t count)
 {
 	size_t branches = 0;
@@ -335,7 +335,7 @@ static size_t count_passages(const struct conversion *c, const struct branch_eve
 	return passages;
 }
 
-/* Feed the first of some selected branches or gaps.  Returns how many. */
+/* Feed the first of some selected branches or gaps. Returns the number fed. */
 static size_t feed_branches(struct conversion *c, const struct branch_event *events, size_t count)
 {
 	bool is_gap = events->kind == BRANCH_GAP;
@@ -362,7 +362,7 @@ static size_t feed_branches(struct conversion *c, const struct branch_event *eve
 	return fed;
 }
 
-/* Pass runs of local jumps to the format, which is alone to ask for them. */
+/* Pass runs of local jumps to the format, their only user. */
 static void report_runs(struct conversion *c, const struct branch_event *event)
 {
 	struct resolver *resolver = &c->recording.resolver;
@@ -374,7 +374,7 @@ static void report_runs(struct conversion *c, const struct branch_event *event)
 	c->summary->last_time = event->time;
 }
 
-/* Take the jumps that are no events, or instructions and cycles. */
+/* Take a count of jumps that are not events, or of instructions and cycles. */
 static void count_jumps(struct conversion *c, const struct branch_event *event)
 {
 	if (!event->to && !event->insns && !event->cycles)
@@ -386,8 +386,8 @@ static void count_jumps(struct conversion *c, const struct branch_event *event)
 }
 
 /*
- * Follow the first of some events that are not wanted, if wanted threads begin with their thread's
- * stack.  Returns how many were followed or dropped.
+ * Follow or drop the first of some unwanted events; follow them if wanted threads inherit their
+ * thread's stack. Returns the number of events.
  */
 static size_t drop_events(struct conversion *c, const struct branch_event *events, size_t count)
 {
@@ -407,7 +407,7 @@ static size_t drop_events(struct conversion *c, const struct branch_event *event
 	return dropped;
 }
 
-/* Pass events of the streams on to the stacks and the tracks of events. */
+/* Pass the streams' events on to the stacks and to the tracks of events. */
 static void feed_events(struct conversion *c, const struct branch_event *events, size_t count)
 {
 	size_t at = 0, wanted = 0;
@@ -508,7 +508,7 @@ static int write_rest(struct conversion *c, struct error *err)
 		c->pipeline.format->input_end(c->pipeline.end, false);
 	thread_stacks_finish(&c->stacks);
 	output_pipeline_join_writer(&c->pipeline);
-	/* Without any event, times count from 0. */
+	/* Without events, times count from 0. */
 	if (c->options->like && !c->pipeline.machine->has_base_time)
 		write_hits(c, 0);
 	write_counters(c);
@@ -519,7 +519,7 @@ static int write_rest(struct conversion *c, struct error *err)
 	write_overlays(c);
 	if (c->options->verify && verify_engines(c, err) < 0)
 		return -1;
-	/* This may end the program, so it comes before the output gets its name. */
+	/* May end the program, so it comes before the output gets its name. */
 	code_files_warn(&c->recording.code_files, c->recording.timeline, c->diag);
 	return output_pipeline_close(&c->pipeline, err);
 }
@@ -596,7 +596,7 @@ static void report_result(struct conversion *c)
 
 /* ---- The conversion ------------------------------------------------------ */
 
-/* What is recorded of one privilege level needs no selection. */
+/* If only one privilege level was recorded, nothing needs to be filtered. */
 static int open_mode(struct conversion *c, struct error *err)
 {
 	const struct pt_info *info = &c->recording.auxtrace.info;
@@ -617,7 +617,7 @@ static int open_mode(struct conversion *c, struct error *err)
 	return 0;
 }
 
-/* Tracks that are no threads have ids above those of all threads, as Perfetto sorts by id. */
+/* Tracks that are not threads have ids above those of all threads, because Perfetto sorts by id. */
 static uint32_t find_free_id(const struct conversion *c)
 {
 	int32_t threads = timeline_highest_id(c->recording.timeline);
@@ -672,7 +672,7 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 	return 0;
 }
 
-/* Jobs come first: of an interrupted run some still decode ahead. */
+/* Jobs first: after an interrupt some are still decoding. */
 static void close_conversion(struct conversion *c)
 {
 	pt_streams_close(&c->streams);

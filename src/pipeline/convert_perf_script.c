@@ -12,13 +12,16 @@ struct script_conversion {
 	struct output_pipeline pipeline;
 	struct hit_output hits;
 	struct perf_script_counts counts;
-	struct slice_sink marker; /* the machine's: marks what is inferred, for the pipeline's */
+	struct slice_sink marker; /* the machine's sink: marks slices, then calls the pipeline's */
 	const struct slice_sink *next;
-	struct slice_event *events; /* owned: of a batch, marked */
+	struct slice_event *events; /* owned: copy of a batch, marked */
 	size_t event_room;
 };
 
-/* Pass slices on; while the text lacks what levels depend on, with SLICE_UNCERTAIN_LEVEL. */
+/*
+ * Pass slices on. If the text lacks the data that levels depend on, mark them with
+ * SLICE_UNCERTAIN_LEVEL.
+ */
 static void mark_levels(const struct slice_sink *sink, void *track, const struct slice_batch *batch)
 {
 	struct script_conversion *c = sink->context;

@@ -5,10 +5,13 @@
 #include <sched.h>
 #include <unistd.h>
 
-/* Bytes of AUX data: with fewer, threads cost more time than they save. */
+/* Bytes of AUX data below which threads cost more time than they save. */
 #define PARALLEL_MIN ((uint64_t)1 << 20)
 
-/* Test hook: the segment's bytes; threads then decode little data, too, on however few CPUs. */
+/*
+ * Test hook: segment size in bytes. With it, threads also decode little data, on any number of
+ * CPUs.
+ */
 static const char *test_segment(void)
 {
 	return getenv("PTRACE2FTF_SEGMENT");
@@ -26,13 +29,13 @@ static uint64_t count_bytes(const struct auxtrace *auxtrace)
 uint64_t decode_threads_segment(const struct auxtrace *auxtrace, const struct workers *workers)
 {
 	/*
-	 * All streams have segments in flight, whose events take 100 to 500 times the
-	 * bytes.  Those of small segments stay in a CPU's cache from one thread to the next.
+	 * All streams have segments in flight, whose events take 100 to 500 times as many bytes.
+	 * The events of small segments stay in a CPU's cache from one thread to the next.
 	 */
 	const uint64_t all = (uint64_t)64 << 10, least = (uint64_t)16 << 10;
 	/*
-	 * Segments take up to seven times as long as others of their size, so each thread has many;
-	 * below 4 KiB, two PSBs of Linux, it costs more to begin them.
+	 * Some segments take up to seven times as long as others of their size, so each thread gets
+	 * many. Below 4 KiB, two PSBs of Linux, starting a segment costs more than it saves.
 	 */
 	const uint64_t share = count_bytes(auxtrace) / 32, share_least = (uint64_t)4 << 10;
 	uint64_t size = all / (auxtrace->stream_count > 2 ? auxtrace->stream_count : 2);
@@ -47,8 +50,8 @@ uint64_t decode_threads_segment(const struct auxtrace *auxtrace, const struct wo
 }
 
 /*
- * To follow branches in jobs takes a sixth more instructions; with fewer threads than this, what is
- * done in order does not limit them (tests/bench/README.md).
+ * Following branches in jobs takes a sixth more instructions. With fewer threads than this, the
+ * ordered stage is not the bottleneck (tests/bench/README.md).
  */
 #define FOLLOWING_THREADS 5
 
@@ -62,7 +65,7 @@ static bool is_parallel(const struct auxtrace *auxtrace)
 	return count_bytes(auxtrace) >= PARALLEL_MIN || test_segment();
 }
 
-/* Returns how many CPUs the program may use. */
+/* Returns the number of CPUs that the program may use. */
 static unsigned usable_cpus(void)
 {
 	long online = sysconf(_SC_NPROCESSORS_ONLN);
@@ -74,8 +77,8 @@ static unsigned usable_cpus(void)
 }
 
 /*
- * Not more threads than CPUs: they would evict each other's caches.  With eight
- * threads on two CPUs a conversion takes a third longer than with two.
+ * Use at most one thread per CPU, because threads would evict each other's caches: with eight
+ * threads on two CPUs, a conversion takes a third longer than with two.
  */
 static unsigned thread_count(const struct options *options)
 {
@@ -95,6 +98,6 @@ struct workers *decode_threads_open(const struct options *options, const struct 
 		return NULL;
 	workers = workers_open(count);
 	if (!workers)
-		diag_warn(diag, "no-threads", "no thread can be started: decoding with one CPU");
+		diag_warn(diag, "no-threads", "cannot start a thread; decoding with one CPU");
 	return workers;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Chooses the threads that decode a recording, and the size of its segments. */
+/* The number of threads that decode a recording, and the size of its segments. */
 #ifndef SRC_PIPELINE_DECODE_THREADS_H
 #define SRC_PIPELINE_DECODE_THREADS_H
 
@@ -9,8 +9,8 @@
 #include "src/options/options.h"
 
 /*
- * Returns the bytes of AUX data of a segment (struct pt_stream_input) for some workers; NULL: none.
- * Outputs do not depend on it (decoder/engine/fast/flow_checkpoint.h).
+ * Returns the bytes of AUX data per segment (struct pt_stream_input) for some workers, which may be
+ * NULL. Outputs do not depend on it (decoder/engine/fast/flow_checkpoint.h).
  */
 uint64_t decode_threads_segment(const struct auxtrace *auxtrace, const struct workers *workers);
 
@@ -18,7 +18,7 @@ uint64_t decode_threads_segment(const struct auxtrace *auxtrace, const struct wo
 struct workers *decode_threads_open(const struct options *options, const struct auxtrace *auxtrace,
 				    struct diag *diag);
 
-/* Returns whether the jobs should follow calls, too (src/callstack/precise/call_follower.h). */
+/* Returns whether jobs should also follow calls (src/callstack/precise/call_follower.h). */
 bool decode_threads_follow(const struct workers *workers);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Hints for the user: which options chose nothing, and which debug files are missing. */
+/* Hints for the user: options without a match, missing debug files. */
 #include "src/pipeline/hints.h"
 
 #include "src/events/event_tracks.h"
@@ -8,15 +8,18 @@
 /* ---- Time without names -------------------------------------------------- */
 
 /*
- * The share of the time of traced code in code that has no names, by file; system calls and
- * waits do not count.
+ * The share of the time of traced code, without system calls and waits, in code without names, by
+ * file.
  *
- * Of the first branches each, then every 61st, the time up to the thread's next branch is
- * counted for the file at its target, so the share is an estimate that costs next to nothing
- * and does not depend on the number of threads that decode.
+ * The first branches and then every 61st are samples: the time up to the thread's next branch is
+ * counted for the file at the branch's target. So the share is an estimate that costs next to
+ * nothing and does not depend on the number of decoding threads.
  */
 
-/* All of so many are sampled, for small traces; then one of a prime number, as loops have none. */
+/*
+ * Sample every branch of small traces; later, every Nth for a prime N, so that the period does not
+ * match a loop's.
+ */
 #define SAMPLED_FIRST 4096u
 #define SAMPLED_EVERY 61u
 
@@ -25,7 +28,7 @@ void nameless_time_init(struct nameless_time *nameless, size_t file_count)
 	*nameless = (struct nameless_time){ .ns = alloc_zeroed(file_count + 1, sizeof(uint64_t)) };
 }
 
-/* Returns the file of code without a name; NULL: the code has a name, or no file. */
+/* Returns the file of code without a name; NULL: the code has a name or no file. */
 static const struct mapped_file *nameless_file(struct resolver *resolver,
 					       const struct branch_event *event)
 {
@@ -86,7 +89,7 @@ void nameless_time_add(struct nameless_time *nameless, struct resolver *resolver
 	nameless->seen = end;
 }
 
-/* Returns the percentage of the time of a file's code without names. */
+/* Returns the percentage of time in a file's code without names. */
 static unsigned nameless_time_percent(const struct nameless_time *nameless,
 				      const struct mapped_file *file)
 {
@@ -102,9 +105,9 @@ void nameless_time_release(struct nameless_time *nameless)
 	*nameless = (struct nameless_time){ 0 };
 }
 
-/* ---- Nothing is chosen --------------------------------------------------- */
+/* ---- Empty selections -------------------------------------------------- */
 
-/* Threads that a warning lists. */
+/* Limit of threads listed in a warning. */
 #define THREADS_LISTED 10
 
 static void print_threads(const struct timeline *timeline, FILE *out)
@@ -154,7 +157,7 @@ void empty_selection_warn(const struct options *options, const struct perf_recor
 
 /* ---- Missing debug files -------------------------------------------------- */
 
-/* Insert a file by its percentage, the largest first.  Returns the new count. */
+/* Insert a file by its percentage, largest first. Returns the new count. */
 static size_t add_hint_file(struct debug_hint_file files[DEBUG_HINT_FILES], size_t count,
 			    const struct debug_hint_file *file)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Asks the files themselves whether they are parts of one recording. */
+/* Check whether the input files prove to be parts of one recording. */
 #include "src/pipeline/input_parts.h"
 
 #include <sys/wait.h>
@@ -10,7 +10,7 @@
 #include "decoder/perf_data/perf_file.h"
 #include "src/sandbox/sandbox.h"
 
-/* The wrong order of parts is a reason, too, so it is said.  Returns false. */
+/* Print the reason, which may be a wrong order of the parts. Returns false. */
 static bool say_apart(const struct options *options, char *reason)
 {
 	char *advice = strchr(reason, ';');
@@ -19,9 +19,9 @@ static bool say_apart(const struct options *options, char *reason)
 		return false;
 	if (advice)
 		*advice = 0;
-	fputs("ptrace2ftf: each recording gets an output of its own: ", stderr);
+	fputs("ptrace2ftf: each recording gets its own output: ", stderr);
 	printable_print(reason, stderr);
-	fputs("; --join takes them for parts of one\n", stderr);
+	fputs("; --join treats them as parts of one\n", stderr);
 	return false;
 }
 

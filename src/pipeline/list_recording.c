@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Gathers what the sideband says of threads, buffers and files, and prints it as tables. */
+/* Collect the sideband's data on threads, buffers and files, and print it as tables. */
 #include "src/pipeline/convert.h"
 
 #include <jansson.h>
@@ -26,7 +26,7 @@ static bool is_known(const json_t *object, const char *key)
 	return !json_is_null(json_object_get(object, key));
 }
 
-/* Print "1.5 MiB", with blanks before it up to a width. */
+/* Print "1.5 MiB", right-aligned. */
 static void print_bytes(uint64_t bytes, int width, FILE *out)
 {
 	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };
@@ -39,7 +39,7 @@ static void print_bytes(uint64_t bytes, int width, FILE *out)
 	fprintf(out, "%*.*f %s", width > 0 ? width : 0, unit > 0, value, units[unit]);
 }
 
-/* Print a time as --time takes it. */
+/* Print a time in the form that --time takes. */
 static void print_moment(const json_t *object, const char *key, FILE *out)
 {
 	uint64_t ns = get_count(object, key);
@@ -57,7 +57,7 @@ static void print_span(uint64_t ns, FILE *out)
 	fputs(short_time(text, (int64_t)ns), out);
 }
 
-/* The state of a file, in the words of people. */
+/* Returns the state of a file as text. */
 static const char *state_text(const json_t *file)
 {
 	const char *state = json_value_text(file, "state");
@@ -128,7 +128,7 @@ static void print_threads(const json_t *list, FILE *out)
 			get_count(list, "other_threads"));
 }
 
-/* Print ", 3 WORDS" unless there are none. */
+/* Print ", 3 WORDS", unless the count is 0. */
 static void print_count(const json_t *buffer, const char *key, const char *words, FILE *out)
 {
 	if (get_count(buffer, key))
@@ -188,7 +188,7 @@ static void list_print(const json_t *list, const char *input, FILE *out)
 }
 
 struct listed_thread {
-	uint64_t first, last; /* ns: that it was seen; first > last: no time is known */
+	uint64_t first, last; /* ns: when it was seen; first > last: unknown */
 	double bytes;         /* of trace */
 	bool selected;
 };
@@ -198,10 +198,10 @@ struct sideband_list {
 	const struct perf_recording *recording; /* borrowed */
 	struct listed_thread *threads;          /* owned; by index */
 	size_t thread_count;
-	uint64_t begin, end; /* ns: of all that has a time; begin > end: nothing has */
+	uint64_t begin, end; /* ns: range of all known times; begin > end: unknown */
 	uint64_t bytes;      /* of trace */
-	size_t others;       /* threads that ran on the CPUs and were not recorded */
-	double unknown;      /* bytes of no known thread */
+	size_t others;       /* threads that ran on the CPUs but were not recorded */
+	double unknown;      /* bytes without a known thread */
 };
 
 static json_t *time_or_null(bool known, uint64_t ns)
@@ -229,7 +229,7 @@ static void see_thread(struct sideband_list *list, const struct thread *thread, 
 	seen->last = time > seen->last ? time : seen->last;
 }
 
-/* A recording without sideband of its own has times of its buffers only. */
+/* A recording without sideband has times only in its buffers. */
 static void add_buffer_times(struct sideband_list *list)
 {
 	const struct auxtrace *auxtrace = &list->recording->auxtrace;
@@ -245,7 +245,7 @@ static void add_buffer_times(struct sideband_list *list)
 	}
 }
 
-/* Find the times of the recording: of its threads, switches, samples and buffers. */
+/* Find the recording's time range: of its threads, switches, samples and buffers. */
 static void find_times(struct sideband_list *list)
 {
 	const struct perf_recording *recording = list->recording;
@@ -272,7 +272,7 @@ static void find_times(struct sideband_list *list)
 	}
 }
 
-/* A thread is there from its first to its last switch, or from its begin to its end. */
+/* A thread's time range is from its first to its last switch, or from its begin to its end. */
 static void find_thread_times(struct sideband_list *list)
 {
 	const struct timeline *timeline = list->recording->timeline;
@@ -320,8 +320,8 @@ struct runs {
 };
 
 /*
- * Idle threads write nearly nothing; perf knows the names of those that it records, and switches
- * to others, too.
+ * Idle threads write almost no trace. perf knows the names of the threads that it records, but also
+ * reports switches to others.
  */
 static bool is_traced(const struct thread *thread)
 {
@@ -339,7 +339,7 @@ static uint64_t overlap(const struct runs *runs, size_t at, uint64_t from, uint6
 	return is_traced(runs->switches[at].thread) && end > begin ? end - begin : 0;
 }
 
-/* Returns the last traced thread that ran before a time; NULL: none is known. */
+/* Returns the last traced thread that ran before a time; may be NULL. */
 static const struct thread *ran_before(const struct runs *runs, uint64_t time)
 {
 	size_t at = runs->at;
@@ -354,8 +354,7 @@ static const struct thread *ran_before(const struct runs *runs, uint64_t time)
 }
 
 /*
- * Divide the bytes that a CPU wrote in [from, to] among the threads that ran on it then, by their
- * time.
+ * Divide the bytes that a CPU wrote in [from, to] among the threads that ran on it, by their time.
  */
 static void divide(struct sideband_list *list, struct runs *runs, uint64_t from, uint64_t to,
 		   double bytes)
@@ -378,7 +377,7 @@ static void divide(struct sideband_list *list, struct runs *runs, uint64_t from,
 		give(list, ran_before(runs, to), bytes);
 }
 
-/* A stretch of trace of a CPU that was written up to a time, and behind the one before. */
+/* A piece of a CPU's trace, written between the previous piece's time and its own. */
 struct written_stretch {
 	int32_t cpu;
 	uint64_t time, size;
@@ -407,7 +406,7 @@ static int compare_stretches(const void *left, const void *right)
 	return COMPARE(a->cpu, b->cpu) ?: COMPARE(a->time, b->time) ?: COMPARE(a->order, b->order);
 }
 
-/* The kernel's AUX records: one each time that tracing stops, or that perf has to read. */
+/* Read the kernel's AUX records: one each time that tracing stops or perf is woken. */
 static void find_stretches(struct sideband_list *list, struct written_stretches *stretches)
 {
 	struct perf_record record;
@@ -423,7 +422,10 @@ static void find_stretches(struct sideband_list *list, struct written_stretches 
 	}
 }
 
-/* Snapshots and samples have no AUX records of their bytes: each piece has a time near its end. */
+/*
+ * Snapshots and samples have no AUX records for their bytes, but each piece has a time near its
+ * end.
+ */
 static void find_pieces(struct written_stretches *stretches, const struct aux_stream *stream,
 			const struct tsc_clock *clock)
 {
@@ -433,7 +435,9 @@ static void find_pieces(struct written_stretches *stretches, const struct aux_st
 			    stream->pieces[i].size);
 }
 
-/* Divide the bytes of a buffer by stretches of its CPU, which may be of more, as some was lost. */
+/*
+ * Divide the bytes of a buffer by its CPU's pieces, whose sum may be larger because some were lost.
+ */
 static void share_stretches(struct sideband_list *list, const struct aux_stream *stream,
 			    const struct written_stretch *stretches, size_t count)
 {
@@ -521,7 +525,7 @@ static int compare_threads(const void *left, const void *right, void *context)
 	return COMPARE(bytes_b, bytes_a) ?: COMPARE((*a)->index, (*b)->index);
 }
 
-/* Those with most trace first. */
+/* Threads with the most trace first. */
 static json_t *threads_json(struct sideband_list *list)
 {
 	const struct thread *const *threads =
@@ -578,7 +582,7 @@ static json_t *buffers_json(const struct sideband_list *list)
 	return array;
 }
 
-/* Fill where the code of each mapped file is, in bytes of the file. */
+/* Set the file offset of each mapped file's code. */
 static void find_code(const struct sideband_list *list, uint64_t *offsets)
 {
 	const struct thread *const *threads =
@@ -601,7 +605,7 @@ static void find_code(const struct sideband_list *list, uint64_t *offsets)
 	}
 }
 
-/* Look up the names of all files; a conversion does so for those that ran. */
+/* Look up the names of all files; a conversion looks up only files whose code ran. */
 static json_t *files_json(const struct sideband_list *list, struct report *report)
 {
 	size_t count, size;

@@ -30,7 +30,7 @@ static bool is_filtered(const struct output_pipeline *pipeline)
 	return is_sorted(pipeline) && selection_of_slices(&pipeline->selection);
 }
 
-/* A format that chooses calls itself needs the slices around and inside of them, too. */
+/* A format that chooses calls itself also needs the slices around and inside of them. */
 static void choose_filtered(struct output_pipeline *pipeline)
 {
 	struct selection *selection = &pipeline->selection;
@@ -56,7 +56,7 @@ static int open_output(struct output_pipeline *pipeline, struct error *err)
 	output_limit(&pipeline->output, pipeline->options->max_output, pipeline->format->lines);
 	if (pipeline->format->default_output == DEFAULT_FILE)
 		return 0;
-	/* Without functions, what is written to a cookie is discarded. */
+	/* Discards output: the cookie has no functions. */
 	pipeline->text = pipeline->options->json_answer
 				 ? fopencookie(NULL, "w", (cookie_io_functions_t){ NULL })
 				 : output_stream(&pipeline->output);
@@ -82,7 +82,7 @@ static int open_format(struct output_pipeline *pipeline, const struct callstack_
 	return pipeline->end ? 0 : -1;
 }
 
-/* Put a stage in front of the others, which has a pointer to the next one. */
+/* Insert a stage before the others; `next` is its pointer to the next one. */
 static const struct slice_sink *put_in_front(struct output_pipeline *pipeline,
 					     const struct slice_sink *sink,
 					     const struct slice_sink **next)
@@ -153,7 +153,7 @@ int output_pipeline_open(struct output_pipeline *pipeline, const struct options 
 	return 0;
 }
 
-/* An id that is unknown is "?", as in magic-trace (trace_writer.ml, opt_pid_to_string()). */
+/* An unknown id is "?", as in magic-trace (trace_writer.ml, opt_pid_to_string()). */
 static void name_track(struct pipeline_track *added)
 {
 	struct track *track = &added->track;
@@ -192,7 +192,7 @@ void *output_pipeline_add_track(struct output_pipeline *pipeline, int32_t pid, i
 	return track;
 }
 
-/* With two threads there is none for a second queue, which would only copy. */
+/* Two threads are not enough for a second queue, which would only copy. */
 #define ENCODING_THREADS 3
 
 void output_pipeline_start_writer(struct output_pipeline *pipeline, struct workers *workers)
@@ -225,7 +225,7 @@ void output_pipeline_stop_writer(struct output_pipeline *pipeline)
 	pipeline->behind = NULL;
 }
 
-/* The sorter may still have slices, so the second queue stays. */
+/* The sorter may still have slices, so keep the second queue. */
 void output_pipeline_join_writer(struct output_pipeline *pipeline)
 {
 	if (!pipeline->queue)
@@ -238,7 +238,7 @@ void output_pipeline_join_writer(struct output_pipeline *pipeline)
 	pipeline->machine->sink = pipeline->head;
 }
 
-/* Returns the queue that the output belongs to; NULL: it belongs to the caller. */
+/* Returns the queue that owns the output; NULL: the caller owns it. */
 static const struct slice_queue *last_queue(const struct output_pipeline *pipeline)
 {
 	return pipeline->encoding ? pipeline->encoding : pipeline->queue;
@@ -251,7 +251,7 @@ uint64_t output_pipeline_slices(const struct output_pipeline *pipeline)
 	return pipeline->end && pipeline->end->slices ? *pipeline->end->slices : 0;
 }
 
-/* The parts of an earlier, longer series stay: a pattern like OUT.*.ftf would mix both. */
+/* Parts of an earlier, longer series remain, and a pattern like OUT.*.ftf would mix both. */
 static void warn_of_old_parts(const struct output_pipeline *pipeline)
 {
 	char *next;
@@ -265,7 +265,7 @@ static void warn_of_old_parts(const struct output_pipeline *pipeline)
 	free(next);
 }
 
-/* The records of folded slices are not counted: they are taken to have as many as others. */
+/* The records of folded slices are not counted, so assume as many per slice as for others. */
 static void subtract_folded(struct summary *summary, const struct fold_counts *fold)
 {
 	uint64_t removed = fold->folded + fold->left_out;
@@ -324,7 +324,7 @@ bool output_pipeline_full(const struct output_pipeline *pipeline)
 	return pipeline->output.cut;
 }
 
-/* Write errors of the stream show in the output. */
+/* The output reports write errors of the stream. */
 static void close_text(struct output_pipeline *pipeline)
 {
 	if (pipeline->text)

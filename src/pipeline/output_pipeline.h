@@ -5,11 +5,10 @@
  *   machine -> [slice_queue] -> slice_sorter -> [slice_filter] -> [slice_totals] ->
  *   [slice_queue] -> [slice_limit] -> format -> output
  *
- * The queues are there while workers write: one thread sorts and sums up, another one encodes, if
- * there are more than two.
- * The filter is there if the user selects slices, the totals unless -q, the limit of the output's
- * size unless the format is lines of text.  A format of SLICES_AS_FOUND follows the machine
- * directly.
+ * The queues exist while workers write: one thread sorts and sums up and, with more than two
+ * threads, another one encodes. The filter exists if the user selects slices, the totals unless -q,
+ * and the limit of the output's size unless the format is lines of text. A format of
+ * SLICES_AS_FOUND directly follows the machine.
  */
 #ifndef SRC_PIPELINE_OUTPUT_PIPELINE_H
 #define SRC_PIPELINE_OUTPUT_PIPELINE_H
@@ -32,79 +31,78 @@ struct pipeline_track;
 
 struct output_pipeline {
 	const struct options *options;      /* borrowed */
-	const struct output_format *format; /* the options', or its form of several files */
-	struct selection selection;     /* what the filter chooses; its lists are the options' */
+	const struct output_format *format; /* from the options, or its variant for several files */
+	struct selection selection;     /* for the filter; lists are borrowed from the options */
 	struct output output;           /* unless the format opens its own */
-	FILE *text;                     /* owned: into `output`; NULL: not text */
+	FILE *text;                     /* owned: writes into `output`; NULL: not text */
 	struct format_output *end;      /* owned; NULL: nothing is written */
-	struct slice_limit limit;       /* in front of `end`, unless that is lines of text */
-	struct slice_totals totals;     /* in front of it, unless -q */
-	struct slice_filter filter;     /* in front of them, if slices are selected */
-	struct slice_sorter sorter;     /* in front of them */
-	const struct slice_sink *head;  /* what the machine writes to; NULL: no slices */
-	const struct slice_sink **tail; /* pointer to the limit or format, of the stage in front */
-	struct slice_queue *queue;      /* owned: before `head`, while workers sort; else NULL */
-	struct slice_queue *encoding;   /* owned: at `tail`, while workers encode; else NULL */
-	struct write_behind *behind;    /* owned: behind `output`, meanwhile; may be NULL */
+	struct slice_limit limit;       /* before `end`, unless that is lines of text */
+	struct slice_totals totals;     /* before the limit, unless -q */
+	struct slice_filter filter;     /* before the totals, if slices are selected */
+	struct slice_sorter sorter;     /* before the filter */
+	const struct slice_sink *head;  /* the machine's sink; NULL: no slices */
+	const struct slice_sink **tail; /* the last stage's pointer to the limit or format */
+	struct slice_queue *queue;      /* owned: before `head`, while workers sort; or NULL */
+	struct slice_queue *encoding;   /* owned: at `tail`, while workers encode; or NULL */
+	struct write_behind *behind; /* owned: after `output`, while workers write; may be NULL */
 	struct callstack_machine *machine; /* owned; NULL: no slices */
 	struct pipeline_track *tracks;     /* owned list, newest first */
 	uint32_t track_count;
 };
 
 /*
- * Open the stages of the options' format; `machine` has mode, names and diag;
- * All is borrowed until release.
- * Returns 0; -1 with err filled, and no output is left.
+ * Open the stages for the options' format; `machine` has mode, names and diag. Borrows all
+ * arguments until release. Returns 0; -1 with err filled and the output removed.
  */
 int output_pipeline_open(struct output_pipeline *pipeline, const struct options *options,
 			 const struct callstack_options *machine, const struct trace_facts *facts,
 			 struct error *err);
 
 /*
- * Make the track of a thread, for callstack_open(); the names (NULL: unknown)
- * are borrowed until output_pipeline_close().
+ * Add the track of a thread, for callstack_open(). Names (NULL: unknown) are borrowed until
+ * output_pipeline_close().
  */
 void *output_pipeline_add_track(struct output_pipeline *pipeline, int32_t pid, int32_t tid,
 				const char *process_name, const char *thread_name);
 
 /*
- * Let workers (borrowed until output_pipeline_stop_writer()) sort, encode and write the slices, if
- * the format has tracks of events; before the first slice.  The output stays the same.
+ * If the format has tracks of events, let workers (borrowed until output_pipeline_stop_writer())
+ * sort, encode and write the slices. Call before the first slice. The output stays the same.
  */
 void output_pipeline_start_writer(struct output_pipeline *pipeline, struct workers *workers);
 
-/* No more slices come from the machine: wait for the workers.  `end->writer` is free then. */
+/* Call after the machine's last slice: waits for the workers. `end->writer` may be used then. */
 void output_pipeline_join_writer(struct output_pipeline *pipeline);
 
-/* Stop what workers do; slices that were not waited for may be missing.  Idempotent. */
+/* Stop the workers' jobs; slices that were not waited for may be lost. Idempotent. */
 void output_pipeline_stop_writer(struct output_pipeline *pipeline);
 
-/* Returns the number of slices written up to now. */
+/* Returns the number of slices written so far. */
 uint64_t output_pipeline_slices(const struct output_pipeline *pipeline);
 
 /* After output_pipeline_close(): add the outputs and their slices to the summary. */
 void output_pipeline_sum_up(const struct output_pipeline *pipeline, struct summary *summary);
 
 /*
- * Returns what a track's thread did, borrowed; `index` counts calls of
- * output_pipeline_add_track(), UINT32_MAX: none.  NULL: not counted.
+ * Returns the counts of a track's thread, borrowed; NULL: not counted. `index`: number of the call
+ * of output_pipeline_add_track(), from 0; UINT32_MAX: no track.
  */
 const struct call_thread *output_pipeline_borrow_totals(const struct output_pipeline *pipeline,
 							uint32_t index);
 
-/* Returns whether writing has failed, so that the rest need not be decoded. */
+/* Returns whether writing has failed, so that decoding can stop. */
 bool output_pipeline_failed(const struct output_pipeline *pipeline);
 
-/* Returns whether the output was cut at its limit, so that the rest need not be decoded. */
+/* Returns whether the output has reached its limit, so that decoding can stop. */
 bool output_pipeline_full(const struct output_pipeline *pipeline);
 
 /*
- * All stacks are finished: write the rest and rename the output to its path.
- * Returns 0; -1 with err filled, and no output is left.
+ * Call after all stacks are finished: writes the rest and renames the output to its path. Returns
+ * 0; -1 with err filled and the output removed.
  */
 int output_pipeline_close(struct output_pipeline *pipeline, struct error *err);
 
-/* Release everything; an output that was not closed is removed.  Idempotent. */
+/* Release everything; removes an output that was not closed. Idempotent. */
 void output_pipeline_release(struct output_pipeline *pipeline);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Open the input files of a conversion, up to where decoding begins. */
+/* Open the input files of a conversion, ready for decoding. */
 #include "src/pipeline/recording.h"
 
 #include <sys/utsname.h>
@@ -31,8 +31,7 @@ static int open_files(struct perf_file *file, const struct options *options, str
 }
 
 /*
- * With overlays, the recording may have no Intel PT: then they are all that is shown; hits are
- * shown without it.
+ * A recording without Intel PT is allowed with overlays, which are then shown alone, and for hits.
  */
 static int open_auxtrace(struct perf_recording *recording, const struct options *options,
 			 struct diag *diag, struct error *err)
@@ -157,7 +156,7 @@ bool recording_has_cycles(const struct perf_recording *recording)
 uint64_t recording_resolution(const struct perf_recording *recording)
 {
 	const struct pt_info *info = &recording->auxtrace.info;
-	/* Each packet of branches follows a CYC packet and is of few instructions. */
+	/* Upper bound: each packet of branches follows a CYC packet and covers few instructions. */
 	const uint64_t cycles_ns = 50;
 	struct tsc_clock clock = pt_info_tsc_clock(info);
 	uint64_t period;

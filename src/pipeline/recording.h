@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* The input of a conversion: perf.data files, opened as far as decoding needs them. */
 #ifndef SRC_PIPELINE_RECORDING_H
 #define SRC_PIPELINE_RECORDING_H
 
@@ -30,24 +29,24 @@ struct perf_recording {
 };
 
 /*
- * Open the options' inputs.  `options`, `names` and `diag` are borrowed until recording_close(),
- * which the caller calls in any case; until then the recording must not move.
- * Returns 0; -1 with err filled.
+ * Open the options' inputs. Borrows `options`, `names` and `diag` until recording_close(), which
+ * the caller must call in any case; until then the recording must not move. Returns 0; -1 with err
+ * filled.
  */
 int recording_open(struct perf_recording *recording, const struct options *options,
 		   struct name_table *names, struct diag *diag, struct error *err);
 
-/* Returns what was traced: as the options say, else as the event's attributes do. */
+/* Returns the traced privilege levels: by the options, otherwise by the event's attributes. */
 enum trace_mode recording_mode(const struct perf_recording *recording,
 			       const struct options *options);
 
-/* Returns where times come from: not TIMES_OF_PERF. */
+/* Returns the source of times; never TIMES_OF_PERF. */
 enum time_source recording_times(const struct perf_recording *recording);
 
 /* Returns whether the trace has CYC packets. */
 bool recording_has_cycles(const struct perf_recording *recording);
 
-/* Returns how late a timestamp may be, ns; 0: unknown, with TSC packets only. */
+/* Returns the maximum delay of a timestamp in ns; 0: unknown, with TSC packets only. */
 uint64_t recording_resolution(const struct perf_recording *recording);
 
 /* Idempotent, also on zeroed memory. */

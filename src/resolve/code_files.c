@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the bytes and functions of mapped files for the decoder. */
+/* Find the bytes and functions of mapped files for the decoder. */
 #include "src/resolve/code_files.h"
 
 #include <elf.h>
@@ -34,8 +34,8 @@ void code_files_release(struct code_files *files)
 }
 
 /*
- * libipt opens files by name, and the running kernel's vdso has none: write its
- * bytes into a file in memory.  Returns the file's name, or NULL.
+ * libipt opens files by name, and the running kernel's vdso has none: write its bytes into a file
+ * in memory. Returns the file's name, or NULL.
  */
 static const char *name_bytes(struct code_files *files, const uint8_t *bytes, size_t size)
 {
@@ -53,7 +53,7 @@ static const char *name_bytes(struct code_files *files, const uint8_t *bytes, si
 	return arena_text(&files->arena, path, strlen(path));
 }
 
-/* Modules are not mapped as their files are (src/resolve/kernel_modules.h). */
+/* Modules are relocated, not mapped from their files (src/resolve/kernel_modules.h). */
 static bool is_relocatable(const uint8_t *bytes, size_t size)
 {
 	Elf64_Ehdr header;
@@ -66,10 +66,10 @@ static bool is_relocatable(const uint8_t *bytes, size_t size)
 
 /*
  * The page in which the kernel executes instructions for uprobes (kernel/events/uprobes.c).
- * Functions with a uretprobe return to its begin, which is INT3, or since Linux 6.11 a system call
- * (arch/x86/kernel/uprobes.c, uretprobe_trampoline_entry): both leave user code, and what follows
- * the system call is here.  An instruction that a probe replaced runs alone in the page, up to the
- * trap after it, whose address the trace has: NOPs lead there, whatever its length is.
+ * Functions with a uretprobe return to its start, which is INT3 or, since Linux 6.11, a system call
+ * (arch/x86/kernel/uprobes.c, uretprobe_trampoline_entry); both leave user code, and the
+ * instructions after the system call are here. An instruction that a probe replaced is executed in
+ * the page, up to the trap after it, whose address the trace has: NOPs lead there for any length.
  */
 #define UPROBES_SIZE   4096
 #define UPROBES_RETURN 13
@@ -113,17 +113,17 @@ static struct code_file find_code(void *context, const struct mapped_file *mappe
 	return file;
 }
 
-/* Kernel code and modules, and memory that no file backs. */
+/* Kernel code and modules, and memory that is in no file. */
 static bool is_special(const struct mapped_file *file)
 {
 	return file->path[0] == '[' || kernel_modules_is_module(file->path);
 }
 
-/* Returns whether code with this symbol is one function for a call stack, too. */
+/* Returns whether code with this symbol is one function for call stacks. */
 static bool is_one_function(const struct dso *dso, const struct mapped_file *file,
 			    const struct symbol *symbol)
 {
-	/* Which handlers a function installed depends on its way through its own code. */
+	/* The handlers that a function installed depend on its path through its own code. */
 	if (dso_borrow_traps(dso))
 		return false;
 	if (symbol->kind == SYMBOL_FILE) /* unless kallsyms or a JIT map names it */
@@ -139,7 +139,7 @@ static bool find_function(void *context, const struct mapped_file *mapped, uint6
 	struct dso *dso = resolver_borrow_dso(files->resolver, mapped);
 	const struct symbol *symbol = dso_borrow_range(dso, offset, begin, end);
 
-	/* The symbol's file is loaded now, and other threads do not change it any more. */
+	/* The symbol's file is loaded now, and other threads no longer change it. */
 	return *begin < *end && is_one_function(dso, mapped, symbol);
 }
 
@@ -168,10 +168,10 @@ struct code_source code_files_source(struct code_files *files)
 	return (struct code_source){ find_code, find_function, is_entry, files, NULL, find_piece };
 }
 
-/* Bytes to show where there is no instruction. */
+/* Number of bytes shown of an invalid instruction. */
 #define BYTES_SHOWN 8
 
-/* Warn if a file has no instruction at `offset`: it is damaged, or another file ran. */
+/* Warn if a file has no valid instruction at `offset`: it is damaged, or another file ran. */
 static void check_instruction(struct code_files *files, const struct mapped_file *mapped,
 			      uint64_t offset, struct diag *diag)
 {
@@ -208,8 +208,8 @@ void code_files_note_gap(struct code_files *files, const struct branch_event *ga
 }
 
 /*
- * Returns whether to report a missing file: the trace stopped for want of its code, or
- * the program would have continued there.
+ * Returns whether to report a missing file: the trace stopped because its code is missing, or may
+ * have continued in it.
  */
 static bool is_wanted(const struct code_files *files, const struct mapped_file *file)
 {
@@ -218,7 +218,7 @@ static bool is_wanted(const struct code_files *files, const struct mapped_file *
 		dso_state(resolver_borrow_dso(files->resolver, file)) != DSO_NOT_A_FILE);
 }
 
-/* Returns whether code at a path was made at run time: no file has it. */
+/* Returns whether the code at a path was generated at run time: it is in no file. */
 static bool is_made(const char *path)
 {
 	return space_builder_is_memory(path) || strcmp(path, "[heap]") == 0 ||
@@ -228,11 +228,12 @@ static bool is_made(const char *path)
 static void warn_of_made_code(uint64_t gaps, struct diag *diag)
 {
 	if (gaps)
-		diag_warn(diag, "made-code",
-			  "no bytes of code that was made at run time; its compiler may write a "
-			  "jitdump or a perf map while it is recorded: node --perf-prof "
-			  "--interpreted-frames-native-stack --no-sparkplug, java "
-			  "-agentpath:libperf-jvmti.so, LuaJIT with LUAJIT_USE_PERFTOOLS");
+		diag_warn(
+			diag, "made-code",
+			"bytes of code generated at run time are missing; its compiler may write a "
+			"jitdump or a perf map while it is recorded: node --perf-prof "
+			"--interpreted-frames-native-stack --no-sparkplug, java "
+			"-agentpath:libperf-jvmti.so, LuaJIT with LUAJIT_USE_PERFTOOLS");
 }
 
 void code_files_warn(const struct code_files *files, const struct timeline *timeline,

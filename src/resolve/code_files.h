@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The decoder's source of code: the files that symbols found.  Records which of the
- * wanted files are missing.
+ * The decoder's source of code: the files found by symbols. Records which wanted files are missing.
  */
 #ifndef SRC_RESOLVE_CODE_FILES_H
 #define SRC_RESOLVE_CODE_FILES_H
@@ -19,32 +18,31 @@ struct code_files {
 	const struct resolver *resolver; /* borrowed */
 	int *memory_fds; /* owned; files that exist only in memory (the running vdso) */
 	size_t memory_fd_count, memory_fd_room;
-	const char **names; /* owned; of those files, by index of mapped_file; NULL: none */
-	struct arena arena; /* their paths */
-	bool *missing;      /* owned; by index of mapped_file: the decoder wanted its code */
-	uint64_t *gaps;     /* owned; by index of mapped_file: gaps for want of its code */
+	const char **names; /* owned; of these files, by index of mapped_file; may be NULL */
+	struct arena arena; /* the names */
+	bool *missing;      /* owned; by index of mapped_file: its code is wanted and missing */
+	uint64_t *gaps;     /* owned; by index of mapped_file: gaps because its code is missing */
 	size_t file_count;
-	pthread_mutex_t lock; /* of names, memory_fds and the arena: several threads decode */
+	pthread_mutex_t lock; /* for names, memory_fds and the arena: several threads decode */
 	bool any_gap;         /* some code was missing */
 };
 
-/* `file_count` is that of the timeline. */
+/* `file_count`: the timeline's. */
 void code_files_init(struct code_files *files, const struct resolver *resolver, size_t file_count);
 
 /* Close what was opened.  Idempotent, also on zeroed memory. */
 void code_files_release(struct code_files *files);
 
-/* Returns the source for the decoder; valid as long as `files`. */
+/* Returns the decoder's source; valid as long as `files`. */
 struct code_source code_files_source(struct code_files *files);
 
 /*
- * Count a gap against the file where it happened.  Warns if the file has no instruction there,
- * with the bytes.
+ * Count a gap for its file. If the file has no valid instruction there, warns and shows the bytes.
  */
 void code_files_note_gap(struct code_files *files, const struct branch_event *gap,
 			 struct diag *diag);
 
-/* Warn in one line of the files whose code was wanted and is missing, with their build ids. */
+/* Warn in one line of wanted files that are missing, with their build ids. */
 void code_files_warn(const struct code_files *files, const struct timeline *timeline,
 		     struct diag *diag);
 

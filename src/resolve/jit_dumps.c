@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the jitdump files that the recording's mappings name, and the code of a core. */
+/* Read the jitdump files in the recording's mappings, and the code in a core. */
 #include "src/resolve/jit_dumps.h"
 
 #include <time.h>
@@ -17,9 +17,8 @@ struct dump_clocks {
 };
 
 /*
- * Returns the time when code was written, by perf's clock.  Without a common clock this
- * is the time when the dump was mapped: then the code that was written last at an
- * address always holds there.
+ * Returns the time when code was written, by perf's clock. Without a common clock, it is the time
+ * when the dump was mapped: then the code written last at an address is valid all the time.
  */
 static uint64_t write_time(const struct dump_clocks *clocks, const struct jit_dump *dump,
 			   uint64_t time)
@@ -55,7 +54,7 @@ static void read_dump(struct jit_dumps *dumps, struct dso *dso, int32_t pid,
 	jit_dump_release(&dump);
 }
 
-/* A dump may be mapped more than once: it belongs to the process that mapped it first. */
+/* A dump may be mapped more than once; it belongs to the process that mapped it first. */
 static bool is_new(struct jit_dumps *dumps, const struct dso *dso)
 {
 	for (size_t i = 0; i < dumps->file_count; i++)
@@ -67,17 +66,17 @@ static bool is_new(struct jit_dumps *dumps, const struct dso *dso)
 
 /* ---- A core -------------------------------------------------------------- */
 
-/* Bytes of the recording and the core that each mapping of the core's code must have. */
+/* Limit of mappings of a core's code: one per this many bytes of recording and core. */
 #define BYTES_PER_MAPPING 64
 
 struct saved_code {
 	struct core_segment *segments; /* owned; sorted by pid and address */
 	size_t count;
-	size_t left; /* mappings that may be made yet */
+	size_t left; /* mappings still allowed */
 	bool used;
 };
 
-/* Leave out the processes with dumps: these say when each piece was written, and its name. */
+/* Remove processes with dumps, which have the time and the name of each piece. */
 static void leave_out_dumped(struct saved_code *saved, const struct jit_dumps *dumps)
 {
 	size_t kept = 0;
@@ -103,7 +102,7 @@ static void add_made(struct jit_dumps *dumps, struct saved_code *saved, struct p
 	*ARRAY_ADD(dumps->code, dumps->count, dumps->room) = piece;
 }
 
-/* Divide a mapping without a file into what the core has of it, and the rest. */
+/* Divide a mapping without a file into parts that the core has and the rest. */
 static void add_mapped(struct jit_dumps *dumps, struct saved_code *saved,
 		       const struct perf_mmap *mmap)
 {
@@ -162,8 +161,8 @@ static void read_core(struct jit_dumps *dumps, const struct perf_file *file,
 	saved.segments = core_file_read(bytes, size, &saved.count, &recorded);
 	if (recorded && !file->folder && recorded != file->mappings[0].size) {
 		diag_warn(diag, "core-stale",
-			  "%s is left out: it is of a recording of %" PRIu64
-			  " bytes, and this one has %zu; remove it",
+			  "%s is ignored: it belongs to a recording of %" PRIu64
+			  " bytes, but this one has %zu; remove it",
 			  dso_file(dso), recorded, file->mappings[0].size);
 		free(saved.segments);
 		return;
@@ -187,7 +186,7 @@ static void read_core(struct jit_dumps *dumps, const struct perf_file *file,
 	free(saved.segments);
 }
 
-/* Code that was written at one time is in the order of the file. */
+/* Code written at one time is in file order. */
 static int compare_code(const void *left, const void *right)
 {
 	const struct perf_mmap *a = left, *b = right;
@@ -216,7 +215,7 @@ void jit_dumps_read(struct jit_dumps *dumps, const struct perf_file *file, struc
 		dso = dso_store_borrow(store, mmap.path, NULL, 0);
 		if (dso_state(dso) == DSO_MISSING)
 			diag_warn(diag, "jitdump-missing",
-				  "%s is missing, so the code that was written at run time is",
+				  "%s is missing, and with it code generated at run time",
 				  mmap.path);
 		clocks.mapped = record.id.time;
 		if (dso_state(dso) == DSO_FOUND && is_new(dumps, dso))

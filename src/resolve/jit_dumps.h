@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The code that JIT compilers wrote while they were recorded, by their jitdump
- * files: a recording has such a file as a mapping of its first page
- * (tools/perf/Documentation/jitdump-specification.txt).
- * Of processes without such a file it is what an ELF core has at their end
- * (symbols/files/core_file.h): as if it had been there from the mapping on.
+ * The code that JIT compilers wrote during the recording, from their jitdump files. A recording has
+ * such a file as a mapping of its first page (tools/perf/Documentation/jitdump-specification.txt).
+ * For processes without a jitdump, the code in an ELF core from their end is used
+ * (symbols/files/core_file.h), as if it had been there since it was mapped.
  */
 #ifndef SRC_RESOLVE_JIT_DUMPS_H
 #define SRC_RESOLVE_JIT_DUMPS_H
@@ -24,8 +23,8 @@ struct jit_dumps {
 };
 
 /*
- * Read the dumps, and the core, of all processes of the recording.  `store` opens the files,
- * `clock` turns TSC ticks into perf's time.
+ * Read the dumps and the core of all processes in the recording. `store` opens the files; `clock`
+ * converts TSC ticks to perf's time.
  */
 void jit_dumps_read(struct jit_dumps *dumps, const struct perf_file *file, struct dso_store *store,
 		    const struct tsc_clock *clock, struct diag *diag);

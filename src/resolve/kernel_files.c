@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds kcore or vmlinux, and the modules, and describes the kernel's code by them. */
+/* Find kcore or vmlinux, and the modules, to describe the kernel's code. */
 #include "src/resolve/kernel_files.h"
 
 #include <sys/stat.h>
@@ -14,14 +14,14 @@
 /* ---- Changes of kernel code ---------------------------------------------- */
 
 /*
- * The recorded changes of kernel code, the code that was made while the kernel ran,
- * and its modules: the patches and the runtime segments of a struct kernel_code.
+ * Recorded changes of kernel code, code generated while the kernel ran, and modules: the patches
+ * and runtime segments of a struct kernel_code.
  */
 
-/* The upper half of all addresses is the kernel's (x86-64 canonical addresses). */
+/* The kernel has the upper half of all addresses (x86-64 canonical addresses). */
 #define KERNEL_BEGIN (UINT64_C(1) << 63)
 
-/* Limits the registrations that are compared for one address. */
+/* Limit of registrations compared for one address. */
 #define SAME_PLACE_MAX 64
 
 /* ---- Code outside of the file --------------------------------------------- */
@@ -33,7 +33,7 @@ static int compare_ranges(const void *left, const void *right)
 	return COMPARE(a->begin, b->begin);
 }
 
-/* Returns the range that a patch changes, empty if it is in the file's segments. */
+/* Returns the range that a patch changes; empty if it is in the file's segments. */
 static struct kernel_segment range_of_patch(const struct kernel_code *code,
 					    const struct code_patch *patch)
 {
@@ -46,7 +46,7 @@ static struct kernel_segment range_of_patch(const struct kernel_code *code,
 	return range;
 }
 
-/* Sort the ranges and join those that touch; returns the number of ranges left. */
+/* Sort the ranges and join adjacent ones. Returns the number of ranges left. */
 static size_t join_ranges(struct kernel_segment *ranges, size_t count)
 {
 	size_t kept = 0;
@@ -107,7 +107,7 @@ static int compare_symbols(const void *left, const void *right)
 	return COMPARE((*a)->begin, (*b)->begin) ?: COMPARE((*a)->time, (*b)->time);
 }
 
-/* The symbols that the kernel registered, sorted by address. */
+/* Symbols registered by the kernel, sorted by address. */
 struct registrations {
 	const struct kernel_symbol **symbols;
 	size_t count;
@@ -127,7 +127,7 @@ static struct registrations sort_symbols(const struct timeline *timeline, struct
 	return list;
 }
 
-/* Returns the time when code of this place and size was registered; 0: earlier, or unknown. */
+/* Returns when code of this address and size was registered; 0: earlier, or unknown. */
 static uint64_t registration_time(const struct registrations *list,
 				  const struct bpf_function *function)
 {
@@ -151,7 +151,7 @@ static int compare_places(const void *left, const void *right)
 	return COMPARE(a->address, b->address) ?: COMPARE(a->time, b->time);
 }
 
-/* Code that replaces no other is there from the beginning: times are only roughly known. */
+/* Code that replaces no other is valid from the start: times are only approximate. */
 static void advance_first_programs(struct code_patch *patches, size_t count)
 {
 	uint64_t end = 0;
@@ -220,9 +220,9 @@ static void add_patches(struct kernel_code *code, struct arena *arena,
 }
 
 /*
- * Add modules and changes to `code`, whose file and segments are set.  Memory is of
- * the modules' arena, and no more than the modules, records and features take.
- * The result may borrow from `timeline` and `file`.
+ * Add modules and changes to `code`, whose file and segments are set. Memory comes from the
+ * modules' arena, and is bounded by the size of modules, records and features. The result may
+ * borrow from `timeline` and `file`.
  */
 static void kernel_changes_add(struct kernel_code *code, struct kernel_modules *modules,
 			       const struct timeline *timeline, const struct perf_file *file)
@@ -246,9 +246,9 @@ static int compare_segments(const void *left, const void *right)
 }
 
 /*
- * Returns the file's range with the code of an entry trampoline: perf stores its place in
- * the kernel's text as the file offset (machine__create_extra_kernel_map()).  Empty if
- * the mapping is no trampoline, or there is no such code.
+ * Returns the file's range with the code of an entry trampoline: perf stores its address in the
+ * kernel's text as the file offset (machine__create_extra_kernel_map()). Empty if the mapping is
+ * not a trampoline, or the file lacks the code.
  */
 static struct kernel_segment trampoline_segment(const struct elf_file *elf,
 						const struct mapping *mapping, uint64_t distance)
@@ -265,8 +265,8 @@ static struct kernel_segment trampoline_segment(const struct elf_file *elf,
 }
 
 /*
- * Use the file's code, `distance` bytes further, and the recorded second mappings of it
- * (`kernel` may be NULL); where ranges overlap the first wins.
+ * Use the file's code, moved by `distance` bytes, and its recorded second mappings (`kernel` may be
+ * NULL). Where ranges overlap, the first one is used.
  */
 static void set_segments(struct kernel_files *files, const char *path, uint64_t distance,
 			 const struct address_space *kernel)
@@ -297,10 +297,10 @@ static void set_segments(struct kernel_files *files, const char *path, uint64_t 
 
 /* ---- kcore --------------------------------------------------------------- */
 
-/* "address type name [module]", sorted or not. */
+/* Parse lines "address type name [module]", in any order. */
 static uint64_t find_in_kallsyms(const char *path)
 {
-	/* Opening a pipe in someone else's recording could block for ever. */
+	/* Opening a pipe in a foreign recording could block forever. */
 	FILE *in = perf_input_is_file(path) ? file_use_open_stream(path) : NULL;
 	uint64_t address, found = 0;
 	char line[600], name[512];
@@ -322,7 +322,7 @@ static bool is_directory(const char *path)
 	return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-/* Returns `kallsyms`, filled with the path of the file beside a kcore, or in its directory. */
+/* Returns `kallsyms`, set to the path of the file next to a kcore or in its directory. */
 static const char *kallsyms_beside(const char *path, char kallsyms[PATH_MAX])
 {
 	int folder = (int)strlen(path);
@@ -333,7 +333,7 @@ static const char *kallsyms_beside(const char *path, char kallsyms[PATH_MAX])
 	return kallsyms;
 }
 
-/* Returns whether there is a kcore at the path, or in the directory. */
+/* Returns whether there is a kcore at the path, or in that directory. */
 static bool try_kcore(struct kernel_files *files, const char *path, bool wanted, struct diag *diag)
 {
 	char kcore[PATH_MAX], kallsyms[PATH_MAX];
@@ -353,7 +353,7 @@ static bool try_kcore(struct kernel_files *files, const char *path, bool wanted,
 	return true;
 }
 
-/* Returns `place`, filled with where perf record --kcore put its files; NULL: nowhere. */
+/* Returns `place`, set to the directory of perf record --kcore; NULL: there is none. */
 static const char *recorded_kcore(const struct perf_file *file, char place[PATH_MAX])
 {
 	return file->folder && snprintf(place, PATH_MAX, "%s/kcore_dir", file->folder) < PATH_MAX &&
@@ -373,7 +373,7 @@ const char *kernel_files_kallsyms(const struct kernel_files_options *options,
 
 /* ---- vmlinux ------------------------------------------------------------- */
 
-/* Returns the kernel's mappings; NULL: none are known. */
+/* Returns the kernel's mappings; NULL: unknown. */
 static const struct address_space *kernel_space(const struct timeline *timeline)
 {
 	const struct thread *const *threads;
@@ -383,7 +383,7 @@ static const struct address_space *kernel_space(const struct timeline *timeline)
 	return count ? threads[0]->process->epochs[0].space->kernel : NULL;
 }
 
-/* Returns the recorded mapping of the kernel itself; NULL: none. */
+/* Returns the recorded mapping of the kernel itself, or NULL. */
 static const struct mapping *kernel_mapping(const struct address_space *kernel)
 {
 	for (size_t i = 0; kernel && i < kernel->count; i++) {
@@ -394,7 +394,7 @@ static const struct mapping *kernel_mapping(const struct address_space *kernel)
 	return NULL;
 }
 
-/* Returns whether the file has the symbol; its address in *address. */
+/* Returns whether the file has the symbol; stores its address. */
 static bool find_symbol(const struct elf_file *file, const char *name, uint64_t *address)
 {
 	struct elf_symbol it = { 0 };
@@ -415,7 +415,7 @@ static bool has_build_id(const struct elf_file *elf, const struct mapped_file *r
 		memcmp(elf->build_id, recorded->build_id, elf->build_id_size) == 0);
 }
 
-/* Print the trampolines under the names that the kernel's own kallsyms has. */
+/* Print the trampolines under the kernel's own kallsyms names. */
 static void print_trampolines(struct kernel_files *files, const struct address_space *kernel)
 {
 	for (size_t i = 0; files->kallsyms && i < kernel->count; i++) {
@@ -499,7 +499,7 @@ static void find_file(struct kernel_files *files, const struct kernel_files_opti
 		look_for_vmlinux(files, options, release, kernel, diag);
 }
 
-/* A file in memory, since names are read from one. */
+/* A file in memory, because names are read from a file. */
 static void open_kallsyms(struct kernel_files *files)
 {
 	int fd = file_use_open_memory("ptrace2ftf-kallsyms");
@@ -518,7 +518,7 @@ void kernel_files_init(struct kernel_files *files, const struct kernel_files_opt
 	files->modules.arena = &files->arena;
 	open_kallsyms(files);
 	find_file(files, options, file, timeline, diag);
-	/* kcore has the modules, too. */
+	/* kcore also has the modules. */
 	if (options->resolver && (!files->code.count || files->modules.export_count))
 		kernel_modules_load(&files->modules, kernel_space(timeline), options->resolver,
 				    files->kallsyms, diag);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Lays out and relocates the code of kernel modules as the kernel does. */
+/* Lay out and relocate the code of kernel modules as the kernel does. */
 #include "src/resolve/kernel_modules.h"
 
-/* The kernel aligns nothing of a module's code by more than a page. */
+/* The kernel aligns a module's code to at most a page. */
 #define ALIGNMENT_MAX 4096
 
 /* A module while it is loaded. */
@@ -11,9 +11,9 @@ struct module_load {
 	uint64_t begin, limit; /* ip range where it was mapped */
 	uint64_t *addresses;   /* owned; by section index; 0: not code */
 	size_t section_count;
-	uint8_t *bytes; /* of the arena */
+	uint8_t *bytes; /* from the arena */
 	uint64_t size;
-	const char *name; /* borrowed; as kallsyms has it, in brackets */
+	const char *name; /* borrowed; as in kallsyms, there in brackets */
 	size_t name_length;
 };
 
@@ -65,7 +65,7 @@ void kernel_modules_add_kernel(struct kernel_modules *modules, const struct elf_
 
 /* ---- Layout of sections -------------------------------------------------- */
 
-/* Code that is needed only while a module starts is in other memory, and freed later. */
+/* Code needed only at a module's start is in other memory, which is freed later. */
 static bool is_core_code(const struct elf_section *section)
 {
 	const uint64_t wanted = SHF_ALLOC | SHF_EXECINSTR;
@@ -114,7 +114,7 @@ static void copy_sections(struct module_load *load, struct arena *arena)
 	}
 }
 
-/* Returns the address of a section of the module's code, 0: it is not code. */
+/* Returns the address of a section of the module's code; 0: not code. */
 static uint64_t section_address(const struct module_load *load, size_t index)
 {
 	return index < load->section_count ? load->addresses[index] : 0;
@@ -145,8 +145,8 @@ static void write_reference(struct module_load *load, const struct reference *re
 }
 
 /*
- * Fill the field's size and kind by a relocation's type (System V ABI, AMD64 supplement,
- * "Relocation Types").  Returns false for types that are not in code.
+ * Set the field's size and kind by the type of a relocation (System V ABI, AMD64 supplement,
+ * "Relocation Types"). Returns false for types that do not occur in code.
  */
 static bool decode_type(unsigned type, struct reference *reference)
 {
@@ -256,7 +256,7 @@ static void add_exports(struct kernel_modules *modules, const struct module_load
 	}
 }
 
-/* Relocate a module once all are laid out, since they call each other. */
+/* Relocate a module after all are laid out, because they call each other. */
 static void add_module(struct kernel_modules *modules, struct module_load *load, FILE *kallsyms)
 {
 	copy_sections(load, modules->arena);
@@ -282,7 +282,7 @@ static void close_module(struct module_load *load)
 	*load = (struct module_load){ 0 };
 }
 
-/* Returns whether the module's file is open and its code is laid out. */
+/* Returns whether the module's file is open and its code laid out. */
 static bool open_module(struct kernel_modules *modules, const struct mapping *mapping,
 			const char *path, struct module_load *load)
 {
@@ -302,7 +302,7 @@ static bool open_module(struct kernel_modules *modules, const struct mapping *ma
 	return load->size;
 }
 
-/* Returns the modules that were laid out, `*count` of them; owned by the caller. */
+/* Returns the modules that were laid out and sets `*count`; owned by the caller. */
 static struct module_load *open_modules(struct kernel_modules *modules,
 					const struct address_space *kernel,
 					const struct resolver *resolver, size_t *count,
@@ -321,7 +321,7 @@ static struct module_load *open_modules(struct kernel_modules *modules,
 		const struct mapped_file *file = kernel->mappings[i].file;
 		const char *path = dso_file(resolver_borrow_dso(resolver, file));
 
-		/* A module is loaded once: repeated mappings would only take memory. */
+		/* A module is loaded once; repeated mappings would only waste memory. */
 		if (!path || !kernel_modules_is_module(file->path) || seen[file->index])
 			continue;
 		seen[file->index] = true;
@@ -329,7 +329,7 @@ static struct module_load *open_modules(struct kernel_modules *modules,
 			++*count;
 		else
 			diag_warn(diag, "module-unusable",
-				  "%s: its code cannot be placed where the recording has it", path);
+				  "%s: its code does not fit at the recorded address", path);
 	}
 	free(seen);
 	return all;
@@ -363,7 +363,7 @@ void kernel_modules_load(struct kernel_modules *modules, const struct address_sp
 		      compare_exports);
 	for (size_t i = 0; i < count; i++)
 		add_module(modules, &all[i], kallsyms);
-	modules->export_count = 0; /* their names belong to the files, which are closed now */
+	modules->export_count = 0; /* the names belong to the files, which are closed now */
 	for (size_t i = 0; i < count; i++)
 		close_module(&all[i]);
 	free(all);

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Kernel modules from their .ko files (packed or not), for recordings without kcore.
+ * Kernel modules from their .ko files (compressed or not), for recordings without kcore.
  *
- * A .ko is relocatable: the kernel puts its code sections one after the other
- * (kernel/module/main.c, layout_sections()) and writes addresses into them.
- * The same is done here for the references that control flow depends on: to
- * code of the module, and to functions of the kernel and of other modules whose
- * addresses are known.  A call of an unknown function leads to KERNEL_MODULE_HOLE,
- * where there is no code.  The instructions that a kernel patches for its CPU
- * (alternatives, retpolines) stay as in the file, except calls of __fentry__, which
- * become nops.
+ * A .ko file is relocatable: the kernel concatenates its code sections (kernel/module/main.c,
+ * layout_sections()) and writes addresses into them. The same is done here for references that
+ * affect control flow: to the module's own code, and to functions of the kernel and other modules
+ * whose addresses are known. Calls of unknown functions go to KERNEL_MODULE_HOLE, where there is no
+ * code. Instructions that the kernel patches for its CPU (alternatives, retpolines) stay as in the
+ * file, except for calls of __fentry__, which become nops.
  */
 #ifndef SRC_RESOLVE_KERNEL_MODULES_H
 #define SRC_RESOLVE_KERNEL_MODULES_H
@@ -31,7 +29,7 @@ struct kernel_export {
 
 struct kernel_module {
 	uint64_t begin, end;  /* ip range [begin, end) */
-	const uint8_t *bytes; /* of the arena */
+	const uint8_t *bytes; /* from the arena */
 };
 
 struct kernel_modules {
@@ -43,16 +41,15 @@ struct kernel_modules {
 };
 
 /*
- * Add the kernel's own functions: their addresses are those in vmlinux plus `distance`
- * (bytes).  `kallsyms` (may be NULL) gets a line for each.
+ * Add the kernel's own functions: their addresses are those in vmlinux plus `distance` (bytes).
+ * Prints a line for each to `kallsyms` (may be NULL).
  */
 void kernel_modules_add_kernel(struct kernel_modules *modules, const struct elf_file *vmlinux,
 			       uint64_t distance, FILE *kallsyms);
 
 /*
- * Load all modules that the kernel had mapped and whose files are found; their symbols
- * are printed to `kallsyms` (may be NULL).  Warns of each module that does not fit
- * into its recorded range.
+ * Load all mapped modules whose files are found; prints their symbols to `kallsyms` (may be NULL).
+ * Warns of each module that does not fit its recorded range.
  */
 void kernel_modules_load(struct kernel_modules *modules, const struct address_space *kernel,
 			 const struct resolver *resolver, FILE *kallsyms, struct diag *diag);

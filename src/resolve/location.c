@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Classifies calls and jumps: see location.h. */
+/* Classify calls and jumps: see location.h. */
 #include "src/resolve/location.h"
 
 #include "decoder/branch_event.h"
@@ -15,15 +15,15 @@ static bool ends_with(const struct name *name, const char *text)
 	       memcmp(name->text + name->length - length, text, length) == 0;
 }
 
-/* setjmp, _setjmp, sigsetjmp, __sigsetjmp, and stubs of them. */
+/* setjmp, _setjmp, sigsetjmp, __sigsetjmp, and their stubs. */
 static bool is_setjmp(const struct name *name)
 {
 	return ends_with(name, "setjmp") || ends_with(name, "setjmp@plt");
 }
 
 /*
- * The functions of libgcc, libunwind, libstdc++, libc++abi and libc that always unwind (Itanium
- * C++ ABI: Exception Handling, 1.3 and 2.4; POSIX: longjmp), and stubs of them.
+ * Functions of libgcc, libunwind, libstdc++, libc++abi and libc that always unwind (Itanium C++
+ * ABI: Exception Handling, 1.3 and 2.4; POSIX: longjmp), and their stubs.
  */
 static bool never_returns(const struct name *name)
 {
@@ -48,8 +48,8 @@ bool location_unwinds(const struct name *name)
 }
 
 /*
- * Those of Go's runtime (runtime/asm_amd64.s), where there is no code: in text.  A goroutine is
- * parked by mcall() or morestack(), which call the scheduler on another stack, and resumed by
+ * Functions of Go's runtime (runtime/asm_amd64.s), for text input, which has no code. A goroutine
+ * is parked by mcall() or morestack(), which call the scheduler on another stack, and resumed by
  * gogo().
  */
 static enum call_effect stack_switch_by_name(const struct name *name)
@@ -64,7 +64,7 @@ static enum call_effect stack_switch_by_name(const struct name *name)
 	return strcmp(name->text, "gogo") == 0 ? DROPS_STACK : CALL_NOT_KNOWN;
 }
 
-/* Returns the code of a function, or of a stub; of no bytes if there is none. */
+/* Returns the code of a function or stub; empty if it is not available. */
 static struct function_code code_of(const struct symbol *symbol)
 {
 	struct function_code code = { .begin = symbol ? symbol->start : 0 };
@@ -101,7 +101,7 @@ uint8_t location_call_length(const struct symbol *caller, uint64_t ip, const str
 		       : 0;
 }
 
-/* Returns whether a location begins a function that continues a frame. */
+/* Returns whether a location is the entry of a function that continues a frame. */
 static bool continues_frame(const struct location *to)
 {
 	const struct function_code code = code_of(to->symbol);
@@ -109,14 +109,11 @@ static bool continues_frame(const struct location *to)
 	return location_is_function_entry(to) && stack_effect_continues_frame(&code);
 }
 
-/* Returns the effect of a branch by the code in front of it; CALL_NOT_KNOWN: it has none. */
+/* Returns the effect of a branch by the code before it, or CALL_NOT_KNOWN. */
 static enum call_effect effect_of_origin(const struct stack_branch_effect *branch,
 					 const struct location *from, const struct location *to)
 {
-	/*
-	 * The kernel has a stack per thread and some per CPU, and copies what it takes from one to
-	 * another.
-	 */
+	/* The kernel has a stack per thread and several per CPU, and copies data between them. */
 	bool kernel = from->ip >> 63;
 
 	switch (branch->effect) {
@@ -143,14 +140,17 @@ static enum call_effect effect_of_origin(const struct stack_branch_effect *branc
 	case STACK_STAYS:
 		if (branch->kind != BRANCH_RETURN)
 			return CALL_NOT_KNOWN;
-		/* The page's address has replaced the return address, and it returns there. */
+		/*
+		 * The page's address has replaced the return address, so the function returns
+		 * there.
+		 */
 		return location_is_of_uprobes(to) ? RETURN_JUMPS : RETURN_STAYS;
 	default:
 		return CALL_NOT_KNOWN;
 	}
 }
 
-/* Returns the effect of a call or jump by the code at its target; CALL_NOT_KNOWN: it has none. */
+/* Returns the effect of a call or jump by the code at its target, or CALL_NOT_KNOWN. */
 static enum call_effect effect_of_target(bool jump, const struct location *to)
 {
 	const struct function_code code = code_of(to->symbol);
@@ -171,7 +171,7 @@ static enum call_effect effect_of_target(bool jump, const struct location *to)
 	}
 }
 
-/* Returns the effect of a branch by its code; CALL_NOT_KNOWN: it shows none, or there is none. */
+/* Returns the effect of a branch by its code, or CALL_NOT_KNOWN. */
 static enum call_effect effect_by_code(const struct location *from, const struct location *to,
 				       uint64_t *return_at)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The two ends of a branch with names: plain data, between the resolver
- * (src/resolve/resolve.h) and the call stacks.
+ * The two ends of a branch with names: plain data that the resolver (src/resolve/resolve.h) passes
+ * to call stacks.
  */
 #ifndef SRC_RESOLVE_LOCATION_H
 #define SRC_RESOLVE_LOCATION_H
@@ -9,42 +9,38 @@
 #include "decoder/known_branches.h"
 #include "symbols/symbol.h"
 
-/*
- * The effect of a branch from one place to another: by its code (stack_effect.h), and by names
- * where there is none.
- */
+/* The effect of a branch: by its code (stack_effect.h), or by names if there is no code. */
 enum call_effect {
 	CALL_NOT_KNOWN = 0,
-	CALL_ENTERS, /* a function, at its beginning, which returns once */
-	CALL_PASSES, /* no function: the code drops its return address, or replaces it (retpolines)
+	CALL_ENTERS, /* a function, at its entry, which returns once */
+	CALL_PASSES, /* not a function: the code drops or replaces its return address (retpolines)
 		      */
-	CALL_PASSES_ON, /* an indirect call: the code returns to the function that is called */
+	CALL_PASSES_ON, /* an indirect call: the code returns to the called function */
 	CALL_SETJMP,    /* a function that may return twice */
-	CALL_CATCHES,   /* a function, by code that has stored the stack pointer: a throw may come
-			   back */
+	CALL_CATCHES, /* a function, by code that stored the stack pointer: a throw may return there
+		       */
 	/*
-	 * _Unwind_Resume(), longjmp() and their like, and what replaces its return address.  What
-	 * follows the call instruction, a landing pad perhaps, is no place that the call returns
-	 * to.
+	 * _Unwind_Resume(), longjmp() and their like, and code that replaces its return address.
+	 * The call does not return to the address after it, where there may be a landing pad.
 	 */
 	CALL_NEVER_RETURNS,
 	CALL_APART,      /* a function that runs on another stack, and returns to this one */
-	CALL_ENDS_APART, /* a function that runs on another stack, and leaves it for any */
+	CALL_ENDS_APART, /* a function that runs on another stack, and leaves it for any stack */
 	CALL_OTHER,
-	RETURN_STAYS, /* on the stack: the code shows no switch */
-	RETURN_JUMPS, /* the same, to an address that the code put there */
+	RETURN_STAYS, /* on the same stack: the code shows no switch */
+	RETURN_JUMPS, /* on the same stack, to an address that the code pushed */
 	/* From here on: see location_jumps_unusually(). */
-	JUMP_CALLS,      /* or return: the code pushed a return address */
+	JUMP_CALLS,      /* also a return: the code pushed a return address */
 	JUMP_SETJMP,     /* to a function that may return twice */
-	SWITCHES_STACK,  /* a call, jump or return, after a load of the stack pointer */
-	YIELDS_STACK,    /* the same, a jump, to a stack that the code has looked up */
-	DROPS_STACK,     /* the same; perhaps nothing can come back to the one that it leaves */
+	SWITCHES_STACK,  /* a call, jump or return after a load of the stack pointer */
+	YIELDS_STACK,    /* the same, for a jump to a stack that the code looked up */
+	DROPS_STACK,     /* the same; perhaps nothing returns to the old stack */
 	THROWS_TO_ENTRY, /* the same, to a function that continues a frame of the stack */
 };
 
 _Static_assert(SYMBOL_FUNCTION < SYMBOL_UNNAMED && SYMBOL_PLT < SYMBOL_UNNAMED, "one comparison");
 
-/* Returns whether a symbol (NULL: no) is a function's, be it without a name, or a PLT stub's. */
+/* Returns whether a symbol (may be NULL) is a function, with or without a name, or a PLT stub. */
 static inline bool symbol_is_function(const struct symbol *symbol)
 {
 	return symbol && symbol->kind <= SYMBOL_UNNAMED;
@@ -56,33 +52,37 @@ static inline bool location_is_entry(const struct location *location)
 	return symbol_is_function(location->symbol) && location->offset == 0;
 }
 
-/* Returns whether a location begins a function, and not a part of one (symbols/symbol.h). */
+/*
+ * Returns whether a location is the entry of a function, not of a part of one (symbols/symbol.h).
+ */
 static inline bool location_is_function_entry(const struct location *location)
 {
 	return location_is_entry(location) && !location->symbol->function;
 }
 
-/* The path of the page that executes instructions for uprobes, and the begin of its symbols. */
+/*
+ * The path of the page in which uprobes' instructions are executed; also a prefix of its symbols.
+ */
 #define LOCATION_UPROBES "[uprobes]"
 
 /* Returns whether a location is in that page. */
 bool location_is_of_uprobes(const struct location *location);
 
 /*
- * Returns the length of the instruction at `ip` if it is a direct call of a function's entry, in
- * the same file as the function `caller`, which it is in; 0: it is not.
+ * Returns the length of the instruction at `ip` in the function `caller` if it is a direct call to
+ * a function's entry in the same file; otherwise 0.
  */
 uint8_t location_call_length(const struct symbol *caller, uint64_t ip,
 			     const struct location *entry);
 
-/* Returns whether a branch may be to another stack, by its code. */
+/* Returns whether a branch may switch stacks, by its code. */
 static inline bool location_may_switch(const struct location_pair *places)
 {
 	return places->call >= SWITCHES_STACK;
 }
 
 /*
- * Returns whether a jump may be to another stack, is a call, or leads to a function that may return
+ * Returns whether a jump may switch stacks, is a call, or leads to a function that may return
  * twice.
  */
 static inline bool location_jumps_unusually(const struct location_pair *places)
@@ -91,12 +91,13 @@ static inline bool location_jumps_unusually(const struct location_pair *places)
 }
 
 /*
- * Returns whether a function by its name unwinds the stack, so that execution mostly continues in
- * another function than its caller: those of CALL_NEVER_RETURNS, and what unwinds for them.
+ * Returns whether, by its name, a function unwinds the stack, so that execution usually continues
+ * in another function than its caller: the functions of CALL_NEVER_RETURNS, and those that unwind
+ * for them.
  */
 bool location_unwinds(const struct name *name);
 
-/* Returns both ends of a branch, with the effect of what it is: from CALL_ENTERS on. */
+/* Returns both ends of a branch, with its effect: CALL_ENTERS or later. */
 struct location_pair location_pair_of(const struct location *from, const struct location *to);
 
 #endif

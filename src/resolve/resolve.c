@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Resolves addresses and branches to functions, and caches the answers. */
+/* Resolve addresses and branches to functions, and cache the results. */
 #include "src/resolve/resolve.h"
 
 #include <search.h>
@@ -7,16 +7,16 @@
 /* ---- Names of the kernel ------------------------------------------------- */
 
 /*
- * Names of the code that the kernel made at run time: BPF programs, and the
- * trampolines of ftrace and kprobes.
+ * Names of code that the kernel generated at run time: BPF programs, and trampolines of ftrace and
+ * kprobes.
  *
- * No file has them, and their addresses are used again, so each name holds
- * from its registration by the kernel until it is unregistered or another one is
- * registered there.  A name that replaces no other holds from the beginning: the
- * trace's times may be a little older than its branches.
+ * They are in no file, and their addresses are reused, so each name is valid from its registration
+ * by the kernel until it is unregistered or another one is registered at its address. A name that
+ * replaces no other is valid from the start: times in the trace may be slightly older than
+ * branches.
  */
 
-/* Ranges that overlap are "equal", so that tfind() finds one of them. */
+/* Overlapping ranges compare equal, so that tfind() finds one of them. */
 static int compare_ranges(const void *left, const void *right)
 {
 	const struct symbol *a = left, *b = right;
@@ -40,7 +40,7 @@ static void insert_symbol(struct kernel_names *kernel, struct symbol *symbol)
 		alloc_fail(sizeof(*symbol));
 }
 
-/* `records` (in time order) and `names` are borrowed. */
+/* Borrows `records` (by time) and `names`. */
 static void kernel_names_init(struct kernel_names *kernel, const struct kernel_symbol *records,
 			      size_t count, struct name_table *names)
 {
@@ -57,7 +57,7 @@ static void kernel_names_init(struct kernel_names *kernel, const struct kernel_s
 			kernel->begin = records[i].begin;
 		if (records[i].end > kernel->end)
 			kernel->end = records[i].end;
-		/* Also a symbol that is unregistered held before, if nothing registered it. */
+		/* A symbol that is unregistered but was never registered is valid before. */
 		if (!find_overlapping(kernel, symbol))
 			insert_symbol(kernel, symbol);
 	}
@@ -94,7 +94,7 @@ void kernel_names_advance(struct kernel_names *kernel, uint64_t time)
 	}
 }
 
-/* Returns the symbol at `ip` now, valid until kernel_names_release(); NULL: none. */
+/* Returns the current symbol at `ip`, valid until kernel_names_release(), or NULL. */
 static const struct symbol *kernel_names_find(const struct kernel_names *kernel, uint64_t ip)
 {
 	struct symbol here = { .start = ip, .size = 1 };
@@ -103,8 +103,8 @@ static const struct symbol *kernel_names_find(const struct kernel_names *kernel,
 }
 
 /*
- * Returns the pid of each address space, owned by the caller.  Of processes that share a
- * space it is the first, which forked the others.
+ * Returns the pid of each address space, owned by the caller. If processes share a space, it is the
+ * first one, which forked the others.
  */
 static int32_t *list_pids(const struct timeline *timeline)
 {
@@ -164,13 +164,13 @@ struct dso *resolver_borrow_dso(const struct resolver *resolver, const struct ma
 	return resolver->dsos[file->index];
 }
 
-/* Addresses of the kernel have their top bit set (Documentation/arch/x86/x86_64/mm.rst). */
+/* The kernel's addresses have their top bit set (Documentation/arch/x86/x86_64/mm.rst). */
 static bool is_kernel(uint64_t ip)
 {
 	return ip >> 63;
 }
 
-/* Returns the dso that names code without a file, by its address; NULL: there is none. */
+/* Returns the dso that names code without a file, by its address, or NULL. */
 static struct dso *borrow_namer(const struct resolver *resolver, const struct address_space *space,
 				const struct mapped_file *file, uint64_t ip)
 {
@@ -234,7 +234,7 @@ struct location resolver_find(struct resolver *resolver, const struct address_sp
 
 	if (!ip)
 		return (struct location){ 0 };
-	/* The names of code that the kernel makes at run time depend on time. */
+	/* The names of code that the kernel generates at run time depend on time. */
 	if (is_kernel(ip) && (symbol = kernel_names_find(&resolver->kernel, ip)))
 		return (struct location){ ip, symbol, ip - symbol->start };
 	cached = &slots[direct_cache_index(key, ADDRESS_CACHE_BITS)];
@@ -245,7 +245,7 @@ struct location resolver_find(struct resolver *resolver, const struct address_sp
 	return cached->location;
 }
 
-/* Whether the name does not depend on time, and the file has no traps. */
+/* Returns whether the name does not depend on time, and the file has no traps. */
 static bool may_cache(const struct resolver *resolver, const struct location *location)
 {
 	return !(location->symbol && location->symbol->has_traps) &&
@@ -266,7 +266,7 @@ const struct location_pair *branch_cache_put(struct resolver *resolver,
 	return &slot->places;
 }
 
-/* Keep the names at the branch: the effect last, as jobs read them meanwhile. */
+/* Store the names in the branch. The effect comes last, because jobs read them concurrently. */
 static const struct location_pair *keep_names(struct known_branch *known,
 					      const struct location_pair *places)
 {
@@ -288,6 +288,6 @@ const struct location_pair *resolver_find_event(struct resolver *resolver,
 	if (known && known_branch_is_named(known))
 		return &known->places;
 	places = resolver_find_branch(resolver, event->space, event->from, event->to);
-	/* A pair that may not be cached is of this time alone. */
+	/* A pair that may not be cached is valid only now. */
 	return known && places != &resolver->uncached ? keep_names(known, places) : places;
 }

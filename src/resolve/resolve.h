@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Resolves addresses of a process to functions.
+ * Resolves a process's addresses to functions.
  *
- * Joins the decoder's address spaces with the names of the files that are mapped
- * there.  Code that no file holds gets its names from the maps of JIT compilers and
- * from the kernel.  The names of code that the kernel makes at run time depend on time.
+ * Joins the decoder's address spaces with the names in mapped files. Names of code that is in no
+ * file come from JIT compilers' maps and from the kernel. Names of code that the kernel generates
+ * at run time depend on time.
  *
- * Answers are kept at the branch of an event (decoder/known_branches.h), so that a branch that
- * runs again is not looked up at all.  Two direct-mapped caches have others: one of addresses, and
- * one of branches, for those that no event has or for which there was no room.
+ * Results are stored in an event's known branch (decoder/known_branches.h), so that a repeated
+ * branch needs no lookup. Two direct-mapped caches have the others: one of addresses, and one of
+ * branches that are not known or had no room.
  */
 #ifndef SRC_RESOLVE_RESOLVE_H
 #define SRC_RESOLVE_RESOLVE_H
@@ -23,23 +23,23 @@
 #include "symbols/symbol.h"
 
 struct kernel_names {
-	const struct kernel_symbol *records; /* borrowed; in time order */
+	const struct kernel_symbol *records; /* borrowed; by time */
 	struct symbol *symbols; /* owned; by index of `records`; `start` is an address */
-	size_t count, next;     /* `next`: the first record that is still to come */
+	size_t count, next;     /* `next`: the next record */
 	uint64_t begin, end;    /* all symbols are in [begin, end) */
-	void *tree;             /* owned, of tsearch(3): the symbols that hold now */
+	void *tree;             /* owned, of tsearch(3): the current symbols */
 };
 
-/* Returns whether a name may hold at `ip` at some time. */
+/* Returns whether a name may be valid at `ip` at some time. */
 static inline bool kernel_names_may_have(const struct kernel_names *kernel, uint64_t ip)
 {
 	return ip >= kernel->begin && ip < kernel->end;
 }
 
-/* Apply all records up to `time` (ns).  An earlier time than before changes nothing. */
+/* Apply all records up to `time` (ns). Earlier times than before have no effect. */
 void kernel_names_advance(struct kernel_names *kernel, uint64_t time);
 
-/* Powers of two: slots of the caches.  A program has about twice as many branches as targets. */
+/* Slots of the caches, as powers of two. A program has about twice as many branches as targets. */
 #define ADDRESS_CACHE_BITS 15
 #define BRANCH_CACHE_BITS  15
 
@@ -48,7 +48,7 @@ struct cached_location {
 	struct location location; /* ip 0: empty */
 };
 
-/* One cache line.  The names of both ends do not depend on time. */
+/* One cache line. Its names do not depend on time. */
 struct cached_branch {
 	const struct address_space *space;
 	struct location_pair places; /* CALL_NOT_KNOWN: empty */
@@ -58,15 +58,15 @@ struct resolver {
 	struct dso_store *store; /* borrowed */
 	struct dso **dsos;       /* owned; by index of mapped_file */
 	int32_t *pids;           /* owned; by index of address space; -1: unknown */
-	struct dso **jits;       /* owned; by index of address space: names of JIT code; NULL: not
-				    looked up yet */
+	struct dso **jits; /* owned; by index of address space: names of JIT code; NULL: not looked
+			      up yet */
 	struct direct_cache addresses; /* owned; of struct cached_location */
 	struct direct_cache branches;  /* owned; of struct cached_branch */
 	struct location_pair uncached; /* the last branch that may not be cached */
 	struct kernel_names kernel;
 };
 
-/* Open every file of the timeline in `store`; all three are borrowed. */
+/* Open every file of the timeline in `store`; borrows all arguments. */
 void resolver_init(struct resolver *resolver, const struct timeline *timeline,
 		   struct dso_store *store, struct name_table *names);
 
@@ -76,14 +76,14 @@ void resolver_release(struct resolver *resolver);
 /* Returns the dso of a mapped file, borrowed; never NULL. */
 struct dso *resolver_borrow_dso(const struct resolver *resolver, const struct mapped_file *file);
 
-/* Resolve from now on at `time` (ns, perf's clock), which never decreases. */
+/* Resolve for `time` (ns, perf's clock) from now on; it never decreases. */
 static inline void resolver_advance(struct resolver *resolver, uint64_t time)
 {
 	if (resolver->kernel.next < resolver->kernel.count)
 		kernel_names_advance(&resolver->kernel, time);
 }
 
-/* Returns whether names of the kernel's code change in the time of the recording. */
+/* Returns whether names of kernel code change during the recording. */
 static inline bool resolver_changes(const struct resolver *resolver)
 {
 	const struct kernel_names *kernel = &resolver->kernel;
@@ -91,7 +91,7 @@ static inline bool resolver_changes(const struct resolver *resolver)
 	return kernel->count && kernel->records[kernel->count - 1].time;
 }
 
-/* Returns whether a program or its loader begins at `ip` of an address space (NULL: unknown). */
+/* Returns whether `ip` is the entry of a program or its loader. The address space may be NULL. */
 bool resolver_is_entry(const struct resolver *resolver, const struct address_space *space,
 		       uint64_t ip);
 
@@ -99,7 +99,7 @@ bool resolver_is_entry(const struct resolver *resolver, const struct address_spa
 struct location resolver_find(struct resolver *resolver, const struct address_space *space,
 			      uint64_t ip);
 
-/* Returns the slot that both ends of a branch have in the branch cache. */
+/* Returns the slot of a branch in the branch cache. */
 static inline struct cached_branch *branch_cache_slot(const struct resolver *resolver,
 						      const struct address_space *space,
 						      uint64_t from, uint64_t to)
@@ -111,9 +111,9 @@ static inline struct cached_branch *branch_cache_slot(const struct resolver *res
 }
 
 /*
- * Returns both ends of a branch of an address space (NULL: unknown) if they are cached,
- * borrowed until the next branch_cache_put(); else NULL.  Their names do not depend
- * on time, and their files have no traps (trap_table.h).
+ * Returns both ends of a branch in an address space (may be NULL) if they are cached, borrowed
+ * until the next branch_cache_put(); otherwise NULL. Cached names do not depend on time, and their
+ * files have no traps (trap_table.h).
  */
 static inline const struct location_pair *branch_cache_get(const struct resolver *resolver,
 							   const struct address_space *space,
@@ -128,7 +128,7 @@ static inline const struct location_pair *branch_cache_get(const struct resolver
 }
 
 /*
- * Cache both ends of a branch if branch_cache_get() may return them.
+ * Look up the effect of a branch, and cache both ends if branch_cache_get() may return them.
  * Returns the pair, borrowed until the next call.
  */
 const struct location_pair *branch_cache_put(struct resolver *resolver,
@@ -136,15 +136,15 @@ const struct location_pair *branch_cache_put(struct resolver *resolver,
 					     const struct location *from,
 					     const struct location *to);
 
-/* Returns whether a known branch has the names of both ends, for good. */
+/* Returns whether a known branch has the permanent names of both ends. */
 static inline bool known_branch_is_named(const struct known_branch *known)
 {
 	return __atomic_load_n(&known->places.call, __ATOMIC_ACQUIRE) != CALL_NOT_KNOWN;
 }
 
 /*
- * Returns both ends of a branch of an address space (NULL: unknown), from the branch
- * cache if it has them, else found and cached; borrowed until the next call.
+ * Returns both ends of a branch in an address space (may be NULL), from the branch cache or by a
+ * lookup that fills it; borrowed until the next call.
  */
 static inline const struct location_pair *resolver_find_branch(struct resolver *resolver,
 							       const struct address_space *space,
@@ -161,8 +161,8 @@ static inline const struct location_pair *resolver_find_branch(struct resolver *
 }
 
 /*
- * Returns both ends of an event, a branch or gap, as branch_cache_get() does, which also has them
- * if the event has no known branch.
+ * Returns both ends of a branch or gap if they are in the event's known branch or, without one, in
+ * the branch cache; otherwise NULL.
  */
 static inline const struct location_pair *resolver_get_known(const struct resolver *resolver,
 							     const struct branch_event *event)
@@ -175,8 +175,8 @@ static inline const struct location_pair *resolver_get_known(const struct resolv
 }
 
 /*
- * Returns both ends of any event, as resolver_find_branch() does, and keeps them at its known
- * branch if it has one.
+ * Returns both ends of any event, like resolver_find_branch(), and stores them in its known branch,
+ * if it has one.
  */
 const struct location_pair *resolver_find_event(struct resolver *resolver,
 						const struct branch_event *event);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The slowest calls of the functions of --symbol and --dso (--slowest, --slow) as a table, or for
- * the report only, if each of them gets a trace of its own (src/slow/slow_traces.c).  Where times
- * are estimated by instructions, those with the most instructions.
+ * The slowest calls of the functions of --symbol and --dso (--slowest, --slow), as a table; or only
+ * for the report, if each call gets its own trace (src/slow/slow_traces.c). If times are estimated
+ * by instructions, the calls with the most instructions.
  *
- * Nothing is kept but the slowest calls, and a histogram of all durations.
+ * Keeps only the slowest calls, and a histogram of all durations.
  */
 
 #include "base/tables/heap.h"
@@ -25,12 +25,12 @@ struct slowest_output {
 	struct slow_choice choice;
 	struct durations durations; /* of all calls */
 	uint64_t longer;            /* calls above choice.longer */
-	/* Owned.  A heap, the fastest of them on top; from finish() on slowest first. */
+	/* Owned. A heap with the fastest call on top; sorted, slowest first, after finish(). */
 	struct chosen_call *calls;
 	size_t count, room;
-	/* From finish() on: */
+	/* After finish(): */
 	uint64_t bound;  /* ns: of --slow; 0: none */
-	uint64_t slower; /* calls above it; of a percentile to one part in 128 of the durations */
+	uint64_t slower; /* calls above it; for a percentile, accurate to 1/128 of a duration */
 };
 
 /* ---- Calls --------------------------------------------------------------- */
@@ -105,7 +105,7 @@ static void apply_bound(struct slowest_output *calls)
 	calls->count = slow;
 }
 
-/* Order the calls, and warn if there were none. */
+/* Sort the calls, and warn if there are none. */
 static void finish_calls(struct slowest_output *calls)
 {
 	bool by_insns = calls->output.machine->by_insns;
@@ -189,7 +189,7 @@ static void print_totals(const struct slowest_output *calls, FILE *out)
 	putc('\n', out);
 }
 
-/* Notes on the table's limits. */
+/* Print notes on the table's limits. */
 static void print_limits(const struct slowest_output *calls, FILE *out)
 {
 	size_t cut = 0;
@@ -197,7 +197,8 @@ static void print_limits(const struct slowest_output *calls, FILE *out)
 	for (size_t i = 0; i < calls->count; i++)
 		cut += !is_whole(&calls->calls[i]);
 	if (cut)
-		fputs("> the begin or the return was not traced: it took at least so long\n", out);
+		fputs("> the start or the return was not traced: it took at least this long\n",
+		      out);
 	time_note_print(calls->output.machine, out);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the slow calls in one process, then converts the time of each in one of its own. */
+/* Find the slow calls in one process, then convert the time of each in its own process. */
 #include "src/batch/batch.h"
 
 #include <jansson.h>
@@ -21,13 +21,13 @@
 
 /* A slow call and its trace. */
 struct slow_trace {
-	const json_t *call;          /* borrowed: of the answer's list, as it is in the report */
+	const json_t *call;          /* borrowed: from the answer's list in the report */
 	uint64_t begin, duration;    /* ns: of the call */
 	uint64_t from, to;           /* ns: decoded */
 	uint64_t view_from, view_to; /* ns: shown */
 	char *path;                  /* owned */
-	int status;                  /* enum exit_status of the conversion; -1: not begun */
-	char *error;                 /* owned: why it failed; NULL: it did not */
+	int status;                  /* enum exit_status of the conversion; -1: not started */
+	char *error;                 /* owned: reason of a failure; may be NULL */
 };
 
 #define QUERY_SIZE 200
@@ -38,8 +38,8 @@ static const char *name_of(const struct slow_trace *trace)
 }
 
 /*
- * The parameters of Perfetto's page, after "#!/?url=...&", that show the call and select its
- * slice (its docs/visualization/deep-linking-to-perfetto-ui.md).
+ * Query parameters for Perfetto's page, after "#!/?url=...&", that show the call and select its
+ * slice (docs/visualization/deep-linking-to-perfetto-ui.md there).
  */
 static void make_query(char query[QUERY_SIZE], const struct slow_trace *trace)
 {
@@ -140,8 +140,8 @@ static int slow_index_write(const struct slow_trace *traces, size_t count, const
 }
 
 /*
- * ns: a call's branch may have an earlier time than its slice, by this and the trace's resolution;
- * without timing packets the time is that of the PSB before.
+ * ns: a call's branch may be earlier than its slice by this and the trace's resolution. Without
+ * timing packets, it has the time of the last PSB.
  */
 #define LEAST_CONTEXT   1000
 #define UNTIMED_CONTEXT 10000000
@@ -150,10 +150,10 @@ struct slow_run {
 	const struct options *options; /* borrowed */
 	batch_convert_fn *convert;
 	char *tsv, *jsonl;         /* owned: paths of the index */
-	json_t *answer;            /* owned: of the first process; may be NULL */
-	struct options *own;       /* owned: of each call's conversion; lists are borrowed */
+	json_t *answer;            /* owned: from the first process; may be NULL */
+	struct options *own;       /* owned: for each call's conversion; lists are borrowed */
 	struct slow_trace *traces; /* owned; slowest first */
-	struct batch_plan plan;    /* of their conversions; paths are the traces' */
+	struct batch_plan plan;    /* of the conversions; paths are the traces' */
 	int worst;                 /* exit status of a process */
 };
 
@@ -167,7 +167,7 @@ static char *path_in(const struct options *options, const char *name)
 	return path;
 }
 
-/* The trace of the call of this number, all of as many digits as the last has, three at least. */
+/* Returns the path of a call's trace. Numbers have equal widths, at least three digits. */
 static char *call_path(const struct slow_run *run, size_t number)
 {
 	int width = snprintf(NULL, 0, "%zu", run->plan.count);
@@ -210,7 +210,7 @@ static uint64_t time_of(const json_t *object, const char *key)
 	return value > 0 ? (uint64_t)value : 0;
 }
 
-/* The whole of what happened then, whatever chose the call. */
+/* Show everything in the call's time, whatever selected the call. */
 static void choose_time(struct options *own, const struct slow_trace *trace)
 {
 	struct selection *select = &own->select;
@@ -264,7 +264,7 @@ static void plan_trace(struct slow_run *run, size_t index, uint64_t least)
 						    .options = own };
 }
 
-/* Returns 0; -1 with err filled: a trace would replace an input. */
+/* Returns 0; -1 with err filled if a trace would replace an input. */
 static int plan_traces(struct slow_run *run, struct error *err)
 {
 	size_t count = json_array_size(json_object_get(run->answer, "list"));
@@ -296,7 +296,7 @@ static void end_trace(void *context, const struct batch_job *job, const struct b
 		run->worst = end->status;
 }
 
-/* Returns the signal that ended it, or 0. */
+/* Returns the signal that ended the run, or 0. */
 static int make_traces(struct slow_run *run)
 {
 	struct batch_loop loop = {
@@ -309,7 +309,7 @@ static int make_traces(struct slow_run *run)
 	return run->plan.count ? batch_loop_run(&loop) : 0;
 }
 
-/* The calls of an earlier run stay: a pattern like "DIR/call-*.ftf" would mix both. */
+/* Calls of an earlier run remain, and a pattern like "DIR/call-*.ftf" would mix both. */
 static void warn_of_old_calls(const struct slow_run *run)
 {
 	char *next = call_path(run, run->plan.count + 1);

@@ -77,7 +77,7 @@ with_stale_code() {
 	"$program" --format=slices "$work/perf.data" >"$work/slices" 2>"$work/messages"
 	status=$?
 	rm "$work/perf.data.code"
-	[ $status -eq 2 ] && grep -q 'perf.data.code is left out: it is of a recording of [0-9]* bytes' "$work/messages"
+	[ $status -eq 2 ] && grep -q 'perf.data.code is ignored: it belongs to a recording of [0-9]* bytes' "$work/messages"
 }
 
 tap_check "a jitdump gives code and names" with_jitdump

@@ -131,7 +131,7 @@ a_cut_call_is_marked() { # the trace ends, or begins, between two calls in the c
 	end=$(jq '.answer.list[0] | .begin_ns + .duration_ns / 2 | floor' "$work/json")
 	find_calls --slowest=1 --time=,"$(echo "$end" | sed 's/.........$/.&/')" &&
 		jq -e '.answer.list[0] | .begin_seen and (.end_seen | not)' "$work/json" >"$work/out" &&
-		grep -q '^   1 >' "$work/table" && grep -q '^> the begin or the return was not traced' "$work/table" ||
+		grep -q '^   1 >' "$work/table" && grep -q '^> the start or the return was not traced' "$work/table" ||
 		{ cat "$work/table"; return 1; }
 	find_calls --slowest=1 --time="$(echo "$end" | sed 's/.........$/.&/')", &&
 		jq -e '.answer.list[0] | (.begin_seen | not) and .end_seen' "$work/json" >"$work/out" ||

@@ -148,7 +148,7 @@ without_threads() { # COMMAND...: runs it where no thread can be started
 	chmod 644 "$work/perf.data"
 	setpriv --reuid=61234 --clear-groups prlimit --nproc=0 "$@" --format=none "$work/perf.data" \
 		>"$work/out" 2>&1
-	grep -q 'no thread can be started' "$work/out"
+	grep -q 'cannot start a thread' "$work/out"
 }
 
 can_limit_threads() {
