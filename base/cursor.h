@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A bounded view of bytes that is read from front to back.
+ * Views of memory, and a bounded view of bytes that is read from front to back.
  *
  * No read goes past the end: a read that would returns zeros and makes the
  * cursor `short_`, which stays set, so that a parser may read a whole struct
@@ -11,6 +11,18 @@
 #define BASE_CURSOR_H
 
 #include "base/common.h"
+
+/* Bytes of a file, borrowed. */
+struct byte_view {
+	const uint8_t *bytes; /* NULL: absent */
+	size_t size;
+};
+
+/* Part of a text, borrowed: any bytes, not NUL-terminated. */
+struct text_view {
+	const char *at;
+	size_t length;
+};
 
 struct cursor {
 	const uint8_t *at;  /* next byte */

@@ -40,7 +40,7 @@ const char *trace_event_text(unsigned type)
 	return events[type];
 }
 
-void trace_print_text(FILE *out, const struct trace_text *text)
+void trace_print_text(FILE *out, const struct text_view *text)
 {
 	for (size_t i = 0; i < text->length; i++) {
 		unsigned char c = (unsigned char)text->at[i];
@@ -108,7 +108,7 @@ void trace_print_args(FILE *out, const struct trace_record *record)
 	}
 }
 
-static void print_quoted(FILE *out, const struct trace_text *text)
+static void print_quoted(FILE *out, const struct text_view *text)
 {
 	putc('"', out);
 	trace_print_text(out, text);

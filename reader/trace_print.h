@@ -14,7 +14,7 @@ const char *trace_kind_text(enum trace_kind kind);
 /* Returns a constant text: "begin", "end", ...; `type` is below EVENT_TYPES. */
 const char *trace_event_text(unsigned type);
 
-void trace_print_text(FILE *out, const struct trace_text *text);
+void trace_print_text(FILE *out, const struct text_view *text);
 
 /* Print " NAME=VALUE" for each argument: pointers in hexadecimal, doubles with 17 digits. */
 void trace_print_args(FILE *out, const struct trace_record *record);

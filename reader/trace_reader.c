@@ -219,7 +219,7 @@ static const uint8_t *trace_input_peek(struct trace_input *input, size_t size, s
 struct trace_provider {
 	uint32_t id;
 	uint64_t ticks_per_second;
-	struct trace_text strings[STRINGS]; /* owned copies; NULL: not defined */
+	struct text_view strings[STRINGS]; /* owned copies; NULL: not defined */
 	struct trace_ids threads[THREADS];
 	bool thread_defined[THREADS];
 	UT_hash_handle hh;
@@ -324,14 +324,14 @@ static uint64_t take_time(struct parse *p)
 }
 
 /* Take a stream of bytes; text has no fixed padding bytes but zeros. */
-static struct trace_text take_text(struct parse *p, size_t length, const char *what)
+static struct text_view take_text(struct parse *p, size_t length, const char *what)
 {
 	size_t words = (length + 7) / 8;
-	struct trace_text text = { (const char *)p->bytes + p->next * 8, length };
+	struct text_view text = { (const char *)p->bytes + p->next * 8, length };
 
 	if (words > p->record->words - p->next) {
 		complain(p, "%s of %zu bytes leaves its record", what, length);
-		return (struct trace_text){ "", 0 };
+		return (struct text_view){ "", 0 };
 	}
 	for (size_t i = length; i < words * 8; i++) {
 		if (text.at[i])
@@ -343,19 +343,19 @@ static struct trace_text take_text(struct parse *p, size_t length, const char *w
 
 /* ---- References ---------------------------------------------------------- */
 
-static struct trace_text string_of(struct parse *p, uint64_t reference, const char *what)
+static struct text_view string_of(struct parse *p, uint64_t reference, const char *what)
 {
-	struct trace_text *text;
+	struct text_view *text;
 
 	if (reference == 0)
-		return (struct trace_text){ "", 0 };
+		return (struct text_view){ "", 0 };
 	if (reference & 0x8000)
 		return take_text(p, reference & 0x7fff, what);
 	text = &p->reader->current->strings[reference];
 	if (text->at)
 		return *text;
 	complain(p, "%s: string %" PRIu64 " is not defined", what, reference);
-	return (struct trace_text){ "", 0 };
+	return (struct text_view){ "", 0 };
 }
 
 static struct trace_ids thread_of(struct parse *p, uint64_t reference)
@@ -446,7 +446,7 @@ static void clear_tables(struct trace_reader *reader, struct trace_provider *pro
 			continue;
 		reader->held -= provider->strings[i].length;
 		free((char *)provider->strings[i].at);
-		provider->strings[i] = (struct trace_text){ NULL, 0 };
+		provider->strings[i] = (struct text_view){ NULL, 0 };
 	}
 	memset(provider->thread_defined, 0, sizeof(provider->thread_defined));
 	provider->ticks_per_second = NS_PER_S; /* until an initialization says otherwise */
@@ -558,7 +558,7 @@ static void read_string(struct parse *p)
 {
 	struct trace_reader *reader = p->reader;
 	size_t length = bits(p->header, 32, 46);
-	struct trace_text *text;
+	struct text_view *text;
 	char *copy;
 
 	p->record->kind = TRACE_STRING;
@@ -579,7 +579,7 @@ static void read_string(struct parse *p)
 	free((char *)text->at);
 	copy = alloc_zeroed(1, length + 1);
 	memcpy(copy, p->record->name.at, length);
-	*text = (struct trace_text){ copy, length };
+	*text = (struct text_view){ copy, length };
 }
 
 static void read_thread(struct parse *p)

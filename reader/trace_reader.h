@@ -11,7 +11,7 @@
 #ifndef READER_TRACE_READER_H
 #define READER_TRACE_READER_H
 
-#include "base/common.h"
+#include "base/cursor.h"
 
 struct trace_input {
 	int fd;
@@ -100,14 +100,9 @@ enum trace_unknown {
 
 #define UNKNOWN_NUMBERS 16
 
-struct trace_text {
-	const char *at; /* any bytes */
-	size_t length;
-};
-
 struct trace_arg {
 	enum trace_arg_type type;
-	struct trace_text name, string;
+	struct text_view name, string;
 	uint64_t word; /* sign-extended for INT32; the bits of a DOUBLE */
 };
 
@@ -131,8 +126,8 @@ struct trace_record {
 	unsigned state;                 /* in which it leaves */
 	unsigned out_priority, in_priority;
 	uint64_t time, id; /* ticks; id: koid, pointer, counter, async, flow, or end time */
-	struct trace_text category, name; /* name: also a string's, log's or provider's text */
-	struct trace_text bytes;          /* of a blob */
+	struct text_view category, name; /* name: also a string's, log's or provider's text */
+	struct text_view bytes;          /* of a blob */
 	struct trace_arg args[TRACE_ARGS_MAX];
 	size_t arg_count;
 	char problem[160]; /* or "" */

@@ -4,8 +4,6 @@
 
 #include <linux/bpf.h>
 
-#include "base/cursor.h"
-
 /* Bytes of struct bpf_prog_info with the fields of the arrays; older kernels had less. */
 #define INFO_NEEDED (offsetof(struct bpf_prog_info, jited_func_lens) + sizeof(uint64_t))
 
@@ -37,7 +35,7 @@ static void take_arrays(struct bpf_place *place, const struct bpf_prog_info *inf
 }
 
 /* Returns whether there is another program. */
-static bool next_program(const struct perf_bytes *section, struct bpf_place *place)
+static bool next_program(const struct byte_view *section, struct bpf_place *place)
 {
 	struct cursor c = cursor_over(section->bytes, section->size);
 	struct bpf_prog_info info = { 0 };
@@ -88,7 +86,7 @@ static bool next_function(struct bpf_place *place, struct bpf_function *function
 int bpf_programs_next(const struct perf_file *file, struct bpf_place *place,
 		      struct bpf_function *function)
 {
-	const struct perf_bytes *section = &file->features.sections[PERF_FEATURE_BPF_PROG_INFO];
+	const struct byte_view *section = &file->features.sections[PERF_FEATURE_BPF_PROG_INFO];
 
 	if (!section->bytes)
 		return 0;

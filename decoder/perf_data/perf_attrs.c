@@ -2,8 +2,6 @@
 /* Collects the events of a recording and finds them by the ids of their counters. */
 #include "decoder/perf_data/perf_file.h"
 
-#include "base/cursor.h"
-
 #define AUX_ACTION_OFFSET 116 /* of perf_event_attr.aux_action */
 #define EVENT_UPDATE_NAME 2   /* PERF_EVENT_UPDATE__NAME of tools/perf/util/event.h */
 
@@ -29,7 +27,7 @@ static void read_attr(struct perf_attr *attr, const uint8_t *bytes, size_t size)
 		memcpy(&attr->aux_action, bytes + AUX_ACTION_OFFSET, sizeof(attr->aux_action));
 }
 
-void perf_attrs_add(struct perf_file *file, struct perf_bytes attr, struct perf_bytes ids)
+void perf_attrs_add(struct perf_file *file, struct byte_view attr, struct byte_view ids)
 {
 	struct perf_attr *added;
 
@@ -49,8 +47,8 @@ static void add_record(struct perf_file *file, const struct perf_record *record)
 		memcpy(&size, record->payload + sizeof(uint32_t), sizeof(size));
 	if (size < PERF_ATTR_SIZE_VER0 || size > record->size)
 		return;
-	perf_attrs_add(file, (struct perf_bytes){ record->payload, size },
-		       (struct perf_bytes){ record->payload + size, record->size - size });
+	perf_attrs_add(file, (struct byte_view){ record->payload, size },
+		       (struct byte_view){ record->payload + size, record->size - size });
 }
 
 /* struct perf_record_event_update; the event's counters are known by now. */

@@ -2,7 +2,6 @@
 /* Reads the feature sections and the build ids of a recording. */
 #include "decoder/perf_data/perf_file.h"
 
-#include "base/cursor.h"
 #include "decoder/perf_data/perf_record.h"
 
 #define FEATURE_BITS          256
@@ -84,7 +83,7 @@ static void read_hybrid_topology(struct perf_file *file, struct cursor *c)
 	}
 }
 
-void perf_features_add_build_ids(struct perf_file *file, struct perf_bytes row)
+void perf_features_add_build_ids(struct perf_file *file, struct byte_view row)
 {
 	*ARRAY_ADD(file->build_ids, file->build_id_count, file->build_id_room) = row;
 }
@@ -179,7 +178,7 @@ static const char *feature_name(unsigned feature)
 	return feature < FEATURES_KNOWN ? feature_names[feature] : "unknown";
 }
 
-static void read_feature(struct perf_file *file, unsigned feature, struct perf_bytes section,
+static void read_feature(struct perf_file *file, unsigned feature, struct byte_view section,
 			 struct diag *diag)
 {
 	struct cursor c = cursor_over(section.bytes, section.size);
@@ -197,14 +196,14 @@ static void read_feature(struct perf_file *file, unsigned feature, struct perf_b
 }
 
 /* Each set bit of the header's bitmap has a section, described after the data. */
-void perf_features_read(struct perf_file *file, struct perf_bytes bytes, uint64_t table_offset,
+void perf_features_read(struct perf_file *file, struct byte_view bytes, uint64_t table_offset,
 			struct diag *diag)
 {
 	bool first = !file->part_count;
 	struct cursor table = cursor_over(bytes.bytes + table_offset, bytes.size - table_offset);
 
 	for (unsigned feature = 0; feature < FEATURE_BITS; feature++) {
-		struct perf_bytes section;
+		struct byte_view section;
 		uint64_t offset;
 
 		if (!(bytes.bytes[FEATURE_BITMAP_OFFSET + feature / 8] >> feature % 8 & 1))
@@ -229,14 +228,14 @@ void perf_features_read_record(struct perf_file *file, const struct perf_record 
 			       struct diag *diag)
 {
 	struct cursor c = cursor_over(record->payload, record->size);
-	struct perf_bytes section;
+	struct byte_view section;
 	uint64_t feature;
 
 	if (record->type == PERF_USER_HEADER_BUILD_ID) {
 		/* The record is an entry of the section, header and all. */
 		perf_features_add_build_ids(file,
-					    (struct perf_bytes){ record->payload - RECORD_HEADER,
-								 record->size + RECORD_HEADER });
+					    (struct byte_view){ record->payload - RECORD_HEADER,
+								record->size + RECORD_HEADER });
 		return;
 	}
 	if (record->type == PERF_USER_HEADER_TRACING_DATA) {
@@ -244,7 +243,7 @@ void perf_features_read_record(struct perf_file *file, const struct perf_record 
 		return;
 	}
 	feature = cursor_u64(&c);
-	section = (struct perf_bytes){ c.at, cursor_left(&c) };
+	section = (struct byte_view){ c.at, cursor_left(&c) };
 	if (feature == PERF_FEATURE_BUILD_ID)
 		perf_features_add_build_ids(file, section);
 	if (!c.short_ && feature < FEATURE_BITS)
@@ -252,7 +251,7 @@ void perf_features_read_record(struct perf_file *file, const struct perf_record 
 }
 
 /* Returns the bytes of the entry; 0 if it is missing or damaged. */
-static size_t read_build_id(const struct perf_bytes *row, size_t at, struct perf_build_id *found)
+static size_t read_build_id(const struct byte_view *row, size_t at, struct perf_build_id *found)
 {
 	const uint8_t *entry = row->bytes + at;
 	struct cursor c = cursor_over(entry, row->size - at);

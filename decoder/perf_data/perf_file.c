@@ -5,7 +5,6 @@
 #include <sys/mman.h>
 #include <zstd.h>
 
-#include "base/cursor.h"
 #include "base/file_kind.h"
 #include "base/io/temp_file.h"
 #include "decoder/perf_data/perf_input.h"
@@ -36,7 +35,7 @@ struct record_unpacker {
 	uint64_t packed; /* bytes read */
 };
 
-static struct perf_bytes payload_of(const struct perf_record *record)
+static struct byte_view payload_of(const struct perf_record *record)
 {
 	struct cursor c = cursor_over(record->payload, record->size);
 	uint64_t size = record->size;
@@ -46,10 +45,10 @@ static struct perf_bytes payload_of(const struct perf_record *record)
 		size = cursor_u64(&c);
 	if (size > cursor_left(&c))
 		size = cursor_left(&c);
-	return (struct perf_bytes){ c.at, size };
+	return (struct byte_view){ c.at, size };
 }
 
-static int unpack_payload(struct record_unpacker *unpacker, struct perf_bytes payload,
+static int unpack_payload(struct record_unpacker *unpacker, struct byte_view payload,
 			  struct error *err)
 {
 	ZSTD_inBuffer in = { payload.bytes, payload.size, 0 };
@@ -113,10 +112,10 @@ static void unpack_records(struct record_unpacker *unpacker, const struct perf_f
  * its bytes, owned by the caller (munmap()); NULL if there are no such
  * records.  Damage is warned about; the records before it are kept.
  */
-static struct perf_bytes perf_unpack(const struct perf_file *file, size_t part, struct diag *diag)
+static struct byte_view perf_unpack(const struct perf_file *file, size_t part, struct diag *diag)
 {
 	struct record_unpacker unpacker = { 0 };
-	struct perf_bytes bytes = { 0 };
+	struct byte_view bytes = { 0 };
 	struct error err = { 0 };
 
 	unpack_records(&unpacker, file, &file->parts[part], diag);
@@ -151,19 +150,19 @@ static struct file_section read_section(struct cursor *c)
 	return section;
 }
 
-static bool is_inside_file(struct perf_bytes bytes, const struct file_section *section)
+static bool is_inside_file(struct byte_view bytes, const struct file_section *section)
 {
 	return section->offset <= bytes.size && section->size <= bytes.size - section->offset;
 }
 
 /* Make mapped bytes the file's own. */
-static void own_mapping(struct perf_file *file, struct perf_bytes bytes)
+static void own_mapping(struct perf_file *file, struct byte_view bytes)
 {
 	*ARRAY_ADD(file->mappings, file->mapping_count, file->mapping_room) = bytes;
 	file->size += bytes.size;
 }
 
-static int map_input(struct perf_file *file, const char *path, struct perf_bytes *bytes,
+static int map_input(struct perf_file *file, const char *path, struct byte_view *bytes,
 		     struct error *err)
 {
 	if (perf_input_map(path, bytes, err) < 0)
@@ -174,7 +173,7 @@ static int map_input(struct perf_file *file, const char *path, struct perf_bytes
 
 /* ---- Headers ------------------------------------------------------------- */
 
-static int check_magic(struct perf_bytes bytes, bool *stream, struct error *err)
+static int check_magic(struct byte_view bytes, bool *stream, struct error *err)
 {
 	struct cursor c = cursor_over(bytes.bytes, bytes.size);
 	uint64_t magic = cursor_u64(&c);
@@ -193,7 +192,7 @@ static int check_magic(struct perf_bytes bytes, bool *stream, struct error *err)
 	return 0;
 }
 
-static int read_attrs(struct perf_file *file, struct perf_bytes bytes,
+static int read_attrs(struct perf_file *file, struct byte_view bytes,
 		      const struct file_section *attrs, uint64_t entry_size, struct error *err)
 {
 	if (entry_size < PERF_ATTR_SIZE_VER0 + SECTION_SIZE || !is_inside_file(bytes, attrs))
@@ -205,14 +204,14 @@ static int read_attrs(struct perf_file *file, struct perf_bytes bytes,
 
 		if (!is_inside_file(bytes, &ids))
 			ids.offset = ids.size = 0;
-		perf_attrs_add(file, (struct perf_bytes){ entry, entry_size - SECTION_SIZE },
-			       (struct perf_bytes){ bytes.bytes + ids.offset, ids.size });
+		perf_attrs_add(file, (struct byte_view){ entry, entry_size - SECTION_SIZE },
+			       (struct byte_view){ bytes.bytes + ids.offset, ids.size });
 	}
 	perf_attrs_finish(file);
 	return 0;
 }
 
-static void warn_incomplete(struct perf_file *file, struct perf_bytes bytes,
+static void warn_incomplete(struct perf_file *file, struct byte_view bytes,
 			    const struct file_section *data, struct diag *diag)
 {
 	file->unfinished |= data->size == 0;
@@ -224,7 +223,7 @@ static void warn_incomplete(struct perf_file *file, struct perf_bytes bytes,
 			  (unsigned long long)(data->size - (bytes.size - data->offset)));
 }
 
-static int read_header(struct perf_file *file, struct perf_bytes bytes, struct diag *diag,
+static int read_header(struct perf_file *file, struct byte_view bytes, struct diag *diag,
 		       struct error *err)
 {
 	struct cursor c = cursor_over(bytes.bytes + 16, HEADER_SIZE - 16);
@@ -250,7 +249,7 @@ static int read_header(struct perf_file *file, struct perf_bytes bytes, struct d
  * A stream has its events and features in records, features first, although
  * the names of events are a feature: read the events first.
  */
-static void read_stream(struct perf_file *file, struct perf_bytes bytes, struct diag *diag)
+static void read_stream(struct perf_file *file, struct byte_view bytes, struct diag *diag)
 {
 	struct perf_part part = { .bytes = bytes.bytes,
 				  .begin = PIPE_HEADER_SIZE,
@@ -280,7 +279,7 @@ static void read_stream(struct perf_file *file, struct perf_bytes bytes, struct 
 static int open_first(struct perf_file *file, const char *path, struct diag *diag,
 		      struct error *err)
 {
-	struct perf_bytes bytes;
+	struct byte_view bytes;
 	bool stream;
 
 	if (map_input(file, path, &bytes, err) < 0)
@@ -299,7 +298,7 @@ static void open_others(struct perf_file *file, const struct perf_input *input, 
 {
 	for (size_t i = 1; i < input->count; i++) {
 		struct error err = { 0 };
-		struct perf_bytes bytes;
+		struct byte_view bytes;
 
 		if (!perf_input_is_file(input->paths[i]))
 			error_set(&err, ERROR_UNSUPPORTED, "%s: is not a regular file",
@@ -317,7 +316,7 @@ static void open_others(struct perf_file *file, const struct perf_input *input, 
 static void unpack_parts(struct perf_file *file, struct diag *diag)
 {
 	for (size_t i = 0, count = file->part_count; i < count; i++) {
-		struct perf_bytes bytes = perf_unpack(file, i, diag);
+		struct byte_view bytes = perf_unpack(file, i, diag);
 
 		if (!bytes.bytes)
 			continue;

@@ -66,7 +66,7 @@ int perf_file_next(const struct perf_file *file, uint64_t *position, struct perf
  */
 
 /* Add an event; `size` bytes of struct perf_event_attr as that perf knew it. */
-void perf_attrs_add(struct perf_file *file, struct perf_bytes attr, struct perf_bytes ids);
+void perf_attrs_add(struct perf_file *file, struct byte_view attr, struct byte_view ids);
 
 /* Read a HEADER_ATTR or EVENT_UPDATE record (tools/perf/util/event.h) of a stream. */
 void perf_attrs_read_record(struct perf_file *file, const struct perf_record *record);
@@ -89,7 +89,7 @@ const struct perf_attr *perf_file_borrow_attr(const struct perf_file *file, uint
  * Read the sections of a file.  Their table is at `table_offset`, which lies in the file.
  * Of all inputs but the first only the build ids are read.  Damage is warned about.
  */
-void perf_features_read(struct perf_file *file, struct perf_bytes bytes, uint64_t table_offset,
+void perf_features_read(struct perf_file *file, struct byte_view bytes, uint64_t table_offset,
 			struct diag *diag);
 
 /* Read a HEADER_FEATURE, HEADER_BUILD_ID or HEADER_TRACING_DATA record of a stream. */
@@ -97,7 +97,7 @@ void perf_features_read_record(struct perf_file *file, const struct perf_record 
 			       struct diag *diag);
 
 /* Add a BUILD_ID section (a row of entries) to those of the recording. */
-void perf_features_add_build_ids(struct perf_file *file, struct perf_bytes row);
+void perf_features_add_build_ids(struct perf_file *file, struct byte_view row);
 
 /* An entry of the BUILD_ID feature, as views of the file. */
 struct perf_build_id {

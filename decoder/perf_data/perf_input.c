@@ -80,7 +80,7 @@ void perf_input_release(struct perf_input *input)
 	*input = (struct perf_input){ 0 };
 }
 
-static int map_stream(int fd, struct perf_bytes *bytes, struct error *err)
+static int map_stream(int fd, struct byte_view *bytes, struct error *err)
 {
 	struct temp_file file;
 	int status = temp_file_open(&file, err);
@@ -94,7 +94,7 @@ static int map_stream(int fd, struct perf_bytes *bytes, struct error *err)
 	return bytes->bytes ? 0 : -1;
 }
 
-static int map_descriptor(int fd, struct perf_bytes *bytes, struct error *err)
+static int map_descriptor(int fd, struct byte_view *bytes, struct error *err)
 {
 	struct stat status;
 	void *mapped;
@@ -117,17 +117,17 @@ static int map_descriptor(int fd, struct perf_bytes *bytes, struct error *err)
 		munmap(mapped, (size_t)status.st_size);
 		return -1;
 	}
-	*bytes = (struct perf_bytes){ mapped, (size_t)status.st_size };
+	*bytes = (struct byte_view){ mapped, (size_t)status.st_size };
 	return 0;
 }
 
-int perf_input_map(const char *path, struct perf_bytes *bytes, struct error *err)
+int perf_input_map(const char *path, struct byte_view *bytes, struct error *err)
 {
 	bool standard = strcmp(path, "-") == 0;
 	int fd = file_use_open(path);
 	int status;
 
-	*bytes = (struct perf_bytes){ 0 };
+	*bytes = (struct byte_view){ 0 };
 	if (fd < 0)
 		return error_set_system(err, errno, "%s: cannot open", path);
 	status = map_descriptor(fd, bytes, err);

@@ -38,6 +38,6 @@ bool perf_input_is_file(const char *path);
  * without a name.
  * Returns 0 with the bytes, owned by the caller (munmap()); -1 with err filled.
  */
-int perf_input_map(const char *path, struct perf_bytes *bytes, struct error *err);
+int perf_input_map(const char *path, struct byte_view *bytes, struct error *err);
 
 #endif

@@ -2,7 +2,6 @@
 /* Reads records one after the other from the parts of a recording. */
 #include "decoder/perf_data/perf_file.h"
 
-#include "base/cursor.h"
 #include "base/pages.h"
 #include "decoder/perf_data/perf_sample.h"
 
@@ -34,8 +33,8 @@ static void give_back_records(const struct perf_part *part, uint64_t at)
 }
 
 /* The data of an AUXTRACE record begin at `at`; the file may end before they do. */
-static struct perf_bytes read_aux(const struct perf_part *part, uint64_t at,
-				  struct perf_record *record, struct diag *diag)
+static struct byte_view read_aux(const struct perf_part *part, uint64_t at,
+				 struct perf_record *record, struct diag *diag)
 {
 	struct cursor c = cursor_over(record->payload, record->size);
 	uint64_t size = cursor_u64(&c), left = part->end - at;
@@ -49,17 +48,17 @@ static struct perf_bytes read_aux(const struct perf_part *part, uint64_t at,
 		size = left;
 	}
 	record->aux_behind = left - size;
-	return (struct perf_bytes){ part->bytes + at, size };
+	return (struct byte_view){ part->bytes + at, size };
 }
 
 /* In a stream, the formats of tracepoints are after the TRACING_DATA record. */
-static struct perf_bytes read_tracing_data(const struct perf_part *part, uint64_t at,
-					   const struct perf_record *record)
+static struct byte_view read_tracing_data(const struct perf_part *part, uint64_t at,
+					  const struct perf_record *record)
 {
 	struct cursor c = cursor_over(record->payload, record->size);
 	uint64_t size = (cursor_u32(&c) + 7) & ~7u, left = part->end - at;
 
-	return (struct perf_bytes){ part->bytes + at, size < left ? size : left };
+	return (struct byte_view){ part->bytes + at, size < left ? size : left };
 }
 
 /* Returns the bytes of the record and its data; 0 if it is damaged. */

@@ -4,7 +4,6 @@
 
 #include <sys/mman.h>
 
-#include "base/cursor.h"
 #include "decoder/perf_data/perf_types.h"
 
 /* Newer than some linux/perf_event.h: the last type of the kernel that is known here. */

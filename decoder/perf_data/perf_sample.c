@@ -2,7 +2,6 @@
 /* Reads samples and sample_id trailers, field by field in the order of the kernel. */
 #include "decoder/perf_data/perf_sample.h"
 
-#include "base/cursor.h"
 #include "decoder/perf_data/perf_file.h"
 
 /* Newer than some linux/perf_event.h. */
@@ -28,13 +27,13 @@ static void skip_words(struct cursor *c, uint64_t count)
 }
 
 /* A size, then that many bytes. */
-static struct perf_bytes take_sized(struct cursor *c, uint64_t size)
+static struct byte_view take_sized(struct cursor *c, uint64_t size)
 {
-	struct perf_bytes bytes = { c->at, size };
+	struct byte_view bytes = { c->at, size };
 
 	if (size > cursor_left(c)) {
 		c->short_ = true;
-		return (struct perf_bytes){ 0 };
+		return (struct byte_view){ 0 };
 	}
 	cursor_take(c, size);
 	return bytes;

@@ -19,8 +19,8 @@ struct perf_sample {
 	 * sample_regs_user and sample_regs_intr (asm/perf_regs.h), the lowest first.
 	 */
 	const uint8_t *user_registers, *registers; /* NULL: not in the sample */
-	struct perf_bytes raw; /* of tracepoints and synthesised events; padding at its end */
-	struct perf_bytes aux; /* trace data before the sample */
+	struct byte_view raw; /* of tracepoints and synthesised events; padding at its end */
+	struct byte_view aux; /* trace data before the sample */
 };
 
 /*

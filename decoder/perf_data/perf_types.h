@@ -8,6 +8,7 @@
 
 #include <linux/perf_event.h>
 
+#include "base/cursor.h"
 #include "base/diag.h"
 
 /* Records that perf itself writes (tools/perf/lib/include/perf/event.h). */
@@ -62,12 +63,6 @@ enum perf_feature {
 	PERF_FEATURE_COUNT = 64, /* sections with a higher number are not kept */
 };
 
-/* A view of bytes of the file. */
-struct perf_bytes {
-	const uint8_t *bytes; /* NULL: absent */
-	size_t size;
-};
-
 /* perf_event_attr.aux_action, which older headers call __reserved_3: Linux 6.13. */
 enum perf_aux_action {
 	AUX_ACTION_START_PAUSED = 1, /* of Intel PT: it starts paused */
@@ -86,7 +81,7 @@ struct perf_attr {
 
 /* Feature sections as plain values; absent values are NULL or 0. */
 struct perf_features {
-	struct perf_bytes sections[PERF_FEATURE_COUNT]; /* raw, as in the file */
+	struct byte_view sections[PERF_FEATURE_COUNT]; /* raw, as in the file */
 	const char *hostname, *os_release, *version, *arch, *cpu_description, *cpuid;
 	const char *command_line;     /* words joined by blanks */
 	const char *performance_cpus; /* of HYBRID_TOPOLOGY: a list as "0-7,16" */
@@ -103,9 +98,8 @@ struct perf_record {
 	uint16_t misc;
 	const uint8_t *payload; /* after the 8-byte header, without the sample_id trailer */
 	size_t size;            /* bytes of payload */
-	struct perf_bytes
-		aux;       /* of AUXTRACE, TRACING_DATA: the data after the record; may be cut */
-	size_t aux_behind; /* of AUXTRACE: bytes of the mapping after the data, at least */
+	struct byte_view aux; /* of AUXTRACE, TRACING_DATA: the data after the record; may be cut */
+	size_t aux_behind;    /* of AUXTRACE: bytes of the mapping after the data, at least */
 	/* The sample_id trailer of a record; absent fields are -1 and 0. */
 	struct perf_sample_id {
 		int32_t pid, tid, cpu;
@@ -126,10 +120,10 @@ struct perf_part {
 
 /* An input of a recording in several files: perf_series.h. */
 struct perf_origin {
-	const char *path;        /* borrowed */
-	struct perf_bytes bytes; /* the file, or the first one of a directory */
-	uint64_t begin, end;     /* ns: times of its records; begin UINT64_MAX: no time is known */
-	const uint8_t *clock;    /* how TSC becomes time; NULL: unknown */
+	const char *path;       /* borrowed */
+	struct byte_view bytes; /* the file, or the first one of a directory */
+	uint64_t begin, end;    /* ns: times of its records; begin UINT64_MAX: no time is known */
+	const uint8_t *clock;   /* how TSC becomes time; NULL: unknown */
 };
 
 /* The range of a buffer's bytes that a recording has. */
@@ -144,8 +138,8 @@ struct perf_file {
 	size_t origin_count, origin_room;
 	struct perf_aux_extent *extents; /* owned: of all inputs, if there are several */
 	size_t extent_count, extent_room;
-	uint64_t size;               /* bytes of all mappings */
-	struct perf_bytes *mappings; /* owned array of owned mappings */
+	uint64_t size;              /* bytes of all mappings */
+	struct byte_view *mappings; /* owned array of owned mappings */
 	size_t mapping_count, mapping_room;
 	struct perf_part *parts; /* owned */
 	size_t part_count, part_room;
@@ -155,7 +149,7 @@ struct perf_file {
 	struct perf_attr_id *by_id;    /* owned, sorted: the attribute of each id */
 	size_t id_count;               /* of all attributes together */
 	struct perf_features features; /* of the first input */
-	struct perf_bytes *build_ids;  /* owned: BUILD_ID sections and records of all inputs */
+	struct byte_view *build_ids;   /* owned: BUILD_ID sections and records of all inputs */
 	size_t build_id_count, build_id_room;
 	bool unfinished; /* perf was killed: the data runs to the end of the file */
 	bool unproven;   /* an input that was appended lacks evidence: perf_file_append() */

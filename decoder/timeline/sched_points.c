@@ -72,7 +72,7 @@ void sched_points_init(struct sched_points *points, const struct perf_file *file
 /* ---- Samples ------------------------------------------------------------- */
 
 /* Returns the field's bytes, `*size` of them; NULL if the sample does not have them. */
-static const uint8_t *field_of(struct perf_bytes raw, struct sched_field field, size_t *size)
+static const uint8_t *field_of(struct byte_view raw, struct sched_field field, size_t *size)
 {
 	*size = field.size;
 	return field.size && field.offset <= raw.size && field.size <= raw.size - field.offset
@@ -81,7 +81,7 @@ static const uint8_t *field_of(struct perf_bytes raw, struct sched_field field, 
 }
 
 /* Returns false, and leaves the value alone, if the sample has no such number. */
-static bool read_number(struct perf_bytes raw, struct sched_field field, uint64_t *value)
+static bool read_number(struct byte_view raw, struct sched_field field, uint64_t *value)
 {
 	size_t size;
 	const uint8_t *bytes = field_of(raw, field, &size);

@@ -2,7 +2,6 @@
 /* Reads TRACING_DATA, and fields of the formats in it. */
 #include "decoder/timeline/tracepoint_formats.h"
 
-#include "base/cursor.h"
 #include "decoder/perf_data/perf_file.h"
 
 #define MAGIC "\x17\x08\x44tracing"
@@ -132,7 +131,7 @@ static void read_system(struct cursor *c, tracepoint_format_reader *read, void *
 void tracepoint_formats_read(const struct perf_file *file, tracepoint_format_reader *read,
 			     void *context)
 {
-	struct perf_bytes section = file->features.sections[PERF_FEATURE_TRACING_DATA];
+	struct byte_view section = file->features.sections[PERF_FEATURE_TRACING_DATA];
 	struct cursor c = cursor_over(section.bytes, section.size);
 	const uint8_t *magic = cursor_take(&c, sizeof(MAGIC) - 1);
 	uint32_t count;

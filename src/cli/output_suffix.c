@@ -4,6 +4,7 @@
 
 #include <strings.h>
 
+#include "base/cursor.h"
 #include "base/io/output_path.h"
 #include "src/cli/suggest.h"
 #include "src/formats/output_format.h"
@@ -38,28 +39,23 @@ static const struct {
 	{ "svg", "the picture is a page, which browsers show; choose a name in .html" },
 };
 
-struct file_name {
-	const char *text;
-	size_t length;
-};
-
-static bool has_suffix(struct file_name name, const char *suffix)
+static bool has_suffix(struct text_view name, const char *suffix)
 {
 	size_t length = strlen(suffix);
 
-	return name.length > length + 1 && name.text[name.length - length - 1] == '.' &&
-	       strncasecmp(name.text + name.length - length, suffix, length) == 0;
+	return name.length > length + 1 && name.at[name.length - length - 1] == '.' &&
+	       strncasecmp(name.at + name.length - length, suffix, length) == 0;
 }
 
-/* Returns the last part of the path without .gz or .zst; length 0: a directory or "-". */
-static struct file_name read_name(const char *path)
+/* Returns the last part of the path without .gz or .zst; of length 0 for a directory or "-". */
+static struct text_view read_name(const char *path)
 {
 	const char *slash = path ? strrchr(path, '/') : NULL;
-	struct file_name name = { slash ? slash + 1 : path, 0 };
+	struct text_view name = { slash ? slash + 1 : path, 0 };
 
 	if (!path || strcmp(path, "-") == 0 || output_path_is_directory(path))
 		return name;
-	name.length = strlen(name.text);
+	name.length = strlen(name.at);
 	if (has_suffix(name, "gz"))
 		name.length -= sizeof("gz");
 	else if (has_suffix(name, "zst"))
@@ -68,7 +64,7 @@ static struct file_name read_name(const char *path)
 }
 
 /* Returns whether a name is one that a format's own tools choose, or look for. */
-static bool is_own_name(const struct output_format *format, struct file_name name)
+static bool is_own_name(const struct output_format *format, struct text_view name)
 {
 	static const char callgrind[] = "callgrind.out";
 
@@ -76,10 +72,10 @@ static bool is_own_name(const struct output_format *format, struct file_name nam
 		return false;
 	return has_suffix(name, output_format_suffix(format)) ||
 	       (format == &format_callgrind && name.length >= sizeof(callgrind) - 1 &&
-		memcmp(name.text, callgrind, sizeof(callgrind) - 1) == 0);
+		memcmp(name.at, callgrind, sizeof(callgrind) - 1) == 0);
 }
 
-static bool is_named(const struct output_format *format, struct file_name name)
+static bool is_named(const struct output_format *format, struct text_view name)
 {
 	if (is_own_name(format, name))
 		return true;
@@ -90,8 +86,8 @@ static bool is_named(const struct output_format *format, struct file_name name)
 	return false;
 }
 
-/* Returns the format for a name; NULL: any. */
-static const struct output_format *find_named(struct file_name name)
+/* Returns the format that a name asks for; NULL: any. */
+static const struct output_format *find_named(struct text_view name)
 {
 	for (int i = 0; output_formats[i]; i++) {
 		if (is_own_name(output_formats[i], name))
@@ -104,11 +100,11 @@ static const struct output_format *find_named(struct file_name name)
 	return NULL;
 }
 
-static void refuse_foreign(struct file_name name)
+static void refuse_foreign(struct text_view name)
 {
 	for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++) {
 		if (has_suffix(name, foreign[i].suffix))
-			usage_error("cannot write '%.*s' as .%s: %s", (int)name.length, name.text,
+			usage_error("cannot write '%.*s' as .%s: %s", (int)name.length, name.at,
 				    foreign[i].suffix, foreign[i].advice);
 	}
 }
@@ -123,11 +119,8 @@ static bool is_answer(const struct options *options)
 	return format && (format->answer || format->sideband) && !options_trace_slow(options);
 }
 
-/*
- * Choose JSON for an answer, because of --json without FILE or of the name. Returns whether the
- * name is the reason.
- */
-static bool choose_json(struct options *options, struct file_name name)
+/* Choose JSON for an answer by --json without FILE, or by the name. */
+static bool choose_json(struct options *options, struct text_view name)
 {
 	bool to_stdout = options->json && strcmp(options->json, "-") == 0;
 
@@ -141,7 +134,7 @@ static bool choose_json(struct options *options, struct file_name name)
 
 void output_suffix_choose(struct options *options)
 {
-	struct file_name name =
+	struct text_view name =
 		read_name(options->output ? options->output : options->output_pattern);
 	const struct output_format *named = find_named(name);
 
@@ -152,7 +145,7 @@ void output_suffix_choose(struct options *options)
 		usage_error(
 			"cannot write text to '%.*s' without a format; choose it with -f, as in "
 			"`-f functions`",
-			(int)name.length, name.text);
+			(int)name.length, name.at);
 	if (!options->format)
 		options->format = named ? named : output_formats[0];
 	else if (named && options->format->default_output != DEFAULT_NONE &&
@@ -160,5 +153,5 @@ void output_suffix_choose(struct options *options)
 		usage_error(
 			"cannot write --format=%s to '%.*s': the suffix is that of --format=%s; "
 			"change one of them",
-			options->format->name, (int)name.length, name.text, named->name);
+			options->format->name, (int)name.length, name.at, named->name);
 }

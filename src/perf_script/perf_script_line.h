@@ -24,19 +24,13 @@
 #ifndef SRC_PERF_SCRIPT_PERF_SCRIPT_LINE_H
 #define SRC_PERF_SCRIPT_PERF_SCRIPT_LINE_H
 
-#include "base/common.h"
+#include "base/cursor.h"
 
 /*
  * A view of part of a line, and parsers of its begin.  Each take_...() skips what it recognises at
  * the start of a view, and returns whether it was there; a view in which nothing came may have
  * changed.
  */
-
-/* Not NUL-terminated. */
-struct text_view {
-	const char *at;
-	size_t length;
-};
 
 /* Digits of a second that are read. */
 #define TEXT_NS_DIGITS 9

@@ -5,8 +5,6 @@
 #include <dwarf.h>
 #include <elf.h>
 
-#include "base/cursor.h"
-
 /* libdw reads this many bytes of a header before it checks the section's end. */
 #define HEADER_MAX 20
 
@@ -20,17 +18,17 @@ static const char *const section_names[SPLIT_SECTIONS] = {
 	[SPLIT_RANGES] = ".debug_ranges",
 };
 
-static struct split_view view_of(Elf_Scn *scn)
+static struct byte_view view_of(Elf_Scn *scn)
 {
 	Elf_Data *data = ALLOC_CHECKED(elf_getdata(scn, NULL));
 
 	if (!data || !data->d_buf)
-		return (struct split_view){ 0 };
-	return (struct split_view){ data->d_buf, data->d_size };
+		return (struct byte_view){ 0 };
+	return (struct byte_view){ data->d_buf, data->d_size };
 }
 
-static void list_sections(const struct elf_file *file, struct split_view *sections,
-			  struct split_view *index)
+static void list_sections(const struct elf_file *file, struct byte_view *sections,
+			  struct byte_view *index)
 {
 	struct elf_section section = { 0 };
 
@@ -82,7 +80,7 @@ struct skeleton {
 	struct split_name name; /* its file is NULL if there is no other part */
 	uint64_t id;
 	Dwarf_Addr base;
-	struct split_view addresses, ranges;
+	struct byte_view addresses, ranges;
 };
 
 static Dwarf_Word number_of(Dwarf_Die *die, unsigned name, unsigned gnu_name)
@@ -97,10 +95,10 @@ static Dwarf_Word number_of(Dwarf_Die *die, unsigned name, unsigned gnu_name)
 }
 
 /* Returns a section of the program, starting at an offset; its name may begin with ".z". */
-static struct split_view find_section(Elf *elf, const char *wanted, uint64_t from)
+static struct byte_view find_section(Elf *elf, const char *wanted, uint64_t from)
 {
 	struct elf_section section = { 0 };
-	struct split_view view = { 0 };
+	struct byte_view view = { 0 };
 
 	while (!view.bytes && elf_section_next(elf, &section)) {
 		const char *name = section.name;
@@ -110,8 +108,8 @@ static struct split_view find_section(Elf *elf, const char *wanted, uint64_t fro
 			view = view_of(section.scn);
 	}
 	if (from > view.size)
-		return (struct split_view){ 0 };
-	return (struct split_view){ view.bytes + from, view.size - from };
+		return (struct byte_view){ 0 };
+	return (struct byte_view){ view.bytes + from, view.size - from };
 }
 
 static struct skeleton read_skeleton(Dwarf_Die *die)
@@ -184,14 +182,14 @@ static void make_image(void)
 }
 
 /* Returns the section's contents as changed, or NULL. */
-static Elf_Data *set_contents(Elf_Scn *scn, const struct split_view *view, size_t least)
+static Elf_Data *set_contents(Elf_Scn *scn, const struct byte_view *view, size_t least)
 {
 	Elf_Data *data = ALLOC_CHECKED(elf_getdata(scn, NULL)),
 		 *raw = ALLOC_CHECKED(elf_rawdata(scn, NULL));
 
 	if (!data || !raw)
 		return NULL;
-	data->d_buf = raw->d_buf = view->bytes;
+	data->d_buf = raw->d_buf = (void *)(uintptr_t)view->bytes; /* libelf reads only */
 	data->d_size = raw->d_size = view->size < least ? 0 : view->size;
 	return data;
 }
@@ -199,7 +197,7 @@ static Elf_Data *set_contents(Elf_Scn *scn, const struct split_view *view, size_
 /* Open the sections with libdw; returns false if there is nothing to read. */
 static bool open_dwarf(struct split_unit *unit)
 {
-	const struct split_view *sections = unit->sections;
+	const struct byte_view *sections = unit->sections;
 
 	make_image();
 	elf_version(EV_CURRENT);
@@ -245,7 +243,7 @@ static bool find_die(struct split_unit *unit, uint64_t id)
 }
 
 static bool open_sections(struct split_unit *unit, const struct skeleton *skeleton,
-			  struct split_view sections[SPLIT_SECTIONS])
+			  struct byte_view sections[SPLIT_SECTIONS])
 {
 	sections[SPLIT_ADDR] = skeleton->addresses;
 	sections[SPLIT_RANGES] = skeleton->ranges;
@@ -255,7 +253,7 @@ static bool open_sections(struct split_unit *unit, const struct skeleton *skelet
 }
 
 /* Returns false if a part is beyond the end of its section. */
-static bool cut(struct split_view *section, struct dwp_range part)
+static bool cut(struct byte_view *section, struct dwp_range part)
 {
 	if (part.offset > section->size || part.size > section->size - part.offset)
 		return false;
@@ -278,7 +276,7 @@ static int open_packed(struct split_unit *unit, struct split_files *files,
 		[DWP_STR_OFFSETS] = SPLIT_STR_OFFSETS,
 		[DWP_RNGLISTS] = SPLIT_RNGLISTS,
 	};
-	struct split_view sections[SPLIT_SECTIONS];
+	struct byte_view sections[SPLIT_SECTIONS];
 	struct dwp_range parts[DWP_PARTS];
 	int found;
 
@@ -312,7 +310,7 @@ struct opening {
 static struct split_file *borrow_file(struct opening *opening)
 {
 	const struct file_identity *identity = &opening->file.identity;
-	struct split_view index;
+	struct byte_view index;
 	struct split_file *dwo;
 
 	HASH_FIND(hh, opening->files->dwos, identity, sizeof(*identity), dwo);
@@ -337,7 +335,7 @@ static bool open_file(void *context)
 	struct opening *opening = context;
 	struct split_unit *unit = opening->unit;
 	struct split_file *dwo = borrow_file(opening);
-	struct split_view sections[SPLIT_SECTIONS];
+	struct byte_view sections[SPLIT_SECTIONS];
 
 	memcpy(sections, dwo->sections, sizeof(sections));
 	unit->guard = &dwo->guard;
@@ -384,7 +382,7 @@ void split_unit_close(struct split_unit *unit)
 /* ---- Ranges -------------------------------------------------------------- */
 
 /* Returns the offset of a list in .debug_rnglists, by its number; 0 on damage. */
-static uint64_t list_offset(const struct split_view *lists, uint64_t number)
+static uint64_t list_offset(const struct byte_view *lists, uint64_t number)
 {
 	struct cursor c = cursor_over(lists->bytes, lists->size);
 	size_t width = 4;
@@ -405,7 +403,7 @@ static uint64_t list_offset(const struct split_view *lists, uint64_t number)
 }
 
 /* DWARF 4, 2.17.3: pairs of addresses; a pair of zeros ends them, one of -1 sets the base. */
-static ptrdiff_t next_pair(const struct split_view *pairs, ptrdiff_t next, Dwarf_Addr *base,
+static ptrdiff_t next_pair(const struct byte_view *pairs, ptrdiff_t next, Dwarf_Addr *base,
 			   Dwarf_Addr range[2])
 {
 	struct cursor c = cursor_over(pairs->bytes, pairs->size);

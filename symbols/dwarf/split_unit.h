@@ -15,6 +15,7 @@
 #ifndef SYMBOLS_DWARF_SPLIT_UNIT_H
 #define SYMBOLS_DWARF_SPLIT_UNIT_H
 
+#include "base/cursor.h"
 #include "base/tables/hash.h"
 #include "symbols/dwarf/dwarf_guard.h"
 #include "symbols/files/debug_file.h"
@@ -62,17 +63,12 @@ enum split_section {
 	SPLIT_OF_PROGRAM = SPLIT_ADDR,
 };
 
-struct split_view {
-	uint8_t *bytes; /* borrowed */
-	size_t size;
-};
-
 /*
  * A file of split units (a .dwo).  It is open once, and has one budget, whatever units ask for it.
  */
 struct split_file {
 	struct elf_file file;
-	struct split_view sections[SPLIT_SECTIONS]; /* borrowed from it */
+	struct byte_view sections[SPLIT_SECTIONS]; /* borrowed from it */
 	struct dwarf_guard guard;
 	size_t bytes_left; /* of its units that may be opened: they do not overlap */
 	UT_hash_handle hh; /* by file.identity */
@@ -84,9 +80,9 @@ struct split_files {
 	struct dwarf_pool *pool; /* borrowed; the run's */
 	const char *debug_path;  /* of the file with the units' own parts; NULL: the program */
 	bool package_looked_up;
-	struct elf_file package;                    /* may be closed */
-	struct split_view sections[SPLIT_SECTIONS]; /* of the package; borrowed */
-	struct split_view index;
+	struct elf_file package;                   /* may be closed */
+	struct byte_view sections[SPLIT_SECTIONS]; /* of the package; borrowed */
+	struct byte_view index;
 	struct dwarf_guard guard;
 	size_t bytes_left;       /* of units of the package that may be opened */
 	struct split_file *dwos; /* owned: hash */
@@ -94,12 +90,12 @@ struct split_files {
 
 /* Zeroed memory is a closed unit. */
 struct split_unit {
-	Elf *elf;                                   /* owned, as is the next */
-	Dwarf *dwarf;                               /* NULL: closed */
-	Dwarf_Die die;                              /* the unit's first entry */
-	struct split_view sections[SPLIT_SECTIONS]; /* borrowed */
-	Dwarf_Addr base;                            /* ranges count from here */
-	size_t size;                                /* bytes of the unit's entries */
+	Elf *elf;                                  /* owned, as is the next */
+	Dwarf *dwarf;                              /* NULL: closed */
+	Dwarf_Die die;                             /* the unit's first entry */
+	struct byte_view sections[SPLIT_SECTIONS]; /* borrowed */
+	Dwarf_Addr base;                           /* ranges count from here */
+	size_t size;                               /* bytes of the unit's entries */
 	struct dwarf_guard *guard; /* limits reading of its file, or of the package */
 };
 

@@ -3,7 +3,6 @@
 #include "symbols/tables/go_table.h"
 
 #include "base/budget.h"
-#include "base/cursor.h"
 
 /* Layouts, by the magic number. */
 enum { GO_1_2 = 0xfffffffb, GO_1_16 = 0xfffffffa, GO_1_18 = 0xfffffff0, GO_1_20 = 0xfffffff1 };
@@ -11,31 +10,31 @@ enum { GO_1_2 = 0xfffffffb, GO_1_16 = 0xfffffffa, GO_1_18 = 0xfffffff0, GO_1_20 
 /* Words of moduledata before `text` in Go 1.26. */
 #define MODULE_TEXT 22
 
-static struct go_bytes bytes_from(struct go_bytes whole, uint64_t offset)
+static struct byte_view bytes_from(struct byte_view whole, uint64_t offset)
 {
 	if (offset >= whole.size)
-		return (struct go_bytes){ 0 };
-	return (struct go_bytes){ whole.bytes + offset, whole.size - offset };
+		return (struct byte_view){ 0 };
+	return (struct byte_view){ whole.bytes + offset, whole.size - offset };
 }
 
-static struct cursor cursor_from(struct go_bytes whole, uint64_t offset)
+static struct cursor cursor_from(struct byte_view whole, uint64_t offset)
 {
-	struct go_bytes rest = bytes_from(whole, offset);
+	struct byte_view rest = bytes_from(whole, offset);
 
 	return cursor_over(rest.bytes, rest.size);
 }
 
 /* Returns the path at an offset, NULL if it has no end. */
-static const char *path_at(struct go_bytes texts, uint64_t offset)
+static const char *path_at(struct byte_view texts, uint64_t offset)
 {
-	struct go_bytes rest = bytes_from(texts, offset);
+	struct byte_view rest = bytes_from(texts, offset);
 
 	return rest.size && memchr(rest.bytes, 0, rest.size < PATH_MAX ? rest.size : PATH_MAX)
 		       ? (const char *)rest.bytes
 		       : NULL;
 }
 
-static bool find_section(const struct elf_file *file, const char *name, struct go_bytes *found)
+static bool find_section(const struct elf_file *file, const char *name, struct byte_view *found)
 {
 	struct elf_section section;
 
@@ -60,9 +59,9 @@ static bool read_magic(struct cursor *c, uint32_t *layout, uint8_t *word)
  * Programs for any address have the table among the data that are relocated, before 1.26:
  * Go's linker in a section of its own, others within that of all such data.
  */
-static struct go_bytes find_table(const struct elf_file *file)
+static struct byte_view find_table(const struct elf_file *file)
 {
-	struct go_bytes table = { 0 }, module;
+	struct byte_view table = { 0 }, module;
 	uint32_t layout;
 	uint8_t word;
 
@@ -81,11 +80,11 @@ static struct go_bytes find_table(const struct elf_file *file)
 }
 
 /* The parts of Go 1.16 and later follow the header, at offsets in it. */
-static void read_parts(struct go_table *table, struct go_bytes whole, struct cursor *c,
+static void read_parts(struct go_table *table, struct byte_view whole, struct cursor *c,
 		       uint8_t word)
 {
-	struct go_bytes *const parts[] = { &table->names, &table->units, &table->files,
-					   &table->values, &table->functions };
+	struct byte_view *const parts[] = { &table->names, &table->units, &table->files,
+					    &table->values, &table->functions };
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		*parts[i] = bytes_from(whole, cursor_number(c, word));
@@ -94,13 +93,13 @@ static void read_parts(struct go_table *table, struct go_bytes whole, struct cur
 }
 
 /* All offsets of Go 1.2 are in the whole; the list of files follows the functions. */
-static void read_whole(struct go_table *table, struct go_bytes whole, struct cursor *c)
+static void read_whole(struct go_table *table, struct byte_view whole, struct cursor *c)
 {
 	struct cursor files = *c;
 	uint64_t offset;
 
 	table->names = table->files = table->values = table->functions = whole;
-	table->starts = (struct go_bytes){ c->at, cursor_left(c) };
+	table->starts = (struct byte_view){ c->at, cursor_left(c) };
 	if (table->count > table->starts.size / table->width / 2)
 		return;
 	cursor_take(&files, (2 * table->count + 1) * table->width);
@@ -112,7 +111,7 @@ static void read_whole(struct go_table *table, struct go_bytes whole, struct cur
 static uint64_t read_code_address(const struct elf_file *file, struct cursor *c, uint8_t word)
 {
 	uint64_t text = cursor_number(c, word);
-	struct go_bytes module;
+	struct byte_view module;
 
 	if (!text && find_section(file, ".go.module", &module)) {
 		struct cursor data = cursor_from(module, (uint64_t)MODULE_TEXT * word);
@@ -124,7 +123,7 @@ static uint64_t read_code_address(const struct elf_file *file, struct cursor *c,
 
 void go_table_open(struct go_table *table, const struct elf_file *file)
 {
-	struct go_bytes whole = find_table(file);
+	struct byte_view whole = find_table(file);
 	struct cursor c = cursor_from(whole, 0);
 	uint32_t layout;
 	uint8_t word;
@@ -186,7 +185,7 @@ bool go_table_function(const struct go_table *table, size_t index, struct go_fun
  */
 static int32_t value_at(struct go_table *table, uint32_t offset, uint64_t begin, uint64_t vaddr)
 {
-	struct go_bytes rest = bytes_from(table->values, offset);
+	struct byte_view rest = bytes_from(table->values, offset);
 	struct cursor c =
 		cursor_over(rest.bytes, rest.size < table->work ? rest.size : table->work);
 	uint32_t value = UINT32_MAX, change;

@@ -13,23 +13,19 @@
 #ifndef SYMBOLS_TABLES_GO_TABLE_H
 #define SYMBOLS_TABLES_GO_TABLE_H
 
+#include "base/cursor.h"
 #include "symbols/files/elf_file.h"
-
-struct go_bytes {
-	const uint8_t *bytes; /* borrowed from the file */
-	size_t size;
-};
 
 /* Zeroed memory is an empty table. */
 struct go_table {
-	struct go_bytes names;     /* texts of functions */
-	struct go_bytes files;     /* texts of source files */
-	struct go_bytes units;     /* offsets in `files`, 32 bits each */
-	struct go_bytes values;    /* runs of code with equal line or file */
-	struct go_bytes functions; /* data of each */
-	struct go_bytes starts;    /* pairs: address of a function, its offset in `functions` */
-	size_t count;              /* of functions */
-	uint64_t text;             /* virtual address to which the others are relative */
+	struct byte_view names;     /* texts of functions */
+	struct byte_view files;     /* texts of source files */
+	struct byte_view units;     /* offsets in `files`, 32 bits each */
+	struct byte_view values;    /* runs of code with equal line or file */
+	struct byte_view functions; /* data of each */
+	struct byte_view starts;    /* pairs: address of a function, its offset in `functions` */
+	size_t count;               /* of functions */
+	uint64_t text;              /* virtual address to which the others are relative */
 	uint8_t width;  /* bytes of an address in `starts`, and of the one in a function */
 	bool has_units; /* a file's number is one of its unit's (1.16 and later) */
 	size_t work;    /* bytes of `values` that may be read yet */

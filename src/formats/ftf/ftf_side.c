@@ -98,7 +98,7 @@ struct stored_tid {
 
 /* ---- Tracks -------------------------------------------------------------- */
 
-static const struct name *text_of(const struct event_store *store, const struct trace_text *text)
+static const struct name *text_of(const struct event_store *store, const struct text_view *text)
 {
 	return text->length ? name_intern(store->names, text->at, text->length) : NULL;
 }

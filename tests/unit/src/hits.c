@@ -588,7 +588,7 @@ START_TEST(damaged_formats_and_samples_do_no_harm)
 	struct hit_args args;
 
 	file.features.sections[FEATURE_TRACING_DATA] =
-		(struct perf_bytes){ bytes.bytes, bytes.size };
+		(struct byte_view){ bytes.bytes, bytes.size };
 	for (size_t size = 0; size <= sizeof(fields); size++) {
 		uint8_t *raw = malloc(size ? size : 1);
 

@@ -440,7 +440,7 @@ static unsigned count_functions(const uint8_t *bytes, size_t size)
 	struct bpf_function function;
 	unsigned count = 0, sum = 0;
 
-	only.features.sections[FEATURE] = (struct perf_bytes){ bytes, size };
+	only.features.sections[FEATURE] = (struct byte_view){ bytes, size };
 	while (bpf_programs_next(&only, &place, &function)) {
 		for (uint32_t i = 0; i < function.size; i++)
 			sum += function.bytes[i]; /* for the sanitizers */

@@ -448,14 +448,14 @@ START_TEST(damaged_formats_do_no_harm)
 		uint8_t *copy = malloc(at ? at : 1);
 
 		memcpy(copy, bytes.bytes, at);
-		file.features.sections[FEATURE_TRACING_DATA] = (struct perf_bytes){ copy, at };
+		file.features.sections[FEATURE_TRACING_DATA] = (struct byte_view){ copy, at };
 		sched_points_init(&points, &file);
 		free(copy);
 		if (at == bytes.size)
 			break;
 		bytes.bytes[at] ^= 0xff;
 		file.features.sections[FEATURE_TRACING_DATA] =
-			(struct perf_bytes){ bytes.bytes, bytes.size };
+			(struct byte_view){ bytes.bytes, bytes.size };
 		sched_points_init(&points, &file);
 		bytes.bytes[at] ^= 0xff;
 	}
