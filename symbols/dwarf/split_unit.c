@@ -77,10 +77,13 @@ void split_files_close(struct split_files *files)
 /* ---- The unit's entry in the program ------------------------------------- */
 
 struct skeleton {
+	struct split_unit *unit; /* its other part, which is opened */
+	struct split_files *files;
 	struct split_name name; /* its file is NULL if there is no other part */
 	uint64_t id;
 	Dwarf_Addr base;
 	struct byte_view addresses, ranges;
+	struct elf_file file; /* that was just opened */
 };
 
 static Dwarf_Word number_of(Dwarf_Die *die, unsigned name, unsigned gnu_name)
@@ -299,32 +302,25 @@ static int open_packed(struct split_unit *unit, struct split_files *files,
 	return open_sections(unit, skeleton, sections) ? 1 : -1;
 }
 
-struct opening {
-	struct split_unit *unit;
-	struct split_files *files;
-	const struct skeleton *skeleton;
-	struct elf_file file; /* that was just opened */
-};
-
 /* Returns the file that was just opened; if it is known, closes it and returns the known one. */
-static struct split_file *borrow_file(struct opening *opening)
+static struct split_file *borrow_file(struct skeleton *skeleton)
 {
-	const struct file_identity *identity = &opening->file.identity;
+	const struct file_identity *identity = &skeleton->file.identity;
 	struct byte_view index;
 	struct split_file *dwo;
 
-	HASH_FIND(hh, opening->files->dwos, identity, sizeof(*identity), dwo);
+	HASH_FIND(hh, skeleton->files->dwos, identity, sizeof(*identity), dwo);
 	if (dwo) {
-		elf_file_close(&opening->file);
+		elf_file_close(&skeleton->file);
 		return dwo;
 	}
 	dwo = alloc_zeroed(1, sizeof(*dwo));
-	dwo->file = opening->file;
-	opening->file = (struct elf_file){ 0 };
-	HASH_ADD(hh, opening->files->dwos, file.identity, sizeof(*identity), dwo);
+	dwo->file = skeleton->file;
+	skeleton->file = (struct elf_file){ 0 };
+	HASH_ADD(hh, skeleton->files->dwos, file.identity, sizeof(*identity), dwo);
 	if (dwarf_guard_is_bomb(&dwo->file))
 		return dwo;
-	dwarf_guard_init(&dwo->guard, &dwo->file, opening->files->pool);
+	dwarf_guard_init(&dwo->guard, &dwo->file, skeleton->files->pool);
 	list_sections(&dwo->file, dwo->sections, &index);
 	dwo->bytes_left = dwo->sections[SPLIT_INFO].size;
 	return dwo;
@@ -332,14 +328,14 @@ static struct split_file *borrow_file(struct opening *opening)
 
 static bool open_file(void *context)
 {
-	struct opening *opening = context;
-	struct split_unit *unit = opening->unit;
-	struct split_file *dwo = borrow_file(opening);
+	struct skeleton *skeleton = context;
+	struct split_unit *unit = skeleton->unit;
+	struct split_file *dwo = borrow_file(skeleton);
 	struct byte_view sections[SPLIT_SECTIONS];
 
 	memcpy(sections, dwo->sections, sizeof(sections));
 	unit->guard = &dwo->guard;
-	if (open_sections(unit, opening->skeleton, sections) && unit->size <= dwo->bytes_left) {
+	if (open_sections(unit, skeleton, sections) && unit->size <= dwo->bytes_left) {
 		dwo->bytes_left -= unit->size;
 		return true;
 	}
@@ -351,18 +347,19 @@ int split_unit_open(struct split_unit *unit, struct split_files *files, Dwarf_Di
 		    struct error *err)
 {
 	struct skeleton skeleton = read_skeleton(die);
-	struct opening opening = { .unit = unit, .files = files, .skeleton = &skeleton };
 	int packed;
 
 	*unit = (struct split_unit){ 0 };
 	if (!skeleton.name.file)
 		return 0;
+	skeleton.unit = unit;
+	skeleton.files = files;
 	packed = open_packed(unit, files, &skeleton);
 	if (packed == 1)
 		return 1;
 	split_unit_close(unit);
-	if (debug_file_open_split(&files->request, &skeleton.name, &opening.file, open_file,
-				  &opening))
+	if (debug_file_open_split(&files->request, &skeleton.name, &skeleton.file, open_file,
+				  &skeleton))
 		return 1;
 	if (packed < 0)
 		return error_set(err, ERROR_FORMAT, "the package of debug information is damaged");

@@ -34,14 +34,9 @@
 /* Each piece of memory begins with its size, and both are aligned as malloc()'s. */
 #define ALIGNMENT sizeof(max_align_t)
 
-struct call {
-	jmp_buf end;
-	char *memory; /* borrowed from the limits */
-	size_t used;  /* bytes */
-};
-
-/* The call of this thread that may be ended now; may be NULL. */
-static __thread struct call *volatile current;
+/* The demangler of this thread whose call may be ended now; may be NULL. */
+static __thread struct demangler *volatile current;
+static __thread jmp_buf current_end;
 
 /* The timer of this thread's CPU time. */
 static __thread struct {
@@ -52,10 +47,8 @@ static __thread struct {
 /* Called by `work`: end it.  Does not return. */
 static _Noreturn void demangle_limits_end(void)
 {
-	struct call *call = current;
-
 	current = NULL;
-	longjmp(call->end, 1);
+	longjmp(current_end, 1);
 }
 
 static void on_expiry(int number)
@@ -75,14 +68,14 @@ void *demangle_xrealloc(void *old, size_t size);
 
 void *demangle_malloc(size_t size)
 {
-	struct call *call = current;
-	size_t left = DEMANGLE_NAME_MEMORY - call->used;
-	char *piece = call->memory + call->used;
+	struct demangler *demangler = current;
+	size_t left = DEMANGLE_NAME_MEMORY - demangler->memory_used;
+	char *piece = demangler->memory + demangler->memory_used;
 
 	if (size > left || left - size < 2 * ALIGNMENT)
 		demangle_limits_end();
 	memcpy(piece, &size, sizeof(size));
-	call->used += ALIGNMENT + (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+	demangler->memory_used += ALIGNMENT + (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 	return piece + ALIGNMENT;
 }
 
@@ -156,68 +149,52 @@ static uint64_t set_timer(uint64_t ns)
 
 /* ---- Calls --------------------------------------------------------------- */
 
-/* Release the memory.  Idempotent, also on zeroed memory. */
-static void demangle_limits_release(struct demangle_limits *limits)
-{
-	free(limits->memory);
-	*limits = (struct demangle_limits){ 0 };
-}
-
 /* Returns whether the call came to its end. */
-static bool call_within(struct call *call, uint64_t ns, void (*work)(void *), void *context)
+static bool call_within(struct demangler *demangler, void (*work)(struct demangler *))
 {
-	if (setjmp(call->end))
+	if (setjmp(current_end))
 		return false;
-	current = call;
-	set_timer(ns);
-	work(context);
+	current = demangler;
+	set_timer(DEMANGLE_NAME_NS);
+	work(demangler);
 	current = NULL;
 	return true;
 }
 
 /*
- * Call work(context) within the limits (base/budget.h) for one name, of `length` bytes, and for
+ * Call work(demangler) within the limits (base/budget.h) for one name, of `length` bytes, and for
  * all names that took longer than usual.  `work` calls libiberty and allocates nothing else.
  * Returns false if a limit ended it, or it was not called because all time is spent, or the system
  * has no timer left.
  */
-static bool demangle_limits_run(struct demangle_limits *limits, size_t length, void (*work)(void *),
-				void *context)
+static bool call_limited(struct demangler *demangler, size_t length,
+			 void (*work)(struct demangler *))
 {
 	uint64_t usual = DEMANGLE_USUAL_NS + length * (uint64_t)DEMANGLE_USUAL_BYTE_NS;
-	struct call call = { .used = 0 };
 	uint64_t spent;
 	bool ended;
 
-	if (limits->spent > DEMANGLE_RUN_NS || !make_timer())
+	if (demangler->spent > DEMANGLE_RUN_NS || !make_timer())
 		return false;
-	if (!limits->memory)
-		limits->memory = alloc_zeroed(DEMANGLE_NAME_MEMORY, 1);
-	call.memory = limits->memory;
-	ended = call_within(&call, DEMANGLE_NAME_NS, work, context);
+	if (!demangler->memory)
+		demangler->memory = alloc_zeroed(DEMANGLE_NAME_MEMORY, 1);
+	demangler->memory_used = 0;
+	ended = call_within(demangler, work);
 	spent = DEMANGLE_NAME_NS - set_timer(0);
 	if (spent > usual)
-		limits->spent += spent - usual;
+		demangler->spent += spent - usual;
 	return ended;
 }
 
 void demangler_release(struct demangler *demangler)
 {
-	demangle_limits_release(&demangler->limits);
+	free(demangler->memory);
 	free(demangler->text);
 	free(demangler->plain);
 	*demangler = (struct demangler){ 0 };
 }
 
 /* ---- By libiberty -------------------------------------------------------- */
-
-/* A linkage name on its way through libiberty. */
-struct compiled_name {
-	struct demangler *demangler;
-	const char *linkage;
-	int options;
-	bool done;
-};
 
 static void append_text(const char *text, size_t length, void *context)
 {
@@ -233,54 +210,51 @@ static void append_text(const char *text, size_t length, void *context)
 }
 
 /* Rust's older mangling looks like C++, so Rust comes first, as in cplus_demangle(). */
-static void demangle_compiled(void *context)
+static void demangle_compiled(struct demangler *demangler)
 {
-	struct compiled_name *name = context;
-	struct demangler *demangler = name->demangler;
-
-	name->done = rust_demangle_callback(name->linkage, name->options, append_text, demangler);
-	if (name->done)
+	demangler->done = rust_demangle_callback(demangler->linkage, demangler->options,
+						 append_text, demangler);
+	if (demangler->done)
 		return;
 	demangler->length = 0;
-	name->done =
-		cplus_demangle_v3_callback(name->linkage, name->options, append_text, demangler);
+	demangler->done = cplus_demangle_v3_callback(demangler->linkage, demangler->options,
+						     append_text, demangler);
 }
 
 /* D's mangling: https://dlang.org/spec/abi.html#name_mangling. */
-static void demangle_d(void *context)
+static void demangle_d(struct demangler *demangler)
 {
-	struct compiled_name *name = context;
-	const char *text = dlang_demangle(name->linkage, DMGL_NO_OPTS);
+	const char *text = dlang_demangle(demangler->linkage, DMGL_NO_OPTS);
 
-	name->done = text;
+	demangler->done = text;
 	if (text)
-		append_text(text, strlen(text), name->demangler);
+		append_text(text, strlen(text), demangler);
 }
 
 /* GNAT's encoding (GCC's gcc/ada/exp_dbug.ads); libiberty puts a name of another form in "<>". */
-static void demangle_ada(void *context)
+static void demangle_ada(struct demangler *demangler)
 {
-	struct compiled_name *name = context;
-	const char *text = ada_demangle(name->linkage, DMGL_NO_OPTS);
+	const char *text = ada_demangle(demangler->linkage, DMGL_NO_OPTS);
 
-	name->done = text && text[0] != '<' && strcmp(text, name->linkage) != 0;
-	if (name->done)
-		append_text(text, strlen(text), name->demangler);
+	demangler->done = text && text[0] != '<' && strcmp(text, demangler->linkage) != 0;
+	if (demangler->done)
+		append_text(text, strlen(text), demangler);
 }
 
 static bool demangle_by_library(struct demangler *demangler, const char *linkage, int options,
-				void (*work)(void *))
+				void (*work)(struct demangler *))
 {
-	struct compiled_name name = { demangler, linkage, options, false };
 	bool is_d = linkage[0] == '_' && linkage[1] == 'D';
 	size_t length = strlen(linkage);
 
 	demangler->length = 0;
 	if (is_d && length > DEMANGLE_D_NAME)
 		return false;
-	demangler->costly =
-		!demangle_limits_run(&demangler->limits, length, is_d ? demangle_d : work, &name);
-	return name.done && !demangler->costly;
+	demangler->linkage = linkage;
+	demangler->options = options;
+	demangler->done = false;
+	demangler->costly = !call_limited(demangler, length, is_d ? demangle_d : work);
+	return demangler->done && !demangler->costly;
 }
 
 /* ---- OCaml --------------------------------------------------------------- */

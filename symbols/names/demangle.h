@@ -42,12 +42,6 @@ size_t demangle_fortran(const char *linkage, char *text, size_t room);
 size_t demangle_pascal(const char *linkage, char *text, size_t room);
 size_t demangle_haskell(const char *linkage, char *text, size_t room);
 
-/* Zeroed memory has spent nothing. */
-struct demangle_limits {
-	uint64_t spent; /* ns of CPU time, beyond that of usual names */
-	char *memory; /* owned: DEMANGLE_NAME_MEMORY bytes, used anew for each name; may be NULL */
-};
-
 enum demangle_style {
 	DEMANGLE_SHORT = 0, /* no template arguments, no parameter lists */
 	DEMANGLE_FULL,      /* with both, as nm -C has it */
@@ -63,7 +57,13 @@ struct demangler {
 	size_t plain_room;
 	unsigned languages; /* of the file that has the names: bits of enum demangle_language */
 	bool costly;        /* the last name exceeds a limit, so it stays mangled */
-	struct demangle_limits limits;
+	uint64_t spent;     /* ns of CPU time, beyond that of usual names */
+	/* The name on its way through libiberty: */
+	const char *linkage; /* borrowed */
+	int options;
+	bool done;
+	char *memory; /* owned: DEMANGLE_NAME_MEMORY bytes, used anew for each name; may be NULL */
+	size_t memory_used; /* bytes */
 };
 
 /* Release the memory.  Idempotent, also on zeroed memory. */
