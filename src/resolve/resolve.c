@@ -144,8 +144,8 @@ void resolver_init(struct resolver *resolver, const struct timeline *timeline,
 	direct_cache_init(&resolver->addresses, ADDRESS_CACHE_BITS, sizeof(struct cached_location));
 	symbols = timeline_kernel_symbols(timeline, &count);
 	kernel_names_init(&resolver->kernel, symbols, count, names);
-	_Static_assert(sizeof(struct cached_branch) == CACHE_LINE, "one slot per cache line");
-	direct_cache_init(&resolver->branches, BRANCH_CACHE_BITS, sizeof(struct cached_branch));
+	_Static_assert(sizeof(struct known_branch) == CACHE_LINE, "one slot per cache line");
+	direct_cache_init(&resolver->branches, BRANCH_CACHE_BITS, sizeof(struct known_branch));
 }
 
 void resolver_release(struct resolver *resolver)
@@ -256,13 +256,13 @@ const struct location_pair *branch_cache_put(struct resolver *resolver,
 					     const struct address_space *space,
 					     const struct location *from, const struct location *to)
 {
-	struct cached_branch *slot = branch_cache_slot(resolver, space, from->ip, to->ip);
+	struct known_branch *slot = branch_cache_slot(resolver, space, from->ip, to->ip);
 
 	if (!may_cache(resolver, from) || !may_cache(resolver, to)) {
 		resolver->uncached = location_pair_of(from, to);
 		return &resolver->uncached;
 	}
-	*slot = (struct cached_branch){ space, location_pair_of(from, to) };
+	*slot = (struct known_branch){ space, location_pair_of(from, to) };
 	return &slot->places;
 }
 

@@ -48,12 +48,6 @@ struct cached_location {
 	struct location location; /* ip 0: empty */
 };
 
-/* One cache line. Its names do not depend on time. */
-struct cached_branch {
-	const struct address_space *space;
-	struct location_pair places; /* CALL_NOT_KNOWN: empty */
-};
-
 struct resolver {
 	struct dso_store *store; /* borrowed */
 	struct dso **dsos;       /* owned; by index of mapped_file */
@@ -61,7 +55,7 @@ struct resolver {
 	struct dso **jits; /* owned; by index of address space: names of JIT code; NULL: not looked
 			      up yet */
 	struct direct_cache addresses; /* owned; of struct cached_location */
-	struct direct_cache branches;  /* owned; of struct cached_branch */
+	struct direct_cache branches;  /* owned; of struct known_branch; CALL_NOT_KNOWN: empty */
 	struct location_pair uncached; /* the last branch that may not be cached */
 	struct kernel_names kernel;
 };
@@ -99,12 +93,12 @@ bool resolver_is_entry(const struct resolver *resolver, const struct address_spa
 struct location resolver_find(struct resolver *resolver, const struct address_space *space,
 			      uint64_t ip);
 
-/* Returns the slot of a branch in the branch cache. */
-static inline struct cached_branch *branch_cache_slot(const struct resolver *resolver,
+/* Returns the slot that both ends of a branch have in the branch cache. */
+static inline struct known_branch *branch_cache_slot(const struct resolver *resolver,
 						      const struct address_space *space,
 						      uint64_t from, uint64_t to)
 {
-	struct cached_branch *slots = resolver->branches.slots;
+	struct known_branch *slots = resolver->branches.slots;
 	uint64_t key = (from << 20) + to + (uint64_t)(uintptr_t)space;
 
 	return &slots[direct_cache_index(key, BRANCH_CACHE_BITS)];
@@ -119,7 +113,7 @@ static inline const struct location_pair *branch_cache_get(const struct resolver
 							   const struct address_space *space,
 							   uint64_t from, uint64_t to)
 {
-	const struct cached_branch *branch = branch_cache_slot(resolver, space, from, to);
+	const struct known_branch *branch = branch_cache_slot(resolver, space, from, to);
 
 	if (!branch->places.call || branch->places.from.ip != from || branch->places.to.ip != to ||
 	    branch->space != space)

@@ -119,7 +119,7 @@ void slice_files_release(struct slice_files *files)
 bool slice_args_add_dso(struct slice_args *args, const struct symbol *symbol,
 			struct slice_files *files)
 {
-	struct dso_names_shown names;
+	const struct name *path, *build_id;
 
 	if (symbol->kind != SYMBOL_UNNAMED)
 		return false;
@@ -127,9 +127,9 @@ bool slice_args_add_dso(struct slice_args *args, const struct symbol *symbol,
 		if (files->shown[i] == symbol->dso)
 			return false;
 	*ARRAY_ADD(files->shown, files->count, files->room) = symbol->dso;
-	names = dso_names_shown(symbol->dso);
-	add_name(args, SLICE_ARG_DSO, names.path);
-	add_name(args, SLICE_ARG_BUILD_ID, names.build_id);
+	dso_names_shown(symbol->dso, &path, &build_id);
+	add_name(args, SLICE_ARG_DSO, path);
+	add_name(args, SLICE_ARG_BUILD_ID, build_id);
 	return true;
 }
 

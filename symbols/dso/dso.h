@@ -50,7 +50,8 @@ struct dso {
 	struct inline_table inlined;
 	struct split_files split_files;
 	struct cached_symbol file_symbol; /* the SYMBOL_FILE symbol */
-	struct dso_names_shown shown;     /* set with the first unnamed function */
+	/* As names, set with the first unnamed function: */
+	const struct name *shown_path, *shown_build_id;
 	bool starts_loaded;
 	struct direct_cache landing;    /* of landing pads by call; empty until the first lookup */
 	size_t landing_work;            /* call sites that may be read yet */

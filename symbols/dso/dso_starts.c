@@ -52,20 +52,21 @@ static void set_shown(struct dso *dso)
 
 	id = dso_build_id(dso, &size);
 	elf_file_print_id(text, id, size);
-	dso->shown.path = name_intern_text(dso->store->names, dso->path);
-	dso->shown.build_id = size ? name_intern_text(dso->store->names, text) : NULL;
+	dso->shown_path = name_intern_text(dso->store->names, dso->path);
+	dso->shown_build_id = size ? name_intern_text(dso->store->names, text) : NULL;
 }
 
-struct dso_names_shown dso_names_shown(const struct dso *dso)
+void dso_names_shown(const struct dso *dso, const struct name **path, const struct name **build_id)
 {
-	return dso->shown;
+	*path = dso->shown_path;
+	*build_id = dso->shown_build_id;
 }
 
 static struct symbol *add_unnamed(struct dso *dso, const struct code_start *start)
 {
 	struct cached_symbol *cached = arena_alloc(&dso->store->arena, sizeof(*cached));
 
-	if (!dso->shown.path)
+	if (!dso->shown_path)
 		set_shown(dso);
 	cached->has_line = true;
 	cached->symbol = (struct symbol){ .start = start->begin,

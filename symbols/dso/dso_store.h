@@ -91,8 +91,11 @@ const struct name *dso_short_name(const struct dso *dso);
 /* Returns the path of the file with the code, or NULL. */
 const char *dso_file(const struct dso *dso);
 
-/* Returns the names of a file of which an unnamed function was found (SYMBOL_UNNAMED). */
-struct dso_names_shown dso_names_shown(const struct dso *dso);
+/*
+ * Get the path as recorded and the build id in hexadecimal (NULL: unknown), as names, of a file
+ * of which an unnamed function was found (SYMBOL_UNNAMED).
+ */
+void dso_names_shown(const struct dso *dso, const struct name **path, const struct name **build_id);
 
 enum dso_names {
 	DSO_NAMES_NONE = 0,

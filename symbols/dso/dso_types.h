@@ -38,11 +38,6 @@ enum dso_state {
 	DSO_NOT_A_FILE, /* anonymous memory, kernel, JIT code: nothing to look for */
 };
 
-/* The path as recorded and the build id in hexadecimal (NULL: unknown), as names. */
-struct dso_names_shown {
-	const struct name *path, *build_id;
-};
-
 struct source_line {
 	const struct name *file; /* NULL: unknown */
 	uint32_t line, column;   /* 0: unknown */
