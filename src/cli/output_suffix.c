@@ -14,13 +14,9 @@ static const struct {
 	const char *suffix;
 	const struct output_format *format;
 } aliases[] = {
-	{ "json", &format_chrome },
-	{ "json", &format_speedscope },
-	{ "speedscope", &format_speedscope },
-	{ "fxt", &format_ftf },
-	{ "pb", &format_pprof },
-	{ "pprof", &format_pprof },
-	{ "lcov", &format_lcov },
+	{ "json", &format_speedscope }, { "speedscope", &format_speedscope },
+	{ "fxt", &format_ftf },         { "pb", &format_pprof },
+	{ "pprof", &format_pprof },     { "lcov", &format_lcov },
 };
 
 /* Suffixes of formats that are not written. */
@@ -89,10 +85,16 @@ static bool is_named(const struct output_format *format, struct text_view name)
 /* Returns the format that a name asks for; NULL: any. */
 static const struct output_format *find_named(struct text_view name)
 {
+	const struct output_format *found = NULL;
+
 	for (int i = 0; output_formats[i]; i++) {
-		if (is_own_name(output_formats[i], name))
-			return output_formats[i];
+		if (is_own_name(output_formats[i], name) &&
+		    (!found || strlen(output_format_suffix(output_formats[i])) >
+				       strlen(output_format_suffix(found))))
+			found = output_formats[i];
 	}
+	if (found)
+		return found;
 	for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++) {
 		if (has_suffix(name, aliases[i].suffix))
 			return aliases[i].format;

@@ -1,63 +1,87 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --format=chrome: JSON of the Trace Event Format ("Trace Event Format", Google,
- * duration events B and E), which chrome://tracing and others read.  Written as
- * slices come; times are microseconds of perf's clock with three decimals.
+ * --format=chrome: JSON of the Trace Event Format ("Trace Event Format", Google), which Perfetto,
+ * Firefox Profiler, speedscope, Tracy and others read: complete events (X), which all of them show
+ * with name and arguments, each in front of those in it.  Times are microseconds since the first
+ * slice, with three decimals, and six where the order of begins and ends of one ns wants it.
  */
 
-#include "src/formats/call_sites.h"
-#include "src/formats/output_format.h"
+#include "src/formats/slice_list.h"
 #include "src/formats/text/any_text.h"
-#include "src/options/options.h"
-#include "src/slices/slice_args.h"
 #include "src/slices/track.h"
 
 struct chrome_output {
-	struct format_output output; /* first */
-	enum option_args level;      /* details of slices */
-	struct call_sites sites;
-	struct slice_files files;
-	uint64_t slices;
-	bool any; /* an event was written */
+	struct slice_list list; /* first */
+	bool any;               /* an event was written */
 };
 
 /* Begin an event: all that every kind has. */
 static void open_event(struct chrome_output *chrome, const struct track *track, char phase)
 {
-	fprintf(chrome->output.text, "%s\n{\"ph\":\"%c\",\"pid\":%d,\"tid\":%d",
+	fprintf(chrome->list.output.text, "%s\n{\"ph\":\"%c\",\"pid\":%d,\"tid\":%d",
 		chrome->any ? "," : "", phase, track->pid, track->tid);
 	chrome->any = true;
 }
 
-static void print_time(const struct chrome_output *chrome, uint64_t ns)
+/* ---- Times --------------------------------------------------------------- */
+
+/* Returns the ps that a rank adds to a time; print_micros() may add those below the first. */
+static int rank_ps(unsigned rank)
 {
-	fprintf(chrome->output.text, ",\"ts\":%" PRIu64 ".%03" PRIu64, ns / 1000, ns % 1000);
+	return rank ? (int)rank + 2 : 0;
 }
 
-static void print_chrome_name(const struct chrome_output *chrome, const char *text, size_t length)
+/*
+ * Print microseconds.  Readers multiply them by 1000, and some cut off what is behind the point:
+ * a ps is added where they would lose a ns.  Returns the ps.
+ */
+static int print_micros(const char *key, uint64_t ns, int ps, FILE *out)
 {
-	fputs(",\"name\":", chrome->output.text);
-	json_text_print(text, length, chrome->output.text);
+	char text[48];
+
+	for (;; ps++) {
+		snprintf(text, sizeof(text), "%" PRIu64 ".%03" PRIu64 "%.*d", ns / 1000, ns % 1000,
+			 ps ? 3 : 0, ps);
+		if (ps || (uint64_t)(strtod(text, NULL) * 1000) == ns)
+			break;
+	}
+	fprintf(out, ",\"%s\":%s", key, text);
+	return ps;
 }
 
-static void print_chrome_category(const struct chrome_output *chrome, const struct name *category)
+/*
+ * Readers sort by time, and add time and duration as floating point numbers: begins and ends of
+ * one ns are some ps apart, in their order.
+ */
+static void print_times(const struct slice_list *list, const struct listed_slice *slice, FILE *out)
 {
-	if (!category)
-		return;
-	fputs(",\"cat\":", chrome->output.text);
-	json_text_print(category->text, category->length, chrome->output.text);
+	int ps = print_micros("ts", slice->begin - list->first, rank_ps(slice->begin_rank), out);
+
+	ps = rank_ps(slice->end_rank) - ps;
+	if (slice->symbol)
+		print_micros("dur", slice->end - slice->begin, ps < 0 ? 0 : ps, out);
+}
+
+/* ---- Names and arguments ------------------------------------------------- */
+
+static void print_chrome_text(const char *key, const struct name *text, FILE *out)
+{
+	fprintf(out, ",\"%s\":", key);
+	json_text_print(text->text, text->length, out);
 }
 
 /* Metadata: the name of a process or a thread. */
 static void print_track_name(struct chrome_output *chrome, const struct track *track,
 			     const char *kind, const char *name)
 {
+	FILE *out = chrome->list.output.text;
+
 	if (!name)
 		return;
 	open_event(chrome, track, 'M');
-	fprintf(chrome->output.text, ",\"name\":\"%s\",\"args\":{\"name\":", kind);
-	json_text_print(name, strlen(name), chrome->output.text);
-	fputs("}}", chrome->output.text);
+	fprintf(out, ",\"name\":\"%s\",\"args\":{\"name\":", kind);
+	json_text_print(name, strlen(name), out);
+	fputs("}}", out);
 }
 
 static void announce(struct chrome_output *chrome, struct track *track)
@@ -101,109 +125,57 @@ static void print_chrome_args(const struct slice_args *args, FILE *out)
 		putc('}', out);
 }
 
-static void print_begin(struct chrome_output *chrome, struct track *track,
-			const struct slice_event *event, const struct slice_detail *detail)
+/* ---- The format ---------------------------------------------------------- */
+
+static void print_chrome_slice(struct slice_list *list, struct track *track,
+			       const struct listed_slice *slice, uint64_t number)
 {
-	const struct symbol *symbol = event->symbol;
-	struct slice_args args;
+	struct chrome_output *chrome = (struct chrome_output *)list;
+	struct slice_args args = { .count = 0 };
+	FILE *out = list->output.text;
 
-	print_chrome_name(chrome, symbol->name->text, symbol->name->length);
-	print_chrome_category(chrome, slice_category(symbol));
-	args.count = 0;
-	if (chrome->level != OPTION_ARGS_NONE) {
-		slice_args_add_begin(&args, symbol, event->ip, event->flags,
-				     chrome->level == OPTION_ARGS_FULL);
-		slice_args_add_dso(&args, symbol, &chrome->files);
-	}
-	if (chrome->level == OPTION_ARGS_FULL) {
-		slice_costs_begin(&track->costs, detail);
-		if (detail)
-			slice_args_add_caller(&args, call_sites_find(&chrome->sites, detail->caller,
-								     detail->caller_offset));
-	}
-	print_chrome_args(&args, chrome->output.text);
-	chrome->slices++;
-}
-
-static void print_end(struct chrome_output *chrome, struct track *track,
-		      const struct slice_detail *detail)
-{
-	struct slice_args args;
-
-	args.count = 0;
-	if (chrome->level == OPTION_ARGS_FULL)
-		slice_args_add_cost(&args, slice_costs_end(&track->costs, detail));
-	if (detail)
-		slice_args_add_folded(&args, detail->folded, detail->folded_time);
-	print_chrome_args(&args, chrome->output.text);
-}
-
-static void print_chrome_event(struct chrome_output *chrome, struct track *track,
-			       const struct slice_event *event, const struct slice_detail *detail)
-{
-	static const char phases[] = {
-		[SLICE_BEGIN] = 'B', [SLICE_END] = 'E', [SLICE_INSTANT] = 'i'
-	};
-
+	(void)number;
 	announce(chrome, track);
-	open_event(chrome, track, phases[event->kind]);
-	print_time(chrome, event->time);
-	if (event->kind == SLICE_BEGIN) {
-		print_begin(chrome, track, event, detail);
-	} else if (event->kind == SLICE_INSTANT) {
-		print_chrome_name(chrome, event->text, strlen(event->text));
-		fputs(",\"s\":\"t\"", chrome->output.text); /* of the thread */
+	open_event(chrome, track, slice->symbol ? 'X' : 'i');
+	print_times(list, slice, out);
+	print_chrome_text("name", listed_name(slice), out);
+	if (!slice->symbol) {
+		fputs(",\"s\":\"t\"", out); /* of the thread */
 	} else {
-		print_end(chrome, track, detail);
+		if (slice_category(slice->symbol))
+			print_chrome_text("cat", slice_category(slice->symbol), out);
+		slice_list_args(list, slice, &args);
+		print_chrome_args(&args, out);
 	}
-	putc('}', chrome->output.text);
-}
-
-static void print_chrome_events(const struct slice_sink *sink, void *track,
-				const struct slice_batch *batch)
-{
-	for (size_t i = 0; i < batch->count; i++)
-		print_chrome_event(sink->context, track, &batch->events[i],
-				   slice_batch_detail(batch, &batch->events[i]));
+	putc('}', out);
 }
 
 static struct format_output *open_chrome(const struct format_request *request, struct error *err)
 {
-	struct chrome_output *chrome = alloc_zeroed(1, sizeof(*chrome));
+	struct format_output *output = slice_list_open(request, sizeof(struct chrome_output));
 
 	(void)err;
-	chrome->output.text = request->text;
-	chrome->level = request->options->args;
-	chrome->sites.names = request->names;
-	chrome->output.slices = &chrome->slices;
-	chrome->output.sink = (struct slice_sink){
-		.events = print_chrome_events,
-		.context = chrome,
-		.details = chrome->level == OPTION_ARGS_FULL,
-		.folded = chrome->level != OPTION_ARGS_NONE,
-	};
-	fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", chrome->output.text);
-	return &chrome->output;
+	((struct slice_list *)output)->print = print_chrome_slice;
+	return output;
 }
 
-static int finish_chrome(struct format_output *output, struct error *err)
+static int print_chrome(struct format_output *output, struct error *err)
 {
-	(void)err;
+	fprintf(output->text,
+		"{\"displayTimeUnit\":\"ns\",\"otherData\":{\"first_ns\":\"%" PRIu64
+		"\"},\"traceEvents\":[",
+		((struct slice_list *)output)->first);
+	if (slice_list_print(output, err) < 0)
+		return -1;
 	fputs("\n]}\n", output->text);
 	return 0;
 }
 
-static void release_chrome(struct format_output *output)
-{
-	call_sites_release(&((struct chrome_output *)output)->sites);
-	slice_files_release(&((struct chrome_output *)output)->files);
-}
-
 const struct output_format format_chrome = {
 	.name = "chrome",
-	.suffix = "chrome.json",
+	.suffix = "json",
 	.slices = SLICES_SORTED,
 	.open = open_chrome,
-	.finish = finish_chrome,
-	.release = release_chrome,
+	.finish = print_chrome,
+	.release = slice_list_release,
 };

@@ -29,16 +29,15 @@ same_costs() {
 	"$program" -q -f chrome --args=full -o threads.json threads
 	python3 - <<'END' | sort >wanted
 import json
-open_slices = {}
-for event in json.load(open("threads.json"))["traceEvents"]:
-    args, stack = event.get("args", {}), open_slices.setdefault(event["tid"], [])
-    ns = round(event.get("ts", 0) * 1000)
-    if event["ph"] == "B":
+trace = json.load(open("threads.json"))
+first = int(trace["otherData"]["first_ns"])
+for event in trace["traceEvents"]:
+    if event["ph"] == "X":
+        args = event["args"]
+        begin = first + int(event["ts"] * 1000)
         line = "%s:%d" % (args["file"], args["line"]) if "line" in args else "-"
-        stack.append((event["name"], ns, line))
-    elif event["ph"] == "E":
-        name, begin, line = stack.pop()
-        print(name, begin, ns, args.get("insns", 0), args.get("cycles", 0), args.get("folded", 0), line)
+        print(event["name"], begin, begin + int(event["dur"] * 1000), args.get("insns", 0), args.get("cycles", 0),
+              args.get("folded", 0), line)
 END
 	held costs | sort | diff wanted - && grep -q ' [1-9][0-9]* [1-9][0-9]* 0 .*threads.c:[1-9]' wanted
 }

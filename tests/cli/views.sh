@@ -139,33 +139,23 @@ named_threads() {
 }
 tap_check "folded: stacks begin with the names of threads" named_threads
 
-# One line an event; the slices made of them again.
-chrome_slices() {
-	awk -F '[:,"}]+' '/"ph":"[BE]"/ {
-		key = $5 "/" $7
-		split($9, t, ".")
-		time = t[1] t[2]
-		if ($3 == "B") {
-			depth[key] += 0
-			begin[key, depth[key]] = time
-			name[key, depth[key]++] = $11
-		} else {
-			d = --depth[key]
-			print key, d, begin[key, d], time, name[key, d]
-		}
-	}' | sort
-}
+# One line an event; ns since the first slice.  Awk's numbers hold 15 digits.
 chrome() {
 	"$program" -q --args=none --format=chrome threads >chrome.json
-	one_word <chrome.json | chrome_slices >ours
-	one_word <threads.slices | sort | diff - ours && [ "$(grep -c thread_name chrome.json)" -eq 5 ]
+	first=$(sed -n 's/.*"first_ns":"\([0-9]*\)".*/\1/p' chrome.json)
+	one_word <chrome.json | awk -F '[:,"}]+' '/"ph":"X"/ {
+		begin = int($9 * 1000)
+		print $5 "/" $7, begin, begin + int($11 * 1000), $13
+	}' | sort >ours
+	one_word <threads.slices | awk -v first="$first" '{
+		print $1, $3 - first, $4 - first, $5 }' | sort | diff - ours && [ "$(grep -c thread_name chrome.json)" -eq 5 ]
 }
-tap_check "chrome: begins and ends are those of the slices" chrome
+tap_check "chrome: slices with their times" chrome
 
 # Static programs: all code is in one file; what is no code has none.
 categories() {
 	"$program" -q --format=chrome threads >categories.json && "$program" -q threads -o categories.ftf &&
-		grep -E '"ph":"B".*"address":"0x[1-9a-f]' categories.json | grep -vF '"cat":"threads"'
+		grep -E '"ph":"X".*"address":"0x[1-9a-f]' categories.json | grep -vF '"cat":"threads"'
 	grep -E '"address":"0x0"' categories.json | grep -F '"cat":'
 	"$top_builddir/ftfdump" categories.ftf | grep -E ' (begin|complete) ' >records
 	grep -E ' address=0x[1-9a-f]' records | grep -vF 'category "threads"'
@@ -187,18 +177,23 @@ same_nesting() {
 	    for key, value in args.items():
 	        args[key] = 'true' if value is True else str(value)
 	    return [name for name, time in stack], stack[-1][1], end, args
-	chrome, stacks, open_ends = {}, {}, {}
-	for e in json.load(open('full.json'), parse_float=str)['traceEvents']:
+	chrome, stacks = {}, {}
+	trace = json.load(open('full.json'), parse_float=str)
+	first = int(trace['otherData']['first_ns'])
+	def ps(text):
+	    whole, _, rest = text.partition('.')
+	    return int(whole + (rest + '000000')[:6])
+	for e in trace['traceEvents']:
+	    if e['ph'] != 'X':
+	        continue
 	    thread = '%d/%d' % (e['pid'], e['tid'])
+	    begin, end = ps(e['ts']), ps(e['ts']) + ps(e['dur'])
 	    stack = stacks.setdefault(thread, [])
-	    if e['ph'] == 'B':
-	        chrome.setdefault(thread, []).append(None)
-	        stack.append((e['name'], e['ts'].replace('.', '').lstrip('0'), len(chrome[thread]) - 1, e['args']))
-	    elif e['ph'] == 'E':
-	        at, args = stack[-1][2:]
-	        chrome[thread][at] = shown([f[:2] for f in stack], e['ts'].replace('.', '').lstrip('0'),
-	                                   dict(args, **e.get('args', {})))
+	    while stack and stack[-1][2] <= begin:
 	        stack.pop()
+	    stack.append((e['name'], str(begin // 1000 + first), end))
+	    chrome.setdefault(thread, []).append(
+	        shown([f[:2] for f in stack], str(end // 1000 + first), e['args']))
 	slices = {}
 	for line in open('full'):
 	    thread, depth, begin, end, *words = line.split()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Rules that slices keep whatever was recorded; input: --format=chrome --args=full.
+# Rules that slices keep whatever was recorded; input: what ftfdump prints of a trace with --args=full.
 #   an inferred slice is in no slice that was seen to begin
 #   each slice that begins ends, in the reverse order, and not before it begins
 # Prints "N slices, M wrong", and the first wrong ones.  What the code must have for the slices goes
@@ -11,37 +11,38 @@ function complain(text) {
 	if (++wrong <= 5)
 		print text
 }
-function field(name, end,    at, rest) {
-	at = index($0, "\"" name "\":")
+# The value of an argument.
+function field(name,    at, rest) {
+	at = index($0, " " name "=")
 	if (!at)
 		return ""
-	rest = substr($0, at + length(name) + 3)
-	match(rest, end)
-	return substr(rest, 1, RSTART - 1)
+	rest = substr($0, at + length(name) + 2)
+	sub(/ .*/, "", rest)
+	return rest
 }
-!/^\{"ph":"[BE]"/ { next }
+# A text in quotes after `before`.
+function quoted(before,    rest) {
+	rest = substr($0, index($0, before) + length(before))
+	sub(/"( [a-z_]+[ =].*)?$/, "", rest)
+	return rest
+}
+$2 != "begin" && $2 != "end" { next }
 {
-	track = field("pid", ",") "/" field("tid", ",")
-	text = field("ts", "[,}]")
-	# Microseconds: awk's numbers hold 15 digits.
-	whole = text
-	sub(/\..*/, "", whole)
+	track = $3
+	text = $4
+	# ns: awk's numbers hold 15 digits.
 	if (!origin)
-		origin = substr(whole, 1, length(whole) - 6)
-	time = (substr(whole, 1, length(whole) - 6) - origin) * 1000000 + substr(text, length(whole) - 5)
+		origin = substr(text, 1, length(text) - 9)
+	time = (substr(text, 1, length(text) - 9) - origin) * 1000000000 + substr(text, length(text) - 8)
 }
 time < last[track] { complain("earlier than the event before: " $0) }
 { last[track] = time }
-# A text, without its quotes.
-function text_of(name) {
-	return substr(field(name, "\"[,}]"), 2)
-}
 # The file and function of a slice; a name in brackets is no function's.
 function function_of(    name) {
-	name = text_of("symbol")
+	name = field("symbol")
 	if (name == "")
-		name = text_of("name")
-	return name ~ /^\[/ ? "[" : text_of("cat") " " name
+		name = quoted(" " $4 " \"")
+	return name ~ /^\[/ ? "[" : (/ category "/ ? quoted("\" category \"") : "") " " name
 }
 # The stack that began had no cause if nothing says so.
 function want_cause(track) {
@@ -49,9 +50,9 @@ function want_cause(track) {
 		print "load", cause[track] >wanted
 	cause[track] = ""
 }
-/^\{"ph":"B"/ {
+$2 == "begin" {
 	total++
-	inferred = /"inferred_start_time":true/
+	inferred = / inferred_start_time=true/
 	place = function_of()
 	if (depth[track] == 0) {
 		want_cause(track)
@@ -59,7 +60,7 @@ function want_cause(track) {
 		began[track] = text
 		marked[track] = 0
 	}
-	if (text == began[track] && /"uncertain_level":true/)
+	if (text == began[track] && / uncertain_level=true/)
 		marked[track] = 1
 	if (wanted && depth[track] > 1 && place == open[track, depth[track]] &&
 	    place == open[track, depth[track] - 1] && place ~ /^[^[]/ && !inferred)

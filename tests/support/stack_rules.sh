@@ -5,7 +5,8 @@ keeps_rules() {
 	code=$1
 	shift
 	: >"$work/wanted"
-	"$top_builddir/ptrace2ftf" -q --no-warn --format=chrome --args=full "$@" |
+	"$top_builddir/ptrace2ftf" -q --no-warn --no-samples --fit=none --args=full -o "$work/rules.ftf" "$@"
+	"$top_builddir/ftfdump" "$work/rules.ftf" |
 		awk -v wanted="$work/wanted" -f "$top_srcdir/tests/oracle/stack_rules.awk" || return 1
 	command -v objdump >/dev/null || return 0
 	for name in $(awk '{ for (i = 2; i < NF; i += 2) print $i }' "$work/wanted" | sort -u); do

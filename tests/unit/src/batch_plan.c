@@ -109,7 +109,7 @@ START_TEST(outputs_end_with_the_name_of_the_format)
 	const struct options none = { .output = "o/", .format = &format_none };
 
 	ck_assert_str_eq(output_of(&page), "o/a.html");
-	ck_assert_str_eq(output_of(&chrome), "o/a.chrome.json");
+	ck_assert_str_eq(output_of(&chrome), "o/a.json");
 	ck_assert_ptr_null(output_of(&none));
 }
 END_TEST

@@ -111,19 +111,65 @@ START_TEST(chrome_has_microseconds_names_and_what_is_folded_in_each)
 {
 	const struct slice_sink *sink = open_format(&format_chrome, OPTION_ARGS_LINE);
 
-	feed_instant(sink, &tracks[1], 5, "mark");
-	begin(sink, 0, 1001, "f");
+	feed_instant(sink, &tracks[1], 6, "mark");
+	begin(sink, 0, 1002, "f");
 	begin(sink, 0, 2000, "g");
-	feed_folded_end(sink, &tracks[0], 3000, 7, 70);
-	end(sink, 0, 4000);
-	ck_assert_uint_eq(*output->slices, 2);
+	feed_folded_end(sink, &tracks[0], 3500, 7, 70);
+	end(sink, 0, 4002);
+	ck_assert_uint_eq(*output->slices, 3);
 	finish_format();
+	expect("\"otherData\":{\"first_ns\":\"6\"}");
 	expect("{\"ph\":\"M\",\"pid\":1,\"tid\":2,\"name\":\"thread_name\",\"args\":{\"name\":\"worker\"}},\n"
-	       "{\"ph\":\"i\",\"pid\":1,\"tid\":2,\"ts\":0.005,\"name\":\"mark\",\"s\":\"t\"}");
+	       "{\"ph\":\"i\",\"pid\":1,\"tid\":2,\"ts\":0.000,\"name\":\"mark\",\"s\":\"t\"}");
 	expect("\"name\":\"process_name\",\"args\":{\"name\":\"prog\"}}");
-	expect("{\"ph\":\"B\",\"pid\":1,\"tid\":1,\"ts\":1.001,\"name\":\"f\",\"args\":{\"address\":\"0x1000\"}}");
-	expect("\"ts\":3.000,\"args\":{\"folded\":7,\"folded_time\":70}}");
-	expect("\"ts\":4.000}\n]}\n");
+	expect("{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":0.996,\"dur\":3.000,\"name\":\"f\",\"args\":{\"address\":\"0x1000\"}},\n");
+	expect("\"dur\":1.500,\"name\":\"g\",\"args\":{\"address\":\"0x1000\",\"folded\":7,\"folded_time\":70}}\n]}\n");
+}
+END_TEST
+
+/* Returns the time of a slice as readers find it, and its end. */
+static double chrome_times(const char *name, double *last)
+{
+	char wanted[32];
+	const char *at, *line = text;
+	double first, length;
+
+	fflush(out);
+	snprintf(wanted, sizeof(wanted), "\"name\":\"%s\"", name);
+	at = strstr(text, wanted);
+	ck_assert_ptr_nonnull(at);
+	for (const char *next; (next = strstr(line, "\"ts\":")) && next < at;)
+		line = next + 1;
+	ck_assert_int_eq(sscanf(line, "ts\":%lf,\"dur\":%lf", &first, &length), 2);
+	*last = first + length;
+	return first;
+}
+
+/* Slices of one ns and less, which begin and end with others; 1.001 * 1000 is less than 1001. */
+START_TEST(chrome_nests_for_readers_that_sort_and_cut_times)
+{
+	const struct slice_sink *sink = open_format(&format_chrome, OPTION_ARGS_NONE);
+	double ends[5], begins[5];
+
+	begin(sink, 0, 0, "a");
+	begin(sink, 0, 1001, "b");
+	begin(sink, 0, 1001, "c");
+	end(sink, 0, 1001);
+	begin(sink, 0, 1001, "d");
+	end(sink, 0, 1002);
+	end(sink, 0, 1002);
+	begin(sink, 0, 1002, "e");
+	end(sink, 0, 1002);
+	end(sink, 0, 1002);
+	finish_format();
+	for (int i = 0; i < 5; i++)
+		begins[i] = chrome_times((const char[]){ (char)('a' + i), 0 }, &ends[i]);
+	ck_assert(begins[1] <= begins[2] && begins[2] < ends[2] && ends[2] < begins[3]);
+	ck_assert(ends[3] < ends[1] && ends[1] < begins[4] && ends[4] < ends[0]);
+	ck_assert_uint_eq((uint64_t)(begins[1] * 1000), 1001);
+	ck_assert_uint_eq((uint64_t)(begins[4] * 1000), 1002);
+	for (int i = 1; i < 5; i++)
+		ck_assert_uint_eq((uint64_t)(ends[i] * 1000), i == 2 ? 1001 : 1002);
 }
 END_TEST
 
@@ -136,16 +182,19 @@ START_TEST(chrome_shows_whether_a_call_was_seen_and_inlined)
 	symbol.linkage = symbol.name;
 	symbol.inlined = (const void *)&anything;
 	feed_begin(sink, &tracks[0], 1, &symbol, 0, SLICE_INFERRED_START);
+	feed_end(sink, &tracks[0], 1);
 	finish_format();
 	expect("\"name\":\"f\"}");
 	sink = open_format(&format_chrome, OPTION_ARGS_LINE);
 	feed_begin(sink, &tracks[0], 1, &symbol, 0, SLICE_INFERRED_START);
+	feed_end(sink, &tracks[0], 1);
 	finish_format();
 	expect("\"name\":\"f\",\"args\":{\"address\":\"0x0\",\"inlined\":true,"
 	       "\"inferred_start_time\":true}}");
 	sink = open_format(&format_chrome, OPTION_ARGS_LINE);
 	symbol.inlined = NULL;
 	feed_begin(sink, &tracks[0], 2, &symbol, 0, SLICE_INFERRED_START | SLICE_UNCERTAIN_LEVEL);
+	feed_end(sink, &tracks[0], 3);
 	finish_format();
 	/* seeds.md: inferred slices have inferred_start_time */
 	expect("\"name\":\"f\",\"args\":{\"address\":\"0x0\",\"inferred_start_time\":true,"
@@ -379,6 +428,7 @@ int main(void)
 
 	tcase_add_checked_fixture(all, setup, teardown);
 	tcase_add_test(all, chrome_has_microseconds_names_and_what_is_folded_in_each);
+	tcase_add_test(all, chrome_nests_for_readers_that_sort_and_cut_times);
 	tcase_add_test(all, chrome_shows_whether_a_call_was_seen_and_inlined);
 	tcase_add_test(all, folded_stacks_have_their_own_time_only);
 	tcase_add_test(all, functions_count_the_outermost_call_of_each_thread);

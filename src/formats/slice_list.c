@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/* The list of all slices. */
+#include "src/formats/slice_list.h"
+
+#include "base/io/output.h"
+#include "src/slices/track.h"
+
+/* Slices that stay in memory, in bytes: most runs print fewer. */
+#define MEMORY_MOST ((size_t)8 << 20)
+
+/* Accesses between two calls that let the slices leave memory. */
+#define STEP ((size_t)1 << 12)
+
+#define NONE SIZE_MAX
+
+static struct listed_slice *slice_at(const struct slice_list *list, size_t index)
+{
+	return (struct listed_slice *)list->slices.items + index;
+}
+
+/* Count an access: slices may be in a file, and do not need memory for long. */
+static void count_access(struct slice_list *list)
+{
+	if (++list->accesses % STEP == 0)
+		big_array_rest(&list->slices, 0, list->count, sizeof(struct listed_slice));
+}
+
+static struct listed_track *listed_track_of(struct slice_list *list, struct track *track)
+{
+	list->tracks = alloc_grow_zeroed(list->tracks, &list->track_room, (size_t)track->index + 1,
+					 sizeof(*list->tracks));
+	if (list->track_count <= track->index)
+		list->track_count = (size_t)track->index + 1;
+	return &list->tracks[track->index];
+}
+
+/* Returns the rank of the track's next event, at least `least`. */
+static uint16_t next_rank(struct listed_track *to, uint64_t time, unsigned least, bool ends)
+{
+	unsigned rank = 0;
+
+	if (to->track && to->time == time)
+		rank = to->rank + (unsigned)(ends || to->ended);
+	if (rank < least)
+		rank = least;
+	to->time = time;
+	to->ended = ends;
+	to->rank = rank > SLICE_RANK_MOST ? SLICE_RANK_MOST : (uint16_t)rank;
+	return to->rank;
+}
+
+static struct listed_slice *add_slice(struct slice_list *list, struct track *track, uint64_t time)
+{
+	struct listed_track *to = listed_track_of(list, track);
+	size_t index = list->count++;
+
+	if (!index || time < list->first)
+		list->first = time;
+	big_array_grow(&list->slices, list->count, sizeof(struct listed_slice), MEMORY_MOST);
+	count_access(list);
+	*slice_at(list, index) = (struct listed_slice){
+		.begin = time,
+		.end = time,
+		.next = NONE,
+		.depth = (uint32_t)track->open_count,
+		.begin_rank = next_rank(to, time, 0, false),
+	};
+	if (to->track)
+		slice_at(list, to->last)->next = index;
+	else
+		to->first = index;
+	to->track = track;
+	to->last = index;
+	return slice_at(list, index);
+}
+
+static void begin_listed(struct slice_list *list, struct track *track,
+			 const struct slice_event *event, const struct slice_detail *detail)
+{
+	struct listed_slice *slice = add_slice(list, track, event->time);
+
+	slice->symbol = event->symbol;
+	slice->ip = event->ip;
+	slice->flags = event->flags;
+	if (list->level == OPTION_ARGS_FULL)
+		slice_costs_begin(&track->costs, detail);
+	if (detail)
+		slice->text = call_sites_find(&list->sites, detail->caller, detail->caller_offset);
+	*ARRAY_ADD(track->open, track->open_count, track->open_room) = list->count - 1;
+}
+
+static void end_listed(struct slice_list *list, struct track *track,
+		       const struct slice_event *event, const struct slice_detail *detail)
+{
+	struct listed_slice *slice;
+
+	if (!track->open_count)
+		return;
+	slice = slice_at(list, track->open[--track->open_count]);
+	count_access(list);
+	slice->end = event->time;
+	slice->end_rank = next_rank(&list->tracks[track->index], event->time,
+				    slice->begin_rank + (slice->begin_rank > 0), true);
+	slice->finished = true;
+	slice->cut = (event->flags & SLICE_CUT) != 0;
+	if (list->level == OPTION_ARGS_FULL)
+		slice->cost = slice_costs_end(&track->costs, detail);
+	if (detail) {
+		slice->folded = detail->folded;
+		slice->folded_time = detail->folded_time;
+	}
+}
+
+static void add_instant(struct slice_list *list, struct track *track,
+			const struct slice_event *event)
+{
+	struct listed_slice *slice = add_slice(list, track, event->time);
+
+	slice->text = name_intern_text(list->sites.names, event->text);
+	slice->finished = true;
+}
+
+static void add_events(const struct slice_sink *sink, void *track, const struct slice_batch *batch)
+{
+	for (size_t i = 0; i < batch->count; i++) {
+		const struct slice_event *event = &batch->events[i];
+		const struct slice_detail *detail = slice_batch_detail(batch, event);
+
+		if (event->kind == SLICE_BEGIN)
+			begin_listed(sink->context, track, event, detail);
+		else if (event->kind == SLICE_END)
+			end_listed(sink->context, track, event, detail);
+		else
+			add_instant(sink->context, track, event);
+	}
+}
+
+struct format_output *slice_list_open(const struct format_request *request, size_t size)
+{
+	struct slice_list *list = alloc_zeroed(1, size);
+
+	list->level = request->options->args;
+	list->sites.names = request->names;
+	list->file = request->output;
+	list->output.text = request->text;
+	list->output.slices = &list->count;
+	list->output.sink = (struct slice_sink){
+		.events = add_events,
+		.context = list,
+		.details = list->level == OPTION_ARGS_FULL,
+		.folded = list->level != OPTION_ARGS_NONE,
+	};
+	return &list->output;
+}
+
+void slice_list_args(struct slice_list *list, const struct listed_slice *slice,
+		     struct slice_args *args)
+{
+	args->count = 0;
+	if (list->level == OPTION_ARGS_NONE)
+		return;
+	slice_args_add_begin(args, slice->symbol, slice->ip, slice->flags,
+			     list->level == OPTION_ARGS_FULL);
+	slice_args_add_dso(args, slice->symbol, &list->files);
+	slice_args_add_caller(args, slice->text);
+	slice_args_add_cost(args, slice->cost);
+	slice_args_add_folded(args, slice->folded, slice->folded_time);
+}
+
+/* ---- In order ------------------------------------------------------------ */
+
+static int compare_tracks(const void *left, const void *right)
+{
+	const struct track *a = ((const struct listed_track *)left)->track;
+	const struct track *b = ((const struct listed_track *)right)->track;
+
+	if (!a || !b)
+		return !a - !b;
+	return COMPARE(a->pid, b->pid) ?: COMPARE(a->tid, b->tid) ?: COMPARE(a->index, b->index);
+}
+
+int slice_list_print(struct format_output *output, struct error *err)
+{
+	struct slice_list *list = (struct slice_list *)output;
+	uint64_t number = 0;
+
+	(void)err;
+	if (list->track_count)
+		qsort(list->tracks, list->track_count, sizeof(*list->tracks), compare_tracks);
+	for (size_t i = 0; i < list->track_count && list->tracks[i].track; i++) {
+		for (size_t at = list->tracks[i].first; at != NONE; at = slice_at(list, at)->next) {
+			if (!list->file->lines && !output_room(list->file))
+				list->file->cut = true;
+			if (!list->file->cut && slice_at(list, at)->finished)
+				list->print(list, list->tracks[i].track, slice_at(list, at),
+					    number++);
+			count_access(list);
+		}
+	}
+	return 0;
+}
+
+void slice_list_release(struct format_output *output)
+{
+	struct slice_list *list = (struct slice_list *)output;
+
+	big_array_release(&list->slices);
+	free(list->tracks);
+	call_sites_release(&list->sites);
+	slice_files_release(&list->files);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Lists all slices, for formats that print them whole: thread after thread, sorted by pid and tid,
+ * each slice before those in it.
+ *
+ * Slices are kept until the end, because only then can they be sorted: many of them in a file
+ * without a name (base/io/big_array.h).
+ */
+#ifndef SRC_FORMATS_SLICE_LIST_H
+#define SRC_FORMATS_SLICE_LIST_H
+
+#include "base/io/big_array.h"
+#include "src/formats/call_sites.h"
+#include "src/formats/output_format.h"
+#include "src/options/options.h"
+#include "src/slices/slice_args.h"
+
+#define SLICE_RANK_MOST 480
+
+struct listed_slice {
+	uint64_t begin, end, ip;     /* ns, ns, address entered */
+	const struct symbol *symbol; /* borrowed; NULL: an instant */
+	const struct name
+		*text; /* of a slice the caller, "file:line", NULL: unknown; of an instant */
+	struct slice_cost cost;
+	uint64_t folded, folded_time; /* see struct slice_detail */
+	size_t next;                  /* of the list's own */
+	uint32_t depth;               /* 0: outermost */
+	uint16_t flags;               /* enum slice_flags */
+	bool finished, cut;           /* it has ended; without a return that was seen */
+	/*
+	 * The order of what happens in one ns of a thread, up to SLICE_RANK_MOST: begins in a row
+	 * have one rank, ends do not.  An end's is above its begin's, unless that is 0.
+	 */
+	uint16_t begin_rank, end_rank;
+};
+
+struct slice_list {
+	struct format_output output; /* first */
+	enum option_args level;      /* details of slices */
+	/*
+	 * Print a slice, `number` from 0 on in the order of printing; all is borrowed for the call.
+	 */
+	void (*print)(struct slice_list *list, struct track *track,
+		      const struct listed_slice *slice, uint64_t number);
+	uint64_t first;      /* ns: the first begin or instant; 0: no slice has come */
+	struct output *file; /* borrowed */
+	/* The list's own: */
+	struct big_array slices; /* owned */
+	uint64_t count;
+	/* The slices of a track, in the order of their begins. */
+	struct listed_track {
+		struct track *track; /* may be NULL */
+		size_t first, last;
+		uint64_t time; /* ns: of the last begin, end or instant, and */
+		uint16_t rank; /* its rank */
+		bool ended;    /* it is an end */
+	} * tracks;            /* owned; by index of the track */
+	size_t track_count, track_room;
+	uint64_t accesses; /* of slices */
+	struct call_sites sites;
+	struct slice_files files;
+};
+
+/*
+ * Open an output without slices; `size` is that of the format's struct, whose first member is the
+ * list, and whose other members are 0.  Set `print` before the first slice.
+ */
+struct format_output *slice_list_open(const struct format_request *request, size_t size);
+
+/* `finish` of struct output_format: print all slices that have ended, up to the output's limit. */
+int slice_list_print(struct format_output *output, struct error *err);
+
+/* Set the arguments of a slice that is no instant, as the list's level has them. */
+void slice_list_args(struct slice_list *list, const struct listed_slice *slice,
+		     struct slice_args *args);
+
+/* Returns the name of a slice, or the text of an instant.  Borrowed. */
+static inline const struct name *listed_name(const struct listed_slice *slice)
+{
+	return slice->symbol ? slice->symbol->name : slice->text;
+}
+
+/* `release` of struct output_format. */
+void slice_list_release(struct format_output *output);
+
+#endif
