@@ -127,6 +127,8 @@ static void refuse_fit(const struct options *options)
 
 static void refuse_max_stack(const struct options *options)
 {
+	if (options->unit && options->format != &format_folded)
+		usage_error("--unit needs --format=folded");
 	if (options->max_stack && options->format != &format_folded &&
 	    options->format != &format_pprof)
 		usage_error("--max-stack needs --format=folded or pprof");

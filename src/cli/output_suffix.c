@@ -148,6 +148,10 @@ void output_suffix_choose(struct options *options)
 			"cannot write text to '%.*s' without a format; choose it with -f, as in "
 			"`-f functions`",
 			(int)name.length, name.at);
+	if (options->command == COMMAND_DIFF && named == &format_ftf && !options->format)
+		usage_error("cannot write a table to '%.*s': the suffix is that of --format=ftf; "
+			    "change it",
+			    (int)name.length, name.at);
 	if (!options->format)
 		options->format = named ? named : output_formats[0];
 	else if (named && options->format->default_output != DEFAULT_NONE &&

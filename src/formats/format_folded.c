@@ -3,7 +3,7 @@
  * --format=folded: the time that each distinct call stack had to itself, as
  * Brendan Gregg's FlameGraph takes it (stackcollapse): "thread;a;b;c NS", in the
  * order in which the stacks appeared, threads of one name together.  If times are unknown, its
- * instructions.
+ * instructions.  --unit is for readers that make a sample of each unit.
  *
  * Time in a slice is its own where no slice within it is open.  Memory grows
  * with the distinct stacks; those deeper than --max-stack are cut (call_tree.h).  In names, ';'
@@ -19,6 +19,7 @@ struct folded_output {
 	struct format_output output; /* first */
 	struct call_tree tree;       /* of paths, by names */
 	const struct output *file;   /* borrowed */
+	uint64_t unit;               /* of weights: ns, or instructions */
 };
 
 static uint32_t enter_stack(struct call_tree *tree, struct call_thread *thread,
@@ -51,6 +52,7 @@ static struct format_output *open_folded(const struct format_request *request, s
 	call_tree_init(&folded->tree, request->names, options_max_stack(request->options));
 	folded->tree.truncated_key = name_intern_text(request->names, TRUNCATED_NAME)->id;
 	folded->file = request->output;
+	folded->unit = request->options->unit ? request->options->unit : 1;
 	folded->output.text = request->text;
 	folded->output.slices = &folded->tree.slices;
 	folded->output.sink = (struct slice_sink){
@@ -90,14 +92,19 @@ static int print_folded(struct format_output *output, struct error *err)
 	struct folded_output *folded = (struct folded_output *)output;
 	const struct call_tree *tree = &folded->tree;
 	uint32_t *stack = alloc_zeroed(tree->count, sizeof(*stack));
+	uint64_t sum = 0, printed = 0;
 
 	(void)err;
 	output->truncated = tree->cut_slices;
 	/* Stacks 100,000 calls deep would make endless lines: above a limit they are cut. */
 	for (uint32_t i = 1; i < tree->count && !folded->file->cut; i++) {
 		const struct call_costs *own = &tree->nodes[i].own;
-		uint64_t weight = output->sink.details ? own->insns : own->ns;
+		uint64_t weight;
 
+		/* What is left of a unit counts for the next stack: the sum is right. */
+		sum += output->sink.details ? own->insns : own->ns;
+		weight = sum / folded->unit - printed;
+		printed += weight;
 		if (weight)
 			print_stack(tree->nodes, i, weight, stack, output->text);
 	}

@@ -117,6 +117,7 @@ struct options {
 	const struct output_format *format;
 	enum option_args args;
 	bool flows;          /* show tail calls as arrows */
+	uint64_t unit;       /* ns: of the weights of folded stacks; 0: 1 */
 	uint64_t max_output; /* bytes of a file; 0: OUTPUT_LIMIT_DEFAULT */
 	bool open; /* show the trace in the browser (src/serve/open_trace.h); without --output,
 		      `ptrace2ftf open` does not keep it */

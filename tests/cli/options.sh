@@ -118,6 +118,9 @@ excluded() {
 		is_wrong "--inline needs --stacks=precise" --inline --stacks=magic-trace a &&
 		is_wrong "--flows needs --stacks=precise" --flows --stacks=magic-trace a &&
 		is_wrong "--flows needs --format=ftf" --flows --format=chrome a &&
+		is_wrong "--unit needs --format=folded" --unit=1us a &&
+		is_wrong "cannot write a table to 'x.ftf': the suffix is that of --format=ftf; change it" diff a b -o x.ftf &&
+		is_wrong "cannot write --format=folded to 'x.ftf': .*; change one of them" diff -f folded a b -o x.ftf &&
 		is_wrong "cannot combine --fit and --flows: .*; choose one" --flows --fit=2M a
 }
 tap_check "options that exclude each other are wrong usage" excluded

@@ -139,6 +139,21 @@ named_threads() {
 }
 tap_check "folded: stacks begin with the names of threads" named_threads
 
+# Each weight in units, to less than one; the sum is right.
+units() {
+	"$program" -q --format=folded threads >ns && "$program" -q --format=folded --unit=1us threads >us || return 1
+	awk '{ n = $NF; sub(/ [0-9]+$/, "") } FILENAME == "ns" { ns[$0] = n; sum += n; next }
+		{ us[$0] = n; all += n; if (!n) bad = "no weight: " $0 }
+		END {
+			for (s in ns)
+				if (us[s] - ns[s] / 1000 >= 1 || ns[s] / 1000 - us[s] >= 1)
+					bad = s
+			if (bad || all != int(sum / 1000) || all < 100)
+				{ print bad, all, sum; exit 1 }
+		}' ns us
+}
+tap_check "folded: --unit keeps the sum" units
+
 # One line an event; ns since the first slice.  Awk's numbers hold 15 digits.
 chrome() {
 	"$program" -q --args=none --format=chrome threads >chrome.json
