@@ -38,6 +38,7 @@ libptrace2ftf_a_SOURCES = \
 	src/cli/settings.c src/cli/settings.h \
 	src/cli/suggest.c src/cli/suggest.h \
 	src/cli/versions.c src/cli/versions.h \
+	src/costs/executed_code.c src/costs/executed_code.h \
 	src/diff/diff_command.c src/diff/diff_command.h \
 	src/diff/diff_limit.c \
 	src/diff/diff_print.c \
@@ -65,7 +66,6 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/answers/chosen_calls.c src/formats/answers/chosen_calls.h \
 	src/formats/answers/format_histogram.c \
 	src/formats/format_speedscope.c \
-	src/formats/lcov/executed_code.c src/formats/lcov/executed_code.h \
 	src/formats/lcov/format_lcov.c \
 	src/formats/text/any_text.c src/formats/text/any_text.h \
 	src/formats/text/json_value.h \

@@ -6,7 +6,7 @@
 
 #include "base/tables/pair_table.h"
 #include "decoder/code/insn.h"
-#include "src/formats/lcov/executed_code.h"
+#include "src/costs/executed_code.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"
 #include "symbols/dso/dso_store.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "decoder/timeline/timeline_types.h"
-#include "src/formats/lcov/executed_code.h"
+#include "src/costs/executed_code.h"
 #include "tests/support/unit.h"
 
 #define START 0x1000

@@ -4,8 +4,8 @@
  * the next branch, without interruption.  Nothing is looked up per event; memory grows with the
  * distinct stretches.
  */
-#ifndef SRC_FORMATS_LCOV_EXECUTED_CODE_H
-#define SRC_FORMATS_LCOV_EXECUTED_CODE_H
+#ifndef SRC_COSTS_EXECUTED_CODE_H
+#define SRC_COSTS_EXECUTED_CODE_H
 
 #include "decoder/jump_run.h"
 #include "src/resolve/location.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Counts distinct stretches of code, by a cache in front of an index. */
-#include "src/formats/lcov/executed_code.h"
+#include "src/costs/executed_code.h"
 
 #include "decoder/timeline/timeline.h"
 
