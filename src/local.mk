@@ -38,6 +38,7 @@ libptrace2ftf_a_SOURCES = \
 	src/cli/settings.c src/cli/settings.h \
 	src/cli/suggest.c src/cli/suggest.h \
 	src/cli/versions.c src/cli/versions.h \
+	src/costs/cost_stacks.c src/costs/cost_stacks.h \
 	src/costs/executed_code.c src/costs/executed_code.h \
 	src/diff/diff_command.c src/diff/diff_command.h \
 	src/diff/diff_limit.c \
@@ -54,7 +55,6 @@ libptrace2ftf_a_SOURCES = \
 	src/events/pebs_events.c \
 	src/formats/answers/call_paths.c src/formats/answers/call_paths.h \
 	src/formats/call_sites.c src/formats/call_sites.h \
-	src/formats/cost_stacks.c src/formats/cost_stacks.h \
 	src/formats/format_callgrind.c \
 	src/formats/format_branches.c src/formats/format_branches.h \
 	src/formats/format_calls.c \

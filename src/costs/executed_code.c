@@ -2,7 +2,9 @@
 /* Counts distinct stretches of code, by a cache in front of an index. */
 #include "src/costs/executed_code.h"
 
+#include "decoder/code/insn.h"
 #include "decoder/timeline/timeline.h"
+#include "symbols/dso/dso_store.h"
 
 #define CACHE_BITS 14
 
@@ -283,6 +285,138 @@ void executed_code_finish(struct executed_code *code)
 {
 	for (const struct executed_run *run = code->runs; run; run = run->next)
 		count_inside(code, run);
+}
+
+/* ---- Instructions -------------------------------------------------------- */
+
+/* Stretches in the code of one dso, sorted; the order of both lists is that of addresses. */
+struct insn_scan {
+	const struct code_stretch **begins, **ends; /* by begin, and by last */
+	size_t count, begun, ended;
+	/* The next instructions' addresses and counts: instructions may overlap. */
+	struct {
+		uint64_t vaddr, count;
+	} next[INSN_LENGTH_MAX + 1];
+	size_t next_count;
+};
+
+static int compare_begins(const void *left, const void *right)
+{
+	const struct code_stretch *const *a = left, *const *b = right;
+
+	return COMPARE((uintptr_t)(*a)->dso, (uintptr_t)(*b)->dso)
+		       ?: COMPARE((*a)->begin, (*b)->begin);
+}
+
+static int compare_ends(const void *left, const void *right)
+{
+	const struct code_stretch *const *a = left, *const *b = right;
+
+	return COMPARE((uintptr_t)(*a)->dso, (uintptr_t)(*b)->dso)
+		       ?: COMPARE((*a)->last, (*b)->last);
+}
+
+/* Returns the address of the next instruction, or UINT64_MAX if absent. */
+static uint64_t next_address(const struct insn_scan *scan)
+{
+	uint64_t vaddr = scan->begun < scan->count ? scan->begins[scan->begun]->begin : UINT64_MAX;
+
+	for (size_t i = 0; i < scan->next_count; i++)
+		vaddr = scan->next[i].vaddr < vaddr ? scan->next[i].vaddr : vaddr;
+	return vaddr;
+}
+
+/* Returns the number of executions of an instruction; all its stretches must have been added. */
+static uint64_t take_count(struct insn_scan *scan, uint64_t vaddr)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < scan->next_count; i++) {
+		if (scan->next[i].vaddr == vaddr) {
+			count += scan->next[i].count;
+			scan->next[i--] = scan->next[--scan->next_count];
+		}
+	}
+	for (; scan->begun < scan->count && scan->begins[scan->begun]->begin == vaddr;
+	     scan->begun++)
+		count += scan->begins[scan->begun]->count;
+	return count;
+}
+
+static struct insn insn_at(const struct dso *dso, uint64_t vaddr)
+{
+	size_t size;
+	const uint8_t *code = dso_borrow_code(dso, vaddr, &size);
+
+	if (code)
+		return insn_decode(code, size, INSN_MODE_64);
+	code = dso_borrow_code_32(dso, vaddr, &size);
+	return code ? insn_decode(code, size, INSN_MODE_32) : (struct insn){ 0 };
+}
+
+/* The stretches that end at an instruction do not go on to the next one, as *left do. */
+static void end_at(struct insn_scan *scan, struct executed_insn *executed, uint64_t *left)
+{
+	for (; scan->ended < scan->count && scan->ends[scan->ended]->last <= executed->vaddr;
+	     scan->ended++) {
+		const struct code_stretch *stretch = scan->ends[scan->ended];
+
+		*left -= stretch->count < *left ? stretch->count : *left;
+		if (stretch->last != executed->vaddr)
+			continue;
+		if (stretch->exit == LEFT_TAKEN)
+			executed->taken += stretch->count;
+		if (stretch->exit == LEFT_BEFORE)
+			executed->count -= stretch->count;
+	}
+}
+
+/* Decode each instruction once. */
+static void scan_insns(struct insn_scan *scan,
+		       void (*add)(void *context, const struct executed_insn *insn), void *context)
+{
+	struct executed_insn executed = { .dso = scan->begins[0]->dso };
+
+	while ((executed.vaddr = next_address(scan)) != UINT64_MAX) {
+		uint64_t left = take_count(scan, executed.vaddr);
+		struct insn insn = insn_at(executed.dso, executed.vaddr);
+
+		executed.count = left;
+		executed.taken = 0;
+		end_at(scan, &executed, &left);
+		executed.length = insn.length;
+		executed.conditional = insn.kind == BRANCH_COND;
+		if (insn.length && executed.count)
+			add(context, &executed);
+		if (left && insn.length && (insn.kind == BRANCH_NONE || insn.kind == BRANCH_COND)) {
+			scan->next[scan->next_count].vaddr = executed.vaddr + insn.length;
+			scan->next[scan->next_count++].count = left;
+		}
+	}
+}
+
+void executed_code_list(const struct executed_code *code,
+			void (*add)(void *context, const struct executed_insn *insn), void *context)
+{
+	const struct code_stretch **begins = alloc_zeroed(code->count + 1, sizeof(*begins));
+	const struct code_stretch **ends = alloc_zeroed(code->count + 1, sizeof(*ends));
+	size_t count;
+
+	for (size_t i = 0; i < code->count; i++)
+		begins[i] = ends[i] = &code->stretches[i];
+	qsort(begins, code->count, sizeof(*begins), compare_begins);
+	qsort(ends, code->count, sizeof(*ends), compare_ends);
+	for (size_t i = 0; i < code->count; i += count) {
+		struct insn_scan scan = { .begins = begins + i, .ends = ends + i };
+
+		for (count = 1;
+		     i + count < code->count && begins[i + count]->dso == begins[i]->dso;)
+			count++;
+		scan.count = count;
+		scan_insns(&scan, add, context);
+	}
+	free(begins);
+	free(ends);
 }
 
 /* ---- Memory -------------------------------------------------------------- */

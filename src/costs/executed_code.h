@@ -60,4 +60,22 @@ void executed_code_add_runs(struct executed_code *code, const struct branch_even
 /* All has come: the stretches then include the code of the runs. */
 void executed_code_finish(struct executed_code *code);
 
+/* An instruction that was executed. */
+struct executed_insn {
+	const struct dso *dso; /* borrowed */
+	uint64_t vaddr;        /* ELF virtual address */
+	uint64_t count;        /* executions */
+	uint64_t taken;        /* of these, by a conditional jump to its target */
+	uint8_t length;        /* bytes */
+	bool conditional;      /* it is a conditional jump */
+};
+
+/*
+ * After executed_code_finish(): call `add` for each instruction that was executed, by file and
+ * address.  Where the bytes of the code are not known, instructions are missing.
+ */
+void executed_code_list(const struct executed_code *code,
+			void (*add)(void *context, const struct executed_insn *insn),
+			void *context);
+
 #endif

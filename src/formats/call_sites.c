@@ -69,14 +69,6 @@ const struct name *call_sites_find(struct call_sites *sites, const struct symbol
 	return site ? site->name : NULL;
 }
 
-const struct source_line *call_sites_line(struct call_sites *sites, const struct symbol *caller,
-					  uint64_t offset)
-{
-	const struct call_site *site = site_of(sites, caller, offset);
-
-	return site ? &site->line : NULL;
-}
-
 void call_sites_release(struct call_sites *sites)
 {
 	struct call_site *site;

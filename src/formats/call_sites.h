@@ -25,13 +25,6 @@ struct call_sites {
 const struct name *call_sites_find(struct call_sites *sites, const struct symbol *caller,
 				   uint64_t offset);
 
-/*
- * Returns the source location of the same call, borrowed until call_sites_release(); parts may be
- * unknown.  Returns NULL if `caller` is not code of a file.
- */
-const struct source_line *call_sites_line(struct call_sites *sites, const struct symbol *caller,
-					  uint64_t offset);
-
 /* Release the memory.  Idempotent, also on zeroed memory. */
 void call_sites_release(struct call_sites *sites);
 

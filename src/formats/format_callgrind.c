@@ -5,36 +5,43 @@
  * instructions (Ir), core cycles and time where known, and for each line with a call the number of
  * calls and their inclusive cost.
  *
- * A function's own cost has the line where the function begins.  Where a call is open more than
- * once in a stack, the outermost one has the cost: no cost counts twice in one line.
+ * A function's own cost is divided among its lines by executions of instructions.  Where a call is
+ * open more than once in a stack, the outermost one has the cost: no cost counts twice in one line.
  */
 
 #include "base/io/output.h"
-#include "src/formats/cost_stacks.h"
+#include "src/costs/cost_stacks.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"
-#include "symbols/dso/dso_store.h"
+#include "src/options/options.h"
 
 struct callgrind_output {
 	struct format_output output; /* first */
 	struct cost_stacks stacks;
 	const struct output *file;  /* borrowed */
-	struct pair_table lines;    /* of (caller, line) */
+	struct pair_table sources;  /* of (id of the file's name + 1, line); 0: unknown */
+	struct pair_table lines;    /* of (caller, index in `sources`) */
 	struct pair_table ids;      /* of (index in `lines`, callee): the edge's index less 1 */
 	struct pair_table names[3]; /* of (0, id of name): the id in the file less 1; by kind */
 	/* The calls of a function from a line of another one. */
 	struct call_edge {
 		uint64_t calls;
 		struct call_costs costs; /* inclusive */
-		uint32_t callee, line;   /* `line` of the caller; 0: unknown */
+		uint32_t callee, source; /* `source` of the call */
 		uint32_t next;           /* edge of the same caller, or 0 */
 		uint32_t open;           /* times in the stack that is looked at */
 	} * edges;                       /* owned; [0] is unused */
 	size_t edge_room;
-	struct caller {
-		struct call_costs own;
-		uint32_t edges; /* the first one, or 0 */
-	} * callers;            /* owned; by function */
+	uint32_t *callers; /* owned; by function: its first edge, or 0 */
+	/* A line of a function. */
+	struct cost_row {
+		uint32_t source;
+		uint64_t count; /* executions of instructions */
+	} * rows;               /* owned: of the function that is printed */
+	size_t row_room;
+	const struct name **files; /* owned: by id of the name */
+	size_t file_room;
+	const struct name *file_name; /* that of the next lines of the output; NULL: unknown */
 	bool has_insns, has_cycles;
 };
 
@@ -46,12 +53,31 @@ static struct format_output *open_callgrind(const struct format_request *request
 	struct callgrind_output *callgrind = alloc_zeroed(1, sizeof(*callgrind));
 
 	(void)err;
-	cost_stacks_init(&callgrind->stacks, request->names, UINT64_MAX);
+	cost_stacks_init(&callgrind->stacks, request->names, UINT64_MAX, request->options->inlined);
 	callgrind->file = request->output;
 	callgrind->output.text = request->text;
 	callgrind->output.slices = &callgrind->stacks.tree.slices;
 	callgrind->output.sink = callgrind->stacks.sink;
+	callgrind->output.code = &callgrind->stacks.code;
 	return &callgrind->output;
+}
+
+/* ---- Lines --------------------------------------------------------------- */
+
+/* Returns the number of the source of a site in a function: the innermost inlined call's. */
+static uint32_t source_of(struct callgrind_output *callgrind, uint32_t function, uint32_t site)
+{
+	struct cost_source sources[COST_SOURCES];
+	const struct name *file;
+
+	cost_sources(&callgrind->stacks, function, site, sources);
+	file = sources[0].at.file;
+	if (!file)
+		return pair_table_find(&callgrind->sources, 0, 0);
+	callgrind->files = alloc_grow_zeroed(callgrind->files, &callgrind->file_room,
+					     (size_t)file->id + 1, sizeof(*callgrind->files));
+	callgrind->files[file->id] = file;
+	return pair_table_find(&callgrind->sources, file->id + 1, sources[0].at.line);
 }
 
 /* ---- Calls of stacks ----------------------------------------------------- */
@@ -61,22 +87,23 @@ static uint32_t edge_of(struct callgrind_output *callgrind, uint32_t path)
 {
 	const struct cost_stacks *stacks = &callgrind->stacks;
 	uint32_t caller = stacks->tree.nodes[path].caller, from, edge;
+	uint32_t source;
 	struct pair frame = cost_frame(stacks, path);
 
 	if (cost_is_thread(stacks, caller))
 		return 0;
 	from = cost_frame(stacks, caller).first;
-	edge = pair_table_find(&callgrind->ids,
-			       pair_table_find(&callgrind->lines, from, frame.second),
+	source = source_of(callgrind, from, frame.second);
+	edge = pair_table_find(&callgrind->ids, pair_table_find(&callgrind->lines, from, source),
 			       frame.first) +
 	       1;
 	callgrind->edges = alloc_grow_zeroed(callgrind->edges, &callgrind->edge_room,
 					     (size_t)edge + 1, sizeof(*callgrind->edges));
 	if (!callgrind->edges[edge].callee) {
 		callgrind->edges[edge].callee = frame.first + 1;
-		callgrind->edges[edge].line = frame.second;
-		callgrind->edges[edge].next = callgrind->callers[from].edges;
-		callgrind->callers[from].edges = edge;
+		callgrind->edges[edge].source = source;
+		callgrind->edges[edge].next = callgrind->callers[from];
+		callgrind->callers[from] = edge;
 	}
 	return edge;
 }
@@ -89,8 +116,6 @@ static uint32_t enter_path(struct callgrind_output *callgrind, uint32_t path)
 
 	if (cost_is_thread(&callgrind->stacks, path))
 		return 0;
-	call_tree_add(&callgrind->callers[cost_frame(&callgrind->stacks, path).first].own,
-		      &node->own, true);
 	edge = edge_of(callgrind, path);
 	if (!edge)
 		return 0;
@@ -156,6 +181,27 @@ static void print_text(struct callgrind_output *callgrind, const char *word, int
 	print_name(callgrind, word, kind, name_intern_text(callgrind->stacks.tree.names, text));
 }
 
+static void print_file(struct callgrind_output *callgrind, const char *word,
+		       const struct name *file)
+{
+	if (file)
+		print_name(callgrind, word, NAME_FILE, file);
+	else
+		print_text(callgrind, word, NAME_FILE, "???");
+}
+
+/* Print the file, unless it is that of the line before.  Returns the line. */
+static uint32_t print_source(struct callgrind_output *callgrind, uint32_t source)
+{
+	struct pair at = pair_table_pair(&callgrind->sources, source);
+	const struct name *file = at.first ? callgrind->files[at.first - 1] : NULL;
+
+	if (file != callgrind->file_name && file)
+		print_file(callgrind, "fi", file);
+	callgrind->file_name = file ? file : callgrind->file_name;
+	return at.second;
+}
+
 /* Returns the line where a function begins. */
 static uint32_t print_function(struct callgrind_output *callgrind, const char *const words[3],
 			       const struct symbol *symbol)
@@ -164,10 +210,7 @@ static uint32_t print_function(struct callgrind_output *callgrind, const char *c
 
 	print_text(callgrind, words[NAME_OBJECT], NAME_OBJECT,
 		   symbol->dso ? dso_path(symbol->dso) : "???");
-	if (begin.file)
-		print_name(callgrind, words[NAME_FILE], NAME_FILE, begin.file);
-	else
-		print_text(callgrind, words[NAME_FILE], NAME_FILE, "???");
+	print_file(callgrind, words[NAME_FILE], begin.file);
 	print_name(callgrind, words[NAME_FUNCTION], NAME_FUNCTION, symbol->name);
 	return begin.line;
 }
@@ -195,24 +238,74 @@ static void print_header(const struct callgrind_output *callgrind, const struct 
 	print_costs(callgrind, sum);
 }
 
+static int compare_cost_rows(const void *left, const void *right, void *sources)
+{
+	const struct cost_row *a = left, *b = right;
+	struct pair at = pair_table_pair(sources, a->source),
+		    other = pair_table_pair(sources, b->source);
+
+	return COMPARE(at.first, other.first) ?: COMPARE(at.second, other.second);
+}
+
+/* Find the lines of a function.  Returns how many: of a line there may be several. */
+static size_t find_rows(struct callgrind_output *callgrind, uint32_t function)
+{
+	struct cost_stacks *stacks = &callgrind->stacks;
+	size_t first = stacks->first[function], count = stacks->first[function + 1] - first;
+
+	callgrind->rows =
+		alloc_grow(callgrind->rows, &callgrind->row_room, count, sizeof(*callgrind->rows));
+	for (size_t i = 0; i < count; i++) {
+		const struct cost_place *place = &stacks->places[first + i];
+
+		callgrind->rows[i] = (struct cost_row){ source_of(callgrind, function,
+								  cost_place_site(stacks, place)),
+							place->insn.count };
+	}
+	qsort_r(callgrind->rows, count, sizeof(*callgrind->rows), compare_cost_rows,
+		&callgrind->sources);
+	return count;
+}
+
+/* Print the own costs of a function by line. */
+static void print_lines(struct callgrind_output *callgrind, uint32_t function)
+{
+	struct cost_range range = { .all = cost_executions(&callgrind->stacks, function) };
+	size_t count = find_rows(callgrind, function);
+	const struct cost_row *rows = callgrind->rows;
+
+	for (size_t i = 0; i < count; i++) {
+		struct call_costs costs;
+
+		range.end += rows[i].count;
+		if (i + 1 < count && rows[i + 1].source == rows[i].source)
+			continue;
+		costs = cost_shares(&callgrind->stacks.own[function], &range);
+		range.begin = range.end;
+		fprintf(callgrind->output.text, "%" PRIu32,
+			print_source(callgrind, rows[i].source));
+		print_costs(callgrind, &costs);
+	}
+}
+
 static void print_caller(struct callgrind_output *callgrind, uint32_t index)
 {
 	static const char *const own[3] = { "ob", "fl", "fn" }, *const called[3] = { "cob", "cfi",
 										     "cfn" };
 	const struct table_function *functions = callgrind->stacks.functions.functions;
-	const struct caller *caller = &callgrind->callers[index];
 	FILE *out = callgrind->output.text;
 
 	putc('\n', out);
-	fprintf(out, "%" PRIu32, print_function(callgrind, own, functions[index].symbol));
-	print_costs(callgrind, &caller->own);
-	for (uint32_t i = caller->edges; i; i = callgrind->edges[i].next) {
+	print_function(callgrind, own, functions[index].symbol);
+	callgrind->file_name = cost_function_line(functions[index].symbol).file;
+	print_lines(callgrind, index);
+	for (uint32_t i = callgrind->callers[index]; i; i = callgrind->edges[i].next) {
 		const struct call_edge *edge = &callgrind->edges[i];
 		const struct symbol *callee = functions[edge->callee - 1].symbol;
+		uint32_t from = print_source(callgrind, edge->source);
 		uint32_t line = print_function(callgrind, called, callee);
 
-		fprintf(out, "calls=%" PRIu64 " %" PRIu32 "\n%" PRIu32, edge->calls, line,
-			edge->line);
+		fprintf(out, "calls=%" PRIu64 " %" PRIu32 "\n%" PRIu32, edge->calls, line, from);
 		print_costs(callgrind, &edge->costs);
 	}
 }
@@ -220,10 +313,12 @@ static void print_caller(struct callgrind_output *callgrind, uint32_t index)
 static int print_callgrind(struct format_output *output, struct error *err)
 {
 	struct callgrind_output *callgrind = (struct callgrind_output *)output;
-	size_t functions = callgrind->stacks.functions.count;
 	struct call_costs sum = call_tree_sum(&callgrind->stacks.tree);
+	size_t functions;
 
 	(void)err;
+	cost_stacks_finish(&callgrind->stacks);
+	functions = callgrind->stacks.functions.count;
 	callgrind->has_insns = sum.insns;
 	callgrind->has_cycles = sum.cycles;
 	callgrind->callers = alloc_zeroed(functions + 1, sizeof(*callgrind->callers));
@@ -242,12 +337,15 @@ static void release_callgrind(struct format_output *output)
 	struct callgrind_output *callgrind = (struct callgrind_output *)output;
 
 	cost_stacks_release(&callgrind->stacks);
+	pair_table_release(&callgrind->sources);
 	pair_table_release(&callgrind->lines);
 	pair_table_release(&callgrind->ids);
 	for (int i = 0; i < 3; i++)
 		pair_table_release(&callgrind->names[i]);
 	free(callgrind->edges);
 	free(callgrind->callers);
+	free(callgrind->rows);
+	free(callgrind->files);
 }
 
 const struct output_format format_callgrind = {

@@ -16,6 +16,8 @@ struct branch_event;
 struct call_tree;
 struct callstack_machine;
 struct diag;
+struct dso;
+struct executed_code;
 struct fold_counts;
 struct ftf_writer;
 struct location;
@@ -55,6 +57,8 @@ struct trace_facts {
 	 */
 	uint32_t free_id;
 	bool by_insns; /* struct callstack_machine */
+	/* The file of code that was mapped first, which is the recorded program; NULL: unknown. */
+	const struct dso *program;
 };
 
 /* The lowest id that no process or thread of Linux has: PID_MAX_LIMIT of linux/threads.h. */
@@ -77,6 +81,7 @@ struct format_output {
 	struct slice_sink sink;                  /* of its slices, if it takes any */
 	const uint64_t *slices;                  /* borrowed: begun up to now; NULL: not counted */
 	const struct callstack_machine *machine; /* borrowed; set once it exists */
+	struct executed_code *code;              /* borrowed: counts the code; NULL: not needed */
 	struct ftf_writer *writer;               /* borrowed: for tracks of events; may be NULL */
 	uint32_t ids_taken;    /* by others who use `writer` before the first slice */
 	uint64_t other_slices; /* that others wrote by `writer`; to be set before finish() */
@@ -114,12 +119,6 @@ struct output_format {
 	/* A branch and its resolved addresses, in order of time.  NULL: not shown. */
 	void (*branch)(struct format_output *output, const struct branch_event *event,
 		       const struct location *from, const struct location *to);
-	/*
-	 * Local jumps, an event of kind BRANCH_RUNS and where it begins, in order with the branches
-	 * (decoder/jump_run.h).  NULL: without all_branches they are left out.
-	 */
-	void (*runs)(struct format_output *output, const struct branch_event *event,
-		     const struct location *at);
 	/* A line of the input that the next slices are made of (perf script).  NULL: not shown. */
 	void (*input_line)(struct format_output *output, const char *line, size_t length);
 	/* All of the input was read, in the `newer` form of magic-trace.  NULL: not shown. */

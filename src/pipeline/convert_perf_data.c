@@ -11,6 +11,7 @@
 #include "decoder/streams/pt_streams.h"
 #include "src/callstack/precise/call_follower.h"
 #include "src/callstack/thread_stacks.h"
+#include "src/costs/executed_code.h"
 #include "src/events/event_output.h"
 #include "src/events/period_counters.h"
 #include "src/formats/output_format.h"
@@ -309,6 +310,8 @@ static void report_branch(struct conversion *c, const struct branch_event *event
 	to = &places->to;
 	if (c->pipeline.format->branch)
 		c->pipeline.format->branch(c->pipeline.end, event, &places->from, to);
+	if (c->pipeline.end->code)
+		executed_code_add(c->pipeline.end->code, event, &places->from, to);
 	if (c->options->overlay_count && event->thread && to->symbol && !to->offset)
 		overlay_calls_enter(&c->overlay_calls, event->thread->pid, event->thread->tid,
 				    event->time, to->symbol->name);
@@ -362,15 +365,14 @@ static size_t feed_branches(struct conversion *c, const struct branch_event *eve
 	return fed;
 }
 
-/* Pass runs of local jumps to the format, their only user. */
-static void report_runs(struct conversion *c, const struct branch_event *event)
+/* Count the code of local jumps, which only a format with counts of code asks for. */
+static void count_runs(struct conversion *c, const struct branch_event *event)
 {
 	struct resolver *resolver = &c->recording.resolver;
 
 	resolver_advance(resolver, event->time);
-	c->pipeline.format->runs(
-		c->pipeline.end, event,
-		&resolver_find_branch(resolver, event->space, event->from, 0)->from);
+	executed_code_add_runs(c->pipeline.end->code, event,
+			       &resolver_find_branch(resolver, event->space, event->from, 0)->from);
 	c->summary->last_time = event->time;
 }
 
@@ -419,7 +421,7 @@ static void feed_events(struct conversion *c, const struct branch_event *events,
 		if (events[at].kind == BRANCH_CPU_EVENT)
 			event_output_add(&c->events, &events[at++]);
 		else if (at < wanted && events[at].kind == BRANCH_RUNS)
-			report_runs(c, &events[at++]);
+			count_runs(c, &events[at++]);
 		else if (at < wanted && events[at].kind == BRANCH_COUNTS)
 			count_jumps(c, &events[at++]);
 		else if (at < wanted)
@@ -626,6 +628,18 @@ static uint32_t find_free_id(const struct conversion *c)
 	return (uint32_t)(threads > others ? threads : others) + 1;
 }
 
+static const struct dso *find_program(struct conversion *c)
+{
+	const struct mapped_file *const *files;
+	const struct dso *dso = NULL;
+	size_t count;
+
+	files = timeline_files(c->recording.timeline, &count);
+	for (size_t i = 0; i < count && (!dso || dso_state(dso) != DSO_FOUND); i++)
+		dso = resolver_borrow_dso(&c->recording.resolver, files[i]);
+	return dso;
+}
+
 static int open_conversion(struct conversion *c, struct name_table *names, struct error *err)
 {
 	struct perf_recording *recording = &c->recording;
@@ -648,15 +662,16 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 		.free_id = find_free_id(c),
 		.by_insns = c->options->stacks == STACKS_PRECISE &&
 			    recording_times(recording) >= TIMES_ESTIMATED,
+		.program = find_program(c),
 	};
 	machine.mode = recording_mode(recording, c->options);
 	machine.timeline = recording->timeline;
-	if (c->options->format->runs)
-		c->runs = jump_runs_open();
 	if (output_pipeline_open(&c->pipeline, c->options, &machine, &c->facts, err) < 0)
 		return -1;
-	c->reports_branches =
-		c->pipeline.end && (c->pipeline.format->branch || c->options->overlay_count);
+	if (c->pipeline.end && c->pipeline.end->code)
+		c->runs = jump_runs_open();
+	c->reports_branches = c->pipeline.end &&
+			      (c->pipeline.format->branch || c->runs || c->options->overlay_count);
 	if (c->pipeline.machine || c->reports_branches)
 		c->branches = known_branches_open();
 	call_follower_init(&c->follower, c->pipeline.machine);

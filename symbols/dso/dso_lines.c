@@ -299,3 +299,13 @@ bool dso_find_inlined(struct dso *dso, uint64_t file_offset, struct inlined_code
 	pthread_mutex_unlock(&dso->store->lock);
 	return found;
 }
+
+const struct inlined_call *dso_inlined_at(struct dso *dso, uint64_t vaddr)
+{
+	const struct code_range *range = elf_file_code_at_vaddr(&dso->elf, vaddr);
+	struct inlined_code code = { 0 };
+
+	if (range)
+		dso_find_inlined(dso, vaddr - range->vaddr + range->offset, &code);
+	return code.innermost;
+}

@@ -279,6 +279,13 @@ bool dso_is_entry(const struct dso *dso, uint64_t file_offset)
 	       header.e_entry == range->vaddr + (file_offset - range->offset);
 }
 
+bool dso_code_range(const struct dso *dso, struct code_range *range)
+{
+	if (dso->elf.code_count)
+		*range = dso->elf.code[0];
+	return dso->elf.code_count;
+}
+
 static const uint8_t *borrow_code_of(const struct dso *dso, GElf_Half machine, uint64_t vaddr,
 				     size_t *size)
 {

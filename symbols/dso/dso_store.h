@@ -25,6 +25,7 @@
 
 #include "base/diag.h"
 #include "symbols/dso/dso_types.h"
+#include "symbols/files/elf_file.h"
 #include "symbols/symbol.h"
 #include "symbols/tables/trap_table.h"
 
@@ -219,6 +220,9 @@ void dso_list_statements(struct dso *dso, uint64_t vaddr,
 			 void (*add)(void *context, const struct statement *statement),
 			 void *context);
 
+/* Returns true and fills *range with the first code of a file, if it has any. */
+bool dso_code_range(const struct dso *dso, struct code_range *range);
+
 /* Returns the symbol at a virtual address of code of a file, as dso_borrow_symbol(). */
 const struct symbol *dso_borrow_symbol_at(struct dso *dso, uint64_t vaddr);
 
@@ -241,5 +245,8 @@ struct inlined_code {
  * Returns false if no function is known there.
  */
 bool dso_find_inlined(struct dso *dso, uint64_t file_offset, struct inlined_code *code);
+
+/* Returns the innermost inlined call at a virtual address of code; NULL: unknown, or none. */
+const struct inlined_call *dso_inlined_at(struct dso *dso, uint64_t vaddr);
 
 #endif

@@ -4,9 +4,10 @@
 # run the same code; read back by callgrind_annotate.
 . "$top_srcdir/tests/support/tap.sh"
 program=$(realpath "$top_builddir/ptrace2ftf")
-ptsim=$top_builddir/tests/ptsim/ptsim
+ptsim=$(realpath "$top_builddir/tests/ptsim/ptsim")
 programs=$(realpath "$top_builddir/tests/programs/static")
 source=$(realpath "$top_srcdir/tests/programs/recursion.c")
+own_lines=$(realpath "$top_srcdir/tests/cli/own_lines.awk")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$ptsim" record --cyc --interrupts=0 --seed=3 --truth="$work" -o "$work/recursion" -- "$programs/recursion" >/dev/null 2>"$work/messages" ||
@@ -72,14 +73,24 @@ annotate() { # FILE: "FUNCTION INSNS" of the program's own code
 }
 # The rest is start-up code, that chooses by a processor (cpuid, auxv) which valgrind makes up.
 as_valgrind() {
-	valgrind --tool=callgrind --callgrind-out-file=callgrind "$programs/recursion" >/dev/null 2>messages
+	valgrind --tool=callgrind --skip-plt=no --callgrind-out-file=callgrind "$programs/recursion" >/dev/null 2>messages
 	annotate callgrind >expected
 	annotate recursion.callgrind | diff expected - && [ "$(wc -l <expected)" -eq 3 ]
 }
+lines_as_valgrind() { # RECORDING
+	"$program" -q --no-warn "$1" -o "$1.callgrind"
+	awk -v source=recursion.c -f "$own_lines" callgrind | sort >expected
+	awk -v source=recursion.c -f "$own_lines" "$1.callgrind" | sort | diff expected - && [ "$(wc -l <expected)" -ge 10 ]
+}
 if command -v callgrind_annotate >/dev/null && [ "$P2F_SANITIZED" != yes ]; then
 	tap_check "callgrind_annotate reads it, and the program's own code has valgrind's instructions" as_valgrind
+	"$ptsim" record --interrupts=50 --seed=3 -o interrupted -- "$programs/recursion" >/dev/null 2>&1
+	tap_check "each line of the program has valgrind's instructions" lines_as_valgrind recursion
+	tap_check "also of a program that is interrupted" lines_as_valgrind interrupted
 else
 	tap_skip "callgrind_annotate reads it" "no valgrind, or of no use here"
+	tap_skip "each line of the program has valgrind's instructions" "no valgrind, or of no use here"
+	tap_skip "also of a program that is interrupted" "no valgrind, or of no use here"
 fi
 
 lines() {

@@ -39,4 +39,4 @@ TESTS += $(cli_tests)
 # Only in `make check-long`.
 cli_long_tests = tests/cli/cluster.sh tests/cli/fresh.sh tests/cli/package.sh tests/cli/release.sh tests/cli/static.sh
 dist_noinst_SCRIPTS += $(cli_tests) $(cli_long_tests)
-EXTRA_DIST += tests/cli/functions.awk tests/cli/html_page.py tests/cli/pprof.py doc/batch.md
+EXTRA_DIST += tests/cli/functions.awk tests/cli/html_page.py tests/cli/own_lines.awk tests/cli/pprof.py doc/batch.md

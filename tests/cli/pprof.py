@@ -2,7 +2,8 @@
 """Prints a profile of pprof by the public format's field numbers (github.com/google/pprof,
 proto/profile.proto), without protobuf-c and our description of the messages:
 "types TYPE/UNIT ... default", "file PATH BUILD-ID", and "stack a;b LINE;LINE VALUE ..." with
-the thread before the outermost function.  A second argument: of so many stacks."""
+the thread before the outermost function, without inlined calls; "line FILE:LINE VALUE ..." of the
+innermost code, and the number of samples.  A second argument: of so many stacks."""
 import gzip
 import sys
 
@@ -61,6 +62,7 @@ print("types", *("/".join((texts[one(t, 1)], texts[one(t, 2)])) for t in types),
 print("duration", one(profile, 10))
 for file in files.values():
     print("file", texts[one(file, 5)], texts[one(file, 6)])
+stacks, sources, samples = {}, {}, 0
 for sample in map(fields, profile.get(2, [])[: int(sys.argv[2]) if sys.argv[2:] else None]):
     label = fields(sample[3][0])
     assert texts[one(label, 1)] == "thread"
@@ -68,9 +70,20 @@ for sample in map(fields, profile.get(2, [])[: int(sys.argv[2]) if sys.argv[2:] 
     for number in reversed(numbers(sample[1][0])):
         location = locations[number]
         assert not one(location, 2) or one(location, 2) in files
-        (line,) = map(fields, location[4])
+        line = fields(location[4][-1])
         names.append(texts[one(functions[one(line, 1)], 2)])
         lines.append(str(one(line, 2)))
     values = numbers(sample[2][0])
     assert len(values) == len(types)
-    print("stack", ";".join(names).replace(" ", "_"), ";".join(lines), *values)
+    samples += 1
+    if len(names) > 1:
+        inner = fields(locations[numbers(sample[1][0])[0]][4][0])
+        source = texts[one(functions[one(inner, 1)], 4)].replace(" ", "_") + ":" + str(one(inner, 2))
+        sources[source] = [a + b for a, b in zip(values, sources.get(source, [0] * len(values)))]
+    stack = ";".join(names).replace(" ", "_"), ";".join(lines)
+    stacks[stack] = [a + b for a, b in zip(values, stacks.get(stack, [0] * len(values)))]
+for stack, values in stacks.items():
+    print("stack", *stack, *values)
+for source, values in sources.items():
+    print("line", source, *values)
+print("samples", samples)

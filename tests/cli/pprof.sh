@@ -10,6 +10,7 @@ reader=$(realpath "$top_srcdir/tests/cli/pprof.py")
 source=$(realpath "$top_srcdir/tests/programs/recursion.c")
 make_hostile=$(realpath "$top_builddir/tests/sweep/make-hostile")
 command -v python3 >/dev/null || tap_skip_all "no python3"
+own_lines=$(realpath "$top_srcdir/tests/cli/own_lines.awk")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$ptsim" record --cyc --interrupts=0 --seed=3 -o "$work/recursion" -- "$programs/recursion" >/dev/null 2>"$work/messages" ||
@@ -60,26 +61,34 @@ tap_check "calls are those of the table of functions" calls
 
 # valgrind names the levels of a recursion f, f'2.
 exact_insns() {
-	valgrind --tool=callgrind --callgrind-out-file=callgrind "$programs/recursion" >/dev/null 2>messages &&
+	valgrind --tool=callgrind --skip-plt=no --callgrind-out-file=callgrind "$programs/recursion" >/dev/null 2>messages &&
 		callgrind_annotate --threshold=100 --auto=no callgrind | tr -d ',' |
 		sed -nE "s/^ *([0-9]+) .*:(depth|fibonacci)('2)? .*/\2 \1/p" | awk '{ n[$1] += $2 } END { for (f in n) print f, n[f] }' | sort >expected
 	read_back recursion.pb.gz && own 2 | grep -E '^(depth|fibonacci) ' | diff expected - && [ "$(wc -l <expected)" -eq 2 ]
 }
+# The instructions of a function are divided in the same way in all of its stacks, so rounding moves a
+# few from line to line.
+lines_of_valgrind() {
+	awk -v source=recursion.c -f "$own_lines" callgrind | sort >expected
+	read_back recursion.pb.gz && sed -n 's/^line .*recursion\.c:\([0-9]*\) [0-9]* \([0-9]*\) .*/\1 \2/p' profile | sort >ours
+	join expected ours | awk '{ d = $2 - $3; if (d > 1 + $2 / 500 || -d > 1 + $2 / 500) { print; bad = 1 } n++ } END { exit bad || n < 10 }'
+}
 if command -v valgrind >/dev/null && [ "$P2F_SANITIZED" != yes ]; then
 	tap_check "instructions are those that valgrind counts" exact_insns
+	tap_check "of each line, too" lines_of_valgrind
 else
+	tap_skip "of each line, too" "no valgrind, or of no use here"
 	tap_skip "instructions are those that valgrind counts" "no valgrind, or of no use here"
 fi
 
-# A frame that calls has the line of its call, the innermost one that of its function.
+# A frame that calls has the line of its call.
 lines() {
 	in_main=$(grep -n 'fibonacci(12)' "$source" | cut -d : -f 1)
 	call=$(grep -n 'fibonacci(n - 1)' "$source" | cut -d : -f 1)
-	begin=$(nm "$programs/recursion" | awk '$3 == "fibonacci" { print "0x" $1 }' | addr2line -e "$programs/recursion" | grep -oE '[0-9]+' | tail -n 1)
 	read_back recursion.pb.gz
-	grep -o 'main;fibonacci;fibonacci;fibonacci [^ ]*' profile | sed 's/.*;\([0-9]*;[0-9]*;[0-9]*;[0-9]*\)$/\1/' | sort -u >ours
+	grep -o 'main;fibonacci;fibonacci;fibonacci [^ ]*' profile | sed 's/.*;\([0-9]*;[0-9]*;[0-9]*\);[0-9]*$/\1/' | sort -u >ours
 	cat ours
-	[ "$(cat ours)" = "$in_main;$call;$call;$begin" ]
+	[ "$(cat ours)" = "$in_main;$call;$call" ]
 }
 tap_check "a frame has the line of its call" lines
 
@@ -138,7 +147,7 @@ else
 fi
 by_protoc() {
 	read_back recursion.pb.gz && gzip -dc recursion.pb.gz | protoc --decode=perftools.profiles.Profile -I"$(dirname "$messages")" "$messages" >decoded &&
-		! grep -qE '^ *[0-9]+:' decoded && [ "$(grep -c '^sample {' decoded)" -eq "$(grep -c ^stack profile)" ]
+		! grep -qE '^ *[0-9]+:' decoded && grep -qx "samples $(grep -c '^sample {' decoded)" profile
 }
 messages=$(cd "$OLDPWD" && realpath "$top_srcdir/src/formats/pprof/profile.proto")
 if command -v protoc >/dev/null; then

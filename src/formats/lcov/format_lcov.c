@@ -5,7 +5,6 @@
  */
 
 #include "base/tables/pair_table.h"
-#include "decoder/code/insn.h"
 #include "src/costs/executed_code.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"
@@ -228,133 +227,25 @@ static void count_through(struct covered_lines *lines, const uint64_t *through)
 	}
 }
 
-static void count_jump(struct covered_lines *lines, uint32_t dso, uint64_t vaddr, uint64_t taken,
-		       uint64_t not_taken)
+static void count_jump(void *context, const struct executed_insn *insn)
 {
-	size_t row = find_row(lines, dso, vaddr + 1), count = lines->jump_ids.count;
+	struct covered_lines *lines = context;
+	uint32_t dso = pair_table_find_pointer(&lines->dso_ids, insn->dso);
+	size_t row = find_row(lines, dso, insn->vaddr + 1), count = lines->jump_ids.count;
 	uint32_t jump, line = line_before(lines, dso, row);
 
-	if (line == NO_LINE)
+	if (line == NO_LINE || !insn->conditional)
 		return;
 	jump = pair_table_find(&lines->jump_ids, (uint32_t)row - 1,
-			       (uint32_t)(vaddr - lines->rows[row - 1].vaddr));
+			       (uint32_t)(insn->vaddr - lines->rows[row - 1].vaddr));
 	if (jump == count) {
 		lines->jumps = alloc_grow(lines->jumps, &lines->jump_room, count + 1,
 					  sizeof(*lines->jumps));
-		lines->jumps[jump] = (struct covered_jump){ .line = line, .vaddr = vaddr };
+		lines->jumps[jump] = (struct covered_jump){ .line = line, .vaddr = insn->vaddr };
 	}
 	lines->files[lines->lines[line].file].ran = true;
-	lines->jumps[jump].taken += taken;
-	lines->jumps[jump].not_taken += not_taken;
-}
-
-/* Stretches in the code of one dso, sorted; the order of both lists is that of addresses. */
-struct jump_scan {
-	const struct code_stretch **begins, **ends; /* by begin, and by last */
-	size_t count, begun, ended;
-	/* The next instructions' addresses and counts: instructions may overlap. */
-	struct {
-		uint64_t vaddr, count;
-	} next[INSN_LENGTH_MAX + 1];
-	size_t next_count;
-};
-
-static int compare_begins(const void *left, const void *right)
-{
-	const struct code_stretch *const *a = left, *const *b = right;
-
-	return COMPARE((uintptr_t)(*a)->dso, (uintptr_t)(*b)->dso)
-		       ?: COMPARE((*a)->begin, (*b)->begin);
-}
-
-static int compare_ends(const void *left, const void *right)
-{
-	const struct code_stretch *const *a = left, *const *b = right;
-
-	return COMPARE((uintptr_t)(*a)->dso, (uintptr_t)(*b)->dso)
-		       ?: COMPARE((*a)->last, (*b)->last);
-}
-
-/* Returns the address of the next instruction, or UINT64_MAX if absent. */
-static uint64_t next_address(const struct jump_scan *scan)
-{
-	uint64_t vaddr = scan->begun < scan->count ? scan->begins[scan->begun]->begin : UINT64_MAX;
-
-	for (size_t i = 0; i < scan->next_count; i++)
-		vaddr = scan->next[i].vaddr < vaddr ? scan->next[i].vaddr : vaddr;
-	return vaddr;
-}
-
-/* Returns the number of executions of an instruction; all its stretches must have been added. */
-static uint64_t take_count(struct jump_scan *scan, uint64_t vaddr)
-{
-	uint64_t count = 0;
-
-	for (size_t i = 0; i < scan->next_count; i++) {
-		if (scan->next[i].vaddr == vaddr) {
-			count += scan->next[i].count;
-			scan->next[i--] = scan->next[--scan->next_count];
-		}
-	}
-	for (; scan->begun < scan->count && scan->begins[scan->begun]->begin == vaddr;
-	     scan->begun++)
-		count += scan->begins[scan->begun]->count;
-	return count;
-}
-
-/* Decode each instruction that ran once: 64-bit code only. */
-static void scan_jumps(struct covered_lines *lines, struct jump_scan *scan, uint32_t dso)
-{
-	const struct dso *file = scan->begins[0]->dso;
-	uint64_t vaddr;
-
-	while ((vaddr = next_address(scan)) != UINT64_MAX) {
-		uint64_t count = take_count(scan, vaddr), taken = 0, left = 0;
-		size_t size;
-		const uint8_t *code = dso_borrow_code(file, vaddr, &size);
-		struct insn insn =
-			code ? insn_decode(code, size, INSN_MODE_64) : (struct insn){ 0 };
-
-		for (; scan->ended < scan->count && scan->ends[scan->ended]->last <= vaddr;
-		     scan->ended++) {
-			const struct code_stretch *stretch = scan->ends[scan->ended];
-
-			left += stretch->count;
-			if (stretch->exit == LEFT_TAKEN && stretch->last == vaddr)
-				taken += stretch->count;
-		}
-		count -= left < count ? left : count;
-		if (insn.length && insn.kind == BRANCH_COND && (taken || count))
-			count_jump(lines, dso, vaddr, taken, count);
-		if (count && insn.length &&
-		    (insn.kind == BRANCH_NONE || insn.kind == BRANCH_COND)) {
-			scan->next[scan->next_count].vaddr = vaddr + insn.length;
-			scan->next[scan->next_count++].count = count;
-		}
-	}
-}
-
-static void count_jumps(struct covered_lines *lines, const struct executed_code *code)
-{
-	const struct code_stretch **begins = alloc_zeroed(code->count + 1, sizeof(*begins));
-	const struct code_stretch **ends = alloc_zeroed(code->count + 1, sizeof(*ends));
-	size_t count;
-
-	for (size_t i = 0; i < code->count; i++)
-		begins[i] = ends[i] = &code->stretches[i];
-	qsort(begins, code->count, sizeof(*begins), compare_begins);
-	qsort(ends, code->count, sizeof(*ends), compare_ends);
-	for (size_t i = 0; i < code->count; i += count) {
-		struct jump_scan scan = { .begins = begins + i, .ends = ends + i };
-
-		for (count = 1;
-		     i + count < code->count && begins[i + count]->dso == begins[i]->dso;)
-			count++;
-		scan.count = count;
-		scan_jumps(lines, &scan, pair_table_find_pointer(&lines->dso_ids, begins[i]->dso));
-	}
-	free(begins);
-	free(ends);
+	lines->jumps[jump].taken += insn->taken;
+	lines->jumps[jump].not_taken += insn->count - insn->taken;
 }
 
 static uint32_t function_of(struct covered_lines *lines, const struct symbol *symbol, uint32_t line)
@@ -433,7 +324,7 @@ static void covered_lines_find(struct covered_lines *lines, const struct execute
 		count_lines(lines, stretch, dso, through);
 	}
 	count_through(lines, through);
-	count_jumps(lines, code);
+	executed_code_list(code, count_jump, lines);
 	find_functions(lines, dsos);
 	for (size_t i = 0; i < code->count; i++)
 		count_calls(lines, &code->stretches[i],
@@ -473,20 +364,9 @@ static struct format_output *open_lcov(const struct format_request *request, str
 	(void)err;
 	executed_code_init(&lcov->code);
 	lcov->output.text = request->text;
+	lcov->output.code = &lcov->code;
 	lcov->diag = request->diag;
 	return &lcov->output;
-}
-
-static void count_branch(struct format_output *output, const struct branch_event *event,
-			 const struct location *from, const struct location *to)
-{
-	executed_code_add(&((struct lcov_output *)output)->code, event, from, to);
-}
-
-static void count_runs(struct format_output *output, const struct branch_event *event,
-		       const struct location *at)
-{
-	executed_code_add_runs(&((struct lcov_output *)output)->code, event, at);
 }
 
 /* ---- The order of the tracefile ------------------------------------------ */
@@ -660,8 +540,6 @@ const struct output_format format_lcov = {
 	.suffix = "info",
 	.lines = true,
 	.open = open_lcov,
-	.branch = count_branch,
-	.runs = count_runs,
 	.finish = print_lcov,
 	.release = release_lcov,
 };

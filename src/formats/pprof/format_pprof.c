@@ -3,10 +3,16 @@
  * --format=pprof: the cost of each distinct call stack as a profile for `go tool pprof`,
  * Pyroscope, speedscope and others (profile.proto): calls, instructions, core cycles and time,
  * with the threads' name as a label.
+ *
+ * The innermost location of a sample is an instruction of its function.  Executions are counted for
+ * all stacks of a function together, so the costs of each stack are divided in the same
+ * proportions. A file may be mapped anywhere, in many processes.  Its addresses here are those of
+ * the ELF file, by FILE_SPACE higher from file to file, as pprof does not ask for the mapping of an
+ * address.
  */
 
 #include "base/io/output.h"
-#include "src/formats/cost_stacks.h"
+#include "src/costs/cost_stacks.h"
 #include "src/formats/output_format.h"
 #include "src/formats/pprof/profile.pb-c.h"
 #include "src/formats/text/any_text.h"
@@ -30,9 +36,14 @@ struct pprof_output {
 	struct pair_table texts;   /* of (0, id of name): index in string_table */
 	const struct name **names; /* owned; by that index */
 	size_t name_room;
-	struct pair_table locations; /* of (function, line): the location's id less 1 */
-	struct pair_table files;     /* of a dso: the mapping's id less 1 */
-	uint64_t *location_ids;      /* owned: of a stack; room for any */
+	struct pair_table locations;      /* of (function, site): the location's id less 1 */
+	struct pair_table function_files; /* of (function, file's text): the function's id less 1 */
+	struct pair_table files;          /* of a dso: the mapping's id less 1 */
+	uint64_t *location_ids;           /* owned: of a stack; room for any */
+	bool *joined;                     /* owned: by place, whether it shares the sample before */
+	uint32_t *starts; /* owned: by id of a function less 1, its lowest line; 0: unknown */
+	size_t start_room;
+	const struct dso *program; /* borrowed: the first mapping; NULL: unknown */
 	bool has_insns, has_cycles;
 };
 
@@ -102,62 +113,148 @@ static void write_header(struct pprof_output *pprof)
 	write_message(pprof, &message);
 }
 
-/* Returns the id of a line of a function. */
-static uint64_t location_id(struct pprof_output *pprof, uint32_t function, uint32_t line)
+/* Returns the id of a site in a function. */
+static uint64_t location_id(struct pprof_output *pprof, uint32_t function, uint32_t site)
 {
-	return (uint64_t)pair_table_find(&pprof->locations, function, line) + 1;
+	return (uint64_t)pair_table_find(&pprof->locations, function, site) + 1;
 }
 
-/* List the locations of a stack, innermost first.  Returns its thread's name. */
+/* List the locations of a stack, innermost first, whose first is set later.  Returns its thread's
+ * name. */
 static const struct name *list_locations(struct pprof_output *pprof, uint32_t node,
 					 sample_message *sample)
 {
 	const struct cost_stacks *stacks = &pprof->stacks;
-	uint32_t line = 0;
+	uint32_t site = 0;
 
 	sample->location_id = pprof->location_ids;
 	for (; !cost_is_thread(stacks, node); node = stacks->tree.nodes[node].caller) {
 		struct pair frame = cost_frame(stacks, node);
 
-		if (!line)
-			line = cost_function_line(stacks->functions.functions[frame.first].symbol)
-				       .line;
 		pprof->location_ids[sample->n_location_id++] =
-			location_id(pprof, frame.first, line);
-		line = frame.second;
+			location_id(pprof, frame.first, site);
+		site = frame.second;
 	}
 	return stacks->tree.nodes[node].name;
+}
+
+static void write_sample(struct pprof_output *pprof, sample_message *sample, uint64_t calls,
+			 const struct call_costs *costs)
+{
+	sample_message *samples = sample;
+	profile_message message = PERFTOOLS__PROFILES__PROFILE__INIT;
+	int64_t values[VALUES];
+
+	sample->value = values;
+	sample->n_value = 0;
+	values[sample->n_value++] = (int64_t)calls;
+	if (pprof->has_insns)
+		values[sample->n_value++] = (int64_t)costs->insns;
+	if (pprof->has_cycles)
+		values[sample->n_value++] = (int64_t)costs->cycles;
+	values[sample->n_value++] = (int64_t)costs->ns;
+	message.sample = &samples;
+	message.n_sample = 1;
+	write_message(pprof, &message);
+}
+
+/*
+ * Samples of a function, at most: of one with more stacks and instructions, neighbours in a line
+ * share the address of the first one.
+ */
+#define FUNCTION_SAMPLES 4096
+
+static bool is_same_source(const struct cost_place *a, const struct cost_place *b)
+{
+	struct source_line at, other;
+
+	if (!a->insn.length || a->insn.vaddr + a->insn.length != b->insn.vaddr ||
+	    a->symbol != b->symbol ||
+	    dso_inlined_at(a->symbol->dso, a->insn.vaddr) !=
+		    dso_inlined_at(b->symbol->dso, b->insn.vaddr))
+		return false;
+	at = dso_line(a->symbol, a->insn.vaddr - a->symbol->start);
+	other = dso_line(b->symbol, b->insn.vaddr - b->symbol->start);
+	return at.file == other.file && at.line == other.line;
+}
+
+/* Find where samples of a function begin, which is the innermost one of some paths. */
+static void join_places(struct pprof_output *pprof, uint32_t function, uint32_t paths)
+{
+	const struct cost_stacks *stacks = &pprof->stacks;
+	size_t first = stacks->first[function], end = stacks->first[function + 1];
+
+	if ((uint64_t)(end - first) * paths <= FUNCTION_SAMPLES)
+		return;
+	for (size_t i = first + 1; i < end; i++)
+		pprof->joined[i] = is_same_source(&stacks->places[i - 1], &stacks->places[i]);
+}
+
+static void find_samples(struct pprof_output *pprof)
+{
+	const struct cost_stacks *stacks = &pprof->stacks;
+	uint32_t *paths = alloc_zeroed(stacks->functions.count + 1, sizeof(*paths));
+
+	pprof->joined = alloc_zeroed(stacks->place_count + 1, sizeof(*pprof->joined));
+	for (uint32_t i = NODE_NONE + 1; i < stacks->tree.count; i++)
+		if (!cost_is_thread(stacks, i))
+			paths[cost_frame(stacks, i).first]++;
+	for (uint32_t i = 0; i < stacks->functions.count; i++)
+		join_places(pprof, i, paths[i]);
+	free(paths);
+}
+
+/* Write the samples of a stack: its own costs by instruction. */
+static void write_places(struct pprof_output *pprof, uint32_t node, sample_message *sample)
+{
+	struct cost_stacks *stacks = &pprof->stacks;
+	const struct call_node *path = &stacks->tree.nodes[node];
+	uint32_t function = cost_frame(stacks, node).first;
+	struct cost_range range = { .all = cost_executions(stacks, function) };
+	uint64_t calls = path->calls;
+
+	/* Rounding differs from stack to stack, so that sums over stacks have little error. */
+	range.phase =
+		(uint64_t)((__uint128_t)(node * UINT64_C(0x9e3779b97f4a7c15)) * range.all >> 64);
+	for (size_t i = stacks->first[function], next; i < stacks->first[function + 1]; i = next) {
+		const struct cost_place *place = &stacks->places[i];
+		struct call_costs costs;
+
+		for (next = i + 1; next < stacks->first[function + 1] && pprof->joined[next];)
+			next++;
+		range.begin = place->before;
+		range.end = stacks->places[next - 1].before + stacks->places[next - 1].insn.count;
+		costs = cost_shares(&path->own, &range);
+		if (!calls && !costs.ns && !costs.insns && !costs.cycles)
+			continue;
+		pprof->location_ids[0] =
+			location_id(pprof, function, cost_place_site(stacks, place));
+		write_sample(pprof, sample, calls, &costs);
+		calls = 0;
+	}
 }
 
 static void write_stack(struct pprof_output *pprof, uint32_t node)
 {
 	const struct call_node *path = &pprof->stacks.tree.nodes[node];
-	const struct call_costs *own = &path->own;
-	sample_message sample = PERFTOOLS__PROFILES__SAMPLE__INIT, *samples = &sample;
+	sample_message sample = PERFTOOLS__PROFILES__SAMPLE__INIT;
 	Perftools__Profiles__Label label = PERFTOOLS__PROFILES__LABEL__INIT, *labels = &label;
-	profile_message message = PERFTOOLS__PROFILES__PROFILE__INIT;
-	int64_t values[VALUES];
 
-	sample.value = values;
-	values[sample.n_value++] = (int64_t)path->calls;
-	if (pprof->has_insns)
-		values[sample.n_value++] = (int64_t)own->insns;
-	if (pprof->has_cycles)
-		values[sample.n_value++] = (int64_t)own->cycles;
-	values[sample.n_value++] = (int64_t)own->ns;
 	label.str = name_index(pprof, list_locations(pprof, node, &sample));
 	label.key = text_index(pprof, "thread");
 	sample.label = &labels;
 	sample.n_label = 1;
-	message.sample = &samples;
-	message.n_sample = 1;
-	write_message(pprof, &message);
+	if (cost_is_thread(&pprof->stacks, node))
+		write_sample(pprof, &sample, path->calls, &path->own);
+	else
+		write_places(pprof, node, &sample);
 }
 
 static void write_stacks(struct pprof_output *pprof)
 {
 	const struct call_tree *tree = &pprof->stacks.tree;
 
+	find_samples(pprof);
 	for (uint32_t i = 1; i < tree->count; i++) {
 		const struct call_costs *own = &tree->nodes[i].own;
 
@@ -173,12 +270,19 @@ static void write_stacks(struct pprof_output *pprof)
 
 /* ---- What stacks refer to ------------------------------------------------ */
 
+/* Segments are mapped by pages. */
+#define PAGE_MASK UINT64_C(0xfff)
+
+/* Between the addresses of two files; that of the first one may be fixed. */
+#define FILE_SPACE (UINT64_C(1) << 32)
+
 static uint64_t mapping_id(struct pprof_output *pprof, const struct dso *dso)
 {
 	size_t count = pprof->files.count;
 	uint32_t file;
 	Perftools__Profiles__Mapping mapping = PERFTOOLS__PROFILES__MAPPING__INIT, *list = &mapping;
 	profile_message message = PERFTOOLS__PROFILES__PROFILE__INIT;
+	struct code_range range;
 	const uint8_t *build_id;
 	char digits[2 * 64 + 1] = "";
 	size_t size;
@@ -192,6 +296,12 @@ static uint64_t mapping_id(struct pprof_output *pprof, const struct dso *dso)
 	for (size_t i = 0; i < size && 2 * i + 2 < sizeof(digits); i++)
 		snprintf(digits + 2 * i, 3, "%02x", build_id[i]);
 	mapping.id = (uint64_t)file + 1;
+	if (dso_code_range(dso, &range)) {
+		range.vaddr += file * FILE_SPACE;
+		mapping.memory_start = range.vaddr & ~PAGE_MASK;
+		mapping.memory_limit = (range.vaddr + range.size + PAGE_MASK) & ~PAGE_MASK;
+		mapping.file_offset = range.offset & ~PAGE_MASK;
+	}
 	mapping.filename = text_index(pprof, dso_path(dso));
 	mapping.build_id = text_index(pprof, digits);
 	/* pprof need not look for names itself. */
@@ -202,34 +312,68 @@ static uint64_t mapping_id(struct pprof_output *pprof, const struct dso *dso)
 	return mapping.id;
 }
 
+/* Returns the id of a function in a source file: it may have code of several. */
+static uint64_t function_id(struct pprof_output *pprof, const struct cost_source *source)
+{
+	uint32_t function = function_table_find(&pprof->stacks.functions, source->symbol);
+	int64_t file = source->at.file ? name_index(pprof, source->at.file) : 0;
+	uint32_t id = pair_table_find(&pprof->function_files, function, (uint32_t)file);
+
+	pprof->starts = alloc_grow_zeroed(pprof->starts, &pprof->start_room, (size_t)id + 1,
+					  sizeof(*pprof->starts));
+	if (source->at.line && source->at.line - 1 < pprof->starts[id] - 1)
+		pprof->starts[id] = source->at.line;
+	return (uint64_t)id + 1;
+}
+
+static void write_location(struct pprof_output *pprof, size_t number)
+{
+	struct pair place = pair_table_pair(&pprof->locations, number); /* function, site */
+	struct cost_source sources[COST_SOURCES];
+	size_t count = cost_sources(&pprof->stacks, place.first, place.second, sources);
+	Perftools__Profiles__Line lines[COST_SOURCES], *line_list[COST_SOURCES];
+	Perftools__Profiles__Location location = PERFTOOLS__PROFILES__LOCATION__INIT;
+	Perftools__Profiles__Location *list = &location;
+	profile_message message = PERFTOOLS__PROFILES__PROFILE__INIT;
+	const struct symbol *symbol;
+
+	for (size_t i = 0; i < count; i++) {
+		perftools__profiles__line__init(&lines[i]);
+		lines[i].function_id = function_id(pprof, &sources[i]);
+		lines[i].line = sources[i].at.line;
+		line_list[i] = &lines[i];
+	}
+	location.id = number + 1;
+	location.address = cost_site_address(&pprof->stacks, place.second, &symbol);
+	location.mapping_id = mapping_id(
+		pprof,
+		symbol ? symbol->dso : pprof->stacks.functions.functions[place.first].symbol->dso);
+	if (symbol)
+		location.address += (location.mapping_id - 1) * FILE_SPACE;
+	location.line = line_list;
+	location.n_line = count;
+	message.location = &list;
+	message.n_location = 1;
+	write_message(pprof, &message);
+}
+
+/* pprof takes the first mapping for the program. */
 static void write_locations(struct pprof_output *pprof)
 {
 	const struct table_function *functions = pprof->stacks.functions.functions;
 
-	for (size_t i = 0; i < pprof->locations.count; i++) {
-		struct pair place = pair_table_pair(&pprof->locations, i); /* function, line */
-		Perftools__Profiles__Line line = PERFTOOLS__PROFILES__LINE__INIT, *lines = &line;
-		Perftools__Profiles__Location location = PERFTOOLS__PROFILES__LOCATION__INIT;
-		Perftools__Profiles__Location *list = &location;
-		profile_message message = PERFTOOLS__PROFILES__PROFILE__INIT;
-
-		line.function_id = (uint64_t)place.first + 1;
-		line.line = place.second;
-		location.id = i + 1;
-		location.mapping_id = mapping_id(pprof, functions[place.first].symbol->dso);
-		location.line = &lines;
-		location.n_line = 1;
-		message.location = &list;
-		message.n_location = 1;
-		write_message(pprof, &message);
-	}
+	for (size_t i = 0; i < pprof->stacks.functions.count; i++)
+		if (functions[i].symbol->dso == pprof->program)
+			mapping_id(pprof, pprof->program);
+	for (size_t i = 0; i < pprof->locations.count; i++)
+		write_location(pprof, i);
 }
 
 static void write_functions(struct pprof_output *pprof)
 {
-	for (size_t i = 0; i < pprof->stacks.functions.count; i++) {
-		const struct symbol *symbol = pprof->stacks.functions.functions[i].symbol;
-		struct source_line begin = cost_function_line(symbol);
+	for (size_t i = 0; i < pprof->function_files.count; i++) {
+		struct pair pair = pair_table_pair(&pprof->function_files, i);
+		const struct symbol *symbol = pprof->stacks.functions.functions[pair.first].symbol;
 		Perftools__Profiles__Function function = PERFTOOLS__PROFILES__FUNCTION__INIT;
 		Perftools__Profiles__Function *list = &function;
 		profile_message message = PERFTOOLS__PROFILES__PROFILE__INIT;
@@ -238,8 +382,8 @@ static void write_functions(struct pprof_output *pprof)
 		function.name = name_index(pprof, symbol->name);
 		function.system_name =
 			name_index(pprof, symbol->linkage ? symbol->linkage : symbol->name);
-		function.filename = begin.file ? name_index(pprof, begin.file) : 0;
-		function.start_line = begin.line;
+		function.filename = pair.second;
+		function.start_line = pprof->starts[i];
 		message.function = &list;
 		message.n_function = 1;
 		write_message(pprof, &message);
@@ -264,11 +408,14 @@ static struct format_output *open_pprof(const struct format_request *request, st
 	struct pprof_output *pprof = alloc_zeroed(1, sizeof(*pprof));
 
 	(void)err;
-	cost_stacks_init(&pprof->stacks, request->names, options_max_stack(request->options));
+	cost_stacks_init(&pprof->stacks, request->names, options_max_stack(request->options),
+			 request->options->inlined);
 	pprof->file = request->output;
 	pprof->wall_base = request->facts.wall_base;
 	pprof->output.slices = &pprof->stacks.tree.slices;
 	pprof->output.sink = pprof->stacks.sink;
+	pprof->output.code = &pprof->stacks.code;
+	pprof->program = request->facts.program;
 	return &pprof->output;
 }
 
@@ -282,6 +429,7 @@ static int write_pprof(struct format_output *output, struct error *err)
 	output->truncated = pprof->stacks.tree.cut_slices;
 	pprof->has_insns = sum.insns;
 	pprof->has_cycles = sum.cycles;
+	cost_stacks_finish(&pprof->stacks);
 	pprof->location_ids = alloc_zeroed(pprof->stacks.tree.count, sizeof(*pprof->location_ids));
 	text_index(pprof, "");
 	write_header(pprof);
@@ -299,10 +447,13 @@ static void release_pprof(struct format_output *output)
 	cost_stacks_release(&pprof->stacks);
 	pair_table_release(&pprof->texts);
 	pair_table_release(&pprof->locations);
+	pair_table_release(&pprof->function_files);
 	pair_table_release(&pprof->files);
 	free(pprof->bytes);
 	free(pprof->names);
 	free(pprof->location_ids);
+	free(pprof->joined);
+	free(pprof->starts);
 }
 
 const struct output_format format_pprof = {

@@ -7,9 +7,9 @@
 
 #include "base/io/output.h"
 #include "src/callstack/callstack.h"
+#include "src/costs/cost_stacks.h"
 #include "src/formats/answers/call_paths.h"
 #include "src/formats/answers/chosen_calls.h"
-#include "src/formats/cost_stacks.h"
 #include "src/formats/output_format.h"
 #include "src/options/options.h"
 #include "tests/support/unit.h"
@@ -788,7 +788,7 @@ START_TEST(stacks_are_cut_and_their_costs_are_own)
 	struct cost_stacks stacks;
 	const struct call_node *nodes;
 
-	cost_stacks_init(&stacks, &names, 2);
+	cost_stacks_init(&stacks, &names, 2, false);
 	sink = &stacks.sink;
 	begin("main", 0, 0);
 	begin("f", 10, 10);

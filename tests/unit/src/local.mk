@@ -250,6 +250,12 @@ tests_unit_src_report_test_SOURCES = tests/unit/src/report.c
 tests_unit_src_report_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_report_test_LDADD = $(UNIT_LIBS)
 
+check_PROGRAMS += tests/unit/src/cost_stacks.test
+TESTS += tests/unit/src/cost_stacks.test
+tests_unit_src_cost_stacks_test_SOURCES = tests/unit/src/cost_stacks.c
+tests_unit_src_cost_stacks_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_cost_stacks_test_LDADD = $(UNIT_LIBS)
+
 check_PROGRAMS += tests/unit/src/executed_code.test
 TESTS += tests/unit/src/executed_code.test
 tests_unit_src_executed_code_test_SOURCES = tests/unit/src/executed_code.c

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+/* Counts slices by call stack, with the addresses of their calls, and instructions by function. */
+#include "src/costs/cost_stacks.h"
+
+#include "src/slices/slice_args.h"
+
+/* A call from a stack at an address. */
+struct cost_call {
+	uint32_t caller, stack;      /* indexes; `stack` is the call's own, or 0 */
+	const struct symbol *symbol; /* that is called */
+	const struct symbol *place;  /* has the call; NULL: unknown */
+	uint64_t offset;             /* of the call in `place` */
+};
+
+/* Powers of two: slots of the cache of calls. */
+#define CALL_CACHE_BITS 12
+
+uint32_t cost_site(struct cost_stacks *stacks, const struct symbol *symbol, uint64_t offset)
+{
+	if (!symbol || !symbol->dso || offset > UINT32_MAX)
+		return 0;
+	return pair_table_find(&stacks->sites, pair_table_find_pointer(&stacks->symbols, symbol),
+			       (uint32_t)offset) +
+	       1;
+}
+
+static uint32_t frame_of(struct cost_stacks *stacks, const struct symbol *symbol, uint32_t site)
+{
+	return pair_table_find(&stacks->frames, function_table_find(&stacks->functions, symbol),
+			       site);
+}
+
+/* Returns the stack of a call, from the cache if it has it: most calls are as others were. */
+static uint32_t find_cached(struct cost_stacks *stacks, const struct cost_call *call)
+{
+	uint64_t key =
+		call->offset + ((uint64_t)call->caller << 32) + (uint64_t)(uintptr_t)call->symbol;
+	struct cost_call *slot =
+		(struct cost_call *)stacks->calls.slots + direct_cache_index(key, CALL_CACHE_BITS);
+
+	if (slot->stack && slot->caller == call->caller && slot->symbol == call->symbol &&
+	    slot->place == call->place && slot->offset == call->offset)
+		return slot->stack;
+	*slot = *call;
+	slot->stack = call_tree_child(
+		&stacks->tree, call->caller,
+		frame_of(stacks, call->symbol, cost_site(stacks, call->place, call->offset)), NULL);
+	return slot->stack;
+}
+
+static uint32_t enter_stack(struct call_tree *tree, struct call_thread *thread,
+			    const struct slice_event *event, const struct slice_detail *detail)
+{
+	struct cost_stacks *stacks = (struct cost_stacks *)tree;
+	struct cost_call call = { .symbol = event->symbol };
+
+	if (call_thread_depth(thread) == tree->max_stack)
+		tree->truncated_key = frame_of(stacks, &stacks->truncated, 0);
+	call.caller = call_tree_caller(tree, thread);
+	if (detail) {
+		call.place = detail->caller;
+		call.offset = detail->caller_offset;
+	}
+	return find_cached(stacks, &call);
+}
+
+static const struct call_rules rules = { .costs = true, .enter = enter_stack };
+
+static void count_stack_events(const struct slice_sink *sink, void *track,
+			       const struct slice_batch *batch)
+{
+	struct cost_stacks *stacks = sink->context;
+
+	call_tree_follow(&stacks->tree, track, batch, &rules);
+}
+
+/* ---- Source -------------------------------------------------------------- */
+
+struct source_line cost_function_line(const struct symbol *symbol)
+{
+	return symbol->inlined ? (struct source_line){ 0 } : slice_source_line(symbol);
+}
+
+uint64_t cost_site_address(const struct cost_stacks *stacks, uint32_t site,
+			   const struct symbol **symbol)
+{
+	struct pair place, pointer;
+
+	*symbol = NULL;
+	if (!site)
+		return 0;
+	place = pair_table_pair(&stacks->sites, site - 1);
+	pointer = pair_table_pair(&stacks->symbols, place.first);
+	*symbol =
+		(const struct symbol *)(uintptr_t)((uint64_t)pointer.first << 32 | pointer.second);
+	return (*symbol)->start + place.second;
+}
+
+static bool is_function(struct cost_stacks *stacks, const struct symbol *symbol, uint32_t function)
+{
+	const struct symbol *own = stacks->functions.functions[function].symbol;
+
+	if (symbol->inlined)
+		return own->inlined && own->name == symbol->name && own->dso == symbol->dso;
+	return symbol_function(symbol) == symbol_function(own);
+}
+
+size_t cost_sources(struct cost_stacks *stacks, uint32_t function, uint32_t site,
+		    struct cost_source sources[COST_SOURCES])
+{
+	const struct symbol *own = stacks->functions.functions[function].symbol, *symbol;
+	uint64_t vaddr = cost_site_address(stacks, site, &symbol);
+	struct cost_source source = { own, cost_function_line(own) };
+	const struct inlined_call *call = NULL;
+	size_t count = 0;
+
+	if (symbol) {
+		source.at = dso_line(symbol, vaddr - symbol->start);
+		call = dso_inlined_at(symbol->dso, vaddr);
+	}
+	for (; call && !is_function(stacks, call->symbol, function); call = call->parent) {
+		source.symbol = call->symbol;
+		if (count == COST_SOURCES - 1)
+			memmove(sources, sources + 1, --count * sizeof(*sources));
+		sources[count++] = source;
+		source.at = dso_symbol_line(call->symbol);
+	}
+	source.symbol = own;
+	if (!call && symbol && !is_function(stacks, symbol, function)) {
+		count = 0;
+		source.at = cost_function_line(own);
+	}
+	sources[count++] = source;
+	return count;
+}
+
+/* ---- Places -------------------------------------------------------------- */
+
+/* The symbol of the last instruction. */
+struct place_list {
+	struct cost_stacks *stacks;
+	const struct symbol *symbol;
+};
+
+/* Returns 1 + the number of the function whose slices execute an instruction; 0: none. */
+static uint32_t function_at(struct place_list *list, const struct executed_insn *insn)
+{
+	struct function_table *functions = &list->stacks->functions;
+	const struct inlined_call *call = NULL;
+	uint32_t known;
+
+	if (!list->symbol || list->symbol->dso != insn->dso ||
+	    insn->vaddr - list->symbol->start >= list->symbol->size)
+		list->symbol = dso_borrow_symbol_at((struct dso *)insn->dso, insn->vaddr);
+	if (list->stacks->inlined)
+		call = dso_inlined_at((struct dso *)insn->dso, insn->vaddr);
+	if (call)
+		return function_table_find(functions, call->symbol) + 1;
+	known = function_table_known(functions, list->symbol);
+	return known ? known : function_table_known(functions, symbol_function(list->symbol));
+}
+
+static void add_place(void *context, const struct executed_insn *insn)
+{
+	struct place_list *list = context;
+	struct cost_stacks *stacks = list->stacks;
+	uint32_t function = function_at(list, insn);
+
+	if (function)
+		*ARRAY_ADD(stacks->places, stacks->place_count, stacks->place_room) =
+			(struct cost_place){ .insn = *insn,
+					     .symbol = list->symbol,
+					     .function = function - 1 };
+}
+
+static void add_own_costs(struct cost_stacks *stacks)
+{
+	stacks->own = alloc_zeroed(stacks->functions.count + 1, sizeof(*stacks->own));
+	for (uint32_t i = NODE_NONE + 1; i < stacks->tree.count; i++)
+		if (!cost_is_thread(stacks, i))
+			call_tree_add(&stacks->own[cost_frame(stacks, i).first],
+				      &stacks->tree.nodes[i].own, true);
+}
+
+/* Add a place for the instructions of each function that were not counted one by one. */
+static void add_rests(struct cost_stacks *stacks)
+{
+	uint64_t *counted = alloc_zeroed(stacks->functions.count + 1, sizeof(*counted));
+
+	for (size_t i = 0; i < stacks->place_count; i++)
+		counted[stacks->places[i].function] += stacks->places[i].insn.count;
+	for (uint32_t i = 0; i < stacks->functions.count; i++) {
+		const struct symbol *symbol = stacks->functions.functions[i].symbol;
+		uint64_t insns = stacks->own[i].insns;
+		struct cost_place rest = {
+			.insn = { .dso = symbol->dso, .vaddr = symbol->start },
+			.symbol = symbol,
+			.function = i,
+		};
+
+		rest.insn.count = insns > counted[i] ? insns - counted[i] : !counted[i];
+		if (rest.insn.count)
+			*ARRAY_ADD(stacks->places, stacks->place_count, stacks->place_room) = rest;
+	}
+	free(counted);
+}
+
+static int compare_cost_places(const void *left, const void *right)
+{
+	const struct cost_place *a = left, *b = right;
+
+	return COMPARE(a->function, b->function) ?: COMPARE(a->insn.vaddr, b->insn.vaddr) ?:
+	       COMPARE(a->insn.length, b->insn.length);
+}
+
+void cost_stacks_finish(struct cost_stacks *stacks)
+{
+	struct place_list list = { .stacks = stacks };
+	size_t place = 0;
+
+	executed_code_finish(&stacks->code);
+	executed_code_list(&stacks->code, add_place, &list);
+	add_own_costs(stacks);
+	add_rests(stacks);
+	stacks->first = alloc_zeroed(stacks->functions.count + 1, sizeof(*stacks->first));
+	if (stacks->place_count)
+		qsort(stacks->places, stacks->place_count, sizeof(*stacks->places),
+		      compare_cost_places);
+	for (uint32_t i = 0; i < stacks->functions.count; i++) {
+		uint64_t before = 0;
+
+		stacks->first[i] = place;
+		for (; place < stacks->place_count && stacks->places[place].function == i;
+		     place++) {
+			stacks->places[place].before = before;
+			before += stacks->places[place].insn.count;
+		}
+	}
+	stacks->first[stacks->functions.count] = place;
+}
+
+void cost_stacks_init(struct cost_stacks *stacks, struct name_table *names, uint64_t max_stack,
+		      bool inlined)
+{
+	const struct name *truncated = name_intern_text(names, TRUNCATED_NAME);
+
+	*stacks = (struct cost_stacks){
+		.sink = { .events = count_stack_events, .context = stacks, .details = true },
+		.truncated = { .name = truncated, .linkage = truncated, .kind = SYMBOL_SPECIAL },
+		.inlined = inlined,
+	};
+	call_tree_init(&stacks->tree, names, max_stack);
+	executed_code_init(&stacks->code);
+	direct_cache_init(&stacks->calls, CALL_CACHE_BITS, sizeof(struct cost_call));
+}
+
+void cost_stacks_release(struct cost_stacks *stacks)
+{
+	call_tree_release(&stacks->tree);
+	executed_code_release(&stacks->code);
+	pair_table_release(&stacks->frames);
+	function_table_release(&stacks->functions);
+	pair_table_release(&stacks->symbols);
+	pair_table_release(&stacks->sites);
+	direct_cache_release(&stacks->calls);
+	free(stacks->own);
+	free(stacks->places);
+	free(stacks->first);
+	*stacks = (struct cost_stacks){ 0 };
+}

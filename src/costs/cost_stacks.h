@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sums the costs of slices by call stack, and divides a function's own costs among its
+ * instructions: for --format=pprof and callgrind.
+ *
+ * A cost belongs to the innermost open slice.  Memory grows with the distinct stacks and the
+ * distinct instructions.
+ *
+ * The instructions of a function are known one by one, as executions are counted
+ * (src/costs/executed_code.h) for all of its calls together.  Cycles and time are not: they are
+ * divided by executions, and so are the costs of each stack.  If a selection leaves calls out,
+ * their executions count as well, and the chosen calls' instructions are divided in the same way.
+ */
+#ifndef SRC_COSTS_COST_STACKS_H
+#define SRC_COSTS_COST_STACKS_H
+
+#include "base/tables/direct_cache.h"
+#include "src/costs/executed_code.h"
+#include "src/slices/call_tree.h"
+#include "symbols/dso/dso_store.h"
+
+/* An instruction of a function. */
+struct cost_place {
+	struct executed_insn insn;   /* length 0: code without counts; vaddr is the function's */
+	const struct symbol *symbol; /* its code is in; borrowed */
+	uint64_t before;             /* executions of the function's places before it */
+	uint32_t function;
+};
+
+struct cost_stacks {
+	struct call_tree tree; /* first; of paths, whose keys are indexes in `frames` */
+	struct slice_sink sink;
+	struct executed_code code;
+	struct pair_table frames;        /* of (function, site of the call; 0: unknown) */
+	struct function_table functions; /* by number */
+	struct pair_table symbols;       /* of a symbol's pointer */
+	struct pair_table sites;         /* of (number in `symbols`, offset): the site less 1 */
+	struct direct_cache calls;       /* owned: of struct cost_call */
+	struct symbol truncated;
+	bool inlined; /* slices of inlined calls */
+	/* After cost_stacks_finish(): */
+	struct call_costs *own;    /* owned: by function, without callees */
+	struct cost_place *places; /* owned: by function and address */
+	size_t place_count, place_room;
+	size_t *first; /* owned: by function, the index of its first place; with an end */
+};
+
+/* Returns whether a node is the root of threads, and has their name. */
+static inline bool cost_is_thread(const struct cost_stacks *stacks, uint32_t node)
+{
+	return stacks->tree.nodes[node].caller == NODE_NONE;
+}
+
+/* Returns the number of a path's function, and the site of the call in its caller. */
+static inline struct pair cost_frame(const struct cost_stacks *stacks, uint32_t path)
+{
+	return pair_table_pair(&stacks->frames, stacks->tree.nodes[path].key);
+}
+
+/* Returns the number of an address in the code of a symbol; 0: unknown. */
+uint32_t cost_site(struct cost_stacks *stacks, const struct symbol *symbol, uint64_t offset);
+
+/* Returns the site of a place; 0 for code without counts. */
+static inline uint32_t cost_place_site(struct cost_stacks *stacks, const struct cost_place *place)
+{
+	return place->insn.length
+		       ? cost_site(stacks, place->symbol, place->insn.vaddr - place->symbol->start)
+		       : 0;
+}
+
+/* The source of an address, from the innermost inlined call to a function. */
+struct cost_source {
+	const struct symbol *symbol; /* has the code; NULL: the end */
+	struct source_line at;       /* parts may be unknown */
+};
+
+/* Frames of a place, at most; of deeper ones the innermost are left out. */
+#define COST_SOURCES 32
+
+/*
+ * Find the source of a site in a function: if the site's code is not of the function, or unknown,
+ * the function's begin.  Fills `sources` up to the function.  Returns how many, at least 1.
+ */
+size_t cost_sources(struct cost_stacks *stacks, uint32_t function, uint32_t site,
+		    struct cost_source sources[COST_SOURCES]);
+
+/* Returns the address of a site as an ELF virtual address, and sets *symbol; 0: unknown. */
+uint64_t cost_site_address(const struct cost_stacks *stacks, uint32_t site,
+			   const struct symbol **symbol);
+
+/* Executions of some of a function's places, numbered from `begin` to `end`, of `all`. */
+struct cost_range {
+	uint64_t begin, end, all;
+	uint64_t phase; /* less than `all`: rounding */
+};
+
+/* Returns the range's part of a cost: parts of equal `phase` add up to it. */
+static inline uint64_t cost_share(uint64_t cost, const struct cost_range *range)
+{
+	return (uint64_t)(((__uint128_t)cost * range->end + range->phase) / range->all -
+			  ((__uint128_t)cost * range->begin + range->phase) / range->all);
+}
+
+static inline struct call_costs cost_shares(const struct call_costs *costs,
+					    const struct cost_range *range)
+{
+	return (struct call_costs){ .ns = cost_share(costs->ns, range),
+				    .insns = cost_share(costs->insns, range),
+				    .cycles = cost_share(costs->cycles, range) };
+}
+
+/* Returns the executions of all places of a function: not 0. */
+static inline uint64_t cost_executions(const struct cost_stacks *stacks, uint32_t function)
+{
+	const struct cost_place *last = &stacks->places[stacks->first[function + 1] - 1];
+
+	return last->before + last->insn.count;
+}
+
+/*
+ * Returns where a function begins in the source; parts may be unknown, as of an inlined one, whose
+ * symbol has the line of its call, in another function.
+ */
+struct source_line cost_function_line(const struct symbol *symbol);
+
+/*
+ * Begin with no stacks, which are cut at `max_stack` functions; `inlined`: inlined calls are
+ * slices. The sink borrows the stacks: they must not move.
+ */
+void cost_stacks_init(struct cost_stacks *stacks, struct name_table *names, uint64_t max_stack,
+		      bool inlined);
+
+/* All slices and code have come: find the places of each function. */
+void cost_stacks_finish(struct cost_stacks *stacks);
+
+/* Release the memory.  Idempotent, also on zeroed memory. */
+void cost_stacks_release(struct cost_stacks *stacks);
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* Costs of stacks, divided among instructions. */
+#include "src/costs/cost_stacks.h"
+#include "tests/support/unit.h"
+
+/* Returns the sum of the parts between neighbours of `bounds`, which end with 0. */
+static uint64_t sum_of_parts(uint64_t cost, const uint64_t *bounds, uint64_t all, uint64_t phase)
+{
+	struct cost_range range = { .all = all, .phase = phase };
+	uint64_t sum = 0;
+
+	for (; *bounds; bounds++) {
+		range.begin = range.end;
+		range.end = *bounds;
+		ck_assert_uint_le(cost_share(cost, &range),
+				  cost * (range.end - range.begin) / all + 1);
+		ck_assert_uint_ge(cost_share(cost, &range), cost * (range.end - range.begin) / all);
+		sum += cost_share(cost, &range);
+	}
+	return sum;
+}
+
+START_TEST(parts_of_a_cost_add_up_to_it)
+{
+	const uint64_t bounds[] = { 1, 2, 500, 31000, 31006, 78000, 0 };
+
+	for (uint64_t cost = 0; cost < 300; cost += 7)
+		for (uint64_t phase = 0; phase < 78000; phase += 7777)
+			ck_assert_uint_eq(sum_of_parts(cost, bounds, 78000, phase), cost);
+}
+END_TEST
+
+START_TEST(the_executions_themselves_are_divided_exactly)
+{
+	const struct cost_range range = { .begin = 500, .end = 31000, .all = 78000 };
+
+	ck_assert_uint_eq(cost_share(78000, &range), 30500);
+}
+END_TEST
+
+START_TEST(large_costs_do_not_overflow)
+{
+	const struct cost_range range = { .end = UINT64_MAX / 2, .all = UINT64_MAX };
+
+	ck_assert_uint_eq(cost_share(UINT64_MAX, &range), UINT64_MAX / 2);
+}
+END_TEST
+
+/* Over many stacks, each of few instructions, a part has its share: rounding has no preference. */
+START_TEST(phases_have_no_preference)
+{
+	struct cost_range range = { .begin = 10, .end = 40, .all = 100 };
+	uint64_t sum = 0;
+
+	for (range.phase = 0; range.phase < range.all; range.phase++)
+		sum += cost_share(1, &range);
+	ck_assert_uint_eq(sum, 30);
+}
+END_TEST
+
+static struct name_table names;
+static struct cost_stacks stacks;
+static struct track thread = { .thread_name = "main" };
+static struct symbol f, g;
+
+static void setup(void)
+{
+	name_table_init(&names);
+	f.name = f.linkage = name_intern_text(&names, "f");
+	g.name = g.linkage = name_intern_text(&names, "g");
+	cost_stacks_init(&stacks, &names, UINT64_MAX, false);
+}
+
+static void teardown(void)
+{
+	cost_stacks_release(&stacks);
+	name_table_release(&names);
+}
+
+static void edge(const struct symbol *symbol, uint64_t time, uint64_t insns)
+{
+	slice_sink_emit(&stacks.sink, &thread,
+			&(struct slice_event){ .time = time,
+					       .symbol = symbol,
+					       .kind = symbol ? SLICE_BEGIN : SLICE_END },
+			&(struct slice_detail){ .insns = insns });
+}
+
+/* Code whose executions are not known has one place, where its function begins. */
+START_TEST(each_function_has_all_its_costs)
+{
+	edge(&f, 10, 100);
+	edge(&g, 15, 110);
+	edge(NULL, 25, 117);
+	edge(&g, 30, 117);
+	edge(NULL, 31, 117);
+	edge(NULL, 40, 120);
+	cost_stacks_finish(&stacks);
+	ck_assert_uint_eq(stacks.functions.count, 2);
+	ck_assert_uint_eq(stacks.own[0].insns, 13);
+	ck_assert_uint_eq(stacks.own[1].insns, 7);
+	ck_assert_uint_eq(stacks.own[1].ns, 11);
+	ck_assert_uint_eq(cost_executions(&stacks, 0), 13);
+	ck_assert_uint_eq(stacks.first[2], 2);
+	ck_assert_uint_eq(stacks.places[1].insn.length, 0);
+	ck_assert_ptr_eq(stacks.places[1].symbol, &g);
+}
+END_TEST
+
+START_TEST(a_function_without_instructions_has_a_place)
+{
+	edge(&f, 10, 0);
+	edge(NULL, 30, 0);
+	cost_stacks_finish(&stacks);
+	ck_assert_uint_eq(cost_executions(&stacks, 0), 1);
+	ck_assert_uint_eq(cost_shares(&stacks.own[0], &(struct cost_range){ 0, 1, 1, 0 }).ns, 20);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("cost_stacks");
+	TCase *all = tcase_create("all");
+
+	tcase_add_checked_fixture(all, setup, teardown);
+	tcase_add_test(all, parts_of_a_cost_add_up_to_it);
+	tcase_add_test(all, the_executions_themselves_are_divided_exactly);
+	tcase_add_test(all, large_costs_do_not_overflow);
+	tcase_add_test(all, phases_have_no_preference);
+	tcase_add_test(all, each_function_has_all_its_costs);
+	tcase_add_test(all, a_function_without_instructions_has_a_place);
+	suite_add_tcase(suite, all);
+	return unit_run(suite);
+}
