@@ -2,7 +2,9 @@
 /* Save the code that processes generated, as an ELF core. */
 #include "src/record/code_file.h"
 
+#include <elf.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <sys/procfs.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,12 +13,19 @@
 #include "symbols/files/core_file.h"
 #include "symbols/files/dso_find.h"
 
-#define PAGE 4096
-
-/* More program headers need PN_XNUM. */
+/* More headers need another form of core (PN_XNUM). */
 #define HEADERS_MOST (PN_XNUM - 1)
 
-/* Note that identifies the recording. */
+/* Segments end at multiples of it: a later mapping concerns few others. */
+#define SEGMENT_MOST 0x10000
+
+/* 1 GiB: pages are in memory up to the end. */
+#define PAGES_MOST (UINT64_C(1) << 18)
+
+/* Of the number of a page in user memory. */
+#define NUMBER_BITS 40
+
+/* The note on the recording. */
 struct __attribute__((packed)) recording_note {
 	Elf64_Nhdr header;
 	char name[12];
@@ -36,86 +45,46 @@ void code_file_begin(struct code_file_writer *writer, const char *recording)
 
 	while (length > 1 && recording[length - 1] == '/')
 		length--;
-	*writer = (struct code_file_writer){ .fd = -1, .end = PAGE };
+	*writer = (struct code_file_writer){ 0 };
 	if (asprintf(&writer->path, "%.*s%s", (int)length, recording, CORE_FILE_SUFFIX) < 0)
 		alloc_fail(length);
 	unlink(writer->path);
 }
 
-/* Remove the incomplete file; its code becomes a gap in the trace. */
-static void give_up(struct code_file_writer *writer)
+/* Returns whether other code was there: bytes that were never written, and INT3, are no code. */
+static bool is_overwritten(const uint8_t *old, const uint8_t *bytes)
 {
-	message_begin_warning(stderr);
-	fprintf(stderr, "cannot write %s: %m; code made at run time will be missing\n",
-		writer->path);
-	if (writer->fd >= 0 && close(writer->fd) == 0)
-		unlink(writer->path);
-	writer->fd = -1;
-	writer->count = HEADERS_MOST;
-}
-
-static bool put(struct code_file_writer *writer, const void *bytes, size_t size, uint64_t offset)
-{
-	if (pwrite(writer->fd, bytes, size, (off_t)offset) == (ssize_t)size)
-		return true;
-	give_up(writer);
+	for (size_t i = 0; i < CODE_PAGE_SIZE; i++)
+		if (old[i] != bytes[i] && old[i] != 0 && old[i] != 0xcc)
+			return true;
 	return false;
 }
 
-static void add_header(struct code_file_writer *writer, Elf64_Phdr header)
+/* Add a page, in place of what was there before. */
+static void add_page(struct code_file_writer *writer, pid_t pid, uint64_t address,
+		     const uint8_t *bytes)
 {
-	header.p_offset = writer->end;
-	*ARRAY_ADD(writer->headers, writer->count, writer->room) = header;
-	writer->end += (header.p_filesz + PAGE - 1) / PAGE * PAGE;
+	uint64_t key = (uint64_t)pid << NUMBER_BITS | address / CODE_PAGE_SIZE;
+	size_t at = pair_table_find(&writer->index, (uint32_t)(key >> 32), (uint32_t)key);
+
+	if (at == writer->count)
+		*ARRAY_ADD(writer->pages, writer->count, writer->room) =
+			(struct code_page){ .pid = pid, .address = address };
+	writer->pages[at].changed |= is_overwritten(writer->pages[at].bytes, bytes);
+	memcpy(writer->pages[at].bytes, bytes, CODE_PAGE_SIZE);
 }
 
-static void add_note(struct code_file_writer *writer, pid_t pid)
+/* Pages of zeros have no code, or none yet in place of what was removed. */
+static void add_memory(struct code_file_writer *writer, pid_t pid, int memory, uint64_t begin,
+		       uint64_t end)
 {
-	struct process_note note = { { sizeof("CORE"), sizeof(note.info), NT_PRPSINFO },
-				     "CORE",
-				     { .pr_pid = pid } };
+	static const uint8_t zeros[CODE_PAGE_SIZE];
+	uint8_t bytes[CODE_PAGE_SIZE];
 
-	if (put(writer, &note, sizeof(note), writer->end))
-		add_header(writer, (Elf64_Phdr){ .p_type = PT_NOTE, .p_filesz = sizeof(note) });
-}
-
-/* Prevents that the file is used for a later recording of the same name. */
-static void add_recording(struct code_file_writer *writer)
-{
-	struct recording_note note = { { sizeof(CORE_FILE_NOTE), sizeof(note.size), 1 },
-				       CORE_FILE_NOTE,
-				       0 };
-	struct stat status;
-	char *recording = NULL;
-
-	if (asprintf(&recording, "%.*s", (int)(strlen(writer->path) - strlen(CORE_FILE_SUFFIX)),
-		     writer->path) < 0)
-		alloc_fail(0);
-	if (stat(recording, &status) == 0 && S_ISREG(status.st_mode))
-		note.size = (uint64_t)status.st_size;
-	free(recording);
-	if (note.size && put(writer, &note, sizeof(note), writer->end))
-		add_header(writer, (Elf64_Phdr){ .p_type = PT_NOTE, .p_filesz = sizeof(note) });
-}
-
-/* Skip zero pages: they were never written, and stay holes in the file. */
-static void add_memory(struct code_file_writer *writer, int memory, uint64_t begin, uint64_t end)
-{
-	static const uint8_t zeros[PAGE];
-	uint8_t page[PAGE];
-
-	for (uint64_t at = begin; at < end; at += PAGE) {
-		if (pread(memory, page, PAGE, (off_t)at) != PAGE || memcmp(page, zeros, PAGE) == 0)
-			continue;
-		if (!put(writer, page, PAGE, writer->end + (at - begin)))
-			return;
-	}
-	add_header(writer, (Elf64_Phdr){ .p_type = PT_LOAD,
-					 .p_flags = PF_R | PF_X,
-					 .p_vaddr = begin,
-					 .p_filesz = end - begin,
-					 .p_memsz = end - begin,
-					 .p_align = PAGE });
+	for (uint64_t at = begin; at < end && writer->count < PAGES_MOST; at += CODE_PAGE_SIZE)
+		if (pread(memory, bytes, CODE_PAGE_SIZE, (off_t)at) == CODE_PAGE_SIZE &&
+		    memcmp(bytes, zeros, CODE_PAGE_SIZE) != 0)
+			add_page(writer, pid, at, bytes);
 }
 
 /* Returns whether a line of /proc/PID/maps is executable memory that is in no file. */
@@ -125,15 +94,15 @@ static bool is_made(const char *line, uint64_t *begin, uint64_t *end)
 
 	return sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %*s %*s %*s %63s", begin, end, access,
 		      path) >= 3 &&
-	       access[2] == 'x' && *begin < *end && !(*begin >> 63) &&
+	       access[2] == 'x' && *begin < *end && !(*end / CODE_PAGE_SIZE >> NUMBER_BITS) &&
 	       dso_find_shape(path) == DSO_SHAPE_NO_FILE && strcmp(path, "[uprobes]") != 0;
 }
 
 void code_file_add(struct code_file_writer *writer, pid_t pid)
 {
-	size_t before = writer->count, room = 0;
 	uint64_t begin, end;
 	char path[64], *line = NULL;
+	size_t room = 0;
 	FILE *maps;
 	int memory;
 
@@ -141,19 +110,9 @@ void code_file_add(struct code_file_writer *writer, pid_t pid)
 	memory = open(path, O_RDONLY | O_CLOEXEC);
 	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
 	maps = memory < 0 ? NULL : fopen(path, "re");
-	while (maps && getline(&line, &room, maps) > 0 && writer->count + 2 < HEADERS_MOST) {
-		if (!is_made(line, &begin, &end))
-			continue;
-		if (writer->fd < 0)
-			writer->fd =
-				open(writer->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-		if (writer->fd < 0)
-			give_up(writer);
-		if (writer->fd >= 0 && writer->count == before)
-			add_note(writer, pid);
-		if (writer->fd >= 0)
-			add_memory(writer, memory, begin, end);
-	}
+	while (maps && getline(&line, &room, maps) > 0)
+		if (is_made(line, &begin, &end))
+			add_memory(writer, pid, memory, begin, end);
 	free(line);
 	if (maps)
 		fclose(maps);
@@ -161,30 +120,157 @@ void code_file_add(struct code_file_writer *writer, pid_t pid)
 		close(memory);
 }
 
-static void put_headers(struct code_file_writer *writer)
+void code_file_add_children(struct code_file_writer *writer, pid_t pid)
+{
+	char pattern[64];
+	glob_t threads;
+	pid_t child;
+
+	snprintf(pattern, sizeof(pattern), "/proc/%d/task/*/children", pid);
+	if (glob(pattern, GLOB_NOSORT, NULL, &threads) != 0)
+		return;
+	for (size_t i = 0; i < threads.gl_pathc; i++) {
+		FILE *file = fopen(threads.gl_pathv[i], "re");
+
+		while (file && fscanf(file, "%d", &child) == 1) {
+			code_file_add(writer, child);
+			code_file_add_children(writer, child);
+		}
+		if (file)
+			fclose(file);
+	}
+	globfree(&threads);
+}
+
+/* ---- The file ------------------------------------------------------------ */
+
+struct core_output {
+	FILE *file;
+	Elf64_Phdr *headers; /* owned */
+	size_t count, room;
+	uint64_t end; /* bytes of the file up to now */
+};
+
+static void put(struct core_output *core, const void *bytes, size_t size)
+{
+	fwrite(bytes, 1, size, core->file);
+	core->end += size;
+}
+
+static void put_note(struct core_output *core, const void *note, size_t size)
+{
+	*ARRAY_ADD(core->headers, core->count, core->room) =
+		(Elf64_Phdr){ .p_type = PT_NOTE, .p_offset = core->end, .p_filesz = size };
+	put(core, note, size);
+}
+
+static void put_process(struct core_output *core, int32_t pid)
+{
+	struct process_note note = { { sizeof("CORE"), sizeof(note.info), NT_PRPSINFO },
+				     "CORE",
+				     { .pr_pid = pid } };
+
+	put_note(core, &note, sizeof(note));
+}
+
+/* So that the file is not taken for that of a later recording with the same name. */
+static void put_recording(struct core_output *core, const char *path)
+{
+	struct recording_note note = { { sizeof(CORE_FILE_NOTE), sizeof(note.size), 1 },
+				       CORE_FILE_NOTE,
+				       0 };
+	struct stat status;
+	char *recording = NULL;
+
+	if (asprintf(&recording, "%.*s", (int)(strlen(path) - strlen(CORE_FILE_SUFFIX)), path) < 0)
+		alloc_fail(0);
+	if (stat(recording, &status) == 0 && S_ISREG(status.st_mode))
+		note.size = (uint64_t)status.st_size;
+	free(recording);
+	if (note.size)
+		put_note(core, &note, sizeof(note));
+}
+
+/* Put a page; `before` is the page before in the order of the file, or NULL. */
+static void put_page(struct core_output *core, const struct code_page *page,
+		     const struct code_page *before)
+{
+	bool same_process = before && before->pid == page->pid;
+
+	if (!same_process)
+		put_process(core, page->pid);
+	if (!same_process || before->address + CODE_PAGE_SIZE != page->address ||
+	    before->changed != page->changed || page->address % SEGMENT_MOST == 0)
+		*ARRAY_ADD(core->headers, core->count, core->room) = (Elf64_Phdr){
+			.p_type = PT_LOAD,
+			.p_flags = PF_R | PF_X | (page->changed ? CORE_FILE_CHANGED : 0),
+			.p_offset = core->end,
+			.p_vaddr = page->address,
+			.p_align = 1,
+		};
+	core->headers[core->count - 1].p_filesz += CODE_PAGE_SIZE;
+	core->headers[core->count - 1].p_memsz += CODE_PAGE_SIZE;
+	put(core, page->bytes, CODE_PAGE_SIZE);
+}
+
+static void put_headers(struct core_output *core)
 {
 	Elf64_Ehdr header = { .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
 					   ELFDATA2LSB, EV_CURRENT },
 			      .e_type = ET_CORE,
 			      .e_machine = EM_X86_64,
 			      .e_version = EV_CURRENT,
-			      .e_phoff = writer->end,
+			      .e_phoff = core->end,
 			      .e_ehsize = sizeof(header),
 			      .e_phentsize = sizeof(Elf64_Phdr),
-			      .e_phnum = (Elf64_Half)writer->count };
+			      .e_phnum = (Elf64_Half)core->count };
 
-	if (put(writer, writer->headers, writer->count * sizeof(Elf64_Phdr), writer->end) &&
-	    put(writer, &header, sizeof(header), 0))
-		close(writer->fd);
+	put(core, core->headers, core->count * sizeof(*core->headers));
+	if (fseek(core->file, 0, SEEK_SET) == 0)
+		put(core, &header, sizeof(header));
+	free(core->headers);
+}
+
+static int compare_pages(const void *left, const void *right)
+{
+	const struct code_page *a = left, *b = right;
+
+	return COMPARE(a->pid, b->pid) ?: COMPARE(a->address, b->address);
+}
+
+/* Returns how many pages there was room for. */
+static size_t write_pages(struct code_file_writer *writer, FILE *file)
+{
+	struct core_output core = { .file = file };
+	size_t i;
+
+	qsort(writer->pages, writer->count, sizeof(*writer->pages), compare_pages);
+	put(&core, &(Elf64_Ehdr){ 0 }, sizeof(Elf64_Ehdr));
+	put_recording(&core, writer->path);
+	for (i = 0; i < writer->count && core.count + 2 <= HEADERS_MOST; i++)
+		put_page(&core, &writer->pages[i], i ? &writer->pages[i - 1] : NULL);
+	put_headers(&core);
+	return i;
 }
 
 void code_file_end(struct code_file_writer *writer)
 {
-	if (writer->fd >= 0)
-		add_recording(writer);
-	if (writer->fd >= 0)
-		put_headers(writer);
-	free(writer->headers);
+	FILE *file = writer->count ? fopen(writer->path, "wxe") : NULL;
+	size_t written = file ? write_pages(writer, file) : 0;
+
+	if (writer->count && (!file || ferror(file) | fclose(file))) {
+		message_begin_warning(stderr);
+		fprintf(stderr, "cannot write %s: %m; code made at run time will be missing\n",
+			writer->path);
+		if (file)
+			unlink(writer->path);
+	} else if (written < writer->count || writer->count == PAGES_MOST) {
+		message_begin_warning(stderr);
+		fprintf(stderr, "%s has only %zu pages of the code that was made at run time\n",
+			writer->path, written);
+	}
+	pair_table_release(&writer->index);
+	free(writer->pages);
 	free(writer->path);
-	*writer = (struct code_file_writer){ .fd = -1 };
+	*writer = (struct code_file_writer){ 0 };
 }

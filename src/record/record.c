@@ -6,7 +6,9 @@
 #include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/message.h"
@@ -39,13 +41,61 @@ static bool is_new(const char *path, struct file_version before)
 		now.changed.tv_nsec != before.changed.tv_nsec);
 }
 
-/* A run of perf. Its program is traced if `code` or `calls` is not NULL. */
+/* Code is saved at intervals of so many ns, if that takes a 20th of the time at most. */
+#define SAVE_INTERVAL UINT64_C(10000000)
+#define SAVE_PAUSES   20
+
+/* A run of perf, whose program is traced for either of these; NULL: is not wanted. */
 struct perf_run {
 	pid_t perf;
-	struct code_file_writer *code; /* saves generated code */
+	bool traced;
+	struct code_file_writer *code; /* saves what the program makes */
+	const char *attach;            /* options.attach: so do these */
+	uint64_t next_save;            /* ns of CLOCK_MONOTONIC */
 	struct call_watch *calls;      /* of --snapshot-at */
 	bool of_program, started;      /* `calls` are in perf's program; they are watched already */
 };
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Save the code that perf's children and the attached processes have now. */
+static void save_code(struct perf_run *run)
+{
+	uint64_t begin = now_ns(), taken;
+
+	code_file_add_children(run->code, run->perf);
+	for (const char *at = run->attach; at && *at;) {
+		char *end;
+		pid_t pid = (pid_t)strtol(at, &end, 10);
+
+		code_file_add(run->code, pid);
+		code_file_add_children(run->code, pid);
+		at = end + strspn(end, ",");
+	}
+	taken = SAVE_PAUSES * (now_ns() - begin);
+	run->next_save = begin + (taken > SAVE_INTERVAL ? taken : SAVE_INTERVAL);
+}
+
+static void interrupt_wait(int signal)
+{
+	(void)signal;
+}
+
+/* Signals interrupt waitpid(), for the code to be saved at intervals. */
+static void begin_intervals(void)
+{
+	const struct sigaction action = { .sa_handler = interrupt_wait };
+	const struct timeval interval = { .tv_usec = SAVE_INTERVAL / 1000 };
+
+	sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &(struct itimerval){ interval, interval }, NULL);
+}
 
 static void say_unwatched(const struct error *err)
 {
@@ -70,8 +120,9 @@ static void start_calls(struct perf_run *run, pid_t program)
 }
 
 /*
- * Handle a stop of perf or of the program that it started. The program stops at exec, at exit (to
- * save its code) and for signals, which it gets. Its children and its other threads are not traced.
+ * A stop of perf or of the program that it started.  The program stops at its exec, at its end, for
+ * its code to be saved, and for signals, which it gets; its children are not traced, as programs
+ * that give other rights, sudo(8) for one, would not do so, nor are its other threads.
  */
 static void pass_stop(struct perf_run *run, pid_t pid, int status)
 {
@@ -91,12 +142,15 @@ static void pass_stop(struct perf_run *run, pid_t pid, int status)
 /* Wait for perf to end. Returns its status. */
 static int watch(struct perf_run *run)
 {
-	bool traced = run->code || run->calls;
 	int status = 0;
 	pid_t perf = run->perf, pid;
 
+	if (run->code)
+		begin_intervals();
 	do {
-		pid = waitpid(traced ? -1 : perf, &status, traced ? __WALL : 0);
+		if (run->code && now_ns() >= run->next_save)
+			save_code(run);
+		pid = waitpid(run->traced ? -1 : perf, &status, run->traced ? __WALL : 0);
 		if (pid > 0 && WIFSTOPPED(status))
 			pass_stop(run, pid, status);
 	} while ((pid < 0 && errno == EINTR) || (pid > 0 && (pid != perf || WIFSTOPPED(status))));
@@ -131,17 +185,15 @@ static void trace(struct perf_run *run)
 {
 	struct error err = { 0 };
 
-	if ((!run->code && !run->calls) ||
-	    ptrace(PTRACE_SEIZE, run->perf, NULL,
-		   (void *)(PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK)) == 0)
-		return;
-	if (run->calls) {
+	run->traced = ((run->code && run->of_program) || run->calls) &&
+		      ptrace(PTRACE_SEIZE, run->perf, NULL,
+			     (void *)(PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK)) == 0;
+	if (run->calls && !run->traced) {
 		error_set_system(&err, errno, "perf may not be traced");
 		say_unwatched(&err);
 		kill(run->perf, SIGKILL);
+		run->calls = NULL;
 	}
-	run->code = NULL;
-	run->calls = NULL;
 }
 
 /* perf ends its program with SIGTERM, and then itself with the last signal either got. */
@@ -170,7 +222,8 @@ static int run(char **words, const struct options *options, struct call_watch *c
 	       struct code_file_writer *code)
 {
 	void (*interrupt)(int) = signal(SIGINT, SIG_IGN);
-	struct perf_run run = { .code = options->program ? code : NULL,
+	struct perf_run run = { .code = code,
+				.attach = options->attach,
 				.calls = options->snapshot_at ? calls : NULL,
 				.of_program = options->program };
 	int gate[2] = { -1, -1 }, status = EXIT_FAILED;
@@ -186,6 +239,8 @@ static int run(char **words, const struct options *options, struct call_watch *c
 	close(gate[1]);
 	if (run.perf > 0)
 		status = watch(&run);
+	if (run.perf > 0 && code)
+		save_code(&run);
 	signal(SIGINT, interrupt);
 	return run.started ? end_calls(calls, options, status)
 			   : status_of(status, !options->program);
@@ -206,12 +261,6 @@ static int run_and_save(char **words, const struct options *options, struct call
 	pid = fork();
 	if (pid == 0) {
 		status = run(words, options, calls, &code);
-		for (const char *at = options->attach; at && *at;) {
-			char *end;
-
-			code_file_add(&code, (pid_t)strtol(at, &end, 10));
-			at = end + strspn(end, ",");
-		}
 		code_file_end(&code);
 		_exit(status);
 	}

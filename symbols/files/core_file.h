@@ -17,9 +17,13 @@
 /* The name of a note of such a file that has the size of its recording, 64 bits. */
 #define CORE_FILE_NOTE "ptrace2ftf"
 
+/* A flag of such a segment (PF_MASKOS): its code was in place of other code at some time. */
+#define CORE_FILE_CHANGED (UINT32_C(1) << 20)
+
 /* A part of a process's memory that is executable. */
 struct core_segment {
 	int32_t pid;
+	bool changed;         /* CORE_FILE_CHANGED */
 	uint64_t begin, end;  /* ip range [begin, end), not empty */
 	uint64_t file_offset; /* the file has all of it */
 };

@@ -123,12 +123,16 @@ of_a_program() {
 		! saves --no-code -- "$top_builddir/tests/programs/jit" && [ ! -e perf.data.code ] &&
 		! saves -- ./prog && [ ! -e perf.data.code ]
 }
-of_a_process() {
-	python3 -c 'import mmap, time
+cat >made.py <<END
+import mmap, sys, time
 memory = mmap.mmap(-1, 4096, prot=7)
 memory.write(bytes([0x8d, 0x47, 2, 0xc3]))
 open("ready", "w")
-time.sleep(60)' &
+time.sleep(float(sys.argv[1]))
+memory.close()
+END
+of_a_process() {
+	python3 made.py 60 &
 	made=$!
 	until [ -e ready ] || ! kill -0 $made 2>/dev/null; do sleep 0.05; done
 	saves -p "$made"
@@ -136,10 +140,17 @@ time.sleep(60)' &
 	kill $made
 	return $status
 }
+# It does not last up to the child's end.
+of_a_child() {
+	printf '#!/bin/sh\npython3 made.py 1\n:\n' >parent
+	chmod +x parent
+	saves -- ./parent
+}
 if [ -e try ]; then
 	tap_check "the code that a program made is saved at its end" of_a_program
 	if python3 -c 0 2>/dev/null; then
 		tap_check "the code that a process made is saved at the end of an attach" of_a_process
+		tap_check "code that a child of the program makes, and removes, is saved" of_a_child
 	fi
 fi
 

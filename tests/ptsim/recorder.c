@@ -534,6 +534,8 @@ static void run_all(struct machine *machine)
 		if (!cpu->task)
 			machine_switch(machine, cpu, next_ready(machine));
 		run_quantum(machine, cpu);
+		if (machine->options->code && cpu->task)
+			code_file_add(&machine->code, cpu->task->process->pid);
 	}
 }
 

@@ -2,6 +2,7 @@
 /* Cores of this process and a child, written and read; and damaged ones. */
 #include "src/record/code_file.h"
 
+#include <elf.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,19 +40,13 @@ static void tear_down(void)
 	rmdir(folder);
 }
 
-/* Write the code of processes, and return the file's bytes; NULL: there is no file. */
-static uint8_t *save(const pid_t *pids, size_t count, size_t *size)
+/* Write the file, and return its bytes; NULL: there is no file. */
+static uint8_t *finish(struct code_file_writer *writer, size_t *size)
 {
-	char recording[64];
-	struct code_file_writer writer;
 	uint8_t *bytes;
 	FILE *file;
 
-	snprintf(recording, sizeof(recording), "%s/data/", folder);
-	code_file_begin(&writer, recording);
-	for (size_t i = 0; i < count; i++)
-		code_file_add(&writer, pids[i]);
-	code_file_end(&writer);
+	code_file_end(writer);
 	file = fopen(path, "rb");
 	if (!file)
 		return NULL;
@@ -61,9 +56,30 @@ static uint8_t *save(const pid_t *pids, size_t count, size_t *size)
 	return bytes;
 }
 
-/* Returns how many of the segments of a process are the memory at `made`. */
-static unsigned count_made(const uint8_t *bytes, size_t size, pid_t pid)
+static struct code_file_writer begin(void)
 {
+	struct code_file_writer writer;
+	char recording[64];
+
+	snprintf(recording, sizeof(recording), "%s/data/", folder);
+	code_file_begin(&writer, recording);
+	return writer;
+}
+
+static uint8_t *save(const pid_t *pids, size_t count, size_t *size)
+{
+	struct code_file_writer writer = begin();
+
+	for (size_t i = 0; i < count; i++)
+		code_file_add(&writer, pids[i]);
+	return finish(&writer, size);
+}
+
+/* Returns how many segments of a process have a change, or none, and these bytes at the code. */
+static unsigned count_code(const uint8_t *bytes, size_t size, pid_t pid, bool changed,
+			   const uint8_t expected[sizeof(code)])
+{
+	const uint64_t at = (uintptr_t)made + 0x1000;
 	struct core_segment *segments;
 	unsigned found = 0;
 	uint64_t recorded;
@@ -71,12 +87,17 @@ static unsigned count_made(const uint8_t *bytes, size_t size, pid_t pid)
 
 	segments = core_file_read(bytes, size, &count, &recorded);
 	for (size_t i = 0; i < count; i++)
-		found += segments[i].pid == pid && segments[i].begin == (uintptr_t)made &&
-			 segments[i].end == (uintptr_t)made + CODE_SIZE &&
-			 segments[i].file_offset + CODE_SIZE <= size &&
-			 memcmp(bytes + segments[i].file_offset, made, CODE_SIZE) == 0;
+		found += segments[i].pid == pid && segments[i].begin <= at &&
+			 segments[i].end >= at + sizeof(code) && segments[i].changed == changed &&
+			 memcmp(bytes + segments[i].file_offset + (at - segments[i].begin),
+				expected, sizeof(code)) == 0;
 	free(segments);
 	return found;
+}
+
+static unsigned count_made(const uint8_t *bytes, size_t size, pid_t pid)
+{
+	return count_code(bytes, size, pid, false, code);
 }
 
 START_TEST(code_is_of_the_process_that_made_it)
@@ -97,6 +118,87 @@ START_TEST(code_is_of_the_process_that_made_it)
 	ck_assert_uint_eq(count_made(bytes, size, pids[1]), 1);
 	ck_assert_uint_eq(count_made(bytes, size, 0), 0);
 	free(bytes);
+}
+END_TEST
+
+static void write_code(size_t at, const uint8_t *bytes, size_t size)
+{
+	ck_assert_int_eq(mprotect(made, CODE_SIZE, PROT_READ | PROT_WRITE), 0);
+	memcpy(made + at, bytes, size);
+	ck_assert_int_eq(mprotect(made, CODE_SIZE, PROT_READ | PROT_EXEC), 0);
+}
+
+/* The file has what was there last; what is written beside code does not change it. */
+START_TEST(code_is_the_newest_and_says_if_it_replaced_other_code)
+{
+	static const uint8_t newer[sizeof(code)] = { 0x8d, 0x47, 0x02, 0xc3 }, none[CODE_SIZE];
+	struct code_file_writer writer = begin();
+	uint8_t *bytes;
+	size_t size;
+
+	code_file_add(&writer, getpid());
+	write_code(0x1100, newer, sizeof(newer));
+	code_file_add(&writer, getpid());
+	if (_i == 1) {
+		write_code(0x1000, newer, sizeof(newer));
+		code_file_add(&writer, getpid());
+	}
+	if (_i == 2)
+		write_code(0, none, CODE_SIZE);
+	if (_i == 3)
+		ck_assert_int_eq(mprotect(made, CODE_SIZE, PROT_NONE), 0);
+	if (_i > 1)
+		code_file_add(&writer, getpid());
+	bytes = finish(&writer, &size);
+	ck_assert_ptr_nonnull(bytes);
+	ck_assert_uint_eq(count_code(bytes, size, getpid(), _i == 1, _i == 1 ? newer : code), 1);
+	free(bytes);
+}
+END_TEST
+
+/* Returns the process after it has a child of its own. */
+static pid_t start_family(int gate[2])
+{
+	pid_t child = fork();
+
+	if (child == 0) {
+		if (fork() > 0)
+			ck_assert_int_eq(write(gate[1], "", 1), 1);
+		pause();
+		_exit(0);
+	}
+	return child;
+}
+
+START_TEST(code_of_children_and_theirs_is_saved)
+{
+	struct code_file_writer writer = begin();
+	struct core_segment *segments;
+	unsigned others = 0;
+	uint64_t recorded;
+	size_t size, count;
+	uint8_t *bytes;
+	char byte;
+	int gate[2];
+
+	ck_assert_int_eq(pipe(gate), 0);
+	start_family(gate);
+	ck_assert_int_eq(read(gate[0], &byte, 1), 1);
+	code_file_add_children(&writer, getpid());
+	bytes = finish(&writer, &size);
+	ck_assert_ptr_nonnull(bytes);
+	segments = core_file_read(bytes, size, &count, &recorded);
+	for (size_t i = 0; i < count; i++)
+		others += segments[i].begin <= (uintptr_t)made + 0x1000 &&
+			  segments[i].end > (uintptr_t)made + 0x1000 && segments[i].pid != getpid();
+	for (size_t i = 0; i < count; i++)
+		kill(segments[i].pid, SIGKILL);
+	ck_assert_uint_eq(others, 2);
+	ck_assert_uint_eq(count_made(bytes, size, getpid()), 0);
+	free(segments);
+	free(bytes);
+	close(gate[0]);
+	close(gate[1]);
 }
 END_TEST
 
@@ -167,7 +269,7 @@ START_TEST(segments_of_damaged_cores_are_in_the_file)
 		free(cut);
 	}
 	for (size_t at = 0; at < size; at++) {
-		if (at >= sizeof(header) && at < header.e_phoff && (at < 0x1000 || at > 0x1100))
+		if (at >= 0x200 && at < header.e_phoff)
 			continue;
 		bytes[at] ^= 0xff;
 		expect_inside(bytes, size);
@@ -184,6 +286,8 @@ int main(void)
 
 	tcase_add_checked_fixture(all, set_up, tear_down);
 	tcase_add_test(all, code_is_of_the_process_that_made_it);
+	tcase_add_loop_test(all, code_is_the_newest_and_says_if_it_replaced_other_code, 0, 4);
+	tcase_add_test(all, code_of_children_and_theirs_is_saved);
 	tcase_add_test(all, the_file_has_the_size_of_its_recording);
 	tcase_add_test(all, without_made_code_there_is_no_file_and_an_older_one_is_gone);
 	tcase_add_test(all, segments_of_damaged_cores_are_in_the_file);
