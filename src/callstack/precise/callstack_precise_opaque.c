@@ -12,6 +12,7 @@
  *   just after a call                  pop to it
  *   in user code, out of the kernel    end the innermost entry
  *   in code without a name             nothing
+ *   in the function that jumped to it  a jump back: the function takes the frame
  *   in an active function              pop to it; at its entry, call it anew: a loop does so more
  *                                      often than a recursion
  *   in the kernel, out of user code    push an entry
@@ -34,8 +35,10 @@ static void enter_code(struct precise_stack *stack, int64_t time, const struct l
 
 	if (top(stack)->opaque)
 		return;
-	if (top(stack)->symbol != symbol_of(stack, at) && top(stack)->symbol->kind != SYMBOL_PLT)
+	if (top(stack)->symbol != symbol_of(stack, at) && top(stack)->symbol->kind != SYMBOL_PLT) {
+		stack->jumped_from = top(stack)->symbol;
 		precise_tail_call(stack, time, at);
+	}
 	precise_reveal(stack, time);
 	precise_before_change(stack, stack->now.depth - 1);
 	top(stack)->opaque = true;
@@ -91,6 +94,11 @@ void precise_leave_opaque(struct precise_stack *stack, int64_t time, const struc
 	}
 	if (!symbol_is_function(to->symbol))
 		return;
+	if (top(stack)->opaque && top(stack)->jumped &&
+	    same_function(stack->jumped_from, to->symbol)) {
+		precise_replace(stack, time, to);
+		return;
+	}
 	at = frame_list_find(&stack->now, FRAME_BY_FUNCTION, frame_function(to->symbol));
 	if (at && !location_is_function_entry(to)) {
 		precise_pop_to(stack, time, at);

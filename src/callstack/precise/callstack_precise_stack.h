@@ -100,6 +100,7 @@ struct precise_stack {
 	bool watched;       /* group.since is the begin that timestamp_group_watch() watches */
 	bool begun_by_jump; /* the stack began by a jump to an entry: its function may return to any
 			       stack */
+	const struct symbol *jumped_from; /* the innermost code without bytes took its frame */
 	bool astray;        /* code without bytes runs, or an unknown caller */
 	bool started;
 	bool plain;    /* no gap, no transaction: near branches change only frames */

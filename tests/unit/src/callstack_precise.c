@@ -1459,6 +1459,19 @@ START_TEST(code_without_bytes_leads_into_an_active_function)
 }
 END_TEST
 
+/* An interpreter that calls itself jumps to what its compiler made, and back. */
+START_TEST(code_without_bytes_jumps_back_to_the_function_that_jumped_to_it)
+{
+	call('m', 0x10, 'f');
+	call('f', 0x20, 'm');
+	feed(BRANCH_JUMP, at('m', 0x40), nameless(0x100), BRANCH_INDIRECT);
+	lose_code(nameless(0x100), GAP_NO_CODE);
+	find_code('m', 0x60);
+	ret('m', 'f', 0x25);
+	expect_depth(1);
+}
+END_TEST
+
 /* Else a loop in m would look like a recursion. */
 START_TEST(code_without_bytes_leads_to_another_call_of_an_active_function)
 {
@@ -1844,6 +1857,7 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, code_without_bytes_may_have_returned_often);
 	tcase_add_test(tests, code_without_bytes_calls_what_it_leads_to);
 	tcase_add_test(tests, code_without_bytes_leads_into_an_active_function);
+	tcase_add_test(tests, code_without_bytes_jumps_back_to_the_function_that_jumped_to_it);
 	tcase_add_test(tests, code_without_bytes_leads_to_another_call_of_an_active_function);
 	tcase_add_test(tests, a_kernel_without_bytes_goes_back_to_the_program);
 	tcase_add_test(tests, code_that_does_not_fit_the_trace_ends_no_other_slice);
