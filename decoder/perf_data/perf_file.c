@@ -500,12 +500,18 @@ static bool find_difference(char *reason, size_t room, const struct perf_feature
 		      { "kernel", a->os_release, b->os_release },
 		      { "CPU", a->cpuid, b->cpuid },
 		      { "command line", a->command_line, b->command_line } };
+	size_t same = 0, cut;
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		if (!differ(texts[i].before, texts[i].next))
 			continue;
-		snprintf(reason, room, "its %s is '%.*s', not '%.*s'", texts[i].name, TEXT_MOST,
-			 texts[i].next, TEXT_MOST, texts[i].before);
+		/* Show where they differ. */
+		while (texts[i].next[same] && texts[i].next[same] == texts[i].before[same])
+			same++;
+		cut = same > TEXT_MOST / 2 ? same - TEXT_MOST / 2 : 0;
+		snprintf(reason, room, "its %s is '%s%.*s', not '%s%.*s'", texts[i].name,
+			 cut ? "..." : "", TEXT_MOST, texts[i].next + cut, cut ? "..." : "",
+			 TEXT_MOST, texts[i].before + cut);
 		return true;
 	}
 	if (a->cpus_available && b->cpus_available && a->cpus_available != b->cpus_available) {

@@ -21,18 +21,20 @@ struct machine {
 	uint64_t aux, aux_one; /* where trace data of CPUs 0 and 1 begin; 0: there are none */
 };
 
-static const struct machine first = { .host = "red",
-				      .kernel = "6.1.0-28-amd64",
-				      .cpu = "GenuineIntel,6,94,3",
-				      .words = { "perf", "record", "-e", NULL },
-				      .cpus = 8,
-				      .clock_zero = 77,
-				      .first_id = 1000,
-				      .begin = 1000,
-				      .end = 2000,
-				      .pid = 5,
-				      .aux = 4096,
-				      .aux_one = 4096 };
+static const struct machine first = {
+	.host = "red",
+	.kernel = "6.1.0-28-amd64-with-a-long-suffix-of-its-builder-and-its-revision",
+	.cpu = "GenuineIntel,6,94,3",
+	.words = { "perf", "record", "-e", NULL },
+	.cpus = 8,
+	.clock_zero = 77,
+	.first_id = 1000,
+	.begin = 1000,
+	.end = 2000,
+	.pid = 5,
+	.aux = 4096,
+	.aux_one = 4096
+};
 
 static const struct refused {
 	const char *why; /* in the message */
@@ -42,6 +44,10 @@ static const struct refused {
 	{ "host name is 'red2', not 'red'", { .host = "red2", .begin = 2100, .end = 3000 } },
 	{ "host name is 're', not 'red'", { .host = "re", .begin = 1, .end = 900 } },
 	{ "kernel is '6.1.0-29", { .kernel = "6.1.0-29-amd64", .begin = 2100, .end = 3000 } },
+	{ "kernel is '...f-its-builder-and-its-revision-today', not '...f-its-builder-and-its-revision'",
+	  { .kernel = "6.1.0-28-amd64-with-a-long-suffix-of-its-builder-and-its-revision-today",
+	    .begin = 2100,
+	    .end = 3000 } },
 	{ "kernel is '5.10", { .kernel = "5.10.0", .begin = 2100, .end = 3000 } },
 	{ "kernel is '6.12", { .kernel = "6.12.1", .begin = 2100, .end = 3000 } },
 	{ "CPU is", { .cpu = "GenuineIntel,6,94,4", .begin = 2100, .end = 3000 } },
