@@ -276,6 +276,8 @@ static void take_input(struct options *options, char *word)
 {
 	if (!*word)
 		usage_error("cannot read an input with an empty name; name a recording");
+	if (options->command == COMMAND_CONVERT && !options->input_count)
+		suggest_command(word);
 	options->inputs[options->input_count++] = word;
 }
 
@@ -293,6 +295,9 @@ static void take_words(struct options *options, int argc, char **argv)
 
 		if ((argv[i][0] != '-' || !argv[i][1]) && options->command == COMMAND_RECORD)
 			break;
+		/* perf has -i in front of an input. */
+		if (strcmp(argv[i], "-i") == 0 && next && options->command != COMMAND_RECORD)
+			continue;
 		if (argv[i][0] != '-' || !argv[i][1])
 			take_input(options, argv[i]);
 		else
@@ -375,8 +380,6 @@ void command_line_parse(struct options *options, enum command command, int argc,
 				     .jobs = 1,
 				     .names = DEMANGLE_PERF,
 				     .slow.context = SLOW_CONTEXT_DEFAULT };
-	if (command == COMMAND_CONVERT && argc > 1)
-		suggest_command(argv[1]);
 	take_settings(options);
 	take_words(options, argc - first, argv + first);
 	take_defaults(options);

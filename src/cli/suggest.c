@@ -8,6 +8,7 @@
 #include "base/message.h"
 #include "base/spelling.h"
 #include "src/cli/commands.h"
+#include "src/formats/output_format.h"
 #include "src/options/options.h"
 
 void usage_error(const char *format, ...)
@@ -22,40 +23,85 @@ void usage_error(const char *format, ...)
 	exit(EXIT_USAGE);
 }
 
-/* Words of perf and of other tools, and their equivalents here. */
+/* Words of perf and of other tools, and what they are here: an option, a command or a format. */
 static const struct {
 	const char *word, *ours;
 } foreign_words[] = {
 	{ "convert", "ptrace2ftf FILE" },
-	{ "report", "ptrace2ftf -f functions" },
-	{ "script", "ptrace2ftf -f branches" },
-	{ "stat", "ptrace2ftf list" },
-	{ "--list", "ptrace2ftf list" },
-	{ "-i", "ptrace2ftf FILE" },
-	{ "--function", "--symbol" },
-	{ "--filter", "--symbol" },
-	{ "--slower-than", "--slow" },
-	{ "text", "slices" },
-	{ "json", "chrome" },
-	{ "perfetto", "ftf" },
+	{ "annotate", "callgrind" },
+	{ "compare", "ptrace2ftf diff" },
+	{ "evlist", "ptrace2ftf list" },
+	{ "flame", "folded" },
+	{ "flame-graph", "folded" },
 	{ "flamegraph", "folded" },
 	{ "coverage", "lcov" },
+	{ "gcov", "lcov" },
+	{ "info", "ptrace2ftf list" },
+	{ "json", "chrome" },
+	{ "ls", "ptrace2ftf list" },
+	{ "perfetto", "ftf" },
+	{ "report", "functions" },
+	{ "script", "branches" },
+	{ "show", "ptrace2ftf open" },
+	{ "stat", "ptrace2ftf list" },
+	{ "svg", "html" },
+	{ "text", "slices" },
+	{ "top", "functions" },
+	{ "version", "ptrace2ftf --version" },
+	{ "why", "outliers" },
+	{ "--diff", "ptrace2ftf diff" },
+	{ "--filter", "--symbol" },
+	{ "--function", "--symbol" },
+	{ "--list", "ptrace2ftf list" },
+	{ "--slower-than", "--slow" },
+	{ "--start", "--time" },
+	{ "--to", "--time" },
+	{ "-C", "--cpu" },
+	{ "-S", "--symbol" },
+	{ "-e", "ptrace2ftf record -- PROGRAM" },
+	{ "-s", "--symbol" },
 };
 
-/* Returns the word that was probably meant; NULL: unknown. */
-static const char *meant_word(const struct nearest *nearest, const char *word, size_t length)
+static bool is_word(const char *word, size_t length, const char *known)
+{
+	return strlen(known) == length && memcmp(known, word, length) == 0;
+}
+
+static const char *find_foreign(const char *word, size_t length)
 {
 	for (size_t i = 0; i < sizeof(foreign_words) / sizeof(foreign_words[0]); i++)
-		if (strlen(foreign_words[i].word) == length &&
-		    memcmp(foreign_words[i].word, word, length) == 0)
+		if (is_word(word, length, foreign_words[i].word))
 			return foreign_words[i].ours;
-	return nearest->best;
+	return NULL;
+}
+
+/* Print an error with what a word was meant to be: a word of ours, or else the nearest one. */
+static void suggest(const char *what, const char *word, size_t length, const char *nearest)
+{
+	const char *ours = find_foreign(word, length), *before = "";
+	bool option = length > 2 && memcmp(word, "--", 2) == 0;
+
+	if (!ours && option)
+		ours = find_foreign(word + 2, length - 2);
+	for (int i = 0; output_formats[i]; i++) {
+		const char *format = output_formats[i]->name;
+
+		if (!ours && is_word(word + 2 * option, length - 2 * option, format))
+			ours = format;
+		if (ours && strcmp(ours, format) == 0)
+			before = "ptrace2ftf -f ";
+	}
+	if (!ours && nearest && option)
+		before = "--";
+	if (ours || nearest)
+		usage_error("%s '%.*s'; did you mean '%s%s'?", what, (int)length, word, before,
+			    ours ? ours : nearest);
 }
 
 int choose_value(const struct option_spec *spec, const char *word)
 {
+	const char *ours = find_foreign(word, strlen(word)), *meant = NULL;
 	struct nearest nearest;
-	const char *meant;
 	char known[400] = "";
 	size_t used = 0;
 
@@ -63,12 +109,14 @@ int choose_value(const struct option_spec *spec, const char *word)
 	for (const struct option_choice *choice = spec->choices; choice->word; choice++) {
 		if (strcmp(choice->word, word) == 0)
 			return choice->value;
+		if (ours && strcmp(choice->word, ours) == 0)
+			meant = ours;
 		spelling_consider(&nearest, choice->word);
 		if (used < sizeof(known))
 			used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s",
 						 used ? ", " : "", choice->word);
 	}
-	meant = meant_word(&nearest, word, strlen(word));
+	meant = meant ? meant : nearest.best;
 	if (meant)
 		usage_error("unknown --%s '%s'; choose from %s; did you mean '%s'?", spec->name,
 			    word, known, meant);
@@ -80,32 +128,27 @@ int choose_value(const struct option_spec *spec, const char *word)
 void suggest_command(const char *word)
 {
 	struct nearest nearest;
-	const char *meant;
 
-	/* One or two letters may be the name of a missing file. */
-	if (*word == '-' || strlen(word) < 3 || access(word, F_OK) == 0)
+	if (access(word, F_OK) == 0)
 		return;
+	if (command_find(word) != COMMAND_CONVERT)
+		usage_error("'%s' is a command; write it before its options", word);
 	spelling_init(&nearest, word, strlen(word));
-	for (int i = COMMAND_CONVERT + 1; i < COMMANDS; i++)
+	/* A letter or two may be a file that is missing. */
+	for (int i = COMMAND_CONVERT + 1; i < COMMANDS && word[0] && word[1] && word[2]; i++)
 		spelling_consider(&nearest, command_specs[i].name);
-	meant = meant_word(&nearest, word, strlen(word));
-	if (meant)
-		usage_error("unknown command '%s'; did you mean '%s'?", word, meant);
+	suggest("unknown command", word, strlen(word), nearest.best);
 }
 
 void suggest_option(enum command command, const char *word, size_t length)
 {
 	struct nearest nearest;
-	const char *meant;
 
 	spelling_init(&nearest, word + 2, length - 2);
 	for (const struct option_spec *option = option_specs; option->name; option++)
 		if (command_takes(command, option))
 			spelling_consider(&nearest, option->name);
-	meant = meant_word(&nearest, word, length);
-	if (meant)
-		usage_error("unrecognized option '%.*s'; did you mean '%s%s'?", (int)length, word,
-			    meant == nearest.best ? "--" : "", meant);
+	suggest("unrecognized option", word, length, nearest.best);
 	usage_error("unrecognized option '%.*s'; `ptrace2ftf%s --help=all` lists all", (int)length,
 		    word, command_word(command));
 }

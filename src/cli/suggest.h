@@ -16,8 +16,8 @@ void usage_error(const char *format, ...) __attribute__((noreturn, format(printf
 int choose_value(const struct option_spec *spec, const char *word);
 
 /*
- * If the first word is not a file but similar to a command, suggest the command and exit with
- * EXIT_USAGE.
+ * If the first input is no file, but a command, near to one, or a word of other tools, print what
+ * was meant and exit with EXIT_USAGE.
  */
 void suggest_command(const char *word);
 

@@ -42,7 +42,7 @@ tap_check "why it is slow: ptrace2ftf -f outliers" gives 0 'a slow call takes' -
 tap_check "zoom: ptrace2ftf --time=10%,20%" gives 0 'excluded by the selection' --time=10%,20% perf.data -o zoom.ftf
 flame_graph() {
 	gives 0 '^causes;.*;main;.* [0-9]*$' -f folded perf.data &&
-		gives 64 "did you mean 'folded'" -f flamegraph perf.data && gives 0 . perf.data -o flame.html && grep -q '<canvas' flame.html
+		gives 64 "did you mean 'folded'" -f flamegraph perf.data && refuses 64 "did you mean 'ptrace2ftf -f folded'" --flamegraph && gives 0 . perf.data -o flame.html && grep -q '<canvas' flame.html
 }
 tap_check "flame graph: ptrace2ftf -f folded" flame_graph
 coverage() {
@@ -67,7 +67,8 @@ else
 	tap_skip "an answer for a program: ptrace2ftf -f functions --json | jq" "no jq"
 fi
 wrong_options() {
-	refuses 64 "did you mean '--symbol'" --symbl=main && refuses 64 "did you mean 'ptrace2ftf FILE'" -i perf.data &&
+	refuses 64 "did you mean '--symbol'" --symbl=main && gives 0 'open perf.ftf' -i perf.data &&
+		refuses 64 "'list' is a command; write it before its options" -q list perf.data &&
 		refuses 64 "did you mean 'ptrace2ftf -f functions'" report && refuses 64 'choose it with -f' perf.data -o x.txt
 }
 tap_check "a wrong option" wrong_options
