@@ -184,19 +184,20 @@ static void choose_default_names(struct options *options)
 }
 
 /*
- * Without INPUT, use perf.data: perf record's default output, and the default input of perf's
- * tools.
+ * Without INPUT it is what perf record writes if nothing else is asked of it, as for perf; A of a
+ * difference is what that has replaced.
  */
 static void choose_default_input(struct options *options)
 {
-	static char name[] = "perf.data", *inputs[] = { name, NULL };
+	static char old[] = "perf.data.old", name[] = "perf.data", *inputs[] = { old, name, NULL };
+	bool both = options->command == COMMAND_DIFF;
 
-	if (options->command != COMMAND_RECORD && access(name, F_OK) < 0)
-		usage_error("no input: there is no perf.data in this directory; name a "
-			    "recording");
-	options->inputs = inputs;
-	options->input = name;
-	options->input_count = 1;
+	options->inputs = inputs + !both;
+	options->input = options->inputs[0];
+	options->input_count = 1 + both;
+	if (options->command != COMMAND_RECORD && access(options->input, F_OK) < 0)
+		usage_error("no input: there is no %s in this directory; name a recording",
+			    options->input);
 }
 
 /* Without -o, write a trace next to its input, and text to standard output. */

@@ -34,7 +34,7 @@ const struct command_spec command_specs[COMMANDS] = {
 		READING | GROUP(OUTPUT) | GROUP(GENERAL),
 	},
 	[COMMAND_DIFF] = {
-		"diff", "A B", "Compare two recordings, function by function",
+		"diff", "[A B]", "Compare two recordings, function by function",
 		"An option with -a or -b at the end of its name is for A or B only.  "
 		"Exit status: as of a conversion; 3 if a condition of --fail-if is met.",
 		CONVERSION | GROUP(GENERAL),
