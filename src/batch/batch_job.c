@@ -91,6 +91,7 @@ static enum exit_status convert_job(const struct batch_run *run, const struct ba
 	options.input = job->inputs[0];
 	options.input_count = job->input_count;
 	options.output = job->output;
+	options.of_several = run->keep_messages;
 	options.threads = options.threads ? options.threads : run->threads;
 	if (options.json_lines && !options.json)
 		options.json = "";

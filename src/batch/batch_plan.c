@@ -214,7 +214,8 @@ static int name_outputs(struct batch_plan *plan, const struct options *options, 
 {
 	const char *suffix = output_format_suffix(options->format);
 
-	if (options->format->default_output == DEFAULT_NONE)
+	if (options->format->default_output == DEFAULT_NONE ||
+	    (options->format->sideband && !options->output))
 		return 0;
 	if (options->output_pattern && name_by_pattern(plan, options->output_pattern, err) < 0)
 		return -1;

@@ -344,13 +344,14 @@ static void take_settings(struct options *options)
 	options->ui = NULL;
 }
 
-/* Several inputs that share a named output, or standard output, are one recording. */
+/* One output that is named, or standard output but for lists, is of one recording. */
 static void choose_joined(struct options *options)
 {
-	bool open_choice = options->input_count > 1 && options->command == COMMAND_CONVERT &&
-			   options->input_kind == INPUT_PERF_DATA && !options->output &&
-			   options->format->default_output == DEFAULT_FILE && !options->open &&
-			   !options_is_batch(options);
+	bool open_choice =
+		options->input_count > 1 && options->command != COMMAND_DIFF &&
+		options->input_kind == INPUT_PERF_DATA && !options->output &&
+		(options->format->default_output == DEFAULT_FILE || options->format->sideband) &&
+		!options->open && !options_is_batch(options);
 
 	options->apart = options->no_join ||
 			 (open_choice && !options->join && !input_parts_are_one(options));

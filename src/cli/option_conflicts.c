@@ -155,7 +155,8 @@ static void refuse_batch(const struct options *options)
 	if (options->input_count > 1 && options->overlay_count)
 		usage_error("cannot combine overlays with several recordings; leave out '%s'",
 			    options->inputs[1]);
-	if (options->json || options->json_answer)
+	if (options->json ||
+	    (options->json_answer && (!options->format->sideband || options->output)))
 		usage_error("--json describes one output; use --json-lines for several");
 }
 

@@ -77,7 +77,8 @@ struct options {
 	char **inputs;     /* borrowed */
 	int input_count;
 	bool join, no_join; /* of several inputs: all are one recording, or each is one */
-	bool apart;         /* each input is a recording */
+	bool apart;         /* each of them is one */
+	bool of_several;    /* this conversion is of one of them */
 	enum input_kind input_kind;
 	enum trace_mode mode;
 	enum pt_engine engine;

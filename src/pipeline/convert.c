@@ -146,7 +146,7 @@ static void print_summary(const struct options *options, const struct summary *s
 	if (options->format->sideband)
 		return;
 	if (options->input && options->format->overlays != OVERLAYS_ONLY)
-		summary_print(summary, is_trace && !options->open, stderr);
+		summary_print(summary, is_trace && !options->open, options->of_several, stderr);
 	else
 		summary_print_fold(summary, stderr);
 	if (is_trace && !options->select.split.unit)

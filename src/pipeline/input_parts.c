@@ -15,7 +15,7 @@ static bool say_apart(const struct options *options, char *reason)
 {
 	char *advice = strchr(reason, ';');
 
-	if (options->quiet)
+	if (options->quiet || options->command == COMMAND_LIST)
 		return false;
 	if (advice)
 		*advice = 0;

@@ -701,6 +701,8 @@ int list_recording(const struct options *options, struct name_table *names, stru
 	answer = gather(options, names, report, diag, err);
 	if (answer && !options->json_answer)
 		list_print(answer, options->input, text);
+	if (options->of_several && !options->json_answer)
+		putc('\n', text);
 	fclose(text); /* write errors show in the output */
 	if (answer && options->json_answer)
 		report_write_json(json_incref(answer), &output);

@@ -246,7 +246,6 @@ static void print_counts(const struct summary *summary, FILE *out)
 	if (summary->samples_left_out)
 		fprintf(out, ", %" PRIu64 " samples of other events left out",
 			summary->samples_left_out);
-	putc('\n', out);
 }
 
 /* Print a time of perf's clock in the form that --time takes. */
@@ -397,9 +396,14 @@ static void print_nothing(const struct summary *summary, FILE *out)
 			: ": the input holds no trace; did the program run while it was recorded?");
 }
 
-void summary_print(const struct summary *summary, bool is_trace, FILE *out)
+void summary_print(const struct summary *summary, bool is_trace, bool of_several, FILE *out)
 {
 	print_counts(summary, out);
+	if (of_several && summary->output_count == 1) {
+		fputs(", in ", out);
+		printable_print(summary->outputs[0], out);
+	}
+	putc('\n', out);
 	print_nothing(summary, out);
 	print_text_lacks(summary, out);
 	summary_print_fold(summary, out);
@@ -408,8 +412,6 @@ void summary_print(const struct summary *summary, bool is_trace, FILE *out)
 	print_gaps(summary, out);
 	print_opaque(summary, out);
 	print_verdict(summary, out);
-	print_nameless(summary, out);
-	print_debug_hint(summary, out);
 	if (summary->saved_code)
 		fputs("  code that was generated at run time is decoded as it was when its process "
 		      "ended; earlier code at the same address is unknown\n",
@@ -418,6 +420,10 @@ void summary_print(const struct summary *summary, bool is_trace, FILE *out)
 		fputs("  calls between two timing packets have estimated times; record with cyc=1 for "
 		      "better ones\n",
 		      out);
+	if (of_several)
+		return;
+	print_nameless(summary, out);
+	print_debug_hint(summary, out);
 	fprintf(out, "  peak memory %.1f MiB", (double)summary_peak_memory() / (1 << 20));
 	if (is_trace && summary->output_count && summary->slices &&
 	    strcmp(summary->outputs[0], "-") != 0) {

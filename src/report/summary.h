@@ -74,10 +74,11 @@ void summary_set_verdict(struct summary *summary, const struct pt_verdict *verdi
 void summary_warn(const struct summary *summary, struct diag *diag);
 
 /*
- * Print the counts, gaps with causes and remedies, files without symbols, memory, how to open the
- * output (if `is_trace`), and the functions with the most self time.
+ * Print the counts, and the causes of gaps with remedies, if there are any.  Of one of several
+ * conversions, the output; else also files without symbols, the memory, how to open the output, if
+ * `is_trace`, and the functions with most self time.
  */
-void summary_print(const struct summary *summary, bool is_trace, FILE *out);
+void summary_print(const struct summary *summary, bool is_trace, bool of_several, FILE *out);
 
 /* Store a machine's count of slices with uncertain levels. */
 void summary_add_uncertain(struct summary *summary, const struct callstack_machine *machine);

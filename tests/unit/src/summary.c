@@ -28,7 +28,7 @@ static bool prints(const char *text, bool is_trace)
 {
 	FILE *out = fmemopen(printed, sizeof(printed), "w");
 
-	summary_print(&summary, is_trace, out);
+	summary_print(&summary, is_trace, false, out);
 	fclose(out);
 	return strstr(printed, text) != NULL;
 }
