@@ -24,15 +24,28 @@ __ptrace2ftf_words() {
 
 _ptrace2ftf() {
 	local program=$1 word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
-	local option='' kind=''
+	local option='' kind='' files=-f at
 
 	COMPREPLY=()
+	# `record` has another command's line after "--".
+	if [[ ${COMP_WORDS[1]} == record ]]; then
+		files=-cf
+		for ((at = 2; at < COMP_CWORD - 1; at++)); do
+			[[ ${COMP_WORDS[at]} == -- ]] || continue
+			if declare -F _command_offset >/dev/null; then
+				_command_offset $((at + 1))
+			else
+				mapfile -t COMPREPLY < <(compgen -f -- "$word")
+			fi
+			return
+		done
+	fi
 	# bash breaks words at "=".
 	if [[ $word == "=" ]]; then
 		option=$before word=''
 	elif [[ $before == "=" ]]; then
 		option=${COMP_WORDS[COMP_CWORD - 2]}
-	elif [[ $before == -* && $word != -* ]]; then
+	elif [[ $before == -* && $before != -- && $word != -* ]]; then
 		option=$before
 	fi
 	if [[ -n $option ]]; then
@@ -45,7 +58,8 @@ _ptrace2ftf() {
 	fi
 	case $kind in
 	DIR*) mapfile -t COMPREPLY < <(compgen -d -- "$word") ;;
-	'' | FILE*) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
+	FILE*) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
+	'') mapfile -t COMPREPLY < <(compgen $files -- "$word") ;;
 	*) mapfile -t COMPREPLY < <(compgen -W "$(__ptrace2ftf_words "$program" "$option")" -- "$word") ;;
 	esac
 	# A command is the first word.

@@ -7,27 +7,34 @@ function __ptrace2ftf_words --argument-names option
         string replace --all , '' | string split ' '
 end
 
-for line in (begin
-        ptrace2ftf --help=all
-        ptrace2ftf record --help=all
-        ptrace2ftf diff --help=all
-    end 2>/dev/null | sort --unique | sed -nE '/^ {2,8}-/{ s/^ +//; s/  .*//; p }')
-    set --local short (string match --regex --groups-only '^-(.), ' -- $line)
-    set --local long (string match --regex --groups-only -- '--([a-z0-9-]+)' $line)
-    set --local names --long-option $long
-    test -n "$short"; and set names $names --short-option $short
-    switch $line
-        case '*[[]=FILE*'
-            complete --command ptrace2ftf $names
-        case '*=FILE*'
-            complete --command ptrace2ftf $names --require-parameter
-        case '*=DIR*'
-            complete --command ptrace2ftf $names --exclusive --arguments '(__fish_complete_directories)'
-        case '*=*'
-            complete --command ptrace2ftf $names --exclusive --arguments "(__ptrace2ftf_words --$long)"
-        case '*'
-            complete --command ptrace2ftf $names
+# Whether the line has this command; '' is none.
+function __ptrace2ftf_has --argument-names command
+    set --local words (commandline -opc) ''
+    contains -- "$words[2]" open record list diff; or set words[2] ''
+    test "$words[2]" = "$command"
+end
+
+for command in '' open record list diff
+    set --local options --command ptrace2ftf --condition "__ptrace2ftf_has '$command'"
+    for line in (ptrace2ftf (string split --no-empty ' ' -- $command) --help=all 2>/dev/null | sed -nE '/^ {2,8}-/{ s/^ +//; s/  .*//; p }')
+        set --local short (string match --regex --groups-only '^-(.), ' -- $line)
+        set --local long (string match --regex --groups-only -- '--([a-z0-9-]+)' $line)
+        set --local names --long-option $long
+        test -n "$short"; and set names $names --short-option $short
+        switch $line
+            case '*[[]=FILE*'
+                complete $options $names
+            case '*=FILE*'
+                complete $options $names --require-parameter
+            case '*=DIR*'
+                complete $options $names --exclusive --arguments '(__fish_complete_directories)'
+            case '*=*'
+                complete $options $names --exclusive --arguments "(__ptrace2ftf_words --$long)"
+            case '*'
+                complete $options $names
+        end
     end
 end
-# A command is the first word.
+# A command is the first word; `record` has another one's line after it.
 complete --command ptrace2ftf --condition 'test (count (commandline -opc)) -eq 1' --arguments 'open record list diff clock-sync help'
+complete --command ptrace2ftf --condition '__ptrace2ftf_has record' --arguments '(__fish_complete_subcommand --fcs-skip=2 -p -o -f)'

@@ -42,9 +42,14 @@ bash_commands() {
 bash_commands_options() {
 	in_bash record --st | grep -qx -- --start-at= && ! in_bash --st | grep -qx -- --start-at= && in_bash list -- | grep -qx -- --time=
 }
+bash_programs() {
+	in_bash record -- gzi | grep -qx gzip && in_bash record gzi | grep -qx gzip && in_bash record -- gzip fil | grep -qx file &&
+		! in_bash list gzi | grep -qx gzip
+}
 if command -v bash >/dev/null; then
 	tap_check "bash completes the options of a command" bash_commands_options
 	tap_check "bash completes commands, as the first word" bash_commands
+	tap_check "bash completes the program of record" bash_programs
 	tap_check "bash completes all options" same help bash_options
 	tap_check "bash completes the words of --format=" same formats in_bash --format =
 	tap_check "bash completes the words of -f" same formats in_bash -q -f ''
@@ -53,18 +58,51 @@ else
 	tap_skip "bash completes all options" "no bash"
 fi
 
-in_zsh() { # COMMAND...: run with _arguments and compadd printing what they get
-	zsh -f -c 'fpath=("$1" $fpath); shift; autoload -Uz _ptrace2ftf
-		_arguments() { :; }; words=(ptrace2ftf); _ptrace2ftf
-		_arguments() { print -l -- "$@"; }; compadd() { shift; print -l -- "$@"; }
-		_call_program() { shift; eval "$@"; }; "$@"' zsh "$completions" "$@"
+# A terminal of zsh's own, whose Tab prints what it would offer.
+cat >zsh-line <<'END'
+zmodload zsh/zpty
+zpty z zsh -f -i
+zpty -w z "PROMPT= RPROMPT=; stty -echo; fpath=($1 \$fpath); autoload -Uz compinit; compinit -u -D"
+zpty -w z 'compadd() {
+	local -a hits
+	if [[ " ${@[1,(i)(-|--)]} " != *" -"[OAD]" "* ]]; then
+		builtin compadd -O hits "$@"
+		print -l -- "HI""T "$^hits
+	fi
+	builtin compadd "$@"
+}
+zle -C offer complete-word offer_; offer_() { _main_complete; print EN""D; exit }
+bindkey "^I" offer; print RE""ADY'
+zpty -r z line '*READY*'
+zpty -w -n z "$2"$'\t'
+while zpty -r z line && [[ $line != *END* ]]; do
+	[[ $line != *HIT\ * ]] || print -r -- ${${line##*HIT }%%[$'\r\n']*}
+done
+zpty -d z
+END
+in_zsh() { # LINE
+	timeout 60 zsh -f zsh-line "$completions" "$1" | sort -u
 }
 zsh_options() {
-	in_zsh _ptrace2ftf | sed -nE 's/^\*(--[a-z0-9-]+).*/\1/p'
+	in_zsh 'ptrace2ftf --'
 }
+zsh_words() { # LINE WORD...: all and only these
+	line=$1
+	shift
+	in_zsh "$line" >got
+	printf '%s\n' "$@" | diff - got
+}
+zsh_lines() {
+	zsh_words 'ptrace2ftf open' open openly && zsh_words 'ptrace2ftf --symfs=' bin directory &&
+		zsh_words 'ptrace2ftf record --st' --stacks --start-at --strip-prefix && zsh_words 'ptrace2ftf --st' --stacks --strip-prefix &&
+		zsh_words 'ptrace2ftf record -q -- gzi' gzip && zsh_words 'ptrace2ftf record -- gzip fil' file
+}
+: >openly
 if command -v zsh >/dev/null; then
 	tap_check "zsh completes all options" same help zsh_options
-	tap_check "zsh completes the words of --format=" same formats in_zsh __ptrace2ftf_words --format
+	tap_check "zsh completes the words of --format=" same formats in_zsh 'ptrace2ftf --format='
+	tap_check "zsh completes the words of -f" same formats in_zsh 'ptrace2ftf -q -f '
+	tap_check "zsh completes commands, their options, directories, and the program of record" zsh_lines
 else
 	tap_skip "zsh completes all options" "no zsh"
 fi
@@ -82,6 +120,12 @@ if command -v fish >/dev/null; then
 	}
 	tap_check "fish takes no line of an option's help for an option" reads_options_only
 	tap_check "fish completes the words of --format=" same formats in_fish 'ptrace2ftf -f '
+	fish_lines() {
+		[ "$(in_fish 'ptrace2ftf record --st' | tr '\n' ' ')" = "--stacks --start-at --strip-prefix " ] &&
+			[ "$(in_fish 'ptrace2ftf --st' | tr '\n' ' ')" = "--stacks --strip-prefix " ] &&
+			in_fish 'ptrace2ftf record -q -- gzi' | grep -qx gzip && in_fish 'ptrace2ftf ope' | grep -qx open
+	}
+	tap_check "fish completes commands, their options, and the program of record" fish_lines
 else
 	tap_skip "fish completes all options" "no fish"
 fi
