@@ -168,10 +168,13 @@ static void choose_page(struct trace_opening *opening)
 
 static void find_trace(struct trace_opening *opening)
 {
-	const struct options *options = &opening->options;
+	struct options *options = &opening->options;
+	bool page = false;
 
 	if (options->input && options->input_kind == INPUT_PERF_DATA)
-		opening->trace = trace_kind_open(options->input);
+		opening->trace = trace_kind_open(options->input, &page);
+	if (page)
+		options->format = &format_html;
 	opening->name =
 		opening->trace >= 0 ? output_path_copy(options->input) : name_output(options);
 }

@@ -37,8 +37,10 @@ bool trace_kind_is_trace(const uint8_t *begin, size_t size)
 	return begins_with(begin, size, "{\"") || begins_with(begin, size, "[{\"");
 }
 
-int trace_kind_open(const char *path)
+int trace_kind_open(const char *path, bool *page)
 {
+	/* src/html/page.html */
+	static const char own_page[] = "<!DOCTYPE html>\n<!-- SPDX-License-Identifier: MIT -->";
 	uint8_t begin[TRACE_KIND_BYTES];
 	struct stat status;
 	ssize_t size;
@@ -49,7 +51,8 @@ int trace_kind_open(const char *path)
 		return -1;
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	size = fd >= 0 ? pread(fd, begin, sizeof(begin), 0) : -1;
-	if (size > 0 && trace_kind_is_trace(begin, (size_t)size))
+	*page = size == sizeof(begin) && memcmp(begin, own_page, sizeof(own_page) - 1) == 0;
+	if (*page || (size > 0 && trace_kind_is_trace(begin, (size_t)size)))
 		return fd;
 	if (fd >= 0)
 		close(fd);

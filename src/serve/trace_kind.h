@@ -16,9 +16,9 @@
 bool trace_kind_is_trace(const uint8_t *begin, size_t size);
 
 /*
- * Open the file at `path` if it is such a trace.
+ * Open the file at `path` if it is such a trace, or a page of --format=html, and set `page` then.
  * Returns a descriptor, owned by the caller; -1: it is something else, or cannot be read.
  */
-int trace_kind_open(const char *path);
+int trace_kind_open(const char *path, bool *page);
 
 #endif
