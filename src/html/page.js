@@ -1,178 +1,14 @@
 // SPDX-License-Identifier: MIT
-/*
- * Shows the data of the page, which src/html/format_html.c documents, in a canvas and a table.
- * Nothing is counted here: numbers are those of the data.
- *
- * The canvas shows a chart.  A chart has lanes, a lane has a row for each depth, and a row has
- * boxes in order.  A box is an index into the arrays of its lane: `begin`, `end`, `text`, `depth`.
- * Calls have a lane for each thread, in ns; stacks are one lane, in ns or instructions.
- */
+/* Shows the charts of src/html/charts.js in a canvas, and the functions in a table. */
 "use strict";
 
 const ROW = 17, HEAD = 22, AXIS = 22, LABEL = 30, HUES = 24, OTHER = HUES, LOST = HUES + 1;
-const COSTS = 1, FOLDED = 2, INFERRED = 4, UNCERTAIN = 8, ESTIMATED = 16, CUT = 32, MARK = 64;
-const TABLE_ROWS = 1000, OPEN_LANES = 6;
+const TABLE_ROWS = 1000;
 
 const element = (id) => document.getElementById(id);
-const data = JSON.parse(element("data").textContent);
-const texts = data.texts, canvas = element("canvas"), context = canvas.getContext("2d");
+const canvas = element("canvas"), context = canvas.getContext("2d");
 const helper = new OffscreenCanvas(1, 1).getContext("2d");
 const dark = matchMedia("(prefers-color-scheme: dark)");
-
-/* ---- Text ---------------------------------------------------------------- */
-
-const plural = (count, noun) => `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
-
-function time(ns) {
-	const [size, unit] = [[60e9, "min"], [1e9, "s"], [1e6, "ms"], [1e3, "us"]]
-		.find(([least]) => Math.abs(ns) >= least) || [1, "ns"];
-
-	return `${+(ns / size).toFixed(3)}${unit}`;
-}
-
-const amount = (value) => data.by_insns ? value.toLocaleString("en") : time(value);
-
-/* The origin and a time from it may have more digits than a number holds. */
-function clock(ns) {
-	const digits = String(BigInt(data.origin) + BigInt(ns)).padStart(10, "0");
-
-	return `${digits.slice(0, -9)}.${digits.slice(-9)} s`;
-}
-
-/* ---- Charts -------------------------------------------------------------- */
-
-/* Give a lane the rows of its boxes, which are in order. */
-function makeRows(lane) {
-	const sizes = [];
-
-	for (const depth of lane.depth)
-		sizes[depth] = (sizes[depth] || 0) + 1;
-	lane.rows = Array.from(sizes, (size) => new Uint32Array(size || 0));
-	sizes.fill(0);
-	lane.depth.forEach((depth, box) => {
-		lane.rows[depth][sizes[depth]++] = box;
-	});
-	return lane;
-}
-
-function makeLane(count, more) {
-	return { begin: new Float64Array(count), end: new Float64Array(count),
-		 text: new Uint32Array(count), depth: new Uint32Array(count), marks: [], ...more };
-}
-
-function readThread(thread) {
-	const bytes = atob(thread.data), count = thread.slices;
-	const title = `${thread.name} (process ${thread.pid}, thread ${thread.tid})`;
-	const lane = makeLane(count, { title: `${title}: ${plural(count, "slice")}`, folded: new Map(),
-		symbol: new Uint32Array(count), bits: new Uint8Array(count),
-		insns: new Float64Array(count), cycles: new Float64Array(count) });
-	let at = 0, now = 0, i = 0;
-	const number = () => {
-		let value = 0, scale = 1, byte;
-
-		do {
-			byte = bytes.charCodeAt(at++);
-			value += (byte & 127) * scale;
-			scale *= 128;
-		} while (byte > 127);
-		return value;
-	};
-
-	while (at < bytes.length) {
-		const first = number(), bits = first % 128;
-
-		now += number();
-		if (bits & MARK) {
-			lane.marks.push({ time: now, text: number() });
-			continue;
-		}
-		lane.bits[i] = bits;
-		lane.depth[i] = (first - bits) / 128;
-		lane.end[i] = now;
-		lane.begin[i] = now - number();
-		lane.symbol[i] = number();
-		lane.text[i] = data.symbols[lane.symbol[i]][0];
-		if (bits & COSTS) {
-			lane.insns[i] = number();
-			lane.cycles[i] = number();
-		}
-		if (bits & FOLDED)
-			lane.folded.set(i, { count: number(), time: number() });
-		i++;
-	}
-	thread.data = null;
-	return makeRows(lane);
-}
-
-function describeSlice(lane, i) {
-	const [, file, object, line] = data.symbols[lane.symbol[i]], bits = lane.bits[i];
-	const lines = [texts[lane.text[i]]], folded = lane.folded.get(i), places = [];
-	const insns = lane.insns[i], cycles = lane.cycles[i];
-
-	lines.push(`${time(lane.end[i] - lane.begin[i])} from ${time(lane.begin[i])}, ` +
-		   `at ${clock(lane.begin[i])}`);
-	if (bits & COSTS)
-		lines.push(plural(insns, "instruction") + (cycles ?
-			`, ${plural(cycles, "cycle")}, ${(insns / cycles).toFixed(2)} a cycle` : ""));
-	if (file)
-		places.push(texts[file - 1] + (line ? `:${line}` : ""));
-	if (object)
-		places.push(texts[object - 1]);
-	if (places.length)
-		lines.push(places.join(", "));
-	if (folded)
-		lines.push(`${plural(folded.count, "shorter slice")} in it, ` +
-			   `${time(folded.time)} together, not shown`);
-	for (const [bit, text] of [[INFERRED, "the call was not seen"], [CUT, "the return was not seen"],
-				   [UNCERTAIN, "calls may be missing in it"],
-				   [ESTIMATED, "its times are estimates"]])
-		if (bits & bit)
-			lines.push(text);
-	return lines.join("\n");
-}
-
-function makeCalls() {
-	const lanes = data.threads.map(readThread);
-	const sizes = lanes.map((lane) => lane.end.length).sort((a, b) => b - a);
-	const least = sizes[Math.min(OPEN_LANES, sizes.length) - 1];
-
-	for (const lane of lanes)
-		lane.open = lane.end.length >= least;
-	return { lanes, total: data.duration || 1, format: time, describe: describeSlice };
-}
-
-/* The larger stack of a caller is left of the smaller one: a box for each, outer ones first. */
-function makeStacks() {
-	const { stacks } = data, callees = [[], ...stacks.map(() => [])], order = [];
-	const lane = makeLane(stacks.length, { open: true }), work = [[-1, 0, 0]];
-	const total = stacks.reduce((sum, [caller, , weight]) => sum + (caller ? 0 : weight), 0);
-
-	stacks.forEach(([caller], i) => callees[caller].push(i));
-	while (work.length) {
-		const [stack, begin, depth] = work.pop(), parts = [];
-		let at = begin;
-
-		if (stack >= 0) {
-			const box = order.push(stack) - 1;
-
-			[, lane.text[box]] = stacks[stack];
-			[lane.begin[box], lane.depth[box]] = [begin, depth - 1];
-			lane.end[box] = begin + stacks[stack][2];
-		}
-		for (const i of callees[stack + 1].sort((a, b) => stacks[b][2] - stacks[a][2])) {
-			parts.push([i, at, depth + 1]);
-			at += stacks[i][2];
-		}
-		work.push(...parts.reverse());
-	}
-	return { lanes: [makeRows(lane)], total: total || 1, format: amount, describe: (_, box) => {
-		const [, text, weight, calls] = stacks[order[box]];
-
-		return `${texts[text]}\n${amount(weight)}${data.by_insns ? " instructions" : ""}, ` +
-			`${(100 * weight / total).toFixed(2)}% of all, ` +
-			(lane.depth[box] ? plural(calls, "call") : "a thread");
-	} };
-}
 
 const charts = { calls: makeCalls(), stacks: makeStacks() };
 let chart = charts.calls;
@@ -481,16 +317,20 @@ function step(sign) {
 /* ---- The table ----------------------------------------------------------- */
 
 const unit = data.by_insns ? "_insns" : "_ns";
+const columns = ["calls", "total", "self", "share", "min", "median", "p99", "max", "function"];
 const allSelf = data.functions.reduce((sum, row) => sum + row[`self${unit}`], 0) || 1;
-const amounts = ["total", "self", "min", "median", "p99", "max"].map((name) =>
-	[name, (row) => row[name + unit], (row) => amount(row[name + unit])]);
-/* Of each column its name, the value by which it is sorted, and the text. */
-const columns = [["calls", (row) => row.calls, (row) => row.calls.toLocaleString("en")],
-		 ...amounts.slice(0, 2),
-		 ["share", amounts[1][1], (row) => `${(100 * row[`self${unit}`] / allSelf).toFixed(1)}%`],
-		 ...amounts.slice(2),
-		 [`function${data.by_insns ? " (all in instructions)" : ""}`, null, (row) => row.function]];
-let sorted = 2;
+let sorted = "self";
+
+const valueOf = (row, name) => row[name === "calls" || name === "function" ? name :
+	(name === "share" ? "self" : name) + unit];
+
+function cellOf(row, name) {
+	const value = valueOf(row, name);
+
+	if (name === "share")
+		return `${(100 * value / allSelf).toFixed(1)}%`;
+	return name === "function" ? value : name === "calls" ? value.toLocaleString("en") : amount(value);
+}
 
 function addCells(parent, kind, list) {
 	const line = parent.appendChild(document.createElement("tr"));
@@ -501,23 +341,24 @@ function addCells(parent, kind, list) {
 }
 
 function showTable() {
-	const table = document.createElement("table"), value = columns[sorted][1];
+	const table = document.createElement("table");
 	const names = match && new Set(texts.filter((_, i) => match[i]));
 	const rows = data.functions.filter((row) => !names || names.has(row.function));
-	const head = addCells(table.createTHead(), "th", columns.map(([name]) => name));
-	const body = table.createTBody();
+	const head = addCells(table.createTHead(), "th", columns), body = table.createTBody();
 
-	if (value)
-		rows.sort((a, b) => value(b) - value(a));
-	else
-		rows.sort((a, b) => a.function < b.function ? -1 : 1);
-	head.children[sorted].className = "chosen";
+	rows.sort((a, b) => {
+		const [x, y] = [valueOf(a, sorted), valueOf(b, sorted)];
+
+		return ((x > y) - (x < y)) * (sorted === "function" ? 1 : -1);
+	});
+	head.children[columns.indexOf(sorted)].className = "chosen";
+	head.lastChild.textContent += data.by_insns ? " (all in instructions)" : "";
 	head.onclick = (event) => {
-		sorted = event.target.cellIndex;
+		sorted = columns[event.target.cellIndex];
 		showTable();
 	};
 	for (const row of rows.slice(0, TABLE_ROWS))
-		addCells(body, "td", columns.map(([, , text]) => text(row))).onclick = () => {
+		addCells(body, "td", columns.map((name) => cellOf(row, name))).onclick = () => {
 			element("query").value = row.function;
 			location.hash = "#calls";
 			search();
@@ -562,24 +403,24 @@ function showTip(event) {
 	tip.style.top = `${Math.max(Math.min(event.clientY + 18, innerHeight - tip.offsetHeight - 8), 0)}px`;
 }
 
-let drag = null;
+let drag = null, moved = false;
 
 canvas.onpointerdown = (event) => {
-	drag = { x: event.clientX, y: event.clientY, moved: false };
+	[drag, moved] = [event, false];
 	canvas.setPointerCapture(event.pointerId);
 };
 canvas.onpointermove = (event) => {
-	const right = drag ? drag.x - event.clientX : 0, down = drag ? drag.y - event.clientY : 0;
-
 	if (!drag)
-		showTip(event);
-	if (!drag || (!drag.moved && Math.hypot(right, down) < 4))
-		return;
-	pan(right, down);
-	drag = { x: event.clientX, y: event.clientY, moved: true };
+		return showTip(event);
+	const right = drag.clientX - event.clientX, down = drag.clientY - event.clientY;
+
+	moved = moved || Math.hypot(right, down) >= 4;
+	if (moved)
+		pan(right, down);
+	drag = moved ? event : drag;
 };
 canvas.onpointerup = (event) => {
-	const { lane, box, head } = drag && !drag.moved ? find(event.offsetX, event.offsetY) : {};
+	const { lane, box, head } = drag && !moved ? find(event.offsetX, event.offsetY) : {};
 
 	drag = null;
 	if (head)

@@ -160,6 +160,18 @@ searched() {
 "$program" -q --format=slices --args=none threads >threads.slices
 tap_check "a search counts, and steps in order of time" searched
 # The clock counts in whole ns, also where numbers of JavaScript do not.
+# The self time of a slice, and of a stack: without those that are one deeper and in it.
+self_times() {
+	runs 'for (const lane of charts.calls.lanes) lane.end.forEach((_, box) => { let inside = 0;
+			const row = lane.rows[lane.depth[box] + 1] || [];
+			for (let at = firstAfter(lane, row, lane.begin[box], 0); at < row.length && lane.end[row[at]] <= lane.end[box]; at++)
+				if (lane.begin[row[at]] >= lane.begin[box]) inside += lane.end[row[at]] - lane.begin[row[at]];
+			if (lane.self[box] !== lane.end[box] - lane.begin[box] - inside) out.push(lane.title, box, lane.self[box], inside); });
+		const stacks = charts.stacks.lanes[0]; let all = 0; for (const self of stacks.self) all += self;
+		out.push(all === charts.stacks.total, Math.min(...stacks.self) >= 0, / self /.test(charts.stacks.describe(stacks, 1)));' >ours
+	printf 'true\ntrue\ntrue\n' | diff - ours
+}
+tap_check "a tooltip has the time of a call without its callees" self_times
 tabled() {
 	runs 'data.origin = "18014398509481985"; out.push(clock(2)); const rows = [...document.querySelectorAll("tbody tr")];
 		out.push(...rows.map((row) => row.lastChild.textContent + " " + row.firstChild.textContent.replace(/,/g, "")));' threads.html '#functions' >ours

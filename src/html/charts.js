@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Reads the data of the page, which src/html/format_html.c documents, into charts.
+ * Nothing is counted here but self times: other numbers are those of the data.
+ *
+ * A chart has lanes, a lane has a row for each depth, and a row has boxes in order.  A box is an
+ * index into the arrays of its lane: `begin`, `end`, `self`, `text`, `depth`.  Calls have a lane
+ * for each thread, in ns; stacks are one lane, in ns or instructions.
+ */
+"use strict";
+
+const COSTS = 1, FOLDED = 2, INFERRED = 4, UNCERTAIN = 8, ESTIMATED = 16, CUT = 32, MARK = 64;
+const OPEN_LANES = 6;
+
+const data = JSON.parse(document.getElementById("data").textContent);
+const texts = data.texts;
+
+/* ---- Text ---------------------------------------------------------------- */
+
+const plural = (count, noun) => `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+
+function time(ns) {
+	const [size, unit] = [[60e9, "min"], [1e9, "s"], [1e6, "ms"], [1e3, "us"]]
+		.find(([least]) => Math.abs(ns) >= least) || [1, "ns"];
+
+	return `${+(ns / size).toFixed(3)}${unit}`;
+}
+
+const amount = (value) => data.by_insns ? value.toLocaleString("en") : time(value);
+
+/* The origin and a time from it may have more digits than a number holds. */
+function clock(ns) {
+	const digits = String(BigInt(data.origin) + BigInt(ns)).padStart(10, "0");
+
+	return `${digits.slice(0, -9)}.${digits.slice(-9)} s`;
+}
+
+/* ---- Charts -------------------------------------------------------------- */
+
+/* Give a lane the rows of its boxes, which are in order. */
+function makeRows(lane) {
+	const sizes = [];
+
+	for (const depth of lane.depth)
+		sizes[depth] = (sizes[depth] || 0) + 1;
+	lane.rows = Array.from(sizes, (size) => new Uint32Array(size || 0));
+	sizes.fill(0);
+	lane.depth.forEach((depth, box) => {
+		lane.rows[depth][sizes[depth]++] = box;
+	});
+	return lane;
+}
+
+function makeLane(count, more) {
+	return { begin: new Float64Array(count), end: new Float64Array(count), self: new Float64Array(count),
+		 text: new Uint32Array(count), depth: new Uint32Array(count), marks: [], ...more };
+}
+
+function readThread(thread) {
+	const bytes = atob(thread.data), count = thread.slices;
+	const title = `${thread.name} (process ${thread.pid}, thread ${thread.tid})`;
+	const lane = makeLane(count, { title: `${title}: ${plural(count, "slice")}`, folded: new Map(),
+		symbol: new Uint32Array(count), bits: new Uint8Array(count),
+		insns: new Float64Array(count), cycles: new Float64Array(count) });
+	const inside = []; /* by depth: the time of slices there, whose caller is still to come */
+	let at = 0, now = 0, i = 0;
+	const number = () => {
+		let value = 0, scale = 1, byte;
+
+		do {
+			byte = bytes.charCodeAt(at++);
+			value += (byte & 127) * scale;
+			scale *= 128;
+		} while (byte > 127);
+		return value;
+	};
+
+	while (at < bytes.length) {
+		const first = number(), bits = first % 128, depth = (first - bits) / 128;
+
+		now += number();
+		if (bits & MARK) {
+			lane.marks.push({ time: now, text: number() });
+			continue;
+		}
+		lane.bits[i] = bits;
+		lane.depth[i] = depth;
+		lane.end[i] = now;
+		lane.begin[i] = now - number();
+		lane.symbol[i] = number();
+		lane.text[i] = data.symbols[lane.symbol[i]][0];
+		if (bits & COSTS) {
+			lane.insns[i] = number();
+			lane.cycles[i] = number();
+		}
+		if (bits & FOLDED)
+			lane.folded.set(i, { count: number(), time: number() });
+		lane.self[i] = now - lane.begin[i] - (inside[depth + 1] || 0) - (lane.folded.get(i)?.time || 0);
+		inside[depth + 1] = 0;
+		inside[depth] = (inside[depth] || 0) + now - lane.begin[i];
+		i++;
+	}
+	thread.data = null;
+	return makeRows(lane);
+}
+
+function describeSlice(lane, i) {
+	const [, file, object, line] = data.symbols[lane.symbol[i]], bits = lane.bits[i];
+	const lines = [texts[lane.text[i]]], folded = lane.folded.get(i), places = [];
+	const insns = lane.insns[i], cycles = lane.cycles[i];
+
+	lines.push(`${time(lane.end[i] - lane.begin[i])}, self ${time(lane.self[i])}, ` +
+		   `from ${time(lane.begin[i])}, at ${clock(lane.begin[i])}`);
+	if (bits & COSTS)
+		lines.push(plural(insns, "instruction") + (cycles ?
+			`, ${plural(cycles, "cycle")}, ${(insns / cycles).toFixed(2)} a cycle` : ""));
+	if (file)
+		places.push(texts[file - 1] + (line ? `:${line}` : ""));
+	if (object)
+		places.push(texts[object - 1]);
+	if (places.length)
+		lines.push(places.join(", "));
+	if (folded)
+		lines.push(`${plural(folded.count, "shorter slice")} in it, ` +
+			   `${time(folded.time)} together, not shown`);
+	for (const [bit, text] of [[INFERRED, "the call was not seen"], [CUT, "the return was not seen"],
+				   [UNCERTAIN, "calls may be missing in it"],
+				   [ESTIMATED, "its times are estimates"]])
+		if (bits & bit)
+			lines.push(text);
+	return lines.join("\n");
+}
+
+function makeCalls() {
+	const lanes = data.threads.map(readThread);
+	const sizes = lanes.map((lane) => lane.end.length).sort((a, b) => b - a);
+	const least = sizes[Math.min(OPEN_LANES, sizes.length) - 1];
+
+	for (const lane of lanes)
+		lane.open = lane.end.length >= least;
+	return { lanes, total: data.duration || 1, format: time, describe: describeSlice };
+}
+
+/* The larger stack of a caller is left of the smaller one: a box for each, outer ones first. */
+function makeStacks() {
+	const { stacks } = data, callees = [[], ...stacks.map(() => [])], order = [];
+	const lane = makeLane(stacks.length, { open: true }), work = [[-1, 0, 0]];
+	const total = stacks.reduce((sum, [caller, , weight]) => sum + (caller ? 0 : weight), 0);
+
+	stacks.forEach(([caller], i) => callees[caller].push(i));
+	while (work.length) {
+		const [stack, begin, depth] = work.pop(), parts = [];
+		let at = begin;
+		for (const i of callees[stack + 1].sort((a, b) => stacks[b][2] - stacks[a][2])) {
+			parts.push([i, at, depth + 1]);
+			at += stacks[i][2];
+		}
+		work.push(...parts.reverse());
+		if (stack < 0)
+			continue;
+		const box = order.push(stack) - 1, [, text, weight] = stacks[stack];
+
+		[lane.begin[box], lane.end[box], lane.self[box]] = [begin, begin + weight, begin + weight - at];
+		[lane.text[box], lane.depth[box]] = [text, depth - 1];
+	}
+	return { lanes: [makeRows(lane)], total: total || 1, format: amount, describe: (_, box) => {
+		const [, text, weight, calls] = stacks[order[box]];
+
+		return `${texts[text]}\n${amount(weight)}${data.by_insns ? " instructions" : ""}, ` +
+			`self ${amount(lane.self[box])}, ${(100 * weight / total).toFixed(2)}% of all, ` +
+			(lane.depth[box] ? plural(calls, "call") : "a thread");
+	} };
+}
