@@ -30,6 +30,7 @@ static const struct {
 	{ "7z", "unknown compression; choose .gz or .zst" },
 	{ "perfetto-trace", "Perfetto opens Fuchsia traces, too; choose a name in .ftf" },
 	{ "pftrace", "Perfetto opens Fuchsia traces, too; choose a name in .ftf" },
+	{ "data", "it is the suffix of recordings; choose a name in .ftf" },
 	{ "pdf", "the picture is a page; choose a name in .html" },
 	{ "png", "the picture is a page; choose a name in .html" },
 	{ "svg", "the picture is a page, which browsers show; choose a name in .html" },

@@ -117,12 +117,8 @@ int choose_value(const struct option_spec *spec, const char *word)
 						 used ? ", " : "", choice->word);
 	}
 	meant = meant ? meant : nearest.best;
-	if (meant)
-		usage_error("unknown --%s '%s'; choose from %s; did you mean '%s'?", spec->name,
-			    word, known, meant);
-	else
-		usage_error("unknown --%s '%s'; choose from %s", spec->name, word, known);
-	return 0;
+	usage_error("unknown --%s '%s'; choose from %s%s%s%s", spec->name, word, known,
+		    meant ? "; did you mean '" : "", meant ? meant : "", meant ? "'?" : "");
 }
 
 void suggest_command(const char *word)

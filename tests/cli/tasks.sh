@@ -77,6 +77,7 @@ fi
 wrong_options() {
 	refuses 64 "did you mean '--symbol'" --symbl=main && gives 0 'open perf.ftf' -i perf.data &&
 		refuses 64 "'list' is a command; write it before its options" -q list perf.data &&
+		refuses 64 'suffix of recordings; choose a name in .ftf' record -o x.data true &&
 		refuses 64 "did you mean 'ptrace2ftf -f functions'" report && refuses 64 'choose it with -f' perf.data -o x.txt
 }
 tap_check "a wrong option" wrong_options
