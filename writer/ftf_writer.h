@@ -42,16 +42,6 @@ static inline uint16_t ftf_slots_find(struct ftf_slots *slots, uint32_t key, uin
 /* A record of arguments never contains a longer string: 17 of them must fit. */
 #define FTF_INLINE_MAX 256
 
-struct ftf_writer_text {
-	const char *text;    /* borrowed from the caller, or from the writer's copies */
-	uint32_t length;     /* at most FTF_STRING_MAX */
-	uint8_t provider_id; /* provider in which it is a name of events; 0: not yet */
-};
-
-struct ftf_writer_thread {
-	uint64_t pid, tid;
-};
-
 /* One provider's tables. */
 struct ftf_provider {
 	struct ftf_slots strings, threads; /* keys: ids */
@@ -64,11 +54,17 @@ struct ftf_writer {
 	struct ftf_low low;
 	struct output output; /* of ftf_open() */
 	bool has_output;
-	struct ftf_texts copies;       /* owned texts */
-	struct ftf_writer_text *texts; /* owned; by id, 0 is the empty string */
+	struct ftf_texts copies; /* owned texts */
+	struct ftf_writer_text {
+		const char *text;    /* borrowed from the caller, or from the writer's copies */
+		uint32_t length;     /* at most FTF_STRING_MAX */
+		uint8_t provider_id; /* provider in which it is a name of events; 0: not yet */
+	} * texts;                   /* owned; by id, 0 is the empty string */
 	size_t text_count, text_room;
 	struct id_index text_index;
-	struct ftf_writer_thread *threads; /* owned; by id, 0 is 0/0 */
+	struct ftf_writer_thread {
+		uint64_t pid, tid;
+	} * threads; /* owned; by id, 0 is 0/0 */
 	size_t thread_count, thread_room;
 	struct id_index thread_index;
 	struct ftf_provider *providers[FTF_PROVIDERS_MAX + 1]; /* owned; [1 .. provider_count] */

@@ -118,25 +118,22 @@ struct perf_part {
 	bool unpacked;        /* of COMPRESSED records */
 };
 
-/* An input of a recording in several files: perf_series.h. */
-struct perf_origin {
-	const char *path;       /* borrowed */
-	struct byte_view bytes; /* the file, or the first one of a directory */
-	uint64_t begin, end;    /* ns: times of its records; begin UINT64_MAX: no time is known */
-	const uint8_t *clock;   /* how TSC becomes time; NULL: unknown */
-};
-
-/* The range of a buffer's bytes that a recording has. */
-struct perf_aux_extent {
-	uint8_t buffer[12];  /* idx, tid and cpu of struct perf_record_auxtrace */
-	uint64_t begin, end; /* offsets in all that the kernel wrote into the buffer */
-};
-
 struct perf_file {
-	const char *path;            /* of the first input; borrowed */
-	struct perf_origin *origins; /* owned: all inputs, if there are several */
+	const char *path; /* of the first input; borrowed */
+	/* An input of a recording in several files: perf_series.h. */
+	struct perf_origin {
+		const char *path;       /* borrowed */
+		struct byte_view bytes; /* the file, or the first one of a directory */
+		/* ns: times of its records; begin UINT64_MAX: no time is known. */
+		uint64_t begin, end;
+		const uint8_t *clock; /* how TSC becomes time; NULL: unknown */
+	} * origins;                  /* owned: all inputs, if there are several */
 	size_t origin_count, origin_room;
-	struct perf_aux_extent *extents; /* owned: of all inputs, if there are several */
+	/* The range of a buffer's bytes that a recording has. */
+	struct perf_aux_extent {
+		uint8_t buffer[12];  /* idx, tid and cpu of struct perf_record_auxtrace */
+		uint64_t begin, end; /* offsets in all that the kernel wrote into the buffer */
+	} * extents;                 /* owned: of all inputs, if there are several */
 	size_t extent_count, extent_room;
 	uint64_t size;              /* bytes of all mappings */
 	struct byte_view *mappings; /* owned array of owned mappings */

@@ -25,10 +25,6 @@ enum sched_kind {
 /* Bytes of a thread's name (TASK_COMM_LEN), which may lack a NUL. */
 #define SCHED_NAME_SIZE 16
 
-struct sched_field {
-	uint32_t offset, size; /* bytes in the sample's raw data; size 0: absent */
-};
-
 /* The fields that are used, the same five for all kinds. */
 enum sched_place { PLACE_TID, PLACE_NAME, PLACE_STATE, PLACE_CPU, PLACE_PRIORITY, SCHED_PLACES };
 
@@ -36,7 +32,9 @@ struct sched_points {
 	struct {
 		bool recorded; /* an event of the recording has this format */
 		uint64_t id;   /* perf_event_attr.config of its event */
-		struct sched_field fields[SCHED_PLACES];
+		struct sched_field {
+			uint32_t offset, size; /* bytes in the sample's raw data; size 0: absent */
+		} fields[SCHED_PLACES];
 	} formats[SCHED_KINDS];
 };
 

@@ -14,13 +14,6 @@
 
 #include "decoder/timeline/timeline.h"
 
-/* Where a thread's user code stopped on this CPU, and will continue. */
-struct schedule_stop {
-	const struct thread *thread;       /* borrowed */
-	const struct address_space *space; /* of the code that stopped; borrowed */
-	uint64_t ip;                       /* 0: unknown */
-};
-
 #define SCHEDULE_STOPS 64 /* of the threads seen last, by their index */
 
 struct schedule {
@@ -38,7 +31,12 @@ struct schedule {
 	 * unknown. Set by the owner.
 	 */
 	uint64_t clock_bound;
-	struct schedule_stop stops[SCHEDULE_STOPS];
+	/* Where a thread's user code stopped on this CPU, and will continue. */
+	struct schedule_stop {
+		const struct thread *thread;       /* borrowed */
+		const struct address_space *space; /* of the code that stopped; borrowed */
+		uint64_t ip;                       /* 0: unknown */
+	} stops[SCHEDULE_STOPS];
 	/*
 	 * Of a cursor that began in the middle, a bit per stop: `fresh`, the stop was set
 	 * since; `asked`, the stop was read before it was set, as unknown.

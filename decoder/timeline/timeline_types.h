@@ -19,17 +19,15 @@ struct thread {
 	uint64_t begin, end;
 };
 
-/* The mappings from `begin` up to the next epoch of the process. */
-struct epoch {
-	uint64_t begin;
-	bool exec; /* it began with an exec: nothing of the epoch before is left */
-	const struct address_space *space;
-	size_t next_exec; /* index of the next epoch that began with an exec; 0 if absent */
-};
-
 struct process {
 	int32_t pid;
-	const struct epoch *epochs; /* in time order, at least one; the first begins at 0 */
+	/* The mappings from `begin` up to the next epoch of the process. */
+	const struct epoch {
+		uint64_t begin;
+		bool exec; /* it began with an exec: nothing of the epoch before is left */
+		const struct address_space *space;
+		size_t next_exec; /* index of the next epoch that began with an exec; 0 if absent */
+	} * epochs;               /* in time order, at least one; the first begins at 0 */
 	size_t epoch_count;
 };
 

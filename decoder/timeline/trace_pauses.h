@@ -18,30 +18,26 @@ struct perf_file;
 struct perf_record;
 struct switch_table;
 
-/* A sample that paused or resumed. */
-struct pause_point {
-	uint64_t time; /* ns */
-	int32_t cpu, tid;
-	bool resumes;
-};
-
-/* A thread ran while the trace was paused. */
-struct trace_pause {
-	int32_t tid;
-	int32_t cpu;
-	uint64_t begin; /* ns: of the pause, or when the thread came to a paused CPU */
-	/*
-	 * 0: the thread itself was interrupted, so the pause is certain.  Else when the CPU's
-	 * trace was resumed (ns; UINT64_MAX: never): a trace that begins earlier was not paused,
-	 * because each thread has a trace of its own.
-	 */
-	uint64_t until;
-};
-
 struct trace_pauses {
-	struct pause_point *points; /* owned, while building */
+	/* A sample that paused or resumed. */
+	struct pause_point {
+		uint64_t time; /* ns */
+		int32_t cpu, tid;
+		bool resumes;
+	} * points; /* owned, while building */
 	size_t point_count, point_room;
-	struct trace_pause *pauses; /* owned; after trace_pauses_finish() by thread, then time */
+	/* A thread ran while the trace was paused. */
+	struct trace_pause {
+		int32_t tid;
+		int32_t cpu;
+		uint64_t begin; /* ns: of the pause, or when the thread came to a paused CPU */
+		/*
+		 * 0: the thread itself was interrupted, so the pause is certain.  Else when the
+		 * CPU's trace was resumed (ns; UINT64_MAX: never): a trace that begins earlier was
+		 * not paused, because each thread has a trace of its own.
+		 */
+		uint64_t until;
+	} * pauses; /* owned; after trace_pauses_finish() by thread, then time */
 	size_t count, room;
 };
 

@@ -127,15 +127,13 @@ json_t *diff_print_json(const struct diff_rows *rows, char *const names[SIDES],
 
 /* ---- Stacks -------------------------------------------------------------- */
 
-/* "THREAD;OUTER;INNER 123": the thread is the root. */
-struct stack_line {
-	const char *root, *rest;
-	size_t root_length, rest_length;
-	uint64_t values[SIDES];
-};
-
 struct stack_lines {
-	struct stack_line *lines; /* owned */
+	/* "THREAD;OUTER;INNER 123": the thread is the root. */
+	struct stack_line {
+		const char *root, *rest;
+		size_t root_length, rest_length;
+		uint64_t values[SIDES];
+	} * lines; /* owned */
 	size_t count, room;
 };
 

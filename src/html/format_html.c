@@ -42,13 +42,6 @@ enum slice_bits {
 	DEPTH_BIT = 128,
 };
 
-struct html_frame {
-	const struct symbol *symbol;
-	uint64_t begin;
-	uint64_t folded, folded_time; /* slices inside that are left out */
-	unsigned flags;               /* of its begin */
-};
-
 /* A thread whose slices are ranked or printed. */
 struct html_thread {
 	struct fit_ranks ranks; /* of slices inside others */
@@ -82,8 +75,13 @@ struct html_output {
 	struct fit_ranks roots; /* of outermost slices, of all threads */
 	uint32_t least_root;
 	struct html_thread *threads; /* owned; by index of the track */
-	struct html_thread *thread;  /* the current one */
-	struct html_frame *frames;   /* owned; open slices, innermost last */
+	struct html_thread *thread;  /* the one of the events */
+	struct html_frame {
+		const struct symbol *symbol;
+		uint64_t begin;
+		uint64_t folded, folded_time; /* slices in it that are not shown */
+		unsigned flags;               /* of its begin */
+	} * frames;                           /* owned; its open slices, innermost last */
 	size_t depth, room;
 	uint64_t origin, last; /* ns: origin of times; last printed time */
 	struct html_numbers data;

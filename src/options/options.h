@@ -57,13 +57,7 @@ enum option_sandbox { SANDBOX_AUTO = 0, SANDBOX_ON, SANDBOX_OFF };
 
 enum overlay_kind { OVERLAY_RUNTIME_EVENTS = 0, OVERLAY_MEMTRACE };
 
-/* The argument of an overlay's option (overlay_input.h). */
-struct overlay_option {
-	enum overlay_kind kind;
-	const char *text; /* borrowed: "FILE,WORD=VALUE,..." */
-};
-
-/* --clock-offset: ns to add to times of an overlay's clock. */
+/* Of --clock-offset: ns to add to times of an overlay's clock. */
 struct clock_offsets {
 	bool has_mono, has_real;
 	int64_t mono, real;
@@ -120,14 +114,17 @@ struct options {
 	bool flows;          /* show tail calls as arrows */
 	uint64_t unit;       /* ns: of the weights of folded stacks; 0: 1 */
 	uint64_t max_output; /* bytes of a file; 0: OUTPUT_LIMIT_DEFAULT */
-	bool open; /* show the trace in the browser (src/serve/open_trace.h); without --output,
-		      `ptrace2ftf open` does not keep it */
-	struct pattern_list fail_if; /* conditions: src/diff/diff_rows.h */
-	const char *ui;              /* --ui: page that shows the trace; NULL: usual_ui */
-	const char *usual_ui;        /* the user's setting of --ui; NULL: Perfetto's */
-	const char *stamp;           /* borrowed: to write into FTF (batch_stamp.h); may be NULL */
-	/* OCaml */
-	struct overlay_option *overlays; /* owned */
+	bool open;           /* show the trace in the browser (src/serve/open_trace.h); without
+			      * --output `ptrace2ftf open` does not keep it */
+	struct pattern_list fail_if; /* its conditions: src/diff/diff_rows.h */
+	const char *ui;              /* --ui: the page that shows it; NULL: Perfetto's, or */
+	const char *usual_ui;        /* the user's setting of it; NULL: none */
+	const char *stamp; /* borrowed: to be written into FTF (batch_stamp.h); NULL: none */
+	/* OCaml; the argument of an overlay's option: overlay_input.h. */
+	struct overlay_option {
+		enum overlay_kind kind;
+		const char *text; /* borrowed: "FILE,WORD=VALUE,..." */
+	} * overlays;             /* owned */
 	size_t overlay_count, overlay_room;
 	struct clock_offsets clock_offsets;
 	const char *clock_sync; /* path of a file with clocks */

@@ -9,12 +9,10 @@
 
 #include "base/common.h"
 
-struct number_range {
-	int32_t first, last; /* inclusive */
-};
-
 struct number_list {
-	struct number_range *ranges; /* owned */
+	struct number_range {
+		int32_t first, last; /* inclusive */
+	} * ranges;                  /* owned */
 	size_t count, room;
 };
 
@@ -52,11 +50,7 @@ enum split_size_unit { SPLIT_NONE = 0, SPLIT_SLICES, SPLIT_BYTES, SPLIT_NS };
 #define FIT_DEFAULT UINT64_C(4000000)
 #define FIT_NONE    UINT64_MAX
 
-struct split_size {
-	enum split_size_unit unit;
-	uint64_t amount; /* at least 1 */
-};
-
+/* Order of the table of functions. */
 enum function_order { ORDER_SELF = 0, ORDER_TOTAL, ORDER_CALLS, ORDER_NAME };
 
 /* Two calls, by times at which they run: ns of perf's clock. */
@@ -91,15 +85,17 @@ struct selection {
 	struct number_list pids, tids, cpus;
 	struct pattern_list comms; /* one must match a name of the thread */
 	struct time_bound from, to;
-	struct pattern_list symbols, dsos; /* of calls to show, with their callees */
-	struct pattern_list hidden;        /* of slices to leave out, but not their callees */
-	struct pattern_list roots;         /* leave out calls outside of these */
-	const char *start, *stop; /* patterns: from a call of `start` to the next call of `stop`;
-				     both or neither NULL */
-	uint32_t depth;           /* levels of slices to show; 0: all */
-	uint64_t min_duration;    /* ns: shorter slices are only counted, in the enclosing slice */
-	struct split_size split;
-	uint64_t fit; /* slices; 0: FIT_DEFAULT, FIT_NONE: no limit */
+	struct pattern_list symbols, dsos; /* of calls that are shown, with their callees */
+	struct pattern_list hidden;        /* of slices that are left out; their callees stay */
+	struct pattern_list roots;         /* calls outside of these are left out */
+	const char *start, *stop; /* patterns: from a call to the next call; or both NULL */
+	uint32_t depth;           /* levels of slices that are shown; 0: all */
+	uint64_t min_duration;    /* ns: shorter slices are only counted, in the slice around */
+	struct split_size {
+		enum split_size_unit unit;
+		uint64_t amount; /* at least 1 */
+	} split;
+	uint64_t fit; /* slices; 0: FIT_DEFAULT, FIT_NONE: any number */
 	enum function_order order;
 	uint32_t top; /* limit of a table's rows; 0: none */
 };

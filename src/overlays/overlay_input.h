@@ -8,19 +8,17 @@
 #include "overlays/runtime_events.h"
 #include "src/options/options.h"
 
-/* The thread that writes a ring: of tid.RING=N, or as found by the matching of clocks. */
-struct overlay_tid {
-	uint32_t ring;
-	int32_t tid;
-};
-
 struct overlay_input {
 	enum overlay_kind kind;
-	char *path;               /* owned */
-	int32_t pid;              /* -1: unknown */
-	int ocaml_minor;          /* of ocaml=5.N; -1: not said */
-	bool lives;               /* of memtrace: show each block's life as an async slice */
-	struct overlay_tid *tids; /* owned */
+	char *path;      /* owned */
+	int32_t pid;     /* -1: unknown */
+	int ocaml_minor; /* of ocaml=5.N; -1: not said */
+	bool lives;      /* of memtrace: show each block's life as an async slice */
+	/* The thread that writes a ring: of tid.RING=N, or as found by the matching of clocks. */
+	struct overlay_tid {
+		uint32_t ring;
+		int32_t tid;
+	} * tids; /* owned */
 	size_t tid_count, tid_room;
 	uint8_t *bytes; /* owned mapping */
 	size_t size;

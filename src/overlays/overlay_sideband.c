@@ -4,14 +4,12 @@
 
 #define NS_PER_US UINT64_C(1000)
 
-/* A fork or exit (ns, perf's clock) or an event (ns, the overlay's). */
-struct overlay_point {
-	uint64_t time;
-	uint32_t id; /* of the thread, or of the ring */
-};
-
 struct overlay_points {
-	struct overlay_point *list; /* owned */
+	/* A fork or exit (ns, perf's clock) or an event (ns, the overlay's). */
+	struct overlay_point {
+		uint64_t time;
+		uint32_t id; /* of the thread, or of the ring */
+	} * list;            /* owned */
 	size_t count, room;
 };
 

@@ -24,33 +24,29 @@
 
 #define ALLOC_ARGS 8
 
-struct domain_track {
-	uint16_t domain;
-	uint32_t tid;
-	struct ftf_thread thread;
-	uint64_t now; /* ns, trace */
-};
-
-/* A sampled block that was not collected yet. */
-struct live_block {
-	uint64_t object;
-	double bytes;         /* estimated, of all blocks that it is the sample of */
-	struct ftf_name name; /* the function that allocated it */
-	UT_hash_handle hh;
-};
-
 struct memtrace_trace {
 	struct overlay_trace *overlays; /* borrowed, as the next two */
 	const struct overlay_clock *clock;
 	struct memtrace *memtrace;
 	int32_t pid;
-	bool lives;                  /* an async slice for each block's life */
-	uint64_t first_id;           /* of arrows */
-	struct domain_track *tracks; /* owned */
+	bool lives;        /* an async slice for each block's life */
+	uint64_t first_id; /* of arrows */
+	struct domain_track {
+		uint16_t domain;
+		uint32_t tid;
+		struct ftf_thread thread;
+		uint64_t now; /* ns, trace */
+	} * tracks;           /* owned */
 	size_t track_count, track_room;
 	struct ftf_thread counters;
-	uint64_t now;            /* ns, trace: of counters */
-	struct live_block *live; /* hash */
+	uint64_t now; /* ns, trace: of counters */
+	/* A sampled block that was not collected yet. */
+	struct live_block {
+		uint64_t object;
+		double bytes;         /* estimated, of all blocks that it is the sample of */
+		struct ftf_name name; /* the function that allocated it */
+		UT_hash_handle hh;
+	} * live; /* hash */
 	double live_bytes, window_bytes;
 	uint64_t window; /* begin of the rate's window */
 	struct ftf_name category, live_name, rate_name, bytes_name, rate_unit;

@@ -21,15 +21,13 @@
 /* Deeper slices are left out; Perfetto's limit is 512. */
 #define OVERLAY_DEPTH 500
 
-struct overlay_slice {
-	uint64_t begin, end; /* ns */
-	uint32_t name;       /* the caller's number */
-	bool unfinished;     /* no end was seen */
-	bool placed;         /* on a lane */
-};
-
 struct overlay_slices {
-	struct overlay_slice *slices; /* owned; in the order of begin */
+	struct overlay_slice {
+		uint64_t begin, end; /* ns */
+		uint32_t name;       /* the caller's number */
+		bool unfinished;     /* no end was seen */
+		bool placed;         /* on a lane */
+	} * slices;                  /* owned; in the order of begin */
 	size_t count, room;
 	size_t *open; /* owned: indices of those without an end, in order */
 	size_t open_count, open_room;

@@ -187,16 +187,14 @@ static void list_print(const json_t *list, const char *input, FILE *out)
 	print_files(list, out);
 }
 
-struct listed_thread {
-	uint64_t first, last; /* ns: when it was seen; first > last: unknown */
-	double bytes;         /* of trace */
-	bool selected;
-};
-
 struct sideband_list {
 	const struct options *options;          /* borrowed */
 	const struct perf_recording *recording; /* borrowed */
-	struct listed_thread *threads;          /* owned; by index */
+	struct listed_thread {
+		uint64_t first, last; /* ns: that it was seen; first > last: no time is known */
+		double bytes;         /* of trace */
+		bool selected;
+	} * threads; /* owned; by index */
 	size_t thread_count;
 	uint64_t begin, end; /* ns: range of all known times; begin > end: unknown */
 	uint64_t bytes;      /* of trace */
@@ -377,15 +375,13 @@ static void divide(struct sideband_list *list, struct runs *runs, uint64_t from,
 		give(list, ran_before(runs, to), bytes);
 }
 
-/* A piece of a CPU's trace, written between the previous piece's time and its own. */
-struct written_stretch {
-	int32_t cpu;
-	uint64_t time, size;
-	size_t order;
-};
-
 struct written_stretches {
-	struct written_stretch *list; /* owned; by CPU */
+	/* A stretch of trace of a CPU that was written up to a time, and behind the one before. */
+	struct written_stretch {
+		int32_t cpu;
+		uint64_t time, size;
+		size_t order;
+	} * list; /* owned; by CPU */
 	size_t count, room;
 };
 

@@ -8,15 +8,13 @@
 
 #define TOP_FUNCTIONS 5
 
-/* Functions of one name are counted as one, as in --format=functions. */
-struct top_function {
-	const struct name *name;
-	uint64_t self; /* ns, or instructions */
-	struct slowest_call slowest;
-};
-
 struct top_functions {
-	struct top_function functions[TOP_FUNCTIONS + 1]; /* one more, which is dropped */
+	/* Those of one name are one function, as in --format=functions. */
+	struct top_function {
+		const struct name *name;
+		uint64_t self; /* ns, or instructions */
+		struct slowest_call slowest;
+	} functions[TOP_FUNCTIONS + 1]; /* one more, that falls off */
 	size_t count;
 	uint64_t all; /* sum of all slices */
 	bool by_insns;

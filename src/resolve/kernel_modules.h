@@ -21,21 +21,17 @@
 /* Nothing is ever mapped at the end of the address space. */
 #define KERNEL_MODULE_HOLE UINT64_C(0xffffffffffff0000)
 
-/* A function of the kernel and its address. */
-struct kernel_export {
-	const char *name; /* borrowed */
-	uint64_t address;
-};
-
-struct kernel_module {
-	uint64_t begin, end;  /* ip range [begin, end) */
-	const uint8_t *bytes; /* from the arena */
-};
-
 struct kernel_modules {
-	struct kernel_module *modules; /* owned; sorted by begin, not overlapping */
+	struct kernel_module {
+		uint64_t begin, end;  /* ip range [begin, end) */
+		const uint8_t *bytes; /* of the arena */
+	} * modules;                  /* owned; sorted by begin, not overlapping */
 	size_t count, room;
-	struct kernel_export *exports; /* owned; sorted by name */
+	/* A function of the kernel and its address. */
+	struct kernel_export {
+		const char *name; /* borrowed */
+		uint64_t address;
+	} * exports; /* owned; sorted by name */
 	size_t export_count, export_room;
 	struct arena *arena; /* borrowed */
 };

@@ -14,14 +14,6 @@
 #include "symbols/dwarf/split_unit.h"
 #include "symbols/names/range_map.h"
 
-/* One inlined call. */
-struct inline_call {
-	const char *name;   /* linkage name, else name, of the function; NULL: unknown */
-	struct line_row at; /* the call's source location; parts may be unknown */
-	uint32_t parent;    /* index of the call whose code it is in; RANGE_NONE: the function's */
-	void *data;         /* the caller's own; NULL at first */
-};
-
 /* Ranges of addresses, each with the index of a function or an inlined call. */
 struct inline_ranges {
 	struct inline_range {
@@ -35,7 +27,13 @@ struct inline_ranges {
 /* The inlined calls of one function. */
 struct inline_function {
 	Dwarf_Off die;
-	struct inline_call *calls; /* owned; each after its parent, so that the innermost holds */
+	/* One inlined call. */
+	struct inline_call {
+		const char *name;   /* linkage name, else name, of the function; NULL: unknown */
+		struct line_row at; /* the call's source location; parts may be unknown */
+		uint32_t parent;    /* index of the call around it; RANGE_NONE: the function */
+		void *data;         /* the caller's own; NULL at first */
+	} * calls;                  /* owned; each after its parent, so that the innermost holds */
 	size_t count, room;
 	struct inline_ranges ranges; /* of calls */
 	bool read;

@@ -25,13 +25,11 @@ struct code_range {
 	uint64_t vaddr;  /* ELF virtual address of its first byte */
 };
 
-/* The same file has the same, whatever its name: links, hard links, "/./". */
-struct file_identity {
-	uint64_t device, inode; /* stat(2); 0, 0: bytes of memory */
-};
-
 struct elf_file {
-	struct file_identity identity;
+	/* The same file has the same, whatever its name: links, hard links, "/./". */
+	struct file_identity {
+		uint64_t device, inode; /* stat(2); 0, 0: bytes of memory */
+	} identity;
 	uint8_t *bytes;          /* owned; NULL: closed */
 	size_t size;             /* bytes */
 	bool mapped;             /* bytes are a mapping, else from malloc() */

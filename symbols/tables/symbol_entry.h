@@ -30,26 +30,21 @@ enum symbol_strings {
 	SYMBOL_STRINGS_COUNT,
 };
 
-/* Code at `part` is a part of the function at `function`; entries begin at both. */
-struct symbol_part {
-	uint64_t part, function;
-};
-
-struct string_section {
-	/* Index of the symbol table's section; 0 without one, UINT32_MAX: in the debug file. */
-	uint32_t section;
-	const char *text; /* borrowed from the file; may be NULL */
-	size_t size;      /* bytes */
-};
-
 /* Zeroed memory is an empty table. */
 struct symbol_table {
 	struct symbol_entry *entries; /* owned; sorted by begin, no two begin together */
 	size_t count;
-	struct range_map ranges;   /* of the entries: the entry that begins last is shown */
-	struct symbol_part *parts; /* owned; sorted by part */
+	struct range_map ranges; /* of the entries: the entry that begins last is shown */
+	/* Code at `part` is a part of the function at `function`; entries begin at both. */
+	struct symbol_part {
+		uint64_t part, function;
+	} * parts; /* owned; sorted by part */
 	size_t part_count;
-	struct string_section strings[SYMBOL_STRINGS_COUNT];
+	struct string_section {
+		uint32_t section; /* of the symbol table; 0: none; UINT32_MAX: the debug file's */
+		const char *text; /* borrowed from the file; may be NULL */
+		size_t size;      /* bytes */
+	} strings[SYMBOL_STRINGS_COUNT];
 	struct go_table go; /* of a program in Go; else empty */
 };
 

@@ -14,16 +14,6 @@
  */
 #define LOOKS_PER_ENTRY 64
 
-/* A part while its function is looked for. */
-struct part_candidate {
-	const char *name;
-	size_t length;     /* of the function's name, at the start of `name` */
-	uint64_t part;     /* address */
-	uint64_t function; /* address of the best function yet */
-	uint32_t source;   /* index of its source file */
-	uint8_t rank;      /* of the best: enum rank */
-};
-
 /* How sure it is that a function of the right name is the right one. */
 enum rank { RANK_NONE = 0, RANK_AMBIGUOUS, RANK_LOCAL, RANK_GLOBAL, RANK_SAME_SOURCE };
 
@@ -31,7 +21,15 @@ struct part_search {
 	const struct symbol_table *table; /* borrowed, as are the sources */
 	const uint32_t *sources;
 	size_t source_count;
-	struct part_candidate *candidates; /* owned; sorted by name */
+	/* A part while its function is looked for. */
+	struct part_candidate {
+		const char *name;
+		size_t length;     /* of the function's name, at the start of `name` */
+		uint64_t part;     /* address */
+		uint64_t function; /* address of the best function yet */
+		uint32_t source;   /* index of its source file */
+		uint8_t rank;      /* of the best: enum rank */
+	} * candidates;            /* owned; sorted by name */
 	size_t count, room;
 	size_t looks_left;
 };

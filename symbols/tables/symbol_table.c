@@ -37,16 +37,14 @@ struct plt_stub {
 
 typedef void plt_visitor(void *context, const struct plt_stub *stub);
 
-/* A relocation: the function whose address the dynamic linker writes into a pointer. */
-struct plt_slot {
-	uint64_t vaddr;        /* of the pointer */
-	uint64_t addend;       /* resolver, if symbol is 0 */
-	uint32_t symbol_table; /* section index */
-	uint32_t symbol;
-};
-
 struct plt_slots {
-	struct plt_slot *array; /* owned */
+	/* A relocation: the function whose address the dynamic linker writes into a pointer. */
+	struct plt_slot {
+		uint64_t vaddr;        /* of the pointer */
+		uint64_t addend;       /* resolver, if symbol is 0 */
+		uint32_t symbol_table; /* section index */
+		uint32_t symbol;
+	} * array; /* owned */
 	size_t count, room;
 };
 

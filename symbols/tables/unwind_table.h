@@ -17,38 +17,32 @@
 
 #include "symbols/files/elf_file.h"
 
-struct unwind_start {
-	uint32_t begin;      /* bytes from table->base */
-	uint32_t entry : 31; /* offset of the FDE in its section */
-	uint32_t kind : 1;   /* enum unwind_kind: the section */
-};
-
 enum unwind_kind { UNWIND_EH_FRAME, UNWIND_DEBUG_FRAME, UNWIND_KINDS };
-
-struct unwind_section {
-	Elf_Data data;  /* its bytes are borrowed; d_buf NULL: missing */
-	uint64_t vaddr; /* of its first byte */
-};
-
-/* The rules that the last entries had in common (a CIE). */
-struct unwind_rules {
-	enum unwind_kind kind;
-	Dwarf_Off offset; /* in the section */
-	uint8_t encoding; /* of addresses: DW_EH_PE_* */
-	uint8_t lsda;     /* the same, of the LSDA; DW_EH_PE_omit: missing */
-	bool augmented;   /* augmentation data precede the instructions */
-	bool of_signals;  /* their code is where signal handlers return to */
-	bool known;
-};
 
 /* Zeroed memory is an empty table. */
 struct unwind_table {
 	const struct elf_file *file; /* borrowed */
-	struct unwind_section sections[UNWIND_KINDS];
-	uint64_t base;               /* the file's lowest address of code */
-	struct unwind_start *starts; /* owned; sorted, no two begin together */
+	struct unwind_section {
+		Elf_Data data;  /* its bytes are borrowed; d_buf NULL: missing */
+		uint64_t vaddr; /* of its first byte */
+	} sections[UNWIND_KINDS];
+	uint64_t base; /* the file's lowest address of code */
+	struct unwind_start {
+		uint32_t begin;      /* bytes from table->base */
+		uint32_t entry : 31; /* offset of the FDE in its section */
+		uint32_t kind : 1;   /* enum unwind_kind: the section */
+	} * starts;                  /* owned; sorted, no two begin together */
 	size_t count, room;
-	struct unwind_rules rules;
+	/* The rules that the last entries had in common (a CIE). */
+	struct unwind_rules {
+		enum unwind_kind kind;
+		Dwarf_Off offset; /* in the section */
+		uint8_t encoding; /* of addresses: DW_EH_PE_* */
+		uint8_t lsda;     /* the same, of the LSDA; DW_EH_PE_omit: missing */
+		bool augmented;   /* augmentation data precede the instructions */
+		bool of_signals;  /* their code is where signal handlers return to */
+		bool known;
+	} rules;
 	uint64_t rules_left; /* bytes of rules that may be read yet */
 };
 

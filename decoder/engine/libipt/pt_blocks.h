@@ -30,23 +30,21 @@
  * Source: SDM volume 3, "Intel Processor Trace", packet definitions; "PIP".
  */
 
-/* The original packet of an EXSTOP of the rewritten trace; CPU_EVENT_EXSTOP: itself. */
-struct pt_rewrite_note {
-	uint64_t offset; /* of the packet, in the rewritten trace */
-	struct cpu_event_data note;
-	bool of_interrupt; /* a CFE: the FUP after it has its address */
-	bool bound;        /* it has a FUP of its own */
-	bool dropped;      /* its FUP is missing: libipt reports no event */
-	bool is_guest;     /* no event: the trace of a guest's code begins (`guest`) or ends */
-	bool guest;
-};
-
 struct pt_rewrite {
-	struct pt_rewrite_note *notes; /* owned; in the order of packets */
-	size_t count, room, next;      /* `next`: for the reader; begins at 0 */
-	uint64_t last_ip;              /* of the CPU, at the end of the bytes */
-	uint8_t exec_mode;             /* payload of its last MODE.Exec; 0 if absent */
-	bool has_guests;               /* NR bits count (stream_is_of_guest()); set by the owner */
+	/* The original packet of an EXSTOP of the rewritten trace; CPU_EVENT_EXSTOP: itself. */
+	struct pt_rewrite_note {
+		uint64_t offset; /* of the packet, in the rewritten trace */
+		struct cpu_event_data note;
+		bool of_interrupt; /* a CFE: the FUP after it has its address */
+		bool bound;        /* it has a FUP of its own */
+		bool dropped;      /* its FUP is missing: libipt reports no event */
+		bool is_guest; /* no event: the trace of a guest's code begins (`guest`) or ends */
+		bool guest;
+	} * notes;                /* owned; in the order of packets */
+	size_t count, room, next; /* `next`: for the reader; begins at 0 */
+	uint64_t last_ip;         /* of the CPU, at the end of the bytes */
+	uint8_t exec_mode;        /* payload of its last MODE.Exec; 0 if absent */
+	bool has_guests;          /* NR bits count (stream_is_of_guest()); set by the owner */
 };
 
 /* Bytes of pt_rewrite_header(). */
