@@ -19,11 +19,6 @@ struct probe_format {
 	size_t field_count;
 };
 
-struct hit_event {
-	bool is_hit;
-	const struct probe_format *probe; /* in the arena; of a breakpoint `no_probe` */
-};
-
 static const struct probe_format no_probe;
 
 /* ---- Events -------------------------------------------------------------- */
@@ -119,7 +114,7 @@ static void read_probe_format(void *context, const char *system, const char *for
 	for (size_t i = 0; i < hits->file->attr_count; i++)
 		if (attr_at(hits, i)->type == PERF_TYPE_TRACEPOINT &&
 		    attr_at(hits, i)->config == id)
-			hits->events[i] = (struct hit_event){ true, kept };
+			hits->probes[i] = kept;
 }
 
 static bool has_hits(const struct hits *hits)
@@ -127,7 +122,7 @@ static bool has_hits(const struct hits *hits)
 	bool any = false;
 
 	for (size_t i = 0; i < hits->file->attr_count; i++)
-		any |= hits->events[i].is_hit;
+		any |= hits->probes[i] != NULL;
 	return any;
 }
 
@@ -135,34 +130,33 @@ void hits_init(struct hits *hits, const struct perf_file *file)
 {
 	*hits = (struct hits){ .file = file };
 	arena_init(&hits->arena);
-	hits->events = alloc_zeroed(file->attr_count + 1, sizeof(*hits->events));
+	hits->probes = alloc_zeroed(file->attr_count + 1, sizeof(const struct probe_format *));
 	for (size_t i = 0; i < file->attr_count; i++)
-		hits->events[i] =
-			(struct hit_event){ attr_at(hits, i)->type == PERF_TYPE_BREAKPOINT,
-					    &no_probe };
+		if (attr_at(hits, i)->type == PERF_TYPE_BREAKPOINT)
+			hits->probes[i] = &no_probe;
 	tracepoint_formats_read(file, read_probe_format, hits);
 	if (has_hits(hits))
 		return;
-	free(hits->events);
-	hits->events = NULL;
+	free(hits->probes);
+	hits->probes = NULL;
 }
 
 void hits_release(struct hits *hits)
 {
-	free(hits->events);
+	free(hits->probes);
 	free(hits->places);
 	arena_release(&hits->arena);
 	*hits = (struct hits){ 0 };
 }
 
-static const struct hit_event *event_of(const struct hits *hits, const struct perf_attr *attr)
+static const struct probe_format *probe_of(const struct hits *hits, const struct perf_attr *attr)
 {
-	return &hits->events[attr - hits->file->attrs];
+	return hits->probes[attr - hits->file->attrs];
 }
 
 bool hits_are_of(const struct hits *hits, const struct perf_attr *attr)
 {
-	return hits->events && event_of(hits, attr)->is_hit;
+	return hits->probes && probe_of(hits, attr);
 }
 
 const char *hits_event_name(const struct hits *hits, const struct perf_attr *attr, char room[32])
@@ -179,16 +173,16 @@ void hits_note(struct hits *hits, const struct perf_record *record, uint64_t pos
 {
 	struct perf_sample sample;
 
-	if (!hits->events || perf_sample_read(hits->file, record, &sample) < 0 || !sample.time ||
+	if (!hits->probes || perf_sample_read(hits->file, record, &sample) < 0 || !sample.time ||
 	    !hits_are_of(hits, sample.attr))
 		return;
 	*ARRAY_ADD(hits->places, hits->count, hits->room) =
-		(struct hit_record){ sample.time, position };
+		(struct record_position){ sample.time, position };
 }
 
-static int compare_places(const void *left, const void *right)
+int record_position_compare(const void *left, const void *right)
 {
-	const struct hit_record *a = left, *b = right;
+	const struct record_position *a = left, *b = right;
 
 	return COMPARE(a->time, b->time) ?: COMPARE(a->position, b->position);
 }
@@ -196,7 +190,7 @@ static int compare_places(const void *left, const void *right)
 void hits_finish(struct hits *hits)
 {
 	if (hits->count)
-		qsort(hits->places, hits->count, sizeof(*hits->places), compare_places);
+		qsort(hits->places, hits->count, sizeof(*hits->places), record_position_compare);
 }
 
 /* Returns `size` bytes at `offset` of the raw data; NULL if the data are shorter. */
@@ -232,7 +226,7 @@ bool hits_read(const struct hits *hits, size_t index, struct hit *hit)
 	if (perf_file_next(hits->file, &position, &record, NULL) != 1 ||
 	    perf_sample_read(hits->file, &record, &hit->sample) < 0)
 		return false;
-	probe = event_of(hits, hit->sample.attr)->probe;
+	probe = probe_of(hits, hit->sample.attr);
 	hit->ip = hit->sample.ip;
 	read_number(&hit->sample, probe->ip.offset, probe->ip.size, false, &hit->ip);
 	hit->function = hit->ip;
@@ -420,7 +414,7 @@ static void add_registers(struct hit_args *args, const struct hit *hit)
 
 void hits_list_args(const struct hits *hits, const struct hit *hit, struct hit_args *args)
 {
-	const struct probe_format *probe = event_of(hits, hit->sample.attr)->probe;
+	const struct probe_format *probe = probe_of(hits, hit->sample.attr);
 	const struct perf_event_attr *attr = &hit->sample.attr->attr;
 
 	args->count = args->text_used = 0;

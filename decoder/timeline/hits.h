@@ -19,13 +19,16 @@
 /* Bytes of the texts that are made of arrays, of one hit. */
 #define HIT_TEXT_MAX 4096
 
-struct hit_event;
-
 /* The hits of a recording.  Zeroed memory is empty. */
 struct hits {
 	const struct perf_file *file; /* borrowed */
-	struct hit_event *events;     /* owned; by attribute; NULL: no event is of hits */
-	struct hit_record {
+	/*
+	 * Owned; by attribute: the format in the arena, of a breakpoint an empty one, or NULL: it
+	 * is no event of hits.  NULL: no event is.
+	 */
+	const struct probe_format **probes;
+	/* A record of the history. */
+	struct record_position {
 		uint64_t time, position; /* ns; of perf_file_next() */
 	} * places;                      /* owned; when complete by time, then position */
 	size_t count, room;
@@ -55,6 +58,9 @@ struct hit_args {
 	char text[HIT_TEXT_MAX];
 	size_t text_used;
 };
+
+/* Compare two struct record_position by time, then position: for qsort(). */
+int record_position_compare(const void *left, const void *right);
 
 /* Find the events of hits; `file` is borrowed until release. */
 void hits_init(struct hits *hits, const struct perf_file *file);

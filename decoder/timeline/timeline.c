@@ -8,18 +8,7 @@
 
 #include "decoder/timeline/timeline_records.h"
 
-struct ordered_record {
-	uint64_t time, position; /* position: of perf_file_next() */
-};
-
 /* ---- Building ------------------------------------------------------------ */
-
-static int compare_order(const void *left, const void *right)
-{
-	const struct ordered_record *a = left, *b = right;
-
-	return COMPARE(a->time, b->time) ?: COMPARE(a->position, b->position);
-}
 
 /* Returns whether the record is part of the history; notes the time and the tid of a sample. */
 static bool is_used(struct timeline *tl, struct perf_record *record)
@@ -43,10 +32,10 @@ static bool is_used(struct timeline *tl, struct perf_record *record)
  * Sort the records of the history by time.
  * Returns an array of `*count` that the caller frees.
  */
-static struct ordered_record *order_records(struct timeline *tl, const struct perf_file *file,
-					    size_t *count)
+static struct record_position *order_records(struct timeline *tl, const struct perf_file *file,
+					     size_t *count)
 {
-	struct ordered_record *records = NULL;
+	struct record_position *records = NULL;
 	struct perf_record record;
 	uint64_t position = 0, at;
 	size_t room = 0;
@@ -61,16 +50,16 @@ static struct ordered_record *order_records(struct timeline *tl, const struct pe
 			tl->unknown_records += !perf_record_is_known(record.type);
 			continue;
 		}
-		*ARRAY_ADD(records, *count, room) = (struct ordered_record){ record.id.time, at };
+		*ARRAY_ADD(records, *count, room) = (struct record_position){ record.id.time, at };
 	}
 	if (*count)
-		qsort(records, *count, sizeof(*records), compare_order);
+		qsort(records, *count, sizeof(*records), record_position_compare);
 	return records;
 }
 
 static void apply_records(struct timeline *tl, const struct perf_file *file)
 {
-	struct ordered_record *records;
+	struct record_position *records;
 	struct perf_record record;
 	size_t count;
 

@@ -17,12 +17,6 @@
 #include "decoder/engine/fast/flow_code.h"
 #include "decoder/engine/fast/flow_step.h"
 
-/* A packet that shows where the code led. */
-struct opaque_end {
-	enum opaque_exit exit;
-	uint64_t ip;
-};
-
 /* Whether bits show that the code of a caller ran. */
 enum proof { IMPOSSIBLE, POSSIBLE, PROVED };
 
@@ -97,33 +91,31 @@ static enum proof leads_by_near_branch(struct pt_flow *flow, const struct return
  * All bits are used, and a branch without one is next.  Returns whether it leads to the packet.
  */
 static enum proof leads_to(struct pt_flow *flow, const struct return_trial *trial, uint64_t from,
-			   const struct insn *insn, const struct opaque_end *end)
+			   const struct insn *insn)
 {
 	enum proof proof = IMPOSSIBLE;
 
-	if (end->exit == OPAQUE_PGD) {
+	if (flow->opaque.exit == OPAQUE_PGD) {
 		proof = insn_is_syscall(insn) ? POSSIBLE : IMPOSSIBLE;
-	} else if (end->exit != OPAQUE_TIP) {
+	} else if (flow->opaque.exit != OPAQUE_TIP) {
 		return IMPOSSIBLE;
-	} else if (!same_privilege(from, end->ip)) {
+	} else if (!same_privilege(from, flow->opaque.to)) {
 		if (insn->kind >= BRANCH_SYSCALL && insn->kind <= BRANCH_IRET)
 			proof = POSSIBLE;
 	} else if (insn->kind == BRANCH_RETURN) {
 		uint64_t back = return_of(flow, trial);
 
-		return !back ? POSSIBLE : back == end->ip ? PROVED : IMPOSSIBLE;
+		return !back ? POSSIBLE : back == flow->opaque.to ? PROVED : IMPOSSIBLE;
 	} else if (insn->kind == BRANCH_CALL || insn->kind == BRANCH_JUMP) {
-		proof = leads_by_near_branch(flow, trial, from, insn, end->ip);
+		proof = leads_by_near_branch(flow, trial, from, insn, flow->opaque.to);
 	}
 	return proof == POSSIBLE && trial->returns >= RETURNS_TO_BELIEVE ? PROVED : proof;
 }
 
-static enum proof find_return(struct pt_flow *flow, const struct opaque_end *end, unsigned *at,
-			      unsigned popped);
+static enum proof find_return(struct pt_flow *flow, unsigned *at, unsigned popped);
 
 /* Use a taken bit for a return.  Returns whether to follow on; false: *proof is all. */
-static bool follow_return(struct pt_flow *flow, struct return_trial *trial,
-			  const struct opaque_end *end, enum proof *proof)
+static bool follow_return(struct pt_flow *flow, struct return_trial *trial, enum proof *proof)
 {
 	const struct return_address *back = address_below(flow, trial->popped);
 
@@ -140,16 +132,15 @@ static bool follow_return(struct pt_flow *flow, struct return_trial *trial,
 	if (back->ip)
 		return true;
 	/* Other code without bytes: it calls the same function again, or has returned, too. */
-	if (end->exit == OPAQUE_TIP && end->ip == back->called)
+	if (flow->opaque.exit == OPAQUE_TIP && flow->opaque.to == back->called)
 		*proof = PROVED;
 	else
-		*proof = find_return(flow, end, &(unsigned){ trial->at }, trial->popped);
+		*proof = find_return(flow, &(unsigned){ trial->at }, trial->popped);
 	return false;
 }
 
 /* Returns whether the code leads to the packet with all bits used. */
-static enum proof follow_trial(struct pt_flow *flow, struct return_trial *trial,
-			       const struct opaque_end *end)
+static enum proof follow_trial(struct pt_flow *flow, struct return_trial *trial)
 {
 	for (; flow->opaque.budget; flow->opaque.budget--) {
 		const struct basic_block *block = flow_block_at(flow, trial->ip);
@@ -160,8 +151,9 @@ static enum proof follow_trial(struct pt_flow *flow, struct return_trial *trial,
 
 		if (!insn || !insn->length)
 			return POSSIBLE;
-		if (used && end->exit == OPAQUE_FUP && end->ip - trial->ip <= block->length)
-			return basic_block_count_insns(block, end->ip - trial->ip) >= 0
+		if (used && flow->opaque.exit == OPAQUE_FUP &&
+		    flow->opaque.to - trial->ip <= block->length)
+			return basic_block_count_insns(block, flow->opaque.to - trial->ip) >= 0
 				       ? PROVED
 				       : IMPOSSIBLE;
 		from = trial->ip + block->length;
@@ -177,12 +169,12 @@ static enum proof follow_trial(struct pt_flow *flow, struct return_trial *trial,
 			continue;
 		}
 		if (used)
-			return leads_to(flow, trial, from, insn, end);
+			return leads_to(flow, trial, from, insn);
 		taken = flow->opaque.bits[trial->at++];
 		if (insn->kind == BRANCH_COND)
 			trial->ip = next + (taken ? (uint64_t)(int64_t)insn->distance : 0);
 		else if (insn->kind != BRANCH_RETURN || !taken ||
-			 !follow_return(flow, trial, end, &proof))
+			 !follow_return(flow, trial, &proof))
 			return proof;
 	}
 	return POSSIBLE;
@@ -193,8 +185,7 @@ static enum proof follow_trial(struct pt_flow *flow, struct return_trial *trial,
  * `popped` ones of the return stack, and set *at to the next index.  Call stacks mark such code,
  * and so also accept the first of several proofs, and a single possible bit: `guessed` is set then.
  */
-static enum proof find_return(struct pt_flow *flow, const struct opaque_end *end, unsigned *at,
-			      unsigned popped)
+static enum proof find_return(struct pt_flow *flow, unsigned *at, unsigned popped)
 {
 	const struct return_address *back = address_below(flow, popped);
 	bool guesses = flow->stream.input.skip_local_jumps;
@@ -204,8 +195,7 @@ static enum proof find_return(struct pt_flow *flow, const struct opaque_end *end
 		return POSSIBLE;
 	for (unsigned i = *at; i < flow->opaque.count; i++) {
 		struct return_trial trial = { .ip = back->ip, .at = i + 1, .popped = popped + 1 };
-		enum proof proof =
-			flow->opaque.bits[i] ? follow_trial(flow, &trial, end) : IMPOSSIBLE;
+		enum proof proof = flow->opaque.bits[i] ? follow_trial(flow, &trial) : IMPOSSIBLE;
 
 		if (proof != IMPOSSIBLE && !count[PROVED] && (proof == PROVED || !count[POSSIBLE]))
 			*at = i + 1;
@@ -324,7 +314,7 @@ static void stay_opaque(struct pt_flow *flow, enum opaque_exit exit, uint64_t ip
 }
 
 /* Find out whether the code has returned; set *at to the index after the return's bit. */
-static enum proof find_outermost(struct pt_flow *flow, const struct opaque_end *end, unsigned *at)
+static enum proof find_outermost(struct pt_flow *flow, unsigned *at)
 {
 	struct opaque_code *opaque = &flow->opaque;
 	bool jumped = opaque->returned && !opaque->jumps;
@@ -332,10 +322,10 @@ static enum proof find_outermost(struct pt_flow *flow, const struct opaque_end *
 
 	/* A function that it called has returned to it; or it jumped there, as before. */
 	*at = jumped;
-	proof = find_return(flow, end, at, 0);
+	proof = find_return(flow, at, 0);
 	if (proof == IMPOSSIBLE && jumped) {
 		*at = 0;
-		proof = find_return(flow, end, at, 0);
+		proof = find_return(flow, at, 0);
 	}
 	if (proof == PROVED && opaque->returned)
 		opaque->jumps = *at == 1;
@@ -344,19 +334,20 @@ static enum proof find_outermost(struct pt_flow *flow, const struct opaque_end *
 
 bool flow_leave_opaque(struct pt_flow *flow, enum opaque_exit exit, uint64_t ip)
 {
-	const struct opaque_end end = { exit, ip };
 	struct opaque_code *opaque = &flow->opaque;
 	unsigned budget = opaque->budget, at = 0;
 	bool interrupted = opaque->interrupted && exit != OPAQUE_FUP;
 	enum proof proof = IMPOSSIBLE;
 
+	opaque->exit = exit;
+	opaque->to = ip;
 	opaque->interrupted = opaque->guessed = false;
 	if (!opaque->active)
 		return false;
 	if (opaque->thread == flow->stream.state.schedule.thread && exit != OPAQUE_PGE &&
 	    !interrupted && same_privilege(opaque->ip, flow->returns[flow->return_top].ip) &&
 	    !(exit == OPAQUE_TIP && ip == opaque->called))
-		proof = find_outermost(flow, &end, &at);
+		proof = find_outermost(flow, &at);
 	if (proof != PROVED) {
 		if (exit == OPAQUE_TIP && (interrupted || !same_privilege(opaque->ip, ip)))
 			exit = OPAQUE_PGE;

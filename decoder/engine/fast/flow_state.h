@@ -78,6 +78,14 @@ struct flow_state {
 /* Slots for calls of such code: a power of two. */
 #define OPAQUE_CALLS_BITS 6
 
+/* A packet that shows where code without bytes led. */
+enum opaque_exit {
+	OPAQUE_TIP,
+	OPAQUE_PGD, /* of a system call */
+	OPAQUE_FUP,
+	OPAQUE_PGE,
+};
+
 /* Code without bytes that runs, called by known code (flow_opaque.c). */
 struct opaque_code {
 	const struct thread *thread; /* that runs it; borrowed */
@@ -95,6 +103,9 @@ struct opaque_code {
 	bool interrupted; /* by a FUP in it */
 	bool guessed;     /* the last return out of it is not proved */
 	bool active;      /* it runs: the flow's return stack is that of its caller */
+	/* The packet that shows where it led: */
+	enum opaque_exit exit;
+	uint64_t to; /* ip */
 };
 
 struct pt_flow {

@@ -86,14 +86,6 @@ static inline bool flow_insn_is_direct(const struct insn *insn)
 
 /* ---- Code without bytes (flow_opaque.c) ---------------------------------- */
 
-/* A packet that shows where code without bytes led. */
-enum opaque_exit {
-	OPAQUE_TIP,
-	OPAQUE_PGD, /* of a system call */
-	OPAQUE_FUP,
-	OPAQUE_PGE,
-};
-
 /*
  * The flow has come from known code to `ip`, where there is no code, and is lost; 0: by a return.
  * The `returns` innermost addresses of the return stack are those of the callers.  `bits` are left.
