@@ -243,7 +243,7 @@ int main(int argc, char **argv)
 	signal(SIGXFSZ, SIG_IGN);
 	fault_watch();
 	output_watch_signals();
-	output_ask(&file_use_guard);
+	output_ask(file_use_open_output, file_use_check);
 	switch (command) {
 	case COMMAND_CLOCK_SYNC:
 		command_line_parse_words(command, argc, argv);

@@ -65,7 +65,7 @@ int file_use_write(const char *path, const char *what, enum file_use_way way, st
  */
 int file_use_check(const char *path, struct error *err);
 
-/* For output_ask(): file_use_write() and file_use_check(). */
-extern const struct output_guard file_use_guard;
+/* Of another output, for output_ask(): file_use_write(). */
+int file_use_open_output(const char *path, struct error *err);
 
 #endif

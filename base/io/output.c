@@ -54,16 +54,17 @@ void output_remove_unfinished(void)
 		file_makers->remove(file->temporary);
 }
 
-static const struct output_guard *guard; /* may be NULL */
+static output_guard *guard_open, *guard_place; /* may be NULL */
 
-void output_ask(const struct output_guard *asked)
+void output_ask(output_guard *open, output_guard *place)
 {
-	guard = asked;
+	guard_open = open;
+	guard_place = place;
 }
 
 static int may_replace(const char *path, struct error *err)
 {
-	return guard ? guard->place(path, err) : 0;
+	return guard_place ? guard_place(path, err) : 0;
 }
 
 void output_name_temporary(char *name, size_t room, const char *path, int pid, int i)
@@ -236,7 +237,7 @@ int output_compress(struct output *output, enum compression compression, struct 
 int output_open(struct output *output, const char *path, struct error *err)
 {
 	*output = (struct output){ .fd = -1, .path = path };
-	if (guard && guard->open(path, err) < 0)
+	if (guard_open && guard_open(path, err) < 0)
 		return -1;
 	if (open_fd(output, err) < 0) {
 		free(output->temporary);

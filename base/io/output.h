@@ -96,15 +96,14 @@ void output_track_unfinished(void);
 /* Remove all temporary files, also of complete outputs.  Safe in a signal handler. */
 void output_remove_unfinished(void);
 
-/* Functions that refuse a path: 0; -1 with err filled. */
-struct output_guard {
-	int (*open)(const char *path, struct error *err); /* before a file is opened */
-	int (*place)(const char *path,
-		     struct error *err); /* before a file is replaced or removed */
-};
+/* A function that may refuse a path.  Returns 0; -1 with err filled. */
+typedef int output_guard(const char *path, struct error *err);
 
-/* Use these functions from now on; borrowed for ever.  For main(): a library has none. */
-void output_ask(const struct output_guard *guard);
+/*
+ * From now on call `open` before a file is opened, and `place` before one is replaced or removed.
+ * For main(): a library has none.
+ */
+void output_ask(output_guard *open, output_guard *place);
 
 /*
  * Returns `size` bytes (at most OUTPUT_RESERVE_MAX) to fill, which

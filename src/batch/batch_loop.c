@@ -107,11 +107,6 @@ int batch_one_run(const struct batch_run *run, const struct batch_job *job, json
 	return status;
 }
 
-struct batch_processes {
-	struct batch_process *processes; /* owned */
-	size_t count, running;
-};
-
 static void finish_unstarted(const struct batch_loop *loop, const struct batch_job *job,
 			     const struct error *err)
 {
@@ -123,23 +118,23 @@ static void finish_unstarted(const struct batch_loop *loop, const struct batch_j
 	json_decref(end.report);
 }
 
-static struct batch_process *find_free_process(const struct batch_processes *all)
+static struct batch_process *find_free_process(const struct batch_loop *loop)
 {
-	for (size_t i = 0; i < all->count; i++)
-		if (all->processes[i].pid == 0)
-			return &all->processes[i];
+	for (size_t i = 0; i < loop->process_count; i++)
+		if (loop->processes[i].pid == 0)
+			return &loop->processes[i];
 	return NULL;
 }
 
-static void start_next(struct batch_loop *loop, struct batch_processes *all)
+static void start_next(struct batch_loop *loop)
 {
 	const struct batch_job *job = &loop->plan->jobs[loop->begun];
 	struct error err = { 0 };
-	int status = signals_start(find_free_process(all), &loop->run, job, &err);
+	int status = signals_start(find_free_process(loop), &loop->run, job, &err);
 
 	if (status == 0) {
-		all->running++;
-	} else if (all->running) {
+		loop->running++;
+	} else if (loop->running) {
 		return; /* tried again after the end of another one */
 	} else {
 		finish_unstarted(loop, job, &err);
@@ -147,24 +142,24 @@ static void start_next(struct batch_loop *loop, struct batch_processes *all)
 	loop->begun++;
 }
 
-static void wait_for_process(const struct batch_loop *loop, struct batch_processes *all)
+static void wait_for_process(struct batch_loop *loop)
 {
 	struct batch_end end = { 0 };
 	int status;
 	pid_t pid = wait4(-1, &status, 0, &end.usage);
 
-	for (size_t i = 0; pid > 0 && i < all->count; i++) {
-		struct batch_process *process = &all->processes[i];
+	for (size_t i = 0; pid > 0 && i < loop->process_count; i++) {
+		struct batch_process *process = &loop->processes[i];
 
 		if (process->pid != pid)
 			continue;
 		batch_process_finish(process, status, &end);
-		all->running--;
+		loop->running--;
 		loop->finished(loop->context, process->job, &end);
 		json_decref(end.report);
 	}
 	if (pid < 0 && errno != EINTR)
-		all->running = 0; /* impossible: no process is left */
+		loop->running = 0; /* impossible: no process is left */
 }
 
 static size_t count_processors(void)
@@ -188,24 +183,23 @@ int batch_loop_run(struct batch_loop *loop)
 {
 	size_t count = loop->plan->count;
 	size_t room = loop->run.options->jobs ? loop->run.options->jobs : count_processors();
-	struct batch_processes all = { 0 };
 	int stopped;
 
 	room = room < count ? room : count;
-	all.processes = alloc_zeroed(room, sizeof(*all.processes));
-	all.count = room;
+	loop->processes = alloc_zeroed(room, sizeof(*loop->processes));
+	loop->process_count = room;
 	loop->run.threads = threads_per_job(room);
-	signals_watch(all.processes, room);
-	while (all.running || (loop->begun < count && !last_signal)) {
+	signals_watch(loop->processes, room);
+	while (loop->running || (loop->begun < count && !last_signal)) {
 		size_t before = loop->begun;
 
-		if (!last_signal && all.running < room && loop->begun < count)
-			start_next(loop, &all);
-		if (all.running &&
-		    (loop->begun == before || all.running == room || loop->begun == count))
-			wait_for_process(loop, &all);
+		if (!last_signal && loop->running < room && loop->begun < count)
+			start_next(loop);
+		if (loop->running &&
+		    (loop->begun == before || loop->running == room || loop->begun == count))
+			wait_for_process(loop);
 	}
 	stopped = signals_end();
-	free(all.processes);
+	free(loop->processes);
 	return stopped;
 }

@@ -21,6 +21,9 @@ struct batch_loop {
 	void (*finished)(void *context, const struct batch_job *job, const struct batch_end *end);
 	void *context;
 	size_t begun; /* jobs, in the plan's order */
+	/* Private to batch_loop_run(): */
+	struct batch_process *processes; /* owned */
+	size_t process_count, running;
 };
 
 /* Run all jobs, options->jobs at a time.  Returns the signal that ended the loop, or 0. */

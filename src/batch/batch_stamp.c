@@ -24,27 +24,25 @@
 
 /* ---- Hashing ------------------------------------------------------------- */
 
-struct hasher {
-	XXH3_state_t *state; /* owned */
-	uint8_t *block;      /* owned: BLOCK bytes */
-};
-
-static int hash_file(struct hasher *hasher, const char *path, struct error *err)
+static int hash_file(XXH3_state_t *hash, const char *path, struct error *err)
 {
 	int fd = file_use_open(path);
+	uint8_t *block;
 	uint64_t size = 0;
 	ssize_t got;
 
 	if (fd < 0)
 		return error_set_system(err, errno, "%s: cannot open", path);
-	while ((got = read(fd, hasher->block, BLOCK)) > 0) {
-		XXH3_128bits_update(hasher->state, hasher->block, (size_t)got);
+	block = alloc_bytes(BLOCK);
+	while ((got = read(fd, block, BLOCK)) > 0) {
+		XXH3_128bits_update(hash, block, (size_t)got);
 		size += (uint64_t)got;
 	}
+	free(block);
 	if (got < 0)
 		error_set_system(err, errno, "%s: cannot read", path);
 	/* Moving a byte from one file to the next changes the hash. */
-	XXH3_128bits_update(hasher->state, &size, sizeof(size));
+	XXH3_128bits_update(hash, &size, sizeof(size));
 	close(fd);
 	return got < 0 ? -1 : 0;
 }
@@ -55,7 +53,7 @@ static int compare_entries(const FTSENT **left, const FTSENT **right)
 }
 
 /* Hash the names and the content of all files below a directory, in the order of names. */
-static int hash_directory(struct hasher *hasher, const char *path, struct error *err)
+static int hash_directory(XXH3_state_t *hash, const char *path, struct error *err)
 {
 	char *paths[] = { (char *)path, NULL };
 	FTS *tree = fts_open(paths, FTS_COMFOLLOW | FTS_PHYSICAL | FTS_NOCHDIR, compare_entries);
@@ -67,14 +65,14 @@ static int hash_directory(struct hasher *hasher, const char *path, struct error 
 	while (status == 0 && (entry = fts_read(tree))) {
 		if (entry->fts_info != FTS_F)
 			continue;
-		XXH3_128bits_update(hasher->state, entry->fts_name, entry->fts_namelen + 1);
-		status = hash_file(hasher, entry->fts_path, err);
+		XXH3_128bits_update(hash, entry->fts_name, entry->fts_namelen + 1);
+		status = hash_file(hash, entry->fts_path, err);
 	}
 	fts_close(tree);
 	return status;
 }
 
-static int hash_input(struct hasher *hasher, const char *path, struct error *err)
+static int hash_input(XXH3_state_t *hash, const char *path, struct error *err)
 {
 	struct stat status;
 
@@ -84,7 +82,7 @@ static int hash_input(struct hasher *hasher, const char *path, struct error *err
 		return error_set_system(err, errno, "%s: cannot open", path);
 	if (!S_ISDIR(status.st_mode) && !S_ISREG(status.st_mode))
 		return 0;
-	if ((S_ISDIR(status.st_mode) ? hash_directory : hash_file)(hasher, path, err) < 0)
+	if ((S_ISDIR(status.st_mode) ? hash_directory : hash_file)(hash, path, err) < 0)
 		return -1;
 	return 1;
 }
@@ -96,24 +94,23 @@ static void print_hash(char text[33], XXH128_hash_t hash)
 
 int stamp_make(struct stamp *stamp, const struct options *options, struct error *err)
 {
-	struct hasher hasher = { XXH3_createState(), alloc_zeroed(1, BLOCK) };
+	XXH3_state_t *hash = XXH3_createState();
 	char inputs[33], words[33];
 	int status = 1;
 
-	if (!hasher.state)
-		alloc_fail(BLOCK);
-	XXH3_128bits_reset(hasher.state);
+	if (!hash)
+		alloc_fail(0);
+	XXH3_128bits_reset(hash);
 	for (int i = 0; i < options->input_count && status == 1; i++)
-		status = hash_input(&hasher, options->inputs[i], err);
-	print_hash(inputs, XXH3_128bits_digest(hasher.state));
-	XXH3_128bits_reset(hasher.state);
+		status = hash_input(hash, options->inputs[i], err);
+	print_hash(inputs, XXH3_128bits_digest(hash));
+	XXH3_128bits_reset(hash);
 	for (int i = 0; i < options->word_count; i++)
-		XXH3_128bits_update(hasher.state, options->words[i], strlen(options->words[i]) + 1);
-	print_hash(words, XXH3_128bits_digest(hasher.state));
+		XXH3_128bits_update(hash, options->words[i], strlen(options->words[i]) + 1);
+	print_hash(words, XXH3_128bits_digest(hash));
 	snprintf(stamp->text, sizeof(stamp->text), "stamp 1 %.60s %s %s", PACKAGE_VERSION, inputs,
 		 words);
-	XXH3_freeState(hasher.state);
-	free(hasher.block);
+	XXH3_freeState(hash);
 	return status;
 }
 

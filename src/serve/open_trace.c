@@ -26,7 +26,7 @@ struct trace_opening {
 	char *name;               /* owned: of the trace */
 	const char *page;         /* borrowed: the address of the viewer's */
 	char origin[VIEWER_PAGE_ORIGIN_MOST];
-	struct viewer_page_view view;
+	uint64_t begin, end; /* ns: the view of the trace at first */
 };
 
 static bool is_page(const struct trace_opening *opening)
@@ -67,8 +67,8 @@ static void read_view(struct trace_opening *opening, const json_t *report)
 
 	if (!json_is_integer(begin) || !json_is_integer(end))
 		return;
-	opening->view.begin = (uint64_t)json_integer_value(begin);
-	opening->view.end = (uint64_t)json_integer_value(end);
+	opening->begin = (uint64_t)json_integer_value(begin);
+	opening->end = (uint64_t)json_integer_value(end);
 }
 
 /* Returns an exit status; EXIT_FAILED with err filled if there was no conversion. */
@@ -250,18 +250,18 @@ static int serve_trace(struct trace_opening *opening, struct trace_server *serve
 static int show_trace(struct trace_opening *opening, struct error *err)
 {
 	char *path = viewer_page_path(opening->name), *address;
-	struct served_trace served = { opening->trace, path,
-				       is_page(opening) ? NULL : opening->origin };
 	struct trace_server *server;
 	int status;
 
 	if (!path)
 		return error_set(err, ERROR_SYSTEM, "cannot make an address that nobody guesses");
 	if (!is_page(opening))
-		address = viewer_page_address(opening->page, path, &opening->view);
+		address = viewer_page_address(opening->page, path, opening->begin, opening->end,
+					      &opening->options.select.tids);
 	else if (asprintf(&address, VIEWER_PAGE_OWN "%s", path) < 0)
 		alloc_fail(strlen(path));
-	server = trace_server_open(opening->listener, &served, err);
+	server = trace_server_open(opening->listener, opening->trace, path,
+				   is_page(opening) ? NULL : opening->origin, err);
 	status = server ? print_address(opening, path, address, err) : -1;
 	if (status == 0)
 		status = serve_trace(opening, server, err);
@@ -277,8 +277,7 @@ int open_trace(const struct options *options, batch_convert_fn *convert)
 					 .convert = convert,
 					 .listener = -1,
 					 .trace = -1,
-					 .page = options->ui ? options->ui : VIEWER_PAGE_DEFAULT,
-					 .view.tids = &options->select.tids };
+					 .page = options->ui ? options->ui : VIEWER_PAGE_DEFAULT };
 	struct error err = { 0 };
 	int status = EXIT_FAILED;
 

@@ -104,7 +104,8 @@ int trace_server_listen(struct error *err)
 
 struct trace_server {
 	struct MHD_Daemon *daemon; /* owned */
-	struct served_trace trace;
+	const char *path;          /* borrowed: of the trace's address */
+	const char *origin;        /* borrowed: of the page; NULL: the file is the page */
 	struct MHD_Response *file, *none, *options; /* owned */
 	bool whole;                                 /* the file was sent */
 };
@@ -124,7 +125,7 @@ static bool may_ask(const struct trace_server *server, struct MHD_Connection *co
 {
 	return has_header(connection, "Host", VIEWER_PAGE_HOST) &&
 	       (!mhd.lookup_connection_value(connection, MHD_HEADER_KIND, "Origin") ||
-		(server->trace.origin && has_header(connection, "Origin", server->trace.origin)));
+		(server->origin && has_header(connection, "Origin", server->origin)));
 }
 
 static enum MHD_Result refuse_request(struct MHD_Connection *connection)
@@ -143,7 +144,7 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
 			      size_t *body_size, void **request)
 {
 	struct trace_server *server = context;
-	bool is_file = strcmp(path, server->trace.path) == 0;
+	bool is_file = strcmp(path, server->path) == 0;
 
 	(void)version;
 	(void)body;
@@ -200,13 +201,13 @@ static struct MHD_Response *make_empty(void)
 }
 
 /* Returns false for lack of memory. */
-static bool make_responses(struct trace_server *server, uint64_t size)
+static bool make_responses(struct trace_server *server, int fd, uint64_t size)
 {
-	const char *origin = server->trace.origin ? server->trace.origin : VIEWER_PAGE_OWN;
-	const char *type = server->trace.origin ? "application/octet-stream" : "text/html";
+	const char *origin = server->origin ? server->origin : VIEWER_PAGE_OWN;
+	const char *type = server->origin ? "application/octet-stream" : "text/html";
 	const char *no = NULL;
 
-	server->file = mhd.create_response_from_fd64(size, server->trace.fd);
+	server->file = mhd.create_response_from_fd64(size, fd);
 	server->none = make_empty();
 	server->options = make_empty();
 	/* The connection is closed: the page's next request must not be cut with it. */
@@ -218,15 +219,16 @@ static bool make_responses(struct trace_server *server, uint64_t size)
 			   ALLOW_PRIVATE, "true", no);
 }
 
-struct trace_server *trace_server_open(int listener, const struct served_trace *trace,
+struct trace_server *trace_server_open(int listener, int fd, const char *path, const char *origin,
 				       struct error *err)
 {
 	struct trace_server *server = calloc(1, sizeof(*server));
 	struct stat status;
 
-	if (server && fstat(trace->fd, &status) == 0) {
-		server->trace = *trace;
-		if (make_responses(server, (uint64_t)status.st_size))
+	if (server && fstat(fd, &status) == 0) {
+		server->path = path;
+		server->origin = origin;
+		if (make_responses(server, fd, (uint64_t)status.st_size))
 			server->daemon = mhd.start_daemon(
 				0, 0, NULL, NULL, answer, server, MHD_OPTION_LISTEN_SOCKET,
 				listener, MHD_OPTION_NOTIFY_COMPLETED, complete, server,

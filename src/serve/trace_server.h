@@ -21,13 +21,6 @@
 
 struct trace_server;
 
-/* The trace to serve.  Texts are borrowed for the server's lifetime. */
-struct served_trace {
-	int fd;             /* of a regular file; the server closes it */
-	const char *path;   /* of its address: viewer_page_path() */
-	const char *origin; /* of the page: viewer_page_origin(); NULL: the file is the page */
-};
-
 /*
  * Load the library and take the port.
  * Returns the socket, owned by the caller; -1 with err filled: this build or this system has
@@ -36,10 +29,12 @@ struct served_trace {
 int trace_server_listen(struct error *err);
 
 /*
+ * Serve the trace in the regular file `fd`.  `path` is that of its address (viewer_page_path()),
+ * `origin` that of the page (viewer_page_origin(); NULL: the file is the page); both are borrowed.
  * Returns the server, owned by the caller, which owns `listener` and the file from now on,
  * also if it fails; NULL with err filled.
  */
-struct trace_server *trace_server_open(int listener, const struct served_trace *trace,
+struct trace_server *trace_server_open(int listener, int fd, const char *path, const char *origin,
 				       struct error *err);
 
 /*

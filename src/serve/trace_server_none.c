@@ -13,11 +13,13 @@ int trace_server_listen(struct error *err)
 		"Perfetto, or -o FILE.html and open it in a browser, or build with Debian's libmicrohttpd-dev");
 }
 
-struct trace_server *trace_server_open(int listener, const struct served_trace *trace,
+struct trace_server *trace_server_open(int listener, int fd, const char *path, const char *origin,
 				       struct error *err)
 {
 	(void)listener;
-	(void)trace;
+	(void)fd;
+	(void)path;
+	(void)origin;
 	trace_server_listen(err);
 	return NULL;
 }

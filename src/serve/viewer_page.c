@@ -153,9 +153,10 @@ static char *commands_text(const struct number_list *tids)
 	return text;
 }
 
-char *viewer_page_address(const char *page, const char *path, const struct viewer_page_view *view)
+char *viewer_page_address(const char *page, const char *path, uint64_t begin, uint64_t end,
+			  const struct number_list *tids)
 {
-	char *address = NULL, *commands = commands_text(view->tids), trace[300];
+	char *address = NULL, *commands = commands_text(tids), trace[300];
 	size_t size;
 	FILE *out = ALLOC_CHECKED(open_memstream(&address, &size));
 
@@ -165,8 +166,8 @@ char *viewer_page_address(const char *page, const char *path, const struct viewe
 		page[scheme_length(page) + strcspn(page + scheme_length(page), "/?")] ? "" : "/");
 	print_encoded(trace, out);
 	fputs("&referrer=ptrace2ftf", out);
-	if (view->begin < view->end)
-		fprintf(out, "&visStart=%" PRIu64 "&visEnd=%" PRIu64, view->begin, view->end);
+	if (begin < end)
+		fprintf(out, "&visStart=%" PRIu64 "&visEnd=%" PRIu64, begin, end);
 	fputs("&startupCommands=", out);
 	print_encoded(commands, out);
 	free(commands);

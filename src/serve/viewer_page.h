@@ -27,12 +27,6 @@
  */
 bool viewer_page_origin(const char *address, char origin[VIEWER_PAGE_ORIGIN_MOST]);
 
-/* The view of the trace at first. */
-struct viewer_page_view {
-	uint64_t begin, end;            /* ns; Perfetto ignores times outside of the trace */
-	const struct number_list *tids; /* borrowed: threads that are pinned */
-};
-
 /*
  * Returns the path at which a file is served, "/RANDOM/NAME", owned by the caller; NULL: the
  * system has no random numbers.  NAME is the last part of `file`, with "_" for characters
@@ -42,8 +36,11 @@ char *viewer_page_path(const char *file);
 
 /*
  * Returns the address of the page with the trace at `path` of this host, owned by the
- * caller.  Parameters: Perfetto's docs/visualization/deep-linking-to-perfetto-ui.md.
+ * caller.  The page shows the time from `begin` to `end` (ns; Perfetto ignores times outside of
+ * the trace) at first, and pins the threads `tids`.  Parameters: Perfetto's
+ * docs/visualization/deep-linking-to-perfetto-ui.md.
  */
-char *viewer_page_address(const char *page, const char *path, const struct viewer_page_view *view);
+char *viewer_page_address(const char *page, const char *path, uint64_t begin, uint64_t end,
+			  const struct number_list *tids);
 
 #endif

@@ -56,11 +56,10 @@ END_TEST
 static void expect_address(const char *page, const char *tids, const char *address)
 {
 	struct selection select = { 0 };
-	struct viewer_page_view view = { 5, 7, &select.tids };
 	char *made;
 
 	ck_assert(!*tids || number_list_add(&select.tids, tids));
-	made = viewer_page_address(page, "/0/a.ftf", &view);
+	made = viewer_page_address(page, "/0/a.ftf", 5, 7, &select.tids);
 	ck_assert_str_eq(made, address);
 	free(made);
 	selection_release(&select);
