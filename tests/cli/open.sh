@@ -86,6 +86,7 @@ head -c 8000000 /dev/zero | tr '\0' x >body
 recording() {
 	show open $symfs $data && fetched wanted.ftf && [ -z "$(ls temporary)" ] && ! ls sample | grep ftf
 }
+# seeds.md: -serve shows the trace in a browser
 tap_check "a recording is converted and served, and nothing is left of it" recording
 piped() {
 	: >address

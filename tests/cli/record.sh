@@ -55,8 +55,12 @@ dry_run() {
 		says 0 "--filter 'start main @ $(command -v env)' -- env true$" --dry-run --start-at=main -- env true &&
 		says 0 "/u --filter 'start main @ /proc/12/exe' --snapshot=e -p 12$" --dry-run --attach=12 --start-at=main --snapshot &&
 		says 0 " --snapshot=e -p 12 -- sleep infinity$" --dry-run -p 12 --snapshot-at=main &&
+		{ [ "$(id -u)" -ne 0 ] || says 0 " -m,8M .* --snapshot=e -- ./prog$" --dry-run --snapshot=8MiB -- ./prog; } &&
 		[ ! -e words ]
 }
+# seeds.md: attach records a running process
+# seeds.md: snapshots of -snapshot-size on Ctrl-C
+# seeds.md: -full-execution and -multi-thread record everything
 tap_check "--dry-run prints the command as a shell takes it, and does nothing" dry_run
 
 # What the machine is: its devices, and a file over one of /proc.
@@ -90,6 +94,7 @@ records() {
 		grep -q 'branches, ' messages
 }
 if "$ptsim" record -o try -- ./prog >/dev/null 2>&1; then
+	# seeds.md: run records a program with perf
 	tap_check "the command is shown and run, and its recording converted" records
 	program_status() {
 		echo 7 >status
@@ -240,6 +245,7 @@ if [ -e try ]; then
 	if grep -q 'cannot watch calls' messages; then
 		tap_skip "the snapshot at a call" "$(cat messages)"
 	else
+		# seeds.md: -trigger takes the snapshot at a function's call
 		tap_check "--snapshot-at ends the recording, and the program, when the function is called" ends_at_a_call
 		tap_check "also a process's, in a thread that was there before" ends_at_a_call_of_a_process
 		if "${real:-false}" record -q -o y.data -e cpu-clock:u true 2>/dev/null; then
@@ -272,7 +278,7 @@ prevented() { # PATTERN DEVICES [PATH FILE]... -- ARGUMENTS...
 printf 'vendor_id\t: GenuineIntel\nflags\t\t: fpu hypervisor sse\n\n' >virtual
 printf 'vendor_id\t: GenuineIntel\nflags\t\t: fpu sse\n\n' >intel
 printf 'vendor_id\t: AuthenticAMD\nflags\t\t: fpu sse\n\n' >amd
-tap_check "a virtual machine without PT is named" prevented "this is a virtual machine" \
+tap_check "a virtual machine without PT is named" prevented "this virtual machine has no Intel PT" \
 	empty /proc/cpuinfo "$work/virtual" -- "$program" record -- ./prog
 tap_check "so is another make of processor" prevented "the processor is not Intel's" \
 	empty /proc/cpuinfo "$work/amd" -- "$program" record -- ./prog
@@ -287,6 +293,7 @@ filters() {
 	echo 1 >pmu/intel_pt/caps/ip_filtering
 	return $filtered
 }
+# seeds.md: perf is asked what it can do
 tap_check "and one without address filters for --start-at" filters
 
 # As somebody without rights.
