@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a program takes: `cpu-time FILE PROGRAM ARGS...` runs it and writes to
- * FILE its CPU time, user and system, and the time on the clock, in seconds to
- * the microsecond, and its largest memory in kB (wait4(2)).  time(1) prints
- * hundredths of a second, a tenth of what a small recording takes.
+ * `cpu-time FILE PROGRAM ARGS...` runs a program and writes to FILE its CPU time, user and system,
+ * and its elapsed time, in seconds with six decimals, and its peak memory in kB (wait4(2)).
+ * time(1) prints hundredths of a second, a tenth of the time of a small recording.
  */
 #include "tests/bench/child.h"
 
@@ -46,5 +45,5 @@ int main(int argc, char **argv)
 		continue;
 	if (write_usage(argv[1], &usage, child_clock() - begin) < 0)
 		return 1;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); /* as a shell */
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); /* as in a shell */
 }

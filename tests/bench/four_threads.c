@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Four threads that sort, recurse and make small calls, at the same time on several CPUs. */
+/* Four threads that sort, recurse and make small calls on several CPUs at the same time. */
 #include <pthread.h>
 #include <stdlib.h>
 

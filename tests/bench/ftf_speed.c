@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ftf-speed: begins and ends without arguments by both faces of libftf,
- * against memcpy() of the same bytes, all in one run; the best of five counts.
+ * ftf-speed: writes begins and ends without arguments by both interfaces of libftf, and copies the
+ * same bytes by memcpy(), all in one run; the best of five counts.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ enum { RUNS = 5, PAIRS = 4000000, NAMES = 1024 };
 
 #define BLOCK ((size_t)1024 * 1024)
 
-/* Where a trace goes: a memory of `room` bytes, from the beginning again when it is full. */
+/* A trace's destination: memory of `room` bytes, overwritten from the start when it is full. */
 struct memory {
 	uint8_t *bytes;
 	size_t room, at, total;
@@ -101,7 +101,7 @@ static double seconds_of(void (*write)(const struct ftf_destination *),
 	return best;
 }
 
-/* Copy as many bytes as PAIRS have, by blocks, from one memory to the other. */
+/* Copy PAIRS pairs' bytes in blocks from one memory to the other. */
 static double seconds_of_memcpy(struct memory *to, const struct memory *from)
 {
 	double best = 1e9;
@@ -111,7 +111,7 @@ static double seconds_of_memcpy(struct memory *to, const struct memory *from)
 
 		for (size_t done = 0; done < (size_t)PAIRS * 32; done += BLOCK) {
 			memcpy(to->bytes + done % to->room, from->bytes + done % from->room, BLOCK);
-			__asm__ volatile("" ::: "memory"); /* each copy counts */
+			__asm__ volatile("" ::: "memory"); /* keep each copy */
 		}
 		best = now() - begin < best ? now() - begin : best;
 	}

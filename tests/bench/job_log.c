@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Part of a ptrace2ftf that logs its jobs, by wrappers of the functions of base/workers.h (ld
- * --wrap): lines "EVENT JOB KIND THREAD NS" in the file that
- * JOB_LOG names, with the job's function as its kind and the CPU time of the thread that the event
- * happened in, in the order of the clock.
- * simulate.py reads them.
+ * Linked into ptrace2ftf to log its jobs; it wraps the functions of base/workers.h (ld --wrap).
+ * Lines "EVENT JOB KIND THREAD NS" go to the file JOB_LOG, in the order of time; KIND is the job's
+ * function and NS the CPU time of THREAD.  simulate.py reads them.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -18,7 +16,7 @@
 #define EVENTS_MAX ((size_t)1 << 20)
 #define JOBS_MAX   4096
 
-/* What begins and ends in the thread that does it; NEEDS: workers_ready() is asked for the job. */
+/* Pairs of begin and end in one thread.  EVENT_NEEDS: workers_ready() is called for the job. */
 enum job_event_kind { EVENT_JOB, EVENT_JOB_END, EVENT_STAGE, EVENT_NEEDS, EVENT_STAGE_END };
 
 struct job_event {
@@ -37,7 +35,7 @@ static __thread unsigned thread; /* from 1 on */
 
 typedef void run_fn(struct worker_job *job, struct worker_scratch *scratch);
 
-/* Jobs and their own functions; a job's memory is used again. */
+/* Jobs and their original functions; memory of jobs is reused. */
 static struct logged_job {
 	const struct worker_job *job;
 	run_fn *run;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * packet-speed FILE: how fast the packets of a recording can be parsed and
- * their payload summed up, and nothing else done with them; the best of nine
- * counts.  No decoder that looks at every packet on one core is faster.
+ * packet-speed FILE: how fast a recording's packets can be parsed and their payloads summed up,
+ * without anything else; the best of nine counts.  This bounds the speed of every decoder that
+ * reads all packets on one core.
+ *
+ * Sizes of packets: SDM volume 3, "Packet Definitions".
  *
  * Sizes of packets: SDM volume 3, "Packet Definitions".
  */
@@ -18,7 +20,7 @@ enum { RUNS = 9, PSB_SIZE = 16, LONGEST = 16 };
 
 struct counts {
 	uint64_t packets, damaged;
-	uint64_t sum; /* of payloads, so that they are read */
+	uint64_t sum; /* of payloads, so that the compiler keeps the reads */
 };
 
 static double now(void)
@@ -29,7 +31,7 @@ static double now(void)
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-/* Returns the size of a packet that begins with 0x02; 0: there is none. */
+/* Returns the size of a packet that begins with 0x02, 0 for an unknown one. */
 static size_t size_of_extended(uint8_t second)
 {
 	switch (second) {
@@ -55,7 +57,7 @@ static size_t size_of_extended(uint8_t second)
 		return 10;
 	case 0xc3: /* MNT */
 		return 11;
-	default: /* PTW: bits 5 and 6 are the size of the payload */
+	default: /* PTW: bits 5 and 6 encode the payload size */
 		return (second & 0x1f) == 0x12 ? (second & 0x60 ? 10 : 6) : 0;
 	}
 }
@@ -73,7 +75,7 @@ static size_t size_of_cycles(const uint8_t *at, uint64_t *sum)
 	return size;
 }
 
-/* Returns the size of the packet at `at`, of which LONGEST bytes may be read; 0: there is none. */
+/* Returns the size of the packet at `at`, 0 for an unknown one; LONGEST bytes must be readable. */
 static size_t read_packet(const uint8_t *at, uint64_t *sum)
 {
 	static const uint8_t sizes[8] = { 1, 3, 5, 7, 7, 0, 9, 0 };

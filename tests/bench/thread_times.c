@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How much CPU time each thread of a program takes: `thread-times PROGRAM ARGS...`
- * prints, in seconds, the time on the clock, the CPU time of all threads, that
- * of the thread that takes most, and then each one's, in the order of their ends.
+ * `thread-times PROGRAM ARGS...` prints, in seconds, a program's elapsed time, the CPU time of all
+ * its threads, the largest CPU time of one thread, and each thread's, in the order of their ends.
+ *
+ * On a busy machine threads take longer, but hardly more CPU time: the largest one shows how fast
+ * the program can be on an idle machine.
+ *
+ * At its end each thread stops (ptrace(2), PTRACE_EVENT_EXIT), and /proc/PID/task/TID/schedstat has
+ * its running time in ns.
  *
  * Threads that share CPUs with other work take longer on the clock, but hardly
  * more of the CPU: so the thread that takes most shows how fast the program can
@@ -23,7 +28,7 @@
 #define THREADS_MAX 1024
 #define NS_PER_S    1e9
 
-/* Returns s; 0 if it is not there. */
+/* Returns seconds, 0 without schedstat. */
 static double cpu_time(pid_t process, pid_t thread)
 {
 	char path[64];
@@ -39,8 +44,7 @@ static double cpu_time(pid_t process, pid_t thread)
 	return (double)ns / NS_PER_S;
 }
 
-/* Returns the signal to continue with after a stop: those of the tracing are none of the program's.
- */
+/* Returns the signal to deliver after a stop: 0 for stops of ptrace itself. */
 static int signal_of(int status)
 {
 	int number = WSTOPSIG(status);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Preloaded into a program, says that it may use eight CPUs. */
+/* A preloaded library: the program sees eight CPUs. */
 #include <sched.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A preloaded library: the first call of the library function that HANG names prints "hangs" and
- * never returns.
+ * A preloaded library: the first call of the library function HANG prints "hangs" and never
+ * returns.
  */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static void hang_if_wanted(const char *name)
 		rounds++;
 }
 
-/* Functions of up to six arguments, none of them a floating-point number. */
+/* Functions of up to six integer arguments. */
 #define HANGS(name)                                                                                \
 	void *name(void *a, void *b, void *c, void *d, void *e, void *f)                           \
 	{                                                                                          \

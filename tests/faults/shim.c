@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Preloaded into a program, makes one kind of call fail: FAULT=KIND:NUMBER names
- * the kind and which call of it fails first (from 1), and `+` behind the number
- * that all later ones fail, too.
+ * A preloaded library that makes one kind of call fail.  FAULT=KIND:NUMBER names the kind and its
+ * first failing call, counted from 1; a `+` after the number makes all later ones fail too.
  *
  *	malloc   any allocation: no memory
  *	read     EIO
@@ -20,7 +19,7 @@
  *	fork     EAGAIN
  *	pipe     EMFILE, of pipe2() and socketpair()
  *
- * FAULT_COUNT names a file that gets the number of calls of the kind.
+ * FAULT_COUNT names a file for the number of calls of the kind.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -75,7 +74,7 @@ __attribute__((constructor)) static void init(void)
 	const char *path = getenv("FAULT_COUNT");
 	char *end;
 
-	/* Now, as the program may give up the right to. */
+	/* Opened at once: the program may give up this right. */
 	fault.report = path ? creat(path, 0666) : -1;
 	if (!colon)
 		return;
@@ -163,7 +162,7 @@ ssize_t write(int fd, const void *bytes, size_t size)
 	return -1;
 }
 
-/* The file may have been opened to be read only. */
+/* The file may be open read-only. */
 static void cut(int fd, size_t size)
 {
 	char path[64];
@@ -219,7 +218,7 @@ int open(const char *path, int flags, ...)
 	return -1;
 }
 
-/* What _FORTIFY_SOURCE makes of open() with flags that are not constant. */
+/* open() with variable flags under _FORTIFY_SOURCE. */
 int __open_2(const char *path, int flags);
 int __open64_2(const char *path, int flags) __attribute__((alias("__open_2")));
 
@@ -228,7 +227,7 @@ int __open_2(const char *path, int flags)
 	return open(path, flags);
 }
 
-/* What the program calls, as files are 64-bit (AC_SYS_LARGEFILE changes nothing on x86-64). */
+/* The program's calls: files are 64-bit (AC_SYS_LARGEFILE changes nothing on x86-64). */
 int open64(const char *path, int flags, ...) __attribute__((alias("open")));
 void *mmap64(void *address, size_t size, int protection, int flags, int fd, off_t offset)
 	__attribute__((alias("mmap")));

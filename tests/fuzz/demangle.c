@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as a linkage name: in every style, within its limits, and the same at the second call.
- */
+/* Any bytes as a linkage name: in every style, within its limits, with the same result twice. */
 #include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>
@@ -17,7 +16,7 @@ static void demangle(const char *linkage, enum demangle_style style)
 	if (first && strlen(first) > DEMANGLE_MAX)
 		abort();
 	name = demangler_demangle(&demangler, linkage, style);
-	/* A name that took too long may take less another time. */
+	/* A name that exceeded the time limit once may pass it later. */
 	if (!demangler.costly && first && (!name || strcmp(first, name) != 0))
 		abort();
 	free(first);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes as an ELF file: its symbols, lines, inlined calls and handlers of
- * exceptions; and as the index of a package of debug information.
+ * Any bytes as an ELF file: symbols, lines, inlined calls and exception handlers; also as the index
+ * of a DWARF package.
  */
 #include "tests/fuzz/fuzz.h"
 
@@ -83,7 +83,7 @@ static void read_all(const struct elf_file *file)
 	symbol_table_release(&symbols);
 }
 
-/* The bytes as the index of a package of split debug information. */
+/* The bytes as the index of a DWARF package. */
 static void read_index(const uint8_t *bytes, size_t size)
 {
 	struct dwp_range parts[DWP_PARTS];

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What every fuzz target defines: libFuzzer calls it (`make fuzz`), and so does
- * run_inputs.c, which `make check` runs over the seeds.
+ * The interface of a fuzz target: libFuzzer calls it in `make fuzz`, run_inputs.c in `make check`.
  */
 #ifndef TESTS_FUZZ_FUZZ_H
 #define TESTS_FUZZ_FUZZ_H
@@ -9,12 +8,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Returns 0; anything that should not happen ends the program. */
+/* Returns 0; a fault aborts. */
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 /*
- * What a target may define: changes an input of `size` bytes, which has room for `room`, in a
- * way that `seed` decides.  Returns the new size.
+ * Optional: mutates an input of `size` bytes, which has room for `room`, by `seed`.  Returns the
+ * new size.
  */
 size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t room, unsigned seed);
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Writes small sound inputs for the fuzz targets to begin with: make_seeds DIR
- * makes a directory per target below DIR.
- */
+/* make_seeds DIR: writes small valid seed inputs, one folder per fuzz target. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +13,7 @@
 
 static const char *top;
 
-/* `prefix` is what the target takes off the front of its input. */
+/* `prefix` is a header that the target strips from its input. */
 static void write_parts(const char *target, const char *name, const char *prefix,
 			size_t prefix_size, const void *bytes, size_t size)
 {
@@ -83,7 +80,7 @@ static void make_memtrace(unsigned version)
 
 /* ---- Recordings ---------------------------------------------------------- */
 
-/* A program's trace, with a system call, an overflow and a suppressed target in it. */
+/* A program's trace with a system call, an overflow and a suppressed target. */
 static void write_trace(struct pt_packets *packets)
 {
 	pt_packets_init(packets);
@@ -98,7 +95,7 @@ static void write_trace(struct pt_packets *packets)
 	pt_packets_pgd(packets, 0);
 }
 
-/* Every record that a timeline is made of, beside those of sample_begin(). */
+/* Every record that builds the timeline, besides those of sample_begin(). */
 static void add_records(struct perf_data *data)
 {
 	static const uint8_t id[20] = { 1, 2, 3 };
@@ -231,7 +228,7 @@ static void make_texts(void)
 	write_parts("names", "jitdump", "j", 1, &dump, sizeof(dump));
 }
 
-/* Of the languages that libiberty knows, and of OCaml, with suffixes. */
+/* Linkage names of every language of libiberty and of OCaml, with suffixes. */
 static void make_linkage_names(void)
 {
 	static const char *const names[] = {
@@ -251,7 +248,7 @@ static void make_linkage_names(void)
 	}
 }
 
-/* Choices of options.c: the format, seven bytes of others, then texts by length. */
+/* Choices of options.c: the format, seven bytes for others, then texts by length. */
 static void make_options(void)
 {
 	static const char texts[] = "\4+1ns\0\2"

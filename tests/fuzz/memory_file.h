@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that live in memory, for what reads files by name only. */
+/* Files in memory, for code that opens files by name. */
 #ifndef TESTS_FUZZ_MEMORY_FILE_H
 #define TESTS_FUZZ_MEMORY_FILE_H
 
@@ -13,8 +13,8 @@ struct memory_file {
 };
 
 /*
- * Give the file these contents.  Returns its path, valid as long as `file`,
- * which lives as long as the program.  Any failure ends the program.
+ * Replace the file's contents.  Returns its path, valid while `file` is, which must live to the end
+ * of the program.  Any failure ends the program.
  */
 const char *memory_file_set(struct memory_file *file, const void *bytes, size_t size);
 

@@ -20,7 +20,7 @@ static void write_again(struct memtrace *trace, size_t size)
 	struct memtrace_event event;
 
 	while (memtrace_next(trace, &event)) {
-		if (++events > size) /* an event is a byte at least */
+		if (++events > size) /* an event has at least one byte */
 			abort();
 		if (event.kind == MEMTRACE_ALLOC)
 			event.object = objects++;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as what names code besides ELF: a perf-PID.map, kallsyms, a jitdump (first byte). */
+/* Any bytes as a perf-PID.map, kallsyms or a jitdump; the first byte chooses. */
 #include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>
@@ -20,11 +20,11 @@ static void ask(const struct name_ranges *names)
 	for (size_t i = 0; i < names->count && i < RANGES_ASKED; i++) {
 		address = names->ranges[i].begin;
 		found = range_map_find(&names->map, address, &begin, &end);
-		/* UINT64_MAX is the end behind the last piece, and an address, too. */
+		/* UINT64_MAX is the end of the last range, but also an address. */
 		if (begin > address || (end <= address && address != UINT64_MAX) ||
 		    (found != RANGE_NONE && found >= names->count))
 			abort();
-		/* Sanitizers see a name that is not whole. */
+		/* Makes sanitizers read the whole name. */
 		if (found != RANGE_NONE &&
 		    strnlen(names->ranges[found].name, names->ranges[found].length) >
 			    names->ranges[found].length)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Options of the output and the selection, as the bytes choose, on the sample's recording: each
- * format, whole or in parts.  A trace that comes of it is sound.
+ * Options of output and selection, chosen by the bytes, on the sample's recording: each format,
+ * whole or in parts.  Every resulting trace must be sound.
  */
 #include "tests/fuzz/fuzz.h"
 
@@ -22,7 +22,7 @@
 static char folder[] = "/tmp/ptrace2ftf-fuzz-XXXXXX";
 static char program[64], recording[64], output[64];
 
-/* Outputs and their parts: each file but the two that are read. */
+/* Outputs and their parts, but for the two inputs. */
 static void for_each_output(void (*visit)(const char *path))
 {
 	char pattern[64];
@@ -71,7 +71,7 @@ static void make_folder(void)
 	atexit(remove_folder);
 }
 
-/* A trace is what Perfetto takes, or the program is at fault. */
+/* Perfetto must accept the trace. */
 static void must_be_sound(const char *path)
 {
 	struct trace_slices slices = { 0 };
@@ -146,8 +146,8 @@ static void choose_options(struct cursor *bytes, struct options *options)
 		.quiet = true,
 		.threads = 1,
 	};
-	/* As the command line has it (src/cli/option_conflicts.c). */
-	if (options->format == &format_memtrace) /* of an overlay only */
+	/* As in src/cli/option_conflicts.c. */
+	if (options->format == &format_memtrace) /* needs an overlay */
 		options->format = &format_none;
 	choose_selection(bytes, &options->select);
 }

@@ -16,7 +16,7 @@ static void read_records(const struct perf_file *file, struct diag *diag)
 	size_t records = 0;
 
 	while (perf_file_next(file, &position, &record, diag)) {
-		/* A record has a header of 8 bytes; unpacked ones are of a mapping, too. */
+		/* A record's header has 8 bytes; decompressed records come from a mapping too. */
 		if (++records > file->size / 8)
 			abort();
 	}

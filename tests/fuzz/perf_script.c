@@ -20,7 +20,7 @@ static void count_events(const struct slice_sink *sink, void *track,
 	(void)sink, (void)track;
 	for (size_t i = 0; i < batch->count; i++) {
 		open_slices += batch->events[i].kind == SLICE_BEGIN;
-		/* Nothing ends that did not begin. */
+		/* No end without a begin. */
 		if (batch->events[i].kind == SLICE_END && !open_slices--)
 			abort();
 	}
@@ -34,7 +34,7 @@ static void *add_track(void *context, int32_t pid, int32_t tid)
 	return slice_sorter_track(context, &track);
 }
 
-/* Hits are printed, to be read back by nobody. */
+/* Hits are printed and discarded. */
 static struct hit_output hits;
 
 static void show_hit(void *context, const struct perf_line *line, const struct location *place)
@@ -69,7 +69,7 @@ static void convert(FILE *in, bool magic)
 		fclose(hits.text);
 	hit_output_release(&hits);
 	slice_sorter_finish(&sorter);
-	/* Every thread's stack was closed. */
+	/* All stacks are closed. */
 	if (open_slices)
 		abort();
 	slice_sorter_release(&sorter);

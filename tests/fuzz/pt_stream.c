@@ -89,7 +89,7 @@ static bool find_function(void *context, const struct mapped_file *file, uint64_
 	return true;
 }
 
-/* Put the code into its place; returns how many bytes of the input it took. */
+/* Copy the code from the input.  Returns how many bytes it took. */
 static size_t set_code(const uint8_t *bytes, size_t size, size_t code_size)
 {
 	memset(world.bytes, 0, sizeof(world.bytes));
@@ -118,7 +118,7 @@ static struct pt_info info_of(unsigned flags)
 	return info;
 }
 
-/* What branches there were, and whether the flow was followed to a limit. */
+/* Branches by kind, and whether a flow limit was reached. */
 struct branches_seen {
 	uint64_t hash;
 	size_t count;
@@ -160,7 +160,7 @@ static struct branches_seen run(struct pt_stream_input *input)
 	while (pt_stream_next(stream, &event)) {
 		if (event.time < last)
 			abort();
-		/* A side event of a thread may be ahead of branches. */
+		/* A thread's side event may precede branches. */
 		if (event.kind != BRANCH_CPU_EVENT)
 			last = event.time;
 		if (event.kind == BRANCH_RUNS)
@@ -176,7 +176,7 @@ static struct branches_seen run(struct pt_stream_input *input)
 	return seen;
 }
 
-/* Jumps within functions are the same as events and as runs. */
+/* Jumps within functions as events and as runs must agree. */
 static void compare_runs(struct pt_stream_input *input)
 {
 	struct branches_seen all, runs;
@@ -238,8 +238,7 @@ static void decode(unsigned flags, const uint8_t *trace, size_t size)
 	code_image_close(code);
 }
 
-/* Pages of a trace are given back once they were read: it has to be in a file, as a recording is.
- */
+/* The decoder releases read pages of a trace, so it must be in a file, as in a recording. */
 static void decode_mapped(unsigned flags, const uint8_t *trace, size_t size)
 {
 	void *mapped;

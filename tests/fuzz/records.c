@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whole runs as of run.c, with a mutator that knows perf.data: records stay records, what it
- * changes is their fields, order and number, the AUX data behind them, attributes and features.
- * So changes reach what is behind the checks of sizes.
+ * Whole runs as in run.c, with a mutator that knows perf.data: it changes the fields, order and
+ * number of records, their AUX data, attributes and features, but keeps records valid.  So
+ * mutations pass the checks of sizes.
+ *
+ * Layouts: perf's tools/perf/Documentation/perf.data-file-format.txt, linux/perf_event.h.
  *
  * Layouts: perf's tools/perf/Documentation/perf.data-file-format.txt, linux/perf_event.h.
  */
@@ -13,7 +15,7 @@
 #include <string.h>
 
 enum {
-	OPTIONS = 2, /* bytes in front of the file: run.c */
+	OPTIONS = 2, /* bytes before the file: run.c */
 	PIPE_HEADER = 16,
 	FILE_HEADER = 104,
 	ATTRS_AT = 24,    /* offset and size of a section, each */
@@ -26,7 +28,7 @@ enum {
 	CHANGES_MAX = 4,
 };
 
-/* libFuzzer's own mutations, by tables of what the program compares; absent without it. */
+/* libFuzzer's own mutations; absent without it. */
 extern size_t LLVMFuzzerMutate(uint8_t *bytes, size_t size, size_t room) __attribute__((weak));
 
 /* A perf.data file in memory of `room` bytes. */
@@ -74,7 +76,7 @@ static bool find_records(struct file *file)
 	       file->begin < file->end;
 }
 
-/* Bytes of the record's own, without AUX data; 0: there is none. */
+/* Returns the size of a record without its AUX data; 0: there is none. */
 static size_t record_size(const struct file *file, size_t at)
 {
 	size_t size = at < file->end ? load(file, at + 6, 2) : 0;
@@ -82,7 +84,7 @@ static size_t record_size(const struct file *file, size_t at)
 	return size >= RECORD_HEADER && size <= file->end - at ? size : 0;
 }
 
-/* Bytes of AUX data behind a record. */
+/* Returns the size of the AUX data that follow a record. */
 static size_t aux_size(const struct file *file, size_t at)
 {
 	size_t size = record_size(file, at);
@@ -97,7 +99,7 @@ static size_t whole_size(const struct file *file, size_t at)
 	return record_size(file, at) + aux_size(file, at);
 }
 
-/* Returns where a record begins, 0 if there is none; `only_aux`: an AUXTRACE with data. */
+/* Returns where a record begins, 0 if there is none; `only_aux`: choose an AUXTRACE with data. */
 static size_t pick_record(struct file *file, bool only_aux)
 {
 	size_t picked = 0, count = 0;
@@ -118,7 +120,7 @@ static void shift_section(struct file *file, size_t at, size_t from, int64_t by)
 		store(file, at, 8, offset + (uint64_t)by);
 }
 
-/* Move the sections behind the records, too. */
+/* Move the sections after the records too. */
 static void shift_sections(struct file *file, int64_t by)
 {
 	size_t old_end = file->end - (size_t)by, features = 0;
@@ -131,8 +133,7 @@ static void shift_sections(struct file *file, int64_t by)
 		shift_section(file, file->end + 16 * i, old_end, by);
 }
 
-/* Make `added` bytes out of `removed` ones among the records.  Returns false if there is no room.
- */
+/* Replace `removed` bytes of the records by `added` ones.  Returns false if there is no room. */
 static bool splice(struct file *file, size_t at, size_t removed, size_t added)
 {
 	if (at > file->end || removed > file->end - at || added > file->room ||
@@ -172,7 +173,7 @@ static uint64_t interesting(struct file *file, uint64_t old)
 	}
 }
 
-/* Change a number within [at, at + size); they are aligned by 4. */
+/* Change a number in [at, at + size), aligned to 4. */
 static void change_number(struct file *file, size_t at, size_t size)
 {
 	size_t width = random_below(file, 2) ? 8 : 4, place;
@@ -188,7 +189,7 @@ static void change_type(struct file *file, size_t at)
 	uint32_t type =
 		random_below(file, 2) ? 1 + random_below(file, 22) : 64 + random_below(file, 21);
 
-	/* What follows the record would become records, or AUX data. */
+	/* Its following bytes would be taken for records or AUX data. */
 	if (type != RECORD_AUXTRACE && load(file, at, 4) != RECORD_AUXTRACE)
 		store(file, at, 4, type);
 }
@@ -206,7 +207,7 @@ static void copy_record(struct file *file, size_t at)
 	free(copy);
 }
 
-/* Add or take a word anywhere in a record. */
+/* Insert or remove a word anywhere in a record. */
 static void resize_record(struct file *file, size_t at)
 {
 	size_t size = record_size(file, at), words = size / 8, place;
@@ -227,7 +228,7 @@ static size_t change_bytes(struct file *file, uint8_t *bytes, size_t size, size_
 	return size;
 }
 
-/* The trace gets other packets, and its size those that perf gives it, of whole words. */
+/* Change a trace's packets and its size, which stays a multiple of 8 as perf writes it. */
 static void change_trace(struct file *file, size_t at)
 {
 	size_t record = record_size(file, at), size = aux_size(file, at), new_size,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes as a perf.data file, converted as the program does; the first two
- * bytes are the options.  The files that it may name are the sample's program.
+ * Any bytes as a perf.data file, converted as by the program; the first two bytes are the options.
+ * The file can only name the sample's program.
  */
 #include "tests/fuzz/fuzz.h"
 

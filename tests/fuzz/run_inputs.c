@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs a fuzz target without libFuzzer: on each file named, on prefixes of it,
- * and with bytes changed, FUZZ_ROUNDS of each (256), the same at every run; or with what the
- * target's own mutator makes of it.
+ * Runs a fuzz target without libFuzzer: on each named file, on prefixes of it, and on FUZZ_ROUNDS
+ * (256) deterministic mutations, by changed bytes or by the target's own mutator.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +11,7 @@
 
 static unsigned rounds = 256;
 
-/* Bytes that a mutator may add. */
+/* Most bytes that a mutator may add. */
 #define ROOM_MORE 4096u
 
 #pragma weak LLVMFuzzerCustomMutator
@@ -33,8 +32,8 @@ static uint8_t *read_all(const char *path, size_t *size)
 }
 
 /*
- * From a copy without room behind it, so that sanitizers see an overrun; it is
- * as it was afterwards, as libFuzzer demands.
+ * Runs on a copy of exactly `size` bytes, so that sanitizers see an overrun; as libFuzzer demands,
+ * the target must not change it.
  */
 static void run(const uint8_t *bytes, size_t size, size_t changed_at, uint8_t value)
 {
@@ -53,7 +52,7 @@ static void run(const uint8_t *bytes, size_t size, size_t changed_at, uint8_t va
 	free(copy);
 }
 
-/* Each round changes what the one before left. */
+/* Each round mutates the result of the one before. */
 static void run_mutations(const uint8_t *bytes, size_t size)
 {
 	size_t room = size + ROOM_MORE, changed = size;
@@ -83,7 +82,7 @@ static void run_rounds(const uint8_t *bytes, size_t size)
 	for (unsigned i = 0; i < rounds; i++) {
 		state = state * 1664525 + 1013904223;
 		run(bytes, size * i / rounds, size, 0);
-		/* The first bytes decide most. */
+		/* The first bytes matter most. */
 		run(bytes, size, (state >> 8) % (i % 2 && size > 512 ? 512 : size + 1),
 		    (uint8_t)(state >> 24));
 	}

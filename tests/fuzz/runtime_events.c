@@ -17,7 +17,7 @@ static void read_ring(const struct runtime_events *file, uint32_t index)
 	if (!runtime_ring_start(&ring, file, index))
 		return;
 	while (runtime_ring_next(&ring, &event)) {
-		/* A message is a word at least. */
+		/* a message has at least one word */
 		if (++events > file->ring_words + 1)
 			abort();
 		runtime_events_user_name(file, event.id, name);

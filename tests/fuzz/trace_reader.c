@@ -10,7 +10,7 @@
 #include "reader/trace_slices.h"
 #include "tests/fuzz/memory_file.h"
 
-/* What is packed may unpack to much: so far and no further. */
+/* Packed data may unpack to a lot: a limit. */
 #define RECORDS_MAX 100000u
 
 static void read_all(struct trace_reader *reader, FILE *out)

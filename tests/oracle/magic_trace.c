@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * magic-trace's own test dumps: for every folder of
- * $top_srcdir/../shared/oracles/magic-trace and more/magic-trace, what this program
- * prints for input.perf in the folder's mode must be expected.txt, but for blanks at the
- * ends of lines.  TAP on stdout; skipped where the folders are absent.
+ * magic-trace's own test dumps: for every folder of $top_srcdir/../shared/oracles/magic-trace and
+ * more/magic-trace, this program's output for input.perf in the folder's mode must equal
+ * expected.txt, except for blanks at line ends.  TAP on stdout; skipped where the folders are
+ * absent.
+ *
+ * With arguments MODE FILE it prints its output for a file instead.
  *
  * With arguments MODE FILE it prints what it makes of a file instead.
  */
@@ -24,7 +26,7 @@ static const char *const oracles[] = {
 };
 #define ORACLES (sizeof(oracles) / sizeof(oracles[0]))
 
-/* magic-trace closes the slices of its two threads at the end in the order of a hash table. */
+/* At the end magic-trace closes the slices of its two threads in hash-table order. */
 #define ANY_ORDER_AT_THE_END "kernel-hello"
 
 static enum trace_mode mode_named(const char *name)
@@ -57,7 +59,7 @@ static enum trace_mode read_mode(const char *folder)
 	return mode_named(text);
 }
 
-/* Read one line without its newline and the blanks before it.  Returns NULL at the end. */
+/* Read one line without its newline and trailing blanks.  Returns NULL at the end. */
 static char *read_trimmed(FILE *in, char **line, size_t *room)
 {
 	ssize_t length = getline(line, room, in);
@@ -98,7 +100,7 @@ static void release_lines(struct lines *lines)
 	free(lines->line);
 }
 
-/* Returns the index of the first line that differs; that of the end, if none does. */
+/* Returns the index of the first line that differs, or of the end. */
 static size_t first_difference(const struct lines *ours, const struct lines *expected)
 {
 	size_t i = 0;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * magic-trace's own test dumps behind the slice sorter: for every folder of
- * $top_srcdir/../shared/oracles/magic-trace each thread's time must not go back
- * and begins and ends must balance.  TAP on stdout; skipped where the folder is
- * absent.
+ * magic-trace's own test dumps through the slice sorter: for every folder of
+ * $top_srcdir/../shared/oracles/magic-trace, no thread's time goes back, and begins and ends
+ * balance. TAP on stdout; skipped where the folder is absent.
  */
 #include <dirent.h>
 #include <limits.h>
@@ -66,9 +65,8 @@ static void *new_track(void *context, int32_t pid, int32_t tid)
 }
 
 /*
- * What the sorter has to change: an end stays without its begin where all
- * events share a timestamp, and a branch comes before the second of two errors
- * of one instant, which slid.
+ * Dumps that the sorter must change: an end has no begin because all events share a timestamp, and
+ * a branch moves before the second of two errors of one timestamp.
  */
 static const struct {
 	const char *name;

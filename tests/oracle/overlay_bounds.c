@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Prints how far an overlay's clock is ahead of perf's, as forks and exits
- * bound it, `LOW HIGH` in ns:
+ * Prints by how much an overlay's clock leads perf's, as bounded by forks and exits, as `LOW HIGH`
+ * in ns:
+ *
+ * overlay_bounds PERF.DATA events|memtrace OVERLAY
  *
  *	overlay_bounds PERF.DATA events|memtrace OVERLAY
  */

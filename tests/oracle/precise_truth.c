@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The precise stack machine against the true stacks of the recordings with
- * ground truth: after each call and return of each thread, the number of open
- * frames must be the true one.  Frames that were there before the trace began
- * are unknown to the machine, so they are taken off.
+ * Compares the precise stack machine with the ground truth of recordings: after each call and
+ * return of each thread, the number of open frames must be the true one.  Frames from before the
+ * trace are unknown to the machine and are subtracted.
+ *
+ * precise_truth RECORDINGS NAME [gaps]: prints "N compared, M wrong" and the first differences;
+ * exits with 1 if there are any.  `gaps`: stretches of the trace are missing, so only decoded ones
+ * are compared.
  *
  *	precise_truth RECORDINGS NAME [gaps]: prints "N compared, M wrong", and
  *	the first wrong ones; exit status 1 if there are any.  `gaps`: of the
@@ -31,7 +34,7 @@
 
 #define SHOWN 12
 
-/* What is true of one thread, read step by step. */
+/* A true call or return of one thread, read step by step. */
 struct true_call {
 	uint64_t from, to;
 	int32_t tid;
@@ -44,13 +47,13 @@ struct true_calls {
 	size_t count, room;
 };
 
-/* A call or return as decoded, and how many frames were open behind it. */
+/* A decoded call or return, and the number of frames open after it. */
 struct seen_call {
 	uint64_t from, to;
 	size_t depth;
 };
 
-/* What one thread did from one gap to the next. */
+/* One thread's events between two gaps. */
 struct stretch {
 	struct stretch *next;
 	struct seen_call *calls;
@@ -67,7 +70,7 @@ struct followed {
 struct check {
 	struct true_calls truth;
 	struct followed *threads;
-	bool gaps; /* stretches are missing, at the begin too */
+	bool gaps; /* stretches are missing, also at the start */
 	uint64_t compared, wrong, unmatched, stretches;
 };
 
@@ -97,7 +100,7 @@ static void load_truth(struct true_calls *truth, const char *path)
 static void begin_stretch(struct followed *thread)
 {
 	if (thread->last && !(*thread->last)->count)
-		return; /* one gap after the other */
+		return; /* gaps in a row */
 	thread->last = thread->last ? &(*thread->last)->next : &thread->first;
 	*thread->last = alloc_zeroed(1, sizeof(**thread->last));
 }
@@ -118,7 +121,7 @@ static void note(struct check *check, const struct branch_event *event, size_t d
 
 /* ---- Comparing ----------------------------------------------------------- */
 
-/* Returns the index of the thread's next true call or return from `at` on; `count` at the end. */
+/* Returns the index of the thread's next true call or return from `at` on, or `count`. */
 static size_t next_true(const struct check *check, size_t at, int32_t tid)
 {
 	while (at < check->truth.count && check->truth.calls[at].tid != tid)
@@ -126,7 +129,7 @@ static size_t next_true(const struct check *check, size_t at, int32_t tid)
 	return at;
 }
 
-/* Returns how many calls of the stretch are the true ones from `at` on. */
+/* Returns how many calls of the stretch equal the true ones from `at` on. */
 static size_t match(const struct check *check, const struct stretch *stretch, int32_t tid,
 		    size_t at)
 {
@@ -143,7 +146,7 @@ static size_t match(const struct check *check, const struct stretch *stretch, in
 	return count;
 }
 
-/* Behind a gap: the first place where the whole stretch fits. */
+/* After a gap: find the first position where the whole stretch matches. */
 static void find_place(const struct check *check, struct followed *thread,
 		       const struct stretch *stretch)
 {
@@ -156,8 +159,8 @@ static void find_place(const struct check *check, struct followed *thread,
 }
 
 /*
- * Where the stretch begins ours and theirs are made equal: frames that were
- * there before are unknown, and gone when the true depth falls below them.
+ * At a stretch's start the two depths are set equal: older frames are unknown, and gone once the
+ * true depth falls below theirs.
  */
 static void compare_depths(struct check *check, struct followed *thread,
 			   const struct stretch *stretch, size_t matched)
@@ -290,7 +293,8 @@ static void run(struct pipeline *p, struct check *check)
 			.aux = &p->auxtrace.streams[i],
 			.timeline = p->timeline,
 			.code = code,
-			.skip_local_jumps = true, /* as for slices: returns out of JIT code */
+			.skip_local_jumps =
+				true, /* as for slices: needed for returns from JIT code */
 			.diag = &p->diag,
 			.engine = PT_ENGINE_FAST,
 		};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A thread that exists from the start calls late() when a line was read; then it waits, or with an
- * argument ends.
+ * An existing thread calls late() once a line is read; then it waits, or ends if there is an
+ * argument.
  */
 #include <pthread.h>
 #include <stdio.h>

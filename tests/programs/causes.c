@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A thousand calls of request(), one of which is slow, for the cause that the first argument
- * names; the second one, a seed, chooses which call it is, and how much work the others have.
- * Prints the number of that call, from 0 on.
+ * A thousand calls of request(), one of them slow for the cause that the first argument names.  The
+ * second argument, a seed, chooses the slow call and how much work the others have.  Prints the
+ * number of the slow call, from 0.
+ *
+ * callee a rare branch calls a slow function
+ * loop a loop has many more rounds
+ * fault a page is inaccessible until a SIGSEGV handler maps it
+ * sleep it sleeps
+ * lock another thread holds a lock
+ * cache cached results are gone and are computed again
  *
  *	callee	a branch that is taken only then calls a slow function
  *	loop	a loop has many more rounds
@@ -39,7 +46,7 @@ static volatile char *page;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static sem_t wanted, held, waiting;
 
-/* Not rand(): the same numbers with any C library. */
+/* Unlike rand(), gives the same numbers with any C library. */
 static unsigned random_below(unsigned limit)
 {
 	seed = seed * 1664525u + 1013904223u;
@@ -86,7 +93,7 @@ __attribute__((noinline)) static void take_nap(void)
 	nanosleep(&nap, NULL);
 }
 
-/* One of a thousand.  Each kind does the same in all calls but for the planted one. */
+/* One of a thousand.  Apart from the planted one, each kind does the same in all calls. */
 __attribute__((noinline)) static void request(int number)
 {
 	unsigned rounds = 5 + random_below(20);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Every kind of control flow of C, for --format=lcov: gcov counts the same lines. */
+/* Every kind of control flow in C, for --format=lcov: gcov counts the same lines. */
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>

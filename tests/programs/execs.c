@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Programs that become another program at the same addresses: LEVELS times itself, then PROGRAM.
- * Before each exec there is a signal, which enters user code elsewhere than it stopped, too; and a
- * child becomes PROGRAM, by fork and by vfork.
+ * Programs that become another program at the same addresses: LEVELS times itself, then PROGRAM. A
+ * signal before each exec makes user code resume elsewhere than it stopped; children become PROGRAM
+ * by fork and by vfork.
  */
 #include <signal.h>
 #include <stdio.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes: a fork that continues, a fork with exec, a vfork with exec, a pipe between them. */
+/*
+ * Processes: a fork that continues, a fork with exec, a vfork with exec, and a pipe between them.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Children that begin in calls of their own: by recursion, from a thread, shortly one by one. */
+/* Children forked inside calls: in a recursion, in a thread, and in quick succession. */
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@ __attribute__((noinline)) static int work(int n)
 	return n < 2 ? n : work(n - 1) + work(n - 2);
 }
 
-/* Each level has a child, which returns through all levels above. */
+/* Each level forks a child, which returns through all outer levels. */
 __attribute__((noinline)) static int level(int n, pid_t first)
 {
 	pid_t pid = n ? fork() : 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inlined calls: work() is called 10 times; in it, twice() is inlined and in
- * that add() two times; add() calls a function.  early() leaves in its middle.
+ * Inlined calls: work() is called 10 times and inlines twice(), which inlines add() two times;
+ * add() calls a function.  early() returns from its middle.
  */
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Code that is written at run time, rewritten once, and named in /tmp/perf-PID.map. */
+/* Code generated at run time, rewritten once, and named in /tmp/perf-PID.map. */
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>

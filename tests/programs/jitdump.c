@@ -63,7 +63,7 @@ int main(int argc, char **argv)
 		return 1;
 	fwrite(&header, sizeof(header), 1, dump);
 	fflush(dump);
-	/* This is how perf learns of the file. */
+	/* perf finds the file by this mapping. */
 	mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fileno(dump), 0);
 	emit(dump, code, inner, sizeof(inner), "jit_inner");
 	emit(dump, code + 64, outer, sizeof(outer), "jit_outer");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Jumps out of many frames, again and again, and one within a function. */
+/* Long jumps out of many frames, repeatedly, and one within a function. */
 #include <setjmp.h>
 #include <stdio.h>
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Like a program of OCaml 5 as far as its runtime events go: functions of the
- * runtime's names, each message of a ring from one call that reads the time,
- * two domains, and garbage collections in between.  The messages are printed,
- * `RING KIND ID VALUE`, in the order in which each ring has them.
+ * Looks like an OCaml 5 program to runtime events: functions have the runtime's names, one call
+ * reads the time for each message of a ring, and two domains run with garbage collections.  Prints
+ * the messages as `RING KIND ID VALUE`, each ring's in its order.
+ *
+ * The recorder's clock differs from this machine's: the test gives each message the time at which
+ * the recorder saw caml_time_counter called.
  *
  * The recorder's clock is not this machine's: the test gives the messages the
  * times at which the recorder saw caml_time_counter called.

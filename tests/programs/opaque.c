@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Code that no file has, in three forms:
- *   opaque leaf      a matcher with a loop, as a regular expression's, from two callers
- *   opaque closure   it calls known code, and counts, as foreign function interfaces do
- *   opaque nested    trampolines on the stack: nested functions of GCC
+ * Code that is in no file, in three forms:
+ *
+ * opaque leaf      a matcher with a loop, like a compiled regular expression, with two callers
+ * opaque closure   calls known code and counts, like a closure of libffi
+ * opaque nested    trampolines on the stack: nested functions of GCC
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A plug-in; NAME makes two different ones of it. */
+/* A plug-in; NAME distinguishes its two builds. */
 #define JOIN(a, b) a##b
 #define WORK(name) JOIN(work_of_, name)
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two libraries, one after the other, so that the second takes the first one's addresses. */
+/* Two libraries loaded in turn, so that the second gets the first one's addresses. */
 #include <dlfcn.h>
 #include <libgen.h>
 #include <stdio.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Values written by the PTWRITE that perf emulates: a jump over a sign, then a
- * conditional jump for each bit, which leads to the next one whether taken or
- * not (perf-intel-pt(1), "EMULATED PTWRITE").  Also from a handler of a signal.
- * Prints the values.
+ * Values written by the PTWRITE that perf emulates: a jump over a signature, then a conditional
+ * jump for each bit, to the next instruction in either case (perf-intel-pt(1), "EMULATED PTWRITE").
+ * Also from a signal handler.  Prints the values.
  */
 #include <signal.h>
 #include <stdint.h>

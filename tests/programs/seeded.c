@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Branches by what the kernel gives a program at random, or from who starts it. */
+/* Branches by random bytes of the kernel or of the program's starter. */
 #include <stdint.h>
 #include <sys/auxv.h>
 #include <unistd.h>

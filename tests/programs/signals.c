@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Handlers: of a signal to itself, of a timer, on a stack of its own, ones that jump out. */
+/*
+ * Signal handlers: for a signal to itself, for a timer, on an alternate stack, and with longjmp().
+ */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,7 +18,7 @@ __attribute__((noinline)) static int work(int n)
 	return n < 2 ? n : work(n - 1) + work(n - 2);
 }
 
-/* Once: however slow a recorder is, code runs between two handlers. */
+/* One-shot: so code runs between two handlers however slow the recorder is. */
 static void set_timer(void)
 {
 	struct itimerval timer = { .it_value.tv_usec = 3000 };
@@ -39,7 +41,7 @@ static void on_user(int signal)
 	users++;
 	work(3);
 	if (users == 2)
-		raise(SIGUSR2); /* a handler in a handler */
+		raise(SIGUSR2); /* nested handlers */
 }
 
 static void on_user2(int signal)
@@ -85,7 +87,9 @@ __attribute__((noinline)) static void fault_below_handler(void)
 	sigaltstack(&above, NULL);
 }
 
-/* Block SIGALRM outside of sigsuspend(): an alarm between the test and the wait would be lost. */
+/*
+ * SIGALRM is blocked outside of sigsuspend(), so that none is lost between the test and the wait.
+ */
 static void wait_for_alarms(void)
 {
 	sigset_t alarm, before;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Stacks that are switched by returns, direct jumps and longjmp(), stacks on top of others, as
- * those of effect handlers are, and exceptions that enter a function at its beginning: three
- * programs of each kind.  All are deep when they switch, and several stacks wait in the same
- * function.
+ * effect handlers have them, and exceptions that enter a function at its start: three programs of
+ * each kind. All are deep when they switch, and several stacks wait in the same function.
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -60,7 +59,7 @@ __asm__(".text\n"
 	"	restore\n"
 	"	ret\n"
 	"end switch_by_return\n"
-	/* swapcontext() puts the address back. */
+	/* swapcontext() restores the address. */
 	"function switch_by_push\n"
 	"	save\n"
 	"	mov %rsp, (%rdi)\n"
@@ -71,7 +70,7 @@ __asm__(".text\n"
 	"	xor %eax, %eax\n"
 	"	ret\n"
 	"end switch_by_push\n"
-	/* A direct jump to what restores registers. */
+	/* A direct jump to code that restores registers. */
 	"function restore_registers\n"
 	"	restore\n"
 	"	ret\n"
@@ -157,7 +156,7 @@ static void generate(void)
 	abort();
 }
 
-/* Each has another depth. */
+/* Their depths differ. */
 __attribute__((noinline)) static void generators(void)
 {
 	for (int i = 0; i < 3; i++)
@@ -184,7 +183,7 @@ static void pass_on(void)
 	}
 }
 
-/* From one to the next, in a ring. */
+/* Switch to the next one, in a ring. */
 __attribute__((noinline)) static void ring(void)
 {
 	for (int i = 0; i < 3; i++)
@@ -293,7 +292,7 @@ __attribute__((noinline)) static void routines(void)
 	}
 }
 
-/* An exception within a routine goes to its own setjmp(), not to that of another one. */
+/* An exception in a routine goes to that routine's setjmp(). */
 static jmp_buf *catcher_of[3];
 
 __attribute__((noinline)) static void throw_out(int number, int depth)
@@ -345,7 +344,7 @@ __attribute__((noinline)) static void guarded_routines(void)
 	}
 }
 
-/* A routine proceeds another one. */
+/* A routine resumes another one. */
 static void body_outer(struct routine *routine)
 {
 	struct routine *inner = create(body_flat);
@@ -367,7 +366,7 @@ __attribute__((noinline)) static void nested_routines(void)
 		proceed(outer);
 }
 
-/* Stacks of signal handlers, which a longjmp() enters after they have ended: QEMU's coroutines. */
+/* Stacks of signal handlers that have returned, entered again by longjmp(): QEMU's coroutines. */
 static struct routine *entered;
 static sigjmp_buf handler_end;
 
@@ -430,7 +429,7 @@ __attribute__((noinline)) static void routines_of_signals(void)
 
 /* ---- Effects ------------------------------------------------------------- */
 
-/* As OCaml 5 has them (runtime/amd64.S); the functions around save registers. */
+/* As in OCaml 5 (runtime/amd64.S); the surrounding functions save registers. */
 struct effect_stack {
 	uintptr_t *sp;
 	struct effect_stack *parent;
@@ -555,7 +554,7 @@ static int wait_flat(int value)
 	return sum;
 }
 
-/* A stack on top of another one, which both perform. */
+/* One stack on top of another; both perform effects. */
 static int inner_stacks(int value)
 {
 	value += perform(7);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stacks that are switched by indirect jumps: as boost.context does, which takes the address to
- * resume at from the stack and begins a coroutine at a trampoline; by an address that is saved in
- * memory, within the function that switches (libco); and as Go's scheduler does, to which a task
- * is parked by a call on the scheduler's stack that never returns, and which begins and resumes
- * tasks by a jump.  In between there are ordinary indirect jumps and loads of the stack pointer.
+ * Stacks that are switched by indirect jumps: as in boost.context, which pops the address to resume
+ * at and starts a coroutine at a trampoline; by an address in memory, in the switching function
+ * (libco); and as in Go's scheduler, which parks a task by a call on the scheduler's stack that
+ * never returns, and starts and resumes tasks by a jump.  Between them are ordinary indirect jumps
+ * and loads of the stack pointer.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #define WORKERS 3
 #define TASKS   4
 
-/* The end of a stack that was left: R15 to R12, RBX, RBP, and the address to resume at. */
+/* The end of a switched-off stack: R15 to R12, RBX, RBP, and the address to resume at. */
 void switch_by_pop(void *to, void *argument, void **left);
 void begin_by_pop(void);
 
@@ -125,7 +125,7 @@ __attribute__((noinline)) static int subtract(int n)
 
 static int (*const volatile operations[])(int) = { add, subtract };
 
-/* The program is built without tail calls; these functions make them. */
+/* The program is built without tail calls, except for these functions. */
 #ifdef __clang__
 #define MAKES_TAIL_CALLS noinline
 #define TAIL_CALL        __attribute__((musttail))
@@ -211,7 +211,7 @@ __attribute__((noinline)) static void descend(int number, int depth)
 	work(depth);
 }
 
-/* It ends by a switch that nothing resumes. */
+/* Ends by a switch that is never resumed. */
 static void run_by_pop(int *number)
 {
 	descend(*number, 2 + *number);

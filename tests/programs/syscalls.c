@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * System calls whose number is an argument of libc's syscall() (-O2): a constant, one of two by a
- * branch, by code that seldom runs, by a jump to syscall(), of a function with two entries, and an
- * argument of the caller; and through several functions.  Prints whether it is optimized: without
- * that, callers keep numbers in memory.
+ * System calls with the number as an argument of libc's syscall() (-O2): a constant; one of two by
+ * a branch, by cold code, by a jump to syscall(), in a function with two entries; the caller's
+ * argument; and through several functions.  Prints whether it is optimized: otherwise callers keep
+ * numbers in memory.
  */
 #include <stdio.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#ifdef __clang__ /* makes no copies, and knows not noipa */
+#ifdef __clang__ /* has no copies, and no noipa */
 #define SEPARATE __attribute__((noinline))
 #else
 #define SEPARATE __attribute__((noipa))
@@ -50,7 +50,7 @@ __attribute__((noinline)) static void seldom_another(int which)
 	sum += syscall(number);
 }
 
-/* The same, but the function itself has the SYSCALL instruction. */
+/* The same, with SYSCALL in the function itself. */
 SEPARATE static long seldom_another_itself(int which)
 {
 	long number = SYS_geteuid, result;
@@ -64,8 +64,8 @@ SEPARATE static long seldom_another_itself(int which)
 }
 
 /*
- * Jumps to syscall(), with a number that its own call has elsewhere: where syscall() takes its
- * number from, the call has another constant.
+ * Jumps to syscall() with a number that its own call passes elsewhere; at the place of syscall()'s
+ * number, the call has another constant.
  */
 SEPARATE static long by_jump(long other, long number)
 {
@@ -80,7 +80,10 @@ __attribute__((noinline)) static long passed_on(long number)
 	return result + sum;
 }
 
-/* Entered at its begin it passes on 152 (munlockall), and entered 5 bytes behind, its argument. */
+/*
+ * Passes on 152 (munlockall) when entered at its start, and its argument when entered 5 bytes
+ * later.
+ */
 long two_entries(long number);
 __asm__(".text\n"
 	".type two_entries, @function\n"
@@ -97,15 +100,15 @@ SEPARATE static long behind_the_begin(long number)
 	return ((long (*)(long))((char *)two_entries + 5))(number) + 1;
 }
 
-/* The code of main() has the number. */
+/* main() has the number. */
 SEPARATE static long passed_by_main(long number)
 {
 	return syscall(number) + 1;
 }
 
 /*
- * As glibc 2.41 does for read() and its like: the number is passed on by three functions, on the
- * stack and in a register.
+ * Like read() and others of glibc 2.41: three functions pass on the number, on the stack and in a
+ * register.
  */
 SEPARATE static long innermost(long *state, long number, long argument)
 {
@@ -138,7 +141,7 @@ __attribute__((noinline)) static void passed_on_thrice(void)
 	sum += outer(0, 0, 0, 0, 0, 0, SYS_getsid);
 }
 
-/* What is jumped to has the number, and passes it on. */
+/* The jump's target has the number and passes it on. */
 SEPARATE static long jumped_to(void)
 {
 	return outer(0, 0, 0, 0, 0, 0, SYS_getresuid) + 1;

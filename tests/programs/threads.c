@@ -8,7 +8,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t barrier;
 static long total;
-static volatile long least = 6; /* read by each round, so that clang calls work() in each */
+static volatile long least = 6; /* read in each round, so that clang calls work() each time */
 
 __attribute__((noinline)) static long work(long n)
 {

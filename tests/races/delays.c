@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Preloaded into a program, makes its threads wait here and there: before each
- * lock, behind each unlock, and where a thread begins, a quarter of the times,
- * up to DELAY_US microseconds.  DELAY_SEED chooses where.  DELAY_COUNT names a
- * file that gets the number of delays.
+ * A preloaded library that delays threads: before each lock, after each unlock and at a thread's
+ * start, with a probability of 1/4, by up to DELAY_US microseconds.  DELAY_SEED chooses the delays.
+ * DELAY_COUNT names a file for their number.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -31,7 +30,7 @@ __attribute__((constructor)) static void init(void)
 
 	most = us ? strtoul(us, NULL, 10) : 0;
 	seed = from ? strtoull(from, NULL, 10) : 1;
-	/* Now, as the program may give up the right to. */
+	/* Opened at once: the program may give up this right. */
 	report = path ? creat(path, 0666) : -1;
 }
 
@@ -43,7 +42,7 @@ __attribute__((destructor)) static void print_count(void)
 
 static void delay(void)
 {
-	/* Threads begin anywhere: by where their memory is. */
+	/* Seeded by the address of the thread's memory. */
 	if (!state)
 		state = seed * UINT64_C(0x9e3779b97f4a7c15) ^ (uintptr_t)&state;
 	state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Preloaded into the program, tries in its place what a fault in it might be
- * used for, when the first file of code is opened: then decoding has begun.
- * PROBE_REPORT names a file that gets a line of each: its name and "done", or
- * the error.  PROBE_OUTSIDE is a directory in which nothing is to be done.
+ * A preloaded library that attempts, from within the program, what an exploit might do, when the
+ * first code file is opened: decoding has begun by then.  PROBE_REPORT names a file that gets a
+ * line for each attempt: its name and "done" or the error.  In the folder PROBE_OUTSIDE nothing may
+ * change.
+ *
+ * PROBE_WITHOUT=files, calls or both: a system without Landlock, seccomp or either.
+ * PROBE_SERVER: attempt when the serving process waits for requests.
+ * PROBE_KEEPER: attempt only requests to the process that creates the files.
+ * PROBE_ABI: the version of Landlock, if the system has a newer one.
  *
  * PROBE_WITHOUT=files, calls or both: a system without Landlock, seccomp or either.
  * PROBE_SERVER: try when the process that serves a trace waits for requests.
@@ -46,13 +51,13 @@ __attribute__((constructor)) static void init(void)
 	const char *path = getenv("PROBE_REPORT"), *folder = getenv("PROBE_OUTSIDE"),
 		   *without = getenv("PROBE_WITHOUT");
 
-	/* Now, as the program may give up the right to. */
+	/* Opened at once: the program may give up this right. */
 	report = path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
 	snprintf(outside, sizeof(outside), "%s", folder ? folder : "");
 	version = getenv("PROBE_ABI") ? atol(getenv("PROBE_ABI")) : 0;
 	no_files = without && strcmp(without, "calls") != 0;
 	no_calls = without && strcmp(without, "files") != 0;
-	unsetenv("LD_PRELOAD"); /* what is started is not to probe again */
+	unsetenv("LD_PRELOAD"); /* child programs do not probe again */
 }
 
 static void print_result(const char *name, bool done)
@@ -61,7 +66,7 @@ static void print_result(const char *name, bool done)
 	int length = snprintf(line, sizeof(line), "%s: %s\n", name,
 			      done ? "done" : strerrorname_np(errno));
 
-	/* Not dprintf(): it asks for the place in the file. */
+	/* Not dprintf(): it calls lseek(). */
 	if (write(report, line, (size_t)length) != length)
 		abort();
 }
@@ -83,7 +88,7 @@ static bool can_open(const char *path, int flags)
 	return fd >= 0;
 }
 
-/* What a file that may be read offers. */
+/* Attempts on a readable file. */
 static void try_descriptors(void)
 {
 	int fd = open(in(outside, "kept"), O_RDONLY | O_CLOEXEC);
@@ -104,7 +109,7 @@ struct request {
 	char path[PATH_MAX], to[PATH_MAX], text[256];
 };
 
-/* Ask the process that makes the files; `socket`: the descriptor to it. */
+/* Send a request to the process that creates the files, over the descriptor `socket`. */
 static bool can_ask(int socket, uint32_t operation, const char *path, const char *to)
 {
 	static struct request request;
@@ -122,7 +127,7 @@ static bool can_ask(int socket, uint32_t operation, const char *path, const char
 	return errnum == 0;
 }
 
-/* The sandbox allows to send to one descriptor only; a byte is no request. */
+/* The sandbox allows sending to one descriptor only; a byte is no request. */
 static void try_keeper(void)
 {
 	char kept[300], temporary[300], doomed[300];
@@ -253,7 +258,7 @@ int open(const char *path, int flags, ...)
 	va_start(args, flags);
 	mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(args, mode_t) : 0;
 	va_end(args);
-	/* The sandbox opens what it allows, too, as a path only. */
+	/* The sandbox also opens its allowed paths, with O_PATH. */
 	if (report >= 0 && !(flags & O_PATH) && length > 7 &&
 	    !strcmp(path + length - 7, "/sample") &&
 	    !__atomic_exchange_n(&probed, 1, __ATOMIC_SEQ_CST))

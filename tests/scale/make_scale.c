@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * make-scale KIND COUNT FILE: write a recording with much of one kind, beside
- * the sample's own trace.
+ * make-scale KIND COUNT FILE: writes a recording with COUNT items of one kind, besides the sample's
+ * own trace.
  *
  *	threads    COUNT threads, forked, named and ended
  *	mappings   COUNT mappings of one process, one behind the other
@@ -143,7 +143,7 @@ static void add_names(uint64_t count)
 	}
 }
 
-/* PERF_RECORD_TEXT_POKE: address, bytes before and after, which differ each time. */
+/* PERF_RECORD_TEXT_POKE: address, old and new bytes, which differ each time. */
 static void add_pokes(uint64_t count)
 {
 	struct {
@@ -205,7 +205,7 @@ static void add_cpus(uint64_t count)
 		add_buffer((uint32_t)i, (int32_t)i, 0);
 }
 
-/* COUNT jumps to the next instruction, before each conditional one to its next. */
+/* COUNT jumps to the next instruction, before each conditional one. */
 #define JUMPS    4000u
 #define CHAIN    (JUMPS * 2 + 2)
 #define JUMPS_AT UINT64_C(0x20000000)
@@ -218,13 +218,14 @@ static void write_code(const char *path, uint64_t count)
 	if (!code)
 		exit(EXIT_FAILURE);
 	for (uint64_t i = 0; i < count * CHAIN; i += 2)
-		code[i] = i % CHAIN == JUMPS * 2 ? 0x74 : 0xeb; /* je, jmp, both by 0 */
+		code[i] = i % CHAIN == JUMPS * 2 ? 0x74
+						 : 0xeb; /* je or jmp to the next instruction */
 	elf.code = code;
 	tiny_elf_write(&elf, path);
 	free(code);
 }
 
-/* COUNT conditional jumps, before each of them 4000 calls to what is behind the next byte. */
+/* COUNT conditional jumps, each after 4000 calls. */
 #define CALL 6u
 #define DIVE (JUMPS * CALL + 2)
 
@@ -268,14 +269,14 @@ static void add_loop(void)
 	pt_packets_init(&packets);
 	pt_packets_psb(&packets, SAMPLE_START, 0);
 	pt_packets_pge(&packets, JUMPS_AT);
-	/* Decisions that follow each other would be one packet, and that may not go so far. */
+	/* One packet would hold successive decisions, and its flow would exceed the limit. */
 	for (unsigned i = 0; i < 70; i++) {
 		pt_packets_tnt(&packets, "n");
 		pt_packets_raw(&packets, "", 1);
 	}
 }
 
-/* Of no jump is known where it ends, so each is a run of its own. */
+/* Each jump's end is unknown, so each is a run of its own. */
 static void add_jumps(uint64_t count)
 {
 	map_loop(SAMPLE_PID);
@@ -283,7 +284,7 @@ static void add_jumps(uint64_t count)
 	add_cpus(count);
 }
 
-/* Each of a process of its own. */
+/* Each in its own process. */
 static void add_dives(uint64_t count)
 {
 	add_loop();
@@ -359,7 +360,7 @@ static void add_late(uint64_t count)
 	}
 }
 
-/* The record claims the bytes, and the file is as long as if it had them. */
+/* The record claims the bytes, and the file has them as a hole. */
 static void write_hole(const char *path, uint64_t size)
 {
 	uint64_t data_size;
@@ -369,7 +370,7 @@ static void write_hole(const char *path, uint64_t size)
 	data.unfinished = true;
 	perf_data_write(&data, path);
 	file = fopen(path, "r+b");
-	/* The record is behind those of sample_begin(); its data ends with the file. */
+	/* The record follows those of sample_begin(); its data end the file. */
 	if (!file || fstat(fileno(file), &status) < 0 ||
 	    fseek(file, status.st_size - (long)((pt_packets_size(&packets) + 7) & ~7ul) - 40,
 		  SEEK_SET) < 0)
