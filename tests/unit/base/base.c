@@ -109,7 +109,7 @@ START_TEST(warnings_are_one_line_a_kind_and_safe_for_a_terminal)
 }
 END_TEST
 
-/* The characters at the ends of each range of RFC 3629, and what is just outside. */
+/* The first and last characters of each range of RFC 3629, and invalid ones next to them. */
 START_TEST(utf8_characters_differ_from_damage)
 {
 	static const struct {
@@ -148,7 +148,7 @@ START_TEST(utf8_characters_differ_from_damage)
 }
 END_TEST
 
-/* However the text is cut into pieces. */
+/* Wherever the text is divided. */
 START_TEST(text_for_a_terminal_has_no_controls)
 {
 	static const char text[] = "a\tb\n\033[31m\x7f\xc2\x9b\xc3\xa9\xe2\x82\xac\xe2\x82x"
@@ -166,7 +166,7 @@ START_TEST(text_for_a_terminal_has_no_controls)
 			used += printable_pass(&state, text + at, left < piece ? left : piece,
 					       out + used);
 		}
-		/* The NUL at the end ends the last character, and is a control. */
+		/* The final NUL is a control and ends the last character. */
 		ck_assert_uint_eq(used, sizeof(shown));
 		ck_assert_mem_eq(out, shown, sizeof(shown) - 1);
 	}

@@ -92,7 +92,7 @@ START_TEST(without_a_place_for_files_it_stays_in_memory)
 }
 END_TEST
 
-/* The limit of a file's size has the effect of a full disk: space cannot be reserved. */
+/* RLIMIT_FSIZE acts like a full disk: space cannot be reserved. */
 START_TEST(when_the_file_cannot_grow_it_comes_back_into_memory)
 {
 	const struct rlimit limit = { 4 * MOST, 4 * MOST };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Expectations by hand: how many letters differ. */
+/* Expectations by hand: the number of different letters. */
 #include <stdlib.h>
 #include <string.h>
 

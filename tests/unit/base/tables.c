@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What base offers to find things with: binary search, the index of ids, direct-mapped caches. */
+/* Lookups of base: binary search, the index of ids, direct-mapped caches. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -40,7 +40,7 @@ START_TEST(a_binary_search_looks_at_few_elements)
 }
 END_TEST
 
-/* Returns the id of a key among keys[1..], 0 if it is not in the index. */
+/* Returns the id of a key of keys[1..], 0 if it is not in the index. */
 static uint32_t find_key(const struct id_index *index, const uint64_t *keys, uint64_t key,
 			 uint32_t hash)
 {
@@ -125,7 +125,7 @@ START_TEST(a_direct_cache_has_zeroed_slots_on_whole_lines)
 		ck_assert(slots[at] == 0 || slots[at] < key);
 		slots[at] = key;
 	}
-	/* Neighbours spread: nearly all slots are in use. */
+	/* Adjacent keys spread over nearly all slots. */
 	for (size_t i = 0, used = 0; i < 128; i++) {
 		used += slots[i] != 0;
 		ck_assert(i < 127 || used > 120);
@@ -135,7 +135,7 @@ START_TEST(a_direct_cache_has_zeroed_slots_on_whole_lines)
 }
 END_TEST
 
-/* The last character has two bytes, of which the second would be one too many. */
+/* The last character has two bytes, of which only one would fit. */
 START_TEST(a_name_is_cut_between_two_characters)
 {
 	static char text[NAME_LENGTH_MAX + 100];
@@ -161,7 +161,7 @@ static bool is_less(const int *order, const int *a, const int *b)
 
 HEAP_DEFINE(ints, int, int, is_less)
 
-/* Every array of five numbers of 0 to 4, in both orders: taken from the top they are sorted. */
+/* Every array of five numbers of 0 to 4, in both orders: a heap sorts it. */
 START_TEST(a_heap_gives_items_in_order)
 {
 	for (int number = 0; number < 2 * 3125; number++) {
@@ -185,8 +185,7 @@ START_TEST(a_heap_gives_items_in_order)
 }
 END_TEST
 
-/* An item sifts down past the child that comes first, and stops above the items that it precedes.
- */
+/* An item sifts down past the first child, and stops above items that follow it. */
 START_TEST(a_heap_moves_few_items)
 {
 	int order = 1, items[] = { 5, 2, 1, 3, 4, 6, 7 };

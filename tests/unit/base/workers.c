@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who does what, when: jobs by all threads, what is in order a turn at a time. */
+/* Which thread does which job when: jobs by all threads, ordered stages one at a time. */
 #include "base/workers.h"
 
 #include <pthread.h>
@@ -11,7 +11,7 @@
 #define JOBS  300
 #define AHEAD 6
 
-/* A number of a row that the stage consumes in order. */
+/* A number of a sequence that the stage consumes in order. */
 struct number {
 	struct worker_job job; /* first */
 	unsigned value;
@@ -23,9 +23,9 @@ static struct row {
 	struct workers *workers;
 	struct number numbers[JOBS];
 	unsigned consumed, submitted;
-	unsigned by_others; /* consumed by another thread than wrote them */
+	unsigned by_others; /* consumed by another thread than its producer */
 	unsigned turns_taken, in_turn;
-	bool random; /* each number takes another time */
+	bool random; /* each number's job takes a random time */
 } row;
 
 static void write_number(struct worker_job *job, struct worker_scratch *scratch)
@@ -89,7 +89,7 @@ START_TEST(turns_are_in_order_and_one_at_a_time)
 }
 END_TEST
 
-/* What it wrote is in its CPU's cache. */
+/* The result is in its CPU's cache. */
 START_TEST(who_did_a_job_consumes_it)
 {
 	begin(2);
@@ -101,7 +101,7 @@ START_TEST(who_did_a_job_consumes_it)
 }
 END_TEST
 
-/* While one thread is busy with the last job, the others consume what it did before. */
+/* While one thread is busy with the last job, the others consume its earlier results. */
 START_TEST(an_idle_thread_consumes_the_jobs_of_another)
 {
 	begin(3);
@@ -144,7 +144,7 @@ START_TEST(an_offer_is_taken_when_there_is_no_other_job)
 }
 END_TEST
 
-/* A number whose job has another one done, while it runs, in the same thread. */
+/* A number whose job runs another one in the same thread. */
 static struct helped {
 	struct worker_job job; /* first */
 	const struct worker_scratch *scratch;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An output that workers write has the bytes that it would have without them, or an error. */
+/* Output by worker threads has the same bytes as without them, or an error. */
 #include "base/io/write_behind.h"
 
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 
 #include "tests/support/unit.h"
 
-/* Some times what waits in memory, and no multiple of it. */
+/* Several times the buffered amount, but no multiple of it. */
 #define SIZE ((size_t)3000001)
 
 static char path[] = "write_behind.test.XXXXXX";
@@ -34,7 +34,7 @@ static void teardown(void)
 	unlink(path);
 }
 
-/* Until there are idle workers, if there are any, the caller writes. */
+/* Without idle workers, if there are any, the caller writes. */
 static void begin(int count)
 {
 	workers = workers_open((unsigned)count);
@@ -50,7 +50,7 @@ static void fill(uint8_t bytes[SIZE])
 		bytes[i] = (uint8_t)(i ^ i >> 8 ^ i >> 16);
 }
 
-/* Pieces of all sizes, up to more than a buffer holds. */
+/* Pieces of all sizes, some larger than a buffer. */
 static void write_pieces(void)
 {
 	static uint8_t bytes[SIZE];
@@ -60,7 +60,7 @@ static void write_pieces(void)
 		size = size < SIZE - at ? size : SIZE - at;
 		output_write(&output, bytes + at, size);
 	}
-	memset(bytes, 0, sizeof(bytes)); /* they were borrowed for the call only */
+	memset(bytes, 0, sizeof(bytes)); /* they are borrowed for the call only */
 }
 
 static void ck_assert_is_whole(const uint8_t *bytes)
@@ -102,7 +102,7 @@ START_TEST(what_was_written_can_be_read_and_cleared_meanwhile)
 }
 END_TEST
 
-/* The limit of a file's size has the effect of a full disk. */
+/* RLIMIT_FSIZE acts like a full disk. */
 START_TEST(a_failure_of_any_write_is_the_outputs)
 {
 	const struct rlimit limit = { 2000000, 2000000 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Filters of kernel addresses as perf writes them into AUXTRACE_INFO; errata.c has
- * those of files.  Expectations: SDM volume 3, "Filtering by IP": in a filter's range
- * tracing is on, also its last byte; in a stop's it goes off.
+ * Filters of kernel addresses as perf writes them into AUXTRACE_INFO; those of files are in
+ * errata.c. Expectations: SDM volume 3, "Filtering by IP": tracing is on in a filter range,
+ * including its last byte, and goes off in a stop range.
  */
 #include "decoder/code/address_filter.h"
 
@@ -75,7 +75,7 @@ START_TEST(what_is_no_filter_is_passed_over)
 }
 END_TEST
 
-/* Nothing is known there: perhaps the file is mapped, and its mapping was lost. */
+/* Unknown: the file may be mapped by a lost record. */
 START_TEST(a_range_of_a_file_is_no_range_of_addresses)
 {
 	ck_assert(ends("filter 0x1000/0x10@/bin/x", 0x1000));

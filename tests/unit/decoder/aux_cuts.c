@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a stream is cut: at PSBs (SDM volume 3: 02 82, eight times), a distance apart. */
+/* Where a stream is cut: at PSBs (SDM volume 3: 02 82, eight times) with a minimum distance. */
 #include "decoder/aux/aux_cuts.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "tests/support/unit.h"
 
 #define SIZE   ((uint64_t)2 << 20)
-#define STRIDE ((uint64_t)1 << 20) /* so much is looked through at a time */
+#define STRIDE ((uint64_t)1 << 20) /* searched at a time */
 
 static uint8_t *bytes;
 
@@ -28,7 +28,7 @@ static void add_psb(uint64_t at)
 		bytes[at + (uint64_t)i] = i % 2 ? 0x82 : 0x02;
 }
 
-/* The cuts of a stream of pieces that lie side by side are those, up to AUX_CUTS_NONE. */
+/* The cuts of a stream of adjacent pieces are these, up to AUX_CUTS_NONE. */
 static void expect(const uint64_t *sizes, size_t count, uint64_t distance, const uint64_t *cuts)
 {
 	struct aux_piece pieces[4] = { 0 };
@@ -67,9 +67,9 @@ START_TEST(a_packet_may_end_in_bytes_of_a_psb)
 {
 	const uint64_t size = 2 * STRIDE;
 
-	add_psb(98); /* the first two bytes are another packet's */
+	add_psb(98); /* the first two bytes belong to another packet */
 	add_psb(100);
-	/* From 200 on, a STRIDE is looked through: such a packet ends there. */
+	/* From 200 on, one STRIDE is searched: this PSB ends there. */
 	add_psb(STRIDE + 190);
 	add_psb(STRIDE + 206);
 	expect(&size, 1, 100, (uint64_t[]){ 100, STRIDE + 206, AUX_CUTS_NONE });
@@ -84,7 +84,7 @@ START_TEST(a_psb_in_two_pieces_is_no_cut)
 	add_psb(190);
 	add_psb(300);
 	expect(sizes, 2, 50, (uint64_t[]){ 100, 300, AUX_CUTS_NONE });
-	/* Its last byte is the next piece's first. */
+	/* Its last byte is the first of the next piece. */
 	add_psb(STRIDE + 399);
 	expect(large, 2, 400, (uint64_t[]){ AUX_CUTS_NONE });
 }

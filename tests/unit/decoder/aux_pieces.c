@@ -17,7 +17,7 @@ static struct aux_piece piece(uint64_t offset, const char *bytes, size_t size)
 				   .aux_offset = offset };
 }
 
-/* What the pieces hold, with a bar before each that is apart. */
+/* The contents of the pieces, with a bar before each separate one. */
 static const char *content(void)
 {
 	static char text[400];
@@ -48,7 +48,7 @@ START_TEST(pieces_that_follow_each_other_are_one_run)
 }
 END_TEST
 
-/* perf's record says 8 bytes where the CPU wrote 5: the next piece begins at 5. */
+/* perf's record counts 8 bytes, of which the CPU wrote 5: the next piece begins at 5. */
 START_TEST(padding_between_pieces_is_no_trace)
 {
 	struct aux_piece pieces[] = { piece(0, "abcde\0\0\0", 8), piece(5, "fgh", 3) };
@@ -99,7 +99,7 @@ START_TEST(a_snapshot_that_repeats_the_end_of_the_last_goes_on_with_the_rest)
 }
 END_TEST
 
-/* The second had nothing new; the third repeats the first's end all the same. */
+/* The second one has no new data; the third one still overlaps the first. */
 START_TEST(a_snapshot_without_anything_new_is_left_out)
 {
 	static const char third[] = PSB "two " PSB "three ";
@@ -126,7 +126,7 @@ START_TEST(snapshots_that_do_not_meet_are_apart)
 }
 END_TEST
 
-/* perf fills up the first with zeros, where the second has trace. */
+/* perf fills the first one with zeros where the second one has trace. */
 START_TEST(padding_of_a_snapshot_does_not_hide_an_overlap)
 {
 	static const char padded[] = PSB "two\0\0\0\0\0";
@@ -139,7 +139,7 @@ START_TEST(padding_of_a_snapshot_does_not_hide_an_overlap)
 }
 END_TEST
 
-/* Looking for overlap takes time in proportion, whatever the bytes are. */
+/* The search for an overlap takes linear time with any bytes. */
 START_TEST(a_megabyte_of_psbs_takes_no_time)
 {
 	size_t size = (size_t)1 << 20;

@@ -14,7 +14,7 @@
 
 static struct pt_packets packets;
 static struct arena arena;
-static size_t places[PSBS + 2]; /* of each PSB; the stream's end */
+static size_t places[PSBS + 2]; /* of each PSB, and the stream's end */
 static struct aux_piece pieces[PT_PACKETS_ROOM];
 static struct aux_stream aux;
 
@@ -38,7 +38,7 @@ static void teardown(void)
 	arena_release(&arena);
 }
 
-/* Cut the bytes into pieces of a size, so that PSBs straddle them. */
+/* Cut the bytes into pieces of one size, so that PSBs straddle them. */
 static void make_stream(size_t piece_size)
 {
 	size_t size = pt_packets_size(&packets);
@@ -123,7 +123,7 @@ START_TEST(a_psb_does_not_straddle_a_place_where_trace_is_missing)
 }
 END_TEST
 
-/* What the view of all times misses. */
+/* The missing trace in the view of a time. */
 static uint64_t missing_of(uint64_t begin, uint64_t end)
 {
 	struct aux_stream view;
@@ -144,7 +144,7 @@ START_TEST(a_view_misses_what_is_missing_between_its_pieces)
 	pieces[1].aux_offset += 50;
 	ck_assert_uint_eq(missing_of(TICKS, UINT64_MAX), 50);
 	ck_assert_uint_eq(missing_of(TICKS, 100 * TICKS), 0);
-	pieces[1].aux_offset -= 100; /* begun anew */
+	pieces[1].aux_offset -= 100; /* a restart */
 	ck_assert_uint_eq(missing_of(TICKS, UINT64_MAX), 0);
 	pieces[1].apart = false;
 	ck_assert_uint_eq(missing_of(TICKS, UINT64_MAX), 0);
@@ -184,7 +184,7 @@ START_TEST(the_extent_is_the_first_psb_to_the_last_timing_packet)
 }
 END_TEST
 
-/* CBR: the core runs at 10 times the bus, the TSC at 20 times: two ticks a cycle. */
+/* CBR: the core runs at 10 times the bus clock, the TSC at 20 times: two ticks a cycle. */
 START_TEST(the_extent_counts_cycles_behind_the_last_psb)
 {
 	const struct pt_packet ratio = { .type = ppt_cbr, .payload.cbr.ratio = 10 };
@@ -243,14 +243,14 @@ START_TEST(the_extent_heeds_errata)
 }
 END_TEST
 
-/* Only where the buffer was full does a packet begin behind the hole. */
+/* A packet begins after the hole only if the buffer was full. */
 START_TEST(the_extent_reaches_over_a_full_buffer)
 {
 	struct pt_info info = { .tsc_bit = 1 };
 	uint64_t first, last;
 	size_t full;
 
-	pt_packets_raw(&packets, "\x6d\x20", 2); /* a TIP's begin */
+	pt_packets_raw(&packets, "\x6d\x20", 2); /* the start of a TIP */
 	full = pt_packets_size(&packets);
 	pt_packets_tsc(&packets, PSBS * TICKS + 777);
 	make_stream(full);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A window over pieces A (100 bytes) and B (50), which are one run, and C (30) and
- * D (20), which are apart from each other.  Each byte has its position in the stream as its value.
+ * A window over the pieces A (100 bytes) and B (50), which are one run, and the separate C (30) and
+ * D (20).  Each byte's value is its position in the stream.
  */
 #include "decoder/aux/aux_window.h"
 
@@ -89,7 +89,7 @@ START_TEST(a_place_may_be_anywhere)
 		{ { .at = 150, .piece = 1, .piece_begin = 100, .run_begins = true }, 150, 180 },
 		{ { .at = 150, .piece = 2, .piece_begin = 150 },
 		  150,
-		  180 }, /* the next one's begin */
+		  180 }, /* the next one's start */
 		{ { .at = 190, .piece = 3, .piece_begin = 180 }, 190, 200 },
 		{ { .at = 200, .piece = 3, .piece_begin = 180 }, 200, 200 },
 	};
@@ -104,7 +104,7 @@ START_TEST(a_place_may_be_anywhere)
 }
 END_TEST
 
-/* Segments are decoded as the whole stream is, so they must see the same next TSC. */
+/* Segments must give the same events as the whole stream, so they must see the same next TSC. */
 START_TEST(what_reads_a_segment_sees_as_far_ahead_as_clocks_look)
 {
 	static uint8_t trace[AUX_WINDOW_AHEAD + 100];
@@ -146,7 +146,7 @@ static size_t resident_bytes(const void *address)
 	return kib << 10;
 }
 
-/* A file in which the pieces of two streams take turns, with a PSB at each PSB_DISTANCE. */
+/* A file with alternating pieces of two streams, with a PSB at each PSB_DISTANCE. */
 static uint8_t *map_pieces(struct aux_piece *of_streams[2])
 {
 	size_t size = 2 * PIECES * PIECE;
@@ -167,7 +167,7 @@ static uint8_t *map_pieces(struct aux_piece *of_streams[2])
 	return file;
 }
 
-/* Cuts are found in what the window has read ahead. */
+/* Cuts are found in the data that the window has read ahead. */
 START_TEST(neither_windows_nor_cuts_keep_pages_of_a_large_file)
 {
 	static struct aux_piece of_streams[2][PIECES];

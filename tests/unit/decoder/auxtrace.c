@@ -15,7 +15,7 @@ static struct auxtrace aux;
 static struct diag diag;
 static struct error err;
 
-/* Each word another value, so that a word in the wrong place shows. */
+/* Each word has another value, so that a swap shows. */
 static const struct perf_data_pt_info words = {
 	.pmu_type = 8,
 	.time_shift = 31,
@@ -110,7 +110,7 @@ START_TEST(every_word_of_the_parameters_is_read)
 }
 END_TEST
 
-/* perf 4.2 wrote 10 words: nothing of MTC, CYC, filters. */
+/* perf 4.2 wrote 10 words, without MTC, CYC and filters. */
 START_TEST(words_that_an_older_perf_did_not_write_are_zero)
 {
 	uint8_t payload[8 + 10 * 8] = { 1 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Long code in basic blocks: what it costs to enter it anywhere. */
+/* Long code in basic blocks: the cost of entering it anywhere. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@ static size_t follow(struct basic_blocks *blocks, const uint8_t *code, size_t at
 	return insns;
 }
 
-/* A packet may enter it anywhere: no packet may cost the decoding of all of it. */
+/* A packet may enter it anywhere, and must not cause decoding of all of it. */
 START_TEST(long_code_is_decoded_once_wherever_it_is_entered)
 {
 	uint8_t *code = malloc(SIZE);
@@ -49,7 +49,7 @@ START_TEST(long_code_is_decoded_once_wherever_it_is_entered)
 }
 END_TEST
 
-/* Zeros are instructions of two bytes; entered at an odd place, others. */
+/* Zeros are two-byte instructions; entered at an odd address they are others. */
 START_TEST(ways_through_long_code_come_together)
 {
 	uint8_t *code = calloc(1, SIZE);

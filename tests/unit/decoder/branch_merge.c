@@ -18,7 +18,7 @@ struct listed_stream {
 	struct pt_stream stream; /* first */
 	struct branch_event events[MOST];
 	size_t count, at;
-	size_t most; /* ready at a time, at random; 0: all */
+	size_t most; /* most events ready at a time, at random; 0: all */
 };
 
 static struct listed_stream lists[STREAMS];
@@ -74,7 +74,7 @@ static size_t merge_lists(bool in_bursts, size_t most)
 	return all;
 }
 
-/* `from` is the number of the event. */
+/* `from` is the event's number. */
 static void add(size_t stream, size_t thread, uint64_t time, enum branch_kind kind)
 {
 	struct listed_stream *list = &lists[stream];
@@ -146,7 +146,7 @@ START_TEST(a_run_is_of_one_thread)
 }
 END_TEST
 
-/* A child of a fork, say, needs what its parent did before. */
+/* A forked child, for example, needs the earlier events of its parent. */
 START_TEST(other_events_keep_the_order_of_time)
 {
 	static const enum branch_kind others[] = { BRANCH_SYSCALL, BRANCH_INTERRUPT,
@@ -184,7 +184,7 @@ static uint64_t random_pause(void)
 	return (uint64_t)(rand() % 100 ? rand() % 30 : rand() % 30000);
 }
 
-/* Threads move between streams, by a system call; each is in one at a time. */
+/* Threads move between streams by a system call; each is in one stream at a time. */
 static void make_random(void)
 {
 	size_t thread[STREAMS];

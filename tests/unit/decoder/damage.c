@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A recording that is cut or changed anywhere is read as far as it goes, or
- * refused with a reason; under the sanitizers this also shows any access out
- * of bounds.
+ * A recording that is cut or changed anywhere is read up to there, or refused with a reason;
+ * sanitizers also check its accesses.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -27,11 +26,11 @@ static uint8_t *program_bytes;
 static size_t program_size;
 static size_t trace_size;
 
-/* What was read of one damaged file. */
+/* The result of one damaged file. */
 struct outcome {
 	bool opened;
 	size_t records, threads;
-	uint64_t events; /* of both engines */
+	uint64_t events; /* by both engines */
 	uint64_t trace_bytes;
 	unsigned warnings;
 };
@@ -115,7 +114,7 @@ static void tear_down(void)
 	perf_data_release(&data);
 }
 
-/* The sample's code, whatever file the damaged recording names. */
+/* The sample's code for every file that the damaged recording names. */
 static struct code_file find_code(void *context, const struct mapped_file *file)
 {
 	(void)context;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Packets that a CPU's errata write (Intel's specification updates, quoted in
- * intel-pt.h at struct pt_errata), on the sample program: both engines must give
- * what the program did, and on a CPU without the erratum, damage.  And the table of errata
- * by CPU.
+ * Packets of CPU errata (Intel's specification updates, quoted in intel-pt.h at struct pt_errata)
+ * on the sample program: both engines must give the program's branches, and on a CPU without the
+ * erratum, damage.  Also the table of errata by CPU.
  */
 #include <intel-pt.h>
 #include <stdlib.h>
@@ -26,7 +25,7 @@
 #define SKYLAKE_X   "GenuineIntel,6,85,4"
 #define APOLLO_LAKE "GenuineIntel,6,92,9"
 #define ALDER_LAKE  "GenuineIntel,6,151,2"
-#define UNKNOWN     "GenuineIntel,6,255,0" /* in no table: without errata */
+#define UNKNOWN     "GenuineIntel,6,255,0" /* a CPU that is in no table and has no errata */
 
 static struct {
 	char program[PERF_DATA_PATH];
@@ -34,7 +33,7 @@ static struct {
 	size_t size;
 	struct pt_packets packets;
 	const char *filter;   /* NULL: none */
-	const char *big_cpus; /* of a hybrid CPU's topology; NULL: it has none */
+	const char *big_cpus; /* of a hybrid CPU's topology; NULL: not hybrid */
 } sample;
 
 struct events {
@@ -97,7 +96,7 @@ static void read_events(struct events *events, const struct auxtrace *auxtrace,
 	diag_release(&diag);
 }
 
-/* HYBRID_TOPOLOGY as perf writes it: a PMU and its CPUs, for each kind of core. */
+/* HYBRID_TOPOLOGY as perf writes it: a PMU and its CPUs for each kind of core. */
 static void add_topology(struct perf_data *data)
 {
 	const char *const texts[] = { "cpu_atom", "16-23", "cpu_core", sample.big_cpus };
@@ -105,14 +104,14 @@ static void add_topology(struct perf_data *data)
 	size_t size = 4;
 
 	for (int i = 0; i < 4; i++) {
-		bytes[size] = 64; /* perf pads strings to that */
+		bytes[size] = 64; /* perf pads strings to this size */
 		strcpy((char *)bytes + size + 4, texts[i]);
 		size += 4 + 64;
 	}
 	perf_data_set_feature(data, PERF_FEATURE_HYBRID_TOPOLOGY, bytes, size);
 }
 
-/* Decode the packets as of that CPU. */
+/* Decode the packets as of one CPU. */
 static void decode(struct events *events, const char *cpu, enum pt_engine engine)
 {
 	char recording[PERF_DATA_PATH];
@@ -152,7 +151,7 @@ static unsigned count_damage(const struct events *events)
 	return count;
 }
 
-/* What both engines find on that CPU, without damage, into *events. */
+/* Decode with both engines, without damage, into *events. */
 static void decode_by_both(struct events *events, const char *cpu)
 {
 	struct events libipt;
@@ -186,7 +185,7 @@ static void expect(const struct events *events, size_t i, enum branch_kind kind,
 	ck_assert_uint_eq(events->event[i].to, to);
 }
 
-/* From leaf to the end of main, and off. */
+/* From leaf to the end of main; then tracing goes off. */
 static void run_to_end(void)
 {
 	pt_packets_tip(&sample.packets, SAMPLE_MAIN + 10);
@@ -324,7 +323,7 @@ START_TEST(bdm70_after_damage_too)
 	pt_packets_psb(&sample.packets, SAMPLE_START, 0);
 	pt_packets_pge(&sample.packets, SAMPLE_LEAF);
 	pt_packets_tip(&sample.packets, 0x900000);
-	pt_packets_tnt(&sample.packets, "t"); /* where no code is */
+	pt_packets_tnt(&sample.packets, "t"); /* without code */
 	pt_packets_psb(&sample.packets, SAMPLE_START + 10, SAMPLE_WORK);
 	pt_packets_pge(&sample.packets, SAMPLE_LEAF);
 	run_to_end();
@@ -363,12 +362,12 @@ START_TEST(bdm64_an_abort_is_where_its_fup_says)
 	pt_packets_add(&sample.packets, &begin);
 	pt_packets_fup(&sample.packets, SAMPLE_LEAF);
 	pt_packets_tip(&sample.packets,
-		       SAMPLE_WORK); /* wrong: from there the FUP is out of reach */
+		       SAMPLE_WORK); /* wrong: the flow from there never reaches the FUP */
 	pt_packets_add(&sample.packets, &abort);
 	pt_packets_fup(&sample.packets, SAMPLE_MAIN + 5);
 	pt_packets_tip(&sample.packets, SAMPLE_LEAF);
 	run_to_end();
-	/* libipt lets the return go to where the abort was; we report it as the CPU does it. */
+	/* libipt lets the return go to the abort's address; we report it as the CPU executed it. */
 	decode(&events, BROADWELL, PT_ENGINE_FAST);
 	ck_assert_uint_eq(count_damage(&events), 0);
 	expect(&events, 1, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_WORK);
@@ -380,7 +379,7 @@ END_TEST
 /* "OVF may be issued after the first byte of a multi-byte CYC" */
 START_TEST(skd007_an_overflow_may_cut_a_cyc)
 {
-	static const uint8_t first_byte = 0x7f; /* CYC, and more bytes follow */
+	static const uint8_t first_byte = 0x7f; /* a CYC of more bytes */
 	struct events events;
 
 	pt_packets_psb(&sample.packets, SAMPLE_START, 0);
@@ -390,7 +389,7 @@ START_TEST(skd007_an_overflow_may_cut_a_cyc)
 	pt_packets_ovf(&sample.packets);
 	pt_packets_fup(&sample.packets, SAMPLE_LEAF);
 	run_to_end();
-	/* So that the packets are not read as the last ones. */
+	/* Keeps these packets from being the last ones. */
 	pt_packets_psb(&sample.packets, SAMPLE_START + 10, 0);
 	pt_packets_psb(&sample.packets, SAMPLE_START + 20, 0);
 	decode(&events, SKYLAKE, PT_ENGINE_FAST);
@@ -403,7 +402,7 @@ START_TEST(skd007_an_overflow_may_cut_a_cyc)
 }
 END_TEST
 
-/* Where libipt's packet decoder reads the packets, whose 2.0.5 does not know the erratum. */
+/* Read by libipt's packet decoder, which in 2.0.5 does not know the erratum. */
 START_TEST(skd007_at_the_end_of_a_piece)
 {
 	static const uint8_t first_byte = 0x7f;
@@ -526,7 +525,7 @@ START_TEST(skd022_a_vm_entry_is_no_interrupt)
 }
 END_TEST
 
-/* work's bytes in the file; leaf's and main's are others. */
+/* Only work's bytes are in the file; leaf and main differ. */
 static const char *const only_work[] = {
 	"filter 0x1020/0x8@/sample",
 	"filter 0x0/0x10@/other,filter 4128/8@/sample",
@@ -554,7 +553,7 @@ START_TEST(skl014_a_direct_branch_may_leave_the_filter_untold)
 	expect(&events, 3, BRANCH_COND, SAMPLE_WORK + 5, SAMPLE_WORK);
 	expect(&events, 4, BRANCH_CALL, SAMPLE_WORK, SAMPLE_LEAF);
 	ck_assert_uint_eq(events.count, 5);
-	/* Without a filter it is the return behind that call. */
+	/* Without a filter it is the return address of that call. */
 	sample.filter = NULL;
 	decode(&events, SKYLAKE, PT_ENGINE_FAST);
 	expect(&events, 2, BRANCH_RETURN, SAMPLE_LEAF, 0);
@@ -562,8 +561,8 @@ START_TEST(skl014_a_direct_branch_may_leave_the_filter_untold)
 END_TEST
 
 /*
- * "any TMA packet generated will have corrupted values ... followed by a bogus data byte"
- * libipt knows it by reserved bits that are set; the byte here would begin a TIP.
+ * "any TMA packet generated will have corrupted values ... followed by a bogus data byte" libipt
+ * recognises it by set reserved bits; here the bogus byte would begin a TIP.
  */
 static void add_corrupt_tma(void)
 {
@@ -596,7 +595,7 @@ START_TEST(skz84_a_corrupt_tma_is_a_byte_longer_and_no_time)
 }
 END_TEST
 
-/* The reference engine's copy of the trace replaces packets behind it, too. */
+/* The reference engine's copy of the trace also replaces packets after it. */
 START_TEST(skz84_before_a_packet_that_libipt_does_not_know)
 {
 	static const uint8_t cfe_iret[] = { 0x02, 0x13, 0x02, 0x00 };

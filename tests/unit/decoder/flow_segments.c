@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Streams that threads decode in segments against the same streams decoded in
- * one go.  The traces are of the sample program (tests/support/sample.h), which
- * runs again and again, with PSBs, losses, overflows, places without code and
- * changes of thread thrown in at random: each PSB is a cut.
+ * Compares streams that threads decode in segments with the same streams decoded sequentially.  The
+ * traces are of repeated runs of the sample program (tests/support/sample.h), with random PSBs,
+ * losses, overflows, missing code and thread switches: each PSB is a cut.
  */
 #include <intel-pt.h>
 #include <stdlib.h>
@@ -29,11 +28,11 @@ struct outcome {
 	struct pt_stream_stats stats;
 };
 
-/* How the trace is made; one in so many, 0: never. */
+/* Probabilities: one in this many; 0: never. */
 struct dice {
 	unsigned psb, tsc, trouble, other_thread;
-	unsigned overflows; /* where tracing is off: at most so many in a row */
-	bool bdm70;         /* the CPU may write an ip into a header where tracing is off */
+	unsigned overflows; /* while tracing is off: at most this many in a row */
+	bool bdm70;         /* the CPU may write an IP into a PSB's header while tracing is off */
 };
 
 struct run {
@@ -49,7 +48,7 @@ struct run {
 	struct dice dice;
 	uint64_t time;
 	unsigned random;
-	bool off; /* the program ends */
+	bool off; /* the program has ended */
 };
 
 static struct run run;
@@ -62,7 +61,7 @@ static unsigned draw(unsigned sides)
 	return sides ? (run.random >> 16) % sides : 1;
 }
 
-/* Returns whether a return may be compressed behind: not if there was a PSB. */
+/* Returns whether a return may be compressed afterwards: not after a PSB. */
 static bool maybe_psb(uint64_t ip)
 {
 	run.time += draw(40);
@@ -99,7 +98,7 @@ static void put_paging(bool guest)
 	pt_packets_add(&run.packets, &packet);
 }
 
-/* What lasts over a PSB whose header does not restate it. */
+/* State that a PSB's header does not restate. */
 static void hidden_state(uint64_t ip)
 {
 	switch (draw(3)) {
@@ -122,7 +121,7 @@ static void hidden_state(uint64_t ip)
 	}
 }
 
-/* Something goes wrong at ip, and the program continues there, or ends. */
+/* An error at ip; then the program continues there, or ends. */
 static void trouble(uint64_t ip)
 {
 	switch (draw(9)) {
@@ -137,7 +136,7 @@ static void trouble(uint64_t ip)
 		if (!run.off)
 			pt_packets_psb(&run.packets, run.time, ip);
 		return;
-	case 2: /* code that is not there, perhaps for several PSBs */
+	case 2: /* missing code, perhaps for several PSBs */
 		pt_packets_fup(&run.packets, ip);
 		pt_packets_tip(&run.packets, NOWHERE);
 		for (unsigned i = draw(8); i; i--) {
@@ -146,7 +145,7 @@ static void trouble(uint64_t ip)
 		}
 		pt_packets_tip(&run.packets, ip);
 		return;
-	case 3: /* decisions that do not fit */
+	case 3: /* impossible TNT bits */
 		pt_packets_tnt(&run.packets, "tttttttttttttttttt");
 		pt_packets_psb(&run.packets, run.time, ip);
 		return;
@@ -157,14 +156,14 @@ static void trouble(uint64_t ip)
 	case 5:
 		hidden_state(ip);
 		return;
-	case 7: /* damage: a header without its end, perhaps of a cut */
+	case 7: /* damage: a PSB without PSBEND, perhaps at a cut */
 		pt_packets_add(&run.packets, &(struct pt_packet){ .type = ppt_psb });
 		pt_packets_tsc(&run.packets, run.time);
 		pt_packets_psb(&run.packets, run.time, ip);
 		return;
-	case 6: /* the buffer is full, perhaps within a packet; perhaps no PSB follows */
+	case 6: /* a full buffer, perhaps within a packet, perhaps without a PSB */
 		if (draw(2))
-			pt_packets_raw(&run.packets, "\x6d\x20\x10", 3); /* a TIP's begin */
+			pt_packets_raw(&run.packets, "\x6d\x20\x10", 3); /* the start of a TIP */
 		stamp(SAMPLE_PID);
 		perf_data_add_aux_event(&run.data, 0, pt_packets_size(&run.packets),
 					PERF_AUX_FLAG_TRUNCATED);
@@ -183,7 +182,7 @@ static void trouble(uint64_t ip)
 	}
 }
 
-/* Returns whether nothing came between. */
+/* Returns whether there was no error. */
 static bool pass(uint64_t ip)
 {
 	bool kept = maybe_psb(ip);
@@ -238,7 +237,7 @@ static void maybe_switch(void)
 	stamp(tid);
 	perf_data_add_switch(&run.data, false, SAMPLE_PID, tid);
 	run.time += 20;
-	/* Or the records know it sooner than the trace. */
+	/* Or the records have it earlier than the trace. */
 	if (draw(2))
 		pt_packets_tsc(&run.packets, run.time);
 }
@@ -252,7 +251,7 @@ static void overflow_while_off(void)
 	}
 }
 
-/* Tracing begins: a packet says so, or a PSB's header is the first packet with an ip. */
+/* Tracing begins by a packet, or a PSB's header is the first packet with an IP. */
 static void start(void)
 {
 	if (run.dice.overflows)
@@ -283,8 +282,7 @@ static void make_trace(void)
 
 /* ---- Decoding it --------------------------------------------------------- */
 
-/* us: each look for code takes up to so long, another time each, so that threads meet everywhere.
- */
+/* us: each lookup of code takes a random time up to this, so that threads meet anywhere. */
 static unsigned delay;
 
 static void wait_some(void)
@@ -306,7 +304,7 @@ static struct code_file find_code(void *context, const struct mapped_file *file)
 	return (struct code_file){ run.program, run.program_bytes, run.program_size };
 }
 
-/* Of the sample's functions only work() has a jump within. */
+/* The sample's only jump within a function is in work(). */
 static bool find_work(void *context, const struct mapped_file *file, uint64_t offset,
 		      uint64_t *from, uint64_t *to)
 {
@@ -416,7 +414,7 @@ static void expect_same(const struct outcome *a, const struct outcome *b)
 			  b->stats.bytes_total);
 }
 
-/* Returns how many segments had to be decoded again. */
+/* Returns how many segments were decoded again. */
 static uint64_t compare(uint64_t segment, unsigned threads)
 {
 	struct outcome one = decode(segment, NULL), many;
@@ -450,7 +448,7 @@ START_TEST(threads_give_the_events_of_one_whatever_goes_wrong)
 }
 END_TEST
 
-/* With BDM70 the same header and packet may begin tracing or not. */
+/* With BDM70, the same header and packet may or may not start tracing. */
 START_TEST(threads_give_the_events_of_one_with_an_erratum)
 {
 	begin((unsigned)_i, (struct dice){ .psb = 20, .tsc = 5, .trouble = 10, .bdm70 = true });
@@ -475,7 +473,7 @@ START_TEST(threads_find_the_same_traced_threads_as_one)
 }
 END_TEST
 
-/* In a sound trace the header of a PSB has the whole state. */
+/* In a sound trace, a PSB's header has the whole state. */
 START_TEST(segments_of_a_sound_trace_are_not_decoded_twice)
 {
 	begin((unsigned)_i, (struct dice){ 20, 5, 0, 0, 0, false });
@@ -484,7 +482,7 @@ START_TEST(segments_of_a_sound_trace_are_not_decoded_twice)
 }
 END_TEST
 
-/* Whether a gap was emitted before a PSB matters only if a PSB's header says where tracing is. */
+/* A gap emitted before a PSB matters only if the PSB's header gives an IP. */
 START_TEST(segments_behind_an_overflow_are_not_decoded_twice)
 {
 	struct dice dice = { .psb = 5, .overflows = 1 };
@@ -495,7 +493,7 @@ START_TEST(segments_behind_an_overflow_are_not_decoded_twice)
 }
 END_TEST
 
-/* Where decoding was off the way before the PSB cannot be guessed. */
+/* If decoding was off before the PSB, its state cannot be guessed. */
 START_TEST(a_wrong_guess_is_decoded_again)
 {
 	begin(1, (struct dice){ 20, 5, 5, 0, 0, false });

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Length and kind of branch of instructions, by the SDM, the "Architecture Instruction Set
- * Extensions Programming Reference" and the APX specification.  insn_agrees.c compares with
- * another decoder, which does not know the newest instructions.
+ * Length and branch kind of instructions, by the SDM, the "Architecture Instruction Set Extensions
+ * Programming Reference" and the APX specification.  insn_agrees.c compares with another decoder,
+ * which lacks the newest instructions.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 #define ROOM 32
 
-/* Bytes of an instruction in hexadecimal digits; what a test expects of them. */
+/* An instruction's bytes in hexadecimal, and the expected result. */
 struct encoding {
 	const char *hex;
 	enum branch_kind kind;
@@ -46,7 +46,7 @@ static struct insn decode(const char *hex, enum insn_mode mode)
 	return insn_decode(bytes, sizeof(bytes), mode);
 }
 
-/* The row's bytes are one instruction, and fewer are none. */
+/* The row's bytes are one instruction, and no prefix of them is. */
 static void expect(const struct encoding *row, enum insn_mode mode)
 {
 	uint8_t bytes[ROOM];
@@ -134,7 +134,7 @@ START_TEST(returns_from_events_are_branches_only_with_their_prefix)
 }
 END_TEST
 
-/* insn.h has the packets. */
+/* The packets are in insn.h. */
 START_TEST(what_leaves_the_code_with_a_fup_is_no_branch)
 {
 	static const struct encoding rows[] = {
@@ -160,7 +160,7 @@ START_TEST(what_leaves_the_code_with_a_fup_is_no_branch)
 }
 END_TEST
 
-/* Each first in the chip that the comment names. */
+/* Each comment names the first chip with the instruction. */
 START_TEST(instructions_of_new_chips_have_their_length)
 {
 	static const struct encoding rows[] = {
@@ -267,7 +267,7 @@ START_TEST(apx_instructions_have_their_length)
 }
 END_TEST
 
-/* Chips to come add opcodes where the operands of the map are what they always are. */
+/* Future opcodes of a map have the map's usual operands. */
 START_TEST(an_opcode_that_nobody_knows_yet_has_the_length_of_its_map)
 {
 	static const struct encoding rows[] = {
@@ -305,7 +305,7 @@ START_TEST(operands_have_their_size_in_64_bit_code)
 		{ .hex = "66b8 0102" },
 		{ .hex = "48b8 0102030405060708" },
 		{ .hex = "6648b8 0102030405060708" },
-		{ .hex = "4866b8 0102" }, /* REX has no effect in front of another prefix */
+		{ .hex = "4866b8 0102" }, /* REX before another prefix has no effect */
 		{ .hex = "48c7c0 01020304" },
 		{ .hex = "a1 0102030405060708" },
 		{ .hex = "67a1 01020304" },
@@ -319,7 +319,7 @@ START_TEST(operands_have_their_size_in_64_bit_code)
 		{ .hex = "f7d0" },
 		{ .hex = "f0480fb10f" },
 		{ .hex = "0f20c0" },
-		{ .hex = "0f2000" }, /* a control register: no memory whatever ModRM says */
+		{ .hex = "0f2000" }, /* a control register: ModRM never means memory */
 		{ .hex = "0f78c1" },
 		{ .hex = "660f78c0 0102" },
 		{ .hex = "f20f78c1 0102" },
@@ -410,7 +410,7 @@ START_TEST(what_no_cpu_executes_has_no_length)
 		"c4e47800c0",   /* VEX map 4 */
 		"c4e87800c0",   /* VEX map 8 */
 		"62f07c4800c0", /* EVEX map 0 */
-		"66c5f858c1",   /* VEX has its 66 in itself */
+		"66c5f858c1",   /* 66 is encoded in VEX */
 		"f0c5f858c1",
 		"f362f17c4858c1",
 		"666666666666666666666666666666 90", /* 16 bytes */
@@ -429,16 +429,16 @@ START_TEST(what_no_cpu_executes_has_no_length)
 		"9a010203040506",
 		"ea010203040506",
 		"48c5f877",
-		"4862f17c4858c1", /* REX in front of VEX and EVEX */
-		"48d51801c0",     /* and of REX2 */
-		"d5180f01c0",     /* no escape behind REX2 */
+		"4862f17c4858c1", /* REX before VEX and EVEX */
+		"48d51801c0",     /* and before REX2 */
+		"d5180f01c0",     /* no escape after REX2 */
 		"d50074 01",
 		"d500e8 01020304",
 		"d58084 01020304",
 		"d5004090",
 		"d500a0 0102030405060708",
 		"66d500a1 0102030405060708",
-		"d508a1 0102030405060708", /* JMPABS has no 66, no W */
+		"d508a1 0102030405060708", /* JMPABS has neither 66 nor W */
 		"67d500a1 0102030405060708",
 		"f3d500a1 0102030405060708",
 		"d50066",

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Length and kind of branch of instructions against Zydis, which others wrote from XED's data:
- * of encodings in all maps, and of the code of programs.
+ * Compares length and branch kind of instructions with Zydis, an independent decoder generated from
+ * XED's data: encodings of all maps, and programs' code.
+ *
+ * With LONG, ten million encodings are compared in each mode.  INSN_FILES are ELF files, separated
+ * by colons.
  *
  * With LONG, ten million encodings are compared for each mode.  INSN_FILES are ELF files,
  * separated by colons.
@@ -60,7 +63,7 @@ static enum branch_kind kind_of(const ZydisDecodedInstruction *insn)
 {
 	bool far = insn->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR;
 
-	/* XBEGIN and XABORT count as branches for Zydis; for Intel PT they are none. */
+	/* XBEGIN and XABORT are branches in Zydis, but not in Intel PT. */
 	if (insn->meta.isa_set == ZYDIS_ISA_SET_RTM)
 		return BRANCH_NONE;
 	switch (insn->meta.category) {
@@ -96,8 +99,8 @@ static ZydisDecoder decoder_for(enum insn_mode mode)
 }
 
 /*
- * Returns length 0 if Zydis refuses the bytes; also for JKZD and JKNZD, which only Knights
- * Corner has: no CPU with Intel PT.
+ * Returns length 0 if Zydis refuses the bytes, and for JKZD and JKNZD, which exist only on Knights
+ * Corner, a CPU without Intel PT.
  */
 static struct insn by_zydis(const ZydisDecoder *decoder, const uint8_t *bytes, size_t size)
 {
@@ -174,7 +177,7 @@ static size_t add_prefixes(uint8_t *bytes, enum insn_mode mode)
 	return used;
 }
 
-/* Write what comes before the opcode: a map's escape or prefix.  Returns its size. */
+/* Write the map's escape or prefix, which precedes the opcode.  Returns its size. */
 static size_t add_map(uint8_t *bytes)
 {
 	static const uint8_t prefixes[] = { 0xc4, 0xc5, 0x62, 0x8f };
@@ -210,7 +213,7 @@ static size_t add_map(uint8_t *bytes)
 	}
 }
 
-/* All bytes are random; those in front are likely to begin an instruction. */
+/* All bytes are random; the first ones probably begin an instruction. */
 static void make_encoding(uint8_t *bytes, enum insn_mode mode)
 {
 	uint64_t word;
@@ -289,8 +292,8 @@ END_TEST
 /* ---- What is known of registers ------------------------------------------ */
 
 /*
- * Returns whether an instruction writes a register, by its number in instructions, or a part, but
- * with the register itself.
+ * Returns whether an instruction writes a register, given by its encoded number, or a part of it,
+ * unless with its own value.
  */
 static bool writes_register(const ZydisDecoder *decoder, const uint8_t *bytes, unsigned number)
 {
@@ -311,7 +314,7 @@ static bool writes_register(const ZydisDecoder *decoder, const uint8_t *bytes, u
 	return false;
 }
 
-/* Put the first instruction behind "mov $12" to a register.  Returns whether 12 is left. */
+/* Put the first instruction after "mov $12" to a register.  Returns whether 12 is kept. */
 static bool keeps_register(const ZydisDecoder *decoder, const uint8_t *bytes, enum insn_mode mode,
 			   unsigned number)
 {
@@ -353,7 +356,7 @@ START_TEST(an_instruction_that_writes_a_register_leaves_no_number)
 }
 END_TEST
 
-/* Returns whether an instruction may write the word on top of the stack, or moves the stack. */
+/* Returns whether an instruction may write the top word of the stack, or moves the stack. */
 static bool writes_top(const ZydisDecoder *decoder, const uint8_t *bytes)
 {
 	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
@@ -370,7 +373,7 @@ static bool writes_top(const ZydisDecoder *decoder, const uint8_t *bytes)
 		if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
 		    ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64,
 						     operand->reg.value) == ZYDIS_REGISTER_RSP)
-			return insn.raw.imm[0].value.u != 0; /* not by add 0 */
+			return insn.raw.imm[0].value.u != 0; /* add 0 does not */
 		if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY &&
 		    operand->mem.base != ZYDIS_REGISTER_RIP &&
 		    operand->mem.base != ZYDIS_REGISTER_EIP &&
@@ -382,7 +385,7 @@ static bool writes_top(const ZydisDecoder *decoder, const uint8_t *bytes)
 	return false;
 }
 
-/* An opcode of one byte or two; its operand is mostly memory on the stack. */
+/* An opcode of one or two bytes, mostly with memory on the stack as operand. */
 static void make_stack_encoding(uint8_t *bytes)
 {
 	static const uint8_t distances[] = { 0, 1, 4, 7, 8, 16, 0xf8, 0xf0, 0xc0 };
@@ -402,7 +405,7 @@ static void make_stack_encoding(uint8_t *bytes)
 
 #define ON_TOP 0x1234567
 
-/* Put an instruction behind "push $ON_TOP".  Returns whether that is left on top. */
+/* Put an instruction after "push $ON_TOP".  Returns whether the value stays on top. */
 static bool keeps_top(const ZydisDecoder *decoder, const uint8_t *bytes)
 {
 	uint8_t code[5 + BYTES + 2] = { 0x68, 0x67, 0x45, 0x23, 0x01 };
@@ -442,7 +445,7 @@ END_TEST
 
 /* ---- Programs ------------------------------------------------------------ */
 
-/* Decode as Zydis does, one byte further where it refuses.  Returns the number of instructions. */
+/* Decode like Zydis, and skip a byte that it refuses.  Returns the number of instructions. */
 static uint64_t sweep(const uint8_t *bytes, size_t size)
 {
 	ZydisDecoder decoder = decoder_for(INSN_MODE_64);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's bytes by address and time, of ranges and patches made by hand. */
+/* The kernel's bytes by address and time, from handmade ranges and patches. */
 #include "decoder/code/kernel_text.h"
 #include "decoder/timeline/timeline.h"
 
@@ -48,7 +48,7 @@ START_TEST(each_address_is_of_the_range_that_holds_it)
 }
 END_TEST
 
-/* Over two ranges that lie apart in the file, a hole, and the begin of a third. */
+/* Across two ranges that are apart in the file, a hole, and the start of a third. */
 static const struct code_patch long_patch = {
 	.time = 100,
 	.address = KERNEL + 2,
@@ -56,7 +56,7 @@ static const struct code_patch long_patch = {
 	.new_size = 12,
 };
 
-/* The file is opened by its path, of as many bytes as `size`. */
+/* Opens the file by path; it has `size` bytes. */
 static void expect_text(size_t size, const char *expected)
 {
 	char path[] = "/tmp/ptrace2ftf-XXXXXX";
@@ -84,7 +84,7 @@ START_TEST(a_patch_over_several_ranges_changes_what_is_code)
 }
 END_TEST
 
-/* Another one has its name by now. */
+/* Another file has this name by now. */
 START_TEST(a_file_of_another_size_is_not_patched)
 {
 	expect_text(sizeof(file) - 1, "0123456789abcdefghij");

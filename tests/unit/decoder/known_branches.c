@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Branches that are found again, in one thread and in several. */
+/* Branches that are looked up, by one and by several threads. */
 #include "decoder/known_branches.h"
 
 #include "tests/support/unit.h"
 
-#define MOST    ((1u << KNOWN_BRANCHES_BITS) - 1) /* the first is none */
+#define MOST    ((1u << KNOWN_BRANCHES_BITS) - 1) /* entry 0 is unused */
 #define THREADS 4
 #define SHARED  20000u
 
@@ -86,7 +86,7 @@ START_TEST(where_no_more_are_kept_those_that_are_stay)
 END_TEST
 
 struct finder {
-	unsigned first; /* each thread begins elsewhere, and adds some that others look for */
+	unsigned first; /* each thread begins elsewhere, and adds branches that others look up */
 	struct known_branch *found[SHARED];
 };
 

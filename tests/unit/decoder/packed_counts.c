@@ -37,7 +37,7 @@ START_TEST(steps_are_full_at_the_bound_of_jumps_and_beyond)
 		ck_assert(!packed_counts_full(steps));
 		steps += packed_counts(0, 1, PACKED_COUNTS_STEP_INSNS);
 	}
-	/* What is added without a look, up to the next one. */
+	/* Added without a check, up to the next one. */
 	for (unsigned i = 1; i < PACKED_COUNTS_JUMPS; i++) {
 		ck_assert(packed_counts_full(steps));
 		steps += packed_counts(0, 1, 0);

@@ -11,7 +11,7 @@ static struct packet_clock clock_of(void)
 	return (struct packet_clock){ .rates = { 200, 2, 3, 25 } };
 }
 
-/* The packets that a processor writes at a TSC value. */
+/* Packets at a TSC value. */
 static void begin_at(struct packet_clock *clock, uint64_t tsc)
 {
 	packet_clock_tsc(clock, tsc);
@@ -46,7 +46,7 @@ START_TEST(the_mtc_counter_comes_round)
 		mtc_at(&clock, tsc + (uint64_t)i * PERIOD);
 		ck_assert_uint_eq(clock.tsc, tsc + (uint64_t)i * PERIOD);
 	}
-	/* Some were lost. */
+	/* MTCs were lost. */
 	mtc_at(&clock, tsc + 350 * PERIOD);
 	ck_assert_uint_eq(clock.tsc, tsc + 350 * PERIOD);
 }
@@ -60,7 +60,7 @@ START_TEST(cycles_count_by_the_bus_ratio_until_they_are_measured)
 	begin_at(&clock, 1000000);
 	packet_clock_cyc(&clock, 200);
 	ck_assert_uint_eq(clock.tsc, 1000100);
-	/* 1.6 cycles a tick between two MTCs: what CBR said was an average. */
+	/* 1.6 cycles a tick between two MTCs: CBR gave an average. */
 	mtc_at(&clock, 1000800);
 	packet_clock_cyc(&clock, 1280);
 	mtc_at(&clock, 1001600);
@@ -86,14 +86,14 @@ START_TEST(a_new_bus_ratio_leaves_the_cycles_before_it_alone)
 	packet_clock_cbr(&clock, 10);
 	packet_clock_cyc(&clock, 100);
 	ck_assert_uint_eq(clock.tsc, 2000375);
-	/* A TSC restates the time, and not the ratio. */
+	/* A TSC sets the time, but not the ratio. */
 	packet_clock_tsc(&clock, 3000000);
 	packet_clock_cyc(&clock, 100);
 	ck_assert_uint_eq(clock.tsc, 3000250);
 }
 END_TEST
 
-/* Between two MTCs, a part of the period is left for the new ratio. */
+/* Between two MTCs, part of the period is left for the new ratio. */
 START_TEST(a_new_bus_ratio_does_not_move_the_next_mtc)
 {
 	struct packet_clock clock = clock_of();
@@ -107,7 +107,7 @@ START_TEST(a_new_bus_ratio_does_not_move_the_next_mtc)
 	ck_assert_uint_eq(clock.tsc, 1001400);
 	packet_clock_cyc(&clock, 200);
 	ck_assert_uint_eq(clock.tsc, 1001600);
-	/* 720 cycles in a period measure neither ratio. */
+	/* 720 cycles in a period fit neither ratio. */
 	mtc_at(&clock, 1001600);
 	packet_clock_cyc(&clock, 20);
 	ck_assert_uint_eq(clock.tsc, 1001700);
@@ -132,7 +132,10 @@ START_TEST(cycles_do_not_pass_the_next_tsc)
 {
 	struct packet_clock clock = { .rates.max_ratio = 25 };
 
-	/* By the ratios, 1000 cycles each before and behind the CBR last 1,000 and 5,000 ticks. */
+	/*
+	 * By the ratios, the 1000 cycles before the CBR last 1,000 ticks and the 1000 after it
+	 * 5,000.
+	 */
 	packet_clock_tsc(&clock, 1000000);
 	packet_clock_fit(&clock, 1003000, 1006000);
 	packet_clock_cbr(&clock, 25);
@@ -141,7 +144,7 @@ START_TEST(cycles_do_not_pass_the_next_tsc)
 	packet_clock_cbr(&clock, 5);
 	packet_clock_cyc(&clock, 1000);
 	ck_assert_uint_eq(clock.tsc, 1003000);
-	/* They fit again; with time to spare, the core slept. */
+	/* They fit again; in the remaining time the core slept. */
 	packet_clock_tsc(&clock, 1003000);
 	packet_clock_fit(&clock, 1020000, 1008000);
 	packet_clock_cyc(&clock, 1000);
@@ -162,7 +165,7 @@ START_TEST(cycles_do_not_pass_a_bound_before_the_next_mtc)
 	packet_clock_cyc(&clock, 200);
 	ck_assert_uint_eq(clock.tsc, 1000300);
 	ck_assert(packet_clock_is_bound(&clock));
-	/* Later packets have another bound: no cycle is forgotten. */
+	/* Later packets have another bound: all cycles count. */
 	packet_clock_bound(&clock, 0);
 	packet_clock_cyc(&clock, 100);
 	ck_assert_uint_eq(clock.tsc, 1000500);
@@ -183,7 +186,7 @@ START_TEST(without_an_mtc_its_time_has_not_come)
 }
 END_TEST
 
-/* Found by fuzzing: a conversion of what no integer holds. */
+/* Found by fuzzing: a conversion beyond the range of integers. */
 START_TEST(cycles_that_no_time_could_hold_are_none)
 {
 	struct packet_clock clock = { .rates.max_ratio = 255 };
@@ -195,7 +198,7 @@ START_TEST(cycles_that_no_time_could_hold_are_none)
 }
 END_TEST
 
-/* The short way follows the long one, which counts cycles without a speed, too. */
+/* The fast path follows the slow one, which also counts cycles without a speed. */
 START_TEST(cycles_near_the_end_of_their_count_move_no_clock)
 {
 	struct packet_clock clock = { .rates.max_ratio = 255 };
@@ -210,7 +213,7 @@ START_TEST(cycles_near_the_end_of_their_count_move_no_clock)
 }
 END_TEST
 
-/* Few at a time go a shorter way than any number does. */
+/* Small counts take a faster path. */
 START_TEST(cycles_give_the_same_time_however_they_are_counted)
 {
 	struct packet_clock few = clock_of(), many = clock_of();
@@ -218,7 +221,7 @@ START_TEST(cycles_give_the_same_time_however_they_are_counted)
 
 	for (unsigned i = 0; i < 5000; i++) {
 		cycles = cycles * 1103515245 + 12345;
-		if (i % 1000 == 10) { /* another ratio, and now and then no MTC for long */
+		if (i % 1000 == 10) { /* another ratio, and sometimes no MTC for long */
 			packet_clock_cbr(&few, (uint8_t)(10 + i / 100));
 			packet_clock_cbr(&many, (uint8_t)(10 + i / 100));
 		}

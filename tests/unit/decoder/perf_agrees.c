@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf itself and this reader see the same in a recording: in one that the
- * tests' builder wrote, and in all that are at hand.  Skipped without perf.
+ * perf and this reader see the same in a recording: one of the tests' builder, and all that are
+ * available.  Skipped without perf.
  */
 #include <glob.h>
 #include <limits.h>
@@ -25,7 +25,7 @@ static struct perf_file file;
 static struct timeline *timeline;
 static struct diag diag;
 
-/* How far the comparison of one CPU's switches has come. */
+/* How many of one CPU's switches are compared. */
 static size_t switch_index[CPUS];
 static int32_t last_tid[CPUS];
 
@@ -156,7 +156,7 @@ static void compare_switch(const char *record, const struct line_head *head)
 	switches = timeline_switches(timeline, head->cpu, &count);
 	index = &switch_index[head->cpu];
 	ck_assert_msg(*index < count, "%s", record);
-	/* An ITRACE_START, which perf script does not show, may have said so before. */
+	/* A preceding ITRACE_START, which perf script does not show, may imply it. */
 	if (*index)
 		ck_assert_uint_eq(switches[*index].time, head->time);
 	else
@@ -165,7 +165,7 @@ static void compare_switch(const char *record, const struct line_head *head)
 	++*index;
 }
 
-/* Returns whether the line was a record. */
+/* Returns whether the line is a record. */
 static bool compare_line(char *line)
 {
 	static const char mark[] = "PERF_RECORD_";
@@ -261,7 +261,7 @@ START_TEST(perf_reads_what_the_builder_writes)
 
 	perf_data_init(&data);
 	perf_data_add_pt_event(&data, 8, 0x300e601);
-	data.events[0].attr.context_switch = 1; /* or perf does not show them */
+	data.events[0].attr.context_switch = 1; /* otherwise perf does not show them */
 	perf_data_add_pt_info(&data, &info, "filter 0x1/0x2@/bin/prog");
 	build_history(&data);
 	perf_data_add_auxtrace(&data, &aux);
@@ -272,7 +272,7 @@ START_TEST(perf_reads_what_the_builder_writes)
 }
 END_TEST
 
-/* What perf itself records here, of a program that starts others, in each of its forms. */
+/* A fresh recording by this machine's perf, in each mode, of a program that starts others. */
 START_TEST(perf_and_the_timeline_agree_on_what_perf_records_now)
 {
 	static const char *const commands[] = {
@@ -308,7 +308,7 @@ static void build_features(struct perf_data *data)
 			       (const uint8_t *)"0123456789", 10);
 }
 
-/* Returns whether one of the lines of perf's header report is this one. */
+/* Returns whether perf's header report has this line. */
 static bool perf_reports(const char *path, const char *expected)
 {
 	FILE *out = run_perf("report", path, "--header-only");

@@ -33,7 +33,7 @@ static void tear_down(void)
 	diag_release(&diag);
 }
 
-/* Open what was built so far; with a record, because no data at all means that perf was killed. */
+/* Open the built file, with a record: without data it would look like one of a killed perf. */
 static void open_built(void)
 {
 	if (!data.records.size)
@@ -43,7 +43,7 @@ static void open_built(void)
 	unlink(path);
 }
 
-/* Open exactly these bytes, and return the outcome. */
+/* Open these bytes and return the outcome. */
 static int open_bytes(const void *bytes, size_t size)
 {
 	int fd, status;
@@ -113,7 +113,7 @@ START_TEST(events_have_their_attributes_ids_and_names)
 }
 END_TEST
 
-/* PERF_ATTR_SIZE_VER0 is 64, perf 4.14's 112, and tomorrow's is larger than ours. */
+/* PERF_ATTR_SIZE_VER0 is 64, perf 4.14's 112; a future one is larger than ours. */
 START_TEST(attributes_of_older_and_newer_perfs_are_read)
 {
 	static const uint32_t sizes[] = { 64, 96, 112, 128, 136, 200 };
@@ -179,7 +179,7 @@ START_TEST(records_come_in_file_order_with_their_trailers)
 }
 END_TEST
 
-/* Two events with trailers of different layouts: the id at the same place distinguishes them. */
+/* Two events with different trailer layouts: the id, at the same position, distinguishes them. */
 static void check_two_layouts(uint64_t common, uint64_t of_first, uint64_t of_second)
 {
 	struct perf_data_event event = { .attr.sample_id_all = 1, .attr_bytes = 112 };
@@ -216,7 +216,7 @@ START_TEST(the_identifier_selects_the_layout_of_a_trailer)
 }
 END_TEST
 
-/* What perf wrote before PERF_SAMPLE_IDENTIFIER: the id is before STREAM_ID and CPU. */
+/* perf before PERF_SAMPLE_IDENTIFIER: the id is before STREAM_ID and CPU. */
 START_TEST(without_an_identifier_the_id_selects_it)
 {
 	check_two_layouts(PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU, PERF_SAMPLE_TID,
@@ -283,7 +283,7 @@ START_TEST(a_damaged_feature_costs_only_itself)
 }
 END_TEST
 
-/* All of the manual's "nothing", with any bytes. */
+/* All features that the manual ignores, with any bytes. */
 START_TEST(features_without_a_use_change_nothing)
 {
 	static const unsigned unused[] = { 6,  7,  10, 13, 14, 15, 16, 17, 18, 19, 20,
@@ -376,8 +376,8 @@ START_TEST(a_file_that_perf_did_not_finish_is_read_to_its_end)
 END_TEST
 
 /*
- * perf's util/event.h, struct perf_record_header_tracing_data: the formats are
- * behind the record, as many bytes as it says, filled up to eight.
+ * perf's util/event.h, struct perf_record_header_tracing_data: the formats follow the record; it
+ * has their size, padded to eight bytes.
  */
 START_TEST(formats_of_tracepoints_in_a_stream_are_passed_over)
 {
@@ -388,7 +388,7 @@ START_TEST(formats_of_tracepoints_in_a_stream_are_passed_over)
 
 	perf_data_add_pt_event(&data, 8, 0);
 	perf_data_add_user_record(&data, PERF_USER_HEADER_TRACING_DATA, &size, sizeof(size));
-	/* 24 bytes that could be a record. */
+	/* 24 bytes that look like a record. */
 	perf_data_add_user_record(&data, 4000, text, sizeof(text));
 	perf_data_add_comm(&data, 0, 1, 1, "a");
 	bytes = perf_forms_stream(&data, &length);
@@ -425,7 +425,7 @@ START_TEST(build_ids_in_a_stream_come_in_records)
 }
 END_TEST
 
-/* A size below the header's would make a reader go round for ever. */
+/* A size below the header's would make a reader loop forever. */
 START_TEST(a_record_that_is_too_small_ends_the_reading)
 {
 	static const uint16_t sizes[] = { 0, 7, 0xffff };
@@ -485,11 +485,13 @@ END_TEST
 
 #define PACKED_ROOM 2048
 
-/* COMM records in blocks of so many (0: no more), up to a multiple of 8 bytes.  Returns the size.
+/*
+ * COMM records in blocks of these counts (0 ends), padded to a multiple of 8 bytes.  Returns the
+ * size.
  */
 static size_t pack_records(uint8_t packed[PACKED_ROOM], const size_t *counts)
 {
-	/* The skipped bytes are in front: RFC 8878, 3.1.2. */
+	/* A skippable frame comes first: RFC 8878, 3.1.2. */
 	static const uint8_t skipped[15] = { 0x50, 0x2a, 0x4d, 0x18 };
 	static uint8_t records[8000 * 64];
 	const struct perf_event_header header = { PERF_RECORD_COMM, 0, 64 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The order of fields is that of linux/perf_event.h, at PERF_RECORD_SAMPLE. */
+/* Fields in the order of linux/perf_event.h, PERF_RECORD_SAMPLE. */
 #include "decoder/perf_data/perf_sample.h"
 
 #include <string.h>
@@ -60,12 +60,12 @@ static void write_all_fields(void)
 	count = 9;
 	word(42), word(1003);                              /* READ: value, id */
 	word(2), word(0xc1), word(0xc2);                   /* CALLCHAIN */
-	word(UINT64_C(0x61626364) << 32 | 12), word(0x65); /* RAW: 12 bytes behind their size */
+	word(UINT64_C(0x61626364) << 32 | 12), word(0x65); /* RAW: a size, then 12 bytes */
 	word(1), word(0xf), word(0x1), word(0x0);          /* BRANCH_STACK */
-	word(2), word(0xa1), word(0xa2);                   /* REGS_USER: abi, two of them */
-	word(8), word(0x57ac), word(8);         /* STACK_USER: size, data, how much is valid */
-	word(11), word(12), word(13);           /* WEIGHT, DATA_SRC, TRANSACTION */
-	word(0);                                /* REGS_INTR: none */
+	word(2), word(0xa1), word(0xa2);                   /* REGS_USER: ABI, two registers */
+	word(8), word(0x57ac), word(8);                    /* STACK_USER: size, data, valid size */
+	word(11), word(12), word(13);                      /* WEIGHT, DATA_SRC, TRANSACTION */
+	word(0);                                           /* REGS_INTR: none */
 	word(14), word(15), word(16), word(17); /* PHYS_ADDR, CGROUP, DATA and CODE_PAGE_SIZE */
 	word(3), word(0x636261);                /* AUX: 3 bytes */
 }
@@ -113,7 +113,7 @@ START_TEST(a_sample_that_is_cut_anywhere_is_refused)
 }
 END_TEST
 
-/* Counts and sizes that no record can hold. */
+/* Counts and sizes larger than a record. */
 START_TEST(a_sample_that_claims_more_than_it_has_is_refused)
 {
 	static const size_t counts[] = { 11, 14, 16, 23, 34 };
@@ -126,7 +126,7 @@ START_TEST(a_sample_that_claims_more_than_it_has_is_refused)
 }
 END_TEST
 
-/* Behind the registers: 2 vectors of 4 words, 1 predicate of 1 word; then the period of time. */
+/* After the registers: 2 vectors of 4 words, 1 predicate of 1 word; then the period. */
 START_TEST(vector_registers_are_passed_over)
 {
 	struct perf_data_event event = { .first_id = 1000, .attr_bytes = 112 };

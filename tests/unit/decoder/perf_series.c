@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which files are parts of one recording: each differs from a part of perf record
- * --switch-output in one thing, and is refused for it, or is none of the reasons.
+ * Which files are parts of one recording: each row differs from a part of perf record
+ * --switch-output in one respect, and is refused for it or accepted.
  */
 #include <string.h>
 #include <unistd.h>
@@ -10,15 +10,15 @@
 #include "tests/support/perf_data.h"
 #include "tests/support/unit.h"
 
-/* What is absent is as in the first part. */
+/* Absent fields are as in the first part. */
 struct machine {
 	const char *host, *kernel, *cpu, *words[4];
 	uint32_t cpus;
 	uint64_t clock_zero, first_id;
 	uint64_t begin, end; /* ns */
 	int32_t pid;
-	bool killed;           /* perf was: no features */
-	uint64_t aux, aux_one; /* where trace data of CPUs 0 and 1 begin; 0: there are none */
+	bool killed;           /* perf was killed: no features */
+	uint64_t aux, aux_one; /* offsets of the trace data of CPUs 0 and 1; 0: none */
 };
 
 static const struct machine first = {
@@ -83,15 +83,15 @@ static const struct refused {
 static const struct machine joined[] = {
 	{ .begin = 2001, .end = 3000 },
 	{ .begin = 2000, .end = 2000 },
-	/* A slow CPU's events of before. */
+	/* Earlier events of a slow CPU. */
 	{ .begin = 1990, .end = 3000 },
-	/* The first process has ended, another is traced. */
+	/* Another process is traced after the first one's end. */
 	{ .begin = 5000, .end = 6000, .pid = 9 },
 	/* perf was killed: no features. */
 	{ .killed = true, .begin = 2100, .end = 3000 },
-	/* Trace data that follow are stronger than times that overlap. */
+	/* Consecutive trace data outweigh overlapping times. */
 	{ .begin = 1400, .end = 9000, .aux = 4160 },
-	/* A snapshot, which may have bytes that the one before has. */
+	/* A snapshot may repeat bytes of the one before. */
 	{ .begin = 2100, .end = 3000, .aux = 4100, .aux_one = 4160 },
 };
 
@@ -163,7 +163,7 @@ static void write_machine(const struct machine *machine, char path[PERF_DATA_PAT
 	perf_data_release(&data);
 }
 
-/* Open the first and all of `next`; returns what the last one said. */
+/* Open the first part and all of `next`; returns the last message. */
 static int append(const struct machine *next, size_t count)
 {
 	char path[PERF_DATA_PATH], paths[2][PERF_DATA_PATH];
@@ -202,7 +202,7 @@ START_TEST(parts_of_a_recording_are_joined)
 }
 END_TEST
 
-/* The second part is none of the third's reasons. */
+/* The third part is not refused for the second one's reason. */
 START_TEST(each_part_is_compared_with_all_before)
 {
 	const struct machine parts[] = { { .begin = 2100, .end = 3000 },

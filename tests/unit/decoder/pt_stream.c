@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The engine on the sample program (tests/support/sample.h) with packets that
- * each test writes.  Expected branches follow from the program's code and the
- * packets' meaning (SDM volume 3, "Intel Processor Trace").
+ * The engine on the sample program (tests/support/sample.h) with each test's packets.  Expected
+ * branches follow from the program's code and from the packets' definitions (SDM volume 3, "Intel
+ * Processor Trace").
  */
 #include <intel-pt.h>
 #include <stdbool.h>
@@ -23,17 +23,17 @@
 
 #define EVENTS_MAX 64
 
-/* Offset in a file: offsets below have 32 bits. */
+/* Offset in a file: the usual offsets fit in 32 bits. */
 #define FAR (UINT64_C(1) << 32)
 
-/* A recording, opened; one stream's events. */
+/* An open recording and one stream's events. */
 struct run {
 	struct perf_data data;
 	struct pt_packets packets;
 	char recording[PERF_DATA_PATH], program[PERF_DATA_PATH];
 	uint8_t *program_bytes;
 	size_t program_size;
-	size_t work_size;   /* 0: as the sample has it */
+	size_t work_size;   /* 0: the sample's */
 	uint8_t *far_bytes; /* instead: a file with the program at FAR; NULL: none */
 	struct branch_event events[EVENTS_MAX]; /* the first ones */
 	int32_t tids[EVENTS_MAX];
@@ -45,13 +45,13 @@ struct run {
 	enum pt_engine engine;
 	bool skip;              /* leave out local jumps */
 	bool cycles;            /* emit cycles */
-	struct jump_runs *runs; /* as runs; NULL: not */
+	struct jump_runs *runs; /* collect jumps as runs; NULL: do not */
 	size_t run_events;
 	bool merged;                      /* decode by pt_streams */
 	const struct kernel_code *kernel; /* NULL: none */
-	uint64_t switch_ip;               /* of it; 0: not known */
-	uint64_t begin, end;              /* ns: the chosen time; end 0: all */
-	bool has_pieces;                  /* the trace was added already */
+	uint64_t switch_ip;               /* in it; 0: unknown */
+	uint64_t begin, end;              /* ns: the selected time; end 0: all */
+	bool has_pieces;                  /* the trace is already added */
 	bool in_pieces;                   /* write the trace in pieces of eight bytes */
 };
 
@@ -67,7 +67,7 @@ static struct code_file find_code(void *context, const struct mapped_file *file)
 	return (struct code_file){ run.program, run.program_bytes, run.program_size };
 }
 
-/* `engine` is one of enum pt_engine: every test is run with each. */
+/* `engine` is of enum pt_engine: every test runs with each. */
 static void begin(int engine)
 {
 	int fd;
@@ -85,7 +85,7 @@ static void begin(int engine)
 	diag_init(&run.diag);
 }
 
-/* The sample's function work, by where it lies in the file. */
+/* The sample's function work, by its offset in the file. */
 static bool find_work(void *context, const struct mapped_file *file, uint64_t offset,
 		      uint64_t *begin_offset, uint64_t *end_offset)
 {
@@ -102,7 +102,7 @@ static struct pt_stream_input stream_input(const void *input, size_t index)
 	return *(const struct pt_stream_input *)input;
 }
 
-/* Nothing is decoded before the first event is asked for. */
+/* Decoding begins with the request for the first event. */
 static void decode_merged(const struct pt_stream_input *input)
 {
 	const struct branch_event *events;
@@ -120,7 +120,7 @@ static void decode_merged(const struct pt_stream_input *input)
 	pt_streams_close(&streams);
 }
 
-/* Add the jumps of an event's runs, without what only the engine knows. */
+/* Add the jumps of an event's runs, but for details that only the engine has. */
 static void add_jumps(const struct branch_event *event)
 {
 	uint64_t at = event->from;
@@ -205,7 +205,7 @@ static void add_trace(void)
 	}
 }
 
-/* Put `size` bytes of what was written so far, from `from` on, into the recording. */
+/* Put `size` written bytes, from `from` on, into the recording. */
 static void add_piece(uint64_t aux_offset, size_t from, size_t size)
 {
 	struct perf_data_aux aux = { .aux_offset = aux_offset,
@@ -218,7 +218,7 @@ static void add_piece(uint64_t aux_offset, size_t from, size_t size)
 	run.has_pieces = true;
 }
 
-/* Decode what was written; the events are in `run`. */
+/* Decode the written packets into `run`. */
 static void finish(void)
 {
 	struct auxtrace auxtrace;
@@ -261,7 +261,7 @@ START_TEST(a_whole_program_gives_its_branches_in_order)
 	expect(2, BRANCH_CALL, SAMPLE_WORK, SAMPLE_LEAF);
 	expect(3, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_WORK + 5);
 	expect(4, BRANCH_COND, SAMPLE_WORK + 5, SAMPLE_WORK);
-	/* The third time the jump is not taken: no event for it. */
+	/* The third time, the jump is not taken: no event. */
 	expect(9, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_WORK + 5);
 	expect(10, BRANCH_RETURN, SAMPLE_WORK + 7, SAMPLE_MAIN + 5);
 	expect(21, BRANCH_SYSCALL, SAMPLE_SYSCALL, 0);
@@ -289,11 +289,11 @@ START_TEST(a_branch_has_the_time_of_its_packet)
 	begin(_i);
 	sample_trace(&run.packets);
 	finish();
-	/* PGE, then TSC +50, then TNT: calls need no packet, the first return is the TNT's. */
+	/* PGE, TSC +50, TNT: calls need no packet; the first return takes the TNT. */
 	ck_assert_uint_eq(run.events[1].time, SAMPLE_START);
 	ck_assert_uint_eq(run.events[3].time, SAMPLE_START + 50);
 	ck_assert_uint_eq(run.events[6].time, SAMPLE_START + 150);
-	/* The last return of work: libipt may have read the TSC behind its TNT. */
+	/* The last return of work: libipt may have read the TSC after its TNT. */
 	ck_assert_uint_ge(run.events[20].time, SAMPLE_START + 600);
 	ck_assert_uint_le(run.events[20].time, SAMPLE_START + 700);
 	ck_assert_uint_eq(run.events[21].time, SAMPLE_START + 700);
@@ -369,9 +369,9 @@ START_TEST(missing_code_costs_the_trace_up_to_the_next_place_only)
 	begin(_i);
 	pt_packets_psb(&run.packets, SAMPLE_START, 0);
 	pt_packets_pge(&run.packets, SAMPLE_LEAF);
-	pt_packets_tip(&run.packets, 0x900000); /* a return to where nothing is mapped */
+	pt_packets_tip(&run.packets, 0x900000); /* a return to an unmapped address */
 	lost = pt_packets_size(&run.packets);
-	pt_packets_tnt(&run.packets, "tttt"); /* libipt 2.1 has read it before it asks for code */
+	pt_packets_tnt(&run.packets, "tttt"); /* libipt 2.1 reads it before it asks for code */
 	pt_packets_tip(&run.packets, SAMPLE_LEAF);
 	pt_packets_psb(&run.packets, SAMPLE_START + 100, SAMPLE_LEAF);
 	pt_packets_tip(&run.packets, SAMPLE_MAIN + 10);
@@ -390,14 +390,14 @@ START_TEST(missing_code_costs_the_trace_up_to_the_next_place_only)
 END_TEST
 
 /*
- * The processor compresses a return if it saw the call, also if the decoder could not
- * (SDM volume 3, "RET Compression"); from a PSB on it compresses none of calls before.
+ * The processor compresses a return if it saw the call, even if the decoder did not (SDM volume 3,
+ * "RET Compression"); after a PSB it compresses no returns of earlier calls.
  */
 START_TEST(a_return_to_missing_code_is_a_gap_for_lack_of_code)
 {
 	begin(PT_ENGINE_FAST);
 	pt_packets_psb(&run.packets, SAMPLE_START, 0);
-	pt_packets_pge(&run.packets, 0x900000); /* where nothing is mapped */
+	pt_packets_pge(&run.packets, 0x900000); /* unmapped */
 	pt_packets_tnt(&run.packets, "n");
 	pt_packets_tip(&run.packets, SAMPLE_LEAF);
 	pt_packets_tnt(&run.packets, "t");
@@ -427,8 +427,8 @@ static void add_decisions(const char *decisions)
 }
 
 /*
- * leaf() calls code without bytes, and has a loop.  That code takes the first decisions, and
- * returns by the first one of the rest; leaf() and work() take the others.
+ * leaf() calls code without bytes, and has a loop.  That code takes the TNT bits `first`, and
+ * returns by the first bit of `rest`; leaf() and work() take the others.
  */
 static void call_missing_code(const char *first, const char *rest)
 {
@@ -465,7 +465,7 @@ START_TEST(a_return_out_of_missing_code_is_where_its_caller_explains_the_packets
 		expect(at++, BRANCH_NONE, 0, back);
 		expect(at++, BRANCH_RETURN, back + 2, SAMPLE_WORK + 5);
 		expect(at++, BRANCH_COND, SAMPLE_WORK + 5, SAMPLE_WORK);
-		at++; /* the call of leaf() */
+		at++; /* leaf()'s call */
 	}
 	expect(at, BRANCH_CALL, SAMPLE_LEAF, 0x900000);
 	ck_assert_uint_eq(run.stats.gaps[GAP_NO_CODE], 2);
@@ -473,7 +473,7 @@ START_TEST(a_return_out_of_missing_code_is_where_its_caller_explains_the_packets
 }
 END_TEST
 
-/* The loop may have ended at any of these decisions: only call stacks, which mark it, have one. */
+/* The loop may have ended at any of these bits: the return is only for call stacks, and marked. */
 START_TEST(a_return_that_may_be_at_several_bits_is_no_branch_of_the_trace)
 {
 	begin_in_leaf(_i);
@@ -500,7 +500,7 @@ START_TEST(no_near_branch_leads_from_a_caller_of_missing_code_to_the_kernel)
 }
 END_TEST
 
-/* A page fault, for example, of code that perf could not keep. */
+/* For example a page fault of code that perf could not keep. */
 START_TEST(an_interrupt_before_any_missing_code_ran_is_no_gap)
 {
 	begin(_i);
@@ -530,7 +530,7 @@ START_TEST(what_precedes_the_first_psb_is_skipped_and_counted)
 }
 END_TEST
 
-/* PSBs and packets straddle pieces; perf pads pieces to eight bytes, so that is the least. */
+/* PSBs and packets straddle pieces; eight bytes is the minimum, because perf pads pieces to it. */
 START_TEST(a_trace_in_pieces_is_one_stream)
 {
 	begin(_i);
@@ -554,7 +554,7 @@ static void expect_all_bytes_counted(void)
 			  run.stats.bytes_total);
 }
 
-/* A collision, or data missing somewhere in the record: only the time shows where. */
+/* A collision, or data missing anywhere in the record: only the time shows where. */
 START_TEST(lost_data_that_the_kernel_reports_is_a_gap)
 {
 	static const uint64_t flags[] = { PERF_AUX_FLAG_PARTIAL, PERF_AUX_FLAG_COLLISION };
@@ -572,8 +572,8 @@ START_TEST(lost_data_that_the_kernel_reports_is_a_gap)
 END_TEST
 
 /*
- * The buffer was full in the middle of a TIP, and the CPU began anew with a
- * PSB: its first bytes must not be taken for the rest of the TIP.
+ * The buffer was full in the middle of a TIP, and the CPU restarted with a PSB, whose first bytes
+ * must not complete the TIP.
  */
 START_TEST(a_full_buffer_is_a_gap_exactly_where_it_was_full)
 {
@@ -607,8 +607,8 @@ START_TEST(a_full_buffer_is_a_gap_exactly_where_it_was_full)
 END_TEST
 
 /*
- * The same, but the CPU resumed without a PSB, as it does if none is due: it still compresses
- * addresses by those before, and no packet has the time.
+ * The same, but without a PSB, since none was due: the CPU still compresses addresses against
+ * earlier ones, and no packet has the time.
  */
 START_TEST(tracing_resumes_behind_a_full_buffer_without_a_psb)
 {
@@ -618,8 +618,8 @@ START_TEST(tracing_resumes_behind_a_full_buffer_without_a_psb)
 	pt_packets_psb(&run.packets, SAMPLE_START, 0);
 	pt_packets_pge(&run.packets, SAMPLE_MAIN);
 	pt_packets_tnt(&run.packets, "t");
-	if (run.engine == PT_ENGINE_FAST) /* libipt makes a second gap of it */
-		pt_packets_raw(&run.packets, "\xcd\x0a\x10", 3); /* a TIP's begin */
+	if (run.engine == PT_ENGINE_FAST)                        /* libipt reports a second gap */
+		pt_packets_raw(&run.packets, "\xcd\x0a\x10", 3); /* the start of a TIP */
 	stamp(SAMPLE_START + 300);
 	perf_data_add_aux_event(&run.data, 0, pt_packets_size(&run.packets),
 				PERF_AUX_FLAG_TRUNCATED);
@@ -629,7 +629,7 @@ START_TEST(tracing_resumes_behind_a_full_buffer_without_a_psb)
 	pt_packets_pgd(&run.packets, 0);
 	finish();
 	ck_assert_uint_eq(run.count, 7);
-	expect(3, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_WORK + 5); /* by the last packet */
+	expect(3, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_WORK + 5); /* from the last packet */
 	ck_assert_uint_eq(run.events[4].kind, BRANCH_GAP);
 	ck_assert_uint_eq(run.events[4].gap, GAP_LOST);
 	ck_assert_uint_eq(run.events[5].flags & BRANCH_TRACE_ON, BRANCH_TRACE_ON);
@@ -641,7 +641,7 @@ START_TEST(tracing_resumes_behind_a_full_buffer_without_a_psb)
 }
 END_TEST
 
-/* Calls before the full buffer count for compressed returns behind it: no PSB is between. */
+/* Compressed returns after the full buffer match earlier calls: there is no PSB between. */
 START_TEST(returns_behind_a_full_buffer_match_calls_before_it)
 {
 	size_t full;
@@ -686,8 +686,8 @@ START_TEST(a_hole_between_pieces_is_a_gap_of_known_size)
 END_TEST
 
 /*
- * Three snapshots: the second repeats the end of the first, so they are one
- * trace; the third is of later.
+ * Three snapshots: the second one repeats the end of the first, so they are one trace; the third is
+ * later.
  */
 START_TEST(snapshots_that_overlap_are_joined_and_others_are_apart)
 {
@@ -739,8 +739,8 @@ static void add_sample(uint64_t time, size_t from, size_t size)
 }
 
 /*
- * perf record --aux-sample: each sample has what was traced before it.  Nothing
- * but the samples shows who ran: there are no context switches.
+ * perf record --aux-sample: each sample has the trace before it.  Only the samples show which
+ * thread ran: there are no context switches.
  */
 START_TEST(samples_with_trace_data_are_pieces_of_their_cpus_trace)
 {
@@ -784,7 +784,7 @@ static const uint8_t kernel_bytes[0x70] = {
 	0x48,          0xcf,                   /* iretq */
 };
 
-/* Give the decoder a kernel as a copy of its memory would: by address. */
+/* Pass a copy of kernel memory, by address, to the decoder. */
 static void add_kernel(char path[PERF_DATA_PATH])
 {
 	static struct kernel_segment segment = { KERNEL, KERNEL + sizeof(kernel_bytes), 0 };
@@ -845,8 +845,8 @@ static void add_packet(const struct pt_packet *packet)
 }
 
 /*
- * Between a call and its return: what other address spaces, guests and buffers do
- * is no flow.  (libipt looks for the instructions that cause PIP and VMCS.)
+ * Packets of other address spaces, guests and buffers between a call and its return do not affect
+ * the flow.  (libipt looks for the instructions that cause PIP and VMCS.)
  */
 START_TEST(packets_beside_the_flow_do_not_change_it)
 {
@@ -870,7 +870,7 @@ START_TEST(packets_beside_the_flow_do_not_change_it)
 }
 END_TEST
 
-/* Returns the offset of the next packet behind `at`; 0: none. */
+/* Returns the offset of the packet after `at`; 0: none. */
 static size_t next_packet(struct pt_packets *packets, size_t at)
 {
 	struct pt_packet_decoder *decoder;
@@ -888,7 +888,7 @@ static size_t next_packet(struct pt_packets *packets, size_t at)
 	return size > 0 ? at + (size_t)size : 0;
 }
 
-/* TRIG, with and without a number of instructions, behind each packet from the header on. */
+/* TRIG, with and without an instruction count, after each packet from the header on. */
 START_TEST(a_trigger_changes_no_branch_wherever_it_is)
 {
 	static const uint8_t triggers[2][5] = { { 0xd9, 0x20, 0x04 },
@@ -921,7 +921,7 @@ START_TEST(a_trigger_changes_no_branch_wherever_it_is)
 }
 END_TEST
 
-/* Runs of padding are passed over at once; what follows them is read. */
+/* Padding is skipped in one step; the next packet is read. */
 START_TEST(padding_of_any_length_is_passed_over)
 {
 	static const uint8_t zeros[4000];
@@ -941,7 +941,9 @@ START_TEST(padding_of_any_length_is_passed_over)
 }
 END_TEST
 
-/* SDM volume 3, "IP Compression": so many bytes of an address, and the others from the one before.
+/*
+ * SDM volume 3, "IP Compression": the packet has some bytes of an address, the previous IP the
+ * others.
  */
 START_TEST(a_target_has_the_bytes_of_its_packet)
 {
@@ -988,9 +990,8 @@ START_TEST(a_target_has_the_bytes_of_its_packet)
 END_TEST
 
 /*
- * SDM volume 3, "MODE.Exec Packet": CS.L, CS.D.  This code is, of 64 bits, one call
- * with a prefix; of 32 and 16 bits a dec and a call, and the distance has 4 or 2
- * bytes.
+ * SDM volume 3, "MODE.Exec Packet": CS.L, CS.D.  In 64-bit mode this code is one call with a
+ * prefix, in 32- and 16-bit mode a dec and a call with a distance of 4 or 2 bytes.
  */
 static const uint8_t mode_bytes[] = {
 	0x48, 0xe8, 0x10, 0x00, 0x00, 0x00, 0xc3, [0x14] = 0xc3, 0x90, 0xc3,
@@ -1024,7 +1025,7 @@ START_TEST(code_has_the_mode_of_the_trace)
 }
 END_TEST
 
-/* No code is of 64 and 32 bits; libipt 2.1 decodes such code in a mode of its own. */
+/* Code cannot be of 64 and 32 bits; libipt 2.1 decodes it in a mode of its own. */
 START_TEST(libipt_loses_code_of_a_mode_that_does_not_exist)
 {
 	static const uint8_t mode[] = { 0x99, 0x03 };
@@ -1079,7 +1080,7 @@ END_TEST
 
 /*
  * By the bus ratio, the cycles take 2000 ticks; but the next TSC or an AUX record is 1000 ticks
- * behind the first.  A TSC may be 40,000 bytes away.
+ * after the first.  A TSC may be 40,000 bytes away.
  */
 START_TEST(cycles_do_not_pass_the_next_time_that_is_known)
 {
@@ -1118,7 +1119,7 @@ START_TEST(cycles_do_not_pass_the_next_time_that_is_known)
 }
 END_TEST
 
-/* An event that counts cycles, up to `ip`. */
+/* An event with a cycle count, up to `ip`. */
 static void expect_cycles(size_t index, uint64_t ip, uint32_t insns, uint32_t cycles)
 {
 	expect(index, BRANCH_COUNTS, ip, 0);
@@ -1206,9 +1207,8 @@ START_TEST(cycles_between_mtcs_do_not_pass_the_aux_record_of_their_bytes)
 END_TEST
 
 /*
- * Timing packets are 300 ns too early or too late; the switch record is of
- * SAMPLE_START + 1000.  The thread changes when __switch_to (here KERNEL_SYS)
- * is entered, not with the timing packet.
+ * Timing packets are 300 ns early or late; the switch record is at SAMPLE_START + 1000.  The thread
+ * changes at the entry of __switch_to (here KERNEL_SYS), not at the timing packet.
  */
 START_TEST(threads_change_where_the_kernel_switches_them)
 {
@@ -1238,7 +1238,7 @@ START_TEST(threads_change_where_the_kernel_switches_them)
 }
 END_TEST
 
-/* A system call, until a FUP says that tracing goes off behind it. */
+/* A system call, up to a FUP, after which tracing goes off. */
 static void add_system_call(uint64_t time)
 {
 	pt_packets_pge(&run.packets, SAMPLE_SYSCALL);
@@ -1250,7 +1250,7 @@ static void add_system_call(uint64_t time)
 	pt_packets_pgd(&run.packets, 0);
 }
 
-/* Also where the way there was gone before. */
+/* Even if the path was decoded before. */
 START_TEST(threads_change_there_each_time)
 {
 	char path[PERF_DATA_PATH];
@@ -1278,7 +1278,7 @@ START_TEST(threads_change_there_each_time)
 }
 END_TEST
 
-/* Map a part of the sample's code once more. */
+/* Map a part of the sample's code again. */
 static void add_mapping(uint64_t begin, uint64_t length, uint64_t moved)
 {
 	struct perf_data_mmap map = {
@@ -1340,13 +1340,13 @@ START_TEST(where_the_kernel_enters_user_code_this_is_of_the_program_that_exec_ra
 }
 END_TEST
 
-/* A file's code was cached in another mapping, which had more of it. */
+/* A file's code was cached from another, larger mapping. */
 START_TEST(no_way_leads_out_of_a_mapping)
 {
 	begin(PT_ENGINE_FAST);
 	run.skip = true;
-	add_mapping(SAMPLE_WORK + 5, 0x100, MOVED); /* from the jump to work's begin on */
-	add_mapping(SAMPLE_WORK, 8, MOVED_MORE);    /* without what work calls */
+	add_mapping(SAMPLE_WORK + 5, 0x100, MOVED); /* from the jump to work's start on */
+	add_mapping(SAMPLE_WORK, 8, MOVED_MORE);    /* without work's callee */
 	sample_trace(&run.packets);
 	pt_packets_pge(&run.packets, SAMPLE_LEAF + MOVED);
 	if (_i)
@@ -1368,8 +1368,8 @@ START_TEST(no_way_leads_out_of_a_mapping)
 }
 END_TEST
 
-/* work's conditional jump goes round in work, three times a call; the calls stay. */
-/* The place of known code is kept as an offset in what is mapped. */
+/* work's conditional jump loops in work, three times a call; the calls stay. */
+/* Known code's position is kept as an offset in its mapping. */
 START_TEST(known_code_may_lie_anywhere_in_a_large_mapping)
 {
 	const uint64_t moved = UINT64_C(0x100000000000);
@@ -1393,7 +1393,7 @@ START_TEST(known_code_may_lie_anywhere_in_a_large_mapping)
 	pt_packets_psb(&run.packets, SAMPLE_START, 0);
 	pt_packets_pge(&run.packets, SAMPLE_WORK + moved + FAR);
 	for (int i = 0; i < 4; i++)
-		pt_packets_tnt(&run.packets, "tt"); /* leaf returns, work begins again */
+		pt_packets_tnt(&run.packets, "tt"); /* leaf returns, work starts again */
 	pt_packets_pgd(&run.packets, 0);
 	finish();
 	munmap(run.far_bytes, FAR + run.program_size);
@@ -1418,7 +1418,7 @@ START_TEST(jumps_within_a_function_are_left_out_if_nobody_wants_them)
 }
 END_TEST
 
-/* work becomes `count` times an instruction, a conditional jump back to its begin, and a return. */
+/* work becomes `count` times an instruction, a conditional jump back to its start, and a return. */
 static void make_work_long(size_t count, const uint8_t *insn, size_t size)
 {
 	uint8_t *work, jump[] = { 0x0f, 0x85, 0, 0, 0, 0, 0xc3 };
@@ -1435,7 +1435,7 @@ static void make_work_long(size_t count, const uint8_t *insn, size_t size)
 	run.work_size = count * size + sizeof(jump);
 }
 
-/* Instructions of a jump's way are counted in few bits; what does not fit is looked at closely. */
+/* Jumps' instruction counts have few bits; a larger count takes the slow path. */
 START_TEST(all_instructions_count_however_long_the_code_is_between_two_jumps)
 {
 	static const size_t nops[] = { 1, 2045, 2046, 2047, 2048, 3000 };
@@ -1452,13 +1452,13 @@ START_TEST(all_instructions_count_however_long_the_code_is_between_two_jumps)
 	pt_packets_pgd(&run.packets, 0);
 	finish();
 	ck_assert_uint_eq(run.stats.local_jumps, passes - 2);
-	/* Of main two calls and a syscall; of work all passes and two returns. */
+	/* Two calls and a syscall of main; all rounds and two returns of work. */
 	ck_assert_uint_eq(run.stats.insns, 3 + passes * (nops[_i] + 1) + 2);
 	expect(4, BRANCH_RETURN, SAMPLE_WORK + nops[_i] + 6, SAMPLE_MAIN + 10);
 }
 END_TEST
 
-/* Bits in one packet or in several, short packets and long, with a jump that needs none. */
+/* Bits in one packet or in several, short and long packets, with a jump that needs no bit. */
 static const char *const ways[][3] = {
 	{ "ttttn", "tttnt", "ttttttttttn" },
 	{ "ttn", "ttttttttttttttttttttt", "n" },
@@ -1514,7 +1514,7 @@ static size_t count_events(uint64_t begin_time, uint64_t end_time)
 	return count;
 }
 
-/* Where a stream is cut to a time, packets on both sides are decoded, too. */
+/* Where a stream is cut at a time, packets on both sides are decoded. */
 START_TEST(jumps_that_are_left_out_count_if_their_time_is_chosen)
 {
 	struct branch_event all[EVENTS_MAX];
@@ -1540,7 +1540,7 @@ START_TEST(jumps_that_are_left_out_count_if_their_time_is_chosen)
 }
 END_TEST
 
-/* No run can be added any more. */
+/* Add runs until none fits. */
 static void fill(struct jump_runs *runs)
 {
 	const struct local_jump jumps[JUMP_RUN_MOST] = { { .from = 1 } };
@@ -1591,7 +1591,7 @@ START_TEST(jumps_on_the_way_to_a_target_count)
 }
 END_TEST
 
-/* Of known code, too: a packet may cause some thousand jumps, and for no more. */
+/* Also in known code: one packet may cause only some thousand jumps. */
 START_TEST(jumps_between_two_decisions_count_up_to_a_bound)
 {
 	static const uint8_t jump[] = { 0xeb, 0x00 }; /* to the next instruction */
@@ -1606,7 +1606,7 @@ START_TEST(jumps_between_two_decisions_count_up_to_a_bound)
 	memset(taken, 't', bits);
 	pt_packets_psb(&run.packets, SAMPLE_START, 0);
 	pt_packets_pge(&run.packets, SAMPLE_MAIN);
-	pt_packets_tnt(&run.packets, "t"); /* two more make the way known */
+	pt_packets_tnt(&run.packets, "t"); /* two more make the path known */
 	pt_packets_tnt(&run.packets, "t");
 	pt_packets_tnt(&run.packets, taken);
 	if (endless)
@@ -1625,8 +1625,8 @@ START_TEST(jumps_between_two_decisions_count_up_to_a_bound)
 END_TEST
 
 /*
- * The first bytes of a PSB+ are cut out: its MODE.Exec and FUP look like those of an
- * event, and where the trace continues behind them is not where it was.
+ * The first bytes of a PSB+ are missing: its MODE.Exec and FUP look like those of an event, and the
+ * trace continues elsewhere.
  */
 START_TEST(the_end_of_a_header_without_its_begin_is_damage)
 {
@@ -1667,7 +1667,7 @@ START_TEST(an_end_of_tracing_without_its_begin_is_damage)
 }
 END_TEST
 
-/* A damaged MODE.Exec may be impossible: addresses of other modes have 32 bits. */
+/* A damaged MODE.Exec may be impossible: in other modes, addresses have 32 bits. */
 START_TEST(a_place_beyond_4_gib_has_64_bit_code)
 {
 	static const uint8_t mode_16[] = { 0x99, 0x00 };
@@ -1737,8 +1737,8 @@ END_TEST
 /* ---- Instructions -------------------------------------------------------- */
 
 /*
- * The program is `nops` times NOP, a conditional jump to its begin, and a system call; in a
- * mapping of its own at SAMPLE_CODE + MOVED.
+ * The program is `nops` times NOP, a conditional jump to its start, and a system call; in its own
+ * mapping at SAMPLE_CODE + MOVED.
  */
 static void write_long_code(size_t nops)
 {
@@ -1776,7 +1776,7 @@ START_TEST(code_without_a_branch_is_followed_however_long_it_is)
 	pt_packets_pge(&run.packets, code);
 	pt_packets_tnt(&run.packets, "t");
 	pt_packets_tnt(&run.packets, "t");
-	pt_packets_fup(&run.packets, jump - 1); /* an interrupt, and to the middle */
+	pt_packets_fup(&run.packets, jump - 1); /* an interrupt, and its return to the middle */
 	pt_packets_tip(&run.packets, code + nops / 2);
 	pt_packets_tnt(&run.packets, "n");
 	pt_packets_pgd(&run.packets, 0);
@@ -1794,7 +1794,7 @@ START_TEST(code_without_a_branch_is_followed_however_long_it_is)
 }
 END_TEST
 
-/* The end of the mapping is the end of the code, and not of a block. */
+/* The mapping's end is the code's end, but not a block's. */
 START_TEST(long_code_that_ends_without_a_branch_is_missing_code)
 {
 	const uint64_t code = SAMPLE_CODE + MOVED;
@@ -1816,10 +1816,10 @@ START_TEST(long_code_that_ends_without_a_branch_is_missing_code)
 }
 END_TEST
 
-/* What leaves the code without being a branch: decoder/code/insn.h. */
+/* Instructions that leave the code without being branches: decoder/code/insn.h. */
 static const struct leaving_insn {
 	uint8_t size, bytes[4];
-	bool returns; /* without a packet the next instruction follows */
+	bool returns; /* without a packet, continues at the next instruction */
 } leaving[] = {
 	{ 3, { 0x0f, 0x01, 0xd7 }, true },       /* ENCLU */
 	{ 3, { 0x0f, 0x01, 0xcf }, true },       /* ENCLS */
@@ -1870,7 +1870,7 @@ START_TEST(an_enclave_or_a_hypervisor_is_entered_by_a_fup)
 }
 END_TEST
 
-/* EENTER and EEXIT of a debug enclave, and a VM exit to a hypervisor that is traced, too. */
+/* EENTER and EEXIT of a debug enclave, and a VM exit to a hypervisor that is also traced. */
 START_TEST(a_traced_enclave_or_hypervisor_is_entered_by_a_fup_and_its_target)
 {
 	const struct leaving_insn *insn = &leaving[_i / 2];
@@ -1892,7 +1892,7 @@ START_TEST(a_traced_enclave_or_hypervisor_is_entered_by_a_fup_and_its_target)
 }
 END_TEST
 
-/* Another leaf of ENCLU (EGETKEY), for example, or a failure. */
+/* For example another leaf of ENCLU (EGETKEY), or a failure. */
 START_TEST(what_does_not_leave_needs_no_packet)
 {
 	const struct leaving_insn *insn = &leaving[_i / 2];
@@ -1912,7 +1912,7 @@ START_TEST(what_does_not_leave_needs_no_packet)
 }
 END_TEST
 
-/* Far branches: a TIP without a FUP.  A VM entry that fails has the next ip as its target. */
+/* Far branches have a TIP without a FUP.  A failed VM entry continues at the next IP. */
 START_TEST(far_branches_have_their_kind)
 {
 	static const struct {
@@ -1944,7 +1944,7 @@ START_TEST(far_branches_have_their_kind)
 }
 END_TEST
 
-/* APX: JMPABS, in the middle of code that libipt 2.0 does not know. */
+/* APX: JMPABS amid code that libipt 2.0 does not know. */
 static const uint8_t apx_code[] = {
 	0xd5, 0x18, 0x01, 0xc0,                                  /* add %r16, %r16 */
 	0x62, 0xf4, 0x7c, 0x18, 0x01, 0xc8,                      /* add %ecx, %eax, %eax */
@@ -1966,7 +1966,7 @@ START_TEST(jmpabs_is_a_jump_that_has_a_target_in_the_trace)
 }
 END_TEST
 
-/* Calls into another mapping, which begins where the returns are. */
+/* Calls into another mapping, which begins at the returns. */
 static const uint8_t far_calls[] = {
 	0xff,          0xd0,                      /* call *%rax */
 	0x75,          0xfc,                      /* jne to it */
@@ -1974,7 +1974,7 @@ static const uint8_t far_calls[] = {
 	[0x10] = 0xc3, [0x11] = 0xc3,             /* ret; ret */
 };
 
-/* Known code leads to where nothing is known yet: a call's target, and behind another call. */
+/* Known code leads to unknown code: a call's target, and the code after another call. */
 START_TEST(known_code_may_lead_to_unknown_code_of_another_mapping)
 {
 	const uint64_t code = SAMPLE_CODE, first = code + 0x10 + MOVED, second = first + 1;
@@ -2025,7 +2025,7 @@ START_TEST(decisions_may_precede_the_targets_between_them)
 }
 END_TEST
 
-/* A target that never comes is damage; what follows at a known ip is not lost. */
+/* A missing target is damage; decoding continues at the next known IP. */
 START_TEST(decisions_that_wait_for_no_target_are_damage)
 {
 	begin(PT_ENGINE_FAST);
@@ -2054,20 +2054,20 @@ START_TEST(decisions_that_wait_for_no_target_are_damage)
 }
 END_TEST
 
-/* A circle of direct jumps needs no packet: only a bound ends it. */
+/* A cycle of direct jumps needs no packet: only a limit ends it. */
 START_TEST(a_flow_that_turns_in_a_circle_is_a_gap)
 {
 	begin(_i);
 	pt_packets_psb(&run.packets, SAMPLE_START, 0);
 	pt_packets_pge(&run.packets, SAMPLE_CIRCLE);
-	pt_packets_tip(&run.packets, SAMPLE_MAIN); /* no instruction of the circle takes it */
+	pt_packets_tip(&run.packets, SAMPLE_MAIN); /* no instruction of the cycle takes it */
 	pt_packets_psb(&run.packets, SAMPLE_START + 100, SAMPLE_LEAF);
 	pt_packets_tip(&run.packets, SAMPLE_SYSCALL);
 	pt_packets_pgd(&run.packets, 0);
 	finish();
 	ck_assert_uint_eq(run.stats.gaps[GAP_ENDLESS], 1);
 	ck_assert_uint_gt(run.count, 3);
-	/* Decoding continued behind it. */
+	/* Decoding continued. */
 	ck_assert_uint_eq(run.last.kind, BRANCH_SYSCALL);
 }
 END_TEST
@@ -2077,7 +2077,7 @@ START_TEST(packets_that_fit_no_code_are_a_gap_and_no_crash)
 	begin(_i);
 	pt_packets_psb(&run.packets, SAMPLE_START, 0);
 	pt_packets_pge(&run.packets, SAMPLE_MAIN);
-	pt_packets_pge(&run.packets, SAMPLE_MAIN); /* on, but it is on */
+	pt_packets_pge(&run.packets, SAMPLE_MAIN); /* on, while it is on */
 	finish();
 	ck_assert_uint_ge(run.count, 1);
 	ck_assert_uint_ge(run.stats.gaps[GAP_MISMATCH] + run.stats.gaps[GAP_INTERNAL] +

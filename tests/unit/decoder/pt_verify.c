@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The engines on the sample program (tests/support/sample.h), which runs five
- * times, from a PSB each: once with the same code, once with a byte of it
- * changed for one of the two.
+ * Both engines on the sample program (tests/support/sample.h), which runs five times, each from a
+ * PSB: once with the same code, once with a changed byte for one engine.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +20,7 @@
 
 static struct {
 	char program[PERF_DATA_PATH];
-	uint8_t *bytes; /* of the program, as the fast engine sees it; libipt opens the file */
+	uint8_t *bytes; /* of the program, for the fast engine; libipt opens the file */
 	size_t size;
 	struct pt_packets packets;
 } sample;
@@ -72,7 +71,7 @@ static struct pt_verdict verify(uint64_t every)
 	perf_data_write_temporary(&data, recording);
 	ck_assert_int_eq(perf_file_open(&file, recording, &diag, NULL), 0);
 	ck_assert_int_eq(auxtrace_init(&auxtrace, &file, NULL), 0);
-	/* MTCs each PERIOD ns, by a bit that the sample's event has; there may be none. */
+	/* MTCs each PERIOD ns, by a bit that the sample's event has; the trace may have none. */
 	auxtrace.info.mtc_bit = 1;
 	auxtrace.info.mtc_freq_bits = 0x3c000;
 	auxtrace.info.tsc_ctc_ratio_n = PERIOD;
@@ -86,7 +85,7 @@ static struct pt_verdict verify(uint64_t every)
 							      .diag = &diag },
 				   every, &verdict, NULL),
 			 0);
-	/* Where the file has the trace. */
+	/* The trace's position in the file. */
 	ck_assert(!verdict.differences ||
 		  verdict.file_offset ==
 			  verdict.offset + auxtrace.streams[0].pieces[0].file_offset);
@@ -106,7 +105,7 @@ static void run_sample(void)
 		sample_trace(&sample.packets);
 }
 
-/* Of the byte of an ip, in the program's file. */
+/* The byte at an IP in the program's file. */
 static uint8_t *byte_at(uint64_t ip)
 {
 	return &sample.bytes[ip - SAMPLE_CODE + TINY_ELF_CODE_OFFSET];
@@ -125,7 +124,7 @@ START_TEST(equal_engines_have_no_differences)
 }
 END_TEST
 
-/* work() calls leaf 0x20 behind it; let the fast engine see a call to where `circle` is. */
+/* work() calls leaf at 0x20 after it; the fast engine sees a call of `circle`. */
 START_TEST(another_target_of_a_call_is_reported_with_both_sides)
 {
 	struct pt_verdict verdict;
@@ -138,7 +137,7 @@ START_TEST(another_target_of_a_call_is_reported_with_both_sides)
 	ck_assert_uint_eq(verdict.segments, RUNS);
 	ck_assert_uint_eq(verdict.differences, RUNS);
 	ck_assert_uint_eq(verdict.offset, 0);
-	ck_assert_uint_eq(verdict.index, 2); /* behind trace on and the call of work */
+	ck_assert_uint_eq(verdict.index, 2); /* after trace on and the call of work */
 	ck_assert(verdict.has_fast && verdict.has_libipt);
 	ck_assert_uint_eq(verdict.fast.to, SAMPLE_CIRCLE);
 	ck_assert_uint_eq(verdict.libipt.to, SAMPLE_LEAF);
@@ -147,17 +146,17 @@ START_TEST(another_target_of_a_call_is_reported_with_both_sides)
 }
 END_TEST
 
-/* A conditional jump that only one of them sees as one. */
+/* A conditional jump for one engine only. */
 START_TEST(damage_that_only_one_finds_is_a_difference)
 {
 	run_sample();
-	*byte_at(SAMPLE_WORK + 5) = 0x0f; /* ud2, almost: no instruction */
+	*byte_at(SAMPLE_WORK + 5) = 0x0f; /* an incomplete ud2: no instruction */
 	*byte_at(SAMPLE_WORK + 6) = 0xff;
 	ck_assert_uint_eq(verify(1).differences, RUNS);
 }
 END_TEST
 
-/* A PSBEND without PSB is damage for the fast engine only; it comes first, and is not named. */
+/* A PSBEND without PSB is damage for the fast engine only; it comes first, but is not reported. */
 START_TEST(a_difference_without_any_damage_is_named_rather)
 {
 	static const uint8_t psbend[] = { 0x02, 0x23 };
@@ -179,7 +178,7 @@ START_TEST(a_difference_without_any_damage_is_named_rather)
 }
 END_TEST
 
-/* After a place without code each resumes in its own way. */
+/* After missing code, each engine resumes in its own way. */
 START_TEST(what_both_call_damaged_is_left_out)
 {
 	pt_packets_psb(&sample.packets, SAMPLE_START, 0);
@@ -195,7 +194,7 @@ START_TEST(what_both_call_damaged_is_left_out)
 }
 END_TEST
 
-/* libipt reads on to the next PSB, and gives the branch before it the PSB's time. */
+/* libipt reads up to the next PSB, and gives the last branch before it the PSB's time. */
 START_TEST(the_time_of_the_last_branch_before_a_psb_is_left_out)
 {
 	struct pt_verdict verdict;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Samples of sched_switch that are shorter or otherwise than their format says; whole
- * ones are tests/unit/src/sched_points.c's.  The fields are where Linux 6 has them.
+ * Samples of sched_switch that are shorter than their format or differ from it; valid ones are in
+ * tests/unit/src/sched_points.c.  The fields are at the offsets of Linux 6.
  */
 #include "decoder/timeline/sched_points.h"
 
@@ -41,7 +41,7 @@ static struct sched_field *field(enum sched_place place)
 	return &points.formats[SCHED_SWITCH].fields[place];
 }
 
-/* Of so many bytes of the sample. */
+/* From the first bytes of the sample. */
 static struct sched_point read_point(size_t size)
 {
 	const struct perf_sample sample = { .attr = &attr, .raw = { raw, size } };
@@ -74,7 +74,7 @@ START_TEST(without_a_whole_thread_id_there_is_nothing)
 }
 END_TEST
 
-/* A name may lack its NUL, so whoever reads it reads 16 bytes. */
+/* A name may lack its NUL, and readers read 16 bytes. */
 START_TEST(a_name_that_is_cut_or_short_is_left_out)
 {
 	field(PLACE_TID)->offset = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who runs at a time, where the trace's time is coarser than the kernel's. */
+/* Which thread runs at a time, when the trace's time is coarser than the kernel's. */
 #include <string.h>
 #include <unistd.h>
 
@@ -40,8 +40,10 @@ static void open_data(struct perf_data *data)
 	perf_data_release(data);
 }
 
-/* The sample runs from 100; idle from 2000; another process from 3000; at 4000 it maps over its
- * code. */
+/*
+ * The sample runs from 100; idle from 2000; another process from 3000, which maps over its code at
+ * 4000.
+ */
 static void open_timeline(void)
 {
 	struct perf_data_mmap map = { .pid = OTHER_PID,
@@ -102,7 +104,7 @@ START_TEST(user_code_in_idle_time_is_the_next_threads)
 	schedule_init(&schedule, timeline, 0, -1);
 	schedule_seek_user(&schedule, 2990, OTHER_CODE);
 	ck_assert_int_eq(schedule.thread->tid, OTHER_PID);
-	/* Its events do not lie before it began to run. */
+	/* Its events cannot precede its start. */
 	ck_assert_uint_eq(schedule_clamp(&schedule, 2990), 3000);
 	close_timeline();
 }
@@ -137,7 +139,7 @@ START_TEST(a_buffer_per_thread_is_that_threads)
 }
 END_TEST
 
-/* Two threads of one process, from 2000 on the second, from 3000 on the first again. */
+/* Two threads of one process; the second runs from 2000 to 3000. */
 static void open_two_threads(void)
 {
 	struct perf_data data;
@@ -154,8 +156,8 @@ static void open_two_threads(void)
 }
 
 /*
- * Both threads have the same code, and the time is 100 ns late: where each
- * stopped shows which thread continues.
+ * Both threads have the same code, and the time is 100 ns late: their stop addresses show which
+ * thread continues.
  */
 START_TEST(the_place_of_a_stop_separates_a_thread_from_its_neighbour)
 {
@@ -169,7 +171,7 @@ START_TEST(the_place_of_a_stop_separates_a_thread_from_its_neighbour)
 	schedule_seek_user(&schedule, 2500, SAMPLE_LEAF);
 	ck_assert_int_eq(schedule.thread->tid, SAMPLE_PID + 1);
 	schedule_stop_user(&schedule, SAMPLE_WORK);
-	/* An interrupt: it continues where it was. */
+	/* An interrupt: the thread continues at the same address. */
 	schedule_seek_user(&schedule, 2850, SAMPLE_WORK);
 	ck_assert_int_eq(schedule.thread->tid, SAMPLE_PID + 1);
 	schedule_stop_user(&schedule, SAMPLE_WORK);
@@ -179,7 +181,7 @@ START_TEST(the_place_of_a_stop_separates_a_thread_from_its_neighbour)
 }
 END_TEST
 
-/* Counted cycles may lead the time past a switch, here to idle or to a thread without the code. */
+/* Counted cycles may lead past a switch, here to idle or to a thread without the code. */
 START_TEST(a_clock_that_is_late_takes_no_code_from_its_thread)
 {
 	const uint64_t late = _i ? 3500 : 2500;
@@ -192,7 +194,7 @@ START_TEST(a_clock_that_is_late_takes_no_code_from_its_thread)
 	schedule_seek_user(&schedule, late, SAMPLE_MAIN + 5);
 	ck_assert_int_eq(schedule.thread->tid, SAMPLE_PID);
 	ck_assert_uint_eq(schedule_clamp(&schedule, late), 2000);
-	/* Where it did not stop, nobody knows. */
+	/* Elsewhere the thread is unknown. */
 	schedule_stop_user(&schedule, SAMPLE_MAIN + 5);
 	schedule_seek_user(&schedule, late, SAMPLE_MAIN);
 	ck_assert_int_ne(schedule.thread->tid, SAMPLE_PID);
@@ -211,7 +213,7 @@ START_TEST(a_switch_that_is_too_far_away_is_not_the_reason)
 	schedule_stop_user(&schedule, SAMPLE_MAIN + 5);
 	schedule_seek_user(&schedule, 2100, SAMPLE_WORK);
 	schedule_stop_user(&schedule, SAMPLE_WORK);
-	/* A signal's handler happens to begin where the first thread stopped. */
+	/* A signal handler happens to begin at the first thread's stop address. */
 	schedule_seek_user(&schedule, 2600, SAMPLE_MAIN + 5);
 	ck_assert_int_eq(schedule.thread->tid, SAMPLE_PID + 1);
 	close_timeline();
@@ -280,7 +282,7 @@ START_TEST(the_next_program_begins_once_in_the_run_of_its_exec)
 }
 END_TEST
 
-/* The clock may lag by 400 ns at most, so the next thread and the next mapping are not reached. */
+/* The clock lags by 400 ns at most, so it has not reached the next thread and mapping. */
 START_TEST(what_the_clock_excludes_is_not_the_reason)
 {
 	struct perf_data_mmap map = { .pid = OTHER_PID,
@@ -317,7 +319,7 @@ START_TEST(what_the_clock_excludes_is_not_the_reason)
 }
 END_TEST
 
-/* perf writes no switch where an exec gives a thread the tid of its leader. */
+/* perf writes no switch when exec gives a thread its leader's tid. */
 START_TEST(a_thread_that_runs_exec_becomes_the_leader)
 {
 	struct perf_data data;
@@ -340,7 +342,7 @@ START_TEST(a_thread_that_runs_exec_becomes_the_leader)
 	schedule_init(&schedule, timeline, 0, -1);
 	schedule_seek_user(&schedule, 1000, SAMPLE_CODE);
 	ck_assert_int_eq(schedule.thread->tid, SAMPLE_PID + 1);
-	/* The time is early: the code decides. */
+	/* The time is early; the code decides. */
 	schedule_seek_user(&schedule, 1900, OTHER_CODE);
 	ck_assert_int_eq(schedule.thread->tid, SAMPLE_PID);
 	ck_assert_str_eq(mapped(&schedule, OTHER_CODE), "/two");
@@ -351,7 +353,7 @@ START_TEST(a_thread_that_runs_exec_becomes_the_leader)
 }
 END_TEST
 
-/* The other threads have ended then, so their buffers have nothing after it. */
+/* Then the other threads have ended, so their buffers have nothing after it. */
 START_TEST(a_buffer_per_thread_is_the_leaders_after_an_exec)
 {
 	struct perf_data data;

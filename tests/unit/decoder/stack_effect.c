@@ -306,7 +306,7 @@ START_TEST(the_code_shows_who_continues_a_frame)
 }
 END_TEST
 
-/* A jump that calls returns to the address that was pushed. */
+/* A jump that acts as a call returns to the pushed address. */
 START_TEST(a_jump_that_calls_has_a_return_address)
 {
 	const uint8_t bytes[] = { 0x68, 0x07, 0x10, 0x40, 0x00, 0xff, 0xe0, 0x90 };
@@ -316,7 +316,7 @@ START_TEST(a_jump_that_calls_has_a_return_address)
 }
 END_TEST
 
-/* No code is read behind its end, however it is cut. */
+/* No code is read past its end, wherever it is cut. */
 START_TEST(code_may_end_anywhere)
 {
 	for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Code in front of SYSCALL instructions; its bytes are objdump's. */
+/* Code before SYSCALL instructions; the bytes are objdump's. */
 #include "decoder/code/syscall_number.h"
 
 #include <string.h>

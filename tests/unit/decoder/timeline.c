@@ -48,7 +48,7 @@ static void open_built(void)
 	ck_assert_ptr_nonnull(timeline);
 }
 
-/* The next records happen at this time, in thread pid/pid on CPU 0. */
+/* The next records are of this time, in thread pid/pid on CPU 0. */
 static void at(uint64_t time, int32_t pid)
 {
 	perf_data_stamp(&data, (struct perf_data_stamp){ .time = time, .pid = pid, .tid = pid });
@@ -83,7 +83,7 @@ static const struct process *process_of(int32_t tid)
 	return thread->process;
 }
 
-/* Assert what is mapped at an address in one epoch: "path+offset", or NULL for nothing. */
+/* Assert the mapping at an address in one epoch: "path+offset", or NULL for none. */
 static void assert_code(const struct process *process, size_t epoch, uint64_t ip, const char *text)
 {
 	const struct mapping *mapping;
@@ -144,7 +144,7 @@ START_TEST(code_over_other_code_begins_an_epoch_and_cuts_the_old_mapping)
 }
 END_TEST
 
-/* Programs that move their code to huge pages; paths as the kernel records them. */
+/* Programs that remap their code to huge pages; paths as the kernel records them. */
 static const char *const memory[] = { "//anon", "/anon_hugepage (deleted)", "/memfd:text (deleted)",
 				      "[anon:hugetext]" };
 
@@ -194,7 +194,7 @@ START_TEST(memory_beside_code_is_no_copy)
 	map_part(5, "//anon", 0x4000, 0x1000, 0); /* between two files */
 	map_part(5, "/b", 0x5000, 0x3000, 0);
 	at(200, 5);
-	map_part(5, "//anon", 0x5000, 0x1000, 0); /* at the file's begin, not aligned */
+	map_part(5, "//anon", 0x5000, 0x1000, 0); /* at the file's start, unaligned */
 	open_built();
 	assert_code(process_of(5), 0, 0x2000, "//anon+0x0");
 	assert_code(process_of(5), 0, 0x4000, "//anon+0x0");
@@ -305,7 +305,7 @@ START_TEST(a_child_has_what_its_parent_had_at_the_fork)
 }
 END_TEST
 
-/* perf lists the mappings of a task that it found itself: its parent's are not among them. */
+/* perf lists the mappings of an existing task itself: its parent's are not among them. */
 START_TEST(a_fork_that_perf_made_up_inherits_nothing)
 {
 	at(0, 0);
@@ -418,7 +418,7 @@ START_TEST(build_ids_come_with_the_mapping_or_from_their_feature)
 }
 END_TEST
 
-/* perf's name of it in the feature (util/vdso.c). */
+/* perf's name for it in the feature (util/vdso.c). */
 START_TEST(the_vdso_of_a_32_bit_process_is_another_one)
 {
 	const uint8_t id[] = "of 64 bits..........", id32[] = "of 32 bits..........";
@@ -504,7 +504,7 @@ START_TEST(a_tid_that_is_used_again_is_another_thread)
 }
 END_TEST
 
-/* Two threads of one pid and tid would share a track, on which time would go back. */
+/* Two threads of one pid and tid would share a track, with time going back. */
 START_TEST(a_record_of_a_wrong_process_makes_no_second_thread)
 {
 	const struct thread *thread;
@@ -574,7 +574,7 @@ START_TEST(a_cpu_runs_whom_the_switch_out_names)
 	/* Not in the order of time, as buffers of several CPUs are written. */
 	switch_on(200, 1, 6, true, 0);
 	switch_on(201, 1, 0, false, 6);
-	switch_on(300, 1, 5, false, -1); /* it came from one that is dead */
+	switch_on(300, 1, 5, false, -1); /* the previous thread is dead */
 	switch_on(120, 0, 9, true, 8);
 	switch_on(100, 1, 5, true, 6);
 	switch_on(102, 1, 6, false, 5);
@@ -652,7 +652,7 @@ START_TEST(a_thread_map_names_threads_that_no_comm_names)
 	} map = { 1000, { { 5, "mapped" }, { 6, "" }, { 7, "never seen" } } };
 	const struct thread *thread;
 
-	/* A name that fills its field has no end. */
+	/* A name that fills its field has no NUL. */
 	memcpy(map.entries[1].name, "0123456789abcdef", sizeof(map.entries[1].name));
 	perf_data_add_user_record(&data, PERF_USER_THREAD_MAP, &map, sizeof(map));
 	perf_data_add_user_record(&data, PERF_USER_THREAD_MAP, &map, 3);
@@ -716,7 +716,7 @@ static void add_pausing_sample(bool resumes, uint64_t time, uint32_t tid, uint64
 	perf_data_add_user_record(&data, PERF_RECORD_SAMPLE, words, sizeof(words));
 }
 
-/* Thread 5 pauses CPU 0 at 100; 6 runs there from 120 on, 7 from 150 on; 7 resumes at 200. */
+/* Thread 5 pauses CPU 0 at 100; 6 runs there from 120, 7 from 150; 7 resumes the trace at 200. */
 START_TEST(a_pause_is_of_the_threads_that_ran_in_it)
 {
 	const struct trace_pauses *pauses;
@@ -739,12 +739,12 @@ START_TEST(a_pause_is_of_the_threads_that_ran_in_it)
 	open_built();
 	pauses = timeline_pauses(timeline);
 	ck_assert_ptr_nonnull(pauses);
-	/* Its own: wherever the trace begins again. */
+	/* Its own pause: wherever the trace resumes. */
 	ck_assert_uint_eq(trace_pauses_find(pauses, 5, 0, 90, 300), 100);
 	ck_assert_uint_eq(trace_pauses_find(pauses, 5, -1, 105, 106), 0);
 	ck_assert_uint_eq(trace_pauses_find(pauses, 5, -1, 105, 110), 110);
 	ck_assert_uint_eq(trace_pauses_find(pauses, 5, 0, 111, 300), 0);
-	/* Another's: unless the trace began again before the CPU's was resumed. */
+	/* Another thread's: unless the trace resumes before the CPU's pause ends. */
 	ck_assert_uint_eq(trace_pauses_find(pauses, 6, 0, 90, 300), 120);
 	ck_assert_uint_eq(trace_pauses_find(pauses, 6, 0, 90, 165), 0);
 	ck_assert_uint_eq(trace_pauses_find(pauses, 6, 1, 90, 165), 120);
@@ -800,7 +800,7 @@ START_TEST(changes_of_the_kernels_code_come_in_the_order_of_time)
 }
 END_TEST
 
-/* All of the manual's "nothing", with any bytes. */
+/* All records that the manual ignores, with any bytes. */
 START_TEST(records_without_history_change_nothing)
 {
 	static const uint32_t types[] = {
@@ -837,7 +837,7 @@ START_TEST(records_without_history_change_nothing)
 }
 END_TEST
 
-/* The last time that can be, and the first that cannot. */
+/* The last valid time and the first invalid one. */
 START_TEST(a_record_whose_time_cannot_be_is_left_out_with_a_warning)
 {
 	size_t count;
@@ -903,7 +903,7 @@ START_TEST(many_threads_and_mappings_take_near_linear_time)
 		perf_data_add_fork(&data, 10 + i, 10 + i, 1);
 		switch_on(2000 + (uint64_t)i, i % 8, 1, true, 10 + i);
 	}
-	/* A prime step, so that they come in no order. */
+	/* A prime step puts them out of order. */
 	at(5, 1);
 	for (uint64_t i = 0; i < MAPPINGS; i++)
 		map(1, "//anon", 0x10000 + i * 7919 % MAPPINGS * 0x2000, 0x1000);
@@ -918,7 +918,7 @@ START_TEST(many_threads_and_mappings_take_near_linear_time)
 }
 END_TEST
 
-/* Each buffer asks for its own: all of them together see each loss once. */
+/* Each buffer looks up its own: together they see each loss once. */
 START_TEST(many_buffers_with_losses_take_near_linear_time)
 {
 	enum { LOSSES = 200000, CPUS = 50000 };
@@ -945,7 +945,7 @@ START_TEST(many_buffers_with_losses_take_near_linear_time)
 }
 END_TEST
 
-/* Each mapping takes the place of another, so that each would be an epoch of 10,000 mappings. */
+/* Each mapping replaces another, so each would be an epoch of 10,000 mappings. */
 START_TEST(epochs_do_not_take_the_square_of_the_file)
 {
 	size_t mappings = 0;

@@ -5,7 +5,7 @@
 
 #include "tests/support/unit.h"
 
-/* Writes "t" and "n" for the bits, in the order in which they are used. */
+/* Writes "t" and "n" for the bits, in the order of their use. */
 static const char *text_of(uint64_t bits)
 {
 	static char text[65];
@@ -17,7 +17,7 @@ static const char *text_of(uint64_t bits)
 	return text;
 }
 
-/* SDM volume 3, "Taken/Not-taken (TNT) Packet": up to six bits behind a 1, and a 0 behind them. */
+/* SDM volume 3, "Taken/Not-taken (TNT) Packet": up to six bits after a stop bit 1, then a 0. */
 START_TEST(a_byte_has_the_bits_behind_its_first_one)
 {
 	static const struct {

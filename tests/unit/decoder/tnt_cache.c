@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Paths from hops that lie side by side, as they do in memory. */
+/* Paths of adjacent hops, as in memory. */
 #include "decoder/code/tnt_cache.h"
 
 #include "decoder/code/basic_block.h"

@@ -5,7 +5,7 @@
 
 #define SECOND UINT64_C(1000000000)
 
-/* The results were computed with Python's unbounded integers from perf_event.h's formula. */
+/* The results were computed from perf_event.h's formula with Python's unbounded integers. */
 static const struct {
 	struct tsc_clock clock;
 	uint64_t tsc, ns;
@@ -24,7 +24,7 @@ START_TEST(ticks_become_nanoseconds_without_overflow)
 }
 END_TEST
 
-/* A machine that was suspended, or a guest, has a zero that is negative. */
+/* After a suspend, or in a guest, time_zero is negative. */
 START_TEST(the_inverse_is_the_first_tick_that_reaches_the_time)
 {
 	static const struct tsc_clock clocks[] = {

@@ -7,12 +7,12 @@
 #include "tests/support/memtrace_ctf.h"
 #include "tests/support/unit.h"
 
-/* A second before the low 25 bits of times, which events have, begin anew. */
+/* One second before an event's 25 bits of time overflow. */
 #define START  UINT64_C(1699999997017536)
 #define ALLOCS 600
 #define PLACES 200
 
-/* A cheap generator: the same numbers everywhere. */
+/* A simple generator with the same numbers everywhere. */
 static uint32_t next_random(uint32_t *state)
 {
 	*state = *state * 1664525 + 1013904223;
@@ -30,7 +30,7 @@ static void locate_all(struct ctf_file *file, unsigned domain)
 		char names[2][2][32];
 		struct ctf_location locations[2];
 
-		/* More files and functions than the lists hold, and again and again. */
+		/* More files and functions than the lists hold, repeated. */
 		for (unsigned j = 0; j < 2; j++) {
 			snprintf(names[j][0], sizeof(names[j][0]), "file%u.ml", (i * 7 + j) % 40);
 			snprintf(names[j][1], sizeof(names[j][1]), "f%u", i % 50);
@@ -42,7 +42,7 @@ static void locate_all(struct ctf_file *file, unsigned domain)
 	}
 }
 
-/* Backtraces that share beginnings, as a program's do. */
+/* Backtraces with common prefixes, as in a program. */
 static void make_recipe(struct recipe *recipes, struct ctf_file *file, unsigned domains)
 {
 	uint32_t state = 3;
@@ -155,7 +155,7 @@ START_TEST(what_is_written_is_read)
 }
 END_TEST
 
-/* Bytes of a packet's header: memtrace's src/memtrace.tsdl. */
+/* Bytes of a packet header: memtrace's src/memtrace.tsdl. */
 enum { PACKET_BITS = 4, PACKET_VERSION = 28, PACKET_PID = 30 };
 
 static size_t packet_size(const uint8_t *packet)
@@ -166,7 +166,7 @@ static size_t packet_size(const uint8_t *packet)
 	return bits / 8;
 }
 
-/* Returns how many events there are, the last one in *event. */
+/* Returns the number of events, and the last one in *event. */
 static unsigned count_events(const struct ctf_file *file, struct diag *diag,
 			     struct memtrace_event *event)
 {
@@ -212,7 +212,7 @@ START_TEST(packets_of_another_process_are_left_out_and_reported)
 }
 END_TEST
 
-/* Bytes of a header of version 3; without its domain, before, the others are two bytes earlier. */
+/* Bytes of a version 3 header; without its domain, the later ones are two bytes earlier. */
 enum {
 	PACKET_BEGIN = 8,
 	PACKET_DOMAIN = 38,
@@ -251,7 +251,7 @@ START_TEST(allocations_that_do_not_continue_lose_their_backtraces_with_a_warning
 	/* seeds.md: a packet has as many allocations as its ids (alloc id sync) */
 	assert_backtraces_lost(&file);
 	file.out.bytes[first + PACKET_LAST_OBJECT - shift]--;
-	/* Numbers of version 3 may leave some out, but not begin again. */
+	/* Numbers of version 3 may have gaps, but not restart. */
 	file.out.bytes[second + PACKET_FIRST_OBJECT - shift] = version >= 3 ? 0 : 2;
 	file.out.bytes[second + PACKET_LAST_OBJECT - shift] = version >= 3 ? 1 : 3;
 	assert_backtraces_lost(&file);
@@ -259,7 +259,7 @@ START_TEST(allocations_that_do_not_continue_lose_their_backtraces_with_a_warning
 }
 END_TEST
 
-/* Three domains take their numbers three at a time, from one counter. */
+/* Three domains allocate their numbers from one counter, three at a time. */
 START_TEST(numbers_are_taken_in_chunks_of_any_size)
 {
 	static const uint8_t firsts[] = { 0, 3, 6, 9, 12, 15, 18, 21, 24 };
@@ -294,7 +294,7 @@ START_TEST(numbers_are_taken_in_chunks_of_any_size)
 }
 END_TEST
 
-/* Returns whether a file whose packets verify these slots, of an empty cache, has backtraces. */
+/* Returns whether a file whose packets verify these slots of an empty cache has backtraces. */
 static bool slots_are_whole(const uint16_t *slots, size_t count)
 {
 	struct memtrace_event event;
@@ -347,7 +347,7 @@ START_TEST(a_block_is_not_promoted_before_it_is_allocated)
 		ctf_object(&file, 0, code, START + 20, 5);
 		ctf_flush(&file, 0);
 		alloc_at(&file, START + 30);
-		/* Another domain's may be collected. */
+		/* Another domain's block may be collected. */
 		ck_assert_uint_eq(count_events(&file, &diag, &event), code == 3 ? 2 : 3);
 		ck_assert_int_eq(event.unknown_backtrace, code == 3);
 		/* seeds.md: a promotion names a block allocated before it (promote id sync), a
@@ -421,7 +421,7 @@ START_TEST(each_packet_is_read_by_its_own_version)
 	alloc_at(&file, START + 10);
 	size = file.out.size - packet;
 	alloc_at(&file, START + 20);
-	/* The first one as version 2 has it: without the domain. */
+	/* The first header is as in version 2: without the domain. */
 	header = file.out.bytes + packet;
 	header[PACKET_VERSION] = 2;
 	bits = (uint32_t)(size - 2) * 8;
@@ -559,7 +559,7 @@ START_TEST(no_damage_makes_the_reader_hang_or_overrun)
 		struct memtrace_event event;
 		struct memtrace trace;
 
-		/* A copy without room behind it: an overrun is seen by the sanitizer. */
+		/* A copy without spare room, so that a sanitizer sees an overrun. */
 		memcpy(copy, file.out.bytes, size);
 		for (uint32_t flips = next_random(&state) % 4; flips && size; flips--)
 			copy[next_random(&state) % size] = (uint8_t)next_random(&state);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of the tests' encoder and of memtrace's are read, written and read again. */
+/* Files of the tests' encoder and of memtrace's own are read, written and read again. */
 #include "overlays/memtrace_writer.h"
 
 #include <stdio.h>
@@ -81,7 +81,7 @@ static void assert_same_places(const struct memtrace *one, const struct memtrace
 	}
 }
 
-/* All but what a backtrace was coded as. */
+/* Everything but a backtrace's coding. */
 static void assert_same_event(const struct memtrace_event *one, const struct memtrace_event *other)
 {
 	ck_assert_uint_eq(one->time, other->time);
@@ -131,7 +131,7 @@ static uint32_t next_random(uint32_t *state)
 	return *state >> 8;
 }
 
-/* Names are more than the lists hold; some codes have no location, and some two. */
+/* More names than the lists hold; some codes have no location, and some have two. */
 static void locate(struct ctf_file *file, unsigned domain, unsigned codes)
 {
 	for (unsigned i = 0; i < codes; i++) {
@@ -173,7 +173,7 @@ static struct ctf_file make_file(unsigned allocations)
 		object = ctf_alloc(&file, domain, &alloc);
 		if (i % 2)
 			ctf_object(&file, domain, 3 + i % 3 / 2, time, object);
-		/* Another domain's block, which is younger. */
+		/* A younger block of another domain. */
 		if (i % 7 == 0)
 			ctf_object(&file, domain, 4, time, 50000 + i);
 		if (i % 50 == 49)
@@ -200,7 +200,7 @@ START_TEST(what_is_read_is_written)
 }
 END_TEST
 
-/* Packets end before 32 KiB and 30 s, and no later than the domain's next one begins. */
+/* Packets end before 32 KiB and 30 s, and before the domain's next one begins. */
 START_TEST(packets_are_as_small_as_memtrace_reads_them)
 {
 	struct ctf_file file = make_file(3000);
@@ -217,7 +217,7 @@ START_TEST(packets_are_as_small_as_memtrace_reads_them)
 		ck_assert_uint_le(bits / 8, 32768);
 		ck_assert_uint_ge(bits / 8, 69);
 		ck_assert_uint_le(end - begin, 30000000);
-		/* The first one of a domain verifies no slot, the others memtrace's. */
+		/* A domain's first packet verifies no slot, the others memtrace's. */
 		if (at && packet[71] >> 1 != 1) {
 			unsigned domain = packet[38], slot = packet[40] | packet[41] << 8;
 
@@ -235,7 +235,7 @@ START_TEST(packets_are_as_small_as_memtrace_reads_them)
 }
 END_TEST
 
-/* memtrace's reader demands of a promotion, not of a collection, that its block is older. */
+/* memtrace's reader demands that a promoted block is older, but not a collected one. */
 START_TEST(numbers_of_blocks_may_leave_some_out)
 {
 	static const struct memtrace_info info = { 1e-4, 64, "/bin/program", "host", "", "",
@@ -282,7 +282,7 @@ START_TEST(numbers_of_blocks_may_leave_some_out)
 }
 END_TEST
 
-/* The encoder ends a backtrace after 4 KiB: 409 new places. */
+/* The encoder ends a backtrace after 4 KiB: 409 new entries. */
 START_TEST(a_long_backtrace_lacks_its_innermost_entries)
 {
 	static const struct memtrace_info info = { 1, 64, "", "", "", "", 1, 0, START };
@@ -311,7 +311,7 @@ START_TEST(a_long_backtrace_lacks_its_innermost_entries)
 }
 END_TEST
 
-/* Returns a file of ../shared, perhaps compressed; of no bytes if there is none. */
+/* Returns a file of ../shared, perhaps compressed; empty if it is absent. */
 static struct bytes read_shared(const char *name)
 {
 	const char *top = getenv("top_srcdir");
@@ -331,7 +331,7 @@ static struct bytes read_shared(const char *name)
 	return in;
 }
 
-/* What memtrace wrote: `most` percent of its size, at most. */
+/* Files of memtrace: ours have at most `most` percent of the size. */
 static const struct {
 	const char *name;
 	unsigned most;

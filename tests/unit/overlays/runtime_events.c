@@ -22,7 +22,7 @@ static struct runtime_events open_file(const struct ring_file *built)
 	return file;
 }
 
-/* Returns how many events a ring gives; the last one is kept. */
+/* Returns the number of a ring's events; keeps the last one. */
 static size_t count_events(const struct runtime_events *file, uint32_t index,
 			   struct runtime_event *last)
 {
@@ -133,7 +133,7 @@ END_TEST
 
 START_TEST(a_damaged_message_costs_itself_and_no_other_ring_anything)
 {
-	/* Lengths of 0, past the tail, and past the end of the ring; an unknown type. */
+	/* Lengths of 0, past the tail, and past the ring's end; an unknown type. */
 	static const uint64_t damage[] = { 0, UINT64_C(9) << 54, UINT64_C(1000) << 54,
 					   UINT64_C(2) << 54 | UINT64_C(9) << 49 };
 	struct ring_file built;
@@ -152,7 +152,7 @@ START_TEST(a_damaged_message_costs_itself_and_no_other_ring_anything)
 		ck_assert_uint_eq(count_events(&file, 0, &event), 5);
 		ck_assert_uint_eq(event.time, 5);
 		ck_assert_uint_eq(count_events(&file, 1, &event), 5);
-		/* The last one: nothing is sound behind it. */
+		/* The last one: nothing follows it. */
 		*ring_file_word(&built, 0, 8) = damage[i];
 		*ring_file_word(&built, 0, 6) = damage[i];
 		/* seeds.md: a bad message ends the run, or none does (5.0 to 5.2) */
@@ -204,7 +204,7 @@ START_TEST(a_torn_copy_gives_its_newest_whole_run_in_order_of_time)
 	tail = *ring_file_tail(&built, 0);
 	for (uint64_t i = 100; i < 107; i++)
 		ring_file_runtime(&built, 0, RING_BEGIN, 6, 1000 + i);
-	/* The header was copied before the seven last messages were written over old ones. */
+	/* The header was copied before the last seven messages overwrote old ones. */
 	*ring_file_head(&built, 0) = head;
 	*ring_file_tail(&built, 0) = tail;
 	file = open_file(&built);
@@ -223,7 +223,7 @@ START_TEST(a_torn_copy_gives_its_newest_whole_run_in_order_of_time)
 }
 END_TEST
 
-/* A cheap generator: the same numbers everywhere. */
+/* A simple generator with the same numbers everywhere. */
 static uint32_t next_random(uint32_t *state)
 {
 	*state = *state * 1664525 + 1013904223;
@@ -247,7 +247,7 @@ START_TEST(no_damage_makes_a_reader_hang_or_overrun)
 		for (uint32_t flips = 1 + next_random(&state) % 4; flips; flips--)
 			built.bytes[next_random(&state) % (round % 2 ? 304 : built.size)] =
 				(uint8_t)next_random(&state);
-		/* A copy without room behind it: an overrun is seen by the sanitizer. */
+		/* A copy without spare room, so that a sanitizer sees an overrun. */
 		size = round % 5 ? built.size : next_random(&state) % built.size;
 		copy = malloc(size ? size : 1);
 		memcpy(copy, built.bytes, size);
@@ -282,7 +282,7 @@ START_TEST(known_custom_events_are_read_by_name)
 }
 END_TEST
 
-/* Which of the two is newer: what is older goes. */
+/* The newer one stays. */
 START_TEST(times_that_go_back_are_two_rings_in_one)
 {
 	static const uint64_t times[] = { 1000, 1001, 500, 501 };
@@ -325,7 +325,7 @@ START_TEST(numbers_of_ocaml_have_63_bits)
 }
 END_TEST
 
-/* caml/runtime_events.h of 5.3 and 5.4: what earlier releases do not have. */
+/* caml/runtime_events.h of 5.3 and 5.4: additions. */
 START_TEST(what_is_new_in_a_release_shows_it)
 {
 	for (int i = 0; i < 2; i++) {
@@ -403,7 +403,7 @@ START_TEST(the_last_name_of_a_file_is_read)
 }
 END_TEST
 
-/* Its last byte says how many bytes fill it up: at most seven and itself. */
+/* Its last byte is the number of padding bytes: at most seven and itself. */
 START_TEST(a_custom_event_cannot_be_less_than_empty)
 {
 	const uint64_t payload = UINT64_C(8) << 56;
@@ -445,7 +445,7 @@ START_TEST(types_of_contexts_and_objects_are_words)
 }
 END_TEST
 
-/* caml/runtime_events.h of 5.5: the last two, of which one counts bytes. */
+/* caml/runtime_events.h of 5.5: the last two counters, of which one is in bytes. */
 START_TEST(counters_have_names_and_units)
 {
 	ck_assert_str_eq(runtime_counter_name(26), "minor_allocated_words");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Traces made by hand from the specification, word by word, and what is wrong with them. */
+/* Traces made by hand from the specification, word by word, and their errors. */
 #include <string.h>
 
 #include "tests/support/unit.h"
@@ -24,7 +24,7 @@ static const uint64_t sound[] = {
 	9, /* end at 9 */
 };
 
-/* Returns what is wrong when one word is another. */
+/* Returns the error after one word is changed. */
 static const char *with(size_t index, uint64_t word)
 {
 	uint64_t changed[LAST];
@@ -72,7 +72,7 @@ START_TEST(damage_is_named)
 }
 END_TEST
 
-/* What is wrong with the sound trace and one more record of up to six words behind it. */
+/* The error of the sound trace followed by a record of up to six words. */
 static const char *behind(const uint64_t record[6])
 {
 	uint64_t longer[LAST + 6];
@@ -86,7 +86,7 @@ static const char *behind(const uint64_t record[6])
 
 #define RECORD(...) behind((uint64_t[6]){ __VA_ARGS__ })
 
-/* What is wrong with an instant at `ticks` if there is one tick a second. */
+/* The error of an instant at `ticks` with one tick a second. */
 static const char *slow(uint64_t ticks)
 {
 	const uint64_t words[] = { sound[0], 0x21, 1, 0x44, ticks, 0, 0 };
@@ -111,7 +111,7 @@ START_TEST(arguments_are_what_they_say)
 }
 END_TEST
 
-/* "Extension points": new types, and more words at the end of a record, have a size. */
+/* "Extension points": new types, and extra words at a record's end, have a size. */
 START_TEST(what_is_not_known_is_passed_over_by_its_size)
 {
 	/* seeds.md: unknown types are counted and passed over */
@@ -123,7 +123,7 @@ START_TEST(what_is_not_known_is_passed_over_by_its_size)
 	ck_assert_str_eq(RECORD(0x3000000000000028, 10), "?? scheduling type 3");
 	ck_assert_str_eq(RECORD(0x0000001016000028, 10), "?? thread state 6");
 	ck_assert_str_eq(RECORD(0x0001000001000034, 9, 0), "?? words after the data 1");
-	/* An argument of type 15 and two words, and one behind it that counts. */
+	/* An argument of type 15 and two words, and a valid one after it. */
 	ck_assert_str_eq(RECORD(0x0001000001200054, 9, 0x000000000001002f, 7, 0x0000000100010019),
 			 "?? argument type 15");
 	ck_assert_str_eq(RECORD(0x0001000001200054, 9, 0x000000000001002f, 7, 0x0000000200010019),
@@ -133,7 +133,7 @@ START_TEST(what_is_not_known_is_passed_over_by_its_size)
 }
 END_TEST
 
-/* "Large Blob Record": its 32 bits of size do not fit into the 12 of others. */
+/* "Large Blob Record": its 32-bit size would not fit into the usual 12 bits. */
 START_TEST(large_records_are_passed_over)
 {
 	static uint64_t longer[LAST + 8192 + 2];
@@ -160,7 +160,7 @@ START_TEST(an_initialization_may_say_which_tick_was_when)
 }
 END_TEST
 
-/* TicksToNs() in Perfetto's fuchsia_trace_utils.cc: what is no int64 of ns is dropped. */
+/* TicksToNs() in Perfetto's fuchsia_trace_utils.cc: times beyond int64 ns are dropped. */
 START_TEST(times_fit_into_int64_of_nanoseconds)
 {
 	ck_assert_str_eq(RECORD(0x0001000001000024, INT64_MAX), "");
@@ -220,7 +220,7 @@ START_TEST(a_provider_that_begins_again_knows_nothing)
 }
 END_TEST
 
-/* Perfetto drops what is deeper than 512: writer/ftf.h. */
+/* Perfetto drops slices nested more than 512 deep: writer/ftf.h. */
 START_TEST(so_many_durations_may_be_open_as_perfetto_takes)
 {
 	static uint64_t deep[BEGIN + 513 * 4];
@@ -267,7 +267,7 @@ START_TEST(slices_lie_in_those_that_end_later)
 }
 END_TEST
 
-/* What is wrong with complete and other events of one thread, each { header, time, [end] }. */
+/* The error of complete and other events of one thread, each { header, time, [end] }. */
 #define OF_THREAD(...) thread_problem_of((uint64_t[]){ __VA_ARGS__, 0 })
 #define WHOLE          0x0001000001040034
 #define OPEN           0x0001000001020024
@@ -299,12 +299,12 @@ START_TEST(complete_events_lie_in_each_other)
 	ck_assert_str_eq(OF_THREAD(OPEN, 10, WHOLE, 12, 20, CLOSE, 19),
 			 "?! a slice ends before the complete event in it, and Perfetto leaves it "
 			 "open");
-	/* Written when they end, as some do: Perfetto sorts. */
+	/* Written at their ends, as some writers do: Perfetto sorts. */
 	ck_assert_str_eq(OF_THREAD(WHOLE, 12, 15, WHOLE, 10, 20), "");
 }
 END_TEST
 
-/* perf's -1, who nobody knows, is the first of all. */
+/* perf's -1, an unknown thread, comes first. */
 START_TEST(threads_are_sorted_as_signed_numbers)
 {
 	trace_begin("");
@@ -332,14 +332,14 @@ START_TEST(what_is_shown_reads_back_and_moves_no_cursor)
 }
 END_TEST
 
-/* Each word gets every single bit flipped: reading ends, and never outside of the bytes (ASan). */
+/* Each bit of each word is flipped: reading ends, without reads outside the bytes (ASan). */
 START_TEST(no_flipped_bit_does_harm)
 {
 	unsigned refused = 0;
 
 	for (size_t i = 0; i < LAST * 64; i++)
 		refused += with(i / 64, sound[i / 64] ^ UINT64_C(1) << i % 64)[0] != 0;
-	/* Times, ids, the ticks and letters may be anything: the rest may not. */
+	/* Times, ids, ticks and letters may have any value, the rest not. */
 	ck_assert_uint_gt(refused, LAST * 64 / 3);
 }
 END_TEST
