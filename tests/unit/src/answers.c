@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What answers say of slices made by hand: chosen, slow and compared calls, edges and samples. */
+/* Answers about slices made by hand: chosen, slow and compared calls, edges and samples. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,12 +104,12 @@ static void call_of_other(const char *name, uint64_t time, uint64_t duration)
 	edge(&other_thread, (struct slice_event){ .time = time + duration, .kind = SLICE_END }, 0);
 }
 
-/* ---- Formats that are opened ---------------------------------------------- */
+/* ---- Output formats --------------------------------------------------------- */
 
 static char *text;
 static size_t size;
 static struct format_output *output;
-static struct output file; /* without a limit */
+static struct output file; /* unlimited */
 
 static void open_format(const struct output_format *format)
 {
@@ -126,7 +126,7 @@ static void open_format(const struct output_format *format)
 	sink = &output->sink;
 }
 
-/* Returns what was written, up to close_format(). */
+/* Returns the output since open_format(). */
 static void finish_format(const struct output_format *format)
 {
 	ck_assert_int_eq(format->finish(output, NULL), 0);
@@ -202,7 +202,7 @@ START_TEST(outermost_calls_of_the_pattern_are_chosen)
 }
 END_TEST
 
-/* Of [untraced] in [syscall] only the outer one counts, and in f only what is in it. */
+/* Of [untraced] in [syscall] only the outer one counts, and in f only slices inside it. */
 START_TEST(a_call_knows_how_long_it_was_not_traced)
 {
 	choose();
@@ -274,7 +274,7 @@ static void expect_slow(const char *expected, const char *numbers)
 	close_format(&format_slowest);
 }
 
-/* Calls as long: the earlier one first; at one time that of the first thread. */
+/* Equal durations: the earlier call first; at equal times, the first thread's. */
 START_TEST(the_slowest_calls_are_kept_in_order)
 {
 	seek_slow((struct slow_choice){ .most = 4 });
@@ -298,7 +298,7 @@ START_TEST(calls_of_one_time_are_in_the_order_of_threads)
 }
 END_TEST
 
-/* A call of the bound's length is not slower; those that are not kept count. */
+/* A call as long as the bound is not slower; calls that are not kept still count. */
 START_TEST(slower_than_a_time_is_strict)
 {
 	seek_slow((struct slow_choice){ .most = 2, .has_bound = true, .longer = 5 });
@@ -310,7 +310,7 @@ START_TEST(slower_than_a_time_is_strict)
 }
 END_TEST
 
-/* With room for more calls, too. */
+/* Even with room for more calls. */
 START_TEST(a_call_of_the_bound_is_not_listed)
 {
 	seek_slow((struct slow_choice){ .has_bound = true, .longer = 5 });
@@ -343,7 +343,7 @@ START_TEST(where_times_are_unknown_the_most_instructions_are_slowest)
 }
 END_TEST
 
-/* A call whose return was not seen is marked. */
+/* A call without a seen return is marked. */
 START_TEST(the_table_marks_calls_that_were_cut)
 {
 	seek_slow((struct slow_choice){ .most = 3 });
@@ -420,7 +420,7 @@ static void expect_path(const char *path, const char *expected, uint32_t class)
 	ck_assert_msg(strcmp(found, expected) == 0, "%s: %s, not %s", path, found, expected);
 }
 
-/* A bound of 50 ns: the calls of 50 are not slow. */
+/* The bound is 50 ns: calls of 50 ns are not slow. */
 START_TEST(paths_have_their_own_costs_by_class)
 {
 	options.slow = (struct slow_choice){ .has_bound = true, .longer = 50 };
@@ -452,7 +452,7 @@ START_TEST(paths_have_their_own_costs_by_class)
 }
 END_TEST
 
-/* f > f2 > f: f2 is a part of f, and a root of its own; the inner f is a path of both. */
+/* f > f2 > f: f2 is part of f, and a root of its own; the inner f is in the paths of both. */
 START_TEST(chosen_calls_are_roots_and_parts_of_others)
 {
 	options.slow = (struct slow_choice){ .has_bound = true, .longer = 1000 };
@@ -472,7 +472,7 @@ START_TEST(chosen_calls_are_roots_and_parts_of_others)
 }
 END_TEST
 
-/* Calls that are not whole leave nothing in the next one. */
+/* Incomplete calls leave nothing for the next one. */
 START_TEST(calls_that_are_cut_are_left_out)
 {
 	options.slow = (struct slow_choice){ .has_bound = true, .longer = 1000 };
@@ -495,7 +495,7 @@ START_TEST(calls_that_are_cut_are_left_out)
 }
 END_TEST
 
-/* A call runs at the times of its begin and its end. */
+/* A call covers its begin and end times. */
 START_TEST(a_pair_is_two_calls)
 {
 	options.pair = (struct call_pair){ true, { 30, 10 } };
@@ -510,7 +510,7 @@ START_TEST(a_pair_is_two_calls)
 }
 END_TEST
 
-/* 1,000 ns of code are enough; [syscall] is none. */
+/* 1,000 ns of code suffice; [syscall] is no code. */
 START_TEST(the_clock_is_measured_by_long_code)
 {
 	options.slow = (struct slow_choice){ .has_bound = true, .longer = 10000 };
@@ -536,8 +536,8 @@ END_TEST
 /* ---- Formats ------------------------------------------------------------- */
 
 /*
- * 9 calls of 10 ns, and one of 40, all of whose extra time is in g's callee h, which is called
- * twice there: 1 + 1 of 10, and 1 + 31.
+ * 9 calls of 10 ns, and one of 40 ns whose extra time is all in g's callee h, called twice there:
+ * 1 + 1 of 10 ns, and 1 + 31.
  */
 START_TEST(outliers_have_the_extra_time_by_path)
 {
@@ -561,7 +561,7 @@ START_TEST(outliers_have_the_extra_time_by_path)
 }
 END_TEST
 
-/* Of ten calls the last takes longer: by 2 ns in z, 7 in a, 1 in each of two others. */
+/* The last of ten calls takes longer: by 2 ns in z, 7 in a, and 1 in each of two others. */
 START_TEST(paths_with_more_extra_time_are_first)
 {
 	open_format(&format_outliers);
@@ -615,7 +615,7 @@ START_TEST(without_slow_calls_nothing_is_compared)
 }
 END_TEST
 
-/* The first call of a bucket is its example, also if that of another thread ended earlier. */
+/* A bucket's example is its first call, even if one of another thread ended earlier. */
 START_TEST(a_histogram_counts_by_quarters_of_octaves)
 {
 	machine.resolution = 1;
@@ -639,7 +639,7 @@ START_TEST(a_histogram_counts_by_quarters_of_octaves)
 }
 END_TEST
 
-/* Whichever thread was decoded first. */
+/* Regardless of the decoding order of threads. */
 START_TEST(an_example_at_one_time_is_of_the_first_thread)
 {
 	open_format(&format_histogram);
@@ -655,7 +655,7 @@ START_TEST(an_example_at_one_time_is_of_the_first_thread)
 }
 END_TEST
 
-/* f: 3 calls, 30 and 15 ns with callees, 5 of it in the recursion; g: 2 calls. */
+/* f: 3 calls, 30 ns with callees and 15 ns self, of which 5 in the recursion; g: 2 calls. */
 START_TEST(functions_are_ordered_and_have_shares)
 {
 	static const char *const rows[] = { [ORDER_SELF] = "f\n",
@@ -766,7 +766,7 @@ START_TEST(an_edge_is_of_all_stacks)
 }
 END_TEST
 
-/* Times, or where these are unknown instructions; main itself takes 5 ns, and none of these. */
+/* Times, or instructions where times are unknown; main's self cost is 5 ns and unknown. */
 START_TEST(a_folded_stack_begins_with_its_thread)
 {
 	machine.by_insns = _i;
@@ -800,7 +800,7 @@ START_TEST(stacks_are_cut_and_their_costs_are_own)
 	call("f", 70, 1);
 	end(90, 50);
 	nodes = stacks.tree.nodes;
-	/* 1: the thread, 2: main, 3: f, 4: the cut, 5: g and 6: h below it. */
+	/* 1: the thread, 2: main, 3: f, 4: the cut, 5: g, 6: h below it. */
 	ck_assert_uint_eq(stacks.tree.count, 7);
 	ck_assert(cost_is_thread(&stacks, 1) && !cost_is_thread(&stacks, 2));
 	ck_assert_uint_eq(nodes[3].calls, 2);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is reported of a process that has ended, ptrace2ftf(1), BATCHES. */
+/* Reports of an ended process, ptrace2ftf(1), BATCHES. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -9,7 +9,7 @@
 #include "src/batch/batch_job.h"
 #include "tests/support/unit.h"
 
-/* What wait(2) gives of a process that ended with this exit status. */
+/* The wait(2) status of a process that exited with this status. */
 #define EXITED(status) ((status) << 8)
 
 static const char *const inputs[] = { "a.data" };

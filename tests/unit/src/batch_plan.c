@@ -10,7 +10,7 @@
 
 #define MANY 4
 
-/* The inputs' outputs in DIRECTORY or by PATTERN are `outputs`. */
+/* Assert that the inputs' outputs, in DIRECTORY or by PATTERN, are `outputs`. */
 static void expect(const char *directory, const char *pattern, const char *const inputs[MANY],
 		   const char *const outputs[MANY])
 {
@@ -63,7 +63,7 @@ START_TEST(patterns_have_the_words_of_the_manual)
 }
 END_TEST
 
-/* Of ten the first has two digits, so that names sort as the inputs do. */
+/* Of ten inputs the first has two digits, so that names sort like the inputs. */
 START_TEST(numbers_have_as_many_digits_as_the_largest)
 {
 	const char *inputs[10];
@@ -83,7 +83,7 @@ START_TEST(numbers_have_as_many_digits_as_the_largest)
 }
 END_TEST
 
-/* Returns the first output's name, as long as the next call; NULL: there is none. */
+/* Returns the first output's name, valid until the next call; NULL: there is none. */
 static const char *output_of(const struct options *options)
 {
 	static char name[64];

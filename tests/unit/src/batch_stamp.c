@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The stamp is of the inputs' bytes and of the options, ptrace2ftf(1), BATCHES:
- * what may give another output has another stamp.
+ * The stamp covers the inputs' bytes and the options, ptrace2ftf(1), BATCHES: everything that may
+ * change the output changes the stamp.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -116,7 +116,7 @@ START_TEST(the_stamp_is_of_this_version)
 }
 END_TEST
 
-/* Reading a pipe would wait for ever. */
+/* Reading a pipe would block forever. */
 START_TEST(what_is_no_file_carries_no_stamp)
 {
 	struct stamp stamp = { "stamp" };

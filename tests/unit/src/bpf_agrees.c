@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf script and this program find the same branches in a BPF program, whose code
- * is in the recording (BPF_PROG_INFO).  perf takes it for that of a ksymbol if
- * a BPF_EVENT names the program.  perf 6.1 reads a program's second function where
- * its first one is, so there is one here.  Skipped without perf.
+ * perf script and this program find the same branches in a BPF program, whose code is in the
+ * recording (BPF_PROG_INFO).  perf treats it as a ksymbol's if a BPF_EVENT names the program.  perf
+ * 6.1 reads a program's second function at the address of the first, so this program has one.
+ * Skipped without perf.
  */
 #include <linux/bpf.h>
 #include <stdio.h>
@@ -21,8 +21,8 @@
 #define BRANCHES "sed -n 's/.* \\([0-9a-f]*\\) [^ ]* *=> *\\([0-9a-f]*\\) .*/\\1 \\2/p'"
 
 /*
- * 0: test; 3: jne 10; 5: call 12; 10: jmp 0; 12: nop; 13: ret
- * What the JIT compiler makes has the same instructions.
+ * 0: test; 3: jne 10; 5: call 12; 10: jmp 0; 12: nop; 13: ret.  The JIT compiler's output has the
+ * same instructions.
  */
 #define CODE                                                                                       \
 	{                                                                                          \
@@ -30,7 +30,9 @@
 	}
 #define CODE_SIZE 16
 
-/* struct perf_bpil of tools/perf/util/bpf-utils.h: arrays' addresses are offsets in what follows.
+/*
+ * struct perf_bpil of tools/perf/util/bpf-utils.h: arrays' addresses are offsets in the data after
+ * it.
  */
 struct program {
 	uint32_t info_size, data_size;
@@ -96,12 +98,12 @@ static void print_program(void)
 	perf_data_stamp(&data, (struct perf_data_stamp){ .time = 500 });
 	perf_data_add_record(&data, PERF_RECORD_KSYMBOL, 0, &symbol, sizeof(symbol));
 	perf_data_add_record(&data, PERF_RECORD_BPF_EVENT, 0, &event, sizeof(event));
-	memcpy(section, &(uint32_t){ 1 }, 4); /* of programs */
+	memcpy(section, &(uint32_t){ 1 }, 4); /* the number of programs */
 	memcpy(section + 4, &program, sizeof(program));
 	perf_data_set_feature(&data, FEATURE, section, sizeof(section));
 }
 
-/* Some rounds; the last return leaves. */
+/* Some rounds; the last return leaves the program. */
 static void trace_program(void)
 {
 	pt_packets_init(&packets);

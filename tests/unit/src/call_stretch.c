@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stretches that are followed ahead and joined give the slices of branches that are fed one by one:
- * random programs of near branches, with what breaks a stretch between them.
+ * Stretches that are followed ahead and joined give the same slices as branches fed one by one:
+ * random programs of near branches, with interruptions between the stretches.
  */
 #include "src/callstack/call_stretch.h"
 
@@ -17,7 +17,7 @@
 #define EVENTS    6000
 #define FUNCTIONS 12
 #define DEPTH     200
-#define PART      5 /* of the function before it */
+#define PART      5 /* a part of the function before it */
 #define NOTES     (1 << 20)
 
 /* A function has 0x1000 bytes; the last one is a PLT stub. */
@@ -30,8 +30,8 @@ static size_t joined_branches;
 static bool has_root; /* the program is traced from its start */
 
 /*
- * What matters later at each break: whether a jump led into a frame's function, or out of its code;
- * and how many segments were flushed, whose slices then come before those of other threads.
+ * The state that matters later, at each interruption: whether a jump entered a frame's function or
+ * left its code, and the number of flushed segments, whose slices precede those of other threads.
  */
 static struct frame_notes {
 	char text[NOTES];
@@ -69,14 +69,14 @@ static uint64_t entry_of(unsigned function)
 	return ((uint64_t)function + 1) << 12;
 }
 
-/* Where the program is, and where its calls return to. */
+/* The program's position and its return addresses. */
 struct runner {
 	uint64_t ip, stack[DEPTH];
 	size_t depth;
 	uint64_t time;
 };
 
-/* Returns where a near branch of a kind goes to. */
+/* Returns the target of a near branch of a kind. */
 static uint64_t follow(struct runner *runner, enum branch_kind kind, uint64_t from)
 {
 	if (kind == BRANCH_CALL) {
@@ -86,7 +86,7 @@ static uint64_t follow(struct runner *runner, enum branch_kind kind, uint64_t fr
 	}
 	if (kind == BRANCH_RETURN && runner->depth && pick(300))
 		return runner->stack[--runner->depth];
-	if (kind == BRANCH_RETURN) /* out of what was seen, or by hand */
+	if (kind == BRANCH_RETURN) /* out of the trace, or chosen by hand */
 		return entry_of(pick(FUNCTIONS - 1)) + 0x100 + pick(0x100);
 	if (pick(3) == 0)
 		return entry_of(pick(FUNCTIONS));
@@ -149,13 +149,13 @@ static void make_program(void)
 	}
 }
 
-/* Returns the places of any event. */
+/* Returns the locations of any event. */
 static struct resolved_branch named(const struct branch_event *event, size_t index)
 {
 	return (struct resolved_branch){ event, &known[index].places };
 }
 
-/* Feed a segment's events; those that are followed ahead together. */
+/* Feed a segment's events; those followed ahead together. */
 static void feed_segment(struct callstack *stack, struct frame_notes *frames, size_t begin,
 			 size_t end)
 {
@@ -179,7 +179,7 @@ static void feed_segment(struct callstack *stack, struct frame_notes *frames, si
 	}
 }
 
-/* Convert the program in segments of at most so many events; 0: nothing is followed ahead. */
+/* Convert the program in segments of at most this many events; 0: nothing is followed ahead. */
 static void convert(struct slice_log *log, struct frame_notes *frames, struct name_table *names,
 		    unsigned most)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What calls cost, by path and by function. */
+/* The cost of calls, by path and by function. */
 #include "src/slices/call_tree.h"
 #include "tests/support/unit.h"
 #include "tests/unit/src/slice_feed.h"
@@ -10,7 +10,7 @@ static struct track thread, other;
 static struct call_tree tree;
 static struct slice_sink sink;
 
-/* What ended last. */
+/* The last ended call. */
 static struct ended_call ended;
 static struct open_call ended_open;
 static size_t ends;
@@ -193,7 +193,7 @@ START_TEST(calls_that_do_not_count_keep_their_costs)
 }
 END_TEST
 
-/* A caller of chosen functions has a node, but its call is none. */
+/* A caller of chosen functions has a node, but its call does not count. */
 START_TEST(a_context_is_no_call)
 {
 	feed_begin(&sink, &thread, 0, &f, 0, SLICE_CONTEXT);
@@ -225,7 +225,7 @@ START_TEST(an_end_has_the_costs_of_its_call)
 }
 END_TEST
 
-/* Beside a gap a counter may be lower than before, or not known. */
+/* Next to a gap a counter may be lower than before, or unknown. */
 START_TEST(counters_do_not_go_back)
 {
 	begin(&f, 10, 100);
@@ -260,7 +260,7 @@ START_TEST(ends_and_instants_outside_of_calls_are_no_calls)
 }
 END_TEST
 
-/* Returns the path of names below a thread, each called by the one before; 0: there is none. */
+/* Returns the path of names below a thread, each a callee of the one before; 0: there is none. */
 static uint32_t path(const char *texts[])
 {
 	uint32_t at = 0;
@@ -305,7 +305,7 @@ START_TEST(a_path_is_a_function_and_its_callers)
 }
 END_TEST
 
-/* Deeper calls are below TRUNCATED_NAME, which the second function calls. */
+/* Deeper calls are below TRUNCATED_NAME, a callee of the second function. */
 START_TEST(deep_paths_are_cut_in_the_middle)
 {
 	use_paths(2);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each rule of magic-trace 1.0's machine.  What is expected was worked out by
- * hand from its source code (src/trace_writer.ml), not from this program.
+ * Each rule of magic-trace 1.0's machine.  The expectations were derived by hand from its source
+ * code (src/trace_writer.ml), not from this program.
+ *
+ * Times are ns since the base time.  The first thread's first event is at the base time; events are
+ * usually 10 ns apart so that a batch is one event.
  *
  * Times are ns since the base time.  The first thread's first event is at the
  * base time itself; events mostly are 10 ns apart so that a batch is one event.
@@ -61,7 +64,7 @@ static void teardown(void)
 	diag_release(&diag);
 }
 
-/* NULL: no symbol is known. */
+/* NULL: unknown. */
 static const struct symbol *symbol(const char *name)
 {
 	struct symbol *made;
@@ -82,7 +85,7 @@ static void feed(struct callstack *to, uint64_t time, unsigned kind, unsigned fl
 		.to = { .ip = target ? 0x2000 : 0, .symbol = symbol(target) },
 	};
 
-	/* Names of the kernel's functions begin with k in these tests. */
+	/* In these tests, names of kernel functions begin with k. */
 	if (target && *target == 'k')
 		branch.to.ip |= KERNEL;
 	stack_branch_feed(to, &branch);
@@ -119,7 +122,7 @@ static const char *finish(void)
 	return slice_log_take(&slices);
 }
 
-/* The thread's first event: an own jump, so that nothing later is at time 0. */
+/* The thread's first event: a jump within a function, so that all later ones are after time 0. */
 static void start_in(const char *function)
 {
 	go(0, BRANCH_JUMP, function);
@@ -130,7 +133,7 @@ START_TEST(call_begins_a_slice_and_return_ends_it)
 	start_in("main");
 	go(10, BRANCH_CALL, "f");
 	go(20, BRANCH_RETURN, "main");
-	/* What is found late comes when the segment ends; the return is still pending then. */
+	/* Frames found late are emitted at the segment's end; the return is still pending then. */
 	/* seeds.md: a call pushes a frame, a return pops one */
 	ck_assert_str_eq(finish(), "B 10 f\n"
 				   "B 0 main inferred deferred\n"
@@ -481,7 +484,7 @@ START_TEST(a_guessed_mode_is_kernel_until_a_user_address_is_seen)
 	go(20, BRANCH_JUMP, "user");
 	on(30, "kf");
 	go(40, BRANCH_SYSCALL, "kentry");
-	/* As kernel mode the first "on" calls nothing; as mode both the second one pops. */
+	/* In kernel mode the first "on" calls nothing; in both modes the second one pops. */
 	/* seeds.md: kernel and user mode decide what a start means */
 	ck_assert_str_eq(slice_log_take(&slices), "E 30 user\n");
 	ck_assert_uint_eq(diag_kinds(&diag), 0);
@@ -642,7 +645,7 @@ START_TEST(a_later_threads_first_instant_slides_but_the_runs_first_does_not)
 	go(5, BRANCH_CALL, "g");
 	go(16, BRANCH_RETURN, "f");
 	go(16, BRANCH_RETURN, "main");
-	/* Frames found late keep the time that did not slide. */
+	/* Frames found late keep their time before sliding. */
 	/* seeds.md: so is the first instant of each thread but the run's first */
 	ck_assert_str_eq(finish(), "t2 B 6 f\n"
 				   "t2 B 11 g\n"
@@ -692,7 +695,7 @@ START_TEST(start_events_found_while_closing_come_with_the_next_segment)
 						  "E 20 a\n");
 	on(30, "f");
 	go(40, BRANCH_CALL, "g");
-	/* No segment end before: this is what was left of the one before the gap. */
+	/* There is no segment end before: these are frames left from before the gap. */
 	/* seeds.md: what is found while the frames are closed comes with the next segment */
 	ck_assert_str_eq(finish(), "B 30 f\n"
 				   "C 0-10 [unknown] deferred\n"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each rule of the precise machine, on made-up functions: "f" is at 0x1000 per
- * letter, calls are 5 bytes long.  Events are 10 ns apart.
+ * Each rule of the precise machine, on artificial functions: "f" is at 0x1000 per letter, calls are
+ * 5 bytes long.  Events are 10 ns apart.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "tests/unit/src/slice_log.h"
 
 #define BASE UINT64_C(1000000)
-/* Calls; room is made for up to twice as many. */
+/* Calls; capacity grows to at most twice as many. */
 #define DEEP 5000
 
 static struct name_table names;
@@ -27,16 +27,16 @@ static struct callstack *stack;
 static struct symbol *symbols[128];
 static uint64_t now;
 
-/* Branches are fed so many at once; 0: one by one, with empty notes. */
+/* This many branches are fed at once; 0: one by one, with empty notes. */
 #define AT_ONCE_MOST 8
 static size_t at_once;
-static struct stack_branch held[AT_ONCE_MOST]; /* that are not fed yet */
+static struct stack_branch held[AT_ONCE_MOST]; /* not fed yet */
 static size_t held_count;
 
 static bool takes_edges;
 
 static uint8_t call_length;
-static uint32_t insns; /* up to the next branch that is fed */
+static uint32_t insns; /* up to the next branch */
 
 static void setup(void)
 {
@@ -72,7 +72,7 @@ static void setup_many(void)
 	at_once = 3;
 }
 
-/* To a sink that takes many begins and ends at once, as the sorter does. */
+/* With a sink that takes many begins and ends at once, like the sorter. */
 static void setup_edges(void)
 {
 	takes_edges = true;
@@ -91,7 +91,7 @@ static void teardown(void)
 	memset(symbols, 0, sizeof(symbols));
 }
 
-/* The function of a letter; upper case is its PLT stub. */
+/* A letter's function; upper case is its PLT stub. */
 static struct symbol *function(char letter)
 {
 	char text[10] = { letter, 0 };
@@ -190,7 +190,7 @@ static void gap(enum gap_reason reason)
 	now += 10;
 }
 
-/* Finish and compare all slices with "B 0 f\n..."; a stack is used up by this. */
+/* Finish and compare all slices with "B 0 f\n..."; this consumes the stack. */
 static void expect(const char *text)
 {
 	finish();
@@ -224,7 +224,7 @@ START_TEST(a_return_deeper_pops_all_above)
 }
 END_TEST
 
-/* `call $+5; pop`: position-independent code of old compilers reads its own address so. */
+/* `call $+5; pop`: old compilers' position-independent code reads its address this way. */
 START_TEST(a_call_that_reads_the_instruction_pointer_opens_no_slice)
 {
 	struct symbol *file = function('n');
@@ -236,7 +236,7 @@ START_TEST(a_call_that_reads_the_instruction_pointer_opens_no_slice)
 	feed(BRANCH_CALL, from, to, 0);
 	feed(BRANCH_CALL, from, to, 0);
 	expect_depth(1);
-	/* With symbols, a function that follows the call is a function. */
+	/* With symbols, a function after the call is a function. */
 	feed(BRANCH_CALL, at('f', 0xffb), at('g', 0), 0);
 	expect_depth(2);
 }
@@ -266,7 +266,7 @@ START_TEST(a_tail_call_keeps_where_its_caller_returns)
 }
 END_TEST
 
-/* GCC moves what seldom runs to FUNCTION.cold, which jumps back into FUNCTION. */
+/* GCC moves cold code to FUNCTION.cold, which jumps back into FUNCTION. */
 START_TEST(a_jump_to_a_part_of_the_function_is_no_tail_call)
 {
 	function('c')->function = function('f');
@@ -290,8 +290,8 @@ START_TEST(a_stub_and_its_target_are_one_call)
 END_TEST
 
 /*
- * As i386's glibc does: "F" is not bound and jumps to ".plt" ("P"), and that to the resolver,
- * which ends with `ret $12`.
+ * As in i386's glibc: "F" is unbound and jumps to ".plt" ("P"), which jumps to the resolver, which
+ * ends with `ret $12`.
  */
 static void call_unbound_stub(void)
 {
@@ -316,7 +316,7 @@ START_TEST(a_resolver_that_returns_to_the_function_jumps_to_it)
 }
 END_TEST
 
-/* The stub is first touched, so it is read from the file. */
+/* The stub's page is touched for the first time, so it is read from the file. */
 START_TEST(a_page_fault_in_the_stubs_does_not_hide_the_resolver)
 {
 	call('l', 0x10, 'm');
@@ -334,7 +334,7 @@ START_TEST(a_page_fault_in_the_stubs_does_not_hide_the_resolver)
 }
 END_TEST
 
-/* The function that was resolved is no resolver: its own return to an entry is another stack. */
+/* The resolved function is no resolver: its own return to an entry begins another stack. */
 START_TEST(a_resolved_function_may_begin_a_coroutine_by_a_return)
 {
 	call('l', 0x10, 'm');
@@ -350,7 +350,7 @@ START_TEST(a_resolved_function_may_begin_a_coroutine_by_a_return)
 }
 END_TEST
 
-/* The same where the resolver has no name, and jumps to the function. */
+/* The same with a nameless resolver, which jumps to the function. */
 START_TEST(a_function_that_a_nameless_resolver_jumps_to_may_begin_a_coroutine_by_a_return)
 {
 	const struct location resolver = { .ip = 0x900000 };
@@ -370,7 +370,7 @@ START_TEST(a_function_that_a_nameless_resolver_jumps_to_may_begin_a_coroutine_by
 }
 END_TEST
 
-/* A stub that is bound, and one of code with retpolines, leave nothing behind. */
+/* A bound stub, and one in code with retpolines, leave no state behind. */
 START_TEST(a_function_behind_a_bound_stub_may_begin_a_coroutine_by_a_return)
 {
 	call('l', 0x10, 'm');
@@ -409,7 +409,7 @@ START_TEST(a_stub_of_code_without_a_name_is_shown_itself)
 }
 END_TEST
 
-/* The slices are those of an undisturbed call, but for the pause. */
+/* The slices are those of an uninterrupted call, plus the pause. */
 START_TEST(a_stub_that_is_interrupted_is_no_call_of_its_own)
 {
 	call('m', 0x10, 'F');
@@ -436,7 +436,7 @@ static void count_f(struct slice_log *log, const struct slice_event *event,
 		insns_of_f = detail->insns - begin_of_f;
 }
 
-/* Two instructions of the stub, seven of f; 100 of the interruption are neither's. */
+/* Two instructions of the stub and seven of f count; the interruption's 100 do not. */
 START_TEST(what_interrupts_a_stub_is_no_part_of_its_target)
 {
 	slices.sink.details = true;
@@ -449,7 +449,7 @@ START_TEST(what_interrupts_a_stub_is_no_part_of_its_target)
 		feed(BRANCH_IRET, at('k', 0x40), at('F', 0x4), 0);
 	} else {
 		feed(BRANCH_NONE, at('F', 0x4), at(0, 0), BRANCH_TRACE_OFF | BRANCH_ASYNC);
-		feed(BRANCH_NONE, at(0, 0), at('h', 0), BRANCH_TRACE_ON); /* a signal's handler */
+		feed(BRANCH_NONE, at(0, 0), at('h', 0), BRANCH_TRACE_ON); /* a signal handler */
 		insns = 100;
 		feed(BRANCH_SYSCALL, at('h', 0x10), at(0, 0), BRANCH_TRACE_OFF);
 		feed(BRANCH_NONE, at(0, 0), at('F', 0x4), BRANCH_TRACE_ON);
@@ -464,7 +464,7 @@ START_TEST(what_interrupts_a_stub_is_no_part_of_its_target)
 }
 END_TEST
 
-/* It goes to where its target begins, though a call may be before that. */
+/* It leads to its target's entry, though a call may come first. */
 START_TEST(a_stub_does_not_return)
 {
 	feed(BRANCH_CALL, nameless(0x100), at('f', 0), 0);
@@ -476,7 +476,7 @@ START_TEST(a_stub_does_not_return)
 }
 END_TEST
 
-/* In code without names `r` runs twice, the inner time by a tail call of f, and loops. */
+/* In code without names, `r` runs twice, the inner time by a tail call of f, and loops. */
 START_TEST(a_jump_by_its_own_address_in_code_without_names_leaves_nothing)
 {
 	call('m', 0x10, 'f');
@@ -500,7 +500,7 @@ static void show_mark(void)
 	feed_branch(&mark);
 }
 
-/* Calls, returns and jumps of a few functions at a few places, in any order. */
+/* Random calls, returns and jumps of a few functions at a few addresses. */
 static void run_wild(unsigned seed)
 {
 	static const enum branch_kind kinds[] = { BRANCH_CALL,      BRANCH_CALL, BRANCH_RETURN,
@@ -518,7 +518,7 @@ static void run_wild(unsigned seed)
 
 		now -= rand_r(&seed) % 3 ? 0 : rand_r(&seed) % 3 * 10;
 		feed(kind, from, to, rand_r(&seed) % 2 ? BRANCH_INDIRECT : 0);
-		/* The next branch is of where this one went, at a place that may be returned to. */
+		/* The next branch is in this one's target, at a possible return address. */
 		from = to;
 		from.ip += 0x10 - from.ip % 0x10;
 		if (rand_r(&seed) % 50 == 0)
@@ -602,7 +602,7 @@ START_TEST(a_stack_is_given_up_where_too_many_calls_are_open)
 }
 END_TEST
 
-/* Returns how many calls are open then. */
+/* Returns how many calls are open afterwards. */
 static size_t give_up(size_t fed_at_once)
 {
 	struct callstack *other = stack;
@@ -643,7 +643,7 @@ START_TEST(calls_that_have_ended_leave_room_for_others)
 }
 END_TEST
 
-/* A call and its return, so often, at one time. */
+/* A call and its return, repeated, at one time. */
 static void call_often(unsigned times)
 {
 	for (unsigned i = 0; i < times; i++) {
@@ -676,7 +676,7 @@ START_TEST(calls_of_one_time_do_not_wait_where_there_is_no_room)
 }
 END_TEST
 
-/* How many calls of g begin between two times. */
+/* The number of calls of g that begin between two times. */
 static size_t count_between(const char *text, long from, long to)
 {
 	size_t count = 0;
@@ -689,10 +689,10 @@ static size_t count_between(const char *text, long from, long to)
 	return count;
 }
 
-/* Those before the mark are emitted in parts: the last one's wait, and share the time. */
+/* Calls before the mark are emitted in parts: the last part waits, and shares the time. */
 START_TEST(calls_of_one_time_and_a_mark_share_the_time)
 {
-	machine->pending_most = 7000; /* for 4096 edges and 2048 events, which are emitted then */
+	machine->pending_most = 7000; /* limits of 4096 edges and 2048 events */
 	call_often(2000);
 	show_mark();
 	now += 100000;
@@ -727,7 +727,7 @@ START_TEST(a_jump_into_a_function_deeper_down_is_unwinding)
 }
 END_TEST
 
-/* Which of several frames of one function: the one that called setjmp. */
+/* Of several frames of one function, the one that called setjmp. */
 START_TEST(longjmp_goes_back_to_the_frame_of_its_setjmp)
 {
 	function('s')->name = function('s')->linkage = name_intern_text(&names, "_setjmp");
@@ -752,13 +752,12 @@ START_TEST(an_unwinder_goes_on_below_the_frame_that_resumed_it)
 	call('f', 0x30, 'f');
 	call('f', 0x60, 'u'); /* the innermost f has cleaned up */
 	expect_depth(4);
-	jump('u', 'f', 0x50); /* the landing pad of the one below */
+	jump('u', 'f', 0x50); /* the landing pad of the frame below */
 	expect_depth(2);
 }
 END_TEST
 
-/* The call of the f that the exception enters was not seen: it may be the root or a caller of it.
- */
+/* The exception enters an f whose call was not seen: the root, or a caller of it. */
 START_TEST(an_exception_to_a_level_that_was_not_seen_marks_it)
 {
 	function('u')->name = function('u')->linkage = name_intern_text(&names, "_Unwind_Resume");
@@ -774,7 +773,7 @@ START_TEST(an_exception_to_a_level_that_was_not_seen_marks_it)
 }
 END_TEST
 
-/* Between the unwinder and the function that it enters there may have been others. */
+/* There may have been other frames between the unwinder and its target. */
 START_TEST(an_exception_out_of_the_first_function_marks_what_it_enters)
 {
 	function('u')->name = function('u')->linkage = name_intern_text(&names, "_Unwind_Resume");
@@ -787,7 +786,7 @@ START_TEST(an_exception_out_of_the_first_function_marks_what_it_enters)
 }
 END_TEST
 
-/* A branch of which the code would show the effect. */
+/* A branch whose effect the code shows. */
 static void go_by(enum branch_kind kind, char from, struct location to, enum call_effect effect)
 {
 	struct location begin = at(from, 0x10);
@@ -801,7 +800,7 @@ static void go_by(enum branch_kind kind, char from, struct location to, enum cal
 	now += 10;
 }
 
-/* The same, to the entry of a function. */
+/* The same to a function's entry. */
 static void enter_by(enum branch_kind kind, char from, char to, enum call_effect effect)
 {
 	go_by(kind, from, at(to, 0), effect);
@@ -820,7 +819,7 @@ START_TEST(a_throw_to_an_entry_continues_the_caller_that_stored_its_stack_pointe
 }
 END_TEST
 
-/* The handler may continue any of the callers. */
+/* The handler may continue in any caller. */
 START_TEST(a_throw_to_an_entry_that_no_caller_waits_for_marks_it)
 {
 	enter_by(BRANCH_CALL, 'm', 'f', CALL_ENTERS);
@@ -832,7 +831,7 @@ START_TEST(a_throw_to_an_entry_that_no_caller_waits_for_marks_it)
 }
 END_TEST
 
-/* A longjmp() to a setjmp() before the trace, out of calls that were seen. */
+/* A longjmp() out of traced calls to a setjmp() before the trace. */
 START_TEST(a_longjmp_out_of_calls_to_one_that_was_not_seen_marks_it)
 {
 	function('l')->name = function('l')->linkage = name_intern_text(&names, "longjmp");
@@ -845,7 +844,7 @@ START_TEST(a_longjmp_out_of_calls_to_one_that_was_not_seen_marks_it)
 }
 END_TEST
 
-/* The landing pad of the frame below is directly behind the call of _Unwind_Resume(). */
+/* The landing pad of the frame below directly follows the call of _Unwind_Resume(). */
 START_TEST(nothing_returns_from_an_unwinder)
 {
 	function('u')->name = function('u')->linkage = name_intern_text(&names, "_Unwind_Resume");
@@ -859,7 +858,7 @@ START_TEST(nothing_returns_from_an_unwinder)
 }
 END_TEST
 
-/* A landing pad 7 bytes behind the recursive call, as small functions have it. */
+/* A landing pad 7 bytes after the recursive call, as in small functions. */
 START_TEST(a_call_returns_to_the_byte_behind_it)
 {
 	call('m', 0x10, 'f');
@@ -874,7 +873,7 @@ START_TEST(a_call_returns_to_the_byte_behind_it)
 }
 END_TEST
 
-/* The length of a call in text is unknown. */
+/* In text, a call's length is unknown. */
 START_TEST(a_call_of_unknown_length_returns_to_a_byte_near_it)
 {
 	call_length = 0;
@@ -888,7 +887,7 @@ START_TEST(a_call_of_unknown_length_returns_to_a_byte_near_it)
 }
 END_TEST
 
-/* call thunk; in it: call over; mov %rax,(%rsp); ret -> the target */
+/* call thunk; in it: call over; mov %rax,(%rsp); ret to the target */
 START_TEST(a_retpoline_is_a_jump)
 {
 	call('m', 0x10, 't');
@@ -901,7 +900,7 @@ START_TEST(a_retpoline_is_a_jump)
 }
 END_TEST
 
-/* "R" is a stub, as retpolines and return thunks are: neither has a slice. */
+/* "R" is a retpoline or return thunk: no slice for it. */
 START_TEST(a_function_that_leaves_by_a_return_thunk_ends_there)
 {
 	call('m', 0x10, 'f');
@@ -965,29 +964,29 @@ START_TEST(a_signal_handler_runs_on_top_and_sigreturn_ends_it)
 }
 END_TEST
 
-/* ret to another stack, and back: swapcontext() */
+/* ret to another stack and back: swapcontext() */
 START_TEST(a_stack_that_was_left_is_found_again)
 {
 	call('m', 0x10, 'f');
 	call('f', 0x10, 's');
-	ret('s', 'x', 0x33); /* to a stack that was never seen */
+	ret('s', 'x', 0x33); /* to an unknown stack */
 	expect_depth(0);
 	call('x', 0x50, 's');
-	ret('s', 'f', 0x15); /* back on the first one */
+	ret('s', 'f', 0x15); /* back on the first stack */
 	expect_depth(1);
 	ret('f', 'm', 0x15);
 	expect_depth(0);
 }
 END_TEST
 
-/* Go: mcall() calls the scheduler, whose gogo() jumps to behind another goroutine's mcall(). */
+/* Go: mcall() calls the scheduler, whose gogo() jumps to after another goroutine's mcall(). */
 START_TEST(gogo_goes_to_the_stack_of_its_goroutine)
 {
 	function('o')->name = function('o')->linkage = name_intern_text(&names, "gogo");
 	call('a', 0x10, 'f');
 	call('f', 0x10, 'm');
 	call('m', 0x10, 'o');
-	jump('o', 'b', 0x33); /* another goroutine, never seen */
+	jump('o', 'b', 0x33); /* another goroutine, not seen before */
 	expect_depth(0);
 	call('b', 0x50, 'm');
 	call('m', 0x10, 'o');
@@ -998,7 +997,7 @@ START_TEST(gogo_goes_to_the_stack_of_its_goroutine)
 }
 END_TEST
 
-/* Go: gogo() begins a goroutine by a jump to its function, which returns to goexit(). */
+/* Go: gogo() starts a goroutine by a jump to its function, which returns to goexit(). */
 START_TEST(a_new_goroutine_is_under_no_scheduler)
 {
 	function('o')->name = function('o')->linkage = name_intern_text(&names, "gogo");
@@ -1042,7 +1041,7 @@ START_TEST(a_return_shows_which_of_several_stacks_came_back)
 	park_by('f', 0x20);
 	jump('o', 'g', 0);
 	park_by('g', 0x30);
-	jump('o', 'w', 0x15); /* that of a > f or that of g */
+	jump('o', 'w', 0x15); /* of a > f, or of g */
 	expect_depth(0);
 	ret('w', 'g', 0x35);
 	expect_depth(0);
@@ -1071,7 +1070,7 @@ START_TEST(a_stack_that_is_left_before_a_return_is_taken_for_the_one_left_first)
 	jump('o', 'g', 0);
 	park_by('g', 0x30);
 	jump('o', 'w', 0x15);
-	call('w', 0x20, 'm'); /* again, within the same function */
+	call('w', 0x20, 'm'); /* again, in the same function */
 	call('m', 0x10, 's');
 	jump('s', 'h', 0);
 	feed_held();
@@ -1098,7 +1097,7 @@ START_TEST(a_stack_that_was_left_waits_for_a_hundred_others)
 }
 END_TEST
 
-/* Neither the old stack's slices nor the new one's are inside of the others. */
+/* Slices of the old stack and of the new one do not enclose each other. */
 START_TEST(a_stack_that_begins_among_calls_of_one_time_is_apart_from_the_old_one)
 {
 	call('m', 0x10, 'f');
@@ -1116,7 +1115,7 @@ START_TEST(a_stack_that_begins_among_calls_of_one_time_is_apart_from_the_old_one
 }
 END_TEST
 
-/* Nothing but the return shows the other stack. */
+/* Only the return shows the other stack. */
 START_TEST(a_stack_that_begins_without_a_cause_is_marked_and_counted)
 {
 	call('m', 0x10, 'f');
@@ -1131,7 +1130,7 @@ START_TEST(a_stack_that_begins_without_a_cause_is_marked_and_counted)
 }
 END_TEST
 
-/* boost's ontop_fcontext(): its function returns to where another stack was left. */
+/* boost's ontop_fcontext(): its function returns to the address where another stack was left. */
 START_TEST(a_function_may_run_on_top_of_a_stack_that_was_left)
 {
 	name_scheduler();
@@ -1179,7 +1178,7 @@ START_TEST(stacks_that_are_passed_on_come_back_together)
 }
 END_TEST
 
-/* Go's morestack() calls newstack() on another stack, from where gogo() comes back. */
+/* Go's morestack() calls newstack() on another stack, from which gogo() comes back. */
 START_TEST(what_a_stack_is_left_for_by_a_fixed_call_is_part_of_it)
 {
 	enter_by(BRANCH_CALL, 'a', 'f', CALL_ENTERS);
@@ -1193,7 +1192,7 @@ START_TEST(what_a_stack_is_left_for_by_a_fixed_call_is_part_of_it)
 }
 END_TEST
 
-/* The scheduler's frames are forgotten; the goroutine comes back to its call. */
+/* The scheduler's frames are dropped; the goroutine comes back to its call. */
 START_TEST(what_a_stack_is_left_for_may_go_to_another_one)
 {
 	enter_by(BRANCH_CALL, 'a', 'f', CALL_ENTERS);
@@ -1222,13 +1221,13 @@ START_TEST(a_gap_is_a_slice_and_a_new_segment_begins_behind_it)
 }
 END_TEST
 
-/* Events of one time, but for the first one. */
+/* All events but the first have one time. */
 static void at_one_time(void)
 {
 	now -= 10;
 }
 
-/* f with `f_insns` instructions, then g with 30, 10 behind it, take the time up to `next`. */
+/* f with `f_insns` instructions, then, 10 after it, g with 30, share the time up to `next`. */
 static void call_f_and_g(uint32_t f_insns, uint64_t next)
 {
 	jump('m', 'm', 0x10);
@@ -1244,7 +1243,7 @@ static void call_f_and_g(uint32_t f_insns, uint64_t next)
 	ret('g', 'm', 0x25);
 }
 
-/* 102 ns are 1 for each call, and 1 for each instruction. */
+/* 102 ns are 1 for each call and 1 for each instruction. */
 START_TEST(calls_of_one_time_share_it_by_their_instructions)
 {
 	call_f_and_g(60, 112);
@@ -1259,7 +1258,7 @@ START_TEST(a_call_of_few_instructions_has_a_length)
 }
 END_TEST
 
-/* 100 ns are 1 for the call, and 1 for each of 99 instructions. */
+/* 100 ns are 1 for the call and 1 for each of 99 instructions. */
 START_TEST(a_mark_takes_no_time_of_the_calls_that_share_it_by_instructions)
 {
 	jump('m', 'm', 0x10);
@@ -1276,7 +1275,7 @@ START_TEST(a_mark_takes_no_time_of_the_calls_that_share_it_by_instructions)
 }
 END_TEST
 
-/* An instruction takes 10 ns; but another packet would come within 50 ns. */
+/* An instruction takes 10 ns, but the next packet would come within 50 ns. */
 START_TEST(calls_of_one_time_do_not_last_beyond_the_next_timing_packet)
 {
 	machine->resolution = 50;
@@ -1285,7 +1284,7 @@ START_TEST(calls_of_one_time_do_not_last_beyond_the_next_timing_packet)
 }
 END_TEST
 
-/* m calls f, g and h at 10: 20 ns are three shares and that of the gap, up to 30. */
+/* m calls f, g and h at 10: the 20 ns up to 30 are three shares and one of the gap. */
 START_TEST(calls_before_a_gap_share_the_time_up_to_its_end)
 {
 	jump('m', 'm', 0x10);
@@ -1307,7 +1306,7 @@ START_TEST(calls_before_a_gap_share_the_time_up_to_its_end)
 }
 END_TEST
 
-/* Two calls of 10 ns take 5 ns each, so one before the gap does not take 500 of 1,000. */
+/* Two calls of 10 ns take 5 ns each, so the one before the gap does not take 500 of 1,000. */
 START_TEST(calls_before_a_long_gap_are_as_fast_as_the_last_ones)
 {
 	jump('m', 'm', 0x10);
@@ -1330,8 +1329,8 @@ START_TEST(calls_before_a_long_gap_are_as_fast_as_the_last_ones)
 END_TEST
 
 /*
- * The call of h takes 10 ns and sets no pace.  With details the times are the same, although calls
- * of one time are marked.
+ * The call of h takes 10 ns and is no basis for estimates.  With details the times are the same,
+ * although calls of one time are marked.
  */
 START_TEST(arguments_do_not_change_times_before_a_gap)
 {
@@ -1355,8 +1354,9 @@ START_TEST(arguments_do_not_change_times_before_a_gap)
 }
 END_TEST
 
-/* Without a timing packet behind a gap, what is before and behind it shares the time up to the
- * next.
+/*
+ * Without a timing packet after a gap, the calls before and after it share the time up to the next
+ * one.
  */
 START_TEST(a_gap_without_a_time_behind_it_lies_between_the_calls_of_one_time)
 {
@@ -1385,7 +1385,7 @@ START_TEST(a_gap_without_a_time_behind_it_lies_between_the_calls_of_one_time)
 }
 END_TEST
 
-/* The flow comes to code that is not known; ip 0: by a return. */
+/* The flow reaches unknown code; ip 0: by a return. */
 static void lose_code(struct location from, enum gap_reason reason)
 {
 	struct stack_branch branch = {
@@ -1432,7 +1432,7 @@ START_TEST(code_without_bytes_may_have_returned_often)
 }
 END_TEST
 
-/* g returns to where the decoder does not know, and h to j. */
+/* g returns to an unknown address, and h to j. */
 START_TEST(code_without_bytes_calls_what_it_leads_to)
 {
 	enter_code_without_bytes();
@@ -1490,7 +1490,7 @@ START_TEST(a_kernel_without_bytes_goes_back_to_the_program)
 	call('m', 0x10, 'f');
 	feed(BRANCH_INTERRUPT, at('f', 0x20), kernel, BRANCH_ASYNC);
 	lose_code(kernel, GAP_NO_CODE);
-	find_code('h', 0); /* a signal's handler */
+	find_code('h', 0); /* a signal handler */
 	expect("B 0 f\nB 10 [file] uncertain\nE 30 [file]\nB 30 h\nE 30 h\nE 30 f\nE 30 m\n"
 	       "B 0 m inferred deferred\nS\n");
 }
@@ -1558,7 +1558,7 @@ START_TEST(the_kernel_runs_on_top_and_its_exit_goes_back)
 }
 END_TEST
 
-/* Linux's sync_core(), and KVM's call of a handler, which has its frame on the stack. */
+/* Linux's sync_core(), and KVM's call of a handler with its frame on the stack. */
 START_TEST(an_iret_with_a_frame_of_the_kernels_own_leaves_no_entry)
 {
 	call('m', 0x10, 'f');
@@ -1575,7 +1575,7 @@ START_TEST(an_iret_with_a_frame_of_the_kernels_own_leaves_no_entry)
 }
 END_TEST
 
-/* As with intel_pt//k: each entry begins a stack, which an exit ends, whatever is still open. */
+/* As with intel_pt//k: each entry begins a stack, which an exit ends with all open calls. */
 START_TEST(entries_into_the_kernel_alone_are_stacks_of_their_own)
 {
 	feed(BRANCH_NONE, at(0, 0), at('k', 0), BRANCH_TRACE_ON);
@@ -1596,7 +1596,7 @@ START_TEST(entries_into_the_kernel_alone_are_stacks_of_their_own)
 }
 END_TEST
 
-/* INT n and INT3: the FUP has the instruction, and IRET goes behind it. */
+/* INT n and INT3: the FUP has the instruction's address, and IRET returns after it. */
 START_TEST(a_software_interrupt_returns_behind_its_instruction)
 {
 	const uint64_t length = (uint64_t)_i;
@@ -1607,7 +1607,7 @@ START_TEST(a_software_interrupt_returns_behind_its_instruction)
 	feed(BRANCH_IRET, at('i', 0x30), nameless(0x18 + length), 0);
 	feed(BRANCH_NONE, nameless(0x28), at(0, 0), BRANCH_TRACE_OFF | BRANCH_ASYNC);
 	feed(BRANCH_NONE, at(0, 0), nameless(0x28 + length), BRANCH_TRACE_ON);
-	/* Its signal's handler returns there, too. */
+	/* The handler of its signal also returns there. */
 	feed(BRANCH_NONE, nameless(0x38), at(0, 0), BRANCH_TRACE_OFF | BRANCH_ASYNC);
 	feed(BRANCH_NONE, at(0, 0), at('h', 0), BRANCH_TRACE_ON);
 	feed(BRANCH_SYSCALL, at('h', 0x10), at(0, 0), BRANCH_TRACE_OFF);
@@ -1634,7 +1634,7 @@ START_TEST(calls_at_one_time_are_spread_and_returns_take_none)
 }
 END_TEST
 
-/* Their order alone distinguishes them: nothing may be held back. */
+/* Only their order distinguishes them: nothing may be delayed. */
 START_TEST(calls_at_the_first_time_stay_beside_each_other)
 {
 	call('m', 0x10, 'f');
@@ -1713,7 +1713,7 @@ START_TEST(a_commit_keeps_the_stack)
 }
 END_TEST
 
-/* Tracing begins in `m`, at a program's entry if `entry`; then it calls f again and again. */
+/* Tracing begins in `m`, at a program's entry if `entry`; then m calls f repeatedly. */
 static void run_program(bool entry, int calls)
 {
 	struct stack_branch start = { .event = { .time = now, .flags = BRANCH_TRACE_ON },
@@ -1740,7 +1740,7 @@ START_TEST(what_nothing_has_called_is_given_out_as_it_comes)
 	feed_held();
 	text = slice_log_take(&slices);
 	ck_assert_ptr_nonnull(strstr(text, "B 10 f\nE 20 f\n"));
-	/* The program itself began before all that is emitted with it. */
+	/* The program's slice begins before all slices emitted with it. */
 	ck_assert_ptr_nonnull(strstr(text, "B 0 m inferred deferred\nS\n"));
 	finish();
 	text = slice_log_take(&slices);
@@ -1757,7 +1757,7 @@ START_TEST(what_may_have_callers_is_not_complete_before_its_end)
 }
 END_TEST
 
-/* It cannot be, but a recording may say so. */
+/* Impossible, but a recording may contain it. */
 START_TEST(a_caller_of_a_program_begins_when_it_is_returned_to)
 {
 	char expected[80];
@@ -1905,7 +1905,7 @@ static void sum_costs(struct slice_log *log, const struct slice_event *event,
 						  : (int64_t)detail->cycles;
 }
 
-/* A branch behind `count` instructions. */
+/* A branch after `count` instructions. */
 static void feed_costs(enum branch_kind kind, struct location from, struct location to,
 		       uint32_t count)
 {
@@ -1924,7 +1924,7 @@ static void feed_costs(enum branch_kind kind, struct location from, struct locat
 	now += 10;
 }
 
-/* A CYC packet's cycles, behind `count` instructions since the last branch or CYC. */
+/* A CYC packet's cycles, `count` instructions after the last branch or CYC. */
 static void pass_cycles(uint32_t count, uint32_t cycles)
 {
 	const struct branch_event event = {
@@ -1943,7 +1943,10 @@ static void setup_costs(void)
 	costs[0] = 0;
 }
 
-/* main calls f, that g, which takes most instructions; CYCs are in main, and at the last branch. */
+/*
+ * main calls f, which calls g, which has the most instructions; CYCs are in main and at the last
+ * branch.
+ */
 START_TEST(cycles_are_spread_over_all_instructions_since_the_last_ones)
 {
 	feed_costs(BRANCH_CALL, at('m', 0x10), at('f', 0), 10);
@@ -1957,7 +1960,7 @@ START_TEST(cycles_are_spread_over_all_instructions_since_the_last_ones)
 }
 END_TEST
 
-/* In straight code of f, and of main, and after all slices. */
+/* In straight code of f and of main, and after all slices. */
 START_TEST(cycles_end_where_they_were_known)
 {
 	feed_costs(BRANCH_CALL, at('m', 0x10), at('f', 0), 10);
@@ -1985,7 +1988,7 @@ START_TEST(what_ran_before_a_gap_is_counted)
 }
 END_TEST
 
-/* A thousand groups that are emitted before and after their cycles are known. */
+/* A thousand groups that are emitted before or after their cycles are known. */
 START_TEST(emitted_slices_have_their_cycles)
 {
 	slices.before = sum_costs;
@@ -1999,7 +2002,7 @@ START_TEST(emitted_slices_have_their_cycles)
 }
 END_TEST
 
-/* Thousands of branches without cycles do not wait for them for ever. */
+/* Thousands of branches without cycles do not wait forever. */
 START_TEST(branches_without_cycles_do_not_fill_memory)
 {
 	costs[0] = 0;

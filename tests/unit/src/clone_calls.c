@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Which system calls can have created a thread, by the times of both. */
+/* Which system calls can have created a thread, by both times. */
 #include "src/callstack/clone_calls.h"
 #include "tests/support/unit.h"
 
-#define CLONE 0x4002 /* behind the system call of clone() */
+#define CLONE 0x4002 /* after clone()'s system call */
 #define OTHER 0x5002
 
-#define RESOLUTION 319 /* ns: an event's time may be so much earlier than the event */
+#define RESOLUTION 319 /* ns: a time may be this much before the event */
 
 static struct clone_calls calls;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Cores of this process and a child, written and read; and damaged ones. */
+/* Cores of this process and a child, written and read; also damaged ones. */
 #include "src/record/code_file.h"
 
 #include <elf.h>
@@ -20,7 +20,7 @@ static const uint8_t code[] = { 0x8d, 0x47, 0x01, 0xc3 }; /* lea 1(%rdi), %eax; 
 
 static char folder[] = "/tmp/ptrace2ftf-XXXXXX";
 static char path[64];
-static uint8_t *made; /* code in its second page */
+static uint8_t *made; /* has code in its second page */
 
 static void set_up(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How words become options: forms, commands, settings, and what is wrong usage. */
+/* Parsing of arguments: forms, commands, settings, and wrong usage. */
 #include "src/cli/command_line.h"
 
 #include <fcntl.h>
@@ -18,7 +18,7 @@ static char *argv[WORDS_MOST + 1];
 static int argc;
 static struct options options;
 
-/* No settings of the user's. */
+/* Without the user's settings. */
 static void set_up(void)
 {
 	setenv("XDG_CONFIG_HOME", "/dev/null", 1);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the trace contains beside branches, and the recording beside the trace: the
- * whole program, over recordings made from nothing, read back by ftfdump.
- * Meanings of packets: SDM volume 3, "Intel Processor Trace", packet
- * definitions.  The sample's clock: 1 ns a tick, so 25 bus clocks are 1000 MHz.
+ * Trace contents besides branches, and records besides the trace: the whole program on artificial
+ * recordings, read back by ftfdump.  Packets: SDM volume 3, "Intel Processor Trace", packet
+ * definitions. The sample's clock: 1 ns a tick, so 25 bus clocks are 1000 MHz.
  */
 #include <intel-pt.h>
 #include <stdlib.h>
@@ -12,8 +11,8 @@
 #include "src/events/cpu_event_sink.h"
 #include "tests/unit/src/event_recording.h"
 
-/* Tests of what libipt does not know are run with each. */
-/* Events without an address have no time of their own in libipt 2.0. */
+/* Tests of packets unknown to libipt run with each engine. */
+/* In libipt 2.0, events without an address have no time of their own. */
 static const char *const engines[] = { "", "--engine=libipt" };
 
 START_TEST(the_core_clock_is_a_counter_of_its_changes)
@@ -35,7 +34,7 @@ START_TEST(the_core_clock_is_a_counter_of_its_changes)
 }
 END_TEST
 
-/* A header's packets come in any order: its time is that of all. */
+/* A header's packets come in any order; its time applies to all. */
 START_TEST(the_core_clock_of_a_header_has_the_headers_time)
 {
 	struct pt_packet packet = { .type = ppt_psb };
@@ -53,7 +52,7 @@ START_TEST(the_core_clock_of_a_header_has_the_headers_time)
 }
 END_TEST
 
-/* Found by fuzzing: a conversion of what no integer holds. */
+/* Found by fuzzing: a conversion beyond the range of integers. */
 START_TEST(the_core_clock_of_a_senseless_time_base_is_left_out)
 {
 	struct pt_info info = { .max_nonturbo_ratio = 25, .time_mult = 1, .time_shift = 23 };
@@ -68,7 +67,7 @@ START_TEST(a_written_value_is_in_the_function_that_wrote_it)
 {
 	begin();
 	pt_packets_tsc(&packets, SAMPLE_START + 100);
-	/* main calls work, and work calls leaf: neither has a packet. */
+	/* main calls work, and work calls leaf, both without a packet. */
 	add_ptwrite(UINT64_C(0x1122334455667788), SAMPLE_LEAF);
 	pt_packets_tnt(&packets, "t");
 	add_ptwrite(7, 0);
@@ -107,15 +106,15 @@ START_TEST(a_sleep_is_a_slice_of_the_cpu_with_its_hints)
 	EXPECT(1, slices, _i ? " C-state 3 " : "1236/1237 0 1000100 1005000 C-state 3 ",
 	       "cstate=3 sub_cstate=1 hints=0x20 extensions=0x1 last_cstate=3 deepest_cstate=4 "
 	       "wake=interrupt");
-	/* One FUP is of both packets, and the next is an interrupt's. */
+	/* One FUP belongs to both packets, and the next is an interrupt's. */
 	EXPECT(1, slices, "[untraced]", "");
 	EXPECT(1, slices, " 1000100 1000100 exstop", "address=0x401040");
 }
 END_TEST
 
 /*
- * Where the place of execution is not traced, EXSTOP has no FUP (SDM volume 3, "Execution Stop
- * (EXSTOP) Packet"), and MWAIT, which shares it, has none: the next one is an interrupt's.
+ * If the current instruction is not traced, EXSTOP has no FUP (SDM volume 3, "Execution Stop
+ * (EXSTOP) Packet"), nor has MWAIT, which shares it: the next one is an interrupt's.
  */
 START_TEST(a_sleep_without_a_place_leaves_the_next_interrupt_its_own)
 {
@@ -161,7 +160,7 @@ START_TEST(a_deeper_sleep_ends_the_one_before_it)
 }
 END_TEST
 
-/* perf of Debian 12 reads the same file: it is another decoder's word for the values. */
+/* perf of Debian 12, an independent decoder, reads the same values. */
 START_TEST(perf_reads_the_same_values)
 {
 	static char perf[ROOM];
@@ -235,7 +234,7 @@ static void add_header(uint64_t time, bool in_transaction, uint64_t ip)
 	pt_packets_add(&packets, &packet);
 }
 
-/* Where its begin or end has no packet: the state is in headers, and where tracing is off. */
+/* A begin or end without a packet: while tracing is off, only headers have the state. */
 START_TEST(a_transaction_may_be_open_where_the_trace_begins)
 {
 	pt_packets_init(&packets);
@@ -246,7 +245,7 @@ START_TEST(a_transaction_may_be_open_where_the_trace_begins)
 	add_transaction(false, false, SAMPLE_WORK + 5);
 	pt_packets_tnt(&packets, "t");
 	pt_packets_tsc(&packets, SAMPLE_START + 200);
-	/* The state again: this is no second commit. */
+	/* A repeated state is no second commit. */
 	add_header(SAMPLE_START + 300, false, SAMPLE_WORK);
 	pt_packets_tnt(&packets, "t");
 	finish(engines[_i]);
@@ -256,7 +255,7 @@ START_TEST(a_transaction_may_be_open_where_the_trace_begins)
 }
 END_TEST
 
-/* libipt's test psb-tsx_abort.ptt: nothing is executed between the header and the abort. */
+/* libipt's test psb-tsx_abort.ptt: no code runs between the header and the abort. */
 START_TEST(a_transaction_may_be_aborted_where_the_trace_begins)
 {
 	pt_packets_init(&packets);
@@ -307,7 +306,7 @@ START_TEST(a_transaction_may_be_open_behind_an_overflow)
 	else if (_i == 1) /* SDM volume 3, "Compound Packet Event Summary" */
 		add_header(SAMPLE_START + 100, true, SAMPLE_WORK);
 	pt_packets_fup(&packets, SAMPLE_WORK);
-	if (_i == 2) /* libipt 2.0.5 resumes at a FUP only that follows the OVF */
+	if (_i == 2) /* libipt 2.0.5 resumes only at a FUP right after the OVF */
 		add_header(SAMPLE_START + 100, true, SAMPLE_WORK);
 	pt_packets_tnt(&packets, "t");
 	pt_packets_tsc(&packets, SAMPLE_START + 200);
@@ -320,7 +319,9 @@ START_TEST(a_transaction_may_be_open_behind_an_overflow)
 }
 END_TEST
 
-/* libipt's test tip_pgd-tsx.ptt: with address filters, a transaction enters and leaves the code. */
+/*
+ * libipt's test tip_pgd-tsx.ptt: with address filters, a transaction enters and leaves the range.
+ */
 START_TEST(a_transaction_may_begin_and_end_where_tracing_is_off)
 {
 	pt_packets_init(&packets);
@@ -355,7 +356,7 @@ START_TEST(context_switches_are_scheduling_records_with_the_state_of_who_leaves)
 	perf_data_add_exit(&data, SAMPLE_PID, SAMPLE_PID);
 	add_switch(5000, SAMPLE_PID, 0, false);
 	finish("");
-	/* Perfetto takes a priority below 100 for that of a real-time thread. */
+	/* Perfetto treats a priority below 100 as a real-time thread's. */
 	EXPECT(1, records,
 	       " cpu 0 100 from 0 state 3 to 1234 incoming_weight=120 outgoing_weight=-2147483648",
 	       "");
@@ -366,12 +367,12 @@ START_TEST(context_switches_are_scheduling_records_with_the_state_of_who_leaves)
 	       "outgoing_weight=-2147483648",
 	       "");
 	EXPECT(1, records, " cpu 0 5000 from 1234 state 5 to 0 incoming_weight=-2147483648", "");
-	/* By this Perfetto knows the process of a thread, whose name nobody recorded. */
+	/* Gives Perfetto the process of a thread without a recorded name. */
 	EXPECT(1, records, "kernel-object type 2 id 77 \"\"", "process=77");
 }
 END_TEST
 
-/* The exec ends the thread's own tid, although perf writes no switch. */
+/* exec ends the thread's own tid, although perf writes no switch. */
 START_TEST(a_thread_that_runs_exec_is_dead_and_the_leader_runs)
 {
 	begin();
@@ -386,7 +387,7 @@ START_TEST(a_thread_that_runs_exec_is_dead_and_the_leader_runs)
 }
 END_TEST
 
-/* The trace has 77 on the CPU from 1002000 to 1004000, and SAMPLE_PID from then on. */
+/* In the trace, 77 is on the CPU from 1002000 to 1004000, then SAMPLE_PID. */
 START_TEST(a_selected_time_begins_with_the_thread_that_is_on_the_cpu)
 {
 	begin();
@@ -399,11 +400,11 @@ START_TEST(a_selected_time_begins_with_the_thread_that_is_on_the_cpu)
 	EXPECT(2, records, "context-switch", "");
 	EXPECT(1, records, " cpu 0 1003000 from 0 state 3 to 77 incoming_weight=120", "");
 	EXPECT(1, records, " cpu 0 1004000 from 77 state 1 to 1234 incoming_weight=120\n", "");
-	/* No switch is in the time. */
+	/* The time has no switch. */
 	convert("", "--time=0.001005000,0.001006000");
 	EXPECT(1, records, "context-switch", "");
 	EXPECT(1, records, " cpu 0 1005000 from 0 state 3 to 1234 incoming_weight=120", "");
-	/* A switch at the begin shows who comes. */
+	/* A switch at the start shows the next thread. */
 	convert("", "--time=0.001004000,0.001006000");
 	EXPECT(1, records, "context-switch", "");
 	EXPECT(1, records, " cpu 0 1004000 from 77 state 1 to 1234 incoming_weight=120\n", "");
@@ -423,7 +424,7 @@ START_TEST(switches_without_a_time_are_counted_and_not_shown)
 }
 END_TEST
 
-/* Nothing decoded: the first record, not 0, from which all else would be far away. */
+/* Without decoded events: the first record's time, because 0 would be far from everything. */
 START_TEST(the_wall_clock_of_a_recording_without_calls_is_at_its_first_record)
 {
 	struct {
@@ -443,7 +444,7 @@ START_TEST(the_wall_clock_of_a_recording_without_calls_is_at_its_first_record)
 }
 END_TEST
 
-/* Else they were as far behind the calls as the machine runs: days. */
+/* They would be days after the calls, by the machine's uptime. */
 START_TEST(switches_have_no_place_beside_calls_without_times)
 {
 	pt_packets_init(&packets);
@@ -464,7 +465,7 @@ START_TEST(switches_have_no_place_beside_calls_without_times)
 }
 END_TEST
 
-/* Change the AUXTRACE_INFO record, the n-th word of its priv[] (perf_data_pt_info). */
+/* Change word `index` of priv[] in the AUXTRACE_INFO record (perf_data_pt_info). */
 static void set_pt_info(size_t index, uint64_t value)
 {
 	const uint64_t head[] = { SAMPLE_PMU, 0, 1 }; /* type, shift, mult */
@@ -474,7 +475,7 @@ static void set_pt_info(size_t index, uint64_t value)
 	memcpy(at + index * sizeof(value), &value, sizeof(value));
 }
 
-/* The reference is 2 s before perf's clock began, so the made-up times begin at 0. */
+/* The reference is 2 s before perf's clock started, so the estimated times begin at 0. */
 START_TEST(times_are_made_up_from_a_time_that_can_be)
 {
 	pt_packets_init(&packets);
@@ -494,7 +495,7 @@ START_TEST(times_are_made_up_from_a_time_that_can_be)
 }
 END_TEST
 
-/* A TSC of 1 ms on a clock that is 2 s behind. */
+/* A TSC of 1 ms with a clock that is 2 s behind. */
 START_TEST(events_with_a_time_that_cannot_be_are_counted_and_not_shown)
 {
 	begin();
@@ -505,7 +506,7 @@ START_TEST(events_with_a_time_that_cannot_be_are_counted_and_not_shown)
 	finish("");
 	EXPECT(0, records, "!!", "");
 	EXPECT(0, records, "CPU frequency", "");
-	/* With that of the PSB+. */
+	/* With the PSB+'s. */
 	EXPECT(1, messages, "2 side events", "or with an impossible one; not shown");
 }
 END_TEST
@@ -525,7 +526,7 @@ START_TEST(an_interrupts_slice_and_mark_have_its_vector)
 	finish(_i ? "--args=full --engine=libipt" : "--args=full");
 	EXPECT(1, slices, " 1000100 1000100 interrupt ",
 	       "vector=14 address=0x401040 page_fault_address=0xdeadbee0");
-	/* libipt 2.1 reports the fault's packets before the calls that lead to the place. */
+	/* libipt 2.1 reports the fault's packets before the calls on the way to it. */
 	EXPECT(1, slices, _i ? " 1000200 [untraced] " : " 1000100 1000200 [untraced] ",
 	       "vector=14 page_fault_address=0xdeadbee0");
 	EXPECT(1, slices, "leaf", "");
@@ -534,7 +535,7 @@ END_TEST
 
 /*
  * Types 14 and 15 of CFE, of CPUs with FRED (libipt 2.2, enum pt_cfe_type).  An INT has the FUP of
- * its far transfer; a SYSCALL and an IRET or ERETU have none, and the next one is another event's.
+ * its far transfer; SYSCALL, IRET and ERETU have none, and the next one belongs to another event.
  */
 START_TEST(events_that_are_instructions_are_marked_where_they_are)
 {
@@ -568,7 +569,8 @@ START_TEST(events_that_are_instructions_are_marked_where_they_are)
 }
 END_TEST
 
-/* With the kernel's code traced, the slice is its handler's; here another function takes its place.
+/*
+ * If the kernel is traced, the data go to its handler's slice; here another function replaces it.
  */
 START_TEST(a_page_faults_address_is_in_the_handlers_slice)
 {
@@ -587,7 +589,7 @@ START_TEST(a_page_faults_address_is_in_the_handlers_slice)
 }
 END_TEST
 
-/* The data is of the event that follows, and of no other. */
+/* The data belong to the next event only. */
 START_TEST(an_interrupt_has_no_data_of_an_event_before_it)
 {
 	begin();
@@ -605,7 +607,7 @@ START_TEST(an_interrupt_has_no_data_of_an_event_before_it)
 }
 END_TEST
 
-/* The interrupt flag changed: MODE.Exec with a FUP; CFE of a return, with one, too. */
+/* Changes of the interrupt flag: MODE.Exec with a FUP, and a CFE of a return with one. */
 START_TEST(events_with_a_place_of_their_own_are_no_interrupts)
 {
 	static const uint8_t mode[] = { 0x99, 0x05 };
@@ -615,7 +617,7 @@ START_TEST(events_with_a_place_of_their_own_are_no_interrupts)
 	pt_packets_fup(&packets, SAMPLE_WORK);
 	add_control(2, 0, true);
 	pt_packets_fup(&packets, SAMPLE_LEAF);
-	/* An indirect branch's TIP, of leaf's return. */
+	/* The indirect branch's TIP for leaf's return. */
 	pt_packets_tip(&packets, SAMPLE_WORK + 5);
 	pt_packets_tnt(&packets, "n");
 	pt_packets_tip(&packets, SAMPLE_MAIN + 5);
@@ -630,8 +632,8 @@ START_TEST(events_with_a_place_of_their_own_are_no_interrupts)
 END_TEST
 
 /*
- * PIP's NR bit: a guest runs from the TIP behind it to that of the PIP without
- * it (SDM volume 3, "PIP").  The sample's far transfer is the VM entry.
+ * PIP's NR bit: a guest runs from the TIP after this PIP to the TIP of the next PIP without NR (SDM
+ * volume 3, "PIP").  The sample's far transfer is the VM entry.
  */
 START_TEST(a_guest_is_a_slice_whose_flow_is_passed_over)
 {
@@ -646,7 +648,8 @@ START_TEST(a_guest_is_a_slice_whose_flow_is_passed_over)
 	pt_packets_pge(&packets, SAMPLE_SYSCALL);
 	pt_packets_tsc(&packets, SAMPLE_START + 100);
 	add_paging(0x7000, true);
-	pt_packets_tip(&packets, SAMPLE_LEAF); /* of the guest, whatever is there in the host */
+	pt_packets_tip(&packets,
+		       SAMPLE_LEAF); /* of the guest, regardless of the host's code there */
 	pt_packets_tnt(&packets, "nnn");
 	pt_packets_tip(&packets, 0x999000);
 	pt_packets_psb(&packets, SAMPLE_START + 150, 0x999000);
@@ -664,7 +667,7 @@ START_TEST(a_guest_is_a_slice_whose_flow_is_passed_over)
 	finish(engines[_i]);
 	EXPECT(1, slices, " 1000100 1000200 [guest] vmcs=0x123000 cr3=0x7000 ",
 	       "exit_qualification=0x181 exit_reason=0x30");
-	/* While tracing is off, libipt 2.0's times are those of the PSB. */
+	/* While tracing is off, libipt 2.0 uses the PSB's times. */
 	EXPECT(1, slices, _i ? " vm exit " : " 1000200 1000200 vm exit ", "exit_reason=0x30");
 	EXPECT(1, slices, "1234/1234 2 1000100 1000200 [guest]", "");
 	EXPECT(0, slices, "[lost", "");
@@ -672,7 +675,7 @@ START_TEST(a_guest_is_a_slice_whose_flow_is_passed_over)
 }
 END_TEST
 
-/* A PSB+ whose PIP says who runs; ip 0: tracing is off. */
+/* A PSB+ whose PIP distinguishes guest and host; ip 0: tracing is off. */
 static void add_guest_header(uint64_t tsc, bool guest, uint64_t ip)
 {
 	pt_packets_add(&packets, &(struct pt_packet){ .type = ppt_psb });
@@ -685,8 +688,8 @@ static void add_guest_header(uint64_t tsc, bool guest, uint64_t ip)
 }
 
 /*
- * NR holds until the next PIP: over TIP.PGD, where the host turns the trace off (a fuzzer's VM
- * exit), over an overflow and over a PSB.  The host's code at these addresses does not run.
+ * NR holds until the next PIP: across TIP.PGD, with which the host stops tracing (a fuzzer's VM
+ * exit), an overflow and a PSB.  The host's code at these addresses does not run.
  */
 START_TEST(a_guest_is_one_until_the_next_pip)
 {
@@ -737,7 +740,7 @@ START_TEST(a_recording_may_begin_in_a_guest)
 }
 END_TEST
 
-/* A recorder of a guest's user code alone: the mappings are the guest's. */
+/* A recorder of guest user code alone: the mappings are the guest's. */
 START_TEST(without_kernel_code_a_guest_is_all_that_was_recorded)
 {
 	pt_packets_init(&packets);
@@ -764,9 +767,9 @@ START_TEST(control_structures_distinguish_guests)
 		vmcs.payload.vmcs.base = 0x10000 * guest;
 		pt_packets_add(&packets, &vmcs);
 		pt_packets_fup(&packets, SAMPLE_LEAF);
-		add_paging(0x7000, true); /* two may well have the same */
+		add_paging(0x7000, true); /* two guests may have the same CR3 */
 		pt_packets_tip(&packets, 0x999000);
-		add_paging(0x8000, true); /* and one changes it as it likes */
+		add_paging(0x8000, true); /* and a guest may change it */
 		pt_packets_tsc(&packets, SAMPLE_START + 1000 * guest + 500);
 		add_paging(0x1000, false);
 		pt_packets_tip(&packets, SAMPLE_LEAF);
@@ -811,7 +814,7 @@ static void add_block_end(uint64_t ip)
 		pt_packets_fup(&packets, ip);
 }
 
-/* An event whose samples are in the trace, by the counter (AUX_OUTPUT_HW_ID). */
+/* An event with samples in the trace, by its counter (AUX_OUTPUT_HW_ID). */
 static void add_output_event(const char *name, uint64_t first_id, uint64_t counter)
 {
 	struct perf_data_event event = {
@@ -839,7 +842,7 @@ static void add_output_event(const char *name, uint64_t first_id, uint64_t count
 	perf_data_add_record(&data, RECORD_AUX_OUTPUT_HW_ID, 0, &counter, sizeof(counter));
 }
 
-/* A record of "stores" with something of all that PEBS has. */
+/* A record of "stores" with data of every PEBS group. */
 static void add_pebs_record(void)
 {
 	add_block(4, 8); /* basic */
@@ -857,10 +860,10 @@ static void add_pebs_record(void)
 	add_block(16, 8); /* vectors */
 	add_item(2, 0x1111);
 	add_item(3, 0x2222);
-	add_block(9, 8); /* branches from the tenth on */
+	add_block(9, 8); /* branches, from the tenth on */
 	add_item(0, SAMPLE_MAIN);
 	add_item(1, SAMPLE_WORK);
-	add_block(30, 8); /* nobody knows */
+	add_block(30, 8); /* unknown */
 	add_item(0, 1);
 	add_block_end(SAMPLE_MAIN);
 }
@@ -882,7 +885,7 @@ START_TEST(a_sample_of_pebs_is_instants_with_its_registers)
 	       "rflags=0x246 rax=0xaaaa rcx=0xcccc r15=0x1515");
 	EXPECT(1, records, "\"vector registers\" category", "xmm1_low=0x1111 xmm1_high=0x2222");
 	EXPECT(1, records, "\"last branches\" category", "from10=0x401000 to10=0x401020");
-	/* libipt 2.0 knows times of branches only. */
+	/* libipt 2.0 knows only the times of branches. */
 	if (!_i)
 		EXPECT(4, records, "instant 1234/1234 1000060 ", "category \"sample\"");
 	EXPECT(0, messages, "warning", "");
@@ -892,7 +895,7 @@ START_TEST(a_sample_of_pebs_is_instants_with_its_registers)
 }
 END_TEST
 
-/* Values of 4 bytes; the bytes of the BIPs could be TNTs.  One event only has output. */
+/* 4-byte values; the BIPs' bytes could be TNTs.  Only one event has output. */
 START_TEST(without_a_counter_the_only_event_names_a_sample)
 {
 	begin();
@@ -911,7 +914,7 @@ START_TEST(without_a_counter_the_only_event_names_a_sample)
 }
 END_TEST
 
-/* The processor drops what follows; the next record has nothing of the first. */
+/* The processor drops the rest; the next record has no data of the first. */
 START_TEST(an_overflow_ends_a_sample_of_pebs)
 {
 	begin();
@@ -935,7 +938,7 @@ START_TEST(an_overflow_ends_a_sample_of_pebs)
 }
 END_TEST
 
-/* More values than a record of the format has arguments. */
+/* More values than a record of the format can have arguments. */
 START_TEST(all_registers_of_a_sample_are_shown)
 {
 	begin();
@@ -1013,7 +1016,7 @@ START_TEST(times_that_cannot_be_are_no_times_and_counted)
 }
 END_TEST
 
-/* The same of event trace and transactions. */
+/* The same for event trace and transactions. */
 START_TEST(perf_reads_the_same_events_and_transactions)
 {
 	static char perf[ROOM];
@@ -1084,7 +1087,7 @@ START_TEST(triggers_are_marks_of_the_cpu)
 	pt_packets_tsc(&packets, SAMPLE_START + 300);
 	add_trigger(0x01, TRIG_ICNTV, 0x203);
 	pt_packets_tsc(&packets, SAMPLE_START + 400);
-	/* Its FUP is no interrupt's: the TIP is that of leaf's return. */
+	/* Its FUP is no interrupt's: the TIP is for leaf's return. */
 	add_trigger(0x04, TRIG_IP | TRIG_ICNTV, 0);
 	pt_packets_fup(&packets, SAMPLE_LEAF);
 	pt_packets_tip(&packets, SAMPLE_WORK + 5);
@@ -1107,7 +1110,7 @@ START_TEST(triggers_are_marks_of_the_cpu)
 	EXPECT(1, slices, " trigger triggers=2 ", "address=0x401040");
 	EXPECT(1, slices, " trigger triggers=4", "");
 	EXPECT(1, slices, " trigger triggers=5 ", "address=0x401050");
-	/* libipt's events of EXSTOP, which take the place of these, have no time. */
+	/* libipt replaces these with EXSTOP events, which have no time. */
 	for (int i = 1; i <= 6 && !_i; i++) {
 		char time[32];
 
@@ -1145,7 +1148,7 @@ START_TEST(samples_of_other_events_are_instants_of_their_thread)
 	finish("");
 	EXPECT(1, records, "instant 1234/1234 1000042 \"cycles:u\" category \"sample\" ",
 	       "period=4000 address=0x401023 function=work data_address=0xdada cpu=0");
-	/* The idle thread's are of the CPU. */
+	/* The idle thread's samples are the CPU's. */
 	/* seeds.md: branch-misses and cache-misses are marks on tracks of their own */
 	EXPECT(1, records, "instant 1236/1237 1000043 \"cycles:u\"", "");
 }
@@ -1182,7 +1185,7 @@ START_TEST(totals_of_off_cpu_time_have_no_instant_and_are_counted)
 }
 END_TEST
 
-/* An event whose samples pause the trace (2) or resume it (4): perf_event_attr.aux_action. */
+/* An event whose samples pause (2) or resume (4) the trace: perf_event_attr.aux_action. */
 static void add_pausing_event(const char *name, uint64_t first_id, uint32_t action)
 {
 	struct perf_data_event event = {
@@ -1208,8 +1211,8 @@ static void add_pausing_sample(uint64_t id, uint64_t time)
 }
 
 /*
- * main() is interrupted at 1000100, the interrupt pauses the trace at 1000150, another resumes it;
- * then leaf() runs, which nothing called in the trace.
+ * main() is interrupted at 1000100; that interrupt pauses the trace at 1000150 and another one
+ * resumes it; then leaf() runs without a traced call.
  */
 static void trace_a_pause(bool with_samples)
 {
@@ -1249,7 +1252,7 @@ START_TEST(a_pause_of_the_trace_is_a_slice_and_the_stack_begins_anew)
 }
 END_TEST
 
-/* The attributes alone do not say when: the trace may as well have stopped by itself. */
+/* The attributes alone do not show when: the trace may have stopped for another reason. */
 START_TEST(without_a_sample_nothing_is_a_pause)
 {
 	trace_a_pause(false);
@@ -1284,7 +1287,7 @@ START_TEST(what_perf_lost_is_marked_where_it_was_lost)
 }
 END_TEST
 
-/* CLOCK_DATA: version, clock, and the same instant on the wall and on that clock. */
+/* CLOCK_DATA: version, clock, and one instant on the wall clock and on that clock. */
 START_TEST(the_wall_clock_is_an_instant_at_the_beginning)
 {
 	struct {
@@ -1298,7 +1301,7 @@ START_TEST(the_wall_clock_is_an_instant_at_the_beginning)
 	/* seeds.md: the trace has the wall-clock time */
 	EXPECT(1, records, " 1000000 \"wall clock\" wall_clock=2023-11-14 22:13:18.999999995 UTC",
 	       "wall_ns=1699999998999999995 trace_ns=1000000");
-	/* The same for tools that read base ticks and base time. */
+	/* The same for readers of base ticks and base time. */
 	EXPECT(1, records, "initialization 1000000000 base 0 at 1699999998998999995\n", "");
 }
 END_TEST

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which command gets debug files: by os-release(5) of several distributions. */
+/* Which command installs debug files, by os-release(5) of several distributions. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +81,7 @@ START_TEST(servers_come_first_if_they_are_known)
 }
 END_TEST
 
-/* A recording may come from someone else, and its paths end up in a user's shell. */
+/* A recording may be someone else's, and its paths end up in the user's shell. */
 START_TEST(a_path_that_a_shell_would_interpret_is_not_part_of_a_command)
 {
 	system_is("ID=fedora\n");

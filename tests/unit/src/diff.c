@@ -23,7 +23,9 @@ static void teardown(void)
 		json_decref(reports[side]);
 }
 
-/* Of a function of this name and file: own and all instructions, calls; times are ten of these. */
+/*
+ * A function by name and file: self and total instructions, and calls; times are ten times these.
+ */
 static void add(enum diff_side side, const char *name, const char *file, int self, int total,
 		int calls)
 {
@@ -40,7 +42,7 @@ static void make(enum function_order order)
 	diff_rows_sort(&rows, order);
 }
 
-/* "NAME FILE own instructions of A, of B; - where it did not run". */
+/* "NAME FILE self instructions of A, of B; - where it did not run". */
 static void expect_rows(const char *expected)
 {
 	char text[500] = "";
@@ -60,7 +62,7 @@ static void expect_rows(const char *expected)
 	ck_assert_str_eq(text, expected);
 }
 
-/* The folders of builds do not matter; a program that was renamed has the rest. */
+/* Build folders do not matter; a renamed program has a unique counterpart. */
 START_TEST(functions_of_one_name_and_file_are_a_row)
 {
 	add(SIDE_A, "f", "/old/prog", 10, 10, 1);
@@ -83,7 +85,7 @@ START_TEST(functions_of_one_name_and_file_are_a_row)
 }
 END_TEST
 
-/* By the difference, where equal by that of own instructions, calls, and by name. */
+/* By the difference; if equal by that of self instructions, of calls, and by name. */
 START_TEST(the_largest_difference_is_first)
 {
 	static const char *const expected[] = {
@@ -122,7 +124,7 @@ START_TEST(rows_are_equal_if_calls_and_instructions_are)
 }
 END_TEST
 
-/* Sums: 100 -> 112 own instructions; f: 40 -> 44 with callees, 5 -> 5 calls, 300 -> 300 ns. */
+/* Sums: 100 -> 112 self instructions; f: 40 -> 44 total, 5 -> 5 calls, 300 -> 300 ns. */
 static const struct {
 	const char *condition;
 	const char *said; /* NULL: it holds */
@@ -208,7 +210,7 @@ static void expect_stacks(const char *a, const char *b, const char *expected)
 	free(text);
 }
 
-/* As difffolded.pl prints them; "old" is "new", the one thread that only one side has. */
+/* As difffolded.pl prints them; "old" is renamed "new", the only unmatched thread of each side. */
 START_TEST(stacks_have_the_numbers_of_both_sides)
 {
 	expect_stacks("t;main;f 5\nt;main 3\nold;main 1\nt;main;f 2\n",
@@ -217,7 +219,7 @@ START_TEST(stacks_have_the_numbers_of_both_sides)
 }
 END_TEST
 
-/* Which of two is the new one is not known. */
+/* The new one of the two is unknown. */
 START_TEST(of_two_threads_none_is_renamed)
 {
 	expect_stacks("a;f 1\nb;f 2\n", "c;f 3\n", "a;f 1 0\nb;f 2 0\nc;f 0 3\n");

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is shown beside the calls when only a part was chosen, and when several
- * threads decode: the same events, whole programs over recordings made from
- * nothing.
+ * Events besides the calls, when only a part is chosen or several threads decode: the same events,
+ * by the whole program on artificial recordings.
  */
 #include <intel-pt.h>
 #include <stdio.h>
 
 #include "tests/unit/src/event_recording.h"
 
-/* 1,100 to 1,900 us: a sleep, a transaction and a clock that continue over a PSB. */
+/* 1,100 to 1,900 us: a sleep, a transaction and a clock that last across a PSB. */
 static void record_states(void)
 {
 	begin();
@@ -41,8 +40,7 @@ START_TEST(what_goes_on_when_the_chosen_time_begins_begins_with_it)
 {
 	record_states();
 	finish("--time=+0.4ms,+0.35ms");
-	/* The frequency is what it was, the second sleep and the transaction begin with the time.
-	 */
+	/* The frequency is unchanged; the second sleep and the transaction begin with the time. */
 	EXPECT(1, records, " counter ", "");
 	EXPECT(1, records, " 1400000 \"CPU 0 GHz\"", "value=0.4\n");
 	EXPECT(1, slices, "C-state", "");
@@ -120,7 +118,7 @@ START_TEST(what_other_cpus_did_is_left_out)
 }
 END_TEST
 
-/* What is of a CPU, such as its clock, is there whoever runs. */
+/* Events of a CPU, such as its clock, are kept whichever thread runs. */
 START_TEST(what_other_threads_did_is_left_out)
 {
 	begin_with_cycles();
@@ -177,7 +175,7 @@ START_TEST(samples_switches_and_losses_outside_of_the_chosen_time_are_left_out)
 }
 END_TEST
 
-/* PSB+ repeats whether a guest or a transaction runs (SDM volume 3, "PSB+"). */
+/* A PSB+ repeats whether a guest or a transaction runs (SDM volume 3, "PSB+"). */
 static void add_header(uint64_t tsc, bool in_transaction, bool in_guest)
 {
 	struct pt_packet packet = { .type = ppt_psb }, time = { .type = ppt_tsc },
@@ -217,7 +215,7 @@ static void leave_guest(unsigned round)
 	pt_packets_tip(&packets, SAMPLE_LEAF);
 }
 
-/* Each kind of state lasts over a PSB, in one round or another. */
+/* Each kind of state lasts across a PSB in some round. */
 static void add_round(unsigned round)
 {
 	uint64_t tsc = SAMPLE_START + (uint64_t)(round + 1) * 1000;
@@ -292,7 +290,7 @@ START_TEST(what_goes_on_over_a_place_where_threads_divide_the_trace_is_the_same)
 {
 	record_rounds();
 	expect_the_same("--args=full");
-	/* The rounds are as they were made. */
+	/* The rounds are complete. */
 	EXPECT(ROUNDS, slices, " ptwrite value=", "");
 	EXPECT(ROUNDS / 2, slices, "[untraced]", "page_fault_address=");
 	EXPECT(ROUNDS / 5, slices, "[guest] vmcs=0x123000 cr3=0x7000", "exit_reason=");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Jumps within a function count the same by themselves and as runs. */
+/* Jumps within a function count the same singly and as runs. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 #define START 0x1000
 
-/* Its address is that of a file, which is only compared. */
+/* Only its address, as a file's, is compared. */
 static char file;
 static struct symbol function = { .start = START, .size = 0x100 };
 static struct thread thread;
@@ -47,7 +47,7 @@ static void go_round(bool as_run)
 	executed_code_add_runs(&code, &event, &begin);
 }
 
-/* The loop is entered from two jumps, which alternate, and goes round twice each time. */
+/* The loop is entered by two alternating jumps, and runs twice each time. */
 static void execute(bool as_run)
 {
 	executed_code_init(&code);

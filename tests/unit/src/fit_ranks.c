@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The choice of the slices that stay: longest, outermost, spread; between half of a limit and it.
- */
+/* The choice of kept slices: longest, outermost, spread; between half of a limit and the limit. */
 #include "src/formats/ftf/fit_ranks.h"
 
 #include <stdlib.h>
@@ -28,7 +27,7 @@ static uint64_t staying(const struct fit_ranks *of, size_t count)
 	return stay;
 }
 
-/* Durations of each kind that recordings have: any, all equal, few different, all but one equal. */
+/* Kinds of durations: any, all equal, few distinct ones, all but one equal. */
 static uint64_t duration_of(int kind, unsigned i)
 {
 	const uint64_t durations[] = { (uint64_t)i * i * i, 0, i % 3 * 1000u, i == 77 ? 5 : 4 };
@@ -70,7 +69,7 @@ START_TEST(no_shorter_slice_stays_than_one_that_goes)
 }
 END_TEST
 
-/* Durations of one bucket, in each other: what stays has all around it. */
+/* Durations of one bucket, nested: all enclosing slices of a kept one stay. */
 START_TEST(of_equal_slices_inner_ones_go_first)
 {
 	for (unsigned i = 0; i < SLICES; i++)

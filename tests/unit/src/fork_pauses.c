@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Which of its parent's system calls forked a child, by the times of both. */
+/* Which system call of its parent forked a child, by both times. */
 #include "src/callstack/fork_pauses.h"
 #include "tests/support/unit.h"
 
-#define FORK  0x4000 /* behind the system call of fork() */
+#define FORK  0x4000 /* after fork()'s system call */
 #define OTHER 0x5000
 
-#define RESOLUTION 319 /* ns: an event's time may be so much earlier than the event */
+#define RESOLUTION 319 /* ns: a time may be this much before the event */
 
 static struct fork_pauses pauses;
 
@@ -36,7 +36,7 @@ static void begin(void)
 	pauses = (struct fork_pauses){ 0 };
 }
 
-/* The second fork is possible in three calls: shortly before the third one, by the times. */
+/* By the times, the second fork fits three calls: it is shortly before the third one. */
 START_TEST(children_that_begin_last_to_first_have_a_call_each)
 {
 	static const uint64_t forks[] = { 56479, 57946, 60388, 61889 };

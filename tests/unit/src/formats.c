@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the formats of other tools write of slices made by hand. */
+/* Other tools' formats of slices made by hand. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,10 +21,10 @@ static struct arena arena;
 static struct track tracks[3];
 static const struct symbol *open_slices[3][128];
 static size_t depths[3];
-static char *text; /* what was written */
+static char *text; /* the output */
 static size_t size;
 static FILE *out;
-static const struct output_format *format; /* that is open */
+static const struct output_format *format; /* the open one */
 static struct format_output *output;
 static const struct callstack_machine machine; /* its times are perf script's */
 
@@ -51,12 +51,12 @@ static void teardown(void)
 	arena_release(&arena);
 }
 
-/* Returns the sink of an output of the format. */
+/* Returns the sink of an output in the format. */
 static const struct slice_sink *open_format(const struct output_format *wanted,
 					    enum option_args args)
 {
 	const struct options options = { .input = "a.data", .args = args };
-	static struct output file; /* without a limit */
+	static struct output file; /* unlimited */
 	const struct format_request request = {
 		.options = &options, .output = &file, .text = out, .names = &names
 	};
@@ -202,7 +202,7 @@ START_TEST(chrome_shows_whether_a_call_was_seen_and_inlined)
 }
 END_TEST
 
-/* flamegraph.pl: names are separated by ';'. */
+/* flamegraph.pl: ';' separates names. */
 START_TEST(folded_stacks_have_their_own_time_only)
 {
 	const struct slice_sink *sink = open_format(&format_folded, OPTION_ARGS_LINE);
@@ -213,7 +213,7 @@ START_TEST(folded_stacks_have_their_own_time_only)
 	end(sink, 0, 130);
 	end(sink, 0, 130);
 	end(sink, 0, 150);
-	begin(sink, 2, 500, "d"); /* nothing runs between */
+	begin(sink, 2, 500, "d"); /* no time passes between */
 	end(sink, 2, 501);
 	begin(sink, 0, 1000, "d");
 	end(sink, 0, 1001);
@@ -297,7 +297,7 @@ static void close_store(void)
 	ck_assert_int_eq(slice_store_end(&store, NULL), 0);
 }
 
-/* Two threads take turns. */
+/* Two threads alternate. */
 START_TEST(the_store_replays_what_each_thread_did)
 {
 	open_store();
@@ -319,7 +319,7 @@ START_TEST(the_store_replays_what_each_thread_did)
 }
 END_TEST
 
-/* Threads without slices are no profiles, nor do their marks move the origin. */
+/* Threads without slices get no profile, and their marks do not move the origin. */
 START_TEST(speedscope_has_a_profile_per_thread_with_slices)
 {
 	const struct slice_sink *sink = open_format(&format_speedscope, OPTION_ARGS_LINE);

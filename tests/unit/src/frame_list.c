@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The searches of a stack of frames, against the same searches frame by frame. */
+/* Compares the searches of a stack of frames with the same searches frame by frame. */
 #include <stdlib.h>
 
 #include "src/callstack/precise/frame_list.h"
@@ -108,7 +108,7 @@ static void change_top(void)
 	list.frames[list.depth - 1] = random_frame();
 }
 
-/* Mostly of one kind, so that the others are deep down. */
+/* Mostly of one function, so that the others are deep. */
 static void add_frames(size_t count)
 {
 	size_t usual = below(FUNCTIONS);
@@ -156,7 +156,7 @@ START_TEST(a_deep_search_compares_few_frames_and_keys)
 		ck_assert_uint_eq(found(FRAME_BY_LANDING, 0, &functions[4]), 0);
 		ck_assert_uint_eq(found(FRAME_BY_ENTRY, 0, NULL), 0);
 		ck_assert_uint_le(list.depth - list.indexed, most);
-		/* Each frame is one's own by its call, and all are of one function. */
+		/* Each frame is distinct by its call, and all are of one function. */
 		ck_assert_uint_le(list.key_count, list.indexed + 2);
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Traces with fewer slices than were written, read back by the strict reader. */
+/* Traces with fewer slices than written, read back by the strict reader. */
 #include "src/formats/ftf/ftf_fit.h"
 
 #include <inttypes.h>
@@ -13,23 +13,23 @@
 #include "tests/support/unit.h"
 #include "writer/ftf.h"
 
-/* More names than a provider has references for, each begun several times: several providers. */
+/* More names than one provider has references for, each begun several times: several providers. */
 #define NAMES  50000u
 #define ROUNDS 6u
 
-/* A slice's name is its begin within a round. */
+/* A slice's name is its begin time within a round. */
 #define ROUND_TIME (UINT64_C(1000) * (NAMES + 1))
 
-/* The inner slices are below 100 ns, the outer ones above. */
+/* Inner slices are shorter than 100 ns, outer ones longer. */
 #define LONG 100u
 
 static char path[] = "ftf_fit.test.XXXXXX";
 static struct output output;
 static struct ftf_writer *writer;
 static struct ftf_fit fit;
-static uint64_t slices; /* that have begun */
+static uint64_t slices; /* begun */
 
-/* Begin a trace that may have so many slices. */
+/* Begin a trace with a limit of slices. */
 static void open_trace(uint64_t limit)
 {
 	struct ftf_destination to;
@@ -94,7 +94,7 @@ static void count_args(struct found *found, const struct trace_record *record)
 	}
 }
 
-/* Read the trace, and see to it that each slice has its own name. */
+/* Read the trace, and assert that each slice has its own name. */
 static struct found read_trace(void)
 {
 	struct trace_slices shown = { 0 };
@@ -163,8 +163,7 @@ START_TEST(names_mean_the_same_with_several_providers)
 }
 END_TEST
 
-/* More than is collected in memory is written into both slices, of 1, 2, and 3 ns, and one of 500.
- */
+/* Both slices contain more than is collected in memory: slices of 1, 2 and 3 ns, and one of 500. */
 START_TEST(a_long_slice_counts_all_that_is_folded_in_it)
 {
 	struct ftf_thread thread;
@@ -210,7 +209,7 @@ START_TEST(a_folded_slice_passes_on_what_it_counts_and_no_time_counts_twice)
 }
 END_TEST
 
-/* The shortest are dropped of those that no slice encloses, with what is in them. */
+/* Of outermost slices the shortest are dropped, with their contents. */
 START_TEST(outermost_slices_are_left_out_at_last)
 {
 	struct ftf_thread thread;
@@ -296,7 +295,7 @@ START_TEST(arrows_go_with_their_slices)
 }
 END_TEST
 
-/* Write calls of many lengths, and begin to filter when `at` slices have begun. */
+/* Write calls of many lengths, and start filtering after `at` slices. */
 static void write_from(uint64_t at)
 {
 	struct ftf_thread threads[3];

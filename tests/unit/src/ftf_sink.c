@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which records slices become, read back by the strict reader. */
+/* The records of slices, read back by the strict reader. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,7 +118,7 @@ START_TEST(a_slice_without_slices_in_it_is_one_record)
 }
 END_TEST
 
-/* Perfetto puts one complete event without length into another of the same time. */
+/* Perfetto nests a zero-length complete event into another one of the same time. */
 START_TEST(slices_without_length_stay_beside_each_other)
 {
 	start(OPTION_ARGS_NONE);
@@ -162,7 +162,7 @@ START_TEST(a_mark_in_a_slice_is_an_instant_after_its_beginning)
 }
 END_TEST
 
-/* Code without a name is one symbol; more places than are kept. */
+/* Code without a name is one symbol; there are more addresses than are kept. */
 /* The highest id of the input is 2. */
 START_TEST(what_has_no_id_gets_the_next_and_new_tracks_those_behind_it)
 {
@@ -216,7 +216,7 @@ START_TEST(each_slice_of_a_symbol_has_its_own_address)
 }
 END_TEST
 
-/* Of too many words to be kept. */
+/* Too many words to be kept. */
 static void lengthen(struct slice_event *edge)
 {
 	static const struct slice_cause event = { .values = { 1, 2, 3 }, .known = 7 };
@@ -225,7 +225,7 @@ static void lengthen(struct slice_event *edge)
 	edge->flags = SLICE_HAS_CAUSE | SLICE_HAS_VECTOR | SLICE_INFERRED_START | SLICE_CONTINUED;
 }
 
-/* Slices at more places than are kept, of any lengths, with other calls between them. */
+/* Slices at more addresses than are kept, of any lengths, with other calls between them. */
 static void put_wild(unsigned seed, bool at_once)
 {
 	uint64_t time = 0, depth = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hits of breakpoints and probes: the whole program over recordings made from nothing, read
- * back by ftfdump, and by perf script.  Formats: tracefs's events/ of Linux 6.1 for events of
- * perf probe (kernel/trace/trace_uprobe.c, trace_probe.h).
+ * Hits of breakpoints and probes: the whole program on artificial recordings, read back by ftfdump
+ * and by perf script.  Formats: tracefs's events/ of Linux 6.1 for events of perf probe
+ * (kernel/trace/trace_uprobe.c, trace_probe.h).
  */
 #include <linux/hw_breakpoint.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ struct __attribute__((packed)) leaf_fields {
 	char text[12];
 };
 
-/* A probe of a return. */
+/* A return probe. */
 static const char return_format[] =
 	"name: work__return\nID: 1501\nformat:\n" TRACING_COMMON
 	"\tfield:unsigned long __probe_func;\toffset:8;\tsize:8;\tsigned:0;\n"
@@ -114,7 +114,7 @@ static void hit_breakpoint(uint64_t time, uint64_t ip, uint64_t rsi, uint64_t rd
 	put_sample(words, sizeof(words));
 }
 
-/* A uretprobe is hit where the function returns to (kernel/events/uprobes.c). */
+/* A uretprobe's hit is at the function's return address (kernel/events/uprobes.c). */
 static void hit_probe(uint64_t id, uint64_t time, const void *raw, uint32_t size)
 {
 	struct {
@@ -150,7 +150,7 @@ static void hit_leaf(uint64_t time, int32_t n)
 	hit_probe(3100, time, &fields, sizeof(fields));
 }
 
-/* Not in the order of time, as buffers of several CPUs are. */
+/* Out of order, as with buffers of several CPUs. */
 static void record_hits(void)
 {
 	static const char *const formats[] = { leaf_format, return_format };
@@ -169,7 +169,7 @@ static void record_hits(void)
 	hit_probe(3200, SAMPLE_START + 380, returned, sizeof(returned));
 }
 
-/* Times are in "timestamp" and where the mark is; the recording's order is another. */
+/* "timestamp" has the times, which are also the marks' positions; the recording's order differs. */
 START_TEST(each_event_has_a_track_of_its_hits)
 {
 	record_hits();
@@ -181,15 +181,15 @@ START_TEST(each_event_has_a_track_of_its_hits)
 	EXPECT(1, records, "instant 1238/1239 1000060 \"hit work\" category \"hit\"",
 	       " timestamp=1000060 tid=1234 ip=0x401020 rdi=0x7 rsi=0xffffffffffffffff\n");
 	EXPECT(1, records, "instant 1238/1239 1000400 \"hit work\"", " rdi=0x9 rsi=0x8\n");
-	/* An argument may have the name of a hit's own. */
+	/* An argument may have the same name as one of the hit's own. */
 	/* seeds.md: a hit has timestamp, tid and ip */
 	EXPECT(1, records, "instant 1238/1240 1000120 \"hit leaf\" category \"hit\"",
 	       " timestamp=1000120 tid=1234 ip=0x401040 n=-5 flags=0xbeef text=hello "
 	       "list={1,2,250} tid_=99\n");
-	/* It is of the function that returned. */
+	/* It belongs to the function that returned. */
 	EXPECT(1, records, "instant 1238/1241 1000380 \"hit work\"",
 	       " ip=0x401005 result=0x77 bytes={0x10,0xff}\n");
-	/* In the thread each is a sample like those of other events. */
+	/* In the thread, each is a sample like those of other events. */
 	EXPECT(4, records, "instant 1234/1234 ", "category \"sample\"");
 }
 END_TEST
@@ -214,7 +214,7 @@ static void print_events(const char *options, const char *file)
 	    place, options, place, file);
 }
 
-/* The text of a hit's fields is perf's, letter for letter. */
+/* The text of a hit's fields equals perf's. */
 START_TEST(events_are_printed_as_perf_does)
 {
 	const char *leaf = "(401040) n=-5 flags=0xbeef text=\"hello\" list={1,2,250} tid=99\n";
@@ -231,7 +231,7 @@ START_TEST(events_are_printed_as_perf_does)
 			 "result=0x77 bytes={0x10,0xff}\n"
 			 "1234/1234 1000400 mem:0x401020:x 0x401020 work+0x0 rdi=0x9 rsi=0x8\n");
 	run(messages, "perf script -i %s/perf.data --ns -F tid,time,event,trace 2>&1", place);
-	if (!strstr(messages, "probe_sample:leaf: (")) /* no perf, or one that reads no formats */
+	if (!strstr(messages, "probe_sample:leaf: (")) /* without perf, or if it reads no formats */
 		return;
 	EXPECT(1, messages, "1234     0.001000120: ", leaf);
 	EXPECT(1, messages,
@@ -240,7 +240,7 @@ START_TEST(events_are_printed_as_perf_does)
 }
 END_TEST
 
-/* Of perf's text, in which the registers are not. */
+/* From perf's text, which lacks the registers. */
 START_TEST(text_of_perf_has_the_same_hits)
 {
 	const char *const expected =
@@ -258,7 +258,7 @@ START_TEST(text_of_perf_has_the_same_hits)
 	    "-F pid,tid,time,flags,event,ip,addr,sym,symoff,trace 2>&1 >%s/text",
 	    place, place, place);
 	run(records, "grep -c 'probe_sample:leaf: *(4' %s/text", place);
-	if (records[0] != '1') /* no perf, or one that reads no formats */
+	if (records[0] != '1') /* without perf, or if it reads no formats */
 		return;
 	run(messages, "cat %s/text", place);
 	print_events("--input=perf-script", "text");
@@ -274,7 +274,7 @@ START_TEST(text_of_perf_has_the_same_hits)
 }
 END_TEST
 
-/* A place without a name, values of other forms, and more values than there is room for. */
+/* An address without a name, values of other forms, and more values than fit. */
 START_TEST(text_of_other_forms_is_shown_as_it_is)
 {
 	static const char *const fields[] = {
@@ -322,14 +322,14 @@ START_TEST(registers_are_those_that_perf_prints)
 	finish("");
 	EXPECT(1, records, "\"hit work\"", " rdi=0x5678 rsi=0x1234\n");
 	run(messages, "perf script -i %s/perf.data -D 2>/dev/null | grep -A3 'user regs'", place);
-	if (messages[0]) { /* there is a perf */
+	if (messages[0]) { /* if perf is installed */
 		EXPECT(1, messages, ".... SI    0x0000000000001234", "");
 		EXPECT(1, messages, ".... DI    0x0000000000005678", "");
 	}
 }
 END_TEST
 
-/* A write to data: where it happened is not where the data are. */
+/* A write to data: the hit's address is not the data's. */
 START_TEST(a_breakpoint_of_data_has_their_address)
 {
 	pt_packets_init(&packets);
@@ -348,7 +348,7 @@ START_TEST(a_breakpoint_of_data_has_their_address)
 }
 END_TEST
 
-/* perf record -e mem:0x401020:x alone: no code is known, and none is needed. */
+/* perf record -e mem:0x401020:x alone: no code is known or needed. */
 START_TEST(hits_are_listed_without_a_trace)
 {
 	perf_data_init(&data);
@@ -374,7 +374,10 @@ static uint64_t ocaml(uint64_t number)
 	return 2 * number + 1;
 }
 
-/* trace_writer.ml, write_hits(): since when, if that is in the trace; the clock is 1 ns a tick. */
+/*
+ * trace_writer.ml, write_hits(): from the passed time, if the trace has it; the clock is 1 ns a
+ * tick.
+ */
 START_TEST(a_snapshot_lasts_since_the_time_passed_to_it)
 {
 	static const struct tiny_symbol symbols[] = {
@@ -405,7 +408,7 @@ START_TEST(a_snapshot_lasts_since_the_time_passed_to_it)
 	/* seeds.md: lib/magic_trace marks places in OCaml programs */
 	EXPECT(1, records, " 1000020 1000100 \"hit magic_trace_stop_indicator\"",
 	       " timestamp_passed=1000020 arg=42 timestamp=1000100 tid=1234 ip=0x401020 ");
-	/* Perfetto drops what is partly in another, so it begins where that ends. */
+	/* Perfetto drops partly overlapping slices, so it begins at the other's end. */
 	EXPECT(1, records, "complete 1238/1239 1000100 1000200 ",
 	       " timestamp_passed=1000060 arg=-2 ");
 	EXPECT(1, records, "instant 1238/1239 1000300 ", " timestamp_passed=0 arg=1 ");
@@ -415,8 +418,8 @@ START_TEST(a_snapshot_lasts_since_the_time_passed_to_it)
 END_TEST
 
 /*
- * trace_writer.ml, write_hits() and create_expert(): a complete record each, the newest first, in
- * time since the earliest of hits and events.
+ * trace_writer.ml, write_hits() and create_expert(): one complete record each, the newest first, in
+ * time since the earliest hit or event.
  */
 START_TEST(hits_like_those_of_magic_trace)
 {
@@ -524,7 +527,7 @@ START_TEST(more_values_than_a_record_has_room_for_are_one_text)
 }
 END_TEST
 
-/* Returns the values of a sample of `leaf` that is cut after so many bytes, by a format. */
+/* Returns the values of a sample of `leaf`, cut to a size, by a format. */
 static void list_values(const struct perf_file *file, const uint8_t *raw, size_t size,
 			struct hit_args *args)
 {
@@ -537,7 +540,7 @@ static void list_values(const struct perf_file *file, const uint8_t *raw, size_t
 		hits_list_args(&hits, &hit, args);
 	for (size_t i = 0; i < args->count; i++)
 		ck_assert_uint_eq(strnlen(args->list[i].text, args->list[i].length),
-				  args->list[i].length); /* all of it can be read */
+				  args->list[i].length); /* readable to its end */
 	hits_release(&hits);
 }
 

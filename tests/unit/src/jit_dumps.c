@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Code that a JIT compiler overwrites and moves decodes by the bytes that were there at
- * the time: the whole program, over a recording and a jitdump made from nothing.
+ * Code that a JIT compiler overwrites and moves is decoded by its bytes at the time: the whole
+ * program on an artificial recording and jitdump.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static void put(uint64_t value, size_t size)
 	dump_size += size;
 }
 
-/* tools/perf/Documentation/jitdump-specification.txt; the times are TSC ticks. */
+/* tools/perf/Documentation/jitdump-specification.txt; times are TSC ticks. */
 static void put_header(void)
 {
 	dump_size = 0;
@@ -126,7 +126,7 @@ static void write_recording(const char *path, const char *dump_path)
 	pt_packets_release(&packets);
 }
 
-/* Returns the number of lines that have all of `from` and behind it `to`. */
+/* Returns the number of lines that have all of `from`, followed by `to`. */
 static unsigned count_branches(const char *branches, const char *from, const char *to)
 {
 	char pattern[100];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is printed is read again by jansson, which takes valid JSON and UTF-8 only. */
+/* Output is parsed by jansson, which accepts only valid JSON and UTF-8. */
 #include "src/formats/text/any_text.h"
 
 #include <jansson.h>
@@ -10,8 +10,8 @@
 #include "tests/support/unit.h"
 
 /*
- * Print and read again; the bytes are the test's until its next call.  jansson's own value of the
- * text is the same.
+ * Print and parse; the result is valid until the next call.  jansson's own output of the text is
+ * the same.
  */
 static const char *again(const char *text, size_t length)
 {
@@ -61,7 +61,7 @@ START_TEST(what_is_no_utf8_is_replaced_byte_by_byte)
 	ck_assert_str_eq(again("na\xc3\xafve\xff", 7), "na\xc3\xafve" NO);
 	ck_assert_str_eq(again("\xc3", 1), NO); /* cut off */
 	ck_assert_str_eq(again("\xc3x", 2), NO "x");
-	ck_assert_str_eq(again("\xc0\xaf", 2), NO NO);        /* too long for '/' */
+	ck_assert_str_eq(again("\xc0\xaf", 2), NO NO);        /* an overlong '/' */
 	ck_assert_str_eq(again("\xed\xa0\x80", 3), NO NO NO); /* a surrogate */
 	ck_assert_str_eq(again("\xe2\x82", 2), NO NO);
 	ck_assert_str_eq(again("\xf4\x90\x80\x80", 4), NO NO NO NO); /* above U+10FFFF */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Kernel code that changes or is made while it runs: TEXT_POKE records
- * (linux/perf_event.h) and the feature BPF_PROG_INFO (struct perf_bpil and struct
- * bpf_prog_info); and modules.  Expected branches follow from the code that is mapped at
- * what time.
+ * Kernel code that changes or is generated at run time: TEXT_POKE records (linux/perf_event.h), the
+ * feature BPF_PROG_INFO (struct perf_bpil and struct bpf_prog_info), and modules.  Expected
+ * branches follow from the code that is mapped at the time.
  */
 #include <limits.h>
 #include <linux/bpf.h>
@@ -24,8 +23,8 @@
 
 #define KERNEL     UINT64_C(0xffffffff81000000)
 #define HOOK       (KERNEL + 0x20)
-#define BETWEEN    (KERNEL + 0x30)              /* a ret that nothing changes */
-#define SLOT       UINT64_C(0xffffffffa0000000) /* of a kprobe, outside of kcore */
+#define BETWEEN    (KERNEL + 0x30)              /* a ret that is never changed */
+#define SLOT       UINT64_C(0xffffffffa0000000) /* of a kprobe, outside kcore */
 #define BPF        UINT64_C(0xffffffffc0100000)
 #define FEATURE    25
 #define EVENTS_MAX 32
@@ -49,7 +48,7 @@ static struct kernel_files kernel;
 static struct name_table names;
 static struct dso_store *store;
 static struct resolver resolver;
-static char modules[PATH_MAX]; /* the directory of one.ko and two.ko */
+static char modules[PATH_MAX]; /* folder of one.ko and two.ko */
 
 static void setup(void)
 {
@@ -173,7 +172,7 @@ static void decode(enum pt_engine engine)
 	auxtrace_release(&auxtrace);
 }
 
-/* What is written so far, with the kernel as kcore has it. */
+/* The packets so far, with the kernel as in kcore. */
 static void finish(enum pt_engine engine)
 {
 	struct tiny_elf elf = { .address = KERNEL,
@@ -204,8 +203,8 @@ static void expect(size_t index, enum branch_kind kind, uint64_t from, uint64_t 
 /* ---- TEXT_POKE ----------------------------------------------------------- */
 
 /*
- * Off until 1000, on until 3000, off again.  kcore is as it was before, or as it
- * was at some other time: what the records say holds.
+ * Off until 1000, on until 3000, then off.  kcore has the state before or at another time: the
+ * records decide.
  */
 START_TEST(code_is_what_it_was_at_the_time)
 {
@@ -239,7 +238,10 @@ START_TEST(code_is_what_it_was_at_the_time)
 }
 END_TEST
 
-/* kernel/kprobes.c: the slot of an instruction comes without old bytes, and goes without new. */
+/*
+ * kernel/kprobes.c: an instruction's slot appears without old bytes and disappears without new
+ * ones.
+ */
 START_TEST(code_where_the_kernel_had_none_is_code)
 {
 	static const uint8_t jump_back[] = { 0x90, 0xc3 };
@@ -258,7 +260,7 @@ START_TEST(code_where_the_kernel_had_none_is_code)
 }
 END_TEST
 
-/* A worker may take up an earlier stretch of the trace after a later one. */
+/* A worker may take an earlier stretch of the trace after a later one. */
 START_TEST(going_back_in_time_puts_old_bytes_back)
 {
 	const struct kernel_code *code;
@@ -280,7 +282,7 @@ START_TEST(going_back_in_time_puts_old_bytes_back)
 }
 END_TEST
 
-/* Of a kprobe's slot that was there before the recording only its end is recorded. */
+/* For a kprobe's slot older than the recording, only its end is recorded. */
 START_TEST(code_that_goes_was_there_before)
 {
 	const uint8_t *bytes;
@@ -295,7 +297,7 @@ START_TEST(code_that_goes_was_there_before)
 }
 END_TEST
 
-/* So that an instruction in both is one. */
+/* An instruction may be in both. */
 START_TEST(places_that_touch_are_one_range)
 {
 	const struct kernel_segment *range;
@@ -327,7 +329,7 @@ START_TEST(of_changes_at_one_time_the_last_one_holds)
 }
 END_TEST
 
-/* A record that claims more bytes than it has, and a range that wraps round. */
+/* A record that claims more bytes than it has, and a range that wraps around. */
 START_TEST(damaged_changes_cost_only_themselves)
 {
 	static const uint8_t nops[] = { 0x90, 0x90, 0x90, 0x90 };
@@ -356,7 +358,7 @@ struct program {
 	uint8_t code[16];
 };
 
-/* One entry of the feature; returns its size. */
+/* Write one entry of the feature; returns its size. */
 static size_t write_program(uint8_t *to, const struct program *program)
 {
 	struct bpf_prog_info info = {
@@ -375,7 +377,7 @@ static size_t write_program(uint8_t *to, const struct program *program)
 	return BPIL_FIXED + sizeof(info) + sizeof(*program);
 }
 
-/* Calls its own second function; the other takes its place later. */
+/* Calls its own second function; the other program replaces it later. */
 static const struct program first = {
 	.addresses = { BPF, BPF + 8 },
 	.lengths = { 8, 8 },
@@ -409,10 +411,10 @@ START_TEST(bpf_programs_are_code_while_they_are_registered)
 	add_ksymbol(3000, BPF, 4);
 	pt_packets_psb(&packets, SAMPLE_START, 0);
 	pt_packets_pge(&packets, KERNEL);
-	pt_packets_tip(&packets, BPF); /* before it is recorded: times are only roughly known */
+	pt_packets_tip(&packets, BPF); /* earlier than its record: times are approximate */
 	pt_packets_tip(&packets, BPF + 5);
 	pt_packets_tip(&packets, KERNEL);
-	pt_packets_tsc(&packets, SAMPLE_START + 2000); /* the other's size is another */
+	pt_packets_tsc(&packets, SAMPLE_START + 2000); /* the other program's size differs */
 	pt_packets_tip(&packets, BPF);
 	pt_packets_tip(&packets, BPF + 5);
 	pt_packets_tip(&packets, KERNEL);
@@ -504,7 +506,7 @@ static void expect_name(uint64_t ip, const char *name)
 	ck_assert_str_eq(location.symbol->name->text, name);
 }
 
-/* As the kernel's Makefile.modinst calls them; NULL: as it is. */
+/* Extensions as in the kernel's Makefile.modinst; NULL: not packed. */
 static const char *const packers[] = {
 	NULL,
 	"xz --check=crc32 --lzma2=dict=1MiB -c",
@@ -514,8 +516,8 @@ static const char *const packers[] = {
 static const char *const endings[] = { "", ".xz", ".zst", ".gz" };
 
 /*
- * Make a directory of the two modules, packed: `modules` is that from now on.
- * Returns false if there is no such packer here.
+ * Make a folder of the two packed modules, and set `modules` to it.  Returns false without this
+ * packer.
  */
 static bool pack_modules(unsigned packing, char place[sizeof("/tmp/ptrace2ftf-XXXXXX")])
 {
@@ -551,7 +553,7 @@ static void map_module(uint64_t begin, uint64_t size, const char *name, unsigned
 	map_kernel(begin, size, 0, path);
 }
 
-/* Without kcore: vmlinux, linked elsewhere than it ran, and modules that call it and each other. */
+/* Without kcore: vmlinux, linked for another address, and modules that call it and each other. */
 START_TEST(modules_are_laid_out_and_relocated_as_the_kernel_does)
 {
 	static const struct tiny_symbol symbols[] = {
@@ -590,7 +592,7 @@ START_TEST(modules_are_laid_out_and_relocated_as_the_kernel_does)
 	expect(3, BRANCH_RETURN, COLD, ONE + 10);
 	expect(4, BRANCH_CALL, ONE + 10, KERNEL + FUNCTION);
 	expect(5, BRANCH_RETURN, KERNEL + FUNCTION, ONE + 15);
-	/* Nobody knows where not_there is: a gap, and no wrong way. */
+	/* not_there's address is unknown: a gap. */
 	expect(6, BRANCH_CALL, ONE + 15, KERNEL_MODULE_HOLE);
 	expect(7, BRANCH_GAP, KERNEL_MODULE_HOLE, 0);
 	ck_assert_uint_eq(events[7].gap, GAP_NO_CODE);
@@ -602,7 +604,7 @@ START_TEST(modules_are_laid_out_and_relocated_as_the_kernel_does)
 }
 END_TEST
 
-/* A recording of ONE alone; what is said of its file. */
+/* A recording of ONE alone; expects a message about its file. */
 static void expect_said(const char *kind)
 {
 	pt_packets_psb(&packets, SAMPLE_START, 0);
@@ -617,7 +619,7 @@ static void expect_said(const char *kind)
 	ck_assert_ptr_nonnull(strstr(diag.first->text, "one.ko"));
 }
 
-/* The id is that of the module within: tests/unit/src/local.mk gives it another. */
+/* The id of the packed module: tests/unit/src/local.mk gives it another one. */
 START_TEST(a_module_of_another_build_is_not_used_packed_or_not)
 {
 	static const uint8_t id[20] = { 1, 2, 3 };
@@ -634,7 +636,7 @@ START_TEST(a_module_of_another_build_is_not_used_packed_or_not)
 }
 END_TEST
 
-/* Cut, three bytes wrong, 4 MiB of zeros in a small file (not unpacked to its end), a program. */
+/* Cut, three bytes wrong, 4 MiB of zeros in a small file (not unpacked completely), a program. */
 START_TEST(a_packed_file_that_is_damaged_or_no_module_is_named_and_left_out)
 {
 	static const char *const damages[] = {
@@ -660,7 +662,7 @@ START_TEST(a_packed_file_that_is_damaged_or_no_module_is_named_and_left_out)
 }
 END_TEST
 
-/* Mapped smaller than its code is: another build of it. */
+/* A mapping smaller than the code: another build. */
 START_TEST(a_module_that_does_not_fit_is_named_and_left_out)
 {
 	stamp(0);
@@ -674,7 +676,7 @@ END_TEST
 #define TRAMPOLINE UINT64_C(0xfffffe0000006000)
 #define NEXT_CPU   UINT64_C(0x2c000)
 
-/* Each CPU has its own, of the same text (perf's machine__create_extra_kernel_maps()). */
+/* Each CPU has its own mapping of the same text (perf's machine__create_extra_kernel_maps()). */
 START_TEST(code_mapped_a_second_time_is_the_text_that_the_recording_names)
 {
 	static const struct tiny_symbol symbols[] = { { "_text", LINKED, 1, 0x12 } };
@@ -705,7 +707,7 @@ START_TEST(code_mapped_a_second_time_is_the_text_that_the_recording_names)
 	expect(1, BRANCH_RETURN, TRAMPOLINE, TRAMPOLINE + NEXT_CPU);
 	expect(2, BRANCH_RETURN, TRAMPOLINE + NEXT_CPU, KERNEL);
 	expect(3, BRANCH_RETURN, KERNEL + 5, TRAMPOLINE + 2 * NEXT_CPU);
-	expect(4, BRANCH_GAP, TRAMPOLINE + 2 * NEXT_CPU, 0); /* its text is nowhere */
+	expect(4, BRANCH_GAP, TRAMPOLINE + 2 * NEXT_CPU, 0); /* its text is missing */
 	expect_name(TRAMPOLINE, "__entry_SYSCALL_64_trampoline");
 	expect_name(TRAMPOLINE + NEXT_CPU, "__entry_SYSCALL_64_trampoline");
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads that the kernel moves from one CPU to another, in the middle of its
- * own code: the whole program over a recording of two CPUs, made from nothing.
- * A thread continues where it left: behind its call of __switch_to, wherever that
- * is; so the expected slices follow from the code.
+ * Threads that the kernel moves to another CPU, within its own code: the whole program on an
+ * artificial recording of two CPUs.  A thread resumes after its call of __switch_to, so the
+ * expected slices follow from the code.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -150,7 +149,7 @@ static void finish(const char *engine)
 	run(branches, format);
 }
 
-/* Returns how many lines have both. */
+/* Returns how many lines have both strings. */
 static unsigned count(const char *text, const char *first, const char *second)
 {
 	unsigned found = 0;
@@ -168,11 +167,11 @@ static unsigned count(const char *text, const char *first, const char *second)
 	ck_assert_msg(count(text, first, second) == (number), "'%s' '%s' in\n%.1500s%.1500s",      \
 		      first, second, slices, branches)
 
-/* The thread of a CPU calls down to __switch_to; who comes there returns to `to` and from there. */
+/* A CPU's thread calls down to __switch_to; the next thread returns to `to` and on from there. */
 static void pass_switch(struct pt_packets *cpu, uint64_t time)
 {
 	pt_packets_tsc(cpu, SAMPLE_START + time);
-	pt_packets_tip(cpu, SCHEDULE + 5); /* who comes returns from __switch_to */
+	pt_packets_tip(cpu, SCHEDULE + 5); /* the next thread returns from __switch_to */
 }
 
 /*
@@ -202,7 +201,7 @@ START_TEST(threads_go_on_where_they_left_on_whatever_cpu)
 	pt_packets_psb(&cpus[1], SAMPLE_START + 10, 0);
 	pt_packets_pge(&cpus[1], ENTRY + 5); /* writer: entry, sys_write, schedule, __switch_to */
 	pass_switch(&cpus[1], 2000);         /* idle, in schedule */
-	pt_packets_tip(&cpus[1], SYS_READ);  /* of whom nothing else is known: it calls at once */
+	pt_packets_tip(&cpus[1], SYS_READ);  /* unknown thread: it calls at once */
 	pass_switch(&cpus[1], 4000);         /* reader, in schedule */
 	pt_packets_tip(&cpus[1], SYS_READ + 5);
 	pt_packets_tip(&cpus[1], ENTRY + 5);
@@ -211,9 +210,9 @@ START_TEST(threads_go_on_where_they_left_on_whatever_cpu)
 	finish(_i ? "--engine=libipt" : "");
 
 	/*
-	 * Each came back into its own calls: one slice each, that began on the other CPU.  Behind
+	 * Each resumed in its own calls: one slice each, which began on the other CPU.  After
 	 * __switch_to() they return after two of 6 instructions, which take 497 ns, and of 7 in
-	 * 1,497.  libipt 2.0 has the time of the next TSC for the last return.
+	 * 1,497.  libipt 2.0 gives the last return the next TSC's time.
 	 */
 	EXPECT(1, slices, "11/11 ", " sys_read ");
 	EXPECT(1, slices, "11/11 1 1000010 ", _i ? " sys_read" : " 1004165 sys_read");

@@ -44,7 +44,7 @@ START_TEST(the_way_into_the_other_level_ends_the_trace)
 	expect(&event, BRANCH_SYSCALL, USER, 0, BRANCH_TRACE_OFF);
 	ck_assert_uint_eq(event.insns, 7);
 	ck_assert_uint_eq(event.from_length, 2);
-	/* No instruction did it: see the fast engine's TIP.PGD behind a FUP. */
+	/* No instruction caused it: see the fast engine's TIP.PGD after a FUP. */
 	event = branch(BRANCH_INTERRUPT, USER, KERNEL, BRANCH_ASYNC);
 	ck_assert(mode_filter_event(TRACE_MODE_USER, &event));
 	expect(&event, BRANCH_NONE, USER, 0, BRANCH_TRACE_OFF | BRANCH_ASYNC);
@@ -54,7 +54,7 @@ START_TEST(the_way_into_the_other_level_ends_the_trace)
 }
 END_TEST
 
-/* What ran before is of the other level, and so are its instructions. */
+/* The code before it, and its instructions, are of the other level. */
 START_TEST(the_way_back_begins_it)
 {
 	struct branch_event event = branch(BRANCH_SYSRET, KERNEL, USER, BRANCH_TIME_ESTIMATED);
@@ -101,7 +101,7 @@ START_TEST(missing_code_of_the_other_level_is_no_gap)
 }
 END_TEST
 
-/* The vector of an interrupt in the kernel is not that of the user's next pause. */
+/* The vector of an interrupt in the kernel does not apply to the next pause of user code. */
 START_TEST(events_of_a_thread_have_a_level_and_those_of_a_cpu_have_none)
 {
 	struct branch_event event = { .kind = BRANCH_CPU_EVENT,

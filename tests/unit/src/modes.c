@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ways to record that leave things out (perf-intel-pt(1), "config terms"), and
- * losses: what the whole program shows of them.
+ * Recording modes that leave things out (perf-intel-pt(1), "config terms"), and losses, as the
+ * whole program shows them.
  */
 #include <intel-pt.h>
 #include <stdlib.h>
 
 #include "tests/unit/src/event_recording.h"
 
-/* attr.config: pt, tsc and, of the second, branch. */
+/* attr.config: pt and tsc; the second one also branch. */
 #define NO_BRANCHES 0x401
 #define NO_TNT      (UINT64_C(1) << 55 | 0x2401)
 #define PTWRITE     0x1020 /* ptw, fup_on_ptw */
 #define POWER       0x10   /* pwr_evt */
 
-/* A filter of work() alone: tracing goes off at its call of leaf and its return, and on behind. */
+/*
+ * A filter of work() alone: tracing goes off at its call of leaf and at its return, and on after
+ * them.
+ */
 START_TEST(a_filter_leaves_out_what_other_functions_do)
 {
 	pt_packets_init(&packets);
@@ -33,7 +36,7 @@ START_TEST(a_filter_leaves_out_what_other_functions_do)
 	pt_packets_tsc(&packets, SAMPLE_START + 500);
 	pt_packets_pgd(&packets, SAMPLE_LEAF);
 	finish("");
-	/* The second work() begins anew: what called it is not traced. */
+	/* The second work() has a new slice: its caller is not traced. */
 	EXPECT(1, slices, "1234/1234 0 1000000 1000300 work ", "");
 	EXPECT(1, slices, "1234/1234 1 1000100 1000200 [untraced: filtered] ", "");
 	EXPECT(1, slices, "1234/1234 0 1000300 1000400 [untraced: filtered] ", "");
@@ -54,7 +57,9 @@ static void add_interrupt(uint64_t ip, uint64_t resumed)
 	pt_packets_pge(&packets, ip);
 }
 
-/* The second of three interrupts takes the thread off its CPU; what another one did is no matter.
+/*
+ * The second of three interrupts switches its thread off the CPU; other threads' interrupts do not
+ * matter.
  */
 START_TEST(an_interrupt_that_switched_threads_says_so)
 {
@@ -127,7 +132,7 @@ START_TEST(without_tnt_packets_only_targets_are_known)
 	pt_packets_tsc(&packets, SAMPLE_START + 300);
 	pt_packets_pgd(&packets, 0);
 	finish("");
-	/* As perf has it, each decision is damage; each target is known. */
+	/* As in perf, each decision is damage; each target is known. */
 	EXPECT(1, messages, "warning: recorded with notnt", "");
 	EXPECT(4, slices, "[lost: Trace doesn't match instruction]", "");
 	run(messages, "%s/ptrace2ftf -q --format=branches --symfs=%s %s/perf.data",
@@ -141,7 +146,7 @@ END_TEST
 
 static struct pt_packets others;
 
-/* Two threads of the program, each on a CPU of its own. */
+/* Two threads of the program, each on its own CPU. */
 static void begin_two(void)
 {
 	begin();
@@ -157,8 +162,7 @@ static void begin_two(void)
 	pt_packets_tnt(&others, "t");
 }
 
-/* The other thread's buffer, from a byte to its end, which is at an offset of all that was
- * written. */
+/* The other thread's buffer from a byte to its end; its offset counts all written bytes. */
 static void add_other_piece(uint64_t offset, size_t from)
 {
 	struct perf_data_aux aux = {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Expectations by the Itanium C++ ABI, Rust's and OCaml's rules of names, and by how a user
- * would write the names.
+ * Expectations by the Itanium C++ ABI, by Rust's and OCaml's naming rules, and by users' spelling.
  */
 #include <stdarg.h>
 #include <stdlib.h>
@@ -19,7 +18,7 @@ static void teardown(void)
 	name_forms_release(&forms);
 }
 
-/* The patterns end with NULL. */
+/* NULL ends the patterns. */
 static void expect_each(bool expected, const char *name, va_list patterns)
 {
 	const char *pattern;
@@ -67,7 +66,7 @@ START_TEST(a_template_has_its_name_with_and_without_arguments)
 
 	matches(name, "app::parse", "parse", "parse<*>", "app::parse<app::text>",
 		"parse<app::text>", "app::parse<app::text>(app::text)", "parse<*>(*)", NULL);
-	/* What is returned, and types of arguments, are no names of the function. */
+	/* Return type and argument types are no names of the function. */
 	differs(name, "app::value*", "value", "text", "*text*", "parse<int>", NULL);
 }
 END_TEST
@@ -95,7 +94,7 @@ START_TEST(a_name_that_is_not_mangled_is_matched_as_it_is)
 	matches("main", "main", "m*", "[a-m]ain", NULL);
 	differs("main", "_main", "mai", "app::main", NULL);
 	matches("[unknown]", "[unknown]", NULL);
-	matches("space::f", "f", NULL); /* as a JIT compiler may name its code */
+	matches("space::f", "f", NULL); /* as a JIT compiler may name code */
 	differs("memcpy.part", "part", NULL);
 }
 END_TEST

@@ -13,7 +13,7 @@ static char *printed;
 
 static struct callstack_machine *(*machine)(const struct callstack_options *);
 
-/* Returns what --format=calls prints for the text. */
+/* Returns the --format=calls output of the text. */
 static const char *convert(const char *text, size_t length)
 {
 	FILE *in = fmemopen((void *)text, length, "r");
@@ -125,7 +125,7 @@ START_TEST(samples_move_time_and_leave_stacks_alone)
 }
 END_TEST
 
-/* As perf --no-demangle prints them, and with operators of OCaml that perf has demangled. */
+/* As perf --no-demangle prints them, and OCaml operators that perf has demangled. */
 START_TEST(mangled_names_are_demangled_and_others_stay)
 {
 	convert_text("1/1 0.9: call 10 f+0x0 => 10 _ZN1a1BIiE3runEv+0x0\n"
@@ -141,7 +141,7 @@ START_TEST(mangled_names_are_demangled_and_others_stay)
 	ck_assert_ptr_nonnull(strstr(printed, " BEGIN Stdlib.@_140\n"));
 	ck_assert_ptr_nonnull(strstr(printed, " BEGIN [unknown @ 0x50 (a@b)]\n"));
 	ck_assert_ptr_nonnull(strstr(printed, " BEGIN main.cold\n"));
-	/* The lines are shown as they are. */
+	/* The lines are printed unchanged. */
 	ck_assert_ptr_nonnull(strstr(printed, "call 10 _ZN1a1BIiE3runEv+0x1"));
 }
 END_TEST
@@ -166,7 +166,7 @@ START_TEST(threads_end_in_the_order_of_their_appearance)
 }
 END_TEST
 
-/* Returns the lines of slices that the precise machine makes of the text, without its own. */
+/* Returns the lines of the precise machine's slices of the text, without its own. */
 static char *slices_of(const char *text)
 {
 	char *slices;
@@ -204,7 +204,7 @@ START_TEST(code_without_names_is_one_function_a_file)
 }
 END_TEST
 
-/* One branch, in its fields: perf prints any of them. */
+/* One branch's fields, any of which perf prints. */
 static const struct {
 	const char *flags, *from, *symbol, *to, *target;
 } branches[] = {
@@ -213,7 +213,8 @@ static const struct {
 	{ "jcc", "402004", "odd+0x4", "402010", "odd+0x10" },
 	{ "call", "402018", "odd+0x18", "403000", "even+0x0" },
 	{ "call", "403008", "even+0x8", "403000", "even+0x0" }, /* recursion */
-	{ "jcc", "403004", "even+0x4", "40300d", "even+0xd" },  /* over the call, as its return */
+	{ "jcc", "403004", "even+0x4", "40300d",
+	  "even+0xd" }, /* across the call, like its return */
 	{ "return", "403010", "even+0x10", "40300d", "even+0xd" },
 	{ "return", "403010", "even+0x10", "40201d", "odd+0x1d" },
 	{ "call", "402020", "odd+0x20", "404010", "puts@plt+0x0" },
@@ -224,7 +225,7 @@ static const struct {
 	{ "tr end", "403004", "even+0x4", "0", NULL },
 };
 
-/* Append a place, perhaps without its offset. */
+/* Append a location, perhaps without its offset. */
 static void print_place(FILE *out, const char *ip, const char *symbol, bool symoff)
 {
 	int length = symbol && !symoff ? (int)strcspn(symbol, "+") : 1000;
@@ -232,7 +233,7 @@ static void print_place(FILE *out, const char *ip, const char *symbol, bool symo
 	fprintf(out, "%16s %.*s", ip, length, symbol ? symbol : "[unknown]");
 }
 
-/* Returns the slices of the branches, printed with some fields. */
+/* Returns the slices of the branches when printed with some fields. */
 static char *slices_with(bool flags, bool symoff)
 {
 	char *text, *slices;
@@ -313,7 +314,9 @@ START_TEST(a_tree_of_calls_gives_its_calls)
 }
 END_TEST
 
-/* Returns what the text lacks: enum perf_script_lacks.  Fills *err if it cannot be read. */
+/*
+ * Returns the fields that the text lacks: enum perf_script_lacks.  Fills *err if it is unreadable.
+ */
 static unsigned lacks(const char *text, struct error *err)
 {
 	FILE *in = fmemopen((void *)text, strlen(text), "r");
@@ -367,7 +370,7 @@ START_TEST(branches_that_begin_elsewhere_show_that_others_are_missing)
 {
 	struct error err = { 0 };
 
-	/* An interrupt may undo the jump before. */
+	/* An interrupt may cancel the jump before it. */
 	ck_assert_uint_eq(lacks("7 1.000000000: call 10 f+0x1 => 20 g+0x0\n"
 				"7 1.000000001: jmp 22 g+0x2 => 2a g+0xa\n"
 				"7 1.000000002: jmp 2b g+0xb => 40 g+0x20\n"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The forms of a line, from perf's own output and from the formats in
- * tools/perf/builtin-script.c and util/auxtrace.c.
+ * Forms of a line, from perf's output and from the formats in tools/perf/builtin-script.c and
+ * util/auxtrace.c.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -338,7 +338,7 @@ static void assert_hit(const char *text, const char *event, const char *argument
 
 #define HEADER "24489/24490 13208.067042388: "
 
-/* The first is a line of perf 6.1, the next ones are what it prints with other fields. */
+/* The first line is perf 6.1's, the others are its output with other fields. */
 START_TEST(a_hit_of_a_breakpoint_has_its_event_and_its_place)
 {
 	const char *execute = "mem:0x0000000000401106:x:u";
@@ -371,7 +371,7 @@ START_TEST(a_hit_of_a_probe_has_its_arguments_too)
 	assert_hit(text, "probe_bp:f", place, 0x401106, "f");
 	snprintf(text, sizeof(text), HEADER "probe_bp:f: %s     0    401106 f+0x0", place);
 	assert_hit(text, "probe_bp:f", place, 0x401106, "f");
-	/* A call stack is on lines of its own. */
+	/* A call stack is on separate lines. */
 	snprintf(text, sizeof(text), HEADER "probe_bp:f: %s", place);
 	assert_hit(text, "probe_bp:f", place, 0x401106, "");
 	/* seeds.md: hits of breakpoints are no branches */
@@ -384,7 +384,7 @@ START_TEST(every_prefix_of_a_line_is_parsed_without_reading_past_it)
 {
 	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
 		for (size_t length = 0; length <= strlen(forms[i].text); length++) {
-			/* A copy without a NUL, so that a sanitizer sees the end. */
+			/* A copy without a NUL, so that a sanitizer sees an overrun. */
 			char *copy = memcpy(malloc(length + 1), forms[i].text, length);
 			struct perf_line line;
 

@@ -17,7 +17,7 @@ static const char *hint(uint64_t slices, uint64_t records, uint64_t bytes)
 	return text;
 }
 
-/* Returns the GB that the hint has. */
+/* Returns the hint's GB. */
 static double memory(uint64_t slices, uint64_t records, uint64_t bytes)
 {
 	const char *about = strstr(hint(slices, records, bytes), "about ");
@@ -33,7 +33,7 @@ START_TEST(a_large_trace_is_reported_with_remedies)
 }
 END_TEST
 
-/* Of trace_processor_shell v58.2, as GNU time shows it: coroutines, and OCaml, also in full. */
+/* Of trace_processor_shell v58.2, by GNU time: coroutines, and OCaml, also in full. */
 START_TEST(the_memory_is_within_15_percent_of_trace_processors)
 {
 	ck_assert_double_eq_tol(memory(8200517, 16337040, 394308472), 3.35, 0.15 * 3.35);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The messages of profiles, decoded by protobuf-c. */
+/* The profiles' messages, decoded by protobuf-c. */
 #include <unistd.h>
 
 #include "base/io/output.h"
@@ -98,7 +98,7 @@ static const Perftools__Profiles__Function *function_of(uint64_t id)
 	ck_abort_msg("location %d has no function", (int)id);
 }
 
-/* f 10..40, with g 15..25 in it, and an empty call of g: calls, instructions and own time. */
+/* f 10..40, with g 15..25 in it, and an empty call of g: calls, instructions and self time. */
 START_TEST(a_sample_has_the_own_costs_of_a_stack)
 {
 	const Perftools__Profiles__Sample *of_f, *of_g;
@@ -127,7 +127,7 @@ START_TEST(a_sample_has_the_own_costs_of_a_stack)
 	ck_assert_str_eq(text_at(function_of(of_f->location_id[0])->name), "f()");
 	ck_assert_str_eq(text_at(function_of(of_f->location_id[0])->system_name), "_Z1fv");
 	ck_assert_int_eq(of_f->value[0], 1);
-	ck_assert_int_eq(of_f->value[1], 13); /* from its begin on */
+	ck_assert_int_eq(of_f->value[1], 13); /* from its start */
 	ck_assert_int_eq(of_f->value[2], 20);
 	ck_assert_int_eq(of_g->value[0], 2);
 	ck_assert_int_eq(of_g->value[1], 7);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The summary in JSON, of parts made by hand: doc/summary.schema.json has its keys. */
+/* The summary in JSON of handmade parts: doc/summary.schema.json has its keys. */
 #include "src/report/report.h"
 
 #include <stdlib.h>
@@ -93,7 +93,7 @@ END_TEST
 START_TEST(totals_are_the_summary_s)
 {
 	report.summary.first_time = 5;
-	report.summary.last_time = UINT64_MAX; /* JSON's integers are signed here */
+	report.summary.last_time = UINT64_MAX; /* integers are signed here */
 	report.summary.bytes_left_out = 19;
 	report.summary.interrupted = true;
 	finish();

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Samples of the scheduler's tracepoints as scheduling records: the whole program
- * over recordings made from nothing, read back by ftfdump, and by perf script.
- * Formats: tracefs's events/sched/ of Linux 6.1, but for the last test; how they are in
- * a recording: tools/perf/util/trace-event-info.c.
+ * Samples of the scheduler's tracepoints as scheduling records: the whole program on artificial
+ * recordings, read back by ftfdump and by perf script.  Formats: tracefs's events/sched/ of Linux
+ * 6.1, except in the last test; their form in a recording: tools/perf/util/trace-event-info.c.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -148,7 +147,7 @@ static void add_event(uint64_t config)
 
 struct when {
 	uint64_t time;
-	int32_t tid; /* who ran */
+	int32_t tid; /* the current thread */
 	uint32_t cpu;
 };
 
@@ -185,7 +184,7 @@ struct switch_fields {
 	int32_t next_pid, next_prio;
 };
 
-/* Of 77: first real-time, later niced; of others a bit less than normal. */
+/* Of 77: first real-time, later niced; of others slightly below normal. */
 static int32_t priority_of(int32_t tid, uint64_t time)
 {
 	return tid != 77 ? 121 : time < 1000000 ? 98 : 130;
@@ -232,7 +231,7 @@ static void begin(void)
 	add_event(SWITCH_ID);
 }
 
-/* To 77 "other" of the same CPU, preempted; to idle; back; and the end of the thread. */
+/* To 77 "other" of the same CPU, preempted; to idle; back; and the thread's end. */
 static void add_switches(void)
 {
 	add_switch(&(struct when){ 2000, SAMPLE_PID, 0 }, 0x100, 77, "other");
@@ -285,7 +284,7 @@ static void expect_switches(void)
 	expect(1, records, " cpu 0 2000000 from 1234 state 5 to 0 ");
 	expect(0, records, "\"sched:sched_switch\"");
 	expect(1, records, "kernel-object type 2 id 77 \"other\" process=77");
-	/* Whose code it is, and so the calls, are known by them alone. */
+	/* Only these show whose code it is, and so the calls. */
 	expect(1, records, "begin 1234/1234 1000000 \"main\"");
 }
 
@@ -309,7 +308,7 @@ START_TEST(sched_switch_names_the_running_thread_where_no_switch_record_does)
 }
 END_TEST
 
-/* perf record -o -: the record TRACING_DATA, and the formats behind it. */
+/* perf record -o -: the record TRACING_DATA, followed by the formats. */
 START_TEST(formats_in_a_stream_are_read_too)
 {
 	struct perf_data_buffer formats_bytes = tracing_data_of(switch_format);
@@ -339,7 +338,7 @@ START_TEST(formats_in_a_stream_are_read_too)
 }
 END_TEST
 
-/* The kernel wrote both of the same switch: the record's is shown. */
+/* The kernel wrote both for one switch: only the record's is shown. */
 START_TEST(a_switch_that_a_record_has_too_is_shown_once)
 {
 	uint32_t next[2] = { 77, 77 };
@@ -360,7 +359,7 @@ START_TEST(a_switch_that_a_record_has_too_is_shown_once)
 }
 END_TEST
 
-/* By the waker; what comes after it, once it was done, says the same. */
+/* By the waker; the later event, at completion, repeats it. */
 START_TEST(wakings_are_wakeup_records_once_each)
 {
 	begin();
@@ -384,7 +383,9 @@ START_TEST(wakings_are_wakeup_records_once_each)
 }
 END_TEST
 
-/* The woken thread has no other record; behind its id comes that of what has none. */
+/*
+ * The woken thread has no other record; its id is followed by that of the next thread without one.
+ */
 START_TEST(tracks_have_no_id_of_a_thread_that_was_woken_only)
 {
 	begin();
@@ -398,7 +399,7 @@ START_TEST(tracks_have_no_id_of_a_thread_that_was_woken_only)
 }
 END_TEST
 
-/* Other kernels put them elsewhere (5.14: common fields; some have more of them). */
+/* Other kernels have other offsets (5.14: common fields; some have more of them). */
 START_TEST(fields_are_where_the_format_has_them)
 {
 	static const char format[] =
@@ -412,7 +413,7 @@ START_TEST(fields_are_where_the_format_has_them)
 	begin();
 	set_formats(format);
 	add_sample(SWITCH_ID, &(struct when){ 2000, SAMPLE_PID, 0 }, fields, sizeof(fields));
-	/* Cut before next_pid: no switch, and no harm. */
+	/* Cut before next_pid: no switch, and no crash. */
 	add_sample(SWITCH_ID, &(struct when){ 2500, 77, 0 }, fields, 4);
 	finish("");
 	expect(1, records, " cpu 0 2000 from 1234 state 5 to 77 incoming_weight=120\n");
@@ -420,7 +421,7 @@ START_TEST(fields_are_where_the_format_has_them)
 }
 END_TEST
 
-/* An instant like any other sample's, and it is said why. */
+/* An instant like any other sample's, with a message why. */
 START_TEST(without_a_format_a_switch_is_a_sample)
 {
 	struct perf_data_buffer bytes = tracing_data_of(switch_format);
@@ -437,7 +438,7 @@ START_TEST(without_a_format_a_switch_is_a_sample)
 }
 END_TEST
 
-/* Every cut and every wrong byte of it ends in nothing worse than no formats. */
+/* Every cut and every wrong byte at worst loses the formats. */
 START_TEST(damaged_formats_do_no_harm)
 {
 	struct perf_data_buffer bytes = tracing_data_of(switch_format);

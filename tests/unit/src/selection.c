@@ -197,7 +197,7 @@ START_TEST(sizes_in_bytes_have_units_of_1000_and_of_1024)
 		ck_assert_uint_eq(bytes, sizes[i].bytes);
 	}
 	ck_assert(!selection_bytes("0MB", &bytes));
-	ck_assert(!selection_bytes("4096", &bytes)); /* of what? */
+	ck_assert(!selection_bytes("4096", &bytes)); /* of no file */
 	ck_assert(!selection_bytes("GB", &bytes));
 	ck_assert(!selection_bytes("1ms", &bytes));
 }

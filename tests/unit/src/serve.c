@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The address of the page, the words of BROWSER's commands, and what is a trace. */
+/* The page's address, the words of BROWSER's commands, and recognition of traces. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,7 +80,7 @@ START_TEST(addresses_are_those_that_perfetto_documents)
 	expect_address("https://a/b/", "", "https://a/b/" TRACE PART EXPAND "%5D");
 	expect_address("https://a/b.html", "7,9-10",
 		       "https://a/b.html" TRACE PART EXPAND PIN "%5D");
-	/* As many threads as fill the screen are not pinned. */
+	/* Threads beyond a screenful are not pinned. */
 	expect_address("https://a", "1-1000000", "https://a/" TRACE PART EXPAND "%5D");
 	expect_address("https://a", "1-2147483647,0-2147483647",
 		       "https://a/" TRACE PART EXPAND "%5D");
@@ -101,7 +101,7 @@ START_TEST(paths_have_no_escapes)
 }
 END_TEST
 
-/* `wanted`: the words with "|" between. */
+/* `wanted`: the words, separated by "|". */
 static void expect_words(const char *command, const char *wanted)
 {
 	char **words = browser_words(command, strlen(command), "http://a/%s"), got[200] = "";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Feed a slice sink with single events, as tests do. */
+/* Feed a slice sink with single events in tests. */
 #ifndef TESTS_UNIT_SRC_SLICE_FEED_H
 #define TESTS_UNIT_SRC_SLICE_FEED_H
 
@@ -23,7 +23,7 @@ static inline void feed_end(const struct slice_sink *sink, void *track, uint64_t
 			NULL);
 }
 
-/* The end of a slice with shorter ones in it that are not shown. */
+/* The end of a slice that contains hidden shorter ones. */
 static inline void feed_folded_end(const struct slice_sink *sink, void *track, uint64_t time,
 				   uint64_t folded, uint64_t folded_time)
 {
@@ -39,7 +39,7 @@ static inline void feed_instant(const struct slice_sink *sink, void *track, uint
 			NULL);
 }
 
-/* Begins and ends in order of time: in one plain batch, or one by one. */
+/* Begins and ends in order of time: in one plain batch or one by one. */
 static inline void feed_edges(const struct slice_sink *sink, void *track,
 			      const struct slice_event *events, size_t count, bool at_once)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is shown of one thread that ran
+ * The visible slices of one thread that ran
  *
  *	main 0..100
  *	  init 1..9
@@ -103,7 +103,7 @@ START_TEST(a_chosen_function_is_shown_with_all_below_it_and_its_callers_as_conte
 }
 END_TEST
 
-/* As ptrace2ftf(1) says of --symbol: "as shown or as in the symbol table". */
+/* ptrace2ftf(1), --symbol: "as shown or as in the symbol table". */
 START_TEST(a_function_may_be_chosen_by_its_name_in_the_symbol_table)
 {
 	struct symbol shown = { .name = name_intern_text(&names, "space::f"),
@@ -171,7 +171,7 @@ START_TEST(deeper_levels_are_left_out)
 }
 END_TEST
 
-/* Under callers, which are not counted as levels. */
+/* Under callers, which do not count as levels. */
 START_TEST(levels_count_from_the_chosen_function)
 {
 	pattern_list_add(&selection.symbols, "parse");
@@ -212,7 +212,7 @@ START_TEST(levels_count_from_a_root)
 }
 END_TEST
 
-/* init calls tiny, too, outside of serve. */
+/* init calls tiny too, outside serve. */
 START_TEST(what_is_chosen_has_callers_from_the_root_on)
 {
 	pattern_list_add(&selection.roots, "serve");
@@ -237,7 +237,7 @@ END_TEST
 
 START_TEST(short_slices_are_counted_in_what_is_shown_around_them)
 {
-	/* init is too short as well: with its two tiny it makes three, of 8 ns. */
+	/* init is also too short: with its two tiny ones it makes three, of 8 ns. */
 	selection.min_duration = 9;
 	ck_assert_str_eq(run(), "B 0 main\nB 10 serve\nB 11 parse\nF 1 1\nE 20 parse\nB 21 serve\n"
 				"F 1 2\nE 50 serve\nE 60 serve\nF 4 9\nE 100 main\n");

@@ -47,7 +47,7 @@ static void put_flags(const struct slice_sink *sink, const struct slice_event *e
 	    event->order == SLICE_ORDER_DEFERRED ? " deferred" : "");
 }
 
-/* Returns the open slices of a track. */
+/* Returns a track's open slices. */
 static struct slice_log_track *track_of(struct slice_log *log, const void *track)
 {
 	size_t i = 0;
@@ -103,7 +103,7 @@ static void log_folded(const struct slice_sink *sink, void *track,
 	put(sink, "F %" PRIu64 " %" PRIu64 "\n", detail->folded, detail->folded_time);
 }
 
-/* Logs the first of events.  Returns how many it is, two of a whole slice. */
+/* Log the first of the events.  Returns how many it is: two for a whole slice. */
 static size_t log_event(const struct slice_sink *sink, void *track, const struct slice_event *event,
 			size_t count)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A slice sink for tests: one line of text an event, in the order of arrival. */
+/* A slice sink for tests: one line of text per event, in the order of arrival. */
 #ifndef TESTS_UNIT_SRC_SLICE_LOG_H
 #define TESTS_UNIT_SRC_SLICE_LOG_H
 
@@ -20,17 +20,17 @@ struct slice_log_track {
 };
 
 /*
- * "B 5 f", "E 5 f", "C 0-5 f" (a whole slice), "I 5 text", "F 2 30" (folded, before
- * its end), "S" (flush).  Flags follow as " inferred", " uncertain", " estimated" and " deferred".
- * A track that is not NULL is a string in front.  An end without a symbol is "E 5".
+ * "B 5 f", "E 5 f", "C 0-5 f" (a whole slice), "I 5 text", "F 2 30" (folded, before its end), "S"
+ * (flush).  Flags follow as " inferred", " uncertain", " estimated" and " deferred".  A non-NULL
+ * track is a string that precedes them.  An end without a symbol is "E 5".
  */
 struct slice_log {
 	struct slice_sink sink;
 	uint64_t base;   /* ns, subtracted from all times */
-	size_t plain;    /* events that came in plain batches */
-	size_t flushes;  /* that came */
-	bool names_ends; /* an end's symbol is that of the slice that it closes, of few tracks */
-	/* Called before each event is logged; the detail is NULL if it has none.  May be NULL. */
+	size_t plain;    /* events in plain batches */
+	size_t flushes;  /* received */
+	bool names_ends; /* an end has the symbol of its slice; of few tracks */
+	/* Called before each event is logged; the detail is NULL without one.  May be NULL. */
 	void (*before)(struct slice_log *log, const struct slice_event *event,
 		       const struct slice_detail *detail);
 	struct slice_log_track tracks[SLICE_LOG_TRACKS];
@@ -42,7 +42,7 @@ struct slice_log {
 /* An empty log, which gets each event as soon as it is known. */
 void slice_log_init(struct slice_log *log);
 
-/* Returns the text since the last call of this, and forgets it. */
+/* Returns the text since the last call, and clears it. */
 const char *slice_log_take(struct slice_log *log);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a relay hands over arrives as it was called, whole blocks of it and parts:
- * where there is nobody else to do it (one worker), and where there is.
+ * A relay hands over events in the order of the calls, whole blocks and parts, with one worker and
+ * with several.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -66,10 +66,10 @@ static void call_edges(const struct slice_sink *sink, uint64_t time, char *track
 						 .kind = i % 3 ? SLICE_END : SLICE_BEGIN,
 						 .flags = i % 2 ? SLICE_INFERRED_START : 0 };
 	feed_edges(sink, track, edges, count, true);
-	memset(edges, 0xff, sizeof(edges)); /* they were borrowed for the call only */
+	memset(edges, 0xff, sizeof(edges)); /* they are borrowed for the call only */
 }
 
-/* One of each call; no two are equal. */
+/* One of each call; all differ. */
 static void call_all(const struct slice_sink *sink, uint64_t time, char *track)
 {
 	char text[40];
@@ -80,7 +80,7 @@ static void call_all(const struct slice_sink *sink, uint64_t time, char *track)
 	feed_begin(sink, track, time, &function, time, SLICE_INFERRED_START);
 	snprintf(text, sizeof(text), "instant %u", (unsigned)time);
 	feed_instant(sink, track, time + 1, text);
-	memset(text, 'x', sizeof(text) - 1); /* it was borrowed for the call only */
+	memset(text, 'x', sizeof(text) - 1); /* it is borrowed for the call only */
 	slice_sink_emit_whole(sink, NULL,
 			      &(struct slice_event){ .time = time + 2,
 						     .symbol = &function,

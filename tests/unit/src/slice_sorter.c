@@ -108,7 +108,7 @@ START_TEST(slices_in_order_are_passed_on_as_they_are_at_the_end_of_the_segment)
 }
 END_TEST
 
-/* A decode error ends the stack, and a return behind it shows who had called. */
+/* A decode error ends the stack, and a later return shows its caller. */
 START_TEST(an_instant_does_not_keep_an_end_behind_a_slice_that_is_found_late)
 {
 	begin(1, "main");
@@ -224,7 +224,7 @@ START_TEST(a_frame_found_late_does_not_take_the_end_of_what_was_there_before)
 }
 END_TEST
 
-/* All in order of time, so that nothing has to be merged. */
+/* All in order of time, so there is nothing to merge. */
 START_TEST(an_end_that_came_after_a_frame_found_late_closes_what_was_there_before)
 {
 	begin(0, "old");
@@ -239,7 +239,7 @@ END_TEST
 
 START_TEST(the_end_of_a_frame_found_late_does_not_come_before_it)
 {
-	/* A return at the very first instant, out of a frame that is found late. */
+	/* A return at the first instant, out of a frame found late. */
 	end(0);
 	begin(1, "g");
 	deferred(0, "f");
@@ -307,7 +307,7 @@ START_TEST(slices_stay_open_across_segments_and_close_in_the_end)
 }
 END_TEST
 
-/* Perfetto counts the slice of an instant: [decode error]. */
+/* For Perfetto, an instant's slice counts: [decode error]. */
 START_TEST(instants_too_deep_are_left_out_too)
 {
 	for (uint64_t i = 0; i < SLICE_SORTER_DEPTH - 1; i++)
@@ -387,7 +387,7 @@ static void check_events(const struct slice_sink *sink, void *context,
 	}
 }
 
-/* 6 million records are 192 MiB; 64 may stay.  Some come late, as callers do. */
+/* 6 million records are 192 MiB, of which 64 may stay.  Some come late, like callers. */
 START_TEST(a_long_segment_is_put_in_order_and_takes_little_memory)
 {
 	enum { SLICES = 3000000, LATE = 100 };
@@ -411,7 +411,7 @@ START_TEST(a_long_segment_is_put_in_order_and_takes_little_memory)
 	ck_assert_uint_eq(passed, 2 * SLICES + LATE);
 	ck_assert_uint_eq(wrong, 0);
 	getrusage(RUSAGE_SELF, &usage);
-	/* Sanitizers have memory of their own. */
+	/* Sanitizers use memory of their own. */
 	if (!SANITIZED)
 		ck_assert_int_lt(usage.ru_maxrss, 100 * 1024);
 }
@@ -434,7 +434,7 @@ START_TEST(a_segment_beyond_the_limit_is_passed_on_in_parts)
 }
 END_TEST
 
-/* A plain stable sort of the same records, to compare with. */
+/* The model: a plain stable sort of the same records. */
 struct model {
 	uint64_t time;
 	unsigned number;
@@ -479,7 +479,7 @@ START_TEST(sorting_is_stable_for_any_runs)
 }
 END_TEST
 
-/* About as many begin as end; of one in eight nearly all end. */
+/* Begins and ends are about equal; in one of eight batches nearly all are ends. */
 static void make_edges(struct slice_event *edges, size_t count, unsigned *seed, uint64_t *time)
 {
 	const struct symbol *function = symbol("f");
@@ -498,8 +498,8 @@ static void make_edges(struct slice_event *edges, size_t count, unsigned *seed, 
 }
 
 /*
- * Slices too deep, ends without beginnings, times that go back or are too late, frames
- * found late, instants and parts, in any order.
+ * Random slices too deep, ends without begins, times that go back or are too late, frames found
+ * late, instants and parts.
  */
 static void feed_wild(unsigned seed, bool at_once)
 {

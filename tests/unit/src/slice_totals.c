@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is added up of slices, and that they are passed on. */
+/* Totals of slices, and that slices are passed on. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,7 +56,7 @@ static const struct slice_event slices[] = {
 };
 #define SLICE_EVENTS (sizeof(slices) / sizeof(slices[0]))
 
-/* Returns what was counted of the first function, or of the second. */
+/* Returns the counts of the first or second function. */
 static const struct call_node *node_of(size_t function)
 {
 	return &tally.tree.nodes[1 + function];
@@ -77,7 +77,7 @@ static void expect_sums(void)
 	expect_function(0, &f, 26, 30); /* the inner f is in the outer one's total */
 	expect_function(1, &g, 5, 5);
 	ck_assert_uint_eq(tally.tree.threads[0].slices, 4);
-	ck_assert_uint_eq(tally.tree.threads[0].calls, 3); /* of one the call was not seen */
+	ck_assert_uint_eq(tally.tree.threads[0].calls, 3); /* the call of one was not seen */
 	ck_assert_uint_eq(tally.tree.threads[0].deepest, 3);
 	ck_assert_uint_eq(begins, 4);
 	ck_assert_uint_eq(ends, 4);
@@ -91,7 +91,7 @@ START_TEST(slices_one_by_one_and_at_once_add_up)
 }
 END_TEST
 
-/* f's begin is inferred beside a gap, with a count that is later than those of g, and f's end. */
+/* f's begin is inferred next to a gap, with a count later than those of g and of f's end. */
 START_TEST(no_function_has_fewer_instructions_than_its_callees)
 {
 	static const struct slice_event events[] = {
@@ -113,7 +113,7 @@ START_TEST(no_function_has_fewer_instructions_than_its_callees)
 }
 END_TEST
 
-/* The first of the longest: f's outer call, and g's in the inner one. */
+/* The first of the longest calls: f's outer one, and g's in the inner f. */
 START_TEST(the_slowest_call_is_known_also_without_a_report)
 {
 	slice_totals_init(&tally, &counter, _i, false, false);
@@ -128,7 +128,7 @@ START_TEST(the_slowest_call_is_known_also_without_a_report)
 }
 END_TEST
 
-/* A caller of chosen functions and a system call; and of two calls of f as long, the first. */
+/* A caller of chosen functions and a system call; and of two equally long calls of f, the first. */
 START_TEST(contexts_and_specials_are_no_calls)
 {
 	struct symbol special = { .name = g.name, .kind = SYMBOL_SPECIAL };
@@ -154,7 +154,7 @@ START_TEST(contexts_and_specials_are_no_calls)
 }
 END_TEST
 
-/* A symbol is a function; those in line of one name and file are one. */
+/* A function is a symbol; inlined functions are one if name and file agree. */
 START_TEST(functions_have_a_name_and_a_file)
 {
 	struct dso *files[] = { (struct dso *)(void *)&begins, (struct dso *)(void *)&ends };
@@ -179,7 +179,7 @@ START_TEST(functions_have_a_name_and_a_file)
 }
 END_TEST
 
-/* Three functions of one name: their time together, and the slowest call of all. */
+/* Three functions of one name: their total time, and their slowest call. */
 START_TEST(functions_of_one_name_are_one_row)
 {
 	struct symbol second = { .name = f.name, .dso = (struct dso *)(void *)&begins };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The last lines of a run, and its warnings, of counts made by hand. */
+/* A run's last lines and its warnings, from handmade counts. */
 #include "src/report/summary.h"
 
 #include <stdlib.h>
@@ -140,7 +140,7 @@ START_TEST(nothing_has_a_reason)
 }
 END_TEST
 
-/* The event's index counts from 0, people from 1. */
+/* The event's index counts from 0, the message from 1. */
 START_TEST(engines_that_differ_are_a_warning_with_the_place)
 {
 	struct pt_verdict verdict = { .segments = 9, .branches = 1000, .most_apart = 77 };

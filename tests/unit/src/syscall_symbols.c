@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How much code is looked at for the names of system calls (base/budget.h). */
+/* How much code is searched for numbers of system calls (base/budget.h). */
 #include "src/callstack/precise/syscall_symbols.h"
 
 #include <elf.h>
@@ -27,7 +27,7 @@ static struct dso_store *store;
 static struct symbol unknown;
 static struct syscall_symbols symbols;
 
-/* A program of one function of so many bytes, of nothing but system calls. */
+/* A program of one function of this size that consists of system calls. */
 static void open_program(size_t size)
 {
 	const struct dso_store_options options = { 0 };
@@ -97,7 +97,7 @@ START_TEST(the_code_of_a_run_is_looked_at_up_to_a_size)
 	for (size_t i = 0; i < most; i++)
 		ck_assert(is_named(i));
 	ck_assert(!is_named(most));
-	/* What was looked at last is known. */
+	/* The last result is kept. */
 	ck_assert(is_named(most - 1));
 	close_program();
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Branches that are fed many at once have the outcome of branches fed one by one; forks. */
+/* Branches fed many at once give the same slices as branches fed one by one; forks. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,7 +80,7 @@ static void open_recording(void)
 	ck_assert_ptr_nonnull(timeline);
 }
 
-/* The log itself shows no other flags, such as an interrupt's vector. */
+/* The log itself omits other flags, such as an interrupt's vector. */
 static void log_flags(struct slice_log *log, const struct slice_event *event,
 		      const struct slice_detail *detail)
 {
@@ -170,7 +170,7 @@ static const struct thread *any_thread(unsigned *seed)
 	return index < count ? threads[index] : NULL;
 }
 
-/* Returns that of the thread's process then. */
+/* Returns the address space of the thread's process at a time. */
 static const struct address_space *space_at(const struct thread *thread, uint64_t time)
 {
 	const struct process *process = thread ? thread->process : NULL;
@@ -181,7 +181,7 @@ static const struct address_space *space_at(const struct thread *thread, uint64_
 	return process ? process->epochs[epoch - 1].space : NULL;
 }
 
-/* Most are near branches, some are what may come between. */
+/* Most are near branches, the others any possible event. */
 static void make_kind(struct branch_event *event, unsigned *seed)
 {
 	static const enum branch_kind kinds[] = { BRANCH_CALL,   BRANCH_CALL, BRANCH_RETURN,
@@ -205,7 +205,7 @@ static void make_kind(struct branch_event *event, unsigned *seed)
 		event->to = 0;
 }
 
-/* Returns whether the transaction of the event before, if there is one, continues behind it. */
+/* Returns whether the previous event's transaction, if any, continues after it. */
 static bool make_transaction(struct branch_event *event, bool in_tx, unsigned *seed)
 {
 	if (in_tx && rand_r(seed) % 8 == 0) {
@@ -251,7 +251,7 @@ static void make_events(unsigned seed)
 
 /* ---- Feeding ------------------------------------------------------------- */
 
-/* The places of events are known by the branch cache; those of the first one for sure. */
+/* The events' locations are in the branch cache; the first one's certainly. */
 static void cache_places(const struct branch_event *first, size_t count)
 {
 	while (count--) {
@@ -261,7 +261,7 @@ static void cache_places(const struct branch_event *first, size_t count)
 	}
 }
 
-/* Returns how many events come before the next vector is announced, at most so many. */
+/* Returns the number of events, at most `most`, before the next announced vector. */
 static size_t before_vector(size_t i, size_t most)
 {
 	size_t count = 1;
@@ -271,7 +271,7 @@ static size_t before_vector(size_t i, size_t most)
 	return count;
 }
 
-/* Feed so many at once.  Returns how many were, together with others. */
+/* Feed up to this many at once.  Returns how many were fed together with others. */
 static size_t feed_events(size_t at_once)
 {
 	size_t together = 0;
@@ -293,7 +293,7 @@ static size_t feed_events(size_t at_once)
 	return together;
 }
 
-/* An announced interrupt has the next event looked at closely; other events than one drop it. */
+/* An announced interrupt sends the next event to the slow path; any other event cancels it. */
 static void feed_closely(void)
 {
 	for (size_t i = 0; i < EVENTS; i++) {
@@ -360,10 +360,10 @@ static void enter(uint64_t time, uint64_t to, int32_t tid)
 		tid);
 }
 
-/* The fork is at FORKED, but the last timing packet was long before it. */
+/* The fork is at FORKED, but the last timing packet came long before it. */
 START_TEST(a_child_begins_in_the_call_that_forked_it_whatever_the_times)
 {
-	/* The last one is behind an INT 0x80, too, as in a 32-bit vdso. */
+	/* The last one follows an INT 0x80, as in a 32-bit vdso. */
 	static const uint64_t children[] = { 0x4012, 0x3022, 0x3024 };
 	const uint64_t late = FORKED - 100;
 	const char *inherited = _i ? "7 B 2000 g inferred" : "7 B 2000 h inferred";
@@ -393,7 +393,7 @@ START_TEST(a_child_begins_in_the_call_that_forked_it_whatever_the_times)
 }
 END_TEST
 
-/* What selects the child alone does not change its stack; and shows nothing of its parent. */
+/* Selecting the child alone does not change its stack and hides its parent. */
 START_TEST(a_child_begins_with_the_stack_of_a_parent_that_is_not_shown)
 {
 	const char *log;
@@ -404,7 +404,7 @@ START_TEST(a_child_begins_with_the_stack_of_a_parent_that_is_not_shown)
 	feed_call(BASE, 0x2010, 0x3000);
 	leave(FORKED - 100, 0x3020);
 	enter(FORKED + 10, 0x3022, 7);
-	enter(FORKED + 15, 0x3022, 5); /* follows nothing from here on */
+	enter(FORKED + 15, 0x3022, 5); /* follows no earlier event */
 	feed_call(FORKED + 16, 0x3030, 0x4000);
 	feed_call(FORKED + 17, 0x4010, 0x5000);
 	log = close_stacks();
@@ -424,8 +424,8 @@ static void branch(uint64_t time, enum branch_kind kind, uint64_t from, uint64_t
 }
 
 /*
- * Where the kernel is traced, the child's trace begins behind its first context switch, in
- * ret_from_fork(), which the address of no system call shows.
+ * If the kernel is traced, the child's trace begins after its first context switch, in
+ * ret_from_fork(), whose address belongs to no system call.
  */
 START_TEST(a_child_begins_in_the_call_that_forked_it_where_the_kernel_is_traced)
 {
@@ -465,7 +465,7 @@ END_TEST
 /* More than a stack emits between two flushes. */
 #define MANY 3000
 
-/* Nothing has called the first function of a thread, so none of its callers will be found late. */
+/* A thread's first function has no caller, so none will be found late. */
 START_TEST(slices_of_a_thread_are_kept_unless_its_trace_begins_where_it_was_created)
 {
 	static const struct {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads a program's inlined calls while its package of split debug information,
- * or the file that dwz shared, is damaged in every way that a byte or a cut can:
+ * Reads a program's inlined calls while its DWARF package, or the file that dwz shares, is damaged
+ * in every byte and cut at every length:
  *   damage-package PROGRAM PACKAGE < addresses
- * Addresses are hexadecimal ELF virtual ones.  The package is put back as it was.
- * Prints how often all, some or none of the calls were found, and a warning given.
- * Status 1 if something was lost without a warning in a cut file, memory grew
- * beyond 64 MiB, or the whole package gave nothing.
+ * Addresses are hexadecimal ELF virtual ones.  The package is restored afterwards.  Prints how
+ * often all, some or none of the calls were found, and how often with a warning.  Exits with 1 if a
+ * cut file lost something without a warning, memory grew beyond 64 MiB, or the whole package gave
+ * nothing.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -101,7 +101,7 @@ static void change_bytes(int fd, const uint8_t *bytes, size_t size)
 	}
 }
 
-/* What is cut off is missed, and that is said, but for sections that are not read. */
+/* Cut data are missing, with a warning, unless their section is not read. */
 static unsigned cut(int fd, const uint8_t *bytes, size_t size)
 {
 	silent = 0;

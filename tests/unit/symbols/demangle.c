@@ -51,7 +51,7 @@ START_TEST(operators_keep_their_signs)
 }
 END_TEST
 
-/* What nm -C says. */
+/* As nm -C prints them. */
 START_TEST(full_cxx_names_keep_parameters_and_template_arguments)
 {
 	/* seeds.md: names of C++ are demangled (2026) */
@@ -64,7 +64,7 @@ START_TEST(full_cxx_names_keep_parameters_and_template_arguments)
 }
 END_TEST
 
-/* What perf script says. */
+/* As perf script prints them. */
 START_TEST(perfs_names_lose_parameters_only)
 {
 	ck_styled(DEMANGLE_PERF, "_ZNSt6vectorIiSaIiEE9push_backEOi",
@@ -238,12 +238,12 @@ static uint64_t cpu_time(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* A pack expansion looks for a pack in each of the 2^n parts of a type that has none. */
+/* A pack expansion searches each of the 2^n parts of a type without a pack. */
 static void write_cxx_pack(char name[1024], int levels)
 {
 	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-	/* S_ is f, S0_ and the next ones are A; behind these come the types, from the inside. */
+	/* S_ is f, S0_ and the following ones are A; then come the types, innermost first. */
 	strcpy(name, "_Z1fIiEvDp");
 	repeat(name, "1AI", levels);
 	strcat(name, "iiE");
@@ -256,7 +256,7 @@ static void write_cxx_pack(char name[1024], int levels)
 	}
 }
 
-/* Parsers of what may be the template arguments of a conversion's type or of the operator. */
+/* Ambiguous: the template arguments may be those of a conversion's type or of the operator. */
 static void write_cxx_conversion(char name[1024], int levels)
 {
 	strcpy(name, "_ZN1Acv");
@@ -266,7 +266,7 @@ static void write_cxx_conversion(char name[1024], int levels)
 	strcat(name, "Ev");
 }
 
-/* What follows a class may be its type, or that of the next parameter. */
+/* Ambiguous: a class is followed by its type or by the next parameter's. */
 static void write_d_functions(char name[1024], int levels)
 {
 	strcpy(name, "_D1a");
@@ -340,7 +340,7 @@ START_TEST(a_mangled_name_of_any_length_and_depth_ends)
 }
 END_TEST
 
-/* Names by gfortran 12 and Free Pascal 3.2 of functions with the names beside them. */
+/* Names by gfortran 12 and Free Pascal 3.2, next to their functions' names. */
 START_TEST(fortran_and_pascal_names_have_their_modules)
 {
 	ck_short("__geometry_MOD_area", "geometry::area");

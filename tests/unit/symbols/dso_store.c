@@ -11,7 +11,7 @@
 #include "symbols/dso/dso_store.h"
 #include "tests/support/unit.h"
 
-/* The build id that the makefile gives the sample. */
+/* The build id that the makefile gives to the sample. */
 static const uint8_t sample_id[20] = { 0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0x01, 0x23,
 				       0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0x01, 0x23, 0x45, 0x67 };
 
@@ -19,7 +19,7 @@ static struct name_table names;
 static struct diag diag;
 static struct dso_store *store;
 static char sample[4096]; /* path of the program */
-static char place[64];    /* a directory of this test's own */
+static char place[64];    /* a folder of this test */
 
 static void set_sample(const char *name)
 {
@@ -137,7 +137,7 @@ START_TEST(a_file_under_many_names_is_loaded_once)
 	snprintf(link_path, sizeof(link_path), "%s/hard", place);
 	ck_assert_int_eq(link(hard_path, link_path), 0);
 	ck_assert_ptr_eq(dso_store_borrow(store, link_path, NULL, 0), dso);
-	/* Another file of the same contents may change. */
+	/* Another file with the same contents may change. */
 	ck_assert_ptr_ne(dso_store_borrow(store, sample, NULL, 0), dso);
 	close_store();
 	remove_place();
@@ -210,7 +210,7 @@ START_TEST(what_no_symbol_covers_is_one_symbol_named_after_the_file)
 }
 END_TEST
 
-/* Returns where in this program's file an address is; `path` gets the file's. */
+/* Returns an address's offset in this program's file; `path` gets the file's path. */
 static uint64_t own_offset(uint64_t address, char path[4096])
 {
 	char line[8192];
@@ -337,7 +337,7 @@ START_TEST(with_symfs_no_file_outside_of_it_is_opened)
 }
 END_TEST
 
-/* A link would lead out of symfs, and is not followed.  Returns 0. */
+/* A link would lead out of symfs and is not followed.  Returns 0. */
 static int copy_sample(const char *path)
 {
 	static char bytes[65536];
@@ -382,7 +382,7 @@ START_TEST(a_deleted_file_is_replaced_only_by_one_with_its_build_id)
 }
 END_TEST
 
-/* A container's files have other paths outside of it (proc(5), /proc/PID/root). */
+/* A container's files have other paths outside it (proc(5), /proc/PID/root). */
 START_TEST(a_containers_file_is_at_its_path_inside_of_it)
 {
 	uint8_t other[20] = { 0xff };
@@ -403,7 +403,7 @@ START_TEST(a_containers_file_is_at_its_path_inside_of_it)
 	close_store();
 	remove_place();
 
-	/* Without symfs it is this machine's file of that path, which may be another one. */
+	/* Without symfs it is this machine's file of that path, perhaps a different one. */
 	open_store((struct dso_store_options){ 0 });
 	snprintf(path, sizeof(path), "/proc/999999999/root%s", realpath(sample, real));
 	ck_assert_int_eq(dso_state(dso_store_borrow(store, path, sample_id, 20)), DSO_FOUND);
@@ -413,7 +413,7 @@ START_TEST(a_containers_file_is_at_its_path_inside_of_it)
 }
 END_TEST
 
-/* Layouts of perf buildid-cache: a directory with "elf" or "vdso" in it, or the file itself. */
+/* Layouts of perf buildid-cache: a folder with "elf" or "vdso" in it, or the file itself. */
 START_TEST(a_missing_file_is_found_in_the_build_id_cache)
 {
 	static const char *const layouts[] = { "elf", "vdso", "" };
@@ -448,7 +448,7 @@ START_TEST(a_wrong_file_is_not_worth_a_word_if_the_right_one_is_in_the_cache)
 	ck_assert_int_eq(symlink(sample, in_place(".build-id/01/23456789abcdef0123456789abcdef"
 						  "01234567")),
 			 0);
-	/* This test itself is another program than the sample. */
+	/* This test program differs from the sample. */
 	dso = dso_store_borrow(store, "/proc/self/exe", sample_id, 20);
 	ck_assert_int_eq(dso_state(dso), DSO_FOUND);
 	ck_assert_uint_eq(diag_kinds(&diag), 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tables as Go's linker writes them, byte by byte: cmd/link/internal/ld/pcln.go and
- * debug/gosym/pclntab.go.  Of two functions, the second has code of another file inlined.
+ * debug/gosym/pclntab.go.  The second of two functions has inlined code of another file.
  */
 #include "symbols/tables/go_table.h"
 
@@ -24,7 +24,7 @@ enum { NAMES = 0x80, UNITS = 0xc0, FILES = 0xe0, VALUES = 0x100, FUNCTIONS = 0x1
 static const uint8_t names[] = "main.work\0main.(*T).run";
 static const uint8_t files[] = "/src/a.go\0b.go";
 
-/* Pairs of a change, from -1, in zigzag coding, and the bytes of code with the result. */
+/* Pairs of a change, from -1, in zigzag coding, and the number of code bytes with the result. */
 static const uint8_t values[] = {
 	0,                                 /* no table begins at 0 */
 	12, 0x10, 4,  0x10, 0,             /* 1: lines 5 and 7 */
@@ -51,7 +51,7 @@ static uint8_t *put(uint8_t *at, uint64_t value, unsigned width)
 	return at + width;
 }
 
-/* The list of functions, at `at`, and what is known of them; offsets are from `base`. */
+/* The list of functions, at `at`, and their data; offsets are from `base`. */
 static uint8_t *put_functions(uint8_t *at, const struct place *layout, uint64_t base)
 {
 	const uint64_t text = layout->width == 4 ? CODE : 0;
@@ -101,7 +101,7 @@ static void make_table(const struct place *layout)
 	put_functions(code + TABLE + FUNCTIONS, layout, FUNCTIONS);
 }
 
-/* Returns the file of the table, with `count` symbols beside it. */
+/* Returns the file of the table, with `count` symbols. */
 static struct elf_file open_file(const struct tiny_symbol *symbols, size_t count)
 {
 	struct tiny_elf elf = { CODE, code, sizeof(code), symbols, count, TABLE, SIZE };
@@ -172,7 +172,7 @@ START_TEST(a_symbol_keeps_its_name_beside_the_table)
 }
 END_TEST
 
-/* Programs of 1.26 whose .go.module is gone: nobody knows what the offsets are relative to. */
+/* Programs of 1.26 without .go.module: the base of the offsets is unknown. */
 START_TEST(without_the_address_of_the_code_nothing_is_named)
 {
 	struct go_table table;
@@ -217,7 +217,7 @@ START_TEST(a_damaged_table_is_harmless)
 }
 END_TEST
 
-/* A run of a function's code is not read for ever, for many lines. */
+/* The bytes of a function's run are read up to a limit, over many lines. */
 START_TEST(no_more_is_read_for_lines_than_allowed)
 {
 	struct go_table table;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Damaged ELF files: whatever is done to the sample, reading it ends, and
- * nothing outside its bytes is touched (the sanitizers' build sees to that:
- * the bytes are of the heap, of exactly the file's size).
+ * Damaged ELF files: reading any damaged sample ends, without accesses outside its bytes, which the
+ * sanitizers check: the bytes are on the heap, in exactly the file's size.
  */
 #include <dwarf.h>
 #include <elf.h>
@@ -42,7 +41,7 @@ static void load_sample(const char *name)
 	fclose(file);
 }
 
-/* A size that the file does not hold has no place in ours. */
+/* A size beyond the file is not used. */
 static void check_sound(const struct symbol_table *table, const struct elf_file *file)
 {
 	ck_assert_uint_le(table->count, file->size / 8);
@@ -58,7 +57,7 @@ static void check_sound(const struct symbol_table *table, const struct elf_file 
 	}
 }
 
-/* Wherever it is asked for, the function around an address is around it. */
+/* The function around any address contains it. */
 static void check_starts(const struct elf_file *file)
 {
 	struct code_starts starts;
@@ -78,7 +77,7 @@ static void check_starts(const struct elf_file *file)
 	code_starts_close(&starts);
 }
 
-/* Read everything there is of a file; returns how many symbols it has. */
+/* Read everything in a file; returns its number of symbols. */
 static size_t read_all(const uint8_t *bytes, size_t size)
 {
 	struct symbol_table table = { 0 };
@@ -127,7 +126,7 @@ START_TEST(every_prefix_of_a_file_can_be_read)
 }
 END_TEST
 
-/* The first bytes of everything that holds offsets, sizes and counts. */
+/* The first bytes of every structure with offsets, sizes and counts. */
 START_TEST(any_byte_of_the_headers_may_be_wrong)
 {
 	static const uint8_t values[] = { 0x00, 0x01, 0x7f, 0x80, 0xff };
@@ -258,7 +257,7 @@ static struct debug_file make_debug_file(const struct debug_file *info,
  */
 static const uint8_t small_unit[] = { 10, 0, 0, 0, 4, 0, 0, 0, 0, 0, 8, 0x81, 0x80, 0x01 };
 
-/* A packed section of 64 KiB that claims to hold 512 KiB, under `count` section headers. */
+/* A packed section of 64 KiB that claims 512 KiB, under `count` section headers. */
 static void *make_packed(unsigned count, size_t *size)
 {
 	const size_t blob = 64 << 10, headers = sizeof(Elf64_Ehdr) + blob;
@@ -301,7 +300,7 @@ START_TEST(packed_sections_count_together)
 }
 END_TEST
 
-/* What is counted of a line table is what libdw makes of it. */
+/* The count for a line table follows libdw's memory. */
 START_TEST(a_line_table_takes_memory_by_its_rows_and_names)
 {
 	struct line_table table;
@@ -332,14 +331,14 @@ START_TEST(a_line_table_takes_memory_by_its_rows_and_names)
 		for (size_t i = 0; i < file_count; i++)
 			memory += strlen(dwarf_filesrc(files, i, NULL, NULL));
 		ck_assert(dwarf_guard_allows_lines(&table.guard, program, &die));
-		/* Names twice: where they are short beside the longest directory, more. */
+		/* Names count twice; next to the longest folder, short ones count more. */
 		ck_assert_uint_ge(before - table.guard.own_left,
 				  count * 48 + (file_count + folder_count) * 96 + memory);
 		ck_assert_uint_le(before - table.guard.own_left,
 				  count * 48 + (file_count + folder_count) * 96 +
 					  2 * (memory + file_count * longest));
 		before = table.guard.own_left;
-		/* Once is enough. */
+		/* Only the first time. */
 		ck_assert(dwarf_guard_allows_lines(&table.guard, program, &die));
 		ck_assert_uint_eq(before, table.guard.own_left);
 		units++;
@@ -374,7 +373,7 @@ START_TEST(a_line_program_of_more_rows_than_memory_is_left_for_is_refused)
 }
 END_TEST
 
-/* 100 files of one letter, in a directory of 600: libdw puts it before each. */
+/* 100 files of one letter in a folder of 600 letters, which libdw prepends to each. */
 START_TEST(a_long_directory_counts_for_each_file_in_it)
 {
 	static uint8_t program[1000] = { 0xe4, 3,  0, 0, 4, 0, 0xda, 3, 0, 0, 1, 1, 1, 0xfb,
@@ -398,14 +397,14 @@ END_TEST
 
 START_TEST(line_programs_that_overlap_are_counted_up_to_the_sections_size)
 {
-	/* At 0 and at 8, DWARF 2 programs up to the end, of no rows: DW_LNS_set_basic_block. */
+	/* At 0 and at 8, DWARF 2 programs up to the end, without rows: DW_LNS_set_basic_block. */
 	static uint8_t programs[1000] = { 0xe4, 3, 0, 0, 2, 0, 0, 0, 0xdc, 3, 0, 0, 2, 0 };
 	Elf_Data line = { .d_buf = programs, .d_size = sizeof(programs) };
 	struct dwarf_guard guard = { .line = &line, .own_left = 1000, .line_bytes_left = 1000 };
 
 	ck_assert(dwarf_guard_allows_lines(&guard, 0, NULL));
 	ck_assert(!dwarf_guard_allows_lines(&guard, 8, NULL));
-	/* It was counted. */
+	/* It is counted already. */
 	ck_assert(dwarf_guard_allows_lines(&guard, 0, NULL));
 	dwarf_guard_release(&guard);
 }
@@ -427,7 +426,7 @@ START_TEST(units_that_are_shared_are_as_many_as_memory_is_left_for)
 }
 END_TEST
 
-/* Symbols at one address or behind each other, whose names are all ends of one text. */
+/* Symbols at one address or in a row, whose names are all suffixes of one text. */
 static void *make_long_names(size_t count, size_t length, bool spread, size_t *size)
 {
 	struct tiny_symbol *symbols = calloc(count, sizeof(*symbols));
@@ -463,7 +462,7 @@ static void *make_long_names(size_t count, size_t length, bool spread, size_t *s
 
 START_TEST(names_that_are_ends_of_one_long_name_take_time_by_the_files_size)
 {
-	/* Some 90,000 and four times the size of the file. */
+	/* Some 90,000 symbols, and four times the file's size. */
 	static const size_t counts[] = { 200000, 4 };
 
 	for (int i = 0; i < 4; i++) {
@@ -486,8 +485,8 @@ START_TEST(names_that_are_ends_of_one_long_name_take_time_by_the_files_size)
 END_TEST
 
 /*
- * 20,000 units, all of one table of 16,384 abbreviations, of which each wants
- * the last: 400 kB that libdw would turn into 20 GB.
+ * 20,000 units that share a table of 16,384 abbreviations and each use the last one: 400 kB, from
+ * which libdw would make 20 GB.
  */
 START_TEST(units_that_share_a_long_table_of_abbreviations_are_refused)
 {

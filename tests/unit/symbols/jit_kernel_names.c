@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of code in the files of JIT compilers and of the kernel. */
+/* Names of code in files of JIT compilers and of the kernel. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,8 +129,7 @@ START_TEST(kallsyms_without_addresses_is_none)
 }
 END_TEST
 
-/* By arch/x86/entry/syscalls/syscall_64.tbl; those of Linux 6.12 are newer than Debian 12's
- * headers. */
+/* By arch/x86/entry/syscalls/syscall_64.tbl; Linux 6.12's are newer than Debian 12's headers. */
 START_TEST(system_calls_have_the_names_of_x86_64_on_any_system)
 {
 	ck_assert_str_eq(syscall_name(0), "read");
@@ -142,7 +141,7 @@ START_TEST(system_calls_have_the_names_of_x86_64_on_any_system)
 }
 END_TEST
 
-/* By the kernel's own header, whichever is installed; it may be newer. */
+/* By the installed kernel headers, which may be newer. */
 START_TEST(old_system_calls_have_the_names_of_i386)
 {
 	static const char *const headers[] = { "/usr/include/x86_64-linux-gnu/asm/unistd_32.h",
@@ -263,7 +262,7 @@ START_TEST(a_jitdump_has_code_written_and_moved)
 }
 END_TEST
 
-/* Copies of exact size, so that a sanitizer sees a read behind the end. */
+/* Copies of exact size, so that a sanitizer sees an overrun. */
 START_TEST(a_damaged_jitdump_is_harmless)
 {
 	build_dump();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* LSDAs byte by byte, as in the LSB Core's "Exception Frames" and GCC's output for C++. */
+/* LSDAs byte by byte, by the LSB Core's "Exception Frames" and GCC's output for C++. */
 #include "symbols/tables/landing_pads.h"
 
 #include <dwarf.h>
@@ -57,7 +57,7 @@ START_TEST(a_call_without_a_site_or_pad_has_none)
 }
 END_TEST
 
-/* A function that the compiler divided: its pads are relative to an address of their own. */
+/* A split function: its landing pads are relative to an address of their own. */
 START_TEST(pads_may_be_elsewhere)
 {
 	static const uint8_t bytes[] = {

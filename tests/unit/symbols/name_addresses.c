@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names addresses of a file as the program does, for comparison with others:
+ * Names a file's addresses as the program does, for comparison with other tools:
  *   name-addresses STYLE FILE [inlined] < addresses
- * STYLE is a number of enum demangle_style.  For each hexadecimal ELF virtual
- * address prints "address TAB name TAB symbol's start TAB file:line"; "??" and
- * "??:0" where nothing is known.  With "inlined" prints "address", then " TAB
- * name TAB file:line" of each inlined call, the innermost first, with the line of
- * the call.  Warnings go to standard error.
+ * STYLE is a number of enum demangle_style.  Prints "address TAB name TAB symbol's start TAB
+ * file:line" for each hexadecimal ELF virtual address, with "??" and "??:0" for unknown parts. With
+ * "inlined" prints "address", then " TAB name TAB file:line" of each inlined call, the innermost
+ * first, with the call's line.  Warnings go to standard error.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names and offsets are those of `perf script -F ip,sym,symoff,dso`, for every
- * address that the recordings with ground truth touch.  Left out are linkage
- * stubs, of which perf 6.1 names some wrongly (it counts them) and most not at
- * all; what objdump says of those is what we say.
+ * Names and offsets equal those of `perf script -F ip,sym,symoff,dso`, for every address in the
+ * recordings with ground truth, except in linkage stubs: perf 6.1 names some wrongly (it counts
+ * them) and most not at all; for those we follow objdump.
  */
 #include <inttypes.h>
 #include <limits.h>
@@ -116,7 +115,7 @@ static void compare_side(int pid, char *side)
 	uint64_t ip = strtoull(side, &name, 16);
 
 	path = strstr(side, " (/");
-	/* A name may have parentheses: the path is the last pair. */
+	/* A name may have parentheses: the path is in the last pair. */
 	for (char *more = path; more; more = strstr(more + 1, " (/"))
 		path = more;
 	if (!path || !end || end < path || *name != ' ')

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program that knows its own functions.  For each it prints a line
- *	FILE-OFFSET NAME DISTANCE LINE
- * numbers in hexadecimal but LINE, which is 0 if the place has no source line.
- * Where the code is comes from the running code itself and from the kernel's
- * list of mappings, not from the ELF file's tables.
+ * A program that prints its own functions, each as a line FILE-OFFSET NAME DISTANCE LINE with
+ * hexadecimal numbers but LINE, which is 0 for a place without a source line.  The addresses come
+ * from the running code and the kernel's list of mappings, not from the ELF file's tables.
  */
 #include <inttypes.h>
 #include <stdint.h>
@@ -12,8 +10,8 @@
 #include <string.h>
 
 /*
- * Each on one line: for some compilers a function starts on the line of its
- * name, for others on that of its brace.
+ * Each on one line: for some compilers a function starts on the line of its name, for others on
+ * that of its brace.
  */
 #define LINE_OF(function) enum { function##_line = __LINE__ };
 
@@ -28,12 +26,12 @@ int sample_strong(int x)
 	return x + 3;
 }
 
-/* Two names for one function: the strong one is shown. */
+/* Two names of one function: the strong one is shown. */
 int sample_a_weak_alias(int x) __attribute__((weak, alias("sample_strong")));
 
 /*
- * Symbols as compilers do not make them: one inside another, one without a
- * size, one whose call goes through the linkage table.
+ * Symbols that compilers do not make: one inside another, one without a size, and one called
+ * through the linkage table.
  */
 __asm__(".text\n"
 	".type sample_outer, @function\n"

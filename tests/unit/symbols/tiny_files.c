@@ -92,7 +92,7 @@ START_TEST(an_address_has_the_symbol_that_covers_it)
 	expect(dso, CODE + 0xf, "first", 0xf);
 	expect(dso, CODE + 0x10, whole, 0); /* between symbols */
 	expect(dso, CODE + 0x2f, "second", 0xf);
-	expect(dso, CODE + 0x30, "data", 0); /* perf names data, too */
+	expect(dso, CODE + 0x30, "data", 0); /* perf also names data */
 	expect(dso, CODE + 0x10000, whole, 0);
 	close_tiny();
 }
@@ -114,7 +114,7 @@ START_TEST(a_symbol_without_size_reaches_to_the_next)
 }
 END_TEST
 
-/* i386's switch tables keep such labels. */
+/* i386's switch tables have such labels. */
 START_TEST(a_label_of_the_assemblers_is_no_function)
 {
 	const struct tiny_symbol symbols[] = {
@@ -183,7 +183,7 @@ static void expect_range(struct dso *dso, uint64_t address, uint64_t begin, uint
 	ck_assert_uint_eq(found_end - TINY_ELF_CODE_OFFSET + CODE, end);
 }
 
-/* So a jump within a function is distinguished from one into another. */
+/* This distinguishes a jump within a function from one into another. */
 START_TEST(a_range_ends_where_a_symbol_does_or_another_begins)
 {
 	const struct tiny_symbol symbols[] = {
@@ -243,7 +243,7 @@ START_TEST(a_part_belongs_to_the_function_of_its_source_file)
 }
 END_TEST
 
-/* Control comes to it without a call: falls through, or comes back from a system call. */
+/* It is reached without a call: by falling through, or from a system call. */
 START_TEST(a_label_inside_a_function_is_a_part_of_it)
 {
 	const struct tiny_symbol symbols[] = {
@@ -304,7 +304,7 @@ START_TEST(a_function_is_one_by_whichever_name_it_is_shown)
 }
 END_TEST
 
-/* Each of two names says that it is a part of the code at the other's address. */
+/* Each of two names claims to be a part of the code at the other's address. */
 START_TEST(functions_that_are_parts_of_each_other_are_harmless)
 {
 	const struct tiny_symbol symbols[] = {
@@ -324,8 +324,8 @@ START_TEST(functions_that_are_parts_of_each_other_are_harmless)
 END_TEST
 
 /*
- * The test's own code: the compiler and the loader know where it is.  Without
- * optimisation its start has one line, that of the brace.
+ * The test's own code, at an address that compiler and loader know.  Unoptimised, its start has one
+ * line, that of the brace.
  */
 #ifdef __clang__
 #define NOT_OPTIMIZED optnone
@@ -338,7 +338,7 @@ static __attribute__((noinline, NOT_OPTIMIZED)) int known_function(int x)
 	return x + 1;
 }
 
-/* The byte of this program's file that is mapped at an address. */
+/* The file offset of the byte that is mapped at an address in this program. */
 static uint64_t own_offset(uintptr_t address)
 {
 	FILE *maps = fopen("/proc/self/maps", "r");
@@ -396,8 +396,8 @@ START_TEST(a_stub_has_the_name_of_what_it_jumps_to)
 	size_t size;
 
 	/*
-	 * Stubs are `jmp *slot(%rip)`, with -fcf-protection (Ubuntu) behind an endbr64: find one of
-	 * this program's that has a name.
+	 * Stubs are `jmp *slot(%rip)`, with -fcf-protection (Ubuntu) after an endbr64: find a named
+	 * one of this program.
 	 */
 	open_store();
 	dso = dso_store_borrow(store, "/proc/self/exe", NULL, 0);
@@ -475,7 +475,7 @@ START_TEST(code_without_a_file_is_named_by_what_it_is)
 }
 END_TEST
 
-/* A cut or changed file may lose its names; it may not do harm. */
+/* A cut or changed file may lose names, but do no harm. */
 static void read_damaged(const uint8_t *bytes, size_t size)
 {
 	FILE *file = fopen(path, "wb");

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sections and modules as gzip, xz and zstd pack them, and bounds that hold for files made to hurt.
- */
+/* Sections and modules packed by gzip, xz and zstd, and limits against hostile files. */
 #include "symbols/files/unpack.h"
 
 #include <lzma.h>
@@ -18,7 +17,7 @@ enum packer { PACKER_GZIP, PACKER_XZ, PACKER_ZSTD, PACKERS };
 
 static uint8_t plain[SIZE], packed[SIZE];
 
-/* Fills `packed` and returns how many bytes there are. */
+/* Fill `packed` and return the number of bytes. */
 static size_t pack(enum packer packer)
 {
 	z_stream gzip = {
@@ -48,7 +47,7 @@ static size_t pack(enum packer packer)
 	}
 }
 
-/* Returns how many bytes come out, which are the right ones; 0: it is refused. */
+/* Returns the number of unpacked bytes, which are correct; 0: refused. */
 static size_t unpacked(size_t packed_size, size_t limit)
 {
 	size_t size = 0;
@@ -95,7 +94,7 @@ START_TEST(a_frame_may_ask_for_64_mib_and_not_for_more)
 }
 END_TEST
 
-/* 256 MiB in 8 KiB: blocks of one byte, 128 KiB times. */
+/* 256 MiB in 8 KiB: blocks of one byte, repeated 128 Ki times. */
 START_TEST(what_is_larger_than_wanted_takes_no_memory)
 {
 	static const uint8_t header[] = { 0x28, 0xb5, 0x2f, 0xfd, 0, (17 - 10) << 3 };

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What any program may do with libftf: run out of memory at any allocation, and call
- * functions in any order, with wrong arguments, too.  The result is a sound trace or an
- * error, and no memory is left.
+ * Possible uses of libftf by any program: running out of memory at any allocation, and calls in any
+ * order, also with wrong arguments.  The result is a sound trace or an error, without a leak.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,10 +13,10 @@
 
 enum { SEQUENCES = 3000, CALLS = 40 };
 
-/* ---- An allocator that fails, and a destination that keeps --------------- */
+/* ---- A failing allocator, and a destination in memory ----------------------- */
 
 static struct {
-	size_t calls, blocks; /* allocations asked for; blocks in use */
+	size_t calls, blocks; /* allocation requests; blocks in use */
 	size_t fail_from, fail_to;
 } heap;
 
@@ -80,7 +79,7 @@ static struct ftf_writer *open_writer(struct ftf_error *err)
 	return ftf_open_destination(&to, &options, err);
 }
 
-/* Names, threads and events, of more kinds than any first room of a table has. */
+/* More kinds of names, threads and events than the initial size of any table. */
 static void write_all(struct ftf_writer *writer)
 {
 	char text[800];
@@ -166,7 +165,7 @@ static uint64_t below(uint64_t limit)
 	return state % limit;
 }
 
-/* Mostly of the writer, sometimes of none. */
+/* Mostly the writer's, sometimes an invalid one. */
 static struct ftf_name any_name(void)
 {
 	return (struct ftf_name){ (uint32_t)(below(400) ? below(12) : below(1000)) };
@@ -255,7 +254,7 @@ static void any_record(struct ftf_writer *writer)
 	}
 }
 
-/* The steps of a record of the low face, in order or not. */
+/* The steps of a record of the low-level interface, in order or not. */
 static void any_step(struct ftf_low *low)
 {
 	const uint64_t shape = ftf_shape_add(0, FTF_INT64);
@@ -324,7 +323,7 @@ static void any_call(struct ftf_writer *writer)
 	}
 }
 
-/* What the calls refer to. */
+/* The objects that the calls refer to. */
 static void prepare(struct ftf_writer *writer)
 {
 	static const char letters[] = "abcdefghijkl";
@@ -336,8 +335,10 @@ static void prepare(struct ftf_writer *writer)
 	ftf_low_thread(ftf_low_borrow(writer), 7, 1, 2);
 }
 
-/* `low`: whether the low face is used between, which most sequences do not survive.  Returns
- * whether there was no error. */
+/*
+ * `low`: whether the low-level interface is used in between, which most sequences do not survive.
+ * Returns whether there was no error.
+ */
 static bool run_sequence(bool low)
 {
 	struct ftf_error err = { 0 };

@@ -27,8 +27,8 @@ static void begin(struct ftf_low *low)
 }
 
 /*
- * By hand from the specification: an instant with ids, category, name, an
- * argument's name and its value all in the record.
+ * By hand from the specification: an instant with ids, category, name, and an argument's name and
+ * value all inline.
  */
 START_TEST(everything_may_be_inline)
 {
@@ -146,7 +146,7 @@ START_TEST(a_clock_with_a_base_has_four_words)
 }
 END_TEST
 
-/* One trace in pieces, as the seed's create_no_header, set_destination and write_bytes make it. */
+/* One trace in pieces, as made by the seed's create_no_header, set_destination and write_bytes. */
 
 static uint64_t other_words[64];
 static size_t other_count;
@@ -203,7 +203,7 @@ START_TEST(an_appended_trace_has_no_magic_number)
 }
 END_TEST
 
-/* By hand: an instant of thread 1 with the category "cat" in it, and then the name "name". */
+/* By hand: an instant of thread 1 with the inline category "cat", then the name "name". */
 START_TEST(a_kept_header_gets_its_name_later)
 {
 	const struct ftf_low_event event = { .thread = 1, .category = FTF_INLINE(3), .name = 7 };
@@ -218,7 +218,7 @@ START_TEST(a_kept_header_gets_its_name_later)
 }
 END_TEST
 
-/* ---- What is not as declared --------------------------------------------- */
+/* ---- Contradictions to the declaration -------------------------------------- */
 
 static const struct ftf_low_arg an_int = { .type = FTF_INT32, .name = 1, .word = 5 };
 static const struct ftf_low_arg a_pointer = { .type = FTF_POINTER, .name = 1, .word = 5 };

@@ -23,9 +23,8 @@ static void slice(struct ftf_thread thread, uint64_t begin, uint64_t end, const 
 }
 
 /*
- * The bytes of one slice, made by hand from the specification ("Record
- * header", "Provider Info Metadata", "Initialization Record", "String
- * Record", "Thread Record", "Event Record").
+ * The bytes of one slice, by hand from the specification ("Record header", "Provider Info
+ * Metadata", "Initialization Record", "String Record", "Thread Record", "Event Record").
  */
 START_TEST(a_slice_has_the_bytes_that_the_specification_gives)
 {
@@ -229,7 +228,7 @@ START_TEST(a_name_given_twice_is_defined_once)
 }
 END_TEST
 
-/* Three times as many names as there are references, in an order that takes some back. */
+/* Three times as many names as references, in an order that reuses some. */
 START_TEST(a_hundred_thousand_names_pass_through_32767_references)
 {
 	enum { NAMES = 100000 };
@@ -258,14 +257,14 @@ START_TEST(a_hundred_thousand_names_pass_through_32767_references)
 		ck_assert_int_eq(strncmp(line + length, "hot value\n", 10), 0);
 		line += length + 10;
 	}
-	/* What is used all the time, "key" and "hot value", keeps its reference. */
+	/* The constantly used "key" and "hot value" keep their references. */
 	/* seeds.md: set_temp_string_slot: references that are used again */
 	ck_assert_uint_eq(trace.strings, NAMES + 2);
 	ck_assert_uint_eq(trace.sections, 0);
 }
 END_TEST
 
-/* By turns 60,000 names and one reference each would need 60,000 references. */
+/* 60,000 names in rotation would need as many references. */
 START_TEST(more_hot_names_than_references_use_several_providers)
 {
 	enum { NAMES = 60000, ROUNDS = 6 };
@@ -294,7 +293,7 @@ START_TEST(more_hot_names_than_references_use_several_providers)
 		ck_assert_ptr_nonnull(memmem(line, (size_t)(end - line), text, strlen(text)));
 		line = end + 1;
 	}
-	/* Each was defined in one provider, and those with a home before the second came again. */
+	/* Each was defined in one provider; names of the first one came again. */
 	ck_assert_uint_lt(trace.strings, 4 * NAMES);
 	ck_assert_uint_gt(trace.sections, 0);
 }
@@ -318,7 +317,7 @@ START_TEST(a_thousand_threads_pass_through_255_references)
 	trace_finish();
 	ck_assert_ptr_nonnull(strstr(trace.slices, "1/100 0 0 5000 f\n"));
 	ck_assert_ptr_nonnull(strstr(trace.slices, "1/1099 0 999 5999 f\n"));
-	/* The ids of a thread that comes only twice are inline: 16 bytes instead of 24. */
+	/* A thread that is used only twice has inline ids: 16 bytes instead of 24. */
 	/* seeds.md: set_thread_slot: 255 threads, chosen by the caller */
 	ck_assert_uint_eq(trace.threads, 255);
 }
@@ -374,7 +373,7 @@ START_TEST(a_template_is_written_with_another_time_and_thread)
 }
 END_TEST
 
-/* Whichever kind of slice the template was made from. */
+/* From a template of either kind of slice. */
 START_TEST(a_template_is_written_as_a_whole_slice_too)
 {
 	struct ftf_template kept = { .count = 0 };
@@ -407,7 +406,7 @@ START_TEST(a_template_is_written_as_a_whole_slice_too)
 }
 END_TEST
 
-/* More than the buffer holds. */
+/* Beyond the buffer's size. */
 START_TEST(many_templates_and_ends_are_written_at_once)
 {
 	enum { SLICES = 20000 };
@@ -461,7 +460,7 @@ START_TEST(a_long_event_is_no_template)
 }
 END_TEST
 
-/* While names take each other's references, a template would name another. */
+/* While names take over references, a template could refer to another name. */
 START_TEST(a_template_keeps_its_name_when_references_change)
 {
 	enum { NAMES = 40000 };
@@ -474,7 +473,7 @@ START_TEST(a_template_keeps_its_name_when_references_change)
 	event.name = name("kept");
 	ck_assert(!again(&kept, event, 0));
 	ck_assert(again(&kept, event, 2));
-	/* Each twice: a name gets a reference of another's when it comes again. */
+	/* Each twice: on its return a name gets another one's reference. */
 	for (unsigned i = 0; i < 2 * NAMES; i++) {
 		snprintf(text, sizeof(text), "function %u", i / 2);
 		slice(event.thread, 4 + 2 * i, 5 + 2 * i, text);
@@ -488,7 +487,7 @@ START_TEST(a_template_keeps_its_name_when_references_change)
 }
 END_TEST
 
-/* "ä" is two bytes: an even start puts one across the limit. */
+/* "ä" has two bytes: with an even start one crosses the limit. */
 START_TEST(a_long_name_is_cut_between_characters)
 {
 	static char text[40001];
@@ -511,7 +510,7 @@ END_TEST
 
 /* ---- Wrong use ----------------------------------------------------------- */
 
-/* Returns the error of a trace into which `emit` wrote; nothing may be left of the file. */
+/* Returns the error of a trace into which `emit` wrote; the file must be gone. */
 static const char *error_of(void (*emit)(void))
 {
 	static struct ftf_error err;
@@ -632,7 +631,7 @@ START_TEST(a_trace_is_appended_flushed_and_passed_to_another_destination)
 }
 END_TEST
 
-/* Against the clocks themselves, at two moments. */
+/* Compared with the clocks themselves at two instants. */
 START_TEST(the_clock_of_the_tsc_is_that_of_the_system)
 {
 	struct ftf_clock clock = ftf_tsc_clock();
@@ -648,7 +647,7 @@ START_TEST(the_clock_of_the_tsc_is_that_of_the_system)
 	/* seeds.md: make_tick_translation: the time-stamp counter's clock */
 	ck_assert(clock.has_base);
 	ck_assert_double_ge(wall, 1e7);
-	/* The machine may be loaded: to one in a hundred, and a millisecond. */
+	/* The machine may be busy: within 1 % and one millisecond. */
 	ck_assert_double_le((double)before / per_ns, wall * 1.01 + 1e6);
 	/* seeds.md: write_from_header_with_tsc */
 	ck_assert_double_ge((double)after / per_ns, wall * 0.99 - 1e6);
@@ -745,7 +744,7 @@ START_TEST(an_abandoned_trace_leaves_the_old_file_and_nothing_else)
 	char found[64];
 	FILE *list;
 
-	trace_begin(".gz"); /* the empty file that mkstemps() made is the old one */
+	trace_begin(".gz"); /* the empty file of mkstemps() is the old one */
 	slice(ftf_thread(trace.writer, 10, 11), 1, 2, "f");
 	ftf_abandon(trace.writer);
 	snprintf(found, sizeof(found), "ls -s %s*", trace.path);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 200,000 records of all kinds, made from random numbers, written and read
- * back.  The same numbers give the line that the reader must print.
+ * 200,000 random records of all kinds, written and read back.  The expected output is made from the
+ * same numbers.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -35,13 +35,13 @@ static uint64_t below(uint64_t limit)
 	return number() % limit;
 }
 
-/* Mostly few names, sometimes any of all; 0 is the empty one. */
+/* Mostly from a few names, sometimes from all; 0 is the empty one. */
 static uint32_t any_name(void)
 {
 	return (uint32_t)below(below(8) ? 200 : NAMES);
 }
 
-/* One name in a hundred is longer than a record of arguments may contain. */
+/* One name in a hundred is too long for a record of arguments. */
 static void name_text(char *text, uint32_t index)
 {
 	int length = index ? sprintf(text, "name %u", index) : 0;
@@ -195,7 +195,7 @@ static void emit(const struct made *made)
 			   &(struct ftf_object){ made->id, name, args, made->arg_count });
 }
 
-/* 17 digits distinguish all doubles; fewer suffice if they are read back as the same. */
+/* 17 digits distinguish all doubles; fewer suffice if they read back the same. */
 static void print_quarters(FILE *out, uint64_t word)
 {
 	double value = (double)word / 4;
@@ -307,7 +307,7 @@ static bool is_structure(enum trace_kind kind)
 	return kind <= TRACE_THREAD;
 }
 
-/* Compare the next record that says something with what was made. */
+/* Compare the next printed record with the generated one. */
 static void check_next(const struct made *made, char *expected, char *got)
 {
 	static struct trace_record record;

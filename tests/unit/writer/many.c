@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* More names and threads than fit into any table; about 1 GB of memory and 10 seconds. */
+/* More names and threads than any table holds; takes about 1 GB of memory and 10 seconds. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static int into_pipe(void *context, const void *bytes, size_t size)
 	return 0;
 }
 
-/* Which name and thread event `i` has: all names in turn, then some once more. */
+/* The name and thread of event `i`: all names in turn, then some again. */
 static void choose(uint32_t i, uint32_t *name, uint32_t *thread)
 {
 	*name = i < NAMES ? i : (uint32_t)((uint64_t)(i - NAMES) * 2654435761 % NAMES);

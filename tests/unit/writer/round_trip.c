@@ -53,7 +53,7 @@ void trace_load(void)
 	unlink(trace.path);
 }
 
-/* "0x%08x " in front of each line is not wanted: numbers of bytes are not what tests are about. */
+/* Without the "0x%08x " before each line: byte offsets are not tested. */
 static void print_record(FILE *out, const struct trace_record *record)
 {
 	char *line;
@@ -88,7 +88,7 @@ static void take(const struct trace_record *record, FILE *records, FILE *names)
 	}
 }
 
-/* The writer writes nothing that is wrong, not known, or refused by Perfetto. */
+/* The writer writes nothing that is wrong, unknown, or refused by Perfetto. */
 static const char *trace_fault_of(const struct trace_record *record)
 {
 	if (record->problem[0])
@@ -132,7 +132,7 @@ void trace_finish(void)
 	fclose(out);
 }
 
-/* What is not known is no problem: "?? " is in front of it; "?! " of what Perfetto refuses. */
+/* Unknown records are no errors: "?? " precedes them, and "?! " those that Perfetto refuses. */
 static const char *unknown_mark(const struct trace_record *record)
 {
 	if (record->problem[0])

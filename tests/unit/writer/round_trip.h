@@ -35,8 +35,8 @@ void trace_load(void);
 void trace_finish(void);
 
 /*
- * Returns the first problem of other bytes read as a trace, "" if there is none; borrowed.
- * In front of what Perfetto refuses is "?! ", of what is not known "?? ".
+ * Returns the first error of other bytes read as a trace, "" without one; borrowed.  "?! " precedes
+ * records that Perfetto refuses, "?? " unknown ones.
  */
 const char *trace_problem_of(const void *bytes, size_t size);
 
