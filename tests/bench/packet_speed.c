@@ -5,8 +5,6 @@
  * reads all packets on one core.
  *
  * Sizes of packets: SDM volume 3, "Packet Definitions".
- *
- * Sizes of packets: SDM volume 3, "Packet Definitions".
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,13 +8,6 @@
  *
  * At its end each thread stops (ptrace(2), PTRACE_EVENT_EXIT), and /proc/PID/task/TID/schedstat has
  * its running time in ns.
- *
- * Threads that share CPUs with other work take longer on the clock, but hardly
- * more of the CPU: so the thread that takes most shows how fast the program can
- * be on a machine of its own, however busy this one is.
- *
- * Each thread stops when it ends (ptrace(2), PTRACE_EVENT_EXIT), and
- * /proc/PID/task/TID/schedstat has the ns that it ran.
  */
 #include "tests/bench/child.h"
 

@@ -5,8 +5,6 @@
  * mutations pass the checks of sizes.
  *
  * Layouts: perf's tools/perf/Documentation/perf.data-file-format.txt, linux/perf_event.h.
- *
- * Layouts: perf's tools/perf/Documentation/perf.data-file-format.txt, linux/perf_event.h.
  */
 #include "tests/fuzz/fuzz.h"
 

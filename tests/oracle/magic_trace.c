@@ -6,8 +6,6 @@
  * absent.
  *
  * With arguments MODE FILE it prints its output for a file instead.
- *
- * With arguments MODE FILE it prints what it makes of a file instead.
  */
 #include <dirent.h>
 #include <limits.h>

@@ -3,8 +3,6 @@
  * Prints by how much an overlay's clock leads perf's, as bounded by forks and exits, as `LOW HIGH`
  * in ns:
  *
- * overlay_bounds PERF.DATA events|memtrace OVERLAY
- *
  *	overlay_bounds PERF.DATA events|memtrace OVERLAY
  */
 #include <inttypes.h>

@@ -7,10 +7,6 @@
  * precise_truth RECORDINGS NAME [gaps]: prints "N compared, M wrong" and the first differences;
  * exits with 1 if there are any.  `gaps`: stretches of the trace are missing, so only decoded ones
  * are compared.
- *
- *	precise_truth RECORDINGS NAME [gaps]: prints "N compared, M wrong", and
- *	the first wrong ones; exit status 1 if there are any.  `gaps`: of the
- *	trace stretches are missing; each one that there is must be true.
  */
 #include <inttypes.h>
 #include <limits.h>

@@ -4,19 +4,12 @@
  * second argument, a seed, chooses the slow call and how much work the others have.  Prints the
  * number of the slow call, from 0.
  *
- * callee a rare branch calls a slow function
- * loop a loop has many more rounds
- * fault a page is inaccessible until a SIGSEGV handler maps it
- * sleep it sleeps
- * lock another thread holds a lock
- * cache cached results are gone and are computed again
- *
- *	callee	a branch that is taken only then calls a slow function
+ *	callee	a rare branch calls a slow function
  *	loop	a loop has many more rounds
- *	fault	a page is not accessible: a handler of SIGSEGV makes it so
+ *	fault	a page is inaccessible until a SIGSEGV handler maps it
  *	sleep	it sleeps
- *	lock	another thread holds a lock, and works
- *	cache	results that were kept are gone, and are computed anew
+ *	lock	another thread holds a lock
+ *	cache	cached results are gone and are computed again
  */
 #include <pthread.h>
 #include <semaphore.h>

@@ -6,9 +6,6 @@
  *
  * The recorder's clock differs from this machine's: the test gives each message the time at which
  * the recorder saw caml_time_counter called.
- *
- * The recorder's clock is not this machine's: the test gives the messages the
- * times at which the recorder saw caml_time_counter called.
  */
 #include <pthread.h>
 #include <stdint.h>

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Straight code by breakpoints, and branches by the registers. */
+/* Straight code by breakpoints, and branches from the registers. */
 #include "tests/ptsim/block.h"
 
 #include <sys/mman.h>
 
-/* Instructions that run at once, at most. */
+/* Most instructions that run at once. */
 #define BLOCK_MAX 64
 
 /* SDM volume 1, "EFLAGS Register". */
 enum { FLAG_CARRY = 1, FLAG_PARITY = 4, FLAG_ZERO = 0x40, FLAG_SIGN = 0x80, FLAG_OVERFLOW = 0x800 };
 
-/* Memory that the program may write can change under the decoder. */
+/* The program may change its writable memory unnoticed. */
 static bool is_kept(const struct task *task, uint64_t ip)
 {
 	const struct mapping *map = mappings_find(&task->process->maps, ip);
@@ -22,7 +22,7 @@ struct code_insn block_insn(struct task *task, uint64_t ip)
 {
 	struct process *process = task->process;
 
-	/* Any other thread of the process may have ended, its leader too. */
+	/* Any other thread of the process, even the leader, may have ended. */
 	process->reader = task->tid;
 	code_set_mode(&process->code, task_is_32_bit(task));
 	return code_at(&process->code, ip, is_kept(task, ip));
@@ -30,7 +30,7 @@ struct code_insn block_insn(struct task *task, uint64_t ip)
 
 /* ---- Straight code ------------------------------------------------------- */
 
-/* Read the instructions that follow task->insn without a branch; returns their count. */
+/* Read the branch-free instructions after task->insn; returns their count. */
 static unsigned read_block(struct task *task, unsigned limit, struct code_insn *insns)
 {
 	struct code_insn insn = task->insn;
@@ -79,7 +79,7 @@ unsigned block_run(struct machine *machine, struct task *task, unsigned limit,
 	if (stop->event == TRACEE_ENDED || stop->event == TRACEE_EXECED)
 		return count;
 	if (!tracee_registers(task->tid, &now)) {
-		stop->event = TRACEE_RUNNING; /* killed: its end will be reported */
+		stop->event = TRACEE_RUNNING; /* killed: its end is reported later */
 		return count;
 	}
 	if (stop->event == TRACEE_STEPPED && now.rip == end + 1) {
@@ -147,7 +147,7 @@ static uint64_t register_value(const struct user_regs_struct *registers, int8_t 
 	return number < 0 ? 0 : values[number];
 }
 
-/* Returns an address as the task's mode has it. */
+/* Returns an address in the task's mode. */
 static uint64_t in_mode(const struct task *task, uint64_t address)
 {
 	return task_is_32_bit(task) ? (uint32_t)address : address;
@@ -159,7 +159,7 @@ static bool read_word(const struct task *task, uint64_t address, uint64_t *word)
 	return tracee_read_word(task->tid, in_mode(task, address), word, task_word(task));
 }
 
-/* Returns false if the target cannot be known. */
+/* Returns false if the target is unknown. */
 static bool find_target(const struct task *task, uint64_t *to)
 {
 	const struct user_regs_struct *registers = &task->registers;

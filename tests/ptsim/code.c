@@ -47,7 +47,7 @@ static enum flow flow_of(const ZydisDecodedInstruction *insn, const ZydisDecoded
 {
 	switch (insn->meta.category) {
 	case ZYDIS_CATEGORY_COND_BR:
-		/* xbegin never jumps by itself: an abort does, and single steps abort. */
+		/* xbegin itself never jumps: an abort does, and single steps abort. */
 		return insn->mnemonic == ZYDIS_MNEMONIC_XBEGIN ? FLOW_NONE : FLOW_COND;
 	case ZYDIS_CATEGORY_UNCOND_BR:
 		if (insn->mnemonic == ZYDIS_MNEMONIC_XABORT)
@@ -181,7 +181,7 @@ static int8_t condition_of(const ZydisDecodedInstruction *insn)
 	return insn->opcode & 15;
 }
 
-/* A transaction that runs at full speed may commit; one that is stepped never does. */
+/* A transaction may commit at full speed; a stepped one never does. */
 static bool is_straight(const ZydisDecodedInstruction *insn)
 {
 	return !(insn->attributes &

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The instructions of a traced program, as far as Intel PT cares about them.
+ * A traced program's instructions, as Intel PT distinguishes them.
  *
- * Decoded by Zydis when they first run and kept by address.  Deliberately not
- * decoder/code/insn.h: what the recorder believes must not be what is tested.
+ * Zydis decodes them when they first run, and they are kept by address.  decoder/code/insn.h, which
+ * is under test, is deliberately not used.
  */
 #ifndef TESTS_PTSIM_CODE_H
 #define TESTS_PTSIM_CODE_H
@@ -25,9 +25,9 @@ enum flow {
 	FLOW_FAR,           /* any other far transfer */
 };
 
-/* Where the target of a branch is. */
+/* A branch target's location. */
 enum code_target_kind {
-	TARGET_UNKNOWN,  /* this is no branch, or a rare form of one */
+	TARGET_UNKNOWN,  /* no branch, or a rare form of one */
 	TARGET_DIRECT,   /* `value` */
 	TARGET_REGISTER, /* in the register `base` */
 	TARGET_MEMORY,   /* at `value` + the register `base` + the register `index` * `scale` */
@@ -49,17 +49,17 @@ struct code_insn {
 	bool by_carry;    /* jc to the next instruction: only the flag shows whether it is taken */
 	bool straight;    /* the next instruction follows, unless there is a fault; not with rep */
 	int8_t condition; /* of a FLOW_COND: the low 4 bits of jcc's opcode; -1: another one */
-	bool sets_sp;     /* loads the stack pointer from elsewhere: mov, lea, xchg, leave ... */
+	bool sets_sp;     /* loads the stack pointer: mov, lea, xchg, leave ... */
 };
 
-/* Reads up to `size` bytes of the program at `address`; returns how many there are. */
+/* Reads up to `size` bytes of the program at `address`; returns how many are readable. */
 typedef size_t code_read_fn(void *context, uint64_t address, uint8_t *bytes, size_t size);
 
 struct code {
 	struct code_insn *slots; /* owned */
 	code_read_fn *read;
 	void *context; /* borrowed */
-	bool bits32;   /* the mode; 64-bit code else */
+	bool bits32;   /* the mode; else 64-bit */
 };
 
 void code_init(struct code *code, code_read_fn *read, void *context);
@@ -70,13 +70,10 @@ void code_release(struct code *code);
 /* Forget all instructions: the memory has changed. */
 void code_forget(struct code *code);
 
-/* Set the mode, at first of 64 bits; what was decoded in another one is forgotten. */
+/* Set the mode, initially 64-bit; instructions of another mode are forgotten. */
 void code_set_mode(struct code *code, bool bits32);
 
-/*
- * Give the instruction at an address; `keep` says that it may be remembered.
- * Returns it, with length 0 if there is no valid one.
- */
+/* Returns the instruction at an address, with length 0 if it is invalid; `keep`: it may be kept. */
 struct code_insn code_at(struct code *code, uint64_t ip, bool keep);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The branches that libipt's instruction decoder finds in a recording of one
- * thread, `kind from to` a line, as truth.branches names them.
+ * Prints the branches that libipt's instruction decoder finds in a recording of one thread, `kind
+ * from to` a line, with the names of truth.branches.
  *
  *	libipt_branches PERF.DATA
  */
@@ -19,7 +19,7 @@
 
 struct branch_list {
 	struct pt_insn_decoder *decoder;
-	struct pt_insn last; /* the branch whose target is not known yet */
+	struct pt_insn last; /* the last branch, until its target is known */
 	bool pending;
 };
 
@@ -81,9 +81,9 @@ static int take_events(struct branch_list *list, int status)
 	return status;
 }
 
-static struct mapping vdso; /* empty: there is none */
+static struct mapping vdso; /* empty: none */
 
-/* The kernel maps the same vDSO into this process.  Returns how many bytes were read. */
+/* The kernel maps the same vDSO into this process.  Returns the number of bytes read. */
 static int read_vdso(uint8_t *buffer, size_t size, const struct pt_asid *asid, uint64_t ip,
 		     void *context)
 {
@@ -99,7 +99,7 @@ static int read_vdso(uint8_t *buffer, size_t size, const struct pt_asid *asid, u
 	return (int)size;
 }
 
-/* The files of an address space, and its vDSO. */
+/* An address space's files and vDSO. */
 static struct pt_image *image_of(const struct address_space *space)
 {
 	struct pt_image *image = pt_image_alloc(NULL);

@@ -13,7 +13,7 @@
 #include "symbols/symbol.h"
 #include "tests/ptsim/repeat.h"
 
-/* A CPU starts a while after its clock did. */
+/* A CPU starts some time after its clock. */
 #define FIRST_TSC     UINT64_C(50000000000)
 #define SWITCH_TICKS  5000
 #define KERNEL_TICKS  4000
@@ -61,14 +61,13 @@ int machine_init(struct machine *machine, const struct recorder_options *options
 	return truth_open(&machine->truth, options->truth);
 }
 
-/* As much as perf reads at a time. */
+/* perf's reads have this size. */
 #define PIECE ((size_t)1 << 18)
 
 /*
- * Returns how many of `size` bytes the next piece has.  A packet may lie in two
- * pieces; but perf 6.1, if it looked ahead and has the second one open already,
- * gives the packet up as bad.  So a piece ends before a PSB, but in a repeated
- * recording, which is not for perf.
+ * Returns how many of `size` bytes the next piece has.  A packet may straddle two pieces, but perf
+ * 6.1 drops it as bad if a look-ahead has already opened the second one.  So a piece ends before a
+ * PSB, except in a repeated recording, which is not for perf.
  */
 static size_t piece_size(const struct machine *machine, const uint8_t *bytes, size_t size)
 {
@@ -109,7 +108,7 @@ static void write_repeated(struct machine *machine, struct buffer *buffer)
 	free(bytes);
 }
 
-/* A snapshot is what the ring buffer had last, in one piece. */
+/* A snapshot is the ring buffer's last content, in one piece. */
 static void write_snapshot(struct machine *machine, struct buffer *buffer)
 {
 	struct clock_point now = { .pid = buffer->pid, .tid = buffer->tid, .cpu = buffer->cpu };
@@ -174,7 +173,7 @@ static size_t read_code(void *context, uint64_t address, uint8_t *bytes, size_t 
 	return tracee_read(process->reader, address, bytes, size);
 }
 
-/* Processes and threads have numbers by order, unless they have their own. */
+/* Processes and threads are numbered in order, unless they keep their own ids. */
 static int32_t next_id(struct machine *machine, pid_t tid)
 {
 	return machine->options->as_is ? tid : ++machine->last_id;
@@ -229,7 +228,7 @@ static void pass(struct cpu *cpu, uint64_t ticks)
 		pt_output_tick(&cpu->task->buffer->out, cpu->tsc);
 }
 
-/* Time passes for a task in the kernel, on a CPU or not. */
+/* Time passes for a task in the kernel, on a CPU or off it. */
 static void spend(struct machine *machine, struct task *task, uint64_t ticks)
 {
 	struct cpu *cpu = &machine->cpus[task->last_cpu];
@@ -240,7 +239,7 @@ static void spend(struct machine *machine, struct task *task, uint64_t ticks)
 		task->tsc = machine_now(machine, task).tsc + ticks;
 }
 
-/* ---- What the trace misses ----------------------------------------------- */
+/* ---- Missing trace ---------------------------------------------------------- */
 
 static void begin_missing(struct machine *machine, struct task *task, bool lost)
 {
@@ -266,7 +265,7 @@ static void begin_missing(struct machine *machine, struct task *task, bool lost)
 	machine_enter(machine, task);
 }
 
-/* `in_user`: at the next instruction; else user code is entered later, or never. */
+/* `in_user`: at the next instruction; otherwise user code is entered later, or never. */
 static void end_missing(struct machine *machine, struct task *task, bool in_user)
 {
 	struct clock_point now = machine_now(machine, task);
@@ -291,7 +290,7 @@ static void end_missing(struct machine *machine, struct task *task, bool in_user
 	truth_branch(&machine->truth, &now, "resume", 0, ip);
 }
 
-/* ---- Who runs ------------------------------------------------------------ */
+/* ---- Scheduling -------------------------------------------------------------- */
 
 static void stop_task(struct machine *machine, struct cpu *cpu)
 {
@@ -406,8 +405,8 @@ void machine_enter(struct machine *machine, struct task *task)
 }
 
 /*
- * Returns how long a system call sleeps, in ticks: the clock is synthetic, so the time that the
- * host sleeps does not count.  Until a time (TIMER_ABSTIME) is until the host's: 0.
+ * Returns how long a system call sleeps, in ticks: the clock is synthetic, so the host's sleep does
+ * not count.  A sleep up to a time (TIMER_ABSTIME) is by the host's clock: 0.
  */
 static uint64_t sleep_ticks(const struct task *task)
 {
@@ -426,8 +425,8 @@ static uint64_t sleep_ticks(const struct task *task)
 #define SYSCALLS 1024
 
 /*
- * Returns the name of a system call by its register, which one that is started again had before;
- * it lives as long as the program.  INT $0x80 and 32-bit code have the numbers of i386.
+ * Returns a system call's name by its register, or for a restarted call by the earlier register; it
+ * is static.  INT $0x80 and 32-bit code use i386's numbers.
  */
 static const char *name_call(const struct task *task)
 {
@@ -481,7 +480,7 @@ static bool by_chance(uint64_t *state, unsigned every)
 	return every && next_random(state, every) == 0;
 }
 
-/* Mostly a tick each; now and then memory is waited for. */
+/* Mostly a tick each; sometimes a memory stall. */
 static uint64_t random_ticks(uint64_t *state)
 {
 	return next_random(state, 32) ? 1 : next_random(state, 64);
@@ -507,7 +506,7 @@ unsigned machine_undisturbed(const struct machine *machine, const struct task *t
 	return count;
 }
 
-/* Returns whether the task touches a page of code that its process has not mapped yet. */
+/* Returns whether the task touches a code page that its process has not yet mapped. */
 static bool faults(struct task *task)
 {
 	uint64_t page = task->registers.rip >> 12;
@@ -564,8 +563,7 @@ static void write_packets(struct task *task, uint64_t tsc, uint64_t to, bool tak
 		pt_output_decision(out, tsc, taken);
 		break;
 	case FLOW_CALL:
-		/* "call 1f; 1:" only asks where it is, and is not returned from (SDM, RET
-		 * compression). */
+		/* "call 1f; 1:" only reads the IP and has no return (SDM, RET compression). */
 		if (to != next)
 			pt_output_call(out, next);
 		break;
@@ -602,7 +600,7 @@ static void transfer(struct machine *machine, struct task *task, uint64_t to, ui
 	true_thread_step(&task->truth, &step);
 }
 
-/* It went where it should not: seen as an interrupt, and counted. */
+/* A jump to an unexpected address: recorded as an interrupt, and counted. */
 static void surprise(struct machine *machine, struct task *task, uint64_t to, uint64_t sp)
 {
 	machine->oddities++;
@@ -619,11 +617,11 @@ void machine_executed(struct machine *machine, struct task *task, uint64_t to, u
 
 	machine->instructions++;
 	if (insn->flow != FLOW_NONE || to != insn->ip)
-		task->truth.insns++; /* rep stays where it is, and is one instruction in the end */
+		task->truth.insns++; /* a rep repeats in place, and counts as one instruction */
 	pass(cpu, random_ticks(&machine->random));
 	if (insn->flow != FLOW_NONE)
 		transfer(machine, task, to, sp);
-	else if (to != insn->ip + insn->length && to != insn->ip) /* rep stays where it is */
+	else if (to != insn->ip + insn->length && to != insn->ip) /* a rep repeats in place */
 		surprise(machine, task, to, sp);
 	else if (insn->sets_sp)
 		true_thread_load_sp(&task->truth, task->registers.rsp);
@@ -650,6 +648,8 @@ void machine_map(struct machine *machine, struct task *task, bool all)
 	}
 	mappings_release(&before);
 	code_forget(&process->code);
-	/* Decoders know times to an MTC period: records must be clearly earlier than the code. */
+	/*
+	 * Decoders know times to an MTC period, so records must be clearly earlier than the code.
+	 */
 	spend(machine, task, KERNEL_TICKS);
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The simulated machine: CPUs, the tasks that run on them, and the trace
- * buffers that they fill.
+ * The simulated machine: CPUs, their tasks, and the trace buffers.
  *
- * Functions here say what a task does; they write packets, side band and truth
- * together, so that the three agree.
+ * Each function is an action of a task, for which it writes packets, side band and truth together,
+ * so that the three agree.
  */
 #ifndef TESTS_PTSIM_MACHINE_H
 #define TESTS_PTSIM_MACHINE_H
@@ -17,18 +16,18 @@
 
 #define PAGES_TOUCHED 256
 
-/* A process: what its threads share. */
+/* A process: the data that its threads share. */
 struct process {
 	struct process *next;
 	int32_t pid, id, parent; /* id, parent: as recorded */
 	struct code code;
 	struct mappings maps;
-	pid_t reader;                    /* the stopped thread that its code is read by */
-	uint64_t touched[PAGES_TOUCHED]; /* by their number: pages of code that are mapped */
-	bool execed;                     /* by a thread, which has the leader's tid now */
+	pid_t reader;                    /* the stopped thread whose memory is read */
+	uint64_t touched[PAGES_TOUCHED]; /* by number: mapped code pages */
+	bool execed;                     /* by a thread, which now has the leader's tid */
 };
 
-/* A trace buffer: of a CPU, or with options.side.per_thread of a task. */
+/* A trace buffer of a CPU, or with options.side.per_thread of a task. */
 struct buffer {
 	struct buffer *next;
 	struct pt_output out;
@@ -37,12 +36,12 @@ struct buffer {
 	unsigned queue;
 	uint64_t reported;  /* bytes that AUX records cover */
 	uint64_t reference; /* TSC when it was first used */
-	unsigned missing;   /* instructions still to be lost; 0: none is */
-	bool lost;          /* they are lost by a full buffer, not by an overflow */
+	unsigned missing;   /* instructions still to be lost; 0: no loss */
+	bool lost;          /* lost by a full buffer, not by an overflow */
 };
 
 enum task_state {
-	TASK_NEW,     /* made, not yet at its first instruction */
+	TASK_NEW,     /* created, before its first instruction */
 	TASK_READY,   /* waits for a CPU */
 	TASK_RUNNING, /* on a CPU */
 	TASK_WAITING, /* in the kernel */
@@ -55,12 +54,12 @@ struct task {
 	pid_t tid;
 	int32_t id; /* of the thread, as recorded */
 	enum task_state state;
-	uint64_t tsc; /* its time when it last stopped running */
+	uint64_t tsc; /* when it last stopped running */
 	int last_cpu;
 	struct user_regs_struct registers;
 	bool moved;              /* the thread does not have these registers yet */
 	struct code_insn insn;   /* at registers.rip, executed by the step under way */
-	bool in_user;            /* user code runs, by the trace */
+	bool in_user;            /* user code runs, according to the trace */
 	bool handler, sigreturn; /* how user code is entered next */
 	int signal;              /* to be delivered */
 	bool becomes_leader;     /* by an exec, when it runs next */
@@ -68,13 +67,13 @@ struct task {
 	struct true_thread truth;
 };
 
-/* Returns whether the task runs 32-bit code: by the selector (linux: __USER32_CS). */
+/* Returns whether the task runs 32-bit code, by its code segment (Linux: __USER32_CS). */
 static inline bool task_is_32_bit(const struct task *task)
 {
 	return task->registers.cs == 0x23;
 }
 
-/* Returns the bytes of a return address. */
+/* Returns the size of a return address. */
 static inline unsigned task_word(const struct task *task)
 {
 	return task_is_32_bit(task) ? 4 : 8;
@@ -111,41 +110,41 @@ int machine_init(struct machine *machine, const struct recorder_options *options
 int machine_write(struct machine *machine);
 void machine_release(struct machine *machine);
 
-/* Returns a number below `limit`, by the seed. */
+/* Returns a random number below `limit`. */
 uint64_t machine_random(struct machine *machine, uint64_t limit);
 
 struct process *machine_process(struct machine *machine, int32_t pid);
 struct task *machine_add_task(struct machine *machine, pid_t tid, struct process *process);
 
-/* Where and when a task is, for the side band and the truth. */
+/* A task's CPU and time, for the side band and the truth. */
 struct clock_point machine_now(const struct machine *machine, const struct task *task);
 
 void machine_switch(struct machine *machine, struct cpu *cpu, struct task *next);
 
-/* User code runs again, at the task's registers, if it does not run already. */
+/* User code resumes at the task's registers, unless it is running already. */
 void machine_enter(struct machine *machine, struct task *task);
 
-/* User code is left by its instruction, or between two of them. */
+/* User code is left by its instruction or between two instructions. */
 void machine_leave(struct machine *machine, struct task *task);
 void machine_interrupt(struct machine *machine, struct task *task);
 
-/* Before an instruction in user code: what happens by the options' chances. */
+/* Called before an instruction in user code: random events. */
 void machine_boundary(struct machine *machine, struct task *task);
 
 /*
- * Returns how many instructions, 1 to `limit`, are executed before the next boundary at which
- * something happens by chance; the first one's boundary is over.
+ * Returns how many instructions, 1 to `limit`, run before the next boundary with a random event,
+ * after the first one's boundary.
  */
 unsigned machine_undisturbed(const struct machine *machine, const struct task *task,
 			     unsigned limit);
 
-/* The task's instruction was executed; it is at `to` now, with the stack pointer at `sp`. */
+/* The task's instruction was executed; the task is now at `to`, with the stack pointer at `sp`. */
 void machine_executed(struct machine *machine, struct task *task, uint64_t to, uint64_t sp);
 
-/* The task ended, or (exec) nothing of its stack is left. */
+/* The task ended, or an exec dropped its stack. */
 void machine_forget_stack(struct machine *machine, struct task *task);
 
-/* Record mappings that were not there before; `all`: none of the old ones is. */
+/* Record new mappings; `all`: all are new. */
 void machine_map(struct machine *machine, struct task *task, bool all);
 
 #endif

@@ -12,7 +12,7 @@
 
 #include "base/alloc.h"
 
-/* proc(5): address perms offset dev inode pathname; only what can be executed is kept. */
+/* proc(5): address perms offset dev inode pathname; only executable mappings are kept. */
 static void read_line(struct mappings *list, const char *line)
 {
 	struct mapping map = { 0 };

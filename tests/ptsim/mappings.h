@@ -16,7 +16,7 @@ struct mapping {
 	uint32_t prot;         /* PROT_* */
 	uint32_t major, minor; /* device */
 	uint64_t inode;
-	char path[512]; /* "//anon" for memory that no file backs */
+	char path[512]; /* "//anon" for anonymous memory */
 };
 
 struct mappings {
@@ -24,14 +24,14 @@ struct mappings {
 	size_t count, room;
 };
 
-/* Replace the list by what the process has now; it is empty if there is no such process. */
+/* Replace the list by the process's mappings; it is empty without such a process. */
 void mappings_read(struct mappings *list, pid_t pid);
 void mappings_release(struct mappings *list);
 
-/* Returns the mapping that holds the address, NULL if there is none; borrowed. */
+/* Returns the mapping that contains the address, NULL without one; borrowed. */
 const struct mapping *mappings_find(const struct mappings *list, uint64_t address);
 
-/* Returns whether the list has the very same mapping. */
+/* Returns whether the list has an equal mapping. */
 bool mappings_have(const struct mappings *list, const struct mapping *map);
 
 /* Returns the size of the file's build id in bytes, 0 if it has none. */

@@ -10,7 +10,7 @@
 
 #define ROOM       65536u
 #define PACKET_MAX 64u
-/* An MTC has 8 bits of the clock: a decoder cannot count more periods without one. */
+/* An MTC has 8 bits of the clock: without one a decoder cannot count more periods. */
 #define MTC_WRAP 256u
 
 void pt_output_init(struct pt_output *out, const struct pt_output_options *options)
@@ -139,7 +139,7 @@ static uint64_t random_below(struct pt_output *out, uint64_t limit)
 	return (out->random >> 33) % limit;
 }
 
-/* Mostly far apart; now and then the next change is only a few instructions away. */
+/* Mostly far apart; sometimes the next change is only a few instructions away. */
 static void plan_change(struct pt_output *out, uint64_t tsc)
 {
 	uint64_t ticks = random_below(out, 8) ? 2 * out->options.clock_changes : 64;
@@ -168,7 +168,7 @@ static void put_decisions(struct pt_output *out)
 	out->decision_count = 0;
 }
 
-/* The next of a processor's ratios, or the same one again. */
+/* The processor's next ratio, or the same one again. */
 static void change_clock(struct pt_output *out, uint64_t tsc)
 {
 	static const unsigned ratios[] = { 8, 12, 20, 24, 25, 32, 36, 41 };
@@ -209,7 +209,7 @@ void pt_output_tick(struct pt_output *out, uint64_t tsc)
 	put_mtcs(out, tsc);
 }
 
-/* Ticks of a sleep in which the crystal clock's packets stop, too. */
+/* Ticks of a sleep in which the crystal clock's packets stop too. */
 #define DEEP_SLEEP UINT64_C(1000000)
 
 void pt_output_sleep(struct pt_output *out, uint64_t tsc, uint64_t ticks)
@@ -226,7 +226,7 @@ void pt_output_sleep(struct pt_output *out, uint64_t tsc, uint64_t ticks)
 
 /* ---- Flow ---------------------------------------------------------------- */
 
-/* The fewest bytes that say the ip, given the last one (SDM, "IP compression"). */
+/* The shortest encoding of the IP, given the last one (SDM, "IP compression"). */
 static enum pt_ip_compression compression(uint64_t last, uint64_t ip)
 {
 	if (last >> 16 == ip >> 16)
@@ -389,7 +389,7 @@ void pt_output_call(struct pt_output *out, uint64_t return_ip)
 		out->return_count++;
 }
 
-/* The stack is popped whether or not the target is the one it says. */
+/* The stack is popped whether or not its top is the target. */
 void pt_output_return(struct pt_output *out, uint64_t tsc, uint64_t ip)
 {
 	bool foreseen = out->return_count && out->returns[out->return_top] == ip;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One Intel PT output as the processor would write it (SDM volume 3, "Intel
- * Processor Trace"): what a CPU executes goes in, packets come out, through
- * libipt's encoder.
+ * One Intel PT output as the processor writes it (SDM volume 3, "Intel Processor Trace"): a CPU's
+ * instructions go in, packets come out, through libipt's encoder.
  *
- * Times are TSC values and never go back.  Call pt_output_tick() as time
- * passes, then the event at that time.
+ * Times are TSC values and never go back.  Call pt_output_tick() as time passes, then the event at
+ * that time.
  */
 #ifndef TESTS_PTSIM_PT_OUTPUT_H
 #define TESTS_PTSIM_PT_OUTPUT_H
@@ -23,10 +22,10 @@ struct pt_output_options {
 	bool ret_compression;
 	unsigned mtc_period;    /* of 2^n crystal clock ticks */
 	unsigned cyc_threshold; /* a CYC has at least 2^(n - 1) cycles; 0: any number */
-	/* The core clock changes about every so many TSC ticks; 0: never. */
+	/* The core clock changes about every this many TSC ticks; 0: never. */
 	uint64_t clock_changes;
-	uint64_t psb_bytes;   /* a PSB about every so many */
-	enum pt_tnt_size tnt; /* decisions a packet holds at most */
+	uint64_t psb_bytes;   /* about one PSB per this many bytes */
+	enum pt_tnt_size tnt; /* most decisions per packet */
 };
 
 /* The synthetic machine's clocks. */
@@ -38,26 +37,26 @@ struct pt_output_options {
 struct pt_output {
 	struct pt_output_options options;
 	struct pt_encoder *encoder; /* owned */
-	uint8_t *room;              /* owned; what the encoder fills */
+	uint8_t *room;              /* owned; the encoder's buffer */
 	uint8_t *bytes;             /* owned; see pt_output_size() */
 	size_t size, allocated;
 
-	uint64_t decisions; /* of TNT not yet written, the last in bit 0 */
+	uint64_t decisions; /* TNT bits not yet written, the last in bit 0 */
 	unsigned decision_count;
-	uint64_t decision_tsc; /* of the first one, which a CYC before the TNT has */
+	uint64_t decision_tsc; /* of the first one; the time of the CYC before the TNT */
 	uint64_t last_ip;
 	uint64_t returns[PT_RETURN_STACK];
 	unsigned return_top, return_count;
-	uint64_t next_psb;    /* size at which it is due */
+	uint64_t next_psb;    /* due at this size */
 	uint64_t ctc;         /* MTC periods written so far */
-	uint64_t cyc_tsc;     /* up to where cycles are counted */
+	uint64_t cyc_tsc;     /* cycles are counted up to here */
 	uint64_t cycle_parts; /* of 1/PT_MAX_NONTURBO_RATIO: counted, not yet written */
 	unsigned ratio;       /* core clock : bus clock, in the CBR packet */
 	uint64_t next_change; /* TSC at which the core clock changes */
-	uint64_t random;      /* of these changes */
-	bool bits32;          /* the code's mode, for MODE packets: of 64 bits else */
-	bool muted;           /* an overflow: nothing is written */
-	uint64_t cr3;         /* of PIP packets; 0: none are written */
+	uint64_t random;      /* for these changes */
+	bool bits32;          /* the code's mode, for MODE packets; else 64-bit */
+	bool muted;           /* in an overflow: nothing is written */
+	uint64_t cr3;         /* for PIP packets; 0: none are written */
 	uint64_t packets[64]; /* written, by enum pt_packet_type */
 };
 
@@ -67,18 +66,18 @@ void pt_output_release(struct pt_output *out);
 /* Returns how many bytes were written so far; they are in out->bytes. */
 size_t pt_output_size(struct pt_output *out);
 
-/* The kernel enables the trace (a context switch, say): a PSB+ without FUP. */
+/* The kernel enables the trace, for example at a context switch: a PSB+ without FUP. */
 void pt_output_start(struct pt_output *out, uint64_t tsc, unsigned ratio);
 
-/* The kernel disables it: decisions still held are written. */
+/* The kernel disables it: pending TNT bits are written. */
 void pt_output_stop(struct pt_output *out);
 
-/* Time has come to tsc: MTC packets, and CBR packets where the core clock has changed. */
+/* Time reaches tsc: MTC packets, and CBR packets at changes of the core clock. */
 void pt_output_tick(struct pt_output *out, uint64_t tsc);
 
 /*
- * The core sleeps from `tsc` on for so many ticks, and counts no cycles meanwhile.  After a deep
- * sleep, time is stated anew (SDM volume 3, "TSC Packet"): TSC, TMA, CBR.
+ * The core sleeps for `ticks` from `tsc` on, and counts no cycles.  After a deep sleep the time is
+ * restated (SDM volume 3, "TSC Packet"): TSC, TMA, CBR.
  */
 void pt_output_sleep(struct pt_output *out, uint64_t tsc, uint64_t ticks);
 
@@ -103,11 +102,11 @@ void pt_output_paging(struct pt_output *out, uint64_t tsc, uint64_t cr3);
 void pt_output_decision(struct pt_output *out, uint64_t tsc, bool taken);
 void pt_output_target(struct pt_output *out, uint64_t tsc, uint64_t ip);
 
-/* A near call: its return address, which a return may be compressed to. */
+/* A near call pushes its return address, against which a return may be compressed. */
 void pt_output_call(struct pt_output *out, uint64_t return_ip);
 void pt_output_return(struct pt_output *out, uint64_t tsc, uint64_t ip);
 
-/* From here on packets are lost, until pt_output_recover(). */
+/* Packets are lost until pt_output_recover(). */
 void pt_output_overflow(struct pt_output *out);
 
 /* OVF, and FUP if user code runs at ip (else 0). */

@@ -143,10 +143,7 @@ static const struct argp_option option_list[] = {
 	{ 0 },
 };
 
-/*
- * The signal that ends the recording, as it ends perf record's; SIGALRM: its time is over; 0: none
- * came.
- */
+/* The signal that ends the recording, as it ends perf record; SIGALRM: the time limit; 0: none. */
 static volatile sig_atomic_t stop_signal;
 
 static time_t time_limit = 600, deadline; /* seconds */
@@ -156,7 +153,7 @@ static void stop(int number)
 	stop_signal = number;
 }
 
-/* If the recording does not end by itself then, a system call of ptsim's does not return. */
+/* A recording that has not ended by then is stuck in a system call of ptsim. */
 #define GRACE_SECONDS 10
 
 static void tick(int number)
@@ -172,7 +169,7 @@ static void tick(int number)
 		_exit(EXIT_FAILURE);
 }
 
-/* A second one ends ptsim itself, and so the program.  Ticks interrupt waits (tracee_poll()). */
+/* A second signal ends ptsim itself and the program.  Ticks interrupt waits (tracee_poll()). */
 static void catch_signals(void)
 {
 	struct sigaction action = { .sa_handler = stop, .sa_flags = (int)SA_RESETHAND };
@@ -301,7 +298,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		options->repeat_apart = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		return ARGP_ERR_UNKNOWN; /* then it comes again as ARGP_KEY_ARGS */
+		return ARGP_ERR_UNKNOWN; /* it comes again as ARGP_KEY_ARGS */
 	case ARGP_KEY_ARGS:
 		options->side.command = state->argv + state->next;
 		return 0;

@@ -14,12 +14,11 @@
 #include "tests/ptsim/block.h"
 
 /*
- * A thread that has not stopped after so many looks, and does not run, waits for something in
- * its system call.
+ * A thread that has not stopped after this many looks, and does not run, waits in its system call.
  */
 #define LOOKS 60
 
-/* What the kernel makes of a system call that a signal interrupted (linux/errno.h). */
+/* The kernel's results of a system call that a signal interrupted (linux/errno.h). */
 enum { ERESTARTSYS = 512, ERESTARTNOINTR, ERESTARTNOHAND, ERESTART_RESTARTBLOCK = 516 };
 
 static void read_comm(pid_t tid, char name[16])
@@ -37,7 +36,7 @@ static void read_comm(pid_t tid, char name[16])
 	fclose(file);
 }
 
-/* Returns a number of /proc/TID/status, 0 if it is not there. */
+/* Returns a number of /proc/TID/status, 0 if it is missing. */
 static int32_t read_status(pid_t tid, const char *key)
 {
 	char path[64], line[256];
@@ -65,7 +64,7 @@ static void write_comm(struct machine *machine, struct task *task, bool exec)
 	side_band_comm(&machine->side, &now, name, exec);
 }
 
-/* ---- What becomes of a task ---------------------------------------------- */
+/* ---- Changes of a task ------------------------------------------------------- */
 
 static void copy_mappings(struct process *child, const struct process *parent)
 {
@@ -113,7 +112,7 @@ static void end_task(struct machine *machine, struct task *task)
 		machine_interrupt(machine, task);
 	now = machine_now(machine, task);
 	machine_forget_stack(machine, task);
-	/* Repeated, it runs on after its end. */
+	/* With repetition, it runs on after its end. */
 	if (!machine->options->repeat_bytes)
 		side_band_exit(&machine->side, &now,
 			       process->parent ? process->parent : process->id);
@@ -135,7 +134,7 @@ static long from_i386(long number)
 		return SYS_mprotect;
 	case 380:
 		return SYS_pkey_mprotect;
-	case 117: /* ipc: shmat and shmdt, too */
+	case 117: /* ipc: also shmat and shmdt */
 	case 397:
 	case 398:
 		return SYS_shmat;
@@ -149,7 +148,7 @@ static long from_i386(long number)
 	}
 }
 
-/* Memory and names change in system calls only. */
+/* Memory and names change only in system calls. */
 static void after_syscall(struct machine *machine, struct task *task, long number)
 {
 	switch (task_is_32_bit(task) ? from_i386(number) : number) {
@@ -232,8 +231,8 @@ static struct tracee_stop poll_often(const struct machine *machine, const struct
 static bool take_stop(struct machine *machine, struct task *task, struct tracee_stop stop);
 
 /*
- * See what the last step came to; `looks`: how often to look, 0: until it
- * stops.  Returns whether the task is stopped and alive.
+ * Evaluate the last step; `looks`: how often to poll, 0: until the task stops.  Returns whether the
+ * task is stopped and alive.
  */
 static bool look(struct machine *machine, struct task *task, unsigned looks, bool delivered)
 {
@@ -242,7 +241,7 @@ static bool look(struct machine *machine, struct task *task, unsigned looks, boo
 	return take_stop(machine, task, tracee_poll(task->tid, true, delivered));
 }
 
-/* A thread of the task's process ran exec: the kernel ended the leader, which had the tid. */
+/* A thread of the task's process ran exec: the kernel ended the leader and took its tid. */
 static void end_leader(struct machine *machine, struct task *leader)
 {
 	struct cpu *cpu = &machine->cpus[leader->last_cpu];
@@ -254,8 +253,8 @@ static void end_leader(struct machine *machine, struct task *leader)
 }
 
 /*
- * The task's tid is gone.  If it ran exec, the thread has the leader's (execve(2)), as the task
- * will have when it runs.  Returns whether it can run.
+ * The task's tid is gone.  If it ran exec, its thread now has the leader's tid (execve(2)), which
+ * the task gets when it runs.  Returns whether it can run.
  */
 static bool find_exec(struct machine *machine, struct task *task)
 {
@@ -304,7 +303,7 @@ static bool take_stop(struct machine *machine, struct task *task, struct tracee_
 		break;
 	}
 	if (!tracee_registers(task->tid, &registers)) {
-		task->state = TASK_WAITING; /* killed: its end will be reported */
+		task->state = TASK_WAITING; /* killed: its end is reported later */
 		return false;
 	}
 	if (stop.event == TRACEE_SIGNAL) {
@@ -329,7 +328,7 @@ static void step_thread(struct task *task, int signal)
 	tracee_step(task->tid, signal);
 }
 
-/* Returns whether the task can run on. */
+/* Returns whether the task can continue. */
 static bool finish_step(struct machine *machine, struct task *task, bool delivered)
 {
 	bool kernel = left_user(task);
@@ -357,7 +356,7 @@ static bool become_leader(struct machine *machine, struct task *task)
 	return finish_step(machine, task, false);
 }
 
-/* The next stop shows whether the signal has a handler: else its instruction runs. */
+/* The next stop shows whether the signal has a handler: otherwise an instruction has run. */
 static bool deliver(struct machine *machine, struct task *task)
 {
 	struct tracee_stop stop;
@@ -388,8 +387,8 @@ static bool ends_process(const struct task *task)
 }
 
 /*
- * Execute instructions, *count of them, at most `limit`.  A thread that stopped in a system
- * call is stepped: the kernel may still change its registers.  Returns whether it can run on.
+ * Execute instructions, *count of them, at most `limit`.  A thread that stopped in a system call is
+ * stepped, because the kernel may still change its registers.  Returns whether it can continue.
  */
 static bool step(struct machine *machine, struct task *task, unsigned limit, unsigned *count)
 {
@@ -418,7 +417,7 @@ static bool step(struct machine *machine, struct task *task, unsigned limit, uns
 	return finish_step(machine, task, false);
 }
 
-/* ---- Who runs next ------------------------------------------------------- */
+/* ---- Scheduling -------------------------------------------------------------- */
 
 static struct task *next_ready(struct machine *machine)
 {
@@ -431,7 +430,7 @@ static struct task *next_ready(struct machine *machine)
 	return best;
 }
 
-/* A task that was waiting runs again from now on. */
+/* A waiting task becomes ready now. */
 static void wake(struct machine *machine, struct task *task)
 {
 	uint64_t latest = task->tsc;
@@ -461,7 +460,7 @@ static void look_at(struct machine *machine, struct task *task)
 		wake(machine, task);
 }
 
-/* Returns how many tasks are not at their end. */
+/* Returns how many tasks have not ended. */
 static unsigned look_at_waiting(struct machine *machine)
 {
 	unsigned alive = 0;
@@ -502,7 +501,7 @@ static unsigned allowed(const struct machine *machine, unsigned count)
 	return machine->options->instructions && rest < count ? (unsigned)rest : count;
 }
 
-/* Run the CPU's task until its time is over, it waits, or it ends. */
+/* Run the CPU's task until its quantum ends, it waits, or it ends. */
 static void run_quantum(struct machine *machine, struct cpu *cpu)
 {
 	unsigned rest = machine->options->quantum, count;
@@ -539,7 +538,7 @@ static void run_all(struct machine *machine)
 	}
 }
 
-/* Say what each task does that is not at its end. */
+/* Report the state of each task that has not ended. */
 static void report_late(const struct machine *machine)
 {
 	fprintf(stderr, "ptsim: cannot record %s: it does not end within the time limit\n",

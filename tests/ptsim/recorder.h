@@ -2,8 +2,8 @@
 /*
  * Runs a program on simulated CPUs with Intel PT and records it.
  *
- * Each CPU has a clock; the one that is behind runs next, so that time passes
- * on all of them together.  Programs run for real, the clock is synthetic.
+ * Each CPU has a clock; the CPU with the earliest one runs next, so that all advance together.
+ * Programs run for real; the clock is synthetic.
  */
 #ifndef TESTS_PTSIM_RECORDER_H
 #define TESTS_PTSIM_RECORDER_H
@@ -15,22 +15,23 @@
 struct recorder_options {
 	struct side_band_options side;
 	uint64_t seed;
-	unsigned quantum;         /* instructions a task runs when others wait */
-	bool single_step;         /* step each instruction: slow, nothing is computed (block.h) */
-	unsigned interrupt_every; /* instructions, about; 0: never */
+	unsigned quantum; /* instructions of a task while others wait */
+	bool single_step; /* step each instruction: slow, without the shortcuts of block.h */
+	unsigned interrupt_every; /* instructions, approximately; 0: never */
 	bool faults;              /* a page fault at the first instruction in each page */
-	unsigned overflow_every;  /* instructions, about; 0: never */
+	unsigned overflow_every;  /* instructions, approximately; 0: never */
 	unsigned overflow_length; /* instructions, at most */
-	unsigned lose_every;      /* the same for data that is lost (AUX TRUNCATED) */
+	unsigned lose_every;      /* the same for lost data (AUX TRUNCATED) */
 	unsigned lose_length;
 	uint64_t snapshot_size; /* bytes of each ring; 0: everything is kept */
-	uint64_t repeat_bytes;  /* repeat the trace to this size; 0: as it is.  per_thread only */
-	bool repeat_apart;      /* with an overflow behind each copy */
-	uint64_t instructions;  /* stop after so many; 0: run to the end */
+	uint64_t repeat_bytes; /* repeat the trace up to this size; 0: do not.  Only with per_thread
+				*/
+	bool repeat_apart;     /* with an overflow after each copy */
+	uint64_t instructions; /* stop after this many; 0: run to the end */
 	const volatile sig_atomic_t *stop; /* borrowed; stop once it is not 0 */
 	const char *output;                /* perf.data */
-	bool code;         /* save the code that processes make, as `ptrace2ftf record` does */
-	bool as_is;        /* ids, environment and addresses are the program's own */
+	bool code;         /* save the code of processes, like `ptrace2ftf record` */
+	bool as_is;        /* keep the program's ids, environment and addresses */
 	const char *truth; /* folder for the truth, NULL: none */
 };
 

@@ -11,7 +11,7 @@
 /* An OVF packet (SDM volume 3, "Overflow (OVF) Packet"). */
 static const uint8_t overflow[] = { 0x02, 0xf3 };
 
-/* A TSC packet's time: 7 bytes behind the opcode (SDM volume 3, "TSC Packet"). */
+/* A TSC packet's time: 7 bytes after the opcode (SDM volume 3, "TSC Packet"). */
 #define TSC_BYTES 7
 
 struct places {

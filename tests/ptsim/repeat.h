@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Long traces from short ones: the same trace again and again, later each time. */
+/* Long traces made of repeated short ones, each later than the one before. */
 #ifndef TESTS_PTSIM_REPEAT_H
 #define TESTS_PTSIM_REPEAT_H
 
@@ -8,12 +8,11 @@
 #include <stdint.h>
 
 /*
- * Repeat a complete trace (from a PSB+ to where tracing is off) of `duration`
- * TSC ticks until it has at least `least` bytes.  Each copy's TSC packets are
- * later by a time in which the crystal clock's 16 bits come round, so TMA and
- * MTC packets fit as they are.  `apart`: behind each an overflow says that what came
- * then is lost; else the program begins in the midst of itself, deeper each time.
- * Returns *size bytes, owned by the caller.
+ * Repeat a complete trace (from a PSB+ to where tracing is off) of `duration` TSC ticks until it
+ * has at least `least` bytes.  Each copy's TSC packets are later by a multiple of the wrap of the
+ * crystal clock's 16 bits, so TMA and MTC packets fit unchanged.  `apart`: an overflow after each
+ * copy marks the following trace as lost; otherwise the program restarts in the midst of itself,
+ * deeper each time.  Returns *size bytes, owned by the caller.
  */
 uint8_t *repeat_trace(const uint8_t *trace, size_t trace_size, uint64_t duration, bool apart,
 		      size_t least, size_t *size);

@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 
-/* The trace's own PMU has any number from 6 on; perf finds it in AUXTRACE_INFO. */
+/* The intel_pt PMU has any number from 6 on; perf finds it in AUXTRACE_INFO. */
 #define PMU_TYPE 8
 
 /* 2.5 GHz: a tick is 0.4 ns (perf_event.h: time = zero + (tsc * mult >> shift)). */
@@ -28,7 +28,7 @@ enum {
 	FEATURE_SAMPLE_TIME = 21
 };
 
-/* Records of perf's own (util/event.h). */
+/* perf's own records (util/event.h). */
 enum {
 	RECORD_ID_INDEX = 69,
 	RECORD_THREAD_MAP = 73,
@@ -121,7 +121,7 @@ static void add_features(struct side_band *side)
 	const char **words;
 
 	perf_data_set_text(&side->data, FEATURE_HOSTNAME, "ptsim");
-	/* The vdso that programs ran is this kernel's. */
+	/* The programs' vDSO is this kernel's. */
 	uname(&kernel);
 	perf_data_set_text(&side->data, FEATURE_OSRELEASE, kernel.release);
 	perf_data_set_text(&side->data, FEATURE_VERSION, "6.1.0");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What perf record writes beside the trace: tasks, mappings, switches.
+ * perf record's output besides the trace: tasks, mappings, switches.
  *
- * Records are stamped with the simulated machine's clock and whoever they are
- * about; they must be added in the order of time.
+ * Records have the simulated machine's time and the ids of their task; they must be added in the
+ * order of time.
  */
 #ifndef TESTS_PTSIM_SIDE_BAND_H
 #define TESTS_PTSIM_SIDE_BAND_H
@@ -25,17 +25,17 @@ struct side_band_options {
 struct side_band {
 	struct side_band_options options;
 	struct perf_data data;
-	struct build_ids *ids; /* owned; of files that were mapped */
+	struct build_ids *ids; /* owned; of mapped files */
 };
 
-/* Who a record is about, where and when. */
+/* A record's task, CPU and time. */
 struct clock_point {
 	uint64_t tsc;
 	int32_t pid, tid; /* 0: idle */
 	int cpu;
 };
 
-/* The synthetic clock's time of a TSC value, as perf counts it, in ns. */
+/* The synthetic clock's time of a TSC value on perf's clock, in ns. */
 uint64_t side_band_time(uint64_t tsc);
 
 void side_band_init(struct side_band *side, const struct side_band_options *options);
@@ -46,20 +46,20 @@ void side_band_comm(struct side_band *side, const struct clock_point *now, const
 void side_band_mapped(struct side_band *side, const struct clock_point *now,
 		      const struct mapping *map);
 
-/* now is the new task; the moment's cpu is its parent's. */
+/* `now` is the new task; the cpu is its parent's. */
 void side_band_fork(struct side_band *side, const struct clock_point *now, int32_t pid,
 		    int32_t tid);
 void side_band_exit(struct side_band *side, const struct clock_point *now, int32_t parent);
 
-/* The CPU goes from one task to another; pid 0 is idle.  Nothing per thread. */
+/* The CPU changes from one task to another; pid 0 is idle.  Not written with per_thread. */
 void side_band_switch(struct side_band *side, const struct clock_point *from,
 		      const struct clock_point *to);
 
-/* One half of it: the moment's thread leaves for another (`out`), or comes after it. */
+/* One half of a switch: the thread of `now` leaves for another (`out`), or follows it. */
 void side_band_switched(struct side_band *side, const struct clock_point *now, bool out,
 			int32_t pid, int32_t tid);
 
-/* The kernel's own mapping, [kernel.kallsyms]_text, of so many bytes. */
+/* The kernel's mapping, [kernel.kallsyms]_text, of `size` bytes. */
 void side_band_kernel(struct side_band *side, uint64_t text, uint64_t size);
 
 struct poke_bytes {
@@ -68,17 +68,17 @@ struct poke_bytes {
 };
 
 /*
- * Its entry trampoline, `text` in its code, mapped at another place as well (perf's
+ * Its entry trampoline, at `text` in its code, also mapped at another address (perf's
  * machine__create_extra_kernel_map()).
  */
 void side_band_trampoline(struct side_band *side, uint64_t address, uint64_t size, uint64_t text);
 
-/* The kernel is about to change its code. */
+/* The kernel changes its code next. */
 void side_band_poke(struct side_band *side, const struct clock_point *now, uint64_t address,
 		    struct poke_bytes bytes);
 void side_band_trace_start(struct side_band *side, const struct clock_point *now);
 
-/* `size` bytes were written to the buffer, flags as in PERF_AUX_FLAG_*. */
+/* `size` bytes were written to the buffer; flags as in PERF_AUX_FLAG_*. */
 void side_band_aux(struct side_band *side, const struct clock_point *now, uint64_t offset,
 		   uint64_t size, uint64_t flags);
 void side_band_lost(struct side_band *side, const struct clock_point *now, uint64_t records);

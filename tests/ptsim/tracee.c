@@ -32,7 +32,7 @@ static void run_command(char *const *command, bool as_is)
 	_exit(127);
 }
 
-/* Each step goes from one to the other and back: on one CPU that costs a third. */
+/* Each step switches to the thread and back: on one CPU this costs a third. */
 static void share_cpu(void)
 {
 	cpu_set_t set;
@@ -81,7 +81,7 @@ void tracee_set_random(pid_t tid)
 
 void tracee_step(pid_t tid, int signal)
 {
-	/* A failure means that it was killed; the next poll says so. */
+	/* It fails if the thread was killed; the next poll reports that. */
 	ptrace(PTRACE_SINGLESTEP, tid, NULL, (void *)(uintptr_t)signal);
 }
 
@@ -117,7 +117,7 @@ static struct tracee_stop stop_at_event(pid_t tid, int event)
 	return stop;
 }
 
-/* Returns the state that proc(5) has for the thread, 0 if it is gone. */
+/* Returns the thread's state of proc(5), 0 if it is gone. */
 static char thread_state(pid_t tid)
 {
 	char path[64], line[256], state = 0;
@@ -166,7 +166,7 @@ bool tracee_run_to(pid_t tid, uint64_t address, struct tracee_stop *stop)
 		return false;
 	ptrace(PTRACE_CONT, tid, NULL, NULL);
 	*stop = tracee_poll(tid, true, false);
-	/* After another thread's exec the address is another program's. */
+	/* After another thread's exec the address belongs to another program. */
 	if (stop->event == TRACEE_STEPPED || stop->event == TRACEE_SIGNAL)
 		ptrace(PTRACE_POKETEXT, tid, place, (void *)word);
 	return true;
@@ -193,7 +193,7 @@ size_t tracee_read(pid_t tid, uint64_t address, uint8_t *bytes, size_t size)
 	struct iovec remote = { (void *)(uintptr_t)address, size };
 	ssize_t count = process_vm_readv(tid, &local, 1, &remote, 1, 0);
 
-	/* At the end of a mapping only its part can be read. */
+	/* At a mapping's end only a part is readable. */
 	while (count <= 0 && size > 1) {
 		local.iov_len = remote.iov_len = --size;
 		count = process_vm_readv(tid, &local, 1, &remote, 1, 0);

@@ -8,13 +8,13 @@
 #include "base/alloc.h"
 #include "symbols/symbol.h"
 
-/* A function may pop its arguments; beyond that it is another stack. */
+/* A function may pop its arguments; above them is another stack. */
 #define ABOVE_BASE 64
-/* Loads that go down by more than this are no alloca. */
+/* A load that moves the stack pointer down by more than this is no alloca. */
 #define DOWN 256
-/* Bytes of a call instruction at most. */
+/* Most bytes of a call instruction. */
 #define CALL_LENGTH 15
-/* How far a stack may have grown since its last frame was pushed. */
+/* Most growth of a stack since its last frame was pushed. */
 #define GROWTH 65536
 
 void true_thread_init(struct true_thread *thread, struct true_slices *slices, int32_t pid,
@@ -70,7 +70,7 @@ static bool is_stub(const struct true_frame *frame)
 	return frame->symbol && frame->symbol->kind == SYMBOL_PLT;
 }
 
-/* Returns the slices around one above the innermost frame: a stub that runs has none. */
+/* Returns the slices around a frame above the innermost one: a running stub has no slice. */
 static uint32_t count_slices(const struct true_thread *thread)
 {
 	const struct true_frame *frame = top(thread);
@@ -109,7 +109,7 @@ static void push(struct true_thread *thread, const struct true_step *step, bool 
 	stack->count++;
 }
 
-/* A return, or more, has left a frame that took another's place: its caller had jumped to it. */
+/* At least a return has left a frame that had replaced another one: its caller had jumped to it. */
 static void join_caller(struct true_thread *thread)
 {
 	struct true_stack *stack = thread->stacks;
@@ -143,7 +143,7 @@ static bool holds(const struct true_stack *stack, uint64_t sp)
 	       sp + GROWTH >= stack->frames[stack->count - 1].sp;
 }
 
-/* Returns whether sp is on the stack of the innermost frame. */
+/* Returns whether sp is on the innermost frame's stack. */
 static bool is_near_top(const struct true_thread *thread, uint64_t sp)
 {
 	const struct true_frame *frame = top(thread);
@@ -168,14 +168,16 @@ static bool is_other_stack(const struct true_thread *thread, uint64_t sp)
 
 	for (size_t i = 0; i < stack->count; i++) {
 		if (stack->frames[i].handler)
-			return false; /* sigaltstack lies below what it interrupted */
+			return false; /* a sigaltstack is below the interrupted stack */
 	}
 	return stack->count && (sp + DOWN < thread->loaded_from ||
 				sp > stack->frames[apart ? apart - 1 : 0].sp + ABOVE_BASE);
 }
 
-/* Returns the link to the stack that sp lies in, the nearest one above it; to NULL if there is
- * none. */
+/*
+ * Returns the link to the stack that contains sp, the nearest one above it; to NULL if there is
+ * none.
+ */
 static struct true_stack **find_stack(struct true_thread *thread, uint64_t sp)
 {
 	struct true_stack **link = &thread->stacks->next, **best = NULL;
@@ -188,8 +190,8 @@ static struct true_stack **find_stack(struct true_thread *thread, uint64_t sp)
 }
 
 /*
- * The stack pointer is back where it was before another stack was loaded for a call: what was
- * called is a stack by itself, on top of this one up to now.
+ * The stack pointer is back at its value before another stack was loaded for a call: the called
+ * code is a stack by itself, on top of this one up to now.
  */
 static bool leave_fiber(struct true_thread *thread, size_t at, uint64_t sp, uint64_t time)
 {
@@ -241,7 +243,7 @@ static bool resume_fiber(struct true_thread *thread, uint64_t sp, uint64_t time)
 	return true;
 }
 
-/* Frames of a stack that is left end, and begin again when it comes back. */
+/* Frames of a left stack end, and begin again when it comes back. */
 static void switch_stack(struct true_thread *thread, uint64_t sp, uint64_t time)
 {
 	struct true_stack **link = find_stack(thread, sp), *found = *link;
@@ -257,7 +259,7 @@ static void switch_stack(struct true_thread *thread, uint64_t sp, uint64_t time)
 	found->since_insns = thread->insns;
 	found->first_slice = thread->slices->count;
 	thread->stacks = found;
-	/* What the switch itself returns from is not seen again. */
+	/* The frames that the switch itself returns from are not seen again. */
 	while (found->count && top(thread)->sp < sp)
 		found->count--;
 	for (size_t i = 0; i < found->count; i++) {
@@ -266,7 +268,7 @@ static void switch_stack(struct true_thread *thread, uint64_t sp, uint64_t time)
 	}
 }
 
-/* Forget the stack that was at the same place in memory. */
+/* Forget an earlier stack at the same address. */
 static void forget_former(struct true_thread *thread, uint64_t base)
 {
 	for (struct true_stack **link = &thread->stacks->next; *link; link = &(*link)->next) {
@@ -281,8 +283,7 @@ static void forget_former(struct true_thread *thread, uint64_t base)
 	}
 }
 
-/* What was called on another stack does not return: the stack of its caller was left by the call.
- */
+/* The code called on another stack does not return: the call left its caller's stack. */
 static void split(struct true_thread *thread, size_t caller_count)
 {
 	struct true_stack *stack = thread->stacks, *left = alloc_zeroed(1, sizeof(*left));
@@ -310,7 +311,7 @@ static void split(struct true_thread *thread, size_t caller_count)
 	stack->next = left;
 }
 
-/* The outermost function returned to one that was never seen to call: it was below all the time. */
+/* The outermost function returned to one without a seen call: that was its caller all the time. */
 static void push_root(struct true_thread *thread, const struct true_step *step)
 {
 	struct true_stack *stack = thread->stacks;
@@ -335,7 +336,7 @@ void true_thread_load_sp(struct true_thread *thread, uint64_t before)
 
 /* ---- Steps --------------------------------------------------------------- */
 
-/* The innermost frame is of no call: what interrupted it did so in its caller. */
+/* The innermost frame has no call: its interruption belongs to its caller. */
 static void drop_call(struct true_thread *thread)
 {
 	const struct true_frame *frame = top(thread);
@@ -371,7 +372,7 @@ static void unwind(struct true_thread *thread, const struct true_step *step, uin
 	}
 }
 
-/* Returns whether a return takes an address that has replaced that of a frame. */
+/* Returns whether a return takes an address that replaced a frame's. */
 static bool takes_replaced(const struct true_thread *thread, const struct true_step *step)
 {
 	const struct true_frame *frame = top(thread);
@@ -382,7 +383,7 @@ static bool takes_replaced(const struct true_thread *thread, const struct true_s
 	       !frame->handler && !returns_to_call(frame, step);
 }
 
-/* The stack pointer is in another stack.  Returns whether it is that of a call that will return. */
+/* The stack pointer is on another stack.  Returns whether that of a call that will return. */
 static bool change_stack(struct true_thread *thread, const struct true_step *step, uint64_t sp,
 			 bool call)
 {
@@ -402,13 +403,15 @@ static bool change_stack(struct true_thread *thread, const struct true_step *ste
 	return false;
 }
 
-/* Returns whether a step is to the function of a frame, or to a part of it. */
+/* Returns whether a step leads to a frame's function or a part of it. */
 static bool is_of_function(const struct true_frame *frame, const struct true_step *step)
 {
 	return symbol_function(frame->symbol) == symbol_function(step->symbol);
 }
 
-/* The first function of a stack may be begun by one that pushes its return address, and jumps. */
+/*
+ * A stack's first function may be started by a function that pushes its return address and jumps.
+ */
 static bool begins_stack(const struct true_thread *thread, const struct true_step *step)
 {
 	const struct true_frame *frame = top(thread);
@@ -419,9 +422,8 @@ static bool begins_stack(const struct true_thread *thread, const struct true_ste
 }
 
 /*
- * A handler's own stack may lie above the code that it interrupted.  A stack
- * pointer down there again means that the handler was left by longjmp: a frame
- * of it would otherwise seem deeper than what it called.
+ * A handler's stack may lie above the interrupted code's.  A stack pointer back below it means that
+ * longjmp left the handler: otherwise its frame would seem deeper than its callees.
  */
 static void leave_stack_above(struct true_thread *thread, uint64_t sp, uint64_t time)
 {
@@ -437,7 +439,7 @@ static void leave_stack_above(struct true_thread *thread, uint64_t sp, uint64_t 
 	}
 }
 
-/* What makes a call is a call itself. */
+/* A return that acts as a call is a call. */
 static void call_or_begin(struct true_thread *thread, const struct true_step *step, bool call)
 {
 	bool within = call && !step->entry && top(thread) && is_of_function(top(thread), step);
@@ -455,7 +457,7 @@ static void tail_call(struct true_thread *thread, const struct true_step *step)
 	struct true_frame *frame = top(thread);
 	const struct true_frame replaced = *frame;
 
-	if (frame->within) { /* a retpoline, which is a part of the call */
+	if (frame->within) { /* a retpoline, which is part of the call */
 		uint64_t insns = frame->insns;
 
 		drop_call(thread);
@@ -482,8 +484,9 @@ static void tail_call(struct true_thread *thread, const struct true_step *step)
 }
 
 /*
- * Returns whether a step after a load of the stack pointer is to a function that continues a
- * frame, as what restores registers or catches exceptions does: it returns by that frame's address.
+ * Returns whether a step after a load of the stack pointer leads to a function that continues a
+ * frame, such as one that restores registers or catches exceptions: it returns by that frame's
+ * address.
  */
 static bool continues_frame(const struct true_frame *frame, const struct true_step *step)
 {
@@ -499,7 +502,7 @@ static void continue_frame(struct true_thread *thread, const struct true_step *s
 	tail_call(thread, &place);
 }
 
-/* What a return goes to has the place of the frame that it ends. */
+/* A return's target replaces the frame that the return ends. */
 static void take_over(struct true_thread *thread, const struct true_step *step)
 {
 	struct true_step place = *step;
@@ -622,7 +625,7 @@ void true_thread_handle(struct true_thread *thread, const struct true_step *step
 
 void true_thread_end(struct true_thread *thread, uint64_t time)
 {
-	/* Who does not come back from the kernel was last seen when it went there. */
+	/* A thread that stays in the kernel was last seen on its way there. */
 	if (thread->away_name)
 		time = thread->away;
 	come_back(thread, time);

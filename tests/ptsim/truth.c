@@ -26,7 +26,7 @@ int truth_open(struct truth *truth, const char *folder)
 	truth->store = dso_store_open(&(struct dso_store_options){ .running_kernel = true },
 				      &truth->names, &truth->diag);
 	if (folder)
-		mkdir(folder, 0777); /* which may be there */
+		mkdir(folder, 0777); /* it may exist */
 	if (folder && !(truth->branches = create(folder, "truth.branches")))
 		return -1;
 	return 0;

@@ -11,10 +11,10 @@
 
 #define FIRST_TSC  UINT64_C(50000000000)
 #define HALT_TICKS 5000
-/* As the guest's kernel.c has it. */
+/* As in the guest's kernel.c. */
 #define TRAMPOLINE      UINT64_C(0xfffffe0000006000)
 #define TRAMPOLINE_SIZE 4096
-/* perf_event_text_poke() gives bytes in two registers. */
+/* perf_event_text_poke() passes the bytes in two registers. */
 #define POKE_MAX 8
 
 static uint64_t random_below(struct guest *guest, uint64_t limit)
@@ -88,7 +88,7 @@ static void push(struct guest *guest, uint64_t ip, uint64_t sp, bool entry)
 	guest_stack_push(stack_of(guest), &frame);
 }
 
-/* A function that ran before the trace: when it began and what it executed is not known. */
+/* A function that ran before the trace: its start and instruction count are unknown. */
 static void push_older(struct guest *guest, uint64_t ip, uint64_t sp, bool entry)
 {
 	struct guest_frame frame = frame_at(guest, ip, sp, entry);
@@ -153,7 +153,7 @@ static void jump(struct guest *guest, uint64_t to, uint64_t sp)
 	bool entry;
 	const struct symbol *symbol = symbol_at(guest, to, &entry);
 
-	/* Before it, the stack pointer is the next thread's already. */
+	/* Before it, the stack pointer is already the next thread's. */
 	if (to == guest->places[PLACE_SWITCH])
 		sp = stack->frames[stack->count - 1].sp;
 	if (to == guest->places[PLACE_FORK])
@@ -206,7 +206,7 @@ static void transfer(struct guest *guest, const struct code_insn *insn,
 		move_stack(guest, insn, state);
 }
 
-/* The pending instruction was executed, and the CPU is as in `state` now. */
+/* The pending instruction was executed, and the CPU is now as in `state`. */
 static void executed(struct guest *guest, const struct cpu_state *state)
 {
 	struct code_insn insn = code_at(&guest->code, guest->state.ip, true);
@@ -215,7 +215,7 @@ static void executed(struct guest *guest, const struct cpu_state *state)
 	guest->pending = false;
 	guest->insns++;
 	if (insn.flow != FLOW_NONE || state->ip != insn.ip)
-		stack_of(guest)->insns++; /* rep stays where it is */
+		stack_of(guest)->insns++; /* a rep repeats in place */
 	read_code(guest, insn.ip, &opcode, 1);
 	guest->tsc += random_below(guest, 32) ? 1 : random_below(guest, 64);
 	if (opcode == 0xf4) {
@@ -281,8 +281,8 @@ static void switch_in(struct guest *guest, const struct cpu_state *state)
 }
 
 /*
- * From here on it is the next thread.  A new one comes out of here as if it had
- * gone in, and returns to ret_from_fork(), which begins then.
+ * The next thread runs from here on.  A new one leaves here as if it had entered, and returns to
+ * ret_from_fork(), which begins then.
  */
 static void switch_thread(struct guest *guest, const struct cpu_state *state)
 {
@@ -376,7 +376,7 @@ static void take_vector(struct guest *guest, const struct qemu_log *log)
 		return;
 	there.ip = log->ip;
 	there.sp = log->sp;
-	/* A fault before the instruction, or an interrupt behind it. */
+	/* A fault before the instruction, or an interrupt after it. */
 	if (guest->pending && guest->state.ip != log->ip)
 		executed(guest, &there);
 	guest->pending = false;
@@ -423,7 +423,7 @@ static void init_recording(struct guest *guest)
 	write_tasks(guest);
 }
 
-/* Its page is in the kernel's text, and once more where system calls come in. */
+/* Its page is in the kernel's text, and mapped again at the entry of system calls. */
 static void map_trampoline(struct guest *guest)
 {
 	const struct mapping *kernel = &guest->maps[MAP_KERNEL];

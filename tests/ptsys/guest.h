@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The guest as the recorder sees it: one CPU that executes instructions, the
- * trace, side band and truth of what it does.  They are written together, so
- * that the three agree.
+ * The guest from the recorder's view: one CPU that executes instructions, and its trace, side band
+ * and truth, which are written together, so that the three agree.
  */
 #ifndef TESTS_PTSYS_GUEST_H
 #define TESTS_PTSYS_GUEST_H
@@ -13,13 +12,13 @@
 #include "tests/ptsys/guest_stack.h"
 #include "tests/ptsys/qemu_log.h"
 
-/* The kernel, the user program, and the kernel's entry trampoline at its second place. */
+/* The kernel, the user program, and the kernel's entry trampoline at its second address. */
 enum guest_map { MAP_KERNEL, MAP_USER, MAP_TRAMPOLINE, GUEST_MAPS };
 
-/* As many as the guest has. */
+/* The number of the guest's tasks. */
 #define GUEST_TASKS 5
 
-/* Functions of the guest's kernel at whose first instruction the recorder does something. */
+/* Functions of the guest's kernel at whose first instruction the recorder acts. */
 enum guest_place {
 	PLACE_START,
 	PLACE_STOP,
@@ -36,15 +35,15 @@ enum guest_place {
 struct guest_options {
 	struct side_band_options side;
 	const char *kernel, *user; /* ELF files */
-	bool until_poke;           /* stop when the kernel first changes its code */
-	const char *output;        /* directory, as perf record --kcore makes */
+	bool until_poke;           /* stop at the kernel's first code change */
+	const char *output;        /* folder, as made by perf record --kcore */
 	const char *truth;         /* folder for the truth */
 };
 
 struct guest {
 	const struct guest_options *options;
 	struct elf_file kernel, user;
-	uint8_t *memory; /* owned; the kernel's code as it is now */
+	uint8_t *memory; /* owned; the kernel's current code */
 	struct mapping maps[GUEST_MAPS];
 	struct mappings mappings;
 	struct code code;
@@ -57,8 +56,8 @@ struct guest {
 	uint64_t tsc, random, begin; /* `begin`: TSC at the start */
 	int32_t tid, next_tid;
 	bool traced;
-	bool exited;  /* the thread will not come back when it is switched from */
-	bool pending; /* `state` is of an instruction that may be executed by now */
+	bool exited;  /* the thread will not come back after its switch */
+	bool pending; /* the instruction of `state` may have been executed */
 	bool vector;  /* an interrupt or a fault came before the instruction at `ip` */
 	uint64_t ip;
 	struct cpu_state state;

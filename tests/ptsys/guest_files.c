@@ -9,7 +9,7 @@
 
 #include "tests/ptsys/guest.h"
 
-/* Where the code begins in kcore. */
+/* The offset of the code in kcore. */
 #define KCORE_OFFSET   4096
 #define KCORE_SEGMENTS 2
 
@@ -92,7 +92,7 @@ static void print_symbol(void *context, const char *name, const GElf_Sym *symbol
 			GELF_ST_BIND(symbol->st_info) == STB_LOCAL ? 't' : 'T', name);
 }
 
-/* The ranges that the kernel is mapped at, of which two may be the same bytes. */
+/* The ranges at which the kernel is mapped; two may be the same bytes. */
 static void write_kcore(FILE *out, const struct elf_file *kernel,
 			const struct mapping *const maps[])
 {
@@ -153,7 +153,7 @@ int guest_write_kernel(const struct elf_file *kernel, const struct mapping *maps
 		return -1;
 	write_kcore(kcore, kernel, ranges);
 	each_symbol(kernel, print_symbol, symbols);
-	/* As Linux 4.18 and 4.19 have it (arch_get_kallsym() of arch/x86/mm/cpu_entry_area.c). */
+	/* As in Linux 4.18 and 4.19 (arch_get_kallsym() of arch/x86/mm/cpu_entry_area.c). */
 	fprintf(symbols, "%016" PRIx64 " t __entry_SYSCALL_64_trampoline\n",
 		maps[MAP_TRAMPOLINE].begin);
 	if (fclose(kcore) | fclose(symbols) | fclose(modules)) {

@@ -21,7 +21,7 @@ void guest_stack_push(struct guest_stack *stack, const struct guest_frame *frame
 	stack->frames[stack->count++].insns = stack->insns;
 }
 
-/* How many slices lie around the frame's. */
+/* The number of slices around the frame's. */
 static uint32_t depth_of(const struct guest_stack *stack, const struct guest_frame *frame)
 {
 	uint32_t depth = 0;
@@ -87,7 +87,7 @@ void guest_stack_jump(struct guest_stack *stack, uint64_t time, uint64_t sp,
 
 	if (!frame || frame->symbol == symbol || (!frame->entry && frame->sp != sp))
 		return;
-	/* What a thunk ran is its target's. */
+	/* A thunk's instructions count for its target. */
 	if (!frame->hidden) {
 		give(stack, time, frame);
 		frame->insns = stack->insns;

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The true call stack of a guest's thread, user and kernel code in one, by its
- * stack pointers.
+ * The true call stack of a guest's thread, of user and kernel code together, by its stack pointers.
  *
- * A frame that was called lasts as long as the stack pointer is not above its
- * return address; one that was entered by a system call, an interrupt or a
- * fault lasts until sysret or iret leaves it.
+ * A called frame lasts until the stack pointer is above its return address; a frame that was
+ * entered by a system call, an interrupt or a fault lasts until sysret or iret leaves it.
  */
 #ifndef TESTS_PTSYS_GUEST_STACK_H
 #define TESTS_PTSYS_GUEST_STACK_H
@@ -13,12 +11,12 @@
 #include "tests/ptsim/true_stack.h"
 
 struct guest_frame {
-	uint64_t sp;    /* where the return address lies */
+	uint64_t sp;    /* address of the return address */
 	uint64_t begin; /* ns */
-	uint64_t insns; /* the thread's count then */
+	uint64_t insns; /* the thread's count at that time */
 	const struct symbol *symbol;
 	bool entry;  /* by a system call, an interrupt or a fault */
-	bool hidden; /* not a slice: a retpoline or a return thunk, or older than the trace */
+	bool hidden; /* no slice: a retpoline or a return thunk, or older than the trace */
 };
 
 struct guest_stack {
@@ -32,13 +30,13 @@ struct guest_stack {
 /* A new frame on top. */
 void guest_stack_push(struct guest_stack *stack, const struct guest_frame *frame);
 
-/* Code continued elsewhere, with the stack pointer at sp: what was returned from ends. */
+/* Control went elsewhere, with the stack pointer at sp: frames that returned end. */
 void guest_stack_return(struct guest_stack *stack, uint64_t time, uint64_t sp);
 
 /* The same by sysret or iret: the innermost entry ends. */
 void guest_stack_leave(struct guest_stack *stack, uint64_t time);
 
-/* A jump to the start of another function takes the top's place. */
+/* A jump to another function's start replaces the top. */
 void guest_stack_jump(struct guest_stack *stack, uint64_t time, uint64_t sp,
 		      const struct symbol *symbol);
 

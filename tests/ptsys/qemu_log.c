@@ -20,7 +20,7 @@ static bool starts(const char *line, const char *with)
 	return strncmp(line, with, strlen(with)) == 0;
 }
 
-/* The registers behind a "Trace" line, up to EFER, their last. */
+/* The registers after a "Trace" line, up to EFER, the last one. */
 static bool read_state(struct qemu_log *log)
 {
 	struct cpu_state *state = &log->state;

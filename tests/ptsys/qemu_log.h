@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What QEMU 7.2 to 10.0 log of each instruction with -accel tcg,one-insn-per-tb=on, before 8.1
+ * The log of QEMU 7.2 to 10.0 for each instruction with -accel tcg,one-insn-per-tb=on, before 8.1
  * -singlestep, and -d exec,cpu,int,nochain (util/log.c, target/i386/cpu-dump.c, seg_helper.c).
  *
- * The plug-in interface of that version shows no registers; this shows all.
+ * Unlike that version's plug-in interface, it has all registers.
  */
 #ifndef TESTS_PTSYS_QEMU_LOG_H
 #define TESTS_PTSYS_QEMU_LOG_H
@@ -19,9 +19,9 @@ struct cpu_state {
 
 enum log_event {
 	LOG_END,
-	LOG_STATE,   /* the registers before an instruction is executed */
+	LOG_STATE,   /* the registers before an instruction */
 	LOG_VECTOR,  /* an interrupt or a fault, before the instruction at `ip` */
-	LOG_STOPPED, /* the instruction logged last was not executed after all */
+	LOG_STOPPED, /* the last logged instruction was not executed */
 };
 
 struct qemu_log {
@@ -30,10 +30,10 @@ struct qemu_log {
 	struct cpu_state state; /* of LOG_STATE */
 	uint64_t ip, sp;        /* of LOG_VECTOR: of what it interrupted */
 	unsigned vector;
-	bool by_insn; /* of LOG_VECTOR: an instruction such as int3 asked for it */
+	bool by_insn; /* of LOG_VECTOR: by an instruction such as int3 */
 };
 
-/* Read on; returns what came. */
+/* Read and return the next event. */
 enum log_event qemu_log_next(struct qemu_log *log);
 
 #endif

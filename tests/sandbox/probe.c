@@ -9,11 +9,6 @@
  * PROBE_SERVER: attempt when the serving process waits for requests.
  * PROBE_KEEPER: attempt only requests to the process that creates the files.
  * PROBE_ABI: the version of Landlock, if the system has a newer one.
- *
- * PROBE_WITHOUT=files, calls or both: a system without Landlock, seccomp or either.
- * PROBE_SERVER: try when the process that serves a trace waits for requests.
- * PROBE_KEEPER: try only what the process that makes the files may be asked for.
- * PROBE_ABI: the version of Landlock, if the system has a newer one.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -75,7 +75,7 @@ static void write_compressed(const char *name, uint32_t type)
 	perf_data_release(&data);
 }
 
-/* The trace is in the second file, bare records. */
+/* The trace is in the second file, as bare records. */
 static void write_threads(void)
 {
 	struct perf_data data;
@@ -88,7 +88,7 @@ static void write_threads(void)
 	write_bytes("threads.data/data.0", data.records.bytes + size, data.records.size - size);
 	perf_data_release(&data);
 	sample_begin(&data);
-	/* perf looks for trace data only in a file with an index of it. */
+	/* perf looks for trace data only in a file that has an index of them. */
 	perf_data_set_feature(&data, 18, (uint64_t[]){ 0 }, 8);
 	perf_data_set_feature(&data, 24, (uint64_t[]){ 1 }, 8); /* DIR_FORMAT: PERF_DIR_VERSION */
 	perf_data_write(&data, path_of("threads.data/data"));
@@ -96,8 +96,8 @@ static void write_threads(void)
 }
 
 /*
- * The trace is cut in the middle of a packet; the second file begins with what
- * perf finds then, in records without a time.
+ * The trace is cut in the middle of a packet; the second file begins with the existing state that
+ * perf finds, in records without a time.
  */
 static void write_series(void)
 {
@@ -189,9 +189,8 @@ static void write_kernel_recording(const char *name, const uint8_t *code)
 }
 
 /*
- * Two allocations of an OCaml program, at a sample rate that is no binary fraction: the second
- * one's backtrace continues the first one's.  In the second file, the numbers of the
- * allocations do not continue.
+ * Two allocations of an OCaml program, with a sample rate that is no binary fraction; the second
+ * backtrace continues the first one.  In the second file, the allocation numbers have a gap.
  */
 static void write_memtrace(void)
 {
@@ -199,7 +198,7 @@ static void write_memtrace(void)
 	static const struct ctf_location inner = { "b.ml", "B.g", 20, 4, 50 };
 	static const uint64_t backtrace[] = { 7, 8 };
 	const uint64_t start = UINT64_C(1700000000000000);
-	const size_t last_object = 60; /* of a packet's header: memtrace's src/memtrace.tsdl */
+	const size_t last_object = 60; /* in a packet's header: memtrace's src/memtrace.tsdl */
 	struct ctf_file file;
 	size_t first;
 
@@ -255,7 +254,7 @@ static const struct tiny_elf probed_elf = {
 	PROBED_MAIN, probed_code, sizeof(probed_code), probed_symbols, 4, 0, 0
 };
 
-/* A trap at `from`, after which the kernel goes to `to`. */
+/* A trap at `from`, after which the kernel jumps to `to`. */
 static void trap(struct pt_packets *trace, uint64_t from, uint64_t to)
 {
 	pt_packets_fup(trace, from);
@@ -263,14 +262,14 @@ static void trap(struct pt_packets *trace, uint64_t from, uint64_t to)
 	pt_packets_pge(trace, to);
 }
 
-/* leaf() with a probe at its begin, whose instruction runs in a slot of the page. */
+/* leaf() with a probe at its start, whose instruction runs in a slot of the page. */
 static void trace_leaf(struct pt_packets *trace)
 {
 	trap(trace, PROBED_LEAF, UPROBES + 0x80);
 	trap(trace, UPROBES + 0x82, PROBED_LEAF + 2);
 }
 
-/* traced() has a probe at its call, which the kernel executes, and one at its return. */
+/* traced() has a probe at its call, which the kernel emulates, and one at its return. */
 static void trace_probes(struct pt_packets *trace, bool by_syscall)
 {
 	pt_packets_psb(trace, SAMPLE_START, 0);

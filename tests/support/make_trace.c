@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * make-trace FILE: write a trace with every kind of record and event that
- * Perfetto reads or ignores without complaint.
+ * make-trace FILE: writes a trace with every kind of record and event that Perfetto reads or
+ * silently ignores.
  */
 #include <stdio.h>
 

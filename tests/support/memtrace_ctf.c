@@ -7,10 +7,10 @@
 
 #define CACHE          16384
 #define LIST           31
-#define IDS_PER_DOMAIN 10000 /* version 3 gives each domain ids of its own */
+#define IDS_PER_DOMAIN 10000 /* version 3 numbers each domain's ids separately */
 
 struct ctf_list {
-	char names[LIST][64];         /* latest first; "": empty */
+	char names[LIST][64];         /* most recently used first; "": empty */
 	struct ctf_list *inner[LIST]; /* of files: their functions */
 };
 
@@ -22,8 +22,8 @@ struct ctf_domain {
 	uint64_t previous[CTF_BACKTRACE];
 	size_t previous_length;
 	uint64_t first, last;  /* us: of the packet's events */
-	uint64_t first_id, id; /* ids of the packet begin at first_id; the next is id */
-	unsigned slot;         /* used last: what the next packet's header has the reader check */
+	uint64_t first_id, id; /* the packet's ids begin at first_id; the next is id */
+	unsigned slot;         /* last used: the next packet's header makes the reader verify it */
 	bool used;
 };
 
@@ -154,7 +154,7 @@ static struct ctf_domain *domain_of(struct ctf_file *file, unsigned number)
 
 /* ---- Locations ----------------------------------------------------------- */
 
-/* Returns the code of a name and moves it to the front; LIST: it is new. */
+/* Returns the code of a name and moves it to the front; LIST: new. */
 static unsigned use_name(struct ctf_list *list, const char *name)
 {
 	struct ctf_list *inner;
@@ -215,7 +215,7 @@ static unsigned slot_of(uint64_t code)
 	return (unsigned)(code * 40503 >> 3) % CACHE;
 }
 
-/* Returns how many of the places from `at` on the chain of predictions behind `slot` has. */
+/* Returns how many codes from `at` on the chain of predictions of `slot` has. */
 static unsigned predicted(const struct ctf_domain *domain, const struct ctf_alloc *alloc, size_t at,
 			  unsigned slot)
 {
@@ -230,7 +230,7 @@ static unsigned predicted(const struct ctf_domain *domain, const struct ctf_allo
 	return count;
 }
 
-/* Code the places from `at` on.  Returns how many references it took. */
+/* Code the backtrace from `at` on.  Returns the number of references. */
 static unsigned put_backtrace(struct ctf_domain *domain, const struct ctf_alloc *alloc, size_t at,
 			      struct ctf_buffer *out)
 {

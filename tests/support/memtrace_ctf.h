@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes memtrace's files for tests: all kinds of events, versions 1 to 3, any
- * number of domains.
+ * Writes memtrace's files for tests: all kinds of events, versions 1 to 3, any number of domains.
  *
- * Shares nothing with the reader; the layout is that of memtrace's
- * src/memtrace.tsdl, src/trace.ml, src/backtrace_codec.ml and
- * src/location_codec.ml.  Misuse aborts.
+ * Independent of the reader; the layout is from memtrace's src/memtrace.tsdl, src/trace.ml,
+ * src/backtrace_codec.ml and src/location_codec.ml.  Misuse aborts.
  */
 #ifndef TESTS_SUPPORT_MEMTRACE_CTF_H
 #define TESTS_SUPPORT_MEMTRACE_CTF_H
@@ -27,10 +25,10 @@ struct ctf_file {
 	struct ctf_buffer out;
 	unsigned version;
 	uint64_t pid, start;                     /* us since 1970 */
-	struct ctf_domain *domains[CTF_DOMAINS]; /* owned; made at first use */
+	struct ctf_domain *domains[CTF_DOMAINS]; /* owned; created on first use */
 };
 
-/* One function of a place in the code. */
+/* A function at a code location. */
 struct ctf_location {
 	const char *file, *function;
 	unsigned line, begin, end;
@@ -44,13 +42,13 @@ struct ctf_alloc {
 	size_t length;
 };
 
-/* Start a file with the packet that describes it. */
+/* Start a file with its info packet. */
 void ctf_init(struct ctf_file *file, unsigned version, double rate, uint64_t pid, uint64_t start);
 
 /* Idempotent. */
 void ctf_release(struct ctf_file *file);
 
-/* Write what a code means, in the domain's next packet of locations. */
+/* Write a code's location in the domain's next packet of locations. */
 void ctf_locate(struct ctf_file *file, unsigned domain, uint64_t code,
 		const struct ctf_location *locations, size_t count);
 
@@ -61,7 +59,7 @@ uint64_t ctf_alloc(struct ctf_file *file, unsigned domain, const struct ctf_allo
 void ctf_object(struct ctf_file *file, unsigned domain, unsigned code, uint64_t time,
 		uint64_t object);
 
-/* End the domain's packets; their number of bytes is small, as memtrace's own are. */
+/* End the domain's current packet; packets are small, like memtrace's. */
 void ctf_flush(struct ctf_file *file, unsigned domain);
 
 #endif

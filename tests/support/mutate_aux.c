@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mutate_aux IN OUT SEED: copy a recording, with its Intel PT data damaged in one
- * to four places: a bit is changed, bytes are cut out (what follows moves up, and
- * padding follows), or an OVF packet is put in.
+ * mutate_aux IN OUT SEED: copies a recording with one to four damages of its Intel PT data: a
+ * changed bit, removed bytes (the rest moves up, and is padded), or an inserted OVF packet.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +17,7 @@ static uint64_t state;
 
 static uint64_t draw(uint64_t sides)
 {
-	/* Numbers of Knuth's MMIX generator. */
+	/* Constants of Knuth's MMIX generator. */
 	state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 	return (state >> 33) % sides;
 }

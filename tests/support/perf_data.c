@@ -51,7 +51,7 @@ static void put_zeros(struct perf_data_buffer *buffer, size_t count)
 		put(buffer, "", 1);
 }
 
-/* Fill up so that the bytes since `begin` are a multiple of `unit`. */
+/* Pad so that the bytes since `begin` are a multiple of `unit`. */
 static void align(struct perf_data_buffer *buffer, size_t begin, size_t unit)
 {
 	put_zeros(buffer, (unit - (buffer->size - begin) % unit) % unit);
@@ -164,7 +164,7 @@ static size_t begin_record(struct perf_data_buffer *buffer, uint32_t type, uint1
 	return begin;
 }
 
-/* Now the size is known. */
+/* Store the size, which is now known. */
 static void end_record(struct perf_data_buffer *buffer, size_t begin)
 {
 	uint16_t size = (uint16_t)(buffer->size - begin);
@@ -195,7 +195,7 @@ void perf_data_add_user_record(struct perf_data *data, uint32_t type, const void
 	end_record(&data->records, begin);
 }
 
-/* Add a record whose payload was gathered in a buffer of its own. */
+/* Add a record with its payload from a buffer of its own. */
 static void add_gathered(struct perf_data *data, uint32_t type, uint16_t misc,
 			 struct perf_data_buffer *payload)
 {
@@ -381,7 +381,7 @@ static uint32_t attr_bytes(const struct perf_data *data)
 	return data->event_count ? data->events[0].attr_bytes : sizeof(struct perf_event_attr);
 }
 
-/* The attribute in the size of the perf that is played. */
+/* The attribute in the size of the emulated perf. */
 static void put_attr(struct perf_data_buffer *file, const struct perf_data *data, unsigned event)
 {
 	struct perf_event_attr attr = data->events[event].attr;
@@ -427,7 +427,7 @@ static void put_aux_index(struct perf_data_buffer *section, const struct perf_da
 	}
 }
 
-/* What the caller set, and what follows from the rest. */
+/* The caller's features and the derived ones. */
 static struct perf_data_buffer feature_of(const struct perf_data *data, unsigned feature,
 					  uint64_t data_offset)
 {
@@ -445,7 +445,7 @@ static struct perf_data_buffer feature_of(const struct perf_data *data, unsigned
 	return section;
 }
 
-/* The table of sections is behind the data, the sections behind the table. */
+/* The table of sections follows the data, and the sections follow the table. */
 static uint64_t put_features(struct perf_data_buffer *file, const struct perf_data *data,
 			     uint64_t data_offset)
 {

@@ -2,12 +2,10 @@
 /*
  * Writes perf.data files for tests, record by record.
  *
- * Shares nothing with the reader: the layouts here are taken from
- * linux/perf_event.h (records of the kernel) and from perf's
- * tools/perf/Documentation/perf.data-file-format.txt, util/event.h,
- * util/header.h, util/auxtrace.h and util/intel-pt.h.  perf itself reads what
- * this writes.  Everything is kept in memory until perf_data_finish() or
- * perf_data_write(); everything passed in is copied.
+ * Independent of the reader: the layouts are from linux/perf_event.h (kernel records) and from
+ * perf's tools/perf/Documentation/perf.data-file-format.txt, util/event.h, util/header.h,
+ * util/auxtrace.h and util/intel-pt.h.  perf itself can read the output.  Everything is kept in
+ * memory until perf_data_finish() or perf_data_write(); all arguments are copied.
  *
  *	struct perf_data data;
  *
@@ -29,7 +27,7 @@
 
 #define PERF_DATA_EVENTS   8
 #define PERF_DATA_FEATURES 64
-#define PERF_DATA_IDS      4 /* counters per event: one a CPU */
+#define PERF_DATA_IDS      4 /* counters per event: one per CPU */
 
 /* Bytes that grow; owned. */
 struct perf_data_buffer {
@@ -39,16 +37,16 @@ struct perf_data_buffer {
 
 struct perf_data_event {
 	struct perf_event_attr attr;
-	const char *name;    /* of EVENT_DESC; borrowed until the file is finished; NULL: "" */
+	const char *name;    /* in EVENT_DESC; borrowed until the file is finished; NULL: "" */
 	uint64_t first_id;   /* its counters are first_id .. first_id + PERF_DATA_IDS - 1 */
-	uint32_t attr_bytes; /* attr.size in the file; one for all: the first event's counts */
+	uint32_t attr_bytes; /* attr.size in the file; one for all: the first event's */
 };
 
-/* What the sample_id trailer of the records from now on says. */
+/* The sample_id trailer of the following records. */
 struct perf_data_stamp {
 	uint64_t time; /* ns */
 	int32_t pid, tid, cpu;
-	unsigned event; /* index of the event that the records belong to */
+	unsigned event; /* the records' event */
 };
 
 /* priv[] of AUXTRACE_INFO in its order (util/intel-pt.h, INTEL_PT_PMU_TYPE ...). */
@@ -86,7 +84,7 @@ struct perf_data {
 	struct perf_data_buffer
 		aux_index; /* of AUXTRACE: pairs of offset in `records`, record size */
 	struct perf_data_buffer features[PERF_DATA_FEATURES];
-	bool unfinished; /* set it to write what a killed perf leaves: data size 0, no features */
+	bool unfinished; /* set it for the file of a killed perf: data size 0, no features */
 };
 
 void perf_data_init(struct perf_data *data);
@@ -100,21 +98,20 @@ void perf_data_release(struct perf_data *data);
 unsigned perf_data_add_event(struct perf_data *data, const struct perf_data_event *event);
 
 /*
- * An intel_pt event with sample_id trailers of TID, TIME, CPU and IDENTIFIER.
- * Returns its index.
+ * An intel_pt event with sample_id trailers of TID, TIME, CPU and IDENTIFIER.  Returns its index.
  */
 unsigned perf_data_add_pt_event(struct perf_data *data, uint32_t pmu_type, uint64_t config);
 
 /* ---- Records ------------------------------------------------------------- */
 
-/* Stamp all records from now on; at first everything is 0. */
+/* Stamp all following records; initially everything is 0. */
 void perf_data_stamp(struct perf_data *data, struct perf_data_stamp stamp);
 
-/* Any record of the kernel: the payload, padded to 8 bytes, and the trailer. */
+/* Any kernel record: the payload, padded to 8 bytes, and the trailer. */
 void perf_data_add_record(struct perf_data *data, uint32_t type, uint16_t misc, const void *payload,
 			  size_t size);
 
-/* Any record of perf's own (type >= 64): no trailer. */
+/* Any record of perf itself (type >= 64): no trailer. */
 void perf_data_add_user_record(struct perf_data *data, uint32_t type, const void *payload,
 			       size_t size);
 
@@ -127,7 +124,7 @@ void perf_data_add_comm(struct perf_data *data, uint16_t misc, int32_t pid, int3
 void perf_data_add_fork(struct perf_data *data, int32_t pid, int32_t tid, int32_t parent_pid);
 void perf_data_add_exit(struct perf_data *data, int32_t pid, int32_t tid);
 
-/* PERF_RECORD_SWITCH_CPU_WIDE; `out` says that the stamp's thread leaves and pid/tid is next. */
+/* PERF_RECORD_SWITCH_CPU_WIDE; `out`: the stamp's thread leaves and pid/tid is next. */
 void perf_data_add_switch(struct perf_data *data, bool out, int32_t pid, int32_t tid);
 void perf_data_add_itrace_start(struct perf_data *data, int32_t pid, int32_t tid);
 void perf_data_add_aux_event(struct perf_data *data, uint64_t offset, uint64_t size,
@@ -138,42 +135,40 @@ void perf_data_add_lost(struct perf_data *data, uint64_t count);
 void perf_data_add_pt_info(struct perf_data *data, const struct perf_data_pt_info *info,
 			   const char *filter);
 
-/* AUXTRACE and the data behind it, padded with zeros to 8 bytes as perf does. */
+/* AUXTRACE followed by the data, padded with zeros to 8 bytes as perf does. */
 void perf_data_add_auxtrace(struct perf_data *data, const struct perf_data_aux *aux);
 
 /* ---- Features ------------------------------------------------------------ */
 
-/* Any feature by its bytes; a second call for a feature replaces it. */
+/* A feature by its bytes; a second call for a feature replaces it. */
 void perf_data_set_feature(struct perf_data *data, unsigned feature, const void *bytes,
 			   size_t size);
 
-/* A feature that is one string: HOSTNAME, OSRELEASE, VERSION, ARCH, CPUDESC, CPUID. */
+/* A feature of one string: HOSTNAME, OSRELEASE, VERSION, ARCH, CPUDESC, CPUID. */
 void perf_data_set_text(struct perf_data *data, unsigned feature, const char *text);
 
-/* CMDLINE: `words` ends with NULL. */
+/* CMDLINE: NULL ends `words`. */
 void perf_data_set_command_line(struct perf_data *data, const char *const *words);
 
-/* One more entry of BUILD_ID; misc is its cpu mode; id of up to 20 bytes. */
+/* Another entry of BUILD_ID; misc is its cpu mode; an id has up to 20 bytes. */
 void perf_data_add_build_id(struct perf_data *data, uint16_t misc, const char *path,
 			    const uint8_t *id, uint8_t size);
 
 /* ---- The file ------------------------------------------------------------ */
 
 /*
- * Put the file together, with EVENT_DESC if an event has a name, and AUXTRACE
- * if there is trace data.
- * Returns its `*size` bytes, owned by the caller (free()); may be called again
- * after more was added.
+ * Build the file, with EVENT_DESC if an event has a name, and AUXTRACE if there are trace data.
+ * Returns its `*size` bytes, owned by the caller (free()); more can be added and built afterwards.
  */
 uint8_t *perf_data_finish(const struct perf_data *data, size_t *size);
 
-/* Write the same to a path; stops the test program if that fails. */
+/* Write the file to a path; a failure stops the test program. */
 void perf_data_write(const struct perf_data *data, const char *path);
 
-/* Bytes of a buffer for perf_data_write_temporary()'s path. */
+/* Size of the path buffer of perf_data_write_temporary(). */
 #define PERF_DATA_PATH 64
 
-/* Write the same to a new file in /tmp, and give its path; the caller unlinks it. */
+/* Write the file to a new file in /tmp, and return its path; the caller unlinks it. */
 void perf_data_write_temporary(const struct perf_data *data, char path[PERF_DATA_PATH]);
 
 #endif

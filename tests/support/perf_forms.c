@@ -9,13 +9,13 @@
 
 enum {
 	RECORD_HEADER = 8,
-	RECORD_USER = 64, /* the first of perf's own */
+	RECORD_USER = 64, /* the first of perf itself */
 	RECORD_ATTR = 64,
 	RECORD_AUXTRACE = 71,
 	RECORD_FEATURE = 80,
 	RECORD_COMPRESSED = 81,
 	FEATURE_COMPRESSED = 27,
-	PIECE = 80, /* bytes of kernel records that are compressed at a time */
+	PIECE = 80, /* bytes of kernel records that are compressed together */
 };
 
 struct bytes {
@@ -89,7 +89,7 @@ static uint32_t type_of(const uint8_t *record)
 	return type;
 }
 
-/* Bytes of the record, and of the trace data behind it. */
+/* The size of a record with its trace data. */
 static size_t size_of(const uint8_t *record)
 {
 	uint64_t data = 0;
@@ -137,7 +137,7 @@ static void compress(struct bytes *out, const struct bytes *kernel, uint32_t typ
 	ZSTD_freeCStream(zstd);
 }
 
-/* The index of trace data has where its records are, and how long they are. */
+/* The index of trace data has the offsets and sizes of their records. */
 static void put_index(struct bytes *index, uint64_t at, const uint8_t *record)
 {
 	uint16_t size;

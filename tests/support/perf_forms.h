@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The other forms that perf gives a recording: a stream (perf record -o -), and
- * compressed records (perf record -z).  Layouts from perf's util/event.h and
- * util/header.c; perf itself reads what this writes.
+ * perf's other forms of a recording: a stream (perf record -o -), and compressed records (perf
+ * record -z). Layouts from perf's util/event.h and util/header.c; perf itself can read the output.
  */
 #ifndef TESTS_SUPPORT_PERF_FORMS_H
 #define TESTS_SUPPORT_PERF_FORMS_H
@@ -10,15 +9,14 @@
 #include "tests/support/perf_data.h"
 
 /*
- * Put the recording together as a stream: features and events in records.
- * Returns its `*size` bytes, owned by the caller.
+ * Build the recording as a stream: features and events in records.  Returns its `*size` bytes,
+ * owned by the caller.
  */
 uint8_t *perf_forms_stream(const struct perf_data *data, size_t *size);
 
 /*
- * Compress all kernel records, into payloads of 100 bytes at most, so that
- * records straddle them.  `type` is 81 (COMPRESSED) or 83 (COMPRESSED2).  The
- * COMPRESSED feature is set.
+ * Compress all kernel records, into payloads of at most 100 bytes, so that records straddle them.
+ * `type` is 81 (COMPRESSED) or 83 (COMPRESSED2).  Sets the COMPRESSED feature.
  */
 void perf_forms_compress(struct perf_data *data, uint32_t type);
 

@@ -9,10 +9,9 @@
 #include "src/callstack/callstack.h"
 
 /*
- * Read `in` to its end and print every line that matters, and between them what
- * the machine made by `open` makes of them, to `out` (format_calls.h).  `diag`
- * may be NULL.
- * Returns 0, or -1 and *err if `in` cannot be read or `out` not be written.
+ * Read `in` to its end, and print to `out` every relevant line, each followed by the output of the
+ * machine that `open` creates (format_calls.h).  `diag` may be NULL.  Returns 0, or -1 and *err if
+ * `in` cannot be read or `out` not written.
  */
 int perf_script_print_calls(FILE *in, FILE *out,
 			    struct callstack_machine *(*open)(const struct callstack_options *),

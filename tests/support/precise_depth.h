@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The depth of a stack of the precise machine. */
+/* The depth of a precise machine's stack. */
 #ifndef TESTS_SUPPORT_PRECISE_DEPTH_H
 #define TESTS_SUPPORT_PRECISE_DEPTH_H
 
 #include "src/callstack/precise/callstack_precise_stack.h"
 
-/* Returns the number of frames whose call was seen: no signal handlers, pauses, inferred ones. */
+/* Returns the number of frames with a seen call: no signal handlers, pauses or inferred frames. */
 static inline size_t precise_depth(const struct callstack *base)
 {
 	const struct precise_stack *stack = (const struct precise_stack *)base;

@@ -26,7 +26,7 @@ static bool write_file(const char *path, const char *text)
 	return done;
 }
 
-/* A user who may not have a network of his own may have one in a user namespace of his own. */
+/* An unprivileged user gets a network in a new user namespace. */
 static bool leave_network(void)
 {
 	char users[64], groups[64];

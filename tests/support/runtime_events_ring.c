@@ -56,7 +56,7 @@ uint64_t *ring_file_word(struct ring_file *file, uint32_t ring, uint64_t positio
 	return word_at(file, file->data + (ring * file->words + position % file->words) * 8);
 }
 
-/* Move the head over whole messages until `length` words fit behind the tail. */
+/* Move the head over whole messages until `length` words fit after the tail. */
 static void make_room(struct ring_file *file, uint32_t ring, uint64_t length)
 {
 	uint64_t *head = ring_file_head(file, ring), tail = *ring_file_tail(file, ring);
@@ -71,7 +71,7 @@ void ring_file_add(struct ring_file *file, const struct ring_message *message)
 	uint64_t *tail = ring_file_tail(file, message->ring);
 	uint64_t left = file->words - *tail % file->words;
 
-	/* A message never wraps: padding fills the end, a message of type 0. */
+	/* A message never wraps: padding, a message of type 0, fills the end. */
 	if (left < length) {
 		make_room(file, message->ring, left);
 		*ring_file_word(file, message->ring, *tail) = left << 54;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes OCaml's runtime-events files for tests, as the runtime does: into
- * rings that overwrite their oldest messages.
+ * Writes OCaml's runtime-events files for tests, as the runtime does: into rings that overwrite
+ * their oldest messages.
  *
- * Shares nothing with the reader; the layout is that of
- * runtime/caml/runtime_events.h and runtime/runtime_events.c of OCaml 5.
+ * Independent of the reader; the layout is from runtime/caml/runtime_events.h and
+ * runtime/runtime_events.c of OCaml 5.
  */
 #ifndef TESTS_SUPPORT_RUNTIME_EVENTS_RING_H
 #define TESTS_SUPPORT_RUNTIME_EVENTS_RING_H
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The message types of caml/runtime_events.h; those of user events are of another numbering. */
+/* The message types of caml/runtime_events.h; user events have another numbering. */
 enum ring_type { RING_LIFECYCLE = 1, RING_BEGIN, RING_EXIT, RING_COUNTER, RING_ALLOC };
 enum ring_user_type { RING_UNIT = 0, RING_INT, RING_SPAN_BEGIN, RING_SPAN_END, RING_CUSTOM };
 
@@ -22,7 +22,7 @@ struct ring_file {
 	size_t size;
 	uint32_t rings;
 	uint64_t words;       /* per ring */
-	uint64_t data, names; /* offsets in bytes; names 0: as OCaml 5.0 */
+	uint64_t data, names; /* offsets in bytes; names 0: as in OCaml 5.0 */
 };
 
 /* Start a file of `rings` rings of `words` words each (a power of two), and a table of `names`. */
@@ -44,7 +44,7 @@ struct ring_message {
 	size_t payload_words;
 };
 
-/* Write one message, overwriting old ones where there is no room. */
+/* Write one message over the oldest ones if necessary. */
 void ring_file_add(struct ring_file *file, const struct ring_message *message);
 
 /* The same for a runtime event without payload (BEGIN, EXIT) or with one number. */
@@ -61,7 +61,7 @@ void ring_file_custom(struct ring_file *file, uint32_t ring, unsigned id, uint64
 uint64_t *ring_file_head(struct ring_file *file, uint32_t ring);
 uint64_t *ring_file_tail(struct ring_file *file, uint32_t ring);
 
-/* Returns the word of a ring at a position, to be read or damaged. */
+/* Returns the word at a position of a ring, to be read or damaged. */
 uint64_t *ring_file_word(struct ring_file *file, uint32_t ring, uint64_t position);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A recording made from nothing: a tiny program, its trace, and the perf.data
- * around them.  For the demonstration and for tests.
+ * An artificial recording: a tiny program, its trace, and the perf.data around them, for the
+ * demonstration and for tests.
  *
  *	0x401000 main:  call work; call work; syscall; hlt
  *	0x401020 work:  call leaf; jne work; ret
@@ -33,7 +33,7 @@
 
 extern const struct tiny_elf sample_elf;
 
-/* What happens before the trace: event, clock, one thread and its mapping, all on CPU 0. */
+/* Records before the trace: event, clock, one thread and its mapping, all on CPU 0. */
 void sample_begin(struct perf_data *data);
 
 /* The trace of the whole program, from main to the syscall. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One branch for a call-stack machine, as one struct that a test can fill. */
+/* A branch for a call-stack machine, as one struct for tests. */
 #ifndef TESTS_SUPPORT_STACK_BRANCH_H
 #define TESTS_SUPPORT_STACK_BRANCH_H
 

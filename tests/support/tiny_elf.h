@@ -29,7 +29,7 @@ struct tiny_elf {
 /* Returns the file's `*size` bytes, owned by the caller. */
 uint8_t *tiny_elf_bytes(const struct tiny_elf *elf, size_t *size);
 
-/* Write the file; stops the program if that fails. */
+/* Write the file; a failure stops the program. */
 void tiny_elf_write(const struct tiny_elf *elf, const char *path);
 
 #endif

@@ -35,7 +35,7 @@ struct perf_data_buffer tracing_data(const struct tracing_system *systems, uint3
 	put_sized(&out, "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n");
 	put(&out, "header_event", 13);
 	put_sized(&out, "# compressed entry header\n");
-	put_count(&out, 1); /* formats of ftrace's own */
+	put_count(&out, 1); /* ftrace's own formats */
 	put_sized(&out, "name: function\nID: 1\nformat:\n" TRACING_COMMON "\nprint fmt: \"\"\n");
 	put_count(&out, count);
 	for (uint32_t i = 0; i < count; i++) {
@@ -45,7 +45,7 @@ struct perf_data_buffer tracing_data(const struct tracing_system *systems, uint3
 			put_sized(&out, systems[i].formats[k]);
 	}
 	put_count(&out, 0);              /* kallsyms */
-	put_count(&out, 0);              /* printk's formats */
+	put_count(&out, 0);              /* printk formats */
 	put(&out, (uint64_t[]){ 0 }, 8); /* saved names */
 	return out;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes TRACING_DATA: the formats of tracepoints, as tools/perf/util/trace-event-info.c of
- * perf puts them into a recording.
+ * Writes TRACING_DATA: tracepoint formats, as perf's tools/perf/util/trace-event-info.c records
+ * them.
  */
 #ifndef TESTS_SUPPORT_TRACING_DATA_H
 #define TESTS_SUPPORT_TRACING_DATA_H
@@ -17,7 +17,7 @@
 	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"             \
 	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
 
-/* Events of one system: the texts of their formats. */
+/* Events of one system: their format texts. */
 struct tracing_system {
 	const char *name;
 	const char *const *formats;

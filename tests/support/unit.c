@@ -9,15 +9,14 @@
 #include <unistd.h>
 
 /*
- * A test that runs in a circle ends by its own CPU time, whatever else the machine does;
- * sanitizers make tests up to 20 times slower.  Check's limit, 4 s by the clock, is only for a
- * test that waits for ever.
+ * An endless loop ends by its own CPU time, however busy the machine; sanitizers make tests up to
+ * 20 times slower.  Check's limit, 4 s of elapsed time, is only for a test that waits forever.
  */
 #define CPU_SECONDS   300
 #define CLOCK_SECONDS "1200"
 
 /*
- * Check reads the limit when main() makes its first test case.  A program that runs by hand is in
+ * Check reads the limit when main() creates its first test case.  A program started by hand runs in
  * the build directory.
  */
 __attribute__((constructor)) static void set_environment(void)
@@ -27,15 +26,15 @@ __attribute__((constructor)) static void set_environment(void)
 }
 
 /*
- * Check writes TAP only to a file, and automake's driver reads stdout: so the
- * file is a pipe end of stdout.
+ * Check writes TAP only to a file, but automake's driver reads stdout: so the file is a descriptor
+ * of stdout.
  */
 int unit_run(Suite *suite)
 {
 	struct rlimit cpu = { .rlim_cur = CPU_SECONDS, .rlim_max = CPU_SECONDS + 10 };
 	SRunner *runner = srunner_create(suite);
 
-	setrlimit(RLIMIT_CPU, &cpu); /* each test is a process, and has all of it */
+	setrlimit(RLIMIT_CPU, &cpu); /* each test is a process and has all of it */
 	srunner_set_tap(runner, "/dev/stdout");
 	srunner_run_all(runner, CK_SILENT);
 	srunner_free(runner);

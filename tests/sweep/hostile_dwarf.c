@@ -13,7 +13,7 @@
 #include "tests/support/sample.h"
 #include "tests/sweep/hostile_set.h"
 
-/* A section that is packed may become 16 times the file (base/budget.h). */
+/* A packed section may unpack to 16 times the file (base/budget.h). */
 #define UNPACKED (14 * hostile_room)
 
 enum {
@@ -22,10 +22,10 @@ enum {
 	ABBREV_CALL,
 	ABBREV_EMPTY,
 	ABBREV_SKELETON,
-	ABBREV_SHARED_CALL, /* its function is in the file of what others share */
+	ABBREV_SHARED_CALL, /* its function is in the supplementary file */
 	ABBREV_PARTIAL,     /* a unit of that file */
 	ABBREV_NAMED_CALL,
-	ABBREV_FILLER /* this and those behind it */
+	ABBREV_FILLER /* this and the following ones */
 };
 
 static void add_abbrev(struct bytes *abbrevs, unsigned code, unsigned tag,
@@ -90,7 +90,7 @@ static void add_abbrevs(struct hostile_elf *elf, const char *section)
 	hostile_elf_section(elf, section, &abbrevs, 0);
 }
 
-/* Add empty functions up to the size of ROOM; returns the code of the last. */
+/* Add empty functions up to the size of ROOM; returns the code of the last one. */
 static unsigned add_filler(struct bytes *abbrevs, size_t room)
 {
 	unsigned code = ABBREV_FILLER;
@@ -110,7 +110,7 @@ static unsigned add_long_abbrevs(struct hostile_elf *elf, size_t room)
 	return last;
 }
 
-/* The code of an entry, and the range of addresses that it begins with. */
+/* An entry's code and the address range that it begins with. */
 static void add_range(struct bytes *info, unsigned code, uint64_t address, uint64_t size)
 {
 	bytes_uleb128(info, code);
@@ -118,7 +118,7 @@ static void add_range(struct bytes *info, unsigned code, uint64_t address, uint6
 	bytes_number(info, size, 8);
 }
 
-/* The header of a unit (DWARF 5, 7.5.1) with the first table of abbreviations; the id if split. */
+/* A unit's header (DWARF 5, 7.5.1) with the first table of abbreviations; the id if split. */
 static size_t begin_split_unit(struct bytes *info, unsigned type, uint64_t id)
 {
 	size_t begin = info->size;
@@ -160,11 +160,11 @@ static void add_unit(struct bytes *info, const struct hostile_elf *elf, unsigned
 	end_unit(info, begin);
 }
 
-/* The start of a line table up to the lists of directories and files. */
+/* The start of a line table, before the lists of directories and files. */
 static void begin_lines(struct bytes *lines)
 {
 	static const uint8_t operands[] = { 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1 };
-	/* Length and header's length come later. */
+	/* The two lengths are stored later. */
 	static const uint8_t header[] = {
 		0, 0, 0, 0, 5, 0, 8, 0, 0, 0, 0, 0, 1, 1, 1, 0xfb, 14, 13
 	};
@@ -173,7 +173,7 @@ static void begin_lines(struct bytes *lines)
 	bytes_add(lines, operands, sizeof(operands));
 }
 
-/* DWARF 5, 6.2.4: the names are texts in the table; libdw wants a file's directory, too. */
+/* DWARF 5, 6.2.4: the names are strings in the table; libdw also needs a file's directory. */
 static void add_names(struct bytes *lines, size_t count, int files)
 {
 	static const uint8_t format[] = { DW_LNCT_path, DW_FORM_string, DW_LNCT_directory_index,
@@ -202,7 +202,7 @@ static void end_lines(struct bytes *lines, size_t rows)
 	memcpy(lines->at + 8, &header, 4);
 }
 
-/* What cannot be packed, so that the file has its size. */
+/* Incompressible bytes, so that the file keeps its size. */
 static void add_noise(struct hostile_elf *elf, size_t size)
 {
 	struct bytes noise = { 0 };
@@ -215,7 +215,7 @@ static void add_noise(struct hostile_elf *elf, size_t size)
 	hostile_elf_section(elf, ".noise", &noise, 0);
 }
 
-/* Write the program, and a recording that is once in each of its functions. */
+/* Write the program, and a recording that visits each of its functions once. */
 static void write_program(struct hostile_elf *elf, const char *folder)
 {
 	hostile_visit_functions(folder, elf->functions);
@@ -247,7 +247,7 @@ static void make_debug(const char *folder, struct debug_counts counts, int packe
 	write_program(&elf, folder);
 }
 
-/* A directory of half of the room, and files in it. */
+/* A directory of half of the room, and its files. */
 static void make_paths(const char *folder, int packed)
 {
 	struct hostile_elf elf = { .functions = 100 };
@@ -271,7 +271,7 @@ static void make_paths(const char *folder, int packed)
 	write_program(&elf, folder);
 }
 
-/* Programs that each have as many rows as one may have. */
+/* Line programs that each have the maximum number of rows. */
 static void make_programs(const char *folder, int packed)
 {
 	struct hostile_visits visits = { .size = HOSTILE_FUNCTION, .programs = 15 };
@@ -339,7 +339,7 @@ static void make_units(const char *folder, int packed)
 		   packed);
 }
 
-/* ---- Units that have much in common ------------------------------------------ */
+/* ---- Units with common parts -------------------------------------------------- */
 
 #define UNITS ((size_t)3000)
 
@@ -353,7 +353,7 @@ static size_t begin_small_unit(struct bytes *info, size_t function, uint64_t lin
 	return begin;
 }
 
-/* The programs of lines all end where the section does; each skips the headers of the next ones. */
+/* All line programs end at the section's end; each skips the headers of the next ones. */
 static void make_overlaps(const char *folder, int packed)
 {
 	const size_t size = packed ? UNPACKED : hostile_room;
@@ -371,7 +371,7 @@ static void make_overlaps(const char *folder, int packed)
 		length = (uint32_t)header.size - 12;
 		memcpy(header.at + 8, &length, 4);
 		if (i) {
-			bytes_number(&lines, 0, 1); /* an extended opcode that nobody knows */
+			bytes_number(&lines, 0, 1); /* an unknown extended opcode */
 			bytes_uleb128(&lines, 1 + header.size);
 			bytes_number(&lines, DW_LNE_lo_user, 1);
 		}
@@ -395,7 +395,7 @@ static void make_overlaps(const char *folder, int packed)
 	write_program(&elf, folder);
 }
 
-/* The second entry of each unit is of the last abbreviation of a table that all have. */
+/* Each unit's second entry uses the last abbreviation of a common table. */
 static void make_abbreviated(const char *folder, int packed)
 {
 	struct hostile_elf elf = { .functions = UNITS };
@@ -415,7 +415,7 @@ static void make_abbreviated(const char *folder, int packed)
 	write_program(&elf, folder);
 }
 
-/* An inlined call in each function; their names are ends of one text. */
+/* An inlined call in each function; their names are suffixes of one text. */
 static void make_names(const char *folder, int packed)
 {
 	struct hostile_elf elf = { .functions = UNITS };
@@ -446,11 +446,11 @@ static void make_names(const char *folder, int packed)
 	write_program(&elf, folder);
 }
 
-/* ---- Units in the file of what others share (.dwz) ---------------------------- */
+/* ---- Units in the supplementary file (.dwz) ------------------------------------ */
 
 static const uint8_t shared_id[20] = { 0xab, 0xcd };
 
-/* Write the file where its build id leads to. */
+/* Write the file to the path by its build id. */
 static void write_shared(struct hostile_elf *shared, const char *folder)
 {
 	static const uint8_t note[] = { 4,   0,   0,   0, sizeof(shared_id), 0, 0, 0, 3, 0, 0, 0,
@@ -473,7 +473,7 @@ static void write_shared(struct hostile_elf *shared, const char *folder)
 	hostile_elf_write(shared, folder, path);
 }
 
-/* Write a program of one function, with inlined calls of entries of the shared file. */
+/* Write a program of one function, with inlined calls of entries of the supplementary file. */
 static void write_sharing(const char *folder, const uint64_t *entries, size_t count)
 {
 	struct hostile_elf elf = { .functions = 1 };
@@ -496,7 +496,7 @@ static void write_sharing(const char *folder, const uint64_t *entries, size_t co
 	write_program(&elf, folder);
 }
 
-/* Nothing but headers; libdw reads them up to the unit that is asked for. */
+/* Only headers; libdw reads them up to the requested unit. */
 static void make_headers(const char *folder, int packed)
 {
 	struct hostile_elf shared = { .functions = 1 };
@@ -514,7 +514,7 @@ static void make_headers(const char *folder, int packed)
 	write_sharing(folder, &entry, 1);
 }
 
-/* Entries of the last abbreviation of a table that all units have. */
+/* Entries of the last abbreviation of a table that all units share. */
 static void make_shared(const char *folder, int packed)
 {
 	struct hostile_elf shared = { .functions = 1 };
@@ -569,8 +569,8 @@ static void make_split(const char *folder, int packed)
 #define SMALL_UNITS 10
 
 /*
- * Where in a package the units are (DWARF 5, 7.3.5.3).  All have the same table of abbreviations,
- * but the first ones only `small` bytes of it.
+ * A package's index of units (DWARF 5, 7.3.5.3).  All share a table of abbreviations, of which the
+ * first ones have only `small` bytes.
  */
 static void add_index(struct hostile_elf *package, size_t unit_size, size_t small, size_t table)
 {
@@ -600,7 +600,7 @@ static void add_index(struct hostile_elf *package, size_t unit_size, size_t smal
 	hostile_elf_section(package, ".debug_cu_index", &index, 0);
 }
 
-/* A package; its units' second entries are of the last abbreviation of the table. */
+/* A package; its units' second entries use the last abbreviation of the table. */
 static void make_package(const char *folder, int packed)
 {
 	struct hostile_elf elf = { .functions = UNITS }, package = { .functions = 1 };

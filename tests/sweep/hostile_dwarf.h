@@ -5,7 +5,7 @@
 
 #include "tests/sweep/hostile_set.h"
 
-/* make-hostile.c says what is in each; the last has no name. */
+/* Contents: make_hostile.c; the last one has no name. */
 extern const struct hostile_kind hostile_dwarf_kinds[];
 
 #endif

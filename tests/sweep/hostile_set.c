@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Puts programs and recordings together; layouts: System V ABI, "Object Files"; elf.h. */
+/* Builds programs and recordings; layouts: System V ABI, "Object Files"; elf.h. */
 #include "tests/sweep/hostile_set.h"
 
 #include <elf.h>
@@ -218,14 +218,14 @@ void hostile_visits_add(struct hostile_visits *visits, uint64_t address)
 	visits->addresses[visits->count++] = address;
 }
 
-/* An IP packet of SDM volume 3, "Target IP": the payload's 32 bits replace those of the last ip. */
+/* An IP packet of SDM volume 3, "Target IP": the payload's 32 bits replace those of the last IP. */
 static void add_ip(struct bytes *trace, unsigned opcode, uint64_t address)
 {
 	bytes_number(trace, opcode | 2u << 5, 1);
 	bytes_number(trace, address, 4);
 }
 
-/* Tracing begins and ends at each address: what the code there is plays no part. */
+/* Tracing begins and ends at each address: the code there does not matter. */
 static void make_trace(const struct hostile_visits *visits, struct bytes *trace)
 {
 	static struct pt_packets packets;

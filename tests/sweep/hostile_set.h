@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes a set of files that belong together: a program (SAMPLE_PATH), and a recording of a
- * thread that is at chosen addresses of it, one after the other.
+ * Writes a set of related files: a program (SAMPLE_PATH), and a recording of a thread that visits
+ * chosen addresses of it in turn.
  */
 #ifndef TESTS_SWEEP_HOSTILE_SET_H
 #define TESTS_SWEEP_HOSTILE_SET_H
@@ -9,31 +9,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes that grow; owned. */
+/* A growing buffer; owned. */
 struct bytes {
 	uint8_t *at;
 	size_t size, room;
 };
 
-/* Add bytes; returns where the first of them is. */
+/* Add bytes; returns the offset of the first one. */
 size_t bytes_add(struct bytes *bytes, const void *added, size_t size);
 
 /* Add a number of `size` bytes, least significant first. */
 void bytes_number(struct bytes *bytes, uint64_t number, size_t size);
 
-/* Add a text with its NUL; returns where it begins. */
+/* Add a text with its NUL; returns its offset. */
 size_t bytes_text(struct bytes *bytes, const char *text);
 
 /* Add an unsigned LEB128 (DWARF 5, 7.6). */
 void bytes_uleb128(struct bytes *bytes, uint64_t number);
 
-/* Bytes of the hostile part of a set; the recording and the rest of the program have as many. */
+/* Size of the hostile part of a set; the recording and the rest of the program have as much. */
 extern size_t hostile_room;
 
 /* A kind of set. */
 struct hostile_kind {
 	const char *name;
-	/* Write the set; `packed` says whether its hostile sections are compressed. */
+	/* Write the set; `packed`: its hostile sections are compressed. */
 	void (*make)(const char *folder, int packed);
 };
 
@@ -48,37 +48,36 @@ struct hostile_elf {
 		const char *name;
 		struct bytes bytes;
 		unsigned type;        /* 0: SHT_PROGBITS */
-		size_t packed_from;   /* not 0: the section's header says so many unpacked bytes */
-	} sections[HOSTILE_SECTIONS]; /* more of them */
+		size_t packed_from;   /* not 0: the unpacked size in the section's header */
+	} sections[HOSTILE_SECTIONS]; /* additional ones */
 };
 
 #define HOSTILE_FUNCTION UINT64_C(16) /* bytes */
 #define HOSTILE_APART    (UINT64_C(1) << 20)
 
-/* Add a symbol of function `index`; several may have the same. */
+/* Add a symbol of function `index`; several may have the same one. */
 void hostile_elf_symbol(struct hostile_elf *elf, size_t index, const char *name);
 
-/* Name each of the functions: f0, f1, ... */
+/* Name the functions f0, f1, ... */
 void hostile_elf_name_functions(struct hostile_elf *elf);
 
-/* Add a section; it takes the bytes over, and packs them by zlib if `packed`. */
+/* Add a section; it takes over the bytes, and packs them by zlib if `packed`. */
 void hostile_elf_section(struct hostile_elf *elf, const char *name, struct bytes *bytes,
 			 int packed);
 
 /* Write the program below a folder, and release it. */
 void hostile_elf_write(struct hostile_elf *elf, const char *folder, const char *name);
 
-/* Where a recording's thread is. */
+/* The addresses that a recording's thread visits. */
 struct hostile_visits {
 	uint64_t base; /* of the recording's mapping; 0: SAMPLE_CODE */
 	uint64_t file_offset;
-	uint64_t size;       /* bytes that are mapped */
+	uint64_t size;       /* mapped bytes */
 	uint64_t *addresses; /* owned */
 	size_t count, room;
-	const char *mapped;      /* what is mapped there; NULL: SAMPLE_PATH */
+	const char *mapped;      /* the mapped file; NULL: SAMPLE_PATH */
 	const char *also_mapped; /* path of another file; NULL: none */
-	unsigned
-		programs; /* more of them, /sample1 and so on, each HOSTILE_APART behind the last */
+	unsigned programs;       /* additional ones, /sample1 and so on, HOSTILE_APART apart */
 };
 
 void hostile_visits_add(struct hostile_visits *visits, uint64_t address);
@@ -86,7 +85,7 @@ void hostile_visits_add(struct hostile_visits *visits, uint64_t address);
 /* Write FOLDER/perf.data, and release the addresses. */
 void hostile_visits_write(struct hostile_visits *visits, const char *folder);
 
-/* Write FOLDER/perf.data, of a thread that is once in each function of a program. */
+/* Write FOLDER/perf.data, of a thread that visits each function of a program once. */
 void hostile_visit_functions(const char *folder, size_t functions);
 
 /* Write a file below a folder. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * make-hostile KIND DIR [PROGRAM]: write DIR/perf.data and DIR/sample, files of less than 1 MiB
- * together that are made to take much time or memory.  Each is a rule of doc/BUDGETS.md, tried.
+ * make-hostile KIND DIR [PROGRAM]: writes DIR/perf.data and DIR/sample, together less than 1 MiB,
+ * which are made to take much time or memory.  Each tests a rule of doc/BUDGETS.md.
  *
  *	names     symbols that each take a demangler most of a millisecond
  *	texts     symbols that are long demangled
@@ -54,7 +54,7 @@ static void make_parts(const char *folder, int packed)
 
 /* ---- Names --------------------------------------------------------------- */
 
-/* A pack expansion looks for a pack in each of the 2^levels parts of a type that has none. */
+/* A pack expansion searches each of the 2^levels parts of a type without a pack. */
 static void write_pack(char *name, unsigned number, int levels)
 {
 	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -224,7 +224,7 @@ static void visit_symbols(struct hostile_visits *visits, const struct bytes *fil
 	}
 }
 
-/* The program, mapped as its segment of code says, at SAMPLE_CODE. */
+/* The program at SAMPLE_CODE, mapped like its code segment. */
 static void make_visit(const char *folder, const char *program)
 {
 	struct bytes file = read_file(program);

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #define PIPE_HEADER  16u
-#define DATA_SECTION 40u /* of the header: offset and size of the records */
+#define DATA_SECTION 40u /* in the header: offset and size of the records */
 #define AUXTRACE     71u
-#define FEATURES_AT  72u /* of the header: a bit per feature section */
+#define FEATURES_AT  72u /* in the header: a bit per feature section */
 #define FEATURES     256u
 
 static uint64_t number(const uint8_t *at, size_t size)
@@ -79,7 +79,7 @@ void recording_release(struct recording *recording)
 	*recording = (struct recording){ 0 };
 }
 
-/* Write a number into the copy, `delta` more than it was. */
+/* Increase a number in the copy by `delta`. */
 static void move_number(uint8_t *at, int64_t delta)
 {
 	uint64_t value = number(at, 8) + (uint64_t)delta;
@@ -87,7 +87,7 @@ static void move_number(uint8_t *at, int64_t delta)
 	memcpy(at, &value, sizeof(value));
 }
 
-/* The sections of features are in a row behind the records: offsets, sizes. */
+/* The feature sections follow the records: offsets, sizes. */
 static void move_sections(const struct recording *recording, uint8_t *copy, int64_t delta)
 {
 	uint8_t *table = copy + (int64_t)recording->data_end + delta;

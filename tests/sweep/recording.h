@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A perf.data file or stream as a row of records that can be left out, doubled
- * and swapped.  Layouts: tools/perf/Documentation/perf.data-file-format.txt.
+ * A perf.data file or stream as a sequence of records that can be dropped, doubled and swapped.
+ * Layouts: tools/perf/Documentation/perf.data-file-format.txt.
  */
 #ifndef TESTS_SWEEP_RECORDING_H
 #define TESTS_SWEEP_RECORDING_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A record with the trace data behind it, as a range of the file. */
+/* A record with its trace data, as a range of the file. */
 struct unit {
 	size_t begin, end;
 };
@@ -24,7 +24,7 @@ struct recording {
 	size_t count;
 };
 
-/* What is done to unit `at`. */
+/* The change of unit `at`. */
 enum change { CHANGE_DROP, CHANGE_DOUBLE, CHANGE_SWAP };
 
 /* Any failure ends the program. */
@@ -32,8 +32,8 @@ void recording_read(struct recording *recording, const char *path);
 void recording_release(struct recording *recording);
 
 /*
- * Returns the file with one change, `*size` bytes of it, owned by the caller;
- * sections behind the records move with them.
+ * Returns the file with one change, `*size` bytes, owned by the caller; sections after the records
+ * move with them.
  */
 uint8_t *recording_change(const struct recording *recording, enum change change, size_t at,
 			  size_t *size);

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Cut a line "pid/tid depth begin end name ..." into its words. */
+/* Split a line "pid/tid depth begin end name ..." into words. */
 static struct slice_line cut_line(char *line)
 {
 	struct slice_line cut = { .thread = strsep(&line, " ") };
 
-	strsep(&line, " "); /* frames that are inferred later move it */
+	strsep(&line, " "); /* depends on frames that are inferred later */
 	cut.begin = strtoull(line, &line, 10);
 	cut.end = strtoull(line, &line, 10);
 	cut.name = line + strspn(line, " ");
@@ -38,7 +38,7 @@ void slice_text_release(struct slice_text *slices)
 	*slices = (struct slice_text){ 0 };
 }
 
-/* Slices are in the order of threads: returns the last time of the one at `from`. */
+/* Slices are in the order of threads: returns the last time of the thread at `from`. */
 static uint64_t last_time(const struct slice_text *slices, size_t from, size_t *behind)
 {
 	uint64_t last = 0;
@@ -52,7 +52,7 @@ static uint64_t last_time(const struct slice_text *slices, size_t from, size_t *
 	return last;
 }
 
-/* Returns the next slice of a thread that ended before a time; NULL: there is none. */
+/* Returns the thread's next slice that ended before a time; NULL: there is none. */
 static const struct slice_line *next_before(const struct slice_text *slices, size_t *at,
 					    const char *thread, uint64_t time)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The text of --format=slices, taken apart as far as times are. */
+/* The text of --format=slices, parsed as far as its times. */
 #ifndef TESTS_SWEEP_SLICE_TEXT_H
 #define TESTS_SWEEP_SLICE_TEXT_H
 
@@ -19,14 +19,13 @@ struct slice_text {
 	size_t count;
 };
 
-/* Takes the text, which becomes the struct's own. */
+/* Takes ownership of the text. */
 void slice_text_init(struct slice_text *slices, char *text);
 void slice_text_release(struct slice_text *slices);
 
 /*
- * Returns whether `part` is how `whole` starts: the slices of both that end
- * before a thread's last time in the part are the same, and the part has no
- * others, but for marks, and slices that are open then.
+ * Returns whether `part` is a beginning of `whole`: up to a thread's last time in the part, both
+ * have the same slices, except for marks and slices that are open then.
  */
 bool slice_text_is_start(const struct slice_text *whole, const struct slice_text *part);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sweep MODE STEP SYMFS FILE [TARGET]: converts every damaged version of a recording,
- * each in a process of its own, and holds what the program promises of any
- * input: status 0, 1 or 2, never a signal; no more than 5 s of CPU, 10 s for a set; no more
- * memory than 64 MiB + 4 times all files; a refusal says why; what is written is sound.
+ * sweep MODE STEP SYMFS FILE [TARGET]: converts every damaged version of a recording, each in its
+ * own process, and checks the program's guarantees for any input: status 0, 1 or 2, never a signal;
+ * at most 5 s of CPU time, 10 s for a set; at most 64 MiB + 4 times all files of memory; a refusal
+ * has a message; all output is sound.
  *
  *	prefixes  every STEP bytes, and at every record's border: the slices are the
  *	          first slices of the whole recording
@@ -35,7 +35,7 @@
 #define MEMORY_BASE   (64ul << 20)
 #define MEMORY_FACTOR 4ul
 
-/* Sanitizers are slow, and their memory is not ours. */
+/* Sanitizers are slow and use memory of their own. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SECONDS        30
 #define SET_SECONDS    120
@@ -49,7 +49,7 @@
 struct variant {
 	const uint8_t *bytes;
 	size_t size;
-	unsigned number; /* of the run: chooses options by turns */
+	unsigned number; /* of the run: selects options in rotation */
 	const struct output_format *format;
 };
 
@@ -58,8 +58,8 @@ static struct {
 	int input, output; /* memory files, shared with the children */
 	char input_path[32], output_path[32];
 	time_t seconds;
-	bool all_names; /* show inlined calls, and parameters */
-	size_t beside;  /* bytes of the files below SYMFS, where these are a set */
+	bool all_names; /* show inlined calls and parameters */
+	size_t beside;  /* size of the files below SYMFS, if they are a set */
 	unsigned long runs, grades[3], most_memory; /* bytes */
 	struct timeval longest;
 	bool failed;
@@ -89,7 +89,7 @@ static void set_input(const struct variant *variant)
 		abort();
 }
 
-/* In the child.  Returns its exit status. */
+/* Runs in the child.  Returns its exit status. */
 static int convert_input(const struct variant *variant)
 {
 	char *path = sweep.input_path;
@@ -105,7 +105,7 @@ static int convert_input(const struct variant *variant)
 		.inlined = sweep.all_names,
 		.names = sweep.all_names ? DEMANGLE_FULL : DEMANGLE_SHORT,
 	};
-	/* Of CPU: the machine may be busy with something else.  Nothing waits for long. */
+	/* CPU time, since the machine may be busy otherwise.  Nothing blocks for long. */
 	struct itimerval timer = { .it_value = { .tv_sec = sweep.seconds } };
 	struct itimerval waiting = { .it_value = { .tv_sec = 20 * sweep.seconds } };
 	struct report report;
@@ -121,7 +121,7 @@ static int convert_input(const struct variant *variant)
 	status = convert(&options, &report, &diag, &err);
 	if (status == EXIT_FAILED && (err.kind == ERROR_NONE || !err.text[0]))
 		return 99;
-	/* Decoded, skipped and lost are not all bytes of trace. */
+	/* Decoded, skipped and lost bytes do not add up to the trace. */
 	return report.summary.unaccounted ? 98 : (int)status;
 }
 
@@ -164,7 +164,7 @@ static int run(const struct variant *variant)
 	return WIFSIGNALED(status) ? -1 : WEXITSTATUS(status);
 }
 
-/* ---- What is written ----------------------------------------------------- */
+/* ---- Output ------------------------------------------------------------------- */
 
 static void check_trace(const struct variant *variant)
 {
@@ -211,7 +211,7 @@ static void sweep_prefixes(const struct recording *recording, size_t step)
 	slice_text_init(&whole, read_output());
 	for (size_t at = 0; at < recording->size;) {
 		variant.size = at;
-		/* The engines lose different bytes of a packet that is cut. */
+		/* The engines lose different bytes of a cut packet. */
 		variant.number += 4;
 		if (run(&variant) % 2 == 0) {
 			slice_text_init(&part, read_output());
@@ -227,7 +227,7 @@ static void sweep_prefixes(const struct recording *recording, size_t step)
 			     ? recording->units[unit].begin
 			     : at + step;
 	}
-	/* What is cut last of a file are features: by then all slices were there. */
+	/* The end of a file is features: by then all slices are there. */
 	if (recording->data_end < recording->size && most < whole.count)
 		complain(&variant, "most slices of a prefix:", (long)most);
 	slice_text_release(&whole);
@@ -273,7 +273,7 @@ static void sweep_records(const struct recording *recording, size_t step)
 	}
 }
 
-/* ---- Files beside the recording ------------------------------------------ */
+/* ---- Files besides the recording ---------------------------------------------- */
 
 static int add_size(const char *path, const struct stat *status, int kind)
 {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The guest's kernel: processes with address spaces of their own, a timer that
- * takes the CPU away from them, faults, system calls, an idle task, and code
- * that is changed while it runs.  Names are Linux's where there is such a thing,
+ * The guest's kernel: processes with their own address spaces, a preempting timer, faults, system
+ * calls, an idle task, and code that changes at run time.  Names equal Linux's where possible,
  * since decoders look for some of them (__switch_to).
  *
- * The recorder outside sees registers, so functions named ptsys_* and perf_* have
- * as arguments what Linux would report to perf.
+ * The recorder outside sees registers, so functions named ptsys_* and perf_* have as arguments what
+ * Linux would report to perf.
  */
 #include <stdint.h>
 
@@ -15,13 +14,13 @@
 #define BASE  0xffffffff80000000ull
 #define PAGE  4096ull
 #define TASKS 5
-/* Where Linux 4.15 to 4.19 map the first CPU's entry trampoline: in its cpu_entry_area. */
+/* The address of the first CPU's entry trampoline in Linux 4.15 to 4.19: in its cpu_entry_area. */
 #define TRAMPOLINE 0xfffffe0000006000ull
-#define USER_CR3   0x1000ull /* the user's page tables lie behind the kernel's */
+#define USER_CR3   0x1000ull /* the user's page tables follow the kernel's */
 #define APIC       (BASE + 0x40000000ull)
 #define APIC_PLACE 0xfee00000ull
 #define POOL_PAGES 512
-#ifdef __clang__ /* makes no copies, and knows not noipa */
+#ifdef __clang__ /* has no copies, and no noipa */
 #define REPORT __attribute__((noinline, used))
 #else
 #define REPORT __attribute__((noipa, used))
@@ -41,7 +40,7 @@ enum {
 	VECTOR_TIMER = 32,
 	VECTOR_IPI = 65
 };
-/* Registers of the local APIC, and what a command is (SDM volume 3, "APIC"). */
+/* Registers and commands of the local APIC (SDM volume 3, "APIC"). */
 enum {
 	APIC_EOI = 0xb0,
 	APIC_SPURIOUS = 0xf0,
@@ -63,7 +62,7 @@ enum { IST_PF = 1, IST_NMI, IST_DF, IST_STACKS };
 enum task_state { TASK_NONE, TASK_READY, TASK_SLEEPS, TASK_DEAD };
 
 struct task {
-	uint64_t sp; /* first: __switch_to_asm knows */
+	uint64_t sp; /* first: __switch_to_asm depends on it */
 	uint64_t cr3;
 	uint64_t wake;
 	uint64_t state;
@@ -98,7 +97,7 @@ static struct {
 	uint32_t high, zero;
 } idt[256];
 
-/* ---- What the recorder sees ---------------------------------------------- */
+/* ---- Seen by the recorder ---------------------------------------------------- */
 
 static void spend_time(void)
 {
@@ -129,7 +128,7 @@ REPORT void perf_event_exit_task(int64_t pid)
 {
 	asm volatile("" ::"r"(pid));
 }
-/* The bytes as numbers, the first byte the lowest. */
+/* The bytes as numbers, the first byte lowest. */
 REPORT void perf_event_text_poke(uint64_t address, uint64_t size, uint64_t old_bytes,
 				 uint64_t new_bytes)
 {
@@ -235,7 +234,7 @@ static void *alloc_page(void)
 	return page;
 }
 
-/* Returns two pages, the first one's number even. */
+/* Returns two pages, of which the first has an even number. */
 static uint64_t *alloc_tables(void)
 {
 	uint64_t *tables;
@@ -395,7 +394,7 @@ static void tick_handler(struct registers *registers)
 		need_resched = 1;
 }
 
-/* Interrupts in an interrupt, and in that one an NMI. */
+/* Nested interrupts, and in the inner one an NMI. */
 __attribute__((noinline)) static void take_others(void)
 {
 	send_ipi(APIC_SELF | VECTOR_IPI);
@@ -462,12 +461,12 @@ void exc_page_fault(struct registers *registers)
 void exc_other(struct registers *registers)
 {
 	(void)registers;
-	out_byte(0xf4, 1); /* QEMU ends: the guest has a bug */
+	out_byte(0xf4, 1); /* ends QEMU: the guest has a bug */
 }
 
-/* ---- Code that changes --------------------------------------------------- */
+/* ---- Code that changes ------------------------------------------------------- */
 
-/* What a static key's jump label, or ftrace's call, is in Linux: five bytes, a nop or a call. */
+/* Like Linux's static keys and ftrace calls: five bytes, a nop or a call. */
 #define SITE_SIZE 5
 static const uint8_t nop5[8] = { 0x0f, 0x1f, 0x44, 0, 0 };
 
@@ -486,9 +485,8 @@ static uint64_t load_bytes(const uint8_t *bytes)
 }
 
 /*
- * Before Linux reports a change, an int3 keeps all CPUs from the old code, and
- * the new code comes after one more round of interrupts to all CPUs: a few us,
- * so that times that are only roughly known do.
+ * When Linux reports a change, an int3 already keeps all CPUs from the old code, and the new code
+ * comes after another round of interrupts to all CPUs: a few us, so that approximate times suffice.
  */
 __attribute__((noinline)) static void text_poke_sync(void)
 {

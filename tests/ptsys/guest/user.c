@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The guest's user program: calls, faults, system calls and waits, another mix per process. */
+/*
+ * The guest's user program: calls, faults, system calls and waits, in a different mix per process.
+ */
 #include <stdint.h>
 
 #include "abi.h"
@@ -38,7 +40,7 @@ __attribute__((noinline)) static uint64_t fill(uint64_t page)
 	return (uint64_t)system_call(SYS_SUM, (long)bytes, 40);
 }
 
-/* The kernel reads memory that is not there yet: it faults itself. */
+/* The kernel reads unmapped memory and faults itself. */
 __attribute__((noinline)) static uint64_t sum_untouched(uint64_t page)
 {
 	return (uint64_t)system_call(SYS_SUM, (long)(USER_HEAP + ((page + 512) << 12)), 100);
@@ -47,9 +49,9 @@ __attribute__((noinline)) static uint64_t sum_untouched(uint64_t page)
 __attribute__((noinline)) static uint64_t trap(uint64_t n)
 {
 	if (n % 2)
-		asm volatile("int3" ::: "rax"); /* the kernel answers there */
+		asm volatile("int3" ::: "rax"); /* the kernel returns a value in it */
 	else
-		asm volatile("ud2"); /* the kernel steps over it */
+		asm volatile("ud2"); /* the kernel skips it */
 	return n;
 }
 
@@ -66,7 +68,7 @@ __attribute__((noinline)) static uint64_t toggle(uint64_t n)
 	return n;
 }
 
-/* Events of the kernel that it takes on stacks of their own. */
+/* Kernel events with stacks of their own. */
 __attribute__((noinline)) static uint64_t shake(uint64_t n)
 {
 	return (uint64_t)system_call(n % 2 ? SYS_NMI : SYS_DOUBLE_FAULT, 0, 0);

@@ -5,9 +5,6 @@
  *
  * With LONG, ten million encodings are compared in each mode.  INSN_FILES are ELF files, separated
  * by colons.
- *
- * With LONG, ten million encodings are compared for each mode.  INSN_FILES are ELF files,
- * separated by colons.
  */
 #include <Zydis/Zydis.h>
 #include <elf.h>

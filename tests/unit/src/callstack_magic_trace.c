@@ -5,9 +5,6 @@
  *
  * Times are ns since the base time.  The first thread's first event is at the base time; events are
  * usually 10 ns apart so that a batch is one event.
- *
- * Times are ns since the base time.  The first thread's first event is at the
- * base time itself; events mostly are 10 ns apart so that a batch is one event.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -5,8 +5,6 @@
  * and finishes it.
  *
  * The sample's clock: 1 ns a tick, so 25 bus clocks are 1000 MHz.
- *
- * The sample's clock: 1 ns a tick, so 25 bus clocks are 1000 MHz.
  */
 #ifndef TESTS_UNIT_SRC_SIDE_RECORDING_H
 #define TESTS_UNIT_SRC_SIDE_RECORDING_H
