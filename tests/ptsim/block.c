@@ -30,15 +30,20 @@ struct code_insn block_insn(struct task *task, uint64_t ip)
 
 /* ---- Straight code ------------------------------------------------------- */
 
-/* Read the branch-free instructions after task->insn; returns their count. */
+/*
+ * Read the instructions that follow task->insn without a branch, and the one after them.  Returns
+ * their count, at most `limit`.
+ */
 static unsigned read_block(struct task *task, unsigned limit, struct code_insn *insns)
 {
-	struct code_insn insn = task->insn;
 	unsigned count = 0;
 
-	while (count < limit && insn.length && insn.straight && is_kept(task, insn.ip)) {
-		insns[count++] = insn;
-		insn = block_insn(task, insn.ip + insn.length);
+	insns[0] = task->insn;
+	while (count < limit && insns[count].length && insns[count].straight &&
+	       is_kept(task, insns[count].ip)) {
+		const struct code_insn *last = &insns[count++];
+
+		insns[count] = block_insn(task, last->ip + last->length);
 	}
 	return count;
 }
@@ -62,7 +67,7 @@ static unsigned record_block(struct machine *machine, struct task *task,
 unsigned block_run(struct machine *machine, struct task *task, unsigned limit,
 		   struct tracee_stop *stop)
 {
-	struct code_insn insns[BLOCK_MAX];
+	struct code_insn insns[BLOCK_MAX + 1];
 	unsigned count = read_block(task, limit < BLOCK_MAX ? limit : BLOCK_MAX, insns), executed;
 	struct user_regs_struct now;
 	uint64_t end;
@@ -70,11 +75,13 @@ unsigned block_run(struct machine *machine, struct task *task, unsigned limit,
 	if (!count)
 		return 0;
 	count = machine_undisturbed(machine, task, count);
-	end = insns[count - 1].ip + insns[count - 1].length;
+	end = insns[count].ip;
 	if (task->moved && !tracee_set_registers(task->tid, &task->registers))
 		return 0;
 	task->moved = false;
-	if (!tracee_run_to(task->tid, end, stop))
+	if (!tracee_run_to(task->tid, end,
+			   insns[count].has_word && is_kept(task, end) ? &insns[count].word : NULL,
+			   stop))
 		return 0;
 	if (stop->event == TRACEE_ENDED || stop->event == TRACEE_EXECED)
 		return count;

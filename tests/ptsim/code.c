@@ -198,6 +198,9 @@ static struct code_insn decode(const struct code *code, uint64_t ip)
 	uint8_t bytes[INSN_MAX];
 	size_t size = code->read(code->context, ip, bytes, sizeof(bytes));
 
+	result.has_word = size >= sizeof(result.word);
+	if (result.has_word)
+		memcpy(&result.word, bytes, sizeof(result.word));
 	if (code->bits32)
 		ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LEGACY_32, ZYDIS_STACK_WIDTH_32);
 	else

@@ -49,7 +49,9 @@ struct code_insn {
 	bool by_carry;    /* jc to the next instruction: only the flag shows whether it is taken */
 	bool straight;    /* the next instruction follows, unless there is a fault; not with rep */
 	int8_t condition; /* of a FLOW_COND: the low 4 bits of jcc's opcode; -1: another one */
-	bool sets_sp;     /* loads the stack pointer: mov, lea, xchg, leave ... */
+	bool sets_sp;     /* loads the stack pointer from elsewhere: mov, lea, xchg, leave ... */
+	long word;        /* the code from here on, if `has_word` */
+	bool has_word;
 };
 
 /* Reads up to `size` bytes of the program at `address`; returns how many are readable. */

@@ -155,13 +155,13 @@ struct tracee_stop tracee_poll(pid_t tid, bool wait, bool delivered)
 	return stop;
 }
 
-bool tracee_run_to(pid_t tid, uint64_t address, struct tracee_stop *stop)
+bool tracee_run_to(pid_t tid, uint64_t address, const long *known, struct tracee_stop *stop)
 {
 	void *place = (void *)(uintptr_t)address;
 	long word;
 
 	errno = 0;
-	word = ptrace(PTRACE_PEEKTEXT, tid, place, NULL);
+	word = known ? *known : ptrace(PTRACE_PEEKTEXT, tid, place, NULL);
 	if (errno || ptrace(PTRACE_POKETEXT, tid, place, (void *)((word & ~0xffL) | 0xcc)) != 0)
 		return false;
 	ptrace(PTRACE_CONT, tid, NULL, NULL);

@@ -52,11 +52,12 @@ void tracee_step(pid_t tid, int signal);
 struct tracee_stop tracee_poll(pid_t tid, bool wait, bool delivered);
 
 /*
- * Run to a breakpoint at `address`, the start of an instruction that is certainly reached, and wait
- * for the stop.  Returns false, with nothing executed, if no breakpoint can be set; *stop is
- * TRACEE_STEPPED at the breakpoint, with rip at `address` + 1.
+ * Let it run to a breakpoint at `address`, where an instruction begins that it is sure to reach,
+ * and wait until it stops.  `known` is the code there; NULL: not known.  Returns false, with
+ * nothing executed, if none can be set there; *stop is TRACEE_STEPPED at the breakpoint, with rip
+ * at `address` + 1.
  */
-bool tracee_run_to(pid_t tid, uint64_t address, struct tracee_stop *stop);
+bool tracee_run_to(pid_t tid, uint64_t address, const long *known, struct tracee_stop *stop);
 
 /* Returns whether a thread that has not stopped uses a CPU or waits for one. */
 bool tracee_runs(pid_t tid);
