@@ -8,11 +8,20 @@
  */
 
 #include "base/tables/pair_table.h"
+#include "src/formats/output_format.h"
 #include "src/formats/slice_limit.h"
-#include "src/formats/stored_output.h"
 #include "src/formats/text/any_text.h"
+#include "src/options/options.h"
 #include "src/slices/slice_args.h"
+#include "src/slices/slice_store.h"
 #include "src/slices/track.h"
+
+struct stored_output {
+	struct format_output output; /* first */
+	struct slice_store store;
+	const char *input;   /* borrowed: the recording's path */
+	struct output *file; /* borrowed */
+};
 
 struct printer {
 	FILE *out;
@@ -125,6 +134,23 @@ static uint64_t first_time(const struct slice_store *store)
 	return first;
 }
 
+static struct format_output *open_speedscope(const struct format_request *request,
+					     struct error *err)
+{
+	struct stored_output *stored = alloc_zeroed(1, sizeof(*stored));
+
+	if (slice_store_init(&stored->store, request->names, err) < 0) {
+		free(stored);
+		return NULL;
+	}
+	stored->input = request->options->input;
+	stored->file = request->output;
+	stored->output.text = request->text;
+	stored->output.sink = slice_store_sink(&stored->store, false, false);
+	stored->output.slices = &stored->store.slices;
+	return &stored->output;
+}
+
 static int print_speedscope(struct format_output *output, struct error *err)
 {
 	struct stored_output *stored = (struct stored_output *)output;
@@ -161,11 +187,16 @@ static int print_speedscope(struct format_output *output, struct error *err)
 	return 0;
 }
 
+static void release_speedscope(struct format_output *output)
+{
+	slice_store_release(&((struct stored_output *)output)->store);
+}
+
 const struct output_format format_speedscope = {
 	.name = "speedscope",
 	.suffix = "speedscope.json",
 	.slices = SLICES_SORTED,
-	.open = stored_output_open,
+	.open = open_speedscope,
 	.finish = print_speedscope,
-	.release = stored_output_release,
+	.release = release_speedscope,
 };
