@@ -8,15 +8,6 @@
 /* Bytes of AUX data below which threads cost more time than they save. */
 #define PARALLEL_MIN ((uint64_t)1 << 20)
 
-/*
- * Test hook: segment size in bytes. With it, threads also decode little data, on any number of
- * CPUs.
- */
-static const char *test_segment(void)
-{
-	return getenv("PTRACE2FTF_SEGMENT");
-}
-
 static uint64_t count_bytes(const struct auxtrace *auxtrace)
 {
 	uint64_t size = 0;
@@ -40,8 +31,6 @@ uint64_t decode_threads_segment(const struct auxtrace *auxtrace, const struct wo
 	const uint64_t share = count_bytes(auxtrace) / 32, share_least = (uint64_t)4 << 10;
 	uint64_t size = all / (auxtrace->stream_count > 2 ? auxtrace->stream_count : 2);
 
-	if (test_segment())
-		return strtoull(test_segment(), NULL, 10);
 	if (size < least)
 		size = least;
 	if (workers && share / workers_count(workers) < size)
@@ -57,12 +46,12 @@ uint64_t decode_threads_segment(const struct auxtrace *auxtrace, const struct wo
 
 bool decode_threads_follow(const struct workers *workers)
 {
-	return workers_count(workers) >= FOLLOWING_THREADS || test_segment();
+	return workers_count(workers) >= FOLLOWING_THREADS;
 }
 
 static bool is_parallel(const struct auxtrace *auxtrace)
 {
-	return count_bytes(auxtrace) >= PARALLEL_MIN || test_segment();
+	return count_bytes(auxtrace) >= PARALLEL_MIN;
 }
 
 /* Returns the number of CPUs that the program may use. */
@@ -84,8 +73,7 @@ static unsigned thread_count(const struct options *options)
 {
 	unsigned cpus = usable_cpus();
 
-	return !options->threads || (options->threads > cpus && !test_segment()) ? cpus
-										 : options->threads;
+	return !options->threads || options->threads > cpus ? cpus : options->threads;
 }
 
 struct workers *decode_threads_open(const struct options *options, const struct auxtrace *auxtrace,

@@ -3,6 +3,7 @@
 # --format=lcov of programs that gcov counts, too: the same lines, as often.
 . "$top_srcdir/tests/support/tap.sh"
 program=$(realpath "$top_builddir/ptrace2ftf")
+segments=$(realpath "$segments")
 ptsim=$(realpath "$top_builddir/tests/ptsim/ptsim")
 sources=$(realpath "$top_srcdir/tests/programs")
 for tool in gcc g++ gcov; do
@@ -79,7 +80,7 @@ tap_check "code without lines is a warning" without_lines
 
 any_threads() {
 	for jobs in 1 3; do
-		PTRACE2FTF_SEGMENT=300 "$program" -q -j $jobs coverage.cc-O0/data -o $jobs.info || return 1
+		PTRACE2FTF_SEGMENT=300 "$segments" -q -j $jobs coverage.cc-O0/data -o $jobs.info || return 1
 	done
 	cmp 1.info 3.info && cmp 1.info coverage.cc-O0/x.info
 }

@@ -4,6 +4,7 @@
 # pprof itself if Go is there, and compared with --format=folded, functions, and valgrind.
 . "$top_srcdir/tests/support/tap.sh"
 program=$(realpath "$top_builddir/ptrace2ftf")
+segments=$(realpath "$segments")
 ptsim=$top_builddir/tests/ptsim/ptsim
 programs=$(realpath "$top_builddir/tests/programs/static")
 reader=$(realpath "$top_srcdir/tests/cli/pprof.py")
@@ -94,7 +95,7 @@ tap_check "a frame has the line of its call" lines
 
 any_threads() {
 	for jobs in 1 2 3; do
-		PTRACE2FTF_SEGMENT=300 "$program" -q -j $jobs threads -o $jobs.pb.gz || return 1
+		PTRACE2FTF_SEGMENT=300 "$segments" -q -j $jobs threads -o $jobs.pb.gz || return 1
 	done
 	cmp 1.pb.gz 2.pb.gz && cmp 1.pb.gz 3.pb.gz
 }

@@ -25,6 +25,7 @@ import tempfile
 BUILD = os.path.abspath(os.environ["top_builddir"])
 SOURCE = os.path.abspath(os.environ["top_srcdir"])
 PROGRAM = BUILD + "/ptrace2ftf"
+SEGMENTS = BUILD + "/tests/support/ptrace2ftf-segments"
 SHIM = BUILD + "/tests/differential/cpus.so"
 SANITIZED = os.environ.get("P2F_SANITIZED") == "yes"
 WORK = tempfile.mkdtemp(prefix="differential.")
@@ -86,7 +87,8 @@ def run(recording, options, environment={}, **input_):
     """Converts a recording to `out`, with its summary in `json`."""
     path = ["-"] if input_ else [recording.path]
     options = ["-o", "out", "--json=json"] + options + recording.options + path
-    return Result(PROGRAM, options, environment, **input_)
+    program = SEGMENTS if "PTRACE2FTF_SEGMENT" in environment else PROGRAM
+    return Result(program, options, environment, **input_)
 
 
 def first_lines_that_differ(a, b):

@@ -53,8 +53,8 @@ choices() { # OPTIONS... FILE
 		adds_up --cpu=0 "$@" && adds_up --engine=libipt "$@" &&
 		adds_up --verify=2 "$@" && adds_up --stacks=magic-trace "$@" || return 1
 	for threads in 1 3; do
-		PTRACE2FTF_SEGMENT=300 adds_up -j $threads --format=none "$@" || return 1
-		PTRACE2FTF_SEGMENT=300 adds_up -j $threads --time=30%,70% --format=none "$@" || return 1
+		program=$segments PTRACE2FTF_SEGMENT=300 adds_up -j $threads --format=none "$@" || return 1
+		program=$segments PTRACE2FTF_SEGMENT=300 adds_up -j $threads --time=30%,70% --format=none "$@" || return 1
 	done
 }
 

@@ -70,7 +70,7 @@ tap_check "examples are ready for --time and --tid" examples
 
 is_the_same() {
 	for jobs in 1 2 8; do
-		PTRACE2FTF_SEGMENT=3000 histogram -j $jobs || return 1
+		program=$segments PTRACE2FTF_SEGMENT=3000 histogram -j $jobs || return 1
 		[ $jobs -ne 1 ] || cp "$work/out" "$work/one"
 		cmp "$work/one" "$work/out" || return 1
 	done

@@ -53,7 +53,7 @@ engines() { # SEED OPTIONS...
 
 threads() { # OPTIONS...
 	for n in 1 3; do
-		PTRACE2FTF_SEGMENT=300 "$program" -q -j $n "$@" "$work/mutated" -o "$work/$n.ftf"
+		PTRACE2FTF_SEGMENT=300 "$segments" -q -j $n "$@" "$work/mutated" -o "$work/$n.ftf"
 		status=$?
 		[ $status -eq 0 ] || [ $status -eq 2 ] || return 1
 	done

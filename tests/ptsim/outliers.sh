@@ -89,7 +89,7 @@ tap_check "no share is -0.0 %" without_minus
 
 is_the_same() {
 	for jobs in 1 2 8; do
-		PTRACE2FTF_SEGMENT=3000 outliers -j $jobs && cmp "$work/all" "$work/out" || return 1
+		program=$segments PTRACE2FTF_SEGMENT=3000 outliers -j $jobs && cmp "$work/all" "$work/out" || return 1
 	done
 }
 tap_check "it is the same by any number of threads" is_the_same

@@ -57,7 +57,7 @@ tap_check "each value, over PSBs between bits" all_are_shown --psb-period=64 --i
 
 same_with_threads() {
 	for threads in 1 3; do
-		PTRACE2FTF_SEGMENT=100 "$program" -q --no-warn -j $threads --format=slices \
+		PTRACE2FTF_SEGMENT=100 "$segments" -q --no-warn -j $threads --format=slices \
 			"$work/perf.data" >"$work/$threads" || return 1
 	done
 	grep -o ' ptwrite value=.*' "$work/1" | cut -d ' ' -f 3 >"$work/shown"

@@ -82,7 +82,7 @@ a_bound_chooses_what_is_longer() {
 
 the_same_with_any_threads() {
 	for threads in 1 2 8; do
-		PTRACE2FTF_SEGMENT=1000 find_calls -j "$threads" --slowest=50 || return 1
+		program=$segments PTRACE2FTF_SEGMENT=1000 find_calls -j "$threads" --slowest=50 || return 1
 		[ $threads -eq 1 ] && cp "$work/table" "$work/one"
 		cmp "$work/one" "$work/table" || return 1
 	done

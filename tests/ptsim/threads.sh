@@ -17,8 +17,8 @@ convert() { # THREADS BYTES NAME OPTIONS... FILE: into $work/NAME.ftf, and what 
 	shift 3
 	if [ "$bytes" = whole ]; then
 		"$program" -j "$threads" $args "$@" -o "$work/$name.ftf" 2>"$work/$name.text"
-	else # a test's own setting: where streams are cut
-		PTRACE2FTF_SEGMENT=$bytes "$program" -j "$threads" $args "$@" \
+	else
+		PTRACE2FTF_SEGMENT=$bytes "$segments" -j "$threads" $args "$@" \
 			-o "$work/$name.ftf" 2>"$work/$name.text"
 	fi
 	status=$?
@@ -153,12 +153,12 @@ without_threads() { # COMMAND...: runs it where no thread can be started
 
 can_limit_threads() {
 	command -v prlimit >/dev/null && [ "$(id -u)" -eq 0 ] && chmod 755 "$work" &&
-		cp "$program" "$work/program" &&
+		cp "$program" "$work/program" && cp "$segments" "$work/segments" &&
 		setpriv --reuid=61234 --clear-groups "$work/program" --version >/dev/null 2>&1
 }
 
 decodes_with_one() {
-	PTRACE2FTF_SEGMENT=1000 without_threads "$work/program" -j 2 || { cat "$work/out"; return 1; }
+	PTRACE2FTF_SEGMENT=1000 without_threads "$work/segments" -j 2 || { cat "$work/out"; return 1; }
 }
 
 # On one CPU no thread is started, so the limit is not met.

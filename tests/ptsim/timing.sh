@@ -61,7 +61,7 @@ near() { # OPTIONS...
 threads_agree() { # OPTIONS...
 	record "$@" || return 1
 	"$top_builddir/ptrace2ftf" -q --no-warn --format=branches -j 1 "$work/perf.data" >"$work/one" &&
-		PTRACE2FTF_SEGMENT=2000 "$top_builddir/ptrace2ftf" -q --no-warn --format=branches -j 3 \
+		PTRACE2FTF_SEGMENT=2000 "$segments" -q --no-warn --format=branches -j 3 \
 			"$work/perf.data" >"$work/three" && cmp "$work/one" "$work/three"
 }
 

@@ -52,7 +52,7 @@ we_agree() { # OPTIONS...
 # Each thread sees the kernel's code as it was where it decodes.
 threads_agree() {
 	"$program" -q --format=branches -j 1 "$recording" >"$work/one" &&
-		PTRACE2FTF_SEGMENT=2000 "$program" -q --format=branches -j 2 "$recording" >"$work/two" &&
+		PTRACE2FTF_SEGMENT=2000 "$segments" -q --format=branches -j 2 "$recording" >"$work/two" &&
 		cut -d : -f 2- "$work/one" >"$work/one.places" && cut -d : -f 2- "$work/two" >"$work/two.places" &&
 		cmp "$work/one.places" "$work/two.places"
 }

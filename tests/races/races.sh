@@ -3,7 +3,7 @@
 # Threads that are delayed here and there (delays.c) write the same bytes as one
 # thread that is not: 8 runs with 2 to 16 threads, 200 with LONG=1.
 . "$top_srcdir/tests/support/tap.sh"
-program=$top_builddir/ptrace2ftf
+program=$segments
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 [ "$P2F_SANITIZED" != yes ] || tap_skip_all "sanitizers want to be loaded first"
@@ -12,7 +12,7 @@ runs=8
 mkdir "$work/sample"
 "$top_builddir/tests/support/make-sample" "$work/sample"
 "$top_builddir/tests/scale/make-scale" pieces 1500 "$work/pieces"
-# A test's own setting: where streams are cut, so that there is much to hand over.
+# So that there is much to hand over.
 PTRACE2FTF_SEGMENT=300
 export PTRACE2FTF_SEGMENT
 

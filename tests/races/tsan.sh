@@ -20,10 +20,9 @@ case $(head -c 2 ptrace2ftf) in
 esac
 cat >ptrace2ftf <<END
 #!/bin/sh
-export PTRACE2FTF_SEGMENT=\${PTRACE2FTF_SEGMENT-300}
 case \$1 in
 clock-sync | diff | open | record) ;; # a command is the first word
-*) set -- -j 8 "\$@" ;;
+*) exec '$build/tests/support/ptrace2ftf-segments' -j 8 "\$@" ;;
 esac
 exec '$build/ptrace2ftf.threads' "\$@"
 END

@@ -15,6 +15,9 @@ export HOME CCACHE_DISABLE
 # Nor settings of the user.
 unset XDG_CONFIG_HOME PTRACE2FTF_OPTIONS
 
+# The program that cuts streams every PTRACE2FTF_SEGMENT bytes.
+segments=${top_builddir-}/tests/support/ptrace2ftf-segments
+
 tap_ok() { # STATUS NAME: 0 passes
 	tap_count=$((tap_count + 1))
 	if [ "$1" -eq 0 ]; then

@@ -32,7 +32,7 @@ void begin_with_cycles(void);
 /* Write the files. */
 void save(void);
 
-/* Convert them; `setting` is an environment setting before the command. */
+/* Convert them; `setting`: of the environment, for the program that cuts streams; or "". */
 void convert(const char *setting, const char *options);
 
 /* Both. */
