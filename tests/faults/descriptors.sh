@@ -96,10 +96,10 @@ any_number() { # STDIN WORDS...
 }
 
 symfs=--symfs=in
-# The first command has every fault; of the others each has every sixth, by turns.
+# The first command has every fault; of the others each has every twelfth, by turns.
 conversion() { # WHAT FUNCTION STDIN WORDS...
 	tap_check "$@"
-	[ "$LONG" ] || step=6 first=$((first % 6 + 1))
+	[ "$LONG" ] || step=12 first=$((first % 12 + 1))
 }
 conversions() { # FUNCTION WHAT
 	step=1 first=1

@@ -68,9 +68,9 @@ each() { # KIND LIMIT OUTPUT OPTIONS...
 
 symfs=--symfs=$work/sample
 # Until the trace is complete they are those of the first.
-few=${LONG:+40}
-few=${few:-10}
-tap_check "any allocation may fail" each malloc 100 "$work/out/x.ftf" $symfs "$work/perf.data"
+few=10 many=50
+[ -z "$LONG" ] || few=40 many=100
+tap_check "any allocation may fail" each malloc $many "$work/out/x.ftf" $symfs "$work/perf.data"
 tap_check "any allocation may fail while the output is compressed" \
 	each malloc $few "$work/out/x.ftf.zst" $symfs "$work/perf.data"
 # Those two are made when the trace is complete: what fails then leaves no trace of it either.
@@ -101,15 +101,15 @@ needs_its_summary() {
 	[ $status -eq 1 ] && [ -z "$(ls -A "$work/out")" ] && grep -q "cannot write to .*none/x.json" "$work/messages"
 }
 tap_check "without the JSON that was asked for there is no output" needs_its_summary
-tap_check "any read may fail" each read 100 "$work/out/x.ftf" $symfs -
-tap_check "any write may fail" each write 100 "$work/out/x.ftf" -q $symfs "$work/perf.data"
+tap_check "any read may fail" each read $many "$work/out/x.ftf" $symfs -
+tap_check "any write may fail" each write $many "$work/out/x.ftf" -q $symfs "$work/perf.data"
 tap_check "any write of compressed output may fail" \
-	each write 100 "$work/out/x.ftf.gz" -q $symfs "$work/perf.data"
-tap_check "any mapping may fail" each mmap 100 "$work/out/x.ftf" $symfs "$work/perf.data"
+	each write $many "$work/out/x.ftf.gz" -q $symfs "$work/perf.data"
+tap_check "any mapping may fail" each mmap $many "$work/out/x.ftf" $symfs "$work/perf.data"
 # The sandbox would not let the shim shorten files.
 tap_check "any file may become empty while it is mapped" \
-	each shrink 100 "$work/out/x.ftf" --sandbox=off $symfs "$work/perf.data"
-tap_check "no file may be open but the first" each open 100 "$work/out/x.ftf" $symfs "$work/perf.data"
+	each shrink $many "$work/out/x.ftf" --sandbox=off $symfs "$work/perf.data"
+tap_check "no file may be open but the first" each open $many "$work/out/x.ftf" $symfs "$work/perf.data"
 
 names_the_file() {
 	convert shrink:1 "$work/out/x.ftf" --sandbox=off $symfs "$work/perf.data"

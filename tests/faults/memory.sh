@@ -72,7 +72,7 @@ each() { # OPTIONS...
 	done
 }
 
-one_by_one=100
+one_by_one=50
 # Each command with a recording.
 commands() { # SUFFIX RECORDING FUNCTION
 	tap_check "a trace$1" each -qj1 $symfs "$2" -o x.ftf

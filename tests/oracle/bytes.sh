@@ -93,7 +93,7 @@ if record full; then
 	record snapshot --snapshot=4096
 	record losses --lose=3000 --cyc
 	record overflows --overflows=1000 --per-thread
-	for name in full snapshot losses overflows; do
+	for name in ${LONG:+full snapshot} losses overflows; do
 		check "ptsim, $name" "$work/$name"
 	done
 else

@@ -162,9 +162,7 @@ selection() {
 	# libipt does not pop its stack at uncompressed returns, so these are not for it.
 	check "coroutines, CYC" --cyc --cpus=2 -- "$static/coroutines"
 	check "signals" --cpus=2 --seed=5 -- "$static/signals"
-	check "signals, CYC, per thread" --per-thread --cyc -- "$static/signals"
 	check "threads, CYC, 2 CPUs" --cpus=2 --cyc --seed=7 --quantum=3000 -- "$static/threads"
-	check "threads, per thread" --per-thread -- "$static/threads"
 	check "processes, 2 CPUs" --cpus=2 -- "$programs/family"
 	check "ls -l, with vdso" --cpus=2 -- ls -ld /
 	perf= # it goes by time only

@@ -130,8 +130,8 @@ tap_check "forks: children begin in the call that forked them, MTC" same_stacks 
 	"$programs/forks"
 [ -z "$LONG" ] || tap_check "forks: the same, MTC seldom" same_stacks 100000 "$forks" --mtc-period=9 --seed=4 -- \
 	"$programs/forks"
-tap_check "forks: the same, TSC only" same_stacks 1000000 "$forks" --no-mtc --cpus=2 --seed=3 -- \
-	"$programs/forks"
+[ -z "$LONG" ] || tap_check "forks: the same, TSC only" same_stacks 1000000 "$forks" --no-mtc --cpus=2 \
+	--seed=3 -- "$programs/forks"
 # Without main, which ends where the exec is recorded: some time behind its system call.
 tap_check "family: the same, with exec" same_stacks 700 '--only=^(child|work|__libc_fork|_Fork)$' \
 	--seed=3 -- "$programs/family"
@@ -147,9 +147,9 @@ if [ -n "$LONG" ]; then
 		"$programs/execs" 2 "$programs/tail"
 fi
 # Each program faults on its first instruction, and resumes at the entry that the next one has, too.
-tap_check "execs: one entry, page faults" same_stacks 700 "$execs" --faults --seed=5 -- \
+[ -z "$LONG" ] || tap_check "execs: one entry, page faults" same_stacks 700 "$execs" --faults --seed=5 -- \
 	"$programs/execs" 2 "$programs/tail"
-tap_check "execs: the same, TSC only" same_stacks 1000000 "$execs" --faults --no-mtc --cpus=2 --seed=5 -- \
+tap_check "execs: one entry, page faults, TSC only" same_stacks 1000000 "$execs" --faults --no-mtc --cpus=2 --seed=5 -- \
 	"$programs/execs" 2 "$programs/tail"
 # The program's calls are of the one thread that is left, whose tid is the pid.
 becomes_leader() { # OPTIONS...
@@ -164,9 +164,9 @@ becomes_leader() { # OPTIONS...
 leader='--only=^(work|become|wait_for_ever|even|odd)$'
 tap_check "thread_exec: a thread that runs exec becomes the leader" same_stacks 700 "$leader" \
 	--cpus=2 --seed=3 -- "$programs/thread_exec" "$programs/tail"
-tap_check "thread_exec: the same, TSC only" same_stacks 1000000 "$leader" --no-mtc --faults -- \
-	"$programs/thread_exec" "$programs/tail"
-for options in "--seed=3" "--no-mtc --faults" "--no-tsc --no-mtc"; do
+[ -z "$LONG" ] || tap_check "thread_exec: the same, TSC only" same_stacks 1000000 "$leader" --no-mtc --faults \
+	-- "$programs/thread_exec" "$programs/tail"
+for options in "--no-tsc --no-mtc" ${LONG:+"--seed=3" "--no-mtc --faults"}; do
 	tap_check "thread_exec: a buffer per thread, $options" becomes_leader $options
 done
 # The kernel reports the end of a leader last: a wait for it alone would never end.
@@ -180,12 +180,13 @@ does_not_end() {
 		grep -q '^ptsim: thread [0-9]* of [0-9]* (sleep)' "$work/messages"
 }
 tap_check "ptsim ends a program that does not end in time, and names its threads" does_not_end
-for name in recursion threads ${LONG:+indirect signals}; do
+for name in threads ${LONG:+recursion indirect signals}; do
 	tap_check "$name: the right parents, 1% lost" right_parents --cyc --seed=9 -- "$programs/$name"
 done
 for name in recursion unwinding; do
 	tap_check "$name: the true callers or a mark, overflows" true_callers --overflows=1500 --seed=21 -- "$programs/$name"
-	tap_check "$name: the true callers or a mark, full buffers" true_callers --lose=3000 --seed=31 -- "$programs/$name"
+	[ "$name$LONG" = recursion ] ||
+		tap_check "$name: the true callers or a mark, full buffers" true_callers --lose=3000 --seed=31 -- "$programs/$name"
 done
 sed 's/^/# /' "$work/parents"
 echo "# $(awk '{ n += $1; w += $4 } END { print n " frames compared, " w " wrong" }' "$work/compared")"
