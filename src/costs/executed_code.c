@@ -354,7 +354,7 @@ static struct insn insn_at(const struct dso *dso, uint64_t vaddr)
 	return code ? insn_decode(code, size, INSN_MODE_32) : (struct insn){ 0 };
 }
 
-/* The stretches that end at an instruction do not go on to the next one, as *left do. */
+/* Subtract the stretches that end at an instruction from *left, which reach the next one. */
 static void end_at(struct insn_scan *scan, struct executed_insn *executed, uint64_t *left)
 {
 	for (; scan->ended < scan->count && scan->ends[scan->ended]->last <= executed->vaddr;
@@ -386,6 +386,7 @@ static void scan_insns(struct insn_scan *scan,
 		end_at(scan, &executed, &left);
 		executed.length = insn.length;
 		executed.conditional = insn.kind == BRANCH_COND;
+		executed.back = insn.distance < 0;
 		if (insn.length && executed.count)
 			add(context, &executed);
 		if (left && insn.length && (insn.kind == BRANCH_NONE || insn.kind == BRANCH_COND)) {

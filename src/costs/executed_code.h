@@ -67,7 +67,8 @@ struct executed_insn {
 	uint64_t count;        /* executions */
 	uint64_t taken;        /* of these, by a conditional jump to its target */
 	uint8_t length;        /* bytes */
-	bool conditional;      /* it is a conditional jump */
+	bool conditional;      /* it is a conditional jump, */
+	bool back;             /* to a lower address */
 };
 
 /*

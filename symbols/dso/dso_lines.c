@@ -154,6 +154,21 @@ struct source_line dso_symbol_line(const struct symbol *symbol)
 	return cached->line;
 }
 
+struct source_line dso_name_line(const struct symbol *symbol)
+{
+	struct source_line line = { 0 };
+	struct dso *dso = symbol->dso;
+	struct inline_hit hit;
+
+	pthread_mutex_lock(&dso->store->lock);
+	if (!dso->lines_loaded)
+		load_lines(dso);
+	if (inline_table_find(&dso->inlined, &dso->lines, symbol->start, &hit, NULL) == 1)
+		line = make_line(dso, &hit.function->at);
+	pthread_mutex_unlock(&dso->store->lock);
+	return line;
+}
+
 /* ---- Statements ---------------------------------------------------------- */
 
 struct statement_list {

@@ -200,6 +200,10 @@ struct source_line dso_symbol_line(const struct symbol *symbol);
  */
 struct source_line dso_line(const struct symbol *symbol, uint64_t offset);
 
+/* Returns where the source has the name of a function, by its debug information; parts may be
+ * unknown. */
+struct source_line dso_name_line(const struct symbol *symbol);
+
 /* The begin of a source statement in the code; virtual addresses. */
 struct statement {
 	uint64_t vaddr;

@@ -102,12 +102,14 @@ static uint32_t find_owner(const struct inline_ranges *ranges, uint64_t vaddr, u
 	return range == RANGE_NONE ? RANGE_NONE : ranges->ranges[range].owner;
 }
 
+/* The entry's declaration may have the attribute. */
 static uint32_t number_of(Dwarf_Die *die, unsigned name)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Word value;
 
-	if (dwarf_formudata(dwarf_attr(die, name, &attribute), &value) != 0 || value > UINT32_MAX)
+	if (dwarf_formudata(dwarf_attr_integrate(die, name, &attribute), &value) != 0 ||
+	    value > UINT32_MAX)
 		return 0;
 	return (uint32_t)value;
 }
@@ -143,13 +145,17 @@ static bool add_call(struct inline_reader *reader, Dwarf_Die *die, uint32_t pare
 static bool add_function(struct inline_reader *reader, Dwarf_Die *die)
 {
 	struct inline_unit *unit = reader->unit;
+	struct inline_function *function;
 	size_t before = unit->ranges.count;
 	bool sound = add_ranges(reader, die, &unit->ranges, (uint32_t)unit->count);
 
 	if (unit->ranges.count == before)
 		return sound;
-	*ARRAY_ADD(unit->functions, unit->count, unit->room) =
-		(struct inline_function){ .die = dwarf_dieoffset(die) };
+	function = ARRAY_ADD(unit->functions, unit->count, unit->room);
+	*function = (struct inline_function){ .die = dwarf_dieoffset(die) };
+	line_table_place(reader->lines, &unit->skeleton, number_of(die, DW_AT_decl_file),
+			 &function->at);
+	function->at.line = number_of(die, DW_AT_decl_line);
 	return sound && dwarf_guard_allows_entry(guard_of(reader));
 }
 

@@ -4,10 +4,14 @@
  * (geninfo(1), "TRACEFILE FORMAT"), which genhtml(1) and others show.
  */
 
+#include <unistd.h>
+
 #include "base/tables/pair_table.h"
 #include "src/costs/executed_code.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"
+#include "src/options/options.h"
+#include "src/select/function_choice.h"
 #include "symbols/dso/dso_store.h"
 
 /* ---- Lines --------------------------------------------------------------- */
@@ -24,9 +28,11 @@ struct covered_lines {
 	struct covered_file {
 		const struct name *name; /* borrowed */
 		bool ran;                /* a line of it was executed */
+		bool missing;            /* it is not on this machine */
 	} * files;                       /* owned */
 	struct covered_line {
 		uint32_t file, line; /* `file`: index */
+		bool shown;          /* it has code that was chosen */
 		uint64_t count;
 	} * lines;
 	/* A conditional jump. */
@@ -34,6 +40,7 @@ struct covered_lines {
 		uint32_t line; /* index of the line */
 		uint64_t vaddr;
 		uint64_t taken, not_taken;
+		bool back; /* to a lower address: of a loop */
 	} * jumps;
 	struct covered_function {
 		const struct symbol *symbol; /* borrowed */
@@ -50,7 +57,12 @@ struct covered_lines {
 	struct pair_table function_ids; /* of a symbol's pointer */
 	struct pair_table dso_ids;      /* of a dso's pointer */
 	struct pair_table unit_ids;     /* of (dso, number of unit) */
-	uint32_t dso;                   /* of the rows that are added */
+	const struct dso **dsos;        /* owned; by number, the dsos are borrowed */
+	size_t dso_room;
+	uint32_t dso;             /* of the rows that are added */
+	struct name_table *names; /* borrowed */
+	/* The file of the last row, and the same without "." and "..". */
+	const struct name *file, *plain_file;
 };
 
 #define NO_LINE UINT32_MAX
@@ -64,19 +76,66 @@ struct covered_row {
 
 /* ---- Statements ---------------------------------------------------------- */
 
-static uint32_t line_of(struct covered_lines *lines, const struct source_line *at)
+/*
+ * Returns a path without "." and "..", as other tools name the file; the same one, if a link would
+ * make that another file.
+ */
+static const struct name *plain_path(struct covered_lines *lines, const struct name *path)
+{
+	char *text = alloc_zeroed(path->length + 2, 1), *end = text;
+	const struct name *plain;
+
+	for (const char *at = path->text; *at; at += strcspn(at, "/")) {
+		size_t slashes = strspn(at, "/"), length;
+
+		at += slashes;
+		length = strcspn(at, "/");
+		if (!length || (length == 1 && *at == '.'))
+			continue;
+		if (length == 2 && !strncmp(at, "..", 2) && end > text && strrchr(text, '/')) {
+			end = strrchr(text, '/');
+			*end = '\0';
+			continue;
+		}
+		if (slashes)
+			*end++ = '/';
+		memcpy(end, at, length);
+		end += length;
+		*end = '\0';
+	}
+	plain = name_intern_text(lines->names, text);
+	free(text);
+	return access(plain->text, F_OK) < 0 && access(path->text, F_OK) == 0 ? path : plain;
+}
+
+static uint32_t file_of_path(struct covered_lines *lines, const struct name *path)
 {
 	size_t count = lines->file_ids.count;
+	uint32_t file;
+
+	if (path != lines->file)
+		lines->plain_file = plain_path(lines, path);
+	lines->file = path;
+	file = pair_table_find(&lines->file_ids, 0, lines->plain_file->id);
+	if (file == count) {
+		lines->files = alloc_grow(lines->files, &lines->file_room, count + 1,
+					  sizeof(*lines->files));
+		lines->files[file] = (struct covered_file){
+			.name = lines->plain_file,
+			.missing = access(lines->plain_file->text, F_OK) < 0,
+		};
+	}
+	return file;
+}
+
+static uint32_t line_of(struct covered_lines *lines, const struct source_line *at)
+{
+	size_t count;
 	uint32_t file, line;
 
 	if (!at->line || !at->file)
 		return NO_LINE;
-	file = pair_table_find(&lines->file_ids, 0, at->file->id);
-	if (file == count) {
-		lines->files = alloc_grow(lines->files, &lines->file_room, count + 1,
-					  sizeof(*lines->files));
-		lines->files[file] = (struct covered_file){ .name = at->file };
-	}
+	file = file_of_path(lines, at->file);
 	count = lines->line_ids.count;
 	line = pair_table_find(&lines->line_ids, file, at->line);
 	if (line == count) {
@@ -107,6 +166,9 @@ static void read_unit(struct covered_lines *lines, const struct dso *dso, uint64
 	if (!unit)
 		return;
 	lines->dso = pair_table_find_pointer(&lines->dso_ids, dso);
+	lines->dsos = alloc_grow(lines->dsos, &lines->dso_room, (size_t)lines->dso + 1,
+				 sizeof(*lines->dsos));
+	lines->dsos[lines->dso] = dso;
 	if (pair_table_find(&lines->unit_ids, lines->dso, (uint32_t)unit) == count)
 		dso_list_statements((struct dso *)dso, vaddr, add_row, lines);
 }
@@ -136,6 +198,59 @@ static void sort_rows(struct covered_lines *lines)
 	lines->row_count = kept;
 }
 
+/* Returns the symbol at a row; *last is that of the row before, or NULL. */
+static const struct symbol *symbol_of(const struct covered_lines *lines,
+				      const struct covered_row *row, const struct symbol *last)
+{
+	const struct dso *dso = lines->dsos[row->dso];
+
+	return last && last->dso == dso && row->vaddr - last->start < last->size
+		       ? last
+		       : dso_borrow_symbol_at((struct dso *)dso, row->vaddr);
+}
+
+/* Leave out the lines of functions that are not chosen. */
+static void choose_rows(struct covered_lines *lines, struct function_choice *choice)
+{
+	const struct symbol *symbol = NULL;
+
+	for (size_t i = 0; i < lines->row_count; i++) {
+		struct covered_row *row = &lines->rows[i];
+
+		symbol = symbol_of(lines, row, symbol);
+		if (!function_choice_has(choice, symbol))
+			row->line = NO_LINE;
+	}
+}
+
+/*
+ * The head of a function is the line of its name, as gcov has it, in place of that of its brace,
+ * where its code begins.
+ */
+static void move_heads(struct covered_lines *lines)
+{
+	const struct symbol *symbol = NULL;
+
+	for (size_t i = 0; i < lines->row_count; i++) {
+		struct covered_row *row = &lines->rows[i];
+		uint32_t line = row->line;
+		struct source_line name;
+
+		symbol = symbol_of(lines, row, symbol);
+		if (line == NO_LINE || symbol->start != row->vaddr)
+			continue;
+		name = dso_name_line(symbol);
+		if (!name.file || name.line >= lines->lines[line].line ||
+		    file_of_path(lines, name.file) != lines->lines[line].file)
+			continue;
+		for (; i < lines->row_count && lines->rows[i].line == line &&
+		       symbol_of(lines, &lines->rows[i], symbol) == symbol;
+		     i++)
+			lines->rows[i].line = line_of(lines, &name);
+		i--;
+	}
+}
+
 /* Returns the first row at or after an address of a dso. */
 static size_t find_row(const struct covered_lines *lines, uint32_t dso, uint64_t vaddr)
 {
@@ -158,12 +273,14 @@ static void count_line(struct covered_lines *lines, uint32_t line, uint64_t coun
 	lines->files[lines->lines[line].file].ran = true;
 }
 
-/* Find where the code of each row's line ends. */
+/* Find where the code of each row's line ends, and which lines have code. */
 static void find_ends(struct covered_lines *lines)
 {
 	for (size_t i = lines->row_count; i-- > 0;) {
 		struct covered_row *row = &lines->rows[i];
 
+		if (row->line != NO_LINE)
+			lines->lines[row->line].shown = true;
 		row->behind = (uint32_t)i + 1;
 		if (i + 1 < lines->row_count && row[1].line == row->line && row[1].dso == row->dso)
 			row->behind = row[1].behind;
@@ -241,7 +358,9 @@ static void count_jump(void *context, const struct executed_insn *insn)
 	if (jump == count) {
 		lines->jumps = alloc_grow(lines->jumps, &lines->jump_room, count + 1,
 					  sizeof(*lines->jumps));
-		lines->jumps[jump] = (struct covered_jump){ .line = line, .vaddr = insn->vaddr };
+		lines->jumps[jump] = (struct covered_jump){ .line = line,
+							    .vaddr = insn->vaddr,
+							    .back = insn->back };
 	}
 	lines->files[lines->lines[line].file].ran = true;
 	lines->jumps[jump].taken += insn->taken;
@@ -276,11 +395,11 @@ static const struct symbol *function_at(const struct covered_lines *lines, const
 		       : NULL;
 }
 
-static void find_functions(struct covered_lines *lines, const struct dso *const *dsos)
+static void find_functions(struct covered_lines *lines)
 {
 	for (size_t i = 0; i < lines->row_count; i++) {
 		const struct covered_row *row = &lines->rows[i];
-		const struct symbol *symbol = function_at(lines, dsos[row->dso], row);
+		const struct symbol *symbol = function_at(lines, lines->dsos[row->dso], row);
 
 		if (symbol)
 			function_of(lines, symbol, row->line);
@@ -303,9 +422,9 @@ static void count_calls(struct covered_lines *lines, const struct code_stretch *
 }
 
 /* Look up all that was executed; `lines` is zeroed. */
-static void covered_lines_find(struct covered_lines *lines, const struct executed_code *code)
+static void covered_lines_find(struct covered_lines *lines, const struct executed_code *code,
+			       struct function_choice *choice)
 {
-	const struct dso **dsos = alloc_zeroed(code->count + 1, sizeof(*dsos));
 	uint64_t *through; /* by row */
 
 	for (size_t i = 0; i < code->count; i++) {
@@ -314,22 +433,23 @@ static void covered_lines_find(struct covered_lines *lines, const struct execute
 		read_unit(lines, stretch->dso, stretch->begin);
 	}
 	sort_rows(lines);
+	if (choice)
+		choose_rows(lines, choice);
+	move_heads(lines);
 	find_ends(lines);
 	through = alloc_zeroed(lines->row_count + 2, sizeof(*through));
 	for (size_t i = 0; i < code->count; i++) {
 		const struct code_stretch *stretch = &code->stretches[i];
 		uint32_t dso = pair_table_find_pointer(&lines->dso_ids, stretch->dso);
 
-		dsos[dso] = stretch->dso;
 		count_lines(lines, stretch, dso, through);
 	}
 	count_through(lines, through);
 	executed_code_list(code, count_jump, lines);
-	find_functions(lines, dsos);
+	find_functions(lines);
 	for (size_t i = 0; i < code->count; i++)
 		count_calls(lines, &code->stretches[i],
 			    pair_table_find_pointer(&lines->dso_ids, code->stretches[i].dso));
-	free(dsos);
 	free(through);
 }
 
@@ -347,6 +467,7 @@ static void covered_lines_release(struct covered_lines *lines)
 	free(lines->jumps);
 	free(lines->functions);
 	free(lines->rows);
+	free(lines->dsos);
 	*lines = (struct covered_lines){ 0 };
 }
 
@@ -354,7 +475,9 @@ struct lcov_output {
 	struct format_output output; /* first */
 	struct executed_code code;
 	struct covered_lines covered;
-	struct diag *diag; /* borrowed */
+	const struct selection *select; /* borrowed, as the next */
+	struct diag *diag;
+	bool sources; /* some are on this machine: others are left out */
 };
 
 static struct format_output *open_lcov(const struct format_request *request, struct error *err)
@@ -366,6 +489,8 @@ static struct format_output *open_lcov(const struct format_request *request, str
 	lcov->output.text = request->text;
 	lcov->output.code = &lcov->code;
 	lcov->diag = request->diag;
+	lcov->select = &request->options->select;
+	lcov->covered.names = request->names;
 	return &lcov->output;
 }
 
@@ -436,7 +561,11 @@ static void print_functions(const struct covered_lines *covered, uint32_t file, 
 	*at = end;
 }
 
-/* The branches of a line are numbered: of each jump the way when it is taken, and the other. */
+/*
+ * The branches of a line are numbered: of each jump both ways, first where the condition of the
+ * source is met, as gcov has them.  Compilers skip the code of a condition by a jump forward, and
+ * go round a loop by a jump back.
+ */
 static void print_jumps(const struct covered_lines *covered, uint32_t file, size_t *at, FILE *out)
 {
 	const struct covered_jump *jumps = covered->jumps;
@@ -449,7 +578,8 @@ static void print_jumps(const struct covered_lines *covered, uint32_t file, size
 		branch = *at > begin && jumps[*at - 1].line == jump->line ? branch + 2 : 0;
 		fprintf(out,
 			"BRDA:%" PRIu32 ",0,%zu,%" PRIu64 "\nBRDA:%" PRIu32 ",0,%zu,%" PRIu64 "\n",
-			line, branch, jump->taken, line, branch + 1, jump->not_taken);
+			line, branch, jump->back ? jump->taken : jump->not_taken, line, branch + 1,
+			jump->back ? jump->not_taken : jump->taken);
 		hit += (jump->taken > 0) + (jump->not_taken > 0);
 	}
 	fprintf(out, "BRF:%zu\nBRH:%zu\n", 2 * (*at - begin), hit);
@@ -469,20 +599,40 @@ static void print_lines(const struct covered_lines *covered, const uint32_t *ids
 	fprintf(out, "LF:%zu\nLH:%zu\n", count, hit);
 }
 
-/* Only files of which a line ran are shown; functions and jumps are of such alone. */
-static void print_files(const struct covered_lines *covered, const uint32_t *ids, FILE *out)
+/* Returns whether a file is shown: a line of it ran, and genhtml can read it. */
+static bool is_shown(const struct covered_lines *covered, uint32_t file, bool sources)
 {
+	return covered->files[file].ran && !(sources && covered->files[file].missing);
+}
+
+/* Move *function and *jump past those of a file. */
+static void pass_file(const struct covered_lines *covered, uint32_t file, size_t *function,
+		      size_t *jump)
+{
+	while (*function < covered->function_ids.count &&
+	       file_of(covered, covered->functions[*function].line) == file)
+		++*function;
+	while (*jump < covered->jump_ids.count &&
+	       file_of(covered, covered->jumps[*jump].line) == file)
+		++*jump;
+}
+
+static void print_files(struct lcov_output *lcov, const uint32_t *ids, size_t id_count)
+{
+	const struct covered_lines *covered = &lcov->covered;
+	FILE *out = lcov->output.text;
 	size_t count, function = 0, jump = 0;
 
-	for (size_t i = 0; i < covered->line_ids.count; i += count) {
+	for (size_t i = 0; i < id_count; i += count) {
 		uint32_t file = file_of(covered, ids[i]);
 
 		count = 1;
-		while (i + count < covered->line_ids.count &&
-		       file_of(covered, ids[i + count]) == file)
+		while (i + count < id_count && file_of(covered, ids[i + count]) == file)
 			count++;
-		if (!covered->files[file].ran)
+		if (!is_shown(covered, file, lcov->sources)) {
+			pass_file(covered, file, &function, &jump);
 			continue;
+		}
 		fputs("TN:\nSF:", out);
 		escaped_text_print(covered->files[file].name->text,
 				   covered->files[file].name->length, out);
@@ -494,6 +644,21 @@ static void print_files(const struct covered_lines *covered, const uint32_t *ids
 	}
 }
 
+/* Files that are missing are left out, unless all are: then the recording is of another machine. */
+static void look_for_sources(struct lcov_output *lcov)
+{
+	const struct covered_lines *covered = &lcov->covered;
+
+	for (uint32_t i = 0; i < covered->file_ids.count; i++)
+		lcov->sources |= covered->files[i].ran && !covered->files[i].missing;
+	for (uint32_t i = 0; i < covered->file_ids.count && lcov->sources; i++)
+		if (covered->files[i].ran && covered->files[i].missing)
+			diag_warn(lcov->diag, "sources-missing",
+				  "%s: the source is not here, so its lines are left out; install "
+				  "it, or choose files of code with --dso",
+				  covered->files[i].name->text);
+}
+
 static void warn_of_no_lines(const struct lcov_output *lcov)
 {
 	if (lcov->code.count && !lcov->covered.line_ids.count)
@@ -502,27 +667,44 @@ static void warn_of_no_lines(const struct lcov_output *lcov)
 			  "debug files");
 }
 
+/* Find the lines of all code, or of the chosen functions. */
+static void find_lines(struct lcov_output *lcov)
+{
+	const struct selection *select = lcov->select;
+	bool chosen = select->symbols.count || select->dsos.count;
+	struct function_choice choice;
+
+	function_choice_init(&choice, select);
+	executed_code_finish(&lcov->code);
+	covered_lines_find(&lcov->covered, &lcov->code, chosen ? &choice : NULL);
+	if (chosen)
+		function_choice_warn(&choice, lcov->covered.function_ids.count, lcov->diag);
+	function_choice_release(&choice);
+}
+
 static int print_lcov(struct format_output *output, struct error *err)
 {
 	struct lcov_output *lcov = (struct lcov_output *)output;
 	struct covered_lines *covered = &lcov->covered;
+	size_t count = 0;
 	uint32_t *ids;
 
 	(void)err;
-	executed_code_finish(&lcov->code);
-	covered_lines_find(covered, &lcov->code);
+	find_lines(lcov);
 	warn_of_no_lines(lcov);
+	look_for_sources(lcov);
 	ids = alloc_zeroed(covered->line_ids.count + 1, sizeof(*ids));
-	for (size_t i = 0; i < covered->line_ids.count; i++)
-		ids[i] = (uint32_t)i;
-	qsort_r(ids, covered->line_ids.count, sizeof(*ids), compare_line_ids, covered);
+	for (uint32_t i = 0; i < covered->line_ids.count; i++)
+		if (covered->lines[i].shown)
+			ids[count++] = i;
+	qsort_r(ids, count, sizeof(*ids), compare_line_ids, covered);
 	if (covered->jump_ids.count)
 		qsort_r(covered->jumps, covered->jump_ids.count, sizeof(*covered->jumps),
 			compare_jumps, covered);
 	if (covered->function_ids.count)
 		qsort_r(covered->functions, covered->function_ids.count,
 			sizeof(*covered->functions), compare_functions, covered);
-	print_files(covered, ids, output->text);
+	print_files(lcov, ids, count);
 	free(ids);
 	return 0;
 }
@@ -539,6 +721,7 @@ const struct output_format format_lcov = {
 	.name = "lcov",
 	.suffix = "info",
 	.lines = true,
+	.chooses_calls = true,
 	.open = open_lcov,
 	.finish = print_lcov,
 	.release = release_lcov,
