@@ -140,6 +140,7 @@ struct output_format {
 	FORMAT(branches)                                                                           \
 	FORMAT(calls)                                                                              \
 	FORMAT(slices)                                                                             \
+	FORMAT(tree)                                                                               \
 	FORMAT(none)                                                                               \
 	FORMAT(events)                                                                             \
 	FORMAT(memtrace)                                                                           \

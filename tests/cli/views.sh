@@ -139,6 +139,53 @@ named_threads() {
 }
 tap_check "folded: stacks begin with the names of threads" named_threads
 
+# uftrace's form: a line for a call without others, else one for its begin and one for its end.
+tree_slices() { # of its ends: TID DEPTH TIME UNIT NAME
+	awk '/^#|^$/ { next }
+	{
+		at = index($0, "| ")
+		rest = substr($0, at + 2)
+		match(rest, /^ */)
+		depth = RLENGTH / 2
+		rest = substr(rest, RLENGTH + 1)
+		split(substr($0, 1, at), f, /[][ ]+/)
+		if (rest ~ /\{( \/\*.*)?$/) {
+			if (substr($0, 1, 11) !~ /^ *$/ || opened + 0 != depth)
+				print "wrong:", $0
+			sub(/(\(\))? \{.*/, "", rest)
+			name[opened++] = rest
+			next
+		}
+		end = rest ~ /^\}/
+		opened -= end
+		if (end ? rest !~ /^\} \/\* .* \*\/$/ : rest !~ /;( \/\*.*)?$/)
+			print "wrong:", $0
+		if (end)
+			rest = substr(rest, 6)
+		else
+			sub(/(\(\))?;.*/, "", rest)
+		sub(/(, cut)? \*\/$/, "", rest)
+		if (opened != depth || (end && rest != name[depth]))
+			print "wrong:", $0
+		print f[4], depth, f[2], f[3], rest
+	}' "$1" | sort
+}
+tree() {
+	"$program" -q --format=tree threads >tree
+	"$program" -q --format=slices --args=none threads | awk '{
+		t = $4 - $3
+		split($1, id, "/")
+		unit = t < 1000000 ? "us" : t < 1000000000 ? "ms" : "s"
+		t = int(t / (unit == "us" ? 1 : unit == "ms" ? 1000 : 1000000))
+		depth = $2
+		$1 = $2 = $3 = $4 = ""
+		sub(/^ */, "")
+		printf "%s %d %d.%03d %s %s\n", id[2], depth, t / 1000, t % 1000, unit, $0
+	}' | sort >ours
+	tree_slices tree | diff ours - && [ "$(grep -c '}' tree)" -gt 100 ] && [ "$(grep -c '^$' tree)" -eq 4 ]
+}
+tap_check "tree: the slices, indented" tree
+
 # Each weight in units, to less than one; the sum is right.
 units() {
 	"$program" -q --format=folded threads >ns && "$program" -q --format=folded --unit=1us threads >us || return 1
