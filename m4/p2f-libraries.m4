@@ -57,6 +57,21 @@ AM_CONDITIONAL([HAVE_PROTOBUF_C], [test $p2f_found = yes])
 AS_IF([test $p2f_found = no], [PROTOBUF_C_CFLAGS= PROTOBUF_C_LIBS=])
 ])
 
+dnl P2F_SQLITE: the library that --format=sqlite is made with.
+AC_DEFUN([P2F_SQLITE], [
+AC_ARG_WITH([sqlite3], [AS_HELP_STRING([--without-sqlite3], [build without --format=sqlite])])
+p2f_found=no
+AS_IF([test "x$with_sqlite3" != xno], [
+	PKG_CHECK_MODULES([SQLITE], [sqlite3 >= 3.36], [p2f_found=yes], [
+		AS_IF([test "x$with_sqlite3" = xyes], [p2f_missing="$p2f_missing libsqlite3-dev"],
+			[AC_MSG_WARN([building without --format=sqlite. For it, on Debian 12:
+    apt-get install libsqlite3-dev])])])
+])
+AM_CONDITIONAL([HAVE_SQLITE], [test $p2f_found = yes])
+AS_IF([test $p2f_found = yes], [AC_DEFINE([HAVE_SQLITE], [1], [Define if --format=sqlite is built.])],
+	[SQLITE_CFLAGS= SQLITE_LIBS=])
+])
+
 dnl P2F_REPORT_MISSING: stop if anything is missing, and say how to get it.
 AC_DEFUN([P2F_REPORT_MISSING], [
 AS_IF([test -n "$p2f_missing"], [AC_MSG_ERROR([missing libraries. On Debian 12:

@@ -190,6 +190,12 @@ else
 libptrace2ftf_a_SOURCES += src/formats/pprof/format_pprof_none.c
 endif
 
+if HAVE_SQLITE
+libptrace2ftf_a_SOURCES += src/formats/sqlite/format_sqlite.c
+else
+libptrace2ftf_a_SOURCES += src/formats/sqlite/format_sqlite_none.c
+endif
+
 bin_PROGRAMS += ptrace2ftf
 ptrace2ftf_SOURCES = src/main.c
 # In the program, not in the library: tests link the program without a server, too.
@@ -202,5 +208,5 @@ endif
 # Order matters: each library may use the ones after it.
 PTRACE2FTF_LIBS = libptrace2ftf.a libftfread.a libdecoder.a libsymbols.a liboverlays.a libftf.la libbase.a \
 	$(IPT_LIBS) $(DW_LIBS) $(ELF_LIBS) libdemanglers.a \
-	$(JANSSON_LIBS) $(XXHASH_LIBS) $(ZSTD_LIBS) $(ZLIB_LIBS) $(LZMA_LIBS) $(PROTOBUF_C_LIBS)
+	$(JANSSON_LIBS) $(XXHASH_LIBS) $(ZSTD_LIBS) $(ZLIB_LIBS) $(LZMA_LIBS) $(PROTOBUF_C_LIBS) $(SQLITE_LIBS)
 ptrace2ftf_LDADD = $(PTRACE2FTF_LIBS)

@@ -325,8 +325,10 @@ void option_conflicts_refuse(const struct options *options)
 		usage_error("--inline needs --stacks=precise: magic-trace's rules do not know "
 			    "inlined functions");
 	if (options->inlined && options->engine == PT_ENGINE_LIBIPT)
-		usage_error("--inline needs --engine=fast: libipt does not show where code "
-			    "enters an inlined call without a branch");
+		usage_error("--inline needs --engine=fast: libipt's does not show where code "
+			    "without a branch enters an inlined call");
+	if (options->format == &format_sqlite && options->max_output)
+		usage_error("cannot cut a database; leave out --max-output");
 	if (options->json_answer && options->max_output)
 		usage_error("--max-output would cut the JSON; leave it out");
 	if (options->join && (options->no_join || batch))

@@ -15,8 +15,9 @@ static const struct {
 	const struct output_format *format;
 } aliases[] = {
 	{ "json", &format_speedscope }, { "speedscope", &format_speedscope },
-	{ "fxt", &format_ftf },         { "pb", &format_pprof },
-	{ "pprof", &format_pprof },     { "lcov", &format_lcov },
+	{ "fxt", &format_ftf },         { "sqlite", &format_sqlite },
+	{ "pb", &format_pprof },        { "pprof", &format_pprof },
+	{ "lcov", &format_lcov },       { "sqlite", &format_sqlite },
 };
 
 /* Suffixes of formats that are not written. */

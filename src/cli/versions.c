@@ -25,6 +25,9 @@ void versions_print(FILE *out)
 #ifdef STATIC_PROGRAM
 	fputs("static: without --debuginfod\n", out);
 #endif
+#ifndef HAVE_SQLITE
+	fputs("without libsqlite3: no --format=sqlite\n", out);
+#endif
 #ifndef HAVE_MHD
 	fputs("without libmicrohttpd: no `ptrace2ftf open`\n", out);
 #endif

@@ -150,6 +150,7 @@ struct output_format {
 	FORMAT(outliers)                                                                           \
 	FORMAT(chrome)                                                                             \
 	FORMAT(speedscope)                                                                         \
+	FORMAT(sqlite)                                                                             \
 	FORMAT(pprof)                                                                              \
 	FORMAT(callgrind)                                                                          \
 	FORMAT(lcov)                                                                               \

@@ -72,5 +72,5 @@ mkdir build && cd build
 unset CFLAGS
 # -B: where gcc's -print-file-name finds libiberty.a.
 ../configure --enable-werror --host=$host CC=$CC PKG_CONFIG=pkg-config LDFLAGS=-B/usr/lib/$host \
-	--without-libmicrohttpd --without-protobuf-c
+	--without-libmicrohttpd --without-protobuf-c --without-sqlite3
 make -j"$(nproc)"

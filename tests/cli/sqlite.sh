@@ -1,0 +1,72 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# --format=sqlite: the queries of perf's exported-sql-viewer.py find the calls of --format=slices.
+. "$top_srcdir/tests/support/tap.sh"
+program=$top_builddir/ptrace2ftf
+ptsim=$top_builddir/tests/ptsim/ptsim
+programs=$top_builddir/tests/programs/static
+! grep -q 'this build is without libsqlite3' "$program" || tap_skip_all "this build is without libsqlite3"
+command -v sqlite3 >/dev/null || tap_skip_all "no sqlite3"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+"$ptsim" record --cyc --cpus=2 --seed=3 -o threads -- "$programs/threads" >/dev/null 2>messages ||
+	tap_skip_all "programs cannot be traced here: $(cat messages)"
+"$program" -q --format=slices --args=full threads >slices
+"$program" -q threads -o calls.db 2>messages || tap_skip_all "$(cat messages)"
+
+query() {
+	sqlite3 -separator ' ' calls.db "$1"
+}
+
+# The call tree: each level is looked up by the id of its parent, from 0 on.
+call_tree() {
+	query "WITH RECURSIVE tree(id, depth) AS (
+			SELECT id, 0 FROM calls WHERE parent_id = 0 AND id > 0
+			UNION ALL SELECT c.id, depth + 1 FROM calls c JOIN tree t ON c.parent_id = t.id)
+		SELECT pid || '/' || tid, depth, call_time, return_time, name, insn_count, cyc_count
+		FROM tree JOIN calls USING (id) JOIN call_paths ON calls.call_path_id = call_paths.id
+		JOIN symbols ON call_paths.symbol_id = symbols.id JOIN dsos ON symbols.dso_id = dsos.id
+		JOIN threads ON threads.id = thread_id JOIN comms ON comms.id = comm_id
+		WHERE comms.has_calls = 1" | sort >ours
+	awk '{
+		insns = cycles = 0
+		name = $5
+		for (i = 6; i <= NF; i++) {
+			if ($i ~ /^insns=/) insns = substr($i, 7)
+			else if ($i ~ /^cycles=/) cycles = substr($i, 8)
+			else if ($i !~ /^[a-z_]+=/) name = name " " $i
+		}
+		print $1, $2, $3, $4, name, insns, cycles
+	}' slices | sort | diff - ours && [ "$(wc -l <ours)" -gt 1000 ]
+}
+tap_check "the call tree has the calls, with times and costs" call_tree
+
+# The call graph: the levels below call path 1 are looked up by parent_call_path_id, comm and thread.
+call_graph() {
+	query "SELECT tid, name, count(calls.id), sum(return_time - call_time)
+		FROM comm_threads JOIN threads ON threads.id = thread_id JOIN calls USING (comm_id, thread_id)
+		JOIN call_paths ON calls.call_path_id = call_paths.id JOIN symbols ON symbols.id = symbol_id
+		WHERE parent_call_path_id = 1 GROUP BY tid, call_path_id, name" | sort >ours
+	awk '$2 == 0 { split($1, id, "/"); key = id[2] " " $5; n[key]++; t[key] += $4 - $3 }
+		END { for (key in n) print key, n[key], t[key] }' slices | sort | diff - ours && [ -s ours ] || return 1
+	[ "$(query "SELECT count(*) FROM calls c JOIN call_paths p ON p.id = c.call_path_id
+		WHERE c.id > 0 AND p.parent_id != c.parent_call_path_id")" -eq 0 ]
+}
+tap_check "the call graph begins with the outermost calls of each thread" call_graph
+marks() {
+	query "SELECT count(*) FROM calls_view WHERE flags IN ('no call', 'no call/return')" >ours
+	grep -c inferred_start_time=true slices | diff - ours || return 1
+	[ "$(query "SELECT group_concat(comm, ' ') FROM (SELECT DISTINCT comm FROM comms WHERE id > 0 ORDER BY comm)")" = \
+		"threads worker-0 worker-1 worker-2 worker-3" ] &&
+		[ "$(query "SELECT DISTINCT d.short_name FROM dsos d JOIN symbols s ON s.dso_id = d.id WHERE s.name = 'main'")" = threads ] &&
+		[ "$(query 'PRAGMA integrity_check')" = ok ]
+}
+tap_check "calls that were not seen to begin, threads and files have their names" marks
+packed() {
+	"$program" -q threads -o packed.sqlite.gz && gzip -dc packed.sqlite.gz | cmp - calls.db || return 1
+	"$program" -q --max-output=1MB threads -o x.db 2>messages
+	[ $? -eq 64 ] && grep -q 'cannot cut a database; leave out --max-output' messages
+}
+tap_check "compressed, and never cut" packed
+tap_done
