@@ -1,0 +1,146 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Viewers read what is written for them: speedscope and Firefox Profiler of npm, below $CONSUMERS or
+# installed here; FlameGraph's scripts and uftrace, if they are in PATH; xmllint.
+. "$top_srcdir/tests/support/tap.sh"
+program=$top_builddir/ptrace2ftf
+ptsim=$top_builddir/tests/ptsim/ptsim
+programs=$top_builddir/tests/programs/static
+here=$top_srcdir/tests/consumers
+work=$(mktemp -d)
+cd "$work" || exit 1
+HOME=$work
+export HOME
+leave() {
+	[ -z "$firefox" ] || node "$firefox" stop --all >/dev/null 2>&1
+	rm -rf "$work"
+}
+trap leave EXIT
+for name in threads signals except; do
+	"$ptsim" record --cyc --cpus=2 --seed=3 -o $name -- "$programs/$name" >/dev/null 2>messages ||
+		tap_skip_all "programs cannot be traced here: $(cat messages)"
+	"$program" -q --no-warn --no-samples -f slices --args=none $name >$name.slices
+	"$program" -q --no-warn -f chrome $name -o $name.json
+done
+# "PID TID SLICES DEPTH" of each thread.
+threads_of() {
+	awk '{ n[$1]++; if ($2 >= deepest[$1]) deepest[$1] = $2 + 1 }
+		END { for (key in n) { split(key, id, "/"); print id[1], id[2], n[key], deepest[key] } }' "$1" | sort
+}
+
+packages=${CONSUMERS:-$work/npm}
+missing=
+if ! command -v node >/dev/null || ! command -v npm >/dev/null; then
+	missing="no node and npm"
+elif [ -z "$CONSUMERS" ] && ! npm install --silent --prefix "$packages" speedscope @firefox-devtools/profiler-cli >npm.log 2>&1; then
+	missing="npm installs no packages here: $(tail -n 1 npm.log)"
+fi
+speedscope() { # FILE: as threads_of(), or what is wrong
+	node "$here/speedscope.js" "$packages" "$1" >lines || { cat lines; return 1; }
+	! grep "^warning" lines && sed -n 's/.*(pid \([0-9]*\).*tid \([0-9]*\)) \([0-9]*\) \([0-9]*\) [0-9]*$/\1 \2 \3 \4/p' lines | sort
+}
+chrome_in_speedscope() {
+	speedscope $1.json >got || { cat got; return 1; }
+	threads_of $1.slices | diff - got && [ -s got ]
+}
+# Calls that take no time are no samples of its own format.
+own_in_speedscope() {
+	"$program" -q --no-warn -f speedscope $1 -o own.speedscope.json && node "$here/speedscope.js" "$packages" own.speedscope.json >got &&
+		[ "$(grep -vc warning got)" -eq "$(threads_of $1.slices | wc -l)" ] && ! grep warning got || return 1
+	awk 'FILENAME != "got" { n += $4 > $3; next } { all += $(NF - 2) } END { exit all > NR || all < 0.98 * n }' $1.slices got
+}
+folded_in_speedscope() {
+	"$program" -q --no-warn -f folded $1 -o stacks.folded && node "$here/speedscope.js" "$packages" stacks.folded >got || return 1
+	awk '{ n += $NF } END { printf "%d\n", n }' stacks.folded >sum
+	awk '{ print $NF }' got | diff sum -
+}
+markers() { # THREAD: how many calls Firefox Profiler has of it
+	node "$firefox" thread markers --thread "$1" | sed -n 's/^Markers in thread .* \([0-9]*\) markers$/\1/p'
+}
+chrome_in_firefox() {
+	node "$firefox" load $1.json >loaded 2>&1
+	for try in 1 2 3 4 5 6 7 8 9 10; do
+		node "$firefox" status >/dev/null 2>&1 && break
+		sleep 1
+	done
+	: >got
+	for i in $(seq 0 $(($(threads_of $1.slices | wc -l) - 1))); do
+		markers t-$i >>got
+	done
+	node "$firefox" stop --all >/dev/null 2>&1
+	threads_of $1.slices | awk '{ print $3 }' | sort >wanted
+	sort got | diff wanted - && [ -s got ] || { cat loaded; return 1; }
+}
+firefox=
+if [ -z "$missing" ]; then
+	firefox=$packages/node_modules/@firefox-devtools/profiler-cli/dist/profiler-cli.js
+	node "$here/speedscope.js" "$packages" threads.json >/dev/null 2>messages
+	[ $? -ne 77 ] || missing=$(cat messages)
+fi
+for name in threads signals except; do
+	for check in chrome_in_speedscope own_in_speedscope folded_in_speedscope; do
+		if [ -z "$missing" ]; then
+			tap_check "$check: all calls of $name" $check $name
+		else
+			tap_skip "$check: all calls of $name" "$missing"
+		fi
+	done
+	if [ -n "$firefox" ] && node "$firefox" --version >/dev/null 2>&1; then
+		tap_check "chrome_in_firefox: all calls of $name" chrome_in_firefox $name
+	else
+		tap_skip "chrome_in_firefox: all calls of $name" "${missing:-no Firefox Profiler of npm}"
+	fi
+done
+
+# The sum of the own times is that of the outermost calls.
+collapsed() {
+	stackcollapse-chrome-tracing.py $1.json | awk '{ n += $NF } END { printf "%d\n", n + 0.5 }' >got
+	awk '$2 == 0 { n += $4 - $3 } END { printf "%d\n", n / 1000 + 0.5 }' $1.slices | diff - got
+}
+if command -v stackcollapse-chrome-tracing.py >/dev/null; then
+	tap_check "FlameGraph's collapser reads chrome" collapsed threads
+else
+	tap_skip "FlameGraph's collapser reads chrome" "no stackcollapse-chrome-tracing.py"
+fi
+# flamegraph.pl's own pattern of a line; "#" and "-" begin none.
+flame_graph() {
+	"$program" -q -f folded threads >stacks.folded && ! grep -vE '^[^#-].*;?.* [0-9]+$' stacks.folded && [ -s stacks.folded ] || return 1
+	! command -v flamegraph.pl >/dev/null || { flamegraph.pl stacks.folded >graph.svg && grep -q worker-1 graph.svg; }
+}
+tap_check "folded: lines as flamegraph.pl reads them" flame_graph
+page() {
+	"$program" -q threads -o page.html && xmllint --html --noout --nowarning page.html 2>&1 | grep -v 'Tag .* invalid\|^<\|^ *^' >wrong
+	! grep 'error' wrong
+}
+if command -v xmllint >/dev/null; then
+	tap_check "html: xmllint reads the page" page
+else
+	tap_skip "html: xmllint reads the page" "no xmllint"
+fi
+
+# The same program, compiled for uftrace: the lines of both, without times.
+calls_only() {
+	sed -n 's/.*] | //p' | grep -E '^ *((fib|leaf|even|odd|main)\(|\} /\* (fib|leaf|even|odd|main) )'
+}
+same_as_uftrace() {
+	cat >calls.c <<-'END'
+		#define CALL static int __attribute__((noinline))
+		CALL leaf(int n) { volatile int sum = 0; while (n > 0) sum += n--; return sum; }
+		CALL fib(int n) { return n < 2 ? leaf(n) : fib(n - 1) + fib(n - 2); }
+		CALL even(int n);
+		CALL odd(int n) { if (n) even(n - 1); return leaf(n); }
+		CALL even(int n) { if (n) odd(n - 1); return leaf(n); }
+		int main(void) { return fib(6) + even(9) < 0; }
+	END
+	flags='-O1 -fno-optimize-sibling-calls'
+	cc $flags -pg -no-pie calls.c -o with && uftrace record --no-libcall -d traced ./with >/dev/null &&
+		uftrace replay -d traced | calls_only >wanted && cc $flags -static calls.c -o without &&
+		"$ptsim" record --cyc -o recorded -- ./without >/dev/null 2>&1 &&
+		"$program" -q -f tree --symbol=main --from=main --hide='[[]*' recorded | calls_only | diff wanted - && [ "$(wc -l <wanted)" -gt 80 ]
+}
+if command -v uftrace >/dev/null && command -v cc >/dev/null; then
+	tap_check "tree: the lines of uftrace" same_as_uftrace
+else
+	tap_skip "tree: the lines of uftrace" "no uftrace, or no compiler"
+fi
+tap_done
