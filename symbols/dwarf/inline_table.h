@@ -27,8 +27,13 @@ struct inline_ranges {
 /* The inlined calls of one function. */
 struct inline_function {
 	Dwarf_Off die;
-	struct line_row at;        /* its name in the source; parts may be unknown */
-	struct inline_call *calls; /* owned; each after its parent, so that the innermost holds */
+	struct line_row at; /* its name in the source; parts may be unknown */
+	struct inline_call {
+		const char *name;   /* linkage name, else name, of the function; NULL: unknown */
+		struct line_row at; /* the call's source location; parts may be unknown */
+		uint32_t parent;    /* index of the call around it; RANGE_NONE: the function */
+		void *data;         /* the caller's own; NULL at first */
+	} * calls;                  /* owned; each after its parent, so that the innermost holds */
 	size_t count, room;
 	struct inline_ranges ranges; /* of calls */
 	bool read;

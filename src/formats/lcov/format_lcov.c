@@ -672,9 +672,8 @@ static void find_lines(struct lcov_output *lcov)
 {
 	const struct selection *select = lcov->select;
 	bool chosen = select->symbols.count || select->dsos.count;
-	struct function_choice choice;
+	struct function_choice choice = { .selection = select };
 
-	function_choice_init(&choice, select);
 	executed_code_finish(&lcov->code);
 	covered_lines_find(&lcov->covered, &lcov->code, chosen ? &choice : NULL);
 	if (chosen)
