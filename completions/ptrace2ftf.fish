@@ -35,6 +35,5 @@ for command in '' open record list diff
         end
     end
 end
-# A command is the first word; `record` has another one's line after it.
-complete --command ptrace2ftf --condition 'test (count (commandline -opc)) -eq 1' --arguments 'open record list diff clock-sync help'
-complete --command ptrace2ftf --condition '__ptrace2ftf_has record' --arguments '(__fish_complete_subcommand --fcs-skip=2 -p -o -f)'
+# A command is the first word.
+complete --command ptrace2ftf --condition 'test (count (commandline -opc)) -eq 1' --arguments 'open record list diff annotate clock-sync help'

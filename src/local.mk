@@ -2,6 +2,8 @@
 # Everything but main(), so that tests can link it.
 noinst_LIBRARIES += libptrace2ftf.a
 libptrace2ftf_a_SOURCES = \
+	src/annotate/annotate_command.c src/annotate/annotate_command.h \
+	src/annotate/disassembly.c src/annotate/disassembly.h \
 	src/batch/batch.c src/batch/batch.h \
 	src/batch/batch_job.c src/batch/batch_job.h \
 	src/batch/batch_line.c src/batch/batch_line.h \
@@ -55,6 +57,7 @@ libptrace2ftf_a_SOURCES = \
 	src/events/pebs_events.c \
 	src/formats/answers/call_paths.c src/formats/answers/call_paths.h \
 	src/formats/call_sites.c src/formats/call_sites.h \
+	src/formats/format_annotate.c \
 	src/formats/format_callgrind.c \
 	src/formats/format_branches.c src/formats/format_branches.h \
 	src/formats/format_calls.c \

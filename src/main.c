@@ -10,6 +10,7 @@
 #include "base/io/interrupt.h"
 #include "base/io/output.h"
 #include "base/message.h"
+#include "src/annotate/annotate_command.h"
 #include "src/batch/batch.h"
 #include "src/batch/batch_line.h"
 #include "src/cli/command_line.h"
@@ -187,6 +188,8 @@ static int compare_recordings(int argc, char **argv)
 
 static int convert_inputs(const struct options *options)
 {
+	if (options->command == COMMAND_ANNOTATE)
+		return annotate_command(options, convert_recording);
 	if (options->open)
 		return open_trace(options, convert_recording);
 	if (options_trace_slow(options))

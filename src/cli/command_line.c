@@ -206,6 +206,7 @@ static void choose_default_output(struct options *options)
 	const struct output_format *format = options->format;
 
 	if (options_is_batch(options) || options->command == COMMAND_DIFF ||
+	    options->command == COMMAND_ANNOTATE ||
 	    (options->command == COMMAND_OPEN && !options->output))
 		return;
 	if (format->default_output == DEFAULT_NONE)
@@ -314,7 +315,17 @@ static void take_words(struct options *options, int argc, char **argv)
 	options->input = options->input_count ? options->inputs[0] : NULL;
 }
 
-/* Take an option from the user's settings; ignored if this command does not take it. */
+/* The first word is no input, but what --symbol takes. */
+static void take_function(struct options *options)
+{
+	if (!options->input_count)
+		usage_error("annotate needs a function; name it, as in `ptrace2ftf annotate main`");
+	pattern_list_add(&options->select.symbols, *options->inputs++);
+	options->input_count--;
+	options->input = options->input_count ? options->inputs[0] : NULL;
+}
+
+/* Options of the user's that another command has do not hold for this one. */
 static void take_setting(void *context, char *name, char *argument, const char *source)
 {
 	struct options *options = context;
@@ -384,6 +395,8 @@ void command_line_parse(struct options *options, enum command command, int argc,
 				     .slow.context = SLOW_CONTEXT_DEFAULT };
 	take_settings(options);
 	take_words(options, argc - first, argv + first);
+	if (command == COMMAND_ANNOTATE)
+		take_function(options);
 	take_defaults(options);
 }
 

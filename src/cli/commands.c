@@ -39,6 +39,12 @@ const struct command_spec command_specs[COMMANDS] = {
 		"Exit status: as of a conversion; 3 if a condition of --fail-if is met.",
 		CONVERSION | GROUP(GENERAL),
 	},
+	[COMMAND_ANNOTATE] = {
+		"annotate", "FUNCTION [INPUT]",
+		"Show how often each line and instruction ran",
+		"FUNCTION is a pattern, as of --symbol.  objdump, if it is installed, disassembles.",
+		READING | GROUP(OUTPUT) | GROUP(DECODING) | GROUP(GENERAL),
+	},
 	[COMMAND_CLOCK_SYNC] = {
 		"clock-sync", "", "Print this machine's clocks, for --clock-sync", "", 0,
 	},

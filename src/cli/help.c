@@ -110,7 +110,7 @@ void help_print(enum command command, bool all)
 	if (has_options)
 		printf("\n%s%s%sSee ptrace2ftf%s%s(1).\n", all ? "" : "`ptrace2ftf",
 		       all ? "" : command_word(command),
-		       all ? "" : " --help=all` lists every option.  ", spec->name ? "-" : "",
+		       all ? "" : " --help=all` has all options.  ", spec->name ? "-" : "",
 		       spec->name ? spec->name : "");
 	print_paragraph(spec->more);
 }

@@ -290,6 +290,8 @@ void option_conflicts_choose_format(struct options *options)
 	choose_slow(options);
 	if (options->command == COMMAND_LIST)
 		options->format = &format_list;
+	if (options->command == COMMAND_ANNOTATE)
+		options->format = &format_annotate;
 }
 
 /* The recording is read again for each call, so it must be a file. */

@@ -163,6 +163,8 @@ OUTPUT_FORMATS(OUTPUT_FORMAT_DECLARE)
 extern const struct output_format format_list;
 /* Not a word of --format: the format of `ptrace2ftf diff`'s conversions. */
 extern const struct output_format format_totals;
+/* Not a word of --format: the answer of `ptrace2ftf annotate`. */
+extern const struct output_format format_annotate;
 /* Not a word of --format: of --like=magic-trace. */
 extern const struct output_format format_magic_trace;
 /* Of --slowest and --slow, not of --format: the table, and the calls for the report only. */

@@ -35,6 +35,12 @@ int sandbox_enter(struct sandbox *sandbox, const struct options *options, struct
  */
 int sandbox_enter_server(struct sandbox *sandbox, enum option_sandbox when, struct error *err);
 
+/*
+ * The same for a program that is started to read files of a recording: it may read and execute
+ * files, as far as Landlock is there, and connect to nothing.
+ */
+void sandbox_enter_tool(void);
+
 /* Print a warning if the system has neither half. */
 void sandbox_warn(const struct sandbox *sandbox, FILE *out);
 

@@ -230,3 +230,13 @@ const char *sandbox_enter_no_files(void)
 
 	return why ? why : enter_rules(&rules);
 }
+
+void sandbox_enter_tool(void)
+{
+	struct rules rules;
+
+	if (begin_rules(&rules, false))
+		return;
+	allow_path(&rules, "/", READS | LANDLOCK_ACCESS_FS_EXECUTE);
+	enter_rules(&rules);
+}

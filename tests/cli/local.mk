@@ -19,7 +19,7 @@ cli_tests = \
 	tests/cli/messages.sh \
 	tests/cli/missing.sh \
 	tests/cli/open.sh \
-	tests/cli/lcov.sh \
+	tests/cli/annotate.sh tests/cli/lcov.sh \
 	tests/cli/open_browser.sh \
 	tests/cli/option_costs.sh \
 	tests/cli/options.sh \

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/* A conversion, and its answer printed with the text of source lines and instructions. */
+#include "src/annotate/annotate_command.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/io/file_use.h"
+#include "base/io/interrupt.h"
+#include "base/io/output.h"
+#include "base/message.h"
+#include "base/printable.h"
+#include "src/annotate/disassembly.h"
+#include "src/batch/batch_loop.h"
+#include "src/formats/output_format.h"
+#include "src/formats/text/short_time.h"
+#include "src/options/input_paths.h"
+
+/* Code with this many bytes between its parts is read in two runs of objdump. */
+#define GAP_MOST 4096
+
+struct annotation {
+	const struct options *options; /* borrowed */
+	FILE *out;
+	struct disassembly disassembly; /* of the function that is printed */
+	/* The file of source that was read last: */
+	char *path;   /* owned; NULL: none */
+	char **lines; /* owned, with the texts */
+	size_t count, room;
+	bool no_disassembly;
+};
+
+static batch_convert_fn *convert_recording;
+
+/* In the child: batch_convert_fn. */
+static enum exit_status convert_quietly(const struct options *options, json_t *report)
+{
+	struct options own = *options;
+
+	own.output = NULL;
+	own.json = "";
+	own.json_answer = false;
+	return convert_recording(&own, report);
+}
+
+static uint64_t number_of(const json_t *object, const char *key)
+{
+	return (uint64_t)json_integer_value(json_object_get(object, key));
+}
+
+static const char *text_of(const json_t *object, const char *key)
+{
+	return json_string_value(json_object_get(object, key));
+}
+
+/* ---- Source -------------------------------------------------------------- */
+
+static void forget_source(struct annotation *annotation)
+{
+	for (size_t i = 0; i < annotation->count; i++)
+		free(annotation->lines[i]);
+	free(annotation->path);
+	annotation->path = NULL;
+	annotation->count = 0;
+}
+
+/* Read a file of source.  The path is the recording's: only a regular file is read. */
+static void read_source(struct annotation *annotation, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	struct stat status;
+	char *line = NULL;
+	size_t room = 0;
+	FILE *in;
+
+	forget_source(annotation);
+	annotation->path = ALLOC_CHECKED(strdup(path));
+	if (fd < 0 || fstat(fd, &status) < 0 || !S_ISREG(status.st_mode)) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	in = ALLOC_CHECKED(fdopen(fd, "r"));
+	while (getline(&line, &room, in) >= 0) {
+		line[strcspn(line, "\n")] = '\0';
+		for (char *tab = line; (tab = strchr(tab, '\t'));)
+			*tab = ' ';
+		*ARRAY_ADD(annotation->lines, annotation->count, annotation->room) =
+			ALLOC_CHECKED(strdup(line));
+	}
+	free(line);
+	fclose(in);
+}
+
+/* With --symfs no file outside of it is read. */
+static const char *source_text(struct annotation *annotation, const char *path, uint64_t line)
+{
+	if (!path || annotation->options->symfs)
+		return "";
+	if (!annotation->path || strcmp(annotation->path, path) != 0)
+		read_source(annotation, path);
+	return line && line <= annotation->count ? annotation->lines[line - 1] : "";
+}
+
+/* ---- Text ---------------------------------------------------------------- */
+
+static void disassemble(struct annotation *annotation, const json_t *function)
+{
+	const json_t *code = json_object_get(function, "code");
+	const char *binary = text_of(function, "binary");
+	size_t count = json_array_size(code);
+	uint64_t begin = number_of(json_array_get(code, 0), "address");
+
+	disassembly_release(&annotation->disassembly);
+	for (size_t i = 0; binary && i < count && !annotation->no_disassembly; i++) {
+		const json_t *insn = json_array_get(code, i);
+		uint64_t end = number_of(insn, "address") + number_of(insn, "length");
+		uint64_t next = i + 1 < count ? number_of(json_array_get(code, i + 1), "address")
+					      : UINT64_MAX;
+
+		if (next < end || next - end <= GAP_MOST)
+			continue;
+		disassembly_read(&annotation->disassembly, binary, begin, end);
+		begin = next;
+		annotation->no_disassembly = annotation->disassembly.failed;
+	}
+}
+
+static void print_line(struct annotation *annotation, const json_t *insn)
+{
+	const char *file = text_of(insn, "file");
+	uint64_t line = number_of(insn, "line");
+	const char *slash = file ? strrchr(file, '/') : NULL;
+
+	fputs("\n                                                          ", annotation->out);
+	printable_print(slash ? slash + 1 : file ? file : "???", annotation->out);
+	fprintf(annotation->out, ":%" PRIu64 ": ", line);
+	printable_print(source_text(annotation, file, line), annotation->out);
+	putc('\n', annotation->out);
+}
+
+static void print_insn(struct annotation *annotation, const json_t *insn, uint64_t all,
+		       bool has_cycles)
+{
+	uint64_t executions = number_of(insn, "executions"), address = number_of(insn, "address");
+	const char *text = disassembly_text(&annotation->disassembly, address);
+	char time[SHORT_TIME_SIZE];
+	FILE *out = annotation->out;
+
+	fprintf(out, "%12" PRIu64 " %5.1f%%", executions,
+		all ? 100 * (double)executions / (double)all : 0);
+	if (has_cycles)
+		fprintf(out, " %11" PRIu64, number_of(insn, "cycles"));
+	else
+		fprintf(out, " %11s", short_time(time, (int64_t)number_of(insn, "ns")));
+	if (json_object_get(insn, "taken"))
+		fprintf(out, " %11" PRIu64 " %11" PRIu64, number_of(insn, "taken"),
+			number_of(insn, "not_taken"));
+	else
+		fprintf(out, " %11s %11s", "", "");
+	fprintf(out, "  %8" PRIx64 "  ", address);
+	printable_print(text ? text : "", out);
+	putc('\n', out);
+}
+
+static void print_annotated(struct annotation *annotation, const json_t *function)
+{
+	const json_t *code = json_object_get(function, "code");
+	uint64_t all = 0, cycles = number_of(function, "cycles");
+	const char *binary = text_of(function, "binary");
+	char time[SHORT_TIME_SIZE];
+
+	printable_print(text_of(function, "function"), annotation->out);
+	fprintf(annotation->out, ": %" PRIu64 " calls, %" PRIu64 " instructions, ",
+		number_of(function, "calls"), number_of(function, "instructions"));
+	if (cycles)
+		fprintf(annotation->out, "%" PRIu64 " cycles, ", cycles);
+	fprintf(annotation->out, "%s, of ", short_time(time, (int64_t)number_of(function, "ns")));
+	printable_print(binary ? binary : "code without a file", annotation->out);
+	fprintf(annotation->out, "\n%12s %6s %11s %11s %11s  %8s\n", "executions", "share",
+		cycles ? "cycles" : "time", "taken", "not taken", "address");
+	disassemble(annotation, function);
+	for (size_t i = 0; i < json_array_size(code); i++)
+		all += number_of(json_array_get(code, i), "executions");
+	for (size_t i = 0; i < json_array_size(code); i++) {
+		const json_t *insn = json_array_get(code, i), *last = json_array_get(code, i - 1);
+
+		if (!i || number_of(insn, "line") != number_of(last, "line") ||
+		    !json_equal(json_object_get(insn, "file"), json_object_get(last, "file")))
+			print_line(annotation, insn);
+		print_insn(annotation, insn, all, cycles);
+	}
+}
+
+static void print_functions(struct annotation *annotation, const json_t *answer)
+{
+	const json_t *functions = json_object_get(answer, "functions");
+
+	for (size_t i = 0; i < json_array_size(functions); i++) {
+		if (i)
+			putc('\n', annotation->out);
+		print_annotated(annotation, json_array_get(functions, i));
+	}
+	if (annotation->no_disassembly && !annotation->options->quiet)
+		fputs("ptrace2ftf: instructions have no text: objdump is missing, or cannot read "
+		      "the file; install binutils\n",
+		      stderr);
+	disassembly_release(&annotation->disassembly);
+	forget_source(annotation);
+	free(annotation->lines);
+}
+
+/* Returns 0; -1 with err filled. */
+static int print_to(const struct options *options, const char *path, const json_t *json,
+		    const json_t *answer, struct error *err)
+{
+	struct annotation annotation = { .options = options };
+	struct output output;
+
+	annotation.out = output_open_text(&output, path, options->max_output, err);
+	if (!annotation.out)
+		return -1;
+	if (json) {
+		json_dumpf(json, annotation.out, JSON_INDENT(1));
+		putc('\n', annotation.out);
+	} else {
+		print_functions(&annotation, answer);
+	}
+	fclose(annotation.out); /* write errors show in the output */
+	return output_close(&output, err);
+}
+
+int annotate_command(const struct options *options, batch_convert_fn *convert)
+{
+	const struct batch_run run = { .options = options, .convert = convert_quietly };
+	const struct batch_job job = { .inputs = options->inputs,
+				       .input_count = options->input_count };
+	const json_t *report, *answer;
+	json_t *end = NULL;
+	struct error err = { 0 };
+	int status = EXIT_FAILED;
+
+	convert_recording = convert;
+	file_roles_read(options);
+	if (file_roles_write(options->output, "--output", &err) == 0 &&
+	    file_roles_write(options->json, "--json", &err) == 0)
+		status = batch_one_run(&run, &job, &end, &err);
+	report = json_object_get(end, "report");
+	answer = json_object_get(report, "answer");
+	if ((status == EXIT_WHOLE || status == EXIT_WITH_GAPS) &&
+	    ((options->json && print_to(options, options->json, report, NULL, &err) < 0) ||
+	     print_to(options, options->output ? options->output : "-",
+		      options->json_answer ? answer : NULL, answer, &err) < 0))
+		status = EXIT_FAILED;
+	output_obey_closed_pipe(&err);
+	if (err.kind != ERROR_NONE)
+		message_error(&err);
+	json_decref(end);
+	return status;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* `ptrace2ftf annotate F [INPUT]`: the source and instructions of a function, with their costs. */
+#ifndef SRC_ANNOTATE_ANNOTATE_COMMAND_H
+#define SRC_ANNOTATE_ANNOTATE_COMMAND_H
+
+#include "src/batch/batch_job.h"
+
+/*
+ * Convert the recording in a process of its own, and print the functions that the options choose.
+ * objdump, if there is one, disassembles, with rights to read files only.
+ * Returns the exit status.
+ */
+int annotate_command(const struct options *options, batch_convert_fn *convert);
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Executions and costs of each instruction of the functions of --symbol, for `ptrace2ftf annotate`,
+ * which prints this answer.
+ */
+#include "src/costs/cost_stacks.h"
+#include "src/formats/output_format.h"
+#include "src/formats/text/any_text.h"
+#include "src/formats/text/json_value.h"
+#include "src/options/options.h"
+#include "src/select/function_choice.h"
+
+struct annotate_output {
+	struct format_output output; /* first */
+	struct cost_stacks stacks;
+	const struct selection *select; /* borrowed, as the next */
+	struct diag *diag;
+	json_t *answer; /* owned; NULL: not finished */
+};
+
+static struct format_output *open_annotate(const struct format_request *request, struct error *err)
+{
+	struct annotate_output *annotate = alloc_zeroed(1, sizeof(*annotate));
+
+	(void)err;
+	cost_stacks_init(&annotate->stacks, request->names, UINT64_MAX, false);
+	annotate->select = &request->options->select;
+	annotate->diag = request->diag;
+	annotate->output.slices = &annotate->stacks.tree.slices;
+	annotate->output.sink = annotate->stacks.sink;
+	annotate->output.code = &annotate->stacks.code;
+	return &annotate->output;
+}
+
+static void set_number(json_t *object, const char *key, uint64_t number)
+{
+	json_object_set_new(object, key, json_integer((json_int_t)number));
+}
+
+static void set_name(json_t *object, const char *key, const struct name *name)
+{
+	if (name)
+		json_object_set_new(object, key, json_any_text(name->text, name->length));
+}
+
+static json_t *place_json(struct cost_stacks *stacks, const struct cost_place *place)
+{
+	const struct cost_range range = { place->before, place->before + place->insn.count,
+					  cost_executions(stacks, place->function), 0 };
+	struct call_costs costs = cost_shares(&stacks->own[place->function], &range);
+	struct cost_source sources[COST_SOURCES];
+	json_t *object = json_object();
+
+	cost_sources(stacks, place->function, cost_place_site(stacks, place), sources);
+	set_number(object, "address", place->insn.vaddr);
+	set_number(object, "length", place->insn.length);
+	set_name(object, "file", sources[0].at.file);
+	set_number(object, "line", sources[0].at.line);
+	set_number(object, "executions", place->insn.count);
+	set_number(object, "cycles", costs.cycles);
+	set_number(object, "ns", costs.ns);
+	if (!place->insn.conditional)
+		return object;
+	set_number(object, "taken", place->insn.taken);
+	set_number(object, "not_taken", place->insn.count - place->insn.taken);
+	return object;
+}
+
+static json_t *function_json(struct cost_stacks *stacks, uint32_t function, uint64_t calls)
+{
+	const struct symbol *symbol = stacks->functions.functions[function].symbol;
+	const struct call_costs *own = &stacks->own[function];
+	json_t *object = json_object(), *code = json_array();
+	const char *file = symbol->dso ? dso_file(symbol->dso) : NULL;
+
+	set_name(object, "function", symbol->name);
+	json_object_set_new(object, "binary",
+			    file ? json_any_text(file, strlen(file)) : json_null());
+	set_number(object, "calls", calls);
+	set_number(object, "instructions", own->insns);
+	set_number(object, "cycles", own->cycles);
+	set_number(object, "ns", own->ns);
+	for (size_t i = stacks->first[function]; i < stacks->first[function + 1]; i++)
+		if (stacks->places[i].insn.length)
+			json_array_append_new(code, place_json(stacks, &stacks->places[i]));
+	json_object_set_new(object, "code", code);
+	return object;
+}
+
+static int finish_annotate(struct format_output *output, struct error *err)
+{
+	struct annotate_output *annotate = (struct annotate_output *)output;
+	struct cost_stacks *stacks = &annotate->stacks;
+	json_t *list = json_array();
+	struct function_choice choice;
+	uint64_t *calls;
+
+	(void)err;
+	cost_stacks_finish(stacks);
+	calls = alloc_zeroed(stacks->functions.count + 1, sizeof(*calls));
+	for (uint32_t i = NODE_NONE + 1; i < stacks->tree.count; i++)
+		if (!cost_is_thread(stacks, i))
+			calls[cost_frame(stacks, i).first] += stacks->tree.nodes[i].calls;
+	function_choice_init(&choice, annotate->select);
+	for (uint32_t i = 0; i < stacks->functions.count; i++)
+		if (function_choice_has(&choice, stacks->functions.functions[i].symbol))
+			json_array_append_new(list, function_json(stacks, i, calls[i]));
+	function_choice_warn(&choice, json_array_size(list), annotate->diag);
+	function_choice_release(&choice);
+	free(calls);
+	annotate->answer = json_pack("{ss so}", "format", "annotate", "functions", list);
+	return 0;
+}
+
+static json_t *answer_annotate(const struct format_output *output)
+{
+	return json_incref(((const struct annotate_output *)output)->answer);
+}
+
+static void release_annotate(struct format_output *output)
+{
+	struct annotate_output *annotate = (struct annotate_output *)output;
+
+	cost_stacks_release(&annotate->stacks);
+	json_decref(annotate->answer);
+}
+
+const struct output_format format_annotate = {
+	.name = "annotate",
+	.default_output = DEFAULT_NONE,
+	.slices = SLICES_SORTED,
+	.chooses_calls = true,
+	.open = open_annotate,
+	.finish = finish_annotate,
+	.answer = answer_annotate,
+	.release = release_annotate,
+};

@@ -1,0 +1,61 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# `ptrace2ftf annotate`, compared with valgrind's counts of each instruction, and with the source.
+. "$top_srcdir/tests/support/tap.sh"
+program=$(realpath "$top_builddir/ptrace2ftf")
+ptsim=$(realpath "$top_builddir/tests/ptsim/ptsim")
+programs=$(realpath "$top_builddir/tests/programs/static")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+"$ptsim" record --cyc --seed=3 -o perf.data -- "$programs/recursion" >/dev/null 2>messages ||
+	tap_skip_all "programs cannot be traced here: $(cat messages)"
+
+# "ADDRESS EXECUTIONS" of the output's instructions.
+"$program" annotate -q fibonacci -o text 2>messages
+awk '/^ +[0-9]+ +[0-9.]+% / { line = $0; $0 = substr(line, 57); print $1, substr(line, 1, 12) + 0 }' text | sort >ours
+as_valgrind() {
+	valgrind --tool=callgrind --dump-instr=yes --compress-pos=no --compress-strings=no --callgrind-out-file=callgrind "$programs/recursion" >/dev/null 2>&1
+	awk '/^fn=/ { on = $0 ~ /^fn=fibonacci/ } /^calls=/ { getline; next } on && /^0x/ { n[substr($1, 3)] += $3 }
+		END { for (a in n) print a, n[a] }' callgrind | sort >expected
+	diff expected ours && [ "$(wc -l <expected)" -gt 8 ]
+}
+if command -v valgrind >/dev/null && [ "$P2F_SANITIZED" != yes ]; then
+	tap_check "each instruction ran as often as valgrind counts" as_valgrind
+else
+	tap_skip "each instruction ran as often as valgrind counts" "no valgrind, or of no use here"
+fi
+
+# Executions of a jump are those that were taken and those that were not; costs add up.
+answer() {
+	"$program" annotate -q --json fibonacci >json && python3 - <<-'END'
+		import json
+		(f,) = json.load(open("json"))["functions"]
+		code = f["code"]
+		jumps = [i for i in code if "taken" in i]
+		assert jumps and all(i["taken"] + i["not_taken"] == i["executions"] for i in jumps)
+		assert f["calls"] == 465 and f["cycles"] > 0
+		for key, all in (("executions", "instructions"), ("cycles", "cycles"), ("ns", "ns")):
+		    assert sum(i[key] for i in code) == f[all], key
+	END
+}
+if command -v python3 >/dev/null; then
+	tap_check "--json has all costs of the function, by instruction" answer
+else
+	tap_skip "--json has all costs of the function, by instruction" "no python3"
+fi
+
+without_objdump() {
+	mkdir -p empty && PATH=$work/empty "$program" annotate fibonacci -o bare 2>messages
+	grep -q 'objdump is missing' messages && [ "$(grep -c '%' bare)" -eq "$(wc -l <ours)" ]
+}
+tap_check "without objdump instructions have addresses" without_objdump
+
+wrong() {
+	"$program" annotate 2>messages
+	[ $? -eq 64 ] && grep -q 'annotate needs a function' messages || return 1
+	"$program" annotate nothing >none 2>messages
+	[ $? -eq 2 ] && [ ! -s none ] && grep -q "no function matching 'nothing' was called" messages
+}
+tap_check "a function must be named, and be called" wrong
+tap_done
