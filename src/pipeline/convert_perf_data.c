@@ -55,8 +55,8 @@ struct conversion {
 	struct jump_runs *runs;          /* owned; NULL: the format does not use them */
 	struct known_branches *branches; /* owned; NULL: no names are needed */
 	bool reports_branches;           /* to the format or the overlays, one by one */
-	struct call_follower follower;   /* of the jobs, if follows_ahead() */
-	struct progress progress;
+	bool counts_later;             /* only counts of code need them, and names do not change */
+	struct call_follower follower; /* of the jobs, if follows_ahead() */
 };
 
 /* ---- Decoding ------------------------------------------------------------ */
@@ -348,13 +348,16 @@ static size_t feed_branches(struct conversion *c, const struct branch_event *eve
 		code_files_note_gap(&c->recording.code_files, events, c->diag);
 	if (!c->pipeline.machine && !is_gap)
 		fed = count_branches(events, count);
+	/* Counts need not come in one order with slices, which are faster in batches. */
+	if (c->pipeline.machine && c->counts_later)
+		fed = thread_stacks_feed(&c->stacks, events, count);
 	for (size_t i = 0; i < fed && c->reports_branches; i++) {
 		if (!branch_is_passage(&events[i]))
 			report_branch(c, &events[i]);
 	}
-	if (c->pipeline.machine)
+	if (c->pipeline.machine && !c->counts_later)
 		fed = thread_stacks_feed(&c->stacks, events, c->reports_branches ? 1 : count);
-	else if (!c->reports_branches)
+	else if (!c->pipeline.machine && !c->reports_branches)
 		note_files(c, events, fed);
 	if (c->nameless.ns)
 		nameless_time_add(&c->nameless, &c->recording.resolver, events, fed);
@@ -672,6 +675,8 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 		c->runs = jump_runs_open();
 	c->reports_branches = c->pipeline.end &&
 			      (c->pipeline.format->branch || c->runs || c->options->overlay_count);
+	c->counts_later = c->runs && !c->pipeline.format->branch && !c->options->overlay_count &&
+			  !resolver_changes(&recording->resolver);
 	if (c->pipeline.machine || c->reports_branches)
 		c->branches = known_branches_open();
 	call_follower_init(&c->follower, c->pipeline.machine);
