@@ -200,6 +200,7 @@ else
 	tap_check "the schema holds: a table of functions" json_is_valid 0 --symfs=. --format=functions perf.data -o x.txt
 	tap_check "the schema holds: a histogram" json_is_valid 0 --symfs=. --format=histogram --symbol="*" perf.data -o x.txt
 	tap_check "the schema holds: slow calls compared" json_is_valid 0 --symfs=. --format=outliers --symbol="*" perf.data -o x.txt
+	tap_check "the schema holds: a function annotated" json_is_valid 0 annotate --symfs=. "*" perf.data -o x.txt
 	printf '0 1000 begin 0 0\n0 2000 end 0 0\n' | "$top_builddir/tests/support/make-ring" 1 1024 4711.events
 	tap_check "the schema holds: runtime events alone" \
 		json_is_valid 0 --runtime-events=4711.events,ocaml=5.1 -o x.ftf
