@@ -75,8 +75,6 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/output_format.c src/formats/output_format.h \
 	src/formats/text/short_time.c src/formats/text/short_time.h \
 	src/formats/text/time_note.c src/formats/text/time_note.h \
-	src/formats/format_tree.c \
-	src/formats/slice_list.c src/formats/slice_list.h \
 	src/formats/ftf/event_record.c src/formats/ftf/event_record.h \
 	src/formats/ftf/format_ftf.c \
 	src/formats/ftf/ftf_sink.c src/formats/ftf/ftf_sink.h \
