@@ -47,15 +47,20 @@ static void share_cpu(void)
 
 pid_t tracee_start(char *const *command, bool as_is)
 {
+	pid_t pid, stopped;
 	int status;
-	pid_t pid;
 
 	share_cpu();
 	pid = fork();
 
 	if (pid == 0)
 		run_command(command, as_is);
-	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFSTOPPED(status))
+	if (pid < 0)
+		return -1;
+	do { /* a tick comes first if other programs keep the child from the CPU */
+		stopped = waitpid(pid, &status, 0);
+	} while (stopped < 0 && errno == EINTR);
+	if (stopped != pid || !WIFSTOPPED(status))
 		return -1;
 	if (ptrace(PTRACE_SETOPTIONS, pid, NULL, (void *)(uintptr_t)OPTIONS) != 0)
 		return -1;
