@@ -92,7 +92,7 @@ static int finish_annotate(struct format_output *output, struct error *err)
 	struct annotate_output *annotate = (struct annotate_output *)output;
 	struct cost_stacks *stacks = &annotate->stacks;
 	json_t *list = json_array();
-	struct function_choice choice;
+	struct function_choice choice = { .selection = annotate->select };
 	uint64_t *calls;
 
 	(void)err;
@@ -101,7 +101,6 @@ static int finish_annotate(struct format_output *output, struct error *err)
 	for (uint32_t i = NODE_NONE + 1; i < stacks->tree.count; i++)
 		if (!cost_is_thread(stacks, i))
 			calls[cost_frame(stacks, i).first] += stacks->tree.nodes[i].calls;
-	function_choice_init(&choice, annotate->select);
 	for (uint32_t i = 0; i < stacks->functions.count; i++)
 		if (function_choice_has(&choice, stacks->functions.functions[i].symbol))
 			json_array_append_new(list, function_json(stacks, i, calls[i]));

@@ -57,6 +57,7 @@ struct conversion {
 	bool reports_branches;           /* to the format or the overlays, one by one */
 	bool counts_later;             /* only counts of code need them, and names do not change */
 	struct call_follower follower; /* of the jobs, if follows_ahead() */
+	struct progress progress;
 };
 
 /* ---- Decoding ------------------------------------------------------------ */
