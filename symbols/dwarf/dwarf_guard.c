@@ -236,8 +236,12 @@ bool dwarf_guard_allows_all_units(struct dwarf_guard *guard)
 
 /* ---- Line programs (DWARF 5, 6.2) ---------------------------------------- */
 
-/* The header of a line program. */
-struct line_header {
+/* A line program that is counted. */
+struct line_program {
+	const struct dwarf_guard *guard;
+	size_t longest;      /* directory, bytes */
+	size_t memory, most; /* bytes of directories and files */
+	/* Of its header: */
 	unsigned version;
 	size_t offset_size;          /* 4 or 8 bytes */
 	unsigned base;               /* the first special opcode */
@@ -253,31 +257,26 @@ static size_t text_length(const Elf_Data *section, uint64_t offset)
 	return strnlen((const char *)c.at, cursor_left(&c));
 }
 
-/* A value in a list of names. */
-struct list_value {
-	bool known;    /* libdw knows the form */
-	size_t length; /* of a text */
-};
-
-static struct list_value read_value(const struct dwarf_guard *guard, struct cursor *c,
-				    uint64_t form, size_t offset_size)
+/* Returns the length of a text in a list of names; SIZE_MAX: libdw does not know the form. */
+static size_t read_value(const struct dwarf_guard *guard, struct cursor *c, uint64_t form,
+			 size_t offset_size)
 {
-	struct list_value value = { true, 0 };
+	size_t length = 0;
 
 	switch (form) {
 	case DW_FORM_string:
-		value.length = strnlen((const char *)c->at, cursor_left(c));
-		cursor_take(c, value.length + 1);
+		length = strnlen((const char *)c->at, cursor_left(c));
+		cursor_take(c, length + 1);
 		break;
 	case DW_FORM_line_strp:
-		value.length = text_length(guard->line_str, cursor_number(c, offset_size));
+		length = text_length(guard->line_str, cursor_number(c, offset_size));
 		break;
 	case DW_FORM_strp:
-		value.length = text_length(guard->str, cursor_number(c, offset_size));
+		length = text_length(guard->str, cursor_number(c, offset_size));
 		break;
 	case DW_FORM_strx: /* no compiler's; any text */
 		cursor_uleb128(c);
-		value.length = guard->str ? guard->str->d_size : 0;
+		length = guard->str ? guard->str->d_size : 0;
 		break;
 	case DW_FORM_strp_sup:
 	case DW_FORM_sec_offset:
@@ -301,29 +300,21 @@ static struct list_value read_value(const struct dwarf_guard *guard, struct curs
 						       : 16);
 		break;
 	default:
-		value.known = false;
+		return SIZE_MAX;
 	}
-	return value;
+	return length;
 }
 
-/* The directories and files of a line table. */
-struct name_counts {
-	const struct dwarf_guard *guard;
-	size_t longest; /* directory, bytes */
-	size_t memory, most;
-};
-
 /* libdw puts the directory before the name of each file, and we keep the names of shown files. */
-static void add_name(struct name_counts *counts, bool is_file, size_t length)
+static void add_name(struct line_program *program, bool is_file, size_t length)
 {
-	if (!is_file && length > counts->longest)
-		counts->longest = length;
-	counts->memory += FILE_MEMORY + (is_file ? 2 * (counts->longest + length) : 0);
+	if (!is_file && length > program->longest)
+		program->longest = length;
+	program->memory += FILE_MEMORY + (is_file ? 2 * (program->longest + length) : 0);
 }
 
 /* Move past one list of DWARF 5 (6.2.4). */
-static void count_list(struct name_counts *counts, struct cursor *c, size_t offset_size,
-		       bool of_files)
+static void count_list(struct line_program *program, struct cursor *c, bool of_files)
 {
 	uint64_t forms[UINT8_MAX], count;
 	unsigned form_count = cursor_u8(c);
@@ -333,96 +324,94 @@ static void count_list(struct name_counts *counts, struct cursor *c, size_t offs
 		forms[i] = cursor_uleb128(c);
 	}
 	count = cursor_uleb128(c);
-	for (uint64_t name = 0; name < count && counts->memory <= counts->most && !c->short_;
+	for (uint64_t name = 0; name < count && program->memory <= program->most && !c->short_;
 	     name++) {
 		size_t length = 0;
 
 		for (unsigned i = 0; i < form_count; i++) {
-			struct list_value value =
-				read_value(counts->guard, c, forms[i], offset_size);
+			size_t one = read_value(program->guard, c, forms[i], program->offset_size);
 
-			if (!value.known)
+			if (one == SIZE_MAX)
 				return;
-			length += value.length;
+			length += one;
 		}
-		add_name(counts, of_files, length);
+		add_name(program, of_files, length);
 	}
 }
 
 /* Before DWARF 5 a text without a byte ends each list; numbers follow the name of a file. */
-static void count_old_list(struct name_counts *counts, struct cursor *c, bool of_files)
+static void count_old_list(struct line_program *program, struct cursor *c, bool of_files)
 {
-	while (!c->short_ && counts->memory <= counts->most && cursor_left(c) && *c->at) {
-		struct list_value value = read_value(counts->guard, c, DW_FORM_string, 0);
+	while (!c->short_ && program->memory <= program->most && cursor_left(c) && *c->at) {
+		size_t length = read_value(program->guard, c, DW_FORM_string, 0);
 
 		for (unsigned i = 0; i < 3 && of_files; i++)
 			cursor_uleb128(c);
-		add_name(counts, of_files, value.length);
+		add_name(program, of_files, length);
 	}
 	cursor_u8(c);
 }
 
 /* Directories and files: libdw keeps each in memory. */
-static void count_names(struct name_counts *counts, const struct line_header *header)
+static void count_names(struct line_program *program)
 {
-	struct cursor c = header->names;
+	struct cursor c = program->names;
 
 	for (int of_files = 0; of_files <= 1; of_files++) {
-		if (header->version >= 5)
-			count_list(counts, &c, header->offset_size, of_files);
+		if (program->version >= 5)
+			count_list(program, &c, of_files);
 		else
-			count_old_list(counts, &c, of_files);
+			count_old_list(program, &c, of_files);
 	}
 }
 
 /* Returns the program's opcodes. */
-static struct cursor open_program(struct cursor c, struct line_header *header)
+static struct cursor open_program(struct cursor c, struct line_program *program)
 {
 	uint64_t length = cursor_u32(&c), size;
-	struct cursor program;
+	struct cursor opcodes;
 
-	*header = (struct line_header){ .offset_size = length == UINT32_MAX ? 8 : 4 };
-	if (header->offset_size == 8)
+	program->offset_size = length == UINT32_MAX ? 8 : 4;
+	if (program->offset_size == 8)
 		length = cursor_u64(&c);
 	if (length < cursor_left(&c))
 		c = cursor_over(c.at, length);
-	header->version = cursor_u16(&c);
-	if (header->version >= 5)
+	program->version = cursor_u16(&c);
+	if (program->version >= 5)
 		cursor_u16(&c); /* sizes of an address and of a segment selector */
-	size = cursor_number(&c, header->offset_size);
-	program = c;
-	cursor_take(&program, size);
-	cursor_take(&c, header->version >= 4 ? 5 : 4);
-	header->base = cursor_u8(&c);
-	for (unsigned i = 1; i < header->base; i++)
-		header->operands[i - 1] = cursor_u8(&c);
-	header->names = c;
-	return program;
+	size = cursor_number(&c, program->offset_size);
+	opcodes = c;
+	cursor_take(&opcodes, size);
+	cursor_take(&c, program->version >= 4 ? 5 : 4);
+	program->base = cursor_u8(&c);
+	for (unsigned i = 1; i < program->base; i++)
+		program->operands[i - 1] = cursor_u8(&c);
+	program->names = c;
+	return opcodes;
 }
 
 /* Returns the rows that an extended opcode adds; it can add a file, too. */
-static size_t count_extended(struct name_counts *names, struct cursor c)
+static size_t count_extended(struct line_program *program, struct cursor c)
 {
 	uint8_t opcode = cursor_u8(&c);
 
 	if (opcode == DW_LNE_define_file)
-		add_name(names, true, cursor_left(&c));
+		add_name(program, true, cursor_left(&c));
 	return opcode == DW_LNE_end_sequence;
 }
 
-/* Returns the rows of a line program, and its names; where they exceed names->most not all. */
-static size_t count_rows(struct name_counts *names, struct cursor c)
+/* Returns the rows of a line program, and its names; where they exceed program->most not all. */
+static size_t count_rows(struct line_program *program, struct cursor c)
 {
-	struct line_header header;
 	size_t rows = 0;
 
-	c = open_program(c, &header);
-	count_names(names, &header);
+	c = open_program(c, program);
+	count_names(program);
 	while (!c.short_ && cursor_left(&c) &&
-	       names->memory + rows * ROW_MEMORY_NOW <= names->most) {
+	       program->memory + rows * ROW_MEMORY_NOW <= program->most) {
 		unsigned opcode = cursor_u8(&c);
 
-		if (opcode >= header.base) {
+		if (opcode >= program->base) {
 			rows++;
 		} else if (opcode == 0) {
 			uint64_t length = cursor_uleb128(&c);
@@ -430,13 +419,13 @@ static size_t count_rows(struct name_counts *names, struct cursor c)
 
 			if (length < cursor_left(&c))
 				operands = cursor_over(c.at, length);
-			rows += count_extended(names, operands);
+			rows += count_extended(program, operands);
 			cursor_take(&c, length);
 		} else if (opcode == DW_LNS_fixed_advance_pc) {
 			cursor_u16(&c);
 		} else {
 			rows += opcode == DW_LNS_copy;
-			for (unsigned i = 0; i < header.operands[opcode - 1]; i++)
+			for (unsigned i = 0; i < program->operands[opcode - 1]; i++)
 				cursor_uleb128(&c);
 		}
 	}
@@ -444,12 +433,12 @@ static size_t count_rows(struct name_counts *names, struct cursor c)
 }
 
 /* Returns whether a program may be run that was not yet counted. */
-static bool spend_lines(struct dwarf_guard *guard, Dwarf_Off program, size_t directory)
+static bool spend_lines(struct dwarf_guard *guard, Dwarf_Off offset, size_t directory)
 {
-	struct name_counts names = { .guard = guard,
-				     .longest = directory,
-				     .most = memory_left(guard) };
-	struct cursor c = cursor_at(guard->line, program);
+	struct line_program program = { .guard = guard,
+					.longest = directory,
+					.most = memory_left(guard) };
+	struct cursor c = cursor_at(guard->line, offset);
 	uint64_t length = cursor_u32(&c);
 	size_t rows;
 
@@ -459,9 +448,9 @@ static bool spend_lines(struct dwarf_guard *guard, Dwarf_Off program, size_t dir
 	if (length > guard->line_bytes_left)
 		return false;
 	guard->line_bytes_left -= length;
-	rows = count_rows(&names, cursor_at(guard->line, program));
-	return names.memory + rows * ROW_MEMORY_NOW <= names.most &&
-	       dwarf_guard_allows_memory(guard, names.memory + rows * ROW_MEMORY);
+	rows = count_rows(&program, cursor_at(guard->line, offset));
+	return program.memory + rows * ROW_MEMORY_NOW <= program.most &&
+	       dwarf_guard_allows_memory(guard, program.memory + rows * ROW_MEMORY);
 }
 
 static size_t directory_length(Dwarf_Die *unit)

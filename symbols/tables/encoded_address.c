@@ -7,11 +7,11 @@
 #define ENCODED_FORM     0x0f
 #define ENCODED_RELATION 0x70
 
-uint64_t encoded_number(struct cursor *c, struct address_encoding how)
+uint64_t encoded_number(struct cursor *c, uint8_t encoding, bool wide)
 {
-	switch (how.encoding & ENCODED_FORM) {
+	switch (encoding & ENCODED_FORM) {
 	case DW_EH_PE_absptr:
-		return how.wide ? cursor_u64(c) : cursor_u32(c);
+		return wide ? cursor_u64(c) : cursor_u32(c);
 	case DW_EH_PE_uleb128:
 		return cursor_uleb128(c);
 	case DW_EH_PE_udata2:
@@ -31,15 +31,15 @@ uint64_t encoded_number(struct cursor *c, struct address_encoding how)
 	}
 }
 
-uint64_t encoded_address(struct cursor *c, struct address_encoding how, uint64_t vaddr)
+uint64_t encoded_address(struct cursor *c, uint8_t encoding, bool wide, uint64_t vaddr)
 {
-	uint64_t value = encoded_number(c, how);
+	uint64_t value = encoded_number(c, encoding, wide);
 
-	if ((how.encoding & ENCODED_RELATION) == DW_EH_PE_pcrel)
+	if ((encoding & ENCODED_RELATION) == DW_EH_PE_pcrel)
 		value += value ? vaddr : 0;
-	else if (how.encoding & ENCODED_RELATION)
+	else if (encoding & ENCODED_RELATION)
 		c->short_ = true;
-	if (how.encoding & DW_EH_PE_indirect)
+	if (encoding & DW_EH_PE_indirect)
 		c->short_ = true;
-	return how.wide ? value : (uint32_t)value;
+	return wide ? value : (uint32_t)value;
 }

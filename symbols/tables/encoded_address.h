@@ -9,16 +9,10 @@
 
 #include "base/cursor.h"
 
-/* An encoding, and whether the file's addresses have 64 bits. */
-struct address_encoding {
-	uint8_t encoding; /* DW_EH_PE_* */
-	bool wide;
-};
-
-/* Returns a number in the form of an encoding. */
-uint64_t encoded_number(struct cursor *c, struct address_encoding how);
+/* Returns a number in the form of an encoding (DW_EH_PE_*).  `wide`: addresses have 64 bits. */
+uint64_t encoded_number(struct cursor *c, uint8_t encoding, bool wide);
 
 /* Returns an address, or 0 if omitted; `vaddr` is the address of the cursor's next byte. */
-uint64_t encoded_address(struct cursor *c, struct address_encoding how, uint64_t vaddr);
+uint64_t encoded_address(struct cursor *c, uint8_t encoding, bool wide, uint64_t vaddr);
 
 #endif

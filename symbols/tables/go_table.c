@@ -166,16 +166,17 @@ static struct cursor function_at(const struct go_table *table, size_t index)
 	return c;
 }
 
-bool go_table_function(const struct go_table *table, size_t index, struct go_function *function)
+bool go_table_function(const struct go_table *table, size_t index, uint64_t range[2],
+		       uint32_t *name)
 {
 	struct cursor c;
 
 	if (index >= table->count)
 		return false;
 	c = function_at(table, index);
-	function->begin = start_of(table, index);
-	function->end = start_of(table, index + 1);
-	function->name = cursor_u32(&c);
+	range[0] = start_of(table, index);
+	range[1] = start_of(table, index + 1);
+	*name = cursor_u32(&c);
 	return !c.short_;
 }
 

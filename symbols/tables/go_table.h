@@ -31,16 +31,15 @@ struct go_table {
 	size_t work;    /* bytes of `values` that may be read yet */
 };
 
-struct go_function {
-	uint64_t begin, end; /* virtual addresses */
-	uint32_t name;       /* offset in `names`, perhaps beyond its end */
-};
-
 /* Read the header of a file's table.  The file must outlive it; without a sound one it is empty. */
 void go_table_open(struct go_table *table, const struct elf_file *file);
 
-/* Returns false if the table has no such function; else fills *function. */
-bool go_table_function(const struct go_table *table, size_t index, struct go_function *function);
+/*
+ * Get the virtual addresses [range[0], range[1]) of a function, and the offset of its name in
+ * `names`, perhaps beyond its end.  Returns false if the table has no such function.
+ */
+bool go_table_function(const struct go_table *table, size_t index, uint64_t range[2],
+		       uint32_t *name);
 
 /*
  * Returns the line of the code at a virtual address, of an inlined function's code the line

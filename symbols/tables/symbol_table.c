@@ -20,31 +20,14 @@
  * choice of sections (.plt, .plt.sec, .plt.got, .iplt) unimportant.
  */
 
-enum plt_target {
-	PLT_HEADER = 0, /* not a stub but the code that all lazy stubs jump to */
-	PLT_SYMBOL,     /* jumps to the function of a dynamic symbol */
-	PLT_RESOLVED,   /* jumps to the choice of an indirect function's resolver */
-};
-
-struct plt_stub {
-	uint64_t vaddr;
-	uint64_t size; /* bytes */
-	enum plt_target target;
-	uint32_t symbol_table; /* PLT_SYMBOL: index of the symbol table's section */
-	uint32_t symbol;       /* PLT_SYMBOL: index in that table */
-	uint64_t resolver;     /* PLT_RESOLVED: virtual address of the resolver */
-};
-
-typedef void plt_visitor(void *context, const struct plt_stub *stub);
-
 struct plt_slots {
 	/* A relocation: the function whose address the dynamic linker writes into a pointer. */
 	struct plt_slot {
 		uint64_t vaddr;        /* of the pointer */
-		uint64_t addend;       /* resolver, if symbol is 0 */
+		uint64_t addend;       /* virtual address of the resolver, if symbol is 0 */
 		uint32_t symbol_table; /* section index */
-		uint32_t symbol;
-	} * array; /* owned */
+		uint32_t symbol;       /* 0: the choice of an indirect function's resolver */
+	} * array;                     /* owned */
 	size_t count, room;
 };
 
@@ -54,8 +37,7 @@ struct plt_scanner {
 	struct plt_slots slots;  /* every function pointer; sorted by vaddr */
 	struct plt_slots pushed; /* .rela.plt in its own order: lazy stubs push an index into it */
 	size_t budget; /* bytes of sections left to read: sections may overlap in a hostile file */
-	plt_visitor *visit;
-	void *context;
+	struct loader *loader; /* borrowed */
 };
 
 /* All relocation types of function pointers but one have the same number on x86 and x86-64. */
@@ -166,22 +148,11 @@ static const struct plt_slot *decode_stub(const struct plt_scanner *scanner, str
 	return NULL;
 }
 
-static void visit_stub(const struct plt_scanner *scanner, struct cursor code, uint64_t vaddr)
-{
-	struct plt_stub stub = { .vaddr = vaddr, .size = cursor_left(&code) };
-	bool header = false;
-	const struct plt_slot *slot = decode_stub(scanner, code, vaddr, &header);
-
-	if (!slot && !header)
-		return;
-	if (slot) {
-		stub.target = slot->symbol ? PLT_SYMBOL : PLT_RESOLVED;
-		stub.symbol_table = slot->symbol_table;
-		stub.symbol = slot->symbol;
-		stub.resolver = slot->addend;
-	}
-	scanner->visit(scanner->context, &stub);
-}
+/*
+ * Add the stub of a pointer; NULL: not a stub but the code that all lazy stubs jump to.
+ */
+static void add_stub(struct loader *loader, const struct plt_slot *slot, uint64_t vaddr,
+		     uint64_t size);
 
 /*
  * Stubs are 16 bytes, but those that never bind lazily may be just a jump,
@@ -201,12 +172,17 @@ static void scan_stubs(const struct plt_scanner *scanner, const GElf_Shdr *shdr)
 	while (cursor_left(&code) >= 8) {
 		uint64_t vaddr = shdr->sh_addr + (uint64_t)(code.at - bytes);
 		size_t size = stub_size(code.at);
+		const struct plt_slot *slot;
 		const uint8_t *stub;
+		bool header;
 
 		if (size > cursor_left(&code))
 			size = cursor_left(&code);
 		stub = cursor_take(&code, size);
-		visit_stub(scanner, cursor_over(stub, size), vaddr);
+		header = false;
+		slot = decode_stub(scanner, cursor_over(stub, size), vaddr, &header);
+		if (slot || header)
+			add_stub(scanner->loader, slot, vaddr, size);
 	}
 }
 
@@ -249,14 +225,12 @@ static void scan_sections(struct plt_scanner *scanner)
 }
 
 /*
- * Call `visit` for each stub of the file whose target is known.  x86 and
- * x86-64 only; a damaged file has fewer stubs.
+ * Add each stub of the file whose target is known.  x86 and x86-64 only; a
+ * damaged file has fewer stubs.
  */
-static void plt_scan(const struct elf_file *file, plt_visitor *visit, void *context)
+static void add_stubs(struct loader *loader, const struct elf_file *file)
 {
-	struct plt_scanner scanner = {
-		.file = file, .budget = file->size, .visit = visit, .context = context
-	};
+	struct plt_scanner scanner = { .file = file, .budget = file->size, .loader = loader };
 	GElf_Ehdr ehdr;
 
 	if (!gelf_getehdr(file->elf, &ehdr))
@@ -269,17 +243,14 @@ static void plt_scan(const struct elf_file *file, plt_visitor *visit, void *cont
 	free(scanner.pushed.array);
 }
 
-struct section_bounds {
-	uint64_t begin, end; /* virtual addresses */
-	bool loaded;         /* SHF_ALLOC */
-	bool has_labels; /* its untyped symbols count: as for perf, if it is called text or data */
-};
-
 struct loader {
 	struct symbol_table *table;
 	const struct elf_file *file;
-	struct section_bounds
-		*sections; /* owned; by section index, the debug file's after the file's */
+	struct section_bounds {
+		uint64_t begin, end; /* virtual addresses */
+		bool loaded;         /* SHF_ALLOC */
+		bool has_labels;     /* its untyped symbols count, as for perf: text or data */
+	} * sections;                /* owned; by index, the debug file's after the file's */
 	size_t section_count, first_section, section_room; /* first: of the file that is read */
 	size_t room;                                       /* of table->entries */
 	uint32_t order;
@@ -630,18 +601,18 @@ uint32_t symbol_table_function(const struct symbol_table *table, uint32_t entry)
 }
 
 /* Set the name of a stub in `entry`; returns false if it has no name. */
-static bool name_stub(struct loader *loader, const struct plt_stub *stub,
+static bool name_stub(struct loader *loader, const struct plt_slot *slot,
 		      struct symbol_entry *entry)
 {
 	const struct symbol_entry *resolver;
 	GElf_Sym symbol;
 
-	if (stub->target == PLT_HEADER) {
+	if (!slot) {
 		entry->name = SYMBOL_ENTRY_NONE;
 		return true;
 	}
-	if (stub->target == PLT_RESOLVED) {
-		resolver = entry_at(loader, stub->resolver);
+	if (!slot->symbol) {
+		resolver = entry_at(loader, slot->addend);
 		/* In a stripped program the stub is one without a name. */
 		entry->name = resolver ? resolver->name : SYMBOL_ENTRY_NONE;
 		entry->strings = resolver ? resolver->strings : 0;
@@ -650,9 +621,9 @@ static bool name_stub(struct loader *loader, const struct plt_stub *stub,
 	for (unsigned i = 0; i < SYMBOL_STRINGS_COUNT; i++) {
 		const struct string_section *strings = &loader->table->strings[i];
 
-		if (!strings->text || strings->section != stub->symbol_table)
+		if (!strings->text || strings->section != slot->symbol_table)
 			continue;
-		if (!gelf_getsym(loader->symbols[i], (int)stub->symbol, &symbol))
+		if (!gelf_getsym(loader->symbols[i], (int)slot->symbol, &symbol))
 			return false;
 		entry->name = symbol.st_name;
 		entry->strings = (uint8_t)i;
@@ -661,17 +632,17 @@ static bool name_stub(struct loader *loader, const struct plt_stub *stub,
 	return false;
 }
 
-static void add_stub(void *context, const struct plt_stub *stub)
+static void add_stub(struct loader *loader, const struct plt_slot *slot, uint64_t vaddr,
+		     uint64_t size)
 {
-	struct loader *loader = context;
 	struct symbol_entry named = {
-		.begin = stub->vaddr, .kind = SYMBOL_PLT, .binding = SYMBOL_GLOBAL, .sized = true
+		.begin = vaddr, .kind = SYMBOL_PLT, .binding = SYMBOL_GLOBAL, .sized = true
 	};
 
-	if (!elf_file_code_at_vaddr(loader->file, stub->vaddr) ||
-	    !name_stub(loader, stub, &named) || entry_at(loader, stub->vaddr))
+	if (!elf_file_code_at_vaddr(loader->file, vaddr) || !name_stub(loader, slot, &named) ||
+	    entry_at(loader, vaddr))
 		return;
-	named.end = add_saturated(stub->vaddr, stub->size);
+	named.end = add_saturated(vaddr, size);
 	add_entry(loader, named);
 }
 
@@ -679,19 +650,19 @@ static void add_stub(void *context, const struct plt_stub *stub)
 static void add_go_functions(struct loader *loader)
 {
 	struct string_section *strings = &loader->table->strings[SYMBOL_STRINGS_GO];
-	struct go_function function;
 	struct go_table *go = &loader->table->go;
+	uint64_t range[2];
+	uint32_t name;
 
 	go_table_open(go, loader->file);
 	*strings = (struct string_section){ 0, (const char *)go->names.bytes, go->names.size };
 	loader->names_left += SYMBOL_NAMES_FACTOR * (strings->size + go->starts.size);
-	for (size_t i = 0; go_table_function(go, i, &function); i++)
-		if (elf_file_code_at_vaddr(loader->file, function.begin) &&
-		    !entry_at(loader, function.begin) &&
-		    name_is_sound(loader, strings, function.name))
-			add_entry(loader, (struct symbol_entry){ .begin = function.begin,
-								 .end = function.end,
-								 .name = function.name,
+	for (size_t i = 0; go_table_function(go, i, range, &name); i++)
+		if (elf_file_code_at_vaddr(loader->file, range[0]) && !entry_at(loader, range[0]) &&
+		    name_is_sound(loader, strings, name))
+			add_entry(loader, (struct symbol_entry){ .begin = range[0],
+								 .end = range[1],
+								 .name = name,
 								 .kind = SYMBOL_FUNCTION,
 								 .binding = SYMBOL_GLOBAL,
 								 .strings = SYMBOL_STRINGS_GO,
@@ -712,7 +683,7 @@ int symbol_table_load(struct symbol_table *table, const struct elf_file *file,
 	fill_sizes(&loader);
 	symbol_parts_add_labels(table);
 	loader.tables_end = table->count;
-	plt_scan(file, add_stub, &loader);
+	add_stubs(&loader, file);
 	add_go_functions(&loader);
 	sort_entries(table);
 	range_map_build(&table->ranges, table->entries, sizeof(*table->entries), table->count);

@@ -29,9 +29,9 @@ struct place {
 };
 
 /* Returns an encoding of this table's addresses. */
-static struct address_encoding encoding_of(const struct unwind_table *table, uint8_t encoding)
+static bool is_wide(const struct unwind_table *table)
 {
-	return (struct address_encoding){ encoding, gelf_getclass(table->file->elf) == ELFCLASS64 };
+	return gelf_getclass(table->file->elf) == ELFCLASS64;
 }
 
 /* ---- Entries ------------------------------------------------------------- */
@@ -63,7 +63,7 @@ static void read_rules(struct unwind_table *table, const Dwarf_CIE *cie, struct 
 		if (*at == 'R')
 			table->rules.encoding = cursor_u8(&data);
 		else if (*at == 'P')
-			encoded_number(&data, encoding_of(table, cursor_u8(&data)));
+			encoded_number(&data, cursor_u8(&data), is_wide(table));
 		else if (*at == 'L')
 			table->rules.lsda = cursor_u8(&data);
 		else if (*at == 'S')
@@ -97,16 +97,15 @@ static struct cursor read_range(struct unwind_table *table, const Dwarf_FDE *fde
 {
 	const struct unwind_section *section = &table->sections[kind];
 	struct cursor c = cursor_over(fde->start, (size_t)(fde->end - fde->start));
-	struct address_encoding how;
 
 	if (!find_rules(table, (struct place){ kind, fde->CIE_pointer })) {
 		c.short_ = true;
 		return c;
 	}
-	how = encoding_of(table, table->rules.encoding);
 	range->begin = encoded_address(
-		&c, how, section->vaddr + (uint64_t)(c.at - (const uint8_t *)section->data.d_buf));
-	range->end = range->begin + encoded_number(&c, how);
+		&c, table->rules.encoding, is_wide(table),
+		section->vaddr + (uint64_t)(c.at - (const uint8_t *)section->data.d_buf));
+	range->end = range->begin + encoded_number(&c, table->rules.encoding, is_wide(table));
 	return c;
 }
 
@@ -126,7 +125,7 @@ static void read_augmentation(struct unwind_table *table, struct cursor *c, enum
 	if (c->short_ || table->rules.lsda == DW_EH_PE_omit)
 		return;
 	range->lsda = encoded_address(
-		&data, encoding_of(table, table->rules.lsda),
+		&data, table->rules.lsda, is_wide(table),
 		section->vaddr + (uint64_t)(data.at - (const uint8_t *)section->data.d_buf));
 	if (data.short_)
 		range->lsda = 0;
@@ -213,8 +212,8 @@ static bool read_search_table(struct unwind_table *table, const struct bytes_at 
 	pointer = cursor_u8(&c);
 	counts = cursor_u8(&c);
 	entries = cursor_u8(&c);
-	encoded_number(&c, encoding_of(table, pointer));
-	count = encoded_number(&c, encoding_of(table, counts));
+	encoded_number(&c, pointer, is_wide(table));
+	count = encoded_number(&c, counts, is_wide(table));
 	if (c.short_ || version != 1 || entries != ENCODED_TABLE || count > cursor_left(&c) / 8)
 		return false;
 	table->starts =
@@ -274,7 +273,7 @@ static struct bytes_at find_unnamed(const struct unwind_table *table, struct byt
 	cursor_u8(&c);
 	pointer = cursor_u8(&c);
 	cursor_u16(&c);
-	vaddr = encoded_address(&c, encoding_of(table, pointer), header->vaddr + 4);
+	vaddr = encoded_address(&c, pointer, is_wide(table), header->vaddr + 4);
 	return c.short_ ? (struct bytes_at){ 0 } : find_loaded(file, vaddr);
 }
 
