@@ -487,7 +487,7 @@ static void print_data(struct html_output *html, uint64_t end)
 static int print_html(struct format_output *output, struct error *err)
 {
 	struct html_output *html = (struct html_output *)output;
-	struct html_page page;
+	const char *const *line;
 	size_t threads;
 	uint64_t end;
 
@@ -500,11 +500,11 @@ static int print_html(struct format_output *output, struct error *err)
 	html->threads = alloc_zeroed(slice_store_tracks(&html->store) + 1, sizeof(*html->threads));
 	if (html->fit && html->store.slices > html->fit)
 		choose_slices(html);
-	html_page_begin(&page, html->input ? html->input : "ptrace2ftf", output->text);
+	line = html_page_begin(html->input ? html->input : "ptrace2ftf", output->text);
 	print_summary(html, threads, end);
-	html_page_data(&page);
+	line = html_page_data(line, output->text);
 	print_data(html, end);
-	html_page_end(&page);
+	html_page_end(line, output->text);
 	output->fold = html->ranked ? &html->fold : NULL;
 	return 0;
 }

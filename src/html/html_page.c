@@ -102,30 +102,31 @@ void html_numbers_end(struct html_numbers *numbers)
 
 /* ---- The page ------------------------------------------------------------ */
 
-/* Print lines up to the line `mark` and skip that; NULL: to the end. */
-static void print_until(struct html_page *page, const char *mark)
+/* Print lines up to the line `mark`, or to the end.  Returns the line after that. */
+static const char *const *print_until(const char *const *line, const char *mark, FILE *out)
 {
-	while (*page->next && (!mark || strcmp(*page->next, mark) != 0))
-		fputs(*page->next++, page->out);
-	page->next += *page->next != NULL;
+	while (*line && strcmp(*line, mark) != 0)
+		fputs(*line++, out);
+	return line + (*line != NULL);
 }
 
-void html_page_begin(struct html_page *page, const char *title, FILE *out)
+const char *const *html_page_begin(const char *title, FILE *out)
 {
-	*page = (struct html_page){ out, page_lines };
-	print_until(page, "@title@\n");
-	html_text_print(title, strlen(title), out);
-	print_until(page, "@title@\n");
-	html_text_print(title, strlen(title), out);
-	print_until(page, "@summary@\n");
+	const char *const *line = page_lines;
+
+	for (int i = 0; i < 2; i++) {
+		line = print_until(line, "@title@\n", out);
+		html_text_print(title, strlen(title), out);
+	}
+	return print_until(line, "@summary@\n", out);
 }
 
-void html_page_data(struct html_page *page)
+const char *const *html_page_data(const char *const *line, FILE *out)
 {
-	print_until(page, "@data@\n");
+	return print_until(line, "@data@\n", out);
 }
 
-void html_page_end(struct html_page *page)
+const char *const *html_page_end(const char *const *line, FILE *out)
 {
-	print_until(page, NULL);
+	return print_until(line, "", out);
 }

@@ -12,20 +12,17 @@
 
 #include "base/common.h"
 
-/* A page while it is printed. */
-struct html_page {
-	FILE *out;               /* borrowed */
-	const char *const *next; /* borrowed: the next line */
-};
+/*
+ * Print the page's begin, up to the summary in HTML, which the caller prints next.
+ * Each of the three returns the next line of the page, for the next one.
+ */
+const char *const *html_page_begin(const char *title, FILE *out);
 
-/* Print the page up to the summary, which the caller prints as HTML. */
-void html_page_begin(struct html_page *page, const char *title, FILE *out);
-
-/* Print up to the data, which the caller prints as JSON. */
-void html_page_data(struct html_page *page);
+/* Print on, up to the JSON of the data, which the caller prints next. */
+const char *const *html_page_data(const char *const *line, FILE *out);
 
 /* Print the rest, with the script. */
-void html_page_end(struct html_page *page);
+const char *const *html_page_end(const char *const *line, FILE *out);
 
 /*
  * Print text of any bytes as HTML, also for use in quotes. Control characters except '\n', and each

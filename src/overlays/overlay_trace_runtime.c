@@ -34,13 +34,6 @@ struct overlay_slices {
 	uint64_t unmatched_ends, left_out;
 };
 
-/* Gets a lane's slices in program order with times that do not decrease. */
-struct overlay_lane_sink {
-	void (*begin)(void *context, unsigned lane, const struct overlay_slice *slice);
-	void (*end)(void *context, unsigned lane, const struct overlay_slice *slice, uint64_t time);
-	void *context;
-};
-
 /* Open slices searched for an end, so that programs that end none take linear time. */
 #define SEARCH_MAX 256
 
@@ -70,51 +63,6 @@ static void overlay_slices_end(struct overlay_slices *slices, uint64_t time, uin
 		return;
 	}
 	slices->unmatched_ends++;
-}
-
-/* Emit those of the remaining slices that nest on a lane.  Returns how many remain. */
-static size_t fill_lane(struct overlay_slices *slices, unsigned lane,
-			const struct overlay_lane_sink *sink)
-{
-	const struct overlay_slice *stack[OVERLAY_DEPTH];
-	size_t depth = 0, left = 0;
-
-	for (size_t i = 0; i < slices->count; i++) {
-		struct overlay_slice *slice = &slices->slices[i];
-
-		if (slice->placed)
-			continue;
-		for (; depth && stack[depth - 1]->end <= slice->begin; depth--)
-			sink->end(sink->context, lane, stack[depth - 1], stack[depth - 1]->end);
-		if (depth == OVERLAY_DEPTH || (depth && stack[depth - 1]->end < slice->end)) {
-			left++;
-			continue;
-		}
-		slice->placed = true;
-		stack[depth++] = slice;
-		sink->begin(sink->context, lane, slice);
-	}
-	for (; depth; depth--)
-		sink->end(sink->context, lane, stack[depth - 1], stack[depth - 1]->end);
-	return left;
-}
-
-/* End the open slices at `time` and emit all slices, lane by lane. */
-static void overlay_slices_finish(struct overlay_slices *slices, uint64_t time,
-				  const struct overlay_lane_sink *sink)
-{
-	size_t left = slices->count;
-
-	for (size_t i = 0; i < slices->open_count; i++) {
-		struct overlay_slice *slice = &slices->slices[slices->open[i]];
-
-		slice->end = time > slice->begin ? time : slice->begin;
-		slice->unfinished = true;
-	}
-	slices->open_count = 0;
-	for (unsigned lane = 0; left && lane < OVERLAY_LANES; lane++)
-		left = fill_lane(slices, lane, sink);
-	slices->left_out += left;
 }
 
 /* Idempotent, also on zeroed memory. */
@@ -522,9 +470,8 @@ static void write_user_event(struct ring_trace *ring, const struct runtime_event
 	}
 }
 
-static void begin_slice(void *context, unsigned lane, const struct overlay_slice *slice)
+static void begin_slice(struct ring_trace *ring, unsigned lane, const struct overlay_slice *slice)
 {
-	struct ring_trace *ring = context;
 	struct ftf_event event = make_event(ring, "ocaml", "");
 	struct ftf_arg arg = make_flag(ring, "unfinished");
 
@@ -539,14 +486,56 @@ static void begin_slice(void *context, unsigned lane, const struct overlay_slice
 	ftf_begin(ring->trace->writer, &event);
 }
 
-static void end_slice(void *context, unsigned lane, const struct overlay_slice *slice,
-		      uint64_t time)
+static void end_slice(struct ring_trace *ring, unsigned lane, uint64_t time)
 {
-	struct ring_trace *ring = context;
 	struct ftf_event event = { .thread = ring->lanes[lane], .time = time };
 
-	(void)slice;
 	ftf_end(ring->trace->writer, &event);
+}
+
+/* Emit those of the remaining slices that nest on a lane.  Returns how many remain. */
+static size_t fill_lane(struct ring_trace *ring, unsigned lane)
+{
+	struct overlay_slices *slices = &ring->slices;
+	const struct overlay_slice *stack[OVERLAY_DEPTH];
+	size_t depth = 0, left = 0;
+
+	for (size_t i = 0; i < slices->count; i++) {
+		struct overlay_slice *slice = &slices->slices[i];
+
+		if (slice->placed)
+			continue;
+		for (; depth && stack[depth - 1]->end <= slice->begin; depth--)
+			end_slice(ring, lane, stack[depth - 1]->end);
+		if (depth == OVERLAY_DEPTH || (depth && stack[depth - 1]->end < slice->end)) {
+			left++;
+			continue;
+		}
+		slice->placed = true;
+		stack[depth++] = slice;
+		begin_slice(ring, lane, slice);
+	}
+	for (; depth; depth--)
+		end_slice(ring, lane, stack[depth - 1]->end);
+	return left;
+}
+
+/* End the open slices and emit all slices, lane by lane, each in program order. */
+static void finish_slices(struct ring_trace *ring)
+{
+	struct overlay_slices *slices = &ring->slices;
+	size_t left = slices->count;
+
+	for (size_t i = 0; i < slices->open_count; i++) {
+		struct overlay_slice *slice = &slices->slices[slices->open[i]];
+
+		slice->end = ring->now > slice->begin ? ring->now : slice->begin;
+		slice->unfinished = true;
+	}
+	slices->open_count = 0;
+	for (unsigned lane = 0; left && lane < OVERLAY_LANES; lane++)
+		left = fill_lane(ring, lane);
+	slices->left_out += left;
 }
 
 /* ---- A ring -------------------------------------------------------------- */
@@ -615,10 +604,8 @@ static void start_ring(struct ring_trace *ring, uint64_t time, int64_t lost_word
 
 static void finish_ring(struct ring_trace *ring)
 {
-	struct overlay_lane_sink sink = { begin_slice, end_slice, ring };
-
 	end_all_phases(ring);
-	overlay_slices_finish(&ring->slices, ring->now, &sink);
+	finish_slices(ring);
 	if (ring->slices.left_out)
 		diag_warn(ring->trace->diag, "runtime-events-spans",
 			  "%" PRIu64 " spans of domain %u cross too many others and are left out",

@@ -32,11 +32,6 @@
 /* For a device or a fifo; isatty() is an ioctl(). */
 #define WRITES_DEVICE (LANDLOCK_ACCESS_FS_WRITE_FILE | FS_IOCTL_DEV)
 
-/* The newest struct landlock_ruleset_attr; older kernels accept it with zeros at its end. */
-struct ruleset {
-	uint64_t fs, net, scopes;
-};
-
 struct rules {
 	int fd;
 	uint64_t handled; /* rights of files that this kernel knows */
@@ -188,7 +183,10 @@ static const char *begin_rules(struct rules *rules, bool network)
 {
 	long version =
 		syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
-	struct ruleset ruleset = { .fs = rights_of_version(version) };
+	/* The newest struct landlock_ruleset_attr; older kernels accept zeros at its end. */
+	struct {
+		uint64_t fs, net, scopes;
+	} ruleset = { .fs = rights_of_version(version) };
 
 	*rules = (struct rules){ .fd = -1, .handled = ruleset.fs };
 	if (version < 1)
