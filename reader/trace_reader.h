@@ -100,12 +100,6 @@ enum trace_unknown {
 
 #define UNKNOWN_NUMBERS 16
 
-struct trace_arg {
-	enum trace_arg_type type;
-	struct text_view name, string;
-	uint64_t word; /* sign-extended for INT32; the bits of a DOUBLE */
-};
-
 struct trace_ids {
 	uint64_t pid, tid;
 };
@@ -128,7 +122,11 @@ struct trace_record {
 	uint64_t time, id; /* ticks; id: koid, pointer, counter, async, flow, or end time */
 	struct text_view category, name; /* name: also a string's, log's or provider's text */
 	struct text_view bytes;          /* of a blob */
-	struct trace_arg args[TRACE_ARGS_MAX];
+	struct trace_arg {
+		enum trace_arg_type type;
+		struct text_view name, string;
+		uint64_t word; /* sign-extended for INT32; the bits of a DOUBLE */
+	} args[TRACE_ARGS_MAX];
 	size_t arg_count;
 	char problem[160]; /* or "" */
 	char refusal[160]; /* why Perfetto drops it, or cannot show it; or "" */

@@ -8,16 +8,16 @@
 #define INFO_NEEDED (offsetof(struct bpf_prog_info, jited_func_lens) + sizeof(uint64_t))
 
 /* Returns the bytes of an array in the program's data; NULL if they are not there. */
-static const uint8_t *array_at(const struct bpf_place *place, uint64_t offset, uint64_t size)
+static const uint8_t *array_at(const struct bpf_function *function, uint64_t offset, uint64_t size)
 {
-	if (offset > place->data_size || size > place->data_size - offset)
+	if (offset > function->data_size || size > function->data_size - offset)
 		return NULL;
-	return place->data + offset;
+	return function->data + offset;
 }
 
-static void take_arrays(struct bpf_place *place, const struct bpf_prog_info *info)
+static void take_arrays(struct bpf_function *function, const struct bpf_prog_info *info)
 {
-	struct bpf_arrays *arrays = &place->arrays;
+	struct bpf_arrays *arrays = &function->arrays;
 
 	*arrays = (struct bpf_arrays){
 		.code = info->jited_prog_insns,
@@ -28,71 +28,70 @@ static void take_arrays(struct bpf_place *place, const struct bpf_prog_info *inf
 	};
 	if (info->nr_jited_func_lens < arrays->count)
 		arrays->count = info->nr_jited_func_lens;
-	if (!array_at(place, arrays->code, arrays->code_size) ||
-	    !array_at(place, arrays->addresses, (uint64_t)arrays->count * sizeof(uint64_t)) ||
-	    !array_at(place, arrays->lengths, (uint64_t)arrays->count * sizeof(uint32_t)))
+	if (!array_at(function, arrays->code, arrays->code_size) ||
+	    !array_at(function, arrays->addresses, (uint64_t)arrays->count * sizeof(uint64_t)) ||
+	    !array_at(function, arrays->lengths, (uint64_t)arrays->count * sizeof(uint32_t)))
 		arrays->count = 0;
 }
 
 /* Returns whether there is another program. */
-static bool next_program(const struct byte_view *section, struct bpf_place *place)
+static bool next_program(const struct byte_view *section, struct bpf_function *function)
 {
 	struct cursor c = cursor_over(section->bytes, section->size);
 	struct bpf_prog_info info = { 0 };
 	uint32_t count = cursor_u32(&c), info_size;
 	const uint8_t *bytes;
 
-	if (place->programs >= count)
+	if (function->programs >= count)
 		return false;
-	if (place->offset)
-		cursor_take(&c, place->offset - sizeof(uint32_t));
+	if (function->offset)
+		cursor_take(&c, function->offset - sizeof(uint32_t));
 	info_size = cursor_u32(&c);
-	place->data_size = cursor_u32(&c);
+	function->data_size = cursor_u32(&c);
 	cursor_u64(&c); /* bits of the present arrays; absent arrays have no elements */
 	bytes = cursor_take(&c, info_size);
-	place->data = cursor_take(&c, place->data_size);
+	function->data = cursor_take(&c, function->data_size);
 	if (c.short_)
 		return false;
 	memcpy(&info, bytes, info_size < sizeof(info) ? info_size : sizeof(info));
-	place->offset = section->size - cursor_left(&c);
-	place->programs++;
-	place->function = place->code_used = 0;
-	place->arrays = (struct bpf_arrays){ 0 };
+	function->offset = section->size - cursor_left(&c);
+	function->programs++;
+	function->next = function->code_used = 0;
+	function->arrays = (struct bpf_arrays){ 0 };
 	if (info_size >= INFO_NEEDED)
-		take_arrays(place, &info);
+		take_arrays(function, &info);
 	return true;
 }
 
 /* Returns whether the program has one more function, and its code is there. */
-static bool next_function(struct bpf_place *place, struct bpf_function *function)
+static bool next_function(struct bpf_function *function)
 {
-	const struct bpf_arrays *arrays = &place->arrays;
-	uint32_t at = place->function;
+	const struct bpf_arrays *arrays = &function->arrays;
+	uint32_t at = function->next;
 
-	if (!place->data || at >= arrays->count)
+	if (!function->data || at >= arrays->count)
 		return false;
-	memcpy(&function->address, place->data + arrays->addresses + at * sizeof(uint64_t),
+	memcpy(&function->address, function->data + arrays->addresses + at * sizeof(uint64_t),
 	       sizeof(uint64_t));
-	memcpy(&function->size, place->data + arrays->lengths + at * sizeof(uint32_t),
+	memcpy(&function->size, function->data + arrays->lengths + at * sizeof(uint32_t),
 	       sizeof(uint32_t));
-	function->bytes = place->data + arrays->code + place->code_used;
-	if (function->size > arrays->code_size - place->code_used)
+	function->bytes = function->data + arrays->code + function->code_used;
+	if (function->size > arrays->code_size - function->code_used)
 		return false;
-	place->code_used += function->size;
-	place->function++;
+	function->code_used += function->size;
+	function->next++;
 	return true;
 }
 
-int bpf_programs_next(const struct perf_file *file, struct bpf_place *place,
-		      struct bpf_function *function)
+int bpf_programs_next(const struct perf_file *file, struct bpf_function *function)
 {
 	const struct byte_view *section = &file->features.sections[PERF_FEATURE_BPF_PROG_INFO];
 
 	if (!section->bytes)
 		return 0;
 	do {
-		if (next_function(place, function))
+		if (next_function(function))
 			return 1;
-	} while (next_program(section, place));
+	} while (next_program(section, function));
 	return 0;
 }

@@ -16,13 +16,10 @@ struct bpf_function {
 	uint64_t address;
 	const uint8_t *bytes; /* view of the feature section */
 	uint32_t size;
-};
-
-/* The position of bpf_programs_next(); start with zeros. */
-struct bpf_place {
+	/* The position of bpf_programs_next(): */
 	size_t offset;       /* in the section, of the next program */
 	uint32_t programs;   /* read so far */
-	uint32_t function;   /* of the program, the next */
+	uint32_t next;       /* function of the program */
 	uint32_t code_used;  /* bytes of its code, by its functions so far */
 	const uint8_t *data; /* of the program; NULL before the first */
 	uint32_t data_size;
@@ -33,10 +30,9 @@ struct bpf_place {
 };
 
 /*
- * Read the next function of all programs of the recording.
+ * Read the next function of all programs of the recording; *function has the one before, or zeros.
  * Returns 1; 0 at the end.  Functions that do not fit into the section are skipped.
  */
-int bpf_programs_next(const struct perf_file *file, struct bpf_place *place,
-		      struct bpf_function *function);
+int bpf_programs_next(const struct perf_file *file, struct bpf_function *function);
 
 #endif

@@ -9,27 +9,21 @@
 #include "symbols/files/dso_find.h"
 #include "symbols/names/jit_dump.h"
 
-/* The clocks of the recording and of a dump. */
-struct dump_clocks {
-	const struct tsc_clock *tsc;
-	uint64_t mapped; /* ns: when the dump was mapped */
-	bool monotonic;  /* perf's clock is CLOCK_MONOTONIC (perf record -k mono) */
-};
-
 /*
- * Returns the time when code was written, by perf's clock. Without a common clock, it is the time
- * when the dump was mapped: then the code written last at an address is valid all the time.
+ * Returns the time when code was written, by perf's clock.  Without a common clock this
+ * is `mapped`, the time when the dump was mapped: then the code that was written last at an
+ * address always holds there.
  */
-static uint64_t write_time(const struct dump_clocks *clocks, const struct jit_dump *dump,
-			   uint64_t time)
+static uint64_t write_time(const struct jit_dumps *dumps, const struct tsc_clock *clock,
+			   const struct jit_dump *dump, uint64_t time, uint64_t mapped)
 {
-	if (dump->tsc_times && clocks->tsc->mult)
-		return tsc_clock_ns(clocks->tsc, time);
-	return !dump->tsc_times && clocks->monotonic ? time : clocks->mapped;
+	if (dump->tsc_times && clock->mult)
+		return tsc_clock_ns(clock, time);
+	return !dump->tsc_times && dumps->monotonic ? time : mapped;
 }
 
-static void read_dump(struct jit_dumps *dumps, struct dso *dso, int32_t pid,
-		      const struct dump_clocks *clocks)
+static void read_dump(struct jit_dumps *dumps, struct dso *dso, const struct perf_mmap *mmap,
+		      const struct tsc_clock *clock)
 {
 	struct jit_dump dump;
 	struct jit_code code;
@@ -43,8 +37,8 @@ static void read_dump(struct jit_dumps *dumps, struct dso *dso, int32_t pid,
 		if (code.size > UINT64_MAX - code.address)
 			continue;
 		*ARRAY_ADD(dumps->code, dumps->count, dumps->room) = (struct perf_mmap){
-			.time = write_time(clocks, &dump, code.time),
-			.pid = pid,
+			.time = write_time(dumps, clock, &dump, code.time, mmap->time),
+			.pid = mmap->pid,
 			.begin = code.address,
 			.end = code.address + code.size,
 			.file_offset = code.offset,
@@ -197,13 +191,12 @@ static int compare_code(const void *left, const void *right)
 void jit_dumps_read(struct jit_dumps *dumps, const struct perf_file *file, struct dso_store *store,
 		    const struct tsc_clock *clock, struct diag *diag)
 {
-	struct dump_clocks clocks = { .tsc = clock };
 	struct perf_record record;
 	struct perf_mmap mmap;
 	uint64_t position = 0;
 
 	for (size_t i = 0; i < file->attr_count; i++)
-		clocks.monotonic |= file->attrs[i].attr.use_clockid &&
+		dumps->monotonic |= file->attrs[i].attr.use_clockid &&
 				    file->attrs[i].attr.clockid == CLOCK_MONOTONIC;
 	while (perf_file_next(file, &position, &record, NULL)) {
 		struct dso *dso;
@@ -217,9 +210,8 @@ void jit_dumps_read(struct jit_dumps *dumps, const struct perf_file *file, struc
 			diag_warn(diag, "jitdump-missing",
 				  "%s is missing, and with it code generated at run time",
 				  mmap.path);
-		clocks.mapped = record.id.time;
 		if (dso_state(dso) == DSO_FOUND && is_new(dumps, dso))
-			read_dump(dumps, dso, mmap.pid, &clocks);
+			read_dump(dumps, dso, &mmap, clock);
 	}
 	read_core(dumps, file, store, diag);
 	if (dumps->count)

@@ -19,7 +19,8 @@ struct jit_dumps {
 	size_t count, room;
 	const struct dso **files; /* owned; the dumps */
 	size_t file_count, file_room;
-	bool saved; /* a core has code of the recording */
+	bool monotonic; /* perf's clock is CLOCK_MONOTONIC (perf record -k mono) */
+	bool saved;     /* a core has code of the recording */
 };
 
 /*

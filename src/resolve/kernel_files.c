@@ -107,40 +107,33 @@ static int compare_symbols(const void *left, const void *right)
 	return COMPARE((*a)->begin, (*b)->begin) ?: COMPARE((*a)->time, (*b)->time);
 }
 
-/* Symbols registered by the kernel, sorted by address. */
-struct registrations {
-	const struct kernel_symbol **symbols;
-	size_t count;
-};
-
-static struct registrations sort_symbols(const struct timeline *timeline, struct arena *arena)
+/* Returns the symbols that the kernel registered, sorted by address. */
+static const struct kernel_symbol **sort_symbols(const struct timeline *timeline,
+						 struct arena *arena, size_t *count)
 {
-	size_t count;
-	const struct kernel_symbol *symbols = timeline_kernel_symbols(timeline, &count);
-	struct registrations list = { arena_alloc(arena, count * sizeof(*list.symbols)), 0 };
+	size_t records;
+	const struct kernel_symbol *symbols = timeline_kernel_symbols(timeline, &records);
+	const struct kernel_symbol **sorted =
+		arena_alloc(arena, records * sizeof(const struct kernel_symbol *));
 
-	for (size_t i = 0; i < count; i++) {
+	*count = 0;
+	for (size_t i = 0; i < records; i++)
 		if (!symbols[i].gone)
-			list.symbols[list.count++] = &symbols[i];
-	}
-	qsort(list.symbols, list.count, sizeof(*list.symbols), compare_symbols);
-	return list;
+			sorted[(*count)++] = &symbols[i];
+	qsort(sorted, *count, sizeof(const struct kernel_symbol *), compare_symbols);
+	return sorted;
 }
 
-/* Returns when code of this address and size was registered; 0: earlier, or unknown. */
-static uint64_t registration_time(const struct registrations *list,
+/* Returns the time when code of this place and size was registered; 0: earlier, or unknown. */
+static uint64_t registration_time(const struct kernel_symbol *const *symbols, size_t count,
 				  const struct bpf_function *function)
 {
-	size_t first = LOWER_BOUND(j, list->count, list->symbols[j]->begin < function->address);
+	size_t first = LOWER_BOUND(j, count, symbols[j]->begin < function->address);
 
-	for (size_t i = first; i < list->count && i < first + SAME_PLACE_MAX &&
-			       list->symbols[i]->begin == function->address;
-	     i++) {
-		const struct kernel_symbol *symbol = list->symbols[i];
-
-		if (symbol->end - symbol->begin == function->size)
-			return symbol->time;
-	}
+	for (size_t i = first;
+	     i < count && i < first + SAME_PLACE_MAX && symbols[i]->begin == function->address; i++)
+		if (symbols[i]->end - symbols[i]->begin == function->size)
+			return symbols[i]->time;
 	return 0;
 }
 
@@ -165,19 +158,19 @@ static void advance_first_programs(struct code_patch *patches, size_t count)
 	}
 }
 
-static size_t read_programs(const struct perf_file *file, const struct registrations *list,
+static size_t read_programs(const struct perf_file *file,
+			    const struct kernel_symbol *const *symbols, size_t symbol_count,
 			    struct code_patch *patches)
 {
-	struct bpf_function function;
-	struct bpf_place place = { 0 };
+	struct bpf_function function = { 0 };
 	size_t count = 0;
 
-	while (bpf_programs_next(file, &place, &function)) {
+	while (bpf_programs_next(file, &function)) {
 		if (function.address < KERNEL_BEGIN || !function.size)
 			continue;
 		if (patches)
 			patches[count] = (struct code_patch){
-				.time = registration_time(list, &function),
+				.time = registration_time(symbols, symbol_count, &function),
 				.address = function.address,
 				.new_bytes = function.bytes,
 				.new_size = function.size,
@@ -199,17 +192,17 @@ static int compare_times(const void *left, const void *right)
 static void add_patches(struct kernel_code *code, struct arena *arena,
 			const struct timeline *timeline, const struct perf_file *file)
 {
-	struct registrations list = { 0 };
-	size_t programs = read_programs(file, &list, NULL), pokes;
+	size_t programs = read_programs(file, NULL, 0, NULL), pokes, count;
 	const struct code_patch *poked = timeline_code_patches(timeline, &pokes);
+	const struct kernel_symbol **symbols;
 	struct code_patch *patches;
 
 	code->patch_count = programs + pokes;
 	if (!code->patch_count)
 		return;
 	patches = arena_alloc(arena, code->patch_count * sizeof(*patches));
-	list = sort_symbols(timeline, arena);
-	read_programs(file, &list, patches);
+	symbols = sort_symbols(timeline, arena, &count);
+	read_programs(file, symbols, count, patches);
 	advance_first_programs(patches, programs);
 	if (pokes)
 		memcpy(patches + programs, poked, pokes * sizeof(*patches));

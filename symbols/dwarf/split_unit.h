@@ -63,17 +63,6 @@ enum split_section {
 	SPLIT_OF_PROGRAM = SPLIT_ADDR,
 };
 
-/*
- * A file of split units (a .dwo).  It is open once, and has one budget, whatever units ask for it.
- */
-struct split_file {
-	struct elf_file file;
-	struct byte_view sections[SPLIT_SECTIONS]; /* borrowed from it */
-	struct dwarf_guard guard;
-	size_t bytes_left; /* of its units that may be opened: they do not overlap */
-	UT_hash_handle hh; /* by file.identity */
-};
-
 /* The files of the split units of one program, and its package. */
 struct split_files {
 	struct debug_request request;
@@ -84,8 +73,18 @@ struct split_files {
 	struct byte_view sections[SPLIT_SECTIONS]; /* of the package; borrowed */
 	struct byte_view index;
 	struct dwarf_guard guard;
-	size_t bytes_left;       /* of units of the package that may be opened */
-	struct split_file *dwos; /* owned: hash */
+	size_t bytes_left; /* of units of the package that may be opened */
+	/*
+	 * A file of split units (a .dwo).  It is open once, and has one budget, whatever units ask
+	 * for it.
+	 */
+	struct split_file {
+		struct elf_file file;
+		struct byte_view sections[SPLIT_SECTIONS]; /* borrowed from it */
+		struct dwarf_guard guard;
+		size_t bytes_left; /* of its units that may be opened: they do not overlap */
+		UT_hash_handle hh; /* by file.identity */
+	} * dwos;                  /* owned: hash */
 };
 
 /* Zeroed memory is a closed unit. */

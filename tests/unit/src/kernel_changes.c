@@ -438,12 +438,11 @@ END_TEST
 static unsigned count_functions(const uint8_t *bytes, size_t size)
 {
 	struct perf_file only = { 0 };
-	struct bpf_place place = { 0 };
-	struct bpf_function function;
+	struct bpf_function function = { 0 };
 	unsigned count = 0, sum = 0;
 
 	only.features.sections[FEATURE] = (struct byte_view){ bytes, size };
-	while (bpf_programs_next(&only, &place, &function)) {
+	while (bpf_programs_next(&only, &function)) {
 		for (uint32_t i = 0; i < function.size; i++)
 			sum += function.bytes[i]; /* for the sanitizers */
 		count++;
