@@ -46,8 +46,8 @@ struct conversion {
 		bool has_branches;        /* or gaps */
 	} * threads;                      /* owned; by thread index, the last of unknown ones */
 	size_t thread_count;              /* without unknown ones */
-	const struct thread *last_thread;   /* of the last event; NULL: unknown, or none */
-	struct mapping noted;               /* of the file that was noted last, in: */
+	const struct thread *last_thread; /* of the last event; NULL: unknown, or none */
+	struct mapping noted;             /* of the file that was noted last, in: */
 	const struct address_space *noted_space; /* borrowed */
 	struct mode_filter mode_filter;
 	struct period_counters counters;

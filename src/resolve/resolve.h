@@ -95,8 +95,8 @@ struct location resolver_find(struct resolver *resolver, const struct address_sp
 
 /* Returns the slot that both ends of a branch have in the branch cache. */
 static inline struct known_branch *branch_cache_slot(const struct resolver *resolver,
-						      const struct address_space *space,
-						      uint64_t from, uint64_t to)
+						     const struct address_space *space,
+						     uint64_t from, uint64_t to)
 {
 	struct known_branch *slots = resolver->branches.slots;
 	uint64_t key = (from << 20) + to + (uint64_t)(uintptr_t)space;
