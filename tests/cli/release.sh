@@ -12,7 +12,7 @@ trap 'rm -rf "$work"' EXIT
 
 releases() { # UMASK
 	(umask "$1" && make -C "$top_builddir" release) >"$work/log" 2>&1 || { tail -n 5 "$work/log"; return 1; }
-	sha256sum <"$release"/*.tar.xz >"$work/archive.$1"
+	cat "$release"/*.tar.xz | sha256sum >"$work/archive.$1" # a shell need not expand a redirection
 }
 releases 022 || { cat "$work/log"; tap_skip_all "$(tail -n 1 "$work/log")"; }
 same_archive() {
