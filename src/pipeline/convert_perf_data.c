@@ -594,6 +594,7 @@ static void report_result(struct conversion *c)
 		summary->opaque_ip = c->pipeline.machine->opaque_ip;
 	}
 	summary->saved_code = recording->saved_code;
+	summary->changed_functions = dso_store_changed_count(recording->store);
 	summary->bytes_left_out = recording->filter.bytes_left_out;
 	if (recording->filter.active && !summary->threads)
 		empty_selection_warn(c->options, recording, c->diag);

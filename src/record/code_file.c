@@ -61,7 +61,7 @@ static bool is_overwritten(const uint8_t *old, const uint8_t *bytes)
 }
 
 /* Add a page, in place of what was there before. */
-static void add_page(struct code_file_writer *writer, pid_t pid, uint64_t address,
+static void add_page(struct code_file_writer *writer, pid_t pid, uint64_t address, bool silent,
 		     const uint8_t *bytes)
 {
 	uint64_t key = (uint64_t)pid << NUMBER_BITS | address / CODE_PAGE_SIZE;
@@ -70,37 +70,46 @@ static void add_page(struct code_file_writer *writer, pid_t pid, uint64_t addres
 	if (at == writer->count)
 		*ARRAY_ADD(writer->pages, writer->count, writer->room) =
 			(struct code_page){ .pid = pid, .address = address };
-	writer->pages[at].changed |= is_overwritten(writer->pages[at].bytes, bytes);
+	writer->pages[at].changed |= silent && is_overwritten(writer->pages[at].bytes, bytes);
 	memcpy(writer->pages[at].bytes, bytes, CODE_PAGE_SIZE);
 }
 
+/* A line of /proc/PID/maps. */
+struct made_memory {
+	uint64_t begin, end;
+	bool silent; /* it may change without a record of its mapping: W+X, or mapped twice */
+};
+
 /* Pages of zeros have no code, or none yet in place of what was removed. */
-static void add_memory(struct code_file_writer *writer, pid_t pid, int memory, uint64_t begin,
-		       uint64_t end)
+static void add_memory(struct code_file_writer *writer, pid_t pid, int memory,
+		       const struct made_memory *made)
 {
 	static const uint8_t zeros[CODE_PAGE_SIZE];
 	uint8_t bytes[CODE_PAGE_SIZE];
 
-	for (uint64_t at = begin; at < end && writer->count < PAGES_MOST; at += CODE_PAGE_SIZE)
+	for (uint64_t at = made->begin; at < made->end && writer->count < PAGES_MOST;
+	     at += CODE_PAGE_SIZE)
 		if (pread(memory, bytes, CODE_PAGE_SIZE, (off_t)at) == CODE_PAGE_SIZE &&
 		    memcmp(bytes, zeros, CODE_PAGE_SIZE) != 0)
-			add_page(writer, pid, at, bytes);
+			add_page(writer, pid, at, made->silent, bytes);
 }
 
-/* Returns whether a line of /proc/PID/maps is executable memory that is in no file. */
-static bool is_made(const char *line, uint64_t *begin, uint64_t *end)
+/* Returns whether a line of /proc/PID/maps is of code that is in no file. */
+static bool is_made(const char *line, struct made_memory *made)
 {
 	char access[8] = "", path[64] = "";
+	bool read = sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %*s %*s %*s %63s", &made->begin,
+			   &made->end, access, path) >= 3;
 
-	return sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %*s %*s %*s %63s", begin, end, access,
-		      path) >= 3 &&
-	       access[2] == 'x' && *begin < *end && !(*end / CODE_PAGE_SIZE >> NUMBER_BITS) &&
+	made->silent = access[1] == 'w' || access[3] == 's';
+	return read && access[2] == 'x' && made->begin < made->end &&
+	       !(made->end / CODE_PAGE_SIZE >> NUMBER_BITS) &&
 	       dso_find_shape(path) == DSO_SHAPE_NO_FILE && strcmp(path, "[uprobes]") != 0;
 }
 
 void code_file_add(struct code_file_writer *writer, pid_t pid)
 {
-	uint64_t begin, end;
+	struct made_memory made;
 	char path[64], *line = NULL;
 	size_t room = 0;
 	FILE *maps;
@@ -111,8 +120,8 @@ void code_file_add(struct code_file_writer *writer, pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
 	maps = memory < 0 ? NULL : fopen(path, "re");
 	while (maps && getline(&line, &room, maps) > 0)
-		if (is_made(line, &begin, &end))
-			add_memory(writer, pid, memory, begin, end);
+		if (is_made(line, &made))
+			add_memory(writer, pid, memory, &made);
 	free(line);
 	if (maps)
 		fclose(maps);

@@ -506,6 +506,7 @@ json_t *report_json(const struct report *report)
 		{ "uncertain_levels", number(summary->uncertain_levels) },
 		{ "first_uncertain_ns", number(summary->first_uncertain) },
 		{ "saved_code", json_boolean(summary->saved_code) },
+		{ "changed_functions", number(summary->changed_functions) },
 		{ "opaque_frames", number(summary->opaque_frames) },
 		{ "slices_left_out", number(summary->slices_left_out) },
 		{ "slices_folded", number(summary->fold.folded + summary->fold.left_out) },

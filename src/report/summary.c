@@ -413,9 +413,10 @@ void summary_print(const struct summary *summary, bool is_trace, bool of_several
 	print_opaque(summary, out);
 	print_verdict(summary, out);
 	if (summary->saved_code)
-		fputs("  code that was generated at run time is decoded as it was when its process "
-		      "ended; earlier code at the same address is unknown\n",
-		      out);
+		fprintf(out,
+			"  code that was made at run time is decoded as it was saved last; %" PRIu64
+			" function%s may have been other code before: code_changed\n",
+			summary->changed_functions, summary->changed_functions == 1 ? "" : "s");
 	if (summary->times_estimated)
 		fputs("  calls between two timing packets have estimated times; record with cyc=1 for "
 		      "better ones\n",

@@ -42,10 +42,11 @@ struct summary {
 	size_t output_count, output_room;
 	unsigned files, nameless_files; /* files of code that ran: all; without symbols */
 	char *nameless;                 /* owned: paths of the first files without symbols */
-	char *top_functions;  /* owned: table of functions with the most self time; may be NULL */
-	bool saved_code;      /* some code is from the end of a process (--core) */
-	bool times_estimated; /* of calls between timing packets, without a mark on the slices */
-	char *debug_hint;     /* owned: see debug_hint.h; may be NULL */
+	char *top_functions; /* owned: lines about the functions with most self time; NULL: none */
+	bool saved_code;     /* some code is what a process had last: --core */
+	uint64_t changed_functions; /* of that: they may have been other code before */
+	bool times_estimated;       /* of calls between timing packets; no slice says so */
+	char *debug_hint; /* owned: which code without names took time (debug_hint.h); NULL: none */
 };
 
 /* Idempotent, also on zeroed memory. */

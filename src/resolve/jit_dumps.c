@@ -65,6 +65,7 @@ static bool is_new(struct jit_dumps *dumps, const struct dso *dso)
 
 struct saved_code {
 	struct core_segment *segments; /* owned; sorted by pid and address */
+	uint64_t *mapped;              /* owned: when each was mapped last, also in part; ns */
 	size_t count;
 	size_t left; /* mappings still allowed */
 	bool used;
@@ -96,16 +97,37 @@ static void add_made(struct jit_dumps *dumps, struct saved_code *saved, struct p
 	*ARRAY_ADD(dumps->code, dumps->count, dumps->room) = piece;
 }
 
-/* Divide a mapping without a file into parts that the core has and the rest. */
+/* Returns the first segment that a mapping may have. */
+static size_t first_of(const struct saved_code *saved, const struct perf_mmap *mmap)
+{
+	const struct core_segment *segments = saved->segments;
+
+	return LOWER_BOUND(k, saved->count,
+			   segments[k].pid < mmap->pid || (segments[k].pid == mmap->pid &&
+							   segments[k].end <= mmap->begin));
+}
+
+static void note_mapped(struct saved_code *saved, const struct perf_mmap *mmap, uint64_t time)
+{
+	for (size_t i = first_of(saved, mmap);
+	     i < saved->count && saved->segments[i].pid == mmap->pid &&
+	     saved->segments[i].begin < mmap->end;
+	     i++)
+		if (saved->mapped[i] < time)
+			saved->mapped[i] = time;
+}
+
+/*
+ * Divide a mapping without a file into what the core has of it, and the rest.  Compilers map code
+ * again, or make it executable again, to write to it: what ran before may have been other code.
+ */
 static void add_mapped(struct jit_dumps *dumps, struct saved_code *saved,
 		       const struct perf_mmap *mmap)
 {
 	const struct core_segment *segments = saved->segments;
 	struct perf_mmap piece = { .time = mmap->time, .pid = mmap->pid };
 	uint64_t begin = mmap->begin;
-	size_t i = LOWER_BOUND(k, saved->count,
-			       segments[k].pid < mmap->pid ||
-				       (segments[k].pid == mmap->pid && segments[k].end <= begin));
+	size_t i = first_of(saved, mmap);
 
 	for (; i < saved->count && segments[i].pid == mmap->pid && segments[i].begin < mmap->end;
 	     i++) {
@@ -119,7 +141,9 @@ static void add_mapped(struct jit_dumps *dumps, struct saved_code *saved,
 		piece.begin = segments[i].begin > begin ? segments[i].begin : begin;
 		piece.end = segments[i].end < mmap->end ? segments[i].end : mmap->end;
 		piece.file_offset = segments[i].file_offset + (piece.begin - segments[i].begin);
-		piece.path = DSO_SAVED_CODE;
+		piece.path = segments[i].changed || time < saved->mapped[i]
+				     ? DSO_CHANGED DSO_SAVED_CODE
+				     : DSO_SAVED_CODE;
 		add_made(dumps, saved, piece);
 		saved->used = true;
 		begin = piece.end;
@@ -138,14 +162,33 @@ static bool has_process(const struct saved_code *saved, int32_t pid)
 	return i < saved->count && saved->segments[i].pid == pid;
 }
 
+/* Note, or add, all mappings without a file of processes that the core has. */
+static void for_each_mapped(struct jit_dumps *dumps, struct saved_code *saved,
+			    const struct perf_file *file, bool adds)
+{
+	struct perf_record record;
+	struct perf_mmap mmap;
+	uint64_t position = 0;
+
+	while (perf_file_next(file, &position, &record, NULL)) {
+		if (record.type != PERF_RECORD_MMAP && record.type != PERF_RECORD_MMAP2)
+			continue;
+		if (perf_record_read_mmap(&record, &mmap) < 0 || !mmap.executable || mmap.guest ||
+		    !has_process(saved, mmap.pid) || dso_find_shape(mmap.path) != DSO_SHAPE_NO_FILE)
+			continue;
+		if (adds)
+			add_mapped(dumps, saved, &mmap, record.id.time);
+		else
+			note_mapped(saved, &mmap, record.id.time);
+	}
+}
+
 static void read_core(struct jit_dumps *dumps, const struct perf_file *file,
 		      struct dso_store *store, struct diag *diag)
 {
 	struct dso *dso = dso_store_borrow(store, DSO_SAVED_CODE, NULL, 0);
 	struct saved_code saved = { 0 };
-	struct perf_record record;
-	struct perf_mmap mmap;
-	uint64_t position = 0, recorded;
+	uint64_t recorded;
 	const uint8_t *bytes;
 	size_t size;
 
@@ -163,21 +206,16 @@ static void read_core(struct jit_dumps *dumps, const struct perf_file *file,
 	}
 	saved.left = (file->size + size) / BYTES_PER_MAPPING;
 	leave_out_dumped(&saved, dumps);
-	while (perf_file_next(file, &position, &record, NULL)) {
-		if (record.type != PERF_RECORD_MMAP && record.type != PERF_RECORD_MMAP2)
-			continue;
-		if (perf_record_read_mmap(&record, &mmap) < 0 || !mmap.executable || mmap.guest ||
-		    !has_process(&saved, mmap.pid) ||
-		    dso_find_shape(mmap.path) != DSO_SHAPE_NO_FILE)
-			continue;
-		add_mapped(dumps, &saved, &mmap);
-	}
+	saved.mapped = alloc_zeroed(saved.count, sizeof(*saved.mapped));
+	for_each_mapped(dumps, &saved, file, false);
+	for_each_mapped(dumps, &saved, file, true);
 	if (!saved.used)
 		diag_warn(diag, "core-unused",
 			  "%s has no code of the recording; is it an ELF core of its process?",
 			  dso_file(dso));
 	dumps->saved = saved.used;
 	free(saved.segments);
+	free(saved.mapped);
 }
 
 /* Code written at one time is in file order. */

@@ -140,7 +140,7 @@ void resolver_init(struct resolver *resolver, const struct timeline *timeline,
 		resolver->dsos[files[i]->index] = dso_store_borrow(
 			store, files[i]->path, files[i]->build_id, files[i]->build_id_size);
 	resolver->pids = list_pids(timeline);
-	resolver->jits = alloc_zeroed(timeline_space_count(timeline), sizeof(struct dso *));
+	resolver->jits = alloc_zeroed(2 * timeline_space_count(timeline), sizeof(struct dso *));
 	direct_cache_init(&resolver->addresses, ADDRESS_CACHE_BITS, sizeof(struct cached_location));
 	symbols = timeline_kernel_symbols(timeline, &count);
 	kernel_names_init(&resolver->kernel, symbols, count, names);
@@ -174,7 +174,8 @@ static bool is_kernel(uint64_t ip)
 static struct dso *borrow_namer(const struct resolver *resolver, const struct address_space *space,
 				const struct mapped_file *file, uint64_t ip)
 {
-	struct dso **jit = space ? &resolver->jits[space->index] : NULL, *found;
+	bool changed = file && strncmp(file->path, DSO_CHANGED, sizeof(DSO_CHANGED) - 1) == 0;
+	struct dso **jit = space ? &resolver->jits[2 * space->index + changed] : NULL, *found;
 
 	if (is_kernel(ip))
 		return dso_store_borrow_kernel(resolver->store, file ? file->build_id : NULL,
@@ -185,7 +186,8 @@ static struct dso *borrow_namer(const struct resolver *resolver, const struct ad
 		return NULL;
 	found = __atomic_load_n(jit, __ATOMIC_ACQUIRE);
 	if (!found) {
-		found = dso_store_borrow_jit(resolver->store, resolver->pids[space->index]);
+		found = dso_store_borrow_jit(resolver->store, resolver->pids[space->index],
+					     changed);
 		__atomic_store_n(jit, found, __ATOMIC_RELEASE);
 	}
 	return found;

@@ -49,11 +49,12 @@ struct cached_location {
 };
 
 struct resolver {
-	struct dso_store *store; /* borrowed */
-	struct dso **dsos;       /* owned; by index of mapped_file */
-	int32_t *pids;           /* owned; by index of address space; -1: unknown */
-	struct dso **jits; /* owned; by index of address space: names of JIT code; NULL: not looked
-			      up yet */
+	struct dso_store *store;       /* borrowed */
+	struct dso **dsos;             /* owned; by index of mapped_file */
+	int32_t *pids;                 /* owned; by index of address space; -1: unknown */
+	struct dso **jits;             /* owned; by 2 * index of address space + `changed` of
+					  dso_store_borrow_jit(): names of JIT code; NULL: not
+					  looked up yet */
 	struct direct_cache addresses; /* owned; of struct cached_location */
 	struct direct_cache branches;  /* owned; of struct known_branch; CALL_NOT_KNOWN: empty */
 	struct location_pair uncached; /* the last branch that may not be cached */

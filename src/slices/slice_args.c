@@ -21,6 +21,7 @@ const char *slice_arg_text(enum slice_arg_key key)
 		[SLICE_ARG_EVENT + DATA_EXIT_REASON] = "exit_reason",
 		[SLICE_ARG_INFERRED] = "inferred_start_time",
 		[SLICE_ARG_UNCERTAIN] = "uncertain_level",
+		[SLICE_ARG_CHANGED] = "code_changed",
 		[SLICE_ARG_ESTIMATED] = "estimated",
 		[SLICE_ARG_CONTINUED] = "continued",
 		[SLICE_ARG_DSO] = "dso",
@@ -104,6 +105,8 @@ void slice_args_add_begin(struct slice_args *args, const struct symbol *symbol, 
 		add_number(args, SLICE_ARG_INFERRED, SLICE_ARG_TRUE, 1);
 	if (flags & SLICE_UNCERTAIN_LEVEL)
 		add_number(args, SLICE_ARG_UNCERTAIN, SLICE_ARG_TRUE, 1);
+	if (symbol->changed)
+		add_number(args, SLICE_ARG_CHANGED, SLICE_ARG_TRUE, 1);
 	if (flags & SLICE_ESTIMATED_TIME)
 		add_number(args, SLICE_ARG_ESTIMATED, SLICE_ARG_TRUE, 1);
 	if (flags & SLICE_CONTINUED)

@@ -24,7 +24,8 @@ enum slice_arg_key {
 	SLICE_ARG_VECTOR,  /* of an interrupt */
 	SLICE_ARG_EVENT,   /* the first value of struct slice_cause */
 	SLICE_ARG_INFERRED = SLICE_ARG_EVENT + SLICE_EVENT_VALUES, /* the call was not seen */
-	SLICE_ARG_UNCERTAIN, /* calls may be missing between it and its children */
+	SLICE_ARG_UNCERTAIN, /* calls may be missing between it and the slices in it */
+	SLICE_ARG_CHANGED,   /* its code may have been other code then */
 	SLICE_ARG_ESTIMATED, /* SLICE_ESTIMATED_TIME */
 	SLICE_ARG_CONTINUED, /* it began in an earlier part (--split) */
 	SLICE_ARG_DSO,       /* path of the file, for its first unnamed function */

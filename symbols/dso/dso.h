@@ -31,6 +31,7 @@ struct dso {
 	uint8_t build_id[ELF_BUILD_ID_MAX]; /* as recorded */
 	size_t build_id_size;
 	enum dso_state state;
+	bool changed;        /* its recorded path began with DSO_CHANGED; `path` does not */
 	const char *refused; /* of the arena: why the file at the path is not used; NULL: no file */
 	struct elf_file elf; /* closed unless DSO_FOUND */
 	bool forced;         /* a file with another build id is used, too */
@@ -80,6 +81,7 @@ struct dso_store {
 	struct dso *files; /* hash of the found ones, one for each file */
 	struct demangler demangler;
 	struct dwarf_pool pool;
+	uint64_t changed_count;           /* symbols with `changed`, but for whole files */
 	uint64_t text_used, text_allowed; /* bytes of demangled names (base/budget.h) */
 	/*
 	 * Of all of this and of all dsos, held during each lookup.  The threads that decode

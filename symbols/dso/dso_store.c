@@ -77,8 +77,11 @@ static void init_file_symbol(struct dso *dso)
 	char *text = dso_find_bracketed(dso->path);
 	const struct name *name = name_intern_text(dso->store->names, text);
 
-	dso->file_symbol.symbol =
-		(struct symbol){ .name = name, .linkage = name, .dso = dso, .kind = SYMBOL_FILE };
+	dso->file_symbol.symbol = (struct symbol){ .name = name,
+						   .linkage = name,
+						   .dso = dso,
+						   .kind = SYMBOL_FILE,
+						   .changed = dso->changed };
 	dso->file_symbol.has_line = true;
 	dso->short_name = is_path(dso->path)
 				  ? name_intern(dso->store->names, name->text + 1, name->length - 2)
@@ -122,6 +125,7 @@ static size_t known_size(const uint8_t *build_id, size_t size)
 /* Returns the dso of a key, which begins with its path; DSO_NOT_A_FILE if it is *new. */
 static struct dso *borrow_dso(struct dso_store *store, const char *key, size_t key_size, bool *new)
 {
+	const size_t prefix = sizeof(DSO_CHANGED) - 1;
 	struct dso *dso;
 
 	HASH_FIND(hh, store->dsos, key, key_size, dso);
@@ -130,10 +134,12 @@ static struct dso *borrow_dso(struct dso_store *store, const char *key, size_t k
 		return dso;
 	dso = arena_alloc(&store->arena, sizeof(*dso));
 	dso->store = store;
-	dso->path = arena_text(&store->arena, key, key_size);
+	key = arena_text(&store->arena, key, key_size);
+	dso->changed = strncmp(key, DSO_CHANGED, prefix) == 0;
+	dso->path = key + (dso->changed ? prefix : 0);
 	dso->state = DSO_NOT_A_FILE;
 	init_file_symbol(dso);
-	HASH_ADD_KEYPTR(hh, store->dsos, dso->path, key_size, dso);
+	HASH_ADD_KEYPTR(hh, store->dsos, key, key_size, dso);
 	return dso;
 }
 
@@ -146,7 +152,7 @@ static void join_known_file(struct dso *dso)
 	struct dso_store *store = dso->store;
 	struct dso *known;
 
-	if (!dso->elf.identity.inode)
+	if (!dso->elf.identity.inode || dso->changed)
 		return;
 	HASH_FIND(by_file, store->files, &dso->elf.identity, sizeof(dso->elf.identity), known);
 	if (known) {
@@ -185,22 +191,29 @@ struct dso *dso_store_borrow(struct dso_store *store, const char *path, const ui
 
 /* ---- Names without files of code: the keys have no NUL, unlike those of files. ---- */
 
-struct dso *dso_store_borrow_jit(struct dso_store *store, int32_t pid)
+uint64_t dso_store_changed_count(const struct dso_store *store)
+{
+	return store->changed_count;
+}
+
+struct dso *dso_store_borrow_jit(struct dso_store *store, int32_t pid, bool changed)
 {
 	const struct dso_store_options *options = &store->options;
 	const char *symfs = options->find.symfs;
-	char path[BENEATH_PATH];
+	char key[sizeof(DSO_CHANGED) + BENEATH_PATH] = DSO_CHANGED;
+	char *path = key + sizeof(DSO_CHANGED) - 1;
 	struct stat status;
 	struct dso *dso;
 	bool new;
 
-	snprintf(path, sizeof(path), "%s%s/perf-%d.map",
+	snprintf(path, BENEATH_PATH, "%s%s/perf-%d.map",
 		 options->perf_map_dir ? options->perf_map_dir
 		 : symfs               ? symfs
 				       : "",
 		 options->perf_map_dir ? "" : "/tmp", pid);
 	pthread_mutex_lock(&store->lock);
-	dso = borrow_dso(store, path, strlen(path), &new);
+	dso = changed ? borrow_dso(store, key, strlen(key), &new)
+		      : borrow_dso(store, path, strlen(path), &new);
 	if (new && (!symfs || path_in_root_resolve(symfs, path)) && stat(path, &status) == 0) {
 		dso->elf.identity = (struct file_identity){ status.st_dev, status.st_ino };
 		join_known_file(dso);

@@ -59,9 +59,13 @@ struct dso *dso_store_borrow(struct dso_store *store, const char *path, const ui
 /*
  * Returns the names that a JIT compiler gave to code of a process, from its
  * perf-PID.map: a dso whose dso_borrow_symbol() takes addresses of the process
- * instead of file offsets.  Without a map it has no names.  Never NULL.
+ * instead of file offsets.  Without a map it has no names.  `changed`: those of code that may have
+ * been other code, by symbols of their own.  Never NULL.
  */
-struct dso *dso_store_borrow_jit(struct dso_store *store, int32_t pid);
+struct dso *dso_store_borrow_jit(struct dso_store *store, int32_t pid, bool changed);
+
+/* Returns how many functions of changed code (DSO_CHANGED) were looked up. */
+uint64_t dso_store_changed_count(const struct dso_store *store);
 
 /*
  * Returns the names of the kernel and its modules, by kallsyms: options.kallsyms, else

@@ -10,6 +10,9 @@
 /* The path of a dso whose bytes are options.core; it is shown like "//anon". */
 #define DSO_SAVED_CODE "//saved/anon"
 
+/* Begins a path of code that may not have been there yet: another dso than that of the path. */
+#define DSO_CHANGED "//changed"
+
 /* How code without a symbol is shown. */
 enum unnamed_style {
 	UNNAMED_DEFAULT = 0, /* of the store: functions; of options: as the output needs it */

@@ -60,8 +60,14 @@ with_saved_code() {
 	"$program" -q --format=slices "$work/perf.data" >"$work/without"
 	[ $? -eq 2 ] || return 1
 	"$program" --core="$work/core" --format=slices "$work/perf.data" >"$work/named" 2>"$work/messages" || return 1
-	grep -q "$branches branches" "$work/messages" && grep -q "as it was at its process's end" "$work/messages" && cmp "$work/beside" "$work/named" &&
+	grep -q "$branches branches" "$work/messages" && grep -q "as it was saved last; 1 function may" "$work/messages" && cmp "$work/beside" "$work/named" &&
 		[ "$(grep -c '\[anon\]' "$work/named")" -eq 100 ] || return 1
+	# The program writes the code anew after half of the calls, and makes it executable again.
+	[ "$(grep '\[anon\]' "$work/named" | sed 's/.* code_changed=true.*/changed/; s/.*\[anon.*/saved/' | uniq -c | tr -s ' \n' ' ')" = ' 50 changed 50 saved ' ] || return 1
+	# As if memory that is writable and executable had changed: the flag of its segment.
+	LC_ALL=C sed 's/\x01\x00\x00\x00\x05\x00\x00\x00/\x01\x00\x00\x00\x05\x00\x10\x00/' "$work/core" >"$work/flagged"
+	"$program" -q --core="$work/flagged" --format=slices "$work/perf.data" |
+		grep '\[anon\]' | grep -c ' code_changed=true' | grep -qx 100 || return 1
 	# As gcore writes it, without the size of a recording.
 	LC_ALL=C sed 's/ptrace2ftf/ptrace2ftX/' "$work/core" >"$work/plain"
 	"$ptsim" record -o "$work/perf.data" -- "$programs/jit" >/dev/null

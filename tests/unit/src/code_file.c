@@ -121,37 +121,39 @@ START_TEST(code_is_of_the_process_that_made_it)
 }
 END_TEST
 
-static void write_code(size_t at, const uint8_t *bytes, size_t size)
+static void write_code(size_t at, const uint8_t *bytes, size_t size, int protection)
 {
 	ck_assert_int_eq(mprotect(made, CODE_SIZE, PROT_READ | PROT_WRITE), 0);
 	memcpy(made + at, bytes, size);
-	ck_assert_int_eq(mprotect(made, CODE_SIZE, PROT_READ | PROT_EXEC), 0);
+	ck_assert_int_eq(mprotect(made, CODE_SIZE, protection), 0);
 }
 
-/* The file has what was there last; what is written beside code does not change it. */
+/*
+ * The file has what was there last.  What is written beside code does not change it, and the
+ * recording has each mprotect() that makes memory executable again.
+ */
 START_TEST(code_is_the_newest_and_says_if_it_replaced_other_code)
 {
+	const int rx = PROT_READ | PROT_EXEC, protection = _i == 1 ? rx | PROT_WRITE : rx;
+	bool replaced = _i == 1 || _i == 2;
 	static const uint8_t newer[sizeof(code)] = { 0x8d, 0x47, 0x02, 0xc3 }, none[CODE_SIZE];
 	struct code_file_writer writer = begin();
 	uint8_t *bytes;
 	size_t size;
 
 	code_file_add(&writer, getpid());
-	write_code(0x1100, newer, sizeof(newer));
+	write_code(0x1100, newer, sizeof(newer), protection);
 	code_file_add(&writer, getpid());
-	if (_i == 1) {
-		write_code(0x1000, newer, sizeof(newer));
-		code_file_add(&writer, getpid());
-	}
-	if (_i == 2)
-		write_code(0, none, CODE_SIZE);
+	if (replaced)
+		write_code(0x1000, newer, sizeof(newer), protection);
 	if (_i == 3)
+		write_code(0, none, CODE_SIZE, protection);
+	if (_i == 4)
 		ck_assert_int_eq(mprotect(made, CODE_SIZE, PROT_NONE), 0);
-	if (_i > 1)
-		code_file_add(&writer, getpid());
+	code_file_add(&writer, getpid());
 	bytes = finish(&writer, &size);
 	ck_assert_ptr_nonnull(bytes);
-	ck_assert_uint_eq(count_code(bytes, size, getpid(), _i == 1, _i == 1 ? newer : code), 1);
+	ck_assert_uint_eq(count_code(bytes, size, getpid(), _i == 1, replaced ? newer : code), 1);
 	free(bytes);
 }
 END_TEST
@@ -286,7 +288,7 @@ int main(void)
 
 	tcase_add_checked_fixture(all, set_up, tear_down);
 	tcase_add_test(all, code_is_of_the_process_that_made_it);
-	tcase_add_loop_test(all, code_is_the_newest_and_says_if_it_replaced_other_code, 0, 4);
+	tcase_add_loop_test(all, code_is_the_newest_and_says_if_it_replaced_other_code, 0, 5);
 	tcase_add_test(all, code_of_children_and_theirs_is_saved);
 	tcase_add_test(all, the_file_has_the_size_of_its_recording);
 	tcase_add_test(all, without_made_code_there_is_no_file_and_an_older_one_is_gone);

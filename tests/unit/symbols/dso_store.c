@@ -105,11 +105,11 @@ START_TEST(a_map_of_names_under_many_names_is_loaded_once)
 	fputs("1000 10 compiled\n", file);
 	fclose(file);
 	ck_assert_int_eq(link(path, link_path), 0);
-	dso = dso_store_borrow_jit(store, 1);
+	dso = dso_store_borrow_jit(store, 1, false);
 	ck_assert_str_eq(dso_borrow_symbol(dso, 0x1004, &offset)->name->text, "compiled");
-	ck_assert_ptr_eq(dso_store_borrow_jit(store, 2), dso);
-	ck_assert_ptr_eq(dso_store_borrow_jit(store, 2), dso);
-	ck_assert_ptr_ne(dso_store_borrow_jit(store, 3), dso);
+	ck_assert_ptr_eq(dso_store_borrow_jit(store, 2, false), dso);
+	ck_assert_ptr_eq(dso_store_borrow_jit(store, 2, false), dso);
+	ck_assert_ptr_ne(dso_store_borrow_jit(store, 3, false), dso);
 	close_store();
 	remove_place();
 }
