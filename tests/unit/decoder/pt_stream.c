@@ -485,8 +485,8 @@ START_TEST(a_return_that_may_be_at_several_bits_is_no_branch_of_the_trace)
 }
 END_TEST
 
-/* The taken bit and leaf()'s own call would explain a packet with any other address. */
-START_TEST(no_near_branch_leads_from_a_caller_of_missing_code_to_the_kernel)
+/* The taken bit and leaf()'s own call explain a packet with any address of user code. */
+static void begin_in_leaf_that_calls_again(void)
 {
 	static const uint8_t calls_again[] = { 0xff, 0xd0 };
 
@@ -494,13 +494,43 @@ START_TEST(no_near_branch_leads_from_a_caller_of_missing_code_to_the_kernel)
 	memcpy(run.program_bytes + TINY_ELF_CODE_OFFSET + (SAMPLE_LEAF + 2 - SAMPLE_CODE),
 	       calls_again, sizeof(calls_again));
 	call_missing_code("", "t");
+}
+
+START_TEST(no_near_branch_leads_from_a_caller_of_missing_code_to_the_kernel)
+{
+	begin_in_leaf_that_calls_again();
 	pt_packets_tip(&run.packets, _i ? 0x910000 : 0xffffffff81000000);
 	finish();
 	ck_assert_uint_eq(run.last.kind, _i ? BRANCH_CALL : BRANCH_GAP);
 }
 END_TEST
 
-/* For example a page fault of code that perf could not keep. */
+enum between { NOTHING, PSB, OVERFLOW };
+
+/*
+ * The trace lacks the code that was guessed about, rather than not matching the code it has; but
+ * not any more where a PSB or an overflow says where it is.
+ */
+START_TEST(a_packet_that_contradicts_a_guessed_return_shows_missing_code)
+{
+	const struct pt_packet end_alone = { .type = ppt_psbend };
+
+	begin_in_leaf_that_calls_again();
+	pt_packets_tip(&run.packets, SAMPLE_LEAF);
+	if (_i == PSB)
+		pt_packets_psb(&run.packets, SAMPLE_START + 100, SAMPLE_LEAF);
+	if (_i == OVERFLOW) {
+		pt_packets_ovf(&run.packets);
+		pt_packets_fup(&run.packets, SAMPLE_LEAF);
+	}
+	pt_packets_add(&run.packets, &end_alone);
+	finish();
+	ck_assert_uint_eq(run.stats.gaps[GAP_NO_CODE], _i == NOTHING ? 2 : 1);
+	ck_assert_uint_eq(run.stats.gaps[GAP_MISMATCH], _i == NOTHING ? 0 : 1);
+}
+END_TEST
+
+/* A page fault, for example, of code that perf could not keep. */
 START_TEST(an_interrupt_before_any_missing_code_ran_is_no_gap)
 {
 	begin(_i);
@@ -2105,6 +2135,8 @@ int main(void)
 			    2);
 	tcase_add_loop_test(all, no_near_branch_leads_from_a_caller_of_missing_code_to_the_kernel,
 			    0, 2);
+	tcase_add_loop_test(all, a_packet_that_contradicts_a_guessed_return_shows_missing_code, 0,
+			    3);
 	tcase_add_loop_test(all, an_interrupt_before_any_missing_code_ran_is_no_gap, 0, 2);
 	tcase_add_loop_test(all, what_precedes_the_first_psb_is_skipped_and_counted, 0, 2);
 	tcase_add_loop_test(all, a_trace_in_pieces_is_one_stream, 0, 2);
