@@ -25,20 +25,6 @@
 /* Of the number of a page in user memory. */
 #define NUMBER_BITS 40
 
-/* The note on the recording. */
-struct __attribute__((packed)) recording_note {
-	Elf64_Nhdr header;
-	char name[12];
-	uint64_t size; /* bytes */
-};
-
-/* Note that identifies a process. */
-struct __attribute__((packed)) process_note {
-	Elf64_Nhdr header;
-	char name[8];
-	prpsinfo_t info;
-};
-
 void code_file_begin(struct code_file_writer *writer, const char *recording)
 {
 	size_t length = strlen(recording);
@@ -74,42 +60,31 @@ static void add_page(struct code_file_writer *writer, pid_t pid, uint64_t addres
 	memcpy(writer->pages[at].bytes, bytes, CODE_PAGE_SIZE);
 }
 
-/* A line of /proc/PID/maps. */
-struct made_memory {
-	uint64_t begin, end;
-	bool silent; /* it may change without a record of its mapping: W+X, or mapped twice */
-};
-
-/* Pages of zeros have no code, or none yet in place of what was removed. */
-static void add_memory(struct code_file_writer *writer, pid_t pid, int memory,
-		       const struct made_memory *made)
+/*
+ * Add the pages of a line of /proc/PID/maps if it is of code that is in no file.  Pages of zeros
+ * have no code, or none yet in place of what was removed.
+ */
+static void add_mapping(struct code_file_writer *writer, pid_t pid, int memory, const char *line)
 {
 	static const uint8_t zeros[CODE_PAGE_SIZE];
-	uint8_t bytes[CODE_PAGE_SIZE];
-
-	for (uint64_t at = made->begin; at < made->end && writer->count < PAGES_MOST;
-	     at += CODE_PAGE_SIZE)
-		if (pread(memory, bytes, CODE_PAGE_SIZE, (off_t)at) == CODE_PAGE_SIZE &&
-		    memcmp(bytes, zeros, CODE_PAGE_SIZE) != 0)
-			add_page(writer, pid, at, made->silent, bytes);
-}
-
-/* Returns whether a line of /proc/PID/maps is of code that is in no file. */
-static bool is_made(const char *line, struct made_memory *made)
-{
 	char access[8] = "", path[64] = "";
-	bool read = sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %*s %*s %*s %63s", &made->begin,
-			   &made->end, access, path) >= 3;
+	uint8_t bytes[CODE_PAGE_SIZE];
+	uint64_t begin, end;
 
-	made->silent = access[1] == 'w' || access[3] == 's';
-	return read && access[2] == 'x' && made->begin < made->end &&
-	       !(made->end / CODE_PAGE_SIZE >> NUMBER_BITS) &&
-	       dso_find_shape(path) == DSO_SHAPE_NO_FILE && strcmp(path, "[uprobes]") != 0;
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %*s %*s %*s %63s", &begin, &end, access,
+		   path) < 3 ||
+	    access[2] != 'x' || end / CODE_PAGE_SIZE >> NUMBER_BITS ||
+	    dso_find_shape(path) != DSO_SHAPE_NO_FILE || strcmp(path, "[uprobes]") == 0)
+		return;
+	for (; begin < end && writer->count < PAGES_MOST; begin += CODE_PAGE_SIZE)
+		if (pread(memory, bytes, CODE_PAGE_SIZE, (off_t)begin) == CODE_PAGE_SIZE &&
+		    memcmp(bytes, zeros, CODE_PAGE_SIZE) != 0)
+			/* Only code that is W+X, or mapped twice, changes without a new mapping. */
+			add_page(writer, pid, begin, access[1] == 'w' || access[3] == 's', bytes);
 }
 
 void code_file_add(struct code_file_writer *writer, pid_t pid)
 {
-	struct made_memory made;
 	char path[64], *line = NULL;
 	size_t room = 0;
 	FILE *maps;
@@ -120,8 +95,7 @@ void code_file_add(struct code_file_writer *writer, pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
 	maps = memory < 0 ? NULL : fopen(path, "re");
 	while (maps && getline(&line, &room, maps) > 0)
-		if (is_made(line, &made))
-			add_memory(writer, pid, memory, &made);
+		add_mapping(writer, pid, memory, line);
 	free(line);
 	if (maps)
 		fclose(maps);
@@ -166,38 +140,35 @@ static void put(struct core_output *core, const void *bytes, size_t size)
 	core->end += size;
 }
 
-static void put_note(struct core_output *core, const void *note, size_t size)
+/* `name` has up to 11 bytes, `info` a multiple of 4. */
+static void put_note(struct core_output *core, Elf64_Word type, const char *name, const void *info,
+		     size_t size)
 {
+	const Elf64_Nhdr header = { (Elf64_Word)strlen(name) + 1, (Elf64_Word)size, type };
+	size_t name_size = (header.n_namesz + 3) & ~(size_t)3;
+	char padded[12] = "";
+
+	memcpy(padded, name, header.n_namesz);
 	*ARRAY_ADD(core->headers, core->count, core->room) =
-		(Elf64_Phdr){ .p_type = PT_NOTE, .p_offset = core->end, .p_filesz = size };
-	put(core, note, size);
-}
-
-static void put_process(struct core_output *core, int32_t pid)
-{
-	struct process_note note = { { sizeof("CORE"), sizeof(note.info), NT_PRPSINFO },
-				     "CORE",
-				     { .pr_pid = pid } };
-
-	put_note(core, &note, sizeof(note));
+		(Elf64_Phdr){ .p_type = PT_NOTE,
+			      .p_offset = core->end,
+			      .p_filesz = sizeof(header) + name_size + size };
+	put(core, &header, sizeof(header));
+	put(core, padded, name_size);
+	put(core, info, size);
 }
 
 /* So that the file is not taken for that of a later recording with the same name. */
-static void put_recording(struct core_output *core, const char *path)
+static void put_recording(struct core_output *core, char *path)
 {
-	struct recording_note note = { { sizeof(CORE_FILE_NOTE), sizeof(note.size), 1 },
-				       CORE_FILE_NOTE,
-				       0 };
+	char *suffix = path + strlen(path) - strlen(CORE_FILE_SUFFIX);
 	struct stat status;
-	char *recording = NULL;
 
-	if (asprintf(&recording, "%.*s", (int)(strlen(path) - strlen(CORE_FILE_SUFFIX)), path) < 0)
-		alloc_fail(0);
-	if (stat(recording, &status) == 0 && S_ISREG(status.st_mode))
-		note.size = (uint64_t)status.st_size;
-	free(recording);
-	if (note.size)
-		put_note(core, &note, sizeof(note));
+	*suffix = 0;
+	if (stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size)
+		put_note(core, 1, CORE_FILE_NOTE, &(uint64_t){ (uint64_t)status.st_size },
+			 sizeof(uint64_t));
+	*suffix = CORE_FILE_SUFFIX[0];
 }
 
 /* Put a page; `before` is the page before in the order of the file, or NULL. */
@@ -207,7 +178,8 @@ static void put_page(struct core_output *core, const struct code_page *page,
 	bool same_process = before && before->pid == page->pid;
 
 	if (!same_process)
-		put_process(core, page->pid);
+		put_note(core, NT_PRPSINFO, "CORE", &(prpsinfo_t){ .pr_pid = page->pid },
+			 sizeof(prpsinfo_t));
 	if (!same_process || before->address + CODE_PAGE_SIZE != page->address ||
 	    before->changed != page->changed || page->address % SEGMENT_MOST == 0)
 		*ARRAY_ADD(core->headers, core->count, core->room) = (Elf64_Phdr){
@@ -264,14 +236,16 @@ static size_t write_pages(struct code_file_writer *writer, FILE *file)
 
 void code_file_end(struct code_file_writer *writer)
 {
-	FILE *file = writer->count ? fopen(writer->path, "wxe") : NULL;
+	const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
+	int fd = writer->count ? open(writer->path, flags, 0600) : -1;
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
 	size_t written = file ? write_pages(writer, file) : 0;
 
 	if (writer->count && (!file || ferror(file) | fclose(file))) {
 		message_begin_warning(stderr);
 		fprintf(stderr, "cannot write %s: %m; code made at run time will be missing\n",
 			writer->path);
-		if (file)
+		if (fd >= 0)
 			unlink(writer->path);
 	} else if (written < writer->count || writer->count == PAGES_MOST) {
 		message_begin_warning(stderr);

@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/message.h"
@@ -16,6 +15,7 @@
 #include "src/record/code_file.h"
 #include "src/record/obstacles.h"
 #include "src/record/perf_command.h"
+#include "src/report/progress.h"
 
 /* Identifies a file's content: perf either replaces the file or leaves it. */
 struct file_version {
@@ -56,18 +56,10 @@ struct perf_run {
 	bool of_program, started;      /* `calls` are in perf's program; they are watched already */
 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /* Save the code that perf's children and the attached processes have now. */
 static void save_code(struct perf_run *run)
 {
-	uint64_t begin = now_ns(), taken;
+	uint64_t begin = progress_now(), taken;
 
 	code_file_add_children(run->code, run->perf);
 	for (const char *at = run->attach; at && *at;) {
@@ -78,7 +70,7 @@ static void save_code(struct perf_run *run)
 		code_file_add_children(run->code, pid);
 		at = end + strspn(end, ",");
 	}
-	taken = SAVE_PAUSES * (now_ns() - begin);
+	taken = SAVE_PAUSES * (progress_now() - begin);
 	run->next_save = begin + (taken > SAVE_INTERVAL ? taken : SAVE_INTERVAL);
 }
 
@@ -148,7 +140,7 @@ static int watch(struct perf_run *run)
 	if (run->code)
 		begin_intervals();
 	do {
-		if (run->code && now_ns() >= run->next_save)
+		if (run->code && progress_now() >= run->next_save)
 			save_code(run);
 		pid = waitpid(run->traced ? -1 : perf, &status, run->traced ? __WALL : 0);
 		if (pid > 0 && WIFSTOPPED(status))

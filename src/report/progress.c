@@ -17,7 +17,7 @@
 /* Move to the start of the line and erase it (ECMA-48, EL). */
 #define ERASE "\r\033[K"
 
-static uint64_t now(void)
+uint64_t progress_now(void)
 {
 	struct timespec time;
 
@@ -32,7 +32,7 @@ void progress_init(struct progress *progress, bool quiet)
 	*progress = (struct progress){
 		.enabled = !quiet && isatty(STDERR_FILENO) &&
 			   (!terminal || strcmp(terminal, "dumb") != 0),
-		.begin_ns = now(),
+		.begin_ns = progress_now(),
 	};
 }
 
@@ -82,7 +82,7 @@ static void draw_progress(double part, uint64_t slices, double rate, double left
 
 void progress_show(struct progress *progress, uint64_t done, uint64_t total, uint64_t slices)
 {
-	uint64_t time = now(), elapsed = time - progress->begin_ns;
+	uint64_t time = progress_now(), elapsed = time - progress->begin_ns;
 	double rate = (double)done / ((double)elapsed / NS_PER_S);
 
 	if (elapsed < FIRST_NS || time - progress->drawn_ns < REDRAW_NS || !done || done > total)

@@ -17,7 +17,10 @@ struct progress {
 	uint64_t begin_ns, drawn_ns; /* CLOCK_MONOTONIC */
 };
 
-/* Start; shows nothing if `quiet`, or if standard error is not a terminal or a dumb one. */
+/* Returns ns of CLOCK_MONOTONIC. */
+uint64_t progress_now(void);
+
+/* Start; shows nothing if `quiet`, or unless standard error is a terminal that is not dumb. */
 void progress_init(struct progress *progress, bool quiet);
 
 /* Count events. Returns whether to call progress_show(): seldom, and without reading the clock. */

@@ -3,7 +3,6 @@
 #include "src/report/report.h"
 
 #include <sys/stat.h>
-#include <time.h>
 
 #include "base/io/output.h"
 #include "config.h"
@@ -11,6 +10,7 @@
 #include "src/formats/text/any_text.h"
 #include "src/formats/text/json_value.h"
 #include "src/perf_script/perf_script.h"
+#include "src/report/progress.h"
 #include "src/slices/track.h"
 #include "symbols/dso/dso_store.h"
 
@@ -84,20 +84,12 @@ static void append_part(struct report *report, const char *key, json_t *value)
 
 /* ---- Phases -------------------------------------------------------------- */
 
-static uint64_t now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
 void report_init(struct report *report, const struct options *options)
 {
 	*report = (struct report){
 		.options = options,
 		.wanted = options->json || options->verbose,
-		.begin_ns = now(),
+		.begin_ns = progress_now(),
 	};
 	if (report->wanted)
 		report->parts = json_object();
@@ -112,7 +104,7 @@ void report_release(struct report *report)
 
 void report_phase(struct report *report, const char *name)
 {
-	uint64_t time = now();
+	uint64_t time = progress_now();
 
 	if (report->wanted && report->phase)
 		append_part(report, "phases",
@@ -517,7 +509,8 @@ json_t *report_json(const struct report *report)
 		{ "text_lacks", text_lacks(summary) }, { "thread_count", number(summary->threads) },
 		{ "first_time_ns", number(summary->first_time) },
 		{ "last_time_ns", number(summary->last_time) }, { "trace", trace },
-		{ "gaps", gap_list(summary) }, { "seconds", seconds(now() - report->begin_ns) },
+		{ "gaps", gap_list(summary) },
+		{ "seconds", seconds(progress_now() - report->begin_ns) },
 		{ "peak_memory_bytes", number(summary_peak_memory()) },
 		{ "sandbox", sandbox_json(&report->sandbox) },
 		{ "warnings", warning_list(report->diag) }, { "streams", json_array() },
