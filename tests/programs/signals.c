@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Signal handlers: for a signal to itself, for a timer, on an alternate stack, and with longjmp().
+ * Handlers: of a signal to itself, of a timer, on a stack of its own, ones that jump out, and one
+ * that has the program call a function.
  */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t alarms, users;
@@ -54,6 +56,49 @@ static void on_fault(int signal)
 {
 	(void)signal;
 	siglongjmp(back, 1);
+}
+
+__attribute__((noinline, used)) static void called_by_program(void)
+{
+	work(3);
+}
+
+/* It keeps all registers, and frees the red zone (System V ABI, 3.2.2). */
+void called_first(void);
+__asm__(".text\n"
+	".type called_first, @function\n"
+	"called_first:\n"
+	"	pushfq\n"
+	"	push %rax; push %rcx; push %rdx; push %rsi; push %rdi\n"
+	"	push %r8; push %r9; push %r10; push %r11\n"
+	"	call called_by_program\n"
+	"	pop %r11; pop %r10; pop %r9; pop %r8\n"
+	"	pop %rdi; pop %rsi; pop %rdx; pop %rcx; pop %rax\n"
+	"	popfq\n"
+	"	ret $128\n"
+	".size called_first, . - called_first\n");
+
+/* As Go's handlers do to stop a goroutine, and for a panic. */
+static void on_urgent(int signal, siginfo_t *info, void *context)
+{
+	greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
+
+	(void)signal;
+	(void)info;
+	registers[REG_RSP] -= 128 + 8;
+	*(greg_t *)registers[REG_RSP] = registers[REG_RIP];
+	registers[REG_RIP] = (greg_t)called_first;
+}
+
+__attribute__((noinline)) static void be_urgent(void)
+{
+	struct sigaction action = { .sa_sigaction = on_urgent, .sa_flags = SA_SIGINFO };
+
+	sigaction(SIGURG, &action, NULL);
+	for (int i = 0; i < 3; i++) {
+		raise(SIGURG);
+		work(2);
+	}
 }
 
 static void handle(int signal, void (*handler)(int), int flags)
@@ -115,6 +160,7 @@ int main(void)
 		raise(SIGUSR1);
 	fault();
 	fault_below_handler();
+	be_urgent();
 	set_timer();
 	for (int i = 0; i < 200 && alarms < 3; i++)
 		work(9);

@@ -609,8 +609,13 @@ static void leave_handler(struct true_thread *thread, uint64_t time)
 void true_thread_resume(struct true_thread *thread, const struct true_step *step, bool sigreturn)
 {
 	come_back(thread, step->time);
-	if (sigreturn)
+	if (sigreturn) {
 		leave_handler(thread, step->time);
+		/* The handler has put an address on the stack, and has a function return to it. */
+		if (step->entry && top(thread) && top(thread)->sp > step->sp &&
+		    !is_of_function(top(thread), step))
+			push(thread, step, false);
+	}
 	if (!thread->stacks->count)
 		push(thread, step, false);
 	thread->in_stub = step->symbol->kind == SYMBOL_PLT;

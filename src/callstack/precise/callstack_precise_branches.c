@@ -15,7 +15,8 @@
  *                      that returns to its target; nothing matches longjmp(),
  *                      _Unwind_Resume() and their like, which never return
  *   return             top matches: pop; a deeper frame matches: pop to it;
- *                      out of a handler: its restorer takes the frame;
+ *                      out of a handler: pop, if to where it interrupted; else its restorer
+ *                      takes the frame;
  *                      out of a function that code without bytes called: pop;
  *                      by the code on the same stack, to an address that the code put
  *                      there, or to a function's entry, as return addresses are replaced
@@ -62,8 +63,9 @@
  *   the three last, by its function alone: the root, if inferred, is marked uncertain_level
  *   off                push a pause with the address where execution resumes; by a sysret
  *                      or iret, of the kernel alone: close all its frames first
- *   on                 pop the pause; if resumed elsewhere: a handler that ends
- *                      there (sigreturn): pop it; a function's entry: push a handler
+ *   on                 pop the pause, and the handler that it ends (sigreturn); if resumed
+ *                      elsewhere: a handler that ends there: pop it; a function's entry: push
+ *                      a handler
  *   syscall, interrupt push an entry frame with the address where it resumes
  *   sysret, iret       pop the innermost entry frame; to just after a call above it: pop to
  *                      that; else within the top's function: nothing
@@ -447,7 +449,10 @@ static __attribute__((noinline)) void return_elsewhere(struct precise_stack *sta
 	if (at) {
 		precise_pop_to(stack, time, at - 1);
 	} else if (top(stack)->kind == FRAME_HANDLER) {
-		precise_replace(stack, time, to);
+		if (top(stack)->resume_ip == to->ip)
+			precise_pop(stack, time);
+		else
+			precise_replace(stack, time, to);
 	} else if (top(stack)->kind == FRAME_ENTERED && stack->now.depth > 1) {
 		precise_pop(stack, time);
 		precise_leave_opaque(stack, time, to);

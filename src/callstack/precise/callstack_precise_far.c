@@ -293,6 +293,16 @@ static void explain_pause(struct precise_stack *stack, const struct branch_event
 		precise_rename(stack, &machine->specials[SPECIAL_OFF_CPU]);
 }
 
+/*
+ * Returns whether the innermost frame is a pause by which a handler ends: it may resume elsewhere,
+ * as Go's handlers have the program call a function first, and as signals follow each other.
+ */
+static bool ends_handler(const struct precise_stack *stack)
+{
+	return stack->now.depth > 1 && top(stack)[-1].kind == FRAME_HANDLER &&
+	       strstr(top(stack)->symbol->name->text, "sigreturn]");
+}
+
 static void on_on(struct precise_stack *stack, int64_t time, const struct resolved_branch *branch)
 {
 	const struct location *to = &branch->places->to;
@@ -310,7 +320,12 @@ static void on_on(struct precise_stack *stack, int64_t time, const struct resolv
 	begins = top(stack)->outermost || (top(stack)->returned && location_is_entry(to));
 	if (top(stack)->outermost)
 		called.kind = FRAME_ENTRY;
-	precise_pop(stack, time);
+	if (ends_handler(stack)) {
+		expected = top(stack)[-1].resume_ip;
+		end_interruption(stack, time, stack->now.depth - 2);
+	} else {
+		precise_pop(stack, time);
+	}
 	if (begins)
 		precise_push(stack, time, &called);
 	else
