@@ -64,8 +64,9 @@ enum branch_flags {
 	BRANCH_ASYNC = 4,           /* with TRACE_OFF: not caused by the instruction at `from` */
 	BRANCH_IN_TX = 8,           /* inside a transaction */
 	BRANCH_TIME_ESTIMATED = 16, /* no timing packet supports `time` */
-	BRANCH_INDIRECT = 32,       /* call or jump through a register or memory */
-	BRANCH_INT80 = 64,          /* with TRACE_OFF: "int $0x80", Linux's old system call */
+	BRANCH_INDIRECT = 32, /* call or jump through a register or memory; with TRACE_ON: by a
+				 return of what code without bytes had jumped to */
+	BRANCH_INT80 = 64,    /* with TRACE_OFF: "int $0x80", Linux's old system call */
 	BRANCH_GUEST = 128, /* with TRACE_OFF: a virtual machine runs, whose code is not followed */
 };
 

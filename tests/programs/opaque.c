@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Code that is in no file, in three forms:
- *
- * opaque leaf      a matcher with a loop, like a compiled regular expression, with two callers
- * opaque closure   calls known code and counts, like a closure of libffi
- * opaque nested    trampolines on the stack: nested functions of GCC
+ * Code that no file has, in four forms:
+ *   opaque leaf      a matcher with a loop, as a regular expression's, from two callers
+ *   opaque closure   it calls known code, and counts, as foreign function interfaces do
+ *   opaque tail      it has a loop, and jumps to known code
+ *   opaque nested    trampolines on the stack: nested functions of GCC
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,11 +20,17 @@ static function *generated;
 static const uint8_t count_bits[] = { 0x31, 0xd2, 0x8d, 0x07, 0xa8, 0x01, 0x74, 0x02, 0xff,
 				      0xc2, 0xd1, 0xe8, 0x75, 0xf6, 0x89, 0xd0, 0xc3 };
 
-/* push %rbx; mov %edi, %ebx; mov $known, %rax; call *%rax; test $1, %al; je 1; inc %eax; 1: add
+/* mov $known, %rax; push %rbx; mov %edi, %ebx; call *%rax; test $1, %al; je 1; inc %eax; 1: add
  * %ebx, %eax; pop %rbx; ret */
-static const uint8_t call_known[] = { 0x53, 0x89, 0xfb, 0x48, 0xb8, 0,    0,    0,    0,
-				      0,    0,    0,    0,    0xff, 0xd0, 0xa8, 0x01, 0x74,
+static const uint8_t call_known[] = { 0x48, 0xb8, 0,    0,    0,    0,    0,    0,    0,
+				      0,    0x53, 0x89, 0xfb, 0xff, 0xd0, 0xa8, 0x01, 0x74,
 				      0x02, 0xff, 0xc0, 0x01, 0xd8, 0x5b, 0xc3 };
+
+/* mov $known, %rax; mov %edi, %ecx; 1: test $1, %cl; je 2; inc %edx; 2: shr %ecx; jne 1; jmp *%rax
+ */
+static const uint8_t jump_to_known[] = { 0x48, 0xb8, 0,    0,    0,    0,    0,    0,    0,
+					 0,    0x89, 0xf9, 0xf6, 0xc1, 0x01, 0x74, 0x02, 0xff,
+					 0xc2, 0xd1, 0xe9, 0x75, 0xf5, 0xff, 0xe0 };
 
 static void generate(const uint8_t *code, size_t size, function *known)
 {
@@ -33,7 +39,7 @@ static void generate(const uint8_t *code, size_t size, function *known)
 
 	memcpy(page, code, size);
 	if (known)
-		memcpy(page + 5, &known, sizeof(known));
+		memcpy(page + 2, &known, sizeof(known));
 	memcpy(&generated, &page, sizeof(page));
 }
 
@@ -106,6 +112,8 @@ int main(int argc, char **argv)
 
 	if (!strcmp(form, "closure"))
 		generate(call_known, sizeof(call_known), helper);
+	else if (!strcmp(form, "tail"))
+		generate(jump_to_known, sizeof(jump_to_known), helper);
 	else
 		generate(count_bits, sizeof(count_bits), NULL);
 	for (int i = 0; i < 20; i++)

@@ -63,7 +63,12 @@ is_counted() {
 
 tap_check "a leaf function: each call has its true parent" same_parents leaf
 tap_check "code that calls known code: each call has its true parent" same_parents closure
-for form in leaf closure nested; do
+# Which functions it jumps to is known when they have returned once.
+for form in tail nested; do
+	tap_check "$form: each function that such code jumps to, but for the first call, takes its place" \
+		same_parents $form
+done
+for form in leaf closure tail nested; do
 	tap_check "$form: one stack, without a gap" keeps_the_stack $form
 	tap_check "$form: the same for any number of threads" any_threads $form
 	tap_check "$form: the same with costs" costs_change_no_slice $form

@@ -66,7 +66,7 @@ static bool was_called(struct pt_flow *flow, uint64_t entry, uint64_t back)
 {
 	const struct opaque_call *call = call_slot(flow, entry, back);
 
-	return back && call->entry == entry && call->back == back;
+	return call->entry == entry && call->back == back;
 }
 
 static enum proof leads_by_near_branch(struct pt_flow *flow, const struct return_trial *trial,
@@ -74,8 +74,9 @@ static enum proof leads_by_near_branch(struct pt_flow *flow, const struct return
 {
 	uint64_t first, last, next = from + insn->length;
 
-	if (to == next ||
-	    was_called(flow, to, insn->kind == BRANCH_CALL ? next : return_of(flow, trial)))
+	uint64_t back = insn->kind == BRANCH_CALL ? next : return_of(flow, trial);
+
+	if (to == next || (back && was_called(flow, to, back)))
 		return PROVED;
 	if (!bring_into_view(flow, to))
 		return POSSIBLE;
@@ -327,8 +328,10 @@ static enum proof find_outermost(struct pt_flow *flow, unsigned *at)
 		*at = 0;
 		proof = find_return(flow, at, 0);
 	}
-	if (proof == PROVED && opaque->returned)
-		opaque->jumps = *at == 1;
+	if (proof == PROVED && opaque->returned) {
+		opaque->jumped = opaque->jumps = *at == 1;
+		*call_slot(flow, opaque->called, 0) = (struct opaque_call){ opaque->called, 0 };
+	}
 	return proof;
 }
 
@@ -346,8 +349,8 @@ bool flow_leave_opaque(struct pt_flow *flow, enum opaque_exit exit, uint64_t ip)
 		return false;
 	if (opaque->thread == flow->stream.state.schedule.thread && exit != OPAQUE_PGE &&
 	    !interrupted && same_privilege(opaque->ip, flow->returns[flow->return_top].ip) &&
-	    !(exit == OPAQUE_TIP && ip == opaque->called))
-		proof = find_outermost(flow, &at);
+	    !(exit == OPAQUE_TIP && (ip == opaque->called || was_called(flow, ip, 0))))
+		proof = find_outermost(flow, &end, &at);
 	if (proof != PROVED) {
 		if (exit == OPAQUE_TIP && (interrupted || !same_privilege(opaque->ip, ip)))
 			exit = OPAQUE_PGE;

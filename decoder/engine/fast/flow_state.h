@@ -93,13 +93,14 @@ struct opaque_code {
 	uint64_t called;             /* the function that it called last; 0: none */
 	struct opaque_call {
 		uint64_t entry, back;    /* where the call led, and where it returns to */
-	} calls[1 << OPAQUE_CALLS_BITS]; /* of such code since the last PSB */
+	} calls[1 << OPAQUE_CALLS_BITS]; /* of such code, or by it (back: 0), since the last PSB */
 	bool bits[OPAQUE_BITS];          /* since it began */
 	unsigned count;                  /* of `bits` */
 	unsigned left;                   /* the last ones, which are its callers' */
 	unsigned budget;                 /* blocks to follow up to the next PSB */
 	bool returned;    /* the first bit is a return of known code, perhaps to it */
 	bool jumps;       /* to known code lately, rather than to call it */
+	bool jumped;      /* and that code has returned */
 	bool interrupted; /* by a FUP in it */
 	bool guessed;     /* the last return out of it is not proved */
 	bool active;      /* it runs: the flow's return stack is that of its caller */

@@ -201,7 +201,8 @@ bool precise_follow_any(struct precise_stack *stack, const struct resolved_branc
 	if (stack->astray)
 		precise_leave_opaque(stack, time,
 				     event->flags & BRANCH_TRACE_ON ? &branch->places->to
-								    : &branch->places->from);
+								    : &branch->places->from,
+				     event->flags & BRANCH_INDIRECT);
 	precise_count(stack, event);
 	if (notes->exec) {
 		end_frames(stack, time);

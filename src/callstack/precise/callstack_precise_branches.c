@@ -446,6 +446,7 @@ static __attribute__((noinline)) void return_elsewhere(struct precise_stack *sta
 		return;
 	}
 	at = frame_list_find(&stack->now, FRAME_BY_RETURN, to->ip);
+	precise_note_return(stack, at);
 	if (at) {
 		precise_pop_to(stack, time, at - 1);
 	} else if (top(stack)->kind == FRAME_HANDLER) {
@@ -455,7 +456,7 @@ static __attribute__((noinline)) void return_elsewhere(struct precise_stack *sta
 			precise_replace(stack, time, to);
 	} else if (top(stack)->kind == FRAME_ENTERED && stack->now.depth > 1) {
 		precise_pop(stack, time);
-		precise_leave_opaque(stack, time, to);
+		precise_leave_opaque(stack, time, to, false);
 	} else if (location_is_entry(to) || top(stack)->resolving || places->call == RETURN_JUMPS) {
 		return_to_entry(stack, time, places);
 	} else if (is_root(stack) && precise_return_to_candidate(stack, time, to)) {

@@ -16,11 +16,14 @@
  *   in an active function              pop to it; at its entry, call it anew: a loop does so more
  *                                      often than a recursion
  *   in the kernel, out of user code    push an entry
- *   else                               push: the code called the function, or its caller did
+ *   else                               push: the code called the function, or its caller did; but
+ *                                      end the slice of the code first, if the function returned
+ *                                      to that caller the last time: the code jumps to it
  *
  * Frames that are pushed or called anew have SLICE_UNCERTAIN_LEVEL. So has the slice of the code,
  * if its begin was not emitted yet.
  */
+#include "base/tables/fibonacci_hash.h"
 #include "src/callstack/precise/callstack_precise_stack.h"
 
 static bool is_in_kernel(uint64_t ip)
@@ -28,15 +31,53 @@ static bool is_in_kernel(uint64_t ip)
 	return ip >> 63;
 }
 
-/* Make the code at `at` the innermost frame, if it is not. */
+static uint64_t *jumped_slot(struct precise_stack *stack, uint64_t ip)
+{
+	return &stack->jumped_to[fibonacci_hash(ip, JUMPED_TO_BITS)];
+}
+
+/* What code without bytes led to has returned to its caller (`jumped`), or to it. */
+static void note_jump(struct precise_stack *stack, uint64_t ip, bool jumped)
+{
+	uint64_t *slot = jumped_slot(stack, ip);
+
+	if (jumped)
+		*slot = ip;
+	else if (*slot == ip)
+		*slot = 0;
+}
+
+void precise_note_return(struct precise_stack *stack, size_t at)
+{
+	const struct frame *called = at ? &stack->now.frames[at - 1] : NULL;
+
+	if (top(stack)->kind != FRAME_ENTERED)
+		return;
+	if (!called || (called == top(stack) - 1 && called->opaque))
+		note_jump(stack, top(stack)->known_ip, called);
+}
+
+/* The code has called what it seemed to jump to. */
+static void show_again(struct precise_stack *stack, int64_t time)
+{
+	precise_before_change(stack, stack->now.depth - 1);
+	top(stack)->hidden = false;
+	top(stack)->slice_flags |= SLICE_UNCERTAIN_LEVEL;
+	stack->base.machine->uncertain_levels++;
+	precise_emit_begin(stack, time, top(stack));
+}
+
+/* Make the innermost frame that of the code at `at`, if it is not. */
 static void enter_code(struct precise_stack *stack, int64_t time, const struct location *at)
 {
 	struct callstack_machine *machine = stack->base.machine;
 
-	if (top(stack)->opaque)
+	if (top(stack)->opaque) {
+		if (top(stack)->hidden)
+			show_again(stack, time);
 		return;
-	if (top(stack)->symbol != symbol_of(stack, at) && top(stack)->symbol->kind != SYMBOL_PLT) {
-		stack->jumped_from = top(stack)->symbol;
+	}
+	if (top(stack)->symbol != symbol_of(stack, at) && top(stack)->symbol->kind != SYMBOL_PLT)
 		precise_tail_call(stack, time, at);
 	}
 	precise_reveal(stack, time);
@@ -58,6 +99,7 @@ void precise_enter_opaque(struct precise_stack *stack, int64_t time, const struc
 	if (!stack->now.depth)
 		precise_infer_root(stack, at);
 	stack->astray = true;
+	stack->returned_from = 0;
 	if (mismatch) {
 		precise_push(stack, time, &changed);
 	} else if (at->ip) {
@@ -65,14 +107,17 @@ void precise_enter_opaque(struct precise_stack *stack, int64_t time, const struc
 	} else {
 		while (stack->now.depth > 1 && top(stack)->kind == FRAME_INLINED)
 			precise_pop(stack, time);
+		stack->returned_from = top(stack)->kind == FRAME_ENTERED ? top(stack)->known_ip : 0;
 		if (stack->now.depth > 1)
 			precise_pop(stack, time);
 	}
 }
 
-void precise_leave_opaque(struct precise_stack *stack, int64_t time, const struct location *to)
+void precise_leave_opaque(struct precise_stack *stack, int64_t time, const struct location *to,
+			  bool jumped)
 {
 	struct frame entered = { .symbol = symbol_of(stack, to),
+				 .known_ip = to->ip,
 				 .entry_ip = to->ip,
 				 .kind = FRAME_ENTERED,
 				 .slice_flags = SLICE_UNCERTAIN_LEVEL };
@@ -85,6 +130,8 @@ void precise_leave_opaque(struct precise_stack *stack, int64_t time, const struc
 		return;
 	at = frame_list_find(&stack->now, FRAME_BY_RETURN, to->ip);
 	if (at) {
+		if (stack->returned_from)
+			note_jump(stack, stack->returned_from, jumped);
 		precise_pop_to(stack, time, at - 1);
 		return;
 	}
@@ -111,7 +158,14 @@ void precise_leave_opaque(struct precise_stack *stack, int64_t time, const struc
 		precise_replace(stack, time, to);
 		return;
 	}
-	if (is_in_kernel(to->ip) && !is_in_kernel(top(stack)->entry_ip))
+	if (is_in_kernel(to->ip) && !is_in_kernel(top(stack)->entry_ip)) {
 		entered.kind = FRAME_ENTRY;
+		entered.resume_ip = 0;
+	} else if (top(stack)->opaque && !top(stack)->hidden &&
+		   *jumped_slot(stack, to->ip) == to->ip) {
+		precise_emit_end(stack, time, top(stack));
+		precise_before_change(stack, stack->now.depth - 1);
+		top(stack)->hidden = true;
+	}
 	precise_push(stack, time, &entered);
 }

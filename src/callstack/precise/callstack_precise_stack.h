@@ -29,6 +29,8 @@ struct jump_points {
 	unsigned next;
 };
 
+#define JUMPED_TO_BITS 6
+
 /* A stack that was left. */
 struct parked_stack {
 	struct frame_list frames; /* depth 0: free */
@@ -92,16 +94,18 @@ struct precise_stack {
 	uint64_t insns;                     /* executed so far */
 	uint64_t insns_since, cycles_since; /* at group.since */
 	int64_t last_time;                  /* mapped */
-	uint64_t off_time;  /* perf's clock: when the trace last stopped; 0: unknown, or never */
-	int32_t off_cpu;    /* the CPU then; -1: unknown */
-	size_t root_number; /* the root's number among the deferred calls; 0: it was not inferred */
-	const struct symbol *gap; /* name of the gap's slice; NULL: no gap */
-	uint16_t end_flags;       /* flags of ends: SLICE_CUT while the trace ends or is missing */
-	bool watched;       /* group.since is the begin that timestamp_group_watch() watches */
-	bool begun_by_jump; /* the stack began by a jump to an entry: its function may return to any
-			       stack */
-	const struct symbol *jumped_from; /* the innermost code without bytes took its frame */
-	bool astray;        /* code without bytes runs, or an unknown caller */
+	uint64_t off_time;  /* perf's clock: when the trace ended last; 0: unknown, or never */
+	int32_t off_cpu;    /* and where; -1: unknown */
+	size_t root_number; /* the root's among the deferred calls; 0: it was not inferred */
+	const struct symbol *gap; /* its slice's name; NULL: no gap */
+	uint16_t end_flags;       /* of ends: SLICE_CUT while the trace ends or is missing */
+	bool watched; /* group.since is the begin that the group watches (timestamp_group_watch())
+		       */
+	bool begun_by_jump; /* a jump to an entry began the stack: its function may return to any */
+	bool astray;        /* code without bytes runs, or a caller that is not known */
+	/* Entries that such code has jumped to lately, rather than called; by a hash. */
+	uint64_t jumped_to[1 << JUMPED_TO_BITS];
+	uint64_t returned_from; /* what has returned, perhaps to such code; 0: nothing */
 	bool started;
 	bool plain;    /* no gap, no transaction: near branches change only frames */
 	bool has_root; /* the outermost frame has no caller */
@@ -417,8 +421,18 @@ void precise_forget_stacks(struct precise_stack *stack);
 void precise_enter_opaque(struct precise_stack *stack, int64_t time, const struct location *at,
 			  const struct symbol *mismatch);
 
-/* The flow leaves code without bytes for `to`. */
-void precise_leave_opaque(struct precise_stack *stack, int64_t time, const struct location *to);
+/*
+ * The flow leads out of code without bytes to `to`.  `jumped`: by a return of known code that this
+ * code had jumped to.
+ */
+void precise_leave_opaque(struct precise_stack *stack, int64_t time, const struct location *to,
+			  bool jumped);
+
+/*
+ * The innermost frame returns to just after the call that began frame `at` - 1, or, if `at` is 0,
+ * to elsewhere: note whether code without bytes had jumped to its function.
+ */
+void precise_note_return(struct precise_stack *stack, size_t at);
 
 /* ---- setjmp ---------------------------------------------------------------- */
 

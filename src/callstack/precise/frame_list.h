@@ -51,6 +51,7 @@ struct frame {
 		uint64_t return_ip; /* CALLED: its lowest possible return address */
 		uint64_t resume_ip; /* PAUSE, HANDLER, ENTRY: where the frame below resumes; 0:
 				       unknown */
+		uint64_t known_ip;  /* ENTERED: where the code without bytes led to */
 	};
 	uint64_t entry_ip;
 	uint64_t called_insns; /* the thread's instructions when it began */

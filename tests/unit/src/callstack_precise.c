@@ -1450,6 +1450,49 @@ START_TEST(code_without_bytes_calls_what_it_leads_to)
 }
 END_TEST
 
+/* g returns to f, which called j; the next time it returns to j. */
+START_TEST(code_without_bytes_jumps_to_what_returned_to_its_caller)
+{
+	enter_code_without_bytes();
+	find_code('g', 0);
+	ret('g', 'f', 0x25);
+	call('f', 0x20, 'j');
+	now -= 10;
+	lose_code(at('j', 0), GAP_NO_CODE);
+	find_code('g', 0);
+	ret('g', 'j', 0x30);
+	lose_code(at('j', 0x30), GAP_NO_CODE);
+	find_code('g', 0); /* called the last time */
+	ret('g', 'j', 0x30);
+	lose_code(at('j', 0x30), GAP_NO_CODE);
+	find_code('f', 0x25);
+	ret('f', 'm', 0x15);
+	expect("B 0 f\nB 10 j uncertain\nB 20 g uncertain\nE 30 g\nE 30 j\nB 40 j uncertain\n"
+	       "E 50 j\nB 50 g uncertain\nE 60 g\nB 70 j uncertain\nB 80 g uncertain\nE 90 g\n"
+	       "E 110 j\nE 120 f\nE 120 m\nB 0 m inferred deferred\nS\n");
+	ck_assert_uint_eq(machine->uncertain_levels, 6);
+}
+END_TEST
+
+/* The decoder finds by the bits of a packet that g returned to f. */
+START_TEST(code_without_bytes_jumps_to_what_was_found_to_return_to_its_caller)
+{
+	enter_code_without_bytes();
+	find_code('g', 0);
+	lose_code(at(0, 0), GAP_NO_CODE);
+	feed(BRANCH_NONE, at(0, 0), at('f', 0x25), BRANCH_TRACE_ON | BRANCH_INDIRECT);
+	call('f', 0x20, 'j');
+	now -= 10;
+	lose_code(at('j', 0), GAP_NO_CODE);
+	find_code('g', 0);
+	lose_code(at(0, 0), GAP_NO_CODE);
+	find_code('f', 0x25);
+	ret('f', 'm', 0x15);
+	expect("B 0 f\nB 10 j uncertain\nB 20 g uncertain\nE 30 g\nE 40 j\nB 50 j uncertain\n"
+	       "E 60 j\nB 60 g uncertain\nE 70 g\nE 90 f\nE 90 m\nB 0 m inferred deferred\nS\n");
+}
+END_TEST
+
 START_TEST(code_without_bytes_leads_into_an_active_function)
 {
 	enter_code_without_bytes();
@@ -1856,6 +1899,8 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, code_without_bytes_returns_to_its_caller);
 	tcase_add_test(tests, code_without_bytes_may_have_returned_often);
 	tcase_add_test(tests, code_without_bytes_calls_what_it_leads_to);
+	tcase_add_test(tests, code_without_bytes_jumps_to_what_returned_to_its_caller);
+	tcase_add_test(tests, code_without_bytes_jumps_to_what_was_found_to_return_to_its_caller);
 	tcase_add_test(tests, code_without_bytes_leads_into_an_active_function);
 	tcase_add_test(tests, code_without_bytes_jumps_back_to_the_function_that_jumped_to_it);
 	tcase_add_test(tests, code_without_bytes_leads_to_another_call_of_an_active_function);
