@@ -4,6 +4,7 @@
 # exactly the branches that were executed.  With LONG=1 (make check-long) every
 # program with every set of options, and some programs of the system.
 . "$top_srcdir/tests/support/tap.sh"
+. "$top_srcdir/tests/support/stack_rules.sh"
 ptsim=$top_builddir/tests/ptsim/ptsim
 program=$top_builddir/ptrace2ftf
 programs=$top_builddir/tests/programs
@@ -134,6 +135,7 @@ check() { # TITLE OPTIONS... -- PROGRAM ARGS
 	fi
 	tap_check "$title: ptrace2ftf finds the truth" we_agree
 	tap_check "$title: both engines agree" engines_agree
+	tap_check "$title: slices keep the rules of stacks" keeps_rules "$programs" "$work/perf.data"
 }
 
 check_libipt() { # TITLE OPTIONS... -- PROGRAM ARGS: one thread only

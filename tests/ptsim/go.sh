@@ -3,6 +3,7 @@
 # Go programs: goroutines that grow their stacks, wait for each other, are stopped by signals, and
 # recover from panics.  Each function has the callers that its source has.
 . "$top_srcdir/tests/support/tap.sh"
+. "$top_srcdir/tests/support/stack_rules.sh"
 ptsim=$top_builddir/tests/ptsim/ptsim
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -123,7 +124,7 @@ has_its_callers() { # PROGRAM [SETTING]
 		END {
 			print count["leaf"], "leaves of", leaves, grown, "grown", wrong + 0, "wrong"
 			exit wrong || !grown || count["leaf"] < leaves || (exact && count["leaf"] != leaves)
-		}' "$work/slices"
+		}' "$work/slices" && keeps_rules "$work" "$work/perf.data"
 }
 
 tap_check "goroutines that grow and recover: each call has the callers of the source" \

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Code that no file has: the slices around it stay, and each has its true parent.
 . "$top_srcdir/tests/support/tap.sh"
+. "$top_srcdir/tests/support/stack_rules.sh"
 ptsim=$top_builddir/tests/ptsim/ptsim
 program=$top_builddir/ptrace2ftf
 opaque=$top_builddir/tests/programs/static/opaque
@@ -23,6 +24,7 @@ compare() { # FORM OPTIONS...
 	missing=$(grep -c '^<' "$work/differences")
 	others=$(grep -c '^>' "$work/differences")
 	echo "$form $*: $(wc -l <"$work/all") slices, $missing missing, $others others"
+	keeps_rules "$(dirname "$opaque")" "$work/perf.data"
 }
 
 same_parents() { # FORM
