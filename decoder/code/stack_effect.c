@@ -33,7 +33,7 @@ enum { RSP = 4, RBP = 5, NO_REGISTER = 16 };
 struct sp_state {
 	bool written;     /* loaded from anywhere */
 	bool loaded;      /* in the straight code: from elsewhere than this stack */
-	bool saved;       /* copied to a register or memory */
+	bool saved;       /* copied to a register or memory, but for the frame's, RBP */
 	bool sp_kept;     /* a copy is in memory that is not on the stack */
 	bool sp_stored;   /* the straight code has put it there, from RSP itself */
 	bool kept;        /* so is the return address */
@@ -178,7 +178,7 @@ static void load_register(struct sp_state *state, const struct operands *from, u
 		get_word(state, from->displacement, to);
 	} else if (from->base == RSP && !from->memory) {
 		forget_register(state, to);
-		state->saved = true;
+		state->saved |= to != RBP;
 		state->holds |= 1U << to;
 	} else {
 		bool has_return = !from->memory && state->returns >> from->base & 1;
@@ -202,7 +202,7 @@ static void store_register(struct sp_state *state, const struct operands *operan
 		load_register(state, &from, operands->base);
 		return;
 	}
-	state->saved |= has_sp;
+	state->saved |= has_sp && operands->reg != RBP;
 	if (operands->on_stack)
 		put_register(state, operands->displacement, operands->reg);
 	if (operands->base == RSP || operands->base == RBP)
