@@ -124,7 +124,7 @@ default_limit() {
 		"$2" --check small/part.ftf && [ $status -eq 2 ] && [ "$(stat -c %s small/part.ftf)" -lt 345000 ] || exit 1
 		rm small/part.ftf
 		"$1" threads --output-pattern=small/{base}.ftf 2>messages
-		[ $? -eq 1 ] && grep -q "more than a quarter of the free space" messages && [ -z "$(ls small)" ]' \
+		[ $? -eq 1 ] && grep -q "exceeds a quarter of the free space" messages && [ -z "$(ls small)" ]' \
 		sh "$program" "$ftfdump"
 }
 # Root needs no user namespace, in which it could not enter what others closed.

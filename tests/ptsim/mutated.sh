@@ -46,7 +46,7 @@ engines() { # SEED OPTIONS...
 	"$program" -j 1 --verify --format=none "$@" "$work/mutated" 2>"$work/messages"
 	status=$?
 	[ $status -eq 0 ] || [ $status -eq 2 ] || { cat "$work/messages"; return 1; }
-	more=$(sed -n 's/^ *\([0-9]*\) parts of the trace decoded by libipt.*/\1/p' "$work/messages")
+	more=$(sed -n 's/^ *\([0-9]*\) parts of the trace also decoded by libipt.*/\1/p' "$work/messages")
 	parts=$((parts + more))
 	sed -n 's/.*libipt decodes \([0-9]*\) of/\1 of/p' "$work/messages" | sed "s/^/$seed_is: /" >>"$work/differences"
 }
