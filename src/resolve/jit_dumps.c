@@ -107,14 +107,14 @@ static size_t first_of(const struct saved_code *saved, const struct perf_mmap *m
 							   segments[k].end <= mmap->begin));
 }
 
-static void note_mapped(struct saved_code *saved, const struct perf_mmap *mmap, uint64_t time)
+static void note_mapped(struct saved_code *saved, const struct perf_mmap *mmap)
 {
 	for (size_t i = first_of(saved, mmap);
 	     i < saved->count && saved->segments[i].pid == mmap->pid &&
 	     saved->segments[i].begin < mmap->end;
 	     i++)
-		if (saved->mapped[i] < time)
-			saved->mapped[i] = time;
+		if (saved->mapped[i] < mmap->time)
+			saved->mapped[i] = mmap->time;
 }
 
 /*
@@ -141,7 +141,7 @@ static void add_mapped(struct jit_dumps *dumps, struct saved_code *saved,
 		piece.begin = segments[i].begin > begin ? segments[i].begin : begin;
 		piece.end = segments[i].end < mmap->end ? segments[i].end : mmap->end;
 		piece.file_offset = segments[i].file_offset + (piece.begin - segments[i].begin);
-		piece.path = segments[i].changed || time < saved->mapped[i]
+		piece.path = segments[i].changed || mmap->time < saved->mapped[i]
 				     ? DSO_CHANGED DSO_SAVED_CODE
 				     : DSO_SAVED_CODE;
 		add_made(dumps, saved, piece);
@@ -177,9 +177,9 @@ static void for_each_mapped(struct jit_dumps *dumps, struct saved_code *saved,
 		    !has_process(saved, mmap.pid) || dso_find_shape(mmap.path) != DSO_SHAPE_NO_FILE)
 			continue;
 		if (adds)
-			add_mapped(dumps, saved, &mmap, record.id.time);
+			add_mapped(dumps, saved, &mmap);
 		else
-			note_mapped(saved, &mmap, record.id.time);
+			note_mapped(saved, &mmap);
 	}
 }
 

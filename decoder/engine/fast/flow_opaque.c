@@ -350,7 +350,7 @@ bool flow_leave_opaque(struct pt_flow *flow, enum opaque_exit exit, uint64_t ip)
 	if (opaque->thread == flow->stream.state.schedule.thread && exit != OPAQUE_PGE &&
 	    !interrupted && same_privilege(opaque->ip, flow->returns[flow->return_top].ip) &&
 	    !(exit == OPAQUE_TIP && (ip == opaque->called || was_called(flow, ip, 0))))
-		proof = find_outermost(flow, &end, &at);
+		proof = find_outermost(flow, &at);
 	if (proof != PROVED) {
 		if (exit == OPAQUE_TIP && (interrupted || !same_privilege(opaque->ip, ip)))
 			exit = OPAQUE_PGE;

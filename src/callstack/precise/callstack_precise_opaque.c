@@ -77,7 +77,8 @@ static void enter_code(struct precise_stack *stack, int64_t time, const struct l
 			show_again(stack, time);
 		return;
 	}
-	if (top(stack)->symbol != symbol_of(stack, at) && top(stack)->symbol->kind != SYMBOL_PLT)
+	if (top(stack)->symbol != symbol_of(stack, at) && top(stack)->symbol->kind != SYMBOL_PLT) {
+		stack->jumped_from = top(stack)->symbol;
 		precise_tail_call(stack, time, at);
 	}
 	precise_reveal(stack, time);

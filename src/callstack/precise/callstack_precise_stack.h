@@ -94,15 +94,16 @@ struct precise_stack {
 	uint64_t insns;                     /* executed so far */
 	uint64_t insns_since, cycles_since; /* at group.since */
 	int64_t last_time;                  /* mapped */
-	uint64_t off_time;  /* perf's clock: when the trace ended last; 0: unknown, or never */
-	int32_t off_cpu;    /* and where; -1: unknown */
-	size_t root_number; /* the root's among the deferred calls; 0: it was not inferred */
-	const struct symbol *gap; /* its slice's name; NULL: no gap */
-	uint16_t end_flags;       /* of ends: SLICE_CUT while the trace ends or is missing */
-	bool watched; /* group.since is the begin that the group watches (timestamp_group_watch())
-		       */
-	bool begun_by_jump; /* a jump to an entry began the stack: its function may return to any */
-	bool astray;        /* code without bytes runs, or a caller that is not known */
+	uint64_t off_time;  /* perf's clock: when the trace last stopped; 0: unknown, or never */
+	int32_t off_cpu;    /* the CPU then; -1: unknown */
+	size_t root_number; /* the root's number among the deferred calls; 0: it was not inferred */
+	const struct symbol *gap; /* name of the gap's slice; NULL: no gap */
+	uint16_t end_flags;       /* flags of ends: SLICE_CUT while the trace ends or is missing */
+	bool watched;       /* group.since is the begin that timestamp_group_watch() watches */
+	bool begun_by_jump; /* the stack began by a jump to an entry: its function may return to any
+			       stack */
+	bool astray;        /* code without bytes runs, or an unknown caller */
+	const struct symbol *jumped_from; /* its frame was replaced by the innermost such code */
 	/* Entries that such code has jumped to lately, rather than called; by a hash. */
 	uint64_t jumped_to[1 << JUMPED_TO_BITS];
 	uint64_t returned_from; /* what has returned, perhaps to such code; 0: nothing */
