@@ -356,7 +356,7 @@ START_TEST(the_table_marks_calls_that_were_cut)
 	expect("   1 >     40ns     1.000000000          0       0ns  main/7  f\n");
 	expect("   2 >     30ns     2.000000000 ");
 	expect("   3       20ns     3.000000000 ");
-	expect("\n3 calls: median 30ns, p99 40ns, longest 40ns\n> the begin ");
+	expect("\n3 calls: median 30ns, p99 40ns, longest 40ns\n> the start ");
 	close_format(&format_slowest);
 }
 END_TEST

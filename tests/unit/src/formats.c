@@ -123,7 +123,7 @@ START_TEST(chrome_has_microseconds_names_and_what_is_folded_in_each)
 	       "{\"ph\":\"i\",\"pid\":1,\"tid\":2,\"ts\":0.000,\"name\":\"mark\",\"s\":\"t\"}");
 	expect("\"name\":\"process_name\",\"args\":{\"name\":\"prog\"}}");
 	expect("{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":0.996,\"dur\":3.000,\"name\":\"f\",\"args\":{\"address\":\"0x1000\"}},\n");
-	expect("\"dur\":1.500,\"name\":\"g\",\"args\":{\"address\":\"0x1000\",\"folded\":7,\"folded_time\":70}}\n]}\n");
+	expect("\"dur\":1.500,\"name\":\"g\",\"args\":{\"address\":\"0x1000\",\"folded\":7,\"folded_time\":70}},\n");
 }
 END_TEST
 
