@@ -186,7 +186,7 @@ const struct option_spec option_specs[] = {
 	  .help = "Write to FILE, or into DIR/; in the format of FILE's suffix (.html, .folded, .json) unless -f is given, compressed if it ends in .gz or .zst; - is standard output (default: INPUT.ftf; standard output for text). If FILE is a directory, each INPUT gets an output of its own in it, named after INPUT",
 	  .neutral = true, .common = true },
 	{ "format", 'f', "FORMAT", GROUP_OUTPUT, OPTION_FORMAT, FIELD(format),
-	  .help = "ftf (default), functions, histogram, outliers, folded, pprof, callgrind, lcov, chrome, speedscope, html, calls, slices, branches, events, memtrace, none; ftf unless -o's suffix says otherwise; branches: a line per branch, as perf script prints it; calls: begins and ends of slices in the order found; slices: a line per finished slice; events: a line per hit, and per event of the overlays; memtrace: the time range of --memtrace, cut; folded: call stacks with their own time, for flame graphs; functions: a table; histogram: how long the calls of --symbol take; outliers: why the slow calls of --symbol are slow; chrome and speedscope: JSON for these viewers; pprof: a profile for go tool pprof; callgrind: one for KCachegrind; lcov: coverage for genhtml; html: a page with calls, a flame graph and functions; none: decode only",
+	  .help = "ftf (default), functions, histogram, outliers, folded, pprof, callgrind, lcov, chrome, speedscope, sqlite, html, calls, slices, tree, branches, events, memtrace, none; ftf unless -o's suffix says otherwise; branches: a line per branch, as perf script prints it; calls: begins and ends of slices in the order found; slices: a line per finished slice; tree: calls, indented, with times; events: a line per hit, and per event of the overlays; memtrace: the time range of --memtrace, cut; folded: call stacks with their own time, for flame graphs; functions: a table; histogram: how long the calls of --symbol take; outliers: why the slow calls of --symbol are slow; chrome and speedscope: JSON for these viewers; sqlite: a database of all calls; pprof: a profile for go tool pprof; callgrind: one for KCachegrind; lcov: coverage for genhtml; html: a page with calls, a flame graph and functions; none: decode only",
 	  .common = true, .except = BIT(LIST) | BIT(ANNOTATE) },
 	{ "args", 0, "WHAT", GROUP_OUTPUT, OPTION_CHOICE, FIELD(args),
 	  .help = "Arguments of slices: none, line (default), full; line: the function's address and source; full: also the line of the call, instructions, cycles and IPC",
@@ -217,6 +217,9 @@ const struct option_spec option_specs[] = {
 	{ "max-stack", 0, "N", GROUP_OUTPUT, OPTION_FIT, FIELD(max_stack),
 	  .help = "In folded and pprof, cut call stacks after N functions (default: 127), with "
 		  "[truncated] and the innermost function; none: keep all",
+	  .except = BIT(LIST) | BIT(OPEN) | BIT(ANNOTATE) },
+	{ "unit", 0, "TIME", GROUP_OUTPUT, OPTION_DURATION, FIELD(unit),
+	  .help = "Print times of folded in units of TIME (default: 1ns); 1us for readers that make a sample of each unit",
 	  .except = BIT(LIST) | BIT(OPEN) | BIT(ANNOTATE) },
 	{ "open", 0, NULL, GROUP_OUTPUT, OPTION_FLAG, FIELD(open),
 	  .help = "Show the output in the browser, too; `ptrace2ftf open` does not keep it",

@@ -7,7 +7,7 @@
 #define SRC_SLICES_SORTER_TRACK_H
 
 #include "base/arena.h"
-#include "src/slices/slice_sorter.h"
+#include "src/slices/sorter_types.h"
 
 /* Consecutive records sorted by time and order. */
 struct record_run {

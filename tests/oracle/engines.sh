@@ -22,7 +22,7 @@ engines_agree() { # RECORDING LEAST: there must be so many branches
 	# shellcheck disable=SC2046 # words
 	"$program" --verify --no-warn --format=none $(options "$(dirname "$1")") "$1" \
 		2>"$work/messages" || { cat "$work/messages"; return 1; }
-	found=$(sed -n 's/.*libipt, too: 0 differ; \([0-9]*\) branches.*/\1/p' "$work/messages")
+	found=$(sed -n 's/.*by libipt: 0 differ; \([0-9]*\) branches.*/\1/p' "$work/messages")
 	echo "${found:-0}" >"$work/found"
 	[ "${found:-0}" -ge "$2" ] && ! grep 'libipt finds' "$work/messages" && return 0
 	cat "$work/messages"

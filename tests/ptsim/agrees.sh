@@ -56,7 +56,7 @@ read_ours() { # OPTIONS...
 # Both engines find the same branches, with times at most an MTC period apart.
 engines_agree() {
 	"$program" --verify --no-warn --format=none "$work/perf.data" 2>"$work/messages" || return 1
-	found=$(sed -n 's/.*libipt, too: 0 differ; \([0-9]*\) branches.*/\1/p' "$work/messages")
+	found=$(sed -n 's/.*by libipt: 0 differ; \([0-9]*\) branches.*/\1/p' "$work/messages")
 	echo "${found:-0}" >>"$work/verified"
 	[ "${found:-0}" -gt "$(($(wc -l <"$work/truth") / 2))" ] &&
 		! grep 'libipt finds' "$work/messages" && return 0

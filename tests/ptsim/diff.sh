@@ -158,7 +158,8 @@ wrong() {
 	refuses 64 "two recordings" "$work/a.data" && refuses 64 "two recordings" "$work/a.data" "$work/b.data" "$work/b.data" &&
 		refuses 64 "standard input" - "$work/b.data" && refuses 64 "a table" -f html "$work/a.data" "$work/b.data" &&
 		refuses 1 "none: cannot open" "$work/none" "$work/b.data" &&
-		refuses 1 "a.data" "$work/a.data" "$work/b.data" -o "$work/a.data" &&
+		refuses 1 "kept" "$work/kept" "$work/b.data" -o "$work/kept" &&
+		refuses 64 "recording" "$work/a.data" "$work/b.data" -o "$work/a.data" &&
 		refuses 1 "a.data" "$work/b.data" "$work/a.data" --json="$work/a.data" && cmp "$work/a.data" "$work/kept" &&
 		mkdir -p "$work/root$programs" && cp "$programs/version_b" "$work/root$programs" &&
 		refuses 1 "is the input" --symfs="$work/root" "$work/b.data" "$work/b.data" -o "$work/root$programs/version_b" &&
