@@ -219,7 +219,8 @@ const struct option_spec option_specs[] = {
 		  "[truncated] and the innermost function; none: keep all",
 	  .except = BIT(LIST) | BIT(OPEN) | BIT(ANNOTATE) },
 	{ "unit", 0, "TIME", GROUP_OUTPUT, OPTION_DURATION, FIELD(unit),
-	  .help = "Print times of folded in units of TIME (default: 1ns); 1us for readers that make a sample of each unit",
+	  .help = "Print times of folded in units of TIME (default: 1ns); 1us for readers that "
+		  "make a sample of each unit",
 	  .except = BIT(LIST) | BIT(OPEN) | BIT(ANNOTATE) },
 	{ "open", 0, NULL, GROUP_OUTPUT, OPTION_FLAG, FIELD(open),
 	  .help = "Show the output in the browser, too; `ptrace2ftf open` does not keep it",

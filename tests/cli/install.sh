@@ -27,6 +27,7 @@ installs() {
 	/usr/share/bash-completion/completions/ptrace2ftf
 	/usr/share/fish/vendor_completions.d/ptrace2ftf.fish
 	/usr/share/man/man1/ftfdump.1
+	/usr/share/man/man1/ptrace2ftf-annotate.1
 	/usr/share/man/man1/ptrace2ftf-diff.1
 	/usr/share/man/man1/ptrace2ftf-list.1
 	/usr/share/man/man1/ptrace2ftf-open.1

@@ -63,6 +63,7 @@ packages() {
 	ptrace2ftf ./usr/share/bash-completion/completions/ptrace2ftf
 	ptrace2ftf ./usr/share/fish/vendor_completions.d/ptrace2ftf.fish
 	ptrace2ftf ./usr/share/man/man1/ftfdump.1.gz
+	ptrace2ftf ./usr/share/man/man1/ptrace2ftf-annotate.1.gz
 	ptrace2ftf ./usr/share/man/man1/ptrace2ftf-diff.1.gz
 	ptrace2ftf ./usr/share/man/man1/ptrace2ftf-list.1.gz
 	ptrace2ftf ./usr/share/man/man1/ptrace2ftf-open.1.gz

@@ -133,13 +133,13 @@ refused() { # OUTPUT INPUT
 	[ $? -eq 1 ] && grep -q "is the input" "$work/messages" && cmp -s "$2" "$work/before"
 }
 symfs=--symfs=$work/sample
-cp "$sample" "$work/out/perf.data"
-ln "$work/out/perf.data" "$work/out/hard"
-ln -s perf.data "$work/out/soft"
-tap_check "an output that is the input is refused" refused "$work/out/perf.data" "$work/out/perf.data"
-tap_check "an output that is a hard link to the input is refused" refused "$work/out/hard" "$work/out/perf.data"
-tap_check "an output that is a symbolic link to the input is refused" refused "$work/out/soft" "$work/out/perf.data"
-tap_check "an input under another path is refused" refused "$work/out/../out/./perf.data" "$work/out/perf.data"
+cp "$sample" "$work/out/recording"
+ln "$work/out/recording" "$work/out/hard"
+ln -s recording "$work/out/soft"
+tap_check "an output that is the input is refused" refused "$work/out/recording" "$work/out/recording"
+tap_check "an output that is a hard link to the input is refused" refused "$work/out/hard" "$work/out/recording"
+tap_check "an output that is a symbolic link to the input is refused" refused "$work/out/soft" "$work/out/recording"
+tap_check "an input under another path is refused" refused "$work/out/../out/./recording" "$work/out/recording"
 # Whatever option names an output, the files that are read keep their content.
 spared() { # STATUS FILE ARGUMENTS...: the run ends with that status, and the file is as it was
 	expected=$1
@@ -158,7 +158,7 @@ cp "$work/sample/sample" "$work/roots"
 cp -r "$work/sample/threads.data" "$work/sample/kernel.data" "$work/sample/series.1" "$work/sample/series.2" \
 	"$work/sample/vmlinux" "$work/out"
 printf '0 1000 begin 0 0\n' | "$top_builddir/tests/support/make-ring" 1 1024 "$work/out/1234.events"
-data=$work/out/perf.data
+data=$work/out/recording
 tap_check "an output that is a second input is spared" spared 1 "$work/out/series.2" \
 	"$work/out/series.1" "$work/out/series.2" -o "$work/out/series.2"
 tap_check "so is the kernel's file" spared 1 "$work/out/vmlinux" --vmlinux="$work/out/vmlinux" "$data" -o "$work/out/vmlinux"

@@ -31,6 +31,6 @@ struct workers *decode_threads_open(const struct options *options, const struct 
 		return NULL;
 	workers = workers_open(count);
 	if (!workers)
-		diag_warn(diag, "no-threads", "no thread can be started: decoding with one CPU");
+		diag_warn(diag, "no-threads", "cannot start a thread; decoding with one CPU");
 	return workers;
 }
