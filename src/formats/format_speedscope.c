@@ -84,10 +84,10 @@ static void print_speedscope_events(const struct slice_sink *sink, void *track,
 
 static void print_profile(struct printer *printer, const struct slice_store *store, size_t index)
 {
-	struct track_summary summary = slice_store_summary(store, index);
+	const struct store_track *stored = &store->tracks[index];
 	const struct slice_sink sink = { .events = print_speedscope_events, .context = printer };
 	struct slice_limit limit;
-	const struct track *track = summary.track;
+	const struct track *track = stored->track;
 	const char *name = track->thread_name ? track->thread_name : "thread";
 	size_t size = strlen(name) + 64;
 	char *title = alloc_zeroed(1, size);
@@ -98,7 +98,7 @@ static void print_profile(struct printer *printer, const struct slice_store *sto
 	fprintf(printer->out,
 		",\"unit\":\"nanoseconds\",\"startValue\":%" PRIu64 ",\"endValue\":%" PRIu64
 		",\"events\":[",
-		summary.begin - printer->origin, summary.end - printer->origin);
+		stored->begin - printer->origin, stored->end - printer->origin);
 	printer->any = false;
 	slice_limit_init(&limit, &sink, printer->file);
 	slice_store_replay_track(store, index, &limit.sink);
@@ -125,11 +125,11 @@ static uint64_t first_time(const struct slice_store *store)
 {
 	uint64_t first = UINT64_MAX;
 
-	for (size_t i = 0; i < slice_store_tracks(store); i++) {
-		struct track_summary summary = slice_store_summary(store, i);
+	for (size_t i = 0; i < store->track_count; i++) {
+		const struct store_track *track = &store->tracks[i];
 
-		if (summary.slices && summary.begin < first)
-			first = summary.begin;
+		if (track->slices && track->begin < first)
+			first = track->begin;
 	}
 	return first;
 }
@@ -167,8 +167,8 @@ static int print_speedscope(struct format_output *output, struct error *err)
 	      out);
 	json_text_print(stored->input, strlen(stored->input), out);
 	fputs(",\"profiles\":[", out);
-	for (size_t i = 0; i < slice_store_tracks(store); i++) {
-		if (!slice_store_summary(store, i).slices)
+	for (size_t i = 0; i < store->track_count; i++) {
+		if (!store->tracks[i].slices)
 			continue;
 		fputs(any ? ",\n" : "\n", out);
 		print_profile(&printer, store, i);

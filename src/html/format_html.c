@@ -315,7 +315,7 @@ static void show_events(const struct slice_sink *sink, void *track, const struct
 /* Choose the slices to show, like choose() in ftf_fit.c. */
 static void choose_slices(struct html_output *html)
 {
-	size_t count = slice_store_tracks(&html->store);
+	size_t count = html->store.track_count;
 	const struct slice_sink sink = { .events = show_events, .context = html };
 	struct fit_ranks **ranks = alloc_zeroed(count + 1, sizeof(struct fit_ranks *));
 	uint64_t marks = 0, most;
@@ -349,7 +349,7 @@ static void choose_slices(struct html_output *html)
 
 static void print_html_thread(struct html_output *html, size_t index)
 {
-	struct track *track = slice_store_summary(&html->store, index).track;
+	struct track *track = html->store.tracks[index].track;
 	const struct slice_sink sink = { .events = show_events, .context = html };
 	const char *name = track->thread_name ? track->thread_name : "thread";
 	FILE *out = html->output.text;
@@ -376,8 +376,8 @@ static void print_page_threads(struct html_output *html)
 
 	fputs(",\n\"threads\":[", html->output.text);
 	html->prints = true;
-	for (size_t i = 0; i < slice_store_tracks(&html->store); i++) {
-		if (!slice_store_summary(&html->store, i).slices)
+	for (size_t i = 0; i < html->store.track_count; i++) {
+		if (!html->store.tracks[i].slices)
 			continue;
 		fputs(between, html->output.text);
 		print_html_thread(html, i);
@@ -432,14 +432,14 @@ static size_t measure(struct html_output *html, uint64_t *end)
 
 	html->origin = UINT64_MAX;
 	*end = 0;
-	for (size_t i = 0; i < slice_store_tracks(&html->store); i++) {
-		struct track_summary summary = slice_store_summary(&html->store, i);
+	for (size_t i = 0; i < html->store.track_count; i++) {
+		const struct store_track *track = &html->store.tracks[i];
 
-		if (!summary.slices)
+		if (!track->slices)
 			continue;
 		count++;
-		html->origin = summary.begin < html->origin ? summary.begin : html->origin;
-		*end = summary.end > *end ? summary.end : *end;
+		html->origin = track->begin < html->origin ? track->begin : html->origin;
+		*end = track->end > *end ? track->end : *end;
 	}
 	html->origin = count ? html->origin : 0;
 	return count;
@@ -497,7 +497,7 @@ static int print_html(struct format_output *output, struct error *err)
 		return -1;
 	fflush(html->table_text);
 	threads = measure(html, &end);
-	html->threads = alloc_zeroed(slice_store_tracks(&html->store) + 1, sizeof(*html->threads));
+	html->threads = alloc_zeroed(html->store.track_count + 1, sizeof(*html->threads));
 	if (html->fit && html->store.slices > html->fit)
 		choose_slices(html);
 	line = html_page_begin(html->input ? html->input : "ptrace2ftf", output->text);
@@ -520,7 +520,7 @@ static void release_html(struct format_output *output)
 	if (html->table_text)
 		alloc_close_text(html->table_text, &html->table);
 	free(html->table);
-	for (size_t i = 0; html->threads && i < slice_store_tracks(&html->store); i++)
+	for (size_t i = 0; html->threads && i < html->store.track_count; i++)
 		fit_ranks_release(&html->threads[i].ranks);
 	fit_ranks_release(&html->roots);
 	slice_store_release(&html->store);

@@ -21,18 +21,6 @@ struct store_record {
 	};
 };
 
-/* Consecutive records of a track. */
-struct stretch {
-	uint64_t begin, count; /* in records of the file */
-};
-
-struct store_track {
-	struct track *track;       /* borrowed; NULL: no events */
-	struct stretch *stretches; /* owned */
-	size_t count, room;
-	uint64_t slices, begin, end;
-};
-
 int slice_store_init(struct slice_store *store, struct name_table *names, struct error *err)
 {
 	*store = (struct slice_store){ .names = names };
@@ -66,13 +54,13 @@ static struct store_track *stored_track_of(struct slice_store *store, struct tra
 static void add(struct slice_store *store, struct store_track *to,
 		const struct store_record *record)
 {
-	struct stretch *last = to->count ? &to->stretches[to->count - 1] : NULL;
+	struct store_stretch *last = to->count ? &to->stretches[to->count - 1] : NULL;
 
 	if (!last || last->begin + last->count != store->count) {
 		to->stretches =
 			alloc_grow(to->stretches, &to->room, to->count + 1, sizeof(*to->stretches));
 		last = &to->stretches[to->count++];
-		*last = (struct stretch){ .begin = store->count };
+		*last = (struct store_stretch){ .begin = store->count };
 	}
 	last->count++;
 	store->buffer[store->buffered++] = *record;
@@ -148,7 +136,7 @@ struct store_cursor {
 static const struct store_record *take_record(const struct slice_store *store,
 					      struct store_cursor *cursor)
 {
-	const struct stretch *stretch = &cursor->track->stretches[cursor->stretch];
+	const struct store_stretch *stretch = &cursor->track->stretches[cursor->stretch];
 
 	if (cursor->stretch == cursor->track->count)
 		return NULL;
@@ -185,18 +173,6 @@ static void leave_behind(const struct slice_store *store, uint64_t count)
 {
 	if (count % STEP == 0)
 		pages_give_back((const uint8_t *)store->records, store->file.size);
-}
-
-size_t slice_store_tracks(const struct slice_store *store)
-{
-	return store->track_count;
-}
-
-struct track_summary slice_store_summary(const struct slice_store *store, size_t index)
-{
-	const struct store_track *track = &store->tracks[index];
-
-	return (struct track_summary){ track->track, track->slices, track->begin, track->end };
 }
 
 void slice_store_replay_track(const struct slice_store *store, size_t index,

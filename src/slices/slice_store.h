@@ -15,7 +15,18 @@
 
 struct track;
 struct store_record;
-struct store_track;
+
+/* The counts of a track are known without reading the file. */
+struct store_track {
+	struct track *track; /* borrowed; NULL: no events */
+	uint64_t slices;
+	uint64_t begin, end; /* ns: of the first and the last record */
+	/* Its records, in consecutive ones of the file. */
+	struct store_stretch {
+		uint64_t begin, count;
+	} * stretches; /* owned */
+	size_t count, room;
+};
 
 struct slice_store {
 	struct name_table *names; /* borrowed: owns the texts of instants */
@@ -30,13 +41,6 @@ struct slice_store {
 	struct error err; /* the first failure; later slices are dropped */
 };
 
-/* Counts of a track, known without reading the file. */
-struct track_summary {
-	struct track *track; /* borrowed; NULL: no events */
-	uint64_t slices;
-	uint64_t begin, end; /* ns: of the first and the last record */
-};
-
 /* Create an empty file. `names` is borrowed until release. Returns 0, or -1 with err filled. */
 int slice_store_init(struct slice_store *store, struct name_table *names, struct error *err);
 
@@ -48,11 +52,6 @@ struct slice_sink slice_store_sink(struct slice_store *store, bool details, bool
 
 /* Map the file after all events have come. Returns 0, or -1 with err filled: the first failure. */
 int slice_store_end(struct slice_store *store, struct error *err);
-
-/* Returns the number of tracks; their indices are lower. */
-size_t slice_store_tracks(const struct slice_store *store);
-
-struct track_summary slice_store_summary(const struct slice_store *store, size_t index);
 
 /* Emit a track's events to `sink`.  After slice_store_end(). */
 void slice_store_replay_track(const struct slice_store *store, size_t index,
