@@ -43,7 +43,7 @@ static void begin_run(struct sorter_track *track)
 {
 	track->runs = alloc_grow(track->runs, &track->run_room, track->run_count + 1,
 				 sizeof(*track->runs));
-	track->runs[track->run_count++] = (struct record_run){ .begin = track->count };
+	track->runs[track->run_count++] = (struct sorter_run){ .begin = track->count };
 }
 
 /* Make room for one more record. */
@@ -186,10 +186,7 @@ void slice_sorter_release(struct slice_sorter *sorter)
 		free(track);
 	}
 	sorter->last = &sorter->first;
-	free(sorter->heap);
 	big_array_release(&sorter->group);
-	sorter->heap = NULL;
-	sorter->heap_room = 0;
 }
 
 struct sorter_track *slice_sorter_track(struct slice_sorter *sorter, void *next_track)

@@ -222,39 +222,26 @@ static void pass_run(struct sorter_track *track, size_t begin, size_t end, bool 
 
 /* ---- Several runs -------------------------------------------------------- */
 
-/* The rest of a run during a merge. */
-struct sorter_run {
-	size_t at, end; /* of the track's records */
-	size_t rank;    /* index among the runs, to sort equal times */
-	bool mixed;
-};
-
 static bool run_before(const struct slice_event *records, const struct sorter_run *a,
 		       const struct sorter_run *b)
 {
-	uint64_t left = records[a->at].time, right = records[b->at].time;
+	uint64_t left = records[a->begin].time, right = records[b->begin].time;
 
 	return left != right ? left < right : a->rank < b->rank;
 }
 
 HEAP_DEFINE(runs, struct sorter_run, struct slice_event, run_before)
 
-/* Put the runs into sorter->heap, the earliest on top. Returns their number. */
-static size_t list_runs(const struct sorter_track *track)
+/* Make the runs a heap, the earliest on top. */
+static void order_runs(struct sorter_track *track)
 {
-	struct slice_sorter *sorter = track->sorter;
 	size_t count = track->run_count;
 
-	sorter->heap = alloc_grow(sorter->heap, &sorter->heap_room, count, sizeof(*sorter->heap));
-	for (size_t i = 0; i < count; i++)
-		sorter->heap[i] = (struct sorter_run){
-			track->runs[i].begin,
-			i + 1 < count ? track->runs[i + 1].begin : track->count,
-			i,
-			track->runs[i].mixed,
-		};
-	runs_order(sorter_track_records(track), sorter->heap, count);
-	return count;
+	for (size_t i = 0; i < count; i++) {
+		track->runs[i].end = i + 1 < count ? track->runs[i + 1].begin : track->count;
+		track->runs[i].rank = i;
+	}
+	runs_order(sorter_track_records(track), track->runs, count);
 }
 
 /* Returns the group with room for `need` records. */
@@ -269,11 +256,11 @@ static void take(const struct sorter_track *track, struct sorter_run *run, size_
 {
 	struct slice_sorter *sorter = track->sorter;
 	const struct slice_event *records = sorter_track_records(track);
-	uint64_t time = records[run->at].time;
+	uint64_t time = records[run->begin].time;
 
-	for (; run->at < run->end && records[run->at].time == time; run->at++) {
-		leave_behind(track, run->at);
-		group_of(sorter, *grouped + 1)[*grouped] = records[run->at];
+	for (; run->begin < run->end && records[run->begin].time == time; run->begin++) {
+		leave_behind(track, run->begin);
+		group_of(sorter, *grouped + 1)[*grouped] = records[run->begin];
 		visit(&sorter->group, (*grouped)++);
 	}
 }
@@ -300,17 +287,18 @@ static void merge_runs(struct sorter_track *track)
 {
 	struct slice_sorter *sorter = track->sorter;
 	const struct slice_event *records = sorter_track_records(track);
-	size_t count = list_runs(track);
-	struct sorter_run *top = sorter->heap;
+	size_t count = track->run_count;
+	struct sorter_run *top = track->runs;
 
+	order_runs(track);
 	while (count > 1) {
-		uint64_t time = records[top->at].time;
+		uint64_t time = records[top->begin].time;
 		size_t grouped = 0;
 
-		while (count && records[top->at].time == time) {
+		while (count && records[top->begin].time == time) {
 			take(track, top, &grouped);
-			if (top->at == top->end)
-				*top = sorter->heap[--count];
+			if (top->begin == top->end)
+				*top = track->runs[--count];
 			if (count)
 				runs_sift_down(records, top, count, 0);
 		}
@@ -318,7 +306,7 @@ static void merge_runs(struct sorter_track *track)
 		pass_group(track, &sorter->group, grouped, 2 * grouped);
 	}
 	if (count)
-		pass_run(track, top->at, top->end, top->mixed);
+		pass_run(track, top->begin, top->end, top->mixed);
 }
 
 void sorter_track_flush(struct sorter_track *track)

@@ -10,9 +10,12 @@
 #include "src/slices/sorter_types.h"
 
 /* Consecutive records sorted by time and order. */
-struct record_run {
-	size_t begin; /* index of its first record; it ends at the next run's begin */
+struct sorter_run {
+	size_t begin; /* index of its first record; during a merge, of those that are left */
 	bool mixed;   /* some have an order other than SLICE_ORDER_PLAIN */
+	/* During a merge, when the runs are a heap: */
+	size_t end;
+	size_t rank; /* index among the runs, to sort equal times */
 };
 
 struct sorter_track {
@@ -23,7 +26,7 @@ struct sorter_track {
 	size_t count;
 	size_t full;             /* at this count, the next record takes the slow path */
 	uint64_t latest;         /* time of the last record added */
-	struct record_run *runs; /* owned */
+	struct sorter_run *runs; /* owned */
 	size_t run_count, run_room;
 	struct arena texts;       /* of the segment's instants */
 	struct big_array details; /* owned: of the segment's begins and ends */

@@ -24,18 +24,15 @@ struct slice_sorter_counts {
 };
 
 struct sorter_track;
-struct sorter_run;
 
 struct slice_sorter {
 	struct slice_sink sink;             /* for the machine */
 	const struct slice_sink *next;      /* borrowed */
 	struct diag *diag;                  /* borrowed; NULL: warnings are dropped */
 	struct sorter_track *first, **last; /* owned; in the order in which they were opened */
-	struct sorter_run *heap;            /* owned: the runs of the segment being emitted */
-	size_t heap_room;
-	struct big_array group; /* owned: records of equal time */
-	size_t memory;          /* bytes of the tracks' arrays in memory */
-	size_t limit;           /* may be set after init; at least 2 */
+	struct big_array group;             /* owned: records of equal time */
+	size_t memory;                      /* bytes of the tracks' arrays in memory */
+	size_t limit;                       /* may be set after init; at least 2 */
 	size_t depth; /* may be set after init: SLICE_SORTER_DEPTH, or more if the output can show
 			 it */
 	struct slice_sorter_counts counts;
