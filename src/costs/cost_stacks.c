@@ -136,40 +136,33 @@ size_t cost_sources(struct cost_stacks *stacks, uint32_t function, uint32_t site
 
 /* ---- Places -------------------------------------------------------------- */
 
-/* The symbol of the last instruction. */
-struct place_list {
-	struct cost_stacks *stacks;
-	const struct symbol *symbol;
-};
-
 /* Returns 1 + the number of the function whose slices execute an instruction; 0: none. */
-static uint32_t function_at(struct place_list *list, const struct executed_insn *insn)
+static uint32_t function_at(struct cost_stacks *stacks, const struct executed_insn *insn)
 {
-	struct function_table *functions = &list->stacks->functions;
+	struct function_table *functions = &stacks->functions;
 	const struct inlined_call *call = NULL;
 	uint32_t known;
 
-	if (!list->symbol || list->symbol->dso != insn->dso ||
-	    insn->vaddr - list->symbol->start >= list->symbol->size)
-		list->symbol = dso_borrow_symbol_at((struct dso *)insn->dso, insn->vaddr);
-	if (list->stacks->inlined)
+	if (!stacks->last || stacks->last->dso != insn->dso ||
+	    insn->vaddr - stacks->last->start >= stacks->last->size)
+		stacks->last = dso_borrow_symbol_at((struct dso *)insn->dso, insn->vaddr);
+	if (stacks->inlined)
 		call = dso_inlined_at((struct dso *)insn->dso, insn->vaddr);
 	if (call)
 		return function_table_find(functions, call->symbol) + 1;
-	known = function_table_known(functions, list->symbol);
-	return known ? known : function_table_known(functions, symbol_function(list->symbol));
+	known = function_table_known(functions, stacks->last);
+	return known ? known : function_table_known(functions, symbol_function(stacks->last));
 }
 
 static void add_place(void *context, const struct executed_insn *insn)
 {
-	struct place_list *list = context;
-	struct cost_stacks *stacks = list->stacks;
-	uint32_t function = function_at(list, insn);
+	struct cost_stacks *stacks = context;
+	uint32_t function = function_at(stacks, insn);
 
 	if (function)
 		*ARRAY_ADD(stacks->places, stacks->place_count, stacks->place_room) =
 			(struct cost_place){ .insn = *insn,
-					     .symbol = list->symbol,
+					     .symbol = stacks->last,
 					     .function = function - 1 };
 }
 
@@ -215,11 +208,10 @@ static int compare_cost_places(const void *left, const void *right)
 
 void cost_stacks_finish(struct cost_stacks *stacks)
 {
-	struct place_list list = { .stacks = stacks };
 	size_t place = 0;
 
 	executed_code_finish(&stacks->code);
-	executed_code_list(&stacks->code, add_place, &list);
+	executed_code_list(&stacks->code, add_place, stacks);
 	add_own_costs(stacks);
 	add_rests(stacks);
 	stacks->first = alloc_zeroed(stacks->functions.count + 1, sizeof(*stacks->first));
