@@ -16,15 +16,11 @@
 #include "src/slices/slice_store.h"
 #include "src/slices/track.h"
 
-struct stored_output {
+struct speedscope_output {
 	struct format_output output; /* first */
 	struct slice_store store;
-	const char *input;   /* borrowed: the recording's path */
-	struct output *file; /* borrowed */
-};
-
-struct printer {
-	FILE *out;
+	const char *input;             /* borrowed: the recording's path */
+	struct output *file;           /* borrowed: the output's text is written to it */
 	struct pair_table ids;         /* of (0, id of name): the frame */
 	const struct symbol **symbols; /* owned; by frame */
 	size_t room;
@@ -32,60 +28,60 @@ struct printer {
 	bool any;        /* an event of the profile was printed */
 	uint32_t *open;  /* owned: frames of the open slices, innermost last */
 	size_t open_count, open_room;
-	struct output *file; /* borrowed: `out` writes to it */
 };
 
-static uint32_t frame_of(struct printer *printer, const struct symbol *symbol)
+static uint32_t frame_of(struct speedscope_output *scope, const struct symbol *symbol)
 {
-	size_t count = printer->ids.count;
-	uint32_t frame = pair_table_find(&printer->ids, 0, symbol->name->id);
+	size_t count = scope->ids.count;
+	uint32_t frame = pair_table_find(&scope->ids, 0, symbol->name->id);
 
 	if (frame == count) {
-		printer->symbols = alloc_grow(printer->symbols, &printer->room, count + 1,
-					      sizeof(*printer->symbols));
-		printer->symbols[frame] = symbol;
+		scope->symbols = alloc_grow(scope->symbols, &scope->room, count + 1,
+					    sizeof(*scope->symbols));
+		scope->symbols[frame] = symbol;
 	}
 	return frame;
 }
 
-static void print_speedscope_event(struct printer *printer, char type, uint64_t time,
+static void print_speedscope_event(struct speedscope_output *scope, char type, uint64_t time,
 				   uint32_t frame)
 {
-	fprintf(printer->out, "%s\n{\"type\":\"%c\",\"frame\":%" PRIu32 ",\"at\":%" PRIu64 "}",
-		printer->any ? "," : "", type, frame, time - printer->origin);
-	printer->any = true;
+	fprintf(scope->output.text,
+		"%s\n{\"type\":\"%c\",\"frame\":%" PRIu32 ",\"at\":%" PRIu64 "}",
+		scope->any ? "," : "", type, frame, time - scope->origin);
+	scope->any = true;
 }
 
-static void begin_frame(struct printer *printer, const struct slice_event *event)
+static void begin_frame(struct speedscope_output *scope, const struct slice_event *event)
 {
-	uint32_t frame = frame_of(printer, event->symbol);
+	uint32_t frame = frame_of(scope, event->symbol);
 
-	*ARRAY_ADD(printer->open, printer->open_count, printer->open_room) = frame;
-	print_speedscope_event(printer, 'O', event->time, frame);
+	*ARRAY_ADD(scope->open, scope->open_count, scope->open_room) = frame;
+	print_speedscope_event(scope, 'O', event->time, frame);
 }
 
 /* The format has no instants. */
 static void print_speedscope_events(const struct slice_sink *sink, void *track,
 				    const struct slice_batch *batch)
 {
-	struct printer *printer = sink->context;
+	struct speedscope_output *scope = sink->context;
 
 	(void)track;
 	for (size_t i = 0; i < batch->count; i++) {
 		const struct slice_event *event = &batch->events[i];
 
 		if (event->kind == SLICE_BEGIN)
-			begin_frame(printer, event);
+			begin_frame(scope, event);
 		else if (event->kind == SLICE_END)
-			print_speedscope_event(printer, 'C', event->time,
-					       printer->open[--printer->open_count]);
+			print_speedscope_event(scope, 'C', event->time,
+					       scope->open[--scope->open_count]);
 	}
 }
 
-static void print_profile(struct printer *printer, const struct slice_store *store, size_t index)
+static void print_profile(struct speedscope_output *scope, size_t index)
 {
-	const struct store_track *stored = &store->tracks[index];
-	const struct slice_sink sink = { .events = print_speedscope_events, .context = printer };
+	const struct store_track *stored = &scope->store.tracks[index];
+	const struct slice_sink sink = { .events = print_speedscope_events, .context = scope };
 	struct slice_limit limit;
 	const struct track *track = stored->track;
 	const char *name = track->thread_name ? track->thread_name : "thread";
@@ -93,16 +89,16 @@ static void print_profile(struct printer *printer, const struct slice_store *sto
 	char *title = alloc_zeroed(1, size);
 
 	snprintf(title, size, "%s %d/%d", name, track->pid, track->tid);
-	fputs("{\"type\":\"evented\",\"name\":", printer->out);
-	json_text_print(title, strlen(title), printer->out);
-	fprintf(printer->out,
+	fputs("{\"type\":\"evented\",\"name\":", scope->output.text);
+	json_text_print(title, strlen(title), scope->output.text);
+	fprintf(scope->output.text,
 		",\"unit\":\"nanoseconds\",\"startValue\":%" PRIu64 ",\"endValue\":%" PRIu64
 		",\"events\":[",
-		stored->begin - printer->origin, stored->end - printer->origin);
-	printer->any = false;
-	slice_limit_init(&limit, &sink, printer->file);
-	slice_store_replay_track(store, index, &limit.sink);
-	fputs("]}", printer->out);
+		stored->begin - scope->origin, stored->end - scope->origin);
+	scope->any = false;
+	slice_limit_init(&limit, &sink, scope->file);
+	slice_store_replay_track(&scope->store, index, &limit.sink);
+	fputs("]}", scope->output.text);
 	free(title);
 }
 
@@ -137,59 +133,60 @@ static uint64_t first_time(const struct slice_store *store)
 static struct format_output *open_speedscope(const struct format_request *request,
 					     struct error *err)
 {
-	struct stored_output *stored = alloc_zeroed(1, sizeof(*stored));
+	struct speedscope_output *scope = alloc_zeroed(1, sizeof(*scope));
 
-	if (slice_store_init(&stored->store, request->names, err) < 0) {
-		free(stored);
+	if (slice_store_init(&scope->store, request->names, err) < 0) {
+		free(scope);
 		return NULL;
 	}
-	stored->input = request->options->input;
-	stored->file = request->output;
-	stored->output.text = request->text;
-	stored->output.sink = slice_store_sink(&stored->store, false, false);
-	stored->output.slices = &stored->store.slices;
-	return &stored->output;
+	scope->input = request->options->input;
+	scope->file = request->output;
+	scope->output.text = request->text;
+	scope->output.sink = slice_store_sink(&scope->store, false, false);
+	scope->output.slices = &scope->store.slices;
+	return &scope->output;
 }
 
 static int print_speedscope(struct format_output *output, struct error *err)
 {
-	struct stored_output *stored = (struct stored_output *)output;
-	const struct slice_store *store = &stored->store;
+	struct speedscope_output *scope = (struct speedscope_output *)output;
+	const struct slice_store *store = &scope->store;
 	FILE *out = output->text;
-	struct printer printer = { .out = out, .file = stored->file };
 	bool any = false;
 
-	if (slice_store_end(&stored->store, err) < 0)
+	if (slice_store_end(&scope->store, err) < 0)
 		return -1;
-	printer.origin = first_time(store);
+	scope->origin = first_time(store);
 	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
 	      "\"exporter\":\"ptrace2ftf\",\"name\":",
 	      out);
-	json_text_print(stored->input, strlen(stored->input), out);
+	json_text_print(scope->input, strlen(scope->input), out);
 	fputs(",\"profiles\":[", out);
 	for (size_t i = 0; i < store->track_count; i++) {
 		if (!store->tracks[i].slices)
 			continue;
 		fputs(any ? ",\n" : "\n", out);
-		print_profile(&printer, store, i);
+		print_profile(scope, i);
 		any = true;
 	}
 	fputs("],\n\"shared\":{\"frames\":[", out);
-	for (size_t i = 0; i < printer.ids.count; i++) {
-		print_frame(printer.symbols[i], out);
-		if (i + 1 < printer.ids.count)
+	for (size_t i = 0; i < scope->ids.count; i++) {
+		print_frame(scope->symbols[i], out);
+		if (i + 1 < scope->ids.count)
 			putc(',', out);
 	}
 	fputs("]}}\n", out);
-	pair_table_release(&printer.ids);
-	free(printer.symbols);
-	free(printer.open);
 	return 0;
 }
 
 static void release_speedscope(struct format_output *output)
 {
-	slice_store_release(&((struct stored_output *)output)->store);
+	struct speedscope_output *scope = (struct speedscope_output *)output;
+
+	slice_store_release(&scope->store);
+	pair_table_release(&scope->ids);
+	free(scope->symbols);
+	free(scope->open);
 }
 
 const struct output_format format_speedscope = {
