@@ -50,7 +50,7 @@ libptrace2ftf_a_SOURCES = \
 	src/events/event_output.c src/events/event_output.h \
 	src/events/event_place.c src/events/event_place.h \
 	src/events/event_tracks.c src/events/event_tracks.h \
-	src/events/hit_events.c src/events/hit_events.h \
+	src/events/hit_events.c \
 	src/events/hit_output.c src/events/hit_output.h \
 	src/events/initial_state.c \
 	src/events/period_counters.c src/events/period_counters.h \

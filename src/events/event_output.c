@@ -6,7 +6,6 @@
 
 #include "decoder/timeline/sched_points.h"
 #include "src/events/event_place.h"
-#include "src/events/hit_events.h"
 
 /* ---- Priorities ---------------------------------------------------------- */
 
@@ -584,20 +583,12 @@ static void write_events(struct event_output *output)
 	output->event_count = 0;
 }
 
-void event_output_show_hits(const struct event_output *output, struct hit_output *hits)
-{
-	const struct hit_source source = { output->input.timeline, output->input.filter,
-					   output->input.info, output->input.resolver };
-
-	hit_events_show(&source, hits);
-}
-
 static void write_hits(struct event_output *output, uint64_t begin, bool untimed)
 {
 	if (output->input.samples && !untimed)
 		output->hits.writer = output->input.writer;
 	output->hits.begin = begin;
-	event_output_show_hits(output, &output->hits);
+	hit_events_show(&output->input, &output->hits);
 }
 
 /* Returns the earliest time (ns) of a record; 0 if records have no times. */

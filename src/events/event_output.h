@@ -79,6 +79,7 @@ void initial_state_emit_all(struct initial_state *initial, struct cpu_event_sink
 /* Idempotent, also on zeroed memory. */
 void initial_state_release(struct initial_state *initial);
 
+struct perf_line;
 struct resolver;
 
 /* All is borrowed until event_output_release(). */
@@ -94,6 +95,21 @@ struct event_output_input {
 	bool samples; /* show them */
 	struct trace_facts facts;
 };
+
+/*
+ * Show the chosen hits of a recording (decoder/timeline/hits.h), in the order of time; of `input`
+ * only the timeline, the filter, the clock (`info`) and the resolver are needed.  Those of
+ * magic_trace_stop_indicator() have the program's arguments, if the registers di and si were
+ * recorded (magic-trace's breakpoint_stubs.c).
+ */
+void hit_events_show(const struct event_output_input *input, struct hit_output *output);
+
+/*
+ * Show a line of kind PERF_LINE_HIT; `place` is its code location.  The values are the fields',
+ * "(4010) argc=1 name=\"x\"".  A text of another form becomes one value.
+ */
+void hit_events_show_line(const struct perf_line *line, const struct location *place,
+			  struct hit_output *output);
 
 struct event_output {
 	struct event_output_input input;
@@ -120,9 +136,6 @@ void event_output_add(struct event_output *output, const struct branch_event *ev
  * counted in any case.  Nothing else may use the writer now.
  */
 void event_output_finish(struct event_output *output, uint64_t begin, uint64_t end, bool untimed);
-
-/* Show the hits of the recording. */
-void event_output_show_hits(const struct event_output *output, struct hit_output *hits);
 
 /* Idempotent, also on zeroed memory. */
 void event_output_release(struct event_output *output);

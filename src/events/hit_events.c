@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Read hits of recordings and of text. */
-#include "src/events/hit_events.h"
-
 #include <ctype.h>
 
+#include "src/events/event_output.h"
 #include "src/events/event_place.h"
+#include "src/perf_script/perf_script_line.h"
 
 /* ---- Of a recording ------------------------------------------------------ */
 
@@ -15,11 +15,11 @@ static int64_t ocaml_number(uint64_t word)
 }
 
 /* magic_trace_stop_indicator(start, value): `start` is of the time stamp counter, or 0. */
-static void find_passed(const struct hit_source *source, const struct hit *hit,
+static void find_passed(const struct event_output_input *input, const struct hit *hit,
 			struct shown_hit *shown)
 {
 	static const char stop[] = "magic_trace_stop_indicator";
-	struct tsc_clock clock = pt_info_tsc_clock(source->info);
+	struct tsc_clock clock = pt_info_tsc_clock(input->info);
 	uint64_t start, value;
 
 	if (!shown->function || strcmp(shown->function->linkage->text, stop) != 0 ||
@@ -31,10 +31,10 @@ static void find_passed(const struct hit_source *source, const struct hit *hit,
 		shown->passed_time = tsc_clock_ns(&clock, (uint64_t)ocaml_number(start));
 }
 
-static void show_hit(const struct hit_source *source, const struct hit *hit,
+static void show_hit(const struct event_output_input *input, const struct hit *hit,
 		     const struct thread *thread, struct hit_output *output)
 {
-	const struct hits *hits = timeline_hits(source->timeline);
+	const struct hits *hits = timeline_hits(input->timeline);
 	const struct perf_sample *sample = &hit->sample;
 	struct shown_hit shown = {
 		.time = sample->time,
@@ -47,19 +47,19 @@ static void show_hit(const struct hit_source *source, const struct hit *hit,
 	char room[32];
 
 	shown.event = hits_event_name(hits, sample->attr, room);
-	shown.place = event_place_find(source->resolver, thread, sample->time, hit->ip);
+	shown.place = event_place_find(input->resolver, thread, sample->time, hit->ip);
 	shown.function =
-		event_place_find(source->resolver, thread, sample->time, hit->function).symbol;
-	find_passed(source, hit, &shown);
+		event_place_find(input->resolver, thread, sample->time, hit->function).symbol;
+	find_passed(input, hit, &shown);
 	hits_list_args(hits, hit, &args);
 	shown.args = args.list;
 	shown.arg_count = args.count;
 	hit_output_add(output, &shown);
 }
 
-void hit_events_show(const struct hit_source *source, struct hit_output *output)
+void hit_events_show(const struct event_output_input *input, struct hit_output *output)
 {
-	const struct hits *hits = timeline_hits(source->timeline);
+	const struct hits *hits = timeline_hits(input->timeline);
 
 	for (size_t i = 0; i < hits->count; i++) {
 		const struct thread *thread = NULL;
@@ -68,20 +68,15 @@ void hit_events_show(const struct hit_source *source, struct hit_output *output)
 		if (!hits_read(hits, output->like ? hits->count - 1 - i : i, &hit))
 			continue;
 		if (hit.sample.tid >= 0)
-			thread = timeline_borrow_thread(source->timeline, hit.sample.tid,
+			thread = timeline_borrow_thread(input->timeline, hit.sample.tid,
 							hit.sample.time);
-		if (event_filter_has(source->filter, thread, hit.sample.time) &&
-		    event_filter_has_cpu(source->filter, hit.sample.cpu, hit.sample.time))
-			show_hit(source, &hit, thread, output);
+		if (event_filter_has(input->filter, thread, hit.sample.time) &&
+		    event_filter_has_cpu(input->filter, hit.sample.cpu, hit.sample.time))
+			show_hit(input, &hit, thread, output);
 	}
 }
 
 /* ---- Of text ------------------------------------------------------------- */
-
-struct line_values {
-	struct hit_arg list[HIT_ARGS_MAX];
-	size_t count;
-};
 
 static size_t name_length(const char *at)
 {
@@ -126,7 +121,7 @@ static void read_value(struct hit_arg *arg, char *text, size_t length)
 }
 
 /* Names get a NUL in the text.  "argc=1 name=\"a b\"". */
-static void read_values(struct line_values *values, char *at)
+static void read_values(struct hit_args *values, char *at)
 {
 	while (*at && values->count < HIT_ARGS_MAX) {
 		struct hit_arg *arg = &values->list[values->count++];
@@ -176,7 +171,7 @@ void hit_events_show_line(const struct perf_line *line, const struct location *p
 			  struct hit_output *output)
 {
 	char *event = copy_text(line->event), *fields = copy_text(line->arguments);
-	struct line_values values = { .count = 0 };
+	struct hit_args values;
 	struct shown_hit shown = {
 		.time = line->time,
 		.pid = line->pid,
@@ -189,6 +184,7 @@ void hit_events_show_line(const struct perf_line *line, const struct location *p
 		.args = values.list,
 	};
 
+	values.count = 0;
 	if (line->addr && line->addr != line->from.ip)
 		values.list[values.count++] = (struct hit_arg){
 			.name = "data_address", .type = HIT_HEX, .number = line->addr, .text = ""

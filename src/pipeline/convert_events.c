@@ -5,7 +5,7 @@
 #include "base/io/file_use.h"
 #include "base/io/output.h"
 #include "src/callstack/precise/callstack_precise.h"
-#include "src/events/hit_events.h"
+#include "src/events/event_output.h"
 #include "src/overlays/overlays.h"
 #include "src/perf_script/perf_script.h"
 #include "src/pipeline/recording.h"
@@ -25,8 +25,12 @@ static int show_recorded_hits(struct hit_input *input, struct error *err)
 	int status = recording_open(&recording, input->options, input->names, input->diag, err);
 
 	if (status == 0) {
-		const struct hit_source source = { recording.timeline, &recording.filter,
-						   &recording.auxtrace.info, &recording.resolver };
+		const struct event_output_input source = {
+			.timeline = recording.timeline,
+			.filter = &recording.filter,
+			.info = &recording.auxtrace.info,
+			.resolver = &recording.resolver,
+		};
 
 		hit_events_show(&source, &input->hits);
 		report_recording(input->report, &recording.file);

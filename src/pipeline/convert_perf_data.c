@@ -190,14 +190,14 @@ static uint64_t write_hits(void *context, uint64_t time)
 	struct format_output *end = c->pipeline.end;
 	struct hit_output hits = { .like = true };
 
-	event_output_show_hits(&c->events, &hits);
+	hit_events_show(&c->events.input, &hits);
 	if (!hits.count || c->options->no_samples) {
 		hit_output_release(&hits);
 		return time;
 	}
 	hits.begin = hits.first < time ? hits.first : time;
 	hits.writer = end->writer;
-	event_output_show_hits(&c->events, &hits);
+	hit_events_show(&c->events.input, &hits);
 	c->events.hits.slices += hits.slices;
 	end->ids_taken = 2;
 	time = hits.begin;

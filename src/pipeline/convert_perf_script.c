@@ -4,7 +4,7 @@
 
 #include "base/io/file_use.h"
 #include "base/io/interrupt.h"
-#include "src/events/hit_events.h"
+#include "src/events/event_output.h"
 #include "src/perf_script/perf_script.h"
 #include "src/pipeline/output_pipeline.h"
 

@@ -8,7 +8,7 @@
 #include "base/tables/name.h"
 #include "src/callstack/magic_trace/callstack_magic_trace.h"
 #include "src/callstack/precise/callstack_precise.h"
-#include "src/events/hit_events.h"
+#include "src/events/event_output.h"
 #include "src/perf_script/perf_script.h"
 #include "src/slices/slice_sorter.h"
 
