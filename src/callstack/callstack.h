@@ -51,13 +51,6 @@ struct callstack_machine;
 struct callstack;
 struct timeline;
 
-/* The innermost frame; all NULL: the stack is empty. */
-struct callstack_top {
-	const struct symbol *symbol;   /* of a function or inlined call */
-	const struct symbol *function; /* the function itself, or the one it is inlined in: see
-					  symbol_function() */
-};
-
 struct callstack_ops {
 	struct callstack *(*open)(struct callstack_machine *machine, void *track);
 	void (*feed)(struct callstack *stack, const struct resolved_branch *branches, size_t count,
@@ -66,7 +59,6 @@ struct callstack_ops {
 	void (*inherit)(struct callstack *stack, const struct callstack *parent,
 			uint64_t time); /* may be NULL, as may `copy` */
 	bool (*copy)(struct callstack *copy, const struct callstack *stack, uint64_t *most);
-	struct callstack_top (*top)(const struct callstack *stack);
 	void (*pass)(struct callstack *stack, const struct branch_event *event);
 	bool (*set_inlined)(struct callstack *stack, const struct location *place,
 			    const struct inlined_call *call);
@@ -174,12 +166,6 @@ static inline void callstack_feed(struct callstack *stack, const struct resolved
 static inline bool callstack_join(struct callstack *stack, const struct call_stretch *stretch)
 {
 	return stack->machine->ops->join && stack->machine->ops->join(stack, stretch);
-}
-
-/* Returns the innermost frame; for the precise machine only. */
-static inline struct callstack_top callstack_top(const struct callstack *stack)
-{
-	return stack->machine->ops->top(stack);
 }
 
 /* Take the time and the counts of an event that changes no frame; for the precise machine only. */

@@ -280,18 +280,6 @@ static void precise_finish(struct callstack *base)
 	precise_begin_stack(stack, stack->last_time);
 }
 
-static struct callstack_top precise_top(const struct callstack *base)
-{
-	const struct precise_stack *stack = (const struct precise_stack *)base;
-	const struct frame *frame = top(stack);
-
-	if (!frame)
-		return (struct callstack_top){ 0 };
-	while (frame > stack->now.frames && frame->kind == FRAME_INLINED)
-		frame--;
-	return (struct callstack_top){ top(stack)->symbol, symbol_function(frame->symbol) };
-}
-
 static struct callstack *precise_open(struct callstack_machine *machine, void *track)
 {
 	struct precise_stack *stack = alloc_zeroed(1, sizeof(*stack));
@@ -333,7 +321,6 @@ static void precise_machine_close(struct callstack_machine *base)
 static const struct callstack_ops precise_ops = {
 	.open = precise_open,
 	.feed = precise_feed,
-	.top = precise_top,
 	.pass = precise_pass,
 	.set_inlined = precise_set_inlined,
 	.join = precise_join,
