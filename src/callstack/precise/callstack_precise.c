@@ -41,25 +41,12 @@ static void end_frames(struct precise_stack *stack, int64_t time)
 		release_frames(stack);
 }
 
-/* There are few messages, so a list is sufficient. */
 static const struct symbol *gap_symbol(struct precise *machine, const char *message)
 {
-	const struct name *name;
-	struct gap_name *gap;
 	char text[200];
 
 	snprintf(text, sizeof(text), "[lost: %s]", message);
-	name = name_intern_text(machine->names, text);
-	for (gap = machine->gaps; gap; gap = gap->next) {
-		if (gap->symbol.name == name)
-			return &gap->symbol;
-	}
-	gap = alloc_zeroed(1, sizeof(*gap));
-	gap->symbol.name = gap->symbol.linkage = name;
-	gap->symbol.kind = SYMBOL_SPECIAL;
-	gap->next = machine->gaps;
-	machine->gaps = gap;
-	return &gap->symbol;
+	return special_symbol_find(&machine->gaps, machine->names, text);
 }
 
 static const struct symbol *symbol_of_gap(struct precise *machine, const struct branch_event *event,
@@ -308,12 +295,7 @@ static void precise_machine_close(struct callstack_machine *base)
 {
 	struct precise *machine = (struct precise *)base;
 
-	while (machine->gaps) {
-		struct gap_name *gap = machine->gaps;
-
-		machine->gaps = gap->next;
-		free(gap);
-	}
+	special_symbols_release(&machine->gaps);
 	syscall_symbols_release(&machine->syscalls);
 	free(machine);
 }

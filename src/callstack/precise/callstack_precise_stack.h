@@ -52,11 +52,6 @@ enum special {
 	SPECIALS
 };
 
-struct gap_name {
-	struct symbol symbol;
-	struct gap_name *next;
-};
-
 struct precise {
 	struct callstack_machine base;
 	struct name_table *names;        /* borrowed */
@@ -64,9 +59,9 @@ struct precise {
 	struct symbol specials[SPECIALS];
 	struct syscall_symbols syscalls;
 	const struct name *unwind_resume;
-	struct gap_name *gaps;  /* owned: a symbol per reason that occurred */
-	bool flows;             /* mark tail calls */
-	size_t room, room_most; /* frames that all stacks have room for, and the limit */
+	struct special_symbol *gaps; /* owned; one per reason that occurred */
+	bool flows;                  /* mark tail calls */
+	size_t room, room_most;      /* frames that all stacks have room for, and the limit */
 };
 
 struct precise_stack {

@@ -21,10 +21,36 @@ struct syscall_site {
 	const struct symbol *shown; /* of the number; NULL: not known */
 };
 
-struct syscall_symbol {
+struct special_symbol {
 	struct symbol symbol;
-	struct syscall_symbol *next;
+	struct special_symbol *next;
 };
+
+const struct symbol *special_symbol_find(struct special_symbol **list, struct name_table *names,
+					 const char *text)
+{
+	const struct name *name = name_intern_text(names, text);
+	struct special_symbol *made;
+
+	for (made = *list; made; made = made->next)
+		if (made->symbol.name == name)
+			return &made->symbol;
+	made = alloc_zeroed(1, sizeof(*made));
+	made->symbol = (struct symbol){ .kind = SYMBOL_SPECIAL, .name = name, .linkage = name };
+	made->next = *list;
+	*list = made;
+	return &made->symbol;
+}
+
+void special_symbols_release(struct special_symbol **list)
+{
+	while (*list) {
+		struct special_symbol *made = *list;
+
+		*list = made->next;
+		free(made);
+	}
+}
 
 void syscall_symbols_init(struct syscall_symbols *symbols, struct name_table *names,
 			  const struct symbol *unknown)
@@ -56,31 +82,13 @@ static struct syscall_number find_number(struct syscall_symbols *symbols, struct
 	return syscall_number_find(&code, site->offset, site->place);
 }
 
-/* Returns the symbol for a system call's name. */
-static const struct symbol *symbol_of_call(struct syscall_symbols *symbols, const char *call)
-{
-	struct syscall_symbol *made;
-	const struct name *name;
-	char text[64];
-
-	snprintf(text, sizeof(text), "[syscall: %s]", call);
-	name = name_intern_text(symbols->names, text);
-	for (made = symbols->listed; made; made = made->next)
-		if (made->symbol.name == name)
-			return &made->symbol;
-	made = alloc_zeroed(1, sizeof(*made));
-	made->symbol = (struct symbol){ .kind = SYMBOL_SPECIAL, .name = name, .linkage = name };
-	made->next = symbols->listed;
-	symbols->listed = made;
-	return &made->symbol;
-}
-
 /* Returns the analysis of a register or stack slot, borrowed until the next call. */
 static const struct syscall_site *look_at(struct syscall_symbols *symbols,
 					  const struct syscall_site *wanted)
 {
 	struct syscall_site *site = symbols->sites.slots;
 	const char *call;
+	char text[64];
 
 	site += direct_cache_index((uintptr_t)wanted->function + wanted->offset + wanted->place,
 				   SITE_BITS);
@@ -91,8 +99,10 @@ static const struct syscall_site *look_at(struct syscall_symbols *symbols,
 	site->found = find_number(symbols, site);
 	call = site->int80 || site->bits32 ? syscall_name_i386(site->found.number)
 					   : syscall_name(site->found.number);
-	if (call)
-		site->shown = symbol_of_call(symbols, call);
+	if (call) {
+		snprintf(text, sizeof(text), "[syscall: %s]", call);
+		site->shown = special_symbol_find(&symbols->listed, symbols->names, text);
+	}
 	return site;
 }
 
@@ -117,12 +127,7 @@ const struct symbol *syscall_symbols_find(struct syscall_symbols *symbols,
 
 void syscall_symbols_release(struct syscall_symbols *symbols)
 {
-	while (symbols->listed) {
-		struct syscall_symbol *made = symbols->listed;
-
-		symbols->listed = made->next;
-		free(made);
-	}
+	special_symbols_release(&symbols->listed);
 	direct_cache_release(&symbols->sites);
 	*symbols = (struct syscall_symbols){ 0 };
 }

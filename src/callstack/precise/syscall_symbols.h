@@ -7,15 +7,25 @@
 #include "base/tables/name.h"
 #include "symbols/symbol.h"
 
-struct syscall_symbol;
+struct special_symbol;
 
 struct syscall_symbols {
 	struct name_table *names;      /* borrowed */
 	const struct symbol *unknown;  /* borrowed: "[syscall]", for unknown numbers */
 	struct direct_cache sites;     /* by instruction and register */
-	struct syscall_symbol *listed; /* owned; one per name */
+	struct special_symbol *listed; /* owned; one per name */
 	size_t work;                   /* bytes of code and names examined so far */
 };
+
+/*
+ * Returns the symbol with a name from a list, to which it is added if it is new. There are few
+ * names: of system calls, and of reasons for gaps.
+ */
+const struct symbol *special_symbol_find(struct special_symbol **list, struct name_table *names,
+					 const char *text);
+
+/* Idempotent. */
+void special_symbols_release(struct special_symbol **list);
 
 /*
  * glibc 2.41 needs four: __syscall_cancel_arch() has the instruction, read() has the number, and
