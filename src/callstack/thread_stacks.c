@@ -111,30 +111,25 @@ static struct thread_state *state_of(const struct thread_stacks *stacks,
 /* Limit of forked siblings to search. */
 #define SIBLINGS_MOST 64
 
-/* A fork, for sibling_before(). */
-struct fork_place {
-	const struct thread_stacks *stacks;
-	size_t index;
-};
-
-/* Returns the sibling forked `distance` forks before the child; NULL: none. */
-static const struct thread *sibling_before(const struct fork_place *place, size_t distance)
+/* Returns the sibling forked `distance` forks before a child, by its index; NULL: none. */
+static const struct thread *sibling_before(const struct thread_stacks *stacks, size_t child,
+					   size_t distance)
 {
-	const struct thread *const *forks = place->stacks->forks;
+	const struct thread *const *forks = stacks->forks;
 
-	if (distance > place->index || distance > SIBLINGS_MOST ||
-	    forks[place->index - distance]->parent != forks[place->index]->parent)
+	if (distance > child || distance > SIBLINGS_MOST ||
+	    forks[child - distance]->parent != forks[child]->parent)
 		return NULL;
-	return forks[place->index - distance];
+	return forks[child - distance];
 }
 
 /* Returns the pause number of the last sibling that began at ip; 0: none. */
-static uint64_t number_of_sibling(const struct fork_place *place, uint64_t ip)
+static uint64_t number_of_sibling(const struct thread_stacks *stacks, size_t child, uint64_t ip)
 {
 	const struct thread *sibling;
 
-	for (size_t i = 1; (sibling = sibling_before(place, i)); i++) {
-		const struct thread_state *state = state_of(place->stacks, sibling);
+	for (size_t i = 1; (sibling = sibling_before(stacks, child, i)); i++) {
+		const struct thread_state *state = state_of(stacks, sibling);
 
 		if (state->begin_ip == ip && state->fork_number)
 			return state->fork_number;
@@ -146,13 +141,14 @@ static uint64_t number_of_sibling(const struct fork_place *place, uint64_t ip)
  * Lists the fork times of siblings that have not begun, back to one that began at ip: its pause
  * bounds theirs. Returns their count; the times end at times[SIBLINGS_MOST].
  */
-static size_t list_earlier(const struct fork_place *place, uint64_t ip, uint64_t *times)
+static size_t list_earlier(const struct thread_stacks *stacks, size_t child, uint64_t ip,
+			   uint64_t *times)
 {
 	const struct thread *sibling;
 	size_t count = 0;
 
-	for (size_t i = 1; (sibling = sibling_before(place, i)); i++) {
-		const struct thread_state *state = state_of(place->stacks, sibling);
+	for (size_t i = 1; (sibling = sibling_before(stacks, child, i)); i++) {
+		const struct thread_state *state = state_of(stacks, sibling);
 
 		if (state->begin_ip == ip)
 			break;
@@ -176,7 +172,6 @@ static void inherit_stack(struct thread_stacks *stacks, struct thread_state *sta
 {
 	const struct thread *child = event->thread;
 	const struct fork_pauses *pauses = state_of(stacks, child->parent)->pauses;
-	const struct fork_place place = { stacks, state->fork_index };
 	uint64_t times[SIBLINGS_MOST];
 	struct fork_query query = {
 		.time = child->begin,
@@ -189,8 +184,8 @@ static void inherit_stack(struct thread_stacks *stacks, struct thread_state *sta
 	if (event->flags & BRANCH_TRACE_ON || state->awaits_user)
 		query.ip = state->begin_ip = event->to;
 	if (query.ip) {
-		query.after = number_of_sibling(&place, query.ip);
-		query.earlier_count = list_earlier(&place, query.ip, times);
+		query.after = number_of_sibling(stacks, state->fork_index, query.ip);
+		query.earlier_count = list_earlier(stacks, state->fork_index, query.ip, times);
 		query.earlier = &times[SIBLINGS_MOST - query.earlier_count];
 	}
 	pause = fork_pauses_find(pauses, &query);
