@@ -83,7 +83,7 @@ static void begin_listed(struct slice_list *list, struct track *track,
 	slice->ip = event->ip;
 	slice->flags = event->flags;
 	if (list->level == OPTION_ARGS_FULL)
-		slice_costs_begin(&track->costs, detail);
+		track_cost_begin(track, detail);
 	if (detail)
 		slice->text = call_sites_find(&list->sites, detail->caller, detail->caller_offset);
 	*ARRAY_ADD(track->open, track->open_count, track->open_room) = list->count - 1;
@@ -104,7 +104,7 @@ static void end_listed(struct slice_list *list, struct track *track,
 	slice->finished = true;
 	slice->cut = (event->flags & SLICE_CUT) != 0;
 	if (list->level == OPTION_ARGS_FULL)
-		slice->cost = slice_costs_end(&track->costs, detail);
+		slice->cost = track_cost_end(track, detail);
 	if (detail) {
 		slice->folded = detail->folded;
 		slice->folded_time = detail->folded_time;

@@ -276,7 +276,7 @@ static void end_slice(struct html_output *html, struct track *track,
 	stays = rank_slice(html, duration);
 	if (!html->prints)
 		return;
-	cost = slice_costs_end(&track->costs, detail);
+	cost = track_cost_end(track, detail);
 	if (!stays) {
 		fold_slice(html, duration, frame->folded + (detail ? detail->folded : 0));
 		return;
@@ -303,7 +303,7 @@ static void show_events(const struct slice_sink *sink, void *track, const struct
 				(struct html_frame){ event->symbol, event->time, 0, 0,
 						     event->flags };
 			if (html->prints)
-				slice_costs_begin(&((struct track *)track)->costs, detail);
+				track_cost_begin(track, detail);
 		} else if (html->prints) {
 			print_mark(html, event);
 		} else {

@@ -360,8 +360,7 @@ void output_pipeline_release(struct output_pipeline *pipeline)
 		struct pipeline_track *track = pipeline->tracks;
 
 		pipeline->tracks = track->next;
-		free(track->track.open);
-		slice_costs_release(&track->track.costs);
+		track_release(&track->track);
 		free(track);
 	}
 	callstack_machine_close(pipeline->machine);

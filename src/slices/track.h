@@ -6,17 +6,12 @@
 #include "src/slices/slice_sink.h"
 
 /*
- * The cost of a slice: the difference of the thread's counters between its end and its begin. All
- * zeros: unknown.
+ * A thread's counters at an event; or the cost of a slice, with its callees: their difference
+ * between its end and its begin. All zeros: unknown.
  */
 struct slice_cost {
-	uint64_t insns;  /* instructions retired in the slice, including callees */
+	uint64_t insns;  /* instructions retired */
 	uint64_t cycles; /* of the core; 0: not in the trace */
-};
-
-struct slice_costs {
-	struct slice_cost *open; /* owned: counters at the begin of each open slice */
-	size_t count, room;
 };
 
 struct track {
@@ -26,9 +21,11 @@ struct track {
 	const char *ids;                        /* "PID/TID"; borrowed */
 	size_t *open; /* owned by the output in use: its open slices, innermost last */
 	size_t open_count, open_room;
-	size_t left_out;          /* open slices that began after the output was full */
-	uint64_t limit_time;      /* ns: of the last event before that */
-	struct slice_costs costs; /* of the current output, with --args=full */
+	size_t left_out;     /* open slices that began after the output was full */
+	uint64_t limit_time; /* ns: of the last event before that */
+	/* Owned: counters at the begins of the current output's open slices, with --args=full. */
+	struct slice_cost *costs;
+	size_t cost_count, cost_room;
 	struct slice_event
 		pending; /* begin that the current output has not written yet; no symbol: none */
 	bool announced;  /* the output has written the track's names */
@@ -36,15 +33,15 @@ struct track {
 };
 
 /* A slice begins; `detail` is its begin's; may be NULL. */
-void slice_costs_begin(struct slice_costs *costs, const struct slice_detail *detail);
+void track_cost_begin(struct track *track, const struct slice_detail *detail);
 
 /* The innermost slice ends; `detail` is its end's; may be NULL. Returns its cost. */
-struct slice_cost slice_costs_end(struct slice_costs *costs, const struct slice_detail *detail);
+struct slice_cost track_cost_end(struct track *track, const struct slice_detail *detail);
 
 /* Returns instructions per cycle, rounded to a hundredth; 0: unknown. */
 double slice_cost_ipc(struct slice_cost cost);
 
 /* Release the memory.  Idempotent, also on zeroed memory. */
-void slice_costs_release(struct slice_costs *costs);
+void track_release(struct track *track);
 
 #endif

@@ -304,7 +304,7 @@ static void write_end(struct ftf_sink *ftf, struct track *track, uint64_t time,
 
 	values.count = 0;
 	if (ftf->level == OPTION_ARGS_FULL)
-		slice_args_add_cost(&values, slice_costs_end(&track->costs, detail));
+		slice_args_add_cost(&values, track_cost_end(track, detail));
 	if (detail)
 		slice_args_add_folded(&values, detail->folded, detail->folded_time);
 	fill_args(ftf, &values, &event, args);
@@ -347,7 +347,7 @@ static const struct slice_event *write_begin(struct ftf_sink *ftf, struct track 
 
 	ftf->slices++;
 	if (ftf->level == OPTION_ARGS_FULL) {
-		slice_costs_begin(&track->costs, detail);
+		track_cost_begin(track, detail);
 		if (detail)
 			caller =
 				call_sites_find(&ftf->sites, detail->caller, detail->caller_offset);

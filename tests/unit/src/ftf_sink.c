@@ -49,7 +49,7 @@ static void start(enum option_args level)
 static void teardown(void)
 {
 	ftf_sink_release(&ftf);
-	slice_costs_release(&track.costs);
+	track_release(&track);
 	name_table_release(&names);
 	unlink(path);
 }
