@@ -408,17 +408,11 @@ static __attribute__((noinline)) void distribute_simple(struct timestamp_group *
 	distribute_by_insns(group, to_time, insns, false);
 }
 
-/* A time, and the thread's instructions then. */
-struct paced_time {
-	uint64_t time; /* perf's clock */
-	uint32_t insns;
-};
-
-/* Returns the time of an event's instructions, at a steady pace between two times. */
-static uint64_t time_between(const struct paced_time *from, const struct paced_time *to,
+/* Returns the time of an event's instructions, at a steady pace between two other events. */
+static uint64_t time_between(const struct slice_event *from, const struct slice_event *to,
 			     const struct slice_event *event)
 {
-	uint32_t all = to->insns - from->insns, own = event->detail - from->insns;
+	uint32_t all = to->detail - from->detail, own = event->detail - from->detail;
 	uint64_t time = from->time;
 
 	if (to->time <= from->time)
@@ -440,21 +434,20 @@ static size_t skip_inlined(const struct timestamp_group *group, size_t i)
 
 /* Interpolate the times of inlined calls between the group's other events, up to its end. */
 static __attribute__((noinline)) void distribute_inlined(struct timestamp_group *group,
-							 struct paced_time end)
+							 const struct slice_event *end)
 {
 	struct slice_event *events = group->events;
-	struct paced_time from = { callstack_perf_time(group->owner->machine, group->time),
-				   events[group->distributed].detail };
+	const struct slice_event begin = { .time = callstack_perf_time(group->owner->machine,
+								       group->time),
+					   .detail = events[group->distributed].detail };
+	const struct slice_event *from = &begin, *to;
 	size_t next;
 
 	for (size_t i = group->distributed; i < group->count; i = next + 1) {
-		struct paced_time to = end;
-
 		next = skip_inlined(group, i);
-		if (next < group->count)
-			to = (struct paced_time){ events[next].time, events[next].detail };
+		to = next < group->count ? &events[next] : end;
 		for (; i < next; i++) {
-			events[i].time = time_between(&from, &to, &events[i]);
+			events[i].time = time_between(from, to, &events[i]);
 			if (group->details && events[i].kind == SLICE_BEGIN)
 				events[i].flags |= SLICE_ESTIMATED_TIME;
 			events[i].order = SLICE_ORDER_PLAIN;
@@ -471,7 +464,7 @@ static __attribute__((noinline)) void distribute_inlined(struct timestamp_group 
 /* Returns the cycles at an instruction count within the last stretch of known cycles. */
 static uint64_t cycles_at(const struct timestamp_group *group, uint64_t insns)
 {
-	const struct counts *from = &group->before, *to = &group->costed;
+	const struct slice_cost *from = &group->before, *to = &group->costed;
 
 	if (insns >= to->insns)
 		return to->cycles;
@@ -485,7 +478,7 @@ void timestamp_group_count_cycles(struct timestamp_group *group, uint64_t insns,
 	if (!group->owner->machine->sink->details)
 		return;
 	group->before = group->costed;
-	group->costed = (struct counts){ insns, group->before.cycles + cycles };
+	group->costed = (struct slice_cost){ insns, group->before.cycles + cycles };
 	if (insns != group->before.insns)
 		group->pace = ((uint64_t)cycles << PACE_BITS) / (insns - group->before.insns);
 	for (size_t i = group->uncosted; i < group->count; i++) {
@@ -614,9 +607,10 @@ static void emit_costed(struct timestamp_group *group)
 static void end_inlined(struct timestamp_group *group, int64_t time, uint32_t insns)
 {
 	if (group->has_inlined)
-		distribute_inlined(
-			group, (struct paced_time){
-				       callstack_perf_time(group->owner->machine, time), insns });
+		distribute_inlined(group,
+				   &(struct slice_event){
+					   .time = callstack_perf_time(group->owner->machine, time),
+					   .detail = insns });
 }
 
 static void distribute_with_gap(struct timestamp_group *group, int64_t time, uint32_t insns)

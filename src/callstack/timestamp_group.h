@@ -34,12 +34,7 @@
 
 #include "base/io/big_array.h"
 #include "src/callstack/callstack.h"
-#include "src/slices/slice_sink.h"
-
-/* Counts of a thread up to an event. */
-struct counts {
-	uint64_t insns, cycles;
-};
+#include "src/slices/track.h"
 
 /* A list that only grows; most of a long one is in a file (base/io/big_array.h). */
 struct deferred_events {
@@ -70,8 +65,8 @@ struct timestamp_group {
 	 * Some events have known cycles (CYC packets). Events from `uncosted` on, after `costed`,
 	 * have no cycles yet.
 	 */
-	struct counts costed, before; /* the last known cycles, and the ones before */
-	uint64_t pace;                /* cycles per instruction between them, in 2^-32 */
+	struct slice_cost costed, before; /* the last known cycles, and the ones before */
+	uint64_t pace;                    /* cycles per instruction between them, in 2^-32 */
 	size_t uncosted;
 	size_t calls;       /* of the group: events that take time */
 	size_t past_calls;  /* of the last group with distributed time; 0: none */
