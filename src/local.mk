@@ -71,6 +71,7 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/format_speedscope.c \
 	src/formats/format_tree.c \
 	src/formats/slice_list.c src/formats/slice_list.h \
+	src/formats/lcov/covered_lines.c src/formats/lcov/covered_lines.h \
 	src/formats/lcov/format_lcov.c \
 	src/formats/text/any_text.c src/formats/text/any_text.h \
 	src/formats/text/json_value.h \

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: MIT */
+/* Find the lines of statements by address, and count how often code comes to each. */
+#include "src/formats/lcov/covered_lines.h"
+
+#include <unistd.h>
+
+#include "symbols/dso/dso_store.h"
+
+#define NO_LINE UINT32_MAX
+
+/* A statement. */
+struct covered_row {
+	uint64_t vaddr;
+	uint32_t dso, line; /* indexes; line NO_LINE: code without one */
+	uint32_t order;     /* in which they were added */
+	uint32_t behind;    /* the first row after it of another line or dso */
+};
+
+/* ---- Statements ---------------------------------------------------------- */
+
+/*
+ * Returns a path without "." and "..", as other tools name the file; the same one, if a link would
+ * make that another file.
+ */
+static const struct name *plain_path(struct covered_lines *lines, const struct name *path)
+{
+	char *text = alloc_zeroed(path->length + 2, 1), *end = text;
+	const struct name *plain;
+
+	for (const char *at = path->text; *at; at += strcspn(at, "/")) {
+		size_t slashes = strspn(at, "/"), length;
+
+		at += slashes;
+		length = strcspn(at, "/");
+		if (!length || (length == 1 && *at == '.'))
+			continue;
+		if (length == 2 && !strncmp(at, "..", 2) && end > text && strrchr(text, '/')) {
+			end = strrchr(text, '/');
+			*end = '\0';
+			continue;
+		}
+		if (slashes)
+			*end++ = '/';
+		memcpy(end, at, length);
+		end += length;
+		*end = '\0';
+	}
+	plain = name_intern_text(lines->names, text);
+	free(text);
+	return access(plain->text, F_OK) < 0 && access(path->text, F_OK) == 0 ? path : plain;
+}
+
+static uint32_t file_of_path(struct covered_lines *lines, const struct name *path)
+{
+	size_t count = lines->file_ids.count;
+	uint32_t file;
+
+	if (path != lines->file)
+		lines->plain_file = plain_path(lines, path);
+	lines->file = path;
+	file = pair_table_find(&lines->file_ids, 0, lines->plain_file->id);
+	if (file == count) {
+		lines->files = alloc_grow(lines->files, &lines->file_room, count + 1,
+					  sizeof(*lines->files));
+		lines->files[file] = (struct covered_file){
+			.name = lines->plain_file,
+			.missing = access(lines->plain_file->text, F_OK) < 0,
+		};
+	}
+	return file;
+}
+
+static uint32_t line_of(struct covered_lines *lines, const struct source_line *at)
+{
+	size_t count;
+	uint32_t file, line;
+
+	if (!at->line || !at->file)
+		return NO_LINE;
+	file = file_of_path(lines, at->file);
+	count = lines->line_ids.count;
+	line = pair_table_find(&lines->line_ids, file, at->line);
+	if (line == count) {
+		lines->lines = alloc_grow(lines->lines, &lines->line_room, count + 1,
+					  sizeof(*lines->lines));
+		lines->lines[line] = (struct covered_line){ .file = file, .line = at->line };
+	}
+	return line;
+}
+
+static void add_row(void *context, const struct statement *statement)
+{
+	struct covered_lines *lines = context;
+
+	*ARRAY_ADD(lines->rows, lines->row_count, lines->row_room) = (struct covered_row){
+		.vaddr = statement->vaddr,
+		.dso = lines->dso,
+		.line = line_of(lines, &statement->at),
+		.order = (uint32_t)lines->row_count,
+	};
+}
+
+static void read_unit(struct covered_lines *lines, const struct dso *dso, uint64_t vaddr)
+{
+	uint64_t unit = dso_find_unit((struct dso *)dso, vaddr);
+	size_t count = lines->unit_ids.count;
+
+	if (!unit)
+		return;
+	lines->dso = pair_table_find_pointer(&lines->dso_ids, dso);
+	lines->dsos = alloc_grow(lines->dsos, &lines->dso_room, (size_t)lines->dso + 1,
+				 sizeof(*lines->dsos));
+	lines->dsos[lines->dso] = dso;
+	if (pair_table_find(&lines->unit_ids, lines->dso, (uint32_t)unit) == count)
+		dso_list_statements((struct dso *)dso, vaddr, add_row, lines);
+}
+
+static int compare_rows(const void *left, const void *right)
+{
+	const struct covered_row *a = left, *b = right;
+
+	return COMPARE(a->dso, b->dso) ?: COMPARE(a->vaddr, b->vaddr) ?: COMPARE(a->order, b->order);
+}
+
+/* Where one sequence ends and the next one begins, only the begin counts. */
+static void sort_rows(struct covered_lines *lines)
+{
+	size_t kept = 0;
+
+	if (lines->row_count)
+		qsort(lines->rows, lines->row_count, sizeof(*lines->rows), compare_rows);
+	for (size_t i = 0; i < lines->row_count; i++) {
+		const struct covered_row *row = &lines->rows[i];
+
+		if (row->line == NO_LINE && i + 1 < lines->row_count && row[1].dso == row->dso &&
+		    row[1].vaddr == row->vaddr)
+			continue;
+		lines->rows[kept++] = *row;
+	}
+	lines->row_count = kept;
+}
+
+/* Returns the symbol at a row; *last is that of the row before, or NULL. */
+static const struct symbol *symbol_of(const struct covered_lines *lines,
+				      const struct covered_row *row, const struct symbol *last)
+{
+	const struct dso *dso = lines->dsos[row->dso];
+
+	return last && last->dso == dso && row->vaddr - last->start < last->size
+		       ? last
+		       : dso_borrow_symbol_at((struct dso *)dso, row->vaddr);
+}
+
+/* Leave out the lines of functions that are not chosen. */
+static void choose_rows(struct covered_lines *lines, struct function_choice *choice)
+{
+	const struct symbol *symbol = NULL;
+
+	for (size_t i = 0; i < lines->row_count; i++) {
+		struct covered_row *row = &lines->rows[i];
+
+		symbol = symbol_of(lines, row, symbol);
+		if (!function_choice_has(choice, symbol))
+			row->line = NO_LINE;
+	}
+}
+
+/*
+ * The head of a function is the line of its name, as gcov has it, in place of that of its brace,
+ * where its code begins.
+ */
+static void move_heads(struct covered_lines *lines)
+{
+	const struct symbol *symbol = NULL;
+
+	for (size_t i = 0; i < lines->row_count; i++) {
+		struct covered_row *row = &lines->rows[i];
+		uint32_t line = row->line;
+		struct source_line name;
+
+		symbol = symbol_of(lines, row, symbol);
+		if (line == NO_LINE || symbol->start != row->vaddr)
+			continue;
+		name = dso_name_line(symbol);
+		if (!name.file || name.line >= lines->lines[line].line ||
+		    file_of_path(lines, name.file) != lines->lines[line].file)
+			continue;
+		for (; i < lines->row_count && lines->rows[i].line == line &&
+		       symbol_of(lines, &lines->rows[i], symbol) == symbol;
+		     i++)
+			lines->rows[i].line = line_of(lines, &name);
+		i--;
+	}
+}
+
+/* Returns the first row at or after an address of a dso. */
+static size_t find_row(const struct covered_lines *lines, uint32_t dso, uint64_t vaddr)
+{
+	return LOWER_BOUND(i, lines->row_count,
+			   lines->rows[i].dso < dso ||
+				   (lines->rows[i].dso == dso && lines->rows[i].vaddr < vaddr));
+}
+
+/* Returns the line of the code in front of a row. */
+static uint32_t line_before(const struct covered_lines *lines, uint32_t dso, size_t row)
+{
+	return row && lines->rows[row - 1].dso == dso ? lines->rows[row - 1].line : NO_LINE;
+}
+
+/* ---- Counts -------------------------------------------------------------- */
+
+static void count_line(struct covered_lines *lines, uint32_t line, uint64_t count)
+{
+	lines->lines[line].count += count;
+	lines->files[lines->lines[line].file].ran = true;
+}
+
+/* Find where the code of each row's line ends, and which lines have code. */
+static void find_ends(struct covered_lines *lines)
+{
+	for (size_t i = lines->row_count; i-- > 0;) {
+		struct covered_row *row = &lines->rows[i];
+
+		if (row->line != NO_LINE)
+			lines->lines[row->line].shown = true;
+		row->behind = (uint32_t)i + 1;
+		if (i + 1 < lines->row_count && row[1].line == row->line && row[1].dso == row->dso)
+			row->behind = row[1].behind;
+	}
+}
+
+/* Returns whether a stretch begins with a jump back within code of one line, its first row's. */
+static bool is_loop(const struct covered_lines *lines, const struct code_stretch *stretch,
+		    uint32_t dso, size_t row)
+{
+	size_t end = find_row(lines, dso, stretch->from + 1);
+
+	return row < end && lines->rows[row].behind >= end;
+}
+
+/* Returns the line that a stretch comes from, NO_LINE: any other than that where it begins. */
+static uint32_t line_left(const struct covered_lines *lines, const struct code_stretch *stretch,
+			  uint32_t dso, size_t row)
+{
+	bool is_row = row < lines->row_count && lines->rows[row].dso == dso &&
+		      lines->rows[row].vaddr == stretch->begin;
+
+	if (!is_row || stretch->entry == ENTERED_ON)
+		return line_before(lines, dso, row);
+	if (stretch->entry == ENTERED_JUMP && !is_loop(lines, stretch, dso, row))
+		return line_before(lines, dso, find_row(lines, dso, stretch->from + 1));
+	return NO_LINE;
+}
+
+/*
+ * Count the first row of a stretch, and add its other rows to `through`: of each row what came to
+ * it from the row before less what came to that one.
+ */
+static void count_lines(struct covered_lines *lines, const struct code_stretch *stretch,
+			uint32_t dso, uint64_t *through)
+{
+	uint64_t end = stretch->last + (stretch->exit != LEFT_BEFORE);
+	size_t row = find_row(lines, dso, stretch->begin), behind = find_row(lines, dso, end);
+	uint32_t line;
+
+	if (row == behind)
+		return;
+	line = lines->rows[row].line;
+	if (line != NO_LINE && line != line_left(lines, stretch, dso, row))
+		count_line(lines, line, stretch->count);
+	through[row + 1] += stretch->count;
+	through[behind] -= stretch->count;
+}
+
+/* Count the rows that code came to from those before them. */
+static void count_through(struct covered_lines *lines, const uint64_t *through)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 1; i < lines->row_count; i++) {
+		uint32_t line = lines->rows[i].line;
+
+		count += through[i];
+		if (line != NO_LINE && line != lines->rows[i - 1].line && count)
+			count_line(lines, line, count);
+	}
+}
+
+static void count_jump(void *context, const struct executed_insn *insn)
+{
+	struct covered_lines *lines = context;
+	uint32_t dso = pair_table_find_pointer(&lines->dso_ids, insn->dso);
+	size_t row = find_row(lines, dso, insn->vaddr + 1), count = lines->jump_ids.count;
+	uint32_t jump, line = line_before(lines, dso, row);
+
+	if (line == NO_LINE || !insn->conditional)
+		return;
+	jump = pair_table_find(&lines->jump_ids, (uint32_t)row - 1,
+			       (uint32_t)(insn->vaddr - lines->rows[row - 1].vaddr));
+	if (jump == count) {
+		lines->jumps = alloc_grow(lines->jumps, &lines->jump_room, count + 1,
+					  sizeof(*lines->jumps));
+		lines->jumps[jump] = (struct covered_jump){ .line = line,
+							    .vaddr = insn->vaddr,
+							    .back = insn->back };
+	}
+	lines->files[lines->lines[line].file].ran = true;
+	lines->jumps[jump].taken += insn->taken;
+	lines->jumps[jump].not_taken += insn->count - insn->taken;
+}
+
+static uint32_t function_of(struct covered_lines *lines, const struct symbol *symbol, uint32_t line)
+{
+	size_t count = lines->function_ids.count;
+	uint32_t function = pair_table_find_pointer(&lines->function_ids, symbol);
+
+	if (function == count) {
+		lines->functions = alloc_grow(lines->functions, &lines->function_room, count + 1,
+					      sizeof(*lines->functions));
+		lines->functions[function] =
+			(struct covered_function){ .symbol = symbol, .line = line };
+	}
+	return function;
+}
+
+/* Returns the symbol of a function that begins at a row of a file that ran, or NULL. */
+static const struct symbol *function_at(const struct covered_lines *lines, const struct dso *dso,
+					const struct covered_row *row)
+{
+	const struct symbol *symbol;
+
+	if (row->line == NO_LINE || !lines->files[lines->lines[row->line].file].ran)
+		return NULL;
+	symbol = dso_borrow_symbol_at((struct dso *)dso, row->vaddr);
+	return symbol->kind == SYMBOL_FUNCTION && symbol->start == row->vaddr && !symbol->function
+		       ? symbol
+		       : NULL;
+}
+
+static void find_functions(struct covered_lines *lines)
+{
+	for (size_t i = 0; i < lines->row_count; i++) {
+		const struct covered_row *row = &lines->rows[i];
+		const struct symbol *symbol = function_at(lines, lines->dsos[row->dso], row);
+
+		if (symbol)
+			function_of(lines, symbol, row->line);
+	}
+}
+
+static void count_calls(struct covered_lines *lines, const struct code_stretch *stretch,
+			uint32_t dso)
+{
+	size_t row = find_row(lines, dso, stretch->begin);
+	const struct symbol *symbol = NULL;
+
+	if (row < lines->row_count && lines->rows[row].dso == dso &&
+	    lines->rows[row].vaddr == stretch->begin)
+		symbol = function_at(lines, stretch->dso, &lines->rows[row]);
+	/* A jump to a function's beginning from within it is a loop. */
+	if (symbol && (!stretch->from || stretch->from - symbol->start >= symbol->size))
+		lines->functions[function_of(lines, symbol, lines->rows[row].line)].count +=
+			stretch->count;
+}
+
+void covered_lines_find(struct covered_lines *lines, const struct executed_code *code,
+			struct function_choice *choice)
+{
+	uint64_t *through; /* by row */
+
+	for (size_t i = 0; i < code->count; i++) {
+		const struct code_stretch *stretch = &code->stretches[i];
+
+		read_unit(lines, stretch->dso, stretch->begin);
+	}
+	sort_rows(lines);
+	if (choice)
+		choose_rows(lines, choice);
+	move_heads(lines);
+	find_ends(lines);
+	through = alloc_zeroed(lines->row_count + 2, sizeof(*through));
+	for (size_t i = 0; i < code->count; i++) {
+		const struct code_stretch *stretch = &code->stretches[i];
+		uint32_t dso = pair_table_find_pointer(&lines->dso_ids, stretch->dso);
+
+		count_lines(lines, stretch, dso, through);
+	}
+	count_through(lines, through);
+	executed_code_list(code, count_jump, lines);
+	find_functions(lines);
+	for (size_t i = 0; i < code->count; i++)
+		count_calls(lines, &code->stretches[i],
+			    pair_table_find_pointer(&lines->dso_ids, code->stretches[i].dso));
+	free(through);
+}
+
+void covered_lines_release(struct covered_lines *lines)
+{
+	pair_table_release(&lines->file_ids);
+	pair_table_release(&lines->line_ids);
+	pair_table_release(&lines->jump_ids);
+	pair_table_release(&lines->function_ids);
+	pair_table_release(&lines->dso_ids);
+	pair_table_release(&lines->unit_ids);
+	free(lines->files);
+	free(lines->lines);
+	free(lines->jumps);
+	free(lines->functions);
+	free(lines->rows);
+	free(lines->dsos);
+	*lines = (struct covered_lines){ 0 };
+}
