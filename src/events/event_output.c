@@ -7,6 +7,26 @@
 #include "decoder/timeline/sched_points.h"
 #include "src/events/event_place.h"
 
+/*
+ * The recording's records other than the trace: samples of other events as
+ * instants of the sampled thread, wakeups, and marks where perf lost records.
+ */
+
+struct perf_record_events {
+	struct event_tracks *tracks;  /* borrowed */
+	const struct perf_file *file; /* borrowed */
+	struct resolver *resolver;    /* borrowed: names the samples' addresses */
+	struct diag *diag;            /* borrowed */
+	/* Owned; by thread, then time: see sched_priorities_read(). */
+	struct sched_priority *priorities;
+	size_t priority_count, priority_room;
+	bool samples;               /* write them */
+	uint64_t untimed;           /* samples without a time, or without thread and CPU */
+	uint64_t first_time;        /* ns: the earliest of a record; 0 if records have no times */
+	struct ftf_name *events;    /* owned, while writing: by attribute */
+	struct sched_points points; /* the tracepoints that are not written as instants */
+};
+
 /* ---- Priorities ---------------------------------------------------------- */
 
 /*
@@ -16,11 +36,6 @@
 
 /* Of a thread with the nice value 0: DEFAULT_PRIO. */
 #define SCHED_PRIORITY_DEFAULT 120
-
-struct sched_priorities {
-	struct sched_priority *all; /* owned; by thread, then time */
-	size_t count, room;
-};
 
 struct sched_priority {
 	uint64_t time;
@@ -45,7 +60,7 @@ static bool have_priorities(const struct sched_points *points)
 }
 
 /* Read the priorities of all samples of the tracepoints, if there are any. */
-static void sched_priorities_read(struct sched_priorities *priorities, const struct perf_file *file)
+static void sched_priorities_read(struct perf_record_events *records)
 {
 	struct sched_points points;
 	struct perf_record record;
@@ -53,64 +68,40 @@ static void sched_priorities_read(struct sched_priorities *priorities, const str
 	struct sched_point point;
 	uint64_t position = 0;
 
-	*priorities = (struct sched_priorities){ 0 };
-	sched_points_init(&points, file);
+	sched_points_init(&points, records->file);
 	if (!have_priorities(&points))
 		return;
-	while (perf_file_next(file, &position, &record, NULL)) {
+	while (perf_file_next(records->file, &position, &record, NULL)) {
 		if (record.type != PERF_RECORD_SAMPLE ||
-		    perf_sample_read(file, &record, &sample) < 0 ||
+		    perf_sample_read(records->file, &record, &sample) < 0 ||
 		    !sched_points_read(&points, &sample, &point) || !point.has_priority)
 			continue;
-		*ARRAY_ADD(priorities->all, priorities->count, priorities->room) =
+		*ARRAY_ADD(records->priorities, records->priority_count, records->priority_room) =
 			(struct sched_priority){ sample.time, point.tid, point.priority };
 	}
-	if (priorities->count)
-		qsort(priorities->all, priorities->count, sizeof(*priorities->all), by_thread);
+	if (records->priority_count)
+		qsort(records->priorities, records->priority_count, sizeof(*records->priorities),
+		      by_thread);
 }
 
 /*
  * Returns the priority of a thread at `time` (ns): the last recorded, or else the first;
  * SCHED_PRIORITY_DEFAULT if it was not recorded.
  */
-static int32_t sched_priorities_find(const struct sched_priorities *priorities, int32_t tid,
+static int32_t sched_priorities_find(const struct perf_record_events *records, int32_t tid,
 				     uint64_t time)
 {
-	const struct sched_priority *all = priorities->all, wanted = { .tid = tid, .time = time };
-	size_t after = LOWER_BOUND(i, priorities->count, by_thread(&all[i], &wanted) <= 0);
+	const struct sched_priority *all = records->priorities,
+				    wanted = { .tid = tid, .time = time };
+	size_t after = LOWER_BOUND(i, records->priority_count, by_thread(&all[i], &wanted) <= 0);
 
 	if (after && all[after - 1].tid == tid)
 		return all[after - 1].priority;
-	return after < priorities->count && all[after].tid == tid ? all[after].priority
-								  : SCHED_PRIORITY_DEFAULT;
-}
-
-/* Idempotent, also on zeroed memory. */
-static void sched_priorities_release(struct sched_priorities *priorities)
-{
-	free(priorities->all);
-	*priorities = (struct sched_priorities){ 0 };
+	return after < records->priority_count && all[after].tid == tid ? all[after].priority
+									: SCHED_PRIORITY_DEFAULT;
 }
 
 /* ---- perf's own records -------------------------------------------------- */
-
-/*
- * The recording's records other than the trace: samples of other events as
- * instants of the sampled thread, wakeups, and marks where perf lost records.
- */
-
-struct perf_record_events {
-	struct event_tracks *tracks;               /* borrowed */
-	const struct perf_file *file;              /* borrowed */
-	struct resolver *resolver;                 /* borrowed: names the samples' addresses */
-	struct diag *diag;                         /* borrowed */
-	bool samples;                              /* write them */
-	const struct sched_priorities *priorities; /* borrowed */
-	uint64_t untimed;           /* samples without a time, or without thread and CPU */
-	uint64_t first_time;        /* ns: the earliest of a record; 0 if records have no times */
-	struct ftf_name *events;    /* owned, while writing: by attribute */
-	struct sched_points points; /* the tracepoints that are not written as instants */
-};
 
 #define NS_PER_S UINT64_C(1000000000)
 
@@ -179,7 +170,7 @@ static void write_wakeup(struct perf_record_events *records, const struct perf_s
 	if (waker)
 		event_tracks_thread(tracks, waker);
 	wakeup.waker_tid = waker ? (uint32_t)waker->tid : 0;
-	wakeup.weight = sched_priorities_find(records->priorities, point->tid, sample->time);
+	wakeup.weight = sched_priorities_find(records, point->tid, sample->time);
 	ftf_thread_wakeup(tracks->writer, &wakeup);
 }
 
@@ -355,8 +346,8 @@ static enum ftf_thread_state state_of(const struct thread *thread, const struct 
 								    : FTF_STATE_BLOCKED;
 }
 
-static void write_switch(struct event_tracks *tracks, const struct sched_priorities *priorities,
-			 const struct thread *before, const struct cpu_switch *change)
+static void write_switch(const struct perf_record_events *records, const struct thread *before,
+			 const struct cpu_switch *change)
 {
 	struct ftf_switch out = {
 		.time = change->time,
@@ -367,11 +358,11 @@ static void write_switch(struct event_tracks *tracks, const struct sched_priorit
 	};
 
 	out.out_weight = out.out_tid ? 0 : FTF_IDLE_WEIGHT;
-	out.in_weight =
-		out.in_tid ? sched_priorities_find(priorities, change->thread->tid, change->time)
-			   : FTF_IDLE_WEIGHT;
-	event_tracks_thread(tracks, change->thread);
-	ftf_context_switch(tracks->writer, &out);
+	out.in_weight = out.in_tid
+				? sched_priorities_find(records, change->thread->tid, change->time)
+				: FTF_IDLE_WEIGHT;
+	event_tracks_thread(records->tracks, change->thread);
+	ftf_context_switch(records->tracks->writer, &out);
 }
 
 /* Returns whether either thread of a switch is selected. */
@@ -387,22 +378,22 @@ static bool wants(const struct event_tracks *tracks, int32_t cpu, const struct t
  * Write which thread was on the CPU when the selected time begins: its switch came before.
  * Perfetto would show nothing until the CPU's next switch.
  */
-static void write_state(struct event_tracks *tracks, const struct sched_priorities *priorities,
-			const struct cpu_switch *last)
+static void write_state(const struct perf_record_events *records, const struct cpu_switch *last)
 {
-	struct cpu_switch state = { .time = tracks->filter->begin };
+	struct cpu_switch state = { .time = records->tracks->filter->begin };
 
 	state.cpu = last->cpu;
 	state.thread = last->thread;
-	if (last->thread->tid && wants(tracks, last->cpu, NULL, &state))
-		write_switch(tracks, priorities, NULL, &state);
+	if (last->thread->tid && wants(records->tracks, last->cpu, NULL, &state))
+		write_switch(records, NULL, &state);
 }
 
 /* Write the switches of a CPU; returns the number without a time. */
-static uint64_t write_cpu(struct event_tracks *tracks, const struct sched_priorities *priorities,
+static uint64_t write_cpu(const struct perf_record_events *records,
 			  const struct cpu_switch *switches, size_t count)
 {
-	const uint64_t begin = tracks->filter->active ? tracks->filter->begin : 0;
+	const struct event_filter *filter = records->tracks->filter;
+	const uint64_t begin = filter->active ? filter->begin : 0;
 	const struct cpu_switch *last = NULL; /* before the selected time */
 	const struct thread *before = NULL;
 	uint64_t untimed = 0;
@@ -416,15 +407,15 @@ static uint64_t write_cpu(struct event_tracks *tracks, const struct sched_priori
 			last = change;
 		} else {
 			if (last && change->time > begin)
-				write_state(tracks, priorities, last);
+				write_state(records, last);
 			last = NULL;
-			if (wants(tracks, change->cpu, before, change))
-				write_switch(tracks, priorities, before, change);
+			if (wants(records->tracks, change->cpu, before, change))
+				write_switch(records, before, change);
 		}
 		before = change->thread;
 	}
 	if (last)
-		write_state(tracks, priorities, last);
+		write_state(records, last);
 	return untimed;
 }
 
@@ -450,22 +441,22 @@ static uint64_t switch_events_count(const struct timeline *timeline, const struc
  * the threads that come: Perfetto takes a thread without for a real-time one.
  * Returns the number without a time, which are not shown.
  */
-static uint64_t switch_events_write(struct event_tracks *tracks, const struct perf_file *file,
-				    const struct sched_priorities *priorities)
+static uint64_t switch_events_write(const struct perf_record_events *records)
 {
+	const struct timeline *timeline = records->tracks->timeline;
 	uint64_t untimed = 0;
 	int32_t cpu;
 
-	if (!are_recorded(file))
+	if (!are_recorded(records->file))
 		return 0;
-	for (size_t i = 0; (cpu = timeline_switched_cpu(tracks->timeline, i)) >= 0; i++) {
+	for (size_t i = 0; (cpu = timeline_switched_cpu(timeline, i)) >= 0; i++) {
 		const struct cpu_switch *switches;
 		size_t count;
 
-		switches = timeline_switches(tracks->timeline, cpu, &count);
+		switches = timeline_switches(timeline, cpu, &count);
 		/* The format has 16 bits for a CPU, and Linux at most 8192 CPUs. */
 		if (cpu <= UINT16_MAX)
-			untimed += write_cpu(tracks, priorities, switches, count);
+			untimed += write_cpu(records, switches, count);
 	}
 	return untimed;
 }
@@ -594,10 +585,8 @@ static void write_hits(struct event_output *output, uint64_t begin, bool untimed
 /* Returns the earliest time (ns) of a record; 0 if records have no times. */
 static uint64_t write_records(struct event_output *output)
 {
-	struct sched_priorities priorities;
 	struct perf_record_events records = {
 		.tracks = &output->tracks,
-		.priorities = &priorities,
 		.file = output->input.file,
 		.resolver = output->input.resolver,
 		.diag = output->input.diag,
@@ -605,13 +594,13 @@ static uint64_t write_records(struct event_output *output)
 	};
 	uint64_t untimed;
 
-	sched_priorities_read(&priorities, output->input.file);
-	untimed = switch_events_write(&output->tracks, output->input.file, &priorities);
+	sched_priorities_read(&records);
+	untimed = switch_events_write(&records);
 	if (untimed)
 		diag_warn(output->input.diag, "switches-untimed",
 			  "%" PRIu64 " context switches have no time, and are not shown", untimed);
 	perf_record_events_write(&records);
-	sched_priorities_release(&priorities);
+	free(records.priorities);
 	return records.first_time;
 }
 
