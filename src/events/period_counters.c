@@ -102,28 +102,29 @@ static double ratio(uint64_t of, uint64_t by)
 	return by ? (double)of / (double)by : 0;
 }
 
-/* Where a counter is shown: Perfetto puts it into the process of the event's thread. */
-struct counter_track {
-	struct ftf_thread thread;
-	char name[64];
-	uint64_t id;
-};
-
-static void find_place(struct event_tracks *tracks, const struct counted_owner *owner,
-		       struct counter_track *place)
+/*
+ * Start a record of an owner's counter, and return the counter's id.  Perfetto puts a counter into
+ * the process of the event's thread.
+ */
+static uint64_t start_counter(struct event_tracks *tracks, const struct counted_owner *owner,
+			      uint64_t time, struct event_record *record)
 {
 	const struct thread *thread = owner->key.thread;
 	const char *name = event_thread_name(thread);
+	bool is_cpu = owner->key.cpu != NO_CPU;
+	struct ftf_thread track = is_cpu ? event_tracks_cpu(tracks, (int32_t)owner->key.cpu)->track
+					 : event_tracks_thread(tracks, thread);
+	char text[64];
 
-	if (owner->key.cpu != NO_CPU) {
-		place->thread = event_tracks_cpu(tracks, (int32_t)owner->key.cpu)->track;
-		place->id = (uint64_t)owner->key.cpu;
-		snprintf(place->name, sizeof(place->name), "CPU %d", (int)owner->key.cpu);
-		return;
-	}
-	place->thread = event_tracks_thread(tracks, thread);
-	place->id = thread && thread->tid > 0 ? (uint64_t)thread->tid : tracks->unknown;
-	snprintf(place->name, sizeof(place->name), "%.40s", name ? name : "thread");
+	if (is_cpu)
+		snprintf(text, sizeof(text), "CPU %d", (int)owner->key.cpu);
+	else
+		snprintf(text, sizeof(text), "%.40s", name ? name : "thread");
+	event_record_init(record, tracks->writer, NULL, text, time);
+	record->event.thread = track;
+	if (is_cpu)
+		return (uint64_t)owner->key.cpu;
+	return thread && thread->tid > 0 ? (uint64_t)thread->tid : tracks->unknown;
 }
 
 static void write_stretch(const struct period_counters *counters, struct event_tracks *tracks,
@@ -132,12 +133,9 @@ static void write_stretch(const struct period_counters *counters, struct event_t
 	const double per_second = 1e9 / (double)counters->length;
 	uint64_t time = stretch->number * counters->length;
 	struct ftf_writer *writer = tracks->writer;
-	struct counter_track place;
 	struct event_record record;
+	uint64_t id = start_counter(tracks, stretch->owner, time, &record);
 
-	find_place(tracks, stretch->owner, &place);
-	event_record_init(&record, writer, NULL, place.name, time);
-	record.event.thread = place.thread;
 	event_record_add(&record, ftf_arg_double(ftf_text(writer, "insns/s"),
 						 (double)stretch->insns * per_second));
 	event_record_add(&record, ftf_arg_double(ftf_text(writer, "calls/s"),
@@ -147,7 +145,7 @@ static void write_stretch(const struct period_counters *counters, struct event_t
 	if (stretch->owner->has_cycles)
 		event_record_add(&record, ftf_arg_double(ftf_text(writer, "ipc"),
 							 ratio(stretch->insns, stretch->cycles)));
-	ftf_counter(writer, &record.event, place.id);
+	ftf_counter(writer, &record.event, id);
 }
 
 /* A counter keeps its value until the next one: where nothing ran, it is 0. */
