@@ -60,13 +60,14 @@ struct event_store {
 	struct stored_track *tracks;    /* owned: hash by pid and tid */
 	struct stored_track **by_index; /* owned; the tracks are borrowed */
 	size_t track_count, track_room;
-	struct stored_tid *tids; /* owned: hash of named threads */
-	struct stored_process {
-		uint64_t pid;
-		const struct name *name;
-		size_t part; /* the last part of the trace that names it */
+	/* Owned: hashes of the processes and threads that have names. */
+	struct stored_id {
+		uint64_t id;
+		const struct name *name; /* of a process */
+		size_t part;             /* the last part of the trace that names the process */
+		size_t track; /* of the thread that was named last of those with the id */
 		UT_hash_handle hh;
-	} * processes; /* owned: hash by pid */
+	} * processes, *tids;
 };
 
 static const struct event_order *event_store_place(const struct event_store *store, size_t index)
@@ -88,13 +89,6 @@ static const struct stored_arg *event_store_args(const struct event_store *store
 
 /* Bytes of each array that stay in memory. */
 #define STORE_MEMORY ((size_t)16 << 20)
-
-/* The thread that was named last of those with an id. */
-struct stored_tid {
-	uint64_t tid;
-	size_t track;
-	UT_hash_handle hh;
-};
 
 /* ---- Tracks -------------------------------------------------------------- */
 
@@ -118,6 +112,28 @@ static struct stored_track *stored_track_of(struct event_store *store, const str
 	return track;
 }
 
+/* Returns the process or thread with an id, or NULL.  Borrowed. */
+static struct stored_id *find_id(struct stored_id *hash, uint64_t id)
+{
+	struct stored_id *found;
+
+	HASH_FIND(hh, hash, &id, sizeof(id), found);
+	return found;
+}
+
+/* The same; a new one, if it has no name yet. */
+static struct stored_id *make_id(struct stored_id **hash, uint64_t id)
+{
+	struct stored_id *named = find_id(*hash, id);
+
+	if (named)
+		return named;
+	named = alloc_zeroed(1, sizeof(*named));
+	named->id = id;
+	HASH_ADD(hh, *hash, id, sizeof(id), named);
+	return named;
+}
+
 /*
  * Returns the index of the track of a thread that a record names by its own id alone: the one
  * named last, as in Perfetto.
@@ -125,30 +141,15 @@ static struct stored_track *stored_track_of(struct event_store *store, const str
 static size_t event_store_thread(struct event_store *store, uint64_t tid)
 {
 	const struct trace_ids ids = { 0, tid };
-	struct stored_tid *named;
+	const struct stored_id *named = find_id(store->tids, tid);
 
-	HASH_FIND(hh, store->tids, &tid, sizeof(tid), named);
 	return named ? named->track : stored_track_of(store, &ids)->index;
-}
-
-static void name_process(struct event_store *store, uint64_t pid, const struct name *name)
-{
-	struct stored_process *process;
-
-	HASH_FIND(hh, store->processes, &pid, sizeof(pid), process);
-	if (!process) {
-		process = alloc_zeroed(1, sizeof(*process));
-		process->pid = pid;
-		HASH_ADD(hh, store->processes, pid, sizeof(pid), process);
-	}
-	process->name = name;
 }
 
 static void name_thread(struct event_store *store, const struct trace_record *record)
 {
 	struct trace_ids ids = { 0, record->id };
 	struct stored_track *track;
-	struct stored_tid *named;
 
 	for (size_t i = 0; i < record->arg_count; i++)
 		if (record->args[i].type == ARG_KOID)
@@ -156,13 +157,7 @@ static void name_thread(struct event_store *store, const struct trace_record *re
 	track = stored_track_of(store, &ids);
 	/* An empty name is one, too: it says which process the thread is of. */
 	track->name = name_intern(store->names, record->name.at, record->name.length);
-	HASH_FIND(hh, store->tids, &ids.tid, sizeof(ids.tid), named);
-	if (!named) {
-		named = alloc_zeroed(1, sizeof(*named));
-		named->tid = ids.tid;
-		HASH_ADD(hh, store->tids, tid, sizeof(named->tid), named);
-	}
-	named->track = track->index;
+	make_id(&store->tids, ids.tid)->track = track->index;
 }
 
 /* ---- Reading the spool --------------------------------------------------- */
@@ -242,7 +237,8 @@ static void event_store_add(struct event_store *store, const struct trace_record
 		break;
 	case TRACE_KERNEL_OBJECT:
 		if (record->type == FTF_OBJECT_PROCESS)
-			name_process(store, record->id, text_of(store, &record->name));
+			make_id(&store->processes, record->id)->name =
+				text_of(store, &record->name);
 		else
 			name_thread(store, record);
 		break;
@@ -268,23 +264,13 @@ static void event_store_sort(struct event_store *store)
 		      compare_places);
 }
 
-/* Returns a process that has a name, or NULL.  Borrowed. */
-static struct stored_process *event_store_process(const struct event_store *store, uint64_t pid)
-{
-	struct stored_process *process;
-
-	HASH_FIND(hh, store->processes, &pid, sizeof(pid), process);
-	return process;
-}
-
 static void event_store_release(struct event_store *store)
 {
-	struct stored_process *process;
 	struct stored_track *track;
-	struct stored_tid *named;
+	struct stored_id *named;
 
 	HASH_FREE_ALL(store->tids, named);
-	HASH_FREE_ALL(store->processes, process);
+	HASH_FREE_ALL(store->processes, named);
 	HASH_FREE_ALL(store->tracks, track, free(track->open));
 	free(store->by_index);
 	big_array_release(&store->events);
@@ -413,16 +399,16 @@ enum side_kind ftf_side_kind(const struct ftf_side *side)
 static struct ftf_thread name_track(struct ftf_side *side, struct ftf_sink *part, size_t index)
 {
 	struct stored_track *track = side->store->by_index[index];
-	struct stored_process *process;
+	struct stored_id *process;
 
 	if (track->part == side->part)
 		return track->thread;
 	track->part = side->part;
 	track->thread = ftf_thread(part->writer, track->ids.pid, track->ids.tid);
-	process = event_store_process(side->store, track->ids.pid);
+	process = find_id(side->store->processes, track->ids.pid);
 	if (process && process->part != side->part) {
 		process->part = side->part;
-		ftf_process_name(part->writer, process->pid, ftf_sink_name(part, process->name));
+		ftf_process_name(part->writer, process->id, ftf_sink_name(part, process->name));
 	}
 	if (track->name)
 		ftf_thread_name(part->writer, track->thread, ftf_sink_name(part, track->name));
