@@ -14,15 +14,13 @@
 /* Calls kept: a thread may begin long after its creation. */
 #define CLONE_CALLS_MOST 64
 
-struct clone_call {
-	uint64_t time;      /* ns: of the system call's event */
-	uint64_t resume_ip; /* after the system call instruction */
-};
-
 /* Zeroed memory is empty. */
 struct clone_calls {
-	struct clone_call calls[CLONE_CALLS_MOST]; /* a ring buffer */
-	size_t count;                              /* of all calls so far */
+	struct clone_call {
+		uint64_t time;      /* ns: of the system call's event */
+		uint64_t resume_ip; /* after the system call instruction */
+	} calls[CLONE_CALLS_MOST];  /* a ring buffer */
+	size_t count;               /* of all calls so far */
 };
 
 /* Note a system call of the thread; ignores other events. */

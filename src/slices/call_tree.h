@@ -20,15 +20,13 @@
 /*
  * Numbers functions 0, 1, 2, ... in the order of their first calls. Each call site of an inlined
  * function has a symbol of its own; symbols of one name in one file are one function.
+ * Zeroed memory has no functions.
  */
-struct table_function {
-	const struct symbol *symbol; /* borrowed: the first one */
-	uint32_t next_named;         /* 1 + number of another function of this name; 0: none */
-};
-
-/* Zeroed memory has no functions. */
 struct function_table {
-	struct table_function *functions; /* owned; by number */
+	struct table_function {
+		const struct symbol *symbol; /* borrowed: the first one */
+		uint32_t next_named; /* 1 + number of another function of this name; 0: none */
+	} * functions;               /* owned; by number */
 	size_t count, room;
 	uint32_t *by_name; /* owned; by id of the name: 1 + number of its last function; 0: none */
 	size_t name_room;

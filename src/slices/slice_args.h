@@ -48,18 +48,16 @@ enum slice_arg_type {
 	SLICE_ARG_TRUE, /* no value */
 };
 
-struct slice_arg {
-	enum slice_arg_key key;
-	enum slice_arg_type type;
-	union {
-		uint64_t number;
-		const struct name *name; /* borrowed */
-		double real;
-	};
-};
-
 struct slice_args {
-	struct slice_arg list[SLICE_ARG_KEYS];
+	struct slice_arg {
+		enum slice_arg_key key;
+		enum slice_arg_type type;
+		union {
+			uint64_t number;
+			const struct name *name; /* borrowed */
+			double real;
+		};
+	} list[SLICE_ARG_KEYS];
 	size_t count;
 };
 

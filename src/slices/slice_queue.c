@@ -15,16 +15,14 @@
  */
 #define HALF (BLOCKS / 2)
 
-/* Events of one batch, or a flush. */
-struct queue_span {
-	void *track;
-	size_t count;        /* 0: a flush */
-	bool details, plain; /* of the batch */
-};
-
 struct queue_block {
 	struct slice_event events[EVENTS];
-	struct queue_span spans[EVENTS];
+	/* Events of one batch, or a flush. */
+	struct queue_span {
+		void *track;
+		size_t count;        /* 0: a flush */
+		bool details, plain; /* of the batch */
+	} spans[EVENTS];
 	size_t event_count, span_count;
 	struct slice_detail *details; /* owned */
 	size_t detail_count, detail_room;

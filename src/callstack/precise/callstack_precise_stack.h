@@ -16,16 +16,14 @@
 #define STACKS_MAX  256
 #define JUMP_POINTS 32
 
-/* A call of setjmp() and the depth of its stack. */
-struct jump_point {
-	uint64_t return_ip;            /* 0: free */
-	const struct symbol *function; /* the caller's; NULL: the stack was empty */
-	size_t depth;
-	uint8_t return_slack;
-};
-
 struct jump_points {
-	struct jump_point points[JUMP_POINTS];
+	/* A call of setjmp() and the depth of its stack. */
+	struct jump_point {
+		uint64_t return_ip;            /* 0: free */
+		const struct symbol *function; /* the caller's; NULL: the stack was empty */
+		size_t depth;
+		uint8_t return_slack;
+	} points[JUMP_POINTS];
 	unsigned next;
 };
 

@@ -33,15 +33,15 @@ void special_symbols_release(struct special_symbol **list);
  */
 #define SYSCALL_CHAIN_MOST 5
 
-/* A SYSCALL, SYSENTER or INT $0x80 instruction, or a call on the way to it. */
-struct syscall_call {
-	const struct symbol *function; /* that contains the instruction */
-	uint64_t offset;               /* of the instruction, bytes from the function's start */
-};
-
-/* The system call's instruction, the call of its function, that of the caller, and so on. */
+/*
+ * A system call's instruction (SYSCALL, SYSENTER or INT $0x80), the call of its function, that of
+ * the caller, and so on.
+ */
 struct syscall_chain {
-	struct syscall_call calls[SYSCALL_CHAIN_MOST];
+	struct syscall_call {
+		const struct symbol *function; /* that contains the instruction */
+		uint64_t offset; /* of the instruction, bytes from the function's start */
+	} calls[SYSCALL_CHAIN_MOST];
 	unsigned count; /* of calls in whose frames only their function's code ran */
 };
 

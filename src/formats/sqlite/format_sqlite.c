@@ -76,11 +76,6 @@ static const char *const inserts[ROWS] = {
 	"INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, ?, ?, ?, ?, ?)",
 };
 
-struct open_row {
-	uint64_t call;
-	uint32_t path;
-};
-
 struct sqlite_output {
 	struct slice_list list; /* first */
 	sqlite3 *database;
@@ -88,7 +83,10 @@ struct sqlite_output {
 	int status;                           /* the first failure of SQLite; SQLITE_OK */
 	struct function_table functions;      /* their ids are one more than the numbers */
 	struct pair_table paths, dsos, comms; /* the same of dsos and comms; paths: two more */
-	struct open_row *open;                /* owned: by depth, the slices around the next one */
+	struct open_row {
+		uint64_t call;
+		uint32_t path;
+	} * open; /* owned: by depth, the slices around the next one */
 	size_t room;
 	struct track *track;            /* of the last slice; NULL: none, and its ids: */
 	uint32_t thread, process, comm; /* `process` is the process's first thread */
