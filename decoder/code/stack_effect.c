@@ -518,6 +518,39 @@ struct stack_branch_effect stack_effect_of_branch(const struct function_code *co
 	return result;
 }
 
+/* Whether an instruction adds a register or memory to RSP, which follow() ignores; or to R12. */
+static bool adds_register(const uint8_t *bytes, size_t length)
+{
+	return length > 2 && (bytes[0] & 0xf8) == 0x48 &&
+	       ((bytes[1] == 0x01 && (bytes[2] & 0xc7) == 0xc4) ||
+		(bytes[1] == 0x03 && (bytes[2] & 0x38) == 0x20));
+}
+
+bool stack_effect_keeps_frame(const struct function_code *code, uint64_t offset)
+{
+	struct sp_state state = { .put = NO_WORD };
+	bool drops = false;
+	uint64_t at = 0;
+
+	if (offset >= code->size || offset > FUNCTION_BYTES)
+		return false;
+	while (at < offset) {
+		const uint8_t *bytes = code->bytes + at;
+		struct insn insn = insn_decode(bytes, code->size - at, INSN_MODE_64);
+
+		if (!insn.length)
+			return false;
+		follow(&state, bytes, insn.length, 0);
+		drops |= state.written || state.depth < 0 || adds_register(bytes, insn.length);
+		if (insn.kind == BRANCH_JUMP || insn.kind == BRANCH_RETURN) {
+			state = (struct sp_state){ .put = NO_WORD };
+			drops = false;
+		}
+		at += insn.length;
+	}
+	return at == offset && !drops;
+}
+
 /* ---- At a call's target -------------------------------------------------- */
 
 /* Code from the target of a call on, and the calls in it that have not returned. */

@@ -58,6 +58,13 @@ struct stack_branch_effect {
 struct stack_branch_effect stack_effect_of_branch(const struct function_code *code, uint64_t offset,
 						  bool entry);
 
+/*
+ * Returns whether the jump `offset` bytes after the beginning drops nothing from the stack: the
+ * straight code in front of it, from the last jump or return on, moves RSP by constants alone, and
+ * never above where it began.
+ */
+bool stack_effect_keeps_frame(const struct function_code *code, uint64_t offset);
+
 /* The fate of a return address, by the straight code at the target of its call. */
 enum target_effect {
 	TARGET_RETURNS,

@@ -4,7 +4,6 @@
 
 #include "decoder/branch_event.h"
 #include "decoder/code/insn.h"
-#include "decoder/code/stack_effect.h"
 #include "symbols/dso/dso_store.h"
 
 static bool ends_with(const struct name *name, const char *text)
@@ -211,13 +210,35 @@ static enum call_effect effect_by_name(const struct location *from, const struct
 	return CALL_OTHER;
 }
 
-struct location_pair location_pair_of(const struct location *from, const struct location *to)
+/* Returns whether a jump leads into the body of another function, and its code drops no frame. */
+static bool jump_stays(const struct location *from, const struct location *to,
+		       const struct function_code *made)
+{
+	struct function_code code = code_of(from->symbol);
+	uint64_t offset = from->offset;
+	struct insn insn;
+
+	if (!symbol_is_function(to->symbol) || location_is_entry(to) || from->symbol == to->symbol)
+		return false;
+	if (!code.size && made)
+		code = *made;
+	if (offset >= code.size || from->ip >> 63)
+		return false;
+	insn = insn_decode(code.bytes + offset, code.size - offset, INSN_MODE_64);
+	return (insn.kind == BRANCH_JUMP || insn.kind == BRANCH_COND) &&
+	       stack_effect_keeps_frame(&code, offset);
+}
+
+struct location_pair location_pair_of(const struct location *from, const struct location *to,
+				      const struct function_code *made)
 {
 	struct location_pair places = { .from = *from, .to = *to };
 	uint64_t return_at = 0;
 	enum call_effect effect = effect_by_code(from, to, &return_at);
 
 	places.call = effect != CALL_NOT_KNOWN ? effect : effect_by_name(from, to);
+	if (places.call == CALL_OTHER && jump_stays(from, to, made))
+		places.call = JUMP_STAYS;
 	places.return_at = (uint32_t)return_at;
 	return places;
 }

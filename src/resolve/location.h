@@ -6,6 +6,7 @@
 #ifndef SRC_RESOLVE_LOCATION_H
 #define SRC_RESOLVE_LOCATION_H
 
+#include "decoder/code/stack_effect.h"
 #include "decoder/known_branches.h"
 #include "symbols/symbol.h"
 
@@ -29,6 +30,7 @@ enum call_effect {
 	CALL_OTHER,
 	RETURN_STAYS, /* on the same stack: the code shows no switch */
 	RETURN_JUMPS, /* on the same stack, to an address that the code pushed */
+	JUMP_STAYS,   /* into the body of a function; the code drops no frame */
 	/* From here on: see location_jumps_unusually(). */
 	JUMP_CALLS,      /* also a return: the code pushed a return address */
 	JUMP_SETJMP,     /* to a function that may return twice */
@@ -97,7 +99,11 @@ static inline bool location_jumps_unusually(const struct location_pair *places)
  */
 bool location_unwinds(const struct name *name);
 
-/* Returns both ends of a branch, with its effect: CALL_ENTERS or later. */
-struct location_pair location_pair_of(const struct location *from, const struct location *to);
+/*
+ * Returns both ends of a branch, with its effect: CALL_ENTERS or later.  `made`: the code around
+ * `from`, if it is not of a function in a file; else empty, or NULL.
+ */
+struct location_pair location_pair_of(const struct location *from, const struct location *to,
+				      const struct function_code *made);
 
 #endif

@@ -254,17 +254,43 @@ static bool may_cache(const struct resolver *resolver, const struct location *lo
 	       !kernel_names_may_have(&resolver->kernel, location->ip);
 }
 
+/* Returns the page of saved code around a location, or nothing if that is of a function. */
+static struct function_code made_code(const struct resolver *resolver,
+				      const struct address_space *space,
+				      const struct location *from)
+{
+	struct function_code code = { 0 };
+	const struct mapping *mapping;
+	uint64_t begin = from->ip - from->offset, at;
+	size_t size;
+
+	if (!space || !from->symbol || from->symbol->kind != SYMBOL_PART)
+		return code;
+	mapping = address_space_borrow_mapping(space, from->ip);
+	if (!mapping || begin < mapping->begin ||
+	    dso_state(resolver->dsos[mapping->file->index]) != DSO_NOT_A_FILE)
+		return code;
+	code.bytes = dso_borrow_bytes(resolver->dsos[mapping->file->index], &size);
+	at = begin - mapping->begin + mapping->file_offset;
+	if (!code.bytes || at >= size)
+		return code;
+	code.bytes += at;
+	code.size = size - at < from->symbol->size ? size - at : from->symbol->size;
+	return code;
+}
+
 const struct location_pair *branch_cache_put(struct resolver *resolver,
 					     const struct address_space *space,
 					     const struct location *from, const struct location *to)
 {
 	struct known_branch *slot = branch_cache_slot(resolver, space, from->ip, to->ip);
+	const struct function_code made = made_code(resolver, space, from);
 
 	if (!may_cache(resolver, from) || !may_cache(resolver, to)) {
-		resolver->uncached = location_pair_of(from, to);
+		resolver->uncached = location_pair_of(from, to, &made);
 		return &resolver->uncached;
 	}
-	*slot = (struct known_branch){ space, location_pair_of(from, to) };
+	*slot = (struct known_branch){ space, location_pair_of(from, to, &made) };
 	return &slot->places;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Calls that are none, returns that are jumps, jumps that are calls, and return addresses that are
- * replaced.  main() calls each function ten times.
+ * Calls that are none, returns that are jumps, jumps that are calls, return addresses that are
+ * replaced, and jumps into functions that are active.  main() calls each function ten times.
  */
 	.macro function name
 	.globl \name
@@ -327,6 +327,49 @@ saved:	.fill 3, 8, 0
 	ret
 	end jumps_back
 
+	/* ---- Jumps into the body of a function that is active ---- */
+
+	/* A callback: the stub jumps there, and what runs there returns to the stub's caller. */
+	function interpreter
+	subq	$8, %rsp
+	call	calls_back
+	call	gives_up
+2:	call	leaf
+	addq	$8, %rsp
+	ret
+1:	subq	$8, %rsp
+	call	leaf
+	addq	$8, %rsp
+	ret
+	end interpreter
+
+	function callback_stub
+	movb	$1, %al
+	pushq	%rbp
+	leaq	1b(%rip), %rcx
+	popq	%rbp
+	jmp	*%rcx
+	end callback_stub
+
+	function calls_back
+	subq	$8, %rsp
+	call	callback_stub
+	call	leaf
+	addq	$8, %rsp
+	ret
+	end calls_back
+
+	/* The same jump after frames were taken down. */
+	function gives_up_stub
+	addq	$24, %rsp
+	jmp	2b
+	end gives_up_stub
+
+	function gives_up
+	subq	$8, %rsp
+	call	gives_up_stub
+	end gives_up
+
 	function all
 	call	returns_inline
 	call	returns_inline_by_add
@@ -349,6 +392,7 @@ saved:	.fill 3, 8, 0
 	call	hooked
 	call	hooked_twice
 	call	jumps_back
+	call	interpreter
 	ret
 	end all
 

@@ -77,6 +77,27 @@ else
 	tap_check "without its code" of_lua without_its_code
 fi
 
+# qsort() calls a stub that jumps into the interpreter, which is active below.
+cat >callback.lua <<"END"
+jit.off()
+local ffi = require("ffi")
+ffi.cdef "long labs(long); void qsort(void *, size_t, size_t, int (*)(const int *, const int *));"
+local numbers = ffi.new("int[20]")
+for i = 0, 19 do numbers[i] = (i * 7) % 20 end
+ffi.C.qsort(numbers, 20, 4, function(x, y) return tonumber(ffi.C.labs(-x[0])) - y[0] end)
+print(numbers[7])
+END
+of_callbacks() {
+	converts && [ "$(grep -c '^labs < msort' mine)" -ge 40 ] && [ "$(cat out)" = 7 ]
+}
+if ! command -v luajit >/dev/null; then
+	tap_skip "LuaJIT, which C code calls back" "no luajit"
+elif ! record luajit callback.lua; then
+	tap_ok 1 "LuaJIT, which C code calls back, is recorded"
+else
+	tap_check "LuaJIT, which C code calls back" of_callbacks
+fi
+
 # grep calls the code that PCRE made for each line, and then for the rest.
 of_grep() {
 	"$@" && matched=$(grep -c '^pcre2_jit_match_8 ' mine) && echo "$matched of $(wc -l <out)" &&

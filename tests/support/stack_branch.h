@@ -14,7 +14,7 @@ struct stack_branch {
 
 static inline void stack_branch_feed(struct callstack *stack, const struct stack_branch *branch)
 {
-	struct location_pair places = location_pair_of(&branch->from, &branch->to);
+	struct location_pair places = location_pair_of(&branch->from, &branch->to, NULL);
 	struct resolved_branch resolved = { &branch->event, &places };
 
 	callstack_feed(stack, &resolved, 1, branch->has_notes ? &branch->notes : NULL);

@@ -35,9 +35,10 @@
  *   jump to an entry   tail call: replace the top, but for its return address
  *   jump into a body   of the top's function, or to an address in the instruction
  *                      within one symbol: nothing; to a remembered setjmp, or just
- *                      after a call: pop to it; of a function deeper down: pop to it; out
- *                      of longjmp() and its like, if the root is inferred: the target is an
- *                      inferred root around all; else replace the top
+ *                      after a call: pop to it; by code that drops no frame
+ *                      (stack_effect_keeps_frame()): replace the top; of a function deeper
+ *                      down: pop to it; out of longjmp() and its like, if the root is inferred:
+ *                      the target is an inferred root around all; else replace the top
  *   call on another    push; the caller enters that stack, which ends in it, or leaves its own
  *   stack              for a function that leaves for any stack
  *   jump to an entry   to a stack that the code looked up: leave the innermost stack that was
@@ -195,9 +196,12 @@ static bool enter_by_function(struct precise_stack *stack, int64_t time, const s
 	return true;
 }
 
-/* A jump into the body of another function than the top's, or to a part of a function. */
+/*
+ * A jump into the body of another function than the top's, or to a part of a function.  `stays`:
+ * its code drops no frame.
+ */
 static __attribute__((noinline)) void jump_into(struct precise_stack *stack, int64_t time,
-						const struct location *to)
+						const struct location *to, bool stays)
 {
 	size_t at;
 
@@ -225,8 +229,8 @@ static __attribute__((noinline)) void jump_into(struct precise_stack *stack, int
 		precise_pop_to(stack, time, at - 1);
 		return;
 	}
-	if (!enter_by_function(stack, time, to) && !enter_by_unwinder(stack, time, to) &&
-	    symbol_is_function(to->symbol))
+	if (stays || (!enter_by_function(stack, time, to) && !enter_by_unwinder(stack, time, to) &&
+		      symbol_is_function(to->symbol)))
 		precise_replace(stack, time, to);
 }
 
@@ -238,7 +242,7 @@ static inline void jump_within(struct precise_stack *stack, int64_t time, const 
 }
 
 static inline __attribute__((always_inline)) void on_jump(struct precise_stack *stack, int64_t time,
-							  const struct location *to)
+							  const struct location *to, bool stays)
 {
 	if (!stack->now.depth)
 		precise_infer_root(stack, to);
@@ -248,13 +252,13 @@ static inline __attribute__((always_inline)) void on_jump(struct precise_stack *
 	else if (location_is_function_entry(to))
 		precise_tail_call(stack, time, to);
 	else
-		jump_into(stack, time, to);
+		jump_into(stack, time, to, stays);
 	precise_watch_room(stack);
 }
 
 void precise_jump(struct precise_stack *stack, int64_t time, const struct location *to)
 {
-	on_jump(stack, time, to);
+	on_jump(stack, time, to, false);
 }
 
 /*
@@ -339,7 +343,7 @@ static __attribute__((noinline)) void go_to_stack(struct precise_stack *stack, i
 	/* longjmp() to code without a name, or to a setjmp() that was not seen. */
 	if (!entry && !precise_setjmp_ended(stack, to->ip) &&
 	    (!symbol_is_function(to->symbol) || location_unwinds(top(stack)->symbol->name)))
-		jump_into(stack, time, to);
+		jump_into(stack, time, to, false);
 	else
 		precise_begin_other_stack(stack, time, to, dropped, 0);
 }
@@ -367,7 +371,7 @@ static __attribute__((noinline)) void jump_unusually(struct precise_stack *stack
 	} else if (places->call == JUMP_CALLS) {
 		call_by_jump(stack, time, branch);
 	} else if (places->call == JUMP_SETJMP) {
-		on_jump(stack, time, &places->to);
+		on_jump(stack, time, &places->to, false);
 		if (stack->now.depth && top(stack)->kind == FRAME_CALLED)
 			precise_remember_setjmp(stack);
 	} else {
@@ -394,7 +398,7 @@ static void jump_by_return(struct precise_stack *stack, int64_t time, const stru
 	if (location_is_function_entry(to))
 		precise_tail_call(stack, time, to);
 	else
-		on_jump(stack, time, to);
+		on_jump(stack, time, to, false);
 	if (stack->now.depth)
 		top(stack)->resolving = false;
 }
@@ -542,7 +546,7 @@ static inline __attribute__((always_inline)) void follow_near(struct precise_sta
 			jump_unusually(stack, time, branch);
 		else {
 			note_jump(stack, places);
-			on_jump(stack, time, &places->to);
+			on_jump(stack, time, &places->to, places->call == JUMP_STAYS);
 		}
 		break;
 	default:

@@ -311,6 +311,51 @@ START_TEST(the_code_shows_who_continues_a_frame)
 }
 END_TEST
 
+static const struct {
+	const char *name;
+	bool keeps;
+	const uint8_t *code;
+	size_t size; /* the jump is the last two bytes */
+} kept[] = {
+	/* push $1; push %rbp; mov $1,%ebp; jmp *%rcx */
+	{ "code that pushes", true,
+	  CODE(0x6a, 0x01, 0x55, 0xbd, 0x01, 0x00, 0x00, 0x00, 0xff, 0xe1) },
+	/* push %rbp; sub $16,%rsp; add $16,%rsp; pop %rbp; jmp . */
+	{ "code that takes down its own frame", true,
+	  CODE(0x55, 0x48, 0x83, 0xec, 0x10, 0x48, 0x83, 0xc4, 0x10, 0x5d, 0xeb, 0xfe) },
+	/* mov %rdi,%rsp; jmp *%rax; push %rbp; jmp *%rcx */
+	{ "code after other code that loads the stack pointer", true,
+	  CODE(0x48, 0x89, 0xfc, 0xff, 0xe0, 0x55, 0xff, 0xe1) },
+	/* pop %rax; push %rcx; jmp . */
+	{ "code that replaces its return address", false, CODE(0x58, 0x51, 0xeb, 0xfe) },
+	/* add $24,%rsp; jmp . */
+	{ "code that adds to the stack pointer", false, CODE(0x48, 0x83, 0xc4, 0x18, 0xeb, 0xfe) },
+	/* push %rbp; add %rax,%rsp; jmp . */
+	{ "code that adds a register to it", false, CODE(0x55, 0x48, 0x01, 0xc4, 0xeb, 0xfe) },
+	/* push %rbp; add %rdi,%rsp, in its other encoding; jmp . */
+	{ "the same in another encoding", false, CODE(0x55, 0x48, 0x03, 0xe7, 0xeb, 0xfe) },
+	/* mov %rdi,%rsp; push %rax; jmp . */
+	{ "code that loads the stack pointer", false, CODE(0x48, 0x89, 0xfc, 0x50, 0xeb, 0xfe) },
+	/* push %rax; leave; jmp . */
+	{ "code that leaves a frame", false, CODE(0x50, 0xc9, 0xeb, 0xfe) },
+};
+
+START_TEST(the_code_shows_that_a_jump_keeps_the_frame)
+{
+	for (size_t size = 0; size <= kept[_i].size; size++) {
+		uint8_t *bytes = malloc(size + 1);
+		const struct function_code code = { bytes, size, 0x401000 };
+
+		memcpy(bytes, kept[_i].code, size);
+		ck_assert_msg(stack_effect_keeps_frame(&code, kept[_i].size - 2) ==
+					      kept[_i].keeps ||
+				      size < kept[_i].size,
+			      "%s", kept[_i].name);
+		free(bytes);
+	}
+}
+END_TEST
+
 /* A jump that acts as a call returns to the pushed address. */
 START_TEST(a_jump_that_calls_has_a_return_address)
 {
@@ -351,6 +396,8 @@ int main(void)
 			    sizeof(targets) / sizeof(targets[0]));
 	tcase_add_loop_test(all, the_code_shows_who_continues_a_frame, 0,
 			    sizeof(frames) / sizeof(frames[0]));
+	tcase_add_loop_test(all, the_code_shows_that_a_jump_keeps_the_frame, 0,
+			    sizeof(kept) / sizeof(kept[0]));
 	tcase_add_test(all, a_jump_that_calls_has_a_return_address);
 	tcase_add_test(all, code_may_end_anywhere);
 	suite_add_tcase(suite, all);

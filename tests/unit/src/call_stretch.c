@@ -109,7 +109,7 @@ static void make_branch(struct runner *runner, struct branch_event *event,
 	from = place(runner->ip + 1 + pick(4));
 	runner->ip = follow(runner, kind, from.ip);
 	to = place(runner->ip);
-	branch->places = location_pair_of(&from, &to);
+	branch->places = location_pair_of(&from, &to, NULL);
 	if (pick(200) == 0)
 		branch->places.call = kind == BRANCH_CALL ? CALL_SETJMP : SWITCHES_STACK;
 	*event = (struct branch_event){ .time = runner->time,

@@ -119,7 +119,7 @@ static void feed_held(void)
 	struct resolved_branch branches[AT_ONCE_MOST];
 
 	for (size_t i = 0; i < held_count; i++) {
-		places[i] = location_pair_of(&held[i].from, &held[i].to);
+		places[i] = location_pair_of(&held[i].from, &held[i].to, NULL);
 		branches[i] = (struct resolved_branch){ &held[i].event, &places[i] };
 	}
 	if (held_count)
@@ -790,7 +790,7 @@ END_TEST
 static void go_by(enum branch_kind kind, char from, struct location to, enum call_effect effect)
 {
 	struct location begin = at(from, 0x10);
-	struct location_pair places = location_pair_of(&begin, &to);
+	struct location_pair places = location_pair_of(&begin, &to, NULL);
 	struct branch_event event = { .time = now, .kind = (uint8_t)kind, .from_length = 5 };
 	struct resolved_branch branch = { &event, &places };
 
