@@ -59,9 +59,8 @@ struct stack_branch_effect stack_effect_of_branch(const struct function_code *co
 						  bool entry);
 
 /*
- * Returns whether the jump `offset` bytes after the beginning drops nothing from the stack: the
- * straight code in front of it, from the last jump or return on, moves RSP by constants alone, and
- * never above where it began.
+ * Returns whether the jump at `offset` drops no frame: between the previous jump or return and this
+ * jump, the code moves RSP only by constants, and never above its value at the start.
  */
 bool stack_effect_keeps_frame(const struct function_code *code, uint64_t offset);
 

@@ -388,7 +388,7 @@ static void mark_reached(struct search *search)
 	}
 }
 
-/* A value is one of those that the place may have. */
+/* Add a possible value of the register or word. Two different values make it unknown. */
 static void add_value(struct search *search, int32_t number, int32_t argument)
 {
 	struct syscall_number *found = &search->found;

@@ -15,7 +15,9 @@ struct disassembly {
 	bool failed; /* objdump is missing, or cannot read a file */
 };
 
-/* Add the instructions of a file at virtual addresses [begin, end), above those that are there. */
+/*
+ * Add the instructions of a file at virtual addresses [begin, end). Add ranges in ascending order.
+ */
 void disassembly_read(struct disassembly *disassembly, const char *path, uint64_t begin,
 		      uint64_t end);
 

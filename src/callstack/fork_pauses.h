@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A thread's stack at its latest system calls, to find the one that forked a child.
+ * Keeps a thread's stack at each of its latest system calls. A forked child starts with one of
+ * them.
  *
  * The child begins in the call that forked it: its first instruction follows the parent's system
  * call. Times do not identify the call: events have the time of the last timing packet before them,

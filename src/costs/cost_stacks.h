@@ -22,7 +22,7 @@
 /* An instruction of a function. */
 struct cost_place {
 	struct executed_insn insn;   /* length 0: code without counts; vaddr is the function's */
-	const struct symbol *symbol; /* its code is in; borrowed */
+	const struct symbol *symbol; /* borrowed: the symbol that contains it */
 	uint64_t before;             /* executions of the function's places before it */
 	uint32_t function;
 };
@@ -37,7 +37,7 @@ struct cost_stacks {
 	struct pair_table sites;         /* of (number in `symbols`, offset): the site less 1 */
 	struct direct_cache calls;       /* owned: of struct cost_call */
 	struct symbol truncated;
-	const struct symbol *last; /* has the instruction that was placed last; NULL: none */
+	const struct symbol *last; /* contains the last instruction placed; NULL: no instruction */
 	bool inlined;              /* slices of inlined calls */
 	/* After cost_stacks_finish(): */
 	struct call_costs *own;    /* owned: by function, without callees */

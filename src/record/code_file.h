@@ -31,18 +31,18 @@ struct code_file_writer {
 void code_file_begin(struct code_file_writer *writer, const char *recording);
 
 /*
- * Add the memory of a process that is executable and of no file, as it is now; what was added of it
- * before is kept where it is gone.  What the caller may not read is left out (ptrace(2), "Ptrace
- * access mode checking").
+ * Add the executable memory of a process that maps no file. Newer bytes of a page replace older
+ * ones; pages that were unmapped since are kept. The caller needs ptrace access to the process
+ * (ptrace(2), "Ptrace access mode checking"); unreadable memory is skipped.
  */
 void code_file_add(struct code_file_writer *writer, pid_t pid);
 
-/* The same for its children, and theirs. */
+/* Do the same for all descendants of a process. */
 void code_file_add_children(struct code_file_writer *writer, pid_t pid);
 
 /*
- * Write the file, when the recording is complete.  Without any code there is no file; nor is there
- * one that is not whole.
+ * Write the file after the recording is complete. No file is left if there is no code, or if
+ * writing fails.
  */
 void code_file_end(struct code_file_writer *writer);
 

@@ -122,8 +122,8 @@ void magic_push_level(struct magic_stack *stack, int64_t time, uint64_t ip);
 bool magic_pop_level(struct magic_stack *stack);
 
 /*
- * Make the current stack, which must be empty, a new one that begins at `ip`. Frames found late
- * began at `time` if `ip` is in the kernel, otherwise at the thread's last gap.
+ * Begin a new stack at `ip`. The current stack must be empty. Frames that are found late began at
+ * `time` if `ip` is in the kernel, otherwise at the thread's last gap.
  */
 void magic_renew(struct magic_stack *stack, int64_t time, uint64_t ip);
 

@@ -2,10 +2,11 @@
 /*
  * The precise call-stack machine: frames know where they return to.
  *
- * Addresses, not names, decide what is on the stack: a return pops the frame whose call instruction
- * precedes its target, however deep that frame is. So the stack survives longjmp, exceptions, tail
- * calls, retpolines, signal handlers and switches between stacks. A frame whose call was not seen
- * is inferred to run since the segment began. man ptrace2ftf.7 describes the model.
+ * The machine compares addresses, not names: a return pops the stack down to the frame whose call
+ * instruction precedes the return's target, at any depth. So the stack survives longjmp,
+ * exceptions, tail calls, retpolines, signal handlers and switches between stacks. A frame whose
+ * call was not seen is inferred to run since the segment began. man ptrace2ftf.7 describes the
+ * model.
  */
 #ifndef SRC_CALLSTACK_PRECISE_CALLSTACK_PRECISE_H
 #define SRC_CALLSTACK_PRECISE_CALLSTACK_PRECISE_H

@@ -396,7 +396,7 @@ bool precise_change_fiber(struct precise_stack *stack, int64_t time, const struc
  */
 bool precise_throw_to_fiber(struct precise_stack *stack, const struct location *to);
 
-/* If there are candidates, decide for the one that was left first. */
+/* Choose the candidate that was left first, if there are candidates. */
 void precise_guess_candidate(struct precise_stack *stack);
 
 /* Decide for no candidate. */
@@ -453,7 +453,7 @@ bool precise_return_to_setjmp(struct precise_stack *stack, int64_t time, uint64_
 
 /*
  * Returns 1 + the index of the innermost frame whose call has its landing pad at `to`
- * (symbols/tables/landing_pads.h); 0: none of the innermost 4096.
+ * (symbols/tables/landing_pads.h); 0: not found in the innermost 4096 frames.
  */
 size_t precise_find_handler(struct precise_stack *stack, const struct location *to);
 

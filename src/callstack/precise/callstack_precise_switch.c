@@ -596,7 +596,7 @@ static void park_fiber(struct precise_stack *stack, size_t at)
 		put_on_top(stack, parked);
 }
 
-/* Leave the innermost entered stack for the one that entered it. */
+/* Switch from the innermost entered stack back to the stack that entered it. */
 static bool leave_fiber(struct precise_stack *stack, int64_t time, const struct location *to)
 {
 	size_t at = find_role(stack, FRAME_ENTERS_STACK);
