@@ -326,6 +326,11 @@ static const struct {
 	/* mov %rdi,%rsp; jmp *%rax; push %rbp; jmp *%rcx */
 	{ "code after other code that loads the stack pointer", true,
 	  CODE(0x48, 0x89, 0xfc, 0xff, 0xe0, 0x55, 0xff, 0xe1) },
+	/* mov %rdi,%rsp; ret; push %rbp; jmp *%rcx */
+	{ "code after a return on another stack", true,
+	  CODE(0x48, 0x89, 0xfc, 0xc3, 0x55, 0xff, 0xe1) },
+	/* mov $0xe1ff9090,%eax, with a jump in its immediate */
+	{ "a jump that is within another instruction", false, CODE(0xb8, 0x90, 0x90, 0xff, 0xe1) },
 	/* pop %rax; push %rcx; jmp . */
 	{ "code that replaces its return address", false, CODE(0x58, 0x51, 0xeb, 0xfe) },
 	/* add $24,%rsp; jmp . */
