@@ -18,13 +18,13 @@ void pages_give_back(const uint8_t *bytes, size_t size)
 /* Upper bound of the fault-around window (do_fault_around()), aligned to its size. */
 #define FAULT_SIZE ((uintptr_t)2 << 20)
 
-void pages_give_back_around(const uint8_t *bytes, size_t size, size_t before, size_t behind)
+void pages_give_back_around(const uint8_t *bytes, size_t size, size_t before, size_t after)
 {
 	uintptr_t begin = (uintptr_t)bytes, end = begin + size;
-	uintptr_t more_before = begin % FAULT_SIZE, more_behind = -end % FAULT_SIZE;
+	uintptr_t more_before = begin % FAULT_SIZE, more_after = -end % FAULT_SIZE;
 
 	begin -= more_before < before ? more_before : before;
-	end += more_behind < behind ? more_behind : behind;
+	end += more_after < after ? more_after : after;
 	pages_give_back((const uint8_t *)begin, end - begin);
 }
 

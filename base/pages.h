@@ -14,11 +14,11 @@ void pages_give_back(const uint8_t *bytes, size_t size);
 /*
  * The same for a range that was read once, and the pages around it that the kernel mapped
  * around the pages that were read: 64 KiB at a time (Linux, mm/memory.c, do_fault_around()), or
- * 2 MiB where the page cache has huge pages (do_set_pmd()).  `before` and `behind` are bytes of
- * the same mapping before and behind the range.  Without the pages there, half of a file would
+ * 2 MiB where the page cache has huge pages (do_set_pmd()).  `before` and `after` are bytes of
+ * the same mapping before and after the range.  Without the pages there, half of a file would
  * stay in memory whose small pieces several streams read.
  */
-void pages_give_back_around(const uint8_t *bytes, size_t size, size_t before, size_t behind);
+void pages_give_back_around(const uint8_t *bytes, size_t size, size_t before, size_t after);
 
 /*
  * Map the shared page of zeros over the larger holes (lseek(2), SEEK_HOLE) of a file of

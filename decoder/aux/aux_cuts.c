@@ -18,7 +18,7 @@ static void give_back(struct aux_cuts *cuts, const struct aux_piece *piece, uint
 	if (begin >= end)
 		return;
 	pages_give_back_around(piece->bytes + begin, end - begin, begin + piece->before,
-			       piece->size - end + piece->behind);
+			       piece->size - end + piece->after);
 	cuts->given = end;
 }
 

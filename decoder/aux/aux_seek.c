@@ -43,9 +43,9 @@ static void seeker_release(struct seeker *seeker)
 /* Returns the piece that holds a byte of the stream. */
 static size_t piece_at(const struct seeker *seeker, uint64_t offset)
 {
-	size_t behind = LOWER_BOUND(i, seeker->aux->piece_count, seeker->begins[i] <= offset);
+	size_t after = LOWER_BOUND(i, seeker->aux->piece_count, seeker->begins[i] <= offset);
 
-	return behind ? behind - 1 : 0;
+	return after ? after - 1 : 0;
 }
 
 /* Copy up to `size` bytes, starting at an offset, up to the next break.  Returns their number. */

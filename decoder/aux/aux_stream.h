@@ -25,13 +25,13 @@ struct aux_piece {
 	const uint8_t
 		*bytes; /* view of a mapped file: its pages may be dropped, and are read again */
 	size_t size;    /* bytes present (fewer than the record claims if the file is cut off) */
-	size_t before, behind; /* bytes of the mapping around them, at least */
-	uint64_t aux_offset;   /* position in the AUX buffer's own count */
-	uint64_t reference;    /* a TSC near the data; its top byte completes 7-byte TSC packets */
-	uint64_t file_offset;  /* of the data */
-	bool apart;            /* it does not continue the piece before: data is missing */
-	bool resumes;          /* apart, because the buffer was full: it begins with a packet */
-	uint64_t resume_time;  /* ns: the kernel said so, before tracing resumed; 0: unknown */
+	size_t before, after; /* bytes of the mapping around them, at least */
+	uint64_t aux_offset;  /* position in the AUX buffer's own count */
+	uint64_t reference;   /* a TSC near the data; its top byte completes 7-byte TSC packets */
+	uint64_t file_offset; /* of the data */
+	bool apart;           /* it does not continue the piece before: data is missing */
+	bool resumes;         /* apart, because the buffer was full: it begins with a packet */
+	uint64_t resume_time; /* ns: the kernel said so, before tracing resumed; 0: unknown */
 };
 
 /* The end of an AUX record's bytes: the bytes before it were written before its time. */

@@ -27,7 +27,7 @@ static void give_back(const struct aux_window *window, const struct aux_piece *p
 	}
 	if (begin < end)
 		pages_give_back_around(piece->bytes + begin, end - begin, begin + piece->before,
-				       piece->size - end + piece->behind);
+				       piece->size - end + piece->after);
 }
 
 static void fill(struct aux_window *window)
@@ -44,7 +44,7 @@ static void fill(struct aux_window *window)
 		give_back(window, piece, count);
 		if (window->piece_used < piece->size)
 			return;
-		pages_give_back_around(piece->bytes, piece->size, piece->before, piece->behind);
+		pages_give_back_around(piece->bytes, piece->size, piece->before, piece->after);
 		window->piece++;
 		window->piece_used = 0;
 		window->run_begins = false;

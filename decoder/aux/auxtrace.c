@@ -233,7 +233,7 @@ static void add_piece(struct piece_list *list, const struct perf_record *record)
 	added->piece.bytes = record->aux.bytes;
 	added->piece.size = record->aux.size;
 	added->piece.before = record->offset;
-	added->piece.behind = record->aux_behind;
+	added->piece.after = record->aux_after;
 	added->piece.aux_offset = cursor_u64(&c);
 	added->piece.reference = cursor_u64(&c);
 	added->queue = cursor_u32(&c);

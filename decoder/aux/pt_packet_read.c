@@ -50,7 +50,7 @@ int pt_packet_by_libipt(struct pt_packet_decoder *decoder, const struct pt_confi
 	return status;
 }
 
-static unsigned bip_size_behind(const struct extended_packet *packet, unsigned bip_size)
+static unsigned bip_size_after(const struct extended_packet *packet, unsigned bip_size)
 {
 	if (packet->type == EXTENDED_BBP)
 		return (unsigned)packet->value;
@@ -71,7 +71,7 @@ bool pt_packet_read(struct pt_packet_decoder *decoder, const struct pt_config *c
 			*bip_size = 0; /* the BEP was dropped */
 		return true;
 	}
-	*bip_size = bip_size_behind(&extended, *bip_size);
+	*bip_size = bip_size_after(&extended, *bip_size);
 	*at += size;
 	packet->type = ppt_mnt;
 	return true;

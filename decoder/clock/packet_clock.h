@@ -41,7 +41,7 @@ void packet_clock_mtc(struct packet_clock *clock, uint8_t ctc);
 void packet_clock_cbr(struct packet_clock *clock, uint8_t ratio);
 
 /*
- * Behind a TSC packet: the next one has `tsc`, but by the bus ratios, the cycles between the two
+ * After a TSC packet: the next one has `tsc`, but by the bus ratios, the cycles between the two
  * last until `late`.  If that is later, they count for less, so that time does not pass `tsc`.
  */
 void packet_clock_fit(struct packet_clock *clock, uint64_t tsc, uint64_t late);

@@ -64,7 +64,7 @@ void basic_blocks_release(struct basic_blocks *blocks)
 }
 
 /* Returns true if a block ends after its last instruction, with `rest` bytes left. */
-static bool ends_behind(const struct basic_block *block, size_t rest)
+static bool ends_block(const struct basic_block *block, size_t rest)
 {
 	return block->insn.kind != BRANCH_NONE || block->ends_piece ||
 	       (block->insns > STRAIGHT_INSNS &&
@@ -85,7 +85,7 @@ static uint32_t decode_block(struct basic_block *block, size_t size, size_t piec
 			lengths[block->length_count++] = block->insn.length;
 		block->insns++;
 		block->ends_piece = length + block->insn.length >= piece;
-		if (ends_behind(block, size - length - block->insn.length))
+		if (ends_block(block, size - length - block->insn.length))
 			return length;
 		length += block->insn.length;
 	}

@@ -433,7 +433,7 @@ static bool follow_to(struct sp_state *state, const struct function_code *code, 
 }
 
 /* Returns whether the straight code from an offset on, to its next jump or return, loads RSP. */
-static bool loads_behind(const struct function_code *code, uint64_t offset)
+static bool loads_sp_after(const struct function_code *code, uint64_t offset)
 {
 	uint64_t end = offset + JUMP_BYTES;
 	struct sp_state state = { 0 };
@@ -456,7 +456,7 @@ static enum stack_effect effect_of(const struct function_code *code, const struc
 	bool put_on_top = state->put == state->depth;
 
 	if (state->loaded && insn->kind == BRANCH_CALL) {
-		if (loads_behind(code, offset + insn->length))
+		if (loads_sp_after(code, offset + insn->length))
 			return STACK_CALLS_APART;
 		if (!insn->indirect)
 			return STACK_ENDS_APART;
@@ -558,7 +558,7 @@ struct target_path {
 	struct sp_state state;
 	uint64_t at;
 	struct inner_call {
-		uint64_t behind; /* its return address */
+		uint64_t resume; /* its return address */
 		int64_t depth;
 	} calls[INNER_CALLS];
 	size_t count;
@@ -579,12 +579,12 @@ static bool go(struct target_path *path, const struct function_code *code, const
 static bool enter_inner_call(struct target_path *path, const struct function_code *code,
 			     const struct insn *insn)
 {
-	uint64_t behind = path->at + insn->length;
+	uint64_t next = path->at + insn->length;
 
 	if (path->count == INNER_CALLS || !go(path, code, insn))
 		return false;
 	path->state.depth += 8;
-	path->calls[path->count++] = (struct inner_call){ behind, path->state.depth };
+	path->calls[path->count++] = (struct inner_call){ next, path->state.depth };
 	return true;
 }
 
@@ -595,7 +595,7 @@ static bool leave_inner_call(struct target_path *path)
 		path->count--;
 	if (!path->count || path->calls[path->count - 1].depth != path->state.depth)
 		return false;
-	path->at = path->calls[--path->count].behind;
+	path->at = path->calls[--path->count].resume;
 	path->state.depth -= 8;
 	path->returned = true;
 	return true;
@@ -643,7 +643,7 @@ static bool follow_target(struct target_path *path, const struct function_code *
 {
 	const uint8_t *bytes = code->bytes + path->at;
 	struct insn insn = insn_decode(bytes, code->size - path->at, INSN_MODE_64);
-	uint64_t behind = path->at + insn.length;
+	uint64_t next = path->at + insn.length;
 
 	*fate = fate_at(path);
 	if (!insn.length || path->state.written)
@@ -651,11 +651,11 @@ static bool follow_target(struct target_path *path, const struct function_code *
 	switch ((enum branch_kind)insn.kind) {
 	case BRANCH_NONE:
 	case BRANCH_SYSCALL:
-		follow(&path->state, bytes, insn.length, code->begin + behind);
-		path->at = behind;
+		follow(&path->state, bytes, insn.length, code->begin + next);
+		path->at = next;
 		return true;
 	case BRANCH_COND:
-		path->at = behind;
+		path->at = next;
 		return path->state.depth >= 0;
 	case BRANCH_CALL:
 		return path->state.depth >= 0 && enter_inner_call(path, code, &insn);

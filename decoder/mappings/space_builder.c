@@ -185,7 +185,7 @@ void space_builder_add(struct space_builder *builder, const struct mapping *mapp
  */
 
 /* Returns the mapping after the memory that follows `left` without a hole, or NULL. */
-static struct mapping *behind_memory(struct mapping *left, const struct mapping *end)
+static struct mapping *mapping_after_memory(struct mapping *left, const struct mapping *end)
 {
 	struct mapping *at = left + 1;
 
@@ -208,7 +208,7 @@ static size_t restore_files(struct mapping *mappings, size_t count)
 	for (struct mapping *at = mappings; at < end; at++) {
 		struct mapping whole = *at, *right;
 
-		while ((right = behind_memory(at, end)) && same_content(&whole, right)) {
+		while ((right = mapping_after_memory(at, end)) && same_content(&whole, right)) {
 			whole.end = right->end;
 			at = right;
 		}

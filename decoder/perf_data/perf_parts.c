@@ -47,7 +47,7 @@ static struct byte_view read_aux(const struct perf_part *part, uint64_t at,
 			  (unsigned long long)size);
 		size = left;
 	}
-	record->aux_behind = left - size;
+	record->aux_after = left - size;
 	return (struct byte_view){ part->bytes + at, size };
 }
 

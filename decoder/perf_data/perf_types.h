@@ -99,7 +99,7 @@ struct perf_record {
 	const uint8_t *payload; /* after the 8-byte header, without the sample_id trailer */
 	size_t size;            /* bytes of payload */
 	struct byte_view aux; /* of AUXTRACE, TRACING_DATA: the data after the record; may be cut */
-	size_t aux_behind;    /* of AUXTRACE: bytes of the mapping after the data, at least */
+	size_t aux_after;     /* of AUXTRACE: bytes of the mapping after the data, at least */
 	/* The sample_id trailer of a record; absent fields are -1 and 0. */
 	struct perf_sample_id {
 		int32_t pid, tid, cpu;

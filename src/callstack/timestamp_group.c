@@ -516,7 +516,7 @@ static void emit_outer(struct timestamp_group *group, size_t end)
 }
 
 /* Flush the sink after an event, if no slice that encloses it may be found late. */
-static void flush_behind(struct timestamp_group *group, const struct slice_event *event)
+static void flush_after(struct timestamp_group *group, const struct slice_event *event)
 {
 	int64_t time = (int64_t)(event->time - group->owner->machine->base_time);
 
@@ -536,7 +536,7 @@ static void emit_events(struct timestamp_group *group, const struct slice_event 
 		size_t fitting = SETTLE_EVENTS - group->emitted;
 
 		pass_events(group, events, fitting);
-		flush_behind(group, &events[fitting - 1]);
+		flush_after(group, &events[fitting - 1]);
 		events += fitting;
 		count -= fitting;
 	}

@@ -26,9 +26,9 @@ struct code_address {
  * A run of local jumps, which is executed often: only its first stretch depends on the code before.
  */
 struct executed_run {
-	const struct jump_run *run;    /* borrowed */
-	struct code_address at;        /* where it begins; dso NULL: unknown */
-	struct executed_thread behind; /* its previous state */
+	const struct jump_run *run;   /* borrowed */
+	struct code_address at;       /* where it begins; dso NULL: unknown */
+	struct executed_thread after; /* the state of the thread after it */
 	uint64_t count;
 	uint64_t from, begin; /* as in struct executed_thread, the last time; */
 	uint32_t first;       /* and the number of the stretch then; 0 if absent */
@@ -163,7 +163,7 @@ void executed_code_add(struct executed_code *code, const struct branch_event *ev
 
 /* ---- Runs of local jumps ------------------------------------------------- */
 
-static struct code_address place_behind(struct code_address place, int32_t distance)
+static struct code_address address_at(struct code_address place, int32_t distance)
 {
 	if (place.dso)
 		place.vaddr += (uint64_t)(int64_t)distance;
@@ -175,11 +175,11 @@ static void add_jump(struct executed_code *code, struct executed_thread *thread,
 		     struct code_address at, const struct local_jump *jump)
 {
 	const struct branch_event event = { .kind = jump->conditional ? BRANCH_COND : BRANCH_JUMP };
-	struct code_address from = place_behind(at, jump->from);
+	struct code_address from = address_at(at, jump->from);
 
 	if (thread->dso && !thread->held)
 		end_stretch(code, thread, &event, from);
-	begin_stretch(thread, &event, from, place_behind(at, jump->to));
+	begin_stretch(thread, &event, from, address_at(at, jump->to));
 }
 
 /* Returns the data of a run, at the address where it was first seen. */
@@ -194,10 +194,10 @@ static struct executed_run *executed_run_of(struct executed_code *code, struct j
 	executed = arena_alloc(&code->arena, sizeof(*executed));
 	executed->run = run;
 	executed->at = at;
-	executed->behind = (struct executed_thread){
+	executed->after = (struct executed_thread){
 		.dso = at.dso,
-		.from = place_behind(at, last->from).vaddr,
-		.begin = place_behind(at, last->to).vaddr,
+		.from = address_at(at, last->from).vaddr,
+		.begin = address_at(at, last->to).vaddr,
 		.entry = ENTERED_JUMP,
 	};
 	executed->next = code->runs;
@@ -227,7 +227,7 @@ static void enter_run(struct executed_code *code, struct executed_thread *thread
 	executed->begin = thread->begin;
 	executed->from = thread->from;
 	executed->entry = thread->entry;
-	executed->first = end_stretch(code, thread, &event, place_behind(executed->at, jump->from));
+	executed->first = end_stretch(code, thread, &event, address_at(executed->at, jump->from));
 }
 
 static void add_run(struct executed_code *code, struct executed_thread *thread,
@@ -242,7 +242,7 @@ static void add_run(struct executed_code *code, struct executed_thread *thread,
 	}
 	enter_run(code, thread, executed);
 	executed->count++;
-	*thread = executed->behind;
+	*thread = executed->after;
 }
 
 void executed_code_add_runs(struct executed_code *code, const struct branch_event *event,
@@ -258,7 +258,7 @@ void executed_code_add_runs(struct executed_code *code, const struct branch_even
 		struct jump_run *run = event_run(event, i);
 
 		add_run(code, thread, place, run);
-		place = place_behind(place, run->end);
+		place = address_at(place, run->end);
 	}
 }
 
@@ -270,9 +270,9 @@ static void count_inside(struct executed_code *code, const struct executed_run *
 	for (uint32_t i = 1; executed->count && i < executed->run->jump_count; i++) {
 		const struct code_stretch stretch = {
 			.dso = executed->at.dso,
-			.from = place_behind(executed->at, jumps[i - 1].from).vaddr,
-			.begin = place_behind(executed->at, jumps[i - 1].to).vaddr,
-			.last = place_behind(executed->at, jumps[i].from).vaddr,
+			.from = address_at(executed->at, jumps[i - 1].from).vaddr,
+			.begin = address_at(executed->at, jumps[i - 1].to).vaddr,
+			.last = address_at(executed->at, jumps[i].from).vaddr,
 			.entry = ENTERED_JUMP,
 			.exit = jumps[i].conditional ? LEFT_TAKEN : LEFT_OTHER,
 		};

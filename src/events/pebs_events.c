@@ -88,11 +88,11 @@ static const struct perf_attr *find_use(const struct pebs_events *events, int32_
 {
 	const struct counter_use wanted = { .counter = counter, .time = time, .cpu = cpu };
 	const struct counter_use *uses = events->uses;
-	size_t behind = LOWER_BOUND(i, events->use_count, compare_uses(&uses[i], &wanted) <= 0);
+	size_t after = LOWER_BOUND(i, events->use_count, compare_uses(&uses[i], &wanted) <= 0);
 
-	if (!behind || uses[behind - 1].cpu != cpu || uses[behind - 1].counter != counter)
+	if (!after || uses[after - 1].cpu != cpu || uses[after - 1].counter != counter)
 		return NULL;
-	return uses[behind - 1].attr;
+	return uses[after - 1].attr;
 }
 
 /* A record is of each counter that overflowed: the first known event's name is taken. */

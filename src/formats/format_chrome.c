@@ -32,7 +32,7 @@ static int rank_ps(unsigned rank)
 }
 
 /*
- * Print microseconds.  Readers multiply them by 1000, and some cut off what is behind the point:
+ * Print microseconds.  Readers multiply them by 1000, and some cut off the digits after the point:
  * a ps is added where they would lose a ns.  Returns the ps.
  */
 static int print_micros(const char *key, uint64_t ns, int ps, FILE *out)

@@ -28,7 +28,7 @@ struct functions_output {
 		const struct name *name;
 		uint64_t total, self; /* ns, or instructions, as all below; set at the end */
 		struct durations calls;
-	} * rows; /* owned; behind [0], which is unused, sorted at the end */
+	} * rows; /* owned; [0] is unused; the others are sorted at the end */
 	size_t row_room;
 	uint32_t *by_name; /* owned; by id: node; NODE_NONE: none */
 	size_t name_room;

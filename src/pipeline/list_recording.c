@@ -376,7 +376,7 @@ static void divide(struct sideband_list *list, struct runs *runs, uint64_t from,
 }
 
 struct written_stretches {
-	/* A stretch of trace of a CPU that was written up to a time, and behind the one before. */
+	/* A stretch of trace of a CPU that was written up to a time, after the previous stretch. */
 	struct written_stretch {
 		int32_t cpu;
 		uint64_t time, size;

@@ -169,7 +169,7 @@ static bool emit_event(const struct slice_store *store, struct store_cursor *cur
 }
 
 /* Release the file's pages periodically. */
-static void leave_behind(const struct slice_store *store, uint64_t count)
+static void release_step(const struct slice_store *store, uint64_t count)
 {
 	if (count % STEP == 0)
 		pages_give_back((const uint8_t *)store->records, store->file.size);
@@ -181,7 +181,7 @@ void slice_store_replay_track(const struct slice_store *store, size_t index,
 	struct store_cursor cursor = { .track = &store->tracks[index] };
 	uint64_t emitted = 0;
 
-	for (bool more = next_event(store, &cursor); more; leave_behind(store, ++emitted))
+	for (bool more = next_event(store, &cursor); more; release_step(store, ++emitted))
 		more = emit_event(store, &cursor, sink);
 }
 
@@ -211,7 +211,7 @@ void slice_store_replay(const struct slice_store *store, const struct slice_sink
 	while (count) {
 		if (!emit_event(store, &heap[0], sink))
 			heap[0] = heap[--count];
-		leave_behind(store, ++emitted);
+		release_step(store, ++emitted);
 		if (count)
 			cursors_sift_down(store, heap, count, 0);
 	}

@@ -7,7 +7,7 @@
 /* Bytes in memory of records of equal time; with timing packets these are few. */
 #define GROUP_MOST ((size_t)4 << 20)
 
-static void leave_behind(const struct sorter_track *track, size_t at)
+static void release_step(const struct sorter_track *track, size_t at)
 {
 	const struct slice_event *record = sorter_track_records(track) + at;
 
@@ -116,11 +116,11 @@ static void emit_one(struct sorter_track *track, const struct big_array *array, 
  * Returns the index after the last end in [at, end) that closes a slice of an earlier group and has
  * only ends and instants before it in its group.
  */
-static size_t behind_ends(const struct sorter_track *track, const struct big_array *array,
-			  size_t at, size_t end)
+static size_t skip_ends(const struct sorter_track *track, const struct big_array *array, size_t at,
+			size_t end)
 {
 	uint64_t depth = track->depth;
-	size_t behind = at;
+	size_t ends = at;
 
 	for (; at < end; at++) {
 		const struct slice_event *record = visit(array, at);
@@ -130,9 +130,9 @@ static size_t behind_ends(const struct sorter_track *track, const struct big_arr
 		if (record->kind != SLICE_END)
 			continue;
 		depth--;
-		behind = at + 1;
+		ends = at + 1;
 	}
-	return behind;
+	return ends;
 }
 
 /*
@@ -173,7 +173,7 @@ static void pass_group(struct sorter_track *track, const struct big_array *array
 	begin = plain;
 	while (late > plain && records[late - 1].order > SLICE_ORDER_PLAIN)
 		late--;
-	for (ended = behind_ends(track, array, plain, late); plain < ended; plain++)
+	for (ended = skip_ends(track, array, plain, late); plain < ended; plain++)
 		emit_one(track, array, plain);
 	for (; deferred < begin; deferred++)
 		emit_one(track, array, deferred);
@@ -186,13 +186,13 @@ static void pass_groups(struct sorter_track *track, size_t begin, size_t end)
 	const struct slice_event *records = sorter_track_records(track);
 
 	while (begin < end) {
-		size_t behind = begin + 1;
+		size_t stop = begin + 1;
 
-		leave_behind(track, begin);
-		while (behind < end && records[behind].time == records[begin].time)
-			leave_behind(track, behind++);
-		pass_group(track, &track->records, begin, behind);
-		begin = behind;
+		release_step(track, begin);
+		while (stop < end && records[stop].time == records[begin].time)
+			release_step(track, stop++);
+		pass_group(track, &track->records, begin, stop);
+		begin = stop;
 	}
 }
 
@@ -204,7 +204,7 @@ static void pass_plain(struct sorter_track *track, size_t begin, size_t end)
 	while (begin < end) {
 		size_t stop = begin - begin % SORTER_TRACK_STEP + SORTER_TRACK_STEP;
 
-		leave_behind(track, begin);
+		release_step(track, begin);
 		if (stop > end)
 			stop = end;
 		emit_sorted(track, records + begin, stop - begin);
@@ -259,7 +259,7 @@ static void take(const struct sorter_track *track, struct sorter_run *run, size_
 	uint64_t time = records[run->begin].time;
 
 	for (; run->begin < run->end && records[run->begin].time == time; run->begin++) {
-		leave_behind(track, run->begin);
+		release_step(track, run->begin);
 		group_of(sorter, *grouped + 1)[*grouped] = records[run->begin];
 		visit(&sorter->group, (*grouped)++);
 	}

@@ -3,7 +3,7 @@
 
 Prints the share of the CPU time that is done in order, and the time that N threads would take
 on N CPUs of their own: threads take the ordered stage first, then segments to decode, then
-slices to sort, slices to encode and bytes to write; one thread at a time does each of these.  What happens before and behind the jobs (opening, names of the summary) is not in the log."""
+slices to sort, slices to encode and bytes to write; one thread at a time does each of these.  What happens before and after the jobs (opening, names of the summary) is not in the log."""
 import sys
 
 
@@ -41,7 +41,7 @@ def read_log(path):
                 stage[-1] += ns - since[thread] - inner[thread]
             del since[thread]
     # The time up to asking for a segment is that of the segment before.
-    # Segments have jobs of one kind; what comes behind the stage are three others, in this order.
+    # Segments have jobs of one kind; what comes after the stage are three others, in this order.
     beside = [sum(ran.get(kind, {}).get(job, [])) for kind, job in jobs if kind != decodes]
     beside = (beside + [0, 0, 0])[:3]
     decode, rounds, costs = ran[decodes], {}, []

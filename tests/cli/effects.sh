@@ -143,7 +143,7 @@ build_id=$(readelf -n program | sed -n 's/.*Build ID: //p')
 force_dso() {
 	cp program true-program
 	first=$(printf '%d' "0x$(echo "$build_id" | cut -c1-2)")
-	# Behind the note's header and "GNU".
+	# After the note's header and "GNU".
 	section=$(readelf -SW program | awk '{ sub(/^ *\[ *[0-9]*\] /, "") } $1 == ".note.gnu.build-id" { print $4 }')
 	offset=$((0x$section + 16))
 	printf "\\$(printf '%o' $((255 - first)))" | dd of=program bs=1 seek="$offset" conv=notrunc 2>/dev/null

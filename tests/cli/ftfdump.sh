@@ -100,7 +100,7 @@ short_help() {
 }
 tap_check "-h is --help" short_help
 
-words() { # WORD...: as 64-bit little-endian words of a trace behind the magic number
+words() { # WORD...: as 64-bit little-endian words of a trace after the magic number
 	for word in 0016547846040010 "$@"; do
 		for byte in 7 6 5 4 3 2 1 0; do
 			printf "\\$(printf %03o "0x$(echo "$word" | cut -c$((2 * byte + 1))-$((2 * byte + 2)))")"

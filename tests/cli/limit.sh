@@ -40,7 +40,7 @@ ends_early() {
 		[ "$(stat -c %s whole)" -gt 5000000 ] && limited 1MB -f folded --max-stack=none deep -o part &&
 		[ "$(stat -c %s part)" -lt 1100000 ] && cmp -n "$(stat -c %s part)" part whole
 }
-tap_check "no stack is printed behind the limit" ends_early
+tap_check "no stack is printed after the limit" ends_early
 
 slices_of() { # FILE: without their ends
 	"$ftfdump" --slices "$1" | awk '{ print $1, $2, $3, $5 }' | sort

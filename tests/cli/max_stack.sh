@@ -37,7 +37,7 @@ cuts() {
 		>expected
 	folded --max-stack=2 four | diff expected -
 }
-tap_check "behind N functions come [truncated] and the innermost function" cuts
+tap_check "after N functions come [truncated] and the innermost function" cuts
 keeps_all() {
 	folded four >default && folded --max-stack=none four | cmp - default &&
 		folded --max-stack=4 four | cmp - default && grep -qx 'a;a;a;a 10' default &&

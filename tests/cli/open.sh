@@ -141,7 +141,7 @@ named_open() {
 	"$program" -q $symfs ./open -o by_path.ftf && "$program" -q $symfs -o by_order.ftf open &&
 		cmp by_path.ftf wanted.ftf && cmp by_order.ftf wanted.ftf && show open $symfs open && fetched wanted.ftf
 }
-tap_check "a file named open is an input behind ./, or behind another word" named_open
+tap_check "a file named open is an input after ./, or after another word" named_open
 wrong() { # PATTERN WORDS...
 	pattern=$1
 	shift

@@ -34,7 +34,7 @@ suggests() { # PATTERN OPTIONS...
 }
 tap_check "a misspelt option is an error with the option meant" \
 	suggests "^ptrace2ftf: unrecognized option '--fromat'; did you mean '--format'?$" --fromat=ftf a
-tap_check "also one of another group, behind other options" \
+tap_check "also one of another group, after other options" \
 	suggests "'--memtrase'; did you mean '--memtrace'" -q -o x --symfs --fromat --memtrase a
 tap_check "a misspelt word is an error with the word meant, and all others" \
 	suggests "unknown --format 'slises'; choose from ftf, branches.*; did you mean 'slices'?$" --format=slises a

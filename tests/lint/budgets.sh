@@ -37,7 +37,7 @@ every_constant_has_a_row() {
 	return $bad
 }
 tap_check "each constant of base/budget.h is a budget of the table, and no other" every_constant_has_a_row
-# Sets that the sweep makes: "(names)" behind the sweep's name.
+# Sets that the sweep makes: "(names)" after the sweep's name.
 sets_are_there() {
 	bad=0
 	for set in $(rows | sed -n 's/.*`tests\/sweep\/sweep.sh` (\([^)]*\)).*/\1/p' | tr -d ,); do

@@ -14,7 +14,7 @@ cat >"$work/list.py" <<'END'
 import re, sys
 
 calls = re.compile(r'\b(diag_warn|error_set|error_set_system|error_set_at|error_prefix|usage_error|argp_error)\s*\(')
-# What a function prints itself behind the program's name, or with it.
+# What a function prints itself after the program's name, or with it.
 begins = re.compile(r'\bmessage_begin_(?:error|warning)\s*\(|"(?:ptrace2ftf|ftfdump): ')
 prints = re.compile(r'\b(?:fputs|fprintf)\s*\(')
 name = re.compile(r'^(?:ptrace2ftf|ftfdump): ')
@@ -71,9 +71,9 @@ tap_check "what is impossible \"cannot\", in one word" \
 	none "[Cc]an't|[Cc]ould not|[Uu]nable|[Ff]ailed to|can not|won't|doesn't|isn't"
 tap_check "nouns are in place of \"what\" and \"one\"" \
 	none '(^|[^a-z])([Ww]hat|that which|none of|are none|is none|cannot be,|cannot be and|one that|are others|made up|taken for|neither when|chooses nothing|nothing of it)([^a-z]|$)'
-# The reason is behind the colon, advice behind the semicolon.
+# The reason is after the colon, advice after the semicolon.
 advice='allow|name|use|choose|leave out|write|give|see|keep|build|record|install|open|make|change|please|convert|show|run|remove'
-tap_check "what to do comes behind a semicolon" none ": ($advice) "
+tap_check "what to do comes after a semicolon" none ": ($advice) "
 tap_check "an option \"needs\" others, or cannot be combined with them" \
 	none '([^a-z](is|are) of (--|`|batches|one )|exclude each other)'
 tap_check "values that a user wrote are in single quotes" none '\\"|`%'

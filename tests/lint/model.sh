@@ -10,7 +10,7 @@ trap 'rm -rf "$work"' EXIT
 
 # Lines "NAME FILE TEST..." without comments.
 grep -v '^#' "$table" >"$work/table"
-# ".It A , B , \" and the line behind, of all tables.
+# ".It A , B , \" and the line after it, of all tables.
 sed -n '/^.Ss What becomes of each record/,/^.Ss What cannot be known/p' "$top/man/ptrace2ftf.7" |
 	sed -e ':more' -e '/\\$/{' -e N -e 's/\\\n//' -e 'b more' -e '}' |
 	sed -n 's/^.It //p' | tr -d ' ' | tr , '\n' | sort -u >"$work/named"

@@ -165,19 +165,19 @@ static void compare_depths(struct check *check, struct followed *thread,
 
 	for (size_t i = 0; i < matched; i++) {
 		const struct true_call *call;
-		long depth = (long)stretch->calls[i].depth, behind;
+		long depth = (long)stretch->calls[i].depth, after;
 
 		thread->next = next_true(check, thread->next, thread->tid);
 		call = &check->truth.calls[thread->next++];
-		behind = call->depth + (call->kind == 'C');
+		after = call->depth + (call->kind == 'C');
 		if (i == 0)
-			unseen = behind - depth;
+			unseen = after - depth;
 		else if (call->depth < unseen)
 			unseen = call->depth;
-		if (behind - unseen != depth && check->wrong++ < SHOWN)
+		if (after - unseen != depth && check->wrong++ < SHOWN)
 			printf("# %d %c %" PRIx64 " -> %" PRIx64 ": %ld frames, truly %ld\n",
 			       thread->tid, call->kind, call->from, call->to, depth,
-			       behind - unseen);
+			       after - unseen);
 	}
 	check->compared += matched;
 }

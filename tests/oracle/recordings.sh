@@ -311,7 +311,7 @@ for file in perf.data perf.data.pipe; do
 	tap_check "quipper $file: every byte of trace is accounted for" \
 		counts_all_bytes --symfs="$work" "$recordings/quipper-4.14/$file"
 done
-# Two of its PSB+ are of BDM70: a FUP in the header, and a TIP.PGE of another place behind it.
+# Two of its PSB+ are of BDM70: a FUP in the header, and a TIP.PGE of another place after it.
 is_no_mismatch() {
 	"$program" --no-warn --format=none "$recordings/quipper-4.14/perf.data" 2>"$work/messages" || return 1
 	! grep 'does not fit' "$work/messages"

@@ -8,8 +8,8 @@
 sized:
 	movl	$39, %eax		/* getpid */
 	syscall
-	.globl behind_syscall
-behind_syscall:
+	.globl after_syscall
+after_syscall:
 	nop
 	ret
 	.size sized, . - sized
@@ -20,9 +20,9 @@ behind_syscall:
 typed:
 	movl	$39, %eax
 	syscall
-	.globl hidden_behind_syscall
-	.hidden hidden_behind_syscall
-hidden_behind_syscall:
+	.globl hidden_after_syscall
+	.hidden hidden_after_syscall
+hidden_after_syscall:
 	movl	$3, %ecx
 local_loop:
 	decl	%ecx
@@ -43,7 +43,7 @@ dotted:
 	nop
 	ret
 
-	/* A label behind it may be another function, which is jumped to. */
+	/* A label after it may be another function, which is jumped to. */
 	.globl untyped
 untyped:
 	nop

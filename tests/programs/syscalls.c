@@ -95,7 +95,7 @@ __asm__(".text\n"
 	"	ret\n"
 	".size two_entries, . - two_entries");
 
-SEPARATE static long behind_the_begin(long number)
+SEPARATE static long after_the_begin(long number)
 {
 	return ((long (*)(long))((char *)two_entries + 5))(number) + 1;
 }
@@ -163,7 +163,7 @@ int main(void)
 		sum += by_jump(SYS_getegid, i % 2 ? SYS_getpid : SYS_gettid);
 		sum += passed_on(i % 3 ? SYS_getpgrp : SYS_sched_yield);
 		sum += two_entries(0);
-		sum += behind_the_begin(SYS_getgid);
+		sum += after_the_begin(SYS_getgid);
 		sum += passed_by_main(SYS_getuid);
 		passed_on_thrice();
 		sum += jumps();

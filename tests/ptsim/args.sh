@@ -50,7 +50,7 @@ totals() {
 	true_instructions >>"$work/sums"
 	cat "$work/sums"
 	# Cycles between the last branch and the end of the trace have no branch to count them.
-	# perf prints no instructions of the branches behind the last CYC packet; we count all that
+	# perf prints no instructions of the branches after the last CYC packet; we count all that
 	# were executed.
 	awk '{ i[NR] = $1; c[NR] = $2 }
 		END { exit !(i[1] > 10000 && i[1] == i[3] && i[1] >= i[2] && i[1] < i[2] * 1.003 && c[1] >= c[2] && c[1] < c[2] * 1.001) }' \

@@ -11,7 +11,7 @@ trap 'rm -rf "$work"' EXIT
 "$ptsim" record -o "$work/perf.data" -- "$programs/tail" >/dev/null 2>"$work/messages" ||
 	tap_skip_all "programs cannot be traced here: $(cat "$work/messages")"
 
-# Behind an interrupt many calls share one nanosecond, and slices of one time are ordered by depth.
+# After an interrupt many calls share one nanosecond, and slices of one time are ordered by depth.
 # By the source: work() has twice() with two add(), then early(), which calls or does not.
 nests_as_in_the_source() {
 	"$ptsim" record --cyc --interrupts=0 -o "$work/perf.data" -- "$programs/inlined" \

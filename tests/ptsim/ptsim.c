@@ -61,7 +61,7 @@ static const struct argp_option option_list[] = {
 	  .doc = "repeat the trace, later each time, to this size (one thread, --per-thread)" },
 	{ .name = "apart",
 	  .key = OPTION_APART,
-	  .doc = "with --repeat: an overflow behind each, so that the program begins anew" },
+	  .doc = "with --repeat: an overflow after each, so that the program begins anew" },
 	{ .doc = "Machine:" },
 	{ .name = "cpus", .key = OPTION_CPUS, .arg = "N", .doc = "1 to 4 CPUs (1)" },
 	{ .name = "per-thread",

@@ -93,7 +93,7 @@ tap_check "dlclose: the true stacks of two libraries at one address" same_stacks
 # Which number a function was called with is known where its caller's code has no other: of six calls
 # one comes from a part with another number.
 syscalls_by_number() { # PROGRAM
-	same_stacks 700 '--only=^(main|one|one_of_two|seldom_another|seldom_another_itself|by_jump|passed_on|passed_on_thrice|two_entries|behind_the_begin|passed_by_main|jumped_to|outer|inner|innermost|\[.*)$' --seed=3 -- "$1" || return 1
+	same_stacks 700 '--only=^(main|one|one_of_two|seldom_another|seldom_another_itself|by_jump|passed_on|passed_on_thrice|two_entries|after_the_begin|passed_by_main|jumped_to|outer|inner|innermost|\[.*)$' --seed=3 -- "$1" || return 1
 	numbers='6:getppid 6:getpriority 6:munlockall 0:getegid 0:getgid'
 	! grep -q optimized "$work/output" || numbers="$numbers 6:getpgid 6:getsid 6:getresuid 6:getuid"
 	! nm "$1" | grep -q 'seldom_another\.cold' || numbers="$numbers 10:geteuid"
@@ -120,7 +120,7 @@ labels_are_no_functions() {
 	for name in sized typed dotted dotted.helper untyped follows last_of_section next_section; do
 		echo "10 $name"
 	done | sort >"$work/expected"
-	grep -E ' (sized|typed|dotted|untyped|follows|last_|next_|hidden_|local_|behind_)[^ ]* address=' "$work/slices" |
+	grep -E ' (sized|typed|dotted|untyped|follows|last_|next_|hidden_|local_|after_)[^ ]* address=' "$work/slices" |
 		awk '{ n[$5]++ } END { for (name in n) print n[name], name }' | sort | diff "$work/expected" -
 }
 tap_check "labels: those inside functions are no functions" labels_are_no_functions
@@ -132,7 +132,7 @@ tap_check "forks: children begin in the call that forked them, MTC" same_stacks 
 	"$programs/forks"
 [ -z "$LONG" ] || tap_check "forks: the same, TSC only" same_stacks 1000000 "$forks" --no-mtc --cpus=2 \
 	--seed=3 -- "$programs/forks"
-# Without main, which ends where the exec is recorded: some time behind its system call.
+# Without main, which ends where the exec is recorded: some time after its system call.
 tap_check "family: the same, with exec" same_stacks 700 '--only=^(child|work|__libc_fork|_Fork)$' \
 	--seed=3 -- "$programs/family"
 # Where times are coarse, only the entry of a program shows that the code of the one before ended;

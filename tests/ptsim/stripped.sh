@@ -162,7 +162,7 @@ compiled() { # MINIMUM COMPILER SOURCE FUNCTIONS
 	same_calls "$1" "$work/compiled" "$4"
 }
 
-# A part's entry is behind its function's entry.
+# A part's entry is after its function's entry.
 conditional_tail_call() {
 	"${CC:-cc}" -O2 -fno-pie -no-pie -o "$work/compiled" "$work/asm.c" &&
 		same_calls 90 "$work/compiled" '^(leaf|chooser|main)$'

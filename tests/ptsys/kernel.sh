@@ -33,7 +33,7 @@ normal() { # FILE [-v VAR=VALUE]...: branches per thread in one form
 		sort -s -k1,1n
 }
 
-# A direct call may come behind the last packet of all: no decoder shows it.
+# A direct call may come after the last packet of all: no decoder shows it.
 same() { # TRUTH FOUND
 	diff "$1" "$2" >"$work/difference"
 	[ "$(grep -c '^[<>]' "$work/difference")" -le 1 ] && ! grep '^>' "$work/difference" && return 0

@@ -4,7 +4,7 @@
  * own trace.
  *
  *	threads    COUNT threads, forked, named and ended
- *	mappings   COUNT mappings of one process, one behind the other
+ *	mappings   COUNT mappings of one process, one after another
  *	remappings COUNT mappings of one process at four places, by turns
  *	families   COUNT mappings of a process, then COUNT children of it that map one more each
  *	circles    COUNT processes that are each the child of the other, and of themselves

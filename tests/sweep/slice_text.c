@@ -39,7 +39,7 @@ void slice_text_release(struct slice_text *slices)
 }
 
 /* Slices are in the order of threads: returns the last time of the thread at `from`. */
-static uint64_t last_time(const struct slice_text *slices, size_t from, size_t *behind)
+static uint64_t last_time(const struct slice_text *slices, size_t from, size_t *after)
 {
 	uint64_t last = 0;
 	size_t i = from;
@@ -48,7 +48,7 @@ static uint64_t last_time(const struct slice_text *slices, size_t from, size_t *
 	     i < slices->count && strcmp(slices->lines[i].thread, slices->lines[from].thread) == 0;
 	     i++)
 		last = slices->lines[i].end > last ? slices->lines[i].end : last;
-	*behind = i;
+	*after = i;
 	return last;
 }
 
@@ -73,10 +73,10 @@ static bool same(const struct slice_line *left, const struct slice_line *right)
 
 bool slice_text_is_start(const struct slice_text *whole, const struct slice_text *part)
 {
-	size_t behind;
+	size_t after;
 
-	for (size_t from = 0; from < part->count; from = behind) {
-		uint64_t time = last_time(part, from, &behind);
+	for (size_t from = 0; from < part->count; from = after) {
+		uint64_t time = last_time(part, from, &after);
 		const char *thread = part->lines[from].thread;
 		const struct slice_line *left, *right;
 		size_t i = 0, j = from;

@@ -17,9 +17,9 @@ struct found_run {
 /* Returns the next of the bits, at most `most`, with a stop bit. */
 static inline uint64_t first_bits(uint64_t bits, unsigned most)
 {
-	unsigned behind = 63 - most;
+	unsigned below = 63 - most;
 
-	return bits << most ? (bits >> behind | 1) << behind : bits;
+	return bits << most ? (bits >> below | 1) << below : bits;
 }
 
 /* Returns the block that follows the current one by the next bit without an event, or NULL. */

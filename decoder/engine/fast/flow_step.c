@@ -252,13 +252,13 @@ static bool is_local(struct pt_flow *flow, uint64_t to)
 static bool begins_ptwrite_at(const struct pt_flow *flow, const struct insn *insn)
 {
 	const struct basic_block *block = flow->block;
-	uint64_t behind = (uint64_t)block->length + insn->length;
+	uint64_t after = (uint64_t)block->length + insn->length;
 
 	return insn->kind == BRANCH_JUMP && !insn->indirect &&
 	       insn->distance == EMULATED_PTWRITE_SIGN_SIZE &&
-	       flow->view.end - flow->state.ip > behind &&
-	       emulated_ptwrite_has_sign(block->bytes + behind,
-					 flow->view.end - flow->state.ip - behind);
+	       flow->view.end - flow->state.ip > after &&
+	       emulated_ptwrite_has_sign(block->bytes + after,
+					 flow->view.end - flow->state.ip - after);
 }
 
 /* Set the way in which flow_run_cached() may leave the block the next time. */

@@ -178,7 +178,7 @@ static void open_run(struct pt_blocks *blocks, const struct aux_stream *aux)
 	blocks->config.end = blocks->bytes + blocks->size;
 	blocks->decoder =
 		blocks->size ? ALLOC_CHECKED(pt_blk_alloc_decoder(&blocks->config)) : NULL;
-	blocks->behind_psb = 0;
+	blocks->psb_end = 0;
 	blocks->synced = false;
 	blocks->idle = false;
 }
@@ -237,7 +237,7 @@ static void seek_schedule(struct pt_blocks *blocks)
  */
 static uint64_t next_psb(const struct pt_blocks *blocks, uint64_t decoded)
 {
-	uint64_t from = blocks->behind_psb;
+	uint64_t from = blocks->psb_end;
 	const uint8_t *found;
 
 	/* A damaged packet may have swallowed the beginning of a PSB. */
@@ -272,7 +272,7 @@ static void synchronise(struct pt_blocks *blocks)
 		finish_run(blocks);
 		return;
 	}
-	blocks->behind_psb = psb + AUX_PSB_SIZE;
+	blocks->psb_end = psb + AUX_PSB_SIZE;
 	if (blocks->status < 0) {
 		blocks_fail(blocks, gap_reason_of(blocks->status), 0);
 		return;

@@ -80,7 +80,7 @@ struct pt_blocks {
 	size_t next_piece; /* the first piece after `bytes` */
 	struct pt_config config;
 	struct pt_block_decoder *decoder; /* owned; NULL: libipt refused */
-	uint64_t behind_psb;              /* offset after the last PSB; 0 at first */
+	uint64_t psb_end;                 /* offset after the last PSB; 0 at first */
 	uint64_t counted;                 /* bytes of these pieces that are in the statistics */
 	bool ticks;                       /* libipt 2.1: tick events have the times of branches */
 	struct direct_cache insns;

@@ -58,7 +58,7 @@ void magic_push_level(struct magic_stack *stack, int64_t time, uint64_t ip)
 		.first = stack->depth,
 		.since = since_of(stack, time, ip),
 		.entry = time,
-		.behind = stack->group_depth < stack->depth ? (int8_t)calls : (int8_t)0,
+		.enclosing = stack->group_depth < stack->depth ? (int8_t)calls : (int8_t)0,
 	};
 }
 
@@ -79,11 +79,11 @@ void magic_renew(struct magic_stack *stack, int64_t time, uint64_t ip)
 static struct slice_event found_late(const struct magic_stack *stack, const struct symbol *symbol)
 {
 	const struct magic_level *level = current(stack);
-	bool behind = level->behind && level->entry == level->since;
+	bool enclosed = level->enclosing && level->entry == level->since;
 
 	return (struct slice_event){
 		.symbol = symbol,
-		.order = behind ? level->behind : (int8_t)SLICE_ORDER_DEFERRED,
+		.order = enclosed ? level->enclosing : (int8_t)SLICE_ORDER_DEFERRED,
 	};
 }
 

@@ -47,9 +47,9 @@ struct magic_trace {
 /* One stack of the stack of stacks, with the frames from `first` to the next stack's first. */
 struct magic_level {
 	size_t first;
-	int64_t since; /* mapped: earliest start of a frame that is found late */
-	int64_t entry; /* mapped: when the stack was set up */
-	int8_t behind; /* enclosing calls of that time, at most SLICE_ORDER_LAST */
+	int64_t since;    /* mapped: earliest start of a frame that is found late */
+	int64_t entry;    /* mapped: when the stack was set up */
+	int8_t enclosing; /* calls of that time, at most SLICE_ORDER_LAST */
 };
 
 /* A copy of a struct resolved_branch. */

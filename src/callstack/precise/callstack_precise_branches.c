@@ -3,7 +3,7 @@
  * Calls, returns and jumps; all other events: callstack_precise_far.c.
  *
  * The actions of the precise machine on each event (top: the innermost frame;
- * "matches": the address is just behind the frame's call instruction):
+ * "matches": the address is just after the frame's call instruction):
  *
  *   event              action
  *   -----------------  -----------------------------------------------------------

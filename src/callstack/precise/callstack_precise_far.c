@@ -198,11 +198,11 @@ static bool resumes_at(uint64_t expected, uint64_t to)
 /* Returns 1 + the index of the innermost handler that returns to ip; 0: none. */
 static size_t find_resumed(struct precise_stack *stack, uint64_t ip)
 {
-	static const int behind[] = { 0, -TRAP_LENGTH_MAX, 1, TRAP_LENGTH_MAX };
+	static const int offsets[] = { 0, -TRAP_LENGTH_MAX, 1, TRAP_LENGTH_MAX };
 	size_t at = 0;
 
-	for (size_t i = 0; i < sizeof(behind) / sizeof(behind[0]) && !at; i++)
-		at = frame_list_find(&stack->now, FRAME_BY_RESUME, ip - (uint64_t)behind[i]);
+	for (size_t i = 0; i < sizeof(offsets) / sizeof(offsets[0]) && !at; i++)
+		at = frame_list_find(&stack->now, FRAME_BY_RESUME, ip - (uint64_t)offsets[i]);
 	return at;
 }
 

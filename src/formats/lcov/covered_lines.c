@@ -13,7 +13,7 @@ struct covered_row {
 	uint64_t vaddr;
 	uint32_t dso, line; /* indexes; line NO_LINE: code without one */
 	uint32_t order;     /* in which they were added */
-	uint32_t behind;    /* the first row after it of another line or dso */
+	uint32_t stop;      /* the first row after it of another line or dso */
 };
 
 /* ---- Statements ---------------------------------------------------------- */
@@ -223,9 +223,9 @@ static void find_ends(struct covered_lines *lines)
 
 		if (row->line != NO_LINE)
 			lines->lines[row->line].shown = true;
-		row->behind = (uint32_t)i + 1;
+		row->stop = (uint32_t)i + 1;
 		if (i + 1 < lines->row_count && row[1].line == row->line && row[1].dso == row->dso)
-			row->behind = row[1].behind;
+			row->stop = row[1].stop;
 	}
 }
 
@@ -235,7 +235,7 @@ static bool is_loop(const struct covered_lines *lines, const struct code_stretch
 {
 	size_t end = find_row(lines, dso, stretch->from + 1);
 
-	return row < end && lines->rows[row].behind >= end;
+	return row < end && lines->rows[row].stop >= end;
 }
 
 /* Returns the line that a stretch comes from, NO_LINE: any other than that where it begins. */
@@ -260,16 +260,16 @@ static void count_lines(struct covered_lines *lines, const struct code_stretch *
 			uint32_t dso, uint64_t *through)
 {
 	uint64_t end = stretch->last + (stretch->exit != LEFT_BEFORE);
-	size_t row = find_row(lines, dso, stretch->begin), behind = find_row(lines, dso, end);
+	size_t row = find_row(lines, dso, stretch->begin), stop = find_row(lines, dso, end);
 	uint32_t line;
 
-	if (row == behind)
+	if (row == stop)
 		return;
 	line = lines->rows[row].line;
 	if (line != NO_LINE && line != line_left(lines, stretch, dso, row))
 		count_line(lines, line, stretch->count);
 	through[row + 1] += stretch->count;
-	through[behind] -= stretch->count;
+	through[stop] -= stretch->count;
 }
 
 /* Count the rows that code came to from those before them. */

@@ -160,7 +160,7 @@ IST_TRAP asm_exc_double_fault exc_double_fault 1
 
 /*
  * A fault (an address that is none) whose frame cannot be pushed either.  The
- * handler continues behind it, with the stack pointer in rdx.
+ * handler continues after it, with the stack pointer in rdx.
  */
 FUNCTION cause_double_fault
 	cli

@@ -185,7 +185,7 @@ START_TEST(the_extent_is_the_first_psb_to_the_last_timing_packet)
 END_TEST
 
 /* CBR: the core runs at 10 times the bus clock, the TSC at 20 times: two ticks a cycle. */
-START_TEST(the_extent_counts_cycles_behind_the_last_psb)
+START_TEST(the_extent_counts_cycles_after_the_last_psb)
 {
 	const struct pt_packet ratio = { .type = ppt_cbr, .payload.cbr.ratio = 10 };
 	const struct pt_packet cycles = { .type = ppt_cyc, .payload.cyc.value = 100 };
@@ -293,7 +293,7 @@ int main(void)
 	tcase_add_test(all, a_view_misses_what_is_missing_between_its_pieces);
 	tcase_add_loop_test(all, any_order_of_tscs_gives_a_part_of_the_stream, 0, 20);
 	tcase_add_test(all, the_extent_is_the_first_psb_to_the_last_timing_packet);
-	tcase_add_test(all, the_extent_counts_cycles_behind_the_last_psb);
+	tcase_add_test(all, the_extent_counts_cycles_after_the_last_psb);
 	tcase_add_test(all, the_extent_knows_packets_that_libipt_does_not_know);
 	tcase_add_test(all, the_extent_heeds_errata);
 	tcase_add_test(all, the_extent_reaches_over_a_full_buffer);

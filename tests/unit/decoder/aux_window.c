@@ -163,7 +163,7 @@ static uint8_t *map_pieces(struct aux_piece *of_streams[2])
 		of_streams[i % 2][i / 2] = (struct aux_piece){ .bytes = file + i * PIECE,
 							       .size = PIECE,
 							       .before = i * PIECE,
-							       .behind = size - (i + 1) * PIECE };
+							       .after = size - (i + 1) * PIECE };
 	return file;
 }
 

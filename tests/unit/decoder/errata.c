@@ -444,7 +444,7 @@ START_TEST(skd010_an_overflow_without_a_place_ends_at_the_next_one)
 END_TEST
 
 /* "OVF may be unexpectedly followed by a FUP" where tracing is off */
-START_TEST(apl12_a_place_behind_an_overflow_may_be_none)
+START_TEST(apl12_a_place_after_an_overflow_may_be_none)
 {
 	struct events events;
 
@@ -462,7 +462,7 @@ START_TEST(apl12_a_place_behind_an_overflow_may_be_none)
 END_TEST
 
 /* "the OVF may be followed by a TIP.PGD" */
-START_TEST(apl11_tracing_may_go_off_behind_an_overflow)
+START_TEST(apl11_tracing_may_go_off_after_an_overflow)
 {
 	struct events events;
 
@@ -478,7 +478,7 @@ START_TEST(apl11_tracing_may_go_off_behind_an_overflow)
 }
 END_TEST
 
-/* perf's INTEL_PT_FUP_WITH_NLIP: the FUP of an indirect branch has the ip behind it */
+/* perf's INTEL_PT_FUP_WITH_NLIP: the FUP of an indirect branch has the ip after it */
 START_TEST(a_fup_of_apollo_lake_may_have_the_next_ip)
 {
 	struct events events;
@@ -626,8 +626,8 @@ int main(void)
 	tcase_add_test(tests, bdm64_an_abort_is_where_its_fup_says);
 	tcase_add_test(tests, skd007_an_overflow_may_cut_a_cyc);
 	tcase_add_test(tests, skd010_an_overflow_without_a_place_ends_at_the_next_one);
-	tcase_add_test(tests, apl12_a_place_behind_an_overflow_may_be_none);
-	tcase_add_test(tests, apl11_tracing_may_go_off_behind_an_overflow);
+	tcase_add_test(tests, apl12_a_place_after_an_overflow_may_be_none);
+	tcase_add_test(tests, apl11_tracing_may_go_off_after_an_overflow);
 	tcase_add_test(tests, a_fup_of_apollo_lake_may_have_the_next_ip);
 	tcase_add_test(tests, skd022_a_vm_entry_is_no_interrupt);
 	tcase_add_test(tests, skd007_at_the_end_of_a_piece);

@@ -201,7 +201,7 @@ static void put_return(bool kept, uint64_t to)
 		pt_packets_tip(&run.packets, to);
 }
 
-static void run_work(uint64_t behind)
+static void run_work(uint64_t after)
 {
 	bool kept = true;
 
@@ -224,7 +224,7 @@ static void run_work(uint64_t behind)
 		return;
 	kept &= pass(SAMPLE_WORK + 7);
 	if (!run.off)
-		put_return(kept, behind);
+		put_return(kept, after);
 }
 
 static void maybe_switch(void)
@@ -457,7 +457,7 @@ START_TEST(threads_give_the_events_of_one_with_an_erratum)
 }
 END_TEST
 
-START_TEST(threads_give_the_events_of_one_behind_overflows)
+START_TEST(threads_give_the_events_of_one_after_overflows)
 {
 	begin((unsigned)_i, (struct dice){ 5, 5, 60, 0, 5, false });
 	compare(64, 1 + (unsigned)_i % 4);
@@ -483,7 +483,7 @@ START_TEST(segments_of_a_sound_trace_are_not_decoded_twice)
 END_TEST
 
 /* A gap emitted before a PSB matters only if the PSB's header gives an IP. */
-START_TEST(segments_behind_an_overflow_are_not_decoded_twice)
+START_TEST(segments_after_an_overflow_are_not_decoded_twice)
 {
 	struct dice dice = { .psb = 5, .overflows = 1 };
 
@@ -538,10 +538,10 @@ int main(void)
 	tcase_add_loop_test(tests, threads_give_the_events_of_one, 0, SEEDS / 3);
 	tcase_add_loop_test(tests, threads_give_the_events_of_one_whatever_goes_wrong, 0, SEEDS);
 	tcase_add_loop_test(tests, threads_give_the_events_of_one_with_an_erratum, 0, SEEDS);
-	tcase_add_loop_test(tests, threads_give_the_events_of_one_behind_overflows, 0, SEEDS);
+	tcase_add_loop_test(tests, threads_give_the_events_of_one_after_overflows, 0, SEEDS);
 	tcase_add_loop_test(tests, threads_find_the_same_traced_threads_as_one, 0, SEEDS);
 	tcase_add_loop_test(tests, segments_of_a_sound_trace_are_not_decoded_twice, 0, 10);
-	tcase_add_loop_test(tests, segments_behind_an_overflow_are_not_decoded_twice, 0, 10);
+	tcase_add_loop_test(tests, segments_after_an_overflow_are_not_decoded_twice, 0, 10);
 	tcase_add_test(tests, a_wrong_guess_is_decoded_again);
 	tcase_add_loop_test(tests, a_stream_may_be_left_in_the_middle, 0, 4);
 	suite_add_tcase(suite, tests);

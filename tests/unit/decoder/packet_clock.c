@@ -114,7 +114,7 @@ START_TEST(a_new_bus_ratio_does_not_move_the_next_mtc)
 }
 END_TEST
 
-START_TEST(the_first_mtc_behind_a_tsc_is_due_at_its_crystal_tick)
+START_TEST(the_first_mtc_after_a_tsc_is_due_at_its_crystal_tick)
 {
 	struct packet_clock clock = clock_of();
 
@@ -262,7 +262,7 @@ int main(void)
 	tcase_add_test(all, cycles_count_by_the_bus_ratio_until_they_are_measured);
 	tcase_add_test(all, a_new_bus_ratio_leaves_the_cycles_before_it_alone);
 	tcase_add_test(all, a_new_bus_ratio_does_not_move_the_next_mtc);
-	tcase_add_test(all, the_first_mtc_behind_a_tsc_is_due_at_its_crystal_tick);
+	tcase_add_test(all, the_first_mtc_after_a_tsc_is_due_at_its_crystal_tick);
 	tcase_add_test(all, cycles_do_not_pass_the_next_tsc);
 	tcase_add_test(all, cycles_do_not_pass_a_bound_before_the_next_mtc);
 	tcase_add_test(all, without_an_mtc_its_time_has_not_come);

@@ -640,7 +640,7 @@ END_TEST
  * The same, but without a PSB, since none was due: the CPU still compresses addresses against
  * earlier ones, and no packet has the time.
  */
-START_TEST(tracing_resumes_behind_a_full_buffer_without_a_psb)
+START_TEST(tracing_resumes_after_a_full_buffer_without_a_psb)
 {
 	struct pt_packet resume = { .type = ppt_tip_pge };
 
@@ -672,7 +672,7 @@ START_TEST(tracing_resumes_behind_a_full_buffer_without_a_psb)
 END_TEST
 
 /* Compressed returns after the full buffer match earlier calls: there is no PSB between. */
-START_TEST(returns_behind_a_full_buffer_match_calls_before_it)
+START_TEST(returns_after_a_full_buffer_match_calls_before_it)
 {
 	size_t full;
 
@@ -1031,7 +1031,7 @@ START_TEST(code_has_the_mode_of_the_trace)
 {
 	static const struct {
 		bool l, d;
-		uint64_t call, target, behind;
+		uint64_t call, target, after;
 	} modes[] = {
 		{ true, false, SAMPLE_MAIN, SAMPLE_MAIN + 0x16, SAMPLE_MAIN + 6 },
 		{ false, true, SAMPLE_MAIN + 1, SAMPLE_MAIN + 0x16, SAMPLE_MAIN + 6 },
@@ -1051,7 +1051,7 @@ START_TEST(code_has_the_mode_of_the_trace)
 	pt_packets_pgd(&run.packets, 0);
 	finish();
 	expect(1, BRANCH_CALL, modes[_i].call, modes[_i].target);
-	expect(2, BRANCH_RETURN, modes[_i].target, modes[_i].behind);
+	expect(2, BRANCH_RETURN, modes[_i].target, modes[_i].after);
 }
 END_TEST
 
@@ -2142,8 +2142,8 @@ int main(void)
 	tcase_add_loop_test(all, a_trace_in_pieces_is_one_stream, 0, 2);
 	tcase_add_loop_test(all, lost_data_that_the_kernel_reports_is_a_gap, 0, 4);
 	tcase_add_test(all, a_full_buffer_is_a_gap_exactly_where_it_was_full);
-	tcase_add_loop_test(all, tracing_resumes_behind_a_full_buffer_without_a_psb, 0, 2);
-	tcase_add_test(all, returns_behind_a_full_buffer_match_calls_before_it);
+	tcase_add_loop_test(all, tracing_resumes_after_a_full_buffer_without_a_psb, 0, 2);
+	tcase_add_test(all, returns_after_a_full_buffer_match_calls_before_it);
 	tcase_add_loop_test(all, a_hole_between_pieces_is_a_gap_of_known_size, 0, 2);
 	tcase_add_loop_test(all, snapshots_that_overlap_are_joined_and_others_are_apart, 0, 2);
 	tcase_add_loop_test(all, decisions_may_precede_the_targets_between_them, 0, 2);

@@ -126,7 +126,7 @@ static const struct {
 	/* mov %r11,(%rsp); ret */
 	{ "a retpoline's body", STACK_RETURN_JUMPS, 4, CODE(0x4c, 0x89, 0x1c, 0x24, 0xc3) },
 	/* call 1f; 0: pause; lfence; jmp 0b; 1: mov %rax,(%rsp); ret */
-	{ "the same behind the trap for speculation", STACK_RETURN_JUMPS, 16,
+	{ "the same after the trap for speculation", STACK_RETURN_JUMPS, 16,
 	  CODE(0xe8, 0x07, 0x00, 0x00, 0x00, 0xf3, 0x90, 0x0f, 0xae, 0xe8, 0xeb, 0xf9, 0x48, 0x89,
 	       0x04, 0x24, 0xc3) },
 	/* push 8(%rdi); ret */

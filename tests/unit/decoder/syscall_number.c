@@ -18,7 +18,7 @@ static const struct {
 	/* endbr64; mov $0xc,%eax; syscall; ret */
 	{ "a stub", 12, 9, CODE(0xf3, 0x0f, 0x1e, 0xfa, 0xb8, 12, 0, 0, 0, 0x0f, 0x05, 0xc3) },
 	/* mov $0x101,%eax; mov %rcx,%r10; mov $0xffffff9c,%edi; lea 8(%rsp),%rdx; syscall */
-	{ "arguments behind the number", 257, 18,
+	{ "arguments after the number", 257, 18,
 	  CODE(0xb8, 1, 1, 0, 0, 0x49, 0x89, 0xca, 0xbf, 0x9c, 0xff, 0xff, 0xff, 0x48, 0x8d, 0x54,
 	       0x24, 8, 0x0f, 0x05) },
 	/* xor %eax,%eax; syscall */
@@ -55,7 +55,7 @@ static const struct {
 	{ "a loop with it", 1, 5,
 	  CODE(0xb8, 1, 0, 0, 0, 0x0f, 0x05, 0x48, 0x83, 0xf8, 0xfc, 0x74, 0xf3) },
 	/* mov $1,%eax; 1: syscall; cmp $-4,%rax; je 1b: with its result */
-	{ "a loop behind it", SYSCALL_UNKNOWN, 5,
+	{ "a loop after it", SYSCALL_UNKNOWN, 5,
 	  CODE(0xb8, 1, 0, 0, 0, 0x0f, 0x05, 0x48, 0x83, 0xf8, 0xfc, 0x74, 0xf8) },
 	/* mov $1,%ebp; 1: mov %ebp,%eax; syscall; cmp $-4,%rax; je 1b: kept through the loop */
 	{ "a number from before the loop", 1, 7,
@@ -67,7 +67,7 @@ static const struct {
 	{ "a loop that is entered in the middle", 231, 10,
 	  CODE(0xba, 231, 0, 0, 0, 0xeb, 1, 0xf4, 0x89, 0xd0, 0x0f, 0x05, 0xeb, 0xf9) },
 	/* mov $12,%esi; mov %esi,%eax; syscall; mov %esi,%eax; syscall */
-	{ "behind another system call", 12, 11,
+	{ "after another system call", 12, 11,
 	  CODE(0xbe, 12, 0, 0, 0, 0x89, 0xf0, 0x0f, 0x05, 0x89, 0xf0, 0x0f, 0x05) },
 	/* mov $12,%ecx; syscall; mov %ecx,%eax; syscall: RCX has the return address */
 	{ "in a register that a system call writes", SYSCALL_UNKNOWN, 9,

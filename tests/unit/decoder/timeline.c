@@ -321,7 +321,7 @@ START_TEST(a_fork_that_perf_made_up_inherits_nothing)
 }
 END_TEST
 
-START_TEST(the_kernel_is_in_every_process_behind_its_own_code)
+START_TEST(the_kernel_is_in_every_process_after_its_own_code)
 {
 	struct perf_data_mmap kernel = {
 		.pid = -1,
@@ -985,7 +985,7 @@ static TCase *address_spaces(void)
 	tcase_add_test(tcase, a_change_of_name_is_no_exec);
 	tcase_add_test(tcase, a_child_has_what_its_parent_had_at_the_fork);
 	tcase_add_test(tcase, a_fork_that_perf_made_up_inherits_nothing);
-	tcase_add_test(tcase, the_kernel_is_in_every_process_behind_its_own_code);
+	tcase_add_test(tcase, the_kernel_is_in_every_process_after_its_own_code);
 	tcase_add_test(tcase, data_and_guests_are_not_code);
 	tcase_add_test(tcase, build_ids_come_with_the_mapping_or_from_their_feature);
 	tcase_add_test(tcase, the_vdso_of_a_32_bit_process_is_another_one);

@@ -18,7 +18,7 @@ static const char *text_of(uint64_t bits)
 }
 
 /* SDM volume 3, "Taken/Not-taken (TNT) Packet": up to six bits after a stop bit 1, then a 0. */
-START_TEST(a_byte_has_the_bits_behind_its_first_one)
+START_TEST(a_byte_has_the_bits_after_its_first_one)
 {
 	static const struct {
 		uint8_t byte;
@@ -57,7 +57,7 @@ int main(void)
 	Suite *suite = suite_create("tnt_bits");
 	TCase *all = tcase_create("all");
 
-	tcase_add_test(all, a_byte_has_the_bits_behind_its_first_one);
+	tcase_add_test(all, a_byte_has_the_bits_after_its_first_one);
 	tcase_add_test(all, a_packet_of_any_length_has_its_bits_the_oldest_first);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);

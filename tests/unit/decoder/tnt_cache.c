@@ -57,14 +57,14 @@ START_TEST(a_path_is_found_by_its_run_and_its_bits)
 }
 END_TEST
 
-START_TEST(bits_behind_those_of_a_path_do_not_matter)
+START_TEST(bits_after_those_of_a_path_do_not_matter)
 {
 	uint64_t bits = UINT64_C(0x54) << (64 - TNT_CACHE_BITS);
-	uint64_t behind = UINT64_MAX >> TNT_CACHE_BITS;
+	uint64_t after = UINT64_MAX >> TNT_CACHE_BITS;
 
 	keep(1, 0x54);
 	ck_assert_ptr_nonnull(find(1, 0x54));
-	ck_assert_ptr_eq(tnt_cache_find(&paths, tnt_cache_id(place_of(1), bits | behind)),
+	ck_assert_ptr_eq(tnt_cache_find(&paths, tnt_cache_id(place_of(1), bits | after)),
 			 find(1, 0x54));
 }
 END_TEST
@@ -107,7 +107,7 @@ int main(void)
 
 	tcase_add_checked_fixture(all, setup, teardown);
 	tcase_add_test(all, a_path_is_found_by_its_run_and_its_bits);
-	tcase_add_test(all, bits_behind_those_of_a_path_do_not_matter);
+	tcase_add_test(all, bits_after_those_of_a_path_do_not_matter);
 	tcase_add_test(all, a_new_path_is_always_found_however_many_were_kept);
 	tcase_add_test(all, no_two_paths_have_the_same_number);
 	tcase_add_test(all, nothing_is_found_once_all_are_forgotten);

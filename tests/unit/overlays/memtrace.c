@@ -478,7 +478,7 @@ START_TEST(a_location_code_with_two_meanings_is_reported)
 }
 END_TEST
 
-START_TEST(bytes_behind_the_description_are_reported)
+START_TEST(bytes_after_the_description_are_reported)
 {
 	struct memtrace trace;
 	struct ctf_file file;
@@ -592,7 +592,7 @@ int main(void)
 	tcase_add_test(tests, each_packet_is_read_by_its_own_version);
 	tcase_add_test(tests, a_time_before_the_start_is_reported);
 	tcase_add_test(tests, a_location_code_with_two_meanings_is_reported);
-	tcase_add_test(tests, bytes_behind_the_description_are_reported);
+	tcase_add_test(tests, bytes_after_the_description_are_reported);
 	tcase_add_test(tests, a_clock_that_is_set_back_does_not_move);
 	tcase_add_test(tests, versions_that_are_not_known_are_refused);
 	tcase_add_test(tests, no_damage_makes_the_reader_hang_or_overrun);

@@ -73,7 +73,7 @@ START_TEST(damage_is_named)
 END_TEST
 
 /* The error of the sound trace followed by a record of up to six words. */
-static const char *behind(const uint64_t record[6])
+static const char *after(const uint64_t record[6])
 {
 	uint64_t longer[LAST + 6];
 	size_t words = record[0] >> 4 & 0xfff;
@@ -84,7 +84,7 @@ static const char *behind(const uint64_t record[6])
 	return trace_problem_of(longer, sizeof(sound) + words * 8);
 }
 
-#define RECORD(...) behind((uint64_t[6]){ __VA_ARGS__ })
+#define RECORD(...) after((uint64_t[6]){ __VA_ARGS__ })
 
 /* The error of an instant at `ticks` with one tick a second. */
 static const char *slow(uint64_t ticks)
@@ -260,10 +260,10 @@ START_TEST(slices_lie_in_those_that_end_later)
 	complete(1, 10, 20, "a");
 	complete(1, 12, 15, "in a");
 	complete(1, 15, 18, "in a, too");
-	complete(1, 20, 30, "behind a");
+	complete(1, 20, 30, "after a");
 	trace_finish();
 	ck_assert_str_eq(trace.slices, "1/1 0 10 20 a\n1/1 1 12 15 in a\n1/1 1 15 18 in a, too\n"
-				       "1/1 0 20 30 behind a\n");
+				       "1/1 0 20 30 after a\n");
 }
 END_TEST
 

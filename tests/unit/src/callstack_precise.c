@@ -371,7 +371,7 @@ START_TEST(a_function_that_a_nameless_resolver_jumps_to_may_begin_a_coroutine_by
 END_TEST
 
 /* A bound stub, and one in code with retpolines, leave no state behind. */
-START_TEST(a_function_behind_a_bound_stub_may_begin_a_coroutine_by_a_return)
+START_TEST(a_function_after_a_bound_stub_may_begin_a_coroutine_by_a_return)
 {
 	call('l', 0x10, 'm');
 	call('m', 0x10, 'F');
@@ -859,7 +859,7 @@ START_TEST(nothing_returns_from_an_unwinder)
 END_TEST
 
 /* A landing pad 7 bytes after the recursive call, as in small functions. */
-START_TEST(a_call_returns_to_the_byte_behind_it)
+START_TEST(a_call_returns_to_the_byte_after_it)
 {
 	call('m', 0x10, 'f');
 	call('f', 0x30, 'f');
@@ -1207,7 +1207,7 @@ START_TEST(what_a_stack_is_left_for_may_go_to_another_one)
 }
 END_TEST
 
-START_TEST(a_gap_is_a_slice_and_a_new_segment_begins_behind_it)
+START_TEST(a_gap_is_a_slice_and_a_new_segment_begins_after_it)
 {
 	call('m', 0x10, 'f');
 	gap(GAP_OVERFLOW);
@@ -1358,7 +1358,7 @@ END_TEST
  * Without a timing packet after a gap, the calls before and after it share the time up to the next
  * one.
  */
-START_TEST(a_gap_without_a_time_behind_it_lies_between_the_calls_of_one_time)
+START_TEST(a_gap_without_a_time_after_it_lies_between_the_calls_of_one_time)
 {
 	jump('m', 'm', 0x10);
 	for (int i = 0; i < 2; i++) {
@@ -1640,7 +1640,7 @@ START_TEST(entries_into_the_kernel_alone_are_stacks_of_their_own)
 END_TEST
 
 /* INT n and INT3: the FUP has the instruction's address, and IRET returns after it. */
-START_TEST(a_software_interrupt_returns_behind_its_instruction)
+START_TEST(a_software_interrupt_returns_after_its_instruction)
 {
 	const uint64_t length = (uint64_t)_i;
 
@@ -1843,7 +1843,7 @@ static void add_tests(TCase *tests)
 		a_function_that_a_nameless_resolver_jumps_to_may_begin_a_coroutine_by_a_return);
 	tcase_add_test(tests, a_page_fault_in_the_stubs_does_not_hide_the_resolver);
 	tcase_add_test(tests, a_resolved_function_may_begin_a_coroutine_by_a_return);
-	tcase_add_test(tests, a_function_behind_a_bound_stub_may_begin_a_coroutine_by_a_return);
+	tcase_add_test(tests, a_function_after_a_bound_stub_may_begin_a_coroutine_by_a_return);
 	tcase_add_test(tests, a_stub_of_code_without_a_name_is_shown_itself);
 	tcase_add_test(tests, a_stub_that_is_interrupted_is_no_call_of_its_own);
 	tcase_add_loop_test(tests, what_interrupts_a_stub_is_no_part_of_its_target, 0, 2);
@@ -1866,7 +1866,7 @@ static void add_tests(TCase *tests)
 		       a_throw_to_an_entry_continues_the_caller_that_stored_its_stack_pointer);
 	tcase_add_test(tests, a_throw_to_an_entry_that_no_caller_waits_for_marks_it);
 	tcase_add_test(tests, a_longjmp_out_of_calls_to_one_that_was_not_seen_marks_it);
-	tcase_add_test(tests, a_call_returns_to_the_byte_behind_it);
+	tcase_add_test(tests, a_call_returns_to_the_byte_after_it);
 	tcase_add_test(tests, a_call_of_unknown_length_returns_to_a_byte_near_it);
 	tcase_add_test(tests, a_retpoline_is_a_jump);
 	tcase_add_test(tests, a_function_that_leaves_by_a_return_thunk_ends_there);
@@ -1887,7 +1887,7 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, stacks_that_are_passed_on_come_back_together);
 	tcase_add_test(tests, what_a_stack_is_left_for_by_a_fixed_call_is_part_of_it);
 	tcase_add_test(tests, what_a_stack_is_left_for_may_go_to_another_one);
-	tcase_add_test(tests, a_gap_is_a_slice_and_a_new_segment_begins_behind_it);
+	tcase_add_test(tests, a_gap_is_a_slice_and_a_new_segment_begins_after_it);
 	tcase_add_test(tests, calls_of_one_time_share_it_by_their_instructions);
 	tcase_add_test(tests, a_call_of_few_instructions_has_a_length);
 	tcase_add_test(tests, a_mark_takes_no_time_of_the_calls_that_share_it_by_instructions);
@@ -1895,7 +1895,7 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, calls_before_a_gap_share_the_time_up_to_its_end);
 	tcase_add_test(tests, calls_before_a_long_gap_are_as_fast_as_the_last_ones);
 	tcase_add_loop_test(tests, arguments_do_not_change_times_before_a_gap, 0, 2);
-	tcase_add_test(tests, a_gap_without_a_time_behind_it_lies_between_the_calls_of_one_time);
+	tcase_add_test(tests, a_gap_without_a_time_after_it_lies_between_the_calls_of_one_time);
 	tcase_add_test(tests, code_without_bytes_returns_to_its_caller);
 	tcase_add_test(tests, code_without_bytes_may_have_returned_often);
 	tcase_add_test(tests, code_without_bytes_calls_what_it_leads_to);
@@ -1911,7 +1911,7 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, the_kernel_runs_on_top_and_its_exit_goes_back);
 	tcase_add_test(tests, an_iret_with_a_frame_of_the_kernels_own_leaves_no_entry);
 	tcase_add_test(tests, entries_into_the_kernel_alone_are_stacks_of_their_own);
-	tcase_add_loop_test(tests, a_software_interrupt_returns_behind_its_instruction, 1, 3);
+	tcase_add_loop_test(tests, a_software_interrupt_returns_after_its_instruction, 1, 3);
 	tcase_add_test(tests, calls_at_one_time_are_spread_and_returns_take_none);
 	tcase_add_test(tests, calls_at_the_first_time_stay_beside_each_other);
 	tcase_add_test(tests, a_mark_takes_no_time_and_follows_the_calls_before_it);

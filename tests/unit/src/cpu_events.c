@@ -296,7 +296,7 @@ START_TEST(a_transaction_whose_end_is_lost_ends_there)
 }
 END_TEST
 
-START_TEST(a_transaction_may_be_open_behind_an_overflow)
+START_TEST(a_transaction_may_be_open_after_an_overflow)
 {
 	begin();
 	pt_packets_tsc(&packets, SAMPLE_START + 100);
@@ -1360,7 +1360,7 @@ int main(void)
 	tcase_add_loop_test(all, a_transaction_may_be_open_where_the_trace_begins, 0, 2);
 	tcase_add_loop_test(all, a_transaction_may_be_aborted_where_the_trace_begins, 0, 2);
 	tcase_add_loop_test(all, a_transaction_whose_end_is_lost_ends_there, 0, 2);
-	tcase_add_loop_test(all, a_transaction_may_be_open_behind_an_overflow, 0, 3);
+	tcase_add_loop_test(all, a_transaction_may_be_open_after_an_overflow, 0, 3);
 	tcase_add_loop_test(all, a_transaction_may_begin_and_end_where_tracing_is_off, 0, 4);
 	tcase_add_loop_test(all, a_sample_of_pebs_is_instants_with_its_registers, 0, 2);
 	tcase_add_loop_test(all, without_a_counter_the_only_event_names_a_sample, 0, 2);

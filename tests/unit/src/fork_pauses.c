@@ -71,7 +71,7 @@ START_TEST(an_earlier_fork_is_no_later_than_its_call)
 }
 END_TEST
 
-START_TEST(the_search_begins_behind_a_gap)
+START_TEST(the_search_begins_after_a_gap)
 {
 	add(1000, FORK);
 	add(1100, 0);
@@ -99,7 +99,7 @@ int main(void)
 	tcase_add_test(all, children_that_begin_last_to_first_have_a_call_each);
 	tcase_add_test(all, an_earlier_fork_takes_no_call_that_the_child_alone_can_have);
 	tcase_add_test(all, an_earlier_fork_is_no_later_than_its_call);
-	tcase_add_test(all, the_search_begins_behind_a_gap);
+	tcase_add_test(all, the_search_begins_after_a_gap);
 	tcase_add_test(all, a_child_of_unknown_address_began_in_the_last_call);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);

@@ -382,7 +382,7 @@ START_TEST(a_page_has_any_text_without_markup)
 }
 END_TEST
 
-START_TEST(times_are_printed_with_three_digits_behind_the_point)
+START_TEST(times_are_printed_with_three_digits_after_the_point)
 {
 	static const struct {
 		int64_t ns;
@@ -438,7 +438,7 @@ int main(void)
 	tcase_add_test(all, speedscope_has_a_profile_per_thread_with_slices);
 	tcase_add_test(all, a_page_has_numbers_of_leb128_in_base64);
 	tcase_add_test(all, a_page_has_any_text_without_markup);
-	tcase_add_test(all, times_are_printed_with_three_digits_behind_the_point);
+	tcase_add_test(all, times_are_printed_with_three_digits_after_the_point);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }

@@ -164,7 +164,7 @@ END_TEST
 
 /* Code without a name is one symbol; there are more addresses than are kept. */
 /* The highest id of the input is 2. */
-START_TEST(what_has_no_id_gets_the_next_and_new_tracks_those_behind_it)
+START_TEST(what_has_no_id_gets_the_next_and_new_tracks_those_after_it)
 {
 	struct error err = { 0 };
 	struct trace_reader reader;
@@ -306,7 +306,7 @@ int main(void)
 	tcase_add_test(all, what_is_known_at_the_end_needs_an_end);
 	tcase_add_test(all, costs_are_arguments_of_the_end);
 	tcase_add_test(all, a_mark_in_a_slice_is_an_instant_after_its_beginning);
-	tcase_add_test(all, what_has_no_id_gets_the_next_and_new_tracks_those_behind_it);
+	tcase_add_test(all, what_has_no_id_gets_the_next_and_new_tracks_those_after_it);
 	tcase_add_test(all, each_slice_of_a_symbol_has_its_own_address);
 	tcase_add_loop_test(all, edges_have_the_outcome_of_begins_and_ends_one_by_one, 0, 5);
 	suite_add_tcase(suite, all);

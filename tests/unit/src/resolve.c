@@ -190,7 +190,7 @@ END_TEST
 
 START_TEST(a_branch_is_never_cached_where_more_than_its_ends_matters)
 {
-	const struct location in_bpf = { BPF + 8, NULL, 0 }, behind = { BPF + 64, NULL, 0 };
+	const struct location in_bpf = { BPF + 8, NULL, 0 }, after = { BPF + 64, NULL, 0 };
 	const struct location trapping = { 0x3000, &with_traps, 0 };
 
 	register_symbol(300, (struct ksymbol){ BPF, 64, TYPE_BPF, REGISTER, "bpf_prog_late" });
@@ -199,12 +199,12 @@ START_TEST(a_branch_is_never_cached_where_more_than_its_ends_matters)
 	branch_cache_put(&resolver, NULL, &here, &in_bpf);
 	branch_cache_put(&resolver, NULL, &trapping, &here);
 	branch_cache_put(&resolver, NULL, &here, &trapping);
-	branch_cache_put(&resolver, NULL, &here, &behind);
+	branch_cache_put(&resolver, NULL, &here, &after);
 	ck_assert_ptr_null(branch_cache_get(&resolver, NULL, in_bpf.ip, here.ip));
 	ck_assert_ptr_null(branch_cache_get(&resolver, NULL, here.ip, in_bpf.ip));
 	ck_assert_ptr_null(branch_cache_get(&resolver, NULL, trapping.ip, here.ip));
 	ck_assert_ptr_null(branch_cache_get(&resolver, NULL, here.ip, trapping.ip));
-	ck_assert_ptr_nonnull(branch_cache_get(&resolver, NULL, here.ip, behind.ip));
+	ck_assert_ptr_nonnull(branch_cache_get(&resolver, NULL, here.ip, after.ip));
 }
 END_TEST
 

@@ -110,7 +110,7 @@ START_TEST(calls_arrive_in_order_with_all_they_say)
 }
 END_TEST
 
-START_TEST(a_queue_behind_another_one_gets_the_same_calls)
+START_TEST(a_queue_after_another_one_gets_the_same_calls)
 {
 	static char name[] = "track";
 	struct slice_queue *first;
@@ -283,7 +283,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tests, setup, teardown);
 	tcase_add_loop_test(tests, calls_arrive_in_order_with_all_they_say, 1, 4);
-	tcase_add_loop_test(tests, a_queue_behind_another_one_gets_the_same_calls, 1, 4);
+	tcase_add_loop_test(tests, a_queue_after_another_one_gets_the_same_calls, 1, 4);
 	tcase_add_loop_test(tests, the_caller_waits_for_a_slow_thread, 1, 4);
 	tcase_add_loop_test(tests, a_detail_arrives_with_its_event, 1, 4);
 	tcase_add_loop_test(tests, failure_and_written_slices_are_published, 1, 4);

@@ -109,7 +109,7 @@ START_TEST(slices_in_order_are_passed_on_as_they_are_at_the_end_of_the_segment)
 END_TEST
 
 /* A decode error ends the stack, and a later return shows its caller. */
-START_TEST(an_instant_does_not_keep_an_end_behind_a_slice_that_is_found_late)
+START_TEST(an_instant_does_not_keep_an_end_after_a_slice_that_is_found_late)
 {
 	begin(1, "main");
 	instant(2, "decode error");
@@ -124,7 +124,7 @@ START_TEST(an_instant_does_not_keep_an_end_behind_a_slice_that_is_found_late)
 END_TEST
 
 /* A kernel entry at the time of the call that encloses it. */
-START_TEST(a_slice_that_is_found_late_may_begin_behind_others_of_its_time)
+START_TEST(a_slice_that_is_found_late_may_begin_after_others_of_its_time)
 {
 	begin(1, "f");
 	begin(1, "entry");
@@ -562,8 +562,8 @@ int main(void)
 
 	tcase_add_checked_fixture(all, setup, teardown);
 	tcase_add_test(all, slices_in_order_are_passed_on_as_they_are_at_the_end_of_the_segment);
-	tcase_add_test(all, an_instant_does_not_keep_an_end_behind_a_slice_that_is_found_late);
-	tcase_add_test(all, a_slice_that_is_found_late_may_begin_behind_others_of_its_time);
+	tcase_add_test(all, an_instant_does_not_keep_an_end_after_a_slice_that_is_found_late);
+	tcase_add_test(all, a_slice_that_is_found_late_may_begin_after_others_of_its_time);
 	tcase_add_test(all, what_goes_back_in_time_is_put_in_order);
 	tcase_add_test(all, details_stay_with_their_begin_or_end);
 	tcase_add_test(all, details_of_many_in_order_stay_with_them);

@@ -5,7 +5,7 @@
 # function's own, for files of several languages.  nm lists
 # all names of an address: ours is one of them, but for the classes counted apart:
 #   suffix   nm's name has a symbol version or a clone's or part's suffix
-#   stamp    OCaml's number behind the name; nm does not demangle OCaml
+#   stamp    OCaml's number after the name; nm does not demangle OCaml
 #   file     addr2line has the line, but names the unit's first file where a line
 #            program names none (DWARF 5, file 1; binutils 2.40); readelf has ours
 #   gap      an empty row, which ends its sequence, in front of code without rows

@@ -118,7 +118,7 @@ a_symbol_without_a_size() {
 		exported: .cfi_startproc
 			.skip 32, 0x90
 			.cfi_endproc
-		behind:	.cfi_startproc
+		after:	.cfi_startproc
 			.skip 32, 0x90
 			.cfi_endproc
 	END

@@ -39,7 +39,7 @@ stubs() { # OPTIONS
 	cut -f 1 "$work/expected" | "$namer" 0 "$work/prog" | cut -f 1,2 | diff "$work/expected" -
 }
 
-# i386's code that may lie anywhere: the header and the stub behind it.
+# i386's code that may lie anywhere: the header and the stub after it.
 stubs_of_32_bits() {
 	printf 'call work@PLT\nret\n' | as --32 -o "$work/wide.o" &&
 		ld -m elf_i386 -shared -z lazy "$work/wide.o" -o "$work/wide.so" || return 1
