@@ -6,7 +6,7 @@
 cd "${top_srcdir:-.}" || exit 1
 
 is_formatted() {
-	find base decoder symbols writer reader overlays src tests -name '*.[ch]' | sort |
+	find base decoder symbols writer reader overlays src tests -name '*.[ch]' ! -name '*.pb-c.[ch]' | sort |
 		xargs -n 40 clang-format --dry-run -Werror
 }
 

@@ -8,7 +8,7 @@ trap 'rm -rf "$work"' EXIT
 
 sources() {
 	find base src decoder symbols writer reader overlays tests man m4 completions doc configure.ac Makefile.am build-aux/bootstrap \
-		build-aux/git-version -type f \
+		build-aux/git-version -type f ! -name '*.pb-c.[ch]' \
 		\( -name '*.[ch]' -o -name '*.cpp' -o -name '*.sh' -o -name '*.awk' -o -name '*.mk' -o -name '*.[13]' -o -name "_ptrace2ftf" -o -name "*.bash" -o -name "*.fish" \
 		-o -name '*.7' -o -name 'p2f-*.m4' -o -name configure.ac -o -name Makefile.am -o -path 'build-aux/*' \) 2>/dev/null
 }
