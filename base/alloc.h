@@ -13,9 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/*
- * Say that memory ran out and exit with status 1; a size of 0 is not known.  Does not return.
- */
+/* Say that memory ran out and exit with status 1; a size of 0 is not known.  Does not return. */
 void alloc_fail(size_t size) __attribute__((noreturn));
 
 /*

@@ -31,10 +31,9 @@
  * The array is divided in two: a condition holds for its first elements and
  * fails for all others (the std::partition_point of C++).
  *
- * Returns the number of leading elements for which `before` holds, [0, count]:
- * the index of the first element for which it does not hold, or `count`.  `i`
- * names the index in the expression `before`, which is evaluated for about
- * log2(count) elements:
+ * Returns the number of leading elements for which `before` holds, [0, count]: the index of the
+ * first element for which it does not hold, or `count`.  `i` names the index in the expression
+ * `before`, which is evaluated for about log2(count) elements:
  *
  *     first = LOWER_BOUND(i, table->count, table->ranges[i].end <= address);
  *

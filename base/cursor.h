@@ -2,10 +2,9 @@
 /*
  * Views of memory, and a bounded view of bytes that is read from front to back.
  *
- * No read goes past the end: a read that would returns zeros and makes the
- * cursor `short_`, which stays set, so that a parser may read a whole struct
- * and ask once.  All numbers are little-endian, as perf writes them on x86.
- * The cursor borrows the bytes.
+ * No read goes past the end: a read that would returns zeros and makes the cursor `short_`, which
+ * stays set, so that a parser may read a whole struct and ask once.  All numbers are little-endian,
+ * as perf writes them on x86.  The cursor borrows the bytes.
  */
 #ifndef BASE_CURSOR_H
 #define BASE_CURSOR_H

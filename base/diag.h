@@ -2,10 +2,9 @@
 /*
  * Warnings: damage and limits that do not end the run.
  *
- * Warnings are gathered by kind: the end of the run prints one line per kind,
- * with the number of times and the first location.  A kind is a short constant
- * text in the program ("aux-truncated"); it is also the warning's name in
- * machine-readable output.  Threads may warn at the same time.
+ * Warnings are gathered by kind: the end of the run prints one line per kind, with the number of
+ * times and the first location.  A kind is a short constant text in the program ("aux-truncated");
+ * it is also the warning's name in machine-readable output.  Threads may warn at the same time.
  */
 #ifndef BASE_DIAG_H
 #define BASE_DIAG_H
@@ -31,9 +30,8 @@ void diag_init(struct diag *diag);
 void diag_release(struct diag *diag);
 
 /*
- * Count one warning of `kind`; the first one's formatted text is kept.  Text
- * from a file may hold any bytes: diag_print() makes it safe for a terminal.
- * A null diag drops the warning.
+ * Count one warning of `kind`; the first one's formatted text is kept.  Text from a file may hold
+ * any bytes: diag_print() makes it safe for a terminal.  A null diag drops the warning.
  */
 void diag_warn(struct diag *diag, const char *kind, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -2,11 +2,10 @@
 /*
  * The reason why a call failed.
  *
- * The caller owns a struct error and passes it as the last parameter; a
- * function that fails fills it and returns -1.  The first cause wins: once a
- * kind is set, error_set() changes nothing, and callers only put context in
- * front with error_prefix().  A zeroed struct error is "no error".  Passing a
- * null pointer is allowed everywhere and drops the text.
+ * The caller owns a struct error and passes it as the last parameter; a function that fails fills
+ * it and returns -1.  The first cause wins: once a kind is set, error_set() changes nothing, and
+ * callers only put context in front with error_prefix().  A zeroed struct error is "no error".
+ * Passing a null pointer is allowed everywhere and drops the text.
  */
 #ifndef BASE_ERROR_H
 #define BASE_ERROR_H

@@ -7,9 +7,8 @@
 #define BASE_FAULT_H
 
 /*
- * Have such an access name the file, remove the unfinished output and end the
- * program with status 1.  Any other SIGBUS is a bug and keeps its core.  For
- * main(): a library leaves signals alone.
+ * Have such an access name the file, remove the unfinished output and end the program with status
+ * 1.  Any other SIGBUS is a bug and keeps its core.  For main(): a library leaves signals alone.
  */
 void fault_watch(void);
 

@@ -15,9 +15,8 @@ struct printable {
 };
 
 /*
- * Copy the next bytes of a text: characters of UTF-8, blanks, newlines and
- * tabs unchanged; each control and each byte that is not part of UTF-8 as '?'.  `out`
- * has room for `size` + 4 bytes.
+ * Copy the next bytes of a text: characters of UTF-8, blanks, newlines and tabs unchanged; each
+ * control and each byte that is not part of UTF-8 as '?'.  `out` has room for `size` + 4 bytes.
  * Returns the number of bytes written to it.
  */
 size_t printable_pass(struct printable *state, const char *bytes, size_t size, char *out);

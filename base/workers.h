@@ -3,10 +3,9 @@
  * A thread pool: runs jobs in the order in which they are submitted, and one ordered
  * stage that consumes their results.
  *
- * The stage runs in one thread at a time, the caller's among them.  The thread that ran
- * the job that the stage needs next is preferred, because the job's results are in its
- * CPU's cache; another thread runs the stage only if it has no job to run.  No thread
- * sleeps while there is work.
+ * The stage runs in one thread at a time, the caller's among them.  The thread that ran the job
+ * that the stage needs next is preferred, because the job's results are in its CPU's cache; another
+ * thread runs the stage only if it has no job to run.  No thread sleeps while there is work.
  *
  * All functions are for the thread that opened the workers, and those marked "also in
  * the stage" for the ordered stage, "also in a job" for jobs, too.

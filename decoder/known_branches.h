@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The branches that a trace has taken, each with a slot for the reader's findings about both
- * ends.
+ * The branches that a trace has taken, each with a slot for the reader's findings about both ends.
  *
  * Programs take the same branches again and again.  The engines, in any thread, note each event's
  * branch, so the reader of the ordered events looks nothing up: the branch has the names of both

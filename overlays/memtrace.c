@@ -6,8 +6,7 @@
 #include "overlays/memtrace_format.h"
 
 /*
- * This many turns of the slots show that memtrace's encoder wrote the file: others rarely begin
- * so.
+ * This many turns of the slots show that memtrace's encoder wrote the file: others rarely begin so.
  */
 #define FIRST_TURNS 64
 

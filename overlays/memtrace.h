@@ -20,11 +20,10 @@
 /*
  * The source locations in memtrace's backtraces.
  *
- * A code is a position in the program's code; its locations are the
- * functions inlined there, innermost last.  File and function names are coded
- * by move-to-front lists: one of 31 files per domain, and one of 31 functions
- * per file.  Source: memtrace's src/location_codec.ml; memtrace's own format
- * description is src/memtrace.tsdl.
+ * A code is a position in the program's code; its locations are the functions inlined there,
+ * innermost last.  File and function names are coded by move-to-front lists: one of 31 files per
+ * domain, and one of 31 functions per file.  Source: memtrace's src/location_codec.ml; memtrace's
+ * own format description is src/memtrace.tsdl.
  */
 
 struct memtrace_location {
@@ -182,9 +181,8 @@ int memtrace_open(struct memtrace *trace, const uint8_t *bytes, size_t size, str
 		  struct error *err);
 
 /*
- * Read the next event, in the order of the file: times of a domain do not go
- * back.  Packets of other processes and damaged packets are skipped and
- * warned about.
+ * Read the next event, in the order of the file: times of a domain do not go back.  Packets of
+ * other processes and damaged packets are skipped and warned about.
  * Returns 1; 0 at the end.
  */
 int memtrace_next(struct memtrace *trace, struct memtrace_event *event);

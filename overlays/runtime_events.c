@@ -7,67 +7,32 @@
 /*
  * The numbers of OCaml's runtime events and their names.
  *
- * The names are the ones that the standard library's Runtime_events prints
- * (runtime_phase_name, runtime_counter_name, lifecycle_name).  Source: the
- * enumerations of runtime/caml/runtime_events.h, 5.0 to 5.5.  OCaml 5.3 put
- * four phases into the middle and did not change the file's version, so there
- * are two tables of phases; counters were only ever appended.
+ * The names are the ones that the standard library's Runtime_events prints (runtime_phase_name,
+ * runtime_counter_name, lifecycle_name).  Source: the enumerations of
+ * runtime/caml/runtime_events.h, 5.0 to 5.5.  OCaml 5.3 put four phases into the middle and did not
+ * change the file's version, so there are two tables of phases; counters were only ever appended.
  */
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
+/* clang-format off */
 static const char *const phases[] = {
-	"explicit_gc_set",
-	"explicit_gc_stat",
-	"explicit_gc_minor",
-	"explicit_gc_major",
-	"explicit_gc_full_major",
-	"explicit_gc_compact",
-	"major",
-	"major_sweep",
-	"major_mark_roots",
-	"major_memprof_roots",
-	"major_mark",
-	"minor",
-	"minor_local_roots",
-	"minor_memprof_roots",
-	"minor_memprof_clean",
-	"minor_finalized",
-	"explicit_gc_major_slice",
-	"finalise_update_first",
-	"finalise_update_last",
-	"interrupt_remote",
-	"major_ephe_mark",
-	"major_ephe_sweep",
-	"major_finish_marking",
-	"major_gc_cycle_domains",
-	"major_gc_phase_change",
-	"major_gc_stw",
-	"major_mark_opportunistic",
-	"major_slice",
-	"major_finish_cycle",
-	"minor_clear",
-	"minor_finalizers_oldify",
-	"minor_global_roots",
-	"minor_leave_barrier",
-	"stw_api_barrier",
-	"stw_handler",
-	"stw_leader",
-	"major_finish_sweeping",
-	"major_memprof_clean",
-	"minor_finalizers_admin",
-	"minor_remembered_set",
-	"minor_remembered_set_promote",
-	"minor_local_roots_promote",
-	"domain_condition_wait",
-	"domain_resize_heap_reservation",
-	"compaction",
-	"compaction_evacuate",
-	"compaction_forward",
-	"compaction_release",
-	"empty_minor",
-	"minor_ephe_clean",
+	"explicit_gc_set", "explicit_gc_stat", "explicit_gc_minor", "explicit_gc_major",
+	"explicit_gc_full_major", "explicit_gc_compact", "major", "major_sweep",
+	"major_mark_roots", "major_memprof_roots", "major_mark", "minor", "minor_local_roots",
+	"minor_memprof_roots", "minor_memprof_clean", "minor_finalized",
+	"explicit_gc_major_slice", "finalise_update_first", "finalise_update_last",
+	"interrupt_remote", "major_ephe_mark", "major_ephe_sweep", "major_finish_marking",
+	"major_gc_cycle_domains", "major_gc_phase_change", "major_gc_stw",
+	"major_mark_opportunistic", "major_slice", "major_finish_cycle", "minor_clear",
+	"minor_finalizers_oldify", "minor_global_roots", "minor_leave_barrier",
+	"stw_api_barrier", "stw_handler", "stw_leader", "major_finish_sweeping",
+	"major_memprof_clean", "minor_finalizers_admin", "minor_remembered_set",
+	"minor_remembered_set_promote", "minor_local_roots_promote", "domain_condition_wait",
+	"domain_resize_heap_reservation", "compaction", "compaction_evacuate",
+	"compaction_forward", "compaction_release", "empty_minor", "minor_ephe_clean"
 };
+/* clang-format on */
 
 /* Phases that OCaml 5.3 put before others, by their number there; others came at the end. */
 static const unsigned inserted_5_3[] = { 9, 13, 14, 37 };

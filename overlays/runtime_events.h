@@ -3,17 +3,15 @@
  * Reads the rings of OCaml's runtime events: the file PID.events that a
  * program of OCaml 5 keeps mapped while it runs, alive or left behind.
  *
- * The caller maps the file; nothing here does I/O.  The program may still write to the
- * mapping: each event is copied, and returned only if the ring's head shows that it was
- * not overwritten meanwhile.  Of a damaged ring, the messages before the damage are
- * returned, and the longest run of sound messages that reaches the tail.  In a copy
- * that was made while the program wrote, the oldest messages may be overwritten by
- * newer ones than the copied tail: those are skipped.
+ * The caller maps the file; nothing here does I/O.  The program may still write to the mapping:
+ * each event is copied, and returned only if the ring's head shows that it was not overwritten
+ * meanwhile.  Of a damaged ring, the messages before the damage are returned, and the longest run
+ * of sound messages that reaches the tail.  In a copy that was made while the program wrote, the
+ * oldest messages may be overwritten by newer ones than the copied tail: those are skipped.
  *
- * Source: runtime/runtime_events.c and caml/runtime_events.h of OCaml 5.0 to
- * 5.4.  Times are ns of the system's monotonic clock; within a ring they do
- * not go back.  A ring belongs to a domain's slot: domains that live one after
- * another may share it.
+ * Source: runtime/runtime_events.c and caml/runtime_events.h of OCaml 5.0 to 5.4.  Times are ns of
+ * the system's monotonic clock; within a ring they do not go back.  A ring belongs to a domain's
+ * slot: domains that live one after another may share it.
  */
 #ifndef OVERLAYS_RUNTIME_EVENTS_H
 #define OVERLAYS_RUNTIME_EVENTS_H
@@ -149,10 +147,9 @@ const char *runtime_events_phase_name(const struct runtime_events *file, unsigne
 /*
  * The payloads of well-known custom events of OCaml programs.
  *
- * The program's own code writes the bytes of a custom event, and the file has no
- * description of them, so only events of known names can be read: those of Eio
- * (lib_eio/runtime_events/eio_runtime_events.ml) and of ocaml-trace
- * (src/runtime-events).
+ * The program's own code writes the bytes of a custom event, and the file has no description of
+ * them, so only events of known names can be read: those of Eio
+ * (lib_eio/runtime_events/eio_runtime_events.ml) and of ocaml-trace (src/runtime-events).
  */
 
 enum runtime_custom_kind {
@@ -176,8 +173,7 @@ struct runtime_custom {
 
 /*
  * Read the payload of a custom event by the event's name.
- * Returns whether the name is known and the payload is long enough; if not,
- * `custom` is zeroed.
+ * Returns whether the name is known and the payload is long enough; if not, `custom` is zeroed.
  */
 bool runtime_custom_read(struct runtime_custom *custom, const char *name, const uint8_t *payload,
 			 size_t size);

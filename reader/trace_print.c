@@ -5,25 +5,13 @@
 #define OBJECT_PROCESS 1
 #define OBJECT_THREAD  2
 
+/* clang-format off */
 static const char *const kinds[TRACE_KINDS] = {
-	"magic",
-	"provider",
-	"section",
-	"provider-event",
-	"initialization",
-	"string",
-	"thread",
-	"event",
-	"blob",
-	"userspace-object",
-	"kernel-object",
-	"context-switch",
-	"wakeup",
-	"legacy-context-switch",
-	"log",
-	"large-record",
-	"unknown",
+	"magic", "provider", "section", "provider-event", "initialization", "string", "thread",
+	"event", "blob", "userspace-object", "kernel-object", "context-switch", "wakeup",
+	"legacy-context-switch", "log", "large-record", "unknown"
 };
+/* clang-format on */
 
 static const char *const events[EVENT_TYPES] = {
 	"instant",       "counter",   "begin",      "end",       "complete", "async-begin",

@@ -83,8 +83,7 @@ static void trace_input_close(struct trace_input *input)
 }
 
 /*
- * Open a file from where it is read next; `fd` is closed with the input, or at
- * once if that fails.
+ * Open a file from where it is read next; `fd` is closed with the input, or at once if that fails.
  * Returns 0; -1 with err filled.
  */
 static int trace_input_open_fd(struct trace_input *input, int fd, struct error *err)
@@ -773,18 +772,16 @@ static void check_first(struct parse *p)
 
 static void read_record(struct parse *p)
 {
-	static void (*const readers[])(struct parse *) = {
-		read_metadata,
-		read_initialization,
-		read_string,
-		read_thread,
-		read_event,
-		read_blob,
-		read_userspace_object,
-		read_kernel_object,
-		read_scheduling,
-		read_log,
-	};
+	static void (*const readers[])(struct parse *) = { read_metadata,
+							   read_initialization,
+							   read_string,
+							   read_thread,
+							   read_event,
+							   read_blob,
+							   read_userspace_object,
+							   read_kernel_object,
+							   read_scheduling,
+							   read_log };
 	size_t type = bits(p->header, 0, 3);
 
 	if (type < sizeof(readers) / sizeof(readers[0]))

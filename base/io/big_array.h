@@ -22,9 +22,8 @@ struct big_array {
 };
 
 /*
- * Make room for `need` items of `size` bytes, always the same size; an array of more
- * than `most` bytes goes into a file.  The items may move.  Ends the program if
- * memory runs out.
+ * Make room for `need` items of `size` bytes, always the same size; an array of more than `most`
+ * bytes goes into a file.  The items may move.  Ends the program if memory runs out.
  */
 void big_array_grow(struct big_array *array, size_t need, size_t size, size_t most);
 

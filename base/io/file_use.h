@@ -2,15 +2,13 @@
 /*
  * Which files the run reads and which it writes.
  *
- * No file may be both, and none is written twice: a mistake in a command line must not
- * destroy an input.  Files that are read are known by device and inode, from the
- * descriptor that reads them; so all of them are opened here.  An output is identified
- * by its directory and name, because a new file replaces the old one there; an output
- * that is written directly (standard output, --json-lines) also by device and inode.
- * Devices and pipes lose nothing, and are not compared.
+ * No file may be both, and none is written twice: a mistake in a command line must not destroy an
+ * input.  Files that are read are known by device and inode, from the descriptor that reads them;
+ * so all of them are opened here.  An output is identified by its directory and name, because a new
+ * file replaces the old one there; an output that is written directly (standard output,
+ * --json-lines) also by device and inode.  Devices and pipes lose nothing, and are not compared.
  *
- * The lists are of the process; fork() copies them.  All functions may be called by any
- * thread.
+ * The lists are of the process; fork() copies them.  All functions may be called by any thread.
  */
 #ifndef BASE_IO_FILE_USE_H
 #define BASE_IO_FILE_USE_H
@@ -54,8 +52,7 @@ enum file_use_way { FILE_REPLACED, FILE_APPENDED };
  * `path` will be written; "-": standard output.  `what` says by which option or for which
  * input, for messages.  Both are borrowed for ever.  The same pointer `path` may come
  * again: it is the same output.
- * Returns 0; -1 with err filled if the file is also read, or if another output has the
- * same path.
+ * Returns 0; -1 with err filled if the file is also read, or if another output has the same path.
  */
 int file_use_write(const char *path, const char *what, enum file_use_way way, struct error *err);
 

@@ -11,10 +11,9 @@
 #include "base/io/file_makers.h"
 
 /*
- * Small enough to be in a cache still when write() copies it, and for the page
- * cache to take pages that were used lately: for pieces of 1 MiB it takes large
- * folios, which a virtual machine often gets from its host first, at several
- * times the cost of the copy.
+ * Small enough to be in a cache still when write() copies it, and for the page cache to take pages
+ * that were used lately: for pieces of 1 MiB it takes large folios, which a virtual machine often
+ * gets from its host first, at several times the cost of the copy.
  */
 #define FLUSH_AT    ((size_t)64 * 1024)
 #define BUFFER_SIZE (FLUSH_AT + OUTPUT_RESERVE_MAX)

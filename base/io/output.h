@@ -192,10 +192,7 @@ void output_drop(void);
  */
 void output_name_temporary(char *name, size_t room, const char *path, int pid, int i);
 
-/*
- * Remove the temporary file that process `pid`, which was killed, may have left
- * beside `path`.
- */
+/* Remove the temporary file that process `pid`, which was killed, may have left beside `path`. */
 void output_remove_left(const char *path, int pid);
 
 /* Give up: leave no file.  Idempotent, also after output_close() and on zeroed memory. */

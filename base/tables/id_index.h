@@ -37,10 +37,7 @@ struct id_probe {
 /* Release the memory.  Idempotent, also on zeroed memory, which is an empty index. */
 void id_index_release(struct id_index *index);
 
-/*
- * Returns the number of cells that the index must grow to before the next id_index_put(),
- * or 0.
- */
+/* Returns the number of cells that the index must grow to before the next id_index_put(), or 0. */
 size_t id_index_wants(const struct id_index *index);
 
 /*

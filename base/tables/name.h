@@ -2,9 +2,8 @@
 /*
  * Names: each distinct text exists once and has a small dense number.
  *
- * The dense ids let a writer keep its string table in a plain array.  A name
- * lives as long as its table; names compare by pointer.  Threads may make names
- * at the same time.
+ * The dense ids let a writer keep its string table in a plain array.  A name lives as long as its
+ * table; names compare by pointer.  Threads may make names at the same time.
  */
 #ifndef BASE_TABLES_NAME_H
 #define BASE_TABLES_NAME_H

@@ -29,9 +29,8 @@ struct extended_packet {
 };
 
 /*
- * Read the packet at `bytes`, `size` of which are present.  `bip_size`: bytes of a BIP's
- * value; 0: not between BBP and BEP. Returns the packet's size; 0 if it is another packet,
- * or incomplete.
+ * Read the packet at `bytes`, `size` of which are present.  `bip_size`: bytes of a BIP's value; 0:
+ * not between BBP and BEP. Returns the packet's size; 0 if it is another packet, or incomplete.
  */
 size_t extended_packet_read(struct extended_packet *packet, const uint8_t *bytes, size_t size,
 			    unsigned bip_size);

@@ -25,9 +25,8 @@ struct tsc_clock {
 };
 
 /*
- * Returns ns of perf's clock, modulo 2^64.  The formula's two halves, whole ticks
- * of 2^shift and the rest, add up to this, because (whole << shift) * mult >> shift
- * is exact.
+ * Returns ns of perf's clock, modulo 2^64.  The formula's two halves, whole ticks of 2^shift and
+ * the rest, add up to this, because (whole << shift) * mult >> shift is exact.
  */
 static inline uint64_t tsc_clock_ns(const struct tsc_clock *clock, uint64_t tsc)
 {
@@ -39,8 +38,7 @@ uint64_t tsc_clock_tsc(const struct tsc_clock *clock, uint64_t ns);
 
 /*
  * A TSC packet carries 7 bytes (SDM volume 3, "TSC Packet").
- * Returns all 8, the top byte being the one that brings the value nearest to
- * `reference`.
+ * Returns all 8, the top byte being the one that brings the value nearest to `reference`.
  */
 static inline uint64_t tsc_clock_complete(uint64_t low, uint64_t reference)
 {

@@ -135,9 +135,8 @@ bool space_builder_is_memory(const char *path)
 }
 
 /*
- * Returns whether a range begins and ends at multiples of 2 MiB, as huge pages do.
- * Aligned memory over a file's code is its copy even without neighbours:
- * aligned code leaves no neighbours.
+ * Returns whether a range begins and ends at multiples of 2 MiB, as huge pages do.  Aligned memory
+ * over a file's code is its copy even without neighbours: aligned code leaves no neighbours.
  */
 static bool is_aligned(uint64_t begin, uint64_t end)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An address space while the timeline is being built: a set of mappings that
- * do not overlap.
+ * An address space while the timeline is being built: a set of mappings that do not overlap.
  *
  * perf does not record unmapping, so a mapping lives until another one is put
  * over it.  Mappings are immutable and live in the caller's arena; cutting or
@@ -38,16 +37,12 @@ bool space_builder_conflicts(const struct space_builder *builder, const struct m
  */
 bool space_builder_is_copy(const struct space_builder *builder, const struct mapping *mapping);
 
-/*
- * Add a mapping (copied).  Where it overlaps others, it wins; their other
- * parts stay.
- */
+/* Add a mapping (copied).  Where it overlaps others, it wins; their other parts stay. */
 void space_builder_add(struct space_builder *builder, const struct mapping *mapping);
 
 /*
- * Fill builder->space with the mappings as a sorted array in the arena, copies
- * on huge pages as their files, and release the set.  `kernel` (borrowed, may be NULL) becomes the
- * space's own.
+ * Fill builder->space with the mappings as a sorted array in the arena, copies on huge pages as
+ * their files, and release the set.  `kernel` (borrowed, may be NULL) becomes the space's own.
  */
 void space_builder_finish(struct space_builder *builder, const struct address_space *kernel);
 

@@ -16,10 +16,9 @@
 
 /*
  * Map and check an input: a path, or "-" for standard input.
- * Returns 0; -1 with err filled: not readable, not a recording of perf, or of a
- * machine that has no Intel PT (big-endian), with err->text naming the path and
- * the remedy.  Damaged features are warned about.  The caller calls
- * perf_file_close() in both cases.
+ * Returns 0; -1 with err filled: not readable, not a recording of perf, or of a machine that has no
+ * Intel PT (big-endian), with err->text naming the path and the remedy.  Damaged features are
+ * warned about.  The caller calls perf_file_close() in both cases.
  */
 int perf_file_open(struct perf_file *file, const char *path, struct diag *diag, struct error *err);
 
@@ -60,10 +59,7 @@ static inline uint64_t perf_part_size(const struct perf_part *part)
 int perf_file_next(const struct perf_file *file, uint64_t *position, struct perf_record *record,
 		   struct diag *diag);
 
-/*
- * The events of a recording: from the attribute section of a file, or from
- * records of a stream.
- */
+/* The events of a recording: from the attribute section of a file, or from records of a stream. */
 
 /* Add an event; `size` bytes of struct perf_event_attr as that perf knew it. */
 void perf_attrs_add(struct perf_file *file, struct byte_view attr, struct byte_view ids);

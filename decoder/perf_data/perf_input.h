@@ -34,8 +34,7 @@ void perf_input_release(struct perf_input *input);
 bool perf_input_is_file(const char *path);
 
 /*
- * Map one file; "-" is standard input.  A pipe is first read to its end into a file
- * without a name.
+ * Map one file; "-" is standard input.  A pipe is first read to its end into a file without a name.
  * Returns 0 with the bytes, owned by the caller (munmap()); -1 with err filled.
  */
 int perf_input_map(const char *path, struct byte_view *bytes, struct error *err);

@@ -75,9 +75,8 @@ int perf_record_read_comm(const struct perf_record *record, struct perf_comm *co
 }
 
 /*
- * perf marks the FORK records that it makes up with a bit that the kernel uses
- * for COMM only, since 4.20 (tools/perf/util/synthetic-events.c); older ones
- * just lack the time of the fork.
+ * perf marks the FORK records that it makes up with a bit that the kernel uses for COMM only, since
+ * 4.20 (tools/perf/util/synthetic-events.c); older ones just lack the time of the fork.
  */
 int perf_record_read_task(const struct perf_record *record, struct perf_task *task)
 {

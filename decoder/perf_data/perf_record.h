@@ -2,9 +2,8 @@
 /*
  * Typed views of the side-band records.
  *
- * Texts and build ids are views of the file.  Sources: linux/perf_event.h
- * (enum perf_event_type) for the kernel's records, tools/perf/util/event.h for
- * perf's own.
+ * Texts and build ids are views of the file.  Sources: linux/perf_event.h (enum perf_event_type)
+ * for the kernel's records, tools/perf/util/event.h for perf's own.
  */
 #ifndef DECODER_PERF_DATA_PERF_RECORD_H
 #define DECODER_PERF_DATA_PERF_RECORD_H

@@ -185,10 +185,9 @@ static bool is_off_cpu(const struct perf_attr *attr)
 }
 
 /*
- * From perf 6.16 on, a BPF program writes the sample of a wait as soon as the thread runs
- * again.  The kernel's fields are of the thread that ran before; those of the thread that
- * waited are in RAW: pid, tid, period and callchain (tools/perf/util/evsel.c,
- * __set_offcpu_sample()).
+ * From perf 6.16 on, a BPF program writes the sample of a wait as soon as the thread runs again.
+ * The kernel's fields are of the thread that ran before; those of the thread that waited are in
+ * RAW: pid, tid, period and callchain (tools/perf/util/evsel.c, __set_offcpu_sample()).
  */
 static void read_off_cpu(struct perf_sample *sample)
 {

@@ -92,10 +92,7 @@ void branch_merge_release(struct branch_merge *merge)
 	merge->count = 0;
 }
 
-/*
- * Returns the number of events of the stream on top that precede all others' events and
- * bursts.
- */
+/* Returns the number of events of the stream on top that precede all others' events and bursts. */
 static size_t count_due(struct branch_merge *merge)
 {
 	const struct branch_merge_entry *other = &merge->heap[1];

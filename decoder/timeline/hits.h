@@ -87,10 +87,9 @@ const char *hits_event_name(const struct hits *hits, const struct perf_attr *att
 bool hits_read(const struct hits *hits, size_t index, struct hit *hit);
 
 /*
- * List the values that were recorded with a hit: a breakpoint's address if it is one of data;
- * a probe's arguments, in hexadecimal where perf prints them so; registers, those of
- * arguments first (System V ABI).  `args` borrows from both; values beyond its room are left
- * out.
+ * List the values that were recorded with a hit: a breakpoint's address if it is one of data; a
+ * probe's arguments, in hexadecimal where perf prints them so; registers, those of arguments first
+ * (System V ABI).  `args` borrows from both; values beyond its room are left out.
  */
 void hits_list_args(const struct hits *hits, const struct hit *hit, struct hit_args *args);
 

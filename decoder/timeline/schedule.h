@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The thread and address space that one AUX stream traces at a time: a cursor over
- * the timeline.
+ * The thread and address space that one AUX stream traces at a time: a cursor over the timeline.
  *
  * A buffer per CPU follows the context switches; a buffer per thread is of that
  * thread, and of the leader once the thread has run exec.  The time of a trace event is as exact as
@@ -83,9 +82,8 @@ void schedule_seek_user(struct schedule *schedule, uint64_t time, uint64_t ip);
 void schedule_enter_user(struct schedule *schedule, uint64_t time, uint64_t ip);
 
 /*
- * User code of the current thread stops, and will continue at ip (0: unknown).  Where the
- * time is too coarse to decide which of two threads with the same code begins to run, the
- * address decides.
+ * User code of the current thread stops, and will continue at ip (0: unknown).  Where the time is
+ * too coarse to decide which of two threads with the same code begins to run, the address decides.
  */
 void schedule_stop_user(struct schedule *schedule, uint64_t ip);
 

@@ -3,11 +3,10 @@
  * The history of the recording, from perf's side-band records: threads and
  * their names, mapped code, the threads that ran on each CPU, and losses.
  *
- * Built in one pass over the file, immutable afterwards, so that any number of
- * streams may read it at the same time, each with a cursor of its own.  The order
- * of records in the file does not matter: records are sorted by their time
- * (file order where times are equal).  Everything returned is borrowed and
- * lives as long as the timeline.  Times are ns of perf's clock.
+ * Built in one pass over the file, immutable afterwards, so that any number of streams may read it
+ * at the same time, each with a cursor of its own.  The order of records in the file does not
+ * matter: records are sorted by their time (file order where times are equal).  Everything returned
+ * is borrowed and lives as long as the timeline.  Times are ns of perf's clock.
  */
 #ifndef DECODER_TIMELINE_TIMELINE_H
 #define DECODER_TIMELINE_TIMELINE_H
@@ -21,11 +20,10 @@ struct hits;
 struct trace_pauses;
 
 /*
- * Read all side-band records of the file.  `code` (`count`, sorted by time) is the code
- * that JIT compilers wrote.  Anonymous memory of their processes is no mapping of its
- * own then: it would hide the code each time that its protection changes, and perf
- * inject --jit leaves it out, too.  Records of unknown types are skipped and counted;
- * damaged records are warned about and skipped.
+ * Read all side-band records of the file.  `code` (`count`, sorted by time) is the code that JIT
+ * compilers wrote.  Anonymous memory of their processes is no mapping of its own then: it would
+ * hide the code each time that its protection changes, and perf inject --jit leaves it out, too.
+ * Records of unknown types are skipped and counted; damaged records are warned about and skipped.
  * Returns the timeline, owned by the caller; never NULL.
  */
 struct timeline *timeline_open(const struct perf_file *file, const struct perf_mmap *code,
@@ -44,9 +42,8 @@ const struct thread *const *timeline_threads(const struct timeline *timeline, si
 int32_t timeline_highest_id(const struct timeline *timeline);
 
 /*
- * Returns the thread that had this tid at `time` (tids are reused); the last
- * one before, or the first after, if no such thread lived then; NULL if the
- * tid never appears.
+ * Returns the thread that had this tid at `time` (tids are reused); the last one before, or the
+ * first after, if no such thread lived then; NULL if the tid never appears.
  */
 const struct thread *timeline_borrow_thread(const struct timeline *timeline, int32_t tid,
 					    uint64_t time);
@@ -56,12 +53,11 @@ bool timeline_ran_exec(const struct process *process, const struct address_space
 		       const struct address_space *now);
 
 /*
- * Returns the context switches of one CPU in time order, `*count` of them.  A
- * switch takes effect at the time of the switch-out record that names the next
- * thread (PERF_RECORD_SWITCH_CPU_WIDE, next_prev_pid/tid; perf's
- * intel_pt_context_switch does the same); where only switch-in records exist
- * (PERF_RECORD_SWITCH), at theirs.  ITRACE_START counts as a switch too.  If no
- * event asked for such records, samples of the tracepoint sched_switch are used.
+ * Returns the context switches of one CPU in time order, `*count` of them.  A switch takes effect
+ * at the time of the switch-out record that names the next thread (PERF_RECORD_SWITCH_CPU_WIDE,
+ * next_prev_pid/tid; perf's intel_pt_context_switch does the same); where only switch-in records
+ * exist (PERF_RECORD_SWITCH), at theirs.  ITRACE_START counts as a switch too.  If no event asked
+ * for such records, samples of the tracepoint sched_switch are used.
  */
 const struct cpu_switch *timeline_switches(const struct timeline *timeline, int32_t cpu,
 					   size_t *count);

@@ -17,9 +17,8 @@ bool batch_wanted(const struct options *options);
 
 /*
  * Convert all inputs.
- * Returns the worst exit status of all: EXIT_FAILED, then EXIT_WITH_GAPS, then
- * EXIT_WHOLE; EXIT_USAGE if outputs cannot be named; 128 + N if signal N ended
- * the batch.
+ * Returns the worst exit status of all: EXIT_FAILED, then EXIT_WITH_GAPS, then EXIT_WHOLE;
+ * EXIT_USAGE if outputs cannot be named; 128 + N if signal N ended the batch.
  */
 int batch_run(const struct options *options, batch_convert_fn *convert);
 

@@ -16,9 +16,8 @@ struct batch_process {
 };
 
 /*
- * Converts as the options say, and prints messages to standard error.
- * `report`, an object, gets keys of --json-lines: "error", or "branches" and
- * "slices"; "report"; "skipped".  It may be NULL.
+ * Converts as the options say, and prints messages to standard error.  `report`, an object, gets
+ * keys of --json-lines: "error", or "branches" and "slices"; "report"; "skipped".  It may be NULL.
  * Returns the exit status.
  */
 typedef enum exit_status batch_convert_fn(const struct options *options, json_t *report);

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stamps of outputs: the program's version, a hash of the inputs' bytes, and a
- * hash of the options.  A run whose stamp is on the output already can be
- * skipped, as it would write the same bytes.
+ * Stamps of outputs: the program's version, a hash of the inputs' bytes, and a hash of the options.
+ * A run whose stamp is on the output already can be skipped, as it would write the same bytes.
  *
- * In FTF, also inside .gz and .zst, the stamp is a blob record near the start,
- * which Perfetto skips; it survives copies.  Outputs of other formats have the
- * extended attribute "user.ptrace2ftf", which not every file system keeps;
- * without it an output is converted again.
+ * In FTF, also inside .gz and .zst, the stamp is a blob record near the start, which Perfetto
+ * skips; it survives copies.  Outputs of other formats have the extended attribute
+ * "user.ptrace2ftf", which not every file system keeps; without it an output is converted again.
  */
 #ifndef SRC_BATCH_BATCH_STAMP_H
 #define SRC_BATCH_BATCH_STAMP_H

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The tracks of events: those of the threads, and one of each CPU, in a group of
- * their own.
+ * The tracks of events: those of the threads, and one of each CPU, in a group of their own.
  *
  * Perfetto takes the process of a thread from the record of the thread's name, so
  * that is written once, before the thread's first event.

@@ -3,12 +3,11 @@
  * Matches the recorded program's calls into OCaml's runtime-events writer, which
  * Intel PT traced, with the messages that the calls wrote.
  *
- * Every message of a ring comes from one call of caml_ev_begin, caml_ev_end,
- * caml_ev_counter, caml_ev_lifecycle, caml_ev_alloc_flush or
- * caml_runtime_events_user_write, which then calls caml_time_counter for the
- * message's time (runtime/runtime_events.c).  So a thread's calls of both have the
- * kinds of its ring's messages, at the same distances in time.  The shift at which
- * both fit is the offset between the clocks, as precise as PT's timestamps.
+ * Every message of a ring comes from one call of caml_ev_begin, caml_ev_end, caml_ev_counter,
+ * caml_ev_lifecycle, caml_ev_alloc_flush or caml_runtime_events_user_write, which then calls
+ * caml_time_counter for the message's time (runtime/runtime_events.c).  So a thread's calls of both
+ * have the kinds of its ring's messages, at the same distances in time.  The shift at which both
+ * fit is the offset between the clocks, as precise as PT's timestamps.
  */
 #ifndef SRC_OVERLAYS_OVERLAY_CALLS_H
 #define SRC_OVERLAYS_OVERLAY_CALLS_H

@@ -31,8 +31,7 @@ struct overlay_clock {
 const char *overlay_clock_method_name(enum overlay_clock_method method);
 
 /*
- * Print "OVERLAY: clock: ..." with the method and the uncertainty.
- * `path` is the overlay's file.
+ * Print "OVERLAY: clock: ..." with the method and the uncertainty.  `path` is the overlay's file.
  */
 void overlay_clock_print(const struct overlay_clock *clock, const char *path, FILE *out);
 

@@ -4,7 +4,6 @@
 
 #include <time.h>
 
-#include "decoder/clock/tsc_clock.h"
 #include "src/formats/output_format.h"
 #include "src/overlays/overlay_sideband.h"
 

@@ -2,10 +2,9 @@
 /*
  * Bounds how far an overlay's clock is ahead of perf's by the order of events.
  *
- * A program's events come after its exec and before its exit.  Each domain of
- * OCaml 5 makes its backup thread just before it reports domain_spawn, and
- * reports domain_terminate before its thread exits (runtime/domain.c:
- * domain_thread_func).  Every such pair of a record of perf and an event
+ * A program's events come after its exec and before its exit.  Each domain of OCaml 5 makes its
+ * backup thread just before it reports domain_spawn, and reports domain_terminate before its thread
+ * exits (runtime/domain.c: domain_thread_func).  Every such pair of a record of perf and an event
  * bounds the offset from one side.
  */
 #ifndef SRC_OVERLAYS_OVERLAY_SIDEBAND_H
@@ -21,8 +20,7 @@ struct overlay_bounds {
 
 /*
  * Bound the clock of an overlay by the history of its process.
- * Returns whether there are bounds from both sides and they do not contradict
- * each other.
+ * Returns whether there are bounds from both sides and they do not contradict each other.
  */
 bool overlay_sideband(struct overlay_bounds *bounds, const struct timeline *timeline,
 		      const struct overlay_input *input);

@@ -2,12 +2,11 @@
 /*
  * Writes overlays as tracks of their process.
  *
- * Of runtime events, per domain: "domain N GC" with the collector's phases as
- * nested slices, "domain N slices" and "domain N events" of the program, and
- * counters.  Of memtrace: "memtrace domain N" with a slice without length per
- * event, arrows from an allocation to its block's promotion and collection, and
- * counters.  A domain here is a slot of the runtime: a later domain may
- * reuse the slot of one that has ended.
+ * Of runtime events, per domain: "domain N GC" with the collector's phases as nested slices,
+ * "domain N slices" and "domain N events" of the program, and counters.  Of memtrace: "memtrace
+ * domain N" with a slice without length per event, arrows from an allocation to its block's
+ * promotion and collection, and counters.  A domain here is a slot of the runtime: a later domain
+ * may reuse the slot of one that has ended.
  */
 #ifndef SRC_OVERLAYS_OVERLAY_TRACE_H
 #define SRC_OVERLAYS_OVERLAY_TRACE_H

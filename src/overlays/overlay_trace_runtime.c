@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The tracks of OCaml's runtime events (overlay_trace.h), ring by ring. */
 
-#include "overlays/runtime_events.h"
 #include "src/overlays/overlay_trace.h"
 
 /* ---- Slices -------------------------------------------------------------- */
@@ -9,10 +8,9 @@
 /*
  * Spans that a program marked by name, laid out on tracks where slices nest.
  *
- * A program may end its slices in any order, but slices of one track must nest.  So
- * begins and ends are paired by name first, the innermost of a name first; then each
- * slice goes to the first of a few lanes where it nests.  Each begin takes a slice of
- * memory, a small multiple of the input.
+ * A program may end its slices in any order, but slices of one track must nest.  So begins and ends
+ * are paired by name first, the innermost of a name first; then each slice goes to the first of a
+ * few lanes where it nests.  Each begin takes a slice of memory, a small multiple of the input.
  */
 
 /* Only broken programs have so many slices that cross each other. */

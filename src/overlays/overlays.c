@@ -2,7 +2,6 @@
 /* Open all overlays of a run, and print or write them. */
 #include "src/overlays/overlays.h"
 
-#include "src/overlays/overlay_input.h"
 #include "src/overlays/overlay_trace.h"
 
 /* ---- --format=events ----------------------------------------------------- */

@@ -43,10 +43,7 @@ static bool ends_with(const struct symbol *symbol, const char *end)
 	       strcmp(symbol->name->text + symbol->name->length - length, end) == 0;
 }
 
-/*
- * Returns whether code is a PLT stub; perf attributes nameless stubs to the _init before
- * them.
- */
+/* Returns whether code is a PLT stub; perf attributes nameless stubs to the _init before them. */
 static bool is_stub(const struct location *location)
 {
 	return ends_with(location->symbol, "@plt") ||

@@ -183,9 +183,8 @@ static bool split_arrow(struct text_view text, struct text_view *from, struct te
 }
 
 /*
- * perf's words (util/trace-event-scripting.c, sample_flags[]).  Entering and
- * leaving a virtual machine is no branch of a known kind; where it stops the
- * trace, the line has "tr end" as well.
+ * perf's words (util/trace-event-scripting.c, sample_flags[]).  Entering and leaving a virtual
+ * machine is no branch of a known kind; where it stops the trace, the line has "tr end" as well.
  */
 static const struct {
 	const char *word;

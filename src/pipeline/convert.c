@@ -3,12 +3,8 @@
 #include "src/pipeline/convert.h"
 
 #include "base/io/file_use.h"
-#include "base/io/output.h"
-#include "src/formats/output_format.h"
 #include "src/overlays/overlay_cut.h"
-#include "src/overlays/overlays.h"
 #include "src/pipeline/output_pipeline.h"
-#include "src/report/summary.h"
 
 static int write_overlays(struct output_pipeline *pipeline, struct overlays *overlays,
 			  struct report *report, struct error *err)

@@ -3,10 +3,8 @@
 #include "src/pipeline/convert.h"
 
 #include "base/io/file_use.h"
-#include "base/io/output.h"
 #include "src/callstack/precise/callstack_precise.h"
 #include "src/events/event_output.h"
-#include "src/overlays/overlays.h"
 #include "src/perf_script/perf_script.h"
 #include "src/pipeline/recording.h"
 

@@ -5,7 +5,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/diag.h"
 #include "base/printable.h"
 #include "decoder/perf_data/perf_file.h"
 #include "src/sandbox/sandbox.h"

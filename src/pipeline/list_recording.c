@@ -5,10 +5,6 @@
 #include <jansson.h>
 #include <linux/perf_event.h>
 
-#include "base/io/output.h"
-#include "base/printable.h"
-#include "decoder/clock/tsc_clock.h"
-#include "decoder/perf_data/perf_record.h"
 #include "src/formats/text/any_text.h"
 #include "src/formats/text/json_value.h"
 #include "src/formats/text/short_time.h"

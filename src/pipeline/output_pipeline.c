@@ -6,11 +6,9 @@
 
 #include "src/callstack/magic_trace/callstack_magic_trace.h"
 #include "src/callstack/precise/callstack_precise.h"
-#include "src/formats/ftf/ftf_fit.h"
 #include "src/formats/ftf/ftf_split.h"
 #include "src/report/report.h"
 #include "src/slices/slice_queue.h"
-#include "src/slices/track.h"
 
 #define UNKNOWN_PROCESS "?/?"
 

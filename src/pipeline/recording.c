@@ -4,7 +4,6 @@
 
 #include <sys/utsname.h>
 
-#include "decoder/clock/tsc_clock.h"
 #include "src/formats/output_format.h"
 #include "src/options/input_paths.h"
 #include "src/resolve/jit_dumps.h"

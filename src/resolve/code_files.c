@@ -9,7 +9,6 @@
 #include "decoder/code/insn.h"
 #include "decoder/mappings/space_builder.h"
 #include "src/resolve/kernel_modules.h"
-#include "symbols/files/elf_file.h"
 
 void code_files_init(struct code_files *files, const struct resolver *resolver, size_t file_count)
 {

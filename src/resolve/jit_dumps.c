@@ -4,9 +4,7 @@
 
 #include <time.h>
 
-#include "decoder/perf_data/perf_record.h"
 #include "symbols/files/core_file.h"
-#include "symbols/files/dso_find.h"
 #include "symbols/names/jit_dump.h"
 
 /*

@@ -6,10 +6,8 @@
 #include <unistd.h>
 
 #include "base/io/file_use.h"
-#include "decoder/code/kernel_text.h"
 #include "decoder/mappings/bpf_programs.h"
 #include "decoder/perf_data/perf_input.h"
-#include "symbols/files/dso_find.h"
 
 /* ---- Changes of kernel code ---------------------------------------------- */
 

@@ -2,7 +2,6 @@
 /* Classify calls and jumps: see location.h. */
 #include "src/resolve/location.h"
 
-#include "decoder/branch_event.h"
 #include "decoder/code/insn.h"
 #include "symbols/dso/dso_store.h"
 

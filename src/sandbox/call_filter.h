@@ -3,10 +3,9 @@
  * A filter of system calls: it allows the calls added to it; all others fail with ENOSYS,
  * for which libraries have fallbacks, as on an older kernel.
  *
- * Each part of the program that reads untrusted data has a filter of its own:
- * sandbox_calls.c, sandbox_server.c.  libseccomp would need a thousand allocations, and
- * crashes when one fails (2.5.4).  The filter's language: the kernel's
- * Documentation/userspace-api/seccomp_filter.rst.
+ * Each part of the program that reads untrusted data has a filter of its own: sandbox_calls.c,
+ * sandbox_server.c.  libseccomp would need a thousand allocations, and crashes when one fails
+ * (2.5.4).  The filter's language: the kernel's Documentation/userspace-api/seccomp_filter.rst.
  */
 #ifndef SRC_SANDBOX_CALL_FILTER_H
 #define SRC_SANDBOX_CALL_FILTER_H

@@ -2,12 +2,11 @@
 /*
  * A process that creates, moves and removes files on behalf of a sandboxed conversion.
  *
- * The conversion writes to descriptors that the keeper opened, and to nothing else.  The
- * keeper makes only temporary files of the outputs that the options name, and files without
- * a name where temporary files are; it moves each of them to its own output only.  It is
- * started before the recording is read, so that the recording cannot change its
- * permissions.  When the conversion ends in any way, the keeper removes the files that were
- * not renamed, and ends.
+ * The conversion writes to descriptors that the keeper opened, and to nothing else.  The keeper
+ * makes only temporary files of the outputs that the options name, and files without a name where
+ * temporary files are; it moves each of them to its own output only.  It is started before the
+ * recording is read, so that the recording cannot change its permissions.  When the conversion ends
+ * in any way, the keeper removes the files that were not renamed, and ends.
  */
 #ifndef SRC_SANDBOX_KEEPER_H
 #define SRC_SANDBOX_KEEPER_H

@@ -46,43 +46,18 @@ static const uint16_t memory_calls[] = { SYS_brk,     SYS_madvise, SYS_membarrie
 					 SYS_munlock, SYS_munmap };
 
 /* Threads, signals and time. */
+/* clang-format off */
 static const uint16_t thread_calls[] = {
-	SYS_clock_getres,
-	SYS_clock_gettime,
-	SYS_clock_nanosleep,
-	SYS_exit,
-	SYS_exit_group,
-	SYS_futex,
-	SYS_get_robust_list,
-	SYS_getcpu,
-	SYS_getitimer,
-	SYS_gettid,
-	SYS_gettimeofday,
-	SYS_nanosleep,
-	SYS_restart_syscall,
-	SYS_rseq,
-	SYS_rt_sigaction,
-	SYS_rt_sigpending,
-	SYS_rt_sigprocmask,
-	SYS_rt_sigreturn,
-	SYS_rt_sigsuspend,
-	SYS_rt_sigtimedwait,
-	SYS_sched_get_priority_max,
-	SYS_sched_get_priority_min,
-	SYS_sched_getaffinity,
-	SYS_sched_getattr,
-	SYS_sched_getparam,
-	SYS_sched_getscheduler,
-	SYS_sched_yield,
-	SYS_set_robust_list,
-	SYS_set_tid_address,
-	SYS_setitimer,
-	SYS_sigaltstack,
-	SYS_time,
-	SYS_timer_create,
-	SYS_timer_settime,
-	SYS_times,
+	SYS_clock_getres, SYS_clock_gettime, SYS_clock_nanosleep, SYS_exit, SYS_exit_group,
+	SYS_futex, SYS_get_robust_list, SYS_getcpu, SYS_getitimer, SYS_gettid, SYS_gettimeofday,
+	SYS_nanosleep, SYS_restart_syscall, SYS_rseq, SYS_rt_sigaction, SYS_rt_sigpending,
+	SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_rt_sigsuspend, SYS_rt_sigtimedwait,
+	SYS_sched_get_priority_max, SYS_sched_get_priority_min, SYS_sched_getaffinity,
+	SYS_sched_getattr, SYS_sched_getparam, SYS_sched_getscheduler, SYS_sched_yield,
+	SYS_set_robust_list, SYS_set_tid_address, SYS_setitimer, SYS_sigaltstack, SYS_time,
+	SYS_timer_create, SYS_timer_settime, SYS_times
 };
+/* clang-format on */
 
 /* Identity of the process. */
 static const uint16_t identity_calls[] = {

@@ -14,38 +14,14 @@
 
 #include "src/sandbox/call_filter.h"
 
+/* For connections; the file, messages and open descriptors; memory, time and the end. */
 static const uint16_t server_calls[] = {
-	/* Connections. */
-	SYS_accept4,
-	SYS_pselect6,
-	SYS_recvfrom,
-	SYS_select,
-	SYS_sendfile,
-	SYS_sendmsg,
-	SYS_sendto,
-	SYS_setsockopt,
-	SYS_shutdown,
-	/* The file, messages and open descriptors. */
-	SYS_close,
-	SYS_fstat,
-	SYS_newfstatat,
-	SYS_pread64,
-	SYS_write,
-	/* Memory, time and the end. */
-	SYS_brk,
-	SYS_clock_gettime,
-	SYS_exit,
-	SYS_exit_group,
-	SYS_futex,
-	SYS_getpid,
-	SYS_gettid,
-	SYS_madvise,
-	SYS_mremap,
-	SYS_munmap,
-	SYS_restart_syscall,
-	SYS_rt_sigaction,
-	SYS_rt_sigprocmask,
-	SYS_rt_sigreturn,
+	SYS_accept4,       SYS_pselect6,       SYS_recvfrom,    SYS_select,   SYS_sendfile,
+	SYS_sendmsg,       SYS_sendto,         SYS_setsockopt,  SYS_shutdown, SYS_close,
+	SYS_fstat,         SYS_newfstatat,     SYS_pread64,     SYS_write,    SYS_brk,
+	SYS_clock_gettime, SYS_exit,           SYS_exit_group,  SYS_futex,    SYS_getpid,
+	SYS_gettid,        SYS_madvise,        SYS_mremap,      SYS_munmap,   SYS_restart_syscall,
+	SYS_rt_sigaction,  SYS_rt_sigprocmask, SYS_rt_sigreturn
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -32,9 +32,8 @@ bool browser_is_remote(const struct browser_environment *environment);
 char **browser_words(const char *command, size_t length, const char *address);
 
 /*
- * Start the first of the commands that succeeds with `address`, without waiting, in a session
- * of its own, so that Ctrl-C does not end it.  If all fail, a message is printed unless
- * `quiet`.
+ * Start the first of the commands that succeeds with `address`, without waiting, in a session of
+ * its own, so that Ctrl-C does not end it.  If all fail, a message is printed unless `quiet`.
  * Returns false if no process can be started.
  */
 bool browser_start(const char *commands, const char *address, bool quiet);

@@ -13,11 +13,10 @@
 #include "src/batch/batch_job.h"
 
 /*
- * Convert, if the input is no trace, and show the result until the page has fetched it.
- * `convert` reports "view_begin" and "view_end" if the page shows a part of the trace first.
- * Returns the exit status: the conversion's; EXIT_FAILED if there is nothing to show;
- * EXIT_USAGE if the options convert what needs no conversion; 128 + N if signal N ended the
- * conversion.
+ * Convert, if the input is no trace, and show the result until the page has fetched it.  `convert`
+ * reports "view_begin" and "view_end" if the page shows a part of the trace first.  Returns the
+ * exit status: the conversion's; EXIT_FAILED if there is nothing to show; EXIT_USAGE if the options
+ * convert what needs no conversion; 128 + N if signal N ended the conversion.
  */
 int open_trace(const struct options *options, batch_convert_fn *convert);
 

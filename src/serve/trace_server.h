@@ -2,9 +2,8 @@
 /*
  * The HTTP server of a trace, on this host only, for one page and until the page has it.
  *
- * It answers requests to 127.0.0.1:9001 by that name (a page of another host cannot come
- * here by a name of its own that it resolves to this address), of no other page than the
- * one allowed:
+ * It answers requests to 127.0.0.1:9001 by that name (a page of another host cannot come here by a
+ * name of its own that it resolves to this address), of no other page than the one allowed:
  *
  *   GET and HEAD of the path   200 and the whole file, also if a range is asked for
  *   OPTIONS of it, and /status 204: the answer to a page's preflight, also of a private network

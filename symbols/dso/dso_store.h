@@ -3,19 +3,17 @@
  * The files of code of one run: found once, opened once, and searched for names and
  * lines by file offset.
  *
- * All results are borrowed and live until dso_store_close().  A file that cannot
- * be found or read is a dso all the same: it has a name, no code and one
- * SYMBOL_FILE symbol.  Symbol tables are read at the first lookup of a symbol of
- * the file, debug information at that of a line.  Broken ELF or DWARF costs that
- * file its names or lines and one warning, nothing else.
+ * All results are borrowed and live until dso_store_close().  A file that cannot be found or read
+ * is a dso all the same: it has a name, no code and one SYMBOL_FILE symbol.  Symbol tables are read
+ * at the first lookup of a symbol of the file, debug information at that of a line.  Broken ELF or
+ * DWARF costs that file its names or lines and one warning, nothing else.
  *
  * A stripped file has the symbols and lines of its debug file, if it is found
  * (symbols/files/debug_file.h).
  *
- * Warnings: "build-id-mismatch" and "elf-unreadable" for existing files that are
- * not used, "symbols-damaged", "lines-damaged", and "split-dwarf-missing" for
- * units whose other part (.dwo, .dwp) is not found.  The caller reports missing
- * files (dso_state()).
+ * Warnings: "build-id-mismatch" and "elf-unreadable" for existing files that are not used,
+ * "symbols-damaged", "lines-damaged", and "split-dwarf-missing" for units whose other part (.dwo,
+ * .dwp) is not found.  The caller reports missing files (dso_state()).
  *
  * All functions but open and close are safe for use by several threads: a lock
  * serialises the lookups.  Symbols do not change once they are returned.
@@ -43,15 +41,14 @@ struct dso_store *dso_store_open(const struct dso_store_options *options, struct
 void dso_store_close(struct dso_store *store);
 
 /*
- * Returns the dso of a recorded path and build id (size 0, or only zeros:
- * unknown), made and searched for at the first call.  Never NULL.  It is searched
- * for at the path; with symfs only in symfs, at the path there and then at its
- * last component; without symfs, then in perf's build-id cache.  "/proc/PID/root"
- * in front of a container's path is left out if need be.
- * Paths that lead to one file (device and inode) have one dso, with the first of the paths.
- * A file called jit-PID.dump is a jitdump, with its own code and names.
- * "[vdso]" is options.vdso, else of the build-id cache, else (running_kernel)
- * this process's own, of these the first of ELF class 64; "[vdso32]" of class 32.
+ * Returns the dso of a recorded path and build id (size 0, or only zeros: unknown), made and
+ * searched for at the first call.  Never NULL.  It is searched for at the path; with symfs only in
+ * symfs, at the path there and then at its last component; without symfs, then in perf's build-id
+ * cache.  "/proc/PID/root" in front of a container's path is left out if need be.  Paths that lead
+ * to one file (device and inode) have one dso, with the first of the paths.  A file called
+ * jit-PID.dump is a jitdump, with its own code and names.  "[vdso]" is options.vdso, else of the
+ * build-id cache, else (running_kernel) this process's own, of these the first of ELF class 64;
+ * "[vdso32]" of class 32.
  */
 struct dso *dso_store_borrow(struct dso_store *store, const char *path, const uint8_t *build_id,
 			     size_t build_id_size);
@@ -76,9 +73,8 @@ struct dso *dso_store_borrow_kernel(struct dso_store *store, const uint8_t *buil
 				    size_t build_id_size);
 
 /*
- * Use a file with the names of the recorded kernel as options.kallsyms unless that is
- * set.  `path` (may be NULL) is copied.  Call it before the first lookup of a name of
- * the kernel.
+ * Use a file with the names of the recorded kernel as options.kallsyms unless that is set.  `path`
+ * (may be NULL) is copied.  Call it before the first lookup of a name of the kernel.
  */
 void dso_store_offer_kallsyms(struct dso_store *store, const char *path);
 
@@ -146,10 +142,9 @@ const uint8_t *dso_borrow_code_32(const struct dso *dso, uint64_t vaddr, size_t 
 bool dso_is_entry(const struct dso *dso, uint64_t file_offset);
 
 /*
- * Find the symbol that covers a byte of the file.  `*offset` gets the distance
- * in bytes from the symbol's start.  Where several symbols cover it, the choice
- * is perf's (tools/perf/util/symbol.c, choose_best_symbol).
- * If no symbol covers it, the unnamed function's (tables/code_starts.h) is
+ * Find the symbol that covers a byte of the file.  `*offset` gets the distance in bytes from the
+ * symbol's start.  Where several symbols cover it, the choice is perf's (tools/perf/util/symbol.c,
+ * choose_best_symbol).  If no symbol covers it, the unnamed function's (tables/code_starts.h) is
  * returned.
  * Returns the symbol, or the dso's SYMBOL_FILE symbol if there is no function, either
  * (then *offset is 0).  Never NULL.

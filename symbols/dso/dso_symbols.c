@@ -4,7 +4,6 @@
 #include "symbols/dso/dso.h"
 #include "symbols/dso/dso_store.h"
 #include "symbols/names/jit_dump.h"
-#include "symbols/tables/symbol_parts.h"
 
 struct debug_request dso_debug_request(const struct dso *dso)
 {

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checks, before libdw reads debug information, whether the file is large enough
- * for its contents.
+ * Checks, before libdw reads debug information, whether the file is large enough for its contents.
  *
- * libdw does not crash on damage, but it trusts numbers: units may share one table of
- * abbreviations (DWARF 5, 7.5.3), of which each unit then keeps a copy in memory, and
- * one byte of a line program can be a row of a hundred.  Such a file of 700 kB takes
- * all memory of the machine.
+ * libdw does not crash on damage, but it trusts numbers: units may share one table of abbreviations
+ * (DWARF 5, 7.5.3), of which each unit then keeps a copy in memory, and one byte of a line program
+ * can be a row of a hundred.  Such a file of 700 kB takes all memory of the machine.
  */
 #ifndef SYMBOLS_DWARF_DWARF_GUARD_H
 #define SYMBOLS_DWARF_DWARF_GUARD_H

@@ -2,8 +2,6 @@
 /* Reads the hash table and the columns of .debug_cu_index. */
 #include "symbols/dwarf/split_unit.h"
 
-#include "base/cursor.h"
-
 /* DWARF 5 knows eight columns (table 7.1); a few more may come. */
 #define COLUMNS_MAX 32
 

@@ -59,10 +59,9 @@ void inline_table_release(struct inline_table *table);
 
 /*
  * Find the inlined calls at an address.  `lines` is the file's line table.
- * Returns 1 and fills *hit; 0 if no function is known there; -1 if the unit of the
- * address has a problem, once for each unit: ERROR_FORMAT if its debug information
- * is damaged, ERROR_SYSTEM if it is in a file that is missing.  With `err` NULL
- * problems are not reported.
+ * Returns 1 and fills *hit; 0 if no function is known there; -1 if the unit of the address has a
+ * problem, once for each unit: ERROR_FORMAT if its debug information is damaged, ERROR_SYSTEM if it
+ * is in a file that is missing.  With `err` NULL problems are not reported.
  */
 int inline_table_find(struct inline_table *table, struct line_table *lines, uint64_t vaddr,
 		      struct inline_hit *hit, struct error *err);

@@ -36,9 +36,8 @@ struct line_row {
 bool line_table_is_in(const struct elf_file *file);
 
 /*
- * Read the units of an open file, which must outlive the table.  A file without
- * debug information gives an empty table.  `pool` is the run's, borrowed; may be
- * NULL (dwarf_guard_init()).
+ * Read the units of an open file, which must outlive the table.  A file without debug information
+ * gives an empty table.  `pool` is the run's, borrowed; may be NULL (dwarf_guard_init()).
  * Returns 0, or -1 (ERROR_FORMAT) if the debug information is damaged: then the table
  * has the units before the damage.
  */

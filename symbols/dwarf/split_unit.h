@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The part of a unit's debug information that the compiler put into a file of
- * its own, FILE.dwo, or that was then packed with others into PROGRAM.dwp
- * (DWARF 5, 3.1.2, 7.3.2, 7.3.5; with DWARF 4, GNU's form of the same,
- * gcc.gnu.org/wiki/DebugFission).
+ * The part of a unit's debug information that the compiler put into a file of its own, FILE.dwo, or
+ * that was then packed with others into PROGRAM.dwp (DWARF 5, 3.1.2, 7.3.2, 7.3.5; with DWARF 4,
+ * GNU's form of the same, gcc.gnu.org/wiki/DebugFission).
  *
- * libdw 0.188 reads no packages, and opens .dwo files at any path, of any kind
- * and below no symfs.  So the files are found and opened here, and libdw gets
- * a unit's sections as an ELF file of their own in which nothing is copied,
- * together with the addresses of the program that belong to the unit.
- * Only the lists of ranges are begun here: they count from the base address in the
- * program's own part of the unit.
+ * libdw 0.188 reads no packages, and opens .dwo files at any path, of any kind and below no symfs.
+ * So the files are found and opened here, and libdw gets a unit's sections as an ELF file of their
+ * own in which nothing is copied, together with the addresses of the program that belong to the
+ * unit.  Only the lists of ranges are begun here: they count from the base address in the program's
+ * own part of the unit.
  */
 #ifndef SYMBOLS_DWARF_SPLIT_UNIT_H
 #define SYMBOLS_DWARF_SPLIT_UNIT_H
@@ -43,9 +41,8 @@ struct dwp_range {
 
 /*
  * Find the parts of the unit with an id (DW_AT_dwo_id).
- * Returns 1 and fills `parts`, whose ranges may be beyond the ends of their
- * sections; 0 if the index does not have the unit; -1 if it is damaged or of an
- * unknown version.
+ * Returns 1 and fills `parts`, whose ranges may be beyond the ends of their sections; 0 if the
+ * index does not have the unit; -1 if it is damaged or of an unknown version.
  */
 int dwp_index_find(const uint8_t *index, size_t size, uint64_t id,
 		   struct dwp_range parts[DWP_PARTS]);

@@ -2,10 +2,9 @@
 /*
  * Finds the symbol table and the debug information of a stripped file.
  *
- * First comes a file of the same build id, as distributions and perf's
- * build-id cache lay them out, then the file that .gnu_debuglink names, then
- * the compressed symbol table in .gnu_debugdata (GDB manual, "Separate Debug
- * Files", "MiniDebugInfo"; elfutils' dwfl_standard_find_debuginfo).  With a
+ * First comes a file of the same build id, as distributions and perf's build-id cache lay them out,
+ * then the file that .gnu_debuglink names, then the compressed symbol table in .gnu_debugdata (GDB
+ * manual, "Separate Debug Files", "MiniDebugInfo"; elfutils' dwfl_standard_find_debuginfo).  With a
  * symfs directory nothing outside of it and of the debug directory is opened.
  */
 #ifndef SYMBOLS_FILES_DEBUG_FILE_H
@@ -24,8 +23,7 @@ struct debug_request {
 
 /*
  * Open the debug file of a file of code.
- * Returns true if one fits; then `debug` is open and owned by the caller, and `path` is
- * filled.
+ * Returns true if one fits; then `debug` is open and owned by the caller, and `path` is filled.
  */
 bool debug_file_open(const struct debug_request *request, struct elf_file *debug,
 		     char path[BENEATH_PATH]);

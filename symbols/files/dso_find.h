@@ -2,9 +2,8 @@
 /*
  * Where the file of a recorded path may be found.
  *
- * A recording is not trusted: with a symfs directory nothing outside of it is
- * looked at, and without one a path is only opened if it is that of a regular
- * file (elf_file_open()).
+ * A recording is not trusted: with a symfs directory nothing outside of it is looked at, and
+ * without one a path is only opened if it is that of a regular file (elf_file_open()).
  */
 #ifndef SYMBOLS_FILES_DSO_FIND_H
 #define SYMBOLS_FILES_DSO_FIND_H

@@ -3,10 +3,9 @@
  * One ELF file in memory: its bytes, its executable ranges, its build id, and
  * iteration over its sections and symbols.
  *
- * The bytes are mapped once and only viewed (but for libelf, which corrects the
- * section headers of debug information that it unpacks).  Nothing in the file
- * is trusted: parts of it that lie beyond its end are treated as absent.  Zeroed
- * memory is a closed file.
+ * The bytes are mapped once and only viewed (but for libelf, which corrects the section headers of
+ * debug information that it unpacks).  Nothing in the file is trusted: parts of it that lie beyond
+ * its end are treated as absent.  Zeroed memory is a closed file.
  */
 #ifndef SYMBOLS_FILES_ELF_FILE_H
 #define SYMBOLS_FILES_ELF_FILE_H
@@ -41,10 +40,9 @@ struct elf_file {
 };
 
 /*
- * Open a regular file.  Only regular files are opened at all: a device may act
- * on being opened, and the path comes from a recording.
- * A kernel module may be packed by xz, zstd or gzip: then its unpacked bytes are at
- * most 32 times the file's size and 256 MiB.
+ * Open a regular file.  Only regular files are opened at all: a device may act on being opened, and
+ * the path comes from a recording.  A kernel module may be packed by xz, zstd or gzip: then its
+ * unpacked bytes are at most 32 times the file's size and 256 MiB.
  * Returns 0, or -1: ERROR_SYSTEM if the file does not exist or may not be read,
  * ERROR_FORMAT if it is no ELF file.  `file` is closed then.
  */

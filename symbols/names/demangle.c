@@ -291,10 +291,9 @@ static size_t unstamped_length(const char *name)
 }
 
 /*
- * OCaml's native compiler writes "caml" + module + separator + value + "_" +
- * number; the separator is "__", since 5.1 "." (asmcomp/compilenv.ml,
- * caml_symbol_separator), and "__" is in module names too.  A byte that
- * assemblers do not accept is "$" and two hex digits.
+ * OCaml's native compiler writes "caml" + module + separator + value + "_" + number; the separator
+ * is "__", since 5.1 "." (asmcomp/compilenv.ml, caml_symbol_separator), and "__" is in module names
+ * too.  A byte that assemblers do not accept is "$" and two hex digits.
  */
 static bool demangle_ocaml(struct demangler *demangler, const char *linkage, bool stamped)
 {

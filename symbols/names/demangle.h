@@ -70,23 +70,20 @@ struct demangler {
 void demangler_release(struct demangler *demangler);
 
 /*
- * Returns the text to show for `linkage`, NUL-terminated, borrowed until the
- * next call; NULL if the text is `linkage` itself: it is not mangled, is damaged,
- * or would be longer than DEMANGLE_MAX.
+ * Returns the text to show for `linkage`, NUL-terminated, borrowed until the next call; NULL if the
+ * text is `linkage` itself: it is not mangled, is damaged, or would be longer than DEMANGLE_MAX.
  *
- * In the styles short and full, symbol versions ("@@GLIBC_2.34") and the
- * suffixes of clones and parts (".cold", ".part.0", ".isra.0", ".constprop.0",
- * ".lto_priv.0", ".llvm.123") are left out.
+ * In the styles short and full, symbol versions ("@@GLIBC_2.34") and the suffixes of clones and
+ * parts (".cold", ".part.0", ".isra.0", ".constprop.0", ".lto_priv.0", ".llvm.123") are left out.
  */
 const char *demangler_demangle(struct demangler *demangler, const char *linkage,
 			       enum demangle_style style);
 
 /*
- * Returns the length of the function's name in the name of a part of it, 0 if the name
- * is not of a part: compilers move code that seldom runs out of a function into
- * FUNCTION.cold, and the remainder of a partly inlined function into
- * FUNCTION.part.N (GCC: cgraph clone_function_name; LLVM: HotColdSplitting,
- * BasicBlockSections; BOLT numbers its .cold).
+ * Returns the length of the function's name in the name of a part of it, 0 if the name is not of a
+ * part: compilers move code that seldom runs out of a function into FUNCTION.cold, and the
+ * remainder of a partly inlined function into FUNCTION.part.N (GCC: cgraph clone_function_name;
+ * LLVM: HotColdSplitting, BasicBlockSections; BOLT numbers its .cold).
  */
 size_t demangle_part_of(const char *linkage);
 

@@ -12,8 +12,7 @@
 /* ---- Ranges with names --------------------------------------------------- */
 
 /*
- * Names of address ranges from a JIT compiler or the kernel, not from a symbol
- * table.
+ * Names of address ranges from a JIT compiler or the kernel, not from a symbol table.
  *
  * Where ranges overlap, the newest one holds.  Texts are borrowed and must outlive
  * the ranges.  Zeroed memory is empty.

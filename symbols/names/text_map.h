@@ -35,11 +35,10 @@ void name_ranges_finish(struct name_ranges *names, uint64_t open_limit);
 void name_ranges_release(struct name_ranges *names);
 
 /*
- * Read a perf-PID.map: a line per piece of code, "START SIZE NAME" with numbers
- * in hexadecimal, with or without "0x", and names that may have blanks (perf's
- * tools/perf/Documentation/jit-interface.txt).  Later lines win.  Lines of
- * another form are left out.  As anybody may write to /tmp, the file must be
- * root's or the user's own, as perf wants it.
+ * Read a perf-PID.map: a line per piece of code, "START SIZE NAME" with numbers in hexadecimal,
+ * with or without "0x", and names that may have blanks (perf's
+ * tools/perf/Documentation/jit-interface.txt).  Later lines win.  Lines of another form are left
+ * out.  As anybody may write to /tmp, the file must be root's or the user's own, as perf wants it.
  * Returns false if there is no such file or it is someone else's.
  */
 bool name_ranges_read_perf(struct name_ranges *names, const char *path);

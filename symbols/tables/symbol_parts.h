@@ -10,9 +10,8 @@
 #include "symbols/tables/symbol_entry.h"
 
 /*
- * Fill table->parts.  The table has all entries of the file, in any order;
- * `sources` has the `source_count` orders, ascending, at which the symbols of
- * another source file begin.
+ * Fill table->parts.  The table has all entries of the file, in any order; `sources` has the
+ * `source_count` orders, ascending, at which the symbols of another source file begin.
  */
 void symbol_parts_find(struct symbol_table *table, const uint32_t *sources, size_t source_count);
 
@@ -32,8 +31,7 @@ void symbol_parts_add_labels(struct symbol_table *table);
 /*
  * Find the function of the part that begins at an address; of a part of a part that of
  * the outer one.
- * Returns true and fills *function, where the function begins; false if no part
- * begins there.
+ * Returns true and fills *function, where the function begins; false if no part begins there.
  */
 bool symbol_parts_function(const struct symbol_table *table, uint64_t part, uint64_t *function);
 

@@ -3,21 +3,18 @@
 #include "symbols/tables/symbol_table.h"
 
 #include "base/budget.h"
-#include "base/cursor.h"
 #include "symbols/symbol.h"
 #include "symbols/tables/symbol_parts.h"
 
 /* ---- PLT stubs ----------------------------------------------------------- */
 
 /*
- * The stubs of the procedure linkage table, which have no entries in any
- * symbol table.
+ * The stubs of the procedure linkage table, which have no entries in any symbol table.
  *
- * A stub is known by the pointer it jumps through, or by the relocation number
- * that it pushes, and the relocation of either names the function (System V
- * ABI, AMD64 supplement, "Procedure Linkage Table").  Reading the stubs
- * instead of counting them makes the order of relocations and the linker's
- * choice of sections (.plt, .plt.sec, .plt.got, .iplt) unimportant.
+ * A stub is known by the pointer it jumps through, or by the relocation number that it pushes, and
+ * the relocation of either names the function (System V ABI, AMD64 supplement, "Procedure Linkage
+ * Table").  Reading the stubs instead of counting them makes the order of relocations and the
+ * linker's choice of sections (.plt, .plt.sec, .plt.got, .iplt) unimportant.
  */
 
 struct plt_slots {
@@ -106,11 +103,9 @@ static const struct plt_slot *pushed_slot(const struct plt_scanner *scanner, uin
 }
 
 /*
- * Find the relocation of the stub in `code`; *header: it is the table's
- * header.
- * The forms, each perhaps after ENDBR and with a BND prefix:
- * "jmp *pointer", "push index; jmp header", and "push pointer; jmp *pointer"; in i386's code that
- * may lie anywhere the pointers are relative to ebx.
+ * Find the relocation of the stub in `code`; *header: it is the table's header.  The forms, each
+ * perhaps after ENDBR and with a BND prefix: "jmp *pointer", "push index; jmp header", and "push
+ * pointer; jmp *pointer"; in i386's code that may lie anywhere the pointers are relative to ebx.
  */
 static const struct plt_slot *decode_stub(const struct plt_scanner *scanner, struct cursor code,
 					  uint64_t vaddr, bool *header)
@@ -148,9 +143,7 @@ static const struct plt_slot *decode_stub(const struct plt_scanner *scanner, str
 	return NULL;
 }
 
-/*
- * Add the stub of a pointer; NULL: not a stub but the code that all lazy stubs jump to.
- */
+/* Add the stub of a pointer; NULL: not a stub but the code that all lazy stubs jump to. */
 static void add_stub(struct loader *loader, const struct plt_slot *slot, uint64_t vaddr,
 		     uint64_t size);
 

@@ -2,14 +2,12 @@
 /*
  * The symbols of one ELF file as ranges of addresses that do not overlap.
  *
- * Which entries count, how far one without a size reaches and which of several
- * at one address is shown follow perf (tools/perf/util/symbol-elf.c
- * dso__load_sym, symbol.c choose_best_symbol and symbols__fixup_end), so that
- * names and offsets are those of `perf script -F sym,symoff`.  On purpose
- * different: where symbols overlap, the last one to start is shown, as far as
- * it reaches (perf's answer depends on the shape of its tree); a symbol
- * without a size ends with its section; linkage stubs have names in every
- * section that holds them.
+ * Which entries count, how far one without a size reaches and which of several at one address is
+ * shown follow perf (tools/perf/util/symbol-elf.c dso__load_sym, symbol.c choose_best_symbol and
+ * symbols__fixup_end), so that names and offsets are those of `perf script -F sym,symoff`.  On
+ * purpose different: where symbols overlap, the last one to start is shown, as far as it reaches
+ * (perf's answer depends on the shape of its tree); a symbol without a size ends with its section;
+ * linkage stubs have names in every section that holds them.
  *
  * Tables have millions of entries, of which a run needs few: so an entry is compact,
  * and its text is a view into the file.

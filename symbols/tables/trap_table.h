@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where OCaml code installs, removes and enters exception handlers ("traps"),
- * as the compiler's .note.ocaml_eh says (Jane Street's compilers write it; see
- * asmcomp's emit for amd64).
+ * Where OCaml code installs, removes and enters exception handlers ("traps"), as the compiler's
+ * .note.ocaml_eh says (Jane Street's compilers write it; see asmcomp's emit for amd64).
  *
- * A note of owner "OCaml" and type 1 holds 64-bit words: the address of
- * _.stapsdt.base as it was when the file was linked, then three lists of
- * addresses, each ended by 0: entered, installed, removed.  Prelinking moves the
- * section .stapsdt.base, and the addresses with it.  Code without notes has the same by its
- * instructions, if the runtime's caml_raise_exn has a symbol.
+ * A note of owner "OCaml" and type 1 holds 64-bit words: the address of _.stapsdt.base as it was
+ * when the file was linked, then three lists of addresses, each ended by 0: entered, installed,
+ * removed.  Prelinking moves the section .stapsdt.base, and the addresses with it.  Code without
+ * notes has the same by its instructions, if the runtime's caml_raise_exn has a symbol.
  */
 #ifndef SYMBOLS_TABLES_TRAP_TABLE_H
 #define SYMBOLS_TABLES_TRAP_TABLE_H
