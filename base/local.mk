@@ -16,7 +16,7 @@ libbase_a_SOURCES = \
 	base/utf8.h \
 	base/workers.c base/workers.h \
 	base/io/big_array.c base/io/big_array.h \
-	base/io/close_from.c base/io/close_from.h \
+	base/io/close_from.c \
 	base/io/compressor.c base/io/compressor.h \
 	base/io/file_use.c base/io/file_use.h \
 	base/io/interrupt.c base/io/interrupt.h \

@@ -5,13 +5,11 @@ libdecoder_a_SOURCES = \
 	decoder/cpu_event.h \
 	decoder/jump_run.c decoder/jump_run.h \
 	decoder/known_branches.c decoder/known_branches.h \
-	decoder/aux/aux_cuts.c decoder/aux/aux_cuts.h \
-	decoder/aux/aux_pieces.c decoder/aux/aux_pieces.h \
-	decoder/aux/aux_seek.c decoder/aux/aux_seek.h \
+	decoder/aux/aux_pieces.c \
+	decoder/aux/aux_seek.c \
 	decoder/aux/aux_stream.h \
 	decoder/aux/aux_window.c decoder/aux/aux_window.h \
 	decoder/aux/auxtrace.c decoder/aux/auxtrace.h \
-	decoder/aux/pt_errata.c decoder/aux/pt_errata.h \
 	decoder/aux/pt_evd_pebs_packets.c decoder/aux/pt_evd_pebs_packets.h \
 	decoder/aux/pt_packet_read.c decoder/aux/pt_packet_read.h \
 	decoder/clock/packet_clock.c decoder/clock/packet_clock.h \
@@ -47,9 +45,9 @@ libdecoder_a_SOURCES = \
 	decoder/engine/libipt/pt_block_events.c \
 	decoder/engine/libipt/pt_blocks.c decoder/engine/libipt/pt_blocks.h \
 	decoder/engine/libipt/pt_rewrite.c \
-	decoder/mappings/address_space.c decoder/mappings/address_space.h \
+	decoder/mappings/address_space.h \
 	decoder/mappings/bpf_programs.c decoder/mappings/bpf_programs.h \
-	decoder/mappings/file_table.c decoder/mappings/file_table.h \
+	decoder/mappings/file_table.c \
 	decoder/mappings/space_builder.c decoder/mappings/space_builder.h \
 	decoder/perf_data/perf_attrs.c \
 	decoder/perf_data/perf_features.c \
@@ -65,7 +63,6 @@ libdecoder_a_SOURCES = \
 	decoder/streams/pt_verify.c decoder/streams/pt_verify.h \
 	decoder/timeline/hits.c decoder/timeline/hits.h \
 	decoder/timeline/process_table.c \
-	decoder/timeline/sched_points.c decoder/timeline/sched_points.h \
 	decoder/timeline/schedule.c decoder/timeline/schedule.h \
 	decoder/timeline/switch_table.c decoder/timeline/switch_table.h \
 	decoder/timeline/trace_pauses.c decoder/timeline/trace_pauses.h \

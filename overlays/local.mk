@@ -5,6 +5,6 @@ liboverlays_a_SOURCES = \
 	overlays/memtrace_codec.c \
 	overlays/memtrace_format.h \
 	overlays/memtrace_locations.c \
-	overlays/memtrace_writer.c overlays/memtrace_writer.h \
+	overlays/memtrace_writer.c \
 	overlays/runtime_events.c overlays/runtime_events.h \
 	overlays/runtime_events_custom.c

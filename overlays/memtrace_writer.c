@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Encodes the packets, events, backtraces and locations of memtrace. */
-#include "overlays/memtrace_writer.h"
+#include "overlays/memtrace.h"
 
 #include <endian.h>
 

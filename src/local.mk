@@ -6,10 +6,10 @@ libptrace2ftf_a_SOURCES = \
 	src/annotate/disassembly.c src/annotate/disassembly.h \
 	src/batch/batch.c src/batch/batch.h \
 	src/batch/batch_job.c src/batch/batch_job.h \
-	src/batch/batch_line.c src/batch/batch_line.h \
-	src/batch/batch_loop.c src/batch/batch_loop.h \
-	src/batch/batch_plan.c src/batch/batch_plan.h \
-	src/batch/batch_stamp.c src/batch/batch_stamp.h \
+	src/batch/batch_line.h \
+	src/batch/batch_loop.c \
+	src/batch/batch_plan.c \
+	src/batch/batch_stamp.c \
 	src/callstack/callstack.c src/callstack/callstack.h \
 	src/callstack/timestamp_group.c src/callstack/timestamp_group.h \
 	src/callstack/call_stretch.h \
@@ -48,12 +48,11 @@ libptrace2ftf_a_SOURCES = \
 	src/diff/diff_rows.c src/diff/diff_rows.h \
 	src/events/cpu_event_sink.c src/events/cpu_event_sink.h \
 	src/events/event_output.c src/events/event_output.h \
-	src/events/event_place.c src/events/event_place.h \
 	src/events/event_tracks.c src/events/event_tracks.h \
 	src/events/hit_events.c \
 	src/events/hit_output.c src/events/hit_output.h \
 	src/events/initial_state.c \
-	src/events/period_counters.c src/events/period_counters.h \
+	src/events/period_counters.c \
 	src/events/pebs_events.c \
 	src/formats/answers/call_paths.c src/formats/answers/call_paths.h \
 	src/formats/call_sites.c src/formats/call_sites.h \
@@ -91,12 +90,11 @@ libptrace2ftf_a_SOURCES = \
 	src/options/input_paths.c src/options/input_paths.h \
 	src/options/options.c src/options/options.h \
 	src/options/selection.c src/options/selection.h \
-	src/overlays/overlay_calls.c src/overlays/overlay_calls.h \
+	src/overlays/overlay_calls.c \
 	src/overlays/overlay_clock.c src/overlays/overlay_clock.h \
-	src/overlays/overlay_clock_choice.c src/overlays/overlay_clock_choice.h \
-	src/overlays/overlay_cut.c src/overlays/overlay_cut.h \
+	src/overlays/overlay_cut.c \
 	src/overlays/overlay_input.c src/overlays/overlay_input.h \
-	src/overlays/overlay_sideband.c src/overlays/overlay_sideband.h \
+	src/overlays/overlay_sideband.c \
 	src/overlays/overlay_trace.c src/overlays/overlay_trace.h \
 	src/overlays/overlay_trace_memtrace.c \
 	src/overlays/overlay_trace_runtime.c \
@@ -109,9 +107,8 @@ libptrace2ftf_a_SOURCES = \
 	src/pipeline/convert_events.c \
 	src/pipeline/convert_perf_data.c \
 	src/pipeline/convert_perf_script.c \
-	src/pipeline/decode_threads.c src/pipeline/decode_threads.h \
-	src/pipeline/hints.c src/pipeline/hints.h \
-	src/pipeline/input_parts.c src/pipeline/input_parts.h \
+	src/pipeline/decode_threads.c \
+	src/pipeline/hints.c \
 	src/pipeline/list_recording.c \
 	src/pipeline/output_pipeline.c src/pipeline/output_pipeline.h \
 	src/pipeline/recording.c src/pipeline/recording.h \
@@ -129,17 +126,15 @@ libptrace2ftf_a_SOURCES = \
 	src/report/summary.c src/report/summary.h \
 	src/report/top_functions.c \
 	src/resolve/code_files.c src/resolve/code_files.h \
-	src/resolve/jit_dumps.c src/resolve/jit_dumps.h \
+	src/resolve/jit_dumps.c \
 	src/resolve/kernel_files.c src/resolve/kernel_files.h \
-	src/resolve/kernel_modules.c src/resolve/kernel_modules.h \
+	src/resolve/kernel_modules.c \
 	src/resolve/location.c src/resolve/location.h \
 	src/resolve/resolve.c src/resolve/resolve.h \
-	src/sandbox/call_filter.c src/sandbox/call_filter.h \
-	src/sandbox/keeper.c src/sandbox/keeper.h \
+	src/sandbox/keeper.c \
 	src/sandbox/sandbox.c src/sandbox/sandbox.h \
 	src/sandbox/sandbox_calls.c \
 	src/sandbox/sandbox_files.c \
-	src/sandbox/sandbox_server.c \
 	src/select/event_filter.c src/select/event_filter.h \
 	src/select/function_choice.c src/select/function_choice.h \
 	src/select/mode_filter.c src/select/mode_filter.h \
@@ -149,7 +144,6 @@ libptrace2ftf_a_SOURCES = \
 	src/slow/format_slowest.c src/slow/slow_traces.c \
 	src/serve/browser.c src/serve/browser.h \
 	src/serve/open_trace.c src/serve/open_trace.h \
-	src/serve/trace_kind.c src/serve/trace_kind.h \
 	src/serve/trace_server.h \
 	src/serve/viewer_page.c src/serve/viewer_page.h \
 	src/slices/call_tree.c src/slices/call_tree.h \
@@ -204,7 +198,7 @@ bin_PROGRAMS += ptrace2ftf
 ptrace2ftf_SOURCES = src/main.c
 # In the program, not in the library: tests link the program without a server, too.
 if HAVE_MHD
-ptrace2ftf_SOURCES += src/serve/page_reach.c src/serve/page_reach.h src/serve/trace_server.c
+ptrace2ftf_SOURCES += src/serve/page_reach.c src/serve/trace_server.c
 else
 ptrace2ftf_SOURCES += src/serve/trace_server_none.c
 endif

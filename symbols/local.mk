@@ -3,7 +3,6 @@ noinst_LIBRARIES += libsymbols.a
 libsymbols_a_SOURCES = \
 	symbols/symbol.h \
 	symbols/dso/dso.h \
-	symbols/dso/dso_landing.c \
 	symbols/dso/dso_lines.c \
 	symbols/dso/dso_search.c \
 	symbols/dso/dso_types.h \
@@ -17,7 +16,6 @@ libsymbols_a_SOURCES = \
 	symbols/dwarf/split_unit.c symbols/dwarf/split_unit.h \
 	symbols/files/core_file.c symbols/files/core_file.h \
 	symbols/files/debug_file.c symbols/files/debug_file.h \
-	symbols/files/debuginfod.c symbols/files/debuginfod.h \
 	symbols/files/dso_find.c symbols/files/dso_find.h \
 	symbols/files/elf_file.c symbols/files/elf_file.h \
 	symbols/files/unpack.c symbols/files/unpack.h \
@@ -29,11 +27,9 @@ libsymbols_a_SOURCES = \
 	symbols/names/syscall_names.c symbols/names/syscall_names.h \
 	symbols/names/text_map.c symbols/names/text_map.h \
 	symbols/tables/code_starts.c symbols/tables/code_starts.h \
-	symbols/tables/encoded_address.c symbols/tables/encoded_address.h \
 	symbols/tables/go_table.c symbols/tables/go_table.h \
-	symbols/tables/landing_pads.c symbols/tables/landing_pads.h \
 	symbols/tables/symbol_entry.h \
-	symbols/tables/symbol_parts.c symbols/tables/symbol_parts.h \
+	symbols/tables/symbol_parts.c \
 	symbols/tables/symbol_table.c symbols/tables/symbol_table.h \
 	symbols/tables/trap_table.c symbols/tables/trap_table.h \
 	symbols/tables/unwind_table.c symbols/tables/unwind_table.h

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Closes all descriptors from N up, with close_range(2) or by reading /proc/self/fd. */
-#include "base/io/close_from.h"
+#include "base/io/file_use.h"
 
 #include <dirent.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include "base/common.h"
 
 /* Before Linux 5.9. */
 static void close_listed(int first)

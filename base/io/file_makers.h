@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Functions that create, move and remove the files of outputs: the process's own, or in a
- * sandbox, which forbids these, requests to another process (src/sandbox/keeper.h).
+ * sandbox, which forbids these, requests to another process (src/sandbox/keeper.c).
  */
 #ifndef BASE_IO_FILE_MAKERS_H
 #define BASE_IO_FILE_MAKERS_H

@@ -65,4 +65,9 @@ int file_use_check(const char *path, struct error *err);
 /* Of another output, for output_ask(): file_use_write(). */
 int file_use_open_output(const char *path, struct error *err);
 
+/* Closes the descriptors that a new process has no use for. */
+
+/* Close all descriptors from `first` up, like closefrom(3), which some C libraries lack. */
+void close_from(int first);
+
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Find a time range in an AUX stream by bisecting over the TSCs after PSBs. */
-#include "decoder/aux/aux_seek.h"
 
 #include "decoder/aux/aux_window.h"
 #include "decoder/aux/pt_packet_read.h"

@@ -72,4 +72,28 @@ bool aux_window_next_run(struct aux_window *window);
 /* Drop the first `used` bytes and fill up the window. */
 void aux_window_move(struct aux_window *window, size_t used);
 
+/*
+ * The PSBs where a stream may be cut in segments, at a distance.
+ *
+ * Cuts depend on the bytes only, so all threads find the same ones.  A PSB that straddles two
+ * pieces is no cut.  Bytes inside a damaged packet may look like a PSB; a decoder that passes
+ * by finds out.
+ */
+
+#define AUX_CUTS_NONE UINT64_MAX
+
+/* An iterator, which may be copied. */
+struct aux_cuts {
+	const struct aux_stream *aux; /* borrowed */
+	uint64_t distance;            /* bytes between two cuts, at least */
+	struct aux_position position; /* of the cut; `at` is AUX_CUTS_NONE at the end */
+	uint64_t given; /* bytes of its piece that were scanned and whose pages are dropped */
+};
+
+/* Begin at the first cut. */
+void aux_cuts_init(struct aux_cuts *cuts, const struct aux_stream *aux, uint64_t distance);
+
+/* Move to the next cut.  Offsets increase. */
+void aux_cuts_next(struct aux_cuts *cuts);
+
 #endif

@@ -2,7 +2,6 @@
 /* Read the parameters of Intel PT and list the AUX streams of a recording. */
 #include "decoder/aux/auxtrace.h"
 
-#include "decoder/aux/aux_pieces.h"
 #include "decoder/perf_data/perf_file.h"
 #include "decoder/perf_data/perf_record.h"
 #include "decoder/perf_data/perf_sample.h"

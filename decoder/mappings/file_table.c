@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Mapped files by path and build id. */
-#include "decoder/mappings/file_table.h"
+#include "decoder/mappings/space_builder.h"
 
 #include "base/tables/hash.h"
 #include "decoder/perf_data/perf_file.h"

@@ -6,7 +6,6 @@
 #include <linux/hw_breakpoint.h>
 #include <stdarg.h>
 
-#include "decoder/perf_data/perf_file.h"
 #include "decoder/timeline/tracepoint_formats.h"
 
 struct probe_format {

@@ -4,12 +4,11 @@
 #define DECODER_TIMELINE_TIMELINE_RECORDS_H
 
 #include "base/tables/hash.h"
-#include "decoder/mappings/file_table.h"
 #include "decoder/timeline/hits.h"
-#include "decoder/timeline/sched_points.h"
 #include "decoder/timeline/switch_table.h"
 #include "decoder/timeline/thread_table.h"
 #include "decoder/timeline/trace_pauses.h"
+#include "decoder/timeline/tracepoint_formats.h"
 
 struct timeline {
 	struct arena arena;

@@ -12,7 +12,7 @@
 #include "base/message.h"
 #include "base/printable.h"
 #include "src/annotate/disassembly.h"
-#include "src/batch/batch_loop.h"
+#include "src/batch/batch_job.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/short_time.h"
 #include "src/options/input_paths.h"

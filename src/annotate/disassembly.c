@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/io/close_from.h"
+#include "base/io/file_use.h"
 #include "src/sandbox/sandbox.h"
 
 /* CPU time that objdump may take, in seconds. */

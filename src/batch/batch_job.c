@@ -13,7 +13,6 @@
 #include "base/io/interrupt.h"
 #include "base/io/output.h"
 #include "base/io/output_path.h"
-#include "src/batch/batch_stamp.h"
 #include "src/formats/output_format.h"
 
 #define PREFIX   "ptrace2ftf: "

@@ -45,4 +45,59 @@ int batch_process_start(struct batch_process *process, const struct batch_run *r
  */
 void batch_process_finish(struct batch_process *process, int status, struct batch_end *end);
 
+/*
+ * Stamps of outputs: the program's version, a hash of the inputs' bytes, and a hash of the options.
+ * A run whose stamp is on the output already can be skipped, as it would write the same bytes.
+ *
+ * In FTF, also inside .gz and .zst, the stamp is a blob record near the start, which Perfetto
+ * skips; it survives copies.  Outputs of other formats have the extended attribute
+ * "user.ptrace2ftf", which not every file system keeps; without it an output is converted again.
+ */
+
+struct stamp {
+	char text[200]; /* one line without newline: "stamp 1 VERSION INPUT-HASH OPTIONS-HASH" */
+};
+
+/*
+ * Make the stamp of the options and their inputs, which are read whole.
+ * Returns 1; 0 if an input can be read only once, as it is no file or
+ * directory; -1 with err filled.
+ */
+int stamp_make(struct stamp *stamp, const struct options *options, struct error *err);
+
+/* Returns whether a file at `path` has the stamp. */
+bool stamp_is_on(const struct stamp *stamp, const struct output_format *format, const char *path);
+
+/*
+ * Set the attribute of a finished output of a format other than FTF.
+ * Returns 0; -1 if the file system does not keep attributes.
+ */
+int stamp_set_attribute(const struct stamp *stamp, const char *path);
+
+/* Starts the processes of jobs, one or several at a time, and waits for them. */
+
+/*
+ * Run the conversion and wait for it; signals to this process are passed on to it, and regain
+ * their usual effect afterwards.
+ * Returns an exit status, 128 + the number of a signal that came; EXIT_FAILED with err filled:
+ * there was no process.  `report` gets the conversion's report, owned by the caller, or NULL.
+ */
+int batch_one_run(const struct batch_run *run, const struct batch_job *job, json_t **report,
+		  struct error *err);
+
+struct batch_loop {
+	struct batch_run run;          /* `threads` is set by batch_loop_run() */
+	const struct batch_plan *plan; /* borrowed */
+	/* A job has ended, or could not be started; all is borrowed for the call. */
+	void (*finished)(void *context, const struct batch_job *job, const struct batch_end *end);
+	void *context;
+	size_t begun; /* jobs, in the plan's order */
+	/* Private to batch_loop_run(): */
+	struct batch_process *processes; /* owned */
+	size_t process_count, running;
+};
+
+/* Run all jobs, options->jobs at a time.  Returns the signal that ended the loop, or 0. */
+int batch_loop_run(struct batch_loop *loop);
+
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Starts processes and waits for them. */
-#include "src/batch/batch_loop.h"
+#include "src/batch/batch_job.h"
 
 #include <sched.h>
 #include <signal.h>

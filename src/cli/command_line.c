@@ -15,7 +15,7 @@
 #include "src/cli/suggest.h"
 #include "src/cli/versions.h"
 #include "src/formats/output_format.h"
-#include "src/pipeline/input_parts.h"
+#include "src/pipeline/convert.h"
 
 /* ---- Arguments ----------------------------------------------------------- */
 

@@ -11,7 +11,7 @@
 #include "base/io/temp_file.h"
 #include "base/message.h"
 #include "base/printable.h"
-#include "src/batch/batch_loop.h"
+#include "src/batch/batch_job.h"
 #include "src/diff/diff_rows.h"
 #include "src/formats/output_format.h"
 #include "src/options/input_paths.h"

@@ -2,7 +2,6 @@
 /* Write CPU events as counters, slices and instants. */
 #include "src/events/cpu_event_sink.h"
 
-#include "src/formats/ftf/event_record.h"
 #include "src/slices/slice_args.h"
 
 #define NOT_SEEN "not seen" /* how something ended whose end is not in the trace */

@@ -4,8 +4,7 @@
 
 #include <time.h>
 
-#include "decoder/timeline/sched_points.h"
-#include "src/events/event_place.h"
+#include "decoder/timeline/tracepoint_formats.h"
 
 /*
  * The recording's records other than the trace: samples of other events as

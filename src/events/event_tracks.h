@@ -9,8 +9,9 @@
 #define SRC_EVENTS_EVENT_TRACKS_H
 
 #include "base/tables/hash.h"
+#include "src/formats/ftf/event_record.h"
+#include "src/resolve/resolve.h"
 #include "src/select/event_filter.h"
-#include "writer/ftf.h"
 
 /* Types of data that an event can have: enum cpu_event_evd. */
 #define EVD_TYPES 3
@@ -79,5 +80,18 @@ void event_tracks_mark(struct event_tracks *tracks, struct cpu_track *cpu, struc
 
 /* Returns the time of an event on the CPU's track, not before the last one's. */
 uint64_t cpu_track_time(struct cpu_track *cpu, uint64_t time);
+
+/* The code location of an event, as its arguments. */
+
+/* Returns the code at `ip` at a time in the thread's process (NULL: unknown). */
+struct location event_place_find(struct resolver *resolver, const struct thread *thread,
+				 uint64_t time, uint64_t ip);
+
+/*
+ * Add the arguments "address" and, if it has one, "function" of `ip`, as it is at the event's time
+ * in the thread's process (NULL: unknown).
+ */
+void event_place_add(struct event_record *record, struct resolver *resolver,
+		     const struct thread *thread, uint64_t ip);
 
 #endif

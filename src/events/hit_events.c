@@ -3,7 +3,6 @@
 #include <ctype.h>
 
 #include "src/events/event_output.h"
-#include "src/events/event_place.h"
 #include "src/perf_script/perf_script_line.h"
 
 /* ---- Of a recording ------------------------------------------------------ */

@@ -2,8 +2,6 @@
 /* Write the samples that are in the trace. */
 #include "src/events/event_output.h"
 
-#include "src/events/event_place.h"
-
 #define VALUES 32 /* of a block: ids have 5 bits */
 
 /* The blocks with a known meaning, and their types in BBP packets. */

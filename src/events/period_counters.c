@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Counts branches by stretches of time, and writes the sums as counters. */
-#include "src/events/period_counters.h"
-
-#include "src/formats/ftf/event_record.h"
+#include "src/events/event_output.h"
 
 /* Bytes of stretches that stay in memory. */
 #define COUNTERS_MEMORY ((size_t)16 << 20)

@@ -7,7 +7,6 @@
 #include "decoder/engine/pt_engine.h"
 #include "src/options/selection.h"
 #include "symbols/dso/dso_types.h"
-#include "symbols/names/demangle.h"
 
 /* Exit status, graded as xz does; 64 is EX_USAGE of sysexits.h. */
 enum exit_status {
@@ -120,7 +119,7 @@ struct options {
 	struct pattern_list fail_if; /* its conditions: src/diff/diff_rows.h */
 	const char *ui;              /* --ui: the page that shows it; NULL: Perfetto's, or */
 	const char *usual_ui;        /* the user's setting of it; NULL: none */
-	const char *stamp; /* borrowed: to be written into FTF (batch_stamp.h); NULL: none */
+	const char *stamp; /* borrowed: to be written into FTF (batch_stamp.c); NULL: none */
 	/* OCaml; the argument of an overlay's option: overlay_input.h. */
 	struct overlay_option {
 		enum overlay_kind kind;

@@ -4,6 +4,8 @@
 
 #include <time.h>
 
+#include "src/formats/output_format.h"
+
 #ifdef __x86_64__
 #include <x86intrin.h>
 #endif
@@ -108,4 +110,223 @@ void overlay_sync_now(struct overlay_sync *sync)
 		best = after - before;
 		*sync = (struct overlay_sync){ tsc, before + best / 2, real };
 	}
+}
+
+/* ns: reading the clocks of a line takes less. */
+#define SYNC_UNCERTAINTY 1000
+
+static bool is_monotonic(const struct overlay_input *input)
+{
+	return input->kind == OVERLAY_RUNTIME_EVENTS;
+}
+
+/* ---- With a recording ---------------------------------------------------- */
+
+/* `mono`: the overlay's clock is CLOCK_MONOTONIC; else the wall clock. */
+static bool match_by_option(struct overlay_clock *clock, const struct clock_offsets *offsets,
+			    bool mono)
+{
+	if (mono ? !offsets->has_mono : !offsets->has_real)
+		return false;
+	*clock = (struct overlay_clock){ OVERLAY_CLOCK_EXPLICIT,
+					 mono ? offsets->mono : offsets->real, 0 };
+	return true;
+}
+
+/* Lines read at both ends of a recording bound the drift of the clocks. */
+static bool match_by_sync(struct overlay_clock *clock, const struct overlay_clocks *clocks,
+			  bool mono, const struct pt_info *info)
+{
+	struct tsc_clock tsc = pt_info_tsc_clock(info);
+	int64_t least = INT64_MAX, most = INT64_MIN;
+
+	if (!info->cap_user_time_zero || !info->time_mult)
+		return false;
+	for (size_t i = 0; i < clocks->sync_count; i++) {
+		const struct overlay_sync *sync = &clocks->syncs[i];
+		uint64_t perf = tsc_clock_ns(&tsc, sync->tsc);
+		int64_t offset = (int64_t)(perf - (uint64_t)(mono ? sync->mono : sync->real));
+
+		if (!sync->tsc)
+			continue;
+		least = offset < least ? offset : least;
+		most = offset > most ? offset : most;
+	}
+	if (least > most)
+		return false;
+	*clock = (struct overlay_clock){ OVERLAY_CLOCK_SYNC, least + (most - least) / 2,
+					 (uint64_t)(most - least) / 2 + SYNC_UNCERTAINTY };
+	return true;
+}
+
+/* `perf record -k`, which Intel PT does not allow. */
+static bool match_by_header(struct overlay_clock *clock, const struct perf_file *file, bool mono)
+{
+	const struct perf_features *features = &file->features;
+	int64_t offset = 0;
+
+	if (!file->attr_count)
+		return false;
+	if (!file->attrs[0].attr.use_clockid ||
+	    file->attrs[0].attr.clockid != (mono ? CLOCK_MONOTONIC : CLOCK_REALTIME)) {
+		if (mono || !features->has_clock_data)
+			return false;
+		offset = (int64_t)(features->clock_ns - features->clock_wall_ns);
+	}
+	*clock = (struct overlay_clock){ OVERLAY_CLOCK_RECORDED, offset, 0 };
+	return true;
+}
+
+/* The ways that need no events of an overlay. */
+static bool match_clocks(struct overlay_clock *clock, const struct overlay_clocks *clocks,
+			 const struct overlay_recording *recording, bool mono)
+{
+	return match_by_option(clock, &clocks->offsets, mono) ||
+	       match_by_sync(clock, clocks, mono, recording->info) ||
+	       match_by_header(clock, recording->file, mono);
+}
+
+/* The time 0 of a trace's clock may be any, but after 1970. */
+static uint64_t base_of(const struct overlay_clock *clock)
+{
+	return clock->offset <= 0 ? (uint64_t)-clock->offset : WALL_BASE_UNKNOWN;
+}
+
+uint64_t overlay_clock_wall(const struct overlay_clocks *clocks,
+			    const struct overlay_recording *recording)
+{
+	struct overlay_clock clock;
+
+	return match_clocks(&clock, clocks, recording, false) ? base_of(&clock) : WALL_BASE_UNKNOWN;
+}
+
+static bool match_by_calls(struct overlay_clock *clock, struct overlay_input *input,
+			   const struct overlay_calls *calls)
+{
+	struct overlay_match match;
+
+	if (!calls || !overlay_calls_match(&match, calls, input))
+		return false;
+	*clock = (struct overlay_clock){ OVERLAY_CLOCK_PT, -match.ahead, match.uncertainty };
+	return true;
+}
+
+static bool match_by_sideband(struct overlay_clock *clock, const struct overlay_input *input,
+			      const struct timeline *timeline)
+{
+	struct overlay_bounds bounds;
+
+	if (!overlay_sideband(&bounds, timeline, input))
+		return false;
+	*clock = (struct overlay_clock){ OVERLAY_CLOCK_SIDEBAND,
+					 -(bounds.low + (bounds.high - bounds.low) / 2),
+					 (uint64_t)(bounds.high - bounds.low) / 2 + 1 };
+	return true;
+}
+
+/* Returns when the last thread of a process ended, ns of perf's clock; 0: not seen. */
+static uint64_t find_end(const struct timeline *timeline, int32_t pid)
+{
+	const struct thread *thread = timeline_borrow_thread(timeline, pid, UINT64_MAX);
+
+	return thread && thread->pid == pid && thread->end != UINT64_MAX ? thread->end : 0;
+}
+
+static struct overlay_clock assume_clock(const struct overlay_input *input,
+					 const struct timeline *timeline, struct diag *diag)
+{
+	struct overlay_clock clock = { OVERLAY_CLOCK_ASSUMED, 0, UINT64_MAX };
+	uint64_t end = find_end(timeline, input->pid);
+
+	/* The wall clock and perf's have nothing in common; most processes allocate until they end.
+	 */
+	if (!is_monotonic(input))
+		clock.offset = (int64_t)(end - input->last_time);
+	diag_warn(diag, "overlay-clock",
+		  "%s: the offset between its clock and perf's is unknown, %s; see --clock-offset",
+		  input->path,
+		  is_monotonic(input) ? "assuming none" : "assuming that it ends with the process");
+	return clock;
+}
+
+struct overlay_clock overlay_clock_choice_recording(const struct overlay_clocks *clocks,
+						    struct overlay_input *input,
+						    const struct overlay_recording *recording,
+						    struct diag *diag)
+{
+	struct overlay_clock clock = { 0 };
+	bool mono = is_monotonic(input);
+	bool known = match_clocks(&clock, clocks, recording, mono) ||
+		     match_by_calls(&clock, input, recording->calls) ||
+		     match_by_sideband(&clock, input, recording->timeline);
+
+	if (!known)
+		clock = assume_clock(input, recording->timeline, diag);
+	if (mono)
+		overlay_sideband_tids(input, recording->timeline, -clock.offset);
+	return clock;
+}
+
+/* ---- Without a recording ------------------------------------------------- */
+
+#define ANY_PROCESS INT32_MIN
+
+/* Returns the runtime events of a process; NULL: there are none. */
+static const struct overlay_input *find_events(const struct overlay_input *inputs, size_t count,
+					       int32_t pid)
+{
+	for (size_t i = 0; i < count; i++)
+		if (is_monotonic(&inputs[i]) && (pid == ANY_PROCESS || inputs[i].pid == pid))
+			return &inputs[i];
+	return NULL;
+}
+
+/* Both files are written until the process ends. */
+static struct overlay_clock align_ends(const struct overlay_input *input,
+				       const struct overlay_input *events, struct diag *diag)
+{
+	struct overlay_clock clock = { OVERLAY_CLOCK_ASSUMED, 0, UINT64_MAX };
+	uint64_t last = events ? events->events.last_time : 0;
+
+	if (last)
+		clock.offset = (int64_t)(last - input->last_time);
+	diag_warn(
+		diag, "overlay-clock",
+		"%s: the offset between the wall clock and the runtime events' is unknown, %s; see "
+		"--clock-offset and --clock-sync",
+		input->path, last ? "assuming that both end together" : "assuming none");
+	return clock;
+}
+
+struct overlay_clock overlay_clock_choice_alone(const struct overlay_clocks *clocks,
+						const struct overlay_input *inputs, size_t count,
+						size_t index, struct diag *diag)
+{
+	const struct overlay_input *input = &inputs[index];
+	struct overlay_clock clock = { 0 };
+
+	if (match_by_option(&clock, &clocks->offsets, is_monotonic(input)))
+		return clock;
+	if (is_monotonic(input) || !find_events(inputs, count, ANY_PROCESS))
+		return clock;
+	if (!clocks->sync_count)
+		return align_ends(input, find_events(inputs, count, input->pid), diag);
+	return (struct overlay_clock){ OVERLAY_CLOCK_SYNC,
+				       clocks->syncs[0].mono - clocks->syncs[0].real,
+				       SYNC_UNCERTAINTY };
+}
+
+uint64_t overlay_clock_wall_alone(const struct overlay_clocks *clocks,
+				  const struct overlay_input *inputs, size_t count)
+{
+	struct overlay_clock clock = { 0 };
+
+	if (match_by_option(&clock, &clocks->offsets, false))
+		return base_of(&clock);
+	if (find_events(inputs, count, ANY_PROCESS)) {
+		if (!clocks->sync_count)
+			return WALL_BASE_UNKNOWN;
+		clock.offset = clocks->syncs[0].mono - clocks->syncs[0].real;
+	}
+	return base_of(&clock);
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Cuts a memtrace file: twice read for the blocks of the range, then written. */
-#include "src/overlays/overlay_cut.h"
-
-#include "overlays/memtrace_writer.h"
+#include "src/overlays/overlay_input.h"
 
 #define NS_PER_US UINT64_C(1000)
 

@@ -3,7 +3,7 @@
 #ifndef SRC_OVERLAYS_OVERLAY_INPUT_H
 #define SRC_OVERLAYS_OVERLAY_INPUT_H
 
-#include "base/diag.h"
+#include "base/io/output.h"
 #include "overlays/memtrace.h"
 #include "overlays/runtime_events.h"
 #include "src/options/options.h"
@@ -44,5 +44,23 @@ int32_t overlay_input_tid(const struct overlay_input *input, uint32_t ring);
 
 /* Idempotent, also on zeroed memory. */
 void overlay_input_close(struct overlay_input *input);
+
+/* --format=memtrace: a memtrace file of a time range of another one. */
+
+/* Events of a cut file, and of the one that it was cut from. */
+struct overlay_cut_counts {
+	uint64_t events, written;
+	uint64_t alive; /* allocations among those written that were before the range */
+};
+
+/*
+ * Write the events of memtrace whose times, from the file's start to its last event, are in the
+ * range of `selection`.  Blocks that are alive at its begin are allocated there, and promoted if
+ * they were.  Blocks get numbers without gaps, in the order of those that they had; the start stays
+ * the same, and so do times.  Ends early if the output is full, which then is cut.
+ * Returns 0 with *counts; -1 with err filled.  Write errors stay with the output.
+ */
+int overlay_cut(struct overlay_input *input, const struct selection *selection,
+		struct output *output, struct overlay_cut_counts *counts, struct error *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Bound an overlay's clock by the order of events in the sideband. */
-#include "src/overlays/overlay_sideband.h"
+#include "src/overlays/overlay_clock.h"
 
 #define NS_PER_US UINT64_C(1000)
 

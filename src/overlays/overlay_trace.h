@@ -11,10 +11,7 @@
 #ifndef SRC_OVERLAYS_OVERLAY_TRACE_H
 #define SRC_OVERLAYS_OVERLAY_TRACE_H
 
-#include "base/diag.h"
-#include "base/io/output.h"
 #include "src/overlays/overlay_clock.h"
-#include "src/overlays/overlay_input.h"
 #include "writer/ftf.h"
 
 struct overlay_trace {

@@ -6,10 +6,8 @@
 #ifndef SRC_OVERLAYS_OVERLAYS_H
 #define SRC_OVERLAYS_OVERLAYS_H
 
-#include "base/io/output.h"
 #include "src/formats/output_format.h"
-#include "src/options/options.h"
-#include "src/overlays/overlay_clock_choice.h"
+#include "src/overlays/overlay_clock.h"
 #include "writer/ftf.h"
 
 struct overlays {

@@ -3,9 +3,6 @@
 #ifndef SRC_PIPELINE_CONVERT_H
 #define SRC_PIPELINE_CONVERT_H
 
-#include "base/diag.h"
-#include "base/tables/name.h"
-#include "src/options/options.h"
 #include "src/report/report.h"
 
 /*
@@ -43,5 +40,11 @@ int convert_events(const struct options *options, struct name_table *names, stru
  */
 int list_recording(const struct options *options, struct name_table *names, struct report *report,
 		   struct diag *diag, struct error *err);
+
+/*
+ * Returns whether the inputs are provably parts of one recording (perf_file.h). A process in the
+ * sandbox opens them. Returns false if it cannot.
+ */
+bool input_parts_are_one(const struct options *options);
 
 #endif

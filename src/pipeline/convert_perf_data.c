@@ -12,10 +12,8 @@
 #include "src/callstack/precise/call_follower.h"
 #include "src/costs/executed_code.h"
 #include "src/events/event_output.h"
-#include "src/events/period_counters.h"
-#include "src/pipeline/decode_threads.h"
-#include "src/pipeline/hints.h"
 #include "src/pipeline/output_pipeline.h"
+#include "src/pipeline/recording.h"
 #include "src/report/progress.h"
 #include "src/select/mode_filter.h"
 

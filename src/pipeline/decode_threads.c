@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Choose the number of threads and the size of segments. */
-#include "src/pipeline/decode_threads.h"
+#include "src/pipeline/recording.h"
 
 #include <sched.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Hints for the user: options without a match, missing debug files. */
-#include "src/pipeline/hints.h"
+#include "src/pipeline/recording.h"
 
 #include "src/events/event_tracks.h"
 #include "src/report/debug_hint.h"

@@ -13,15 +13,10 @@
 #ifndef SRC_PIPELINE_OUTPUT_PIPELINE_H
 #define SRC_PIPELINE_OUTPUT_PIPELINE_H
 
-#include "base/diag.h"
-#include "base/io/output.h"
 #include "base/io/write_behind.h"
-#include "base/tables/name.h"
-#include "base/workers.h"
 #include "src/callstack/callstack.h"
 #include "src/formats/output_format.h"
 #include "src/formats/slice_limit.h"
-#include "src/options/options.h"
 #include "src/report/summary.h"
 #include "src/select/slice_filter.h"
 #include "src/slices/slice_sorter.h"

@@ -6,8 +6,7 @@
 
 #include "src/formats/output_format.h"
 #include "src/options/input_paths.h"
-#include "src/resolve/jit_dumps.h"
-#include "symbols/files/debuginfod.h"
+#include "symbols/files/debug_file.h"
 
 static bool is_of_running_kernel(const struct perf_file *file)
 {

@@ -2,16 +2,10 @@
 #ifndef SRC_PIPELINE_RECORDING_H
 #define SRC_PIPELINE_RECORDING_H
 
-#include "base/diag.h"
-#include "base/tables/name.h"
-#include "decoder/aux/auxtrace.h"
-#include "decoder/perf_data/perf_file.h"
-#include "decoder/timeline/timeline.h"
+#include "base/workers.h"
 #include "src/callstack/callstack.h"
-#include "src/options/options.h"
 #include "src/resolve/code_files.h"
 #include "src/resolve/kernel_files.h"
-#include "src/resolve/resolve.h"
 #include "src/select/event_filter.h"
 
 struct perf_recording {
@@ -51,5 +45,53 @@ uint64_t recording_resolution(const struct perf_recording *recording);
 
 /* Idempotent, also on zeroed memory. */
 void recording_close(struct perf_recording *recording);
+
+/* Hints for the user about empty selections, and the time in code without names. */
+
+struct nameless_time {
+	uint64_t *ns;          /* owned; by index of mapped_file: weighted */
+	uint64_t total;        /* weighted, of all traced code */
+	uint64_t seen, next;   /* branches so far; index of the next sample */
+	uint64_t time, weight; /* of the open sample */
+	const struct thread *thread;
+	bool open;                      /* a sample waits for the thread's next branch */
+	const struct mapped_file *file; /* of the open sample; NULL: named, or no file */
+};
+
+/* `file_count`: the timeline's. */
+void nameless_time_init(struct nameless_time *nameless, size_t file_count);
+
+/* Add branches of one thread, at least one, in order of time. */
+void nameless_time_add(struct nameless_time *nameless, struct resolver *resolver,
+		       const struct branch_event *events, size_t count);
+
+/* Idempotent, also on zeroed memory. */
+void nameless_time_release(struct nameless_time *nameless);
+
+/* Warn that no recorded data matches. If threads are selected, list the recorded threads. */
+void empty_selection_warn(const struct options *options, const struct perf_recording *recording,
+			  struct diag *diag);
+
+/*
+ * Returns a line (debug_hint.h) on files that were found, but whose code without names took at
+ * least one percent of the time; owned by the caller. NULL: no such files.
+ */
+char *nameless_hint_make(const struct nameless_time *nameless, const struct resolver *resolver,
+			 const struct timeline *timeline, const char *symfs);
+
+/* The number of threads that decode a recording, and the size of its segments. */
+
+/*
+ * Returns the bytes of AUX data per segment (struct pt_stream_input) for some workers, which may be
+ * NULL. Outputs do not depend on it (decoder/engine/fast/flow_checkpoint.h).
+ */
+uint64_t decode_threads_segment(const struct auxtrace *auxtrace, const struct workers *workers);
+
+/* Returns the threads, owned by the caller; NULL: the caller's thread decodes alone. */
+struct workers *decode_threads_open(const struct options *options, const struct auxtrace *auxtrace,
+				    struct diag *diag);
+
+/* Returns whether jobs should also follow calls (src/callstack/precise/call_follower.h). */
+bool decode_threads_follow(const struct workers *workers);
 
 #endif

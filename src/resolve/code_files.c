@@ -8,7 +8,7 @@
 #include "base/io/file_use.h"
 #include "decoder/code/insn.h"
 #include "decoder/mappings/space_builder.h"
-#include "src/resolve/kernel_modules.h"
+#include "src/resolve/kernel_files.h"
 
 void code_files_init(struct code_files *files, const struct resolver *resolver, size_t file_count)
 {
@@ -52,7 +52,7 @@ static const char *name_bytes(struct code_files *files, const uint8_t *bytes, si
 	return arena_text(&files->arena, path, strlen(path));
 }
 
-/* Modules are relocated, not mapped from their files (src/resolve/kernel_modules.h). */
+/* Modules are relocated, not mapped from their files (src/resolve/kernel_modules.c). */
 static bool is_relocatable(const uint8_t *bytes, size_t size)
 {
 	Elf64_Ehdr header;

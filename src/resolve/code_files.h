@@ -7,11 +7,9 @@
 
 #include <pthread.h>
 
-#include "base/arena.h"
-#include "base/diag.h"
-#include "decoder/branch_event.h"
+#include "decoder/clock/tsc_clock.h"
 #include "decoder/code/code_image.h"
-#include "decoder/timeline/timeline.h"
+#include "decoder/perf_data/perf_file.h"
 #include "src/resolve/resolve.h"
 
 struct code_files {
@@ -45,5 +43,31 @@ void code_files_note_gap(struct code_files *files, const struct branch_event *ga
 /* Warn in one line of wanted files that are missing, with their build ids. */
 void code_files_warn(const struct code_files *files, const struct timeline *timeline,
 		     struct diag *diag);
+
+/*
+ * The code that JIT compilers wrote during the recording, from their jitdump files. A recording has
+ * such a file as a mapping of its first page (tools/perf/Documentation/jitdump-specification.txt).
+ * For processes without a jitdump, the code in an ELF core from their end is used
+ * (symbols/files/core_file.h), as if it had been there since it was mapped.
+ */
+
+struct jit_dumps {
+	struct perf_mmap *code; /* owned; sorted by time; paths borrowed from the store */
+	size_t count, room;
+	const struct dso **files; /* owned; the dumps */
+	size_t file_count, file_room;
+	bool monotonic; /* perf's clock is CLOCK_MONOTONIC (perf record -k mono) */
+	bool saved;     /* a core has code of the recording */
+};
+
+/*
+ * Read the dumps and the core of all processes in the recording. `store` opens the files; `clock`
+ * converts TSC ticks to perf's time.
+ */
+void jit_dumps_read(struct jit_dumps *dumps, const struct perf_file *file, struct dso_store *store,
+		    const struct tsc_clock *clock, struct diag *diag);
+
+/* Release the memory.  Idempotent, also on zeroed memory. */
+void jit_dumps_release(struct jit_dumps *dumps);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Read the jitdump files in the recording's mappings, and the code in a core. */
-#include "src/resolve/jit_dumps.h"
+#include "src/resolve/code_files.h"
 
 #include <time.h>
 

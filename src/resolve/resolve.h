@@ -13,14 +13,10 @@
 #ifndef SRC_RESOLVE_RESOLVE_H
 #define SRC_RESOLVE_RESOLVE_H
 
-#include "base/tables/direct_cache.h"
-#include "base/tables/name.h"
 #include "decoder/branch_event.h"
-#include "decoder/mappings/address_space.h"
 #include "decoder/timeline/timeline.h"
 #include "src/resolve/location.h"
 #include "symbols/dso/dso_store.h"
-#include "symbols/symbol.h"
 
 struct kernel_names {
 	const struct kernel_symbol *records; /* borrowed; by time */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The keeper's process, and the requests to it over a pair of sockets. */
-#include "src/sandbox/keeper.h"
+#include "src/sandbox/sandbox.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -10,9 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/io/close_from.h"
 #include "base/io/file_makers.h"
-#include "base/io/output.h"
+#include "base/io/file_use.h"
 #include "base/io/output_path.h"
 #include "base/io/temp_file.h"
 #include "base/tables/hash.h"

@@ -2,8 +2,6 @@
 /* Enters both halves of the sandbox, and reports which is active. */
 #include "src/sandbox/sandbox.h"
 
-#include "src/sandbox/keeper.h"
-
 /*
  * Sanitizers make other system calls when they report and at exit:
  * AddressSanitizer's leak check stops all threads by ptrace().

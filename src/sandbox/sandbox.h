@@ -8,7 +8,7 @@
  * allows the system calls of a conversion: no new program or process, nothing
  * made executable, no socket, no signal to another process, no input for a
  * terminal, no new, removed or changed file: the outputs are descriptors that another
- * process opens (keeper.h).  Refused files fail with EACCES, refused calls with ENOSYS.
+ * process opens (keeper.c).  Refused files fail with EACCES, refused calls with ENOSYS.
  *
  * An output that is a device or a pipe may be opened for writing.  --debuginfod allows the
  * network, and its client's library and cache, too.
@@ -58,5 +58,25 @@ const char *sandbox_enter_server_calls(void);
 
 /* Returns whether an output is a device or a pipe, which the process opens itself. */
 bool sandbox_opens_devices(const struct options *options);
+
+/*
+ * A process that creates, moves and removes files on behalf of a sandboxed conversion.
+ *
+ * The conversion writes to descriptors that the keeper opened, and to nothing else.  The keeper
+ * makes only temporary files of the outputs that the options name, and files without a name where
+ * temporary files are; it moves each of them to its own output only.  It is started before the
+ * recording is read, so that the recording cannot change its permissions.  When the conversion ends
+ * in any way, the keeper removes the files that were not renamed, and ends.
+ */
+
+/*
+ * Start the keeper of this process, which uses it from now on (base/io/file_makers.h).
+ * Called with one thread.
+ * Returns NULL; the reason, a constant, if it could not be started.
+ */
+const char *keeper_start(const struct options *options);
+
+/* Returns the socket to the keeper, or -1 without a keeper. */
+int keeper_socket(void);
 
 #endif

@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The seccomp half of the sandbox: the system calls that the program and its libraries
- * make in a conversion.
+ * The seccomp half of the sandbox: filters of the system calls that the program and its
+ * libraries make.  All other calls fail with ENOSYS, for which libraries have fallbacks, as on an
+ * older kernel.
+ *
+ * libseccomp would need a thousand allocations, and crashes when one fails (2.5.4).  The filter's
+ * language: the kernel's Documentation/userspace-api/seccomp_filter.rst.
  */
 #include "src/sandbox/sandbox.h"
 
 #ifdef __x86_64__
 
+#include <assert.h>
 #include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -16,8 +24,108 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "src/sandbox/call_filter.h"
-#include "src/sandbox/keeper.h"
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* The kernel takes 4096 at most. */
+#define FILTER_MOST 1024
+
+struct call_filter {
+	struct sock_filter code[FILTER_MOST];
+	unsigned short used;
+};
+
+/* A call that is allowed if an argument has these bits under the mask. */
+struct call_condition {
+	uint16_t call;
+	uint8_t argument; /* its index; the low 32 bits are compared */
+	uint32_t mask, value;
+};
+
+/* The whole argument. */
+#define CALL_WORD UINT32_MAX
+
+static void add_instruction(struct call_filter *filter, struct sock_filter instruction)
+{
+	assert(filter->used < FILTER_MOST);
+	filter->code[filter->used++] = instruction;
+}
+
+static void emit_instruction(struct call_filter *filter, uint16_t code, uint32_t operand)
+{
+	add_instruction(filter, (struct sock_filter)BPF_STMT(code, operand));
+}
+
+/* If the accumulator is not `value`, skip the next `skip` instructions. */
+static void emit_unless_skip(struct call_filter *filter, uint32_t value, uint8_t skip)
+{
+	add_instruction(filter,
+			(struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, skip));
+}
+
+static void emit_load(struct call_filter *filter, size_t offset)
+{
+	emit_instruction(filter, BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset);
+}
+
+/* Begin a filter that allows nothing: calls of another architecture are refused always. */
+static void call_filter_init(struct call_filter *filter)
+{
+	filter->used = 0;
+	/* Refuse calls of other architectures, such as of 32 bits: their numbers differ. */
+	emit_load(filter, offsetof(struct seccomp_data, arch));
+	emit_unless_skip(filter, AUDIT_ARCH_X86_64, 1);
+	/* For another architecture its constant stays loaded, which is no number of a call. */
+	emit_load(filter, offsetof(struct seccomp_data, nr));
+}
+
+/* Allow these calls. */
+static void call_filter_allow(struct call_filter *filter, const uint16_t *calls, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		emit_unless_skip(filter, calls[i], 1);
+		emit_instruction(filter, BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	}
+}
+
+static void allow_if(struct call_filter *filter, const struct call_condition *condition)
+{
+	emit_unless_skip(filter, condition->call, 5);
+	emit_load(filter,
+		  offsetof(struct seccomp_data, args) + condition->argument * sizeof(uint64_t));
+	emit_instruction(filter, BPF_ALU | BPF_AND | BPF_K, condition->mask);
+	emit_unless_skip(filter, condition->value, 1);
+	emit_instruction(filter, BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	emit_load(filter, offsetof(struct seccomp_data, nr));
+}
+
+/* Allow calls by their arguments; of several conditions for a call one has to hold. */
+static void call_filter_allow_if(struct call_filter *filter,
+				 const struct call_condition *conditions, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		allow_if(filter, &conditions[i]);
+}
+
+/*
+ * Hold the process to the filter, until it ends.
+ * Returns NULL; the reason, a constant, if the system has no such filters.
+ */
+static const char *call_filter_enter(struct call_filter *filter)
+{
+	struct sock_fprog program = { .filter = filter->code };
+
+	emit_instruction(filter, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS);
+	program.len = filter->used;
+	/* SPEC_ALLOW keeps speculation on, for speed; before Linux 4.17 the flag is unknown. */
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+	    (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW,
+		     &program) == 0 ||
+	     prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0))
+		return NULL;
+	return "the system has no filters of system calls";
+}
+
+/* ---- A conversion -------------------------------------------------------- */
 
 /* Linux 5.17; the C library names its memory by it. */
 #ifndef PR_SET_VMA
@@ -102,8 +210,6 @@ static const struct call_condition conditions[] = {
 	{ SYS_ioctl, 1, CALL_WORD, FIONBIO },
 };
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 /* Flags of open() that change a file: O_TMPFILE has the bit of O_DIRECTORY, too. */
 #define CHANGES (O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY))
 
@@ -143,12 +249,52 @@ const char *sandbox_enter_calls(const struct options *options)
 	return call_filter_enter(&filter);
 }
 
+/* ---- A server ------------------------------------------------------------ */
+
+/*
+ * The process that serves a trace accepts connections at a socket that is open already, reads
+ * requests, and sends the open file.  No file, no connection of its own, no process: an attack on
+ * the port reaches no further.
+ */
+
+/* For connections; the file, messages and open descriptors; memory, time and the end. */
+static const uint16_t server_calls[] = {
+	SYS_accept4,       SYS_pselect6,       SYS_recvfrom,    SYS_select,   SYS_sendfile,
+	SYS_sendmsg,       SYS_sendto,         SYS_setsockopt,  SYS_shutdown, SYS_close,
+	SYS_fstat,         SYS_newfstatat,     SYS_pread64,     SYS_write,    SYS_brk,
+	SYS_clock_gettime, SYS_exit,           SYS_exit_group,  SYS_futex,    SYS_getpid,
+	SYS_gettid,        SYS_madvise,        SYS_mremap,      SYS_munmap,   SYS_restart_syscall,
+	SYS_rt_sigaction,  SYS_rt_sigprocmask, SYS_rt_sigreturn
+};
+
+const char *sandbox_enter_server_calls(void)
+{
+	const struct call_condition server[] = {
+		/* No new code. */
+		{ SYS_mmap, 2, PROT_EXEC, 0 },
+		{ SYS_mprotect, 2, PROT_EXEC, 0 },
+		/* For abort() and raise(). */
+		{ SYS_tgkill, 0, CALL_WORD, (uint32_t)getpid() },
+	};
+	struct call_filter filter;
+
+	call_filter_init(&filter);
+	call_filter_allow(&filter, server_calls, COUNT(server_calls));
+	call_filter_allow_if(&filter, server, COUNT(server));
+	return call_filter_enter(&filter);
+}
+
 #else
 
 const char *sandbox_enter_calls(const struct options *options)
 {
 	(void)options;
 	return "there is no filter of system calls for this processor";
+}
+
+const char *sandbox_enter_server_calls(void)
+{
+	return sandbox_enter_calls(NULL);
 }
 
 #endif

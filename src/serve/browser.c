@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/io/close_from.h"
+#include "base/io/file_use.h"
 
 #define BLANKS " \t\n"
 

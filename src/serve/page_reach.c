@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tries the connection in a process of its own: a look-up of a name has no limit of time. */
-#include "src/serve/page_reach.h"
+#include "src/serve/trace_server.h"
 
 #include <netdb.h>
 #include <signal.h>

@@ -46,4 +46,14 @@ int trace_server_run(struct trace_server *server, struct error *err);
 /* NULL is allowed. */
 void trace_server_close(struct trace_server *server);
 
+/* Whether the viewer's page can be fetched. */
+
+/*
+ * Connect to the host of a page, by its origin (viewer_page_origin()), for at most three seconds.
+ * Nothing is sent.
+ * Returns NULL if it can be reached, or this host cannot know: its browsers use a proxy; else the
+ * reason, constant.
+ */
+const char *page_reach(const char *origin);
+
 #endif

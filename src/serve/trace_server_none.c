@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Replaces trace_server.c and page_reach.c in a build without libmicrohttpd. */
 
-#include "src/serve/page_reach.h"
 #include "src/serve/trace_server.h"
 
 int trace_server_listen(struct error *err)

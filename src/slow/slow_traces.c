@@ -11,7 +11,7 @@
 #include "base/io/output_path.h"
 #include "base/message.h"
 #include "src/batch/batch_line.h"
-#include "src/batch/batch_loop.h"
+#include "src/batch/batch_job.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"
 #include "src/formats/text/json_value.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The private part of the store of files (symbols/dso/dso_store.h): for dso_store.c,
- * dso_search.c, dso_symbols.c, dso_starts.c, dso_landing.c and dso_lines.c only.
+ * dso_search.c, dso_symbols.c, dso_starts.c and dso_lines.c only.
  */
 #ifndef SYMBOLS_DSO_DSO_H
 #define SYMBOLS_DSO_DSO_H
@@ -12,7 +12,6 @@
 #include "symbols/names/text_map.h"
 #include "symbols/symbol.h"
 #include "symbols/tables/code_starts.h"
-#include "symbols/tables/landing_pads.h"
 #include "symbols/tables/symbol_table.h"
 #include "symbols/tables/trap_table.h"
 
@@ -107,9 +106,6 @@ void dso_search(struct dso *dso);
  * the options say that they are shown as one for each file.
  */
 struct code_starts *dso_load_starts(struct dso *dso);
-
-/* Returns the same, also where functions without a name are not shown. */
-struct code_starts *dso_load_unwind(struct dso *dso);
 
 /* Returns the symbol of a function without a name, made at the first call. */
 const struct symbol *dso_symbol_of_start(struct dso *dso, const struct code_start *start);

@@ -5,7 +5,6 @@
 
 #include "symbols/dso/dso.h"
 #include "symbols/dso/dso_store.h"
-#include "symbols/files/debuginfod.h"
 #include "symbols/names/jit_dump.h"
 
 /*

@@ -23,7 +23,6 @@
 
 #include "base/diag.h"
 #include "symbols/dso/dso_types.h"
-#include "symbols/files/elf_file.h"
 #include "symbols/symbol.h"
 #include "symbols/tables/trap_table.h"
 

@@ -2,8 +2,6 @@
 /* Finds where functions begin from unwind entries and from the code's own direct branches. */
 #include "symbols/tables/code_starts.h"
 
-#include "base/cursor.h"
-
 /* Least mean size of functions, in bytes; the surplus of smaller ones is ignored. */
 #define BYTES_PER_HINT 16
 

@@ -4,7 +4,6 @@
 
 #include "base/budget.h"
 #include "symbols/symbol.h"
-#include "symbols/tables/symbol_parts.h"
 
 /* ---- PLT stubs ----------------------------------------------------------- */
 

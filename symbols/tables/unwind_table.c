@@ -4,7 +4,52 @@
 
 #include <dwarf.h>
 
-#include "symbols/tables/encoded_address.h"
+/*
+ * Addresses as .eh_frame and .gcc_except_table encode them (LSB Core, "DWARF Exception Header
+ * Encoding": DW_EH_PE_*).  Addresses that are relative to data or indirect are not read: they
+ * make the cursor short.
+ */
+#define ENCODED_FORM     0x0f
+#define ENCODED_RELATION 0x70
+
+/* Returns a number in the form of an encoding (DW_EH_PE_*).  `wide`: addresses have 64 bits. */
+static uint64_t encoded_number(struct cursor *c, uint8_t encoding, bool wide)
+{
+	switch (encoding & ENCODED_FORM) {
+	case DW_EH_PE_absptr:
+		return wide ? cursor_u64(c) : cursor_u32(c);
+	case DW_EH_PE_uleb128:
+		return cursor_uleb128(c);
+	case DW_EH_PE_udata2:
+		return cursor_u16(c);
+	case DW_EH_PE_udata4:
+		return cursor_u32(c);
+	case DW_EH_PE_udata8:
+	case DW_EH_PE_sdata8:
+		return cursor_u64(c);
+	case DW_EH_PE_sdata2:
+		return (uint64_t)(int64_t)(int16_t)cursor_u16(c);
+	case DW_EH_PE_sdata4:
+		return (uint64_t)(int64_t)(int32_t)cursor_u32(c);
+	default:
+		c->short_ = true;
+		return 0;
+	}
+}
+
+/* Returns an address, or 0 if omitted; `vaddr` is the address of the cursor's next byte. */
+static uint64_t encoded_address(struct cursor *c, uint8_t encoding, bool wide, uint64_t vaddr)
+{
+	uint64_t value = encoded_number(c, encoding, wide);
+
+	if ((encoding & ENCODED_RELATION) == DW_EH_PE_pcrel)
+		value += value ? vaddr : 0;
+	else if (encoding & ENCODED_RELATION)
+		c->short_ = true;
+	if (encoding & DW_EH_PE_indirect)
+		c->short_ = true;
+	return wide ? value : (uint32_t)value;
+}
 
 #define ENCODED_TABLE (DW_EH_PE_datarel | DW_EH_PE_sdata4) /* every linker's table */
 
@@ -370,4 +415,44 @@ bool unwind_table_find(struct unwind_table *table, uint64_t vaddr, struct unwind
 	if (range->begin < table->base + starts[next - 1].begin)
 		range->begin = table->base + starts[next - 1].begin;
 	return false;
+}
+
+/* Move to the table of call sites.  Returns the address to which its landing pads are relative. */
+static uint64_t open_sites(const struct landing_pads *pads, struct cursor *c, uint8_t *encoding)
+{
+	uint64_t size, landing_base = pads->function;
+
+	*encoding = cursor_u8(c);
+	if (*encoding != DW_EH_PE_omit)
+		landing_base = encoded_address(c, *encoding, pads->wide,
+					       pads->vaddr + (uint64_t)(c->at - pads->bytes));
+	if (cursor_u8(c) != DW_EH_PE_omit)
+		cursor_uleb128(c); /* where the types of handlers are */
+	*encoding = cursor_u8(c);
+	size = cursor_uleb128(c);
+	if (size > cursor_left(c))
+		c->short_ = true;
+	else
+		c->end = c->at + size;
+	return landing_base;
+}
+
+uint64_t landing_pads_find(const struct landing_pads *pads, uint64_t call, size_t *work)
+{
+	struct cursor c = cursor_over(pads->bytes, pads->size);
+	uint8_t encoding;
+	uint64_t landing_base = open_sites(pads, &c, &encoding);
+
+	for (; *work && !c.short_ && cursor_left(&c); --*work) {
+		uint64_t begin = pads->function + encoded_number(&c, encoding, pads->wide);
+		uint64_t size = encoded_number(&c, encoding, pads->wide);
+		uint64_t pad = encoded_number(&c, encoding, pads->wide);
+
+		cursor_uleb128(&c);           /* the action */
+		if (c.short_ || call < begin) /* they are in order */
+			break;
+		if (call - begin < size)
+			return pad ? landing_base + pad : 0;
+	}
+	return 0;
 }

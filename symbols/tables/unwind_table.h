@@ -15,6 +15,7 @@
 
 #include <elfutils/libdw.h>
 
+#include "base/cursor.h"
 #include "symbols/files/elf_file.h"
 
 enum unwind_kind { UNWIND_EH_FRAME, UNWIND_DEBUG_FRAME, UNWIND_KINDS };
@@ -49,7 +50,7 @@ struct unwind_table {
 /* A range of code by its entry: [begin, end), virtual addresses. */
 struct unwind_range {
 	uint64_t begin, end;
-	uint64_t lsda; /* of the function's landing pads (landing_pads.h), or 0 */
+	uint64_t lsda; /* of the function's landing pads, or 0 */
 	size_t index;  /* in table->starts */
 	/*
 	 * The stack has a frame already where the range begins: the code is entered in
@@ -70,5 +71,29 @@ void unwind_table_close(struct unwind_table *table);
  * entries, from 0 or to UINT64_MAX before the first or after the last one.
  */
 bool unwind_table_find(struct unwind_table *table, uint64_t vaddr, struct unwind_range *range);
+
+/*
+ * Where an exception lands that passes through a call, by the call sites that compilers write for
+ * the personality routine of C++, which Rust, Ada, D and others use, too: a function's LSDA in
+ * .gcc_except_table (LSB Core, "Exception Frames"; Itanium C++ ABI, "Exception Handling").
+ *
+ * Of a function that is active several times, only the call that each activation is in
+ * says which of them an exception enters.
+ */
+
+/* A function's LSDA. */
+struct landing_pads {
+	const uint8_t *bytes; /* borrowed: from its beginning to the end of the file's segment */
+	size_t size;
+	uint64_t vaddr;    /* of `bytes` */
+	uint64_t function; /* virtual address where the function's unwind entry begins */
+	bool wide;         /* the file's addresses have 64 bits */
+};
+
+/*
+ * Returns the landing pad of the call at a virtual address; 0 if it has no landing pad, or
+ * the LSDA is damaged.  Reads at most *work call sites, and subtracts their number.
+ */
+uint64_t landing_pads_find(const struct landing_pads *pads, uint64_t call, size_t *work);
 
 #endif

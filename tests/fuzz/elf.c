@@ -14,7 +14,7 @@
 #include "symbols/files/elf_file.h"
 #include "symbols/names/demangle.h"
 #include "symbols/tables/code_starts.h"
-#include "symbols/tables/landing_pads.h"
+#include "symbols/tables/unwind_table.h"
 #include "symbols/tables/symbol_table.h"
 #include "symbols/tables/trap_table.h"
 

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "overlays/memtrace_writer.h"
+#include "overlays/memtrace.h"
 
 static void drop(void *context, const void *bytes, size_t size)
 {

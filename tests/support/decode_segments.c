@@ -3,7 +3,7 @@
  * In the place of src/pipeline/decode_threads.c: little data is decoded in segments of
  * PTRACE2FTF_SEGMENT bytes, by as many threads as -j says, on however few CPUs.
  */
-#include "src/pipeline/decode_threads.h"
+#include "src/pipeline/recording.h"
 
 uint64_t decode_threads_segment(const struct auxtrace *auxtrace, const struct workers *workers)
 {

@@ -8,7 +8,7 @@
 
 /* clang-format off */
 /*
- * Errata that change the meaning of packets, by CPU (pt_errata.c; intel-pt.h has Intel's
+ * Errata that change the meaning of packets, by CPU (pt_packet_read.c; intel-pt.h has Intel's
  * words for each):
  *
  *   BDM70   a PSB+ before a TIP.PGE may have a FUP     its ip is doubtful: on_psbend()

@@ -11,7 +11,7 @@
 
 #include <intel-pt.h>
 
-#include "decoder/aux/aux_cuts.h"
+#include "decoder/aux/aux_window.h"
 #include "decoder/aux/pt_evd_pebs_packets.h"
 #include "decoder/clock/packet_clock.h"
 #include "decoder/code/address_filter.h"

@@ -490,7 +490,7 @@ static void advance_to_fup(struct pt_flow *flow, const struct basic_block *block
 
 /*
  * Returns whether the pending FUP is that of the branch at `from`, although it has the ip after
- * it (pt_errata.h): the branch goes where packets say, and no code leads there.
+ * it (pt_packet_read.c): the branch goes where packets say, and no code leads there.
  */
 static bool fup_has_next_ip(const struct pt_flow *flow, const struct insn *insn, uint64_t from)
 {

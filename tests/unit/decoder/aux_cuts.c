@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Where a stream is cut: at PSBs (SDM volume 3: 02 82, eight times) with a minimum distance. */
-#include "decoder/aux/aux_cuts.h"
+#include "decoder/aux/aux_window.h"
 
 #include <stdlib.h>
 #include <string.h>

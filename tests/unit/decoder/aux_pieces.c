@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "decoder/aux/aux_pieces.h"
+#include "decoder/aux/aux_stream.h"
 
 #include <stdlib.h>
 #include <string.h>

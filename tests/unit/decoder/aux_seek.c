@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "decoder/aux/aux_seek.h"
+#include "decoder/aux/auxtrace.h"
 
 #include <intel-pt.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "decoder/aux/auxtrace.h"
-#include "decoder/aux/pt_errata.h"
+#include "decoder/aux/pt_packet_read.h"
 #include "decoder/code/code_image.h"
 #include "decoder/perf_data/perf_file.h"
 #include "decoder/streams/pt_streams.h"

@@ -3,7 +3,7 @@
  * Samples of sched_switch that are shorter than their format or differ from it; valid ones are in
  * tests/unit/src/sched_points.c.  The fields are at the offsets of Linux 6.
  */
-#include "decoder/timeline/sched_points.h"
+#include "decoder/timeline/tracepoint_formats.h"
 
 #include <linux/perf_event.h>
 #include <stdlib.h>

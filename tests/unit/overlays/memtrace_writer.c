@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Files of the tests' encoder and of memtrace's own are read, written and read again. */
-#include "overlays/memtrace_writer.h"
+#include "overlays/memtrace.h"
 
 #include <stdio.h>
 #include <stdlib.h>

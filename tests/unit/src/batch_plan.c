@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "src/batch/batch_line.h"
-#include "src/batch/batch_plan.h"
 #include "src/formats/output_format.h"
 #include "tests/support/unit.h"
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decoder/timeline/sched_points.h"
+#include "decoder/timeline/tracepoint_formats.h"
 #include "tests/support/perf_forms.h"
 #include "tests/support/sample.h"
 #include "tests/support/tracing_data.h"

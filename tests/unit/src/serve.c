@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "src/serve/browser.h"
-#include "src/serve/trace_kind.h"
+#include "src/serve/open_trace.h"
 #include "src/serve/viewer_page.h"
 #include "tests/support/unit.h"
 

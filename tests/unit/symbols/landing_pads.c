@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* LSDAs byte by byte, by the LSB Core's "Exception Frames" and GCC's output for C++. */
-#include "symbols/tables/landing_pads.h"
+#include "symbols/tables/unwind_table.h"
 
 #include <dwarf.h>
 
