@@ -27,6 +27,10 @@
  */
 #define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 
+#define MIN(a, b)       ((a) < (b) ? (a) : (b))
+#define MAX(a, b)       ((a) > (b) ? (a) : (b))
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
 /*
  * The array is divided in two: a condition holds for its first elements and
  * fails for all others (the std::partition_point of C++).

@@ -40,7 +40,7 @@ const char *file_kind_text(const uint8_t *bytes, size_t size)
 		{ START("PK"), ", but a zip file; unpack it first" },
 	};
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(kinds); i++) {
 		if (size >= kinds[i].size && memcmp(bytes, kinds[i].bytes, kinds[i].size) == 0)
 			return kinds[i].text;
 	}

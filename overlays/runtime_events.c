@@ -13,8 +13,6 @@
  * change the file's version, so there are two tables of phases; counters were only ever appended.
  */
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
 /* clang-format off */
 static const char *const phases[] = {
 	"explicit_gc_set", "explicit_gc_stat", "explicit_gc_minor", "explicit_gc_major",
@@ -516,8 +514,7 @@ static void survey_ring(struct survey *survey, uint32_t index, struct diag *diag
 			continue;
 		if (!file->first_time || event.time < file->first_time)
 			file->first_time = event.time;
-		if (event.time > file->last_time)
-			file->last_time = event.time;
+		file->last_time = MAX(file->last_time, event.time);
 		detect_ocaml_version(survey, &event);
 	}
 	if (ring.damaged)

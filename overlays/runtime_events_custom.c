@@ -41,7 +41,7 @@ static const char *context_type(unsigned type)
 		[3] = "switch", [4] = "protect", [5] = "sub", [6] = "root", [7] = "any"
 	};
 
-	return type < sizeof(types) / sizeof(types[0]) ? types[type] : NULL;
+	return type < COUNT_OF(types) ? types[type] : NULL;
 }
 
 static const char *object_type(unsigned type)
@@ -50,7 +50,7 @@ static const char *object_type(unsigned type)
 		[15] = "promise", [16] = "semaphore", [18] = "stream", [19] = "mutex"
 	};
 
-	return type < sizeof(types) / sizeof(types[0]) ? types[type] : NULL;
+	return type < COUNT_OF(types) ? types[type] : NULL;
 }
 
 static void read_id(struct runtime_custom *custom, struct cursor *in)
@@ -95,7 +95,7 @@ bool runtime_custom_read(struct runtime_custom *custom, const char *name, const 
 	struct cursor in = cursor_over(payload, size);
 
 	*custom = (struct runtime_custom){ 0 };
-	for (size_t i = 0; i < sizeof(known_events) / sizeof(known_events[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(known_events); i++) {
 		if (strcmp(known_events[i].name, name) != 0)
 			continue;
 		custom->kind = known_events[i].kind;

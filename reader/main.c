@@ -78,8 +78,7 @@ static void count_record(struct stats *stats, const struct trace_record *record)
 	stats->types[record->type]++;
 	if (!stats->events++ || record->time < stats->first)
 		stats->first = record->time;
-	if (record->time > stats->last)
-		stats->last = record->time;
+	stats->last = MAX(stats->last, record->time);
 }
 
 /* Unknown parts are not errors, but are listed: "event type 12 (3 times)". */

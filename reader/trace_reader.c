@@ -784,7 +784,7 @@ static void read_record(struct parse *p)
 							   read_log };
 	size_t type = bits(p->header, 0, 3);
 
-	if (type < sizeof(readers) / sizeof(readers[0]))
+	if (type < COUNT_OF(readers))
 		readers[type](p);
 	else
 		pass_unknown(p, UNKNOWN_RECORD_TYPE, type);

@@ -118,8 +118,7 @@ static void push_open(struct trace_slices *slices, struct slice_thread *thread,
 		refuse_slice(record, "more than 512 slices are open, and Perfetto drops it");
 	*ARRAY_ADD(thread->open, thread->depth, thread->room) = *slice;
 	thread->begun += !slice->complete;
-	if (thread->depth > slices->deepest)
-		slices->deepest = thread->depth;
+	slices->deepest = MAX(slices->deepest, thread->depth);
 }
 
 static void pop_open(struct slice_thread *thread)

@@ -87,8 +87,7 @@ void big_array_grow(struct big_array *array, size_t need, size_t size, size_t mo
 
 	if (need <= array->room)
 		return;
-	if (room < need)
-		room = need;
+	room = MAX(room, need);
 	if (array->mapped) {
 		array->stays = !grow_file(array, room * size);
 		if (array->stays)

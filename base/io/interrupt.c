@@ -57,7 +57,7 @@ void output_watch_signals(void)
 				       SIGUSR1, SIGUSR2, SIGVTALRM, SIGPROF, SIGXCPU };
 
 	output_track_unfinished();
-	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(signals); i++) {
 		if (signal(signals[i], on_signal) == SIG_IGN)
 			signal(signals[i], SIG_IGN);
 	}

@@ -78,8 +78,7 @@ static uint64_t find_in_piece(const struct seeker *seeker, size_t index, uint64_
 	uint64_t last;
 	size_t size;
 
-	if (offset < begin)
-		offset = begin;
+	offset = MAX(offset, begin);
 	from = piece->bytes + (offset - begin);
 	found = aux_find_psb(from, end - offset, piece->bytes + piece->size);
 	if (found)

@@ -69,7 +69,7 @@ static int refuse_type(uint32_t type, struct error *err)
 					     "Intel BTS", "ARM CoreSight",
 					     "ARM SPE",   "s390 sampling" };
 
-	if (type < sizeof(names) / sizeof(names[0]) && names[type])
+	if (type < COUNT_OF(names) && names[type])
 		return error_set(err, ERROR_UNSUPPORTED,
 				 "holds %s trace data, and only Intel PT can be read", names[type]);
 	return error_set(err, ERROR_UNSUPPORTED,

@@ -149,7 +149,7 @@ static const struct {
 
 struct pt_errata pt_errata_of(uint32_t family, uint32_t model, enum core_kind core)
 {
-	for (size_t i = 0; i < sizeof(cpus) / sizeof(cpus[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(cpus); i++) {
 		enum errata_set set = cpus[i].set;
 
 		if (cpus[i].family != family || cpus[i].model != model)

@@ -48,8 +48,7 @@ static void begin_step(struct packet_clock *clock, uint64_t tsc)
 {
 	clock->step = tsc;
 	clock->cycles = 0;
-	if (tsc > clock->tsc)
-		clock->tsc = tsc;
+	clock->tsc = MAX(clock->tsc, tsc);
 	set_cycle_limit(clock);
 }
 
@@ -58,8 +57,7 @@ static void count_by_ratio(struct packet_clock *clock)
 	if (!clock->ratio)
 		return;
 	clock->tsc_per_cycle = (1 - clock->excess) * clock->rates.max_ratio / clock->ratio;
-	if (clock->tsc_per_cycle < TSC_PER_CYCLE_MIN)
-		clock->tsc_per_cycle = TSC_PER_CYCLE_MIN;
+	clock->tsc_per_cycle = MAX(clock->tsc_per_cycle, TSC_PER_CYCLE_MIN);
 	set_cycle_limit(clock);
 }
 
@@ -182,11 +180,9 @@ void packet_clock_many_cycles(struct packet_clock *clock, uint64_t cycles)
 		return;
 	passed = (uint64_t)(int64_t)expected;
 	/* An MTC is missing, or the clock is slower than it was. */
-	if (passed > most_ticks(clock))
-		passed = most_ticks(clock);
+	passed = MIN(passed, most_ticks(clock));
 	tsc = clock->step + passed;
-	if (tsc > clock->tsc)
-		clock->tsc = tsc;
+	clock->tsc = MAX(clock->tsc, tsc);
 }
 
 void packet_clock_packet(struct packet_clock *clock, const struct pt_packet *packet)

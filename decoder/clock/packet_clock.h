@@ -80,8 +80,7 @@ static inline bool packet_clock_cyc(struct packet_clock *clock, uint32_t cycles)
 	}
 	clock->cycles = all;
 	tsc = clock->step + (uint64_t)(int64_t)passed;
-	if (tsc > clock->tsc)
-		clock->tsc = tsc;
+	clock->tsc = MAX(clock->tsc, tsc);
 	return false;
 }
 

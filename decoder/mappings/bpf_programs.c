@@ -26,8 +26,7 @@ static void take_arrays(struct bpf_function *function, const struct bpf_prog_inf
 		.code_size = info->jited_prog_len,
 		.count = info->nr_jited_ksyms,
 	};
-	if (info->nr_jited_func_lens < arrays->count)
-		arrays->count = info->nr_jited_func_lens;
+	arrays->count = MIN(arrays->count, info->nr_jited_func_lens);
 	if (!array_at(function, arrays->code, arrays->code_size) ||
 	    !array_at(function, arrays->addresses, (uint64_t)arrays->count * sizeof(uint64_t)) ||
 	    !array_at(function, arrays->lengths, (uint64_t)arrays->count * sizeof(uint32_t)))

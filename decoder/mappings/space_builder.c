@@ -99,8 +99,7 @@ static void extend(struct mapping *mapping, const struct mapping *by)
 		mapping->begin = by->begin;
 		mapping->file_offset = by->file_offset;
 	}
-	if (by->end > mapping->end)
-		mapping->end = by->end;
+	mapping->end = MAX(mapping->end, by->end);
 }
 
 bool space_builder_conflicts(const struct space_builder *builder, const struct mapping *mapping)
@@ -128,7 +127,7 @@ bool space_builder_is_memory(const char *path)
 	static const char *const starts[] = { "//anon", "[anon:", "/anon_hugepage",
 					      "/memfd:", "/SYSV" };
 
-	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(starts); i++)
 		if (strncmp(path, starts[i], strlen(starts[i])) == 0)
 			return true;
 	return false;

@@ -106,7 +106,7 @@ static void read_values(struct perf_file *file, unsigned feature, struct cursor 
 {
 	struct perf_features *features = &file->features;
 
-	for (size_t i = 0; i < sizeof(strings) / sizeof(strings[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(strings); i++) {
 		if (strings[i].feature == feature)
 			*(const char **)((char *)features + strings[i].field) =
 				read_string(file, c);
@@ -171,7 +171,7 @@ static const char *const feature_names[] = {
 };
 /* clang-format on */
 
-#define FEATURES_KNOWN (sizeof(feature_names) / sizeof(feature_names[0]))
+#define FEATURES_KNOWN (COUNT_OF(feature_names))
 
 static const char *feature_name(unsigned feature)
 {
@@ -264,8 +264,7 @@ static size_t read_build_id(const struct byte_view *row, size_t at, struct perf_
 		return 0;
 	found->id = entry + 12;
 	found->id_size = misc & BUILD_ID_SIZE_GIVEN ? entry[12 + BUILD_ID_MAX] : BUILD_ID_MAX;
-	if (found->id_size > BUILD_ID_MAX)
-		found->id_size = BUILD_ID_MAX;
+	found->id_size = MIN(found->id_size, BUILD_ID_MAX);
 	found->path = (const char *)entry + BUILD_ID_FIXED;
 	return memchr(found->path, 0, size - BUILD_ID_FIXED) ? size : 0;
 }

@@ -43,8 +43,7 @@ static struct byte_view payload_of(const struct perf_record *record)
 	/* COMPRESSED2 pads its payload to 8 bytes, and says how long it is. */
 	if (record->type == PERF_USER_COMPRESSED2)
 		size = cursor_u64(&c);
-	if (size > cursor_left(&c))
-		size = cursor_left(&c);
+	size = MIN(size, cursor_left(&c));
 	return (struct byte_view){ c.at, size };
 }
 
@@ -391,8 +390,7 @@ static struct perf_origin find_origin(const struct perf_file *file)
 			origin.clock = record.payload + CLOCK_OFFSET;
 		if (time && time < origin.begin)
 			origin.begin = time;
-		if (time > origin.end)
-			origin.end = time;
+		origin.end = MAX(origin.end, time);
 	}
 	return origin;
 }
@@ -427,10 +425,8 @@ static void join_extents(struct perf_file *file)
 			*++last = *extent;
 			continue;
 		}
-		if (extent->begin < last->begin)
-			last->begin = extent->begin;
-		if (extent->end > last->end)
-			last->end = extent->end;
+		last->begin = MIN(last->begin, extent->begin);
+		last->end = MAX(last->end, extent->end);
 	}
 	file->extent_count = (size_t)(last - file->extents) + 1;
 }
@@ -502,7 +498,7 @@ static bool find_difference(char *reason, size_t room, const struct perf_feature
 		      { "command line", a->command_line, b->command_line } };
 	size_t same = 0, cut;
 
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(texts); i++) {
 		if (!differ(texts[i].before, texts[i].next))
 			continue;
 		/* Show where they differ. */

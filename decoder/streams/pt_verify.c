@@ -72,8 +72,7 @@ static uint64_t header_size(const struct aux_stream *aux, const struct aux_posit
 	struct pt_config config;
 	size_t size = piece->size - skip;
 
-	if (size > HEADER_MAX)
-		size = HEADER_MAX;
+	size = MIN(size, HEADER_MAX);
 	memcpy(bytes, piece->bytes + skip, size);
 	pt_config_init(&config);
 	config.begin = bytes;
@@ -258,7 +257,7 @@ static bool is_excused(struct comparison *c)
 	};
 
 	c->resumes = false;
-	for (size_t i = 0; i < sizeof(excuses) / sizeof(excuses[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(excuses); i++)
 		if (excuses[i](c))
 			return true;
 	return false;
@@ -282,15 +281,13 @@ static void compare_times(struct comparison *c)
 		return;
 	c->verdict->branches++;
 	if (b != c->held) {
-		if (c->held_most_apart > c->verdict->most_apart)
-			c->verdict->most_apart = c->held_most_apart;
+		c->verdict->most_apart = MAX(c->verdict->most_apart, c->held_most_apart);
 		c->verdict->apart += c->held_apart;
 		c->held_apart = c->held_most_apart = 0;
 		c->held = b;
 	}
 	c->held_apart += apart > c->period;
-	if (apart > c->held_most_apart)
-		c->held_most_apart = apart;
+	c->held_most_apart = MAX(c->held_most_apart, apart);
 }
 
 /* Returns whether the sound parts of both streams are equal. */

@@ -406,7 +406,7 @@ static void add_registers(struct hit_args *args, const struct hit *hit)
 	};
 	uint64_t value;
 
-	for (size_t i = 0; i < sizeof(registers) / sizeof(registers[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(registers); i++)
 		if (hit_register(hit, registers[i].number, &value))
 			add_number(args, registers[i].name, HIT_HEX, value);
 }

@@ -119,8 +119,7 @@ bool schedule_settle(struct schedule *schedule, bool end);
 /* Returns `time` moved into the current run, so that no event lies outside it. */
 static inline uint64_t schedule_clamp(const struct schedule *schedule, uint64_t time)
 {
-	if (time > schedule->end)
-		time = schedule->end;
+	time = MIN(time, schedule->end);
 	return time < schedule->begin ? schedule->begin : time;
 }
 

@@ -190,10 +190,8 @@ int32_t timeline_highest_id(const struct timeline *tl)
 	for (size_t i = 0; i < tl->threads.count; i++) {
 		const struct thread *thread = tl->threads.threads[i];
 
-		if (thread->pid > highest)
-			highest = thread->pid;
-		if (thread->tid > highest)
-			highest = thread->tid;
+		highest = MAX(highest, thread->pid);
+		highest = MAX(highest, thread->tid);
 	}
 	return highest;
 }

@@ -335,7 +335,7 @@ static const struct {
 	{ PERF_USER_THREAD_MAP, keep_thread_map },
 };
 
-#define HANDLERS (sizeof(handlers) / sizeof(handlers[0]))
+#define HANDLERS (COUNT_OF(handlers))
 
 /* Returns the index in handlers; HANDLERS if the type is not part of this history. */
 static size_t find_handler(uint32_t type)

@@ -37,7 +37,7 @@ static void signals_watch(struct batch_process *processes, size_t count)
 
 	watched = processes;
 	watched_count = count;
-	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(signals); i++)
 		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
 			sigaction(signals[i], &action, NULL);
 }

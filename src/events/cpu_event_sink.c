@@ -216,8 +216,7 @@ static void end_transaction(struct cpu_event_sink *sink, struct transaction_trac
 	if (!of->open)
 		return;
 	of->open = false;
-	if (time > of->last_time)
-		of->last_time = time;
+	of->last_time = MAX(of->last_time, time);
 	start_record(sink, &record, NULL, NULL, of->last_time);
 	record.event.thread = of->track;
 	event_record_add_text(&record, "end", how);
@@ -232,8 +231,7 @@ static void write_transaction(struct cpu_event_sink *sink, const struct cpu_even
 
 	if (event->kind == CPU_EVENT_TX_BEGIN) {
 		end_transaction(sink, of, event->time, NOT_SEEN);
-		if (event->time > of->last_time)
-			of->last_time = event->time;
+		of->last_time = MAX(of->last_time, event->time);
 		start_record(sink, &record, "transaction", "transaction", of->last_time);
 		record.event.thread = of->track;
 		if (event->ip)
@@ -335,8 +333,7 @@ static const char *control_name(uint32_t type)
 		[CONTROL_SYSCALL] = "syscall",
 	};
 
-	return type < sizeof(names) / sizeof(names[0]) && names[type] ? names[type]
-								      : "unknown event";
+	return type < COUNT_OF(names) && names[type] ? names[type] : "unknown event";
 }
 
 /* SDM volume 3, "Control Flow Event (CFE) Packet". */
@@ -431,7 +428,7 @@ void cpu_event_sink_add(struct cpu_event_sink *sink, const struct cpu_event *eve
 		sink->untimed++;
 	else if (cpu_event_is_tx(event->kind))
 		write_transaction(sink, event);
-	else if (event->kind < sizeof(of_cpu) / sizeof(of_cpu[0]) && of_cpu[event->kind])
+	else if (event->kind < COUNT_OF(of_cpu) && of_cpu[event->kind])
 		of_cpu[event->kind](sink, event_tracks_cpu(sink->tracks, event->cpu), event);
 }
 

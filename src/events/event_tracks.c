@@ -89,8 +89,7 @@ struct cpu_track *event_tracks_cpu(struct event_tracks *tracks, int32_t number)
 
 uint64_t cpu_track_time(struct cpu_track *cpu, uint64_t time)
 {
-	if (time > cpu->last_time)
-		cpu->last_time = time;
+	cpu->last_time = MAX(cpu->last_time, time);
 	return cpu->last_time;
 }
 

@@ -210,8 +210,7 @@ void hit_output_add(struct hit_output *output, const struct shown_hit *hit)
 		print_hit(hit, output->text);
 	if (!event->count++ || hit->time < event->first)
 		event->first = hit->time;
-	if (hit->time > event->last)
-		event->last = hit->time;
+	event->last = MAX(event->last, hit->time);
 	if (!output->count++ || hit->time < output->first)
 		output->first = hit->time;
 }

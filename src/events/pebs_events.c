@@ -180,7 +180,7 @@ static void name_general(char *text, size_t room, unsigned block, unsigned id)
 					     "r10",    "r11", "r12", "r13", "r14", "r15" };
 
 	(void)block;
-	if (id < sizeof(names) / sizeof(names[0]))
+	if (id < COUNT_OF(names))
 		snprintf(text, room, "%s", names[id]);
 	else
 		snprintf(text, room, "register %u", id);
@@ -236,7 +236,7 @@ static void write_record(const struct pebs_events *events, const struct pebs_rec
 	uint64_t time = time_of(events, record, event);
 
 	write_sample(events, record, time, event->ip);
-	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(groups); i++)
 		write_group(events, record, &groups[i], time);
 }
 

@@ -226,8 +226,7 @@ static size_t probe_shift(const struct trial *trial, int64_t shift, size_t *prob
 	size_t count, fits = 0;
 	int64_t ahead;
 
-	if (end > (int64_t)kept_calls(trial->thread))
-		end = (int64_t)kept_calls(trial->thread);
+	end = MIN(end, (int64_t)kept_calls(trial->thread));
 	*probes = 0;
 	if (end - begin < MATCHED_MIN)
 		return 0;

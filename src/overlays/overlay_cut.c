@@ -135,8 +135,7 @@ static bool keep_event(const struct cut *cut, struct memtrace_event *event)
 	if (number == SIZE_MAX)
 		return false;
 	event->object = number;
-	if (event->time < cut->from)
-		event->time = cut->from;
+	event->time = MAX(event->time, cut->from);
 	return true;
 }
 

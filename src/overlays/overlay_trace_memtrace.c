@@ -76,10 +76,8 @@ static void advance(struct memtrace_trace *trace, struct domain_track *track,
 	uint64_t wall = (trace->memtrace->info.start_time + event->time) * NS_PER_US;
 	uint64_t time = overlay_clock_time(trace->clock, wall);
 
-	if (time > track->now)
-		track->now = time;
-	if (time > trace->now)
-		trace->now = time;
+	track->now = MAX(track->now, time);
+	trace->now = MAX(trace->now, time);
 }
 
 /* ---- Counters ------------------------------------------------------------ */

@@ -302,11 +302,9 @@ int32_t overlays_highest_id(const struct overlays *overlays)
 	for (size_t i = 0; i < overlays->count; i++) {
 		const struct overlay_input *input = &overlays->inputs[i];
 
-		if (input->pid > highest)
-			highest = input->pid;
+		highest = MAX(highest, input->pid);
 		for (size_t k = 0; k < input->tid_count; k++)
-			if (input->tids[k].tid > highest)
-				highest = input->tids[k].tid;
+			highest = MAX(highest, input->tids[k].tid);
 	}
 	return highest;
 }

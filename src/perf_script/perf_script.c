@@ -278,8 +278,7 @@ static void feed(struct script *script, const struct perf_line *line, struct bra
 	if (line->has_time &&
 	    (!script->counts->first_time || line->time < script->counts->first_time))
 		script->counts->first_time = line->time;
-	if (line->time > script->counts->last_time)
-		script->counts->last_time = line->time;
+	script->counts->last_time = MAX(script->counts->last_time, line->time);
 	callstack_feed(script_thread_of(script, line)->stack,
 		       &(struct resolved_branch){ event, places }, 1, notes);
 }

@@ -205,7 +205,7 @@ static const struct {
  */
 static bool take_kind(struct perf_line *line, struct text_view *text)
 {
-	for (size_t i = 0; i < sizeof(flag_words) / sizeof(flag_words[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(flag_words); i++) {
 		struct text_view rest = *text;
 
 		if (!take_text(&rest, flag_words[i].word) ||
@@ -272,7 +272,7 @@ static bool is_cpu_event(struct text_view name)
 		"psb:", "pwre:", "exstop:", "pwrx:", "mwait:", "evt:", "iflag:", "dummy:",
 	};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(names); i++)
 		if (starts_with(name, names[i]))
 			return true;
 	return false;
@@ -346,7 +346,7 @@ static void cut_tail(struct text_view *text)
 
 	if (!memmem(text->at, text->length, ": ", 2))
 		return; /* mostly */
-	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(fields); i++) {
 		const char *at = memmem(text->at, text->length, fields[i], strlen(fields[i]));
 
 		if (at)

@@ -394,8 +394,7 @@ static size_t drop_events(struct conversion *c, const struct branch_event *event
 	struct event_filter *filter = &c->recording.filter;
 	size_t dropped = 1, needed = 0;
 
-	if (count > FOLLOWED_MOST)
-		count = FOLLOWED_MOST;
+	count = MIN(count, FOLLOWED_MOST);
 	while (c->pipeline.machine && needed < count && events[needed].kind <= BRANCH_GAP &&
 	       events[needed].thread == events->thread &&
 	       event_filter_needs(filter, events[needed].thread, events[needed].time))

@@ -143,7 +143,7 @@ void empty_selection_warn(const struct options *options, const struct perf_recor
 	FILE *out = ALLOC_CHECKED(open_memstream(&text, &size));
 
 	for (int i = 0; i < options->word_count; i++)
-		for (size_t j = 0; j < sizeof(names) / sizeof(names[0]); j++)
+		for (size_t j = 0; j < COUNT_OF(names); j++)
 			if (strncmp(options->words[i], names[j], strlen(names[j])) == 0)
 				fprintf(out, " %s", options->words[i]);
 	if (event_filter_by_thread(&recording->filter))

@@ -29,7 +29,7 @@ static void print_bytes(uint64_t bytes, int width, FILE *out)
 	double value = (double)bytes;
 	size_t unit = 0;
 
-	for (; value >= 1024 && unit + 1 < sizeof(units) / sizeof(units[0]); unit++)
+	for (; value >= 1024 && unit + 1 < COUNT_OF(units); unit++)
 		value /= 1024;
 	width -= 1 + (int)strlen(units[unit]);
 	fprintf(out, "%*.*f %s", width > 0 ? width : 0, unit > 0, value, units[unit]);

@@ -111,8 +111,7 @@ static void note_mapped(struct saved_code *saved, const struct perf_mmap *mmap)
 	     i < saved->count && saved->segments[i].pid == mmap->pid &&
 	     saved->segments[i].begin < mmap->end;
 	     i++)
-		if (saved->mapped[i] < mmap->time)
-			saved->mapped[i] = mmap->time;
+		saved->mapped[i] = MAX(saved->mapped[i], mmap->time);
 }
 
 /*

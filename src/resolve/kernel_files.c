@@ -459,7 +459,7 @@ static void look_for_vmlinux(struct kernel_files *files, const struct kernel_fil
 	const char *symfs = options->symfs;
 	char path[BENEATH_PATH];
 
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(places); i++)
 		if (dso_find_path(symfs, path, "%s%s%s%s", symfs ? symfs : "", places[i][0],
 				  release, places[i][1]) &&
 		    try_vmlinux(files, path, kernel, false, diag))

@@ -159,7 +159,7 @@ static bool decode_type(unsigned type, struct reference *reference)
 		{ R_X86_64_64, 8, false },  { R_X86_64_32, 4, false },   { R_X86_64_32S, 4, false },
 	};
 
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(types); i++) {
 		if (types[i].type != type)
 			continue;
 		reference->size = types[i].size;
@@ -340,7 +340,7 @@ bool kernel_modules_is_module(const char *path)
 	static const char *const ends[] = { ".ko", ".ko.xz", ".ko.zst", ".ko.gz" };
 	size_t length = strlen(path);
 
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(ends); i++) {
 		size_t end = strlen(ends[i]);
 
 		if (length > end && strcmp(path + length - end, ends[i]) == 0)

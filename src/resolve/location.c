@@ -32,7 +32,7 @@ static bool never_returns(const struct name *name)
 	};
 	size_t length = strcspn(name->text, "@");
 
-	for (size_t i = 0; i < sizeof(unwinders) / sizeof(unwinders[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(unwinders); i++) {
 		if (strlen(unwinders[i]) == length && memcmp(name->text, unwinders[i], length) == 0)
 			return true;
 	}
@@ -55,7 +55,7 @@ static enum call_effect stack_switch_by_name(const struct name *name)
 	static const char *const parking[] = { "runtime.mcall", "runtime.morestack",
 					       "runtime.morestack.abi0" };
 
-	for (size_t i = 0; i < sizeof(parking) / sizeof(parking[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(parking); i++) {
 		if (strcmp(name->text, parking[i]) == 0)
 			return SWITCHES_STACK;
 	}
@@ -70,8 +70,7 @@ static struct function_code code_of(const struct symbol *symbol)
 	if (!symbol_is_function(symbol) || !symbol->dso)
 		return code;
 	code.bytes = dso_borrow_code(symbol->dso, symbol->start, &code.size);
-	if (code.size > symbol->size)
-		code.size = symbol->size;
+	code.size = MIN(code.size, symbol->size);
 	return code;
 }
 

@@ -53,10 +53,8 @@ static void kernel_names_init(struct kernel_names *kernel, const struct kernel_s
 		symbol->size = records[i].end - records[i].begin;
 		symbol->name = symbol->linkage = name_intern_text(names, records[i].name);
 		symbol->binding = SYMBOL_GLOBAL;
-		if (records[i].begin < kernel->begin)
-			kernel->begin = records[i].begin;
-		if (records[i].end > kernel->end)
-			kernel->end = records[i].end;
+		kernel->begin = MIN(kernel->begin, records[i].begin);
+		kernel->end = MAX(kernel->end, records[i].end);
 		/* A symbol that is unregistered but was never registered is valid before. */
 		if (!find_overlapping(kernel, symbol))
 			insert_symbol(kernel, symbol);

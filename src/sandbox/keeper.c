@@ -70,7 +70,7 @@ static char *final_path_of(struct keeper *keeper, const char *name)
 {
 	char *part;
 
-	for (size_t i = 0; i < sizeof(keeper->outputs) / sizeof(keeper->outputs[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(keeper->outputs); i++) {
 		if (keeper->outputs[i] && is_temporary_of(keeper, name, keeper->outputs[i]))
 			return output_path_copy(keeper->outputs[i]);
 	}

@@ -24,8 +24,6 @@
 #include <termios.h>
 #include <unistd.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 /* The kernel takes 4096 at most. */
 #define FILTER_MOST 1024
 
@@ -230,7 +228,7 @@ static void allow_own(struct call_filter *filter, const struct options *options)
 		{ SYS_tgkill, 0, CALL_WORD, (uint32_t)getpid() },
 	};
 
-	call_filter_allow_if(filter, own, COUNT(own));
+	call_filter_allow_if(filter, own, COUNT_OF(own));
 }
 
 const char *sandbox_enter_calls(const struct options *options)
@@ -239,13 +237,13 @@ const char *sandbox_enter_calls(const struct options *options)
 
 	call_filter_init(&filter);
 	if (options->debuginfod)
-		call_filter_allow(&filter, network_calls, COUNT(network_calls));
-	call_filter_allow(&filter, file_calls, COUNT(file_calls));
-	call_filter_allow(&filter, memory_calls, COUNT(memory_calls));
-	call_filter_allow(&filter, thread_calls, COUNT(thread_calls));
-	call_filter_allow(&filter, identity_calls, COUNT(identity_calls));
+		call_filter_allow(&filter, network_calls, COUNT_OF(network_calls));
+	call_filter_allow(&filter, file_calls, COUNT_OF(file_calls));
+	call_filter_allow(&filter, memory_calls, COUNT_OF(memory_calls));
+	call_filter_allow(&filter, thread_calls, COUNT_OF(thread_calls));
+	call_filter_allow(&filter, identity_calls, COUNT_OF(identity_calls));
 	allow_own(&filter, options);
-	call_filter_allow_if(&filter, conditions, COUNT(conditions));
+	call_filter_allow_if(&filter, conditions, COUNT_OF(conditions));
 	return call_filter_enter(&filter);
 }
 
@@ -279,8 +277,8 @@ const char *sandbox_enter_server_calls(void)
 	struct call_filter filter;
 
 	call_filter_init(&filter);
-	call_filter_allow(&filter, server_calls, COUNT(server_calls));
-	call_filter_allow_if(&filter, server, COUNT(server));
+	call_filter_allow(&filter, server_calls, COUNT_OF(server_calls));
+	call_filter_allow_if(&filter, server, COUNT_OF(server));
 	return call_filter_enter(&filter);
 }
 

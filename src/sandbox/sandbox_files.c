@@ -103,7 +103,7 @@ static void allow_reading(struct rules *rules, const struct options *options)
 		allow_path(rules, "/", READS);
 		return;
 	}
-	for (size_t i = 0; i < sizeof(system) / sizeof(system[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(system); i++)
 		allow_path(rules, system[i], READS);
 	for (size_t i = 0; i < count; i++)
 		allow_path(rules, named[i].path, READS);
@@ -145,7 +145,7 @@ static void allow_cache(struct rules *rules)
 		WRITES | LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_REMOVE_DIR;
 	char path[PATH_MAX];
 
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(places); i++) {
 		if (!path_below(path, places[i][0], places[i][1]))
 			continue;
 		mkdir(path, 0700);

@@ -106,7 +106,7 @@ static void detach(int *messages)
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGALRM, SIGPIPE, SIGXFSZ };
 	int nothing = open("/dev/null", O_RDWR);
 
-	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(signals); i++)
 		signal(signals[i], SIG_DFL);
 	setsid();
 	*messages = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);

@@ -20,16 +20,4 @@
  */
 int open_trace(const struct options *options, batch_convert_fn *convert);
 
-/* Traces that need no conversion. */
-
-/* Bytes of a file's begin that decide. */
-#define TRACE_KIND_BYTES 64
-
-/*
- * Returns whether Perfetto opens a file that begins with these bytes, and this program
- * does not convert it: FTF, Perfetto's own format, JSON, or these packed.  Perfetto's
- * importers find them by the same bytes (Sniff() below src/trace_processor/importers/).
- */
-bool trace_kind_is_trace(const uint8_t *begin, size_t size);
-
 #endif

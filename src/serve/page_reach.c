@@ -19,7 +19,7 @@ static bool has_proxy(void)
 	static const char *const variables[] = { "http_proxy",  "HTTP_PROXY", "https_proxy",
 						 "HTTPS_PROXY", "all_proxy",  "ALL_PROXY" };
 
-	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(variables); i++)
 		if (getenv(variables[i]))
 			return true;
 	return false;

@@ -295,8 +295,7 @@ static bool find_inlined(struct dso *dso, uint64_t file_offset, struct inlined_c
 	}
 	if (status <= 0)
 		return false;
-	if (hit.begin < range->vaddr)
-		hit.begin = range->vaddr;
+	hit.begin = MAX(hit.begin, range->vaddr);
 	if (hit.end > range->vaddr + range->size)
 		hit.end = range->vaddr + range->size;
 	code->begin = hit.begin - range->vaddr + range->offset;

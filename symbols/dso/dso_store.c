@@ -101,7 +101,7 @@ static void name_vsyscalls(struct dso *dso)
 	static const char *const names[] = { "vgettimeofday", "vtime", "vgetcpu" };
 	const uint64_t distance = 0x400;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(names); i++) {
 		struct named_range range = { i * distance, (i + 1) * distance, names[i],
 					     (uint32_t)strlen(names[i]) };
 
@@ -114,8 +114,7 @@ static void name_vsyscalls(struct dso *dso)
 /* Returns the build id's size, 0 for one of only zeros: perf writes it if it had no build id. */
 static size_t known_size(const uint8_t *build_id, size_t size)
 {
-	if (size > ELF_BUILD_ID_MAX)
-		size = ELF_BUILD_ID_MAX;
+	size = MIN(size, ELF_BUILD_ID_MAX);
 	for (size_t i = 0; i < size; i++)
 		if (build_id[i])
 			return size;

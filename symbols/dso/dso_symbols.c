@@ -115,7 +115,7 @@ bool dso_names_stub(const char *name, size_t length)
 	};
 	size_t end = strlen(plt);
 
-	for (size_t i = 0; i < sizeof(thunks) / sizeof(thunks[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(thunks); i++) {
 		size_t size = strlen(thunks[i]);
 
 		if (length >= size && memcmp(name, thunks[i], size) == 0)
@@ -206,8 +206,7 @@ static const struct symbol *find_unnamed(struct dso *dso, uint64_t vaddr, uint64
 	cut = start.begin < *begin;
 	if (!cut)
 		*begin = start.begin;
-	if (start.end < *end)
-		*end = start.end;
+	*end = MIN(*end, start.end);
 	if (start.kind == CODE_NO_START || (start.kind == CODE_BY_HINT && cut))
 		return &dso->file_symbol.symbol;
 	return dso_symbol_of_start(dso, &start);
@@ -223,8 +222,7 @@ static bool reaches(struct dso *dso, uint64_t vaddr, uint64_t *begin, uint64_t *
 		*begin = limit;
 		return false;
 	}
-	if (limit < *end)
-		*end = limit;
+	*end = MIN(*end, limit);
 	return true;
 }
 
@@ -234,8 +232,7 @@ static struct last_hit find_hit(struct dso *dso, const struct code_range *code, 
 	struct last_hit hit;
 	uint32_t entry = range_map_find(&dso->table.ranges, vaddr, &hit.begin, &hit.end);
 
-	if (hit.begin < code->vaddr)
-		hit.begin = code->vaddr;
+	hit.begin = MAX(hit.begin, code->vaddr);
 	if (hit.end > code->vaddr + code->size)
 		hit.end = code->vaddr + code->size;
 	if (entry != SYMBOL_ENTRY_NONE &&

@@ -285,10 +285,8 @@ static bool find_hit(struct inline_reader *reader, uint64_t vaddr, struct inline
 	if (!hit->function->read)
 		read_function(reader);
 	hit->call = find_owner(&hit->function->ranges, vaddr, &hit->begin, &hit->end);
-	if (hit->begin < begin)
-		hit->begin = begin;
-	if (hit->end > end)
-		hit->end = end;
+	hit->begin = MAX(hit->begin, begin);
+	hit->end = MIN(hit->end, end);
 	return true;
 }
 

@@ -9,8 +9,7 @@
 
 static struct cursor cursor_at(const uint8_t *bytes, size_t size, uint64_t begin, uint64_t length)
 {
-	if (begin > size)
-		begin = size;
+	begin = MIN(begin, size);
 	return cursor_over(bytes + begin, length < size - begin ? length : size - begin);
 }
 

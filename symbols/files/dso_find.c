@@ -40,7 +40,7 @@ enum dso_shape dso_find_shape(const char *path)
 		return DSO_SHAPE_VDSO32;
 	if (strcmp(path, "[vsyscall]") == 0)
 		return DSO_SHAPE_VSYSCALL;
-	for (size_t i = 0; i < sizeof(no_file) / sizeof(no_file[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(no_file); i++)
 		if (starts_with(path, no_file[i]))
 			return DSO_SHAPE_NO_FILE;
 	return path[0] ? DSO_SHAPE_FILE : DSO_SHAPE_NO_FILE;
@@ -164,7 +164,7 @@ bool dso_find_by_build_id(const struct dso_find_options *options, const uint8_t 
 	static const char *const names[] = { "/elf", "/vdso", "" };
 	char path[BENEATH_PATH];
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !options->symfs; i++)
+	for (size_t i = 0; i < COUNT_OF(names) && !options->symfs; i++)
 		if (dso_find_cached(options, build_id, size, names[i], path) &&
 		    try(context, path, true))
 			return true;

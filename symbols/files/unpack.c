@@ -105,7 +105,7 @@ static const struct packing {
 
 static const struct packing *find_packing(const uint8_t *bytes, size_t size)
 {
-	for (size_t i = 0; i < sizeof(packings) / sizeof(packings[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(packings); i++) {
 		if (size >= packings[i].start_size &&
 		    memcmp(bytes, packings[i].start, packings[i].start_size) == 0)
 			return &packings[i];

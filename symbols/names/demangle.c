@@ -364,7 +364,7 @@ static const struct suffix *find_suffix(const char *name, size_t length, size_t 
 		end = dot;
 		dot = last_component(name, end);
 	}
-	for (size_t i = 0; dot && i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+	for (size_t i = 0; dot && i < COUNT_OF(suffixes); i++) {
 		const struct suffix *suffix = &suffixes[i];
 
 		if (strlen(suffix->word) != end - dot - 1 ||

@@ -39,7 +39,7 @@ static size_t pascal_separator(const char *at)
 {
 	static const char *const separators[] = { "_$__$$_", "_$$_", "$_$", "_$_" };
 
-	for (size_t i = 0; i < sizeof(separators) / sizeof(separators[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(separators); i++)
 		if (starts_with(at, separators[i]))
 			return strlen(separators[i]);
 	return 0;
@@ -111,7 +111,7 @@ size_t demangle_haskell(const char *linkage, char *text, size_t room)
 	size_t end = strlen(linkage), length = 0, suffix = 0;
 	const char *module = linkage, *at = linkage, *name;
 
-	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]) && !suffix; i++)
+	for (size_t i = 0; i < COUNT_OF(suffixes) && !suffix; i++)
 		if (end > strlen(suffixes[i]) &&
 		    strcmp(linkage + end - strlen(suffixes[i]), suffixes[i]) == 0)
 			suffix = strlen(suffixes[i]);

@@ -32,7 +32,7 @@ static size_t operator_length(const char *start, const char *at)
 
 	if (!starts_with(at, "operator") || is_word(at[word]) || (at > start && is_word(at[-1])))
 		return 0;
-	for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(signs); i++)
 		if (starts_with(at + word, signs[i]))
 			return word + strlen(signs[i]);
 	return word;
@@ -85,7 +85,7 @@ static void skip_qualifiers(struct shortening *s)
 {
 	static const char *const words[] = { " const", " volatile", " &&", " &" };
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(words); i++) {
 		size_t length = strlen(words[i]);
 
 		if (starts_with(s->at, words[i]) && !is_word(s->at[length]))

@@ -162,8 +162,6 @@ static const char *const names_i386[] = {
 	    _, _, _, _, _, _),
 };
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 static const char *name_at(const char *const table[], size_t count, int32_t number)
 {
 	const char *name = number >= 0 && (size_t)number < count ? table[number] : NULL;
@@ -173,11 +171,11 @@ static const char *name_at(const char *const table[], size_t count, int32_t numb
 
 const char *syscall_name(int32_t number)
 {
-	return name_at(names, COUNT(names), number);
+	return name_at(names, COUNT_OF(names), number);
 }
 
 const char *syscall_name_i386(int32_t number)
 {
-	return number < COMMON ? name_at(names_i386, COUNT(names_i386), number)
+	return number < COMMON ? name_at(names_i386, COUNT_OF(names_i386), number)
 			       : syscall_name(number);
 }

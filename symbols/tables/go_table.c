@@ -86,7 +86,7 @@ static void read_parts(struct go_table *table, struct byte_view whole, struct cu
 	struct byte_view *const parts[] = { &table->names, &table->units, &table->files,
 					    &table->values, &table->functions };
 
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(parts); i++)
 		*parts[i] = bytes_from(whole, cursor_number(c, word));
 	table->starts = table->functions;
 	table->has_units = true;

@@ -168,8 +168,7 @@ static void scan_stubs(const struct plt_scanner *scanner, const GElf_Shdr *shdr)
 		const uint8_t *stub;
 		bool header;
 
-		if (size > cursor_left(&code))
-			size = cursor_left(&code);
+		size = MIN(size, cursor_left(&code));
 		stub = cursor_take(&code, size);
 		header = false;
 		slot = decode_stub(scanner, cursor_over(stub, size), vaddr, &header);
@@ -182,7 +181,7 @@ static bool has_stubs(const char *name)
 {
 	static const char *const names[] = { ".plt", ".plt.sec", ".plt.got", ".plt.bnd", ".iplt" };
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(names); i++)
 		if (strcmp(name, names[i]) == 0)
 			return true;
 	return false;
@@ -351,8 +350,7 @@ static bool name_is_sound(struct loader *loader, const struct string_section *st
 		return false;
 	}
 	most = strings->size - name;
-	if (most > loader->names_left)
-		most = loader->names_left;
+	most = MIN(most, loader->names_left);
 	end = memchr(text, 0, most);
 	loader->names_left -= end ? (size_t)(end - text) : most;
 	if (!end)

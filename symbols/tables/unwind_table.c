@@ -337,8 +337,7 @@ static void find_base(struct unwind_table *table)
 {
 	table->base = UINT64_MAX;
 	for (size_t i = 0; i < table->file->code_count; i++)
-		if (table->file->code[i].vaddr < table->base)
-			table->base = table->file->code[i].vaddr;
+		table->base = MIN(table->base, table->file->code[i].vaddr);
 }
 
 void unwind_table_open(struct unwind_table *table, const struct elf_file *file)
@@ -404,8 +403,7 @@ bool unwind_table_find(struct unwind_table *table, uint64_t vaddr, struct unwind
 		return false;
 	if (!read_start(table, next - 1, range))
 		*range = (struct unwind_range){ .begin = table->base + starts[next - 1].begin };
-	if (range->end > end)
-		range->end = end;
+	range->end = MIN(range->end, end);
 	if (vaddr >= range->begin && vaddr < range->end)
 		return true;
 	if (vaddr >= range->end)

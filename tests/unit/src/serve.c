@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "src/serve/browser.h"
-#include "src/serve/open_trace.h"
 #include "src/serve/viewer_page.h"
 #include "tests/support/unit.h"
 
