@@ -54,7 +54,6 @@ struct memtrace_locations {
 
 void memtrace_locations_init(struct memtrace_locations *table);
 
-/* Idempotent, also on zeroed memory. */
 void memtrace_locations_release(struct memtrace_locations *table);
 
 /*
@@ -107,7 +106,6 @@ struct memtrace_codec {
 /* Make an empty cache of zeroed memory, unless there is one. */
 void memtrace_codec_prepare(struct memtrace_codec *codec);
 
-/* Idempotent, also on zeroed memory. */
 void memtrace_codec_release(struct memtrace_codec *codec);
 
 /*
@@ -187,7 +185,6 @@ int memtrace_open(struct memtrace *trace, const uint8_t *bytes, size_t size, str
  */
 int memtrace_next(struct memtrace *trace, struct memtrace_event *event);
 
-/* Idempotent, also on zeroed memory. */
 void memtrace_close(struct memtrace *trace);
 
 /*

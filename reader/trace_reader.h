@@ -163,7 +163,6 @@ int trace_reader_next(struct trace_reader *reader, struct trace_record *record, 
 /* Returns a constant text: "record type", "argument type", ... */
 const char *trace_unknown_text(enum trace_unknown kind);
 
-/* Idempotent, also on zeroed memory. */
 void trace_reader_close(struct trace_reader *reader);
 
 #endif

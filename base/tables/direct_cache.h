@@ -27,7 +27,6 @@ struct direct_cache {
 /* Allocate 2^bits zeroed slots of `size` bytes. */
 void direct_cache_init(struct direct_cache *cache, unsigned bits, size_t size);
 
-/* Release the memory.  Idempotent, also on zeroed memory. */
 void direct_cache_release(struct direct_cache *cache);
 
 /* Returns the index of a key's slot, in [0, 2^bits). */

@@ -37,7 +37,6 @@ static inline struct pair pair_table_pair(const struct pair_table *table, size_t
 			      (uint32_t)table->keys[number] };
 }
 
-/* Idempotent, also on zeroed memory. */
 void pair_table_release(struct pair_table *table);
 
 #endif

@@ -88,7 +88,6 @@ void aux_pieces_join(struct aux_piece_list *list, const struct aux_piece *pieces
 void aux_pieces_join_copies(struct aux_piece_list *list, const struct aux_piece *pieces,
 			    size_t count);
 
-/* Idempotent, also on zeroed memory. */
 void aux_pieces_release(struct aux_piece_list *list);
 
 #endif

@@ -54,7 +54,6 @@ void aux_window_init(struct aux_window *window, const struct aux_stream *aux);
 void aux_window_seek(struct aux_window *window, const struct aux_stream *aux,
 		     const struct aux_position *position);
 
-/* Idempotent, also on zeroed memory. */
 void aux_window_release(struct aux_window *window);
 
 /* Returns where the window ends in the AUX buffer, as AUX records count. */

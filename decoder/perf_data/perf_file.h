@@ -33,7 +33,6 @@ int perf_file_open(struct perf_file *file, const char *path, struct diag *diag, 
 int perf_file_append(struct perf_file *file, const char *path, struct diag *diag,
 		     struct error *err);
 
-/* Idempotent, also on zeroed memory. */
 void perf_file_close(struct perf_file *file);
 
 /*

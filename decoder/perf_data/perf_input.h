@@ -24,7 +24,6 @@ struct perf_input {
 int perf_input_list(struct perf_input *input, const char *path, struct arena *arena,
 		    struct error *err);
 
-/* Idempotent, also on zeroed memory. */
 void perf_input_release(struct perf_input *input);
 
 /*

@@ -46,7 +46,6 @@ struct branch_merge {
 void branch_merge_init(struct branch_merge *merge, struct pt_stream *const *streams, size_t count,
 		       bool in_bursts);
 
-/* Idempotent, also on zeroed memory. */
 void branch_merge_release(struct branch_merge *merge);
 
 /*

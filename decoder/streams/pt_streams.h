@@ -64,7 +64,6 @@ static inline bool pt_streams_wait(const struct pt_streams *streams)
 /* Returns the statistics of a stream up to now, borrowed. */
 const struct pt_stream_stats *pt_streams_stats(const struct pt_streams *streams, size_t index);
 
-/* Idempotent, also on zeroed memory. */
 void pt_streams_close(struct pt_streams *streams);
 
 #endif

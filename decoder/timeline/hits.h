@@ -71,7 +71,6 @@ void hits_note(struct hits *hits, const struct perf_record *sample, uint64_t pos
 /* All are noted. */
 void hits_finish(struct hits *hits);
 
-/* Idempotent, also on zeroed memory. */
 void hits_release(struct hits *hits);
 
 /* Returns whether an attribute of the file is of hits. */

@@ -48,7 +48,6 @@ void trace_pauses_note(struct trace_pauses *pauses, const struct perf_file *file
 /* All are noted, and `switches` is finished. */
 void trace_pauses_finish(struct trace_pauses *pauses, const struct switch_table *switches);
 
-/* Release everything.  Idempotent, also on zeroed memory. */
 void trace_pauses_release(struct trace_pauses *pauses);
 
 /*

@@ -38,7 +38,6 @@ struct batch_plan {
  */
 int batch_plan_make(struct batch_plan *plan, const struct options *options, struct error *err);
 
-/* Idempotent, also on zeroed memory. */
 void batch_plan_release(struct batch_plan *plan);
 
 /* How a job's process ended. */

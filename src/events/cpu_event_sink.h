@@ -37,7 +37,6 @@ void cpu_event_sink_add(struct cpu_event_sink *sink, const struct cpu_event *eve
 /* The trace ends at `time` (ns): end the open slices there, with a note. */
 void cpu_event_sink_finish(struct cpu_event_sink *sink, uint64_t time);
 
-/* Idempotent, also on zeroed memory. */
 void cpu_event_sink_release(struct cpu_event_sink *sink);
 
 /*

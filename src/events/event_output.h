@@ -48,7 +48,6 @@ struct pebs_events {
  */
 void pebs_events_add(struct pebs_events *events, const struct cpu_event *event);
 
-/* Idempotent, also on zeroed memory. */
 void pebs_events_release(struct pebs_events *events);
 
 /*
@@ -77,7 +76,6 @@ void initial_state_emit(struct initial_state *initial, const struct cpu_event *e
 /* Emit all states that were not emitted yet. */
 void initial_state_emit_all(struct initial_state *initial, struct cpu_event_sink *sink);
 
-/* Idempotent, also on zeroed memory. */
 void initial_state_release(struct initial_state *initial);
 
 struct perf_line;
@@ -138,7 +136,6 @@ void event_output_add(struct event_output *output, const struct branch_event *ev
  */
 void event_output_finish(struct event_output *output, uint64_t begin, uint64_t end, bool untimed);
 
-/* Idempotent, also on zeroed memory. */
 void event_output_release(struct event_output *output);
 
 /*
@@ -167,7 +164,6 @@ void period_counters_add(struct period_counters *counters, const struct branch_e
 void period_counters_write(struct period_counters *counters, struct event_tracks *tracks,
 			   const struct output *output);
 
-/* Idempotent, also on zeroed memory. */
 void period_counters_release(struct period_counters *counters);
 
 #endif

@@ -56,7 +56,6 @@ void event_tracks_init(struct event_tracks *tracks, struct ftf_writer *writer,
 /* Returns whether events of a CPU (-1: unknown) at a time (ns) are selected. */
 bool event_tracks_wants_cpu(const struct event_tracks *tracks, int32_t cpu, uint64_t time);
 
-/* Idempotent, also on zeroed memory. */
 void event_tracks_release(struct event_tracks *tracks);
 
 /* Returns the last name of a thread (NULL: unknown), or NULL. */

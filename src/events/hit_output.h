@@ -55,7 +55,6 @@ struct hit_output {
 /* Show a hit; those of an event come in order of time if some have `passed_time`. */
 void hit_output_add(struct hit_output *output, const struct shown_hit *hit);
 
-/* Idempotent, also on zeroed memory. */
 void hit_output_release(struct hit_output *output);
 
 #endif

@@ -174,7 +174,6 @@ bool options_is_batch(const struct options *options);
  */
 bool clock_offsets_read(struct clock_offsets *offsets, const char *text);
 
-/* Release the memory.  Idempotent, also on zeroed memory. */
 void options_release(struct options *options);
 
 #endif

@@ -67,7 +67,6 @@ struct overlay_clocks {
  */
 int overlay_clocks_read(struct overlay_clocks *clocks, const char *path, struct error *err);
 
-/* Idempotent, also on zeroed memory. */
 void overlay_clocks_release(struct overlay_clocks *clocks);
 
 /* Read the clocks of this machine at the same time: the fastest of a few tries. */
@@ -157,7 +156,6 @@ struct overlay_calls {
 /* Start without calls; `names` (borrowed) must be the table of the symbols' names. */
 void overlay_calls_init(struct overlay_calls *calls, struct name_table *names);
 
-/* Idempotent, also on zeroed memory. */
 void overlay_calls_release(struct overlay_calls *calls);
 
 /* Note that a call or jump entered a function of the program; most are ignored. */

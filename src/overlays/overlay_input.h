@@ -42,7 +42,6 @@ void overlay_input_add_tid(struct overlay_input *input, uint32_t ring, int32_t t
 /* Returns the thread of a ring; -1: unknown. */
 int32_t overlay_input_tid(const struct overlay_input *input, uint32_t ring);
 
-/* Idempotent, also on zeroed memory. */
 void overlay_input_close(struct overlay_input *input);
 
 /* --format=memtrace: a memtrace file of a time range of another one. */

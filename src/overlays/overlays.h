@@ -26,7 +26,6 @@ struct overlays {
 int overlays_open(struct overlays *overlays, const struct options *options, struct diag *diag,
 		  struct error *err);
 
-/* Idempotent, also on zeroed memory. */
 void overlays_close(struct overlays *overlays);
 
 /*

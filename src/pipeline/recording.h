@@ -43,7 +43,6 @@ bool recording_has_cycles(const struct perf_recording *recording);
 /* Returns the maximum delay of a timestamp in ns; 0: unknown, with TSC packets only. */
 uint64_t recording_resolution(const struct perf_recording *recording);
 
-/* Idempotent, also on zeroed memory. */
 void recording_close(struct perf_recording *recording);
 
 /* Hints for the user about empty selections, and the time in code without names. */
@@ -65,7 +64,6 @@ void nameless_time_init(struct nameless_time *nameless, size_t file_count);
 void nameless_time_add(struct nameless_time *nameless, struct resolver *resolver,
 		       const struct branch_event *events, size_t count);
 
-/* Idempotent, also on zeroed memory. */
 void nameless_time_release(struct nameless_time *nameless);
 
 /* Warn that no recorded data matches. If threads are selected, list the recorded threads. */

@@ -67,7 +67,6 @@ struct jit_dumps {
 void jit_dumps_read(struct jit_dumps *dumps, const struct perf_file *file, struct dso_store *store,
 		    const struct tsc_clock *clock, struct diag *diag);
 
-/* Release the memory.  Idempotent, also on zeroed memory. */
 void jit_dumps_release(struct jit_dumps *dumps);
 
 #endif

@@ -61,7 +61,6 @@ void kernel_modules_load(struct kernel_modules *modules, const struct address_sp
 /* Returns whether a path is a module's: .../kernel/fs/ext4/ext4.ko, or with .xz, .zst or .gz. */
 bool kernel_modules_is_module(const char *path);
 
-/* Idempotent, also on zeroed memory. */
 void kernel_modules_release(struct kernel_modules *modules);
 
 struct kernel_files {
@@ -102,7 +101,6 @@ const char *kernel_files_kallsyms(const struct kernel_files_options *options,
  */
 const char *kernel_files_made_kallsyms(const struct kernel_files *files);
 
-/* Idempotent, also on zeroed memory. */
 void kernel_files_release(struct kernel_files *files);
 
 #endif

@@ -61,7 +61,6 @@ struct resolver {
 void resolver_init(struct resolver *resolver, const struct timeline *timeline,
 		   struct dso_store *store, struct name_table *names);
 
-/* Release the memory.  Idempotent, also on zeroed memory. */
 void resolver_release(struct resolver *resolver);
 
 /* Returns the dso of a mapped file, borrowed; never NULL. */

@@ -74,7 +74,6 @@ bool dwarf_guard_allows_entry(struct dwarf_guard *guard);
  */
 bool dwarf_guard_allows_lines(struct dwarf_guard *guard, Dwarf_Off program, Dwarf_Die *unit);
 
-/* Release the memory.  Idempotent, also on zeroed memory. */
 void dwarf_guard_release(struct dwarf_guard *guard);
 
 #endif

@@ -54,7 +54,6 @@ struct inline_hit {
 	uint32_t call;       /* the innermost; RANGE_NONE: code of the function itself */
 };
 
-/* Release everything.  Idempotent. */
 void inline_table_release(struct inline_table *table);
 
 /*

@@ -51,7 +51,6 @@ int line_table_open(struct line_table *table, const struct elf_file *file, struc
  */
 int line_table_share(struct line_table *table, const struct elf_file *shared);
 
-/* Release everything.  Idempotent, also on zeroed memory. */
 void line_table_close(struct line_table *table);
 
 /*

@@ -107,7 +107,6 @@ void split_files_close(struct split_files *files);
 int split_unit_open(struct split_unit *unit, struct split_files *files, Dwarf_Die *skeleton,
 		    struct error *err);
 
-/* Release everything.  Idempotent, also on zeroed memory. */
 void split_unit_close(struct split_unit *unit);
 
 /*

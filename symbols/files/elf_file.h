@@ -57,7 +57,6 @@ int elf_file_map(struct elf_file *file, const char *path, struct error *err);
 /* Open an ELF file of bytes from malloc(), whose ownership passes to `file`, also on failure. */
 int elf_file_open_bytes(struct elf_file *file, uint8_t *bytes, size_t size, struct error *err);
 
-/* Release everything.  Idempotent, also on zeroed memory. */
 void elf_file_close(struct elf_file *file);
 
 /* Write a build id as hexadecimal digits and a NUL; `size` is at most ELF_BUILD_ID_MAX. */

@@ -66,7 +66,6 @@ struct demangler {
 	size_t memory_used; /* bytes */
 };
 
-/* Release the memory.  Idempotent, also on zeroed memory. */
 void demangler_release(struct demangler *demangler);
 
 /*

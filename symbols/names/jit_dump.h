@@ -36,7 +36,6 @@ bool jit_dump_init(struct jit_dump *dump, const uint8_t *bytes, size_t size);
 /* Returns true and fills *code, false after the last one.  Damage ends the file. */
 bool jit_dump_next(struct jit_dump *dump, struct jit_code *code);
 
-/* Release the memory.  Idempotent, also on zeroed memory. */
 void jit_dump_release(struct jit_dump *dump);
 
 #endif

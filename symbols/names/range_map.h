@@ -27,7 +27,6 @@ struct range_map {
  */
 void range_map_build(struct range_map *map, const void *ranges, size_t stride, size_t count);
 
-/* Release the memory.  Idempotent. */
 void range_map_release(struct range_map *map);
 
 /*

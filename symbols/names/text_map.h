@@ -31,7 +31,6 @@ void name_ranges_add(struct name_ranges *names, const struct named_range *range)
  */
 void name_ranges_finish(struct name_ranges *names, uint64_t open_limit);
 
-/* Release everything.  Idempotent. */
 void name_ranges_release(struct name_ranges *names);
 
 /*

@@ -47,7 +47,6 @@ struct code_start {
 /* Read the unwind entries of an open file, which must outlive the starts. */
 void code_starts_open(struct code_starts *starts, const struct elf_file *file);
 
-/* Release everything.  Idempotent, also on zeroed memory. */
 void code_starts_close(struct code_starts *starts);
 
 /* Returns the function, or the code without one, around a virtual address of code. */

@@ -29,7 +29,6 @@ bool symbol_table_is_complete(const struct elf_file *file);
 int symbol_table_load(struct symbol_table *table, const struct elf_file *file,
 		      const struct elf_file *debug, struct error *err);
 
-/* Release everything.  Idempotent, also on zeroed memory. */
 void symbol_table_release(struct symbol_table *table);
 
 /*

@@ -38,7 +38,6 @@ void trap_table_open(struct trap_table *table, const struct elf_file *file);
  */
 void trap_table_scan(struct trap_table *table, const struct elf_file *file);
 
-/* Release the memory.  Idempotent, also on zeroed memory. */
 void trap_table_release(struct trap_table *table);
 
 /* Returns the index of the first trap at or after an address; or `count`. */

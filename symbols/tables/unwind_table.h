@@ -62,7 +62,6 @@ struct unwind_range {
 /* Read the table of an open file, which must outlive it.  A damaged file has fewer entries. */
 void unwind_table_open(struct unwind_table *table, const struct elf_file *file);
 
-/* Release everything.  Idempotent, also on zeroed memory. */
 void unwind_table_close(struct unwind_table *table);
 
 /*
