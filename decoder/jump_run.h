@@ -16,17 +16,15 @@
 #define JUMP_RUN_MOST 256
 #define RUNS_OF_EVENT 3
 
-struct local_jump {
-	int32_t from, to; /* bytes from the run's begin */
-	bool conditional;
-};
-
 struct jump_run {
 	void *user; /* for one thread; NULL at first */
 	/* Constant: */
 	int32_t end; /* bytes from its begin to the address of the flow after it */
 	uint32_t jump_count;
-	struct local_jump jumps[];
+	struct local_jump {
+		int32_t from, to; /* bytes from the run's begin */
+		bool conditional;
+	} jumps[];
 };
 
 /* All runs of a trace; threads add to it at the same time. */

@@ -16,14 +16,12 @@
 #define TIME_MOST      UINT64_C(30000000) /* us of a packet */
 #define PREDICTED_MOST 255
 
-struct packet {
-	uint8_t bytes[32768];
-	size_t size;
-};
-
 struct domain {
 	uint16_t number;
-	struct packet events;        /* with room for its header */
+	struct packet {
+		uint8_t bytes[32768];
+		size_t size;
+	} events;                    /* with room for its header */
 	uint64_t begin, end;         /* us since 1970 */
 	uint64_t first, next;        /* numbers of the packet's first and next allocation */
 	unsigned turn;               /* of the slot that the packet verifies */

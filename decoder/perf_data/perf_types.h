@@ -100,15 +100,6 @@ struct perf_record {
 	uint64_t offset; /* of the record in its file, or in the data that it was unpacked to */
 };
 
-/* A range of a mapped file that holds records one after the other. */
-struct perf_part {
-	const uint8_t *bytes; /* of the whole file; a mapping of perf_file.mappings */
-	uint64_t begin, end;  /* of the records in the file */
-	uint64_t base;        /* position of the first record, as perf_file_next() counts */
-	uint64_t begin_time;  /* ns: time of records without one; see perf_file_append() */
-	bool unpacked;        /* of COMPRESSED records */
-};
-
 struct perf_file {
 	const char *path; /* of the first input; borrowed */
 	/* An input of a recording in several files: perf_series.h. */
@@ -129,7 +120,14 @@ struct perf_file {
 	uint64_t size;              /* bytes of all mappings */
 	struct byte_view *mappings; /* owned array of owned mappings */
 	size_t mapping_count, mapping_room;
-	struct perf_part *parts; /* owned */
+	/* A range of a mapped file that holds records one after the other. */
+	struct perf_part {
+		const uint8_t *bytes; /* of the whole file; a mapping of perf_file.mappings */
+		uint64_t begin, end;  /* of the records in the file */
+		uint64_t base;        /* position of the first record, as perf_file_next() counts */
+		uint64_t begin_time;  /* ns: time of records without one; see perf_file_append() */
+		bool unpacked;        /* of COMPRESSED records */
+	} * parts;                    /* owned */
 	size_t part_count, part_room;
 	const char *folder;      /* if the (first) input is a directory; else NULL */
 	struct perf_attr *attrs; /* owned */

@@ -44,16 +44,14 @@ struct hit {
 
 enum hit_type { HIT_SIGNED, HIT_UNSIGNED, HIT_HEX, HIT_TEXT, HIT_ARRAY };
 
-struct hit_arg {
-	const char *name; /* letters, digits and '_' */
-	enum hit_type type;
-	uint64_t number;  /* of SIGNED an int64_t */
-	const char *text; /* of TEXT, and of ARRAY "{1,2}"; not NUL-terminated */
-	size_t length;
-};
-
 struct hit_args {
-	struct hit_arg list[HIT_ARGS_MAX];
+	struct hit_arg {
+		const char *name; /* letters, digits and '_' */
+		enum hit_type type;
+		uint64_t number;  /* of SIGNED an int64_t */
+		const char *text; /* of TEXT, and of ARRAY "{1,2}"; not NUL-terminated */
+		size_t length;
+	} list[HIT_ARGS_MAX];
 	size_t count;
 	char text[HIT_TEXT_MAX];
 	size_t text_used;

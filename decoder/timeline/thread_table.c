@@ -4,20 +4,18 @@
 
 #include "base/tables/hash.h"
 
-struct live_thread {
-	struct thread thread; /* the public part */
-	const struct live_name {
-		struct thread_name name;
-		const struct live_name *before;
-	} * last;                  /* NULL: no name yet */
-	struct live_thread *older; /* had the same tid before */
-	bool displaced;            /* it ends because the tid was another process's */
-	bool guessed;              /* its process is not known */
-};
-
 struct live_tid {
 	int32_t tid;
-	struct live_thread *latest;
+	struct live_thread {
+		struct thread thread; /* the public part */
+		const struct live_name {
+			struct thread_name name;
+			const struct live_name *before;
+		} * last;                  /* NULL: no name yet */
+		struct live_thread *older; /* had the same tid before */
+		bool displaced;            /* it ends because the tid was another process's */
+		bool guessed;              /* its process is not known */
+	} * latest;
 	UT_hash_handle hh;
 };
 

@@ -19,15 +19,13 @@
  * extended by the next directory above, with "-" between, until they differ.
  */
 
-struct batch_job {
-	char **inputs;   /* borrowed from the options; several: a series */
-	int input_count; /* at least 1 */
-	char *output;    /* owned: path; "-": stdout; NULL: no output (--format=none) */
-	const struct options *options; /* borrowed: its own; NULL: those of the run */
-};
-
 struct batch_plan {
-	struct batch_job *jobs; /* owned; in the order of the inputs */
+	struct batch_job {
+		char **inputs;   /* borrowed from the options; several: a series */
+		int input_count; /* at least 1 */
+		char *output;    /* owned: path; "-": stdout; NULL: no output (--format=none) */
+		const struct options *options; /* borrowed: its own; NULL: those of the run */
+	} * jobs;                              /* owned; in the order of the inputs */
 	size_t count;
 };
 

@@ -31,25 +31,23 @@ struct shown_hit {
 	size_t arg_count;
 };
 
-/* An event and its hits. */
-struct hit_event_shown {
-	char *name; /* owned */
-	bool has_track;
-	struct ftf_thread track;
-	uint64_t count, first, last; /* ns: the earliest and the latest */
-	UT_hash_handle hh;
-};
-
 /* Zeroed memory only counts. */
 struct hit_output {
-	struct ftf_writer *writer;      /* borrowed; NULL: write no tracks */
-	FILE *text;                     /* borrowed; NULL: print no lines */
-	uint64_t begin;                 /* ns: of the trace: no hit lasts since before */
-	bool like;                      /* show them as magic-trace does, in time since `begin` */
-	uint64_t first;                 /* ns: the earliest, or 0 */
-	uint64_t group;                 /* the process of the tracks; 0 at first */
-	uint64_t count, slices;         /* hits; the ones shown as slices */
-	struct hit_event_shown *events; /* owned: hash by name, in the order of their first hits */
+	struct ftf_writer *writer; /* borrowed; NULL: write no tracks */
+	FILE *text;                /* borrowed; NULL: print no lines */
+	uint64_t begin;            /* ns: of the trace: no hit lasts since before */
+	bool like;                 /* show them as magic-trace does, in time since `begin` */
+	uint64_t first;            /* ns: the earliest, or 0 */
+	uint64_t group;            /* the process of the tracks; 0 at first */
+	uint64_t count, slices;    /* hits; the ones shown as slices */
+	/* An event and its hits. */
+	struct hit_event_shown {
+		char *name; /* owned */
+		bool has_track;
+		struct ftf_thread track;
+		uint64_t count, first, last; /* ns: the earliest and the latest */
+		UT_hash_handle hh;
+	} * events; /* owned: hash by name, in the order of their first hits */
 };
 
 /* Show a hit; those of an event come in order of time if some have `passed_time`. */

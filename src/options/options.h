@@ -57,12 +57,6 @@ enum option_sandbox { SANDBOX_AUTO = 0, SANDBOX_ON, SANDBOX_OFF };
 
 enum overlay_kind { OVERLAY_RUNTIME_EVENTS = 0, OVERLAY_MEMTRACE };
 
-/* Of --clock-offset: ns to add to times of an overlay's clock. */
-struct clock_offsets {
-	bool has_mono, has_real;
-	int64_t mono, real;
-};
-
 /* Strings are borrowed from the command line; NULL: the option was not given. */
 struct options {
 	enum command command;
@@ -126,7 +120,11 @@ struct options {
 		const char *text; /* borrowed: "FILE,WORD=VALUE,..." */
 	} * overlays;             /* owned */
 	size_t overlay_count, overlay_room;
-	struct clock_offsets clock_offsets;
+	/* Of --clock-offset: ns to add to times of an overlay's clock. */
+	struct clock_offsets {
+		bool has_mono, has_real;
+		int64_t mono, real;
+	} clock_offsets;
 	const char *clock_sync; /* path of a file with clocks */
 	/* Diagnostics */
 	bool all_functions; /* list all functions, with instructions, in the report */

@@ -48,16 +48,14 @@ static inline uint64_t overlay_clock_time(const struct overlay_clock *clock, uin
 	return moved < time || moved > INT64_MAX ? INT64_MAX : moved;
 }
 
-/* Clocks read at the same time: a line of `ptrace2ftf clock-sync`. */
-struct overlay_sync {
-	uint64_t tsc;       /* ticks; 0: not on this machine */
-	int64_t mono, real; /* ns: CLOCK_MONOTONIC, CLOCK_REALTIME */
-};
-
 /* The user's information on the clocks of a run. */
 struct overlay_clocks {
 	struct clock_offsets offsets;
-	struct overlay_sync *syncs; /* owned; lines of --clock-sync */
+	/* Clocks read at the same time: a line of `ptrace2ftf clock-sync`. */
+	struct overlay_sync {
+		uint64_t tsc;       /* ticks; 0: not on this machine */
+		int64_t mono, real; /* ns: CLOCK_MONOTONIC, CLOCK_REALTIME */
+	} * syncs;                  /* owned; lines of --clock-sync */
 	size_t sync_count;
 };
 
@@ -132,17 +130,17 @@ struct overlay_clock overlay_clock_choice_alone(const struct overlay_clocks *clo
 
 #define OVERLAY_CALL_KINDS 6
 
-/* A call that writes a message, or the message. */
-struct overlay_call {
-	uint64_t time; /* ns: of perf, when caml_time_counter was called; of the ring's clock */
-	uint8_t kind;  /* enum runtime_event_kind; of the program's events RUNTIME_USER_UNIT */
-};
-
 struct overlay_thread_calls {
 	int32_t pid, tid;
-	int pending;                /* kind of the call that runs; -1: none */
-	size_t count;               /* of all calls; the latest are kept */
-	struct overlay_call *calls; /* owned; a ring of OVERLAY_CALLS_KEPT */
+	int pending;  /* kind of the call that runs; -1: none */
+	size_t count; /* of all calls; the latest are kept */
+	/* A call that writes a message, or the message. */
+	struct overlay_call {
+		uint64_t time; /* ns: of perf, when caml_time_counter was called; of the ring's
+				  clock */
+		uint8_t kind;  /* enum runtime_event_kind; of the program's events RUNTIME_USER_UNIT
+				*/
+	} * calls;             /* owned; a ring of OVERLAY_CALLS_KEPT */
 };
 
 struct overlay_calls {

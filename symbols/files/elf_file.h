@@ -17,23 +17,21 @@
 /* Build ids are 20 bytes (SHA-1) or 16 (MD5, UUID); linkers allow any length. */
 #define ELF_BUILD_ID_MAX 64
 
-/* A part of the file that is mapped executable. */
-struct code_range {
-	uint64_t offset; /* bytes from the start of the file */
-	uint64_t size;   /* bytes */
-	uint64_t vaddr;  /* ELF virtual address of its first byte */
-};
-
 struct elf_file {
 	/* The same file has the same, whatever its name: links, hard links, "/./". */
 	struct file_identity {
 		uint64_t device, inode; /* stat(2); 0, 0: bytes of memory */
 	} identity;
-	uint8_t *bytes;          /* owned; NULL: closed */
-	size_t size;             /* bytes */
-	bool mapped;             /* bytes are a mapping, else from malloc() */
-	Elf *elf;                /* owned */
-	struct code_range *code; /* owned; in the order of the program headers */
+	uint8_t *bytes; /* owned; NULL: closed */
+	size_t size;    /* bytes */
+	bool mapped;    /* bytes are a mapping, else from malloc() */
+	Elf *elf;       /* owned */
+	/* A part of the file that is mapped executable. */
+	struct code_range {
+		uint64_t offset; /* bytes from the start of the file */
+		uint64_t size;   /* bytes */
+		uint64_t vaddr;  /* ELF virtual address of its first byte */
+	} * code;                /* owned; in the order of the program headers */
 	size_t code_count;
 	uint8_t build_id[ELF_BUILD_ID_MAX];
 	size_t build_id_size; /* bytes; 0 if absent */

@@ -8,16 +8,14 @@
 
 #include "symbols/names/range_map.h"
 
-struct named_range {
-	uint64_t begin, end; /* [begin, end); first, for range_map_build() */
-	const char *name;    /* not terminated */
-	uint32_t length;     /* bytes of name */
-};
-
 /* Zeroed memory is empty. */
 struct name_ranges {
-	char *text;                 /* owned: the file's text, which has the names, or NULL */
-	struct named_range *ranges; /* owned; in the order of adding */
+	char *text; /* owned: the file's text, which has the names, or NULL */
+	struct named_range {
+		uint64_t begin, end; /* [begin, end); first, for range_map_build() */
+		const char *name;    /* not terminated */
+		uint32_t length;     /* bytes of name */
+	} * ranges;                  /* owned; in the order of adding */
 	size_t count, room;
 	struct range_map map; /* made by name_ranges_finish(); indexes are those of `ranges` */
 };
