@@ -30,24 +30,22 @@ struct location_pair {
 	uint8_t call;       /* enum call_effect (src/resolve/location.h) */
 };
 
-/* A branch of an address space: one cache line. */
-struct known_branch {
-	const struct address_space *space; /* borrowed; NULL: unknown */
-	/* Both ips are constant.  The rest is the reader's, and zeroed at first. */
-	struct location_pair places;
-};
-
 /* Powers of two: the most branches, 8 MiB, and slots to find them, twice as many. */
 #define KNOWN_BRANCHES_BITS 17
 #define KNOWN_SLOTS_BITS    (KNOWN_BRANCHES_BITS + 1)
 
 /* Threads look up and add branches at the same time. */
 struct known_branches {
-	struct known_branch *branches; /* in `memory`; the first one is unused */
-	uint32_t *slots;               /* owned; index of a branch, written once; 0: empty */
-	struct direct_cache memory;    /* a cache line for each branch */
-	pthread_mutex_t lock;          /* of `count`, and of each empty slot */
-	uint32_t count;                /* with the first */
+	/* A branch of an address space: one cache line. */
+	struct known_branch {
+		const struct address_space *space; /* borrowed; NULL: unknown */
+		/* Both ips are constant.  The rest is the reader's, and zeroed at first. */
+		struct location_pair places;
+	} * branches;               /* in `memory`; the first one is unused */
+	uint32_t *slots;            /* owned; index of a branch, written once; 0: empty */
+	struct direct_cache memory; /* a cache line for each branch */
+	pthread_mutex_t lock;       /* of `count`, and of each empty slot */
+	uint32_t count;             /* with the first */
 };
 
 /* Returns no branches yet, owned by the caller. */

@@ -138,15 +138,6 @@ struct memtrace_event {
 	size_t backtrace_length;
 };
 
-struct memtrace_info {
-	double sample_rate;                                   /* samples per word */
-	unsigned word_size;                                   /* bits */
-	const char *executable, *host, *parameters, *context; /* any bytes; owned by the arena */
-	uint64_t pid;
-	uint16_t initial_domain; /* that started memtrace; 0 before version 3 */
-	uint64_t start_time;     /* us since 1970-01-01 UTC */
-};
-
 struct memtrace_domain;
 
 struct memtrace {
@@ -164,7 +155,15 @@ struct memtrace {
 	struct memtrace_domain *domains;          /* hash by number */
 	size_t domain_count, domain_limit, backtrace_limit;
 	uint16_t version;
-	struct memtrace_info info;
+	struct memtrace_info {
+		double sample_rate; /* samples per word */
+		unsigned word_size; /* bits */
+		const char *executable, *host, *parameters,
+			*context; /* any bytes; owned by the arena */
+		uint64_t pid;
+		uint16_t initial_domain; /* that started memtrace; 0 before version 3 */
+		uint64_t start_time;     /* us since 1970-01-01 UTC */
+	} info;
 	struct memtrace_locations locations;
 	struct arena arena;
 	struct diag *diag; /* borrowed */

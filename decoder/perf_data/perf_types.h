@@ -61,29 +61,6 @@ enum perf_aux_action {
 	AUX_ACTION_RESUME = 4,
 };
 
-/* One event of the recording and the ids of its counters. */
-struct perf_attr {
-	struct perf_event_attr attr; /* fields that the file's version lacks are 0 */
-	uint32_t aux_action;         /* enum perf_aux_action */
-	const uint8_t *ids;          /* id_count little-endian 8-byte ids, unaligned */
-	size_t id_count;
-	const char *name; /* from EVENT_DESC; NULL: unknown */
-};
-
-/* Feature sections as plain values; absent values are NULL or 0. */
-struct perf_features {
-	struct byte_view sections[PERF_FEATURE_COUNT]; /* raw, as in the file */
-	const char *hostname, *os_release, *version, *arch, *cpu_description, *cpuid;
-	const char *command_line;     /* words joined by blanks */
-	const char *performance_cpus; /* of HYBRID_TOPOLOGY: a list as "0-7,16" */
-	uint32_t cpus_online, cpus_available;
-	uint64_t first_sample_time, last_sample_time; /* ns, perf's clock */
-	uint64_t clockid_resolution;                  /* ns; of CLOCKID */
-	bool has_clock_data;
-	uint32_t clock_id;                /* of CLOCK_DATA: the clock that perf used */
-	uint64_t clock_wall_ns, clock_ns; /* the same instant on both clocks */
-};
-
 struct perf_record {
 	uint32_t type; /* enum perf_event_type or perf_user_record */
 	uint16_t misc;
@@ -129,13 +106,32 @@ struct perf_file {
 		bool unpacked;        /* of COMPRESSED records */
 	} * parts;                    /* owned */
 	size_t part_count, part_room;
-	const char *folder;      /* if the (first) input is a directory; else NULL */
-	struct perf_attr *attrs; /* owned */
+	const char *folder; /* if the (first) input is a directory; else NULL */
+	/* One event of the recording and the ids of its counters. */
+	struct perf_attr {
+		struct perf_event_attr attr; /* fields that the file's version lacks are 0 */
+		uint32_t aux_action;         /* enum perf_aux_action */
+		const uint8_t *ids;          /* id_count little-endian 8-byte ids, unaligned */
+		size_t id_count;
+		const char *name; /* from EVENT_DESC; NULL: unknown */
+	} * attrs;                /* owned */
 	size_t attr_count, attr_room;
-	struct perf_attr_id *by_id;    /* owned, sorted: the attribute of each id */
-	size_t id_count;               /* of all attributes together */
-	struct perf_features features; /* of the first input */
-	struct byte_view *build_ids;   /* owned: BUILD_ID sections and records of all inputs */
+	struct perf_attr_id *by_id; /* owned, sorted: the attribute of each id */
+	size_t id_count;            /* of all attributes together */
+	/* Feature sections as plain values; absent values are NULL or 0. */
+	struct perf_features {
+		struct byte_view sections[PERF_FEATURE_COUNT]; /* raw, as in the file */
+		const char *hostname, *os_release, *version, *arch, *cpu_description, *cpuid;
+		const char *command_line;     /* words joined by blanks */
+		const char *performance_cpus; /* of HYBRID_TOPOLOGY: a list as "0-7,16" */
+		uint32_t cpus_online, cpus_available;
+		uint64_t first_sample_time, last_sample_time; /* ns, perf's clock */
+		uint64_t clockid_resolution;                  /* ns; of CLOCKID */
+		bool has_clock_data;
+		uint32_t clock_id;                /* of CLOCK_DATA: the clock that perf used */
+		uint64_t clock_wall_ns, clock_ns; /* the same instant on both clocks */
+	} features;                               /* of the first input */
+	struct byte_view *build_ids; /* owned: BUILD_ID sections and records of all inputs */
 	size_t build_id_count, build_id_room;
 	bool unfinished; /* perf was killed: the data runs to the end of the file */
 	bool unproven;   /* an input that was appended lacks evidence: perf_file_append() */

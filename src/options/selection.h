@@ -34,13 +34,6 @@ enum time_base {
 	TIME_AFTER_HIT,
 };
 
-struct time_bound {
-	enum time_base base;
-	uint64_t ns;
-	double percent;
-	uint32_t hit; /* from 1, by time */
-};
-
 enum split_size_unit { SPLIT_NONE = 0, SPLIT_SLICES, SPLIT_BYTES, SPLIT_NS };
 
 /*
@@ -84,7 +77,12 @@ static inline unsigned slow_choice_most(const struct slow_choice *choice)
 struct selection {
 	struct number_list pids, tids, cpus;
 	struct pattern_list comms; /* one must match a name of the thread */
-	struct time_bound from, to;
+	struct time_bound {
+		enum time_base base;
+		uint64_t ns;
+		double percent;
+		uint32_t hit; /* from 1, by time */
+	} from, to;
 	struct pattern_list symbols, dsos; /* of calls that are shown, with their callees */
 	struct pattern_list hidden;        /* of slices that are left out; their callees stay */
 	struct pattern_list roots;         /* calls outside of these are left out */

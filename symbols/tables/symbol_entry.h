@@ -9,20 +9,6 @@
 /* No entry; also the name of a linkage table's header, and of a stub without a name. */
 #define SYMBOL_ENTRY_NONE RANGE_NONE
 
-struct symbol_entry {
-	uint64_t begin,
-		end;      /* ELF virtual addresses; end of an entry without size: symbol_table.h */
-	uint32_t name;    /* offset in its string section */
-	uint32_t order;   /* index in the file's tables: ties go to the first */
-	uint32_t section; /* number of the section that holds it; 0 for linkage stubs */
-	uint8_t kind;     /* enum symbol_kind */
-	uint8_t binding;  /* enum symbol_binding */
-	uint8_t strings;  /* enum symbol_strings */
-	bool sized : 1;   /* the file says where it ends */
-	bool untyped : 1; /* no symbol here has a type: a label of assembly, perhaps a function */
-	bool hidden : 1;  /* other files cannot refer to it: local, or hidden by its visibility */
-};
-
 enum symbol_strings {
 	SYMBOL_STRINGS_SYMTAB = 0, /* of .symtab, or else the debug file's */
 	SYMBOL_STRINGS_DYNSYM,     /* of .dynsym */
@@ -32,7 +18,21 @@ enum symbol_strings {
 
 /* Zeroed memory is an empty table. */
 struct symbol_table {
-	struct symbol_entry *entries; /* owned; sorted by begin, no two begin together */
+	struct symbol_entry {
+		uint64_t begin, end; /* ELF virtual addresses; end of an entry without size:
+					symbol_table.h */
+		uint32_t name;       /* offset in its string section */
+		uint32_t order;      /* index in the file's tables: ties go to the first */
+		uint32_t section;    /* number of the section that holds it; 0 for linkage stubs */
+		uint8_t kind;        /* enum symbol_kind */
+		uint8_t binding;     /* enum symbol_binding */
+		uint8_t strings;     /* enum symbol_strings */
+		bool sized : 1;      /* the file says where it ends */
+		bool untyped : 1;    /* no symbol here has a type: a label of assembly, perhaps a
+					function */
+		bool hidden : 1;     /* other files cannot refer to it: local, or hidden by its
+					visibility */
+	} * entries;                 /* owned; sorted by begin, no two begin together */
 	size_t count;
 	struct range_map ranges; /* of the entries: the entry that begins last is shown */
 	/* Code at `part` is a part of the function at `function`; entries begin at both. */
