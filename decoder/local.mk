@@ -7,10 +7,9 @@ libdecoder_a_SOURCES = \
 	decoder/known_branches.c decoder/known_branches.h \
 	decoder/aux/aux_pieces.c \
 	decoder/aux/aux_seek.c \
-	decoder/aux/aux_stream.h \
 	decoder/aux/aux_window.c decoder/aux/aux_window.h \
 	decoder/aux/auxtrace.c decoder/aux/auxtrace.h \
-	decoder/aux/pt_evd_pebs_packets.c decoder/aux/pt_evd_pebs_packets.h \
+	decoder/aux/pt_evd_pebs_packets.c \
 	decoder/aux/pt_packet_read.c decoder/aux/pt_packet_read.h \
 	decoder/clock/packet_clock.c decoder/clock/packet_clock.h \
 	decoder/clock/tsc_clock.c decoder/clock/tsc_clock.h \
@@ -55,9 +54,9 @@ libdecoder_a_SOURCES = \
 	decoder/perf_data/perf_input.c decoder/perf_data/perf_input.h \
 	decoder/perf_data/perf_parts.c \
 	decoder/perf_data/perf_record.c decoder/perf_data/perf_record.h \
-	decoder/perf_data/perf_sample.c decoder/perf_data/perf_sample.h \
+	decoder/perf_data/perf_sample.c \
 	decoder/perf_data/perf_types.h \
-	decoder/streams/branch_merge.c decoder/streams/branch_merge.h \
+	decoder/streams/branch_merge.c \
 	decoder/streams/pt_stream_open.c \
 	decoder/streams/pt_streams.c decoder/streams/pt_streams.h \
 	decoder/streams/pt_verify.c decoder/streams/pt_verify.h \

@@ -4,7 +4,7 @@ noinst_LIBRARIES += libftfread.a
 libftfread_a_SOURCES = \
 	reader/trace_print.c reader/trace_print.h \
 	reader/trace_reader.c reader/trace_reader.h \
-	reader/trace_slices.c reader/trace_slices.h
+	reader/trace_slices.c
 
 bin_PROGRAMS += ftfdump
 ftfdump_SOURCES = reader/main.c

@@ -4,7 +4,6 @@
 
 #include "config.h"
 #include "reader/trace_print.h"
-#include "reader/trace_slices.h"
 
 #define EXIT_USAGE 64
 #define HELP_KEY   'h'

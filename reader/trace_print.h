@@ -24,4 +24,36 @@ void trace_print_record(FILE *out, const struct trace_record *record);
 /* Print "process PID NAME ARGS" or "thread TID NAME ARGS" if the record names one. */
 void trace_print_name(FILE *out, const struct trace_record *record);
 
+/*
+ * The slices that a trace's durations make, and whether they are sound:
+ * balanced per thread, with times of a thread that do not go back; and whether Perfetto
+ * shows them all: at most 512 open at a time (it drops deeper ones and then closes
+ * wrong ones), none partly in a complete event (trace_processor's SliceTracker).
+ */
+
+struct trace_slices {
+	struct slice_thread *threads; /* owned; hash by pid and tid */
+	struct read_slice *slices;    /* owned; only if `keep` */
+	size_t count, room;
+	bool keep;      /* for trace_slices_print() */
+	uint64_t total; /* slices begun */
+	size_t deepest; /* most slices open on one thread */
+};
+
+/* Take the next record.  A record that is unsound gets a problem or refusal. */
+void trace_slices_add(struct trace_slices *slices, struct trace_record *record);
+
+/* Returns 0; -1 with err filled: a slice of some thread never ends. */
+int trace_slices_finish(const struct trace_slices *slices, struct error *err);
+
+/*
+ * Print one line per slice: `pid/tid depth begin_ns end_ns name key=value...`,
+ * sorted by pid, tid and begin, each slice before those in it; process and thread ids as Perfetto
+ * keeps them, in 32 bits.  Arguments of an end are its begin's, as in Perfetto.
+ */
+void trace_slices_print(struct trace_slices *slices, FILE *out);
+
+/* Idempotent, also on zeroed memory, which is no slices. */
+void trace_slices_release(struct trace_slices *slices);
+
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Matches begins and ends, and sorts slices for printing. */
-#include "reader/trace_slices.h"
 
 #include <stdarg.h>
 

@@ -6,7 +6,6 @@ libptrace2ftf_a_SOURCES = \
 	src/annotate/disassembly.c src/annotate/disassembly.h \
 	src/batch/batch.c src/batch/batch.h \
 	src/batch/batch_job.c src/batch/batch_job.h \
-	src/batch/batch_line.h \
 	src/batch/batch_loop.c \
 	src/batch/batch_plan.c \
 	src/batch/batch_stamp.c \
@@ -46,7 +45,7 @@ libptrace2ftf_a_SOURCES = \
 	src/diff/diff_limit.c \
 	src/diff/diff_print.c \
 	src/diff/diff_rows.c src/diff/diff_rows.h \
-	src/events/cpu_event_sink.c src/events/cpu_event_sink.h \
+	src/events/cpu_event_sink.c \
 	src/events/event_output.c src/events/event_output.h \
 	src/events/event_tracks.c src/events/event_tracks.h \
 	src/events/hit_events.c \
@@ -127,7 +126,7 @@ libptrace2ftf_a_SOURCES = \
 	src/report/top_functions.c \
 	src/resolve/code_files.c src/resolve/code_files.h \
 	src/resolve/jit_dumps.c \
-	src/resolve/kernel_files.c src/resolve/kernel_files.h \
+	src/resolve/kernel_files.c \
 	src/resolve/kernel_modules.c \
 	src/resolve/location.c src/resolve/location.h \
 	src/resolve/resolve.c src/resolve/resolve.h \
@@ -142,7 +141,7 @@ libptrace2ftf_a_SOURCES = \
 	src/select/nearest_names.c src/select/nearest_names.h \
 	src/select/slice_filter.c src/select/slice_filter.h \
 	src/slow/format_slowest.c src/slow/slow_traces.c \
-	src/serve/browser.c src/serve/browser.h \
+	src/serve/browser.c \
 	src/serve/open_trace.c src/serve/open_trace.h \
 	src/serve/trace_server.h \
 	src/serve/viewer_page.c src/serve/viewer_page.h \

@@ -12,7 +12,7 @@
 #include "base/message.h"
 #include "src/annotate/annotate_command.h"
 #include "src/batch/batch.h"
-#include "src/batch/batch_line.h"
+#include "src/batch/batch_job.h"
 #include "src/cli/command_line.h"
 #include "src/cli/commands.h"
 #include "src/cli/help.h"

@@ -12,7 +12,7 @@ libsymbols_a_SOURCES = \
 	symbols/dwarf/dwarf_guard.c symbols/dwarf/dwarf_guard.h \
 	symbols/dwarf/dwp_index.c \
 	symbols/dwarf/inline_table.c symbols/dwarf/inline_table.h \
-	symbols/dwarf/line_table.c symbols/dwarf/line_table.h \
+	symbols/dwarf/line_table.c \
 	symbols/dwarf/split_unit.c symbols/dwarf/split_unit.h \
 	symbols/files/core_file.c symbols/files/core_file.h \
 	symbols/files/debug_file.c symbols/files/debug_file.h \
@@ -23,16 +23,15 @@ libsymbols_a_SOURCES = \
 	symbols/names/demangle_plain.c \
 	symbols/names/demangle_short.c \
 	symbols/names/jit_dump.c symbols/names/jit_dump.h \
-	symbols/names/range_map.c symbols/names/range_map.h \
+	symbols/names/range_map.c \
 	symbols/names/syscall_names.c symbols/names/syscall_names.h \
 	symbols/names/text_map.c symbols/names/text_map.h \
 	symbols/tables/code_starts.c symbols/tables/code_starts.h \
 	symbols/tables/go_table.c symbols/tables/go_table.h \
-	symbols/tables/symbol_entry.h \
 	symbols/tables/symbol_parts.c \
 	symbols/tables/symbol_table.c symbols/tables/symbol_table.h \
 	symbols/tables/trap_table.c symbols/tables/trap_table.h \
-	symbols/tables/unwind_table.c symbols/tables/unwind_table.h
+	symbols/tables/unwind_table.c
 
 # libiberty, whose memory is lent by.
 libdemanglers.a:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Resolve paths below a directory, without leaving it by links or "..". */
-#include "base/io/path_in_root.h"
+#include "base/io/file_use.h"
 
 #include <unistd.h>
 

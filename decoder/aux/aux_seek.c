@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Find a time range in an AUX stream by bisecting over the TSCs after PSBs. */
 
-#include "decoder/aux/aux_window.h"
 #include "decoder/aux/pt_packet_read.h"
 #include "decoder/clock/packet_clock.h"
 

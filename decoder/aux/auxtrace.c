@@ -4,7 +4,6 @@
 
 #include "decoder/perf_data/perf_file.h"
 #include "decoder/perf_data/perf_record.h"
-#include "decoder/perf_data/perf_sample.h"
 
 #define MAX_SHIFT 63 /* of 64-bit words */
 #define MTC_FREQ_BITS                                                                              \

@@ -4,7 +4,7 @@
 #define DECODER_AUX_AUXTRACE_H
 
 #include "base/arena.h"
-#include "decoder/aux/aux_stream.h"
+#include "decoder/aux/aux_window.h"
 #include "decoder/clock/tsc_clock.h"
 
 struct perf_file;

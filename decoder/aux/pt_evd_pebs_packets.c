@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Parse packets that libipt 2.0 does not know: CFE, EVD, BBP, BIP, BEP, TRIG. */
-#include "decoder/aux/pt_evd_pebs_packets.h"
+#include "decoder/aux/pt_packet_read.h"
 
 #include "base/cursor.h"
 

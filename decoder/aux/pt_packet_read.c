@@ -2,8 +2,6 @@
 /* Read packets with libipt's packet decoder, and the packets that libipt does not know. */
 #include "decoder/aux/pt_packet_read.h"
 
-#include "decoder/aux/pt_evd_pebs_packets.h"
-
 void pt_packet_config(struct pt_config *config, const struct pt_info *info, int32_t cpu)
 {
 	struct clock_rates rates = pt_info_rates(info);

@@ -9,7 +9,6 @@
 #ifndef DECODER_MAPPINGS_SPACE_BUILDER_H
 #define DECODER_MAPPINGS_SPACE_BUILDER_H
 
-#include "base/arena.h"
 #include "decoder/mappings/address_space.h"
 
 struct space_builder {

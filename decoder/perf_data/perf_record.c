@@ -4,8 +4,6 @@
 
 #include <sys/mman.h>
 
-#include "decoder/perf_data/perf_types.h"
-
 /* Newer than some linux/perf_event.h: the last type of the kernel that is known here. */
 #define KERNEL_RECORD_LAST 22   /* PERF_RECORD_CALLCHAIN_DEFERRED */
 #define FILE_IDENTITY_SIZE 24   /* of MMAP2: device and inode, or build id */

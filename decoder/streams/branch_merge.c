@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A binary heap of streams, each with a borrowed row of its next events. */
-#include "decoder/streams/branch_merge.h"
+#include "decoder/streams/pt_streams.h"
 
 #include "base/tables/heap.h"
 #include "decoder/engine/pt_stream_base.h"

@@ -2,7 +2,6 @@
 /* Open an AUX stream with the engine of choice. */
 #include "decoder/streams/pt_streams.h"
 
-#include "decoder/aux/pt_packet_read.h"
 #include "decoder/engine/fast/pt_flow.h"
 #include "decoder/engine/libipt/pt_blocks.h"
 

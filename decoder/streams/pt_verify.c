@@ -4,7 +4,6 @@
 
 #include <intel-pt.h>
 
-#include "decoder/aux/aux_window.h"
 #include "decoder/streams/pt_streams.h"
 
 /*

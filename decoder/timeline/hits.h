@@ -11,7 +11,7 @@
 #ifndef DECODER_TIMELINE_HITS_H
 #define DECODER_TIMELINE_HITS_H
 
-#include "decoder/perf_data/perf_sample.h"
+#include "decoder/perf_data/perf_record.h"
 
 /* Values of a hit, at most: MAX_TRACE_ARGS of kernel/trace/trace_probe.h, and registers. */
 #define HIT_ARGS_MAX 160

@@ -8,7 +8,6 @@
 #ifndef DECODER_TIMELINE_THREAD_TABLE_H
 #define DECODER_TIMELINE_THREAD_TABLE_H
 
-#include "base/diag.h"
 #include "decoder/mappings/space_builder.h"
 #include "decoder/timeline/timeline_types.h"
 

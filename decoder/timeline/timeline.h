@@ -11,7 +11,6 @@
 #ifndef DECODER_TIMELINE_TIMELINE_H
 #define DECODER_TIMELINE_TIMELINE_H
 
-#include "base/diag.h"
 #include "decoder/timeline/timeline_types.h"
 
 struct perf_file;

@@ -2,7 +2,7 @@
 /* Reads TRACING_DATA, and fields of the formats in it. */
 #include "decoder/timeline/tracepoint_formats.h"
 
-#include "decoder/perf_data/perf_sample.h"
+#include "decoder/perf_data/perf_record.h"
 
 #define MAGIC "\x17\x08\x44tracing"
 

@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/io/file_use.h"
 #include "base/io/output_path.h"
 #include "src/options/input_paths.h"
 

@@ -11,7 +11,6 @@
 
 #include "base/io/file_makers.h"
 #include "base/io/interrupt.h"
-#include "base/io/output.h"
 #include "base/io/output_path.h"
 #include "src/formats/output_format.h"
 

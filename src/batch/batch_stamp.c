@@ -12,7 +12,6 @@
 #include <zstd.h>
 
 #include "base/io/file_makers.h"
-#include "base/io/file_use.h"
 #include "config.h"
 #include "src/formats/ftf/ftf_sink.h"
 #include "src/formats/output_format.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Write CPU events as counters, slices and instants. */
-#include "src/events/cpu_event_sink.h"
+#include "src/events/event_output.h"
 
 #include "src/slices/slice_args.h"
 

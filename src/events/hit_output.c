@@ -2,7 +2,6 @@
 /* Write, print and count hits. */
 #include "src/events/hit_output.h"
 
-#include "base/printable.h"
 #include "src/formats/format_branches.h"
 #include "src/formats/ftf/event_record.h"
 #include "src/formats/text/any_text.h"

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/io/file_use.h"
 #include "base/io/output_path.h"
 #include "symbols/files/core_file.h"
 

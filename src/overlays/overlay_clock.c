@@ -10,8 +10,6 @@
 #include <x86intrin.h>
 #endif
 
-#include "base/io/file_use.h"
-
 #define NS_PER_SECOND INT64_C(1000000000)
 #define SYNC_TRIES    100
 /* Lines of a file of clocks; what has more is something else. */

@@ -7,8 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/io/file_use.h"
-
 #define NS_PER_US UINT64_C(1000)
 
 /* ---- The option's words --------------------------------------------------- */

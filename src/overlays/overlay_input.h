@@ -3,7 +3,6 @@
 #ifndef SRC_OVERLAYS_OVERLAY_INPUT_H
 #define SRC_OVERLAYS_OVERLAY_INPUT_H
 
-#include "base/io/output.h"
 #include "overlays/memtrace.h"
 #include "overlays/runtime_events.h"
 #include "src/options/options.h"

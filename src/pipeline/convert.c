@@ -5,7 +5,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/io/file_use.h"
 #include "src/pipeline/output_pipeline.h"
 #include "src/sandbox/sandbox.h"
 

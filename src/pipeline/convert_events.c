@@ -2,7 +2,6 @@
 /* Print hits and overlays. */
 #include "src/pipeline/convert.h"
 
-#include "base/io/file_use.h"
 #include "src/callstack/precise/callstack_precise.h"
 #include "src/events/event_output.h"
 #include "src/perf_script/perf_script.h"

@@ -2,7 +2,6 @@
 /* Convert the text of perf script. */
 #include "src/pipeline/convert.h"
 
-#include "base/io/file_use.h"
 #include "base/io/interrupt.h"
 #include "src/events/event_output.h"
 #include "src/perf_script/perf_script.h"

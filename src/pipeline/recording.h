@@ -5,7 +5,6 @@
 #include "base/workers.h"
 #include "src/callstack/callstack.h"
 #include "src/resolve/code_files.h"
-#include "src/resolve/kernel_files.h"
 #include "src/select/event_filter.h"
 
 struct perf_recording {

@@ -5,10 +5,8 @@
 #include <elf.h>
 #include <unistd.h>
 
-#include "base/io/file_use.h"
 #include "decoder/code/insn.h"
 #include "decoder/mappings/space_builder.h"
-#include "src/resolve/kernel_files.h"
 
 void code_files_init(struct code_files *files, const struct resolver *resolver, size_t file_count)
 {

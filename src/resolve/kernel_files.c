@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Find kcore or vmlinux, and the modules, to describe the kernel's code. */
-#include "src/resolve/kernel_files.h"
+#include "src/resolve/code_files.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/io/file_use.h"
 #include "decoder/mappings/bpf_programs.h"
 #include "decoder/perf_data/perf_input.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Lay out and relocate the code of kernel modules as the kernel does. */
-#include "src/resolve/kernel_files.h"
+#include "src/resolve/code_files.h"
 
 /* The kernel aligns a module's code to at most a page. */
 #define ALIGNMENT_MAX 4096

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/io/file_makers.h"
-#include "base/io/file_use.h"
 #include "base/io/output_path.h"
 #include "base/io/temp_file.h"
 #include "base/tables/hash.h"

@@ -10,7 +10,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/io/file_use.h"
 #include "src/options/input_paths.h"
 #include "src/sandbox/sandbox.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds and starts a browser as xdg-open(1) does, but for text browsers. */
-#include "src/serve/browser.h"
+#include "src/serve/viewer_page.h"
 
 #include <fcntl.h>
 #include <signal.h>

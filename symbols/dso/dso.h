@@ -9,7 +9,6 @@
 #include "base/tables/direct_cache.h"
 #include "symbols/dso/dso_types.h"
 #include "symbols/dwarf/inline_table.h"
-#include "symbols/names/text_map.h"
 #include "symbols/symbol.h"
 #include "symbols/tables/code_starts.h"
 #include "symbols/tables/symbol_table.h"

@@ -10,9 +10,89 @@
 #ifndef SYMBOLS_DWARF_INLINE_TABLE_H
 #define SYMBOLS_DWARF_INLINE_TABLE_H
 
-#include "symbols/dwarf/line_table.h"
 #include "symbols/dwarf/split_unit.h"
-#include "symbols/names/range_map.h"
+#include "symbols/names/text_map.h"
+
+/*
+ * Finds the source location of an address by the DWARF line tables of one file
+ * (DWARF 2 to 5, through libdw).
+ *
+ * The compilation units' own ranges say which unit an address belongs to:
+ * .debug_aranges is optional, and clang does not write it.  A unit's line
+ * table is read when the first address in it is asked for.
+ */
+
+/* Zeroed memory is an empty table. */
+struct line_table {
+	Dwarf *dwarf;  /* owned; NULL: no debug information */
+	Dwarf *shared; /* owned; the part shared with other files (dwz(1)); may be NULL */
+	/* A range of addresses and the unit that it was compiled from. */
+	struct unit_range {
+		uint64_t begin, end; /* ELF virtual addresses */
+		Dwarf_Off unit;      /* of the unit's entry in .debug_info */
+	} * ranges;                  /* owned; sorted by begin */
+	size_t count, room;
+	struct dwarf_guard guard;
+};
+
+struct line_row {
+	const char *directory; /* `file` is relative to it; NULL: `file` is complete; borrowed */
+	const char *file;      /* NULL: unknown; borrowed from the table */
+	uint32_t line;         /* 0: unknown */
+	uint32_t column;       /* 0: unknown */
+};
+
+/* Returns whether a file has debug information. */
+bool line_table_is_in(const struct elf_file *file);
+
+/*
+ * Read the units of an open file, which must outlive the table.  A file without debug information
+ * gives an empty table.  `pool` is the run's, borrowed; may be NULL (dwarf_guard_init()).
+ * Returns 0, or -1 (ERROR_FORMAT) if the debug information is damaged: then the table
+ * has the units before the damage.
+ */
+int line_table_open(struct line_table *table, const struct elf_file *file, struct dwarf_pool *pool,
+		    struct error *err);
+
+/*
+ * Connect the open table with the file that has parts of its debug information
+ * in common with others; that file must outlive the table.
+ * Returns 0, or -1 if that file is implausible: then its parts are absent.
+ */
+int line_table_share(struct line_table *table, const struct elf_file *shared);
+
+void line_table_close(struct line_table *table);
+
+/*
+ * Find the row of the line table for the code at an address: of several the last.
+ * Returns 1 and fills *row, 0 if no row covers the address, -1 (ERROR_FORMAT)
+ * if the unit's line table is damaged.
+ */
+int line_table_find(struct line_table *table, uint64_t vaddr, struct line_row *row,
+		    struct error *err);
+
+/* A row of a line table at which a statement begins (is_stmt), or a sequence ends. */
+struct line_statement {
+	uint64_t vaddr;
+	struct line_row row; /* line 0: unknown, or the end of a sequence */
+};
+
+/*
+ * Call `add` for the statements of a unit in the order of their addresses, the order of the table
+ * where these are equal.
+ * Returns 0, or -1 (ERROR_FORMAT) if the unit's line table is damaged.
+ */
+int line_table_list(struct line_table *table, Dwarf_Die *unit,
+		    void (*add)(void *context, const struct line_statement *statement),
+		    void *context, struct error *err);
+
+/* Returns true and fills *unit if a unit of the table covers an address. */
+bool line_table_unit(struct line_table *table, uint64_t vaddr, Dwarf_Die *unit);
+
+/* Fill row->file and row->directory by the number of a file in a unit's line table; NULL: unknown.
+ */
+void line_table_place(struct line_table *table, Dwarf_Die *unit, uint32_t file,
+		      struct line_row *row);
 
 /* Ranges of addresses, each with the index of a function or an inlined call. */
 struct inline_ranges {

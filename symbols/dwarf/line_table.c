@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds the unit of an address, and its row in the unit's line table, by libdw. */
-#include "symbols/dwarf/line_table.h"
+#include "symbols/dwarf/inline_table.h"
 
 #include <dwarf.h>
 

@@ -8,7 +8,7 @@
 #ifndef SYMBOLS_FILES_DSO_FIND_H
 #define SYMBOLS_FILES_DSO_FIND_H
 
-#include "base/io/path_in_root.h"
+#include "base/io/file_use.h"
 
 /* Where files are looked for.  Its texts are borrowed. */
 struct dso_find_options {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Cuts overlapping ranges into pieces that do not overlap. */
-#include "symbols/names/range_map.h"
+#include "symbols/names/text_map.h"
 
 #include "base/tables/heap.h"
 

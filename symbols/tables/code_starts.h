@@ -2,7 +2,7 @@
 /*
  * Where the functions of a file begin that no symbol names.
  *
- * The unwind entries (unwind_table.h) say it, and where one ends.  Code without them
+ * The unwind entries (below) say it, and where one ends.  Code without them
  * begins at hints, in one pass over the code: the target of a direct call, ENDBR64 after
  * padding, the beginning of a section, the entry point, the functions of .init_array and
  * .fini_array.  A hint counts only outside of all entries.
@@ -16,7 +16,99 @@
 #ifndef SYMBOLS_TABLES_CODE_STARTS_H
 #define SYMBOLS_TABLES_CODE_STARTS_H
 
-#include "symbols/tables/unwind_table.h"
+#include <elfutils/libdw.h>
+
+#include "base/cursor.h"
+#include "symbols/files/elf_file.h"
+
+/*
+ * Where the functions of a file are by its unwind entries, which strip(1) leaves: the
+ * FDEs of .eh_frame (LSB Core, "Exception Frames") and of .debug_frame (DWARF 5, 6.4).
+ *
+ * A sorted array holds 8 bytes for each entry: the linker's own search table
+ * (.eh_frame_hdr) where there is one, else the entries in order of address.  An
+ * entry itself is read when an address of it is looked up.
+ *
+ * A file is hostile: entries that are not in its code count for nothing, and of two
+ * that overlap the first one ends where the second one begins.
+ */
+
+enum unwind_kind { UNWIND_EH_FRAME, UNWIND_DEBUG_FRAME, UNWIND_KINDS };
+
+/* Zeroed memory is an empty table. */
+struct unwind_table {
+	const struct elf_file *file; /* borrowed */
+	struct unwind_section {
+		Elf_Data data;  /* its bytes are borrowed; d_buf NULL: missing */
+		uint64_t vaddr; /* of its first byte */
+	} sections[UNWIND_KINDS];
+	uint64_t base; /* the file's lowest address of code */
+	struct unwind_start {
+		uint32_t begin;      /* bytes from table->base */
+		uint32_t entry : 31; /* offset of the FDE in its section */
+		uint32_t kind : 1;   /* enum unwind_kind: the section */
+	} * starts;                  /* owned; sorted, no two begin together */
+	size_t count, room;
+	/* The rules that the last entries had in common (a CIE). */
+	struct unwind_rules {
+		enum unwind_kind kind;
+		Dwarf_Off offset; /* in the section */
+		uint8_t encoding; /* of addresses: DW_EH_PE_* */
+		uint8_t lsda;     /* the same, of the LSDA; DW_EH_PE_omit: missing */
+		bool augmented;   /* augmentation data precede the instructions */
+		bool of_signals;  /* their code is where signal handlers return to */
+		bool known;
+	} rules;
+	uint64_t rules_left; /* bytes of rules that may be read yet */
+};
+
+/* A range of code by its entry: [begin, end), virtual addresses. */
+struct unwind_range {
+	uint64_t begin, end;
+	uint64_t lsda; /* of the function's landing pads, or 0 */
+	size_t index;  /* in table->starts */
+	/*
+	 * The stack has a frame already where the range begins: the code is entered in
+	 * the middle of a function, and is a part of it that the compiler put elsewhere.
+	 */
+	bool has_frame;
+};
+
+/* Read the table of an open file, which must outlive it.  A damaged file has fewer entries. */
+void unwind_table_open(struct unwind_table *table, const struct elf_file *file);
+
+void unwind_table_close(struct unwind_table *table);
+
+/*
+ * Find the entry that covers a virtual address.
+ * Returns whether one does; if not, [range->begin, range->end) is the code between two
+ * entries, from 0 or to UINT64_MAX before the first or after the last one.
+ */
+bool unwind_table_find(struct unwind_table *table, uint64_t vaddr, struct unwind_range *range);
+
+/*
+ * Where an exception lands that passes through a call, by the call sites that compilers write for
+ * the personality routine of C++, which Rust, Ada, D and others use, too: a function's LSDA in
+ * .gcc_except_table (LSB Core, "Exception Frames"; Itanium C++ ABI, "Exception Handling").
+ *
+ * Of a function that is active several times, only the call that each activation is in
+ * says which of them an exception enters.
+ */
+
+/* A function's LSDA. */
+struct landing_pads {
+	const uint8_t *bytes; /* borrowed: from its beginning to the end of the file's segment */
+	size_t size;
+	uint64_t vaddr;    /* of `bytes` */
+	uint64_t function; /* virtual address where the function's unwind entry begins */
+	bool wide;         /* the file's addresses have 64 bits */
+};
+
+/*
+ * Returns the landing pad of the call at a virtual address; 0 if it has no landing pad, or
+ * the LSDA is damaged.  Reads at most *work call sites, and subtracts their number.
+ */
+uint64_t landing_pads_find(const struct landing_pads *pads, uint64_t call, size_t *work);
 
 /* Zeroed memory has no starts. */
 struct code_starts {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Matches parts with functions, by their names and addresses. */
-#include "symbols/tables/symbol_entry.h"
+#include "symbols/tables/symbol_table.h"
 
 #include "symbols/names/demangle.h"
 #include "symbols/symbol.h"

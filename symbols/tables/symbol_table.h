@@ -15,7 +15,95 @@
 #ifndef SYMBOLS_TABLES_SYMBOL_TABLE_H
 #define SYMBOLS_TABLES_SYMBOL_TABLE_H
 
-#include "symbols/tables/symbol_entry.h"
+#include "symbols/names/text_map.h"
+#include "symbols/tables/go_table.h"
+
+/* The entries of a symbol table (symbols/tables/symbol_table.h): plain data. */
+
+/* No entry; also the name of a linkage table's header, and of a stub without a name. */
+#define SYMBOL_ENTRY_NONE RANGE_NONE
+
+enum symbol_strings {
+	SYMBOL_STRINGS_SYMTAB = 0, /* of .symtab, or else the debug file's */
+	SYMBOL_STRINGS_DYNSYM,     /* of .dynsym */
+	SYMBOL_STRINGS_GO,         /* of .gopclntab (go_table.h) */
+	SYMBOL_STRINGS_COUNT,
+};
+
+/* Zeroed memory is an empty table. */
+struct symbol_table {
+	struct symbol_entry {
+		uint64_t begin, end; /* ELF virtual addresses; end of an entry without size:
+					symbol_table.h */
+		uint32_t name;       /* offset in its string section */
+		uint32_t order;      /* index in the file's tables: ties go to the first */
+		uint32_t section;    /* number of the section that holds it; 0 for linkage stubs */
+		uint8_t kind;        /* enum symbol_kind */
+		uint8_t binding;     /* enum symbol_binding */
+		uint8_t strings;     /* enum symbol_strings */
+		bool sized : 1;      /* the file says where it ends */
+		bool untyped : 1;    /* no symbol here has a type: a label of assembly, perhaps a
+					function */
+		bool hidden : 1;     /* other files cannot refer to it: local, or hidden by its
+					visibility */
+	} * entries;                 /* owned; sorted by begin, no two begin together */
+	size_t count;
+	struct range_map ranges; /* of the entries: the entry that begins last is shown */
+	/* Code at `part` is a part of the function at `function`; entries begin at both. */
+	struct symbol_part {
+		uint64_t part, function;
+	} * parts; /* owned; sorted by part */
+	size_t part_count;
+	struct string_section {
+		uint32_t section; /* of the symbol table; 0: none; UINT32_MAX: the debug file's */
+		const char *text; /* borrowed from the file; may be NULL */
+		size_t size;      /* bytes */
+	} strings[SYMBOL_STRINGS_COUNT];
+	struct go_table go; /* of a program in Go; else empty */
+};
+
+/*
+ * Returns an entry's name, without "@plt"; NULL for a linkage table's header or nameless stub.
+ * NUL-terminated, borrowed from the file.
+ */
+static inline const char *symbol_table_name(const struct symbol_table *table,
+					    const struct symbol_entry *entry)
+{
+	return entry->name == SYMBOL_ENTRY_NONE ? NULL
+						: table->strings[entry->strings].text + entry->name;
+}
+
+/*
+ * Which symbols are parts of which functions.  By their names: "foo.cold" is a
+ * part of the "foo" of its source file, else of the only global "foo".  By their
+ * addresses: labels inside functions of assembly.
+ */
+
+/*
+ * Fill table->parts.  The table has all entries of the file, in any order; `sources` has the
+ * `source_count` orders, ascending, at which the symbols of another source file begin.
+ */
+void symbol_parts_find(struct symbol_table *table, const uint32_t *sources, size_t source_count);
+
+/*
+ * Add the labels that are inside functions to table->parts.  The entries are sorted, no two begin
+ * together, and those without a size reach to the next one.
+ *
+ * A label is a symbol without type and size (gABI, "Symbol Table": STT_NOTYPE).  It is inside the
+ * function before it
+ * - within the size of that: glibc's __syscall_cancel_arch_end, where system calls return to;
+ * - if it is hidden, and that is typed but without size: musl's __cp_end;
+ * - if its name is that function's, a dot and more (NASM manual, "Local Labels"): foo.loop.
+ * All others may be functions whose authors left out the directives for type and size.
+ */
+void symbol_parts_add_labels(struct symbol_table *table);
+
+/*
+ * Find the function of the part that begins at an address; of a part of a part that of
+ * the outer one.
+ * Returns true and fills *function, where the function begins; false if no part begins there.
+ */
+bool symbol_parts_function(const struct symbol_table *table, uint64_t part, uint64_t *function);
 
 /* Returns whether a file has a .symtab. */
 bool symbol_table_is_complete(const struct elf_file *file);

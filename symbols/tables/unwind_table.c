@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads where functions begin from the unwind entries of a file. */
-#include "symbols/tables/unwind_table.h"
+#include "symbols/tables/code_starts.h"
 
 #include <dwarf.h>
 

@@ -9,12 +9,10 @@
 #include <string.h>
 
 #include "symbols/dwarf/inline_table.h"
-#include "symbols/dwarf/line_table.h"
 #include "symbols/dwarf/split_unit.h"
 #include "symbols/files/elf_file.h"
 #include "symbols/names/demangle.h"
 #include "symbols/tables/code_starts.h"
-#include "symbols/tables/unwind_table.h"
 #include "symbols/tables/symbol_table.h"
 #include "symbols/tables/trap_table.h"
 

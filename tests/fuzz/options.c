@@ -14,7 +14,7 @@
 
 #include "base/cursor.h"
 #include "reader/trace_reader.h"
-#include "reader/trace_slices.h"
+#include "reader/trace_print.h"
 #include "src/formats/output_format.h"
 #include "src/pipeline/convert.h"
 #include "tests/support/sample.h"

@@ -7,7 +7,6 @@
 
 #include "reader/trace_print.h"
 #include "reader/trace_reader.h"
-#include "reader/trace_slices.h"
 #include "tests/fuzz/memory_file.h"
 
 /* Packed data may unpack to a lot: a limit. */

@@ -19,7 +19,6 @@
 #include "base/alloc.h"
 #include "decoder/aux/auxtrace.h"
 #include "decoder/perf_data/perf_file.h"
-#include "decoder/streams/branch_merge.h"
 #include "decoder/streams/pt_streams.h"
 #include "decoder/timeline/timeline.h"
 #include "src/callstack/precise/callstack_precise.h"

@@ -26,7 +26,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "reader/trace_slices.h"
+#include "reader/trace_print.h"
 #include "src/formats/output_format.h"
 #include "src/pipeline/convert.h"
 #include "tests/sweep/recording.h"

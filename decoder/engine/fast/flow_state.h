@@ -12,7 +12,7 @@
 #include <intel-pt.h>
 
 #include "decoder/aux/aux_window.h"
-#include "decoder/aux/pt_evd_pebs_packets.h"
+#include "decoder/aux/pt_packet_read.h"
 #include "decoder/clock/packet_clock.h"
 #include "decoder/code/address_filter.h"
 #include "decoder/code/basic_block.h"

@@ -2,7 +2,7 @@
 /* Replace packets that libipt 2.0 cannot follow, in a copy of the trace. */
 #include "decoder/engine/libipt/pt_blocks.h"
 
-#include "decoder/aux/pt_evd_pebs_packets.h"
+#include "decoder/aux/pt_packet_read.h"
 
 /* Opcodes (SDM volume 3, packet definitions). */
 #define EXTENDED       0x02

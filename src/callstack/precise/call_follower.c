@@ -2,7 +2,7 @@
 /* Follow stretches in jobs, and join them to a thread's stack. */
 #include "src/callstack/precise/call_follower.h"
 
-#include "decoder/streams/branch_merge.h"
+#include "decoder/streams/pt_streams.h"
 #include "src/callstack/call_stretch.h"
 #include "src/callstack/precise/callstack_precise_stack.h"
 #include "src/resolve/resolve.h"

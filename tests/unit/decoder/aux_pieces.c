@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "decoder/aux/aux_stream.h"
+#include "decoder/aux/aux_window.h"
 
 #include <stdlib.h>
 #include <string.h>

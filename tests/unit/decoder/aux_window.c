@@ -11,7 +11,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "decoder/aux/aux_stream.h"
 #include "tests/support/unit.h"
 
 #define SIZE 200

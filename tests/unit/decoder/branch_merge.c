@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "decoder/streams/branch_merge.h"
+#include "decoder/streams/pt_streams.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decoder/perf_data/perf_sample.h"
+#include "decoder/perf_data/perf_record.h"
 #include "tests/support/unit.h"
 
 #define ID 314

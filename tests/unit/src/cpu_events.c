@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "decoder/perf_data/perf_types.h"
-#include "src/events/cpu_event_sink.h"
+#include "src/events/event_output.h"
 #include "tests/unit/src/event_recording.h"
 
 /* Tests of packets unknown to libipt run with each engine. */

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "reader/trace_reader.h"
-#include "reader/trace_slices.h"
+#include "reader/trace_print.h"
 #include "tests/support/unit.h"
 #include "writer/ftf.h"
 

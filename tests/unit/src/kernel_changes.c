@@ -17,7 +17,7 @@
 #include "decoder/mappings/bpf_programs.h"
 #include "decoder/perf_data/perf_file.h"
 #include "decoder/streams/pt_streams.h"
-#include "src/resolve/kernel_files.h"
+#include "src/resolve/code_files.h"
 #include "tests/support/sample.h"
 #include "tests/support/unit.h"
 

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/serve/browser.h"
 #include "src/serve/viewer_page.h"
 #include "tests/support/unit.h"
 

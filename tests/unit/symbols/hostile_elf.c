@@ -11,7 +11,6 @@
 #include <time.h>
 
 #include "symbols/dwarf/inline_table.h"
-#include "symbols/dwarf/line_table.h"
 #include "symbols/files/elf_file.h"
 #include "symbols/tables/code_starts.h"
 #include "symbols/tables/symbol_table.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* LSDAs byte by byte, by the LSB Core's "Exception Frames" and GCC's output for C++. */
-#include "symbols/tables/unwind_table.h"
+#include "symbols/tables/code_starts.h"
 
 #include <dwarf.h>
 

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "reader/trace_print.h"
-#include "reader/trace_slices.h"
 #include "tests/support/unit.h"
 
 struct trace trace;
