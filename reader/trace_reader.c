@@ -99,17 +99,6 @@ static int trace_input_open_fd(struct trace_input *input, int fd, struct error *
 	return 0;
 }
 
-/* The same of a path, "-" for standard input. */
-static int trace_input_open(struct trace_input *input, const char *path, struct error *err)
-{
-	int fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
-
-	*input = (struct trace_input){ .fd = -1 };
-	if (fd < 0)
-		return error_set_system(err, errno, "cannot open");
-	return trace_input_open_fd(input, fd, err);
-}
-
 /* ---- Unpacking ----------------------------------------------------------- */
 
 /* Each of these unpacks some bytes of the file.  Returns 0; -1 if they are damaged. */
@@ -238,11 +227,8 @@ static bool fine(const struct parse *p)
 	return !p->record->problem[0];
 }
 
-static void complain(struct parse *p, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
 /* The first problem of a record counts. */
-static void complain(struct parse *p, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void complain(struct parse *p, const char *format, ...)
 {
 	va_list args;
 
@@ -793,23 +779,24 @@ static void read_record(struct parse *p)
 	check_first(p);
 }
 
-int trace_reader_open(struct trace_reader *reader, const char *path, struct error *err)
+int trace_reader_open_fd(struct trace_reader *reader, int fd, struct error *err)
 {
 	*reader = (struct trace_reader){ 0 };
-	if (trace_input_open(&reader->input, path, err) < 0)
+	if (trace_input_open_fd(&reader->input, fd, err) < 0)
 		return -1;
 	/* There is a provider 0 before any is named. */
 	enter_provider(reader, 0);
 	return 0;
 }
 
-int trace_reader_open_fd(struct trace_reader *reader, int fd, struct error *err)
+int trace_reader_open(struct trace_reader *reader, const char *path, struct error *err)
 {
-	*reader = (struct trace_reader){ 0 };
-	if (trace_input_open_fd(&reader->input, fd, err) < 0)
-		return -1;
-	enter_provider(reader, 0);
-	return 0;
+	int fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+
+	*reader = (struct trace_reader){ .input.fd = -1 };
+	if (fd < 0)
+		return error_set_system(err, errno, "cannot open");
+	return trace_reader_open_fd(reader, fd, err);
 }
 
 /* ---- Reading on ---------------------------------------------------------- */

@@ -32,10 +32,8 @@ struct read_slice {
 	char *text;    /* owned: name and args, escaped */
 };
 
-static void report_slice_error(struct trace_record *record, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void report_slice_error(struct trace_record *record, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void report_slice_error(struct trace_record *record,
+								     const char *format, ...)
 {
 	va_list args;
 
@@ -57,12 +55,7 @@ static struct slice_thread *find_thread(struct trace_slices *slices, const struc
 {
 	struct slice_thread *thread;
 
-	HASH_FIND(hh, slices->threads, ids, sizeof(*ids), thread);
-	if (thread)
-		return thread;
-	thread = alloc_zeroed(1, sizeof(*thread));
-	thread->ids = *ids;
-	HASH_ADD(hh, slices->threads, ids, sizeof(thread->ids), thread);
+	HASH_FIND_OR_ADD(slices->threads, ids, ids, thread);
 	return thread;
 }
 

@@ -13,6 +13,20 @@
 #include "base/common.h"
 
 /*
+ * Find the item whose member `member` equals *key, or add a zeroed item with that key; `item` is a
+ * variable.
+ */
+#define HASH_FIND_OR_ADD(head, member, key, item)                                                  \
+	do {                                                                                       \
+		HASH_FIND(hh, head, key, sizeof((item)->member), item);                            \
+		if (!(item)) {                                                                     \
+			(item) = alloc_zeroed(1, sizeof(*(item)));                                 \
+			(item)->member = *(key);                                                   \
+			HASH_ADD(hh, head, member, sizeof((item)->member), item);                  \
+		}                                                                                  \
+	} while (0)
+
+/*
  * Remove and free all items of a table; `item` is a variable.  A statement as third argument
  * releases the item's members.
  */

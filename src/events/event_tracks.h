@@ -16,6 +16,15 @@
 /* Types of data that an event can have: enum cpu_event_evd. */
 #define EVD_TYPES 3
 
+/* A thread or a CPU, as the key of a hash. */
+struct event_owner {
+	const struct thread *thread; /* borrowed; NULL: unknown, or the owner is a CPU */
+	int64_t cpu;                 /* EVENT_NO_CPU: the owner is a thread */
+};
+
+/* CPUs have numbers of 32 bits. */
+#define EVENT_NO_CPU INT64_MIN
+
 /* A CPU and its track; cpu -1: unknown (AUX buffers per thread). */
 struct cpu_track {
 	int32_t cpu;

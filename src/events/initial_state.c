@@ -28,14 +28,8 @@ static const uint8_t state_of[CPU_EVENT_KINDS] = {
 	[CPU_EVENT_TX_LOST] = STATE_TRANSACTION,
 };
 
-/* Of the key of threads, whose CPUs do not matter. */
-#define NO_CPU INT64_MIN
-
 struct state_owner {
-	struct owner_key {
-		const struct thread *thread; /* borrowed; NULL: unknown, or a CPU */
-		int64_t cpu;
-	} key;
+	struct event_owner key;
 	struct cpu_event states[STATES]; /* kind CPU_EVENT_NONE: unset */
 	UT_hash_handle hh;
 };
@@ -48,7 +42,7 @@ bool initial_state_is_state(enum cpu_event_kind kind)
 static struct state_owner *find_owner(const struct initial_state *initial,
 				      const struct thread *thread, int64_t cpu)
 {
-	const struct owner_key key = { thread, cpu };
+	const struct event_owner key = { thread, cpu };
 	struct state_owner *owner;
 
 	HASH_FIND(hh, initial->owners, &key, sizeof(key), owner);
@@ -57,16 +51,12 @@ static struct state_owner *find_owner(const struct initial_state *initial,
 
 static struct state_owner *make_owner(struct initial_state *initial, const struct cpu_event *event)
 {
-	const struct owner_key key = state_of[event->kind] == STATE_TRANSACTION
-					     ? (struct owner_key){ event->thread, NO_CPU }
-					     : (struct owner_key){ NULL, event->cpu };
-	struct state_owner *owner = find_owner(initial, key.thread, key.cpu);
+	const struct event_owner key = state_of[event->kind] == STATE_TRANSACTION
+					       ? (struct event_owner){ event->thread, EVENT_NO_CPU }
+					       : (struct event_owner){ NULL, event->cpu };
+	struct state_owner *owner;
 
-	if (owner)
-		return owner;
-	owner = alloc_zeroed(1, sizeof(*owner));
-	owner->key = key;
-	HASH_ADD(hh, initial->owners, key, sizeof(key), owner);
+	HASH_FIND_OR_ADD(initial->owners, key, &key, owner);
 	return owner;
 }
 
@@ -106,7 +96,7 @@ void initial_state_emit(struct initial_state *initial, const struct cpu_event *e
 			struct cpu_event_sink *sink)
 {
 	struct state_owner *cpu = find_owner(initial, NULL, event->cpu);
-	struct state_owner *thread = find_owner(initial, event->thread, NO_CPU);
+	struct state_owner *thread = find_owner(initial, event->thread, EVENT_NO_CPU);
 
 	if (cpu)
 		emit_states(initial, cpu, sink);
@@ -121,7 +111,7 @@ void initial_state_emit_all(struct initial_state *initial, struct cpu_event_sink
 	for (int threads = 0; threads < 2; threads++) {
 		HASH_ITER(hh, initial->owners, owner, next)
 		{
-			if ((owner->key.cpu == NO_CPU) == threads)
+			if ((owner->key.cpu == EVENT_NO_CPU) == threads)
 				emit_states(initial, owner, sink);
 		}
 	}

@@ -246,12 +246,7 @@ static struct pebs_record *find_record(struct pebs_events *events, int32_t cpu)
 {
 	struct pebs_record *found;
 
-	HASH_FIND_INT(events->records, &cpu, found);
-	if (!found) {
-		found = alloc_zeroed(1, sizeof(*found));
-		found->cpu = cpu;
-		HASH_ADD_INT(events->records, cpu, found);
-	}
+	HASH_FIND_OR_ADD(events->records, cpu, &cpu, found);
 	return found;
 }
 

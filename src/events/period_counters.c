@@ -5,13 +5,8 @@
 /* Bytes of stretches that stay in memory. */
 #define COUNTERS_MEMORY ((size_t)16 << 20)
 
-#define NO_CPU (-2)
-
 struct counted_owner {
-	struct owner_key {
-		const struct thread *thread; /* borrowed; NULL: unknown, or the owner is a CPU */
-		int64_t cpu;                 /* NO_CPU: the owner is a thread */
-	} key;
+	struct event_owner key;
 	struct counted_stretch {
 		struct counted_owner *owner;
 		uint64_t number; /* 0, 1, ... */
@@ -23,17 +18,13 @@ struct counted_owner {
 	UT_hash_handle hh;
 };
 
-static struct counted_owner *owner_of(struct period_counters *counters, const struct owner_key *key)
+static struct counted_owner *owner_of(struct period_counters *counters,
+				      const struct event_owner *key)
 {
 	struct counted_owner *owner;
 
-	HASH_FIND(hh, counters->owners, key, sizeof(*key), owner);
-	if (owner)
-		return owner;
-	owner = alloc_zeroed(1, sizeof(*owner));
-	owner->key = *key;
+	HASH_FIND_OR_ADD(counters->owners, key, key, owner);
 	owner->now.owner = owner;
-	HASH_ADD(hh, counters->owners, key, sizeof(*key), owner);
 	return owner;
 }
 
@@ -74,7 +65,8 @@ void period_counters_add(struct period_counters *counters, const struct branch_e
 			 size_t count)
 {
 	for (const struct branch_event *event = events; event < events + count; event++) {
-		struct owner_key thread = { event->thread, NO_CPU }, cpu = { NULL, event->cpu };
+		struct event_owner thread = { event->thread, EVENT_NO_CPU },
+				   cpu = { NULL, event->cpu };
 		uint64_t time = event->time, number;
 
 		if (event->kind == BRANCH_COUNTS && event->word > time)
@@ -109,7 +101,7 @@ static uint64_t start_counter(struct event_tracks *tracks, const struct counted_
 {
 	const struct thread *thread = owner->key.thread;
 	const char *name = event_thread_name(thread);
-	bool is_cpu = owner->key.cpu != NO_CPU;
+	bool is_cpu = owner->key.cpu != EVENT_NO_CPU;
 	struct ftf_thread track = is_cpu ? event_tracks_cpu(tracks, (int32_t)owner->key.cpu)->track
 					 : event_tracks_thread(tracks, thread);
 	char text[64];

@@ -498,23 +498,15 @@ static void feed_line(struct script *script, const char *text, size_t length)
 		feed_error(script, &line);
 		break;
 	case PERF_LINE_HIT:
-		script->counts->hits++;
-		echo(script, text, length);
-		feed_time(script, &line, NULL);
-		pass_hit(script, &line);
-		break;
 	case PERF_LINE_SAMPLE:
-		script->counts->samples++;
-		echo(script, text, length);
-		feed_time(script, &line, NULL);
-		break;
 	case PERF_LINE_CBR:
-		echo(script, text, length);
-		feed_time(script, &line, NULL);
-		break;
 	case PERF_LINE_PTWRITE:
+		script->counts->hits += line.kind == PERF_LINE_HIT;
+		script->counts->samples += line.kind == PERF_LINE_SAMPLE;
 		echo(script, text, length);
-		feed_time(script, &line, script->ptwrite);
+		feed_time(script, &line, line.kind == PERF_LINE_PTWRITE ? script->ptwrite : NULL);
+		if (line.kind == PERF_LINE_HIT)
+			pass_hit(script, &line);
 		break;
 	case PERF_LINE_NAMELESS:
 		script->counts->samples++;

@@ -78,7 +78,7 @@ struct dso_store {
 	struct dso *dsos;  /* hash; its members are of the arena */
 	struct dso *files; /* hash of the found ones, one for each file */
 	struct demangler demangler;
-	struct dwarf_pool pool;
+	size_t pool; /* bytes of memory that debug information may still take: dwarf_guard.h */
 	uint64_t changed_count;           /* symbols with `changed`, but for whole files */
 	uint64_t text_used, text_allowed; /* bytes of demangled names (base/budget.h) */
 	/*

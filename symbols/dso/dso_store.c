@@ -17,7 +17,7 @@ struct dso_store *dso_store_open(const struct dso_store_options *options, struct
 	struct dso_store *store = alloc_zeroed(1, sizeof(*store));
 
 	arena_init(&store->arena);
-	dwarf_pool_init(&store->pool);
+	store->pool = DWARF_MEMORY_START;
 	pthread_mutex_init(&store->lock, NULL);
 	store->names = names;
 	store->diag = diag;

@@ -93,14 +93,9 @@ static size_t own_memory(const struct elf_file *file)
 	return counted > file->size + unpacked ? counted - file->size - unpacked : 0;
 }
 
-void dwarf_pool_init(struct dwarf_pool *pool)
-{
-	pool->left = DWARF_MEMORY_START;
-}
-
 static size_t memory_left(const struct dwarf_guard *guard)
 {
-	return guard->own_left + (guard->pool ? guard->pool->left : 0);
+	return guard->own_left + (guard->pool ? *guard->pool : 0);
 }
 
 bool dwarf_guard_allows_memory(struct dwarf_guard *guard, size_t size)
@@ -111,7 +106,7 @@ bool dwarf_guard_allows_memory(struct dwarf_guard *guard, size_t size)
 		return false;
 	guard->own_left -= own;
 	if (size > own)
-		guard->pool->left -= size - own;
+		*guard->pool -= size - own;
 	return true;
 }
 
@@ -135,8 +130,7 @@ static void choose_section(Elf_Data **data, const struct elf_section *section, c
 		*data = ALLOC_CHECKED(elf_getdata(section->scn, NULL));
 }
 
-void dwarf_guard_init(struct dwarf_guard *guard, const struct elf_file *file,
-		      struct dwarf_pool *pool)
+void dwarf_guard_init(struct dwarf_guard *guard, const struct elf_file *file, size_t *pool)
 {
 	/* Before libdw unpacks them, and their headers are gone. */
 	*guard = (struct dwarf_guard){ .own_left = own_memory(file), .pool = pool };

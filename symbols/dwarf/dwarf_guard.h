@@ -13,24 +13,16 @@
 
 #include "symbols/files/elf_file.h"
 
-/* Memory that all debug information of a run may take beside what its files' sizes allow. */
-struct dwarf_pool {
-	size_t left; /* bytes */
-};
-
 /* The rest of the memory and work that a file's size allows.  Zeroed, it allows nothing. */
 struct dwarf_guard {
 	Elf_Data *info; /* borrowed from the ELF handle, as are those below; may be NULL */
 	Elf_Data *abbrev, *line, *line_str, *str;
 	size_t own_left;                 /* bytes of memory, beside the pool's */
-	struct dwarf_pool *pool;         /* borrowed; may be NULL */
+	size_t *pool;                    /* borrowed; may be NULL */
 	size_t line_bytes_left;          /* of line programs that may be counted */
 	struct counted_lines *lines;     /* owned: hash of the line programs that were counted */
 	struct counted_abbrevs *abbrevs; /* owned: hash of tables of abbreviations, the same */
 };
-
-/* Fill a run's pool. */
-void dwarf_pool_init(struct dwarf_pool *pool);
 
 /*
  * Returns true if the sections together, unpacked, would be implausibly large, also where they
@@ -40,10 +32,10 @@ bool dwarf_guard_is_bomb(const struct elf_file *file);
 
 /*
  * Start to count.  Call it before compressed sections are unpacked, as dwarf_begin_elf() does.
- * `pool` is borrowed and must outlive the guard; NULL: the file's own size is all there is.
+ * `pool`, borrowed, must outlive the guard: the bytes that all debug information of a run may still
+ * take beside what the files' sizes allow; NULL: no more than that.
  */
-void dwarf_guard_init(struct dwarf_guard *guard, const struct elf_file *file,
-		      struct dwarf_pool *pool);
+void dwarf_guard_init(struct dwarf_guard *guard, const struct elf_file *file, size_t *pool);
 
 /* Find the sections, once they are unpacked. */
 void dwarf_guard_find_sections(struct dwarf_guard *guard, const struct elf_file *file);

@@ -51,7 +51,7 @@ bool line_table_is_in(const struct elf_file *file);
  * Returns 0, or -1 (ERROR_FORMAT) if the debug information is damaged: then the table
  * has the units before the damage.
  */
-int line_table_open(struct line_table *table, const struct elf_file *file, struct dwarf_pool *pool,
+int line_table_open(struct line_table *table, const struct elf_file *file, size_t *pool,
 		    struct error *err);
 
 /*

@@ -88,7 +88,7 @@ bool line_table_is_in(const struct elf_file *file)
 	       elf_section_find(file->elf, ".zdebug_info", &section);
 }
 
-int line_table_open(struct line_table *table, const struct elf_file *file, struct dwarf_pool *pool,
+int line_table_open(struct line_table *table, const struct elf_file *file, size_t *pool,
 		    struct error *err)
 {
 	int failed;

@@ -63,8 +63,8 @@ enum split_section {
 /* The files of the split units of one program, and its package. */
 struct split_files {
 	struct debug_request request;
-	struct dwarf_pool *pool; /* borrowed; the run's */
-	const char *debug_path;  /* of the file with the units' own parts; NULL: the program */
+	size_t *pool;           /* borrowed; the run's */
+	const char *debug_path; /* of the file with the units' own parts; NULL: the program */
 	bool package_looked_up;
 	struct elf_file package;                   /* may be closed */
 	struct byte_view sections[SPLIT_SECTIONS]; /* of the package; borrowed */
