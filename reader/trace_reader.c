@@ -82,13 +82,14 @@ static void trace_input_close(struct trace_input *input)
 	*input = (struct trace_input){ .fd = -1 };
 }
 
-/*
- * Open a file from where it is read next; `fd` is closed with the input, or at once if that fails.
- * Returns 0; -1 with err filled.
- */
-static int trace_input_open_fd(struct trace_input *input, int fd, struct error *err)
+/* Open a file, "-" for standard input.  Returns 0; -1 with err filled. */
+static int trace_input_open(struct trace_input *input, const char *path, struct error *err)
 {
+	int fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+
 	*input = (struct trace_input){ .fd = fd };
+	if (fd < 0)
+		return error_set_system(err, errno, "cannot open");
 	input->packed = alloc_zeroed(1, BLOCK_SIZE);
 	input->bytes = alloc_zeroed(1, BLOCK_SIZE);
 	if (read_block(input, err) < 0) {
@@ -779,24 +780,32 @@ static void read_record(struct parse *p)
 	check_first(p);
 }
 
-int trace_reader_open_fd(struct trace_reader *reader, int fd, struct error *err)
+int trace_reader_open(struct trace_reader *reader, const char *path, struct error *err)
 {
 	*reader = (struct trace_reader){ 0 };
-	if (trace_input_open_fd(&reader->input, fd, err) < 0)
+	if (trace_input_open(&reader->input, path, err) < 0)
 		return -1;
 	/* There is a provider 0 before any is named. */
 	enter_provider(reader, 0);
 	return 0;
 }
 
-int trace_reader_open(struct trace_reader *reader, const char *path, struct error *err)
+void trace_reader_open_bytes(struct trace_reader *reader, const uint8_t *bytes, size_t size)
 {
-	int fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+	*reader = (struct trace_reader){
+		/* Nothing is written to it. */
+		.input = { .fd = -1,
+			   .bytes = (uint8_t *)(uintptr_t)bytes,
+			   .used = size,
+			   .ended = true },
+	};
+	enter_provider(reader, 0);
+}
 
-	*reader = (struct trace_reader){ .input.fd = -1 };
-	if (fd < 0)
-		return error_set_system(err, errno, "cannot open");
-	return trace_reader_open_fd(reader, fd, err);
+void trace_reader_seek(struct trace_reader *reader, uint64_t offset)
+{
+	reader->input.at = offset;
+	reader->offset = offset;
 }
 
 /* ---- Reading on ---------------------------------------------------------- */

@@ -145,8 +145,14 @@ struct trace_reader {
 /* Open a trace.  Returns 0; -1 with err filled. */
 int trace_reader_open(struct trace_reader *reader, const char *path, struct error *err);
 
-/* The same of an open file, as trace_input_open_fd(). */
-int trace_reader_open_fd(struct trace_reader *reader, int fd, struct error *err);
+/* The same of bytes in memory, borrowed until closing. */
+void trace_reader_open_bytes(struct trace_reader *reader, const uint8_t *bytes, size_t size);
+
+/*
+ * Continue at an offset of bytes in memory, where a record begins.  Its references mean those
+ * that were defined last.
+ */
+void trace_reader_seek(struct trace_reader *reader, uint64_t offset);
 
 /*
  * Check that an opened trace begins with the magic number.  Returns 0; -1 with err filled: it

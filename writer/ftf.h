@@ -154,6 +154,11 @@ struct ftf_options {
 	 */
 	const struct ftf_allocator *allocator;
 	uint64_t first_new_id; /* ftf_id_new()'s first result; 0: FTF_FIRST_NEW_ID */
+	/*
+	 * Records contain their texts and threads, so that each can be read alone; texts above 256
+	 * bytes have references, which are never redefined: too many are a sticky error.
+	 */
+	bool inlined;
 };
 
 /*
@@ -345,6 +350,10 @@ struct ftf_event {
 	const struct ftf_arg *args; /* borrowed for the call; NULL if arg_count is 0 */
 	size_t arg_count;           /* at most FTF_ARGS_MAX, or a sticky error */
 };
+
+/* Write an event of any type.  `tail`: its id, or the end of a complete one; else not used. */
+void ftf_any_event(struct ftf_writer *writer, enum ftf_event_type type,
+		   const struct ftf_event *event, uint64_t tail);
 
 /* A mark at one time. */
 void ftf_instant(struct ftf_writer *writer, const struct ftf_event *event);

@@ -249,40 +249,24 @@ bool ftf_write_templates(struct ftf_writer *writer, struct ftf_thread thread,
 	return true;
 }
 
-void ftf_complete(struct ftf_writer *writer, const struct ftf_event *event, uint64_t end)
+void ftf_any_event(struct ftf_writer *writer, enum ftf_event_type type,
+		   const struct ftf_event *event, uint64_t tail)
 {
-	emit_record(writer, FTF_DURATION_COMPLETE, event, end);
+	emit_record(writer, type, event, tail);
 }
 
-void ftf_async_begin(struct ftf_writer *writer, const struct ftf_event *event, uint64_t id)
-{
-	emit_record(writer, FTF_ASYNC_BEGIN, event, id);
-}
-
-void ftf_async_instant(struct ftf_writer *writer, const struct ftf_event *event, uint64_t id)
-{
-	emit_record(writer, FTF_ASYNC_INSTANT, event, id);
-}
-
-void ftf_async_end(struct ftf_writer *writer, const struct ftf_event *event, uint64_t id)
-{
-	emit_record(writer, FTF_ASYNC_END, event, id);
-}
-
-void ftf_flow_begin(struct ftf_writer *writer, const struct ftf_event *event, uint64_t id)
-{
-	emit_record(writer, FTF_FLOW_BEGIN, event, id);
-}
-
-void ftf_flow_step(struct ftf_writer *writer, const struct ftf_event *event, uint64_t id)
-{
-	emit_record(writer, FTF_FLOW_STEP, event, id);
-}
-
-void ftf_flow_end(struct ftf_writer *writer, const struct ftf_event *event, uint64_t id)
-{
-	emit_record(writer, FTF_FLOW_END, event, id);
-}
+#define DEFINE_EVENT(function, type)                                                               \
+	void function(struct ftf_writer *writer, const struct ftf_event *event, uint64_t tail)     \
+	{                                                                                          \
+		emit_record(writer, type, event, tail);                                            \
+	}
+DEFINE_EVENT(ftf_complete, FTF_DURATION_COMPLETE)
+DEFINE_EVENT(ftf_async_begin, FTF_ASYNC_BEGIN)
+DEFINE_EVENT(ftf_async_instant, FTF_ASYNC_INSTANT)
+DEFINE_EVENT(ftf_async_end, FTF_ASYNC_END)
+DEFINE_EVENT(ftf_flow_begin, FTF_FLOW_BEGIN)
+DEFINE_EVENT(ftf_flow_step, FTF_FLOW_STEP)
+DEFINE_EVENT(ftf_flow_end, FTF_FLOW_END)
 
 /* ---- Scheduling ---------------------------------------------------------- */
 

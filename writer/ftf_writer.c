@@ -18,6 +18,7 @@
  */
 
 #define HAD_REFERENCE 0x80u /* with the misses: the key had a reference before */
+#define INLINE_ALWAYS UINT32_MAX
 
 /*
  * `count` is at most 65535, and more than one record ever uses.
@@ -78,8 +79,14 @@ static uint16_t ftf_slots_assign(struct ftf_slots *slots, uint32_t key, uint32_t
 {
 	uint32_t reference;
 
+	if (may_inline && slots->inline_uses == INLINE_ALWAYS)
+		return 0;
 	if (key >= slots->room && !make_room(slots, key))
 		return 0;
+	if (slots->inline_uses == INLINE_ALWAYS && slots->assigned == slots->count) {
+		ftf_low_misuse(slots->low, "too many long texts for records without references");
+		return 0;
+	}
 	if (slots->assigned < slots->count) {
 		reference = ++slots->assigned;
 	} else if (may_inline && (slots->misses[key] & ~HAD_REFERENCE) < slots->inline_uses) {
@@ -123,8 +130,10 @@ static bool add_provider(struct ftf_writer *writer)
 
 	if (!provider)
 		return false;
-	if (!ftf_slots_init(&provider->strings, low, FTF_STRING_REFERENCES, STRING_INLINE_USES) ||
-	    !ftf_slots_init(&provider->threads, low, FTF_THREAD_REFERENCES, THREAD_INLINE_USES)) {
+	if (!ftf_slots_init(&provider->strings, low, FTF_STRING_REFERENCES,
+			    writer->inlined ? INLINE_ALWAYS : STRING_INLINE_USES) ||
+	    !ftf_slots_init(&provider->threads, low, FTF_THREAD_REFERENCES,
+			    writer->inlined ? INLINE_ALWAYS : THREAD_INLINE_USES)) {
 		release_provider(writer, provider);
 		return false;
 	}
@@ -185,6 +194,7 @@ static int start_writer(struct ftf_writer *writer, const struct ftf_destination 
 	writer->provider_name =
 		ftf_texts_copy(&writer->low, &writer->copies, provider, strlen(provider));
 	writer->clock = options->clock;
+	writer->inlined = options->inlined;
 	writer->next_id = options->first_new_id ? options->first_new_id : FTF_FIRST_NEW_ID;
 	writer->record = 1;
 	if (writer->provider_name)

@@ -53,7 +53,7 @@ struct ftf_provider {
 struct ftf_writer {
 	struct ftf_low low;
 	struct output output; /* of ftf_open() */
-	bool has_output;
+	bool has_output, inlined;
 	struct ftf_texts copies; /* owned texts */
 	struct ftf_writer_text {
 		const char *text;    /* borrowed from the caller, or from the writer's copies */
@@ -164,9 +164,5 @@ static inline void ftf_writer_put_text(struct ftf_writer *writer, const struct f
 	if (refs->reference & 0x8000)
 		ftf_low_text(&writer->low, refs->text, refs->reference & 0x7fff);
 }
-
-/* The same with arguments, which Perfetto adds to those of the begin. */
-void ftf_duration_end_args(struct ftf_writer *writer, const struct ftf_thread *thread,
-			   uint64_t time, const struct ftf_arg *args, size_t count);
 
 #endif

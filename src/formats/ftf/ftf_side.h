@@ -3,32 +3,48 @@
  * --split: the records beside the slices of calls: tracks of CPUs, counters, instants,
  * context switches, overlays.
  *
- * Who writes them knows nothing of parts: their writer makes one trace, in a file without a
- * name.  Then each goes to the part of its time.  A part begins with the state at its begin:
- * the slices that are open, marked as SLICE_CONTINUED, the value of each counter, the thread on
- * each CPU; and names its processes and threads.
+ * Their writer does not know the parts: it makes one trace in a file without a name, whose records
+ * can each be read alone.  Then each record goes to the part of its time.  A part begins with the
+ * state at its begin: open slices, marked as SLICE_CONTINUED, the value of each counter, the thread
+ * on each CPU; and names its processes and threads.
  */
 #ifndef SRC_FORMATS_FTF_FTF_SIDE_H
 #define SRC_FORMATS_FTF_FTF_SIDE_H
 
+#include "base/io/big_array.h"
+#include "base/tables/hash.h"
+#include "reader/trace_reader.h"
 #include "src/formats/ftf/ftf_sink.h"
 #include "src/formats/output_format.h"
 
-struct event_store;
-struct side_counter;
-
 struct ftf_side {
 	struct ftf_writer *writer; /* owned; until ftf_side_read(), for all who write them */
+	struct name_table *names;  /* borrowed */
 	struct temp_file spool;    /* the records that it has written */
 	struct error err;          /* the spool's first failure */
-	struct event_store *store; /* owned */
-	size_t next;               /* place */
+	const uint8_t *bytes;      /* owned mapping of the spool; NULL before ftf_side_read() */
+	struct trace_reader reader;
+	struct trace_record record; /* the last one read */
+	/* Owned: struct side_event, in order of time. */
+	struct big_array events;
+	size_t count, next;
+	struct side_track *by_ids;  /* owned: hash by pid and tid */
+	struct side_track **tracks; /* owned; the tracks are borrowed */
+	size_t track_count, track_room;
+	/* Owned: hashes of the processes and threads that have names. */
+	struct side_id {
+		uint64_t id;
+		const struct name *name; /* of a process; NULL: empty */
+		size_t part;             /* the last part that names the process */
+		uint32_t track; /* of the thread that was named last of those with the id */
+		UT_hash_handle hh;
+	} * processes, *threads;
 	/* Of the open part, and where it has come to: */
-	size_t part;                   /* 1, 2, ... */
-	struct side_counter *counters; /* owned: hash; each with its last event */
-	struct side_counter *asyncs;   /* owned: hash of the open ones */
-	size_t *switches;              /* owned; by CPU: 1 + index of its last event, or 0 */
-	size_t switch_count, switch_room;
+	size_t part;                 /* 1, 2, ... */
+	struct side_state *counters; /* owned: hash; each with its last event */
+	struct side_state *asyncs;   /* owned: hash of the open ones */
+	size_t *switches;            /* owned; by CPU: 1 + index of its last event, or 0 */
+	size_t switch_room;
 };
 
 /* The effect of an event on the size of a part. */
