@@ -151,11 +151,9 @@ libptrace2ftf_a_SOURCES = \
 	src/slices/slice_queue.c src/slices/slice_queue.h \
 	src/slices/slice_sink.h \
 	src/slices/slice_sorter.c src/slices/slice_sorter.h \
-	src/slices/sorter_types.h \
 	src/slices/slice_store.c src/slices/slice_store.h \
 	src/formats/slice_limit.c src/formats/slice_limit.h \
 	src/slices/slice_totals.c src/slices/slice_totals.h \
-	src/slices/sorter_track.c src/slices/sorter_track.h \
 	src/slices/track.c src/slices/track.h
 
 # The page as lines of C.

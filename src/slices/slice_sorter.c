@@ -1,8 +1,386 @@
 /* SPDX-License-Identifier: MIT */
-/* The sorter as a sink: store events in runs, and count what had to be changed. */
+/*
+ * Stores the events of each track in runs; then merges them, orders equal times and enforces
+ * nesting.
+ */
 #include "src/slices/slice_sorter.h"
 
-#include "src/slices/sorter_track.h"
+#include "base/arena.h"
+#include "base/tables/heap.h"
+
+struct sorter_track {
+	struct slice_sorter *sorter;
+	void *next_track;
+	struct sorter_track *next;
+	struct big_array records; /* owned: of the segment */
+	size_t count;
+	size_t full;     /* at this count, the next record takes the slow path */
+	uint64_t latest; /* time of the last record added */
+	/* Consecutive records sorted by time and order. */
+	struct sorter_run {
+		size_t begin; /* index of the first; during a merge, of those that are left */
+		bool mixed;   /* some have an order other than SLICE_ORDER_PLAIN */
+		/* During a merge, when the runs are a heap: */
+		size_t end;
+		size_t rank; /* index among the runs, to sort equal times */
+	} * runs;            /* owned */
+	size_t run_count, run_room;
+	struct arena texts;       /* of the segment's instants */
+	struct big_array details; /* owned: of the segment's begins and ends */
+	size_t detail_count;
+	uint64_t depth;     /* open slices, including those left out */
+	uint64_t last_time; /* ns; of the last event emitted */
+};
+
+static inline struct slice_event *records_of(const struct sorter_track *track)
+{
+	return track->records.items;
+}
+
+/* Records are accessed in steps of this size, whose pages are then released. */
+#define STEP ((size_t)1 << 15)
+
+/* Release the pages of the step before `at`, and of the first `details`. */
+static inline void leave_step(const struct sorter_track *track, size_t at, size_t details)
+{
+	big_array_rest(&track->records, at - STEP, at, sizeof(struct slice_event));
+	big_array_rest(&track->details, 0, details, sizeof(struct slice_detail));
+}
+
+/* ---- Out: a track's segment in order ---------------------------------------- */
+
+/* Bytes in memory of records of equal time; with timing packets these are few. */
+#define GROUP_MOST ((size_t)4 << 20)
+
+static void leave_behind(const struct sorter_track *track, size_t at)
+{
+	const struct slice_event *record = records_of(track) + at;
+
+	/* Details are in the order of records, at most one for each. */
+	if (at % STEP == 0 && at)
+		leave_step(track, at,
+			   track->detail_count && record->detail ? record->detail - 1 : 0);
+}
+
+static void emit_events(const struct sorter_track *track, const struct slice_event *events,
+			size_t count)
+{
+	const struct slice_sink *next = track->sorter->next;
+	const struct slice_batch batch = { events, count, track->details.items, false };
+
+	next->events(next, track->next_track, &batch);
+}
+
+/* Emit a record that may have to be changed or dropped. */
+static void emit_checked(struct sorter_track *track, const struct slice_event *record)
+{
+	struct slice_sorter *sorter = track->sorter;
+	struct slice_event event = *record;
+
+	if (event.time < track->last_time)
+		sorter->backward++;
+	else
+		track->last_time = event.time;
+	event.time = track->last_time;
+	event.order = SLICE_ORDER_PLAIN;
+	if (event.kind == SLICE_BEGIN && track->depth++ >= sorter->depth) {
+		sorter->too_deep++;
+		return;
+	}
+	/* Formats write an instant as a slice without length, so it needs a level. */
+	if (event.kind == SLICE_INSTANT && track->depth >= sorter->depth) {
+		sorter->too_deep++;
+		return;
+	}
+	if (event.kind == SLICE_END && !track->depth) {
+		sorter->unmatched_ends++;
+		return;
+	}
+	if (event.kind == SLICE_END && --track->depth >= sorter->depth)
+		return;
+	emit_events(track, &event, 1);
+}
+
+/*
+ * Returns how many of the records [0, count), sorted by time, can be emitted unchanged, and
+ * advances the track's depth and time past them.
+ */
+static size_t count_valid(struct sorter_track *track, const struct slice_event *records,
+			  size_t count)
+{
+	uint64_t depth = track->depth, most = track->sorter->depth;
+	size_t valid = 0;
+
+	if (records->time < track->last_time)
+		return 0;
+	for (; valid < count; valid++) {
+		/* Slices open around it; wraps around for an end without a slice. */
+		uint64_t outside = depth - (records[valid].kind == SLICE_END);
+
+		if (outside >= most)
+			break;
+		depth = outside + (records[valid].kind == SLICE_BEGIN);
+	}
+	if (valid)
+		track->last_time = records[valid - 1].time;
+	track->depth = depth;
+	return valid;
+}
+
+/* Emit sorted records, mostly many at once and in place. */
+static void emit_sorted(struct sorter_track *track, const struct slice_event *records, size_t count)
+{
+	while (count) {
+		size_t valid = records->order == SLICE_ORDER_PLAIN
+				       ? count_valid(track, records, count)
+				       : 0;
+
+		if (valid)
+			emit_events(track, records, valid);
+		else
+			emit_checked(track, records);
+		records += valid ? valid : 1;
+		count -= valid ? valid : 1;
+	}
+}
+
+/* Returns record `at` of an array; releases the pages of far earlier records. */
+static const struct slice_event *visit(const struct big_array *array, size_t at)
+{
+	if (at % STEP == 0 && at)
+		big_array_rest(array, at - STEP, at, sizeof(struct slice_event));
+	return (const struct slice_event *)array->items + at;
+}
+
+static void emit_one(struct sorter_track *track, const struct big_array *array, size_t at)
+{
+	emit_sorted(track, visit(array, at), 1);
+}
+
+/*
+ * Returns the index after the last end in [at, end) that closes a slice of an earlier group and has
+ * only ends and instants before it in its group.
+ */
+static size_t behind_ends(const struct sorter_track *track, const struct big_array *array,
+			  size_t at, size_t end)
+{
+	uint64_t depth = track->depth;
+	size_t behind = at;
+
+	for (; at < end; at++) {
+		const struct slice_event *record = visit(array, at);
+
+		if (record->kind == SLICE_BEGIN || (record->kind == SLICE_END && !depth))
+			break;
+		if (record->kind != SLICE_END)
+			continue;
+		depth--;
+		behind = at + 1;
+	}
+	return behind;
+}
+
+/*
+ * Emit the plain records [plain, late) of a group and the records [late, end), each of these after
+ * as many begins as its order says.
+ */
+static void pass_plain_and_late(struct sorter_track *track, const struct big_array *array,
+				size_t plain, size_t late, size_t end)
+{
+	const struct slice_event *records = array->items;
+	int begins = 0;
+
+	for (size_t stop = late; plain < stop; plain++) {
+		if (records[plain].kind == SLICE_BEGIN && late < end)
+			for (begins++; late < end && records[late].order < begins; late++)
+				emit_one(track, array, late);
+		emit_one(track, array, plain);
+	}
+	for (; late < end; late++)
+		emit_one(track, array, late);
+}
+
+/*
+ * Emit the records [begin, end) of an array, which have equal times. Slices found late enclose
+ * slices that begin at this time, but not slices that end then.
+ */
+static void pass_group(struct sorter_track *track, const struct big_array *array, size_t begin,
+		       size_t end)
+{
+	const struct slice_event *records = array->items;
+	size_t deferred, plain, ended, late = end;
+
+	for (; begin < end && records[begin].order == SLICE_ORDER_WHOLE; begin++)
+		emit_one(track, array, begin);
+	deferred = plain = begin;
+	while (plain < end && visit(array, plain)->order == SLICE_ORDER_DEFERRED)
+		plain++;
+	begin = plain;
+	while (late > plain && records[late - 1].order > SLICE_ORDER_PLAIN)
+		late--;
+	for (ended = behind_ends(track, array, plain, late); plain < ended; plain++)
+		emit_one(track, array, plain);
+	for (; deferred < begin; deferred++)
+		emit_one(track, array, deferred);
+	pass_plain_and_late(track, array, plain, late, end);
+}
+
+/* Emit the sorted records [begin, end), of any order. */
+static void pass_groups(struct sorter_track *track, size_t begin, size_t end)
+{
+	const struct slice_event *records = records_of(track);
+
+	while (begin < end) {
+		size_t behind = begin + 1;
+
+		leave_behind(track, begin);
+		while (behind < end && records[behind].time == records[begin].time)
+			leave_behind(track, behind++);
+		pass_group(track, &track->records, begin, behind);
+		begin = behind;
+	}
+}
+
+/* The same for records that are all SLICE_ORDER_PLAIN, as most are: in place. */
+static void pass_plain(struct sorter_track *track, size_t begin, size_t end)
+{
+	const struct slice_event *records = records_of(track);
+
+	while (begin < end) {
+		size_t stop = begin - begin % STEP + STEP;
+
+		leave_behind(track, begin);
+		if (stop > end)
+			stop = end;
+		emit_sorted(track, records + begin, stop - begin);
+		begin = stop;
+	}
+}
+
+static void pass_run(struct sorter_track *track, size_t begin, size_t end, bool mixed)
+{
+	if (mixed)
+		pass_groups(track, begin, end);
+	else
+		pass_plain(track, begin, end);
+}
+
+/* ---- Several runs -------------------------------------------------------- */
+
+static bool run_before(const struct slice_event *records, const struct sorter_run *a,
+		       const struct sorter_run *b)
+{
+	uint64_t left = records[a->begin].time, right = records[b->begin].time;
+
+	return left != right ? left < right : a->rank < b->rank;
+}
+
+HEAP_DEFINE(runs, struct sorter_run, struct slice_event, run_before)
+
+/* Make the runs a heap, the earliest on top. */
+static void order_runs(struct sorter_track *track)
+{
+	size_t count = track->run_count;
+
+	for (size_t i = 0; i < count; i++) {
+		track->runs[i].end = i + 1 < count ? track->runs[i + 1].begin : track->count;
+		track->runs[i].rank = i;
+	}
+	runs_order(records_of(track), track->runs, count);
+}
+
+/* Returns the group with room for `need` records. */
+static struct slice_event *group_of(struct slice_sorter *sorter, size_t need)
+{
+	big_array_grow(&sorter->group, need, sizeof(struct slice_event), GROUP_MOST);
+	return sorter->group.items;
+}
+
+/* Move the records of a run's first time to the group, which has `*grouped` so far. */
+static void take(const struct sorter_track *track, struct sorter_run *run, size_t *grouped)
+{
+	struct slice_sorter *sorter = track->sorter;
+	const struct slice_event *records = records_of(track);
+	uint64_t time = records[run->begin].time;
+
+	for (; run->begin < run->end && records[run->begin].time == time; run->begin++) {
+		leave_behind(track, run->begin);
+		group_of(sorter, *grouped + 1)[*grouped] = records[run->begin];
+		visit(&sorter->group, (*grouped)++);
+	}
+}
+
+/* Sort records of equal time by enum slice_order, stably. */
+static void order_group(struct slice_sorter *sorter, size_t count)
+{
+	struct slice_event *group = group_of(sorter, 2 * count);
+	size_t placed = count;
+
+	/* Usually all records are placed after SLICE_ORDER_PLAIN. */
+	for (int8_t order = SLICE_ORDER_WHOLE; order <= SLICE_ORDER_LAST && placed < 2 * count;
+	     order++) {
+		for (size_t i = 0; i < count; i++) {
+			if (visit(&sorter->group, i)->order != order)
+				continue;
+			group[placed] = group[i];
+			visit(&sorter->group, placed++);
+		}
+	}
+}
+
+static void merge_runs(struct sorter_track *track)
+{
+	struct slice_sorter *sorter = track->sorter;
+	const struct slice_event *records = records_of(track);
+	size_t count = track->run_count;
+	struct sorter_run *top = track->runs;
+
+	order_runs(track);
+	while (count > 1) {
+		uint64_t time = records[top->begin].time;
+		size_t grouped = 0;
+
+		while (count && records[top->begin].time == time) {
+			take(track, top, &grouped);
+			if (top->begin == top->end)
+				*top = track->runs[--count];
+			if (count)
+				runs_sift_down(records, top, count, 0);
+		}
+		order_group(sorter, grouped);
+		pass_group(track, &sorter->group, grouped, 2 * grouped);
+	}
+	if (count)
+		pass_run(track, top->begin, top->end, top->mixed);
+}
+
+static void flush_track(struct sorter_track *track)
+{
+	if (track->run_count > 1)
+		merge_runs(track);
+	else if (track->run_count)
+		pass_run(track, 0, track->count, track->runs->mixed);
+	arena_release(&track->texts);
+	track->count = track->run_count = track->detail_count = track->full = 0;
+}
+
+static void sorter_flush(const struct slice_sink *sink, void *track)
+{
+	(void)sink;
+	flush_track(track);
+}
+
+static void close_all(struct sorter_track *track)
+{
+	const struct slice_event end = { .time = track->last_time,
+					 .kind = SLICE_END,
+					 .flags = SLICE_CUT };
+
+	while (track->depth)
+		emit_checked(track, &end);
+}
+
+/* ---- In ------------------------------------------------------------------ */
 
 /* Limits of memory, in bytes, for all tracks and for one array; larger arrays are in files. */
 #define MEMORY_MOST ((size_t)24 << 20)
@@ -13,8 +391,8 @@ static void limit_segment(struct sorter_track *track)
 {
 	if (track->count < track->sorter->limit)
 		return;
-	sorter_track_flush(track);
-	track->sorter->counts.split++;
+	flush_track(track);
+	track->sorter->split++;
 }
 
 /* Make room for `need` items of `size` bytes in one of the track's arrays. */
@@ -53,9 +431,9 @@ static void make_record_room(struct sorter_track *track)
 
 	limit_segment(track);
 	grow_array(track, &track->records, track->count + 1, sizeof(struct slice_event));
-	step = track->count - track->count % SORTER_TRACK_STEP + SORTER_TRACK_STEP;
-	if (track->count && track->count % SORTER_TRACK_STEP == 0)
-		sorter_track_leave(track, track->count, track->detail_count);
+	step = track->count - track->count % STEP + STEP;
+	if (track->count && track->count % STEP == 0)
+		leave_step(track, track->count, track->detail_count);
 	track->full = track->records.room < step ? track->records.room : step;
 	if (track->full > track->sorter->limit)
 		track->full = track->sorter->limit;
@@ -63,7 +441,7 @@ static void make_record_room(struct sorter_track *track)
 
 static uint64_t hold_time(struct sorter_track *track, uint64_t time)
 {
-	track->sorter->counts.late += time > INT64_MAX;
+	track->sorter->late += time > INT64_MAX;
 	return time > INT64_MAX ? INT64_MAX : time;
 }
 
@@ -88,7 +466,7 @@ static void add_event(struct sorter_track *track, const struct slice_batch *batc
 
 	if (track->count >= track->full)
 		make_record_room(track);
-	record = sorter_track_records(track) + track->count;
+	record = records_of(track) + track->count;
 	*record = as_sorted(track, event);
 	if (!track->count || record[-1].time > record->time ||
 	    (record[-1].time == record->time && record[-1].order > record->order))
@@ -104,7 +482,7 @@ static void add_event(struct sorter_track *track, const struct slice_batch *batc
 /* Store the details of plain events, which are the next records. */
 static void keep_details(struct sorter_track *track, const struct slice_batch *batch, size_t count)
 {
-	struct slice_event *record = sorter_track_records(track) + track->count;
+	struct slice_event *record = records_of(track) + track->count;
 	const struct slice_detail *details = &batch->details[record->detail - 1];
 
 	grow_array(track, &track->details, track->detail_count + count, sizeof(*details));
@@ -125,7 +503,7 @@ static size_t add_plain(struct sorter_track *track, const struct slice_batch *ba
 
 	if (count > room)
 		count = room;
-	memcpy(sorter_track_records(track) + track->count, events, count * sizeof(*events));
+	memcpy(records_of(track) + track->count, events, count * sizeof(*events));
 	if (batch->details)
 		keep_details(track, batch, count);
 	track->count += count;
@@ -147,12 +525,6 @@ static void sorter_events(const struct slice_sink *sink, void *track_,
 		else
 			add_event(track, batch, event++);
 	}
-}
-
-static void sorter_flush(const struct slice_sink *sink, void *track)
-{
-	(void)sink;
-	sorter_track_flush(track);
 }
 
 void slice_sorter_init(struct slice_sorter *sorter, const struct slice_sink *next,
@@ -200,41 +572,29 @@ struct sorter_track *slice_sorter_track(struct slice_sorter *sorter, void *next_
 	return track;
 }
 
-static void warn(const struct slice_sorter *sorter)
+static void warn(const struct slice_sorter *sorter, uint64_t count, const char *kind,
+		 const char *text)
 {
-	const struct slice_sorter_counts *counts = &sorter->counts;
-
-	if (counts->unmatched_ends)
-		diag_warn(sorter->diag, "unmatched-end",
-			  "%" PRIu64 " ends without an open slice were left out",
-			  counts->unmatched_ends);
-	if (counts->late)
-		diag_warn(sorter->diag, "times-late",
-			  "%" PRIu64
-			  " times exceed 2^63 ns, the maximum that Perfetto can show, and were "
-			  "reduced to it",
-			  counts->late);
-	if (counts->backward)
-		diag_warn(sorter->diag, "time-backwards",
-			  "%" PRIu64
-			  " begins and ends were earlier than the one before, and got its time",
-			  counts->backward);
-	if (counts->too_deep)
-		diag_warn(sorter->diag, "too-deep",
-			  "%" PRIu64 " slices deeper than %zu were left out", counts->too_deep,
-			  sorter->depth);
-	if (counts->split)
-		diag_warn(sorter->diag, "segment-split",
-			  "%" PRIu64 " segments were too long to sort at once: callers found late "
-			  "may begin too late",
-			  counts->split);
+	if (count)
+		diag_warn(sorter->diag, kind, "%" PRIu64 " %s", count, text);
 }
 
 void slice_sorter_finish(struct slice_sorter *sorter)
 {
+	char deep[64];
+
 	for (struct sorter_track *track = sorter->first; track; track = track->next) {
-		sorter_track_flush(track);
-		sorter_track_close_all(track);
+		flush_track(track);
+		close_all(track);
 	}
-	warn(sorter);
+	warn(sorter, sorter->unmatched_ends, "unmatched-end",
+	     "ends without an open slice were left out");
+	warn(sorter, sorter->late, "times-late",
+	     "times exceed 2^63 ns, the maximum that Perfetto can show, and were reduced to it");
+	warn(sorter, sorter->backward, "time-backwards",
+	     "begins and ends were earlier than the one before, and got its time");
+	snprintf(deep, sizeof(deep), "slices deeper than %zu were left out", sorter->depth);
+	warn(sorter, sorter->too_deep, "too-deep", deep);
+	warn(sorter, sorter->split, "segment-split",
+	     "segments were too long to sort at once: callers found late may begin too late");
 }

@@ -23,7 +23,36 @@
 #ifndef SRC_SLICES_SLICE_SORTER_H
 #define SRC_SLICES_SLICE_SORTER_H
 
-#include "src/slices/sorter_types.h"
+#include "base/diag.h"
+#include "base/io/big_array.h"
+#include "src/slices/slice_sink.h"
+
+/* Perfetto's limit of nested slices. */
+#define SLICE_SORTER_DEPTH 512
+
+/* Default limit of buffered events per segment: 512 MiB, most of it in a file. */
+#define SLICE_SORTER_LIMIT ((size_t)1 << 24)
+
+struct sorter_track;
+
+struct slice_sorter {
+	struct slice_sink sink;             /* for the machine */
+	const struct slice_sink *next;      /* borrowed */
+	struct diag *diag;                  /* borrowed; NULL: warnings are dropped */
+	struct sorter_track *first, **last; /* owned; in the order in which they were opened */
+	struct big_array group;             /* owned: records of equal time */
+	size_t memory;                      /* bytes of the tracks' arrays in memory */
+	size_t limit;                       /* may be set after init; at least 2 */
+	size_t depth; /* may be set after init: SLICE_SORTER_DEPTH, or more if the output can show
+			 it */
+	/* Counts of changes: */
+	uint64_t unmatched_ends; /* dropped: no slice was open */
+	uint64_t backward; /* begins and ends earlier than the one before, which got its time */
+	uint64_t late;     /* begins and ends after 2^63 - 1 ns, set to it: Perfetto's times are
+			      signed */
+	uint64_t too_deep; /* slices left out */
+	uint64_t split;    /* segments emitted in parts */
+};
 
 /* Initialize a sorter before `next`. It must not move, because it has pointers to itself. */
 void slice_sorter_init(struct slice_sorter *sorter, const struct slice_sink *next,

@@ -77,7 +77,7 @@ static const struct {
 	{ "synth-two-errors", 0, 1 }, { "synth-one-timestamp", 1, 0 },
 };
 
-static bool has_known_counts(const struct slice_sorter_counts *counts, const char *name)
+static bool has_known_counts(const struct slice_sorter *counts, const char *name)
 {
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if (!strcmp(known[i].name, name))
@@ -89,7 +89,7 @@ static bool has_known_counts(const struct slice_sorter_counts *counts, const cha
 /* Returns whether all tracks are in order and balanced. */
 static bool is_in_order(const struct check *check, const char *name)
 {
-	const struct slice_sorter_counts *counts = &check->sorter.counts;
+	const struct slice_sorter *counts = &check->sorter;
 	bool fine = has_known_counts(counts, name);
 
 	printf("# %s: %lu ends without begin, %lu times held\n", name,
