@@ -6,8 +6,6 @@
 
 #include "base/io/big_array.h"
 #include "base/pages.h"
-#include "base/tables/hash.h"
-#include "src/formats/ftf/fit_ranks.h"
 #include "src/formats/ftf/ftf_scan.h"
 
 /* Buffered bytes of the file of remaining records, and bytes mapped at a time. */
@@ -20,27 +18,8 @@
 /* A rank above all others: of a slice that has not ended. */
 #define RANK_OPEN UINT32_MAX
 
-/* An open slice. */
-struct fit_frame {
-	size_t index; /* of its rank */
-	uint64_t begin;
-	uint64_t at, end; /* of its begin, in the remaining records */
-	struct scan_folded inside;
-	uint32_t provider; /* of the record before */
-	bool stays;
-};
-
-struct fit_thread {
-	struct scan_ids ids;
-	struct fit_ranks ranks;   /* of slices in others */
-	struct fit_frame *frames; /* owned; the open slices, innermost last */
-	size_t depth, room;
-	UT_hash_handle hh;
-};
-
 struct fit_run {
-	struct fit_thread *threads; /* owned; hash by pid and tid, in order of appearance */
-	struct fit_ranks roots;     /* of outermost slices, of all threads */
+	struct fit_ranks roots; /* of outermost slices, of all threads */
 	uint64_t marks;
 	struct ftf_scan scan;
 	struct big_array ranks; /* uint32_t of each slice that is left */
@@ -53,30 +32,10 @@ struct fit_run {
 	uint8_t bytes[LEFT]; /* that follow those of `left` */
 };
 
-/* ---- Threads ------------------------------------------------------------- */
-
-/* Returns the thread of the record. */
-static struct fit_thread *find_thread(struct fit_run *run)
-{
-	void **place = run->scan.place;
-	struct fit_thread *thread = place ? *place : NULL;
-
-	if (thread)
-		return thread;
-	HASH_FIND(hh, run->threads, &run->scan.thread, sizeof(run->scan.thread), thread);
-	if (!thread) {
-		thread = alloc_zeroed(1, sizeof(*thread));
-		thread->ids = run->scan.thread;
-		thread->ranks.number = HASH_COUNT(run->threads);
-		HASH_ADD(hh, run->threads, ids, sizeof(thread->ids), thread);
-	}
-	if (place)
-		*place = thread;
-	return thread;
-}
+/* ---- Ranks --------------------------------------------------------------- */
 
 /* Returns the ranks of slices in the open ones. */
-static struct fit_ranks *ranks_of(struct fit_run *run, struct fit_thread *thread)
+static struct fit_ranks *ranks_of(struct fit_run *run, struct scan_thread *thread)
 {
 	return thread->depth ? &thread->ranks : &run->roots;
 }
@@ -147,22 +106,22 @@ static void pass_record(struct ftf_fit *fit)
 /* ---- The filter ---------------------------------------------------------- */
 
 /* A slice does not stay: the one around it counts it, and the `inside` slices in it. */
-static void fold_slice(struct ftf_fit *fit, const struct fit_thread *thread, uint64_t duration,
+static void fold_slice(struct ftf_fit *fit, const struct scan_thread *thread, uint64_t duration,
 		       uint64_t inside)
 {
-	struct scan_folded *around;
+	uint64_t *around;
 
 	if (!thread->depth) {
 		fit->counts.left_out++;
 		return;
 	}
 	fit->counts.folded++;
-	around = &thread->frames[thread->depth - 1].inside;
-	around->folded += 1 + inside;
-	around->folded_time += duration;
+	around = thread->frames[thread->depth - 1].folded;
+	around[0] += 1 + inside;
+	around[1] += duration;
 }
 
-static void take_begin(struct ftf_fit *fit, struct fit_thread *thread)
+static void take_begin(struct ftf_fit *fit, struct scan_thread *thread)
 {
 	struct fit_run *run = fit->run;
 	uint32_t least = ranks_of(run, thread)->least;
@@ -184,7 +143,7 @@ static void take_begin(struct ftf_fit *fit, struct fit_thread *thread)
  * Rank a slice that ends.  If it does not stay, take back its begin, unless that is in the file or
  * more is left after it: then the slice stays until the end.
  */
-static void rank_slice(struct fit_run *run, struct fit_thread *thread, struct fit_frame *frame,
+static void rank_slice(struct fit_run *run, struct scan_thread *thread, struct fit_frame *frame,
 		       uint64_t duration)
 {
 	struct fit_ranks *ranks = ranks_of(run, thread);
@@ -199,7 +158,7 @@ static void rank_slice(struct fit_run *run, struct fit_thread *thread, struct fi
 	run->count = frame->index;
 }
 
-static void take_end(struct ftf_fit *fit, struct fit_thread *thread)
+static void take_end(struct ftf_fit *fit, struct scan_thread *thread)
 {
 	const struct ftf_scan *scan = &fit->run->scan;
 	uint8_t copy[SCAN_RECORD_MAX];
@@ -215,18 +174,18 @@ static void take_end(struct ftf_fit *fit, struct fit_thread *thread)
 	duration = lasted(frame->begin, scan->time);
 	if (!fit->run->finishes)
 		rank_slice(fit->run, thread, frame, duration);
-	inside = frame->inside.folded;
-	ftf_scan_folded(scan, &frame->inside);
+	inside = frame->folded[0];
+	ftf_scan_folded(scan, frame->folded);
 	if (!frame->stays)
-		fold_slice(fit, thread, duration, frame->inside.folded);
-	else if (inside && fit->args && (size = ftf_scan_with_folded(scan, &frame->inside, copy)))
+		fold_slice(fit, thread, duration, frame->folded[0]);
+	else if (inside && fit->args && (size = ftf_scan_with_folded(scan, frame->folded, copy)))
 		pass_bytes(fit, copy, size);
 	else
 		pass_record(fit);
 }
 
 /* A slice of one record counts no others. */
-static void take_complete(struct ftf_fit *fit, struct fit_thread *thread)
+static void take_complete(struct ftf_fit *fit, struct scan_thread *thread)
 {
 	struct fit_run *run = fit->run;
 	struct fit_ranks *ranks = ranks_of(run, thread);
@@ -243,7 +202,7 @@ static void take_complete(struct ftf_fit *fit, struct fit_thread *thread)
 }
 
 /* An arrow binds to the innermost slice, and goes with it. */
-static void take_flow(struct ftf_fit *fit, const struct fit_thread *thread)
+static void take_flow(struct ftf_fit *fit, const struct scan_thread *thread)
 {
 	if (!thread->depth || thread->frames[thread->depth - 1].stays)
 		pass_record(fit);
@@ -260,13 +219,13 @@ static void take_records(struct ftf_fit *fit)
 		enum scan_kind kind = run->scan.kind;
 
 		if (kind == SCAN_BEGIN)
-			take_begin(fit, find_thread(run));
+			take_begin(fit, run->scan.thread);
 		else if (kind == SCAN_END)
-			take_end(fit, find_thread(run));
+			take_end(fit, run->scan.thread);
 		else if (kind == SCAN_COMPLETE)
-			take_complete(fit, find_thread(run));
+			take_complete(fit, run->scan.thread);
 		else if (kind == SCAN_FLOW)
-			take_flow(fit, find_thread(run));
+			take_flow(fit, run->scan.thread);
 		else if (kind != SCAN_SECTION)
 			pass_record(fit);
 		run->marks += kind == SCAN_INSTANT;
@@ -302,11 +261,11 @@ static void choose(struct ftf_fit *fit, uint64_t stay)
 {
 	struct fit_run *run = fit->run;
 	uint64_t most = fit->limit - (stay < fit->limit / 2 ? stay : fit->limit / 2);
-	size_t count = HASH_COUNT(run->threads), i = 0;
+	size_t count = HASH_COUNT(run->scan.threads), i = 0;
 	struct fit_ranks **threads = alloc_zeroed(count + 1, sizeof(struct fit_ranks *));
 
 	fit_ranks_choose(&run->roots, most);
-	for (struct fit_thread *thread = run->threads; thread; thread = thread->hh.next)
+	for (struct scan_thread *thread = run->scan.threads; thread; thread = thread->hh.next)
 		threads[i++] = &thread->ranks;
 	fit_ranks_share(threads, count, run->roots.count < most ? most - run->roots.count : 0);
 	for (i = 0; i < count; i++) {
@@ -411,12 +370,12 @@ static void finish_run(struct ftf_fit *fit)
 	uint64_t open = 0;
 
 	flush_left(fit);
-	for (struct fit_thread *thread = run->threads; thread; thread = thread->hh.next) {
+	for (struct scan_thread *thread = run->scan.threads; thread; thread = thread->hh.next) {
 		open += thread->depth;
 		thread->depth = 0;
 	}
 	choose(fit, run->marks + open);
-	ftf_scan_release(&run->scan);
+	ftf_scan_restart(&run->scan);
 	run->finishes = true;
 	run->count = run->provider = 0;
 	if (!output_failed(fit->output))
@@ -472,13 +431,10 @@ struct ftf_destination ftf_fit_destination(struct ftf_fit *fit)
 void ftf_fit_release(struct ftf_fit *fit)
 {
 	struct fit_run *run = fit->run;
-	struct fit_thread *thread;
 
 	temp_file_close(&fit->early);
 	if (!run)
 		return;
-	HASH_FREE_ALL(run->threads, thread, fit_ranks_release(&thread->ranks);
-		      free(thread->frames));
 	fit_ranks_release(&run->roots);
 	ftf_scan_release(&run->scan);
 	big_array_release(&run->ranks);

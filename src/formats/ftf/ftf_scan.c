@@ -14,13 +14,12 @@
 enum { PROVIDER_INFO = 1, PROVIDER_SECTION };
 
 /* The arguments that are looked for. */
-enum { KEY_FOLDED = 0, KEY_TIME, KEYS, KEY_OTHER = KEYS };
+enum { KEYS = 2, KEY_OTHER = KEYS };
 
 /* The definitions of a provider's references. */
 struct scan_provider {
-	struct scan_ids threads[THREADS];
-	void *places[THREADS];
-	uint16_t keys[KEYS]; /* string references; 0 if absent */
+	struct scan_thread *threads[THREADS]; /* borrowed */
+	uint16_t keys[KEYS];                  /* string references; 0 if absent */
 };
 
 static const enum slice_arg_key keys[KEYS] = { SLICE_ARG_FOLDED, SLICE_ARG_FOLDED_TIME };
@@ -73,21 +72,37 @@ static void define_string(const struct ftf_scan *scan)
 	}
 }
 
-static void define_thread(const struct ftf_scan *scan)
+/* Returns the thread whose ids are at a word of the record. */
+static struct scan_thread *thread_at(struct ftf_scan *scan, size_t index)
 {
-	size_t reference = bits(scan->header, 16, 23);
+	struct scan_thread *thread;
+	uint64_t ids[2] = { word_at(scan->record, index), word_at(scan->record, index + 1) };
 
-	current_provider(scan)->threads[reference] =
-		(struct scan_ids){ word_at(scan->record, 1), word_at(scan->record, 2) };
-	current_provider(scan)->places[reference] = NULL;
+	HASH_FIND(hh, scan->threads, ids, sizeof(ids), thread);
+	if (thread)
+		return thread;
+	thread = alloc_zeroed(1, sizeof(*thread));
+	memcpy(thread->ids, ids, sizeof(ids));
+	thread->ranks.number = HASH_COUNT(scan->threads);
+	HASH_ADD(hh, scan->threads, ids, sizeof(thread->ids), thread);
+	return thread;
 }
 
-void ftf_scan_release(struct ftf_scan *scan)
+void ftf_scan_restart(struct ftf_scan *scan)
 {
 	for (size_t i = 0; i < scan->count; i++)
 		free(scan->providers[i]);
 	free(scan->providers);
-	*scan = (struct ftf_scan){ 0 };
+	*scan = (struct ftf_scan){ .threads = scan->threads };
+}
+
+void ftf_scan_release(struct ftf_scan *scan)
+{
+	struct scan_thread *thread;
+
+	HASH_FREE_ALL(scan->threads, thread, fit_ranks_release(&thread->ranks);
+		      free(thread->frames));
+	ftf_scan_restart(scan);
 }
 
 /* ---- Records ------------------------------------------------------------- */
@@ -107,12 +122,7 @@ static void take_event(struct ftf_scan *scan)
 	scan->time = word_at(scan->record, 1);
 	if (scan->kind == SCAN_COMPLETE)
 		scan->end = word_at(scan->record, scan->record_size / WORD - 1);
-	scan->place = reference ? &current_provider(scan)->places[reference] : NULL;
-	if (!reference)
-		scan->thread =
-			(struct scan_ids){ word_at(scan->record, 2), word_at(scan->record, 3) };
-	else if (!*scan->place)
-		scan->thread = current_provider(scan)->threads[reference];
+	scan->thread = reference ? current_provider(scan)->threads[reference] : thread_at(scan, 2);
 }
 
 static void take_metadata(struct ftf_scan *scan)
@@ -149,7 +159,7 @@ bool ftf_scan_next(struct ftf_scan *scan)
 	else if (type == FTF_RECORD_STRING)
 		define_string(scan);
 	else if (type == FTF_RECORD_THREAD)
-		define_thread(scan);
+		current_provider(scan)->threads[bits(scan->header, 16, 23)] = thread_at(scan, 1);
 	else if (type == FTF_RECORD_METADATA)
 		take_metadata(scan);
 	return true;
@@ -197,7 +207,7 @@ static uint64_t number_at(const struct ftf_scan *scan, size_t at)
 	return word_at(scan->record, at + arg_words(head) - 1);
 }
 
-void ftf_scan_folded(const struct ftf_scan *scan, struct scan_folded *sum)
+void ftf_scan_folded(const struct ftf_scan *scan, uint64_t sum[KEYS])
 {
 	uint64_t left = bits(scan->header, 20, 23);
 
@@ -205,8 +215,7 @@ void ftf_scan_folded(const struct ftf_scan *scan, struct scan_folded *sum)
 		int key = key_of(scan, at);
 
 		if (key != KEY_OTHER)
-			*(key == KEY_FOLDED ? &sum->folded : &sum->folded_time) +=
-				number_at(scan, at);
+			sum[key] += number_at(scan, at);
 		at += arg_words(word_at(scan->record, at));
 	}
 }
@@ -225,7 +234,7 @@ static size_t put_number(uint8_t *copy, size_t at, int key, uint64_t number)
 	return at + words;
 }
 
-size_t ftf_scan_with_folded(const struct ftf_scan *scan, const struct scan_folded *numbers,
+size_t ftf_scan_with_folded(const struct ftf_scan *scan, const uint64_t numbers[KEYS],
 			    uint8_t *copy)
 {
 	/* Two heads, the names, and two values. */
@@ -248,8 +257,8 @@ size_t ftf_scan_with_folded(const struct ftf_scan *scan, const struct scan_folde
 	}
 	if (count + KEYS > FTF_ARGS_MAX)
 		return 0;
-	end = put_number(copy, end, KEY_FOLDED, numbers->folded);
-	end = put_number(copy, end, KEY_TIME, numbers->folded_time);
+	for (int key = 0; key < KEYS; key++)
+		end = put_number(copy, end, key, numbers[key]);
 	header = (header & ~(UINT64_C(0xfff) << 4 | UINT64_C(0xf) << 20)) | (uint64_t)end << 4 |
 		 (count + KEYS) << 20;
 	memcpy(copy, &header, WORD);

@@ -6,7 +6,8 @@
 #ifndef SRC_FORMATS_FTF_FTF_SCAN_H
 #define SRC_FORMATS_FTF_FTF_SCAN_H
 
-#include "base/common.h"
+#include "base/tables/hash.h"
+#include "src/formats/ftf/fit_ranks.h"
 
 struct scan_provider;
 
@@ -19,6 +20,23 @@ enum scan_kind {
 	SCAN_END,
 	SCAN_COMPLETE, /* a begin and its end */
 	SCAN_INSTANT,
+};
+
+/* A thread with events, and what --fit keeps for it. */
+struct scan_thread {
+	uint64_t ids[2];        /* pid, tid */
+	struct fit_ranks ranks; /* of slices in others */
+	/* An open slice. */
+	struct fit_frame {
+		size_t index; /* of its rank */
+		uint64_t begin;
+		uint64_t at, end; /* of its begin, in the remaining records */
+		uint64_t folded[2];
+		uint32_t provider; /* of the record before */
+		bool stays;
+	} * frames; /* owned; innermost last */
+	size_t depth, room;
+	UT_hash_handle hh;
 };
 
 /*
@@ -37,23 +55,19 @@ struct ftf_scan {
 	uint64_t header;
 	enum scan_kind kind;
 	/* Of events: */
-	uint64_t time, end; /* ticks; end: of SCAN_COMPLETE */
-	void **place;       /* the caller's, for this thread; NULL: the record names it in full */
-	struct scan_ids {
-		uint64_t pid, tid;
-	} thread; /* if *place is NULL */
-};
-
-/* Numbers that an end has as arguments: of slices that are not shown. */
-struct scan_folded {
-	uint64_t folded, folded_time;
+	uint64_t time, end;          /* ticks; end: of SCAN_COMPLETE */
+	struct scan_thread *thread;  /* borrowed */
+	struct scan_thread *threads; /* owned: hash by ids, in order of appearance */
 };
 
 /* Move to the next record.  Returns false at the end, or at an incomplete record. */
 bool ftf_scan_next(struct ftf_scan *scan);
 
-/* Add the record's numbers, if it has any, to those in *sum. */
-void ftf_scan_folded(const struct ftf_scan *scan, struct scan_folded *sum);
+/*
+ * Add the record's numbers of slices that are not shown, if it has any, to sum: slices, and their
+ * ns.
+ */
+void ftf_scan_folded(const struct ftf_scan *scan, uint64_t sum[2]);
 
 /* The most bytes of a record. */
 #define SCAN_RECORD_MAX ((size_t)4095 * 8)
@@ -62,10 +76,12 @@ void ftf_scan_folded(const struct ftf_scan *scan, struct scan_folded *sum);
  * Make a copy of an end that has these numbers in place of its own, in room for
  * SCAN_RECORD_MAX.  Returns its size; 0 if they do not fit.
  */
-size_t ftf_scan_with_folded(const struct ftf_scan *scan, const struct scan_folded *numbers,
-			    uint8_t *copy);
+size_t ftf_scan_with_folded(const struct ftf_scan *scan, const uint64_t numbers[2], uint8_t *copy);
 
-/* Return to a trace's begin, and release all memory. */
+/* Return to a trace's begin; the threads stay. */
+void ftf_scan_restart(struct ftf_scan *scan);
+
+/* Idempotent. */
 void ftf_scan_release(struct ftf_scan *scan);
 
 #endif
