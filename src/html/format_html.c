@@ -312,13 +312,13 @@ static void show_events(const struct slice_sink *sink, void *track, const struct
 	}
 }
 
-/* Choose the slices to show, like choose() in ftf_fit.c. */
+/* Choose the slices to show. */
 static void choose_slices(struct html_output *html)
 {
 	size_t count = html->store.track_count;
 	const struct slice_sink sink = { .events = show_events, .context = html };
 	struct fit_ranks **ranks = alloc_zeroed(count + 1, sizeof(struct fit_ranks *));
-	uint64_t marks = 0, most;
+	uint64_t marks = 0;
 
 	html->ranked = true;
 	for (size_t i = 0; i < count; i++) {
@@ -330,19 +330,12 @@ static void choose_slices(struct html_output *html)
 		marks += html->thread->marks;
 		html->thread->marks = 0;
 	}
-	most = html->fit - (marks < html->fit / 2 ? marks : html->fit / 2);
-	fit_ranks_choose(&html->roots, most);
-	fit_ranks_share(ranks, count, html->roots.count < most ? most - html->roots.count : 0);
+	html->fold.shortest = fit_ranks_choose_all(&html->roots, ranks, count, html->fit, marks);
 	html->least_root = html->roots.least;
 	fit_ranks_release(&html->roots);
 	for (size_t i = 0; i < count; i++) {
-		struct fit_ranks *of = &html->threads[i].ranks;
-		uint64_t shortest = fit_ranks_shortest(of);
-
-		if (shortest > html->fold.shortest)
-			html->fold.shortest = shortest;
-		html->threads[i].least = of->least;
-		fit_ranks_release(of);
+		html->threads[i].least = html->threads[i].ranks.least;
+		fit_ranks_release(&html->threads[i].ranks);
 	}
 	free(ranks);
 }

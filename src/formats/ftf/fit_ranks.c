@@ -151,6 +151,21 @@ uint64_t fit_ranks_shortest(const struct fit_ranks *ranks)
 					 : UINT64_MAX;
 }
 
+uint64_t fit_ranks_choose_all(struct fit_ranks *roots, struct fit_ranks **threads, size_t count,
+			      uint64_t limit, uint64_t others)
+{
+	uint64_t most = limit - (others < limit / 2 ? others : limit / 2), longest = 0;
+
+	fit_ranks_choose(roots, most);
+	fit_ranks_share(threads, count, roots->count < most ? most - roots->count : 0);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t shortest = fit_ranks_shortest(threads[i]);
+
+		longest = shortest > longest ? shortest : longest;
+	}
+	return longest;
+}
+
 void fit_ranks_release(struct fit_ranks *ranks)
 {
 	for (size_t i = 0; i < DURATION_BUCKETS; i++) {

@@ -44,6 +44,14 @@ void fit_ranks_share(struct fit_ranks **threads, size_t count, uint64_t most);
 /* Returns the shortest duration (ns) at which all slices stay, or UINT64_MAX. */
 uint64_t fit_ranks_shortest(const struct fit_ranks *ranks);
 
+/*
+ * Choose among outermost slices, then share the rest of `limit` among the slices in others, by
+ * thread.  `others` that stay anyway take what they need, up to half of the limit.  Returns the
+ * longest fit_ranks_shortest() of the threads.  Reorders the array.
+ */
+uint64_t fit_ranks_choose_all(struct fit_ranks *roots, struct fit_ranks **threads, size_t count,
+			      uint64_t limit, uint64_t others);
+
 /* Idempotent. */
 void fit_ranks_release(struct fit_ranks *ranks);
 

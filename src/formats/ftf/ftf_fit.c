@@ -253,27 +253,19 @@ static void take_mapped(struct ftf_fit *fit, const uint8_t *bytes, uint64_t size
 
 /* ---- The choice ---------------------------------------------------------- */
 
-/*
- * Choose the ranks that stay, of the slices up to now.  Marks and open slices take what they need,
- * up to half of the limit.
- */
-static void choose(struct ftf_fit *fit, uint64_t stay)
+/* Choose the ranks that stay, of the slices up to now; `others` stay anyway. */
+static void choose(struct ftf_fit *fit, uint64_t others)
 {
-	struct fit_run *run = fit->run;
-	uint64_t most = fit->limit - (stay < fit->limit / 2 ? stay : fit->limit / 2);
-	size_t count = HASH_COUNT(run->scan.threads), i = 0;
-	struct fit_ranks **threads = alloc_zeroed(count + 1, sizeof(struct fit_ranks *));
+	struct ftf_scan *scan = &fit->run->scan;
+	size_t count = 0;
+	struct fit_ranks **threads =
+		alloc_zeroed(HASH_COUNT(scan->threads) + 1, sizeof(struct fit_ranks *));
 
-	fit_ranks_choose(&run->roots, most);
-	for (struct scan_thread *thread = run->scan.threads; thread; thread = thread->hh.next)
-		threads[i++] = &thread->ranks;
-	fit_ranks_share(threads, count, run->roots.count < most ? most - run->roots.count : 0);
-	for (i = 0; i < count; i++) {
-		uint64_t shortest = fit_ranks_shortest(threads[i]);
-
-		if (shortest > fit->counts.shortest)
-			fit->counts.shortest = shortest;
-	}
+	for (struct scan_thread *thread = scan->threads; thread; thread = thread->hh.next)
+		threads[count++] = &thread->ranks;
+	/* Ranks never sink, so neither does the duration. */
+	fit->counts.shortest =
+		fit_ranks_choose_all(&fit->run->roots, threads, count, fit->limit, others);
 	free(threads);
 }
 
