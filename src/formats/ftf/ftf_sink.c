@@ -5,67 +5,6 @@
 #include "src/formats/output_format.h"
 #include "src/slices/track.h"
 
-/* ---- Arrows of tail calls ------------------------------------------------ */
-
-/*
- * --flows: tail calls as arrows from the slice that ends to the slice that begins.
- *
- * Perfetto binds each end of an arrow to the innermost open slice of the thread: so the end of a
- * slice that was left waits until the next event of its track shows whether the target has a
- * slice.  The target has no slice if the selection leaves it out.
- */
-
-/* Let an end wait; no other end may wait on its track.  `detail`: the end's; may be NULL. */
-static void ftf_flows_hold(struct ftf_flows *flows, struct track *track,
-			   const struct slice_event *end, const struct slice_detail *detail)
-{
-	struct held_end *held;
-
-	flows->ends = alloc_grow_zeroed(flows->ends, &flows->room, (size_t)track->index + 1,
-					sizeof(*flows->ends));
-	if (track->index >= flows->count)
-		flows->count = (size_t)track->index + 1;
-	held = &flows->ends[track->index];
-	held->track = track;
-	held->end = *end;
-	held->end.detail = detail != NULL;
-	if (detail)
-		held->detail = *detail;
-}
-
-/* The one at an index, if it waits. */
-static const struct held_end *take_at(struct ftf_flows *flows, size_t index)
-{
-	if (!flows->ends[index].track)
-		return NULL;
-	flows->taken = flows->ends[index];
-	flows->ends[index].track = NULL;
-	return &flows->taken;
-}
-
-/* Returns the end that waited on a track, borrowed up to the next call, or NULL. */
-static const struct held_end *ftf_flows_take(struct ftf_flows *flows, const struct track *track)
-{
-	return track->index < flows->count ? take_at(flows, track->index) : NULL;
-}
-
-/* The same, of any track. */
-static const struct held_end *ftf_flows_take_any(struct ftf_flows *flows)
-{
-	const struct held_end *held = NULL;
-
-	while (flows->count && !(held = take_at(flows, flows->count - 1)))
-		flows->count--;
-	return held;
-}
-
-/* Idempotent, also on zeroed memory. */
-static void ftf_flows_release(struct ftf_flows *flows)
-{
-	free(flows->ends);
-	*flows = (struct ftf_flows){ 0 };
-}
-
 #define TEMPLATE_BITS 12
 
 /* Records that are written at once. */
@@ -119,7 +58,7 @@ void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_tabl
 		ftf->keys[key] = ftf_text(ftf->writer, slice_arg_text(key));
 	ftf->is_true = ftf_text(ftf->writer, "true");
 	ftf->tail_call = ftf_text(ftf->writer, "tail call");
-	ftf->flows.shown = options->flows;
+	ftf->flows = options->flows;
 }
 
 void ftf_sink_note(struct ftf_sink *ftf, const char *name, const char *text)
@@ -128,16 +67,15 @@ void ftf_sink_note(struct ftf_sink *ftf, const char *name, const char *text)
 						  strlen(text) });
 }
 
-static void write_held(struct ftf_sink *ftf, const struct held_end *held);
+static void write_held(struct ftf_sink *ftf, size_t index);
 
 int ftf_sink_close(struct ftf_sink *ftf, struct error *err)
 {
 	struct ftf_error failure = { 0 };
-	const struct held_end *held;
 	int status;
 
-	while ((held = ftf_flows_take_any(&ftf->flows)))
-		write_held(ftf, held);
+	for (size_t i = ftf->held_room; i-- > 0;)
+		write_held(ftf, i);
 	status = ftf_close(ftf->writer, &failure);
 	ftf->writer = NULL;
 	if (status < 0)
@@ -150,7 +88,7 @@ void ftf_sink_release(struct ftf_sink *ftf)
 {
 	ftf_abandon(ftf->writer);
 	ftf_fit_release(&ftf->fit);
-	ftf_flows_release(&ftf->flows);
+	free(ftf->held);
 	call_sites_release(&ftf->sites);
 	slice_files_release(&ftf->files);
 	free(ftf->known);
@@ -332,7 +270,7 @@ static inline bool is_whole(const struct ftf_sink *ftf, const struct slice_event
 			    const struct slice_batch *batch, const struct slice_event *end)
 {
 	return end->kind == SLICE_END && end->time > begin->time &&
-	       !slice_batch_detail(batch, end) && !ftf->flows.shown;
+	       !slice_batch_detail(batch, end) && !ftf->flows;
 }
 
 /* Write a begin, or keep it until the next batch shows whether its slice is one record. */
@@ -417,34 +355,57 @@ static const struct slice_event *write_templates(struct ftf_sink *ftf, struct tr
 
 /* ---- Arrows -------------------------------------------------------------- */
 
-static void write_held(struct ftf_sink *ftf, const struct held_end *held)
+/*
+ * --flows: tail calls as arrows from the slice that ends to the slice that begins.
+ *
+ * Perfetto binds each end of an arrow to the innermost open slice of the thread: so the end of a
+ * slice that was left waits until the next event of its track shows whether the target has a
+ * slice.  The target has no slice if the selection leaves it out.
+ */
+
+static void hold_end(struct ftf_sink *ftf, struct track *track, uint64_t time,
+		     const struct slice_detail *detail)
 {
-	write_end(ftf, held->track, held->end.time, held->end.detail ? &held->detail : NULL);
+	ftf->held = alloc_grow_zeroed(ftf->held, &ftf->held_room, (size_t)track->index + 1,
+				      sizeof(*ftf->held));
+	ftf->held[track->index] =
+		(struct held_end){ track, time, detail,
+				   detail ? *detail : (struct slice_detail){ 0 } };
+}
+
+/* Write the end that waits on the track of this index, if there is one. */
+static void write_held(struct ftf_sink *ftf, size_t index)
+{
+	struct held_end *held = &ftf->held[index];
+
+	if (held->track)
+		write_end(ftf, held->track, held->time, held->has_detail ? &held->detail : NULL);
+	held->track = NULL;
 }
 
 /*
- * Write the end of a slice that was left by a tail call, and the first event after it: the begin
- * of the call's target, if that is shown.  Returns the next event.
+ * Write the end that waits, and the first event after it: the begin of the call's target, if that
+ * is shown.  Returns the next event.
  */
-static const struct slice_event *write_arrow(struct ftf_sink *ftf, const struct held_end *held,
+static const struct slice_event *write_arrow(struct ftf_sink *ftf, struct track *track,
 					     const struct slice_batch *batch,
 					     const struct slice_event *event)
 {
 	const bool entered = event->kind == SLICE_BEGIN && event->flags & SLICE_TAIL_CALLED;
-	struct ftf_event flow = { .thread = ftf_thread_of(held->track),
-				  .time = held->end.time,
+	struct ftf_event flow = { .thread = ftf_thread_of(track),
+				  .time = ftf->held[track->index].time,
 				  .name = ftf->tail_call };
 	const struct slice_event *next;
 
 	if (entered)
-		ftf_flow_begin(ftf->writer, &flow, ++ftf->flows.arrows);
-	write_held(ftf, held);
+		ftf_flow_begin(ftf->writer, &flow, ++ftf->arrows);
+	write_held(ftf, track->index);
 	if (!entered)
 		return event;
-	next = write_begin(ftf, held->track, batch, event);
-	write_pending(ftf, held->track);
+	next = write_begin(ftf, track, batch, event);
+	write_pending(ftf, track);
 	flow.time = event->time;
-	ftf_flow_end(ftf->writer, &flow, ftf->flows.arrows);
+	ftf_flow_end(ftf->writer, &flow, ftf->arrows);
 	return next;
 }
 
@@ -454,13 +415,11 @@ static void write_flows(struct ftf_sink *ftf, struct track *track, const struct 
 	const struct slice_event *event = batch->events, *limit = event + batch->count;
 
 	while (event < limit) {
-		const struct held_end *held = ftf_flows_take(&ftf->flows, track);
-
-		if (held) {
-			event = write_arrow(ftf, held, batch, event);
+		if (track->index < ftf->held_room && ftf->held[track->index].track) {
+			event = write_arrow(ftf, track, batch, event);
 		} else if (event->kind == SLICE_END && event->flags & SLICE_TAIL_CALL) {
 			write_pending(ftf, track);
-			ftf_flows_hold(&ftf->flows, track, event, slice_batch_detail(batch, event));
+			hold_end(ftf, track, event->time, slice_batch_detail(batch, event));
 			event++;
 		} else {
 			event = write_first(ftf, track, batch, event);
@@ -475,7 +434,7 @@ static void write_events(const struct slice_sink *sink, void *context,
 	struct ftf_sink *ftf = sink->context;
 	struct track *track = context;
 
-	if (ftf->flows.shown) {
+	if (ftf->flows) {
 		write_flows(ftf, track, batch);
 		return;
 	}

@@ -16,21 +16,6 @@
 
 struct track;
 
-/* The end of a slice that was left by a tail call. */
-struct held_end {
-	struct track *track; /* borrowed; NULL if no end waits */
-	struct slice_event end;
-	struct slice_detail detail; /* if end.detail is not 0 */
-};
-
-struct ftf_flows {
-	bool shown;            /* by --flows */
-	uint64_t arrows;       /* up to now: the id of the last one */
-	struct held_end *ends; /* owned; by index of the track */
-	size_t count, room;
-	struct held_end taken;
-};
-
 struct trace_facts;
 
 /* The name of the blob with options->stamp. */
@@ -50,7 +35,16 @@ struct ftf_sink {
 	struct direct_cache
 		templates; /* struct slice_template: most slices begin again and again */
 	struct ftf_name keys[SLICE_ARG_KEYS], is_true, tail_call;
-	struct ftf_flows flows;
+	bool flows;      /* show arrows of tail calls (--flows) */
+	uint64_t arrows; /* up to now: the id of the last one */
+	/* The end of a slice that was left by a tail call, until the next event of its track. */
+	struct held_end {
+		struct track *track; /* borrowed; NULL if no end waits */
+		uint64_t time;
+		bool has_detail;
+		struct slice_detail detail;
+	} * held; /* owned; by index of the track */
+	size_t held_room;
 };
 
 /* Start a trace in `output`; it and `names` are borrowed until ftf_sink_release(). */
