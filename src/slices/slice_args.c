@@ -7,32 +7,8 @@
 
 const char *slice_arg_text(enum slice_arg_key key)
 {
-	static const char *const texts[SLICE_ARG_KEYS] = {
-		[SLICE_ARG_ADDRESS] = "address",
-		[SLICE_ARG_VALUE] = "value",
-		[SLICE_ARG_LINE] = "line",
-		[SLICE_ARG_COLUMN] = "col",
-		[SLICE_ARG_SYMBOL] = "symbol",
-		[SLICE_ARG_FILE] = "file",
-		[SLICE_ARG_INLINED] = "inlined",
-		[SLICE_ARG_VECTOR] = "vector",
-		[SLICE_ARG_EVENT + DATA_CR2] = "page_fault_address",
-		[SLICE_ARG_EVENT + DATA_EXIT_QUALIFICATION] = "exit_qualification",
-		[SLICE_ARG_EVENT + DATA_EXIT_REASON] = "exit_reason",
-		[SLICE_ARG_INFERRED] = "inferred_start_time",
-		[SLICE_ARG_UNCERTAIN] = "uncertain_level",
-		[SLICE_ARG_CHANGED] = "code_changed",
-		[SLICE_ARG_ESTIMATED] = "estimated",
-		[SLICE_ARG_CONTINUED] = "continued",
-		[SLICE_ARG_DSO] = "dso",
-		[SLICE_ARG_BUILD_ID] = "build_id",
-		[SLICE_ARG_CALLER] = "caller",
-		[SLICE_ARG_INSNS] = "insns",
-		[SLICE_ARG_CYCLES] = "cycles",
-		[SLICE_ARG_IPC] = "ipc",
-		[SLICE_ARG_FOLDED] = "folded",
-		[SLICE_ARG_FOLDED_TIME] = "folded_time",
-	};
+#define SLICE_ARG_TEXT(key, text) text,
+	static const char *const texts[SLICE_ARG_KEYS] = { SLICE_ARGS(SLICE_ARG_TEXT) };
 
 	return texts[key];
 }

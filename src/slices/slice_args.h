@@ -12,32 +12,36 @@
 /* Values of struct slice_cause. */
 #define SLICE_EVENT_VALUES 3
 
-/* In the order of the list. */
+/* Arguments and their texts, in the order of the list. */
+#define SLICE_ARGS(ARG)                                                                            \
+	ARG(ADDRESS, "address")                  /* of the code that it entered; 0: none */        \
+	ARG(VALUE, "value")                      /* of a mark, instead of the address */           \
+	ARG(LINE, "line")                        /* 1-based */                                     \
+	ARG(COLUMN, "col")                       /* 1-based */                                     \
+	ARG(SYMBOL, "symbol")                    /* linkage name: slice_args_add_begin() */        \
+	ARG(FILE, "file")                        /* of the source */                               \
+	ARG(INLINED, "inlined")                  /* the call was inlined */                        \
+	ARG(VECTOR, "vector")                    /* of an interrupt */                             \
+	ARG(EVENT, "page_fault_address")         /* values of struct slice_cause, */               \
+	ARG(QUALIFICATION, "exit_qualification") /* by enum cpu_event_evd */                       \
+	ARG(REASON, "exit_reason")                                                                 \
+	ARG(INFERRED, "inferred_start_time") /* the call was not seen */                           \
+	ARG(UNCERTAIN, "uncertain_level")    /* calls may be missing inside of it */               \
+	ARG(CHANGED, "code_changed")         /* its code may have been other code */               \
+	ARG(ESTIMATED, "estimated")          /* SLICE_ESTIMATED_TIME */                            \
+	ARG(CONTINUED, "continued")          /* began in an earlier part (--split) */              \
+	ARG(DSO, "dso")                      /* path, for its first unnamed function */            \
+	ARG(BUILD_ID, "build_id")            /* likewise, in hexadecimal */                        \
+	ARG(CALLER, "caller")                /* "file:line" of the call */                         \
+	ARG(INSNS, "insns")                  /* from here on: known at its end */                  \
+	ARG(CYCLES, "cycles")                                                                      \
+	ARG(IPC, "ipc")                                                                            \
+	ARG(FOLDED, "folded") /* shorter slices inside, left out */                                \
+	ARG(FOLDED_TIME, "folded_time")
+
 enum slice_arg_key {
-	SLICE_ARG_ADDRESS, /* of the code that the slice entered; 0: no code */
-	SLICE_ARG_VALUE,   /* of a mark, instead of the address */
-	SLICE_ARG_LINE,    /* 1-based */
-	SLICE_ARG_COLUMN,  /* 1-based */
-	SLICE_ARG_SYMBOL,  /* linkage name, if not the name shown, or with --args=full */
-	SLICE_ARG_FILE,    /* of the source */
-	SLICE_ARG_INLINED, /* the call was inlined */
-	SLICE_ARG_VECTOR,  /* of an interrupt */
-	SLICE_ARG_EVENT,   /* the first value of struct slice_cause */
-	SLICE_ARG_INFERRED = SLICE_ARG_EVENT + SLICE_EVENT_VALUES, /* the call was not seen */
-	SLICE_ARG_UNCERTAIN, /* calls may be missing between it and the slices in it */
-	SLICE_ARG_CHANGED,   /* its code may have been other code then */
-	SLICE_ARG_ESTIMATED, /* SLICE_ESTIMATED_TIME */
-	SLICE_ARG_CONTINUED, /* it began in an earlier part (--split) */
-	SLICE_ARG_DSO,       /* path of the file, for its first unnamed function */
-	SLICE_ARG_BUILD_ID,  /* likewise, in hexadecimal */
-	SLICE_ARG_CALLER,    /* "file:line" of the call */
-	/* Known at the slice's end: */
-	SLICE_ARG_INSNS,
-	SLICE_ARG_CYCLES,
-	SLICE_ARG_IPC,
-	SLICE_ARG_FOLDED, /* shorter slices inside that are left out */
-	SLICE_ARG_FOLDED_TIME,
-	SLICE_ARG_KEYS,
+#define SLICE_ARG_KEY(key, text) SLICE_ARG_##key,
+	SLICE_ARGS(SLICE_ARG_KEY) SLICE_ARG_KEYS
 };
 
 enum slice_arg_type {

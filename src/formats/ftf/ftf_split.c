@@ -20,10 +20,8 @@ struct split_track {
 
 struct ftf_split {
 	struct format_output output;   /* first */
-	const struct options *options; /* borrowed */
-	struct name_table *names;      /* borrowed */
-	const char *path;              /* borrowed: of the whole */
-	struct trace_facts facts;      /* of the request */
+	struct format_request request; /* for the whole; its output is not a file, but is marked as
+					  cut at the limit */
 	struct slice_store store;
 	struct ftf_side side;        /* the records beside the slices of calls */
 	struct slice_sink sink;      /* gets the stored slices */
@@ -44,7 +42,6 @@ struct ftf_split {
 	uint64_t slices;       /* of the whole, each once */
 	uint64_t limit;        /* bytes of all parts together */
 	uint64_t bytes_before; /* of the finished parts */
-	struct output *all;    /* borrowed: not a file, is marked as cut at the limit */
 	struct error err;
 };
 
@@ -71,7 +68,7 @@ char *ftf_split_path(const char *path, size_t part)
 
 static void begin_part(struct ftf_split *split, uint64_t time)
 {
-	char *path = ftf_split_path(split->path, split->part_count);
+	char *path = ftf_split_path(split->request.path, split->part_count);
 
 	split->parts = alloc_grow(split->parts, &split->part_room, split->part_count + 1,
 				  sizeof(*split->parts));
@@ -81,10 +78,11 @@ static void begin_part(struct ftf_split *split, uint64_t time)
 		return;
 	}
 	if (!split->part_count++) {
-		output_limit(&split->part, split->options->max_output, false);
+		output_limit(&split->part, split->request.options->max_output, false);
 		split->limit = split->part.limit;
 	}
-	ftf_sink_init(&split->ftf, &split->part, split->names, split->options, &split->facts);
+	ftf_sink_init(&split->ftf, &split->part, split->request.names, split->request.options,
+		      &split->request.facts);
 	split->part_sink = ftf_sink_slices(&split->ftf);
 	split->open = true;
 	split->part_begin = time;
@@ -152,14 +150,14 @@ static void begin_open(struct ftf_split *split, uint64_t time)
 /* Returns the begin of the stretch of --split=TIME that contains `time`. */
 static uint64_t stretch_begin(const struct ftf_split *split, uint64_t time)
 {
-	return time - (time - split->first_time) % split->options->select.split.amount;
+	return time - (time - split->first_time) % split->request.options->select.split.amount;
 }
 
 /* Returns whether a record at `time` belongs to the next part; *cut gets the begin of that part. */
 static bool is_full(const struct ftf_split *split, uint64_t time, enum side_kind kind,
 		    uint64_t *cut)
 {
-	const struct split_size *size = &split->options->select.split;
+	const struct split_size *size = &split->request.options->select.split;
 
 	*cut = time;
 	if (kind == SIDE_PLAIN || (kind == SIDE_VALUE && size->unit != SPLIT_BYTES))
@@ -201,7 +199,7 @@ static void advance(struct ftf_split *split, uint64_t time, enum side_kind kind)
 {
 	uint64_t cut;
 
-	if (split->all->cut || split->err.kind != ERROR_NONE)
+	if (split->request.output->cut || split->err.kind != ERROR_NONE)
 		return;
 	if (!split->part_count)
 		begin_part(split, time);
@@ -212,7 +210,7 @@ static void advance(struct ftf_split *split, uint64_t time, enum side_kind kind)
 	if (split->open && is_over_limit(split)) {
 		end_open(split, split->last_time);
 		end_part(split);
-		split->all->cut = true;
+		split->request.output->cut = true;
 		return;
 	}
 	if (split->open && is_full(split, time, kind, &cut))
@@ -239,7 +237,7 @@ static void advance_side(struct ftf_split *split, uint64_t time)
 static void advance_slice(struct ftf_split *split, uint64_t time)
 {
 	advance(split, time, SIDE_SLICE);
-	split->slices += !split->all->cut;
+	split->slices += !split->request.output->cut;
 }
 
 /* ---- The sink of the stored slices --------------------------------------- */
@@ -307,11 +305,7 @@ static struct format_output *open_split(const struct format_request *request, st
 	struct ftf_split *split = alloc_zeroed(1, sizeof(*split));
 	enum option_args level = request->options->args;
 
-	split->options = request->options;
-	split->names = request->names;
-	split->path = request->path;
-	split->facts = request->facts;
-	split->all = request->output;
+	split->request = *request;
 	split->sink = (struct slice_sink){ .events = split_events, .context = split };
 	if (ftf_side_init(&split->side, request->names, &request->facts, err) < 0 ||
 	    slice_store_init(&split->store, request->names, err) < 0) {
