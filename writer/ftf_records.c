@@ -4,6 +4,14 @@
 
 /* ---- Arguments ----------------------------------------------------------- */
 
+/* Encoded arguments of a record. */
+struct ftf_ready_args {
+	struct ftf_low_arg args[FTF_ARGS_MAX];
+	size_t count;
+	uint64_t shape;
+	size_t words; /* with inline strings */
+};
+
 static uint64_t word_of(const struct ftf_arg *arg)
 {
 	switch (arg->type) {
@@ -17,8 +25,9 @@ static uint64_t word_of(const struct ftf_arg *arg)
 	}
 }
 
-int ftf_writer_ready_args(struct ftf_writer *writer, const struct ftf_arg *args, size_t count,
-			  struct ftf_ready_args *ready)
+/* Returns 0; -1, and a sticky error, if there are too many. */
+static int encode_args(struct ftf_writer *writer, const struct ftf_arg *args, size_t count,
+		       struct ftf_ready_args *ready)
 {
 	ready->count = count;
 	ready->shape = 0;
@@ -53,7 +62,8 @@ int ftf_writer_ready_args(struct ftf_writer *writer, const struct ftf_arg *args,
 	return 0;
 }
 
-void ftf_writer_put_args(struct ftf_writer *writer, const struct ftf_ready_args *ready)
+/* Put them into the record that is being filled. */
+static void put_args(struct ftf_writer *writer, const struct ftf_ready_args *ready)
 {
 	for (size_t i = 0; i < ready->count; i++)
 		ftf_low_arg(&writer->low, &ready->args[i]);
@@ -79,7 +89,7 @@ static void emit_long(struct ftf_writer *writer, struct ftf_low_event *low,
 {
 	struct ftf_ready_args ready;
 
-	if (ftf_writer_ready_args(writer, event->args, event->arg_count, &ready) < 0)
+	if (encode_args(writer, event->args, event->arg_count, &ready) < 0)
 		return;
 	low->shape = ready.shape;
 	low->text_words = ready.words - ftf_shape_words(ready.shape);
@@ -89,7 +99,7 @@ static void emit_long(struct ftf_writer *writer, struct ftf_low_event *low,
 		put_ids(writer, event->thread);
 	ftf_writer_put_text(writer, &refs[0]);
 	ftf_writer_put_text(writer, &refs[1]);
-	ftf_writer_put_args(writer, &ready);
+	put_args(writer, &ready);
 	if (ftf_has_tail(low->type))
 		ftf_low_word(&writer->low, tail);
 	ftf_low_finish(&writer->low);
@@ -279,66 +289,50 @@ static void add_weight(struct ftf_arg *args, size_t *count, struct ftf_name name
 		args[(*count)++] = ftf_arg_int32(name, weight);
 }
 
-/* The fields that both forms have in common; `ids` are the words after the time. */
-struct scheduling {
-	enum scheduling_type type;
-	uint64_t time, fields; /* fields: bits of the header */
-	uint64_t ids[2];
-	size_t id_count;
-};
-
-static void emit_scheduling(struct ftf_writer *writer, const struct scheduling *what,
-			    const struct ftf_arg *args, size_t count)
+/* `fields`: bits of the header; `words`: the time, and the ids of `word_count` - 1 threads. */
+static void emit_scheduling(struct ftf_writer *writer, uint64_t fields, const uint64_t *words,
+			    size_t word_count, const struct ftf_arg *args, size_t count)
 {
 	struct ftf_ready_args ready;
 
 	ftf_writer_next_record(writer);
-	if (ftf_writer_ready_args(writer, args, count, &ready) < 0)
+	if (encode_args(writer, args, count, &ready) < 0)
 		return;
 	ftf_low_start(&writer->low,
-		      ftf_low_header(FTF_RECORD_SCHEDULING, 2 + what->id_count + ready.words) |
-			      (uint64_t)count << 16 | what->fields | (uint64_t)what->type << 60,
+		      ftf_low_header(FTF_RECORD_SCHEDULING, 1 + word_count + ready.words) |
+			      (uint64_t)count << 16 | fields,
 		      ready.shape);
-	ftf_low_word(&writer->low, what->time);
-	for (size_t i = 0; i < what->id_count; i++)
-		ftf_low_word(&writer->low, what->ids[i]);
-	ftf_writer_put_args(writer, &ready);
+	for (size_t i = 0; i < word_count; i++)
+		ftf_low_word(&writer->low, words[i]);
+	put_args(writer, &ready);
 	ftf_low_finish(&writer->low);
 }
 
 void ftf_context_switch(struct ftf_writer *writer, const struct ftf_switch *change)
 {
-	struct scheduling what = {
-		.type = CONTEXT_SWITCH,
-		.time = change->time,
-		.fields = (uint64_t)change->cpu << 20 | (uint64_t)(change->state & 15) << 36,
-		.ids = { change->out_tid, change->in_tid },
-		.id_count = 2,
-	};
+	const uint64_t words[] = { change->time, change->out_tid, change->in_tid };
 	struct ftf_arg args[2];
 	size_t count = 0;
 
 	add_weight(args, &count, writer->incoming_weight, change->in_weight);
 	add_weight(args, &count, writer->outgoing_weight, change->out_weight);
-	emit_scheduling(writer, &what, args, count);
+	emit_scheduling(writer,
+			(uint64_t)change->cpu << 20 | (uint64_t)(change->state & 15) << 36 |
+				(uint64_t)CONTEXT_SWITCH << 60,
+			words, 3, args, count);
 }
 
 void ftf_thread_wakeup(struct ftf_writer *writer, const struct ftf_wakeup *wakeup)
 {
-	struct scheduling what = {
-		.type = THREAD_WAKEUP,
-		.time = wakeup->time,
-		.fields = (uint64_t)wakeup->cpu << 20,
-		.ids = { wakeup->tid },
-		.id_count = 1,
-	};
+	const uint64_t words[] = { wakeup->time, wakeup->tid };
 	struct ftf_arg args[2];
 	size_t count = 0;
 
 	if (wakeup->waker_tid)
 		args[count++] = ftf_arg_word(writer->waker, FTF_KOID, wakeup->waker_tid);
 	add_weight(args, &count, writer->weight, wakeup->weight);
-	emit_scheduling(writer, &what, args, count);
+	emit_scheduling(writer, (uint64_t)wakeup->cpu << 20 | (uint64_t)THREAD_WAKEUP << 60, words,
+			2, args, count);
 }
 
 void ftf_legacy_context_switch(struct ftf_writer *writer, const struct ftf_legacy_switch *change)
@@ -417,7 +411,7 @@ static void emit_object(struct ftf_writer *writer, enum ftf_record_type type, ui
 	struct ftf_string_ref name = ftf_writer_use_string(writer, object->name);
 	size_t words;
 
-	if (ftf_writer_ready_args(writer, object->args, object->arg_count, &ready) < 0)
+	if (encode_args(writer, object->args, object->arg_count, &ready) < 0)
 		return;
 	words = 2 + (pid != NULL) + ftf_reference_words(name.reference) + ready.words;
 	ftf_low_start(&writer->low,
@@ -428,7 +422,7 @@ static void emit_object(struct ftf_writer *writer, enum ftf_record_type type, ui
 	if (pid)
 		ftf_low_word(&writer->low, *pid);
 	ftf_writer_put_text(writer, &name);
-	ftf_writer_put_args(writer, &ready);
+	put_args(writer, &ready);
 	ftf_low_finish(&writer->low);
 }
 

@@ -143,21 +143,6 @@ void ftf_low_string_record(struct ftf_low *low, uint16_t reference, const char *
  */
 size_t ftf_cut(const char *text, size_t length);
 
-/* Encoded arguments of a record. */
-struct ftf_ready_args {
-	struct ftf_low_arg args[FTF_ARGS_MAX];
-	size_t count;
-	uint64_t shape;
-	size_t words; /* with inline strings */
-};
-
-/* Returns 0; -1, and a sticky error, if there are too many. */
-int ftf_writer_ready_args(struct ftf_writer *writer, const struct ftf_arg *args, size_t count,
-			  struct ftf_ready_args *ready);
-
-/* Put them into the record that is being filled. */
-void ftf_writer_put_args(struct ftf_writer *writer, const struct ftf_ready_args *ready);
-
 /* Put a string's text, if the record contains it. */
 static inline void ftf_writer_put_text(struct ftf_writer *writer, const struct ftf_string_ref *refs)
 {
