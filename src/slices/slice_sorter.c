@@ -6,7 +6,6 @@
 #include "src/slices/slice_sorter.h"
 
 #include "base/arena.h"
-#include "base/tables/heap.h"
 
 struct sorter_track {
 	struct slice_sorter *sorter;
@@ -16,15 +15,9 @@ struct sorter_track {
 	size_t count;
 	size_t full;     /* at this count, the next record takes the slow path */
 	uint64_t latest; /* time of the last record added */
-	/* Consecutive records sorted by time and order. */
-	struct sorter_run {
-		size_t begin; /* index of the first; during a merge, of those that are left */
-		bool mixed;   /* some have an order other than SLICE_ORDER_PLAIN */
-		/* During a merge, when the runs are a heap: */
-		size_t end;
-		size_t rank; /* index among the runs, to sort equal times */
-	} * runs;            /* owned */
+	size_t *runs;    /* owned: begins of consecutive records sorted by time and order */
 	size_t run_count, run_room;
+	bool mixed;               /* some orders are not SLICE_ORDER_PLAIN */
 	struct arena texts;       /* of the segment's instants */
 	struct big_array details; /* owned: of the segment's begins and ends */
 	size_t detail_count;
@@ -49,8 +42,8 @@ static inline void leave_step(const struct sorter_track *track, size_t at, size_
 
 /* ---- Out: a track's segment in order ---------------------------------------- */
 
-/* Bytes in memory of records of equal time; with timing packets these are few. */
-#define GROUP_MOST ((size_t)4 << 20)
+/* Bytes in memory of records that are merged. */
+#define MERGE_MOST ((size_t)4 << 20)
 
 static void leave_behind(const struct sorter_track *track, size_t at)
 {
@@ -144,31 +137,22 @@ static void emit_sorted(struct sorter_track *track, const struct slice_event *re
 	}
 }
 
-/* Returns record `at` of an array; releases the pages of far earlier records. */
-static const struct slice_event *visit(const struct big_array *array, size_t at)
+static void emit_one(struct sorter_track *track, size_t at)
 {
-	if (at % STEP == 0 && at)
-		big_array_rest(array, at - STEP, at, sizeof(struct slice_event));
-	return (const struct slice_event *)array->items + at;
-}
-
-static void emit_one(struct sorter_track *track, const struct big_array *array, size_t at)
-{
-	emit_sorted(track, visit(array, at), 1);
+	emit_sorted(track, records_of(track) + at, 1);
 }
 
 /*
  * Returns the index after the last end in [at, end) that closes a slice of an earlier group and has
  * only ends and instants before it in its group.
  */
-static size_t behind_ends(const struct sorter_track *track, const struct big_array *array,
-			  size_t at, size_t end)
+static size_t behind_ends(const struct sorter_track *track, size_t at, size_t end)
 {
 	uint64_t depth = track->depth;
 	size_t behind = at;
 
 	for (; at < end; at++) {
-		const struct slice_event *record = visit(array, at);
+		const struct slice_event *record = records_of(track) + at;
 
 		if (record->kind == SLICE_BEGIN || (record->kind == SLICE_END && !depth))
 			break;
@@ -184,182 +168,135 @@ static size_t behind_ends(const struct sorter_track *track, const struct big_arr
  * Emit the plain records [plain, late) of a group and the records [late, end), each of these after
  * as many begins as its order says.
  */
-static void pass_plain_and_late(struct sorter_track *track, const struct big_array *array,
-				size_t plain, size_t late, size_t end)
+static void pass_plain_and_late(struct sorter_track *track, size_t plain, size_t late, size_t end)
 {
-	const struct slice_event *records = array->items;
+	const struct slice_event *records = records_of(track);
 	int begins = 0;
 
 	for (size_t stop = late; plain < stop; plain++) {
 		if (records[plain].kind == SLICE_BEGIN && late < end)
 			for (begins++; late < end && records[late].order < begins; late++)
-				emit_one(track, array, late);
-		emit_one(track, array, plain);
+				emit_one(track, late);
+		emit_one(track, plain);
 	}
 	for (; late < end; late++)
-		emit_one(track, array, late);
+		emit_one(track, late);
 }
 
 /*
- * Emit the records [begin, end) of an array, which have equal times. Slices found late enclose
+ * Emit the records [begin, end), which have equal times. Slices found late enclose
  * slices that begin at this time, but not slices that end then.
  */
-static void pass_group(struct sorter_track *track, const struct big_array *array, size_t begin,
-		       size_t end)
+static void pass_group(struct sorter_track *track, size_t begin, size_t end)
 {
-	const struct slice_event *records = array->items;
+	const struct slice_event *records = records_of(track);
 	size_t deferred, plain, ended, late = end;
 
 	for (; begin < end && records[begin].order == SLICE_ORDER_WHOLE; begin++)
-		emit_one(track, array, begin);
+		emit_one(track, begin);
 	deferred = plain = begin;
-	while (plain < end && visit(array, plain)->order == SLICE_ORDER_DEFERRED)
+	while (plain < end && records[plain].order == SLICE_ORDER_DEFERRED)
 		plain++;
 	begin = plain;
 	while (late > plain && records[late - 1].order > SLICE_ORDER_PLAIN)
 		late--;
-	for (ended = behind_ends(track, array, plain, late); plain < ended; plain++)
-		emit_one(track, array, plain);
+	for (ended = behind_ends(track, plain, late); plain < ended; plain++)
+		emit_one(track, plain);
 	for (; deferred < begin; deferred++)
-		emit_one(track, array, deferred);
-	pass_plain_and_late(track, array, plain, late, end);
+		emit_one(track, deferred);
+	pass_plain_and_late(track, plain, late, end);
 }
 
-/* Emit the sorted records [begin, end), of any order. */
-static void pass_groups(struct sorter_track *track, size_t begin, size_t end)
+/* Emit the sorted records, of any order. */
+static void pass_groups(struct sorter_track *track)
 {
 	const struct slice_event *records = records_of(track);
 
-	while (begin < end) {
-		size_t behind = begin + 1;
-
+	for (size_t begin = 0, behind; begin < track->count; begin = behind) {
+		behind = begin + 1;
 		leave_behind(track, begin);
-		while (behind < end && records[behind].time == records[begin].time)
+		while (behind < track->count && records[behind].time == records[begin].time)
 			leave_behind(track, behind++);
-		pass_group(track, &track->records, begin, behind);
-		begin = behind;
+		pass_group(track, begin, behind);
 	}
 }
 
 /* The same for records that are all SLICE_ORDER_PLAIN, as most are: in place. */
-static void pass_plain(struct sorter_track *track, size_t begin, size_t end)
+static void pass_plain(struct sorter_track *track)
 {
-	const struct slice_event *records = records_of(track);
-
-	while (begin < end) {
-		size_t stop = begin - begin % STEP + STEP;
+	for (size_t begin = 0; begin < track->count; begin += STEP) {
+		size_t left = track->count - begin;
 
 		leave_behind(track, begin);
-		if (stop > end)
-			stop = end;
-		emit_sorted(track, records + begin, stop - begin);
-		begin = stop;
+		emit_sorted(track, records_of(track) + begin, left < STEP ? left : STEP);
 	}
-}
-
-static void pass_run(struct sorter_track *track, size_t begin, size_t end, bool mixed)
-{
-	if (mixed)
-		pass_groups(track, begin, end);
-	else
-		pass_plain(track, begin, end);
 }
 
 /* ---- Several runs -------------------------------------------------------- */
 
-static bool run_before(const struct slice_event *records, const struct sorter_run *a,
-		       const struct sorter_run *b)
+static bool is_after(const struct slice_event *a, const struct slice_event *b)
 {
-	uint64_t left = records[a->begin].time, right = records[b->begin].time;
-
-	return left != right ? left < right : a->rank < b->rank;
+	return a->time != b->time ? a->time > b->time : a->order > b->order;
 }
 
-HEAP_DEFINE(runs, struct sorter_run, struct slice_event, run_before)
-
-/* Make the runs a heap, the earliest on top. */
-static void order_runs(struct sorter_track *track)
+/* Release the pages of the step of an array that begins at `at`, up to `end`. */
+static void leave_from(const struct big_array *array, size_t at, size_t end)
 {
-	size_t count = track->run_count;
+	if (at % STEP == 0 && at < end)
+		big_array_rest(array, at, end - at < STEP ? end : at + STEP,
+			       sizeof(struct slice_event));
+}
 
-	for (size_t i = 0; i < count; i++) {
-		track->runs[i].end = i + 1 < count ? track->runs[i + 1].begin : track->count;
-		track->runs[i].rank = i;
+/* Merge the sorted records [left, right) and [right, end), from the last one. */
+static void merge_pair(struct sorter_track *track, size_t left, size_t right, size_t end)
+{
+	struct big_array *spare = &track->sorter->spare;
+	struct slice_event *records = records_of(track), *copy;
+	size_t count = end - right, copied = count;
+
+	big_array_grow(spare, count, sizeof(*copy), MERGE_MOST);
+	copy = spare->items;
+	for (size_t i = count; i-- > 0;) {
+		copy[i] = records[right + i];
+		leave_from(spare, i, count);
+		leave_from(&track->records, right + i, end);
 	}
-	runs_order(records_of(track), track->runs, count);
-}
-
-/* Returns the group with room for `need` records. */
-static struct slice_event *group_of(struct slice_sorter *sorter, size_t need)
-{
-	big_array_grow(&sorter->group, need, sizeof(struct slice_event), GROUP_MOST);
-	return sorter->group.items;
-}
-
-/* Move the records of a run's first time to the group, which has `*grouped` so far. */
-static void take(const struct sorter_track *track, struct sorter_run *run, size_t *grouped)
-{
-	struct slice_sorter *sorter = track->sorter;
-	const struct slice_event *records = records_of(track);
-	uint64_t time = records[run->begin].time;
-
-	for (; run->begin < run->end && records[run->begin].time == time; run->begin++) {
-		leave_behind(track, run->begin);
-		group_of(sorter, *grouped + 1)[*grouped] = records[run->begin];
-		visit(&sorter->group, (*grouped)++);
-	}
-}
-
-/* Sort records of equal time by enum slice_order, stably. */
-static void order_group(struct slice_sorter *sorter, size_t count)
-{
-	struct slice_event *group = group_of(sorter, 2 * count);
-	size_t placed = count;
-
-	/* Usually all records are placed after SLICE_ORDER_PLAIN. */
-	for (int8_t order = SLICE_ORDER_WHOLE; order <= SLICE_ORDER_LAST && placed < 2 * count;
-	     order++) {
-		for (size_t i = 0; i < count; i++) {
-			if (visit(&sorter->group, i)->order != order)
-				continue;
-			group[placed] = group[i];
-			visit(&sorter->group, placed++);
+	while (count) {
+		if (right > left && is_after(&records[right - 1], &copy[count - 1])) {
+			records[--end] = records[--right];
+			leave_from(&track->records, right, track->count);
+		} else {
+			records[--end] = copy[--count];
+			leave_from(spare, count, copied);
 		}
+		leave_from(&track->records, end, track->count);
 	}
 }
 
+/* Equal times and orders stay in the order of arrival. */
 static void merge_runs(struct sorter_track *track)
 {
-	struct slice_sorter *sorter = track->sorter;
-	const struct slice_event *records = records_of(track);
-	size_t count = track->run_count;
-	struct sorter_run *top = track->runs;
+	size_t *runs = track->runs;
 
-	order_runs(track);
-	while (count > 1) {
-		uint64_t time = records[top->begin].time;
-		size_t grouped = 0;
+	while (track->run_count > 1) {
+		size_t count = track->run_count;
 
-		while (count && records[top->begin].time == time) {
-			take(track, top, &grouped);
-			if (top->begin == top->end)
-				*top = track->runs[--count];
-			if (count)
-				runs_sift_down(records, top, count, 0);
-		}
-		order_group(sorter, grouped);
-		pass_group(track, &sorter->group, grouped, 2 * grouped);
+		for (size_t i = 0; i + 1 < count; i += 2)
+			merge_pair(track, runs[i], runs[i + 1],
+				   i + 2 < count ? runs[i + 2] : track->count);
+		for (track->run_count = 0; 2 * track->run_count < count; track->run_count++)
+			runs[track->run_count] = runs[2 * track->run_count];
 	}
-	if (count)
-		pass_run(track, top->begin, top->end, top->mixed);
 }
 
 static void flush_track(struct sorter_track *track)
 {
-	if (track->run_count > 1)
-		merge_runs(track);
-	else if (track->run_count)
-		pass_run(track, 0, track->count, track->runs->mixed);
+	merge_runs(track);
+	if (track->mixed)
+		pass_groups(track);
+	else
+		pass_plain(track);
+	track->mixed = false;
 	arena_release(&track->texts);
 	track->count = track->run_count = track->detail_count = track->full = 0;
 }
@@ -421,7 +358,7 @@ static void begin_run(struct sorter_track *track)
 {
 	track->runs = alloc_grow(track->runs, &track->run_room, track->run_count + 1,
 				 sizeof(*track->runs));
-	track->runs[track->run_count++] = (struct sorter_run){ .begin = track->count };
+	track->runs[track->run_count++] = track->count;
 }
 
 /* Make room for one more record. */
@@ -471,7 +408,7 @@ static void add_event(struct sorter_track *track, const struct slice_batch *batc
 	if (!track->count || record[-1].time > record->time ||
 	    (record[-1].time == record->time && record[-1].order > record->order))
 		begin_run(track);
-	track->runs[track->run_count - 1].mixed |= record->order != SLICE_ORDER_PLAIN;
+	track->mixed |= record->order != SLICE_ORDER_PLAIN;
 	record->detail = detail ? keep_detail(track, detail) : 0;
 	if (record->kind == SLICE_INSTANT)
 		record->text = arena_text(&track->texts, record->text, strlen(record->text));
@@ -558,7 +495,7 @@ void slice_sorter_release(struct slice_sorter *sorter)
 		free(track);
 	}
 	sorter->last = &sorter->first;
-	big_array_release(&sorter->group);
+	big_array_release(&sorter->spare);
 }
 
 struct sorter_track *slice_sorter_track(struct slice_sorter *sorter, void *next_track)

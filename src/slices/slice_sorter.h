@@ -40,7 +40,7 @@ struct slice_sorter {
 	const struct slice_sink *next;      /* borrowed */
 	struct diag *diag;                  /* borrowed; NULL: warnings are dropped */
 	struct sorter_track *first, **last; /* owned; in the order in which they were opened */
-	struct big_array group;             /* owned: records of equal time */
+	struct big_array spare;             /* owned: a copy of records that are merged */
 	size_t memory;                      /* bytes of the tracks' arrays in memory */
 	size_t limit;                       /* may be set after init; at least 2 */
 	size_t depth; /* may be set after init: SLICE_SORTER_DEPTH, or more if the output can show
