@@ -105,10 +105,7 @@ static struct format_output *open_html(const struct format_request *request, str
 	struct html_output *html = alloc_zeroed(1, sizeof(*html));
 	struct format_request inner = *request;
 
-	if (slice_store_init(&html->store, request->names, err) < 0) {
-		free(html);
-		return NULL;
-	}
+	html->store.names = request->names;
 	html->input = options->input;
 	html->file = request->output;
 	html->fit = options->select.fit ? selection_fit_limit(&options->select) : FIT_DEFAULT_HTML;
@@ -485,8 +482,7 @@ static int print_html(struct format_output *output, struct error *err)
 	uint64_t end;
 
 	html->folded->machine = html->functions->machine = output->machine;
-	if (slice_store_end(&html->store, err) < 0 ||
-	    format_functions.finish(html->functions, err) < 0)
+	if (format_functions.finish(html->functions, err) < 0)
 		return -1;
 	fflush(html->table_text);
 	threads = measure(html, &end);

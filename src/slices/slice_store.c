@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Slices in a temporary file: records of 32 bytes, in segments per track. */
+/* Slices in an array: records of 32 bytes, in stretches per track. */
 #include "src/slices/slice_store.h"
 
-#include <sys/mman.h>
-
-#include "base/pages.h"
 #include "base/tables/heap.h"
 #include "src/slices/track.h"
 
-#define BUFFER_RECORDS 32768u
+/* Bytes that stay in memory. */
+#define STORE_MEMORY ((size_t)4 << 20)
 
-/* Events between two releases of the file's pages. */
+/* Records between two releases of the file's pages. */
 #define STEP 32768u
 
 /* An event, whose `detail` is not 0 if the next record is its detail. */
@@ -21,24 +19,12 @@ struct store_record {
 	};
 };
 
-int slice_store_init(struct slice_store *store, struct name_table *names, struct error *err)
+static const struct store_record *record_at(const struct slice_store *store, uint64_t at)
 {
-	*store = (struct slice_store){ .names = names };
-	if (temp_file_open(&store->file, err) < 0)
-		return -1;
-	store->buffer = alloc_zeroed(BUFFER_RECORDS, sizeof(*store->buffer));
-	return 0;
+	return (const struct store_record *)store->records.items + at;
 }
 
 /* ---- In ------------------------------------------------------------------ */
-
-static void flush(struct slice_store *store)
-{
-	if (store->err.kind == ERROR_NONE)
-		temp_file_write(&store->file, store->buffer,
-				store->buffered * sizeof(*store->buffer), &store->err);
-	store->buffered = 0;
-}
 
 static struct store_track *stored_track_of(struct slice_store *store, struct track *track)
 {
@@ -50,7 +36,6 @@ static struct store_track *stored_track_of(struct slice_store *store, struct tra
 	return &store->tracks[track->index];
 }
 
-/* Add a record to the file. */
 static void add(struct slice_store *store, struct store_track *to,
 		const struct store_record *record)
 {
@@ -63,10 +48,11 @@ static void add(struct slice_store *store, struct store_track *to,
 		*last = (struct store_stretch){ .begin = store->count };
 	}
 	last->count++;
-	store->buffer[store->buffered++] = *record;
-	store->count++;
-	if (store->buffered == BUFFER_RECORDS)
-		flush(store);
+	if (store->count == store->records.room)
+		big_array_grow(&store->records, store->count + 1, sizeof(*record), STORE_MEMORY);
+	((struct store_record *)store->records.items)[store->count++] = *record;
+	if (store->count % STEP == 0)
+		big_array_rest(&store->records, store->count - STEP, store->count, sizeof(*record));
 }
 
 static void keep_event(struct slice_store *store, struct store_track *to,
@@ -76,7 +62,7 @@ static void keep_event(struct slice_store *store, struct store_track *to,
 
 	record.event.detail = detail != NULL;
 	if (event->kind == SLICE_END)
-		record.event.ip = 0; /* unset: keep old memory contents out of the file */
+		record.event.ip = 0; /* unset: keep old memory contents out of a file */
 	if (event->kind == SLICE_INSTANT)
 		record.event.text = name_intern_text(store->names, event->text)->text;
 	if (!to->slices)
@@ -108,20 +94,6 @@ struct slice_sink slice_store_sink(struct slice_store *store, bool details, bool
 	};
 }
 
-int slice_store_end(struct slice_store *store, struct error *err)
-{
-	flush(store);
-	if (store->err.kind != ERROR_NONE) {
-		*err = store->err;
-		return -1;
-	}
-	if (!store->count)
-		return 0;
-	store->records =
-		(const struct store_record *)(const void *)temp_file_map(&store->file, err);
-	return store->records ? 0 : -1;
-}
-
 /* ---- Out ----------------------------------------------------------------- */
 
 /* A position in a track's records, after `event`. */
@@ -143,9 +115,9 @@ static const struct store_record *take_record(const struct slice_store *store,
 	if (cursor->at + 1 == stretch->count) {
 		cursor->stretch++;
 		cursor->at = 0;
-		return &store->records[stretch->begin + stretch->count - 1];
+		return record_at(store, stretch->begin + stretch->count - 1);
 	}
-	return &store->records[stretch->begin + cursor->at++];
+	return record_at(store, stretch->begin + cursor->at++);
 }
 
 /* Move to the next event. Returns false at the end. */
@@ -172,7 +144,7 @@ static bool emit_event(const struct slice_store *store, struct store_cursor *cur
 static void release_step(const struct slice_store *store, uint64_t count)
 {
 	if (count % STEP == 0)
-		pages_give_back((const uint8_t *)store->records, store->file.size);
+		big_array_rest(&store->records, 0, store->count, sizeof(struct store_record));
 }
 
 void slice_store_replay_track(const struct slice_store *store, size_t index,
@@ -220,12 +192,9 @@ void slice_store_replay(const struct slice_store *store, const struct slice_sink
 
 void slice_store_release(struct slice_store *store)
 {
-	if (store->records)
-		munmap((void *)(uintptr_t)store->records, store->file.size);
-	temp_file_close(&store->file);
+	big_array_release(&store->records);
 	for (size_t i = 0; i < store->track_count; i++)
 		free(store->tracks[i].stretches);
 	free(store->tracks);
-	free(store->buffer);
 	*store = (struct slice_store){ 0 };
 }

@@ -2,10 +2,8 @@
 /* Stores the events beside the slices of calls, and writes them into the parts of --split. */
 #include "src/formats/ftf/ftf_side.h"
 
-#include <sys/mman.h>
-
-/* Bytes of the events that stay in memory. */
-#define EVENT_MEMORY ((size_t)16 << 20)
+/* Bytes of the spool, and of the events, that stay in memory. */
+#define SIDE_MEMORY ((size_t)16 << 20)
 
 /* A record that is written again at `time`. */
 struct side_event {
@@ -120,31 +118,29 @@ static int write_spool(void *context, const void *bytes, size_t size)
 {
 	struct ftf_side *side = context;
 
-	if (side->err.kind == ERROR_NONE)
-		temp_file_write(&side->spool, bytes, size, &side->err);
+	big_array_grow(&side->spool, side->size + size, 1, SIDE_MEMORY);
+	memcpy((uint8_t *)side->spool.items + side->size, bytes, size);
+	big_array_rest(&side->spool, side->size, side->size + size, 1);
+	side->size += size;
 	return 0;
 }
 
-int ftf_side_init(struct ftf_side *side, struct name_table *names, const struct trace_facts *facts,
-		  struct error *err)
+void ftf_side_init(struct ftf_side *side, struct name_table *names, const struct trace_facts *facts)
 {
 	const struct ftf_destination to = { write_spool, side };
 	const struct ftf_options options = { .first_new_id = (uint64_t)facts->free_id + 1,
 					     .inlined = true };
 
 	*side = (struct ftf_side){ .names = names };
-	if (temp_file_open(&side->spool, err) < 0)
-		return -1;
 	side->writer = ftf_open_destination(&to, &options, NULL);
 	if (!side->writer)
 		alloc_fail(0);
-	return 0;
 }
 
 static void add_event(struct ftf_side *side, const struct side_event *event)
 {
 	if (side->count == side->events.room)
-		big_array_grow(&side->events, side->count + 1, sizeof(*event), EVENT_MEMORY);
+		big_array_grow(&side->events, side->count + 1, sizeof(*event), SIDE_MEMORY);
 	((struct side_event *)side->events.items)[side->count++] = *event;
 }
 
@@ -200,16 +196,9 @@ int ftf_side_read(struct ftf_side *side, struct error *err)
 	int status = ftf_close(side->writer, &failure);
 
 	side->writer = NULL;
-	if (side->err.kind != ERROR_NONE) {
-		*err = side->err;
-		return -1;
-	}
 	if (status < 0)
 		return error_set(err, ERROR_LIMIT, "trace: %s", failure.text);
-	side->bytes = temp_file_map(&side->spool, err);
-	if (!side->bytes)
-		return -1;
-	trace_reader_open_bytes(&side->reader, side->bytes, side->spool.size);
+	trace_reader_open_bytes(&side->reader, side->spool.items, side->size);
 	while ((status = trace_reader_next(&side->reader, &side->record, err)) > 0)
 		take_record(side, &side->record);
 	if (side->count)
@@ -461,9 +450,6 @@ void ftf_side_release(struct ftf_side *side)
 
 	ftf_abandon(side->writer);
 	trace_reader_close(&side->reader);
-	if (side->bytes)
-		munmap((void *)(uintptr_t)side->bytes, side->spool.size);
-	temp_file_close(&side->spool);
 	HASH_FREE_ALL(side->threads, named);
 	HASH_FREE_ALL(side->processes, named);
 	HASH_FREE_ALL(side->by_ids, track, free(track->open));
@@ -471,6 +457,7 @@ void ftf_side_release(struct ftf_side *side)
 	HASH_FREE_ALL(side->asyncs, state);
 	free(side->tracks);
 	free(side->switches);
+	big_array_release(&side->spool);
 	big_array_release(&side->events);
 	*side = (struct ftf_side){ 0 };
 }

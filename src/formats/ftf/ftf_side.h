@@ -3,10 +3,10 @@
  * --split: the records beside the slices of calls: tracks of CPUs, counters, instants,
  * context switches, overlays.
  *
- * Their writer does not know the parts: it makes one trace in a file without a name, whose records
- * can each be read alone.  Then each record goes to the part of its time.  A part begins with the
- * state at its begin: open slices, marked as SLICE_CONTINUED, the value of each counter, the thread
- * on each CPU; and names its processes and threads.
+ * Their writer does not know the parts: it makes one trace, whose records can each be read alone.
+ * Then each record goes to the part of its time.  A part begins with the state at its begin: open
+ * slices, marked as SLICE_CONTINUED, the value of each counter, the thread on each CPU; and names
+ * its processes and threads.
  */
 #ifndef SRC_FORMATS_FTF_FTF_SIDE_H
 #define SRC_FORMATS_FTF_FTF_SIDE_H
@@ -20,9 +20,8 @@
 struct ftf_side {
 	struct ftf_writer *writer; /* owned; until ftf_side_read(), for all who write them */
 	struct name_table *names;  /* borrowed */
-	struct temp_file spool;    /* the records that it has written */
-	struct error err;          /* the spool's first failure */
-	const uint8_t *bytes;      /* owned mapping of the spool; NULL before ftf_side_read() */
+	struct big_array spool;    /* owned: the bytes that it has written */
+	size_t size;               /* of them */
 	struct trace_reader reader;
 	struct trace_record record; /* the last one read */
 	/* Owned: struct side_event, in order of time. */
@@ -54,9 +53,9 @@ enum side_kind {
 	SIDE_SLICE, /* and it begins a slice, or is a mark */
 };
 
-/* Open the writer.  `names` is borrowed.  Returns 0; -1 with err filled. */
-int ftf_side_init(struct ftf_side *side, struct name_table *names, const struct trace_facts *facts,
-		  struct error *err);
+/* Open the writer.  `names` is borrowed.  The side must not move. */
+void ftf_side_init(struct ftf_side *side, struct name_table *names,
+		   const struct trace_facts *facts);
 
 /* All is written: close the writer, and put it in order.  Returns 0; -1 with err filled. */
 int ftf_side_read(struct ftf_side *side, struct error *err);

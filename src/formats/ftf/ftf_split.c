@@ -307,12 +307,9 @@ static struct format_output *open_split(const struct format_request *request, st
 
 	split->request = *request;
 	split->sink = (struct slice_sink){ .events = split_events, .context = split };
-	if (ftf_side_init(&split->side, request->names, &request->facts, err) < 0 ||
-	    slice_store_init(&split->store, request->names, err) < 0) {
-		ftf_side_release(&split->side);
-		free(split);
-		return NULL;
-	}
+	(void)err;
+	ftf_side_init(&split->side, request->names, &request->facts);
+	split->store.names = request->names;
 	split->output.sink = slice_store_sink(&split->store, level == OPTION_ARGS_FULL,
 					      level != OPTION_ARGS_NONE);
 	split->output.slices = &split->slices;
@@ -324,7 +321,7 @@ static int write_parts(struct format_output *output, struct error *err)
 {
 	struct ftf_split *split = (struct ftf_split *)output;
 
-	if (slice_store_end(&split->store, err) < 0 || ftf_side_read(&split->side, err) < 0)
+	if (ftf_side_read(&split->side, err) < 0)
 		return -1;
 	slice_store_replay(&split->store, &split->sink);
 	advance_side(split, UINT64_MAX);

@@ -288,13 +288,8 @@ static struct slice_sink to_store;
 
 static void open_store(void)
 {
-	ck_assert_int_eq(slice_store_init(&store, &names, NULL), 0);
+	store = (struct slice_store){ .names = &names };
 	to_store = slice_store_sink(&store, false, true);
-}
-
-static void close_store(void)
-{
-	ck_assert_int_eq(slice_store_end(&store, NULL), 0);
 }
 
 /* Two threads alternate. */
@@ -308,7 +303,6 @@ START_TEST(the_store_replays_what_each_thread_did)
 	end(&to_store, 0, 5);
 	feed_instant(&to_store, &tracks[1], 6, "mark");
 	end(&to_store, 0, 7);
-	close_store();
 	slice_store_replay(&store, open_format(&format_slices, OPTION_ARGS_LINE));
 	finish_format();
 	ck_assert_str_eq(text,
