@@ -17,7 +17,7 @@ struct sorter_track {
 	uint64_t latest; /* time of the last record added */
 	size_t *runs;    /* owned: begins of consecutive records sorted by time and order */
 	size_t run_count, run_room;
-	bool mixed;               /* some orders are not SLICE_ORDER_PLAIN */
+	uint64_t plain_from;      /* from this time on, all are SLICE_ORDER_PLAIN */
 	struct arena texts;       /* of the segment's instants */
 	struct big_array details; /* owned: of the segment's begins and ends */
 	size_t detail_count;
@@ -33,10 +33,10 @@ static inline struct slice_event *records_of(const struct sorter_track *track)
 /* Records are accessed in steps of this size, whose pages are then released. */
 #define STEP ((size_t)1 << 15)
 
-/* Release the pages of the step before `at`, and of the first `details`. */
-static inline void leave_step(const struct sorter_track *track, size_t at, size_t details)
+/* Release the pages of records [begin, end), and of the first `details`. */
+static void leave_step(const struct sorter_track *track, size_t begin, size_t end, size_t details)
 {
-	big_array_rest(&track->records, at - STEP, at, sizeof(struct slice_event));
+	big_array_rest(&track->records, begin, end, sizeof(struct slice_event));
 	big_array_rest(&track->details, 0, details, sizeof(struct slice_detail));
 }
 
@@ -44,16 +44,6 @@ static inline void leave_step(const struct sorter_track *track, size_t at, size_
 
 /* Bytes in memory of records that are merged. */
 #define MERGE_MOST ((size_t)4 << 20)
-
-static void leave_behind(const struct sorter_track *track, size_t at)
-{
-	const struct slice_event *record = records_of(track) + at;
-
-	/* Details are in the order of records, at most one for each. */
-	if (at % STEP == 0 && at)
-		leave_step(track, at,
-			   track->detail_count && record->detail ? record->detail - 1 : 0);
-}
 
 static void emit_events(const struct sorter_track *track, const struct slice_event *events,
 			size_t count)
@@ -207,28 +197,43 @@ static void pass_group(struct sorter_track *track, size_t begin, size_t end)
 	pass_plain_and_late(track, plain, late, end);
 }
 
-/* Emit the sorted records, of any order. */
-static void pass_groups(struct sorter_track *track)
+/* Returns the end of the records from `begin` on that can be emitted in place: no group is divided.
+ */
+static size_t end_of_plain(const struct sorter_track *track, size_t begin)
+{
+	const struct slice_event *records = records_of(track);
+	size_t end = begin, most = track->count - begin < STEP ? track->count : begin + STEP;
+
+	if (records[begin].time >= track->plain_from)
+		return most;
+	while (end < track->count && records[end].order == SLICE_ORDER_PLAIN &&
+	       (end < most || records[end].time == records[end - 1].time))
+		end++;
+	if (end < track->count && records[end].order != SLICE_ORDER_PLAIN)
+		while (end > begin && records[end - 1].time == records[end].time)
+			end--;
+	return end;
+}
+
+/* Emit the sorted records: most are SLICE_ORDER_PLAIN. */
+static void pass_sorted(struct sorter_track *track)
 {
 	const struct slice_event *records = records_of(track);
 
-	for (size_t begin = 0, behind; begin < track->count; begin = behind) {
-		behind = begin + 1;
-		leave_behind(track, begin);
-		while (behind < track->count && records[behind].time == records[begin].time)
-			leave_behind(track, behind++);
-		pass_group(track, begin, behind);
-	}
-}
-
-/* The same for records that are all SLICE_ORDER_PLAIN, as most are: in place. */
-static void pass_plain(struct sorter_track *track)
-{
-	for (size_t begin = 0; begin < track->count; begin += STEP) {
-		size_t left = track->count - begin;
-
-		leave_behind(track, begin);
-		emit_sorted(track, records_of(track) + begin, left < STEP ? left : STEP);
+	for (size_t begin = 0, left = 0, end; begin < track->count; begin = end) {
+		end = end_of_plain(track, begin);
+		if (end > begin) {
+			emit_sorted(track, records + begin, end - begin);
+		} else {
+			while (++end < track->count && records[end].time == records[begin].time)
+				;
+			pass_group(track, begin, end);
+		}
+		if (end - left < STEP)
+			continue;
+		/* Details are mostly in the order of records. */
+		leave_step(track, left, end, records[end - 1].detail);
+		left = end;
 	}
 }
 
@@ -239,12 +244,42 @@ static bool is_after(const struct slice_event *a, const struct slice_event *b)
 	return a->time != b->time ? a->time > b->time : a->order > b->order;
 }
 
-/* Release the pages of the step of an array that begins at `at`, up to `end`. */
-static void leave_from(const struct big_array *array, size_t at, size_t end)
+/* Returns the first of the sorted records [left, right) after another, mostly near the end. */
+static const struct slice_event *find_after(const struct slice_event *left,
+					    const struct slice_event *right,
+					    const struct slice_event *than)
 {
-	if (at % STEP == 0 && at < end)
-		big_array_rest(array, at, end - at < STEP ? end : at + STEP,
-			       sizeof(struct slice_event));
+	ptrdiff_t step = 1;
+	const struct slice_event *least;
+
+	while (right - left >= step && is_after(right - step, than))
+		step *= 2;
+	least = right - left >= step ? right - step + 1 : left;
+	right -= step / 2;
+	while (least < right) {
+		const struct slice_event *middle = least + (right - least) / 2;
+
+		if (is_after(middle, than))
+			right = middle;
+		else
+			least = middle + 1;
+	}
+	return least;
+}
+
+/* Move the records [begin, end) up by `count`. */
+static void move_up(const struct big_array *array, size_t begin, size_t end, size_t count)
+{
+	struct slice_event *records = array->items;
+
+	while (end > begin) {
+		size_t part = end - begin < STEP ? end - begin : STEP;
+
+		end -= part;
+		memmove(records + end + count, records + end, part * sizeof(*records));
+		if (part == STEP)
+			big_array_rest(array, end + count, end + count + part, sizeof(*records));
+	}
 }
 
 /* Merge the sorted records [left, right) and [right, end), from the last one. */
@@ -252,51 +287,50 @@ static void merge_pair(struct sorter_track *track, size_t left, size_t right, si
 {
 	struct big_array *spare = &track->sorter->spare;
 	struct slice_event *records = records_of(track), *copy;
-	size_t count = end - right, copied = count;
+	size_t count = end - right;
 
 	big_array_grow(spare, count, sizeof(*copy), MERGE_MOST);
 	copy = spare->items;
-	for (size_t i = count; i-- > 0;) {
-		copy[i] = records[right + i];
-		leave_from(spare, i, count);
-		leave_from(&track->records, right + i, end);
+	memcpy(copy, records + right, count * sizeof(*copy));
+	for (; count; count--) {
+		const struct slice_event *last = &copy[count - 1];
+		size_t at = (size_t)(find_after(records + left, records + right, last) - records);
+
+		move_up(&track->records, at, right, count);
+		records[at + count - 1] = *last;
+		right = at;
 	}
-	while (count) {
-		if (right > left && is_after(&records[right - 1], &copy[count - 1])) {
-			records[--end] = records[--right];
-			leave_from(&track->records, right, track->count);
-		} else {
-			records[--end] = copy[--count];
-			leave_from(spare, count, copied);
-		}
-		leave_from(&track->records, end, track->count);
-	}
+	big_array_rest(spare, 0, spare->room, sizeof(*copy));
 }
 
-/* Equal times and orders stay in the order of arrival. */
+/*
+ * Equal times and orders stay in the order of arrival.  A run waits for those after it to become as
+ * long: often many short runs follow a long one.
+ */
 static void merge_runs(struct sorter_track *track)
 {
-	size_t *runs = track->runs;
+	size_t *runs = track->runs, count = track->run_count, kept = 0;
 
-	while (track->run_count > 1) {
-		size_t count = track->run_count;
+	for (size_t i = 0; i < count; i++) {
+		bool is_last = i + 1 == count;
+		size_t end = is_last ? track->count : runs[i + 1];
 
-		for (size_t i = 0; i + 1 < count; i += 2)
-			merge_pair(track, runs[i], runs[i + 1],
-				   i + 2 < count ? runs[i + 2] : track->count);
-		for (track->run_count = 0; 2 * track->run_count < count; track->run_count++)
-			runs[track->run_count] = runs[2 * track->run_count];
+		runs[kept++] = runs[i];
+		for (; kept > 1; kept--) {
+			size_t *last = &runs[kept - 1];
+
+			if (!is_last && last[0] - last[-1] > end - last[0])
+				break;
+			merge_pair(track, last[-1], last[0], end);
+		}
 	}
 }
 
 static void flush_track(struct sorter_track *track)
 {
 	merge_runs(track);
-	if (track->mixed)
-		pass_groups(track);
-	else
-		pass_plain(track);
-	track->mixed = false;
+	pass_sorted(track);
+	track->plain_from = 0;
 	arena_release(&track->texts);
 	track->count = track->run_count = track->detail_count = track->full = 0;
 }
@@ -370,7 +404,7 @@ static void make_record_room(struct sorter_track *track)
 	grow_array(track, &track->records, track->count + 1, sizeof(struct slice_event));
 	step = track->count - track->count % STEP + STEP;
 	if (track->count && track->count % STEP == 0)
-		leave_step(track, track->count, track->detail_count);
+		leave_step(track, track->count - STEP, track->count, track->detail_count);
 	track->full = track->records.room < step ? track->records.room : step;
 	if (track->full > track->sorter->limit)
 		track->full = track->sorter->limit;
@@ -408,7 +442,8 @@ static void add_event(struct sorter_track *track, const struct slice_batch *batc
 	if (!track->count || record[-1].time > record->time ||
 	    (record[-1].time == record->time && record[-1].order > record->order))
 		begin_run(track);
-	track->mixed |= record->order != SLICE_ORDER_PLAIN;
+	if (record->order != SLICE_ORDER_PLAIN && record->time >= track->plain_from)
+		track->plain_from = record->time + 1;
 	record->detail = detail ? keep_detail(track, detail) : 0;
 	if (record->kind == SLICE_INSTANT)
 		record->text = arena_text(&track->texts, record->text, strlen(record->text));
