@@ -39,7 +39,7 @@ static const struct side_event *event_at(const struct ftf_side *side, size_t ind
 	return (const struct side_event *)side->events.items + index;
 }
 
-static const struct name *name_of(const struct ftf_side *side, const struct text_view *text)
+static const struct name *side_name(const struct ftf_side *side, const struct text_view *text)
 {
 	return text->length ? name_intern(side->names, text->at, text->length) : NULL;
 }
@@ -100,7 +100,7 @@ static void take_name(struct ftf_side *side, const struct trace_record *record)
 	struct side_track *track;
 
 	if (record->type == FTF_OBJECT_PROCESS) {
-		make_id(&side->processes, record->id)->name = name_of(side, &record->name);
+		make_id(&side->processes, record->id)->name = side_name(side, &record->name);
 		return;
 	}
 	for (size_t i = 0; i < record->arg_count; i++)
@@ -247,16 +247,16 @@ static struct ftf_thread name_track(struct ftf_side *side, struct ftf_sink *part
 }
 
 /* Write an event at another time; with `continued`, as the begin of what is open. */
-static void write_event(struct ftf_side *side, struct ftf_sink *part,
-			const struct trace_record *record, uint64_t time, bool continued)
+static void write_side_event(struct ftf_side *side, struct ftf_sink *part,
+			     const struct trace_record *record, uint64_t time, bool continued)
 {
 	/* A whole slice may end in another part. */
 	unsigned type = record->type == EVENT_COMPLETE ? EVENT_BEGIN : record->type;
 	struct ftf_arg args[FTF_ARGS_MAX];
 	struct ftf_event event = {
 		.thread = name_track(side, part, track_of(side, record->thread)),
-		.category = ftf_sink_name(part, name_of(side, &record->category)),
-		.name = ftf_sink_name(part, name_of(side, &record->name)),
+		.category = ftf_sink_name(part, side_name(side, &record->category)),
+		.name = ftf_sink_name(part, side_name(side, &record->name)),
 		.time = time,
 		.args = args,
 		.arg_count = record->arg_count,
@@ -265,10 +265,10 @@ static void write_event(struct ftf_side *side, struct ftf_sink *part,
 	for (size_t i = 0; i < record->arg_count; i++) {
 		const struct trace_arg *from = &record->args[i];
 
-		args[i] = ftf_arg_word(ftf_sink_name(part, name_of(side, &from->name)),
+		args[i] = ftf_arg_word(ftf_sink_name(part, side_name(side, &from->name)),
 				       (enum ftf_arg_type)from->type, from->word);
 		if (from->type == ARG_STRING)
-			args[i].value.string = ftf_sink_name(part, name_of(side, &from->string));
+			args[i].value.string = ftf_sink_name(part, side_name(side, &from->string));
 	}
 	if (continued && part->level != OPTION_ARGS_NONE && event.arg_count < FTF_ARGS_MAX)
 		args[event.arg_count++] =
@@ -363,7 +363,7 @@ static void note_event(struct ftf_side *side, const struct trace_record *record)
 	} else if (record->type == EVENT_END) {
 		track->depth -= track->depth > 0;
 	} else if (record->type == EVENT_COUNTER) {
-		key.name = name_of(side, &record->name);
+		key.name = side_name(side, &record->name);
 		set_state(&side->counters, &key, record->offset);
 	} else if (record->type == EVENT_ASYNC_BEGIN || record->type == EVENT_ASYNC_END) {
 		set_state(&side->asyncs, &key,
@@ -382,7 +382,7 @@ void ftf_side_write(struct ftf_side *side, struct ftf_sink *part)
 		write_end(side, part, track, event->time);
 		track->depth -= track->depth > 0;
 	} else if (record->kind == TRACE_EVENT) {
-		write_event(side, part, record, event->time, false);
+		write_side_event(side, part, record, event->time, false);
 		note_event(side, record);
 	} else if (record->kind == TRACE_CONTEXT_SWITCH) {
 		write_switch(side, part, event, record);
@@ -400,7 +400,7 @@ void ftf_side_end_part(struct ftf_side *side, struct ftf_sink *part, uint64_t ti
 		read_at(side, async->at);
 		side->record.type = EVENT_ASYNC_END;
 		side->record.arg_count = 0;
-		write_event(side, part, &side->record, time, false);
+		write_side_event(side, part, &side->record, time, false);
 	}
 }
 
@@ -433,12 +433,12 @@ void ftf_side_begin_part(struct ftf_side *side, struct ftf_sink *part, uint64_t 
 	side->part++;
 	for (size_t i = 0; i < side->track_count; i++)
 		for (size_t k = 0; k < side->tracks[i]->depth; k++)
-			write_event(side, part, read_at(side, side->tracks[i]->open[k]), time,
-				    true);
+			write_side_event(side, part, read_at(side, side->tracks[i]->open[k]), time,
+					 true);
 	for (struct side_state *open = side->asyncs; open; open = open->hh.next)
-		write_event(side, part, read_at(side, open->at), time, true);
+		write_side_event(side, part, read_at(side, open->at), time, true);
 	for (struct side_state *last = side->counters; last; last = last->hh.next)
-		write_event(side, part, read_at(side, last->at), time, false);
+		write_side_event(side, part, read_at(side, last->at), time, false);
 	begin_switches(side, part, time);
 }
 
