@@ -544,29 +544,39 @@ struct sorter_track *slice_sorter_track(struct slice_sorter *sorter, void *next_
 	return track;
 }
 
-static void warn(const struct slice_sorter *sorter, uint64_t count, const char *kind,
-		 const char *text)
+static void warn(const struct slice_sorter *sorter)
 {
-	if (count)
-		diag_warn(sorter->diag, kind, "%" PRIu64 " %s", count, text);
+	if (sorter->unmatched_ends)
+		diag_warn(sorter->diag, "unmatched-end",
+			  "%" PRIu64 " ends without an open slice were left out",
+			  sorter->unmatched_ends);
+	if (sorter->late)
+		diag_warn(sorter->diag, "times-late",
+			  "%" PRIu64
+			  " times exceed 2^63 ns, the maximum that Perfetto can show, and were "
+			  "reduced to it",
+			  sorter->late);
+	if (sorter->backward)
+		diag_warn(sorter->diag, "time-backwards",
+			  "%" PRIu64
+			  " begins and ends were earlier than the one before, and got its time",
+			  sorter->backward);
+	if (sorter->too_deep)
+		diag_warn(sorter->diag, "too-deep",
+			  "%" PRIu64 " slices deeper than %zu were left out", sorter->too_deep,
+			  sorter->depth);
+	if (sorter->split)
+		diag_warn(sorter->diag, "segment-split",
+			  "%" PRIu64 " segments were too long to sort at once: callers found late "
+			  "may begin too late",
+			  sorter->split);
 }
 
 void slice_sorter_finish(struct slice_sorter *sorter)
 {
-	char deep[64];
-
 	for (struct sorter_track *track = sorter->first; track; track = track->next) {
 		flush_track(track);
 		close_all(track);
 	}
-	warn(sorter, sorter->unmatched_ends, "unmatched-end",
-	     "ends without an open slice were left out");
-	warn(sorter, sorter->late, "times-late",
-	     "times exceed 2^63 ns, the maximum that Perfetto can show, and were reduced to it");
-	warn(sorter, sorter->backward, "time-backwards",
-	     "begins and ends were earlier than the one before, and got its time");
-	snprintf(deep, sizeof(deep), "slices deeper than %zu were left out", sorter->depth);
-	warn(sorter, sorter->too_deep, "too-deep", deep);
-	warn(sorter, sorter->split, "segment-split",
-	     "segments were too long to sort at once: callers found late may begin too late");
+	warn(sorter);
 }
