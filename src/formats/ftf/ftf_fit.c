@@ -4,13 +4,12 @@
 
 #include <sys/mman.h>
 
-#include "base/io/big_array.h"
 #include "base/pages.h"
 #include "src/formats/ftf/ftf_scan.h"
 
-/* Buffered bytes of the file of remaining records, and bytes mapped at a time. */
-#define LEFT ((size_t)1 << 18)
-#define STEP ((size_t)1 << 20)
+/* Bytes of a trace that stay in memory, and of the steps in which it is read. */
+#define BYTES_MEMORY ((size_t)1 << 20)
+#define STEP         ((size_t)1 << 20)
 
 /* Bytes of the ranks that stay in memory. */
 #define RANK_MEMORY ((size_t)4 << 20)
@@ -26,10 +25,8 @@ struct fit_run {
 	size_t count;           /* of them; of those read, when it finishes */
 	size_t next;            /* choose again at this `count` */
 	bool finishes;          /* remaining records go to the output */
-	struct temp_file left;
+	struct fit_bytes left;
 	uint32_t provider; /* of the last record that is left */
-	size_t used;
-	uint8_t bytes[LEFT]; /* that follow those of `left` */
 };
 
 /* ---- Ranks --------------------------------------------------------------- */
@@ -59,18 +56,16 @@ static uint64_t lasted(uint64_t begin, uint64_t end)
 
 /* ---- Remaining records --------------------------------------------------- */
 
-/* Returns the position of the next byte. */
-static uint64_t position(const struct fit_run *run)
+static inline void add_bytes(struct fit_bytes *to, const void *bytes, size_t size)
 {
-	return run->left.size + run->used;
-}
+	size_t step = to->size / STEP;
 
-static void flush_left(struct ftf_fit *fit)
-{
-	if (!output_failed(fit->output))
-		temp_file_write(&fit->run->left, fit->run->bytes, fit->run->used,
-				&fit->output->err);
-	fit->run->used = 0;
+	if (to->size + size > to->array.room)
+		big_array_grow(&to->array, to->size + size, 1, BYTES_MEMORY);
+	memcpy((uint8_t *)to->array.items + to->size, bytes, size);
+	to->size += size;
+	if (to->size / STEP != step)
+		big_array_rest(&to->array, step * STEP, to->size, 1);
 }
 
 /* Pass on a record, of at most SCAN_RECORD_MAX; in another provider than the one before, with the
@@ -89,10 +84,7 @@ static void pass_bytes(struct ftf_fit *fit, const void *bytes, size_t size)
 		output_write(fit->output, bytes, size);
 		return;
 	}
-	if (run->used + size > LEFT)
-		flush_left(fit);
-	memcpy(run->bytes + run->used, bytes, size);
-	run->used += size;
+	add_bytes(&run->left, bytes, size);
 }
 
 static void pass_record(struct ftf_fit *fit)
@@ -129,19 +121,19 @@ static void take_begin(struct ftf_fit *fit, struct scan_thread *thread)
 
 	*frame = (struct fit_frame){ .index = run->count++,
 				     .begin = run->scan.time,
-				     .at = position(run),
+				     .at = run->left.size,
 				     .provider = run->provider };
 	if (!run->finishes)
 		set_rank(run, frame->index, RANK_OPEN);
 	frame->stays = rank_at(run, frame->index) >= least;
 	if (frame->stays)
 		pass_record(fit);
-	frame->end = position(run);
+	frame->end = run->left.size;
 }
 
 /*
- * Rank a slice that ends.  If it does not stay, take back its begin, unless that is in the file or
- * more is left after it: then the slice stays until the end.
+ * Rank a slice that ends.  If it does not stay, take back its begin, unless more is left after it:
+ * then the slice stays until the end.
  */
 static void rank_slice(struct fit_run *run, struct scan_thread *thread, struct fit_frame *frame,
 		       uint64_t duration)
@@ -150,10 +142,10 @@ static void rank_slice(struct fit_run *run, struct scan_thread *thread, struct f
 	uint32_t rank = fit_ranks_add(ranks, duration, thread->depth);
 
 	set_rank(run, frame->index, rank);
-	if (rank >= ranks->least || frame->end != position(run) || frame->at < run->left.size)
+	if (rank >= ranks->least || frame->end != run->left.size)
 		return;
 	frame->stays = false;
-	run->used = (size_t)(frame->at - run->left.size);
+	run->left.size = frame->at;
 	run->provider = frame->provider;
 	run->count = frame->index;
 }
@@ -234,8 +226,8 @@ static void take_records(struct ftf_fit *fit)
 	}
 }
 
-/* Take a mapped trace from its begin. */
-static void take_mapped(struct ftf_fit *fit, const uint8_t *bytes, uint64_t size)
+/* Take a trace from its begin.  `mapped`: it is in a file. */
+static void take_trace(struct ftf_fit *fit, const uint8_t *bytes, uint64_t size, bool mapped)
 {
 	struct ftf_scan *scan = &fit->run->scan;
 
@@ -246,7 +238,7 @@ static void take_mapped(struct ftf_fit *fit, const uint8_t *bytes, uint64_t size
 
 		scan->size = size - begin < STEP ? size : begin + STEP;
 		take_records(fit);
-		if (begin)
+		if (begin && mapped)
 			pages_give_back(bytes + begin - STEP, STEP);
 	}
 }
@@ -289,9 +281,7 @@ static int write_early(void *context, const void *bytes, size_t size)
 {
 	struct ftf_fit *fit = context;
 
-	if (!output_failed(fit->output) &&
-	    (fit->early.open || temp_file_open(&fit->early, &fit->output->err) == 0))
-		temp_file_write(&fit->early, bytes, size, &fit->output->err);
+	add_bytes(&fit->early, bytes, size);
 	fit->output->elsewhere = fit->early.size;
 	return 0;
 }
@@ -305,44 +295,31 @@ static int write_run(void *context, const void *bytes, size_t size)
 	scan->size = size;
 	scan->at = 0;
 	take_records(fit);
-	fit->output->elsewhere = position(fit->run);
+	fit->output->elsewhere = fit->run->left.size;
 	return 0;
-}
-
-/* Returns the bytes written up to now, owned by the caller (munmap()), or NULL. */
-static const uint8_t *map_early(struct ftf_fit *fit, uint64_t *size)
-{
-	struct output *output = fit->output;
-	const uint8_t *bytes;
-
-	if (fit->early.open && !output_failed(output)) {
-		*size = fit->early.size;
-		return temp_file_map(&fit->early, &output->err);
-	}
-	bytes = output_is_readable(output) ? output_map(output) : NULL;
-	*size = output->written;
-	return bytes;
 }
 
 /* ---- The life of it ------------------------------------------------------ */
 
+/* Filter what was written up to now. */
 static void begin_run(struct ftf_fit *fit)
 {
-	uint64_t size;
-	const uint8_t *bytes = map_early(fit, &size);
+	struct fit_bytes *early = &fit->early;
+	struct output *output = fit->output;
+	const uint8_t *bytes = output_is_readable(output) ? output_map(output) : NULL;
 
 	fit->next = UINT64_MAX;
 	fit->run = alloc_zeroed(1, sizeof(*fit->run));
 	fit->run->next = fit->limit + fit->limit / 4 + 1;
-	if (!output_failed(fit->output))
-		temp_file_open(&fit->run->left, &fit->output->err);
+	take_trace(fit, early->array.items, early->size, early->array.mapped);
+	big_array_release(&early->array);
+	early->size = 0;
 	if (bytes) {
-		take_mapped(fit, bytes, size);
-		munmap((void *)(uintptr_t)bytes, size);
+		take_trace(fit, bytes, output->written, true);
+		munmap((void *)(uintptr_t)bytes, output->written);
 	}
-	if (output_is_readable(fit->output))
-		output_clear(fit->output);
-	temp_file_close(&fit->early);
+	if (output_is_readable(output))
+		output_clear(output);
 }
 
 void ftf_fit_now(struct ftf_fit *fit, struct ftf_writer *writer)
@@ -358,10 +335,8 @@ void ftf_fit_now(struct ftf_fit *fit, struct ftf_writer *writer)
 static void finish_run(struct ftf_fit *fit)
 {
 	struct fit_run *run = fit->run;
-	const uint8_t *bytes = NULL;
 	uint64_t open = 0;
 
-	flush_left(fit);
 	for (struct scan_thread *thread = run->scan.threads; thread; thread = thread->hh.next) {
 		open += thread->depth;
 		thread->depth = 0;
@@ -370,27 +345,17 @@ static void finish_run(struct ftf_fit *fit)
 	ftf_scan_restart(&run->scan);
 	run->finishes = true;
 	run->count = run->provider = 0;
-	if (!output_failed(fit->output))
-		bytes = temp_file_map(&run->left, &fit->output->err);
-	if (!bytes)
-		return;
-	take_mapped(fit, bytes, run->left.size);
-	munmap((void *)(uintptr_t)bytes, run->left.size);
+	take_trace(fit, run->left.array.items, run->left.size, run->left.array.mapped);
 }
 
-static void copy_early(struct ftf_fit *fit)
+static void write_bytes(struct output *output, const struct fit_bytes *bytes)
 {
-	uint64_t size = 0;
-	const uint8_t *bytes = map_early(fit, &size);
+	for (size_t at = 0; at < bytes->size; at += STEP) {
+		size_t part = bytes->size - at < STEP ? bytes->size - at : STEP;
 
-	for (uint64_t at = 0; bytes && at < size; at += STEP) {
-		size_t part = size - at < STEP ? (size_t)(size - at) : STEP;
-
-		output_write(fit->output, bytes + at, part);
-		pages_give_back(bytes + at, part);
+		output_write(output, (const uint8_t *)bytes->array.items + at, part);
+		big_array_rest(&bytes->array, at, at + part, 1);
 	}
-	if (bytes)
-		munmap((void *)(uintptr_t)bytes, size);
 }
 
 void ftf_fit_finish(struct ftf_fit *fit, uint64_t slices)
@@ -399,8 +364,8 @@ void ftf_fit_finish(struct ftf_fit *fit, uint64_t slices)
 		begin_run(fit);
 	if (fit->run)
 		finish_run(fit);
-	else if (fit->early.open)
-		copy_early(fit);
+	else
+		write_bytes(fit->output, &fit->early);
 }
 
 void ftf_fit_init(struct ftf_fit *fit, struct output *output, uint64_t limit, bool args)
@@ -424,13 +389,13 @@ void ftf_fit_release(struct ftf_fit *fit)
 {
 	struct fit_run *run = fit->run;
 
-	temp_file_close(&fit->early);
+	big_array_release(&fit->early.array);
 	if (!run)
 		return;
 	fit_ranks_release(&run->roots);
 	ftf_scan_release(&run->scan);
 	big_array_release(&run->ranks);
-	temp_file_close(&run->left);
+	big_array_release(&run->left.array);
 	free(run);
 	fit->run = NULL;
 }

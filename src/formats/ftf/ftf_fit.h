@@ -4,11 +4,11 @@
  *
  * Until there are too many, slices are written as usual.  Then the trace, with the part already
  * written, passes through a filter once, in pieces of a fixed size: the filter ranks each slice
- * (fit_ranks.h), drops slices that are known to be too many, and writes the rest to a file
- * without a name.  Each time that a quarter of the limit more is left there, ranks are chosen
- * anew.  At the end all ranks are known, and the records of the chosen ranks become the output.
- * The choice depends on the bytes of the trace alone.  Standard output and compressed files,
- * which cannot be read again, get nothing before.
+ * (fit_ranks.h), drops slices that are known to be too many, and keeps the rest in an array
+ * (base/io/big_array.h).  Each time that a quarter of the limit more is left there, ranks are
+ * chosen anew.  At the end all ranks are known, and the records of the chosen ranks become the
+ * output. The choice depends on the bytes of the trace alone.  Standard output and compressed
+ * files, which cannot be read again, get nothing before.
  *
  * The innermost slice that stays around a dropped one counts it: `folded` and `folded_time` of
  * its end, as of --min-duration.  Slices without one around them stay, unless there are too many
@@ -18,8 +18,8 @@
 #ifndef SRC_FORMATS_FTF_FTF_FIT_H
 #define SRC_FORMATS_FTF_FTF_FIT_H
 
+#include "base/io/big_array.h"
 #include "base/io/output.h"
-#include "base/io/temp_file.h"
 #include "writer/ftf.h"
 
 struct fit_run;
@@ -37,8 +37,12 @@ struct ftf_fit {
 	uint64_t next;         /* slices at which to call ftf_fit_now() */
 	bool args;             /* ends get arguments */
 	struct fold_counts counts;
-	struct temp_file early; /* the trace up to `next`, if the output cannot be read again */
-	struct fit_run *run;    /* owned; NULL: all fits up to now */
+	/* Bytes of a trace; they are released as they are written and read. */
+	struct fit_bytes {
+		struct big_array array; /* owned */
+		size_t size;
+	} early;             /* the trace up to `next`, if the output cannot be read again */
+	struct fit_run *run; /* owned; NULL: all fits up to now */
 };
 
 /* `limit`: slices; 0: any number.  `args`: folded slices are counted by arguments. */
