@@ -26,8 +26,9 @@ struct location {
 /* Both ends of a branch. */
 struct location_pair {
 	struct location from, to;
-	uint32_t return_at; /* of a JUMP_CALLS: bytes from from.symbol's begin */
-	uint8_t call;       /* enum call_effect (src/resolve/location.h) */
+	/* From from.symbol's begin: JUMP_CALLS: return address; JUMP_STAYS: lowest entry. */
+	uint32_t offset;
+	uint8_t call; /* enum call_effect (src/resolve/location.h) */
 };
 
 /* Powers of two: the most branches, 8 MiB, and slots to find them, twice as many. */

@@ -526,29 +526,39 @@ static bool adds_register(const uint8_t *bytes, size_t length)
 		(bytes[1] == 0x03 && (bytes[2] & 0x38) == 0x20));
 }
 
-bool stack_effect_keeps_frame(const struct function_code *code, uint64_t offset)
+uint64_t stack_effect_keeps_frame_from(const struct function_code *code, uint64_t offset)
 {
-	struct sp_state state = { .put = NO_WORD };
-	bool drops = false;
-	uint64_t at = 0;
+	const struct sp_state fresh = { .put = NO_WORD };
+	struct sp_state state = fresh;
+	uint64_t at = 0, next, drop = 0, from = 0;
+	bool reached = false;
 
-	if (offset >= code->size || offset > FUNCTION_BYTES)
-		return false;
-	while (at < offset) {
+	for (; at < code->size && from <= offset; at = next) {
 		const uint8_t *bytes = code->bytes + at;
 		struct insn insn = insn_decode(bytes, code->size - at, INSN_MODE_64);
+		uint64_t to;
 
-		if (!insn.length)
-			return false;
+		next = at + insn.length;
+		to = next + (uint64_t)(int64_t)insn.distance;
+		if (!insn.length || at > FUNCTION_BYTES)
+			return NEVER_KEPT;
+		reached |= at == offset;
 		follow(&state, bytes, insn.length, 0);
-		drops |= state.written || state.depth < 0 || adds_register(bytes, insn.length);
-		if (insn.kind == BRANCH_JUMP || insn.kind == BRANCH_RETURN) {
-			state = (struct sp_state){ .put = NO_WORD };
-			drops = false;
+		if (state.written || state.depth < 0 || adds_register(bytes, insn.length)) {
+			drop = next;
+			state = fresh;
 		}
-		at += insn.length;
+		if (insn.kind == BRANCH_COND || insn.kind == BRANCH_JUMP) {
+			/* A way that drops something continues in this code. */
+			if (insn.indirect || at == offset || to < code->size)
+				from = drop = to < from ? next : drop;
+		}
+		if (insn.kind == BRANCH_JUMP || insn.kind == BRANCH_RETURN) {
+			state = fresh;
+			drop = from;
+		}
 	}
-	return at == offset && !drops;
+	return reached && from <= offset ? from : NEVER_KEPT;
 }
 
 /* ---- At a call's target -------------------------------------------------- */

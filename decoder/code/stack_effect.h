@@ -58,11 +58,14 @@ struct stack_branch_effect {
 struct stack_branch_effect stack_effect_of_branch(const struct function_code *code, uint64_t offset,
 						  bool entry);
 
+#define NEVER_KEPT UINT64_MAX
+
 /*
- * Returns whether the jump at `offset` drops no frame: between the previous jump or return and this
- * jump, the code moves RSP only by constants, and never above its value at the start.
+ * Returns the lowest offset from which code that is entered there, or above, comes to the jump at
+ * `offset` with its frame: on no way within the function does it load RSP, or move it above its
+ * value at the entry.  NEVER_KEPT: there is none, or the function is too long.
  */
-bool stack_effect_keeps_frame(const struct function_code *code, uint64_t offset);
+uint64_t stack_effect_keeps_frame_from(const struct function_code *code, uint64_t offset);
 
 /* The fate of a return address, by the straight code at the target of its call. */
 enum target_effect {

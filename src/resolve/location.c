@@ -208,35 +208,38 @@ static enum call_effect effect_by_name(const struct location *from, const struct
 	return CALL_OTHER;
 }
 
-/* Returns whether a jump leads into the body of another function, and its code drops no frame. */
-static bool jump_stays(const struct location *from, const struct location *to,
-		       const struct function_code *made)
+/* Returns the offset from which a jump into another function's body keeps its frame. */
+static uint64_t jump_stays_from(const struct location *from, const struct location *to,
+				const struct function_code *made)
 {
 	struct function_code code = code_of(from->symbol);
 	uint64_t offset = from->offset;
 	struct insn insn;
 
 	if (!symbol_is_function(to->symbol) || location_is_entry(to) || from->symbol == to->symbol)
-		return false;
+		return NEVER_KEPT;
 	if (!code.size && made)
 		code = *made;
 	if (offset >= code.size || from->ip >> 63)
-		return false;
+		return NEVER_KEPT;
 	insn = insn_decode(code.bytes + offset, code.size - offset, INSN_MODE_64);
-	return (insn.kind == BRANCH_JUMP || insn.kind == BRANCH_COND) &&
-	       stack_effect_keeps_frame(&code, offset);
+	return insn.kind == BRANCH_JUMP || insn.kind == BRANCH_COND
+		       ? stack_effect_keeps_frame_from(&code, offset)
+		       : NEVER_KEPT;
 }
 
 struct location_pair location_pair_of(const struct location *from, const struct location *to,
 				      const struct function_code *made)
 {
 	struct location_pair places = { .from = *from, .to = *to };
-	uint64_t return_at = 0;
-	enum call_effect effect = effect_by_code(from, to, &return_at);
+	uint64_t at = 0, kept;
+	enum call_effect effect = effect_by_code(from, to, &at);
 
 	places.call = effect != CALL_NOT_KNOWN ? effect : effect_by_name(from, to);
-	if (places.call == CALL_OTHER && jump_stays(from, to, made))
+	if (places.call == CALL_OTHER && (kept = jump_stays_from(from, to, made)) != NEVER_KEPT) {
 		places.call = JUMP_STAYS;
-	places.return_at = (uint32_t)return_at;
+		at = kept;
+	}
+	places.offset = (uint32_t)at;
 	return places;
 }

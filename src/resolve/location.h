@@ -30,7 +30,8 @@ enum call_effect {
 	CALL_OTHER,
 	RETURN_STAYS, /* on the same stack: the code shows no switch */
 	RETURN_JUMPS, /* on the same stack, to an address that the code pushed */
-	JUMP_STAYS,   /* into the body of a function; the code drops no frame */
+	JUMP_STAYS,   /* into the body of a function; drops no frame that began at `offset` or above
+		       */
 	/* From here on: see location_jumps_unusually(). */
 	JUMP_CALLS,      /* also a return: the code pushed a return address */
 	JUMP_SETJMP,     /* to a function that may return twice */

@@ -300,7 +300,7 @@ static const struct location_pair *keep_names(struct known_branch *known,
 	known->places.from.offset = places->from.offset;
 	known->places.to.symbol = places->to.symbol;
 	known->places.to.offset = places->to.offset;
-	known->places.return_at = places->return_at;
+	known->places.offset = places->offset;
 	__atomic_store_n(&known->places.call, places->call, __ATOMIC_RELEASE);
 	return &known->places;
 }

@@ -36,7 +36,7 @@
  *   jump into a body   of the top's function, or to an address in the instruction
  *                      within one symbol: nothing; to a remembered setjmp, or just
  *                      after a call: pop to it; by code that drops no frame
- *                      (stack_effect_keeps_frame()): replace the top; of a function deeper
+ *                      (stack_effect_keeps_frame_from()): replace the top; of a function deeper
  *                      down: pop to it; out of longjmp() and its like, if the root is inferred:
  *                      the target is an inferred root around all; else replace the top
  *   call on another    push; the caller enters that stack, which ends in it, or leaves its own
@@ -357,7 +357,7 @@ static void call_by_jump(struct precise_stack *stack, int64_t time,
 	push_called(stack, time, branch, false);
 	if (!stack->now.depth)
 		return; /* too deep: all frames were dropped */
-	top(stack)->return_ip = places->from.ip - places->from.offset + places->return_at;
+	top(stack)->return_ip = places->from.ip - places->from.offset + places->offset;
 	top(stack)->jumped = true;
 }
 
@@ -514,6 +514,19 @@ static inline void note_jump(struct precise_stack *stack, const struct location_
 		top(stack)->left |= leaves_symbol(places);
 }
 
+/* Returns whether a jump drops nothing from the stack, by all code that the top may have run. */
+static inline bool keeps_frame(const struct precise_stack *stack,
+			       const struct location_pair *places)
+{
+	const struct frame *frame = top(stack);
+	uint64_t entered;
+
+	if (places->call != JUMP_STAYS || !frame || frame->left)
+		return false;
+	entered = frame->entry_ip - (places->from.ip - places->from.offset);
+	return entered >= places->offset && entered <= UINT32_MAX && (!entered || !frame->jumped);
+}
+
 /* Follow a near call, return or jump out of the top. */
 static inline __attribute__((always_inline)) void follow_near(struct precise_stack *stack,
 							      int64_t time,
@@ -545,8 +558,10 @@ static inline __attribute__((always_inline)) void follow_near(struct precise_sta
 		else if (__builtin_expect(location_jumps_unusually(places), false))
 			jump_unusually(stack, time, branch);
 		else {
+			bool keeps = keeps_frame(stack, places);
+
 			note_jump(stack, places);
-			on_jump(stack, time, &places->to, places->call == JUMP_STAYS);
+			on_jump(stack, time, &places->to, keeps);
 		}
 		break;
 	default:

@@ -313,51 +313,75 @@ END_TEST
 
 static const struct {
 	const char *name;
-	bool keeps;
+	uint64_t from;
 	const uint8_t *code;
 	size_t size; /* the jump is the last two bytes */
 } kept[] = {
 	/* push $1; push %rbp; mov $1,%ebp; jmp *%rcx */
-	{ "code that pushes", true,
-	  CODE(0x6a, 0x01, 0x55, 0xbd, 0x01, 0x00, 0x00, 0x00, 0xff, 0xe1) },
+	{ "code that pushes", 0, CODE(0x6a, 0x01, 0x55, 0xbd, 0x01, 0x00, 0x00, 0x00, 0xff, 0xe1) },
 	/* push %rbp; sub $16,%rsp; add $16,%rsp; pop %rbp; jmp . */
-	{ "code that takes down its own frame", true,
+	{ "code that takes down its own frame", 0,
 	  CODE(0x55, 0x48, 0x83, 0xec, 0x10, 0x48, 0x83, 0xc4, 0x10, 0x5d, 0xeb, 0xfe) },
+	/* pop %rbx; ret; push %rbp; jmp . */
+	{ "code after other code that returns", 0, CODE(0x5b, 0xc3, 0x55, 0xeb, 0xfe) },
+	/* leave; jmp out; push %rbp; jmp . */
+	{ "code after other code that jumps to another function", 0,
+	  CODE(0xc9, 0xeb, 0x60, 0x55, 0xeb, 0xfe) },
 	/* mov %rdi,%rsp; jmp *%rax; push %rbp; jmp *%rcx */
-	{ "code after other code that loads the stack pointer", true,
+	{ "code after other code that loads the stack pointer", 3,
 	  CODE(0x48, 0x89, 0xfc, 0xff, 0xe0, 0x55, 0xff, 0xe1) },
+	/* add $24,%rsp; jmp 1f; ret; 1: jmp . */
+	{ "code that another jump is in", 4,
+	  CODE(0x48, 0x83, 0xc4, 0x18, 0xeb, 0x01, 0xc3, 0xeb, 0xfe) },
+	/* mov %rdi,%rsp; je 1f; ret; 1: jmp . */
+	{ "code that a conditional jump is in", 3,
+	  CODE(0x48, 0x89, 0xfc, 0x74, 0x01, 0xc3, 0xeb, 0xfe) },
+	/* pop %rax; jmp 1f; je -; 1: jmp . */
+	{ "code that jumps back to other code that drops", 5,
+	  CODE(0x58, 0xeb, 0x02, 0x74, 0xfb, 0xeb, 0xfe) },
 	/* mov %rdi,%rsp; ret; push %rbp; jmp *%rcx */
-	{ "code after a return on another stack", true,
+	{ "code after a return on another stack", 0,
 	  CODE(0x48, 0x89, 0xfc, 0xc3, 0x55, 0xff, 0xe1) },
 	/* mov $0xe1ff9090,%eax, with a jump in its immediate */
-	{ "a jump that is within another instruction", false, CODE(0xb8, 0x90, 0x90, 0xff, 0xe1) },
+	{ "a jump that is within another instruction", NEVER_KEPT,
+	  CODE(0xb8, 0x90, 0x90, 0xff, 0xe1) },
 	/* pop %rax; push %rcx; jmp . */
-	{ "code that replaces its return address", false, CODE(0x58, 0x51, 0xeb, 0xfe) },
+	{ "code that replaces its return address", 1, CODE(0x58, 0x51, 0xeb, 0xfe) },
 	/* add $24,%rsp; jmp . */
-	{ "code that adds to the stack pointer", false, CODE(0x48, 0x83, 0xc4, 0x18, 0xeb, 0xfe) },
+	{ "code that adds to the stack pointer", 4, CODE(0x48, 0x83, 0xc4, 0x18, 0xeb, 0xfe) },
 	/* push %rbp; add %rax,%rsp; jmp . */
-	{ "code that adds a register to it", false, CODE(0x55, 0x48, 0x01, 0xc4, 0xeb, 0xfe) },
+	{ "code that adds a register to it", 4, CODE(0x55, 0x48, 0x01, 0xc4, 0xeb, 0xfe) },
 	/* push %rbp; add %rdi,%rsp, in its other encoding; jmp . */
-	{ "the same in another encoding", false, CODE(0x55, 0x48, 0x03, 0xe7, 0xeb, 0xfe) },
+	{ "the same in another encoding", 4, CODE(0x55, 0x48, 0x03, 0xe7, 0xeb, 0xfe) },
 	/* mov %rdi,%rsp; push %rax; jmp . */
-	{ "code that loads the stack pointer", false, CODE(0x48, 0x89, 0xfc, 0x50, 0xeb, 0xfe) },
+	{ "code that loads the stack pointer", 3, CODE(0x48, 0x89, 0xfc, 0x50, 0xeb, 0xfe) },
 	/* push %rax; leave; jmp . */
-	{ "code that leaves a frame", false, CODE(0x50, 0xc9, 0xeb, 0xfe) },
+	{ "code that leaves a frame", 2, CODE(0x50, 0xc9, 0xeb, 0xfe) },
 };
 
-START_TEST(the_code_shows_that_a_jump_keeps_the_frame)
+START_TEST(the_code_shows_from_where_a_jump_keeps_the_frame)
 {
 	for (size_t size = 0; size <= kept[_i].size; size++) {
 		uint8_t *bytes = malloc(size + 1);
 		const struct function_code code = { bytes, size, 0x401000 };
 
 		memcpy(bytes, kept[_i].code, size);
-		ck_assert_msg(stack_effect_keeps_frame(&code, kept[_i].size - 2) ==
-					      kept[_i].keeps ||
+		ck_assert_msg(stack_effect_keeps_frame_from(&code, kept[_i].size - 2) ==
+					      kept[_i].from ||
 				      size < kept[_i].size,
 			      "%s", kept[_i].name);
 		free(bytes);
 	}
+}
+END_TEST
+
+/* je 1f; 2: jmp .; 1: pop %rax; jmp 2b */
+START_TEST(code_after_a_jump_may_lead_to_it)
+{
+	static const uint8_t bytes[] = { 0x74, 0x02, 0xeb, 0xfe, 0x58, 0xeb, 0xfb };
+	const struct function_code code = { bytes, sizeof(bytes), 0x401000 };
+
+	ck_assert_uint_eq(stack_effect_keeps_frame_from(&code, 2), NEVER_KEPT);
 }
 END_TEST
 
@@ -401,8 +425,9 @@ int main(void)
 			    sizeof(targets) / sizeof(targets[0]));
 	tcase_add_loop_test(all, the_code_shows_who_continues_a_frame, 0,
 			    sizeof(frames) / sizeof(frames[0]));
-	tcase_add_loop_test(all, the_code_shows_that_a_jump_keeps_the_frame, 0,
+	tcase_add_loop_test(all, the_code_shows_from_where_a_jump_keeps_the_frame, 0,
 			    sizeof(kept) / sizeof(kept[0]));
+	tcase_add_test(all, code_after_a_jump_may_lead_to_it);
 	tcase_add_test(all, a_jump_that_calls_has_a_return_address);
 	tcase_add_test(all, code_may_end_anywhere);
 	suite_add_tcase(suite, all);

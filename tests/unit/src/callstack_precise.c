@@ -786,8 +786,9 @@ START_TEST(an_exception_out_of_the_first_function_marks_what_it_enters)
 }
 END_TEST
 
-/* A branch whose effect the code shows. */
-static void go_by(enum branch_kind kind, char from, struct location to, enum call_effect effect)
+/* A branch whose effect the code shows; `offset`: struct location_pair's. */
+static void go_with(enum branch_kind kind, char from, struct location to, enum call_effect effect,
+		    uint32_t offset)
 {
 	struct location begin = at(from, 0x10);
 	struct location_pair places = location_pair_of(&begin, &to, NULL);
@@ -796,8 +797,14 @@ static void go_by(enum branch_kind kind, char from, struct location to, enum cal
 
 	feed_held();
 	places.call = (uint8_t)effect;
+	places.offset = offset;
 	callstack_feed(stack, &branch, 1, NULL);
 	now += 10;
+}
+
+static void go_by(enum branch_kind kind, char from, struct location to, enum call_effect effect)
+{
+	go_with(kind, from, to, effect, 0);
 }
 
 /* The same to a function's entry. */
@@ -805,6 +812,41 @@ static void enter_by(enum branch_kind kind, char from, char to, enum call_effect
 {
 	go_by(kind, from, at(to, 0), effect);
 }
+
+/* m calls f, which calls g, at an offset. */
+static void call_into(uint64_t entry)
+{
+	enter_by(BRANCH_CALL, 'm', 'f', CALL_ENTERS);
+	go_by(BRANCH_CALL, 'f', at('g', entry), CALL_ENTERS);
+}
+
+START_TEST(a_jump_out_of_code_that_dropped_nothing_takes_its_frame)
+{
+	call_into(8);
+	go_with(BRANCH_JUMP, 'g', at('m', 0x60), JUMP_STAYS, 8);
+	expect_depth(2);
+}
+END_TEST
+
+START_TEST(a_jump_out_of_code_that_may_have_dropped_its_frame_continues_a_caller)
+{
+	call_into(0);
+	go_with(BRANCH_JUMP, 'g', at('m', 0x60), JUMP_STAYS, 8);
+	expect_depth(0);
+	call_into(0);
+	/* h was not entered at its begin, so its frame was built by g. */
+	jump('g', 'h', 0x30);
+	go_with(BRANCH_JUMP, 'h', at('m', 0x60), JUMP_STAYS, 8);
+	expect_depth(0);
+	/* c is a part of g, whose code was not looked at. */
+	function('c')->function = function('g');
+	call_into(0);
+	jump('g', 'c', 0);
+	jump('c', 'g', 0x30);
+	go_with(BRANCH_JUMP, 'g', at('m', 0x60), JUMP_STAYS, 0);
+	expect_depth(0);
+}
+END_TEST
 
 START_TEST(a_throw_to_an_entry_continues_the_caller_that_stored_its_stack_pointer)
 {
@@ -1902,6 +1944,9 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, code_without_bytes_jumps_to_what_returned_to_its_caller);
 	tcase_add_test(tests, code_without_bytes_jumps_to_what_was_found_to_return_to_its_caller);
 	tcase_add_test(tests, code_without_bytes_leads_into_an_active_function);
+	tcase_add_test(tests, a_jump_out_of_code_that_dropped_nothing_takes_its_frame);
+	tcase_add_test(tests,
+		       a_jump_out_of_code_that_may_have_dropped_its_frame_continues_a_caller);
 	tcase_add_test(tests, code_without_bytes_jumps_back_to_the_function_that_jumped_to_it);
 	tcase_add_test(tests, code_without_bytes_leads_to_another_call_of_an_active_function);
 	tcase_add_test(tests, a_kernel_without_bytes_goes_back_to_the_program);
