@@ -76,6 +76,14 @@ enum time_source {
 	TIMES_OF_LINES,    /* perf script's text without times: 1 ns a line */
 };
 
+/* What is not sure, and where it begins. */
+struct stack_doubts {
+	uint64_t uncertain_levels; /* slices with SLICE_UNCERTAIN_LEVEL */
+	int64_t first_uncertain;   /* mapped: start of the first of them, approximately */
+	uint64_t opaque_frames;    /* of code without bytes */
+	uint64_t opaque_ip;        /* address of the first of them */
+};
+
 /* The state that all threads share.  An implementation has this as its first member. */
 struct callstack_machine {
 	const struct callstack_ops *ops;
@@ -91,10 +99,7 @@ struct callstack_machine {
 	bool by_insns;   /* times are estimated or invented: rank calls by instructions */
 	bool has_cycles; /* CYC packets: mark the few calls that share a time, if the sink uses
 			    details */
-	uint64_t uncertain_levels;         /* slices with SLICE_UNCERTAIN_LEVEL */
-	int64_t first_uncertain;           /* mapped: start of the first of them, approximately */
-	uint64_t opaque_frames;            /* of code without bytes */
-	uint64_t opaque_ip;                /* address of the first of them */
+	struct stack_doubts doubts;
 	size_t pending_room, pending_most; /* room for events in all groups, and its limit */
 	bool has_base_time;
 	bool newer_upstream; /* imitate magic-trace 1.1 and later where that differs from 1.0 */
@@ -110,8 +115,10 @@ struct callstack_machine {
 /* Count a slice with SLICE_UNCERTAIN_LEVEL, which begins at a mapped time. */
 static inline void callstack_count_uncertain(struct callstack_machine *machine, int64_t time)
 {
-	if (!machine->uncertain_levels++ || time < machine->first_uncertain)
-		machine->first_uncertain = time;
+	struct stack_doubts *doubts = &machine->doubts;
+
+	if (!doubts->uncertain_levels++ || time < doubts->first_uncertain)
+		doubts->first_uncertain = time;
 }
 
 /* One thread's stack.  An implementation has this as its first member. */

@@ -528,8 +528,7 @@ size_t thread_stacks_follow(struct thread_stacks *stacks, const struct branch_ev
 	struct callstack_machine *machine = stacks->machine;
 	const struct slice_sink *shown = machine->sink;
 	struct slice_sink dropping = *shown;
-	uint64_t uncertain = machine->uncertain_levels;
-	int64_t first_uncertain = machine->first_uncertain;
+	struct stack_doubts doubts = machine->doubts;
 	size_t fed;
 
 	if (!callstack_inherits(machine) ||
@@ -542,8 +541,7 @@ size_t thread_stacks_follow(struct thread_stacks *stacks, const struct branch_ev
 	machine->sink = &dropping;
 	fed = thread_stacks_feed(stacks, events, count);
 	machine->sink = shown;
-	machine->uncertain_levels = uncertain;
-	machine->first_uncertain = first_uncertain;
+	machine->doubts = doubts;
 	return fed;
 }
 

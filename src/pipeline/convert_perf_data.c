@@ -581,13 +581,10 @@ static void report_result(struct conversion *c)
 	for (int reason = 0; reason < GAP_REASONS; reason++)
 		summary->gaps[reason] -= recording->filter.gaps[reason];
 	summary->gaps[GAP_PAUSED] += c->stacks.paused;
-	if (c->pipeline.machine) {
-		summary_add_uncertain(summary, c->pipeline.machine);
-		summary->opaque_frames = c->pipeline.machine->opaque_frames;
-		summary->opaque_ip = c->pipeline.machine->opaque_ip;
-	}
+	if (c->pipeline.machine)
+		summary_add_doubts(summary, c->pipeline.machine);
 	summary->saved_code = recording->saved_code;
-	summary->changed_functions = dso_store_changed_count(recording->store);
+	summary->first_changed = dso_store_changed(recording->store, &summary->changed_functions);
 	summary->bytes_left_out = recording->filter.bytes_left_out;
 	if (recording->filter.active && !summary->threads)
 		empty_selection_warn(c->options, recording, c->diag);

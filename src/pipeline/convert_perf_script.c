@@ -121,7 +121,7 @@ static int feed_text(struct script_conversion *c, FILE *in,
 	summary->last_time = counts->last_time;
 	summary->samples_left_out = counts->samples;
 	summary->text_lacks = counts->lacks;
-	summary_add_uncertain(summary, pipeline->machine);
+	summary_add_doubts(summary, pipeline->machine);
 	summary->threads = pipeline->track_count;
 	report_hits(report, &c->hits);
 	report_answer(report, pipeline->format, pipeline->end);

@@ -478,6 +478,8 @@ static json_t *sandbox_json(const struct sandbox *sandbox)
 json_t *report_json(const struct report *report)
 {
 	const struct summary *summary = &report->summary;
+	const struct stack_doubts *doubts = &summary->doubts;
+	const struct name *changed = summary->first_changed;
 	bool failed = report->status == EXIT_FAILED;
 	json_t *trace, *whole;
 
@@ -495,11 +497,13 @@ json_t *report_json(const struct report *report)
 		{ "interrupted", json_boolean(summary->interrupted) },
 		{ "inputs", input_list(report->options) }, { "outputs", output_list(summary) },
 		{ "branches", number(summary->branches) }, { "slices", number(summary->slices) },
-		{ "uncertain_levels", number(summary->uncertain_levels) },
-		{ "first_uncertain_ns", number(summary->first_uncertain) },
+		{ "uncertain_levels", number(doubts->uncertain_levels) },
+		{ "first_uncertain_ns", number((uint64_t)doubts->first_uncertain) },
 		{ "saved_code", json_boolean(summary->saved_code) },
 		{ "changed_functions", number(summary->changed_functions) },
-		{ "opaque_frames", number(summary->opaque_frames) },
+		{ "first_changed", json_text_or_null(changed ? changed->text : NULL) },
+		{ "opaque_frames", number(doubts->opaque_frames) },
+		{ "first_opaque_address", number(doubts->opaque_ip) },
 		{ "slices_left_out", number(summary->slices_left_out) },
 		{ "slices_folded", number(summary->fold.folded + summary->fold.left_out) },
 		{ "guest_runs", number(summary->guests) },

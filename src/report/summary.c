@@ -7,7 +7,6 @@
 
 #include "base/io/interrupt.h"
 #include "base/printable.h"
-#include "src/callstack/callstack.h"
 #include "src/callstack/timestamp_group.h"
 #include "src/options/selection.h"
 #include "src/perf_script/perf_script.h"
@@ -287,22 +286,44 @@ void summary_print_fold(const struct summary *summary, FILE *out)
 	putc('\n', out);
 }
 
-void summary_add_uncertain(struct summary *summary, const struct callstack_machine *machine)
+void summary_add_doubts(struct summary *summary, const struct callstack_machine *machine)
 {
-	summary->uncertain_levels = machine->uncertain_levels;
-	if (machine->uncertain_levels)
-		summary->first_uncertain = callstack_perf_time(machine, machine->first_uncertain);
+	struct stack_doubts *doubts = &summary->doubts;
+
+	*doubts = machine->doubts;
+	if (doubts->uncertain_levels)
+		doubts->first_uncertain =
+			(int64_t)callstack_perf_time(machine, doubts->first_uncertain);
 }
 
-static void print_uncertain(const struct summary *summary, FILE *out)
+static void print_doubts(const struct summary *summary, FILE *out)
 {
-	if (!summary->uncertain_levels)
+	const struct stack_doubts *doubts = &summary->doubts;
+
+	if (doubts->uncertain_levels) {
+		fprintf(out, "  %" PRIu64 " %s the argument uncertain_level, the first at ",
+			doubts->uncertain_levels,
+			doubts->uncertain_levels == 1 ? "slice has" : "slices have");
+		print_time((uint64_t)doubts->first_uncertain, out);
+		fputs(": the trace does not show which calls are around them\n", out);
+	}
+	if (doubts->opaque_frames)
+		fprintf(out,
+			"  %" PRIu64 " call%s of code without bytes, first at 0x%" PRIx64
+			": its callees are shown as far as packets reveal them\n",
+			doubts->opaque_frames, doubts->opaque_frames == 1 ? "" : "s",
+			doubts->opaque_ip);
+	if (!summary->saved_code)
 		return;
-	fprintf(out, "  %" PRIu64 " %s the argument uncertain_level, the first at ",
-		summary->uncertain_levels,
-		summary->uncertain_levels == 1 ? "slice has" : "slices have");
-	print_time(summary->first_uncertain, out);
-	fputs(": the trace does not show which calls are around them\n", out);
+	fprintf(out,
+		"  code that was made at run time is decoded as it was saved last; %" PRIu64
+		" function%s may have been other code before: code_changed",
+		summary->changed_functions, summary->changed_functions == 1 ? "" : "s");
+	if (summary->first_changed) {
+		fputs(", the first is ", out);
+		printable_print(summary->first_changed->text, out);
+	}
+	putc('\n', out);
 }
 
 static void print_truncated(const struct summary *summary, FILE *out)
@@ -324,16 +345,6 @@ static void print_gaps(const struct summary *summary, FILE *out)
 			fprintf(out, "  %" PRIu64 " gap%s: %s\n", count, count == 1 ? "" : "s",
 				advice[reason].cause);
 	}
-}
-
-static void print_opaque(const struct summary *summary, FILE *out)
-{
-	if (summary->opaque_frames)
-		fprintf(out,
-			"  %" PRIu64 " call%s of code without bytes, first at 0x%" PRIx64
-			": its callees are shown as far as packets reveal them\n",
-			summary->opaque_frames, summary->opaque_frames == 1 ? "" : "s",
-			summary->opaque_ip);
 }
 
 static void print_verdict(const struct summary *summary, FILE *out)
@@ -408,15 +419,9 @@ void summary_print(const struct summary *summary, bool is_trace, bool of_several
 	print_text_lacks(summary, out);
 	summary_print_fold(summary, out);
 	print_truncated(summary, out);
-	print_uncertain(summary, out);
 	print_gaps(summary, out);
-	print_opaque(summary, out);
+	print_doubts(summary, out);
 	print_verdict(summary, out);
-	if (summary->saved_code)
-		fprintf(out,
-			"  code that was made at run time is decoded as it was saved last; %" PRIu64
-			" function%s may have been other code before: code_changed\n",
-			summary->changed_functions, summary->changed_functions == 1 ? "" : "s");
 	if (summary->times_estimated)
 		fputs("  calls between two timing packets have estimated times; record with cyc=1 for "
 		      "better ones\n",

@@ -5,9 +5,9 @@
 
 #include "base/diag.h"
 #include "decoder/streams/pt_verify.h"
+#include "src/callstack/callstack.h"
 #include "src/formats/ftf/ftf_fit.h"
 
-struct callstack_machine;
 struct slice_totals;
 
 struct summary {
@@ -17,19 +17,16 @@ struct summary {
 	/* AUX data; see struct pt_stream_stats. */
 	uint64_t bytes_total, bytes_decoded, bytes_skipped, bytes_lost;
 	uint64_t bytes_repeated, bytes_missing;
-	uint64_t bytes_left_out;   /* outside of the selection; not in the total */
-	uint64_t uncertain_levels; /* slices with SLICE_UNCERTAIN_LEVEL */
-	uint64_t first_uncertain;  /* ns: start of the first of them, approximately */
-	uint64_t opaque_frames;    /* of code without bytes */
-	uint64_t opaque_ip;        /* address of the first of them */
-	uint64_t slices_left_out;  /* outside of --from */
-	uint64_t trace_records;    /* event records in the output, if that is a trace */
-	uint64_t trace_bytes;      /* of the output, before compression */
-	struct fold_counts fold;   /* by --fit; not in `slices` */
-	uint64_t slices_truncated; /* with stacks cut by --max-stack */
-	uint64_t hits;             /* of breakpoints and probes */
-	uint64_t samples_left_out; /* of other events in perf script's text, which are not shown */
-	unsigned text_lacks;       /* enum perf_script_lacks, of perf script's text */
+	uint64_t bytes_left_out;    /* outside of the selection; not in the total */
+	struct stack_doubts doubts; /* first_uncertain: in perf's time */
+	uint64_t slices_left_out;   /* outside of --from */
+	uint64_t trace_records;     /* event records in the output, if that is a trace */
+	uint64_t trace_bytes;       /* of the output, before compression */
+	struct fold_counts fold;    /* by --fit; not in `slices` */
+	uint64_t slices_truncated;  /* with stacks cut by --max-stack */
+	uint64_t hits;              /* of breakpoints and probes */
+	uint64_t samples_left_out;  /* of other events in perf script's text, which are not shown */
+	unsigned text_lacks;        /* enum perf_script_lacks, of perf script's text */
 	uint64_t unknown_records;
 	uint64_t unaccounted;      /* buffers whose decoded, skipped and lost bytes do not add up */
 	uint64_t times_impossible; /* times in packets above INT64_MAX ns */
@@ -44,8 +41,9 @@ struct summary {
 	char *nameless;                 /* owned: paths of the first files without symbols */
 	char *top_functions; /* owned: lines about the functions with most self time; NULL: none */
 	bool saved_code;     /* some code is what a process had last: --core */
-	uint64_t changed_functions; /* of that: they may have been other code before */
-	bool times_estimated;       /* of calls between timing packets; no slice says so */
+	uint64_t changed_functions;       /* of that: they may have been other code before */
+	const struct name *first_changed; /* borrowed: of the lowest address; NULL: there is none */
+	bool times_estimated;             /* of calls between timing packets; no slice says so */
 	char *debug_hint; /* owned: which code without names took time (debug_hint.h); NULL: none */
 };
 
@@ -81,8 +79,8 @@ void summary_warn(const struct summary *summary, struct diag *diag);
  */
 void summary_print(const struct summary *summary, bool is_trace, bool of_several, FILE *out);
 
-/* Store a machine's count of slices with uncertain levels. */
-void summary_add_uncertain(struct summary *summary, const struct callstack_machine *machine);
+/* Store what a machine is not sure of. */
+void summary_add_doubts(struct summary *summary, const struct callstack_machine *machine);
 
 /*
  * If --fit folded slices, print their number, and the --time of a first part of the trace that fits

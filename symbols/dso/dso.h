@@ -79,14 +79,18 @@ struct dso_store {
 	struct dso *files; /* hash of the found ones, one for each file */
 	struct demangler demangler;
 	size_t pool; /* bytes of memory that debug information may still take: dwarf_guard.h */
-	uint64_t changed_count;           /* symbols with `changed`, but for whole files */
-	uint64_t text_used, text_allowed; /* bytes of demangled names (base/budget.h) */
+	uint64_t changed_count;             /* symbols with `changed`, but for whole files */
+	const struct symbol *first_changed; /* of the lowest address; NULL: there is none */
+	uint64_t text_used, text_allowed;   /* bytes of demangled names (base/budget.h) */
 	/*
 	 * Of all of this and of all dsos, held during each lookup.  The threads that decode
 	 * ask for the functions of code while the thread that follows events asks for names.
 	 */
 	pthread_mutex_t lock;
 };
+
+/* Mark a new symbol, and count it, if its dso may have been other code before. */
+void dso_mark_changed(struct dso *dso, struct symbol *symbol);
 
 /* Returns a copy of the text that lives as long as the store; NULL for NULL. */
 const char *dso_keep_text(struct dso_store *store, const char *text);

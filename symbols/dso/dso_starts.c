@@ -75,10 +75,9 @@ static struct symbol *add_unnamed(struct dso *dso, const struct code_start *star
 					  .dso = dso,
 					  .kind = SYMBOL_UNNAMED,
 					  .binding = SYMBOL_LOCAL,
-					  .changed = dso->changed,
 					  .has_traps = dso_borrow_traps(dso) != NULL };
 	cached->symbol.linkage = cached->symbol.name;
-	dso->store->changed_count += dso->changed;
+	dso_mark_changed(dso, &cached->symbol);
 	*ARRAY_ADD(dso->unnamed, dso->unnamed_count, dso->unnamed_room) = cached;
 	id_index_add(&dso->unnamed_ids, hash_u64(start->begin), (uint32_t)dso->unnamed_count);
 	return &cached->symbol;

@@ -190,9 +190,22 @@ struct dso *dso_store_borrow(struct dso_store *store, const char *path, const ui
 
 /* ---- Names without files of code: the keys have no NUL, unlike those of files. ---- */
 
-uint64_t dso_store_changed_count(const struct dso_store *store)
+const struct name *dso_store_changed(const struct dso_store *store, uint64_t *count)
 {
-	return store->changed_count;
+	*count = store->changed_count;
+	return store->first_changed ? store->first_changed->name : NULL;
+}
+
+void dso_mark_changed(struct dso *dso, struct symbol *symbol)
+{
+	struct dso_store *store = dso->store;
+
+	if (!dso->changed)
+		return;
+	symbol->changed = true;
+	store->changed_count++;
+	if (!store->first_changed || symbol->start < store->first_changed->start)
+		store->first_changed = symbol;
 }
 
 struct dso *dso_store_borrow_jit(struct dso_store *store, int32_t pid, bool changed)

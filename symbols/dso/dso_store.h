@@ -60,8 +60,11 @@ struct dso *dso_store_borrow(struct dso_store *store, const char *path, const ui
  */
 struct dso *dso_store_borrow_jit(struct dso_store *store, int32_t pid, bool changed);
 
-/* Returns how many functions of changed code (DSO_CHANGED) were looked up. */
-uint64_t dso_store_changed_count(const struct dso_store *store);
+/*
+ * Stores how many functions of changed code (DSO_CHANGED) were looked up, and returns the name of
+ * the one with the lowest address; NULL if there is none.
+ */
+const struct name *dso_store_changed(const struct dso_store *store, uint64_t *count);
 
 /*
  * Returns the names of the kernel and its modules, by kallsyms: options.kallsyms, else

@@ -133,8 +133,7 @@ static struct symbol *add_symbol(struct dso *dso, uint32_t index, uint64_t begin
 	cached->symbol.start = begin;
 	cached->symbol.size = end - begin;
 	cached->symbol.dso = dso;
-	cached->symbol.changed = dso->changed;
-	dso->store->changed_count += dso->changed;
+	dso_mark_changed(dso, &cached->symbol);
 	dso->symbol_cache[index] = cached;
 	return &cached->symbol;
 }

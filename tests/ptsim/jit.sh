@@ -60,9 +60,11 @@ with_saved_code() {
 	"$program" -q --format=slices "$work/perf.data" >"$work/without"
 	[ $? -eq 2 ] || return 1
 	"$program" --core="$work/core" --format=slices "$work/perf.data" >"$work/named" 2>"$work/messages" || return 1
-	grep -q "$branches branches" "$work/messages" && grep -q "as it was saved last; 1 function may" "$work/messages" && cmp "$work/beside" "$work/named" &&
+	grep -q "$branches branches" "$work/messages" && grep -q "as it was saved last; 1 function may.*, the first is \[anon\]+0x" "$work/messages" && cmp "$work/beside" "$work/named" &&
 		[ "$(grep -c '\[anon\]' "$work/named")" -eq 100 ] || return 1
 	# The program writes the code anew after half of the calls, and makes it executable again.
+	first=$(sed -n 's/.*, the first is //p' "$work/messages")
+	[ "$(grep code_changed "$work/named" | cut -d ' ' -f 5 | sort -u)" = "$first" ] || return 1
 	[ "$(grep '\[anon\]' "$work/named" | sed 's/.* code_changed=true.*/changed/; s/.*\[anon.*/saved/' | uniq -c | tr -s ' \n' ' ')" = ' 50 changed 50 saved ' ] || return 1
 	# As if memory that is writable and executable had changed: the flag of its segment.
 	LC_ALL=C sed 's/\x01\x00\x00\x00\x05\x00\x00\x00/\x01\x00\x00\x00\x05\x00\x10\x00/' "$work/core" >"$work/flagged"

@@ -61,6 +61,15 @@ is_counted() {
 	grep -q '^  [0-9]* calls of code without bytes, first at 0x7' "$work/messages" &&
 		grep -q 'node --perf-prof' "$work/messages" && ! grep -q '//anon' "$work/messages" &&
 		grep -Eq '"opaque_frames": ?[1-9]' "$work/json" || { cat "$work/messages"; return 1; }
+	# The first places are those of slices.
+	address=$(sed -n 's/.*without bytes, first at \(0x[0-9a-f]*\):.*/\1/p' "$work/messages")
+	"$program" -q --no-warn --format=slices "$work/perf.data" >"$work/slices"
+	grep -q "address=$address " "$work/slices" &&
+		grep -q "\"first_opaque_address\": *$((address))," "$work/json" || return 1
+	begin=$(grep uncertain_level=true "$work/slices" | cut -d ' ' -f 3 | sort -n | head -n 1)
+	first=$(sed -n 's/.*"first_uncertain_ns": *\([0-9]*\),.*/\1/p' "$work/json")
+	# About: within a timing packet.
+	[ $((begin - first)) -ge 0 ] && [ $((begin - first)) -lt 700 ] || { echo "$begin $first"; return 1; }
 }
 
 tap_check "a leaf function: each call has its true parent" same_parents leaf

@@ -63,7 +63,7 @@ static void show_again(struct precise_stack *stack, int64_t time)
 	precise_before_change(stack, stack->now.depth - 1);
 	top(stack)->hidden = false;
 	top(stack)->slice_flags |= SLICE_UNCERTAIN_LEVEL;
-	stack->base.machine->uncertain_levels++;
+	callstack_count_uncertain(stack->base.machine, time);
 	precise_emit_begin(stack, time, top(stack));
 }
 
@@ -85,9 +85,9 @@ static void enter_code(struct precise_stack *stack, int64_t time, const struct l
 	precise_before_change(stack, stack->now.depth - 1);
 	top(stack)->opaque = true;
 	if (timestamp_group_rename(&stack->group, top(stack)->symbol, SLICE_UNCERTAIN_LEVEL))
-		machine->uncertain_levels++;
-	if (!machine->opaque_frames++)
-		machine->opaque_ip = at->ip;
+		callstack_count_uncertain(machine, time);
+	if (!machine->doubts.opaque_frames++)
+		machine->doubts.opaque_ip = at->ip;
 }
 
 void precise_enter_opaque(struct precise_stack *stack, int64_t time, const struct location *at,
@@ -152,7 +152,7 @@ void precise_leave_opaque(struct precise_stack *stack, int64_t time, const struc
 		precise_pop_to(stack, time, at);
 		return;
 	}
-	stack->base.machine->uncertain_levels++;
+	callstack_count_uncertain(stack->base.machine, time);
 	if (at) {
 		precise_pop_to(stack, time, at);
 		top(stack)->slice_flags |= SLICE_UNCERTAIN_LEVEL;

@@ -765,9 +765,9 @@ START_TEST(an_exception_to_a_level_that_was_not_seen_marks_it)
 	call('g', 0x10, 'u');
 	jump('u', 'f', 0x60);
 	expect_depth(0);
-	ck_assert_uint_eq(machine->uncertain_levels, 1);
+	ck_assert_uint_eq(machine->doubts.uncertain_levels, 1);
 	ret('f', 'm', 0x15);
-	ck_assert_uint_eq(machine->uncertain_levels, 1);
+	ck_assert_uint_eq(machine->doubts.uncertain_levels, 1);
 	expect("B 0 g\nB 10 _Unwind_Resume\nE 20 _Unwind_Resume\nE 20 g\nE 30 f\nE 30 m\n"
 	       "B 0 m inferred deferred\nB 0 f inferred uncertain deferred\nS\n");
 }
@@ -780,7 +780,7 @@ START_TEST(an_exception_out_of_the_first_function_marks_what_it_enters)
 	call('u', 0x10, 'g');
 	ret('g', 'u', 0x15);
 	ret('u', 'm', 0x60);
-	ck_assert_uint_eq(machine->uncertain_levels, 1);
+	ck_assert_uint_eq(machine->doubts.uncertain_levels, 1);
 	expect("B 0 g\nE 10 g\nE 20 _Unwind_Resume\nE 20 m\n"
 	       "B 0 m inferred uncertain deferred\nB 0 _Unwind_Resume inferred deferred\nS\n");
 }
@@ -855,7 +855,7 @@ START_TEST(a_throw_to_an_entry_continues_the_caller_that_stored_its_stack_pointe
 	enter_by(BRANCH_CALL, 'g', 'x', CALL_ENTERS);
 	enter_by(BRANCH_JUMP, 'x', 'h', THROWS_TO_ENTRY);
 	ret('h', 'm', 0x15);
-	ck_assert_uint_eq(machine->uncertain_levels, 0);
+	ck_assert_uint_eq(machine->doubts.uncertain_levels, 0);
 	expect("B 0 f\nB 10 g\nB 20 x\nE 30 x\nE 30 g\nE 30 f\nB 30 h\nE 40 h\nE 40 m\n"
 	       "B 0 m inferred deferred\nS\n");
 }
@@ -867,7 +867,7 @@ START_TEST(a_throw_to_an_entry_that_no_caller_waits_for_marks_it)
 	enter_by(BRANCH_CALL, 'm', 'f', CALL_ENTERS);
 	enter_by(BRANCH_CALL, 'f', 'g', CALL_ENTERS);
 	enter_by(BRANCH_JUMP, 'g', 'h', THROWS_TO_ENTRY);
-	ck_assert_uint_eq(machine->uncertain_levels, 1);
+	ck_assert_uint_eq(machine->doubts.uncertain_levels, 1);
 	expect("B 0 f\nB 10 g\nE 20 g\nB 20 h uncertain\nE 20 h\nE 20 f\nE 20 m\n"
 	       "B 0 m inferred deferred\nS\n");
 }
@@ -1116,7 +1116,7 @@ START_TEST(a_stack_that_is_left_before_a_return_is_taken_for_the_one_left_first)
 	call('m', 0x10, 's');
 	jump('s', 'h', 0);
 	feed_held();
-	ck_assert_uint_eq(machine->uncertain_levels, 2); /* a > f */
+	ck_assert_uint_eq(machine->doubts.uncertain_levels, 2); /* a > f */
 }
 END_TEST
 
@@ -1165,8 +1165,8 @@ START_TEST(a_stack_that_begins_without_a_cause_is_marked_and_counted)
 	ret('f', 'g', 0);
 	call('g', 0x10, 'h');
 	feed_held();
-	ck_assert_uint_eq(machine->uncertain_levels, 1);
-	ck_assert_int_eq(machine->first_uncertain, 15);
+	ck_assert_uint_eq(machine->doubts.uncertain_levels, 1);
+	ck_assert_int_eq(machine->doubts.first_uncertain, 15);
 	expect("B 0 f\nE 15 f\nE 15 m\nB 15 g uncertain\nB 25 h\nE 25 h\nE 25 g\n"
 	       "B 0 m inferred deferred\nS\n");
 }
@@ -1458,8 +1458,9 @@ START_TEST(code_without_bytes_returns_to_its_caller)
 	find_code('f', 0x25);
 	ret('f', 'm', 0x15);
 	expect("B 0 f\nB 10 j uncertain\nE 20 j\nE 30 f\nE 30 m\nB 0 m inferred deferred\nS\n");
-	ck_assert_uint_eq(machine->opaque_frames, 1);
-	ck_assert_uint_eq(machine->opaque_ip, at('j', 0).ip);
+	ck_assert_uint_eq(machine->doubts.opaque_frames, 1);
+	ck_assert_uint_eq(machine->doubts.opaque_ip, at('j', 0).ip);
+	ck_assert_int_eq(machine->doubts.first_uncertain, 10);
 }
 END_TEST
 
@@ -1487,8 +1488,8 @@ START_TEST(code_without_bytes_calls_what_it_leads_to)
 	ret('f', 'm', 0x15);
 	expect("B 0 f\nB 10 j uncertain\nB 20 g uncertain\nE 30 g\nB 40 h uncertain\nE 50 h\n"
 	       "E 70 j\nE 80 f\nE 80 m\nB 0 m inferred deferred\nS\n");
-	ck_assert_uint_eq(machine->uncertain_levels, 3);
-	ck_assert_uint_eq(machine->opaque_frames, 1);
+	ck_assert_uint_eq(machine->doubts.uncertain_levels, 3);
+	ck_assert_uint_eq(machine->doubts.opaque_frames, 1);
 }
 END_TEST
 
@@ -1512,7 +1513,7 @@ START_TEST(code_without_bytes_jumps_to_what_returned_to_its_caller)
 	expect("B 0 f\nB 10 j uncertain\nB 20 g uncertain\nE 30 g\nE 30 j\nB 40 j uncertain\n"
 	       "E 50 j\nB 50 g uncertain\nE 60 g\nB 70 j uncertain\nB 80 g uncertain\nE 90 g\n"
 	       "E 110 j\nE 120 f\nE 120 m\nB 0 m inferred deferred\nS\n");
-	ck_assert_uint_eq(machine->uncertain_levels, 6);
+	ck_assert_uint_eq(machine->doubts.uncertain_levels, 6);
 }
 END_TEST
 
