@@ -114,10 +114,9 @@ calls() { # FILE OPTIONS...
 	[ -s "$file" ]
 }
 
-# The program is at a fixed address: so nm has the addresses of the trace.  The function that a handler of
-# `signals` has the program call is found by no call: without its symbol its frames are lost.
+# The program is at a fixed address: so nm has the addresses of the trace.
 same_calls() { # MINIMUM PROGRAM [FUNCTIONS: a regex; compare only these]
-	cp "$2" "$work/recorded" && "$ptsim" record -o "$work/perf.data" -- "$work/recorded" plain >"$work/output" 2>&1 ||
+	cp "$2" "$work/recorded" && "$ptsim" record -o "$work/perf.data" -- "$work/recorded" >"$work/output" 2>&1 ||
 		{ cat "$work/output"; return 1; }
 	nm -n "$work/recorded" | awk '{ sub(/^0+/, "", $1); print length($1), $1 }' | sort -u |
 		sort -k1,1n -k2,2 | cut -d ' ' -f 2 >"$work/begins"

@@ -65,8 +65,8 @@
  *   off                push a pause with the address where execution resumes; by a sysret
  *                      or iret, of the kernel alone: close all its frames first
  *   on                 pop the pause, and the handler that it ends (sigreturn); if resumed
- *                      elsewhere: a handler that ends there: pop it; a function's entry: push
- *                      a handler
+ *                      elsewhere: a handler that ends there: pop it; a function's entry, or
+ *                      where code without a name may have one: push a handler
  *   syscall, interrupt push an entry frame with the address where it resumes
  *   sysret, iret       pop the innermost entry frame; to just after a call above it: pop to
  *                      that; else within the top's function: nothing

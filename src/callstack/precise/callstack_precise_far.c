@@ -245,6 +245,17 @@ static bool resume_in_call(struct precise_stack *stack, int64_t time, const stru
 	return true;
 }
 
+/*
+ * Returns whether a function may begin anywhere in a symbol, as is most frequent: in code without
+ * symbols, or in a function without a name that is not active, as it may be two.
+ */
+static bool may_have_entries(struct precise_stack *stack, const struct symbol *symbol)
+{
+	return !symbol_is_function(symbol) ||
+	       (symbol->kind == SYMBOL_UNNAMED &&
+		!frame_list_find(&stack->now, FRAME_BY_FUNCTION, frame_function(symbol)));
+}
+
 /* Execution resumes at `to`; `expected` was the address to resume at (0: unknown). */
 static void resume(struct precise_stack *stack, int64_t time, const struct location *to,
 		   uint64_t expected)
@@ -259,16 +270,19 @@ static void resume(struct precise_stack *stack, int64_t time, const struct locat
 	    location_is_of_uprobes(to))
 		return;
 	at = find_resumed(stack, to->ip);
-	if (at)
+	if (at) {
 		end_interruption(stack, time, at - 1);
-	else if (resume_in_call(stack, time, to, expected))
+	} else if (resume_in_call(stack, time, to, expected)) {
 		return;
-	else if (location_is_entry(to) || !symbol_is_function(to->symbol))
-		precise_push(
-			stack, time,
-			&handler); /* in code without symbols, a guess: the most frequent case */
-	else if (!same_function(top(stack)->symbol, to->symbol))
+	} else if (location_is_entry(to) || may_have_entries(stack, to->symbol)) {
+		if (!location_is_entry(to)) {
+			handler.slice_flags = SLICE_UNCERTAIN_LEVEL;
+			callstack_count_uncertain(stack->base.machine, time);
+		}
+		precise_push(stack, time, &handler);
+	} else if (!same_function(top(stack)->symbol, to->symbol)) {
 		precise_jump(stack, time, to);
+	}
 }
 
 /*

@@ -1006,6 +1006,32 @@ START_TEST(a_signal_handler_runs_on_top_and_sigreturn_ends_it)
 }
 END_TEST
 
+/* Code without unwind entries, which nothing calls, is taken for a part of the function before. */
+START_TEST(a_signal_handler_may_begin_within_a_function_without_a_name)
+{
+	function('h')->kind = SYMBOL_UNNAMED;
+	call('m', 0x10, 'f');
+	feed(BRANCH_NONE, at('f', 0x20), at(0, 0), BRANCH_TRACE_OFF | BRANCH_ASYNC);
+	feed(BRANCH_NONE, at(0, 0), at('h', 0x40), BRANCH_TRACE_ON);
+	ret('h', 'f', 0x20);
+	ret('f', 'm', 0x15);
+	ck_assert_uint_eq(machine->doubts.uncertain_levels, 1);
+	expect("B 0 f\nB 10 [untraced]\nE 20 [untraced]\nB 20 h uncertain\nE 30 h\nE 40 f\nE 40 m\n"
+	       "B 0 m inferred deferred\nS\n");
+}
+END_TEST
+
+START_TEST(a_signal_handler_does_not_begin_within_an_active_function)
+{
+	function('h')->kind = SYMBOL_UNNAMED;
+	call('m', 0x10, 'h');
+	call('h', 0x10, 'f');
+	feed(BRANCH_NONE, at('f', 0x20), at(0, 0), BRANCH_TRACE_OFF | BRANCH_ASYNC);
+	feed(BRANCH_NONE, at(0, 0), at('h', 0x40), BRANCH_TRACE_ON);
+	expect_depth(1);
+}
+END_TEST
+
 /* ret to another stack and back: swapcontext() */
 START_TEST(a_stack_that_was_left_is_found_again)
 {
@@ -1917,6 +1943,8 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, a_pause_is_on_top_until_execution_resumes);
 	tcase_add_test(tests, an_old_system_call_is_a_pause_like_syscall);
 	tcase_add_test(tests, a_signal_handler_runs_on_top_and_sigreturn_ends_it);
+	tcase_add_test(tests, a_signal_handler_may_begin_within_a_function_without_a_name);
+	tcase_add_test(tests, a_signal_handler_does_not_begin_within_an_active_function);
 	tcase_add_test(tests, a_stack_that_was_left_is_found_again);
 	tcase_add_test(tests,
 		       a_stack_that_begins_among_calls_of_one_time_is_apart_from_the_old_one);
