@@ -538,10 +538,15 @@ uint64_t stack_effect_keeps_frame_from(const struct function_code *code, uint64_
 		struct insn insn = insn_decode(bytes, code->size - at, INSN_MODE_64);
 		uint64_t to;
 
-		next = at + insn.length;
-		to = next + (uint64_t)(int64_t)insn.distance;
-		if (!insn.length || at > FUNCTION_BYTES)
+		if (at > FUNCTION_BYTES)
 			return NEVER_KEPT;
+		next = at + (insn.length ? insn.length : 1);
+		to = next + (uint64_t)(int64_t)insn.distance;
+		/* Data: LuaJIT has an address in front of the code of its callbacks. */
+		if (!insn.length) {
+			from = drop = next;
+			continue;
+		}
 		reached |= at == offset;
 		follow(&state, bytes, insn.length, 0);
 		if (state.written || state.depth < 0 || adds_register(bytes, insn.length)) {

@@ -322,6 +322,8 @@ static const struct {
 	/* push %rbp; sub $16,%rsp; add $16,%rsp; pop %rbp; jmp . */
 	{ "code that takes down its own frame", 0,
 	  CODE(0x55, 0x48, 0x83, 0xec, 0x10, 0x48, 0x83, 0xc4, 0x10, 0x5d, 0xeb, 0xfe) },
+	/* .byte 0x37; push %rbp; jmp . */
+	{ "code after data", 1, CODE(0x37, 0x55, 0xeb, 0xfe) },
 	/* pop %rbx; ret; push %rbp; jmp . */
 	{ "code after other code that returns", 0, CODE(0x5b, 0xc3, 0x55, 0xeb, 0xfe) },
 	/* leave; jmp out; push %rbp; jmp . */
@@ -382,6 +384,10 @@ START_TEST(code_after_a_jump_may_lead_to_it)
 	const struct function_code code = { bytes, sizeof(bytes), 0x401000 };
 
 	ck_assert_uint_eq(stack_effect_keeps_frame_from(&code, 2), NEVER_KEPT);
+	/* Data, or code that is not known. */
+	ck_assert_uint_eq(stack_effect_keeps_frame_from(
+				  &(struct function_code){ CODE(0xeb, 0xfe, 0x37), 0x401000 }, 0),
+			  NEVER_KEPT);
 }
 END_TEST
 
