@@ -33,7 +33,6 @@ enum branch_kind {
 	BRANCH_TX_ABORT,  /* a transaction was rolled back */
 	BRANCH_GAP,       /* trace lost or not decodable: see enum gap_reason */
 	BRANCH_CPU_EVENT, /* no branch: an event of the CPU, see cpu_event.h */
-	BRANCH_RUNS,      /* local jumps starting at `from`, see jump_run.h */
 	BRANCH_FOLLOWED,  /* a near branch that a struct segment_follower has marked */
 	BRANCH_COUNTS,    /* `to` local jumps were left out up to the time `word`; or the end of
 			     the packet after a CYC */
@@ -93,8 +92,7 @@ struct branch_event {
 	uint8_t kind;        /* enum branch_kind */
 	uint8_t from_length; /* bytes of the instruction at `from`; 0: unknown */
 	uint8_t gap;         /* enum gap_reason, if kind is BRANCH_GAP; enum cpu_event_kind, if
-				BRANCH_CPU_EVENT; of BRANCH_RUNS the number of runs;
-				of BRANCH_COUNTS whether it has `insns` and `cycles` */
+				BRANCH_CPU_EVENT; of BRANCH_COUNTS whether it has `insns` and `cycles` */
 	uint8_t flags;       /* enum branch_flags */
 };
 

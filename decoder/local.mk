@@ -3,7 +3,6 @@ noinst_LIBRARIES += libdecoder.a
 libdecoder_a_SOURCES = \
 	decoder/branch_event.h \
 	decoder/cpu_event.h \
-	decoder/jump_run.c decoder/jump_run.h \
 	decoder/known_branches.c decoder/known_branches.h \
 	decoder/aux/aux_pieces.c \
 	decoder/aux/aux_seek.c \
@@ -15,12 +14,13 @@ libdecoder_a_SOURCES = \
 	decoder/clock/tsc_clock.c decoder/clock/tsc_clock.h \
 	decoder/code/address_filter.c decoder/code/address_filter.h \
 	decoder/code/basic_block.c decoder/code/basic_block.h \
+	decoder/code/block_counts.c \
+	decoder/code/code_counts.h \
 	decoder/code/code_image.c decoder/code/code_image.h \
 	decoder/code/insn.c decoder/code/insn.h \
 	decoder/code/kernel_text.c decoder/code/kernel_text.h \
 	decoder/code/opcode_maps.c decoder/code/opcode_maps.h \
 	decoder/code/packed_counts.h \
-	decoder/code/run_cache.c decoder/code/run_cache.h \
 	decoder/code/stack_effect.c decoder/code/stack_effect.h \
 	decoder/code/tnt_cache.c decoder/code/tnt_cache.h \
 	decoder/code/syscall_number.c decoder/code/syscall_number.h \
@@ -31,9 +31,10 @@ libdecoder_a_SOURCES = \
 	decoder/engine/fast/flow_cached.c \
 	decoder/engine/fast/flow_checkpoint.c decoder/engine/fast/flow_checkpoint.h \
 	decoder/engine/fast/flow_code.c decoder/engine/fast/flow_code.h \
+	decoder/engine/fast/flow_counted.c decoder/engine/fast/flow_follow.h \
+	decoder/engine/fast/flow_cursor.h \
 	decoder/engine/fast/flow_frequent.c \
 	decoder/engine/fast/flow_packets.c decoder/engine/fast/flow_packets.h \
-	decoder/engine/fast/flow_runs.c decoder/engine/fast/flow_runs.h \
 	decoder/engine/fast/flow_segments.c \
 	decoder/engine/fast/flow_state.h \
 	decoder/engine/fast/flow_opaque.c \

@@ -4,8 +4,6 @@
 
 #include <assert.h>
 
-#include "base/tables/hash.h"
-
 #define FIRST_ROOM ((size_t)1 << 6)
 
 /* Instructions whose lengths are kept: nearly all blocks are shorter. */
@@ -60,6 +58,7 @@ void basic_blocks_release(struct basic_blocks *blocks)
 	free(blocks->offsets);
 	free(blocks->slots);
 	direct_cache_release(&blocks->tnt_cache.cache);
+	block_counts_close(blocks);
 	*blocks = (struct basic_blocks){ 0 };
 }
 
@@ -112,6 +111,10 @@ static struct basic_block *add_block(struct basic_blocks *blocks)
 		alloc_grow(blocks->nodes, &blocks->node_room, number + 1, sizeof(*blocks->nodes));
 	blocks->offsets = alloc_grow(blocks->offsets, &blocks->offset_room, number + 1,
 				     sizeof(*blocks->offsets));
+	if (blocks->counts)
+		blocks->counts->blocks =
+			alloc_grow_zeroed(blocks->counts->blocks, &blocks->counts->room, number + 1,
+					  sizeof(*blocks->counts->blocks));
 	blocks->nodes[number] = (struct cfg_node){ 0 };
 	block = &blocks->chunks[number / BASIC_BLOCKS_CHUNK][number % BASIC_BLOCKS_CHUNK];
 	block->node = (uint32_t)(number * sizeof(*blocks->nodes));
@@ -137,10 +140,11 @@ static struct basic_block *make_block(struct basic_blocks *blocks, uint32_t regi
 
 void basic_blocks_forget(struct basic_blocks *blocks)
 {
+	if (blocks->counts)
+		block_counts_collect(blocks);
 	arena_release(&blocks->arena);
 	arena_init(&blocks->arena);
 	memset(blocks->slots, 0, blocks->room * sizeof(*blocks->slots));
-	code_regions_forget(&blocks->regions);
 	tnt_cache_forget(&blocks->tnt_cache);
 	blocks->count = 0;
 	blocks->generation++;
@@ -213,32 +217,31 @@ int64_t basic_block_count_insns(const struct basic_block *block, size_t distance
 
 /* ---- Code regions: numbers of the parts of files that mappings show ---------- */
 
-struct code_region {
-	struct range {
-		const uint8_t *bytes;
-		uint64_t size;
-	} range; /* the key */
-	uint32_t number;
-	UT_hash_handle hh;
-};
-
-static uint32_t add_region(struct code_regions *regions, struct range range)
+uint32_t code_regions_number(struct code_regions *regions, const uint8_t *bytes, uint64_t size,
+			     const struct address_space *space, uint64_t begin)
 {
-	struct code_region *region = alloc_zeroed(1, sizeof(*region));
+	struct region_range range = { bytes, size };
+	struct code_region *region;
 
+	HASH_FIND(hh, regions->by_range, &range, sizeof(range), region);
+	if (region)
+		return region->number;
+	region = alloc_zeroed(1, sizeof(*region));
 	region->range = range;
+	region->space = space;
+	region->begin = begin;
 	region->number = ++regions->last;
 	HASH_ADD(hh, regions->by_range, range, sizeof(region->range), region);
 	return region->number;
 }
 
-uint32_t code_regions_number(struct code_regions *regions, const uint8_t *bytes, uint64_t size)
+const struct code_region *code_regions_find(const struct code_regions *regions, uint32_t number)
 {
-	struct range range = { bytes, size };
-	struct code_region *region;
+	const struct code_region *region = regions->by_range;
 
-	HASH_FIND(hh, regions->by_range, &range, sizeof(range), region);
-	return region ? region->number : add_region(regions, range);
+	while (region->number != number)
+		region = region->hh.next;
+	return region;
 }
 
 void code_regions_forget(struct code_regions *regions)

@@ -12,9 +12,14 @@
 #define DECODER_CODE_BASIC_BLOCK_H
 
 #include "base/arena.h"
+#include "base/tables/hash.h"
+#include "base/tables/pair_table.h"
+#include "decoder/code/code_counts.h"
 #include "decoder/code/insn.h"
 #include "decoder/code/packed_counts.h"
 #include "decoder/code/tnt_cache.h"
+
+struct address_space;
 
 /*
  * Code regions: parts of files as a mapping shows them, wherever they are mapped.
@@ -23,13 +28,31 @@
  * maps less of it leaves the code sooner, so its mapping is another region.
  */
 
+struct code_region {
+	struct region_range {
+		const uint8_t *bytes;
+		uint64_t size;
+	} range;                           /* the key */
+	const struct address_space *space; /* borrowed: the first that mapped it, */
+	uint64_t begin;                    /* at this ip */
+	uint32_t number;
+	UT_hash_handle hh;
+};
+
 struct code_regions {
 	struct code_region *by_range; /* owned; a hash table */
 	uint32_t last;
 };
 
-/* Returns the number of the region of these bytes in memory: never 0, and never reused. */
-uint32_t code_regions_number(struct code_regions *regions, const uint8_t *bytes, uint64_t size);
+/*
+ * Returns the number of the region of these bytes in memory, which an address space maps at
+ * `begin`: never 0, and never reused.
+ */
+uint32_t code_regions_number(struct code_regions *regions, const uint8_t *bytes, uint64_t size,
+			     const struct address_space *space, uint64_t begin);
+
+/* Returns the region with a number that was not forgotten. */
+const struct code_region *code_regions_find(const struct code_regions *regions, uint32_t number);
 
 /* Forget all regions; their numbers will not be used again.  Idempotent, also on zeroed memory. */
 void code_regions_forget(struct code_regions *regions);
@@ -94,7 +117,8 @@ enum block_exit {
 struct basic_blocks {
 	struct arena arena; /* owns the blocks */
 	struct code_regions regions;
-	struct tnt_cache tnt_cache; /* of these blocks; forgotten with them */
+	struct tnt_cache tnt_cache;  /* of these blocks; forgotten with them */
+	struct block_counts *counts; /* owned; NULL: nothing is counted */
 	struct basic_block *
 		*chunks;        /* owned array of chunks, which are in the arena; by CFG node */
 	struct cfg_node *nodes; /* owned; the first is not used */
@@ -185,5 +209,51 @@ static inline bool basic_block_continues(const struct basic_block *block)
  * instruction ends there.
  */
 int64_t basic_block_count_insns(const struct basic_block *block, size_t distance);
+
+/* ---- Executions ---------------------------------------------------------- */
+
+/*
+ * Counters of a flow's blocks.  A block has one for each way to leave it, and an entry of the TNT
+ * cache one for its whole way.
+ */
+struct block_counts {
+	struct block_count {
+		uint64_t left[2]; /* times that the block was left, by TNT bit; others: any */
+	} * blocks;               /* owned; at the offsets of CFG nodes */
+	size_t room;
+	uint64_t *ways; /* owned; by index of the TNT cache's entry */
+	/* Of (CFG node, bytes before the interrupt), and (CFG node, offset of the target). */
+	struct pair_table parts, jumps;
+	uint64_t *part_counts, *jump_counts; /* owned; by number */
+	size_t part_room, jump_room;
+	struct code_count_list list; /* collected */
+};
+
+/* Begin to count in blocks without counters. */
+void block_counts_open(struct basic_blocks *blocks);
+
+/* Release the counters, if any.  For basic_blocks_release(). */
+void block_counts_close(struct basic_blocks *blocks);
+
+/* Move the counts of the blocks, and of the TNT cache, to the end of the list. */
+void block_counts_collect(struct basic_blocks *blocks);
+
+/* The entry in a slot of the TNT cache will move to the second slot. */
+void block_counts_move_way(const struct basic_blocks *blocks, const struct tnt_cache_entry *slot);
+
+/* Count an execution of the first `bytes` of a block, which an interrupt ended. */
+void block_counts_add_part(struct block_counts *counts, uint32_t node, uint32_t bytes);
+
+/* Count an indirect jump from a block to an offset in its region. */
+void block_counts_add_jump(struct block_counts *counts, uint32_t node, uint32_t offset);
+
+/* Count a block that is left by a TNT bit; by any, if none decides. */
+static inline void block_counts_add(const struct block_counts *counts, uint32_t node, unsigned bit)
+{
+	struct block_count *count =
+		(struct block_count *)(void *)((unsigned char *)counts->blocks + node);
+
+	count->left[bit]++;
+}
 
 #endif

@@ -12,9 +12,10 @@
 #define DECODER_ENGINE_PT_STREAM_H
 
 #include "decoder/aux/auxtrace.h"
+#include "decoder/branch_event.h"
+#include "decoder/code/code_counts.h"
 #include "decoder/code/code_image.h"
 #include "decoder/engine/pt_engine.h"
-#include "decoder/jump_run.h"
 #include "decoder/known_branches.h"
 #include "decoder/timeline/timeline.h"
 
@@ -55,8 +56,7 @@ struct pt_stream_input {
 	bool skip_local_jumps;
 	/*
 	 * Emit the number of omitted jumps, as BRANCH_COUNTS: before another thread runs, and,
-	 * with instructions and cycles, before each multiple of `period` (ns; 0: not).  Not with
-	 * runs.
+	 * with instructions and cycles, before each multiple of `period` (ns; 0: not).
 	 */
 	bool count_jumps;
 	uint64_t period;
@@ -65,11 +65,7 @@ struct pt_stream_input {
 	 * branch_is_passage()); only jumps within a piece are local.  Fast engine only.
 	 */
 	bool pieces;
-	/*
-	 * Emit the jumps that skip_local_jumps leaves out as runs (decoder/jump_run.h), which
-	 * are added here.  NULL: leave them out.  Fast engine only.
-	 */
-	struct jump_runs *runs;
+	struct code_counter *counter; /* gets the executions of code; NULL: these do not count */
 	/*
 	 * The table in which events' branches are looked up, and to which new ones are added.  If
 	 * NULL, events refer to no known branch.
@@ -84,16 +80,16 @@ struct pt_stream_input {
 	bool cpu_events; /* emit BRANCH_CPU_EVENT, too: cpu_event.h */
 	bool cycles;     /* emit the cycles of CYC packets, as BRANCH_COUNTS.  Fast engine only */
 	/*
-	 * ns: emit only losses, and count only local jumps, of [begin, end], because `aux` was cut
-	 * to this time. end 0: all.
+	 * ns: emit only losses, and count only local jumps and code, of [begin, end], because
+	 * `aux` was cut to this time. end 0: all.
 	 */
 	uint64_t begin, end;
 	/*
-	 * Returns whether to count local jumps of a thread (NULL: unknown) at `ip`, in any thread.
-	 * NULL: count all.
+	 * Returns whether to count local jumps and code of a thread (NULL: unknown) at `ip`, in any
+	 * thread.  NULL: count all.
 	 */
-	bool (*wants_jumps)(const void *context, const struct thread *thread, uint64_t ip);
-	const void *context; /* of wants_jumps() */
+	bool (*selects)(const void *context, const struct thread *thread, uint64_t ip);
+	const void *context; /* of selects() */
 	/*
 	 * Distance of the PSBs where streams are cut, in bytes (flow_checkpoint.h); 0: the
 	 * best one for one stream.  Cuts may move times within a timing packet.  Fast engine
@@ -123,6 +119,12 @@ struct pt_stream_stats {
 	uint64_t segments_again;    /* segments that were decoded twice */
 	uint64_t gaps[GAP_REASONS]; /* by enum gap_reason */
 };
+
+/*
+ * Hand over the counts of code up to now, to input.counter.  Those of a stream that is closed
+ * without it are lost.
+ */
+void pt_stream_flush(struct pt_stream *stream);
 
 /* NULL is allowed. */
 void pt_stream_close(struct pt_stream *stream);

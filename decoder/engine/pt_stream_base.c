@@ -48,24 +48,6 @@ void stream_push_cpu_event(struct pt_stream *stream, const struct cpu_event_data
 	event->time = event->word = stream_event_time(stream, stream->state.now.time);
 }
 
-struct branch_event *stream_push_runs(struct pt_stream *stream, const struct timestamp *timestamp,
-				      uint64_t ip)
-{
-	struct branch_event *event = &stream->queue[stream->tail++ & stream->queue_mask];
-
-	stream->state.last_pushed = stream_event_time(stream, timestamp->time);
-	*event = (struct branch_event){
-		.time = stream->state.last_pushed,
-		.from = ip,
-		.thread = stream->state.schedule.thread,
-		.space = stream->state.schedule.space,
-		.cpu = stream->input.aux->cpu,
-		.kind = BRANCH_RUNS,
-		.flags = stream->state.event_flags,
-	};
-	return event;
-}
-
 /*
  * Emit the number of jumps that were left out, even if it is 0: a segment does not know the
  * jumps before it.  Times stay: branches that are found later may be older.
@@ -355,6 +337,12 @@ int pt_stream_next(struct pt_stream *stream, struct branch_event *event)
 const struct pt_stream_stats *pt_stream_stats(const struct pt_stream *stream)
 {
 	return &stream->stats;
+}
+
+void pt_stream_flush(struct pt_stream *stream)
+{
+	if (stream->flush)
+		stream->flush(stream);
 }
 
 void pt_stream_close(struct pt_stream *stream)

@@ -43,6 +43,8 @@ struct pt_stream {
 	/* Decode a little more: emit events, or set `ended`. */
 	void (*step)(struct pt_stream *stream);
 	void (*close)(struct pt_stream *stream);
+	/* Hand over counts of code, in the ordered stage; NULL: they come at once. */
+	void (*flush)(struct pt_stream *stream);
 
 	struct pt_stream_input input;
 	struct tsc_clock clock;
@@ -158,23 +160,26 @@ static inline bool stream_time_is_cut(const struct pt_stream *stream, uint64_t f
 			      (from > input->end) != (to > input->end));
 }
 
+/* Returns whether code at `ip` of the present thread, at a time, is to be counted. */
+static inline bool stream_selects(struct pt_stream *stream, const struct timestamp *timestamp,
+				  uint64_t ip)
+{
+	const struct pt_stream_input *input = &stream->input;
+	uint64_t time = input->end ? stream_event_time(stream, timestamp->time) : 0;
+
+	if (input->end && (time < input->begin || time > input->end))
+		return false;
+	return !input->selects || input->selects(input->context, stream->state.schedule.thread, ip);
+}
+
 /* Count jumps within a function, starting at `ip`, that are not events of their own. */
 static inline void stream_count_local_jumps(struct pt_stream *stream,
 					    const struct timestamp *timestamp, uint64_t ip,
 					    unsigned jumps)
 {
-	const struct pt_stream_input *input = &stream->input;
-	uint64_t time;
-
 	stream->stats.events += jumps;
 	stream->state.jump_count += jumps;
-	if (input->end && jumps) {
-		time = stream_event_time(stream, timestamp->time);
-		if (time < input->begin || time > input->end)
-			return;
-	}
-	if (!input->wants_jumps ||
-	    input->wants_jumps(input->context, stream->state.schedule.thread, ip))
+	if (jumps && stream_selects(stream, timestamp, ip))
 		stream->stats.local_jumps += jumps;
 }
 
@@ -241,10 +246,6 @@ void stream_show_tx(struct pt_stream *stream);
 
 /* The open transaction, if any, goes out of sight: emit its end. */
 void stream_lose_tx(struct pt_stream *stream);
-
-/* Emit local jumps from `ip`; the caller adds the runs.  Instructions and cycles are kept. */
-struct branch_event *stream_push_runs(struct pt_stream *stream, const struct timestamp *timestamp,
-				      uint64_t ip);
 
 /* Another thread may run than `before`: emit the jumps up to now, which are of that one. */
 void stream_attribute_jumps(struct pt_stream *stream, const struct thread *before);

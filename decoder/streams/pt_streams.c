@@ -62,6 +62,12 @@ static struct pt_stream *new_group(const struct branch_event *events, uint64_t c
 	return &group->stream;
 }
 
+void pt_streams_flush(const struct pt_streams *streams)
+{
+	for (size_t i = 0; i < streams->open_count; i++)
+		pt_stream_flush(streams->open[i]);
+}
+
 /* ---- Opening ------------------------------------------------------------- */
 
 static void close_open(struct pt_streams *streams)
@@ -143,6 +149,7 @@ static int write_group(struct pt_streams *streams, size_t begin, size_t end, uin
 		status = write_events(streams, count, err);
 	for (size_t i = 0; status == 0 && i < streams->open_count; i++)
 		*stats_of(streams, begin + i) = *pt_stream_stats(streams->open[i]);
+	pt_streams_flush(streams);
 	big_array_rest(&streams->stats, begin, end, sizeof(struct pt_stream_stats));
 	close_open(streams);
 	return status;

@@ -116,6 +116,9 @@ static inline bool pt_streams_wait(const struct pt_streams *streams)
 /* Returns the statistics of a stream up to now, borrowed. */
 const struct pt_stream_stats *pt_streams_stats(const struct pt_streams *streams, size_t index);
 
+/* Hand over the counts of code up to now (pt_stream_flush()). */
+void pt_streams_flush(const struct pt_streams *streams);
+
 void pt_streams_close(struct pt_streams *streams);
 
 #endif

@@ -353,7 +353,7 @@ static int verify_part(const struct pt_stream_input *input, const struct part *p
 	one.skip_local_jumps = one.pieces = one.cpu_events = false;
 	one.count_jumps = one.cycles = false;
 	one.period = 0;
-	one.runs = NULL;
+	one.counter = NULL;
 	one.begin = one.end = 1; /* losses are the stream's, not the engines' */
 	one.diag = NULL;
 	one.engine = PT_ENGINE_FAST;

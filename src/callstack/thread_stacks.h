@@ -42,7 +42,7 @@ void thread_stacks_init(struct thread_stacks *stacks, const struct timeline *tim
 
 /*
  * Feed the first of `count` events (at least one), which are in the order of
- * decoder/streams/branch_merge.c; it must not be a BRANCH_CPU_EVENT or BRANCH_RUNS. Returns the
+ * decoder/streams/branch_merge.c; it must not be a BRANCH_CPU_EVENT. Returns the
  * number of events fed, at least one: one gap, or branches of one thread.
  */
 size_t thread_stacks_feed(struct thread_stacks *stacks, const struct branch_event *events,

@@ -210,7 +210,6 @@ void cost_stacks_finish(struct cost_stacks *stacks)
 {
 	size_t place = 0;
 
-	executed_code_finish(&stacks->code);
 	executed_code_list(&stacks->code, add_place, stacks);
 	add_own_costs(stacks);
 	add_rests(stacks);

@@ -1,290 +1,79 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts distinct stretches of code, by a cache in front of an index. */
+/* Sums counts of code by address in files, and finds the instructions. */
 #include "src/costs/executed_code.h"
 
 #include "decoder/code/insn.h"
-#include "decoder/timeline/timeline.h"
+#include "src/resolve/resolve.h"
 #include "symbols/dso/dso_store.h"
-
-#define CACHE_BITS 14
-
-/* The stretch that a thread is in. */
-struct executed_thread {
-	const struct dso *dso; /* NULL: unknown */
-	uint64_t from, begin;  /* as in struct code_stretch */
-	uint8_t entry;
-	bool held; /* an interrupt came before the instruction at `begin` */
-};
-
-/* An address in a file; dso NULL: outside of files. */
-struct code_address {
-	const struct dso *dso;
-	uint64_t vaddr;
-};
-
-/*
- * A run of local jumps, which is executed often: only its first stretch depends on the code before.
- */
-struct executed_run {
-	const struct jump_run *run;   /* borrowed */
-	struct code_address at;       /* where it begins; dso NULL: unknown */
-	struct executed_thread after; /* the state of the thread after it */
-	uint64_t count;
-	uint64_t from, begin; /* as in struct executed_thread, the last time; */
-	uint32_t first;       /* and the number of the stretch then; 0 if absent */
-	uint8_t entry;
-	struct executed_run *next;
-};
-
-static struct code_address place_of(const struct location *location)
-{
-	const struct symbol *symbol = location->symbol;
-
-	if (!location->ip || !symbol || symbol->kind == SYMBOL_FILE)
-		return (struct code_address){ 0 };
-	return (struct code_address){ symbol->dso, symbol->start + location->offset };
-}
 
 static bool is_stretch(const struct code_stretch *a, const struct code_stretch *b)
 {
-	return a->begin == b->begin && a->last == b->last && a->from == b->from &&
-	       a->dso == b->dso && a->entry == b->entry && a->exit == b->exit;
+	return a->begin == b->begin && a->last == b->last && a->dso == b->dso && a->kind == b->kind;
 }
 
-static uint32_t find_stretch(struct executed_code *code, const struct code_stretch *wanted,
-			     uint64_t key)
+static void add_stretch(struct executed_code *code, const struct code_stretch *added)
 {
-	struct id_probe probe = id_index_probe(hash_u64(key));
+	uint64_t hash = hash_u64(added->begin ^ added->last << 20 ^
+				 (uint64_t)(uintptr_t)added->dso ^ (uint64_t)added->kind << 60);
+	struct id_probe probe = id_index_probe(hash);
 	uint32_t id;
 
 	while ((id = id_index_next(&code->index, &probe)) &&
-	       !is_stretch(&code->stretches[id - 1], wanted))
+	       !is_stretch(&code->stretches[id - 1], added))
 		;
-	if (id)
-		return id;
-	*ARRAY_ADD(code->stretches, code->count, code->room) = *wanted;
-	id_index_add(&code->index, hash_u64(key), (uint32_t)code->count);
-	return (uint32_t)code->count;
-}
-
-/* Returns the stretch's number. */
-static uint32_t count_stretch(struct executed_code *code, const struct code_stretch *wanted,
-			      uint64_t count)
-{
-	uint64_t key = wanted->begin ^ wanted->last << 20 ^ wanted->from << 40 ^
-		       (uint64_t)(uintptr_t)wanted->dso;
-	uint32_t *slot = (uint32_t *)code->cache.slots + direct_cache_index(key, CACHE_BITS);
-
-	if (!*slot || !is_stretch(&code->stretches[*slot - 1], wanted))
-		*slot = find_stretch(code, wanted, key);
-	code->stretches[*slot - 1].count += count;
-	return *slot;
-}
-
-static enum stretch_exit exit_of(const struct branch_event *event)
-{
-	if (event->kind == BRANCH_NONE || event->kind == BRANCH_INTERRUPT ||
-	    event->kind == BRANCH_TX_ABORT || event->flags & BRANCH_ASYNC)
-		return LEFT_BEFORE;
-	return event->kind == BRANCH_COND ? LEFT_TAKEN : LEFT_OTHER;
-}
-
-/* The thread's stretch ends.  Returns its number; 0: it does not count. */
-static uint32_t end_stretch(struct executed_code *code, struct executed_thread *thread,
-			    const struct branch_event *event, struct code_address from)
-{
-	const struct code_stretch stretch = {
-		.dso = thread->dso,
-		.from = thread->from,
-		.begin = thread->begin,
-		.last = from.vaddr,
-		.entry = thread->entry,
-		.exit = (uint8_t)exit_of(event),
-	};
-
-	if (!from.dso || from.dso != thread->dso || from.vaddr < thread->begin) {
-		thread->dso = NULL;
-		return 0;
-	}
-	thread->held = stretch.exit == LEFT_BEFORE && stretch.last == stretch.begin;
-	return thread->held ? 0 : count_stretch(code, &stretch, 1);
-}
-
-static void begin_stretch(struct executed_thread *thread, const struct branch_event *event,
-			  struct code_address from, struct code_address to)
-{
-	bool jumps = event->kind == BRANCH_JUMP || event->kind == BRANCH_COND;
-
-	if (event->flags & BRANCH_TRACE_OFF) {
-		thread->dso = thread->held ? thread->dso : NULL;
+	if (id) {
+		code->stretches[id - 1].count += added->count;
 		return;
 	}
-	/* An interrupted jump has reached its target. */
-	if (thread->held && thread->dso == to.dso && thread->begin == to.vaddr) {
-		thread->held = false;
+	*ARRAY_ADD(code->stretches, code->count, code->room) = *added;
+	id_index_add(&code->index, hash, (uint32_t)code->count);
+}
+
+static void add_count(struct executed_code *code, const struct code_stretch *place,
+		      enum stretch_kind kind, uint64_t count)
+{
+	struct code_stretch stretch = *place;
+
+	stretch.kind = kind;
+	stretch.count = count;
+	if (count)
+		add_stretch(code, &stretch);
+}
+
+void executed_code_add(struct executed_code *code, const struct dso *dso, uint64_t vaddr,
+		       const struct code_count *counted)
+{
+	const uint64_t base = vaddr - counted->begin;
+	const struct code_stretch at = { .dso = dso, .begin = vaddr, .last = counted->last + base };
+	const struct code_stretch jump = { .dso = dso,
+					   .begin = at.last,
+					   .last = counted->to + base };
+	uint64_t taken = counted->kind == BRANCH_COND && counted->count ? counted->taken : 0;
+
+	if (counted->stopped) {
+		add_count(code, &at, LEFT_BEFORE, counted->count);
 		return;
 	}
-	*thread = (struct executed_thread){ .dso = to.dso, .begin = to.vaddr, .entry = ENTERED_ON };
-	if (jumps && from.dso == to.dso) {
-		thread->entry = ENTERED_JUMP;
-		thread->from = from.vaddr;
-	} else if (jumps || event->kind == BRANCH_CALL || event->kind == BRANCH_INTERRUPT) {
-		thread->entry = ENTERED_ANEW;
+	add_count(code, &at, LEFT_TAKEN, taken);
+	add_count(code, &at, LEFT_OTHER, counted->count - taken);
+	if (counted->to)
+		add_count(code, &jump, counted->kind == BRANCH_CALL ? CALLED : JUMPED,
+			  counted->taken);
+}
+
+static void add_counts(struct code_counter *counter, const struct code_count *counts, size_t count)
+{
+	struct executed_code *code = (struct executed_code *)counter;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct location *at =
+			&resolver_find_branch(code->resolver, counts[i].space, counts[i].begin, 0)
+				 ->from;
+
+		if (at->symbol && at->symbol->dso && at->symbol->kind != SYMBOL_FILE)
+			executed_code_add(code, at->symbol->dso, at->symbol->start + at->offset,
+					  &counts[i]);
 	}
-}
-
-static inline struct executed_thread *executed_thread_of(struct executed_code *code,
-							 const struct branch_event *event)
-{
-	if (event->thread->index >= code->thread_room)
-		code->threads =
-			alloc_grow_zeroed(code->threads, &code->thread_room,
-					  (size_t)event->thread->index + 1, sizeof(*code->threads));
-	return &code->threads[event->thread->index];
-}
-
-void executed_code_add(struct executed_code *code, const struct branch_event *event,
-		       const struct location *from, const struct location *to)
-{
-	const struct code_address left = place_of(from);
-	struct executed_thread *thread;
-
-	if (!event->thread)
-		return;
-	thread = executed_thread_of(code, event);
-	if (event->kind == BRANCH_GAP) {
-		thread->dso = NULL;
-		return;
-	}
-	if (thread->dso && !thread->held)
-		end_stretch(code, thread, event, left);
-	begin_stretch(thread, event, left, place_of(to));
-}
-
-/* ---- Runs of local jumps ------------------------------------------------- */
-
-static struct code_address address_at(struct code_address place, int32_t distance)
-{
-	if (place.dso)
-		place.vaddr += (uint64_t)(int64_t)distance;
-	return place;
-}
-
-/* Add one jump of a run that begins `at` an address. */
-static void add_jump(struct executed_code *code, struct executed_thread *thread,
-		     struct code_address at, const struct local_jump *jump)
-{
-	const struct branch_event event = { .kind = jump->conditional ? BRANCH_COND : BRANCH_JUMP };
-	struct code_address from = address_at(at, jump->from);
-
-	if (thread->dso && !thread->held)
-		end_stretch(code, thread, &event, from);
-	begin_stretch(thread, &event, from, address_at(at, jump->to));
-}
-
-/* Returns the data of a run, at the address where it was first seen. */
-static struct executed_run *executed_run_of(struct executed_code *code, struct jump_run *run,
-					    struct code_address at)
-{
-	const struct local_jump *last = &run->jumps[run->jump_count - 1];
-	struct executed_run *executed = run->user;
-
-	if (executed)
-		return executed;
-	executed = arena_alloc(&code->arena, sizeof(*executed));
-	executed->run = run;
-	executed->at = at;
-	executed->after = (struct executed_thread){
-		.dso = at.dso,
-		.from = address_at(at, last->from).vaddr,
-		.begin = address_at(at, last->to).vaddr,
-		.entry = ENTERED_JUMP,
-	};
-	executed->next = code->runs;
-	code->runs = run->user = executed;
-	return executed;
-}
-
-static void add_jumps(struct executed_code *code, struct executed_thread *thread,
-		      struct code_address at, const struct jump_run *run)
-{
-	for (uint32_t i = 0; i < run->jump_count; i++)
-		add_jump(code, thread, at, &run->jumps[i]);
-}
-
-/* Count the stretch up to a run's first jump, which is that of the last time most times. */
-static void enter_run(struct executed_code *code, struct executed_thread *thread,
-		      struct executed_run *executed)
-{
-	const struct local_jump *jump = executed->run->jumps;
-	const struct branch_event event = { .kind = jump->conditional ? BRANCH_COND : BRANCH_JUMP };
-
-	if (executed->first && thread->begin == executed->begin && thread->from == executed->from &&
-	    thread->dso == executed->at.dso && thread->entry == executed->entry) {
-		code->stretches[executed->first - 1].count++;
-		return;
-	}
-	executed->begin = thread->begin;
-	executed->from = thread->from;
-	executed->entry = thread->entry;
-	executed->first = end_stretch(code, thread, &event, address_at(executed->at, jump->from));
-}
-
-static void add_run(struct executed_code *code, struct executed_thread *thread,
-		    struct code_address at, struct jump_run *run)
-{
-	struct executed_run *executed = executed_run_of(code, run, at);
-
-	if (!at.dso || executed->at.dso != at.dso || executed->at.vaddr != at.vaddr ||
-	    !thread->dso || thread->held) {
-		add_jumps(code, thread, at, run);
-		return;
-	}
-	enter_run(code, thread, executed);
-	executed->count++;
-	*thread = executed->after;
-}
-
-void executed_code_add_runs(struct executed_code *code, const struct branch_event *event,
-			    const struct location *at)
-{
-	struct code_address place = place_of(at);
-	struct executed_thread *thread;
-
-	if (!event->thread)
-		return;
-	thread = executed_thread_of(code, event);
-	for (unsigned i = 0; i < event_run_count(event); i++) {
-		struct jump_run *run = event_run(event, i);
-
-		add_run(code, thread, place, run);
-		place = address_at(place, run->end);
-	}
-}
-
-/* Count the stretches between the jumps of a run. */
-static void count_inside(struct executed_code *code, const struct executed_run *executed)
-{
-	const struct local_jump *jumps = executed->run->jumps;
-
-	for (uint32_t i = 1; executed->count && i < executed->run->jump_count; i++) {
-		const struct code_stretch stretch = {
-			.dso = executed->at.dso,
-			.from = address_at(executed->at, jumps[i - 1].from).vaddr,
-			.begin = address_at(executed->at, jumps[i - 1].to).vaddr,
-			.last = address_at(executed->at, jumps[i].from).vaddr,
-			.entry = ENTERED_JUMP,
-			.exit = jumps[i].conditional ? LEFT_TAKEN : LEFT_OTHER,
-		};
-
-		count_stretch(code, &stretch, executed->count);
-	}
-}
-
-void executed_code_finish(struct executed_code *code)
-{
-	for (const struct executed_run *run = code->runs; run; run = run->next)
-		count_inside(code, run);
 }
 
 /* ---- Instructions -------------------------------------------------------- */
@@ -364,9 +153,9 @@ static void end_at(struct insn_scan *scan, struct executed_insn *executed, uint6
 		*left -= stretch->count < *left ? stretch->count : *left;
 		if (stretch->last != executed->vaddr)
 			continue;
-		if (stretch->exit == LEFT_TAKEN)
+		if (stretch->kind == LEFT_TAKEN)
 			executed->taken += stretch->count;
-		if (stretch->exit == LEFT_BEFORE)
+		if (stretch->kind == LEFT_BEFORE)
 			executed->count -= stretch->count;
 	}
 }
@@ -401,17 +190,18 @@ void executed_code_list(const struct executed_code *code,
 {
 	const struct code_stretch **begins = alloc_zeroed(code->count + 1, sizeof(*begins));
 	const struct code_stretch **ends = alloc_zeroed(code->count + 1, sizeof(*ends));
-	size_t count;
+	size_t all = 0, count;
 
 	for (size_t i = 0; i < code->count; i++)
-		begins[i] = ends[i] = &code->stretches[i];
-	qsort(begins, code->count, sizeof(*begins), compare_begins);
-	qsort(ends, code->count, sizeof(*ends), compare_ends);
-	for (size_t i = 0; i < code->count; i += count) {
+		if (stretch_is_code(&code->stretches[i]))
+			begins[all++] = &code->stretches[i];
+	memcpy(ends, begins, all * sizeof(*ends));
+	qsort(begins, all, sizeof(*begins), compare_begins);
+	qsort(ends, all, sizeof(*ends), compare_ends);
+	for (size_t i = 0; i < all; i += count) {
 		struct insn_scan scan = { .begins = begins + i, .ends = ends + i };
 
-		for (count = 1;
-		     i + count < code->count && begins[i + count]->dso == begins[i]->dso;)
+		for (count = 1; i + count < all && begins[i + count]->dso == begins[i]->dso;)
 			count++;
 		scan.count = count;
 		scan_insns(&scan, add, context);
@@ -420,21 +210,14 @@ void executed_code_list(const struct executed_code *code,
 	free(ends);
 }
 
-/* ---- Memory -------------------------------------------------------------- */
-
 void executed_code_init(struct executed_code *code)
 {
-	*code = (struct executed_code){ 0 };
-	arena_init(&code->arena);
-	direct_cache_init(&code->cache, CACHE_BITS, sizeof(uint32_t));
+	*code = (struct executed_code){ .counter.add = add_counts };
 }
 
 void executed_code_release(struct executed_code *code)
 {
 	free(code->stretches);
-	free(code->threads);
 	id_index_release(&code->index);
-	direct_cache_release(&code->cache);
-	arena_release(&code->arena);
 	*code = (struct executed_code){ 0 };
 }

@@ -46,11 +46,9 @@ struct conversion {
 	struct mode_filter mode_filter;
 	struct period_counters counters;
 	struct nameless_time nameless;   /* unless there is no summary */
-	struct jump_runs *runs;          /* owned; NULL: the format does not use them */
 	struct known_branches *branches; /* owned; NULL: no names are needed */
 	bool reports_branches;           /* to the format or the overlays, one by one */
-	bool counts_later;             /* only counts of code need them, and names do not change */
-	struct call_follower follower; /* of the jobs, if follows_ahead() */
+	struct call_follower follower;   /* of the jobs, if follows_ahead() */
 	struct progress progress;
 };
 
@@ -64,12 +62,12 @@ static bool skips_local_jumps(const struct conversion *c)
 	return !options->format->all_branches && options->stacks == STACKS_PRECISE;
 }
 
-static bool chooses_jumps(const struct conversion *c)
+static bool chooses_code(const struct conversion *c)
 {
 	return c->mode_filter.active || event_filter_by_thread(&c->recording.filter);
 }
 
-static bool wants_jumps(const void *context, const struct thread *thread, uint64_t ip)
+static bool selects_code(const void *context, const struct thread *thread, uint64_t ip)
 {
 	const struct conversion *c = context;
 
@@ -84,7 +82,7 @@ static bool follows_ahead(const struct conversion *c)
 
 	return c->workers && decode_threads_follow(c->workers) && c->pipeline.machine &&
 	       options->stacks == STACKS_PRECISE && !c->pipeline.machine->sink->details &&
-	       !options->inlined && !c->reports_branches && !c->runs && !c->mode_filter.active &&
+	       !options->inlined && !c->reports_branches && !c->mode_filter.active &&
 	       !c->stacks.pauses && !event_filter_by_thread(&c->recording.filter);
 }
 
@@ -105,7 +103,9 @@ static struct pt_stream_input stream_input(const void *context, size_t index)
 		.count_jumps = skips && c->options->counters,
 		.period = skips ? c->options->counters : 0,
 		.pieces = c->stacks.flow.ends,
-		.runs = skips ? c->runs : NULL,
+		.counter = c->pipeline.end && c->pipeline.end->code
+				   ? &c->pipeline.end->code->counter
+				   : NULL,
 		.branches = c->branches,
 		.switch_ip = recording->kernel_files.switch_ip,
 		.cpu_events = c->options->format->cpu_events,
@@ -116,7 +116,7 @@ static struct pt_stream_input stream_input(const void *context, size_t index)
 		.follower = follows_ahead(c) ? &c->follower.base : NULL,
 		.begin = recording->filter.begin,
 		.end = event_filter_by_time(&recording->filter) ? recording->filter.end : 0,
-		.wants_jumps = chooses_jumps(c) ? wants_jumps : NULL,
+		.selects = chooses_code(c) ? selects_code : NULL,
 		.context = c,
 	};
 }
@@ -124,7 +124,7 @@ static struct pt_stream_input stream_input(const void *context, size_t index)
 /* Returns whether a thread's calls and jumps may come in bursts, ahead of other threads'. */
 static bool merges_in_bursts(const struct conversion *c)
 {
-	return !c->reports_branches && !c->runs && !resolver_changes(&c->recording.resolver);
+	return !c->reports_branches && !resolver_changes(&c->recording.resolver);
 }
 
 static int open_streams(struct conversion *c, struct error *err)
@@ -305,8 +305,6 @@ static void report_branch(struct conversion *c, const struct branch_event *event
 	to = &places->to;
 	if (c->pipeline.format->branch)
 		c->pipeline.format->branch(c->pipeline.end, event, &places->from, to);
-	if (c->pipeline.end->code)
-		executed_code_add(c->pipeline.end->code, event, &places->from, to);
 	if (c->options->overlay_count && event->thread && to->symbol && !to->offset)
 		overlay_calls_enter(&c->overlay_calls, event->thread->pid, event->thread->tid,
 				    event->time, to->symbol->name);
@@ -343,14 +341,11 @@ static size_t feed_branches(struct conversion *c, const struct branch_event *eve
 		code_files_note_gap(&c->recording.code_files, events, c->diag);
 	if (!c->pipeline.machine && !is_gap)
 		fed = count_branches(events, count);
-	/* Counts need not come in one order with slices, which are faster in batches. */
-	if (c->pipeline.machine && c->counts_later)
-		fed = thread_stacks_feed(&c->stacks, events, count);
 	for (size_t i = 0; i < fed && c->reports_branches; i++) {
 		if (!branch_is_passage(&events[i]))
 			report_branch(c, &events[i]);
 	}
-	if (c->pipeline.machine && !c->counts_later)
+	if (c->pipeline.machine)
 		fed = thread_stacks_feed(&c->stacks, events, c->reports_branches ? 1 : count);
 	else if (!c->pipeline.machine && !c->reports_branches)
 		note_files(c, events, fed);
@@ -361,17 +356,6 @@ static size_t feed_branches(struct conversion *c, const struct branch_event *eve
 	note_events(c, events, fed);
 	c->summary->branches += is_gap ? 0 : fed - count_passages(c, events, fed);
 	return fed;
-}
-
-/* Count the code of local jumps, which only a format with counts of code asks for. */
-static void count_runs(struct conversion *c, const struct branch_event *event)
-{
-	struct resolver *resolver = &c->recording.resolver;
-
-	resolver_advance(resolver, event->time);
-	executed_code_add_runs(c->pipeline.end->code, event,
-			       &resolver_find_branch(resolver, event->space, event->from, 0)->from);
-	c->summary->last_time = event->time;
 }
 
 /* Take a count of jumps that are not events, or of instructions and cycles. */
@@ -417,8 +401,6 @@ static void feed_events(struct conversion *c, const struct branch_event *events,
 				 event_filter_first(&c->recording.filter, events + at, count - at);
 		if (events[at].kind == BRANCH_CPU_EVENT)
 			event_output_add(&c->events, &events[at++]);
-		else if (at < wanted && events[at].kind == BRANCH_RUNS)
-			count_runs(c, &events[at++]);
 		else if (at < wanted && events[at].kind == BRANCH_COUNTS)
 			count_jumps(c, &events[at++]);
 		else if (at < wanted)
@@ -503,6 +485,7 @@ static void write_counters(struct conversion *c)
 static int write_rest(struct conversion *c, struct error *err)
 {
 	report_phase(c->report, "write");
+	pt_streams_flush(&c->streams);
 	if (c->pipeline.format->input_end)
 		c->pipeline.format->input_end(c->pipeline.end, false);
 	thread_stacks_finish(&c->stacks);
@@ -664,11 +647,9 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 	if (output_pipeline_open(&c->pipeline, c->options, &machine, &c->facts, err) < 0)
 		return -1;
 	if (c->pipeline.end && c->pipeline.end->code)
-		c->runs = jump_runs_open();
-	c->reports_branches = c->pipeline.end &&
-			      (c->pipeline.format->branch || c->runs || c->options->overlay_count);
-	c->counts_later = c->runs && !c->pipeline.format->branch && !c->options->overlay_count &&
-			  !resolver_changes(&recording->resolver);
+		c->pipeline.end->code->resolver = &recording->resolver;
+	c->reports_branches =
+		c->pipeline.end && (c->pipeline.format->branch || c->options->overlay_count);
 	if (c->pipeline.machine || c->reports_branches)
 		c->branches = known_branches_open();
 	call_follower_init(&c->follower, c->pipeline.machine);
@@ -695,7 +676,6 @@ static void close_conversion(struct conversion *c)
 	overlays_close(&c->overlays);
 	overlay_calls_release(&c->overlay_calls);
 	free(c->threads);
-	jump_runs_close(c->runs);
 	known_branches_close(c->branches);
 	period_counters_release(&c->counters);
 	mode_filter_release(&c->mode_filter);

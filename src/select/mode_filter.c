@@ -54,7 +54,7 @@ bool mode_filter_event(enum trace_mode mode, struct branch_event *event)
 		return true;
 	if (event->kind == BRANCH_GAP)
 		return wants_gap(mode, event);
-	if (event->kind == BRANCH_RUNS || event->kind == BRANCH_COUNTS)
+	if (event->kind == BRANCH_COUNTS)
 		return !is_of_other(mode, event->from);
 	if (event->kind == BRANCH_CPU_EVENT)
 		return !cpu_event_has_thread((enum cpu_event_kind)event->gap) ||

@@ -118,43 +118,38 @@ static struct pt_info info_of(unsigned flags)
 	return info;
 }
 
-/* Branches by kind, and whether a flow limit was reached. */
-struct branches_seen {
-	uint64_t hash;
-	size_t count;
+/* Executed code, in any order, and whether a flow limit was reached. */
+struct code_seen {
+	struct code_counter counter; /* first */
+	uint64_t hash, count;
 	bool limited;
 };
 
-static void see_branch(struct branches_seen *seen, unsigned kind, uint64_t from, uint64_t to)
+static void see_code(struct code_counter *counter, const struct code_count *counts, size_t count)
 {
-	seen->hash = (((seen->hash ^ kind) * FIBONACCI_FACTOR ^ from) * FIBONACCI_FACTOR ^ to) *
-		     FIBONACCI_FACTOR;
-	seen->count++;
-}
+	struct code_seen *seen = (struct code_seen *)counter;
 
-static void see_runs(struct branches_seen *seen, const struct branch_event *event)
-{
-	uint64_t at = event->from;
+	for (size_t i = 0; i < count; i++) {
+		const struct code_count *code = &counts[i];
+		uint64_t hash = ((code->begin * FIBONACCI_FACTOR ^ code->last) * FIBONACCI_FACTOR ^
+				 code->to) *
+				FIBONACCI_FACTOR;
 
-	for (unsigned i = 0; i < event_run_count(event); i++) {
-		const struct jump_run *jumps = event_run(event, i);
-
-		for (uint32_t k = 0; k < jumps->jump_count; k++)
-			see_branch(seen, jumps->jumps[k].conditional ? BRANCH_COND : BRANCH_JUMP,
-				   at + (uint64_t)(int64_t)jumps->jumps[k].from,
-				   at + (uint64_t)(int64_t)jumps->jumps[k].to);
-		at += (uint64_t)(int64_t)jumps->end;
+		seen->hash += (hash | 1) * code->count + (hash ^ 2) * code->taken;
+		seen->count += code->count;
 	}
 }
 
-static struct branches_seen run(struct pt_stream_input *input)
+static struct code_seen run(struct pt_stream_input *input)
 {
-	struct branches_seen seen = { 0 };
-	struct pt_stream *stream = pt_stream_open(input, NULL);
+	struct code_seen seen = { .counter.add = see_code };
+	struct pt_stream *stream;
 	const struct pt_stream_stats *stats;
 	struct branch_event event;
 	uint64_t last = 0;
 
+	input->counter = &seen.counter;
+	stream = pt_stream_open(input, NULL);
 	if (!stream)
 		return seen;
 	while (pt_stream_next(stream, &event)) {
@@ -163,31 +158,27 @@ static struct branches_seen run(struct pt_stream_input *input)
 		/* A thread's side event may precede branches. */
 		if (event.kind != BRANCH_CPU_EVENT)
 			last = event.time;
-		if (event.kind == BRANCH_RUNS)
-			see_runs(&seen, &event);
-		else if (event.kind < BRANCH_GAP)
-			see_branch(&seen, event.kind, event.from, event.to);
 	}
 	stats = pt_stream_stats(stream);
 	if (stats->bytes_total != stats->bytes_decoded + stats->bytes_skipped + stats->bytes_lost)
 		abort();
 	seen.limited = stats->gaps[GAP_ENDLESS] > 0;
+	pt_stream_flush(stream);
 	pt_stream_close(stream);
 	return seen;
 }
 
-/* Jumps within functions as events and as runs must agree. */
-static void compare_runs(struct pt_stream_input *input)
+/* Code counts as often where jumps within functions are events as where they are left out. */
+static void compare_counts(struct pt_stream_input *input)
 {
-	struct branches_seen all, runs;
+	struct code_seen all, skipped;
 
 	input->skip_local_jumps = false;
 	all = run(input);
 	input->skip_local_jumps = true;
-	input->runs = jump_runs_open();
-	runs = run(input);
-	jump_runs_close(input->runs);
-	if (!all.limited && !runs.limited && (all.hash != runs.hash || all.count != runs.count))
+	skipped = run(input);
+	if (!all.limited && !skipped.limited &&
+	    (all.hash != skipped.hash || all.count != skipped.count))
 		abort();
 }
 
@@ -234,7 +225,7 @@ static void decode(unsigned flags, const uint8_t *trace, size_t size)
 
 	run(&input);
 	if (input.skip_local_jumps && input.engine == PT_ENGINE_FAST)
-		compare_runs(&input);
+		compare_counts(&input);
 	code_image_close(code);
 }
 

@@ -39,7 +39,8 @@ static void find_view(struct pt_flow *flow, uint64_t ip)
 		return;
 	limit_view(&flow->view, ip);
 	flow->region = code_regions_number(&flow->blocks.regions, flow->view.bytes,
-					   flow->view.end - flow->view.begin);
+					   flow->view.end - flow->view.begin, flow->space,
+					   flow->view.begin);
 	flow->views[at] = flow->view;
 	flow->regions[at] = flow->region;
 	flow->next_view++;

@@ -35,6 +35,7 @@ struct segment {
 	struct buffer *buffer; /* borrowed; NULL: not begun */
 	size_t count;
 	struct pt_stream_stats stats;
+	struct code_count_list counts; /* owned */
 };
 
 struct pt_segments {
@@ -145,6 +146,16 @@ static struct pt_flow *scratch_flow(struct worker_scratch *scratch)
 	return scratch->data;
 }
 
+/* Exchange the lists: the segment's is empty. */
+static void take_counts(struct segment *segment, struct pt_flow *flow)
+{
+	struct code_count_list empty = segment->counts;
+
+	block_counts_collect(&flow->blocks);
+	segment->counts = flow->blocks.counts->list;
+	flow->blocks.counts->list = empty;
+}
+
 static void decode_ahead(struct worker_job *job, struct worker_scratch *scratch)
 {
 	struct segment *segment = (struct segment *)job;
@@ -170,6 +181,8 @@ static void decode_ahead(struct worker_job *job, struct worker_scratch *scratch)
 	segment->count = flow->stream.tail;
 	segment->stats = flow->stream.stats;
 	flow_checkpoint_save(&segment->after, flow);
+	if (flow->blocks.counts)
+		take_counts(segment, flow);
 	if (segment->usable && buffer->follower)
 		follower->follow(buffer->follower, buffer->events, segment->count);
 }
@@ -211,9 +224,7 @@ static void raise_times(struct segment *segment, uint64_t time)
 /* Returns whether an event has the instructions since the one before. */
 static bool event_counts(const struct branch_event *event)
 {
-	return event->kind == BRANCH_COUNTS
-		       ? event->gap
-		       : event->kind != BRANCH_CPU_EVENT && event->kind != BRANCH_RUNS;
+	return event->kind == BRANCH_COUNTS ? event->gap : event->kind != BRANCH_CPU_EVENT;
 }
 
 /* The jumps before the segment count with its first ones. */
@@ -270,6 +281,7 @@ static bool accept_guess(struct pt_segments *segments, struct segment *segment)
 	correct_segment(segment, &segments->now);
 	segments->now = segment->after;
 	add_stats(&stream->stats, &segment->stats);
+	code_count_list_flush(&segment->counts, stream->input.counter);
 	stream->queue = segment->buffer->events;
 	stream->queue_mask = UINT_MAX;
 	stream->head = 0;
@@ -312,6 +324,7 @@ static void release_consumed(struct pt_segments *segments)
 
 		workers_cancel(workers, &segment->job);
 		free_buffer(segments, segment);
+		segment->counts.count = 0; /* of a wrong guess */
 		segments->in_queue = false;
 	}
 }
@@ -377,13 +390,21 @@ static void close_segments(struct pt_stream *stream)
 
 	for (unsigned i = segments->oldest; i != segments->newest; i++)
 		workers_cancel(stream->input.workers, &segment_at(segments, i)->job);
-	for (unsigned i = 0; i < segments->room; i++)
+	for (unsigned i = 0; i < segments->room; i++) {
 		release_buffer(segments, &segments->buffers[i]);
+		free(segments->segments[i].counts.counts);
+	}
 	free(segments->buffers);
 	free(segments->segments);
 	pthread_mutex_destroy(&segments->lock);
 	pt_flow_free(segments->flow);
 	free(segments);
+}
+
+/* The counts of right guesses came with their events. */
+static void flush_segments(struct pt_stream *stream)
+{
+	pt_stream_flush(&((struct pt_segments *)stream)->flow->stream);
 }
 
 /*
@@ -406,6 +427,7 @@ struct pt_stream *pt_segments_new(struct pt_flow *flow)
 	segments->stream.text = (struct kernel_text){ 0 }; /* the flow has its own */
 	segments->stream.step = step_segments;
 	segments->stream.close = close_segments;
+	segments->stream.flush = flush_segments;
 	segments->flow = flow;
 	segments->config = flow->config;
 	segments->plan = flow->cuts;

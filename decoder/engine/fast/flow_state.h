@@ -3,8 +3,8 @@
  * The fast engine's state, which its files share; pt_flow.c has the table of packets'
  * effects.  Private to the engine.
  * Its files are a chain; each includes only those before it: flow_state, flow_window and
- * flow_code, emulated_ptwrite, flow_step with flow_cached.c and flow_opaque.c, flow_checkpoint,
- * flow_packets, flow_frequent, pt_flow, flow_segments.
+ * flow_code, emulated_ptwrite, flow_step with flow_cached.c, flow_counted.c and flow_opaque.c,
+ * flow_checkpoint, flow_packets, flow_frequent, pt_flow, flow_segments.
  */
 #ifndef DECODER_ENGINE_FAST_FLOW_STATE_H
 #define DECODER_ENGINE_FAST_FLOW_STATE_H
@@ -16,7 +16,6 @@
 #include "decoder/clock/packet_clock.h"
 #include "decoder/code/address_filter.h"
 #include "decoder/code/basic_block.h"
-#include "decoder/code/run_cache.h"
 #include "decoder/engine/fast/tnt_bits.h"
 #include "decoder/engine/pt_stream_base.h"
 
@@ -124,8 +123,6 @@ struct pt_flow {
 	bool stops_at_cuts;         /* decode one segment only */
 	bool paused;                /* at a cut, because of stops_at_cuts */
 	struct basic_blocks blocks;
-	struct run_cache runs;                   /* of these blocks, with input.runs */
-	uint64_t runs_end;                       /* where the last run ends */
 	struct code_view view;                   /* at ip; bytes NULL: to be looked up */
 	uint32_t region;                         /* of `view`: struct code_regions */
 	struct code_view views[VIEW_CACHE_SIZE]; /* recently used */
@@ -208,12 +205,6 @@ static inline void flow_move_to(struct pt_flow *flow, uint64_t ip)
 	flow->cached_block = 0;
 }
 
-/* Returns whether indirect jumps within a function are left out. */
-static inline bool flow_skips_indirect_jumps(const struct pt_flow *flow)
-{
-	return flow->stream.input.skip_local_jumps && !flow->stream.input.runs;
-}
-
 /* A gap was emitted. */
 static inline void flow_set_after_gap(struct pt_flow *flow)
 {
@@ -233,6 +224,12 @@ static inline __attribute__((always_inline)) struct branch_event *flow_emit_bran
 	struct pt_flow *flow, const struct insn *insn, uint64_t from, uint64_t to)
 {
 	return stream_push_insn(&flow->stream, &flow->known, insn, from, to);
+}
+
+/* Returns whether the code that follows is counted. */
+static inline bool flow_counts(struct pt_flow *flow)
+{
+	return flow->blocks.counts && stream_selects(&flow->stream, &flow->known, flow->state.ip);
 }
 
 #endif

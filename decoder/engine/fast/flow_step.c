@@ -123,7 +123,7 @@ static void set_cfg_node(struct pt_flow *flow, const struct basic_block *block)
 	struct cfg_node *node = cfg_node_at(flow->blocks.nodes, block->node);
 	bool jumps = block->exit == EXIT_JUMP, decides = block->exit == EXIT_DECIDE;
 
-	if (block->insns > PACKED_COUNTS_STEP_INSNS || flow->stream.input.runs)
+	if (block->insns > PACKED_COUNTS_STEP_INSNS)
 		return;
 	node->step[0] = packed_counts(!jumps, jumps, block->insns);
 	node->step[1] = packed_counts(!jumps, 1, block->insns);
@@ -172,6 +172,20 @@ static void follow_indirect_link(struct pt_flow *flow, struct basic_block **link
 }
 
 /* ---- Following branches -------------------------------------------------- */
+
+/* Count an execution of the current block, which was left by its branch (`bit` 1) or without. */
+static void count_block(struct pt_flow *flow, unsigned bit)
+{
+	if (flow_counts(flow))
+		block_counts_add(flow->blocks.counts, flow->block->node, bit);
+}
+
+/* Count one of the first bytes of the current block only. */
+static void count_part(struct pt_flow *flow, uint64_t bytes)
+{
+	if (bytes && flow_counts(flow))
+		block_counts_add_part(flow->blocks.counts, flow->block->node, (uint32_t)bytes);
+}
 
 /* The jump stays within its function: count it, and emit nothing. */
 static void skip_local_jump(struct pt_flow *flow, uint64_t to)
@@ -287,7 +301,8 @@ static void take_branch(struct pt_flow *flow, const struct insn *insn, uint64_t 
 {
 	if (flow->block->exit == EXIT_UNKNOWN)
 		set_exit(flow, insn, to);
-	if (flow->state.emitted && flow->block->taken_local && !flow->stream.input.runs) {
+	count_block(flow, 1);
+	if (flow->state.emitted && flow->block->taken_local) {
 		skip_local_jump(flow, to);
 		return;
 	}
@@ -322,6 +337,7 @@ static void pass(struct pt_flow *flow, uint64_t next)
 /* Long code without a branch continues in the next block. */
 static void follow_straight(struct pt_flow *flow, uint64_t next)
 {
+	count_block(flow, 0);
 	pass(flow, next);
 	flow->block->exit = EXIT_STEP;
 	follow_link(flow, &flow->block->not_taken, next);
@@ -334,6 +350,7 @@ static void take_conditional(struct pt_flow *flow, const struct insn *insn, uint
 	if (flow->block->exit == EXIT_UNKNOWN)
 		set_exit(flow, insn, to);
 	if (!tnt_bits_next(flow->bits)) {
+		count_block(flow, 0);
 		pass(flow, next);
 		follow_link(flow, &flow->block->not_taken, next);
 		return;
@@ -422,8 +439,12 @@ static void consume_tip(struct pt_flow *flow, const struct insn *insn, uint64_t 
 	drop_ptwrite(flow);
 	if (flow->block->exit == EXIT_UNKNOWN)
 		set_exit(flow, insn, flow->target);
-	flow->block->taken_local = insn->kind == BRANCH_JUMP && flow_skips_indirect_jumps(flow) &&
+	flow->block->taken_local = insn->kind == BRANCH_JUMP &&
+				   flow->stream.input.skip_local_jumps &&
 				   is_local(flow, flow->target);
+	if (insn->kind == BRANCH_JUMP && in_view(flow, flow->target) && flow_counts(flow))
+		block_counts_add_jump(flow->blocks.counts, flow->block->node,
+				      (uint32_t)(flow->target - flow->view.begin));
 	stream_enter_from_kernel(&flow->stream, insn, flow->target);
 	take_branch(flow, insn, from, flow->target);
 	if (insn->kind == BRANCH_IRET)
@@ -438,6 +459,7 @@ static void stop_tracing(struct pt_flow *flow, const struct insn *insn, uint64_t
 	update_return_stack(flow, flow->block, from);
 	flow->known = flow->stream.state.now;
 	stream_settle_cycles(&flow->stream, from);
+	count_block(flow, 1);
 	flow_emit_branch(flow, insn, from, flow->target)->flags |=
 		BRANCH_TRACE_OFF | (insn->int80 ? BRANCH_INT80 : 0) |
 		(flow->state.guest ? BRANCH_GUEST : 0);
@@ -483,6 +505,7 @@ static void advance_to_fup(struct pt_flow *flow, const struct basic_block *block
 		flow_fail(flow, GAP_MISMATCH, flow->state.ip);
 		return;
 	}
+	count_part(flow, flow->target - flow->state.ip);
 	stream_count_insns(&flow->stream, (uint32_t)count);
 	flow_move_to(flow, flow->target);
 	reach_fup(flow);
@@ -501,6 +524,7 @@ static bool fup_has_next_ip(const struct pt_flow *flow, const struct insn *insn,
 
 static void advance_to_branch(struct pt_flow *flow, const struct basic_block *block, uint64_t from)
 {
+	count_part(flow, block->length);
 	stream_count_insns(&flow->stream, block->insns - 1);
 	flow_move_to(flow, from);
 	reach_fup(flow);

@@ -7,13 +7,16 @@
 #ifndef DECODER_ENGINE_FAST_FLOW_STEP_H
 #define DECODER_ENGINE_FAST_FLOW_STEP_H
 
-#include "decoder/engine/fast/flow_runs.h"
+#include "decoder/engine/fast/flow_cursor.h"
 
 /*
  * Follow cached blocks as far as possible. flow->cached_block is set, which implies that a
  * branch was emitted since tracing began and that no emulated PTWRITE is being read.
  */
 void flow_run_cached(struct pt_flow *flow);
+
+/* The same where the executions of blocks count. */
+void flow_run_counted(struct pt_flow *flow);
 
 /*
  * Enter the code after the cached block without a branch, where other calls are inlined
@@ -53,8 +56,7 @@ static inline void flow_step(struct pt_flow *flow)
 		return;
 	if (flow->stream.input.pieces && flow->cached_block && flow_pass_cached(flow))
 		return;
-	if (one || !flow->stream.input.runs || !flow_follow_runs(flow))
-		flow_step_slow(flow);
+	flow_step_slow(flow);
 }
 
 /*

@@ -194,7 +194,6 @@ void pt_flow_free(struct pt_flow *flow)
 	pt_pkt_free_decoder(flow->packets);
 	aux_window_release(&flow->window);
 	basic_blocks_release(&flow->blocks);
-	run_cache_release(&flow->runs);
 	kernel_text_release(&flow->stream.text);
 	free(flow);
 }
@@ -204,6 +203,25 @@ static void close_flow(struct pt_stream *stream)
 	pt_flow_free((struct pt_flow *)stream);
 }
 
+static void flush_flow(struct pt_stream *stream)
+{
+	struct pt_flow *flow = (struct pt_flow *)stream;
+
+	if (!flow->blocks.counts)
+		return;
+	block_counts_collect(&flow->blocks);
+	code_count_list_flush(&flow->blocks.counts->list, stream->input.counter);
+}
+
+/* Count executions if the reader wants them; a spare flow may have been another stream's. */
+static void set_counts(struct pt_flow *flow, const struct code_counter *counter)
+{
+	if (counter && !flow->blocks.counts)
+		block_counts_open(&flow->blocks);
+	else if (!counter)
+		block_counts_close(&flow->blocks);
+}
+
 struct pt_flow *pt_flow_spare(uint64_t size)
 {
 	struct pt_flow *flow = alloc_zeroed(1, sizeof(*flow));
@@ -211,6 +229,7 @@ struct pt_flow *pt_flow_spare(uint64_t size)
 	flow->bits = TNT_BITS_NONE;
 	flow->stream.step = step;
 	flow->stream.close = close_flow;
+	flow->stream.flush = flush_flow;
 	basic_blocks_init(&flow->blocks, size);
 	return flow;
 }
@@ -240,6 +259,7 @@ void pt_flow_adopt(struct pt_flow *flow, const struct pt_stream *like,
 	if (!flow->stream.text.kernel)
 		kernel_text_init(&flow->stream.text, code_image_kernel(like->input.code));
 	set_config(flow, like->input.info, config);
+	set_counts(flow, like->input.counter);
 }
 
 /* Without timing packets there is no state to begin with in the middle. */
@@ -257,6 +277,7 @@ struct pt_stream *pt_flow_new(const struct pt_stream_input *input, const struct 
 
 	basic_blocks_share(&flow->blocks, input->others, input->aux->size);
 	set_config(flow, input->info, config);
+	set_counts(flow, input->counter);
 	set_cuts(flow, input);
 	aux_window_init(&flow->window, input->aux);
 	if (input->aux->size)

@@ -2,6 +2,30 @@
 /* Turn the events of libipt's block decoder into gaps, branches and CPU events. */
 #include "decoder/engine/libipt/pt_blocks.h"
 
+void blocks_count(struct pt_blocks *blocks, uint64_t to)
+{
+	const struct pending_branch *pending = &blocks->pending;
+	struct code_counter *counter = blocks->stream.input.counter;
+	bool jumps = pending->insn.kind == BRANCH_COND || pending->insn.kind == BRANCH_JUMP;
+	bool falls =
+		pending->insn.kind == BRANCH_COND && to == pending->from + pending->insn.length;
+	struct code_count code = {
+		.space = blocks->stream.state.schedule.space,
+		.begin = pending->begin,
+		.last = pending->from,
+		.count = 1,
+		.kind = pending->insn.kind,
+	};
+
+	if (!counter || !stream_selects(&blocks->stream, &pending->decided, pending->from))
+		return;
+	if ((jumps || (pending->insn.kind == BRANCH_CALL && !pending->insn.indirect)) && !falls) {
+		code.to = to;
+		code.taken = 1;
+	}
+	counter->add(counter, &code, 1);
+}
+
 void blocks_resolve(struct pt_blocks *blocks, uint64_t to)
 {
 	struct pending_branch *pending = &blocks->pending;
@@ -9,6 +33,7 @@ void blocks_resolve(struct pt_blocks *blocks, uint64_t to)
 
 	if (pending->insn.kind == BRANCH_NONE)
 		return;
+	blocks_count(blocks, to);
 	stream_enter_from_kernel(&blocks->stream, &pending->insn, to);
 	if (pending->insn.kind != BRANCH_COND || to != pending->from + pending->insn.length) {
 		event = stream_push_insn(&blocks->stream, &pending->decided, &pending->insn,
@@ -101,6 +126,8 @@ static void on_disabled(struct pt_blocks *blocks, const struct pt_event *event)
 	struct branch_event *off;
 
 	blocks_emit_cfe(blocks, 0);
+	if (pending->insn.kind != BRANCH_NONE)
+		blocks_count(blocks, to);
 	off = stream_push_insn(&blocks->stream, &blocks->stream.state.now, &pending->insn,
 			       pending->from, to);
 	blocks->off = true;

@@ -73,6 +73,7 @@ static void on_block(struct pt_blocks *blocks, const struct pt_block *block)
 {
 	blocks->off = false;
 	blocks_resolve(blocks, block->ip);
+	blocks->pending.begin = block->ip;
 	blocks->pending.from = block->end_ip;
 	blocks->pending.insn = last_insn(blocks, block);
 	blocks->pending.flags = block->speculative ? BRANCH_IN_TX : 0;
@@ -81,6 +82,8 @@ static void on_block(struct pt_blocks *blocks, const struct pt_block *block)
 	stream_count_insns(&blocks->stream, block->ninsn);
 	/* The time of the block's own packet, or of the next packet if that is an event. */
 	blocks->pending.decided = blocks->stream.state.now;
+	if (blocks->pending.insn.kind == BRANCH_NONE)
+		blocks_count(blocks, 0);
 	stream_push_losses(&blocks->stream, blocks->stream.state.now.time);
 	stream_follow_schedule(&blocks->stream);
 	blocks_use_image(blocks);

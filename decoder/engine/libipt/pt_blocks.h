@@ -92,8 +92,8 @@ struct pt_blocks {
 	bool tx_aborted;
 	const struct address_space *space; /* of the decoder's image */
 	struct pending_branch {
-		uint64_t from;
-		struct insn insn; /* kind BRANCH_NONE: nothing is pending */
+		uint64_t begin, from; /* the first and the last instruction of the block */
+		struct insn insn;     /* kind BRANCH_NONE: nothing is pending */
 		uint8_t flags;
 		struct timestamp decided;
 		bool read_ahead; /* libipt has read the packet after the one that decided it */
@@ -113,6 +113,9 @@ struct pt_blocks {
  */
 struct pt_stream *pt_blocks_new(const struct pt_stream_input *input,
 				const struct pt_config *config);
+
+/* Count the block of the pending branch, which went to `to`. */
+void blocks_count(struct pt_blocks *blocks, uint64_t to);
 
 /* The pending branch went to `to`. */
 void blocks_resolve(struct pt_blocks *blocks, uint64_t to);

@@ -229,47 +229,59 @@ static void find_ends(struct covered_lines *lines)
 	}
 }
 
-/* Returns whether a stretch begins with a jump back within code of one line, its first row's. */
-static bool is_loop(const struct covered_lines *lines, const struct code_stretch *stretch,
-		    uint32_t dso, size_t row)
+/* Returns whether code begins at a row. */
+static bool is_row_at(const struct covered_lines *lines, size_t row, uint32_t dso, uint64_t vaddr)
 {
-	size_t end = find_row(lines, dso, stretch->from + 1);
-
-	return row < end && lines->rows[row].stop >= end;
-}
-
-/* Returns the line that a stretch comes from, NO_LINE: any other than that where it begins. */
-static uint32_t line_left(const struct covered_lines *lines, const struct code_stretch *stretch,
-			  uint32_t dso, size_t row)
-{
-	bool is_row = row < lines->row_count && lines->rows[row].dso == dso &&
-		      lines->rows[row].vaddr == stretch->begin;
-
-	if (!is_row || stretch->entry == ENTERED_ON)
-		return line_before(lines, dso, row);
-	if (stretch->entry == ENTERED_JUMP && !is_loop(lines, stretch, dso, row))
-		return line_before(lines, dso, find_row(lines, dso, stretch->from + 1));
-	return NO_LINE;
+	return row < lines->row_count && lines->rows[row].dso == dso &&
+	       lines->rows[row].vaddr == vaddr;
 }
 
 /*
- * Count the first row of a stretch, and add its other rows to `through`: of each row what came to
- * it from the row before less what came to that one.
+ * Count the first row of a stretch, if the code before it is of another line, and add its other
+ * rows to `through`: of each row what came to it from the row before less what came to that one.
  */
 static void count_lines(struct covered_lines *lines, const struct code_stretch *stretch,
 			uint32_t dso, uint64_t *through)
 {
-	uint64_t end = stretch->last + (stretch->exit != LEFT_BEFORE);
+	uint64_t end = stretch->last + (stretch->kind != LEFT_BEFORE);
 	size_t row = find_row(lines, dso, stretch->begin), stop = find_row(lines, dso, end);
 	uint32_t line;
 
 	if (row == stop)
 		return;
 	line = lines->rows[row].line;
-	if (line != NO_LINE && line != line_left(lines, stretch, dso, row))
+	if (line != NO_LINE && line != line_before(lines, dso, row))
 		count_line(lines, line, stretch->count);
 	through[row + 1] += stretch->count;
 	through[stop] -= stretch->count;
+}
+
+/* Returns whether a jump stays in its line, and does not go round a loop in the code of a row. */
+static bool stays_in_line(const struct covered_lines *lines, const struct code_stretch *jump,
+			  uint32_t dso, size_t row)
+{
+	size_t end = find_row(lines, dso, jump->begin + 1);
+	bool loops = row < end && lines->rows[row].stop >= end;
+
+	return jump->kind == JUMPED && !loops &&
+	       line_before(lines, dso, end) == lines->rows[row].line;
+}
+
+/* count_lines() counted by the code before the target: count what jumped there by where it was. */
+static void count_branch(struct covered_lines *lines, const struct code_stretch *branch,
+			 uint32_t dso)
+{
+	size_t row = find_row(lines, dso, branch->last);
+	uint32_t line;
+	bool counted, counts;
+
+	if (!is_row_at(lines, row, dso, branch->last) || lines->rows[row].line == NO_LINE)
+		return;
+	line = lines->rows[row].line;
+	counted = line != line_before(lines, dso, row);
+	counts = !stays_in_line(lines, branch, dso, row);
+	if (counts != counted)
+		count_line(lines, line, counts ? branch->count : -branch->count);
 }
 
 /* Count the rows that code came to from those before them. */
@@ -348,19 +360,24 @@ static void find_functions(struct covered_lines *lines)
 	}
 }
 
+/* Count what came to a function's begin, but a jump from within it, which is a loop. */
 static void count_calls(struct covered_lines *lines, const struct code_stretch *stretch,
 			uint32_t dso)
 {
-	size_t row = find_row(lines, dso, stretch->begin);
+	uint64_t vaddr = stretch_is_code(stretch) ? stretch->begin : stretch->last;
+	size_t row = find_row(lines, dso, vaddr);
 	const struct symbol *symbol = NULL;
+	struct covered_function *function;
 
-	if (row < lines->row_count && lines->rows[row].dso == dso &&
-	    lines->rows[row].vaddr == stretch->begin)
+	if (is_row_at(lines, row, dso, vaddr))
 		symbol = function_at(lines, stretch->dso, &lines->rows[row]);
-	/* A jump to a function's beginning from within it is a loop. */
-	if (symbol && (!stretch->from || stretch->from - symbol->start >= symbol->size))
-		lines->functions[function_of(lines, symbol, lines->rows[row].line)].count +=
-			stretch->count;
+	if (!symbol)
+		return;
+	function = &lines->functions[function_of(lines, symbol, lines->rows[row].line)];
+	if (stretch_is_code(stretch))
+		function->count += stretch->count;
+	else if (stretch->kind == JUMPED && stretch->begin - symbol->start < symbol->size)
+		function->count -= stretch->count;
 }
 
 void covered_lines_find(struct covered_lines *lines, const struct executed_code *code,
@@ -371,7 +388,8 @@ void covered_lines_find(struct covered_lines *lines, const struct executed_code 
 	for (size_t i = 0; i < code->count; i++) {
 		const struct code_stretch *stretch = &code->stretches[i];
 
-		read_unit(lines, stretch->dso, stretch->begin);
+		if (stretch_is_code(stretch))
+			read_unit(lines, stretch->dso, stretch->begin);
 	}
 	sort_rows(lines);
 	if (choice)
@@ -383,7 +401,10 @@ void covered_lines_find(struct covered_lines *lines, const struct executed_code 
 		const struct code_stretch *stretch = &code->stretches[i];
 		uint32_t dso = pair_table_find_pointer(&lines->dso_ids, stretch->dso);
 
-		count_lines(lines, stretch, dso, through);
+		if (stretch_is_code(stretch))
+			count_lines(lines, stretch, dso, through);
+		else
+			count_branch(lines, stretch, dso);
 	}
 	count_through(lines, through);
 	executed_code_list(code, count_jump, lines);

@@ -212,7 +212,6 @@ static void find_lines(struct lcov_output *lcov)
 	bool chosen = select->symbols.count || select->dsos.count;
 	struct function_choice choice = { .selection = select };
 
-	executed_code_finish(&lcov->code);
 	covered_lines_find(&lcov->covered, &lcov->code, chosen ? &choice : NULL);
 	if (chosen)
 		function_choice_warn(&choice, lcov->covered.function_ids.count, lcov->diag);

@@ -18,19 +18,19 @@ static void teardown(void)
 
 START_TEST(an_area_has_one_number_whoever_has_it_mapped)
 {
-	uint32_t number = code_regions_number(&areas, code, 64);
+	uint32_t number = code_regions_number(&areas, code, 64, NULL, 0);
 
 	ck_assert_uint_ne(number, 0);
-	code_regions_number(&areas, code + 32, 32);
-	ck_assert_uint_eq(code_regions_number(&areas, code, 64), number);
+	code_regions_number(&areas, code + 32, 32, NULL, 0);
+	ck_assert_uint_eq(code_regions_number(&areas, code, 64, NULL, 0), number);
 }
 END_TEST
 
 START_TEST(what_begins_elsewhere_or_is_shorter_is_another_area)
 {
-	uint32_t all = code_regions_number(&areas, code, 64);
-	uint32_t less = code_regions_number(&areas, code, 32);
-	uint32_t end = code_regions_number(&areas, code + 32, 32);
+	uint32_t all = code_regions_number(&areas, code, 64, NULL, 0);
+	uint32_t less = code_regions_number(&areas, code, 32, NULL, 0);
+	uint32_t end = code_regions_number(&areas, code + 32, 32, NULL, 0);
 
 	ck_assert_uint_ne(all, less);
 	ck_assert_uint_ne(all, end);
@@ -43,7 +43,7 @@ START_TEST(no_number_comes_again_once_all_are_forgotten)
 	uint32_t last = 0;
 
 	for (int i = 0; i < 3; i++) {
-		uint32_t number = code_regions_number(&areas, code, 64);
+		uint32_t number = code_regions_number(&areas, code, 64, NULL, 0);
 
 		ck_assert_uint_gt(number, last);
 		last = number;

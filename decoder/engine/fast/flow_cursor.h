@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Follows cached blocks, by runs of local jumps (decoder/jump_run.h) where these are wanted.
- * Private to the engine.
- */
-#ifndef DECODER_ENGINE_FAST_FLOW_RUNS_H
-#define DECODER_ENGINE_FAST_FLOW_RUNS_H
+/* The state of following cached blocks.  Private to the engine. */
+#ifndef DECODER_ENGINE_FAST_FLOW_CURSOR_H
+#define DECODER_ENGINE_FAST_FLOW_CURSOR_H
 
 #include "decoder/engine/fast/flow_state.h"
 
@@ -39,12 +36,5 @@ static inline void store_cursor(struct pt_flow *flow, struct flow_cursor *cursor
 	if (flow->pending == PENDING_TNT && cursor->bits == TNT_BITS_NONE)
 		flow->pending = PENDING_NONE;
 }
-
-/*
- * Follow and emit runs from the current block, if the caller wants runs; the stream must have
- * room.  Returns false, and does nothing, if no run begins there: the next branch is an event of
- * its own.
- */
-bool flow_follow_runs(struct pt_flow *flow);
 
 #endif

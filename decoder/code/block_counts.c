@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* Counts executions in cached blocks, and lists them by address. */
+#include "decoder/code/basic_block.h"
+
+_Static_assert(sizeof(struct block_count) == sizeof(struct cfg_node), "they share offsets");
+
+static size_t way_count(const struct basic_blocks *blocks)
+{
+	return (size_t)1 << (32 - blocks->tnt_cache.shift);
+}
+
+void block_counts_open(struct basic_blocks *blocks)
+{
+	struct block_counts *counts = alloc_zeroed(1, sizeof(*counts));
+
+	counts->ways = alloc_zeroed(way_count(blocks), sizeof(*counts->ways));
+	counts->blocks = alloc_grow_zeroed(NULL, &counts->room, blocks->node_room + 1,
+					   sizeof(*counts->blocks));
+	blocks->counts = counts;
+}
+
+void block_counts_close(struct basic_blocks *blocks)
+{
+	struct block_counts *counts = blocks->counts;
+
+	if (!counts)
+		return;
+	pair_table_release(&counts->parts);
+	pair_table_release(&counts->jumps);
+	free(counts->part_counts);
+	free(counts->jump_counts);
+	free(counts->blocks);
+	free(counts->ways);
+	free(counts->list.counts);
+	free(counts);
+	blocks->counts = NULL;
+}
+
+/* ---- Counting ------------------------------------------------------------ */
+
+/* Count each block on the way of an entry of the TNT cache as often as the way was taken. */
+static void spread_way(const struct basic_blocks *blocks, const struct tnt_cache_entry *entry)
+{
+	uint64_t *way = &blocks->counts->ways[entry - (const struct tnt_cache_entry *)
+							      blocks->tnt_cache.cache.slots];
+	uint64_t bits = (uint64_t)entry->id << (64 - TNT_CACHE_BITS), steps = 0;
+	uint32_t at = entry->id >> TNT_CACHE_BITS;
+
+	while (*way && steps != entry->steps) {
+		const struct cfg_node *node = cfg_node_at(blocks->nodes, at);
+		unsigned bit = (unsigned)(bits >> 63);
+
+		blocks->counts->blocks[at / sizeof(*node)].left[bit] += *way;
+		bits <<= packed_counts_bits(node->step[bit]);
+		steps += node->step[bit];
+		at = node->next[bit];
+	}
+	*way = 0;
+}
+
+void block_counts_move_way(const struct basic_blocks *blocks, const struct tnt_cache_entry *slot)
+{
+	const struct tnt_cache_entry *entries = blocks->tnt_cache.cache.slots;
+	const struct tnt_cache_entry *beside = tnt_cache_beside(&blocks->tnt_cache, slot);
+	uint64_t *ways = blocks->counts->ways;
+
+	spread_way(blocks, beside);
+	ways[beside - entries] = ways[slot - entries];
+	ways[slot - entries] = 0;
+}
+
+static void count_pair(struct pair_table *table, uint64_t **counts, size_t *room, uint32_t node,
+		       uint32_t second)
+{
+	uint32_t number = pair_table_find(table, node, second);
+
+	*counts = alloc_grow_zeroed(*counts, room, (size_t)number + 1, sizeof(**counts));
+	++(*counts)[number];
+}
+
+void block_counts_add_part(struct block_counts *counts, uint32_t node, uint32_t bytes)
+{
+	count_pair(&counts->parts, &counts->part_counts, &counts->part_room, node, bytes);
+}
+
+void block_counts_add_jump(struct block_counts *counts, uint32_t node, uint32_t offset)
+{
+	count_pair(&counts->jumps, &counts->jump_counts, &counts->jump_room, node, offset);
+}
+
+/* ---- Collecting ---------------------------------------------------------- */
+
+/* Returns the code of a block, with the target of its branch if that is direct. */
+static struct code_count code_of(const struct basic_blocks *blocks, uint32_t node,
+				 const struct code_region **region)
+{
+	const struct basic_block *block = basic_block_of_node(blocks, node);
+	const struct insn *insn = &block->insn;
+	struct code_count code = { .kind = insn->kind };
+
+	if (!*region || (*region)->number != block->region)
+		*region = code_regions_find(&blocks->regions, block->region);
+	code.space = (*region)->space;
+	code.begin = (*region)->begin + *basic_block_offset(blocks, node);
+	code.last = code.begin + block->length;
+	if (!insn->indirect &&
+	    (insn->kind == BRANCH_COND || insn->kind == BRANCH_JUMP || insn->kind == BRANCH_CALL))
+		code.to = code.last + insn->length + (uint64_t)(int64_t)insn->distance;
+	return code;
+}
+
+static void add_code(struct block_counts *counts, const struct code_count *code)
+{
+	*ARRAY_ADD(counts->list.counts, counts->list.count, counts->list.room) = *code;
+}
+
+static void collect_blocks(const struct basic_blocks *blocks)
+{
+	const struct code_region *region = NULL;
+
+	for (size_t i = 1; i <= blocks->count; i++) {
+		struct block_count *count = &blocks->counts->blocks[i];
+		struct code_count code;
+
+		if (!(count->left[0] | count->left[1]))
+			continue;
+		code = code_of(blocks, (uint32_t)(i * sizeof(*count)), &region);
+		code.count = count->left[0] + count->left[1];
+		code.taken = code.kind == BRANCH_COND ? count->left[1] : code.to ? code.count : 0;
+		add_code(blocks->counts, &code);
+		*count = (struct block_count){ 0 };
+	}
+}
+
+static void collect_parts(const struct basic_blocks *blocks)
+{
+	struct block_counts *counts = blocks->counts;
+	const struct code_region *region = NULL;
+
+	for (size_t i = 0; i < counts->parts.count; i++) {
+		struct pair part = pair_table_pair(&counts->parts, i);
+		struct code_count code = code_of(blocks, part.first, &region);
+
+		code.last = code.begin + part.second;
+		code.to = 0;
+		code.stopped = true;
+		code.count = counts->part_counts[i];
+		add_code(counts, &code);
+	}
+	for (size_t i = 0; i < counts->jumps.count; i++) {
+		struct pair jump = pair_table_pair(&counts->jumps, i);
+		struct code_count code = code_of(blocks, jump.first, &region);
+
+		code.to = region->begin + jump.second;
+		code.taken = counts->jump_counts[i];
+		add_code(counts, &code);
+	}
+	pair_table_release(&counts->parts);
+	pair_table_release(&counts->jumps);
+	if (counts->part_room)
+		memset(counts->part_counts, 0, counts->part_room * sizeof(*counts->part_counts));
+	if (counts->jump_room)
+		memset(counts->jump_counts, 0, counts->jump_room * sizeof(*counts->jump_counts));
+}
+
+void block_counts_collect(struct basic_blocks *blocks)
+{
+	const struct tnt_cache_entry *entries = blocks->tnt_cache.cache.slots;
+
+	for (size_t i = 0; i < way_count(blocks); i++)
+		spread_way(blocks, &entries[i]);
+	collect_blocks(blocks);
+	collect_parts(blocks);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Executions of code, in whichever thread: what the engines count for formats that show how often
+ * instructions and lines ran.
+ */
+#ifndef DECODER_CODE_CODE_COUNTS_H
+#define DECODER_CODE_CODE_COUNTS_H
+
+#include "base/common.h"
+
+struct address_space;
+
+/* Code without a branch but the last instruction, and where that leads. */
+struct code_count {
+	const struct address_space *space; /* borrowed: a space where the code has these ips */
+	uint64_t begin, last;              /* ips of the first and the last instruction */
+	uint64_t to;                       /* ip where jumps and direct calls lead; 0: unknown */
+	uint64_t count;                    /* executions from `begin` to `last` */
+	uint64_t taken;                    /* branches from `last` to `to` */
+	uint8_t kind;                      /* enum branch_kind of `last` */
+	bool stopped; /* by an interrupt: the instruction at `last` was not executed */
+};
+
+/* Receives counts, in the ordered stage (base/workers.h).  Equal code may come any number of times.
+ */
+struct code_counter {
+	void (*add)(struct code_counter *counter, const struct code_count *counts, size_t count);
+};
+
+/* Counts that wait for the ordered stage.  Zeroed, it is empty. */
+struct code_count_list {
+	struct code_count *counts; /* owned */
+	size_t count, room;
+};
+
+/* Hand the counts over; the list is empty then. */
+static inline void code_count_list_flush(struct code_count_list *list, struct code_counter *counter)
+{
+	if (list->count)
+		counter->add(counter, list->counts, list->count);
+	list->count = 0;
+}
+
+#endif
