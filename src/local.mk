@@ -140,6 +140,7 @@ libptrace2ftf_a_SOURCES = \
 	src/select/name_forms.c src/select/name_forms.h \
 	src/select/nearest_names.c src/select/nearest_names.h \
 	src/select/slice_filter.c src/select/slice_filter.h \
+	src/select/slice_within.c src/select/slice_within.h \
 	src/slow/format_slowest.c src/slow/slow_traces.c \
 	src/serve/browser.c \
 	src/serve/open_trace.c src/serve/open_trace.h \

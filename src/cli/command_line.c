@@ -73,6 +73,7 @@ static const char *const expected[] = {
 	[OPTION_NUMBERS] = "a list of numbers like 1,2,5-7",
 	[OPTION_TIME_RANGE] = "FROM,TO like 12.5,12.75 or +1ms,+2ms or 10%,20%",
 	[OPTION_BETWEEN] = "START,STOP",
+	[OPTION_WITHIN] = "a function and its time like parse>1ms, or parse>p99",
 	[OPTION_DURATION] = "a time like 500ns or 1.5us",
 	[OPTION_FIT] = "a number like 2M, or none",
 	[OPTION_BYTES] = "a size like 500MB or 2GB",
@@ -117,6 +118,9 @@ static void parse_argument(struct options *options, const struct option_spec *sp
 		break;
 	case OPTION_BETWEEN:
 		valid = selection_between(field, text);
+		break;
+	case OPTION_WITHIN:
+		valid = selection_within(field, text);
 		break;
 	case OPTION_DURATION:
 		valid = selection_duration(text, field);

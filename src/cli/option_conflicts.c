@@ -21,8 +21,8 @@ static void refuse_selection(const struct options *options)
 	if (options->format->chooses_calls)
 		slices.symbols.count = slices.dsos.count = 0;
 	if (options->format->slices != SLICES_SORTED && selection_of_slices(&slices))
-		usage_error("--symbol, --dso, --between, --from, --depth, --min-duration and "
-			    "--hide choose slices, which this --format does not show");
+		usage_error("--symbol, --dso, --between, --from, --within, --depth, --min-duration "
+			    "and --hide choose slices, which this --format does not show");
 	if (options->input_kind != INPUT_PERF_DATA && selection_of_events(&options->select))
 		usage_error("--time, --pid, --tid, --comm and --cpu need a perf.data file; "
 			    "perf script has options of these names");

@@ -108,6 +108,10 @@ const struct option_spec option_specs[] = {
 	  .help = "Begin each thread's stack at these functions (main): leave out their callers, "
 		  "and all before and after them; may be repeated",
 	  .except = BIT(LIST) },
+	{ "within", 0, "GLOB>TIME", GROUP_SELECTION, OPTION_WITHIN, FIELD(select),
+	  .help = "Show what runs inside of calls of GLOB that take longer than TIME; or than a "
+		  "percentile of them: 'parse>p99'",
+	  .except = BIT(LIST) },
 	{ "depth", 0, "N", GROUP_SELECTION, OPTION_NUMBER, FIELD(select.depth),
 	  .help = "Show the outermost N levels of slices; counted from the functions of --symbol, --dso, --between or --from",
 	  .least = 1, .most = UINT32_MAX, .common = true, .except = BIT(LIST) },

@@ -32,6 +32,7 @@ enum option_type {
 	OPTION_PATTERN,        /* struct pattern_list: added to */
 	OPTION_TIME_RANGE,     /* struct selection: from, to */
 	OPTION_BETWEEN,        /* struct selection: start, stop */
+	OPTION_WITHIN,         /* struct selection: within */
 	OPTION_DURATION,       /* uint64_t: ns */
 	OPTION_BYTES,          /* uint64_t */
 	OPTION_SPLIT_SIZE,     /* struct split_size */

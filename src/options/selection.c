@@ -30,8 +30,8 @@ bool selection_of_events(const struct selection *selection)
 bool selection_of_slices(const struct selection *selection)
 {
 	return selection->symbols.count || selection->dsos.count || selection->hidden.count ||
-	       selection->roots.count || selection->start || selection->depth ||
-	       selection->min_duration;
+	       selection->roots.count || selection->start || selection->within.function ||
+	       selection->depth || selection->min_duration;
 }
 
 bool selection_beside_functions(const struct selection *selection)
@@ -375,4 +375,15 @@ bool slow_choice_read(struct slow_choice *choice, const char *text)
 		return selection_duration(text, &choice->longer);
 	choice->percentile = read_percentile(text + 1);
 	return choice->percentile;
+}
+
+bool selection_within(struct selection *selection, char *text)
+{
+	char *bound = strrchr(text, '>');
+
+	if (!bound || bound == text || !slow_choice_read(&selection->within.slow, bound + 1))
+		return false;
+	*bound = '\0';
+	selection->within.function = text;
+	return true;
 }

@@ -87,8 +87,12 @@ struct selection {
 	struct pattern_list hidden;        /* of slices that are left out; their callees stay */
 	struct pattern_list roots;         /* calls outside of these are left out */
 	const char *start, *stop; /* patterns: from a call to the next call; or both NULL */
-	uint32_t depth;           /* levels of slices that are shown; 0: all */
-	uint64_t min_duration;    /* ns: shorter slices are only counted, in the slice around */
+	struct {
+		const char *function; /* pattern; NULL: not given */
+		struct slow_choice slow;
+	} within;              /* calls outside of the slow calls of functions are left out */
+	uint32_t depth;        /* levels of slices that are shown; 0: all */
+	uint64_t min_duration; /* ns: shorter slices are only counted, in the slice around */
 	struct split_size {
 		enum split_size_unit unit;
 		uint64_t amount; /* at least 1 */
@@ -145,6 +149,12 @@ void selection_resolve(const struct time_bound *from, const struct time_bound *t
  * if a pattern is missing.
  */
 bool selection_between(struct selection *selection, char *text);
+
+/*
+ * Parse "GLOB>TIME" or "GLOB>p99".  Borrows the text, and replaces the last '>' by NUL.  Returns
+ * false for other texts.
+ */
+bool selection_within(struct selection *selection, char *text);
 
 /* Parse "A,B", seconds of perf's clock. Returns false for other texts. */
 bool selection_pair(struct call_pair *pair, const char *text);

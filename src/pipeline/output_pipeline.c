@@ -28,6 +28,11 @@ static bool is_filtered(const struct output_pipeline *pipeline)
 	return is_sorted(pipeline) && selection_of_slices(&pipeline->selection);
 }
 
+static bool is_within(const struct output_pipeline *pipeline)
+{
+	return is_sorted(pipeline) && pipeline->selection.within.function;
+}
+
 /* A format that chooses calls itself also needs the slices around and inside of them. */
 static void choose_filtered(struct output_pipeline *pipeline)
 {
@@ -91,8 +96,10 @@ static const struct slice_sink *put_in_front(struct output_pipeline *pipeline,
 }
 
 /* Connect the stages from the format back to the sorter. */
-static void connect(struct output_pipeline *pipeline, bool by_insns, struct diag *diag)
+static void connect(struct output_pipeline *pipeline, bool by_insns,
+		    const struct callstack_options *machine)
 {
+	struct diag *diag = machine->diag;
 	size_t depth = pipeline->format->depth ? pipeline->format->depth : SIZE_MAX;
 	const struct slice_sink *sink = &pipeline->end->sink;
 	struct slice_totals *totals = &pipeline->totals;
@@ -119,6 +126,10 @@ static void connect(struct output_pipeline *pipeline, bool by_insns, struct diag
 		sink = put_in_front(pipeline, &filter->sink, &filter->next);
 		depth = SIZE_MAX;
 	}
+	if (is_within(pipeline)) {
+		slice_within_init(&pipeline->within, filter, machine->names);
+		sink = &pipeline->within.sink;
+	}
 	slice_sorter_init(sorter, sink, diag);
 	sorter->depth = depth;
 	pipeline->head = put_in_front(pipeline, &sorter->sink, &sorter->next);
@@ -140,7 +151,7 @@ int output_pipeline_open(struct output_pipeline *pipeline, const struct options 
 	}
 	if (pipeline->format->slices == SLICES_NONE)
 		return 0;
-	connect(pipeline, facts->by_insns, machine->diag);
+	connect(pipeline, facts->by_insns, machine);
 	with_sink.sink = pipeline->head;
 	with_sink.flows = options->flows;
 	pipeline->machine = options->stacks == STACKS_MAGIC_TRACE
@@ -185,6 +196,10 @@ void *output_pipeline_add_track(struct output_pipeline *pipeline, int32_t pid, i
 	pipeline->tracks = added;
 	if (is_filtered(pipeline))
 		track = slice_filter_track(&pipeline->filter, track);
+	if (is_within(pipeline)) {
+		slice_within_add_track(&pipeline->within, &added->track, track);
+		track = &added->track;
+	}
 	if (is_sorted(pipeline))
 		track = slice_sorter_track(&pipeline->sorter, track);
 	return track;
@@ -336,6 +351,8 @@ int output_pipeline_close(struct output_pipeline *pipeline, struct error *err)
 
 	if (is_sorted(pipeline))
 		slice_sorter_finish(&pipeline->sorter);
+	if (is_within(pipeline))
+		slice_within_finish(&pipeline->within);
 	if (is_filtered(pipeline))
 		slice_filter_finish(&pipeline->filter);
 	if (pipeline->encoding)
@@ -365,6 +382,7 @@ void output_pipeline_release(struct output_pipeline *pipeline)
 	pipeline->machine = NULL;
 	slice_sorter_release(&pipeline->sorter);
 	slice_totals_release(&pipeline->totals);
+	slice_within_release(&pipeline->within);
 	slice_filter_release(&pipeline->filter);
 	if (pipeline->end && pipeline->format->release)
 		pipeline->format->release(pipeline->end);

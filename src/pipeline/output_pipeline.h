@@ -18,7 +18,7 @@
 #include "src/formats/output_format.h"
 #include "src/formats/slice_limit.h"
 #include "src/report/summary.h"
-#include "src/select/slice_filter.h"
+#include "src/select/slice_within.h"
 #include "src/slices/slice_sorter.h"
 #include "src/slices/slice_totals.h"
 
@@ -34,7 +34,8 @@ struct output_pipeline {
 	struct slice_limit limit;       /* before `end`, unless that is lines of text */
 	struct slice_totals totals;     /* before the limit, unless -q */
 	struct slice_filter filter;     /* before the totals, if slices are selected */
-	struct slice_sorter sorter;     /* before the filter */
+	struct slice_within within;     /* before the filter, with --within */
+	struct slice_sorter sorter;     /* before that */
 	const struct slice_sink *head;  /* the machine's sink; NULL: no slices */
 	const struct slice_sink **tail; /* the last stage's pointer to the limit or format */
 	struct slice_queue *queue;      /* owned: before `head`, while workers sort; or NULL */

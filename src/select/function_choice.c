@@ -51,6 +51,8 @@ static uint8_t decide(struct function_choice *choice, const char *text)
 		verdict |= VERDICT_START;
 	if (pattern_matches(choice, selection->stop, &choice->stop))
 		verdict |= VERDICT_STOP;
+	if (pattern_matches(choice, selection->within.function, &choice->within))
+		verdict |= VERDICT_WITHIN;
 	return verdict;
 }
 
@@ -116,6 +118,8 @@ bool function_choice_warn_names(const struct function_choice *choice, struct dia
 		print_unmatched(choice, selection->start, out);
 	if (selection->stop && !choice->stop)
 		print_unmatched(choice, selection->stop, out);
+	if (selection->within.function && !choice->within)
+		print_unmatched(choice, selection->within.function, out);
 	alloc_close_text(out, &text);
 	if (size)
 		diag_warn(diag, "no-such-function", "%s", text);

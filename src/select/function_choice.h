@@ -20,16 +20,17 @@ enum verdict {
 	VERDICT_HIDE = 4,
 	VERDICT_START = 8, /* --between */
 	VERDICT_STOP = 16,
-	VERDICT_ROOT = 32,  /* --from */
-	VERDICT_SHOWN = 64, /* the name is one that slices have */
+	VERDICT_ROOT = 32,    /* --from */
+	VERDICT_SHOWN = 64,   /* the name is one that slices have */
+	VERDICT_WITHIN = 128, /* --within */
 };
 
 /* Usable when it is zeroed but for `selection`. */
 struct function_choice {
 	const struct selection *selection; /* borrowed */
 	struct name_forms forms;           /* of the name that is being matched */
-	bool *symbols, *roots; /* owned; by index of the pattern: it matched.  NULL: none did */
-	bool start, stop;      /* they matched */
+	bool *symbols, *roots;    /* owned; by index of the pattern: it matched.  NULL: none did */
+	bool start, stop, within; /* they matched */
 	struct name_verdict {
 		const struct name *name; /* borrowed; NULL: the id was not seen yet */
 		uint8_t verdict;         /* enum verdict; 0: not seen */

@@ -21,6 +21,7 @@ struct filter_frame {
 	bool keep;                  /* selected by --symbol and --dso */
 	bool hide;
 	bool root;    /* selected by --from */
+	bool slow;    /* selected by --within */
 	bool outside; /* outside of the functions of --from */
 	bool context; /* open when the part began */
 };
@@ -36,6 +37,9 @@ struct filter_track {
 	size_t context;          /* ... and context */
 	size_t keep;             /* frames with `keep` */
 	size_t roots;            /* frames with `root` */
+	size_t slow;             /* frames with `slow` */
+	const uint64_t *calls;   /* borrowed: the next durations of calls of --within */
+	uint64_t longer;         /* ns: of slow ones */
 	bool between;            /* START was called, and STOP not after it */
 	bool visible;            /* in a shown part */
 	struct slice_detail now; /* of the last begin or end */
@@ -164,6 +168,7 @@ static bool is_visible(const struct filter_track *track)
 	const struct selection *selection = track->filter->choice.selection;
 
 	return (!selection->start || track->between) &&
+	       (!selection->within.function || track->slow) &&
 	       (track->keep || (!selection->symbols.count && !selection->dsos.count));
 }
 
@@ -187,7 +192,7 @@ static void show_part(struct filter_track *track, uint64_t time)
 			continue;
 		frame->context = true;
 		frame->flags |= SLICE_INFERRED_START;
-		if (track->keep)
+		if (track->keep || track->slow)
 			frame->flags |= SLICE_CONTEXT;
 		frame->detail.insns = track->now.insns;
 		frame->detail.cycles = track->now.cycles;
@@ -226,6 +231,7 @@ static void begin_filtered(struct filter_track *track, const struct slice_event 
 		.keep = !outside && keeps(filter, event->symbol, verdict),
 		.hide = (verdict & VERDICT_HIDE) != 0,
 		.root = root,
+		.slow = verdict & VERDICT_WITHIN && *track->calls++ > track->longer && !outside,
 		.outside = outside,
 	};
 
@@ -237,6 +243,7 @@ static void begin_filtered(struct filter_track *track, const struct slice_event 
 	track->between |= (verdict & VERDICT_START) && !outside;
 	track->keep += next.keep;
 	track->roots += root;
+	track->slow += next.slow;
 	filter->counts.outside += outside;
 	update(track, event->time);
 	frame = ARRAY_ADD(track->frames, track->count, track->room);
@@ -259,6 +266,7 @@ static void end_filtered(struct filter_track *track, const struct slice_event *e
 	track->count--;
 	track->keep -= track->frames[track->count].keep;
 	track->roots -= track->frames[track->count].root;
+	track->slow -= track->frames[track->count].slow;
 	update(track, time);
 }
 
@@ -334,16 +342,28 @@ struct filter_track *slice_filter_track(struct slice_filter *filter, void *next_
 	return track;
 }
 
+void slice_filter_set_calls(struct filter_track *track, const uint64_t *durations, uint64_t longer)
+{
+	track->calls = durations;
+	track->longer = longer;
+}
+
 void slice_filter_finish(struct slice_filter *filter)
 {
 	const struct selection *selection = filter->choice.selection;
-	bool parts = selection->start || selection->symbols.count || selection->dsos.count;
+	bool parts = selection->start || selection->within.function || selection->symbols.count ||
+		     selection->dsos.count;
 
 	for (const struct filter_track *track = filter->tracks; track; track = track->next)
 		filter->counts.unended += track->between;
 	if (function_choice_warn_names(&filter->choice, filter->diag) || !parts ||
 	    filter->counts.parts)
 		; /* explained, or nothing to explain */
+	else if (selection->within.function && !selection->symbols.count &&
+		 !selection->dsos.count && !selection->start)
+		diag_warn(filter->diag, "nothing-selected",
+			  "no call of '%s' took longer than --within says; choose a shorter time",
+			  selection->within.function);
 	else if (selection->dsos.count && !selection->symbols.count && !selection->start)
 		diag_warn(
 			filter->diag, "nothing-selected",
@@ -351,9 +371,10 @@ void slice_filter_finish(struct slice_filter *filter)
 			"recorded files",
 			selection->dsos.patterns[0]);
 	else
-		diag_warn(filter->diag, "nothing-selected",
-			  "no call matches the options --symbol, --dso, --between and --from "
-			  "together");
+		diag_warn(
+			filter->diag, "nothing-selected",
+			"no call matches the options --symbol, --dso, --between, --within and --from "
+			"together");
 	if (filter->counts.unended)
 		diag_warn(filter->diag, "between-unended",
 			  "on %" PRIu64

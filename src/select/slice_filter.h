@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A sink that passes on the selected slices: calls of some functions with all their callees
- * (--symbol, --dso), from one call to another (--between), only the callees of some functions
+ * (--symbol, --dso), from one call to another (--between), inside of slow calls (--within, with
+ * src/select/slice_within.h), only the callees of some functions
  * (--from), down to a level (--depth), without some functions (--hide) or short slices
  * (--min-duration).
  *
@@ -47,6 +48,12 @@ void slice_filter_release(struct slice_filter *filter);
 
 /* Returns a new track, owned by the filter.  Its slices go to `next_track` of the next sink. */
 struct filter_track *slice_filter_track(struct slice_filter *filter, void *next_track);
+
+/*
+ * With --within, before the slices of a track: the durations (ns, borrowed) of the chosen
+ * functions' calls, in the order of their begins.  Those above `longer` are slow.
+ */
+void slice_filter_set_calls(struct filter_track *track, const uint64_t *durations, uint64_t longer);
 
 /* After all slices have ended: warn of selections without a match. */
 void slice_filter_finish(struct slice_filter *filter);

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A part of the slices: --symbol, --dso, --between, --depth, --min-duration, --hide.
+# A part of the slices: --symbol, --dso, --between, --within, --depth, --min-duration, --hide.
 # How often functions are called follows from tests/programs/recursion.c
 # (fibonacci(12): 465 calls; depth(60), (70) and (1500): 1633) and plugin.c
 # (work(7): 41 calls, three times).
@@ -156,11 +156,46 @@ text() {
 }
 tap_check "slices of perf script's text are chosen alike" text
 
+# All slices of calls of depth that take longer, whose ends are columns 3 and 4; column 2 is the level.
+within() { # NS OPTION
+	awk -v longer="$1" '{ if (inside != "" && $2 <= level) inside = ""
+		if (inside == "" && $5 == "depth" && $4 - $3 > longer) { inside = 1; level = $2 }
+		if (inside != "") print $1, $3, $4, $5 }' all | sort >expected
+	slices recursion "--within=$2" && awk '{ print $1, $3, $4, $5 }' ours | sort | diff - expected >differences || { head differences; return 1; }
+	[ "$(wc -l <expected)" -gt 10 ] && [ "$(wc -l <expected)" -lt "$(wc -l <all)" ]
+}
+bound=$(awk '$5 == "depth" { print $4 - $3 }' all | sort -n | tail -n 200 | head -n 1)
+tap_check "--within shows what runs inside of the slow calls" within "$bound" "depth>${bound}ns"
+# Of 1633 durations the 1470th is the percentile 90, to 1/128.
+percentile() {
+	n=$(awk '$5 == "depth" { print $4 - $3 }' all | sort -n | sed -n 1470p)
+	for bound in $(seq $((n - n / 128)) "$n"); do
+		within "$bound" 'depth>p90' >/dev/null && return
+	done
+	return 1
+}
+tap_check "of a percentile of all calls, too" percentile
+of_costs() {
+	"$program" -q --within="depth>${bound}ns" recursion -o x.callgrind && slices recursion --within="depth>${bound}ns" || return 1
+	calls=$(awk '/^fn=/ { f = $0 } /^calls=/ { sub("calls=", "", $1); n += $1 } END { print n }' x.callgrind)
+	echo "$calls"
+	[ "$calls" -eq "$(wc -l <ours)" ]
+}
+tap_check "and of costs: each slice inside is a call" of_costs
+within_none() { # OPTION WORDS
+	"$program" -q "--within=$1" recursion -o x.ftf 2>messages
+	[ $? -eq 2 ] && "$program" "--within=$1" recursion -o x.ftf 2>&1 | grep -q "$2"
+}
+tap_check "no slow call is a warning" within_none 'depth>1s' "no call of 'depth' took longer than --within says"
+tap_check "no such function, too" within_none 'deepth>p50' "no function matching 'deepth' was called"
+
 wrong() { # OPTIONS
 	"$program" "$@" recursion >/dev/null 2>messages
 	[ $? -eq 64 ]
 }
 tap_check "--between with one function is wrong usage" wrong --between=main -o x.ftf
+tap_check "--within without a time is wrong usage" wrong --within=main -o x.ftf
+tap_check "--within for --format=lcov is wrong usage" wrong --within="main>1us" --format=lcov
 tap_check "--depth=0 is wrong usage" wrong --depth=0 -o x.ftf
 tap_check "--min-duration=1h is wrong usage" wrong --min-duration=1h -o x.ftf
 tap_check "choosing slices for --format=branches is wrong usage" wrong --symbol=main --format=branches
