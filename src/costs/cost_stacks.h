@@ -46,6 +46,11 @@ struct cost_stacks {
 	size_t *first; /* owned: by function, the index of its first place; with an end */
 };
 
+/* What the outputs say of this, as they look exact. */
+#define COST_STACKS_NOTE                                                                           \
+	"own costs of a stack are divided among lines by executions of instructions, which are "   \
+	"counted for all stacks of a function together"
+
 /* Returns whether a node is the root of threads, and has their name. */
 static inline bool cost_is_thread(const struct cost_stacks *stacks, uint32_t node)
 {

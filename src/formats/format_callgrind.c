@@ -231,7 +231,8 @@ static void print_header(const struct callgrind_output *callgrind, const struct 
 	FILE *out = callgrind->output.text;
 
 	fprintf(out,
-		"# callgrind format\nversion: 1\ncreator: ptrace2ftf\npositions: line\n"
+		"# callgrind format\n# " COST_STACKS_NOTE
+		"\nversion: 1\ncreator: ptrace2ftf\npositions: line\n"
 		"event: Ir : Instructions\nevent: Cycles : Core Cycles\n"
 		"event: ns : Time in ns\nevents:%s%s ns\nsummary:",
 		callgrind->has_insns ? " Ir" : "", callgrind->has_cycles ? " Cycles" : "");

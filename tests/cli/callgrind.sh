@@ -62,10 +62,11 @@ tap_check "own costs, calls and their inclusive costs are the true ones" as_trut
 totals() {
 	expected=$(awk '$2 == 0 { sub("insns=", "", $NF); n += $NF } END { print n }' truth.counts)
 	grep -E '^(events|summary|totals)' recursion.callgrind
+	grep -q '^# .*by executions of instructions' recursion.callgrind || return 1
 	[ "$(sed -nE 's/^(summary|totals): ([0-9]+) .*/\2/p' recursion.callgrind | tr '\n' ' ')" = "$expected $expected " ] &&
 		grep -qx 'events: Ir Cycles ns' recursion.callgrind
 }
-tap_check "the totals are all instructions of calls; cycles and ns are beside them" totals
+tap_check "the totals are all instructions of calls; cycles and ns are beside them; a comment says what is divided" totals
 
 annotate() { # FILE: "FUNCTION INSNS" of the program's own code
 	callgrind_annotate --show=Ir --threshold=100 --auto=no "$1" | tr -d ',' |

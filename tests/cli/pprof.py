@@ -60,6 +60,7 @@ files, locations, functions = (by_id(profile.get(n, [])) for n in (3, 4, 5))
 types = [fields(t) for t in profile[1]]
 print("types", *("/".join((texts[one(t, 1)], texts[one(t, 2)])) for t in types), texts[one(profile, 14)])
 print("duration", one(profile, 10))
+print("comment", *(texts[c] for packed in profile.get(13, []) for c in numbers(packed)))
 for file in files.values():
     print("file", texts[one(file, 5)], texts[one(file, 6)])
 stacks, sources, samples = {}, {}, 0

@@ -36,10 +36,10 @@ read_back() { # FILE [STACKS]
 	cp "$sum" profile
 }
 head_of() {
-	read_back recursion.pb.gz && [ "$(sed -n 1p profile)" = "types calls/count instructions/count cycles/count time/nanoseconds time" ] &&
+	read_back recursion.pb.gz && grep -q "^comment .*by executions .*all stacks" profile && [ "$(sed -n 1p profile)" = "types calls/count instructions/count cycles/count time/nanoseconds time" ] &&
 		grep -qx "file $programs/recursion $(readelf -n "$programs/recursion" | sed -n 's/.*Build ID: //p')" profile
 }
-tap_check "values are calls, instructions, cycles and time; the program is named with its build id" head_of
+tap_check "values are calls, instructions, cycles and time; a comment says what is divided; the program is named with its build id" head_of
 
 # NAME: stacks with their time, by the thread.
 stacks() {

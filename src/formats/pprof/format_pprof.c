@@ -92,6 +92,7 @@ static void write_header(struct pprof_output *pprof)
 	Perftools__Profiles__ValueType values[VALUES], *list[VALUES];
 	profile_message message = PERFTOOLS__PROFILES__PROFILE__INIT;
 	uint64_t first, last;
+	int64_t comment;
 
 	message.sample_type = list;
 	for (int i = 0; i < VALUES; i++) {
@@ -104,6 +105,9 @@ static void write_header(struct pprof_output *pprof)
 		value->unit = text_index(pprof, types[i].unit);
 		list[message.n_sample_type++] = value;
 	}
+	comment = text_index(pprof, COST_STACKS_NOTE);
+	message.comment = &comment;
+	message.n_comment = 1;
 	message.default_sample_type = text_index(pprof, "time");
 	if (call_tree_times(&pprof->stacks.tree, &first, &last)) {
 		message.duration_nanos = (int64_t)(last - first);
