@@ -18,6 +18,7 @@ void selection_release(struct selection *selection)
 	free(selection->dsos.patterns);
 	free(selection->hidden.patterns);
 	free(selection->roots.patterns);
+	free(selection->between);
 	*selection = (struct selection){ 0 };
 }
 
@@ -289,15 +290,17 @@ bool selection_pair(struct call_pair *pair, const char *text)
 	return read_seconds(first, &pair->times[0]) && read_seconds(comma + 1, &pair->times[1]);
 }
 
-bool selection_between(struct selection *selection, char *text)
+bool selection_between(struct selection *selection, const char *text)
 {
-	char *comma = strchr(text, ',');
+	const char *comma = strchr(text, ',');
 
 	if (!comma || comma == text || !comma[1])
 		return false;
-	*comma = 0;
-	selection->start = text;
-	selection->stop = comma + 1;
+	free(selection->between);
+	selection->between = ALLOC_CHECKED(strdup(text));
+	selection->between[comma - text] = 0;
+	selection->start = selection->between;
+	selection->stop = selection->start + (comma + 1 - text);
 	return true;
 }
 

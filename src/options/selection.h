@@ -87,6 +87,7 @@ struct selection {
 	struct pattern_list hidden;        /* of slices that are left out; their callees stay */
 	struct pattern_list roots;         /* calls outside of these are left out */
 	const char *start, *stop; /* patterns: from a call to the next call; or both NULL */
+	char *between;            /* owned: both patterns, if selection_between() set them */
 	struct {
 		const char *function; /* pattern; NULL: not given */
 		struct slow_choice slow;
@@ -145,10 +146,9 @@ void selection_resolve(const struct time_bound *from, const struct time_bound *t
 		       uint64_t end, uint64_t *first, uint64_t *last);
 
 /*
- * Parse "START,STOP", two patterns. Borrows the text, and replaces the comma by NUL. Returns false
- * if a pattern is missing.
+ * Parse "START,STOP", two patterns. Returns false if a pattern is missing.
  */
-bool selection_between(struct selection *selection, char *text);
+bool selection_between(struct selection *selection, const char *text);
 
 /*
  * Parse "GLOB>TIME" or "GLOB>p99".  Borrows the text, and replaces the last '>' by NUL.  Returns

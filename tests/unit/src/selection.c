@@ -158,6 +158,7 @@ START_TEST(between_has_two_names)
 	ck_assert(selection_between(&selection, both));
 	ck_assert_str_eq(selection.start, "begin");
 	ck_assert_str_eq(selection.stop, "commit");
+	ck_assert_str_eq(both, "begin,commit"); /* `diff` parses a word twice */
 	ck_assert(selection_between(&selection, more));
 	ck_assert_str_eq(selection.stop, "b,c"); /* in a template's name, say */
 }
