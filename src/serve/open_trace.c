@@ -136,14 +136,16 @@ static bool may_show_as_is(const struct options *options)
 
 /*
  * If the viewer's page cannot be reached, show an own page, unless the user has chosen something
- * else.  A browser on another host may reach it.
+ * else, or something that only an FTF shows.  A browser on another host may reach it.
  */
 static void choose_page(struct trace_opening *opening)
 {
 	struct options *options = &opening->options;
 	const struct browser_environment environment = browser_environment();
 	const char *reason = NULL;
-	bool own = opening->trace < 0 && !options->ui && !options->output;
+	bool own = opening->trace < 0 && !options->ui && !options->output &&
+		   options->format == &format_ftf && !options->counters && !options->flows &&
+		   !options->overlay_count;
 
 	viewer_page_origin(opening->page, opening->origin);
 	if (!is_page(opening) && !environment.ssh && browser_commands(&environment))
