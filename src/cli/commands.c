@@ -16,10 +16,11 @@ const struct command_spec command_specs[COMMANDS] = {
 		CONVERSION | GROUP(OCAML) | GROUP(GENERAL) | GROUP(BATCHES),
 	},
 	[COMMAND_OPEN] = {
-		"open", "[INPUT]", "Show a recording or a trace in the browser",
+		"open", "[INPUT...]", "Show a recording or a trace in the browser",
 		"The page fetches the trace from this host; nothing is uploaded.  Without --output "
 		"the trace is not kept.",
 		CONVERSION | GROUP(OCAML) | GROUP(GENERAL),
+		"ftf (default), html: a page that needs no network",
 	},
 	[COMMAND_RECORD] = {
 		"record", "-- PROGRAM", "Record a program with perf, and convert it",
@@ -38,6 +39,7 @@ const struct command_spec command_specs[COMMANDS] = {
 		"An option with -a or -b at the end of its name is for A or B only.  "
 		"Exit status: as of a conversion; 3 if a condition of --fail-if is met.",
 		CONVERSION | GROUP(GENERAL),
+		"folded: stacks in place of the table",
 	},
 	[COMMAND_ANNOTATE] = {
 		"annotate", "FUNCTION [INPUT]",

@@ -11,6 +11,7 @@ struct command_spec {
 	const char *summary;   /* line in the list of commands, and first line of --help */
 	const char *more;      /* last lines of --help */
 	unsigned groups;       /* bit set of option groups that it takes */
+	const char *formats;   /* help of --format, if it takes not all of them */
 };
 
 /* By enum command. */

@@ -41,10 +41,12 @@ static int argument_width(const struct option_spec *option, bool all)
 	return (int)(all ? strlen(argument) : strcspn(argument, "[@"));
 }
 
-static void print_option(const struct option_spec *option, bool all)
+static void print_option(enum command command, const struct option_spec *option, bool all)
 {
-	const char *end = all ? NULL : strstr(option->help, "; ");
-	size_t length = end ? (size_t)(end - option->help) : strlen(option->help);
+	const char *formats = command_specs[command].formats;
+	const char *help = option->type == OPTION_FORMAT && formats ? formats : option->help;
+	const char *end = all ? NULL : strstr(help, "; ");
+	size_t length = end ? (size_t)(end - help) : strlen(help);
 	char letter[] = { '-', option->letter, ',', 0 };
 	int column = printf("  %3s --%s%s%.*s%s ", option->letter ? letter : "", option->name,
 			    !option->argument    ? ""
@@ -56,7 +58,7 @@ static void print_option(const struct option_spec *option, bool all)
 	if (column > HELP_COLUMN)
 		putchar('\n');
 	printf("%*s", column > HELP_COLUMN ? HELP_COLUMN : HELP_COLUMN - column, "");
-	print_words(option->help, length, HELP_COLUMN);
+	print_words(help, length, HELP_COLUMN);
 }
 
 static void print_options(enum command command, bool all)
@@ -79,7 +81,7 @@ static void print_options(enum command command, bool all)
 			if (!any)
 				printf("%s:\n", headings[group]);
 			any = true;
-			print_option(option, all);
+			print_option(command, option, all);
 		}
 	}
 }

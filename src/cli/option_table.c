@@ -228,7 +228,8 @@ const struct option_spec option_specs[] = {
 	  .except = BIT(LIST) | BIT(OPEN) | BIT(ANNOTATE) },
 	{ "open", 0, NULL, GROUP_OUTPUT, OPTION_FLAG, FIELD(open),
 	  .help = "Show the output in the browser, too; `ptrace2ftf open` does not keep it",
-	  .neutral = true, .common = true, .except = BIT(LIST) | BIT(DIFF) | BIT(ANNOTATE) },
+	  .neutral = true, .common = true,
+	  .except = BIT(OPEN) | BIT(LIST) | BIT(DIFF) | BIT(ANNOTATE) },
 	{ "ui", 0, "URL", GROUP_OUTPUT, OPTION_TEXT, FIELD(ui),
 	  .help = "The page that shows the trace, such as your own instance of Perfetto's UI (default: "
 		  "https://ui.perfetto.dev)",

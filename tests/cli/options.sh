@@ -22,6 +22,27 @@ each_command() {
 }
 for command in open record list diff clock-sync help; do "$program" $command --help >"$work/help.$command"; done
 tap_check "each command is listed and has its own help" each_command
+# Refused is the kind of output before a missing input is.
+takes_listed_formats() {
+	for command in open record diff ''; do
+		formats=$("$program" $command --help | awk '/--format/ { on = 1; sub(/.*FORMAT/, "") } /--(args|top)/ { exit } on' |
+			tr -d '\n' | sed 's/:.*//; s/(default)//; s/,/ /g')
+		for format in $formats; do
+			set -- -f $format missing missing.too
+			[ "$command" = diff ] || set -- -f $format missing
+			case $command,$format in
+			*,histogram | *,outliers) set -- --symbol=f "$@" ;;
+			,memtrace | record,memtrace) continue ;; # cut from a file that another option names
+			record,*) set -- -f $format --dry-run true ;;
+			open,*) set -- -o x.$format "$@" ;;
+			esac
+			"$program" $command "$@" >"$work/stdout" 2>"$work/messages" </dev/null
+			[ $? -ne 64 ] || { echo "$command $*"; cat "$work/messages"; return 1; }
+		done
+		[ "$(echo $formats | wc -w)" -gt 0 ] || return 1
+	done
+}
+tap_check "a command takes each format that its help lists" takes_listed_formats
 
 # One message on stderr that ends with what was meant, nothing on stdout, status 64.
 suggests() { # PATTERN OPTIONS...
