@@ -431,13 +431,16 @@ void summary_print(const struct summary *summary, bool is_trace, bool of_several
 	print_nameless(summary, out);
 	print_debug_hint(summary, out);
 	fprintf(out, "  peak memory %.1f MiB", (double)summary_peak_memory() / (1 << 20));
-	if (is_trace && summary->output_count && summary->slices &&
-	    strcmp(summary->outputs[0], "-") != 0) {
-		fprintf(out, "; open %s", summary->output_count > 1 ? "each of " : "");
+	if (summary->output_count && strcmp(summary->outputs[0], "-") != 0) {
+		bool opens = is_trace && summary->slices;
+
+		fprintf(out, "; %s%s", opens ? "open " : "wrote ",
+			opens && summary->output_count > 1 ? "each of " : "");
 		printable_print(summary->outputs[0], out);
 		if (summary->output_count > 1)
 			fprintf(out, " and %zu more", summary->output_count - 1);
-		fputs(" at https://ui.perfetto.dev", out);
+		if (opens)
+			fputs(" at https://ui.perfetto.dev", out);
 	}
 	putc('\n', out);
 	if (summary->top_functions)

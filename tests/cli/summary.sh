@@ -31,6 +31,8 @@ says() { # STATUS PATTERN OPTIONS...
 tap_check "the summary says what to do next, and what it took" \
 	says 0 '^  peak memory [0-9.]* MiB; open x.ftf at https://ui.perfetto.dev$' --symfs=. perf.data -o x.ftf
 tap_check "text is not for Perfetto" says 0 'peak memory [0-9.]* MiB$' --symfs=. --format=slices perf.data
+tap_check "what Perfetto does not open is named" \
+	says 0 'peak memory [0-9.]* MiB; wrote x.folded$' --symfs=. perf.data -o x.folded
 tap_check "it says what caused gaps and what helps" \
 	says 2 '^  1 gap: code is missing; give the recorded files with --symfs' --symfs=empty perf.data -o x.ftf
 # Lines of perf 6.1, but for the probe's, whose form is trace_probe.c's of Linux.
