@@ -67,7 +67,7 @@ int perf_input_list(struct perf_input *input, const char *path, struct arena *ar
 	if (!input->count || !perf_input_is_file(input->paths[0]))
 		return error_set(err, ERROR_UNSUPPORTED,
 				 "%s: is a directory, and perf record did not make it (there is "
-				 "no file 'data' in it)",
+				 "no file 'data' in it); name the files in it",
 				 path);
 	input->folder = arena_text(arena, path, strlen(path));
 	list_more(input, path, arena);

@@ -2,6 +2,7 @@
 /* Parse the command line by the tables of commands and options. */
 #include "src/cli/command_line.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/io/output_path.h"
@@ -188,20 +189,26 @@ static void choose_default_names(struct options *options)
 }
 
 /*
- * Without INPUT it is what perf record writes if nothing else is asked of it, as for perf; A of a
- * difference is what that has replaced.
+ * Without INPUT it is what perf record writes if nothing else is asked of it, or else a pipe, as
+ * for perf; A of a difference is what that has replaced.
  */
 static void choose_default_input(struct options *options)
 {
 	static char old[] = "perf.data.old", name[] = "perf.data", *inputs[] = { old, name, NULL };
+	static char pipe[] = "-", *piped[] = { pipe, NULL };
 	bool both = options->command == COMMAND_DIFF;
+	struct stat status;
 
 	options->inputs = inputs + !both;
 	options->input = options->inputs[0];
 	options->input_count = 1 + both;
-	if (options->command != COMMAND_RECORD && access(options->input, F_OK) < 0)
+	if (options->command == COMMAND_RECORD || access(options->input, F_OK) == 0)
+		return;
+	if (both || fstat(STDIN_FILENO, &status) < 0 || !S_ISFIFO(status.st_mode))
 		usage_error("no input: there is no %s in this directory; name a recording",
 			    options->input);
+	options->inputs = piped;
+	options->input = pipe;
 }
 
 /* Without -o, write a trace next to its input, and text to standard output. */

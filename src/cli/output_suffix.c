@@ -3,6 +3,7 @@
 #include "src/cli/output_suffix.h"
 
 #include <strings.h>
+#include <unistd.h>
 
 #include "base/cursor.h"
 #include "base/io/output_path.h"
@@ -17,7 +18,7 @@ static const struct {
 	{ "json", &format_speedscope }, { "speedscope", &format_speedscope },
 	{ "fxt", &format_ftf },         { "sqlite", &format_sqlite },
 	{ "pb", &format_pprof },        { "pprof", &format_pprof },
-	{ "lcov", &format_lcov },       { "sqlite", &format_sqlite },
+	{ "lcov", &format_lcov },
 };
 
 /* Suffixes of formats that are not written. */
@@ -113,6 +114,16 @@ static void refuse_foreign(struct text_view name)
 	}
 }
 
+/* As for cp, the last of several names may be meant as the output. */
+static void refuse_output_as_input(const struct options *options)
+{
+	const char *last = options->inputs[options->input_count - 1];
+
+	if (!options->output && access(last, F_OK) < 0 &&
+	    (find_named(read_name(last)) || output_path_is_directory(last)))
+		usage_error("there is no recording '%s'; did you mean '-o %s'?", last, last);
+}
+
 /* Returns whether the output is an answer that can be printed as JSON. */
 static bool is_answer(const struct options *options)
 {
@@ -143,6 +154,8 @@ void output_suffix_choose(struct options *options)
 	const struct output_format *named = find_named(name);
 
 	refuse_foreign(name);
+	if (options->input_count > 1)
+		refuse_output_as_input(options);
 	if (choose_json(options, name))
 		named = NULL;
 	if (!options->format && has_suffix(name, "txt"))

@@ -53,6 +53,7 @@ static const struct {
 	{ "--filter", "--symbol" },
 	{ "--function", "--symbol" },
 	{ "--list", "ptrace2ftf list" },
+	{ "--slower", "--slow" },
 	{ "--slower-than", "--slow" },
 	{ "--start", "--time" },
 	{ "--to", "--time" },

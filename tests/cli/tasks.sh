@@ -81,6 +81,12 @@ wrong_options() {
 		refuses 64 "did you mean 'ptrace2ftf -f functions'" report && refuses 64 'choose it with -f' perf.data -o x.txt
 }
 tap_check "a wrong option" wrong_options
+# As for cp.
+output_without_option() {
+	refuses 64 "did you mean '-o out.ftf'" perf.data out.ftf && refuses 64 "did you mean '-o out/'" perf.data out/ &&
+		refuses 1 'name the files in it$' ten
+}
+tap_check "an output without -o, or a directory as input" output_without_option
 tap_check "a misspelt function" gives 2 "no function matching 'reqest' was called; nearest: request" --slowest=3 --symbol=reqest
 tap_check "a missing file" refuses 1 'nothing.data: cannot open: No such file' nothing.data
 empty() {
@@ -106,7 +112,8 @@ no_perf() {
 }
 tap_check "record where there is no perf or no PT: ptrace2ftf record true" no_perf
 standard_output() {
-	ptrace2ftf -q -o - | cmp - perf.ftf && ptrace2ftf -q - -o piped.ftf <perf.data && cmp piped.ftf perf.ftf
+	ptrace2ftf -q -o - | cmp - perf.ftf && ptrace2ftf -q - -o piped.ftf <perf.data && cmp piped.ftf perf.ftf &&
+		mkdir bare && cd bare && cat ../perf.data | ptrace2ftf -q -o piped.ftf && cmp piped.ftf ../perf.ftf && cd ..
 }
 tap_check "standard output and input: ptrace2ftf -o -" standard_output
 compressed() {
