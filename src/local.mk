@@ -38,7 +38,6 @@ libptrace2ftf_a_SOURCES = \
 	src/cli/option_table.c src/cli/option_table.h \
 	src/cli/settings.c src/cli/settings.h \
 	src/cli/suggest.c src/cli/suggest.h \
-	src/cli/versions.c src/cli/versions.h \
 	src/costs/cost_stacks.c src/costs/cost_stacks.h \
 	src/costs/executed_code.c src/costs/executed_code.h \
 	src/diff/diff_command.c src/diff/diff_command.h \

@@ -14,7 +14,6 @@
 #include "src/cli/output_suffix.h"
 #include "src/cli/settings.h"
 #include "src/cli/suggest.h"
-#include "src/cli/versions.h"
 #include "src/formats/output_format.h"
 #include "src/pipeline/convert.h"
 
@@ -63,7 +62,6 @@ static void add_overlay(struct options *options, enum overlay_kind kind, const c
 static void print_help(const struct options *options, const struct option_spec *spec,
 		       const char *text)
 {
-
 	if (*text && strcmp(text, "all") != 0)
 		usage_error("unknown --%s '%s'; choose from all", spec->name, text);
 	help_print(options->command, *text != 0);
@@ -148,7 +146,7 @@ static void parse_argument(struct options *options, const struct option_spec *sp
 		print_help(options, spec, text);
 		break;
 	case OPTION_VERSION:
-		versions_print(stdout);
+		versions_print();
 		exit(EXIT_SUCCESS);
 	case OPTION_RUNTIME_EVENTS:
 		add_overlay(options, OVERLAY_RUNTIME_EVENTS, non_empty(spec, text));

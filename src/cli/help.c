@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Print the tables of commands and options. */
+/* Print the tables of commands and options, and the versions. */
 #include "src/cli/help.h"
 
+#include <elfutils/libdwfl.h>
+#include <intel-pt.h>
+#include <jansson.h>
+#include <lzma.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "config.h"
 #include "src/cli/commands.h"
 
 enum { WIDTH = 79, HELP_COLUMN = 28 };
@@ -115,4 +123,26 @@ void help_print(enum command command, bool all)
 		       all ? "" : " --help=all` has all options.  ", spec->name ? "-" : "",
 		       spec->name ? spec->name : "");
 	print_paragraph(spec->more);
+}
+
+void versions_print(void)
+{
+	struct pt_version ipt = pt_library_version();
+
+	puts(PACKAGE_STRING);
+	printf("libipt %u.%u.%u\n", ipt.major, ipt.minor, (unsigned)ipt.build);
+	printf("elfutils %s\n", dwfl_version(NULL));
+	printf("jansson %s\n", jansson_version_str());
+	printf("zlib %s\n", zlibVersion());
+	printf("zstd %s\n", ZSTD_versionString());
+	printf("liblzma %s\n", lzma_version_string());
+#ifdef STATIC_PROGRAM
+	puts("static: without --debuginfod");
+#endif
+#ifndef HAVE_SQLITE
+	puts("without libsqlite3: no --format=sqlite");
+#endif
+#ifndef HAVE_MHD
+	puts("without libmicrohttpd: no `ptrace2ftf open`");
+#endif
 }
