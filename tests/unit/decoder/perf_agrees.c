@@ -272,7 +272,10 @@ START_TEST(perf_reads_what_the_builder_writes)
 }
 END_TEST
 
-/* A fresh recording by this machine's perf, in each mode, of a program that starts others. */
+/*
+ * A fresh recording by this machine's perf, in each mode, of a program that starts others. Without
+ * /sys perf does not know the CPUs, and records nothing of them.
+ */
 START_TEST(perf_and_the_timeline_agree_on_what_perf_records_now)
 {
 	static const char *const commands[] = {
@@ -287,7 +290,7 @@ START_TEST(perf_and_the_timeline_agree_on_what_perf_records_now)
 	snprintf(path, sizeof(path), "%s/perf.data", folder);
 	snprintf(command, sizeof(command), commands[_i], path,
 		 _i == 2 ? "2>/dev/null" : ">/dev/null 2>&1");
-	if (system(command) == 0)
+	if (access("/sys/devices/system/cpu/online", R_OK) == 0 && system(command) == 0)
 		ck_assert_uint_gt(compare_with_perf(path), 10);
 	snprintf(command, sizeof(command), "rm -r %s", folder);
 	ck_assert_int_eq(system(command), 0);
