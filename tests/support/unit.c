@@ -2,6 +2,7 @@
 /* Limits and output of the unit programs. */
 #include "tests/support/unit.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -17,12 +18,16 @@
 
 /*
  * Check reads the limit when main() creates its first test case.  A program started by hand runs in
- * the build directory.
+ * the build directory, or with a relative path of it: recordings name files by absolute paths.
  */
 __attribute__((constructor)) static void set_environment(void)
 {
+	const char *build = getenv("top_builddir");
+	char path[PATH_MAX];
+
 	setenv("CK_DEFAULT_TIMEOUT", CLOCK_SECONDS, 0);
-	setenv("top_builddir", ".", 0);
+	if (realpath(build ? build : ".", path))
+		setenv("top_builddir", path, 1);
 }
 
 /*
@@ -33,12 +38,14 @@ int unit_run(Suite *suite)
 {
 	struct rlimit cpu = { .rlim_cur = CPU_SECONDS, .rlim_max = CPU_SECONDS + 10 };
 	SRunner *runner = srunner_create(suite);
+	int failed;
 
 	setrlimit(RLIMIT_CPU, &cpu); /* each test is a process and has all of it */
 	srunner_set_tap(runner, "/dev/stdout");
 	srunner_run_all(runner, CK_SILENT);
+	failed = srunner_ntests_failed(runner);
 	srunner_free(runner);
-	return EXIT_SUCCESS;
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 int unit_signal_of(void (*run)(void))

@@ -70,8 +70,7 @@ static void run(char *text, const char *format, const char *path)
 	size_t size;
 	FILE *out;
 
-	snprintf(command, sizeof(command), format,
-		 getenv("top_builddir") ? getenv("top_builddir") : ".", path);
+	snprintf(command, sizeof(command), format, getenv("top_builddir"), path);
 	out = popen(command, "r");
 	ck_assert_ptr_nonnull(out);
 	size = fread(text, 1, ROOM - 1, out);

@@ -41,9 +41,7 @@ void begin(void)
 
 static const char *build_place(void)
 {
-	const char *build = getenv("top_builddir");
-
-	return build ? build : ".";
+	return getenv("top_builddir");
 }
 
 void save(void)

@@ -210,8 +210,8 @@ static void print_events(const char *options, const char *file)
 {
 	const char *build = getenv("top_builddir");
 
-	run(records, "%s/ptrace2ftf --format=events --symfs=%s %s %s/%s 2>&1", build ? build : ".",
-	    place, options, place, file);
+	run(records, "%s/ptrace2ftf --format=events --symfs=%s %s %s/%s 2>&1", build, place,
+	    options, place, file);
 }
 
 /* The text of a hit's fields equals perf's. */
@@ -434,8 +434,8 @@ START_TEST(hits_like_those_of_magic_trace)
 	save();
 	/* Times go back, which ftfdump reports. */
 	run(messages, "%s/ptrace2ftf -q --like=magic-trace --symfs=%s %s/perf.data -o %s/out.ftf",
-	    build ? build : ".", place, place, place);
-	run(records, "%s/ftfdump %s/out.ftf", build ? build : ".", place);
+	    build, place, place, place);
+	run(records, "%s/ftfdump %s/out.ftf", build, place);
 	/* seeds.md: an earlier hit of a breakpoint moves that begin */
 	EXPECT(1, records, "complete 1/2 0 0 \"hit work\" timestamp=999950 tid=1234 ip=0x401020",
 	       "");
@@ -448,8 +448,8 @@ START_TEST(hits_like_those_of_magic_trace)
 	run(messages,
 	    "%s/ptrace2ftf -q --like=magic-trace --time=0.001000299,0.001000301 --symfs=%s %s/perf.data -o "
 	    "%s/out.ftf",
-	    build ? build : ".", place, place, place);
-	run(records, "%s/ftfdump %s/out.ftf", build ? build : ".", place);
+	    build, place, place, place);
+	run(records, "%s/ftfdump %s/out.ftf", build, place);
 	EXPECT(1, records, "complete 1/2 1000300 1000300 \"hit work\" timestamp=1000300 ", "");
 }
 END_TEST
@@ -473,8 +473,8 @@ static void refuse(const char *options)
 {
 	const char *build = getenv("top_builddir");
 
-	run(messages, "%s/ptrace2ftf %s --symfs=%s --format=none %s/perf.data 2>&1",
-	    build ? build : ".", options, place, place);
+	run(messages, "%s/ptrace2ftf %s --symfs=%s --format=none %s/perf.data 2>&1", build, options,
+	    place, place);
 	ck_assert_int_eq(status, 1);
 }
 

@@ -157,7 +157,7 @@ START_TEST(code_that_was_overwritten_or_moved_decodes_by_time)
 	write_dump(dump_path);
 	write_recording(perf_path, dump_path);
 	snprintf(command, sizeof(command), "%s/ptrace2ftf -q --engine=%s --format=branches %s 2>&1",
-		 build ? build : ".", engines[_i], perf_path);
+		 build, engines[_i], perf_path);
 	program = popen(command, "r");
 	ck_assert_ptr_nonnull(program);
 	size = fread(branches, 1, sizeof(branches) - 1, program);

@@ -54,7 +54,7 @@ static void setup(void)
 {
 	const char *top = getenv("top_builddir");
 
-	snprintf(modules, sizeof(modules), "%s/tests/unit/src/modules", top ? top : ".");
+	snprintf(modules, sizeof(modules), "%s/tests/unit/src/modules", top);
 	timeline = NULL;
 	store = NULL;
 	memset(kernel_bytes, 0x90, sizeof(kernel_bytes));

@@ -245,7 +245,6 @@ static void convert(const char *options)
 {
 	const char *build = getenv("top_builddir");
 
-	build = build ? build : ".";
 	run(messages, "%s/ptrace2ftf %s --symfs=%s %s/perf.data -o %s/out.ftf 2>&1", build, options,
 	    place, place, place);
 	ck_assert_msg(status == 0 || status == 2, "%s", messages);

@@ -28,7 +28,7 @@ static void load_sample(const char *name)
 	FILE *file;
 	long size;
 
-	snprintf(path, sizeof(path), "%s/tests/unit/symbols/%s", build ? build : ".", name);
+	snprintf(path, sizeof(path), "%s/tests/unit/symbols/%s", build, name);
 	file = fopen(path, "rb");
 	ck_assert_ptr_nonnull(file);
 	fseek(file, 0, SEEK_END);
