@@ -172,8 +172,8 @@ shift
 trap 'got=1' INT
 "\$@" <"$work/line" &
 echo \$! >"$work/workload"
-# As perf, start no other program before the workload.
-until read -r name <"/proc/\$!/comm" && [ "\$name" = "\${1##*/}" ]; do :; done
+# As perf, start no other program before the workload, which may be over already.
+while kill -0 \$! && ! { read -r name <"/proc/\$!/comm" && [ "\$name" = "\${1##*/}" ]; }; do :; done 2>/dev/null
 # A signal may come before a wait.
 while [ -z "\$got" ] && kill -0 \$! 2>/dev/null; do sleep 0.02; done
 cp "$work/try" "\$output"
