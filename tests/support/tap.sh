@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Sourced by shell tests: reports in TAP on stdout.
 #   tap_plan N; then tap_ok/tap_skip/tap_check per test; tap_done at the end.
+# Scripts change directory; started by hand, they may have relative paths.
+top_srcdir=$(cd "${top_srcdir:-.}" && pwd) top_builddir=$(cd "${top_builddir:-.}" && pwd)
 tap_count=0
 tap_failed=0
 tap_name="the first one"
@@ -8,15 +10,15 @@ tap_name="the first one"
 trap 'echo "# not at its end: $tap_name"; exit 143' TERM
 
 # No caches of the user: perf's ~/.debug has files of earlier runs under their build ids.
-# Root's programs make a folder that does not exist; below a file there is none.
-# The same holds for ccache, which has no place then.
+# As root, programs create a folder that does not exist, but not below a file. ccache is off, as it
+# has no cache without a home.
 HOME=/dev/null CCACHE_DISABLE=1
 export HOME CCACHE_DISABLE
-# Nor settings of the user.
+# No settings of the user.
 unset XDG_CONFIG_HOME PTRACE2FTF_OPTIONS
 
-# The program that cuts streams every PTRACE2FTF_SEGMENT bytes.
-segments=${top_builddir-}/tests/support/ptrace2ftf-segments
+# The program with segments of PTRACE2FTF_SEGMENT bytes.
+segments=$top_builddir/tests/support/ptrace2ftf-segments
 
 tap_ok() { # STATUS NAME: 0 passes
 	tap_count=$((tap_count + 1))
@@ -33,7 +35,7 @@ tap_skip() { # NAME REASON
 	echo "ok $tap_count - $1 # SKIP $2"
 }
 
-tap_check() { # NAME COMMAND...: runs the command; what it prints is shown as diagnostics
+tap_check() { # NAME COMMAND...: run the command; show its output if it fails
 	tap_name=$1
 	shift
 	tap_output=$("$@" 2>&1) && tap_status=0 || tap_status=$?
@@ -41,7 +43,7 @@ tap_check() { # NAME COMMAND...: runs the command; what it prints is shown as di
 	tap_ok $tap_status "$tap_name"
 }
 
-tap_sampled() { # N: true at every Nth call, and at each with LONG=1
+tap_sampled() { # N: return true at every Nth call; at each with LONG=1
 	tap_calls=$((${tap_calls:-0} + 1))
 	[ "$LONG" ] || [ $((tap_calls % $1)) -eq 0 ]
 }
