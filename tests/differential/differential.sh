@@ -39,7 +39,7 @@ record untimed --no-tsc -- "$programs/static/tail"
 record version_a -- "$programs/static/version_a"
 record version_b -- "$programs/static/version_b"
 
-count=${COUNT-40}
+count=${COUNT-24}
 if [ -n "${LONG-}" ]; then
 	count=${COUNT-3000}
 	record family --cpus=2 -- "$programs/family"

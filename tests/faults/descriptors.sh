@@ -96,13 +96,14 @@ any_number() { # STDIN WORDS...
 }
 
 symfs=--symfs=in
-# The first command has every fault; of the others each has every twelfth, by turns.
+# The first command has every second fault; of the others each has every 16th, by turns.
 conversion() { # WHAT FUNCTION STDIN WORDS...
 	tap_check "$@"
-	[ "$LONG" ] || step=12 first=$((first % 12 + 1))
+	[ "$LONG" ] || step=16 first=$((first % 16 + 1))
 }
 conversions() { # FUNCTION WHAT
-	step=1 first=1
+	step=2 first=1
+	[ -z "$LONG" ] || step=1
 	conversion "$2" "$1" stdin -q $symfs in/perf.data -o out/x.ftf
 	conversion "$2, compressed" "$1" stdin -q $symfs in/perf.data -o out/x.ftf.gz
 	conversion "$2, with --json" "$1" stdin -q $symfs in/perf.data -o out/x.ftf --json=out/x.json

@@ -68,7 +68,7 @@ each() { # KIND LIMIT OUTPUT OPTIONS...
 
 symfs=--symfs=$work/sample
 # Until the trace is complete they are those of the first.
-few=10 many=50
+few=5 many=20
 [ -z "$LONG" ] || few=40 many=100
 tap_check "any allocation may fail" each malloc $many "$work/out/x.ftf" $symfs "$work/perf.data"
 tap_check "any allocation may fail while the output is compressed" \
@@ -82,8 +82,10 @@ keeps_what_was_there() {
 	echo old >"$work/old"
 	convert malloc:0 "$work/out/x.ftf" $symfs "$work/perf.data"
 	total=$(cat "$work/count")
+	step=-3
+	[ -z "$LONG" ] || step=-1
 	# From the last allocation back: those of the summary.
-	for number in $(seq "$total" -1 $((total - 40))); do
+	for number in $(seq "$total" $step $((total - 40))); do
 		cp "$work/old" "$work/out/x.ftf"
 		convert "malloc:$number+" "$work/out/x.ftf" $symfs "$work/perf.data"
 		case $status in

@@ -68,11 +68,11 @@ each() { # OPTIONS...
 	while [ $number -le "$total" ]; do
 		holds $number "$@" || return 1
 		number=$((number + 1))
-		[ "$LONG" ] || [ $number -lt $one_by_one ] || number=$((number + number / 10))
+		[ "$LONG" ] || [ $number -lt $one_by_one ] || number=$((number + number / 5))
 	done
 }
 
-one_by_one=50
+one_by_one=25
 # Each command with a recording.
 commands() { # SUFFIX RECORDING FUNCTION
 	tap_check "a trace$1" each -qj1 $symfs "$2" -o x.ftf

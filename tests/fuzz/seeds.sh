@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Fuzz targets over the seeds, over what was found with them, and over what is
 # made of both (run_inputs.c); under `make fuzz` libFuzzer begins with the same.
-# Without LONG=1 half of the inputs, and of those that take a whole conversion an eighth.
+# Without LONG=1 a quarter of the inputs; 1 of 16 for targets that convert.
 . "$top_srcdir/tests/support/tap.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -11,9 +11,9 @@ tap_check "seeds are made" "$top_srcdir/tests/fuzz/corpus.sh" "$top_builddir" "$
 for folder in "$work"/*; do
 	target=$(basename "$folder")
 	case $target${LONG:+-long} in
-	run | options) FUZZ_ROUNDS=32 ;;
+	run | options) FUZZ_ROUNDS=16 ;;
 	*-long) FUZZ_ROUNDS=256 ;;
-	*) FUZZ_ROUNDS=128 ;;
+	*) FUZZ_ROUNDS=64 ;;
 	esac
 	export FUZZ_ROUNDS
 	tap_check "$target: no input makes it hang, overrun or contradict itself" \

@@ -93,9 +93,10 @@ if record full; then
 	record snapshot --snapshot=4096
 	record losses --lose=3000 --cyc
 	record overflows --overflows=1000 --per-thread
-	for name in ${LONG:+full snapshot} losses overflows; do
+	for name in ${LONG:+full snapshot overflows} losses; do
 		check "ptsim, $name" "$work/$name"
 	done
+	[ "$LONG" ] || tap_check "ptsim, overflows: whatever is chosen" choices "$work/overflows"
 else
 	tap_skip "ptsim's recordings" "programs cannot be traced here"
 fi

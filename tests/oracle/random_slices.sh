@@ -5,7 +5,7 @@
 . "$top_srcdir/tests/support/tap.sh"
 here=$(cd "$top_srcdir/tests/oracle" && pwd)
 tools=$(cd "$top_builddir" && pwd)
-count=${COUNT:-200}
+count=${COUNT:-100}
 first=${FIRST:-1}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -164,6 +164,8 @@ EXTRA_DIST += tests/programs/coverage.c tests/programs/coverage.cc tests/program
 PLUGINS = tests/programs/plugin_a.so tests/programs/plugin_b.so
 check_DATA = $(PLUGINS)
 CLEANFILES += $(PLUGINS)
+# tests/support/stack_rules.sh keeps what objdump says of a program.
+CLEANFILES += tests/programs/*.listing tests/programs/static/*.listing
 $(PLUGINS): tests/programs/plugin.c
 	$(AM_V_CC)name=`basename $@ .so` && $(MKDIR_P) tests/programs && \
 		$(CC) $(PROGRAM_CFLAGS) -fPIC -shared -DNAME=$$name -o $@ $(top_srcdir)/tests/programs/plugin.c

@@ -154,7 +154,7 @@ check_losses() { # TITLE OPTIONS... -- PROGRAM ARGS
 
 # Static programs where the loader is not the point: a third of the instructions.
 selection() {
-	check_libipt "recursion" -- "$programs/recursion"
+	check_libipt "recursion" -- "$static/recursion"
 	check_libipt "recursion, CYC" --cyc --seed=7 -- "$static/recursion"
 	check "recursion, no timing" --no-tsc --no-mtc --per-thread -- "$static/recursion"
 	check_libipt "tail calls, no RET compression" --no-retcomp -- "$static/tail"

@@ -12,8 +12,6 @@ command -v go >/dev/null || tap_skip_all "no go"
 cat >"$work/main.go" <<'END'
 package main
 
-import "fmt"
-
 var leaves int
 
 //go:noinline
@@ -83,21 +81,21 @@ func main() {
 		in <- i
 		sum += <-out
 	}
-	fmt.Println(leaves, sum)
+	println(leaves, sum) // package fmt takes seconds to compile
 }
 END
 GOCACHE=$work/cache GOFLAGS=-mod=mod go build -o "$work/program" "$work/main.go" 2>"$work/messages" &&
-	GOCACHE=$work/cache go build -ldflags '-s -w' -o "$work/stripped" "$work/main.go" ||
+	strip -o "$work/stripped" "$work/program" ||
 	tap_skip_all "cannot build a Go program: $(head -n 1 "$work/messages")"
 "$ptsim" record -o "$work/perf.data" -- "$work/program" >/dev/null 2>"$work/messages" ||
 	tap_skip_all "programs cannot be traced here: $(cat "$work/messages")"
 
 # The next of the program's functions around each of them; no signal's handler is between.
 has_its_callers() { # PROGRAM [SETTING]
-	"$ptsim" record -o "$work/perf.data" -- ${2+env "$2"} "$1" >"$work/output" 2>"$work/messages" ||
+	"$ptsim" record -o "$work/perf.data" -- ${2+env "$2"} "$1" 2>"$work/messages" ||
 		{ cat "$work/messages"; return 1; }
 	"$top_builddir/ptrace2ftf" -q --no-warn --format=slices "$work/perf.data" >"$work/slices" || return 1
-	awk -v leaves="$(cut -d ' ' -f 1 "$work/output")" -v exact="${2+1}" '
+	awk -v leaves="$(sed -n 's/^\([0-9]*\) [0-9]*$/\1/p' "$work/messages")" -v exact="${2+1}" '
 		BEGIN {
 			split("leaf:deep leaf:grow leaf:after leaf:catch deep:deep deep:grow grow:serve " \
 			      "fall:fall fall:guarded guarded:guarded guarded:catch handler:fall " \

@@ -90,7 +90,7 @@ if record -- "$static/tail"; then
 	check "snapshot" 300 --psb-period=512 --snapshot=8192 -- "$static/recursion"
 	check "a buffer per thread" 300 --psb-period=512 --per-thread -- "$static/threads"
 	check "no time stamps" 300 --psb-period=512 --no-tsc -- "$static/tail"
-	check "2 MB, CYC, wherever it is cut" "whole 20000 300" --cyc --per-thread --repeat=2000000 -- "$static/indirect"
+	check "500 kB, CYC, wherever it is cut" "whole 20000 300" --cyc --per-thread --repeat=500000 -- "$static/indirect"
 else
 	tap_skip "ptsim's recordings" "programs cannot be traced here"
 fi

@@ -60,8 +60,8 @@ for input in whole lost; do
 	for options in --inline --depth=1 --depth=3 --unnamed=files --min-duration=100ns '--hide=_int_*' --min-duration=1us\ --hide=work; do
 		# After a loss any function may be the outermost one, whose own code no slice has if it is hidden.
 		case $input$options in lost*--hide*) continue ;; esac
-		# These `make check` takes of the whole trace only.
-		case $LONG$input$options in lost--depth=1 | lost--unnamed* | lost--min*) continue ;; esac
+		# `make check` takes a few of them.
+		case $LONG$input$options in whole--depth=1 | whole--min*ns | lost--depth=1 | lost--unnamed* | lost--min*) continue ;; esac
 		still_all() { same_costs $input $options && [ "$slices" = "$all" ]; }
 		tap_check "$input, $options: the same as without" still_all
 	done
@@ -141,6 +141,7 @@ same_calls() { # INPUT OPTIONS...
 }
 for input in whole lost; do
 	for options in '' --depth=1 --depth=3 --min-duration=100ns '--hide=*a*' --inline --stacks=magic-trace; do
+		case $LONG$input$options in whole--depth=1 | lost--*=[13a]* | lost--inline) continue ;; esac
 		tap_check "$input $options: calls and time" same_calls $input $options
 	done
 done
@@ -155,7 +156,7 @@ tap_check "calls of lcov" in_lcov
 folded_slices() { # INPUT OPTIONS...
 	# Trace files have no deeper slices.
 	convert slices "$@" && lines=$(awk '$2 < 512 && !/ \[decode error: / { n++ } END { print n }' "$work/out")
-	for most in 3 50 700; do
+	for most in 3 ${LONG:+50} 700; do
 		convert ftf "$@" --fit=$most --json="$work/json" &&
 			kept=$("$top_builddir/ftfdump" --slices "$work/out" | wc -l) || return 1
 		folded=$(sed -n 's/^ *"slices_folded": \([0-9]*\),*$/\1/p' "$work/json")
@@ -165,6 +166,7 @@ folded_slices() { # INPUT OPTIONS...
 }
 for input in whole lost; do
 	for options in '' --inline --stacks=magic-trace; do
+		[ "$LONG" ] || [ "$input$options" != lost--inline ] || continue
 		tap_check "$input $options: --fit keeps or counts each slice" folded_slices $input $options
 	done
 done

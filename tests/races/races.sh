@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Threads that are delayed here and there (delays.c) write the same bytes as one
-# thread that is not: 8 runs with 2 to 16 threads, 200 with LONG=1.
+# thread that is not: 4 runs with 2 to 16 threads, 200 with LONG=1.
 . "$top_srcdir/tests/support/tap.sh"
 program=$segments
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 [ "$P2F_SANITIZED" != yes ] || tap_skip_all "sanitizers want to be loaded first"
-runs=8
+runs=4
 [ -z "${LONG-}" ] || runs=200
 mkdir "$work/sample"
 "$top_builddir/tests/support/make-sample" "$work/sample"
@@ -31,7 +31,7 @@ same() { # SUFFIX OPTIONS...
 	run=1
 	while [ $run -le $runs ]; do
 		export DELAY_SEED=$run DELAY_US=$((run * 37 % 400 + 1)) DELAY_COUNT=$work/count
-		convert $((2 + run * 2 % 15)) "$top_builddir/tests/races/delays.so" "$work/many.$suffix" "$@" ||
+		convert $((2 + run * 5 % 15)) "$top_builddir/tests/races/delays.so" "$work/many.$suffix" "$@" ||
 			return 1
 		cmp "$work/one.$suffix" "$work/many.$suffix" && cmp "$work/one.$suffix.text" "$work/many.$suffix.text" ||
 			{ echo "run $run"; return 1; }

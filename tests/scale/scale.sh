@@ -84,7 +84,7 @@ much losses 1000000 10000
 much buffers 100000 2000
 much pieces 200000 10000
 "$top_builddir/tests/scale/make-scale" code 75 "$work/sample/code"
-much jumps 100 20
+much jumps 100 10
 much returns 3000000 1000000
 much late 10000 1000
 tap_check "records at times beyond 2^63 ns are left out and counted" ends_in_time
@@ -106,11 +106,11 @@ tap_check "calls that are open at once are held to what memory has room for" no_
 
 # Slices are not kept in memory, whatever is made of them, but for those of one timestamp, of which
 # some hundred thousand wait for the next one: here all have the same.  Kept, each of the 550,000
-# would take 64 bytes or more.  Of formats that share what they keep, `make check` takes one: those of
-# records, of lines, of stored slices, of a table.
+# would take 64 bytes or more.  `make check` takes a format of records, one of lines, and one of stored
+# slices and a table.
 no_slices_in_memory() {
-	formats='ftf slices html functions'
-	[ -z "$LONG" ] || formats="calls chrome speedscope folded $formats"
+	formats="ftf slices html"
+	[ -z "$LONG" ] || formats="calls chrome speedscope folded functions $formats"
 	"$top_builddir/tests/scale/make-scale" pieces 50000 "$work/input" || return 1
 	run 60 none "$work/none"
 	least=$memory

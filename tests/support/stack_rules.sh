@@ -11,10 +11,13 @@ keeps_rules() {
 	command -v objdump >/dev/null || return 0
 	for name in $(awk '{ for (i = 2; i < NF; i += 2) print $i }' "$work/wanted" | sort -u); do
 		for file in $(find "$code" -type f -name "$name" | head -n 1); do
-			# What the awk program reads, of each file once.
-			listing=$work/code.$(echo "$file" | tr / +)
-			[ -f "$listing" ] || objdump -d --no-show-raw-insn "$file" 2>/dev/null |
-				grep -E '^[0-9a-f]+ <|call|jmp|%rsp' >"$listing"
+			# The lines that the awk program reads; those of our programs are kept for other tests.
+			case $file in
+			"$top_builddir"/*) listing=$file.listing ;;
+			*) listing=$work/code.$(echo "$file" | tr / +) ;;
+			esac
+			[ "$listing" -nt "$file" ] || { objdump -d --no-show-raw-insn "$file" 2>/dev/null |
+				grep -E '^[0-9a-f]+ <|call|jmp|%rsp' >"$listing.$$" && mv "$listing.$$" "$listing"; }
 			awk -v file="$name" -f "$top_srcdir/tests/oracle/stack_code.awk" "$work/wanted" "$listing" ||
 				return 1
 		done

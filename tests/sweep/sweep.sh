@@ -23,13 +23,13 @@ mkdir "$work/sample" "$work/seeds"
 "$top_builddir/tests/fuzz/make_seeds" "$work/seeds"
 for name in perf.data stream compressed2; do
 	tap_check "$name: every prefix gives the first slices" \
-		holds prefixes "$(step 1 7)" "$work/sample" "$work/sample/$name"
+		holds prefixes "$(step 1 13)" "$work/sample" "$work/sample/$name"
 done
 for name in file records stream compressed; do
 	recording=$work/seeds/perf_data/$name
-	tap_check "$name: any byte may be wrong" holds bytes "$(step 1 31)" "$work/sample" "$recording"
+	tap_check "$name: any byte may be wrong" holds bytes "$(step 1 61)" "$work/sample" "$recording"
 	tap_check "$name: records may be missing, doubled, and change places" \
-		holds records "$(step 1 5)" "$work/sample" "$recording"
+		holds records "$(step 1 11)" "$work/sample" "$recording"
 done
 
 # One CPU: what is cut off a second CPU's trace happened beside what is not.
@@ -37,11 +37,11 @@ if "$top_builddir/tests/ptsim/ptsim" record --cpus=1 --cyc --seed=5 -o "$work/pe
 	"$top_builddir/tests/programs/static/threads" >/dev/null 2>"$work/messages"; then
 	size=$(wc -c <"$work/perf.data")
 	tap_check "threads: prefixes give the first slices" \
-		holds prefixes "$(step 64 $((size / 40 + 1)))" / "$work/perf.data"
+		holds prefixes "$(step 64 $((size / 20 + 1)))" / "$work/perf.data"
 	tap_check "threads: any byte may be wrong" \
-		holds bytes "$(step 61 $((size / 40 + 1)))" / "$work/perf.data"
+		holds bytes "$(step 61 $((size / 20 + 1)))" / "$work/perf.data"
 	tap_check "threads: records may be missing, doubled, and change places" \
-		holds records "$(step 1 47)" / "$work/perf.data"
+		holds records "$(step 1 97)" / "$work/perf.data"
 else
 	tap_skip "threads: prefixes give the first slices" "$(head -1 "$work/messages")"
 fi
@@ -91,7 +91,7 @@ target_holds() { # LONG-STEP TARGET KIND [PROGRAM]
 	target=$work/set/$2 long=$1
 	hostile "$3" "$4" || return 1
 	size=$(wc -c <"$target")
-	changes=25
+	changes=15
 	[ "$size" -lt 262144 ] || changes=6
 	holds target "$(step "$long" $((size / changes + 1)))" "$work/set" "$work/set/perf.data" "$target"
 }
