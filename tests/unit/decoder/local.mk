@@ -11,11 +11,36 @@ tests_unit_decoder_perf_series_test_SOURCES = tests/unit/decoder/perf_series.c
 tests_unit_decoder_perf_series_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_decoder_perf_series_test_LDADD = $(UNIT_LIBS)
 
+stream_run = tests/unit/decoder/stream_run.c tests/unit/decoder/stream_run.h
 check_PROGRAMS += tests/unit/decoder/pt_stream.test
 TESTS += tests/unit/decoder/pt_stream.test
-tests_unit_decoder_pt_stream_test_SOURCES = tests/unit/decoder/pt_stream.c
+tests_unit_decoder_pt_stream_test_SOURCES = tests/unit/decoder/pt_stream.c $(stream_run)
 tests_unit_decoder_pt_stream_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_decoder_pt_stream_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/decoder/pt_stream_pieces.test
+TESTS += tests/unit/decoder/pt_stream_pieces.test
+tests_unit_decoder_pt_stream_pieces_test_SOURCES = tests/unit/decoder/pt_stream_pieces.c $(stream_run)
+tests_unit_decoder_pt_stream_pieces_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_pt_stream_pieces_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/decoder/pt_stream_packets.test
+TESTS += tests/unit/decoder/pt_stream_packets.test
+tests_unit_decoder_pt_stream_packets_test_SOURCES = tests/unit/decoder/pt_stream_packets.c $(stream_run)
+tests_unit_decoder_pt_stream_packets_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_pt_stream_packets_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/decoder/pt_stream_time.test
+TESTS += tests/unit/decoder/pt_stream_time.test
+tests_unit_decoder_pt_stream_time_test_SOURCES = tests/unit/decoder/pt_stream_time.c $(stream_run)
+tests_unit_decoder_pt_stream_time_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_pt_stream_time_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/decoder/pt_stream_code.test
+TESTS += tests/unit/decoder/pt_stream_code.test
+tests_unit_decoder_pt_stream_code_test_SOURCES = tests/unit/decoder/pt_stream_code.c $(stream_run)
+tests_unit_decoder_pt_stream_code_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_pt_stream_code_test_LDADD = $(UNIT_LIBS)
 
 check_PROGRAMS += tests/unit/decoder/schedule.test
 TESTS += tests/unit/decoder/schedule.test

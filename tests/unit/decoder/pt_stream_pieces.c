@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/* The engine on pieces of trace: holes, full buffers, snapshots and samples. */
+#include "tests/unit/decoder/stream_run.h"
+
+START_TEST(what_precedes_the_first_psb_is_skipped_and_counted)
+{
+	begin(_i);
+	pt_packets_tnt(&run.packets, "tntntn");
+	sample_trace(&run.packets);
+	finish();
+	ck_assert_uint_eq(run.count, 22);
+	ck_assert_uint_eq(run.stats.bytes_skipped, 1);
+	ck_assert_uint_eq(run.stats.bytes_lost, 0);
+}
+END_TEST
+
+/* PSBs and packets straddle pieces; eight bytes is the minimum, because perf pads pieces to it. */
+START_TEST(a_trace_in_pieces_is_one_stream)
+{
+	begin(_i);
+	sample_trace(&run.packets);
+	run.in_pieces = true;
+	finish();
+	ck_assert_uint_eq(run.count, 22);
+	expect(21, BRANCH_SYSCALL, SAMPLE_SYSCALL, 0);
+}
+END_TEST
+
+/* A collision, or data missing anywhere in the record: only the time shows where. */
+START_TEST(lost_data_that_the_kernel_reports_is_a_gap)
+{
+	static const uint64_t flags[] = { PERF_AUX_FLAG_PARTIAL, PERF_AUX_FLAG_COLLISION };
+
+	begin(_i % 2);
+	sample_trace(&run.packets);
+	stamp(SAMPLE_START + 300);
+	perf_data_add_aux_event(&run.data, 0, 100, flags[_i / 2]);
+	finish();
+	ck_assert_uint_eq(run.stats.gaps[GAP_LOST], 1);
+	ck_assert_uint_eq(run.count, 23);
+	ck_assert_uint_eq(diag_kinds(&run.diag), 1);
+	expect_all_bytes_counted();
+}
+END_TEST
+
+/*
+ * The buffer was full in the middle of a TIP, and the CPU restarted with a PSB, whose first bytes
+ * must not complete the TIP.
+ */
+START_TEST(a_full_buffer_is_a_gap_exactly_where_it_was_full)
+{
+	size_t full;
+
+	begin(PT_ENGINE_FAST);
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_MAIN);
+	pt_packets_tnt(&run.packets, "t"); /* main calls work, work calls leaf, leaf returns */
+	full = pt_packets_size(&run.packets) + 3;
+	pt_packets_tip(&run.packets, SAMPLE_SYSCALL);
+	add_piece(0, 0, full);
+	stamp(SAMPLE_START + 300);
+	perf_data_add_aux_event(&run.data, 0, full, PERF_AUX_FLAG_TRUNCATED);
+	full = pt_packets_size(&run.packets);
+	pt_packets_psb(&run.packets, SAMPLE_START + 500, 0);
+	pt_packets_pge(&run.packets, SAMPLE_SYSCALL);
+	pt_packets_pgd(&run.packets, 0);
+	add_piece(full - 6, full, pt_packets_size(&run.packets) - full);
+	finish();
+	ck_assert_uint_eq(run.count, 7);
+	expect(3, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_WORK + 5);
+	ck_assert_uint_eq(run.events[4].kind, BRANCH_GAP);
+	ck_assert_uint_eq(run.events[4].gap, GAP_LOST);
+	ck_assert_uint_eq(run.events[5].flags & BRANCH_TRACE_ON, BRANCH_TRACE_ON);
+	ck_assert_uint_eq(run.events[5].time, SAMPLE_START + 500);
+	expect(6, BRANCH_SYSCALL, SAMPLE_SYSCALL, 0);
+	ck_assert_uint_eq(run.stats.gaps[GAP_LOST], 1);
+	expect_all_bytes_counted();
+}
+END_TEST
+
+/*
+ * The same, but without a PSB, since none was due: the CPU still compresses addresses against
+ * earlier ones, and no packet has the time.
+ */
+START_TEST(tracing_resumes_after_a_full_buffer_without_a_psb)
+{
+	struct pt_packet resume = { .type = ppt_tip_pge };
+
+	begin(_i);
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_MAIN);
+	pt_packets_tnt(&run.packets, "t");
+	if (run.engine == PT_ENGINE_FAST)                        /* libipt reports a second gap */
+		pt_packets_raw(&run.packets, "\xcd\x0a\x10", 3); /* the start of a TIP */
+	stamp(SAMPLE_START + 300);
+	perf_data_add_aux_event(&run.data, 0, pt_packets_size(&run.packets),
+				PERF_AUX_FLAG_TRUNCATED);
+	resume.payload.ip.ipc = pt_ipc_update_16;
+	resume.payload.ip.ip = SAMPLE_SYSCALL & UINT16_MAX;
+	pt_packets_add(&run.packets, &resume);
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+	ck_assert_uint_eq(run.count, 7);
+	expect(3, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_WORK + 5); /* from the last packet */
+	ck_assert_uint_eq(run.events[4].kind, BRANCH_GAP);
+	ck_assert_uint_eq(run.events[4].gap, GAP_LOST);
+	ck_assert_uint_eq(run.events[5].flags & BRANCH_TRACE_ON, BRANCH_TRACE_ON);
+	ck_assert_uint_eq(run.events[5].time, SAMPLE_START + 300);
+	expect(6, BRANCH_SYSCALL, SAMPLE_SYSCALL, 0);
+	ck_assert_uint_eq(run.stats.gaps[GAP_LOST], 1);
+	ck_assert_uint_eq(run.stats.bytes_lost, 0);
+	expect_all_bytes_counted();
+}
+END_TEST
+
+/* Compressed returns after the full buffer match earlier calls: there is no PSB between. */
+START_TEST(returns_after_a_full_buffer_match_calls_before_it)
+{
+	size_t full;
+
+	begin(PT_ENGINE_FAST);
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_MAIN);
+	pt_packets_tnt(&run.packets, "tnttn"); /* leaf and work return, again leaf */
+	pt_packets_fup(&run.packets, SAMPLE_WORK + 7);
+	pt_packets_pgd(&run.packets, 0);
+	full = pt_packets_size(&run.packets);
+	pt_packets_pge(&run.packets, SAMPLE_WORK + 7);
+	pt_packets_tnt(&run.packets, "t");
+	pt_packets_pgd(&run.packets, 0);
+	stamp(SAMPLE_START + 300);
+	perf_data_add_aux_event(&run.data, 0, full, PERF_AUX_FLAG_TRUNCATED);
+	finish();
+	expect(run.count - 2, BRANCH_RETURN, SAMPLE_WORK + 7, SAMPLE_SYSCALL);
+	expect(run.count - 1, BRANCH_SYSCALL, SAMPLE_SYSCALL, 0);
+	ck_assert_uint_eq(run.stats.gaps[GAP_LOST], 1);
+	ck_assert_uint_eq(run.stats.gaps[GAP_MISMATCH], 0);
+}
+END_TEST
+
+/* 64 bytes between two pieces are not in the file: perf could not write them. */
+START_TEST(a_hole_between_pieces_is_a_gap_of_known_size)
+{
+	size_t first;
+
+	begin(_i);
+	sample_trace(&run.packets);
+	first = pt_packets_size(&run.packets);
+	sample_trace(&run.packets);
+	add_piece(0, 0, first);
+	add_piece(first + 64, first, first);
+	finish();
+	ck_assert_uint_eq(run.count, 2 * 22 + 1);
+	ck_assert_uint_eq(run.events[22].gap, GAP_LOST);
+	ck_assert_uint_eq(run.stats.bytes_missing, 64);
+	expect_all_bytes_counted();
+}
+END_TEST
+
+/*
+ * Three snapshots: the second one repeats the end of the first, so they are one trace; the third is
+ * later.
+ */
+START_TEST(snapshots_that_overlap_are_joined_and_others_are_apart)
+{
+	size_t whole, second, third;
+
+	begin(_i);
+	sample_trace(&run.packets);
+	whole = pt_packets_size(&run.packets);
+	pt_packets_psb(&run.packets, SAMPLE_START + 1000, 0);
+	pt_packets_pge(&run.packets, SAMPLE_SYSCALL);
+	second = pt_packets_size(&run.packets);
+	pt_packets_pgd(&run.packets, 0);
+	third = pt_packets_size(&run.packets);
+	pt_packets_psb(&run.packets, SAMPLE_START + 2000, 0);
+	pt_packets_pge(&run.packets, SAMPLE_SYSCALL);
+	pt_packets_pgd(&run.packets, 0);
+	stamp(SAMPLE_START + 100);
+	perf_data_add_aux_event(&run.data, 0, 4096, PERF_AUX_FLAG_OVERWRITE);
+	add_piece(0, 0, second);
+	add_piece(0, whole - 20, third - whole + 20);
+	add_piece(0, third, pt_packets_size(&run.packets) - third);
+	finish();
+	/* The sample; on and off; a gap; on and off. */
+	ck_assert_uint_eq(run.count, 22 + 2 + 1 + 2);
+	ck_assert_uint_eq(run.events[24].kind, BRANCH_GAP);
+	/* seeds.md: an end of a snapshot resets the stacks (-multi-snapshot) */
+	ck_assert_uint_eq(run.events[24].gap, GAP_NOT_RECORDED);
+	ck_assert_uint_eq(run.stats.gaps[GAP_NOT_RECORDED], 1);
+	ck_assert_uint_eq(run.stats.gaps[GAP_LOST], 0);
+	ck_assert_uint_ge(run.stats.bytes_repeated, second - whole + 20);
+	expect_all_bytes_counted();
+}
+END_TEST
+
+/* PERF_RECORD_SAMPLE of an event with trace data: id, pid/tid, time, cpu, size, data. */
+static void add_sample(uint64_t time, size_t from, size_t size)
+{
+	struct {
+		uint64_t id;
+		int32_t pid, tid;
+		uint64_t time, cpu, size;
+		uint8_t bytes[1024];
+	} sample = { 2000, SAMPLE_PID, SAMPLE_PID, time, 0, size, { 0 } };
+
+	memcpy(sample.bytes, run.packets.bytes + from, size);
+	perf_data_add_user_record(&run.data, PERF_RECORD_SAMPLE, &sample,
+				  offsetof(typeof(sample), bytes) + size);
+	run.has_pieces = true;
+}
+
+/*
+ * perf record --aux-sample: each sample has the trace before it.  Only the samples show which
+ * thread ran: there are no context switches.
+ */
+START_TEST(samples_with_trace_data_are_pieces_of_their_cpus_trace)
+{
+	struct perf_data_event event = {
+		.attr = { .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID |
+					 PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_AUX },
+		.first_id = 2000,
+	};
+	size_t whole, last;
+
+	begin(_i);
+	perf_data_add_event(&run.data, &event);
+	sample_trace(&run.packets);
+	whole = pt_packets_size(&run.packets);
+	pt_packets_psb(&run.packets, SAMPLE_START + 2000, 0);
+	last = pt_packets_size(&run.packets);
+	pt_packets_pge(&run.packets, SAMPLE_SYSCALL);
+	pt_packets_pgd(&run.packets, 0);
+	add_sample(SAMPLE_START + 900, 0, whole);
+	add_sample(SAMPLE_START + 1900, whole, last - whole);
+	add_sample(SAMPLE_START + 2900, whole, pt_packets_size(&run.packets) - whole);
+	finish();
+	/* The sample, a gap, on and off. */
+	ck_assert_uint_eq(run.count, 22 + 1 + 2);
+	ck_assert_uint_eq(run.events[22].gap, GAP_NOT_RECORDED);
+	ck_assert_int_eq(run.tid, SAMPLE_PID);
+	ck_assert_uint_eq(run.stats.bytes_repeated, last - whole);
+	expect_all_bytes_counted();
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("pt_stream_pieces");
+	TCase *all = tcase_create("pt_stream_pieces");
+
+	tcase_add_loop_test(all, what_precedes_the_first_psb_is_skipped_and_counted, 0, 2);
+	tcase_add_loop_test(all, a_trace_in_pieces_is_one_stream, 0, 2);
+	tcase_add_loop_test(all, lost_data_that_the_kernel_reports_is_a_gap, 0, 4);
+	tcase_add_test(all, a_full_buffer_is_a_gap_exactly_where_it_was_full);
+	tcase_add_loop_test(all, tracing_resumes_after_a_full_buffer_without_a_psb, 0, 2);
+	tcase_add_test(all, returns_after_a_full_buffer_match_calls_before_it);
+	tcase_add_loop_test(all, a_hole_between_pieces_is_a_gap_of_known_size, 0, 2);
+	tcase_add_loop_test(all, snapshots_that_overlap_are_joined_and_others_are_apart, 0, 2);
+	tcase_add_loop_test(all, samples_with_trace_data_are_pieces_of_their_cpus_trace, 0, 2);
+	suite_add_tcase(suite, all);
+	return unit_run(suite);
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/* The engine on cycles, and on switches of threads. */
+#include "tests/unit/decoder/stream_run.h"
+
+/* An event with a cycle count, up to `ip`. */
+static void expect_cycles(size_t index, uint64_t ip, uint32_t insns, uint32_t cycles)
+{
+	expect(index, BRANCH_COUNTS, ip, 0);
+	ck_assert_uint_eq(run.events[index].insns, insns);
+	ck_assert_uint_eq(run.events[index].cycles, cycles);
+}
+
+/*
+ * "In the case of TNT packets [...] the preceding CYC packet provides the retirement time of the
+ * first branch in the packet." (SDM volume 3, "Cycle Packet Semantics")
+ */
+START_TEST(cycles_end_with_the_first_branch_of_the_packet)
+{
+	static const struct pt_packet cycles = { .type = ppt_cyc, .payload.cyc.value = 30 },
+				      more = { .type = ppt_cyc, .payload.cyc.value = 40 };
+
+	begin(PT_ENGINE_FAST);
+	run.cycles = true;
+	run.in_pieces = _i;
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_MAIN);
+	pt_packets_add(&run.packets, &cycles);
+	pt_packets_tnt(&run.packets, "tt");
+	pt_packets_add(&run.packets, &more);
+	pt_packets_tip(&run.packets, SAMPLE_WORK + 5);
+	pt_packets_add(&run.packets, &cycles);
+	pt_packets_tnt(&run.packets, "n");
+	finish();
+	expect(3, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_WORK + 5);
+	expect_cycles(4, SAMPLE_WORK + 5, 0, 30);
+	expect(5, BRANCH_COND, SAMPLE_WORK + 5, SAMPLE_WORK);
+	expect(6, BRANCH_CALL, SAMPLE_WORK, SAMPLE_LEAF);
+	expect(7, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_WORK + 5);
+	expect_cycles(8, SAMPLE_WORK + 5, 0, 40);
+	expect_cycles(9, SAMPLE_WORK + 7, 1, 30);
+}
+END_TEST
+
+/*
+ * The next MTC is far away.  The first AUX record, 700 ticks after the TSC, reports 1000 cycles,
+ * and the second one 500 more.
+ */
+START_TEST(cycles_between_mtcs_do_not_pass_the_aux_record_of_their_bytes)
+{
+	static const struct perf_data_pt_info info = {
+		.pmu_type = SAMPLE_PMU,
+		.time_mult = 1,
+		.cap_user_time_zero = 1,
+		.tsc_bit = 0x400,
+		.noretcomp_bit = 0x800,
+		.mtc_bit = 0x200,
+		.mtc_freq_bits = 0x3c000,
+		.tsc_ctc_ratio_n = 1000,
+		.tsc_ctc_ratio_d = 1,
+		.per_cpu_mmaps = 1,
+		.cyc_bit = 2,
+		.max_nonturbo_ratio = 25,
+	};
+	static const struct pt_packet cycles = { .type = ppt_cyc, .payload.cyc.value = 1000 },
+				      few = { .type = ppt_cyc, .payload.cyc.value = 500 },
+				      tma = { .type = ppt_tma };
+	size_t reported;
+
+	begin(PT_ENGINE_FAST);
+	run.data.events[0].attr.config |= info.cyc_bit | info.mtc_bit | 6 << 14;
+	perf_data_add_pt_info(&run.data, &info, NULL);
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_add(&run.packets, &tma);
+	pt_packets_pge(&run.packets, SAMPLE_MAIN);
+	pt_packets_add(&run.packets, &cycles);
+	pt_packets_tnt(&run.packets, "t");
+	reported = pt_packets_size(&run.packets);
+	stamp(SAMPLE_START + 700);
+	perf_data_add_aux_event(&run.data, 0, reported, 0);
+	pt_packets_add(&run.packets, &few);
+	pt_packets_tnt(&run.packets, "nt");
+	stamp(SAMPLE_START + 5000);
+	perf_data_add_aux_event(&run.data, reported, pt_packets_size(&run.packets) - reported, 0);
+	finish();
+	expect(3, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_WORK + 5);
+	ck_assert_uint_eq(run.events[3].time, SAMPLE_START + 700);
+	expect(4, BRANCH_RETURN, SAMPLE_WORK + 7, SAMPLE_MAIN + 5);
+	ck_assert_uint_eq(run.events[4].time, SAMPLE_START + 1500);
+}
+END_TEST
+
+/*
+ * Timing packets are 300 ns early or late; the switch record is at SAMPLE_START + 1000.  The thread
+ * changes at the entry of __switch_to (here KERNEL_SYS), not at the timing packet.
+ */
+START_TEST(threads_change_where_the_kernel_switches_them)
+{
+	char path[PERF_DATA_PATH];
+
+	begin(_i / 3);
+	add_kernel(path);
+	run.switch_ip = KERNEL_SYS;
+	stamp(SAMPLE_START + 1000);
+	perf_data_add_switch(&run.data, true, SAMPLE_PID, SAMPLE_PID + 1);
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_SYSCALL);
+	pt_packets_tsc(&run.packets, SAMPLE_START + 1000 + 300 * (_i % 3 - 1));
+	pt_packets_tip(&run.packets, KERNEL);
+	pt_packets_tnt(&run.packets, "t");
+	pt_packets_tip(&run.packets, SAMPLE_SYSCALL + 2);
+	pt_packets_fup(&run.packets, SAMPLE_SYSCALL + 2);
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+	unlink(path);
+	expect(1, BRANCH_SYSCALL, SAMPLE_SYSCALL, KERNEL);
+	ck_assert_int_eq(run.tids[1], SAMPLE_PID);
+	expect(2, BRANCH_CALL, KERNEL, KERNEL_SYS);
+	ck_assert_int_eq(run.tids[2], SAMPLE_PID);
+	expect(3, BRANCH_RETURN, KERNEL_SYS, KERNEL + 5);
+	ck_assert_int_eq(run.tids[3], SAMPLE_PID + 1);
+}
+END_TEST
+
+/* A system call, up to a FUP, after which tracing goes off. */
+static void add_system_call(uint64_t time)
+{
+	pt_packets_pge(&run.packets, SAMPLE_SYSCALL);
+	pt_packets_tsc(&run.packets, time);
+	pt_packets_tip(&run.packets, KERNEL);
+	pt_packets_tnt(&run.packets, "t");
+	pt_packets_tip(&run.packets, SAMPLE_SYSCALL + 2);
+	pt_packets_fup(&run.packets, SAMPLE_SYSCALL + 2);
+	pt_packets_pgd(&run.packets, 0);
+}
+
+/* Even if the path was decoded before. */
+START_TEST(threads_change_there_each_time)
+{
+	char path[PERF_DATA_PATH];
+
+	begin(_i);
+	add_kernel(path);
+	run.switch_ip = KERNEL_SYS;
+	stamp(SAMPLE_START + 1000);
+	perf_data_add_switch(&run.data, true, SAMPLE_PID, SAMPLE_PID + 1);
+	perf_data_stamp(&run.data, (struct perf_data_stamp){ .time = SAMPLE_START + 3000,
+							     .pid = SAMPLE_PID,
+							     .tid = SAMPLE_PID + 1 });
+	perf_data_add_switch(&run.data, true, SAMPLE_PID, SAMPLE_PID);
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	add_system_call(SAMPLE_START + 1000);
+	add_system_call(SAMPLE_START + 3000);
+	finish();
+	unlink(path);
+	for (size_t i = 0; i < 2; i++) {
+		expect(6 * i + 2, BRANCH_CALL, KERNEL, KERNEL_SYS);
+		ck_assert_int_eq(run.tids[6 * i + 2], SAMPLE_PID + (int)i);
+		expect(6 * i + 3, BRANCH_RETURN, KERNEL_SYS, KERNEL + 5);
+		ck_assert_int_eq(run.tids[6 * i + 3], SAMPLE_PID + !i);
+	}
+}
+END_TEST
+
+/* Also by an interrupt's return: the thread may be preempted before it leaves the kernel. */
+START_TEST(where_the_kernel_enters_user_code_this_is_of_the_program_that_exec_ran)
+{
+	const uint64_t work = SAMPLE_WORK + MOVED;
+	bool interrupted = _i / 2;
+	char path[PERF_DATA_PATH];
+
+	begin(_i % 2);
+	add_kernel(path);
+	stamp(SAMPLE_START + 1000);
+	perf_data_add_comm(&run.data, PERF_RECORD_MISC_COMM_EXEC, SAMPLE_PID, SAMPLE_PID, "new");
+	add_mapping(SAMPLE_CODE, 0x100, MOVED);
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_SYSCALL);
+	pt_packets_tip(&run.packets, KERNEL);
+	pt_packets_tsc(&run.packets, SAMPLE_START + 2000);
+	pt_packets_tnt(&run.packets, "t");
+	if (interrupted) {
+		pt_packets_fup(&run.packets, KERNEL + 5);
+		pt_packets_tip(&run.packets, KERNEL_FAULT);
+	}
+	pt_packets_tip(&run.packets, work);
+	pt_packets_tnt(&run.packets, "tn");
+	pt_packets_fup(&run.packets, work + 7);
+	pt_packets_pgd(&run.packets, 0);
+	finish();
+	unlink(path);
+	expect(4 + interrupted, interrupted ? BRANCH_IRET : BRANCH_SYSRET,
+	       interrupted ? KERNEL_FAULT + 1 : KERNEL + 5, work);
+	expect(5 + interrupted, BRANCH_CALL, work, SAMPLE_LEAF + MOVED);
+	ck_assert_ptr_ne(run.events[1].space, run.events[4 + interrupted].space);
+	for (size_t i = 0; i < run.count; i++)
+		ck_assert_int_ne(run.events[i].kind, BRANCH_GAP);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("pt_stream_time");
+	TCase *all = tcase_create("pt_stream_time");
+
+	tcase_add_loop_test(all, cycles_end_with_the_first_branch_of_the_packet, 0, 2);
+	tcase_add_test(all, cycles_between_mtcs_do_not_pass_the_aux_record_of_their_bytes);
+	tcase_add_loop_test(all, threads_change_where_the_kernel_switches_them, 0, 6);
+	tcase_add_loop_test(all, threads_change_there_each_time, 0, 2);
+	tcase_add_loop_test(
+		all, where_the_kernel_enters_user_code_this_is_of_the_program_that_exec_ran, 0, 4);
+	suite_add_tcase(suite, all);
+	return unit_run(suite);
+}
