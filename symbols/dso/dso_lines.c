@@ -73,15 +73,26 @@ static struct source_line make_line(struct dso *dso, const struct line_row *row)
 	return (struct source_line){ name_source(dso, row), row->line, row->column };
 }
 
-static struct source_line find_line(struct dso *dso, uint64_t vaddr)
+/* As line_table_find(), with a warning of damage. */
+static int find_row(struct dso *dso, uint64_t vaddr, struct line_row *row)
 {
-	struct source_line line = { 0 };
 	struct error err = { 0 };
-	struct line_row row;
+	int status;
 
 	if (!dso->lines_loaded)
 		load_lines(dso);
-	switch (line_table_find(&dso->lines, vaddr, &row, &err)) {
+	status = line_table_find(&dso->lines, vaddr, row, &err);
+	if (status < 0)
+		diag_warn(dso->store->diag, "lines-damaged", "%s: %s", dso->path, err.text);
+	return status;
+}
+
+static struct source_line find_line(struct dso *dso, uint64_t vaddr)
+{
+	struct source_line line = { 0 };
+	struct line_row row;
+
+	switch (find_row(dso, vaddr, &row)) {
 	case 1:
 		line = make_line(dso, &row);
 		break;
@@ -95,9 +106,6 @@ static struct source_line find_line(struct dso *dso, uint64_t vaddr)
 				  "%s: its table of lines takes too much time to read; the rest of "
 				  "its code has no lines",
 				  dso->path);
-		break;
-	case -1:
-		diag_warn(dso->store->diag, "lines-damaged", "%s: %s", dso->path, err.text);
 		break;
 	}
 	return line;
@@ -322,4 +330,43 @@ const struct inlined_call *dso_inlined_at(struct dso *dso, uint64_t vaddr)
 	if (range)
 		dso_find_inlined(dso, vaddr - range->vaddr + range->offset, &code);
 	return code.innermost;
+}
+
+/* Fill the frames from the innermost on, with the dso's lock held. */
+static size_t fill_frames(struct dso *dso, uint64_t vaddr, struct source_frame *frames)
+{
+	struct name_table *names = dso->store->names;
+	struct inline_hit hit;
+	struct line_row row;
+	uint32_t index;
+	size_t count = 0;
+
+	if (find_row(dso, vaddr, &row) != 1 ||
+	    inline_table_find(&dso->inlined, &dso->lines, vaddr, &hit, NULL) != 1)
+		return 0;
+	for (index = hit.call; index != RANGE_NONE && count < SOURCE_FRAMES - 1; count++) {
+		const struct inline_call *call = &hit.function->calls[index];
+
+		if (!call->name)
+			return 0;
+		frames[count] =
+			(struct source_frame){ name_intern_text(names, call->name),
+					       row.line - call->declared, row.discriminator };
+		row = call->at;
+		index = call->parent;
+	}
+	frames[count] =
+		(struct source_frame){ symbol_function(dso_symbol_at(dso, vaddr))->linkage,
+				       row.line - hit.function->at.line, row.discriminator };
+	return index == RANGE_NONE ? count + 1 : 0;
+}
+
+size_t dso_source_frames(struct dso *dso, uint64_t vaddr, struct source_frame frames[SOURCE_FRAMES])
+{
+	size_t count;
+
+	pthread_mutex_lock(&dso->store->lock);
+	count = fill_frames(dso, vaddr, frames);
+	pthread_mutex_unlock(&dso->store->lock);
+	return count;
 }

@@ -251,6 +251,22 @@ struct inlined_code {
  */
 bool dso_find_inlined(struct dso *dso, uint64_t file_offset, struct inlined_code *code);
 
+/* A function that has the code at an address, or in which a call of the next one was inlined. */
+struct source_frame {
+	const struct name *function; /* as in the symbol table or the debug information */
+	uint32_t line;               /* less that of the function's name, modulo 2^32 */
+	uint32_t discriminator;      /* of DWARF's line table, or the inlined call */
+};
+
+#define SOURCE_FRAMES 64
+
+/*
+ * Find the functions of the code at a virtual address, from the innermost inlined one to that of
+ * the symbol.  Returns how many; 0 if they are unknown, or more.
+ */
+size_t dso_source_frames(struct dso *dso, uint64_t vaddr,
+			 struct source_frame frames[SOURCE_FRAMES]);
+
 /* Returns the innermost inlined call at a virtual address of code; NULL: unknown, or none. */
 const struct inlined_call *dso_inlined_at(struct dso *dso, uint64_t vaddr);
 

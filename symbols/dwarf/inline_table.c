@@ -7,6 +7,9 @@
 /* Blocks and inlined calls nest; compilers stay far below this. */
 #define DEPTH_MAX 200
 
+/* DW_AT_GNU_discriminator of LLVM's Dwarf.def, which elfutils 0.188 lacks. */
+#define AT_GNU_DISCRIMINATOR 0x2136
+
 struct inline_unit {
 	Dwarf_Off offset;   /* of the unit's entry in .debug_info */
 	Dwarf_Die skeleton; /* the unit's entry */
@@ -137,6 +140,8 @@ static bool add_call(struct inline_reader *reader, Dwarf_Die *die, uint32_t pare
 			 &call.at);
 	call.at.line = number_of(die, DW_AT_call_line);
 	call.at.column = number_of(die, DW_AT_call_column);
+	call.at.discriminator = number_of(die, AT_GNU_DISCRIMINATOR);
+	call.declared = number_of(die, DW_AT_decl_line);
 	*ARRAY_ADD(function->calls, function->count, function->room) = call;
 	return add_ranges(reader, die, &function->ranges, (uint32_t)function->count - 1);
 }

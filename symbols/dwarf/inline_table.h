@@ -40,6 +40,7 @@ struct line_row {
 	const char *file;      /* NULL: unknown; borrowed from the table */
 	uint32_t line;         /* 0: unknown */
 	uint32_t column;       /* 0: unknown */
+	uint32_t discriminator;
 };
 
 /* Returns whether a file has debug information. */
@@ -111,6 +112,7 @@ struct inline_function {
 	struct inline_call {
 		const char *name;   /* linkage name, else name, of the function; NULL: unknown */
 		struct line_row at; /* the call's source location; parts may be unknown */
+		uint32_t declared;  /* line of the function's name; 0: unknown */
 		uint32_t parent;    /* index of the call around it; RANGE_NONE: the function */
 		void *data;         /* the caller's own; NULL at first */
 	} * calls;                  /* owned; each after its parent, so that the innermost holds */

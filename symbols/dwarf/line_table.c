@@ -228,13 +228,16 @@ static int read_rows(struct line_table *table, Dwarf_Die *unit, Dwarf_Lines **li
 static struct line_row read_row(Dwarf_Die *unit, Dwarf_Line *line)
 {
 	struct line_row row = { .file = dwarf_linesrc(line, NULL, NULL) };
+	unsigned discriminator = 0;
 	int number = 0, column = 0;
 
 	dwarf_lineno(line, &number);
 	dwarf_linecol(line, &column);
+	dwarf_linediscriminator(line, &discriminator);
 	row.directory = directory_of(unit, row.file);
 	row.line = number > 0 ? (uint32_t)number : 0;
 	row.column = column > 0 ? (uint32_t)column : 0;
+	row.discriminator = discriminator;
 	return row;
 }
 
