@@ -526,22 +526,28 @@ static bool adds_register(const uint8_t *bytes, size_t length)
 		(bytes[1] == 0x03 && (bytes[2] & 0x38) == 0x20));
 }
 
+static bool is_jump(const struct function_code *code, uint64_t offset)
+{
+	struct insn insn = insn_decode(code->bytes + offset, code->size - offset, INSN_MODE_64);
+
+	return insn.kind == BRANCH_JUMP || insn.kind == BRANCH_COND;
+}
+
 uint64_t stack_effect_keeps_frame_from(const struct function_code *code, uint64_t offset)
 {
 	const struct sp_state fresh = { .put = NO_WORD };
 	struct sp_state state = fresh;
-	uint64_t at = 0, next, drop = 0, from = 0;
+	uint64_t next, drop = 0, from = 0;
 	bool reached = false;
 
-	for (; at < code->size && from <= offset; at = next) {
+	if (offset >= code->size || code->size > FUNCTION_BYTES || !is_jump(code, offset))
+		return NEVER_KEPT;
+	for (uint64_t at = 0; at < code->size && from <= offset; at = next) {
 		const uint8_t *bytes = code->bytes + at;
 		struct insn insn = insn_decode(bytes, code->size - at, INSN_MODE_64);
-		uint64_t to;
+		uint64_t to = at + insn.length + (uint64_t)(int64_t)insn.distance;
 
-		if (at > FUNCTION_BYTES)
-			return NEVER_KEPT;
 		next = at + (insn.length ? insn.length : 1);
-		to = next + (uint64_t)(int64_t)insn.distance;
 		/* Data: LuaJIT has an address in front of the code of its callbacks. */
 		if (!insn.length) {
 			from = drop = next;
@@ -553,11 +559,10 @@ uint64_t stack_effect_keeps_frame_from(const struct function_code *code, uint64_
 			drop = next;
 			state = fresh;
 		}
-		if (insn.kind == BRANCH_COND || insn.kind == BRANCH_JUMP) {
-			/* A way that drops something continues in this code. */
-			if (insn.indirect || at == offset || to < code->size)
-				from = drop = to < from ? next : drop;
-		}
+		/* A way that drops something continues in this code. */
+		if ((insn.kind == BRANCH_COND || insn.kind == BRANCH_JUMP) &&
+		    (insn.indirect || at == offset || to < code->size))
+			from = drop = to < from ? next : drop;
 		if (insn.kind == BRANCH_JUMP || insn.kind == BRANCH_RETURN) {
 			state = fresh;
 			drop = from;

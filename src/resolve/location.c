@@ -213,19 +213,11 @@ static uint64_t jump_stays_from(const struct location *from, const struct locati
 				const struct function_code *made)
 {
 	struct function_code code = code_of(from->symbol);
-	uint64_t offset = from->offset;
-	struct insn insn;
 
-	if (!symbol_is_function(to->symbol) || location_is_entry(to) || from->symbol == to->symbol)
+	if (!symbol_is_function(to->symbol) || location_is_entry(to) ||
+	    from->symbol == to->symbol || from->ip >> 63)
 		return NEVER_KEPT;
-	if (!code.size && made)
-		code = *made;
-	if (offset >= code.size || from->ip >> 63)
-		return NEVER_KEPT;
-	insn = insn_decode(code.bytes + offset, code.size - offset, INSN_MODE_64);
-	return insn.kind == BRANCH_JUMP || insn.kind == BRANCH_COND
-		       ? stack_effect_keeps_frame_from(&code, offset)
-		       : NEVER_KEPT;
+	return stack_effect_keeps_frame_from(!code.size && made ? made : &code, from->offset);
 }
 
 struct location_pair location_pair_of(const struct location *from, const struct location *to,
