@@ -44,6 +44,9 @@ held() { # OPTION HUNDREDTHS [HUNDREDTHS-WITHOUT-NAMES, with LONG=1: where the n
 held --inline 180 115
 held --args=full 200
 held --counters=100us 150
+# Counting executions, without lines to look up.
+tap_check "counts of code cost 115 hundredths of decoding at most" \
+	costs_at_most 115 nameless "$(cost --format=none nameless)" --format=lcov
 tap_check "the recording names its thread" test -n "$thread"
 tap_check "one thread costs 115 hundredths of all at most" \
 	costs_at_most 115 named "$plain_named" --tid="$thread"
