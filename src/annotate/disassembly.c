@@ -13,16 +13,21 @@
 /* CPU time that objdump may take, in seconds. */
 #define OBJDUMP_SECONDS 60
 
+/* Memory, in bytes: the file may be mapped whole. */
+#define OBJDUMP_MEMORY ((rlim_t)4 << 30)
+
 static _Noreturn void run_objdump(int to, const char *path, uint64_t begin, uint64_t end)
 {
 	const struct rlimit limit = { OBJDUMP_SECONDS, OBJDUMP_SECONDS };
+	const struct rlimit memory = { OBJDUMP_MEMORY, OBJDUMP_MEMORY };
 	int nothing = open("/dev/null", O_RDWR);
 	char from[48], until[48];
 
 	snprintf(from, sizeof(from), "--start-address=0x%" PRIx64, begin);
 	snprintf(until, sizeof(until), "--stop-address=0x%" PRIx64, end);
 	if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(nothing, STDERR_FILENO) < 0 ||
-	    dup2(to, STDOUT_FILENO) < 0 || setrlimit(RLIMIT_CPU, &limit) < 0)
+	    dup2(to, STDOUT_FILENO) < 0 || setrlimit(RLIMIT_CPU, &limit) < 0 ||
+	    setrlimit(RLIMIT_AS, &memory) < 0)
 		_exit(127);
 	close_from(STDERR_FILENO + 1);
 	sandbox_enter_tool();

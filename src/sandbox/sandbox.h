@@ -37,7 +37,7 @@ int sandbox_enter_server(struct sandbox *sandbox, enum option_sandbox when, stru
 
 /*
  * The same for a program that is started to read files of a recording: it may read and execute
- * files, as far as Landlock is there, and connect to nothing.
+ * files, and connect to nothing, as far as the system has both halves.
  */
 void sandbox_enter_tool(void);
 
@@ -48,13 +48,14 @@ void sandbox_warn(const struct sandbox *sandbox, FILE *out);
 void sandbox_print(const struct sandbox *sandbox, FILE *out);
 
 /*
- * The halves, for sandbox_enter() and sandbox_enter_server().  Each returns NULL if it is
+ * The halves, for the functions above.  Each returns NULL if it is
  * active now; else the reason, a constant.
  */
 const char *sandbox_enter_files(const struct options *options);
 const char *sandbox_enter_calls(const struct options *options);
 const char *sandbox_enter_no_files(void);
 const char *sandbox_enter_server_calls(void);
+const char *sandbox_enter_tool_calls(void);
 
 /* Returns whether an output is a device or a pipe, which the process opens itself. */
 bool sandbox_opens_devices(const struct options *options);

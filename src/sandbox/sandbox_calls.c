@@ -231,17 +231,22 @@ static void allow_own(struct call_filter *filter, const struct options *options)
 	call_filter_allow_if(filter, own, COUNT_OF(own));
 }
 
+static void begin_filter(struct call_filter *filter)
+{
+	call_filter_init(filter);
+	call_filter_allow(filter, file_calls, COUNT_OF(file_calls));
+	call_filter_allow(filter, memory_calls, COUNT_OF(memory_calls));
+	call_filter_allow(filter, thread_calls, COUNT_OF(thread_calls));
+	call_filter_allow(filter, identity_calls, COUNT_OF(identity_calls));
+}
+
 const char *sandbox_enter_calls(const struct options *options)
 {
 	struct call_filter filter;
 
-	call_filter_init(&filter);
+	begin_filter(&filter);
 	if (options->debuginfod)
 		call_filter_allow(&filter, network_calls, COUNT_OF(network_calls));
-	call_filter_allow(&filter, file_calls, COUNT_OF(file_calls));
-	call_filter_allow(&filter, memory_calls, COUNT_OF(memory_calls));
-	call_filter_allow(&filter, thread_calls, COUNT_OF(thread_calls));
-	call_filter_allow(&filter, identity_calls, COUNT_OF(identity_calls));
 	allow_own(&filter, options);
 	call_filter_allow_if(&filter, conditions, COUNT_OF(conditions));
 	return call_filter_enter(&filter);
@@ -282,7 +287,29 @@ const char *sandbox_enter_server_calls(void)
 	return call_filter_enter(&filter);
 }
 
+const char *sandbox_enter_tool_calls(void)
+{
+	static const uint16_t start[] = { SYS_execve, SYS_mmap, SYS_mprotect };
+	const struct call_condition own[] = {
+		{ SYS_open, 1, CHANGES | O_ACCMODE, 0 },
+		{ SYS_openat, 2, CHANGES | O_ACCMODE, 0 },
+		{ SYS_tgkill, 0, CALL_WORD, (uint32_t)getpid() },
+	};
+	struct call_filter filter;
+
+	begin_filter(&filter);
+	call_filter_allow(&filter, start, COUNT_OF(start));
+	call_filter_allow_if(&filter, own, COUNT_OF(own));
+	call_filter_allow_if(&filter, conditions, COUNT_OF(conditions));
+	return call_filter_enter(&filter);
+}
+
 #else
+
+const char *sandbox_enter_tool_calls(void)
+{
+	return "there is no filter of system calls for this processor";
+}
 
 const char *sandbox_enter_calls(const struct options *options)
 {

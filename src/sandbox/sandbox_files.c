@@ -232,8 +232,9 @@ void sandbox_enter_tool(void)
 {
 	struct rules rules;
 
-	if (begin_rules(&rules, false))
-		return;
-	allow_path(&rules, "/", READS | LANDLOCK_ACCESS_FS_EXECUTE);
-	enter_rules(&rules);
+	if (!begin_rules(&rules, false)) {
+		allow_path(&rules, "/", READS | LANDLOCK_ACCESS_FS_EXECUTE);
+		enter_rules(&rules);
+	}
+	sandbox_enter_tool_calls();
 }

@@ -51,6 +51,25 @@ without_objdump() {
 }
 tap_check "without objdump instructions have addresses" without_objdump
 
+# A program in its place does what objdump need not do.
+sandboxed() {
+	set -- $(sed -n 's/ .*//; 1,2p' ours)
+	mkdir -p fake && cat >fake/objdump <<-END
+		#!/bin/sh
+		printf '  %s:\\t%s\\n' $1 started
+		/bin/true
+		printf '  %s:\\t%s\\n' $2 forked
+	END
+	chmod +x fake/objdump
+	PATH=$work/fake:$PATH "$program" annotate -q fibonacci -o faked 2>/dev/null
+	grep -q "$1  started" faked && ! grep forked faked
+}
+if grep -q ^Seccomp: /proc/self/status && [ "$(uname -m)" = x86_64 ]; then
+	tap_check "objdump may start no process" sandboxed
+else
+	tap_skip "objdump may start no process" "no seccomp"
+fi
+
 wrong() {
 	"$program" annotate 2>messages
 	[ $? -eq 64 ] && grep -q 'annotate needs a function' messages || return 1
