@@ -136,10 +136,10 @@ static void emit_one(struct sorter_track *track, size_t at)
  * Returns the index after the last end in [at, end) that closes a slice of an earlier group and has
  * only ends and instants before it in its group.
  */
-static size_t behind_ends(const struct sorter_track *track, size_t at, size_t end)
+static size_t skip_ends(const struct sorter_track *track, size_t at, size_t end)
 {
 	uint64_t depth = track->depth;
-	size_t behind = at;
+	size_t ends = at;
 
 	for (; at < end; at++) {
 		const struct slice_event *record = records_of(track) + at;
@@ -149,9 +149,9 @@ static size_t behind_ends(const struct sorter_track *track, size_t at, size_t en
 		if (record->kind != SLICE_END)
 			continue;
 		depth--;
-		behind = at + 1;
+		ends = at + 1;
 	}
-	return behind;
+	return ends;
 }
 
 /*
@@ -190,7 +190,7 @@ static void pass_group(struct sorter_track *track, size_t begin, size_t end)
 	begin = plain;
 	while (late > plain && records[late - 1].order > SLICE_ORDER_PLAIN)
 		late--;
-	for (ended = behind_ends(track, plain, late); plain < ended; plain++)
+	for (ended = skip_ends(track, plain, late); plain < ended; plain++)
 		emit_one(track, plain);
 	for (; deferred < begin; deferred++)
 		emit_one(track, deferred);
