@@ -59,6 +59,7 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/format_branches.c src/formats/format_branches.h \
 	src/formats/format_calls.c \
 	src/formats/format_chrome.c \
+	src/formats/format_compilers.c \
 	src/formats/format_folded.c \
 	src/formats/format_functions.c \
 	src/formats/answers/format_outliers.c \

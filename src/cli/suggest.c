@@ -34,6 +34,7 @@ static const struct {
 	{ "flame", "folded" },
 	{ "flame-graph", "folded" },
 	{ "flamegraph", "folded" },
+	{ "autofdo", "llvm-profile" },
 	{ "coverage", "lcov" },
 	{ "gcov", "lcov" },
 	{ "info", "ptrace2ftf list" },

@@ -153,6 +153,8 @@ struct output_format {
 	FORMAT(sqlite)                                                                             \
 	FORMAT(pprof)                                                                              \
 	FORMAT(callgrind)                                                                          \
+	FORMAT(bolt)                                                                               \
+	FORMAT(llvm_profile)                                                                       \
 	FORMAT(lcov)                                                                               \
 	FORMAT(html)
 

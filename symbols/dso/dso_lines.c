@@ -74,7 +74,7 @@ static struct source_line make_line(struct dso *dso, const struct line_row *row)
 }
 
 /* As line_table_find(), with a warning of damage. */
-static int find_row(struct dso *dso, uint64_t vaddr, struct line_row *row)
+static int look_up_row(struct dso *dso, uint64_t vaddr, struct line_row *row)
 {
 	struct error err = { 0 };
 	int status;
@@ -92,7 +92,7 @@ static struct source_line find_line(struct dso *dso, uint64_t vaddr)
 	struct source_line line = { 0 };
 	struct line_row row;
 
-	switch (find_row(dso, vaddr, &row)) {
+	switch (look_up_row(dso, vaddr, &row)) {
 	case 1:
 		line = make_line(dso, &row);
 		break;
@@ -341,7 +341,7 @@ static size_t fill_frames(struct dso *dso, uint64_t vaddr, struct source_frame *
 	uint32_t index;
 	size_t count = 0;
 
-	if (find_row(dso, vaddr, &row) != 1 ||
+	if (look_up_row(dso, vaddr, &row) != 1 ||
 	    inline_table_find(&dso->inlined, &dso->lines, vaddr, &hit, NULL) != 1)
 		return 0;
 	for (index = hit.call; index != RANGE_NONE && count < SOURCE_FRAMES - 1; count++) {

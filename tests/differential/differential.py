@@ -31,7 +31,7 @@ SANITIZED = os.environ.get("P2F_SANITIZED") == "yes"
 WORK = tempfile.mkdtemp(prefix="differential.")
 
 FORMATS = """ftf branches calls slices events folded functions histogram outliers chrome speedscope
-    pprof callgrind lcov html none""".split()
+    pprof callgrind lcov bolt llvm-profile html none""".split()
 # Slices of events of the processor, and of magic-trace's gaps, without length, which sums leave out.
 MARKS = re.compile(r"ptwrite$|\[transaction aborted\]$|\[decode error: ")
 # Of the summary: what differs from run to run.
@@ -217,7 +217,7 @@ def some_form(random_, recording):
     options = ["-f", form]
     if form in ("histogram", "outliers"):
         options.append("--symbol=" + some_function(random_, recording))
-    elif form not in ("branches", "events", "lcov", "none"):
+    elif form not in ("branches", "events", "lcov", "bolt", "llvm-profile", "none"):
         options += some_slices(random_, recording)
     if form == "ftf":
         options += random_.choice(
@@ -225,7 +225,7 @@ def some_form(random_, recording):
         )
     if form in ("folded", "pprof"):
         options += random_.choice(([], [f"--max-stack={random_.choice((1, 3, 30, 'none'))}"]))
-    if form not in ("branches", "events", "lcov", "none"):
+    if form not in ("branches", "events", "lcov", "bolt", "llvm-profile", "none"):
         options += some_view(random_, recording)
     options += random_.choice(([], [], ["--args=none"], ["--args=full"]))
     return options

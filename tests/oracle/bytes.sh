@@ -43,7 +43,7 @@ pprof=pprof
 ! grep -q 'this build is without protobuf-c' "$program" || pprof=
 
 formats() { # OPTIONS... FILE
-	for format in ftf slices tree branches calls functions folded speedscope chrome $pprof callgrind lcov html none; do
+	for format in ftf slices tree branches calls functions folded speedscope chrome $pprof callgrind lcov bolt llvm-profile html none; do
 		adds_up --format=$format "$@" || return 1
 	done
 }
