@@ -114,14 +114,45 @@ static void print_value(const struct slice_arg *arg, FILE *out)
 	}
 }
 
-static void print_chrome_args(const struct slice_args *args, FILE *out)
+/* "FILE:LINE", as Tracy shows the source. */
+static void print_location(const struct source_line *loc, FILE *out)
 {
-	for (size_t i = 0; i < args->count; i++) {
-		fprintf(out, "%s\"%s\":", i ? "," : ",\"args\":{",
-			slice_arg_text(args->list[i].key));
+	char *text;
+	int length = asprintf(&text, "%s:%" PRIu32, loc->file->text, loc->line);
+
+	if (length < 0)
+		alloc_fail(loc->file->length);
+	json_text_print(text, (size_t)length, out);
+	free(text);
+}
+
+/* Leave out what is the same of all calls of a function, but for its source. */
+static void shorten_args(struct slice_args *args)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < args->count; i++)
+		if (args->list[i].key != SLICE_ARG_ADDRESS &&
+		    (args->list[i].key < SLICE_ARG_LINE || args->list[i].key > SLICE_ARG_FILE))
+			args->list[kept++] = args->list[i];
+	args->count = kept;
+}
+
+static void print_chrome_args(const struct slice_args *args, const struct source_line *loc,
+			      FILE *out)
+{
+	const char *separator = ",\"args\":{";
+
+	if (loc->file) {
+		fprintf(out, "%s\"loc\":", separator);
+		print_location(loc, out);
+		separator = ",";
+	}
+	for (size_t i = 0; i < args->count; i++, separator = ",") {
+		fprintf(out, "%s\"%s\":", separator, slice_arg_text(args->list[i].key));
 		print_value(&args->list[i], out);
 	}
-	if (args->count)
+	if (args->count || loc->file)
 		putc('}', out);
 }
 
@@ -131,21 +162,28 @@ static void print_chrome_slice(struct slice_list *list, struct track *track,
 			       const struct listed_slice *slice, uint64_t number)
 {
 	struct chrome_output *chrome = (struct chrome_output *)list;
+	const struct name *name = listed_name(slice), *category;
 	struct slice_args args = { .count = 0 };
+	struct source_line loc = { 0 };
 	FILE *out = list->output.text;
 
 	(void)number;
 	announce(chrome, track);
 	open_event(chrome, track, slice->symbol ? 'X' : 'i');
 	print_times(list, slice, out);
-	print_chrome_text("name", listed_name(slice), out);
+	print_chrome_text("name", name, out);
 	if (!slice->symbol) {
 		fputs(",\"s\":\"t\"", out); /* of the thread */
 	} else {
-		if (slice_category(slice->symbol))
-			print_chrome_text("cat", slice_category(slice->symbol), out);
+		category = slice_category(slice->symbol);
+		if (category && strncmp(name->text, category->text, category->length) != 0)
+			print_chrome_text("cat", category, out);
 		slice_list_args(list, slice, &args);
-		print_chrome_args(&args, out);
+		if (list->level == OPTION_ARGS_LINE) {
+			loc = slice_source_line(slice->symbol);
+			shorten_args(&args);
+		}
+		print_chrome_args(&args, &loc, out);
 	}
 	putc('}', out);
 }
