@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "base/cursor.h"
-#include "reader/trace_reader.h"
 #include "reader/trace_print.h"
+#include "reader/trace_reader.h"
 #include "src/formats/output_format.h"
 #include "src/pipeline/convert.h"
 #include "tests/support/sample.h"

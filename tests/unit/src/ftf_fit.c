@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "reader/trace_reader.h"
 #include "reader/trace_print.h"
+#include "reader/trace_reader.h"
 #include "tests/support/unit.h"
 #include "writer/ftf.h"
 
