@@ -44,8 +44,8 @@ struct deferred_events {
 
 /* Where a segment ended at the group's time. */
 struct group_cut {
-	size_t at;    /* its events are those before this one */
-	size_t outer; /* its deferred events are those before this one */
+	size_t at;    /* index after its last event */
+	size_t outer; /* index after its last deferred event */
 };
 
 struct timestamp_group {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Interrupt another process at calls of a function of a running program, with hardware breakpoints
- * (perf_event_open(2), PERF_TYPE_BREAKPOINT). They need no rights beyond those for ptrace(2), and
- * do not slow the program down.
+ * (perf_event_open(2), PERF_TYPE_BREAKPOINT). They need the rights of ptrace(2) only, and do not
+ * slow the program down.
  */
 #ifndef SRC_RECORD_CALL_WATCH_H
 #define SRC_RECORD_CALL_WATCH_H
@@ -25,8 +25,8 @@ int call_watch_find(struct call_watch *watch, const char *file, const char *func
 		    struct error *err);
 
 /*
- * Set the breakpoint, disabled, in each thread of a process that runs the file. Threads that start
- * meanwhile have none, so the process should be stopped. Returns 0, or -1 with err filled.
+ * Set the breakpoint, disabled, in each thread of a process that runs the file. Stop the process
+ * before: a thread that starts meanwhile gets no breakpoint. Returns 0, or -1 with err filled.
  */
 int call_watch_open(struct call_watch *watch, pid_t pid, struct error *err);
 

@@ -3,8 +3,8 @@
  * The interface between producers and consumers of slices: call-stack machines, queue, sorter,
  * filter, output formats, tests.
  *
- * A machine emits events in the order of discovery, which is not always that of time: a caller
- * whose call was not seen is found when a callee returns to it. The order of such events (enum
+ * A machine emits events as it discovers them, not always in order of time: a return reveals a
+ * caller whose call is not in the trace. The order of such events (enum
  * slice_order) defines how they sort among others of the same track and time. An end names no
  * slice: it closes the innermost open one.
  */

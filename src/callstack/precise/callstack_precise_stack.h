@@ -96,10 +96,11 @@ struct precise_stack {
 	bool begun_by_jump; /* the stack began by a jump to an entry: its function may return to any
 			       stack */
 	bool astray;        /* code without bytes runs, or an unknown caller */
-	const struct symbol *jumped_from; /* its frame was replaced by the innermost such code */
-	/* Entries that such code has jumped to lately, rather than called; by a hash. */
+	const struct symbol *jumped_from; /* of the frame that the innermost such code replaced */
+	/* Recent targets of jumps of such code to entries of functions, by a hash. */
 	uint64_t jumped_to[1 << JUMPED_TO_BITS];
-	uint64_t returned_from; /* what has returned, perhaps to such code; 0: nothing */
+	uint64_t returned_from; /* entry of the function that returned, perhaps to such code; 0:
+				   none */
 	bool started;
 	bool plain;    /* no gap, no transaction: near branches change only frames */
 	bool has_root; /* the outermost frame has no caller */
@@ -336,11 +337,11 @@ enum precise_resume {
 	RESUME_LAST_SETJMP, /* its last setjmp() returns there, and longjmp() left the stack */
 	RESUME_TOP_CALL,    /* its innermost call returns there */
 	RESUME_TOP_FIBER, /* the same, of a stack that another one had entered (OCaml's effects) */
-	RESUME_FIBER_FUNCTION, /* a frame of such a stack is of the function there */
+	RESUME_FIBER_FUNCTION, /* such a stack has a frame of the function there */
 	RESUME_TOP_FUNCTION,   /* the address is in the function of its innermost frame */
 	RESUME_ANY_SETJMP,     /* a setjmp() returns there */
-	RESUME_ANY_CALL,       /* a call returns there, the innermost one that does */
-	RESUME_ANY_FUNCTION,   /* of the stack left last, a frame is of the function there */
+	RESUME_ANY_CALL,       /* the innermost call that returns there */
+	RESUME_ANY_FUNCTION,   /* the stack left last has a frame of the function there */
 };
 
 /*
@@ -350,7 +351,7 @@ enum precise_resume {
 bool precise_resume_stack(struct precise_stack *stack, int64_t time, const struct location *to,
 			  enum precise_resume how, bool dropped);
 
-/* Park the current stack, and begin another one at `to`; `flags` are those of its first slice. */
+/* Park the current stack, and begin another at `to`, whose first slice has the `flags`. */
 void precise_begin_other_stack(struct precise_stack *stack, int64_t time, const struct location *to,
 			       bool dropped, uint16_t flags);
 

@@ -34,8 +34,8 @@ void special_symbols_release(struct special_symbol **list);
 #define SYSCALL_CHAIN_MOST 5
 
 /*
- * A system call's instruction (SYSCALL, SYSENTER or INT $0x80), the call of its function, that of
- * the caller, and so on.
+ * The instruction of a system call (SYSCALL, SYSENTER or INT $0x80), then the calls that led there,
+ * from the innermost outwards.
  */
 struct syscall_chain {
 	struct syscall_call {
