@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Sourced by shell tests: reports in TAP on stdout.
-#   tap_plan N; then tap_ok/tap_skip/tap_check per test; tap_done at the end.
+# Sourced by shell tests: report in TAP on stdout.
+#   tap_check, tap_ok or tap_skip for each test; tap_done at the end.
 # Scripts change directory; started by hand, they may have relative paths.
 top_srcdir=$(cd "${top_srcdir:-.}" && pwd) top_builddir=$(cd "${top_builddir:-.}" && pwd)
 tap_count=0
