@@ -70,7 +70,8 @@ true_callers() { # OPTIONS... -- PROGRAM
 }
 
 # One MTC period is 320 ns; with CYC a packet holds six decisions.
-for name in recursion tail transfers longjmp indirect coroutines switches stack_kinds threads signals ocaml_traps ocaml_scanned $LONG_PROGRAMS; do
+for name in transfers longjmp coroutines switches stack_kinds threads signals ocaml_traps ocaml_scanned \
+	${LONG:+recursion tail indirect} $LONG_PROGRAMS; do
 	tap_check "$name: the true stacks, MTC" same_stacks 700 --seed=3 -- "$programs/$name"
 done
 # Of those whose times matter most.

@@ -175,7 +175,7 @@ one_for_the_file() {
 
 "$ptsim" record -o "$work/perf.data" -- "$top_builddir/tests/programs/static/tail" >/dev/null 2>"$work/messages" ||
 	tap_skip_all "programs cannot be traced here: $(cat "$work/messages")"
-for name in tail indirect recursion longjmp signals; do
+for name in tail longjmp signals ${LONG:+indirect recursion}; do
 	tap_check "$name has the same calls without its symbols" same_calls 100 \
 		"$top_builddir/tests/programs/static/$name"
 done

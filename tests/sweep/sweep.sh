@@ -68,9 +68,7 @@ hostile() { # KIND [PROGRAM]
 set_holds() { # KIND
 	hostile "$1" || return 1
 	[ "$(cat $(find "$work/set" -type f) | wc -c)" -lt 1048576 ] || { echo "too large"; return 1; }
-	few=3
-	# These take most of what they may: one format of four.
-	case $1 in names | texts | packed_calls | packed_functions) few=6 ;; esac
+	few=6
 	holds set "$(step 1 $few)" "$work/set" "$work/set/perf.data"
 }
 for kind in names texts symbols rows files folders paths calls functions units programs overlaps \

@@ -255,7 +255,7 @@ plain=
 addr2line=addr2line
 [ -z "$LONG" ] || compare "$(readlink -f /usr/bin/python3)"
 compare "$(library libc.so.6)"
-compare "$(library libstdc++.so.6)"
+[ -z "$LONG" ] || compare "$(library libstdc++.so.6)"
 [ -e /usr/lib/x86_64-linux-gnu/debug/libstdc++.so.6 ] && compare /usr/lib/x86_64-linux-gnu/debug/libstdc++.so.6
 for mangling in legacy v0; do
 	build_rust $mangling && compare "$work/rust-$mangling"
