@@ -28,6 +28,7 @@
 #define output_is_readable       ftf_private_output_is_readable
 #define output_map               ftf_private_output_map
 #define output_limit             ftf_private_output_limit
+#define output_is_system_link    ftf_private_output_is_system_link
 #define output_open              ftf_private_output_open
 #define output_open_text         ftf_private_output_open_text
 #define output_drop              ftf_private_output_drop

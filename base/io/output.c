@@ -116,6 +116,14 @@ static int open_temporary(struct output *output, struct error *err)
 	return 0;
 }
 
+bool output_is_system_link(const char *path)
+{
+	struct stat status;
+
+	return (strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0) &&
+	       lstat(path, &status) == 0 && S_ISLNK(status.st_mode);
+}
+
 static int open_fd(struct output *output, struct error *err)
 {
 	struct stat status = { .st_mode = S_IFREG };
@@ -127,7 +135,7 @@ static int open_fd(struct output *output, struct error *err)
 		return error_set_system(err, errno, "%s: cannot create", output->path);
 	else if (S_ISDIR(status.st_mode))
 		return error_set(err, ERROR_SYSTEM, "%s: is a directory", output->path);
-	else if (S_ISREG(status.st_mode))
+	else if (S_ISREG(status.st_mode) && !output_is_system_link(output->path))
 		return open_temporary(output, err);
 	else
 		output->fd = open(output->path, O_WRONLY | O_CLOEXEC);

@@ -3,12 +3,12 @@
  * A file being written: large writes, sticky errors, all or nothing.
  *
  * Bytes go to a temporary file beside the destination, which output_close() renames to the
- * destination when it succeeds.  An existing file that is not regular (a device, a fifo), and
- * "-" for standard output, are written directly.  If the path ends in .gz or .zst, the bytes are
- * compressed, in a thread of their own, which may write others, too.  After an error, writing
- * does nothing; output_close() returns the error.  The temporary file is removed when the output
- * is abandoned, and also when a lack of memory ends the program, or a signal, if the program
- * watches them (interrupt.h).
+ * destination when it succeeds.  An existing file that is not regular (a device, a fifo), a link
+ * of the system, and "-" for standard output, are written directly.  If the path
+ * ends in .gz or .zst, the bytes are compressed, in a thread of their own, which may write others,
+ * too.  After an error, writing does nothing; output_close() returns the error.  The temporary file
+ * is removed when the output is abandoned, and also when a lack of memory ends the program, or a
+ * signal, if the program watches them (interrupt.h).
  *
  * A run may fail after an output is complete: output_hold() makes complete outputs keep
  * their temporary names until output_place() renames them at the end of the run.
@@ -53,6 +53,12 @@ struct output {
 
 /* The most that one output_reserve() may ask for. */
 #define OUTPUT_RESERVE_MAX ((size_t)64 * 1024)
+
+/*
+ * Returns whether `path` is a symbolic link in /dev or /proc.  It leads to an open file, or belongs
+ * to the system: it is written through, where other links are replaced.
+ */
+bool output_is_system_link(const char *path);
 
 /*
  * Open `path` (borrowed until close) for writing.

@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/io/output.h"
+
 size_t output_path_length(const char *path)
 {
 	size_t length = strlen(path);
@@ -68,6 +70,16 @@ int output_path_make_parents(const char *path, struct error *err)
 	return status;
 }
 
+const char *output_path_standard(const char *path)
+{
+	static const char *const names[] = { "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1" };
+
+	for (size_t i = 0; path && i < COUNT_OF(names); i++)
+		if (strcmp(path, names[i]) == 0)
+			return "-";
+	return path;
+}
+
 /* Returns 0, or the errno of creating a file in the directory of `path`. */
 static int find_obstacle_beside(const char *path)
 {
@@ -96,7 +108,7 @@ int output_path_check(const char *path, struct error *err)
 		errnum = (fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) == O_RDONLY ? EBADF : 0;
 	else if (stat(path, &status) < 0)
 		errnum = errno == ENAMETOOLONG ? errno : find_obstacle_beside(path);
-	else if (S_ISREG(status.st_mode))
+	else if (S_ISREG(status.st_mode) && !output_is_system_link(path))
 		errnum = find_obstacle_beside(path);
 	else if (S_ISDIR(status.st_mode))
 		errnum = EISDIR;

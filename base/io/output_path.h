@@ -23,6 +23,9 @@ size_t output_path_length(const char *path);
 /* Returns whether the user means a directory: `path` ends with a slash, or is one. */
 bool output_path_is_directory(const char *path);
 
+/* Returns "-" if `path` is a name of standard output, as /dev/stdout is; otherwise `path`. */
+const char *output_path_standard(const char *path);
+
 /*
  * Make the directories above `path` that are missing, with mode 0777 and the umask.
  * Returns 0; -1 with err filled.

@@ -379,6 +379,9 @@ static void choose_joined(struct options *options)
 
 static void take_defaults(struct options *options)
 {
+	options->output = output_path_standard(options->output);
+	options->json = output_path_standard(options->json);
+	options->json_lines = output_path_standard(options->json_lines);
 	if (!options->input_count && !options->overlay_count && !options->files_from)
 		choose_default_input(options);
 	option_conflicts_choose_format(options);

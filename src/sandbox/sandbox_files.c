@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/io/output.h"
 #include "src/options/input_paths.h"
 #include "src/sandbox/sandbox.h"
 
@@ -117,12 +118,13 @@ static void allow_reading(struct rules *rules, const struct options *options)
 
 /* ---- Writing ------------------------------------------------------------- */
 
+/* Returns whether a path is written directly (base/io/output.h). */
 static bool is_device(const char *path)
 {
 	struct stat status;
 
-	return path && stat(path, &status) == 0 && !S_ISREG(status.st_mode) &&
-	       !S_ISDIR(status.st_mode);
+	return path && stat(path, &status) == 0 && !S_ISDIR(status.st_mode) &&
+	       (!S_ISREG(status.st_mode) || output_is_system_link(path));
 }
 
 bool sandbox_opens_devices(const struct options *options)

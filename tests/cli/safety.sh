@@ -140,6 +140,20 @@ tap_check "an output that is the input is refused" refused "$work/out/recording"
 tap_check "an output that is a hard link to the input is refused" refused "$work/out/hard" "$work/out/recording"
 tap_check "an output that is a symbolic link to the input is refused" refused "$work/out/soft" "$work/out/recording"
 tap_check "an input under another path is refused" refused "$work/out/../out/./recording" "$work/out/recording"
+# Links in /dev and /proc lead to open files: they are written, not replaced (as root, /dev/stdout would be a file then).
+appended() { # the words that name standard output keep what the file has
+	echo before >"$work/appended"
+	"$program" -q $symfs -f slices "$sample" -o /proc/self/fd/1 >>"$work/appended" &&
+		"$program" -q $symfs -f slices "$sample" >"$work/slices" && [ -s "$work/slices" ] &&
+		(echo before && cat "$work/slices") | cmp - "$work/appended"
+}
+tap_check "standard output by name is appended to" appended
+descriptor() { # the file of a descriptor stays the same file
+	: >"$work/third"
+	ln "$work/third" "$work/same"
+	"$program" -q $symfs -f slices "$sample" -o /dev/fd/3 3>"$work/third" && cmp "$work/slices" "$work/same"
+}
+tap_check "a descriptor by name is written to" descriptor
 # Whatever option names an output, the files that are read keep their content.
 spared() { # STATUS FILE ARGUMENTS...: the run ends with that status, and the file is as it was
 	expected=$1
