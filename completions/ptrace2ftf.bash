@@ -6,7 +6,7 @@
 __ptrace2ftf_options() {
 	local command=${COMP_WORDS[1]}
 
-	[[ " open record list diff annotate " == *" $command "* ]] || command=
+	[[ " open record list diff annotate why " == *" $command "* ]] || command=
 	"$1" ${command:+"$command"} --help=all 2>/dev/null | sed -nE '/^ {2,8}-/{
 		s/^ +//; s/  .*//
 		s/^(-.), --([a-z0-9-]+)(\[?=?)(.*)$/\1\3\4\n--\2\3\4/
@@ -63,6 +63,6 @@ _ptrace2ftf() {
 	*) mapfile -t COMPREPLY < <(compgen -W "$(__ptrace2ftf_words "$program" "$option")" -- "$word") ;;
 	esac
 	# A command is the first word.
-	((COMP_CWORD == 1)) && mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -W "open record list diff annotate clock-sync help" -- "$word")
+	((COMP_CWORD == 1)) && mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -W "open record list diff annotate why clock-sync help" -- "$word")
 	return 0
 } && complete -o filenames -F _ptrace2ftf ptrace2ftf

@@ -52,7 +52,9 @@ libptrace2ftf_a_SOURCES = \
 	src/events/initial_state.c \
 	src/events/period_counters.c \
 	src/events/pebs_events.c \
-	src/formats/answers/call_paths.c src/formats/answers/call_paths.h \
+	src/formats/answers/format_why.c \
+	src/formats/answers/slow_calls.c src/formats/answers/slow_calls.h \
+	src/formats/answers/slow_causes.c src/formats/answers/slow_causes.h \
 	src/formats/call_sites.c src/formats/call_sites.h \
 	src/formats/format_annotate.c \
 	src/formats/format_callgrind.c \
@@ -62,7 +64,6 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/format_compilers.c \
 	src/formats/format_folded.c \
 	src/formats/format_functions.c \
-	src/formats/answers/format_outliers.c \
 	src/formats/format_slices.c \
 	src/formats/answers/chosen_calls.c src/formats/answers/chosen_calls.h \
 	src/formats/answers/format_histogram.c \

@@ -78,7 +78,6 @@ static const char *const expected[] = {
 	[OPTION_BYTES] = "a size like 500MB or 2GB",
 	[OPTION_SPLIT_SIZE] = "a size like 2M (slices), 500MB or 10ms",
 	[OPTION_SLOWER_THAN] = "a time like 1ms, or a percentile like p99",
-	[OPTION_PAIR] = "two times like 12.5,12.75",
 	[OPTION_CLOCK_OFFSET] = "mono=TIME or real=TIME",
 };
 
@@ -135,9 +134,6 @@ static void parse_argument(struct options *options, const struct option_spec *sp
 		break;
 	case OPTION_SLOWER_THAN:
 		valid = slow_choice_read(field, text);
-		break;
-	case OPTION_PAIR:
-		valid = selection_pair(field, text);
 		break;
 	case OPTION_CLOCK_OFFSET:
 		valid = clock_offsets_read(field, text);

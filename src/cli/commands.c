@@ -47,6 +47,12 @@ const struct command_spec command_specs[COMMANDS] = {
 		"FUNCTION is a pattern, as of --symbol.  objdump, if it is installed, disassembles.",
 		READING | GROUP(OUTPUT) | GROUP(DECODING) | GROUP(GENERAL),
 	},
+	[COMMAND_WHY] = {
+		"why", "[INPUT]", "Show why some calls are slow",
+		"Without --symbol, of the functions whose slow calls take most.  Calls are slow that "
+		"take longer than twice the 95th percentile, or than --slow says.",
+		READING | GROUP(OUTPUT) | GROUP(DECODING) | GROUP(GENERAL),
+	},
 	[COMMAND_CLOCK_SYNC] = {
 		"clock-sync", "", "Print this machine's clocks, for --clock-sync", "", 0,
 	},

@@ -67,22 +67,6 @@ static void choose_like(struct options *options)
 		options->mode = TRACE_MODE_USER;
 }
 
-static void refuse_outliers(const struct options *options)
-{
-	bool outliers = options->format == &format_outliers;
-
-	if (!outliers && !options->slow.listed && has_option(options, "slow"))
-		usage_error("--slow lists calls, or needs --format=outliers; leave out --format");
-	if (!outliers && options->pair.given)
-		usage_error("--pair needs --format=outliers");
-	if ((outliers || options->format == &format_histogram) && !options->select.symbols.count &&
-	    !options->select.dsos.count)
-		usage_error("--format=%s needs functions; choose them with --symbol=GLOB",
-			    options->format->name);
-	if (options->slow.has_bound && options->pair.given)
-		usage_error("cannot combine --slow and --pair; choose one");
-}
-
 static void refuse_top(const struct options *options)
 {
 	bool table = options->command == COMMAND_DIFF ? options->format == &format_ftf
@@ -273,6 +257,8 @@ static void choose_slow(struct options *options)
 
 	if (!wanted && has_option(options, "context"))
 		usage_error("--context needs --slowest or --slow");
+	if (!wanted && has_option(options, "slow") && options->command != COMMAND_WHY)
+		usage_error("--slow lists calls; leave out --format");
 	if (!wanted)
 		return;
 	if (!options->select.symbols.count && !options->select.dsos.count)
@@ -287,11 +273,16 @@ static void choose_slow(struct options *options)
 void option_conflicts_choose_format(struct options *options)
 {
 	choose_like(options);
-	choose_slow(options);
 	if (options->command == COMMAND_LIST)
 		options->format = &format_list;
 	if (options->command == COMMAND_ANNOTATE)
 		options->format = &format_annotate;
+	if (options->command == COMMAND_WHY) {
+		options->format = &format_why;
+		options->inlined =
+			options->stacks == STACKS_PRECISE && options->engine == PT_ENGINE_FAST;
+	}
+	choose_slow(options);
 }
 
 /* The recording is read again for each call, so it must be a file. */
@@ -336,7 +327,6 @@ void option_conflicts_refuse(const struct options *options)
 	if (options->join && (options->no_join || batch))
 		usage_error("cannot combine --join with an output for each input; choose one");
 	refuse_memtrace(options);
-	refuse_outliers(options);
 	refuse_top(options);
 	refuse_split(options);
 	refuse_fit(options);

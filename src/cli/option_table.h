@@ -38,7 +38,6 @@ enum option_type {
 	OPTION_SPLIT_SIZE,     /* struct split_size */
 	OPTION_FIT,            /* uint64_t: a limit, see selection_fit() */
 	OPTION_SLOWER_THAN,    /* struct slow_choice */
-	OPTION_PAIR,           /* struct call_pair */
 	OPTION_CLOCK_OFFSET,   /* struct clock_offsets */
 	OPTION_RUNTIME_EVENTS, /* struct options: appended to its overlays */
 	OPTION_MEMTRACE,       /* the same */

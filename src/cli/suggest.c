@@ -49,7 +49,7 @@ static const struct {
 	{ "text", "slices" },
 	{ "top", "functions" },
 	{ "version", "ptrace2ftf --version" },
-	{ "why", "outliers" },
+	{ "outliers", "ptrace2ftf why" },
 	{ "--diff", "ptrace2ftf diff" },
 	{ "--filter", "--symbol" },
 	{ "--function", "--symbol" },

@@ -103,8 +103,6 @@ struct output_format {
 	bool lines;         /* it is sound up to any line: the limit of its size ends it there */
 	bool cpu_events;    /* shows PTWRITE, power, TSX and EVD events */
 	bool chooses_calls; /* shows calls of --symbol and --dso alone, which it chooses itself */
-	bool chooses_roots; /* finds the calls of --symbol and --dso, and all below them, itself,
-			       where no other option chooses slices */
 	bool sideband;      /* shows the sideband: nothing is decoded */
 	bool as_perf;       /* shows each branch, with perf's names of symbols */
 	bool all_branches;  /* needs each branch, also jumps within a function */
@@ -147,7 +145,6 @@ struct output_format {
 	FORMAT(folded)                                                                             \
 	FORMAT(functions)                                                                          \
 	FORMAT(histogram)                                                                          \
-	FORMAT(outliers)                                                                           \
 	FORMAT(chrome)                                                                             \
 	FORMAT(speedscope)                                                                         \
 	FORMAT(sqlite)                                                                             \
@@ -167,6 +164,8 @@ extern const struct output_format format_list;
 extern const struct output_format format_totals;
 /* Not a word of --format: the answer of `ptrace2ftf annotate`. */
 extern const struct output_format format_annotate;
+/* Not a word of --format: the answer of `ptrace2ftf why`. */
+extern const struct output_format format_why;
 /* Not a word of --format: of --like=magic-trace. */
 extern const struct output_format format_magic_trace;
 /* Of --slowest and --slow, not of --format: the table, and the calls for the report only. */

@@ -26,6 +26,7 @@ enum command {
 	COMMAND_LIST,
 	COMMAND_DIFF,
 	COMMAND_ANNOTATE,
+	COMMAND_WHY,
 	COMMAND_CLOCK_SYNC,
 	COMMAND_HELP,
 	COMMANDS
@@ -72,7 +73,6 @@ struct options {
 	enum pt_engine engine;
 	struct selection select;
 	struct slow_choice slow;
-	struct call_pair pair;
 	uint64_t counters; /* ns: interval of counters; 0: no counters */
 	bool no_samples;   /* leave out samples of other events */
 	/* `ptrace2ftf record` */

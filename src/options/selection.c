@@ -35,14 +35,6 @@ bool selection_of_slices(const struct selection *selection)
 	       selection->depth || selection->min_duration;
 }
 
-bool selection_beside_functions(const struct selection *selection)
-{
-	struct selection others = *selection;
-
-	others.symbols.count = others.dsos.count = 0;
-	return selection_of_slices(&others);
-}
-
 /* ---- Lists --------------------------------------------------------------- */
 
 /* Returns the end of the number; NULL if the text does not start with one. */
@@ -275,19 +267,6 @@ void selection_resolve(const struct time_bound *from, const struct time_bound *t
 	*first = resolve_bound(from, begin, end, 0);
 	*last = to->base == TIME_FROM_FIRST ? *first + to->ns
 					    : resolve_bound(to, begin, end, UINT64_MAX);
-}
-
-bool selection_pair(struct call_pair *pair, const char *text)
-{
-	const char *comma = strchr(text, ',');
-	char first[64];
-
-	pair->given = true;
-	if (!comma || (size_t)(comma - text) >= sizeof(first))
-		return false;
-	memcpy(first, text, (size_t)(comma - text));
-	first[comma - text] = 0;
-	return read_seconds(first, &pair->times[0]) && read_seconds(comma + 1, &pair->times[1]);
 }
 
 bool selection_between(struct selection *selection, const char *text)

@@ -46,12 +46,6 @@ enum split_size_unit { SPLIT_NONE = 0, SPLIT_SLICES, SPLIT_BYTES, SPLIT_NS };
 /* Order of the table of functions. */
 enum function_order { ORDER_SELF = 0, ORDER_TOTAL, ORDER_CALLS, ORDER_NAME };
 
-/* Two calls, by times at which they run: ns of perf's clock. */
-struct call_pair {
-	bool given;
-	uint64_t times[2];
-};
-
 /* Limit of listed calls without --slowest. */
 #define SLOW_MOST_DEFAULT 100
 
@@ -112,9 +106,6 @@ bool selection_of_events(const struct selection *selection);
 /* Returns whether the selection excludes slices. */
 bool selection_of_slices(const struct selection *selection);
 
-/* Returns whether options other than --symbol and --dso choose slices. */
-bool selection_beside_functions(const struct selection *selection);
-
 /* Add "1,2,5-7". Returns false if the text is not a list of numbers. */
 bool number_list_add(struct number_list *list, const char *text);
 
@@ -155,9 +146,6 @@ bool selection_between(struct selection *selection, const char *text);
  * false for other texts.
  */
 bool selection_within(struct selection *selection, char *text);
-
-/* Parse "A,B", seconds of perf's clock. Returns false for other texts. */
-bool selection_pair(struct call_pair *pair, const char *text);
 
 /*
  * Parse a size in bytes: NkB, NMB, NGB, NTB (the B is optional), NKiB, NMiB, NGiB. Returns false

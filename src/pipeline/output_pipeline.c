@@ -39,8 +39,6 @@ static void choose_filtered(struct output_pipeline *pipeline)
 	struct selection *selection = &pipeline->selection;
 
 	*selection = pipeline->options->select;
-	if (pipeline->format->chooses_roots && !selection_beside_functions(selection))
-		selection->symbols.count = selection->dsos.count = 0;
 	if (!pipeline->format->chooses_calls)
 		return;
 	selection->symbols.count = selection->dsos.count = selection->hidden.count = 0;

@@ -51,6 +51,19 @@ uint64_t durations_longer(const struct durations *durations, uint64_t ns)
 	return longer;
 }
 
+double durations_excess(const struct durations *durations, uint64_t ns, uint64_t than)
+{
+	double excess = 0;
+
+	for (uint32_t i = log_class(ns, DURATION_BITS) + 1; i < DURATION_BUCKETS; i++)
+		if (!durations->blocks[i / STEPS])
+			i |= STEPS - 1;
+		else if (durations->blocks[i / STEPS][i % STEPS])
+			excess += (double)durations->blocks[i / STEPS][i % STEPS] *
+				  (double)(log_class_begin(i, DURATION_BITS) - than);
+	return excess;
+}
+
 void durations_release(struct durations *durations)
 {
 	for (size_t i = 0; i < DURATION_BLOCKS; i++)

@@ -32,6 +32,7 @@ installs() {
 	/usr/share/man/man1/ptrace2ftf-list.1
 	/usr/share/man/man1/ptrace2ftf-open.1
 	/usr/share/man/man1/ptrace2ftf-record.1
+	/usr/share/man/man1/ptrace2ftf-why.1
 	/usr/share/man/man1/ptrace2ftf.1
 	/usr/share/man/man3/libftf.3
 	/usr/share/man/man7/ptrace2ftf.7

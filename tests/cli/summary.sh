@@ -206,7 +206,7 @@ else
 	tap_check "a summary in JSON of a list" is_written 0 list --symfs=. perf.data -o x.txt
 	tap_check "a summary in JSON of a table of functions" is_written 0 --symfs=. --format=functions perf.data -o x.txt
 	tap_check "a summary in JSON of a histogram" is_written 0 --symfs=. --format=histogram --symbol="*" perf.data -o x.txt
-	tap_check "a summary in JSON of slow calls compared" is_written 0 --symfs=. --format=outliers --symbol="*" perf.data -o x.txt
+	tap_check "a summary in JSON of causes of slow calls" is_written 0 why --symfs=. --symbol="*" perf.data -o x.txt
 	tap_check "a summary in JSON of a function annotated" is_written 0 annotate --symfs=. "*" perf.data -o x.txt
 	printf '0 1000 begin 0 0\n0 2000 end 0 0\n' | "$top_builddir/tests/support/make-ring" 1 1024 4711.events
 	tap_check "a summary in JSON of runtime events alone" \
@@ -249,7 +249,7 @@ assert json.load(open("alone.json")) == (whole[sys.argv[1]] if sys.argv[1] else 
 all_answers() {
 	is_one_document answer list --symfs=. perf.data && is_one_document answer -f functions --symfs=. perf.data &&
 		is_one_document answer -f histogram --symbol='*' --symfs=. perf.data &&
-		is_one_document answer -f outliers --symbol='*' --symfs=. perf.data &&
+		is_one_document answer why --symbol='*' --symfs=. perf.data &&
 		is_one_document answer --slowest=3 --symbol='*' --symfs=. perf.data &&
 		is_one_document '' diff --symfs=. perf.data perf.data
 }

@@ -30,7 +30,7 @@ SHIM = BUILD + "/tests/differential/cpus.so"
 SANITIZED = os.environ.get("P2F_SANITIZED") == "yes"
 WORK = tempfile.mkdtemp(prefix="differential.")
 
-FORMATS = """ftf branches calls slices events folded functions histogram outliers chrome speedscope
+FORMATS = """ftf branches calls slices events folded functions histogram chrome speedscope
     pprof callgrind lcov bolt llvm-profile html none""".split()
 # Slices of events of the processor, and of magic-trace's gaps, without length, which sums leave out.
 MARKS = re.compile(r"ptwrite$|\[transaction aborted\]$|\[decode error: ")
@@ -215,7 +215,7 @@ def some_form(random_, recording):
     """A format with options that it takes."""
     form = random_.choice(FORMATS)
     options = ["-f", form]
-    if form in ("histogram", "outliers"):
+    if form == "histogram":
         options.append("--symbol=" + some_function(random_, recording))
     elif form not in ("branches", "events", "lcov", "bolt", "llvm-profile", "none"):
         options += some_slices(random_, recording)

@@ -81,12 +81,13 @@ commands() { # SUFFIX RECORDING FUNCTION
 	tap_check "a batch$1" each -qj1 $symfs "$2" -o traces/ --json-lines=x.jsonl
 	tap_check "slow calls$1" each -qj1 $symfs "$2" --slowest=2 --symbol="$3" -o slow/
 	tap_check "a difference$1" each diff $symfs "$2" "$2" --fail-if=insns:+0 --json=x.json
+	tap_check "causes of slow calls$1" each why -qj1 $symfs "$2" --symbol="$3" -o x
 	tap_check "a list$1" each list -q $symfs "$2" --json=x.json
 	for format in functions pprof; do
 		tap_check "$format$1" each -qj1 $symfs "$2" --format=$format -o x
 	done
 	[ "$LONG" ] || return
-	for format in callgrind lcov folded outliers histogram chrome speedscope html; do
+	for format in callgrind lcov folded histogram chrome speedscope html; do
 		tap_check "$format$1" each -qj1 $symfs "$2" --format=$format --symbol="$3" -o x
 	done
 	tap_check "a difference of stacks$1" each diff $symfs "$2" "$2" --format=folded -o x

@@ -140,7 +140,7 @@ a_cut_call_is_marked() { # the trace ends, or begins, between two calls in the c
 
 record loop 1 >/dev/null ||
 	tap_skip_all "programs cannot be traced here"
-# Of the other causes outliers.sh has a recording in `make check`.
+# Of the other causes why.sh has a recording in `make check`.
 for cause in ${LONG:+callee loop fault} sleep cache lock; do
 	for seed in $seeds; do
 		tap_check "$cause, seed $seed: is recorded" record $cause $seed --cyc

@@ -32,7 +32,7 @@ demo: ptrace2ftf$(EXEEXT) tests/ptsim/ptsim$(EXEEXT) tests/programs/static/cause
 	tests/ptsim/ptsim$(EXEEXT) record --cpus=2 --cyc -o demo.data -- \
 		tests/programs/static/causes$(EXEEXT) lock 7
 	./ptrace2ftf$(EXEEXT) demo.data -o demo.ftf
-	./ptrace2ftf$(EXEEXT) -q --format=outliers --symbol=request --slow=10us demo.data
+	./ptrace2ftf$(EXEEXT) why -q --symbol=request demo.data
 	@echo "Open $(abs_builddir)/demo.ftf at https://ui.perfetto.dev"
 
 clean-local:

@@ -8,8 +8,8 @@
 #include "base/io/output.h"
 #include "src/callstack/callstack.h"
 #include "src/costs/cost_stacks.h"
-#include "src/formats/answers/call_paths.h"
 #include "src/formats/answers/chosen_calls.h"
+#include "src/formats/answers/slow_causes.h"
 #include "src/formats/output_format.h"
 #include "src/options/options.h"
 #include "tests/support/unit.h"
@@ -18,9 +18,9 @@
 static struct name_table names;
 static struct symbol symbols[16];
 static size_t symbol_count;
+static struct dso *const library = (struct dso *)&symbol_count; /* is not read */
 static struct track main_thread, other_thread;
 static struct callstack_machine machine;
-static const struct callstack_machine *machine_of = &machine;
 static struct options options;
 static const struct slice_sink *sink;
 
@@ -53,7 +53,8 @@ static const struct symbol *symbol_of(const char *text)
 	symbols[symbol_count] =
 		(struct symbol){ .name = name,
 				 .linkage = name,
-				 .kind = *text == '[' ? SYMBOL_SPECIAL : SYMBOL_FUNCTION };
+				 .kind = *text == '[' ? SYMBOL_SPECIAL : SYMBOL_FUNCTION,
+				 .dso = strncmp(text, "lib", 3) == 0 ? library : NULL };
 	return &symbols[symbol_count++];
 }
 
@@ -361,259 +362,474 @@ START_TEST(the_table_marks_calls_that_were_cut)
 }
 END_TEST
 
-START_TEST(slow_classes_have_whole_classes_up_to_the_percentile)
+/* ---- Why ----------------------------------------------------------------- */
+
+static struct slow_calls slow_calls;
+static struct slow_answer answers[3];
+
+static void follow_slow(size_t most)
 {
-	const struct class_count all[] = { { 1, 90 }, { 5, 5 }, { 9, 1 }, { 3, 4 } };
-	static const struct {
-		uint32_t percentile, lowest;
-	} cases[] = { { 990000, 9 }, { 999000, 9 }, { 941000, 5 }, { 940000, 5 },
-		      { 900000, 3 }, { 906000, 5 }, { 1, 1 } };
-	struct class_count classes[4];
+	slow_calls_init(&slow_calls, &options,
+			&(struct trace_facts){ .by_insns = machine.by_insns }, most);
+	sink = &slow_calls.sink;
+}
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		const struct slow_choice choice = { .has_bound = true,
-						    .percentile = cases[i].percentile };
+static uint32_t slow_function(const char *name)
+{
+	for (uint32_t i = 0; i < slow_calls.function_count; i++)
+		if (strcmp(slow_calls.functions[i].symbol->name->text, name) == 0)
+			return i;
+	ck_abort_msg("%s was not called", name);
+}
 
-		memcpy(classes, all, sizeof(all));
-		ck_assert_uint_eq(slow_classes_find(classes, 4, &choice), cases[i].lowest);
-		ck_assert_uint_eq(classes[0].number, 9);
-		ck_assert_uint_eq(classes[3].number, 1);
+/* "AMOUNT: PATH=CALLS/NS/INSNS" of the kept calls of a function, slowest first. */
+static void expect_kept(const char *name, const char *expected)
+{
+	const struct slow_function *function = &slow_calls.functions[slow_function(name)];
+	char found[600] = "";
+	uint64_t below = UINT64_MAX;
+
+	for (size_t n = 0; n < function->slow_count; n++) {
+		const struct slow_call *next = NULL;
+
+		for (size_t i = 0; i < function->slow_count; i++)
+			if (function->slow[i].amount < below &&
+			    (!next || function->slow[i].amount > next->amount))
+				next = &function->slow[i];
+		if (!next)
+			break;
+		below = next->amount;
+		sprintf(found + strlen(found), "%d:", (int)next->amount);
+		for (uint32_t path = 1; path < slow_calls.tree.count; path++)
+			for (size_t i = 0; i < next->count; i++)
+				if (next->costs[i].path == path)
+					sprintf(found + strlen(found), " %s=%d/%d/%d",
+						slow_calls.tree.nodes[path].name->text,
+						(int)next->costs[i].calls,
+						(int)next->costs[i].own.ns,
+						(int)next->costs[i].own.insns);
+		strcat(found, "; ");
 	}
-	memcpy(classes, all, sizeof(all));
-	ck_assert_uint_eq(slow_classes_find(classes, 4, &(struct slow_choice){ 0 }), 9);
-	ck_assert_uint_eq(
-		slow_classes_find(classes, 4,
-				  &(struct slow_choice){ .has_bound = true, .longer = 7 }),
-		1);
-	ck_assert_uint_eq(slow_classes_find(NULL, 0, &(struct slow_choice){ 0 }), 0);
-}
-END_TEST
-
-/* ---- Paths of calls ------------------------------------------------------ */
-
-static struct call_paths paths;
-
-static void follow_paths(void)
-{
-	call_paths_init(&paths, &options, &machine_of);
-	sink = &paths.sink;
+	ck_assert_str_eq(found, expected);
 }
 
-static void expect_path(const char *path, const char *expected, uint32_t class)
+/* f > g > g > f > g is one call of f, with its own code and that of g. */
+START_TEST(a_slow_call_has_the_costs_of_its_paths_without_recursions)
 {
-	char found[100] = "", name[100] = "", longer[200];
-
-	for (size_t i = 0; i < paths.classes.count; i++) {
-		const struct path_cost *cost = &paths.costs[i];
-
-		*name = 0;
-		for (uint32_t at = cost->node; at; at = paths.paths.nodes[at].caller) {
-			snprintf(longer, sizeof(longer), "%s%s%s", paths.paths.nodes[at].name->text,
-				 *name ? ">" : "", name);
-			snprintf(name, sizeof(name), "%.99s", longer);
-		}
-		if (cost->class == class && strcmp(name, path) == 0)
-			sprintf(found,
-				"%" PRIu64 " calls %" PRIu64 " ns %" PRIu64 " insns %" PRIu64,
-				cost->calls, cost->own.ns, cost->own.insns, cost->own.cycles);
-	}
-	ck_assert_msg(strcmp(found, expected) == 0, "%s: %s, not %s", path, found, expected);
-}
-
-/* The bound is 50 ns: calls of 50 ns are not slow. */
-START_TEST(paths_have_their_own_costs_by_class)
-{
-	options.slow = (struct slow_choice){ .has_bound = true, .longer = 50 };
-	follow_paths();
+	follow_slow(2);
 	begin("main", 0, 0);
 	begin("f", 10, 10);
-	begin("g", 20, 15);
-	begin("g", 25, 18);
-	end(28, 20);
-	end(40, 30);
-	begin("g", 41, 30);
-	end(43, 31);
-	end(60, 40);
-	begin("f", 100, 40);
-	begin("g", 110, 45);
-	end(130, 60);
-	end(151, 80);
-	end(200, 80);
-	expect_path("f", "1 calls 28 ns 14 insns 42", 0);
-	expect_path("f>g", "2 calls 19 ns 14 insns 42", 0);
-	expect_path("f>g>g", "1 calls 3 ns 2 insns 6", 0);
-	expect_path("f", "1 calls 31 ns 25 insns 75", 1);
-	expect_path("f>g", "1 calls 20 ns 15 insns 45", 1);
-	expect_path("main>f", "", 0);
-	ck_assert_uint_eq(paths.durations[1].count, 2);
-	ck_assert_uint_eq(paths.durations[1].max, 51);
-	ck_assert_uint_eq(paths.tree.slices, 7);
-	call_paths_release(&paths);
-}
-END_TEST
-
-/* f > f2 > f: f2 is part of f, and a root of its own; the inner f is in the paths of both. */
-START_TEST(chosen_calls_are_roots_and_parts_of_others)
-{
-	options.slow = (struct slow_choice){ .has_bound = true, .longer = 1000 };
-	follow_paths();
-	begin("f", 0, 0);
-	begin("f2", 10, 10);
-	begin("f", 20, 20);
+	begin("g", 20, 20);
+	begin("g", 30, 30);
+	begin("f", 31, 31);
+	begin("g", 32, 32);
+	end(34, 34);
+	end(35, 35);
 	end(40, 40);
 	end(50, 50);
-	end(60, 60);
-	expect_path("f", "1 calls 20 ns 20 insns 60", 0);
-	expect_path("f>f2", "1 calls 20 ns 20 insns 60", 0);
-	expect_path("f>f2>f", "1 calls 20 ns 20 insns 60", 0);
-	expect_path("f2", "1 calls 20 ns 20 insns 60", 0);
-	expect_path("f2>f", "1 calls 20 ns 20 insns 60", 0);
-	call_paths_release(&paths);
+	call("f2", 60, 7);
+	end(80, 50);
+	call("f", 90, 3);
+	call("f", 100, 2);
+	end(200, 50);
+	expect_kept("f", "70: f=2/35/12 g=3/28/28 f2=1/7/0; 3: f=1/3/0; ");
+	expect_kept("f2", "7: f2=1/7/0; ");
+	ck_assert_uint_eq(slow_calls.functions[slow_function("f")].durations.count, 3);
+	ck_assert_uint_eq(slow_calls.functions[slow_function("f")].first_begin, 10);
+	ck_assert_uint_eq(slow_calls.functions[slow_function("g")].durations.count, 0);
+	slow_calls_release(&slow_calls);
+	slow_calls_release(&slow_calls);
 }
 END_TEST
 
-/* Incomplete calls leave nothing for the next one. */
-START_TEST(calls_that_are_cut_are_left_out)
+/* The log is summed up many times, and after the inner f has ended. */
+START_TEST(a_long_call_is_summed_up)
 {
-	options.slow = (struct slow_choice){ .has_bound = true, .longer = 1000 };
-	follow_paths();
-	begin_with("f", 0, SLICE_INFERRED_START);
-	call("g", 3, 2);
-	end(10, 0);
-	begin("f", 20, 0);
-	call("g", 23, 2);
-	cut(30);
-	begin_with("f", 40, SLICE_CONTEXT);
-	end(50, 0);
-	begin("f", 60, 0);
-	call("g", 61, 2);
-	end(70, 0);
-	ck_assert_uint_eq(paths.cut, 2);
-	expect_path("f", "1 calls 8 ns 0 insns 0", 0);
-	expect_path("f>g", "1 calls 2 ns 0 insns 0", 0);
-	call_paths_release(&paths);
-}
-END_TEST
-
-/* A call covers its begin and end times. */
-START_TEST(a_pair_is_two_calls)
-{
-	options.pair = (struct call_pair){ true, { 30, 10 } };
-	follow_paths();
-	call("f", 0, 10);
-	call("f", 11, 5);
-	call("f", 30, 8);
-	expect_path("f", "1 calls 8 ns 0 insns 0", CLASS_PAIR_A);
-	expect_path("f", "1 calls 10 ns 0 insns 0", CLASS_PAIR_B);
-	ck_assert_uint_eq(paths.classes.count, 2);
-	call_paths_release(&paths);
-}
-END_TEST
-
-/* 1,000 ns of code suffice; [syscall] is no code. */
-START_TEST(the_clock_is_measured_by_long_code)
-{
-	options.slow = (struct slow_choice){ .has_bound = true, .longer = 10000 };
-	follow_paths();
+	follow_slow(2);
 	begin("f", 0, 0);
-	call("[syscall]", 100, 500);
-	end(1499, 700);
-	ck_assert_uint_eq(paths.costs[0].clock.ns + paths.costs[1].clock.ns, 0);
-	begin("f", 2000, 700);
-	begin("[syscall]", 2100, 700);
-	end(2600, 700);
-	end(3500, 1700);
-	for (size_t i = 0; i < paths.classes.count; i++) {
-		bool is_root = paths.costs[i].node == 1;
+	for (uint64_t i = 0; i < 20000; i++)
+		call(i % 2 ? "a" : "b", 10 * i, 1 + i % 2);
+	begin("f2", 200000, 0);
+	for (uint64_t i = 0; i < 20000; i++)
+		call(i % 2 ? "a" : "b", 200000 + 10 * i, 1 + i % 2);
+	end(400000, 0);
+	end(400010, 0);
+	expect_kept("f2", "200000: f2=1/170000/0 b=10000/10000/0 a=10000/20000/0; ");
+	expect_kept("f", "400010: f=1/170010/0 b=10000/10000/0 a=10000/20000/0 f2=1/170000/0 "
+			 "b=10000/10000/0 a=10000/20000/0; ");
+	slow_calls_release(&slow_calls);
+}
+END_TEST
 
-		ck_assert_uint_eq(paths.costs[i].clock.ns, is_root ? 1000 : 0);
-		ck_assert_uint_eq(paths.costs[i].clock.cycles, is_root ? 3000 : 0);
+/* But a stop in a system call is what the call waits for. */
+START_TEST(stops_are_no_part_of_calls)
+{
+	follow_slow(2);
+	begin("f", 0, 0);
+	begin("[untraced]", 10, 0);
+	call("[untraced]", 11, 2);
+	call("g", 20, 5);
+	end(30, 0);
+	begin("[syscall: read]", 40, 0);
+	call("[untraced: off CPU]", 42, 50);
+	end(100, 0);
+	end(110, 0);
+	expect_kept("f", "90: f=1/30/0 [syscall: read]=1/10/0 [untraced: off CPU]=1/50/0; ");
+	ck_assert_uint_eq(slow_calls.functions[slow_function("f")].stopped_calls, 1);
+	ck_assert_uint_eq(slow_calls.functions[slow_function("f")].longest, 20);
+	slow_calls_release(&slow_calls);
+	options.slow = (struct slow_choice){ .has_bound = true, .longer = 5 };
+	follow_slow(2);
+	begin("f", 0, 0);
+	call("[untraced]", 10, 20);
+	end(40, 0);
+	expect_kept("f", "40: f=1/20/0 [untraced]=1/20/0; ");
+	slow_calls_release(&slow_calls);
+}
+END_TEST
+
+/* Equal calls: the earlier one is kept, whichever thread's calls come first. */
+START_TEST(of_equal_calls_the_first_is_kept)
+{
+	follow_slow(1);
+	if (_i == 0)
+		call("f", 40, 9);
+	call_of_other("f", 20, 9);
+	if (_i == 1)
+		call("f", 40, 9);
+	ck_assert_uint_eq(slow_calls.functions[0].slow[0].begin, 20);
+	ck_assert_ptr_eq(slow_calls.functions[0].slow[0].track, &other_thread);
+	slow_calls_release(&slow_calls);
+}
+END_TEST
+
+static void make_answer(const char *function)
+{
+	slow_answer_make(&answers[0], &slow_calls, slow_function(function), &options.slow);
+}
+
+/* "CALLS CAUSE > LEAF EXTRA: LINE, LINE, ... rest EXTRA" of a cluster. */
+static void expect_cluster(size_t number, const char *expected)
+{
+	const struct slow_answer *answer = &answers[0];
+	const struct slow_cluster *cluster = &answer->clusters[number];
+	char found[800];
+	double sum = cluster->rest;
+
+	ck_assert_uint_gt(answer->count, number);
+	sprintf(found, "%d %s > %s %.0f:", (int)cluster->count,
+		slow_calls.functions[cluster->cause].symbol->name->text,
+		slow_calls.functions[cluster->leaf].symbol->name->text, cluster->extra);
+	for (size_t i = 0; i < cluster->line_count; i++) {
+		const struct cause_line *line = &cluster->lines[i];
+
+		sprintf(found + strlen(found), " %u ", line->depth);
+		if (line->remainder)
+			strcat(found, "rest of ");
+		else if (line->first != line->last)
+			sprintf(found + strlen(found), "%s-",
+				slow_calls.functions[answer->info[line->first].function]
+					.symbol->name->text);
+		sprintf(found + strlen(found), "%s %.0f,",
+			slow_calls.functions[answer->info[line->last].function].symbol->name->text,
+			line->extra);
+		sum += line->leaf ? line->extra : 0;
 	}
-	call_paths_release(&paths);
+	sprintf(found + strlen(found), " rest %.0f", cluster->rest);
+	ck_assert_str_eq(found, expected);
+	ck_assert_double_eq_tol(sum, cluster->extra, 1e-6 * cluster->extra);
+}
+
+static void release_slow(size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		slow_answer_release(&answers[i]);
+	slow_calls_release(&slow_calls);
+}
+
+/* Calls on a clock; an instruction takes 1 ns. */
+static uint64_t now;
+
+static void enter(const char *name)
+{
+	begin(name, now, now);
+}
+
+static void leave(void)
+{
+	end(now, now);
+}
+
+static void spend(const char *name, uint64_t ns)
+{
+	enter(name);
+	now += ns;
+	leave();
+}
+
+/* A hundred calls of f, of 20 ns; the one given has more time in its code, in a, in b and in c. */
+static void call_f(int slow, uint64_t own, uint64_t a, uint64_t b, uint64_t c)
+{
+	now = 1000;
+	follow_slow(100);
+	for (int i = 0; i < 100; i++) {
+		enter("f");
+		now += 5 + (i == slow) * own;
+		enter("a");
+		now += 5 + (i == slow) * a;
+		spend("b", 5 + (i == slow) * b);
+		leave();
+		spend("c", 5 + (i == slow) * c);
+		leave();
+	}
+	make_answer("f");
+}
+
+START_TEST(a_tree_has_the_extra_of_callees)
+{
+	static const struct {
+		uint64_t own, a, b, c;
+		const char *expected;
+	} cases[] = {
+		{ 20, 0, 100, 40,
+		  "1 b > b 160: 0 f 160, 1 a-b 100, 1 c 40, 1 rest of f 20, rest 0" },
+		{ 0, 0, 100, 0, "1 b > b 100: 0 f-b 100, rest 0" },
+		{ 3, 10, 100, 2, "1 b > b 115: 0 f-a 115, 1 b 100, 1 rest of a 15, rest 0" },
+		{ 100, 0, 1, 1, "1 f > f 102: 0 f 102, rest 0" },
+		{ 0, 60, 40, 0, "1 a > a 100: 0 f-a 100, 1 b 40, 1 rest of a 60, rest 0" },
+		/* No callee has half, and the function's own code has neither. */
+		{ 10, 0, 45, 40, "1 a > b 95: 0 f 95, 1 a-b 45, 1 c 40, 1 rest of f 10, rest 0" },
+	};
+
+	call_f(7, cases[_i].own, cases[_i].a, cases[_i].b, cases[_i].c);
+	ck_assert_uint_eq(answers[0].slow, 1);
+	ck_assert_uint_eq(answers[0].others, 99);
+	ck_assert_uint_eq(answers[0].median, 20);
+	expect_cluster(0, cases[_i].expected);
+	release_slow(1);
+}
+END_TEST
+
+/* A cluster has calls of one cause; the one with the most extra of all its calls is the first. */
+START_TEST(slow_calls_are_clustered_by_cause)
+{
+	follow_slow(100);
+	for (int i = 0; i < 100; i++) {
+		enter("f");
+		spend("a", i == 10 || i == 20 || i == 30 ? 105 : 5);
+		spend("b", i == 40 ? 255 : 5);
+		leave();
+	}
+	make_answer("f");
+	ck_assert_uint_eq(answers[0].count, 2);
+	expect_cluster(0, "3 a > a 100: 0 f-a 100, rest 0");
+	expect_cluster(1, "1 b > b 250: 0 f-b 250, rest 0");
+	ck_assert_uint_eq(answers[0].clusters[0].calls[0]->amount, 110);
+	/* In all slow calls, and in all others. */
+	ck_assert_uint_eq(answers[0].clusters[0].own[0].own.ns, 315);
+	ck_assert_uint_eq(answers[0].clusters[0].own[1].own.ns, 96 * 5);
+	release_slow(1);
+}
+END_TEST
+
+/* Of the library's functions and stops, and one called from several paths. */
+START_TEST(a_cause_is_code_that_the_author_can_change)
+{
+	static const struct {
+		const char *path[4], *expected;
+	} cases[] = {
+		{ { "lib1", "g", "lib2" }, "g > lib2" },
+		{ { "lib1", "lib2" }, "lib1 > lib2" },
+		{ { "lib1", "[syscall: read]", "[untraced]" }, "lib1 > [syscall: read]" },
+		{ { "g", "h", "[lost: data]" }, "[lost: data] > [lost: data]" },
+		/* What is called only then, before what it calls. */
+		{ { "g", "h" }, "g > h" },
+	};
+	char found[100];
+
+	follow_slow(100);
+	for (int i = 0; i < 100; i++) {
+		int depth = 0;
+
+		enter("f");
+		now += 10;
+		for (; i == 50 && depth < 4 && cases[_i].path[depth]; depth++)
+			enter(cases[_i].path[depth]);
+		now += i == 50 ? 100 : 0;
+		while (depth--)
+			leave();
+		leave();
+	}
+	make_answer("f");
+	sprintf(found, "%s > %s",
+		slow_calls.functions[answers[0].clusters[0].cause].symbol->name->text,
+		slow_calls.functions[answers[0].clusters[0].leaf].symbol->name->text);
+	ck_assert_str_eq(found, cases[_i].expected);
+	release_slow(1);
+}
+END_TEST
+
+/* A tree of more lines has larger branches only. */
+START_TEST(a_tree_has_few_lines)
+{
+	follow_slow(100);
+	for (int i = 0; i < 100; i++) {
+		char name[] = "a";
+
+		enter("f");
+		spend("h", i == 50 ? 200 : 1);
+		for (; *name < 'q'; ++*name)
+			spend(name, i == 50 ? 50 : 1);
+		leave();
+	}
+	make_answer("f");
+	expect_cluster(0, "1 h > h 983: 0 f 983, 1 h 248, 1 rest of f 735, rest 0");
+	release_slow(1);
+}
+END_TEST
+
+/* What is not seen whole is no slow call, and not part of the others. */
+START_TEST(calls_that_are_cut_do_not_count)
+{
+	follow_slow(100);
+	begin_with("f", now, SLICE_INFERRED_START);
+	spend("a", 100000);
+	leave();
+	for (int i = 0; i < 100; i++) {
+		enter("f");
+		spend("a", i == 50 ? 110 : 10);
+		leave();
+	}
+	make_answer("f");
+	ck_assert_uint_eq(slow_calls.functions[slow_function("f")].cut, 1);
+	expect_cluster(0, "1 a > a 100: 0 f-a 100, rest 0");
+	release_slow(1);
+}
+END_TEST
+
+/* "BOUND SLOW" of f's calls: of 100, some take 10 ns, `more` of them `longer`. */
+START_TEST(slow_calls_are_longer_than_usual)
+{
+	static const struct {
+		int more;
+		uint64_t longer;
+		struct slow_choice choice;
+		uint64_t bound, slow;
+	} cases[] = {
+		{ 1, 30, { 0 }, 20, 1 },
+		{ 3, 21, { 0 }, 20, 3 },
+		/* None is twice as long. */
+		{ 3, 15, { 0 }, 14, 3 },
+		/* Nor does the 99th percentile differ. */
+		{ 1, 15, { 0 }, 15, 0 },
+		/* The 95th percentile is slow. */
+		{ 20, 100, { 0 }, 20, 20 },
+		/* This is usual. */
+		{ 40, 100, { 0 }, 99, 40 },
+		{ 9, 30, { .has_bound = true, .longer = 29 }, 29, 9 },
+		{ 9, 30, { .has_bound = true, .longer = 30 }, 30, 0 },
+		{ 9, 30, { .has_bound = true, .percentile = 500000 }, 10, 9 },
+	};
+
+	options.slow = cases[_i].choice;
+	follow_slow(100);
+	for (int i = 0; i < 100; i++)
+		spend("f", i % 2 && i / 2 < cases[_i].more ? cases[_i].longer : 10);
+	make_answer("f");
+	ck_assert_uint_eq(answers[0].bound, cases[_i].bound);
+	ck_assert_uint_eq(answers[0].slow, cases[_i].slow);
+	release_slow(1);
+}
+END_TEST
+
+/* `count` calls of f > g > lib, of which one is slow in the innermost, and 100 of h. */
+static size_t rank(int count, uint64_t in_f, uint64_t in_g, uint64_t in_lib, bool by_user)
+{
+	static const char *patterns[] = { "*" };
+
+	options.select.symbols = (struct pattern_list){ patterns, 1, 1 };
+	follow_slow(100);
+	for (int i = 0; i < count; i++) {
+		enter("f");
+		now += 10 + (i == 5) * in_f;
+		enter("g");
+		now += 10 + (i == 5) * in_g;
+		spend("lib", 10 + (i == 5) * in_lib);
+		leave();
+		leave();
+	}
+	for (int i = 0; i < 100; i++)
+		spend("h", i == 5 ? 100 : 10);
+	return slow_answers_rank(answers, 3, &slow_calls, by_user, &options.slow);
+}
+
+START_TEST(functions_are_ranked_by_the_excess_of_slow_calls)
+{
+	static const struct {
+		int calls;
+		uint64_t f, g, lib;
+		bool by_user;
+		const char *expected;
+	} cases[] = {
+		{ 100, 0, 0, 1000, false, "g h " }, /* lib is not ours, f a wrapper */
+		{ 100, 0, 1000, 0, false, "g h " },       { 100, 1000, 0, 0, false, "f h " },
+		{ 100, 80, 0, 0, false, "h f " },         /* 90 more in h */
+		{ 100, 1000, 500, 0, false, "f g h " },   /* g has a third of it */
+		{ 49, 0, 0, 1000, false, "h " },          /* too few calls */
+		{ 49, 400, 200, 1000, true, "f g lib " }, /* but not if chosen */
+	};
+	char found[100] = "";
+	size_t count =
+		rank(cases[_i].calls, cases[_i].f, cases[_i].g, cases[_i].lib, cases[_i].by_user);
+
+	for (size_t i = 0; i < count; i++)
+		sprintf(found + strlen(found), "%s ",
+			slow_calls.functions[answers[i].function].symbol->name->text);
+	ck_assert_str_eq(found, cases[_i].expected);
+	release_slow(count);
+}
+END_TEST
+
+/* Amounts are instructions; here one of them takes 2 ns. */
+START_TEST(without_times_slow_calls_have_more_instructions)
+{
+	machine.by_insns = true;
+	follow_slow(100);
+	for (int i = 0; i < 100; i++) {
+		begin("f", now, now / 2);
+		now += i == 50 ? 200 : 20;
+		end(now, now / 2);
+	}
+	make_answer("f");
+	ck_assert_uint_eq(answers[0].median, 10);
+	expect_cluster(0, "1 f > f 90: 0 f 90, rest 0");
+	release_slow(1);
+}
+END_TEST
+
+/* The sum and the words; the names' own lines are not known. */
+START_TEST(the_answer_says_the_cause_in_words)
+{
+	open_format(&format_why);
+	for (int i = 0; i < 100; i++) {
+		enter("f");
+		now += 5;
+		for (int n = i == 50 ? 12 : 1; n; n--)
+			spend("a", 10);
+		leave();
+	}
+	finish_format(&format_why);
+	expect("f: 1 of 100 calls longer than 30ns; median 15ns\n"
+	       "1. a, 100 % of the extra time\n"
+	       "   1 call, 110ns more; 12 calls of it, usually 1.0\n"
+	       "   100.0%      110ns  f > a\n"
+	       "     0.0%             rest\n"
+	       "next: ptrace2ftf --slowest=3 --symbol=f -o slow/\n");
+	close_format(&format_why);
 }
 END_TEST
 
 /* ---- Formats ------------------------------------------------------------- */
-
-/*
- * 9 calls of 10 ns, and one of 40 ns whose extra time is all in g's callee h, called twice there:
- * 1 + 1 of 10 ns, and 1 + 31.
- */
-START_TEST(outliers_have_the_extra_time_by_path)
-{
-	open_format(&format_outliers);
-	for (uint64_t i = 0; i < 10; i++) {
-		begin("f", 100 * i, 0);
-		begin("g", 100 * i + 2, 0);
-		call("h", 100 * i + 3, 1);
-		call("h", 100 * i + 5, i == 4 ? 31 : 1);
-		end(100 * i + (i == 4 ? 38 : 8), 0);
-		end(100 * i + (i == 4 ? 40 : 10), 0);
-	}
-	finish_format(&format_outliers);
-	expect("f: 1 slow call, of at least 40ns, and 9 others; median 10ns\n"
-	       "a slow call takes 30ns more\n");
-	expect(" 100.0%        30ns        32ns         2ns         2         2         0         "
-	       "0  f > g > h\n");
-	expect("   0.0%         0ns                                                                  "
-	       "rest: 2 paths\n");
-	close_format(&format_outliers);
-}
-END_TEST
-
-/* The last of ten calls takes longer: by 2 ns in z, 7 in a, and 1 in each of two others. */
-START_TEST(paths_with_more_extra_time_are_first)
-{
-	open_format(&format_outliers);
-	for (uint64_t i = 0; i < 10; i++) {
-		bool last = i == 9;
-
-		begin("f", 100 * i, 0);
-		call("z", 100 * i, 5 + 2 * last);
-		call("a", 100 * i + 10, 5 + 7 * last);
-		call("y", 100 * i + 30, 5 + last);
-		call("b", 100 * i + 40, 5 + last);
-		end(100 * i + 50 + 11 * last, 0);
-	}
-	finish_format(&format_outliers);
-	expect("a slow call takes 11ns more\n");
-	ck_assert(strstr(text, "f > a\n") < strstr(text, "f > z\n"));
-	ck_assert(strstr(text, "f > z\n") < strstr(text, "f > y\n"));
-	ck_assert(strstr(text, "f > y\n") < strstr(text, "f > b\n"));
-	close_format(&format_outliers);
-}
-END_TEST
-
-/* Ten calls of 6,000 cycles: nine at 3 GHz, one at 1.5. */
-START_TEST(a_lower_clock_is_no_extra_time_of_a_path)
-{
-	open_format(&format_outliers);
-	for (uint64_t i = 0; i < 10; i++) {
-		begin("f", 10000 * i, 2000 * i);
-		end(10000 * i + (i == 3 ? 4000 : 2000), 2000 * (i + 1));
-	}
-	finish_format(&format_outliers);
-	expect("a slow call takes 2us more\n");
-	expect(" 100.0%         2us ");
-	expect("lower clock: 1.50 instead of 3.00 GHz\n");
-	expect("   0.0%         0ns ");
-	close_format(&format_outliers);
-}
-END_TEST
-
-START_TEST(without_slow_calls_nothing_is_compared)
-{
-	options.slow = (struct slow_choice){ .has_bound = true, .longer = 10 };
-	open_format(&format_outliers);
-	call("f", 0, 10);
-	call("f", 20, 10);
-	call("f2", 40, 11);
-	finish_format(&format_outliers);
-	expect("f: 2 calls, none to compare as slow\n");
-	expect("f2: 1 calls, none to compare with\n");
-	close_format(&format_outliers);
-}
-END_TEST
 
 /* A bucket's example is its first call, even if one of another thread ended earlier. */
 START_TEST(a_histogram_counts_by_quarters_of_octaves)
@@ -833,16 +1049,19 @@ int main(void)
 	tcase_add_test(all, slower_than_a_percentile_is_strict);
 	tcase_add_test(all, the_table_marks_calls_that_were_cut);
 	tcase_add_test(all, where_times_are_unknown_the_most_instructions_are_slowest);
-	tcase_add_test(all, slow_classes_have_whole_classes_up_to_the_percentile);
-	tcase_add_test(all, paths_have_their_own_costs_by_class);
-	tcase_add_test(all, chosen_calls_are_roots_and_parts_of_others);
-	tcase_add_test(all, calls_that_are_cut_are_left_out);
-	tcase_add_test(all, a_pair_is_two_calls);
-	tcase_add_test(all, the_clock_is_measured_by_long_code);
-	tcase_add_test(all, outliers_have_the_extra_time_by_path);
-	tcase_add_test(all, paths_with_more_extra_time_are_first);
-	tcase_add_test(all, a_lower_clock_is_no_extra_time_of_a_path);
-	tcase_add_test(all, without_slow_calls_nothing_is_compared);
+	tcase_add_test(all, a_slow_call_has_the_costs_of_its_paths_without_recursions);
+	tcase_add_test(all, a_long_call_is_summed_up);
+	tcase_add_test(all, stops_are_no_part_of_calls);
+	tcase_add_loop_test(all, of_equal_calls_the_first_is_kept, 0, 2);
+	tcase_add_loop_test(all, a_tree_has_the_extra_of_callees, 0, 6);
+	tcase_add_test(all, slow_calls_are_clustered_by_cause);
+	tcase_add_loop_test(all, a_cause_is_code_that_the_author_can_change, 0, 5);
+	tcase_add_test(all, a_tree_has_few_lines);
+	tcase_add_test(all, calls_that_are_cut_do_not_count);
+	tcase_add_loop_test(all, slow_calls_are_longer_than_usual, 0, 9);
+	tcase_add_loop_test(all, functions_are_ranked_by_the_excess_of_slow_calls, 0, 7);
+	tcase_add_test(all, without_times_slow_calls_have_more_instructions);
+	tcase_add_test(all, the_answer_says_the_cause_in_words);
 	tcase_add_test(all, a_histogram_counts_by_quarters_of_octaves);
 	tcase_add_loop_test(all, an_example_at_one_time_is_of_the_first_thread, 0, 2);
 	tcase_add_loop_test(all, functions_are_ordered_and_have_shares, 0, ORDER_NAME + 1);

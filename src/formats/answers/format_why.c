@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The answer of `ptrace2ftf why`: the causes of the slow calls of the functions of --symbol, or of
+ * those whose slow calls take most.
+ */
+#include <math.h>
+
+#include "src/formats/answers/slow_causes.h"
+#include "src/formats/output_format.h"
+#include "src/formats/text/any_text.h"
+#include "src/formats/text/json_value.h"
+#include "src/formats/text/time_note.h"
+#include "src/options/options.h"
+#include "src/slices/slice_args.h"
+
+/* Slow calls of a function that are kept: of chosen functions, and of all. */
+#define KEPT_CHOSEN 1000
+#define KEPT_OF_ALL 128
+
+/* Functions with an answer, and clusters of each. */
+#define ANSWERS_MOST  3
+#define CLUSTERS_MOST 3
+
+/* Columns of a line, and those of a name in a sentence. */
+#define COLUMNS      80
+#define NAME_COLUMNS 36
+
+struct why_output {
+	struct format_output output;   /* first */
+	const struct options *options; /* borrowed */
+	struct slow_calls calls;
+	struct slow_answer *answers; /* owned */
+	size_t count;
+};
+
+static bool chooses_functions(const struct options *options)
+{
+	return options->select.symbols.count || options->select.dsos.count;
+}
+
+static struct format_output *open_why(const struct format_request *request, struct error *err)
+{
+	struct why_output *why = alloc_zeroed(1, sizeof(*why));
+
+	(void)err;
+	why->options = request->options;
+	slow_calls_init(&why->calls, request->options, &request->facts,
+			chooses_functions(request->options) ? KEPT_CHOSEN : KEPT_OF_ALL);
+	why->output.text = request->text;
+	why->output.slices = &why->calls.tree.slices;
+	why->output.sink = why->calls.sink;
+	return &why->output;
+}
+
+/* ---- Sentences ----------------------------------------------------------- */
+
+static const struct symbol *symbol_at(const struct slow_answer *answer, uint32_t function)
+{
+	return answer->calls->functions[function].symbol;
+}
+
+/* Print a name that has its place in a sentence. */
+static void print_name(const struct name *name, FILE *out)
+{
+	bool fits = name->length <= NAME_COLUMNS;
+
+	escaped_text_print(name->text, fits ? name->length : NAME_COLUMNS - 2, out);
+	fputs(fits ? "" : "..", out);
+}
+
+/* Print a line, of which the stream `line` has `text` (freed), without its last columns. */
+static void print_clipped(FILE *line, char **text, FILE *out)
+{
+	size_t length;
+
+	alloc_close_text(line, text);
+	length = strlen(*text);
+	if (length > COLUMNS) {
+		length = COLUMNS - 2;
+		while (length && ((unsigned char)(*text)[length] & 0xc0) == 0x80)
+			length--; /* no part of a character */
+		strcpy(*text + length, "..");
+	}
+	fprintf(out, "%s\n", *text);
+	free(*text);
+}
+
+/* Print the file and line of a function in the source; of an inlined call, those of the call. */
+static void print_place(const struct symbol *symbol, FILE *out)
+{
+	struct source_line at = slice_source_line(symbol);
+	const char *slash = at.file ? strrchr(at.file->text, '/') : NULL;
+	const char *file = slash ? slash + 1 : at.file ? at.file->text : NULL;
+
+	if (!file || !at.line || strlen(file) > NAME_COLUMNS / 2)
+		return;
+	fputs(symbol->inlined ? " (inlined at " : " (", out);
+	escaped_text_print(file, strlen(file), out);
+	fprintf(out, ":%" PRIu32 ")", at.line);
+}
+
+static double percent(double part, double whole)
+{
+	return whole > 0 ? round(1000 * part / whole) / 10 + 0.0 : 0; /* never -0 */
+}
+
+static double mean(uint64_t sum, uint64_t calls)
+{
+	return calls ? (double)sum / (double)calls : 0;
+}
+
+/* Print the cause of a cluster in words, and `of` what its share is. */
+static void print_cause(const struct slow_answer *answer, const struct slow_cluster *cluster,
+			const char *of, FILE *out)
+{
+	bool own = cluster->cause == answer->function;
+	char call[32];
+
+	if (own)
+		fputs("own code of ", out);
+	print_name(symbol_at(answer, cluster->cause)->name, out);
+	print_place(symbol_at(answer, cluster->cause), out);
+	fprintf(out, ", %.0f %%%s",
+		percent(own ? cluster->own_extra : cluster->cause_extra, cluster->extra), of);
+	if (cluster->leaf == cluster->cause)
+		return;
+	fprintf(out, ", %.0f %% in ", percent(cluster->leaf_extra, cluster->extra));
+	if (sscanf(symbol_at(answer, cluster->leaf)->name->text, "[syscall: %31[a-z0-9_]", call) ==
+	    1)
+		fprintf(out, "%s()", call);
+	else
+		print_name(symbol_at(answer, cluster->leaf)->name, out);
+}
+
+static const char *of_what(const struct slow_answer *answer)
+{
+	return answer->calls->by_insns ? " of the extra instructions" : " of the extra time";
+}
+
+/* Print what differs in calls of the cause. */
+static void print_difference(const struct slow_answer *answer, const struct slow_cluster *cluster,
+			     FILE *out)
+{
+	const struct path_cost *own = cluster->own;
+	const uint64_t pairs[][2] = { { own[0].calls, own[1].calls },
+				      { own[0].own.insns, own[1].own.insns },
+				      { own[0].own.cycles, own[1].own.cycles },
+				      { own[0].own.ns, own[1].own.ns } };
+	static const char *const words[] = { "calls of it", "instructions",
+					     "cycles for as many instructions",
+					     "ns for as many cycles, at a lower clock" };
+	bool is_own = cluster->own_extra >= 0.5 * cluster->extra;
+
+	for (int i = cluster->cause == answer->function; i < (own[1].own.cycles ? 4 : 3); i++) {
+		double slow = mean(pairs[i][0], cluster->count);
+		double usual = mean(pairs[i][1], answer->others);
+
+		if (slow < 1.2 * usual || slow < usual + 1 || (i && !is_own))
+			continue;
+		fprintf(out, "; %.0f %s, usually %.*f", slow, words[i], usual && usual < 9.95,
+			usual);
+		return;
+	}
+}
+
+/* Print a word of a command for a shell; "?" of a pattern matches a control character. */
+static void print_word(const char *text, FILE *out)
+{
+	if (strspn(text,
+		   "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=:.,/@%") ==
+	    strlen(text)) {
+		fputs(text, out);
+		return;
+	}
+	putc('\'', out);
+	for (; *text; text++) {
+		if (*text == '\'')
+			fputs("'\\''", out);
+		else
+			putc((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text, out);
+	}
+	putc('\'', out);
+}
+
+/* Returns a command that shows the slowest calls of a function, owned by the caller. */
+static char *next_command(const struct why_output *why, const struct slow_answer *answer)
+{
+	const struct options *options = why->options;
+	char *text;
+	size_t size;
+	FILE *out = ALLOC_CHECKED(open_memstream(&text, &size));
+
+	fputs("ptrace2ftf --slowest=3 --symbol=", out);
+	print_word(symbol_at(answer, answer->function)->name->text, out);
+	for (int i = options->setting_count; i < options->word_count; i++)
+		if (strncmp(options->words[i], "--symbol=", 9) != 0 &&
+		    strncmp(options->words[i], "--slow=", 7) != 0) {
+			putc(' ', out);
+			print_word(options->words[i], out);
+		}
+	fputs(" -o slow/", out);
+	for (int i = 0; i < options->input_count; i++) {
+		putc(' ', out);
+		print_word(options->inputs[i], out);
+	}
+	alloc_close_text(out, &text);
+	return text;
+}
+
+/* ---- Lines --------------------------------------------------------------- */
+
+/* Print the functions of a line, as many as fit: the innermost one is the last. */
+static void print_line_names(const struct slow_answer *answer, const struct cause_line *line,
+			     int columns, FILE *out)
+{
+	const struct cause_row *info = answer->info;
+	uint32_t at = line->last, shown;
+
+	columns -= (int)symbol_at(answer, info[line->first].function)->name->length + 6;
+	for (shown = at; at != line->first; at = info[at].parent) {
+		columns -= (int)symbol_at(answer, info[at].function)->name->length + 3;
+		if (columns >= 0)
+			shown = at;
+	}
+	print_name(symbol_at(answer, info[line->first].function)->name, out);
+	if (line->first == line->last)
+		return;
+	fputs(info[shown].parent == line->first ? "" : " > ...", out);
+	for (uint32_t depth = info[shown].depth; depth <= info[line->last].depth; depth++) {
+		for (at = line->last; info[at].depth > depth;)
+			at = info[at].parent;
+		fputs(" > ", out);
+		print_name(symbol_at(answer, info[at].function)->name, out);
+	}
+}
+
+static const char *extra_text(char text[SHORT_TIME_SIZE], const struct slow_answer *answer,
+			      double extra)
+{
+	return amount_text(text, answer->calls->by_insns, (uint64_t)(extra > 0 ? extra + 0.5 : 0));
+}
+
+static void print_line(const struct slow_answer *answer, const struct slow_cluster *cluster,
+		       const struct cause_line *line, FILE *out)
+{
+	int indent = line->depth < 16 ? 2 * (int)line->depth : 32;
+	char text[SHORT_TIME_SIZE], *words;
+	size_t size;
+	FILE *stream = ALLOC_CHECKED(open_memstream(&words, &size));
+
+	fprintf(stream, "%8.1f%% %10s  %*s", percent(line->extra, cluster->extra),
+		extra_text(text, answer, line->extra), indent, "");
+	if (line->remainder)
+		fputs("own code and other callees", stream);
+	else
+		print_line_names(answer, line, COLUMNS - 22 - indent, stream);
+	print_clipped(stream, &words, out);
+}
+
+static void print_cluster(const struct slow_answer *answer, size_t number, FILE *out)
+{
+	const struct slow_cluster *cluster = &answer->clusters[number];
+	const struct slow_function *function = &answer->calls->functions[answer->function];
+	bool one = cluster->count == 1;
+	char text[SHORT_TIME_SIZE], *words;
+	size_t size;
+	FILE *stream = ALLOC_CHECKED(open_memstream(&words, &size));
+
+	fprintf(stream, "%zu. ", number + 1);
+	print_cause(answer, cluster, of_what(answer), stream);
+	print_clipped(stream, &words, out);
+	stream = ALLOC_CHECKED(open_memstream(&words, &size));
+	fprintf(stream, "   %zu call%s%s, %s more%s%s", cluster->count, one ? "" : "s",
+		one && cluster->calls[0]->begin == function->first_begin ? " (the first one)" : "",
+		extra_text(text, answer, cluster->extra),
+		answer->calls->by_insns ? " instructions" : "", one ? "" : " each");
+	print_difference(answer, cluster, stream);
+	print_clipped(stream, &words, out);
+	for (size_t i = 0; i < cluster->line_count; i++)
+		print_line(answer, cluster, &cluster->lines[i], out);
+	fprintf(out, "%8.1f%% %10s  rest\n", percent(cluster->rest, cluster->extra), "");
+}
+
+/* Returns the number of clusters that are shown: all with a part that counts. */
+static size_t shown_clusters(const struct slow_answer *answer)
+{
+	double all = 0;
+	size_t count = 0;
+
+	for (size_t i = 0; i < answer->count; i++)
+		all += answer->clusters[i].extra * (double)answer->clusters[i].count;
+	while (count < answer->count && count < CLUSTERS_MOST &&
+	       answer->clusters[count].extra * (double)answer->clusters[count].count >= all / 20)
+		count++;
+	return count;
+}
+
+static void print_answer(const struct why_output *why, const struct slow_answer *answer, FILE *out)
+{
+	const struct slow_function *function = &answer->calls->functions[answer->function];
+	size_t shown = shown_clusters(answer), rest = 0;
+	char text[SHORT_TIME_SIZE], *next;
+	bool by_insns = answer->calls->by_insns;
+
+	print_name(function->symbol->name, out);
+	fprintf(out, ": %" PRIu64 " of %" PRIu64 " calls longer than ", answer->slow,
+		function->durations.count);
+	fprintf(out, "%s", amount_text(text, by_insns, answer->bound));
+	fprintf(out, "; median %s%s\n", amount_text(text, by_insns, answer->median),
+		by_insns ? " (instructions)" : "");
+	for (size_t i = 0; i < shown; i++)
+		print_cluster(answer, i, out);
+	for (size_t i = shown; i < answer->count; i++)
+		rest += answer->clusters[i].count;
+	if (rest)
+		fprintf(out, "other causes made %zu calls slow\n", rest);
+	if (function->stopped_calls)
+		fprintf(out,
+			"%" PRIu64
+			" calls were stopped, %s at most: by interrupts, page faults or threads\n",
+			function->stopped_calls, short_time(text, (int64_t)function->longest));
+	if (!answer->count)
+		return;
+	next = next_command(why, answer);
+	fprintf(out, "next: %s\n", next);
+	free(next);
+}
+
+/* ---- The answer ---------------------------------------------------------- */
+
+/* Without chosen functions: a line for each answer. */
+static void print_ranking(const struct why_output *why, FILE *out)
+{
+	char text[SHORT_TIME_SIZE], *words;
+	size_t size;
+
+	fputs("slow calls take this much more than usual:\n", out);
+	for (size_t i = 0; i < why->count; i++) {
+		const struct slow_answer *answer = &why->answers[i];
+		FILE *stream = ALLOC_CHECKED(open_memstream(&words, &size));
+
+		fprintf(stream, "%10s  ", extra_text(text, answer, answer->excess));
+		print_name(symbol_at(answer, answer->function)->name, stream);
+		fputs(": ", stream);
+		if (answer->count)
+			print_cause(answer, &answer->clusters[0], "", stream);
+		print_clipped(stream, &words, out);
+	}
+	putc('\n', out);
+}
+
+static int print_why(struct format_output *output, struct error *err)
+{
+	struct why_output *why = (struct why_output *)output;
+	bool chosen = chooses_functions(why->options);
+	FILE *out = output->text;
+	uint64_t cut = 0;
+
+	(void)err;
+	why->answers = alloc_zeroed(ANSWERS_MOST, sizeof(*why->answers));
+	why->count = slow_answers_rank(why->answers, ANSWERS_MOST, &why->calls, chosen,
+				       &why->options->slow);
+	if (chosen)
+		function_choice_warn(&why->calls.choice, why->count, output->machine->diag);
+	else if (why->count)
+		print_ranking(why, out);
+	else
+		fprintf(out,
+			"no function with %d calls or more has slow ones: calls longer than twice "
+			"the 95th percentile; choose a function with --symbol\n",
+			TAIL_CALLS_LEAST);
+	for (size_t i = 0; i < why->count; i++) {
+		print_answer(why, &why->answers[i], out);
+		cut += why->calls.functions[why->answers[i].function].cut;
+		putc('\n', out);
+	}
+	if (why->count)
+		time_note_print(output->machine, out);
+	if (cut)
+		fprintf(out,
+			"%" PRIu64 " calls are left out: their begin or return was not traced\n",
+			cut);
+	return 0;
+}
+
+/* ---- JSON (doc/summary.schema.json) -------------------------------------- */
+
+static json_t *name_json(const struct slow_answer *answer, uint32_t function)
+{
+	const struct name *name = symbol_at(answer, function)->name;
+
+	return json_any_text(name->text, name->length);
+}
+
+static json_t *line_json(const struct slow_answer *answer, const struct slow_cluster *cluster,
+			 const struct cause_line *line)
+{
+	json_t *path = json_array();
+
+	for (uint32_t at = line->last; at; at = answer->info[at].parent)
+		json_array_insert_new(path, 0, name_json(answer, answer->info[at].function));
+	return json_pack("{so si sb sb sf sf}", "path", path, "depth", (int)line->depth, "leaf",
+			 (int)line->leaf, "remainder", (int)line->remainder, "extra", line->extra,
+			 "share", line->extra / cluster->extra);
+}
+
+static json_t *cluster_json(const struct slow_answer *answer, const struct slow_cluster *cluster)
+{
+	struct source_line at = slice_source_line(symbol_at(answer, cluster->cause));
+	char *text;
+	size_t size;
+	FILE *words = ALLOC_CHECKED(open_memstream(&text, &size));
+	json_t *lines = json_array(), *object;
+
+	print_cause(answer, cluster, of_what(answer), words);
+	print_difference(answer, cluster, words);
+	alloc_close_text(words, &text);
+	for (size_t i = 0; i < cluster->line_count; i++)
+		json_array_append_new(lines, line_json(answer, cluster, &cluster->lines[i]));
+	object = json_pack(
+		"{so so sI ss so sI sf so sf}", "cause", name_json(answer, cluster->cause), "file",
+		at.file ? json_any_text(at.file->text, at.file->length) : json_null(), "line",
+		(json_int_t)at.line, "words", text, "in", name_json(answer, cluster->leaf), "calls",
+		(json_int_t)cluster->count, "extra", cluster->extra, "lines", lines, "rest_share",
+		cluster->extra > 0 ? cluster->rest / cluster->extra : 0);
+	free(text);
+	return object;
+}
+
+static json_t *answer_json(const struct why_output *why, const struct slow_answer *answer)
+{
+	const struct slow_function *function = &answer->calls->functions[answer->function];
+	json_t *clusters = json_array(), *object;
+	char *next = next_command(why, answer);
+
+	for (size_t i = 0; i < answer->count; i++)
+		json_array_append_new(clusters, cluster_json(answer, &answer->clusters[i]));
+	object = json_pack("{so sI sI sI sI sI sI sI sf so ss}", "function",
+			   name_json(answer, answer->function), "calls",
+			   json_value_of(function->durations.count), "slow_calls",
+			   json_value_of(answer->slow), "left_out", json_value_of(function->cut),
+			   "stopped_calls", json_value_of(function->stopped_calls),
+			   "longest_stop_ns", json_value_of(function->longest), "median",
+			   json_value_of(answer->median), "bound", json_value_of(answer->bound),
+			   "excess", answer->excess, "clusters", clusters, "next", next);
+	free(next);
+	return object;
+}
+
+static json_t *answer_why(const struct format_output *output)
+{
+	const struct why_output *why = (const struct why_output *)output;
+	json_t *list = json_array(), *answer;
+
+	for (size_t i = 0; i < why->count; i++)
+		json_array_append_new(list, answer_json(why, &why->answers[i]));
+	answer = json_pack("{ss ss so}", "format", "why", "unit",
+			   why->calls.by_insns ? "instructions" : "ns", "functions", list);
+	time_note_add(answer, output->machine);
+	return answer;
+}
+
+static void release_why(struct format_output *output)
+{
+	struct why_output *why = (struct why_output *)output;
+
+	for (size_t i = 0; i < why->count; i++)
+		slow_answer_release(&why->answers[i]);
+	free(why->answers);
+	slow_calls_release(&why->calls);
+}
+
+/* Not a word of --format. */
+const struct output_format format_why = {
+	.name = "why",
+	.suffix = "txt",
+	.lines = true,
+	.slices = SLICES_SORTED,
+	.chooses_calls = true,
+	.open = open_why,
+	.finish = print_why,
+	.answer = answer_why,
+	.release = release_why,
+};

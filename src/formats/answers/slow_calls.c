@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+/* Follow calls, and keep the slowest ones. */
+#include "src/formats/answers/slow_calls.h"
+
+#include "base/tables/heap.h"
+
+/* Entries of a log that are summed up. */
+#define LOG_LEAST 4096
+
+#define SYSCALL "[syscall"
+
+/* The calls that ended in the open calls of a thread. */
+struct slow_log {
+	struct path_cost *costs; /* owned */
+	size_t count, room, limit;
+	struct log_mark {
+		size_t begin;     /* entries when the open call began */
+		uint64_t stopped; /* the same of the thread's stopped time */
+		bool outermost;   /* it is a call of its function, not a part of a recursion */
+		bool stop;
+	} * marks; /* owned; by depth, from 1 */
+	size_t mark_room;
+	size_t kept;      /* open calls of kept functions */
+	size_t stops;     /* open ones */
+	uint64_t stopped; /* ns */
+};
+
+/* ---- Paths --------------------------------------------------------------- */
+
+static uint32_t function_of(struct slow_calls *calls, const struct symbol *symbol)
+{
+	const struct name *name = symbol->name;
+	bool is_function = symbol->kind != SYMBOL_SPECIAL && symbol->kind != SYMBOL_MARK &&
+			   symbol->kind != SYMBOL_PLT;
+
+	calls->by_name = alloc_grow_zeroed(calls->by_name, &calls->name_room, (size_t)name->id + 1,
+					   sizeof(*calls->by_name));
+	if (!calls->by_name[name->id]) {
+		*ARRAY_ADD(calls->functions, calls->function_count, calls->function_room) =
+			(struct slow_function){
+				.symbol = symbol,
+				.kept = is_function && function_choice_has(&calls->choice, symbol),
+				.first_begin = UINT64_MAX,
+			};
+		calls->by_name[name->id] = (uint32_t)calls->function_count;
+	}
+	return calls->by_name[name->id] - 1;
+}
+
+static bool is_stop(const struct symbol *symbol)
+{
+	return symbol->kind == SYMBOL_SPECIAL &&
+	       (strcmp(symbol->name->text, "[untraced]") == 0 ||
+		strcmp(symbol->name->text, "[untraced: off CPU]") == 0);
+}
+
+/* A new node of the tree; of a function that is open already the path is known. */
+static void add_path(struct slow_calls *calls, uint32_t node, const struct symbol *symbol)
+{
+	uint32_t function = function_of(calls, symbol), open = calls->tree.nodes[node].caller;
+
+	calls->paths = alloc_grow(calls->paths, &calls->path_room, (size_t)node + 1,
+				  sizeof(*calls->paths));
+	calls->seen = alloc_grow_zeroed(calls->seen, &calls->seen_room, (size_t)node + 1,
+					sizeof(*calls->seen));
+	calls->paths[node] = (struct slow_path){
+		.function = function,
+		.in_syscall = (open && calls->paths[open].in_syscall) ||
+			      strncmp(symbol->name->text, SYSCALL, strlen(SYSCALL)) == 0,
+	};
+	if (is_stop(symbol) && !calls->with_stops && !calls->paths[node].in_syscall) {
+		calls->paths[node].stop = true;
+		return;
+	}
+	while (open && calls->paths[open].function != function)
+		open = calls->tree.nodes[open].caller;
+	calls->paths[node].fold = open ? open : node;
+}
+
+/* Add costs to those of a list, which has room; they may overlap its end.  Returns its count. */
+static size_t add_costs(struct slow_calls *calls, struct path_cost *to, size_t count,
+			const struct path_cost *from, size_t from_count)
+{
+	for (const struct path_cost *cost = from; cost < from + from_count; cost++) {
+		uint32_t at = calls->seen[cost->path];
+
+		if (at < count && to[at].path == cost->path) {
+			to[at].calls += cost->calls;
+			call_tree_add(&to[at].own, &cost->own, true);
+		} else {
+			calls->seen[cost->path] = (uint32_t)count;
+			to[count++] = *cost;
+		}
+	}
+	return count;
+}
+
+/* Sum up the entries between the begins of open calls, of which there are `depth`. */
+static void shorten(struct slow_calls *calls, struct slow_log *log, size_t depth)
+{
+	size_t from = 0, count = 0;
+
+	for (size_t i = 1; i <= depth + 1; i++) {
+		size_t end = i <= depth ? log->marks[i].begin : log->count;
+
+		count += add_costs(calls, log->costs + count, 0, log->costs + from, end - from);
+		if (i <= depth)
+			log->marks[i].begin = count;
+		from = end;
+	}
+	log->count = count;
+	log->limit = 2 * count > LOG_LEAST ? 2 * count : LOG_LEAST;
+}
+
+/* ---- Calls --------------------------------------------------------------- */
+
+/* Equal calls are in the order of time, then of threads: never in that of arrival. */
+static bool is_faster(const struct slow_calls *unused, const struct slow_call *a,
+		      const struct slow_call *b)
+{
+	(void)unused;
+	return (COMPARE(a->amount, b->amount)
+			?: COMPARE(b->begin, a->begin)
+			?: COMPARE(b->track->index, a->track->index)) < 0;
+}
+
+HEAP_DEFINE(calls, struct slow_call, struct slow_calls, is_faster)
+
+/* Fill calls->sums with the costs of the paths in a call.  Returns their number. */
+static size_t sum_up(struct slow_calls *calls, const struct slow_log *log, size_t begin,
+		     const struct path_cost *own)
+{
+	calls->sums = alloc_grow(calls->sums, &calls->sum_room, log->count - begin + 1,
+				 sizeof(*calls->sums));
+	return add_costs(calls, calls->sums,
+			 add_costs(calls, calls->sums, 0, log->costs + begin, log->count - begin),
+			 own, 1);
+}
+
+static void keep_call(struct slow_calls *calls, struct slow_function *function,
+		      const struct slow_call *call)
+{
+	struct slow_call kept = *call;
+
+	kept.costs = alloc_bytes(kept.count * sizeof(*kept.costs));
+	memcpy(kept.costs, calls->sums, kept.count * sizeof(*kept.costs));
+	if (function->slow_count < calls->most) {
+		function->slow = alloc_grow(function->slow, &function->slow_room,
+					    function->slow_count + 1, sizeof(*function->slow));
+		calls_push(calls, function->slow, function->slow_count++, &kept);
+		return;
+	}
+	free(function->slow[0].costs);
+	function->slow[0] = kept;
+	calls_sift_down(calls, function->slow, function->slow_count, 0);
+}
+
+static void lose_call(struct slow_calls *calls, struct slow_function *function, size_t count)
+{
+	function->cut++;
+	function->lost = alloc_grow(function->lost, &function->lost_room,
+				    function->lost_count + count, sizeof(*function->lost));
+	function->lost_count =
+		add_costs(calls, function->lost, function->lost_count, calls->sums, count);
+}
+
+static void count_call(struct slow_calls *calls, const struct slow_log *log,
+		       const struct call_thread *thread, const struct ended_call *end,
+		       const struct path_cost *own)
+{
+	struct slow_function *function = &calls->functions[calls->paths[own->path].function];
+	size_t begin = log->marks[call_thread_depth(thread) + 1].begin;
+	uint64_t stopped = log->stopped - log->marks[call_thread_depth(thread) + 1].stopped;
+	struct slow_call call = {
+		.amount = calls->by_insns ? end->all.insns : end->all.ns - stopped,
+		.begin = end->call->begin.ns,
+		.duration = end->all.ns,
+		.track = thread->track,
+	};
+
+	if (end->call->inferred || end->cut) {
+		lose_call(calls, function, sum_up(calls, log, begin, own));
+		return;
+	}
+	durations_add(&function->durations, call.amount);
+	function->stopped_calls += stopped > 0;
+	function->stopped += stopped;
+	function->longest = stopped > function->longest ? stopped : function->longest;
+	if (call.begin < function->first_begin)
+		function->first_begin = call.begin;
+	if (function->slow_count == calls->most && !is_faster(calls, &function->slow[0], &call))
+		return;
+	call.count = sum_up(calls, log, begin, own);
+	keep_call(calls, function, &call);
+}
+
+/* ---- Slices -------------------------------------------------------------- */
+
+static inline uint32_t enter_slice(struct call_tree *tree, struct call_thread *thread,
+				   const struct slice_event *event,
+				   const struct slice_detail *detail)
+{
+	struct slow_calls *calls = (struct slow_calls *)tree;
+	uint32_t index = thread->track->index, node, fold;
+	size_t depth = call_thread_depth(thread) + 1, known = tree->count;
+	struct slow_log *log;
+	bool outermost;
+
+	(void)detail;
+	calls->logs = alloc_grow_zeroed(calls->logs, &calls->log_room, (size_t)index + 1,
+					sizeof(*calls->logs));
+	log = &calls->logs[index];
+	log->marks = alloc_grow(log->marks, &log->mark_room, depth + 1, sizeof(*log->marks));
+	if (event->flags & SLICE_CONTEXT) {
+		log->marks[depth] = (struct log_mark){ .begin = log->count };
+		return NODE_NONE;
+	}
+	node = call_tree_child(tree, thread->top->node, event->symbol->name->id,
+			       event->symbol->name);
+	if (node >= known)
+		add_path(calls, node, event->symbol);
+	fold = calls->paths[node].fold;
+	outermost = fold == node && calls->functions[calls->paths[node].function].kept;
+	log->marks[depth] =
+		(struct log_mark){ log->count, log->stopped, outermost, calls->paths[node].stop };
+	log->kept += outermost;
+	log->stops += calls->paths[node].stop;
+	return fold;
+}
+
+static inline void leave_slice(struct call_tree *tree, struct call_thread *thread,
+			       const struct ended_call *end)
+{
+	struct slow_calls *calls = (struct slow_calls *)tree;
+	struct slow_log *log = &calls->logs[thread->track->index];
+	const struct path_cost own = { .path = end->call->node, .calls = 1, .own = end->call->own };
+	size_t depth = call_thread_depth(thread);
+
+	if (log->marks[depth + 1].stop && --log->stops == 0)
+		log->stopped += end->all.ns;
+	if (log->marks[depth + 1].outermost) {
+		count_call(calls, log, thread, end, &own);
+		log->kept--;
+	}
+	if (!log->kept) {
+		log->count = 0;
+		return;
+	}
+	if (end->call->node == NODE_NONE || log->stops)
+		return;
+	if (log->count > log->marks[depth].begin && log->costs[log->count - 1].path == own.path) {
+		log->costs[log->count - 1].calls++;
+		call_tree_add(&log->costs[log->count - 1].own, &own.own, true);
+		return;
+	}
+	if (log->count >= log->limit)
+		shorten(calls, log, depth);
+	*ARRAY_ADD(log->costs, log->count, log->room) = own;
+}
+
+static const struct call_rules rules = { .costs = true,
+					 .enter = enter_slice,
+					 .ended = leave_slice };
+
+static void follow_events(const struct slice_sink *sink, void *track,
+			  const struct slice_batch *batch)
+{
+	call_tree_follow(sink->context, track, batch, &rules);
+}
+
+void slow_calls_init(struct slow_calls *calls, const struct options *options,
+		     const struct trace_facts *facts, size_t most)
+{
+	bool bound = options->slow.has_bound && !options->slow.percentile;
+	bool chosen = options->select.symbols.count || options->select.dsos.count;
+
+	*calls = (struct slow_calls){
+		.sink = { .events = follow_events,
+			  .context = calls,
+			  .details = facts->by_insns || chosen },
+		.choice.selection = &options->select,
+		.program = facts->program,
+		.by_insns = facts->by_insns && !bound,
+		.with_stops = options->slow.has_bound,
+		.most = most,
+	};
+	call_tree_init(&calls->tree, NULL, UINT64_MAX);
+}
+
+void slow_calls_release(struct slow_calls *calls)
+{
+	for (size_t i = 0; i < calls->log_room; i++) {
+		free(calls->logs[i].costs);
+		free(calls->logs[i].marks);
+	}
+	for (struct slow_function *function = calls->functions;
+	     function < calls->functions + calls->function_count; function++) {
+		for (size_t i = 0; i < function->slow_count; i++)
+			free(function->slow[i].costs);
+		free(function->slow);
+		free(function->lost);
+		durations_release(&function->durations);
+	}
+	call_tree_release(&calls->tree);
+	function_choice_release(&calls->choice);
+	free(calls->functions);
+	free(calls->paths);
+	free(calls->by_name);
+	free(calls->seen);
+	free(calls->sums);
+	free(calls->logs);
+	*calls = (struct slow_calls){ 0 };
+}

@@ -1,0 +1,639 @@
+/* SPDX-License-Identifier: MIT */
+/* Compare slow calls with the others. */
+#include "src/formats/answers/slow_causes.h"
+
+#include "src/slices/slice_args.h"
+
+/* Share of the extra that a cause has at least, and that of a call's callee which has nearly all.
+ */
+#define CAUSE_SHARE 0.5
+#define CAUSE_LEAST 0.1
+/* Share of all extra by which a callee is the cause in place of its caller. */
+#define CAUSE_OF_ALL 0.6
+/* Shares of a callee for which its caller is a wrapper. */
+#define WRAPPER_SHARE  0.8
+#define WRAPPER_EXCESS 0.7
+#define NEARLY_ALL     0.95
+#define BRANCH_SHARE   0.05
+
+/* Functions with the largest excess whose answers are compared. */
+#define CANDIDATES 24
+
+/* The extra of a row in some slow calls, per call. */
+struct row_extra {
+	double own, all;
+	double calls;
+};
+
+/* The extra of all rows of a function. */
+struct function_extra {
+	double all, own;
+	uint32_t row; /* with the most of it */
+};
+
+/* For a search of causes; owned. */
+struct cause_scratch {
+	struct row_extra *extras;     /* by row */
+	struct function_extra *sums;  /* by function */
+	struct function_extra *chain; /* room for all rows */
+};
+
+static uint64_t amount_of(const struct slow_calls *calls, const struct call_costs *costs)
+{
+	return calls->by_insns ? costs->insns : costs->ns;
+}
+
+static const struct symbol *symbol_of(const struct slow_answer *answer, uint32_t function)
+{
+	return answer->calls->functions[function].symbol;
+}
+
+static enum code_owner owner_of(const struct slow_answer *answer, uint32_t function)
+{
+	struct slow_function *of = &answer->calls->functions[function];
+
+	if (!of->owner && of->symbol->dso != answer->calls->program)
+		of->owner = OWNER_LIBRARY;
+	if (!of->owner)
+		of->owner = slice_source_line(of->symbol).line ? OWNER_SOURCE : OWNER_PROGRAM;
+	return of->owner;
+}
+
+static bool is_syscall(const struct symbol *symbol)
+{
+	return symbol->kind == SYMBOL_SPECIAL && strncmp(symbol->name->text, "[syscall", 8) == 0;
+}
+
+/* ---- The bound ----------------------------------------------------------- */
+
+double slow_excess(const struct slow_function *function)
+{
+	const struct durations *all = &function->durations;
+
+	return durations_excess(all, 2 * durations_percentile(all, 95),
+				durations_percentile(all, 50));
+}
+
+/* If more than a twentieth of the calls is slow, the 95th percentile is one of them. */
+static uint64_t find_bound(const struct durations *all, const struct slow_choice *choice)
+{
+	uint64_t median = durations_percentile(all, 50), high = durations_percentile(all, 99),
+		 bound;
+
+	if (choice->has_bound)
+		return choice->percentile ? durations_quantile(all, choice->percentile)
+					  : choice->longer;
+	bound = 2 * durations_percentile(all, 75);
+	if (durations_percentile(all, 95) > 2 * bound && bound <= 4 * median)
+		return bound;
+	bound = 2 * durations_percentile(all, 95);
+	if (durations_longer(all, bound))
+		return bound;
+	return high > median ? high - 1 : all->max;
+}
+
+/* ---- Rows ---------------------------------------------------------------- */
+
+static uint32_t add_row(struct slow_answer *answer, uint32_t parent, uint32_t function)
+{
+	size_t known = answer->rows.count;
+	uint32_t row = call_tree_child(&answer->rows, parent, function + 1, NULL);
+
+	if (row < known)
+		return row;
+	answer->info = alloc_grow(answer->info, &answer->info_room, (size_t)row + 1,
+				  sizeof(*answer->info));
+	answer->info[row] =
+		(struct cause_row){ parent, function, parent ? answer->info[parent].depth + 1 : 0 };
+	return row;
+}
+
+/* Add the paths from the function on, with the costs of all calls. */
+static void add_rows(struct slow_answer *answer)
+{
+	const struct slow_calls *calls = answer->calls;
+
+	for (uint32_t i = NODE_NONE + 1; i < calls->tree.count; i++) {
+		const struct call_node *node = &calls->tree.nodes[i];
+		uint32_t above = answer->row_of[node->caller];
+		struct call_node *row;
+
+		if (calls->paths[i].fold != i ||
+		    (!above && calls->paths[i].function != answer->function))
+			continue;
+		answer->row_of[i] = add_row(answer, above, calls->paths[i].function);
+		row = &answer->rows.nodes[answer->row_of[i]];
+		row->calls += node->calls;
+		call_tree_add(&row->own, &node->own, true);
+	}
+}
+
+static void subtract(struct slow_answer *answer, const struct path_cost *costs, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct call_node *row = &answer->rows.nodes[answer->row_of[costs[i].path]];
+
+		row->calls -= costs[i].calls;
+		row->own.ns -= costs[i].own.ns;
+		row->own.insns -= costs[i].own.insns;
+		row->own.cycles -= costs[i].own.cycles;
+	}
+}
+
+static double usual(const struct slow_answer *answer, uint64_t sum)
+{
+	return answer->others ? (double)sum / (double)answer->others : 0;
+}
+
+/* Fill the extras of all rows in slow calls; `extras` has room for them. */
+static void find_extras(const struct slow_answer *answer, const struct slow_call *const *slow,
+			size_t count, struct row_extra *extras)
+{
+	size_t rows = answer->rows.count;
+
+	memset(extras, 0, rows * sizeof(*extras));
+	for (size_t i = 0; i < count; i++)
+		for (size_t j = 0; j < slow[i]->count; j++) {
+			const struct path_cost *cost = &slow[i]->costs[j];
+			struct row_extra *row = &extras[answer->row_of[cost->path]];
+
+			row->own += (double)amount_of(answer->calls, &cost->own) / (double)count;
+			row->calls += (double)cost->calls / (double)count;
+		}
+	for (size_t i = 1; i < rows; i++) {
+		const struct call_node *row = &answer->rows.nodes[i];
+
+		extras[i].own -= usual(answer, amount_of(answer->calls, &row->own));
+		extras[i].calls -= usual(answer, row->calls);
+	}
+	for (size_t i = rows - 1; i > 0; i--) {
+		extras[i].all += extras[i].own;
+		extras[answer->info[i].parent].all += extras[i].all;
+	}
+}
+
+/* ---- The cause ----------------------------------------------------------- */
+
+static int compare_depth(const void *left, const void *right, void *info_)
+{
+	const struct function_extra *a = left, *b = right;
+	const struct cause_row *info = info_;
+
+	return COMPARE(info[a->row].depth, info[b->row].depth)
+		       ?: COMPARE(b->all, a->all)
+		       ?: COMPARE(a->row, b->row);
+}
+
+static bool is_inside(const struct slow_answer *answer, uint32_t row, uint32_t outer)
+{
+	while (answer->info[row].depth > answer->info[outer].depth)
+		row = answer->info[row].parent;
+	return row == outer;
+}
+
+/*
+ * Fill the scratch's chain with the functions that have a share of the extra,
+ * outermost first: the function itself, and mostly a callee of each in the next.  With less than
+ * half of the extra, a function that is not in the one before is left out.  Returns their number.
+ */
+static size_t find_chain(const struct slow_answer *answer, const struct row_extra *extras,
+			 double share, const struct cause_scratch *scratch)
+{
+	struct function_extra *chain = scratch->chain;
+	size_t count = 0, found;
+
+	for (uint32_t i = 1; i < answer->rows.count; i++)
+		scratch->sums[answer->info[i].function] = (struct function_extra){ .row = 0 };
+	for (uint32_t i = 1; i < answer->rows.count; i++) {
+		struct function_extra *sum = &scratch->sums[answer->info[i].function];
+
+		sum->all += extras[i].all;
+		sum->own += extras[i].own;
+		if (!sum->row || extras[i].all > extras[sum->row].all)
+			sum->row = i;
+	}
+	for (uint32_t i = 1; i < answer->rows.count; i++) {
+		const struct function_extra *sum = &scratch->sums[answer->info[i].function];
+
+		if (sum->row == i && sum->all >= share * extras[1].all)
+			chain[count++] = *sum;
+	}
+	qsort_r(chain, count, sizeof(*chain), compare_depth, answer->info);
+	found = count;
+	for (size_t i = count = 1; i < found; i++)
+		if (share >= CAUSE_SHARE || is_inside(answer, chain[i].row, chain[count - 1].row))
+			chain[count++] = chain[i];
+	return count;
+}
+
+static bool is_own(const struct slow_answer *answer, uint32_t function)
+{
+	const struct symbol *symbol = symbol_of(answer, function);
+	enum code_owner owner = owner_of(answer, answer->function);
+
+	if (symbol->kind == SYMBOL_SPECIAL || owner_of(answer, function) < owner)
+		return false;
+	return owner > OWNER_LIBRARY || symbol->dso == symbol_of(answer, answer->function)->dso;
+}
+
+/* Returns whether a row is called more often than usual. */
+static bool is_additional(const struct slow_answer *answer, const struct row_extra *extras,
+			  uint32_t row)
+{
+	return extras[row].calls >= 0.5 &&
+	       extras[row].calls >= 0.5 * usual(answer, answer->rows.nodes[row].calls);
+}
+
+/*
+ * Returns the index of the cause in a chain: of the functions that are as much the user's own as
+ * the function itself, the first one that is called more often than usual, or else the innermost
+ * one; a stop that can hit any function; else the first callee.
+ */
+static size_t choose_cause(const struct slow_answer *answer, const struct row_extra *extras,
+			   const struct function_extra *chain, size_t count)
+{
+	size_t cause = 0, first = 0;
+	bool in_syscall = false, ended = false;
+
+	for (size_t i = 1; i < count; i++) {
+		uint32_t function = answer->info[chain[i].row].function;
+		const struct symbol *symbol = symbol_of(answer, function);
+
+		in_syscall |= is_syscall(symbol);
+		if (symbol->kind == SYMBOL_SPECIAL && !in_syscall)
+			return i;
+		if (symbol->kind == SYMBOL_PLT)
+			continue;
+		first = first ? first : i;
+		if (ended || !is_own(answer, function) ||
+		    chain[i].all < CAUSE_OF_ALL * chain[0].all)
+			continue;
+		cause = i;
+		ended = is_additional(answer, extras, chain[i].row);
+	}
+	return cause ? cause : first;
+}
+
+/* Find the cause of some slow calls. */
+static void find_cause(const struct slow_answer *answer, const struct cause_scratch *scratch,
+		       struct slow_cluster *cluster)
+{
+	const struct row_extra *extras = scratch->extras;
+	const struct function_extra *chain = scratch->chain;
+	size_t count, cause, leaf;
+	double share = CAUSE_SHARE;
+
+	if (extras[1].all <= 0)
+		return;
+	do {
+		count = find_chain(answer, extras, share, scratch);
+		share /= 2;
+	} while (count == 1 && chain[0].own < 2 * share * extras[1].all && share >= CAUSE_LEAST);
+	leaf = count - 1;
+	cause = choose_cause(answer, extras, chain, count);
+	while (leaf > cause &&
+	       is_syscall(symbol_of(answer, answer->info[chain[leaf - 1].row].function)))
+		leaf--;
+	cluster->extra = extras[1].all;
+	cluster->cause = answer->info[chain[cause].row].function;
+	cluster->cause_extra = chain[cause].all;
+	cluster->own_extra = chain[cause].own;
+	cluster->leaf = answer->info[chain[leaf].row].function;
+	cluster->leaf_extra = chain[leaf].all;
+}
+
+/* ---- Lines --------------------------------------------------------------- */
+
+struct line_maker {
+	const struct slow_answer *answer;
+	const struct row_extra *extras;
+	struct slow_cluster *cluster;
+	uint32_t *children, *next; /* by row: its first callee, the next one of its caller */
+	double least;              /* extra of a line */
+};
+
+static bool is_shown(const struct line_maker *maker, uint32_t row)
+{
+	return maker->extras[row].all >= maker->least;
+}
+
+static bool add_line(struct line_maker *maker, const struct cause_line *line)
+{
+	struct slow_cluster *cluster = maker->cluster;
+
+	if (cluster->line_count == CAUSE_LINES)
+		return false;
+	cluster->lines[cluster->line_count++] = *line;
+	return true;
+}
+
+/* Returns the only callee that has nearly all of a row; 0: there is none. */
+static uint32_t main_child(const struct line_maker *maker, uint32_t row)
+{
+	for (uint32_t i = maker->children[row]; i; i = maker->next[i])
+		if (maker->extras[i].all >= NEARLY_ALL * maker->extras[row].all)
+			return i;
+	return 0;
+}
+
+/* Returns false if there is no room. */
+static bool add_lines(struct line_maker *maker, uint32_t row, unsigned depth)
+{
+	struct cause_line line = { .first = row, .last = row, .depth = depth, .leaf = true };
+	struct cause_line rest;
+	uint32_t child;
+
+	line.extra = maker->extras[row].all;
+	while ((child = main_child(maker, line.last)))
+		line.last = child;
+	for (child = maker->children[line.last]; child; child = maker->next[child])
+		line.leaf &= !is_shown(maker, child);
+	if (!add_line(maker, &line))
+		return false;
+	if (line.leaf)
+		return true;
+	rest = line;
+	for (child = maker->children[line.last]; child; child = maker->next[child]) {
+		if (!is_shown(maker, child))
+			continue;
+		rest.extra -= maker->extras[child].all;
+		if (!add_lines(maker, child, depth + 1))
+			return false;
+	}
+	rest.depth++;
+	rest.leaf = rest.remainder = true;
+	if (rest.extra >= maker->least)
+		return add_line(maker, &rest);
+	maker->cluster->rest += rest.extra;
+	return true;
+}
+
+/* Insert each row into the list of its parent, the largest extra first. */
+static void list_children(struct line_maker *maker)
+{
+	for (uint32_t i = (uint32_t)maker->answer->rows.count - 1; i > 1; i--) {
+		uint32_t *at = &maker->children[maker->answer->info[i].parent];
+
+		if (maker->extras[i].all < maker->least)
+			continue;
+		while (*at && maker->extras[*at].all > maker->extras[i].all)
+			at = &maker->next[*at];
+		maker->next[i] = *at;
+		*at = i;
+	}
+}
+
+/* The tree of a cluster, with larger branches only if it does not fit. */
+static void make_lines(const struct slow_answer *answer, const struct row_extra *extras,
+		       struct slow_cluster *cluster)
+{
+	struct line_maker maker = {
+		.answer = answer,
+		.extras = extras,
+		.cluster = cluster,
+		.children = alloc_zeroed(answer->rows.count, sizeof(uint32_t)),
+		.next = alloc_zeroed(answer->rows.count, sizeof(uint32_t)),
+		.least = BRANCH_SHARE * cluster->extra,
+	};
+
+	list_children(&maker);
+	for (; cluster->extra > 0; maker.least *= 1.5) {
+		cluster->line_count = 0;
+		cluster->rest = 0;
+		if (add_lines(&maker, 1, 0))
+			break;
+	}
+	free(maker.children);
+	free(maker.next);
+}
+
+/* ---- Clusters ------------------------------------------------------------ */
+
+/* Sum up the own costs of the cause. */
+static void add_own_costs(const struct slow_answer *answer, struct slow_cluster *cluster)
+{
+	for (size_t i = 0; i < cluster->count; i++)
+		for (size_t j = 0; j < cluster->calls[i]->count; j++) {
+			const struct path_cost *cost = &cluster->calls[i]->costs[j];
+
+			if (answer->calls->paths[cost->path].function != cluster->cause)
+				continue;
+			cluster->own[0].calls += cost->calls;
+			call_tree_add(&cluster->own[0].own, &cost->own, true);
+		}
+	for (uint32_t i = 1; i < answer->rows.count; i++)
+		if (answer->info[i].function == cluster->cause) {
+			cluster->own[1].calls += (uint32_t)answer->rows.nodes[i].calls;
+			call_tree_add(&cluster->own[1].own, &answer->rows.nodes[i].own, true);
+		}
+}
+
+static int compare_clusters(const void *left, const void *right)
+{
+	const struct slow_cluster *a = left, *b = right;
+	double extra_a = a->extra * (double)a->count, extra_b = b->extra * (double)b->count;
+
+	return COMPARE(extra_b, extra_a) ?: COMPARE(a->cause, b->cause);
+}
+
+static void add_to_cluster(struct slow_answer *answer, const struct slow_call *call, uint32_t cause)
+{
+	struct slow_cluster *cluster = answer->clusters, *end = cluster + answer->count;
+
+	while (cluster < end && cluster->cause != cause)
+		cluster++;
+	if (cluster == end) {
+		cluster = ARRAY_ADD(answer->clusters, answer->count, answer->room);
+		*cluster = (struct slow_cluster){ .cause = cause };
+	}
+	*ARRAY_ADD(cluster->calls, cluster->count, cluster->room) = call;
+}
+
+static void make_clusters(struct slow_answer *answer, const struct slow_call **slow, size_t count)
+{
+	struct cause_scratch scratch = {
+		.extras = alloc_zeroed(answer->rows.count, sizeof(struct row_extra)),
+		.sums = alloc_zeroed(answer->calls->function_count, sizeof(struct function_extra)),
+		.chain = alloc_zeroed(answer->rows.count, sizeof(struct function_extra)),
+	};
+
+	for (size_t i = 0; i < count; i++) {
+		struct slow_cluster one = { .cause = answer->function };
+
+		find_extras(answer, &slow[i], 1, scratch.extras);
+		find_cause(answer, &scratch, &one);
+		add_to_cluster(answer, slow[i], one.cause);
+	}
+	for (size_t i = 0; i < answer->count; i++) {
+		struct slow_cluster *cluster = &answer->clusters[i];
+		uint32_t cause = cluster->cause;
+
+		find_extras(answer, cluster->calls, cluster->count, scratch.extras);
+		find_cause(answer, &scratch, cluster);
+		cluster->cause = cause;
+		add_own_costs(answer, cluster);
+		make_lines(answer, scratch.extras, cluster);
+	}
+	if (answer->count)
+		qsort(answer->clusters, answer->count, sizeof(*answer->clusters), compare_clusters);
+	free(scratch.extras);
+	free(scratch.sums);
+	free(scratch.chain);
+}
+
+static int compare_calls(const void *left, const void *right)
+{
+	const struct slow_call *a = *(const struct slow_call *const *)left;
+	const struct slow_call *b = *(const struct slow_call *const *)right;
+
+	return COMPARE(b->amount, a->amount)
+		       ?: COMPARE(a->begin, b->begin)
+		       ?: COMPARE(a->track->index, b->track->index);
+}
+
+void slow_answer_make(struct slow_answer *answer, const struct slow_calls *calls, uint32_t function,
+		      const struct slow_choice *choice)
+{
+	const struct slow_function *of = &calls->functions[function];
+	const struct slow_call **slow =
+		alloc_zeroed(of->slow_count + 1, sizeof(struct slow_call *));
+	size_t count = 0;
+
+	*answer = (struct slow_answer){ .calls = calls, .function = function };
+	answer->row_of = alloc_zeroed(calls->tree.count, sizeof(*answer->row_of));
+	answer->median = durations_percentile(&of->durations, 50);
+	answer->bound = find_bound(&of->durations, choice);
+	answer->excess = slow_excess(of);
+	call_tree_init(&answer->rows, NULL, UINT64_MAX);
+	add_rows(answer);
+	subtract(answer, of->lost, of->lost_count);
+	for (size_t i = 0; i < of->slow_count; i++) {
+		if (of->slow[i].amount <= answer->bound)
+			continue;
+		slow[count++] = &of->slow[i];
+		subtract(answer, of->slow[i].costs, of->slow[i].count);
+	}
+	qsort(slow, count, sizeof(*slow), compare_calls);
+	answer->others = of->durations.count - count;
+	answer->slow = durations_longer(&of->durations, answer->bound);
+	if (count < of->slow_count || answer->slow < count)
+		answer->slow = count;
+	if (answer->others)
+		make_clusters(answer, slow, count);
+	free(slow);
+}
+
+void slow_answer_release(struct slow_answer *answer)
+{
+	for (size_t i = 0; i < answer->count; i++)
+		free(answer->clusters[i].calls);
+	call_tree_release(&answer->rows);
+	free(answer->info);
+	free(answer->row_of);
+	free(answer->clusters);
+	*answer = (struct slow_answer){ 0 };
+}
+
+/* ---- Ranking ------------------------------------------------------------- */
+
+static int compare_answers(const void *left, const void *right)
+{
+	const struct slow_answer *a = left, *b = right;
+
+	return COMPARE(b->excess, a->excess) ?: COMPARE(a->function, b->function);
+}
+
+/*
+ * Returns the depth of a function in the first cluster of an answer, if its calls have a share of
+ * the extra; else -1.
+ */
+static int depth_inside(const struct slow_answer *answer, uint32_t function, double least)
+{
+	const struct slow_cluster *cluster = answer->clusters;
+	struct row_extra *extras;
+	double all = 0;
+	uint32_t row = 0;
+
+	if (!answer->count)
+		return -1;
+	extras = alloc_zeroed(answer->rows.count, sizeof(*extras));
+	find_extras(answer, cluster->calls, cluster->count, extras);
+	for (uint32_t i = 1; i < answer->rows.count; i++)
+		if (answer->info[i].function == function) {
+			all += extras[i].all;
+			row = row && extras[row].all >= extras[i].all ? row : i;
+		}
+	free(extras);
+	return row && all >= least * cluster->extra ? (int)answer->info[row].depth : -1;
+}
+
+static int cause_depth(const struct slow_answer *answer)
+{
+	return answer->count ? depth_inside(answer, answer->clusters[0].cause, 0) : -1;
+}
+
+/*
+ * Returns whether an answer says less than another one: it is of a wrapper, whose cause is in the
+ * other function; of a function that the other one called for an unusual reason; or of a library
+ * that the other one calls.
+ */
+static bool yields(const struct slow_answer *answer, const struct slow_answer *other)
+{
+	enum code_owner own = owner_of(answer, answer->function);
+	enum code_owner owner = owner_of(other, other->function);
+	int below = depth_inside(answer, other->function, WRAPPER_SHARE);
+	int above = depth_inside(other, answer->function, WRAPPER_SHARE);
+
+	if (other->excess < WRAPPER_EXCESS * answer->excess)
+		return false;
+	if (own != owner)
+		return owner > own && above > 0;
+	return below > 0 ? below <= cause_depth(answer) : above > 0 && above > cause_depth(other);
+}
+
+/* Keep the functions with the largest excess. */
+static size_t find_candidates(const struct slow_calls *calls, bool chosen,
+			      struct slow_answer *found)
+{
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < calls->function_count; i++) {
+		const struct slow_function *function = &calls->functions[i];
+		struct slow_answer candidate = { .function = i, .excess = slow_excess(function) };
+		size_t at = count;
+
+		if (chosen ? !function->durations.count
+			   : function->durations.count < TAIL_CALLS_LEAST ||
+				     !(candidate.excess > 0))
+			continue;
+		while (at && compare_answers(&candidate, &found[at - 1]) < 0)
+			at--;
+		if (at == CANDIDATES)
+			continue;
+		count += count < CANDIDATES;
+		memmove(&found[at + 1], &found[at], (count - at - 1) * sizeof(*found));
+		found[at] = candidate;
+	}
+	return count;
+}
+
+size_t slow_answers_rank(struct slow_answer *answers, size_t most, const struct slow_calls *calls,
+			 bool chosen, const struct slow_choice *choice)
+{
+	struct slow_answer found[CANDIDATES];
+	size_t count = find_candidates(calls, chosen, found), kept = 0;
+
+	for (size_t i = 0; i < count; i++)
+		slow_answer_make(&found[i], calls, found[i].function, choice);
+	for (size_t i = 0; i < count; i++) {
+		bool yielded = kept == most;
+
+		for (size_t j = 0; j < count && !chosen && !yielded; j++)
+			yielded = j != i && found[j].calls && yields(&found[i], &found[j]);
+		if (!yielded)
+			answers[kept++] = found[i];
+		else
+			slow_answer_release(&found[i]);
+	}
+	return kept;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Why the slow calls of a function take longer than its others: by cluster, as trees of callees.
+ *
+ * The extra of a path is its mean amount in a slow call less its mean in the other calls.  The own
+ * extras of all paths of a call add up to its extra amount.  Slow calls with one cause are a
+ * cluster.
+ */
+#ifndef SRC_FORMATS_ANSWERS_SLOW_CAUSES_H
+#define SRC_FORMATS_ANSWERS_SLOW_CAUSES_H
+
+#include "src/formats/answers/slow_calls.h"
+#include "src/options/selection.h"
+
+/* Calls of a function from which its tail can be judged. */
+#define TAIL_CALLS_LEAST 50
+
+/* Lines of a cluster's tree, at most. */
+#define CAUSE_LINES 14
+
+/* A path, and those below it up to `last` that have nearly all of its extra. */
+struct cause_line {
+	uint32_t first, last; /* rows */
+	unsigned depth;       /* of lines around it */
+	bool leaf;            /* no line is below it */
+	bool remainder;       /* of the line around it: its own code, and smaller callees */
+	double extra;
+};
+
+struct slow_cluster {
+	uint32_t cause;                 /* function to name */
+	uint32_t leaf;                  /* the innermost one with half of the extra */
+	double extra;                   /* of a call; of it, with callees: */
+	double cause_extra, leaf_extra; /* of all calls of these */
+	double own_extra;               /* of the cause without callees */
+	struct path_cost own[2];        /* of the cause, in all slow calls, and in all others */
+	const struct slow_call **calls; /* owned: borrowed ones, slowest first */
+	size_t count, room;
+	struct cause_line lines[CAUSE_LINES];
+	size_t line_count;
+	double rest; /* with the lines that are leaves, all of the extra */
+};
+
+struct slow_answer {
+	const struct slow_calls *calls; /* borrowed */
+	uint32_t function;
+	uint64_t median;
+	uint64_t bound; /* slow calls are longer */
+	uint64_t slow;  /* calls; the analysed ones are in clusters */
+	uint64_t others;
+	double excess;         /* of all calls in the tail */
+	struct call_tree rows; /* paths from the function on, with the costs of the other calls */
+	struct cause_row {
+		uint32_t parent, function, depth; /* parent 0: none */
+	} * info;                                 /* owned; by row; [0] is unused */
+	size_t info_room;
+	uint32_t *row_of;              /* owned; by path; 0: not in calls of the function */
+	struct slow_cluster *clusters; /* owned: the one with the most extra first */
+	size_t count, room;
+};
+
+/* Returns the sum over calls longer than twice the 95th percentile of what exceeds the median. */
+double slow_excess(const struct slow_function *function);
+
+/* Fill an answer.  The bound is the choice's or, if it has none, twice the 95th percentile or, if
+ * no call is longer, the 99th percentile. */
+void slow_answer_make(struct slow_answer *answer, const struct slow_calls *calls, uint32_t function,
+		      const struct slow_choice *choice);
+
+/*
+ * Fill `answers` with those of the functions with the largest excess, at most `most`.  If the user
+ * has `chosen` the functions, each has one; else only those with a tail: a wrapper, whose excess is
+ * that of a callee with a tail of its own, yields to it; a library's function to a caller that is
+ * the user's own.  Returns the number of answers.
+ */
+size_t slow_answers_rank(struct slow_answer *answers, size_t most, const struct slow_calls *calls,
+			 bool chosen, const struct slow_choice *choice);
+
+/* Idempotent, also on zeroed memory. */
+void slow_answer_release(struct slow_answer *answer);
+
+#endif

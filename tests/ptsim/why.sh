@@ -1,0 +1,161 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# ptrace2ftf why: one request of a thousand takes longer, for a planted cause, which is named in the
+# first lines.  With LONG=1 (make check-long) on 20 seeds each.
+. "$top_srcdir/tests/support/tap.sh"
+ptsim=$top_builddir/tests/ptsim/ptsim
+program=$top_builddir/ptrace2ftf
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+seeds=${LONG:+"$(seq 20)"}
+seeds=${seeds:-11}
+
+record() { # CAUSE SEED: once each
+	folder=$work/$1.$2
+	if [ ! -d "$folder" ]; then
+		mkdir "$folder" && "$ptsim" record --cyc --interrupts=0 --cpus=2 --seed="$2" --truth="$folder" \
+			-o "$folder/perf.data" -- "$top_builddir/tests/programs/static/causes" "$1" "$2" \
+			>/dev/null 2>"$work/messages" || return 1
+	fi
+	cp "$folder"/* "$work"
+}
+record callee 1 || tap_skip_all "programs cannot be traced here: $(cat "$work/messages")"
+
+why() { # OPTIONS...
+	"$program" why -q --symbol=request "$@" "$work/perf.data" >"$work/out" 2>"$work/messages" ||
+		{ cat "$work/messages"; return 1; }
+}
+
+# The sentence of the first cluster: a cause with at least so many percent, and its innermost callee.
+is_first() { # CAUSE PERCENT SENTENCE
+	for seed in $seeds; do
+		record "$1" "$seed" && why || return 1
+		sed -n 's/^1\. //p' "$work/out" >"$work/first"
+		grep -q "^$3" "$work/first" &&
+			sed 's/^[^)]*), \([0-9]*\) %.*/\1/; s/^[^(]*, \([0-9]*\) %.*/\1/' "$work/first" | awk -v least="$2" '{ exit $1 + 0 < least }' ||
+			{ echo "seed $seed"; cat "$work/out"; return 1; }
+	done
+}
+tap_check "a rare branch to a slow callee is the cause" is_first callee 70 'rare_work (causes.c:[0-9]*), '
+tap_check "so is a loop that goes round more often" is_first loop 70 'work (causes.c:[0-9]*), '
+tap_check "and a page fault, by what its handler does" is_first fault 60 'on_fault (causes.c:[0-9]*), '
+tap_check "and a sleep" is_first sleep 80 'take_nap (causes.c:[0-9]*), .* in clock_nanosleep()'
+tap_check "and what a cache did not have" is_first cache 70 'compute (causes.c:[0-9]*), '
+tap_check "and a lock that another thread held" is_first lock 40 'use_lock (causes.c:[0-9]*), .* in futex()'
+
+record callee 1
+why
+cp "$work/out" "$work/all"
+# "SLOW OTHER": mean durations of the true calls, ns, of which `slow` are slow.
+true_means() { # SLOW
+	awk '$5 == "request" { print $4 - $3 }' "$work/truth.slices" | sort -nr |
+		awk -v slow="$1" 'NR <= slow { s += $1; next } { o += $1; n++ } END { print s / slow, o / n }'
+}
+# Our times of a call are those of CYC, 100 ns near the true ones; the true ones have stops, too.
+extra_is_true() {
+	slow=$(sed -n 's/^request: \([0-9]*\) of 1000 calls .*/\1/p' "$work/all")
+	[ "$slow" = 1 ] || { cat "$work/all"; return 1; }
+	true_means "$slow" >"$work/means"
+	sed -n 's/^   1 call, \([0-9.]*\)us more.*$/\1/p' "$work/all" >>"$work/means"
+	cat "$work/means"
+	awk 'NR == 1 { extra = ($1 - $2) / 1000; next } { exit !($1 > extra - 0.1 && $1 < extra + 0.1) }' "$work/means"
+}
+tap_check "the extra time is that of the true call" extra_is_true
+
+is_narrow() {
+	awk '/^next: / { next } length > 80 { print; exit 1 }' "$work/all" && [ "$(wc -l <"$work/all")" -le 20 ]
+}
+tap_check "an answer has few lines of 80 columns" is_narrow
+
+# In the first lines, by the function or its cause; work() is what the slow ones do.
+blind() {
+	for cause in callee:rare_work loop:work sleep:take_nap cache:compute; do
+		record ${cause%:*} 1 && "$program" why -q "$work/perf.data" >"$work/out" 2>"$work/messages" || return 1
+		sed -n 2,3p "$work/out" | grep -q "[ :]${cause#*:}[ :]" || { echo $cause; cat "$work/out"; return 1; }
+	done
+	record callee 1
+}
+tap_check "without a function the planted cause is found" blind
+
+# The slow call waits, and works 30 ns less: -0.03 %.
+without_minus() {
+	awk 'function branch(ns, kind, from, to) {
+			time += ns
+			printf "p 1/1 %.9f: %s %s => %s\n", 1 + time / 1e9, kind, from, to
+		}
+		BEGIN {
+			for (i = 0; i < 1000; i++) {
+				branch(100, "call", "1010 main+0x10", "2000 request+0x0")
+				branch(10, "call", "2010 request+0x10", "3000 wait+0x0")
+				branch(i == 500 ? 100000 : 100, "return", "3010 wait+0x10", "2012 request+0x12")
+				branch(10, "call", "2020 request+0x20", "4000 work+0x0")
+				branch(i == 500 ? 80 : 110, "return", "4010 work+0x10", "2022 request+0x22")
+				branch(10, "return", "2030 request+0x30", "1012 main+0x12")
+			}
+		}' >"$work/text"
+	"$program" why -q --input=perf-script --symbol=request --slow=10us "$work/text" >"$work/out"
+	grep -q '^1\. wait, 100 % of' "$work/out" && ! grep -q -e '-0\.0%' "$work/out" || { cat "$work/out"; return 1; }
+}
+tap_check "no share is -0.0 %" without_minus
+
+is_the_same() {
+	for jobs in 1 2 8; do
+		program=$segments PTRACE2FTF_SEGMENT=3000 why -j $jobs && cmp "$work/all" "$work/out" || return 1
+	done
+}
+tap_check "it is the same by any number of threads" is_the_same
+
+bounds() {
+	why --slow=1s && grep -q '^request: 0 of 1000 calls longer than 1s' "$work/out" &&
+		why --slow=p50 && grep -q '^request: [45][0-9][0-9] of 1000 calls' "$work/out" &&
+		why --slow=1ns && grep -q '^request: 1000 of 1000 calls' "$work/out" || { cat "$work/out"; return 1; }
+}
+tap_check "--slow is a time or a percentile" bounds
+
+# The command that ends the answer runs.
+next_runs() {
+	why || return 1
+	(PATH=$(cd "$top_builddir" && pwd):$PATH && cd "$work" && sed -n 's/^next: //p' out >command && sh ./command >/dev/null 2>&1) &&
+		[ -f "$work/slow/call-001.ftf" ] || { cat "$work/out"; return 1; }
+}
+tap_check "the next command shows the slowest calls" next_runs
+
+json_agrees() {
+	why -o "$work/text" --json="$work/json" || return 1
+	python3 - "$work/json" <<-'END'
+		import json, sys
+		answer = json.load(open(sys.argv[1]))["answer"]
+		f = answer["functions"][0]
+		assert answer["format"] == "why" and answer["unit"] == "ns" and f["function"] == "request", answer
+		assert f["calls"] == 1000 and f["slow_calls"] == 1, f
+		cluster = f["clusters"][0]
+		assert cluster["cause"] == "rare_work" and cluster["file"].endswith("causes.c"), cluster
+		leaves = sum(line["share"] for line in cluster["lines"] if line["leaf"])
+		assert abs(leaves + cluster["rest_share"] - 1) < 1e-9, cluster
+		assert cluster["lines"][0]["path"][:2] == ["request", "rare_work"], cluster
+	END
+}
+# Without times, a slow call has more instructions: those of the slices, in text and JSON.
+json_counts_insns() {
+	"$ptsim" record --no-mtc --interrupts=0 -o "$work/perf.data" -- "$top_builddir/tests/programs/static/causes" callee 1 \
+		>/dev/null 2>&1 && why -o "$work/text" && why --json="$work/json" -o "$work/text" || return 1
+	extra=$("$program" -q --format=slices --args=full --symbol=request "$work/perf.data" |
+		sed -n '/ request /s/.* insns=\([0-9]*\).*/\1/p' | sort -n |
+		awk '{ n[NR] = $1; sum += $1 } END { printf "%.3f", n[NR] - (sum - n[NR]) / (NR - 1) }')
+	grep -q "^   1 call, $(printf %.0f "$extra") more instructions" "$work/text" || { cat "$work/text"; return 1; }
+	python3 - "$work/json" "$extra" <<-'END'
+		import json, sys
+		answer, extra = json.load(open(sys.argv[1]))["answer"], float(sys.argv[2])
+		f = answer["functions"][0]
+		assert answer["unit"] == "instructions" and f["slow_calls"] == 1, answer
+		assert abs(f["clusters"][0]["extra"] - extra) < 0.01, (f, extra)
+	END
+}
+if command -v python3 >/dev/null; then
+	tap_check "--json has the same" json_agrees
+	tap_check "--json counts instructions without times" json_counts_insns
+else
+	tap_skip "--json has the same" "no python3"
+	tap_skip "--json counts instructions without times" "no python3"
+fi
+tap_done
