@@ -77,6 +77,18 @@ blind() {
 }
 tap_check "without a function the planted cause is found" blind
 
+# Causes that the rules were not made for: in the first line with the function, and in the first three without.
+unseen() { # KIND CAUSE
+	"$ptsim" record --cyc --cpus=2 -o "$work/unseen" -- "$top_builddir/tests/programs/static/planted" "$1" 3 >/dev/null 2>&1 &&
+		"$program" why -q --symbol=serve "$work/unseen" >"$work/out" && grep -q "^1\. $2 (planted.c:" "$work/out" &&
+		"$program" why -q "$work/unseen" >"$work/out" && sed -n 2,4p "$work/out" | grep -q "[ :]$2[ :]" ||
+		{ cat "$work/out"; return 1; }
+}
+for cause in rehash:rehash jump:recover ${LONG:+gc:collect lazy:build_tables compact:compact deep:descend \
+	rounds:digest filter:slow_filter spill:spill twice:attempt}; do
+	tap_check "$cause is found" unseen ${cause%:*} ${cause#*:}
+done
+
 # The slow call waits, and works 30 ns less: -0.03 %.
 without_minus() {
 	awk 'function branch(ns, kind, from, to) {

@@ -357,6 +357,8 @@ static int print_why(struct format_output *output, struct error *err)
 	uint64_t cut = 0;
 
 	(void)err;
+	if (!why->calls.by_insns && output->machine->times == TIMES_MEASURED)
+		why->calls.resolution = output->machine->resolution;
 	why->answers = alloc_zeroed(ANSWERS_MOST, sizeof(*why->answers));
 	why->count = slow_answers_rank(why->answers, ANSWERS_MOST, &why->calls, chosen,
 				       &why->options->slow);

@@ -63,6 +63,7 @@ struct slow_calls {
 	struct function_choice choice;
 	const struct dso *program;       /* borrowed: the recorded program; NULL: unknown */
 	bool by_insns, with_stops;       /* in amounts */
+	uint64_t resolution;             /* of amounts; to be set before they are compared */
 	size_t most;                     /* kept calls of a function, at most */
 	struct slow_function *functions; /* owned */
 	size_t function_count, function_room;

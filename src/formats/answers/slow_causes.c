@@ -66,30 +66,37 @@ static bool is_syscall(const struct symbol *symbol)
 
 /* ---- The bound ----------------------------------------------------------- */
 
-double slow_excess(const struct slow_function *function)
+/* Returns a bound at which a call differs from the median by more than times are exact. */
+static uint64_t exact_bound(const struct slow_calls *calls, const struct durations *all,
+			    uint64_t bound)
 {
-	const struct durations *all = &function->durations;
+	uint64_t least = durations_percentile(all, 50) + calls->resolution;
 
-	return durations_excess(all, 2 * durations_percentile(all, 95),
+	return bound > least ? bound : least;
+}
+
+/* Returns the sum over calls in the tail of what exceeds the median. */
+static double find_excess(const struct slow_calls *calls, const struct durations *all)
+{
+	return durations_excess(all, exact_bound(calls, all, 2 * durations_percentile(all, 95)),
 				durations_percentile(all, 50));
 }
 
 /* If more than a twentieth of the calls is slow, the 95th percentile is one of them. */
-static uint64_t find_bound(const struct durations *all, const struct slow_choice *choice)
+static uint64_t find_bound(const struct slow_calls *calls, const struct durations *all,
+			   const struct slow_choice *choice)
 {
-	uint64_t median = durations_percentile(all, 50), high = durations_percentile(all, 99),
-		 bound;
+	uint64_t median = durations_percentile(all, 50), high = durations_percentile(all, 99);
+	uint64_t bound = 2 * durations_percentile(all, 75);
 
 	if (choice->has_bound)
 		return choice->percentile ? durations_quantile(all, choice->percentile)
 					  : choice->longer;
-	bound = 2 * durations_percentile(all, 75);
-	if (durations_percentile(all, 95) > 2 * bound && bound <= 4 * median)
-		return bound;
-	bound = 2 * durations_percentile(all, 95);
-	if (durations_longer(all, bound))
-		return bound;
-	return high > median ? high - 1 : all->max;
+	if (durations_percentile(all, 95) <= 2 * bound || bound > 4 * median)
+		bound = 2 * durations_percentile(all, 95);
+	if (!durations_longer(all, bound))
+		bound = high > median ? high - 1 : all->max;
+	return exact_bound(calls, all, bound);
 }
 
 /* ---- Rows ---------------------------------------------------------------- */
@@ -502,8 +509,8 @@ void slow_answer_make(struct slow_answer *answer, const struct slow_calls *calls
 	*answer = (struct slow_answer){ .calls = calls, .function = function };
 	answer->row_of = alloc_zeroed(calls->tree.count, sizeof(*answer->row_of));
 	answer->median = durations_percentile(&of->durations, 50);
-	answer->bound = find_bound(&of->durations, choice);
-	answer->excess = slow_excess(of);
+	answer->bound = find_bound(calls, &of->durations, choice);
+	answer->excess = find_excess(calls, &of->durations);
 	call_tree_init(&answer->rows, NULL, UINT64_MAX);
 	add_rows(answer);
 	subtract(answer, of->lost, of->lost_count);
@@ -599,7 +606,9 @@ static size_t find_candidates(const struct slow_calls *calls, bool chosen,
 
 	for (uint32_t i = 0; i < calls->function_count; i++) {
 		const struct slow_function *function = &calls->functions[i];
-		struct slow_answer candidate = { .function = i, .excess = slow_excess(function) };
+		struct slow_answer candidate = { .function = i,
+						 .excess =
+							 find_excess(calls, &function->durations) };
 		size_t at = count;
 
 		if (chosen ? !function->durations.count

@@ -48,7 +48,7 @@ struct slow_answer {
 	uint64_t bound; /* slow calls are longer */
 	uint64_t slow;  /* calls; the analysed ones are in clusters */
 	uint64_t others;
-	double excess;         /* of all calls in the tail */
+	double excess;         /* over the median, of calls longer than twice the 95th percentile */
 	struct call_tree rows; /* paths from the function on, with the costs of the other calls */
 	struct cause_row {
 		uint32_t parent, function, depth; /* parent 0: none */
@@ -58,9 +58,6 @@ struct slow_answer {
 	struct slow_cluster *clusters; /* owned: the one with the most extra first */
 	size_t count, room;
 };
-
-/* Returns the sum over calls longer than twice the 95th percentile of what exceeds the median. */
-double slow_excess(const struct slow_function *function);
 
 /* Fill an answer.  The bound is the choice's or, if it has none, twice the 95th percentile or, if
  * no call is longer, the 99th percentile. */
