@@ -677,13 +677,13 @@ START_TEST(a_tree_has_few_lines)
 		char name[] = "a";
 
 		enter("f");
-		spend("h", i == 50 ? 200 : 1);
+		spend("h", i == 50 ? 100 : 1);
 		for (; *name < 'q'; ++*name)
 			spend(name, i == 50 ? 50 : 1);
 		leave();
 	}
 	make_answer("f");
-	expect_cluster(0, "1 h > h 983: 0 f 983, 1 h 248, 1 rest of f 735, rest 0");
+	expect_cluster(0, "1 h > h 883: 0 f 883, 1 h 148, 1 rest of f 735, rest 0");
 	release_slow(1);
 }
 END_TEST
