@@ -59,6 +59,16 @@ struct slow_answer {
 	size_t count, room;
 };
 
+/* The extra of a row in some slow calls, per call. */
+struct row_extra {
+	double own, all;
+	double calls;
+};
+
+/* Fill the lines of a cluster, whose extra is known, and the rest. */
+void cause_lines_make(const struct slow_answer *answer, const struct row_extra *extras,
+		      struct slow_cluster *cluster);
+
 /* Fill an answer.  The bound is the choice's or, if it has none, twice the 95th percentile or, if
  * no call is longer, the 99th percentile. */
 void slow_answer_make(struct slow_answer *answer, const struct slow_calls *calls, uint32_t function,
