@@ -31,7 +31,7 @@ takes_listed_formats() {
 			set -- -f $format missing missing.too
 			[ "$command" = diff ] || set -- -f $format missing
 			case $command,$format in
-			*,histogram | *,outliers) set -- --symbol=f "$@" ;;
+			*,histogram) set -- --symbol=f "$@" ;;
 			,memtrace | record,memtrace) continue ;; # cut from a file that another option names
 			record,*) set -- -f $format --dry-run true ;;
 			open,*) set -- -o x.$format "$@" ;;
