@@ -171,7 +171,7 @@ help_by_letter() {
 }
 tap_check "-h is --help" help_by_letter
 no_input() {
-	(cd "$work" && mkdir -p empty && cd empty && "$absolute" 2>../messages)
+	(cd "$work" && mkdir -p empty && cd empty && "$absolute" </dev/null 2>../messages)
 	[ $? -eq 64 ] && grep -q 'no input: there is no perf.data in this directory' "$work/messages"
 }
 absolute=$(realpath "$program")
