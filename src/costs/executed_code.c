@@ -210,14 +210,6 @@ void executed_code_list(const struct executed_code *code,
 	free(ends);
 }
 
-/* A direct jump is counted as code; others are in the branches alone. */
-bool executed_code_has_jump(const struct dso *dso, uint64_t from)
-{
-	struct insn insn = insn_at(dso, from);
-
-	return (insn.kind == BRANCH_JUMP || insn.kind == BRANCH_COND) && !insn.indirect;
-}
-
 void executed_code_init(struct executed_code *code)
 {
 	*code = (struct executed_code){ .counter.add = add_counts };

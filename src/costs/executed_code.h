@@ -69,10 +69,4 @@ void executed_code_list(const struct executed_code *code,
 			void (*add)(void *context, const struct executed_insn *insn),
 			void *context);
 
-/*
- * Returns whether the instruction at an ELF virtual address is a direct jump, whose executions are
- * stretches of kind JUMPED.
- */
-bool executed_code_has_jump(const struct dso *dso, uint64_t from);
-
 #endif

@@ -106,7 +106,7 @@ static bool is_edge(const struct profile_edge *a, const struct profile_edge *b)
 	       a->from_dso == b->from_dso;
 }
 
-/* Count a branch that is not local to its function. */
+/* Count a call, a return, or a jump from one file to another: others are counted as code. */
 static void count_branch(struct format_output *output, const struct branch_event *event,
 			 const struct location *from, const struct location *to)
 {
@@ -125,8 +125,8 @@ static void count_branch(struct format_output *output, const struct branch_event
 		edge.from_dso = edge.dso;
 		edge.from = from->symbol->start + from->offset;
 	}
-	if (event->kind != BRANCH_CALL && event->kind != BRANCH_RETURN)
-		edge.kind = BRANCH_JUMP;
+	if (event->kind != BRANCH_CALL && event->kind != BRANCH_RETURN && edge.from_dso == edge.dso)
+		return;
 	while ((id = id_index_next(&profile->edge_ids, &probe)) &&
 	       !is_edge(&profile->edges[id - 1], &edge))
 		;
@@ -138,20 +138,10 @@ static void count_branch(struct format_output *output, const struct branch_event
 	id_index_add(&profile->edge_ids, hash, (uint32_t)profile->edge_count);
 }
 
-/* Leave out the direct jumps, and add them from the counts of code. */
-static void recount_jumps(struct profile_output *profile)
+static void add_jumps(struct profile_output *profile)
 {
 	const struct executed_code *code = &profile->code;
-	size_t kept = 0;
 
-	for (size_t i = 0; i < profile->edge_count; i++) {
-		const struct profile_edge *edge = &profile->edges[i];
-
-		if (edge->kind == BRANCH_CALL || edge->kind == BRANCH_RETURN ||
-		    edge->from_dso != edge->dso || !executed_code_has_jump(edge->dso, edge->from))
-			profile->edges[kept++] = *edge;
-	}
-	profile->edge_count = kept;
 	for (size_t i = 0; i < code->count; i++) {
 		const struct code_stretch *at = &code->stretches[i];
 
@@ -177,7 +167,7 @@ static void finish_edges(struct profile_output *profile)
 {
 	size_t kept = 0;
 
-	recount_jumps(profile);
+	add_jumps(profile);
 	if (profile->edge_count)
 		qsort(profile->edges, profile->edge_count, sizeof(*profile->edges), compare_edges);
 	for (size_t i = 0; i < profile->edge_count; i++) {
@@ -303,8 +293,8 @@ static uint32_t place_of(const struct source_frame *frame)
 }
 
 /* Add a row for some frames (0: nothing is added), the innermost first. */
-static void add_row(struct profile_output *profile, const struct source_frame *frames, size_t left,
-		    struct profile_row row)
+static void add_profile_row(struct profile_output *profile, const struct source_frame *frames,
+			    size_t left, struct profile_row row)
 {
 	size_t size;
 	char *text;
@@ -336,7 +326,8 @@ static void add_code(struct profile_output *profile, const struct dso *dso, uint
 
 	if (depth && !callee)
 		count *= copies_of(frames[0].discriminator);
-	add_row(profile, frames, depth, (struct profile_row){ .callee = callee, .count = count });
+	add_profile_row(profile, frames, depth,
+			(struct profile_row){ .callee = callee, .count = count });
 }
 
 /* Make rows of all code of a function: what did not run has a count of 0. */
@@ -378,8 +369,8 @@ static void add_call(struct profile_output *profile, const struct profile_edge *
 	    callee->kind != SYMBOL_FUNCTION || edge->kind == BRANCH_RETURN ||
 	    (edge->kind == BRANCH_JUMP && inside))
 		return;
-	add_row(profile, &(struct source_frame){ .function = callee->linkage }, 1,
-		(struct profile_row){ .called = true, .count = edge->count });
+	add_profile_row(profile, &(struct source_frame){ .function = callee->linkage }, 1,
+			(struct profile_row){ .called = true, .count = edge->count });
 	if (edge->from_dso == edge->dso && chosen_at(profile, edge->dso, edge->from))
 		add_code(profile, edge->dso, edge->from, callee->linkage, edge->count);
 }

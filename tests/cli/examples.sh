@@ -10,6 +10,7 @@ mkdir "$work/bin" "$work/rootfs"
 cd "$work" || exit 1
 ln -s "$top_builddir/ptrace2ftf" bin
 cp "$top_builddir/tests/programs/static/version_a" program
+echo 'int main(void) { return 0; }' >program.c
 ptsim=$top_builddir/tests/ptsim/ptsim
 "$ptsim" record -o perf.data -- ./program >/dev/null 2>messages ||
 	tap_skip_all "programs cannot be traced here: $(cat messages)"
@@ -104,9 +105,10 @@ works() { # COMMAND
 	[ $status -eq 0 ] || { echo "status $status"; cat messages; return 1; }
 	case $1 in
 	"perf record"*) [ -s perf.data ] ;;
+	clang* | llvm-bolt* | perf2bolt*) ;;
 	*' -o traces/') check_trace traces/*.ftf ;;
 	*' -o slow/') check_trace slow/call-001.ftf && [ "$(wc -l <slow/index.tsv)" -ge 2 ] ;;
-	*.pb.gz | *callgrind.out* | *.info | *.html) [ -s "${1##* -o }" ] ;;
+	*.pb.gz | *callgrind.out* | *.info | *.html | *.bolt | *.prof) [ -s "${1##* -o }" ] ;;
 	*' -o '*) check_trace "${1##* -o }" ;;
 	*--format=none*) grep -q '^file .*program: found' messages ;;
 	*'>'*) [ -s "${1##* }" ] ;;
