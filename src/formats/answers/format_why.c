@@ -157,7 +157,8 @@ static void print_difference(const struct slow_answer *answer, const struct slow
 
 		if (slow < 1.2 * usual || slow < usual + 1 || (i && !is_own))
 			continue;
-		fprintf(out, "; %.0f %s, usually %.*f", slow, words[i], usual && usual < 9.95,
+		fprintf(out, "; %.0f %s, usually %.*f", slow,
+			i == 0 && slow < 1.5 ? "call of it" : words[i], usual && usual < 9.95,
 			usual);
 		return;
 	}
