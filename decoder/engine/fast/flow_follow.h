@@ -70,7 +70,7 @@ static inline struct flow_cursor add_to_tnt_cache(struct pt_flow *flow, struct f
 
 	if (end.bits == cursor.bits || packed_counts_jumps(entry.steps) > TNT_CACHE_JUMPS)
 		return end;
-	if (FLOW_COUNTS)
+	if (flow->blocks.counts) /* also of a thread or time that is not counted */
 		block_counts_move_way(&flow->blocks, tnt_cache_at(&flow->blocks.tnt_cache, id));
 	tnt_cache_keep(&flow->blocks.tnt_cache, &entry);
 	return end;

@@ -189,6 +189,40 @@ START_TEST(jumps_that_are_left_out_count_if_their_time_is_chosen)
 }
 END_TEST
 
+#define JUMPS  20 /* and one back to the first */
+#define ROUNDS 200
+
+/* Code outside of the chosen time uses the same cache of ways. */
+START_TEST(code_of_the_chosen_time_counts_whatever_ran_beside_it)
+{
+	static const uint8_t jump[] = { 0x75, 0x00 }; /* to the next instruction */
+	uint64_t taken[JUMPS] = { 0 };
+	char bits[JUMPS + 2] = { [JUMPS] = 't' };
+	uint32_t number = 1;
+
+	begin(PT_ENGINE_FAST);
+	run.skip = run.counts = true;
+	run.end = SAMPLE_START + 100;
+	make_work_long(JUMPS, jump, sizeof(jump));
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_WORK);
+	for (int round = 0; round < 2 * ROUNDS; round++) {
+		if (round == ROUNDS)
+			pt_packets_tsc(&run.packets, SAMPLE_START + 200);
+		for (int i = 0; i < JUMPS; i++) {
+			bool is_taken = (number = number * 1103515245 + 12345) >> 31;
+
+			bits[i] = is_taken ? 't' : 'n';
+			taken[i] += is_taken && round < ROUNDS;
+		}
+		pt_packets_tnt(&run.packets, bits);
+	}
+	finish();
+	for (int i = 0; i < JUMPS; i++)
+		ck_assert_uint_eq(counted_jumps(SAMPLE_WORK + 2 * (uint64_t)i, 0), taken[i]);
+}
+END_TEST
+
 START_TEST(code_counts_as_often_as_its_branches)
 {
 	struct branch_event events[EVENTS_MAX];
@@ -575,6 +609,7 @@ int main(void)
 	tcase_add_loop_test(all, all_instructions_count_however_long_the_code_is_between_two_jumps,
 			    0, 6);
 	tcase_add_test(all, jumps_that_are_left_out_count_if_their_time_is_chosen);
+	tcase_add_test(all, code_of_the_chosen_time_counts_whatever_ran_beside_it);
 	tcase_add_loop_test(all, code_counts_as_often_as_its_branches, 0, 6);
 	tcase_add_test(all, jumps_on_the_way_to_a_target_count);
 	tcase_add_loop_test(all, jumps_between_two_decisions_count_up_to_a_bound, 0, 6);
