@@ -108,6 +108,7 @@ has_its_callers() { # PROGRAM [SETTING]
 		$5 !~ /^(main\.|runtime\.copystack$)/ || $5 ~ /^main\.main/ { next }
 		{
 			name = substr($5, index($5, ".") + 1)
+			sub(/\.deferwrap1$/, ".func1", name) # its name since Go 1.22
 			for (at = $2 - 1; at >= 0 && level[$1, at] == ""; at--)
 				;
 			caller = at < 0 ? "" : level[$1, at]
