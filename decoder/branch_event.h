@@ -106,6 +106,13 @@ static inline bool branch_is_passage(const struct branch_event *event)
 	       !(event->flags & (BRANCH_TRACE_ON | BRANCH_TRACE_OFF));
 }
 
+/* Returns the time of an event; of a BRANCH_COUNTS, the time up to which it counts. */
+static inline uint64_t branch_event_time(const struct branch_event *event)
+{
+	return event->kind == BRANCH_COUNTS && event->word > event->time ? event->word
+									 : event->time;
+}
+
 /* Returns whether an event is a near call, return or jump outside of transactions. */
 static inline bool branch_is_near(const struct branch_event *event)
 {

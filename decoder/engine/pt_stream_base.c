@@ -70,10 +70,12 @@ static struct branch_event *push_jumps(struct pt_stream *stream, const struct th
 	return event;
 }
 
-void stream_push_counts(struct pt_stream *stream, uint64_t ip, uint32_t cycles)
+void stream_push_counts(struct pt_stream *stream, const struct timestamp *timestamp, uint64_t ip,
+			uint32_t cycles)
 {
 	struct branch_event *event = push_jumps(stream, stream->state.schedule.thread);
 
+	event->word = timestamp->time;
 	event->from = ip;
 	event->gap = true;
 	event->insns = stream->state.insn_count;

@@ -123,15 +123,19 @@ static inline void stream_count_insns(struct pt_stream *stream, uint32_t insns)
 		stream->state.now.time += insns;
 }
 
-/* Emit instructions since the last event, and cycles, where the flow is at ip: a BRANCH_COUNTS. */
-void stream_push_counts(struct pt_stream *stream, uint64_t ip, uint32_t cycles);
+/*
+ * Emit instructions since the last event, up to a time, and cycles, where the flow is at ip: a
+ * BRANCH_COUNTS.
+ */
+void stream_push_counts(struct pt_stream *stream, const struct timestamp *timestamp, uint64_t ip,
+			uint32_t cycles);
 
 /* The flow has followed the packet after a CYC to ip: the cycles are of the code up to there. */
 static inline void stream_settle_cycles(struct pt_stream *stream, uint64_t ip)
 {
 	if (!stream->state.cycles_ahead)
 		return;
-	stream_push_counts(stream, ip, stream->state.cycles_ahead);
+	stream_push_counts(stream, &stream->state.now, ip, stream->state.cycles_ahead);
 	stream->state.cycles_ahead = 0;
 }
 

@@ -67,11 +67,8 @@ void period_counters_add(struct period_counters *counters, const struct branch_e
 	for (const struct branch_event *event = events; event < events + count; event++) {
 		struct event_owner thread = { event->thread, EVENT_NO_CPU },
 				   cpu = { NULL, event->cpu };
-		uint64_t time = event->time, number;
+		uint64_t time = branch_event_time(event), number = time / counters->length;
 
-		if (event->kind == BRANCH_COUNTS && event->word > time)
-			time = event->word;
-		number = time / counters->length;
 		if (!time || time > INT64_MAX)
 			continue;
 		if (!counters->thread || counters->thread->key.thread != event->thread)

@@ -98,7 +98,7 @@ static inline size_t event_filter_first(const struct event_filter *filter,
 	size_t wanted = filter->active ? 0 : count;
 
 	while (wanted < count &&
-	       event_filter_has(filter, events[wanted].thread, events[wanted].time))
+	       event_filter_has(filter, events[wanted].thread, branch_event_time(&events[wanted])))
 		wanted++;
 	return wanted;
 }

@@ -26,7 +26,7 @@ void flow_checkpoint_approach(struct pt_flow *flow)
 	flow->passing = true;
 	flow->at_cut = flow->cuts.position.at == flow->offset;
 	if (flow->stream.input.period)
-		stream_push_counts(&flow->stream, flow->state.ip, 0);
+		stream_push_counts(&flow->stream, &flow->stream.state.now, flow->state.ip, 0);
 	forget_time(flow);
 }
 

@@ -492,7 +492,7 @@ void flow_end_period(struct pt_flow *flow)
 	uint64_t time = stream->state.now.time;
 
 	if (time && next > time && next / stream->input.period != time / stream->input.period)
-		stream_push_counts(stream, flow->state.ip, 0);
+		stream_push_counts(stream, &stream->state.now, flow->state.ip, 0);
 }
 
 void flow_catch_up(struct pt_flow *flow)

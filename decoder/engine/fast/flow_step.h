@@ -50,6 +50,8 @@ static inline void flow_step(struct pt_flow *flow)
 {
 	bool one = flow_time_is_cut(flow);
 
+	if (one && flow->stream.input.cycles && flow->stream.state.insn_count)
+		stream_push_counts(&flow->stream, &flow->known, flow->state.ip, 0);
 	if (flow->cached_block && !one)
 		flow_run_cached(flow);
 	if (flow->pending == PENDING_NONE || !stream_has_room(&flow->stream))

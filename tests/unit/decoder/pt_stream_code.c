@@ -123,7 +123,7 @@ static void follow_loop_over(uint64_t begin_time, uint64_t end_time, bool skip)
 	begin(PT_ENGINE_FAST);
 	run.begin = begin_time;
 	run.end = end_time;
-	run.skip = run.counts = skip;
+	run.skip = run.counts = run.cycles = skip;
 	make_work_long(1, insns, sizeof(insns));
 	pt_packets_psb(&run.packets, SAMPLE_START, 0);
 	pt_packets_pge(&run.packets, SAMPLE_MAIN);
@@ -148,6 +148,7 @@ static size_t count_events(uint64_t begin_time, uint64_t end_time, bool jumps)
 
 	for (size_t i = 0; i < run.count; i++)
 		count += run.events[i].time >= begin_time && run.events[i].time <= end_time &&
+			 run.events[i].kind != BRANCH_COUNTS &&
 			 (!jumps || is_jump(run.events[i].kind));
 	return count;
 }
@@ -185,6 +186,25 @@ START_TEST(jumps_that_are_left_out_count_if_their_time_is_chosen)
 		follow_loop_over(from, to, true);
 		ck_assert_uint_eq(count_events(from, to, false) + run.stats.local_jumps, expected);
 		ck_assert_uint_eq(counted_jumps(0, 0), jumps);
+	}
+}
+END_TEST
+
+/* The loop has three instructions. */
+START_TEST(instructions_are_of_the_time_of_the_packet_that_led_to_them)
+{
+	for (uint64_t first = 1; first < 4; first++) {
+		for (uint64_t last = first; last < 4; last++) {
+			uint64_t insns = 0;
+
+			follow_loop_over(SAMPLE_START + 100 * first - 50,
+					 SAMPLE_START + 100 * last + 50, true);
+			for (size_t i = 0; i < run.count; i++)
+				if (branch_event_time(&run.events[i]) >= run.begin &&
+				    branch_event_time(&run.events[i]) <= run.end)
+					insns += run.events[i].insns;
+			ck_assert_uint_eq(insns, 4 * 3 * (last - first + 1));
+		}
 	}
 }
 END_TEST
@@ -609,6 +629,7 @@ int main(void)
 	tcase_add_loop_test(all, all_instructions_count_however_long_the_code_is_between_two_jumps,
 			    0, 6);
 	tcase_add_test(all, jumps_that_are_left_out_count_if_their_time_is_chosen);
+	tcase_add_test(all, instructions_are_of_the_time_of_the_packet_that_led_to_them);
 	tcase_add_test(all, code_of_the_chosen_time_counts_whatever_ran_beside_it);
 	tcase_add_loop_test(all, code_counts_as_often_as_its_branches, 0, 6);
 	tcase_add_test(all, jumps_on_the_way_to_a_target_count);

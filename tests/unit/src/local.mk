@@ -114,6 +114,12 @@ tests_unit_src_cpu_events_test_SOURCES = tests/unit/src/cpu_events.c \
 tests_unit_src_cpu_events_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_cpu_events_test_LDADD = $(UNIT_LIBS)
 
+check_PROGRAMS += tests/unit/src/event_filter.test
+TESTS += tests/unit/src/event_filter.test
+tests_unit_src_event_filter_test_SOURCES = tests/unit/src/event_filter.c
+tests_unit_src_event_filter_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_event_filter_test_LDADD = $(UNIT_LIBS)
+
 check_PROGRAMS += tests/unit/src/mode_filter.test
 TESTS += tests/unit/src/mode_filter.test
 tests_unit_src_mode_filter_test_SOURCES = tests/unit/src/mode_filter.c
