@@ -119,15 +119,6 @@ struct ftf_destination {
 	void *context; /* borrowed until the trace is closed */
 };
 
-/*
- * Where memory comes from: resize() is as realloc(3), but frees `memory` for size 0.  It
- * returns NULL where there is no memory, and `memory` is then as it was.
- */
-struct ftf_allocator {
-	void *(*resize)(void *context, void *memory, size_t size);
-	void *context; /* borrowed until the trace is closed */
-};
-
 /* ---- The high face: opening and closing ---------------------------------- */
 
 struct ftf_writer;
@@ -147,12 +138,7 @@ struct ftf_clock {
 struct ftf_options {
 	const char *provider; /* its name */
 	struct ftf_clock clock;
-	bool appended; /* no magic number: for the end of another trace */
-	/*
-	 * Of all memory of the writer; NULL: realloc(3).  A file of ftf_open() has buffers
-	 * from malloc(3), too.
-	 */
-	const struct ftf_allocator *allocator;
+	bool appended;         /* no magic number: for the end of another trace */
 	uint64_t first_new_id; /* ftf_id_new()'s first result; 0: FTF_FIRST_NEW_ID */
 	/*
 	 * Records contain their texts and threads, so that each can be read alone; texts above 256
@@ -455,17 +441,6 @@ struct ftf_wakeup {
 
 void ftf_thread_wakeup(struct ftf_writer *writer, const struct ftf_wakeup *wakeup);
 
-/* The older form of a context switch; Perfetto: idle is process 0 with priority 0. */
-struct ftf_legacy_switch {
-	uint64_t time; /* ticks */
-	uint8_t cpu;
-	enum ftf_thread_state state; /* of the thread that leaves */
-	struct ftf_thread out, in;
-	uint8_t out_priority, in_priority;
-};
-
-void ftf_legacy_context_switch(struct ftf_writer *writer, const struct ftf_legacy_switch *change);
-
 /* ---- Other records ------------------------------------------------------- */
 
 /* A line of a log.  Text longer than FTF_STRING_MAX is cut.  Perfetto ignores it. */
@@ -481,9 +456,9 @@ struct ftf_blob {
 /* Any bytes.  Perfetto reads those of type FTF_BLOB_PERFETTO. */
 void ftf_blob(struct ftf_writer *writer, const struct ftf_blob *blob);
 
-/* The description of an object. */
+/* The description of a kernel object. */
 struct ftf_object {
-	uint64_t id; /* koid of a kernel object; address of a userspace object */
+	uint64_t id; /* koid */
 	struct ftf_name name;
 	const struct ftf_arg *args; /* borrowed for the call */
 	size_t arg_count;
@@ -491,17 +466,6 @@ struct ftf_object {
 
 /* `type`: enum ftf_object_type or any other. */
 void ftf_kernel_object(struct ftf_writer *writer, uint8_t type, const struct ftf_object *object);
-
-/* An object at an address of the process that `thread` belongs to.  Perfetto ignores it. */
-void ftf_userspace_object(struct ftf_writer *writer, struct ftf_thread thread,
-			  const struct ftf_object *object);
-
-/*
- * Record that records were lost because a buffer was full.  Perfetto ignores it.
- * (The writer chooses its providers: it uses several if that makes the trace
- * smaller.)
- */
-void ftf_buffer_filled(struct ftf_writer *writer);
 
 /* ---- The low face -------------------------------------------------------- */
 
@@ -521,22 +485,15 @@ struct ftf_low {
 	uint64_t *buffer; /* owned */
 	uint64_t written; /* bytes that the destination got */
 	struct ftf_destination to;
-	struct ftf_allocator allocator;
 	struct ftf_error err;
 	bool strict; /* wrong use aborts */
 };
 
-struct ftf_low_options {
-	bool appended; /* start with nothing at all: for the end of another trace */
-	const struct ftf_allocator *allocator; /* of the buffer; NULL: realloc(3) */
-};
-
 /*
- * Start a trace with the magic number only; `options` may be NULL.
- * Returns 0; -1 if there is no memory, which is a sticky error, too.
+ * Start a trace with the magic number only; with nothing at all if `appended`: for the end of
+ * another trace.  Returns 0; -1 if there is no memory, which is a sticky error, too.
  */
-int ftf_low_init(struct ftf_low *low, const struct ftf_destination *to,
-		 const struct ftf_low_options *options);
+int ftf_low_init(struct ftf_low *low, const struct ftf_destination *to, bool appended);
 
 /*
  * Write the buffer to the destination.  Inside of a record it is a sticky error, and the
@@ -791,9 +748,6 @@ void ftf_low_provider(struct ftf_low *low, uint32_t id, const char *name);
 
 /* "Provider Section Metadata": the next records are from this provider. */
 void ftf_low_section(struct ftf_low *low, uint32_t id);
-
-/* "Provider Event Metadata": its buffer was full. */
-void ftf_low_provider_full(struct ftf_low *low, uint32_t id);
 
 /* "Initialization Record" of the selected provider. */
 void ftf_low_initialization(struct ftf_low *low, const struct ftf_clock *clock);

@@ -12,18 +12,14 @@
 enum metadata_type {
 	METADATA_PROVIDER_INFO = 1,
 	METADATA_PROVIDER_SECTION = 2,
-	METADATA_PROVIDER_EVENT = 3,
 };
 
 /* Sink for writes without a buffer; never read. */
 static uint64_t lost[2 * FTF_RECORD_WORDS_MAX];
 
-int ftf_low_init(struct ftf_low *low, const struct ftf_destination *to,
-		 const struct ftf_low_options *options)
+int ftf_low_init(struct ftf_low *low, const struct ftf_destination *to, bool appended)
 {
-	*low = (struct ftf_low){ .to = *to, .allocator = ftf_memory_of_c };
-	if (options && options->allocator)
-		low->allocator = *options->allocator;
+	*low = (struct ftf_low){ .to = *to };
 	low->at = low->full = lost;
 	/* A record that begins before `full` may end beyond it. */
 	low->buffer =
@@ -32,7 +28,7 @@ int ftf_low_init(struct ftf_low *low, const struct ftf_destination *to,
 		return -1;
 	low->at = low->buffer;
 	low->full = low->buffer + BUFFER_WORDS;
-	if (!options || !options->appended)
+	if (!appended)
 		*low->at++ = MAGIC;
 	return 0;
 }
@@ -108,7 +104,7 @@ int ftf_low_close(struct ftf_low *low, struct ftf_error *err)
 	drop_record(low);
 	if (low->buffer)
 		ftf_low_flush(low);
-	ftf_memory_free(low, low->buffer);
+	free(low->buffer);
 	low->buffer = low->at = low->full = NULL;
 	if (low->err.text[0] && err)
 		*err = low->err;
@@ -183,13 +179,6 @@ void ftf_low_provider(struct ftf_low *low, uint32_t id, const char *name)
 void ftf_low_section(struct ftf_low *low, uint32_t id)
 {
 	ftf_low_start(low, metadata(METADATA_PROVIDER_SECTION, 1, id), 0);
-	ftf_low_finish(low);
-}
-
-/* Event 0: "a buffer filled up, records were likely dropped". */
-void ftf_low_provider_full(struct ftf_low *low, uint32_t id)
-{
-	ftf_low_start(low, metadata(METADATA_PROVIDER_EVENT, 1, id), 0);
 	ftf_low_finish(low);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Arrays that grow, and blocks of text, by the caller's allocator. */
-#include "writer/ftf_memory.h"
+/* Arrays that grow, and blocks of text. */
+#include "writer/ftf_writer.h"
 
 /* Blocks of text grow, so that a trace with few names is small. */
 #define BLOCK_FIRST ((size_t)2 * 1024)
@@ -12,17 +12,6 @@ struct ftf_text_block {
 	size_t size;
 	char bytes[];
 };
-
-static void *resize(void *context, void *memory, size_t size)
-{
-	(void)context;
-	if (size)
-		return realloc(memory, size);
-	free(memory);
-	return NULL;
-}
-
-const struct ftf_allocator ftf_memory_of_c = { resize, NULL };
 
 static void *no_memory(struct ftf_low *low)
 {
@@ -36,23 +25,16 @@ static void *no_memory(struct ftf_low *low)
 /* Returns the memory, moved to `size` bytes; NULL, and an error of the trace. */
 static void *resized(struct ftf_low *low, void *memory, size_t size)
 {
-	void *moved = low->allocator.resize(low->allocator.context, memory, size);
+	void *moved = realloc(memory, size);
 
 	return moved ? moved : no_memory(low);
 }
 
 void *ftf_memory_get(struct ftf_low *low, size_t count, size_t size)
 {
-	size_t bytes = count * size;
-	void *memory = count > SIZE_MAX / size ? no_memory(low) : resized(low, NULL, bytes);
+	void *memory = calloc(count, size);
 
-	return memory ? memset(memory, 0, bytes) : NULL;
-}
-
-void ftf_memory_free(struct ftf_low *low, void *memory)
-{
-	if (memory)
-		low->allocator.resize(low->allocator.context, memory, 0);
+	return memory ? memory : no_memory(low);
 }
 
 bool ftf_memory_grow(struct ftf_low *low, void *array, size_t *room, size_t need, size_t size)
@@ -108,12 +90,12 @@ const char *ftf_texts_copy(struct ftf_low *low, struct ftf_texts *texts, const c
 	return copy;
 }
 
-void ftf_texts_release(struct ftf_low *low, struct ftf_texts *texts)
+void ftf_texts_release(struct ftf_texts *texts)
 {
 	while (texts->blocks) {
 		struct ftf_text_block *block = texts->blocks;
 
 		texts->blocks = block->older;
-		ftf_memory_free(low, block);
+		free(block);
 	}
 }

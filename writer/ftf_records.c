@@ -281,7 +281,7 @@ DEFINE_EVENT(ftf_flow_end, FTF_FLOW_END)
 /* ---- Scheduling ---------------------------------------------------------- */
 
 /* "Scheduling Record", types, in the top 4 bits. */
-enum scheduling_type { LEGACY_CONTEXT_SWITCH = 0, CONTEXT_SWITCH = 1, THREAD_WAKEUP = 2 };
+enum scheduling_type { CONTEXT_SWITCH = 1, THREAD_WAKEUP = 2 };
 
 static void add_weight(struct ftf_arg *args, size_t *count, struct ftf_name name, int32_t weight)
 {
@@ -335,30 +335,6 @@ void ftf_thread_wakeup(struct ftf_writer *writer, const struct ftf_wakeup *wakeu
 			2, args, count);
 }
 
-void ftf_legacy_context_switch(struct ftf_writer *writer, const struct ftf_legacy_switch *change)
-{
-	uint8_t out, in;
-	size_t words;
-
-	ftf_writer_next_record(writer);
-	out = ftf_writer_use_thread(writer, change->out);
-	in = ftf_writer_use_thread(writer, change->in);
-	words = 2 + (out ? 0 : 2) + (in ? 0 : 2);
-	ftf_low_start(&writer->low,
-		      ftf_low_header(FTF_RECORD_SCHEDULING, words) | (uint64_t)change->cpu << 16 |
-			      (uint64_t)(change->state & 15) << 24 | (uint64_t)out << 28 |
-			      (uint64_t)in << 36 | (uint64_t)change->out_priority << 44 |
-			      (uint64_t)change->in_priority << 52 |
-			      (uint64_t)LEGACY_CONTEXT_SWITCH << 60,
-		      0);
-	ftf_low_word(&writer->low, change->time);
-	if (!out)
-		put_ids(writer, change->out);
-	if (!in)
-		put_ids(writer, change->in);
-	ftf_low_finish(&writer->low);
-}
-
 /* ---- Other records ------------------------------------------------------- */
 
 void ftf_log(struct ftf_writer *writer, struct ftf_thread thread, uint64_t time, const char *text)
@@ -403,47 +379,23 @@ void ftf_blob(struct ftf_writer *writer, const struct ftf_blob *blob)
 	ftf_low_finish(&writer->low);
 }
 
-/* `first`: the 8 bits that begin at bit 16; `pid` is put after the id unless NULL. */
-static void emit_object(struct ftf_writer *writer, enum ftf_record_type type, uint8_t first,
-			const struct ftf_object *object, const uint64_t *pid)
+void ftf_kernel_object(struct ftf_writer *writer, uint8_t type, const struct ftf_object *object)
 {
 	struct ftf_ready_args ready;
-	struct ftf_string_ref name = ftf_writer_use_string(writer, object->name);
+	struct ftf_string_ref name;
 	size_t words;
 
+	ftf_writer_next_record(writer);
+	name = ftf_writer_use_string(writer, object->name);
 	if (encode_args(writer, object->args, object->arg_count, &ready) < 0)
 		return;
-	words = 2 + (pid != NULL) + ftf_reference_words(name.reference) + ready.words;
+	words = 2 + ftf_reference_words(name.reference) + ready.words;
 	ftf_low_start(&writer->low,
-		      ftf_low_header(type, words) | (uint64_t)first << 16 |
+		      ftf_low_header(FTF_RECORD_KERNEL_OBJECT, words) | (uint64_t)type << 16 |
 			      (uint64_t)name.reference << 24 | (uint64_t)object->arg_count << 40,
 		      ready.shape);
 	ftf_low_word(&writer->low, object->id);
-	if (pid)
-		ftf_low_word(&writer->low, *pid);
 	ftf_writer_put_text(writer, &name);
 	put_args(writer, &ready);
 	ftf_low_finish(&writer->low);
-}
-
-void ftf_kernel_object(struct ftf_writer *writer, uint8_t type, const struct ftf_object *object)
-{
-	ftf_writer_next_record(writer);
-	emit_object(writer, FTF_RECORD_KERNEL_OBJECT, type, object, NULL);
-}
-
-void ftf_userspace_object(struct ftf_writer *writer, struct ftf_thread thread,
-			  const struct ftf_object *object)
-{
-	const uint64_t *pid = &ftf_writer_thread_borrow(writer, thread)->pid;
-	uint8_t reference;
-
-	ftf_writer_next_record(writer);
-	reference = ftf_writer_use_thread(writer, thread);
-	emit_object(writer, FTF_RECORD_USERSPACE_OBJECT, reference, object, reference ? NULL : pid);
-}
-
-void ftf_buffer_filled(struct ftf_writer *writer)
-{
-	ftf_low_provider_full(&writer->low, writer->current);
 }

@@ -36,10 +36,10 @@ static bool ftf_slots_init(struct ftf_slots *slots, struct ftf_low *low, uint32_
 /* Idempotent. */
 static void ftf_slots_release(struct ftf_slots *slots)
 {
-	ftf_memory_free(slots->low, slots->stamps);
-	ftf_memory_free(slots->low, slots->keys);
-	ftf_memory_free(slots->low, slots->references);
-	ftf_memory_free(slots->low, slots->misses);
+	free(slots->stamps);
+	free(slots->keys);
+	free(slots->references);
+	free(slots->misses);
 	*slots = (struct ftf_slots){ 0 };
 }
 
@@ -115,11 +115,11 @@ static uint16_t ftf_slots_assign(struct ftf_slots *slots, uint32_t key, uint32_t
 
 /* ---- Opening and closing ------------------------------------------------- */
 
-static void release_provider(struct ftf_writer *writer, struct ftf_provider *provider)
+static void release_provider(struct ftf_provider *provider)
 {
 	ftf_slots_release(&provider->strings);
 	ftf_slots_release(&provider->threads);
-	ftf_memory_free(&writer->low, provider);
+	free(provider);
 }
 
 /* Returns whether there was memory. */
@@ -134,7 +134,7 @@ static bool add_provider(struct ftf_writer *writer)
 			    writer->inlined ? INLINE_ALWAYS : STRING_INLINE_USES) ||
 	    !ftf_slots_init(&provider->threads, low, FTF_THREAD_REFERENCES,
 			    writer->inlined ? INLINE_ALWAYS : THREAD_INLINE_USES)) {
-		release_provider(writer, provider);
+		release_provider(provider);
 		return false;
 	}
 	writer->check_at = writer->events + CHECK_EVENTS;
@@ -178,7 +178,7 @@ static void add_to_index(struct ftf_writer *writer, struct id_index *index, uint
 		cells = ftf_memory_get(&writer->low, room, sizeof(*cells));
 		if (!cells)
 			return;
-		ftf_memory_free(&writer->low, id_index_move(index, cells, room));
+		free(id_index_move(index, cells, room));
 	}
 	id_index_put(index, hash, id);
 }
@@ -187,10 +187,9 @@ static void add_to_index(struct ftf_writer *writer, struct id_index *index, uint
 static int start_writer(struct ftf_writer *writer, const struct ftf_destination *to,
 			const struct ftf_options *options, struct ftf_error *err)
 {
-	const struct ftf_low_options low = { options->appended, options->allocator };
 	const char *provider = options->provider ? options->provider : "";
 
-	ftf_low_init(&writer->low, to, &low);
+	ftf_low_init(&writer->low, to, options->appended);
 	writer->provider_name =
 		ftf_texts_copy(&writer->low, &writer->copies, provider, strlen(provider));
 	writer->clock = options->clock;
@@ -214,15 +213,12 @@ static int start_writer(struct ftf_writer *writer, const struct ftf_destination 
 }
 
 /* Returns a zeroed writer; NULL with err filled. */
-static struct ftf_writer *new_writer(const struct ftf_options *options, struct ftf_error *err)
+static struct ftf_writer *new_writer(struct ftf_error *err)
 {
-	struct ftf_low low = { .allocator =
-				       options->allocator ? *options->allocator : ftf_memory_of_c };
+	struct ftf_low low = { 0 };
 	struct ftf_writer *writer = ftf_memory_get(&low, 1, sizeof(*writer));
 
-	if (writer)
-		writer->low.allocator = low.allocator;
-	else if (err)
+	if (!writer && err)
 		*err = low.err;
 	return writer;
 }
@@ -230,7 +226,7 @@ static struct ftf_writer *new_writer(const struct ftf_options *options, struct f
 struct ftf_writer *ftf_open_destination(const struct ftf_destination *to,
 					const struct ftf_options *options, struct ftf_error *err)
 {
-	struct ftf_writer *writer = new_writer(options, err);
+	struct ftf_writer *writer = new_writer(err);
 
 	if (!writer || start_writer(writer, to, options, err) == 0)
 		return writer;
@@ -240,16 +236,14 @@ struct ftf_writer *ftf_open_destination(const struct ftf_destination *to,
 
 static void release_writer(struct ftf_writer *writer)
 {
-	struct ftf_low low = writer->low; /* lives longer than the writer */
-
 	for (uint32_t i = 1; i <= writer->provider_count; i++)
-		release_provider(writer, writer->providers[i]);
-	ftf_memory_free(&low, writer->text_index.cells);
-	ftf_memory_free(&low, writer->thread_index.cells);
-	ftf_texts_release(&low, &writer->copies);
-	ftf_memory_free(&low, writer->texts);
-	ftf_memory_free(&low, writer->threads);
-	ftf_memory_free(&low, writer);
+		release_provider(writer->providers[i]);
+	free(writer->text_index.cells);
+	free(writer->thread_index.cells);
+	ftf_texts_release(&writer->copies);
+	free(writer->texts);
+	free(writer->threads);
+	free(writer);
 }
 
 static void fill_error(struct ftf_error *err, const struct error *from)
@@ -273,7 +267,7 @@ static int write_output(void *context, const void *bytes, size_t size)
 struct ftf_writer *ftf_open(const char *path, const struct ftf_options *options,
 			    struct ftf_error *err)
 {
-	struct ftf_writer *writer = new_writer(options, err);
+	struct ftf_writer *writer = new_writer(err);
 	struct ftf_destination to = { write_output, NULL };
 	struct error failure = { 0 };
 

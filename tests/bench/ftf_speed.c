@@ -57,7 +57,7 @@ static void write_low(const struct ftf_destination *to)
 	const uint64_t end_header = ftf_low_event_header(&end);
 	struct ftf_low low;
 
-	ftf_low_init(&low, to, NULL);
+	ftf_low_init(&low, to, false);
 	for (uint64_t i = 0; i < PAIRS; i++) {
 		ftf_low_pair(&low, begin_header + (i % NAMES << 48), i);
 		ftf_low_pair(&low, end_header, i + 1);

@@ -18,7 +18,6 @@ shows_records() {
 	kernel-object type 1 id 10 "program"
 	kernel-object type 2 id 11 "main" process=10
 	kernel-object type 2 id 12 "worker" process=10
-	userspace-object process 10 0x401000 "code"
 	begin 10/11 1000 "outer" category "example" nothing=null line=12 unsigned=4000000000 long=-5000000000 wide=5000000000 real=0.25 file=main.c address=0x401000 thread=11 yes=true
 	flow-begin 10/11 1100 "to inner" category "example" id 5
 	complete 10/11 1200 1800 "inner" category "example"
@@ -35,9 +34,10 @@ shows_records() {
 	context-switch cpu 2 900 from 1 state 1 to 11 incoming_weight=1 outgoing_weight=-2147483648
 	context-switch cpu 2 4500 from 11 state 3 to 1 incoming_weight=-2147483648 outgoing_weight=1
 	wakeup cpu 2 4600 thread 11 waker=12
-	legacy-context-switch cpu 3 4700 from 10/12 state 1 to 10/11 priorities 16 16
 	log 10/11 6000 "the end"
 	blob type 1 "note" 3 bytes
+	userspace-object process 10 0x401000 "code"
+	legacy-context-switch cpu 3 4700 from 10/12 state 1 to 10/11 priorities 16 16
 	provider-event 1
 	END
 }

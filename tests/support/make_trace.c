@@ -67,11 +67,22 @@ static void write_scheduling(void)
 	ftf_context_switch(writer,
 			   &(struct ftf_switch){ 4500, 2, FTF_STATE_BLOCKED, 11, 1, 1, INT32_MIN });
 	ftf_thread_wakeup(writer, &(struct ftf_wakeup){ 4600, 2, 11, 12, 0 });
-	ftf_legacy_context_switch(writer, &(struct ftf_legacy_switch){ 4700, 3, FTF_STATE_RUNNING,
-								       ftf_thread(writer, 10, 12),
-								       ftf_thread(writer, 10, 11),
-								       16, 16 });
 }
+
+/* Records that libftf does not write, by hand from the specification. */
+static const uint64_t other_records[] = {
+	0x0000008004000046, /* "Userspace Object Record": its name is inline */
+	0x401000,
+	10,
+	0x65646f63,         /* "code" */
+	0x0101000001030068, /* "Legacy Context Switch Record": ids are inline */
+	4700,
+	10,
+	12,
+	10,
+	11,
+	0x0000000000130010, /* "Provider Event Metadata": a buffer of provider 1 was full */
+};
 
 int main(int argc, char **argv)
 {
@@ -106,13 +117,11 @@ int main(int argc, char **argv)
 	ftf_process_name(writer, 10, name("program"));
 	ftf_thread_name(writer, event.thread, name("main"));
 	ftf_thread_name(writer, ftf_thread(writer, 10, 12), name("worker"));
-	ftf_userspace_object(writer, event.thread,
-			     &(struct ftf_object){ .id = 0x401000, .name = name("code") });
 	write_slices(event, args, sizeof(args) / sizeof(args[0]));
 	write_others(event);
 	write_scheduling();
 	ftf_log(writer, event.thread, 6000, "the end");
 	ftf_blob(writer, &(struct ftf_blob){ FTF_BLOB_DATA, name("note"), "abc", 3 });
-	ftf_buffer_filled(writer);
+	ftf_low_records(ftf_low_borrow(writer), other_records, sizeof(other_records));
 	return ftf_close(writer, &err) == 0 ? 0 : 1;
 }

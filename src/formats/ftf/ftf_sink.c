@@ -19,29 +19,14 @@ struct slice_template {
 	struct ftf_template encoded;
 };
 
-/* A lack of memory ends the run, as it does elsewhere (base/alloc.h). */
-static void *resize(void *context, void *memory, size_t size)
-{
-	void *moved = size ? realloc(memory, size) : NULL;
-
-	(void)context;
-	if (size && !moved)
-		alloc_fail(size);
-	if (!size)
-		free(memory);
-	return moved;
-}
-
 void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_table *names,
 		   const struct options *options, const struct trace_facts *facts)
 {
 	struct ftf_destination to;
-	const struct ftf_allocator allocator = { .resize = resize };
 	const struct ftf_options writer = {
 		.provider = "ptrace2ftf",
 		.clock = { .has_base = facts->wall_base != WALL_BASE_UNKNOWN,
 			   .base_time = facts->wall_base },
-		.allocator = &allocator,
 		.first_new_id = (uint64_t)facts->free_id + 1,
 	};
 
@@ -53,6 +38,8 @@ void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_tabl
 		     options->args != OPTION_ARGS_NONE);
 	to = ftf_fit_destination(&ftf->fit);
 	ftf->writer = ftf_open_destination(&to, &writer, NULL);
+	if (!ftf->writer)
+		alloc_fail(0);
 	direct_cache_init(&ftf->templates, TEMPLATE_BITS, sizeof(struct slice_template));
 	for (enum slice_arg_key key = 0; key < SLICE_ARG_KEYS; key++)
 		ftf->keys[key] = ftf_text(ftf->writer, slice_arg_text(key));
@@ -78,6 +65,8 @@ int ftf_sink_close(struct ftf_sink *ftf, struct error *err)
 		write_held(ftf, i);
 	status = ftf_close(ftf->writer, &failure);
 	ftf->writer = NULL;
+	if (failure.system == ENOMEM)
+		alloc_fail(0);
 	if (status < 0)
 		return error_set(err, ERROR_LIMIT, "trace: %s", failure.text);
 	ftf_fit_finish(&ftf->fit, ftf->slices + ftf->others);

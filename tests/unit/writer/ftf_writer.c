@@ -146,10 +146,6 @@ START_TEST(scheduling_records_read_back)
 			   &(struct ftf_switch){ 6, 1, FTF_STATE_RUNNING, 21, 20, 3, 4 });
 	ftf_thread_wakeup(trace.writer, &(struct ftf_wakeup){ .time = 7, .cpu = 2, .tid = 20 });
 	ftf_thread_wakeup(trace.writer, &(struct ftf_wakeup){ 8, 2, 20, 21, 5 });
-	ftf_legacy_context_switch(
-		trace.writer,
-		&(struct ftf_legacy_switch){ 9, 3, FTF_STATE_DEAD, ftf_thread(trace.writer, 1, 20),
-					     ftf_thread(trace.writer, 2, 21), 254, 255 });
 	trace_finish();
 	/* seeds.md: blobs, logs, objects, scheduling */
 	ck_assert_str_eq(trace.records,
@@ -158,9 +154,7 @@ START_TEST(scheduling_records_read_back)
 			 "context-switch cpu 1 6 from 21 state 1 to 20 incoming_weight=4 "
 			 "outgoing_weight=3\n"
 			 "wakeup cpu 2 7 thread 20\n"
-			 "wakeup cpu 2 8 thread 20 waker=21 weight=5\n"
-			 "legacy-context-switch cpu 3 9 from 1/20 state 5 to 2/21 "
-			 "priorities 254 255\n");
+			 "wakeup cpu 2 8 thread 20 waker=21 weight=5\n");
 }
 END_TEST
 
@@ -177,17 +171,13 @@ START_TEST(objects_blobs_and_logs_read_back)
 	object.args = &arg;
 	object.arg_count = 1;
 	ftf_kernel_object(trace.writer, 17, &object);
-	ftf_userspace_object(trace.writer, thread, &object);
 	ftf_log(trace.writer, thread, 4, "hello");
 	ftf_blob(trace.writer, &(struct ftf_blob){ FTF_BLOB_PERFETTO, name("b"), "12345678\0", 9 });
-	ftf_buffer_filled(trace.writer);
 	trace_finish();
 	/* seeds.md: blobs, logs, objects, scheduling */
 	ck_assert_str_eq(trace.records, "kernel-object type 17 id 65520 \"heap\" size=1.5\n"
-					"userspace-object process 10 0xfff0 \"heap\" size=1.5\n"
 					"log 10/11 4 \"hello\"\n"
-					"blob type 3 \"b\" 9 bytes\n"
-					"provider-event 1\n");
+					"blob type 3 \"b\" 9 bytes\n");
 }
 END_TEST
 
@@ -597,8 +587,7 @@ static int keep_piece(void *context, const void *bytes, size_t size)
 START_TEST(a_trace_is_appended_flushed_and_passed_to_another_destination)
 {
 	static size_t first = 0, second = 1;
-	const struct ftf_options options = { "p",  { 3000000000, true, 17, 1700 }, true, NULL, 77,
-					     false };
+	const struct ftf_options options = { "p", { 3000000000, true, 17, 1700 }, true, 77, false };
 	struct ftf_event event = { .time = 5 };
 	struct ftf_writer *writer = ftf_open_destination(
 		&(struct ftf_destination){ keep_piece, &first }, &options, NULL);

@@ -77,7 +77,7 @@ struct made {
 
 static void make(struct made *made)
 {
-	made->kind = below(4) ? (unsigned)below(11) : 11 + (unsigned)below(7);
+	made->kind = below(4) ? (unsigned)below(11) : 11 + (unsigned)below(5);
 	made->tid = (uint32_t)below(THREADS);
 	made->pid = made->tid / 10;
 	made->time = number() >> 2;
@@ -157,22 +157,13 @@ static void emit_other(const struct made *made, struct ftf_thread thread,
 							made->id, 0 });
 		return;
 	case 13:
-		ftf_legacy_context_switch(
-			trace.writer, &(struct ftf_legacy_switch){
-					      made->time, (uint8_t)made->name, FTF_STATE_SUSPENDED,
-					      thread, ftf_thread(trace.writer, 0, 1), 1, 2 });
-		return;
-	case 14:
 		name_text(text, made->name);
 		ftf_log(trace.writer, thread, made->time, text);
 		return;
-	case 15:
+	case 14:
 		name_text(text, made->category);
 		ftf_blob(trace.writer,
 			 &(struct ftf_blob){ FTF_BLOB_DATA, object->name, text, strlen(text) });
-		return;
-	case 16:
-		ftf_userspace_object(trace.writer, thread, object);
 		return;
 	default:
 		ftf_kernel_object(trace.writer, 200, object);
@@ -280,22 +271,12 @@ static void say_other(FILE *out, const struct made *made)
 			(uint16_t)made->name, made->time, made->tid, made->id);
 		return;
 	case 13:
-		fprintf(out,
-			"legacy-context-switch cpu %u %" PRIu64 " from %u/%u state 2 to 0/1 "
-			"priorities 1 2",
-			(uint8_t)made->name, made->time, made->pid, made->tid);
-		return;
-	case 14:
 		fprintf(out, "log %u/%u %" PRIu64 " \"%s\"", made->pid, made->tid, made->time,
 			name);
 		return;
-	case 15:
+	case 14:
 		fprintf(out, "blob type 1 \"%s\" %zu bytes", name, strlen(category));
 		return;
-	case 16:
-		fprintf(out, "userspace-object process %u 0x%" PRIx64 " \"%s\"", made->pid,
-			made->id, name);
-		break;
 	default:
 		fprintf(out, "kernel-object type 200 id %" PRIu64 " \"%s\"", made->id, name);
 	}
