@@ -13,16 +13,14 @@
 
 #include "base/arena.h"
 
-struct diag_line {
-	const char *kind; /* borrowed: a string constant of the program */
-	char *text;       /* owned by the arena: the first message of this kind */
-	uint64_t count;
-	struct diag_line *next; /* in the order of first appearance */
-};
-
 struct diag {
 	struct arena arena;
-	struct diag_line *first, **last;
+	struct diag_line {
+		const char *kind; /* borrowed: a string constant of the program */
+		char *text;       /* owned by the arena: the first message of this kind */
+		uint64_t count;
+		struct diag_line *next; /* in the order of first appearance */
+	} * first, **last;
 	pthread_mutex_t lock;
 };
 

@@ -42,21 +42,19 @@ struct aux_piece {
 	uint64_t resume_time; /* ns: the kernel said so, before tracing resumed; 0: unknown */
 };
 
-/* The end of an AUX record's bytes: the bytes before it were written before its time. */
-struct aux_cut {
-	int32_t owner; /* CPU or thread of the buffer */
-	uint64_t at;   /* as AUX records count */
-	uint64_t time; /* ns: of the AUX record */
-	bool whole;    /* the buffer was not full there: nothing was lost */
-};
-
 struct aux_stream {
 	int32_t cpu;                    /* -1: a buffer per thread */
 	int32_t tid;                    /* -1: a buffer per CPU */
 	uint32_t queue;                 /* perf's `idx` */
 	const struct aux_piece *pieces; /* in aux_offset order per run of the file */
 	size_t piece_count;
-	const struct aux_cut *cuts; /* by position; whole ones only with CYC packets */
+	/* The end of an AUX record's bytes: the bytes before it were written before its time. */
+	const struct aux_cut {
+		int32_t owner; /* CPU or thread of the buffer */
+		uint64_t at;   /* as AUX records count */
+		uint64_t time; /* ns: of the AUX record */
+		bool whole;    /* the buffer was not full there: nothing was lost */
+	} * cuts;              /* by position; whole ones only with CYC packets */
 	size_t cut_count;
 	uint64_t size;     /* bytes of all pieces */
 	uint64_t repeated; /* not of the size: bytes that other snapshots have, or padding */

@@ -28,19 +28,17 @@ struct address_space;
  * maps less of it leaves the code sooner, so its mapping is another region.
  */
 
-struct code_region {
-	struct region_range {
-		const uint8_t *bytes;
-		uint64_t size;
-	} range;                           /* the key */
-	const struct address_space *space; /* borrowed: the first that mapped it, */
-	uint64_t begin;                    /* at this ip */
-	uint32_t number;
-	UT_hash_handle hh;
-};
-
 struct code_regions {
-	struct code_region *by_range; /* owned; a hash table */
+	struct code_region {
+		struct region_range {
+			const uint8_t *bytes;
+			uint64_t size;
+		} range;                           /* the key */
+		const struct address_space *space; /* borrowed: the first that mapped it, */
+		uint64_t begin;                    /* at this ip */
+		uint32_t number;
+		UT_hash_handle hh;
+	} * by_range; /* owned; a hash table */
 	uint32_t last;
 };
 

@@ -21,12 +21,6 @@ struct code_file {
 	size_t size;
 };
 
-/* A range of kernel addresses and its bytes in a file. */
-struct kernel_segment {
-	uint64_t begin, end;  /* ip range [begin, end) */
-	uint64_t file_offset; /* of `begin` in the file, which holds the whole range */
-};
-
 /*
  * A copy of the kernel's memory, or its relocated file; and code made at run time, at
  * addresses that the file does not have: modules, and code that only patches contain.
@@ -34,7 +28,11 @@ struct kernel_segment {
  */
 struct kernel_code {
 	struct code_file file;
-	const struct kernel_segment *segments; /* sorted by begin, not overlapping */
+	/* A range of kernel addresses and its bytes in a file. */
+	const struct kernel_segment {
+		uint64_t begin, end;  /* ip range [begin, end) */
+		uint64_t file_offset; /* of `begin` in the file, which holds the whole range */
+	} * segments;                 /* sorted by begin, not overlapping */
 	size_t count;
 	const struct kernel_segment
 		*runtime_segments; /* sorted, too; offsets are in runtime_bytes */

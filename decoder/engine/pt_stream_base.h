@@ -20,14 +20,12 @@
  */
 #define BRANCHES_WITHOUT_PACKET_MAX 4096
 
-struct timestamp {
-	uint64_t tsc;  /* ticks, all 8 bytes; 0: not known yet */
-	uint64_t time; /* ns */
-};
-
 /* State that decoding carries over a cut (fast/flow_checkpoint.h); the rest of a stream stays. */
 struct stream_state {
-	struct timestamp now;  /* time of the packets read so far */
+	struct timestamp {
+		uint64_t tsc;  /* ticks, all 8 bytes; 0: not known yet */
+		uint64_t time; /* ns */
+	} now;                 /* time of the packets read so far */
 	uint64_t last_pushed;  /* ns: time of the last event */
 	uint32_t insn_count;   /* instructions since the last event */
 	uint32_t cycles_ahead; /* core cycles up to the end of the packet that is followed */

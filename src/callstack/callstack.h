@@ -76,14 +76,6 @@ enum time_source {
 	TIMES_OF_LINES,    /* perf script's text without times: 1 ns a line */
 };
 
-/* What is not sure, and where it begins. */
-struct stack_doubts {
-	uint64_t uncertain_levels; /* slices with SLICE_UNCERTAIN_LEVEL */
-	int64_t first_uncertain;   /* mapped: start of the first of them, approximately */
-	uint64_t opaque_frames;    /* of code without bytes */
-	uint64_t opaque_ip;        /* address of the first of them */
-};
-
 /* The state that all threads share.  An implementation has this as its first member. */
 struct callstack_machine {
 	const struct callstack_ops *ops;
@@ -99,7 +91,13 @@ struct callstack_machine {
 	bool by_insns;   /* times are estimated or invented: rank calls by instructions */
 	bool has_cycles; /* CYC packets: mark the few calls that share a time, if the sink uses
 			    details */
-	struct stack_doubts doubts;
+	/* What is not sure, and where it begins. */
+	struct stack_doubts {
+		uint64_t uncertain_levels; /* slices with SLICE_UNCERTAIN_LEVEL */
+		int64_t first_uncertain;   /* mapped: start of the first of them, approximately */
+		uint64_t opaque_frames;    /* of code without bytes */
+		uint64_t opaque_ip;        /* address of the first of them */
+	} doubts;
 	size_t pending_room, pending_most; /* room for events in all groups, and its limit */
 	bool has_base_time;
 	bool newer_upstream; /* imitate magic-trace 1.1 and later where that differs from 1.0 */

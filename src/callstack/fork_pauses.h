@@ -18,17 +18,15 @@ struct address_space;
 #define FORK_PAUSES_MOST 32
 #define FORK_PAUSES_SAME 16
 
-struct fork_pause {
-	uint64_t number;                   /* from 1, in the thread's order */
-	uint64_t time;                     /* ns: of the system call's event */
-	uint64_t resume_ip;                /* after the system call instruction; 0: a gap */
-	bool left_out;                     /* the stack was too deep to be copied */
-	struct callstack *stack;           /* owned: a copy; empty for a gap */
-	const struct address_space *space; /* borrowed; NULL: unknown */
-};
-
 struct fork_pauses {
-	struct fork_pause pauses[FORK_PAUSES_MOST]; /* in the thread's order */
+	struct fork_pause {
+		uint64_t number;                   /* from 1, in the thread's order */
+		uint64_t time;                     /* ns: of the system call's event */
+		uint64_t resume_ip;                /* after the system call instruction; 0: a gap */
+		bool left_out;                     /* the stack was too deep to be copied */
+		struct callstack *stack;           /* owned: a copy; empty for a gap */
+		const struct address_space *space; /* borrowed; NULL: unknown */
+	} pauses[FORK_PAUSES_MOST];                /* in the thread's order */
 	size_t count;
 	uint64_t last_number;
 	uint64_t credit; /* frames that may be copied: one per event */

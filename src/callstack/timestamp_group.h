@@ -42,12 +42,6 @@ struct deferred_events {
 	size_t count;
 };
 
-/* Where a segment ended at the group's time. */
-struct group_cut {
-	size_t at;    /* index after its last event */
-	size_t outer; /* index after its last deferred event */
-};
-
 struct timestamp_group {
 	const struct callstack *owner; /* borrowed: where the slices go */
 	/*
@@ -57,7 +51,11 @@ struct timestamp_group {
 	struct slice_event *events;
 	struct slice_detail *details; /* owned; by event, if the sink uses them */
 	size_t count, distributed;
-	struct group_cut *cuts; /* owned; a call of the group precedes each */
+	/* Where a segment ended at the group's time. */
+	struct group_cut {
+		size_t at;    /* index after its last event */
+		size_t outer; /* index after its last deferred event */
+	} * cuts;             /* owned; a call of the group precedes each */
 	size_t cut_count, cut_room;
 	size_t room, detail_room;
 	size_t full; /* below this count, an event can be added at once; often 0 */

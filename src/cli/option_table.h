@@ -45,27 +45,25 @@ enum option_type {
 	OPTION_VERSION,
 };
 
-/* A word that an option takes, and its value. Lists end with a NULL word. */
-struct option_choice {
-	const char *word;
-	int value;
-};
-
 struct option_spec {
 	const char *name;     /* without "--" */
 	char letter;          /* 0: no short option */
 	const char *argument; /* as shown by --help; NULL: no argument */
 	enum option_group group;
 	enum option_type type;
-	size_t field;                        /* offset in struct options */
-	const char *help;                    /* the short help ends at the first semicolon */
-	const struct option_choice *choices; /* of OPTION_CHOICE */
-	unsigned least, most;                /* of OPTION_NUMBER */
-	const char *if_omitted;              /* default of an optional argument; NULL: required */
-	bool neutral;                        /* does not affect the content of outputs */
-	bool setting;                        /* allowed in the user's configuration */
-	bool common;                         /* shown by --help without =all */
-	unsigned only, except; /* bit sets of commands; `only` 0: the commands of its group */
+	size_t field;     /* offset in struct options */
+	const char *help; /* the short help ends at the first semicolon */
+	/* A word that an option takes, and its value. Lists end with a NULL word. */
+	const struct option_choice {
+		const char *word;
+		int value;
+	} * choices;            /* of OPTION_CHOICE */
+	unsigned least, most;   /* of OPTION_NUMBER */
+	const char *if_omitted; /* default of an optional argument; NULL: required */
+	bool neutral;           /* does not affect the content of outputs */
+	bool setting;           /* allowed in the user's configuration */
+	bool common;            /* shown by --help without =all */
+	unsigned only, except;  /* bit sets of commands; `only` 0: the commands of its group */
 };
 
 extern const struct option_spec option_specs[]; /* ends with a NULL name */

@@ -12,17 +12,15 @@
 
 #define CODE_PAGE_SIZE 4096
 
-/* The newest bytes of a page. */
-struct code_page {
-	pid_t pid;
-	uint64_t address;
-	bool changed; /* other code was there before */
-	uint8_t bytes[CODE_PAGE_SIZE];
-};
-
 struct code_file_writer {
-	char *path;              /* owned */
-	struct code_page *pages; /* owned */
+	char *path; /* owned */
+	/* The newest bytes of a page. */
+	struct code_page {
+		pid_t pid;
+		uint64_t address;
+		bool changed; /* other code was there before */
+		uint8_t bytes[CODE_PAGE_SIZE];
+	} * pages; /* owned */
 	size_t count, room;
 	struct pair_table index; /* of the pages' processes and addresses */
 };

@@ -10,27 +10,25 @@ enum frame_state {
 	FRAME_SHOWN,   /* passed on */
 };
 
-struct filter_frame {
-	const struct symbol *symbol;
-	uint64_t ip;
-	uint64_t begin; /* ns: as shown */
-	uint64_t folded, folded_time;
-	struct slice_detail detail; /* of its begin */
-	uint8_t state;              /* enum frame_state */
-	uint16_t flags;             /* enum slice_flags */
-	bool keep;                  /* selected by --symbol and --dso */
-	bool hide;
-	bool root;    /* selected by --from */
-	bool slow;    /* selected by --within */
-	bool outside; /* outside of the functions of --from */
-	bool context; /* open when the part began */
-};
-
 struct filter_track {
 	struct slice_filter *filter;
 	void *next_track;
 	struct filter_track *next;
-	struct filter_frame *frames; /* owned: open slices, outermost first */
+	struct filter_frame {
+		const struct symbol *symbol;
+		uint64_t ip;
+		uint64_t begin; /* ns: as shown */
+		uint64_t folded, folded_time;
+		struct slice_detail detail; /* of its begin */
+		uint8_t state;              /* enum frame_state */
+		uint16_t flags;             /* enum slice_flags */
+		bool keep;                  /* selected by --symbol and --dso */
+		bool hide;
+		bool root;    /* selected by --from */
+		bool slow;    /* selected by --within */
+		bool outside; /* outside of the functions of --from */
+		bool context; /* open when the part began */
+	} * frames;           /* owned: open slices, outermost first */
 	size_t count, room;
 	size_t resolved;         /* no frame below this index is pending */
 	size_t levels;           /* frames that are pending or shown */

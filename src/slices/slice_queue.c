@@ -15,20 +15,6 @@
  */
 #define HALF (BLOCKS / 2)
 
-struct queue_block {
-	struct slice_event events[EVENTS];
-	/* Events of one batch, or a flush. */
-	struct queue_span {
-		void *track;
-		size_t count;        /* 0: a flush */
-		bool details, plain; /* of the batch */
-	} spans[EVENTS];
-	size_t event_count, span_count;
-	struct slice_detail *details; /* owned */
-	size_t detail_count, detail_room;
-	struct arena texts; /* of instants */
-};
-
 struct slice_queue {
 	struct worker_job job;   /* first: processes the filled blocks */
 	struct workers *workers; /* borrowed */
@@ -38,7 +24,19 @@ struct slice_queue {
 	const uint64_t *slices;        /* borrowed; NULL: likewise */
 	size_t direct_left; /* events that bypass the queue until choose() is called again */
 	bool direct;        /* events bypass the queue */
-	struct queue_block *blocks; /* owned: BLOCKS */
+	struct queue_block {
+		struct slice_event events[EVENTS];
+		/* Events of one batch, or a flush. */
+		struct queue_span {
+			void *track;
+			size_t count;        /* 0: a flush */
+			bool details, plain; /* of the batch */
+		} spans[EVENTS];
+		size_t event_count, span_count;
+		struct slice_detail *details; /* owned */
+		size_t detail_count, detail_room;
+		struct arena texts; /* of instants */
+	} * blocks;                 /* owned: BLOCKS */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	/* Atomic: see publish(). */

@@ -16,24 +16,22 @@
 
 struct track;
 
-/* The counts of a track are known without reading the file. */
-struct store_track {
-	struct track *track; /* borrowed; NULL: no events */
-	uint64_t slices;
-	uint64_t begin, end; /* ns: of the first and the last record */
-	/* Its records, in consecutive ones of all. */
-	struct store_stretch {
-		uint64_t begin, count;
-	} * stretches; /* owned */
-	size_t count, room;
-};
-
 /* Zeroed but for `names`, it is empty. */
 struct slice_store {
-	struct name_table *names;   /* borrowed: owns the texts of instants */
-	struct big_array records;   /* owned */
-	uint64_t count;             /* of them */
-	struct store_track *tracks; /* owned; by index of the track */
+	struct name_table *names; /* borrowed: owns the texts of instants */
+	struct big_array records; /* owned */
+	uint64_t count;           /* of them */
+	/* The counts of a track are known without reading the file. */
+	struct store_track {
+		struct track *track; /* borrowed; NULL: no events */
+		uint64_t slices;
+		uint64_t begin, end; /* ns: of the first and the last record */
+		/* Its records, in consecutive ones of all. */
+		struct store_stretch {
+			uint64_t begin, count;
+		} * stretches; /* owned */
+		size_t count, room;
+	} * tracks; /* owned; by index of the track */
 	size_t track_count, track_room;
 	uint64_t slices;
 };

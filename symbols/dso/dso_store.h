@@ -231,17 +231,16 @@ bool dso_code_range(const struct dso *dso, struct code_range *range);
 /* Returns the symbol at a virtual address of code of a file, as dso_borrow_symbol(). */
 const struct symbol *dso_borrow_symbol_at(struct dso *dso, uint64_t vaddr);
 
-/* A call that the compiler replaced by the called function's code. */
-struct inlined_call {
-	const struct symbol *symbol; /* the function; its line is that of the call in the source */
-	const struct inlined_call
-		*parent; /* the code that has the call; NULL: the function's own */
-};
-
 /* The range of code around an address with the same inlined calls. */
 struct inlined_code {
 	uint64_t begin, end; /* bytes from the start of the file, without interruption */
-	const struct inlined_call *innermost; /* may be NULL */
+	/* A call that the compiler replaced by the called function's code. */
+	const struct inlined_call {
+		const struct symbol
+			*symbol; /* the function; its line is that of the call in the source */
+		const struct inlined_call
+			*parent; /* the code that has the call; NULL: the function's own */
+	} * innermost;           /* may be NULL */
 };
 
 /*

@@ -10,24 +10,23 @@
 /* DW_AT_GNU_discriminator of LLVM's Dwarf.def, which elfutils 0.188 lacks. */
 #define AT_GNU_DISCRIMINATOR 0x2136
 
-struct inline_unit {
-	Dwarf_Off offset;   /* of the unit's entry in .debug_info */
-	Dwarf_Die skeleton; /* the unit's entry */
-	Dwarf_Die die; /* of the entry above the functions: the split unit's own if there is one */
-	struct split_unit split;           /* closed: the program has all of the unit */
-	struct error problem;              /* of the unit, or ERROR_NONE */
-	bool reported;                     /* the problem was returned */
-	struct inline_function *functions; /* owned */
-	size_t count, room;
-	struct inline_ranges ranges; /* of functions */
-	UT_hash_handle hh;
-};
-
 /* A traversal of the entries below one. */
 struct inline_reader {
 	struct inline_table *table;
 	struct line_table *lines;
-	struct inline_unit *unit;
+	struct inline_unit {
+		Dwarf_Off offset;   /* of the unit's entry in .debug_info */
+		Dwarf_Die skeleton; /* the unit's entry */
+		Dwarf_Die die; /* of the entry above the functions: the split unit's own if there is
+				  one */
+		struct split_unit split;           /* closed: the program has all of the unit */
+		struct error problem;              /* of the unit, or ERROR_NONE */
+		bool reported;                     /* the problem was returned */
+		struct inline_function *functions; /* owned */
+		size_t count, room;
+		struct inline_ranges ranges; /* of functions */
+		UT_hash_handle hh;
+	} * unit;
 	struct inline_function *function; /* NULL: functions are listed, else its calls */
 };
 

@@ -95,16 +95,6 @@ bool line_table_unit(struct line_table *table, uint64_t vaddr, Dwarf_Die *unit);
 void line_table_place(struct line_table *table, Dwarf_Die *unit, uint32_t file,
 		      struct line_row *row);
 
-/* Ranges of addresses, each with the index of a function or an inlined call. */
-struct inline_ranges {
-	struct inline_range {
-		uint64_t begin, end; /* first, for range_map_build() */
-		uint32_t owner;
-	} * ranges; /* owned */
-	size_t count, room;
-	struct range_map map; /* the owner that was added last holds */
-};
-
 /* The inlined calls of one function. */
 struct inline_function {
 	Dwarf_Off die;
@@ -117,7 +107,15 @@ struct inline_function {
 		void *data;         /* the caller's own; NULL at first */
 	} * calls;                  /* owned; each after its parent, so that the innermost holds */
 	size_t count, room;
-	struct inline_ranges ranges; /* of calls */
+	/* Ranges of addresses, each with the index of a function or an inlined call. */
+	struct inline_ranges {
+		struct inline_range {
+			uint64_t begin, end; /* first, for range_map_build() */
+			uint32_t owner;
+		} * ranges; /* owned */
+		size_t count, room;
+		struct range_map map; /* the owner that was added last holds */
+	} ranges;                     /* of calls */
 	bool read;
 };
 

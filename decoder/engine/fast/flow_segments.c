@@ -24,20 +24,6 @@ struct buffer {
 	struct buffer *next;          /* free buffer */
 };
 
-struct segment {
-	struct worker_job job; /* first */
-	struct pt_segments *owner;
-	struct aux_cuts at; /* its begin, unless it is the first */
-	uint64_t begin;     /* offset of its cut; 0: the stream's beginning */
-	/* Results: */
-	bool usable, ended;
-	struct flow_checkpoint before, after;
-	struct buffer *buffer; /* borrowed; NULL: not begun */
-	size_t count;
-	struct pt_stream_stats stats;
-	struct code_count_list counts; /* owned */
-};
-
 struct pt_segments {
 	struct pt_stream stream; /* first */
 	struct pt_flow *flow;    /* owned: decodes segments whose guess was wrong */
@@ -49,7 +35,19 @@ struct pt_segments {
 	struct aux_cuts plan;       /* begin of the next segment to plan */
 	bool planned_all;
 	/* A ring buffer: */
-	struct segment *segments; /* owned */
+	struct segment {
+		struct worker_job job; /* first */
+		struct pt_segments *owner;
+		struct aux_cuts at; /* its begin, unless it is the first */
+		uint64_t begin;     /* offset of its cut; 0: the stream's beginning */
+		/* Results: */
+		bool usable, ended;
+		struct flow_checkpoint before, after;
+		struct buffer *buffer; /* borrowed; NULL: not begun */
+		size_t count;
+		struct pt_stream_stats stats;
+		struct code_count_list counts; /* owned */
+	} * segments;                          /* owned */
 	unsigned room, oldest, newest;
 	struct buffer *buffers; /* owned: one per segment */
 	pthread_mutex_t lock;   /* of `free`: */

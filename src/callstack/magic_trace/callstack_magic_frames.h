@@ -44,31 +44,26 @@ struct magic_trace {
 	bool saw_user, saw_kernel; /* addresses, for TRACE_MODE_GUESS */
 };
 
-/* One stack of the stack of stacks, with the frames from `first` to the next stack's first. */
-struct magic_level {
-	size_t first;
-	int64_t since;    /* mapped: earliest start of a frame that is found late */
-	int64_t entry;    /* mapped: when the stack was set up */
-	int8_t enclosing; /* calls of that time, at most SLICE_ORDER_LAST */
-};
-
-/* A copy of a struct resolved_branch. */
-struct held_branch {
-	struct branch_event event;
-	struct location_pair places;
-	struct branch_notes notes;
-};
-
 struct magic_stack {
 	struct callstack base;
 	struct timestamp_group group;
 	const struct symbol **frames; /* owned array; innermost last */
 	size_t depth, frame_room;
-	size_t group_depth; /* depth below the group's first call; SIZE_MAX: that call has returned
-			     */
-	struct magic_level *levels; /* owned; the last is the current stack; never empty */
+	size_t group_depth; /* depth below the group's first call; SIZE_MAX: that has returned */
+	/* One stack of the stack of stacks, with the frames from `first` to the next one's. */
+	struct magic_level {
+		size_t first;
+		int64_t since;    /* mapped: earliest start of a frame that is found late */
+		int64_t entry;    /* mapped: when the stack was set up */
+		int8_t enclosing; /* calls of that time, at most SLICE_ORDER_LAST */
+	} * levels;               /* owned; the last is the current stack; never empty */
 	size_t level_count, level_room;
-	struct held_branch *transaction; /* owned; branches held back until its end */
+	/* A copy of a struct resolved_branch. */
+	struct held_branch {
+		struct branch_event event;
+		struct location_pair places;
+		struct branch_notes notes;
+	} * transaction; /* owned; branches held back until its end */
 	size_t transaction_count, transaction_room;
 	size_t frames_to_unwind; /* OCaml: frames unwound by the raised exception */
 	int64_t last_gap_time;   /* mapped; initially the time of the thread's first event */

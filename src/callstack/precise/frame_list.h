@@ -88,12 +88,6 @@ enum frame_key {
 
 #define FRAME_KEYS 4 /* maximum of one frame */
 
-struct indexed_key {
-	uint64_t value;
-	uint32_t kind; /* enum frame_key */
-	uint32_t last; /* 1 + its innermost indexed frame; 0: none now */
-};
-
 struct frame_list {
 	struct frame *frames; /* owned; outermost first */
 	size_t depth, room;
@@ -101,7 +95,11 @@ struct frame_list {
 	size_t indexed;            /* frames [0, indexed) are in the index */
 	size_t fragile;            /* changes below this depth concern the index */
 	bool near_returns;         /* frames with return_slack were indexed */
-	struct indexed_key *keys;  /* owned; by id - 1 */
+	struct indexed_key {
+		uint64_t value;
+		uint32_t kind; /* enum frame_key */
+		uint32_t last; /* 1 + its innermost indexed frame; 0: none now */
+	} * keys;              /* owned; by id - 1 */
 	size_t key_count, key_room;
 	struct id_index ids;           /* of the keys */
 	uint32_t (*below)[FRAME_KEYS]; /* owned; by frame: 1 + the next one below with the key */

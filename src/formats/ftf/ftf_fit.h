@@ -24,19 +24,17 @@
 
 struct fit_run;
 
-/* Counts of slices that are not shown. */
-struct fold_counts {
-	uint64_t folded;   /* slices counted by others */
-	uint64_t left_out; /* outermost slices, with their counts */
-	uint64_t shortest; /* ns: every other slice of at least this length is shown */
-};
-
 struct ftf_fit {
 	struct output *output; /* borrowed; its error is that of all of this */
 	uint64_t limit;        /* slices, marks included; 0: unlimited */
 	uint64_t next;         /* slices at which to call ftf_fit_now() */
 	bool args;             /* ends get arguments */
-	struct fold_counts counts;
+	/* Counts of slices that are not shown. */
+	struct fold_counts {
+		uint64_t folded;   /* slices counted by others */
+		uint64_t left_out; /* outermost slices, with their counts */
+		uint64_t shortest; /* ns: every other slice of at least this length is shown */
+	} counts;
 	/* Bytes of a trace; they are released as they are written and read. */
 	struct fit_bytes {
 		struct big_array array; /* owned */

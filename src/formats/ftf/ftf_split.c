@@ -7,17 +7,6 @@
 #include "src/slices/slice_store.h"
 #include "src/slices/track.h"
 
-struct split_track {
-	struct track *track; /* borrowed; NULL: no slices */
-	/* An open slice, which begins again in the next part. */
-	struct split_frame {
-		struct slice_event begin;
-		struct slice_detail detail;
-	} * frames; /* owned; innermost last */
-	size_t count, room;
-	struct slice_detail now; /* of the last begin or end */
-};
-
 struct ftf_split {
 	struct format_output output;   /* first */
 	struct format_request request; /* for the whole; its output is not a file, but is marked as
@@ -31,7 +20,16 @@ struct ftf_split {
 	bool open;                   /* there is an open part */
 	char **parts;                /* owned: paths, in order */
 	size_t part_count, part_room;
-	struct split_track *tracks; /* owned; by index of the track */
+	struct split_track {
+		struct track *track; /* borrowed; NULL: no slices */
+		/* An open slice, which begins again in the next part. */
+		struct split_frame {
+			struct slice_event begin;
+			struct slice_detail detail;
+		} * frames; /* owned; innermost last */
+		size_t count, room;
+		struct slice_detail now; /* of the last begin or end */
+	} * tracks;                      /* owned; by index of the track */
 	size_t track_count, track_room;
 	uint64_t first_time;   /* ns: of the first slice; units of time count from it */
 	bool has_first;        /* there is one */
