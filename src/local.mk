@@ -3,7 +3,7 @@
 noinst_LIBRARIES += libptrace2ftf.a
 libptrace2ftf_a_SOURCES = \
 	src/annotate/annotate_command.c src/annotate/annotate_command.h \
-	src/annotate/disassembly.c src/annotate/disassembly.h \
+	src/annotate/disassembly.c \
 	src/batch/batch.c src/batch/batch.h \
 	src/batch/batch_job.c src/batch/batch_job.h \
 	src/batch/batch_loop.c \
@@ -12,15 +12,15 @@ libptrace2ftf_a_SOURCES = \
 	src/callstack/callstack.c src/callstack/callstack.h \
 	src/callstack/timestamp_group.c src/callstack/timestamp_group.h \
 	src/callstack/call_stretch.h \
-	src/callstack/clone_calls.c src/callstack/clone_calls.h \
+	src/callstack/clone_calls.c \
 	src/callstack/fork_pauses.c src/callstack/fork_pauses.h \
-	src/callstack/inline_flow.c src/callstack/inline_flow.h \
+	src/callstack/inline_flow.c \
 	src/callstack/thread_stacks.c src/callstack/thread_stacks.h \
 	src/callstack/magic_trace/callstack_magic_frames.c src/callstack/magic_trace/callstack_magic_frames.h \
 	src/callstack/magic_trace/callstack_magic_trace.c src/callstack/magic_trace/callstack_magic_trace.h \
 	src/callstack/precise/callstack_precise.c src/callstack/precise/callstack_precise.h \
 	src/callstack/precise/callstack_precise_branches.c \
-	src/callstack/precise/call_follower.c src/callstack/precise/call_follower.h \
+	src/callstack/precise/call_follower.c \
 	src/callstack/precise/callstack_precise_far.c \
 	src/callstack/precise/callstack_precise_inlined.c \
 	src/callstack/precise/callstack_precise_landing.c \
@@ -32,12 +32,12 @@ libptrace2ftf_a_SOURCES = \
 	src/cli/command_line.c src/cli/command_line.h \
 	src/cli/commands.c src/cli/commands.h \
 	src/cli/help.c src/cli/help.h \
-	src/cli/output_suffix.c src/cli/output_suffix.h \
-	src/cli/input_list.c src/cli/input_list.h \
-	src/cli/option_conflicts.c src/cli/option_conflicts.h \
+	src/cli/output_suffix.c \
+	src/cli/input_list.c \
+	src/cli/option_conflicts.c \
 	src/cli/option_table.c src/cli/option_table.h \
-	src/cli/settings.c src/cli/settings.h \
-	src/cli/suggest.c src/cli/suggest.h \
+	src/cli/settings.c \
+	src/cli/suggest.c \
 	src/costs/cost_stacks.c src/costs/cost_stacks.h \
 	src/costs/executed_code.c src/costs/executed_code.h \
 	src/diff/diff_command.c src/diff/diff_command.h \
@@ -115,8 +115,8 @@ libptrace2ftf_a_SOURCES = \
 	src/pipeline/recording.c src/pipeline/recording.h \
 	src/record/call_watch.c src/record/call_watch.h \
 	src/record/code_file.c src/record/code_file.h \
-	src/record/obstacles.c src/record/obstacles.h \
-	src/record/path_search.c src/record/path_search.h \
+	src/record/obstacles.c \
+	src/record/path_search.c \
 	src/record/perf_command.c src/record/perf_command.h \
 	src/record/record.c src/record/record.h \
 	src/report/debug_hint.c src/report/debug_hint.h \
@@ -140,7 +140,7 @@ libptrace2ftf_a_SOURCES = \
 	src/select/function_choice.c src/select/function_choice.h \
 	src/select/mode_filter.c src/select/mode_filter.h \
 	src/select/name_forms.c src/select/name_forms.h \
-	src/select/nearest_names.c src/select/nearest_names.h \
+	src/select/nearest_names.c \
 	src/select/slice_filter.c src/select/slice_filter.h \
 	src/select/slice_within.c src/select/slice_within.h \
 	src/slow/format_slowest.c src/slow/slow_traces.c \

@@ -9,7 +9,6 @@
 #ifndef DECODER_CODE_CODE_IMAGE_H
 #define DECODER_CODE_CODE_IMAGE_H
 
-#include "base/diag.h"
 #include "decoder/code/kernel_text.h"
 #include "decoder/mappings/address_space.h"
 

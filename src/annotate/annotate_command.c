@@ -6,13 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/io/file_use.h"
 #include "base/io/interrupt.h"
-#include "base/io/output.h"
-#include "base/message.h"
-#include "base/printable.h"
-#include "src/annotate/disassembly.h"
-#include "src/batch/batch_job.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/short_time.h"
 #include "src/options/input_paths.h"

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs objdump, whose input may come from someone else: it may read files, and nothing else. */
-#include "src/annotate/disassembly.h"
+#include "src/annotate/annotate_command.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/io/file_use.h"
 #include "src/sandbox/sandbox.h"
 
 /* CPU time that objdump may take, in seconds. */

@@ -12,7 +12,7 @@
 #ifndef SRC_CALLSTACK_CALL_STRETCH_H
 #define SRC_CALLSTACK_CALL_STRETCH_H
 
-#include "decoder/branch_event.h"
+#include "decoder/engine/pt_stream.h"
 #include "src/callstack/timestamp_group.h"
 
 struct frame;
@@ -37,5 +37,16 @@ static inline void call_stretch_restore(const struct call_stretch *stretch)
 	stretch->events->kind = stretch->kind;
 	stretch->events->known = stretch->known;
 }
+
+struct callstack_machine;
+
+/* A precise machine's follower, for the input of streams. */
+struct call_follower {
+	struct segment_follower base;            /* first */
+	const struct callstack_machine *machine; /* borrowed; its sink uses no details */
+};
+
+/* Initialize a follower; borrows the machine while streams use it. */
+void call_follower_init(struct call_follower *follower, const struct callstack_machine *machine);
 
 #endif

@@ -11,12 +11,10 @@
 #define SRC_CALLSTACK_CALLSTACK_H
 
 #include "base/diag.h"
-#include "base/tables/name.h"
 #include "decoder/branch_event.h"
 #include "src/options/options.h"
 #include "src/resolve/location.h"
 #include "src/slices/slice_sink.h"
-#include "symbols/symbol.h"
 #include "symbols/tables/trap_table.h"
 
 struct slice_cause;

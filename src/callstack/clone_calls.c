@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A ring of system calls, searched from the latest backwards. */
-#include "src/callstack/clone_calls.h"
+#include "src/callstack/fork_pauses.h"
 
 void clone_calls_add(struct clone_calls *calls, const struct branch_event *event)
 {

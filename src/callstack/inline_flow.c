@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Find the inlined calls at both ends of branches, and show them on the stack. */
-#include "src/callstack/inline_flow.h"
-
-#include "symbols/dso/dso_store.h"
+#include "src/callstack/thread_stacks.h"
 
 /* The inlined calls at both ends of a branch; may be NULL. */
 struct inline_ends {

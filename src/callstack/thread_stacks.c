@@ -5,10 +5,7 @@
 #include "decoder/cpu_event.h"
 #include "decoder/timeline/trace_pauses.h"
 #include "src/callstack/call_stretch.h"
-#include "src/callstack/clone_calls.h"
 #include "src/callstack/fork_pauses.h"
-#include "src/resolve/resolve.h"
-#include "symbols/dso/dso_store.h"
 
 struct thread_state {
 	struct callstack *stack;           /* owned; NULL: no branch yet */

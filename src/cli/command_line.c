@@ -8,13 +8,6 @@
 #include "base/io/output_path.h"
 #include "src/cli/commands.h"
 #include "src/cli/help.h"
-#include "src/cli/input_list.h"
-#include "src/cli/option_conflicts.h"
-#include "src/cli/option_table.h"
-#include "src/cli/output_suffix.h"
-#include "src/cli/settings.h"
-#include "src/cli/suggest.h"
-#include "src/formats/output_format.h"
 #include "src/pipeline/convert.h"
 
 /* ---- Arguments ----------------------------------------------------------- */

@@ -26,4 +26,30 @@ bool command_takes(enum command command, const struct option_spec *option);
 /* Returns the text after "ptrace2ftf" in the command's name, valid until the next call. */
 const char *command_word(enum command command);
 
+/* ---- Usage errors for misspelt words, with suggestions -------------------- */
+
+/* Print a usage error and exit with EXIT_USAGE. */
+void usage_error(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
+
+/*
+ * Returns the value of `word` among the choices of an option. For other words, exits with "unknown
+ * --OPTION 'WORD'; choose from A, B, C" and the nearest choice. The shells' completions read the
+ * choices from that line.
+ */
+int choose_value(const struct option_spec *spec, const char *word);
+
+/*
+ * If the first input is no file, but a command, near to one, or a word of other tools, print what
+ * was meant and exit with EXIT_USAGE.
+ */
+void suggest_command(const char *word);
+
+/* Suggest the option of a command that is nearest to an unknown word of `length` bytes; exit. */
+void suggest_option(enum command command, const char *word, size_t length)
+	__attribute__((noreturn));
+
+/* Report that a command does not take an option, and suggest a command that does; exit. */
+void suggest_command_of(enum command command, const struct option_spec *option)
+	__attribute__((noreturn));
+
 #endif

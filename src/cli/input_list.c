@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Read the list of --files0-from. */
-#include "src/cli/input_list.h"
+#include "src/cli/command_line.h"
 
-#include "base/io/file_use.h"
-#include "src/cli/suggest.h"
+#include "src/cli/commands.h"
 
 /* Limit of a list: a million names of 64 bytes. */
 #define LIST_MOST ((size_t)64 << 20)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The checks of option combinations. */
-#include "src/cli/option_conflicts.h"
+#include "src/cli/command_line.h"
 
-#include "base/io/compressor.h"
 #include "base/io/output_path.h"
-#include "src/cli/suggest.h"
+#include "src/cli/commands.h"
 #include "src/diff/diff_rows.h"
 #include "src/formats/output_format.h"
 #include "src/serve/viewer_page.h"

@@ -2,8 +2,6 @@
 /* The options, by heading of --help. */
 #include "src/cli/option_table.h"
 
-#include "src/options/options.h"
-
 static const struct option_choice inputs[] = { { "perf-data", INPUT_PERF_DATA },
 					       { "perf-script", INPUT_PERF_SCRIPT },
 					       { NULL, 0 } };

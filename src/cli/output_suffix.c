@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Choose the format by the name of the output. */
-#include "src/cli/output_suffix.h"
+#include "src/cli/command_line.h"
 
 #include <strings.h>
 #include <unistd.h>
 
 #include "base/cursor.h"
 #include "base/io/output_path.h"
-#include "src/cli/suggest.h"
+#include "src/cli/commands.h"
 #include "src/formats/output_format.h"
 
 /* Additional suffixes of formats. Without --format, the first match is chosen. */

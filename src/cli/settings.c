@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Read options from the user's configuration file and from a string. */
-#include "src/cli/settings.h"
-
-#include "base/io/file_use.h"
-#include "base/message.h"
-#include "src/options/options.h"
+#include "src/cli/command_line.h"
 
 #define FILE_MOST 65536
 

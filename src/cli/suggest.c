@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Suggestions for misspelt options and arguments. */
-#include "src/cli/suggest.h"
 
 #include <stdarg.h>
 #include <unistd.h>
 
-#include "base/message.h"
 #include "base/spelling.h"
 #include "src/cli/commands.h"
 #include "src/formats/output_format.h"
-#include "src/options/options.h"
 
 void usage_error(const char *format, ...)
 {

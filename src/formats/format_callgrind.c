@@ -9,7 +9,6 @@
  * open more than once in a stack, the outermost one has the cost: no cost counts twice in one line.
  */
 
-#include "base/io/output.h"
 #include "src/costs/cost_stacks.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"

@@ -8,7 +8,6 @@
 
 #include "src/formats/slice_list.h"
 #include "src/formats/text/any_text.h"
-#include "src/slices/track.h"
 
 struct chrome_output {
 	struct slice_list list; /* first */

@@ -10,7 +10,6 @@
  * and control characters become '?'.
  */
 
-#include "base/io/output.h"
 #include "src/formats/output_format.h"
 #include "src/options/options.h"
 #include "src/slices/call_tree.h"

@@ -8,7 +8,6 @@
 
 #include "src/formats/slice_list.h"
 #include "src/formats/text/any_text.h"
-#include "src/slices/track.h"
 
 static void print_slice_args(const struct slice_args *args, FILE *out)
 {

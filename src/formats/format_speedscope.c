@@ -14,7 +14,6 @@
 #include "src/options/options.h"
 #include "src/slices/slice_args.h"
 #include "src/slices/slice_store.h"
-#include "src/slices/track.h"
 
 struct speedscope_output {
 	struct format_output output; /* first */

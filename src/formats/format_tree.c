@@ -14,7 +14,6 @@
 
 #include "src/formats/slice_list.h"
 #include "src/formats/text/any_text.h"
-#include "src/slices/track.h"
 
 struct tree_output {
 	struct slice_list list;           /* first */

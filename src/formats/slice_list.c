@@ -2,9 +2,6 @@
 /* The list of all slices. */
 #include "src/formats/slice_list.h"
 
-#include "base/io/output.h"
-#include "src/slices/track.h"
-
 /* Slices that stay in memory, in bytes: most runs print fewer. */
 #define MEMORY_MOST ((size_t)8 << 20)
 

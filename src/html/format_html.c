@@ -7,7 +7,6 @@
  * The slices by time are limited by --fit, chosen as in ftf_fit.h. Comments here describe the
  * page's data; src/html/page.js reads it.
  */
-#include "base/tables/pair_table.h"
 #include "src/formats/ftf/fit_ranks.h"
 #include "src/formats/ftf/ftf_fit.h"
 #include "src/formats/output_format.h"
@@ -15,11 +14,9 @@
 #include "src/formats/text/any_text.h"
 #include "src/formats/text/time_note.h"
 #include "src/html/html_page.h"
-#include "src/options/options.h"
 #include "src/slices/call_tree.h"
 #include "src/slices/slice_args.h"
 #include "src/slices/slice_store.h"
-#include "src/slices/track.h"
 
 /* Default of --fit: a browser draws a page with as many slices within a frame. */
 #define FIT_DEFAULT_HTML 1000000

@@ -9,7 +9,7 @@
 
 #include "base/io/interrupt.h"
 #include "decoder/streams/pt_streams.h"
-#include "src/callstack/precise/call_follower.h"
+#include "src/callstack/call_stretch.h"
 #include "src/costs/executed_code.h"
 #include "src/events/event_output.h"
 #include "src/pipeline/output_pipeline.h"

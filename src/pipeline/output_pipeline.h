@@ -14,7 +14,6 @@
 #define SRC_PIPELINE_OUTPUT_PIPELINE_H
 
 #include "base/io/write_behind.h"
-#include "src/callstack/callstack.h"
 #include "src/formats/output_format.h"
 #include "src/formats/slice_limit.h"
 #include "src/report/summary.h"

@@ -88,7 +88,7 @@ uint64_t decode_threads_segment(const struct auxtrace *auxtrace, const struct wo
 struct workers *decode_threads_open(const struct options *options, const struct auxtrace *auxtrace,
 				    struct diag *diag);
 
-/* Returns whether jobs should also follow calls (src/callstack/precise/call_follower.h). */
+/* Returns whether jobs should also follow calls (src/callstack/call_stretch.h). */
 bool decode_threads_follow(const struct workers *workers);
 
 #endif

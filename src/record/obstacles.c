@@ -3,13 +3,11 @@
  * Sources: linux/Documentation/admin-guide/perf-security.rst (perf_event_paranoid, mlock),
  * man perf-intel-pt (caps, snapshot, address filters).
  */
-#include "src/record/obstacles.h"
 
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/message.h"
-#include "src/record/path_search.h"
+#include "src/record/perf_command.h"
 
 #define PMU "/sys/bus/event_source/devices/intel_pt"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Search PATH. */
-#include "src/record/path_search.h"
+#include "src/record/perf_command.h"
 
 #include <unistd.h>
 

@@ -4,8 +4,6 @@
 
 #include <stdarg.h>
 
-#include "src/record/path_search.h"
-
 struct words {
 	char **words; /* owned, as are the strings */
 	size_t count, room;

@@ -10,10 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/message.h"
 #include "src/record/call_watch.h"
 #include "src/record/code_file.h"
-#include "src/record/obstacles.h"
 #include "src/record/perf_command.h"
 #include "src/report/progress.h"
 

@@ -4,14 +4,11 @@
 
 #include <sys/stat.h>
 
-#include "base/io/output.h"
 #include "config.h"
-#include "src/callstack/callstack.h"
 #include "src/formats/text/any_text.h"
 #include "src/formats/text/json_value.h"
 #include "src/perf_script/perf_script.h"
 #include "src/report/progress.h"
-#include "src/slices/track.h"
 #include "symbols/dso/dso_store.h"
 
 /* ---- Values -------------------------------------------------------------- */

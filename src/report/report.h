@@ -11,13 +11,7 @@
 
 #include <jansson.h>
 
-#include "base/diag.h"
-#include "decoder/aux/auxtrace.h"
-#include "decoder/perf_data/perf_file.h"
-#include "decoder/timeline/timeline.h"
 #include "src/events/hit_output.h"
-#include "src/formats/output_format.h"
-#include "src/options/options.h"
 #include "src/overlays/overlays.h"
 #include "src/report/sandbox_state.h"
 #include "src/report/summary.h"

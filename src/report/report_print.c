@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Print the text of -v and -vv from the parts of the JSON. */
 
-#include "base/printable.h"
 #include "src/formats/text/json_value.h"
 #include "src/report/report.h"
 

@@ -2,7 +2,6 @@
 /* Choose the functions with the most self time or instructions. */
 #include "src/report/summary.h"
 
-#include "base/printable.h"
 #include "src/formats/text/time_note.h"
 #include "src/slices/slice_totals.h"
 

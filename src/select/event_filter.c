@@ -2,8 +2,6 @@
 /* Select streams, parts of streams and branches. */
 #include "src/select/event_filter.h"
 
-#include "decoder/aux/auxtrace.h"
-#include "decoder/clock/tsc_clock.h"
 #include "decoder/timeline/hits.h"
 
 /* ---- Time ---------------------------------------------------------------- */

@@ -8,11 +8,7 @@
 #ifndef SRC_SELECT_EVENT_FILTER_H
 #define SRC_SELECT_EVENT_FILTER_H
 
-#include "base/diag.h"
-#include "decoder/aux/auxtrace.h"
-#include "decoder/branch_event.h"
 #include "decoder/engine/pt_stream.h"
-#include "decoder/timeline/timeline.h"
 #include "src/options/options.h"
 
 struct event_filter {

@@ -3,8 +3,6 @@
  */
 #include "src/select/function_choice.h"
 
-#include "base/tables/hash.h"
-#include "src/select/nearest_names.h"
 #include "symbols/dso/dso_store.h"
 
 /* Returns whether a pattern of the list matches the name; notes each that does in *matched. */

@@ -18,8 +18,6 @@
 #ifndef SRC_SELECT_MODE_FILTER_H
 #define SRC_SELECT_MODE_FILTER_H
 
-#include "decoder/branch_event.h"
-#include "src/options/options.h"
 #include "src/select/event_filter.h"
 
 struct mode_filter {

@@ -9,6 +9,7 @@
 #ifndef SRC_SELECT_NAME_FORMS_H
 #define SRC_SELECT_NAME_FORMS_H
 
+#include "base/tables/name.h"
 #include "symbols/names/demangle.h"
 
 struct name_forms {
@@ -28,5 +29,28 @@ bool name_forms_match(const struct name_forms *forms, const char *pattern);
 
 /* Release the memory.  Idempotent, also on zeroed memory. */
 void name_forms_release(struct name_forms *forms);
+
+/* ---- The three names nearest to a pattern without a match ------------------- */
+
+#define NEAREST_NAMES 3
+
+struct nearest_names {
+	char word[64]; /* the pattern without wildcards and namespaces; empty: no name is near */
+	size_t length;
+	struct near_name {
+		const struct name *name; /* borrowed */
+		unsigned distance;
+	} names[NEAREST_NAMES]; /* nearest first */
+	size_t count;
+};
+
+/* Start a search for a shell pattern. */
+void nearest_names_init(struct nearest_names *nearest, const char *pattern);
+
+/* Consider a name; borrows it. */
+void nearest_names_consider(struct nearest_names *nearest, const struct name *name);
+
+/* Print "; nearest: A, B, C", or "" if no name is near, into `room` bytes. */
+void nearest_names_print(const struct nearest_names *nearest, char *text, size_t room);
 
 #endif

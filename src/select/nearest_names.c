@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Keep the nearest of the considered names. */
-#include "src/select/nearest_names.h"
+#include "src/select/name_forms.h"
 
 #include "base/spelling.h"
 

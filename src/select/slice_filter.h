@@ -17,8 +17,6 @@
 #ifndef SRC_SELECT_SLICE_FILTER_H
 #define SRC_SELECT_SLICE_FILTER_H
 
-#include "base/diag.h"
-#include "src/options/selection.h"
 #include "src/select/function_choice.h"
 #include "src/slices/slice_sink.h"
 

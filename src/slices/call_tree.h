@@ -11,11 +11,8 @@
 #ifndef SRC_SLICES_CALL_TREE_H
 #define SRC_SLICES_CALL_TREE_H
 
-#include "base/tables/name.h"
 #include "base/tables/pair_table.h"
-#include "src/slices/slice_sink.h"
 #include "src/slices/track.h"
-#include "symbols/symbol.h"
 
 /*
  * Numbers functions 0, 1, 2, ... in the order of their first calls. Each call site of an inlined

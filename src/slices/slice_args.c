@@ -3,7 +3,6 @@
 #include "src/slices/slice_args.h"
 
 #include "decoder/cpu_event.h"
-#include "src/slices/slice_sink.h"
 
 const char *slice_arg_text(enum slice_arg_key key)
 {

@@ -4,8 +4,6 @@
 
 #include <pthread.h>
 
-#include "base/arena.h"
-
 #define EVENTS 1024 /* per block: 32 KiB, so that all blocks fit in a CPU's cache */
 #define BLOCKS 16
 

@@ -5,8 +5,6 @@
  */
 #include "src/slices/slice_sorter.h"
 
-#include "base/arena.h"
-
 struct sorter_track {
 	struct slice_sorter *sorter;
 	void *next_track;

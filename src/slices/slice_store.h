@@ -11,7 +11,6 @@
 #define SRC_SLICES_SLICE_STORE_H
 
 #include "base/io/big_array.h"
-#include "base/tables/name.h"
 #include "src/slices/slice_sink.h"
 
 struct track;

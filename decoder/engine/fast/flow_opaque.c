@@ -13,7 +13,6 @@
  * not proved that the code has returned, nothing is known up to known code.
  */
 
-#include "base/tables/fibonacci_hash.h"
 #include "decoder/engine/fast/flow_code.h"
 #include "decoder/engine/fast/flow_step.h"
 

@@ -7,7 +7,6 @@
 #ifndef DECODER_ENGINE_FAST_FLOW_PACKETS_H
 #define DECODER_ENGINE_FAST_FLOW_PACKETS_H
 
-#include "decoder/aux/pt_packet_read.h"
 #include "decoder/engine/fast/flow_step.h"
 
 /* Handle a packet that libipt has read. */

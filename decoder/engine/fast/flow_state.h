@@ -11,7 +11,6 @@
 
 #include <intel-pt.h>
 
-#include "decoder/aux/aux_window.h"
 #include "decoder/aux/pt_packet_read.h"
 #include "decoder/clock/packet_clock.h"
 #include "decoder/code/address_filter.h"

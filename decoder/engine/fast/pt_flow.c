@@ -24,7 +24,6 @@
  */
 
 #include "decoder/engine/fast/pt_flow.h"
-#include "decoder/aux/pt_packet_read.h"
 #include "decoder/engine/fast/emulated_ptwrite.h"
 #include "decoder/engine/fast/flow_checkpoint.h"
 #include "decoder/engine/fast/flow_code.h"

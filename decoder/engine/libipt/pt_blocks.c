@@ -19,8 +19,6 @@
  */
 #include "decoder/engine/libipt/pt_blocks.h"
 
-#include "decoder/aux/aux_window.h"
-
 /* Where it does not know the time, libipt 2.1 returns 0, or a time of all bits. */
 static void advance_time(struct pt_blocks *blocks)
 {

@@ -11,7 +11,6 @@
 #ifndef SRC_CALLSTACK_MAGIC_TRACE_CALLSTACK_MAGIC_FRAMES_H
 #define SRC_CALLSTACK_MAGIC_TRACE_CALLSTACK_MAGIC_FRAMES_H
 
-#include "src/callstack/callstack.h"
 #include "src/callstack/timestamp_group.h"
 
 /* Frames without a function. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Follow stretches in jobs, and join them to a thread's stack. */
-#include "src/callstack/precise/call_follower.h"
 
 #include "decoder/streams/pt_streams.h"
 #include "src/callstack/call_stretch.h"

@@ -23,7 +23,6 @@
  * Frames that are pushed or called anew have SLICE_UNCERTAIN_LEVEL. So has the slice of the code,
  * if its begin was not emitted yet.
  */
-#include "base/tables/fibonacci_hash.h"
 #include "src/callstack/precise/callstack_precise_stack.h"
 
 static bool is_in_kernel(uint64_t ip)

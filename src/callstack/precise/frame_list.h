@@ -12,7 +12,6 @@
 #ifndef SRC_CALLSTACK_PRECISE_FRAME_LIST_H
 #define SRC_CALLSTACK_PRECISE_FRAME_LIST_H
 
-#include "base/tables/id_index.h"
 #include "symbols/symbol.h"
 
 struct slice_cause;

@@ -2,7 +2,6 @@
 /* Analyse the code of each system call once, and cache its name. */
 #include "src/callstack/precise/syscall_symbols.h"
 
-#include "base/budget.h"
 #include "decoder/code/syscall_number.h"
 #include "src/resolve/location.h"
 #include "symbols/dso/dso_store.h"

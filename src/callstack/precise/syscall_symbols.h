@@ -4,7 +4,6 @@
 #define SRC_CALLSTACK_PRECISE_SYSCALL_SYMBOLS_H
 
 #include "base/tables/direct_cache.h"
-#include "base/tables/name.h"
 #include "symbols/symbol.h"
 
 struct special_symbol;

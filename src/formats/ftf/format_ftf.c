@@ -4,7 +4,6 @@
 #include "src/formats/ftf/ftf_sink.h"
 #include "src/formats/ftf/ftf_split.h"
 #include "src/slices/slice_sorter.h"
-#include "src/slices/track.h"
 
 struct ftf_output {
 	struct format_output output; /* first */

@@ -11,7 +11,6 @@
 #ifndef SRC_FORMATS_FTF_FTF_SIDE_H
 #define SRC_FORMATS_FTF_FTF_SIDE_H
 
-#include "base/io/big_array.h"
 #include "base/tables/hash.h"
 #include "reader/trace_reader.h"
 #include "src/formats/ftf/ftf_sink.h"

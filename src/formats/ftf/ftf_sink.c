@@ -3,7 +3,6 @@
 #include "src/formats/ftf/ftf_sink.h"
 
 #include "src/formats/output_format.h"
-#include "src/slices/track.h"
 
 #define TEMPLATE_BITS 12
 

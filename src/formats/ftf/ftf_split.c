@@ -5,7 +5,6 @@
 #include "src/formats/ftf/ftf_side.h"
 #include "src/slices/slice_sorter.h"
 #include "src/slices/slice_store.h"
-#include "src/slices/track.h"
 
 struct ftf_split {
 	struct format_output output;   /* first */

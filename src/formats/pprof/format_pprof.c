@@ -11,13 +11,11 @@
  * address.
  */
 
-#include "base/io/output.h"
 #include "src/costs/cost_stacks.h"
 #include "src/formats/output_format.h"
 #include "src/formats/pprof/profile.pb-c.h"
 #include "src/formats/text/any_text.h"
 #include "src/options/options.h"
-#include "symbols/dso/dso_store.h"
 
 /* ---- The profile --------------------------------------------------------- */
 

@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-#include "src/callstack/precise/call_follower.h"
 #include "src/callstack/precise/callstack_precise.h"
 #include "src/callstack/precise/callstack_precise_stack.h"
 #include "tests/support/unit.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which system calls can have created a thread, by both times. */
-#include "src/callstack/clone_calls.h"
+#include "src/callstack/fork_pauses.h"
 #include "tests/support/unit.h"
 
 #define CLONE 0x4002 /* after clone()'s system call */

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "src/cli/commands.h"
-#include "src/cli/settings.h"
 #include "src/formats/output_format.h"
 #include "tests/support/unit.h"
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "src/select/name_forms.h"
-#include "src/select/nearest_names.h"
 #include "tests/support/unit.h"
 
 static struct name_forms forms;
