@@ -87,7 +87,7 @@ in_report() {
 		on && /"name"/ { f = $0; sub(/.*: "/, "", f); sub(/",*$/, "", f); gsub(/ /, "_", f) }
 		on && /"self_insns"/ { gsub(/[^0-9]/, ""); if ($0 + 0) print $0, f }' "$work/json" >"$work/all"
 	awk '/^c?fn=/ { id = substr($1, index($1, "(")); if (NF > 1) name[id] = $2 } /^fn=/ && ++n[id] == 2 { print name[id] }' "$work/costs" >"$work/several"
-	awk 'NR == FNR { several[$1]; next } !($2 in several)' "$work/several" "$work/all" >"$work/found"
+	awk 'FILENAME == ARGV[1] { several[$1]; next } !($2 in several)' "$work/several" "$work/all" >"$work/found"
 	[ "$(wc -l <"$work/found")" -gt 5 ] && LC_ALL=C sort -c -s -k1,1nr "$work/found" || return 1
 	ranked <"$work/found" >"$work/sorted"
 	grep -Fxvf "$work/expected" "$work/sorted"
