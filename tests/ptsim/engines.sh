@@ -103,6 +103,8 @@ of_grep() {
 	"$@" && matched=$(grep -c '^pcre2_jit_match_8 ' mine) && echo "$matched of $(wc -l <out)" &&
 		[ "$(wc -l <out)" -eq 60 ] && [ "$matched" -ge 60 ]
 }
+# `make check` has LuaJIT, which takes less to record.
+[ -n "$LONG" ] || tap_done
 seq 60 | sed 's/$/ abcabcabd x/' >lines
 if ! echo x | grep -qP x 2>/dev/null || ! record grep -P '([a-c]+)d\s(?=x)' lines; then
 	tap_skip "grep -P" "no grep with PCRE: $(cat truth)"

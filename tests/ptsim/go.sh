@@ -87,7 +87,7 @@ END
 GOCACHE=$work/cache GOFLAGS=-mod=mod go build -o "$work/program" "$work/main.go" 2>"$work/messages" &&
 	strip -o "$work/stripped" "$work/program" ||
 	tap_skip_all "cannot build a Go program: $(head -n 1 "$work/messages")"
-"$ptsim" record -o "$work/perf.data" -- "$work/program" >/dev/null 2>"$work/messages" ||
+"$ptsim" record -o "$work/perf.data" -- "$top_builddir/tests/programs/static/tail" >/dev/null 2>"$work/messages" ||
 	tap_skip_all "programs cannot be traced here: $(cat "$work/messages")"
 
 # The next of the program's functions around each of them; no signal's handler is between.

@@ -41,12 +41,12 @@ same() { # TRUTH FOUND
 	return 1
 }
 
-# At least so many: gcc 12 makes 46,783 branches, of which perf sees 26,842; clang 19, with
-# conditional moves and loops in place of recursion, 23,909 and 8,824.
+# gcc 12 makes 18,718 branches, of which perf sees 8,556; clang makes fewer, with conditional moves and
+# loops in place of recursion.
 we_agree() { # OPTIONS...
 	"$program" -q --format=branches "$@" "$recording" >"$work/text" || return 1
 	normal "$work/text" >"$work/ours"
-	[ "$(wc -l <"$work/ours")" -gt 20000 ] && same "$work/truth" "$work/ours"
+	[ "$(wc -l <"$work/ours")" -gt 6000 ] && same "$work/truth" "$work/ours"
 }
 
 # Each thread sees the kernel's code as it was where it decodes.
@@ -67,7 +67,7 @@ perf_agrees() {
 		cut -d ' ' -f 2- >"$work/perf"
 	awk -v truth=1 -f "$top_srcdir/tests/oracle/branches.awk" "$work/truth.branches" |
 		cut -d ' ' -f 2- >"$work/all"
-	[ "$(wc -l <"$work/perf")" -gt 8000 ] && same "$work/all" "$work/perf"
+	[ "$(wc -l <"$work/perf")" -gt 2500 ] && same "$work/all" "$work/perf"
 }
 
 # What began before the trace did is left out: when it began is not known.
@@ -78,7 +78,7 @@ true_stacks() { # TOLERANCE
 	awk -v tolerance="$1" -f "$top_srcdir/tests/ptsim/slices.awk" "$work/truth.seen" "$work/slices.seen" >"$work/result"
 	status=$?
 	cat "$work/result" | tee -a "$work/recorded"
-	[ "$(awk 'END { print $1 }' "$work/result")" -gt 4000 ] && return $status
+	[ "$(awk 'END { print $1 }' "$work/result")" -gt 1500 ] && return $status
 }
 
 # Of one privilege level the same slices; where only the kernel is shown, its depth is its own.

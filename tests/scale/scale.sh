@@ -106,11 +106,11 @@ tap_check "calls that are open at once are held to what memory has room for" no_
 
 # Slices are not kept in memory, whatever is made of them, but for those of one timestamp, of which
 # some hundred thousand wait for the next one: here all have the same.  Kept, each of the 550,000
-# would take 64 bytes or more.  `make check` takes a format of records, one of lines, and one of stored
-# slices and a table.
+# would take 64 bytes or more, 34 MiB; queues take up to 26 MiB on a busy machine.  `make check` takes
+# a format of records, and one of stored slices and a table.
 no_slices_in_memory() {
-	formats="ftf slices html"
-	[ -z "$LONG" ] || formats="calls chrome speedscope folded functions $formats"
+	formats="ftf html"
+	[ -z "$LONG" ] || formats="calls chrome slices speedscope folded functions $formats"
 	"$top_builddir/tests/scale/make-scale" pieces 50000 "$work/input" || return 1
 	run 60 none "$work/none"
 	least=$memory
@@ -118,7 +118,7 @@ no_slices_in_memory() {
 		run 60 $format "$work/output"
 		echo "# 50000 pieces, $format: $memory KiB of memory"
 		[ -s "$work/output" ] && [ $status -eq 2 ] || { cat "$work/messages"; return 1; }
-		[ $slow -gt 1 ] || [ "$memory" -le $((least + 24 * 1024)) ] || return 1
+		[ $slow -gt 1 ] || [ "$memory" -le $((least + 30 * 1024)) ] || return 1
 	done
 }
 tap_check "no format keeps its slices in memory" no_slices_in_memory

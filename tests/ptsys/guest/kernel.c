@@ -229,6 +229,7 @@ static void *alloc_page(void)
 {
 	uint64_t *page = (uint64_t *)pool[pool_used++ % POOL_PAGES];
 
+#pragma GCC unroll 16
 	for (unsigned i = 0; i < PAGE / 8; i++)
 		page[i] = 0;
 	return page;
@@ -357,6 +358,7 @@ static void add_task(struct task *task, int64_t pid)
 	for (uint8_t *page = user_image; page < user_image_end; page += PAGE)
 		map_page(task->cr3, USER_TEXT + (uint64_t)(page - user_image), physical(page),
 			 PTE_PRESENT | PTE_USER);
+#pragma GCC unroll 16
 	for (unsigned i = 0; i < PAGE / 8; i++)
 		tables[PAGE / 8 + i] = tables[i];
 	*--top = USER_DATA;

@@ -88,7 +88,7 @@ __attribute__((noinline)) static uint64_t run(work *const *works, uint64_t count
 __attribute__((section(".text.start"), used, noreturn)) void _start(uint64_t number)
 {
 	work *first[] = { fibonacci, fill, leave, collatz, trap };
-	work *second[] = { collatz, toggle, leave, trap, fibonacci, sum_untouched };
+	work *second[] = { fibonacci, toggle, leave, trap, collatz, sum_untouched };
 	work *third[] = { fill, fibonacci, shake, collatz };
 
 	for (uint64_t round = 1; round < 12; round++) {

@@ -181,8 +181,8 @@ build_split() { # COMPILER DWARF-VERSION
 		}
 	END
 	for split in no-split-dwarf split-dwarf; do
-		(cd "$work" && "$1" -O2 -g "-gdwarf-$2" "-g$split" -std=c++17 -c one.cpp -o one.o &&
-			"$1" -O2 -g "-gdwarf-$2" "-g$split" -std=c++17 -c two.cpp -o two.o &&
+		(cd "$work" && "$1" -O1 -g "-gdwarf-$2" "-g$split" -std=c++17 -c one.cpp -o one.o &&
+			"$1" -O1 -g "-gdwarf-$2" "-g$split" -std=c++17 -c two.cpp -o two.o &&
 			"$1" one.o two.o -o "$1-$2-$split") >/dev/null 2>&1 || return 1
 	done
 	plain=$work/$1-$2-no-split-dwarf
