@@ -3,7 +3,8 @@
  * --format=callgrind: the costs of functions and of calls between them as KCachegrind and
  * callgrind_annotate read them ("Callgrind Format Specification" of valgrind's manual):
  * instructions (Ir), core cycles and time where known, and for each line with a call the number of
- * calls and their inclusive cost.
+ * calls and their inclusive cost.  With --args=full the same for each instruction, by ELF virtual
+ * address.
  *
  * A function's own cost is divided among its lines by executions of instructions.  Where a call is
  * open more than once in a stack, the outermost one has the cost: no cost counts twice in one line.
@@ -19,29 +20,30 @@ struct callgrind_output {
 	struct cost_stacks stacks;
 	const struct output *file;  /* borrowed */
 	struct pair_table sources;  /* of (id of the file's name + 1, line); 0: unknown */
-	struct pair_table lines;    /* of (caller, index in `sources`) */
+	struct pair_table places;   /* of (index in `sources`, site, by instruction; 0: unknown) */
+	struct pair_table lines;    /* of (caller, index in `places`) */
 	struct pair_table ids;      /* of (index in `lines`, callee): the edge's index less 1 */
 	struct pair_table names[3]; /* of (0, id of name): the id in the file less 1; by kind */
 	/* The calls of a function from a line of another one. */
 	struct call_edge {
 		uint64_t calls;
 		struct call_costs costs; /* inclusive */
-		uint32_t callee, source; /* `source` of the call */
+		uint32_t callee, place;  /* `place` of the call */
 		uint32_t next;           /* edge of the same caller, or 0 */
 		uint32_t open;           /* times in the stack that is looked at */
 	} * edges;                       /* owned; [0] is unused */
 	size_t edge_room;
 	uint32_t *callers; /* owned; by function: its first edge, or 0 */
-	/* A line of a function. */
+	/* A line or instruction of a function. */
 	struct cost_row {
-		uint32_t source;
+		uint32_t place;
 		uint64_t count; /* executions of instructions */
 	} * rows;               /* owned: of the function that is printed */
 	size_t row_room;
 	const struct name **files; /* owned: by id of the name */
 	size_t file_room;
 	const struct name *file_name; /* that of the next lines of the output; NULL: unknown */
-	bool has_insns, has_cycles;
+	bool has_insns, has_cycles, by_insn;
 };
 
 /* Kinds of names, each with ids of its own. */
@@ -54,6 +56,7 @@ static struct format_output *open_callgrind(const struct format_request *request
 	(void)err;
 	cost_stacks_init(&callgrind->stacks, request->names, UINT64_MAX, request->options->inlined);
 	callgrind->file = request->output;
+	callgrind->by_insn = request->options->args == OPTION_ARGS_FULL;
 	callgrind->output.text = request->text;
 	callgrind->output.slices = &callgrind->stacks.tree.slices;
 	callgrind->output.sink = callgrind->stacks.sink;
@@ -63,20 +66,24 @@ static struct format_output *open_callgrind(const struct format_request *request
 
 /* ---- Lines --------------------------------------------------------------- */
 
-/* Returns the number of the source of a site in a function: the innermost inlined call's. */
-static uint32_t source_of(struct callgrind_output *callgrind, uint32_t function, uint32_t site)
+/* Returns the number of the place of a site in a function: in the innermost inlined call. */
+static uint32_t place_of(struct callgrind_output *callgrind, uint32_t function, uint32_t site)
 {
 	struct cost_source sources[COST_SOURCES];
 	const struct name *file;
+	uint32_t source;
 
 	cost_sources(&callgrind->stacks, function, site, sources);
 	file = sources[0].at.file;
-	if (!file)
-		return pair_table_find(&callgrind->sources, 0, 0);
-	callgrind->files = alloc_grow_zeroed(callgrind->files, &callgrind->file_room,
-					     (size_t)file->id + 1, sizeof(*callgrind->files));
-	callgrind->files[file->id] = file;
-	return pair_table_find(&callgrind->sources, file->id + 1, sources[0].at.line);
+	source = pair_table_find(&callgrind->sources, file ? file->id + 1 : 0,
+				 file ? sources[0].at.line : 0);
+	if (file) {
+		callgrind->files =
+			alloc_grow_zeroed(callgrind->files, &callgrind->file_room,
+					  (size_t)file->id + 1, sizeof(*callgrind->files));
+		callgrind->files[file->id] = file;
+	}
+	return pair_table_find(&callgrind->places, source, callgrind->by_insn ? site : 0);
 }
 
 /* ---- Calls of stacks ----------------------------------------------------- */
@@ -86,21 +93,21 @@ static uint32_t edge_of(struct callgrind_output *callgrind, uint32_t path)
 {
 	const struct cost_stacks *stacks = &callgrind->stacks;
 	uint32_t caller = stacks->tree.nodes[path].caller, from, edge;
-	uint32_t source;
+	uint32_t place;
 	struct pair frame = cost_frame(stacks, path);
 
 	if (cost_is_thread(stacks, caller))
 		return 0;
 	from = cost_frame(stacks, caller).first;
-	source = source_of(callgrind, from, frame.second);
-	edge = pair_table_find(&callgrind->ids, pair_table_find(&callgrind->lines, from, source),
+	place = place_of(callgrind, from, frame.second);
+	edge = pair_table_find(&callgrind->ids, pair_table_find(&callgrind->lines, from, place),
 			       frame.first) +
 	       1;
 	callgrind->edges = alloc_grow_zeroed(callgrind->edges, &callgrind->edge_room,
 					     (size_t)edge + 1, sizeof(*callgrind->edges));
 	if (!callgrind->edges[edge].callee) {
 		callgrind->edges[edge].callee = frame.first + 1;
-		callgrind->edges[edge].source = source;
+		callgrind->edges[edge].place = place;
 		callgrind->edges[edge].next = callgrind->callers[from];
 		callgrind->callers[from] = edge;
 	}
@@ -189,16 +196,35 @@ static void print_file(struct callgrind_output *callgrind, const char *word,
 		print_text(callgrind, word, NAME_FILE, "???");
 }
 
-/* Print the file, unless it is that of the line before.  Returns the line. */
-static uint32_t print_source(struct callgrind_output *callgrind, uint32_t source)
+static void print_position(const struct callgrind_output *callgrind, uint64_t vaddr, uint32_t line)
 {
+	if (callgrind->by_insn)
+		fprintf(callgrind->output.text, "0x%" PRIx64 " ", vaddr);
+	fprintf(callgrind->output.text, "%" PRIu32, line);
+}
+
+/* Print the file of a place, unless it is that of the line before. */
+static void print_place_file(struct callgrind_output *callgrind, uint32_t place)
+{
+	uint32_t source = pair_table_pair(&callgrind->places, place).first;
 	struct pair at = pair_table_pair(&callgrind->sources, source);
 	const struct name *file = at.first ? callgrind->files[at.first - 1] : NULL;
 
 	if (file != callgrind->file_name && file)
 		print_file(callgrind, "fi", file);
 	callgrind->file_name = file ? file : callgrind->file_name;
-	return at.second;
+}
+
+/* Print a place of a function, of which the file was printed. */
+static void print_place(const struct callgrind_output *callgrind, const struct symbol *function,
+			uint32_t place)
+{
+	struct pair at = pair_table_pair(&callgrind->places, place);
+	const struct symbol *symbol;
+	uint64_t vaddr = cost_site_address(&callgrind->stacks, at.second, &symbol);
+
+	print_position(callgrind, symbol ? vaddr : function->start,
+		       pair_table_pair(&callgrind->sources, at.first).second);
 }
 
 /* Returns the line where a function begins. */
@@ -231,23 +257,32 @@ static void print_header(const struct callgrind_output *callgrind, const struct 
 
 	fprintf(out,
 		"# callgrind format\n# " COST_STACKS_NOTE
-		"\nversion: 1\ncreator: ptrace2ftf\npositions: line\n"
+		"\nversion: 1\ncreator: ptrace2ftf\npositions:%s line\n"
 		"event: Ir : Instructions\nevent: Cycles : Core Cycles\n"
 		"event: ns : Time in ns\nevents:%s%s ns\nsummary:",
-		callgrind->has_insns ? " Ir" : "", callgrind->has_cycles ? " Cycles" : "");
+		callgrind->by_insn ? " instr" : "", callgrind->has_insns ? " Ir" : "",
+		callgrind->has_cycles ? " Cycles" : "");
 	print_costs(callgrind, sum);
 }
 
-static int compare_cost_rows(const void *left, const void *right, void *sources)
+static int compare_cost_rows(const void *left, const void *right, void *context)
 {
+	const struct callgrind_output *callgrind = context;
 	const struct cost_row *a = left, *b = right;
-	struct pair at = pair_table_pair(sources, a->source),
-		    other = pair_table_pair(sources, b->source);
+	struct pair at = pair_table_pair(&callgrind->places, a->place),
+		    other = pair_table_pair(&callgrind->places, b->place);
+	struct pair source = pair_table_pair(&callgrind->sources, at.first),
+		    other_source = pair_table_pair(&callgrind->sources, other.first);
+	const struct symbol *symbol;
 
-	return COMPARE(at.first, other.first) ?: COMPARE(at.second, other.second);
+	return COMPARE(source.first, other_source.first)
+		       ?: COMPARE(source.second, other_source.second) ?:
+		       COMPARE(cost_site_address(&callgrind->stacks, at.second, &symbol),
+			       cost_site_address(&callgrind->stacks, other.second, &symbol)) ?:
+		       COMPARE(a->place, b->place);
 }
 
-/* Find the lines of a function.  Returns how many: of a line there may be several. */
+/* Find the places of a function.  Returns how many: of one there may be several rows. */
 static size_t find_rows(struct callgrind_output *callgrind, uint32_t function)
 {
 	struct cost_stacks *stacks = &callgrind->stacks;
@@ -258,17 +293,16 @@ static size_t find_rows(struct callgrind_output *callgrind, uint32_t function)
 	for (size_t i = 0; i < count; i++) {
 		const struct cost_place *place = &stacks->places[first + i];
 
-		callgrind->rows[i] = (struct cost_row){ source_of(callgrind, function,
-								  cost_place_site(stacks, place)),
+		callgrind->rows[i] = (struct cost_row){ place_of(callgrind, function,
+								 cost_place_site(stacks, place)),
 							place->insn.count };
 	}
-	qsort_r(callgrind->rows, count, sizeof(*callgrind->rows), compare_cost_rows,
-		&callgrind->sources);
+	qsort_r(callgrind->rows, count, sizeof(*callgrind->rows), compare_cost_rows, callgrind);
 	return count;
 }
 
-/* Print the own costs of a function by line. */
-static void print_lines(struct callgrind_output *callgrind, uint32_t function)
+/* Print the own costs of a function by place. */
+static void print_places(struct callgrind_output *callgrind, uint32_t function)
 {
 	struct cost_range range = { .all = cost_executions(&callgrind->stacks, function) };
 	size_t count = find_rows(callgrind, function);
@@ -278,12 +312,13 @@ static void print_lines(struct callgrind_output *callgrind, uint32_t function)
 		struct call_costs costs;
 
 		range.end += rows[i].count;
-		if (i + 1 < count && rows[i + 1].source == rows[i].source)
+		if (i + 1 < count && rows[i + 1].place == rows[i].place)
 			continue;
 		costs = cost_shares(&callgrind->stacks.own[function], &range);
 		range.begin = range.end;
-		fprintf(callgrind->output.text, "%" PRIu32,
-			print_source(callgrind, rows[i].source));
+		print_place_file(callgrind, rows[i].place);
+		print_place(callgrind, callgrind->stacks.functions.functions[function].symbol,
+			    rows[i].place);
 		print_costs(callgrind, &costs);
 	}
 }
@@ -298,14 +333,18 @@ static void print_caller(struct callgrind_output *callgrind, uint32_t index)
 	putc('\n', out);
 	print_function(callgrind, own, functions[index].symbol);
 	callgrind->file_name = cost_function_line(functions[index].symbol).file;
-	print_lines(callgrind, index);
+	print_places(callgrind, index);
 	for (uint32_t i = callgrind->callers[index]; i; i = callgrind->edges[i].next) {
 		const struct call_edge *edge = &callgrind->edges[i];
 		const struct symbol *callee = functions[edge->callee - 1].symbol;
-		uint32_t from = print_source(callgrind, edge->source);
-		uint32_t line = print_function(callgrind, called, callee);
+		uint32_t line;
 
-		fprintf(out, "calls=%" PRIu64 " %" PRIu32 "\n%" PRIu32, edge->calls, line, from);
+		print_place_file(callgrind, edge->place);
+		line = print_function(callgrind, called, callee);
+		fprintf(out, "calls=%" PRIu64 " ", edge->calls);
+		print_position(callgrind, callee->start, line);
+		putc('\n', out);
+		print_place(callgrind, functions[index].symbol, edge->place);
 		print_costs(callgrind, &edge->costs);
 	}
 }
@@ -338,6 +377,7 @@ static void release_callgrind(struct format_output *output)
 
 	cost_stacks_release(&callgrind->stacks);
 	pair_table_release(&callgrind->sources);
+	pair_table_release(&callgrind->places);
 	pair_table_release(&callgrind->lines);
 	pair_table_release(&callgrind->ids);
 	for (int i = 0; i < 3; i++)

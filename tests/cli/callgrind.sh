@@ -83,15 +83,25 @@ lines_as_valgrind() { # RECORDING
 	awk -v source=recursion.c -f "$own_lines" callgrind | sort >expected
 	awk -v source=recursion.c -f "$own_lines" "$1.callgrind" | sort | diff expected - && [ "$(wc -l <expected)" -ge 10 ]
 }
+# Code that both run at the same addresses: each instruction, and the calls by each.
+insns_as_valgrind() {
+	valgrind --tool=callgrind --skip-plt=no --dump-instr=yes --callgrind-out-file=insns "$programs/recursion" >/dev/null 2>messages
+	"$program" -q --args=full recursion -o full.callgrind && grep -qx 'positions: instr line' full.callgrind || return 1
+	awk -v source=recursion.c -f "$own_lines" insns | sort >expected
+	awk -v source=recursion.c -f "$own_lines" full.callgrind | sort | diff expected - && [ "$(grep -c calls expected)" -ge 8 ] || return 1
+	annotate full.callgrind >ours && annotate callgrind | diff - ours
+}
 if command -v callgrind_annotate >/dev/null && [ "$P2F_SANITIZED" != yes ]; then
 	tap_check "callgrind_annotate reads it, and the program's own code has valgrind's instructions" as_valgrind
 	"$ptsim" record --interrupts=50 --seed=3 -o interrupted -- "$programs/recursion" >/dev/null 2>&1
 	tap_check "each line of the program has valgrind's instructions" lines_as_valgrind recursion
 	tap_check "also of a program that is interrupted" lines_as_valgrind interrupted
+	tap_check "--args=full: each instruction has valgrind's executions and calls" insns_as_valgrind
 else
 	tap_skip "callgrind_annotate reads it" "no valgrind, or of no use here"
 	tap_skip "each line of the program has valgrind's instructions" "no valgrind, or of no use here"
 	tap_skip "also of a program that is interrupted" "no valgrind, or of no use here"
+	tap_skip "--args=full: each instruction has valgrind's executions and calls" "no valgrind, or of no use here"
 fi
 
 lines() {
