@@ -66,13 +66,16 @@ static void add_counts(struct code_counter *counter, const struct code_count *co
 	struct executed_code *code = (struct executed_code *)counter;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct location *at =
-			&resolver_find_branch(code->resolver, counts[i].space, counts[i].begin, 0)
-				 ->from;
+		const struct location_pair *places = resolver_find_branch(
+			code->resolver, counts[i].space, counts[i].begin, counts[i].to);
+		const struct location *at = &places->from, *to = &places->to;
+		struct code_count counted = counts[i];
 
-		if (at->symbol && at->symbol->dso && at->symbol->kind != SYMBOL_FILE)
-			executed_code_add(code, at->symbol->dso, at->symbol->start + at->offset,
-					  &counts[i]);
+		if (!at->symbol || !at->symbol->dso || at->symbol->kind == SYMBOL_FILE)
+			continue;
+		if (!to->symbol || to->symbol->dso != at->symbol->dso)
+			counted.to = 0; /* the branch leads to another file */
+		executed_code_add(code, at->symbol->dso, at->symbol->start + at->offset, &counted);
 	}
 }
 

@@ -17,8 +17,8 @@ enum stretch_kind {
 	LEFT_OTHER,
 	LEFT_TAKEN,  /* by a conditional jump */
 	LEFT_BEFORE, /* by an interrupt, before the instruction at `last` */
-	JUMPED,
-	CALLED, /* directly */
+	JUMPED,      /* directly, or indirectly, within a file */
+	CALLED,      /* directly */
 };
 
 struct code_stretch {

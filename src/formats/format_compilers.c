@@ -23,6 +23,7 @@ struct profile_edge {
 	uint64_t from, to;                /* ELF virtual addresses */
 	uint64_t count;
 	enum branch_kind kind; /* call, jump or return */
+	bool counted;          /* as code, by the decoder: jumps within files */
 };
 
 struct profile_output {
@@ -106,7 +107,7 @@ static bool is_edge(const struct profile_edge *a, const struct profile_edge *b)
 	       a->from_dso == b->from_dso;
 }
 
-/* Count a call, a return, or a jump from one file to another: others are counted as code. */
+/* Count a branch that is not local to its function. */
 static void count_branch(struct format_output *output, const struct branch_event *event,
 			 const struct location *from, const struct location *to)
 {
@@ -125,8 +126,8 @@ static void count_branch(struct format_output *output, const struct branch_event
 		edge.from_dso = edge.dso;
 		edge.from = from->symbol->start + from->offset;
 	}
-	if (event->kind != BRANCH_CALL && event->kind != BRANCH_RETURN && edge.from_dso == edge.dso)
-		return;
+	if (event->kind != BRANCH_CALL && event->kind != BRANCH_RETURN)
+		edge.kind = BRANCH_JUMP;
 	while ((id = id_index_next(&profile->edge_ids, &probe)) &&
 	       !is_edge(&profile->edges[id - 1], &edge))
 		;
@@ -138,20 +139,6 @@ static void count_branch(struct format_output *output, const struct branch_event
 	id_index_add(&profile->edge_ids, hash, (uint32_t)profile->edge_count);
 }
 
-static void add_jumps(struct profile_output *profile)
-{
-	const struct executed_code *code = &profile->code;
-
-	for (size_t i = 0; i < code->count; i++) {
-		const struct code_stretch *at = &code->stretches[i];
-
-		if (at->kind == JUMPED)
-			*ARRAY_ADD(profile->edges, profile->edge_count, profile->edge_room) =
-				(struct profile_edge){ at->dso,  at->dso,   at->begin,
-						       at->last, at->count, BRANCH_JUMP };
-	}
-}
-
 static int compare_edges(const void *left, const void *right)
 {
 	const struct profile_edge *a = left, *b = right;
@@ -159,22 +146,32 @@ static int compare_edges(const void *left, const void *right)
 	return COMPARE((uintptr_t)a->dso, (uintptr_t)b->dso)
 		       ?: COMPARE(a->kind, b->kind) ?: COMPARE(a->to, b->to) ?:
 		       COMPARE((uintptr_t)a->from_dso, (uintptr_t)b->from_dso) ?:
-		       COMPARE(a->from, b->from);
+		       COMPARE(a->from, b->from) ?: COMPARE(b->counted, a->counted);
 }
 
-/* All has come: add the jumps within files, and sort. */
+/* Sort the edges, with the jumps that were counted as code: some have come as branches, too. */
 static void finish_edges(struct profile_output *profile)
 {
+	const struct executed_code *code = &profile->code;
 	size_t kept = 0;
 
-	add_jumps(profile);
+	for (size_t i = 0; i < code->count; i++) {
+		const struct code_stretch *at = &code->stretches[i];
+
+		if (at->kind == JUMPED)
+			*ARRAY_ADD(profile->edges, profile->edge_count, profile->edge_room) =
+				(struct profile_edge){ at->dso,   at->dso,     at->begin, at->last,
+						       at->count, BRANCH_JUMP, true };
+	}
 	if (profile->edge_count)
 		qsort(profile->edges, profile->edge_count, sizeof(*profile->edges), compare_edges);
 	for (size_t i = 0; i < profile->edge_count; i++) {
-		if (kept && !compare_edges(&profile->edges[kept - 1], &profile->edges[i]))
-			profile->edges[kept - 1].count += profile->edges[i].count;
-		else
-			profile->edges[kept++] = profile->edges[i];
+		const struct profile_edge *edge = &profile->edges[i];
+
+		if (!kept || !is_edge(&profile->edges[kept - 1], edge))
+			profile->edges[kept++] = *edge;
+		else if (profile->edges[kept - 1].counted == edge->counted)
+			profile->edges[kept - 1].count += edge->count;
 	}
 	profile->edge_count = kept;
 }

@@ -76,11 +76,12 @@ tap_check "--symbol and --dso choose" chosen
 
 any_threads() {
 	for form in bolt llvm-profile; do
+		"$program" -q --engine=libipt -f $form data | cmp - x.${form#llvm-}* || return 1
 		for jobs in 1 3 5; do
 			PTRACE2FTF_SEGMENT=300 "$segments" -q -j $jobs -f $form data | cmp - x.${form#llvm-}* || return 1
 		done
 	done
 }
 mv x.prof x.profile
-tap_check "any number of threads writes the same" any_threads
+tap_check "any number of threads, and libipt, write the same" any_threads
 tap_done
