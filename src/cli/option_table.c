@@ -188,7 +188,7 @@ const struct option_spec option_specs[] = {
 		  "memtrace: the time range of --memtrace, cut; folded: call stacks with their own time, for flame graphs; functions: a table; histogram: how long the calls of --symbol take; chrome and speedscope: JSON for these viewers; sqlite: a database of all calls; pprof: a profile for go tool pprof; callgrind: one for KCachegrind; lcov: coverage for genhtml; bolt: for perf2bolt; llvm-profile: for clang; html: a page with calls, a flame graph and functions; none: decode only",
 	  .common = true, .except = BIT(LIST) | ANSWERS },
 	{ "args", 0, "WHAT", GROUP_OUTPUT, OPTION_CHOICE, FIELD(args),
-	  .help = "Arguments of slices: none, line (default), full; line: the function's address and source; full: also the line of the call, instructions, cycles and IPC; callgrind: costs by instruction",
+	  .help = "Arguments of slices: none, line (default), full; line: the function's address and source; full: also the line of the call, instructions, cycles and IPC; callgrind: costs by instruction; sqlite: branches",
 	  .choices = details, .common = true, .except = BIT(LIST) | BIT(DIFF) | ANSWERS,
 	  .setting = true },
 	{ "counters", 0, "TIME", GROUP_OUTPUT, OPTION_DURATION, FIELD(counters),

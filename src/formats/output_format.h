@@ -108,6 +108,7 @@ struct output_format {
 	bool all_branches;  /* needs each branch, also jumps within a function */
 	bool is_trace;      /* is opened in Perfetto, and contains options->stamp (batch_stamp.c) */
 	const struct output_format *split; /* its form of several files; may be NULL */
+	const struct output_format *full;  /* its form with --args=full; may be NULL */
 
 	/*
 	 * Begin an output.  Returns it, from malloc(), owned by the caller; NULL with err

@@ -59,7 +59,7 @@ static bool skips_local_jumps(const struct conversion *c)
 {
 	const struct options *options = c->options;
 
-	return !options->format->all_branches && options->stacks == STACKS_PRECISE;
+	return !c->pipeline.format->all_branches && options->stacks == STACKS_PRECISE;
 }
 
 static bool chooses_code(const struct conversion *c)

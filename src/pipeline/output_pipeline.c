@@ -142,6 +142,8 @@ int output_pipeline_open(struct output_pipeline *pipeline, const struct options 
 	*pipeline = (struct output_pipeline){ .options = options, .format = options->format };
 	if (options->select.split.unit && options->format->split)
 		pipeline->format = options->format->split;
+	if (options->args == OPTION_ARGS_FULL && options->format->full)
+		pipeline->format = options->format->full;
 	choose_filtered(pipeline);
 	if (open_output(pipeline, err) < 0 || open_format(pipeline, machine, facts, err) < 0) {
 		output_pipeline_release(pipeline);

@@ -63,6 +63,16 @@ marks() {
 		[ "$(query 'PRAGMA integrity_check')" = ok ]
 }
 tap_check "calls that were not seen to begin, threads and files have their names" marks
+# The viewer's dialogs compare numbers with texts: branches of --args=full, of one thread by its tid.
+branches() {
+	"$program" -q --args=full threads -o full.db && "$program" -q --format=branches threads >lines || return 1
+	tid=$(sed -n '1s/^ *[0-9]*.\([0-9]*\) .*/\1/p' lines)
+	sqlite3 full.db "SELECT count(*) FROM samples WHERE in_tx = '0' AND cpu IN ('0', '1') AND thread_id IN
+		(SELECT id FROM threads WHERE tid = '$tid')" >ours
+	grep -c "^ *[0-9]*/$tid " lines | diff - ours && [ "$(query 'SELECT count(*) FROM samples')" -eq 0 ] &&
+		sqlite3 full.db 'SELECT count(*) FROM calls' >calls && query 'SELECT count(*) FROM calls' | diff - calls
+}
+tap_check "branches of --args=full, beside the same calls" branches
 packed() {
 	"$program" -q threads -o packed.sqlite.gz && gzip -dc packed.sqlite.gz | cmp - calls.db || return 1
 	"$program" -q --max-output=1MB threads -o x.db 2>messages

@@ -118,6 +118,30 @@ else
 	tap_skip "html: xmllint reads the page" "no xmllint"
 fi
 
+# perf's viewer of databases: its call tree, call graph and branches, of another format here.
+viewer=${SQL_VIEWER:-/usr/lib/perf-core/scripts/python/exported-sql-viewer.py}
+database() {
+	"$program" -q --no-warn --args=full threads -o full.db && python3 "$here/sql_viewer.py" "$viewer" full.db >shown || return 1
+	sed -n 's/^tree \([0-9]*\) \(.*\) [^ ]* \([0-9]*\) \([0-9]*\)$/\1 \3 \4 \2/p' shown | sort >got
+	awk '{ $1 = ""; $4 -= $3; print substr($0, 2) }' threads.slices | sort | diff - got && [ "$(wc -l <got)" -gt 1000 ] || return 1
+	awk '$1 == "graph" { n += $(NF - 1) } END { print n }' shown >sum
+	wc -l <got | diff -w - sum && grep -qx 'table samples_view [1-9].*' shown && ! grep '^table.* 0$' shown
+}
+database_branches() {
+	sed -n 's/^branches *\([0-9]*\) \(-*[0-9]*\) .* \([0-9]* [0-9]*\) \([a-z]*[a-z /]*\) No \([0-9a-f]*\) .* -> \([0-9a-f]*\) .*/\1 \3 \5 \6 \4/p' shown >got
+	"$program" -q --no-warn -f branches threads | sed 's/^ *//; s/[.]//; s/: / /; s,/, ,; s/=> *//; s/tr strt/trace begin/; s/tr end *\([a-z]*\) /\1 trace end/
+		s/ async/ asynchronous branch/; s/ jcc/ conditional jump/; s/ jmp/ unconditional jump/; s/ syscall/ system call/' >text
+	awk '{ for (i = 4; $i !~ /^[0-9a-f]+$/ || $(i + 1) !~ /^[_a-z[]/; i++) kind = kind " " $i; sub(/ trace end/, " / trace end", kind)
+		print $3, $1, $2, $i, $(i + 2) kind; kind = "" }' text | diff - got && [ -s got ]
+}
+for check in database database_branches; do
+	if [ -f "$viewer" ] && command -v python3 >/dev/null && ! grep -q 'this build is without libsqlite3' "$program"; then
+		tap_check "sqlite: perf's viewer shows the same ($check)" $check
+	else
+		tap_skip "sqlite: perf's viewer shows the same ($check)" "no exported-sql-viewer.py of perf, python3 or libsqlite3"
+	fi
+done
+
 # The same program, compiled for uftrace: the lines of both, without times.
 calls_only() {
 	sed -n 's/.*] | //p' | grep -E '^ *((fib|leaf|even|odd|main)\(|\} /\* (fib|leaf|even|odd|main) )'

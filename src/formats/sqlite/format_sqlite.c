@@ -4,14 +4,17 @@
  * with "branches calls", for exported-sql-viewer.py and queries of one's own.
  *
  * Id 0 is of what is unknown, in each table; call path 1 is the root of all.  Times are ns of
- * perf's clock.  `samples` is empty: the format has no branches.  The database is made in memory,
- * as the sandbox opens no file for it.
+ * perf's clock.  `samples` has all branches with --args=full, else it is empty.  The database is
+ * made in memory, as the sandbox opens no file for it.
  */
 
 #include <sqlite3.h>
 
 #include "base/io/output.h"
+#include "decoder/branch_event.h"
+#include "decoder/timeline/timeline.h"
 #include "src/formats/slice_list.h"
+#include "src/resolve/location.h"
 #include "src/slices/call_tree.h"
 #include "src/slices/track.h"
 #include "symbols/dso/dso_store.h"
@@ -22,11 +25,13 @@
 
 #define ROOT_PATH 1
 
+/* What the viewer compares with texts has a type: others are no texts of numbers. */
 static const char tables[] =
 	"PRAGMA journal_mode = OFF; PRAGMA temp_store = MEMORY; BEGIN;"
 	"CREATE TABLE selected_events (id INTEGER PRIMARY KEY, name);"
 	"CREATE TABLE machines (id INTEGER PRIMARY KEY, pid INTEGER, root_dir);"
-	"CREATE TABLE threads (id INTEGER PRIMARY KEY, machine_id, process_id, pid, tid);"
+	"CREATE TABLE threads (id INTEGER PRIMARY KEY, machine_id, process_id, pid INTEGER,"
+	" tid INTEGER);"
 	"CREATE TABLE comms (id INTEGER PRIMARY KEY, comm, c_thread_id, c_time, exec_flag,"
 	" has_calls);"
 	"CREATE TABLE comm_threads (id INTEGER PRIMARY KEY, comm_id, thread_id);"
@@ -34,8 +39,8 @@ static const char tables[] =
 	"CREATE TABLE symbols (id INTEGER PRIMARY KEY, dso_id, sym_start, sym_end, binding, name);"
 	"CREATE TABLE branch_types (id INTEGER PRIMARY KEY, name);"
 	"CREATE TABLE samples (id INTEGER PRIMARY KEY, evsel_id, machine_id, thread_id, comm_id,"
-	" dso_id, symbol_id, sym_offset, ip, time, cpu, to_dso_id, to_symbol_id, to_sym_offset,"
-	" to_ip, branch_type, in_tx, call_path_id, insn_count, cyc_count, flags);"
+	" dso_id, symbol_id, sym_offset, ip, time, cpu INTEGER, to_dso_id, to_symbol_id, to_sym_offset,"
+	" to_ip, branch_type, in_tx BOOLEAN, call_path_id, insn_count, cyc_count, flags);"
 	"CREATE TABLE call_paths (id INTEGER PRIMARY KEY, parent_id, symbol_id, ip);"
 	"CREATE TABLE calls (id INTEGER PRIMARY KEY, thread_id, comm_id, call_path_id, call_time,"
 	" return_time, branch_count, call_id, return_id, parent_call_path_id, flags, parent_id,"
@@ -58,38 +63,66 @@ static const char tables[] =
 	" FROM calls c JOIN call_paths p ON p.id = c.call_path_id JOIN symbols s ON s.id = p.symbol_id"
 	" JOIN threads t ON t.id = c.thread_id JOIN comms m ON m.id = c.comm_id;";
 
-/* Where parents are looked up in: what the viewer opens a level with. */
-static const char indexes[] = "CREATE INDEX pcpid_idx ON calls (parent_call_path_id);"
-			      "CREATE INDEX pid_idx ON calls (parent_id); COMMIT;";
+/* Of --args=full; the types are perf's (tools/perf/util/db-export.c). */
+static const char branch_tables[] =
+	"INSERT INTO selected_events VALUES (1, 'branches');"
+	"INSERT INTO branch_types VALUES (0, 'no branch'), (1, 'unconditional jump'), (3, 'call'),"
+	" (5, 'return'), (9, 'conditional jump'), (19, 'system call'), (21, 'return from system call'),"
+	" (33, 'asynchronous branch'), (67, 'software interrupt'), (69, 'return from interrupt'),"
+	" (99, 'hardware interrupt'), (129, 'transaction abort');"
+	"INSERT INTO branch_types SELECT id | 256, 'trace begin / ' || name FROM branch_types"
+	" WHERE id > 1 UNION SELECT id | 512, name || ' / trace end' FROM branch_types WHERE id > 1;"
+	"INSERT INTO branch_types VALUES (257, 'trace begin'), (513, 'trace end');"
+	"CREATE VIEW samples_view AS SELECT a.id, a.time, a.cpu, t.pid, t.tid, m.comm AS command,"
+	" e.name AS event, printf('%x', a.ip) AS ip_hex, s.name AS symbol, a.sym_offset,"
+	" d.short_name AS dso_short_name, printf('%x', a.to_ip) AS to_ip_hex, s2.name AS to_symbol,"
+	" a.to_sym_offset, d2.short_name AS to_dso_short_name, b.name AS branch_type_name, a.in_tx,"
+	" a.insn_count, a.cyc_count, 0.0 AS IPC, a.flags FROM samples a"
+	" JOIN threads t ON t.id = thread_id JOIN comms m ON m.id = comm_id"
+	" JOIN selected_events e ON e.id = evsel_id JOIN symbols s ON s.id = a.symbol_id"
+	" JOIN symbols s2 ON s2.id = to_symbol_id JOIN dsos d ON d.id = a.dso_id"
+	" JOIN dsos d2 ON d2.id = to_dso_id LEFT JOIN branch_types b ON b.id = branch_type;";
+
+/* Once all rows have come: the pairs, and where the viewer looks up the parents of a level. */
+static const char ending[] =
+	"INSERT INTO comm_threads (comm_id, thread_id) SELECT comm_id, thread_id FROM calls"
+	" WHERE id UNION SELECT comm_id, thread_id FROM samples WHERE thread_id;"
+	"CREATE INDEX pcpid_idx ON calls (parent_call_path_id);"
+	"CREATE INDEX pid_idx ON calls (parent_id); COMMIT;";
 
 /* Rows that are added, in the order of `inserts`. */
-enum row { ROW_THREAD, ROW_COMM, ROW_COMM_THREAD, ROW_DSO, ROW_SYMBOL, ROW_PATH, ROW_CALL, ROWS };
+enum row { ROW_THREAD, ROW_COMM, ROW_DSO, ROW_SYMBOL, ROW_PATH, ROW_CALL, ROW_SAMPLE, ROWS };
 
 static const char *const inserts[ROWS] = {
 	"INSERT INTO threads VALUES (?, 1, ?, ?, ?)",
 	"INSERT INTO comms (id, c_thread_id, comm, c_time, exec_flag, has_calls)"
 	" VALUES (?, ?, ?, 0, 0, 1)",
-	"INSERT INTO comm_threads VALUES (?, ?, ?)",
 	"INSERT INTO dsos VALUES (?, 1, ?, ?, ?)",
 	"INSERT INTO symbols VALUES (?, ?, ?, ?, ?, ?)",
 	"INSERT INTO call_paths VALUES (?, ?, ?, 0)",
 	"INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, ?, ?, ?, ?, ?)",
+	"INSERT INTO samples VALUES (?1, 1, 1, ?2, ?3, (SELECT dso_id FROM symbols WHERE id = ?4), ?4,"
+	" ?5, ?6, ?7, ?8, (SELECT dso_id FROM symbols WHERE id = ?9), ?9, ?10, ?11, ?12, ?13, 0, ?14,"
+	" 0, ?15)",
 };
 
 struct sqlite_output {
 	struct slice_list list; /* first */
 	sqlite3 *database;
 	sqlite3_stmt *rows[ROWS];
-	int status;                           /* the first failure of SQLite; SQLITE_OK */
-	struct function_table functions;      /* their ids are one more than the numbers */
-	struct pair_table paths, dsos, comms; /* the same of dsos and comms; paths: two more */
+	int status;                      /* the first failure of SQLite; SQLITE_OK */
+	struct function_table functions; /* their ids are one more than the numbers */
+	struct pair_table dsos, paths;   /* the same; paths: two more */
+	struct pair_table threads;       /* the same, of pids and tids */
+	struct pair_table comms;         /* the same, of main threads' ids and names */
 	struct open_row {
 		uint64_t call;
 		uint32_t path;
 	} * open; /* owned: by depth, the slices around the next one */
 	size_t room;
-	struct track *track;            /* of the last slice; NULL: none, and its ids: */
-	uint32_t thread, process, comm; /* `process` is the process's first thread */
+	const void *last;      /* track or thread that `thread` and `comm` are of; NULL: none */
+	uint32_t thread, comm; /* ids */
+	uint64_t samples;
 };
 
 /* Keep the first failure. */
@@ -123,25 +156,37 @@ static void add_numbers(struct sqlite_output *sqlite, enum row row, const uint64
 	add_numbers(sqlite, row, (const uint64_t[]){ __VA_ARGS__ },                                \
 		    (int)(sizeof((uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t)))
 
-/* Threads come sorted by pid and tid.  Those of a process with one name have one comm. */
-static void begin_thread(struct sqlite_output *sqlite, struct track *track)
+static uint32_t thread_id(struct sqlite_output *sqlite, int32_t pid, int32_t tid)
 {
-	const char *text = track->thread_name ? track->thread_name : track->ids;
-	const struct name *name = name_intern_text(sqlite->list.sites.names, text);
+	return 1 + pair_table_find(&sqlite->threads, (uint32_t)pid, (uint32_t)tid);
+}
+
+/* The next rows are of a thread. */
+static void set_thread(struct sqlite_output *sqlite, int32_t pid, int32_t tid, const char *text)
+{
+	const struct name *name =
+		name_intern_text(sqlite->list.sites.names, text ? text : "unknown");
+	uint32_t process = thread_id(sqlite, pid, pid);
 	size_t known = sqlite->comms.count;
 
-	sqlite->thread++;
-	if (!sqlite->track || sqlite->track->pid != track->pid)
-		sqlite->process = sqlite->thread;
-	sqlite->track = track;
-	ADD_ROW(sqlite, ROW_THREAD, sqlite->thread, sqlite->process, (uint64_t)track->pid,
-		(uint64_t)track->tid);
-	sqlite->comm = 1 + pair_table_find(&sqlite->comms, sqlite->process, name->id);
+	sqlite->thread = thread_id(sqlite, pid, tid);
+	sqlite->comm = 1 + pair_table_find(&sqlite->comms, process, name->id);
 	if (sqlite->comms.count > known) {
 		bind_text(sqlite, ROW_COMM, 3, name);
-		ADD_ROW(sqlite, ROW_COMM, sqlite->comm, sqlite->process);
+		ADD_ROW(sqlite, ROW_COMM, sqlite->comm, process);
 	}
-	ADD_ROW(sqlite, ROW_COMM_THREAD, sqlite->thread, sqlite->comm, sqlite->thread);
+}
+
+/* Add all threads that rows are of: the first thread of a process is its main thread. */
+static void add_threads(struct sqlite_output *sqlite)
+{
+	for (uint32_t i = 0; i < sqlite->threads.count; i++) {
+		struct pair ids = pair_table_pair(&sqlite->threads, i);
+		int32_t pid = (int32_t)ids.first;
+
+		ADD_ROW(sqlite, ROW_THREAD, i + 1, thread_id(sqlite, pid, pid), (uint64_t)pid,
+			(uint64_t)(int32_t)ids.second);
+	}
 }
 
 /* Returns the id of a file; 0: NULL. */
@@ -171,7 +216,7 @@ static uint32_t symbol_id(struct sqlite_output *sqlite, const struct symbol *sym
 		[SYMBOL_LOCAL] = 0, [SYMBOL_GLOBAL] = 1, [SYMBOL_WEAK] = 2
 	};
 	size_t known = sqlite->functions.count;
-	uint32_t id = 1 + function_table_find(&sqlite->functions, symbol);
+	uint32_t id = symbol ? 1 + function_table_find(&sqlite->functions, symbol) : 0;
 
 	if (sqlite->functions.count > known) {
 		bind_text(sqlite, ROW_SYMBOL, 6, symbol->name);
@@ -192,8 +237,9 @@ static void add_call(struct slice_list *list, struct track *track, const struct 
 
 	if (!slice->symbol || sqlite->status != SQLITE_OK)
 		return; /* an instant is no call */
-	if (sqlite->track != track)
-		begin_thread(sqlite, track);
+	if (sqlite->last != track)
+		set_thread(sqlite, track->pid, track->tid, track->thread_name);
+	sqlite->last = track;
 	if (slice->depth)
 		around = sqlite->open[slice->depth - 1];
 	sqlite->open = alloc_grow(sqlite->open, &sqlite->room, (size_t)slice->depth + 1,
@@ -209,12 +255,60 @@ static void add_call(struct slice_list *list, struct track *track, const struct 
 		slice->end, around.path, flags, around.call, slice->cost.insns, slice->cost.cycles);
 }
 
+/* Returns the type of a branch without IN_TX (1024): also the flags of perf's samples. */
+static uint32_t branch_type(const struct branch_event *event)
+{
+	static const uint8_t types[] = {
+		[BRANCH_NONE] = 1,       [BRANCH_CALL] = 3,      [BRANCH_RETURN] = 5,
+		[BRANCH_JUMP] = 1,       [BRANCH_COND] = 9,      [BRANCH_SYSCALL] = 19,
+		[BRANCH_SYSRET] = 21,    [BRANCH_SOFTINT] = 67,  [BRANCH_IRET] = 69,
+		[BRANCH_INTERRUPT] = 99, [BRANCH_TX_ABORT] = 129
+	};
+	bool async = event->kind == BRANCH_NONE && event->flags & BRANCH_ASYNC;
+
+	return types[event->kind] | (async ? 32 : 0) | (event->flags & BRANCH_TRACE_ON ? 256 : 0) |
+	       (event->flags & BRANCH_TRACE_OFF ? 512 : 0);
+}
+
+static void add_sample(struct format_output *output, const struct branch_event *event,
+		       const struct location *from, const struct location *to)
+{
+	struct sqlite_output *sqlite = (struct sqlite_output *)output;
+	const struct thread *thread = event->thread;
+	size_t names = thread ? thread->name_count : 0;
+	bool in_tx = event->flags & BRANCH_IN_TX;
+	uint32_t type;
+
+	if (event->kind >= BRANCH_GAP || sqlite->status != SQLITE_OK)
+		return;
+	if (!thread)
+		sqlite->thread = sqlite->comm = 0;
+	else if (sqlite->last != thread)
+		set_thread(sqlite, thread->pid, thread->tid,
+			   names ? thread->names[names - 1].text : NULL);
+	sqlite->last = thread;
+	type = branch_type(event);
+	ADD_ROW(sqlite, ROW_SAMPLE, ++sqlite->samples, sqlite->thread, sqlite->comm,
+		symbol_id(sqlite, from->symbol), from->offset, from->ip, event->time,
+		(uint64_t)event->cpu, symbol_id(sqlite, to->symbol), to->offset, to->ip, type,
+		in_tx, event->insns, type | (in_tx ? 1024 : 0));
+}
+
 static struct format_output *open_sqlite(const struct format_request *request, struct error *err)
 {
 	struct format_output *output = slice_list_open(request, sizeof(struct sqlite_output));
 	struct sqlite_output *sqlite = (struct sqlite_output *)output;
+	const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI;
 
 	(void)err;
+	sqlite3_config(SQLITE_CONFIG_MEMDB_MAXSIZE, INT64_MAX);
+	check(sqlite, sqlite3_open_v2("file:calls?vfs=memdb", &sqlite->database, flags, NULL));
+	check(sqlite, sqlite3_exec(sqlite->database, tables, NULL, NULL, NULL));
+	if (sqlite->list.level == OPTION_ARGS_FULL)
+		check(sqlite, sqlite3_exec(sqlite->database, branch_tables, NULL, NULL, NULL));
+	for (int i = 0; i < ROWS && sqlite->status == SQLITE_OK; i++)
+		check(sqlite,
+		      sqlite3_prepare_v2(sqlite->database, inserts[i], -1, &sqlite->rows[i], NULL));
 	sqlite->list.print = add_call;
 	sqlite->list.level = OPTION_ARGS_FULL;
 	output->sink.details = true;
@@ -237,18 +331,14 @@ static void write_database(struct sqlite_output *sqlite)
 static int finish_sqlite(struct format_output *output, struct error *err)
 {
 	struct sqlite_output *sqlite = (struct sqlite_output *)output;
-	const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI;
 
-	sqlite3_config(SQLITE_CONFIG_MEMDB_MAXSIZE, INT64_MAX);
-	check(sqlite, sqlite3_open_v2("file:calls?vfs=memdb", &sqlite->database, flags, NULL));
-	check(sqlite, sqlite3_exec(sqlite->database, tables, NULL, NULL, NULL));
-	for (int i = 0; i < ROWS && sqlite->status == SQLITE_OK; i++)
-		check(sqlite,
-		      sqlite3_prepare_v2(sqlite->database, inserts[i], -1, &sqlite->rows[i], NULL));
+	sqlite->last = NULL;
 	if (sqlite->status == SQLITE_OK)
 		slice_list_print(output, err);
 	if (sqlite->status == SQLITE_OK)
-		check(sqlite, sqlite3_exec(sqlite->database, indexes, NULL, NULL, NULL));
+		add_threads(sqlite);
+	if (sqlite->status == SQLITE_OK)
+		check(sqlite, sqlite3_exec(sqlite->database, ending, NULL, NULL, NULL));
 	if (sqlite->status == SQLITE_OK)
 		write_database(sqlite);
 	if (sqlite->status != SQLITE_OK)
@@ -267,17 +357,16 @@ static void release_sqlite(struct format_output *output)
 	function_table_release(&sqlite->functions);
 	pair_table_release(&sqlite->paths);
 	pair_table_release(&sqlite->dsos);
+	pair_table_release(&sqlite->threads);
 	pair_table_release(&sqlite->comms);
 	free(sqlite->open);
 	slice_list_release(output);
 }
 
-const struct output_format format_sqlite = {
-	.name = "sqlite",
-	.suffix = "db",
-	.default_output = DEFAULT_FILE,
-	.slices = SLICES_SORTED,
-	.open = open_sqlite,
-	.finish = finish_sqlite,
-	.release = release_sqlite,
-};
+#define CALLS_DATABASE                                                                             \
+	.name = "sqlite", .suffix = "db", .default_output = DEFAULT_FILE, .slices = SLICES_SORTED, \
+	.open = open_sqlite, .finish = finish_sqlite, .release = release_sqlite
+
+static const struct output_format with_branches = { CALLS_DATABASE, .all_branches = true,
+						    .branch = add_sample };
+const struct output_format format_sqlite = { CALLS_DATABASE, .full = &with_branches };
