@@ -122,8 +122,8 @@ START_TEST(chrome_has_microseconds_names_and_what_is_folded_in_each)
 	expect("{\"ph\":\"M\",\"pid\":1,\"tid\":2,\"name\":\"thread_name\",\"args\":{\"name\":\"worker\"}},\n"
 	       "{\"ph\":\"i\",\"pid\":1,\"tid\":2,\"ts\":0.000,\"name\":\"mark\",\"s\":\"t\"}");
 	expect("\"name\":\"process_name\",\"args\":{\"name\":\"prog\"}}");
-	expect("{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":0.996,\"dur\":3.000,\"name\":\"f\",\"args\":{\"address\":\"0x1000\"}},\n");
-	expect("\"dur\":1.500,\"name\":\"g\",\"args\":{\"address\":\"0x1000\",\"folded\":7,\"folded_time\":70}},\n");
+	expect("{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":0.996,\"dur\":3.000,\"name\":\"f\"},\n");
+	expect("\"dur\":1.500,\"name\":\"g\",\"args\":{\"folded\":7,\"folded_time\":70}},\n");
 }
 END_TEST
 
@@ -189,7 +189,7 @@ START_TEST(chrome_shows_whether_a_call_was_seen_and_inlined)
 	feed_begin(sink, &tracks[0], 1, &symbol, 0, SLICE_INFERRED_START);
 	feed_end(sink, &tracks[0], 1);
 	finish_format();
-	expect("\"name\":\"f\",\"args\":{\"address\":\"0x0\",\"inlined\":true,"
+	expect("\"name\":\"f\",\"args\":{\"inlined\":true,"
 	       "\"inferred_start_time\":true}}");
 	sink = open_format(&format_chrome, OPTION_ARGS_LINE);
 	symbol.inlined = NULL;
@@ -197,7 +197,7 @@ START_TEST(chrome_shows_whether_a_call_was_seen_and_inlined)
 	feed_end(sink, &tracks[0], 3);
 	finish_format();
 	/* seeds.md: inferred slices have inferred_start_time */
-	expect("\"name\":\"f\",\"args\":{\"address\":\"0x0\",\"inferred_start_time\":true,"
+	expect("\"name\":\"f\",\"args\":{\"inferred_start_time\":true,"
 	       "\"uncertain_level\":true}}");
 }
 END_TEST
