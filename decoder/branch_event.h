@@ -77,7 +77,7 @@ struct branch_event {
 		 * `space` (known_branches.h), or NULL.
 		 */
 		struct known_branch *known;
-		uint64_t word;  /* of other kinds: cpu_event.h, jump_run.h */
+		uint64_t word;  /* of other kinds: cpu_event.h, or a time */
 		void *followed; /* of a BRANCH_FOLLOWED, borrowed: the follower's own */
 	};
 	uint64_t from; /* ip of the branch; 0: not traced.  Of a gap: where it begins, if known */

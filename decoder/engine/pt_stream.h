@@ -81,7 +81,8 @@ struct pt_stream_input {
 	bool cycles;     /* emit the cycles of CYC packets, as BRANCH_COUNTS.  Fast engine only */
 	/*
 	 * ns: emit only losses, and count only local jumps and code, of [begin, end], because
-	 * `aux` was cut to this time. end 0: all.
+	 * `aux` was cut to this time.  With `cycles`, the instructions before `begin`, and those up
+	 * to `end`, are also a BRANCH_COUNTS.  end 0: all.
 	 */
 	uint64_t begin, end;
 	/*

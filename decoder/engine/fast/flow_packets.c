@@ -491,7 +491,10 @@ void flow_end_period(struct pt_flow *flow)
 	uint64_t next = tsc_clock_ns(&stream->clock, flow->state.clock.tsc);
 	uint64_t time = stream->state.now.time;
 
-	if (time && next > time && next / stream->input.period != time / stream->input.period)
+	if (!time || next <= time)
+		return;
+	if ((stream->input.period && next / stream->input.period != time / stream->input.period) ||
+	    (stream->input.cycles && stream_time_is_cut(stream, time, next)))
 		stream_push_counts(stream, &stream->state.now, flow->state.ip, 0);
 }
 

@@ -67,7 +67,7 @@ static inline void flow_take_tip(struct pt_flow *flow, uint64_t ip)
 /* Bring the stream to its present time: emit losses, switch threads, change kernel code. */
 void flow_catch_up(struct pt_flow *flow);
 
-/* Emit counts if the next time is of another input.period. */
+/* Emit counts if the next time is of another input.period, or the chosen time begins or ends. */
 void flow_end_period(struct pt_flow *flow);
 
 /* Update the time from the packet clock. */
@@ -77,7 +77,7 @@ static inline void flow_update_time(struct pt_flow *flow)
 
 	if (!flow->state.clock.tsc)
 		return;
-	if (stream->input.period)
+	if (stream->input.period || stream->input.end)
 		flow_end_period(flow);
 	stream_set_time(stream, flow->state.clock.tsc);
 	if (flow->follows_switches || stream->state.next_loss < stream->loss_count ||

@@ -115,10 +115,13 @@ static void follow_way(const char *const *way, bool skip)
 	finish();
 }
 
+static bool has_cycles; /* before and after each time */
+
 /* Decode a loop of two jumps, of which the second needs a bit, over some times. */
 static void follow_loop_over(uint64_t begin_time, uint64_t end_time, bool skip)
 {
 	static const uint8_t insns[] = { 0xeb, 0x00, 0x90 };
+	static const struct pt_packet cycles = { .type = ppt_cyc, .payload.cyc.value = 30 };
 
 	begin(PT_ENGINE_FAST);
 	run.begin = begin_time;
@@ -128,7 +131,11 @@ static void follow_loop_over(uint64_t begin_time, uint64_t end_time, bool skip)
 	pt_packets_psb(&run.packets, SAMPLE_START, 0);
 	pt_packets_pge(&run.packets, SAMPLE_MAIN);
 	for (int i = 1; i <= 4; i++) {
+		if (has_cycles)
+			pt_packets_add(&run.packets, &cycles);
 		pt_packets_tsc(&run.packets, SAMPLE_START + 100 * (uint64_t)i);
+		if (has_cycles)
+			pt_packets_add(&run.packets, &cycles);
 		pt_packets_tnt(&run.packets, i < 4 ? "tttt" : "ttn");
 	}
 	pt_packets_tsc(&run.packets, SAMPLE_START + 500);
@@ -190,22 +197,29 @@ START_TEST(jumps_that_are_left_out_count_if_their_time_is_chosen)
 }
 END_TEST
 
-/* The loop has three instructions. */
+/* The loop has three instructions; main has one before it. */
 START_TEST(instructions_are_of_the_time_of_the_packet_that_led_to_them)
 {
-	for (uint64_t first = 1; first < 4; first++) {
+	has_cycles = _i;
+	for (uint64_t first = 0; first < 4; first++) {
 		for (uint64_t last = first; last < 4; last++) {
-			uint64_t insns = 0;
+			uint64_t insns = 0, executed = 0;
 
-			follow_loop_over(SAMPLE_START + 100 * first - 50,
+			follow_loop_over(first ? SAMPLE_START + 100 * first - 50 : 0,
 					 SAMPLE_START + 100 * last + 50, true);
 			for (size_t i = 0; i < run.count; i++)
 				if (branch_event_time(&run.events[i]) >= run.begin &&
 				    branch_event_time(&run.events[i]) <= run.end)
 					insns += run.events[i].insns;
-			ck_assert_uint_eq(insns, 4 * 3 * (last - first + 1));
+			for (size_t i = 0; i < run.code_count; i++)
+				executed += run.code[i].count *
+					    (run.code[i].kind == BRANCH_COND ? 2 : 1);
+			ck_assert_uint_eq(insns, executed);
+			if (first)
+				ck_assert_uint_eq(insns, 4 * 3 * (last - first + 1));
 		}
 	}
+	has_cycles = false;
 }
 END_TEST
 
@@ -629,7 +643,7 @@ int main(void)
 	tcase_add_loop_test(all, all_instructions_count_however_long_the_code_is_between_two_jumps,
 			    0, 6);
 	tcase_add_test(all, jumps_that_are_left_out_count_if_their_time_is_chosen);
-	tcase_add_test(all, instructions_are_of_the_time_of_the_packet_that_led_to_them);
+	tcase_add_loop_test(all, instructions_are_of_the_time_of_the_packet_that_led_to_them, 0, 2);
 	tcase_add_test(all, code_of_the_chosen_time_counts_whatever_ran_beside_it);
 	tcase_add_loop_test(all, code_counts_as_often_as_its_branches, 0, 6);
 	tcase_add_test(all, jumps_on_the_way_to_a_target_count);
