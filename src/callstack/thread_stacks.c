@@ -9,6 +9,7 @@
 
 struct thread_state {
 	struct callstack *stack;           /* owned; NULL: no branch yet */
+	struct branch_event early;         /* instructions and cycles before the first branch */
 	const struct address_space *space; /* of the last branch */
 	uint64_t last_ip;                  /* the last branch's target; 0: not traced */
 	uint64_t off_time; /* ns: when the trace stopped; 0: it runs, or pauses are not shown */
@@ -285,6 +286,8 @@ static void open_stack(struct thread_stacks *stacks, struct thread_state *state,
 		return;
 	state->stack = callstack_open(
 		stacks->machine, state->hidden ? NULL : stacks->add_track(stacks->context, thread));
+	if (state->early.insns)
+		callstack_pass(state->stack, &state->early);
 	if (thread && stacks->fork_count && is_forked(thread))
 		begin_child(stacks, state, event);
 }
@@ -505,10 +508,14 @@ size_t thread_stacks_feed(struct thread_stacks *stacks, const struct branch_even
 
 void thread_stacks_count(struct thread_stacks *stacks, const struct branch_event *event)
 {
-	struct callstack *stack = state_of(stacks, event->thread)->stack;
+	struct thread_state *state = state_of(stacks, event->thread);
 
-	if (stack)
-		callstack_pass(stack, event);
+	if (state->stack) {
+		callstack_pass(state->stack, event);
+		return;
+	}
+	state->early.insns += event->insns;
+	state->early.cycles += event->cycles;
 }
 
 static void drop_slices(const struct slice_sink *sink, void *track, const struct slice_batch *batch)

@@ -496,6 +496,40 @@ START_TEST(slices_of_a_thread_are_kept_unless_its_trace_begins_where_it_was_crea
 }
 END_TEST
 
+static uint64_t most_insns, most_cycles;
+
+static void log_most(struct slice_log *log, const struct slice_event *event,
+		     const struct slice_detail *detail)
+{
+	(void)log;
+	(void)event;
+	most_insns = MAX(most_insns, detail->insns);
+	most_cycles = MAX(most_cycles, detail->cycles);
+}
+
+/* As where the chosen time begins within a function that jumps before it calls. */
+START_TEST(what_ran_before_a_threads_first_branch_is_counted)
+{
+	struct branch_event counts = {
+		.time = BASE,
+		.kind = BRANCH_COUNTS,
+		.thread = timeline_borrow_thread(timeline, 5, BASE),
+		.insns = 40,
+		.cycles = 100,
+	};
+
+	open_stacks();
+	slices.sink.details = true;
+	slices.before = log_most;
+	thread_stacks_count(&stacks, &counts);
+	thread_stacks_count(&stacks, &counts);
+	feed_call(BASE + 10, 0x1010, 0x3000);
+	close_stacks();
+	ck_assert_uint_eq(most_insns, 80);
+	ck_assert_uint_eq(most_cycles, 200);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("thread_stacks");
@@ -511,6 +545,7 @@ int main(void)
 	tcase_add_loop_test(
 		all, slices_of_a_thread_are_kept_unless_its_trace_begins_where_it_was_created, 0,
 		4);
+	tcase_add_test(all, what_ran_before_a_threads_first_branch_is_counted);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
