@@ -255,7 +255,8 @@ def check_input(random_, recording):
     file = run(recording, options)
     path = recording.path.encode()
     file.messages = file.messages.replace(path, b"-")
-    file.files = {name: data.replace(b'"' + path + b'"', b'"-"') for name, data in file.files.items()}
+    named = re.compile(b'(?<=["\\n])' + re.escape(path) + b'(?=["<])')
+    file.files = {name: named.sub(b"-", data) for name, data in file.files.items()}
     for other in ({"stdin": recording.path}, {"pipe": recording.path}):
         result = run(recording, options, **other)
         expect_same(file, result, rest(file), rest(result))
