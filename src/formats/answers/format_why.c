@@ -86,7 +86,7 @@ static void print_clipped(FILE *line, char **text, FILE *out)
 }
 
 /* Print the file and line of a function in the source; of an inlined call, those of the call. */
-static void print_place(const struct symbol *symbol, FILE *out)
+static void print_source(const struct symbol *symbol, FILE *out)
 {
 	struct source_line at = slice_source_line(symbol);
 	const char *slash = at.file ? strrchr(at.file->text, '/') : NULL;
@@ -119,7 +119,7 @@ static void print_cause(const struct slow_answer *answer, const struct slow_clus
 	if (own)
 		fputs("own code of ", out);
 	print_name(symbol_at(answer, cluster->cause)->name, out);
-	print_place(symbol_at(answer, cluster->cause), out);
+	print_source(symbol_at(answer, cluster->cause), out);
 	fprintf(out, ", %.0f %%%s",
 		percent(own ? cluster->own_extra : cluster->cause_extra, cluster->extra), of);
 	if (cluster->leaf == cluster->cause)
