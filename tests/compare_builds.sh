@@ -44,7 +44,7 @@ compare() { # OPTIONS... FILE
 
 all_formats() { # OPTIONS... FILE
 	compare "$@"
-	compare --format=slices "$@"
+	compare --format=slices --args=line "$@"
 	[ -n "${QUICK:-}" ] && return
 	for format in branches calls functions folded speedscope chrome html none; do
 		compare --format=$format "$@"
@@ -55,7 +55,7 @@ all_formats() { # OPTIONS... FILE
 	compare --min-duration=1us --args=none "$@"
 	compare --split=50k "$@"
 	compare -j 3 "$@"
-	compare --engine=libipt --format=slices "$@"
+	compare --engine=libipt --format=slices --args=line "$@"
 }
 
 record() { # NAME OPTIONS... -- PROGRAM...
@@ -89,7 +89,7 @@ if [ -n "$shared" ]; then
 	for file in "$shared"/oracles/magic-trace/*/input.perf "$shared"/more/magic-trace/*/input.perf; do
 		compare "$file"
 		compare --format=calls "$file"
-		compare --stacks=precise --format=slices "$file"
+		compare --stacks=precise --format=slices --args=line "$file"
 	done
 	for file in "$shared"/ocaml/*/*/*.events.gz; do
 		ring=$recordings/$(basename "$file" .gz)

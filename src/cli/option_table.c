@@ -24,6 +24,7 @@ static const struct option_choice engines[] = { { "fast", PT_ENGINE_FAST },
 						{ "libipt", PT_ENGINE_LIBIPT },
 						{ NULL, 0 } };
 static const struct option_choice details[] = { { "none", OPTION_ARGS_NONE },
+						{ "loc", OPTION_ARGS_LOC },
 						{ "line", OPTION_ARGS_LINE },
 						{ "full", OPTION_ARGS_FULL },
 						{ NULL, 0 } };
@@ -188,7 +189,7 @@ const struct option_spec option_specs[] = {
 		  "memtrace: the time range of --memtrace, cut; folded: call stacks with their own time, for flame graphs; functions: a table; histogram: how long the calls of --symbol take; chrome and speedscope: JSON for these viewers; sqlite: a database of all calls; pprof: a profile for go tool pprof; callgrind: one for KCachegrind; lcov: coverage for genhtml; bolt: for perf2bolt; llvm-profile: for clang; html: a page with calls, a flame graph and functions; none: decode only",
 	  .common = true, .except = BIT(LIST) | ANSWERS },
 	{ "args", 0, "WHAT", GROUP_OUTPUT, OPTION_CHOICE, FIELD(args),
-	  .help = "Arguments of slices: none, line (default), full; line: the function's address and source; full: also the line of the call, instructions, cycles and IPC; callgrind: costs by instruction; sqlite: branches",
+	  .help = "Arguments of slices: none, loc, line, full; loc (default): FILE:LINE of the function; line: its address, line, column and file; full: also the line of the call, instructions, cycles and IPC; callgrind: costs by instruction; sqlite: branches",
 	  .choices = details, .common = true, .except = BIT(LIST) | BIT(DIFF) | ANSWERS,
 	  .setting = true },
 	{ "counters", 0, "TIME", GROUP_OUTPUT, OPTION_DURATION, FIELD(counters),

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Source lines of calls, in a hash table by caller and offset. */
+/* Source lines of calls and functions, in a hash table by caller and offset. */
 #include "src/formats/call_sites.h"
 
 #include "base/tables/direct_cache.h"
 #include "base/tables/hash.h"
-#include "symbols/dso/dso_store.h"
+#include "src/slices/slice_args.h"
 
 struct call_site {
 	struct call_address {
@@ -41,7 +41,8 @@ static struct call_site *find_site(struct call_sites *sites, const struct symbol
 		return site;
 	site = alloc_zeroed(1, sizeof(*site));
 	site->place = place;
-	site->line = dso_line(caller, offset);
+	site->line = offset == CALL_SITES_FUNCTION ? slice_source_line(caller)
+						   : dso_line(caller, offset);
 	HASH_ADD(hh, sites->sites, place, sizeof(place), site);
 	return site;
 }

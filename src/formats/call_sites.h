@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The source lines of calls, "file:line", looked up once for each call
- * instruction.
+ * The source lines of calls and functions, "file:line", looked up once for each call instruction
+ * and function.
  */
 #ifndef SRC_FORMATS_CALL_SITES_H
 #define SRC_FORMATS_CALL_SITES_H
@@ -11,6 +11,9 @@
 
 /* A power of two: most calls are at a few hundred addresses. */
 #define CALL_SITES_RECENT_BITS 10
+
+/* Instead of a call's offset: the function itself, as slice_source_line() has it. */
+#define CALL_SITES_FUNCTION UINT64_MAX
 
 struct call_sites {
 	struct name_table *names;                              /* borrowed */

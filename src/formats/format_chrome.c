@@ -113,45 +113,14 @@ static void print_value(const struct slice_arg *arg, FILE *out)
 	}
 }
 
-/* "FILE:LINE", as Tracy shows the source. */
-static void print_location(const struct source_line *loc, FILE *out)
+static void print_chrome_args(const struct slice_args *args, FILE *out)
 {
-	char *text;
-	int length = asprintf(&text, "%s:%" PRIu32, loc->file->text, loc->line);
-
-	if (length < 0)
-		alloc_fail(loc->file->length);
-	json_text_print(text, (size_t)length, out);
-	free(text);
-}
-
-/* Leave out what is the same of all calls of a function, but for its source. */
-static void shorten_args(struct slice_args *args)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < args->count; i++)
-		if (args->list[i].key != SLICE_ARG_ADDRESS &&
-		    (args->list[i].key < SLICE_ARG_LINE || args->list[i].key > SLICE_ARG_FILE))
-			args->list[kept++] = args->list[i];
-	args->count = kept;
-}
-
-static void print_chrome_args(const struct slice_args *args, const struct source_line *loc,
-			      FILE *out)
-{
-	const char *separator = ",\"args\":{";
-
-	if (loc->file) {
-		fprintf(out, "%s\"loc\":", separator);
-		print_location(loc, out);
-		separator = ",";
-	}
-	for (size_t i = 0; i < args->count; i++, separator = ",") {
-		fprintf(out, "%s\"%s\":", separator, slice_arg_text(args->list[i].key));
+	for (size_t i = 0; i < args->count; i++) {
+		fprintf(out, "%s\"%s\":", i ? "," : ",\"args\":{",
+			slice_arg_text(args->list[i].key));
 		print_value(&args->list[i], out);
 	}
-	if (args->count || loc->file)
+	if (args->count)
 		putc('}', out);
 }
 
@@ -162,8 +131,7 @@ static void print_chrome_slice(struct slice_list *list, struct track *track,
 {
 	struct chrome_output *chrome = (struct chrome_output *)list;
 	const struct name *name = listed_name(slice), *category;
-	struct slice_args args = { .count = 0 };
-	struct source_line loc = { 0 };
+	struct slice_args args;
 	FILE *out = list->output.text;
 
 	(void)number;
@@ -178,11 +146,7 @@ static void print_chrome_slice(struct slice_list *list, struct track *track,
 		if (category && strncmp(name->text, category->text, category->length) != 0)
 			print_chrome_text("cat", category, out);
 		slice_list_args(list, slice, &args);
-		if (list->level == OPTION_ARGS_LINE) {
-			loc = slice_source_line(slice->symbol);
-			shorten_args(&args);
-		}
-		print_chrome_args(&args, &loc, out);
+		print_chrome_args(&args, out);
 	}
 	putc('}', out);
 }

@@ -156,10 +156,13 @@ void slice_list_args(struct slice_list *list, const struct listed_slice *slice,
 	args->count = 0;
 	if (list->level == OPTION_ARGS_NONE)
 		return;
-	slice_args_add_begin(args, slice->symbol, slice->ip, slice->flags,
-			     list->level == OPTION_ARGS_FULL);
+	if (list->level == OPTION_ARGS_LOC)
+		slice_args_add_name(
+			args, SLICE_ARG_LOC,
+			call_sites_find(&list->sites, slice->symbol, CALL_SITES_FUNCTION));
+	slice_args_add_begin(args, slice->symbol, slice->ip, slice->flags, list->level);
 	slice_args_add_dso(args, slice->symbol, &list->files);
-	slice_args_add_caller(args, slice->text);
+	slice_args_add_name(args, SLICE_ARG_CALLER, slice->text);
 	slice_args_add_cost(args, slice->cost);
 	slice_args_add_folded(args, slice->folded, slice->folded_time);
 }

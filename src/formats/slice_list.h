@@ -12,7 +12,6 @@
 #include "base/io/big_array.h"
 #include "src/formats/call_sites.h"
 #include "src/formats/output_format.h"
-#include "src/options/options.h"
 #include "src/slices/slice_args.h"
 
 #define SLICE_RANK_MOST 480

@@ -36,8 +36,8 @@ enum input_kind { INPUT_PERF_DATA = 0, INPUT_PERF_SCRIPT };
 
 struct output_format;
 
-/* Arguments of slices: the function's source line; none; also the call and costs. */
-enum option_args { OPTION_ARGS_LINE = 0, OPTION_ARGS_NONE, OPTION_ARGS_FULL };
+/* Arguments of slices: "file:line"; none; address and source apart; also the call and costs. */
+enum option_args { OPTION_ARGS_LOC = 0, OPTION_ARGS_NONE, OPTION_ARGS_LINE, OPTION_ARGS_FULL };
 
 /* How call stacks are built: callstack_precise.h, callstack_magic_trace.h. */
 enum stack_machine { STACKS_PRECISE = 0, STACKS_MAGIC_TRACE };

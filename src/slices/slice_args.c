@@ -19,7 +19,7 @@ static void add_number(struct slice_args *args, enum slice_arg_key key, enum sli
 		(struct slice_arg){ .key = key, .type = type, .number = number };
 }
 
-static void add_name(struct slice_args *args, enum slice_arg_key key, const struct name *name)
+void slice_args_add_name(struct slice_args *args, enum slice_arg_key key, const struct name *name)
 {
 	if (name)
 		args->list[args->count++] =
@@ -46,8 +46,8 @@ static void add_source(struct slice_args *args, const struct symbol *symbol, boo
 	if (line.line && line.column)
 		add_number(args, SLICE_ARG_COLUMN, SLICE_ARG_NUMBER, line.column);
 	if (full || symbol->linkage != symbol->name)
-		add_name(args, SLICE_ARG_SYMBOL, symbol->linkage);
-	add_name(args, SLICE_ARG_FILE, line.file);
+		slice_args_add_name(args, SLICE_ARG_SYMBOL, symbol->linkage);
+	slice_args_add_name(args, SLICE_ARG_FILE, line.file);
 }
 
 static void add_values(struct slice_args *args, const struct slice_cause *event)
@@ -59,17 +59,19 @@ static void add_values(struct slice_args *args, const struct slice_cause *event)
 }
 
 void slice_args_add_begin(struct slice_args *args, const struct symbol *symbol, uint64_t ip,
-			  unsigned flags, bool full)
+			  unsigned flags, enum option_args level)
 {
 	const struct slice_cause *event = NULL;
-	bool mark = symbol->kind == SYMBOL_MARK;
+	const bool full = level == OPTION_ARGS_FULL, apart = full || level == OPTION_ARGS_LINE;
+	const bool mark = symbol->kind == SYMBOL_MARK;
 
 	if (flags & SLICE_HAS_CAUSE) {
 		event = (const struct slice_cause *)(uintptr_t)ip;
 		ip = event ? event->ip : 0;
 	}
-	add_number(args, mark ? SLICE_ARG_VALUE : SLICE_ARG_ADDRESS, SLICE_ARG_POINTER, ip);
-	if (symbol->dso || (full && symbol->kind < SYMBOL_SPECIAL))
+	if (mark || apart)
+		add_number(args, mark ? SLICE_ARG_VALUE : SLICE_ARG_ADDRESS, SLICE_ARG_POINTER, ip);
+	if (apart && (symbol->dso || (full && symbol->kind < SYMBOL_SPECIAL)))
 		add_source(args, symbol, full);
 	if (symbol->inlined)
 		add_number(args, SLICE_ARG_INLINED, SLICE_ARG_TRUE, 1);
@@ -106,14 +108,9 @@ bool slice_args_add_dso(struct slice_args *args, const struct symbol *symbol,
 			return false;
 	*ARRAY_ADD(files->shown, files->count, files->room) = symbol->dso;
 	dso_names_shown(symbol->dso, &path, &build_id);
-	add_name(args, SLICE_ARG_DSO, path);
-	add_name(args, SLICE_ARG_BUILD_ID, build_id);
+	slice_args_add_name(args, SLICE_ARG_DSO, path);
+	slice_args_add_name(args, SLICE_ARG_BUILD_ID, build_id);
 	return true;
-}
-
-void slice_args_add_caller(struct slice_args *args, const struct name *caller)
-{
-	add_name(args, SLICE_ARG_CALLER, caller);
 }
 
 void slice_args_add_cost(struct slice_args *args, struct slice_cost cost)

@@ -6,6 +6,7 @@
 #ifndef SRC_SLICES_SLICE_ARGS_H
 #define SRC_SLICES_SLICE_ARGS_H
 
+#include "src/options/options.h"
 #include "src/slices/track.h"
 #include "symbols/dso/dso_store.h"
 
@@ -14,6 +15,7 @@
 
 /* Arguments and their texts, in the order of the list. */
 #define SLICE_ARGS(ARG)                                                                            \
+	ARG(LOC, "loc")                          /* "file:line": LINE and FILE in one */           \
 	ARG(ADDRESS, "address")                  /* of the code that it entered; 0: none */        \
 	ARG(VALUE, "value")                      /* of a mark, instead of the address */           \
 	ARG(LINE, "line")                        /* 1-based */                                     \
@@ -75,11 +77,12 @@ const struct name *slice_category(const struct symbol *symbol);
 const char *slice_arg_text(enum slice_arg_key key);
 
 /*
- * Append the arguments known at a slice's begin, except for the caller. `flags`: enum slice_flags;
- * `full`: append the linkage name even if it is the name shown.
+ * Append the arguments known at a slice's begin, except for names of places.  `flags`: enum
+ * slice_flags; `level`: OPTION_ARGS_LOC leaves out address and source, OPTION_ARGS_FULL appends the
+ * linkage name even if it is the name shown.
  */
 void slice_args_add_begin(struct slice_args *args, const struct symbol *symbol, uint64_t ip,
-			  unsigned flags, bool full);
+			  unsigned flags, enum option_args level);
 
 /* The files of which an output has shown an unnamed function. Zeroed memory is empty. */
 struct slice_files {
@@ -97,8 +100,8 @@ void slice_files_release(struct slice_files *files);
 bool slice_args_add_dso(struct slice_args *args, const struct symbol *symbol,
 			struct slice_files *files);
 
-/* Append the location of the call; NULL: unknown. */
-void slice_args_add_caller(struct slice_args *args, const struct name *caller);
+/* Append a name; NULL: unknown. */
+void slice_args_add_name(struct slice_args *args, enum slice_arg_key key, const struct name *name);
 
 /* Append the costs, as far as known. */
 void slice_args_add_cost(struct slice_args *args, struct slice_cost cost);

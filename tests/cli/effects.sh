@@ -11,7 +11,7 @@ mkdir empty
 "$top_builddir/tests/support/make-sample" .
 
 slices() { # OPTIONS...: into `slices`, messages into `messages`
-	"$program" --no-warn --format=slices "$@" >slices 2>messages && return 0
+	"$program" --no-warn --format=slices --args=line "$@" >slices 2>messages && return 0
 	cat messages
 	return 1
 }

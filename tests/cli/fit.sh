@@ -170,8 +170,9 @@ cpu_events() {
 }
 tap_check "slices of CPU events are counted" cpu_events
 no_room() {
-	"$program" -q --no-warn --fit=$((total / 20)) -o one.ftf long && [ "$(wc -c <long.ftf)" -gt 1048576 ] &&
-		TMPDIR=$work/none "$program" -q --no-warn --sandbox=off --fit=$((total / 20)) -o - long | cmp - one.ftf
+	"$program" -q --no-warn --args=line --fit=none -o line.ftf long && [ "$(wc -c <line.ftf)" -gt 1048576 ] &&
+		"$program" -q --no-warn --args=line --fit=$((total / 20)) -o one.ftf long &&
+		TMPDIR=$work/none "$program" -q --no-warn --sandbox=off --args=line --fit=$((total / 20)) -o - long | cmp - one.ftf
 }
 tap_check "without room for temporary files it takes memory" no_room
 wrong() { # OPTIONS

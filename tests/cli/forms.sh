@@ -116,8 +116,8 @@ names_by_kallsyms() {
 		ffffffff9a000020 T do_syscall_64
 		ffffffff9a000040 T nothing
 	SYMBOLS
-	"$program" --symfs="$work" --format=slices kernel.data >ours 2>messages || return 1
-	"$program" --symfs="$work" --format=slices --kcore=kernel.data/kcore_dir/kcore kernel.data/data \
+	"$program" --symfs="$work" --format=slices --args=line kernel.data >ours 2>messages || return 1
+	"$program" --symfs="$work" --format=slices --args=line --kcore=kernel.data/kcore_dir/kcore kernel.data/data \
 		>named 2>messages || return 1
 	rm kernel.data/kcore_dir/kallsyms
 	grep -q ' entry_SYSCALL_64 ' ours && grep -q ' do_syscall_64 ' ours && cmp ours named

@@ -85,7 +85,7 @@ compressed() {
 }
 tap_check "compressed output and standard output have the limit, too" compressed
 parts() {
-	limited 200kB --split=90kB threads -o part.ftf && [ ! -e part.003.ftf ] || return 1
+	limited 200kB --args=line --split=90kB threads -o part.ftf && [ ! -e part.003.ftf ] || return 1
 	for part in part.00?.ftf; do
 		"$ftfdump" --check "$part" || return 1
 	done
@@ -118,12 +118,12 @@ tap_check "overlays have the limit, alone and beside a recording" overlays
 default_limit() {
 	mkdir -p small
 	unshare -m $own_user sh -c 'mount -t tmpfs -o size=1m none small || exit 77
-		"$1" threads -o small/part.ftf 2>messages
+		"$1" --args=line threads -o small/part.ftf 2>messages
 		status=$?
 		grep -q "has reached its limit" messages || cat messages
 		"$2" --check small/part.ftf && [ $status -eq 2 ] && [ "$(stat -c %s small/part.ftf)" -lt 345000 ] || exit 1
 		rm small/part.ftf
-		"$1" threads --output-pattern=small/{base}.ftf 2>messages
+		"$1" --args=line threads --output-pattern=small/{base}.ftf 2>messages
 		[ $? -eq 1 ] && grep -q "exceeds a quarter of the free space" messages && [ -z "$(ls small)" ]' \
 		sh "$program" "$ftfdump"
 }

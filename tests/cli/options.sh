@@ -68,7 +68,7 @@ tap_check "what is near to none gets no suggestion" suggests_nothing
 # Words of perf are no errors of spelling.
 foreign_words() {
 	suggests "'-C'; did you mean '--cpu'?$" -qC 1 a && suggests "'-z'; .*lists all$" -qz a &&
-		suggests "'--pprof'; did you mean 'ptrace2ftf -f pprof'?$" --pprof && suggests "choose from none, line, full$" --args=text a &&
+		suggests "'--pprof'; did you mean 'ptrace2ftf -f pprof'?$" --pprof && suggests "choose from none, loc, line, full$" --args=text a &&
 		suggests "'report'; did you mean 'ptrace2ftf -f functions'?$" report &&
 		suggests "'--slower-than'; did you mean '--slow'?$" --slower-than=1us a &&
 		suggests "'--list'; did you mean 'ptrace2ftf list'?$" --list a && suggests "did you mean 'chrome'?$" -f json a

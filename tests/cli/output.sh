@@ -148,7 +148,7 @@ text_both_ways() {
 tap_check "its own branch text, read as perf script text, gives the same calls" text_both_ways
 
 read_stdin() {
-	"$program" -q --input=perf-script --format=slices - <"$work/branches" | grep -q ' leaf '
+	"$program" -q --input=perf-script --format=slices - <"$work/branches" | grep -q ' leaf$'
 }
 tap_check "- reads perf script text from standard input" read_stdin
 
@@ -167,7 +167,7 @@ like_magic_trace() {
 	"$program" -q --no-warn --input=perf-script --stacks=magic-trace --mode=user "$@" "$work/text"
 }
 inferred_slices() {
-	like_magic_trace --format=slices | cut -d' ' -f3- | grep '^1000000100 .*inferred' >"$work/got"
+	like_magic_trace --format=slices --args=line | cut -d' ' -f3- | grep '^1000000100 .*inferred' >"$work/got"
 	diff - "$work/got" <<-'END'
 		1000000100 1000001000 main address=0x4000 inferred_start_time=true
 		1000000100 1000000500 work address=0x4020 inferred_start_time=true

@@ -101,7 +101,7 @@ one_fails() {
 tap_check "a trace that cannot be written fails alone, and the index says why" one_fails
 
 limited() {
-	run 2 --slowest=1 --symbol=depth recursion -o whole/ || return 1
+	run 2 --args=line --slowest=1 --symbol=depth recursion -o whole/ || return 1
 	run 2 --slowest=1 --symbol=depth --max-output=20kB recursion -o short/ &&
 		[ "$(stat -c %s short/call-001.ftf)" -lt "$(stat -c %s whole/call-001.ftf)" ] &&
 		"$top_builddir/ftfdump" --check short/call-001.ftf >/dev/null || { ls -l whole short; cat messages; return 1; }

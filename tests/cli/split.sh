@@ -84,7 +84,7 @@ tap_check "by few slices: the parts make the whole" parts 100 50
 # Bytes are handed on 64 KiB at a time.
 sizes() {
 	"$ptsim" record --per-thread --repeat=300000 -o long -- "$programs/indirect" >/dev/null 2>&1
-	"$program" -q --split=1MB -o long.ftf long || return 1
+	"$program" -q --args=line --split=1MB -o long.ftf long || return 1
 	stat -c %s long.*.ftf | sed '$d' | awk '$1 < 1000000 || $1 > 1100000 { print; wrong = 1 } END { exit wrong || NR < 2 }' &&
 		"$program" -q --format=slices long | joined >expected && for part in long.*.ftf; do
 			"$ftfdump" --slices "$part"

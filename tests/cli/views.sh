@@ -216,7 +216,7 @@ tap_check "chrome: slices with their times" chrome
 
 # Static programs: all code is in one file; what is no code has none.
 categories() {
-	"$program" -q --args=full --format=chrome threads >categories.json && "$program" -q threads -o categories.ftf &&
+	"$program" -q --args=full --format=chrome threads >categories.json && "$program" -q --args=line threads -o categories.ftf &&
 		grep -E '"ph":"X".*"address":"0x[1-9a-f]' categories.json | grep -vF '"cat":"threads"'
 	grep -E '"address":"0x0"' categories.json | grep -F '"cat":'
 	"$top_builddir/ftfdump" categories.ftf | grep -E ' (begin|complete) ' >records
@@ -229,14 +229,19 @@ no_other_category() {
 }
 tap_check "chrome, ftf: a call's category is its file" no_other_category
 
-# Of a function's own arguments only the source, in one; those of a call are there.
+# Of a function's own arguments only the source, in one; those of a call are there.  By
+# --args=line, whose lines other tests compare with addr2line's.
 sources() {
-	"$program" -q --no-samples --format=slices threads | sed -n 's/^.* line=\([0-9]*\) .*file=\([^ ]*\).*/\2:\1/p' | sort >ours
+	"$program" -q --no-samples --args=line --format=slices threads | sed -n 's/^.* line=\([0-9]*\) .*file=\([^ ]*\).*/\2:\1/p' | sort >ours
 	"$program" -q --no-samples --format=chrome threads >short.json
 	sed -n 's/.*"loc":"\([^"]*\)".*/\1/p' short.json | sort | diff ours - && [ -s ours ] &&
-		! grep -E '"(address|line|col|file|symbol)":' short.json && grep -q '"inferred_start_time":true' short.json
+		! grep -E '"(address|line|col|file|symbol)":' short.json && grep -q '"inferred_start_time":true' short.json || return 1
+	"$program" -q --no-samples threads -o short.ftf && "$top_builddir/ftfdump" short.ftf >short &&
+		sed -n 's/.* loc=\([^ ]*\).*/\1/p' short | sort | diff ours - && ! grep -E ' (address|line|col|file|symbol)=' short &&
+		"$top_builddir/ftfdump" --slices short.ftf >short && "$program" -q --no-samples --format=slices threads | diff short - &&
+		grep -q ' inferred_start_time=true' short
 }
-tap_check "chrome: FILE:LINE of each call, as slices have it" sources
+tap_check "chrome, ftf: FILE:LINE of each call" sources
 
 # Each slice with those around it, its times and arguments, as both formats nest them.
 same_nesting() {

@@ -13,7 +13,7 @@ cd "$work" || exit 1
 
 convert() { # FORMAT
 	mkdir -p "$1" && find scripts -name '*.script' |
-		xargs -n 1000 "$tools/ptrace2ftf" -q --input=perf-script --stacks=magic-trace -f "$1" -o "$1/" 2>messages
+		xargs -n 1000 "$tools/ptrace2ftf" -q --input=perf-script --stacks=magic-trace --args=line -f "$1" -o "$1/" 2>messages
 	[ "$(find "$1" -type f | wc -l)" = "$count" ] || cat messages
 }
 

@@ -24,8 +24,8 @@ same_calls() { # MACHINE RECORDING OPTIONS...
 	recording=$2
 	shift 2
 	set -- -q --no-warn --demangle=none --stacks="$machine" "$@"
-	"$program" "$@" -f slices "$recording" -o "$work/slices" && "$program" "$@" -f branches "$recording" -o "$work/text" &&
-		"$program" "$@" -f slices --input=perf-script "$work/text" -o "$work/again" || return 1
+	"$program" "$@" -f slices --args=line "$recording" -o "$work/slices" && "$program" "$@" -f branches "$recording" -o "$work/text" &&
+		"$program" "$@" -f slices --args=line --input=perf-script "$work/text" -o "$work/again" || return 1
 	calls "$machine" "$work/slices" >"$work/expected"
 	# magic-trace loses the slices of a single instant.
 	[ -s "$work/text" ] && calls "$machine" "$work/again" | diff "$work/expected" - >"$work/differences" && return

@@ -106,15 +106,23 @@ nothing() {
 }
 tap_check "none: slices have names only" nothing
 
+loc_only() {
+	"$program" -q --format=slices "$work/perf.data" >"$work/loc"
+	"$program" -q --args=loc --format=slices "$work/perf.data" | cmp - "$work/loc" && grep -q ' loc=' "$work/loc" &&
+		sed 's/ address=[^ ]*//; s/ symbol=[^ ]*//; s/ line=\([0-9]*\)\( col=[0-9]*\)* file=\([^ ]*\)/ loc=\3:\1/
+			s/ caller=.*//; s/ insns=.*//; s/ estimated=true//' "$work/full" >"$work/expected" &&
+		diff "$work/expected" "$work/loc"
+}
+tap_check "loc is the default: of what full has, FILE:LINE and the marks" loc_only
+
 line_only() {
-	"$program" -q --format=slices "$work/perf.data" >"$work/line"
-	"$program" -q --args=line --format=slices "$work/perf.data" | cmp - "$work/line" || return 1
+	"$program" -q --args=line --format=slices "$work/perf.data" >"$work/line"
 	grep -q ' estimated=true' "$work/full" && ! grep ' estimated=true' "$work/line" &&
 		sed 's/ symbol=[^ ]*//' "$work/line" >"$work/without" &&
 		sed 's/ caller=.*//; s/ insns=.*//; s/ estimated=true//; s/ symbol=[^ ]*//' "$work/full" |
 		diff - "$work/without"
 }
-tap_check "line is the default, and full has the same and more" line_only
+tap_check "line: full has the same and more" line_only
 
 # The program's own functions call each other by jumps only; what starts it has some, too.
 true_tail_calls() {
@@ -144,7 +152,7 @@ arrows() { # OPTIONS...
 flows() {
 	true_tail_calls | sort >"$work/expected"
 	[ "$(wc -l <"$work/expected")" -eq 440 ] || { wc -l "$work/expected"; return 1; }
-	for level in none line full; do
+	for level in none loc line full; do
 		arrows --args=$level && grep -E '^(even|odd|finish) ' "$work/arrows" | sort | diff "$work/expected" - ||
 			return 1
 		"$program" -q --args=$level --format=slices "$work/tail" >"$work/slices"

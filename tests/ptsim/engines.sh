@@ -32,7 +32,7 @@ record() { # COMMAND...
 }
 
 converts() { # STATUS
-	"$program" --no-warn --format=slices perf.data >slices 2>messages
+	"$program" --no-warn --format=slices --args=line perf.data >slices 2>messages
 	status=$?
 	chains slices >mine
 	diff -d true mine >differences

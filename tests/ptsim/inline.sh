@@ -77,7 +77,7 @@ name_instructions() {
 
 # The instructions between the branches that ptsim saw, by the innermost function of each.
 count_instructions() {
-	entry=$("$program" -q --no-warn --format=slices "$work/perf.data" |
+	entry=$("$program" -q --no-warn --format=slices --args=line "$work/perf.data" |
 		sed -n 's/.* work address=0x\([0-9a-f]*\).*/\1/p' | head -1)
 	symbol=$(nm "$programs/inlined" | sed -n 's/^\([0-9a-f]*\) t work$/\1/p')
 	base=$((0x$entry - 0x$symbol))

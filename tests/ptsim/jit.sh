@@ -31,7 +31,7 @@ without_its_jitdump() {
 # A page of code without a name has its address as name, and is no function.
 without_a_map() {
 	"$ptsim" record -o "$work/perf.data" -- "$programs/jit" >/dev/null || return 1
-	"$program" -q --no-warn --perf-map-dir="$work" --format=slices "$work/perf.data" >"$work/slices"
+	"$program" -q --no-warn --perf-map-dir="$work" --format=slices --args=line "$work/perf.data" >"$work/slices"
 	awk '$5 ~ /^\[anon\]/ { n++; bad += $5 !~ /^\[anon\]\+0x[0-9a-f]+000$/ || $6 !~ /^address=0x/
 		page = substr($5, 8); bad += substr($6, 9, length(page) - 3) != substr(page, 1, length(page) - 3) }
 	     END { print n + 0, bad + 0; exit !n || bad }' "$work/slices" || return 1

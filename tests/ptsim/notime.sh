@@ -19,7 +19,7 @@ calls() {
 }
 
 slices() {
-	"$program" -q --no-warn --format=slices "$work/perf.data" |
+	"$program" -q --no-warn --format=slices --args=line "$work/perf.data" |
 		sed -n 's/^[^ ]* [^ ]* \([0-9]*\) .* address=0x\([0-9a-f]*\).*/\1 \2/p' | sort -u
 }
 

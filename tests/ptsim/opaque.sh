@@ -17,7 +17,7 @@ compare() { # FORM OPTIONS...
 	form=$1
 	shift
 	"$ptsim" record --truth="$work" -o "$work/perf.data" "$@" -- "$opaque" "$form" >/dev/null || return 1
-	"$program" -q --no-warn --unnamed=files --format=slices "$work/perf.data" >"$work/slices"
+	"$program" -q --no-warn --unnamed=files --format=slices --args=line "$work/perf.data" >"$work/slices"
 	awk -f "$top_srcdir/tests/ptsim/parents.awk" "$work/truth.slices" >"$work/all"
 	awk -f "$top_srcdir/tests/ptsim/parents.awk" "$work/slices" >"$work/mine"
 	diff -d "$work/all" "$work/mine" >"$work/differences"
@@ -65,7 +65,7 @@ is_counted() {
 		grep -Eq '"opaque_frames": ?[1-9]' "$work/json" || { cat "$work/messages"; return 1; }
 	# The first places are those of slices.
 	address=$(sed -n 's/.*without bytes, first at \(0x[0-9a-f]*\):.*/\1/p' "$work/messages")
-	"$program" -q --no-warn --format=slices "$work/perf.data" >"$work/slices"
+	"$program" -q --no-warn --format=slices --args=line "$work/perf.data" >"$work/slices"
 	grep -q "address=$address " "$work/slices" &&
 		grep -q "\"first_opaque_address\": *$((address))," "$work/json" || return 1
 	begin=$(grep uncertain_level=true "$work/slices" | cut -d ' ' -f 3 | sort -n | head -n 1)

@@ -37,7 +37,7 @@ same_stacks() { # TOLERANCE [--only=REGEX: names] OPTIONS... -- PROGRAM
 right_parents() { # OPTIONS... -- PROGRAM
 	"$ptsim" record --truth="$work" -o "$work/perf.data" --overflows=6000 --overflow-length=120 \
 		"$@" >"$work/output" 2>"$work/messages" || { cat "$work/messages"; return 1; }
-	"$top_builddir/ptrace2ftf" -q --no-warn --format=slices "$work/perf.data" >"$work/slices"
+	"$top_builddir/ptrace2ftf" -q --no-warn --format=slices --args=line "$work/perf.data" >"$work/slices"
 	awk -v marks=1 -v tolerance=100 -f "$top_srcdir/tests/ptsim/parents.awk" \
 		"$work/truth.branches" "$work/truth.slices" >"$work/marked"
 	sed 's/^?//' "$work/marked" >"$work/all"

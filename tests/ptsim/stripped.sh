@@ -102,7 +102,7 @@ END
 calls() { # FILE OPTIONS...
 	file=$1
 	shift
-	"$program" -q --format=slices --demangle=none "$@" "$work/perf.data" | sort -k1,1 -k3,3n -k2,2n |
+	"$program" -q --format=slices --args=line --demangle=none "$@" "$work/perf.data" | sort -k1,1 -k3,3n -k2,2n |
 		awk '{ address = "-"
 		       for (i = 6; i <= NF; i++)
 			       if ($i ~ /^address=0x/)

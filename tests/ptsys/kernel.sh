@@ -85,7 +85,7 @@ true_stacks() { # TOLERANCE
 true_mode() { # MODE
 	nm "$guest/vmlinux" | awk '{ print $3 }' >"$work/kernel.names"
 	echo __entry_SYSCALL_64_trampoline >>"$work/kernel.names"
-	"$program" -q --mode="$1" --format=slices "$recording" >"$work/slices" || return 1
+	"$program" -q --mode="$1" --format=slices --args=line "$recording" >"$work/slices" || return 1
 	grep -v inferred_start_time "$work/slices" | of_mode "$1" | sort -s -k 3,3n >"$work/slices.seen"
 	grep -v ptsys_trace_stop "$work/truth.slices" | of_mode "$1" | sort -s -k 3,3n >"$work/truth.seen"
 	awk -v tolerance=700 -f "$top_srcdir/tests/ptsim/slices.awk" "$work/truth.seen" "$work/slices.seen" >"$work/result"
@@ -133,10 +133,10 @@ no_thunks() {
 
 # The same from vmlinux, code and names: where the recording says that it was.
 vmlinux_agrees() {
-	"$program" -q --format=slices "$recording" >"$work/slices"
+	"$program" -q --format=slices --args=line "$recording" >"$work/slices"
 	mv "$recording/kcore_dir" "$work/aside"
 	we_agree --vmlinux="$guest/vmlinux" &&
-		"$program" -q --format=slices --vmlinux="$guest/vmlinux" "$recording" >"$work/slices.vmlinux" &&
+		"$program" -q --format=slices --args=line --vmlinux="$guest/vmlinux" "$recording" >"$work/slices.vmlinux" &&
 		cmp "$work/slices" "$work/slices.vmlinux"
 	status=$?
 	mv "$work/aside" "$recording/kcore_dir"

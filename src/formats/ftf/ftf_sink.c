@@ -169,10 +169,13 @@ static void write_new(struct ftf_sink *ftf, struct track *track, struct slice_te
 	event.category = ftf_sink_name(ftf, slice_category(made->symbol));
 	if (ftf->level != OPTION_ARGS_NONE) {
 		values.count = 0;
-		slice_args_add_begin(&values, made->symbol, made->ip, made->flags,
-				     ftf->level == OPTION_ARGS_FULL);
+		if (ftf->level == OPTION_ARGS_LOC)
+			slice_args_add_name(
+				&values, SLICE_ARG_LOC,
+				call_sites_find(&ftf->sites, made->symbol, CALL_SITES_FUNCTION));
+		slice_args_add_begin(&values, made->symbol, made->ip, made->flags, ftf->level);
 		once = slice_args_add_dso(&values, made->symbol, &ftf->files);
-		slice_args_add_caller(&values, made->caller);
+		slice_args_add_name(&values, SLICE_ARG_CALLER, made->caller);
 		fill_args(ftf, &values, &event, args);
 	}
 	ftf_make_template(ftf->writer, &event, end, &made->encoded);

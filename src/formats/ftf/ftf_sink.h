@@ -11,7 +11,6 @@
 #include "base/tables/direct_cache.h"
 #include "src/formats/call_sites.h"
 #include "src/formats/ftf/ftf_fit.h"
-#include "src/options/options.h"
 #include "src/slices/slice_args.h"
 
 struct track;

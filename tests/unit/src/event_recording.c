@@ -61,9 +61,9 @@ void convert(const char *setting, const char *options)
 {
 	const char *build = build_place();
 
-	run(messages, "%s %s/%s %s --symfs=%s %s/perf.data -o %s/out.ftf 2>&1", setting, build,
-	    *setting ? "tests/support/ptrace2ftf-segments" : "ptrace2ftf", options, place, place,
-	    place);
+	run(messages, "%s %s/%s --args=line %s --symfs=%s %s/perf.data -o %s/out.ftf 2>&1", setting,
+	    build, *setting ? "tests/support/ptrace2ftf-segments" : "ptrace2ftf", options, place,
+	    place, place);
 	ck_assert_msg(status == 0 || status == 2, "%s", messages);
 	run(records, "%s/ftfdump %s/out.ftf 2>&1", build, place);
 	ck_assert_msg(status == 0, "%s", records);

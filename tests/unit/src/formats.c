@@ -109,7 +109,7 @@ static void end(const struct slice_sink *sink, int track, uint64_t time)
 /* Trace Event Format: times are microseconds. */
 START_TEST(chrome_has_microseconds_names_and_what_is_folded_in_each)
 {
-	const struct slice_sink *sink = open_format(&format_chrome, OPTION_ARGS_LINE);
+	const struct slice_sink *sink = open_format(&format_chrome, OPTION_ARGS_LOC);
 
 	feed_instant(sink, &tracks[1], 6, "mark");
 	begin(sink, 0, 1002, "f");
@@ -185,13 +185,13 @@ START_TEST(chrome_shows_whether_a_call_was_seen_and_inlined)
 	feed_end(sink, &tracks[0], 1);
 	finish_format();
 	expect("\"name\":\"f\"}");
-	sink = open_format(&format_chrome, OPTION_ARGS_LINE);
+	sink = open_format(&format_chrome, OPTION_ARGS_LOC);
 	feed_begin(sink, &tracks[0], 1, &symbol, 0, SLICE_INFERRED_START);
 	feed_end(sink, &tracks[0], 1);
 	finish_format();
 	expect("\"name\":\"f\",\"args\":{\"inlined\":true,"
 	       "\"inferred_start_time\":true}}");
-	sink = open_format(&format_chrome, OPTION_ARGS_LINE);
+	sink = open_format(&format_chrome, OPTION_ARGS_LOC);
 	symbol.inlined = NULL;
 	feed_begin(sink, &tracks[0], 2, &symbol, 0, SLICE_INFERRED_START | SLICE_UNCERTAIN_LEVEL);
 	feed_end(sink, &tracks[0], 3);
