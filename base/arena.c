@@ -35,8 +35,8 @@ static void add_block(struct arena *arena, size_t size)
 	size_t room = arena->blocks ? 2 * arena->blocks->size : BLOCK_FIRST;
 	struct arena_block *block;
 
-	room = room < BLOCK_MOST ? room : BLOCK_MOST;
-	room = room > size ? room : size;
+	room = MIN(room, BLOCK_MOST);
+	room = MAX(room, size);
 	block = alloc_zeroed(1, sizeof(*block) + room);
 	block->size = room;
 	block->older = arena->blocks;

@@ -23,8 +23,8 @@ void pages_give_back_around(const uint8_t *bytes, size_t size, size_t before, si
 	uintptr_t begin = (uintptr_t)bytes, end = begin + size;
 	uintptr_t more_before = begin % FAULT_SIZE, more_after = -end % FAULT_SIZE;
 
-	begin -= more_before < before ? more_before : before;
-	end += more_after < after ? more_after : after;
+	begin -= MIN(more_before, before);
+	end += MIN(more_after, after);
 	pages_give_back((const uint8_t *)begin, end - begin);
 }
 

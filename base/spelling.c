@@ -4,7 +4,7 @@
 
 static unsigned least(unsigned a, unsigned b)
 {
-	return a < b ? a : b;
+	return MIN(a, b);
 }
 
 /*

@@ -212,8 +212,7 @@ static bool next_packet(struct memtrace *trace)
 		size_t rest = cursor_left(&in);
 		bool sound = read_packet_header(&in, &header);
 
-		if (in.short_ &&
-		    memcmp(trace->in.at, &(uint32_t){ MAGIC }, rest < 4 ? rest : 4) == 0) {
+		if (in.short_ && memcmp(trace->in.at, &(uint32_t){ MAGIC }, MIN(rest, 4)) == 0) {
 			diag_warn(trace->diag, "memtrace-truncated",
 				  "the last packet of memtrace is cut off: %zu bytes", rest);
 			trace->in.at = trace->in.end;
@@ -224,7 +223,7 @@ static bool next_packet(struct memtrace *trace)
 			continue;
 		}
 		trace->packet = in;
-		trace->packet.end = trace->in.at + (header.size < rest ? header.size : rest);
+		trace->packet.end = trace->in.at + MIN(header.size, rest);
 		trace->in.at = trace->packet.end;
 		if (!is_usable(trace, &header, rest))
 			continue;

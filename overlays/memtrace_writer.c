@@ -293,7 +293,7 @@ static unsigned put_backtrace(struct domain *domain, const uint64_t *codes, size
 			continue;
 		}
 		ahead = count_predicted(codec, slot, codes + at, count - at);
-		put_number(&domain->events, slot << 2 | (ahead < TAG_HIT_N ? ahead : TAG_HIT_N), 2);
+		put_number(&domain->events, slot << 2 | MIN(ahead, TAG_HIT_N), 2);
 		if (ahead >= TAG_HIT_N)
 			put_number(&domain->events, ahead, 1);
 		for (at += ahead; ahead; ahead--)

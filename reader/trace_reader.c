@@ -108,7 +108,7 @@ static int copy_plain(struct trace_input *input)
 {
 	size_t part = input->packed_used - input->packed_at, room = BLOCK_SIZE - input->used;
 
-	part = part < room ? part : room;
+	part = MIN(part, room);
 	memcpy(input->bytes + input->used, input->packed + input->packed_at, part);
 	input->used += part;
 	input->packed_at += part;
@@ -841,13 +841,13 @@ int trace_reader_check_magic(struct trace_reader *reader, struct error *err)
 		return copy_failure(&failure, err);
 	if (!left)
 		return error_set(err, ERROR_FORMAT, "is empty");
-	bytes = trace_input_peek(&reader->input, left < 8 ? left : 8, &left, &failure);
-	memcpy(first, bytes, left < 8 ? left : 8);
+	bytes = trace_input_peek(&reader->input, MIN(left, 8), &left, &failure);
+	memcpy(first, bytes, MIN(left, 8));
 	memcpy(&magic, first, sizeof(magic));
 	if (magic == MAGIC)
 		return 0;
 	return error_set(err, ERROR_FORMAT, "is not a Fuchsia trace%s",
-			 file_kind_text(first, left < 8 ? left : 8));
+			 file_kind_text(first, MIN(left, 8)));
 }
 
 static void clear_record(struct trace_record *record, uint64_t offset, size_t words)

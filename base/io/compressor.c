@@ -68,7 +68,7 @@ static int write_compressed(struct compressor *compressor)
 		size_t left = out->used - at;
 
 		failure = compressor->write(compressor->context, out->bytes + at,
-					    left < WRITE_SIZE ? left : WRITE_SIZE);
+					    MIN(left, WRITE_SIZE));
 	}
 	out->used = 0;
 	return failure;
@@ -274,7 +274,7 @@ int compressor_put(struct compressor *compressor, const uint8_t *bytes, size_t s
 		struct byte_block *block = &compressor->ring[compressor->filled % BLOCKS];
 		size_t part = BLOCK_SIZE - block->used;
 
-		part = size < part ? size : part;
+		part = MIN(size, part);
 		memcpy(block->bytes + block->used, bytes, part);
 		block->used += part;
 		bytes += part;

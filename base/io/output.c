@@ -323,7 +323,7 @@ void output_write(struct output *output, const void *bytes, size_t size)
 		return;
 	}
 	while (size) {
-		size_t part = size < OUTPUT_RESERVE_MAX ? size : OUTPUT_RESERVE_MAX;
+		size_t part = MIN(size, OUTPUT_RESERVE_MAX);
 
 		memcpy(output_reserve(output, part), at, part);
 		output_advance(output, part);

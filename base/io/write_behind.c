@@ -35,7 +35,7 @@ static void write_filled(struct worker_job *job, struct worker_scratch *scratch)
 	for (size_t at = 0; at < buffer->used; at += WRITE_SIZE) {
 		size_t left = buffer->used - at;
 
-		write_bytes(behind, buffer->bytes + at, left < WRITE_SIZE ? left : WRITE_SIZE);
+		write_bytes(behind, buffer->bytes + at, MIN(left, WRITE_SIZE));
 	}
 	buffer->used = 0;
 }
@@ -73,7 +73,7 @@ static int carry_bytes(void *context, const uint8_t *bytes, size_t size)
 	}
 	while (size) {
 		struct byte_buffer *buffer = &behind->filled;
-		size_t room = BUFFER_SIZE - buffer->used, part = size < room ? size : room;
+		size_t room = BUFFER_SIZE - buffer->used, part = MIN(size, room);
 
 		memcpy(buffer->bytes + buffer->used, bytes, part);
 		buffer->used += part;

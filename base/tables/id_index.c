@@ -52,7 +52,7 @@ uint32_t hash_bytes(const void *bytes, size_t size)
 	uint64_t hash = size;
 
 	for (; size; at += 8) {
-		size_t part = size < 8 ? size : 8;
+		size_t part = MIN(size, 8);
 		uint64_t word = 0;
 
 		memcpy(&word, at, part);

@@ -214,7 +214,7 @@ static const uint8_t *find_psb(struct aux_cuts *cuts, const struct aux_piece *pi
 	const uint8_t *found = NULL;
 
 	while (!found && at < piece->size) {
-		uint64_t left = piece->size - at, stride = left < STRIDE ? left : STRIDE;
+		uint64_t left = piece->size - at, stride = MIN(left, STRIDE);
 
 		found = aux_find_psb(piece->bytes + at, stride, piece->bytes + piece->size);
 		give_back(cuts, piece, at - at % STRIDE);

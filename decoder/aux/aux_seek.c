@@ -330,7 +330,7 @@ bool aux_seek_extent(const struct aux_stream *aux, const struct pt_info *info, u
 		read_to_end(&rest, &time);
 		arena_release(&arena);
 		*first = begin.tsc;
-		*last = time.clock.tsc > end.tsc ? time.clock.tsc : end.tsc;
+		*last = MAX(time.clock.tsc, end.tsc);
 	}
 	seeker_release(&seeker);
 	return end.offset != NOWHERE;

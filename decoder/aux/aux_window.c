@@ -54,7 +54,7 @@ static void fill(struct aux_window *window)
 void aux_window_init(struct aux_window *window, const struct aux_stream *aux)
 {
 	*window = (struct aux_window){ .aux = aux, .run_begins = true };
-	window->room = aux->size < WINDOW ? aux->size : WINDOW;
+	window->room = MIN(aux->size, WINDOW);
 	window->bytes = alloc_zeroed(1, window->room + AUX_WINDOW_PADDING);
 	fill(window);
 }

@@ -46,7 +46,7 @@ void basic_blocks_share(struct basic_blocks *blocks, size_t others, uint64_t siz
 {
 	uint64_t limit = BLOCKS_MIN + BASIC_BLOCKS_MAX / (others + 1) + size / BYTES_PER_BLOCK;
 
-	blocks->limit = limit < BASIC_BLOCKS_MAX ? limit : BASIC_BLOCKS_MAX;
+	blocks->limit = MIN(limit, BASIC_BLOCKS_MAX);
 }
 
 void basic_blocks_release(struct basic_blocks *blocks)

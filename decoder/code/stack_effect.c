@@ -695,7 +695,7 @@ static bool follow_target(struct target_path *path, const struct function_code *
 /* Whether the code at the begin of a function may use its return address: most does not. */
 static bool may_use_return_address(const struct function_code *code)
 {
-	size_t size = code->size < TARGET_BYTES ? code->size : TARGET_BYTES;
+	size_t size = MIN(code->size, TARGET_BYTES);
 
 	for (size_t i = 0; i + 1 < size; i++) {
 		if (may_be_top(code->bytes + i))

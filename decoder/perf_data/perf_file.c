@@ -524,12 +524,12 @@ static bool find_difference(char *reason, size_t room, const struct perf_feature
  */
 static bool times_overlap(const struct perf_origin *a, const struct perf_origin *b)
 {
-	uint64_t begin = a->begin > b->begin ? a->begin : b->begin;
-	uint64_t end = a->end < b->end ? a->end : b->end;
+	uint64_t begin = MAX(a->begin, b->begin);
+	uint64_t end = MIN(a->end, b->end);
 	uint64_t length_a = a->end - a->begin, length_b = b->end - b->begin;
 
 	return a->begin < a->end && b->begin < b->end && begin < end &&
-	       end - begin > (length_a < length_b ? length_a : length_b) / 2;
+	       end - begin > MIN(length_a, length_b) / 2;
 }
 
 /* Compare with another input; features and events were compared with the first one. */

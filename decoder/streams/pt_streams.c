@@ -32,7 +32,7 @@ struct group {
 static void step_group(struct pt_stream *stream)
 {
 	struct group *group = (struct group *)stream;
-	size_t count = group->left < CHUNK ? group->left : CHUNK;
+	size_t count = MIN(group->left, CHUNK);
 
 	pages_give_back((const uint8_t *)stream->queue, stream->tail * sizeof(*stream->queue));
 	stream->queue = (struct branch_event *)(uintptr_t)group->events;

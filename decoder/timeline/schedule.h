@@ -120,7 +120,7 @@ bool schedule_settle(struct schedule *schedule, bool end);
 static inline uint64_t schedule_clamp(const struct schedule *schedule, uint64_t time)
 {
 	time = MIN(time, schedule->end);
-	return time < schedule->begin ? schedule->begin : time;
+	return MAX(schedule->begin, time);
 }
 
 #endif

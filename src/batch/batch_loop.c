@@ -185,7 +185,7 @@ int batch_loop_run(struct batch_loop *loop)
 	size_t room = loop->run.options->jobs ? loop->run.options->jobs : count_processors();
 	int stopped;
 
-	room = room < count ? room : count;
+	room = MIN(room, count);
 	loop->processes = alloc_zeroed(room, sizeof(*loop->processes));
 	loop->process_count = room;
 	loop->run.threads = threads_per_job(room);

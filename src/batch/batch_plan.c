@@ -65,7 +65,7 @@ static int compare_pieces(const void *left, const void *right)
 {
 	const struct piece *a = left, *b = right;
 	size_t size = a->end - a->front, other = b->end - b->front;
-	int order = memcmp(a->path + a->front, b->path + b->front, size < other ? size : other);
+	int order = memcmp(a->path + a->front, b->path + b->front, MIN(size, other));
 
 	if (order == 0 && size != other)
 		order = size < other ? -1 : 1;

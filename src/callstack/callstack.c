@@ -52,7 +52,7 @@ const char *callstack_gap_text(enum gap_reason reason)
 	};
 	size_t index = (size_t)reason;
 
-	if (index >= sizeof(texts) / sizeof(texts[0]) || !texts[index])
+	if (index >= COUNT_OF(texts) || !texts[index])
 		index = GAP_UNKNOWN;
 	return texts[index];
 }

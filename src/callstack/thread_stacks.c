@@ -379,7 +379,7 @@ static inline __attribute__((always_inline)) size_t look_up_cached(
 {
 	const struct thread *thread = events->thread;
 	const struct address_space *space = state_of(stacks, thread)->space;
-	size_t most = count < BATCH_MOST ? count : BATCH_MOST, found;
+	size_t most = MIN(count, BATCH_MOST), found;
 
 	for (found = 0; found < most; found++) {
 		const struct branch_event *event = &events[found];

@@ -421,7 +421,7 @@ static uint64_t time_between(const struct slice_event *from, const struct slice_
 		time += (uint64_t)((double)(to->time - from->time) * own / all);
 	if (time < event->time)
 		time = event->time;
-	return time < to->time ? time : to->time;
+	return MIN(time, to->time);
 }
 
 /* Returns the first event from `i` on that is not of an inlined call. */
@@ -582,7 +582,7 @@ static void emit_first(struct timestamp_group *group, size_t count)
 		memmove(group->details, group->details + count, left * sizeof(*group->details));
 	group->count = left;
 	group->distributed -= count;
-	group->uncosted -= group->uncosted < count ? group->uncosted : count;
+	group->uncosted -= MIN(group->uncosted, count);
 }
 
 void timestamp_group_emit(struct timestamp_group *group)
@@ -747,7 +747,7 @@ static bool may_grow(const struct timestamp_group *group)
 /* Returns the maximum number of events in the array. */
 static size_t full_at(const struct timestamp_group *group)
 {
-	return group->room < GROUP_LIMIT ? group->room : GROUP_LIMIT;
+	return MIN(group->room, GROUP_LIMIT);
 }
 
 /* Make room for one more event; emit events before growing the array. */

@@ -200,7 +200,7 @@ static inline size_t timestamp_group_calls(const struct timestamp_group *group, 
 {
 	if (time != group->time)
 		return 0;
-	return group->calls < most ? group->calls : most;
+	return MIN(group->calls, most);
 }
 
 /*

@@ -52,7 +52,7 @@ static void choose_like(struct options *options)
 
 	if (!options->like)
 		return;
-	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(fixed); i++)
 		if (has_option(options, fixed[i]))
 			usage_error("cannot combine --like=magic-trace and --%s: magic-trace 1.0 "
 				    "has no such choice; leave out --%s",

@@ -301,7 +301,7 @@ const struct option_spec option_specs[] = {
 	  .common = true },
 	{ 0 }
 };
-const size_t option_count = sizeof(option_specs) / sizeof(option_specs[0]) - 1;
+const size_t option_count = COUNT_OF(option_specs) - 1;
 
 const struct option_spec *option_find(const char *name, size_t length)
 {

@@ -78,7 +78,7 @@ static bool is_named(const struct output_format *format, struct text_view name)
 {
 	if (is_own_name(format, name))
 		return true;
-	for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(aliases); i++) {
 		if (aliases[i].format == format && has_suffix(name, aliases[i].suffix))
 			return true;
 	}
@@ -98,7 +98,7 @@ static const struct output_format *find_named(struct text_view name)
 	}
 	if (found)
 		return found;
-	for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(aliases); i++) {
 		if (has_suffix(name, aliases[i].suffix))
 			return aliases[i].format;
 	}
@@ -107,7 +107,7 @@ static const struct output_format *find_named(struct text_view name)
 
 static void refuse_foreign(struct text_view name)
 {
-	for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(foreign); i++) {
 		if (has_suffix(name, foreign[i].suffix))
 			usage_error("cannot write '%.*s' as .%s: %s", (int)name.length, name.at,
 				    foreign[i].suffix, foreign[i].advice);

@@ -68,7 +68,7 @@ static bool is_word(const char *word, size_t length, const char *known)
 
 static const char *find_foreign(const char *word, size_t length)
 {
-	for (size_t i = 0; i < sizeof(foreign_words) / sizeof(foreign_words[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(foreign_words); i++)
 		if (is_word(word, length, foreign_words[i].word))
 			return foreign_words[i].ours;
 	return NULL;

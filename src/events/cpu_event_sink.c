@@ -70,7 +70,7 @@ static void write_frequency(struct cpu_event_sink *sink, struct cpu_track *cpu,
 	record.event.thread = cpu->track;
 	event_record_add(&record,
 			 frequency_arg(ftf_text(sink->tracks->writer, "value"), mhz, event->value));
-	ftf_counter(sink->tracks->writer, &record.event, (uint64_t)(cpu->cpu < 0 ? 0 : cpu->cpu));
+	ftf_counter(sink->tracks->writer, &record.event, (uint64_t)MAX(0, cpu->cpu));
 }
 
 /* ---- Sleep --------------------------------------------------------------- */

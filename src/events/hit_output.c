@@ -189,7 +189,7 @@ static void write_hit(struct hit_output *output, struct hit_event_shown *event,
 	add_values(&record, hit->args, hit->arg_count);
 	if (since && since >= output->begin && since < hit->time && event->last < hit->time) {
 		/* Perfetto drops slices that overlap partly. */
-		record.event.time = since < event->last ? event->last : since;
+		record.event.time = MAX(event->last, since);
 		ftf_complete(to, &record.event, hit->time);
 		output->slices++;
 	} else {

@@ -58,7 +58,7 @@ static void print_times(const struct slice_list *list, const struct listed_slice
 
 	ps = rank_ps(slice->end_rank) - ps;
 	if (slice->symbol)
-		print_micros("dur", slice->end - slice->begin, ps < 0 ? 0 : ps, out);
+		print_micros("dur", slice->end - slice->begin, MAX(0, ps), out);
 }
 
 /* ---- Names and arguments ------------------------------------------------- */

@@ -69,7 +69,7 @@ static void print_call(const struct listed_slice *slice, const char *end, FILE *
 	if (slice->symbol->kind < SYMBOL_SPECIAL)
 		fputs("()", out);
 	fputs(end, out);
-	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(marks); i++)
 		if (slice->flags & marks[i].flag)
 			print_comment(slice_arg_text(marks[i].key), out);
 }

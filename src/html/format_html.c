@@ -425,7 +425,7 @@ static size_t measure(struct html_output *html, uint64_t *end)
 		if (!track->slices)
 			continue;
 		count++;
-		html->origin = track->begin < html->origin ? track->begin : html->origin;
+		html->origin = MIN(track->begin, html->origin);
 		*end = track->end > *end ? track->end : *end;
 	}
 	html->origin = count ? html->origin : 0;

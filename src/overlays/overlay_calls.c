@@ -86,7 +86,7 @@ void overlay_calls_enter(struct overlay_calls *calls, int32_t pid, int32_t tid, 
 /* Returns the number of a thread's calls that are kept. */
 static size_t kept_calls(const struct overlay_thread_calls *thread)
 {
-	return thread->count < OVERLAY_CALLS_KEPT ? thread->count : OVERLAY_CALLS_KEPT;
+	return MIN(thread->count, OVERLAY_CALLS_KEPT);
 }
 
 /* Returns a call that is kept, the oldest first. */
@@ -154,8 +154,7 @@ struct trial {
 /* Returns how many of PROBES calls, spread over all, fit at an offset. */
 static size_t count_fits(const struct trial *trial, int64_t ahead)
 {
-	size_t count = kept_calls(trial->thread), probes = count < PROBES ? count : PROBES,
-	       fits = 0;
+	size_t count = kept_calls(trial->thread), probes = MIN(count, PROBES), fits = 0;
 	int64_t late;
 
 	for (size_t i = 0; i < probes; i++)
@@ -231,7 +230,7 @@ static size_t probe_shift(const struct trial *trial, int64_t shift, size_t *prob
 	if (end - begin < MATCHED_MIN)
 		return 0;
 	count = (size_t)(end - begin);
-	*probes = count < SHIFT_PROBES ? count : SHIFT_PROBES;
+	*probes = MIN(count, SHIFT_PROBES);
 	ahead = (int64_t)(trial->messages[begin + (int64_t)count / 2 + shift].time -
 			  call_at(trial->thread, (size_t)begin + count / 2)->time);
 	for (size_t i = 0; i < *probes; i++) {
@@ -298,7 +297,7 @@ static void set_offset(struct trial *trial, int64_t *lates, size_t found)
 
 static bool is_convincing(const struct trial *trial)
 {
-	size_t count = kept_calls(trial->thread), probes = count < PROBES ? count : PROBES;
+	size_t count = kept_calls(trial->thread), probes = MIN(count, PROBES);
 
 	return trial->best.matched >= MATCHED_MIN &&
 	       trial->best.matched * 100 >= probes * PERCENT_MIN &&

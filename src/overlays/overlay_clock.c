@@ -147,8 +147,8 @@ static bool match_by_sync(struct overlay_clock *clock, const struct overlay_cloc
 
 		if (!sync->tsc)
 			continue;
-		least = offset < least ? offset : least;
-		most = offset > most ? offset : most;
+		least = MIN(offset, least);
+		most = MAX(offset, most);
 	}
 	if (least > most)
 		return false;

@@ -22,7 +22,7 @@ struct ftf_thread overlay_trace_track(struct overlay_trace *trace, int32_t pid, 
 				      uint32_t *tid)
 {
 	uint32_t id = (uint32_t)ftf_id_new(trace->writer);
-	struct ftf_thread track = ftf_thread(trace->writer, (uint32_t)(pid < 0 ? 0 : pid), id);
+	struct ftf_thread track = ftf_thread(trace->writer, (uint32_t)MAX(0, pid), id);
 
 	if (tid)
 		*tid = id;

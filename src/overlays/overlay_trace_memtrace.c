@@ -168,7 +168,7 @@ __attribute__((format(printf, 3, 4))) static size_t append(char text[STACK_MAX +
 	va_start(args, format);
 	used += (size_t)vsnprintf(text + used, STACK_MAX + 1 - used, format, args);
 	va_end(args);
-	return used < STACK_MAX ? used : STACK_MAX;
+	return MIN(used, STACK_MAX);
 }
 
 /*
@@ -251,7 +251,7 @@ static void write_begin(struct memtrace_trace *trace, const struct domain_track 
 	}
 	ftf_low_start(low, ftf_low_event_header(&event), event.shape);
 	ftf_low_word(low, track->now);
-	ftf_low_word(low, (uint32_t)(trace->pid < 0 ? 0 : trace->pid));
+	ftf_low_word(low, (uint32_t)MAX(0, trace->pid));
 	ftf_low_word(low, track->tid);
 	ftf_low_text(low, category, sizeof(category) - 1);
 	ftf_low_text(low, name, length);
@@ -397,8 +397,7 @@ static void intern_names(struct memtrace_trace *trace)
 	trace->object = ftf_text(writer, "object");
 	trace->block = ftf_text(writer, "block");
 	/* Counters belong to the process; their thread shows nothing. */
-	trace->counters =
-		ftf_thread(writer, (uint32_t)(trace->pid < 0 ? 0 : trace->pid), ftf_id_new(writer));
+	trace->counters = ftf_thread(writer, (uint32_t)MAX(0, trace->pid), ftf_id_new(writer));
 }
 
 static void add_text(struct event_record *record, const char *name, const char *text)

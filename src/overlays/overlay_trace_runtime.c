@@ -309,7 +309,7 @@ static void write_loss(struct ring_trace *ring, int64_t words, uint64_t time)
 	struct ftf_arg arg = ftf_arg_int64(intern_text(ring, "words"), words);
 
 	end_all_phases(ring);
-	ring->now = time > ring->now ? time : ring->now;
+	ring->now = MAX(time, ring->now);
 	write_instant(ring, make_event(ring, "gap", "lost events: the ring was overwritten"), &arg,
 		      1);
 }
@@ -361,7 +361,7 @@ static bool has_controls(const uint8_t *bytes, size_t size)
 /* Returns the payload as text if it has no control characters; else as hexadecimal. */
 static struct ftf_arg bytes_arg(const struct ring_trace *ring, const struct runtime_event *event)
 {
-	size_t size = event->payload_size < TEXT_MAX ? event->payload_size : TEXT_MAX;
+	size_t size = MIN(event->payload_size, TEXT_MAX);
 	char hex[2 * TEXT_MAX + 1] = "";
 
 	if (!has_controls(event->payload, size))
@@ -527,7 +527,7 @@ static void finish_slices(struct ring_trace *ring)
 	for (size_t i = 0; i < slices->open_count; i++) {
 		struct overlay_slice *slice = &slices->slices[slices->open[i]];
 
-		slice->end = ring->now > slice->begin ? ring->now : slice->begin;
+		slice->end = MAX(ring->now, slice->begin);
 		slice->unfinished = true;
 	}
 	slices->open_count = 0;
@@ -631,7 +631,7 @@ static void write_ring(struct ring_trace *ring)
 		else if (lost_words)
 			write_loss(ring, lost_words, time);
 		lost_words = 0;
-		ring->now = time > ring->now ? time : ring->now;
+		ring->now = MAX(time, ring->now);
 		write_event(ring, &event);
 	}
 	if (ring->gc.id)

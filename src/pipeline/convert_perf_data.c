@@ -189,7 +189,7 @@ static uint64_t write_hits(void *context, uint64_t time)
 		hit_output_release(&hits);
 		return time;
 	}
-	hits.begin = hits.first < time ? hits.first : time;
+	hits.begin = MIN(hits.first, time);
 	hits.writer = end->writer;
 	hit_events_show(&c->events.input, &hits);
 	c->events.hits.slices += hits.slices;
@@ -603,7 +603,7 @@ static uint32_t find_free_id(const struct conversion *c)
 	int32_t threads = timeline_highest_id(c->recording.timeline);
 	int32_t others = overlays_highest_id(&c->overlays);
 
-	return (uint32_t)(threads > others ? threads : others) + 1;
+	return (uint32_t)MAX(threads, others) + 1;
 }
 
 static const struct dso *find_program(struct conversion *c)

@@ -29,12 +29,12 @@ uint64_t decode_threads_segment(const struct auxtrace *auxtrace, const struct wo
 	 * many. Below 4 KiB, two PSBs of Linux, starting a segment costs more than it saves.
 	 */
 	const uint64_t share = count_bytes(auxtrace) / 32, share_least = (uint64_t)4 << 10;
-	uint64_t size = all / (auxtrace->stream_count > 2 ? auxtrace->stream_count : 2);
+	uint64_t size = all / MAX(auxtrace->stream_count, 2);
 
 	size = MAX(size, least);
 	if (workers && share / workers_count(workers) < size)
 		size = share / workers_count(workers);
-	return size < share_least ? share_least : size;
+	return MAX(share_least, size);
 }
 
 /*

@@ -32,7 +32,7 @@ static void print_bytes(uint64_t bytes, int width, FILE *out)
 	for (; value >= 1024 && unit + 1 < COUNT_OF(units); unit++)
 		value /= 1024;
 	width -= 1 + (int)strlen(units[unit]);
-	fprintf(out, "%*.*f %s", width > 0 ? width : 0, unit > 0, value, units[unit]);
+	fprintf(out, "%*.*f %s", MAX(width, 0), unit > 0, value, units[unit]);
 }
 
 /* Print a time in the form that --time takes. */
@@ -209,8 +209,8 @@ static void add_time(struct sideband_list *list, uint64_t time)
 {
 	if (!time || time > INT64_MAX)
 		return;
-	list->begin = time < list->begin ? time : list->begin;
-	list->end = time > list->end ? time : list->end;
+	list->begin = MIN(time, list->begin);
+	list->end = MAX(time, list->end);
 }
 
 static void see_thread(struct sideband_list *list, const struct thread *thread, uint64_t time)
@@ -219,8 +219,8 @@ static void see_thread(struct sideband_list *list, const struct thread *thread, 
 
 	if (!time || time > INT64_MAX)
 		return;
-	seen->first = time < seen->first ? time : seen->first;
-	seen->last = time > seen->last ? time : seen->last;
+	seen->first = MIN(time, seen->first);
+	seen->last = MAX(time, seen->last);
 }
 
 /* A recording without sideband has times only in its buffers. */
@@ -328,8 +328,8 @@ static uint64_t overlap(const struct runs *runs, size_t at, uint64_t from, uint6
 
 	if (at + 1 < runs->count)
 		end = runs->switches[at + 1].time;
-	begin = begin > from ? begin : from;
-	end = end < to ? end : to;
+	begin = MAX(begin, from);
+	end = MIN(end, to);
 	return is_traced(runs->switches[at].thread) && end > begin ? end - begin : 0;
 }
 

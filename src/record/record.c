@@ -69,7 +69,7 @@ static void save_code(struct perf_run *run)
 		at = end + strspn(end, ",");
 	}
 	taken = SAVE_PAUSES * (progress_now() - begin);
-	run->next_save = begin + (taken > SAVE_INTERVAL ? taken : SAVE_INTERVAL);
+	run->next_save = begin + MAX(taken, SAVE_INTERVAL);
 }
 
 static void interrupt_wait(int signal)

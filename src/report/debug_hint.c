@@ -61,7 +61,7 @@ static bool is_of_libc(const char *path)
 					     "libpthread.so.0", "librt.so.1",   "libc-2.",
 					     "libm-2.",         "libpthread-2", "ld-" };
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(names); i++)
 		if (strncmp(base_name(path), names[i], strlen(names[i])) == 0)
 			return true;
 	return false;

@@ -42,7 +42,7 @@ static size_t columns(void)
 
 	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) < 0 || !size.ws_col)
 		return COLUMNS_OTHER;
-	return size.ws_col < COLUMNS_MAX ? size.ws_col : COLUMNS_MAX;
+	return MIN(size.ws_col, COLUMNS_MAX);
 }
 
 /* "12 s", "3:07 min", "2:05 h" */

@@ -47,7 +47,7 @@ static void print_streams(const json_t *parts, FILE *out)
 
 		fprintf(out, "stream of %s %" JSON_INTEGER_FORMAT ": ", key,
 			json_value_number(stream, key));
-		for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+		for (size_t i = 0; i < COUNT_OF(counts); i++)
 			fprintf(out, "%" JSON_INTEGER_FORMAT " %s",
 				json_value_number(stream, counts[i][0]), counts[i][1]);
 	}
@@ -112,7 +112,7 @@ static void print_recording(const json_t *recording, FILE *out)
 		{ "cpu", "cpu: " },
 	};
 
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(keys); i++) {
 		print_text(recording, keys[i][0], keys[i][1], out);
 		if (*json_value_text(recording, keys[i][0]))
 			putc('\n', out);

@@ -34,7 +34,7 @@ static int compare_ranges(const void *left, const void *right)
 static struct kernel_segment range_of_patch(const struct kernel_code *code,
 					    const struct code_patch *patch)
 {
-	uint64_t size = patch->old_size > patch->new_size ? patch->old_size : patch->new_size;
+	uint64_t size = MAX(patch->old_size, patch->new_size);
 	struct kernel_segment range = { patch->address, patch->address + size, 0 };
 	const uint8_t *bytes;
 

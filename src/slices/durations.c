@@ -35,7 +35,7 @@ uint64_t durations_quantile(const struct durations *durations, uint32_t milliont
 		if (seen && seen >= rank) {
 			uint64_t begin = log_class_begin(i, DURATION_BITS);
 
-			return begin > durations->min ? begin : durations->min;
+			return MAX(begin, durations->min);
 		}
 	}
 	return 0;

@@ -204,8 +204,7 @@ static void keep_references(struct queue_block *block, const struct slice_batch 
 static size_t copy_events(struct queue_block *block, void *track, const struct slice_batch *batch)
 {
 	struct slice_event *events = block->events + block->event_count;
-	size_t room = EVENTS - block->event_count,
-	       count = batch->count < room ? batch->count : room;
+	size_t room = EVENTS - block->event_count, count = MIN(batch->count, room);
 
 	/* A whole slice is not divided. */
 	if (count < batch->count && batch->events[count].order == SLICE_ORDER_WHOLE)
@@ -237,8 +236,7 @@ static void queue_events(const struct slice_sink *sink, void *track,
 			count = copy_events(block, track, &left);
 		} else {
 			queue->next->events(queue->next, track, &left);
-			queue->direct_left -=
-				count < queue->direct_left ? count : queue->direct_left;
+			queue->direct_left -= MIN(count, queue->direct_left);
 		}
 		left.events += count;
 		left.count -= count;

@@ -403,7 +403,7 @@ static void make_record_room(struct sorter_track *track)
 	step = track->count - track->count % STEP + STEP;
 	if (track->count && track->count % STEP == 0)
 		leave_step(track, track->count - STEP, track->count, track->detail_count);
-	track->full = track->records.room < step ? track->records.room : step;
+	track->full = MIN(track->records.room, step);
 	if (track->full > track->sorter->limit)
 		track->full = track->sorter->limit;
 }
@@ -411,7 +411,7 @@ static void make_record_room(struct sorter_track *track)
 static uint64_t hold_time(struct sorter_track *track, uint64_t time)
 {
 	track->sorter->late += time > INT64_MAX;
-	return time > INT64_MAX ? INT64_MAX : time;
+	return MIN(INT64_MAX, time);
 }
 
 /* Returns an event with the time and order to sort by: a slice never ends before it begins. */

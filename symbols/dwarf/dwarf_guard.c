@@ -88,8 +88,7 @@ static size_t own_memory(const struct elf_file *file)
 		unpacked += size;
 		packed += size ? section.header.sh_size : 0;
 	}
-	counted = DWARF_MEMORY_FACTOR *
-		  (file->size - (packed < file->size ? packed : file->size) + unpacked);
+	counted = DWARF_MEMORY_FACTOR * (file->size - MIN(packed, file->size) + unpacked);
 	return counted > file->size + unpacked ? counted - file->size - unpacked : 0;
 }
 
@@ -100,7 +99,7 @@ static size_t memory_left(const struct dwarf_guard *guard)
 
 bool dwarf_guard_allows_memory(struct dwarf_guard *guard, size_t size)
 {
-	size_t own = size < guard->own_left ? size : guard->own_left;
+	size_t own = MIN(size, guard->own_left);
 
 	if (size > memory_left(guard))
 		return false;

@@ -87,7 +87,7 @@ void *demangle_realloc(void *old, size_t size)
 	if (!old)
 		return new;
 	memcpy(&old_size, (char *)old - ALIGNMENT, sizeof(old_size));
-	return memcpy(new, old, old_size < size ? old_size : size);
+	return memcpy(new, old, MIN(old_size, size));
 }
 
 /* The next name has all of it again. */

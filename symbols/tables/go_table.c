@@ -29,7 +29,7 @@ static const char *path_at(struct byte_view texts, uint64_t offset)
 {
 	struct byte_view rest = bytes_from(texts, offset);
 
-	return rest.size && memchr(rest.bytes, 0, rest.size < PATH_MAX ? rest.size : PATH_MAX)
+	return rest.size && memchr(rest.bytes, 0, MIN(rest.size, PATH_MAX))
 		       ? (const char *)rest.bytes
 		       : NULL;
 }
@@ -187,8 +187,7 @@ bool go_table_function(const struct go_table *table, size_t index, uint64_t rang
 static int32_t value_at(struct go_table *table, uint32_t offset, uint64_t begin, uint64_t vaddr)
 {
 	struct byte_view rest = bytes_from(table->values, offset);
-	struct cursor c =
-		cursor_over(rest.bytes, rest.size < table->work ? rest.size : table->work);
+	struct cursor c = cursor_over(rest.bytes, MIN(rest.size, table->work));
 	uint32_t value = UINT32_MAX, change;
 	bool found = false;
 

@@ -56,7 +56,7 @@ static void add_candidate(struct part_search *search, const struct symbol_entry 
 
 static int compare_texts(const char *a, size_t a_length, const char *b, size_t b_length)
 {
-	int order = memcmp(a, b, a_length < b_length ? a_length : b_length);
+	int order = memcmp(a, b, MIN(a_length, b_length));
 
 	return order ?: COMPARE(a_length, b_length);
 }

@@ -318,7 +318,7 @@ static size_t next_stop(const struct look_ahead *ahead, const struct aux_stream 
 
 	if (ahead->cut < aux->cut_count)
 		at = aux->cuts[ahead->cut].at - ahead->aux_begin;
-	return at < ahead->end ? at : ahead->end;
+	return MIN(at, ahead->end);
 }
 
 /* Returns the next time that a TSC packet or an AUX record gives; 0 if there is no such time. */

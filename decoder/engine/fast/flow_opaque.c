@@ -262,7 +262,7 @@ void flow_enter_opaque(struct pt_flow *flow, uint64_t ip, unsigned returns, uint
 bool flow_opaque_feed(struct pt_flow *flow)
 {
 	struct opaque_code *opaque = &flow->opaque;
-	unsigned count = opaque->left < 32 ? opaque->left : 32;
+	unsigned count = MIN(opaque->left, 32);
 	uint64_t bits = 0;
 
 	if (!count)

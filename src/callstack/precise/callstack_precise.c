@@ -215,7 +215,7 @@ static void precise_inherit(struct callstack *base, const struct callstack *pare
 	if (!stack->started)
 		stack->group.since = stack->last_time = stack->group.time = now;
 	else
-		precise_end_frames(stack, now > stack->last_time ? now : stack->last_time);
+		precise_end_frames(stack, MAX(now, stack->last_time));
 	stack->started = true;
 	if (!parent)
 		return;

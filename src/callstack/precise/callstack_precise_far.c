@@ -201,7 +201,7 @@ static size_t find_resumed(struct precise_stack *stack, uint64_t ip)
 	static const int offsets[] = { 0, -TRAP_LENGTH_MAX, 1, TRAP_LENGTH_MAX };
 	size_t at = 0;
 
-	for (size_t i = 0; i < sizeof(offsets) / sizeof(offsets[0]) && !at; i++)
+	for (size_t i = 0; i < COUNT_OF(offsets) && !at; i++)
 		at = frame_list_find(&stack->now, FRAME_BY_RESUME, ip - (uint64_t)offsets[i]);
 	return at;
 }

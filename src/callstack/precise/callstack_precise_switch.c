@@ -87,7 +87,7 @@ static size_t count_common(struct precise_stack *stack, bool *all)
 		if (n < common && n < count &&
 		    a[-1 - (ptrdiff_t)n].symbol == b[-1 - (ptrdiff_t)n].symbol)
 			n++;
-		common = n < common ? n : common;
+		common = MIN(n, common);
 	}
 	return common;
 }
@@ -226,7 +226,7 @@ static void take(struct precise_stack *stack, struct parked_stack *parked, uint1
 	enclose(stack, parked->frames.frames, parked->kept - stack->known, flags);
 	since = stack->jumps;
 	if (!stack->below) {
-		unsigned kept = since.next < JUMP_POINTS ? since.next : JUMP_POINTS;
+		unsigned kept = MIN(since.next, JUMP_POINTS);
 
 		stack->jumps = parked->jumps;
 		for (unsigned i = since.next - kept; i < since.next; i++)

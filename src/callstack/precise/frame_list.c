@@ -192,7 +192,7 @@ size_t frame_list_find(struct frame_list *list, enum frame_key kind, uint64_t va
 	for (uint64_t slack = 0; slack < CALL_LENGTH_MAX && slack <= value; slack++) {
 		size_t found = find_indexed(list, FRAME_BY_NEAR_RETURN, value - slack);
 
-		best = found > best ? found : best;
+		best = MAX(found, best);
 	}
 	return best;
 }

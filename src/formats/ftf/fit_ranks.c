@@ -161,7 +161,7 @@ uint64_t fit_ranks_choose_all(struct fit_ranks *roots, struct fit_ranks **thread
 	for (size_t i = 0; i < count; i++) {
 		uint64_t shortest = fit_ranks_shortest(threads[i]);
 
-		longest = shortest > longest ? shortest : longest;
+		longest = MAX(shortest, longest);
 	}
 	return longest;
 }

@@ -123,7 +123,7 @@ static const struct slice_event *write_record(struct ftf_output *made, const str
 		ftf_complete(ftf->writer, &record, end);
 	} else if (event + 1 < limit && event[1].order == SLICE_ORDER_WHOLE) {
 		end = since_base(made, (++event)->time);
-		ftf_complete(ftf->writer, &record, end > record.time ? end : record.time);
+		ftf_complete(ftf->writer, &record, MAX(end, record.time));
 	} else {
 		record.arg_count = fill_args(ftf, event, args);
 		ftf_begin(ftf->writer, &record);
