@@ -36,17 +36,13 @@ struct error {
 int error_set(struct error *err, enum error_kind kind, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/*
- * The same for a failed system call: appends ": " and the text of errnum.
- * Returns -1 always.
- */
+/* The same for a failed system call: appends ": " and the text of errnum.  Returns -1 always. */
 int error_set_system(struct error *err, int errnum, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * The same for damage at an offset of the input: appends " at offset 0x...".
- * `offset` is in bytes from the start of the input file.
- * Returns -1 always.
+ * The same for damage at an offset of the input: appends " at offset 0x...".  `offset` is in bytes
+ * from the start of the input file.  Returns -1 always.
  */
 int error_set_at(struct error *err, uint64_t offset, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -109,9 +109,8 @@ void memtrace_codec_prepare(struct memtrace_codec *codec);
 void memtrace_codec_release(struct memtrace_codec *codec);
 
 /*
- * Read `count` references that follow the first `common` entries of the
- * backtrace before; at most `limit` entries are kept.
- * Returns 0 with codec->backtrace; -1 if `in` is too short.
+ * Read `count` references that follow the first `common` entries of the backtrace before; at most
+ * `limit` entries are kept.  Returns 0 with codec->backtrace; -1 if `in` is too short.
  */
 int memtrace_codec_read(struct memtrace_codec *codec, struct cursor *in, uint64_t common,
 			unsigned count, size_t limit);
@@ -170,17 +169,15 @@ struct memtrace {
 };
 
 /*
- * Read the first packet of a mapped file (borrowed until close).
- * Returns 0; -1 with err filled: no such file, or of a later version.  The
- * caller calls memtrace_close() in both cases.
+ * Read the first packet of a mapped file (borrowed until close).  Returns 0; -1 with err filled: no
+ * such file, or of a later version.  The caller calls memtrace_close() in both cases.
  */
 int memtrace_open(struct memtrace *trace, const uint8_t *bytes, size_t size, struct diag *diag,
 		  struct error *err);
 
 /*
  * Read the next event, in the order of the file: times of a domain do not go back.  Packets of
- * other processes and damaged packets are skipped and warned about.
- * Returns 1; 0 at the end.
+ * other processes and damaged packets are skipped and warned about.  Returns 1; 0 at the end.
  */
 int memtrace_next(struct memtrace *trace, struct memtrace_event *event);
 

@@ -286,9 +286,8 @@ static uint64_t find_damage(const struct runtime_ring *ring, uint64_t *time)
 }
 
 /*
- * Find the first position at or after `from` from which all messages up to the
- * end are sound, with times that do not go back.
- * Returns it, or ring->end; *time is that of its first message.
+ * Find the first position at or after `from` from which all messages up to the end are sound, with
+ * times that do not go back.  Returns it, or ring->end; *time is that of its first message.
  */
 static uint64_t find_sound(const struct runtime_ring *ring, uint64_t from, uint64_t *time)
 {

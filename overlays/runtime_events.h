@@ -113,10 +113,9 @@ struct runtime_ring {
 };
 
 /*
- * Check the header of a mapped file (borrowed until the last use) and find out
- * which table of phases it uses.  Rings that the file has no room for, and
- * where a ring is damaged, are warned about.
- * Returns 0; -1 with err filled: no such file, or of another version.
+ * Check the header of a mapped file (borrowed until the last use) and find out which table of
+ * phases it uses.  Rings that the file has no room for, and where a ring is damaged, are warned
+ * about.  Returns 0; -1 with err filled: no such file, or of another version.
  */
 int runtime_events_open(struct runtime_events *file, const uint8_t *bytes, size_t size,
 			struct diag *diag, struct error *err);
@@ -135,9 +134,8 @@ bool runtime_ring_start(struct runtime_ring *ring, const struct runtime_events *
 int runtime_ring_next(struct runtime_ring *ring, struct runtime_event *event);
 
 /*
- * Copy the name of the program's event `id`, with a NUL at its end: any bytes,
- * cut at 127.  An event that the file has no name of is called "event ID".
- * Returns its length.
+ * Copy the name of the program's event `id`, with a NUL at its end: any bytes, cut at 127.  An
+ * event that the file has no name of is called "event ID".  Returns its length.
  */
 size_t runtime_events_user_name(const struct runtime_events *file, unsigned id, char name[128]);
 

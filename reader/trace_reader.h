@@ -161,8 +161,7 @@ void trace_reader_seek(struct trace_reader *reader, uint64_t offset);
 int trace_reader_check_magic(struct trace_reader *reader, struct error *err);
 
 /*
- * Read the next record.
- * Returns 1; 0 at the end; -1 with err filled if nothing more can be read.
+ * Read the next record.  Returns 1; 0 at the end; -1 with err filled if nothing more can be read.
  */
 int trace_reader_next(struct trace_reader *reader, struct trace_record *record, struct error *err);
 

@@ -2,9 +2,8 @@
 /*
  * libftf: writes the Fuchsia trace format (FTF, "FXT"), which Perfetto opens.
  *
- * Source of all facts on the format: fuchsia.dev, "Fuchsia trace format", which also
- * names the records and references below.  libftf(3) describes Perfetto's treatment
- * of each record.
+ * Source of all facts on the format: fuchsia.dev, "Fuchsia trace format", which also names the
+ * records and references below.  libftf(3) describes Perfetto's treatment of each record.
  *
  * Two faces:
  *
@@ -157,13 +156,11 @@ struct ftf_clock ftf_tsc_clock(void);
 uint64_t ftf_tsc(void);
 
 /*
- * Start a trace in the file `path`, "-" for standard output: the magic number,
- * one provider, and the clock.  If the path ends in .gz
- * or .zst, the trace is compressed, in a thread of its own.  The bytes go to a
- * temporary file in the same folder, which ftf_close() renames to `path`; pipes and
- * devices are written directly.
- * Returns the writer, owned by the caller until ftf_close() or ftf_abandon();
- * NULL with err (may be NULL) filled, and then nothing was created.
+ * Start a trace in the file `path`, "-" for standard output: the magic number, one provider, and
+ * the clock.  If the path ends in .gz or .zst, the trace is compressed, in a thread of its own.
+ * The bytes go to a temporary file in the same folder, which ftf_close() renames to `path`; pipes
+ * and devices are written directly.  Returns the writer, owned by the caller until ftf_close() or
+ * ftf_abandon(); NULL with err (may be NULL) filled, and then nothing was created.
  */
 struct ftf_writer *ftf_open(const char *path, const struct ftf_options *options,
 			    struct ftf_error *err);
@@ -173,9 +170,8 @@ struct ftf_writer *ftf_open_destination(const struct ftf_destination *to,
 					const struct ftf_options *options, struct ftf_error *err);
 
 /*
- * Write the rest, rename the file to its path, release the writer.
- * Returns 0; -1 with err (may be NULL) filled: the first error, and a file of
- * ftf_open() is removed.
+ * Write the rest, rename the file to its path, release the writer.  Returns 0; -1 with err (may be
+ * NULL) filled: the first error, and a file of ftf_open() is removed.
  */
 int ftf_close(struct ftf_writer *writer, struct ftf_error *err);
 
@@ -259,8 +255,7 @@ void ftf_thread_name(struct ftf_writer *writer, struct ftf_thread thread, struct
 uint64_t ftf_process_new(struct ftf_writer *writer, struct ftf_name name);
 
 /*
- * Returns a new thread of that name in process `pid`: a track of its own,
- * below those made before.
+ * Returns a new thread of that name in process `pid`: a track of its own, below those made before.
  */
 struct ftf_thread ftf_thread_new(struct ftf_writer *writer, uint64_t pid, struct ftf_name name);
 
@@ -324,9 +319,8 @@ static inline struct ftf_arg ftf_arg_string(struct ftf_name name, struct ftf_nam
 /* ---- Events -------------------------------------------------------------- */
 
 /*
- * The fields of all events.  Perfetto sorts by time, equal times in the order of
- * the file; it wants the durations of a thread in program order and at most
- * 512 of them open: the caller ensures both.
+ * The fields of all events.  Perfetto sorts by time, equal times in the order of the file; it wants
+ * the durations of a thread in program order and at most 512 of them open: the caller ensures both.
  */
 struct ftf_event {
 	struct ftf_thread thread;
@@ -390,11 +384,10 @@ struct ftf_templated {
 };
 
 /*
- * Write `count` records, for about an eighth of what ftf_begin(), ftf_complete() and
- * ftf_end() cost.  The templates are of the same writer.
- * Returns whether they were written (with `count` 0, whether they could be).  They
- * cannot be written before the thread's first record, nor once references change because
- * there are too many names or threads: then write them as events.
+ * Write `count` records, for about an eighth of what ftf_begin(), ftf_complete() and ftf_end()
+ * cost.  The templates are of the same writer.  Returns whether they were written (with `count` 0,
+ * whether they could be).  They cannot be written before the thread's first record, nor once
+ * references change because there are too many names or threads: then write them as events.
  */
 bool ftf_write_templates(struct ftf_writer *writer, struct ftf_thread thread,
 			 const struct ftf_templated *records, size_t count);
@@ -470,11 +463,10 @@ void ftf_kernel_object(struct ftf_writer *writer, uint8_t type, const struct ftf
 /* ---- The low face -------------------------------------------------------- */
 
 /*
- * A record is started with its whole header, filled in order, and finished.
- * The header declares its words and a shape its arguments, so that one check of the
- * buffer per record suffices and no record is split between two pieces.  Words or
- * arguments that differ from the declaration (too many, too few, another type) are a
- * sticky error.
+ * A record is started with its whole header, filled in order, and finished.  The header declares
+ * its words and a shape its arguments, so that one check of the buffer per record suffices and no
+ * record is split between two pieces.  Words or arguments that differ from the declaration (too
+ * many, too few, another type) are a sticky error.
  */
 struct ftf_low {
 	uint64_t *at;     /* where the next word goes */
@@ -511,9 +503,8 @@ void ftf_low_set_destination(struct ftf_low *low, const struct ftf_destination *
 void ftf_low_records(struct ftf_low *low, const void *records, size_t size);
 
 /*
- * Flush and release the buffer.  Idempotent, also on zeroed memory.  Later writes are
- * lost, and an error, which another ftf_low_close() returns.
- * Returns 0; -1 with err (may be NULL) filled.
+ * Flush and release the buffer.  Idempotent, also on zeroed memory.  Later writes are lost, and an
+ * error, which another ftf_low_close() returns.  Returns 0; -1 with err (may be NULL) filled.
  */
 int ftf_low_close(struct ftf_low *low, struct ftf_error *err);
 
@@ -547,9 +538,8 @@ static inline size_t ftf_type_words(enum ftf_arg_type type)
 }
 
 /*
- * The arguments of a record, declared: 4 bits of type each from the lowest bit
- * on, their number in the top 4 bits; 0 without arguments.
- * Returns the shape with one more; at most FTF_ARGS_MAX.
+ * The arguments of a record, declared: 4 bits of type each from the lowest bit on, their number in
+ * the top 4 bits; 0 without arguments.  Returns the shape with one more; at most FTF_ARGS_MAX.
  */
 static inline uint64_t ftf_shape_add(uint64_t shape, enum ftf_arg_type type)
 {

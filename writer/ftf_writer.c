@@ -9,12 +9,11 @@
 /*
  * The assignment of a table's few references to any number of keys.
  *
- * FTF refers to strings by 15 bits and to threads by 8, and a reference may be
- * redefined at any time.  If all references are in use, a clock hand reclaims the
- * first that was not used since its last turn (second chance), so frequent keys
- * keep theirs.  A new key is then written inline in the record first, and gets a
- * reference at its next use: a key that is used once takes no reference from
- * others, and costs less.  Keys are dense, so finding one is an array access.
+ * FTF refers to strings by 15 bits and to threads by 8, and a reference may be redefined at any
+ * time.  If all references are in use, a clock hand reclaims the first that was not used since its
+ * last turn (second chance), so frequent keys keep theirs.  A new key is then written inline in the
+ * record first, and gets a reference at its next use: a key that is used once takes no reference
+ * from others, and costs less.  Keys are dense, so finding one is an array access.
  */
 
 #define HAD_REFERENCE 0x80u /* with the misses: the key had a reference before */
@@ -69,9 +68,8 @@ static bool make_room(struct ftf_slots *slots, uint32_t key)
 }
 
 /*
- * Assign a reference to a key without one.  `may_inline`: the record may contain
- * the key's text or ids instead.
- * Returns the reference, which must be (re)defined first; 0: write the key inline, or
+ * Assign a reference to a key without one.  `may_inline`: the record may contain the key's text or
+ * ids instead.  Returns the reference, which must be (re)defined first; 0: write the key inline, or
  * there is no memory, and the trace has an error.
  */
 static uint16_t ftf_slots_assign(struct ftf_slots *slots, uint32_t key, uint32_t record,

@@ -27,22 +27,15 @@ struct compressor;
 
 /*
  * Start a compressor (COMPRESSION_GZIP or _ZSTD) and its thread.  `context` is borrowed until the
- * compressor is closed.
- * Returns the compressor; NULL if there is no memory.
+ * compressor is closed.  Returns the compressor; NULL if there is no memory.
  */
 struct compressor *compressor_open(enum compression compression, compressor_write_fn *write,
 				   void *context);
 
-/*
- * Add a copy of bytes to the stream.
- * Returns 0; the errno of an earlier failure to write.
- */
+/* Add a copy of bytes to the stream.  Returns 0; the errno of an earlier failure to write. */
 int compressor_put(struct compressor *compressor, const uint8_t *bytes, size_t size);
 
-/*
- * Compress the rest, end the stream, release.
- * Returns 0; the errno of a failure to write.
- */
+/* Compress the rest, end the stream, release.  Returns 0; the errno of a failure to write. */
 int compressor_close(struct compressor *compressor);
 
 /* Stop and release; bytes that are not yet written are lost.  NULL is allowed. */

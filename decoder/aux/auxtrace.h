@@ -98,9 +98,8 @@ void aux_seek(const struct aux_stream *aux, uint64_t begin, uint64_t end, struct
 	      struct aux_stream *view);
 
 /*
- * Find the TSC of the first PSB and the time of the last packet, by all kinds of
- * timing packets, in ticks.  Looks at the packets after the last PSB only.
- * Returns false if no PSB has a TSC.
+ * Find the TSC of the first PSB and the time of the last packet, by all kinds of timing packets, in
+ * ticks.  Looks at the packets after the last PSB only.  Returns false if no PSB has a TSC.
  */
 bool aux_seek_extent(const struct aux_stream *aux, const struct pt_info *info, uint64_t *first,
 		     uint64_t *last);

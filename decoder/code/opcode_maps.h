@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * x86 opcode maps, as far as they determine an instruction's length and its kind of branch:
- * which operands follow the opcode, and no mnemonics.  Written after the SDM, volume 2,
- * appendix A ("Opcode Map"), and for newer maps after Intel's "Architecture Instruction Set
- * Extensions Programming Reference" and "Advanced Performance Extensions (APX) Architecture
- * Specification".
+ * x86 opcode maps, as far as they determine an instruction's length and its kind of branch: which
+ * operands follow the opcode, and no mnemonics.  Written after the SDM, volume 2, appendix A
+ * ("Opcode Map"), and for newer maps after Intel's "Architecture Instruction Set Extensions
+ * Programming Reference" and "Advanced Performance Extensions (APX) Architecture Specification".
  *
  * A map that has the same operands for nearly all opcodes is called regular (0F38, 0F3A, and
  * those of VEX, EVEX and XOP): an opcode of it that is not defined yet has a form, too, so

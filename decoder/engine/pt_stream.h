@@ -3,10 +3,9 @@
  * The branches of one AUX stream, in order.
  *
  * Two engines implement this: the fast engine (fast/pt_flow.c), which decodes packets against
- * cached basic blocks and resumes after damage at the next packet with an ip; and libipt's
- * block decoder (libipt/pt_blocks.c), simple and trusted, which resumes at the next PSB.
- * Damage never ends a stream: it becomes a BRANCH_GAP. Every AUX byte is accounted for in the
- * statistics.
+ * cached basic blocks and resumes after damage at the next packet with an ip; and libipt's block
+ * decoder (libipt/pt_blocks.c), simple and trusted, which resumes at the next PSB.  Damage never
+ * ends a stream: it becomes a BRANCH_GAP. Every AUX byte is accounted for in the statistics.
  */
 #ifndef DECODER_ENGINE_PT_STREAM_H
 #define DECODER_ENGINE_PT_STREAM_H
@@ -92,9 +91,8 @@ struct pt_stream_input {
 	bool (*selects)(const void *context, const struct thread *thread, uint64_t ip);
 	const void *context; /* of selects() */
 	/*
-	 * Distance of the PSBs where streams are cut, in bytes (flow_checkpoint.h); 0: the
-	 * best one for one stream.  Cuts may move times within a timing packet.  Fast engine
-	 * only.
+	 * Distance of the PSBs where streams are cut, in bytes (flow_checkpoint.h); 0: the best one
+	 * for one stream.  Cuts may move times within a timing packet.  Fast engine only.
 	 */
 	uint64_t segment;
 	/* Number of other streams that are open at the same time: they share memory. */

@@ -205,8 +205,7 @@ bool stream_follows_switches(const struct pt_info *info)
 }
 
 /*
- * Returns whether entering and leaving user code shows who runs; without branches only time
- * does.
+ * Returns whether entering and leaving user code shows who runs; without branches only time does.
  */
 static bool user_only(const struct pt_stream *stream)
 {

@@ -50,10 +50,9 @@ static inline uint64_t perf_part_size(const struct perf_part *part)
 }
 
 /*
- * Read the record at *position (start with 0) and move past it.
- * Returns 1; 0 at the end.  Nothing after a damaged record of a part can be read: there is a
- * warning with its offset, and reading continues with the next part.  Records with an
- * impossible time are left out, with a warning.
+ * Read the record at *position (start with 0) and move past it.  Returns 1; 0 at the end.  Nothing
+ * after a damaged record of a part can be read: there is a warning with its offset, and reading
+ * continues with the next part.  Records with an impossible time are left out, with a warning.
  */
 int perf_file_next(const struct perf_file *file, uint64_t *position, struct perf_record *record,
 		   struct diag *diag);

@@ -17,9 +17,8 @@ struct perf_input {
 };
 
 /*
- * List the files of an input: of a directory `data`, then `data.0`, `data.1`
- * (perf record --threads).
- * Returns 0; -1 with err filled: it is a directory of something else.
+ * List the files of an input: of a directory `data`, then `data.0`, `data.1` (perf record
+ * --threads).  Returns 0; -1 with err filled: it is a directory of something else.
  */
 int perf_input_list(struct perf_input *input, const char *path, struct arena *arena,
 		    struct error *err);

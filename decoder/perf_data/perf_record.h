@@ -131,8 +131,7 @@ struct perf_sample {
 };
 
 /*
- * Read a sample.
- * Returns 0; -1 if its event is unknown or it is too short for the event's fields.
+ * Read a sample.  Returns 0; -1 if its event is unknown or it is too short for the event's fields.
  */
 int perf_sample_read(const struct perf_file *file, const struct perf_record *record,
 		     struct perf_sample *sample);

@@ -109,10 +109,9 @@ void schedule_begin_program(struct schedule *schedule);
 void schedule_switch(struct schedule *schedule, uint64_t time, uint64_t slack);
 
 /*
- * Settle on one thread for a stream without any timing: the only thread (but
- * idle) that the CPU ran, or the last one of several, in the last epoch of its first program, or
- * if the stream has the `end` of the trace only, of its last one.
- * Returns true if the choice was certain.
+ * Settle on one thread for a stream without any timing: the only thread (but idle) that the CPU
+ * ran, or the last one of several, in the last epoch of its first program, or if the stream has the
+ * `end` of the trace only, of its last one.  Returns true if the choice was certain.
  */
 bool schedule_settle(struct schedule *schedule, bool end);
 

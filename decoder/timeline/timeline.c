@@ -28,10 +28,7 @@ static bool is_used(struct timeline *tl, struct perf_record *record)
 	       (tl->tracepoint_switches && point.kind == SCHED_SWITCH);
 }
 
-/*
- * Sort the records of the history by time.
- * Returns an array of `*count` that the caller frees.
- */
+/* Sort the records of the history by time.  Returns an array of `*count` that the caller frees. */
 static struct record_position *order_records(struct timeline *tl, const struct perf_file *file,
 					     size_t *count)
 {

@@ -7,8 +7,7 @@
 
 /*
  * Convert the recording in a process of its own, and print the functions that the options choose.
- * objdump, if there is one, disassembles, with rights to read files only.
- * Returns the exit status.
+ * objdump, if there is one, disassembles, with rights to read files only.  Returns the exit status.
  */
 int annotate_command(const struct options *options, batch_convert_fn *convert);
 

@@ -86,9 +86,8 @@ static bool has_other_content(const char *path)
 }
 
 /*
- * Check the file for lines ("-": standard output): a file with other content was named
- * by mistake, perhaps a file that only the processes of conversions read.
- * Returns 0; -1 with err filled.
+ * Check the file for lines ("-": standard output): a file with other content was named by mistake,
+ * perhaps a file that only the processes of conversions read.  Returns 0; -1 with err filled.
  */
 static int batch_line_check(const char *path, struct error *err)
 {
@@ -100,9 +99,8 @@ static int batch_line_check(const char *path, struct error *err)
 }
 
 /*
- * Append the object to the file at `path` ("-": standard output) as one line,
- * by one write(), so that lines of several programs do not mix.
- * Returns 0; -1 with err filled.
+ * Append the object to the file at `path` ("-": standard output) as one line, by one write(), so
+ * that lines of several programs do not mix.  Returns 0; -1 with err filled.
  */
 static int batch_line_write(const json_t *line, const char *path, struct error *err)
 {

@@ -16,19 +16,17 @@
 bool batch_wanted(const struct options *options);
 
 /*
- * Convert all inputs.
- * Returns the worst exit status of all: EXIT_FAILED, then EXIT_WITH_GAPS, then EXIT_WHOLE;
- * EXIT_USAGE if outputs cannot be named; 128 + N if signal N ended the batch.
+ * Convert all inputs.  Returns the worst exit status of all: EXIT_FAILED, then EXIT_WITH_GAPS, then
+ * EXIT_WHOLE; EXIT_USAGE if outputs cannot be named; 128 + N if signal N ended the batch.
  */
 int batch_run(const struct options *options, batch_convert_fn *convert);
 
 /*
- * Make a trace of each slow call (--slowest, --slow with -o DIR/).  One process finds the
- * calls in the recording; then one more for each call decodes it with its context, of all threads
- * and CPUs.  Each has its own sandbox, --max-output and --timeout.  DIR gets call-001.ftf, the
- * slowest one, and so on, and the index of all in index.tsv and index.jsonl.
- * Returns the worst exit status of all processes, as batch_run(); 128 + N if signal N ended it,
- * without an index.
+ * Make a trace of each slow call (--slowest, --slow with -o DIR/).  One process finds the calls in
+ * the recording; then one more for each call decodes it with its context, of all threads and CPUs.
+ * Each has its own sandbox, --max-output and --timeout.  DIR gets call-001.ftf, the slowest one,
+ * and so on, and the index of all in index.tsv and index.jsonl.  Returns the worst exit status of
+ * all processes, as batch_run(); 128 + N if signal N ended it, without an index.
  */
 int slow_traces_run(const struct options *options, batch_convert_fn *convert);
 

@@ -83,10 +83,7 @@ struct batch_run {
 	bool stamped;       /* outputs get stamps */
 };
 
-/*
- * Start the process of a job; in the child this does not return.
- * Returns 0; -1 with err filled.
- */
+/* Start the process of a job; in the child this does not return.  Returns 0; -1 with err filled. */
 int batch_process_start(struct batch_process *process, const struct batch_run *run,
 			const struct batch_job *job, struct error *err);
 
@@ -111,9 +108,8 @@ struct stamp {
 };
 
 /*
- * Make the stamp of the options and their inputs, which are read whole.
- * Returns 1; 0 if an input can be read only once, as it is no file or
- * directory; -1 with err filled.
+ * Make the stamp of the options and their inputs, which are read whole.  Returns 1; 0 if an input
+ * can be read only once, as it is no file or directory; -1 with err filled.
  */
 int stamp_make(struct stamp *stamp, const struct options *options, struct error *err);
 

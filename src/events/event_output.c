@@ -435,10 +435,9 @@ static uint64_t switch_events_count(const struct timeline *timeline, const struc
 }
 
 /*
- * Write the selected switches, if the recording has all switches
- * (perf_event_attr.context_switch, or the tracepoint sched_switch), with the priorities of
- * the threads that come: Perfetto takes a thread without for a real-time one.
- * Returns the number without a time, which are not shown.
+ * Write the selected switches, if the recording has all switches (perf_event_attr.context_switch,
+ * or the tracepoint sched_switch), with the priorities of the threads that come: Perfetto takes a
+ * thread without for a real-time one.  Returns the number without a time, which are not shown.
  */
 static uint64_t switch_events_write(const struct perf_record_events *records)
 {

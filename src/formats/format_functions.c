@@ -5,10 +5,9 @@
  * time, and the shortest, median, 99th percentile and longest call.  Times have
  * units, as people read the table; programs read the answer of --json.
  *
- * Of a function that calls itself, the total counts the outermost call only, so
- * no time counts twice in one thread.  Functions of one name are one row.  The
- * median and the percentile are of a histogram: exact below 256 ns, and to one
- * part in 128 above (struct durations).
+ * Of a function that calls itself, the total counts the outermost call only, so no time counts
+ * twice in one thread.  Functions of one name are one row.  The median and the percentile are of a
+ * histogram: exact below 256 ns, and to one part in 128 above (struct durations).
  *
  * If times are unknown, instructions are counted in place of ns.
  */

@@ -3,8 +3,7 @@
  * --format=speedscope: JSON for speedscope (https://www.speedscope.app,
  * file-format-schema.json): an evented profile per thread.
  *
- * Values are ns since the first slice of all threads, so that JavaScript's numbers
- * hold them.
+ * Values are ns since the first slice of all threads, so that JavaScript's numbers hold them.
  */
 
 #include "base/tables/pair_table.h"

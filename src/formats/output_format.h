@@ -2,8 +2,7 @@
 /*
  * The output formats: the needs of each, and the functions that write it.
  *
- * A new format is one file with a `const struct output_format`, and a line in
- * OUTPUT_FORMATS.
+ * A new format is one file with a `const struct output_format`, and a line in OUTPUT_FORMATS.
  */
 #ifndef SRC_FORMATS_OUTPUT_FORMAT_H
 #define SRC_FORMATS_OUTPUT_FORMAT_H

@@ -136,9 +136,7 @@ bool selection_time(struct selection *selection, const char *text);
 void selection_resolve(const struct time_bound *from, const struct time_bound *to, uint64_t begin,
 		       uint64_t end, uint64_t *first, uint64_t *last);
 
-/*
- * Parse "START,STOP", two patterns. Returns false if a pattern is missing.
- */
+/* Parse "START,STOP", two patterns. Returns false if a pattern is missing. */
 bool selection_between(struct selection *selection, const char *text);
 
 /*

@@ -172,9 +172,8 @@ __attribute__((format(printf, 3, 4))) static size_t append(char text[STACK_MAX +
 }
 
 /*
- * Print the whole stack, innermost frame first; what does not fit is cut.  Frames are
- * "function (file:line:begin-end)", or the code of an unknown location.
- * Returns the length.
+ * Print the whole stack, innermost frame first; what does not fit is cut.  Frames are "function
+ * (file:line:begin-end)", or the code of an unknown location.  Returns the length.
  */
 static size_t print_stack(const struct memtrace_trace *trace, const struct memtrace_event *event,
 			  char text[STACK_MAX + 1])

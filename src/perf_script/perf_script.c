@@ -518,9 +518,8 @@ static void feed_line(struct script *script, const char *text, size_t length)
 }
 
 /*
- * Read one line without its newline into `text` of LINE_MAX_BYTES.
- * Returns 1 with *length, the whole line's up to LINE_LIMIT, even if `text` has only the part
- * that fits; 0 at the end.
+ * Read one line without its newline into `text` of LINE_MAX_BYTES.  Returns 1 with *length, the
+ * whole line's up to LINE_LIMIT, even if `text` has only the part that fits; 0 at the end.
  */
 static int read_line(FILE *in, char *text, size_t *length)
 {

@@ -75,10 +75,9 @@ struct perf_script_counts {
 };
 
 /*
- * Read all of `in` and feed the machine; then finish and close every thread's
- * stack.  `counts` may be NULL.
- * Returns 0, or -1 and *err if `in` could not be read; the lines read before
- * are finished all the same.
+ * Read all of `in` and feed the machine; then finish and close every thread's stack.  `counts` may
+ * be NULL.  Returns 0, or -1 and *err if `in` could not be read; the lines read before are finished
+ * all the same.
  */
 int perf_script_convert(FILE *in, const struct perf_script_options *options,
 			struct perf_script_counts *counts, struct error *err);

@@ -22,10 +22,9 @@
 #include "src/report/sandbox_state.h"
 
 /*
- * Enter the sandbox, as --sandbox says.  Called with one thread, before an input
- * is read.  Fills `sandbox`.
- * Returns 0, for off and auto always; -1 with err filled if on was given and not
- * both halves are active.
+ * Enter the sandbox, as --sandbox says.  Called with one thread, before an input is read.  Fills
+ * `sandbox`.  Returns 0, for off and auto always; -1 with err filled if on was given and not both
+ * halves are active.
  */
 int sandbox_enter(struct sandbox *sandbox, const struct options *options, struct error *err);
 
@@ -71,9 +70,8 @@ bool sandbox_opens_devices(const struct options *options);
  */
 
 /*
- * Start the keeper of this process, which uses it from now on (base/io/file_makers.h).
- * Called with one thread.
- * Returns NULL; the reason, a constant, if it could not be started.
+ * Start the keeper of this process, which uses it from now on (base/io/file_makers.h).  Called with
+ * one thread.  Returns NULL; the reason, a constant, if it could not be started.
  */
 const char *keeper_start(const struct options *options);
 

@@ -2,9 +2,8 @@
 /*
  * A sink that passes on the selected slices: calls of some functions with all their callees
  * (--symbol, --dso), from one call to another (--between), inside of slow calls (--within, with
- * src/select/slice_within.h), only the callees of some functions
- * (--from), down to a level (--depth), without some functions (--hide) or short slices
- * (--min-duration).
+ * src/select/slice_within.h), only the callees of some functions (--from), down to a level
+ * (--depth), without some functions (--hide) or short slices (--min-duration).
  *
  * Slices must come in program order and well nested, as from the slice_sorter. When a selected part
  * begins, so do its callers, the open slices, marked as inferred, and as context if functions are

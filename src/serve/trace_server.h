@@ -21,9 +21,8 @@
 struct trace_server;
 
 /*
- * Load the library and take the port.
- * Returns the socket, owned by the caller; -1 with err filled: this build or this system has
- * no libmicrohttpd, or another program has the port.
+ * Load the library and take the port.  Returns the socket, owned by the caller; -1 with err filled:
+ * this build or this system has no libmicrohttpd, or another program has the port.
  */
 int trace_server_listen(struct error *err);
 
@@ -37,9 +36,8 @@ struct trace_server *trace_server_open(int listener, int fd, const char *path, c
 				       struct error *err);
 
 /*
- * Answer requests until the file was sent whole.  There is no limit of time: the browser may
- * ask its user first.
- * Returns 0; -1 with err filled.
+ * Answer requests until the file was sent whole.  There is no limit of time: the browser may ask
+ * its user first.  Returns 0; -1 with err filled.
  */
 int trace_server_run(struct trace_server *server, struct error *err);
 
@@ -50,9 +48,8 @@ void trace_server_close(struct trace_server *server);
 
 /*
  * Connect to the host of a page, by its origin (viewer_page_origin()), for at most three seconds.
- * Nothing is sent.
- * Returns NULL if it can be reached, or this host cannot know: its browsers use a proxy; else the
- * reason, constant.
+ * Nothing is sent.  Returns NULL if it can be reached, or this host cannot know: its browsers use a
+ * proxy; else the reason, constant.
  */
 const char *page_reach(const char *origin);
 

@@ -20,10 +20,9 @@
 #define VIEWER_PAGE_ORIGIN_MOST 300
 
 /*
- * Read the origin of a page's address, as browsers write it (RFC 6454, 6.2): in lower case,
- * without the scheme's own port and the path.
- * Returns false if the address is not http://HOST or https://HOST, with a port, a path and a
- * query perhaps, all in ASCII.
+ * Read the origin of a page's address, as browsers write it (RFC 6454, 6.2): in lower case, without
+ * the scheme's own port and the path.  Returns false if the address is not http://HOST or
+ * https://HOST, with a port, a path and a query perhaps, all in ASCII.
  */
 bool viewer_page_origin(const char *address, char origin[VIEWER_PAGE_ORIGIN_MOST]);
 

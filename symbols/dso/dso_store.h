@@ -147,8 +147,7 @@ bool dso_is_entry(const struct dso *dso, uint64_t file_offset);
  * Find the symbol that covers a byte of the file.  `*offset` gets the distance in bytes from the
  * symbol's start.  Where several symbols cover it, the choice is perf's (tools/perf/util/symbol.c,
  * choose_best_symbol).  If no symbol covers it, the unnamed function's (tables/code_starts.h) is
- * returned.
- * Returns the symbol, or the dso's SYMBOL_FILE symbol if there is no function, either
+ * returned.  Returns the symbol, or the dso's SYMBOL_FILE symbol if there is no function, either
  * (then *offset is 0).  Never NULL.
  */
 const struct symbol *dso_borrow_symbol(struct dso *dso, uint64_t file_offset, uint64_t *offset);
@@ -244,9 +243,8 @@ struct inlined_code {
 };
 
 /*
- * Find the inlined calls at a byte of the file, by its debug information.
- * Calls compare by pointer and live until dso_store_close().
- * Returns false if no function is known there.
+ * Find the inlined calls at a byte of the file, by its debug information.  Calls compare by pointer
+ * and live until dso_store_close().  Returns false if no function is known there.
  */
 bool dso_find_inlined(struct dso *dso, uint64_t file_offset, struct inlined_code *code);
 

@@ -80,8 +80,7 @@ struct line_statement {
 
 /*
  * Call `add` for the statements of a unit in the order of their addresses, the order of the table
- * where these are equal.
- * Returns 0, or -1 (ERROR_FORMAT) if the unit's line table is damaged.
+ * where these are equal.  Returns 0, or -1 (ERROR_FORMAT) if the unit's line table is damaged.
  */
 int line_table_list(struct line_table *table, Dwarf_Die *unit,
 		    void (*add)(void *context, const struct line_statement *statement),

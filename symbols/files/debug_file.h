@@ -37,11 +37,10 @@ bool debug_file_open_shared(const struct debug_request *request, const char *pat
 			    const uint8_t *id, size_t id_size, struct elf_file *shared);
 
 /*
- * Open the package of a file's split units (DWARF 5, 7.3.5): FILE.dwp beside the
- * file of code or its debug file (at `debug_path`, or NULL), then below the
- * directories of debug files by build id and by path, as gdb looks for it.
- * Only the ids of its units show whether it belongs to this program.
- * Returns true if it is open.
+ * Open the package of a file's split units (DWARF 5, 7.3.5): FILE.dwp beside the file of code or
+ * its debug file (at `debug_path`, or NULL), then below the directories of debug files by build id
+ * and by path, as gdb looks for it.  Only the ids of its units show whether it belongs to this
+ * program.  Returns true if it is open.
  */
 bool debug_file_open_package(const struct debug_request *request, const char *debug_path,
 			     struct elf_file *package);

@@ -35,9 +35,8 @@ void range_map_build(struct range_map *map, const void *ranges, size_t stride, s
 void range_map_release(struct range_map *map);
 
 /*
- * Find the piece around an address; [*begin, *end) gets its bounds, 0 before the first
- * piece and UINT64_MAX after the last one.
- * Returns the index of the range that holds there, or RANGE_NONE.
+ * Find the piece around an address; [*begin, *end) gets its bounds, 0 before the first piece and
+ * UINT64_MAX after the last one.  Returns the index of the range that holds there, or RANGE_NONE.
  */
 uint32_t range_map_find(const struct range_map *map, uint64_t address, uint64_t *begin,
 			uint64_t *end);
@@ -75,10 +74,9 @@ void name_ranges_release(struct name_ranges *names);
 bool name_ranges_read_perf(struct name_ranges *names, const char *path);
 
 /*
- * Read a list of kernel symbols, "ADDRESS TYPE NAME" and perhaps a module's name
- * in brackets (kernel/kallsyms.c); only code counts.  Each reaches to the next.
- * Returns false if it is missing, or has no addresses: the kernel shows zeros to
- * users without the right to read them.
+ * Read a list of kernel symbols, "ADDRESS TYPE NAME" and perhaps a module's name in brackets
+ * (kernel/kallsyms.c); only code counts.  Each reaches to the next.  Returns false if it is
+ * missing, or has no addresses: the kernel shows zeros to users without the right to read them.
  */
 bool name_ranges_read_kallsyms(struct name_ranges *names, const char *path);
 

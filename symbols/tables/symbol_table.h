@@ -99,9 +99,8 @@ void symbol_parts_find(struct symbol_table *table, const uint32_t *sources, size
 void symbol_parts_add_labels(struct symbol_table *table);
 
 /*
- * Find the function of the part that begins at an address; of a part of a part that of
- * the outer one.
- * Returns true and fills *function, where the function begins; false if no part begins there.
+ * Find the function of the part that begins at an address; of a part of a part that of the outer
+ * one.  Returns true and fills *function, where the function begins; false if no part begins there.
  */
 bool symbol_parts_function(const struct symbol_table *table, uint64_t part, uint64_t *function);
 
@@ -109,10 +108,9 @@ bool symbol_parts_function(const struct symbol_table *table, uint64_t part, uint
 bool symbol_table_is_complete(const struct elf_file *file);
 
 /*
- * Read the tables of an open file, and, if it has no .symtab, that of its debug
- * file (may be NULL).  Both must outlive the symbol table.
- * Returns 0, or -1 (ERROR_FORMAT) if a table is damaged: then the table has the
- * symbols that could be read.
+ * Read the tables of an open file, and, if it has no .symtab, that of its debug file (may be NULL).
+ * Both must outlive the symbol table.  Returns 0, or -1 (ERROR_FORMAT) if a table is damaged: then
+ * the table has the symbols that could be read.
  */
 int symbol_table_load(struct symbol_table *table, const struct elf_file *file,
 		      const struct elf_file *debug, struct error *err);

@@ -5,12 +5,11 @@
  *
  * A flow that passes a PSB forgets state that the PSB restates or ends, like a flow that begins
  * there: the stack of compressed returns (SDM volume 3, "RET Compression": only calls since the
- * last PSB count), how fast CYC ticks, times estimated ahead of the PSB's own, and whether a
- * branch was emitted since tracing began: the next one is.  It does so at every PSB, so that the
- * result does not depend on where the stream is cut (aux_window.h).  The checkpoint has the rest. A
- * flow that begins at the cut guesses it from the PSB's header (SDM volume 3, "PSB+") and the
- * timeline; the checkpoint of the flow that decoded up to the cut shows whether the guess was
- * right.
+ * last PSB count), how fast CYC ticks, times estimated ahead of the PSB's own, and whether a branch
+ * was emitted since tracing began: the next one is.  It does so at every PSB, so that the result
+ * does not depend on where the stream is cut (aux_window.h).  The checkpoint has the rest. A flow
+ * that begins at the cut guesses it from the PSB's header (SDM volume 3, "PSB+") and the timeline;
+ * the checkpoint of the flow that decoded up to the cut shows whether the guess was right.
  */
 #ifndef DECODER_ENGINE_FAST_FLOW_CHECKPOINT_H
 #define DECODER_ENGINE_FAST_FLOW_CHECKPOINT_H

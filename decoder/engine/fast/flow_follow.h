@@ -258,8 +258,7 @@ static inline bool follow_return(struct pt_flow *flow, struct flow_cursor *curso
 }
 
 /*
- * Returns the block at the target of an indirect branch, and brings it into view; NULL: not
- * cached.
+ * Returns the block at the target of an indirect branch, and brings it into view; NULL: not cached.
  */
 static inline struct basic_block *find_target_block(struct pt_flow *flow,
 						    const struct basic_block *block, uint64_t to)

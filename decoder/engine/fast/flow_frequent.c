@@ -52,8 +52,7 @@ static inline unsigned count_full_tnts(uint64_t bytes)
 }
 
 /*
- * Returns the bits of the first `count` of 8 bytes, which are full TNTs; the oldest is the
- * highest.
+ * Returns the bits of the first `count` of 8 bytes, which are full TNTs; the oldest is the highest.
  */
 static inline uint64_t join_full_tnts(uint64_t bytes, unsigned count)
 {

@@ -87,9 +87,7 @@ static enum proof leads_by_near_branch(struct pt_flow *flow, const struct return
 	return to == first ? POSSIBLE : IMPOSSIBLE;
 }
 
-/*
- * All bits are used, and a branch without one is next.  Returns whether it leads to the packet.
- */
+/* All bits are used, and a branch without one is next.  Returns whether it leads to the packet. */
 static enum proof leads_to(struct pt_flow *flow, const struct return_trial *trial, uint64_t from,
 			   const struct insn *insn)
 {

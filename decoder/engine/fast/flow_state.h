@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The fast engine's state, which its files share; pt_flow.c has the table of packets'
- * effects.  Private to the engine.
- * Its files are a chain; each includes only those before it: flow_state, flow_window and
- * flow_code, emulated_ptwrite, flow_step with flow_cached.c, flow_counted.c and flow_opaque.c,
- * flow_checkpoint, flow_packets, flow_frequent, pt_flow, flow_segments.
+ * The fast engine's state, which its files share; pt_flow.c has the table of packets' effects.
+ * Private to the engine.  Its files are a chain; each includes only those before it: flow_state,
+ * flow_window and flow_code, emulated_ptwrite, flow_step with flow_cached.c, flow_counted.c and
+ * flow_opaque.c, flow_checkpoint, flow_packets, flow_frequent, pt_flow, flow_segments.
  */
 #ifndef DECODER_ENGINE_FAST_FLOW_STATE_H
 #define DECODER_ENGINE_FAST_FLOW_STATE_H
@@ -188,9 +187,8 @@ static inline void flow_count_bytes(struct pt_flow *flow, uint64_t offset)
 }
 
 /*
- * Apply the mode of the last MODE.Exec at a new ip.  Code beyond 4 GiB is always 64-bit code,
- * even if a damaged packet says otherwise (SDM volume 1, "Memory Organization in 64-Bit
- * Mode").
+ * Apply the mode of the last MODE.Exec at a new ip.  Code beyond 4 GiB is always 64-bit code, even
+ * if a damaged packet says otherwise (SDM volume 1, "Memory Organization in 64-Bit Mode").
  */
 static inline void flow_apply_mode(struct pt_flow *flow)
 {

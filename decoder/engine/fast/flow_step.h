@@ -77,8 +77,7 @@ bool flow_reaches(struct pt_flow *flow, uint64_t ip);
 bool flow_at_vm_entry(struct pt_flow *flow);
 
 /*
- * The trace does not fit the code at ip (0: unknown): emit a gap, and wait for a packet with
- * an ip.
+ * The trace does not fit the code at ip (0: unknown): emit a gap, and wait for a packet with an ip.
  */
 void flow_fail(struct pt_flow *flow, enum gap_reason reason, uint64_t ip);
 

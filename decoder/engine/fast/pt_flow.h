@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes streams of the fast engine, and flows that decode segments of them.  Private to the
- * engine.
+ * Makes streams of the fast engine, and flows that decode segments of them.  Private to the engine.
  */
 #ifndef DECODER_ENGINE_FAST_PT_FLOW_H
 #define DECODER_ENGINE_FAST_PT_FLOW_H

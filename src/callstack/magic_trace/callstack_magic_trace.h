@@ -28,8 +28,7 @@
 #include "src/callstack/callstack.h"
 
 /*
- * Returns a new machine, owned by the caller, released by
- * callstack_machine_close().  Never NULL.
+ * Returns a new machine, owned by the caller, released by callstack_machine_close().  Never NULL.
  */
 struct callstack_machine *callstack_magic_trace_open(const struct callstack_options *options);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --split: one trace in several files, each complete in itself: out.000.ftf,
- * out.001.ftf, ...
+ * --split: one trace in several files, each complete in itself: out.000.ftf, out.001.ftf, ...
  *
  * All threads are cut at the same time.  Slices that are open at a cut end in one part
  * and begin again in the next one, with SLICE_CONTINUED.  A part lasts until the next
