@@ -96,13 +96,13 @@ any_number() { # STDIN WORDS...
 }
 
 symfs=--symfs=in
-# The first command has every fourth fault; of the others each has every 16th, by turns.
+# The first command has every sixth fault, each of the others every 24th, by turns.
 conversion() { # WHAT FUNCTION STDIN WORDS...
 	tap_check "$@"
-	[ "$LONG" ] || step=16 first=$((first % 16 + 1))
+	[ "$LONG" ] || step=24 first=$((first % 24 + 1))
 }
 conversions() { # FUNCTION WHAT
-	step=4 first=1
+	step=6 first=1
 	[ -z "$LONG" ] || step=1
 	conversion "$2" "$1" stdin -q $symfs in/perf.data -o out/x.ftf
 	conversion "$2, compressed" "$1" stdin -q $symfs in/perf.data -o out/x.ftf.gz

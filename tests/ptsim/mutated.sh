@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Recordings whose trace is damaged at random (tests/support/mutate_aux.c):
-# 32 of them, 1,000 with LONG=1.  Both engines must find the same branches in every
+# 16 of them, 1,000 with LONG=1.  Both engines must find the same branches in every
 # part that both call sound, and threads must find what one finds in all of it.
 . "$top_srcdir/tests/support/tap.sh"
 ptsim=$top_builddir/tests/ptsim/ptsim
@@ -10,7 +10,7 @@ program=$top_builddir/ptrace2ftf
 programs=$top_builddir/tests/programs
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-count=32
+count=16
 [ -z "${LONG-}" ] || count=1000
 
 "$ptsim" record --psb-period=512 -o "$work/0" -- "$programs/recursion" >/dev/null 2>"$work/messages" ||

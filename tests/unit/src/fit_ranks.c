@@ -37,7 +37,7 @@ static uint64_t duration_of(int kind, unsigned i)
 
 START_TEST(of_any_durations_and_depths_between_half_and_all_of_the_limit_stay)
 {
-	for (unsigned limit = 1; limit <= SLICES + 1; limit += 1 + limit / 50) {
+	for (unsigned limit = 1; limit <= SLICES + 1; limit += 1 + limit / 10) {
 		uint64_t stay;
 
 		for (unsigned i = 0; i < SLICES; i++)
