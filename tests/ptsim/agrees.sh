@@ -79,8 +79,8 @@ flow() { # LIST: without marks and resumptions, which each decoder places in its
 	grep -Ev ' (gap|resume|ovf|ovfend|lost|lostend) ' "$1"
 }
 
-# Nothing is invented, and what is missing was lost; but direct branches beside
-# a lost stretch have no packet to prove them.
+# No branch is invented, and each missing branch was lost, except direct branches beside
+# a lost stretch, which no packet proves.
 we_agree_outside_losses() {
 	read_ours || return 1
 	flow "$work/truth" >"$work/all"
@@ -110,7 +110,7 @@ we_give_the_end() {
 	[ "$(wc -l <"$work/ours")" -gt 1000 ] && same "$work/end" "$work/ours"
 }
 
-# Several windows of 1 MiB, and pieces and packets that straddle their borders.
+# The trace fills several windows of 1 MiB; pieces and packets straddle their borders.
 we_find_every_copy() { # BYTES
 	copies=$(($1 / $(sed -n 's/.*branches, \([0-9]*\) bytes.*/\1/p' "$work/messages") + 1))
 	found=$("$program" --format=none "$work/perf.data" 2>&1 | sed -n 's/.*: \([0-9]*\) branches.*/\1/p')
@@ -152,7 +152,7 @@ check_losses() { # TITLE OPTIONS... -- PROGRAM ARGS
 	tap_check "$title: both engines agree" engines_agree
 }
 
-# Static programs where the loader is not the point: a third of the instructions.
+# Static programs execute a third of the instructions, as nothing is linked at run time.
 selection() {
 	check_libipt "recursion" -- "$static/recursion"
 	check_libipt "recursion, CYC" --cyc --seed=7 -- "$static/recursion"
@@ -161,7 +161,7 @@ selection() {
 	check_libipt "indirect calls, long TNT" --long-tnt --psb-period=2048 -- "$static/indirect"
 	check_libipt "longjmp, no MTC" --no-mtc -- "$static/longjmp"
 	check "plug-ins at one address" --inodes -- "$programs/plugins"
-	# libipt does not pop its stack at uncompressed returns, so these are not for it.
+	# Not for libipt's decoder, which does not pop its stack at uncompressed returns.
 	check "coroutines, CYC" --cyc --cpus=2 -- "$static/coroutines"
 	check "signals" --cpus=2 --seed=5 -- "$static/signals"
 	check "threads, CYC, 2 CPUs" --cpus=2 --cyc --seed=7 --quantum=3000 -- "$static/threads"
@@ -186,7 +186,7 @@ everything() {
 	for options in "" "--cyc" "--no-mtc" "--no-retcomp" "--long-tnt --psb-period=2048" \
 		"--per-thread --cyc" "--cpus=4 --quantum=2000 --cyc" "--mtc-period=9"; do
 		for name in recursion tail indirect longjmp plugins coroutines signals threads family except; do
-			# With a time at each PSB or every 20 us only, perf cannot know
+			# With a time only at each PSB, or every 20 us, perf cannot know
 			# which code was mapped when.
 			case $name$options in
 			plugins--no-mtc | family--no-mtc | family--mtc-period=9) perf= ;;

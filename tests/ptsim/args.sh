@@ -23,7 +23,7 @@ called_from() {
 callers() {
 	called_from >"$work/expected"
 	sed -n 's/.* address=0x\([0-9a-f]*\) .*caller=\([^ ]*\).*/\1 \2/p' "$work/full" | sort -u >"$work/ours"
-	# A function that was jumped to by a tail call has its slice's call, and is no call's target.
+	# A tail call jumps to a function, which so is no call's target; its slice has the caller's call.
 	cut -d ' ' -f 1 "$work/expected" | sort -u | join "$work/ours" - >"$work/direct"
 	[ "$(wc -l <"$work/expected")" -gt 20 ] && diff "$work/expected" "$work/direct"
 }
@@ -33,7 +33,7 @@ else
 	tap_skip "full: the caller is the line that addr2line gives for the call" "no addr2line"
 fi
 
-# perf prints "IPC: n (instructions/cycles)" of what it counted since the last time.
+# perf prints "IPC: n (instructions/cycles)", counted since the last IPC.
 perf_totals() {
 	perf script -i "$work/perf.data" --itrace=b -F ip,ipc 2>/dev/null |
 		sed -n 's/.*(\([0-9]*\)\/\([0-9]*\)).*/\1 \2/p' | awk '{ i += $1; c += $2 } END { print i, c }'
@@ -49,7 +49,7 @@ totals() {
 	perf_totals >>"$work/sums"
 	true_instructions >>"$work/sums"
 	cat "$work/sums"
-	# Cycles between the last branch and the end of the trace have no branch to count them.
+	# Cycles between the last branch and the end of the trace belong to no branch.
 	# perf prints no instructions of the branches after the last CYC packet; we count all that
 	# were executed.
 	awk '{ i[NR] = $1; c[NR] = $2 }
@@ -63,7 +63,7 @@ else
 	tap_skip "full: instructions and cycles of the outermost slice are what perf counts" "no perf"
 fi
 
-# Without CYCs TNTs follow each other: then the flow takes many decisions at once, in paths.
+# Without CYC packets, TNT packets follow each other, and the decoder takes many decisions at once.
 executed() { # PROGRAM
 	"$ptsim" record --truth="$work" -o "$work/mtc" -- "$programs/$1" >/dev/null 2>&1
 	"$program" -q --args=full --format=slices "$work/mtc" |
@@ -124,7 +124,7 @@ line_only() {
 }
 tap_check "line: full has the same and more" line_only
 
-# The program's own functions call each other by jumps only; what starts it has some, too.
+# The program's functions call each other by jumps only; start-up code has more jumps.
 true_tail_calls() {
 	"$ptsim" record --cpus=2 --truth="$work" -o "$work/tail" -- "$programs/tail" >/dev/null || return 1
 	nm -S "$programs/tail" | awk '$4 ~ /^(even|odd|finish)$/' >"$work/functions"
@@ -161,7 +161,7 @@ flows() {
 }
 tap_check "flows: an arrow for each tail call, in the slices of both functions, which stay the same" flows
 
-# What is left out has no arrow, and each part and each cut file has whole ones.
+# A slice that is left out has no arrow; in each part and each cut file, arrows are whole.
 flows_of_parts() {
 	arrows --hide=finish && grep -q '^even odd$' "$work/arrows" && ! grep finish "$work/arrows" &&
 		arrows --hide=odd && grep -q '^even even$' "$work/arrows" && ! grep odd "$work/arrows" &&

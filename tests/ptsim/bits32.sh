@@ -31,7 +31,7 @@ tap_check "the true stacks, MTC" same_stacks 700 --seed=3
 tap_check "the true stacks, CYC" same_stacks 400 --cyc --seed=4 --interrupts=50
 tap_check "the true stacks, each instruction stepped" same_stacks 400 --cyc --seed=4 --single-step
 
-# By the truth's addresses: what the vdso executes is syscall or sysenter.
+# By the truth's addresses: the vdso executes syscall or sysenter.
 system_calls_are_int() {
 	awk '$6 == "syscall" && length($7) < 8 { print $7 }' "$work/truth.branches" >"$work/truth.int"
 	"$program" -q --vdso="$work/vdso" --format=branches "$work/perf.data" >"$work/branches" &&
@@ -40,7 +40,7 @@ system_calls_are_int() {
 }
 tap_check "as a branch int \$0x80 is int, as perf prints it" system_calls_are_int
 
-# By the code in front of int $0x80, and through the vdso, whose caller has the number.
+# The number is in the code before int $0x80, or in the code that calls the vdso.
 names_are_known() {
 	"$program" -q --vdso="$work/vdso" --format=slices "$work/perf.data" | sed -n 's/.*\(\[syscall.*\]\).*/\1/p' |
 		sort | uniq -c | sed 's/^ *//' >"$work/called"

@@ -19,13 +19,13 @@ compare() { # OPTIONS...
 	status=$?
 }
 
-# "FUNCTION CALLS INSTRUCTIONS" of a version, with those of callees.
+# Print "FUNCTION CALLS INSTRUCTIONS" of a version; instructions include the callees'.
 true_counts() { # VERSION
 	awk '$5 !~ /^\[/ { sub("insns=", "", $NF); all[$5] += $NF; calls[$5]++ }
 		END { for (f in calls) print f, calls[f], all[f] }' "$work/$1/truth.counts" | sort
 }
-# The same of the JSON, of functions that are not recursive; own instructions of all are the
-# outermost function's with its callees.
+# The same of the JSON, for functions that are not recursive. The own instructions of all functions
+# add up to those of the outermost function and its callees.
 our_counts() { # SIDE
 	python3 - "$1" "$work/json" <<-'END' | sort
 		import json, sys
@@ -98,7 +98,7 @@ limits() {
 }
 tap_check "--fail-if: status 3 if a sum, or a function with its callees, grew by more" limits
 
-# A gate must not pass because what it guards has gone.
+# A gate must not pass because the guarded function no longer runs.
 guards_nothing() {
 	for metric in insns self calls time; do
 		for glob in removed 'remove*' '*d'; do
@@ -136,7 +136,7 @@ stacks() {
 }
 tap_check "-f folded: each stack once, with both times" stacks
 
-# An option of one side: B's files are elsewhere.
+# B's files are elsewhere, so the option is for B only.
 sides() {
 	mkdir -p "$work/root"
 	compare -q --symfs-b="$work/root"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# How a recording by ptsim ends by a signal, which leaves what was recorded, as perf record does.
+# A signal ends a recording by ptsim, which keeps the trace up to then, as perf record does.
 . "$top_srcdir/tests/support/tap.sh"
 ptsim=$top_builddir/tests/ptsim/ptsim
 [ -x "$ptsim" ] || tap_skip_all "ptsim is not built: libzydis-dev is not installed"

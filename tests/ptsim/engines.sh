@@ -1,20 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Programs with JIT compilers, with the code that they made and without it: the calls of functions
-# that have names are as many as the script makes, and have the callers that the stack pointers show.
+# Programs with JIT compilers, with and without the generated code: functions with names are called
+# as often as the script calls them, by the callers that the stack pointers show.
 . "$top_srcdir/tests/support/tap.sh"
 ptsim=$top_builddir/tests/ptsim/ptsim
 program=$top_builddir/ptrace2ftf
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-# The linker's own stack is of no interest here.
+# Link at the start, to keep the dynamic linker out of the stacks.
 export LD_BIND_NOW=1
 
 "$ptsim" record -o perf.data -- "$top_builddir/tests/programs/static/tail" >/dev/null 2>messages ||
 	tap_skip_all "programs cannot be traced here: $(cat messages)"
 
-# Prints each slice that has a name with those around it: code of stripped files has none.
+# Print each named slice with the slices around it. Code of stripped files has no names.
 chains() { # SLICES
 	awk '{ name = $5
 		for (i = 6; i <= NF && $i !~ /^address=0x/; i++) name = name " " $i
@@ -77,7 +77,7 @@ else
 	tap_check "without its code" of_lua without_its_code
 fi
 
-# qsort() calls a stub that jumps into the interpreter, which is active below.
+# qsort() calls a stub that jumps into the interpreter, which is also qsort()'s caller.
 cat >callback.lua <<"END"
 jit.off()
 local ffi = require("ffi")
@@ -98,12 +98,12 @@ else
 	tap_check "LuaJIT, which C code calls back" of_callbacks
 fi
 
-# grep calls the code that PCRE made for each line, and then for the rest.
+# grep calls PCRE's code for each line, and again for the rest of the line.
 of_grep() {
 	"$@" && matched=$(grep -c '^pcre2_jit_match_8 ' mine) && echo "$matched of $(wc -l <out)" &&
 		[ "$(wc -l <out)" -eq 60 ] && [ "$matched" -ge 60 ]
 }
-# `make check` has LuaJIT, which takes less to record.
+# In `make check`, LuaJIT is enough.
 [ -n "$LONG" ] || tap_done
 seq 60 | sed 's/$/ abcabcabd x/' >lines
 if ! echo x | grep -qP x 2>/dev/null || ! record grep -P '([a-c]+)d\s(?=x)' lines; then

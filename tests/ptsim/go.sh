@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Go programs: goroutines that grow their stacks, wait for each other, are stopped by signals, and
-# recover from panics.  Each function has the callers that its source has.
+# Go programs: goroutines grow their stacks, wait for each other, are stopped by signals, and
+# recover from panics. Each function has its callers in the source.
 . "$top_srcdir/tests/support/tap.sh"
 . "$top_srcdir/tests/support/stack_rules.sh"
 ptsim=$top_builddir/tests/ptsim/ptsim
@@ -90,7 +90,8 @@ GOCACHE=$work/cache GOFLAGS=-mod=mod go build -o "$work/program" "$work/main.go"
 "$ptsim" record -o "$work/perf.data" -- "$top_builddir/tests/programs/static/tail" >/dev/null 2>"$work/messages" ||
 	tap_skip_all "programs cannot be traced here: $(cat "$work/messages")"
 
-# The next of the program's functions around each of them; no signal's handler is between.
+# Check the caller of each of the program's functions: the next of these functions around it, without
+# a signal's handler between them.
 has_its_callers() { # PROGRAM [SETTING]
 	"$ptsim" record -o "$work/perf.data" -- ${2+env "$2"} "$1" 2>"$work/messages" ||
 		{ cat "$work/messages"; return 1; }

@@ -26,7 +26,7 @@ summary() {
 		  if (unit == "us") factor = 1e3; else if (unit == "ms") factor = 1e6; else if (unit == "s") factor = 1e9
 		  printf "%.0f\n", text * factor }'
 }
-# The nearest rank of the sorted times; ours are to one part in 128 below.
+# The nearest rank of the sorted times; ours are lower by at most one part in 128.
 quantiles_are_those_of_the_slices() {
 	summary "$work/all" >"$work/ours"
 	awk '{ t[NR] = $1; sum += $1 }
@@ -34,7 +34,7 @@ quantiles_are_those_of_the_slices() {
 		END { print NR; print sum; print t[1]; print rank(500); print rank(900); print rank(990); print rank(999); print t[NR] }' \
 		"$work/times" >"$work/expected"
 	paste "$work/ours" "$work/expected"
-	# The total has three decimals of its unit.
+	# The total is printed with three decimals.
 	paste "$work/ours" "$work/expected" | awk '
 		$1 > $2 * 1.001 || $1 < $2 * 127 / 128 - 1 { wrong = 1 } END { exit wrong || NR != 8 }'
 }
@@ -57,7 +57,7 @@ buckets_hold_what_they_say() {
 }
 tap_check "each bucket has the calls from its time up to the next one's" buckets_hold_what_they_say
 
-# Each example is a call: its window, decoded, has the whole slice.
+# Each example is a call, and a conversion of its window contains the whole slice.
 examples() {
 	tail -n +3 "$work/all" | sed -n 's/.*\(--time=.*\)$/\1/p' | tail -n 2 >"$work/windows"
 	while read -r window; do

@@ -11,7 +11,7 @@ trap 'rm -rf "$work"' EXIT
 "$ptsim" record -o "$work/perf.data" -- "$programs/tail" >/dev/null 2>"$work/messages" ||
 	tap_skip_all "programs cannot be traced here: $(cat "$work/messages")"
 
-# After an interrupt many calls share one nanosecond, and slices of one time are ordered by depth.
+# After an interrupt, many calls share one nanosecond; slices of one time are ordered by depth.
 # By the source: work() has twice() with two add(), then early(), which calls or does not.
 nests_as_in_the_source() {
 	"$ptsim" record --cyc --interrupts=0 -o "$work/perf.data" -- "$programs/inlined" \
@@ -31,7 +31,7 @@ nests_as_in_the_source() {
 	}' "$work/slices"
 }
 
-# What is not inlined is there as often, and as often on top of each other.
+# Functions that are not inlined have as many slices as without --inline, at the same depths.
 functions() {
 	awk '{
 		parent[$1, $2] = $0 ~ /inlined=true/ ? parent[$1, $2 - 1] : $5
@@ -48,8 +48,8 @@ keeps_functions() { # PROGRAM
 	functions "$work/slices" | diff "$work/expected" -
 }
 
-# Real functions have the same times and instructions; inlined calls divide the caller's own.  All have as
-# many cycles together, whose shares are finer with --inline: there are more events between CYC packets.
+# Other functions have the same times and instructions; inlined calls divide the caller's own. The sum
+# of cycles is the same; shares are finer with --inline, which has more events between CYC packets.
 keeps_costs() { # PROGRAM
 	"$ptsim" record --cyc -o "$work/perf.data" -- "$programs/$1" >/dev/null 2>&1 || return 1
 	for option in --args=full --inline; do
@@ -68,7 +68,7 @@ keeps_costs() { # PROGRAM
 	test ! -s "$work/difference"
 }
 
-# NAME ADDRESS of each instruction: of the innermost function, as addr2line knows it.
+# Print "NAME ADDRESS" of each instruction: the innermost function, by addr2line.
 name_instructions() {
 	objdump -d "$programs/inlined" | sed -n 's/^ *\([0-9a-f]*\):.*/\1/p' >"$work/addresses"
 	addr2line -a -i -f -e "$programs/inlined" <"$work/addresses" |

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Programs that write code while ptsim records them: with a jitdump the code
-# decodes and has names, with a perf-PID.map it has names.
+# Programs that write code while ptsim records them. A jitdump has the code and its
+# names, a perf-PID.map the names.
 . "$top_srcdir/tests/support/tap.sh"
 ptsim=$top_builddir/tests/ptsim/ptsim
 program=$top_builddir/ptrace2ftf
@@ -28,7 +28,7 @@ without_its_jitdump() {
 	[ $? -eq 2 ] && ! grep -q jit_outer "$work/slices"
 }
 
-# A page of code without a name has its address as name, and is no function.
+# A page of code without a name is shown by its address, and not as a function.
 without_a_map() {
 	"$ptsim" record -o "$work/perf.data" -- "$programs/jit" >/dev/null || return 1
 	"$program" -q --no-warn --perf-map-dir="$work" --format=slices --args=line "$work/perf.data" >"$work/slices"
@@ -50,8 +50,8 @@ with_perf_map() {
 	grep -q ' jit code (second) ' "$work/slices" && ! grep -q jit_first "$work/slices"
 }
 
-# All branches of the program are there, by the file beside the recording or by its name; and
-# another process's is not used.
+# All branches of the program are found with the file beside the recording, or a file that is named;
+# another process's file is not used.
 with_saved_code() {
 	"$ptsim" record --code -o "$work/perf.data" -- "$programs/jit" >/dev/null 2>"$work/truth" || return 1
 	branches=$(sed -n 's/.* instructions, \([0-9]*\) branches.*/\1/p' "$work/truth")
@@ -62,7 +62,7 @@ with_saved_code() {
 	"$program" --core="$work/core" --format=slices "$work/perf.data" >"$work/named" 2>"$work/messages" || return 1
 	grep -q "$branches branches" "$work/messages" && grep -q "as it was saved last; 1 function may.*, the first is \[anon\]+0x" "$work/messages" && cmp "$work/beside" "$work/named" &&
 		[ "$(grep -c '\[anon\]' "$work/named")" -eq 100 ] || return 1
-	# The program writes the code anew after half of the calls, and makes it executable again.
+	# After half of the calls, the program rewrites the code and makes it executable again.
 	first=$(sed -n 's/.*, the first is //p' "$work/messages")
 	[ "$(grep code_changed "$work/named" | cut -d ' ' -f 5 | sort -u)" = "$first" ] || return 1
 	[ "$(grep '\[anon\]' "$work/named" | sed 's/.* code_changed=true.*/changed/; s/.*\[anon.*/saved/' | uniq -c | tr -s ' \n' ' ')" = ' 50 changed 50 saved ' ] || return 1

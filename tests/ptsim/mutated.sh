@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Recordings whose trace is damaged at random (tests/support/mutate_aux.c):
 # 16 of them, 1,000 with LONG=1.  Both engines must find the same branches in every
-# part that both call sound, and threads must find what one finds in all of it.
+# part that both call sound, and any number of threads must write the same trace.
 . "$top_srcdir/tests/support/tap.sh"
 ptsim=$top_builddir/tests/ptsim/ptsim
 mutate=$top_builddir/tests/support/mutate_aux
@@ -81,9 +81,9 @@ no_branch_differs() {
 }
 tap_check "$count damaged recordings: no branch differs where both engines find no damage" no_branch_differs
 
-# What one engine alone can see: libipt passes over what follows a header that lost its
-# place; it decodes instructions that there are not; it knows no CFE, no PSBEND without
-# PSB, and no overflow within a header; we pass over side packets where branches were.
+# Damage that one engine alone sees: libipt skips packets after a displaced PSB header,
+# decodes instructions that do not exist, and knows no CFE, no PSBEND without PSB, and no
+# overflow within a header; ours skips packets of the PSB header between branches.
 few_are_damaged_for_one() {
 	sum=$(sed 's/^[0-9]*: //' "$work/differences" | awk '{ n += $1 } END { print n + 0 }')
 	echo "$sum of $parts"

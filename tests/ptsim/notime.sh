@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Without timing packets one instruction counts as one nanosecond.  Jumps within
-# functions are left out of all but --format=branches, which must not change times.
+# Without timing packets, one instruction counts as one nanosecond. Only --format=branches
+# has jumps within functions, which must not change times.
 . "$top_srcdir/tests/support/tap.sh"
 ptsim=$top_builddir/tests/ptsim/ptsim
 program=$top_builddir/ptrace2ftf
@@ -9,7 +9,7 @@ programs=$top_builddir/tests/programs/static
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# "time address" of each call that is alone at its time: slices of others are put side by side.
+# Print "time address" of each call that is alone at its time; other slices are put side by side.
 calls() {
 	"$program" -q --no-warn --format=branches "$work/perf.data" | awk '
 		{ f = $5; g = $NF; sub(/\+.*/, "", f); sub(/\+.*/, "", g) }
@@ -27,7 +27,7 @@ same_times() { # PROGRAM
 	"$ptsim" record --no-tsc --no-mtc -o "$work/perf.data" -- "$programs/$1" >/dev/null 2>&1 || return 1
 	calls | sort >"$work/calls"
 	slices >"$work/slices"
-	# Places without a slice (PLT) are no functions.
+	# Code without a slice (PLT) is not a function.
 	awk 'NR == FNR { begins[$0]; known[$2]; next } $2 in known && !($0 in begins)' \
 		"$work/slices" "$work/calls" >"$work/missing"
 	[ "$(wc -l <"$work/calls")" -gt 100 ] && [ ! -s "$work/missing" ] || { head "$work/missing"; return 1; }
@@ -38,7 +38,7 @@ same_times() { # PROGRAM
 for name in recursion tail indirect; do
 	tap_check "$name: slices begin when their calls are" same_times "$name"
 done
-# Own instructions of a function, as callgrind has them: times are estimated from a few TSC packets.
+# Own instructions of a function, by --format=callgrind: times are estimated from a few TSC packets.
 # "INSNS FUNCTION", most first.
 ranked() { awk '{ n[$2] += $1 } END { for (f in n) if (n[f]) print n[f], f }' | LC_ALL=C sort -k1,1nr -k2,2; }
 recorded() { # OPTIONS...
@@ -74,12 +74,12 @@ in_summary() {
 	grep -v ' \[' "$work/expected" | head -n 5 >"$work/first"
 	diff "$work/first" "$work/found"
 }
-# Counting them would make a conversion take half as long again.
+# Counting instructions would make a conversion take half as long again.
 as_estimates() {
 	"$program" "$work/perf.data" -o "$work/x.ftf" 2>&1 | grep -q '^ *self .*  (times are estimates)$' &&
 		"$program" -q --no-warn "$work/perf.data" -o "$work/y.ftf" && cmp "$work/x.ftf" "$work/y.ftf"
 }
-# Functions of one name are rows of their own, of which the report's limit may leave out some.
+# Functions of one name have separate rows, some of which the report's limit may leave out.
 in_report() {
 	convert slices --args=full --json="$work/json" >"$work/slices" &&
 		grep -q '"ranked_by": "instructions"' "$work/json" || return 1
@@ -93,7 +93,7 @@ in_report() {
 	grep -Fxvf "$work/expected" "$work/sorted"
 	[ "$(wc -l <"$work/sorted")" -eq "$(grep -Fxcf "$work/expected" "$work/sorted")" ]
 }
-# The chosen function's calls, with callees.
+# The calls of the chosen functions, with callees.
 in_histogram() {
 	convert histogram --symbol=main --symbol=request --json="$work/json" >"$work/blocks"
 	awk '/^c?fn=/ { split($1, id, /[()]/); if ($2 == "main") main = id[2] } /^fn=/ { at = id[2] }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Code that no file has: the slices around it stay, and each has its true parent.
+# Code that no file contains: the slices around it stay, and each has its true parent.
 . "$top_srcdir/tests/support/tap.sh"
 . "$top_srcdir/tests/support/stack_rules.sh"
 ptsim=$top_builddir/tests/ptsim/ptsim
@@ -49,7 +49,8 @@ any_threads() { # FORM
 	done | uniq | wc -l | grep -qx 1
 }
 
-# With cycles, the bits of a TNT after its first are followed later, and may be of such code.
+# With CYC packets, the decoder follows the later bits of a TNT after its first bit; the code
+# of these bits may be unknown.
 costs_change_no_slice() { # FORM
 	compare "$1" --interrupts=0 --cyc || return 1
 	for args in line full; do
@@ -70,13 +71,13 @@ is_counted() {
 		grep -q "\"first_opaque_address\": *$((address))," "$work/json" || return 1
 	begin=$(grep uncertain_level=true "$work/slices" | cut -d ' ' -f 3 | sort -n | head -n 1)
 	first=$(sed -n 's/.*"first_uncertain_ns": *\([0-9]*\),.*/\1/p' "$work/json")
-	# About: within a timing packet.
+	# Times agree to one period of timing packets.
 	[ $((begin - first)) -ge 0 ] && [ $((begin - first)) -lt 700 ] || { echo "$begin $first"; return 1; }
 }
 
 tap_check "a leaf function: each call has its true parent" same_parents leaf
 tap_check "code that calls known code: each call has its true parent" same_parents closure
-# Which functions it jumps to is known when they have returned once.
+# The targets of its jumps are known after these functions have returned once.
 for form in tail nested; do
 	tap_check "$form: each function that such code jumps to, but for the first call, takes its place" \
 		same_parents $form

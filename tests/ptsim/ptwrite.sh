@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Values written by perf's emulated PTWRITE: what the program says that it wrote
-# is what is among its calls, and what perf script finds.
+# Values written by perf's emulated PTWRITE: the values that the program prints are those
+# among its calls, and those of perf script.
 . "$top_srcdir/tests/support/tap.sh"
 ptsim=$top_builddir/tests/ptsim/ptsim
 program=$top_builddir/ptrace2ftf
@@ -34,7 +34,7 @@ are_in_their_function() {
 		{ line[NR] = $0 } END { exit bad }' "$work/slices"
 }
 
-# perf gives up a value if anything comes between its bits; what it has is right.
+# perf drops a value if another packet comes between its bits; the values that it has are right.
 perf_agrees() { # MISSING: as many at most
 	perf script -i "$work/perf.data" --itrace=ew -F synth 2>/dev/null |
 		sed -n 's/.*payload: \(0x\)\{0,1\}\([0-9a-f]*\).*/value=0x\2/p' >"$work/perf"
@@ -65,7 +65,7 @@ same_with_threads() {
 }
 tap_check "the same for any number of threads, cut between bits" same_with_threads
 
-# What is shown was written, whatever was lost; what lacks bits is counted.
+# Each value that is shown was written, whatever was lost; values without all bits are counted.
 none_is_wrong() {
 	record --overflows=700 --overflow-length=60 && shown || return 1
 	[ -s "$work/shown" ] && ! diff "$work/written" "$work/shown" | grep '^>' &&

@@ -32,8 +32,8 @@ same_stacks() { # TOLERANCE [--only=REGEX: names] OPTIONS... -- PROGRAM
 	[ $status -eq 0 ] && keeps_rules "$programs" "$work/perf.data"
 }
 
-# About one instruction of a hundred is lost.  Of what begins while the trace is
-# whole, 99% must have the right name and parent; diff finds which have.
+# About one instruction of a hundred is lost. 99% of the calls that begin in whole parts of
+# the trace must have the right name and parent, by diff.
 right_parents() { # OPTIONS... -- PROGRAM
 	"$ptsim" record --truth="$work" -o "$work/perf.data" --overflows=6000 --overflow-length=120 \
 		"$@" >"$work/output" 2>"$work/messages" || { cat "$work/messages"; return 1; }
@@ -52,7 +52,7 @@ right_parents() { # OPTIONS... -- PROGRAM
 	[ $status -eq 0 ] && keeps_rules "$programs" "$work/perf.data"
 }
 
-# Where trace is missing, callers may be unknown, but never others.
+# Where trace is missing, callers may be unknown, but not wrong.
 true_callers() { # OPTIONS... -- PROGRAM
 	"$ptsim" record --cyc --truth="$work" -o "$work/perf.data" "$@" >"$work/output" 2>"$work/messages" ||
 		{ cat "$work/messages"; return 1; }
@@ -74,7 +74,7 @@ for name in transfers longjmp coroutines switches stack_kinds threads signals oc
 	${LONG:+recursion tail indirect} $LONG_PROGRAMS; do
 	tap_check "$name: the true stacks, MTC" same_stacks 700 --seed=3 -- "$programs/$name"
 done
-# Of those whose times matter most.
+# The programs whose times matter most.
 cyc_programs='threads ocaml_traps'
 [ -z "$LONG" ] || cyc_programs="$cyc_programs switches signals recursion tail transfers longjmp indirect coroutines stack_kinds ocaml_scanned $LONG_PROGRAMS"
 for name in $cyc_programs; do
@@ -82,7 +82,7 @@ for name in $cyc_programs; do
 	tap_check "$name: the true stacks, CYC" same_stacks 400 --cyc --cpus=2 --seed=4 -- "$programs/$name"
 done
 tap_check "unwinding: exceptions in recursive functions" same_stacks 700 --seed=3 -- "$programs/unwinding"
-# The library's code is first run after threads that mapped memory ended, and main() itself.
+# The library's code first runs after main() and the threads that mapped its memory have ended.
 cancelled() {
 	same_stacks 700 --seed=3 -- "$programs/cancel" || return 1
 	[ "$(cat "$work/output")" = 125 ] && ! grep 'odd steps' "$work/messages" ||
@@ -91,8 +91,8 @@ cancelled() {
 tap_check "cancel: threads that are cancelled, and main() ends before another; to the program's end" cancelled
 tap_check "dlclose: the true stacks of two libraries at one address" same_stacks 700 \
 	'--only=^(main|run|plugin|work_of_plugin_[ab])$' --seed=3 -- "$top_builddir/tests/programs/plugins"
-# Which number a function was called with is known where its caller's code has no other: of six calls
-# one comes from a part with another number.
+# A system call's number is known where the caller's code sets no other: one of six calls comes from
+# code that sets another number.
 syscalls_by_number() { # PROGRAM
 	same_stacks 700 '--only=^(main|one|one_of_two|seldom_another|seldom_another_itself|by_jump|passed_on|passed_on_thrice|two_entries|after_the_begin|passed_by_main|jumped_to|outer|inner|innermost|\[.*)$' --seed=3 -- "$1" || return 1
 	numbers='6:getppid 6:getpriority 6:munlockall 0:getegid 0:getgid'
@@ -104,7 +104,7 @@ syscalls_by_number() { # PROGRAM
 }
 tap_check "syscall(): the number that the caller's code has, if that has no other" syscalls_by_number "$programs/syscalls"
 tap_check "syscall(): the same through a stub" syscalls_by_number "$top_builddir/tests/programs/syscalls"
-# The trace begins in main(), which is all that is known of it.
+# The trace begins within main(), so main()'s own caller is unknown.
 callers_that_were_running() {
 	"$ptsim" record --snapshot=1024 --psb-period=128 --seed=3 -o "$work/perf.data" -- "$programs/syscalls" \
 		>"$work/output" 2>"$work/messages" || { cat "$work/messages"; return 1; }
@@ -114,8 +114,8 @@ callers_that_were_running() {
 		{ ! grep -q optimized "$work/output" || [ "$(grep -c '\[syscall: getuid\]' "$work/slices")" -ge 2 ]; }
 }
 tap_check "syscall(): the same by a function whose begin is not in the trace" callers_that_were_running
-# main() calls each function ten times; no label is one but the one that is called, and the one that
-# may be a function.
+# main() calls each function ten times. A label is a function only if it is called, or looks like one
+# in all respects.
 labels_are_no_functions() {
 	same_stacks 700 --seed=3 -- "$programs/labels" || return 1
 	for name in sized typed dotted dotted.helper untyped follows last_of_section next_section; do
@@ -133,11 +133,11 @@ tap_check "forks: children begin in the call that forked them, MTC" same_stacks 
 	"$programs/forks"
 [ -z "$LONG" ] || tap_check "forks: the same, TSC only" same_stacks 1000000 "$forks" --no-mtc --cpus=2 \
 	--seed=3 -- "$programs/forks"
-# Without main, which ends where the exec is recorded: some time after its system call.
+# main() is left out: it ends when the exec is recorded, some time after its system call.
 tap_check "family: the same, with exec" same_stacks 700 '--only=^(child|work|__libc_fork|_Fork)$' \
 	--seed=3 -- "$programs/family"
-# Where times are coarse, only the entry of a program shows that the code of the one before ended;
-# what ran exec ends where that is recorded.
+# Where times are coarse, only the entry of a program shows that the code of the previous one ended;
+# the function that ran exec ends when the exec is recorded.
 execs='--only=^(work|on_signal|even|odd)$'
 tap_check "execs: programs at the same addresses, MTC" same_stacks 700 "$execs" --seed=3 -- \
 	"$programs/execs" 2 "$programs/tail"
@@ -147,12 +147,12 @@ if [ -n "$LONG" ]; then
 	tap_check "execs: the same, TSC only" same_stacks 1000000 "$execs" --no-mtc --cpus=2 --seed=3 -- \
 		"$programs/execs" 2 "$programs/tail"
 fi
-# Each program faults on its first instruction, and resumes at the entry that the next one has, too.
+# Each program faults on its first instruction, and resumes at its entry, which all programs share.
 [ -z "$LONG" ] || tap_check "execs: one entry, page faults" same_stacks 700 "$execs" --faults --seed=5 -- \
 	"$programs/execs" 2 "$programs/tail"
 tap_check "execs: one entry, page faults, TSC only" same_stacks 1000000 "$execs" --faults --no-mtc --cpus=2 --seed=5 -- \
 	"$programs/execs" 2 "$programs/tail"
-# The program's calls are of the one thread that is left, whose tid is the pid.
+# The program's calls belong to the remaining thread, whose tid is the pid.
 becomes_leader() { # OPTIONS...
 	"$ptsim" record -o "$work/perf.data" --per-thread "$@" -- "$programs/thread_exec" "$programs/tail" \
 		>/dev/null 2>"$work/messages"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# ptsim computes branches from registers.  Where it steps each instruction the processor
-# itself executes them: the truth must be the same.  Nor do two runs differ with one seed.
+# ptsim computes branches from registers. If it steps each instruction, the processor itself
+# executes them, and the truth must be the same. Two runs with one seed are equal.
 . "$top_srcdir/tests/support/tap.sh"
 ptsim=$top_builddir/tests/ptsim/ptsim
 [ -x "$ptsim" ] || tap_skip_all "ptsim is not built: libzydis-dev is not installed"

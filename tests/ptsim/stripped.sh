@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Programs recorded by ptsim: without their symbols they have the same calls, with the same
-# parents at the same depths, as with them; names are compared by the address where the
-# function begins.
+# Programs recorded by ptsim have the same calls, parents and depths with and without
+# symbols. Functions without names are compared by their first address.
 . "$top_srcdir/tests/support/tap.sh"
 ptsim=$top_builddir/tests/ptsim/ptsim
 program=$PWD/$top_builddir/ptrace2ftf
@@ -11,7 +10,7 @@ work=$(cd "$(mktemp -d)" && pwd -P)
 trap 'rm -rf "$work"' EXIT
 command -v strip >/dev/null || tap_skip_all "no binutils"
 
-# A file's path and build id are with its first unnamed function, in all formats that have args.
+# The first unnamed function of a file has the file's path and build id, in all formats with arguments.
 says_the_file_once() {
 	id=$(readelf -n "$work/recorded" | sed -n 's/.*Build ID: //p')
 	[ "$id" ] || { echo "the linker gives no build ids"; return 0; }
@@ -114,7 +113,7 @@ calls() { # FILE OPTIONS...
 	[ -s "$file" ]
 }
 
-# The program is at a fixed address: so nm has the addresses of the trace.
+# The program has a fixed address, so that nm prints the addresses of the trace.
 same_calls() { # MINIMUM PROGRAM [FUNCTIONS: a regex; compare only these]
 	cp "$2" "$work/recorded" && "$ptsim" record -o "$work/perf.data" -- "$work/recorded" >"$work/output" 2>&1 ||
 		{ cat "$work/output"; return 1; }
@@ -168,7 +167,7 @@ conditional_tail_call() {
 		same_calls 90 "$work/compiled" '^(leaf|chooser|main)$'
 }
 
-# As before, all code of a file is one function if that is asked for.
+# --unnamed=files shows all unnamed code of a file as one function.
 one_for_the_file() {
 	"$program" -q --format=functions --unnamed=files "$work/perf.data" >"$work/table" || return 1
 	grep -qF '[recorded]' "$work/table" && ! grep -qF 'recorded+0x' "$work/table"

@@ -101,7 +101,7 @@ peak() { # BYTES: sets $peak (MiB) of a conversion by two threads
 	peak=$(sed -n 's/.*peak memory \([0-9]*\).*/\1/p' "$work/one.text")
 }
 
-# Four times the trace; kept until the end, its slices would be 25 MiB more.
+# Of four times the trace, slices that are kept until the end would take 25 MiB more.
 keeps_no_slices() {
 	peak 2000000 && small=$peak && peak 8000000 && [ "$peak" -lt $((small + 12)) ] ||
 		{ echo "$small MiB, $peak MiB"; return 1; }
@@ -142,8 +142,8 @@ says_what_is_wrong() {
 }
 tap_check "a number of threads that is none is wrong usage" says_what_is_wrong
 
-# The limit counts threads, too; root is not bound by it.  Other users may have no way to the
-# build, so they run a copy.
+# The limit on processes counts threads, too, and does not bind root. Other users may have no
+# access to the build, so they run a copy.
 without_threads() { # COMMAND...: runs it where no thread can be started
 	chmod 644 "$work/perf.data"
 	setpriv --reuid=61234 --clear-groups prlimit --nproc=0 "$@" --format=none "$work/perf.data" \
