@@ -26,7 +26,7 @@ else
 	tap_skip "each instruction ran as often as valgrind counts" "no valgrind, or of no use here"
 fi
 
-# Executions of a jump are those that were taken and those that were not; costs add up.
+# A jump's executions are the taken and the not taken ones; costs add up.
 answer() {
 	"$program" annotate -q --json fibonacci >json && python3 - <<-'END'
 		import json
@@ -51,7 +51,7 @@ without_objdump() {
 }
 tap_check "without objdump instructions have addresses" without_objdump
 
-# A program in its place does what objdump need not do.
+# A program in the place of objdump tries system calls that objdump does not need.
 sandboxed() {
 	set -- $(sed -n 's/ .*//; 1,2p' ours)
 	mkdir -p fake && cat >fake/objdump <<-END

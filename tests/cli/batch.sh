@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Many inputs in one run: each gets an output of its own, and what happens to
-# one does not happen to the others.
+# Many inputs in one run: each has its own output, and a failure of one does not affect
+# the others.
 . "$top_srcdir/tests/support/tap.sh"
 program=$top_builddir/ptrace2ftf
 ftfdump=$top_builddir/ftfdump
@@ -25,7 +25,7 @@ batch() { # STATUS ARGUMENTS...
 	[ $status -eq "$expected" ] || { echo "status $status"; cat messages; return 1; }
 }
 
-# The slices are those of the same input converted alone.
+# The slices are the same as if the input is converted alone.
 same_slices() { # FILE...
 	"$ftfdump" --slices expected.ftf >wanted
 	for file in "$@"; do
@@ -81,7 +81,8 @@ one_bad() {
 }
 tap_check "bad inputs are named and cost only themselves" one_bad
 
-# One input is the beginning of its message (22 branches), the other would colour the terminal.
+# The name of one input is the beginning of its message (22 branches), the other's would colour the
+# terminal.
 messages_have_names() {
 	cp c/long.data 2 && cp c/long.data "$(printf 'x\033[31m')" &&
 		batch 0 -o messages-of/ 2 "$(printf 'x\033[31m')" && grep -q '^ptrace2ftf: 2: 22 branches' messages &&
@@ -149,7 +150,7 @@ series() {
 		batch 1 c/long.data d/long.data -o one.ftf && grep -q -- '-o DIR/' messages
 }
 tap_check "several inputs with one output stay one recording" series
-# Of the series only the first gets an output; of others each.
+# Of a series only the first file has an output.
 without_output() {
 	rm -f sample/*.ftf c/*.ftf d/*.ftf
 	batch 0 --join sample/series.1 sample/series.2 && [ "$(ls sample/*.ftf)" = sample/series.1.ftf ] || return 1
@@ -188,7 +189,7 @@ if python3 -c 'import os; os.setxattr("attribute", "user.x", b"1")' 2>/dev/null;
 else
 	tap_skip "nor text" "no extended attributes here"
 fi
-# What a failure leaves is the older output, and that is not made of these bytes.
+# A failure leaves the older output, which was not made of these bytes.
 failed_before() {
 	mkdir -p failed && echo old >failed/bad.slices
 	for time in first second; do
@@ -202,7 +203,7 @@ again() {
 		! made skip/changing.ftf && touch changing.data && batch 0 --skip-existing -o skip changing.data &&
 		! made skip/changing.ftf || return 1
 	batch 0 --skip-existing --args=none -o skip/ changing.data && made skip/changing.ftf || return 1
-	# Another content of the same size and time: another program, whose code is not there.
+	# Another content of the same size and time: the path of a program whose code is missing.
 	sed 's/sample/simple/' c/long.data >changed
 	touch -r changing.data changed
 	mv changed changing.data
@@ -214,7 +215,7 @@ again() {
 }
 tap_check "another content, other options or no stamp make it again; another time does not" again
 
-# Neither where outputs go, nor how many threads make them, nor what inputs are called.
+# The folder of outputs, the number of threads, and the names of inputs do not matter.
 same_stamp() {
 	cp c/long.data one-name.data && cp c/long.data other-name.data &&
 		batch 0 --skip-existing -o stamp/x.ftf one-name.data && made stamp/x.ftf &&
@@ -235,7 +236,7 @@ side_by_side() { # the second is fed first: one after the other would wait for e
 }
 tap_check "--jobs converts side by side" side_by_side
 
-# Nobody feeds the pipe; the other input has time on a busy machine, too.
+# Nothing is written to the pipe, so the other input has time, on a busy machine, too.
 timed_out() {
 	mkfifo silent.data
 	batch 1 --json-lines=timed.json --timeout=3s silent.data c/long.data -o timed/ && [ "$(ls timed)" = long.ftf ] &&
@@ -263,11 +264,11 @@ killed() {
 	[ $? -eq 1 ] && [ "$(ls killed)" = long.ftf ] && grep -q '^ptrace2ftf: stuck.data: its process was ended by signal 9' messages &&
 		grep -q '"input":"stuck.data".*"status":1,"signal":9' killed.json && same_slices killed/long.ftf
 }
-# The output of a run that was interrupted is no whole: it may not carry the stamp.
+# The output of an interrupted run is not complete, and must not have the stamp.
 interrupted() {
 	mkdir -p "$work/large" && "$top_builddir/tests/ptsim/ptsim" record --repeat=67108864 -o "$work/large/large.data" -- \
 		"$top_builddir/tests/programs/static/indirect" >/dev/null 2>&1 || { echo "cannot record here"; return 0; }
-	# What sh starts in the background ignores SIGINT.
+	# Processes that sh starts in the background ignore SIGINT.
 	env --default-signal=INT "$program" --json-lines=interrupted.json "$work/large/large.data" -o interrupted/ 2>messages &
 	parent=$!
 	until ls interrupted/large.ftf.*.tmp >/dev/null 2>&1; do sleep 0.05; done
@@ -275,18 +276,18 @@ interrupted() {
 	wait $parent
 	[ $? -eq 130 ] && [ -z "$(ls interrupted)" ] && jq -e '.status == 1 and (.error | test("nterrupt"))' interrupted.json >/dev/null
 }
-# One that nothing will skip is kept, as without --json-lines.
+# Without a stamp, an output is kept, as without --json-lines.
 interrupted_alone() {
 	[ -e "$work/large/large.data" ] || return 0
 	env --default-signal=INT "$program" --json-lines=alone.json "$work/large/large.data" -o alone.ftf 2>messages &
 	parent=$!
-	# Before anything is written SIGINT may leave nothing.
+	# SIGINT may come before anything is written, and then leaves nothing.
 	until [ -n "$(find . -name 'alone.ftf.*.tmp' -size +0)" ]; do sleep 0.05; done
 	kill -INT $parent
 	wait $parent
 	[ $? -eq 130 ] && "$ftfdump" --check alone.ftf
 }
-# What nohup(1) starts continues.
+# A batch started by nohup(1) continues.
 hang_up() {
 	(trap '' HUP; exec "$program" -q --symfs=sample --json-lines=/dev/null stuck.data -o hung-up/) &
 	parent=$!

@@ -32,7 +32,7 @@ END {
 	for (e in calls) print "call", e, calls[e], costs[e]
 }
 END
-# The truth names all system calls, ptrace2ftf those of which no other number is possible.
+# The truth names all system calls, ptrace2ftf those with only one possible number.
 sed -i 's/\[syscall: [^]]*\]/[syscall]/' truth.counts
 # The same of the truth: of an edge that is open, only the outermost call has costs.
 cat >truth.awk <<'END'
@@ -72,7 +72,7 @@ annotate() { # FILE: "FUNCTION INSNS" of the program's own code
 	callgrind_annotate --show=Ir --threshold=100 --auto=no "$1" | tr -d ',' |
 		sed -nE "s/^ *([0-9]+) .*:(main|depth|fibonacci)('2)? .*/\2 \1/p" | awk '{ n[$1] += $2 } END { for (f in n) print f, n[f] }' | sort
 }
-# The rest is start-up code, that chooses by a processor (cpuid, auxv) which valgrind makes up.
+# The rest is start-up code, which depends on the processor (cpuid, auxv) that valgrind simulates.
 as_valgrind() {
 	valgrind --tool=callgrind --skip-plt=no --callgrind-out-file=callgrind "$programs/recursion" >/dev/null 2>messages
 	annotate callgrind >expected

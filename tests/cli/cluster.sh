@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# doc/batch.md's commands, as they are there, under GNU parallel over ssh and
-# as a job array of Slurm: both on loopback, with daemons of our own that read
-# and write below a temporary directory only.  For `make check-long`.
+# The commands of doc/batch.md, unchanged, under GNU parallel over ssh and as a job array
+# of Slurm: both on loopback, with daemons that read and write below a temporary
+# directory only. For `make check-long`.
 . "$top_srcdir/tests/support/tap.sh"
 [ -n "$LONG" ] || tap_skip_all "starts daemons: make check-long"
 for tool in jq comm split; do
@@ -59,7 +59,7 @@ lines" b/1 b/2 b/cut; do
 		[ -z "$(run lost)" ] && run sums | jq -e '.files == 8 and .slices == 70 and .peak > 100000' >/dev/null
 }
 
-# A machine went away: its line is missing, and a second run makes that one only.
+# A machine failed: its line is missing, and a second run makes only this output.
 goes_on() { # COMMANDS
 	grep -v 'with space' lines.json >fewer && mv fewer lines.json
 	[ "$(run lost)" = "recordings/a/with space.data" ] || return 1
@@ -94,7 +94,7 @@ start_sshd() {
 		StrictHostKeyChecking accept-new
 		LogLevel ERROR
 	END
-	# As root it wants an empty /run/sshd: one that nobody else sees.
+	# As root, sshd needs an empty /run/sshd: mount a private one.
 	# shellcheck disable=SC2016 # the inner shell expands it
 	unshare -m sh -c 'mount -t tmpfs none /run && mkdir /run/sshd && exec "$1" -D -e -f "$2"' sh "$(command -v sshd)" "$work/ssh/server" 2>../ssh/log &
 	daemons="$daemons $!"

@@ -44,7 +44,7 @@ cpus() {
 			END { for (i = 3; i <= 5; i++) bad += sum["cpu", i] != sum["thread", i]; exit bad }' counted
 }
 tap_check "all CPUs together did what all threads did" cpus
-# A counter keeps its value: after a stretch, or where nothing runs, comes another value.
+# A counter keeps its value, so each stretch is followed by a value, also where nothing runs.
 idle() {
 	"$ftfdump" all.ftf | sed -n 's/^0x[0-9a-f]* counter \([0-9/]*\) \([0-9]*\) .* insns\/s=\([^ ]*\) .*/\1 \2 \3/p' | sort -k1,1 -k2,2n |
 		awk 'key == $1 && last > 0 { if (substr($2, length($2) - 8) - time != 100000) { print; bad++ } }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What each option changes, of those that no other test is about.
+# The effects of options that have no test of their own.
 . "$top_srcdir/tests/support/tap.sh"
 program=$top_builddir/ptrace2ftf
 ptsim=$top_builddir/tests/ptsim/ptsim
@@ -38,7 +38,8 @@ kallsyms() {
 }
 tap_check "--kallsyms names the kernel's functions" kallsyms
 
-# As if only that had been recorded, from text as well.  All is at one time, where magic-trace shows little.
+# As if only this mode had been recorded, from text as well. All events have one time, of which
+# magic-trace shows little.
 mode() {
 	"$program" -q --symfs=. --format=branches kernel.data >branches
 	for input in "--symfs=. kernel.data" "--input=perf-script branches"; do
@@ -114,7 +115,7 @@ symbol() {
 }
 tap_check "--symbol matches with and without namespace and arguments" symbol
 
-# The precise machine sees tail calls end with their caller's return; magic-trace goes by names.
+# In the precise machine a tail call ends with its caller's return; magic-trace's machine goes by names.
 stacks() {
 	slices --stacks=precise tail.data && mv slices precise && slices tail.data && cmp slices precise || return 1
 	slices --stacks=magic-trace tail.data && ! cmp -s slices precise &&
@@ -131,14 +132,14 @@ strip_prefix() {
 tap_check "--strip-prefix shortens paths of sources" strip_prefix
 
 vdso() {
-	# A copy: the recorded file itself would be known as the program.
+	# Use a copy: the recorded file itself would be recognised as the program.
 	cp program other
 	"$program" --no-warn -vv --vdso=other --format=none tail.data 2>messages || return 1
 	grep -q '^file \[vdso\]: .*other' messages || { grep vdso messages; return 1; }
 }
 tap_check "--vdso names the vdso's file" vdso
 
-# One byte of the program's build id is another.
+# Change a byte of the program's build id.
 build_id=$(readelf -n program | sed -n 's/.*Build ID: //p')
 force_dso() {
 	cp program true-program
@@ -155,7 +156,7 @@ force_dso() {
 }
 tap_check "--force-dso takes a file with another build id, and says so" force_dso
 
-# What is stripped away lies elsewhere.
+# The symbols of the stripped program are in another file.
 folder=debug/.build-id/$(echo "$build_id" | cut -c1-2)
 mkdir -p "$folder"
 objcopy --only-keep-debug program "$folder/$(echo "$build_id" | cut -c3-).debug"
@@ -187,7 +188,7 @@ else
 	tap_skip "--debuginfod asks a server for them, and only then" "no libdebuginfod"
 fi
 
-# A slice of the collector: an offset moves a recording's overlay against perf's clock.
+# An offset moves the overlay, a slice of the collector, against perf's clock.
 overlay() { # OPTIONS...: prints when the collector's first phase began
 	"$program" -q --no-warn --runtime-events="$work/1234.events,ocaml=5.1" "$@" -o overlay.ftf &&
 		"$top_builddir/ftfdump" --slices overlay.ftf | awk '$5 != "main" && $2 == 0 { print $3; exit }'

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Bad input and bad places to write to: one clear line, the right status, and
-# no output left behind.
+# Bad inputs, and outputs that cannot be written: one clear line, the right status, and no
+# remaining output.
 . "$top_srcdir/tests/support/tap.sh"
 program=$top_builddir/ptrace2ftf
 work=$(mktemp -d)
@@ -77,7 +77,7 @@ if [ -c /dev/full ]; then
 fi
 tap_check "a directory that is not there is an error" writes_not "No such file" "$work/none/x.ftf" ftf
 
-# Each path of an option; nothing is read before the error, so INPUT needs not be there.
+# Each path of an option. The error comes before anything is read, so INPUT need not exist.
 : >"$work/file"
 paths_are_checked() {
 	for option in --symfs --vdso --kcore --vmlinux --kallsyms --debug-dir --perf-map-dir --clock-sync; do
@@ -103,7 +103,8 @@ json_is_checked() {
 		cmp "$sample" "$work/copy"
 }
 tap_check "a place of --json where nothing can be written is an error" json_is_checked
-# Beside the input nothing may be made, of others' files.  Others may have no way to the build.
+# The input is another user's, and no file may be made beside it. Other users may have no access to
+# the build.
 closed_folder() {
 	mkdir "$work/closed" && cp "$sample" "$work/closed" && cp "$program" "$work/program" &&
 		chmod 755 "$work" "$work/program" && chmod 555 "$work/closed"
@@ -197,7 +198,7 @@ sweep() {
 }
 tap_check "every prefix of a recording ends in 0, 1 or 2 with a sound trace" sweep
 
-# The end of the features is cut: nothing of the trace is lost.
+# The end of the features is cut off, but no trace is lost.
 cut_features() {
 	head -c $(($(wc -c <"$sample") - 8)) "$sample" >"$work/cut"
 	"$program" $options --format=branches "$work/cut" -o "$work/branches" 2>"$work/messages"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Every command of the manual's EXAMPLES and ANSWERS as a reader copies it, in their order, where its files
-# are: each ends with 0, says no error, and gives what it is to give.
+# Each command of the manual's EXAMPLES and ANSWERS, in their order, as a reader would copy it: it ends
+# with status 0, prints no error, and writes its output.
 . "$top_srcdir/tests/support/tap.sh"
 . "$top_srcdir/tests/support/rendered.sh"
 work=$(mktemp -d)
@@ -15,12 +15,12 @@ ptsim=$top_builddir/tests/ptsim/ptsim
 "$ptsim" record -o perf.data -- ./program >/dev/null 2>messages ||
 	tap_skip_all "programs cannot be traced here: $(cat messages)"
 
-# What the examples find at hand.
+# The files that the examples use.
 mkdir -p "rootfs$work" && cp program "rootfs$work"
 cp "$top_builddir/tests/programs/static/tail" vdso.so
 printf '0 1000 begin 0 0\n0 2000 end 0 0\n' | "$top_builddir/tests/support/make-ring" 1 1024 4711.events
 
-# `perf record` is the software recorder here; all else is perf's own.
+# `perf record` is the software recorder; other commands are perf's.
 cat >bin/perf <<END
 #!/bin/sh
 output=perf.data
@@ -74,7 +74,7 @@ missing_program() { # COMMAND: prints the first one that is not here
 		;;
 	esac
 }
-# In a network of its own, whose port is free.
+# In a private network, whose port is free.
 shows() { # COMMAND
 	rm -f shown
 	https_proxy=none BROWSER=fetch "$top_builddir/tests/support/private-network" sh -c "$1" >output 2>messages || { cat messages; return 1; }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A part of the slices: --symbol, --dso, --between, --within, --depth, --min-duration, --hide.
-# How often functions are called follows from tests/programs/recursion.c
+# Selected slices: --symbol, --dso, --between, --within, --depth, --min-duration, --hide.
+# The numbers of calls follow from tests/programs/recursion.c
 # (fibonacci(12): 465 calls; depth(60), (70) and (1500): 1633) and plugin.c
 # (work(7): 41 calls, three times).
 . "$top_srcdir/tests/support/tap.sh"
@@ -32,7 +32,7 @@ calls() { # NAME N: the function has so many slices
 
 one_function() {
 	slices recursion --symbol='fib*' && calls fibonacci 465 && [ "$(wc -l <ours)" -eq 465 ] || return 1
-	# Its callers are there once for each of the calls from main().
+	# Its callers have a slice for each of the calls from main().
 	[ "$(grep -c ' main address=.* inferred_start_time=true' shown)" -eq 1 ]
 }
 tap_check "--symbol shows calls of a function, what they call, and its callers" one_function
@@ -130,7 +130,7 @@ folded_time() { # of the outermost of those that are too short
 	sed -n 's/.* folded_time=\([0-9]*\).*/\1/p' shown | awk '{ n += $1 } END { print n }' | cmp expected -
 }
 tap_check "--min-duration sums up how long those were" folded_time
-# With overflows, which end all slices: the outermost ones and [lost] are the same, and all that is left.
+# Overflows end all slices: the outermost slices and [lost] stay as they are, and no others.
 outermost() {
 	"$ptsim" record --cyc --overflows=3000 --seed=3 -o lost -- "$programs/static/recursion" >/dev/null 2>&1
 	"$program" -q --no-warn --format=slices --args=none lost | awk '$2 == 0' | sort >expected
@@ -156,7 +156,7 @@ text() {
 }
 tap_check "slices of perf script's text are chosen alike" text
 
-# All slices of calls of depth that take longer, whose ends are columns 3 and 4; column 2 is the level.
+# Slices of calls of depth() that take longer: columns 3 and 4 are their times, column 2 the level.
 within() { # NS OPTION
 	awk -v longer="$1" '{ if (inside != "" && $2 <= level) inside = ""
 		if (inside == "" && $5 == "depth" && $4 - $3 > longer) { inside = 1; level = $2 }

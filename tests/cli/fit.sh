@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# --fit: no more slices than asked for; the same as --min-duration leaves; nothing is lost.
+# --fit: at most the given number of slices, the same as with --min-duration; all are counted.
 . "$top_srcdir/tests/support/tap.sh"
 program=$top_builddir/ptrace2ftf
 ftfdump=$top_builddir/ftfdump
@@ -20,14 +20,14 @@ slices_of() {
 	"$ftfdump" --slices "$1" | wc -l
 }
 
-# One line for all of a trace's slices: how many there are, and those that they count.
+# Print a line for a trace: the number of its slices, and of folded slices that they count.
 all_of() {
 	"$ftfdump" --slices "$1" | awk '{ sum++ }
 		match($0, / folded=[0-9]+/) { sum += substr($0, RSTART + 8, RLENGTH - 8) }
 		END { print sum }'
 }
 
-# The length of the shortest slice in another one.
+# The duration of the shortest slice within another one.
 shortest_of() { # THREAD FILE
 	"$ftfdump" --slices "$2" | awk -v thread="$1" '$1 ~ thread && $2 > 0 && (!n++ || $4 - $3 < least) { least = $4 - $3 } END { print least + 0 }'
 }
@@ -62,7 +62,7 @@ shared() {
 }
 tap_check "each thread has a length of its own" shared
 
-# No thread of those that are folded has more than twice what another one has.
+# No thread with folded slices has more than twice as many slices as another one.
 few_stay() {
 	for file in threads shared; do
 		"$ftfdump" --slices $file.ftf | awk '{ n[$1]++ } END { for (thread in n) print thread, n[thread] }' | sort >$file.counts
@@ -107,7 +107,7 @@ unchanged() {
 }
 tap_check "what fits is written as ever" unchanged
 
-# An overflow ends all slices, so there are as many with none around them.
+# An overflow ends all slices, so as many slices are outermost.
 only_outermost() {
 	roots=$("$ftfdump" --slices long.ftf | awk '$2 == 0' | wc -l)
 	"$program" --fit=$((roots / 2)) -o fit.ftf long 2>messages
@@ -142,7 +142,7 @@ overlay() {
 		[ "$(all_of fit.ftf)" -eq "$(slices_of phases.ftf)" ] && grep -q "of 101 slices, $((101 - $(slices_of fit.ftf))) short ones" messages
 }
 tap_check "overlays fit, too, and say so" overlay
-# Phases of the same length, in no other: those that stay are spread, and the summary has the rest.
+# Outermost phases of one duration: the remaining slices are spread, and the summary counts the others.
 equal() { # SLICES
 	awk 'BEGIN { for (i = 1; i <= 400; i++) print "0 " i * 100000 " begin 1 0\n0 " i * 100000 + 100 " end 1 0" }' |
 		"$top_builddir/tests/support/make-ring" 1 4096 1234.events

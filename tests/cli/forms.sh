@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# One recording in all the forms that perf gives it: the same trace comes out.
+# One recording in all of perf's file forms has the same trace.
 . "$top_srcdir/tests/support/tap.sh"
 program=$top_builddir/ptrace2ftf
 work=$(mktemp -d)
@@ -130,7 +130,7 @@ missing_kcore() {
 }
 tap_check "a directory of --kcore without a kcore is named" missing_kcore
 
-# Whatever is cut off or changed, a grade comes out.
+# Of each cut or changed file, the status is a grade.
 sweep() { # FILE
 	size=$(wc -c <"$1")
 	cut=0
@@ -145,7 +145,7 @@ for form in stream compressed compressed2; do
 	tap_check "every prefix of the $form form ends in 0, 1 or 2" sweep $form
 done
 
-# Any byte of a compressed record may be wrong: zstd notices, or the records are others.
+# Any byte of a compressed record may be wrong: zstd reports it, or the records differ.
 damaged_compression() {
 	offset=$(LC_ALL=C grep -obUaP '\x28\xb5\x2f\xfd' compressed | head -1 | cut -d: -f1)
 	for byte in 1 5 9 20 60; do
@@ -162,8 +162,8 @@ damaged_compression() {
 }
 tap_check "damaged compression costs a warning" damaged_compression
 
-# In a stream perf 6.1 leaves out the last packets, and of threads.data all: it
-# looks for trace data in the first file only.
+# perf 6.1 leaves out the last packets of a stream, and all packets of threads.data, as it
+# reads trace data of the first file only.
 if command -v perf >/dev/null; then
 	tap_check "perf script reads the file too" as_perf perf.data 22
 	tap_check "perf script reads the stream too" as_perf stream 19

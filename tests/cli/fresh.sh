@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # README.md's ways from a clone to a trace, and to tests that pass, in a fresh Debian 12 and 13 made by
-# debootstrap.  Downloads some 300 MB for each: for `make check-long`.  What is not committed is not
-# tried.
+# debootstrap. Downloads about 300 MB for each: for `make check-long`. Takes the last commit.
 . "$top_srcdir/tests/support/tap.sh"
 . "$top_srcdir/tests/support/root_tree.sh"
 [ -n "$LONG" ] || tap_skip_all "installs a system: make check-long"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What ftfdump shows of a trace with every kind of record, and of bad ones; what
-# Perfetto says of the same, if it is here.
+# ftfdump's output for a trace with every kind of record, and for bad traces; Perfetto's
+# opinion of the same traces, if it is installed.
 . "$top_srcdir/tests/support/tap.sh"
 ftfdump=$top_builddir/ftfdump
 work=$(mktemp -d)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The default build is hardened: what readelf sees of the programs and the library.
+# The default build is hardened, as readelf shows for the programs and the library.
 . "$top_srcdir/tests/support/tap.sh"
 [ "$P2F_HARDENED" = yes ] || tap_skip_all "built without hardening (sanitizers, or --disable-hardening)"
 command -v readelf >/dev/null || tap_skip_all "no readelf"
@@ -9,8 +9,8 @@ library=$(ls "$top_builddir"/.libs/libftf.so.*.*.* 2>/dev/null | head -1)
 has() { # PATTERN READELF-OPTIONS FILE
 	readelf -W $2 "$3" | grep -q -- "$1"
 }
-# The linker drops the mark if one object of all, libraries' too, has no landing pads:
-# then our own code must have them all the same.
+# The linker drops the mark if any object, also of a library, has no landing pads. Even then
+# our own code must have them.
 protected_branches() { # FILE
 	has "x86 feature:.*IBT" -n "$1" || objdump -d --no-show-raw-insn "$1" |
 		awk '/<(main|convert|ftf_open)(@.*)?>:$/ { wanted = 1; next } wanted { exit !/endbr64/ }'

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# --format=html: the page holds what other formats show, any bytes may be a name, and a browser
-# shows it without a network.
+# --format=html: the page has the data of other formats, a name may have any bytes, and a browser
+# shows the page without a network.
 . "$top_srcdir/tests/support/tap.sh"
 program=$top_builddir/ptrace2ftf
 ftfdump=$top_builddir/ftfdump
@@ -51,7 +51,7 @@ same_functions() {
 	python3 -c 'import json, sys
 json.dump(json.load(open("answer.json"))["answer"]["functions"], sys.stdout, indent=1, sort_keys=True)' >wanted
 	held functions >ours && diff wanted ours && [ -s wanted ] || return 1
-	# Without a script the table's begin shows.
+	# Without scripts, the page shows the first rows of the table.
 	held pre >ours && head -n 20 table >wanted && head -n 20 ours | diff wanted -
 }
 tap_check "the functions are those of --format=functions" same_functions
@@ -62,7 +62,7 @@ selected() {
 }
 tap_check "a selection applies" selected
 
-# Another fold, of the trace's bytes, chooses the slices of an FTF.
+# The slices of an FTF are folded by other code.
 fits() {
 	for most in 1000 300 20; do
 		"$program" -q --fit=$most -o fit.html --json=fit.json threads
@@ -91,7 +91,7 @@ hostile() {
 	"$program" -q --input=perf-script -o evil.html '<b>&"x' && "$program" -q --input=perf-script -o good.html branches &&
 		held texts evil.html >ours || return 1
 	grep -qF '</script><script>document.title=1</script><!--"' ours && grep -qF '\x01\ufffd\u2028' ours || { cat ours; return 1; }
-	# No tag more, and the data is not what a parser takes for one.
+	# The name adds no tag, and a parser finds no tag in the data.
 	held tags good.html >wanted && held tags evil.html | diff wanted - || return 1
 	held title evil.html | grep -qxF '<b>&"x' && ! LC_ALL=C grep -q "$(printf '\001')" evil.html
 }
@@ -176,7 +176,7 @@ searched() {
 }
 "$program" -q --format=slices --args=none threads >threads.slices
 tap_check "a search counts, and steps in order of time" searched
-# The clock counts in whole ns, also where numbers of JavaScript do not.
+# The clock is exact to 1 ns, also beyond the integers that JavaScript's numbers hold.
 tabled() {
 	runs 'data.origin = "18014398509481985"; out.push(clock(2)); const rows = [...document.querySelectorAll("tbody tr")];
 		out.push(...rows.map((row) => row.lastChild.textContent + " " + row.firstChild.textContent.replace(/,/g, "")));' threads.html '#functions' >ours

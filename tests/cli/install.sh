@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# make install puts what is expected below DESTDIR, and make uninstall takes all of it away.
+# make install installs the expected files below DESTDIR, and make uninstall removes all of them.
 . "$top_srcdir/tests/support/tap.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -9,7 +9,7 @@ files() {
 	find "$work/root" ! -type d | sed "s#^$work/root##" | sort
 }
 
-# A directory of its own for libraries shows which go there.
+# A separate directory for libraries shows which files are installed there.
 installs() {
 	make -C "$top_builddir" install DESTDIR="$work/root" prefix=/usr libdir=/usr/lib/here >"$work/log" 2>&1 ||
 		{ tail -5 "$work/log"; return 1; }
@@ -49,7 +49,7 @@ works() {
 }
 tap_check "what is installed works from there" works
 
-# Text with a path of the build would be wrong on every other machine.
+# A path of the build would be wrong on any other machine.
 no_traces() {
 	! grep -rlI "$(cd "$top_builddir" && pwd)" "$work/root" | grep -v '\.la$'
 }

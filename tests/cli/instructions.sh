@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Code for CPUs that are newer than the libraries here: the sample's leaf, which has one RET, gets
-# an instruction in front of it, and its calls stay what they were.  magic-trace's machine shares a
-# time evenly, and not by instructions.
+# Code for CPUs that are newer than the libraries: an instruction is added before the RET of the
+# sample's leaf, whose calls stay the same. magic-trace's machine divides a time evenly, not by
+# instructions.
 . "$top_srcdir/tests/support/tap.sh"
 program=$top_builddir/ptrace2ftf
 work=$(mktemp -d)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# SIGINT while the trace is decoded: the output is finished; a second one leaves none.
+# SIGINT while the trace is decoded: the output is completed; a second SIGINT leaves no output.
 . "$top_srcdir/tests/support/tap.sh"
 program=$top_builddir/ptrace2ftf
 work=$(mktemp -d)
@@ -39,7 +39,7 @@ def interrupted(process):
     return any(b'interrupted' in line for line in iter(process.stderr.readline, b''))
 END
 
-# Text that comes slowly: it is read, and more is awaited.
+# Text that arrives slowly: the program has read it, and waits for more.
 waiting_for_text() {
 	python3 - "$program" <<-'END'
 	import sys; sys.path.insert(0, '.')
@@ -60,7 +60,7 @@ waiting_for_text() {
 }
 tap_check "an interrupted run gives what is decoded, says so, and exits with 130" waiting_for_text
 
-# The file was begun, and more text is awaited, when the signal reaches all processes of the run.
+# The signal reaches all processes of the run while the file is begun and the program waits for text.
 leaves_nothing() { # SIGNALS OPTIONS...
 	rm -f ended.ftf*
 	python3 - "$program" "$@" <<-'END'
@@ -75,7 +75,7 @@ leaves_nothing() { # SIGNALS OPTIONS...
 	    until(lambda: temporary('ended.ftf') and state(process) == 'S')
 	    os.killpg(process.pid, number)
 	    assert process.wait() == -number, (name, process.returncode)
-	    # After SIGKILL another process does it.
+	    # After SIGKILL another process removes the file.
 	    for _ in range(1000 if number == signal.SIGKILL else 0):
 	        if temporary('ended.ftf'):
 	            time.sleep(0.01)
@@ -125,8 +125,8 @@ while_decoding() { # OUTPUT OPTIONS...
 tap_check "also in the middle of decoding" while_decoding large.ftf
 tap_check "also if the output is compressed" while_decoding large.ftf.gz
 
-# Slices of text are sorted and written at the end only: stopped there, the
-# program gets the second signal.  If it was faster than that, once more.
+# Slices of text are sorted and written at the end: the program is stopped there, and gets
+# the second signal. If the program ended before, try again.
 twice() {
 	python3 - "$program" <<-'END'
 	import sys; sys.path.insert(0, '.')

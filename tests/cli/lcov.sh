@@ -42,7 +42,7 @@ same() { # DIRECTORY LINES
 tap_check "each line has gcov's count: C" same coverage.c-O0 70
 tap_check "C++, with templates and inline functions" same coverage.cc-O0 25
 
-# Optimised code has no statement of some lines; of the others the same ones ran.
+# Optimised code lacks the statements of some lines; of the other lines the same ones ran.
 ran() { # COMPILER SOURCE
 	both $1 $2 -O2 && join $2-O2/expected $2-O2/lines >joined && awk '($2 > 0) != ($3 > 0) { print; wrong = 1 } $2 > 0 { n++ } END { exit wrong || n < 15 }' joined &&
 		! join -v 2 $2-O2/expected $2-O2/lines | awk 'NR == FNR { head[FNR - 1] = /^{/; next } $2 > 0 && !head[$1]' "$sources/$2" - | grep .

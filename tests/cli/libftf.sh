@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# libftf as others use it: installed, found by pkg-config, shared and static.
+# libftf in another program: installed, found by pkg-config, shared and static.
 . "$top_srcdir/tests/support/tap.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -18,7 +18,7 @@ tap_check "library, header and pkg-config file are installed" installs
 PKG_CONFIG_PATH=$work/lib/pkgconfig
 export PKG_CONFIG_PATH
 
-# The example of libftf(3), made a program.
+# The example of libftf(3), compiled.
 {
 	printf '#include <ftf.h>\nint main(void)\n{\n'
 	sed -n '/^const struct ftf_options options = /,/^\.Ed/p' "$top_srcdir/man/libftf.3" | sed '$d; s/out\.ftf\.gz/trace.gz/'

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# --max-output: what does not fit is left out; what was written is sound.
+# --max-output: slices that do not fit are left out, and the output is valid.
 . "$top_srcdir/tests/support/tap.sh"
 program=$(realpath "$top_builddir/ptrace2ftf")
 ftfdump=$(realpath "$top_builddir/ftfdump")
@@ -78,7 +78,7 @@ json() {
 if command -v jq >/dev/null; then
 	tap_check "JSON is whole" json
 fi
-# Until --fit knows that all fits into Perfetto, the bytes before compression count.
+# The limit is on bytes before compression until --fit knows that all slices fit into Perfetto.
 compressed() {
 	limited 100kB threads -o part.ftf.gz && "$ftfdump" --check part.ftf.gz && [ "$(stat -c %s part.ftf.gz)" -lt 100000 ] || return 1
 	limited 100kB threads -o - >part.ftf && cut_to 100000 80000 part.ftf && "$ftfdump" --check part.ftf
@@ -114,7 +114,7 @@ overlays() {
 }
 tap_check "overlays have the limit, alone and beside a recording" overlays
 
-# A quarter of 4 MiB that are free is 1 MiB.
+# 4 MiB are free, a quarter of which is 1 MiB.
 default_limit() {
 	mkdir -p small
 	unshare -m $own_user sh -c 'mount -t tmpfs -o size=1m none small || exit 77

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# `ptrace2ftf list`: what a recording holds, against its conversion, and against the bytes of the file.
+# `ptrace2ftf list`: the contents of a recording, compared with its conversion and the bytes of the
+# file.
 . "$top_srcdir/tests/support/tap.sh"
 program=$top_builddir/ptrace2ftf
 ptsim=$top_builddir/tests/ptsim/ptsim
@@ -72,7 +73,7 @@ lost() {
 }
 tap_check "buffers that were full are counted" lost
 
-# The trace itself is not looked at: zeros in its place change nothing.
+# The trace itself is not read: zeros in its place change nothing.
 unread() {
 	python3 - <<-'END'
 	import struct

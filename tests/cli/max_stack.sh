@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# --max-stack: deep call stacks in folded and pprof are cut, and cost what they cost.
+# --max-stack cuts deep call stacks in folded and pprof, and keeps the sum of their costs.
 . "$top_srcdir/tests/support/tap.sh"
 program=$(realpath "$top_builddir/ptrace2ftf")
 work=$(mktemp -d)

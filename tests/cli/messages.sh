@@ -10,7 +10,7 @@ mkdir "$work/sample"
 "$top_builddir/tests/support/make-sample" "$work/sample"
 cd "$work" || exit 1
 
-# Prints what a terminal as stderr gets; or with stdout a pipe without a reader, the signal.
+# Print the output to a terminal on stderr; or, if stdout is a pipe without a reader, the signal.
 cat >run.py <<'END'
 import os, pty, subprocess, sys
 

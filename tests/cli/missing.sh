@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# One file of a recording is missing: that is the reason of every gap, and the file is named.
+# A missing file of a recording is named, and is the reason of every gap.
 . "$top_srcdir/tests/support/tap.sh"
 program=$top_builddir/ptrace2ftf
 ptsim=$top_builddir/tests/ptsim/ptsim
@@ -16,7 +16,7 @@ cp "$top_builddir"/tests/programs/plugins "$top_builddir"/tests/programs/plugin_
 mkdir tree
 while read -r file; do cp --parents -L "$file" tree; done <files
 
-# Gaps as "N reason": all of them are for lack of code.
+# Print gaps as "N reason": the reason is missing code.
 missing() { # ENGINE FILE
 	mv "tree/$2" away
 	"$program" --engine="$1" --format=none --symfs=tree perf.data 2>messages

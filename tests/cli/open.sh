@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# `ptrace2ftf open` and --open: what is served, to whom, and how it ends.
+# `ptrace2ftf open` and --open: served files, allowed clients, and the end of the server.
 if [ -z "$P2F_PRIVATE" ]; then
 	export P2F_PRIVATE=yes
 	exec "$top_builddir/tests/support/private-network" sh "$0"
@@ -227,7 +227,7 @@ else
 fi
 
 # ---- How long ----
-# As the page does; the connection of the first is used again.
+# As the page does: the second request uses the first one's connection.
 one_connection() {
 	show open wanted.ftf && get -X POST http://127.0.0.1:9001/status --next -s --noproxy '*' -o got -w 'connections: %{num_connects}\n' "$url" >trace &&
 		cmp got wanted.ftf && grep -qx 'connections: 0' trace && ended 0
@@ -255,7 +255,7 @@ idle() { # COUNT COMMAND...: what gets the trace
 	kill $idle $pid 2>/dev/null
 	return $result
 }
-# Longer than an idle connection may last, with little room for what it does not read.
+# Longer than the limit of idle connections, with a small buffer for unread data.
 stalled() {
 	show open large.ftf || return 1
 	python3 - "$url" >got <<-'END'
@@ -399,7 +399,7 @@ over_ssh() {
 tap_check "over ssh the port has to be forwarded, which is said" over_ssh
 
 # ---- Without Perfetto's page ----
-# Here nothing but this host can be reached.
+# In this network only the host itself can be reached.
 offline() {
 	rm -f called
 	"$program" -q $symfs $data -o wanted.html

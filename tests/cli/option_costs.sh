@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Options that add work cost at most a factor of the plain conversion, in instructions by callgrind.
+# Limits on the costs of options, as a ratio of a plain conversion's instructions by callgrind.
 . "$top_srcdir/tests/support/tap.sh"
 [ "$P2F_SANITIZED" != yes ] || tap_skip_all "valgrind does not run programs with sanitizers"
 command -v valgrind >/dev/null || tap_skip_all "no valgrind"
@@ -11,7 +11,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 
-# The same trace again and again: the start of the program is a third of the instructions.
+# Repeat the trace, so that start-up takes only a third of the instructions.
 record() { # NAME PROGRAM
 	"$ptsim" record --cyc --per-thread --interrupts=0 --repeat=100000 -o "$1" -- "$2" \
 		>/dev/null 2>messages

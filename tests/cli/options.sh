@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# How options are taken: groups, misspelt ones, versions.
+# Parsing of options: groups, misspelt options, versions.
 . "$top_srcdir/tests/support/tap.sh"
 program=$top_builddir/ptrace2ftf
 work=$(mktemp -d)
@@ -22,7 +22,7 @@ each_command() {
 }
 for command in open record list diff clock-sync help; do "$program" $command --help >"$work/help.$command"; done
 tap_check "each command is listed and has its own help" each_command
-# Refused is the kind of output before a missing input is.
+# The kind of output is refused before a missing input.
 takes_listed_formats() {
 	for command in open record diff ''; do
 		formats=$("$program" $command --help | awk '/--format/ { on = 1; sub(/.*FORMAT/, "") } /--(args|top)/ { exit } on' |
@@ -79,7 +79,7 @@ takes_arguments() {
 	[ $? -eq 1 ] && grep -q "nothing: cannot open" "$work/messages"
 }
 tap_check "an option's argument is not taken for an option" takes_arguments
-# A later version may have another option of that beginning.
+# A later version may have another option with the same beginning.
 tap_check "the beginning of an option is not the option" suggests "'--thread'; did you mean '--threads'?$" --thread=4 a
 foreign() {
 	suggests '`ptrace2ftf list` takes no --depth; leave it out$' list --depth=3 a &&
@@ -112,7 +112,7 @@ numbers() {
 	done
 }
 tap_check "numbers that are none, or too many, are wrong usage" numbers
-# An empty variable of a script must not change what is written where.
+# An empty variable of a script must not change the output's name.
 empty() {
 	for option in output json json-lines output-pattern files0-from symfs kcore debug-dir strip-prefix \
 		runtime-events memtrace ui; do

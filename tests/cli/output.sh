@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What the program writes where.
+# Names and contents of outputs.
 . "$top_srcdir/tests/support/tap.sh"
 program=$top_builddir/ptrace2ftf
 ftfdump=$top_builddir/ftfdump
@@ -70,7 +70,7 @@ tap_check "a longer one is an error" too_long -o "$work/long/$(long_name .ftf 25
 tap_check "so is one of --json" too_long -o "$work/long/x" --json="$work/long/$(long_name .json 256)"
 tap_check "so is that of a part" too_long --split=3 -o "$work/long/$(long_name .ftf 252)"
 
-# As perf does: what perf record wrote here.
+# As perf does, take the perf.data of the current folder.
 default_input() {
 	absolute=$(realpath "$program")
 	mkdir -p "$work/here" && cp "$sample" "$work/here" &&
@@ -136,7 +136,7 @@ tap_check "--no-warn makes that 0" no_warn
 
 text_both_ways() {
 	"$program" -q $options --format=branches "$sample" >"$work/branches"
-	# The text has no instructions, by which calls share a time but for magic-trace's machine.
+	# Text has no instructions, by which the precise machine divides a time among calls.
 	for stacks in magic-trace precise; do
 		"$program" -q --stacks=$stacks --input=perf-script --format=calls "$work/branches" >"$work/from-text"
 		"$program" -q --stacks=$stacks $options --format=calls "$sample" >"$work/from-data"
@@ -196,7 +196,7 @@ contradictions() {
 	[ $? -eq 64 ] || return 1
 	"$program" list --like=magic-trace "$sample" >"$work/got" 2>&1
 	[ $? -eq 64 ] || return 1
-	# A setting is no contradiction, and does not hold.
+	# An option overrides a setting that contradicts it.
 	like_magic_trace --like=magic-trace -o "$work/like.ftf" 2>"$work/got"
 	[ $? -eq 64 ] || return 1
 	for settings in "" "demangle=full args=none"; do

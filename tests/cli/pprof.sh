@@ -67,8 +67,8 @@ exact_insns() {
 		sed -nE "s/^ *([0-9]+) .*:(depth|fibonacci)('2)? .*/\2 \1/p" | awk '{ n[$1] += $2 } END { for (f in n) print f, n[f] }' | sort >expected
 	read_back recursion.pb.gz && own 2 | grep -E '^(depth|fibonacci) ' | diff expected - && [ "$(wc -l <expected)" -eq 2 ]
 }
-# The instructions of a function are divided in the same way in all of its stacks, so rounding moves a
-# few from line to line.
+# The instructions of a function are divided in the same way in all of its stacks; rounding moves
+# a few between lines.
 lines_of_valgrind() {
 	awk -v source=recursion.c -f "$own_lines" callgrind | sort >expected
 	read_back recursion.pb.gz && sed -n 's/^line .*recursion\.c:\([0-9]*\) [0-9]* \([0-9]*\) .*/\1 \2/p' profile | sort >ours
@@ -119,7 +119,7 @@ inlined() {
 }
 tap_check "inlined functions are frames" inlined
 
-# Without instructions and times of packets: text has none.  A name may be any bytes.
+# Text has no instructions and no times of packets. A name may have any bytes.
 from_text() {
 	"$program" -q -f branches recursion | LC_ALL=C sed 's/fibonacci/fib\xff\xfe/g' >branches
 	"$program" -q --input=perf-script branches -o x.pb.gz && read_back x.pb.gz && sed -n 1p profile &&

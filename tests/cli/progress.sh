@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The bar on a terminal, and nowhere else.  A run is made to last more than a
-# second by stopping it.
+# The bar is shown on terminals only. The test stops the run to make it last more than a
+# second.
 . "$top_srcdir/tests/support/tap.sh"
 program=$top_builddir/ptrace2ftf
 work=$(mktemp -d)
@@ -12,7 +12,7 @@ command -v python3 >/dev/null || tap_skip_all "no Python to make a terminal"
 	"$top_builddir/tests/programs/static/indirect" >/dev/null 2>messages ||
 	tap_skip_all "programs cannot be traced here: $(cat messages)"
 
-# What a terminal of so many columns gets, into `screen`; 0 columns: a pipe.  The run is stopped
+# Write the output to a terminal of N columns into `screen`; 0 columns: a pipe. Stop the run
 # $delay seconds after it has made its output.
 delay=0.1
 export delay
@@ -50,7 +50,7 @@ open('seconds', 'w').write(str(time.monotonic() - begin))
 sys.exit(process.wait())
 END
 
-# A fast run may be over before it is stopped, a slow one not yet begin to decode: then again.
+# A fast run may end before the stop, and a slow one may not decode yet: try again.
 draws_a_bar() { # COLUMNS
 	for delay in 0.05 0.1 0.02 0.2 0.4 0.8 1.6 3.2; do
 		export delay

@@ -26,7 +26,7 @@ END
 chmod +x bin/perf
 cp "$top_builddir/tests/programs/static/tail" prog
 
-# Without rights nothing of the machine is asked for.
+# Without rights, no file of the machine is needed.
 says() { # STATUS OUTPUT-PATTERN ARGUMENTS...
 	expected=$1
 	pattern=$2
@@ -106,7 +106,7 @@ else
 	tap_skip "recordings are converted" "programs cannot be traced here"
 fi
 
-# The code that a program makes is saved at its end, or at the end of an attach.
+# Generated code is saved at the end of the program, or of an attach.
 mkdir plain
 cat >plain/perf <<END
 #!/bin/sh
@@ -145,7 +145,7 @@ of_a_process() {
 	kill $made
 	return $status
 }
-# It does not last up to the child's end.
+# The parent ends before the child.
 of_a_child() {
 	printf '#!/bin/sh\npython3 made.py 1\n:\n' >parent
 	chmod +x parent
@@ -159,7 +159,7 @@ if [ -e try ]; then
 	fi
 fi
 
-# The snapshot when a function is called, by a perf that ends as the real one does.
+# The snapshot at a function's call, by a script that ends as the real perf does.
 mkdir ring
 cat >ring/perf <<END
 #!/bin/sh
@@ -174,7 +174,7 @@ trap 'got=1' INT
 echo \$! >"$work/workload"
 # As perf, start no other program before the workload, which may be over already.
 while kill -0 \$! && ! { read -r name <"/proc/\$!/comm" && [ "\$name" = "\${1##*/}" ]; }; do :; done 2>/dev/null
-# A signal may come before a wait.
+# The signal may come before wait().
 while [ -z "\$got" ] && kill -0 \$! 2>/dev/null; do sleep 0.02; done
 cp "$work/try" "\$output"
 [ -z "\$got" ] || kill \$!

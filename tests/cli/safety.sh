@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A recording from someone else: what it may reach.  Names never move a
-# terminal's cursor, nothing is opened outside of --symfs, nobody's file is
-# overwritten but the one that was named.
+# A recording of unknown origin: its names do not move a terminal's cursor, no file
+# outside of --symfs is opened, and no file but the named output is overwritten.
 . "$top_srcdir/tests/support/tap.sh"
 program=$top_builddir/ptrace2ftf
 work=$(mktemp -d)
@@ -12,7 +11,7 @@ mkdir "$work/sample" "$work/out"
 sample=$work/sample/perf.data
 escape=$(printf '\033')
 
-# Put other bytes of the same length in the place of some.
+# Replace bytes by others of the same length.
 with() { # OLD NEW FILE: NEW may have escapes of printf
 	LC_ALL=C sed "s|$1|$(printf "$2")|g" "$sample" >"$3"
 }
@@ -65,12 +64,12 @@ quiet_messages() {
 tap_check "messages show names without commands" quiet_messages
 
 # ---- Paths ----
-# What was opened or looked at, but for the programs' own libraries and the system's tables.
+# Files that were opened or examined, except the programs' libraries and the system's tables.
 opened() { # OPTIONS...
 	strace -f -e trace=%file -o "$work/calls" "$program" -q --no-warn -o "$work/out/x.ftf" "$@" 2>"$work/messages"
 	# From the recording on: before it are the loader's.
-	# Paths in the root that is --symfs, and the links on the way to it, are no others;
-	# /var/tmp has temporary files; the sandbox names what it leaves (O_PATH).
+	# Leave out paths below --symfs, and links on the way to it, temporary files in /var/tmp, and
+	# the paths that the sandbox allows (O_PATH).
 	sed '1,/evil.data/d' "$work/calls" | grep -v 'RESOLVE_IN_ROOT\|readlink(\|O_PATH) =' | grep -o '"[^"]*"' | tr -d '"' | grep . | sort -u |
 		grep -Ev "^($work/out|$work/sample|$work/evil.data|$work$|/proc/self|/sys/devices/system/cpu|/proc/stat$|/etc/localtime|/var/tmp)" >"$work/seen"
 }
@@ -154,7 +153,7 @@ descriptor() { # the file of a descriptor stays the same file
 	"$program" -q $symfs -f slices "$sample" -o /dev/fd/3 3>"$work/third" && cmp "$work/slices" "$work/same"
 }
 tap_check "a descriptor by name is written to" descriptor
-# Whatever option names an output, the files that are read keep their content.
+# Input files keep their content, whichever option names them as an output.
 spared() { # STATUS FILE ARGUMENTS...: the run ends with that status, and the file is as it was
 	expected=$1
 	file=$2
@@ -246,7 +245,7 @@ old_mode() {
 	[ "$(stat -c %a "$work/out/x.ftf")" = 600 ]
 }
 tap_check "who could not read the old output cannot read the new one" old_mode
-# Links are where the temporary file may be put.
+# Links exist at the possible names of the temporary file.
 planted_links() {
 	mkdir -p "$work/trap"
 	echo precious >"$work/precious"
@@ -261,7 +260,7 @@ output_is_a_link() {
 	[ "$(cat "$work/precious")" = precious ]
 }
 tap_check "an output that is a link replaces the link, not what it leads to" output_is_a_link
-# A recording that is a directory may have come with pipes in it.
+# A recording that is a directory may contain pipes.
 waits_for_no_pipe() {
 	mkdir -p "$work/pipes/whole" "$work/pipes/part"
 	mkfifo "$work/pipes/whole/data" "$work/pipes/part/data.0"

@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A part of a recording, chosen before there are slices: --time, --pid, --tid,
-# --comm, --cpu.  What is chosen must be exactly the lines of the whole list of
-# branches (which other tests compare with the truth) that awk chooses by their
-# columns: cpu, pid/tid, time.
+# A part of a recording, selected by branches: --time, --pid, --tid, --comm, --cpu. It
+# must have exactly the lines of the whole list of branches (which other tests compare
+# with the truth) that awk selects by their columns: cpu, pid/tid, time.
 . "$top_srcdir/tests/support/tap.sh"
 program=$top_builddir/ptrace2ftf
 ptsim=$top_builddir/tests/ptsim/ptsim
@@ -53,7 +52,7 @@ for file in threads cpus; do
 		"--time=,+${quarter}ns"
 done
 
-# Not decoded: the trace around a microsecond in the middle is a few PSBs.
+# Only a few PSBs around a microsecond in the middle are decoded.
 seeks() {
 	"$program" --format=none "--time=$(seconds $middle),$(seconds $((middle + 1000)))" cpus >output 2>messages
 	set -- $(sed -n 's/.*, \([0-9]*\) bytes of trace.*, \([0-9]*\) bytes excluded by the selection/\1 \2/p' messages)
@@ -127,8 +126,8 @@ wrong() { # OPTION
 for option in --time=5 --time=a, --time=101%, --pid=x --tid=-1 --cpu=3-1; do
 	tap_check "$option is wrong usage" wrong "$option"
 done
-# A forked child begins with its parent's stack, whoever is shown.  The first slice of a file has
-# more arguments, so these are left out.
+# A forked child begins with its parent's stack, whichever thread is shown. The first slice of a
+# file has more arguments, so these are left out.
 "$ptsim" record --cyc --cpus=2 --seed=3 -o forks -- "$programs/forks" >/dev/null 2>&1
 "$ptsim" record --cyc --per-thread --seed=5 -o family -- "$programs/family" >/dev/null 2>&1
 "$ptsim" record --cyc --cpus=2 --seed=5 -o execs -- "$programs/execs" >/dev/null 2>&1

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Options that the user gives once: a configuration file, and PTRACE2FTF_OPTIONS.
+# Options for all runs: a configuration file, and PTRACE2FTF_OPTIONS.
 . "$top_srcdir/tests/support/tap.sh"
 program=$top_builddir/ptrace2ftf
 work=$(mktemp -d)
@@ -9,7 +9,7 @@ trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/config/ptrace2ftf" "$work/home/.config/ptrace2ftf" "$work/empty"
 file=$work/config/ptrace2ftf/config
 
-# How many functions have names: all of the sample's with --symfs=$work, else fewer.
+# The number of functions with names: all of the sample's with --symfs=$work, else fewer.
 convert() { # OPTIONS...
 	"$program" -q --no-warn --format=functions "$@" "$work/perf.data" >"$work/table" 2>"$work/messages"
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# --slowest and --slow: which calls count, what else chooses, and which files are written.
+# --slowest and --slow: the calls that count, other selections, and written files.
 # tests/ptsim/slowest.sh compares them with the truth.
 . "$top_srcdir/tests/support/tap.sh"
 program=$top_builddir/ptrace2ftf
@@ -73,7 +73,7 @@ to_a_file() {
 tap_check "the table may be written to a file" to_a_file
 
 # The traces of depth() have a warning each: 1,500 calls are too deep for Perfetto.
-# What is there already stays if it is an input; else it is replaced.
+# An existing file is replaced, unless it is an input.
 inputs_stay() {
 	mkdir -p in && for name in index.tsv index.jsonl call-002.ftf; do
 		cp recursion in/$name && run 1 --slowest=3 --symbol=depth in/$name -o in/ &&

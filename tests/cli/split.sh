@@ -14,7 +14,7 @@ cd "$work" || exit 1
 	tap_skip_all "programs cannot be traced here: $(cat messages)"
 "$program" -q --args=full --format=slices threads >whole
 
-# A slice that is continued makes one with that of its thread and depth that ended last.
+# A continued slice is joined with the last one of its thread and depth.
 joined() {
 	awk '{ key = $1 " " $2
 		insns = 0
@@ -93,7 +93,7 @@ sizes() {
 tap_check "by size: the parts are of about that size, and make the whole" sizes
 joined whole >expected
 tap_check "by time: the parts make the whole" parts 8 20us
-# What begins in a part does so in one stretch of time: 20 us from the first slice on.
+# Slices of a part begin in one stretch of time: the parts are 20 us long, from the first slice.
 stretches() {
 	first=$(awk '{ print $3 }' out.000.slices | sort -n | head -n 1)
 	for part in out.*.slices; do
@@ -108,7 +108,7 @@ names_in_each() {
 }
 tap_check "every part names its process" names_in_each
 
-# Beside the slices: each event is in the part of its time, and a part begins with the state there.
+# Other events are in the part of their time, and a part begins with the state of that time.
 cat >beside.py <<'END'
 import re, subprocess, sys
 from collections import Counter
@@ -140,7 +140,7 @@ for part in sys.argv[3:]:
             whole[event] -= 1
             own.append(event)
     repeated = [e for e in (Counter(listed) - Counter(own)).elements() if e[0] != 'async-end']
-    # What ends at the cut does so twice, first because of the cut.
+    # A slice that ends at the cut has two ends, the first one for the cut.
     held = {(e[0], e[2]): state_of(e) for e in repeated if ended.get((e[0], e[2])) != e[1]}
     assert held == state, (part, set(held.items()) ^ set(state.items()))
     assert len({e[1] for e in repeated}) <= 1, (part, repeated)
@@ -202,7 +202,7 @@ longer_series() {
 	[ $? -eq 2 ] && grep -q 'warning: old.001.ftf and later parts are from an earlier --split' messages
 }
 tap_check "parts of an earlier, longer series are named in a warning" longer_series
-# The first part can be written, the second's name is taken by a directory.
+# The first part can be written; the second part's name is a directory.
 fails() {
 	mkdir -p taken.001.ftf
 	"$program" --split=1000 -o taken.ftf threads 2>messages

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# make static's program: no shared library, small, and the same bytes as the usual program, in a
-# folder tree that has nothing but it, a recording and what was recorded.
+# make static's program is small, needs no shared library, and writes the same bytes as the usual
+# program, in a root that has only the program, a recording and the recorded files.
 # Builds everything again: for `make check-long`.
 . "$top_srcdir/tests/support/tap.sh"
 [ -n "$LONG" ] || tap_skip_all "builds all again: make check-long"

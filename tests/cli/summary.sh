@@ -134,7 +134,7 @@ one = json.load(open('summary.json'))
 assert one['status'] == 1 and 'nothing: cannot open' in one['error'] and one['outputs'] == []"
 }
 
-# Each kind of run, and of what may be null, against the schema, which names all keys.
+# Validate each kind of run, and each key that may be null, by the schema, which names all keys.
 mkdir written
 is_written() { # STATUS OPTIONS...
 	expected=$1

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The everyday tasks of doc/answers.md: each works as somebody types it who knows perf, or is an error of one
-# line that says what to type.  What the outputs mean is tested elsewhere.
+# The everyday tasks of doc/answers.md: each command works as users of perf type it, or is an error of
+# one line that gives the right command. Other tests check the outputs.
 . "$top_srcdir/tests/support/tap.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A program with uprobes and a uretprobe: the kernel executes what it has replaced by breakpoints,
-# itself or in the page [uprobes], where the function with a uretprobe returns to.
+# A program with uprobes and a uretprobe: the kernel executes the instructions that it has replaced by
+# breakpoints, or runs them in the page [uprobes], to which a function with a uretprobe returns.
 . "$top_srcdir/tests/support/tap.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Conversions under valgrind, which sees uninitialised memory and also what libraries do;
-# sanitizers see neither.
+# Conversions under valgrind, which finds uses of uninitialised memory, also in libraries.
+# Sanitizers find neither.
 . "$top_srcdir/tests/support/tap.sh"
 [ "$P2F_SANITIZED" != yes ] || tap_skip_all "valgrind does not run programs with sanitizers"
 command -v valgrind >/dev/null || tap_skip_all "no valgrind"

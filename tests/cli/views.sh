@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Slices in the formats of other tools.  What they must contain is computed by
-# functions.awk from the recorder's true slices, and, to the nanosecond, from
+# Slices in the formats of other tools. functions.awk computes the expected contents from
+# the recorder's true slices, and, to the nanosecond, from
 # --format=slices, which other tests compare with the truth.
 . "$top_srcdir/tests/support/tap.sh"
 program=$top_builddir/ptrace2ftf
@@ -128,7 +128,7 @@ tap_check "so it has of several threads" summed_up threads
 exact_stacks() { # NAME
 	one_word <$1.slices | awk -v what=folded -v comm=$1 -f "$model" | sort >expected
 	"$program" -q --format=folded --max-stack=none $1 | one_word >folded
-	# The workers give themselves names: the thread's is the outermost of a stack.
+	# The workers set their names: a stack begins with the thread's name.
 	sed "s/^worker-[0-9];/$1;/" folded | awk '{ n[$1] += $2 } END { for (s in n) print s, n[s] }' | sort >ours
 	diff expected ours && [ "$(wc -l <ours)" -gt 20 ]
 }
@@ -214,7 +214,7 @@ chrome() {
 }
 tap_check "chrome: slices with their times" chrome
 
-# Static programs: all code is in one file; what is no code has none.
+# Static programs have all code in one file; slices that are not code have no file.
 categories() {
 	"$program" -q --args=full --format=chrome threads >categories.json && "$program" -q --args=line threads -o categories.ftf &&
 		grep -E '"ph":"X".*"address":"0x[1-9a-f]' categories.json | grep -vF '"cat":"threads"'
@@ -340,7 +340,7 @@ else
 	tap_skip "speedscope: the profiles are the slices" "no python3"
 fi
 
-# A table of times that the text does not have says so.
+# The table of a text without times says so.
 invented_times() {
 	printf 'prog 7 call 401000 main+0x0 => 402000 f+0x0\nprog 7 return 402008 f+0x8 => 401005 main+0x5\n' >no-time.txt
 	"$program" -q --no-warn --input=perf-script --format=functions no-time.txt >out && tail -n 1 out | grep -q '1 ns a line' &&
