@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Sourced by shell tests: manual pages as they are read.
+# Sourced by shell tests: render manual pages.
 
 renderers() { # prints those of groff and mandoc that are installed
 	command -v groff >/dev/null && echo groff

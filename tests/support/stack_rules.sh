@@ -11,7 +11,7 @@ keeps_rules() {
 	command -v objdump >/dev/null || return 0
 	for name in $(awk '{ for (i = 2; i < NF; i += 2) print $i }' "$work/wanted" | sort -u); do
 		for file in $(find "$code" -type f -name "$name" | head -n 1); do
-			# The lines that the awk program reads; those of our programs are kept for other tests.
+			# List the lines that the awk program reads. Lists of our programs are kept for other tests.
 			case $file in
 			"$top_builddir"/*) listing=$file.listing ;;
 			*) listing=$work/code.$(echo "$file" | tr / +) ;;

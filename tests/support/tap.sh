@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Sourced by shell tests: report in TAP on stdout.
 #   tap_check, tap_ok or tap_skip for each test; tap_done at the end.
-# Scripts change directory; started by hand, they may have relative paths.
+# Scripts change directory, and may be started by hand with relative paths.
 top_srcdir=$(cd "${top_srcdir:-.}" && pwd) top_builddir=$(cd "${top_builddir:-.}" && pwd)
 tap_count=0
 tap_failed=0
