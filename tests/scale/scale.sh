@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Much of everything (make_scale.c): the sample's slices are there, in time and
-# memory that grow with the input and no faster.  LONG=1 takes the large ones.
+# Large inputs of each kind (make_scale.c): the sample's slices are found, in time and
+# memory that grow at most in proportion to the input. LONG=1 takes the larger inputs.
 . "$top_srcdir/tests/support/tap.sh"
 program=$top_builddir/ptrace2ftf
 work=$(mktemp -d)
@@ -12,20 +12,20 @@ mkdir "$work/sample"
 # Sanitizers are slow and take memory of their own.
 [ "$P2F_SANITIZED" = yes ] && slow=10 || slow=1
 
-# The sample's slices, but for times: losses may end what is open.  On many CPUs at once,
-# as no thread is, they cannot be distinguished.
+# The sample's slices without times, as losses may end open slices. They cannot be told apart if
+# a thread is on many CPUs at once, as no thread is.
 has_slices() {
 	grep '^1234/1234 ' "$work/slices" | awk '$5 !~ /^\[/ { print $2, $5 }' | head -9 >"$work/mine"
 	awk '$5 !~ /^\[/ { print $2, $5 }' "$work/wanted" | cmp -s - "$work/mine"
 }
 
-# Seconds are of CPU: the machine may be busy with something else.
+# Seconds of CPU time, as the machine may be busy.
 limited() { # SECONDS COMMAND...
 	seconds=$(($1 * slow))
 	shift
 	(ulimit -t $seconds; exec timeout -s KILL $((40 * seconds)) "$@")
 }
-# 64 MiB and four times the input, whatever it has much of: that is promised.
+# The promised limit: 64 MiB and four times the input.
 within_memory() { # BYTES-OF-INPUT
 	[ $slow -gt 1 ] || [ "$memory" -le $((64 * 1024 + 4 * $1 / 1024)) ] || { echo "too much memory"; return 1; }
 }
@@ -47,7 +47,7 @@ holds() { # KIND COUNT SECONDS
 		*) [ $status -eq 0 ] || [ $status -eq 2 ] || { cat "$work/messages"; return 1; } ;;
 		esac
 		case $1 in
-		# Of a hole there are no pages.
+		# A hole of a file has no pages.
 		aux) [ $slow -gt 1 ] || [ "$memory" -le $((32 * 1024)) ] || { echo "too much memory"; return 1; } ;;
 		*) within_memory "$size" || return 1 ;;
 		esac
@@ -58,7 +58,7 @@ holds() { # KIND COUNT SECONDS
 	esac
 	has_slices || { head "$work/slices"; return 1; }
 }
-# Perfetto's times are signed; nothing is lost for that.
+# Perfetto's times are signed.
 ends_in_time() {
 	awk 'length($4) > 18 { exit 1 }' "$work/slices" &&
 		grep -q "left out: impossible time .*($((2 * count)) times)" "$work/messages"
@@ -91,7 +91,7 @@ tap_check "records at times beyond 2^63 ns are left out and counted" ends_in_tim
 much nothing 0 0
 much aux 17179869184 67108864
 
-# Each of these processes is 280,000 calls deep by 184 bytes, and all are so at once.
+# In each process, 184 bytes of trace open 280,000 calls; all processes are open at once.
 no_calls_without_end() {
 	count=9
 	[ -z "$LONG" ] || count=100
@@ -123,7 +123,7 @@ no_slices_in_memory() {
 }
 tap_check "no format keeps its slices in memory" no_slices_in_memory
 
-# Each part is made and put into its place by name.
+# Each part is a new file, which is renamed.
 many_parts() {
 	"$top_builddir/tests/sweep/make-hostile" parts "$work/parts" && mkdir "$work/split" || return 1
 	limited 12 "$program" -q --symfs="$work/parts" --split=10ns "$work/parts/perf.data" -o "$work/split/x.ftf" || return 1
@@ -136,7 +136,7 @@ same_in_groups() { # KIND COUNT FORMAT
 	"$top_builddir/tests/scale/make-scale" "$1" "$2" "$work/input" || return 1
 	for format in $3 ${LONG:+slices branches ftf}; do
 		run 60 $format "$work/groups"
-		# Where no file can be made, all are decoded at once.
+		# Without a temporary file, all buffers are decoded at once.
 		(TMPDIR=$work/none; export TMPDIR; run 60 $format "$work/once"; echo "$memory" >"$work/memory_once")
 		cmp "$work/groups" "$work/once" || return 1
 		[ $slow -gt 1 ] || [ "$memory" -lt "$(cat "$work/memory_once")" ] || { echo "no groups"; return 1; }
