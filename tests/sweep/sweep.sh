@@ -32,7 +32,7 @@ for name in file records stream compressed; do
 		holds records "$(step 1 11)" "$work/sample" "$recording"
 done
 
-# One CPU: what is cut off a second CPU's trace happened beside what is not.
+# One CPU: with two, events that are cut off one trace are concurrent with those left in the other.
 if "$top_builddir/tests/ptsim/ptsim" record --cpus=1 --cyc --seed=5 -o "$work/perf.data" -- \
 	"$top_builddir/tests/programs/static/threads" >/dev/null 2>"$work/messages"; then
 	size=$(wc -c <"$work/perf.data")
@@ -59,8 +59,8 @@ real() { # NAME SYMFS FILE
 real dynamorio-cyc "$shared/dynamorio-cyc/symfs" "$shared/dynamorio-cyc/perf.data"
 real lldb-multicore "$shared/lldb-multicore/symfs" "$shared/lldb-multicore/perf.data"
 real quipper "$work" "$shared/quipper-4.14/perf.data"
-# Files beside the recording: programs with debug information, lists of names, code of a JIT
-# compiler; damaged, and made to take much.
+# Other input files: programs with debug information, lists of names, code of a JIT compiler;
+# damaged, and made to exhaust time and memory.
 hostile() { # KIND [PROGRAM]
 	rm -rf "$work/set"
 	"$top_builddir/tests/sweep/make-hostile" "$1" "$work/set" $2
@@ -71,13 +71,13 @@ set_holds() { # KIND
 	few=6
 	holds set "$(step 1 $few)" "$work/set" "$work/set/perf.data"
 }
-# `make check` takes one of two kinds that are held by the same limit, and take it up.
+# Where two kinds exhaust the same limit, `make check` takes one.
 for kind in names ${LONG:+texts packed_calls} symbols rows files folders paths calls functions units programs overlaps \
 	abbreviated headers shared split package call_names map jitdump moves packed_rows packed_files packed_folders \
 	packed_functions packed_units packed_overlaps packed_headers; do
 	tap_check "$kind: a small set takes little memory and time" set_holds $kind
 done
-# Also above 1 MiB, where a start for all files plays no part.
+# Sets above 1 MiB, where the part of the limit that all files have does not matter.
 big_holds() { # KIND
 	hostile "big_$1" && holds set "$(step 1 3)" "$work/set" "$work/set/perf.data"
 }
@@ -85,7 +85,7 @@ big_holds() { # KIND
 for kind in units files programs shared ${LONG:+call_names map} jitdump moves packed_rows; do
 	tap_check "$kind: a set of 8 MiB takes little memory and time" big_holds $kind
 done
-# The large files repeat themselves: a few places show all kinds.
+# The large files are repetitive, so a few changes are enough.
 target_holds() { # LONG-STEP TARGET KIND [PROGRAM]
 	target=$work/set/$2 long=$1
 	hostile "$3" "$4" || return 1
@@ -101,7 +101,7 @@ done
 tap_check "split: any byte of a file of split debug information may be wrong" \
 	target_holds 997 other.dwo split
 tap_check "symbols: any byte of a symbol table may be wrong" target_holds 997 sample symbols
-# Else the set says nothing about maps.
+# Otherwise the set would not test maps.
 names_come_from_the_map() {
 	hostile map && "$top_builddir/ptrace2ftf" -q --symfs="$work/set" -f functions -o - "$work/set/perf.data" >"$work/result" &&
 		grep -q '  f$' "$work/result"
