@@ -25,7 +25,7 @@ run() { # STDIN COMMAND...: sets $status
 	mkdir out
 	timeout -s KILL 100 "$@" 0<>"in/$stdin" >out/printed 2>messages
 	status=$?
-	# Time, memory, and whether there was a sandbox, differ.
+	# Times, memory and the state of the sandbox differ between runs.
 	[ ! -e out/x.json ] || sed -i -E '/"(seconds|peak_memory_bytes|files|system_calls|reason)": /d' out/x.json
 }
 injected() { # FAULT STDIN WORDS...
@@ -34,14 +34,15 @@ injected() { # FAULT STDIN WORDS...
 	: >count
 	run "$file" env LD_PRELOAD="$shim" FAULT="$fault" FAULT_COUNT=count "$program" "$@"
 }
-# After a run: inputs are unchanged; outputs are those of the good run, or it has failed and says why.
+# Check a run: inputs are unchanged; outputs equal those of the good run, or the run failed with a
+# reason.
 holds() { # WHAT GOOD-STATUS
 	diff -r kept in >differences 2>&1 || { echo "$1: an input has changed"; cat differences; return 1; }
 	if [ $status -eq "$2" ]; then
 		diff -r good out && return 0
 		echo "$1: status $status with another output"
 	elif [ $status -eq 1 ]; then
-		# Reports of the failure may differ.
+		# The reports of a failed run may differ.
 		for output in $(ls -A out | grep -vE '^(printed|x\.json|index\..*)$'); do
 			cmp "out/$output" "good/$output" || { echo "$1: status 1 leaves another output"; return 1; }
 		done
@@ -60,7 +61,7 @@ good_run() { # STDIN WORDS...: sets $good
 	rm -rf good
 	cp -R out good
 }
-# Each call of a kind fails in turn, and from some on all.
+# Let each call of a kind fail in turn, then all calls after the Nth.
 each() { # KIND STDIN WORDS...
 	kind=$1
 	shift
@@ -77,13 +78,13 @@ any_call() { # STDIN WORDS...
 	for kind in recvmsg open memfd dup fork pipe; do
 		each $kind "$@" || return 1
 	done
-	# The process that makes the files sends them: this one cannot count its calls.
+	# Another process makes and sends the files, and its calls are not counted.
 	for number in 1 2 3 1+; do
 		injected sendmsg:$number "$@"
 		holds sendmsg:$number $good || return 1
 	done
 }
-# Below some number not even the libraries can be loaded: status 127.
+# With too few, the dynamic linker cannot load the libraries: status 127.
 any_number() { # STDIN WORDS...
 	good_run "$@" || return 1
 	file=$1
@@ -118,7 +119,7 @@ conversions() { # FUNCTION WHAT
 }
 conversions any_call "any call may fail"
 command -v prlimit >/dev/null && conversions any_number "there may be any number of descriptors"
-# A file that is opened would get the number of the stream, and what is printed would go there.
+# A file that is opened would get the stream's number, and messages would be written to it.
 closed_streams() {
 	for stream in 0 1 2; do
 		run stdin sh -c "exec $stream<&-"' "$@"' sh env LD_PRELOAD="$shim" FAULT=open:1 \

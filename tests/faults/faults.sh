@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What the system refuses: one call after the other of a kind fails (shim.c).
-# The program ends with 0, 1 or 2, a failure says why in one line and leaves no
-# output, and what is written is sound.
+# Failing system calls: each call of a kind fails in turn (shim.c). The program ends with
+# status 0, 1 or 2; a failure prints one line with the reason and leaves no output; other
+# outputs are valid.
 . "$top_srcdir/tests/support/tap.sh"
 shim=$top_builddir/tests/faults/shim.so
 work=$(mktemp -d)
@@ -20,7 +20,7 @@ convert() { # FAULT OUTPUT OPTIONS...: sets $status
 	shift 2
 	cp "$work/sample/perf.data" "$work/perf.data"
 	cp "$work/sample.kept" "$work/sample/sample"
-	# For those who read standard input: through a pipe, not mapped.
+	# For runs that read standard input: a pipe, which cannot be mapped.
 	cat "$work/perf.data" | timeout -s KILL 100 env LD_PRELOAD="$shim" FAULT="$fault" FAULT_COUNT="$work/count" \
 		"$top_builddir/ptrace2ftf" "$@" -o "$output" 2>"$work/messages"
 	status=$?
@@ -45,7 +45,7 @@ holds() { # FAULT OUTPUT OPTIONS...
 	return 1
 }
 
-# Every call of a kind in turn, and from some on all.
+# Let each call of a kind fail in turn, then all calls after the Nth.
 each() { # KIND LIMIT OUTPUT OPTIONS...
 	kind=$1
 	limit=$2
@@ -54,7 +54,7 @@ each() { # KIND LIMIT OUTPUT OPTIONS...
 	total=$(cat "$work/count")
 	rm -f "$work/out"/*
 	[ "$total" -gt 0 ] || { echo "no calls of $kind"; return 1; }
-	# All of the first, then samples.
+	# All of the first calls, then samples.
 	number=1
 	while [ $number -le "$total" ]; do
 		holds "$kind:$number" "$@" || return 1
@@ -73,7 +73,7 @@ few=5 many=20
 tap_check "any allocation may fail" each malloc $many "$work/out/x.ftf" $symfs "$work/perf.data"
 tap_check "any allocation may fail while the output is compressed" \
 	each malloc $few "$work/out/x.ftf.zst" $symfs "$work/perf.data"
-# Those two are made when the trace is complete: what fails then leaves no trace of it either.
+# Both are made when the trace is complete; a failure then also leaves no trace.
 tap_check "any allocation may fail with a summary in JSON" \
 	each malloc $few "$work/out/x.ftf" --json="$work/x.json" $symfs "$work/perf.data"
 tap_check "any allocation may fail with parts" \
@@ -84,7 +84,7 @@ keeps_what_was_there() {
 	total=$(cat "$work/count")
 	step=-3
 	[ -z "$LONG" ] || step=-1
-	# From the last allocation back: those of the summary.
+	# Backwards from the last allocation, as the last ones are the summary's.
 	for number in $(seq "$total" $step $((total - 40))); do
 		cp "$work/old" "$work/out/x.ftf"
 		convert "malloc:$number+" "$work/out/x.ftf" $symfs "$work/perf.data"
@@ -118,7 +118,7 @@ names_the_file() {
 	[ $status -eq 1 ] && grep -q "perf.data: became shorter" "$work/messages" && [ -z "$(ls -A "$work/out")" ]
 }
 tap_check "a recording that becomes shorter is named" names_the_file
-# Threads that decode meet what is missing, too.
+# Decoding threads also reach the missing bytes.
 shrinks_under_threads() {
 	"$top_builddir/tests/scale/make-scale" pieces 40000 "$work/large" || return 1
 	for jobs in 1 4; do
@@ -148,14 +148,14 @@ rm -f "$work/out"/*
 # ---- Limits of the shell, without the shim ----
 beyond_the_size_limit() {
 	cp "$work/sample/perf.data" "$work/perf.data"
-	# The message goes through a pipe: it may be no file either.
+	# The message goes through a pipe, as a file may not be written.
 	{ (ulimit -f 0; exec "$top_builddir/ptrace2ftf" -q $symfs "$work/perf.data" -o "$work/out/x.ftf")
 		echo "status $?"; } 2>&1 | cat >"$work/messages"
 	grep -q "File too large" "$work/messages" && grep -qx "status 1" "$work/messages" &&
 		[ -z "$(ls -A "$work/out")" ]
 }
 tap_check "a file beyond the size limit is an error" beyond_the_size_limit
-# Below some limit not even the libraries can be loaded: status 127.
+# With a lower limit, the dynamic linker cannot load the libraries: status 127.
 little_address_space() {
 	for room in $(seq 5000 500 30000); do
 		(ulimit -v "$room"
@@ -169,7 +169,7 @@ little_address_space() {
 		*) echo "$room KiB: status $status"; return 1 ;;
 		esac
 	done
-	# The limit was low enough to be felt, and high enough in the end.
+	# Some limits were too low, and the last one was high enough.
 	grep -qx 1 "$work/statuses" && grep -qx 0 "$work/statuses"
 }
 tap_check "little address space is an error with a reason" little_address_space

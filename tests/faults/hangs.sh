@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Libraries that never return (hang.c): two SIGINTs end the program all the same, whatever library
-# is running and in which thread, and no output is left.
+# Libraries that never return (hang.c): two SIGINTs end the program in any library and thread, and
+# no output is left.
 . "$top_srcdir/tests/support/tap.sh"
 shim=$top_builddir/tests/faults/hang.so
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 [ "$P2F_SANITIZED" != yes ] || tap_skip_all "sanitizers want to be the first library"
-# Shells start what runs in the background with SIGINT ignored.
+# Shells start background processes with SIGINT ignored.
 env --default-signal=INT true 2>/dev/null || tap_skip_all "env cannot reset signals here"
 "$top_builddir/tests/support/make-sample" .
 mkdir out
@@ -22,7 +22,7 @@ soon() { # COMMAND...: becomes true within a minute
 }
 hangs() { grep -qs '^hangs$' messages; }
 is_over() { ! kill -0 "$pid" 2>/dev/null; }
-# Two signals of a kind that wait together are one.
+# Two pending signals of a kind are delivered once.
 is_taken() { ! grep -q '^ShdPnd:.*[2367abef]$' "/proc/$pid/status" 2>/dev/null; }
 
 ends() { # FUNCTION OPTIONS...

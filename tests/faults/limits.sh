@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Limits of the system itself, without a shim: file descriptors, a full file
-# system, a disk that cannot be read.  A failure says why, and leaves no output.
-# Mounts are of a mount namespace of the test's own, and go with it.
+# Limits of the system itself, without a shim: file descriptors, a full file system, an
+# unreadable disk. A failure prints the reason and leaves no output. The test mounts in a
+# private mount namespace.
 [ -n "$OWN_MOUNTS" ] || ! unshare -m true 2>/dev/null || OWN_MOUNTS=yes exec unshare -m sh "$0"
 . "$top_srcdir/tests/support/tap.sh"
 program=$top_builddir/ptrace2ftf
@@ -13,7 +13,7 @@ mkdir "$work/sample" "$work/out" "$work/disk" "$work/content"
 symfs=--symfs=$work/sample
 data=$work/sample/perf.data
 
-# Below some number not even the libraries can be loaded: status 127.
+# With too few, the dynamic linker cannot load the libraries: status 127.
 few_descriptors() { # OPTIONS... OUTPUT-SUFFIX
 	suffix=$1
 	shift
@@ -33,7 +33,7 @@ few_descriptors() { # OPTIONS... OUTPUT-SUFFIX
 		*) echo "$count descriptors: status $status"; cat "$work/messages"; return 1 ;;
 		esac
 	done
-	# Few enough to be felt, and many enough in the end.
+	# Some numbers were too low, and the last one was high enough.
 	grep -qx 1 "$work/statuses" && grep -qx 0 "$work/statuses"
 }
 [ "$P2F_SANITIZED" = yes ] || ! command -v prlimit >/dev/null || {
@@ -41,7 +41,7 @@ few_descriptors() { # OPTIONS... OUTPUT-SUFFIX
 	tap_check "few file descriptors are one with compressed output" few_descriptors ftf.gz "$data"
 	tap_check "few file descriptors are one with a temporary file" few_descriptors ftf --min-duration=1ns "$data"
 }
-# Some descriptors are open already, as make's: how many are too few is not known.
+# Some descriptors are open already, such as make's, so the least number is unknown.
 names_the_cause() {
 	for count in $(seq 4 20); do
 		prlimit --nofile="$count" "$program" -q $symfs "$data" -o "$work/out/x.ftf" </dev/null \
@@ -68,7 +68,7 @@ little_stack() { # -s, both limits, or -Ss, the one that the program may raise
 		rm -f "$work/out"/*
 	done
 }
-# A real line table, which the sample has not.
+# A real line table, which the sample lacks.
 stack_for_lines() {
 	symfs=--symfs=$shared/symfs data=$shared/loopy/perf.data
 	little_stack -Ss
@@ -121,7 +121,7 @@ read_only() {
 	refused "Read-only file system" "$work/disk/x.ftf"
 }
 
-# The disk is a file, of which most goes away: reading fails with EIO, mapped with SIGBUS.
+# The disk is a file that is truncated: reads fail with EIO, accesses to mapped pages with SIGBUS.
 bad_disk() { # FILE NAME-ON-IT
 	rm -rf "$work/content"/* "$work/image"
 	cp "$1" "$work/content/$2"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# One allocation of a command fails, each in turn: the command fails, too, or its results are
-# those of the undisturbed run.  Libraries are part of that: jansson, libelf, libdw, libipt.
-# LONG=1 takes every allocation and three recordings; else those of the first command that all have
-# at their start are taken one by one, and of the others a sample.
+# Each allocation of a command fails in turn, also those of libraries (jansson, libelf, libdw,
+# libipt): the command fails, or its results are those of the undisturbed run. LONG=1 takes all
+# allocations and three recordings; otherwise the test takes each allocation of start-up, for the
+# first command, and samples of the others.
 . "$top_srcdir/tests/support/tap.sh"
 shim=$(realpath "$top_builddir")/tests/faults/shim.so
 program=$(realpath "$top_builddir")/ptrace2ftf
@@ -30,7 +30,7 @@ run() { # FAULT OPTIONS...
 	cd "$OLDPWD" || return 1
 }
 
-# All that a run wrote, without the times and sizes of the run itself.
+# The output of a run, without its own times and sizes.
 results() {
 	(cd "$work/out" && find . -type f | sort | while read -r file; do echo "$file"; cat "$file"; done) |
 		sed -E 's/"((cpu_)?seconds|peak(_memory)?_bytes)": ?[-+.e0-9]+/"\1": 0/g'

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # A real quota: an ext4 with limits for a user and for a project, in User Mode Linux
-# (the kernel that runs the tests may have no quota format).  A quota that is used
-# up is an error with a reason, and leaves nothing; where there is room, all is well.
+# (the kernel that runs the tests may have no quota format). An exhausted quota is an error
+# with a reason, and leaves no output; below the quota, the conversion succeeds.
 . "$top_srcdir/tests/support/tap.sh"
 [ -n "$LONG" ] || tap_skip_all "starts a kernel: make check-long"
 [ "$P2F_SANITIZED" != yes ] || tap_skip_all "sanitizers do not run under User Mode Linux"
