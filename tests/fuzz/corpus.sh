@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# corpus.sh BUILD DIR: makes seeds of every fuzz target, a directory each below
-# DIR, with what is kept of findings (regressions/).  BUILD is a build directory.
+# corpus.sh BUILD DIR: makes the seeds of each fuzz target, in a folder of DIR, and adds
+# the kept findings (regressions/). BUILD is a build directory.
 set -e
 build=$1
 folder=$2

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Fuzz targets over the seeds, over what was found with them, and over what is
-# made of both (run_inputs.c); under `make fuzz` libFuzzer begins with the same.
-# Without LONG=1 a quarter of the inputs; 1 of 16 for targets that convert.
+# Run the fuzz targets on the seeds, on earlier findings, and on mutations of both
+# (run_inputs.c). `make fuzz` begins with the same inputs. Without LONG=1, a quarter of
+# the inputs; one of 16 for targets that convert.
 . "$top_srcdir/tests/support/tap.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
