@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The table of doc/BUDGETS.md: each row has a test that is there, each constant of base/budget.h
+# The table of doc/BUDGETS.md: each row names an existing test, and each constant of base/budget.h has
 # a row.
 . "${top_srcdir:-.}/tests/support/tap.sh"
 top=${top_srcdir:-.}

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# clang-format has nothing to change.  Releases lay out code differently: only the one
-# that the tree follows counts.
+# clang-format changes nothing. Its releases differ, so the test needs the release that the
+# tree follows.
 . "${top_srcdir:-.}/tests/support/tap.sh"
 cd "${top_srcdir:-.}" || exit 1
 

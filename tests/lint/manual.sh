@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The manual page is well-formed, also as it is read, and it and --help list the same options.
+# The manual pages are well-formed, also as rendered, and list the same options as --help.
 . "${top_srcdir:-.}/tests/support/tap.sh"
 . "${top_srcdir:-.}/tests/support/rendered.sh"
 
@@ -55,8 +55,8 @@ if command -v groff >/dev/null; then
 else
 	tap_skip "the manual pages have no groff warnings" "no groff"
 fi
-# What goes wrong with mdoc: quotes in quotes, a blank before a comma, a parenthesis that stays open,
-# a macro's name in the text.
+# Common errors of mdoc: quotes in quotes, a blank before a comma, an open parenthesis, a macro's name
+# in the text.
 reads_well() { # RENDERER PAGE
 	rendered "$1" "$2" >"$work/page"
 	LC_ALL=C.UTF-8 grep -nE '.{81}|BSD' "$work/page"
@@ -88,7 +88,7 @@ tap_check "ftfdump.1 and --help list the same options" \
 	lists_the_same_options "${top_builddir:-.}/ftfdump" "${top_srcdir:-.}/man/ftfdump.1" --help
 tap_check "--help=all fits into 80 columns" fits_a_terminal "${top_builddir:-.}/ptrace2ftf" --help=all
 tap_check "ftfdump --help fits into 80 columns" fits_a_terminal "${top_builddir:-.}/ftfdump" --help
-# What is short is read.
+# The manual page is short enough to be read.
 page_is_short() {
 	for renderer in $(renderers); do
 		lines=$(rendered "$renderer" "${top_srcdir:-.}/man/ptrace2ftf.1" | wc -l)

@@ -14,7 +14,7 @@ cat >"$work/list.py" <<'END'
 import re, sys
 
 calls = re.compile(r'\b(diag_warn|error_set|error_set_system|error_set_at|error_prefix|usage_error|argp_error)\s*\(')
-# What a function prints itself after the program's name, or with it.
+# Text that a function prints itself, with or after the program's name.
 begins = re.compile(r'\bmessage_begin_(?:error|warning)\s*\(|"(?:ptrace2ftf|ftfdump): ')
 prints = re.compile(r'\b(?:fputs|fprintf)\s*\(')
 name = re.compile(r'^(?:ptrace2ftf|ftfdump): ')

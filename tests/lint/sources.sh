@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Every source file says its licence, and none has unfinished business.
+# Each source file names its licence, and has no unfinished work.
 . "${top_srcdir:-.}/tests/support/tap.sh"
 cd "${top_srcdir:-.}" || exit 1
 work=$(mktemp -d)
@@ -58,7 +58,7 @@ lists_no_common_header() {
 	return 0
 }
 
-# A bare verb says nothing in a back trace or a search.
+# A bare verb has no meaning in a back trace or a search.
 has_distinct_names() {
 	product '*.c' | xargs grep -hoE '^(static )?[a-z][^=;()]*\b[a-z_]+\(' | grep -oE '[a-z_]+\($' |
 		grep -v '^__attribute__' | sort | uniq -c | awk '$1 > 3 { print; bad = 1 } END { exit bad }'

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Names, comments, messages and manuals use the field's terms: these words for what
-# code does may not come back (doc/GLOSSARY.md has the terms to use).
+# Names, comments, messages and manuals use the terms of doc/GLOSSARY.md, and not the words
+# below.
 . "${top_srcdir:-.}/tests/support/tap.sh"
 cd "${top_srcdir:-.}" || exit 1
 
