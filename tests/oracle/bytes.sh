@@ -101,7 +101,7 @@ else
 	tap_skip "ptsim's recordings" "programs cannot be traced here"
 fi
 
-# Those that take long, or lack timing packets to choose by, are not converted in each way.
+# Recordings that take long, or lack timing packets, are not converted in each way.
 if [ -d "$shared" ]; then
 	for name in hase-2018-04/loopy hase-2018-04/control_flow lldb-multicore dynamorio-cyc quipper-4.14 \
 		truth/tiny-cyc truth/tiny-ovf truth/tiny-snapshot truth/tiny-noretcomp truth/threads-2cpu \

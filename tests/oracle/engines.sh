@@ -29,7 +29,7 @@ engines_agree() { # RECORDING LEAST: there must be so many branches
 	return 1
 }
 
-# The least that is sound: no code is at hand for some.
+# The least number of equal parts, as some recordings have no code.
 least() { # RECORDING
 	case $1 in
 	*/big-sqlite/*) echo 4700000 ;;

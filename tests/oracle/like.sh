@@ -50,7 +50,7 @@ for order in "" "-v arbitrary=1"; do
 	done
 done
 
-# Text that magic-trace has in part only: mangled names, names without offset, hits, other columns.
+# Text that magic-trace reads in part: mangled names, names without offset, hits, other columns.
 same_text() {
 	"$tools/ptrace2ftf" -q --no-warn --like=magic-trace --input=perf-script text -o text.ftf 2>messages || { cat messages; return 1; }
 	awk -v mode=user -f "$here/magic_trace_model.awk" text >expected
@@ -141,7 +141,7 @@ same_recording() { # RECORDING [OPTIONS]
 	tap_check "$name: the model's records" same_recording "$recording"
 done
 
-# A thread alone: its first event is the run's.
+# A single thread's first event is also the first one of the run.
 threads=$shared/recordings/truth/threads-2cpu/perf.data
 if [ -f "$threads" ]; then
 	tid=$("$tools/ptrace2ftf" -q --no-warn --format=branches "$threads" | sed -n 's,^ *[0-9]*/\([0-9]*\) .*,\1,p' | sort -u | tail -n 1)

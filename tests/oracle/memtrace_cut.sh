@@ -9,8 +9,9 @@ program=${top_builddir:-.}/ptrace2ftf
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 
-# Lines of the range, without how many entries a backtrace shares with the one before.  A block that
-# is alive at its begin is allocated and promoted there.  Blocks are numbered in their order.
+# Lines of the range, without the number of entries that a backtrace shares with the previous one. A
+# block that is alive at the begin of the range is allocated and promoted there. Blocks have new
+# numbers.
 choose() { # FROM TO DUMP
 	gzip -dcf "$3" | sed -E 's/(dom=[0-9]+) +[0-9]+:/\1:/' >"$work/lines"
 	awk -v from="$1" '$3 == "collect" && $1 + 0 < from { print $2 }' "$work/lines" >"$work/dead"

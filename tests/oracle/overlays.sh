@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# OCaml's overlays against what the formats' own readers printed of them: the
-# standard library's Runtime_events of the release that wrote the ring, and
-# memtrace's dump_trace.
+# OCaml's overlays against the output of the formats' own readers: the standard library's
+# Runtime_events, of the release that wrote the ring, and memtrace's dump_trace.
 . "${top_srcdir:-.}/tests/support/tap.sh"
 shared=${top_srcdir:-.}/../shared/ocaml
 program=${top_builddir:-.}/ptrace2ftf
@@ -10,8 +9,8 @@ program=${top_builddir:-.}/ptrace2ftf
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 
-# What the readers print that is not in the ring: the number of events that one
-# call handled, and after ring_stop of 5.0 to 5.2 a stale word.
+# The readers also print the number of events that a call handled and, of OCaml 5.0 to
+# 5.2, a stale word after ring_stop.
 comparable() {
 	sed -E -e '/^# total/d' -e 's/ ring_stop .*/ ring_stop/'
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Real recordings, and some with ground truth, against what others made of
-# them: perf script, libipt, the recordings' authors, and the truth itself.
+# Real recordings, and some with ground truth, against the results of perf script, libipt
+# and the recordings' authors, and against the truth.
 . "$top_srcdir/tests/support/tap.sh"
 recordings=$top_srcdir/../shared/recordings
 [ -d "$recordings" ] || tap_skip_all "no shared recordings"
@@ -23,7 +23,7 @@ same() { # A B
 	return 1
 }
 
-# Convert one recording in all forms; what the output must keep at all times.
+# Convert a recording in all forms, and check the rules that each output must keep.
 converts() { # STATUS OPTIONS... FILE
 	expected=$1
 	shift
@@ -83,7 +83,7 @@ differs_at_gaps_only() {
 	return 1
 }
 
-# What is missing of the truth is not more than was lost.
+# At most the lost bytes are missing from the truth.
 loses_no_more_than() { # LINES
 	missing=$(grep -c '^<' "$work/diff")
 	[ "$missing" -le "$1" ] || { echo "$missing branches are missing, $1 were lost"; return 1; }
@@ -98,7 +98,7 @@ equals_truth_outside_overflows() { # NAME
 			END { print n }' "$work/truth.full")"
 }
 
-# Code written at run time has no bytes: its branches are missing, and nothing is invented.
+# Code written at run time has no bytes: its branches are missing, and no branch is invented.
 equals_truth_outside_jit() { # NAME
 	read_truth "$1"
 	# shellcheck disable=SC2046
@@ -227,8 +227,8 @@ for folder in "$more"/hase-2018-05/*/; do
 	tap_check "hase $name: a sound trace" converts 0 --symfs="$folder/binaries" "$folder/recording"
 done
 
-# Real trace without timing packets, of LLDB's tests and of fuzzers.  Nobody else decodes all of
-# it; what is wrong would not fit the code.
+# Real trace without timing packets, of LLDB's tests and of fuzzers. No other decoder decodes all
+# of it; wrong branches would not fit the code.
 fits_the_code() { # FOLDER BRANCHES GAPS: at least so many branches
 	"$program" -q --no-warn --format=branches --symfs="$1/symfs" "$1/recording" >"$work/branches" || return 1
 	found=$(grep -c ' => ' "$work/branches")
@@ -257,7 +257,7 @@ equals_perf_per_thread() {
 	branches --symfs="$lldb/symfs" "$lldb/perf.data" || return 1
 	gzip -dc "$lldb/perf-script.be.txt.gz" >"$work/perf.text"
 	normal "$work/perf.text" | grep -Ev ' (gap|resume) ' | grep -E '^(3497496|3497497) ' >"$work/perf"
-	# Where decoding resumes after an error is each decoder's own.
+	# Decoders resume at different packets after an error.
 	grep -Ev ' (gap|resume) ' "$work/ours" | grep -E '^(3497496|3497497) ' >"$work/mine"
 	diff -d "$work/perf" "$work/mine" | grep '^[<>]' | sort | uniq -c | sort -n >"$work/diff"
 	printf '%7d %s\n' 1 '< 3497497 jmp 400bdb 400bcc' 6096 '> 3497496 jmp 400bb1 400ba0' \

@@ -26,7 +26,7 @@ by_us() { # SYMFS FILE
 		sort -s -k1,1n
 }
 
-# perf reports a change with its next sample: a little later, and the last one maybe never.
+# perf reports a change with its next sample: a little later, and the last change perhaps never.
 same_clocks() { # SYMFS FILE
 	by_perf "$@" >"$work/perf" && by_us "$@" >"$work/ours" && [ -s "$work/perf" ] || return 1
 	awk 'NR == FNR { n[$1]++; ghz[$1, n[$1]] = $2; at[$1, n[$1]] = $3; next }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Recordings printed by perf script with other fields: the calls are those of its text with all.
+# Recordings printed by perf script with fewer fields: the calls are the same as with all fields.
 . "$top_srcdir/tests/support/tap.sh"
 program=$top_builddir/ptrace2ftf
 shared=$(cd "$top_srcdir/../shared" 2>/dev/null && pwd) || tap_skip_all "no ../shared"
@@ -30,7 +30,7 @@ marked() { # all slices have the mark of an uncertain level
 	[ "$(grep -c uncertain_level=true slices)" = "$(wc -l <slices)" ]
 }
 
-# FIELD ARGUMENTS...: at most one function in a hundred more or less, and it is said, and marked
+# FIELD ARGUMENTS...: at most one function in a hundred differs, which is reported, and marked
 inferred() {
 	field=$1
 	shift

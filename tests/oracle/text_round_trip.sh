@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Branches as text, read again: the slices of the recordings in ../shared, stripped ones among them.
-# man/ptrace2ftf.7 lists what such text lacks.  Every third of the cases; all with LONG=1.
+# Branches as text, read again: the slices of the recordings in ../shared, including stripped ones.
+# man/ptrace2ftf.7 lists the data that such text lacks. Every third of the cases; all with LONG=1.
 . "$top_srcdir/tests/support/tap.sh"
 program=$top_builddir/ptrace2ftf
 shared=$(cd "$top_srcdir/../shared" 2>/dev/null && pwd) || tap_skip_all "no ../shared"
@@ -33,9 +33,9 @@ same_calls() { # MACHINE RECORDING OPTIONS...
 	return 1
 }
 
-# Text has neither forks nor execs, by which a process has the callers of another, or none of those
-# before; nor the code by which a jump is a call, or a stack is left; nor aborts of transactions; nor where
-# code without bytes ran (jit), which is a slice of perf.data only.
+# Text has no forks and execs, which copy or end the callers of a process; no code, which makes a jump
+# a call, or leaves a stack; no aborts of transactions; and no stretches of code without bytes (jit),
+# which are slices of perf.data only.
 lacks() { # RECORDING
 	case $1 in
 	*/pipeline-2cpu/* | */truth/jit/* | */more/arcus-* | */cases/* | */quipper-*) ;;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What Perfetto makes of our traces, by its trace_processor_shell (in PATH, or TRACE_PROCESSOR):
-# no error and no loss, and the slices that --format=slices has, of all recordings.
+# Perfetto's trace_processor_shell (in PATH, or TRACE_PROCESSOR) reads the traces of all recordings
+# without errors and losses, and finds the slices of --format=slices.
 . "$top_srcdir/tests/support/tap.sh"
 processor=${TRACE_PROCESSOR:-$(command -v trace_processor_shell || command -v trace_processor)}
 [ -n "$processor" ] || tap_skip_all "no trace_processor_shell; see TRACE_PROCESSOR"
