@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Threads that are delayed here and there (delays.c) write the same bytes as one
-# thread that is not: 4 runs with 2 to 16 threads, 200 with LONG=1.
+# Threads with random delays (delays.c) write the same bytes as one thread without:
+# 4 runs with 2 to 16 threads, 200 with LONG=1.
 . "$top_srcdir/tests/support/tap.sh"
 program=$segments
 work=$(mktemp -d)
@@ -12,7 +12,7 @@ runs=4
 mkdir "$work/sample"
 "$top_builddir/tests/support/make-sample" "$work/sample"
 "$top_builddir/tests/scale/make-scale" pieces 1500 "$work/pieces"
-# So that there is much to hand over.
+# Small segments, which threads often hand over.
 PTRACE2FTF_SEGMENT=300
 export PTRACE2FTF_SEGMENT
 
