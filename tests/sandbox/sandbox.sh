@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The sandbox: what a fault in the program might be used for is tried in its
-# place (probe.c), and refused.  That nothing needed is refused is what all other
-# tests show, for it is on in them.
+# The sandbox refuses the system calls that an exploited fault might use; probe.c tries
+# them in the place of the program. All other tests run in the sandbox, and so show that
+# needed calls are allowed.
 . "$top_srcdir/tests/support/tap.sh"
 program=$top_builddir/ptrace2ftf
 work=$(mktemp -d)
 trap 'rm -rf "$work" /tmp/probe-renamed /tmp/probe-linked' EXIT
-# Neither the output's directory nor the one of temporary files.
+# Not the folder of the output or of temporary files.
 mkdir "$work/sample" "$work/out" "$work/temporary" "$work/here"
 TMPDIR=$work/temporary
 export TMPDIR
@@ -71,7 +71,7 @@ write
 "
 without_it_all_is_done() {
 	probe --sandbox=off $symfs "$data" -o "$work/out/x.ftf" || return 1
-	# What else systems refuse, or let only root do.
+	# Calls that systems refuse otherwise, or allow only for root.
 	grep -v "read another's memory\|type on\|limits\|ring of\|a fault\|events" \
 		"$work/tried" >"$work/tried2"
 	echo "type on the terminal: done" | cat "$work/tried2" - >"$work/tried"

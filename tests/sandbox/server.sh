@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The sandbox of the process that serves a trace: what a fault in it might be used for is
-# tried in its place (probe.c), while it waits for requests.
+# The sandbox of the process that serves a trace: probe.c tries the calls that an exploited fault
+# might use, in the place of the process, while it waits for requests.
 if [ -z "$P2F_PRIVATE" ]; then
 	export P2F_PRIVATE=yes
 	exec "$top_builddir/tests/support/private-network" sh "$0"
