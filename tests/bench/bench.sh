@@ -14,7 +14,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 runs=5
 
-# A new file each time: to put one into the place of another the system writes it out and drops the other.
+# A new file each time: for a rename over an existing file, the system writes data out first.
 sample() { # SAMPLES COMMAND...: adds CPU time (s, user and system) and peak memory (kB)
 	samples=$1
 	shift

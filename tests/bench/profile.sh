@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Where the time goes, as tables for tests/bench/README.md: run by `make profile`.
-# Samples of perf's clock are put to the source file of their instruction, also
-# where it was inlined, and source files to stages.
+# Tables of CPU time for tests/bench/README.md: run by `make profile`. Samples of perf's
+# clock count for the source file of their instruction, also if it is inlined, and for
+# the file's stage.
 set -eu
 program=$PWD/ptrace2ftf
 shared=$1/../shared/recordings
