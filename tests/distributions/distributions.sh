@@ -234,7 +234,7 @@ while read -r name suite mirror keyring compilers; do
 	done
 	[ -z "$built" ] || tap_check "$name: its packages are made and installed" packages "$built" </dev/null
 done <"$folder/rows"
-# Where no debootstrap leads to.
+# Systems that debootstrap cannot make.
 tap_skip "Alpine (musl)" "made by apk of Alpine's own mirror, of which there is no debootstrap"
 sed 's/^/# /' "$folder/table"
 tap_done
