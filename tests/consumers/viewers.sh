@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Viewers read what is written for them: speedscope and Firefox Profiler of npm, below $CONSUMERS or
-# installed here; FlameGraph's scripts and uftrace, if they are in PATH; xmllint.
+# Viewers read the formats made for them: speedscope and Firefox Profiler of npm, below $CONSUMERS or
+# installed; FlameGraph's scripts and uftrace, if they are in PATH; xmllint.
 . "$top_srcdir/tests/support/tap.sh"
 program=$top_builddir/ptrace2ftf
 ptsim=$top_builddir/tests/ptsim/ptsim
