@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Stripped files get their names and lines from where distributions put them;
-# nm and addr2line say what those are, of the file before it was stripped.
+# Names and lines of stripped files come from the folders where distributions put debug
+# files; nm and addr2line read them from the file before strip(1).
 . "$top_srcdir/tests/support/tap.sh"
 # ccache would return objects with the directory of an earlier run.
 export CCACHE_DISABLE=1
@@ -143,7 +143,7 @@ compile_inlined() { # PROGRAM OPTIONS
 	done && ${CC:-cc} "$output-prog.o" "$output-helper.o" -o "$output")
 }
 
-# Each instruction of the program's own functions, and what is known of it.
+# Print each instruction of the program's own functions with its names and lines.
 own_code() { # PROGRAM
 	objdump -d --no-show-raw-insn "$work/$1" |
 		awk '/^$/ { on = 0 } /^[0-9a-f]+ <(work|main)>:/ { on = 1 }
@@ -164,7 +164,7 @@ split_files() {
 		[ -e "$work/split-prog.dwo" ] && finds_as_plain split && finds_as_plain split inlined
 }
 
-# What lies outside of symfs is not opened, wherever the program says that it is.
+# No file outside of symfs is opened, whatever path the program has.
 split_files_below_symfs() {
 	compile_inlined outside -gsplit-dwarf && mkdir -p "$work/symfs$work" &&
 		cp "$work/outside" "$work/plain" "$work/symfs$work" || return 1

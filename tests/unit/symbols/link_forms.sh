@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Names and lines of programs that are linked and compiled in each way there is;
-# objdump and nm say what the names are.
+# Names and lines of programs that are linked and compiled in different ways, compared with
+# objdump and nm.
 . "$top_srcdir/tests/support/tap.sh"
 namer=$top_builddir/tests/unit/symbols/name-addresses
 command -v objdump >/dev/null || tap_skip_all "no binutils"
