@@ -12,7 +12,7 @@ mkdir "$work/sample"
 # Sanitizers are slow and take memory of their own.
 [ "$P2F_SANITIZED" = yes ] && slow=10 || slow=1
 
-# The sample's slices without times, as losses may end open slices. They cannot be told apart if
+# The sample's slices without times, as losses may end open slices. They are ambiguous if
 # a thread is on many CPUs at once, as no thread is.
 has_slices() {
 	grep '^1234/1234 ' "$work/slices" | awk '$5 !~ /^\[/ { print $2, $5 }' | head -9 >"$work/mine"
