@@ -177,7 +177,7 @@ static void scan_insns(struct insn_scan *scan,
 		executed.taken = 0;
 		end_at(scan, &executed, &left);
 		executed.length = insn.length;
-		executed.conditional = insn.kind == BRANCH_COND;
+		executed.kind = insn.kind;
 		executed.back = insn.distance < 0;
 		if (insn.length && executed.count)
 			add(context, &executed);

@@ -7,6 +7,7 @@
 #define SRC_COSTS_EXECUTED_CODE_H
 
 #include "base/tables/id_index.h"
+#include "decoder/branch_event.h"
 #include "decoder/code/code_counts.h"
 
 struct dso;
@@ -57,7 +58,7 @@ struct executed_insn {
 	uint64_t count;        /* executions */
 	uint64_t taken;        /* of these, by a conditional jump to its target */
 	uint8_t length;        /* bytes */
-	bool conditional;      /* it is a conditional jump, */
+	uint8_t kind;          /* enum branch_kind, */
 	bool back;             /* to a lower address */
 };
 

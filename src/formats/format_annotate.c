@@ -59,7 +59,7 @@ static json_t *place_json(struct cost_stacks *stacks, const struct cost_place *p
 	set_number(object, "executions", place->insn.count);
 	set_number(object, "cycles", costs.cycles);
 	set_number(object, "ns", costs.ns);
-	if (!place->insn.conditional)
+	if (place->insn.kind != BRANCH_COND)
 		return object;
 	set_number(object, "taken", place->insn.taken);
 	set_number(object, "not_taken", place->insn.count - place->insn.taken);

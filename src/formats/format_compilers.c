@@ -19,11 +19,10 @@
 #include "symbols/dso/dso_store.h"
 
 struct profile_edge {
-	const struct dso *from_dso, *dso; /* of `from`, NULL: another one; of `to`; borrowed */
-	uint64_t from, to;                /* ELF virtual addresses */
-	uint64_t count;
-	enum branch_kind kind; /* call, jump or return */
-	bool counted;          /* as code, by the decoder: jumps within files */
+	const struct dso *dso;    /* of `to`; borrowed */
+	uint64_t from, to, count; /* ELF virtual addresses; from 0: in another file */
+	enum branch_kind kind;    /* call, jump or return */
+	bool counted;             /* as code, by the decoder: jumps within files */
 };
 
 struct profile_output {
@@ -34,7 +33,7 @@ struct profile_output {
 	struct diag *diag;         /* borrowed, as the next */
 	struct name_table *names;
 	const struct symbol *last;  /* contains the last address looked up; NULL: no address */
-	bool several;               /* --dso matches several files */
+	bool several, any;          /* --dso matches several files; chosen code ran */
 	struct profile_edge *edges; /* owned: of calls and returns, then of jumps */
 	size_t edge_count, edge_room;
 	struct id_index edge_ids;      /* of their numbers + 1 */
@@ -52,17 +51,16 @@ static struct format_output *open_profile(const struct format_request *request, 
 	const struct selection *select = &request->options->select;
 
 	(void)err;
+	*profile = (struct profile_output){
+		.output = { .text = request->text, .code = &profile->code },
+		.choice.selection = select,
+		.program = select->dsos.count ? NULL : request->facts.program,
+		.diag = request->diag,
+		.names = request->names,
+	};
 	executed_code_init(&profile->code);
-	profile->output.text = request->text;
-	profile->output.code = &profile->code;
-	profile->choice.selection = select;
-	profile->program = select->dsos.count ? NULL : request->facts.program;
-	profile->diag = request->diag;
-	profile->names = request->names;
 	return &profile->output;
 }
-
-/* ---- The program --------------------------------------------------------- */
 
 /* Returns the symbol at an address that is of the chosen functions of the program; NULL: not. */
 static const struct symbol *chosen_at(struct profile_output *profile, const struct dso *dso,
@@ -80,11 +78,12 @@ static const struct symbol *chosen_at(struct profile_output *profile, const stru
 	if (!function_choice_has(&profile->choice, last))
 		return NULL;
 	profile->program = dso;
+	profile->any = true;
 	return last;
 }
 
 /* Check the choice once all code was looked at.  Returns 0, or -1 with err filled. */
-static int check_program(struct profile_output *profile, bool any, struct error *err)
+static int check_program(struct profile_output *profile, struct error *err)
 {
 	const struct selection *select = profile->choice.selection;
 
@@ -92,51 +91,11 @@ static int check_program(struct profile_output *profile, bool any, struct error 
 		return error_set(err, ERROR_UNSUPPORTED,
 				 "--dso matches several files, and a profile is of one; name it");
 	if (select->symbols.count || select->dsos.count)
-		function_choice_warn(&profile->choice, any, profile->diag);
-	else if (!any)
+		function_choice_warn(&profile->choice, profile->any, profile->diag);
+	else if (!profile->any)
 		diag_warn(profile->diag, "no-program-code",
 			  "no code of the program ran; choose another file with --dso");
 	return 0;
-}
-
-/* ---- Edges --------------------------------------------------------------- */
-
-static bool is_edge(const struct profile_edge *a, const struct profile_edge *b)
-{
-	return a->from == b->from && a->to == b->to && a->kind == b->kind && a->dso == b->dso &&
-	       a->from_dso == b->from_dso;
-}
-
-/* Count a branch that is not local to its function. */
-static void count_branch(struct format_output *output, const struct branch_event *event,
-			 const struct location *from, const struct location *to)
-{
-	struct profile_output *profile = (struct profile_output *)output;
-	struct profile_edge edge = { .kind = event->kind, .count = 1 };
-	uint64_t hash = hash_u64(event->from ^ event->to << 24 ^ event->kind);
-	struct id_probe probe = id_index_probe(hash);
-	uint32_t id;
-
-	if (!to->symbol || !to->symbol->dso || event->kind < BRANCH_CALL ||
-	    event->kind > BRANCH_COND)
-		return;
-	edge.dso = to->symbol->dso;
-	edge.to = to->symbol->start + to->offset;
-	if (from->symbol && from->symbol->dso == edge.dso) {
-		edge.from_dso = edge.dso;
-		edge.from = from->symbol->start + from->offset;
-	}
-	if (event->kind != BRANCH_CALL && event->kind != BRANCH_RETURN)
-		edge.kind = BRANCH_JUMP;
-	while ((id = id_index_next(&profile->edge_ids, &probe)) &&
-	       !is_edge(&profile->edges[id - 1], &edge))
-		;
-	if (id) {
-		profile->edges[id - 1].count++;
-		return;
-	}
-	*ARRAY_ADD(profile->edges, profile->edge_count, profile->edge_room) = edge;
-	id_index_add(&profile->edge_ids, hash, (uint32_t)profile->edge_count);
 }
 
 static int compare_edges(const void *left, const void *right)
@@ -145,35 +104,57 @@ static int compare_edges(const void *left, const void *right)
 
 	return COMPARE((uintptr_t)a->dso, (uintptr_t)b->dso)
 		       ?: COMPARE(a->kind, b->kind) ?: COMPARE(a->to, b->to) ?:
-		       COMPARE((uintptr_t)a->from_dso, (uintptr_t)b->from_dso) ?:
-		       COMPARE(a->from, b->from) ?: COMPARE(b->counted, a->counted);
+		       COMPARE(a->from, b->from);
+}
+
+static struct profile_edge *find_edge(struct profile_output *profile,
+				      const struct profile_edge *edge)
+{
+	uint32_t hash = hash_u64(edge->from ^ edge->to << 24 ^ edge->kind), id;
+	struct id_probe probe = id_index_probe(hash);
+
+	while ((id = id_index_next(&profile->edge_ids, &probe)) &&
+	       compare_edges(&profile->edges[id - 1], edge))
+		;
+	if (!id) {
+		*ARRAY_ADD(profile->edges, profile->edge_count, profile->edge_room) = *edge;
+		id = (uint32_t)profile->edge_count;
+		id_index_add(&profile->edge_ids, hash, id);
+	}
+	return &profile->edges[id - 1];
+}
+
+/* Count a branch that is not local to its function. */
+static void count_branch(struct format_output *output, const struct branch_event *event,
+			 const struct location *from, const struct location *to)
+{
+	struct profile_edge edge = { .kind = event->kind };
+
+	if (!to->symbol || !to->symbol->dso || event->kind < BRANCH_CALL ||
+	    event->kind > BRANCH_COND)
+		return;
+	edge.dso = to->symbol->dso;
+	edge.to = to->symbol->start + to->offset;
+	if (from->symbol && from->symbol->dso == edge.dso)
+		edge.from = from->symbol->start + from->offset;
+	if (event->kind == BRANCH_COND)
+		edge.kind = BRANCH_JUMP;
+	find_edge((struct profile_output *)output, &edge)->count++;
 }
 
 /* Sort the edges, with the jumps that were counted as code: some have come as branches, too. */
 static void finish_edges(struct profile_output *profile)
 {
-	const struct executed_code *code = &profile->code;
-	size_t kept = 0;
+	for (size_t i = 0; i < profile->code.count; i++) {
+		const struct code_stretch *at = &profile->code.stretches[i];
+		struct profile_edge jump = { at->dso, at->begin, at->last, 0, BRANCH_JUMP, true };
+		struct profile_edge *edge = at->kind == JUMPED ? find_edge(profile, &jump) : &jump;
 
-	for (size_t i = 0; i < code->count; i++) {
-		const struct code_stretch *at = &code->stretches[i];
-
-		if (at->kind == JUMPED)
-			*ARRAY_ADD(profile->edges, profile->edge_count, profile->edge_room) =
-				(struct profile_edge){ at->dso,   at->dso,     at->begin, at->last,
-						       at->count, BRANCH_JUMP, true };
+		edge->count = at->count + (edge->counted ? edge->count : 0);
+		edge->counted = true;
 	}
 	if (profile->edge_count)
 		qsort(profile->edges, profile->edge_count, sizeof(*profile->edges), compare_edges);
-	for (size_t i = 0; i < profile->edge_count; i++) {
-		const struct profile_edge *edge = &profile->edges[i];
-
-		if (!kept || !is_edge(&profile->edges[kept - 1], edge))
-			profile->edges[kept++] = *edge;
-		else if (profile->edges[kept - 1].counted == edge->counted)
-			profile->edges[kept - 1].count += edge->count;
-	}
-	profile->edge_count = kept;
 }
 
 /* ---- BOLT ---------------------------------------------------------------- */
@@ -187,18 +168,6 @@ static void end_straight(struct profile_output *profile)
 	profile->count = 0;
 }
 
-/* Returns how often the code after an instruction was executed next without a branch. */
-static uint64_t passages_of(const struct executed_insn *executed)
-{
-	size_t size;
-	const uint8_t *code = dso_borrow_code(executed->dso, executed->vaddr, &size);
-	struct insn insn = code ? insn_decode(code, size, INSN_MODE_64) : (struct insn){ 0 };
-
-	if (insn.kind != BRANCH_NONE && insn.kind != BRANCH_COND)
-		return 0;
-	return executed->count - executed->taken;
-}
-
 /* Straight code is executed equally often: F is printed for its whole length. */
 static void add_straight(void *context, const struct executed_insn *insn)
 {
@@ -206,7 +175,8 @@ static void add_straight(void *context, const struct executed_insn *insn)
 	const struct executed_insn *last = &profile->straight;
 	bool chosen = chosen_at(profile, insn->dso, insn->vaddr);
 	bool follows = last->dso == insn->dso && last->vaddr + last->length == insn->vaddr;
-	uint64_t passages = last->length ? passages_of(last) : 0;
+	bool passes = last->kind == BRANCH_NONE || last->kind == BRANCH_COND;
+	uint64_t passages = passes ? last->count - last->taken : 0;
 
 	if (!chosen || !follows || passages != profile->count) {
 		end_straight(profile);
@@ -220,42 +190,36 @@ static void add_straight(void *context, const struct executed_insn *insn)
  * B is a branch, of which none is known to be mispredicted; f code that was reached from another
  * function, as after a call that returned.
  */
-static void print_edge(struct profile_output *profile, const struct profile_edge *edge)
-{
-	FILE *out = profile->output.text;
-
-	if (edge->from_dso == edge->dso)
-		fprintf(out, "B %" PRIx64 " %" PRIx64 " %" PRIu64 " 0\n", edge->from, edge->to,
-			edge->count);
-	else if (edge->kind != BRANCH_RETURN)
-		fprintf(out, "B X:0 %" PRIx64 " %" PRIu64 " 0\n", edge->to, edge->count);
-	if (edge->kind == BRANCH_RETURN)
-		fprintf(out, "f %" PRIx64 " %" PRIx64 " %" PRIu64 "\n", edge->to, edge->to,
-			edge->count);
-}
-
 static int print_bolt(struct format_output *output, struct error *err)
 {
 	struct profile_output *profile = (struct profile_output *)output;
-	bool any = false;
+	char from[20];
 
 	finish_edges(profile);
 	executed_code_list(&profile->code, add_straight, profile);
 	end_straight(profile);
 	for (size_t i = 0; i < profile->edge_count; i++) {
-		if (!chosen_at(profile, profile->edges[i].dso, profile->edges[i].to))
+		const struct profile_edge *edge = &profile->edges[i];
+
+		if (!chosen_at(profile, edge->dso, edge->to))
 			continue;
-		print_edge(profile, &profile->edges[i]);
-		any = true;
+		if (edge->from)
+			snprintf(from, sizeof(from), "%" PRIx64, edge->from);
+		if (edge->from || edge->kind != BRANCH_RETURN)
+			fprintf(output->text, "B %s %" PRIx64 " %" PRIu64 " 0\n",
+				edge->from ? from : "X:0", edge->to, edge->count);
+		if (edge->kind == BRANCH_RETURN)
+			fprintf(output->text, "f %" PRIx64 " %" PRIx64 " %" PRIu64 "\n", edge->to,
+				edge->to, edge->count);
 	}
-	return check_program(profile, any, err);
+	return check_program(profile, err);
 }
 
 /* ---- LLVM ---------------------------------------------------------------- */
 
 /* A count of LLVM's profile. */
 struct profile_row {
-	/* The function, LF; of each inlined one the place of its call, LF, the function, LF. */
+	/* The function, LF; of each inlined one the place of its call, the function, LF. */
 	const struct name *path;
 	bool called;               /* calls of the function are counted; else, by place in the */
 	uint32_t place;            /* innermost function, */
@@ -269,24 +233,17 @@ struct profile_row {
 /* A part of a discriminator (llvm/include/llvm/IR/DebugInfoMetadata.h, "prefix encoding"). */
 static uint32_t prefix_decode(uint32_t code)
 {
-	uint32_t bits = code >> 1;
+	uint32_t high = code & 0x40 ? code >> 2 & 0xfe0 : 0;
 
-	if (code & 1)
-		return 0;
-	return bits & 0x20 ? (bits >> 1 & 0xfe0) | (bits & 0x1f) : bits & 0x1f;
+	return code & 1 ? 0 : high | (code >> 1 & 0x1f);
 }
 
-/* Returns how many copies of the code a compiler made: the next part. */
-static uint32_t copies_of(uint32_t discriminator)
+static void print_place(uint32_t place, FILE *out)
 {
-	uint32_t wide = discriminator & 0x40 ? 14 : 7;
+	uint32_t discriminator = place & ((1u << DISCRIMINATOR_BITS) - 1);
 
-	return prefix_decode(discriminator >> (discriminator & 1 ? 1 : wide)) ?: 1;
-}
-
-static uint32_t place_of(const struct source_frame *frame)
-{
-	return (frame->line & 0xffff) << DISCRIMINATOR_BITS | prefix_decode(frame->discriminator);
+	fprintf(out, discriminator ? "%" PRIu32 ".%" PRIu32 ": " : "%" PRIu32 ": ",
+		place >> DISCRIMINATOR_BITS, discriminator);
 }
 
 /* Add a row for some frames (0: nothing is added), the innermost first. */
@@ -300,13 +257,15 @@ static void add_profile_row(struct profile_output *profile, const struct source_
 	if (!left)
 		return;
 	path = ALLOC_CHECKED(open_memstream(&text, &size));
-	for (row.place = 0; left; row.place = place_of(&frames[left])) {
+	for (row.place = 0; left;) {
 		const struct name *name = frames[--left].function;
 
 		if (ftell(path))
-			fprintf(path, "%" PRIu32 "\n", row.place);
+			print_place(row.place, path);
 		escaped_text_print(name->text, name->length, path);
 		putc('\n', path);
+		row.place = (frames[left].line & 0xffff) << DISCRIMINATOR_BITS |
+			    prefix_decode(frames[left].discriminator);
 	}
 	alloc_close_text(path, &text);
 	row.path = name_intern(profile->names, text, size);
@@ -321,8 +280,12 @@ static void add_code(struct profile_output *profile, const struct dso *dso, uint
 	struct source_frame frames[SOURCE_FRAMES];
 	size_t depth = dso_source_frames((struct dso *)dso, vaddr, frames);
 
-	if (depth && !callee)
-		count *= copies_of(frames[0].discriminator);
+	if (depth && !callee) {
+		/* Its next part says how many copies of the code a compiler made. */
+		uint32_t code = frames[0].discriminator, wide = code & 0x40 ? 14 : 7;
+
+		count *= prefix_decode(code >> (code & 1 ? 1 : wide)) ?: 1;
+	}
 	add_profile_row(profile, frames, depth,
 			(struct profile_row){ .callee = callee, .count = count });
 }
@@ -359,16 +322,14 @@ static void add_insn(void *context, const struct executed_insn *insn)
 static void add_call(struct profile_output *profile, const struct profile_edge *edge)
 {
 	const struct symbol *callee = chosen_at(profile, edge->dso, edge->to);
-	bool inside =
-		edge->from_dso == edge->dso && callee && edge->from - callee->start < callee->size;
 
 	if (!callee || callee->start != edge->to || callee->function ||
 	    callee->kind != SYMBOL_FUNCTION || edge->kind == BRANCH_RETURN ||
-	    (edge->kind == BRANCH_JUMP && inside))
+	    (edge->kind == BRANCH_JUMP && edge->from - callee->start < callee->size))
 		return;
 	add_profile_row(profile, &(struct source_frame){ .function = callee->linkage }, 1,
 			(struct profile_row){ .called = true, .count = edge->count });
-	if (edge->from_dso == edge->dso && chosen_at(profile, edge->dso, edge->from))
+	if (edge->from && chosen_at(profile, edge->dso, edge->from))
 		add_code(profile, edge->dso, edge->from, callee->linkage, edge->count);
 }
 
@@ -382,107 +343,62 @@ static int compare_profile_rows(const void *left, const void *right)
 				       : COMPARE(!!a->callee, !!b->callee));
 }
 
-/* Returns the executions of the rows whose paths have the same first bytes as the first one. */
-static uint64_t sum_rows(const struct profile_row *rows, size_t count, size_t length)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < count && !strncmp(rows[i].path->text, rows->path->text, length); i++)
-		sum += rows[i].callee || rows[i].called ? 0 : rows[i].count;
-	return sum;
-}
-
-static void print_place(uint32_t place, int depth, FILE *out)
-{
-	uint32_t discriminator = place & ((1u << DISCRIMINATOR_BITS) - 1);
-
-	fprintf(out, "%*s%" PRIu32, depth, "", place >> DISCRIMINATOR_BITS);
-	if (discriminator)
-		fprintf(out, ".%" PRIu32, discriminator);
-	fputs(": ", out);
-}
-
-/*
- * Print the heads of the functions on the path of the first row that are not on the one before.
- * Returns how many are on the path.
- */
-static int print_heads(const struct profile_row *rows, size_t count, const char *before,
-		       uint64_t calls, FILE *out)
-{
-	const char *path = rows->path->text, *at = path;
-	int depth = 0;
-
-	for (; *at; depth++) {
-		uint32_t place = depth ? (uint32_t)strtoul(at, NULL, 10) : 0;
-		const char *name = depth ? at + strcspn(at, "\n") + 1 : at;
-
-		at = name + strcspn(name, "\n") + 1;
-		if (!strncmp(path, before, (size_t)(at - path)))
-			continue;
-		if (depth)
-			print_place(place, depth, out);
-		fwrite(name, 1, (size_t)(at - name) - 1, out);
-		fprintf(out, ":%" PRIu64, sum_rows(rows, count, (size_t)(at - path)));
-		if (!depth)
-			fprintf(out, ":%" PRIu64, calls);
-		putc('\n', out);
-	}
-	return depth;
-}
-
 /* Of the instructions of a place the most executions count, as an optimiser may have moved some. */
 static void print_places(const struct profile_row *rows, size_t count, int depth, FILE *out)
 {
-	size_t same;
+	const struct profile_row *row = rows, *end = rows + count;
 
-	for (size_t i = 0; i < count; i += same) {
-		uint64_t most = 0, calls = 0;
+	while (row < end) {
+		uint32_t place = row->place;
+		uint64_t most = 0, calls;
 
-		for (same = 0; i + same < count && rows[i + same].place == rows[i].place; same++)
-			if (!rows[i + same].callee && rows[i + same].count > most)
-				most = rows[i + same].count;
-		print_place(rows[i].place, depth, out);
+		for (; row < end && row->place == place && !row->callee; row++)
+			most = row->count > most ? row->count : most;
+		fprintf(out, "%*s", depth, "");
+		print_place(place, out);
 		fprintf(out, "%" PRIu64, most);
-		for (const struct profile_row *row = &rows[i]; row < &rows[i + same]; row++) {
-			if (!row->callee)
-				continue;
-			calls += row->count;
-			if (row + 1 < &rows[i + same] && row[1].callee == row->callee)
-				continue;
+		while (row < end && row->place == place) {
+			const struct name *callee = row->callee;
+
+			for (calls = 0; row < end && row->place == place && row->callee == callee;)
+				calls += row++->count;
 			putc(' ', out);
-			escaped_text_print(row->callee->text, row->callee->length, out);
+			escaped_text_print(callee->text, callee->length, out);
 			fprintf(out, ":%" PRIu64, calls);
-			calls = 0;
 		}
 		putc('\n', out);
 	}
 }
 
-/* A function without lines is left out: with 0 executions the compiler would take it for cold. */
-static void print_rows(const struct profile_output *profile)
+/*
+ * Print the functions of rows whose paths are equal up to a length: those inlined in one, or all.
+ * A function without lines is left out: with 0 executions the compiler would take it for cold.
+ */
+static void print_llvm_functions(const struct profile_row *rows, size_t count, size_t length,
+				 int depth, FILE *out)
 {
-	const struct profile_row *row = profile->rows, *end = row + profile->row_count;
-	FILE *out = profile->output.text;
-	const char *before = "";
-	uint64_t calls = 0;
-	size_t count;
+	size_t same;
 
-	for (; row < end; row += count) {
-		const struct name *path = row->path;
+	for (; count; rows += same, count -= same) {
+		const char *path = rows->path->text, *name = path + length;
+		size_t end = (size_t)(strchr(name, '\n') + 1 - path), calls = 0, own = 0;
+		uint64_t called = 0, sum = 0;
 
-		for (count = 0; row + count < end && row[count].path == path &&
-				row[count].called == row->called;)
-			count++;
-		if (!row->called) {
-			print_places(row, count,
-				     print_heads(row, (size_t)(end - row), before, calls, out),
-				     out);
-			before = path->text;
+		for (same = 0; same < count && !strncmp(rows[same].path->text, path, end); same++) {
+			own += rows[same].path->length == end;
+			calls += rows[same].called;
+			if (!rows[same].callee)
+				*(rows[same].called ? &called : &sum) += rows[same].count;
 		}
-		calls = 0;
-		for (size_t i = 0; row->called && i < count && row + count < end; i++)
-			if (!strncmp(row[count].path->text, path->text, path->length))
-				calls += row[i].count;
+		if (same == calls)
+			continue;
+		fprintf(out, "%*s%.*s:%" PRIu64, depth, "", (int)(path + end - 1 - name), name,
+			sum);
+		if (!depth)
+			fprintf(out, ":%" PRIu64, called);
+		putc('\n', out);
+		print_places(rows + calls, own - calls, depth + 1, out);
+		print_llvm_functions(rows + own, same - own, end, depth + 1, out);
 	}
 }
 
@@ -501,8 +417,8 @@ static int print_llvm_profile(struct format_output *output, struct error *err)
 	if (profile->row_count)
 		qsort(profile->rows, profile->row_count, sizeof(*profile->rows),
 		      compare_profile_rows);
-	print_rows(profile);
-	return check_program(profile, profile->swept.count, err);
+	print_llvm_functions(profile->rows, profile->row_count, 0, 0, output->text);
+	return check_program(profile, err);
 }
 
 static void release_profile(struct format_output *output)
@@ -517,21 +433,12 @@ static void release_profile(struct format_output *output)
 	free(profile->rows);
 }
 
-const struct output_format format_bolt = {
-	.name = "bolt",
-	.chooses_calls = true,
-	.open = open_profile,
-	.branch = count_branch,
-	.finish = print_bolt,
-	.release = release_profile,
-};
+#define PROFILE(print)                                                                             \
+	.chooses_calls = true, .open = open_profile, .branch = count_branch, .finish = print,      \
+	.release = release_profile
 
-const struct output_format format_llvm_profile = {
-	.name = "llvm-profile",
-	.suffix = "prof",
-	.chooses_calls = true,
-	.open = open_profile,
-	.branch = count_branch,
-	.finish = print_llvm_profile,
-	.release = release_profile,
-};
+const struct output_format format_bolt = { .name = "bolt", PROFILE(print_bolt) };
+
+const struct output_format format_llvm_profile = { .name = "llvm-profile",
+						   .suffix = "prof",
+						   PROFILE(print_llvm_profile) };

@@ -305,7 +305,7 @@ static void count_jump(void *context, const struct executed_insn *insn)
 	size_t row = find_row(lines, dso, insn->vaddr + 1), count = lines->jump_ids.count;
 	uint32_t jump, line = line_before(lines, dso, row);
 
-	if (line == NO_LINE || !insn->conditional)
+	if (line == NO_LINE || insn->kind != BRANCH_COND)
 		return;
 	jump = pair_table_find(&lines->jump_ids, (uint32_t)row - 1,
 			       (uint32_t)(insn->vaddr - lines->rows[row - 1].vaddr));
