@@ -30,7 +30,7 @@ EXTRA_DIST += tests/programs/bits32.s tests/ptsim/chains.awk \
 	tests/ptsim/time_errors.awk tests/ptsim/time_errors.sh
 
 # All programs with all options, and packages: about half an hour.
-check-long: $(check_PROGRAMS) $(check_DATA)
+check-long: all $(check_PROGRAMS) $(check_DATA)
 	LONG=1 LONG_PROGRAMS=except $(MAKE) $(AM_MAKEFLAGS) check-TESTS \
 		TESTS='tests/ptsim/engines.sh tests/cli/option_costs.sh tests/ptsim/why.sh tests/ptsim/slowest.sh tests/ptsim/mutated.sh tests/ptsim/agrees.sh tests/ptsim/stacks.sh tests/ptsys/kernel.sh tests/sweep/sweep.sh tests/scale/scale.sh tests/races/races.sh tests/faults/memory.sh tests/faults/descriptors.sh tests/fuzz/seeds.sh tests/faults/faults.sh tests/unit/symbols/binutils_agrees.sh tests/differential/differential.sh tests/faults/quota.sh tests/oracle/libipt_versions.sh tests/oracle/like.sh tests/oracle/recordings.sh tests/oracle/bytes.sh tests/oracle/text_round_trip.sh tests/oracle/stack_rules.sh tests/ptsim/timing.sh tests/ptsim/totals.sh \
 			$(insn_long_tests) $(cli_long_tests) $(consumer_tests)'
