@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Each format through its real readers, of which many are no package of the system: not in `make check`.
 # Besides the scripts here those of other folders that ask a reader.
-consumer_tests = tests/consumers/viewers.sh tests/consumers/compilers.sh
+consumer_tests = tests/consumers/viewers.sh tests/consumers/compilers.sh tests/consumers/references.sh
 dist_noinst_SCRIPTS += $(consumer_tests)
 EXTRA_DIST += tests/consumers/speedscope.js tests/consumers/sql_viewer.py
 check-consumers: all $(check_PROGRAMS) $(check_DATA)
