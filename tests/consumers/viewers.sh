@@ -16,7 +16,7 @@ leave() {
 	rm -rf "$work"
 }
 trap leave EXIT
-for name in threads signals except; do
+for name in threads signals unwinding; do
 	"$ptsim" record --cyc --cpus=2 --seed=3 -o $name -- "$programs/$name" >/dev/null 2>messages ||
 		tap_skip_all "programs cannot be traced here: $(cat messages)"
 	"$program" -q --no-warn --no-samples -f slices --args=none $name >$name.slices
@@ -77,7 +77,7 @@ if [ -z "$missing" ]; then
 	node "$here/speedscope.js" "$packages" threads.json >/dev/null 2>messages
 	[ $? -ne 77 ] || missing=$(cat messages)
 fi
-for name in threads signals except; do
+for name in threads signals unwinding; do
 	for check in chrome_in_speedscope own_in_speedscope folded_in_speedscope; do
 		if [ -z "$missing" ]; then
 			tap_check "$check: all calls of $name" $check $name
