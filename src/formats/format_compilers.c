@@ -238,7 +238,7 @@ static uint32_t prefix_decode(uint32_t code)
 	return code & 1 ? 0 : high | (code >> 1 & 0x1f);
 }
 
-static void print_place(uint32_t place, FILE *out)
+static void print_llvm_place(uint32_t place, FILE *out)
 {
 	uint32_t discriminator = place & ((1u << DISCRIMINATOR_BITS) - 1);
 
@@ -261,7 +261,7 @@ static void add_profile_row(struct profile_output *profile, const struct source_
 		const struct name *name = frames[--left].function;
 
 		if (ftell(path))
-			print_place(row.place, path);
+			print_llvm_place(row.place, path);
 		escaped_text_print(name->text, name->length, path);
 		putc('\n', path);
 		row.place = (frames[left].line & 0xffff) << DISCRIMINATOR_BITS |
@@ -355,7 +355,7 @@ static void print_places(const struct profile_row *rows, size_t count, int depth
 		for (; row < end && row->place == place && !row->callee; row++)
 			most = row->count > most ? row->count : most;
 		fprintf(out, "%*s", depth, "");
-		print_place(place, out);
+		print_llvm_place(place, out);
 		fprintf(out, "%" PRIu64, most);
 		while (row < end && row->place == place) {
 			const struct name *callee = row->callee;
