@@ -17,7 +17,7 @@ check_PROGRAMS += tests/unit/writer/ftf_calls.test
 TESTS += tests/unit/writer/ftf_calls.test
 tests_unit_writer_ftf_calls_test_SOURCES = tests/unit/writer/ftf_calls.c $(ROUND_TRIP)
 tests_unit_writer_ftf_calls_test_CFLAGS = $(UNIT_CFLAGS)
-tests_unit_writer_ftf_calls_test_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=calloc,--wrap=realloc,--wrap=free
+tests_unit_writer_ftf_calls_test_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free
 tests_unit_writer_ftf_calls_test_LDADD = $(UNIT_LIBS)
 
 check_PROGRAMS += tests/unit/writer/generated.test
