@@ -14,7 +14,7 @@ print() { # ARGUMENTS...: of $recording, at most 60,000 lines
 }
 
 slices() { # of the text: status 0 and a summary that says what it lacks
-	"$program" --input=perf-script text -f slices -o slices 2>messages || { cat messages; return 1; }
+	"$program" --input=perf-script text -f slices --args=line -o slices 2>messages || { cat messages; return 1; }
 }
 
 # Functions that have names, one a line for each call.

@@ -16,8 +16,11 @@ keeps_rules() {
 			"$top_builddir"/*) listing=$file.listing ;;
 			*) listing=$work/code.$(echo "$file" | tr / +) ;;
 			esac
-			[ "$listing" -nt "$file" ] || { objdump -d --no-show-raw-insn "$file" 2>/dev/null |
-				grep -E '^[0-9a-f]+ <|call|jmp|%rsp' >"$listing.$$" && mv "$listing.$$" "$listing"; }
+			[ "$listing" -nt "$file" ] || {
+				objdump -d --no-show-raw-insn "$file" 2>/dev/null |
+					grep -E '^[0-9a-f]+ <|call|jmp|%rsp' >"$listing.$$"
+				mv "$listing.$$" "$listing"
+			}
 			awk -v file="$name" -f "$top_srcdir/tests/oracle/stack_code.awk" "$work/wanted" "$listing" ||
 				return 1
 		done

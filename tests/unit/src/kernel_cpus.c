@@ -214,10 +214,10 @@ START_TEST(threads_go_on_where_they_left_on_whatever_cpu)
 	 * __switch_to() they return after two of 6 instructions, which take 497 ns, and of 7 in
 	 * 1,497.  libipt 2.0 gives the last return the next TSC's time.
 	 */
-	EXPECT(1, slices, "11/11 ", " sys_read ");
+	EXPECT(1, slices, "11/11 ", " sys_read");
 	EXPECT(1, slices, "11/11 1 1000010 ", _i ? " sys_read" : " 1004165 sys_read");
 	EXPECT(1, slices, "11/11 3 ", " 1004000 __switch_to");
-	EXPECT(1, slices, "12/12 ", " sys_write ");
+	EXPECT(1, slices, "12/12 ", " sys_write");
 	EXPECT(1, slices, "12/12 1 1000010 ", _i ? " sys_write" : " 1003427 sys_write");
 	EXPECT(1, slices, "12/12 3 ", " 1003000 __switch_to");
 	EXPECT(0, slices, "[lost", "");
