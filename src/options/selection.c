@@ -19,6 +19,7 @@ void selection_release(struct selection *selection)
 	free(selection->hidden.patterns);
 	free(selection->roots.patterns);
 	free(selection->between);
+	free(selection->within.function);
 	*selection = (struct selection){ 0 };
 }
 
@@ -359,13 +360,13 @@ bool slow_choice_read(struct slow_choice *choice, const char *text)
 	return choice->percentile;
 }
 
-bool selection_within(struct selection *selection, char *text)
+bool selection_within(struct selection *selection, const char *text)
 {
-	char *bound = strrchr(text, '>');
+	const char *bound = strrchr(text, '>');
 
 	if (!bound || bound == text || !slow_choice_read(&selection->within.slow, bound + 1))
 		return false;
-	*bound = '\0';
-	selection->within.function = text;
+	free(selection->within.function);
+	selection->within.function = ALLOC_CHECKED(strndup(text, (size_t)(bound - text)));
 	return true;
 }

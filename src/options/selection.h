@@ -83,7 +83,7 @@ struct selection {
 	const char *start, *stop; /* patterns: from a call to the next call; or both NULL */
 	char *between;            /* owned: both patterns, if selection_between() set them */
 	struct {
-		const char *function; /* pattern; NULL: not given */
+		char *function; /* owned: pattern; NULL: not given */
 		struct slow_choice slow;
 	} within;              /* calls outside of the slow calls of functions are left out */
 	uint32_t depth;        /* levels of slices that are shown; 0: all */
@@ -139,11 +139,8 @@ void selection_resolve(const struct time_bound *from, const struct time_bound *t
 /* Parse "START,STOP", two patterns. Returns false if a pattern is missing. */
 bool selection_between(struct selection *selection, const char *text);
 
-/*
- * Parse "GLOB>TIME" or "GLOB>p99".  Borrows the text, and replaces the last '>' by NUL.  Returns
- * false for other texts.
- */
-bool selection_within(struct selection *selection, char *text);
+/* Parse "GLOB>TIME" or "GLOB>p99". Returns false for other texts. */
+bool selection_within(struct selection *selection, const char *text);
 
 /*
  * Parse a size in bytes: NkB, NMB, NGB, NTB (the B is optional), NKiB, NMiB, NGiB. Returns false

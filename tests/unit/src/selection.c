@@ -164,6 +164,23 @@ START_TEST(between_has_two_names)
 }
 END_TEST
 
+START_TEST(within_has_a_function_and_a_bound)
+{
+	const char both[] = "parse>1us";
+
+	ck_assert(!selection_within(&selection, "parse"));
+	ck_assert(!selection_within(&selection, ">1us"));
+	ck_assert(!selection_within(&selection, "parse>soon"));
+	ck_assert(selection_within(&selection, both));
+	ck_assert_str_eq(selection.within.function, "parse");
+	ck_assert_uint_eq(selection.within.slow.longer, 1000);
+	ck_assert_str_eq(both, "parse>1us"); /* `diff` parses a word twice */
+	ck_assert(selection_within(&selection, "operator>>p99"));
+	ck_assert_str_eq(selection.within.function, "operator>");
+	ck_assert_uint_ne(selection.within.slow.percentile, 0);
+}
+END_TEST
+
 START_TEST(the_unit_of_a_part_distinguishes_slices_bytes_and_times)
 {
 	struct split_size split;
@@ -236,6 +253,7 @@ int main(void)
 	tcase_add_test(tests, what_is_no_time_is_refused);
 	tcase_add_test(tests, durations_are_rounded_to_the_nearest_nanosecond);
 	tcase_add_test(tests, between_has_two_names);
+	tcase_add_test(tests, within_has_a_function_and_a_bound);
 	tcase_add_test(tests, the_unit_of_a_part_distinguishes_slices_bytes_and_times);
 	tcase_add_test(tests, sizes_in_bytes_have_units_of_1000_and_of_1024);
 	tcase_add_test(tests, offsets_of_clocks_are_exact_and_have_a_sign);
