@@ -209,8 +209,8 @@ static int run_command(enum command command, int argc, char **argv)
 }
 
 /*
- * A file that is opened must not get the number of a standard stream that the shell closed: what is
- * printed would go to it.  Open the placeholder in the wrong mode, so that any I/O on it fails.
+ * Keep the numbers of standard streams that the shell closed from other files: messages would go
+ * into such a file.  Open the placeholder in the wrong mode, so that any I/O on it fails.
  */
 static void hold_standard_descriptors(void)
 {

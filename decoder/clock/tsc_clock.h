@@ -38,7 +38,7 @@ uint64_t tsc_clock_tsc(const struct tsc_clock *clock, uint64_t ns);
 
 /*
  * A TSC packet carries 7 bytes (SDM volume 3, "TSC Packet").
- * Returns all 8, the top byte being the one that brings the value nearest to `reference`.
+ * Returns all 8 bytes; the top byte brings the value nearest to `reference`.
  */
 static inline uint64_t tsc_clock_complete(uint64_t low, uint64_t reference)
 {

@@ -45,7 +45,7 @@ void overlay_input_close(struct overlay_input *input);
 
 /* --format=memtrace: a memtrace file of a time range of another one. */
 
-/* Events of a cut file, and of the one that it was cut from. */
+/* Counts of a cut: `events` of the whole file, `written` to the new one. */
 struct overlay_cut_counts {
 	uint64_t events, written;
 	uint64_t alive; /* allocations among those written that were before the range */
@@ -54,8 +54,8 @@ struct overlay_cut_counts {
 /*
  * Write the events of memtrace whose times, from the file's start to its last event, are in the
  * range of `selection`.  Blocks that are alive at its begin are allocated there, and promoted if
- * they were.  Blocks get numbers without gaps, in the order of those that they had; the start stays
- * the same, and so do times.  Ends early if the output is full, which then is cut.
+ * they were.  The cut numbers blocks anew without gaps, in the old order.  The start and the times
+ * stay the same.  Ends early if the output is full, which then is cut.
  * Returns 0 with *counts; -1 with err filled.  Write errors stay with the output.
  */
 int overlay_cut(struct overlay_input *input, const struct selection *selection,

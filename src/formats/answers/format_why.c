@@ -59,7 +59,7 @@ static const struct symbol *symbol_at(const struct slow_answer *answer, uint32_t
 	return answer->calls->functions[function].symbol;
 }
 
-/* Print a name that has its place in a sentence. */
+/* Print a name within a sentence, cut to NAME_COLUMNS. */
 static void print_name(const struct name *name, FILE *out)
 {
 	bool fits = name->length <= NAME_COLUMNS;

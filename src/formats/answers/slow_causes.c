@@ -243,9 +243,10 @@ static bool is_additional(const struct slow_answer *answer, const struct row_ext
 }
 
 /*
- * Returns the index of the cause in a chain: of the functions that are as much the user's own as
- * the function itself, the first one that is called more often than usual, or else the innermost
- * one; a stop that can hit any function; else the first callee.
+ * Returns the index of the cause in a chain.  Candidates are functions that belong to the user's
+ * code as much as the slow function does.  The cause is the first candidate with more calls than
+ * usual, or else the innermost candidate.  A stop that can hit any function comes before both;
+ * without candidates, the cause is the first callee.
  */
 static size_t choose_cause(const struct slow_answer *answer, const struct row_extra *extras,
 			   const struct function_extra *chain, size_t count)

@@ -246,7 +246,7 @@ static struct ftf_thread name_track(struct ftf_side *side, struct ftf_sink *part
 	return track->thread;
 }
 
-/* Write an event at another time; with `continued`, as the begin of what is open. */
+/* Write an event at another time; `continued`: as the begin of a slice that is already open. */
 static void write_side_event(struct ftf_side *side, struct ftf_sink *part,
 			     const struct trace_record *record, uint64_t time, bool continued)
 {

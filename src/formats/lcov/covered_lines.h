@@ -58,8 +58,8 @@ struct covered_lines {
 };
 
 /*
- * Look up all that was executed, once, or what is of the functions of `choice` (NULL: all). All but
- * `names` is zero before.
+ * Look up the executed code of the functions of `choice` (NULL: of all), once.  All fields but
+ * `names` are zero before.
  */
 void covered_lines_find(struct covered_lines *lines, const struct executed_code *code,
 			struct function_choice *choice);
