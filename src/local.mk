@@ -52,6 +52,7 @@ libptrace2ftf_a_SOURCES = \
 	src/events/initial_state.c \
 	src/events/period_counters.c \
 	src/events/pebs_events.c \
+	src/events/record_events.c \
 	src/formats/answers/cause_lines.c \
 	src/formats/answers/format_why.c \
 	src/formats/answers/slow_calls.c src/formats/answers/slow_calls.h \

@@ -180,6 +180,16 @@ void event_output_finish(struct event_output *output, uint64_t begin, uint64_t e
 void event_output_release(struct event_output *output);
 
 /*
+ * Write perf's own records: samples, wakeups, losses, context switches, and the wall clock of
+ * `begin` (ns; 0: of the first record).
+ */
+void record_events_write(struct event_output *output, uint64_t begin);
+
+/* Returns the number of context switches, all of which record_events_write() would write. */
+uint64_t record_events_count_switches(const struct timeline *timeline,
+				      const struct perf_file *file);
+
+/*
  * --counters=TIME: the activity of each thread and each CPU in each stretch of that time:
  * instructions and calls a second, instructions per cycle, taken branches per instruction.
  *

@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: MIT */
+/* Write perf's own records: samples, wakeups, losses, context switches, and the wall clock. */
+#include <time.h>
+
+#include "decoder/timeline/tracepoint_formats.h"
+#include "src/events/event_output.h"
+
+/*
+ * The recording's records other than the trace: samples of other events as
+ * instants of the sampled thread, wakeups, and marks where perf lost records.
+ */
+
+struct perf_record_events {
+	struct event_tracks *tracks;  /* borrowed */
+	const struct perf_file *file; /* borrowed */
+	struct resolver *resolver;    /* borrowed: names the samples' addresses */
+	struct diag *diag;            /* borrowed */
+	/* Owned; by thread, then time: see sched_priorities_read(). */
+	struct sched_priority *priorities;
+	size_t priority_count, priority_room;
+	bool samples;               /* write them */
+	uint64_t untimed;           /* samples without a time, or without thread and CPU */
+	uint64_t first_time;        /* ns: the earliest of a record; 0 if records have no times */
+	struct ftf_name *events;    /* owned, while writing: by attribute */
+	struct sched_points points; /* the tracepoints that are not written as instants */
+};
+
+/* ---- Priorities ---------------------------------------------------------- */
+
+/*
+ * The priorities of threads over time, as the scheduler's tracepoints have them: of the kernel,
+ * below 100 for real-time threads, 100 to 139 for others (include/linux/sched/prio.h).
+ */
+
+/* Of a thread with the nice value 0: DEFAULT_PRIO. */
+#define SCHED_PRIORITY_DEFAULT 120
+
+struct sched_priority {
+	uint64_t time;
+	int32_t tid, priority;
+};
+
+static int by_thread(const void *left, const void *right)
+{
+	const struct sched_priority *a = left, *b = right;
+
+	return COMPARE(a->tid, b->tid) ?: COMPARE(a->time, b->time);
+}
+
+static bool have_priorities(const struct sched_points *points)
+{
+	for (int kind = 0; kind < SCHED_KINDS; kind++) {
+		if (points->formats[kind].recorded &&
+		    points->formats[kind].fields[PLACE_PRIORITY].size)
+			return true;
+	}
+	return false;
+}
+
+/* Read the priorities of all samples of the tracepoints, if there are any. */
+static void sched_priorities_read(struct perf_record_events *records)
+{
+	struct sched_points points;
+	struct perf_record record;
+	struct perf_sample sample;
+	struct sched_point point;
+	uint64_t position = 0;
+
+	sched_points_init(&points, records->file);
+	if (!have_priorities(&points))
+		return;
+	while (perf_file_next(records->file, &position, &record, NULL)) {
+		if (record.type != PERF_RECORD_SAMPLE ||
+		    perf_sample_read(records->file, &record, &sample) < 0 ||
+		    !sched_points_read(&points, &sample, &point) || !point.has_priority)
+			continue;
+		*ARRAY_ADD(records->priorities, records->priority_count, records->priority_room) =
+			(struct sched_priority){ sample.time, point.tid, point.priority };
+	}
+	if (records->priority_count)
+		qsort(records->priorities, records->priority_count, sizeof(*records->priorities),
+		      by_thread);
+}
+
+/*
+ * Returns the priority of a thread at `time` (ns): the last recorded, or else the first;
+ * SCHED_PRIORITY_DEFAULT if it was not recorded.
+ */
+static int32_t sched_priorities_find(const struct perf_record_events *records, int32_t tid,
+				     uint64_t time)
+{
+	const struct sched_priority *all = records->priorities,
+				    wanted = { .tid = tid, .time = time };
+	size_t after = LOWER_BOUND(i, records->priority_count, by_thread(&all[i], &wanted) <= 0);
+
+	if (after && all[after - 1].tid == tid)
+		return all[after - 1].priority;
+	return after < records->priority_count && all[after].tid == tid ? all[after].priority
+									: SCHED_PRIORITY_DEFAULT;
+}
+
+/* ---- Samples ------------------------------------------------------------- */
+
+static struct ftf_name event_name(struct perf_record_events *records, const struct perf_attr *attr)
+{
+	size_t index = (size_t)(attr - records->file->attrs);
+	char number[32];
+
+	if (records->events[index].id)
+		return records->events[index];
+	snprintf(number, sizeof(number), "event %zu", index);
+	records->events[index] = ftf_text(records->tracks->writer,
+					  attr->name && attr->name[0] ? attr->name : number);
+	return records->events[index];
+}
+
+static void add_args(struct perf_record_events *records, const struct perf_sample *sample,
+		     const struct thread *thread, struct event_record *record)
+{
+	struct ftf_writer *writer = record->writer;
+	uint64_t type = sample->attr->attr.sample_type;
+
+	if (type & PERF_SAMPLE_PERIOD)
+		event_record_add_number(record, "period", (int64_t)sample->period);
+	if (type & PERF_SAMPLE_IP)
+		event_place_add(record, records->resolver, thread, sample->ip);
+	if (type & PERF_SAMPLE_ADDR)
+		event_record_add_address(record, "data_address", sample->address);
+	if (sample->cpu >= 0)
+		event_record_add(record, ftf_arg_int32(ftf_text(writer, "cpu"), sample->cpu));
+}
+
+/* Each CPU has an idle thread, all of one id: their samples are shown on the CPU's track. */
+static struct ftf_thread track_of(struct perf_record_events *records,
+				  const struct perf_sample *sample, const struct thread *thread)
+{
+	if (sample->cpu >= 0 && (sample->tid <= 0 || !thread))
+		return event_tracks_cpu(records->tracks, sample->cpu)->track;
+	return event_tracks_thread(records->tracks, thread);
+}
+
+/* If the recording has sched_waking, the sched_wakeup of the same wakeup is left out. */
+static void write_wakeup(struct perf_record_events *records, const struct perf_sample *sample,
+			 const struct sched_point *point)
+{
+	struct ftf_wakeup wakeup = { .time = sample->time,
+				     .cpu = (uint16_t)(point->cpu < 0 ? sample->cpu : point->cpu),
+				     .tid = (uint32_t)point->tid };
+	struct event_tracks *tracks = records->tracks;
+	const struct thread *thread, *waker;
+
+	if (point->tid <= 0 ||
+	    (point->kind == SCHED_WAKEUP && records->points.formats[SCHED_WAKING].recorded))
+		return;
+	thread = timeline_borrow_thread(tracks->timeline, point->tid, sample->time);
+	waker = sample->tid > 0
+			? timeline_borrow_thread(tracks->timeline, sample->tid, sample->time)
+			: NULL;
+	if (!event_tracks_wants_cpu(tracks, wakeup.cpu, sample->time) ||
+	    !event_filter_has(tracks->filter, thread, sample->time))
+		return;
+	if (thread)
+		event_tracks_thread(tracks, thread);
+	if (waker)
+		event_tracks_thread(tracks, waker);
+	wakeup.waker_tid = waker ? (uint32_t)waker->tid : 0;
+	wakeup.weight = sched_priorities_find(records, point->tid, sample->time);
+	ftf_thread_wakeup(tracks->writer, &wakeup);
+}
+
+static void write_sample(struct perf_record_events *records, const struct perf_record *record)
+{
+	struct event_record instant;
+	struct perf_sample sample;
+	struct sched_point point;
+	const struct thread *thread = NULL;
+	struct ftf_thread track;
+
+	if (perf_sample_read(records->file, record, &sample) < 0 || !sample.time ||
+	    (sample.tid < 0 && sample.cpu < 0)) {
+		records->untimed += records->samples;
+		return;
+	}
+	if (sched_points_read(&records->points, &sample, &point)) {
+		if (point.kind != SCHED_SWITCH)
+			write_wakeup(records, &sample, &point);
+		return;
+	}
+	if (!records->samples)
+		return;
+	if (sample.tid >= 0)
+		thread = timeline_borrow_thread(records->tracks->timeline, sample.tid, sample.time);
+	if (!event_filter_has(records->tracks->filter, thread, sample.time) ||
+	    !event_tracks_wants_cpu(records->tracks, sample.cpu, sample.time))
+		return;
+	track = track_of(records, &sample, thread);
+	event_record_init(&instant, records->tracks->writer, "sample", NULL, sample.time);
+	instant.event.thread = track;
+	instant.event.name = event_name(records, sample.attr);
+	add_args(records, &sample, thread, &instant);
+	ftf_instant(records->tracks->writer, &instant.event);
+}
+
+/* ---- Losses -------------------------------------------------------------- */
+
+static void write_loss(struct perf_record_events *records, const struct perf_record *record)
+{
+	struct ftf_writer *writer = records->tracks->writer;
+	bool of_records = record->type == PERF_RECORD_LOST;
+	uint64_t lost = perf_record_lost_count(record);
+	struct ftf_arg count = ftf_arg_int64(ftf_text(writer, "count"), (int64_t)lost);
+	struct ftf_event event = {
+		.category = ftf_text(writer, "lost"),
+		.name = ftf_text(writer, of_records ? "[lost records]" : "[lost samples]"),
+		.time = record->id.time,
+		.args = &count,
+		.arg_count = 1,
+	};
+
+	if (!record->id.time ||
+	    !event_tracks_wants_cpu(records->tracks, record->id.cpu, record->id.time))
+		return;
+	event.thread = event_tracks_cpu(records->tracks, record->id.cpu)->track;
+	ftf_instant(writer, &event);
+}
+
+/* ---- Events without a format --------------------------------------------- */
+
+/* Without its format, a sched_switch is an instant, and no switch is known from it. */
+static void warn_formatless(const struct perf_record_events *records)
+{
+	static const char sched_switch[] = "sched:sched_switch";
+
+	for (size_t i = 0; i < records->file->attr_count; i++) {
+		const struct perf_attr *attr = &records->file->attrs[i];
+
+		if (attr->attr.type == PERF_TYPE_TRACEPOINT && attr->name &&
+		    strncmp(attr->name, sched_switch, sizeof(sched_switch) - 1) == 0 &&
+		    !records->points.formats[SCHED_SWITCH].recorded)
+			diag_warn(
+				records->diag, "tracepoint-format",
+				"%s: the recording lacks the event's format (TRACING_DATA), so its "
+				"samples are not shown as switches",
+				sched_switch);
+	}
+}
+
+/* ---- All records --------------------------------------------------------- */
+
+static void note_time(struct perf_record_events *records, uint64_t time)
+{
+	if (time && (!records->first_time || time < records->first_time))
+		records->first_time = time;
+}
+
+/*
+ * Read all records of the file and write the ones to show; fill first_time.  Warns of
+ * untimed samples.
+ */
+static void perf_record_events_write(struct perf_record_events *records)
+{
+	struct perf_record record;
+	uint64_t position = 0;
+
+	sched_points_init(&records->points, records->file);
+	warn_formatless(records);
+	records->events = alloc_zeroed(records->file->attr_count, sizeof(*records->events));
+	while (perf_file_next(records->file, &position, &record, NULL)) {
+		note_time(records, record.id.time);
+		if (record.type == PERF_RECORD_SAMPLE)
+			write_sample(records, &record);
+		else if (record.type == PERF_RECORD_LOST || record.type == PERF_RECORD_LOST_SAMPLES)
+			write_loss(records, &record);
+	}
+	free(records->events);
+	records->events = NULL;
+	if (records->untimed)
+		diag_warn(records->diag, "samples-untimed",
+			  "%" PRIu64 " samples lack a time, or both CPU and thread, and are not "
+			  "shown",
+			  records->untimed);
+}
+
+/* ---- The wall clock ------------------------------------------------------ */
+
+#define NS_PER_S UINT64_C(1000000000)
+
+/*
+ * Write the wall-clock time of `time` (ns, perf's clock), if it is known: `base` is ns
+ * since 1970 at the time 0, or WALL_BASE_UNKNOWN.
+ */
+static void wall_clock_write(struct ftf_writer *writer, uint64_t base, uint64_t time)
+{
+	uint64_t wall = base + time;
+	time_t seconds = (time_t)(wall / NS_PER_S);
+	char text[80], date[40];
+	struct event_record instant;
+	struct tm tm;
+	uint64_t group;
+
+	if (base == WALL_BASE_UNKNOWN || !gmtime_r(&seconds, &tm))
+		return;
+	strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", &tm);
+	snprintf(text, sizeof(text), "%s.%09" PRIu64 " UTC", date, wall % NS_PER_S);
+	group = ftf_process_new(writer, ftf_text(writer, "recording"));
+	event_record_init(&instant, writer, NULL, NULL, time);
+	instant.event.thread = ftf_thread_new(writer, group, ftf_text(writer, "wall clock"));
+	instant.event.name = ftf_text(writer, "wall clock");
+	event_record_add_text(&instant, "wall_clock", text);
+	event_record_add_number(&instant, "wall_ns", (int64_t)wall);
+	event_record_add_number(&instant, "trace_ns", (int64_t)time);
+	ftf_instant(writer, &instant.event);
+}
+
+/* ---- Context switches ---------------------------------------------------- */
+
+/*
+ * Context switches as scheduling records, from which Perfetto makes a track of
+ * each CPU and the states of threads.
+ */
+
+static bool are_recorded(const struct perf_file *file)
+{
+	struct sched_points points;
+
+	for (size_t i = 0; i < file->attr_count; i++) {
+		if (file->attrs[i].attr.context_switch)
+			return true;
+	}
+	sched_points_init(&points, file);
+	return points.formats[SCHED_SWITCH].recorded;
+}
+
+/* Returns why the thread left the CPU; its exit record comes before its last switch. */
+static enum ftf_thread_state state_of(const struct thread *thread, const struct cpu_switch *change)
+{
+	if (change->preempted)
+		return FTF_STATE_RUNNING;
+	if (change->dead || change->exec)
+		return FTF_STATE_DEAD;
+	return thread && thread->tid && thread->end <= change->time ? FTF_STATE_DEAD
+								    : FTF_STATE_BLOCKED;
+}
+
+static void write_switch(const struct perf_record_events *records, const struct thread *before,
+			 const struct cpu_switch *change)
+{
+	struct ftf_switch out = {
+		.time = change->time,
+		.cpu = (uint16_t)change->cpu,
+		.state = state_of(before, change),
+		.out_tid = before ? (uint32_t)before->tid : 0,
+		.in_tid = (uint32_t)change->thread->tid,
+	};
+
+	out.out_weight = out.out_tid ? 0 : FTF_IDLE_WEIGHT;
+	out.in_weight = out.in_tid
+				? sched_priorities_find(records, change->thread->tid, change->time)
+				: FTF_IDLE_WEIGHT;
+	event_tracks_thread(records->tracks, change->thread);
+	ftf_context_switch(records->tracks->writer, &out);
+}
+
+/* Returns whether either thread of a switch is selected. */
+static bool wants(const struct event_tracks *tracks, int32_t cpu, const struct thread *before,
+		  const struct cpu_switch *change)
+{
+	return event_tracks_wants_cpu(tracks, cpu, change->time) &&
+	       (event_filter_has(tracks->filter, change->thread, change->time) ||
+		(before && event_filter_has(tracks->filter, before, change->time)));
+}
+
+/*
+ * Write which thread was on the CPU when the selected time begins: its switch came before.
+ * Perfetto would show nothing until the CPU's next switch.
+ */
+static void write_state(const struct perf_record_events *records, const struct cpu_switch *last)
+{
+	struct cpu_switch state = { .time = records->tracks->filter->begin };
+
+	state.cpu = last->cpu;
+	state.thread = last->thread;
+	if (last->thread->tid && wants(records->tracks, last->cpu, NULL, &state))
+		write_switch(records, NULL, &state);
+}
+
+/* Write the switches of a CPU; returns the number without a time. */
+static uint64_t write_cpu(const struct perf_record_events *records,
+			  const struct cpu_switch *switches, size_t count)
+{
+	const struct event_filter *filter = records->tracks->filter;
+	const uint64_t begin = filter->active ? filter->begin : 0;
+	const struct cpu_switch *last = NULL; /* before the selected time */
+	const struct thread *before = NULL;
+	uint64_t untimed = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct cpu_switch *change = &switches[i];
+
+		if (!change->time) {
+			untimed++;
+		} else if (change->time < begin) {
+			last = change;
+		} else {
+			if (last && change->time > begin)
+				write_state(records, last);
+			last = NULL;
+			if (wants(records->tracks, change->cpu, before, change))
+				write_switch(records, before, change);
+		}
+		before = change->thread;
+	}
+	if (last)
+		write_state(records, last);
+	return untimed;
+}
+
+uint64_t record_events_count_switches(const struct timeline *timeline, const struct perf_file *file)
+{
+	uint64_t sum = 0;
+	size_t count;
+	int32_t cpu;
+
+	if (!are_recorded(file))
+		return 0;
+	for (size_t i = 0; (cpu = timeline_switched_cpu(timeline, i)) >= 0; i++) {
+		timeline_switches(timeline, cpu, &count);
+		sum += count;
+	}
+	return sum;
+}
+
+/*
+ * Write the selected switches, if the recording has all switches (perf_event_attr.context_switch,
+ * or the tracepoint sched_switch), with the priorities of the threads that come: Perfetto takes a
+ * thread without for a real-time one.  Returns the number without a time, which are not shown.
+ */
+static uint64_t switch_events_write(const struct perf_record_events *records)
+{
+	const struct timeline *timeline = records->tracks->timeline;
+	uint64_t untimed = 0;
+	int32_t cpu;
+
+	if (!are_recorded(records->file))
+		return 0;
+	for (size_t i = 0; (cpu = timeline_switched_cpu(timeline, i)) >= 0; i++) {
+		const struct cpu_switch *switches;
+		size_t count;
+
+		switches = timeline_switches(timeline, cpu, &count);
+		/* The format has 16 bits for a CPU, and Linux at most 8192 CPUs. */
+		if (cpu <= UINT16_MAX)
+			untimed += write_cpu(records, switches, count);
+	}
+	return untimed;
+}
+
+void record_events_write(struct event_output *output, uint64_t begin)
+{
+	struct perf_record_events records = {
+		.tracks = &output->tracks,
+		.file = output->input.file,
+		.resolver = output->input.resolver,
+		.diag = output->input.diag,
+		.samples = output->input.samples,
+	};
+	uint64_t untimed;
+
+	sched_priorities_read(&records);
+	untimed = switch_events_write(&records);
+	if (untimed)
+		diag_warn(output->input.diag, "switches-untimed",
+			  "%" PRIu64 " context switches have no time, and are not shown", untimed);
+	perf_record_events_write(&records);
+	free(records.priorities);
+	if (begin || records.first_time)
+		wall_clock_write(output->input.writer, output->input.facts.wall_base,
+				 begin ? begin : records.first_time);
+}
