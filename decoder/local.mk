@@ -55,6 +55,7 @@ libdecoder_a_SOURCES = \
 	decoder/perf_data/perf_parts.c \
 	decoder/perf_data/perf_record.c decoder/perf_data/perf_record.h \
 	decoder/perf_data/perf_sample.c \
+	decoder/perf_data/perf_unpack.c \
 	decoder/perf_data/perf_types.h \
 	decoder/streams/branch_merge.c \
 	decoder/streams/pt_stream_open.c \

@@ -43,6 +43,13 @@ void perf_file_close(struct perf_file *file);
 /* Add a part (copied) after the others; its `base` is set here. */
 void perf_parts_add(struct perf_file *file, const struct perf_part *part);
 
+/*
+ * Unpack the compressed records of a part into a file without a name.  Returns
+ * its bytes, owned by the caller (munmap()); NULL if there are no such
+ * records.  Damage is warned about; the records before it are kept.
+ */
+struct byte_view perf_parts_unpack(const struct perf_file *file, size_t part, struct diag *diag);
+
 /* Returns the number of bytes of records in a part. */
 static inline uint64_t perf_part_size(const struct perf_part *part)
 {
