@@ -12,22 +12,7 @@
 #define READER_TRACE_READER_H
 
 #include "base/cursor.h"
-
-struct trace_input {
-	int fd;
-	uint8_t *packed; /* owned: bytes of the file */
-	size_t packed_used, packed_at;
-	struct trace_unpacker *unpacker; /* owned; NULL: plain */
-	uint8_t *bytes;                  /* owned: bytes of the trace */
-	size_t used, at;
-	bool ended; /* nothing comes after `used` */
-};
-
-/* Move past bytes that trace_input_peek() showed. */
-static inline void trace_input_skip(struct trace_input *input, size_t size)
-{
-	input->at += size;
-}
+#include "reader/trace_input.h"
 
 /* "Record Types", with a kind for each subtype. */
 enum trace_kind {
