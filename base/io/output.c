@@ -16,7 +16,7 @@
  * gets from its host first, at several times the cost of the copy.
  */
 #define FLUSH_AT    ((size_t)64 * 1024)
-#define BUFFER_SIZE (FLUSH_AT + OUTPUT_RESERVE_MAX)
+#define BUFFER_SIZE (2 * FLUSH_AT)
 
 /* Bytes after the limit up to the end of the line; a longer line is cut. */
 #define LINE_REST_MAX ((size_t)1024 * 1024)
@@ -305,31 +305,18 @@ static void flush_bytes(struct output *output)
 	output->used = 0;
 }
 
-uint8_t *output_reserve(struct output *output, size_t size)
-{
-	(void)size;
-	if (output->used >= FLUSH_AT)
-		flush_bytes(output);
-	return output->buffer + output->used;
-}
-
 void output_write(struct output *output, const void *bytes, size_t size)
 {
-	const uint8_t *at = bytes;
-
 	if (size >= FLUSH_AT) {
 		flush_bytes(output);
 		write_all(output, bytes, size);
 		return;
 	}
-	while (size) {
-		size_t part = MIN(size, OUTPUT_RESERVE_MAX);
-
-		memcpy(output_reserve(output, part), at, part);
-		output_advance(output, part);
-		at += part;
-		size -= part;
-	}
+	if (output->used >= FLUSH_AT)
+		flush_bytes(output);
+	if (size)
+		memcpy(output->buffer + output->used, bytes, size);
+	output->used += size;
 }
 
 static void write_printable(struct output *output, const char *bytes, size_t size)
@@ -362,7 +349,7 @@ FILE *output_stream(struct output *output)
 	FILE *stream = fopencookie(output, "w", (cookie_io_functions_t){ .write = write_cookie });
 
 	if (stream)
-		setvbuf(stream, NULL, _IOFBF, OUTPUT_RESERVE_MAX);
+		setvbuf(stream, NULL, _IOFBF, FLUSH_AT);
 	return stream;
 }
 

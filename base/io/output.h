@@ -51,9 +51,6 @@ struct output {
 	struct error err; /* the first failure */
 };
 
-/* The most that one output_reserve() may ask for. */
-#define OUTPUT_RESERVE_MAX ((size_t)64 * 1024)
-
 /*
  * Returns whether `path` is a symbolic link in /dev or /proc.  It leads to an open file, or belongs
  * to the system: it is written through, where other links are replaced.
@@ -110,18 +107,6 @@ typedef int output_guard(const char *path, struct error *err);
  * For main(): a library has none.
  */
 void output_ask(output_guard *open, output_guard *place);
-
-/*
- * Returns `size` bytes (at most OUTPUT_RESERVE_MAX) to fill, which
- * output_advance() then makes part of the output.  Never NULL.
- */
-uint8_t *output_reserve(struct output *output, size_t size);
-
-/* Keep `size` bytes of the last reservation. */
-static inline void output_advance(struct output *output, size_t size)
-{
-	output->used += size;
-}
 
 /* Write any number of bytes. */
 void output_write(struct output *output, const void *bytes, size_t size);

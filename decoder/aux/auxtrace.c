@@ -45,7 +45,7 @@ static void read_info_words(struct pt_info *info, struct cursor *c, struct arena
 	info->cap_user_time_zero = cursor_u64(c);
 	info->tsc_bit = cursor_u64(c);
 	info->noretcomp_bit = cursor_u64(c);
-	info->have_sched_switch = cursor_u64(c);
+	cursor_u64(c); /* have_sched_switch */
 	info->snapshot_mode = cursor_u64(c);
 	info->per_cpu_mmaps = cursor_u64(c);
 	info->mtc_bit = cursor_u64(c);

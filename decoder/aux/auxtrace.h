@@ -20,7 +20,6 @@ struct pt_info {
 		time_zero;       /* ns = time_zero + (tsc * mult) >> shift, see tsc_clock.h */
 	bool cap_user_time_zero; /* the three words above are valid */
 	uint64_t tsc_bit, noretcomp_bit; /* masks in attr.config */
-	bool have_sched_switch;
 	bool snapshot_mode;
 	bool per_cpu_mmaps;                        /* a buffer per CPU; else per thread */
 	uint64_t mtc_bit, mtc_freq_bits;           /* masks in attr.config */

@@ -63,7 +63,7 @@ static void read_event_names(struct perf_file *file, struct cursor *c)
 static void read_clock_data(struct perf_features *features, struct cursor *c)
 {
 	cursor_u32(c); /* version */
-	features->clock_id = cursor_u32(c);
+	cursor_u32(c); /* clockid */
 	features->clock_wall_ns = cursor_u64(c);
 	features->clock_ns = cursor_u64(c);
 	features->has_clock_data = !c->short_;
@@ -113,7 +113,6 @@ static void read_values(struct perf_file *file, unsigned feature, struct cursor 
 	}
 	if (feature == PERF_FEATURE_NRCPUS) {
 		features->cpus_available = cursor_u32(c);
-		features->cpus_online = cursor_u32(c);
 	} else if (feature == PERF_FEATURE_CMDLINE) {
 		features->command_line = read_command_line(file, c);
 	} else if (feature == PERF_FEATURE_EVENT_DESC) {
@@ -121,8 +120,6 @@ static void read_values(struct perf_file *file, unsigned feature, struct cursor 
 	} else if (feature == PERF_FEATURE_SAMPLE_TIME) {
 		features->first_sample_time = cursor_u64(c);
 		features->last_sample_time = cursor_u64(c);
-	} else if (feature == PERF_FEATURE_CLOCKID) {
-		features->clockid_resolution = cursor_u64(c);
 	} else if (feature == PERF_FEATURE_CLOCK_DATA) {
 		read_clock_data(features, c);
 	} else if (feature == PERF_FEATURE_HYBRID_TOPOLOGY) {

@@ -197,9 +197,8 @@ static void unpack_parts(struct perf_file *file, struct diag *diag)
 		if (!bytes.bytes)
 			continue;
 		own_mapping(file, bytes);
-		perf_parts_add(file, &(struct perf_part){ .bytes = bytes.bytes,
-							  .end = bytes.size,
-							  .unpacked = true });
+		perf_parts_add(file,
+			       &(struct perf_part){ .bytes = bytes.bytes, .end = bytes.size });
 	}
 }
 

@@ -56,7 +56,6 @@ enum perf_feature {
 	PERF_FEATURE_CMDLINE = 11,
 	PERF_FEATURE_EVENT_DESC = 12,
 	PERF_FEATURE_SAMPLE_TIME = 21,
-	PERF_FEATURE_CLOCKID = 23,
 	PERF_FEATURE_BPF_PROG_INFO = 25,
 	PERF_FEATURE_CLOCK_DATA = 29,
 	PERF_FEATURE_HYBRID_TOPOLOGY = 30,
@@ -112,7 +111,6 @@ struct perf_file {
 		uint64_t begin, end;  /* of the records in the file */
 		uint64_t base;        /* position of the first record, as perf_file_next() counts */
 		uint64_t begin_time;  /* ns: time of records without one; see perf_file_append() */
-		bool unpacked;        /* of COMPRESSED records */
 	} * parts;                    /* owned */
 	size_t part_count, part_room;
 	const char *folder; /* if the (first) input is a directory; else NULL */
@@ -133,11 +131,9 @@ struct perf_file {
 		const char *hostname, *os_release, *version, *arch, *cpu_description, *cpuid;
 		const char *command_line;     /* words joined by blanks */
 		const char *performance_cpus; /* of HYBRID_TOPOLOGY: a list as "0-7,16" */
-		uint32_t cpus_online, cpus_available;
+		uint32_t cpus_available;
 		uint64_t first_sample_time, last_sample_time; /* ns, perf's clock */
-		uint64_t clockid_resolution;                  /* ns; of CLOCKID */
 		bool has_clock_data;
-		uint32_t clock_id;                /* of CLOCK_DATA: the clock that perf used */
 		uint64_t clock_wall_ns, clock_ns; /* the same instant on both clocks */
 	} features;                               /* of the first input */
 	struct byte_view *build_ids; /* owned: BUILD_ID sections and records of all inputs */
