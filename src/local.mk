@@ -10,7 +10,9 @@ libptrace2ftf_a_SOURCES = \
 	src/batch/batch_plan.c \
 	src/batch/batch_stamp.c \
 	src/callstack/callstack.c src/callstack/callstack.h \
+	src/callstack/timestamp_deferred.c \
 	src/callstack/timestamp_group.c src/callstack/timestamp_group.h \
+	src/callstack/timestamp_times.c \
 	src/callstack/call_stretch.h \
 	src/callstack/clone_calls.c \
 	src/callstack/fork_pauses.c src/callstack/fork_pauses.h \

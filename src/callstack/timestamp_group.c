@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Collect slices by timestamp, distribute the time, and emit them. */
+/* Collect slices by timestamp, and emit them. */
 #include "src/callstack/timestamp_group.h"
-
-/*
- * Limit of events in a group, which may last long where timing packets are missing. At the limit it
- * is emitted without distributing time. Deferred calls at mapped time 0 have the same limit.
- */
-#define GROUP_LIMIT ((size_t)1 << 18)
 
 /* Each thread has room for this many events, even at the limit of all threads. */
 #define GROUP_FEW ((size_t)1 << 10)
@@ -14,39 +8,11 @@
 /* Events to emit at once, if possible: 8 KiB. */
 #define EMIT_ENOUGH ((size_t)1 << 8)
 
-/* Bytes of a thread's deferred events kept in memory, and events per step of eviction. */
-#define DEFERRED_MEMORY ((size_t)1 << 20)
-#define DEFERRED_STEP   ((size_t)1 << 14)
-
 /*
  * Events between two flushes of a group that settles. They are counted exactly, so that the order
  * of slices of several threads does not depend on when events are emitted.
  */
 #define SETTLE_EVENTS ((size_t)1 << 12)
-
-/* Values of slice_event.order within a group, for events that are not calls or returns. */
-enum { ORDER_MARK = 1, ORDER_UNSEEN_RETURN, ORDER_INLINED };
-
-struct deferred_event {
-	struct slice_event begin;
-	struct slice_detail detail;
-	uint64_t end_time;
-	uint32_t same;  /* 1 + the index within the group of the event it begins with; 0: time known
-			 */
-	uint32_t floor; /* the first event, within the group, of its segment */
-	bool whole;     /* it has an end */
-	bool waits;     /* placeholder until its group's time is distributed */
-};
-
-static int64_t add_wrapping(int64_t a, int64_t b)
-{
-	return (int64_t)((uint64_t)a + (uint64_t)b);
-}
-
-static int64_t subtract_wrapping(int64_t a, int64_t b)
-{
-	return (int64_t)((uint64_t)a - (uint64_t)b);
-}
 
 uint64_t callstack_perf_time(const struct callstack_machine *machine, int64_t time)
 {
@@ -78,383 +44,6 @@ void timestamp_group_release(struct timestamp_group *group)
 	big_array_release(&group->outer.events);
 	big_array_release(&group->initial.events);
 	group->outer = group->initial = (struct deferred_events){ 0 };
-}
-
-static bool sink_is_immediate(const struct timestamp_group *group)
-{
-	return group->owner->machine->sink->immediate;
-}
-
-/* ---- Deferred events ----------------------------------------------------- */
-
-/* A complete step of events from `begin` on need not stay in memory. */
-static void evict(const struct deferred_events *list, size_t begin)
-{
-	if (begin % DEFERRED_STEP == 0 && begin + DEFERRED_STEP <= list->count)
-		big_array_rest(&list->events, begin, begin + DEFERRED_STEP,
-			       sizeof(struct deferred_event));
-}
-
-static void defer(struct deferred_events *list, const struct deferred_event *event)
-{
-	big_array_grow(&list->events, list->count + 1, sizeof(*event), DEFERRED_MEMORY);
-	((struct deferred_event *)list->events.items)[list->count] = *event;
-	if (++list->count >= DEFERRED_STEP)
-		evict(list, list->count - DEFERRED_STEP);
-}
-
-static struct deferred_event *deferred_at(const struct deferred_events *list, size_t index)
-{
-	return (struct deferred_event *)list->events.items + index;
-}
-
-static void emit_deferred(const struct timestamp_group *group, const struct deferred_events *list,
-			  size_t index)
-{
-	const struct deferred_event *event = deferred_at(list, index);
-	const struct slice_sink *sink = group->owner->machine->sink;
-
-	if (event->waits)
-		return;
-	if (event->whole)
-		slice_sink_emit_whole(sink, group->owner->track, &event->begin, event->end_time);
-	else
-		slice_sink_emit(sink, group->owner->track, &event->begin,
-				sink->details ? &event->detail : NULL);
-}
-
-void timestamp_group_infer(struct timestamp_group *group, int64_t time,
-			   const struct slice_event *begin, const struct slice_detail *detail)
-{
-	struct deferred_event event = { .begin = *begin, .detail = *detail };
-
-	event.begin.time = callstack_perf_time(group->owner->machine, time);
-	defer(&group->outer, &event);
-}
-
-void timestamp_group_watch(struct timestamp_group *group)
-{
-	size_t cut = group->cut_count ? group->cuts[group->cut_count - 1].at : 0;
-
-	if (!group->watched)
-		group->unresolved = group->outer.count;
-	group->watched = group->count - group->distributed;
-	group->floor = cut > group->distributed ? cut - group->distributed : 0;
-}
-
-void timestamp_group_infer_watched(struct timestamp_group *group, const struct slice_event *begin,
-				   const struct slice_detail *detail)
-{
-	struct deferred_event event = { .begin = *begin,
-					.detail = *detail,
-					.same = (uint32_t)group->watched,
-					.floor = (uint32_t)group->floor };
-
-	event.begin.time = group->watched_time;
-	event.begin.order = group->watched_order;
-	if (group->watched_estimated)
-		event.begin.flags |= SLICE_ESTIMATED_TIME;
-	defer(&group->outer, &event);
-}
-
-/*
- * Returns the order of a slice that encloses event `at` of the group and no earlier event; events
- * before `floor` are emitted before.
- */
-static int8_t order_around(const struct slice_event *own, size_t at, size_t floor)
-{
-	int order = SLICE_ORDER_DEFERRED;
-
-	for (size_t i = at;
-	     i-- > floor && own[i].time == own[at].time && order < SLICE_ORDER_LAST;) {
-		if (own[i].kind == SLICE_BEGIN)
-			order = order < 0 ? SLICE_ORDER_PLAIN + 1 : order + 1;
-	}
-	return (int8_t)order;
-}
-
-/*
- * The group's times are final: copy them to the deferred events that begin with one of its events.
- */
-static __attribute__((noinline)) void resolve_watched(struct timestamp_group *group, bool estimated)
-{
-	const struct slice_event *own = group->events + group->distributed;
-
-	for (size_t i = group->unresolved; i < group->outer.count; i++) {
-		struct deferred_event *event = deferred_at(&group->outer, i);
-
-		if (event->same) {
-			event->begin.time = own[event->same - 1].time;
-			event->begin.order = order_around(own, event->same - 1, event->floor);
-			if (estimated)
-				event->begin.flags |= SLICE_ESTIMATED_TIME;
-		}
-		event->same = 0;
-	}
-	group->watched_time = own[group->watched - 1].time;
-	group->watched_order = order_around(own, group->watched - 1, group->floor);
-	group->watched_estimated = estimated;
-	group->watched = 0;
-}
-
-bool timestamp_group_mark_uncertain(struct timestamp_group *group, size_t number)
-{
-	if (number <= group->outer_done || number > group->outer.count)
-		return false;
-	deferred_at(&group->outer, number - 1)->begin.flags |= SLICE_UNCERTAIN_LEVEL;
-	return true;
-}
-
-/*
- * Defer a return from an unseen function. It is inside of callers found later, although magic-trace
- * emits it before them.
- */
-static void defer_unseen(struct timestamp_group *group, const struct slice_event *event)
-{
-	const struct callstack_machine *machine = group->owner->machine;
-	struct deferred_event deferred = {
-		.begin = { .symbol = event->symbol,
-			   .time = callstack_perf_time(machine, (int64_t)event->ip),
-			   .order = (int8_t)event->flags },
-		.end_time = event->time,
-		.whole = true,
-	};
-
-	if (group->last)
-		return;
-	if (sink_is_immediate(group))
-		defer(&group->outer, &deferred);
-	else
-		*deferred_at(&group->outer, event->detail) = deferred;
-}
-
-/*
- * Returns whether the group drops a call at a mapped time. magic-trace's file has calls at time 0
- * after their callers; the sorter does not need that order.
- */
-static bool defer_initial(struct timestamp_group *group, size_t index, int64_t time)
-{
-	const struct slice_event *event = &group->events[index];
-	struct deferred_event deferred = { .begin = *event };
-
-	if (event->kind != SLICE_BEGIN || time != 0 || group->initial.count >= GROUP_LIMIT)
-		return false;
-	if (group->last || !sink_is_immediate(group))
-		return group->last;
-	deferred.begin.order = SLICE_ORDER_DEFERRED;
-	if (group->details)
-		deferred.detail = group->details[index];
-	defer(&group->initial, &deferred);
-	return true;
-}
-
-/* ---- Distributing time --------------------------------------------------- */
-
-/*
- * Returns the next call's share: the remaining time divided by the remaining calls. The division
- * truncates towards zero, so the last call gets the remainder. A negative total (time ran
- * backwards) is distributed the same way.
- */
-static int64_t share(int64_t total, int64_t used, size_t calls_left)
-{
-	int64_t left = subtract_wrapping(total, used);
-
-	/* Divisions take long, and most groups are small. */
-	return calls_left > 1 && left ? left / (int64_t)calls_left : left;
-}
-
-static int64_t time_to_share(const struct timestamp_group *group, int64_t to_time)
-{
-	int64_t total = subtract_wrapping(to_time, group->time);
-	int64_t resolution = (int64_t)group->owner->machine->resolution;
-
-	return resolution && total > resolution ? resolution : total;
-}
-
-/*
- * Returns the time of the calls before an open gap, which comes last and may have been long: at the
- * last group's time per call, but at most `total`.
- */
-static int64_t time_before_gap(const struct timestamp_group *group, int64_t total)
-{
-	int64_t calls = (int64_t)group->calls, past = (int64_t)group->past_calls;
-	int64_t each;
-
-	if (!group->in_gap || !past || total <= 0 || group->past_time <= 0)
-		return total;
-	each = group->past_time / past;
-	if (each >= total / calls)
-		return total;
-	return each * calls + group->past_time % past * calls / past;
-}
-
-static void mark_estimated(struct timestamp_group *group)
-{
-	for (size_t i = group->distributed; i < group->count; i++) {
-		if (group->events[i].kind == SLICE_BEGIN)
-			group->events[i].flags |= SLICE_ESTIMATED_TIME;
-	}
-}
-
-static void keep_pace(struct timestamp_group *group, int64_t total)
-{
-	group->past_calls = group->calls;
-	group->past_time = total;
-}
-
-static void distribute_evenly(struct timestamp_group *group, int64_t total)
-{
-	struct slice_event *event = group->events + group->distributed;
-	const struct slice_event *end = group->events + group->count;
-	size_t calls_left = group->calls;
-	int64_t used = 0;
-
-	for (; event < end; event++) {
-		event->time = group->perf_time + (uint64_t)used;
-		if (event->kind == SLICE_BEGIN)
-			used += share(total, used, calls_left--);
-	}
-	keep_pace(group, total);
-}
-
-/* Distribute time in any group; deferred events are removed from it. */
-static __attribute__((noinline)) void distribute_any(struct timestamp_group *group, int64_t total)
-{
-	size_t calls_left = group->calls, kept = group->distributed;
-	int64_t used = 0;
-
-	for (size_t i = kept; i < group->count; i++) {
-		struct slice_event *event = &group->events[i];
-		int64_t time = add_wrapping(group->time, used);
-
-		if (event->order == ORDER_INLINED) {
-			group->events[kept] = *event;
-			if (group->details)
-				group->details[kept] = group->details[i];
-			kept++;
-			continue;
-		}
-		event->time = callstack_perf_time(group->owner->machine, time);
-		if (event->kind == SLICE_BEGIN && event->order == SLICE_ORDER_PLAIN)
-			used = add_wrapping(used, share(total, used, calls_left--));
-		if (event->order == ORDER_UNSEEN_RETURN) {
-			defer_unseen(group, event);
-			continue;
-		}
-		if (!group->sorted && defer_initial(group, i, time))
-			continue;
-		event->order = SLICE_ORDER_PLAIN;
-		group->events[kept] = *event;
-		if (group->details)
-			group->details[kept] = group->details[i];
-		kept++;
-	}
-	group->count = kept;
-	if (group->calls)
-		keep_pace(group, total);
-}
-
-/* Returns the instructions before the group's first event that is not an inlined call's. */
-static inline uint32_t first_insns(const struct timestamp_group *group, bool any)
-{
-	size_t i = group->distributed;
-
-	while (any && i + 1 < group->count && group->events[i].order == ORDER_INLINED)
-		i++;
-	return group->events[i].detail;
-}
-
-/*
- * Distribute by instructions: at a steady pace, but at least 1 ns per call. If instructions are
- * unknown, or there are more calls than ns, all calls take the same time. `any` (a constant): there
- * may be marks.
- */
-static inline __attribute__((always_inline)) void distribute_by_insns(struct timestamp_group *group,
-								      int64_t to_time,
-								      uint32_t insns, bool any)
-{
-	struct slice_event *event = group->events + group->distributed;
-	const struct slice_event *end = group->events + group->count;
-	int64_t total = time_to_share(group, to_time), spare = total - (int64_t)group->calls;
-	uint64_t whole = (uint64_t)(to_time - group->time) - group->calls, pace;
-	uint32_t first = first_insns(group, any), all = insns - first;
-	uint64_t time = group->perf_time;
-
-	if (!all || spare <= 0 || whole > UINT32_MAX) {
-		if (any)
-			distribute_any(group, total);
-		else
-			distribute_evenly(group, total);
-		return;
-	}
-	pace = (whole << 32) / all; /* ns, in units of 2^-32 */
-	for (; event < end; event++) {
-		uint64_t since = (event->detail - first) * pace >> 32;
-
-		if (any && event->order == ORDER_INLINED)
-			continue;
-		event->time = time + (since < (uint64_t)spare ? since : (uint64_t)spare);
-		time += event->kind == SLICE_BEGIN && (!any || event->order == SLICE_ORDER_PLAIN);
-		if (any)
-			event->order = SLICE_ORDER_PLAIN;
-	}
-	keep_pace(group, total);
-}
-
-/* distribute_by_insns() for simple groups, the most frequent ones. */
-static __attribute__((noinline)) void distribute_simple(struct timestamp_group *group,
-							int64_t to_time, uint32_t insns)
-{
-	distribute_by_insns(group, to_time, insns, false);
-}
-
-/* Returns the time of an event's instructions, at a steady pace between two other events. */
-static uint64_t time_between(const struct slice_event *from, const struct slice_event *to,
-			     const struct slice_event *event)
-{
-	uint32_t all = to->detail - from->detail, own = event->detail - from->detail;
-	uint64_t time = from->time;
-
-	if (to->time <= from->time)
-		return from->time;
-	if (all && own <= all)
-		time += (uint64_t)((double)(to->time - from->time) * own / all);
-	if (time < event->time)
-		time = event->time;
-	return MIN(time, to->time);
-}
-
-/* Returns the first event from `i` on that is not of an inlined call. */
-static size_t skip_inlined(const struct timestamp_group *group, size_t i)
-{
-	while (i < group->count && group->events[i].order == ORDER_INLINED)
-		i++;
-	return i;
-}
-
-/* Interpolate the times of inlined calls between the group's other events, up to its end. */
-static __attribute__((noinline)) void distribute_inlined(struct timestamp_group *group,
-							 const struct slice_event *end)
-{
-	struct slice_event *events = group->events;
-	const struct slice_event begin = { .time = callstack_perf_time(group->owner->machine,
-								       group->time),
-					   .detail = events[group->distributed].detail };
-	const struct slice_event *from = &begin, *to;
-	size_t next;
-
-	for (size_t i = group->distributed; i < group->count; i = next + 1) {
-		next = skip_inlined(group, i);
-		to = next < group->count ? &events[next] : end;
-		for (; i < next; i++) {
-			events[i].time = time_between(from, to, &events[i]);
-			if (group->details && events[i].kind == SLICE_BEGIN)
-				events[i].flags |= SLICE_ESTIMATED_TIME;
-			events[i].order = SLICE_ORDER_PLAIN;
-		}
-		from = to;
-	}
-	group->has_inlined = false;
 }
 
 /* ---- Spreading cycles ---------------------------------------------------- */
@@ -507,14 +96,6 @@ static void pass_events(const struct timestamp_group *group, const struct slice_
 			     &(struct slice_batch){ events, count, group->details, group->sorted });
 }
 
-/* Emit the deferred events up to index `end`, outermost first. */
-static void emit_outer(struct timestamp_group *group, size_t end)
-{
-	for (size_t i = end; i-- > group->outer_done; evict(&group->outer, i))
-		emit_deferred(group, &group->outer, i);
-	group->outer_done = end;
-}
-
 /* Flush the sink after an event, if no slice that encloses it may be found late. */
 static void flush_after(struct timestamp_group *group, const struct slice_event *event)
 {
@@ -524,7 +105,7 @@ static void flush_after(struct timestamp_group *group, const struct slice_event 
 	if (time <= group->since)
 		return;
 	group->settled = time;
-	emit_outer(group, group->outer.count);
+	timestamp_group_emit_outer(group, group->outer.count);
 	group->outer.count = group->outer_done = 0;
 	slice_sink_flush(group->owner->machine->sink, group->owner->track);
 }
@@ -558,7 +139,7 @@ static __attribute__((noinline)) size_t emit_segments(struct timestamp_group *gr
 			continue;
 		}
 		emit_events(group, group->events + passed, cut.at - passed);
-		emit_outer(group, cut.outer);
+		timestamp_group_emit_outer(group, cut.outer);
 		slice_sink_flush(group->owner->machine->sink, group->owner->track);
 		passed = cut.at;
 	}
@@ -604,81 +185,15 @@ static void emit_costed(struct timestamp_group *group)
 	emit_first(group, waits ? group->uncosted : group->distributed);
 }
 
-static void end_inlined(struct timestamp_group *group, int64_t time, uint32_t insns)
-{
-	if (group->has_inlined)
-		distribute_inlined(group,
-				   &(struct slice_event){
-					   .time = callstack_perf_time(group->owner->machine, time),
-					   .detail = insns });
-}
-
-static void distribute_with_gap(struct timestamp_group *group, int64_t time, uint32_t insns)
-{
-	int64_t total = time_before_gap(group, time_to_share(group, time));
-	bool estimated = total > 0;
-
-	/* The code after the last gap has a share as well. */
-	group->calls += !group->in_gap;
-	estimated &= group->calls > 1;
-	if (group->time >= 0 && !group->has_mark && !group->has_inlined)
-		distribute_evenly(group, total);
-	else
-		distribute_any(group, total);
-	end_inlined(group, time, insns);
-	if (group->watched)
-		resolve_watched(group, estimated);
-	if (estimated)
-		mark_estimated(group);
-	group->has_gap = false;
-}
-
-/*
- * Returns whether events depend on shares of the time: a call that comes last affects no other.
- * `any`: there may be marks.
- */
-static inline bool shares_time(const struct timestamp_group *group, bool any)
-{
-	size_t end = group->count;
-
-	while (any && end > group->distributed && group->events[end - 1].order == ORDER_INLINED)
-		end--;
-	return group->calls >
-	       (end > group->distributed && group->events[end - 1].kind == SLICE_BEGIN);
-}
-
-/* end_group() for a group that is not simple. */
-static __attribute__((noinline)) void end_any(struct timestamp_group *group, int64_t time,
-					      uint32_t insns)
-{
-	bool estimated = group->details && group->owner->machine->has_cycles && group->calls > 1 &&
-			 time > group->time;
-
-	if (group->has_gap)
-		distribute_with_gap(group, time, insns);
-	else if (!group->sorted || group->time < 0 ||
-		 (group->has_mark && !shares_time(group, true)))
-		distribute_any(group, time_to_share(group, time));
-	else if (shares_time(group, true)) /* else no pace is kept, as in a simple group */
-		distribute_by_insns(group, time, insns, true);
-	end_inlined(group, time, insns);
-	if (group->watched)
-		resolve_watched(group, estimated);
-	if (estimated)
-		mark_estimated(group);
-	group->has_mark = false;
-	group->simple = group->sorted && time >= 0 && !group->owner->machine->sink->details;
-}
-
 /* The group ends before `time`, after `insns` instructions of the thread. */
 static inline void end_group(struct timestamp_group *group, int64_t time, uint32_t insns)
 {
 	if (!group->simple)
-		end_any(group, time, insns);
-	else if (shares_time(group, false))
-		distribute_simple(group, time, insns);
+		timestamp_group_distribute(group, time, insns);
+	else if (timestamp_group_shares_time(group, false))
+		timestamp_group_distribute_simple(group, time, insns);
 	if (group->watched)
-		resolve_watched(group, false);
+		timestamp_group_resolve_watched(group, false);
 	group->distributed = group->count;
 	group->calls = 0;
 	group->time = time;
@@ -712,10 +227,7 @@ void timestamp_group_flush(struct timestamp_group *group, int64_t to_time, uint3
 void timestamp_group_emit_deferred(struct timestamp_group *group)
 {
 	timestamp_group_emit(group);
-	emit_outer(group, group->outer.count);
-	for (size_t i = 0; i < group->initial.count; i++)
-		emit_deferred(group, &group->initial, i);
-	group->outer.count = group->outer_done = group->initial.count = 0;
+	timestamp_group_empty_deferred(group);
 }
 
 bool timestamp_group_cut(struct timestamp_group *group, int64_t time, uint32_t insns)
@@ -941,11 +453,8 @@ void timestamp_group_add_unseen_return(struct timestamp_group *group, int64_t ti
 				     .ip = (uint64_t)since,
 				     .flags = (uint8_t)begin->order,
 				     .order = ORDER_UNSEEN_RETURN };
-	const struct deferred_event waits = { .waits = true };
 
 	timestamp_group_add(group, time, &event, NULL);
-	if (sink_is_immediate(group))
-		return;
-	group->events[group->count - 1].detail = (uint32_t)group->outer.count;
-	defer(&group->outer, &waits);
+	if (!sink_is_immediate(group))
+		group->events[group->count - 1].detail = timestamp_group_reserve_unseen(group);
 }

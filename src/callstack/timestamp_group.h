@@ -248,4 +248,70 @@ void timestamp_group_join(struct timestamp_group *group, const struct group_stre
 /* Returns perf's time in ns for a mapped one of the machine; 0 if it would be negative. */
 uint64_t callstack_perf_time(const struct callstack_machine *machine, int64_t time);
 
+/*
+ * The rest is between the files of the group: timestamp_deferred.c has the deferred events,
+ * timestamp_times.c distributes time.
+ */
+
+/*
+ * Limit of events in a group, which may last long where timing packets are missing. At the limit it
+ * is emitted without distributing time. Deferred calls at mapped time 0 have the same limit.
+ */
+#define GROUP_LIMIT ((size_t)1 << 18)
+
+/* Values of slice_event.order within a group, for events that are not calls or returns. */
+enum { ORDER_MARK = 1, ORDER_UNSEEN_RETURN, ORDER_INLINED };
+
+static inline bool sink_is_immediate(const struct timestamp_group *group)
+{
+	return group->owner->machine->sink->immediate;
+}
+
+/* Emit the deferred events up to index `end`, outermost first. */
+void timestamp_group_emit_outer(struct timestamp_group *group, size_t end);
+
+/* Emit all deferred events. */
+void timestamp_group_empty_deferred(struct timestamp_group *group);
+
+/*
+ * The group's times are final: copy them to the deferred events that begin with one of its events.
+ */
+void timestamp_group_resolve_watched(struct timestamp_group *group, bool estimated);
+
+/* Reserve the position of a return from an unseen function; returns its index. */
+uint32_t timestamp_group_reserve_unseen(struct timestamp_group *group);
+
+/*
+ * Defer a return from an unseen function. It is inside of callers found later, although magic-trace
+ * emits it before them.
+ */
+void timestamp_group_defer_unseen(struct timestamp_group *group, const struct slice_event *event);
+
+/*
+ * Returns whether the group drops a call at a mapped time. magic-trace's file has calls at time 0
+ * after their callers; the sorter does not need that order.
+ */
+bool timestamp_group_defer_initial(struct timestamp_group *group, size_t index, int64_t time);
+
+/*
+ * Distribute the time up to `time` among the group's events: `insns` are the instructions of the
+ * thread. The second is for simple groups, the most frequent ones.
+ */
+void timestamp_group_distribute(struct timestamp_group *group, int64_t time, uint32_t insns);
+void timestamp_group_distribute_simple(struct timestamp_group *group, int64_t time, uint32_t insns);
+
+/*
+ * Returns whether events depend on shares of the time: a call that comes last affects no other.
+ * `any`: there may be marks.
+ */
+static inline bool timestamp_group_shares_time(const struct timestamp_group *group, bool any)
+{
+	size_t end = group->count;
+
+	while (any && end > group->distributed && group->events[end - 1].order == ORDER_INLINED)
+		end--;
+	return group->calls >
+	       (end > group->distributed && group->events[end - 1].kind == SLICE_BEGIN);
+}
+
 #endif

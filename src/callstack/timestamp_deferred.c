@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* Keep slices that are found after the slices inside of them, until their segment ends. */
+#include "src/callstack/timestamp_group.h"
+
+/* Bytes of a thread's deferred events kept in memory, and events per step of eviction. */
+#define DEFERRED_MEMORY ((size_t)1 << 20)
+#define DEFERRED_STEP   ((size_t)1 << 14)
+
+struct deferred_event {
+	struct slice_event begin;
+	struct slice_detail detail;
+	uint64_t end_time;
+	uint32_t same;  /* 1 + the index within the group of the event it begins with; 0: time known
+			 */
+	uint32_t floor; /* the first event, within the group, of its segment */
+	bool whole;     /* it has an end */
+	bool waits;     /* placeholder until its group's time is distributed */
+};
+
+/* A complete step of events from `begin` on need not stay in memory. */
+static void evict(const struct deferred_events *list, size_t begin)
+{
+	if (begin % DEFERRED_STEP == 0 && begin + DEFERRED_STEP <= list->count)
+		big_array_rest(&list->events, begin, begin + DEFERRED_STEP,
+			       sizeof(struct deferred_event));
+}
+
+static void defer(struct deferred_events *list, const struct deferred_event *event)
+{
+	big_array_grow(&list->events, list->count + 1, sizeof(*event), DEFERRED_MEMORY);
+	((struct deferred_event *)list->events.items)[list->count] = *event;
+	if (++list->count >= DEFERRED_STEP)
+		evict(list, list->count - DEFERRED_STEP);
+}
+
+static struct deferred_event *deferred_at(const struct deferred_events *list, size_t index)
+{
+	return (struct deferred_event *)list->events.items + index;
+}
+
+static void emit_deferred(const struct timestamp_group *group, const struct deferred_events *list,
+			  size_t index)
+{
+	const struct deferred_event *event = deferred_at(list, index);
+	const struct slice_sink *sink = group->owner->machine->sink;
+
+	if (event->waits)
+		return;
+	if (event->whole)
+		slice_sink_emit_whole(sink, group->owner->track, &event->begin, event->end_time);
+	else
+		slice_sink_emit(sink, group->owner->track, &event->begin,
+				sink->details ? &event->detail : NULL);
+}
+
+void timestamp_group_emit_outer(struct timestamp_group *group, size_t end)
+{
+	for (size_t i = end; i-- > group->outer_done; evict(&group->outer, i))
+		emit_deferred(group, &group->outer, i);
+	group->outer_done = end;
+}
+
+void timestamp_group_empty_deferred(struct timestamp_group *group)
+{
+	timestamp_group_emit_outer(group, group->outer.count);
+	for (size_t i = 0; i < group->initial.count; i++)
+		emit_deferred(group, &group->initial, i);
+	group->outer.count = group->outer_done = group->initial.count = 0;
+}
+
+void timestamp_group_infer(struct timestamp_group *group, int64_t time,
+			   const struct slice_event *begin, const struct slice_detail *detail)
+{
+	struct deferred_event event = { .begin = *begin, .detail = *detail };
+
+	event.begin.time = callstack_perf_time(group->owner->machine, time);
+	defer(&group->outer, &event);
+}
+
+void timestamp_group_watch(struct timestamp_group *group)
+{
+	size_t cut = group->cut_count ? group->cuts[group->cut_count - 1].at : 0;
+
+	if (!group->watched)
+		group->unresolved = group->outer.count;
+	group->watched = group->count - group->distributed;
+	group->floor = cut > group->distributed ? cut - group->distributed : 0;
+}
+
+void timestamp_group_infer_watched(struct timestamp_group *group, const struct slice_event *begin,
+				   const struct slice_detail *detail)
+{
+	struct deferred_event event = { .begin = *begin,
+					.detail = *detail,
+					.same = (uint32_t)group->watched,
+					.floor = (uint32_t)group->floor };
+
+	event.begin.time = group->watched_time;
+	event.begin.order = group->watched_order;
+	if (group->watched_estimated)
+		event.begin.flags |= SLICE_ESTIMATED_TIME;
+	defer(&group->outer, &event);
+}
+
+/*
+ * Returns the order of a slice that encloses event `at` of the group and no earlier event; events
+ * before `floor` are emitted before.
+ */
+static int8_t order_around(const struct slice_event *own, size_t at, size_t floor)
+{
+	int order = SLICE_ORDER_DEFERRED;
+
+	for (size_t i = at;
+	     i-- > floor && own[i].time == own[at].time && order < SLICE_ORDER_LAST;) {
+		if (own[i].kind == SLICE_BEGIN)
+			order = order < 0 ? SLICE_ORDER_PLAIN + 1 : order + 1;
+	}
+	return (int8_t)order;
+}
+
+void timestamp_group_resolve_watched(struct timestamp_group *group, bool estimated)
+{
+	const struct slice_event *own = group->events + group->distributed;
+
+	for (size_t i = group->unresolved; i < group->outer.count; i++) {
+		struct deferred_event *event = deferred_at(&group->outer, i);
+
+		if (event->same) {
+			event->begin.time = own[event->same - 1].time;
+			event->begin.order = order_around(own, event->same - 1, event->floor);
+			if (estimated)
+				event->begin.flags |= SLICE_ESTIMATED_TIME;
+		}
+		event->same = 0;
+	}
+	group->watched_time = own[group->watched - 1].time;
+	group->watched_order = order_around(own, group->watched - 1, group->floor);
+	group->watched_estimated = estimated;
+	group->watched = 0;
+}
+
+bool timestamp_group_mark_uncertain(struct timestamp_group *group, size_t number)
+{
+	if (number <= group->outer_done || number > group->outer.count)
+		return false;
+	deferred_at(&group->outer, number - 1)->begin.flags |= SLICE_UNCERTAIN_LEVEL;
+	return true;
+}
+
+void timestamp_group_defer_unseen(struct timestamp_group *group, const struct slice_event *event)
+{
+	const struct callstack_machine *machine = group->owner->machine;
+	struct deferred_event deferred = {
+		.begin = { .symbol = event->symbol,
+			   .time = callstack_perf_time(machine, (int64_t)event->ip),
+			   .order = (int8_t)event->flags },
+		.end_time = event->time,
+		.whole = true,
+	};
+
+	if (group->last)
+		return;
+	if (sink_is_immediate(group))
+		defer(&group->outer, &deferred);
+	else
+		*deferred_at(&group->outer, event->detail) = deferred;
+}
+
+bool timestamp_group_defer_initial(struct timestamp_group *group, size_t index, int64_t time)
+{
+	const struct slice_event *event = &group->events[index];
+	struct deferred_event deferred = { .begin = *event };
+
+	if (event->kind != SLICE_BEGIN || time != 0 || group->initial.count >= GROUP_LIMIT)
+		return false;
+	if (group->last || !sink_is_immediate(group))
+		return group->last;
+	deferred.begin.order = SLICE_ORDER_DEFERRED;
+	if (group->details)
+		deferred.detail = group->details[index];
+	defer(&group->initial, &deferred);
+	return true;
+}
+
+uint32_t timestamp_group_reserve_unseen(struct timestamp_group *group)
+{
+	defer(&group->outer, &(struct deferred_event){ .waits = true });
+	return (uint32_t)group->outer.count - 1;
+}
