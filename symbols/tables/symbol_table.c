@@ -1,238 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads symbol tables, adds linkage stubs, and decides which symbol is shown where. */
+/* Reads symbol tables, and decides which symbol is shown where. */
 #include "symbols/tables/symbol_table.h"
 
 #include "base/budget.h"
 #include "symbols/symbol.h"
-
-/* ---- PLT stubs ----------------------------------------------------------- */
-
-/*
- * The stubs of the procedure linkage table, which have no entries in any symbol table.
- *
- * A stub is known by the pointer it jumps through, or by the relocation number that it pushes, and
- * the relocation of either names the function (System V ABI, AMD64 supplement, "Procedure Linkage
- * Table").  Reading the stubs instead of counting them makes the order of relocations and the
- * linker's choice of sections (.plt, .plt.sec, .plt.got, .iplt) unimportant.
- */
-
-struct plt_slots {
-	/* A relocation: the function whose address the dynamic linker writes into a pointer. */
-	struct plt_slot {
-		uint64_t vaddr;        /* of the pointer */
-		uint64_t addend;       /* virtual address of the resolver, if symbol is 0 */
-		uint32_t symbol_table; /* section index */
-		uint32_t symbol;       /* 0: the choice of an indirect function's resolver */
-	} * array;                     /* owned */
-	size_t count, room;
-};
-
-struct plt_scanner {
-	const struct elf_file *file;
-	bool wide;               /* x86-64, else x86 */
-	struct plt_slots slots;  /* every function pointer; sorted by vaddr */
-	struct plt_slots pushed; /* .rela.plt in its own order: lazy stubs push an index into it */
-	size_t budget; /* bytes of sections left to read: sections may overlap in a hostile file */
-	struct loader *loader; /* borrowed */
-};
-
-/* All relocation types of function pointers but one have the same number on x86 and x86-64. */
-static bool is_function_pointer(const struct plt_scanner *scanner, uint32_t type)
-{
-	return type == R_X86_64_GLOB_DAT || type == R_X86_64_JUMP_SLOT ||
-	       type == (scanner->wide ? R_X86_64_IRELATIVE : R_386_IRELATIVE);
-}
-
-static bool get_relocation(Elf_Data *data, int index, bool rela, GElf_Rela *out)
-{
-	GElf_Rel rel;
-
-	if (rela)
-		return gelf_getrela(data, index, out);
-	if (!gelf_getrel(data, index, &rel))
-		return false;
-	*out = (GElf_Rela){ rel.r_offset, rel.r_info, 0 };
-	return true;
-}
-
-static void read_relocations(struct plt_scanner *scanner, const struct elf_section *section)
-{
-	const GElf_Shdr *shdr = &section->header;
-	bool lazy =
-		strcmp(section->name, ".rela.plt") == 0 || strcmp(section->name, ".rel.plt") == 0;
-	Elf_Data *data = ALLOC_CHECKED(elf_getdata(section->scn, NULL));
-	GElf_Rela rela;
-
-	for (int i = 0; data && get_relocation(data, i, shdr->sh_type == SHT_RELA, &rela); i++) {
-		struct plt_slot slot = { rela.r_offset, (uint64_t)rela.r_addend, shdr->sh_link,
-					 (uint32_t)GELF_R_SYM(rela.r_info) };
-		bool fits = is_function_pointer(scanner, GELF_R_TYPE(rela.r_info));
-
-		if (lazy)
-			*ARRAY_ADD(scanner->pushed.array, scanner->pushed.count,
-				   scanner->pushed.room) = slot;
-		if (fits)
-			*ARRAY_ADD(scanner->slots.array, scanner->slots.count,
-				   scanner->slots.room) = slot;
-	}
-}
-
-static int compare_slots(const void *a, const void *b)
-{
-	const struct plt_slot *x = a, *y = b;
-
-	return COMPARE(x->vaddr, y->vaddr);
-}
-
-static const struct plt_slot *find_slot(const struct plt_slots *slots, uint64_t vaddr)
-{
-	struct plt_slot key = { .vaddr = vaddr };
-
-	if (!slots->count)
-		return NULL;
-	return bsearch(&key, slots->array, slots->count, sizeof(key), compare_slots);
-}
-
-/* A lazy stub pushes the index of its relocation (x86-64) or its byte offset (x86). */
-static const struct plt_slot *pushed_slot(const struct plt_scanner *scanner, uint32_t value)
-{
-	size_t index = scanner->wide ? value : value / sizeof(Elf32_Rel);
-
-	return index < scanner->pushed.count ? &scanner->pushed.array[index] : NULL;
-}
-
-/*
- * Find the relocation of the stub in `code`; *header: it is the table's header.  The forms, each
- * perhaps after ENDBR and with a BND prefix: "jmp *pointer", "push index; jmp header", and "push
- * pointer; jmp *pointer"; in i386's code that may lie anywhere the pointers are relative to ebx.
- */
-static const struct plt_slot *decode_stub(const struct plt_scanner *scanner, struct cursor code,
-					  uint64_t vaddr, bool *header)
-{
-	static const uint8_t endbr[] = { 0xf3, 0x0f, 0x1e };
-	const uint8_t *start = code.at;
-	uint32_t operand;
-	uint8_t opcode;
-
-	if (cursor_left(&code) >= 4 && memcmp(code.at, endbr, sizeof(endbr)) == 0)
-		cursor_take(&code, 4);
-	opcode = cursor_u8(&code);
-	if (opcode == 0xf2)
-		opcode = cursor_u8(&code);
-	if (opcode == 0x68) {
-		operand = cursor_u32(&code);
-		return code.short_ ? NULL : pushed_slot(scanner, operand);
-	}
-	if (opcode != 0xff)
-		return NULL;
-	opcode = cursor_u8(&code);
-	operand = cursor_u32(&code);
-	if (code.short_)
-		return NULL;
-	*header = opcode == 0x35 || (opcode == 0xb3 && !scanner->wide);
-	if (opcode == 0x25 && scanner->wide)
-		return find_slot(&scanner->slots, vaddr + (uint64_t)(code.at - start) +
-							  (uint64_t)(int64_t)(int32_t)operand);
-	if (opcode == 0x25)
-		return find_slot(&scanner->slots, operand);
-	if (opcode == 0xa3 && !scanner->wide && cursor_u8(&code) == 0x68) {
-		operand = cursor_u32(&code);
-		return code.short_ ? NULL : pushed_slot(scanner, operand);
-	}
-	return NULL;
-}
-
-/* Add the stub of a pointer; NULL: not a stub but the code that all lazy stubs jump to. */
-static void add_stub(struct loader *loader, const struct plt_slot *slot, uint64_t vaddr,
-		     uint64_t size);
-
-/*
- * Stubs are 16 bytes, but those that never bind lazily may be just a jump,
- * padded with a two-byte no-op to 8.  The section's entry size is no help:
- * linkers leave 0 or 16 there also with the short ones.
- */
-static size_t stub_size(const uint8_t *stub)
-{
-	return stub[0] == 0xff && stub[1] == 0x25 && stub[6] == 0x66 && stub[7] == 0x90 ? 8 : 16;
-}
-
-static void scan_stubs(const struct plt_scanner *scanner, const GElf_Shdr *shdr)
-{
-	const uint8_t *bytes = elf_file_section_bytes(scanner->file, shdr);
-	struct cursor code = cursor_over(bytes, bytes ? shdr->sh_size : 0);
-
-	while (cursor_left(&code) >= 8) {
-		uint64_t vaddr = shdr->sh_addr + (uint64_t)(code.at - bytes);
-		size_t size = stub_size(code.at);
-		const struct plt_slot *slot;
-		const uint8_t *stub;
-		bool header;
-
-		size = MIN(size, cursor_left(&code));
-		stub = cursor_take(&code, size);
-		header = false;
-		slot = decode_stub(scanner, cursor_over(stub, size), vaddr, &header);
-		if (slot || header)
-			add_stub(scanner->loader, slot, vaddr, size);
-	}
-}
-
-static bool has_stubs(const char *name)
-{
-	static const char *const names[] = { ".plt", ".plt.sec", ".plt.got", ".plt.bnd", ".iplt" };
-
-	for (size_t i = 0; i < COUNT_OF(names); i++)
-		if (strcmp(name, names[i]) == 0)
-			return true;
-	return false;
-}
-
-/* Returns whether the section may be read, and subtracts its size from the budget. */
-static bool spend_budget(struct plt_scanner *scanner, const GElf_Shdr *shdr)
-{
-	if (!elf_file_section_bytes(scanner->file, shdr) || shdr->sh_size > scanner->budget)
-		return false;
-	scanner->budget -= shdr->sh_size;
-	return true;
-}
-
-static void scan_sections(struct plt_scanner *scanner)
-{
-	struct elf_section section = { 0 };
-	const GElf_Shdr *shdr = &section.header;
-
-	while (elf_section_next(scanner->file->elf, &section))
-		if (shdr->sh_flags & SHF_ALLOC &&
-		    (shdr->sh_type == SHT_RELA || shdr->sh_type == SHT_REL) &&
-		    spend_budget(scanner, shdr))
-			read_relocations(scanner, &section);
-	if (scanner->slots.count)
-		qsort(scanner->slots.array, scanner->slots.count, sizeof(struct plt_slot),
-		      compare_slots);
-	while (elf_section_next(scanner->file->elf, &section))
-		if (shdr->sh_flags & SHF_EXECINSTR && has_stubs(section.name) &&
-		    spend_budget(scanner, shdr))
-			scan_stubs(scanner, shdr);
-}
-
-/*
- * Add each stub of the file whose target is known.  x86 and x86-64 only; a
- * damaged file has fewer stubs.
- */
-static void add_stubs(struct loader *loader, const struct elf_file *file)
-{
-	struct plt_scanner scanner = { .file = file, .budget = file->size, .loader = loader };
-	GElf_Ehdr ehdr;
-
-	if (!gelf_getehdr(file->elf, &ehdr))
-		return;
-	if (ehdr.e_machine != EM_X86_64 && ehdr.e_machine != EM_386)
-		return;
-	scanner.wide = ehdr.e_machine == EM_X86_64;
-	scan_sections(&scanner);
-	free(scanner.slots.array);
-	free(scanner.pushed.array);
-}
 
 struct loader {
 	struct symbol_table *table;
@@ -622,9 +393,9 @@ static bool name_stub(struct loader *loader, const struct plt_slot *slot,
 	return false;
 }
 
-static void add_stub(struct loader *loader, const struct plt_slot *slot, uint64_t vaddr,
-		     uint64_t size)
+static void add_stub(void *context, const struct plt_slot *slot, uint64_t vaddr, uint64_t size)
 {
+	struct loader *loader = context;
 	struct symbol_entry named = {
 		.begin = vaddr, .kind = SYMBOL_PLT, .binding = SYMBOL_GLOBAL, .sized = true
 	};
@@ -673,7 +444,7 @@ int symbol_table_load(struct symbol_table *table, const struct elf_file *file,
 	fill_sizes(&loader);
 	symbol_parts_add_labels(table);
 	loader.tables_end = table->count;
-	add_stubs(&loader, file);
+	plt_stubs_find(file, add_stub, &loader);
 	add_go_functions(&loader);
 	sort_entries(table);
 	range_map_build(&table->ranges, table->entries, sizeof(*table->entries), table->count);

@@ -123,4 +123,22 @@ void symbol_table_release(struct symbol_table *table);
  */
 uint32_t symbol_table_function(const struct symbol_table *table, uint32_t entry);
 
+/* A relocation: the function whose address the dynamic linker writes into a pointer. */
+struct plt_slot {
+	uint64_t vaddr;        /* of the pointer */
+	uint64_t addend;       /* virtual address of the resolver, if symbol is 0 */
+	uint32_t symbol_table; /* section index */
+	uint32_t symbol;       /* 0: the choice of an indirect function's resolver */
+};
+
+/* Takes a linkage stub; slot NULL: not a stub but the code that all lazy stubs jump to. */
+typedef void plt_stub_taker(void *context, const struct plt_slot *slot, uint64_t vaddr,
+			    uint64_t size);
+
+/*
+ * Find each stub of the file whose target is known.  x86 and x86-64 only; a damaged file has fewer
+ * stubs.
+ */
+void plt_stubs_find(const struct elf_file *file, plt_stub_taker *take, void *context);
+
 #endif
