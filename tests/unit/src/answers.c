@@ -243,6 +243,19 @@ START_TEST(of_a_chosen_call_begin_and_end_may_be_unseen)
 }
 END_TEST
 
+START_TEST(marks_are_no_calls)
+{
+	struct symbol mark = *symbol_of("f mark");
+
+	mark.kind = SYMBOL_MARK;
+	choose();
+	edge(&main_thread, (struct slice_event){ .symbol = &mark, .kind = SLICE_BEGIN }, 0);
+	end(0, 0);
+	ck_assert_uint_eq(chosen_count, 0);
+	chosen_calls_release(&calls);
+}
+END_TEST
+
 /* ---- Slow calls ---------------------------------------------------------- */
 
 static void seek_slow(struct slow_choice choice)
@@ -484,6 +497,26 @@ START_TEST(stops_are_no_part_of_calls)
 	call("[untraced]", 10, 20);
 	end(40, 0);
 	expect_kept("f", "40: f=1/20/0 [untraced]=1/20/0; ");
+	slow_calls_release(&slow_calls);
+}
+END_TEST
+
+/* A caller that is shown as context has begun earlier, and a stub is a part of the call. */
+START_TEST(contexts_and_stubs_are_no_calls)
+{
+	struct symbol stub = *symbol_of("f@plt");
+
+	stub.kind = SYMBOL_PLT;
+	follow_slow(2);
+	begin_with("f", 5, SLICE_CONTEXT);
+	edge(&main_thread, (struct slice_event){ .time = 10, .symbol = &stub }, 0);
+	call("f2", 20, 3);
+	end(40, 0);
+	end(90, 0);
+	expect_kept("f2", "3: f2=1/3/0; ");
+	expect_kept("f@plt", "");
+	for (size_t i = 0; i < slow_calls.function_count; i++)
+		ck_assert_str_ne(slow_calls.functions[i].symbol->name->text, "f");
 	slow_calls_release(&slow_calls);
 }
 END_TEST
@@ -795,6 +828,27 @@ START_TEST(functions_are_ranked_by_the_excess_of_slow_calls)
 }
 END_TEST
 
+/* f calls g, which is slow once by 1000 ns; the code of f is slow once by a part of that. */
+START_TEST(a_wrapper_has_little_excess_of_its_own)
+{
+	static const char *patterns[] = { "*" };
+	size_t expected = _i * 100 < 430 ? 1 : 2; /* 1000 of 1430 is 70 % */
+
+	options.select.symbols = (struct pattern_list){ patterns, 1, 1 };
+	follow_slow(100);
+	for (int i = 0; i < 100; i++) {
+		enter("f");
+		now += 10 + (uint64_t)(i == 60 ? _i * 100 : 0);
+		spend("g", 10 + (i == 5) * 1000);
+		leave();
+	}
+	ck_assert_uint_eq(slow_answers_rank(answers, 3, &slow_calls, false, &options.slow),
+			  expected);
+	ck_assert_uint_eq(answers[0].function, slow_function(expected == 1 ? "g" : "f"));
+	release_slow(expected);
+}
+END_TEST
+
 /* Amounts are instructions; here one of them takes 2 ns. */
 START_TEST(without_times_slow_calls_have_more_instructions)
 {
@@ -1047,6 +1101,7 @@ int main(void)
 	tcase_add_test(all, outermost_calls_of_the_pattern_are_chosen);
 	tcase_add_test(all, a_call_knows_how_long_it_was_not_traced);
 	tcase_add_test(all, of_a_chosen_call_begin_and_end_may_be_unseen);
+	tcase_add_test(all, marks_are_no_calls);
 	tcase_add_test(all, the_slowest_calls_are_kept_in_order);
 	tcase_add_test(all, calls_of_one_time_are_in_the_order_of_threads);
 	tcase_add_test(all, slower_than_a_time_is_strict);
@@ -1057,6 +1112,7 @@ int main(void)
 	tcase_add_test(all, a_slow_call_has_the_costs_of_its_paths_without_recursions);
 	tcase_add_test(all, a_long_call_is_summed_up);
 	tcase_add_test(all, stops_are_no_part_of_calls);
+	tcase_add_test(all, contexts_and_stubs_are_no_calls);
 	tcase_add_loop_test(all, of_equal_calls_the_first_is_kept, 0, 2);
 	tcase_add_loop_test(all, a_tree_has_the_extra_of_callees, 0, 6);
 	tcase_add_test(all, slow_calls_are_clustered_by_cause);
@@ -1065,6 +1121,7 @@ int main(void)
 	tcase_add_test(all, calls_that_are_cut_do_not_count);
 	tcase_add_loop_test(all, slow_calls_are_longer_than_usual, 0, 11);
 	tcase_add_loop_test(all, functions_are_ranked_by_the_excess_of_slow_calls, 0, 7);
+	tcase_add_loop_test(all, a_wrapper_has_little_excess_of_its_own, 3, 7);
 	tcase_add_test(all, without_times_slow_calls_have_more_instructions);
 	tcase_add_test(all, the_answer_says_the_cause_in_words);
 	tcase_add_test(all, a_histogram_counts_by_quarters_of_octaves);

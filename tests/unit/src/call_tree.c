@@ -327,6 +327,26 @@ START_TEST(deep_paths_are_cut_in_the_middle)
 }
 END_TEST
 
+/* Two sites where f is inlined are one function; in another file, it is another one. */
+START_TEST(inlined_calls_of_one_name_and_file_are_one_function)
+{
+	static char files[2], calls[3]; /* are not read */
+	struct function_table table = { 0 };
+	struct symbol sites[3];
+
+	for (size_t i = 0; i < 3; i++)
+		sites[i] = (struct symbol){ .name = f.name,
+					    .dso = (struct dso *)(void *)&files[i / 2],
+					    .inlined = (struct inlined_call *)(void *)&calls[i] };
+	ck_assert_uint_eq(function_table_find(&table, &f), 0);
+	ck_assert_uint_eq(function_table_find(&table, &sites[0]), 1);
+	ck_assert_uint_eq(function_table_find(&table, &sites[1]), 1);
+	ck_assert_uint_eq(function_table_find(&table, &sites[2]), 2);
+	ck_assert_uint_eq(function_table_find(&table, &f), 0);
+	function_table_release(&table);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("call_tree");
@@ -343,6 +363,7 @@ int main(void)
 	tcase_add_test(all, ends_and_instants_outside_of_calls_are_no_calls);
 	tcase_add_test(all, a_path_is_a_function_and_its_callers);
 	tcase_add_test(all, deep_paths_are_cut_in_the_middle);
+	tcase_add_test(all, inlined_calls_of_one_name_and_file_are_one_function);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }

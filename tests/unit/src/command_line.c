@@ -146,6 +146,47 @@ START_TEST(what_is_no_option_of_the_command_is_wrong_usage)
 }
 END_TEST
 
+/* The second line of a pair is the first without the conflict. */
+START_TEST(options_that_exclude_each_other_are_wrong_usage)
+{
+	static const char *const pairs[][2] = {
+		{ "diff a b c", "diff a b" },
+		{ "diff a -", "diff a b" },
+		{ "diff --format=chrome a b", "diff --format=folded a b" },
+		{ "diff --fail-if=time a b", "diff --fail-if=time:+1 a b" },
+		{ "--top=3 a", "--top=3 --format=functions a" },
+		{ "--split=2M -o - a", "--split=2M -o x.ftf a" },
+		{ "--split=2M --format=chrome a", "--split=2M a" },
+		{ "--fit=2M --split=2M a", "--fit=2M a" },
+		{ "--fit=2M --format=folded a", "--fit=2M --format=html a" },
+		{ "--flows --stacks=magic-trace a", "--flows a" },
+		{ "--flows --fit=2M a", "--flows --fit=none a" },
+		{ "--unit=1us a", "--unit=1us --format=folded a" },
+		{ "--max-stack=9 --format=chrome a", "--max-stack=9 --format=pprof a" },
+		{ "--counters=0ns a", "--counters=1ns a" },
+		{ "--symbol=f --format=branches a", "--symbol=f --format=slices a" },
+		{ "--time=5ms --input=perf-script a", "--depth=5 --input=perf-script a" },
+		{ "--inline --stacks=magic-trace a", "--inline a" },
+		{ "--slow=f>3us --format=chrome a", "--slowest=3 a" },
+		{ "--timeout=3s a", "--timeout=3s -o x/ a b" },
+		{ "--json=- -o - a", "--json=- -o x.ftf a" },
+		{ "--json=x -o x/ a b", "--json-lines=x -o x/ a b" },
+		{ "--ui=http://a a", "open --ui=http://a a" },
+		{ "open -o - a", "open -o x.ftf a" },
+		{ "record -p 3,a", "record -p 3,4" },
+		{ "--format=sqlite --max-output=2M a", "--format=chrome --max-output=2M a" },
+		{ "--join -o x/ a b", "--join -o x.ftf a b" },
+		{ "-", "- -o x.ftf" },
+		{ "--memtrace=x --format=memtrace -o y a", "--memtrace=x --format=memtrace -o y" },
+	};
+
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		ck_assert_msg(status_of(pairs[i][0]) == EXIT_USAGE, "%s", pairs[i][0]);
+		ck_assert_msg(status_of(pairs[i][1]) == 0, "%s", pairs[i][1]);
+	}
+}
+END_TEST
+
 static bool takes(enum command command, const char *name)
 {
 	return command_takes(command, option_find(name, strlen(name)));
@@ -217,6 +258,7 @@ int main(void)
 	tcase_add_test(all, a_value_that_may_be_left_out_is_not_the_next_word);
 	tcase_add_test(all, a_command_is_the_first_word);
 	tcase_add_test(all, what_is_no_option_of_the_command_is_wrong_usage);
+	tcase_add_test(all, options_that_exclude_each_other_are_wrong_usage);
 	tcase_add_test(all, commands_take_the_options_that_mean_something_to_them);
 	tcase_add_test(all, settings_are_lines_or_words);
 	tcase_add_test(all, the_command_line_overrides_settings);

@@ -62,6 +62,7 @@ static struct name_table names;
 static struct cost_stacks stacks;
 static struct track thread = { .thread_name = "main" };
 static struct symbol f, g;
+static struct dso *const file = (struct dso *)&thread; /* is not read */
 
 static void setup(void)
 {
@@ -117,6 +118,56 @@ START_TEST(a_function_without_instructions_has_a_place)
 }
 END_TEST
 
+/* More sites than the cache of calls has slots, in two functions that call g. */
+START_TEST(a_stack_has_the_site_of_its_call)
+{
+	struct symbol sites[] = { { .dso = file }, { .dso = file } };
+	size_t known;
+
+	for (unsigned round = 0; round < 2; round++) {
+		for (uint64_t i = 0; i < 20000; i++) {
+			edge(i / 5000 % 2 ? &f : &g, 10, 0);
+			slice_sink_emit(&stacks.sink, &thread,
+					&(struct slice_event){ .time = 10, .symbol = &g },
+					&(struct slice_detail){ .caller = &sites[i / 10000],
+								.caller_offset = i % 5000 });
+			edge(NULL, 10, 0);
+			edge(NULL, 10, 0);
+		}
+		known = round ? known : stacks.tree.count;
+	}
+	ck_assert_uint_eq(stacks.tree.count, known);
+	ck_assert_uint_eq(known, 1 + 1 + 2 + 20000); /* and the thread, and both callers */
+}
+END_TEST
+
+START_TEST(a_stack_has_its_callers)
+{
+	for (unsigned i = 0; i < 20000; i++)
+		edge(&g, 10, 0);
+	ck_assert_uint_eq(stacks.tree.count, 1 + 1 + 20000);
+}
+END_TEST
+
+/* Of 13 instructions of f, 7 are counted one by one. */
+START_TEST(instructions_without_an_address_are_where_the_function_begins)
+{
+	const struct cost_place counted[] = { { .insn = { .vaddr = 0x20, .count = 4 } },
+					      { .insn = { .vaddr = 0x10, .count = 3 } } };
+
+	for (size_t i = 0; i < 2; i++)
+		*ARRAY_ADD(stacks.places, stacks.place_count, stacks.place_room) = counted[i];
+	edge(&f, 10, 0);
+	edge(NULL, 30, 13);
+	cost_stacks_finish(&stacks);
+	ck_assert_uint_eq(stacks.place_count, 3);
+	ck_assert_uint_eq(stacks.places[0].insn.count, 6);
+	ck_assert_uint_eq(stacks.places[1].before, 6);
+	ck_assert_uint_eq(stacks.places[2].before, 9);
+	ck_assert_uint_eq(cost_executions(&stacks, 0), 13);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("cost_stacks");
@@ -129,6 +180,9 @@ int main(void)
 	tcase_add_test(all, phases_have_no_preference);
 	tcase_add_test(all, each_function_has_all_its_costs);
 	tcase_add_test(all, a_function_without_instructions_has_a_place);
+	tcase_add_test(all, a_stack_has_the_site_of_its_call);
+	tcase_add_test(all, a_stack_has_its_callers);
+	tcase_add_test(all, instructions_without_an_address_are_where_the_function_begins);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }

@@ -88,6 +88,8 @@ END_TEST
 /* By the difference; if equal by that of self instructions, of calls, and by name. */
 START_TEST(the_largest_difference_is_first)
 {
+	json_t *function;
+	size_t k;
 	static const char *const expected[] = {
 		[ORDER_SELF] = "d  10 1; b  10 15; e  1 1; a  1 1; c  1 1; ",
 		[ORDER_TOTAL] = "c  1 1; b  10 15; d  10 1; e  1 1; a  1 1; ",
@@ -105,6 +107,11 @@ START_TEST(the_largest_difference_is_first)
 	add(SIDE_B, "c", NULL, 1, 30, 1);
 	add(SIDE_B, "b", NULL, 15, 15, 1);
 	add(SIDE_B, "a", NULL, 1, 1, 1);
+	/* Times are not compared. */
+	for (int side = 0; side < SIDES; side++)
+		json_array_foreach(
+			json_object_get(json_object_get(reports[side], "functions"), "all"), k,
+			function) json_object_set_new(function, "total_ns", json_integer(0));
 	make((enum function_order)_i);
 	expect_rows(expected[_i]);
 	ck_assert(!diff_row_is_equal(&rows.rows[0], METRIC_INSNS) || _i == ORDER_TOTAL);

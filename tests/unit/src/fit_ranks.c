@@ -84,7 +84,7 @@ START_TEST(of_equal_slices_those_that_stay_are_spread)
 {
 	for (unsigned i = 0; i < 4096; i++)
 		rank_of[i] = fit_ranks_add(&ranks, 40, 1);
-	fit_ranks_choose(&ranks, 600);
+	fit_ranks_choose(&ranks, _i);
 	for (unsigned i = 0; i < 4096; i++)
 		ck_assert_uint_eq(rank_of[i] >= ranks.least, i % 8 == 0);
 	ck_assert_uint_eq(fit_ranks_shortest(&ranks), 41);
@@ -158,7 +158,7 @@ int main(void)
 			    0, 12);
 	tcase_add_test(all, no_shorter_slice_stays_than_one_that_goes);
 	tcase_add_test(all, of_equal_slices_inner_ones_go_first);
-	tcase_add_test(all, of_equal_slices_those_that_stay_are_spread);
+	tcase_add_loop_test(all, of_equal_slices_those_that_stay_are_spread, 512, 514);
 	tcase_add_test(all, what_is_gone_stays_gone_when_more_is_known);
 	tcase_add_test(all, threads_share_what_fits_and_small_ones_keep_all);
 	tcase_add_test(all, the_longest_duration_has_a_bucket);

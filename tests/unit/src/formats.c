@@ -313,6 +313,43 @@ START_TEST(the_store_replays_what_each_thread_did)
 }
 END_TEST
 
+static char replayed[200];
+
+static void note_events(const struct slice_sink *sink, void *at, const struct slice_batch *batch)
+{
+	(void)sink;
+	for (size_t i = 0; i < batch->count; i++)
+		sprintf(replayed + strlen(replayed), "%d/%u%s ", (int)batch->events[i].time,
+			((struct track *)at)->index,
+			slice_batch_detail(batch, &batch->events[i]) ? "*" : "");
+}
+
+/* As the sorter emits: a part of one thread, then a part of another. */
+START_TEST(the_store_replays_by_time_and_at_equal_times_by_thread)
+{
+	const struct slice_sink sink = { .events = note_events, .details = true, .folded = true };
+
+	open_store();
+	begin(&to_store, 1, 2, "g");
+	end(&to_store, 1, 4);
+	begin(&to_store, 1, 9, "g");
+	begin(&to_store, 0, 1, "f");
+	end(&to_store, 0, 2);
+	begin(&to_store, 0, 4, "f");
+	feed_folded_end(&to_store, &tracks[0], 10, 7, 70);
+	end(&to_store, 1, 10);
+	slice_store_replay(&store, &sink);
+	ck_assert_str_eq(replayed, "1/0 2/0 2/1 4/0 4/1 9/1 10/0* 10/1 ");
+	replayed[0] = '\0';
+	slice_store_replay_track(&store, 1, &sink);
+	ck_assert_str_eq(replayed, "2/1 4/1 9/1 10/1 ");
+	ck_assert_uint_eq(store.slices, 4);
+	ck_assert_uint_eq(store.tracks[1].slices, 2);
+	ck_assert_uint_eq(store.tracks[1].begin, 2);
+	slice_store_release(&store);
+}
+END_TEST
+
 /* Threads without slices get no profile, and their marks do not move the origin. */
 START_TEST(speedscope_has_a_profile_per_thread_with_slices)
 {
@@ -429,6 +466,7 @@ int main(void)
 	tcase_add_test(all, a_slice_precedes_those_in_it_and_open_ones_are_left_out);
 	tcase_add_test(all, slices_show_what_is_folded_in_each);
 	tcase_add_test(all, the_store_replays_what_each_thread_did);
+	tcase_add_test(all, the_store_replays_by_time_and_at_equal_times_by_thread);
 	tcase_add_test(all, speedscope_has_a_profile_per_thread_with_slices);
 	tcase_add_test(all, a_page_has_numbers_of_leb128_in_base64);
 	tcase_add_test(all, a_page_has_any_text_without_markup);

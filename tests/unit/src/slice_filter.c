@@ -16,7 +16,8 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "src/select/slice_filter.h"
+#include "src/select/slice_within.h"
+#include "src/slices/track.h"
 #include "tests/support/unit.h"
 #include "tests/unit/src/slice_feed.h"
 #include "tests/unit/src/slice_log.h"
@@ -342,6 +343,51 @@ START_TEST(more_slices_than_the_output_can_take_are_counted)
 }
 END_TEST
 
+/* Calls of serve take 10, 30 (with one of 10 inside), and 20 ns, on two threads. */
+START_TEST(within_shows_what_runs_in_calls_slower_than_a_bound)
+{
+	static const struct {
+		const char *within, *expected;
+	} cases[] = {
+		{ "serve>20ns", "B 30 main inferred\nB 30 serve\nB 35 serve\nB 40 in\nE 41 in\n"
+				"E 45 serve\nE 60 serve\nE 60 main\n" },
+		{ "serve>30ns", "" },
+		{ "ser*>p70", "B 30 main inferred\nB 30 serve\nB 35 serve\nB 40 in\nE 41 in\n"
+			      "E 45 serve\nE 60 serve\nE 60 main\n" },
+	};
+	struct track threads[] = { { .tid = 1, .index = 0 }, { .tid = 2, .index = 1 } };
+	struct slice_within within;
+	const struct {
+		uint64_t time;
+		const char *name; /* NULL: an end */
+	} events[] = { { 0, "main" },   { 5, "serve" }, { 15, NULL }, { 30, "serve" },
+		       { 35, "serve" }, { 40, "in" },   { 41, NULL }, { 45, NULL },
+		       { 60, NULL },    { 90, NULL } };
+	struct symbol made[10];
+
+	ck_assert(selection_within(&selection, cases[_i].within));
+	start();
+	slice_within_init(&within, &filter, &names);
+	slice_within_add_track(&within, &threads[0], track);
+	slice_within_add_track(&within, &threads[1], slice_filter_track(&filter, NULL));
+	for (size_t i = 0; i < 10; i++) {
+		made[i] = (struct symbol){ .name = name_intern_text(
+						   &names, events[i].name ? events[i].name : "") };
+		made[i].linkage = made[i].name;
+		if (events[i].name)
+			feed_begin(&within.sink, &threads[0], events[i].time, &made[i], 0, 0);
+		else
+			feed_end(&within.sink, &threads[0], events[i].time);
+	}
+	feed_begin(&within.sink, &threads[1], 10, &made[1], 0, 0);
+	feed_end(&within.sink, &threads[1], 30);
+	slice_within_finish(&within);
+	slice_filter_finish(&filter);
+	ck_assert_str_eq(slice_log_take(&slices), cases[_i].expected);
+	slice_within_release(&within);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("span_filter");
@@ -370,6 +416,7 @@ int main(void)
 	tcase_add_test(all, each_part_counts_its_own_short_slices);
 	tcase_add_test(all, choices_narrow_each_other_down);
 	tcase_add_test(all, more_slices_than_the_output_can_take_are_counted);
+	tcase_add_loop_test(all, within_shows_what_runs_in_calls_slower_than_a_bound, 0, 3);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
