@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of the parts that --split makes: ptrace2ftf(1). */
+/* The parts that --split makes: their names (ptrace2ftf(1)), and the state at the begin of each. */
 #include "src/formats/ftf/ftf_split.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
+#include "src/formats/ftf/ftf_side.h"
 #include "tests/support/unit.h"
 
 static void expect(const char *path, size_t part, const char *expected)
@@ -33,6 +35,120 @@ START_TEST(a_name_without_an_ending_gets_it_at_its_end)
 }
 END_TEST
 
+/* ---- Events beside the slices of calls -------------------------------------- */
+
+static const struct trace_facts facts = { .wall_base = WALL_BASE_UNKNOWN, .free_id = 100 };
+static const struct options options = { .args = OPTION_ARGS_LINE };
+static char file[] = "ftf_split-XXXXXX";
+static struct name_table names;
+static struct ftf_side side;
+
+static void setup(void)
+{
+	name_table_init(&names);
+	ck_assert_int_eq(chdir(getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp"), 0);
+	close(mkstemp(file));
+	ftf_side_init(&side, &names, &facts);
+}
+
+static void teardown(void)
+{
+	unlink(file);
+	ftf_side_release(&side);
+	name_table_release(&names);
+}
+
+static struct ftf_event event(uint64_t tid, uint64_t time, const char *name)
+{
+	struct ftf_thread thread = ftf_thread(side.writer, 1, tid);
+
+	return (struct ftf_event){ .thread = thread,
+				   .time = time,
+				   .name = ftf_text(side.writer, name) };
+}
+
+/* "TYPE TIME NAME/TID" of each event of a part; 'S' is a switch; '+' follows the begin's argument.
+ */
+static void expect_records(const char *expected)
+{
+	static const char types[] = "ICBEXaiz";
+	struct trace_reader reader;
+	static struct trace_record record;
+	struct error err = { 0 };
+	char got[500] = "", *at = got;
+
+	ck_assert_int_eq(trace_reader_open(&reader, file, &err), 0);
+	while (trace_reader_next(&reader, &record, &err) == 1) {
+		ck_assert_str_eq(record.problem, "");
+		if (record.kind == TRACE_EVENT)
+			at += sprintf(at, "%c%s %d %.*s/%d; ", types[record.type],
+				      record.arg_count && record.type == EVENT_BEGIN ? "+" : "",
+				      (int)record.time, (int)record.name.length, record.name.at,
+				      (int)record.thread.tid);
+		else if (record.kind == TRACE_CONTEXT_SWITCH)
+			at += sprintf(at, "S %d %d>%d; ", (int)record.time, (int)record.thread.tid,
+				      (int)record.other.tid);
+	}
+	ck_assert_str_eq(err.text, "");
+	trace_reader_close(&reader);
+	ck_assert_str_eq(got, expected);
+}
+
+/* Write the events before `to` into a part that begins at `from`. */
+static void expect_part(uint64_t from, uint64_t to, const char *expected)
+{
+	struct output output;
+	struct ftf_sink part;
+	struct error err = { 0 };
+
+	ck_assert_int_eq(output_open(&output, file, &err), 0);
+	ftf_sink_init(&part, &output, &names, &options, &facts);
+	ftf_side_begin_part(&side, &part, from);
+	while (ftf_side_time(&side) < to)
+		ftf_side_write(&side, &part);
+	ftf_side_end_part(&side, &part, to);
+	ck_assert_int_eq(ftf_sink_close(&part, &err), 0);
+	ck_assert_int_eq(output_close(&output, &err), 0);
+	ftf_sink_release(&part);
+	expect_records(expected);
+}
+
+START_TEST(a_part_begins_with_the_state_and_ends_what_is_open)
+{
+	struct ftf_event begin = event(7, 20, "outer"), inner = event(7, 30, "inner"),
+			 end = event(7, 140, ""), whole = event(8, 50, "whole"),
+			 async = event(8, 60, "async"), async_end = event(8, 210, "async"),
+			 value = event(9, 10, "count");
+	const struct ftf_arg one = ftf_arg_int64(ftf_text(side.writer, "value"), 1);
+	struct error err = { 0 };
+
+	value.args = &one;
+	value.arg_count = 1;
+	ftf_begin(side.writer, &begin);
+	ftf_begin(side.writer, &inner);
+	ftf_end(side.writer, &end);
+	ftf_complete(side.writer, &whole, 110);
+	ftf_async_begin(side.writer, &async, 5);
+	ftf_async_end(side.writer, &async_end, 5);
+	ftf_counter(side.writer, &value, 1);
+	value.time = 70;
+	ftf_counter(side.writer, &value, 1);
+	ftf_context_switch(side.writer, &(struct ftf_switch){ .time = 40, .cpu = 3, .in_tid = 8 });
+	ck_assert_msg(ftf_side_read(&side, &err) == 0, "%s", err.text);
+	ck_assert_int_eq(ftf_side_kind(&side), SIDE_VALUE);
+	expect_part(0, 100,
+		    "C 10 count/9; B 20 outer/7; B 30 inner/7; S 40 0>8; B 50 whole/8; "
+		    "a 60 async/8; C 70 count/9; E 100 /7; E 100 /7; E 100 /8; z 100 async/8; ");
+	expect_part(100, 200,
+		    "B+ 100 outer/7; B+ 100 inner/7; B+ 100 whole/8; a 100 async/8; C 100 count/9; "
+		    "S 100 0>8; E 110 /8; E 140 /7; E 200 /7; z 200 async/8; ");
+	expect_part(200, 300,
+		    "B+ 200 outer/7; a 200 async/8; C 200 count/9; S 200 0>8; z 210 async/8; "
+		    "E 300 /7; ");
+	ck_assert_uint_eq(ftf_side_time(&side), UINT64_MAX);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("ftf_split");
@@ -40,6 +156,10 @@ int main(void)
 
 	tcase_add_test(all, the_number_precedes_the_endings);
 	tcase_add_test(all, a_name_without_an_ending_gets_it_at_its_end);
+	suite_add_tcase(suite, all);
+	all = tcase_create("ftf_side");
+	tcase_add_checked_fixture(all, setup, teardown);
+	tcase_add_test(all, a_part_begins_with_the_state_and_ends_what_is_open);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
