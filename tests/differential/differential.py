@@ -32,9 +32,9 @@ WORK = tempfile.mkdtemp(prefix="differential.")
 
 FORMATS = """ftf branches calls slices events folded functions histogram chrome speedscope
     pprof callgrind lcov bolt llvm-profile html none""".split()
-# Slices of events of the processor, and of magic-trace's gaps, without length, which sums leave out.
+# Names of zero-length slices that sums leave out: processor events, and magic-trace's gaps.
 MARKS = re.compile(r"ptwrite$|\[transaction aborted\]$|\[decode error: ")
-# Of the summary: what differs from run to run.
+# Keys of the summary that differ from run to run.
 VOLATILE = ("seconds", "peak_memory_bytes", "phases")
 HELP = subprocess.run([PROGRAM, "--help=all"], capture_output=True, text=True).stdout
 
@@ -128,7 +128,7 @@ def expect_same(a, b, json_a=None, json_b=None):
     expect("messages", a.messages, b.messages, a, b)
 
 
-# ---- What recordings hold ---------------------------------------------------------------------
+# ---- Contents of recordings -------------------------------------------------------------------
 
 SLICE = re.compile(r"(\S+) (\d+) (\d+) (\d+) (.*?)((?: [a-z_]+=[^ ]*)*)$")
 
@@ -320,12 +320,12 @@ class Sums:
         self.durations = collections.defaultdict(list)
         self.ns = self.insns = 0
         stack = []
-        # Each slice stands before those in it.
+        # A slice precedes the slices inside of it.
         for slice_ in slices:
             if MARKS.match(slice_.name):
                 continue
             del stack[slice_.depth :]
-            # The other formats leave out magic-trace's word.
+            # Other formats leave out magic-trace's suffix.
             slice_ = slice_._replace(name=slice_.name.removesuffix(" [inferred start time]"))
             stack.append(slice_.name)
             key, ns, insns = ";".join(stack), slice_.end - slice_.begin, int(slice_.args.get("insns", 0))
@@ -392,7 +392,7 @@ def check_functions(random_, recording):
     if text.failed():
         return
     answer = functions.json["answer"]
-    # Of times that are not known.
+    # Marks of unknown times.
     unit = "ns" if "self_ns" in answer else "insns"
     sums, table = Sums(read_slices(text.out()), unit), collections.defaultdict(list)
     for row in answer["functions"]:
@@ -698,7 +698,7 @@ recordings = list(read_list(list_))
 checks = {n[len("check_") :]: f for n, f in globals().items() if n.startswith("check_") and n not in ("check_pprof", "check_callgrind")}
 if os.environ.get("ONLY"):
     checks = {name: checks[name] for name in os.environ["ONLY"].split(",")}
-# Half of all compare threads, which have most to go wrong.
+# Half of all checks compare numbers of threads, where most can go wrong.
 order = list(itertools.islice(itertools.cycle(x for name in checks for x in ("threads", name) if x in checks), int(count)))
 passed = [compare(name, checks[name], f"{seed}.{i}") for i, name in enumerate(order)]
 if os.environ.get("KEEP"):

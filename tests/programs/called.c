@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An existing thread calls late() once a line is read; then it waits, or ends if there is an
- * argument.
+ * An existing thread calls late() once it has read a line. Then it waits, or exits if there
+ * is an argument.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@ __attribute__((noinline)) static void late(void)
 	calls++;
 }
 
-/* Is never called. */
+/* Never called. */
 __attribute__((noinline, used)) static void never(void)
 {
 	calls--;

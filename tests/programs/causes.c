@@ -39,7 +39,7 @@ static volatile char *page;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static sem_t wanted, held, waiting;
 
-/* Unlike rand(), gives the same numbers with any C library. */
+/* Unlike rand(), it returns the same numbers with any C library. */
 static unsigned random_below(unsigned limit)
 {
 	seed = seed * 1664525u + 1013904223u;
@@ -86,7 +86,7 @@ __attribute__((noinline)) static void take_nap(void)
 	nanosleep(&nap, NULL);
 }
 
-/* One of a thousand.  Apart from the planted one, each kind does the same in all calls. */
+/* One of a thousand calls. Each kind does the same in all calls but the planted one. */
 __attribute__((noinline)) static void request(int number)
 {
 	unsigned rounds = 5 + random_below(20);
@@ -106,7 +106,7 @@ __attribute__((noinline)) static void request(int number)
 		use_cache();
 }
 
-/* ---- What makes the planted call slow -------------------------------------- */
+/* ---- Causes of the planted slow call --------------------------------------- */
 
 static void on_fault(int signal)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Children forked inside calls: in a recursion, in a thread, and in quick succession. */
+/* Forks inside of calls: in a recursion, in a thread, and in quick succession. */
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>

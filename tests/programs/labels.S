@@ -2,7 +2,7 @@
 /* Functions with labels inside, which are in the symbol table.  main() calls each ten times. */
 	.text
 
-	/* Within its size, where its system call returns to: glibc 2.41's __syscall_cancel_arch. */
+	/* A label within the function, where its system call returns: glibc 2.41's __syscall_cancel_arch. */
 	.globl sized
 	.type sized, @function
 sized:
@@ -14,7 +14,7 @@ after_syscall:
 	ret
 	.size sized, . - sized
 
-	/* Without size, and the labels are hidden: musl's __syscall_cp_asm. */
+	/* A function without a size, with hidden labels: musl's __syscall_cp_asm. */
 	.globl typed
 	.type typed, @function
 typed:
@@ -29,7 +29,7 @@ local_loop:
 	jnz	local_loop
 	ret
 
-	/* Without type, and the label has its name: NASM's local labels. */
+	/* A function without a type, whose label begins with its name: NASM's local labels. */
 	.globl dotted
 dotted:
 	movl	$3, %ecx
@@ -54,7 +54,7 @@ follows:
 	nop
 	ret
 
-	/* So may a hidden label in another section than the function before it. */
+	/* So may a hidden label whose section is not that of the function before it. */
 	.section first_text, "ax", @progbits
 	.globl last_of_section
 	.type last_of_section, @function

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What ptsim records in tests: with -g, each about one hard case of call stacks.
+# Programs that ptsim records in tests. Each has one hard case of call stacks; built with -g.
 PROGRAM_CFLAGS = -std=gnu11 -g -O1 -fno-optimize-sibling-calls
 RECORDED = \
 	tests/programs/called tests/programs/cancel tests/programs/coroutines tests/programs/except tests/programs/family \
@@ -128,7 +128,7 @@ tests_programs_static_switches_SOURCES = tests/programs/switches.c
 tests_programs_static_switches_CFLAGS = $(PROGRAM_CFLAGS)
 tests_programs_static_switches_LDFLAGS = -all-static
 tests_programs_static_causes_SOURCES = tests/programs/causes.c
-# A loop goes round as often as its source says.
+# The compiler must not unroll or merge loops: tests count their rounds.
 tests_programs_static_causes_CFLAGS = $(PROGRAM_CFLAGS) -fno-unroll-loops -pthread
 tests_programs_static_causes_LDFLAGS = -all-static -pthread
 tests_programs_static_planted_SOURCES = tests/programs/planted.c
@@ -163,12 +163,12 @@ tests_programs_static_unwinding_SOURCES = tests/programs/unwinding.cpp
 tests_programs_static_unwinding_CXXFLAGS = -g -O2 -fPIE
 tests_programs_static_unwinding_LDFLAGS = -XCClinker -static-pie
 
-# Plug-ins are opened, not linked: plain rules are enough.
+# Plug-ins are opened at run time, not linked, so plain rules are enough.
 EXTRA_DIST += tests/programs/coverage.c tests/programs/coverage.cc tests/programs/plugin.c
 PLUGINS = tests/programs/plugin_a.so tests/programs/plugin_b.so
 check_DATA = $(PLUGINS)
 CLEANFILES += $(PLUGINS)
-# tests/support/stack_rules.sh keeps what objdump says of a program.
+# tests/support/stack_rules.sh keeps objdump's output of a program.
 CLEANFILES += tests/programs/*.listing tests/programs/static/*.listing
 $(PLUGINS): tests/programs/plugin.c
 	$(AM_V_CC)name=`basename $@ .so` && $(MKDIR_P) tests/programs && \

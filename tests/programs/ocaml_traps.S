@@ -58,7 +58,7 @@ caml_search:
 	addq	$8, %rsp
 	ret
 3:	call	caml_leaf
-	/* Not even a call: raise_notrace. */
+	/* raise_notrace: without a call. */
 	movq	TOP, %rsp
 	popq	TOP
 	popq	%r11
@@ -88,7 +88,7 @@ main:
 	movq	%rbx, %rsi
 	shrq	$2, %rsi
 	orq	$1, %rdi
-	/* The outermost handler is caml_search's first. */
+	/* The first handler of caml_search is the outermost one. */
 	call	caml_search
 	call	caml_leaf
 	decl	%ebx

@@ -20,7 +20,7 @@ __attribute__((noinline)) static int work(int n)
 	return n < 2 ? n : work(n - 1) + work(n - 2);
 }
 
-/* One-shot: so code runs between two handlers however slow the recorder is. */
+/* A one-shot timer: code runs between two handlers, however slow the recorder is. */
 static void set_timer(void)
 {
 	struct itimerval timer = { .it_value.tv_usec = 3000 };
@@ -63,7 +63,7 @@ __attribute__((noinline, used)) static void called_by_program(void)
 	work(3);
 }
 
-/* It keeps all registers, and frees the red zone (System V ABI, 3.2.2). */
+/* Saves all registers, and skips the red zone (System V ABI, 3.2.2). */
 void called_first(void);
 __asm__(".text\n"
 	".type called_first, @function\n"
@@ -133,7 +133,7 @@ __attribute__((noinline)) static void fault_below_handler(void)
 }
 
 /*
- * SIGALRM is blocked outside of sigsuspend(), so that none is lost between the test and the wait.
+ * SIGALRM is blocked outside of sigsuspend(): a signal between the test and the wait is not lost.
  */
 static void wait_for_alarms(void)
 {

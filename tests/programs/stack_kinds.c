@@ -59,7 +59,7 @@ __asm__(".text\n"
 	"	restore\n"
 	"	ret\n"
 	"end switch_by_return\n"
-	/* swapcontext() restores the address. */
+	/* swapcontext() restores the return address. */
 	"function switch_by_push\n"
 	"	save\n"
 	"	mov %rsp, (%rdi)\n"
@@ -183,7 +183,7 @@ static void pass_on(void)
 	}
 }
 
-/* Switch to the next one, in a ring. */
+/* Switch to the next stack of the ring. */
 __attribute__((noinline)) static void ring(void)
 {
 	for (int i = 0; i < 3; i++)
@@ -344,7 +344,7 @@ __attribute__((noinline)) static void guarded_routines(void)
 	}
 }
 
-/* A routine resumes another one. */
+/* One routine resumes another. */
 static void body_outer(struct routine *routine)
 {
 	struct routine *inner = create(body_flat);

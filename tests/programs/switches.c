@@ -15,7 +15,7 @@
 #define WORKERS 3
 #define TASKS   4
 
-/* The end of a switched-off stack: R15 to R12, RBX, RBP, and the address to resume at. */
+/* The top of a suspended stack: R15 to R12, RBX, RBP, and the address to resume at. */
 void switch_by_pop(void *to, void *argument, void **left);
 void begin_by_pop(void);
 
@@ -211,7 +211,7 @@ __attribute__((noinline)) static void descend(int number, int depth)
 	work(depth);
 }
 
-/* Ends by a switch that is never resumed. */
+/* Ends with a switch after which it is never resumed. */
 static void run_by_pop(int *number)
 {
 	descend(*number, 2 + *number);

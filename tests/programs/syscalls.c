@@ -50,7 +50,7 @@ __attribute__((noinline)) static void seldom_another(int which)
 	sum += syscall(number);
 }
 
-/* The same, with SYSCALL in the function itself. */
+/* The same with the SYSCALL instruction in the function itself. */
 SEPARATE static long seldom_another_itself(int which)
 {
 	long number = SYS_geteuid, result;
@@ -100,7 +100,7 @@ SEPARATE static long after_the_begin(long number)
 	return ((long (*)(long))((char *)two_entries + 5))(number) + 1;
 }
 
-/* main() has the number. */
+/* The number is in main(). */
 SEPARATE static long passed_by_main(long number)
 {
 	return syscall(number) + 1;
@@ -141,7 +141,7 @@ __attribute__((noinline)) static void passed_on_thrice(void)
 	sum += outer(0, 0, 0, 0, 0, 0, SYS_getsid);
 }
 
-/* The jump's target has the number and passes it on. */
+/* The target of the jump has the number, and passes it on. */
 SEPARATE static long jumped_to(void)
 {
 	return outer(0, 0, 0, 0, 0, 0, SYS_getresuid) + 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions that call each other by jumps (-O2), and one that ends by a jump. */
+/* Functions that call each other by jumps (-O2), and a function that ends with a jump. */
 #include <stdio.h>
 
 static volatile int steps;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Calls that are none, returns that are jumps, jumps that are calls, return addresses that are
- * replaced, and jumps into functions that are active.  main() calls each function ten times.
+ * Calls that only push an address, returns that are jumps, jumps that are calls, replaced return
+ * addresses, and jumps into active functions.  main() calls each function ten times.
  */
 	.macro function name
 	.globl \name
@@ -11,7 +11,7 @@
 	.macro end name
 	.size \name, . - \name
 	.endm
-	/* Nothing runs here: where speculation is caught. */
+	/* Never executed: it traps speculation. */
 	.macro trap
 	pause
 	lfence
@@ -31,9 +31,9 @@ saved:	.fill 3, 8, 0
 	ret
 	end leaf
 
-	/* ---- Calls within a function that are none ---- */
+	/* ---- Calls that only push an address ---- */
 
-	/* A return that is not predicted by the call before (gcc -mfunction-return=thunk-inline). */
+	/* A return that the CPU cannot predict from its call (gcc -mfunction-return=thunk-inline). */
 	function returns_inline
 	call	leaf
 	call	1f
@@ -75,7 +75,7 @@ saved:	.fill 3, 8, 0
 	ret
 	end jumps_inline
 
-	/* Fill what predicts returns (Linux: __FILL_RETURN_BUFFER), in a loop and straight. */
+	/* Fill the return stack buffer (Linux: __FILL_RETURN_BUFFER), in a loop and without one. */
 	function fills_by_loop
 	movl	$8, %ecx
 1:	call	2f
@@ -100,7 +100,7 @@ saved:	.fill 3, 8, 0
 	ret
 	end fills_straight
 
-	/* Its own address, and data after a call. */
+	/* A call that gets its own address, and a call with data after it. */
 	function reads_its_address
 	call	1f
 1:	popq	%rax
@@ -112,7 +112,7 @@ saved:	.fill 3, 8, 0
 	ret
 	end reads_its_address
 
-	/* A true call within a function. */
+	/* A real call within a function. */
 	function calls_within
 	call	1f
 	call	1f
@@ -329,7 +329,7 @@ saved:	.fill 3, 8, 0
 
 	/* ---- Jumps into the body of a function that is active ---- */
 
-	/* A callback: the stub jumps there, and what runs there returns to the stub's caller. */
+	/* A callback: the stub jumps into the body, which returns to the stub's caller. */
 	function interpreter
 	subq	$8, %rsp
 	call	calls_back
@@ -359,7 +359,7 @@ saved:	.fill 3, 8, 0
 	ret
 	end calls_back
 
-	/* The same jump after frames were taken down. */
+	/* The same jump after frames were removed. */
 	function gives_up_stub
 	addq	$24, %rsp
 	jmp	2b

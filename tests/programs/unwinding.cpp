@@ -37,7 +37,7 @@ __attribute__((noinline)) static int catching(int n)
 	}
 }
 
-/* Levels without a handler or destructor between those that have one. */
+/* Levels without a handler or destructor, between levels with one. */
 __attribute__((noinline)) static int sparse(int n)
 {
 	if (n == 0)

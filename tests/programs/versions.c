@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Two versions of a program, for `ptrace2ftf diff`: the new one (-DNEW) makes parse_word() longer,
- * calls added() instead of removed(), and runs all else as the old one does.
+ * calls added() instead of removed(), and is otherwise the same as the old one.
  */
 #ifdef __clang__ /* does not clone functions */
 #define NOINLINE __attribute__((noinline))

@@ -153,7 +153,7 @@ static void jump(struct guest *guest, uint64_t to, uint64_t sp)
 	bool entry;
 	const struct symbol *symbol = symbol_at(guest, to, &entry);
 
-	/* Before it, the stack pointer is already the next thread's. */
+	/* The stack pointer already belongs to the next thread. */
 	if (to == guest->places[PLACE_SWITCH])
 		sp = stack->frames[stack->count - 1].sp;
 	if (to == guest->places[PLACE_FORK])
@@ -206,7 +206,7 @@ static void transfer(struct guest *guest, const struct code_insn *insn,
 		move_stack(guest, insn, state);
 }
 
-/* The pending instruction was executed, and the CPU is now as in `state`. */
+/* The pending instruction was executed; `state` is the CPU's state after it. */
 static void executed(struct guest *guest, const struct cpu_state *state)
 {
 	struct code_insn insn = code_at(&guest->code, guest->state.ip, true);
@@ -238,7 +238,7 @@ static void vector(struct guest *guest, const struct cpu_state *state)
 	push(guest, state->ip, state->sp, true);
 }
 
-/* ---- Places -------------------------------------------------------------- */
+/* ---- Hooks --------------------------------------------------------------- */
 
 static void start(struct guest *guest, const struct cpu_state *state)
 {
@@ -281,7 +281,7 @@ static void switch_in(struct guest *guest, const struct cpu_state *state)
 }
 
 /*
- * The next thread runs from here on.  A new one leaves here as if it had entered, and returns to
+ * From here, the next thread runs.  A new one leaves here as if it had entered, and returns to
  * ret_from_fork(), which begins then.
  */
 static void switch_thread(struct guest *guest, const struct cpu_state *state)
@@ -423,7 +423,7 @@ static void init_recording(struct guest *guest)
 	write_tasks(guest);
 }
 
-/* Its page is in the kernel's text, and mapped again at the entry of system calls. */
+/* Its page belongs to the kernel's text, and has a second mapping at the entry of system calls. */
 static void map_trampoline(struct guest *guest)
 {
 	const struct mapping *kernel = &guest->maps[MAP_KERNEL];

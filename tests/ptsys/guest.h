@@ -35,7 +35,7 @@ enum guest_place {
 struct guest_options {
 	struct side_band_options side;
 	const char *kernel, *user; /* ELF files */
-	bool until_poke;           /* stop at the kernel's first code change */
+	bool until_poke;           /* end the trace at the kernel's first code change */
 	const char *output;        /* folder, as made by perf record --kcore */
 	const char *truth;         /* folder for the truth */
 };
@@ -56,7 +56,7 @@ struct guest {
 	uint64_t tsc, random, begin; /* `begin`: TSC at the start */
 	int32_t tid, next_tid;
 	bool traced;
-	bool exited;  /* the thread will not come back after its switch */
+	bool exited;  /* the thread does not run again after its switch */
 	bool pending; /* the instruction of `state` may have been executed */
 	bool vector;  /* an interrupt or a fault came before the instruction at `ip` */
 	uint64_t ip;

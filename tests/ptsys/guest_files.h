@@ -9,7 +9,7 @@
 /* Open a file of one code range, and store the range.  Returns 0, or -1 after a message. */
 int guest_map(struct elf_file *file, const char *path, struct mapping *map);
 
-/* Returns a symbol's address, UINT64_MAX after a message if there is none. */
+/* Returns a symbol's address; UINT64_MAX, after a message, if it does not exist. */
 uint64_t guest_address(const struct elf_file *file, const char *name);
 
 /* Returns "folder/name"; valid until the next call. */

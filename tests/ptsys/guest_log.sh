@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Sourced by shell tests: what QEMU logs of the guest, for ptsys.  Needs $guest, its folder.
+# Sourced by shell tests: QEMU's log of the guest, for ptsys.  Needs $guest, its folder.
 
 # Each instruction is logged (one-insn-per-tb; -singlestep before QEMU 8.1), of the guest's own code;
 # time goes by instructions (-icount), so that every run is the same.

@@ -21,7 +21,7 @@ void guest_stack_push(struct guest_stack *stack, const struct guest_frame *frame
 	stack->frames[stack->count++].insns = stack->insns;
 }
 
-/* The number of slices around the frame's. */
+/* Returns the number of slices around the frame's slice. */
 static uint32_t depth_of(const struct guest_stack *stack, const struct guest_frame *frame)
 {
 	uint32_t depth = 0;

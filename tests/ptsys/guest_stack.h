@@ -30,10 +30,10 @@ struct guest_stack {
 /* A new frame on top. */
 void guest_stack_push(struct guest_stack *stack, const struct guest_frame *frame);
 
-/* Control went elsewhere, with the stack pointer at sp: frames that returned end. */
+/* A branch left the stack pointer at sp: end the frames that have returned. */
 void guest_stack_return(struct guest_stack *stack, uint64_t time, uint64_t sp);
 
-/* The same by sysret or iret: the innermost entry ends. */
+/* The same for sysret and iret: end the innermost entry. */
 void guest_stack_leave(struct guest_stack *stack, uint64_t time);
 
 /* A jump to another function's start replaces the top. */

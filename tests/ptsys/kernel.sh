@@ -3,7 +3,7 @@
 # A whole machine recorded by ptsys: user code and kernel, with interrupts in
 # interrupts, NMIs, page faults of both and double faults on stacks of their own,
 # system calls by an entry trampoline, context switches, retpolines and code that
-# the kernel changes.  What is found are the branches that were executed, on the right
+# the kernel changes.  The decoder must find the executed branches, on the right
 # threads, and the true stacks.  With LONG=1 (make check-long) with more options.
 . "$top_srcdir/tests/support/tap.sh"
 . "$top_srcdir/tests/ptsys/guest_log.sh"
@@ -33,7 +33,7 @@ normal() { # FILE [-v VAR=VALUE]...: branches per thread in one form
 		sort -s -k1,1n
 }
 
-# A direct call may come after the last packet of all: no decoder shows it.
+# No decoder shows a direct call after the last packet of the trace.
 same() { # TRUTH FOUND
 	diff "$1" "$2" >"$work/difference"
 	[ "$(grep -c '^[<>]' "$work/difference")" -le 1 ] && ! grep '^>' "$work/difference" && return 0
@@ -49,7 +49,7 @@ we_agree() { # OPTIONS...
 	[ "$(wc -l <"$work/ours")" -gt 6000 ] && same "$work/truth" "$work/ours"
 }
 
-# Each thread sees the kernel's code as it was where it decodes.
+# Each decoding thread sees the kernel's code as of its own position in the trace.
 threads_agree() {
 	"$program" -q --format=branches -j 1 "$recording" >"$work/one" &&
 		PTRACE2FTF_SEGMENT=2000 "$segments" -q --format=branches -j 2 "$recording" >"$work/two" &&
@@ -58,8 +58,8 @@ threads_agree() {
 }
 
 # perf 6.1 knows TEXT_POKE, but decodes this kernel's old code all the same; and
-# near a switch it takes the next thread for the current one: threads are left out, and with an
-# MTC each 40 ns no user code is so near that perf looks for it in another process.
+# near a switch it takes the next thread for the current one. So threads are not compared. With an
+# MTC packet every 40 ns, perf never looks for user code in the wrong process.
 perf_agrees() {
 	record --until-poke --cyc --mtc-period=0 || return 1
 	perf script -i "$recording" --itrace=b -F pid,tid,time,flags,ip,addr --ns 2>/dev/null >"$work/text"
@@ -70,7 +70,7 @@ perf_agrees() {
 	[ "$(wc -l <"$work/perf")" -gt 2500 ] && same "$work/all" "$work/perf"
 }
 
-# What began before the trace did is left out: when it began is not known.
+# Leave out slices that began before the trace, as their begin is not known.
 true_stacks() { # TOLERANCE
 	"$program" -q --format=slices --args=full "$recording" >"$work/slices" || return 1
 	grep -v inferred_start_time "$work/slices" >"$work/slices.seen"
@@ -81,7 +81,8 @@ true_stacks() { # TOLERANCE
 	[ "$(awk 'END { print $1 }' "$work/result")" -gt 1500 ] && return $status
 }
 
-# Of one privilege level the same slices; where only the kernel is shown, its depth is its own.
+# With one privilege level, the slices are the same. The kernel's depths are not compared: they count
+# from the kernel's first function.
 true_mode() { # MODE
 	nm "$guest/vmlinux" | awk '{ print $3 }' >"$work/kernel.names"
 	echo __entry_SYSCALL_64_trampoline >>"$work/kernel.names"
@@ -102,7 +103,7 @@ of_mode() { # MODE
 		($5 in kernel) == (mode == "kernel")'
 }
 
-# What of the truth lies within what, by time and depth, on one thread.
+# Print the true slices INNER inside of slices OUTER on one thread, by time and depth.
 within() { # INNER OUTER
 	awk -v inner="$1" -v outer="$2" '
 		$5 == inner { inners[++count] = $0 }
@@ -131,7 +132,7 @@ no_thunks() {
 	! grep -E ' __x86_(return|indirect)' "$work/slices"
 }
 
-# The same from vmlinux, code and names: where the recording says that it was.
+# The same with code and names from vmlinux, at its recorded address.
 vmlinux_agrees() {
 	"$program" -q --format=slices --args=line "$recording" >"$work/slices"
 	mv "$recording/kcore_dir" "$work/aside"

@@ -17,7 +17,7 @@ tests_ptsys_ptsys_SOURCES = \
 	tests/ptsys/qemu_log.c tests/ptsys/qemu_log.h
 tests_ptsys_ptsys_LDADD = libsupport.a $(PTRACE2FTF_LIBS) $(ZYDIS_LIBS)
 
-# The guest: no libc, no sanitizers, whatever the project is built with.
+# The guest: without libc and sanitizers, even if the project is built with them.
 GUEST = tests/ptsys/guest
 GUEST_CFLAGS = -std=gnu11 -O2 -Wall -Wextra -ffreestanding -fno-pic -fno-pie -static -nostdlib \
 	-mno-red-zone -mgeneral-regs-only -fcf-protection=none -fno-stack-protector \

@@ -5,8 +5,8 @@
  *	qemu-system-x86_64 -accel tcg,one-insn-per-tb=on -d exec,cpu,int,nochain ... 2>&1 >/dev/null
  *| ptsys --kernel=FILE --user=FILE -o DIR
  *
- * Reads what QEMU logs of each instruction of the guest in tests/ptsys/guest and
- * writes what perf record -a --kcore -e intel_pt// would have written in it.
+ * Reads QEMU's log of each instruction of the guest in tests/ptsys/guest, and
+ * writes the files that perf record -a --kcore -e intel_pt// would have written in it.
  */
 #include <argp.h>
 #include <inttypes.h>

@@ -28,7 +28,7 @@ struct qemu_log {
 	FILE *in; /* borrowed */
 	enum log_event event;
 	struct cpu_state state; /* of LOG_STATE */
-	uint64_t ip, sp;        /* of LOG_VECTOR: of what it interrupted */
+	uint64_t ip, sp;        /* of LOG_VECTOR: of the interrupted code */
 	unsigned vector;
 	bool by_insn; /* of LOG_VECTOR: by an instruction such as int3 */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The guest's start and its doors: from QEMU's PVH entry (32-bit, no paging) to
+ * The guest's start and its entry code: from QEMU's PVH entry (32-bit, no paging) to
  * 64-bit code in the kernel's half, and the ways in and out of user code.
  */
 #define BASE 0xffffffff80000000
@@ -110,7 +110,7 @@ pvh_start:
 	popq %rax
 .endm
 
-/* With and without an error code of the CPU's; `handler` gets the registers. */
+/* With and without an error code from the CPU; `handler` gets the registers. */
 .macro TRAP name handler error
 FUNCTION \name
 	.if \error == 0
@@ -138,7 +138,7 @@ FUNCTION trap_return
 	iretq
 END trap_return
 
-/* On stacks of their own (IST), from which no other task is switched to. */
+/* Handlers with stacks of their own (IST), on which no task switches. */
 .macro IST_TRAP name handler error
 FUNCTION \name
 	.if \error == 0
@@ -159,7 +159,7 @@ IST_TRAP asm_exc_nmi exc_nmi 0
 IST_TRAP asm_exc_double_fault exc_double_fault 1
 
 /*
- * A fault (an address that is none) whose frame cannot be pushed either.  The
+ * A fault (at a non-canonical address) whose frame cannot be pushed either.  The
  * handler continues after it, with the stack pointer in rdx.
  */
 FUNCTION cause_double_fault
@@ -173,8 +173,8 @@ FUNCTION cause_double_fault
 END cause_double_fault
 
 /*
- * The way in of system calls from user page tables, where little else of the
- * kernel is mapped: Linux 4.15 to 4.19 (entry_64.S) map this page once more at
+ * The entry of system calls under user page tables, which map little else of
+ * the kernel: Linux 4.15 to 4.19 (entry_64.S) map this page once more at
  * another place, and jump from there, by a retpoline in line.
  */
 	.section .entry_trampoline, "ax"

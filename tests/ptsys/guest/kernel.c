@@ -97,7 +97,7 @@ static struct {
 	uint32_t high, zero;
 } idt[256];
 
-/* ---- Seen by the recorder ---------------------------------------------------- */
+/* ---- Hooks for the recorder -------------------------------------------------- */
 
 static void spend_time(void)
 {
@@ -487,8 +487,8 @@ static uint64_t load_bytes(const uint8_t *bytes)
 }
 
 /*
- * When Linux reports a change, an int3 already keeps all CPUs from the old code, and the new code
- * comes after another round of interrupts to all CPUs: a few us, so that approximate times suffice.
+ * When Linux reports a change, an int3 already keeps all CPUs from the old code. The new code
+ * follows another round of interrupts to all CPUs: a few us, so that approximate times suffice.
  */
 __attribute__((noinline)) static void text_poke_sync(void)
 {
