@@ -60,10 +60,11 @@ straight() {
 }
 tap_check "bolt: straight code, as often as it ran" straight
 
+# Compilers number the parts of a line in other ways: gcc 14 calls work() in part 2 of main's line 4.
 lines() {
 	grep -A 9 '^work:' x.prof
 	grep -qx 'work:[0-9]*:100' x.prof && grep -qx 'other:20:10' x.prof && grep -qx 'leaf:280:140' x.prof && grep -qx 'main:[0-9]*:1' x.prof &&
-		grep -qx ' 4: 100 leaf:90 other:10' x.prof && grep -qx ' 4: 100 work:100' x.prof && grep -A 1 ' 3: twice:' x.prof | grep -qx '  2: 25 leaf:50'
+		grep -qx ' 4: 100 leaf:90 other:10' x.prof && grep -qx ' 4[.0-9]*: 100 work:100' x.prof && grep -A 1 ' 3: twice:' x.prof | grep -qx '  2: 25 leaf:50'
 }
 tap_check "llvm-profile: executions by line below the function's, calls, inlined functions" lines
 

@@ -41,13 +41,15 @@ END
 chmod +x bin/perf bin/fetch
 PATH=$work/bin:$PATH
 
-# Commands are indented by more than text; lines that are indented further continue them.
+# Commands are indented by more than text, by which the first indented line is; lines that are indented further continue them.
 [ -n "$(renderers)" ] || tap_skip_all "neither groff nor mandoc"
 for renderer in $(renderers); do
 	for page in ptrace2ftf.1 ptrace2ftf-diff.1 ptrace2ftf.7; do
 		rendered "$renderer" "$top_srcdir/man/$page" |
 			awk '/^[A-Z]/ { examples = /^(EXAMPLES|ANSWERS)/ }
-				!examples || !match($0, /^ +/) || RLENGTH <= 5 { next }
+				!match($0, /^ +/) { next }
+				!text { text = RLENGTH }
+				!examples || RLENGTH <= text { next }
 				!indent { indent = RLENGTH }
 				RLENGTH < indent { next }
 				{ further = RLENGTH > indent; sub(/^ +/, "") }
