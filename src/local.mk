@@ -91,6 +91,7 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/ftf/ftf_scan.c src/formats/ftf/ftf_scan.h \
 	src/html/format_html.c \
 	src/html/html_page.c src/html/html_page.h \
+	src/html/page_events.c src/html/page_events.h \
 	src/options/input_paths.c src/options/input_paths.h \
 	src/options/options.c src/options/options.h \
 	src/options/selection.c src/options/selection.h \

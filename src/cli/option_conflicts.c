@@ -91,8 +91,8 @@ static void refuse_counters(const struct options *options)
 		return;
 	if (!options->counters)
 		usage_error("--counters needs a time of 1ns or more");
-	if (!options->format->split)
-		usage_error("--counters needs --format=ftf");
+	if (!options->format->split && options->format != &format_html)
+		usage_error("--counters needs --format=ftf or html");
 	if (options->input_kind != INPUT_PERF_DATA)
 		usage_error("--counters needs a perf.data file");
 }

@@ -193,7 +193,7 @@ const struct option_spec option_specs[] = {
 	  .choices = details, .common = true, .except = BIT(LIST) | BIT(DIFF) | ANSWERS,
 	  .setting = true },
 	{ "counters", 0, "TIME", GROUP_OUTPUT, OPTION_DURATION, FIELD(counters),
-	  .help = "Show counters of threads and CPUs for each TIME; in an FTF: instructions and calls a second, taken branches per instruction, instructions per cycle",
+	  .help = "Show counters of threads and CPUs for each TIME; in an FTF or HTML: instructions and calls a second, taken branches per instruction, instructions per cycle",
 	  .except = BIT(LIST) | BIT(DIFF) | ANSWERS },
 	{ "flows", 0, NULL, GROUP_OUTPUT, OPTION_FLAG, FIELD(flows),
 	  .help = "Show in an FTF each tail call as an arrow, from the function that is left to the "

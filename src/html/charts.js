@@ -5,7 +5,8 @@
  *
  * A chart has lanes, a lane has a row for each depth, and a row has boxes in order.  A box is an
  * index into the arrays of its lane: `begin`, `end`, `self`, `text`, `depth`.  Calls have a lane
- * for each thread, in ns; stacks are one lane, in ns or instructions.
+ * for each thread, for each track of events, and for each counter, in ns; stacks are one lane, in ns
+ * or instructions.  A counter has no rows: its `values` are from one of `times` to the next.
  */
 "use strict";
 
@@ -59,7 +60,8 @@ function makeLane(count, more) {
 function readThread(thread) {
 	const bytes = atob(thread.data), count = thread.slices;
 	const title = `${thread.name} (process ${thread.pid}, thread ${thread.tid})`;
-	const lane = makeLane(count, { title: `${title}: ${plural(count, "slice")}`, folded: new Map(),
+	const shown = count || !thread.marks ? plural(count, "slice") : plural(thread.marks, "mark");
+	const lane = makeLane(count, { title: `${title}: ${shown}`, pid: thread.pid, folded: new Map(),
 		symbol: new Uint32Array(count), bits: new Uint8Array(count),
 		insns: new Float64Array(count), cycles: new Float64Array(count) });
 	const inside = []; /* by depth: the time of slices there, whose caller is still to come */
@@ -131,14 +133,33 @@ function describeSlice(lane, i) {
 	return lines.join("\n");
 }
 
+function readCounter({ process, pid, begin, name, unit, points }) {
+	const times = points.filter((_, i) => i % 2 === 0), values = points.filter((_, i) => i % 2);
+
+	times[0] = begin;
+	for (let i = 1; i < times.length; i++)
+		times[i] += times[i - 1];
+	const least = values.reduce((a, b) => Math.min(a, b), 0), most = values.reduce((a, b) => Math.max(a, b), 0);
+	return makeRows(makeLane(0, { title: `${name}: ${unit} (${process} ${pid}), ${least.toLocaleString("en")} to ` +
+		most.toLocaleString("en"), name: `${name}: ${unit}`, pid, times, values, least, most }));
+}
+
+/* A process's threads, then its other tracks and counters.  The calls are seen first. */
 function makeCalls() {
-	const lanes = data.threads.map(readThread);
+	const pids = new Map(), threads = data.threads.map(readThread), total = data.duration || 1;
+	const ends = threads.flatMap(({ begin, end, rows: [row] }) =>
+		row ? [begin[row[0]], end[end.length - 1]] : []);
+	const lanes = [...threads, ...data.events.map(readThread), ...data.counters.map(readCounter)];
+	for (const { pid } of lanes)
+		pids.set(pid, pids.get(pid) ?? pids.size);
+	lanes.sort((a, b) => pids.get(a.pid) - pids.get(b.pid));
 	const sizes = lanes.map((lane) => lane.end.length).sort((a, b) => b - a);
 	const least = sizes[Math.min(OPEN_LANES, sizes.length) - 1];
 
 	for (const lane of lanes)
-		lane.open = lane.end.length >= least;
-	return { lanes, total: data.duration || 1, format: time, describe: describeSlice };
+		lane.open = lane.values ? data.counters.length <= OPEN_LANES : lane.end.length >= least;
+	return { lanes, total, begin: ends.length ? Math.min(...ends) : 0,
+		 end: ends.length ? Math.max(...ends) : total, format: time, describe: describeSlice };
 }
 
 /* The larger stack of a caller is left of the smaller one: a box for each, outer ones first. */
@@ -163,7 +184,7 @@ function makeStacks() {
 		[lane.begin[box], lane.end[box], lane.self[box]] = [begin, begin + weight, begin + weight - at];
 		[lane.text[box], lane.depth[box]] = [text, depth - 1];
 	}
-	return { lanes: [makeRows(lane)], total: total || 1, format: amount, describe: (_, box) => {
+	return { lanes: [makeRows(lane)], total: total || 1, begin: 0, end: total || 1, format: amount, describe: (_, box) => {
 		const [, text, weight, calls] = stacks[order[box]];
 
 		return `${texts[text]}\n${amount(weight)}${data.by_insns ? " instructions" : ""}, ` +

@@ -14,6 +14,7 @@
 #include "src/formats/text/any_text.h"
 #include "src/formats/text/time_note.h"
 #include "src/html/html_page.h"
+#include "src/html/page_events.h"
 #include "src/slices/call_tree.h"
 #include "src/slices/slice_args.h"
 #include "src/slices/slice_store.h"
@@ -54,6 +55,9 @@ struct html_output {
 	bool by_insns, costs;
 	struct slice_store store;
 	struct slice_sink kept; /* into `store` */
+	uint64_t slices;        /* of calls */
+	size_t call_tracks;     /* tracks of the store before those of `events` */
+	struct page_events events;
 	/* Owned: --format=folded and functions, whose text is `table`. */
 	struct format_output *folded, *functions;
 	FILE *table_text;
@@ -92,6 +96,7 @@ static void take_events(const struct slice_sink *sink, void *track, const struct
 	struct html_output *html = sink->context;
 
 	html->kept.events(&html->kept, track, batch);
+	html->slices = html->store.slices;
 	html->folded->sink.events(&html->folded->sink, track, batch);
 	html->functions->sink.events(&html->functions->sink, track, batch);
 }
@@ -114,7 +119,10 @@ static struct format_output *open_html(const struct format_request *request, str
 	html->functions = format_functions.open(&inner, err);
 	html->kept = slice_store_sink(&html->store, html->costs, true);
 	html->output.text = request->text;
-	html->output.slices = &html->store.slices;
+	ftf_side_init(&html->events.side, request->names, &request->facts);
+	html->events.args = options->args != OPTION_ARGS_NONE;
+	html->output.writer = html->events.side.writer;
+	html->output.slices = &html->slices;
 	html->output.sink = html->kept;
 	html->output.sink.events = take_events;
 	html->output.sink.context = html;
@@ -151,7 +159,8 @@ static uint32_t symbol_number(struct html_output *html, const struct symbol *sym
 }
 
 /*
- * "symbols": for each its text, 1 + the texts of its source file and of its own file, and its line.
+ * "symbols": for each its text, 1 + the texts of its source file and of its own file, and its line;
+ * of an event's slice its arguments in place of the source file.
  */
 static void print_symbols(struct html_output *html)
 {
@@ -162,6 +171,9 @@ static void print_symbols(struct html_output *html)
 		const struct symbol *symbol = html->symbols[i];
 		struct source_line line = slice_source_line(symbol);
 		const struct name *file = slice_category(symbol);
+
+		if (symbol->kind == SYMBOL_MARK && symbol->linkage != symbol->name)
+			line.file = symbol->linkage;
 
 		fprintf(out, "%s[%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 "]", i ? "," : "",
 			text_number(html, symbol->name),
@@ -279,6 +291,8 @@ static void end_slice(struct html_output *html, struct track *track,
 		frame->folded += detail->folded;
 		frame->folded_time += detail->folded_time;
 	}
+	if (event->symbol && event->symbol->kind == SYMBOL_MARK)
+		frame->symbol = event->symbol; /* of an event: with all its arguments */
 	print_slice(html, frame, event, cost);
 }
 
@@ -356,15 +370,15 @@ static void print_html_thread(struct html_output *html, size_t index)
 		html->thread->marks);
 }
 
-/* "threads": threads with slices. */
-static void print_page_threads(struct html_output *html)
+/* `key`: tracks from `begin` to before `end` with slices or marks. */
+static void print_page_tracks(struct html_output *html, const char *key, size_t begin, size_t end)
 {
 	const char *between = "\n";
 
-	fputs(",\n\"threads\":[", html->output.text);
+	fprintf(html->output.text, ",\n\"%s\":[", key);
 	html->prints = true;
-	for (size_t i = 0; i < html->store.track_count; i++) {
-		if (!html->store.tracks[i].slices)
+	for (size_t i = begin; i < end; i++) {
+		if (!html->store.tracks[i].track)
 			continue;
 		fputs(between, html->output.text);
 		print_html_thread(html, i);
@@ -412,23 +426,23 @@ static void print_stacks(struct html_output *html, const struct call_tree *tree)
 
 /* ---- The page ------------------------------------------------------------ */
 
-/* Returns the number of threads with slices; sets the time range of all of them. */
+/* Returns the number of threads with slices; sets the time range of all that the page shows. */
 static size_t measure(struct html_output *html, uint64_t *end)
 {
 	size_t count = 0;
 
-	html->origin = UINT64_MAX;
-	*end = 0;
+	html->origin = html->events.begin;
+	*end = html->events.end;
 	for (size_t i = 0; i < html->store.track_count; i++) {
 		const struct store_track *track = &html->store.tracks[i];
 
-		if (!track->slices)
+		if (!track->track)
 			continue;
-		count++;
+		count += track->slices && i < html->call_tracks;
 		html->origin = MIN(track->begin, html->origin);
 		*end = track->end > *end ? track->end : *end;
 	}
-	html->origin = count ? html->origin : 0;
+	html->origin = *end ? html->origin : 0;
 	return count;
 }
 
@@ -441,9 +455,9 @@ static void print_summary(const struct html_output *html, size_t threads, uint64
 
 	short_time(took, (int64_t)(end - html->origin));
 	fprintf(out, "<p>%s from %" PRIu64 ".%09" PRIu64 " s, threads: %zu, slices: %" PRIu64 "; ",
-		took, html->origin / 1000000000, html->origin % 1000000000, threads,
-		html->store.slices);
-	time_note_print(html->output.machine, out);
+		took, html->origin / 1000000000, html->origin % 1000000000, threads, html->slices);
+	if (threads)
+		time_note_print(html->output.machine, out);
 	fputs("</p>\n<noscript><pre>", out);
 	for (int i = 0; i < PLAIN_LINES && *line; i++)
 		line = strchrnul(line, '\n') + 1;
@@ -459,7 +473,9 @@ static void print_data(struct html_output *html, uint64_t end)
 	/* A time of perf's clock may exceed JavaScript's numbers. */
 	fprintf(out, "{\"by_insns\":%s,\"origin\":\"%" PRIu64 "\",\"duration\":%" PRIu64,
 		html->by_insns ? "true" : "false", html->origin, end - html->origin);
-	print_page_threads(html);
+	print_page_tracks(html, "threads", 0, html->call_tracks);
+	print_page_tracks(html, "events", html->call_tracks, html->store.track_count);
+	page_events_print_counters(&html->events, html->origin, html->file, out);
 	fprintf(out, ",\n\"folded\":%" PRIu64 ",\"left_out\":%" PRIu64, html->fold.folded,
 		html->fold.left_out);
 	print_stacks(html, format_folded_tree(html->folded));
@@ -482,6 +498,9 @@ static int print_html(struct format_output *output, struct error *err)
 	if (format_functions.finish(html->functions, err) < 0)
 		return -1;
 	fflush(html->table_text);
+	html->call_tracks = html->store.track_count;
+	if (page_events_read(&html->events, &html->kept, (uint32_t)html->call_tracks, err) < 0)
+		return -1;
 	threads = measure(html, &end);
 	html->threads = alloc_zeroed(html->store.track_count + 1, sizeof(*html->threads));
 	if (html->fit && html->store.slices > html->fit)
@@ -509,6 +528,7 @@ static void release_html(struct format_output *output)
 	for (size_t i = 0; html->threads && i < html->store.track_count; i++)
 		fit_ranks_release(&html->threads[i].ranks);
 	fit_ranks_release(&html->roots);
+	page_events_release(&html->events);
 	slice_store_release(&html->store);
 	pair_table_release(&html->texts);
 	pair_table_release(&html->numbers);
@@ -521,6 +541,8 @@ static void release_html(struct format_output *output)
 const struct output_format format_html = {
 	.name = "html",
 	.slices = SLICES_SORTED,
+	.overlays = OVERLAYS_AS_SLICES,
+	.cpu_events = true,
 	.open = open_html,
 	.finish = print_html,
 	.release = release_html,

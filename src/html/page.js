@@ -3,7 +3,7 @@
 "use strict";
 
 const ROW = 17, HEAD = 22, AXIS = 22, LABEL = 30, HUES = 24, OTHER = HUES, LOST = HUES + 1;
-const TABLE_ROWS = 1000;
+const TABLE_ROWS = 1000, COUNTER_ROWS = 2;
 
 const element = (id) => document.getElementById(id);
 const canvas = element("canvas"), context = canvas.getContext("2d");
@@ -14,7 +14,7 @@ const charts = { calls: makeCalls(), stacks: makeStacks() };
 let chart = charts.calls;
 
 for (const one of Object.values(charts))
-	Object.assign(one, { begin: 0, end: one.total, top: 0, chosen: null });
+	Object.assign(one, { top: 0, chosen: null });
 
 /* ---- Colours ------------------------------------------------------------- */
 
@@ -50,7 +50,8 @@ function readColours() {
 /* ---- Draw ---------------------------------------------------------------- */
 
 const headOf = (lane) => lane.title ? HEAD : 4;
-const heightOf = (lane) => headOf(lane) + (lane.open ? lane.rows.length * ROW + 6 : 0);
+const rowsOf = (lane) => lane.values ? COUNTER_ROWS : lane.rows.length;
+const heightOf = (lane) => headOf(lane) + (lane.open ? rowsOf(lane) * ROW + 6 : 0);
 const scale = () => canvas.clientWidth / (chart.end - chart.begin);
 
 /* Returns the first place of a row, from `from` on, whose box ends after `value`. */
@@ -112,6 +113,35 @@ function drawRow(lane, row, y, height) {
 	context.drawImage(helper.canvas, 0, 0, width, 1, 0, y, width, height - 1);
 }
 
+/* Returns the index of a counter's last value at or before a time; -1: there is none. */
+function valueAt(lane, time) {
+	let low = 0, high = lane.times.length;
+
+	while (low < high) {
+		const middle = (low + high) >> 1;
+
+		if (lane.times[middle] > time)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low - 1;
+}
+
+/* A column for each pixel, as high as the largest value in it. */
+function drawCounter(lane, y, height) {
+	const unit = height / (lane.most - lane.least || 1), zero = y + lane.most * unit;
+
+	context.fillStyle = palette.boxes[OTHER];
+	for (let x = 0, i = valueAt(lane, chart.begin); x < canvas.clientWidth; x++) {
+		let most = i < 0 ? 0 : lane.values[i];
+
+		for (const end = chart.begin + (x + 1) / scale(); lane.times[i + 1] <= end;)
+			most = Math.max(most, lane.values[++i]);
+		context.fillRect(x, Math.min(zero - most * unit, zero), 1, Math.abs(most * unit));
+	}
+}
+
 /* A frame around the chosen box, and a triangle for each mark. */
 function drawMarks(lane, y) {
 	const { lane: chosen, box } = chart.chosen || {}, x = (value) => (value - chart.begin) * scale();
@@ -154,10 +184,14 @@ function drawLane(lane, y, height) {
 		context.fillRect(0, y, canvas.clientWidth, HEAD - 1);
 		if (!lane.open && lane.rows.length)
 			drawRow(lane, lane.rows[0], y + HEAD - 6, 6);
+		else if (!lane.open && lane.values)
+			drawCounter(lane, y + HEAD - 7, 6);
 		context.fillStyle = palette.text;
 		context.fillText(`${lane.open ? "\u25be" : "\u25b8"} ${lane.title}`, 6, y + 14);
 	}
 	y += headOf(lane);
+	if (lane.open && lane.values)
+		drawCounter(lane, y, COUNTER_ROWS * ROW);
 	for (let depth = Math.max(Math.floor((AXIS - y) / ROW), 0); lane.open &&
 	     depth < lane.rows.length && y + depth * ROW < height; depth++)
 		drawRow(lane, lane.rows[depth], y + depth * ROW, ROW);
@@ -246,7 +280,8 @@ function find(x, y) {
 		if (y < Math.max(top, AXIS) || y >= top + heightOf(lane))
 			return;
 		found = { lane, head: lane.title && y < top + HEAD,
-			  mark: lane.marks.find((mark) => Math.abs(mark.time - value) < 4 * near) };
+			  mark: lane.marks.find((mark) => Math.abs(mark.time - value) < 4 * near),
+			  value: lane.values && valueAt(lane, value) };
 		if (!lane.open || !row || at >= row.length || lane.begin[row[at]] > value + near)
 			return;
 		found.box = row[at];
@@ -390,12 +425,14 @@ function showTab() {
 }
 
 function showTip(event) {
-	const tip = element("tip"), found = find(event.offsetX, event.offsetY), { lane, box, mark } = found;
+	const tip = element("tip"), found = find(event.offsetX, event.offsetY), { lane, box, mark, value } = found;
 
-	tip.hidden = box === undefined && !mark;
+	tip.hidden = box === undefined && !mark && !(value >= 0);
 	if (tip.hidden)
 		return;
-	if (box === undefined)
+	if (value >= 0)
+		tip.textContent = `${lane.name}\n${lane.values[value].toLocaleString("en")} from ${clock(lane.times[value])}`;
+	else if (box === undefined)
 		tip.textContent = `${texts[mark.text]}\nat ${clock(mark.time)}`;
 	else
 		tip.textContent = found.count > 1 ? `${found.count} here; zoom in` : chart.describe(lane, box);

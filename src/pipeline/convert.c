@@ -12,8 +12,9 @@ static int write_overlays(struct output_pipeline *pipeline, struct overlays *ove
 			  struct report *report, struct error *err)
 {
 	if (!pipeline->end || !pipeline->end->writer)
-		return error_set(err, ERROR_UNSUPPORTED,
-				 "overlays alone have no branches; use --format=ftf or events");
+		return error_set(
+			err, ERROR_UNSUPPORTED,
+			"overlays alone have no branches; use --format=ftf, html or events");
 	overlays_write(overlays, pipeline->end->writer, &pipeline->output, NULL);
 	pipeline->end->other_slices = overlays->slices;
 	if (output_pipeline_close(pipeline, err) < 0)
@@ -158,7 +159,7 @@ enum exit_status convert(const struct options *options, struct report *report, s
 	if (leaves_overlays_out(options))
 		diag_warn(
 			diag, "overlays-left-out",
-			"overlays are shown only in FTF of a perf.data file and by --format=events");
+			"overlays are left out: only --format=ftf, html and events of a perf.data file show them");
 	if (convert_input(options, report, diag, err) < 0 || file_use_shortage(err) < 0)
 		return EXIT_FAILED;
 	/* Its stamp would claim that it is complete, and the next run would keep it. */

@@ -82,6 +82,27 @@ limited() {
 }
 tap_check "at the limit of the output slices are left out, and the page is whole" limited
 
+# ---- Events beside the calls ----
+for i in $(seq 40); do
+	printf '0 %d begin 11 0\n0 %d begin 4 0\n0 %d end 4 0\n' ${i}0000 ${i}0100 ${i}0500
+	printf '0 %d counter %d %d\n0 %d end 11 0\n0 %d user 3 %d\n' ${i}0800 $((i % 7)) $((i * i)) ${i}0900 ${i}0960 $i
+done | "$top_builddir/tests/support/make-ring" 1 65536 4711.events
+beside="--runtime-events=4711.events,pid=4711,ocaml=5.3 --clock-offset=mono=0"
+# Perfetto has an FTF's; instants are marks.
+same_events() {
+	"$program" -q $beside "$@" -o beside.ftf 2>>messages
+	"$program" -q $beside "$@" -o beside.html 2>messages
+	[ $? -eq $status ] || { cat messages; return 1; }
+	held events beside.html | sort >ours && "$ftfdump" --slices beside.ftf | grep ^4711/ | sort | diff - ours && [ "$(wc -l <ours)" -gt 70 ] || return 1
+	held counters beside.html | sort >ours && "$ftfdump" beside.ftf |
+		sed -n 's/.* counter \([0-9]*\)\/[0-9]* \([0-9]*\) "\([^"]*\)" .*id [0-9]* /\2 \1 \3 /p' | sort | diff - ours && [ "$(wc -l <ours)" -ge 40 ] &&
+		[ "$(held marks beside.html)" -eq "$("$ftfdump" beside.ftf | grep -c ' instant ')" ]
+}
+status=0
+tap_check "overlays alone: slices, arguments, counters and instants are those of an FTF" same_events
+status=2 # 4711 is not in the recording
+tap_check "beside a recording, too" same_events threads
+
 # ---- Names of any bytes ----
 "$ptsim" record --seed=3 -o recursion -- "$programs/recursion" >/dev/null 2>&1
 hostile() {
@@ -131,7 +152,7 @@ runs() { # SCRIPT [PAGE [TAB]]
 }
 # A browser takes a second to start: the scripts of three tests run in one page, and print
 # lines 1, 2 to 4, and 5 to 7.
-runs 'let n = 0, roots = 0; for (const lane of charts.calls.lanes) { n += lane.end.length; roots += lane.rows[0].length; } out.push(n + " " + roots);
+runs 'let n = 0, roots = 0; for (const lane of charts.calls.lanes) { n += lane.end.length; roots += lane.rows.length && lane.rows[0].length; } out.push(n + " " + roots);
 	'"$(cat <<'END'
 for (const lane of charts.calls.lanes) lane.end.forEach((_, box) => { let inside = 0;
 			const row = lane.rows[lane.depth[box] + 1] || [];
@@ -165,6 +186,26 @@ drawn() {
 	printf 'true\n0\ntrue\n' >wanted && sed 1,4d printed | diff wanted -
 }
 tap_check "a slice is drawn and found where it belongs, at any zoom" drawn
+seen_first() {
+	held slices beside.html | awk 'NR == 1 || $3 < begin { begin = $3 } $4 > end { end = $4 } END { print begin, end }' >wanted
+	runs 'out.push([chart.begin, chart.end].map((time) => time + Number(data.origin)).join(" "), chart.total > 2 * (chart.end - chart.begin));' beside.html >got
+	echo true | cat wanted - | diff - got
+}
+tap_check "the calls are seen first, where events are of other times" seen_first
+# A counter is as high as its largest value in a pixel; its tooltip has the last one.
+counted() {
+	"$program" -q $beside -o beside.html; held counters beside.html >ours &&
+		runs 'const lane = chart.lanes.find((one) => one.values); lane.open = true; drawAxis = () => {}; draw(); let y = 0; eachLane((one, top) => { if (one === lane) y = top + HEAD; });
+		const grey = palette.pixels[OTHER]; let wrong = 0;
+		for (let x = 0; x < canvas.clientWidth; x++) {
+			const column = new Uint32Array(context.getImageData(x, y, 1, COUNTER_ROWS * ROW).data.buffer);
+			const found = find(x, y + 1).value, value = found < 0 ? 0 : lane.values[found];
+			if (Math.abs(column.filter((pixel) => pixel === grey).length - value / lane.most * COUNTER_ROWS * ROW) > 1.5) wrong++; }
+		out.push(lane.name, lane.values.length, lane.most, wrong < 12);' beside.html >got
+	name=$(awk 'NR == 1 { sub(/=.*/, "", $4); print $3 ": " $4 }' ours)
+	awk -v name="$name" '{ split($4, v, "="); if ($3 ": " v[1] == name) { n++; if (v[2] > most) most = v[2] } } END { print name; print n; print most; print "true" }' ours | diff - got
+}
+tap_check "a counter is drawn" counted
 searched() {
 	runs 'element("query").value = "/^work/"; search(); out.push(element("found").textContent);
 		const names = []; for (let i = 0; i < 3; i++) { step(1); const { lane, box } = chart.chosen; names.push(lane.begin[box] + Number(data.origin)); }

@@ -62,6 +62,19 @@ elif what == "costs":
         for depth, begin, end, symbol, insns, cycles, folded in slices(data, thread):
             line = "%s:%d" % (texts[symbol[1] - 1], symbol[3]) if symbol[1] else "-"
             print(texts[symbol[0]], begin, end, insns, cycles, folded, line)
+elif what == "events":
+    for thread in data["events"]:
+        for depth, begin, end, symbol, *_ in slices(data, thread):
+            args = " " + texts[symbol[1] - 1] if symbol[1] else ""
+            print("%d/%d" % (thread["pid"], thread["tid"]), depth, begin, end, texts[symbol[0]] + args)
+elif what == "counters":
+    for counter in data["counters"]:
+        now, points = int(data["origin"]) + counter["begin"], counter["points"]
+        for after, value in zip(points[::2], points[1::2]):
+            now += after
+            print(now, counter["pid"], counter["name"], "%s=%s" % (counter["unit"], value))
+elif what == "marks":
+    print(sum(thread["marks"] for thread in data["events"]))
 elif what == "folded":
     names, own = [""], [0]
     for caller, text, weight, calls in data["stacks"]:

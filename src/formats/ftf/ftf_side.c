@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Stores the events beside the slices of calls, and writes them into the parts of --split. */
+/* Stores the events beside the slices of calls; reads them, or writes them into parts. */
 #include "src/formats/ftf/ftf_side.h"
 
 /* Bytes of the spool, and of the events, that stay in memory. */
@@ -203,7 +203,7 @@ int ftf_side_read(struct ftf_side *side, struct error *err)
 		take_record(side, &side->record);
 	if (side->count)
 		qsort(side->events.items, side->count, sizeof(struct side_event), compare_events);
-	return status < 0 ? error_prefix(err, "events of --split") : 0;
+	return status < 0 ? error_prefix(err, "events beside the calls") : 0;
 }
 
 /* Returns the record at an offset, borrowed until the next one is read. */
@@ -222,6 +222,32 @@ uint64_t ftf_side_time(const struct ftf_side *side)
 enum side_kind ftf_side_kind(const struct ftf_side *side)
 {
 	return event_at(side, side->next)->kind;
+}
+
+size_t ftf_side_take(struct ftf_side *side)
+{
+	const struct side_event *event = event_at(side, side->next++);
+	struct side_track *track;
+
+	read_at(side, event->at & ~UINT64_C(1));
+	side->record.time = event->time;
+	if (event->at & 1) {
+		side->record.type = EVENT_END;
+		side->record.arg_count = 0;
+	}
+	HASH_FIND(hh, side->by_ids, &side->record.thread, sizeof(side->record.thread), track);
+	return track ? track->index : 0;
+}
+
+void ftf_side_describe(const struct ftf_side *side, size_t index, struct track *track)
+{
+	const struct side_track *from = side->tracks[index];
+	const struct side_id *process = find_id(side->processes, from->ids.pid);
+
+	track->pid = (int32_t)from->ids.pid;
+	track->tid = (int32_t)from->ids.tid;
+	track->thread_name = from->name ? from->name->text : NULL;
+	track->process_name = process ? process->name->text : NULL;
 }
 
 /* ---- Writing ------------------------------------------------------------- */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --split: the records beside the slices of calls: tracks of CPUs, counters, instants,
- * context switches, overlays.
+ * --split and --format=html: the records beside the slices of calls: tracks of CPUs, counters,
+ * instants, context switches, overlays.
  *
  * Their writer does not know the parts: it makes one trace, whose records can each be read alone.
- * Then each record goes to the part of its time.  A part begins with the state at its begin: open
- * slices, marked as SLICE_CONTINUED, the value of each counter, the thread on each CPU; and names
- * its processes and threads.
+ * With --split each record goes to the part of its time.  A part begins with the state at its
+ * begin: open slices, marked as SLICE_CONTINUED, the value of each counter, the thread on each CPU;
+ * and names its processes and threads.
  */
 #ifndef SRC_FORMATS_FTF_FTF_SIDE_H
 #define SRC_FORMATS_FTF_FTF_SIDE_H
@@ -64,6 +64,15 @@ uint64_t ftf_side_time(const struct ftf_side *side);
 
 /* Returns the kind of the next event, which there is. */
 enum side_kind ftf_side_kind(const struct ftf_side *side);
+
+/*
+ * Read the next event, which there is, into side->record: with its time, and as an EVENT_END if it
+ * is the end of a whole slice. Returns the index of its track, if it is a TRACE_EVENT.
+ */
+size_t ftf_side_take(struct ftf_side *side);
+
+/* Set the ids and the names of a track, which are borrowed; `index` < side->track_count. */
+void ftf_side_describe(const struct ftf_side *side, size_t index, struct track *track);
 
 /* Write the next event, which there is, into the part. */
 void ftf_side_write(struct ftf_side *side, struct ftf_sink *part);

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/* Read the trace of the events beside the calls. */
+#include "src/html/page_events.h"
+
+#include <math.h>
+
+#include "base/io/output.h"
+#include "reader/trace_print.h"
+#include "src/formats/text/any_text.h"
+#include "src/html/html_page.h"
+
+/* A slice's name and arguments, as the symbol that slices have. */
+struct page_symbol {
+	struct page_text {
+		const struct name *name, *args;
+	} text;
+	struct symbol symbol;
+	UT_hash_handle hh;
+};
+
+struct page_track {
+	struct track track;         /* first */
+	const struct symbol **open; /* owned; innermost last */
+	size_t depth, room;
+};
+
+/* Perfetto has a counter for each argument. */
+struct page_counter {
+	struct counter_key {
+		uint64_t pid, id;
+		const struct name *name, *arg;
+	} key;
+	const char *process;  /* borrowed: its name; NULL: unknown */
+	uint64_t first, last; /* ns: of its values */
+	FILE *stream;         /* of `points`: JSON with a comma at its end */
+	char *points;         /* owned, as is `stream` */
+	size_t size;
+	UT_hash_handle hh;
+};
+
+static const struct name *intern_view(const struct page_events *events, struct text_view text)
+{
+	return name_intern(events->side.names, text.at, text.length);
+}
+
+/* Returns `head`, which may be empty, and a record's arguments: "head a=1 b=x". */
+static const struct name *args_text(const struct page_events *events,
+				    const struct trace_record *record, struct text_view head)
+{
+	const struct name *interned;
+	char *text;
+	size_t size;
+	FILE *out = ALLOC_CHECKED(open_memstream(&text, &size));
+
+	trace_print_text(out, &head);
+	trace_print_args(out, record);
+	alloc_close_text(out, &text);
+	interned = name_intern_text(events->side.names, text + (*text == ' '));
+	free(text);
+	return interned;
+}
+
+/* Returns the symbol of a slice: `begun`, or of the record's name, with the record's arguments. */
+static const struct symbol *slice_symbol(struct page_events *events,
+					 const struct trace_record *record,
+					 const struct symbol *begun)
+{
+	const struct name *name = begun ? begun->name : intern_view(events, record->name);
+	struct page_text text = { name, begun ? begun->linkage : name };
+	struct page_symbol *found;
+
+	if (events->args && record->arg_count)
+		text.args = args_text(events, record,
+				      text.args == name ? (struct text_view){ "", 0 }
+							: (struct text_view){ text.args->text,
+									      text.args->length });
+
+	HASH_FIND_OR_ADD(events->symbols, text, &text, found);
+	found->symbol =
+		(struct symbol){ .name = text.name, .linkage = text.args, .kind = SYMBOL_MARK };
+	return &found->symbol;
+}
+
+static double counter_value(const struct trace_arg *arg)
+{
+	double real;
+
+	if (arg->type != ARG_DOUBLE)
+		return arg->type == ARG_UINT64 ? (double)arg->word : (double)(int64_t)arg->word;
+	memcpy(&real, &arg->word, sizeof(real));
+	return real;
+}
+
+static void take_counter(struct page_events *events, const struct track *track,
+			 const struct trace_record *record)
+{
+	for (size_t i = 0; i < record->arg_count; i++) {
+		const struct counter_key key = { record->thread.pid, record->id,
+						 intern_view(events, record->name),
+						 intern_view(events, record->args[i].name) };
+		double value = counter_value(&record->args[i]);
+		struct page_counter *counter;
+
+		HASH_FIND_OR_ADD(events->counters, key, &key, counter);
+		if (!counter->stream) {
+			counter->stream =
+				ALLOC_CHECKED(open_memstream(&counter->points, &counter->size));
+			counter->first = counter->last = record->time;
+			counter->process = track->process_name;
+		}
+		fprintf(counter->stream, "%" PRIu64 ",%.15g,", record->time - counter->last,
+			isfinite(value) ? value : 0);
+		counter->last = record->time;
+	}
+}
+
+/* Take an event. The end of a slice has the symbol to show, as it may have more arguments. */
+static void take_event(struct page_events *events, const struct slice_sink *sink,
+		       struct page_track *track, const struct trace_record *record)
+{
+	struct slice_event event = { .time = record->time };
+
+	if (record->type == EVENT_COUNTER) {
+		take_counter(events, &track->track, record);
+	} else if (record->type == EVENT_BEGIN || record->type == EVENT_COMPLETE) {
+		event.symbol = slice_symbol(events, record, NULL);
+		*ARRAY_ADD(track->open, track->depth, track->room) = event.symbol;
+	} else if (record->type == EVENT_END && track->depth) {
+		event.kind = SLICE_END;
+		event.symbol = slice_symbol(events, record, track->open[--track->depth]);
+	} else if (record->type == EVENT_INSTANT) {
+		event.kind = SLICE_INSTANT;
+		event.text = args_text(events, record, record->name)->text;
+	} else {
+		return;
+	}
+	if (record->type != EVENT_COUNTER)
+		slice_sink_emit(sink, &track->track, &event, NULL);
+	events->begin = MIN(record->time, events->begin);
+	events->end = MAX(record->time, events->end);
+}
+
+int page_events_read(struct page_events *events, const struct slice_sink *sink,
+		     uint32_t first_index, struct error *err)
+{
+	struct ftf_side *side = &events->side;
+
+	if (ftf_side_read(side, err) < 0)
+		return -1;
+	events->begin = UINT64_MAX;
+	events->tracks = alloc_zeroed(side->track_count + 1, sizeof(*events->tracks));
+	for (size_t i = 0; i < side->track_count; i++) {
+		ftf_side_describe(side, i, &events->tracks[i].track);
+		events->tracks[i].track.index = first_index + (uint32_t)i;
+	}
+	while (ftf_side_time(side) != UINT64_MAX) {
+		size_t index = ftf_side_take(side);
+
+		if (side->record.kind == TRACE_EVENT)
+			take_event(events, sink, &events->tracks[index], &side->record);
+	}
+	return 0;
+}
+
+void page_events_print_counters(struct page_events *events, uint64_t origin, struct output *output,
+				FILE *out)
+{
+	const char *between = "\n", *process;
+
+	fputs(",\n\"counters\":[", out);
+	for (struct page_counter *counter = events->counters; counter; counter = counter->hh.next) {
+		const struct name *name = counter->key.name, *arg = counter->key.arg;
+
+		fflush(counter->stream);
+		if (output_room(output) <= counter->size) {
+			output->cut = true;
+			continue;
+		}
+		fprintf(out, "%s{\"pid\":%" PRIu64 ",\"begin\":%" PRIu64 ",\"name\":", between,
+			counter->key.pid, counter->first - origin);
+		html_json_print(json_any_text(name->text, name->length), out);
+		fputs(",\"unit\":", out);
+		html_json_print(json_any_text(arg->text, arg->length), out);
+		process = counter->process ? counter->process : "process";
+		fputs(",\"process\":", out);
+		html_json_print(json_any_text(process, strlen(process)), out);
+		fprintf(out, ",\"points\":[%.*s]}", (int)counter->size - 1, counter->points);
+		between = ",\n";
+	}
+	putc(']', out);
+}
+
+void page_events_release(struct page_events *events)
+{
+	struct page_counter *counter;
+	struct page_symbol *symbol;
+
+	for (size_t i = 0; events->tracks && i < events->side.track_count; i++) {
+		track_release(&events->tracks[i].track);
+		free(events->tracks[i].open);
+	}
+	HASH_FREE_ALL(events->counters, counter,
+		      alloc_close_text(counter->stream, &counter->points);
+		      free(counter->points));
+	HASH_FREE_ALL(events->symbols, symbol);
+	free(events->tracks);
+	ftf_side_release(&events->side);
+	*events = (struct page_events){ 0 };
+}
