@@ -34,7 +34,7 @@ static struct diag_line *find_line(const struct diag *diag, const char *kind)
 void diag_warn(struct diag *diag, const char *kind, const char *format, ...)
 {
 	struct diag_line *line;
-	char text[TEXT_MAX];
+	char text[TEXT_MAX], *whole;
 	va_list args;
 
 	if (!diag)
@@ -43,8 +43,11 @@ void diag_warn(struct diag *diag, const char *kind, const char *format, ...)
 	line = find_line(diag, kind);
 	if (!line) {
 		va_start(args, format);
-		vsnprintf(text, sizeof(text), format, args);
+		if (vasprintf(&whole, format, args) < 0)
+			alloc_fail(0);
 		va_end(args);
+		error_text_fit(text, sizeof(text), whole);
+		free(whole);
 		line = arena_alloc(&diag->arena, sizeof(*line));
 		line->kind = kind;
 		line->text = arena_text(&diag->arena, text, strlen(text));

@@ -5,18 +5,52 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-static void append_text(struct error *err, const char *format, ...)
+/* Share of the begin of a text that is too long: paths are at the begin, reasons at the end. */
+#define HEAD_PARTS 3
+
+void error_text_fit(char *to, size_t size, const char *text)
+{
+	size_t length = strlen(text), head = size / HEAD_PARTS;
+	const char *tail;
+
+	if (length < size) {
+		memcpy(to, text, length + 1);
+		return;
+	}
+	tail = text + (length + head + sizeof("...") - size);
+	/* Keep characters of UTF-8 whole, which have up to three more bytes. */
+	for (int i = 0; i < 3; i++) {
+		head -= (text[head] & 0xc0) == 0x80;
+		tail += (*tail & 0xc0) == 0x80;
+	}
+	snprintf(to, size, "%.*s...%s", (int)head, text, tail);
+}
+
+static void set_text_list(struct error *err, const char *format, va_list args)
+{
+	char *text;
+
+	if (vasprintf(&text, format, args) < 0) {
+		snprintf(err->text, sizeof(err->text), "out of memory");
+		return;
+	}
+	error_text_fit(err->text, sizeof(err->text), text);
+	free(text);
+}
+
+/* The arguments may be the text itself. */
+static void set_text(struct error *err, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-static void append_text(struct error *err, const char *format, ...)
+static void set_text(struct error *err, const char *format, ...)
 {
-	size_t used = strlen(err->text);
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(err->text + used, sizeof(err->text) - used, format, args);
+	set_text_list(err, format, args);
 	va_end(args);
 }
 
@@ -28,7 +62,7 @@ static int begin_error(struct error *err, enum error_kind kind, const char *form
 	err->kind = kind;
 	err->system = 0;
 	err->offset = 0;
-	vsnprintf(err->text, sizeof(err->text), format, args);
+	set_text_list(err, format, args);
 	return 0;
 }
 
@@ -49,8 +83,8 @@ int error_set_system(struct error *err, int errnum, const char *format, ...)
 	va_start(args, format);
 	if (begin_error(err, ERROR_SYSTEM, format, args) == 0) {
 		err->system = errnum;
-		append_text(err, ": %s%s", strerror(errnum),
-			    errnum == EMFILE ? "; raise the limit with `ulimit -n`" : "");
+		set_text(err, "%s: %s%s", err->text, strerror(errnum),
+			 errnum == EMFILE ? "; raise the limit with `ulimit -n`" : "");
 	}
 	va_end(args);
 	return -1;
@@ -63,7 +97,7 @@ int error_set_at(struct error *err, uint64_t offset, const char *format, ...)
 	va_start(args, format);
 	if (begin_error(err, ERROR_FORMAT, format, args) == 0) {
 		err->offset = offset;
-		append_text(err, " at offset 0x%llx", (unsigned long long)offset);
+		set_text(err, "%s at offset 0x%llx", err->text, (unsigned long long)offset);
 	}
 	va_end(args);
 	return -1;
@@ -71,15 +105,19 @@ int error_set_at(struct error *err, uint64_t offset, const char *format, ...)
 
 int error_prefix(struct error *err, const char *format, ...)
 {
-	char rest[sizeof(err->text)];
+	struct error context = { 0 };
 	va_list args;
 
 	if (!err)
 		return -1;
-	memcpy(rest, err->text, sizeof(rest));
 	va_start(args, format);
-	vsnprintf(err->text, sizeof(err->text), format, args);
+	set_text_list(&context, format, args);
 	va_end(args);
-	append_text(err, ": %s", rest);
+	set_text(err, "%s: %s", context.text, err->text);
 	return -1;
+}
+
+void error_suffix(struct error *err, const char *text)
+{
+	set_text(err, "%s%s", err->text, text);
 }

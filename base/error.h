@@ -10,6 +10,7 @@
 #ifndef BASE_ERROR_H
 #define BASE_ERROR_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 enum error_kind {
@@ -26,7 +27,8 @@ struct error {
 	enum error_kind kind;
 	int system;      /* errno, if kind is ERROR_SYSTEM; else 0 */
 	uint64_t offset; /* bytes from the start of the input, if known; else 0 */
-	char text[400];  /* one line, no newline at its end */
+	char text[400];  /* one line, no newline at its end; "..." is in the middle of a longer one
+			  */
 };
 
 /*
@@ -49,5 +51,11 @@ int error_set_at(struct error *err, uint64_t offset, const char *format, ...)
 
 /* Put "context: " in front of the recorded text.  Returns -1 always. */
 int error_prefix(struct error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Put advice after the recorded text. */
+void error_suffix(struct error *err, const char *text);
+
+/* Copy a text, with "..." in place of its middle if it has `size` bytes or more. */
+void error_text_fit(char *to, size_t size, const char *text);
 
 #endif

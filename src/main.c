@@ -92,8 +92,7 @@ static int check_paths(const struct options *options, bool *with_json, struct er
 	if (file_roles_write(options->output, "--output", err) < 0) {
 		/* The place beside the input was nobody's choice. */
 		if (status == 0 && options->output == options->beside)
-			strncat(err->text, "; choose another place with -o",
-				sizeof(err->text) - strlen(err->text) - 1);
+			error_suffix(err, "; choose another place with -o");
 		status = -1;
 	}
 	*with_json = file_roles_write(options->json, "--json", err) == 0;

@@ -24,17 +24,35 @@ START_TEST(the_first_error_wins_and_context_goes_in_front)
 }
 END_TEST
 
-START_TEST(an_error_text_that_is_too_long_is_cut)
+/* Whatever its length, a text keeps its begin and its reason, and its characters are whole. */
+START_TEST(a_long_text_loses_its_middle)
 {
-	struct error err = { 0 };
-	char long_text[1000];
+	const char end[] = "z: cannot open: No such file or directory; retry";
+	char path[4096] = "context: /a", name[4096];
+	struct diag diag;
 
-	memset(long_text, 'a', sizeof(long_text) - 1);
-	long_text[sizeof(long_text) - 1] = 0;
-	error_set_at(&err, 16, "%s", long_text);
-	error_prefix(&err, "%s", "b");
-	ck_assert_uint_eq(strlen(err.text), sizeof(err.text) - 1);
-	ck_assert_uint_eq(err.offset, 16);
+	diag_init(&diag);
+	for (size_t length = strlen(path); length < sizeof(path) - 3; length += 2) {
+		struct error err = { 0 };
+
+		snprintf(name, sizeof(name), "%s", path + strlen("context: "));
+		error_set_system(&err, ENOENT, "%sz: cannot open", name);
+		error_prefix(&err, "context");
+		error_suffix(&err, "; retry");
+		ck_assert(strncmp(err.text, path, strlen("context: /a")) == 0);
+		ck_assert_str_eq(err.text + strlen(err.text) - strlen(end), end);
+		for (const char *at = err.text; *at; at += utf8_character(at, 4))
+			ck_assert_uint_gt(utf8_character(at, 4), 0);
+		if (strlen(path) + strlen(end) >= sizeof(err.text))
+			ck_assert(strstr(err.text, "...") == strrchr(err.text, '.') - 2 &&
+				  strlen(err.text) > sizeof(err.text) - 8);
+		else
+			ck_assert(!strchr(err.text, '.'));
+		strcat(path, "\u00e4");
+	}
+	diag_warn(&diag, "long", "%s%s", path, end);
+	ck_assert_str_eq(diag.first->text + strlen(diag.first->text) - strlen(end), end);
+	diag_release(&diag);
 }
 END_TEST
 
@@ -179,7 +197,7 @@ int main(void)
 	TCase *all = tcase_create("base");
 
 	tcase_add_test(all, the_first_error_wins_and_context_goes_in_front);
-	tcase_add_test(all, an_error_text_that_is_too_long_is_cut);
+	tcase_add_test(all, a_long_text_loses_its_middle);
 	tcase_add_test(all, equal_texts_are_one_name_with_dense_ids);
 	tcase_add_test(all, an_arena_gives_aligned_zeroed_memory_of_any_size);
 	tcase_add_test(all, a_read_past_the_end_gives_zeros_and_is_remembered);
