@@ -2,6 +2,8 @@
 /* The checks of option combinations. */
 #include "src/cli/command_line.h"
 
+#include <unistd.h>
+
 #include "base/io/output_path.h"
 #include "src/cli/commands.h"
 #include "src/diff/diff_rows.h"
@@ -248,6 +250,17 @@ static void refuse_json(const struct options *options, bool to_stdout)
 			    "--json=FILE");
 }
 
+/* As xz does. */
+static void refuse_terminal(const struct options *options)
+{
+	const struct output_format *format = options->format;
+
+	if ((format->for_programs || format->default_output == DEFAULT_FILE) &&
+	    isatty(STDOUT_FILENO))
+		usage_error("cannot write --format=%s to a terminal; name a file with -o",
+			    format->name);
+}
+
 /* Without a format, --slowest and --slow list calls. */
 static void choose_slow(struct options *options)
 {
@@ -309,7 +322,7 @@ void option_conflicts_refuse(const struct options *options)
 {
 	enum default_output default_output = options->format->default_output;
 	bool batch = options_is_batch(options);
-	bool text = !batch && default_output == DEFAULT_STDOUT;
+	bool text = !batch && default_output == DEFAULT_STDOUT, to_stdout;
 
 	if (options->output && options->output_pattern)
 		usage_error("cannot combine --output and --output-pattern; choose one");
@@ -354,7 +367,9 @@ void option_conflicts_refuse(const struct options *options)
 	    (!options->input || strcmp(options->input, "-") == 0))
 		usage_error("cannot name an output after %s; name it with -o",
 			    options->input ? "standard input" : "overlays");
+	to_stdout = options->output ? is_stdout(options->output) : text;
 	/* `open` prints the address of the page there. */
-	refuse_json(options,
-		    options->open || (options->output ? is_stdout(options->output) : text));
+	refuse_json(options, options->open || to_stdout);
+	if (to_stdout && !options->open)
+		refuse_terminal(options);
 }

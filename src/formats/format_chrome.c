@@ -175,6 +175,7 @@ static int print_chrome(struct format_output *output, struct error *err)
 const struct output_format format_chrome = {
 	.name = "chrome",
 	.suffix = "json",
+	.for_programs = true,
 	.slices = SLICES_SORTED,
 	.open = open_chrome,
 	.finish = print_chrome,

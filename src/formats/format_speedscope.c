@@ -187,6 +187,7 @@ static void release_speedscope(struct format_output *output)
 const struct output_format format_speedscope = {
 	.name = "speedscope",
 	.suffix = "speedscope.json",
+	.for_programs = true,
 	.slices = SLICES_SORTED,
 	.open = open_speedscope,
 	.finish = print_speedscope,

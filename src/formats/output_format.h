@@ -105,6 +105,7 @@ struct output_format {
 	bool sideband;      /* shows the sideband: nothing is decoded */
 	bool as_perf;       /* shows each branch, with perf's names of symbols */
 	bool all_branches;  /* needs each branch, also jumps within a function */
+	bool for_programs;  /* its text is for programs, so not for a terminal */
 	bool is_trace;      /* is opened in Perfetto, and contains options->stamp (batch_stamp.c) */
 	const struct output_format *split; /* its form of several files; may be NULL */
 	const struct output_format *full;  /* its form with --args=full; may be NULL */

@@ -540,6 +540,7 @@ static void release_html(struct format_output *output)
 
 const struct output_format format_html = {
 	.name = "html",
+	.for_programs = true,
 	.slices = SLICES_SORTED,
 	.overlays = OVERLAYS_AS_SLICES,
 	.cpu_events = true,

@@ -10,7 +10,7 @@ mkdir "$work/sample"
 "$top_builddir/tests/support/make-sample" "$work/sample"
 cd "$work" || exit 1
 
-# Print the output to a terminal on stderr; or, if stdout is a pipe without a reader, the signal.
+# Print the output to a terminal on stderr, with that on stdout if it is whole; or, if stdout is a pipe without a reader, the signal.
 cat >run.py <<'END'
 import os, pty, subprocess, sys
 
@@ -20,7 +20,7 @@ if sys.argv[1] == 'closed':
     done = subprocess.run(sys.argv[2:], stdout=writer, stderr=subprocess.PIPE)
     sys.exit(f'ended with {done.returncode}, {done.stderr}')
 master, slave = pty.openpty()
-process = subprocess.Popen(sys.argv[2:], stderr=slave)
+process = subprocess.Popen(sys.argv[2:], stderr=slave, stdout=slave if sys.argv[1] == 'whole' else None)
 os.close(slave)
 text = b''
 try:
@@ -51,6 +51,15 @@ tap_terminal "an error is red on a terminal" coloured "$error" "$program" missin
 tap_terminal "so is wrong usage" coloured '<[1;31mptrace2ftf:> unknown --format' "$program" -f no
 tap_terminal "a warning is magenta" coloured 'ptrace2ftf: <[1;35mwarning:> ' \
 	"$program" sample/perf.data --tid=1 -f none
+only_text() {
+	for form in ftf sqlite pprof html chrome speedscope; do
+		python3 run.py whole "$program" -q -f $form -o - sample/perf.data >screen
+		grep -qx "<\[1;31mptrace2ftf:> cannot write --format=$form to a terminal; name a file with -o" screen || { echo $form; cat screen; return 1; }
+	done
+	python3 run.py whole "$program" -q -f html sample/perf.data | grep -q 'cannot write --format=html to a terminal' &&
+		python3 run.py whole "$program" -q -f slices --args=none sample/perf.data >screen && "$program" -q -f slices --args=none sample/perf.data | diff - screen
+}
+tap_terminal "a terminal gets only text for people" only_text
 mkdir one two
 cp sample/perf.data one/a.data && cp sample/perf.data two/b.data
 tap_terminal "of a batch, too, with the input in front" coloured '<[1;31mptrace2ftf:> ' \
