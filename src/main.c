@@ -227,9 +227,13 @@ static void hold_standard_descriptors(void)
 
 int main(int argc, char **argv)
 {
+	static char lines[BUFSIZ];
 	enum command command = argc > 1 ? command_find(argv[1]) : COMMAND_CONVERT;
 
 	hold_standard_descriptors();
+	/* A write for each line: without a buffer printf() makes one for each byte of some texts.
+	 */
+	setvbuf(stderr, lines, _IOLBF, sizeof(lines));
 	/* No value of JSON lacks memory, in this process and in those that it forks. */
 	json_set_alloc_funcs(alloc_bytes, free);
 	/* Writes to a closed pipe, or beyond `ulimit -f`, return errors: output_obey_closed_pipe().

@@ -78,6 +78,7 @@ static void draw_progress(double part, uint64_t slices, double rate, double left
 		fprintf(stderr, ERASE "[%s] %s", bar, numbers);
 	else
 		fprintf(stderr, ERASE "%.*s", (int)width, numbers);
+	fflush(stderr);
 }
 
 void progress_show(struct progress *progress, uint64_t done, uint64_t total, uint64_t slices)
@@ -95,6 +96,6 @@ void progress_show(struct progress *progress, uint64_t done, uint64_t total, uin
 void progress_end(struct progress *progress)
 {
 	if (progress->drawn)
-		fputs(ERASE, stderr);
+		fputs(ERASE, stderr), fflush(stderr);
 	progress->drawn = progress->enabled = false;
 }

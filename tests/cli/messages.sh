@@ -89,4 +89,23 @@ tap_check "and leaves no other output" \
 tap_check "of any format" closed sample/perf.data --symfs=sample -f ftf -o /dev/stdout
 tap_check "also the summary alone" closed -q -f none sample/perf.data --symfs=sample --json
 tap_check "and the table of two recordings" closed diff -q sample/perf.data sample/perf.data
+
+# A socket of datagrams keeps the bytes of a write apart.
+cat >writes.py <<'END'
+import socket, subprocess, sys
+
+reader, writer = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+subprocess.run(sys.argv[1:], stderr=writer)
+reader.setblocking(False)
+lines = 0
+try:
+    while text := reader.recv(4096).decode():
+        lines += 1
+        if text.count('\n') != 1 or not text.endswith('\n'):
+            sys.exit(f'a write of {text!r}')
+except BlockingIOError:
+    pass
+sys.exit(lines < 3)
+END
+tap_check "each line of messages is one write" python3 writes.py "$program" -f none sample/perf.data -o out/none
 tap_done
