@@ -57,7 +57,7 @@ AM_CONDITIONAL([HAVE_PROTOBUF_C], [test $p2f_found = yes])
 AS_IF([test $p2f_found = no], [PROTOBUF_C_CFLAGS= PROTOBUF_C_LIBS=])
 ])
 
-dnl P2F_SQLITE: the library that --format=sqlite is made with.
+dnl P2F_SQLITE: the header of the library that --format=sqlite is made with, and loads itself.
 AC_DEFUN([P2F_SQLITE], [
 AC_ARG_WITH([sqlite3], [AS_HELP_STRING([--without-sqlite3], [build without --format=sqlite])])
 p2f_found=no
@@ -69,7 +69,7 @@ AS_IF([test "x$with_sqlite3" != xno], [
 ])
 AM_CONDITIONAL([HAVE_SQLITE], [test $p2f_found = yes])
 AS_IF([test $p2f_found = yes], [AC_DEFINE([HAVE_SQLITE], [1], [Define if --format=sqlite is built.])],
-	[SQLITE_CFLAGS= SQLITE_LIBS=])
+	[SQLITE_CFLAGS=])
 ])
 
 dnl P2F_REPORT_MISSING: stop if anything is missing, and say how to get it.

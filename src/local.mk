@@ -207,8 +207,9 @@ else
 ptrace2ftf_SOURCES += src/serve/trace_server_none.c
 endif
 
-# Order matters: each library may use the ones after it.
+# Order matters: each library may use the ones after it. Of the shared ones the C library comes first,
+# because most symbols are its own, and the loader searches libraries in this order.
 PTRACE2FTF_LIBS = libptrace2ftf.a libftfread.a libdecoder.a libsymbols.a liboverlays.a libftf.la libbase.a \
-	$(IPT_LIBS) $(DW_LIBS) $(ELF_LIBS) libdemanglers.a \
-	$(JANSSON_LIBS) $(XXHASH_LIBS) $(ZSTD_LIBS) $(ZLIB_LIBS) $(LZMA_LIBS) $(PROTOBUF_C_LIBS) $(SQLITE_LIBS)
+	-lc $(IPT_LIBS) $(DW_LIBS) $(ELF_LIBS) libdemanglers.a \
+	$(JANSSON_LIBS) $(ZSTD_LIBS) $(ZLIB_LIBS) $(LZMA_LIBS) $(PROTOBUF_C_LIBS)
 ptrace2ftf_LDADD = $(PTRACE2FTF_LIBS)

@@ -7,9 +7,12 @@
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
-#include <xxhash.h>
 #include <zlib.h>
 #include <zstd.h>
+
+/* The functions in the header are enough: there is no library to load at each start. */
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include "base/io/file_makers.h"
 #include "config.h"

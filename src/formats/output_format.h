@@ -111,6 +111,11 @@ struct output_format {
 	const struct output_format *full;  /* its form with --args=full; may be NULL */
 
 	/*
+	 * Load the library that writes it, before the sandbox refuses new code.  Returns 0; -1 with
+	 * err filled.  NULL: there is none to load.
+	 */
+	int (*load)(struct error *err);
+	/*
 	 * Begin an output.  Returns it, from malloc(), owned by the caller; NULL with err
 	 * filled.  Write errors stay with the output or text.  NULL: nothing is written.
 	 */
