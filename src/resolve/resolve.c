@@ -277,18 +277,25 @@ static struct function_code made_code(const struct resolver *resolver,
 	return code;
 }
 
+/* Make the pair in `uncached`.  Returns whether it may be cached. */
+static bool make_pair(struct resolver *resolver, const struct address_space *space,
+		      const struct location *from, const struct location *to)
+{
+	const struct function_code made = made_code(resolver, space, from);
+
+	resolver->uncached = location_pair_of(from, to, &made);
+	return may_cache(resolver, from) && may_cache(resolver, to);
+}
+
 const struct location_pair *branch_cache_put(struct resolver *resolver,
 					     const struct address_space *space,
 					     const struct location *from, const struct location *to)
 {
 	struct known_branch *slot = branch_cache_slot(resolver, space, from->ip, to->ip);
-	const struct function_code made = made_code(resolver, space, from);
 
-	if (!may_cache(resolver, from) || !may_cache(resolver, to)) {
-		resolver->uncached = location_pair_of(from, to, &made);
+	if (!make_pair(resolver, space, from, to))
 		return &resolver->uncached;
-	}
-	*slot = (struct known_branch){ space, location_pair_of(from, to, &made) };
+	*slot = (struct known_branch){ space, resolver->uncached };
 	return &slot->places;
 }
 
@@ -309,11 +316,16 @@ const struct location_pair *resolver_find_event(struct resolver *resolver,
 						const struct branch_event *event)
 {
 	struct known_branch *known = event->kind <= BRANCH_GAP ? event->known : NULL;
-	const struct location_pair *places;
+	struct location ends[2];
 
-	if (known && known_branch_is_named(known))
+	if (!known)
+		return resolver_find_branch(resolver, event->space, event->from, event->to);
+	if (known_branch_is_named(known))
 		return &known->places;
-	places = resolver_find_branch(resolver, event->space, event->from, event->to);
+	ends[0] = resolver_find(resolver, event->space, event->from);
+	ends[1] = resolver_find(resolver, event->space, event->to);
 	/* A pair that may not be cached is valid only now. */
-	return known && places != &resolver->uncached ? keep_names(known, places) : places;
+	return make_pair(resolver, event->space, &ends[0], &ends[1])
+		       ? keep_names(known, &resolver->uncached)
+		       : &resolver->uncached;
 }

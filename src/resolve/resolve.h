@@ -36,7 +36,7 @@ static inline bool kernel_names_may_have(const struct kernel_names *kernel, uint
 void kernel_names_advance(struct kernel_names *kernel, uint64_t time);
 
 /* Slots of the caches, as powers of two. A program has about twice as many branches as targets. */
-#define ADDRESS_CACHE_BITS 15
+#define ADDRESS_CACHE_BITS 13
 #define BRANCH_CACHE_BITS  15
 
 struct cached_location {
