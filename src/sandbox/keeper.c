@@ -396,7 +396,8 @@ static void leave_files(void)
 
 	shutdown(own_socket, SHUT_WR);
 	/* The pipe closes when the keeper ends. */
-	poll(&gone, 1, LEAVE_MS);
+	while (poll(&gone, 1, LEAVE_MS) < 0 && errno == EINTR)
+		;
 }
 
 static const struct file_makers makers = {

@@ -29,7 +29,8 @@
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
 
-#define NS_PER_S 1000000000
+/* Time is counted in these: a name may have almost one less. */
+#define TICK_NS 10000000
 
 /* Each piece of memory begins with its size, and both are aligned as malloc()'s. */
 #define ALIGNMENT sizeof(max_align_t)
@@ -38,10 +39,15 @@
 static __thread struct demangler *volatile current;
 static __thread jmp_buf current_end;
 
-/* The timer of this thread's CPU time. */
+/*
+ * The timer of this thread's CPU time.  It ticks as long as names come, so that most of them need
+ * no system call.
+ */
 static __thread struct {
 	timer_t timer;
-	pid_t process; /* that made it: a child does not inherit it; 0 if unmade */
+	bool made;              /* by this process: a child does not inherit it */
+	volatile bool ticks;    /* it is set */
+	volatile uint64_t time; /* ns that the call takes, by ticks */
 } clock_of_thread;
 
 /* Called by `work`: end it.  Does not return. */
@@ -51,10 +57,22 @@ static _Noreturn void demangle_limits_end(void)
 	longjmp(current_end, 1);
 }
 
-static void on_expiry(int number)
+/* Set the timer to tick, or stop it. */
+static void set_timer(bool ticks)
+{
+	const struct timespec period = { .tv_nsec = ticks ? TICK_NS : 0 };
+	const struct itimerspec times = { period, period };
+
+	clock_of_thread.ticks = ticks;
+	timer_settime(clock_of_thread.timer, 0, &times, NULL);
+}
+
+static void on_tick(int number)
 {
 	(void)number;
-	if (current)
+	if (!current)
+		set_timer(false);
+	else if ((clock_of_thread.time += TICK_NS) >= DEMANGLE_NAME_NS)
 		demangle_limits_end();
 }
 
@@ -108,12 +126,18 @@ void *demangle_xrealloc(void *old, size_t size)
 
 /* ---- Time ---------------------------------------------------------------- */
 
-/* SA_NODEFER, because the handler does not return. */
+static void forget_timer(void)
+{
+	clock_of_thread.made = clock_of_thread.ticks = false;
+}
+
+/* SA_NODEFER, because the handler may not return. */
 static void set_handler(void)
 {
-	struct sigaction action = { .sa_handler = on_expiry, .sa_flags = SA_NODEFER | SA_RESTART };
+	struct sigaction action = { .sa_handler = on_tick, .sa_flags = SA_NODEFER | SA_RESTART };
 
 	sigaction(SIGVTALRM, &action, NULL);
+	pthread_atfork(NULL, NULL, forget_timer);
 }
 
 /* Make the thread's timer, unless this process has it.  Returns false if it cannot be made. */
@@ -123,7 +147,7 @@ static bool make_timer(void)
 	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGVTALRM };
 	sigset_t signals;
 
-	if (clock_of_thread.process == getpid())
+	if (clock_of_thread.made)
 		return true;
 	pthread_once(&once, set_handler);
 	event.sigev_notify_thread_id = gettid();
@@ -133,18 +157,8 @@ static bool make_timer(void)
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGVTALRM);
 	pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
-	clock_of_thread.process = getpid();
+	clock_of_thread.made = true;
 	return true;
-}
-
-/* Set the timer to a time from now; 0: stop it.  Returns the time (ns) that was left. */
-static uint64_t set_timer(uint64_t ns)
-{
-	struct itimerspec new = { .it_value = { (time_t)(ns / NS_PER_S), (long)(ns % NS_PER_S) } };
-	struct itimerspec old = { 0 };
-
-	timer_settime(clock_of_thread.timer, 0, &new, &old);
-	return (uint64_t)old.it_value.tv_sec * NS_PER_S + (uint64_t)old.it_value.tv_nsec;
 }
 
 /* ---- Calls --------------------------------------------------------------- */
@@ -154,8 +168,11 @@ static bool call_within(struct demangler *demangler, void (*work)(struct demangl
 {
 	if (setjmp(current_end))
 		return false;
+	clock_of_thread.time = 0;
+	/* From here on, a tick does not stop the timer. */
 	current = demangler;
-	set_timer(DEMANGLE_NAME_NS);
+	if (!clock_of_thread.ticks)
+		set_timer(true);
 	work(demangler);
 	current = NULL;
 	return true;
@@ -171,7 +188,6 @@ static bool call_limited(struct demangler *demangler, size_t length,
 			 void (*work)(struct demangler *))
 {
 	uint64_t usual = DEMANGLE_USUAL_NS + length * (uint64_t)DEMANGLE_USUAL_BYTE_NS;
-	uint64_t spent;
 	bool ended;
 
 	if (demangler->spent > DEMANGLE_RUN_NS || !make_timer())
@@ -180,9 +196,7 @@ static bool call_limited(struct demangler *demangler, size_t length,
 		demangler->memory = alloc_zeroed(DEMANGLE_NAME_MEMORY, 1);
 	demangler->memory_used = 0;
 	ended = call_within(demangler, work);
-	spent = DEMANGLE_NAME_NS - set_timer(0);
-	if (spent > usual)
-		demangler->spent += spent - usual;
+	demangler->spent = MAX(demangler->spent + clock_of_thread.time, usual) - usual;
 	return ended;
 }
 
