@@ -211,5 +211,5 @@ endif
 # because most symbols are its own, and the loader searches libraries in this order.
 PTRACE2FTF_LIBS = libptrace2ftf.a libftfread.a libdecoder.a libsymbols.a liboverlays.a libftf.la libbase.a \
 	-lc $(IPT_LIBS) $(DW_LIBS) $(ELF_LIBS) libdemanglers.a \
-	$(JANSSON_LIBS) $(ZSTD_LIBS) $(ZLIB_LIBS) $(LZMA_LIBS) $(PROTOBUF_C_LIBS)
+	$(JANSSON_LIBS) $(ZSTD_LIBS) $(ZLIB_LIBS) $(DEFLATE_LIBS) $(LZMA_LIBS) $(PROTOBUF_C_LIBS)
 ptrace2ftf_LDADD = $(PTRACE2FTF_LIBS)

@@ -10,6 +10,7 @@ libsymbols_a_SOURCES = \
 	symbols/dso/dso_store.c symbols/dso/dso_store.h \
 	symbols/dso/dso_symbols.c \
 	symbols/dwarf/dwarf_guard.c symbols/dwarf/dwarf_guard.h \
+	symbols/dwarf/dwarf_image.c symbols/dwarf/dwarf_image.h \
 	symbols/dwarf/dwp_index.c \
 	symbols/dwarf/inline_table.c symbols/dwarf/inline_table.h \
 	symbols/dwarf/line_table.c \

@@ -38,7 +38,7 @@ static void share_lines(struct dso *dso, const char *path)
 	struct debug_request request = dso_debug_request(dso);
 	const char *name;
 	const void *id;
-	ssize_t size = dwelf_dwarf_gnu_debugaltlink(dso->lines.dwarf, &name, &id);
+	ssize_t size = dwelf_dwarf_gnu_debugaltlink(dso->lines.own.image.dwarf, &name, &id);
 
 	if (size > 0 &&
 	    debug_file_open_shared(&request, path, name, id, (size_t)size, &dso->shared) &&
@@ -60,7 +60,7 @@ static void load_lines(struct dso *dso)
 	}
 	if (file->elf && line_table_open(&dso->lines, file, &dso->store->pool, &err) != 0)
 		diag_warn(dso->store->diag, "lines-damaged", "%s: %s", dso->path, err.text);
-	if (dso->lines.dwarf)
+	if (dso->lines.own.image.dwarf)
 		share_lines(dso, file == &dso->elf ? dso->file : dso->debug_path);
 	dso->split_files.pool = &dso->store->pool;
 	dso->split_files.request = dso_debug_request(dso);

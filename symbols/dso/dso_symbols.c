@@ -349,7 +349,8 @@ struct dso_info dso_info(const struct dso *dso)
 			.used = true,
 			.names = names_of(dso),
 			.symbols = dso->named ? dso->map.count : dso->table.count,
-			.lines = dso->lines.dwarf || (dso->lines_loaded && dso->table.go.count),
+			.lines = dso->lines.own.image.dwarf ||
+				 (dso->lines_loaded && dso->table.go.count),
 			.debug_file = dso->debug_path,
 			.refused = dso->refused,
 		};

@@ -43,31 +43,13 @@ struct counted_abbrevs {
 
 /* ---- Memory -------------------------------------------------------------- */
 
-/* Returns the size to which a section of debug information is unpacked; 0: it is not packed. */
-static uint64_t unpacked_size(const struct elf_file *file, const struct elf_section *section)
-{
-	const GElf_Shdr *shdr = &section->header;
-	const uint8_t *bytes = elf_file_section_bytes(file, shdr);
-	uint64_t size = 0;
-	GElf_Chdr chdr;
-
-	if (shdr->sh_flags & SHF_COMPRESSED)
-		return gelf_getchdr(section->scn, &chdr) ? chdr.ch_size : UINT64_MAX;
-	/* The older form: "ZLIB" and the size as 8 bytes, most significant first. */
-	if (strncmp(section->name, ".zdebug", 7) != 0)
-		return 0;
-	for (unsigned i = 4; bytes && shdr->sh_size >= 12 && i < 12; i++)
-		size = size << 8 | bytes[i];
-	return size;
-}
-
 bool dwarf_guard_is_bomb(const struct elf_file *file)
 {
 	uint64_t left = file->size * DWARF_UNPACK_FACTOR;
 	struct elf_section section = { 0 };
 
 	while (elf_section_next(file->elf, &section)) {
-		uint64_t size = unpacked_size(file, &section);
+		uint64_t size = debug_section_unpacked_size(file, &section);
 
 		if (size > left)
 			return true;
@@ -83,7 +65,7 @@ static size_t own_memory(const struct elf_file *file)
 	uint64_t packed = 0, unpacked = 0, counted;
 
 	while (elf_section_next(file->elf, &section)) {
-		uint64_t size = unpacked_size(file, &section);
+		uint64_t size = debug_section_unpacked_size(file, &section);
 
 		unpacked += size;
 		packed += size ? section.header.sh_size : 0;
@@ -121,31 +103,18 @@ bool dwarf_guard_allows_entry(struct dwarf_guard *guard)
 
 /* ---- Sections ------------------------------------------------------------ */
 
-/* As libdw does, choose the first section of a name. */
-static void choose_section(Elf_Data **data, const struct elf_section *section, const char *name,
-			   const char *packed_name)
-{
-	if (!*data && (strcmp(section->name, name) == 0 || strcmp(section->name, packed_name) == 0))
-		*data = ALLOC_CHECKED(elf_getdata(section->scn, NULL));
-}
-
 void dwarf_guard_init(struct dwarf_guard *guard, const struct elf_file *file, size_t *pool)
 {
-	/* Before libdw unpacks them, and their headers are gone. */
 	*guard = (struct dwarf_guard){ .own_left = own_memory(file), .pool = pool };
 }
 
-void dwarf_guard_find_sections(struct dwarf_guard *guard, const struct elf_file *file)
+void dwarf_guard_find_sections(struct dwarf_guard *guard, Elf *image)
 {
-	struct elf_section section = { 0 };
-
-	while (elf_section_next(file->elf, &section)) {
-		choose_section(&guard->info, &section, ".debug_info", ".zdebug_info");
-		choose_section(&guard->abbrev, &section, ".debug_abbrev", ".zdebug_abbrev");
-		choose_section(&guard->line, &section, ".debug_line", ".zdebug_line");
-		choose_section(&guard->line_str, &section, ".debug_line_str", ".zdebug_line_str");
-		choose_section(&guard->str, &section, ".debug_str", ".zdebug_str");
-	}
+	guard->info = dwarf_image_data(image, DEBUG_INFO);
+	guard->abbrev = dwarf_image_data(image, DEBUG_ABBREV);
+	guard->line = dwarf_image_data(image, DEBUG_LINE);
+	guard->line_str = dwarf_image_data(image, DEBUG_LINE_STR);
+	guard->str = dwarf_image_data(image, DEBUG_STR);
 	guard->line_bytes_left = guard->line ? guard->line->d_size : 0;
 }
 

@@ -9,9 +9,7 @@
 #ifndef SYMBOLS_DWARF_DWARF_GUARD_H
 #define SYMBOLS_DWARF_DWARF_GUARD_H
 
-#include <elfutils/libdw.h>
-
-#include "symbols/files/elf_file.h"
+#include "symbols/dwarf/dwarf_image.h"
 
 /* The rest of the memory and work that a file's size allows.  Zeroed, it allows nothing. */
 struct dwarf_guard {
@@ -31,14 +29,13 @@ struct dwarf_guard {
 bool dwarf_guard_is_bomb(const struct elf_file *file);
 
 /*
- * Start to count.  Call it before compressed sections are unpacked, as dwarf_begin_elf() does.
- * `pool`, borrowed, must outlive the guard: the bytes that all debug information of a run may still
- * take beside what the files' sizes allow; NULL: no more than that.
+ * Start to count.  `pool`, borrowed, must outlive the guard: the bytes that all debug information
+ * of a run may still take beside what the files' sizes allow; NULL: no more than that.
  */
 void dwarf_guard_init(struct dwarf_guard *guard, const struct elf_file *file, size_t *pool);
 
-/* Find the sections, once they are unpacked. */
-void dwarf_guard_find_sections(struct dwarf_guard *guard, const struct elf_file *file);
+/* Find the sections in the image of the file's debug information. */
+void dwarf_guard_find_sections(struct dwarf_guard *guard, Elf *image);
 
 /* Returns true if this many bytes of memory may be taken, and subtracts them. */
 bool dwarf_guard_allows_memory(struct dwarf_guard *guard, size_t size);

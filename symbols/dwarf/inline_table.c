@@ -67,14 +67,15 @@ static struct dwarf_guard *guard_of(const struct inline_reader *reader)
 {
 	const struct split_unit *split = &reader->unit->split;
 
-	return split->dwarf ? split->guard : &reader->lines->guard;
+	return split->image.dwarf ? split->guard : &reader->lines->guard;
 }
 
 /* Add the addresses of an entry for its owner.  Returns false on damage. */
 static bool add_ranges(struct inline_reader *reader, Dwarf_Die *die, struct inline_ranges *ranges,
 		       uint32_t owner)
 {
-	const struct split_unit *split = reader->unit->split.dwarf ? &reader->unit->split : NULL;
+	const struct split_unit *split =
+		reader->unit->split.image.dwarf ? &reader->unit->split : NULL;
 	Dwarf_Addr base, bounds[2];
 	ptrdiff_t next = 0;
 

@@ -24,8 +24,12 @@
 
 /* Zeroed memory is an empty table. */
 struct line_table {
-	Dwarf *dwarf;  /* owned; NULL: no debug information */
-	Dwarf *shared; /* owned; the part shared with other files (dwz(1)); may be NULL */
+	/* The file's own part, and the part that it shares with others (dwz(1)): each may be
+	 * absent. */
+	struct line_part {
+		struct debug_sections sections;
+		struct dwarf_image image; /* its dwarf NULL: no debug information */
+	} own, shared;
 	/* A range of addresses and the unit that it was compiled from. */
 	struct unit_range {
 		uint64_t begin, end; /* ELF virtual addresses */

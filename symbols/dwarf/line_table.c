@@ -52,13 +52,13 @@ static int read_units(struct line_table *table)
 	size_t header;
 	int status, failed = 0;
 
-	while ((status = dwarf_next_unit(table->dwarf, unit, &next, &header, NULL, &abbrevs, NULL,
-					 NULL, NULL, NULL)) == 0) {
+	while ((status = dwarf_next_unit(table->own.image.dwarf, unit, &next, &header, NULL,
+					 &abbrevs, NULL, NULL, NULL, NULL)) == 0) {
 		Dwarf_Die die;
 
 		if (!dwarf_guard_allows_unit(&table->guard, abbrevs))
 			return -1;
-		if (!dwarf_offdie(table->dwarf, unit + header, &die))
+		if (!dwarf_offdie(table->own.image.dwarf, unit + header, &die))
 			failed = -1;
 		else if (dwarf_tag(&die) == DW_TAG_compile_unit ||
 			 dwarf_tag(&die) == DW_TAG_skeleton_unit)
@@ -88,6 +88,18 @@ bool line_table_is_in(const struct elf_file *file)
 	       elf_section_find(file->elf, ".zdebug_info", &section);
 }
 
+static bool open_part(struct line_part *part, const struct elf_file *file)
+{
+	debug_sections_read(&part->sections, file, false);
+	return dwarf_image_open(&part->image, part->sections.views);
+}
+
+static void close_part(struct line_part *part)
+{
+	dwarf_image_close(&part->image);
+	debug_sections_release(&part->sections);
+}
+
 int line_table_open(struct line_table *table, const struct elf_file *file, size_t *pool,
 		    struct error *err)
 {
@@ -100,10 +112,9 @@ int line_table_open(struct line_table *table, const struct elf_file *file, size_
 		return error_set(err, ERROR_FORMAT,
 				 "debug information claims to be implausibly large");
 	dwarf_guard_init(&table->guard, file, pool);
-	table->dwarf = ALLOC_CHECKED(dwarf_begin_elf(file->elf, DWARF_C_READ, NULL));
-	if (!table->dwarf)
-		return error_set(err, ERROR_FORMAT, "debug information: %s", dwarf_errmsg(-1));
-	dwarf_guard_find_sections(&table->guard, file);
+	if (!open_part(&table->own, file))
+		return error_set(err, ERROR_FORMAT, "debug information cannot be read");
+	dwarf_guard_find_sections(&table->guard, table->own.image.elf);
 	errno = 0;
 	failed = read_units(table);
 	if (failed)
@@ -121,24 +132,21 @@ int line_table_share(struct line_table *table, const struct elf_file *shared)
 	if (dwarf_guard_is_bomb(shared))
 		return -1;
 	dwarf_guard_init(&guard, shared, table->guard.pool);
-	table->shared = ALLOC_CHECKED(dwarf_begin_elf(shared->elf, DWARF_C_READ, NULL));
-	if (!table->shared)
+	if (!open_part(&table->shared, shared))
 		return -1;
-	dwarf_guard_find_sections(&guard, shared);
+	dwarf_guard_find_sections(&guard, table->shared.image.elf);
 	allowed = dwarf_guard_allows_all_units(&guard);
 	dwarf_guard_release(&guard);
 	if (!allowed)
 		return -1;
-	dwarf_setalt(table->dwarf, table->shared);
+	dwarf_setalt(table->own.image.dwarf, table->shared.image.dwarf);
 	return 0;
 }
 
 void line_table_close(struct line_table *table)
 {
-	if (table->dwarf)
-		dwarf_end(table->dwarf);
-	if (table->shared)
-		dwarf_end(table->shared);
+	close_part(&table->own);
+	close_part(&table->shared);
 	dwarf_guard_release(&table->guard);
 	free(table->ranges);
 	*table = (struct line_table){ 0 };
@@ -152,7 +160,7 @@ bool line_table_unit(struct line_table *table, uint64_t vaddr, Dwarf_Die *unit)
 		const struct unit_range *range = &table->ranges[last - 1 - i];
 
 		if (vaddr < range->end)
-			return dwarf_offdie(table->dwarf, range->unit, unit);
+			return dwarf_offdie(table->own.image.dwarf, range->unit, unit);
 	}
 	return false;
 }

@@ -5,49 +5,7 @@
 #include <dwarf.h>
 #include <elf.h>
 
-/* libdw reads this many bytes of a header before it checks the section's end. */
-#define HEADER_MAX 20
-
 /* ---- Files --------------------------------------------------------------- */
-
-/* In files of split units the names end in ".dwo". */
-static const char *const section_names[SPLIT_SECTIONS] = {
-	[SPLIT_INFO] = ".debug_info",         [SPLIT_ABBREV] = ".debug_abbrev",
-	[SPLIT_STR] = ".debug_str",           [SPLIT_STR_OFFSETS] = ".debug_str_offsets",
-	[SPLIT_RNGLISTS] = ".debug_rnglists", [SPLIT_ADDR] = ".debug_addr",
-	[SPLIT_RANGES] = ".debug_ranges",
-};
-
-static struct byte_view view_of(Elf_Scn *scn)
-{
-	Elf_Data *data = ALLOC_CHECKED(elf_getdata(scn, NULL));
-
-	if (!data || !data->d_buf)
-		return (struct byte_view){ 0 };
-	return (struct byte_view){ data->d_buf, data->d_size };
-}
-
-static void list_sections(const struct elf_file *file, struct byte_view *sections,
-			  struct byte_view *index)
-{
-	struct elf_section section = { 0 };
-
-	while (elf_section_next(file->elf, &section)) {
-		if (section.header.sh_type == SHT_NOBITS ||
-		    (section.header.sh_flags & SHF_COMPRESSED &&
-		     elf_compress(section.scn, 0, 0) < 0))
-			continue;
-		if (strcmp(section.name, ".debug_cu_index") == 0)
-			*index = view_of(section.scn);
-		for (int i = 0; i < SPLIT_OF_PROGRAM; i++) {
-			size_t length = strlen(section_names[i]);
-
-			if (strncmp(section.name, section_names[i], length) == 0 &&
-			    strcmp(section.name + length, ".dwo") == 0 && !sections[i].bytes)
-				sections[i] = view_of(section.scn);
-		}
-	}
-}
 
 static void open_package(struct split_files *files)
 {
@@ -59,8 +17,8 @@ static void open_package(struct split_files *files)
 		return;
 	}
 	dwarf_guard_init(&files->guard, &files->package, files->pool);
-	list_sections(&files->package, files->sections, &files->index);
-	files->bytes_left = files->sections[SPLIT_INFO].size;
+	debug_sections_read(&files->sections, &files->package, true);
+	files->bytes_left = files->sections.views[DEBUG_INFO].size;
 }
 
 void split_files_close(struct split_files *files)
@@ -68,8 +26,9 @@ void split_files_close(struct split_files *files)
 	struct split_file *dwo;
 
 	HASH_FREE_ALL(files->dwos, dwo, dwarf_guard_release(&dwo->guard);
-		      elf_file_close(&dwo->file));
+		      debug_sections_release(&dwo->sections); elf_file_close(&dwo->file));
 	dwarf_guard_release(&files->guard);
+	debug_sections_release(&files->sections);
 	elf_file_close(&files->package);
 	*files = (struct split_files){ 0 };
 }
@@ -97,22 +56,14 @@ static Dwarf_Word number_of(Dwarf_Die *die, unsigned name, unsigned gnu_name)
 	return 0;
 }
 
-/* Returns a section of the program, starting at an offset; its name may begin with ".z". */
-static struct byte_view find_section(Elf *elf, const char *wanted, uint64_t from)
+/* Returns a section of the program, starting at an offset. */
+static struct byte_view find_section(Elf *elf, enum debug_section section, uint64_t from)
 {
-	struct elf_section section = { 0 };
-	struct byte_view view = { 0 };
+	Elf_Data *data = dwarf_image_data(elf, section);
 
-	while (!view.bytes && elf_section_next(elf, &section)) {
-		const char *name = section.name;
-
-		if (section.header.sh_type != SHT_NOBITS && name[0] &&
-		    strcmp(name + 1 + (name[0] == '.' && name[1] == 'z'), wanted + 1) == 0)
-			view = view_of(section.scn);
-	}
-	if (from > view.size)
+	if (!data || from > data->d_size)
 		return (struct byte_view){ 0 };
-	return (struct byte_view){ view.bytes + from, view.size - from };
+	return (struct byte_view){ (const uint8_t *)data->d_buf + from, data->d_size - from };
 }
 
 static struct skeleton read_skeleton(Dwarf_Die *die)
@@ -131,96 +82,14 @@ static struct skeleton read_skeleton(Dwarf_Die *die)
 	skeleton.name.directory = dwarf_formstring(dwarf_attr(die, DW_AT_comp_dir, &attribute));
 	if (dwarf_lowpc(die, &skeleton.base) != 0)
 		skeleton.base = 0;
-	skeleton.addresses = find_section(elf, section_names[SPLIT_ADDR],
-					  number_of(die, DW_AT_addr_base, DW_AT_GNU_addr_base));
-	skeleton.ranges =
-		find_section(elf, section_names[SPLIT_RANGES],
-			     number_of(die, DW_AT_GNU_ranges_base, DW_AT_GNU_ranges_base));
+	skeleton.addresses =
+		find_section(elf, DEBUG_ADDR, number_of(die, DW_AT_addr_base, DW_AT_GNU_addr_base));
+	skeleton.ranges = find_section(
+		elf, DEBUG_RANGES, number_of(die, DW_AT_GNU_ranges_base, DW_AT_GNU_ranges_base));
 	return skeleton;
 }
 
 /* ---- The unit as a file of its own --------------------------------------- */
-
-/*
- * Headers of a file whose sections are empty: libelf returns the descriptions of
- * their contents, which we change (elf_getdata(3)).  libelf only reads the headers.
- * libdw takes a section's contents by elf_getdata(), and by elf_rawdata() since 0.190.
- */
-#define SECTIONS  (1 + SPLIT_SECTIONS + 1) /* null, ours, names of sections */
-#define NAME_ROOM 20
-
-static struct {
-	Elf64_Ehdr header;
-	Elf64_Shdr sections[SECTIONS];
-	char names[SECTIONS][NAME_ROOM];
-} image;
-
-static void make_image(void)
-{
-	if (image.header.e_ident[EI_MAG0])
-		return;
-	for (unsigned i = 1; i < SECTIONS; i++) {
-		image.sections[i] = (Elf64_Shdr){ .sh_name = i * NAME_ROOM,
-						  .sh_type = SHT_PROGBITS,
-						  .sh_offset = sizeof(image.header),
-						  .sh_addralign = 1 };
-		if (i <= SPLIT_SECTIONS)
-			strcpy(image.names[i], section_names[i - 1]);
-	}
-	image.sections[SECTIONS - 1].sh_type = SHT_STRTAB;
-	image.sections[SECTIONS - 1].sh_offset = (uint64_t)((char *)image.names - (char *)&image);
-	image.sections[SECTIONS - 1].sh_size = sizeof(image.names);
-	image.header = (Elf64_Ehdr){ .e_type = ET_DYN,
-				     .e_machine = EM_X86_64,
-				     .e_version = EV_CURRENT,
-				     .e_shoff = sizeof(image.header),
-				     .e_ehsize = sizeof(image.header),
-				     .e_shentsize = sizeof(Elf64_Shdr),
-				     .e_shnum = SECTIONS,
-				     .e_shstrndx = SECTIONS - 1 };
-	memcpy(image.header.e_ident, ELFMAG, SELFMAG);
-	image.header.e_ident[EI_CLASS] = ELFCLASS64;
-	image.header.e_ident[EI_DATA] = ELFDATA2LSB;
-	image.header.e_ident[EI_VERSION] = EV_CURRENT;
-}
-
-/* Returns the section's contents as changed, or NULL. */
-static Elf_Data *set_contents(Elf_Scn *scn, const struct byte_view *view, size_t least)
-{
-	Elf_Data *data = ALLOC_CHECKED(elf_getdata(scn, NULL)),
-		 *raw = ALLOC_CHECKED(elf_rawdata(scn, NULL));
-
-	if (!data || !raw)
-		return NULL;
-	data->d_buf = raw->d_buf = (void *)(uintptr_t)view->bytes; /* libelf reads only */
-	data->d_size = raw->d_size = view->size < least ? 0 : view->size;
-	return data;
-}
-
-/* Open the sections with libdw; returns false if there is nothing to read. */
-static bool open_dwarf(struct split_unit *unit)
-{
-	const struct byte_view *sections = unit->sections;
-
-	make_image();
-	elf_version(EV_CURRENT);
-	unit->elf = ALLOC_CHECKED(elf_memory((char *)&image, sizeof(image)));
-	for (size_t i = 0; unit->elf && i < SPLIT_SECTIONS; i++) {
-		bool has_header = i == SPLIT_STR_OFFSETS || i == SPLIT_RNGLISTS;
-		Elf_Data *data = set_contents(elf_getscn(unit->elf, i + 1), &sections[i],
-					      has_header ? HEADER_MAX : 0);
-
-		if (!data)
-			return false;
-		if (i == SPLIT_INFO)
-			unit->guard->info = data;
-		if (i == SPLIT_ABBREV)
-			unit->guard->abbrev = data;
-	}
-	if (unit->elf && sections[SPLIT_INFO].size && sections[SPLIT_ABBREV].size)
-		unit->dwarf = ALLOC_CHECKED(dwarf_begin_elf(unit->elf, DWARF_C_READ, NULL));
-	return unit->dwarf != NULL;
-}
 
 /* A .dwo may hold several units, of types for example. */
 static bool find_die(struct split_unit *unit, uint64_t id)
@@ -230,11 +99,11 @@ static bool find_die(struct split_unit *unit, uint64_t id)
 	uint8_t type;
 	size_t header;
 
-	while (dwarf_next_unit(unit->dwarf, offset, &next, &header, NULL, &abbrevs, NULL, NULL,
-			       NULL, NULL) == 0) {
+	while (dwarf_next_unit(unit->image.dwarf, offset, &next, &header, NULL, &abbrevs, NULL,
+			       NULL, NULL, NULL) == 0) {
 		if (!dwarf_guard_allows_unit(unit->guard, abbrevs))
 			return false;
-		if (dwarf_offdie(unit->dwarf, offset + header, &unit->die) &&
+		if (dwarf_offdie(unit->image.dwarf, offset + header, &unit->die) &&
 		    dwarf_cu_info(unit->die.cu, NULL, &type, NULL, NULL, &found, NULL, NULL) == 0 &&
 		    type == DW_UT_split_compile && found == id) {
 			unit->size = next - offset;
@@ -245,14 +114,25 @@ static bool find_die(struct split_unit *unit, uint64_t id)
 	return false;
 }
 
+/* libdw reads this many bytes of a header before it checks the section's end. */
+#define HEADER_MAX 20
+
 static bool open_sections(struct split_unit *unit, const struct skeleton *skeleton,
-			  struct byte_view sections[SPLIT_SECTIONS])
+			  struct byte_view sections[DEBUG_SECTIONS])
 {
-	sections[SPLIT_ADDR] = skeleton->addresses;
-	sections[SPLIT_RANGES] = skeleton->ranges;
+	static const enum debug_section with_header[] = { DEBUG_STR_OFFSETS, DEBUG_RNGLISTS };
+
+	sections[DEBUG_ADDR] = skeleton->addresses;
+	sections[DEBUG_RANGES] = skeleton->ranges;
 	unit->base = skeleton->base;
+	for (int i = 0; i < 2; i++)
+		if (sections[with_header[i]].size < HEADER_MAX)
+			sections[with_header[i]] = (struct byte_view){ 0 };
 	memcpy(unit->sections, sections, sizeof(unit->sections));
-	return open_dwarf(unit) && find_die(unit, skeleton->id);
+	if (!dwarf_image_open(&unit->image, unit->sections))
+		return false;
+	dwarf_guard_find_sections(unit->guard, unit->image.elf);
+	return find_die(unit, skeleton->id);
 }
 
 /* Returns false if a part is beyond the end of its section. */
@@ -273,13 +153,13 @@ static bool cut(struct byte_view *section, struct dwp_range part)
 static int open_packed(struct split_unit *unit, struct split_files *files,
 		       const struct skeleton *skeleton)
 {
-	static const enum split_section cut_by[DWP_PARTS] = {
-		[DWP_INFO] = SPLIT_INFO,
-		[DWP_ABBREV] = SPLIT_ABBREV,
-		[DWP_STR_OFFSETS] = SPLIT_STR_OFFSETS,
-		[DWP_RNGLISTS] = SPLIT_RNGLISTS,
+	static const enum debug_section cut_by[DWP_PARTS] = {
+		[DWP_INFO] = DEBUG_INFO,
+		[DWP_ABBREV] = DEBUG_ABBREV,
+		[DWP_STR_OFFSETS] = DEBUG_STR_OFFSETS,
+		[DWP_RNGLISTS] = DEBUG_RNGLISTS,
 	};
-	struct byte_view sections[SPLIT_SECTIONS];
+	struct byte_view sections[DEBUG_SECTIONS];
 	struct dwp_range parts[DWP_PARTS];
 	int found;
 
@@ -287,17 +167,18 @@ static int open_packed(struct split_unit *unit, struct split_files *files,
 		open_package(files);
 	if (!files->package.elf)
 		return 0;
-	found = dwp_index_find(files->index.bytes, files->index.size, skeleton->id, parts);
+	found = dwp_index_find(files->sections.views[DEBUG_CU_INDEX].bytes,
+			       files->sections.views[DEBUG_CU_INDEX].size, skeleton->id, parts);
 	if (found <= 0)
 		return found;
-	memcpy(sections, files->sections, sizeof(sections));
+	memcpy(sections, files->sections.views, sizeof(sections));
 	for (int i = 0; i < DWP_PARTS; i++)
 		if (!cut(&sections[cut_by[i]], parts[i]))
 			return -1;
 	/* Units of the package do not overlap. */
-	if (sections[SPLIT_INFO].size > files->bytes_left)
+	if (sections[DEBUG_INFO].size > files->bytes_left)
 		return -1;
-	files->bytes_left -= sections[SPLIT_INFO].size;
+	files->bytes_left -= sections[DEBUG_INFO].size;
 	unit->guard = &files->guard;
 	return open_sections(unit, skeleton, sections) ? 1 : -1;
 }
@@ -306,7 +187,6 @@ static int open_packed(struct split_unit *unit, struct split_files *files,
 static struct split_file *borrow_file(struct skeleton *skeleton)
 {
 	const struct file_identity *identity = &skeleton->file.identity;
-	struct byte_view index;
 	struct split_file *dwo;
 
 	HASH_FIND(hh, skeleton->files->dwos, identity, sizeof(*identity), dwo);
@@ -321,8 +201,8 @@ static struct split_file *borrow_file(struct skeleton *skeleton)
 	if (dwarf_guard_is_bomb(&dwo->file))
 		return dwo;
 	dwarf_guard_init(&dwo->guard, &dwo->file, skeleton->files->pool);
-	list_sections(&dwo->file, dwo->sections, &index);
-	dwo->bytes_left = dwo->sections[SPLIT_INFO].size;
+	debug_sections_read(&dwo->sections, &dwo->file, true);
+	dwo->bytes_left = dwo->sections.views[DEBUG_INFO].size;
 	return dwo;
 }
 
@@ -331,9 +211,9 @@ static bool open_file(void *context)
 	struct skeleton *skeleton = context;
 	struct split_unit *unit = skeleton->unit;
 	struct split_file *dwo = borrow_file(skeleton);
-	struct byte_view sections[SPLIT_SECTIONS];
+	struct byte_view sections[DEBUG_SECTIONS];
 
-	memcpy(sections, dwo->sections, sizeof(sections));
+	memcpy(sections, dwo->sections.views, sizeof(sections));
 	unit->guard = &dwo->guard;
 	if (open_sections(unit, skeleton, sections) && unit->size <= dwo->bytes_left) {
 		dwo->bytes_left -= unit->size;
@@ -369,10 +249,7 @@ int split_unit_open(struct split_unit *unit, struct split_files *files, Dwarf_Di
 
 void split_unit_close(struct split_unit *unit)
 {
-	if (unit->dwarf)
-		dwarf_end(unit->dwarf);
-	if (unit->elf)
-		elf_end(unit->elf);
+	dwarf_image_close(&unit->image);
 	*unit = (struct split_unit){ 0 };
 }
 
@@ -439,9 +316,9 @@ ptrdiff_t split_unit_ranges(const struct split_unit *unit, Dwarf_Die *die, ptrdi
 			return -1;
 	}
 	if (version < 5)
-		return next_pair(&unit->sections[SPLIT_RANGES], (ptrdiff_t)offset, base, range);
+		return next_pair(&unit->sections[DEBUG_RANGES], (ptrdiff_t)offset, base, range);
 	if (!next && dwarf_whatform(&attribute) == DW_FORM_rnglistx)
-		offset = list_offset(&unit->sections[SPLIT_RNGLISTS], offset);
+		offset = list_offset(&unit->sections[DEBUG_RNGLISTS], offset);
 	/* After an offset, libdw counts from the base that it gets. */
 	return offset > 1 && offset < PTRDIFF_MAX
 		       ? dwarf_ranges(die, (ptrdiff_t)offset, base, &range[0], &range[1])

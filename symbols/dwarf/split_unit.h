@@ -5,8 +5,8 @@
  * GNU's form of the same, gcc.gnu.org/wiki/DebugFission).
  *
  * libdw 0.188 reads no packages, and opens .dwo files at any path, of any kind and below no symfs.
- * So the files are found and opened here, and libdw gets a unit's sections as an ELF file of their
- * own in which nothing is copied, together with the addresses of the program that belong to the
+ * So the files are found and opened here, and libdw gets a unit's sections as an image
+ * (dwarf_image.h), together with the addresses of the program that belong to the
  * unit.  Only the lists of ranges are begun here: they count from the base address in the program's
  * own part of the unit.
  */
@@ -16,6 +16,7 @@
 #include "base/cursor.h"
 #include "base/tables/hash.h"
 #include "symbols/dwarf/dwarf_guard.h"
+#include "symbols/dwarf/dwarf_image.h"
 #include "symbols/files/debug_file.h"
 
 /*
@@ -47,28 +48,14 @@ struct dwp_range {
 int dwp_index_find(const uint8_t *index, size_t size, uint64_t id,
 		   struct dwp_range parts[DWP_PARTS]);
 
-/* The sections of a unit that are read. */
-enum split_section {
-	SPLIT_INFO,
-	SPLIT_ABBREV,
-	SPLIT_STR,
-	SPLIT_STR_OFFSETS,
-	SPLIT_RNGLISTS,
-	SPLIT_ADDR,   /* of the program: the unit's part of the section */
-	SPLIT_RANGES, /* of the program; DWARF 4 */
-	SPLIT_SECTIONS,
-	SPLIT_OF_PROGRAM = SPLIT_ADDR,
-};
-
 /* The files of the split units of one program, and its package. */
 struct split_files {
 	struct debug_request request;
 	size_t *pool;           /* borrowed; the run's */
 	const char *debug_path; /* of the file with the units' own parts; NULL: the program */
 	bool package_looked_up;
-	struct elf_file package;                   /* may be closed */
-	struct byte_view sections[SPLIT_SECTIONS]; /* of the package; borrowed */
-	struct byte_view index;
+	struct elf_file package;        /* may be closed */
+	struct debug_sections sections; /* of the package */
 	struct dwarf_guard guard;
 	size_t bytes_left; /* of units of the package that may be opened */
 	/*
@@ -77,7 +64,7 @@ struct split_files {
 	 */
 	struct split_file {
 		struct elf_file file;
-		struct byte_view sections[SPLIT_SECTIONS]; /* borrowed from it */
+		struct debug_sections sections;
 		struct dwarf_guard guard;
 		size_t bytes_left; /* of its units that may be opened: they do not overlap */
 		UT_hash_handle hh; /* by file.identity */
@@ -86,10 +73,9 @@ struct split_files {
 
 /* Zeroed memory is a closed unit. */
 struct split_unit {
-	Elf *elf;                                  /* owned, as is the next */
-	Dwarf *dwarf;                              /* NULL: closed */
+	struct dwarf_image image;                  /* its dwarf NULL: closed */
 	Dwarf_Die die;                             /* the unit's first entry */
-	struct byte_view sections[SPLIT_SECTIONS]; /* borrowed */
+	struct byte_view sections[DEBUG_SECTIONS]; /* borrowed */
 	Dwarf_Addr base;                           /* ranges count from here */
 	size_t size;                               /* bytes of the unit's entries */
 	struct dwarf_guard *guard; /* limits reading of its file, or of the package */

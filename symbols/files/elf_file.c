@@ -111,12 +111,7 @@ static int map_file(struct elf_file *file, int fd, struct error *err)
 		return error_set_system(err, ENOENT, "not a regular file");
 	if (status.st_size == 0)
 		return error_set(err, ERROR_FORMAT, "empty file");
-	/*
-	 * Writable, privately: libdw makes libelf unpack compressed sections, and
-	 * libelf then corrects their headers in the image.  The file stays as it is.
-	 */
-	bytes = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE,
-		     MAP_PRIVATE | MAP_NORESERVE, fd, 0);
+	bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (bytes == MAP_FAILED)
 		return error_set_system(err, errno, "cannot map");
 	file->identity = (struct file_identity){ status.st_dev, status.st_ino };

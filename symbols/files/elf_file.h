@@ -3,9 +3,8 @@
  * One ELF file in memory: its bytes, its executable ranges, its build id, and
  * iteration over its sections and symbols.
  *
- * The bytes are mapped once and only viewed (but for libelf, which corrects the section headers of
- * debug information that it unpacks).  Nothing in the file is trusted: parts of it that lie beyond
- * its end are treated as absent.  Zeroed memory is a closed file.
+ * The bytes are mapped once and only viewed.  Nothing in the file is trusted: parts of it that lie
+ * beyond its end are treated as absent.  Zeroed memory is a closed file.
  */
 #ifndef SYMBOLS_FILES_ELF_FILE_H
 #define SYMBOLS_FILES_ELF_FILE_H

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Unpacks xz, zstd and gzip into memory that grows up to a limit. */
+/* Unpacks xz, zstd and gzip into memory that grows up to a limit, and sections of a known size. */
 #include "symbols/files/unpack.h"
 
+#include <elf.h>
+#include <libdeflate.h>
 #include <lzma.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -131,4 +133,32 @@ uint8_t *unpack_bytes(const uint8_t *packed, size_t packed_size, size_t limit, s
 	alloc_check();
 	free(out.bytes);
 	return NULL;
+}
+
+/* Of Linux's elf.h of 2022. */
+#ifndef ELFCOMPRESS_ZSTD
+#define ELFCOMPRESS_ZSTD 2
+#endif
+
+static bool unpack_zlib(struct byte_view packed, uint8_t *bytes, size_t size)
+{
+	struct libdeflate_decompressor *decompressor =
+		ALLOC_CHECKED(libdeflate_alloc_decompressor());
+	bool done = libdeflate_zlib_decompress(decompressor, packed.bytes, packed.size, bytes, size,
+					       NULL) == LIBDEFLATE_SUCCESS;
+
+	libdeflate_free_decompressor(decompressor);
+	return done;
+}
+
+bool unpack_whole(uint32_t type, struct byte_view packed, uint8_t *bytes, size_t size)
+{
+	switch (type) {
+	case ELFCOMPRESS_ZLIB:
+		return unpack_zlib(packed, bytes, size);
+	case ELFCOMPRESS_ZSTD:
+		return ZSTD_decompress(bytes, size, packed.bytes, packed.size) == size;
+	default:
+		return false;
+	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Unpacks compressed ELF files: kernel modules (CONFIG_MODULE_COMPRESS_*), and the tables of
- * symbols in .gnu_debugdata.
+ * Unpacks compressed ELF files: kernel modules (CONFIG_MODULE_COMPRESS_*), the tables of
+ * symbols in .gnu_debugdata, and sections of debug information.
  *
  * The first bytes show whether it is xz, zstd or gzip (RFC 8878, RFC 1952, "The .xz File
  * Format").  Sizes in the packed bytes are not trusted: memory grows with the unpacked
@@ -10,7 +10,7 @@
 #ifndef SYMBOLS_FILES_UNPACK_H
 #define SYMBOLS_FILES_UNPACK_H
 
-#include "base/common.h"
+#include "base/cursor.h"
 
 /* Returns whether the bytes begin like one of the three formats. */
 bool unpack_is_packed(const uint8_t *bytes, size_t size);
@@ -20,5 +20,11 @@ bool unpack_is_packed(const uint8_t *bytes, size_t size);
  * they are packed in no known way, damaged, cut, or more than `limit`.
  */
 uint8_t *unpack_bytes(const uint8_t *packed, size_t packed_size, size_t limit, size_t *size);
+
+/*
+ * Fill `bytes` with the contents of a section of an ELF file, compressed as `type` says
+ * (ELFCOMPRESS_...).  Returns whether they have exactly this size, and are not damaged.
+ */
+bool unpack_whole(uint32_t type, struct byte_view packed, uint8_t *bytes, size_t size);
 
 #endif

@@ -179,7 +179,7 @@ tap_check "without INPUT and perf.data is wrong usage" no_input
 
 versions() {
 	"$program" --version >"$work/versions" && head -1 "$work/versions" | grep -q '^ptrace2ftf [0-9]' || return 1
-	for library in libipt elfutils jansson zlib zstd liblzma; do
+	for library in libipt elfutils jansson zlib libdeflate zstd liblzma; do
 		grep -q "^$library [0-9]*\.[0-9.]*$" "$work/versions" || { echo "$library"; return 1; }
 	done
 }

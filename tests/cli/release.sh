@@ -25,7 +25,7 @@ sums() {
 tap_check "SHA256SUMS has every file" sums
 # libiberty, of which no archive of its own is linked, among them.
 lists() {
-	for library in elfutils glibc intel-processor-trace libiberty libzstd zlib; do
+	for library in elfutils glibc intel-processor-trace libdeflate libiberty libzstd zlib; do
 		jq -e --arg name $library '.relationships[] | select(.relationshipType == "STATIC_LINK" and
 			(.relatedSpdxElement | startswith("SPDXRef-" + $name)))' "$release"/*.spdx.json >/dev/null &&
 			grep -q "^==== $library " "$release"/*-third-party-notices.txt || { echo "no $library"; return 1; }

@@ -7,7 +7,7 @@ set -e
 host=x86_64-linux-musl
 to=/usr/$host # what musl-gcc looks into
 export CC=musl-gcc CFLAGS='-O2 -fPIC' PKG_CONFIG_LIBDIR=/usr/lib/$host/pkgconfig:/usr/share/pkgconfig
-sources="zlib libzstd xz-utils jansson xxhash elfutils intel-processor-trace libiberty check"
+sources="zlib libdeflate libzstd xz-utils jansson xxhash elfutils intel-processor-trace libiberty check"
 
 make_prefix() { # with the headers of Linux, and of uthash, which are those of any C library
 	mkdir -p $to musl/archives
@@ -57,6 +57,9 @@ build_elfutils() { # its libraries; obstack is for its programs
 make_prefix
 get_sources "$1" "$2"
 (cd musl/zlib-* && ./configure --prefix=$to && make -s -j"$(nproc)" install)
+cmake -S musl/libdeflate-* -B musl/libdeflate -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=$to -DCMAKE_INSTALL_LIBDIR=lib \
+	-DLIBDEFLATE_BUILD_GZIP=OFF
+make -s -C musl/libdeflate install
 make -s -j"$(nproc)" -C musl/zstd-*/lib install PREFIX=$to
 make -s -j"$(nproc)" -C musl/xxHash-* install PREFIX=$to
 build musl/xz-* --disable-xz --disable-xzdec --disable-lzmadec --disable-lzmainfo --disable-scripts --disable-doc

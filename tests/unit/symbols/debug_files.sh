@@ -84,6 +84,12 @@ damaged_debugdata_is_a_warning() {
 	! named_as "$work/names-only" "$work/mini/prog" >/dev/null && grep -q debugdata "$work/warnings"
 }
 
+compressed_by() { # ALGORITHM
+	objcopy --compress-debug-sections="$1" "$sample" "$work/compressed" &&
+		readelf -SW "$work/compressed" | grep -q 'zdebug_info\|debug_info.* C ' &&
+		named_as "$work/expected" "$work/compressed"
+}
+
 # Each version of DWARF, and with the larger part of it in another file.
 lines_of() { # COMPILER OPTIONS
 	cat >"$work/two.c" <<-'END'
@@ -242,6 +248,13 @@ if reaches_itself && ldconfig -p | grep -q libdebuginfod; then
 else
 	tap_skip "from a debuginfod server" "no client or server, or no loopback interface"
 fi
+for algorithm in zlib-gnu zlib-gabi zstd; do
+	if objcopy --help | grep -q "$algorithm"; then
+		tap_check "sections compressed by $algorithm" compressed_by $algorithm
+	else
+		tap_skip "sections compressed by $algorithm" "objcopy does not know it"
+	fi
+done
 for version in 2 3 4 5; do
 	tap_check "lines of DWARF $version" lines_of -g -gdwarf-$version
 done

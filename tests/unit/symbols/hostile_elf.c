@@ -311,7 +311,7 @@ START_TEST(a_line_table_takes_memory_by_its_rows_and_names)
 	load_sample("sample");
 	ck_assert_int_eq(elf_file_open_bytes(&file, whole, whole_size, NULL), 0);
 	ck_assert_int_eq(line_table_open(&table, &file, NULL, NULL), 0);
-	while (dwarf_get_units(table.dwarf, unit, &unit, NULL, NULL, &die, NULL) == 0) {
+	while (dwarf_get_units(table.own.image.dwarf, unit, &unit, NULL, NULL, &die, NULL) == 0) {
 		size_t before = table.guard.own_left, count, memory = 0, longest = 0;
 		const char *const *folders;
 		Dwarf_Attribute attribute;

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The sections of debug information that are read here, presented to libdw as an ELF file of their
+ * own.
+ *
+ * From the file itself libdw would unpack all compressed sections, also those that nobody reads
+ * (a sixth to a quarter are lists of variables' places), and by zlib, which takes twice as long as
+ * libdeflate.
+ */
+#ifndef SYMBOLS_DWARF_DWARF_IMAGE_H
+#define SYMBOLS_DWARF_DWARF_IMAGE_H
+
+#include <elfutils/libdw.h>
+
+#include "base/cursor.h"
+#include "symbols/files/elf_file.h"
+
+enum debug_section {
+	DEBUG_INFO,
+	DEBUG_ABBREV,
+	DEBUG_STR,
+	DEBUG_STR_OFFSETS,
+	DEBUG_RNGLISTS,
+	DEBUG_CU_INDEX, /* of a package; the image lacks it */
+	DEBUG_OF_SPLIT, /* files of split units have those before; the program has: */
+	DEBUG_ADDR = DEBUG_OF_SPLIT,
+	DEBUG_RANGES, /* until DWARF 4 */
+	DEBUG_LINE,
+	DEBUG_LINE_STR,
+	DEBUG_TYPES, /* DWARF 4 */
+	DEBUG_ALTLINK,
+	DEBUG_SECTIONS,
+};
+
+/*
+ * Returns the size to which a section of debug information is unpacked; 0: it is not packed;
+ * UINT64_MAX: it is damaged.
+ */
+uint64_t debug_section_unpacked_size(const struct elf_file *file,
+				     const struct elf_section *section);
+
+/* Zeroed memory is of a file without sections. */
+struct debug_sections {
+	struct byte_view
+		views[DEBUG_SECTIONS];     /* unpacked; of the file, borrowed, or of the next */
+	uint8_t *unpacked[DEBUG_SECTIONS]; /* owned; NULL: the file has it unpacked */
+};
+
+/*
+ * Find the sections of a file, and unpack those that are compressed; the file must not be a bomb
+ * (dwarf_guard_is_bomb()).  Damaged ones are absent.  `split`: of a file of split units.
+ */
+void debug_sections_read(struct debug_sections *sections, const struct elf_file *file, bool split);
+
+void debug_sections_release(struct debug_sections *sections);
+
+/* Zeroed memory is a closed image. */
+struct dwarf_image {
+	Elf *elf; /* owned, as is the next */
+	Dwarf *dwarf;
+};
+
+/*
+ * Open an image of the sections, which must outlive it; nothing is copied.  Returns false if there
+ * is nothing to read, or libdw refuses it.
+ */
+bool dwarf_image_open(struct dwarf_image *image, const struct byte_view sections[DEBUG_SECTIONS]);
+
+/* Returns a section of an image, borrowed; NULL: absent. */
+Elf_Data *dwarf_image_data(Elf *elf, enum debug_section section);
+
+void dwarf_image_close(struct dwarf_image *image);
+
+#endif
