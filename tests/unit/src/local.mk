@@ -202,6 +202,12 @@ tests_unit_src_slice_queue_test_SOURCES = tests/unit/src/slice_queue.c tests/uni
 tests_unit_src_slice_queue_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_slice_queue_test_LDADD = $(UNIT_LIBS)
 
+check_PROGRAMS += tests/unit/src/decode_threads.test
+TESTS += tests/unit/src/decode_threads.test
+tests_unit_src_decode_threads_test_SOURCES = tests/unit/src/decode_threads.c
+tests_unit_src_decode_threads_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_decode_threads_test_LDADD = $(UNIT_LIBS)
+
 check_PROGRAMS += tests/unit/src/sched_points.test
 TESTS += tests/unit/src/sched_points.test
 tests_unit_src_sched_points_test_SOURCES = tests/unit/src/sched_points.c
