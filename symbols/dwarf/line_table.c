@@ -302,10 +302,12 @@ void line_table_place(struct line_table *table, Dwarf_Die *unit, uint32_t file,
 	    !dwarf_guard_allows_lines(&table->guard, program, unit))
 		return;
 	errno = 0;
-	if (dwarf_getsrcfiles(unit, &files, &count) != 0 || file >= count) {
+	if (dwarf_getsrcfiles(unit, &files, &count) != 0) {
 		alloc_check();
 		return;
 	}
+	if (file >= count)
+		return;
 	row->file = dwarf_filesrc(files, file, NULL, NULL);
 	row->directory = directory_of(unit, row->file);
 }
