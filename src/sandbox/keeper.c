@@ -7,7 +7,6 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/io/file_makers.h"
@@ -407,8 +406,8 @@ static const struct file_makers makers = {
 const char *keeper_start(const struct options *options)
 {
 	static const char failed[] = "no process can be started for the files";
-	int ends[2], gone[2], pid = (int)getpid(), status;
-	pid_t child, keeper;
+	int ends[2], gone[2], pid = (int)getpid();
+	pid_t child;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return failed;
@@ -417,17 +416,13 @@ const char *keeper_start(const struct options *options)
 		close(ends[1]);
 		return failed;
 	}
-	/* A child of a child: its end is no signal for this process, and leaves no zombie. */
+	/* Nobody waits for it: it ends just before this process, which collects no status. */
 	child = fork();
-	if (child == 0) {
-		keeper = fork();
-		if (keeper == 0)
-			begin_keeping(options, pid, ends[1], gone[1]);
-		_exit(keeper < 0);
-	}
+	if (child == 0)
+		begin_keeping(options, pid, ends[1], gone[1]);
 	close(ends[1]);
 	close(gone[1]);
-	if (child < 0 || waitpid(child, &status, 0) != child || status) {
+	if (child < 0) {
 		close(ends[0]);
 		close(gone[0]);
 		return failed;
