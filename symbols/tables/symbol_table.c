@@ -240,11 +240,34 @@ bool symbol_table_is_complete(const struct elf_file *file)
 	return false;
 }
 
-static int compare_entries(const void *a, const void *b)
+/* Sort by the begins, a byte of them at a time; ties stay in their order. */
+static void sort_by_begin(struct symbol_entry *entries, size_t count)
 {
-	const struct symbol_entry *x = a, *y = b;
+	struct symbol_entry *from = entries, *sorted = alloc_zeroed(count, sizeof(*entries));
+	struct symbol_entry *to = sorted;
+	uint64_t different = 0;
 
-	return COMPARE(x->begin, y->begin) ?: COMPARE(x->order, y->order);
+	for (size_t i = 0; i < count; i++)
+		different |= from[i].begin ^ from[0].begin;
+	for (unsigned shift = 0; shift < 64; shift += 8) {
+		size_t next[256] = { 0 }, begin = 0;
+
+		if (!(different >> shift & 0xff))
+			continue;
+		for (size_t i = 0; i < count; i++)
+			next[from[i].begin >> shift & 0xff]++;
+		for (size_t byte = 0; byte < 256; byte++) {
+			begin += next[byte];
+			next[byte] = begin - next[byte];
+		}
+		for (size_t i = 0; i < count; i++)
+			to[next[from[i].begin >> shift & 0xff]++] = from[i];
+		to = from;
+		from = from == entries ? sorted : entries;
+	}
+	if (from != entries)
+		memcpy(entries, from, count * sizeof(*entries));
+	free(sorted);
 }
 
 static bool is_empty(const struct symbol_entry *entry)
@@ -290,8 +313,7 @@ static void sort_entries(struct symbol_table *table)
 {
 	size_t kept = 0;
 
-	if (table->count)
-		qsort(table->entries, table->count, sizeof(*table->entries), compare_entries);
+	sort_by_begin(table->entries, table->count);
 	for (size_t i = 0; i < table->count; i++) {
 		struct symbol_entry *entry = &table->entries[i];
 		struct symbol_entry *last = kept ? &table->entries[kept - 1] : NULL;
