@@ -26,9 +26,7 @@ struct track {
 	/* Owned: counters at the begins of the current output's open slices, with --args=full. */
 	struct slice_cost *costs;
 	size_t cost_count, cost_room;
-	struct slice_event
-		pending; /* begin that the current output has not written yet; no symbol: none */
-	bool announced;  /* the output has written the track's names */
+	bool announced;         /* the output has written the track's names */
 	uint32_t writer_thread; /* of an announced track, if the output is FTF: the writer's id */
 };
 

@@ -29,10 +29,12 @@ static struct format_output *open_ftf(const struct format_request *request, stru
 static int finish_ftf(struct format_output *output, struct error *err)
 {
 	struct ftf_sink *ftf = &((struct ftf_output *)output)->ftf;
+	int status;
 
 	ftf->others = output->other_slices;
-	output->records = ftf_events(ftf->writer);
-	return ftf_sink_close(ftf, err);
+	status = ftf_sink_close(ftf, err);
+	output->records = ftf->records;
+	return status;
 }
 
 static void release_ftf(struct format_output *output)

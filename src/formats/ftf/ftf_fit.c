@@ -26,7 +26,9 @@ struct fit_run {
 	size_t next;            /* choose again at this `count` */
 	bool finishes;          /* remaining records go to the output */
 	struct fit_bytes left;
-	uint32_t provider; /* of the last record that is left */
+	uint32_t provider;          /* of the last record that is left */
+	struct scan_thread *thread; /* borrowed: of the last event; only it has whole slices open */
+	size_t whole;               /* of them */
 };
 
 /* ---- Ranks --------------------------------------------------------------- */
@@ -68,6 +70,12 @@ static inline void add_bytes(struct fit_bytes *to, const void *bytes, size_t siz
 		big_array_rest(&to->array, step * STEP, to->size, 1);
 }
 
+/* Returns where remaining records go; when it finishes, until no whole slice is open. */
+static struct fit_bytes *bytes_of(struct ftf_fit *fit)
+{
+	return fit->run->finishes ? &fit->early : &fit->run->left;
+}
+
 /* Pass on a record, of at most SCAN_RECORD_MAX; in another provider than the one before, with the
  * section of its own. */
 static void pass_bytes(struct ftf_fit *fit, const void *bytes, size_t size)
@@ -80,11 +88,7 @@ static void pass_bytes(struct ftf_fit *fit, const void *bytes, size_t size)
 		run->provider = provider;
 		pass_bytes(fit, &section, sizeof(section));
 	}
-	if (run->finishes) {
-		output_write(fit->output, bytes, size);
-		return;
-	}
-	add_bytes(&run->left, bytes, size);
+	add_bytes(bytes_of(fit), bytes, size);
 }
 
 static void pass_record(struct ftf_fit *fit)
@@ -176,21 +180,74 @@ static void take_end(struct ftf_fit *fit, struct scan_thread *thread)
 		pass_record(fit);
 }
 
-/* A slice of one record counts no others. */
+/* A slice of one record, which may contain the thread's next ones. */
 static void take_complete(struct ftf_fit *fit, struct scan_thread *thread)
 {
 	struct fit_run *run = fit->run;
-	struct fit_ranks *ranks = ranks_of(run, thread);
+	const struct fit_ranks *ranks = ranks_of(run, thread);
 	uint64_t duration = lasted(run->scan.time, run->scan.end);
+	struct fit_frame *frame;
+	bool stays;
 
 	if (!run->finishes)
-		set_rank(run, run->count, fit_ranks_add(ranks, duration, thread->depth));
-	if (rank_at(run, run->count++) >= ranks->least) {
+		set_rank(run, run->count,
+			 fit_ranks_add(ranks_of(run, thread), duration, thread->depth));
+	stays = rank_at(run, run->count) >= ranks->least;
+	run->count += stays || run->finishes;
+	if (stays)
 		pass_record(fit);
+	frame = ARRAY_ADD(thread->frames, thread->depth, thread->room);
+	*frame = (struct fit_frame){ .begin = run->scan.time,
+				     .until = run->scan.end,
+				     .end = bytes_of(fit)->size,
+				     .provider = run->scan.provider,
+				     .stays = stays,
+				     .whole = true };
+	ftf_scan_folded(&run->scan, frame->folded);
+	frame->at = frame->end - run->scan.record_size;
+	run->whole++;
+}
+
+/* All slices in the innermost one have come: its record gets the number of folded ones. */
+static void end_complete(struct ftf_fit *fit, struct scan_thread *thread)
+{
+	const struct fit_frame *frame = &thread->frames[--thread->depth];
+	struct fit_bytes *to = bytes_of(fit);
+	uint8_t copy[SCAN_RECORD_MAX], *record = (uint8_t *)to->array.items + frame->at;
+	size_t size, after = to->size - frame->end;
+	struct ftf_scan scan;
+
+	fit->run->whole--;
+	if (!frame->stays)
+		fold_slice(fit, thread, lasted(frame->begin, frame->until), frame->folded[0]);
+	if (!frame->stays || !frame->folded[0] || !fit->args)
 		return;
+	scan = ftf_scan_at(&fit->run->scan, record, frame->provider);
+	size = ftf_scan_with_folded(&scan, frame->folded, copy);
+	if (!size)
+		return;
+	add_bytes(to, copy, size - scan.record_size);
+	record = (uint8_t *)to->array.items + frame->at;
+	memmove(record + size, record + scan.record_size, after);
+	memcpy(record, copy, size);
+}
+
+/* The next event is of this thread and time; NULL: no event comes. */
+static void end_completes(struct ftf_fit *fit, struct scan_thread *thread, uint64_t time)
+{
+	struct fit_run *run = fit->run;
+	struct scan_thread *last = run->thread;
+
+	if (last != thread)
+		time = UINT64_MAX;
+	while (last && last->depth && last->frames[last->depth - 1].whole &&
+	       last->frames[last->depth - 1].until <= time)
+		end_complete(fit, last);
+	run->thread = thread;
+	if (run->finishes && !run->whole && (fit->early.size > STEP / 2 || !thread)) {
+		output_write(fit->output, fit->early.array.items, fit->early.size);
+		fit->early.size = 0;
 	}
-	run->count -= !run->finishes;
-	fold_slice(fit, thread, duration, 0);
 }
 
 /* An arrow binds to the innermost slice, and goes with it. */
@@ -210,6 +267,8 @@ static void take_records(struct ftf_fit *fit)
 	while (ftf_scan_next(&run->scan)) {
 		enum scan_kind kind = run->scan.kind;
 
+		if (kind >= SCAN_FLOW)
+			end_completes(fit, run->scan.thread, run->scan.time);
 		if (kind == SCAN_BEGIN)
 			take_begin(fit, run->scan.thread);
 		else if (kind == SCAN_END)
@@ -337,6 +396,7 @@ static void finish_run(struct ftf_fit *fit)
 	struct fit_run *run = fit->run;
 	uint64_t open = 0;
 
+	end_completes(fit, NULL, 0);
 	for (struct scan_thread *thread = run->scan.threads; thread; thread = thread->hh.next) {
 		open += thread->depth;
 		thread->depth = 0;
@@ -346,6 +406,7 @@ static void finish_run(struct ftf_fit *fit)
 	run->finishes = true;
 	run->count = run->provider = 0;
 	take_trace(fit, run->left.array.items, run->left.size, run->left.array.mapped);
+	end_completes(fit, NULL, 0);
 }
 
 static void write_bytes(struct output *output, const struct fit_bytes *bytes)

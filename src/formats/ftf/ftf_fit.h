@@ -11,9 +11,9 @@
  * files, which cannot be read again, get nothing before.
  *
  * The innermost slice that stays around a dropped one counts it: `folded` and `folded_time` of
- * its end, as of --min-duration.  Slices without one around them stay, unless there are too many
- * of these alone.  All other records stay as they are, in their order, and so do slices without
- * an end.
+ * its end or its one record, as of --min-duration.  Slices without one around them stay, unless
+ * there are too many of these alone.  All other records stay as they are, in their order, and so do
+ * slices without an end.
  */
 #ifndef SRC_FORMATS_FTF_FTF_FIT_H
 #define SRC_FORMATS_FTF_FTF_FIT_H
@@ -39,7 +39,8 @@ struct ftf_fit {
 	struct fit_bytes {
 		struct big_array array; /* owned */
 		size_t size;
-	} early;             /* the trace up to `next`, if the output cannot be read again */
+	} early; /* the trace up to `next`, if the output cannot be read again; then records that
+		    are to be written */
 	struct fit_run *run; /* owned; NULL: all fits up to now */
 };
 

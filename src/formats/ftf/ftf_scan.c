@@ -125,6 +125,17 @@ static void take_event(struct ftf_scan *scan)
 	scan->thread = reference ? current_provider(scan)->threads[reference] : thread_at(scan, 2);
 }
 
+struct ftf_scan ftf_scan_at(const struct ftf_scan *scan, const uint8_t *record, uint32_t provider)
+{
+	struct ftf_scan made = *scan;
+
+	made.provider = provider;
+	made.record = record;
+	made.header = word_at(record, 0);
+	made.record_size = bits(made.header, 4, 15) * WORD;
+	return made;
+}
+
 static void take_metadata(struct ftf_scan *scan)
 {
 	uint64_t type = bits(scan->header, 16, 19);
@@ -238,7 +249,7 @@ size_t ftf_scan_with_folded(const struct ftf_scan *scan, const uint64_t numbers[
 			    uint8_t *copy)
 {
 	/* Two heads, the names, and two values. */
-	const size_t most = 2 + 1 + 2 + 2;
+	const size_t most = 2 + 1 + 2 + 2, last = scan->record_size / WORD - 1;
 	uint64_t count = 0, header = scan->header;
 	size_t at = args_at(header), end = at;
 
@@ -259,6 +270,8 @@ size_t ftf_scan_with_folded(const struct ftf_scan *scan, const uint64_t numbers[
 		return 0;
 	for (int key = 0; key < KEYS; key++)
 		end = put_number(copy, end, key, numbers[key]);
+	if (event_kinds[bits(header, 16, 19)] == SCAN_COMPLETE)
+		memcpy(copy + end++ * WORD, scan->record + last * WORD, WORD);
 	header = (header & ~(UINT64_C(0xfff) << 4 | UINT64_C(0xf) << 20)) | (uint64_t)end << 4 |
 		 (count + KEYS) << 20;
 	memcpy(copy, &header, WORD);

@@ -28,13 +28,14 @@ struct scan_thread {
 	struct fit_ranks ranks; /* of slices in others */
 	/* An open slice. */
 	struct fit_frame {
-		size_t index; /* of its rank */
-		uint64_t begin;
-		uint64_t at, end; /* of its begin, in the remaining records */
+		size_t index;          /* of its rank */
+		uint64_t begin, until; /* ticks; until: if it is whole */
+		uint64_t at, end;      /* of its begin, in the remaining records */
 		uint64_t folded[2];
-		uint32_t provider; /* of the record before */
+		uint32_t provider; /* of the record before; of its own, if it is whole */
 		bool stays;
-	} * frames; /* owned; innermost last */
+		bool whole; /* of one record */
+	} * frames;         /* owned; innermost last */
 	size_t depth, room;
 	UT_hash_handle hh;
 };
@@ -72,8 +73,11 @@ void ftf_scan_folded(const struct ftf_scan *scan, uint64_t sum[2]);
 /* The most bytes of a record. */
 #define SCAN_RECORD_MAX ((size_t)4095 * 8)
 
+/* Returns a scan at a record that was passed before, of a provider. */
+struct ftf_scan ftf_scan_at(const struct ftf_scan *scan, const uint8_t *record, uint32_t provider);
+
 /*
- * Make a copy of an end that has these numbers in place of its own, in room for
+ * Make a copy of an end or a whole slice that has these numbers in place of its own, in room for
  * SCAN_RECORD_MAX.  Returns its size; 0 if they do not fit.
  */
 size_t ftf_scan_with_folded(const struct ftf_scan *scan, const uint64_t numbers[2], uint8_t *copy);

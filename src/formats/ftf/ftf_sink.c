@@ -9,6 +9,12 @@
 /* Records that are written at once. */
 #define RECORDS 64
 
+/* Events of a track that wait until it is known which slices are whole. */
+#define WAITING 1024
+
+/* Room in the output below which events hardly wait: that of WAITING slices with long names. */
+#define ROOM_SHIFT 28
+
 /* A slice's encoded begin, and the slices that it is of. */
 struct slice_template {
 	const struct symbol *symbol; /* NULL: the slot is free */
@@ -39,6 +45,9 @@ void ftf_sink_init(struct ftf_sink *ftf, struct output *output, struct name_tabl
 	ftf->writer = ftf_open_destination(&to, &writer, NULL);
 	if (!ftf->writer)
 		alloc_fail(0);
+	/* Ends that are events may come for all that wait. */
+	ftf->waiting = alloc_zeroed(2 * WAITING, sizeof(*ftf->waiting));
+	ftf->details = alloc_zeroed(2 * WAITING, sizeof(*ftf->details));
 	direct_cache_init(&ftf->templates, TEMPLATE_BITS, sizeof(struct slice_template));
 	for (enum slice_arg_key key = 0; key < SLICE_ARG_KEYS; key++)
 		ftf->keys[key] = ftf_text(ftf->writer, slice_arg_text(key));
@@ -53,6 +62,7 @@ void ftf_sink_note(struct ftf_sink *ftf, const char *name, const char *text)
 						  strlen(text) });
 }
 
+static void write_waiting(struct ftf_sink *ftf);
 static void write_held(struct ftf_sink *ftf, size_t index);
 
 int ftf_sink_close(struct ftf_sink *ftf, struct error *err)
@@ -60,8 +70,10 @@ int ftf_sink_close(struct ftf_sink *ftf, struct error *err)
 	struct ftf_error failure = { 0 };
 	int status;
 
+	write_waiting(ftf);
 	for (size_t i = ftf->held_room; i-- > 0;)
 		write_held(ftf, i);
+	ftf->records = ftf_events(ftf->writer);
 	status = ftf_close(ftf->writer, &failure);
 	ftf->writer = NULL;
 	if (failure.system == ENOMEM)
@@ -76,6 +88,8 @@ void ftf_sink_release(struct ftf_sink *ftf)
 {
 	ftf_abandon(ftf->writer);
 	ftf_fit_release(&ftf->fit);
+	free(ftf->waiting);
+	free(ftf->details);
 	free(ftf->held);
 	call_sites_release(&ftf->sites);
 	slice_files_release(&ftf->files);
@@ -216,14 +230,6 @@ static void write_slice(struct ftf_sink *ftf, struct track *track, const struct 
 		write_new(ftf, track, slot, begin->time, end);
 }
 
-/* Write the begin that cannot wait for its slice's end any more, if there is one. */
-static void write_pending(struct ftf_sink *ftf, struct track *track)
-{
-	if (track->pending.symbol)
-		write_slice(ftf, track, &track->pending, 0, NULL);
-	track->pending.symbol = NULL;
-}
-
 static void write_end(struct ftf_sink *ftf, struct track *track, uint64_t time,
 		      const struct slice_detail *detail)
 {
@@ -251,28 +257,11 @@ static void write_instant(struct ftf_sink *ftf, struct track *track, const struc
 	ftf_instant(ftf->writer, &event);
 }
 
-/*
- * Returns whether a slice is written as one record instead of two: less to write,
- * and two thirds of the memory in Perfetto.  Only if it has length, because Perfetto
- * puts one such record into another of the same time, and if its end has no arguments.  Not with
- * arrows, for which such a slice stays open until the next one begins.
- */
-static inline bool is_whole(const struct ftf_sink *ftf, const struct slice_event *begin,
-			    const struct slice_batch *batch, const struct slice_event *end)
+/* Write a begin, or the slice up to `end`, if that is not 0. */
+static void write_begin(struct ftf_sink *ftf, struct track *track, const struct slice_event *begin,
+			uint64_t end, const struct slice_detail *detail)
 {
-	return end->kind == SLICE_END && end->time > begin->time &&
-	       !slice_batch_detail(batch, end) && !ftf->flows;
-}
-
-/* Write a begin, or keep it until the next batch shows whether its slice is one record. */
-static const struct slice_event *write_begin(struct ftf_sink *ftf, struct track *track,
-					     const struct slice_batch *batch,
-					     const struct slice_event *begin)
-{
-	const struct slice_event *next = begin + 1;
-	const struct slice_detail *detail = slice_batch_detail(batch, begin);
 	const struct name *caller = NULL;
-	uint64_t end = 0;
 
 	ftf->slices++;
 	if (ftf->level == OPTION_ARGS_FULL) {
@@ -280,68 +269,136 @@ static const struct slice_event *write_begin(struct ftf_sink *ftf, struct track 
 		if (detail)
 			caller =
 				call_sites_find(&ftf->sites, detail->caller, detail->caller_offset);
-	} else if (next == batch->events + batch->count) {
-		track->pending = *begin;
-		return next;
-	} else if (is_whole(ftf, begin, batch, next)) {
-		end = next++->time;
 	}
 	write_slice(ftf, track, begin, end, caller);
-	return next;
 }
 
-/* Write the first event, and the next one if both are one record.  Returns the following one. */
-static const struct slice_event *write_first(struct ftf_sink *ftf, struct track *track,
-					     const struct slice_batch *batch,
-					     const struct slice_event *event)
+static void write_edge(struct ftf_sink *ftf, struct track *track, const struct slice_event *event,
+		       uint64_t end, const struct slice_detail *detail)
 {
-	if (track->pending.symbol && is_whole(ftf, &track->pending, batch, event)) {
-		write_slice(ftf, track, &track->pending, event->time, NULL);
-		track->pending.symbol = NULL;
-		return event + 1;
-	}
-	write_pending(ftf, track);
 	if (event->kind == SLICE_BEGIN)
-		return write_begin(ftf, track, batch, event);
-	if (event->kind == SLICE_END)
-		write_end(ftf, track, event->time, slice_batch_detail(batch, event));
+		write_begin(ftf, track, event, end, detail);
+	else if (event->kind == SLICE_END)
+		write_end(ftf, track, event->time, detail);
 	else
 		write_instant(ftf, track, event);
-	return event + 1;
 }
 
-/* Write the first events, without details, that have templates.  Returns the next one. */
-static const struct slice_event *write_templates(struct ftf_sink *ftf, struct track *track,
-						 const struct slice_event *event,
-						 const struct slice_event *limit)
+/* ---- Whole slices -------------------------------------------------------- */
+
+/*
+ * A slice is written as one record instead of two, if its end is among the next events of its
+ * track: less to write, and two thirds of the memory in Perfetto.  The record comes before those of
+ * the slices in it, as a begin does.  Perfetto nests such records by their times alone.  So a slice
+ * without length, and one in which another begins at its end, have two records; and so have ends
+ * with arguments.
+ */
+
+/* Write the first waiting events, without details, that have templates.  Returns the next one. */
+static const struct waiting_event *write_templates(struct ftf_sink *ftf,
+						   const struct waiting_event *waiting,
+						   const struct waiting_event *limit)
 {
+	const struct ftf_thread thread = ftf_thread_of(ftf->track);
 	struct ftf_templated records[RECORDS];
 	size_t count = 0;
 
-	if (!track->announced || !ftf_write_templates(ftf->writer, ftf_thread_of(track), NULL, 0))
-		return event;
-	while (event < limit && count < RECORDS) {
+	if (!ftf->track->announced || !ftf_write_templates(ftf->writer, thread, NULL, 0))
+		return waiting;
+	for (; waiting < limit && count < RECORDS; waiting++) {
+		const struct slice_event *event = &waiting->event;
 		const struct slice_template *slot;
-		bool whole;
 
 		if (event->kind == SLICE_END) {
 			records[count++] = (struct ftf_templated){ NULL, event->time, 0 };
-			event++;
 			continue;
 		}
-		/* The text of an instant is no template's symbol. */
 		slot = slot_of(ftf, event, NULL);
-		if (!is_template_of(slot, event, NULL) || !slot->encoded.count ||
-		    event + 1 == limit)
+		if (!is_template_of(slot, event, NULL) || !slot->encoded.count)
 			break;
-		whole = event[1].kind == SLICE_END && event[1].time > event->time;
-		records[count++] = (struct ftf_templated){ &slot->encoded, event->time,
-							   whole ? event[1].time : 0 };
+		records[count++] =
+			(struct ftf_templated){ &slot->encoded, event->time, waiting->end };
 		ftf->slices++;
-		event += 1 + whole;
 	}
-	ftf_write_templates(ftf->writer, ftf_thread_of(track), records, count);
-	return event;
+	ftf_write_templates(ftf->writer, thread, records, count);
+	return waiting;
+}
+
+/* Write all waiting events.  Slices whose ends have not come have two records. */
+static void write_waiting(struct ftf_sink *ftf)
+{
+	const struct waiting_event *waiting = ftf->waiting, *limit = waiting + ftf->waiting_count;
+
+	while (ftf->open) {
+		uint64_t *end = &ftf->waiting[ftf->open - 1].end;
+
+		ftf->open = (uint32_t)*end;
+		*end = 0;
+	}
+	while (waiting < limit) {
+		const struct waiting_event *first = waiting;
+
+		if (!ftf->has_details)
+			waiting = write_templates(ftf, waiting, limit);
+		if (waiting == first) {
+			write_edge(ftf, ftf->track, &waiting->event, waiting->end,
+				   waiting->event.detail ? &ftf->details[waiting - ftf->waiting]
+							 : NULL);
+			waiting++;
+		}
+	}
+	ftf->waiting_count = 0;
+	ftf->has_details = false;
+	ftf->most_waiting = output_room(ftf->fit.output) >> ROOM_SHIFT ? WAITING : 1;
+}
+
+/* Let the event wait, or make it the end of a waiting slice. */
+static inline void add_event(struct ftf_sink *ftf, const struct slice_event *event,
+			     const struct slice_detail *detail)
+{
+	struct waiting_event *made;
+
+	if (event->kind == SLICE_END && ftf->open) {
+		struct waiting_event *begin = &ftf->waiting[ftf->open - 1];
+
+		ftf->open = (uint32_t)begin->end;
+		begin->end = 0;
+		if (event->time > ftf->last_begin && !detail) {
+			begin->end = event->time;
+			return;
+		}
+	}
+	made = &ftf->waiting[ftf->waiting_count++];
+	made->event = *event;
+	made->event.detail = detail != NULL;
+	made->end = 0;
+	if (detail) {
+		ftf->details[made - ftf->waiting] = *detail;
+		ftf->has_details = true;
+	}
+	if (event->kind == SLICE_BEGIN) {
+		ftf->last_begin = event->time;
+		made->end = ftf->open;
+		ftf->open = ftf->waiting_count;
+	}
+}
+
+static void add_batch(struct ftf_sink *ftf, struct track *track, const struct slice_batch *batch)
+{
+	const struct slice_event *event = batch->events, *limit = event + batch->count;
+
+	if (track != ftf->track)
+		write_waiting(ftf);
+	ftf->track = track;
+	for (; event < limit; event++) {
+		if (event->kind == SLICE_INSTANT || (ftf->waiting_count >= ftf->most_waiting &&
+						     !(event->kind == SLICE_END && ftf->open)))
+			write_waiting(ftf);
+		if (event->kind == SLICE_INSTANT) /* its text does not live longer */
+			write_instant(ftf, track, event);
+		else
+			add_event(ftf, event, slice_batch_detail(batch, event));
+	}
 }
 
 /* ---- Arrows -------------------------------------------------------------- */
@@ -374,69 +431,49 @@ static void write_held(struct ftf_sink *ftf, size_t index)
 	held->track = NULL;
 }
 
-/*
- * Write the end that waits, and the first event after it: the begin of the call's target, if that
- * is shown.  Returns the next event.
- */
-static const struct slice_event *write_arrow(struct ftf_sink *ftf, struct track *track,
-					     const struct slice_batch *batch,
-					     const struct slice_event *event)
+/* Write the end that waits, and the begin of the call's target. */
+static void write_arrow(struct ftf_sink *ftf, struct track *track, const struct slice_event *event,
+			const struct slice_detail *detail)
 {
-	const bool entered = event->kind == SLICE_BEGIN && event->flags & SLICE_TAIL_CALLED;
 	struct ftf_event flow = { .thread = ftf_thread_of(track),
 				  .time = ftf->held[track->index].time,
 				  .name = ftf->tail_call };
-	const struct slice_event *next;
 
-	if (entered)
-		ftf_flow_begin(ftf->writer, &flow, ++ftf->arrows);
+	ftf_flow_begin(ftf->writer, &flow, ++ftf->arrows);
 	write_held(ftf, track->index);
-	if (!entered)
-		return event;
-	next = write_begin(ftf, track, batch, event);
-	write_pending(ftf, track);
+	write_begin(ftf, track, event, 0, detail);
 	flow.time = event->time;
 	ftf_flow_end(ftf->writer, &flow, ftf->arrows);
-	return next;
 }
 
-/* Write all events of a batch, with arrows. */
-static void write_flows(struct ftf_sink *ftf, struct track *track, const struct slice_batch *batch)
+/* Write an event that need not wait, with arrows if these are shown. */
+static void write_at_once(struct ftf_sink *ftf, struct track *track,
+			  const struct slice_event *event, const struct slice_detail *detail)
 {
-	const struct slice_event *event = batch->events, *limit = event + batch->count;
-
-	while (event < limit) {
-		if (track->index < ftf->held_room && ftf->held[track->index].track) {
-			event = write_arrow(ftf, track, batch, event);
-		} else if (event->kind == SLICE_END && event->flags & SLICE_TAIL_CALL) {
-			write_pending(ftf, track);
-			hold_end(ftf, track, event->time, slice_batch_detail(batch, event));
-			event++;
-		} else {
-			event = write_first(ftf, track, batch, event);
+	if (track->index < ftf->held_room && ftf->held[track->index].track) {
+		if (event->kind == SLICE_BEGIN && event->flags & SLICE_TAIL_CALLED) {
+			write_arrow(ftf, track, event, detail);
+			return;
 		}
+		write_held(ftf, track->index);
 	}
+	if (ftf->flows && event->kind == SLICE_END && event->flags & SLICE_TAIL_CALL)
+		hold_end(ftf, track, event->time, detail);
+	else
+		write_edge(ftf, track, event, 0, detail);
 }
 
 static void write_events(const struct slice_sink *sink, void *context,
 			 const struct slice_batch *batch)
 {
-	const struct slice_event *event = batch->events, *limit = event + batch->count;
 	struct ftf_sink *ftf = sink->context;
-	struct track *track = context;
 
-	if (ftf->flows) {
-		write_flows(ftf, track, batch);
-		return;
-	}
-	while (event < limit) {
-		const struct slice_event *first = event;
-
-		if (!track->pending.symbol && !batch->details && ftf->level != OPTION_ARGS_FULL)
-			event = write_templates(ftf, track, event, limit);
-		if (event == first)
-			event = write_first(ftf, track, batch, event);
-	}
+	if (!ftf->flows && ftf->level != OPTION_ARGS_FULL)
+		add_batch(ftf, context, batch);
+	else
+		for (size_t i = 0; i < batch->count; i++)
+			write_at_once(ftf, context, &batch->events[i],
+				      slice_batch_detail(batch, &batch->events[i]));
 	if (ftf->slices >= ftf->fit.next)
 		ftf_fit_now(&ftf->fit, ftf->writer);
 }

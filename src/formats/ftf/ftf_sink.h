@@ -23,6 +23,7 @@ struct trace_facts;
 struct ftf_sink {
 	struct ftf_writer *writer; /* owned */
 	uint64_t slices;           /* begun up to now */
+	uint64_t records;          /* of events, once closed */
 	uint64_t others;           /* begun by others who use `writer`; to be set before closing */
 	struct ftf_fit fit;
 	uint32_t unknown;       /* the id of processes and threads without an id */
@@ -44,6 +45,22 @@ struct ftf_sink {
 		struct slice_detail detail;
 	} * held; /* owned; by index of the track */
 	size_t held_room;
+	/* Events that are not written yet, all of one track. */
+	struct waiting_event {
+		struct slice_event event;
+		uint64_t end; /* of a begin: its slice is whole; 0: its end is an event, too */
+	} * waiting;          /* owned */
+	struct slice_detail *details; /* owned: of the same index */
+	bool has_details;             /* an event has one */
+	struct track *track;          /* borrowed; NULL: of the first event */
+	uint32_t waiting_count;
+	uint32_t most_waiting; /* after so many only ends of waiting slices are added */
+	/*
+	 * 1 + index of the innermost waiting begin without an end, whose `end` links to the next
+	 * one; 0: none.
+	 */
+	uint32_t open;
+	uint64_t last_begin; /* ns: of a waiting event */
 };
 
 /* Start a trace in `output`; it and `names` are borrowed until ftf_sink_release(). */

@@ -112,7 +112,7 @@ static struct found read_trace(void)
 			continue;
 		count_args(&found, &record);
 		found.flows += record.type >= EVENT_FLOW_BEGIN && record.type <= EVENT_FLOW_END;
-		if (record.type != EVENT_BEGIN)
+		if (record.type != EVENT_BEGIN && record.type != EVENT_COMPLETE)
 			continue;
 		snprintf(name, sizeof(name), "%" PRIu64, record.time % ROUND_TIME);
 		ck_assert_uint_eq(record.name.length, strlen(name));
@@ -271,6 +271,47 @@ START_TEST(marks_and_slices_without_an_end_stay)
 }
 END_TEST
 
+/* A call that is one record, with two calls of 1 ns in it. */
+static void call_whole(struct ftf_thread thread, uint64_t from, uint64_t to)
+{
+	for (uint64_t at = from; at < from + 3; at++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "%" PRIu64, at % ROUND_TIME);
+		ftf_complete(writer,
+			     &(struct ftf_event){
+				     .thread = thread, .time = at, .name = ftf_text(writer, name) },
+			     at == from ? to : at + 1);
+		slices++;
+	}
+	if (slices >= fit.next)
+		ftf_fit_now(&fit, writer);
+}
+
+/* Several providers again, in each of two threads. */
+START_TEST(slices_of_one_record_count_the_folded_ones_in_them)
+{
+	struct ftf_thread threads[2];
+	struct found found;
+
+	open_trace(NAMES);
+	for (uint32_t i = 0; i < 2; i++) {
+		threads[i] = ftf_thread(writer, 1, i + 1);
+		begin(threads[i], 0, "0");
+	}
+	for (uint64_t i = 0; i < 2 * NAMES; i++)
+		call_whole(threads[i % 5 % 2], 1000 * (1 + i), 1000 * (1 + i) + 100 + i % 800);
+	for (uint32_t i = 0; i < 2; i++)
+		end(threads[i], UINT64_C(1) << 40);
+	close_trace();
+	found = read_trace();
+	ck_assert_uint_eq(found.folded, fit.counts.folded);
+	ck_assert_uint_eq(found.slices + found.folded, slices);
+	ck_assert_uint_le(found.slices, NAMES);
+	ck_assert_uint_ge(found.slices, NAMES / 2);
+}
+END_TEST
+
 START_TEST(arrows_go_with_their_slices)
 {
 	struct ftf_thread thread;
@@ -349,6 +390,7 @@ int main(void)
 	tcase_add_test(all, outermost_slices_are_left_out_at_last);
 	tcase_add_test(all, durations_of_any_length_are_kept_in_order);
 	tcase_add_test(all, marks_and_slices_without_an_end_stay);
+	tcase_add_test(all, slices_of_one_record_count_the_folded_ones_in_them);
 	tcase_add_test(all, arrows_go_with_their_slices);
 	tcase_add_test(all, the_bytes_do_not_depend_on_when_there_are_known_to_be_too_many);
 	suite_add_tcase(suite, all);

@@ -105,7 +105,7 @@ static void expect(const char *expected)
 	ck_assert_str_eq(got, expected);
 }
 
-START_TEST(a_slice_without_slices_in_it_is_one_record)
+START_TEST(a_slice_is_one_record_before_the_slices_in_it)
 {
 	start(OPTION_ARGS_LINE);
 	begin(1, &outer);
@@ -114,7 +114,37 @@ START_TEST(a_slice_without_slices_in_it_is_one_record)
 	begin(4, &inner);
 	end(5);
 	end(5);
-	expect("begin 1 outer 1\ncomplete 2-4 inner 1\ncomplete 4-5 inner 1\nend 5  0\n");
+	expect("complete 1-5 outer 1\ncomplete 2-4 inner 1\ncomplete 4-5 inner 1\n");
+}
+END_TEST
+
+/* Perfetto takes what begins at the end of such a record for a slice after it. */
+START_TEST(a_slice_with_another_at_its_end_has_two_records)
+{
+	start(OPTION_ARGS_NONE);
+	begin(1, &outer);
+	begin(2, &outer);
+	begin(3, &inner);
+	end(3);
+	end(3);
+	end(4);
+	expect("complete 1-4 outer 0\nbegin 2 outer 0\nbegin 3 inner 0\nend 3  0\nend 3  0\n");
+}
+END_TEST
+
+START_TEST(events_of_another_thread_separate_an_end_from_its_begin)
+{
+	struct track other = { .pid = 1, .tid = 3, .index = 1 };
+
+	start(OPTION_ARGS_NONE);
+	begin(1, &outer);
+	begin(2, &outer);
+	end(3);
+	feed_begin(&sink, &other, 4, &inner, 0x1000, 0);
+	feed_end(&sink, &other, 5);
+	end(9);
+	expect("begin 1 outer 0\ncomplete 2-3 outer 0\ncomplete 4-5 inner 0\nend 9  0\n");
+	track_release(&other);
 }
 END_TEST
 
@@ -301,7 +331,9 @@ int main(void)
 	TCase *all = tcase_create("ftf_sink");
 
 	tcase_add_checked_fixture(all, setup, teardown);
-	tcase_add_test(all, a_slice_without_slices_in_it_is_one_record);
+	tcase_add_test(all, a_slice_is_one_record_before_the_slices_in_it);
+	tcase_add_test(all, a_slice_with_another_at_its_end_has_two_records);
+	tcase_add_test(all, events_of_another_thread_separate_an_end_from_its_begin);
 	tcase_add_test(all, slices_without_length_stay_beside_each_other);
 	tcase_add_test(all, what_is_known_at_the_end_needs_an_end);
 	tcase_add_test(all, costs_are_arguments_of_the_end);
