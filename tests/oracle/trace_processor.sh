@@ -80,7 +80,7 @@ fi
 # 8 million slices, without and with arguments.
 memory_is_as_said() {
 	"$ptsim" record --per-thread --repeat=4194304 -o "$work/large" -- "$programs/coroutines" >/dev/null 2>&1 || return 1
-	for options in --args=line --args=full; do
+	for options in --args=none --args=loc --args=line --args=full; do
 		"$program" --color=never --fit=none $options "$work/large" -o "$work/out.ftf" 2>"$work/messages"
 		said=$(sed -n 's/.*: about \([0-9.]*\) GB in Perfetto.*/\1/p' "$work/messages")
 		echo "select count(*) from slice;" >"$work/query.sql"

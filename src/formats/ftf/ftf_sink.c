@@ -273,8 +273,9 @@ static void write_begin(struct ftf_sink *ftf, struct track *track, const struct 
 	write_slice(ftf, track, begin, end, caller);
 }
 
-static void write_edge(struct ftf_sink *ftf, struct track *track, const struct slice_event *event,
-		       uint64_t end, const struct slice_detail *detail)
+static void write_slice_event(struct ftf_sink *ftf, struct track *track,
+			      const struct slice_event *event, uint64_t end,
+			      const struct slice_detail *detail)
 {
 	if (event->kind == SLICE_BEGIN)
 		write_begin(ftf, track, event, end, detail);
@@ -341,9 +342,10 @@ static void write_waiting(struct ftf_sink *ftf)
 		if (!ftf->has_details)
 			waiting = write_templates(ftf, waiting, limit);
 		if (waiting == first) {
-			write_edge(ftf, ftf->track, &waiting->event, waiting->end,
-				   waiting->event.detail ? &ftf->details[waiting - ftf->waiting]
-							 : NULL);
+			write_slice_event(ftf, ftf->track, &waiting->event, waiting->end,
+					  waiting->event.detail
+						  ? &ftf->details[waiting - ftf->waiting]
+						  : NULL);
 			waiting++;
 		}
 	}
@@ -353,8 +355,8 @@ static void write_waiting(struct ftf_sink *ftf)
 }
 
 /* Let the event wait, or make it the end of a waiting slice. */
-static inline void add_event(struct ftf_sink *ftf, const struct slice_event *event,
-			     const struct slice_detail *detail)
+static inline void add_waiting(struct ftf_sink *ftf, const struct slice_event *event,
+			       const struct slice_detail *detail)
 {
 	struct waiting_event *made;
 
@@ -397,7 +399,7 @@ static void add_batch(struct ftf_sink *ftf, struct track *track, const struct sl
 		if (event->kind == SLICE_INSTANT) /* its text does not live longer */
 			write_instant(ftf, track, event);
 		else
-			add_event(ftf, event, slice_batch_detail(batch, event));
+			add_waiting(ftf, event, slice_batch_detail(batch, event));
 	}
 }
 
@@ -460,7 +462,7 @@ static void write_at_once(struct ftf_sink *ftf, struct track *track,
 	if (ftf->flows && event->kind == SLICE_END && event->flags & SLICE_TAIL_CALL)
 		hold_end(ftf, track, event->time, detail);
 	else
-		write_edge(ftf, track, event, 0, detail);
+		write_slice_event(ftf, track, event, 0, detail);
 }
 
 static void write_events(const struct slice_sink *sink, void *context,
