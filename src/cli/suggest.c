@@ -25,9 +25,9 @@ static const struct {
 	const char *word, *ours;
 } foreign_words[] = {
 	{ "convert", "ptrace2ftf FILE" },
-	{ "annotate", "callgrind" },
 	{ "compare", "ptrace2ftf diff" },
 	{ "evlist", "ptrace2ftf list" },
+	{ "explain", "ptrace2ftf why" },
 	{ "flame", "folded" },
 	{ "flame-graph", "folded" },
 	{ "flamegraph", "folded" },
@@ -47,10 +47,8 @@ static const struct {
 	{ "top", "functions" },
 	{ "version", "ptrace2ftf --version" },
 	{ "outliers", "ptrace2ftf why" },
-	{ "--diff", "ptrace2ftf diff" },
 	{ "--filter", "--symbol" },
 	{ "--function", "--symbol" },
-	{ "--list", "ptrace2ftf list" },
 	{ "--slower", "--slow" },
 	{ "--slower-than", "--slow" },
 	{ "--start", "--time" },
@@ -74,32 +72,54 @@ static const char *find_foreign(const char *word, size_t length)
 	return NULL;
 }
 
-/* Print an error with what a word was meant to be: a word of ours, or else the nearest one. */
-static void suggest(const char *what, const char *word, size_t length, const char *nearest)
-{
-	const char *ours = find_foreign(word, length), *before = "";
-	bool option = length > 2 && memcmp(word, "--", 2) == 0;
+/* The meaning of a word: to type `before` and `word`. NULL: unknown. */
+struct meaning {
+	const char *before, *word;
+};
 
-	if (!ours && option)
-		ours = find_foreign(word + 2, length - 2);
+/* A word of others, or of ours where it is none: of a command, a format or, without --, an option.
+ */
+static struct meaning find_meaning(const char *word, size_t length)
+{
+	bool option = length > 2 && memcmp(word, "--", 2) == 0;
+	struct meaning meaning = { "", find_foreign(word, length) };
+
+	word += 2 * option;
+	length -= 2 * option;
+	if (!meaning.word && option)
+		meaning.word = find_foreign(word, length);
+	for (int i = COMMAND_CONVERT + 1; i < COMMANDS && !meaning.word; i++)
+		if (is_word(word, length, command_specs[i].name))
+			return (struct meaning){ "ptrace2ftf ", command_specs[i].name };
 	for (int i = 0; output_formats[i]; i++) {
 		const char *format = output_formats[i]->name;
 
-		if (!ours && is_word(word + 2 * option, length - 2 * option, format))
-			ours = format;
-		if (ours && strcmp(ours, format) == 0)
-			before = "ptrace2ftf -f ";
+		if (meaning.word ? strcmp(meaning.word, format) == 0
+				 : is_word(word, length, format))
+			return (struct meaning){ "ptrace2ftf -f ", format };
 	}
-	if (!ours && nearest && option)
-		before = "--";
-	if (ours || nearest)
-		usage_error("%s '%.*s'; did you mean '%s%s'?", what, (int)length, word, before,
-			    ours ? ours : nearest);
+	for (const struct option_spec *spec = option_specs; spec->name && !option; spec++)
+		if (!meaning.word && is_word(word, length, spec->name))
+			return (struct meaning){ "--", spec->name };
+	return meaning;
+}
+
+/* Print an error with what a word was meant to be: its meaning, or else the nearest one. */
+static void suggest(const char *what, const char *word, size_t length, const char *nearest)
+{
+	struct meaning meaning = find_meaning(word, length);
+
+	if (!meaning.word && nearest)
+		meaning = (struct meaning){ word[0] == '-' ? "--" : "", nearest };
+	if (meaning.word)
+		usage_error("%s '%.*s'; did you mean '%s%s'?", what, (int)length, word,
+			    meaning.before, meaning.word);
 }
 
 int choose_value(const struct option_spec *spec, const char *word)
 {
-	const char *ours = find_foreign(word, strlen(word)), *meant = NULL;
+	bool format = strcmp(spec->name, "format") == 0;
+	struct meaning meant = format ? find_meaning(word, strlen(word)) : (struct meaning){ 0 };
 	struct nearest nearest;
 	char known[400] = "";
 	size_t used = 0;
@@ -108,16 +128,19 @@ int choose_value(const struct option_spec *spec, const char *word)
 	for (const struct option_choice *choice = spec->choices; choice->word; choice++) {
 		if (strcmp(choice->word, word) == 0)
 			return choice->value;
-		if (ours && strcmp(choice->word, ours) == 0)
-			meant = ours;
+		if (meant.word && strcmp(choice->word, meant.word) == 0)
+			meant.before = "";
 		spelling_consider(&nearest, choice->word);
 		if (used < sizeof(known))
 			used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s",
 						 used ? ", " : "", choice->word);
 	}
-	meant = meant ? meant : nearest.best;
-	usage_error("unknown --%s '%s'; choose from %s%s%s%s", spec->name, word, known,
-		    meant ? "; did you mean '" : "", meant ? meant : "", meant ? "'?" : "");
+	if (!meant.word)
+		meant = (struct meaning){ "", nearest.best };
+	if (meant.word)
+		usage_error("unknown --%s '%s'; choose from %s; did you mean '%s%s'?", spec->name,
+			    word, known, meant.before, meant.word);
+	usage_error("unknown --%s '%s'; choose from %s", spec->name, word, known);
 }
 
 void suggest_command(const char *word)

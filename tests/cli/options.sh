@@ -71,7 +71,9 @@ foreign_words() {
 		suggests "'--pprof'; did you mean 'ptrace2ftf -f pprof'?$" --pprof && suggests "choose from none, loc, line, full$" --args=text a &&
 		suggests "'report'; did you mean 'ptrace2ftf -f functions'?$" report &&
 		suggests "'--slower-than'; did you mean '--slow'?$" --slower-than=1us a &&
-		suggests "'--list'; did you mean 'ptrace2ftf list'?$" --list a && suggests "did you mean 'chrome'?$" -f json a
+		suggests "'--list'; did you mean 'ptrace2ftf list'?$" --list a && suggests "did you mean 'chrome'?$" -f json a &&
+		suggests "'outliers'; choose .*; did you mean 'ptrace2ftf why'?$" -f outliers a && suggests "did you mean 'ptrace2ftf annotate'?$" -f annotate a &&
+		suggests "'slowest'; did you mean '--slowest'?$" slowest a && suggests "'--why'; did you mean 'ptrace2ftf why'?$" --why a
 }
 tap_check "words of perf and other tools have what is meant here" foreign_words
 takes_arguments() {
