@@ -40,7 +40,8 @@ bash_commands() {
 		[ "$(in_bash -q op)" = openly ]
 }
 bash_commands_options() {
-	in_bash record --st | grep -qx -- --start-at= && ! in_bash --st | grep -qx -- --start-at= && in_bash list -- | grep -qx -- --time=
+	in_bash record --st | grep -qx -- --start-at= && ! in_bash --st | grep -qx -- --start-at= && in_bash list -- | grep -qx -- --time= &&
+		in_bash why --sl | grep -qx -- --slow= && ! in_bash annotate --sl | grep -qx -- --slow=
 }
 bash_programs() {
 	in_bash record -- gzi | grep -qx gzip && in_bash record gzi | grep -qx gzip && in_bash record -- gzip fil | grep -qx file &&
@@ -95,7 +96,7 @@ zsh_words() { # LINE WORD...: all and only these
 zsh_lines() {
 	zsh_words 'ptrace2ftf open' open openly && zsh_words 'ptrace2ftf --symfs=' bin directory &&
 		zsh_words 'ptrace2ftf record --st' --stacks --start-at --strip-prefix && zsh_words 'ptrace2ftf --st' --stacks --strip-prefix &&
-		zsh_words 'ptrace2ftf record -q -- gzi' gzip && zsh_words 'ptrace2ftf record -- gzip fil' file
+		zsh_words 'ptrace2ftf record -q -- gzi' gzip && zsh_words 'ptrace2ftf record -- gzip fil' file && zsh_words 'ptrace2ftf why --sl' --slow
 }
 : >openly
 if ! command -v zsh >/dev/null; then
@@ -126,7 +127,7 @@ if command -v fish >/dev/null; then
 	fish_lines() {
 		[ "$(in_fish 'ptrace2ftf record --st' | grep ^--st | tr '\n' ' ')" = "--stacks --start-at --strip-prefix " ] &&
 			[ "$(in_fish 'ptrace2ftf --st' | grep ^--st | tr '\n' ' ')" = "--stacks --strip-prefix " ] &&
-			in_fish 'ptrace2ftf record -q -- gzi' | grep -qx gzip && in_fish 'ptrace2ftf ope' | grep -qx open
+			in_fish 'ptrace2ftf record -q -- gzi' | grep -qx gzip && in_fish 'ptrace2ftf why --sl' | grep -qx -- --slow && in_fish 'ptrace2ftf ope' | grep -qx open
 	}
 	tap_check "fish completes commands, their options, and the program of record" fish_lines
 else
