@@ -313,9 +313,11 @@ static void take_words(struct options *options, int argc, char **argv)
 	options->input = options->input_count ? options->inputs[0] : NULL;
 }
 
-/* The first word is no input, but what --symbol takes. */
+/* The first word is no input, but what --symbol takes, unless that is given. */
 static void take_function(struct options *options)
 {
+	if (options->select.symbols.count)
+		return;
 	if (!options->input_count)
 		usage_error("annotate needs a function; name it, as in `ptrace2ftf annotate main`");
 	pattern_list_add(&options->select.symbols, *options->inputs++);

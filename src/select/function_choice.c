@@ -178,7 +178,13 @@ bool function_choice_has(struct function_choice *choice, const struct symbol *sy
 
 void function_choice_warn(const struct function_choice *choice, bool any, struct diag *diag)
 {
-	if (!function_choice_warn_names(choice, diag) && !any)
+	if (function_choice_warn_names(choice, diag) || any)
+		return;
+	if (choice->selection->dsos.count)
 		diag_warn(diag, "nothing-selected",
 			  "no call matches the options --symbol and --dso together");
+	else
+		diag_warn(diag, "nothing-selected",
+			  "no call of '%s' is whole in the trace, with its begin and its return",
+			  choice->selection->symbols.patterns[0]);
 }

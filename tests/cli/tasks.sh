@@ -39,7 +39,14 @@ slowest() {
 	gives 0 ' main$' --slowest=9 && gives 0 '^ *1 .* request$' --slowest=3 --symbol=request
 }
 tap_check "the slowest call: ptrace2ftf --slowest=3" slowest
-tap_check "why it is slow: ptrace2ftf why" gives 0 'of the extra time' why --symbol=request
+why() {
+	gives 0 'of the extra time' why --symbol=request && gives 2 "no call of '_start' is whole in the trace" why --symbol=_start
+}
+tap_check "why it is slow: ptrace2ftf why" why
+lines() {
+	gives 0 '^request: 1000 calls' annotate request && gives 0 '^request: 1000 calls' annotate --symbol=request perf.data
+}
+tap_check "which lines cost: ptrace2ftf annotate" lines
 tap_check "zoom: ptrace2ftf --time=10%,20%" gives 0 'excluded by the selection' --time=10%,20% perf.data -o zoom.ftf
 flame_graph() {
 	gives 0 '^causes;.*;main;.* [0-9]*$' -f folded perf.data &&
