@@ -96,6 +96,12 @@ struct branch_event {
 	uint8_t flags;       /* enum branch_flags */
 };
 
+/* The kernel's addresses have their top bit set (Documentation/arch/x86/x86_64/mm.rst). */
+static inline bool ip_is_kernel(uint64_t ip)
+{
+	return ip >> 63;
+}
+
 /*
  * Returns whether an event of kind BRANCH_NONE is no branch, but a point that straight code passes:
  * its `from` and `to`.

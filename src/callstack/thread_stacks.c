@@ -156,12 +156,6 @@ static size_t list_earlier(const struct thread_stacks *stacks, size_t child, uin
 	return count;
 }
 
-/* The upper half of all addresses is the kernel's (x86-64 canonical addresses). */
-static bool is_kernel(uint64_t ip)
-{
-	return ip >> 63;
-}
-
 /*
  * Start a forked child's stack with its parent's: the child enters user code, or begins with a gap.
  */
@@ -206,7 +200,7 @@ static void begin_child(struct thread_stacks *stacks, struct thread_state *state
 			const struct branch_event *event)
 {
 	state->awaits_user = event->kind == BRANCH_CPU_EVENT ||
-			     (event->kind != BRANCH_GAP && is_kernel(event->to));
+			     (event->kind != BRANCH_GAP && ip_is_kernel(event->to));
 	if (state->awaits_user)
 		callstack_inherit(state->stack, NULL, event->thread->begin);
 	else
@@ -217,7 +211,7 @@ static void begin_child(struct thread_stacks *stacks, struct thread_state *state
 static void follow_child(struct thread_stacks *stacks, struct thread_state *state,
 			 struct branch_event *event)
 {
-	if (is_kernel(event->to))
+	if (ip_is_kernel(event->to))
 		return;
 	/* After a gap it may be anywhere. */
 	if (event->kind != BRANCH_GAP && event->to) {

@@ -30,11 +30,6 @@ static void open_call(struct inferred_calls *calls, struct inferred_call call)
 
 /* ---- Branches without flags ---------------------------------------------- */
 
-static bool is_kernel(uint64_t ip)
-{
-	return ip >> 63;
-}
-
 static bool ends_with(const struct symbol *symbol, const char *end)
 {
 	size_t length = strlen(end);
@@ -135,9 +130,9 @@ void inferred_calls_branch(struct inferred_calls *calls, struct branch_event *ev
 		event->flags |= BRANCH_TRACE_ON;
 	else if (!event->to)
 		event->flags |= BRANCH_TRACE_OFF;
-	else if (is_kernel(event->from) < is_kernel(event->to))
+	else if (ip_is_kernel(event->from) < ip_is_kernel(event->to))
 		event->kind = cross_to_kernel(calls, &places->to);
-	else if (is_kernel(event->from) > is_kernel(event->to))
+	else if (ip_is_kernel(event->from) > ip_is_kernel(event->to))
 		event->kind = leave_kernel(calls);
 	else
 		event->kind = near_kind(calls, event, places, same, entry_known);
@@ -163,7 +158,7 @@ static void tree_push(struct inferred_calls *calls, const struct perf_line *line
 	static const char dso[] = "[kernel";
 	const size_t length = strlen(dso);
 	uint64_t kernel =
-		line->branch >= BRANCH_SYSCALL || line->from.ip >> 63 ||
+		line->branch >= BRANCH_SYSCALL || ip_is_kernel(line->from.ip) ||
 		(line->from.dso.length > length && !memcmp(line->from.dso.at, dso, length));
 
 	open_call(calls,

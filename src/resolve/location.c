@@ -111,7 +111,7 @@ static enum call_effect effect_of_origin(const struct stack_branch_effect *branc
 					 const struct location *from, const struct location *to)
 {
 	/* The kernel has a stack per thread and several per CPU, and copies data between them. */
-	bool kernel = from->ip >> 63;
+	bool kernel = ip_is_kernel(from->ip);
 
 	switch (branch->effect) {
 	case STACK_CALLS_APART:
@@ -215,7 +215,7 @@ static uint64_t jump_stays_from(const struct location *from, const struct locati
 	struct function_code code = code_of(from->symbol);
 
 	if (!symbol_is_function(to->symbol) || location_is_entry(to) ||
-	    from->symbol == to->symbol || from->ip >> 63)
+	    from->symbol == to->symbol || ip_is_kernel(from->ip))
 		return NEVER_KEPT;
 	return stack_effect_keeps_frame_from(!code.size && made ? made : &code, from->offset);
 }

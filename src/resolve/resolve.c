@@ -162,12 +162,6 @@ struct dso *resolver_borrow_dso(const struct resolver *resolver, const struct ma
 	return resolver->dsos[file->index];
 }
 
-/* The kernel's addresses have their top bit set (Documentation/arch/x86/x86_64/mm.rst). */
-static bool is_kernel(uint64_t ip)
-{
-	return ip >> 63;
-}
-
 /* Returns the dso that names code without a file, by its address, or NULL. */
 static struct dso *borrow_namer(const struct resolver *resolver, const struct address_space *space,
 				const struct mapped_file *file, uint64_t ip)
@@ -175,7 +169,7 @@ static struct dso *borrow_namer(const struct resolver *resolver, const struct ad
 	bool changed = file && strncmp(file->path, DSO_CHANGED, sizeof(DSO_CHANGED) - 1) == 0;
 	struct dso **jit = space ? &resolver->jits[2 * space->index + changed] : NULL, *found;
 
-	if (is_kernel(ip))
+	if (ip_is_kernel(ip))
 		return dso_store_borrow_kernel(resolver->store, file ? file->build_id : NULL,
 					       file ? file->build_id_size : 0);
 	if (file && dso_state(resolver->dsos[file->index]) != DSO_NOT_A_FILE)
@@ -210,7 +204,7 @@ static struct location find_mapped(const struct resolver *resolver,
 	if (named.symbol && named.symbol->kind != SYMBOL_FILE)
 		return named;
 	named.symbol =
-		mapping && !is_kernel(ip)
+		mapping && !ip_is_kernel(ip)
 			? dso_borrow_page(resolver->dsos[mapping->file->index], ip, &named.offset)
 			: NULL;
 	return named.symbol ? named : location;
@@ -235,7 +229,7 @@ struct location resolver_find(struct resolver *resolver, const struct address_sp
 	if (!ip)
 		return (struct location){ 0 };
 	/* The names of code that the kernel generates at run time depend on time. */
-	if (is_kernel(ip) && (symbol = kernel_names_find(&resolver->kernel, ip)))
+	if (ip_is_kernel(ip) && (symbol = kernel_names_find(&resolver->kernel, ip)))
 		return (struct location){ ip, symbol, ip - symbol->start };
 	cached = &slots[direct_cache_index(key, ADDRESS_CACHE_BITS)];
 	if (cached->location.ip != ip || cached->space != space) {

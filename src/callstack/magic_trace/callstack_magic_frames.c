@@ -45,7 +45,7 @@ static void push(struct magic_stack *stack, const struct symbol *symbol)
 /* Returns the earliest start of an unseen frame, for a stack that begins at `ip`. */
 static int64_t since_of(const struct magic_stack *stack, int64_t time, uint64_t ip)
 {
-	return magic_is_kernel(ip) ? time : stack->last_gap_time;
+	return ip_is_kernel(ip) ? time : stack->last_gap_time;
 }
 
 void magic_push_level(struct magic_stack *stack, int64_t time, uint64_t ip)

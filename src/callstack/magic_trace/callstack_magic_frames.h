@@ -73,12 +73,6 @@ struct magic_stack {
 /* Intern the names that the machine knows. */
 void magic_names_init(struct magic_trace *machine, struct name_table *names);
 
-/* Returns whether an address is in the kernel. */
-static inline bool magic_is_kernel(uint64_t ip)
-{
-	return ip >> 63;
-}
-
 static inline struct magic_trace *magic_machine(const struct magic_stack *stack)
 {
 	return (struct magic_trace *)stack->base.machine;

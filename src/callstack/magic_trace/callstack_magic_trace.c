@@ -241,8 +241,8 @@ static int64_t event_time(struct magic_stack *stack, const struct branch_event *
 
 static void note_address(struct magic_trace *machine, uint64_t ip)
 {
-	machine->saw_kernel |= magic_is_kernel(ip);
-	machine->saw_user |= ip && !magic_is_kernel(ip);
+	machine->saw_kernel |= ip_is_kernel(ip);
+	machine->saw_user |= ip && !ip_is_kernel(ip);
 }
 
 static void deliver(struct magic_stack *stack, const struct resolved_branch *branch,

@@ -25,11 +25,6 @@
  */
 #include "src/callstack/precise/callstack_precise_stack.h"
 
-static bool is_in_kernel(uint64_t ip)
-{
-	return ip >> 63;
-}
-
 static uint64_t *jumped_slot(struct precise_stack *stack, uint64_t ip)
 {
 	return &stack->jumped_to[fibonacci_hash(ip, JUMPED_TO_BITS)];
@@ -135,7 +130,7 @@ void precise_leave_opaque(struct precise_stack *stack, int64_t time, const struc
 		precise_pop_to(stack, time, at - 1);
 		return;
 	}
-	if (!is_in_kernel(to->ip) && frame_list_find(&stack->now, FRAME_BY_ENTRY, 0)) {
+	if (!ip_is_kernel(to->ip) && frame_list_find(&stack->now, FRAME_BY_ENTRY, 0)) {
 		precise_leave_kernel(stack, time, to);
 		return;
 	}
@@ -158,7 +153,7 @@ void precise_leave_opaque(struct precise_stack *stack, int64_t time, const struc
 		precise_replace(stack, time, to);
 		return;
 	}
-	if (is_in_kernel(to->ip) && !is_in_kernel(top(stack)->entry_ip)) {
+	if (ip_is_kernel(to->ip) && !ip_is_kernel(top(stack)->entry_ip)) {
 		entered.kind = FRAME_ENTRY;
 		entered.resume_ip = 0;
 	} else if (top(stack)->opaque && !top(stack)->hidden &&
