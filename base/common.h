@@ -31,6 +31,11 @@
 #define MAX(a, b)       ((a) > (b) ? (a) : (b))
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
+static inline bool starts_with(const char *text, const char *start)
+{
+	return strncmp(text, start, strlen(start)) == 0;
+}
+
 /*
  * The array is divided in two: a condition holds for its first elements and
  * fails for all others (the std::partition_point of C++).

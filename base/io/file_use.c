@@ -236,7 +236,7 @@ static int add_written(struct written_key key, struct error *err)
 		return 0;
 	}
 	if (other->path != key.path &&
-	    (key.direct || other->direct || strncmp(key.text, "place", 5) == 0))
+	    (key.direct || other->direct || starts_with(key.text, "place")))
 		status = refuse_twice(other, key.path, key.what, err);
 	free(key.text);
 	return status;

@@ -120,7 +120,7 @@ bool output_is_system_link(const char *path)
 {
 	struct stat status;
 
-	return (strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0) &&
+	return (starts_with(path, "/dev/") || starts_with(path, "/proc/")) &&
 	       lstat(path, &status) == 0 && S_ISLNK(status.st_mode);
 }
 

@@ -178,7 +178,7 @@ static void print_message(const char *line, const char *input)
 	size_t length = strlen(input);
 	const char *text = line + strlen(PREFIX);
 
-	if (strncmp(line, PREFIX, strlen(PREFIX)) != 0 ||
+	if (!starts_with(line, PREFIX) ||
 	    (strncmp(text, input, length) == 0 && strchr(":/ ", text[length]))) {
 		fputs(line, stderr);
 		return;
@@ -236,9 +236,8 @@ static void read_report(const struct batch_process *process, struct batch_end *e
 /* Without an error in the report (for lack of memory), the last message is the error. */
 static void add_cause(const char *last, json_t *report)
 {
-	const char *text = last && strncmp(last, PREFIX, strlen(PREFIX)) == 0
-				   ? last + strlen(PREFIX)
-				   : "failed without a message";
+	const char *text = last && starts_with(last, PREFIX) ? last + strlen(PREFIX)
+							     : "failed without a message";
 	char *line = strndup(text, strcspn(text, "\n"));
 
 	if (!line)

@@ -414,7 +414,7 @@ static char side_of(const char *word, const struct option_spec **spec)
 	size_t length = strcspn(word, "=");
 	char side;
 
-	if (length < 5 || strncmp(word, "--", 2) != 0 || word[length - 2] != '-')
+	if (length < 5 || !starts_with(word, "--") || word[length - 2] != '-')
 		return 0;
 	side = word[length - 1];
 	*spec = option_find(word + 2, length - 4);

@@ -69,7 +69,7 @@ void settings_parse(char *text, bool lines, const char *source, settings_fn *tak
 		argument = strchr(piece, '=');
 		if (argument)
 			*argument++ = 0;
-		if (!lines && strncmp(piece, "--", 2) == 0)
+		if (!lines && starts_with(piece, "--"))
 			piece += 2;
 		take(context, trim(piece), argument ? trim(argument) : NULL, source);
 	}

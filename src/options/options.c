@@ -29,10 +29,10 @@ bool options_is_batch(const struct options *options)
 
 bool clock_offsets_read(struct clock_offsets *offsets, const char *text)
 {
-	bool mono = strncmp(text, "mono=", 5) == 0, negative;
+	bool mono = starts_with(text, "mono="), negative;
 	uint64_t ns;
 
-	if (!mono && strncmp(text, "real=", 5) != 0)
+	if (!mono && !starts_with(text, "real="))
 		return false;
 	text += 5;
 	negative = *text == '-';

@@ -181,7 +181,7 @@ static bool read_hit(const char *text, uint32_t *hit)
 	const char *end;
 	int32_t number = 1;
 
-	if (strncmp(text, word, strlen(word)) != 0)
+	if (!starts_with(text, word))
 		return false;
 	text += strlen(word);
 	end = *text == ':' ? read_number(text + 1, &number) : text;

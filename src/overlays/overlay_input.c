@@ -59,20 +59,20 @@ static bool parse_word(struct overlay_input *input, const char *word)
 	bool events = input->kind == OVERLAY_RUNTIME_EVENTS;
 	long number;
 
-	if (strncmp(word, "pid=", 4) == 0) {
+	if (starts_with(word, "pid=")) {
 		if (!parse_number(word + 4, INT32_MAX, &number))
 			return false;
 		input->pid = (int32_t)number;
 		return true;
 	}
-	if (events && strncmp(word, "ocaml=5.", 8) == 0) {
+	if (events && starts_with(word, "ocaml=5.")) {
 		/* A third number, as in 5.2.1, changes nothing. */
 		input->ocaml_minor = (int)strtol(word + 8, NULL, 10);
 		return word[8] >= '0' && word[8] <= '9';
 	}
 	if (!events && strcmp(word, "lives") == 0)
 		return input->lives = true;
-	return events && strncmp(word, "tid.", 4) == 0 && parse_tid(input, word + 4);
+	return events && starts_with(word, "tid.") && parse_tid(input, word + 4);
 }
 
 /* The words follow the last commas, because the file's name may contain commas. */

@@ -21,7 +21,7 @@ static size_t find_dso(struct text_view name)
 			take_hex(&rest, &ignored);
 		else if (at || !take_text(&rest, "[unknown]"))
 			continue;
-		if (take_blanks(&rest) && starts_with(rest, "("))
+		if (take_blanks(&rest) && view_starts_with(rest, "("))
 			return (size_t)(rest.at - name.at);
 	}
 	do {
@@ -55,7 +55,7 @@ static void take_name(struct perf_line_location *place, struct text_view name)
 	trim_end(&name);
 	cut_dso(place, &name);
 	place->has_name = name.length;
-	if (starts_with(name, "[unknown]"))
+	if (view_starts_with(name, "[unknown]"))
 		return;
 	place->symbol = name;
 	for (size_t at = name.length; at-- > 0;) {
@@ -109,7 +109,7 @@ static size_t find_name_end(struct text_view text)
 	for (size_t at = text.length; at-- > 0;) {
 		struct text_view rest = { text.at + at, text.length - at };
 
-		if (starts_with(rest, "+0x") || starts_with(rest, "[unknown]"))
+		if (view_starts_with(rest, "+0x") || view_starts_with(rest, "[unknown]"))
 			return at;
 	}
 	return text.length;
@@ -226,7 +226,7 @@ static void take_marks(struct perf_line *line, struct text_view *text)
 {
 	size_t length = 1;
 
-	if (!starts_with(*text, "("))
+	if (!view_starts_with(*text, "("))
 		return;
 	while (length < text->length && strchr("xDt", text->at[length]) && text->at[length])
 		length++;
@@ -273,7 +273,7 @@ static bool is_cpu_event(struct text_view name)
 	};
 
 	for (size_t i = 0; i < COUNT_OF(names); i++)
-		if (starts_with(name, names[i]))
+		if (view_starts_with(name, names[i]))
 			return true;
 	return false;
 }
@@ -297,7 +297,7 @@ static bool take_call_tree(struct perf_line *line, struct text_view text)
 	const char *begin = tab ? tab + 1 : text.at + text.length;
 	size_t padding;
 
-	if (!starts_with(text, "(") || begin[-1 - (tab != NULL)] != ')')
+	if (!view_starts_with(text, "(") || begin[-1 - (tab != NULL)] != ')')
 		return false;
 	line->from.dso = (struct text_view){ text.at + 1, (size_t)(begin - text.at) - 1 };
 	line->kind = PERF_LINE_CALL_TREE;
@@ -359,8 +359,8 @@ static void parse_branch(struct perf_line *line, struct text_view text, bool nam
 	struct text_view from, to;
 
 	line->has_flags = take_flags(line, &text);
-	if (starts_with(text, "cbr:") || starts_with(text, "psb offs:")) {
-		line->kind = starts_with(text, "cbr:") ? PERF_LINE_CBR : PERF_LINE_IGNORED;
+	if (view_starts_with(text, "cbr:") || view_starts_with(text, "psb offs:")) {
+		line->kind = view_starts_with(text, "cbr:") ? PERF_LINE_CBR : PERF_LINE_IGNORED;
 		return;
 	}
 	if (take_call_tree(line, text))
@@ -460,7 +460,7 @@ static void take_cpu_and_misc(struct text_view *text)
 {
 	struct text_view rest, misc;
 
-	if (starts_with(*text, "["))
+	if (view_starts_with(*text, "["))
 		take_token(text);
 	rest = *text;
 	misc = take_token(&rest);
@@ -516,7 +516,7 @@ static void take_untimed_header(struct perf_line *line, struct text_view *text)
 		size_t width = (size_t)(token.at + token.length - end);
 
 		take_ids(line, &here);
-		if (starts_with(token, "[") || line->ids == PERF_IDS_PAIR ||
+		if (view_starts_with(token, "[") || line->ids == PERF_IDS_PAIR ||
 		    (line->ids == PERF_IDS_ONE && width <= 8)) {
 			take_cpu_and_misc(&here);
 			*text = here;
@@ -560,13 +560,13 @@ static void parse_event(struct perf_line *line, struct text_view text)
 		return;
 	}
 	named = take_event(&text, &event);
-	if (!named || starts_with(event, "branches")) {
+	if (!named || view_starts_with(event, "branches")) {
 		parse_branch(line, text, named);
-	} else if (starts_with(event, "ptwrite:")) {
+	} else if (view_starts_with(event, "ptwrite:")) {
 		line->kind = PERF_LINE_PTWRITE;
 	} else if (is_cpu_event(event)) {
 		line->kind = PERF_LINE_IGNORED;
-	} else if (starts_with(event, "cbr:")) {
+	} else if (view_starts_with(event, "cbr:")) {
 		line->kind = PERF_LINE_CBR;
 	} else if (take_hit(line, event, text)) {
 		line->kind = PERF_LINE_HIT;
@@ -586,15 +586,15 @@ static void parse_error(struct perf_line *line, struct text_view text)
 		struct text_view key = take_token(&text);
 		struct text_view value = text;
 
-		if (starts_with(key, "time"))
+		if (view_starts_with(key, "time"))
 			line->has_time = take_time(&value, &line->time);
-		else if (starts_with(key, "pid"))
+		else if (view_starts_with(key, "pid"))
 			take_id(&value, &line->pid);
-		else if (starts_with(key, "tid"))
+		else if (view_starts_with(key, "tid"))
 			take_id(&value, &line->tid);
-		else if (starts_with(key, "code"))
+		else if (view_starts_with(key, "code"))
 			break;
-		else if (starts_with(key, "ip")) {
+		else if (view_starts_with(key, "ip")) {
 			take_text(&value, "0x");
 			take_hex(&value, &line->from.ip);
 		}
@@ -641,8 +641,8 @@ static bool is_source_line(const char *text, struct text_view line)
 	if (line.at != text + 2)
 		return false;
 	word = take_token(&line);
-	return ends_source(word) && (!line.length || starts_with(line, "ilen:") ||
-				     starts_with(line, "insn:") || *line.at == '(');
+	return ends_source(word) && (!line.length || view_starts_with(line, "ilen:") ||
+				     view_starts_with(line, "insn:") || *line.at == '(');
 }
 
 /*
@@ -653,7 +653,7 @@ static bool is_known_without_time(struct perf_line *line, const char *text, size
 {
 	if (line->kind == PERF_LINE_NO_ADDR && !line->ids && !line->has_flags)
 		return line->from.ip >> 63 ||
-		       starts_with((struct text_view){ text, length }, "    ");
+		       view_starts_with((struct text_view){ text, length }, "    ");
 	if (line->kind == PERF_LINE_SAMPLE || line->kind == PERF_LINE_HIT)
 		line->kind = line->ids ? PERF_LINE_SAMPLE : PERF_LINE_UNKNOWN;
 	return line->kind != PERF_LINE_NAMELESS && line->kind != PERF_LINE_CALL_TREE;

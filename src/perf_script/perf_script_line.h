@@ -45,7 +45,7 @@ static inline bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-static inline bool starts_with(struct text_view text, const char *word)
+static inline bool view_starts_with(struct text_view text, const char *word)
 {
 	size_t length = strlen(word);
 
@@ -73,7 +73,7 @@ static inline void trim_end(struct text_view *text)
 
 static inline bool take_text(struct text_view *text, const char *start)
 {
-	if (!starts_with(*text, start))
+	if (!view_starts_with(*text, start))
 		return false;
 	skip(text, strlen(start));
 	return true;

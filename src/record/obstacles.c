@@ -40,9 +40,9 @@ static void look_at_cpu(struct recorder *recorder)
 	size_t room = 0;
 
 	while (in && getline(&line, &room, in) > 0 && *line != '\n') {
-		recorder->is_intel |= strncmp(line, "vendor_id", 9) == 0 && strstr(line, "Intel");
+		recorder->is_intel |= starts_with(line, "vendor_id") && strstr(line, "Intel");
 		recorder->in_virtual_machine |=
-			strncmp(line, "flags", 5) == 0 && strstr(line, " hypervisor");
+			starts_with(line, "flags") && strstr(line, " hypervisor");
 	}
 	free(line);
 	if (in)
@@ -57,7 +57,7 @@ static bool has_capability(void)
 	size_t room = 0;
 
 	while (in && getline(&line, &room, in) > 0) {
-		if (strncmp(line, "CapEff:", 7) == 0)
+		if (starts_with(line, "CapEff:"))
 			held = strtoull(line + 7, NULL, 16);
 	}
 	free(line);

@@ -176,7 +176,7 @@ static int remove_file(struct keeper *keeper, const char *path)
 
 static int mark_file(const struct keeper *keeper, const struct request *request)
 {
-	if (!find_made(keeper->placed, request->path) || strncmp(request->to, "user.", 5) != 0) {
+	if (!find_made(keeper->placed, request->path) || !starts_with(request->to, "user.")) {
 		errno = EACCES;
 		return -1;
 	}

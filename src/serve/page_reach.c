@@ -37,7 +37,7 @@ static _Noreturn void try_to_connect(const char *origin)
 	alarm(SECONDS);
 	strcpy(host, strstr(origin, "//") + 2);
 	colon = strchr(host, ':');
-	port = colon ? colon + 1 : strncmp(origin, "https", 5) == 0 ? "443" : "80";
+	port = colon ? colon + 1 : starts_with(origin, "https") ? "443" : "80";
 	if (colon)
 		*colon = '\0';
 	if (getaddrinfo(host, port, &hints, &list) != 0)

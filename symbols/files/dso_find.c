@@ -11,11 +11,6 @@
 
 static const char deleted[] = " (deleted)";
 
-static bool starts_with(const char *text, const char *start)
-{
-	return strncmp(text, start, strlen(start)) == 0;
-}
-
 /* Returns the length without " (deleted)", which the kernel appends for unlinked files. */
 static size_t length_undeleted(const char *path)
 {

@@ -4,11 +4,6 @@
 
 #include <ctype.h>
 
-static bool starts_with(const char *text, const char *start)
-{
-	return strncmp(text, start, strlen(start)) == 0;
-}
-
 /* The binder's function, GNAT's runtime; GHC's main, or a module of base; a versioned package. */
 unsigned demangle_languages(const char *linkage)
 {

@@ -15,11 +15,6 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
 }
 
-static bool starts_with(const char *text, const char *start)
-{
-	return strncmp(text, start, strlen(start)) == 0;
-}
-
 /* Returns the length of "operator" and its sign if they are here, else 0. */
 static size_t operator_length(const char *start, const char *at)
 {

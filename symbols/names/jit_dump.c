@@ -26,7 +26,7 @@ bool jit_dump_is_path(const char *path)
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	size_t digits = 0;
 
-	if (strncmp(name, "jit-", 4) != 0)
+	if (!starts_with(name, "jit-"))
 		return false;
 	while (isdigit((unsigned char)name[4 + digits]))
 		digits++;
