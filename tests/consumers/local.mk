@@ -4,7 +4,8 @@
 consumer_tests = tests/consumers/viewers.sh tests/consumers/compilers.sh tests/consumers/references.sh
 dist_noinst_SCRIPTS += $(consumer_tests)
 EXTRA_DIST += tests/consumers/speedscope.js tests/consumers/sql_viewer.py
+consumer_others = tests/cli/sqlite.sh tests/cli/pprof.sh tests/cli/callgrind.sh tests/cli/compilers.sh tests/cli/lcov.sh \
+	tests/oracle/trace_processor.sh tests/lint/completions.sh
 check-consumers: all $(check_PROGRAMS) $(check_DATA)
-	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(consumer_tests) tests/cli/sqlite.sh tests/cli/pprof.sh \
-		tests/cli/callgrind.sh tests/cli/compilers.sh tests/cli/lcov.sh tests/oracle/trace_processor.sh tests/lint/completions.sh'
+	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(consumer_tests) $(consumer_others)'
 .PHONY: check-consumers
