@@ -137,32 +137,31 @@ size_t cost_sources(struct cost_stacks *stacks, uint32_t function, uint32_t site
 /* ---- Places -------------------------------------------------------------- */
 
 /* Returns 1 + the number of the function whose slices execute an instruction; 0: none. */
-static uint32_t function_at(struct cost_stacks *stacks, const struct executed_insn *insn)
+static uint32_t function_at(struct cost_stacks *stacks, const struct executed_insn *insn,
+			    const struct symbol *symbol)
 {
 	struct function_table *functions = &stacks->functions;
 	const struct inlined_call *call = NULL;
 	uint32_t known;
 
-	if (!stacks->last || stacks->last->dso != insn->dso ||
-	    insn->vaddr - stacks->last->start >= stacks->last->size)
-		stacks->last = dso_borrow_symbol_at((struct dso *)insn->dso, insn->vaddr);
 	if (stacks->inlined)
 		call = dso_inlined_at((struct dso *)insn->dso, insn->vaddr);
 	if (call)
 		return function_table_find(functions, call->symbol) + 1;
-	known = function_table_known(functions, stacks->last);
-	return known ? known : function_table_known(functions, symbol_function(stacks->last));
+	known = function_table_known(functions, symbol);
+	return known ? known : function_table_known(functions, symbol_function(symbol));
 }
 
 static void add_place(void *context, const struct executed_insn *insn)
 {
 	struct cost_stacks *stacks = context;
-	uint32_t function = function_at(stacks, insn);
+	const struct symbol *symbol = dso_borrow_symbol_at((struct dso *)insn->dso, insn->vaddr);
+	uint32_t function = function_at(stacks, insn, symbol);
 
 	if (function)
 		*ARRAY_ADD(stacks->places, stacks->place_count, stacks->place_room) =
 			(struct cost_place){ .insn = *insn,
-					     .symbol = stacks->last,
+					     .symbol = symbol,
 					     .function = function - 1 };
 }
 

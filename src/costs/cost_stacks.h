@@ -37,8 +37,7 @@ struct cost_stacks {
 	struct pair_table sites;         /* of (number in `symbols`, offset): the site less 1 */
 	struct direct_cache calls;       /* owned: of struct cost_call */
 	struct symbol truncated;
-	const struct symbol *last; /* contains the last instruction placed; NULL: no instruction */
-	bool inlined;              /* slices of inlined calls */
+	bool inlined; /* slices of inlined calls */
 	/* After cost_stacks_finish(): */
 	struct call_costs *own;    /* owned: by function, without callees */
 	struct cost_place *places; /* owned: by function and address */

@@ -311,16 +311,23 @@ bool dso_code_range(const struct dso *dso, struct code_range *range)
 	return dso->elf.code_count;
 }
 
+bool dso_find_code(const struct dso *dso, uint64_t file_offset, struct code_range *range)
+{
+	const struct code_range *found = elf_file_code_at(&dso->elf, file_offset);
+
+	if (found)
+		*range = *found;
+	return found;
+}
+
 static const uint8_t *borrow_code_of(const struct dso *dso, GElf_Half machine, uint64_t vaddr,
 				     size_t *size)
 {
 	const struct code_range *range = elf_file_code_at_vaddr(&dso->elf, vaddr);
-	GElf_Ehdr header;
 	uint64_t skip;
 
 	*size = 0;
-	if (!range || !dso->elf.elf || !gelf_getehdr(dso->elf.elf, &header) ||
-	    header.e_machine != machine)
+	if (!range || dso->elf.machine != machine)
 		return NULL;
 	skip = vaddr - range->vaddr;
 	if (range->offset > dso->elf.size || skip >= range->size ||

@@ -227,6 +227,9 @@ void dso_list_statements(struct dso *dso, uint64_t vaddr,
 /* Returns true and fills *range with the first code of a file, if it has any. */
 bool dso_code_range(const struct dso *dso, struct code_range *range);
 
+/* Returns true and fills *range with the code around a byte of a file, if it has code there. */
+bool dso_find_code(const struct dso *dso, uint64_t file_offset, struct code_range *range);
+
 /* Returns the symbol at a virtual address of code of a file, as dso_borrow_symbol(). */
 const struct symbol *dso_borrow_symbol_at(struct dso *dso, uint64_t vaddr);
 

@@ -225,12 +225,15 @@ static bool reaches(struct dso *dso, uint64_t vaddr, uint64_t *begin, uint64_t *
 	return true;
 }
 
-/* Returns the range of one symbol around an address of code, as virtual addresses. */
-static struct last_hit find_hit(struct dso *dso, const struct code_range *code, uint64_t vaddr)
+/* Set dso->hit to the range of one symbol around an address of code. */
+static void find_hit(struct dso *dso, const struct code_range *code, uint64_t vaddr)
 {
 	struct last_hit hit;
-	uint32_t entry = range_map_find(&dso->table.ranges, vaddr, &hit.begin, &hit.end);
+	uint32_t entry;
 
+	if (!dso->symbols_loaded)
+		load_symbols(dso);
+	entry = range_map_find(&dso->table.ranges, vaddr, &hit.begin, &hit.end);
 	hit.begin = MAX(hit.begin, code->vaddr);
 	if (hit.end > code->vaddr + code->size)
 		hit.end = code->vaddr + code->size;
@@ -239,14 +242,24 @@ static struct last_hit find_hit(struct dso *dso, const struct code_range *code, 
 		hit.symbol = symbol_of_entry(dso, entry);
 	else
 		hit.symbol = find_unnamed(dso, vaddr, &hit.begin, &hit.end);
-	return hit;
+	hit.vaddr = hit.begin;
+	hit.begin += code->offset - code->vaddr;
+	hit.end += code->offset - code->vaddr;
+	dso->hit = hit;
 }
 
 const struct symbol *dso_symbol_at(struct dso *dso, uint64_t vaddr)
 {
-	const struct code_range *code = elf_file_code_at_vaddr(&dso->elf, vaddr);
+	const struct last_hit *hit = &dso->hit;
+	const struct code_range *code;
 
-	return code ? find_hit(dso, code, vaddr).symbol : &dso->file_symbol.symbol;
+	if (vaddr - hit->vaddr < hit->end - hit->begin)
+		return hit->symbol;
+	code = elf_file_code_at_vaddr(&dso->elf, vaddr);
+	if (!code)
+		return &dso->file_symbol.symbol;
+	find_hit(dso, code, vaddr);
+	return hit->symbol;
 }
 
 const struct symbol *dso_borrow_symbol_at(struct dso *dso, uint64_t vaddr)
@@ -294,7 +307,6 @@ static void load_dump(struct dso *dso)
 static bool look_up(struct dso *dso, uint64_t file_offset)
 {
 	const struct code_range *code = elf_file_code_at(&dso->elf, file_offset);
-	struct last_hit hit;
 
 	if (dso->elf.bytes && !dso->elf.elf && !dso->symbols_loaded)
 		load_dump(dso);
@@ -304,13 +316,7 @@ static bool look_up(struct dso *dso, uint64_t file_offset)
 	}
 	if (!code)
 		return false;
-	if (!dso->symbols_loaded)
-		load_symbols(dso);
-	hit = find_hit(dso, code, file_offset - code->offset + code->vaddr);
-	hit.vaddr = hit.begin;
-	hit.begin += code->offset - code->vaddr;
-	hit.end += code->offset - code->vaddr;
-	dso->hit = hit;
+	find_hit(dso, code, file_offset - code->offset + code->vaddr);
 	return true;
 }
 

@@ -86,6 +86,7 @@ static void read_build_id(struct elf_file *file)
 static int parse(struct elf_file *file, struct error *err)
 {
 	size_t room = 0, segments = 0;
+	GElf_Ehdr header;
 
 	elf_version(EV_CURRENT);
 	file->elf = ALLOC_CHECKED(elf_memory((char *)file->bytes, file->size));
@@ -97,6 +98,7 @@ static int parse(struct elf_file *file, struct error *err)
 	if (elf_getphdrnum(file->elf, &segments) == 0 && segments == 0)
 		read_code_sections(file, &room);
 	read_build_id(file);
+	file->machine = gelf_getehdr(file->elf, &header) ? header.e_machine : EM_NONE;
 	return 0;
 }
 

@@ -32,6 +32,7 @@ struct elf_file {
 		uint64_t vaddr;  /* ELF virtual address of its first byte */
 	} * code;                /* owned; in the order of the program headers */
 	size_t code_count;
+	uint16_t machine; /* EM_X86_64 and the like */
 	uint8_t build_id[ELF_BUILD_ID_MAX];
 	size_t build_id_size; /* bytes; 0 if absent */
 };
