@@ -2,63 +2,98 @@
 /* Sums counts of code by address in files, and finds the instructions. */
 #include "src/costs/executed_code.h"
 
-#include "decoder/code/insn.h"
 #include "src/resolve/resolve.h"
 #include "symbols/dso/dso_store.h"
 
 static bool is_stretch(const struct code_stretch *a, const struct code_stretch *b)
 {
-	return a->begin == b->begin && a->last == b->last && a->dso == b->dso && a->kind == b->kind;
+	return a->begin == b->begin && a->last == b->last && a->dso == b->dso &&
+	       a->kind == b->kind && a->branch == b->branch;
 }
 
 static void add_stretch(struct executed_code *code, const struct code_stretch *added)
 {
-	uint64_t hash = hash_u64(added->begin ^ added->last << 20 ^
-				 (uint64_t)(uintptr_t)added->dso ^ (uint64_t)added->kind << 60);
+	uint64_t hash =
+		hash_u64(added->begin ^ added->last << 20 ^ (uint64_t)(uintptr_t)added->dso ^
+			 (uint64_t)(added->kind << 3 | added->branch) << 56);
 	struct id_probe probe = id_index_probe(hash);
 	uint32_t id;
 
+	if (!added->count)
+		return;
 	while ((id = id_index_next(&code->index, &probe)) &&
 	       !is_stretch(&code->stretches[id - 1], added))
 		;
 	if (id) {
 		code->stretches[id - 1].count += added->count;
+		code->stretches[id - 1].taken += added->taken;
 		return;
 	}
 	*ARRAY_ADD(code->stretches, code->count, code->room) = *added;
 	id_index_add(&code->index, hash, (uint32_t)code->count);
 }
 
-static void add_count(struct executed_code *code, const struct code_stretch *place,
-		      enum stretch_kind kind, uint64_t count)
-{
-	struct code_stretch stretch = *place;
-
-	stretch.kind = kind;
-	stretch.count = count;
-	if (count)
-		add_stretch(code, &stretch);
-}
-
 void executed_code_add(struct executed_code *code, const struct dso *dso, uint64_t vaddr,
 		       const struct code_count *counted)
 {
 	const uint64_t base = vaddr - counted->begin;
-	const struct code_stretch at = { .dso = dso, .begin = vaddr, .last = counted->last + base };
-	const struct code_stretch jump = { .dso = dso,
-					   .begin = at.last,
-					   .last = counted->to + base };
-	uint64_t taken = counted->kind == BRANCH_COND && counted->count ? counted->taken : 0;
+	struct code_stretch stretch = {
+		.dso = dso,
+		.begin = vaddr,
+		.last = counted->last + base,
+		.count = counted->count,
+		.taken = counted->kind == BRANCH_COND && counted->count ? counted->taken : 0,
+		.kind = counted->stopped ? STRETCH_STOPPED : STRETCH_RAN,
+		.branch = counted->kind,
+	};
 
-	if (counted->stopped) {
-		add_count(code, &at, LEFT_BEFORE, counted->count);
+	add_stretch(code, &stretch);
+	if (!counted->to || counted->stopped)
+		return;
+	stretch.begin = stretch.last;
+	stretch.last = counted->to + base;
+	stretch.count = counted->taken;
+	stretch.taken = 0;
+	stretch.kind = counted->kind == BRANCH_CALL ? STRETCH_CALL : STRETCH_JUMP;
+	stretch.branch = MIN(counted->kind, BRANCH_JUMP);
+	add_stretch(code, &stretch);
+}
+
+/* Set code->place to the code of a file around an ip, in as much of it as is mapped at once. */
+static void find_place(struct executed_code *code, const struct address_space *space, uint64_t ip)
+{
+	const struct mapping *mapping = address_space_borrow_mapping(space, ip);
+	struct code_place *place = &code->place;
+	struct code_range range;
+	struct location location;
+	uint64_t offset, before;
+
+	*place = (struct code_place){ .space = space, .begin = ip, .size = 1 };
+	if (mapping) {
+		offset = ip - mapping->begin + mapping->file_offset;
+		place->dso = resolver_borrow_dso(code->resolver, mapping->file);
+	}
+	if (place->dso && dso_find_code(place->dso, offset, &range)) {
+		before = MIN(ip - mapping->begin, offset - range.offset);
+		place->distance = range.vaddr + (offset - range.offset) - ip;
+		place->begin = ip - before;
+		place->size = before + MIN(mapping->end - ip, range.offset + range.size - offset);
 		return;
 	}
-	add_count(code, &at, LEFT_TAKEN, taken);
-	add_count(code, &at, LEFT_OTHER, counted->count - taken);
-	if (counted->to)
-		add_count(code, &jump, counted->kind == BRANCH_CALL ? CALLED : JUMPED,
-			  counted->taken);
+	location = resolver_find(code->resolver, space, ip);
+	place->dso = location.symbol && location.symbol->kind != SYMBOL_FILE ? location.symbol->dso
+									     : NULL;
+	if (place->dso)
+		place->distance = location.symbol->start + location.offset - ip;
+}
+
+/* Returns the code around an ip, valid until the next call. */
+static const struct code_place *place_of(struct executed_code *code,
+					 const struct address_space *space, uint64_t ip)
+{
+	if (code->place.space != space || ip - code->place.begin >= code->place.size)
+		find_place(code, space, ip);
+	return &code->place;
 }
 
 static void add_counts(struct code_counter *counter, const struct code_count *counts, size_t count)
@@ -66,76 +101,78 @@ static void add_counts(struct code_counter *counter, const struct code_count *co
 	struct executed_code *code = (struct executed_code *)counter;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct location_pair *places = resolver_find_branch(
-			code->resolver, counts[i].space, counts[i].begin, counts[i].to);
-		const struct location *at = &places->from, *to = &places->to;
 		struct code_count counted = counts[i];
+		const struct code_place at = *place_of(code, counted.space, counted.begin);
 
-		if (!at->symbol || !at->symbol->dso || at->symbol->kind == SYMBOL_FILE)
+		if (!at.dso)
 			continue;
-		if (!to->symbol || to->symbol->dso != at->symbol->dso)
+		if (counted.to && (counted.to - at.begin >= at.size) &&
+		    place_of(code, counted.space, counted.to)->distance != at.distance)
 			counted.to = 0; /* the branch leads to another file */
-		executed_code_add(code, at->symbol->dso, at->symbol->start + at->offset, &counted);
+		executed_code_add(code, at.dso, counted.begin + at.distance, &counted);
+	}
+}
+
+/* ---- Branches between functions ------------------------------------------ */
+
+/* BRANCH_CALL to BRANCH_JUMP. */
+#define KINDS 3
+
+static void add_branch(struct executed_code *code, const struct address_space *space, uint64_t from,
+		       uint64_t to, const struct code_stretch *counted)
+{
+	const struct code_place source = *place_of(code, space, from ? from : to);
+	const struct code_place *target = place_of(code, space, to);
+	struct code_stretch branch = *counted;
+
+	branch.dso = target->dso;
+	branch.last = to + target->distance;
+	if (from && source.dso == target->dso)
+		branch.begin = from + source.distance;
+	if (branch.dso)
+		add_stretch(code, &branch);
+}
+
+void executed_code_count(struct executed_code *code, const struct branch_event *events,
+			 size_t count)
+{
+	for (const struct branch_event *event = events; event < events + count; event++) {
+		enum branch_kind kind = event->kind == BRANCH_COND ? BRANCH_JUMP : event->kind;
+		size_t at;
+
+		if (kind < BRANCH_CALL || kind > BRANCH_JUMP)
+			continue;
+		if (!event->known) {
+			add_branch(code, event->space, event->from, event->to,
+				   &(struct code_stretch){
+					   .count = 1, .kind = STRETCH_BRANCH, .branch = kind });
+			continue;
+		}
+		at = (size_t)(event->known - code->known) * KINDS + (kind - BRANCH_CALL);
+		if (at >= code->known_room)
+			code->known_counts =
+				alloc_grow_zeroed(code->known_counts, &code->known_room, at + 1,
+						  sizeof(*code->known_counts));
+		code->known_counts[at]++;
+	}
+}
+
+void executed_code_finish(struct executed_code *code)
+{
+	for (size_t i = 0; i < code->known_room; i++) {
+		const struct known_branch *known = &code->known[i / KINDS];
+
+		if (code->known_counts[i])
+			add_branch(code, known->space, known->places.from.ip, known->places.to.ip,
+				   &(struct code_stretch){ .count = code->known_counts[i],
+							   .kind = STRETCH_BRANCH,
+							   .branch = BRANCH_CALL + i % KINDS });
 	}
 }
 
 /* ---- Instructions -------------------------------------------------------- */
 
-/* Stretches in the code of one dso, sorted; the order of both lists is that of addresses. */
-struct insn_scan {
-	const struct code_stretch **begins, **ends; /* by begin, and by last */
-	size_t count, begun, ended;
-	/* The next instructions' addresses and counts: instructions may overlap. */
-	struct {
-		uint64_t vaddr, count;
-	} next[INSN_LENGTH_MAX + 1];
-	size_t next_count;
-};
-
-static int compare_begins(const void *left, const void *right)
-{
-	const struct code_stretch *const *a = left, *const *b = right;
-
-	return COMPARE((uintptr_t)(*a)->dso, (uintptr_t)(*b)->dso)
-		       ?: COMPARE((*a)->begin, (*b)->begin);
-}
-
-static int compare_ends(const void *left, const void *right)
-{
-	const struct code_stretch *const *a = left, *const *b = right;
-
-	return COMPARE((uintptr_t)(*a)->dso, (uintptr_t)(*b)->dso)
-		       ?: COMPARE((*a)->last, (*b)->last);
-}
-
-/* Returns the address of the next instruction, or UINT64_MAX if absent. */
-static uint64_t next_address(const struct insn_scan *scan)
-{
-	uint64_t vaddr = scan->begun < scan->count ? scan->begins[scan->begun]->begin : UINT64_MAX;
-
-	for (size_t i = 0; i < scan->next_count; i++)
-		vaddr = scan->next[i].vaddr < vaddr ? scan->next[i].vaddr : vaddr;
-	return vaddr;
-}
-
-/* Returns the number of executions of an instruction; all its stretches must have been added. */
-static uint64_t take_count(struct insn_scan *scan, uint64_t vaddr)
-{
-	uint64_t count = 0;
-
-	for (size_t i = 0; i < scan->next_count; i++) {
-		if (scan->next[i].vaddr == vaddr) {
-			count += scan->next[i].count;
-			scan->next[i--] = scan->next[--scan->next_count];
-		}
-	}
-	for (; scan->begun < scan->count && scan->begins[scan->begun]->begin == vaddr;
-	     scan->begun++)
-		count += scan->begins[scan->begun]->count;
-	return count;
-}
-
-static struct insn insn_at(const struct dso *dso, uint64_t vaddr)
+struct insn executed_insn_at(const struct dso *dso, uint64_t vaddr)
 {
 	size_t size;
 	const uint8_t *code = dso_borrow_code(dso, vaddr, &size);
@@ -146,71 +183,106 @@ static struct insn insn_at(const struct dso *dso, uint64_t vaddr)
 	return code ? insn_decode(code, size, INSN_MODE_32) : (struct insn){ 0 };
 }
 
-/* Subtract the stretches that end at an instruction from *left, which reach the next one. */
-static void end_at(struct insn_scan *scan, struct executed_insn *executed, uint64_t *left)
-{
-	for (; scan->ended < scan->count && scan->ends[scan->ended]->last <= executed->vaddr;
-	     scan->ended++) {
-		const struct code_stretch *stretch = scan->ends[scan->ended];
+/* The code of one dso, in order of addresses. */
+struct insn_scan {
+	const struct code_stretch *const *stretches; /* by begin */
+	size_t count, begun;
+	/* Those that reach the next instructions, which may overlap. */
+	struct running {
+		const struct code_stretch *stretch;
+		uint64_t vaddr; /* of the next instruction */
+	} * running;            /* owned */
+	size_t running_count, running_room;
+};
 
-		*left -= stretch->count < *left ? stretch->count : *left;
-		if (stretch->last != executed->vaddr)
-			continue;
-		if (stretch->kind == LEFT_TAKEN)
-			executed->taken += stretch->count;
-		if (stretch->kind == LEFT_BEFORE)
-			executed->count -= stretch->count;
+static int compare_begins(const void *left, const void *right)
+{
+	const struct code_stretch *const *a = left, *const *b = right;
+
+	return COMPARE((uintptr_t)(*a)->dso, (uintptr_t)(*b)->dso)
+		       ?: COMPARE((*a)->begin, (*b)->begin);
+}
+
+/* Returns the address of the next instruction, or UINT64_MAX if absent. */
+static uint64_t next_address(const struct insn_scan *scan)
+{
+	uint64_t vaddr =
+		scan->begun < scan->count ? scan->stretches[scan->begun]->begin : UINT64_MAX;
+
+	for (size_t i = 0; i < scan->running_count; i++)
+		vaddr = MIN(vaddr, scan->running[i].vaddr);
+	return vaddr;
+}
+
+/* Count an instruction in the stretches that reach it, and move these to the next one. */
+static void run_insn(struct insn_scan *scan, const struct insn *insn,
+		     struct executed_insn *executed)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < scan->running_count; i++) {
+		struct running running = scan->running[i];
+		const struct code_stretch *stretch = running.stretch;
+
+		if (running.vaddr == executed->vaddr) {
+			bool ends = stretch->last == executed->vaddr;
+
+			if (!ends || stretch->kind == STRETCH_RAN)
+				executed->count += stretch->count;
+			executed->taken += ends ? stretch->taken : 0;
+			running.vaddr += insn->length;
+			if (ends || !insn->length || running.vaddr > stretch->last ||
+			    (insn->kind != BRANCH_NONE && insn->kind != BRANCH_COND))
+				continue;
+		}
+		scan->running[kept++] = running;
 	}
+	scan->running_count = kept;
 }
 
 /* Decode each instruction once. */
 static void scan_insns(struct insn_scan *scan,
 		       void (*add)(void *context, const struct executed_insn *insn), void *context)
 {
-	struct executed_insn executed = { .dso = scan->begins[0]->dso };
+	struct executed_insn executed = { .dso = scan->stretches[0]->dso };
 
 	while ((executed.vaddr = next_address(scan)) != UINT64_MAX) {
-		uint64_t left = take_count(scan, executed.vaddr);
-		struct insn insn = insn_at(executed.dso, executed.vaddr);
+		struct insn insn = executed_insn_at(executed.dso, executed.vaddr);
 
-		executed.count = left;
-		executed.taken = 0;
-		end_at(scan, &executed, &left);
+		for (; scan->begun < scan->count &&
+		       scan->stretches[scan->begun]->begin == executed.vaddr;
+		     scan->begun++)
+			*ARRAY_ADD(scan->running, scan->running_count, scan->running_room) =
+				(struct running){ scan->stretches[scan->begun], executed.vaddr };
+		executed.count = executed.taken = 0;
+		run_insn(scan, &insn, &executed);
 		executed.length = insn.length;
 		executed.kind = insn.kind;
-		executed.back = insn.distance < 0;
 		if (insn.length && executed.count)
 			add(context, &executed);
-		if (left && insn.length && (insn.kind == BRANCH_NONE || insn.kind == BRANCH_COND)) {
-			scan->next[scan->next_count].vaddr = executed.vaddr + insn.length;
-			scan->next[scan->next_count++].count = left;
-		}
 	}
+	free(scan->running);
 }
 
 void executed_code_list(const struct executed_code *code,
 			void (*add)(void *context, const struct executed_insn *insn), void *context)
 {
-	const struct code_stretch **begins = alloc_zeroed(code->count + 1, sizeof(*begins));
-	const struct code_stretch **ends = alloc_zeroed(code->count + 1, sizeof(*ends));
+	const struct code_stretch **stretches = alloc_zeroed(code->count + 1, sizeof(*stretches));
 	size_t all = 0, count;
 
 	for (size_t i = 0; i < code->count; i++)
 		if (stretch_is_code(&code->stretches[i]))
-			begins[all++] = &code->stretches[i];
-	memcpy(ends, begins, all * sizeof(*ends));
-	qsort(begins, all, sizeof(*begins), compare_begins);
-	qsort(ends, all, sizeof(*ends), compare_ends);
+			stretches[all++] = &code->stretches[i];
+	qsort(stretches, all, sizeof(*stretches), compare_begins);
 	for (size_t i = 0; i < all; i += count) {
-		struct insn_scan scan = { .begins = begins + i, .ends = ends + i };
+		struct insn_scan scan = { .stretches = stretches + i };
 
-		for (count = 1; i + count < all && begins[i + count]->dso == begins[i]->dso;)
+		for (count = 1; i + count < all && stretches[i + count]->dso == stretches[i]->dso;)
 			count++;
 		scan.count = count;
 		scan_insns(&scan, add, context);
 	}
-	free(begins);
-	free(ends);
+	free(stretches);
 }
 
 void executed_code_init(struct executed_code *code)
@@ -221,6 +293,7 @@ void executed_code_init(struct executed_code *code)
 void executed_code_release(struct executed_code *code)
 {
 	free(code->stretches);
+	free(code->known_counts);
 	id_index_release(&code->index);
 	*code = (struct executed_code){ 0 };
 }

@@ -7,39 +7,61 @@
 #define SRC_COSTS_EXECUTED_CODE_H
 
 #include "base/tables/id_index.h"
-#include "decoder/branch_event.h"
 #include "decoder/code/code_counts.h"
+#include "decoder/code/insn.h"
 
 struct dso;
 struct resolver;
 
-/* How a stretch of code ended; or a branch, from `begin` to `last`. */
 enum stretch_kind {
-	LEFT_OTHER,
-	LEFT_TAKEN,  /* by a conditional jump */
-	LEFT_BEFORE, /* by an interrupt, before the instruction at `last` */
-	JUMPED,      /* directly, or indirectly, within a file */
-	CALLED,      /* directly */
+	STRETCH_RAN,     /* code, */
+	STRETCH_STOPPED, /* by an interrupt, before the instruction at `last` */
+	/* From `begin` to `last`: */
+	STRETCH_JUMP,   /* directly, or indirectly, within a file */
+	STRETCH_CALL,   /* directly */
+	STRETCH_BRANCH, /* between functions; begin 0: in another file */
 };
 
 struct code_stretch {
 	const struct dso *dso; /* borrowed */
 	uint64_t begin, last;  /* ELF virtual addresses of instructions */
 	uint64_t count;
+	uint64_t taken; /* of these, by a conditional jump to its target */
 	enum stretch_kind kind;
+	enum branch_kind branch; /* the instruction at `last`, or the branch itself */
 };
 
 static inline bool stretch_is_code(const struct code_stretch *stretch)
 {
-	return stretch->kind <= LEFT_BEFORE;
+	return stretch->kind <= STRETCH_STOPPED;
+}
+
+/* Returns the executions of a stretch that continue with the instruction after it. */
+static inline uint64_t stretch_passes(const struct code_stretch *stretch)
+{
+	bool passes = stretch->branch == BRANCH_NONE || stretch->branch == BRANCH_COND;
+
+	return passes && stretch->kind == STRETCH_RAN ? stretch->count - stretch->taken : 0;
 }
 
 struct executed_code {
-	struct code_counter counter;    /* first: give this to the decoder */
-	struct resolver *resolver;      /* borrowed: set it before counts come */
+	struct code_counter counter; /* first: give this to the decoder */
+	bool branches;               /* also count branches between functions */
+	struct resolver *resolver;   /* borrowed: set it before counts come */
+	/* Of the known branches, numbered from the first one, and kinds: */
+	const struct known_branch *known; /* borrowed: set it with `resolver`; may be NULL */
+	uint64_t *known_counts;           /* owned */
+	size_t known_room;
 	struct code_stretch *stretches; /* owned */
 	size_t count, room;
 	struct id_index index; /* of the stretches' numbers + 1 */
+	/* Code of a file around the last address, or the address alone. */
+	struct code_place {
+		const struct address_space *space; /* borrowed, as the next */
+		const struct dso *dso;             /* NULL: no file */
+		uint64_t begin, size;              /* ips */
+		uint64_t distance;                 /* from an ip to its ELF virtual address */
+	} place;
 };
 
 void executed_code_init(struct executed_code *code);
@@ -47,9 +69,19 @@ void executed_code_init(struct executed_code *code);
 /* Release the memory.  Idempotent, also on zeroed memory. */
 void executed_code_release(struct executed_code *code);
 
+/* Count those of some events that are calls, returns and jumps between functions. */
+void executed_code_count(struct executed_code *code, const struct branch_event *events,
+			 size_t count);
+
+/* All events have come: make stretches of what was counted. */
+void executed_code_finish(struct executed_code *code);
+
 /* Add counted code, which begins at an ELF virtual address of a file (borrowed). */
 void executed_code_add(struct executed_code *code, const struct dso *dso, uint64_t vaddr,
 		       const struct code_count *counted);
+
+/* Returns the instruction at an ELF virtual address of a file; length 0: unknown. */
+struct insn executed_insn_at(const struct dso *dso, uint64_t vaddr);
 
 /* An instruction that was executed. */
 struct executed_insn {
@@ -58,8 +90,7 @@ struct executed_insn {
 	uint64_t count;        /* executions */
 	uint64_t taken;        /* of these, by a conditional jump to its target */
 	uint8_t length;        /* bytes */
-	uint8_t kind;          /* enum branch_kind, */
-	bool back;             /* to a lower address */
+	uint8_t kind;          /* enum branch_kind */
 };
 
 /*

@@ -9,7 +9,6 @@
  */
 
 #include "base/tables/pair_table.h"
-#include "decoder/code/insn.h"
 #include "src/costs/executed_code.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"
@@ -18,13 +17,6 @@
 #include "src/select/function_choice.h"
 #include "symbols/dso/dso_store.h"
 
-struct profile_edge {
-	const struct dso *dso;    /* of `to`; borrowed */
-	uint64_t from, to, count; /* ELF virtual addresses; from 0: in another file */
-	enum branch_kind kind;    /* call, jump or return */
-	bool counted;             /* as code, by the decoder: jumps within files */
-};
-
 struct profile_output {
 	struct format_output output; /* first */
 	struct executed_code code;
@@ -32,13 +24,9 @@ struct profile_output {
 	const struct dso *program; /* borrowed; NULL: the file of --dso that ran first */
 	struct diag *diag;         /* borrowed, as the next */
 	struct name_table *names;
-	const struct symbol *last;  /* contains the last address looked up; NULL: no address */
-	bool several, any;          /* --dso matches several files; chosen code ran */
-	struct profile_edge *edges; /* owned: of calls and returns, then of jumps */
+	bool several, any;                 /* --dso matches several files; chosen code ran */
+	const struct code_stretch **edges; /* owned: of branches */
 	size_t edge_count, edge_room;
-	struct id_index edge_ids;      /* of their numbers + 1 */
-	struct executed_insn straight; /* --format=bolt: the last instruction, */
-	uint64_t begin, count;         /* and the begin and executions of straight code before it */
 	/* Of --format=llvm-profile: */
 	struct profile_row *rows; /* owned */
 	size_t row_count, row_room;
@@ -59,27 +47,43 @@ static struct format_output *open_profile(const struct format_request *request, 
 		.names = request->names,
 	};
 	executed_code_init(&profile->code);
+	profile->code.branches = true;
 	return &profile->output;
+}
+
+static bool is_of_program(struct profile_output *profile, const struct dso *dso)
+{
+	if (!function_choice_keeps_file(&profile->choice, dso))
+		return false;
+	profile->several |= profile->choice.selection->dsos.count && profile->program &&
+			    profile->program != dso;
+	if (!profile->program)
+		profile->program = dso;
+	return profile->program == dso;
 }
 
 /* Returns the symbol at an address that is of the chosen functions of the program; NULL: not. */
 static const struct symbol *chosen_at(struct profile_output *profile, const struct dso *dso,
 				      uint64_t vaddr)
 {
-	const struct symbol *last = profile->last;
+	const struct symbol *symbol =
+		is_of_program(profile, dso) ? dso_borrow_symbol_at((struct dso *)dso, vaddr) : NULL;
 
-	if (profile->program && profile->program != dso) {
-		profile->several |= profile->choice.selection->dsos.count &&
-				    function_choice_keeps_file(&profile->choice, dso);
+	if (!symbol || !function_choice_has(&profile->choice, symbol))
 		return NULL;
-	}
-	if (!last || last->dso != dso || vaddr - last->start >= last->size)
-		last = profile->last = dso_borrow_symbol_at((struct dso *)dso, vaddr);
-	if (!function_choice_has(&profile->choice, last))
-		return NULL;
-	profile->program = dso;
 	profile->any = true;
-	return last;
+	return symbol;
+}
+
+/* The same without the symbol, which is looked up only if it decides. */
+static bool is_chosen(struct profile_output *profile, const struct dso *dso, uint64_t vaddr)
+{
+	if (profile->choice.selection->symbols.count)
+		return chosen_at(profile, dso, vaddr);
+	if (!is_of_program(profile, dso))
+		return false;
+	profile->any = true;
+	return true;
 }
 
 /* Check the choice once all code was looked at.  Returns 0, or -1 with err filled. */
@@ -98,92 +102,94 @@ static int check_program(struct profile_output *profile, struct error *err)
 	return 0;
 }
 
+/* Edges that were counted as code come before what came of them as branches between functions. */
 static int compare_edges(const void *left, const void *right)
 {
-	const struct profile_edge *a = left, *b = right;
+	const struct code_stretch *const *a = left, *const *b = right;
 
-	return COMPARE((uintptr_t)a->dso, (uintptr_t)b->dso)
-		       ?: COMPARE(a->kind, b->kind) ?: COMPARE(a->to, b->to) ?:
-		       COMPARE(a->from, b->from);
+	return COMPARE((*a)->branch, (*b)->branch) ?: COMPARE((*a)->last, (*b)->last) ?:
+	       COMPARE((*a)->begin, (*b)->begin) ?: COMPARE((*a)->kind, (*b)->kind);
 }
 
-static struct profile_edge *find_edge(struct profile_output *profile,
-				      const struct profile_edge *edge)
+/* List the branches to chosen code, each once, sorted. */
+static void list_edges(struct profile_output *profile)
 {
-	uint32_t hash = hash_u64(edge->from ^ edge->to << 24 ^ edge->kind), id;
-	struct id_probe probe = id_index_probe(hash);
+	size_t kept = 0;
 
-	while ((id = id_index_next(&profile->edge_ids, &probe)) &&
-	       compare_edges(&profile->edges[id - 1], edge))
-		;
-	if (!id) {
-		*ARRAY_ADD(profile->edges, profile->edge_count, profile->edge_room) = *edge;
-		id = (uint32_t)profile->edge_count;
-		id_index_add(&profile->edge_ids, hash, id);
-	}
-	return &profile->edges[id - 1];
-}
-
-/* Count a branch that is not local to its function. */
-static void count_branch(struct format_output *output, const struct branch_event *event,
-			 const struct location *from, const struct location *to)
-{
-	struct profile_edge edge = { .kind = event->kind };
-
-	if (!to->symbol || !to->symbol->dso || event->kind < BRANCH_CALL ||
-	    event->kind > BRANCH_COND)
-		return;
-	edge.dso = to->symbol->dso;
-	edge.to = to->symbol->start + to->offset;
-	if (from->symbol && from->symbol->dso == edge.dso)
-		edge.from = from->symbol->start + from->offset;
-	if (event->kind == BRANCH_COND)
-		edge.kind = BRANCH_JUMP;
-	find_edge((struct profile_output *)output, &edge)->count++;
-}
-
-/* Sort the edges, with the jumps that were counted as code: some have come as branches, too. */
-static void finish_edges(struct profile_output *profile)
-{
+	executed_code_finish(&profile->code);
 	for (size_t i = 0; i < profile->code.count; i++) {
-		const struct code_stretch *at = &profile->code.stretches[i];
-		struct profile_edge jump = { at->dso, at->begin, at->last, 0, BRANCH_JUMP, true };
-		struct profile_edge *edge = at->kind == JUMPED ? find_edge(profile, &jump) : &jump;
+		const struct code_stretch *edge = &profile->code.stretches[i];
 
-		edge->count = at->count + (edge->counted ? edge->count : 0);
-		edge->counted = true;
+		if ((edge->kind == STRETCH_JUMP || edge->kind == STRETCH_BRANCH) &&
+		    is_chosen(profile, edge->dso, edge->last))
+			*ARRAY_ADD(profile->edges, profile->edge_count, profile->edge_room) = edge;
 	}
 	if (profile->edge_count)
 		qsort(profile->edges, profile->edge_count, sizeof(*profile->edges), compare_edges);
+	for (size_t i = 0; i < profile->edge_count; i++) {
+		const struct code_stretch *edge = profile->edges[i], *last;
+
+		last = kept ? profile->edges[kept - 1] : NULL;
+		if (!last || edge->branch != last->branch || edge->begin != last->begin ||
+		    edge->last != last->last)
+			profile->edges[kept++] = edge;
+	}
+	profile->edge_count = kept;
 }
 
 /* ---- BOLT ---------------------------------------------------------------- */
 
-/* Print the straight code up to the last instruction, if it has several. */
-static void end_straight(struct profile_output *profile)
+/* Where straight code is passed more or less often from, by a number modulo 2^64. */
+struct passage {
+	uint64_t vaddr, change;
+};
+
+static int compare_passages(const void *left, const void *right)
 {
-	if (profile->count && profile->begin != profile->straight.vaddr)
-		fprintf(profile->output.text, "F %" PRIx64 " %" PRIx64 " %" PRIu64 "\n",
-			profile->begin, profile->straight.vaddr, profile->count);
-	profile->count = 0;
+	const struct passage *a = left, *b = right;
+
+	return COMPARE(a->vaddr, b->vaddr);
+}
+
+/* Passages lead from each instruction of a stretch to the next one. */
+static size_t add_passages(struct passage *passages, const struct code_stretch *stretch)
+{
+	uint64_t passes = stretch_passes(stretch);
+
+	passages[0] = (struct passage){ stretch->begin, stretch->count };
+	passages[1] = (struct passage){ stretch->last, passes - stretch->count };
+	if (!passes)
+		return 2;
+	passages[2].vaddr = stretch->last + executed_insn_at(stretch->dso, stretch->last).length;
+	passages[2].change = -passes;
+	return 3;
 }
 
 /* Straight code is executed equally often: F is printed for its whole length. */
-static void add_straight(void *context, const struct executed_insn *insn)
+static void print_straight(struct profile_output *profile)
 {
-	struct profile_output *profile = context;
-	const struct executed_insn *last = &profile->straight;
-	bool chosen = chosen_at(profile, insn->dso, insn->vaddr);
-	bool follows = last->dso == insn->dso && last->vaddr + last->length == insn->vaddr;
-	bool passes = last->kind == BRANCH_NONE || last->kind == BRANCH_COND;
-	uint64_t passages = passes ? last->count - last->taken : 0;
+	const struct executed_code *code = &profile->code;
+	struct passage *passages = alloc_zeroed(3 * code->count + 1, sizeof(*passages));
+	uint64_t begin = 0, executions = 0;
+	size_t count = 0;
 
-	if (!chosen || !follows || passages != profile->count) {
-		end_straight(profile);
-		profile->begin = last->vaddr;
-		profile->count = chosen && follows ? passages : 0;
+	for (size_t i = 0; i < code->count; i++)
+		if (stretch_is_code(&code->stretches[i]) &&
+		    is_chosen(profile, code->stretches[i].dso, code->stretches[i].begin))
+			count += add_passages(passages + count, &code->stretches[i]);
+	qsort(passages, count, sizeof(*passages), compare_passages);
+	for (size_t i = 0; i < count;) {
+		uint64_t vaddr = passages[i].vaddr, change = 0;
+
+		for (; i < count && passages[i].vaddr == vaddr; i++)
+			change += passages[i].change;
+		if (change && executions)
+			fprintf(profile->output.text, "F %" PRIx64 " %" PRIx64 " %" PRIu64 "\n",
+				begin, vaddr, executions);
+		begin = change ? vaddr : begin;
+		executions += change;
 	}
-	profile->straight = *insn;
+	free(passages);
 }
 
 /*
@@ -193,24 +199,21 @@ static void add_straight(void *context, const struct executed_insn *insn)
 static int print_bolt(struct format_output *output, struct error *err)
 {
 	struct profile_output *profile = (struct profile_output *)output;
-	char from[20];
 
-	finish_edges(profile);
-	executed_code_list(&profile->code, add_straight, profile);
-	end_straight(profile);
+	list_edges(profile);
+	print_straight(profile);
 	for (size_t i = 0; i < profile->edge_count; i++) {
-		const struct profile_edge *edge = &profile->edges[i];
+		const struct code_stretch *edge = profile->edges[i];
 
-		if (!chosen_at(profile, edge->dso, edge->to))
-			continue;
-		if (edge->from)
-			snprintf(from, sizeof(from), "%" PRIx64, edge->from);
-		if (edge->from || edge->kind != BRANCH_RETURN)
-			fprintf(output->text, "B %s %" PRIx64 " %" PRIu64 " 0\n",
-				edge->from ? from : "X:0", edge->to, edge->count);
-		if (edge->kind == BRANCH_RETURN)
-			fprintf(output->text, "f %" PRIx64 " %" PRIx64 " %" PRIu64 "\n", edge->to,
-				edge->to, edge->count);
+		if (edge->begin)
+			fprintf(output->text, "B %" PRIx64 " %" PRIx64 " %" PRIu64 " 0\n",
+				edge->begin, edge->last, edge->count);
+		else if (edge->branch != BRANCH_RETURN)
+			fprintf(output->text, "B X:0 %" PRIx64 " %" PRIu64 " 0\n", edge->last,
+				edge->count);
+		if (edge->branch == BRANCH_RETURN)
+			fprintf(output->text, "f %" PRIx64 " %" PRIx64 " %" PRIu64 "\n", edge->last,
+				edge->last, edge->count);
 	}
 	return check_program(profile, err);
 }
@@ -274,7 +277,8 @@ static void add_profile_row(struct profile_output *profile, const struct source_
 	free(text);
 }
 
-static void add_code(struct profile_output *profile, const struct dso *dso, uint64_t vaddr,
+/* Returns whether the code has lines. */
+static bool add_code(struct profile_output *profile, const struct dso *dso, uint64_t vaddr,
 		     const struct name *callee, uint64_t count)
 {
 	struct source_frame frames[SOURCE_FRAMES];
@@ -288,22 +292,27 @@ static void add_code(struct profile_output *profile, const struct dso *dso, uint
 	}
 	add_profile_row(profile, frames, depth,
 			(struct profile_row){ .callee = callee, .count = count });
+	return depth;
 }
 
 /* Make rows of all code of a function: what did not run has a count of 0. */
 static void sweep_function(struct profile_output *profile, const struct symbol *symbol)
 {
-	size_t known = profile->swept.count, size;
-	struct insn insn;
+	size_t known = profile->swept.count, left;
+	const uint8_t *code = dso_borrow_code(symbol->dso, symbol->start, &left), *begin = code;
 
 	if (pair_table_find_pointer(&profile->swept, symbol) < known)
 		return;
-	for (uint64_t at = 0; at < symbol->size; at += insn.length ? insn.length : 1) {
-		const uint8_t *code = dso_borrow_code(symbol->dso, symbol->start + at, &size);
+	left = MIN(left, symbol->size); /* the last function of a file may have no end */
+	while (left) {
+		struct insn insn = insn_decode(code, left, INSN_MODE_64);
+		size_t length = insn.length ? insn.length : 1;
 
-		insn = code ? insn_decode(code, size, INSN_MODE_64) : (struct insn){ 0 };
 		if (insn.length)
-			add_code(profile, symbol->dso, symbol->start + at, NULL, 0);
+			add_code(profile, symbol->dso, symbol->start + (uint64_t)(code - begin),
+				 NULL, 0);
+		code += length;
+		left -= length;
 	}
 }
 
@@ -312,25 +321,23 @@ static void add_insn(void *context, const struct executed_insn *insn)
 	struct profile_output *profile = context;
 	const struct symbol *symbol = chosen_at(profile, insn->dso, insn->vaddr);
 
-	if (!symbol)
-		return;
-	sweep_function(profile, symbol);
-	add_code(profile, insn->dso, insn->vaddr, NULL, insn->count);
+	if (symbol && add_code(profile, insn->dso, insn->vaddr, NULL, insn->count))
+		sweep_function(profile, symbol);
 }
 
 /* Calls, and jumps to the begin of another function. */
-static void add_call(struct profile_output *profile, const struct profile_edge *edge)
+static void add_call(struct profile_output *profile, const struct code_stretch *edge)
 {
-	const struct symbol *callee = chosen_at(profile, edge->dso, edge->to);
+	const struct symbol *callee = chosen_at(profile, edge->dso, edge->last);
 
-	if (!callee || callee->start != edge->to || callee->function ||
-	    callee->kind != SYMBOL_FUNCTION || edge->kind == BRANCH_RETURN ||
-	    (edge->kind == BRANCH_JUMP && edge->from - callee->start < callee->size))
+	if (!callee || callee->start != edge->last || callee->function ||
+	    callee->kind != SYMBOL_FUNCTION || edge->branch == BRANCH_RETURN ||
+	    (edge->branch == BRANCH_JUMP && edge->begin - callee->start < callee->size))
 		return;
 	add_profile_row(profile, &(struct source_frame){ .function = callee->linkage }, 1,
 			(struct profile_row){ .called = true, .count = edge->count });
-	if (edge->from && chosen_at(profile, edge->dso, edge->from))
-		add_code(profile, edge->dso, edge->from, callee->linkage, edge->count);
+	if (edge->begin && chosen_at(profile, edge->dso, edge->begin))
+		add_code(profile, edge->dso, edge->begin, callee->linkage, edge->count);
 }
 
 static int compare_profile_rows(const void *left, const void *right)
@@ -406,14 +413,14 @@ static int print_llvm_profile(struct format_output *output, struct error *err)
 {
 	struct profile_output *profile = (struct profile_output *)output;
 
-	finish_edges(profile);
+	list_edges(profile);
 	executed_code_list(&profile->code, add_insn, profile);
-	if (profile->swept.count && !profile->row_count)
+	if (profile->any && !profile->row_count)
 		diag_warn(profile->diag, "no-lines",
 			  "the code that ran has no source lines; build it with -g, or install its "
 			  "debug files");
 	for (size_t i = 0; i < profile->edge_count; i++)
-		add_call(profile, &profile->edges[i]);
+		add_call(profile, profile->edges[i]);
 	if (profile->row_count)
 		qsort(profile->rows, profile->row_count, sizeof(*profile->rows),
 		      compare_profile_rows);
@@ -429,13 +436,11 @@ static void release_profile(struct format_output *output)
 	function_choice_release(&profile->choice);
 	pair_table_release(&profile->swept);
 	free(profile->edges);
-	id_index_release(&profile->edge_ids);
 	free(profile->rows);
 }
 
 #define PROFILE(print)                                                                             \
-	.chooses_calls = true, .open = open_profile, .branch = count_branch, .finish = print,      \
-	.release = release_profile
+	.chooses_calls = true, .open = open_profile, .finish = print, .release = release_profile
 
 const struct output_format format_bolt = { .name = "bolt", PROFILE(print_bolt) };
 

@@ -46,6 +46,7 @@ struct conversion {
 	struct mode_filter mode_filter;
 	struct period_counters counters;
 	struct nameless_time nameless;   /* unless there is no summary */
+	struct executed_code *code;      /* borrowed, of the output; NULL: not counted */
 	struct known_branches *branches; /* owned; NULL: no names are needed */
 	bool reports_branches;           /* to the format or the overlays, one by one */
 	struct call_follower follower;   /* of the jobs, if follows_ahead() */
@@ -103,9 +104,7 @@ static struct pt_stream_input stream_input(const void *context, size_t index)
 		.count_jumps = skips && c->options->counters,
 		.period = skips ? c->options->counters : 0,
 		.pieces = c->stacks.flow.ends,
-		.counter = c->pipeline.end && c->pipeline.end->code
-				   ? &c->pipeline.end->code->counter
-				   : NULL,
+		.counter = c->code ? &c->code->counter : NULL,
 		.branches = c->branches,
 		.switch_ip = recording->kernel_files.switch_ip,
 		.cpu_events = c->options->format->cpu_events,
@@ -341,6 +340,8 @@ static size_t feed_branches(struct conversion *c, const struct branch_event *eve
 		code_files_note_gap(&c->recording.code_files, events, c->diag);
 	if (!c->pipeline.machine && !is_gap)
 		fed = count_branches(events, count);
+	if (c->code && c->code->branches)
+		executed_code_count(c->code, events, fed);
 	for (size_t i = 0; i < fed && c->reports_branches; i++) {
 		if (!branch_is_passage(&events[i]))
 			report_branch(c, &events[i]);
@@ -646,12 +647,15 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 	machine.timeline = recording->timeline;
 	if (output_pipeline_open(&c->pipeline, c->options, &machine, &c->facts, err) < 0)
 		return -1;
-	if (c->pipeline.end && c->pipeline.end->code)
-		c->pipeline.end->code->resolver = &recording->resolver;
+	c->code = c->pipeline.end ? c->pipeline.end->code : NULL;
 	c->reports_branches =
 		c->pipeline.end && (c->pipeline.format->branch || c->options->overlay_count);
-	if (c->pipeline.machine || c->reports_branches)
+	if (c->pipeline.machine || c->reports_branches || (c->code && c->code->branches))
 		c->branches = known_branches_open();
+	if (c->code) {
+		c->code->resolver = &recording->resolver;
+		c->code->known = c->branches ? c->branches->branches : NULL;
+	}
 	call_follower_init(&c->follower, c->pipeline.machine);
 	open_stacks(c);
 	if (open_streams(c, err) < 0)

@@ -75,6 +75,15 @@ chosen() {
 }
 tap_check "--symbol and --dso choose" chosen
 
+# The last function of a file without symbols has no end in its tables.
+stripped() {
+	gcc -O1 -s -o stripped calls.c && "$ptsim" record --cyc --seed=3 -o stripped.data -- ./stripped >messages 2>&1 || return 1
+	timeout 30 "$program" -f llvm-profile stripped.data -o none.prof 2>messages
+	[ $? -eq 2 ] && grep -q "no source lines" messages && [ ! -s none.prof ] && "$program" -q --no-warn stripped.data -o stripped.bolt &&
+		[ "$(grep -c "^B " stripped.bolt)" -gt 10 ]
+}
+tap_check "a stripped program has branches, but no lines" stripped
+
 any_threads() {
 	for form in bolt llvm-profile; do
 		"$program" -q --engine=libipt -f $form data | cmp - x.${form#llvm-}* || return 1

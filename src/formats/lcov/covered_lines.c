@@ -140,27 +140,19 @@ static void sort_rows(struct covered_lines *lines)
 	lines->row_count = kept;
 }
 
-/* Returns the symbol at a row; *last is that of the row before, or NULL. */
 static const struct symbol *symbol_of(const struct covered_lines *lines,
-				      const struct covered_row *row, const struct symbol *last)
+				      const struct covered_row *row)
 {
-	const struct dso *dso = lines->dsos[row->dso];
-
-	return last && last->dso == dso && row->vaddr - last->start < last->size
-		       ? last
-		       : dso_borrow_symbol_at((struct dso *)dso, row->vaddr);
+	return dso_borrow_symbol_at((struct dso *)lines->dsos[row->dso], row->vaddr);
 }
 
 /* Leave out the lines of functions that are not chosen. */
 static void choose_rows(struct covered_lines *lines, struct function_choice *choice)
 {
-	const struct symbol *symbol = NULL;
-
 	for (size_t i = 0; i < lines->row_count; i++) {
 		struct covered_row *row = &lines->rows[i];
 
-		symbol = symbol_of(lines, row, symbol);
-		if (!function_choice_has(choice, symbol))
+		if (!function_choice_has(choice, symbol_of(lines, row)))
 			row->line = NO_LINE;
 	}
 }
@@ -171,14 +163,12 @@ static void choose_rows(struct covered_lines *lines, struct function_choice *cho
  */
 static void move_heads(struct covered_lines *lines)
 {
-	const struct symbol *symbol = NULL;
-
 	for (size_t i = 0; i < lines->row_count; i++) {
 		struct covered_row *row = &lines->rows[i];
+		const struct symbol *symbol = symbol_of(lines, row);
 		uint32_t line = row->line;
 		struct source_line name;
 
-		symbol = symbol_of(lines, row, symbol);
 		if (line == NO_LINE || symbol->start != row->vaddr)
 			continue;
 		name = dso_name_line(symbol);
@@ -186,7 +176,7 @@ static void move_heads(struct covered_lines *lines)
 		    file_of_path(lines, name.file) != lines->lines[line].file)
 			continue;
 		for (; i < lines->row_count && lines->rows[i].line == line &&
-		       symbol_of(lines, &lines->rows[i], symbol) == symbol;
+		       symbol_of(lines, &lines->rows[i]) == symbol;
 		     i++)
 			lines->rows[i].line = line_of(lines, &name);
 		i--;
@@ -243,7 +233,7 @@ static bool is_row_at(const struct covered_lines *lines, size_t row, uint32_t ds
 static void count_lines(struct covered_lines *lines, const struct code_stretch *stretch,
 			uint32_t dso, uint64_t *through)
 {
-	uint64_t end = stretch->last + (stretch->kind != LEFT_BEFORE);
+	uint64_t end = stretch->last + (stretch->kind != STRETCH_STOPPED);
 	size_t row = find_row(lines, dso, stretch->begin), stop = find_row(lines, dso, end);
 	uint32_t line;
 
@@ -263,7 +253,7 @@ static bool stays_in_line(const struct covered_lines *lines, const struct code_s
 	size_t end = find_row(lines, dso, jump->begin + 1);
 	bool loops = row < end && lines->rows[row].stop >= end;
 
-	return jump->kind == JUMPED && !loops &&
+	return jump->kind == STRETCH_JUMP && !loops &&
 	       line_before(lines, dso, end) == lines->rows[row].line;
 }
 
@@ -298,27 +288,29 @@ static void count_through(struct covered_lines *lines, const uint64_t *through)
 	}
 }
 
-static void count_jump(void *context, const struct executed_insn *insn)
+/* Count both ways of the conditional jump at the end of a stretch. */
+static void count_jump(struct covered_lines *lines, const struct code_stretch *stretch,
+		       uint32_t dso)
 {
-	struct covered_lines *lines = context;
-	uint32_t dso = pair_table_find_pointer(&lines->dso_ids, insn->dso);
-	size_t row = find_row(lines, dso, insn->vaddr + 1), count = lines->jump_ids.count;
+	size_t row = find_row(lines, dso, stretch->last + 1), count = lines->jump_ids.count;
 	uint32_t jump, line = line_before(lines, dso, row);
 
-	if (line == NO_LINE || insn->kind != BRANCH_COND)
+	if (line == NO_LINE || stretch->branch != BRANCH_COND || stretch->kind != STRETCH_RAN)
 		return;
 	jump = pair_table_find(&lines->jump_ids, (uint32_t)row - 1,
-			       (uint32_t)(insn->vaddr - lines->rows[row - 1].vaddr));
+			       (uint32_t)(stretch->last - lines->rows[row - 1].vaddr));
 	if (jump == count) {
 		lines->jumps = alloc_grow(lines->jumps, &lines->jump_room, count + 1,
 					  sizeof(*lines->jumps));
-		lines->jumps[jump] = (struct covered_jump){ .line = line,
-							    .vaddr = insn->vaddr,
-							    .back = insn->back };
+		lines->jumps[jump] = (struct covered_jump){
+			.line = line,
+			.vaddr = stretch->last,
+			.back = executed_insn_at(stretch->dso, stretch->last).distance < 0
+		};
 	}
 	lines->files[lines->lines[line].file].ran = true;
-	lines->jumps[jump].taken += insn->taken;
-	lines->jumps[jump].not_taken += insn->count - insn->taken;
+	lines->jumps[jump].taken += stretch->taken;
+	lines->jumps[jump].not_taken += stretch->count - stretch->taken;
 }
 
 static uint32_t function_of(struct covered_lines *lines, const struct symbol *symbol, uint32_t line)
@@ -336,14 +328,14 @@ static uint32_t function_of(struct covered_lines *lines, const struct symbol *sy
 }
 
 /* Returns the symbol of a function that begins at a row of a file that ran, or NULL. */
-static const struct symbol *function_at(const struct covered_lines *lines, const struct dso *dso,
+static const struct symbol *function_at(const struct covered_lines *lines,
 					const struct covered_row *row)
 {
 	const struct symbol *symbol;
 
 	if (row->line == NO_LINE || !lines->files[lines->lines[row->line].file].ran)
 		return NULL;
-	symbol = dso_borrow_symbol_at((struct dso *)dso, row->vaddr);
+	symbol = symbol_of(lines, row);
 	return symbol->kind == SYMBOL_FUNCTION && symbol->start == row->vaddr && !symbol->function
 		       ? symbol
 		       : NULL;
@@ -353,7 +345,7 @@ static void find_functions(struct covered_lines *lines)
 {
 	for (size_t i = 0; i < lines->row_count; i++) {
 		const struct covered_row *row = &lines->rows[i];
-		const struct symbol *symbol = function_at(lines, lines->dsos[row->dso], row);
+		const struct symbol *symbol = function_at(lines, row);
 
 		if (symbol)
 			function_of(lines, symbol, row->line);
@@ -370,13 +362,13 @@ static void count_calls(struct covered_lines *lines, const struct code_stretch *
 	struct covered_function *function;
 
 	if (is_row_at(lines, row, dso, vaddr))
-		symbol = function_at(lines, stretch->dso, &lines->rows[row]);
+		symbol = function_at(lines, &lines->rows[row]);
 	if (!symbol)
 		return;
 	function = &lines->functions[function_of(lines, symbol, lines->rows[row].line)];
 	if (stretch_is_code(stretch))
 		function->count += stretch->count;
-	else if (stretch->kind == JUMPED && stretch->begin - symbol->start < symbol->size)
+	else if (stretch->kind == STRETCH_JUMP && stretch->begin - symbol->start < symbol->size)
 		function->count -= stretch->count;
 }
 
@@ -401,13 +393,14 @@ void covered_lines_find(struct covered_lines *lines, const struct executed_code 
 		const struct code_stretch *stretch = &code->stretches[i];
 		uint32_t dso = pair_table_find_pointer(&lines->dso_ids, stretch->dso);
 
-		if (stretch_is_code(stretch))
-			count_lines(lines, stretch, dso, through);
-		else
+		if (!stretch_is_code(stretch)) {
 			count_branch(lines, stretch, dso);
+			continue;
+		}
+		count_lines(lines, stretch, dso, through);
+		count_jump(lines, stretch, dso);
 	}
 	count_through(lines, through);
-	executed_code_list(code, count_jump, lines);
 	find_functions(lines);
 	for (size_t i = 0; i < code->count; i++)
 		count_calls(lines, &code->stretches[i],

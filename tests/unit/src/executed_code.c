@@ -2,7 +2,7 @@
 /* Counts of code add up by address and by the way that it was left. */
 #include "src/costs/executed_code.h"
 
-#include "decoder/branch_event.h"
+#include "decoder/known_branches.h"
 #include "tests/support/unit.h"
 
 /* Where the code is in memory, and in its file. */
@@ -58,10 +58,11 @@ START_TEST(a_conditional_jump_counts_both_ways)
 {
 	count(BRANCH_COND, 5, 2);
 	count(BRANCH_COND, 7, 7);
-	ck_assert_uint_eq(code.count, 3);
-	ck_assert_uint_eq(sum(LEFT_TAKEN, 0x10, 0x18), 9);
-	ck_assert_uint_eq(sum(LEFT_OTHER, 0x10, 0x18), 3);
-	ck_assert_uint_eq(sum(JUMPED, 0x18, 0x30), 9);
+	ck_assert_uint_eq(code.count, 2);
+	ck_assert_uint_eq(sum(STRETCH_RAN, 0x10, 0x18), 12);
+	ck_assert_uint_eq(code.stretches[0].taken, 9);
+	ck_assert_uint_eq(stretch_passes(&code.stretches[0]), 3);
+	ck_assert_uint_eq(sum(STRETCH_JUMP, 0x18, 0x30), 9);
 }
 END_TEST
 
@@ -69,7 +70,7 @@ START_TEST(targets_of_an_indirect_jump_are_counted_apart_from_its_code)
 {
 	count(BRANCH_JUMP, 0, 4);
 	ck_assert_uint_eq(code.count, 1);
-	ck_assert_uint_eq(sum(JUMPED, 0x18, 0x30), 4);
+	ck_assert_uint_eq(sum(STRETCH_JUMP, 0x18, 0x30), 4);
 }
 END_TEST
 
@@ -77,8 +78,46 @@ START_TEST(a_call_is_no_jump)
 {
 	count(BRANCH_CALL, 3, 3);
 	ck_assert_uint_eq(code.count, 2);
-	ck_assert_uint_eq(sum(LEFT_OTHER, 0x10, 0x18), 3);
-	ck_assert_uint_eq(sum(CALLED, 0x18, 0x30), 3);
+	ck_assert_uint_eq(sum(STRETCH_RAN, 0x10, 0x18), 3);
+	ck_assert_uint_eq(sum(STRETCH_CALL, 0x18, 0x30), 3);
+}
+END_TEST
+
+/* As where the decoder has no room for known branches; `from` 0: it was not traced. */
+START_TEST(branches_between_functions_are_counted_by_their_kinds)
+{
+	struct known_branch known[] = { { .places.to.ip = 0 },
+					{ .places = { { .ip = IP + 1 }, { .ip = IP + 2 } } } };
+	const struct branch_event events[] = {
+		{ .kind = BRANCH_GAP },
+		{ .kind = BRANCH_SYSCALL, .known = &known[1] },
+		{ .kind = BRANCH_COND, .known = &known[1] },
+		{ .kind = BRANCH_CALL, .known = &known[1] },
+		{ .kind = BRANCH_JUMP, .known = &known[1] },
+		{ .kind = BRANCH_JUMP, .from = IP + 1, .to = IP + 2 },
+		{ .kind = BRANCH_RETURN, .to = IP + 2 },
+	};
+	const enum branch_kind kinds[] = { BRANCH_RETURN, BRANCH_CALL, BRANCH_JUMP };
+	const uint64_t begins[] = { 0, VADDR + 1, VADDR + 1 }, counts[] = { 1, 1, 3 };
+
+	code.place = (struct code_place){
+		.dso = dso(), .begin = IP, .size = 0x100, .distance = VADDR - IP
+	};
+	code.known = known;
+	executed_code_count(&code, events, COUNT_OF(events));
+	executed_code_finish(&code);
+	ck_assert_uint_eq(code.count, 3);
+	for (size_t i = 0; i < 3; i++) {
+		const struct code_stretch *found = NULL;
+
+		for (size_t n = 0; n < 3; n++)
+			found = code.stretches[n].branch == kinds[i] ? &code.stretches[n] : found;
+		ck_assert_ptr_nonnull(found);
+		ck_assert_int_eq(found->kind, STRETCH_BRANCH);
+		ck_assert_uint_eq(found->begin, begins[i]);
+		ck_assert_uint_eq(found->last, VADDR + 2);
+		ck_assert_uint_eq(found->count, counts[i]);
+	}
 }
 END_TEST
 
@@ -91,6 +130,7 @@ int main(void)
 	tcase_add_test(tests, a_conditional_jump_counts_both_ways);
 	tcase_add_test(tests, targets_of_an_indirect_jump_are_counted_apart_from_its_code);
 	tcase_add_test(tests, a_call_is_no_jump);
+	tcase_add_test(tests, branches_between_functions_are_counted_by_their_kinds);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
 }
