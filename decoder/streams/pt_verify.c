@@ -162,25 +162,6 @@ static bool reports_damage(struct pt_stream *stream, bool has, const struct bran
 
 /* ---- Differences that do not count --------------------------------------- */
 
-/* libipt keeps branches back at an overflow: skip to it, if it is near. */
-static bool skip_to_overflow(struct comparison *c)
-{
-	struct branch_event first = c->fast_event;
-
-	if (!is_overflow(c->has_libipt, &c->libipt_event))
-		return false;
-	for (int i = 0; i < KEPT_BACK_MAX && c->has_fast; i++) {
-		if (is_overflow(true, &c->fast_event)) {
-			c->resumes = true;
-			return true;
-		}
-		c->has_fast = pt_stream_next(c->fast, &c->fast_event) > 0;
-	}
-	c->has_fast = true;
-	c->fast_event = first;
-	return false;
-}
-
 /* Only libipt forgets the last ip at an overflow, which IP compression needs. */
 static bool follows_overflow(struct comparison *c)
 {
@@ -251,8 +232,8 @@ static bool is_excused(struct comparison *c)
 {
 	/* In this order, because later ones read the streams further. */
 	static bool (*const excuses[])(struct comparison *) = {
-		skip_to_overflow, follows_overflow,         leaves_filter,   has_only_last_branches,
-		is_damaged_later, has_only_direct_branches, is_stale_return, are_both_damaged,
+		follows_overflow,         leaves_filter,   has_only_last_branches, is_damaged_later,
+		has_only_direct_branches, is_stale_return, are_both_damaged,
 	};
 
 	c->resumes = false;

@@ -171,6 +171,10 @@ static void on_async_branch(struct pt_blocks *blocks, const struct pt_event *eve
 static void on_overflow(struct pt_blocks *blocks, const struct pt_event *event)
 {
 	blocks_emit_cfe(blocks, 0);
+	/* libipt's time is that of packets after the overflow. */
+	blocks->pending.decided = blocks->pending.begun;
+	if (blocks->pending.to)
+		blocks_resolve(blocks, blocks->pending.to);
 	blocks->pending.insn.kind = BRANCH_NONE;
 	stream_push_gap(&blocks->stream, GAP_OVERFLOW, 0);
 	stream_lose_tx(&blocks->stream);

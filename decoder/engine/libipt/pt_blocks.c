@@ -11,7 +11,7 @@
  *   tick              the pending branch has this time (libipt 2.1)
  *   async disabled    branch from -> at; then TRACE_OFF | ASYNC at -> 0
  *   async branch      branch from -> source; then INTERRUPT source -> target
- *   overflow          dropped: its target was lost
+ *   overflow          branch from -> where libipt would continue, if a packet decided it
  *   exstop            perhaps a packet that libipt does not know: pt_rewrite.h
  *   error "no code"   branch from -> ip; then the gap
  *   end of trace      branch from -> where libipt would continue, if a packet decided it
@@ -75,6 +75,7 @@ static void on_block(struct pt_blocks *blocks, const struct pt_block *block)
 	blocks->pending.from = block->end_ip;
 	blocks->pending.insn = last_insn(blocks, block);
 	blocks->pending.flags = block->speculative ? BRANCH_IN_TX : 0;
+	blocks->pending.begun = blocks->stream.state.now;
 	if (!blocks->ticks || !is_direct_insn(&blocks->pending.insn))
 		advance_time(blocks);
 	stream_count_insns(&blocks->stream, block->ninsn);
@@ -287,11 +288,31 @@ static void synchronise(struct pt_blocks *blocks)
 	seek_schedule(blocks);
 }
 
+/*
+ * Returns where the last packet decided that the pending branch goes: libipt would continue there,
+ * and begins a block, although it gets no code.  0: not decided.  After a direct branch nothing
+ * says that the code ran.
+ */
+static uint64_t decided_ip(struct pt_blocks *blocks)
+{
+	const struct insn *insn = &blocks->pending.insn;
+	struct pt_block block = { 0 };
+
+	if (insn->kind == BRANCH_NONE || is_direct_insn(insn))
+		return 0;
+	pt_blk_set_image(blocks->decoder, NULL);
+	pt_blk_next(blocks->decoder, &block, sizeof(block));
+	blocks->space = NULL;
+	blocks_use_image(blocks);
+	return block.ip == blocks->pending.from ? 0 : block.ip;
+}
+
 static void next_event(struct pt_blocks *blocks)
 {
 	struct pt_event event;
 	int status;
 
+	blocks->pending.to = decided_ip(blocks);
 	errno = 0;
 	status = pt_blk_event(blocks->decoder, &event, sizeof(event));
 
@@ -403,22 +424,6 @@ static void next_block(struct pt_blocks *blocks)
 	}
 }
 
-/*
- * libipt has read all packets, the last of which may have decided where the pending branch went:
- * libipt would continue there.  After a direct branch nothing says that the code ran.
- */
-static void last_branch(struct pt_blocks *blocks)
-{
-	const struct insn *insn = &blocks->pending.insn;
-	struct pt_block block = { 0 };
-
-	if (insn->kind == BRANCH_NONE || is_direct_insn(insn))
-		return;
-	pt_blk_next(blocks->decoder, &block, sizeof(block));
-	if (block.ip)
-		blocks_resolve(blocks, block.ip);
-}
-
 static void step_blocks(struct pt_stream *stream)
 {
 	struct pt_blocks *blocks = (struct pt_blocks *)stream;
@@ -430,7 +435,9 @@ static void step_blocks(struct pt_stream *stream)
 	} else if (blocks->status & pts_event_pending) {
 		next_event(blocks);
 	} else if (blocks->status & pts_eos) {
-		last_branch(blocks);
+		blocks->pending.to = decided_ip(blocks);
+		if (blocks->pending.to)
+			blocks_resolve(blocks, blocks->pending.to);
 		finish_run(blocks);
 	} else {
 		next_block(blocks);

@@ -95,8 +95,9 @@ struct pt_blocks {
 		uint64_t begin, from; /* the first and the last instruction of the block */
 		struct insn insn;     /* kind BRANCH_NONE: nothing is pending */
 		uint8_t flags;
-		struct timestamp decided;
+		struct timestamp begun, decided; /* times of the block, and of the branch */
 		bool read_ahead; /* libipt has read the packet after the one that decided it */
+		uint64_t to;     /* before an event: where a packet decided it to go; or 0 */
 	} pending;
 	struct pt_rewrite rewrite;
 	struct cpu_event_data cfe; /* of the next interrupt, if has_cfe */

@@ -108,6 +108,8 @@ START_TEST(an_overflow_is_a_gap_and_tracing_goes_on_where_it_ends)
 	for (size_t i = 0; i < run.count; i++) {
 		if (run.events[i].kind != BRANCH_GAP)
 			continue;
+		/* The packet before the overflow has decided a branch. */
+		expect(i - 1, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_WORK + 5);
 		expect(i + 1, BRANCH_NONE, 0, SAMPLE_LEAF);
 		ck_assert(run.events[i + 1].flags & BRANCH_TRACE_ON);
 		expect(i + 2, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_WORK + 5);
