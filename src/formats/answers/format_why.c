@@ -273,7 +273,7 @@ static void print_cluster(const struct slow_answer *answer, size_t number, FILE 
 	stream = ALLOC_CHECKED(open_memstream(&words, &size));
 	fprintf(stream, "   %zu call%s%s, %s more%s%s", cluster->count, one ? "" : "s",
 		one && cluster->calls[0]->begin == function->first_begin ? " (the first one)" : "",
-		extra_text(text, answer, cluster->extra),
+		extra_text(text, answer, cluster->more),
 		answer->calls->by_insns ? " instructions" : "", one ? "" : " each");
 	print_difference(answer, cluster, stream);
 	print_clipped(stream, &words, out);
@@ -424,7 +424,7 @@ static json_t *cluster_json(const struct slow_answer *answer, const struct slow_
 		"{so so sI ss so sI sf so sf}", "cause", name_json(answer, cluster->cause), "file",
 		at.file ? json_any_text(at.file->text, at.file->length) : json_null(), "line",
 		(json_int_t)at.line, "words", text, "in", name_json(answer, cluster->leaf), "calls",
-		(json_int_t)cluster->count, "extra", cluster->extra, "lines", lines, "rest_share",
+		(json_int_t)cluster->count, "extra", cluster->more, "lines", lines, "rest_share",
 		cluster->extra > 0 ? cluster->rest / cluster->extra : 0);
 	free(text);
 	return object;

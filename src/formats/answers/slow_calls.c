@@ -14,12 +14,15 @@ struct slow_log {
 	struct path_cost *costs; /* owned */
 	size_t count, room, limit;
 	struct log_mark {
-		size_t begin;     /* entries when the open call began */
-		uint64_t stopped; /* the same of the thread's stopped time */
-		bool outermost;   /* it is a call of its function, not a part of a recursion */
+		size_t begin;      /* entries when the open call began */
+		uint64_t stopped;  /* the same of the thread's stopped time */
+		uint32_t function; /* 1 + its index, if calls of it are kept; else 0 */
+		bool outermost;    /* no other call of the function is open */
 		bool stop;
 	} * marks; /* owned; by depth, from 1 */
 	size_t mark_room;
+	uint32_t *open; /* owned; by function: open calls of kept ones */
+	size_t open_room;
 	size_t kept;      /* open calls of kept functions */
 	size_t stops;     /* open ones */
 	uint64_t stopped; /* ns */
@@ -204,7 +207,8 @@ static inline uint32_t enter_slice(struct call_tree *tree, struct call_thread *t
 	uint32_t index = thread->track->index, node, fold;
 	size_t depth = call_thread_depth(thread) + 1, known = tree->count;
 	struct slow_log *log;
-	bool outermost;
+	uint32_t function;
+	struct log_mark mark;
 
 	(void)detail;
 	calls->logs = alloc_grow_zeroed(calls->logs, &calls->log_room, (size_t)index + 1,
@@ -220,11 +224,19 @@ static inline uint32_t enter_slice(struct call_tree *tree, struct call_thread *t
 	if (node >= known)
 		add_path(calls, node, event->symbol);
 	fold = calls->paths[node].fold;
-	outermost = fold == node && calls->functions[calls->paths[node].function].kept;
-	log->marks[depth] =
-		(struct log_mark){ log->count, log->stopped, outermost, calls->paths[node].stop };
-	log->kept += outermost;
-	log->stops += calls->paths[node].stop;
+	function = calls->paths[node].function;
+	mark = (struct log_mark){ .begin = log->count,
+				  .stopped = log->stopped,
+				  .stop = calls->paths[node].stop };
+	if (calls->functions[function].kept) {
+		log->open = alloc_grow_zeroed(log->open, &log->open_room, (size_t)function + 1,
+					      sizeof(*log->open));
+		mark.function = function + 1;
+		mark.outermost = !log->open[function]++;
+	}
+	log->marks[depth] = mark;
+	log->kept += mark.outermost;
+	log->stops += mark.stop;
 	return fold;
 }
 
@@ -236,6 +248,8 @@ static inline void leave_slice(struct call_tree *tree, struct call_thread *threa
 	const struct path_cost own = { .path = end->call->node, .calls = 1, .own = end->call->own };
 	size_t depth = call_thread_depth(thread);
 
+	if (log->marks[depth + 1].function)
+		log->open[log->marks[depth + 1].function - 1]--;
 	if (log->marks[depth + 1].stop && --log->stops == 0)
 		log->stopped += end->all.ns;
 	if (log->marks[depth + 1].outermost) {
@@ -292,6 +306,7 @@ void slow_calls_release(struct slow_calls *calls)
 	for (size_t i = 0; i < calls->log_room; i++) {
 		free(calls->logs[i].costs);
 		free(calls->logs[i].marks);
+		free(calls->logs[i].open);
 	}
 	for (struct slow_function *function = calls->functions;
 	     function < calls->functions + calls->function_count; function++) {

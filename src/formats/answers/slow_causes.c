@@ -138,16 +138,35 @@ static void subtract(struct slow_answer *answer, const struct path_cost *costs, 
 	}
 }
 
+/*
+ * Callees that call a caller of the function continue the caller's path, which is outside of its
+ * rows: show them below the function.  Their usual costs are not known.
+ */
+static void add_outer_rows(struct slow_answer *answer, const struct slow_call *call)
+{
+	for (size_t i = 0; i < call->count; i++) {
+		uint32_t path = call->costs[i].path;
+
+		if (!answer->row_of[path])
+			answer->row_of[path] =
+				add_row(answer, 1, answer->calls->paths[path].function);
+	}
+}
+
 static double usual(const struct slow_answer *answer, uint64_t sum)
 {
 	return answer->others ? (double)sum / (double)answer->others : 0;
 }
 
-/* Fill the extras of all rows in slow calls; `extras` has room for them. */
-static void find_extras(const struct slow_answer *answer, const struct slow_call *const *slow,
-			size_t count, struct row_extra *extras)
+/*
+ * Fill the extras of all rows in slow calls; `extras` has room for them.  Code that was faster than
+ * usual has no extra, so that shares add up.  Returns the extra with that code.
+ */
+static double find_extras(const struct slow_answer *answer, const struct slow_call *const *slow,
+			  size_t count, struct row_extra *extras)
 {
 	size_t rows = answer->rows.count;
+	double more = 0;
 
 	memset(extras, 0, rows * sizeof(*extras));
 	for (size_t i = 0; i < count; i++)
@@ -163,11 +182,14 @@ static void find_extras(const struct slow_answer *answer, const struct slow_call
 
 		extras[i].own -= usual(answer, amount_of(answer->calls, &row->own));
 		extras[i].calls -= usual(answer, row->calls);
+		more += extras[i].own;
+		extras[i].own = extras[i].own > 0 ? extras[i].own : 0;
 	}
 	for (size_t i = rows - 1; i > 0; i--) {
 		extras[i].all += extras[i].own;
 		extras[answer->info[i].parent].all += extras[i].all;
 	}
+	return more;
 }
 
 /* ---- The cause ----------------------------------------------------------- */
@@ -362,7 +384,7 @@ static void make_clusters(struct slow_answer *answer, const struct slow_call **s
 		struct slow_cluster *cluster = &answer->clusters[i];
 		uint32_t cause = cluster->cause;
 
-		find_extras(answer, cluster->calls, cluster->count, scratch.extras);
+		cluster->more = find_extras(answer, cluster->calls, cluster->count, scratch.extras);
 		find_cause(answer, &scratch, cluster);
 		cluster->cause = cause;
 		add_own_costs(answer, cluster);
@@ -407,6 +429,8 @@ void slow_answer_make(struct slow_answer *answer, const struct slow_calls *calls
 		slow[count++] = &of->slow[i];
 		subtract(answer, of->slow[i].costs, of->slow[i].count);
 	}
+	for (size_t i = 0; i < count; i++)
+		add_outer_rows(answer, slow[i]);
 	qsort(slow, count, sizeof(*slow), compare_calls);
 	answer->others = of->durations.count - count;
 	answer->slow = durations_longer(&of->durations, answer->bound);

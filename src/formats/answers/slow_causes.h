@@ -30,7 +30,8 @@ struct cause_line {
 struct slow_cluster {
 	uint32_t cause;                 /* function to name */
 	uint32_t leaf;                  /* the innermost one with half of the extra */
-	double extra;                   /* of a call; of it, with callees: */
+	double more;                    /* than usual, of a call */
+	double extra;                   /* of the code that took more; of it, with callees: */
 	double cause_extra, leaf_extra; /* of all calls of these */
 	double own_extra;               /* of the cause without callees */
 	struct path_cost own[2];        /* of the cause, in all slow calls, and in all others */

@@ -643,6 +643,50 @@ START_TEST(a_tree_has_the_extra_of_callees)
 }
 END_TEST
 
+/* Code that was faster in the slow call takes no share from what was slower. */
+START_TEST(shares_are_of_code_that_took_more)
+{
+	follow_slow(100);
+	for (int i = 0; i < 100; i++) {
+		enter("f");
+		spend("a", i == 10 ? 105 : 5);
+		spend("b", i == 10 ? 5 : 25);
+		leave();
+	}
+	make_answer("f");
+	expect_cluster(0, "1 a > a 100: 0 f-a 100, rest 0");
+	ck_assert_double_eq_tol(answers[0].clusters[0].more, 80, 1e-6);
+	release_slow(1);
+}
+END_TEST
+
+/*
+ * c > f > c > f: the inner c continues the path of the outer one, which is not in f.  It is shown
+ * in f all the same, and the inner f is no call of its own.
+ */
+START_TEST(a_recursion_of_a_caller_is_part_of_the_call)
+{
+	follow_slow(100);
+	enter("c");
+	for (int i = 0; i < 100; i++) {
+		enter("f");
+		now += 10;
+		if (i == 50) {
+			enter("c");
+			now += 100;
+			spend("f", 20);
+			leave();
+		}
+		leave();
+	}
+	leave();
+	make_answer("f");
+	ck_assert_uint_eq(slow_calls.functions[slow_function("f")].durations.count, 100);
+	expect_cluster(0, "1 c > c 120: 0 f 120, 1 c 100, 1 rest of f 20, rest 0");
+	release_slow(1);
+}
+END_TEST
+
 /* A cluster has calls of one cause; the one with the most extra of all its calls is the first. */
 START_TEST(slow_calls_are_clustered_by_cause)
 {
@@ -1115,6 +1159,8 @@ int main(void)
 	tcase_add_test(all, contexts_and_stubs_are_no_calls);
 	tcase_add_loop_test(all, of_equal_calls_the_first_is_kept, 0, 2);
 	tcase_add_loop_test(all, a_tree_has_the_extra_of_callees, 0, 6);
+	tcase_add_test(all, shares_are_of_code_that_took_more);
+	tcase_add_test(all, a_recursion_of_a_caller_is_part_of_the_call);
 	tcase_add_test(all, slow_calls_are_clustered_by_cause);
 	tcase_add_loop_test(all, a_cause_is_code_that_the_author_can_change, 0, 5);
 	tcase_add_test(all, a_tree_has_few_lines);
