@@ -56,8 +56,10 @@ libptrace2ftf_a_SOURCES = \
 	src/events/pebs_events.c \
 	src/events/record_events.c \
 	src/formats/answers/cause_lines.c \
+	src/formats/answers/code_causes.c \
 	src/formats/answers/format_why.c \
 	src/formats/answers/slow_calls.c src/formats/answers/slow_calls.h \
+	src/formats/answers/slow_code.c src/formats/answers/slow_code.h \
 	src/formats/answers/slow_causes.c src/formats/answers/slow_causes.h \
 	src/formats/call_sites.c src/formats/call_sites.h \
 	src/formats/format_annotate.c \
@@ -117,6 +119,7 @@ libptrace2ftf_a_SOURCES = \
 	src/pipeline/list_recording.c \
 	src/pipeline/output_pipeline.c src/pipeline/output_pipeline.h \
 	src/pipeline/recording.c src/pipeline/recording.h \
+	src/pipeline/second_look.c \
 	src/record/call_watch.c src/record/call_watch.h \
 	src/record/code_file.c src/record/code_file.h \
 	src/record/obstacles.c \

@@ -45,6 +45,13 @@ enum format_overlays {
 	OVERLAYS_ONLY, /* the format shows nothing else, but hits */
 };
 
+/* A time that a format asks for again. */
+struct look_window {
+	uint64_t begin, end; /* ns */
+	int32_t tid;         /* the thread; */
+	bool all_threads;    /* others are asked for, too */
+};
+
 #define WALL_BASE_UNKNOWN UINT64_MAX
 
 /* Facts of an input, known before the first slice. */
@@ -127,6 +134,14 @@ struct output_format {
 	void (*input_line)(struct format_output *output, const char *line, size_t length);
 	/* All of the input was read, in the `newer` form of magic-trace.  NULL: not shown. */
 	void (*input_end)(struct format_output *output, bool newer);
+	/*
+	 * All slices have come: returns whether a time is decoded again, with the jumps within
+	 * functions, and fills `window`.  Then come its branches and gaps, and those near to it, by
+	 * seen(), unless the trace is too long; then the next window is asked for.  NULL: no time.
+	 */
+	bool (*look)(struct format_output *output, struct look_window *window);
+	void (*seen)(struct format_output *output, const struct branch_event *event,
+		     const struct location_pair *places);
 	/* All slices have come: write the rest.  Returns 0; -1 with err filled.  NULL: no rest. */
 	int (*finish)(struct format_output *output, struct error *err);
 	/*

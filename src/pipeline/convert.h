@@ -41,6 +41,16 @@ int convert_events(const struct options *options, struct name_table *names, stru
 int list_recording(const struct options *options, struct name_table *names, struct report *report,
 		   struct diag *diag, struct error *err);
 
+struct perf_recording;
+struct pt_stream_input;
+
+/*
+ * Give a format the branches of the times that it asks for (struct output_format), if the trace has
+ * times.  `input` is that of each stream, but for `aux` and `diag`.
+ */
+void second_look(struct perf_recording *recording, const struct pt_stream_input *input,
+		 const struct output_format *format, struct format_output *end);
+
 /*
  * Returns whether the inputs are provably parts of one recording (perf_file.h). A process in the
  * sandbox opens them. Returns false if it cannot.

@@ -483,6 +483,21 @@ static void write_counters(struct conversion *c)
 		period_counters_write(&c->counters, &c->events.tracks, &c->pipeline.output);
 }
 
+static void look_again(void *context)
+{
+	struct conversion *c = context;
+	struct pt_stream_input input = {
+		.info = &c->recording.auxtrace.info,
+		.timeline = c->recording.timeline,
+		.code = c->recording.code,
+		.engine = c->options->engine,
+		.branches = c->branches,
+		.switch_ip = c->recording.kernel_files.switch_ip,
+	};
+
+	second_look(&c->recording, &input, c->pipeline.format, c->pipeline.end);
+}
+
 static int write_rest(struct conversion *c, struct error *err)
 {
 	report_phase(c->report, "write");
@@ -504,6 +519,10 @@ static int write_rest(struct conversion *c, struct error *err)
 		return -1;
 	/* May end the program, so it comes before the output gets its name. */
 	code_files_warn(&c->recording.code_files, c->recording.timeline, c->diag);
+	if (c->pipeline.format->look) {
+		c->pipeline.slices_end = look_again;
+		c->pipeline.context = c;
+	}
 	return output_pipeline_close(&c->pipeline, err);
 }
 

@@ -358,6 +358,8 @@ int output_pipeline_close(struct output_pipeline *pipeline, struct error *err)
 	if (pipeline->encoding)
 		slice_queue_wait(pipeline->encoding);
 	output_pipeline_stop_writer(pipeline);
+	if (pipeline->slices_end)
+		pipeline->slices_end(pipeline->context);
 	if (format->finish && format->finish(pipeline->end, err) < 0)
 		return -1;
 	close_text(pipeline);

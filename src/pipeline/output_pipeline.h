@@ -40,6 +40,9 @@ struct output_pipeline {
 	struct slice_queue *queue;      /* owned: before `head`, while workers sort; or NULL */
 	struct slice_queue *encoding;   /* owned: at `tail`, while workers encode; or NULL */
 	struct write_behind *behind; /* owned: after `output`, while workers write; may be NULL */
+	/* All slices have reached the format, which has not finished; NULL: nothing is called. */
+	void (*slices_end)(void *context);
+	void *context;                     /* of it */
 	struct callstack_machine *machine; /* owned; NULL: no slices */
 	struct pipeline_track *tracks;     /* owned list, newest first */
 	uint32_t track_count;

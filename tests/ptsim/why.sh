@@ -43,6 +43,16 @@ tap_check "and a sleep" is_first sleep 80 'take_nap (causes.c:[0-9]*), .* in clo
 tap_check "and what a cache did not have" is_first cache 70 'compute (causes.c:[0-9]*), '
 tap_check "and a lock that another thread held" is_first lock 40 'use_lock (causes.c:[0-9]*), .* in futex()'
 
+# work(2000) in place of work(5) to work(24), at a line of the loop.
+loop_has_rounds() {
+	record loop 1 && why || return 1
+	loop=$(grep -n 'i < rounds' "$top_srcdir/tests/programs/causes.c" | cut -d: -f1)
+	sed -n 's/^   went round \([0-9]*\) times, usually \([0-9]*\): causes.c:\([0-9]*\) in work$/\1 \2 \3/p' "$work/out" |
+		awk -v loop="$loop" '{ n++; exit !($1 >= 1999 && $1 <= 2000 && $2 > 4 && $2 < 25 && ($3 == loop || $3 == loop + 1)) } END { if (!n) exit 1 }' ||
+		{ cat "$work/out"; return 1; }
+}
+tap_check "a loop has the rounds of the slow call, and its line" loop_has_rounds
+
 record callee 1
 why
 cp "$work/out" "$work/all"

@@ -29,8 +29,9 @@ struct why_output {
 	struct format_output output;   /* first */
 	const struct options *options; /* borrowed */
 	struct slow_calls calls;
-	struct slow_answer *answers; /* owned */
+	struct slow_answer *answers; /* owned; NULL: not made */
 	size_t count;
+	struct slow_look look;
 };
 
 static bool chooses_functions(const struct options *options)
@@ -258,7 +259,22 @@ static void print_line(const struct slow_answer *answer, const struct slow_clust
 	print_clipped(stream, &words, out);
 }
 
-static void print_cluster(const struct slow_answer *answer, size_t number, FILE *out)
+/* Print sentences about the code, a line each. */
+static void print_words(struct slow_answer *answer, const struct slow_cluster *cluster, FILE *out)
+{
+	char *words[CAUSE_WORDS], *text;
+	size_t count = cause_words_make(answer, cluster, words), size;
+
+	for (size_t i = 0; i < count; i++) {
+		FILE *stream = ALLOC_CHECKED(open_memstream(&text, &size));
+
+		fprintf(stream, "   %s", words[i]);
+		print_clipped(stream, &text, out);
+		free(words[i]);
+	}
+}
+
+static void print_cluster(struct slow_answer *answer, size_t number, FILE *out)
 {
 	const struct slow_cluster *cluster = &answer->clusters[number];
 	const struct slow_function *function = &answer->calls->functions[answer->function];
@@ -277,6 +293,7 @@ static void print_cluster(const struct slow_answer *answer, size_t number, FILE 
 		answer->calls->by_insns ? " instructions" : "", one ? "" : " each");
 	print_difference(answer, cluster, stream);
 	print_clipped(stream, &words, out);
+	print_words(answer, cluster, out);
 	for (size_t i = 0; i < cluster->line_count; i++)
 		print_line(answer, cluster, &cluster->lines[i], out);
 	fprintf(out, "%8.1f%% %10s  rest\n", percent(cluster->rest, cluster->extra), "");
@@ -296,7 +313,7 @@ static size_t shown_clusters(const struct slow_answer *answer)
 	return count;
 }
 
-static void print_answer(const struct why_output *why, const struct slow_answer *answer, FILE *out)
+static void print_answer(const struct why_output *why, struct slow_answer *answer, FILE *out)
 {
 	const struct slow_function *function = &answer->calls->functions[answer->function];
 	size_t shown = shown_clusters(answer), rest = 0;
@@ -350,6 +367,35 @@ static void print_ranking(const struct why_output *why, FILE *out)
 	putc('\n', out);
 }
 
+/* Once all slices have come. */
+static void make_answers(struct why_output *why)
+{
+	const struct callstack_machine *machine = why->output.machine;
+
+	if (why->answers)
+		return;
+	if (!why->calls.by_insns && machine->times == TIMES_MEASURED)
+		why->calls.resolution = machine->resolution;
+	why->answers = alloc_zeroed(ANSWERS_MOST, sizeof(*why->answers));
+	why->count = slow_answers_rank(why->answers, ANSWERS_MOST, &why->calls,
+				       chooses_functions(why->options), &why->options->slow);
+	why->look = (struct slow_look){ .answers = why->answers, .count = why->count };
+}
+
+static bool look_again(struct format_output *output, struct look_window *window)
+{
+	struct why_output *why = (struct why_output *)output;
+
+	make_answers(why);
+	return slow_look_next(&why->look, window);
+}
+
+static void see_branch(struct format_output *output, const struct branch_event *event,
+		       const struct location_pair *places)
+{
+	code_trail_follow(&((struct why_output *)output)->look.trail, event, places);
+}
+
 static int print_why(struct format_output *output, struct error *err)
 {
 	struct why_output *why = (struct why_output *)output;
@@ -358,11 +404,7 @@ static int print_why(struct format_output *output, struct error *err)
 	uint64_t cut = 0;
 
 	(void)err;
-	if (!why->calls.by_insns && output->machine->times == TIMES_MEASURED)
-		why->calls.resolution = output->machine->resolution;
-	why->answers = alloc_zeroed(ANSWERS_MOST, sizeof(*why->answers));
-	why->count = slow_answers_rank(why->answers, ANSWERS_MOST, &why->calls, chosen,
-				       &why->options->slow);
+	make_answers(why);
 	if (chosen)
 		function_choice_warn(&why->calls.choice, why->count, output->machine->diag);
 	else if (why->count)
@@ -407,7 +449,20 @@ static json_t *line_json(const struct slow_answer *answer, const struct slow_clu
 			 "share", line->extra / cluster->extra);
 }
 
-static json_t *cluster_json(const struct slow_answer *answer, const struct slow_cluster *cluster)
+static json_t *words_json(struct slow_answer *answer, const struct slow_cluster *cluster)
+{
+	char *words[CAUSE_WORDS];
+	size_t count = cause_words_make(answer, cluster, words);
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < count; i++) {
+		json_array_append_new(list, json_string(words[i]));
+		free(words[i]);
+	}
+	return list;
+}
+
+static json_t *cluster_json(struct slow_answer *answer, const struct slow_cluster *cluster)
 {
 	struct source_line at = slice_source_line(symbol_at(answer, cluster->cause));
 	char *text;
@@ -426,11 +481,12 @@ static json_t *cluster_json(const struct slow_answer *answer, const struct slow_
 		(json_int_t)at.line, "words", text, "in", name_json(answer, cluster->leaf), "calls",
 		(json_int_t)cluster->count, "extra", cluster->more, "lines", lines, "rest_share",
 		cluster->extra > 0 ? cluster->rest / cluster->extra : 0);
+	json_object_set_new(object, "details", words_json(answer, cluster));
 	free(text);
 	return object;
 }
 
-static json_t *answer_json(const struct why_output *why, const struct slow_answer *answer)
+static json_t *answer_json(const struct why_output *why, struct slow_answer *answer)
 {
 	const struct slow_function *function = &answer->calls->functions[answer->function];
 	json_t *clusters = json_array(), *object;
@@ -481,6 +537,8 @@ const struct output_format format_why = {
 	.slices = SLICES_SORTED,
 	.chooses_calls = true,
 	.open = open_why,
+	.look = look_again,
+	.seen = see_branch,
 	.finish = print_why,
 	.answer = answer_why,
 	.release = release_why,

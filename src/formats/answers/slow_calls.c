@@ -186,6 +186,9 @@ static void count_call(struct slow_calls *calls, const struct slow_log *log,
 		return;
 	}
 	durations_add(&function->durations, call.amount);
+	if (!(function->durations.count & (function->durations.count - 1)))
+		function->usual[__builtin_ctzll(function->durations.count) % USUAL_CALLS] =
+			(struct usual_call){ call.track, call.begin };
 	function->stopped_calls += stopped > 0;
 	function->stopped += stopped;
 	function->longest = stopped > function->longest ? stopped : function->longest;
@@ -286,12 +289,9 @@ void slow_calls_init(struct slow_calls *calls, const struct options *options,
 		     const struct trace_facts *facts, size_t most)
 {
 	bool bound = options->slow.has_bound && !options->slow.percentile;
-	bool chosen = options->select.symbols.count || options->select.dsos.count;
 
 	*calls = (struct slow_calls){
-		.sink = { .events = follow_events,
-			  .context = calls,
-			  .details = facts->by_insns || chosen },
+		.sink = { .events = follow_events, .context = calls, .details = facts->by_insns },
 		.choice.selection = &options->select,
 		.program = facts->program,
 		.by_insns = facts->by_insns && !bound,

@@ -34,6 +34,9 @@ struct slow_call {
 	size_t count;
 };
 
+/* Calls of a function that may be decoded again to compare, with a call of each octave. */
+#define USUAL_CALLS 4
+
 /* Whose code it is: the later, the more it is the user's. */
 enum code_owner {
 	OWNER_UNKNOWN = 0, /* not looked up */
@@ -50,8 +53,12 @@ struct slow_function {
 	uint64_t first_begin;       /* ns: of its first call */
 	uint64_t stopped_calls;     /* of these: were stopped, */
 	uint64_t stopped, longest;  /* ns: for so long together; the longest one */
-	uint64_t cut;               /* calls without a seen begin or end: not counted */
-	struct path_cost *lost;     /* owned: costs of these; a path may be there twice */
+	struct usual_call {
+		const struct track *track; /* borrowed; NULL: there is none */
+		uint64_t begin;            /* ns */
+	} usual[USUAL_CALLS];
+	uint64_t cut;           /* calls without a seen begin or end: not counted */
+	struct path_cost *lost; /* owned: costs of these; a path may be there twice */
 	size_t lost_count, lost_room;
 	struct slow_call *slow; /* owned: a heap with the fastest on top */
 	size_t slow_count, slow_room;
@@ -86,8 +93,7 @@ struct slow_calls {
 
 /*
  * Start without calls, of functions of the options' selection or, if it names none, of all.  The
- * sink borrows the calls: they must not move.  Of chosen functions, costs have instructions and
- * cycles.
+ * sink borrows the calls: they must not move.
  */
 void slow_calls_init(struct slow_calls *calls, const struct options *options,
 		     const struct trace_facts *facts, size_t most);

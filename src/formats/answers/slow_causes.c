@@ -443,8 +443,11 @@ void slow_answer_make(struct slow_answer *answer, const struct slow_calls *calls
 
 void slow_answer_release(struct slow_answer *answer)
 {
-	for (size_t i = 0; i < answer->count; i++)
+	for (size_t i = 0; i < answer->count; i++) {
 		free(answer->clusters[i].calls);
+		code_counts_release(&answer->clusters[i].code);
+	}
+	code_counts_release(&answer->code);
 	call_tree_release(&answer->rows);
 	free(answer->info);
 	free(answer->row_of);

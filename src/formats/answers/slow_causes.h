@@ -10,6 +10,7 @@
 #define SRC_FORMATS_ANSWERS_SLOW_CAUSES_H
 
 #include "src/formats/answers/slow_calls.h"
+#include "src/formats/answers/slow_code.h"
 #include "src/options/selection.h"
 
 /* Calls of a function from which its tail can be judged. */
@@ -39,7 +40,8 @@ struct slow_cluster {
 	size_t count, room;
 	struct cause_line lines[CAUSE_LINES];
 	size_t line_count;
-	double rest; /* with the lines that are leaves, all of the extra */
+	struct code_counts code; /* of calls that were decoded again */
+	double rest;             /* with the lines that are leaves, all of the extra */
 };
 
 struct slow_answer {
@@ -56,6 +58,7 @@ struct slow_answer {
 	} * info;                                 /* owned; by row; [0] is unused */
 	size_t info_room;
 	uint32_t *row_of;              /* owned; by path; 0: not in calls of the function */
+	struct code_counts code;       /* of usual calls that were decoded again */
 	struct slow_cluster *clusters; /* owned: the one with the most extra first */
 	size_t count, room;
 };
@@ -83,6 +86,33 @@ void slow_answer_make(struct slow_answer *answer, const struct slow_calls *calls
  */
 size_t slow_answers_rank(struct slow_answer *answers, size_t most, const struct slow_calls *calls,
 			 bool chosen, const struct slow_choice *choice);
+
+/* Slow calls of a cluster, and usual ones of a function, whose code is compared, at most. */
+#define SLOW_LOOKS    2
+#define USUAL_LOOKS   16
+#define LOOK_CLUSTERS 3
+/* ns to decode before and after a call. */
+#define LOOK_SLACK 1000
+
+/* Asks for the code of slow and usual calls, one after the other. */
+struct slow_look {
+	struct slow_answer *answers; /* borrowed */
+	size_t count;
+	size_t answer, step;          /* the next window's */
+	struct slow_cluster *cluster; /* borrowed; of the window's call, */
+	const struct slow_call *call; /* borrowed; NULL: it is a usual one, or was found */
+	struct code_trail trail;      /* owned until slow_look_next() returns false */
+};
+
+/* Fill the next window to decode.  Returns false at the end. */
+bool slow_look_next(struct slow_look *look, struct look_window *window);
+
+/* Sentences about a cluster, at most. */
+#define CAUSE_WORDS 4
+
+/* Fill `words` with sentences about code, owned by the caller.  Returns their number. */
+size_t cause_words_make(struct slow_answer *answer, const struct slow_cluster *cluster,
+			char *words[CAUSE_WORDS]);
 
 /* Idempotent, also on zeroed memory. */
 void slow_answer_release(struct slow_answer *answer);

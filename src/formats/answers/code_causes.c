@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: MIT */
+/* Compare the code of slow calls with that of usual ones: loops, lines and stops. */
+#include "src/formats/answers/slow_causes.h"
+
+#include "decoder/code/insn.h"
+#include "src/formats/text/any_text.h"
+#include "symbols/dso/dso_store.h"
+
+/* Shares of a cluster's extra: of a loop that is named, and of code whose lines are looked up. */
+#define LOOP_SHARE 0.3
+#define LINE_SHARE 0.05
+/* Share of the extra that the named lines have together. */
+#define LINES_SHARE 0.6
+/* Lines that are named. */
+#define LINES_MOST 3
+/* Share of an instruction's executions that stop there, if it faults; interrupts come anywhere. */
+#define STOP_SHARE 0.25
+
+struct code_line {
+	const struct name *file; /* borrowed */
+	uint32_t line;
+	const struct name *function; /* borrowed; the innermost inlined one; NULL: unknown */
+	double extra;                /* ns of a call */
+};
+
+/* ---- What to look at ----------------------------------------------------- */
+
+static void keep_code(void *context, const struct code_trail *trail)
+{
+	struct slow_look *look = context;
+	struct slow_answer *answer = &look->answers[look->answer];
+	const struct slow_call *call = look->call;
+	uint64_t ns = trail->end - trail->begin;
+
+	if (call && trail->begin <= call->begin && trail->end >= call->begin + call->duration / 2) {
+		code_counts_add(&look->cluster->code, &trail->now);
+		look->call = NULL;
+	} else if (ns - trail->stopped <= answer->bound && answer->code.calls < USUAL_LOOKS) {
+		code_counts_add(&answer->code, &trail->now);
+	}
+}
+
+/* Choose the next call of an answer.  Returns its thread; NULL: there is no more. */
+static const struct track *choose_call(struct slow_look *look, uint64_t *begin, uint64_t *end)
+{
+	struct slow_answer *answer = &look->answers[look->answer];
+	const struct slow_function *function = &answer->calls->functions[answer->function];
+
+	for (; look->step < SLOW_LOOKS * LOOK_CLUSTERS; look->step++) {
+		size_t cluster = look->step / SLOW_LOOKS, call = look->step % SLOW_LOOKS;
+
+		if (cluster >= answer->count || call >= answer->clusters[cluster].count)
+			continue;
+		look->step++;
+		look->cluster = &answer->clusters[cluster];
+		look->call = look->cluster->calls[call];
+		*begin = look->call->begin;
+		*end = *begin + look->call->duration;
+		return look->call->track;
+	}
+	look->call = NULL;
+	for (; look->step < SLOW_LOOKS * LOOK_CLUSTERS + USUAL_CALLS; look->step++) {
+		const struct usual_call *usual =
+			&function->usual[look->step - SLOW_LOOKS * LOOK_CLUSTERS];
+
+		if (!usual->track || answer->code.calls >= USUAL_LOOKS / 2)
+			continue;
+		look->step++;
+		*begin = *end = usual->begin;
+		return usual->track;
+	}
+	return NULL;
+}
+
+bool slow_look_next(struct slow_look *look, struct look_window *window)
+{
+	const struct track *track;
+	uint64_t begin, end;
+
+	code_trail_end(&look->trail);
+	for (; look->answer < look->count; look->answer++, look->step = 0) {
+		const struct slow_answer *answer = &look->answers[look->answer];
+		const struct symbol *symbol = answer->calls->functions[answer->function].symbol;
+
+		if (symbol->inlined || !answer->count || answer->calls->by_insns)
+			continue; /* an inlined call is not entered by a branch */
+		track = choose_call(look, &begin, &end);
+		if (!track)
+			continue;
+		look->trail.function = symbol->name;
+		look->trail.tid = track->tid;
+		look->trail.ended = keep_code;
+		look->trail.context = look;
+		*window = (struct look_window){ .tid = track->tid };
+		window->begin = begin > LOOK_SLACK ? begin - LOOK_SLACK : 0;
+		window->end = end + LOOK_SLACK;
+		return true;
+	}
+	code_trail_release(&look->trail);
+	return false;
+}
+
+/* ---- Loops --------------------------------------------------------------- */
+
+struct code_loop {
+	const struct symbol *symbol; /* NULL: none */
+	uint64_t head;
+	double rounds[2]; /* of a slow call, of a usual one */
+	double extra;     /* ns of a call */
+};
+
+static double per_call(double sum, const struct code_counts *counts)
+{
+	return counts->calls ? sum / (double)counts->calls : 0;
+}
+
+/* Returns the rounds of a loop, and raises `latch` to its last jump back. */
+static double count_rounds(const struct code_counts *counts, const struct code_part *head,
+			   uint64_t *latch)
+{
+	double rounds = 0;
+
+	for (size_t i = 0; i < counts->count; i++) {
+		const struct code_part *part = &counts->parts[i];
+
+		if (!part->back || part->symbol != head->symbol || part->begin != head->begin)
+			continue;
+		rounds += (double)part->count;
+		*latch = part->last > *latch ? part->last : *latch;
+	}
+	return per_call(rounds, counts);
+}
+
+/* Returns the time in some code of a function, with callees. */
+static double time_within(const struct code_counts *counts, const struct code_part *head,
+			  uint64_t latch)
+{
+	double all = 0;
+
+	for (size_t i = 0; i < counts->count; i++) {
+		const struct code_part *part = &counts->parts[i];
+
+		if (!part->back && !part->stop && part->symbol == head->symbol &&
+		    part->begin >= head->begin && part->last <= latch)
+			all += part->all;
+	}
+	return per_call(all, counts);
+}
+
+/* Find the loop that has more rounds than usual, and the most extra time by that. */
+static struct code_loop find_loop(const struct code_counts *slow, const struct code_counts *usual,
+				  const struct dso *dso, double least)
+{
+	struct code_loop found = { .extra = least };
+
+	for (size_t i = 0; i < slow->count; i++) {
+		const struct code_part *head = &slow->parts[i];
+		struct code_loop loop = { .symbol = head->symbol, .head = head->begin };
+		uint64_t latch = 0;
+
+		if (!head->back || head->symbol->dso != dso)
+			continue;
+		loop.rounds[0] = count_rounds(slow, head, &latch);
+		loop.rounds[1] = count_rounds(usual, head, &latch);
+		if (latch != head->last || loop.rounds[0] < 1.5 * loop.rounds[1] + 2)
+			continue; /* another one of its jumps is the last one */
+		loop.extra = time_within(slow, head, latch) - time_within(usual, head, latch);
+		if (loop.extra > found.extra)
+			found = loop;
+	}
+	return found;
+}
+
+/* ---- Lines --------------------------------------------------------------- */
+
+static const struct name *inlined_at(const struct symbol *symbol, uint64_t offset)
+{
+	const struct inlined_call *inlined = dso_inlined_at(symbol->dso, symbol->start + offset);
+
+	return inlined ? inlined->symbol->name : symbol->name;
+}
+
+static size_t add_line(struct code_line *lines, size_t count, const struct code_line *line)
+{
+	for (size_t i = 0; i < count; i++)
+		if (lines[i].file == line->file && lines[i].line == line->line) {
+			lines[i].extra += line->extra;
+			return count;
+		}
+	if (!line->file || !line->line || count == 64)
+		return count;
+	lines[count] = *line;
+	return count + 1;
+}
+
+/* Divide the extra of straight code among the lines of its instructions. */
+static size_t add_part(struct code_line *lines, size_t count, const struct code_part *part,
+		       double extra)
+{
+	const struct symbol *symbol = part->symbol;
+	uint64_t ats[64], at = part->begin;
+	size_t insns = 0, size;
+
+	while (at <= part->last && insns < 64 && symbol->dso) {
+		const uint8_t *code = dso_borrow_code(symbol->dso, symbol->start + at, &size);
+		struct insn insn =
+			code ? insn_decode(code, size, INSN_MODE_64) : (struct insn){ 0 };
+
+		if (!insn.length)
+			break;
+		ats[insns++] = at;
+		at += insn.length;
+	}
+	for (size_t i = 0; i < insns; i++) {
+		struct source_line source = dso_line(symbol, ats[i]);
+		const struct code_line line = { source.file, source.line,
+						inlined_at(symbol, ats[i]), extra / (double)insns };
+
+		count = add_line(lines, count, &line);
+	}
+	return count;
+}
+
+static int compare_lines(const void *left, const void *right)
+{
+	const struct code_line *a = left, *b = right;
+
+	return COMPARE(b->extra, a->extra) ?: COMPARE(a->line, b->line);
+}
+
+/* Fill the lines with the most own extra time, which have enough of it. Returns their number. */
+static size_t find_lines(const struct code_counts *slow, struct code_counts *usual, double extra,
+			 struct code_line lines[64])
+{
+	size_t count = 0, shown = 0;
+	double sum = 0;
+
+	for (size_t i = 0; i < slow->count; i++) {
+		const struct code_part *part = &slow->parts[i];
+		double more = per_call(part->ns, slow) -
+			      per_call(code_counts_part(usual, part)->ns, usual);
+
+		if (!part->back && !part->stop && more >= LINE_SHARE * extra)
+			count = add_part(lines, count, part, more);
+	}
+	qsort(lines, count, sizeof(*lines), compare_lines);
+	while (shown < count && shown < LINES_MOST && sum < LINES_SHARE * extra &&
+	       lines[shown].extra >= LINE_SHARE * extra)
+		sum += lines[shown++].extra;
+	return sum >= LINES_SHARE / 2 * extra ? shown : 0;
+}
+
+/* ---- Words --------------------------------------------------------------- */
+
+static void print_place(const struct name *file, uint32_t line, const struct name *function,
+			FILE *out)
+{
+	const char *slash = file ? strrchr(file->text, '/') : NULL;
+	const char *base = slash ? slash + 1 : file ? file->text : "";
+
+	if (file && line) {
+		escaped_text_print(base, strlen(base), out);
+		fprintf(out, ":%" PRIu32 " in ", line);
+	}
+	escaped_text_print(function->text, function->length, out);
+}
+
+static void print_code(const struct symbol *symbol, uint64_t offset, FILE *out)
+{
+	struct source_line source =
+		symbol->dso ? dso_line(symbol, offset) : (struct source_line){ 0 };
+
+	print_place(source.file, source.line,
+		    symbol->dso ? inlined_at(symbol, offset) : symbol->name, out);
+}
+
+static bool loop_words(const struct slow_answer *answer, const struct slow_cluster *cluster,
+		       FILE *out)
+{
+	const struct dso *dso = answer->calls->functions[answer->function].symbol->dso;
+	struct code_loop loop =
+		find_loop(&cluster->code, &answer->code, dso, LOOP_SHARE * cluster->extra);
+	double usual = loop.rounds[1];
+
+	if (!loop.symbol)
+		return false;
+	fprintf(out, "went round %.0f times, usually %.*f: ", loop.rounds[0],
+		usual > 0 && usual < 9.95, usual);
+	print_code(loop.symbol, loop.head, out);
+	return true;
+}
+
+static bool line_words(struct slow_answer *answer, const struct slow_cluster *cluster, bool loops,
+		       FILE *out)
+{
+	struct code_line lines[64];
+	size_t count = find_lines(&cluster->code, &answer->code, cluster->extra, lines);
+	bool as_many = per_call(cluster->code.insns, &cluster->code) <=
+		       1.1 * per_call(answer->code.insns, &answer->code);
+
+	if (!count || (loops && !as_many))
+		return false;
+	fputs(as_many ? "same instructions, more time, likely memory: "
+		      : "most of its own extra time: ",
+	      out);
+	print_place(lines[0].file, lines[0].line, lines[0].function, out);
+	for (size_t i = 1; i < count; i++)
+		fprintf(out, ", :%" PRIu32, lines[i].line);
+	return true;
+}
+
+/* Returns the executions of an instruction. */
+static uint64_t count_executions(const struct code_counts *counts, const struct code_part *stop)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < counts->count; i++) {
+		const struct code_part *part = &counts->parts[i];
+
+		if (!part->back && !part->stop && part->symbol == stop->symbol &&
+		    part->begin <= stop->last && part->last >= stop->last)
+			count += part->count;
+	}
+	return count;
+}
+
+static bool stop_words(const struct slow_answer *answer, const struct slow_cluster *cluster,
+		       FILE *out)
+{
+	const struct code_counts *slow = &cluster->code;
+
+	for (size_t i = 0; i < slow->count && answer->calls->with_stops; i++) {
+		const struct code_part *part = &slow->parts[i];
+
+		if (!part->stop || part->count < slow->calls || slow->calls < 2 ||
+		    (double)part->count < STOP_SHARE * (double)count_executions(slow, part))
+			continue;
+		fputs("was stopped at one instruction, likely by a page fault: ", out);
+		print_code(part->symbol, part->last, out);
+		return true;
+	}
+	return false;
+}
+
+/* The function that is the cause ran once, in the only slow call. */
+static bool first_words(const struct slow_answer *answer, const struct slow_cluster *cluster,
+			FILE *out)
+{
+	const struct call_tree *tree = &answer->calls->tree;
+	const struct name *name = answer->calls->functions[cluster->cause].symbol->name;
+	uint64_t calls = 0;
+
+	if (cluster->cause == answer->function || cluster->count != 1)
+		return false;
+	for (uint32_t i = NODE_NONE + 1; i < tree->count; i++)
+		if (answer->calls->paths[i].function == cluster->cause)
+			calls += tree->nodes[i].calls;
+	if (calls != 1 || answer->calls->functions[cluster->cause].symbol->kind == SYMBOL_SPECIAL)
+		return false;
+	fputs("likely initialisation at the first use: the only call of ", out);
+	escaped_text_print(name->text, name->length, out);
+	return true;
+}
+
+size_t cause_words_make(struct slow_answer *answer, const struct slow_cluster *cluster,
+			char *words[CAUSE_WORDS])
+{
+	size_t count = 0, size;
+	bool looked = cluster->code.calls && answer->code.calls, loops = false;
+
+	for (int kind = 0; kind < CAUSE_WORDS; kind++) {
+		char *text;
+		FILE *out = ALLOC_CHECKED(open_memstream(&text, &size));
+		bool found = kind == 0   ? first_words(answer, cluster, out)
+			     : !looked   ? false
+			     : kind == 1 ? (loops = loop_words(answer, cluster, out))
+			     : kind == 2 ? line_words(answer, cluster, loops, out)
+					 : stop_words(answer, cluster, out);
+
+		alloc_close_text(out, &text);
+		if (found)
+			words[count++] = text;
+		else
+			free(text);
+	}
+	return count;
+}
