@@ -9,8 +9,8 @@
 #include "src/pipeline/recording.h"
 
 /* All jumps cost several times as much as calls: limits of what is decoded again. */
-#define LOOK_SHARE 16
-#define LOOK_LEAST (UINT64_C(256) << 10) /* bytes */
+#define LOOK_SHARE 32
+#define LOOK_LEAST (UINT64_C(128) << 10) /* bytes */
 
 struct second_look {
 	struct perf_recording *recording; /* borrowed */

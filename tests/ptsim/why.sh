@@ -99,6 +99,29 @@ for cause in rehash:rehash jump:recover ${LONG:+gc:collect lazy:build_tables com
 	tap_check "$cause is found" unseen ${cause%:*} ${cause#*:}
 done
 
+# Causes in a loop or another thread, in the first five lines; without the function in one of the first three.
+# On one CPU, ptsim's clock passes for both threads.
+hidden() { # KIND CAUSE SENTENCE
+	for seed in ${LONG:+1 2 4 5} 3; do
+		"$ptsim" record --cyc --interrupts=0 --cpus=1 --seed="$seed" -o "$work/hidden" -- \
+			"$top_builddir/tests/programs/static/hidden" "$1" "$seed" >/dev/null 2>&1 || return 1
+		"$program" why -q --symbol=serve "$work/hidden" >"$work/out" &&
+			sed -n 2p "$work/out" | grep -q "^1\. $2 (" && sed -n 3,5p "$work/out" | grep -q "^   $3$" &&
+			"$program" why -q "$work/hidden" >"$work/out" && sed -n 2,4p "$work/out" | grep -q "[ :]$2[ :]" &&
+			grep -q "^   $3$" "$work/out" || { echo "seed $seed"; cat "$work/out"; return 1; }
+	done
+}
+tap_check "a long list is found, and the loop" hidden chain find_key \
+	'went round 389 times, usually [0-9.]*: hidden.c:[0-9]* in find_key'
+tap_check "and one in an inlined function" hidden inline scan_items \
+	'went round 3[78][0-9] times, usually [0-9.]*: hidden.c:[0-9]* in scan_items'
+tap_check "and what is done at the first use" hidden init fill_table \
+	'likely initialisation at the first use: the only call of fill_table'
+tap_check "and who held a lock, and its calls meanwhile" hidden hold use_lock \
+	'likely waited for a lock of hidden/1002: .*dump_stats > format_stats > work'
+tap_check "and who filled a queue" hidden queue take_item 'likely waited for hidden/1002: .*produce > make_item > work'
+tap_check "and who wrote to a pipe" hidden pipe read_block 'likely waited for hidden/1002: .*send_block > compress_block > work'
+
 # The slow call waits, and works 30 ns less: -0.03 %.
 without_minus() {
 	awk 'function branch(ns, kind, from, to) {

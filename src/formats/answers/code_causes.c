@@ -3,6 +3,7 @@
 #include "src/formats/answers/slow_causes.h"
 
 #include "decoder/code/insn.h"
+#include "decoder/timeline/timeline_types.h"
 #include "src/formats/text/any_text.h"
 #include "symbols/dso/dso_store.h"
 
@@ -34,8 +35,11 @@ static void keep_code(void *context, const struct code_trail *trail)
 
 	if (call && trail->begin <= call->begin && trail->end >= call->begin + call->duration / 2) {
 		code_counts_add(&look->cluster->code, &trail->now);
+		look->waited = (struct wait_time){ trail->wait_end - trail->wait, 0 };
+		if ((double)trail->waited >= LOOP_SHARE * look->cluster->extra)
+			look->waited.end = trail->wait_end;
 		look->call = NULL;
-	} else if (ns - trail->stopped <= answer->bound && answer->code.calls < USUAL_LOOKS) {
+	} else if (ns - trail->stopped <= look->bound && answer->code.calls < USUAL_LOOKS) {
 		code_counts_add(&answer->code, &trail->now);
 	}
 }
@@ -72,31 +76,87 @@ static const struct track *choose_call(struct slow_look *look, uint64_t *begin, 
 	return NULL;
 }
 
+/* Returns whether the innermost cause is a system call. */
+static bool waits(const struct slow_answer *answer, const struct slow_cluster *cluster)
+{
+	return strncmp(answer->calls->functions[cluster->leaf].symbol->name->text, "[syscall", 8) ==
+	       0;
+}
+
+/* All of a window has come. */
+static void end_window(struct slow_look *look)
+{
+	const struct slow_answer *answer = &look->answers[look->answer];
+	struct slow_cluster *cluster = look->cluster;
+
+	code_trail_end(&look->trail);
+	if (look->log.count && look->waited.end && !cluster->wait.other)
+		thread_wait_find(&cluster->wait, &look->log, look->trail.tid, look->waited.begin,
+				 look->waited.end,
+				 answer->calls->functions[answer->function].symbol->dso,
+				 &look->syscalls);
+	thread_log_release(&look->log);
+}
+
+void slow_look_see(struct slow_look *look, const struct branch_event *event,
+		   const struct location_pair *places)
+{
+	code_trail_follow(&look->trail, event, places);
+	if (look->call_waits)
+		thread_log_add(&look->log, event, places);
+}
+
+/*
+ * Returns the function by whose entry a trail finds calls: that of the answer or, if it is inlined,
+ * the one that contains it; NULL: none.
+ */
+static const struct slow_function *entered_function(const struct slow_answer *answer)
+{
+	const struct slow_calls *calls = answer->calls;
+	const struct slow_function *function = &calls->functions[answer->function];
+	uint32_t path = NODE_NONE + 1;
+
+	while (path < calls->tree.count && calls->paths[path].function != answer->function)
+		path++;
+	while (function && (function->symbol->inlined || !function->kept)) {
+		path = path < calls->tree.count ? calls->tree.nodes[path].caller : NODE_NONE;
+		function = path ? &calls->functions[calls->paths[path].function] : NULL;
+	}
+	return function;
+}
+
 bool slow_look_next(struct slow_look *look, struct look_window *window)
 {
 	const struct track *track;
 	uint64_t begin, end;
 
-	code_trail_end(&look->trail);
+	end_window(look);
 	for (; look->answer < look->count; look->answer++, look->step = 0) {
 		const struct slow_answer *answer = &look->answers[look->answer];
-		const struct symbol *symbol = answer->calls->functions[answer->function].symbol;
+		const struct slow_function *entered = entered_function(answer);
 
-		if (symbol->inlined || !answer->count || answer->calls->by_insns)
-			continue; /* an inlined call is not entered by a branch */
+		if (!entered || !answer->count || answer->calls->by_insns)
+			continue;
 		track = choose_call(look, &begin, &end);
 		if (!track)
 			continue;
-		look->trail.function = symbol->name;
+		look->bound = answer->bound;
+		if (entered != &answer->calls->functions[answer->function])
+			look->bound = durations_percentile(&entered->durations, 90);
+		look->trail.function = entered->symbol->name;
 		look->trail.tid = track->tid;
 		look->trail.ended = keep_code;
 		look->trail.context = look;
-		*window = (struct look_window){ .tid = track->tid };
+		look->waited.end = 0;
+		look->call_waits = look->call && waits(answer, look->cluster);
+		*window =
+			(struct look_window){ .tid = track->tid, .all_threads = look->call_waits };
 		window->begin = begin > LOOK_SLACK ? begin - LOOK_SLACK : 0;
 		window->end = end + LOOK_SLACK;
 		return true;
 	}
 	code_trail_release(&look->trail);
+	syscall_symbols_release(&look->syscalls);
 	return false;
 }
 
@@ -342,6 +402,32 @@ static bool stop_words(const struct slow_answer *answer, const struct slow_clust
 	return false;
 }
 
+static void print_thread(const struct thread *thread, FILE *out)
+{
+	const char *name = thread->name_count ? thread->names[thread->name_count - 1].text : NULL;
+
+	if (name)
+		escaped_text_print(name, strlen(name), out);
+	fprintf(out, "/%" PRId32, thread->tid);
+}
+
+static bool wait_words(const struct slow_cluster *cluster, FILE *out)
+{
+	const struct thread_wait *wait = &cluster->wait;
+
+	if (!wait->other)
+		return false;
+	fputs(wait->held ? "likely waited for a lock of " : "likely waited for ", out);
+	print_thread(wait->other, out);
+	if (wait->path && *wait->path)
+		fprintf(out, ": %s", wait->path);
+	if (wait->instead) {
+		fputs("; on its CPU ran ", out);
+		print_thread(wait->instead, out);
+	}
+	return true;
+}
+
 /* The function that is the cause ran once, in the only slow call. */
 static bool first_words(const struct slow_answer *answer, const struct slow_cluster *cluster,
 			FILE *out)
@@ -372,6 +458,7 @@ size_t cause_words_make(struct slow_answer *answer, const struct slow_cluster *c
 		char *text;
 		FILE *out = ALLOC_CHECKED(open_memstream(&text, &size));
 		bool found = kind == 0   ? first_words(answer, cluster, out)
+			     : kind == 4 ? wait_words(cluster, out)
 			     : !looked   ? false
 			     : kind == 1 ? (loops = loop_words(answer, cluster, out))
 			     : kind == 2 ? line_words(answer, cluster, loops, out)

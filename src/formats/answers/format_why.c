@@ -32,6 +32,7 @@ struct why_output {
 	struct slow_answer *answers; /* owned; NULL: not made */
 	size_t count;
 	struct slow_look look;
+	struct name_table *names; /* borrowed */
 };
 
 static bool chooses_functions(const struct options *options)
@@ -45,6 +46,7 @@ static struct format_output *open_why(const struct format_request *request, stru
 
 	(void)err;
 	why->options = request->options;
+	why->names = request->names;
 	slow_calls_init(&why->calls, request->options, &request->facts,
 			chooses_functions(request->options) ? KEPT_CHOSEN : KEPT_OF_ALL);
 	why->output.text = request->text;
@@ -380,6 +382,7 @@ static void make_answers(struct why_output *why)
 	why->count = slow_answers_rank(why->answers, ANSWERS_MOST, &why->calls,
 				       chooses_functions(why->options), &why->options->slow);
 	why->look = (struct slow_look){ .answers = why->answers, .count = why->count };
+	syscall_symbols_init(&why->look.syscalls, why->names, NULL);
 }
 
 static bool look_again(struct format_output *output, struct look_window *window)
@@ -393,7 +396,7 @@ static bool look_again(struct format_output *output, struct look_window *window)
 static void see_branch(struct format_output *output, const struct branch_event *event,
 		       const struct location_pair *places)
 {
-	code_trail_follow(&((struct why_output *)output)->look.trail, event, places);
+	slow_look_see(&((struct why_output *)output)->look, event, places);
 }
 
 static int print_why(struct format_output *output, struct error *err)

@@ -9,6 +9,7 @@
 #ifndef SRC_FORMATS_ANSWERS_SLOW_CAUSES_H
 #define SRC_FORMATS_ANSWERS_SLOW_CAUSES_H
 
+#include "src/formats/answers/other_thread.h"
 #include "src/formats/answers/slow_calls.h"
 #include "src/formats/answers/slow_code.h"
 #include "src/options/selection.h"
@@ -41,6 +42,7 @@ struct slow_cluster {
 	struct cause_line lines[CAUSE_LINES];
 	size_t line_count;
 	struct code_counts code; /* of calls that were decoded again */
+	struct thread_wait wait; /* of the slowest of them; `path` is owned */
 	double rest;             /* with the lines that are leaves, all of the extra */
 };
 
@@ -94,6 +96,11 @@ size_t slow_answers_rank(struct slow_answer *answers, size_t most, const struct 
 /* ns to decode before and after a call. */
 #define LOOK_SLACK 1000
 
+/* ns */
+struct wait_time {
+	uint64_t begin, end;
+};
+
 /* Asks for the code of slow and usual calls, one after the other. */
 struct slow_look {
 	struct slow_answer *answers; /* borrowed */
@@ -101,14 +108,23 @@ struct slow_look {
 	size_t answer, step;          /* the next window's */
 	struct slow_cluster *cluster; /* borrowed; of the window's call, */
 	const struct slow_call *call; /* borrowed; NULL: it is a usual one, or was found */
-	struct code_trail trail;      /* owned until slow_look_next() returns false */
+	uint64_t bound;               /* ns: longer calls are not usual */
+	struct wait_time waited;      /* of the call that was found; end 0: not found */
+	struct code_trail trail;      /* owned, as the next, until slow_look_next() returns false */
+	bool call_waits;
+	struct thread_log log;           /* of all threads, if the call waits */
+	struct syscall_symbols syscalls; /* owned */
 };
 
 /* Fill the next window to decode.  Returns false at the end. */
 bool slow_look_next(struct slow_look *look, struct look_window *window);
 
+/* Take a branch or gap of the window. */
+void slow_look_see(struct slow_look *look, const struct branch_event *event,
+		   const struct location_pair *places);
+
 /* Sentences about a cluster, at most. */
-#define CAUSE_WORDS 4
+#define CAUSE_WORDS 5
 
 /* Fill `words` with sentences about code, owned by the caller.  Returns their number. */
 size_t cause_words_make(struct slow_answer *answer, const struct slow_cluster *cluster,

@@ -100,6 +100,11 @@ static void pass_time(struct code_trail *trail, const struct branch_event *event
 		spend(trail, (double)ns);
 		return;
 	}
+	trail->waited += trail->in_syscall ? ns : 0;
+	if (trail->in_syscall && ns > trail->wait) {
+		trail->wait = ns;
+		trail->wait_end = event->time;
+	}
 	if (!trail->in_syscall)
 		trail->stopped += ns;
 	else if (trail->pending_count)
@@ -184,7 +189,7 @@ static void begin(struct code_trail *trail, const struct branch_event *event,
 	push(trail, event, 0, places->to.symbol);
 	trail->nodes[1].parent = 0;
 	trail->begin = trail->end = event->time;
-	trail->stopped = 0;
+	trail->stopped = trail->waited = trail->wait = 0;
 	trail->in_syscall = false;
 }
 

@@ -48,9 +48,11 @@ struct code_trail {
 	void (*ended)(void *context, const struct code_trail *trail);
 	void *context;
 	/* The call: */
-	uint64_t begin, end;    /* ns */
-	uint64_t stopped;       /* ns */
-	struct code_counts now; /* owned */
+	uint64_t begin, end;     /* ns */
+	uint64_t stopped;        /* ns */
+	uint64_t waited;         /* ns: in system calls; */
+	uint64_t wait, wait_end; /* of the longest one, and when it returned */
+	struct code_counts now;  /* owned */
 	/* Private: */
 	struct trail_node {
 		uint32_t parent; /* 0: the trail's root */

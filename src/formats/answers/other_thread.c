@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/* Find the thread that another one waited for. */
+#include "src/formats/answers/other_thread.h"
+
+#include "decoder/timeline/timeline_types.h"
+#include "src/formats/text/any_text.h"
+
+/* Paths of a thread's calls, at most. */
+#define NODES_MOST 1000
+/* Functions of a path that are named. */
+#define PATH_MOST 3
+
+void thread_log_add(struct thread_log *log, const struct branch_event *event,
+		    const struct location_pair *places)
+{
+	const struct location *from = &places->from, *to = &places->to;
+	bool inside = event->kind == BRANCH_COND ||
+		      (event->kind == BRANCH_JUMP && from->symbol == to->symbol);
+
+	if (!event->thread || inside || log->count == THREAD_LOG_MOST)
+		return;
+	*ARRAY_ADD(log->events, log->count, log->room) =
+		(struct thread_event){ event->time,  event->thread, from->symbol, to->symbol,
+				       from->offset, event->cpu,    event->kind,  event->flags };
+}
+
+void thread_log_release(struct thread_log *log)
+{
+	free(log->events);
+	*log = (struct thread_log){ 0 };
+}
+
+/* ---- Who ----------------------------------------------------------------- */
+
+static bool wakes(const struct thread_event *event, struct syscall_symbols *syscalls)
+{
+	static const char *const names[] = { "[syscall: futex", "[syscall: write",
+					     "[syscall: send" };
+	const struct syscall_chain chain = { .calls = { { event->from, event->offset } },
+					     .count = 1 };
+	const struct symbol *found;
+	const char *name;
+
+	if (event->kind != BRANCH_SYSCALL || !event->from)
+		return false;
+	found = syscall_symbols_find(syscalls, &chain, false);
+	if (!found)
+		return false;
+	name = found->name->text;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strncmp(name, names[i], strlen(names[i])) == 0)
+			return true;
+	return false;
+}
+
+/* Returns the thread with the most time on a CPU, if it has a third, other than two. */
+static const struct thread *find_instead(const struct thread_log *log, const struct thread *other,
+					 int32_t tid, int32_t cpu, uint64_t begin, uint64_t end)
+{
+	const struct thread *last = NULL, *found = NULL;
+	uint64_t from = begin, ns = 0, all = 0;
+
+	for (size_t i = 0; i < log->count && cpu >= 0; i++) {
+		const struct thread_event *event = &log->events[i];
+		uint64_t to = MIN(event->time, end);
+
+		if (event->cpu != cpu)
+			continue;
+		if (last == event->thread && to > from) {
+			all += to - from;
+			if (last != other && last->tid != tid && (!found || found == last)) {
+				found = last;
+				ns += to - from;
+			}
+		}
+		from = MAX(to, begin);
+		last = event->thread;
+	}
+	return 3 * ns >= end - begin ? found : NULL;
+}
+
+/* ---- Its calls meanwhile ------------------------------------------------- */
+
+/* Calls of a thread, whose outermost one is found last. */
+struct call_replay {
+	struct replay_node {
+		uint32_t parent; /* 0: none is known */
+		const struct symbol *symbol;
+		uint64_t ns; /* with callees */
+	} nodes[NODES_MOST]; /* [0] is unused */
+	uint32_t count, top;
+};
+
+static uint32_t add_node(struct call_replay *replay, uint32_t parent, const struct symbol *symbol)
+{
+	for (uint32_t i = 1; i < replay->count; i++)
+		if (replay->nodes[i].parent == parent && replay->nodes[i].symbol == symbol &&
+		    parent)
+			return i;
+	if (replay->count == NODES_MOST)
+		return parent ? parent : 1;
+	replay->nodes[replay->count] = (struct replay_node){ .parent = parent, .symbol = symbol };
+	return replay->count++;
+}
+
+static void replay_return(struct call_replay *replay, const struct symbol *to)
+{
+	uint32_t base = replay->top, node = replay->nodes[base].parent;
+
+	while (node && replay->nodes[node].symbol != to)
+		node = replay->nodes[node].parent;
+	while (!node && replay->nodes[base].parent)
+		base = replay->nodes[base].parent;
+	if (!node && replay->count < NODES_MOST) {
+		node = add_node(replay, 0, to);
+		replay->nodes[node].ns = replay->nodes[base].ns;
+		replay->nodes[base].parent = node;
+	}
+	replay->top = node ? node : base;
+}
+
+static void replay_event(struct call_replay *replay, const struct thread_event *event)
+{
+	if (!replay->top)
+		replay->top = add_node(replay, 0, event->from ? event->from : event->to);
+	if (event->kind == BRANCH_RETURN && event->to)
+		replay_return(replay, event->to);
+	else if (event->kind == BRANCH_CALL && event->to)
+		replay->top = add_node(replay, replay->top, event->to);
+	else if (event->kind == BRANCH_JUMP && event->to && replay->nodes[replay->top].parent)
+		replay->top = add_node(replay, replay->nodes[replay->top].parent, event->to);
+}
+
+static void replay_time(struct call_replay *replay, uint64_t ns)
+{
+	for (uint32_t node = replay->top; node; node = replay->nodes[node].parent)
+		replay->nodes[node].ns += ns;
+}
+
+static bool name_has(const struct symbol *symbol, const char *part)
+{
+	return symbol && symbol->name && strstr(symbol->name->text, part);
+}
+
+/* Replay a thread's events up to its system call `last`.  Returns whether it took no lock. */
+static bool replay_calls(struct call_replay *replay, const struct thread_log *log,
+			 const struct thread_event *last, uint64_t begin)
+{
+	uint64_t from = begin;
+	bool held = true;
+
+	replay->count = 1;
+	replay->top = 0;
+	for (const struct thread_event *event = log->events; event <= last; event++) {
+		if (event->thread != last->thread)
+			continue;
+		if (event->time > from)
+			replay_time(replay, event->time - from);
+		from = MAX(from, event->time);
+		replay_event(replay, event);
+		if (event->time > begin && event->kind == BRANCH_CALL &&
+		    name_has(event->to, "_lock") && !name_has(event->to, "lll_"))
+			held = false;
+	}
+	return held;
+}
+
+/* Returns whether the innermost call is within an unlock function. */
+static bool unlocks(const struct call_replay *replay)
+{
+	uint32_t node = replay->top;
+
+	while (node && !name_has(replay->nodes[node].symbol, "unlock"))
+		node = replay->nodes[node].parent;
+	return node;
+}
+
+/* Returns whether a wait began in a function that locks. */
+static bool waits_for_lock(const struct thread_log *log, int32_t tid, uint64_t begin)
+{
+	bool locks = false;
+
+	for (const struct thread_event *event = log->events;
+	     event < log->events + log->count && event->time <= begin; event++)
+		if (event->thread->tid == tid && event->kind == BRANCH_CALL)
+			locks |= name_has(event->to, "_lock");
+		else if (event->thread->tid == tid && event->kind == BRANCH_RETURN)
+			locks = false;
+	return locks;
+}
+
+/* Returns the callee with the most time, if that is half of the caller's. */
+static uint32_t main_callee(const struct call_replay *replay, uint32_t node)
+{
+	uint32_t found = 0;
+
+	for (uint32_t i = 1; i < replay->count; i++)
+		if (replay->nodes[i].parent == node &&
+		    2 * replay->nodes[i].ns >= replay->nodes[node].ns &&
+		    (!found || replay->nodes[i].ns > replay->nodes[found].ns))
+			found = i;
+	return found;
+}
+
+/* Returns the main calls, "a > b"; the caller owns the text. */
+static char *path_text(const struct call_replay *replay, const struct dso *dso)
+{
+	const struct symbol *shown[PATH_MOST] = { NULL };
+	uint32_t node = replay->top;
+	size_t count = 0, size;
+	bool left = false;
+	char *text;
+	FILE *out = ALLOC_CHECKED(open_memstream(&text, &size));
+
+	while (node && replay->nodes[node].parent)
+		node = replay->nodes[node].parent;
+	for (; node && !left; node = main_callee(replay, node)) {
+		const struct symbol *symbol = replay->nodes[node].symbol;
+
+		left = count && symbol && symbol->dso != dso;
+		if (!symbol || symbol->kind == SYMBOL_PLT || (!left && symbol->dso != dso)) {
+			left = false;
+			continue;
+		}
+		if (count == PATH_MOST)
+			memmove(shown, shown + 1, (--count) * sizeof(*shown));
+		shown[count++] = symbol;
+	}
+	for (size_t i = 0; i < count; i++) {
+		fputs(i ? " > " : "", out);
+		escaped_text_print(shown[i]->name->text, shown[i]->name->length, out);
+	}
+	alloc_close_text(out, &text);
+	return text;
+}
+
+bool thread_wait_find(struct thread_wait *wait, const struct thread_log *log, int32_t tid,
+		      uint64_t begin, uint64_t end, const struct dso *dso,
+		      struct syscall_symbols *syscalls)
+{
+	const struct thread_event *last = NULL;
+	struct call_replay *replay;
+
+	*wait = (struct thread_wait){ .other = NULL };
+	if (log->count == THREAD_LOG_MOST)
+		return false;
+	for (const struct thread_event *event = log->events; event < log->events + log->count;
+	     event++)
+		if (event->thread->tid != tid && event->time > begin && event->time <= end &&
+		    wakes(event, syscalls))
+			last = event;
+	if (!last)
+		return false;
+	replay = alloc_zeroed(1, sizeof(*replay));
+	wait->other = last->thread;
+	wait->held = replay_calls(replay, log, last, begin) &&
+		     (unlocks(replay) || waits_for_lock(log, tid, begin));
+	wait->path = path_text(replay, dso);
+	wait->instead = find_instead(log, last->thread, tid, last->cpu, begin, end);
+	free(replay);
+	return true;
+}
