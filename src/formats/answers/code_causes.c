@@ -53,7 +53,8 @@ static const struct track *choose_call(struct slow_look *look, uint64_t *begin, 
 	for (; look->step < SLOW_LOOKS * LOOK_CLUSTERS; look->step++) {
 		size_t cluster = look->step / SLOW_LOOKS, call = look->step % SLOW_LOOKS;
 
-		if (cluster >= answer->count || call >= answer->clusters[cluster].count)
+		if (cluster >= answer->count || call >= answer->clusters[cluster].count ||
+		    (cluster && call))
 			continue;
 		look->step++;
 		look->cluster = &answer->clusters[cluster];

@@ -121,8 +121,6 @@ static void replay_return(struct call_replay *replay, const struct symbol *to)
 
 static void replay_event(struct call_replay *replay, const struct thread_event *event)
 {
-	if (!replay->top)
-		replay->top = add_node(replay, 0, event->from ? event->from : event->to);
 	if (event->kind == BRANCH_RETURN && event->to)
 		replay_return(replay, event->to);
 	else if (event->kind == BRANCH_CALL && event->to)
@@ -154,6 +152,8 @@ static bool replay_calls(struct call_replay *replay, const struct thread_log *lo
 	for (const struct thread_event *event = log->events; event <= last; event++) {
 		if (event->thread != last->thread)
 			continue;
+		if (!replay->top)
+			replay->top = add_node(replay, 0, event->from ? event->from : event->to);
 		if (event->time > from)
 			replay_time(replay, event->time - from);
 		from = MAX(from, event->time);

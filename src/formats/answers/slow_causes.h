@@ -89,7 +89,8 @@ void slow_answer_make(struct slow_answer *answer, const struct slow_calls *calls
 size_t slow_answers_rank(struct slow_answer *answers, size_t most, const struct slow_calls *calls,
 			 bool chosen, const struct slow_choice *choice);
 
-/* Slow calls of a cluster, and usual ones of a function, whose code is compared, at most. */
+/* Calls whose code is compared, at most: slow ones of the first cluster, one of each other; usual
+ * ones of a function. */
 #define SLOW_LOOKS    2
 #define USUAL_LOOKS   16
 #define LOOK_CLUSTERS 3

@@ -328,6 +328,12 @@ tests_unit_src_answers_test_SOURCES = tests/unit/src/answers.c
 tests_unit_src_answers_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_answers_test_LDADD = $(UNIT_LIBS)
 
+check_PROGRAMS += tests/unit/src/slow_code.test
+TESTS += tests/unit/src/slow_code.test
+tests_unit_src_slow_code_test_SOURCES = tests/unit/src/slow_code.c
+tests_unit_src_slow_code_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_slow_code_test_LDADD = $(UNIT_LIBS)
+
 check_PROGRAMS += tests/unit/src/diff.test
 TESTS += tests/unit/src/diff.test
 tests_unit_src_diff_test_SOURCES = tests/unit/src/diff.c

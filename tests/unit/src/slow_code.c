@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: MIT */
+/* Code of slow calls, by branches made by hand: costs, loops, and the thread that was waited for.
+ */
+#include "src/formats/answers/slow_causes.h"
+
+#include "decoder/timeline/timeline_types.h"
+#include "tests/support/unit.h"
+
+static struct name_table names;
+static struct symbol symbols[16];
+static size_t symbol_count;
+static const struct thread_name shown = { .text = "p" };
+static const struct thread threads[3] = {
+	{ .tid = 1, .names = (struct thread_name *)&shown, .name_count = 1 },
+	{ .tid = 2, .names = (struct thread_name *)&shown, .name_count = 1 },
+	{ .tid = 3, .names = (struct thread_name *)&shown, .name_count = 1 },
+};
+static struct code_trail trail;
+static struct code_counts found; /* of calls that ended */
+static uint64_t begun, ended, stopped;
+static struct thread_log logged;
+
+static void keep(void *context, const struct code_trail *at)
+{
+	(void)context;
+	code_counts_add(&found, &at->now);
+	begun = at->begin;
+	ended = at->end;
+	stopped = at->stopped;
+}
+
+static void setup(void)
+{
+	name_table_init(&names);
+	symbol_count = 0;
+	found = (struct code_counts){ 0 };
+	logged = (struct thread_log){ 0 };
+	trail = (struct code_trail){ .function = name_intern_text(&names, "f"),
+				     .tid = 1,
+				     .ended = keep };
+}
+
+static void teardown(void)
+{
+	code_trail_release(&trail);
+	code_counts_release(&found);
+	thread_log_release(&logged);
+	thread_log_release(&logged);
+	name_table_release(&names);
+}
+
+static const struct symbol *symbol_of(const char *text)
+{
+	const struct name *name = name_intern_text(&names, text);
+
+	for (size_t i = 0; i < symbol_count; i++)
+		if (symbols[i].name == name)
+			return &symbols[i];
+	symbols[symbol_count] = (struct symbol){ .name = name,
+						 .linkage = name,
+						 .start = 0x1000 * (symbol_count + 1) };
+	return &symbols[symbol_count++];
+}
+
+/* "f+5": bytes from the start of a function; "": not traced. */
+static struct location place(const char *text)
+{
+	char name[32];
+	unsigned offset = 0;
+	const struct symbol *symbol;
+
+	if (sscanf(text, "%31[^+]+%u", name, &offset) < 1)
+		return (struct location){ 0 };
+	symbol = symbol_of(name);
+	return (struct location){ symbol->start + offset, symbol, offset };
+}
+
+static const struct thread *runs = &threads[0];
+
+/* A branch, to the trail and to the log. */
+static void flags_at(uint64_t time, enum branch_kind kind, unsigned flags, const char *from,
+		     const char *to, uint32_t insns)
+{
+	const struct location_pair places = { place(from), place(to), 0, 0 };
+	const struct branch_event event = {
+		.time = time,
+		.kind = (uint8_t)kind,
+		.flags = (uint8_t)flags,
+		.from = places.from.ip,
+		.to = places.to.ip,
+		.from_length = 5,
+		.insns = insns,
+		.thread = runs,
+	};
+
+	code_trail_follow(&trail, &event, &places);
+	if (kind < BRANCH_GAP)
+		thread_log_add(&logged, &event, &places);
+}
+
+static void at(uint64_t time, enum branch_kind kind, const char *from, const char *to,
+	       uint32_t insns)
+{
+	flags_at(time, kind, 0, from, to, insns);
+}
+
+/* Expect a part: executions, own ns, ns with callees. */
+static void expect(const char *begin, unsigned last, bool back, int count, double ns, double all)
+{
+	const struct location from = place(begin);
+
+	for (size_t i = 0; i < found.count; i++) {
+		const struct code_part *part = &found.parts[i];
+
+		if (part->symbol != from.symbol || part->begin != from.offset ||
+		    part->last != last || part->back != back || part->stop)
+			continue;
+		ck_assert_int_eq((int)part->count, count);
+		ck_assert_double_eq_tol(part->ns, ns, 1e-6);
+		ck_assert_double_eq_tol(part->all, all, 1e-6);
+		return;
+	}
+	ck_abort_msg("%s to +%u was not executed", begin, last);
+}
+
+/* ---- Costs --------------------------------------------------------------- */
+
+/* The time up to the next timestamp is divided by instructions; a callee's is its caller's, too. */
+START_TEST(time_is_divided_among_code)
+{
+	at(100, BRANCH_CALL, "main+10", "f", 3);
+	at(100, BRANCH_COND, "f+8", "f+20", 1);
+	at(100, BRANCH_CALL, "f+30", "g", 3);
+	at(140, BRANCH_RETURN, "g+9", "f+35", 10);
+	at(150, BRANCH_COND, "f+40", "f+20", 2);
+	at(150, BRANCH_COND, "f+40", "f+20", 2);
+	at(170, BRANCH_RETURN, "f+44", "main+15", 2);
+	ck_assert_uint_eq(found.calls, 1);
+	ck_assert_double_eq(found.insns, 20);
+	ck_assert_uint_eq(begun, 100);
+	ck_assert_uint_eq(ended, 170);
+	expect("f", 8, false, 1, 10, 10);
+	expect("f+20", 30, false, 1, 30, 40);
+	expect("g", 9, false, 1, 10, 10);
+	expect("f+35", 40, false, 1, 10, 10);
+	expect("f+20", 40, false, 1, 10, 10);
+	expect("f+20", 40, true, 2, 0, 0);
+	expect("f+20", 44, false, 1, 0, 0);
+}
+END_TEST
+
+/* Others are other threads' code, and code before and after. */
+START_TEST(only_calls_of_the_function_count)
+{
+	at(50, BRANCH_COND, "main", "main+5", 9);
+	at(100, BRANCH_CALL, "main+10", "f", 3);
+	runs = &threads[1];
+	at(110, BRANCH_CALL, "main+10", "f", 3);
+	at(120, BRANCH_RETURN, "f+44", "main+15", 7);
+	runs = &threads[0];
+	at(130, BRANCH_RETURN, "f+44", "main+15", 2);
+	at(150, BRANCH_CALL, "f+8", "main+20", 2);
+	ck_assert_uint_eq(found.calls, 1);
+	ck_assert_double_eq(found.insns, 2);
+	ck_assert_uint_eq(ended - begun, 30);
+}
+END_TEST
+
+/* g is open twice, and its time is in the part that called it once. */
+START_TEST(a_recursion_has_its_time_once)
+{
+	at(100, BRANCH_CALL, "main+10", "f", 3);
+	at(100, BRANCH_CALL, "f+8", "g", 1);
+	at(110, BRANCH_CALL, "g+8", "g", 1);
+	at(120, BRANCH_CALL, "g+8", "g", 1);
+	at(150, BRANCH_RETURN, "g+20", "g+13", 1);
+	at(150, BRANCH_RETURN, "g+20", "g+13", 1);
+	at(150, BRANCH_RETURN, "g+20", "f+13", 1);
+	at(160, BRANCH_RETURN, "f+44", "main+15", 1);
+	expect("g", 8, false, 2, 40, 40 + 2 * 10 / 3.);
+}
+END_TEST
+
+START_TEST(stops_do_not_count_and_system_calls_do)
+{
+	at(100, BRANCH_CALL, "main+10", "f", 3);
+	flags_at(110, BRANCH_NONE, BRANCH_TRACE_OFF | BRANCH_ASYNC, "f+4", "", 2);
+	flags_at(510, BRANCH_NONE, BRANCH_TRACE_ON, "", "f+4", 0);
+	flags_at(520, BRANCH_SYSCALL, BRANCH_TRACE_OFF, "f+8", "", 2);
+	flags_at(920, BRANCH_NONE, BRANCH_TRACE_ON, "", "f+10", 0);
+	at(930, BRANCH_RETURN, "f+44", "main+15", 2);
+	ck_assert_uint_eq(stopped, 400);
+	ck_assert_uint_eq(trail.waited, 400);
+	ck_assert_uint_eq(trail.wait, 400);
+	ck_assert_uint_eq(trail.wait_end, 920);
+	expect("f+4", 8, false, 1, 0, 400);
+}
+END_TEST
+
+/* A call with a gap is not known; the next one is. */
+START_TEST(a_gap_drops_the_call)
+{
+	at(100, BRANCH_CALL, "main+10", "f", 3);
+	at(105, BRANCH_COND, "f+8", "f+20", 7);
+	at(110, BRANCH_GAP, "", "", 0);
+	at(120, BRANCH_RETURN, "f+44", "main+15", 1);
+	ck_assert_uint_eq(found.calls, 0);
+	at(130, BRANCH_CALL, "main+10", "f", 3);
+	at(150, BRANCH_RETURN, "f+44", "main+15", 4);
+	ck_assert_uint_eq(found.calls, 1);
+	ck_assert_double_eq(found.insns, 4);
+}
+END_TEST
+
+/* By a jump to an open call of the caller, which longjmp() makes; by the end of the window. */
+START_TEST(a_call_ends_without_a_return)
+{
+	at(100, BRANCH_CALL, "main+10", "f", 3);
+	at(100, BRANCH_CALL, "f+8", "g", 1);
+	flags_at(110, BRANCH_JUMP, BRANCH_INDIRECT, "g+9", "f+20", 1);
+	ck_assert_uint_eq(found.calls, 0); /* f is open */
+	flags_at(120, BRANCH_JUMP, BRANCH_INDIRECT, "f+30", "main+40", 1);
+	ck_assert_uint_eq(found.calls, 1);
+	at(130, BRANCH_CALL, "main+10", "f", 3);
+	at(140, BRANCH_COND, "f+8", "f+20", 1);
+	code_trail_end(&trail);
+	ck_assert_uint_eq(found.calls, 2);
+	code_trail_end(&trail);
+	ck_assert_uint_eq(found.calls, 2);
+}
+END_TEST
+
+/* f is entered by a tail call, and tail calls g, which returns for it. */
+START_TEST(tail_calls_are_followed)
+{
+	at(90, BRANCH_CALL, "main+10", "e", 1);
+	at(100, BRANCH_JUMP, "e+10", "f", 3);
+	at(110, BRANCH_JUMP, "f+8", "g", 1);
+	at(120, BRANCH_RETURN, "g+9", "main+15", 1);
+	ck_assert_uint_eq(found.calls, 1);
+	ck_assert_uint_eq(ended - begun, 20);
+	expect("g", 9, false, 1, 0, 0);
+}
+END_TEST
+
+/* ---- Loops --------------------------------------------------------------- */
+
+static void add_part(struct code_counts *counts, const char *begin, unsigned last, bool back,
+		     uint64_t count, double all)
+{
+	const struct location from = place(begin);
+	const struct code_part key = {
+		.symbol = from.symbol, .begin = from.offset, .last = last, .back = back
+	};
+	struct code_part *part = code_counts_part(counts, &key);
+
+	part->count += count;
+	part->ns += all;
+	part->all += all;
+}
+
+/* The only sentence about a cluster of f, of two slow calls, with `extra` ns. */
+static void expect_words(struct slow_answer *answer, struct slow_cluster *cluster,
+			 const char *expected)
+{
+	struct slow_function function = { .symbol = symbol_of("f") };
+	const struct slow_calls calls = { .functions = &function, .function_count = 1 };
+	char *words[CAUSE_WORDS];
+	size_t count;
+
+	answer->calls = &calls;
+	answer->code.calls = 4;
+	cluster->code.calls = 2;
+	cluster->count = 2;
+	cluster->extra = 1000;
+	count = cause_words_make(answer, cluster, words);
+	ck_assert_uint_eq(count, expected != NULL);
+	if (expected)
+		ck_assert_str_eq(words[0], expected);
+	for (size_t i = 0; i < count; i++)
+		free(words[i]);
+	code_counts_release(&answer->code);
+	code_counts_release(&cluster->code);
+}
+
+START_TEST(the_loop_with_the_most_extra_time_is_named)
+{
+	static const struct {
+		int slow, usual, inner; /* jumps back in all calls; ns of the inner loop */
+		const char *expected;
+	} cases[] = {
+		{ 240, 16, 2000, "went round 120 times, usually 4.0: f" },
+		{ 240, 80, 2000, "went round 120 times, usually 20: f" },
+		/* As often as usual, or for less than a third of the extra time. */
+		{ 240, 400, 2000, NULL },
+		{ 240, 16, 400, NULL },
+		{ 4, 4, 2000, NULL },
+	};
+	struct slow_answer answer = { 0 };
+	struct slow_cluster cluster = { 0 };
+
+	answer.code.insns = 4;
+	cluster.code.insns = 200;
+	add_part(&cluster.code, "f+20", 40, true, (uint64_t)cases[_i].slow / 2, 0);
+	add_part(&cluster.code, "f+20", 48, true, (uint64_t)cases[_i].slow / 2, 0);
+	add_part(&cluster.code, "f+20", 48, false, 9, cases[_i].inner);
+	add_part(&cluster.code, "f+60", 70, false, 9, 100);
+	add_part(&answer.code, "f+20", 40, true, (uint64_t)cases[_i].usual, 0);
+	expect_words(&answer, &cluster, cases[_i].expected);
+}
+END_TEST
+
+/* Of nested loops the outer one has more time if it goes round more often. */
+START_TEST(an_outer_loop_comes_before_an_inner_one)
+{
+	struct slow_answer answer = { 0 };
+	struct slow_cluster cluster = { 0 };
+
+	add_part(&cluster.code, "f+20", 30, true, 1000, 0);
+	add_part(&cluster.code, "f+10", 40, true, 100, 0);
+	add_part(&cluster.code, "f+20", 30, false, 1000, 2000);
+	add_part(&cluster.code, "f+31", 40, false, 100, 200);
+	add_part(&answer.code, "f+10", 40, true, 8, 0);
+	expect_words(&answer, &cluster, "went round 50 times, usually 2.0: f");
+}
+END_TEST
+
+/* ---- The other thread ---------------------------------------------------- */
+
+static struct thread_wait wait;
+
+/* Every system call is a futex() here; its name is looked up in code elsewhere. */
+static bool find_wait(uint64_t begin, uint64_t end)
+{
+	const struct symbol futex = { .name = name_intern_text(&names, "[syscall: futex]") };
+	struct syscall_symbols syscalls;
+	bool is_found;
+
+	syscall_symbols_init(&syscalls, &names, &futex);
+	is_found = thread_wait_find(&wait, &logged, 1, begin, end, NULL, &syscalls);
+	syscall_symbols_release(&syscalls);
+	return is_found;
+}
+
+static void thread_at(int thread, uint64_t time, enum branch_kind kind, const char *from,
+		      const char *to)
+{
+	runs = &threads[thread - 1];
+	flags_at(time, kind, kind == BRANCH_SYSCALL ? BRANCH_TRACE_OFF : 0, from, to, 1);
+	runs = &threads[0];
+}
+
+/* Thread 2 holds the lock in dump, from before; 3 makes a system call before the wait, and after.
+ */
+static void log_holder(bool relocks)
+{
+	thread_at(3, 90, BRANCH_SYSCALL, "other+4", "");
+	thread_at(2, 95, BRANCH_COND, "snprintf+4", "snprintf+9");
+	thread_at(1, 96, BRANCH_CALL, "f+4", "mutex_lock");
+	thread_at(1, 100, BRANCH_SYSCALL, "mutex_lock+4", "");
+	thread_at(2, 180, BRANCH_RETURN, "snprintf+20", "dump+9");
+	if (relocks)
+		thread_at(2, 185, BRANCH_CALL, "dump+9", "mutex_lock");
+	thread_at(2, 190, BRANCH_CALL, "dump+9", "mutex_unlock");
+	thread_at(2, 195, BRANCH_SYSCALL, "mutex_unlock+9", "");
+	thread_at(1, 198, BRANCH_SYSCALL, "mutex_lock+4", "");
+	thread_at(3, 205, BRANCH_SYSCALL, "other+4", "");
+}
+
+START_TEST(the_thread_that_woke_a_waiting_one_is_found)
+{
+	log_holder(_i);
+	ck_assert(find_wait(100, 200));
+	ck_assert_ptr_eq(wait.other, &threads[1]);
+	ck_assert_str_eq(wait.path, "dump > snprintf");
+	ck_assert_int_eq(wait.held, !_i);
+	free(wait.path);
+}
+END_TEST
+
+/* With less than half of the time, a callee is not named. */
+START_TEST(the_main_callee_of_the_other_thread_is_named)
+{
+	thread_at(2, 100 + (uint64_t)_i, BRANCH_RETURN, "snprintf+20", "dump+9");
+	thread_at(2, 200, BRANCH_SYSCALL, "dump+20", "");
+	ck_assert(find_wait(100, 200));
+	ck_assert_str_eq(wait.path, _i < 50 ? "dump" : "dump > snprintf");
+	free(wait.path);
+}
+END_TEST
+
+START_TEST(without_a_call_that_wakes_nobody_is_named)
+{
+	log_holder(false);
+	ck_assert(!find_wait(100, 194));
+	ck_assert(find_wait(80, 95));
+	ck_assert_ptr_eq(wait.other, &threads[2]);
+	ck_assert_int_eq(wait.held, false);
+	free(wait.path);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("slow_code");
+	TCase *all = tcase_create("all");
+
+	tcase_add_checked_fixture(all, setup, teardown);
+	tcase_add_test(all, time_is_divided_among_code);
+	tcase_add_test(all, only_calls_of_the_function_count);
+	tcase_add_test(all, a_recursion_has_its_time_once);
+	tcase_add_test(all, stops_do_not_count_and_system_calls_do);
+	tcase_add_test(all, a_gap_drops_the_call);
+	tcase_add_test(all, a_call_ends_without_a_return);
+	tcase_add_test(all, tail_calls_are_followed);
+	tcase_add_loop_test(all, the_loop_with_the_most_extra_time_is_named, 0, 5);
+	tcase_add_test(all, an_outer_loop_comes_before_an_inner_one);
+	tcase_add_loop_test(all, the_thread_that_woke_a_waiting_one_is_found, 0, 2);
+	tcase_add_loop_test(all, the_main_callee_of_the_other_thread_is_named, 40, 60);
+	tcase_add_test(all, without_a_call_that_wakes_nobody_is_named);
+	suite_add_tcase(suite, all);
+	return unit_run(suite);
+}
