@@ -122,6 +122,20 @@ tap_check "and who held a lock, and its calls meanwhile" hidden hold use_lock \
 tap_check "and who filled a queue" hidden queue take_item 'likely waited for hidden/1002: .*produce > make_item > work'
 tap_check "and who wrote to a pipe" hidden pipe read_block 'likely waited for hidden/1002: .*send_block > compress_block > work'
 
+# By a tail call or not, each function of a library that the program calls is bound once.
+binding() {
+	bound=$(readelf -rW "$top_builddir/tests/programs/longjmp" | grep -c JUMP_SLO)
+	"$ptsim" record --cyc -o "$work/bound" -- "$top_builddir/tests/programs/longjmp" >/dev/null 2>&1 &&
+		"$program" why -q "$work/bound" >"$work/out" && grep -q "^lazy binding .* in $bound calls; " "$work/out" &&
+		"$program" why -q "$work/perf.data" >"$work/static" && ! grep -q binding "$work/static" ||
+		{ cat "$work/out"; return 1; }
+}
+if command -v readelf >/dev/null && readelf -rW "$top_builddir/tests/programs/longjmp" | grep -q JUMP_SLO; then
+	tap_check "lazy binding is counted" binding
+else
+	tap_skip "lazy binding is counted" "no readelf, or programs are bound at the start"
+fi
+
 # The slow call waits, and works 30 ns less: -0.03 %.
 without_minus() {
 	awk 'function branch(ns, kind, from, to) {

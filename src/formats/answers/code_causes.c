@@ -473,3 +473,37 @@ size_t cause_words_make(struct slow_answer *answer, const struct slow_cluster *c
 	}
 	return count;
 }
+
+/* ---- Binding ------------------------------------------------------------- */
+
+/* Returns whether a function of the loader binds others; stripped, it has no names of its own. */
+static bool binds(const struct symbol *symbol)
+{
+	return symbol->dso && strncmp(dso_short_name(symbol->dso)->text, "ld-", 3) == 0 &&
+	       (symbol->kind == SYMBOL_UNNAMED ||
+		strncmp(symbol->name->text, "_dl_runtime_resolve", 19) == 0);
+}
+
+uint64_t slow_calls_bindings(const struct slow_calls *calls, uint64_t *ns)
+{
+	bool *inside = alloc_zeroed(calls->tree.count + 1, sizeof(*inside)); /* by path */
+	uint64_t count = 0;
+
+	*ns = 0;
+	for (uint32_t i = NODE_NONE + 1; i < calls->tree.count; i++) {
+		const struct call_node *node = &calls->tree.nodes[i];
+		const struct symbol *caller =
+			node->caller ? calls->functions[calls->paths[node->caller].function].symbol
+				     : NULL;
+
+		inside[i] = inside[node->caller];
+		if (!inside[i] && caller && caller->dso && caller->dso == calls->program &&
+		    binds(calls->functions[calls->paths[i].function].symbol)) {
+			inside[i] = true;
+			count += node->calls;
+		}
+		*ns += inside[i] ? node->own.ns : 0;
+	}
+	free(inside);
+	return count;
+}

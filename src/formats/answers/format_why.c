@@ -399,6 +399,20 @@ static void see_branch(struct format_output *output, const struct branch_event *
 	slow_look_see(&((struct why_output *)output)->look, event, places);
 }
 
+/* Print what the first calls of library functions cost, unless slow calls cost much more. */
+static void print_bindings(const struct why_output *why, FILE *out)
+{
+	char text[SHORT_TIME_SIZE];
+	uint64_t ns, count = slow_calls_bindings(&why->calls, &ns);
+
+	if (count && !why->calls.by_insns &&
+	    (!why->count || (double)ns >= why->answers[0].excess / 20))
+		fprintf(out,
+			"lazy binding of library functions at their first calls took %s in %" PRIu64
+			" calls; link with -z now\n\n",
+			short_time(text, (int64_t)ns), count);
+}
+
 static int print_why(struct format_output *output, struct error *err)
 {
 	struct why_output *why = (struct why_output *)output;
@@ -417,6 +431,7 @@ static int print_why(struct format_output *output, struct error *err)
 			"no function with %d calls or more has slow ones: calls longer than twice "
 			"the 95th percentile; choose a function with --symbol\n",
 			TAIL_CALLS_LEAST);
+	print_bindings(why, out);
 	for (size_t i = 0; i < why->count; i++) {
 		print_answer(why, &why->answers[i], out);
 		cut += why->calls.functions[why->answers[i].function].cut;

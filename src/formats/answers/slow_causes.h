@@ -131,6 +131,12 @@ void slow_look_see(struct slow_look *look, const struct branch_event *event,
 size_t cause_words_make(struct slow_answer *answer, const struct slow_cluster *cluster,
 			char *words[CAUSE_WORDS]);
 
+/*
+ * Returns the calls by which the program's code had the loader bind a library's function, at its
+ * first call, and their time in *ns.  Such a call may be a tail call, and so in no other call.
+ */
+uint64_t slow_calls_bindings(const struct slow_calls *calls, uint64_t *ns);
+
 /* Idempotent, also on zeroed memory. */
 void slow_answer_release(struct slow_answer *answer);
 
