@@ -146,15 +146,11 @@ static void print_difference(const struct slow_answer *answer, const struct slow
 {
 	const struct path_cost *own = cluster->own;
 	const uint64_t pairs[][2] = { { own[0].calls, own[1].calls },
-				      { own[0].own.insns, own[1].own.insns },
-				      { own[0].own.cycles, own[1].own.cycles },
-				      { own[0].own.ns, own[1].own.ns } };
-	static const char *const words[] = { "calls of it", "instructions",
-					     "cycles for as many instructions",
-					     "ns for as many cycles, at a lower clock" };
+				      { own[0].own.insns, own[1].own.insns } };
+	static const char *const words[] = { "calls of it", "instructions" };
 	bool is_own = cluster->own_extra >= 0.5 * cluster->extra;
 
-	for (int i = cluster->cause == answer->function; i < (own[1].own.cycles ? 4 : 3); i++) {
+	for (int i = cluster->cause == answer->function; i < 2; i++) {
 		double slow = mean(pairs[i][0], cluster->count);
 		double usual = mean(pairs[i][1], answer->others);
 
