@@ -72,6 +72,9 @@ extra_is_true() {
 }
 tap_check "the extra time is that of the true call" extra_is_true
 
+# rare_work() is called once, but not by the first request.
+tap_check "what is rare is no initialisation" sh -c "! grep -q initialisation '$work/all'"
+
 is_narrow() {
 	awk '/^next: / { next } length > 80 { print; exit 1 }' "$work/all" && [ "$(wc -l <"$work/all")" -le 20 ]
 }

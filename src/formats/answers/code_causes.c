@@ -429,7 +429,7 @@ static bool wait_words(const struct slow_cluster *cluster, FILE *out)
 	return true;
 }
 
-/* The function that is the cause ran once, in the only slow call. */
+/* The function that is the cause ran once, in the first call of the slow function. */
 static bool first_words(const struct slow_answer *answer, const struct slow_cluster *cluster,
 			FILE *out)
 {
@@ -437,7 +437,8 @@ static bool first_words(const struct slow_answer *answer, const struct slow_clus
 	const struct name *name = answer->calls->functions[cluster->cause].symbol->name;
 	uint64_t calls = 0;
 
-	if (cluster->cause == answer->function || cluster->count != 1)
+	if (cluster->cause == answer->function || cluster->count != 1 ||
+	    cluster->calls[0]->begin != answer->calls->functions[answer->function].first_begin)
 		return false;
 	for (uint32_t i = NODE_NONE + 1; i < tree->count; i++)
 		if (answer->calls->paths[i].function == cluster->cause)
