@@ -264,7 +264,9 @@ static void expect_words(struct slow_answer *answer, struct slow_cluster *cluste
 			 const char *expected)
 {
 	struct slow_function function = { .symbol = symbol_of("f") };
-	const struct slow_calls calls = { .functions = &function, .function_count = 1 };
+	const struct slow_calls calls = { .functions = &function,
+					  .function_count = 1,
+					  .with_stops = true };
 	char *words[CAUSE_WORDS];
 	size_t count;
 
@@ -307,6 +309,23 @@ START_TEST(the_loop_with_the_most_extra_time_is_named)
 	add_part(&cluster.code, "f+60", 70, false, 9, 100);
 	add_part(&answer.code, "f+20", 40, true, (uint64_t)cases[_i].usual, 0);
 	expect_words(&answer, &cluster, cases[_i].expected);
+}
+END_TEST
+
+/* With --slow: interrupts come at any instruction, faults at one. */
+START_TEST(an_instruction_that_stops_often_is_named)
+{
+	struct slow_answer answer = { 0 };
+	struct slow_cluster cluster = { 0 };
+	const struct location from = place("f+40");
+	const struct code_part key = {
+		.symbol = from.symbol, .begin = 40, .last = 40, .stop = true
+	};
+
+	add_part(&cluster.code, "f+20", 60, false, 4 + (uint64_t)_i, 0);
+	code_counts_part(&cluster.code, &key)->count = 2;
+	expect_words(&answer, &cluster,
+		     _i < 5 ? "was stopped at one instruction, likely by a page fault: f" : NULL);
 }
 END_TEST
 
@@ -414,6 +433,7 @@ int main(void)
 	tcase_add_test(all, a_call_ends_without_a_return);
 	tcase_add_test(all, tail_calls_are_followed);
 	tcase_add_loop_test(all, the_loop_with_the_most_extra_time_is_named, 0, 5);
+	tcase_add_loop_test(all, an_instruction_that_stops_often_is_named, 4, 6);
 	tcase_add_test(all, an_outer_loop_comes_before_an_inner_one);
 	tcase_add_loop_test(all, the_thread_that_woke_a_waiting_one_is_found, 0, 2);
 	tcase_add_loop_test(all, the_main_callee_of_the_other_thread_is_named, 40, 60);
