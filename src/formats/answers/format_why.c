@@ -404,7 +404,7 @@ static void print_bindings(const struct why_output *why, FILE *out)
 	if (count && !why->calls.by_insns &&
 	    (!why->count || (double)ns >= why->answers[0].excess / 20))
 		fprintf(out,
-			"lazy binding of library functions at their first calls took %s in %" PRIu64
+			"lazy binding of library functions took %s in %" PRIu64
 			" calls; link with -z now\n\n",
 			short_time(text, (int64_t)ns), count);
 }
