@@ -174,13 +174,16 @@ bounds() {
 }
 tap_check "--slow is a time or a percentile" bounds
 
-# The command that ends the answer runs.
+# The commands that end the answer run as they are printed: the slowest calls, another cause, lines of own code.
 next_runs() {
-	why || return 1
-	(PATH=$(cd "$top_builddir" && pwd):$PATH && cd "$work" && sed -n 's/^next: //p' out >command && sh ./command >/dev/null 2>&1) &&
-		[ -f "$work/slow/call-001.ftf" ] || { cat "$work/out"; return 1; }
+	cp "$work/perf.data" "$work/it's \$1.data"
+	(PATH=$(cd "$top_builddir" && pwd):$PATH && cd "$work" && ptrace2ftf why -q --symbol=request --slow=p99 "it's \$1.data" >out &&
+		sed -n 's/^next: //p' out >commands && [ "$(wc -l <commands)" = 3 ] && sh -e commands >lines 2>messages &&
+		[ -f slow/call-001.ftf ] && "$top/ftfdump" --slices cause-2.ftf | grep -q ' request' && grep -q '^work: ' lines) ||
+		{ cat "$work/out" "$work/commands" "$work/messages"; return 1; }
 }
-tap_check "the next command shows the slowest calls" next_runs
+top=$(cd "$top_builddir" && pwd)
+tap_check "the next commands run" next_runs
 
 json_agrees() {
 	why -o "$work/text" --json="$work/json" || return 1

@@ -5,12 +5,10 @@
  */
 #include <math.h>
 
-#include "src/formats/answers/slow_causes.h"
-#include "src/formats/output_format.h"
+#include "src/formats/answers/why.h"
 #include "src/formats/text/any_text.h"
 #include "src/formats/text/json_value.h"
 #include "src/formats/text/time_note.h"
-#include "src/options/options.h"
 #include "src/slices/slice_args.h"
 
 /* Slow calls of a function that are kept: of chosen functions, and of all. */
@@ -25,21 +23,6 @@
 #define COLUMNS      80
 #define NAME_COLUMNS 36
 
-struct why_output {
-	struct format_output output;   /* first */
-	const struct options *options; /* borrowed */
-	struct slow_calls calls;
-	struct slow_answer *answers; /* owned; NULL: not made */
-	size_t count;
-	struct slow_look look;
-	struct name_table *names; /* borrowed */
-};
-
-static bool chooses_functions(const struct options *options)
-{
-	return options->select.symbols.count || options->select.dsos.count;
-}
-
 static struct format_output *open_why(const struct format_request *request, struct error *err)
 {
 	struct why_output *why = alloc_zeroed(1, sizeof(*why));
@@ -48,7 +31,7 @@ static struct format_output *open_why(const struct format_request *request, stru
 	why->options = request->options;
 	why->names = request->names;
 	slow_calls_init(&why->calls, request->options, &request->facts,
-			chooses_functions(request->options) ? KEPT_CHOSEN : KEPT_OF_ALL);
+			why_has_chosen(request->options) ? KEPT_CHOSEN : KEPT_OF_ALL);
 	why->output.text = request->text;
 	why->output.slices = &why->calls.tree.slices;
 	why->output.sink = why->calls.sink;
@@ -161,50 +144,6 @@ static void print_difference(const struct slow_answer *answer, const struct slow
 			usual);
 		return;
 	}
-}
-
-/* Print a word of a command for a shell; "?" of a pattern matches a control character. */
-static void print_word(const char *text, FILE *out)
-{
-	if (strspn(text,
-		   "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=:.,/@%") ==
-	    strlen(text)) {
-		fputs(text, out);
-		return;
-	}
-	putc('\'', out);
-	for (; *text; text++) {
-		if (*text == '\'')
-			fputs("'\\''", out);
-		else
-			putc((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text, out);
-	}
-	putc('\'', out);
-}
-
-/* Returns a command that shows the slowest calls of a function, owned by the caller. */
-static char *next_command(const struct why_output *why, const struct slow_answer *answer)
-{
-	const struct options *options = why->options;
-	char *text;
-	size_t size;
-	FILE *out = ALLOC_CHECKED(open_memstream(&text, &size));
-
-	fputs("ptrace2ftf --slowest=3 --symbol=", out);
-	print_word(symbol_at(answer, answer->function)->name->text, out);
-	for (int i = options->setting_count; i < options->word_count; i++)
-		if (strncmp(options->words[i], "--symbol=", 9) != 0 &&
-		    strncmp(options->words[i], "--slow=", 7) != 0) {
-			putc(' ', out);
-			print_word(options->words[i], out);
-		}
-	fputs(" -o slow/", out);
-	for (int i = 0; i < options->input_count; i++) {
-		putc(' ', out);
-		print_word(options->inputs[i], out);
-	}
-	alloc_close_text(out, &text);
-	return text;
 }
 
 /* ---- Lines --------------------------------------------------------------- */
@@ -335,10 +274,9 @@ static void print_answer(const struct why_output *why, struct slow_answer *answe
 			"%" PRIu64
 			" calls were stopped, %s at most: by interrupts, page faults or threads\n",
 			function->stopped_calls, short_time(text, (int64_t)function->longest));
-	if (!answer->count)
-		return;
-	next = next_command(why, answer);
-	fprintf(out, "next: %s\n", next);
+	next = why_commands(why, answer, shown);
+	for (char *line = next, *end; (end = strchr(line, '\n')); line = end + 1)
+		fprintf(out, "next: %.*s\n", (int)(end - line), line);
 	free(next);
 }
 
@@ -376,7 +314,7 @@ static void make_answers(struct why_output *why)
 		why->calls.resolution = machine->resolution;
 	why->answers = alloc_zeroed(ANSWERS_MOST, sizeof(*why->answers));
 	why->count = slow_answers_rank(why->answers, ANSWERS_MOST, &why->calls,
-				       chooses_functions(why->options), &why->options->slow);
+				       why_has_chosen(why->options), &why->options->slow);
 	why->look = (struct slow_look){ .answers = why->answers, .count = why->count };
 	syscall_symbols_init(&why->look.syscalls, why->names, NULL);
 }
@@ -412,9 +350,8 @@ static void print_bindings(const struct why_output *why, FILE *out)
 static int print_why(struct format_output *output, struct error *err)
 {
 	struct why_output *why = (struct why_output *)output;
-	bool chosen = chooses_functions(why->options);
+	bool chosen = why_has_chosen(why->options);
 	FILE *out = output->text;
-	uint64_t cut = 0;
 
 	(void)err;
 	make_answers(why);
@@ -430,15 +367,10 @@ static int print_why(struct format_output *output, struct error *err)
 	print_bindings(why, out);
 	for (size_t i = 0; i < why->count; i++) {
 		print_answer(why, &why->answers[i], out);
-		cut += why->calls.functions[why->answers[i].function].cut;
 		putc('\n', out);
 	}
 	if (why->count)
-		time_note_print(output->machine, out);
-	if (cut)
-		fprintf(out,
-			"%" PRIu64 " calls are left out: their begin or return was not traced\n",
-			cut);
+		why_doubts_print(why, out);
 	return 0;
 }
 
@@ -504,11 +436,14 @@ static json_t *answer_json(const struct why_output *why, struct slow_answer *ans
 {
 	const struct slow_function *function = &answer->calls->functions[answer->function];
 	json_t *clusters = json_array(), *object;
-	char *next = next_command(why, answer);
+	json_t *next = json_array();
+	char *commands = why_commands(why, answer, shown_clusters(answer));
 
 	for (size_t i = 0; i < answer->count; i++)
 		json_array_append_new(clusters, cluster_json(answer, &answer->clusters[i]));
-	object = json_pack("{so sI sI sI sI sI sI sI sf so ss}", "function",
+	for (char *line = commands, *end; (end = strchr(line, '\n')); line = end + 1)
+		json_array_append_new(next, json_any_text(line, (size_t)(end - line)));
+	object = json_pack("{so sI sI sI sI sI sI sI sf so so}", "function",
 			   name_json(answer, answer->function), "calls",
 			   json_value_of(function->durations.count), "slow_calls",
 			   json_value_of(answer->slow), "left_out", json_value_of(function->cut),
@@ -516,7 +451,7 @@ static json_t *answer_json(const struct why_output *why, struct slow_answer *ans
 			   "longest_stop_ns", json_value_of(function->longest), "median",
 			   json_value_of(answer->median), "bound", json_value_of(answer->bound),
 			   "excess", answer->excess, "clusters", clusters, "next", next);
-	free(next);
+	free(commands);
 	return object;
 }
 
@@ -529,7 +464,7 @@ static json_t *answer_why(const struct format_output *output)
 		json_array_append_new(list, answer_json(why, &why->answers[i]));
 	answer = json_pack("{ss ss so}", "format", "why", "unit",
 			   why->calls.by_insns ? "instructions" : "ns", "functions", list);
-	time_note_add(answer, output->machine);
+	why_doubts_add(why, answer);
 	return answer;
 }
 

@@ -927,7 +927,45 @@ START_TEST(the_answer_says_the_cause_in_words)
 	       "   1 call, 110ns more; 12 calls of it, usually 1.0\n"
 	       "   100.0%      110ns  f > a\n"
 	       "     0.0%             rest\n"
-	       "next: ptrace2ftf --slowest=3 --symbol=f -o slow/\n");
+	       "next: ptrace2ftf --slowest=3 --symbol=f -o slow/\n"
+	       "next: ptrace2ftf annotate a\n");
+	close_format(&format_why);
+}
+END_TEST
+
+static void expect_once(const char *line)
+{
+	const char *first = strstr(text, line);
+
+	ck_assert_msg(first && !strstr(first + 1, line), "once %s:\n%s", line, text);
+}
+
+/* A gap in a call of f, two beside; calls that are cut; f calls f2.  Times are estimates. */
+START_TEST(each_doubt_is_said_once)
+{
+	machine.times = TIMES_ESTIMATED;
+	machine.doubts.opaque_frames = 4;
+	open_format(&format_why);
+	for (int i = 0; i < 100; i++) {
+		enter("f");
+		now += 5;
+		spend("f2", i == 50 ? 200 : 10);
+		if (i == 50)
+			spend("[lost: mismatch]", 1);
+		leave();
+	}
+	begin("f", now, 0);
+	cut(now + 10);
+	call("[lost: overflow]", now + 10, 5);
+	call("[lost: mismatch]", now + 15, 5);
+	begin_with("f2", now + 20, SLICE_INFERRED_START);
+	end(now + 30, 0);
+	finish_format(&format_why);
+	expect_once("times are estimates");
+	expect_once("2 calls are left out: their begin or return was not traced\n");
+	expect_once("3 gaps in the trace, 1 of them in these calls\n");
+	expect_once("4 calls of code without bytes: ");
+	expect_once("f2 is called in f: their extra amounts overlap\n");
 	close_format(&format_why);
 }
 END_TEST
@@ -1170,6 +1208,7 @@ int main(void)
 	tcase_add_loop_test(all, a_wrapper_has_little_excess_of_its_own, 3, 7);
 	tcase_add_test(all, without_times_slow_calls_have_more_instructions);
 	tcase_add_test(all, the_answer_says_the_cause_in_words);
+	tcase_add_test(all, each_doubt_is_said_once);
 	tcase_add_test(all, a_histogram_counts_by_quarters_of_octaves);
 	tcase_add_loop_test(all, an_example_at_one_time_is_of_the_first_thread, 0, 2);
 	tcase_add_loop_test(all, functions_are_ordered_and_have_shares, 0, ORDER_NAME + 1);

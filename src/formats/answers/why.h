@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* Parts of the answer of `ptrace2ftf why`. */
+#ifndef SRC_FORMATS_ANSWERS_WHY_H
+#define SRC_FORMATS_ANSWERS_WHY_H
+
+#include "src/formats/answers/slow_causes.h"
+
+struct why_output {
+	struct format_output output;   /* first */
+	const struct options *options; /* borrowed */
+	struct slow_calls calls;
+	struct slow_answer *answers; /* owned; NULL: not made */
+	size_t count;
+	struct slow_look look;
+	struct name_table *names; /* borrowed */
+};
+
+static inline bool why_has_chosen(const struct options *options)
+{
+	return options->select.symbols.count || options->select.dsos.count;
+}
+
+/* ---- Doubts -------------------------------------------------------------- */
+
+/* Print a line for each reason to doubt the answers: times, gaps, calls that were cut, code
+ * without bytes, and functions that call one another. */
+void why_doubts_print(const struct why_output *why, FILE *out);
+
+/* Add the same to the JSON: "doubts", and "times" and "resolution_ns" (time_note.h). */
+void why_doubts_add(const struct why_output *why, json_t *answer);
+
+/* ---- Commands ------------------------------------------------------------ */
+
+/* Returns commands that show more, a line each, owned by the caller: traces of the slowest calls
+ * and of the slowest one of each further of some clusters, and the lines of a function whose own
+ * code is the cause.  Empty if the input can be read only once. */
+char *why_commands(const struct why_output *why, const struct slow_answer *answer, size_t clusters);
+
+#endif
