@@ -166,6 +166,7 @@ libptrace2ftf_a_SOURCES = \
 	src/slices/slice_sorter.c src/slices/slice_sorter.h \
 	src/slices/slice_store.c src/slices/slice_store.h \
 	src/formats/slice_limit.c src/formats/slice_limit.h \
+	src/slices/call_tails.c src/slices/call_tails.h \
 	src/slices/slice_totals.c src/slices/slice_totals.h \
 	src/slices/track.c src/slices/track.h
 

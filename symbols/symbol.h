@@ -47,4 +47,18 @@ static inline const struct symbol *symbol_function(const struct symbol *symbol)
 	return symbol && symbol->function ? symbol->function : symbol;
 }
 
+/* Returns whether a slice is a stop that can hit any function: an interrupt, or another thread that
+ * runs instead. */
+static inline bool symbol_is_stop(const struct symbol *symbol)
+{
+	return symbol->kind == SYMBOL_SPECIAL &&
+	       (strcmp(symbol->name->text, "[untraced]") == 0 ||
+		strcmp(symbol->name->text, "[untraced: off CPU]") == 0);
+}
+
+static inline bool symbol_is_syscall(const struct symbol *symbol)
+{
+	return symbol->kind == SYMBOL_SPECIAL && strncmp(symbol->name->text, "[syscall", 8) == 0;
+}
+
 #endif

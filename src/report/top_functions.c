@@ -34,9 +34,13 @@ static struct top_function sum_of(const struct slice_totals *totals, uint32_t at
 	for (; at; at = functions[at - 1].next_named) {
 		const struct call_node *node = &totals->tree.nodes[at];
 
+		uint64_t rank = totals->with_tails ? node->slowest.duration : node->slowest.rank;
+
 		sum.self += slice_totals_rank(totals, &node->own);
-		if (node->slowest.rank > sum.slowest.rank)
-			sum.slowest = node->slowest;
+		if (rank <= sum.slowest.rank)
+			continue;
+		sum.slowest = node->slowest;
+		sum.slowest.rank = rank;
 	}
 	return sum;
 }
@@ -84,6 +88,63 @@ static void print_table(const struct top_functions *top, FILE *out)
 		print_function(top, &top->functions[i], out);
 }
 
+/* ---- The tail ------------------------------------------------------------ */
+
+/* Share of the traced time that the longest calls of a function exceed its median by. */
+#define TAIL_PARTS 200
+/* Share of its excess with which a function called by another one has the cause, or its reason. */
+#define TAIL_SAME 0.7
+
+static double tail_of(const struct slice_totals *totals, uint32_t node)
+{
+	const struct call_tail *tail = call_tails_borrow(&totals->tails, &totals->tree, node);
+
+	return tail ? (double)call_tail_excess(tail) : 0;
+}
+
+static bool is_in(const struct slowest_call *inner, const struct slowest_call *outer)
+{
+	return inner->track == outer->track && inner->begin >= outer->begin &&
+	       inner->begin + inner->duration <= outer->begin + outer->duration;
+}
+
+/*
+ * Returns whether a function is to be named in place of another one, whose slowest call is around
+ * or inside of its own: the callee in one file, and the caller of another file's.
+ */
+static bool says_more(const struct slice_totals *totals, uint32_t node, uint32_t than)
+{
+	const struct table_function *functions = totals->functions.functions;
+	bool same = functions[node - 1].symbol->dso == functions[than - 1].symbol->dso;
+	const struct slowest_call *mine = &totals->tree.nodes[node].slowest;
+	const struct slowest_call *others = &totals->tree.nodes[than].slowest;
+
+	if (!than || tail_of(totals, node) < TAIL_SAME * tail_of(totals, than))
+		return false;
+	return same ? is_in(mine, others) : is_in(others, mine);
+}
+
+/* Print the function whose long calls take the most time beyond its median. */
+static void print_tail(const struct slice_totals *totals, uint64_t all, FILE *out)
+{
+	char text[SHORT_TIME_SIZE];
+	uint32_t found = NODE_NONE;
+
+	for (int pass = 0; pass < 2; pass++)
+		for (uint32_t i = NODE_NONE + 1; i < totals->tree.count; i++)
+			if (pass ? says_more(totals, i, found)
+				 : tail_of(totals, i) > tail_of(totals, found))
+				found = i;
+	if (!found || tail_of(totals, found) * TAIL_PARTS < (double)all)
+		return;
+	fputs("  slow calls of ", out);
+	printable_print(totals->functions.functions[found - 1].symbol->name->text, out);
+	fprintf(out,
+		": %" PRIu64 " of %" PRIu64 ", %s more than usual; `ptrace2ftf why` says why\n",
+		call_tails_borrow(&totals->tails, &totals->tree, found)->count,
+		totals->tree.nodes[found].calls, short_time(text, (int64_t)tail_of(totals, found)));
+}
+
 char *top_functions_make(const struct slice_totals *totals)
 {
 	struct top_functions top = {
@@ -111,6 +172,8 @@ char *top_functions_make(const struct slice_totals *totals)
 		return NULL;
 	out = ALLOC_CHECKED(open_memstream(&text, &size));
 	print_table(&top, out);
+	if (totals->with_tails)
+		print_tail(totals, top.all, out);
 	alloc_close_text(out, &text);
 	return text;
 }

@@ -39,15 +39,67 @@ static inline uint32_t enter_report(struct call_tree *tree, struct call_thread *
 	return enter_function(tree, thread, event, detail);
 }
 
+static const struct symbol *symbol_of_node(const struct slice_totals *totals, uint32_t node)
+{
+	return totals->functions.functions[node - 1].symbol;
+}
+
+static bool in_syscall(const struct slice_totals *totals, const struct call_thread *thread)
+{
+	for (const struct open_call *call = thread->open + 1; call <= thread->top; call++)
+		if (call->node != NODE_NONE &&
+		    symbol_is_syscall(symbol_of_node(totals, call->node)))
+			return true;
+	return false;
+}
+
+/*
+ * Not inlined, as few calls are longer than usual, and without the ended call, which would be in
+ * memory then.
+ */
+static __attribute__((noinline)) void keep_long(struct slice_totals *totals,
+						struct call_thread *thread, uint32_t node,
+						struct slowest_call call)
+{
+	struct slowest_call *slowest = &totals->tree.nodes[node].slowest;
+	const struct symbol *symbol;
+
+	call.track = thread->track;
+	if (!totals->with_tails || call.duration > slowest->duration)
+		*slowest = call;
+	if (!totals->with_tails || node == NODE_NONE)
+		return;
+	symbol = symbol_of_node(totals, node);
+	if (symbol->kind < SYMBOL_SPECIAL) {
+		call_tails_add(&totals->tails, &totals->tree, thread, node, &call);
+	} else if (symbol_is_stop(symbol)) {
+		slowest->rank = 0;
+		if (!in_syscall(totals, thread))
+			call_tails_add_stop(&totals->tails, &call);
+	}
+}
+
 static inline void keep_slowest(struct call_tree *tree, struct call_thread *thread,
 				const struct ended_call *end)
 {
-	struct slowest_call *slowest = &tree->nodes[end->call->node].slowest;
 	uint64_t rank = slice_totals_rank((struct slice_totals *)tree, &end->all);
 
-	if (rank > slowest->rank)
-		*slowest = (struct slowest_call){ thread->track, end->call->begin.ns, end->all.ns,
-						  rank };
+	if (rank > tree->nodes[end->call->node].slowest.rank)
+		keep_long((struct slice_totals *)tree, thread, end->call->node,
+			  (struct slowest_call){ NULL, end->call->begin.ns, end->all.ns, rank });
+}
+
+/* Own times alone count no calls, and are not used with instructions. */
+static inline void keep_slowest_time(struct call_tree *tree, struct call_thread *thread,
+				     const struct ended_call *end)
+{
+	struct call_node *node = &tree->nodes[end->call->node];
+
+	node->calls++;
+	if (end->all.ns > node->slowest.rank)
+		keep_long((struct slice_totals *)tree, thread, end->call->node,
+			  (struct slowest_call){ NULL, end->call->begin.ns, end->all.ns,
+						 end->all.ns });
 }
 
 static const struct call_rules
@@ -56,7 +108,9 @@ static const struct call_rules
 			 .enter = enter_report,
 			 .ended = keep_slowest },
 	/* A short summary needs only own times, which take fewer instructions. */
-	self_rules = { .sums = SUMS_OWN_TIMES, .enter = enter_function, .ended = keep_slowest };
+	self_rules = { .sums = SUMS_OWN_TIMES,
+		       .enter = enter_function,
+		       .ended = keep_slowest_time };
 
 static void count_report(const struct slice_sink *sink, void *track,
 			 const struct slice_batch *batch)
@@ -91,6 +145,7 @@ void slice_totals_init(struct slice_totals *totals, const struct slice_sink *nex
 		.report = report,
 		.by_insns = counts,
 		.estimated = by_insns && !counts,
+		.with_tails = !by_insns,
 	};
 	call_tree_init(&totals->tree, NULL, UINT64_MAX);
 }
@@ -99,5 +154,6 @@ void slice_totals_release(struct slice_totals *totals)
 {
 	call_tree_release(&totals->tree);
 	function_table_release(&totals->functions);
+	call_tails_release(&totals->tails);
 	*totals = (struct slice_totals){ 0 };
 }

@@ -8,7 +8,7 @@
 #ifndef SRC_SLICES_SLICE_TOTALS_H
 #define SRC_SLICES_SLICE_TOTALS_H
 
-#include "src/slices/call_tree.h"
+#include "src/slices/call_tails.h"
 
 struct slice_totals {
 	/*
@@ -22,6 +22,8 @@ struct slice_totals {
 	bool by_insns;                   /* struct callstack_machine */
 	bool estimated;                  /* times are estimates, and instructions are not counted */
 	struct function_table functions; /* by number */
+	bool with_tails;                 /* times are known: find long calls, and */
+	struct call_tails tails; /* slowest.rank of a node is what the next of these exceeds */
 };
 
 /*

@@ -7,8 +7,6 @@
 /* Entries of a log that are summed up. */
 #define LOG_LEAST 4096
 
-#define SYSCALL "[syscall"
-
 /* The calls that ended in the open calls of a thread. */
 struct slow_log {
 	struct path_cost *costs; /* owned */
@@ -50,13 +48,6 @@ static uint32_t function_of(struct slow_calls *calls, const struct symbol *symbo
 	return calls->by_name[name->id] - 1;
 }
 
-static bool is_stop(const struct symbol *symbol)
-{
-	return symbol->kind == SYMBOL_SPECIAL &&
-	       (strcmp(symbol->name->text, "[untraced]") == 0 ||
-		strcmp(symbol->name->text, "[untraced: off CPU]") == 0);
-}
-
 /* A new node of the tree; of a function that is open already the path is known. */
 static void add_path(struct slow_calls *calls, uint32_t node, const struct symbol *symbol)
 {
@@ -68,10 +59,9 @@ static void add_path(struct slow_calls *calls, uint32_t node, const struct symbo
 					sizeof(*calls->seen));
 	calls->paths[node] = (struct slow_path){
 		.function = function,
-		.in_syscall = (open && calls->paths[open].in_syscall) ||
-			      strncmp(symbol->name->text, SYSCALL, strlen(SYSCALL)) == 0,
+		.in_syscall = (open && calls->paths[open].in_syscall) || symbol_is_syscall(symbol),
 	};
-	if (is_stop(symbol) && !calls->with_stops && !calls->paths[node].in_syscall) {
+	if (symbol_is_stop(symbol) && !calls->with_stops && !calls->paths[node].in_syscall) {
 		calls->paths[node].stop = true;
 		return;
 	}

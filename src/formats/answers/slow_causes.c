@@ -50,11 +50,6 @@ static enum code_owner owner_of(const struct slow_answer *answer, uint32_t funct
 	return of->owner;
 }
 
-static bool is_syscall(const struct symbol *symbol)
-{
-	return symbol->kind == SYMBOL_SPECIAL && strncmp(symbol->name->text, "[syscall", 8) == 0;
-}
-
 /* ---- The bound ----------------------------------------------------------- */
 
 /* Returns a bound at which a call differs from the median by more than times are exact. */
@@ -280,7 +275,7 @@ static size_t choose_cause(const struct slow_answer *answer, const struct row_ex
 		uint32_t function = answer->info[chain[i].row].function;
 		const struct symbol *symbol = symbol_of(answer, function);
 
-		in_syscall |= is_syscall(symbol);
+		in_syscall |= symbol_is_syscall(symbol);
 		if (symbol->kind == SYMBOL_SPECIAL && !in_syscall)
 			return i;
 		if (symbol->kind == SYMBOL_PLT)
@@ -313,7 +308,7 @@ static void find_cause(const struct slow_answer *answer, const struct cause_scra
 	leaf = count - 1;
 	cause = choose_cause(answer, extras, chain, count);
 	while (leaf > cause &&
-	       is_syscall(symbol_of(answer, answer->info[chain[leaf - 1].row].function)))
+	       symbol_is_syscall(symbol_of(answer, answer->info[chain[leaf - 1].row].function)))
 		leaf--;
 	cluster->extra = extras[1].all;
 	cluster->cause = answer->info[chain[cause].row].function;

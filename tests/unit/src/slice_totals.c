@@ -240,6 +240,114 @@ START_TEST(the_five_functions_with_most_self_time_are_named)
 }
 END_TEST
 
+/* ---- Slow calls ----------------------------------------------------------- */
+
+static struct symbol library_function, stop, syscall_slice;
+static uint64_t now;
+
+static void enter(const struct symbol *symbol)
+{
+	feed_begin(&tally.sink, &track, now, symbol, 0, 0);
+}
+
+static void leave(uint64_t ns)
+{
+	now += ns;
+	feed_end(&tally.sink, &track, now);
+}
+
+static void spend(const struct symbol *symbol, uint64_t ns)
+{
+	enter(symbol);
+	leave(ns);
+}
+
+static void plain_call(bool slow)
+{
+	spend(&f, slow ? 1000 : 10);
+}
+
+static void slow_callee(bool slow)
+{
+	enter(&f);
+	spend(&g, slow ? 991 : 1);
+	leave(9);
+}
+
+static void slow_library(bool slow)
+{
+	enter(&f);
+	spend(&library_function, slow ? 991 : 1);
+	leave(9);
+}
+
+static void stopped(bool slow)
+{
+	enter(&f);
+	spend(&stop, slow ? 990 : 0);
+	leave(10);
+}
+
+static void waiting(bool slow)
+{
+	enter(&f);
+	enter(&syscall_slice);
+	spend(&stop, slow ? 990 : 0);
+	leave(0);
+	leave(10);
+}
+
+static void recursive(bool slow)
+{
+	enter(&f);
+	spend(&f, 5);
+	leave(slow ? 995 : 5);
+}
+
+static const struct {
+	void (*call)(bool slow);
+	unsigned every; /* one call of so many is slow */
+	unsigned calls;
+	const char *line; /* NULL: none */
+	unsigned after;   /* the first calls are not slow */
+} tails[] = {
+	{ plain_call, 100, 1000, "\n  slow calls of f: 10 of 1000, 9.9us more than usual; ", 0 },
+	/* An inner function is named, unless it is of another file. */
+	{ slow_callee, 100, 1000, "\n  slow calls of g: 10 of 1000, 9.9us more than usual; ", 0 },
+	{ slow_library, 100, 1000, "\n  slow calls of f: 10 of 1000, 9.9us more than usual; ", 0 },
+	/* A stop can hit any function, but a wait in a system call is its own. */
+	{ stopped, 100, 1000, NULL, 0 },
+	{ waiting, 100, 1000, "\n  slow calls of f: 10 of 1000, 9.9us more than usual; ", 0 },
+	{ recursive, 100, 1000, NULL, 0 },
+	{ plain_call, 10, 1000, NULL, 100 },
+	/* A tenth of the calls is usual; 49 calls are few; a short one does not count. */
+	{ plain_call, 10, 1000, NULL, 0 },
+	{ plain_call, 49, 49, NULL, 0 },
+	{ plain_call, 100000, 99999, NULL, 0 },
+};
+
+START_TEST(the_function_with_slow_calls_is_named)
+{
+	char *text;
+
+	now = 1000;
+	library_function = (struct symbol){ .name = name_intern_text(&names, "lib"),
+					    .dso = (struct dso *)(void *)&begins };
+	stop = (struct symbol){ .name = name_intern_text(&names, "[untraced]"),
+				.kind = SYMBOL_SPECIAL };
+	syscall_slice = (struct symbol){ .name = name_intern_text(&names, "[syscall: read]"),
+					 .kind = SYMBOL_SPECIAL };
+	slice_totals_init(&tally, &counter, false, false, false);
+	for (unsigned i = 1; i <= tails[_i].calls; i++)
+		tails[_i].call(i % tails[_i].every == 0 && i > tails[_i].after);
+	text = top_functions_make(&tally);
+	ck_assert_msg(tails[_i].line ? strstr(text, tails[_i].line) != NULL
+				     : strstr(text, "slow calls of") == NULL,
+		      "%s", text);
+	free(text);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("slice_totals");
@@ -251,6 +359,8 @@ int main(void)
 	tcase_add_loop_test(tests, the_slowest_call_is_known_also_without_a_report, 0, 2);
 	tcase_add_test(tests, functions_of_one_name_are_one_row);
 	tcase_add_test(tests, the_five_functions_with_most_self_time_are_named);
+	tcase_add_loop_test(tests, the_function_with_slow_calls_is_named, 0,
+			    sizeof(tails) / sizeof(tails[0]));
 	tcase_add_test(tests, contexts_and_specials_are_no_calls);
 	tcase_add_test(tests, functions_have_a_name_and_a_file);
 	suite_add_tcase(suite, tests);
