@@ -186,6 +186,8 @@ static int convert_inputs(const struct options *options)
 		return annotate_command(options, convert_recording);
 	if (options->open)
 		return open_trace(options, convert_recording);
+	if (why_many_wanted(options))
+		return why_many_run(options, convert_recording);
 	if (options_trace_slow(options))
 		return slow_traces_run(options, convert_recording);
 	if (batch_wanted(options))

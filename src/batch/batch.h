@@ -30,4 +30,13 @@ int batch_run(const struct options *options, batch_convert_fn *convert);
  */
 int slow_traces_run(const struct options *options, batch_convert_fn *convert);
 
+/* Returns whether the options are those of `ptrace2ftf why` with several recordings, or --merge. */
+bool why_many_wanted(const struct options *options);
+
+/*
+ * Find the causes that several recordings have in common, each in a process of its own, and print
+ * them, as JSON if options->json_answer.  Returns the worst exit status, as batch_run().
+ */
+int why_many_run(const struct options *options, batch_convert_fn *convert);
+
 #endif

@@ -48,9 +48,10 @@ const struct command_spec command_specs[COMMANDS] = {
 		READING | GROUP(OUTPUT) | GROUP(DECODING) | GROUP(GENERAL),
 	},
 	[COMMAND_WHY] = {
-		"why", "[INPUT]", "Show why some calls are slow",
+		"why", "[INPUT...]", "Show why some calls are slow",
 		"Without --symbol, of the functions whose slow calls take most.  Calls are slow that "
-		"take longer than twice the 95th percentile, or than --slow says.",
+		"take longer than twice the 95th percentile, or than --slow says.  Several recordings are "
+		"incidents of their own: the causes that they have in common.",
 		READING | GROUP(OUTPUT) | GROUP(DECODING) | GROUP(GENERAL),
 	},
 	[COMMAND_CLOCK_SYNC] = {

@@ -318,6 +318,14 @@ static void refuse_slow(const struct options *options)
 			    "has a line for each slow call");
 }
 
+static void refuse_many(const struct options *options)
+{
+	if (options->command == COMMAND_WHY && (options->merge || options->input_count > 1) &&
+	    (options->json || options->json_lines))
+		usage_error("--json=FILE and --json-lines describe one recording; use --json, or a "
+			    "run for each");
+}
+
 void option_conflicts_refuse(const struct options *options)
 {
 	enum default_output default_output = options->format->default_output;
@@ -347,6 +355,7 @@ void option_conflicts_refuse(const struct options *options)
 	refuse_flows(options);
 	refuse_selection(options);
 	refuse_slow(options);
+	refuse_many(options);
 	if (options->files_from && options->output && !output_path_is_directory(options->output))
 		usage_error("--files0-from needs a directory for --output: '%s' is not one",
 			    options->output);

@@ -72,6 +72,10 @@ const struct option_spec option_specs[] = {
 	  .help = "Convert several INPUTs as the parts of one recording, as with -o FILE; default: if "
 		  "their host, command line, clock and times prove it",
 	  .only = BIT(CONVERT) | BIT(OPEN), .neutral = true },
+	{ "merge", 0, NULL, GROUP_INPUT, OPTION_FLAG, FIELD(merge),
+	  .help = "Show the causes that recordings have in common; INPUTs are the lines of JSON that "
+		  "single runs wrote by --json-lines",
+	  .common = true, .only = BIT(WHY), .neutral = true },
 	{ "no-join", 0, NULL, GROUP_INPUT, OPTION_FLAG, FIELD(no_join),
 	  .help = "Convert each of several INPUTs to an output of its own", .only = BIT(CONVERT),
 	  .neutral = true },
@@ -281,7 +285,7 @@ const struct option_spec option_specs[] = {
 	  .neutral = true, .common = true },
 	{ "jobs", 0, "N", GROUP_BATCHES, OPTION_NUMBER, FIELD(jobs),
 	  .help = "Convert N files in parallel; 1 by default; 0: one per processor", .most = 10000,
-	  .neutral = true, .common = true },
+	  .only = BIT(CONVERT) | BIT(WHY), .neutral = true, .common = true },
 	{ "timeout", 0, "TIME", GROUP_BATCHES, OPTION_DURATION, FIELD(timeout),
 	  .help = "End the conversion of an INPUT that takes longer than TIME (90s), as a failed "
 		  "one",
@@ -292,7 +296,7 @@ const struct option_spec option_specs[] = {
 	  .neutral = true },
 	{ "json-lines", 0, "FILE", GROUP_BATCHES, OPTION_TEXT, FIELD(json_lines),
 	  .help = "Append a line of JSON for each INPUT to FILE; as it is finished (default: standard output)",
-	  .if_omitted = "-", .neutral = true, .common = true },
+	  .if_omitted = "-", .only = BIT(CONVERT) | BIT(WHY), .neutral = true, .common = true },
 	{ "help", 'h', "all", GROUP_GENERAL, OPTION_HELP, 0,
 	  .help = "Show the common options; with =all, every option", .if_omitted = "",
 	  .neutral = true, .common = true },

@@ -174,6 +174,25 @@ bounds() {
 }
 tap_check "--slow is a time or a percentile" bounds
 
+# Recordings are incidents of their own; lines of single runs say the same as all at once.
+in_common() (
+	mkdir -p "$work/many" && cd "$work/many" && rm -f lines &&
+		for run in callee:1 lock:1 lock:2; do
+			"$top/tests/ptsim/ptsim" record --cyc --interrupts=0 --cpus=2 -o $run.data -- "$top/tests/programs/static/causes" \
+				${run%:*} ${run#*:} >/dev/null 2>&1 &&
+				"$top/ptrace2ftf" why -q --symbol=request $run.data --json-lines=lines >/dev/null || return 1
+		done
+	"$top/ptrace2ftf" why --jobs=3 --symbol=request ./*.data >all && sed 's,\./,,' all >plain &&
+		"$top/ptrace2ftf" why --merge lines | diff - plain && grep -q '^ *2 *2 .* request: use_lock; worst at .* in lock:[12]\.data$' plain &&
+		grep -q '^ *1 *1 .* request: rare_work; worst at .* in callee:1\.data$' plain && grep -q '^3 recordings' plain &&
+		sed -n 's/^next: //p' plain >command && (PATH=$top:$PATH && sh -e command) | grep -q '^1\. use_lock' || { cat plain; return 1; }
+	# One that is missing costs only itself.
+	"$top/ptrace2ftf" why --symbol=request none callee:1.data >all 2>messages
+	[ $? = 1 ] && grep -q 'none: cannot open' messages && grep -q '1 recordings, .*; 1 more could not be read' all
+)
+top=$(cd "$top_builddir" && pwd)
+tap_check "recordings have causes in common" in_common
+
 # The commands that end the answer run as they are printed: the slowest calls, another cause, lines of own code.
 next_runs() {
 	cp "$work/perf.data" "$work/it's \$1.data"
@@ -182,7 +201,6 @@ next_runs() {
 		[ -f slow/call-001.ftf ] && "$top/ftfdump" --slices cause-2.ftf | grep -q ' request' && grep -q '^work: ' lines) ||
 		{ cat "$work/out" "$work/commands" "$work/messages"; return 1; }
 }
-top=$(cd "$top_builddir" && pwd)
 tap_check "the next commands run" next_runs
 
 json_agrees() {

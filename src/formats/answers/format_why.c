@@ -347,19 +347,28 @@ static void print_bindings(const struct why_output *why, FILE *out)
 			short_time(text, (int64_t)ns), count);
 }
 
-static int print_why(struct format_output *output, struct error *err)
+/* Find the answers. */
+static int rank_why(struct format_output *output, struct error *err)
 {
 	struct why_output *why = (struct why_output *)output;
 	bool chosen = why_has_chosen(why->options);
-	FILE *out = output->text;
 
 	(void)err;
 	make_answers(why);
 	if (chosen)
 		function_choice_warn(&why->calls.choice, why->count, output->machine->diag);
-	else if (why->count)
+	return 0;
+}
+
+static int print_why(struct format_output *output, struct error *err)
+{
+	struct why_output *why = (struct why_output *)output;
+	FILE *out = output->text;
+
+	rank_why(output, err);
+	if (why->count && !why_has_chosen(why->options))
 		print_ranking(why, out);
-	else
+	else if (!why->count && !why_has_chosen(why->options))
 		fprintf(out,
 			"no function with %d calls or more has slow ones: calls longer than twice "
 			"the 95th percentile; choose a function with --symbol\n",
@@ -414,6 +423,7 @@ static json_t *cluster_json(struct slow_answer *answer, const struct slow_cluste
 	char *text;
 	size_t size;
 	FILE *words = ALLOC_CHECKED(open_memstream(&text, &size));
+	const struct slow_call *slowest = cluster->calls[0];
 	json_t *lines = json_array(), *object;
 
 	print_cause(answer, cluster, of_what(answer), words);
@@ -422,10 +432,13 @@ static json_t *cluster_json(struct slow_answer *answer, const struct slow_cluste
 	for (size_t i = 0; i < cluster->line_count; i++)
 		json_array_append_new(lines, line_json(answer, cluster, &cluster->lines[i]));
 	object = json_pack(
-		"{so so sI ss so sI sf so sf}", "cause", name_json(answer, cluster->cause), "file",
+		"{so so sI ss so sI sf s{sI sI sI} so sf}", "cause",
+		name_json(answer, cluster->cause), "file",
 		at.file ? json_any_text(at.file->text, at.file->length) : json_null(), "line",
 		(json_int_t)at.line, "words", text, "in", name_json(answer, cluster->leaf), "calls",
-		(json_int_t)cluster->count, "extra", cluster->more, "lines", lines, "rest_share",
+		(json_int_t)cluster->count, "extra", cluster->more, "slowest", "begin_ns",
+		json_value_of(slowest->begin), "duration_ns", json_value_of(slowest->duration),
+		"tid", (json_int_t)slowest->track->tid, "lines", lines, "rest_share",
 		cluster->extra > 0 ? cluster->rest / cluster->extra : 0);
 	json_object_set_new(object, "details", words_json(answer, cluster));
 	free(text);
@@ -489,6 +502,19 @@ const struct output_format format_why = {
 	.look = look_again,
 	.seen = see_branch,
 	.finish = print_why,
+	.answer = answer_why,
+	.release = release_why,
+};
+
+const struct output_format format_why_unprinted = {
+	.name = "why",
+	.default_output = DEFAULT_NONE,
+	.slices = SLICES_SORTED,
+	.chooses_calls = true,
+	.open = open_why,
+	.look = look_again,
+	.seen = see_branch,
+	.finish = rank_why,
 	.answer = answer_why,
 	.release = release_why,
 };

@@ -31,6 +31,9 @@ void why_doubts_add(const struct why_output *why, json_t *answer);
 
 /* ---- Commands ------------------------------------------------------------ */
 
+/* Print a word of a command for a shell; "?" of a pattern matches a control character. */
+void why_word_print(const char *text, FILE *out);
+
 /* Returns commands that show more, a line each, owned by the caller: traces of the slowest calls
  * and of the slowest one of each further of some clusters, and the lines of a function whose own
  * code is the cause.  Empty if the input can be read only once. */

@@ -5,8 +5,7 @@
 /* ns: shown before and after a call. */
 #define WHY_CONTEXT 10000
 
-/* Print a word of a command for a shell; "?" of a pattern matches a control character. */
-static void print_word(const char *text, FILE *out)
+void why_word_print(const char *text, FILE *out)
 {
 	if (strspn(text,
 		   "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=:.,/@%") ==
@@ -38,12 +37,12 @@ static void print_words(const struct options *options, size_t count, const char 
 		if (j < count)
 			continue;
 		putc(' ', out);
-		print_word(options->words[i], out);
+		why_word_print(options->words[i], out);
 	}
 	fputs(output, out);
 	for (int i = 0; i < options->input_count; i++) {
 		putc(' ', out);
-		print_word(options->inputs[i], out);
+		why_word_print(options->inputs[i], out);
 	}
 	putc('\n', out);
 }
@@ -76,7 +75,7 @@ char *why_commands(const struct why_output *why, const struct slow_answer *answe
 			clusters = 0; /* can be read only once */
 	if (clusters) {
 		fputs("ptrace2ftf --slowest=3 --symbol=", out);
-		print_word(answer->calls->functions[answer->function].symbol->name->text, out);
+		why_word_print(answer->calls->functions[answer->function].symbol->name->text, out);
 		print_words(options, 2, recording ? " -o slow/" : "", out);
 	}
 	for (size_t i = 1; i < clusters; i++)
@@ -88,7 +87,7 @@ char *why_commands(const struct why_output *why, const struct slow_answer *answe
 		if (cluster->own_extra < 0.5 * cluster->extra || symbol->kind == SYMBOL_SPECIAL)
 			continue;
 		fputs("ptrace2ftf annotate ", out);
-		print_word(symbol->name->text, out);
+		why_word_print(symbol->name->text, out);
 		print_words(options, 2, "", out);
 		break;
 	}

@@ -281,6 +281,12 @@ tests_unit_src_call_tree_test_SOURCES = \
 tests_unit_src_call_tree_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_call_tree_test_LDADD = $(UNIT_LIBS)
 
+check_PROGRAMS += tests/unit/src/why_merged.test
+TESTS += tests/unit/src/why_merged.test
+tests_unit_src_why_merged_test_SOURCES = tests/unit/src/why_merged.c
+tests_unit_src_why_merged_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_why_merged_test_LDADD = $(UNIT_LIBS)
+
 check_PROGRAMS += tests/unit/src/slice_totals.test
 TESTS += tests/unit/src/slice_totals.test
 tests_unit_src_slice_totals_test_SOURCES = tests/unit/src/slice_totals.c

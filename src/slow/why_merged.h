@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* Causes of slow calls in several recordings, each of which is an incident of its own. */
+#ifndef SRC_SLOW_WHY_MERGED_H
+#define SRC_SLOW_WHY_MERGED_H
+
+#include <jansson.h>
+
+#include "base/common.h"
+
+/* A cause of slow calls of a function; text is borrowed from the answers. */
+struct merged_cause {
+	const char *function, *cause, *unit;
+	size_t recordings, last; /* last: 1 + number of the last one */
+	uint64_t calls;
+	double extra;       /* of all these calls, in the unit */
+	double worst_extra; /* of a call, as the mean of its recording's calls */
+	const char *worst_input;
+	uint64_t worst_begin; /* ns: of the slowest call there */
+};
+
+struct why_merged {
+	json_t *answers; /* owned: an array of [input, answer] */
+	size_t recordings, without, failed;
+	struct merged_cause *causes; /* owned */
+	size_t count, room;
+};
+
+/* Start without answers. */
+void why_merged_init(struct why_merged *merged);
+
+/*
+ * Add what a run reports: a line of --json-lines, a summary of --json=FILE, or an answer of --json.
+ * `input` names the recording if the line does not.  Returns false if it is no answer of
+ * `ptrace2ftf why` and no failure.
+ */
+bool why_merged_add(struct why_merged *merged, const json_t *line, const char *input);
+
+/* Sort by unit, then the causes with the most extra first. */
+void why_merged_sort(struct why_merged *merged);
+
+void why_merged_print(const struct why_merged *merged, FILE *out);
+
+/* Returns the same as an object, owned by the caller: ptrace2ftf-why(1). */
+json_t *why_merged_json(const struct why_merged *merged);
+
+void why_merged_release(struct why_merged *merged);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* Answers of several recordings, merged. */
+#include "src/slow/why_merged.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/unit.h"
+
+static struct why_merged merged;
+
+static void setup(void)
+{
+	why_merged_init(&merged);
+}
+
+static void teardown(void)
+{
+	why_merged_release(&merged);
+	why_merged_release(&merged);
+}
+
+/* Reads apostrophes as quotes. */
+static bool add(const char *line, const char *input)
+{
+	char *copy = strdup(line);
+	json_t *json;
+	bool added;
+
+	for (char *at = copy; (at = strchr(at, '\'')); at++)
+		*at = '"';
+	json = json_loads(copy, 0, NULL);
+	ck_assert_msg(json != NULL, "%s", copy);
+	added = why_merged_add(&merged, json, input);
+	json_decref(json);
+	free(copy);
+	return added;
+}
+
+#define CLUSTER(cause, calls, extra, begin)                                                        \
+	"{'cause':'" cause "','calls':" #calls ",'extra':" #extra ",'slowest':{'begin_ns':" #begin \
+	"}}"
+#define ANSWER(unit, clusters)                                                                     \
+	"{'format':'why','unit':'" unit "','functions':[{'function':'f','clusters':[" clusters     \
+	"]}]}"
+
+static void expect_printed(const char *expected)
+{
+	char *text;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	why_merged_sort(&merged);
+	why_merged_print(&merged, out);
+	fclose(out);
+	ck_assert_str_eq(text, expected);
+	free(text);
+}
+
+#define HEADER "recordings   calls      extra      worst  function: cause\n"
+
+/* The cause with the most extra in all is first; its worst call is in another recording. */
+START_TEST(causes_add_up_over_recordings)
+{
+	ck_assert(add(
+		"{'input':'one','report':{'answer':" ANSWER(
+			"ns", CLUSTER("g", 3, 100, 1000000002) "," CLUSTER("f", 1, 350, 5)) "}}",
+		"lines"));
+	ck_assert(add("{'answer':" ANSWER("ns", CLUSTER("g", 1, 200, 7)) "}", "two"));
+	ck_assert(add(ANSWER("ns", ""), "three"));
+	expect_printed(
+		HEADER
+		"         2       4      500ns      200ns  f: g; worst at 0.000000007 in two\n"
+		"         1       1      350ns      350ns  f: own code; worst at 0.000000005 in "
+		"one\n"
+		"\n3 recordings, 1 of them without slow calls\n"
+		"next: ptrace2ftf why --symbol=f two\n");
+}
+END_TEST
+
+/* A recording with two clusters of one cause counts once; instructions are no time. */
+START_TEST(units_and_recordings_are_not_mixed)
+{
+	ck_assert(add(ANSWER("ns", CLUSTER("g", 1, 10, 1) "," CLUSTER("g", 1, 30, 2)), "one"));
+	ck_assert(add(ANSWER("instructions", CLUSTER("g", 2, 1000, 3)), "it's two"));
+	expect_printed(
+		HEADER
+		"         1       2       40ns       30ns  f: g; worst at 0.000000002 in one\n"
+		"         1       2       2000       1000  f: g; worst at 0.000000003 in it's "
+		"two\n"
+		"\n2 recordings, 0 of them without slow calls\n"
+		"next: ptrace2ftf why --symbol=f one\n");
+}
+END_TEST
+
+START_TEST(a_run_without_an_answer_failed_or_is_refused)
+{
+	ck_assert(add("{'input':'a','status':1,'error':'no such file'}", "lines"));
+	ck_assert(add("{'input':'b','status':1,'signal':9}", "lines"));
+	ck_assert(!add("{'input':'c','status':0,'report':{'answer':null}}", "lines"));
+	ck_assert(!add("{'format':'functions','functions':[]}", "d"));
+	ck_assert(!add("[]", "e"));
+	expect_printed(HEADER "\n0 recordings, 0 of them without slow calls; 2 more could not be "
+			      "read\n");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("why_merged");
+	TCase *tests = tcase_create("all");
+
+	tcase_add_checked_fixture(tests, setup, teardown);
+	tcase_add_test(tests, causes_add_up_over_recordings);
+	tcase_add_test(tests, units_and_recordings_are_not_mixed);
+	tcase_add_test(tests, a_run_without_an_answer_failed_or_is_refused);
+	suite_add_tcase(suite, tests);
+	return unit_run(suite);
+}
