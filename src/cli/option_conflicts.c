@@ -282,6 +282,18 @@ static void choose_slow(struct options *options)
 	options->slow.listed = true;
 }
 
+static void choose_why(struct options *options)
+{
+	const char *suffix = options->output ? strrchr(options->output, '.') : NULL;
+
+	if (options->html && options->output)
+		usage_error("--html names the output; leave out -o");
+	if (suffix && strcasecmp(suffix, ".html") == 0)
+		options->html = options->output;
+	options->format = options->html ? &format_why_page : &format_why;
+	options->output = options->html ? options->html : options->output;
+}
+
 void option_conflicts_choose_format(struct options *options)
 {
 	choose_like(options);
@@ -290,7 +302,7 @@ void option_conflicts_choose_format(struct options *options)
 	if (options->command == COMMAND_ANNOTATE)
 		options->format = &format_annotate;
 	if (options->command == COMMAND_WHY) {
-		options->format = &format_why;
+		choose_why(options);
 		options->inlined =
 			options->stacks == STACKS_PRECISE && options->engine == PT_ENGINE_FAST;
 	}
@@ -320,6 +332,11 @@ static void refuse_slow(const struct options *options)
 
 static void refuse_many(const struct options *options)
 {
+	if (options->html && options->json_answer)
+		usage_error("--html has no JSON; name a file for the summary, --json=FILE");
+	if (options->html && (options->merge || options->input_count > 1))
+		usage_error("cannot combine --html with several inputs; leave out '%s'",
+			    options->inputs[options->input_count - 1]);
 	if (options->command == COMMAND_WHY && (options->merge || options->input_count > 1) &&
 	    (options->json || options->json_lines))
 		usage_error("--json=FILE and --json-lines describe one recording; use --json, or a "

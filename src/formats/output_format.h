@@ -187,6 +187,8 @@ extern const struct output_format format_totals;
 extern const struct output_format format_annotate;
 /* Not a word of --format: the answer of `ptrace2ftf why`, and the same for the report only. */
 extern const struct output_format format_why, format_why_unprinted;
+/* The same as a page, of --html=FILE. */
+extern const struct output_format format_why_page;
 /* Not a word of --format: of --like=magic-trace. */
 extern const struct output_format format_magic_trace;
 /* Of --slowest and --slow, not of --format: the table, and the calls for the report only. */

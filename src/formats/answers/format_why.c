@@ -146,6 +146,13 @@ static void print_difference(const struct slow_answer *answer, const struct slow
 	}
 }
 
+void why_cause_print(const struct slow_answer *answer, const struct slow_cluster *cluster,
+		     FILE *out)
+{
+	print_cause(answer, cluster, of_what(answer), out);
+	print_difference(answer, cluster, out);
+}
+
 /* ---- Lines --------------------------------------------------------------- */
 
 /* Print the functions of a line, as many as fit: the innermost one is the last. */
@@ -426,8 +433,7 @@ static json_t *cluster_json(struct slow_answer *answer, const struct slow_cluste
 	const struct slow_call *slowest = cluster->calls[0];
 	json_t *lines = json_array(), *object;
 
-	print_cause(answer, cluster, of_what(answer), words);
-	print_difference(answer, cluster, words);
+	why_cause_print(answer, cluster, words);
 	alloc_close_text(words, &text);
 	for (size_t i = 0; i < cluster->line_count; i++)
 		json_array_append_new(lines, line_json(answer, cluster, &cluster->lines[i]));

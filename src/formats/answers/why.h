@@ -20,6 +20,10 @@ static inline bool why_has_chosen(const struct options *options)
 	return options->select.symbols.count || options->select.dsos.count;
 }
 
+/* Print the cause of a cluster in words: a function, its share, and what differs. */
+void why_cause_print(const struct slow_answer *answer, const struct slow_cluster *cluster,
+		     FILE *out);
+
 /* ---- Doubts -------------------------------------------------------------- */
 
 /* Print a line for each reason to doubt the answers: times, gaps, calls that were cut, code

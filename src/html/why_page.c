@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * --html=FILE of `ptrace2ftf why`: the answer as a page for a ticket.  It has no script: charts are
+ * SVG, and all of it can be read and searched as text.
+ */
+#include <fcntl.h>
+#include <math.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/io/file_use.h"
+#include "src/formats/answers/why.h"
+#include "src/formats/text/time_note.h"
+#include "src/html/html_page.h"
+#include "src/slices/slice_args.h"
+
+/* Pixels: of a chart, of a histogram's highest bar, of a call. */
+#define CHART_WIDTH 960
+#define BAR_HEIGHT  120
+#define CALL_HEIGHT 18
+/* A call below it is not drawn. */
+#define LEAST_WIDTH 0.5
+#define LETTER      7
+
+#define DEPTH_MOST 32
+/* Bytes of a name, which may have any length. */
+#define NAME_MOST 200
+/* Classes of durations in an octave: 2^BAR_BITS. */
+#define BAR_BITS 2
+/* Clusters with colours of their own. */
+#define COLORS 4
+
+/* Lines of source before and after that of the cause. */
+#define SOURCE_BEFORE 3
+#define SOURCE_AFTER  16
+
+static const char head[] =
+	"<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+	"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+	"'unsafe-inline'\">\n<meta name=\"viewport\" content=\"width=device-width\">\n"
+	"<meta name=\"color-scheme\" content=\"light dark\">\n<style>\n"
+	"body { max-width: 980px; margin: 1em auto; padding: 0 1em; font: 14px/1.5 sans-serif; }\n"
+	".verdict { font-size: 18px; }\n"
+	"table { border-collapse: collapse; }\n"
+	"th, td { padding: 2px 10px; text-align: right; }\n"
+	"th:last-child, td:last-child { text-align: left; overflow-wrap: anywhere; }\n"
+	"pre { overflow: auto; padding: 6px; background: #8882; }\n"
+	"svg { display: block; max-width: 100%; margin: 6px 0; }\n"
+	"svg text { font: 12px monospace; fill: currentColor; }\n"
+	".usual { fill: #8888; } .extra { fill: #d33c; } .bound { stroke: currentColor; }\n"
+	".c0 { fill: #d33; } .c1 { fill: #27c; } .c2 { fill: #e90; } .c3 { fill: #2a4; }\n"
+	".key { display: inline-block; width: 1em; height: 1em; }\n"
+	".usual.key { background: #8888; } .c0.key { background: #d33; } .c1.key { background: #27c; "
+	"}\n.c2.key { background: #e90; } .c3.key { background: #2a4; }\n"
+	"mark { background: #d334; color: inherit; }\n"
+	"</style>\n<title>";
+
+static size_t color_of(size_t cluster)
+{
+	return MIN(cluster, (size_t)COLORS - 1);
+}
+
+static void print_symbol_name(const struct slow_answer *answer, uint32_t function, size_t most,
+			      FILE *out)
+{
+	const struct name *name = answer->calls->functions[function].symbol->name;
+	size_t length = name->length < most ? name->length : most;
+
+	while (length < name->length && length &&
+	       ((unsigned char)name->text[length] & 0xc0) == 0x80)
+		length--; /* no part of a character */
+	html_text_print(name->text, length, out);
+	fputs(length < name->length ? ".." : "", out);
+}
+
+/* Print an element with a cluster's cause in words. */
+static void print_cause_in(const char *element, const struct slow_answer *answer, size_t number,
+			   FILE *out)
+{
+	char *text;
+	size_t size;
+	FILE *words = ALLOC_CHECKED(open_memstream(&text, &size));
+
+	why_cause_print(answer, &answer->clusters[number], words);
+	alloc_close_text(words, &text);
+	fprintf(out, "<%s>", element);
+	html_text_print(text, size, out);
+	fprintf(out, "</%s>", element);
+	free(text);
+}
+
+static const char *amount_of(char text[SHORT_TIME_SIZE], const struct slow_answer *answer,
+			     double amount)
+{
+	return amount_text(text, answer->calls->by_insns,
+			   (uint64_t)(amount > 0 ? amount + 0.5 : 0));
+}
+
+/* ---- The top ------------------------------------------------------------- */
+
+static void print_verdict(const struct why_output *why, FILE *out)
+{
+	const struct slow_answer *answer = why->answers;
+	char text[SHORT_TIME_SIZE];
+	double extra = 0;
+
+	fputs("<p class=\"verdict\">", out);
+	if (!why->count || !answer->count) {
+		fputs("No slow calls were found.</p>\n", out);
+		return;
+	}
+	for (size_t i = 0; i < answer->count; i++)
+		extra += answer->clusters[i].extra * (double)answer->clusters[i].count;
+	fprintf(out, "%" PRIu64 " of %" PRIu64 " calls of <b>", answer->slow,
+		answer->calls->functions[answer->function].durations.count);
+	print_symbol_name(answer, answer->function, NAME_MOST, out);
+	fprintf(out, "</b> took %s%s more than usual, together, mainly because of ",
+		amount_of(text, answer, extra), answer->calls->by_insns ? " instructions" : "");
+	print_cause_in("b", answer, 0, out);
+	fputs("</p>\n", out);
+}
+
+/* Print lines of text as a list. */
+static void print_lines(const char *heading, const char *text, FILE *out)
+{
+	fprintf(out, "<h3>%s</h3>\n<ul>\n", heading);
+	for (const char *end; (end = strchr(text, '\n')); text = end + 1) {
+		fputs("<li>", out);
+		html_text_print(text, (size_t)(end - text), out);
+		fputs("</li>\n", out);
+	}
+	fputs("</ul>\n", out);
+}
+
+static void print_trust(const struct why_output *why, FILE *out)
+{
+	char *text;
+	size_t size;
+	FILE *words = ALLOC_CHECKED(open_memstream(&text, &size));
+
+	why_doubts_print(why, words);
+	alloc_close_text(words, &text);
+	print_lines("How far to trust this", text, out);
+	free(text);
+}
+
+static void print_ranks(const struct why_output *why, FILE *out)
+{
+	char text[SHORT_TIME_SIZE];
+
+	fputs("<h2>Functions by the time of their slow calls</h2>\n<table>\n<tr><th>beyond the "
+	      "median</th><th>calls</th><th>slow</th><th>function</th></tr>\n",
+	      out);
+	for (size_t i = 0; i < why->count; i++) {
+		const struct slow_answer *answer = &why->answers[i];
+
+		fprintf(out, "<tr><td>%s</td><td>%" PRIu64 "</td><td>%" PRIu64 "</td><td>",
+			amount_of(text, answer, answer->excess),
+			answer->calls->functions[answer->function].durations.count, answer->slow);
+		print_symbol_name(answer, answer->function, NAME_MOST, out);
+		fputs("</td></tr>\n", out);
+	}
+	fputs("</table>\n", out);
+}
+
+/* ---- The histogram ------------------------------------------------------- */
+
+static void print_bar(double x, double width, double from, double to, const char *class, FILE *out)
+{
+	if (to > from)
+		fprintf(out,
+			"<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
+			"height=\"%.1f\"/>\n",
+			class, x, BAR_HEIGHT - to, width, to - from);
+}
+
+/* A bar of a class of durations: the calls of each cluster, above those that are in none. */
+static void print_class(const struct slow_answer *answer, uint32_t class, double x, double width,
+			FILE *out)
+{
+	static const char *const colors[COLORS] = { "c0", "c1", "c2", "c3" };
+	const struct durations *all = &answer->calls->functions[answer->function].durations;
+	uint64_t begin = log_class_begin(class, BAR_BITS);
+	uint64_t above = begin ? durations_longer(all, begin - 1) : all->count, slow = 0, count;
+	double to, from;
+	char text[SHORT_TIME_SIZE];
+
+	count = above - durations_longer(all, log_class_begin(class + 1, BAR_BITS) - 1);
+	if (!count)
+		return;
+	fprintf(out, "<g><title>%" PRIu64 " calls of %s or more</title>\n", count,
+		amount_of(text, answer, (double)begin));
+	to = BAR_HEIGHT * log1p((double)count) / log1p((double)all->count);
+	from = to;
+	for (size_t i = 0; i < answer->count; i++) {
+		const struct slow_cluster *cluster = &answer->clusters[i];
+		double before = from;
+
+		for (size_t j = 0; j < cluster->count; j++)
+			slow += log_class(cluster->calls[j]->amount, BAR_BITS) == class;
+		from = to * (double)(count - MIN(slow, count)) / (double)count;
+		print_bar(x, width, from, before, colors[color_of(i)], out);
+	}
+	print_bar(x, width, 0, from, "usual", out);
+	fputs("</g>\n", out);
+}
+
+static void print_histogram(const struct slow_answer *answer, FILE *out)
+{
+	const struct durations *all = &answer->calls->functions[answer->function].durations;
+	uint32_t first = log_class(all->min, BAR_BITS), last = log_class(all->max, BAR_BITS);
+	double width = CHART_WIDTH / (double)(last - first + 1);
+	double bound = (log_class(answer->bound, BAR_BITS) - first + 1) * width;
+	char from[SHORT_TIME_SIZE], to[SHORT_TIME_SIZE], text[SHORT_TIME_SIZE];
+
+	fprintf(out,
+		"<h3>How long calls take</h3>\n<svg class=\"histogram\" viewBox=\"0 0 %d %d\" "
+		"width=\"%d\" role=\"img\" aria-label=\"histogram\">\n",
+		CHART_WIDTH, BAR_HEIGHT + 18, CHART_WIDTH);
+	for (uint32_t class = first; class <= last; class ++)
+		print_class(answer, class, (class - first) * width, width * 0.9, out);
+	fprintf(out,
+		"<line class=\"bound\" x1=\"%.1f\" x2=\"%.1f\" y1=\"0\" y2=\"%d\"/>\n"
+		"<text x=\"0\" y=\"%d\">%s</text>\n<text x=\"%d\" y=\"%d\" "
+		"text-anchor=\"end\">%s</text>\n</svg>\n<p>Each octave has four bars, and heights "
+		"are logarithmic. Calls to the right of the line take longer than %s.</p>\n",
+		bound, bound, BAR_HEIGHT, BAR_HEIGHT + 14,
+		amount_of(from, answer, (double)all->min), CHART_WIDTH, BAR_HEIGHT + 14,
+		amount_of(to, answer, (double)all->max),
+		amount_of(text, answer, (double)answer->bound));
+}
+
+static void print_clusters(const struct slow_answer *answer, FILE *out)
+{
+	char text[SHORT_TIME_SIZE];
+
+	fputs("<table>\n<tr><th></th><th>calls</th><th>extra each</th><th>cause</th></tr>\n", out);
+	for (size_t i = 0; i < answer->count; i++) {
+		fprintf(out, "<tr><td><span class=\"key c%zu\"></span></td><td>%zu</td><td>%s</td>",
+			color_of(i), answer->clusters[i].count,
+			amount_of(text, answer, answer->clusters[i].extra));
+		print_cause_in("td", answer, i, out);
+		fputs("</tr>\n", out);
+	}
+	fputs("</table>\n", out);
+}
+
+/* ---- The slowest call ---------------------------------------------------- */
+
+struct icicle {
+	const struct slow_answer *answer; /* borrowed */
+	double *slow, *usual;             /* owned; by row, with callees */
+	double *at;                       /* owned: room for the left ends */
+	double scale;                     /* pixels of a unit */
+};
+
+static void print_box(const struct icicle *icicle, uint32_t row, bool typical, FILE *out)
+{
+	const struct slow_answer *answer = icicle->answer;
+	double amount = typical ? icicle->usual[row] : icicle->slow[row];
+	double extra = typical ? 0 : icicle->slow[row] - icicle->usual[row];
+	double x = icicle->at[row] * icicle->scale, width = amount * icicle->scale;
+	double red = extra < 0 ? 0 : extra * icicle->scale;
+	unsigned y = answer->info[row].depth * CALL_HEIGHT;
+	char text[SHORT_TIME_SIZE], usual[SHORT_TIME_SIZE];
+
+	if (width < LEAST_WIDTH || answer->info[row].depth > DEPTH_MOST)
+		return;
+	fputs("<g><title>", out);
+	print_symbol_name(answer, answer->info[row].function, NAME_MOST, out);
+	fprintf(out, ": %s, usually %s</title>", amount_of(text, answer, amount),
+		amount_of(usual, answer, icicle->usual[row]));
+	fprintf(out, "<rect class=\"usual\" x=\"%.1f\" y=\"%u\" width=\"%.1f\" height=\"%d\"/>", x,
+		y, width, CALL_HEIGHT - 1);
+	if (red >= LEAST_WIDTH)
+		fprintf(out,
+			"<rect class=\"extra\" x=\"%.1f\" y=\"%u\" width=\"%.1f\" height=\"%d\"/>",
+			x + width - red, y, red, CALL_HEIGHT - 1);
+	if (width >= 4 * LETTER) {
+		fprintf(out, "<text x=\"%.1f\" y=\"%u\">", x + 2, y + CALL_HEIGHT - 5);
+		print_symbol_name(answer, answer->info[row].function, (size_t)(width / LETTER) - 2,
+				  out);
+		fputs("</text>", out);
+	}
+	fputs("</g>\n", out);
+}
+
+/* Callees are next to each other in the order in which they were found; own code is at the end. */
+static void print_icicle(struct icicle *icicle, bool typical, FILE *out)
+{
+	const struct slow_answer *answer = icicle->answer;
+	const double *amounts = typical ? icicle->usual : icicle->slow;
+	double *next = alloc_zeroed(answer->rows.count, sizeof(*next));
+	unsigned depth = 0;
+	char text[SHORT_TIME_SIZE];
+
+	for (uint32_t i = 1; i < answer->rows.count; i++)
+		if (amounts[i] * icicle->scale >= LEAST_WIDTH && answer->info[i].depth > depth)
+			depth = answer->info[i].depth;
+	fprintf(out,
+		"<p>%s: %s</p>\n<svg class=\"icicle\" viewBox=\"0 0 %d %u\" width=\"%d\" "
+		"role=\"img\" aria-label=\"calls\">\n",
+		typical ? "A usual call, on the same scale" : "The slowest call",
+		amount_of(text, answer, amounts[1]), CHART_WIDTH,
+		(MIN(depth, (unsigned)DEPTH_MOST) + 1) * CALL_HEIGHT, CHART_WIDTH);
+	for (uint32_t i = 1; i < answer->rows.count; i++) {
+		uint32_t parent = answer->info[i].parent;
+
+		icicle->at[i] = parent ? icicle->at[parent] + next[parent] : 0;
+		next[parent] += amounts[i];
+		print_box(icicle, i, typical, out);
+	}
+	fputs("</svg>\n", out);
+	free(next);
+}
+
+static const struct slow_call *slowest_of(const struct slow_answer *answer)
+{
+	const struct slow_call *slowest = answer->clusters[0].calls[0];
+
+	for (size_t i = 1; i < answer->count; i++)
+		if (answer->clusters[i].calls[0]->amount > slowest->amount)
+			slowest = answer->clusters[i].calls[0];
+	return slowest;
+}
+
+static void print_slowest(const struct slow_answer *answer, FILE *out)
+{
+	const struct slow_call *call = slowest_of(answer);
+	size_t rows = answer->rows.count;
+	struct icicle icicle = { answer, alloc_zeroed(rows, sizeof(double)),
+				 alloc_zeroed(rows, sizeof(double)),
+				 alloc_zeroed(rows, sizeof(double)), 0 };
+	bool by_insns = answer->calls->by_insns;
+
+	for (size_t i = 0; i < call->count; i++)
+		icicle.slow[answer->row_of[call->costs[i].path]] +=
+			(double)(by_insns ? call->costs[i].own.insns : call->costs[i].own.ns);
+	for (size_t i = rows - 1; i > 0; i--) {
+		const struct call_costs *own = &answer->rows.nodes[i].own;
+
+		icicle.usual[i] +=
+			(double)(by_insns ? own->insns : own->ns) / (double)answer->others;
+		icicle.slow[answer->info[i].parent] += icicle.slow[i];
+		icicle.usual[answer->info[i].parent] += icicle.usual[i];
+	}
+	icicle.scale = CHART_WIDTH / MAX(MAX(icicle.slow[1], icicle.usual[1]), 1);
+	fprintf(out,
+		"<h3>The slowest call beside a usual one</h3>\n<p>It began at %" PRIu64
+		".%09" PRIu64 " s in thread %" PRId32
+		". Callees are below their callers; the extra is red.</p>\n",
+		call->begin / 1000000000, call->begin % 1000000000, call->track->tid);
+	print_icicle(&icicle, false, out);
+	print_icicle(&icicle, true, out);
+	free(icicle.slow);
+	free(icicle.usual);
+	free(icicle.at);
+}
+
+/* ---- Source -------------------------------------------------------------- */
+
+/* The path is the recording's: only a regular file is read, and none with --symfs. */
+static FILE *open_source(const struct why_output *why, const struct source_line *at)
+{
+	int fd = why->options->symfs || !at->file || !at->line
+			 ? -1
+			 : file_use_open_at_once(at->file->text);
+	struct stat status;
+
+	if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
+		return ALLOC_CHECKED(fdopen(fd, "r"));
+	if (fd >= 0)
+		close(fd);
+	return NULL;
+}
+
+/* Print the source of the main cause, if it is at hand. */
+static void print_cause_source(const struct why_output *why, const struct slow_answer *answer,
+			       FILE *out)
+{
+	uint32_t cause = answer->clusters[0].cause;
+	struct source_line at = slice_source_line(answer->calls->functions[cause].symbol);
+	FILE *in = open_source(why, &at);
+	char *line = NULL;
+	size_t room = 0;
+	ssize_t length;
+
+	if (!in)
+		return;
+	fputs("<h3>Source of ", out);
+	print_symbol_name(answer, cause, NAME_MOST, out);
+	fputs("</h3>\n<pre class=\"source\">", out);
+	for (uint32_t number = 1; number <= at.line + SOURCE_AFTER; number++) {
+		length = getline(&line, &room, in);
+		if (length < 0)
+			break;
+		if (number + SOURCE_BEFORE < at.line)
+			continue;
+		fputs(number == at.line ? "<mark>" : "", out);
+		fprintf(out, "%6" PRIu32 "  ", number);
+		html_text_print(line, strcspn(line, "\n"), out);
+		fputs(number == at.line ? "</mark>\n" : "\n", out);
+	}
+	fputs("</pre>\n", out);
+	free(line);
+	fclose(in);
+}
+
+/* ---- The page ------------------------------------------------------------ */
+
+static void print_section(const struct why_output *why, const struct slow_answer *answer, FILE *out)
+{
+	char *commands;
+
+	fputs("<h2>", out);
+	print_symbol_name(answer, answer->function, NAME_MOST, out);
+	fputs("</h2>\n", out);
+	if (!answer->calls->functions[answer->function].durations.count)
+		return;
+	if (answer->count)
+		print_clusters(answer, out);
+	print_histogram(answer, out);
+	if (!answer->count)
+		return;
+	print_slowest(answer, out);
+	print_cause_source(why, answer, out);
+	commands = why_commands(why, answer, answer->count);
+	print_lines("Commands that show more", commands, out);
+	free(commands);
+}
+
+static void print_page(const struct why_output *why, const char *text, size_t size, FILE *out)
+{
+	const char *input = why->options->input ? why->options->input : "ptrace2ftf";
+
+	fputs(head, out);
+	html_text_print(input, strlen(input), out);
+	fputs("</title>\n</head>\n<body>\n<h1>Slow calls in ", out);
+	html_text_print(input, strlen(input), out);
+	fputs("</h1>\n", out);
+	print_verdict(why, out);
+	print_trust(why, out);
+	print_ranks(why, out);
+	for (size_t i = 0; i < why->count; i++)
+		print_section(why, &why->answers[i], out);
+	fputs("<h2>The answer of ptrace2ftf why</h2>\n<pre>", out);
+	html_text_print(text, size, out);
+	fputs("</pre>\n</body>\n</html>\n", out);
+}
+
+static int print_why_page(struct format_output *output, struct error *err)
+{
+	FILE *page = output->text;
+	char *text;
+	size_t size;
+	int status;
+
+	output->text = ALLOC_CHECKED(open_memstream(&text, &size));
+	status = format_why.finish(output, err);
+	alloc_close_text(output->text, &text);
+	output->text = page;
+	if (status == 0)
+		print_page((struct why_output *)output, text, size, page);
+	free(text);
+	return status;
+}
+
+static struct format_output *open_why_page(const struct format_request *request, struct error *err)
+{
+	return format_why.open(request, err);
+}
+
+static json_t *answer_why_page(const struct format_output *output)
+{
+	return format_why.answer(output);
+}
+
+static void release_why_page(struct format_output *output)
+{
+	format_why.release(output);
+}
+
+const struct output_format format_why_page = {
+	.name = "why",
+	.suffix = "html",
+	.slices = SLICES_SORTED,
+	.chooses_calls = true,
+	.open = open_why_page,
+	.finish = print_why_page,
+	.answer = answer_why_page,
+	.release = release_why_page,
+};
