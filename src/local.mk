@@ -44,6 +44,7 @@ libptrace2ftf_a_SOURCES = \
 	src/costs/executed_code.c src/costs/executed_code.h \
 	src/diff/diff_command.c src/diff/diff_command.h \
 	src/diff/diff_limit.c \
+	src/diff/diff_markdown.c \
 	src/diff/diff_print.c \
 	src/diff/diff_rows.c src/diff/diff_rows.h \
 	src/events/cpu_event_sink.c \

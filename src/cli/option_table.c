@@ -17,6 +17,9 @@ static const struct option_choice name_styles[] = { { "short", DEMANGLE_SHORT },
 						    { "full", DEMANGLE_FULL },
 						    { "none", DEMANGLE_NONE },
 						    { NULL, 0 } };
+static const struct option_choice reports[] = { { "text", REPORT_TEXT },
+						{ "markdown", REPORT_MARKDOWN },
+						{ NULL, 0 } };
 static const struct option_choice unnamed_styles[] = { { "functions", UNNAMED_FUNCTIONS },
 						       { "files", UNNAMED_FILES },
 						       { NULL, 0 } };
@@ -233,6 +236,9 @@ const struct option_spec option_specs[] = {
 	  .help = "The page that shows the trace, such as your own instance of Perfetto's UI (default: "
 		  "https://ui.perfetto.dev)",
 	  .neutral = true, .only = BIT(CONVERT) | BIT(OPEN) | BIT(RECORD), .setting = true },
+	{ "report", 0, "STYLE", GROUP_OUTPUT, OPTION_CHOICE, FIELD(report),
+	  .help = "Print the difference as text (default), or markdown, for a comment of a CI",
+	  .choices = reports, .neutral = true, .common = true, .only = BIT(DIFF) },
 	{ "fail-if", 0, "METRIC[@GLOB]:+N[%]", GROUP_OUTPUT, OPTION_PATTERN, FIELD(fail_if),
 	  .help = "End with status 3 if METRIC grew by more than N; METRIC is insns, self, calls or time; N may be a percentage; in all, or in a function that matches GLOB with its callees; may be repeated",
 	  .neutral = true, .common = true, .only = BIT(DIFF) },

@@ -151,10 +151,11 @@ static int print_to(struct diff *diff, const struct diff_rows *rows, const char 
 	} else if (diff->sides->format == &format_folded) {
 		status = print_stacks(diff, out, err);
 	} else {
-		diff_print_table(rows,
-				 diff->sides->select.order == ORDER_TOTAL ? METRIC_TOTAL_INSNS
-									  : METRIC_INSNS,
-				 diff->sides->select.top, diff->names, out);
+		(diff->sides->report == REPORT_MARKDOWN ? diff_print_markdown : diff_print_table)(
+			rows,
+			diff->sides->select.order == ORDER_TOTAL ? METRIC_TOTAL_INSNS
+								 : METRIC_INSNS,
+			diff->sides->select.top, diff->names, out);
 	}
 	fclose(out); /* write errors show in the output */
 	if (status == 0)
@@ -174,6 +175,7 @@ static int compare(struct diff *diff, struct error *err)
 
 	diff_rows_make(&rows, diff->reports);
 	fails = diff_limits_check(&options->fail_if, &rows, exceeded, stderr);
+	diff_rows_pair(&rows); /* a function that is gone meets a condition */
 	diff_rows_sort(&rows, options->select.order);
 	json = diff_print_json(&rows, diff->names, diff->reports, exceeded);
 	if (options->json)

@@ -8,62 +8,102 @@
 
 /* ---- The table ----------------------------------------------------------- */
 
-/* Room for "-100.00%", "new", "gone". */
-#define CHANGE_SIZE 32
-
-static void write_change(char text[CHANGE_SIZE], uint64_t a, uint64_t b)
+void diff_write_change(char text[CHANGE_SIZE], double a, double b)
 {
-	double change = 100 * ((double)b - (double)a) / (double)a;
+	double change = 100 * (b - a) / a;
 
 	if (a == b)
 		strcpy(text, "=");
-	else if (!a)
+	else if (a == 0)
 		strcpy(text, "new");
-	else if (!b)
+	else if (b == 0)
 		strcpy(text, "gone");
 	else
 		snprintf(text, CHANGE_SIZE, "%+.*f%%", change > -1 && change < 1 ? 2 : 1, change);
 }
 
-static void print_numbers(const uint64_t *a, const uint64_t *b, enum diff_metric insns, FILE *out)
+void diff_write_per_call(char text[CHANGE_SIZE], const struct diff_row *row, enum diff_metric insns)
+{
+	double per_call[SIDES] = { 0 };
+
+	*text = 0;
+	for (int side = 0; side < SIDES; side++) {
+		const uint64_t *values = row->values[side];
+
+		if (!values[METRIC_CALLS])
+			return;
+		per_call[side] = (double)values[insns] / (double)values[METRIC_CALLS];
+	}
+	diff_write_change(text, per_call[SIDE_A], per_call[SIDE_B]);
+}
+
+static void print_numbers(const uint64_t *a, const uint64_t *b, enum diff_metric insns,
+			  const char *per_call, FILE *out)
 {
 	enum diff_metric time = insns == METRIC_INSNS ? METRIC_SELF : METRIC_TOTAL;
 	char change[CHANGE_SIZE], before[SHORT_TIME_SIZE], after[SHORT_TIME_SIZE];
 
-	write_change(change, a[insns], b[insns]);
-	fprintf(out, "%14" PRIu64 " %14" PRIu64 " %9s %10" PRIu64 " %10" PRIu64 " %10s %10s  ",
-		a[insns], b[insns], change, a[METRIC_CALLS], b[METRIC_CALLS],
+	diff_write_change(change, (double)a[insns], (double)b[insns]);
+	fprintf(out, "%14" PRIu64 " %14" PRIu64 " %9s %9s %10" PRIu64 " %10" PRIu64 " %10s %10s  ",
+		a[insns], b[insns], change, per_call, a[METRIC_CALLS], b[METRIC_CALLS],
 		short_time(before, (int64_t)a[time]), short_time(after, (int64_t)b[time]));
 }
 
 static void print_row(const struct diff_row *row, enum diff_metric insns, FILE *out)
 {
-	print_numbers(row->values[SIDE_A], row->values[SIDE_B], insns, out);
+	char per_call[CHANGE_SIZE];
+
+	diff_write_per_call(per_call, row, insns);
+	print_numbers(row->values[SIDE_A], row->values[SIDE_B], insns, per_call, out);
 	printable_print(row->name, out);
 	if (*row->file) {
 		fputs(" (", out);
 		printable_print(row->file, out);
 		putc(')', out);
 	}
+	if (row->was) {
+		fputs(", was ", out);
+		printable_print(row->was, out);
+	}
 	putc('\n', out);
+}
+
+static void print_heading(enum diff_metric insns, FILE *out)
+{
+	fprintf(out, "\n%14s %14s %9s %9s %10s %10s %10s %10s\n",
+		insns == METRIC_INSNS ? "instructions A" : "with callees A", "B", "change",
+		"per call", "calls A", "B", insns == METRIC_INSNS ? "self A" : "total A", "B");
+}
+
+static void print_callers(const struct diff_rows *rows, FILE *out)
+{
+	const struct diff_row *callers[DIFF_CALLERS];
+	size_t count = diff_callers(rows, callers);
+
+	if (count)
+		print_heading(METRIC_TOTAL_INSNS, out);
+	for (size_t i = 0; i < count; i++)
+		print_row(callers[i], METRIC_TOTAL_INSNS, out);
 }
 
 void diff_print_table(const struct diff_rows *rows, enum diff_metric insns, size_t top,
 		      char *const names[SIDES], FILE *out)
 {
-	size_t equal = 0, differ = 0;
+	size_t equal = 0, differ = 0, paired = 0;
 
 	for (int side = 0; side < SIDES; side++) {
 		fprintf(out, "%c: ", "AB"[side]);
 		printable_print(names[side], out);
 		putc('\n', out);
 	}
-	fprintf(out, "\n%14s %14s %9s %10s %10s %10s %10s\n", "instructions A", "B", "change",
-		"calls A", "B", insns == METRIC_INSNS ? "self A" : "total A", "B");
-	print_numbers(rows->sums[SIDE_A], rows->sums[SIDE_B], METRIC_INSNS, out);
+	if (insns == METRIC_INSNS)
+		print_callers(rows, out);
+	print_heading(insns, out);
+	print_numbers(rows->sums[SIDE_A], rows->sums[SIDE_B], METRIC_INSNS, "", out);
 	fputs("all functions\n", out);
 	for (size_t i = 0; i < rows->count; i++) {
-		if (diff_row_is_equal(&rows->rows[i], insns))
+		paired += rows->rows[i].was != NULL;
+		if (!rows->rows[i].was && diff_row_is_equal(&rows->rows[i], insns))
 			equal++;
 		else if (!differ++ || !top || differ <= top)
 			print_row(&rows->rows[i], insns, out);
@@ -72,6 +112,10 @@ void diff_print_table(const struct diff_rows *rows, enum diff_metric insns, size
 		fprintf(out, "%zu more functions differ\n", differ - top);
 	fprintf(out, "%zu of %zu functions have the same calls and instructions\n", equal,
 		rows->count);
+	if (paired)
+		fprintf(out,
+			"%zu functions were renamed: as many calls and instructions have two names\n",
+			paired);
 }
 
 /* ---- JSON ---------------------------------------------------------------- */
@@ -97,8 +141,8 @@ static json_t *row_json(const struct diff_row *row)
 
 	for (int side = 0; side < SIDES; side++)
 		sides[side] = row->has[side] ? values_json(row->values[side], false) : json_null();
-	return json_pack("{s:s, s:s, s:o, s:o}", "name", row->name, "file", row->file, "a",
-			 sides[SIDE_A], "b", sides[SIDE_B]);
+	return json_pack("{s:s, s:s, s:s?, s:o, s:o}", "name", row->name, "file", row->file, "was",
+			 row->was, "a", sides[SIDE_A], "b", sides[SIDE_B]);
 }
 
 /* One recording: its name, sums, and its reports of missing trace. */

@@ -126,6 +126,65 @@ void diff_rows_make(struct diff_rows *rows, const json_t *const reports[SIDES])
 		add_to_sums(rows, &rows->rows[i]);
 }
 
+/* ---- Renamed functions --------------------------------------------------- */
+
+/* Instructions by which a function is known. */
+#define KNOWN_BY 16
+
+static bool is_alone(const struct diff_row *row)
+{
+	enum diff_side side = row->has[SIDE_B] ? SIDE_B : SIDE_A;
+
+	return row->has[SIDE_A] != row->has[SIDE_B] && !row->outside &&
+	       row->values[side][METRIC_INSNS] >= KNOWN_BY;
+}
+
+/* By calls and own instructions, of either side. */
+static int compare_code(const void *left, const void *right)
+{
+	const struct diff_row *a = *(struct diff_row *const *)left;
+	const struct diff_row *b = *(struct diff_row *const *)right;
+	const uint64_t *of_a = a->values[a->has[SIDE_B]], *of_b = b->values[b->has[SIDE_B]];
+
+	return COMPARE(of_a[METRIC_INSNS], of_b[METRIC_INSNS])
+		       ?: COMPARE(of_a[METRIC_CALLS], of_b[METRIC_CALLS])
+		       ?: COMPARE(a->has[SIDE_B], b->has[SIDE_B]);
+}
+
+static bool is_same_code(struct diff_row *const *a, struct diff_row *const *b)
+{
+	return (*a)->values[(*a)->has[SIDE_B]][METRIC_INSNS] ==
+		       (*b)->values[(*b)->has[SIDE_B]][METRIC_INSNS] &&
+	       (*a)->values[(*a)->has[SIDE_B]][METRIC_CALLS] ==
+		       (*b)->values[(*b)->has[SIDE_B]][METRIC_CALLS];
+}
+
+void diff_rows_pair(struct diff_rows *rows)
+{
+	struct diff_row **alone = alloc_zeroed(rows->count + 1, sizeof(*alone));
+	size_t count = 0, kept = 0;
+
+	for (size_t i = 0; i < rows->count; i++)
+		if (is_alone(&rows->rows[i]))
+			alone[count++] = &rows->rows[i];
+	if (count)
+		qsort(alone, count, sizeof(*alone), compare_code);
+	for (size_t i = 0, end; i < count; i = end) {
+		for (end = i + 1; end < count && is_same_code(&alone[i], &alone[end]);)
+			end++;
+		if (end - i != 2 || !alone[i]->has[SIDE_A] || !alone[i + 1]->has[SIDE_B])
+			continue;
+		merge(alone[i + 1], alone[i]);
+		alone[i + 1]->was = alone[i]->name;
+		alone[i]->name = NULL;
+	}
+	for (size_t i = 0; i < rows->count; i++)
+		if (rows->rows[i].name)
+			rows->rows[kept++] = rows->rows[i];
+	rows->count = kept;
+	free(alone);
+}
+
 /* ---- Order --------------------------------------------------------------- */
 
 static uint64_t size_of_difference(const struct diff_row *row, enum diff_metric metric)
@@ -161,6 +220,37 @@ void diff_rows_sort(struct diff_rows *rows, enum function_order order)
 		qsort(rows->rows, rows->count, sizeof(*rows->rows), compare_names);
 	else if (rows->count)
 		qsort_r(rows->rows, rows->count, sizeof(*rows->rows), compare_differences, &first);
+}
+
+size_t diff_callers(const struct diff_rows *rows, const struct diff_row *callers[DIFF_CALLERS])
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct diff_row *row = &rows->rows[i];
+		uint64_t size = size_of_difference(row, METRIC_TOTAL_INSNS);
+		uint64_t total = row->values[SIDE_A][METRIC_TOTAL_INSNS];
+		size_t at = count;
+
+		if (row->outside || !row->has[SIDE_A] || !row->has[SIDE_B] ||
+		    size <= size_of_difference(row, METRIC_INSNS))
+			continue;
+		while (at) { /* of equal changes the innermost caller is first */
+			uint64_t other = size_of_difference(callers[at - 1], METRIC_TOTAL_INSNS);
+
+			if (size < other ||
+			    (size == other &&
+			     total >= callers[at - 1]->values[SIDE_A][METRIC_TOTAL_INSNS]))
+				break;
+			at--;
+		}
+		if (at == DIFF_CALLERS)
+			continue;
+		count += count < DIFF_CALLERS;
+		memmove(&callers[at + 1], &callers[at], (count - at - 1) * sizeof(*callers));
+		callers[at] = row;
+	}
+	return count;
 }
 
 bool diff_row_is_equal(const struct diff_row *row, enum diff_metric insns)

@@ -27,6 +27,7 @@ enum diff_metric {
 struct diff_row {
 	const char *name; /* borrowed from the reports */
 	const char *file; /* the last part of its path, or "" */
+	const char *was;  /* its name in A, if it was paired; else NULL */
 	bool has[SIDES];  /* it ran in the recording */
 	bool outside;     /* not a function but [syscall] or [untraced], whose number depends on the
 			     machine */
@@ -41,6 +42,12 @@ struct diff_rows {
 
 /* Make the rows from reports (report.h, with options->all_functions), borrowed until release. */
 void diff_rows_make(struct diff_rows *rows, const json_t *const reports[SIDES]);
+
+/*
+ * Pair functions that ran in A only with such of B that were called as often and executed as many
+ * instructions of their own, if no others did: they have the same code, and were renamed.
+ */
+void diff_rows_pair(struct diff_rows *rows);
 
 /* Sort by name, or by the difference in own instructions, instructions with callees, or calls. */
 void diff_rows_sort(struct diff_rows *rows, enum function_order order);
@@ -74,6 +81,25 @@ bool diff_limit_is_valid(const char *text);
  */
 void diff_print_table(const struct diff_rows *rows, enum diff_metric insns, size_t top,
 		      char *const names[SIDES], FILE *out);
+
+/* Print the same in Markdown, as tables for a comment of a CI. */
+void diff_print_markdown(const struct diff_rows *rows, enum diff_metric insns, size_t top,
+			 char *const names[SIDES], FILE *out);
+
+/* Room for "-100.00%", "new", "gone". */
+#define CHANGE_SIZE 32
+
+/* Write the change from A to B in percent, in words if one is 0. */
+void diff_write_change(char text[CHANGE_SIZE], double a, double b);
+
+/* Write the change of the instructions of a call; "" if there are no calls in A or B. */
+void diff_write_per_call(char text[CHANGE_SIZE], const struct diff_row *row,
+			 enum diff_metric insns);
+
+/* Callers whose instructions with callees changed most, in order, up to `most`; their own did not
+ * change as much.  Returns their number. */
+#define DIFF_CALLERS 5
+size_t diff_callers(const struct diff_rows *rows, const struct diff_row *callers[DIFF_CALLERS]);
 
 /*
  * Returns the same as an object (doc/diff.schema.json), owned by the caller; takes over `exceeded`.

@@ -3,7 +3,6 @@
  * --html=FILE of `ptrace2ftf why`: the answer as a page for a ticket.  It has no script: charts are
  * SVG, and all of it can be read and searched as text.
  */
-#include <fcntl.h>
 #include <math.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -66,6 +66,7 @@ struct options {
 	char **inputs;     /* borrowed */
 	int input_count;
 	bool join, no_join; /* of several inputs: all are one recording, or each is one */
+	enum report_style { REPORT_TEXT = 0, REPORT_MARKDOWN } report; /* of a difference */
 	const char *html;   /* borrowed: path of the page of `ptrace2ftf why`; NULL: text */
 	bool merge;         /* inputs are lines of JSON of `ptrace2ftf why` */
 	bool apart;         /* each of them is one */

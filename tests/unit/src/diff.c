@@ -131,6 +131,97 @@ START_TEST(rows_are_equal_if_calls_and_instructions_are)
 }
 END_TEST
 
+/* f was renamed to g; two functions may be x; u is too small to be known by its instructions. */
+START_TEST(functions_of_equal_code_are_renamed)
+{
+	add(SIDE_A, "f", "/x/prog", 100, 130, 2);
+	add(SIDE_A, "v", "/x/prog", 60, 60, 3);
+	add(SIDE_A, "w", "/x/prog", 60, 60, 3);
+	add(SIDE_A, "t", "/x/prog", 15, 15, 1);
+	add(SIDE_A, "k", "/x/prog", 200, 200, 1);
+	add(SIDE_A, "m", "/x/prog", 70, 70, 1);
+	add(SIDE_B, "n", "/x/prog", 70, 70, 1);
+	add(SIDE_B, "o", "/x/prog", 70, 70, 1);
+	add(SIDE_B, "g", "/x/prog", 100, 140, 2);
+	add(SIDE_B, "x", "/x/prog", 60, 60, 3);
+	add(SIDE_B, "u", "/x/prog", 15, 15, 1);
+	add(SIDE_B, "l", "/x/prog", 200, 200, 2);
+	make(ORDER_NAME);
+	diff_rows_pair(&rows);
+	expect_rows(
+		"g prog 100 100; k prog 200 -; l prog - 200; m prog 70 -; n prog - 70; o prog - 70; t prog 15 -; u prog - 15; "
+		"v prog 60 -; w prog 60 -; x prog - 60; ");
+	ck_assert_str_eq(rows.rows[0].was, "f");
+	ck_assert_uint_eq(rows.rows[0].values[SIDE_A][METRIC_TOTAL_INSNS], 130);
+	ck_assert_ptr_null(rows.rows[1].was);
+}
+END_TEST
+
+static char *printed(void (*print)(const struct diff_rows *, enum diff_metric, size_t,
+				   char *const[SIDES], FILE *))
+{
+	static char old[] = "old", new[] = "<new>", *const names[SIDES] = { old, new };
+	char *text;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	make(ORDER_SELF);
+	diff_rows_pair(&rows);
+	print(&rows, METRIC_INSNS, 0, names, out);
+	fclose(out);
+	return text;
+}
+
+/* main changes by its callees, f itself; a call of f takes 75 instructions in place of 50. */
+static void add_callers(void)
+{
+	add(SIDE_A, "main", "/x/prog", 10, 110, 1);
+	add(SIDE_A, "run", "/x/prog", 5, 105, 1);
+	add(SIDE_A, "f", "/x/prog", 100, 100, 2);
+	add(SIDE_A, "a|<b>_", "/x/prog", 40, 40, 1);
+	add(SIDE_B, "main", "/x/prog", 10, 170, 1);
+	add(SIDE_B, "run", "/x/prog", 5, 155, 1);
+	add(SIDE_B, "f", "/x/prog", 150, 150, 2);
+	add(SIDE_B, "c", "/x/prog", 40, 40, 1);
+}
+
+START_TEST(callers_are_before_the_functions_that_changed)
+{
+	char *text, *main_row, *run_row, *f_row;
+
+	add_callers();
+	text = printed(diff_print_table);
+	main_row = strstr(text, "           110            170    +54.5%    +54.5%          1 ");
+	run_row = strstr(text, "           105            155    +47.6%    +47.6%          1 ");
+	f_row = strstr(text, "           100            150    +50.0%    +50.0%          2 ");
+	ck_assert_msg(main_row && main_row < run_row && run_row < f_row, "%s", text);
+	ck_assert_msg(strstr(text, "  c (prog), was a|<b>_\n") != NULL, "%s", text);
+	ck_assert_msg(strstr(text, "\n1 functions were renamed: ") != NULL, "%s", text);
+	free(text);
+}
+END_TEST
+
+START_TEST(a_report_is_markdown)
+{
+	char *text;
+
+	add_callers();
+	text = printed(diff_print_markdown);
+	ck_assert_str_eq(
+		text, "**Instructions: 155 -> 205 (+32.3%)**\n\nA: old, B: \\<new\\>\n"
+		      "\n| instructions with callees | A | B | change | per call | calls A | B |\n"
+		      "| :-- | --: | --: | --: | --: | --: | --: |\n"
+		      "| main | 110 | 170 | +54.5% | +54.5% | 1 | 1 |\n"
+		      "| run | 105 | 155 | +47.6% | +47.6% | 1 | 1 |\n"
+		      "\n| own instructions | A | B | change | per call | calls A | B |\n"
+		      "| :-- | --: | --: | --: | --: | --: | --: |\n"
+		      "| f | 100 | 150 | +50.0% | +50.0% | 2 | 2 |\n"
+		      "| c, was a\\|\\<b\\>\\_ | 40 | 40 | = | = | 1 | 1 |\n"
+		      "\n2 of 4 functions differ.\n");
+	free(text);
+}
+END_TEST
+
 /* Sums: 100 -> 112 self instructions; f: 40 -> 44 total, 5 -> 5 calls, 300 -> 300 ns. */
 static const struct {
 	const char *condition;
@@ -250,9 +341,9 @@ START_TEST(the_table_counts_functions_that_do_not_differ)
 	make(ORDER_SELF);
 	diff_print_table(&rows, METRIC_INSNS, 2, names, out);
 	fclose(out);
-	ck_assert_ptr_nonnull(strstr(text,
-				     "       100            150    +50.0%          2          3"
-				     "        1us      1.5us  f (prog)\n"));
+	ck_assert_ptr_nonnull(
+		strstr(text, "       100            150    +50.0%         =          2          3"
+			     "        1us      1.5us  f (prog)\n"));
 	ck_assert_ptr_nonnull(strstr(text, "         8              0      gone "));
 	ck_assert_ptr_null(strstr(text, "  h\n"));
 	ck_assert_ptr_nonnull(
@@ -267,6 +358,9 @@ int main(void)
 	TCase *all = tcase_create("all");
 
 	tcase_add_checked_fixture(all, setup, teardown);
+	tcase_add_test(all, functions_of_equal_code_are_renamed);
+	tcase_add_test(all, callers_are_before_the_functions_that_changed);
+	tcase_add_test(all, a_report_is_markdown);
 	tcase_add_test(all, functions_of_one_name_and_file_are_a_row);
 	tcase_add_loop_test(all, the_largest_difference_is_first, 0, ORDER_NAME + 1);
 	tcase_add_test(all, rows_are_equal_if_calls_and_instructions_are);
