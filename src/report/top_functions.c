@@ -140,7 +140,8 @@ static void print_tail(const struct slice_totals *totals, uint64_t all, FILE *ou
 	fputs("  slow calls of ", out);
 	printable_print(totals->functions.functions[found - 1].symbol->name->text, out);
 	fprintf(out,
-		": %" PRIu64 " of %" PRIu64 ", %s more than usual; `ptrace2ftf why` says why\n",
+		": %" PRIu64 " of %" PRIu64
+		", %s more than usual; `ptrace2ftf why` shows the cause\n",
 		call_tails_borrow(&totals->tails, &totals->tree, found)->count,
 		totals->tree.nodes[found].calls, short_time(text, (int64_t)tail_of(totals, found)));
 }
