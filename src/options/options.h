@@ -67,10 +67,10 @@ struct options {
 	int input_count;
 	bool join, no_join; /* of several inputs: all are one recording, or each is one */
 	enum report_style { REPORT_TEXT = 0, REPORT_MARKDOWN } report; /* of a difference */
-	const char *html;   /* borrowed: path of the page of `ptrace2ftf why`; NULL: text */
-	bool merge;         /* inputs are lines of JSON of `ptrace2ftf why` */
-	bool apart;         /* each of them is one */
-	bool of_several;    /* this conversion is of one of them */
+	const char *html; /* borrowed: path of the page of `ptrace2ftf why`; NULL: text */
+	bool merge;       /* inputs are lines of JSON of `ptrace2ftf why` */
+	bool apart;       /* each of them is one */
+	bool of_several;  /* this conversion is of one of them */
 	enum input_kind input_kind;
 	enum trace_mode mode;
 	enum pt_engine engine;
