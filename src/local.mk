@@ -59,9 +59,9 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/answers/cause_lines.c \
 	src/formats/answers/code_causes.c \
 	src/formats/answers/format_why.c \
-	src/formats/answers/other_thread.c src/formats/answers/other_thread.h \
 	src/formats/answers/why.h \
 	src/formats/answers/why_commands.c src/formats/answers/why_doubts.c \
+	src/formats/answers/other_thread.c src/formats/answers/other_thread.h \
 	src/formats/answers/slow_calls.c src/formats/answers/slow_calls.h \
 	src/formats/answers/slow_code.c src/formats/answers/slow_code.h \
 	src/formats/answers/slow_causes.c src/formats/answers/slow_causes.h \

@@ -109,7 +109,7 @@ static void print_verdict(const struct why_output *why, FILE *out)
 		return;
 	}
 	for (size_t i = 0; i < answer->count; i++)
-		extra += answer->clusters[i].extra * (double)answer->clusters[i].count;
+		extra += answer->clusters[i].more * (double)answer->clusters[i].count;
 	fprintf(out, "%" PRIu64 " of %" PRIu64 " calls of <b>", answer->slow,
 		answer->calls->functions[answer->function].durations.count);
 	print_symbol_name(answer, answer->function, NAME_MOST, out);
@@ -237,7 +237,7 @@ static void print_clusters(const struct slow_answer *answer, FILE *out)
 	for (size_t i = 0; i < answer->count; i++) {
 		fprintf(out, "<tr><td><span class=\"key c%zu\"></span></td><td>%zu</td><td>%s</td>",
 			color_of(i), answer->clusters[i].count,
-			amount_of(text, answer, answer->clusters[i].extra));
+			amount_of(text, answer, answer->clusters[i].more));
 		print_cause_in("td", answer, i, out);
 		fputs("</tr>\n", out);
 	}
@@ -469,6 +469,17 @@ static struct format_output *open_why_page(const struct format_request *request,
 	return format_why.open(request, err);
 }
 
+static bool look_for_page(struct format_output *output, struct look_window *window)
+{
+	return format_why.look(output, window);
+}
+
+static void see_for_page(struct format_output *output, const struct branch_event *event,
+			 const struct location_pair *places)
+{
+	format_why.seen(output, event, places);
+}
+
 static json_t *answer_why_page(const struct format_output *output)
 {
 	return format_why.answer(output);
@@ -485,6 +496,8 @@ const struct output_format format_why_page = {
 	.slices = SLICES_SORTED,
 	.chooses_calls = true,
 	.open = open_why_page,
+	.look = look_for_page,
+	.seen = see_for_page,
 	.finish = print_why_page,
 	.answer = answer_why_page,
 	.release = release_why_page,
