@@ -36,38 +36,37 @@ static const char *const phases[] = {
 static const unsigned inserted_5_3[] = { 9, 13, 14, 37 };
 
 static const struct {
-	const char *name;
-	enum runtime_counter_unit unit;
+	const char *name, *unit; /* unit NULL: it happened */
 } counters[] = {
-	{ "force_minor_alloc_small", RUNTIME_UNIT_EVENTS },
-	{ "force_minor_make_vect", RUNTIME_UNIT_EVENTS },
-	{ "force_minor_set_minor_heap_size", RUNTIME_UNIT_EVENTS },
-	{ "force_minor_memprof", RUNTIME_UNIT_EVENTS },
-	{ "minor_promoted", RUNTIME_UNIT_BYTES },
-	{ "minor_allocated", RUNTIME_UNIT_BYTES },
-	{ "request_major_alloc_shr", RUNTIME_UNIT_EVENTS },
-	{ "request_major_adjust_gc_speed", RUNTIME_UNIT_EVENTS },
-	{ "request_minor_realloc_ref_table", RUNTIME_UNIT_EVENTS },
-	{ "request_minor_realloc_ephe_ref_table", RUNTIME_UNIT_EVENTS },
-	{ "request_minor_realloc_custom_table", RUNTIME_UNIT_EVENTS },
-	{ "major_heap_pool_words", RUNTIME_UNIT_WORDS },
-	{ "major_heap_pool_live_words", RUNTIME_UNIT_WORDS },
-	{ "major_heap_large_words", RUNTIME_UNIT_WORDS },
-	{ "major_heap_pool_frag_words", RUNTIME_UNIT_WORDS },
-	{ "major_heap_pool_live_blocks", RUNTIME_UNIT_BLOCKS },
-	{ "major_heap_large_blocks", RUNTIME_UNIT_BLOCKS },
-	{ "major_heap_words", RUNTIME_UNIT_WORDS },
-	{ "major_allocated_words", RUNTIME_UNIT_WORDS },
-	{ "major_allocated_work", RUNTIME_UNIT_WORK },
-	{ "major_dependent_work", RUNTIME_UNIT_WORK },
-	{ "major_extra_work", RUNTIME_UNIT_WORK },
-	{ "major_work_counter", RUNTIME_UNIT_WORK },
-	{ "major_alloc_counter", RUNTIME_UNIT_WORK },
-	{ "major_slice_target", RUNTIME_UNIT_WORK },
-	{ "major_slice_budget", RUNTIME_UNIT_WORK },
+	{ "force_minor_alloc_small", NULL },
+	{ "force_minor_make_vect", NULL },
+	{ "force_minor_set_minor_heap_size", NULL },
+	{ "force_minor_memprof", NULL },
+	{ "minor_promoted", "bytes" },
+	{ "minor_allocated", "bytes" },
+	{ "request_major_alloc_shr", NULL },
+	{ "request_major_adjust_gc_speed", NULL },
+	{ "request_minor_realloc_ref_table", NULL },
+	{ "request_minor_realloc_ephe_ref_table", NULL },
+	{ "request_minor_realloc_custom_table", NULL },
+	{ "major_heap_pool_words", "words" },
+	{ "major_heap_pool_live_words", "words" },
+	{ "major_heap_large_words", "words" },
+	{ "major_heap_pool_frag_words", "words" },
+	{ "major_heap_pool_live_blocks", "blocks" },
+	{ "major_heap_large_blocks", "blocks" },
+	{ "major_heap_words", "words" },
+	{ "major_allocated_words", "words" },
+	{ "major_allocated_work", "work" },
+	{ "major_dependent_work", "work" },
+	{ "major_extra_work", "work" },
+	{ "major_work_counter", "work" },
+	{ "major_alloc_counter", "work" },
+	{ "major_slice_target", "work" },
+	{ "major_slice_budget", "work" },
 	/* OCaml 5.5.0 counts bytes here, whatever the name says. */
-	{ "minor_allocated_words", RUNTIME_UNIT_BYTES },
-	{ "minor_promoted_words", RUNTIME_UNIT_WORDS },
+	{ "minor_allocated_words", "bytes" },
+	{ "minor_promoted_words", "words" },
 };
 
 static const char *const lifecycles[] = {
@@ -75,10 +74,9 @@ static const char *const lifecycles[] = {
 	"fork_parent", "fork_child", "domain_spawn", "domain_terminate",
 };
 
-/* Returns the name of a phase, or NULL if the table lacks the number. */
-static const char *runtime_phase_name(enum runtime_phases table, unsigned phase)
+const char *runtime_events_phase_name(const struct runtime_events *file, unsigned phase)
 {
-	if (table == RUNTIME_PHASES_5_0) {
+	if (file->phases == RUNTIME_PHASES_5_0) {
 		if (phase >= RUNTIME_PHASE_ONLY_5_3)
 			return NULL;
 		for (size_t i = 0; i < COUNT_OF(inserted_5_3); i++)
@@ -92,9 +90,9 @@ const char *runtime_counter_name(unsigned counter)
 	return counter < COUNT_OF(counters) ? counters[counter].name : NULL;
 }
 
-enum runtime_counter_unit runtime_counter_unit(unsigned counter)
+const char *runtime_counter_unit(unsigned counter)
 {
-	return counter < COUNT_OF(counters) ? counters[counter].unit : RUNTIME_UNIT_WORK;
+	return counter < COUNT_OF(counters) ? counters[counter].unit : "work";
 }
 
 const char *runtime_lifecycle_name(unsigned event)
@@ -109,17 +107,23 @@ const char *runtime_lifecycle_name(unsigned event)
 #define ALLOC_BUCKETS    20
 #define DEPTH_MAX        64 /* of phases, to find the innermost open one */
 
-/* The four bits of a message's type: the program's own events have the same numbers. */
-enum runtime_type {
-	TYPE_PADDING = 0,
-	TYPE_LIFECYCLE,
-	TYPE_BEGIN,
-	TYPE_EXIT,
-	TYPE_COUNTER,
-	TYPE_ALLOC,
+/* By the five bits of a message's type; the program's own events have the highest bit. */
+static const struct {
+	uint8_t kind;  /* enum runtime_event_kind */
+	uint8_t least; /* the fewest words; 0: there is no such type */
+} types[32] = {
+	[0] = { 0, 1 }, /* padding */
+	[1] = { RUNTIME_LIFECYCLE, 2 },
+	[2] = { RUNTIME_BEGIN, 2 },
+	[3] = { RUNTIME_END, 2 },
+	[4] = { RUNTIME_COUNTER, 3 },
+	[5] = { RUNTIME_ALLOC, 2 + ALLOC_BUCKETS },
+	[16] = { RUNTIME_USER_UNIT, 2 },
+	[17] = { RUNTIME_USER_INT, 3 },
+	[18] = { RUNTIME_USER_SPAN_BEGIN, 2 },
+	[19] = { RUNTIME_USER_SPAN_END, 2 },
+	[20] = { RUNTIME_USER_CUSTOM, 3 },
 };
-
-enum user_type { USER_UNIT = 0, USER_INT, USER_SPAN_BEGIN, USER_SPAN_END, USER_CUSTOM };
 
 /* The first word of a message. */
 static unsigned length_of(uint64_t word)
@@ -127,14 +131,9 @@ static unsigned length_of(uint64_t word)
 	return (unsigned)(word >> 54);
 }
 
-static bool is_user(uint64_t word)
-{
-	return word >> 53 & 1;
-}
-
 static unsigned type_of(uint64_t word)
 {
-	return (unsigned)(word >> 49) & 15;
+	return (unsigned)(word >> 49) & 31;
 }
 
 static unsigned id_of(uint64_t word)
@@ -144,7 +143,7 @@ static unsigned id_of(uint64_t word)
 
 static bool is_padding(uint64_t word)
 {
-	return !is_user(word) && type_of(word) == TYPE_PADDING;
+	return type_of(word) == 0;
 }
 
 /* OCaml's integers have 63 bits. */
@@ -231,30 +230,13 @@ static void drop_rings_outside(struct runtime_events *file, struct diag *diag)
 
 /* ---- Rings --------------------------------------------------------------- */
 
-/* Returns the fewest words that a message may have. */
-static unsigned least_length(uint64_t word)
-{
-	if (is_user(word))
-		return type_of(word) == USER_INT || type_of(word) == USER_CUSTOM ? 3 : 2;
-	switch (type_of(word)) {
-	case TYPE_PADDING:
-		return 1;
-	case TYPE_COUNTER:
-		return 3;
-	case TYPE_ALLOC:
-		return 2 + ALLOC_BUCKETS;
-	default:
-		return 2;
-	}
-}
-
 /* Returns whether a message may begin at `position`: it never wraps, nor passes the end. */
 static bool is_sound(const struct runtime_ring *ring, uint64_t position, uint64_t word)
 {
 	uint64_t words = ring->file->ring_words, length = length_of(word);
-	bool known = is_user(word) ? type_of(word) <= USER_CUSTOM : type_of(word) <= TYPE_ALLOC;
+	unsigned least = types[type_of(word)].least;
 
-	return known && length >= least_length(word) && length <= ring->end - position &&
+	return least && length >= least && length <= ring->end - position &&
 	       (position & (words - 1)) + length <= words;
 }
 
@@ -336,22 +318,18 @@ static void skip_damage(struct runtime_ring *ring)
 	}
 }
 
-bool runtime_ring_start(struct runtime_ring *ring, const struct runtime_events *file,
+void runtime_ring_start(struct runtime_ring *ring, const struct runtime_events *file,
 			uint32_t index)
 {
 	uint64_t header = ring_header(file, index);
-	uint64_t head, tail;
+	uint64_t tail = word_at(file, header + 8), head = tail ? word_at(file, header) : 0;
 
 	ring->file = file;
 	ring->index = index;
-	tail = word_at(file, header + 8);
-	head = word_at(file, header);
 	/* A live writer may have moved the head past the tail that was read before it. */
 	ring->end = tail >= head && tail - head <= file->ring_words ? tail : head;
-	ring->at = head;
-	ring->lost = head;
+	ring->at = ring->lost = head;
 	skip_damage(ring);
-	return tail != 0;
 }
 
 /*
@@ -392,34 +370,19 @@ static int copy_message(struct runtime_ring *ring)
 	return 1;
 }
 
-static void fill_runtime(struct runtime_event *event, const uint64_t *message)
+static void fill_event(struct runtime_event *event, const uint64_t *message)
 {
-	static const uint8_t kinds[] = { [TYPE_LIFECYCLE] = RUNTIME_LIFECYCLE,
-					 [TYPE_BEGIN] = RUNTIME_BEGIN,
-					 [TYPE_EXIT] = RUNTIME_END,
-					 [TYPE_COUNTER] = RUNTIME_COUNTER,
-					 [TYPE_ALLOC] = RUNTIME_ALLOC };
+	size_t bytes = (size_t)(length_of(message[0]) - 2) * 8;
 
-	event->kind = kinds[type_of(message[0])];
-	if (length_of(message[0]) > 2)
+	event->kind = types[type_of(message[0])].kind;
+	if (event->kind == RUNTIME_USER_INT || (event->kind < RUNTIME_USER_UNIT && bytes))
 		event->value = ocaml_int(message[2]);
-	if (event->kind == RUNTIME_ALLOC) {
-		event->payload = (const uint8_t *)&message[2];
-		event->payload_size = (size_t)ALLOC_BUCKETS * 8;
-	}
-}
-
-static void fill_user(struct runtime_event *event, const uint64_t *message)
-{
-	unsigned length = length_of(message[0]);
-	size_t bytes = (size_t)(length - 2) * 8;
-
-	event->kind = (uint8_t)(RUNTIME_USER_UNIT + type_of(message[0]));
-	if (event->kind == RUNTIME_USER_INT)
-		event->value = ocaml_int(message[2]);
-	if (event->kind != RUNTIME_USER_CUSTOM)
+	if (event->kind != RUNTIME_ALLOC && event->kind != RUNTIME_USER_CUSTOM)
 		return;
 	event->payload = (const uint8_t *)&message[2];
+	event->payload_size = (size_t)ALLOC_BUCKETS * 8;
+	if (event->kind == RUNTIME_ALLOC)
+		return;
 	/* The last byte counts the bytes that fill the last word, itself not among them. */
 	event->payload_size = bytes - 1;
 	if (event->payload[bytes - 1] < bytes)
@@ -451,19 +414,15 @@ int runtime_ring_next(struct runtime_ring *ring, struct runtime_event *event)
 	*event = (struct runtime_event){ .time = ring->message[1],
 					 .ring = ring->index,
 					 .id = (uint16_t)id_of(ring->message[0]) };
-	if (is_user(ring->message[0]))
-		fill_user(event, ring->message);
-	else
-		fill_runtime(event, ring->message);
+	fill_event(event, ring->message);
 	return 1;
 }
 
 /* ---- All rings ----------------------------------------------------------- */
 
-/* Which table of phases the file uses. */
+/* The evidence of the table of phases. */
 struct survey {
-	struct runtime_events *file;
-	uint64_t votes[3];        /* events that only one table allows, by enum runtime_phases */
+	uint64_t old, new;        /* events that only one table allows */
 	uint16_t open[DEPTH_MAX]; /* phases, innermost last */
 	size_t depth;             /* may be more than DEPTH_MAX */
 };
@@ -474,6 +433,7 @@ struct survey {
  */
 static void detect_ocaml_version(struct survey *survey, const struct runtime_event *event)
 {
+	bool is_phase = event->kind == RUNTIME_BEGIN || event->kind == RUNTIME_END;
 	unsigned innermost;
 
 	if (event->kind == RUNTIME_BEGIN) {
@@ -483,31 +443,24 @@ static void detect_ocaml_version(struct survey *survey, const struct runtime_eve
 	} else if (event->kind == RUNTIME_END && survey->depth) {
 		survey->depth--;
 	}
-	if ((event->kind == RUNTIME_BEGIN || event->kind == RUNTIME_END) &&
-	    event->id >= RUNTIME_PHASE_ONLY_5_3)
-		survey->votes[RUNTIME_PHASES_5_3]++;
-	if (event->kind != RUNTIME_COUNTER)
-		return;
-	if (event->id >= RUNTIME_COUNTER_5_3)
-		survey->votes[RUNTIME_PHASES_5_3]++;
-	if (event->id != RUNTIME_MINOR_PROMOTED || !survey->depth || survey->depth > DEPTH_MAX)
+	survey->new += (is_phase && event->id >= RUNTIME_PHASE_ONLY_5_3) ||
+		       (event->kind == RUNTIME_COUNTER && event->id >= RUNTIME_COUNTER_5_3);
+	if (event->kind != RUNTIME_COUNTER || event->id != RUNTIME_MINOR_PROMOTED ||
+	    !survey->depth || survey->depth > DEPTH_MAX)
 		return;
 	innermost = survey->open[survey->depth - 1];
-	if (innermost == RUNTIME_MINOR_5_0)
-		survey->votes[RUNTIME_PHASES_5_0]++;
-	if (innermost == RUNTIME_MINOR_5_3)
-		survey->votes[RUNTIME_PHASES_5_3]++;
+	survey->old += innermost == RUNTIME_MINOR_5_0;
+	survey->new += innermost == RUNTIME_MINOR_5_3;
 }
 
-static void survey_ring(struct survey *survey, uint32_t index, struct diag *diag)
+static void survey_ring(struct runtime_events *file, struct survey *survey, uint32_t index,
+			struct diag *diag)
 {
-	struct runtime_events *file = survey->file;
 	struct runtime_ring ring;
 	struct runtime_event event;
 
 	survey->depth = 0;
-	if (!runtime_ring_start(&ring, file, index))
-		return;
+	runtime_ring_start(&ring, file, index);
 	while (runtime_ring_next(&ring, &event)) {
 		if (event.kind == RUNTIME_LOST)
 			continue;
@@ -524,20 +477,10 @@ static void survey_ring(struct survey *survey, uint32_t index, struct diag *diag
 			index);
 }
 
-static void choose_phases(struct runtime_events *file, const struct survey *survey)
-{
-	uint64_t old = survey->votes[RUNTIME_PHASES_5_0], new = survey->votes[RUNTIME_PHASES_5_3];
-
-	file->phases = RUNTIME_PHASES_5_3;
-	if (file->names_offset == 0 || old > new)
-		file->phases = RUNTIME_PHASES_5_0;
-	file->phases_guessed = file->names_offset && old == new;
-}
-
 int runtime_events_open(struct runtime_events *file, const uint8_t *bytes, size_t size,
 			struct diag *diag, struct error *err)
 {
-	struct survey survey = { .file = file };
+	struct survey survey = { 0 };
 
 	*file = (struct runtime_events){ .bytes = bytes, .size = size };
 	if (size < FILE_HEADER_SIZE)
@@ -546,8 +489,11 @@ int runtime_events_open(struct runtime_events *file, const uint8_t *bytes, size_
 		return -1;
 	drop_rings_outside(file, diag);
 	for (uint32_t i = 0; i < file->rings; i++)
-		survey_ring(&survey, i, diag);
-	choose_phases(file, &survey);
+		survey_ring(file, &survey, i, diag);
+	file->phases = RUNTIME_PHASES_5_3;
+	if (file->names_offset == 0 || survey.old > survey.new)
+		file->phases = RUNTIME_PHASES_5_0;
+	file->phases_guessed = file->names_offset && survey.old == survey.new;
 	return 0;
 }
 
@@ -563,9 +509,4 @@ size_t runtime_events_user_name(const struct runtime_events *file, unsigned id, 
 		snprintf(name, NAME_SIZE, "event %u", id);
 	}
 	return strlen(name);
-}
-
-const char *runtime_events_phase_name(const struct runtime_events *file, unsigned phase)
-{
-	return runtime_phase_name((enum runtime_phases)file->phases, phase);
 }

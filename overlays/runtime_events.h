@@ -48,20 +48,14 @@ enum runtime_counter {
 /* The first number of a phase that only the table of 5.3 has. */
 #define RUNTIME_PHASE_ONLY_5_3 44
 
-/* The unit of a counter's value. */
-enum runtime_counter_unit {
-	RUNTIME_UNIT_EVENTS = 0, /* it happened: the value is 1, or the requested amount */
-	RUNTIME_UNIT_BYTES,
-	RUNTIME_UNIT_WORDS,
-	RUNTIME_UNIT_BLOCKS,
-	RUNTIME_UNIT_WORK, /* the collector's own units of work */
-};
-
 /* Returns the name of a counter, or NULL if the number is unknown. */
 const char *runtime_counter_name(unsigned counter);
 
-/* Returns the unit of a counter; of an unknown one RUNTIME_UNIT_WORK. */
-enum runtime_counter_unit runtime_counter_unit(unsigned counter);
+/*
+ * Returns the unit of a counter's value, "work" also if the number is unknown; NULL: it happened,
+ * and the value is 1 or the requested amount.
+ */
+const char *runtime_counter_unit(unsigned counter);
 
 /* Returns the name of a lifecycle event, or NULL if the number is unknown. */
 const char *runtime_lifecycle_name(unsigned event);
@@ -120,11 +114,8 @@ struct runtime_ring {
 int runtime_events_open(struct runtime_events *file, const uint8_t *bytes, size_t size,
 			struct diag *diag, struct error *err);
 
-/*
- * Begin to read ring `index`, which is below file->rings.
- * Returns whether it holds or held any event.
- */
-bool runtime_ring_start(struct runtime_ring *ring, const struct runtime_events *file,
+/* Begin to read ring `index`, which is below file->rings. */
+void runtime_ring_start(struct runtime_ring *ring, const struct runtime_events *file,
 			uint32_t index);
 
 /*

@@ -107,8 +107,7 @@ static struct overlay_call *read_messages(const struct runtime_events *file, uin
 	size_t room = 0;
 
 	*count = 0;
-	if (!runtime_ring_start(&ring, file, index))
-		return NULL;
+	runtime_ring_start(&ring, file, index);
 	while (runtime_ring_next(&ring, &event)) {
 		if (event.kind == RUNTIME_LOST)
 			continue;

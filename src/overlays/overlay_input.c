@@ -120,8 +120,7 @@ static int32_t started_pid(const struct runtime_events *file)
 	struct runtime_event event;
 
 	for (uint32_t i = 0; i < file->rings; i++) {
-		if (!runtime_ring_start(&ring, file, i))
-			continue;
+		runtime_ring_start(&ring, file, i);
 		while (runtime_ring_next(&ring, &event))
 			if (event.kind == RUNTIME_LIFECYCLE && event.value > 0 &&
 			    event.value <= INT32_MAX &&

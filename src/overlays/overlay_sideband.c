@@ -113,8 +113,7 @@ static void gather_ring(struct history *history, const struct runtime_events *fi
 	struct runtime_ring ring;
 	struct runtime_event event;
 
-	if (!runtime_ring_start(&ring, file, index))
-		return;
+	runtime_ring_start(&ring, file, index);
 	while (runtime_ring_next(&ring, &event)) {
 		if (event.kind != RUNTIME_LIFECYCLE)
 			continue;

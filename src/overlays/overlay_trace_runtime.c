@@ -266,9 +266,7 @@ static void end_phase_by_event(struct ring_trace *ring, unsigned phase)
 
 static void write_runtime_counter(struct ring_trace *ring, const struct runtime_event *event)
 {
-	static const char *const units[] = { "events", "bytes", "words", "blocks", "work" };
-	const char *name = runtime_counter_name(event->id);
-	enum runtime_counter_unit unit = runtime_counter_unit(event->id);
+	const char *name = runtime_counter_name(event->id), *unit = runtime_counter_unit(event->id);
 	struct ftf_arg value = ftf_arg_int64((struct ftf_name){ 0 }, event->value);
 	char room[NAME_ROOM];
 
@@ -280,8 +278,8 @@ static void write_runtime_counter(struct ring_trace *ring, const struct runtime_
 		snprintf(room, sizeof(room), "counter %u", event->id);
 		name = room;
 	}
-	if (unit != RUNTIME_UNIT_EVENTS) {
-		value.name = intern_text(ring, units[unit]);
+	if (unit) {
+		value.name = intern_text(ring, unit);
 		write_counter(ring, make_event(ring, "gc", name), &value);
 		return;
 	}

@@ -116,8 +116,7 @@ static void print_events(const struct runtime_events *file, FILE *out)
 	struct runtime_event event;
 
 	for (uint32_t i = 0; i < file->rings; i++) {
-		if (!runtime_ring_start(&ring, file, i))
-			continue;
+		runtime_ring_start(&ring, file, i);
 		while (runtime_ring_next(&ring, &event)) {
 			if (event.kind == RUNTIME_LOST) {
 				fprintf(out, "%u - lost - %" PRId64 "\n", i, event.value);

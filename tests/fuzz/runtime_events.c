@@ -14,8 +14,7 @@ static void read_ring(const struct runtime_events *file, uint32_t index)
 	size_t events = 0;
 	char name[128];
 
-	if (!runtime_ring_start(&ring, file, index))
-		return;
+	runtime_ring_start(&ring, file, index);
 	while (runtime_ring_next(&ring, &event)) {
 		/* a message has at least one word */
 		if (++events > file->ring_words + 1)

@@ -50,8 +50,9 @@ START_TEST(a_wrapped_ring_gives_what_was_lost_and_then_the_rest_in_order)
 	for (uint64_t i = 0; i < 100; i++)
 		ring_file_value(&built, 1, RING_COUNTER, 7, 1000 + i, i);
 	file = open_file(&built);
-	ck_assert(!runtime_ring_start(&ring, &file, 0));
-	ck_assert(runtime_ring_start(&ring, &file, 1));
+	runtime_ring_start(&ring, &file, 0);
+	ck_assert_int_eq(runtime_ring_next(&ring, &event), 0);
+	runtime_ring_start(&ring, &file, 1);
 	ck_assert_int_eq(runtime_ring_next(&ring, &event), 1);
 	ck_assert_int_eq(event.kind, RUNTIME_LOST);
 	/* seeds.md: a ring begins at its head; what was overwritten is counted as words */
@@ -449,9 +450,9 @@ END_TEST
 START_TEST(counters_have_names_and_units)
 {
 	ck_assert_str_eq(runtime_counter_name(26), "minor_allocated_words");
-	ck_assert_int_eq(runtime_counter_unit(26), RUNTIME_UNIT_BYTES);
+	ck_assert_str_eq(runtime_counter_unit(26), "bytes");
 	ck_assert_str_eq(runtime_counter_name(27), "minor_promoted_words");
-	ck_assert_int_eq(runtime_counter_unit(27), RUNTIME_UNIT_WORDS);
+	ck_assert_str_eq(runtime_counter_unit(27), "words");
 	/* seeds.md: counters have values, by name */
 	ck_assert_ptr_null(runtime_counter_name(28));
 }
