@@ -20,7 +20,7 @@ struct memtrace_domain {
 	bool counts_turns;                    /* slots are in the order of memtrace's encoder */
 	unsigned next_turn;                   /* with verifies */
 	struct memtrace_codec codec;
-	struct memtrace_files files;
+	struct memtrace_names files;
 	UT_hash_handle hh;
 };
 
@@ -29,11 +29,6 @@ struct packet_header {
 	uint64_t begin, end, pid, verify_place, first_object, last_object;
 	uint16_t version, domain, verify_slot, verify_prediction;
 };
-
-static uint64_t offset_of(const struct memtrace *trace, const uint8_t *at)
-{
-	return (uint64_t)(at - trace->begin);
-}
 
 /* ---- Packets ------------------------------------------------------------- */
 
@@ -94,7 +89,7 @@ static void resynchronize(struct memtrace *trace)
 		found = memmem(trace->in.at + 1, cursor_left(&trace->in) - 1, magic, sizeof(magic));
 	diag_warn(trace->diag, "memtrace-damaged",
 		  "no packet of memtrace at offset 0x%" PRIx64 ": %s",
-		  offset_of(trace, trace->in.at),
+		  (uint64_t)(trace->in.at - trace->begin),
 		  found ? "skipped up to the next" : "nothing follows");
 	trace->in.at = found ? found : trace->in.end;
 	lose_all(trace);
@@ -126,7 +121,7 @@ static void lose_backtraces(struct memtrace *trace, struct memtrace_domain *doma
 	diag_warn(trace->diag, "memtrace-damaged",
 		  "memtrace's backtraces of domain %u are not known any more: the packet that ends "
 		  "at offset 0x%" PRIx64 " %s",
-		  domain->number, offset_of(trace, trace->packet.end), reason);
+		  domain->number, (uint64_t)(trace->packet.end - trace->begin), reason);
 	domain->lost_backtraces = true;
 }
 
@@ -286,20 +281,20 @@ static int read_alloc(struct memtrace *trace, unsigned code, struct memtrace_eve
 	trace->unknown_backtraces += event->unknown_backtrace;
 	event->backtrace = codec->backtrace;
 	event->backtrace_length = event->unknown_backtrace ? 0 : codec->length;
-	return 0;
+	return 1;
 }
 
 /*
  * Blocks are coded by the number of younger allocations of the domain.  Another domain's block,
  * which may be younger, is collected, but never promoted.
  */
-static int read_object(struct memtrace *trace, uint8_t kind, struct memtrace_event *event)
+static int read_object(struct memtrace *trace, unsigned code, struct memtrace_event *event)
 {
 	int64_t delta = read_vint(&trace->packet);
 
-	event->kind = kind;
+	event->kind = code == CODE_PROMOTE ? MEMTRACE_PROMOTE : MEMTRACE_COLLECT;
 	event->object = trace->next_object - 1 - (uint64_t)delta;
-	return trace->packet.short_ || (kind == MEMTRACE_PROMOTE && delta < 0) ? -1 : 0;
+	return trace->packet.short_ || (code == CODE_PROMOTE && delta < 0) ? -1 : 1;
 }
 
 static int read_location(struct memtrace *trace)
@@ -343,13 +338,9 @@ static int read_event(struct memtrace *trace, struct memtrace_event *event)
 	if (code == CODE_LOCATION)
 		return read_location(trace);
 	if (code == CODE_PROMOTE || code == CODE_COLLECT)
-		return read_object(trace,
-				   code == CODE_PROMOTE ? MEMTRACE_PROMOTE : MEMTRACE_COLLECT,
-				   event) < 0
-			       ? -1
-			       : 1;
+		return read_object(trace, code, event);
 	if (code == CODE_ALLOC || (code >= CODE_SHORT_1 && code <= CODE_SHORT_16))
-		return read_alloc(trace, code, event) < 0 ? -1 : 1;
+		return read_alloc(trace, code, event);
 	return -1;
 }
 
@@ -363,7 +354,7 @@ static void end_damaged_packet(struct memtrace *trace, const uint8_t *at)
 			  "memtrace is damaged at offset 0x%" PRIx64
 			  ": the rest of the packet, and "
 			  "backtraces that build upon it, are left out",
-			  offset_of(trace, at));
+			  (uint64_t)(at - trace->begin));
 	domain->lost_backtraces |= !trace->holds_locations;
 	domain->lost_locations |= !trace->holds_events;
 	trace->packet.at = trace->packet.end;
@@ -404,17 +395,6 @@ int memtrace_next(struct memtrace *trace, struct memtrace_event *event)
 
 /* ---- Opening ------------------------------------------------------------- */
 
-static const char *read_text(struct memtrace *trace)
-{
-	struct cursor *in = &trace->packet;
-	const uint8_t *nul = memchr(in->at, 0, cursor_left(in));
-	size_t length = nul ? (size_t)(nul - in->at) : cursor_left(in);
-	const char *text = arena_text(&trace->arena, (const char *)in->at, length);
-
-	cursor_take(in, length + 1);
-	return text;
-}
-
 static int read_info(struct memtrace *trace)
 {
 	struct memtrace_info *info = &trace->info;
@@ -426,11 +406,12 @@ static int read_info(struct memtrace *trace)
 	rate = cursor_u64(&trace->packet);
 	memcpy(&info->sample_rate, &rate, sizeof(rate));
 	info->word_size = cursor_u8(&trace->packet);
-	info->executable = read_text(trace);
-	info->host = read_text(trace);
-	info->parameters = read_text(trace);
+	info->executable = memtrace_text_read(&trace->arena, &trace->packet);
+	info->host = memtrace_text_read(&trace->arena, &trace->packet);
+	info->parameters = memtrace_text_read(&trace->arena, &trace->packet);
 	info->pid = cursor_u64(&trace->packet);
-	info->context = trace->version >= 2 ? read_text(trace) : "";
+	info->context =
+		trace->version >= 2 ? memtrace_text_read(&trace->arena, &trace->packet) : "";
 	info->start_time = trace->packet_begin;
 	if (trace->packet.short_)
 		return -1;
@@ -438,7 +419,7 @@ static int read_info(struct memtrace *trace)
 		diag_warn(trace->diag, "memtrace-info",
 			  "the last %zu bytes of memtrace's description, at offset 0x%" PRIx64
 			  " belongs to no known field; left out",
-			  cursor_left(&trace->packet), offset_of(trace, trace->packet.at));
+			  cursor_left(&trace->packet), (uint64_t)(trace->packet.at - trace->begin));
 	return 0;
 }
 

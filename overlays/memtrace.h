@@ -34,16 +34,22 @@ struct memtrace_location {
 
 #define MEMTRACE_LIST_LENGTH 31
 
-struct memtrace_files {
-	/* A file of a domain's list and the list of its functions. */
-	struct memtrace_file {
-		const char *name; /* NULL: an empty slot */
-		struct memtrace_functions {
-			const char *
-				names[MEMTRACE_LIST_LENGTH]; /* latest first; NULL: an empty slot */
-		} * functions;                               /* borrowed from an arena */
-	} files[MEMTRACE_LIST_LENGTH];                       /* latest first */
+/* A domain's list of files, each with the list of its functions. */
+struct memtrace_names {
+	struct memtrace_name {
+		const char *name;                 /* NULL: an empty slot */
+		struct memtrace_names *functions; /* of a file; borrowed from an arena */
+	} names[MEMTRACE_LIST_LENGTH];            /* latest first */
 };
+
+/*
+ * Returns the entry `at` of a list, moved to the front with the name `name`.  As in version 1, a
+ * new file has the functions of the evicted one.
+ */
+struct memtrace_name *memtrace_names_use(struct memtrace_names *list, size_t at, const char *name);
+
+/* Returns a copy of the text up to the next NUL; NULL, and the cursor is short, without one. */
+const char *memtrace_text_read(struct arena *arena, struct cursor *in);
 
 struct memtrace_code;
 
@@ -61,7 +67,7 @@ void memtrace_locations_release(struct memtrace_locations *table);
  * Returns 0; 1 if the code is known with other locations, which stay; -1 if the event is
  * damaged: the lists must not be used again.
  */
-int memtrace_locations_read(struct memtrace_locations *table, struct memtrace_files *files,
+int memtrace_locations_read(struct memtrace_locations *table, struct memtrace_names *files,
 			    struct cursor *in, uint64_t *code);
 
 /* Returns the number that memtrace's own tools print for a code: OCaml's integer of 63 bits. */

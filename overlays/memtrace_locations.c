@@ -25,84 +25,57 @@ void memtrace_locations_release(struct memtrace_locations *table)
 	arena_release(&table->arena);
 }
 
-/* Returns a copy of the text up to the next NUL, or NULL. */
-static const char *read_text(struct memtrace_locations *table, struct cursor *in)
+const char *memtrace_text_read(struct arena *arena, struct cursor *in)
 {
 	const uint8_t *nul = memchr(in->at, 0, cursor_left(in));
-	size_t length = nul ? (size_t)(nul - in->at) : 0;
-	const char *text;
+	size_t length = nul ? (size_t)(nul - in->at) : cursor_left(in);
+	const uint8_t *text = cursor_take(in, length + 1);
 
-	if (!nul) {
-		in->short_ = true;
-		return NULL;
-	}
-	text = arena_text(&table->arena, (const char *)in->at, length);
-	cursor_take(in, length + 1);
-	return text;
+	return text ? arena_text(arena, (const char *)text, length) : NULL;
 }
 
-/* Returns the file of a code, moved to the front; NULL if the event is damaged. */
-static struct memtrace_file *read_file(struct memtrace_locations *table,
-				       struct memtrace_files *list, struct cursor *in,
+struct memtrace_name *memtrace_names_use(struct memtrace_names *list, size_t at, const char *name)
+{
+	struct memtrace_name used = { name, list->names[at].functions };
+
+	memmove(&list->names[1], &list->names[0], at * sizeof(used));
+	list->names[0] = used;
+	return &list->names[0];
+}
+
+/* Returns the name of a code, which is new after the last one; NULL if the event is damaged. */
+static struct memtrace_name *read_name(struct memtrace_locations *table,
+				       struct memtrace_names *list, struct cursor *in,
 				       unsigned code)
 {
-	struct memtrace_file file;
+	bool is_new = code == MEMTRACE_LIST_LENGTH;
+	const char *name = is_new ? memtrace_text_read(&table->arena, in) : list->names[code].name;
 
-	if (code < MEMTRACE_LIST_LENGTH) {
-		file = list->files[code];
-		if (!file.name)
-			return NULL;
-	} else {
-		file.name = read_text(table, in);
-		if (!file.name)
-			return NULL;
-		/* As in version 1, a new file inherits the functions of the evicted one. */
-		code = MEMTRACE_LIST_LENGTH - 1;
-		file.functions = list->files[code].functions;
-		if (!file.functions)
-			file.functions = arena_alloc(&table->arena, sizeof(*file.functions));
-	}
-	memmove(&list->files[1], &list->files[0], code * sizeof(list->files[0]));
-	list->files[0] = file;
-	return &list->files[0];
+	return name ? memtrace_names_use(list, code - is_new, name) : NULL;
 }
 
-/* The same for a function of a file. */
-static const char *read_function(struct memtrace_locations *table, struct memtrace_functions *list,
-				 struct cursor *in, unsigned code)
-{
-	const char *name;
-
-	if (code < MEMTRACE_LIST_LENGTH) {
-		name = list->names[code];
-	} else {
-		name = read_text(table, in);
-		code = MEMTRACE_LIST_LENGTH - 1;
-	}
-	if (!name)
-		return NULL;
-	memmove(&list->names[1], &list->names[0], code * sizeof(list->names[0]));
-	list->names[0] = name;
-	return name;
-}
-
-static int read_location(struct memtrace_locations *table, struct memtrace_files *files,
+static int read_location(struct memtrace_locations *table, struct memtrace_names *files,
 			 struct cursor *in, struct memtrace_location *location)
 {
 	uint64_t bits = cursor_number(in, 6);
-	struct memtrace_file *file;
+	struct memtrace_name *file, *function;
 
 	if (in->short_)
 		return -1;
 	location->line = bits & 0xfffff;
 	location->begin = bits >> 20 & 0xff;
 	location->end = bits >> 28 & 0x3ff;
-	file = read_file(table, files, in, bits >> 38 & 31);
+	file = read_name(table, files, in, bits >> 38 & 31);
 	if (!file)
 		return -1;
+	if (!file->functions)
+		file->functions = arena_alloc(&table->arena, sizeof(*file->functions));
+	function = read_name(table, file->functions, in, bits >> 43 & 31);
+	if (!function)
+		return -1;
 	location->file = file->name;
-	location->function = read_function(table, file->functions, in, bits >> 43 & 31);
-	return location->function ? 0 : -1;
+	location->function = function->name;
+	return 0;
 }
 
 /* Returns whether two lists of locations are the same. */
@@ -122,7 +95,7 @@ static bool same_locations(const struct memtrace_code *place,
 	return true;
 }
 
-int memtrace_locations_read(struct memtrace_locations *table, struct memtrace_files *files,
+int memtrace_locations_read(struct memtrace_locations *table, struct memtrace_names *files,
 			    struct cursor *in, uint64_t *code)
 {
 	struct memtrace_location locations[255] = { 0 };

@@ -32,7 +32,7 @@ struct domain {
 	uint32_t age;
 	uint64_t *codes; /* owned: new ones of the packet */
 	size_t code_count, code_room;
-	struct memtrace_files files;
+	struct memtrace_names files;
 	UT_hash_handle hh;
 };
 
@@ -135,50 +135,31 @@ static struct domain *find_domain(struct memtrace_writer *writer, uint16_t numbe
 
 /* ---- Locations ----------------------------------------------------------- */
 
-/* Returns the index of a file, which moves to the front; MEMTRACE_LIST_LENGTH: it is new. */
-static unsigned use_file(struct memtrace_writer *writer, struct memtrace_files *list,
-			 const char *name)
+/* Returns the index of a name, which moves to the front; MEMTRACE_LIST_LENGTH: it is new. */
+static unsigned use_name(struct memtrace_names *list, const char *name)
 {
-	struct memtrace_file file = { name, NULL };
-	unsigned at = 0, last;
+	unsigned at = 0;
+	bool is_new;
 
-	while (at < MEMTRACE_LIST_LENGTH && list->files[at].name &&
-	       strcmp(list->files[at].name, name) != 0)
+	while (at < MEMTRACE_LIST_LENGTH && list->names[at].name &&
+	       strcmp(list->names[at].name, name) != 0)
 		at++;
-	last = at < MEMTRACE_LIST_LENGTH ? at : MEMTRACE_LIST_LENGTH - 1;
-	file.functions = list->files[last].functions;
-	if (at < MEMTRACE_LIST_LENGTH && !list->files[at].name)
-		at = MEMTRACE_LIST_LENGTH;
-	if (!file.functions)
-		file.functions = arena_alloc(&writer->arena, sizeof(*file.functions));
-	if (at == MEMTRACE_LIST_LENGTH)
-		*file.functions = (struct memtrace_functions){ 0 };
-	memmove(&list->files[1], &list->files[0], last * sizeof(list->files[0]));
-	list->files[0] = file;
-	return at;
-}
-
-/* The same for a function of a file. */
-static unsigned use_function(struct memtrace_functions *list, const char *name)
-{
-	unsigned at = 0, last;
-
-	while (at < MEMTRACE_LIST_LENGTH && list->names[at] && strcmp(list->names[at], name) != 0)
-		at++;
-	last = at < MEMTRACE_LIST_LENGTH ? at : MEMTRACE_LIST_LENGTH - 1;
-	if (at < MEMTRACE_LIST_LENGTH && !list->names[at])
-		at = MEMTRACE_LIST_LENGTH;
-	memmove(&list->names[1], &list->names[0], last * sizeof(list->names[0]));
-	list->names[0] = name;
-	return at;
+	is_new = at == MEMTRACE_LIST_LENGTH || !list->names[at].name;
+	memtrace_names_use(list, MIN(at, MEMTRACE_LIST_LENGTH - 1), name);
+	return is_new ? MEMTRACE_LIST_LENGTH : at;
 }
 
 static void put_place(struct memtrace_writer *writer, struct domain *domain,
 		      const struct memtrace_location *place)
 {
-	unsigned file = use_file(writer, &domain->files, place->file);
-	unsigned function = use_function(domain->files.files[0].functions, place->function);
+	unsigned file = use_name(&domain->files, place->file), function;
+	struct memtrace_name *first = &domain->files.names[0];
 
+	if (!first->functions)
+		first->functions = arena_alloc(&writer->arena, sizeof(*first->functions));
+	else if (file == MEMTRACE_LIST_LENGTH)
+		*first->functions = (struct memtrace_names){ 0 };
+	function = use_name(first->functions, place->function);
 	put_number(&writer->places,
 		   place->line | (uint64_t)place->begin << 20 | (uint64_t)place->end << 28 |
 			   (uint64_t)file << 38 | (uint64_t)function << 43,
