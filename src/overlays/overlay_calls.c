@@ -142,6 +142,14 @@ static bool find_near(const struct overlay_call *messages, size_t count,
 
 /* ---- Matching ------------------------------------------------------------ */
 
+/* A clock, and how well the calls fit. */
+struct overlay_match {
+	int64_t ahead;        /* ns by which the overlay's clock is ahead of perf's */
+	uint64_t uncertainty; /* ns */
+	size_t matched;       /* calls that fit */
+	bool paired;          /* in order, each with its message; else by time only */
+};
+
 struct trial {
 	const struct overlay_thread_calls *thread;
 	const struct overlay_call *messages;
@@ -191,7 +199,7 @@ static int by_value(const void *left, const void *right)
 {
 	const int64_t *a = left, *b = right;
 
-	return (*a > *b) - (*a < *b);
+	return COMPARE(*a, *b);
 }
 
 /*
@@ -306,28 +314,23 @@ static bool is_convincing(const struct trial *trial)
 /* Pairs in order are more reliable than any number of pairs by time. */
 static bool is_better(const struct overlay_match *match, const struct overlay_match *than)
 {
-	if (match->paired != than->paired)
-		return match->paired;
-	return match->matched > than->matched;
+	return match->paired == than->paired ? match->matched > than->matched : match->paired;
 }
 
 /* Match a thread's calls with a ring.  Returns whether they fit. */
 static bool match_thread(struct trial *trial)
 {
 	int64_t *lates, shift;
-	bool fits = find_shift(trial, &shift), paired = fits;
+	bool paired = find_shift(trial, &shift);
 
-	if (!fits) {
+	if (!paired) {
 		try_all_offsets(trial);
-		fits = is_convincing(trial);
+		if (!is_convincing(trial))
+			return false;
 	}
-	if (!fits)
-		return false;
 	lates = alloc_zeroed(kept_calls(trial->thread), sizeof(*lates));
-	if (paired)
-		set_offset(trial, lates, pair_in_order(trial, shift, lates));
-	else
-		set_offset(trial, lates, pair_nearest(trial, lates));
+	set_offset(trial, lates,
+		   paired ? pair_in_order(trial, shift, lates) : pair_nearest(trial, lates));
 	free(lates);
 	trial->best.paired = paired;
 	return paired || trial->best.uncertainty <= UNCERTAINTY_MAX;
@@ -359,14 +362,15 @@ static void match_ring(struct overlay_match *match, const struct overlay_calls *
 	free(messages);
 }
 
-bool overlay_calls_match(struct overlay_match *match, const struct overlay_calls *calls,
+bool overlay_calls_match(struct overlay_clock *clock, const struct overlay_calls *calls,
 			 struct overlay_input *input)
 {
-	*match = (struct overlay_match){ 0 };
-	if (input->kind != OVERLAY_RUNTIME_EVENTS)
-		return false;
+	struct overlay_match match = { 0 };
+
+	/* Of memtrace, there are no rings. */
 	for (uint32_t i = 0; i < input->events.rings; i++)
-		match_ring(match, calls, input, i);
-	match->uncertainty += calls->resolution;
-	return match->matched > 0;
+		match_ring(&match, calls, input, i);
+	*clock = (struct overlay_clock){ OVERLAY_CLOCK_PT, -match.ahead,
+					 match.uncertainty + calls->resolution };
+	return match.matched;
 }

@@ -8,6 +8,8 @@
 
 #ifdef __x86_64__
 #include <x86intrin.h>
+#else
+#define __rdtsc() 0
 #endif
 
 #define NS_PER_SECOND INT64_C(1000000000)
@@ -33,13 +35,13 @@ const char *overlay_clock_method_name(enum overlay_clock_method method)
 void overlay_clock_print(const struct overlay_clock *clock, const char *path, FILE *out)
 {
 	fprintf(out, "ptrace2ftf: %s: clock: %s", path, overlay_clock_method_name(clock->method));
-	if (clock->method != OVERLAY_CLOCK_OWN)
-		fprintf(out, ", offset %" PRId64 " ns", clock->offset);
-	if (clock->method != OVERLAY_CLOCK_OWN && clock->uncertainty == UINT64_MAX)
-		fprintf(out, ", uncertainty unknown");
-	else if (clock->method != OVERLAY_CLOCK_OWN)
-		fprintf(out, " +- %" PRIu64 " ns", clock->uncertainty);
-	fputc('\n', out);
+	if (clock->method == OVERLAY_CLOCK_OWN)
+		fputs("\n", out);
+	else if (clock->uncertainty == UINT64_MAX)
+		fprintf(out, ", offset %" PRId64 " ns, uncertainty unknown\n", clock->offset);
+	else
+		fprintf(out, ", offset %" PRId64 " ns +- %" PRIu64 " ns\n", clock->offset,
+			clock->uncertainty);
 }
 
 /* ---- Clocks read at the same time ---------------------------------------- */
@@ -84,22 +86,13 @@ static int64_t now(clockid_t id)
 	return time.tv_sec * NS_PER_SECOND + time.tv_nsec;
 }
 
-static uint64_t read_tsc(void)
-{
-#ifdef __x86_64__
-	return __rdtsc();
-#else
-	return 0;
-#endif
-}
-
 void overlay_sync_now(struct overlay_sync *sync)
 {
 	int64_t best = INT64_MAX;
 
 	for (int i = 0; i < SYNC_TRIES; i++) {
 		int64_t before = now(CLOCK_MONOTONIC);
-		uint64_t tsc = read_tsc();
+		uint64_t tsc = __rdtsc();
 		int64_t real = now(CLOCK_REALTIME);
 		int64_t after = now(CLOCK_MONOTONIC);
 
@@ -198,17 +191,6 @@ uint64_t overlay_clock_wall(const struct overlay_clocks *clocks,
 	return match_clocks(&clock, clocks, recording, false) ? base_of(&clock) : WALL_BASE_UNKNOWN;
 }
 
-static bool match_by_calls(struct overlay_clock *clock, struct overlay_input *input,
-			   const struct overlay_calls *calls)
-{
-	struct overlay_match match;
-
-	if (!calls || !overlay_calls_match(&match, calls, input))
-		return false;
-	*clock = (struct overlay_clock){ OVERLAY_CLOCK_PT, -match.ahead, match.uncertainty };
-	return true;
-}
-
 static bool match_by_sideband(struct overlay_clock *clock, const struct overlay_input *input,
 			      const struct timeline *timeline)
 {
@@ -255,7 +237,7 @@ struct overlay_clock overlay_clock_choice_recording(const struct overlay_clocks 
 	struct overlay_clock clock = { 0 };
 	bool mono = is_monotonic(input);
 	bool known = match_clocks(&clock, clocks, recording, mono) ||
-		     match_by_calls(&clock, input, recording->calls) ||
+		     overlay_calls_match(&clock, recording->calls, input) ||
 		     match_by_sideband(&clock, input, recording->timeline);
 
 	if (!known)

@@ -160,19 +160,12 @@ void overlay_calls_release(struct overlay_calls *calls);
 void overlay_calls_enter(struct overlay_calls *calls, int32_t pid, int32_t tid, uint64_t time,
 			 const struct name *function);
 
-struct overlay_match {
-	int64_t ahead;        /* ns by which the overlay's clock is ahead of perf's */
-	uint64_t uncertainty; /* ns */
-	size_t matched;       /* calls that fit */
-	bool paired;          /* in order, each with its message; else by time only */
-};
-
 /*
  * Find the offset at which a process's calls fit the messages of its rings, and add
  * the threads of the rings to input->tids, unless the user named them.
- * Returns whether one offset fits, and much better than any other.
+ * Returns whether one offset fits, and much better than any other; *clock has it then.
  */
-bool overlay_calls_match(struct overlay_match *match, const struct overlay_calls *calls,
+bool overlay_calls_match(struct overlay_clock *clock, const struct overlay_calls *calls,
 			 struct overlay_input *input);
 
 /*

@@ -7,7 +7,7 @@
 /* Numbers of blocks: sorted, each once. */
 struct numbers {
 	uint64_t *numbers; /* owned */
-	size_t count;
+	size_t count, room;
 };
 
 struct cut {
@@ -21,9 +21,7 @@ struct cut {
 
 static int compare_numbers(const void *left, const void *right)
 {
-	uint64_t one = *(const uint64_t *)left, other = *(const uint64_t *)right;
-
-	return (one > other) - (one < other);
+	return COMPARE(*(const uint64_t *)left, *(const uint64_t *)right);
 }
 
 /* Sort the numbers and leave out repeated ones, unless they are in order. */
@@ -89,34 +87,18 @@ static bool is_block(const struct cut *cut, const struct memtrace_event *event)
 	       (event->time >= cut->from || find(&cut->dead, event->object) == SIZE_MAX);
 }
 
-/*
- * List the blocks of the events that `wanted` accepts: read once to count them, because the list
- * may be larger than the file, and once more to keep them.
- */
+/* List the blocks of the events that `wanted` accepts. */
 static void list_blocks(struct numbers *list, struct cut *cut, const struct overlay_input *input,
 			bool (*wanted)(const struct cut *cut, const struct memtrace_event *event))
 {
 	struct memtrace *trace = &cut->whole;
 	struct memtrace_event event;
 
-	for (int pass = 0; pass < 2; pass++) {
-		size_t count = 0;
-
-		memtrace_close(trace);
-		if (memtrace_open(trace, input->bytes, input->size, NULL, NULL) == 0) {
-			while (memtrace_next(trace, &event)) {
-				if (!wanted(cut, &event))
-					continue;
-				if (pass && count < list->count)
-					list->numbers[count] = event.object;
-				count++;
-			}
-		}
-		if (!pass && count)
-			list->numbers = alloc_zeroed(count, sizeof(*list->numbers));
-		if (!pass)
-			list->count = count;
-	}
+	memtrace_close(trace);
+	if (memtrace_open(trace, input->bytes, input->size, NULL, NULL) == 0)
+		while (memtrace_next(trace, &event))
+			if (wanted(cut, &event))
+				*ARRAY_ADD(list->numbers, list->count, list->room) = event.object;
 	sort(list);
 }
 

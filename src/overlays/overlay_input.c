@@ -7,18 +7,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/io/output_path.h"
+
 #define NS_PER_US UINT64_C(1000)
 
 /* ---- The option's words --------------------------------------------------- */
 
-/* Returns whether `text` is a whole decimal number up to `most`. */
-static bool parse_number(const char *text, long most, long *number)
+/* Returns whether `text` is a decimal number up to `most`, followed by `until`. */
+static bool parse_number(const char *text, char until, long most, long *number)
 {
 	char *end;
 
 	errno = 0;
 	*number = strtol(text, &end, 10);
-	return !errno && end != text && !*end && *number >= 0 && *number <= most;
+	return !errno && end != text && *end == until && *number >= 0 && *number <= most;
 }
 
 int32_t overlay_input_tid(const struct overlay_input *input, uint32_t ring)
@@ -39,16 +41,10 @@ void overlay_input_add_tid(struct overlay_input *input, uint32_t ring, int32_t t
 
 static bool parse_tid(struct overlay_input *input, const char *word)
 {
-	const char *equals = strchr(word, '=');
-	char ring_text[16];
 	long ring, tid;
 
-	if (!equals || (size_t)(equals - word) >= sizeof(ring_text))
-		return false;
-	memcpy(ring_text, word, (size_t)(equals - word));
-	ring_text[equals - word] = '\0';
-	if (!parse_number(ring_text, UINT16_MAX, &ring) ||
-	    !parse_number(equals + 1, INT32_MAX, &tid))
+	if (!parse_number(word, '=', UINT16_MAX, &ring) ||
+	    !parse_number(strchr(word, '=') + 1, '\0', INT32_MAX, &tid))
 		return false;
 	overlay_input_add_tid(input, (uint32_t)ring, (int32_t)tid);
 	return true;
@@ -60,7 +56,7 @@ static bool parse_word(struct overlay_input *input, const char *word)
 	long number;
 
 	if (starts_with(word, "pid=")) {
-		if (!parse_number(word + 4, INT32_MAX, &number))
+		if (!parse_number(word + 4, '\0', INT32_MAX, &number))
 			return false;
 		input->pid = (int32_t)number;
 		return true;
@@ -78,11 +74,9 @@ static bool parse_word(struct overlay_input *input, const char *word)
 /* The words follow the last commas, because the file's name may contain commas. */
 static void parse_option(struct overlay_input *input, const char *text)
 {
-	size_t length = strlen(text) + 1;
 	char *comma;
 
-	input->path = alloc_zeroed(1, length);
-	memcpy(input->path, text, length);
+	input->path = output_path_copy(text);
 	for (comma = strrchr(input->path, ','); comma; comma = strrchr(input->path, ',')) {
 		if (!parse_word(input, comma + 1))
 			return;
@@ -133,15 +127,11 @@ static int32_t started_pid(const struct runtime_events *file)
 /* Returns the PID of a file named PID.events; -1: it has another name. */
 static int32_t named_pid(const char *path)
 {
-	const char *base = strrchr(path, '/');
+	const char *slash = strrchr(path, '/');
 	char *end;
-	long pid;
+	long pid = strtol(slash ? slash + 1 : path, &end, 10);
 
-	base = base ? base + 1 : path;
-	pid = strtol(base, &end, 10);
-	return end != base && strcmp(end, ".events") == 0 && pid > 0 && pid <= INT32_MAX
-		       ? (int32_t)pid
-		       : -1;
+	return pid > 0 && pid <= INT32_MAX && strcmp(end, ".events") == 0 ? (int32_t)pid : -1;
 }
 
 static int open_events(struct overlay_input *input, struct diag *diag, struct error *err)
@@ -174,8 +164,7 @@ static uint64_t last_time_of(const struct overlay_input *input)
 	if (memtrace_open(&trace, input->bytes, input->size, NULL, NULL) == 0) {
 		last = trace.info.start_time;
 		while (memtrace_next(&trace, &event))
-			if (trace.info.start_time + event.time > last)
-				last = trace.info.start_time + event.time;
+			last = MAX(last, trace.info.start_time + event.time);
 	}
 	memtrace_close(&trace);
 	return last * NS_PER_US;

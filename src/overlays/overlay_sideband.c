@@ -15,9 +15,9 @@ struct overlay_points {
 
 /* The history of a process, as perf and the overlay recorded it. */
 struct history {
+	/* Each in the order of time. */
 	struct overlay_points backups; /* forks of domains' first children: when, by whom */
-	struct overlay_points domain_exits;
-	struct overlay_points spawns, terminations;
+	struct overlay_points domain_exits, spawns, terminations;
 	uint64_t exec, main_exit; /* 0: not seen */
 	uint64_t first_event, last_event;
 };
@@ -31,7 +31,7 @@ static int by_time(const void *left, const void *right)
 {
 	const struct overlay_point *a = left, *b = right;
 
-	return (a->time > b->time) - (a->time < b->time);
+	return COMPARE(a->time, b->time);
 }
 
 static void sort_points(struct overlay_points *points)
@@ -108,26 +108,22 @@ static void gather_exec(struct history *history, const struct timeline *timeline
 
 /* ---- The overlay's events ------------------------------------------------ */
 
-static void gather_ring(struct history *history, const struct runtime_events *file, uint32_t index)
+static void gather_events(struct history *history, const struct runtime_events *file)
 {
 	struct runtime_ring ring;
 	struct runtime_event event;
 
-	runtime_ring_start(&ring, file, index);
-	while (runtime_ring_next(&ring, &event)) {
-		if (event.kind != RUNTIME_LIFECYCLE)
-			continue;
-		if (event.id == RUNTIME_DOMAIN_SPAWN && index > 0)
-			add_point(&history->spawns, event.time, index);
-		if (event.id == RUNTIME_DOMAIN_TERMINATE && index > 0)
-			add_point(&history->terminations, event.time, index);
+	for (uint32_t i = 1; i < file->rings; i++) {
+		runtime_ring_start(&ring, file, i);
+		while (runtime_ring_next(&ring, &event)) {
+			if (event.kind != RUNTIME_LIFECYCLE)
+				continue;
+			if (event.id == RUNTIME_DOMAIN_SPAWN)
+				add_point(&history->spawns, event.time, i);
+			if (event.id == RUNTIME_DOMAIN_TERMINATE)
+				add_point(&history->terminations, event.time, i);
+		}
 	}
-}
-
-static void gather_events(struct history *history, const struct runtime_events *file)
-{
-	for (uint32_t i = 0; i < file->rings; i++)
-		gather_ring(history, file, i);
 	sort_points(&history->spawns);
 	sort_points(&history->terminations);
 	history->first_event = file->first_time;
@@ -154,10 +150,10 @@ static void bound_pair(struct overlay_bounds *bounds, uint64_t event, uint64_t r
 {
 	int64_t ahead = (int64_t)(event - record);
 
-	if (after && ahead < bounds->high)
-		bounds->high = ahead;
-	if (!after && ahead > bounds->low)
-		bounds->low = ahead;
+	if (after)
+		bounds->high = MIN(bounds->high, ahead);
+	else
+		bounds->low = MAX(bounds->low, ahead);
 }
 
 /*
@@ -210,16 +206,17 @@ void overlay_sideband_tids(struct overlay_input *input, const struct timeline *t
 {
 	struct history history = { 0 };
 	const struct overlay_point *backup;
+	size_t count;
 
 	gather_history(&history, timeline, input);
 	if (input->pid >= 0)
 		overlay_input_add_tid(input, 0, input->pid);
 	backup = history.backups.list;
-	for (size_t i = 0;
-	     history.spawns.count == history.backups.count && i < history.spawns.count; i++) {
+	count = history.spawns.count == history.backups.count ? history.spawns.count : 0;
+	for (size_t i = 0; i < count; i++) {
 		uint64_t time = history.spawns.list[i].time - (uint64_t)ahead;
 		uint32_t ring = history.spawns.list[i].id;
-		bool alone = i + 1 == history.backups.count || backup[i + 1].time > time;
+		bool alone = i + 1 == count || backup[i + 1].time > time;
 
 		if (backup[i].time <= time && alone && is_single(&history.spawns, ring))
 			overlay_input_add_tid(input, ring, (int32_t)backup[i].id);

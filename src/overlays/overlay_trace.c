@@ -4,14 +4,6 @@
 
 #include "src/formats/ftf/event_record.h"
 
-void overlay_trace_init(struct overlay_trace *trace, struct ftf_writer *writer,
-			struct output *output, struct diag *diag)
-{
-	*trace = (struct overlay_trace){
-		.writer = writer, .output = output, .diag = diag, .next_id = 1
-	};
-}
-
 bool overlay_trace_is_full(struct overlay_trace *trace)
 {
 	trace->output->cut |= output_full(trace->output);

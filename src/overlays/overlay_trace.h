@@ -18,13 +18,9 @@ struct overlay_trace {
 	struct ftf_writer *writer; /* borrowed */
 	struct output *output;     /* borrowed: what it writes to */
 	struct diag *diag;         /* borrowed */
-	uint64_t next_id;          /* of arrows and async slices */
+	uint64_t next_id;          /* of arrows and async slices; from 1 */
 	uint64_t slices;           /* written up to now */
 };
-
-/* `writer`, the output that it writes to, and `diag` are borrowed until the last use. */
-void overlay_trace_init(struct overlay_trace *trace, struct ftf_writer *writer,
-			struct output *output, struct diag *diag);
 
 /* Returns whether the output has reached its limit: the rest is left out, which this notes there.
  */

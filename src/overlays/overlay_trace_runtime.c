@@ -29,7 +29,7 @@ struct overlay_slices {
 	size_t count, room;
 	size_t *open; /* owned: indices of those without an end, in order */
 	size_t open_count, open_room;
-	uint64_t unmatched_ends, left_out;
+	uint64_t left_out;
 };
 
 /* Open slices searched for an end, so that programs that end none take linear time. */
@@ -44,7 +44,7 @@ static void overlay_slices_begin(struct overlay_slices *slices, uint64_t time, u
 	slices->slices[slices->count++] = (struct overlay_slice){ .begin = time, .name = name };
 }
 
-/* End the innermost open slice of a name; if none is open, count the end. */
+/* End the innermost open slice of a name, if there is one. */
 static void overlay_slices_end(struct overlay_slices *slices, uint64_t time, uint32_t name)
 {
 	size_t last = slices->open_count > SEARCH_MAX ? slices->open_count - SEARCH_MAX : 0;
@@ -60,15 +60,6 @@ static void overlay_slices_end(struct overlay_slices *slices, uint64_t time, uin
 		slices->open_count--;
 		return;
 	}
-	slices->unmatched_ends++;
-}
-
-/* Idempotent, also on zeroed memory. */
-static void overlay_slices_release(struct overlay_slices *slices)
-{
-	free(slices->slices);
-	free(slices->open);
-	*slices = (struct overlay_slices){ 0 };
 }
 
 #define NAME_ROOM       160
@@ -319,28 +310,22 @@ static void write_loss(struct ring_trace *ring, int64_t words, uint64_t time)
  */
 static void write_block_sizes(struct ring_trace *ring, const struct runtime_event *event)
 {
+	static const char *const sizes[] = { "0",     "1",     "2",     "3",     "4",
+					     "5",     "6",     "7",     "8",     "9",
+					     "10-19", "20-29", "30-39", "40-49", "50-59",
+					     "60-69", "70-79", "80-89", "90-99", "100+" };
 	char text[NAME_ROOM * 4] = "";
 	struct ftf_event instant = make_event(ring, "gc", "major heap blocks by size");
 	struct ftf_arg arg;
 	size_t used = 0;
 
-	for (size_t i = 0; 8 * (i + 1) <= event->payload_size && used < sizeof(text); i++) {
-		size_t words = i < 10 ? i : 10 * (i - 9);
+	for (size_t i = 0; i < COUNT_OF(sizes); i++) {
 		uint64_t number;
 
 		memcpy(&number, event->payload + 8 * i, sizeof(number));
-		if (!number)
-			continue;
-		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%zu",
-					 used ? ", " : "", words);
-		if (i >= 10 && used < sizeof(text))
-			used += words < 100
-					? (size_t)snprintf(text + used, sizeof(text) - used, "-%zu",
-							   words + 9)
-					: (size_t)snprintf(text + used, sizeof(text) - used, "+");
-		if (used < sizeof(text))
-			used += (size_t)snprintf(text + used, sizeof(text) - used, ": %" PRIu64,
-						 number);
+		if (number)
+			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s: %" PRIu64,
+						 used ? ", " : "", sizes[i], number);
 	}
 	arg = ftf_arg_string(intern_text(ring, "words: blocks"), intern_text(ring, text));
 	write_instant(ring, instant, &arg, 1);
@@ -606,7 +591,8 @@ static void finish_ring(struct ring_trace *ring)
 		diag_warn(ring->trace->diag, "runtime-events-spans",
 			  "%" PRIu64 " spans of domain %u cross too many others and are left out",
 			  ring->slices.left_out, ring->ring);
-	overlay_slices_release(&ring->slices);
+	free(ring->slices.slices);
+	free(ring->slices.open);
 }
 
 static void write_ring(struct ring_trace *ring)

@@ -4,8 +4,6 @@
 
 #include "src/overlays/overlay_trace.h"
 
-/* ---- --format=events ----------------------------------------------------- */
-
 /*
  * --format=events: overlays as text, in the lines of the formats' own readers (OCaml's
  * Runtime_events, memtrace's dump_trace).
@@ -98,6 +96,7 @@ static void print_user(const struct runtime_events *file, const struct runtime_e
 		fprintf(out, " -");
 }
 
+/* Ring by ring, `RING TIME_NS KIND NAME VALUE`. */
 static void print_events(const struct runtime_events *file, FILE *out)
 {
 	static const char *const kinds[] = {
@@ -179,6 +178,7 @@ static void print_info(const struct memtrace_info *info, FILE *out)
 	fprintf(out, "# sample_rate %.17g\n# word_size %u\n", info->sample_rate, info->word_size);
 }
 
+/* In the file's order, `TIME_US OBJECT KIND ...`, times since the trace's start. */
 static void print_memtrace(struct memtrace *trace, FILE *out)
 {
 	struct memtrace_event event;
@@ -194,18 +194,7 @@ static void print_memtrace(struct memtrace *trace, FILE *out)
 	}
 }
 
-/*
- * Print all events of an overlay; memtrace is read to its end.  Of runtime events,
- * ring by ring, `RING TIME_NS KIND NAME VALUE`; of memtrace, in the file's
- * order, `TIME_US OBJECT KIND ...`, times since the trace's start.
- */
-static void overlay_print(struct overlay_input *input, FILE *out)
-{
-	if (input->kind == OVERLAY_RUNTIME_EVENTS)
-		print_events(&input->events, out);
-	else
-		print_memtrace(&input->memtrace, out);
-}
+/* ---- All overlays -------------------------------------------------------- */
 
 int overlays_open(struct overlays *overlays, const struct options *options, struct diag *diag,
 		  struct error *err)
@@ -237,7 +226,10 @@ void overlays_print(struct overlays *overlays, FILE *out)
 	for (size_t i = 0; i < overlays->count; i++) {
 		if (overlays->count > 1)
 			fprintf(out, "%s# %s\n", i ? "\n" : "", overlays->inputs[i].path);
-		overlay_print(&overlays->inputs[i], out);
+		if (overlays->inputs[i].kind == OVERLAY_RUNTIME_EVENTS)
+			print_events(&overlays->inputs[i].events, out);
+		else
+			print_memtrace(&overlays->inputs[i].memtrace, out);
 	}
 }
 
@@ -274,9 +266,10 @@ static struct overlay_clock match_clock(struct overlays *overlays, size_t index,
 void overlays_write(struct overlays *overlays, struct ftf_writer *writer, struct output *output,
 		    const struct overlay_recording *recording)
 {
-	struct overlay_trace trace;
+	struct overlay_trace trace = {
+		.writer = writer, .output = output, .diag = overlays->diag, .next_id = 1
+	};
 
-	overlay_trace_init(&trace, writer, output, overlays->diag);
 	for (size_t i = 0; i < overlays->count; i++) {
 		struct overlay_input *input = &overlays->inputs[i];
 		struct overlay_clock clock = match_clock(overlays, i, recording);
@@ -313,10 +306,4 @@ struct trace_facts overlays_facts(const struct overlays *overlays)
 	return (struct trace_facts){ .wall_base = overlay_clock_wall_alone(
 					     &overlays->clocks, overlays->inputs, overlays->count),
 				     .free_id = (uint32_t)overlays_highest_id(overlays) + 1 };
-}
-
-uint64_t overlays_wall_base(const struct overlays *overlays,
-			    const struct overlay_recording *recording)
-{
-	return overlay_clock_wall(&overlays->clocks, recording);
 }

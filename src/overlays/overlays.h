@@ -36,15 +36,10 @@ void overlays_close(struct overlays *overlays);
 void overlays_write(struct overlays *overlays, struct ftf_writer *writer, struct output *output,
 		    const struct overlay_recording *recording);
 
-/* Returns the wall-clock time, ns since 1970, of the time 0 of perf's clock, or WALL_BASE_UNKNOWN.
- */
-uint64_t overlays_wall_base(const struct overlays *overlays,
-			    const struct overlay_recording *recording);
-
 /* Returns the highest id that an overlay names a process or thread by; 0: there is none. */
 int32_t overlays_highest_id(const struct overlays *overlays);
 
-/* Print all events of all overlays (overlay_print.h), each below its path if there are several. */
+/* Print all events of all overlays, each below its path if there are several. */
 void overlays_print(struct overlays *overlays, FILE *out);
 
 /* Returns what is known of a trace of the overlays alone. */
