@@ -136,7 +136,7 @@ static enum exit_status convert_recording(const struct options *options, json_t 
 	output_hold();
 	if (check_paths(options, &with_json, &err) == 0 && ensure_stack(&err) == 0 &&
 	    (!options->format->load || options->format->load(&err) == 0) &&
-	    sandbox_enter(&report.sandbox, options, &err) == 0)
+	    sandbox_enter(&report.sandbox, SANDBOX_CONVERSION, options, &err) == 0)
 		status = convert(options, &report, &diag, &err);
 	output_obey_closed_pipe(&err);
 	if (status == EXIT_FAILED)

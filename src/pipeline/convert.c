@@ -203,7 +203,7 @@ static bool prove(const struct options *options)
 	struct diag diag;
 
 	diag_init(&diag);
-	if (sandbox_enter(&sandbox, options, &err) < 0 ||
+	if (sandbox_enter(&sandbox, SANDBOX_CONVERSION, options, &err) < 0 ||
 	    perf_file_open(&file, options->input, &diag, &err) < 0)
 		return false;
 	for (int i = 1; i < options->input_count; i++)

@@ -28,58 +28,40 @@ static const char *find_obstacle(void)
 	return preloaded && strstr(preloaded, "/vgpreload_") ? "valgrind runs the program" : NULL;
 }
 
-/* Returns whether the sandbox is to be entered; if not, `sandbox` has the reason. */
-static bool begin_sandbox(struct sandbox *sandbox, enum option_sandbox when)
+int sandbox_enter(struct sandbox *sandbox, enum sandbox_process process,
+		  const struct options *options, struct error *err)
 {
-	*sandbox = (struct sandbox){ .why = "--sandbox=off" };
-	if (when == SANDBOX_OFF)
-		return false;
-	sandbox->why = find_obstacle();
-	return when == SANDBOX_ON || !sandbox->why;
-}
+	const char *files = NULL, *calls;
 
-/*
- * Keep how entering the halves went: NULL, or why one is not active.
- * Returns as sandbox_enter() does.
- */
-static int finish_sandbox(struct sandbox *sandbox, enum option_sandbox when, const char *files,
-			  const char *calls, struct error *err)
-{
+	*sandbox = (struct sandbox){ .why = "--sandbox=off" };
+	if (options->sandbox == SANDBOX_OFF)
+		return 0;
+	sandbox->why = find_obstacle();
+	if (sandbox->why && options->sandbox == SANDBOX_AUTO)
+		return 0;
+	/* In this order: the filter of system calls would refuse the others' calls. */
+	if (process == SANDBOX_CONVERSION)
+		files = keeper_start(options);
+	calls = files;
+	if (!files) {
+		files = sandbox_enter_files(process, options);
+		calls = sandbox_enter_calls(process, options);
+	}
 	sandbox->files = !files;
 	sandbox->calls = !calls;
 	sandbox->why = files ? files : calls;
 	sandbox->lacking = files && calls;
-	if (!sandbox->why || when == SANDBOX_AUTO)
+	if (!sandbox->why || options->sandbox == SANDBOX_AUTO)
 		return 0;
 	return error_set(err, ERROR_SYSTEM,
 			 "cannot enter the sandbox: %s; use --sandbox=auto to run without it",
 			 sandbox->why);
 }
 
-int sandbox_enter(struct sandbox *sandbox, const struct options *options, struct error *err)
+void sandbox_enter_tool(void)
 {
-	const char *files, *calls;
-
-	if (!begin_sandbox(sandbox, options->sandbox))
-		return 0;
-	/* In this order: the filter of system calls would refuse the others' calls. */
-	files = keeper_start(options);
-	calls = files;
-	if (!files) {
-		files = sandbox_enter_files(options);
-		calls = sandbox_enter_calls(options);
-	}
-	return finish_sandbox(sandbox, options->sandbox, files, calls, err);
-}
-
-int sandbox_enter_server(struct sandbox *sandbox, enum option_sandbox when, struct error *err)
-{
-	const char *files;
-
-	if (!begin_sandbox(sandbox, when))
-		return 0;
-	files = sandbox_enter_no_files();
-	return finish_sandbox(sandbox, when, files, sandbox_enter_server_calls(), err);
+	sandbox_enter_files(SANDBOX_TOOL, NULL);
+	sandbox_enter_calls(SANDBOX_TOOL, NULL);
 }
 
 void sandbox_warn(const struct sandbox *sandbox, FILE *out)

@@ -21,23 +21,26 @@
 #include "src/options/options.h"
 #include "src/report/sandbox_state.h"
 
-/*
- * Enter the sandbox, as --sandbox says.  Called with one thread, before an input is read.  Fills
- * `sandbox`.  Returns 0, for off and auto always; -1 with err filled if on was given and not both
- * halves are active.
- */
-int sandbox_enter(struct sandbox *sandbox, const struct options *options, struct error *err);
+enum sandbox_process {
+	SANDBOX_CONVERSION,
+	/*
+	 * Serves a trace (src/serve/): it opens nothing, starts nothing and connects to nothing;
+	 * the socket to accept at and the file are open already.
+	 */
+	SANDBOX_SERVER,
+	/* Reads files of a recording: it may read and execute files, and connect to nothing. */
+	SANDBOX_TOOL,
+};
 
 /*
- * The same for the process that serves a trace (src/serve/): it opens nothing, starts
- * nothing and connects to nothing; the socket to accept at and the file are open already.
+ * Enter the sandbox of a conversion or a server, as --sandbox says.  Called with one thread, before
+ * an input is read.  Fills `sandbox`.  Returns 0, for off and auto always; -1 with err filled if on
+ * was given and not both halves are active.
  */
-int sandbox_enter_server(struct sandbox *sandbox, enum option_sandbox when, struct error *err);
+int sandbox_enter(struct sandbox *sandbox, enum sandbox_process process,
+		  const struct options *options, struct error *err);
 
-/*
- * The same for a program that is started to read files of a recording: it may read and execute
- * files, and connect to nothing, as far as the system has both halves.
- */
+/* Enter the sandbox of a tool that is to be started, as far as the system has both halves. */
 void sandbox_enter_tool(void);
 
 /* Print a warning if the system has neither half. */
@@ -47,14 +50,11 @@ void sandbox_warn(const struct sandbox *sandbox, FILE *out);
 void sandbox_print(const struct sandbox *sandbox, FILE *out);
 
 /*
- * The halves, for the functions above.  Each returns NULL if it is
- * active now; else the reason, a constant.
+ * The halves, for the functions above.  Each returns NULL if it is active now; else the reason, a
+ * constant.  `options` are of a conversion.
  */
-const char *sandbox_enter_files(const struct options *options);
-const char *sandbox_enter_calls(const struct options *options);
-const char *sandbox_enter_no_files(void);
-const char *sandbox_enter_server_calls(void);
-const char *sandbox_enter_tool_calls(void);
+const char *sandbox_enter_files(enum sandbox_process process, const struct options *options);
+const char *sandbox_enter_calls(enum sandbox_process process, const struct options *options);
 
 /* Returns whether an output is a device or a pipe, which the process opens itself. */
 bool sandbox_opens_devices(const struct options *options);

@@ -42,118 +42,70 @@ struct call_condition {
 /* The whole argument. */
 #define CALL_WORD UINT32_MAX
 
-static void add_instruction(struct call_filter *filter, struct sock_filter instruction)
+static void append(struct call_filter *filter, const struct sock_filter *code, size_t count)
 {
-	assert(filter->used < FILTER_MOST);
-	filter->code[filter->used++] = instruction;
+	assert(filter->used + count <= FILTER_MOST);
+	memcpy(filter->code + filter->used, code, count * sizeof(*code));
+	filter->used += (unsigned short)count;
 }
 
-static void emit_instruction(struct call_filter *filter, uint16_t code, uint32_t operand)
-{
-	add_instruction(filter, (struct sock_filter)BPF_STMT(code, operand));
-}
-
-/* If the accumulator is not `value`, skip the next `skip` instructions. */
-static void emit_unless_skip(struct call_filter *filter, uint32_t value, uint8_t skip)
-{
-	add_instruction(filter,
-			(struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, skip));
-}
-
-static void emit_load(struct call_filter *filter, size_t offset)
-{
-	emit_instruction(filter, BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset);
-}
-
-/* Begin a filter that allows nothing: calls of another architecture are refused always. */
-static void call_filter_init(struct call_filter *filter)
-{
-	filter->used = 0;
-	/* Refuse calls of other architectures, such as of 32 bits: their numbers differ. */
-	emit_load(filter, offsetof(struct seccomp_data, arch));
-	emit_unless_skip(filter, AUDIT_ARCH_X86_64, 1);
-	/* For another architecture its constant stays loaded, which is no number of a call. */
-	emit_load(filter, offsetof(struct seccomp_data, nr));
-}
+#define LOAD(offset)   BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)(offset))
+#define LOAD_CALL      LOAD(offsetof(struct seccomp_data, nr))
+#define RETURN(action) BPF_STMT(BPF_RET | BPF_K, (action))
+/* If the loaded number is not `value`, skip the next `count` instructions. */
+#define SKIP_UNLESS(value, count) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (value), 0, (count))
 
 /* Allow these calls. */
-static void call_filter_allow(struct call_filter *filter, const uint16_t *calls, size_t count)
+static void allow(struct call_filter *filter, const uint16_t *calls, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		emit_unless_skip(filter, calls[i], 1);
-		emit_instruction(filter, BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+		const struct sock_filter code[] = { SKIP_UNLESS(calls[i], 1),
+						    RETURN(SECCOMP_RET_ALLOW) };
+
+		append(filter, code, COUNT_OF(code));
 	}
 }
 
-static void allow_if(struct call_filter *filter, const struct call_condition *condition)
-{
-	emit_unless_skip(filter, condition->call, 5);
-	emit_load(filter,
-		  offsetof(struct seccomp_data, args) + condition->argument * sizeof(uint64_t));
-	emit_instruction(filter, BPF_ALU | BPF_AND | BPF_K, condition->mask);
-	emit_unless_skip(filter, condition->value, 1);
-	emit_instruction(filter, BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-	emit_load(filter, offsetof(struct seccomp_data, nr));
-}
-
 /* Allow calls by their arguments; of several conditions for a call one has to hold. */
-static void call_filter_allow_if(struct call_filter *filter,
-				 const struct call_condition *conditions, size_t count)
+static void allow_if(struct call_filter *filter, const struct call_condition *conditions,
+		     size_t count)
 {
-	for (size_t i = 0; i < count; i++)
-		allow_if(filter, &conditions[i]);
+	for (const struct call_condition *one = conditions; one < conditions + count; one++) {
+		const struct sock_filter code[] = {
+			SKIP_UNLESS(one->call, 5),
+			LOAD(offsetof(struct seccomp_data, args) +
+			     one->argument * sizeof(uint64_t)),
+			BPF_STMT(BPF_ALU | BPF_AND | BPF_K, one->mask),
+			SKIP_UNLESS(one->value, 1),
+			RETURN(SECCOMP_RET_ALLOW),
+			LOAD_CALL,
+		};
+
+		append(filter, code, COUNT_OF(code));
+	}
 }
 
-/*
- * Hold the process to the filter, until it ends.
- * Returns NULL; the reason, a constant, if the system has no such filters.
- */
-static const char *call_filter_enter(struct call_filter *filter)
-{
-	struct sock_fprog program = { .filter = filter->code };
-
-	emit_instruction(filter, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS);
-	program.len = filter->used;
-	/* SPEC_ALLOW keeps speculation on, for speed; before Linux 4.17 the flag is unknown. */
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-	    (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW,
-		     &program) == 0 ||
-	     prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0))
-		return NULL;
-	return "the system has no filters of system calls";
-}
-
-/* ---- A conversion -------------------------------------------------------- */
+/* ---- A conversion, or a tool that it starts ------------------------------- */
 
 /* Linux 5.17; the C library names its memory by it. */
 #ifndef PR_SET_VMA
 #define PR_SET_VMA 0x53564d41
 #endif
 
-/* Files: calls that read them, and calls that write to descriptors. */
-static const uint16_t file_calls[] = {
-	SYS_access,     SYS_close,        SYS_close_range, SYS_copy_file_range,
-	SYS_dup,        SYS_dup2,         SYS_dup3,        SYS_faccessat,
-	SYS_faccessat2, SYS_fadvise64,    SYS_fallocate,   SYS_fdatasync,
-	SYS_fgetxattr,  SYS_flock,        SYS_fstat,       SYS_fstatfs,
-	SYS_fsync,      SYS_ftruncate,    SYS_getcwd,      SYS_getdents,
-	SYS_getdents64, SYS_getxattr,     SYS_lgetxattr,   SYS_lseek,
-	SYS_lstat,      SYS_memfd_create, SYS_newfstatat,  SYS_pipe2,
-	SYS_poll,       SYS_ppoll,        SYS_pread64,     SYS_preadv,
-	SYS_pselect6,   SYS_pwrite64,     SYS_pwritev,     SYS_read,
-	SYS_readahead,  SYS_readlink,     SYS_readlinkat,  SYS_readv,
-	SYS_select,     SYS_sendfile,     SYS_stat,        SYS_statfs,
-	SYS_statx,      SYS_umask,        SYS_write,       SYS_writev
-};
-
-/* Memory. */
-static const uint16_t memory_calls[] = { SYS_brk,     SYS_madvise, SYS_membarrier, SYS_mincore,
-					 SYS_mlock,   SYS_mlock2,  SYS_mremap,     SYS_msync,
-					 SYS_munlock, SYS_munmap };
-
-/* Threads, signals and time. */
 /* clang-format off */
-static const uint16_t thread_calls[] = {
+static const uint16_t own_calls[] = {
+	/* Files: calls that read them, and calls that write to descriptors. */
+	SYS_access, SYS_close, SYS_close_range, SYS_copy_file_range, SYS_dup, SYS_dup2, SYS_dup3,
+	SYS_faccessat, SYS_faccessat2, SYS_fadvise64, SYS_fallocate, SYS_fdatasync, SYS_fgetxattr,
+	SYS_flock, SYS_fstat, SYS_fstatfs, SYS_fsync, SYS_ftruncate, SYS_getcwd, SYS_getdents,
+	SYS_getdents64, SYS_getxattr, SYS_lgetxattr, SYS_lseek, SYS_lstat, SYS_memfd_create,
+	SYS_newfstatat, SYS_pipe2, SYS_poll, SYS_ppoll, SYS_pread64, SYS_preadv, SYS_pselect6,
+	SYS_pwrite64, SYS_pwritev, SYS_read, SYS_readahead, SYS_readlink, SYS_readlinkat, SYS_readv,
+	SYS_select, SYS_sendfile, SYS_stat, SYS_statfs, SYS_statx, SYS_umask, SYS_write, SYS_writev,
+	/* Memory. */
+	SYS_brk, SYS_madvise, SYS_membarrier, SYS_mincore, SYS_mlock, SYS_mlock2, SYS_mremap,
+	SYS_msync, SYS_munlock, SYS_munmap,
+	/* Threads, signals and time. */
 	SYS_clock_getres, SYS_clock_gettime, SYS_clock_nanosleep, SYS_exit, SYS_exit_group,
 	SYS_futex, SYS_get_robust_list, SYS_getcpu, SYS_getitimer, SYS_gettid, SYS_gettimeofday,
 	SYS_nanosleep, SYS_restart_syscall, SYS_rseq, SYS_rt_sigaction, SYS_rt_sigpending,
@@ -161,17 +113,14 @@ static const uint16_t thread_calls[] = {
 	SYS_sched_get_priority_max, SYS_sched_get_priority_min, SYS_sched_getaffinity,
 	SYS_sched_getattr, SYS_sched_getparam, SYS_sched_getscheduler, SYS_sched_yield,
 	SYS_set_robust_list, SYS_set_tid_address, SYS_setitimer, SYS_sigaltstack, SYS_time,
-	SYS_timer_create, SYS_timer_settime, SYS_times
+	SYS_timer_create, SYS_timer_settime, SYS_times,
+	/* Identity of the process. */
+	SYS_arch_prctl, SYS_capget, SYS_getegid, SYS_geteuid, SYS_getgid, SYS_getgroups,
+	SYS_getpgid, SYS_getpgrp, SYS_getpid, SYS_getppid, SYS_getpriority, SYS_getrandom,
+	SYS_getresgid, SYS_getresuid, SYS_getrlimit, SYS_getrusage, SYS_getsid, SYS_getuid,
+	SYS_sysinfo, SYS_uname
 };
 /* clang-format on */
-
-/* Identity of the process. */
-static const uint16_t identity_calls[] = {
-	SYS_arch_prctl,  SYS_capget,    SYS_getegid,   SYS_geteuid,   SYS_getgid,
-	SYS_getgroups,   SYS_getpgid,   SYS_getpgrp,   SYS_getpid,    SYS_getppid,
-	SYS_getpriority, SYS_getrandom, SYS_getresgid, SYS_getresuid, SYS_getrlimit,
-	SYS_getrusage,   SYS_getsid,    SYS_getuid,    SYS_sysinfo,   SYS_uname
-};
 
 /* For the client of debuginfod servers: sockets, and the files in its cache. */
 static const uint16_t network_calls[] = {
@@ -198,9 +147,6 @@ static const struct call_condition conditions[] = {
 	{ SYS_fcntl, 1, CALL_WORD, F_GETFD },
 	{ SYS_fcntl, 1, CALL_WORD, F_SETFD },
 	{ SYS_fcntl, 1, CALL_WORD, F_GETFL },
-	/* No new code. */
-	{ SYS_mmap, 2, PROT_EXEC, 0 },
-	{ SYS_mprotect, 2, PROT_EXEC, 0 },
 	/* isatty() and the size of a terminal; non-blocking sockets. */
 	{ SYS_ioctl, 1, CALL_WORD, TCGETS },
 	{ SYS_ioctl, 1, CALL_WORD, TIOCGWINSZ },
@@ -211,45 +157,32 @@ static const struct call_condition conditions[] = {
 /* Flags of open() that change a file: O_TMPFILE has the bit of O_DIRECTORY, too. */
 #define CHANGES (O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY))
 
-/* Conditions that depend on the run. */
-static void allow_own(struct call_filter *filter, const struct options *options)
+static void allow_conversion(struct call_filter *filter, const struct options *options)
 {
-	const uint32_t changes = sandbox_opens_devices(options) ? CHANGES : CHANGES | O_ACCMODE;
 	const uint32_t keeper = (uint32_t)keeper_socket();
 	const struct call_condition own[] = {
-		{ SYS_open, 1, changes, 0 },
-		{ SYS_openat, 2, changes, 0 },
 		{ SYS_sendto, 0, CALL_WORD, keeper },
 		{ SYS_recvmsg, 0, CALL_WORD, keeper },
 		{ SYS_shutdown, 0, CALL_WORD, keeper },
 		/* Sockets that do not wait. */
 		{ SYS_fcntl, 1, CALL_WORD, options->debuginfod ? F_SETFL : F_GETFL },
-		/* For abort() and raise(). */
-		{ SYS_tgkill, 0, CALL_WORD, (uint32_t)getpid() },
 	};
 
-	call_filter_allow_if(filter, own, COUNT_OF(own));
-}
-
-static void begin_filter(struct call_filter *filter)
-{
-	call_filter_init(filter);
-	call_filter_allow(filter, file_calls, COUNT_OF(file_calls));
-	call_filter_allow(filter, memory_calls, COUNT_OF(memory_calls));
-	call_filter_allow(filter, thread_calls, COUNT_OF(thread_calls));
-	call_filter_allow(filter, identity_calls, COUNT_OF(identity_calls));
-}
-
-const char *sandbox_enter_calls(const struct options *options)
-{
-	struct call_filter filter;
-
-	begin_filter(&filter);
+	allow_if(filter, own, COUNT_OF(own));
 	if (options->debuginfod)
-		call_filter_allow(&filter, network_calls, COUNT_OF(network_calls));
-	allow_own(&filter, options);
-	call_filter_allow_if(&filter, conditions, COUNT_OF(conditions));
-	return call_filter_enter(&filter);
+		allow(filter, network_calls, COUNT_OF(network_calls));
+}
+
+/* `devices`: files may be opened for writing, if that does not change them. */
+static void allow_reading(struct call_filter *filter, bool devices)
+{
+	const uint32_t changes = devices ? CHANGES : CHANGES | O_ACCMODE;
+	const struct call_condition opens[] = { { SYS_open, 1, changes, 0 },
+						{ SYS_openat, 2, changes, 0 } };
+
+	allow_if(filter, opens, COUNT_OF(opens));
+	allow_if(filter, conditions, COUNT_OF(conditions));
+	allow(filter, own_calls, COUNT_OF(own_calls));
 }
 
 /* ---- A server ------------------------------------------------------------ */
@@ -270,56 +203,68 @@ static const uint16_t server_calls[] = {
 	SYS_rt_sigaction,  SYS_rt_sigprocmask, SYS_rt_sigreturn
 };
 
-const char *sandbox_enter_server_calls(void)
+/* ---- All ----------------------------------------------------------------- */
+
+static void allow_process(struct call_filter *filter, enum sandbox_process process,
+			  const struct options *options)
 {
-	const struct call_condition server[] = {
+	static const uint16_t start[] = { SYS_execve, SYS_mmap, SYS_mprotect };
+
+	switch (process) {
+	case SANDBOX_CONVERSION:
+		allow_reading(filter, sandbox_opens_devices(options));
+		allow_conversion(filter, options);
+		break;
+	case SANDBOX_TOOL:
+		allow_reading(filter, false);
+		allow(filter, start, COUNT_OF(start));
+		break;
+	case SANDBOX_SERVER:
+		allow(filter, server_calls, COUNT_OF(server_calls));
+	}
+}
+
+const char *sandbox_enter_calls(enum sandbox_process process, const struct options *options)
+{
+	/* Calls of another architecture, such as of 32 bits, have other numbers. */
+	static const struct sock_filter begin[] = {
+		LOAD(offsetof(struct seccomp_data, arch)),
+		SKIP_UNLESS(AUDIT_ARCH_X86_64, 1),
+		/* For another architecture its constant stays loaded, which is no number. */
+		LOAD_CALL,
+	};
+	static const struct sock_filter end[] = { RETURN(SECCOMP_RET_ERRNO | ENOSYS) };
+	const struct call_condition all[] = {
 		/* No new code. */
 		{ SYS_mmap, 2, PROT_EXEC, 0 },
 		{ SYS_mprotect, 2, PROT_EXEC, 0 },
 		/* For abort() and raise(). */
 		{ SYS_tgkill, 0, CALL_WORD, (uint32_t)getpid() },
 	};
-	struct call_filter filter;
+	struct call_filter filter = { .used = 0 };
+	struct sock_fprog program = { .filter = filter.code };
 
-	call_filter_init(&filter);
-	call_filter_allow(&filter, server_calls, COUNT_OF(server_calls));
-	call_filter_allow_if(&filter, server, COUNT_OF(server));
-	return call_filter_enter(&filter);
-}
-
-const char *sandbox_enter_tool_calls(void)
-{
-	static const uint16_t start[] = { SYS_execve, SYS_mmap, SYS_mprotect };
-	const struct call_condition own[] = {
-		{ SYS_open, 1, CHANGES | O_ACCMODE, 0 },
-		{ SYS_openat, 2, CHANGES | O_ACCMODE, 0 },
-		{ SYS_tgkill, 0, CALL_WORD, (uint32_t)getpid() },
-	};
-	struct call_filter filter;
-
-	begin_filter(&filter);
-	call_filter_allow(&filter, start, COUNT_OF(start));
-	call_filter_allow_if(&filter, own, COUNT_OF(own));
-	call_filter_allow_if(&filter, conditions, COUNT_OF(conditions));
-	return call_filter_enter(&filter);
+	append(&filter, begin, COUNT_OF(begin));
+	allow_process(&filter, process, options);
+	allow_if(&filter, all, COUNT_OF(all));
+	append(&filter, end, COUNT_OF(end));
+	program.len = filter.used;
+	/* SPEC_ALLOW keeps speculation on, for speed; before Linux 4.17 the flag is unknown. */
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+	    (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW,
+		     &program) == 0 ||
+	     prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0))
+		return NULL;
+	return "the system has no filters of system calls";
 }
 
 #else
 
-const char *sandbox_enter_tool_calls(void)
+const char *sandbox_enter_calls(enum sandbox_process process, const struct options *options)
 {
-	return "there is no filter of system calls for this processor";
-}
-
-const char *sandbox_enter_calls(const struct options *options)
-{
+	(void)process;
 	(void)options;
 	return "there is no filter of system calls for this processor";
-}
-
-const char *sandbox_enter_server_calls(void)
-{
-	return sandbox_enter_calls(NULL);
 }
 
 #endif

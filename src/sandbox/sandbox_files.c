@@ -176,67 +176,34 @@ static uint64_t rights_of_version(long version)
 	return rights | (version >= 5 ? FS_IOCTL_DEV : 0);
 }
 
-/*
- * Begin rules that allow nothing; `network`: connections are not held.
- * Returns NULL, and rules->fd is owned by the caller; or the reason, a constant.
- */
-static const char *begin_rules(struct rules *rules, bool network)
+const char *sandbox_enter_files(enum sandbox_process process, const struct options *options)
 {
 	long version =
 		syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+	bool network = process == SANDBOX_CONVERSION && options->debuginfod, active;
 	/* The newest struct landlock_ruleset_attr; older kernels accept zeros at its end. */
 	struct {
 		uint64_t fs, net, scopes;
-	} ruleset = { .fs = rights_of_version(version) };
+	} ruleset = { .fs = rights_of_version(version),
+		      .net = version >= 4 && !network ? NET_TCP : 0,
+		      .scopes = version >= 6 ? SCOPES : 0 };
+	struct rules rules = { .handled = ruleset.fs };
 
-	*rules = (struct rules){ .fd = -1, .handled = ruleset.fs };
 	if (version < 1)
 		return "the system has no Landlock";
-	ruleset.net = version >= 4 && !network ? NET_TCP : 0;
-	ruleset.scopes = version >= 6 ? SCOPES : 0;
-	rules->fd = (int)syscall(SYS_landlock_create_ruleset, &ruleset, sizeof(ruleset), 0);
-	return rules->fd < 0 ? "Landlock rules cannot be created" : NULL;
-}
-
-/* Returns as sandbox_enter_files() does. */
-static const char *enter_rules(struct rules *rules)
-{
-	bool active = !rules->failed && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-		      syscall(SYS_landlock_restrict_self, rules->fd, 0) == 0;
-
-	close(rules->fd);
-	if (rules->failed)
+	rules.fd = (int)syscall(SYS_landlock_create_ruleset, &ruleset, sizeof(ruleset), 0);
+	if (rules.fd < 0)
+		return "Landlock rules cannot be created";
+	if (process == SANDBOX_TOOL)
+		allow_path(&rules, "/", READS | LANDLOCK_ACCESS_FS_EXECUTE);
+	if (process == SANDBOX_CONVERSION) {
+		allow_reading(&rules, options);
+		allow_writing(&rules, options);
+	}
+	active = !rules.failed && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+		 syscall(SYS_landlock_restrict_self, rules.fd, 0) == 0;
+	close(rules.fd);
+	if (rules.failed)
 		return "too few file descriptors, or too little memory, for the rules of Landlock";
 	return active ? NULL : "Landlock cannot be entered";
-}
-
-const char *sandbox_enter_files(const struct options *options)
-{
-	struct rules rules;
-	const char *why = begin_rules(&rules, options->debuginfod);
-
-	if (why)
-		return why;
-	allow_reading(&rules, options);
-	allow_writing(&rules, options);
-	return enter_rules(&rules);
-}
-
-const char *sandbox_enter_no_files(void)
-{
-	struct rules rules;
-	const char *why = begin_rules(&rules, false);
-
-	return why ? why : enter_rules(&rules);
-}
-
-void sandbox_enter_tool(void)
-{
-	struct rules rules;
-
-	if (!begin_rules(&rules, false)) {
-		allow_path(&rules, "/", READS | LANDLOCK_ACCESS_FS_EXECUTE);
-		enter_rules(&rules);
-	}
-	sandbox_enter_tool_calls();
 }

@@ -230,7 +230,7 @@ static int serve_trace(struct trace_opening *opening, struct trace_server *serve
 	const struct options *options = &opening->options;
 	struct sandbox sandbox;
 
-	if (sandbox_enter_server(&sandbox, options->sandbox, err) < 0)
+	if (sandbox_enter(&sandbox, SANDBOX_SERVER, options, err) < 0)
 		return -1;
 	if (!options->quiet)
 		sandbox_warn(&sandbox, stderr);
