@@ -128,7 +128,6 @@ libptrace2ftf_a_SOURCES = \
 	src/record/call_watch.c src/record/call_watch.h \
 	src/record/code_file.c src/record/code_file.h \
 	src/record/obstacles.c \
-	src/record/path_search.c \
 	src/record/perf_command.c src/record/perf_command.h \
 	src/record/record.c src/record/record.h \
 	src/report/debug_hint.c src/report/debug_hint.h \

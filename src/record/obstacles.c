@@ -4,15 +4,14 @@
  * man perf-intel-pt (caps, snapshot, address filters).
  */
 
+#include <linux/capability.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "src/record/perf_command.h"
 
 #define PMU "/sys/bus/event_source/devices/intel_pt"
-
-/* Bits of CapEff in /proc/self/status: linux/capability.h. */
-#define CAPABILITIES (UINT64_C(1) << 21 | UINT64_C(1) << 38) /* CAP_SYS_ADMIN, CAP_PERFMON */
 
 /* A size of AUX buffers that rarely loses data, if the process may lock it. */
 #define BUFFER_WANTED (UINT64_C(64) << 20)
@@ -51,19 +50,12 @@ static void look_at_cpu(struct recorder *recorder)
 
 static bool has_capability(void)
 {
-	FILE *in = fopen("/proc/self/status", "re");
-	uint64_t held = 0;
-	char *line = NULL;
-	size_t room = 0;
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct held[2] = { 0 };
 
-	while (in && getline(&line, &room, in) > 0) {
-		if (starts_with(line, "CapEff:"))
-			held = strtoull(line + 7, NULL, 16);
-	}
-	free(line);
-	if (in)
-		fclose(in);
-	return held & CAPABILITIES;
+	syscall(SYS_capget, &header, held);
+	/* CAP_PERFMON is 38, which headers before Linux 5.8 lack. */
+	return held[0].effective & 1u << CAP_SYS_ADMIN || held[1].effective & 1u << (38 - 32);
 }
 
 void recorder_look(struct recorder *recorder)
@@ -119,17 +111,11 @@ static void print_missing_pt(const struct recorder *recorder, FILE *out)
 	fprintf(out, "cannot record: %s, or in software with the source's tests/ptsim\n", reason);
 }
 
-/* Returns the highest perf_event_paranoid that allows the recording. */
-static int allowed_paranoid(const struct options *options)
-{
-	if (options->all_cpus)
-		return 0;
-	return options->mode == TRACE_MODE_KERNEL || options->mode == TRACE_MODE_BOTH ? 1 : 2;
-}
-
 static bool check_rights(const struct recorder *recorder, const struct options *options, FILE *out)
 {
-	int allowed = allowed_paranoid(options);
+	bool kernel = options->mode == TRACE_MODE_KERNEL || options->mode == TRACE_MODE_BOTH;
+	/* The highest that allows the recording. */
+	int allowed = options->all_cpus ? 0 : kernel ? 1 : 2;
 
 	if (recorder->privileged || recorder->paranoid <= allowed)
 		return true;

@@ -3,6 +3,20 @@
 #include "src/record/perf_command.h"
 
 #include <stdarg.h>
+#include <unistd.h>
+
+bool path_search(const char *name, char file[PATH_MAX])
+{
+	const char *path = getenv("PATH");
+
+	for (size_t length; path && *path; path += length + (path[length] == ':')) {
+		length = strcspn(path, ":");
+		if (snprintf(file, PATH_MAX, "%.*s/%s", (int)length, path, name) < PATH_MAX &&
+		    access(file, X_OK) == 0)
+			return true;
+	}
+	return false;
+}
 
 struct words {
 	char **words; /* owned, as are the strings */
@@ -31,16 +45,6 @@ void perf_command_file(const struct options *options, char file[PATH_MAX])
 		snprintf(file, PATH_MAX, "%s", program);
 }
 
-/* perf opens the file without searching PATH. */
-static void add_start(struct words *words, const struct options *options)
-{
-	char file[PATH_MAX];
-
-	perf_command_file(options, file);
-	add(words, "--filter");
-	add(words, "start %s @ %s", options->start_at, file);
-}
-
 char **perf_command_make(const struct options *options, const struct pt_caps *caps, uint64_t buffer)
 {
 	const char *level = options->mode == TRACE_MODE_BOTH     ? ""
@@ -48,6 +52,7 @@ char **perf_command_make(const struct options *options, const struct pt_caps *ca
 								 : "u";
 	bool whole = buffer % (1 << 20) == 0;
 	struct words words = { 0 };
+	char file[PATH_MAX];
 
 	add(&words, "perf");
 	add(&words, "record");
@@ -58,8 +63,12 @@ char **perf_command_make(const struct options *options, const struct pt_caps *ca
 		    whole ? 'M' : 'K');
 	add(&words, "-e");
 	add(&words, "intel_pt/%s/%s", caps->cycles ? "cyc=1" : "", level);
-	if (options->start_at)
-		add_start(&words, options);
+	if (options->start_at) {
+		/* perf opens the file without searching PATH. */
+		perf_command_file(options, file);
+		add(&words, "--filter");
+		add(&words, "start %s @ %s", options->start_at, file);
+	}
 	if (options->snapshot || options->snapshot_at)
 		add(&words, "--snapshot=e");
 	if (options->all_cpus)

@@ -15,28 +15,14 @@
 #include "src/record/perf_command.h"
 #include "src/report/progress.h"
 
-/* Identifies a file's content: perf either replaces the file or leaves it. */
-struct file_version {
-	ino_t inode;
-	struct timespec changed;
-};
-
-static struct file_version version_of(const char *path)
+/* Returns whether a file's content is not that of `before`: perf replaces a file, or leaves it. */
+static bool is_new(const char *path, const struct stat *before)
 {
-	struct stat status = { 0 };
+	struct stat now;
 
-	if (stat(path, &status) < 0)
-		return (struct file_version){ 0 };
-	return (struct file_version){ status.st_ino, status.st_mtim };
-}
-
-static bool is_new(const char *path, struct file_version before)
-{
-	struct file_version now = version_of(path);
-
-	return now.inode &&
-	       (now.inode != before.inode || now.changed.tv_sec != before.changed.tv_sec ||
-		now.changed.tv_nsec != before.changed.tv_nsec);
+	return stat(path, &now) == 0 &&
+	       (now.st_ino != before->st_ino || now.st_mtim.tv_sec != before->st_mtim.tv_sec ||
+		now.st_mtim.tv_nsec != before->st_mtim.tv_nsec);
 }
 
 /* Code is saved at intervals of so many ns, if that takes a 20th of the time at most. */
@@ -282,10 +268,11 @@ enum record_result record_run(const struct options *options, int *status)
 {
 	struct call_watch calls = { 0 };
 	struct recorder recorder;
-	struct file_version before = version_of(options->input);
+	struct stat before = { 0 };
 	char **words;
 	bool possible;
 
+	stat(options->input, &before);
 	recorder_look(&recorder);
 	words = perf_command_make(options, &recorder.caps, recorder_buffer(&recorder, options));
 	if (options->dry_run) {
@@ -307,7 +294,7 @@ enum record_result record_run(const struct options *options, int *status)
 	perf_command_free(words);
 	if (!possible)
 		return RECORD_ENDED;
-	if (is_new(options->input, before))
+	if (is_new(options->input, &before))
 		return RECORD_DONE;
 	message_begin_error(stderr);
 	fprintf(stderr, "cannot convert: perf did not write %s (exit status %d)\n", options->input,
