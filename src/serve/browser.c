@@ -43,46 +43,32 @@ const char *browser_commands(const struct browser_environment *environment)
 
 /* ---- Words --------------------------------------------------------------- */
 
-/* Copy a word to `to`, with `address` for each "%s"; counts those.  Returns the end. */
-static char *copy_word(char *to, const char *word, size_t length, const char *address,
-		       size_t *replaced)
-{
-	for (size_t i = 0; i < length; i++) {
-		if (i + 1 < length && word[i] == '%' && word[i + 1] == 's') {
-			to = stpcpy(to, address);
-			++*replaced;
-			i++;
-		} else {
-			*to++ = word[i];
-		}
-	}
-	*to++ = '\0';
-	return to;
-}
-
 char **browser_words(const char *command, size_t length, const char *address)
 {
 	/* A word has a byte and a blank; an address replaces two bytes. */
-	size_t most = length / 2 + 3, replaced = 0, count = 0, word;
-	size_t room = (length + 2) * (strlen(address) + 1);
-	char **words = alloc_zeroed(1, most * sizeof(*words) + room);
-	char *to = (char *)(words + most);
+	size_t most = length / 2 + 3, count = 0;
+	char **words =
+		alloc_zeroed(1, most * sizeof(*words) + (length + 2) * (strlen(address) + 1));
+	char *copy = ALLOC_CHECKED(strndup(command, length)), *rest, *to = (char *)(words + most);
+	bool replaced = false;
 
-	for (size_t at = 0; at < length; at += word) {
-		char text[2] = { command[at], '\0' };
-
-		word = 1;
-		if (strpbrk(text, BLANKS))
-			continue;
-		word = strcspn(command + at, BLANKS);
-		word = word < length - at ? word : length - at;
+	for (char *word = strtok_r(copy, BLANKS, &rest); word;
+	     word = strtok_r(NULL, BLANKS, &rest)) {
 		words[count++] = to;
-		to = copy_word(to, command + at, word, address, &replaced);
+		while (*word) {
+			if (starts_with(word, "%s")) {
+				to = stpcpy(to, address);
+				word += 2;
+				replaced = true;
+			} else {
+				*to++ = *word++;
+			}
+		}
+		*to++ = '\0';
 	}
-	if (!replaced) {
-		words[count] = to;
-		strcpy(to, address);
-	}
+	if (!replaced)
+		words[count] = strcpy(to, address);
+	free(copy);
 	return words;
 }
 

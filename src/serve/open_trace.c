@@ -56,17 +56,6 @@ static enum exit_status convert_to_show(const struct options *options, json_t *r
 	return current->convert(&own, report);
 }
 
-static void read_view(struct trace_opening *opening, const json_t *report)
-{
-	const json_t *begin = json_object_get(report, "view_begin");
-	const json_t *end = json_object_get(report, "view_end");
-
-	if (!json_is_integer(begin) || !json_is_integer(end))
-		return;
-	opening->begin = (uint64_t)json_integer_value(begin);
-	opening->end = (uint64_t)json_integer_value(end);
-}
-
 /* Returns an exit status; EXIT_FAILED with err filled if there was no conversion. */
 static int run_conversion(struct trace_opening *opening, struct error *err)
 {
@@ -82,7 +71,9 @@ static int run_conversion(struct trace_opening *opening, struct error *err)
 
 	current = opening;
 	status = batch_one_run(&run, &job, &report, err);
-	read_view(opening, report);
+	/* 0 if the report has no integer. */
+	opening->begin = (uint64_t)json_integer_value(json_object_get(report, "view_begin"));
+	opening->end = (uint64_t)json_integer_value(json_object_get(report, "view_end"));
 	json_decref(report);
 	return status;
 }
@@ -284,10 +275,10 @@ int open_trace(const struct options *options, batch_convert_fn *convert)
 		status = EXIT_USAGE;
 	} else {
 		opening.listener = trace_server_listen(&err);
-		if (opening.listener >= 0)
+		if (opening.listener >= 0) {
 			choose_page(&opening);
-		if (opening.listener >= 0)
 			status = opening.trace >= 0 ? EXIT_WHOLE : convert_input(&opening, &err);
+		}
 	}
 	if (opening.trace >= 0 && status != EXIT_USAGE && err.kind == ERROR_NONE &&
 	    show_trace(&opening, &err) < 0)

@@ -128,10 +128,14 @@ static bool may_ask(const struct trace_server *server, struct MHD_Connection *co
 		(server->origin && has_header(connection, "Origin", server->origin)));
 }
 
+static struct MHD_Response *make_empty(void)
+{
+	return mhd.create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+}
+
 static enum MHD_Result refuse_request(struct MHD_Connection *connection)
 {
-	struct MHD_Response *response =
-		mhd.create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+	struct MHD_Response *response = make_empty();
 	enum MHD_Result result = mhd.queue_response(connection, MHD_HTTP_FORBIDDEN, response);
 
 	mhd.destroy_response(response);
@@ -195,11 +199,6 @@ static bool add_headers(struct MHD_Response *response, ...)
 	return added;
 }
 
-static struct MHD_Response *make_empty(void)
-{
-	return mhd.create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
-}
-
 /* Returns false for lack of memory. */
 static bool make_responses(struct trace_server *server, int fd, uint64_t size)
 {
@@ -254,13 +253,10 @@ void trace_server_close(struct trace_server *server)
 {
 	if (!server)
 		return;
-	if (server->daemon)
-		mhd.stop_daemon(server->daemon);
-	if (server->file)
-		mhd.destroy_response(server->file);
-	if (server->none)
-		mhd.destroy_response(server->none);
-	if (server->options)
-		mhd.destroy_response(server->options);
+	/* The library ignores null pointers. */
+	mhd.stop_daemon(server->daemon);
+	mhd.destroy_response(server->file);
+	mhd.destroy_response(server->none);
+	mhd.destroy_response(server->options);
 	free(server);
 }

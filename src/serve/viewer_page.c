@@ -144,25 +144,16 @@ static void print_commands(const struct number_list *tids, FILE *out)
 	putc(']', out);
 }
 
-/* Returns the text that `print` prints, owned by the caller. */
-static char *commands_text(const struct number_list *tids)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *out = ALLOC_CHECKED(open_memstream(&text, &size));
-
-	print_commands(tids, out);
-	alloc_close_text(out, &text);
-	return text;
-}
-
 char *viewer_page_address(const char *page, const char *path, uint64_t begin, uint64_t end,
 			  const struct number_list *tids)
 {
-	char *address = NULL, *commands = commands_text(tids), trace[300];
+	char *address = NULL, *commands = NULL, trace[300];
 	size_t size;
-	FILE *out = ALLOC_CHECKED(open_memstream(&address, &size));
+	FILE *out = ALLOC_CHECKED(open_memstream(&commands, &size));
 
+	print_commands(tids, out);
+	alloc_close_text(out, &commands);
+	out = ALLOC_CHECKED(open_memstream(&address, &size));
 	snprintf(trace, sizeof(trace), VIEWER_PAGE_OWN "%s", path);
 	/* A host alone is an address with the path "/". */
 	fprintf(out, "%s%s#!/?url=", page,
