@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The tracks of OCaml's runtime events (overlay_trace.h), ring by ring. */
 
+#include "src/formats/ftf/event_record.h"
 #include "src/overlays/overlay_trace.h"
 
 /* ---- Slices -------------------------------------------------------------- */
@@ -65,7 +66,6 @@ static void overlay_slices_end(struct overlay_slices *slices, uint64_t time, uin
 #define NAME_ROOM       160
 #define TEXT_MAX        1000 /* bytes shown of a custom event */
 #define LOST_BEGINS_MAX 64
-#define CUSTOM_ARGS_MAX 4
 
 /* One ring, while its events are written. */
 struct ring_trace {
@@ -84,14 +84,10 @@ struct ring_trace {
 	const char *cause;            /* of the next minor collection; NULL: unknown */
 	int64_t promoted, allocated;  /* bytes of the current minor collection; -1: unknown */
 	struct overlay_slices slices; /* of the program */
+	struct event_record record;   /* of start_record() */
 };
 
 /* ---- Names and tracks ---------------------------------------------------- */
-
-static struct ftf_name intern_text(const struct ring_trace *ring, const char *text)
-{
-	return ftf_text(ring->trace->writer, text);
-}
 
 static struct ftf_thread make_track(const struct ring_trace *ring, const char *what, unsigned lane)
 {
@@ -105,45 +101,24 @@ static struct ftf_thread make_track(const struct ring_trace *ring, const char *w
 	return overlay_trace_track(ring->trace, ring->pid, name, NULL);
 }
 
-static struct ftf_thread events_track(struct ring_trace *ring)
+/* Start an event of the domain's GC track, in place of the one before. */
+static struct event_record *start_record(struct ring_trace *ring, const char *category,
+					 const char *name)
 {
+	event_record_init(&ring->record, ring->trace->writer, category, name, ring->now);
+	ring->record.event.thread = ring->gc;
+	return &ring->record;
+}
+
+/* The same of its track of the program's events. */
+static struct event_record *start_user_record(struct ring_trace *ring, const char *name)
+{
+	struct event_record *record = start_record(ring, "ocaml", name);
+
 	if (!ring->events.id)
 		ring->events = make_track(ring, "events", 0);
-	return ring->events;
-}
-
-static struct ftf_event make_event(const struct ring_trace *ring, const char *category,
-				   const char *name)
-{
-	return (struct ftf_event){
-		.thread = ring->gc,
-		.category = intern_text(ring, category),
-		.name = intern_text(ring, name),
-		.time = ring->now,
-	};
-}
-
-static void write_instant(const struct ring_trace *ring, struct ftf_event event,
-			  const struct ftf_arg *args, size_t arg_count)
-{
-	event.args = args;
-	event.arg_count = arg_count;
-	ftf_instant(ring->trace->writer, &event);
-}
-
-/* Write a counter's value; the name of its argument is its unit. */
-static void write_counter(const struct ring_trace *ring, struct ftf_event event,
-			  const struct ftf_arg *value)
-{
-	event.args = value;
-	event.arg_count = 1;
-	ftf_counter(ring->trace->writer, &event, ring->ring);
-}
-
-/* Returns an argument with the value "true". */
-static struct ftf_arg make_flag(const struct ring_trace *ring, const char *name)
-{
-	return ftf_arg_string(intern_text(ring, name), intern_text(ring, "true"));
+	record->event.thread = ring->events;
+	return record;
 }
 
 static const char *phase_name(const struct ring_trace *ring, unsigned phase, char room[NAME_ROOM])
@@ -166,58 +141,49 @@ static bool is_minor(const struct ring_trace *ring, unsigned phase)
 static void begin_phase(struct ring_trace *ring, unsigned phase, const char *note)
 {
 	char room[NAME_ROOM];
-	struct ftf_event event = make_event(ring, "gc", phase_name(ring, phase, room));
-	struct ftf_arg arg;
+	struct event_record *record = start_record(ring, "gc", phase_name(ring, phase, room));
 
 	if (ring->depth == OVERLAY_DEPTH) {
 		ring->too_deep++;
 		return;
 	}
-	if (note) {
-		arg = make_flag(ring, note);
-		event.args = &arg;
-		event.arg_count = 1;
-	}
+	if (note)
+		event_record_add_text(record, note, "true");
 	ring->open[ring->depth++] = (uint16_t)phase;
 	ring->trace->slices++;
 	if (is_minor(ring, phase))
 		ring->promoted = ring->allocated = -1;
-	ftf_begin(ring->trace->writer, &event);
+	ftf_begin(record->writer, &record->event);
 }
 
-/* Fill the arguments of a minor collection.  Returns how many. */
-static size_t fill_minor_args(struct ring_trace *ring, struct ftf_arg *args)
+/* Add the arguments of a minor collection. */
+static void add_minor(struct ring_trace *ring, struct event_record *record)
 {
-	size_t count = 0;
-
 	if (ring->promoted >= 0)
-		args[count++] = ftf_arg_int64(intern_text(ring, "promoted_bytes"), ring->promoted);
+		event_record_add_number(record, "promoted_bytes", ring->promoted);
 	if (ring->allocated >= 0)
-		args[count++] =
-			ftf_arg_int64(intern_text(ring, "allocated_bytes"), ring->allocated);
+		event_record_add_number(record, "allocated_bytes", ring->allocated);
 	/* No percentage if the domain promoted blocks of other domains. */
 	if (ring->promoted >= 0 && ring->allocated > 0 && ring->promoted <= ring->allocated)
-		args[count++] =
-			ftf_arg_double(intern_text(ring, "promoted_percent"),
-				       100.0 * (double)ring->promoted / (double)ring->allocated);
+		event_record_add(
+			record,
+			ftf_arg_double(ftf_text(record->writer, "promoted_percent"),
+				       100.0 * (double)ring->promoted / (double)ring->allocated));
 	if (ring->cause)
-		args[count++] =
-			ftf_arg_string(intern_text(ring, "cause"), intern_text(ring, ring->cause));
+		event_record_add_text(record, "cause", ring->cause);
 	ring->cause = NULL;
-	return count;
 }
 
 /* End the innermost open phase; `unfinished`: its own end was not seen. */
 static void end_phase(struct ring_trace *ring, bool unfinished)
 {
-	struct ftf_arg args[5];
-	struct ftf_event event = { .thread = ring->gc, .time = ring->now, .args = args };
+	struct event_record *record = start_record(ring, NULL, NULL);
 
 	if (is_minor(ring, ring->open[--ring->depth]))
-		event.arg_count = fill_minor_args(ring, args);
+		add_minor(ring, record);
 	if (unfinished)
-		args[event.arg_count++] = make_flag(ring, "unfinished");
-	ftf_end(ring->trace->writer, &event);
+		event_record_add_text(record, "unfinished", "true");
+	ftf_end(record->writer, &record->event);
 }
 
 static void end_all_phases(struct ring_trace *ring)
@@ -258,7 +224,7 @@ static void end_phase_by_event(struct ring_trace *ring, unsigned phase)
 static void write_runtime_counter(struct ring_trace *ring, const struct runtime_event *event)
 {
 	const char *name = runtime_counter_name(event->id), *unit = runtime_counter_unit(event->id);
-	struct ftf_arg value = ftf_arg_int64((struct ftf_name){ 0 }, event->value);
+	struct event_record *record;
 	char room[NAME_ROOM];
 
 	if (event->id == RUNTIME_MINOR_PROMOTED)
@@ -269,38 +235,41 @@ static void write_runtime_counter(struct ring_trace *ring, const struct runtime_
 		snprintf(room, sizeof(room), "counter %u", event->id);
 		name = room;
 	}
+	record = start_record(ring, "gc", name);
+	event_record_add_number(record, unit ? unit : "value", event->value);
 	if (unit) {
-		value.name = intern_text(ring, unit);
-		write_counter(ring, make_event(ring, "gc", name), &value);
+		ftf_counter(record->writer, &record->event, ring->ring);
 		return;
 	}
 	/* The events force_minor_... and request_minor_... cause the next minor collection. */
 	if (strstr(name, "_minor_"))
 		ring->cause = name;
-	value.name = intern_text(ring, "value");
-	write_instant(ring, make_event(ring, "gc", name), &value, 1);
+	ftf_instant(record->writer, &record->event);
 }
 
 static void write_lifecycle(struct ring_trace *ring, const struct runtime_event *event)
 {
 	const char *name = runtime_lifecycle_name(event->id);
-	struct ftf_arg pid = ftf_arg_int64(intern_text(ring, "pid"), event->value);
-	struct ftf_event instant = make_event(ring, "lifecycle", name ? name : "lifecycle");
+	struct event_record *record;
 
 	/* Ends of phases may be missing: nothing was written while the ring was paused. */
 	if (event->id == RUNTIME_RING_RESUME)
 		end_all_phases(ring);
-	write_instant(ring, instant, &pid, event->value ? 1 : 0);
+	record = start_record(ring, "lifecycle", name ? name : "lifecycle");
+	if (event->value)
+		event_record_add_number(record, "pid", event->value);
+	ftf_instant(record->writer, &record->event);
 }
 
 static void write_loss(struct ring_trace *ring, int64_t words, uint64_t time)
 {
-	struct ftf_arg arg = ftf_arg_int64(intern_text(ring, "words"), words);
+	struct event_record *record;
 
 	end_all_phases(ring);
 	ring->now = MAX(time, ring->now);
-	write_instant(ring, make_event(ring, "gap", "lost events: the ring was overwritten"), &arg,
-		      1);
+	record = start_record(ring, "gap", "lost events: the ring was overwritten");
+	event_record_add_number(record, "words", words);
+	ftf_instant(record->writer, &record->event);
 }
 
 /*
@@ -315,8 +284,7 @@ static void write_block_sizes(struct ring_trace *ring, const struct runtime_even
 					     "10-19", "20-29", "30-39", "40-49", "50-59",
 					     "60-69", "70-79", "80-89", "90-99", "100+" };
 	char text[NAME_ROOM * 4] = "";
-	struct ftf_event instant = make_event(ring, "gc", "major heap blocks by size");
-	struct ftf_arg arg;
+	struct event_record *record = start_record(ring, "gc", "major heap blocks by size");
 	size_t used = 0;
 
 	for (size_t i = 0; i < COUNT_OF(sizes); i++) {
@@ -327,8 +295,8 @@ static void write_block_sizes(struct ring_trace *ring, const struct runtime_even
 			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s: %" PRIu64,
 						 used ? ", " : "", sizes[i], number);
 	}
-	arg = ftf_arg_string(intern_text(ring, "words: blocks"), intern_text(ring, text));
-	write_instant(ring, instant, &arg, 1);
+	event_record_add_text(record, "words: blocks", text);
+	ftf_instant(record->writer, &record->event);
 }
 
 /* ---- Events of the program ----------------------------------------------- */
@@ -341,49 +309,46 @@ static bool has_controls(const uint8_t *bytes, size_t size)
 	return false;
 }
 
-/* Returns the payload as text if it has no control characters; else as hexadecimal. */
-static struct ftf_arg bytes_arg(const struct ring_trace *ring, const struct runtime_event *event)
+static void add_view(struct event_record *record, const char *name, const char *text, size_t length)
+{
+	event_record_add(record, ftf_arg_string(ftf_text(record->writer, name),
+						ftf_name(record->writer, text, length)));
+}
+
+/* Add the payload as text if it has no control characters; else as hexadecimal. */
+static void add_bytes(struct event_record *record, const struct runtime_event *event)
 {
 	size_t size = MIN(event->payload_size, TEXT_MAX);
 	char hex[2 * TEXT_MAX + 1] = "";
 
-	if (!has_controls(event->payload, size))
-		return ftf_arg_string(
-			intern_text(ring, "text"),
-			ftf_name(ring->trace->writer, (const char *)event->payload, size));
+	event_record_add_number(record, "bytes", (int64_t)event->payload_size);
+	if (!has_controls(event->payload, size)) {
+		add_view(record, "text", (const char *)event->payload, size);
+		return;
+	}
 	for (size_t i = 0; i < size; i++)
 		snprintf(hex + 2 * i, 3, "%02x", event->payload[i]);
-	return ftf_arg_string(intern_text(ring, "hex"), intern_text(ring, hex));
+	event_record_add_text(record, "hex", hex);
 }
 
-static size_t fill_custom_args(const struct ring_trace *ring, const struct runtime_custom *custom,
-			       struct ftf_arg args[CUSTOM_ARGS_MAX])
+static void add_custom(struct event_record *record, const struct runtime_custom *custom)
 {
-	size_t count = 0;
-
 	if (custom->id_name)
-		args[count++] = ftf_arg_int64(intern_text(ring, custom->id_name), custom->id);
+		event_record_add_number(record, custom->id_name, custom->id);
 	if (custom->parent_name)
-		args[count++] =
-			ftf_arg_int64(intern_text(ring, custom->parent_name), custom->parent);
+		event_record_add_number(record, custom->parent_name, custom->parent);
 	if (custom->type_name && custom->type)
-		args[count++] = ftf_arg_string(intern_text(ring, custom->type_name),
-					       intern_text(ring, custom->type));
+		event_record_add_text(record, custom->type_name, custom->type);
 	if (custom->text)
-		args[count++] = ftf_arg_string(
-			intern_text(ring, "text"),
-			ftf_name(ring->trace->writer, custom->text, custom->text_length));
-	return count;
+		add_view(record, "text", custom->text, custom->text_length);
 }
 
 /* Add the event to its span or counter.  Returns whether it has one. */
 static bool write_custom(struct ring_trace *ring, const struct runtime_custom *custom)
 {
-	struct ftf_name text = ftf_name(ring->trace->writer, custom->text, custom->text_length);
-	struct ftf_event event = make_event(ring, "ocaml", "");
-	struct ftf_arg value = custom->is_real
-				       ? ftf_arg_double(intern_text(ring, "value"), custom->real)
-				       : ftf_arg_int64(intern_text(ring, "value"), custom->integer);
+	struct ftf_writer *writer = ring->trace->writer;
+	struct ftf_name text = ftf_name(writer, custom->text, custom->text_length);
+	struct event_record *record;
 
 	switch (custom->kind) {
 	case RUNTIME_CUSTOM_SPAN_BEGIN:
@@ -393,8 +358,14 @@ static bool write_custom(struct ring_trace *ring, const struct runtime_custom *c
 		overlay_slices_end(&ring->slices, ring->now, text.id);
 		return true;
 	case RUNTIME_CUSTOM_COUNTER:
-		event.name = text;
-		write_counter(ring, event, &value);
+		record = start_record(ring, "ocaml", NULL);
+		record->event.name = text;
+		if (custom->is_real)
+			event_record_add(record,
+					 ftf_arg_double(ftf_text(writer, "value"), custom->real));
+		else
+			event_record_add_number(record, "value", custom->integer);
+		ftf_counter(writer, &record->event, ring->ring);
 		return true;
 	default:
 		return false;
@@ -404,67 +375,61 @@ static bool write_custom(struct ring_trace *ring, const struct runtime_custom *c
 static void write_custom_event(struct ring_trace *ring, const char *name,
 			       const struct runtime_event *event)
 {
-	struct ftf_event instant = make_event(ring, "ocaml", name);
-	struct ftf_arg args[CUSTOM_ARGS_MAX];
+	struct event_record *record;
 	struct runtime_custom custom;
-	size_t count;
+	bool known = runtime_custom_read(&custom, name, event->payload, event->payload_size);
 
-	if (runtime_custom_read(&custom, name, event->payload, event->payload_size)) {
-		if (write_custom(ring, &custom))
-			return;
-		count = fill_custom_args(ring, &custom, args);
-	} else {
-		args[0] = ftf_arg_int64(intern_text(ring, "bytes"), (int64_t)event->payload_size);
-		args[1] = bytes_arg(ring, event);
-		count = 2;
-	}
-	instant.thread = events_track(ring);
-	write_instant(ring, instant, args, count);
+	if (known && write_custom(ring, &custom))
+		return;
+	record = start_user_record(ring, name);
+	if (known)
+		add_custom(record, &custom);
+	else
+		add_bytes(record, event);
+	ftf_instant(record->writer, &record->event);
 }
 
 static void write_user_event(struct ring_trace *ring, const struct runtime_event *event)
 {
-	struct ftf_event instant;
-	struct ftf_arg value;
+	struct ftf_writer *writer = ring->trace->writer;
+	struct event_record *record;
 	char name[128];
 
 	runtime_events_user_name(ring->file, event->id, name);
 	switch (event->kind) {
 	case RUNTIME_USER_INT:
-		value = ftf_arg_int64(intern_text(ring, "value"), event->value);
-		write_counter(ring, make_event(ring, "ocaml", name), &value);
+		record = start_record(ring, "ocaml", name);
+		event_record_add_number(record, "value", event->value);
+		ftf_counter(writer, &record->event, ring->ring);
 		break;
 	case RUNTIME_USER_SPAN_BEGIN:
-		overlay_slices_begin(&ring->slices, ring->now, intern_text(ring, name).id);
+		overlay_slices_begin(&ring->slices, ring->now, ftf_text(writer, name).id);
 		break;
 	case RUNTIME_USER_SPAN_END:
-		overlay_slices_end(&ring->slices, ring->now, intern_text(ring, name).id);
+		overlay_slices_end(&ring->slices, ring->now, ftf_text(writer, name).id);
 		break;
 	case RUNTIME_USER_CUSTOM:
 		write_custom_event(ring, name, event);
 		break;
 	default:
-		instant = make_event(ring, "ocaml", name);
-		instant.thread = events_track(ring);
-		write_instant(ring, instant, NULL, 0);
+		ftf_instant(writer, &start_user_record(ring, name)->event);
 		break;
 	}
 }
 
 static void begin_slice(struct ring_trace *ring, unsigned lane, const struct overlay_slice *slice)
 {
-	struct ftf_event event = make_event(ring, "ocaml", "");
-	struct ftf_arg arg = make_flag(ring, "unfinished");
+	struct event_record *record = start_record(ring, "ocaml", NULL);
 
 	if (!ring->lanes[lane].id)
 		ring->lanes[lane] = make_track(ring, "spans", lane);
-	event.thread = ring->lanes[lane];
-	event.name = (struct ftf_name){ slice->name };
-	event.time = slice->begin;
-	event.args = &arg;
-	event.arg_count = slice->unfinished ? 1 : 0;
+	record->event.thread = ring->lanes[lane];
+	record->event.name = (struct ftf_name){ slice->name };
+	record->event.time = slice->begin;
+	if (slice->unfinished)
+		event_record_add_text(record, "unfinished", "true");
 	ring->trace->slices++;
-	ftf_begin(ring->trace->writer, &event);
+	ftf_begin(record->writer, &record->event);
 }
 
 static void end_slice(struct ring_trace *ring, unsigned lane, uint64_t time)
