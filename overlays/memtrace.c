@@ -66,6 +66,7 @@ static struct memtrace_domain *find_domain(struct memtrace *trace, uint16_t numb
 	domain = alloc_zeroed(1, sizeof(*domain));
 	domain->number = number;
 	domain->last_time = trace->info.start_time;
+	memtrace_codec_init(&domain->codec);
 	domain->lost_backtraces = domain->lost_locations = trace->packets_lost;
 	HASH_ADD(hh, trace->domains, number, sizeof(domain->number), domain);
 	return domain;

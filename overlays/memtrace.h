@@ -109,8 +109,8 @@ struct memtrace_codec {
 	bool cut; /* a backtrace was longer than the limit */
 };
 
-/* Make an empty cache of zeroed memory, unless there is one. */
-void memtrace_codec_prepare(struct memtrace_codec *codec);
+/* Make an empty cache. */
+void memtrace_codec_init(struct memtrace_codec *codec);
 
 void memtrace_codec_release(struct memtrace_codec *codec);
 

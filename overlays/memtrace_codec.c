@@ -27,10 +27,9 @@ void memtrace_codec_release(struct memtrace_codec *codec)
 }
 
 /* Zeroed memory: pages that are never used cost nothing. */
-void memtrace_codec_prepare(struct memtrace_codec *codec)
+void memtrace_codec_init(struct memtrace_codec *codec)
 {
-	if (codec->places)
-		return;
+	*codec = (struct memtrace_codec){ 0 };
 	codec->places = alloc_zeroed(MEMTRACE_CACHE_SIZE, sizeof(*codec->places));
 	codec->predictions = alloc_zeroed(MEMTRACE_CACHE_SIZE, sizeof(*codec->predictions));
 }
@@ -57,7 +56,6 @@ int memtrace_codec_read(struct memtrace_codec *codec, struct cursor *in, uint64_
 	bool keep = common > before;
 	unsigned slot = 0;
 
-	memtrace_codec_prepare(codec);
 	/* A prefix longer than the last backtrace: keep that one, but update the cache. */
 	codec->length = keep ? before : (size_t)common;
 	for (unsigned i = 0; i < count && !in->short_; i++) {
@@ -80,11 +78,7 @@ int memtrace_codec_read(struct memtrace_codec *codec, struct cursor *in, uint64_
 bool memtrace_codec_agrees(const struct memtrace_codec *codec, unsigned slot, unsigned prediction,
 			   uint64_t place)
 {
-	if (slot == MEMTRACE_NO_SLOT)
-		return true;
-	if (slot >= MEMTRACE_CACHE_SIZE)
-		return false;
-	if (!codec->places)
-		return prediction == 0 && place == 0;
-	return codec->places[slot] == place && codec->predictions[slot] == prediction;
+	return slot == MEMTRACE_NO_SLOT ||
+	       (slot < MEMTRACE_CACHE_SIZE && codec->places[slot] == place &&
+		codec->predictions[slot] == prediction);
 }

@@ -127,7 +127,7 @@ static struct domain *find_domain(struct memtrace_writer *writer, uint16_t numbe
 	domain->number = number;
 	domain->events.size = HEADER_SIZE;
 	domain->slot = MEMTRACE_NO_SLOT;
-	memtrace_codec_prepare(&domain->codec);
+	memtrace_codec_init(&domain->codec);
 	domain->ages = alloc_zeroed(MEMTRACE_CACHE_SIZE, sizeof(*domain->ages));
 	HASH_ADD(hh, writer->domains, number, sizeof(domain->number), domain);
 	return domain;

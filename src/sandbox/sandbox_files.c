@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/io/output.h"
+#include "base/io/output_path.h"
 #include "src/options/input_paths.h"
 #include "src/sandbox/sandbox.h"
 
@@ -64,12 +65,8 @@ static void allow_path(struct rules *rules, const char *path, uint64_t rights)
 /* An overlay's argument is FILE,WORD,...; FILE may contain commas, too: allow each. */
 static void allow_overlay(struct rules *rules, const char *text)
 {
-	char *path = strdup(text), *comma;
+	char *path = output_path_copy(text), *comma;
 
-	if (!path) {
-		rules->failed = true;
-		return;
-	}
 	do {
 		allow_path(rules, path, READS);
 		comma = strrchr(path, ',');

@@ -86,31 +86,31 @@ static bool succeeds(char **words)
 	return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
 }
 
+/* The number of the descriptor for messages. */
+#define MESSAGES (STDERR_FILENO + 1)
+
 /* Nothing of the server's is left open, and nothing is printed between its messages. */
-static void detach(int *messages)
+static void detach(void)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGALRM, SIGPIPE, SIGXFSZ };
-	int nothing = open("/dev/null", O_RDWR);
+	int nothing;
 
 	for (size_t i = 0; i < COUNT_OF(signals); i++)
 		signal(signals[i], SIG_DFL);
 	setsid();
-	*messages = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	if (nothing < 0 || *messages < 0)
+	if (dup3(STDERR_FILENO, MESSAGES, O_CLOEXEC) < 0)
+		_exit(EXIT_FAILURE);
+	nothing = open("/dev/null", O_RDWR);
+	if (nothing < 0)
 		_exit(EXIT_FAILURE);
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		dup2(nothing, fd);
-	/* The number of `messages` is the lowest that is free. */
-	close_from(*messages + 1);
-	for (int fd = STDERR_FILENO + 1; fd < *messages; fd++)
-		close(fd);
+	close_from(MESSAGES + 1);
 }
 
 static _Noreturn void start_first(const char *commands, const char *address, bool quiet)
 {
-	int messages;
-
-	detach(&messages);
+	detach();
 	while (*commands) {
 		size_t length = strcspn(commands, ":");
 		char **words = browser_words(commands, length, address);
@@ -122,7 +122,7 @@ static _Noreturn void start_first(const char *commands, const char *address, boo
 		commands += length + (commands[length] == ':');
 	}
 	if (!quiet)
-		dprintf(messages,
+		dprintf(MESSAGES,
 			"ptrace2ftf: no browser could be started; open the address in one\n");
 	_exit(1);
 }

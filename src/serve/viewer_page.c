@@ -109,25 +109,14 @@ static void print_encoded(const char *text, FILE *out)
 	}
 }
 
-/* Returns the number of listed threads; more than PINNED_MOST if they are too many. */
-static size_t count_threads(const struct number_list *tids)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < tids->count && count <= PINNED_MOST; i++) {
-		int64_t more = (int64_t)tids->ranges[i].last - tids->ranges[i].first + 1;
-
-		count += more < PINNED_MOST + 1 ? (size_t)more : PINNED_MOST + 1;
-	}
-	return count;
-}
-
 /* Perfetto names the tracks of processes and threads "NAME NUMBER". */
 static void print_commands(const struct number_list *tids, FILE *out)
 {
-	size_t count = count_threads(tids);
 	const char *between = "";
+	uint64_t count = 0;
 
+	for (size_t i = 0; i < tids->count; i++)
+		count += (uint64_t)((int64_t)tids->ranges[i].last - tids->ranges[i].first + 1);
 	fputs("[{\"id\":\"dev.perfetto.ExpandTracksByRegex\",\"args\":[\" [0-9]+$\",\"name\"]}",
 	      out);
 	if (count && count <= PINNED_MOST) {
