@@ -133,8 +133,6 @@ void event_place_add(struct event_record *record, struct resolver *resolver,
 
 	event_record_add_address(record, "address", ip);
 	if (at.symbol)
-		event_record_add(record,
-				 ftf_arg_string(ftf_text(record->writer, "function"),
-						ftf_name(record->writer, at.symbol->name->text,
-							 at.symbol->name->length)));
+		event_record_add_part(record, "function", at.symbol->name->text,
+				      at.symbol->name->length);
 }

@@ -119,20 +119,15 @@ static void write_stretch(const struct period_counters *counters, struct event_t
 {
 	const double per_second = 1e9 / (double)counters->length;
 	uint64_t time = stretch->number * counters->length;
-	struct ftf_writer *writer = tracks->writer;
 	struct event_record record;
 	uint64_t id = start_counter(tracks, stretch->owner, time, &record);
 
-	event_record_add(&record, ftf_arg_double(ftf_text(writer, "insns/s"),
-						 (double)stretch->insns * per_second));
-	event_record_add(&record, ftf_arg_double(ftf_text(writer, "calls/s"),
-						 (double)stretch->calls * per_second));
-	event_record_add(&record, ftf_arg_double(ftf_text(writer, "branches/insn"),
-						 ratio(stretch->branches, stretch->insns)));
+	event_record_add_double(&record, "insns/s", (double)stretch->insns * per_second);
+	event_record_add_double(&record, "calls/s", (double)stretch->calls * per_second);
+	event_record_add_double(&record, "branches/insn", ratio(stretch->branches, stretch->insns));
 	if (stretch->owner->has_cycles)
-		event_record_add(&record, ftf_arg_double(ftf_text(writer, "ipc"),
-							 ratio(stretch->insns, stretch->cycles)));
-	ftf_counter(writer, &record.event, id);
+		event_record_add_double(&record, "ipc", ratio(stretch->insns, stretch->cycles));
+	ftf_counter(tracks->writer, &record.event, id);
 }
 
 /* A counter keeps its value until the next one: where nothing ran, it is 0. */

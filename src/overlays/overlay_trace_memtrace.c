@@ -399,15 +399,6 @@ static void intern_names(struct memtrace_trace *trace)
 	trace->counters = ftf_thread(writer, (uint32_t)MAX(0, trace->pid), ftf_id_new(writer));
 }
 
-static void add_text(struct event_record *record, const char *name, const char *text)
-{
-	struct ftf_writer *writer = record->writer;
-
-	event_record_add(record,
-			 ftf_arg_string(ftf_text(writer, name),
-					ftf_name(writer, text, strnlen(text, INFO_TEXT_MAX))));
-}
-
 /* Show memtrace's description where its first domain's track begins. */
 static void write_info(struct memtrace_trace *trace)
 {
@@ -418,14 +409,16 @@ static void write_info(struct memtrace_trace *trace)
 
 	event_record_init(&record, writer, "memtrace", "memtrace",
 			  overlay_clock_time(trace->clock, info->start_time * NS_PER_US));
-	add_text(&record, "executable_name", info->executable);
-	add_text(&record, "host_name", info->host);
-	add_text(&record, "ocaml_runtime_params", info->parameters);
-	add_text(&record, "context", info->context);
+	event_record_add_part(&record, "executable_name", info->executable,
+			      strnlen(info->executable, INFO_TEXT_MAX));
+	event_record_add_part(&record, "host_name", info->host, strnlen(info->host, INFO_TEXT_MAX));
+	event_record_add_part(&record, "ocaml_runtime_params", info->parameters,
+			      strnlen(info->parameters, INFO_TEXT_MAX));
+	event_record_add_part(&record, "context", info->context,
+			      strnlen(info->context, INFO_TEXT_MAX));
 	event_record_add_number(&record, "pid", (int64_t)info->pid);
 	event_record_add_number(&record, "initial_domain", info->initial_domain);
-	event_record_add(&record,
-			 ftf_arg_double(ftf_text(writer, "sample_rate"), info->sample_rate));
+	event_record_add_double(&record, "sample_rate", info->sample_rate);
 	event_record_add_number(&record, "word_size", info->word_size);
 	record.event.thread = track->thread;
 	ftf_instant(writer, &record.event);

@@ -165,10 +165,8 @@ static void add_minor(struct ring_trace *ring, struct event_record *record)
 		event_record_add_number(record, "allocated_bytes", ring->allocated);
 	/* No percentage if the domain promoted blocks of other domains. */
 	if (ring->promoted >= 0 && ring->allocated > 0 && ring->promoted <= ring->allocated)
-		event_record_add(
-			record,
-			ftf_arg_double(ftf_text(record->writer, "promoted_percent"),
-				       100.0 * (double)ring->promoted / (double)ring->allocated));
+		event_record_add_double(record, "promoted_percent",
+					100.0 * (double)ring->promoted / (double)ring->allocated);
 	if (ring->cause)
 		event_record_add_text(record, "cause", ring->cause);
 	ring->cause = NULL;
@@ -309,12 +307,6 @@ static bool has_controls(const uint8_t *bytes, size_t size)
 	return false;
 }
 
-static void add_view(struct event_record *record, const char *name, const char *text, size_t length)
-{
-	event_record_add(record, ftf_arg_string(ftf_text(record->writer, name),
-						ftf_name(record->writer, text, length)));
-}
-
 /* Add the payload as text if it has no control characters; else as hexadecimal. */
 static void add_bytes(struct event_record *record, const struct runtime_event *event)
 {
@@ -323,7 +315,7 @@ static void add_bytes(struct event_record *record, const struct runtime_event *e
 
 	event_record_add_number(record, "bytes", (int64_t)event->payload_size);
 	if (!has_controls(event->payload, size)) {
-		add_view(record, "text", (const char *)event->payload, size);
+		event_record_add_part(record, "text", (const char *)event->payload, size);
 		return;
 	}
 	for (size_t i = 0; i < size; i++)
@@ -340,7 +332,7 @@ static void add_custom(struct event_record *record, const struct runtime_custom 
 	if (custom->type_name && custom->type)
 		event_record_add_text(record, custom->type_name, custom->type);
 	if (custom->text)
-		add_view(record, "text", custom->text, custom->text_length);
+		event_record_add_part(record, "text", custom->text, custom->text_length);
 }
 
 /* Add the event to its span or counter.  Returns whether it has one. */
@@ -361,8 +353,7 @@ static bool write_custom(struct ring_trace *ring, const struct runtime_custom *c
 		record = start_record(ring, "ocaml", NULL);
 		record->event.name = text;
 		if (custom->is_real)
-			event_record_add(record,
-					 ftf_arg_double(ftf_text(writer, "value"), custom->real));
+			event_record_add_double(record, "value", custom->real);
 		else
 			event_record_add_number(record, "value", custom->integer);
 		ftf_counter(writer, &record->event, ring->ring);

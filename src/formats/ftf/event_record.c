@@ -28,8 +28,20 @@ void event_record_add_address(struct event_record *record, const char *name, uin
 	event_record_add(record, ftf_arg_pointer(ftf_text(record->writer, name), value));
 }
 
+void event_record_add_double(struct event_record *record, const char *name, double value)
+{
+	event_record_add(record, ftf_arg_double(ftf_text(record->writer, name), value));
+}
+
 void event_record_add_text(struct event_record *record, const char *name, const char *value)
 {
 	event_record_add(record, ftf_arg_string(ftf_text(record->writer, name),
 						ftf_text(record->writer, value)));
+}
+
+void event_record_add_part(struct event_record *record, const char *name, const char *value,
+			   size_t length)
+{
+	event_record_add(record, ftf_arg_string(ftf_text(record->writer, name),
+						ftf_name(record->writer, value, length)));
 }

@@ -24,6 +24,11 @@ void event_record_init(struct event_record *record, struct ftf_writer *writer, c
 void event_record_add(struct event_record *record, struct ftf_arg arg);
 void event_record_add_number(struct event_record *record, const char *name, int64_t value);
 void event_record_add_address(struct event_record *record, const char *name, uint64_t value);
+void event_record_add_double(struct event_record *record, const char *name, double value);
 void event_record_add_text(struct event_record *record, const char *name, const char *value);
+
+/* The same of the first `length` bytes. */
+void event_record_add_part(struct event_record *record, const char *name, const char *value,
+			   size_t length);
 
 #endif
