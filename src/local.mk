@@ -107,7 +107,7 @@ libptrace2ftf_a_SOURCES = \
 	src/overlays/overlay_cut.c \
 	src/overlays/overlay_input.c src/overlays/overlay_input.h \
 	src/overlays/overlay_sideband.c \
-	src/overlays/overlay_trace.c src/overlays/overlay_trace.h \
+	src/overlays/overlay_trace.h \
 	src/overlays/overlay_trace_memtrace.c \
 	src/overlays/overlay_trace_runtime.c \
 	src/overlays/overlays.c src/overlays/overlays.h \

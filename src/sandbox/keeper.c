@@ -28,6 +28,11 @@ struct request {
 	char text[256];    /* of MARK */
 };
 
+union passed_descriptor {
+	struct cmsghdr header; /* for the alignment */
+	char bytes[CMSG_SPACE(sizeof(int))];
+};
+
 static bool opens_file(uint32_t operation)
 {
 	return operation == CREATE || operation == CREATE_NAMELESS;
@@ -208,10 +213,7 @@ static int serve_request(struct keeper *keeper, const struct request *request)
  */
 static bool send_answer(int socket, int errnum, int fd)
 {
-	union {
-		struct cmsghdr header; /* for the alignment */
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control = { .bytes = { 0 } };
+	union passed_descriptor control = { .bytes = { 0 } };
 	struct iovec data = { &errnum, sizeof(errnum) };
 	struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1 };
 
@@ -295,10 +297,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* Returns 0, and in *fd the descriptor that came with the answer, or -1; -1 with errno. */
 static int read_answer(int *fd)
 {
-	union {
-		struct cmsghdr header;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control;
+	union passed_descriptor control;
 	int errnum = EIO;
 	struct iovec data = { &errnum, sizeof(errnum) };
 	struct msghdr message = { .msg_iov = &data,
@@ -405,19 +404,13 @@ static const struct file_makers makers = {
 
 const char *keeper_start(const struct options *options)
 {
-	static const char failed[] = "no process can be started for the files";
-	int ends[2], gone[2], pid = (int)getpid();
-	pid_t child;
+	int ends[2] = { -1, -1 }, gone[2] = { -1, -1 }, pid = (int)getpid();
+	pid_t child = -1;
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
-		return failed;
-	if (pipe2(gone, O_CLOEXEC) < 0) {
-		close(ends[0]);
-		close(ends[1]);
-		return failed;
-	}
 	/* Nobody waits for it: it ends just before this process, which collects no status. */
-	child = fork();
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0 &&
+	    pipe2(gone, O_CLOEXEC) == 0)
+		child = fork();
 	if (child == 0)
 		begin_keeping(options, pid, ends[1], gone[1]);
 	close(ends[1]);
@@ -425,7 +418,7 @@ const char *keeper_start(const struct options *options)
 	if (child < 0) {
 		close(ends[0]);
 		close(gone[0]);
-		return failed;
+		return "no process can be started for the files";
 	}
 	own_socket = ends[0];
 	own_gone = gone[0];

@@ -23,6 +23,8 @@ struct trace_opening {
 	const char *page;         /* borrowed: the address of the viewer's */
 	char origin[VIEWER_PAGE_ORIGIN_MOST];
 	uint64_t begin, end; /* ns: the view of the trace at first */
+	const struct browser_environment environment;
+	const char *commands; /* borrowed: that open an address; NULL: there is no browser */
 };
 
 static bool is_page(const struct trace_opening *opening)
@@ -132,14 +134,13 @@ static bool may_show_as_is(const struct options *options)
 static void choose_page(struct trace_opening *opening)
 {
 	struct options *options = &opening->options;
-	const struct browser_environment environment = browser_environment();
 	const char *reason = NULL;
 	bool own = opening->trace < 0 && !options->ui && !options->output &&
 		   options->format == &format_ftf && !options->counters && !options->flows &&
 		   !options->overlay_count;
 
 	viewer_page_origin(opening->page, opening->origin);
-	if (!is_page(opening) && !environment.ssh && browser_commands(&environment))
+	if (!is_page(opening) && !opening->environment.ssh && opening->commands)
 		reason = page_reach(opening->origin);
 	if (reason && !options->quiet) {
 		message_begin_warning(stderr);
@@ -170,9 +171,8 @@ static void find_trace(struct trace_opening *opening)
 
 /* ---- The page ------------------------------------------------------------ */
 
-static void print_hints(const struct trace_opening *opening, const char *path, const char *commands)
+static void print_hints(const struct trace_opening *opening, const char *path)
 {
-	const struct browser_environment environment = browser_environment();
 	char host[HOST_NAME_MAX + 1] = "HOST";
 	struct stat status = { 0 };
 
@@ -186,14 +186,14 @@ static void print_hints(const struct trace_opening *opening, const char *path, c
 		fputs("ptrace2ftf: the browser asks whether the page may access the local network "
 		      "or this device; allow it\n",
 		      stderr);
-	if (browser_is_remote(&environment)) {
+	if (browser_is_remote(&opening->environment)) {
 		gethostname(host, sizeof(host) - 1);
 		fprintf(stderr,
 			"ptrace2ftf: first, on the host of the browser: ssh -N -L "
 			"%d:127.0.0.1:%d %s\n",
 			VIEWER_PAGE_PORT, VIEWER_PAGE_PORT, host);
 	}
-	if (!commands)
+	if (!opening->commands)
 		fputs("ptrace2ftf: open this address in a browser:\n", stderr);
 }
 
@@ -201,12 +201,11 @@ static void print_hints(const struct trace_opening *opening, const char *path, c
 static int print_address(const struct trace_opening *opening, const char *path, const char *address,
 			 struct error *err)
 {
-	const struct browser_environment environment = browser_environment();
-	const char *commands = browser_commands(&environment);
+	const char *commands = opening->commands;
 	bool quiet = opening->options.quiet;
 
 	if (!quiet)
-		print_hints(opening, path, commands);
+		print_hints(opening, path);
 	puts(address);
 	if ((fflush(stdout) != 0 || ferror(stdout)) && !commands)
 		return error_set_system(err, errno, "cannot print the address");
@@ -266,10 +265,12 @@ int open_trace(const struct options *options, batch_convert_fn *convert)
 					 .convert = convert,
 					 .listener = -1,
 					 .trace = -1,
-					 .page = options->ui ? options->ui : VIEWER_PAGE_DEFAULT };
+					 .page = options->ui ? options->ui : VIEWER_PAGE_DEFAULT,
+					 .environment = browser_environment() };
 	struct error err = { 0 };
 	int status = EXIT_FAILED;
 
+	opening.commands = browser_commands(&opening.environment);
 	find_trace(&opening);
 	if (opening.trace >= 0 && !may_show_as_is(options)) {
 		status = EXIT_USAGE;
