@@ -51,7 +51,7 @@ static struct known_build_id *find_build_id(const struct file_table *table, cons
 	static const char kernel[] = "[kernel.kallsyms]";
 	struct known_build_id *known;
 
-	if (strncmp(path, kernel, sizeof(kernel) - 1) == 0)
+	if (starts_with(path, kernel))
 		path = kernel;
 	HASH_FIND_STR(table->build_ids, path, known);
 	return known;

@@ -128,7 +128,7 @@ bool space_builder_is_memory(const char *path)
 					      "/memfd:", "/SYSV" };
 
 	for (size_t i = 0; i < COUNT_OF(starts); i++)
-		if (strncmp(path, starts[i], strlen(starts[i])) == 0)
+		if (starts_with(path, starts[i]))
 			return true;
 	return false;
 }

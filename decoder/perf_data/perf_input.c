@@ -28,7 +28,7 @@ static void add_path(struct perf_input *input, struct arena *arena, const char *
 /* data.0, data.1, ..., data.10 */
 static int is_more_data(const struct dirent *entry)
 {
-	return strncmp(entry->d_name, "data.", 5) == 0 && entry->d_name[5] &&
+	return starts_with(entry->d_name, "data.") && entry->d_name[5] &&
 	       strspn(entry->d_name + 5, "0123456789") == strlen(entry->d_name + 5);
 }
 

@@ -12,13 +12,10 @@
 
 void perf_parts_add(struct perf_file *file, const struct perf_part *part)
 {
-	struct perf_part *added;
+	struct perf_part *added = ARRAY_ADD(file->parts, file->part_count, file->part_room);
 
-	file->parts = alloc_grow(file->parts, &file->part_room, file->part_count + 1,
-				 sizeof(*file->parts));
-	added = &file->parts[file->part_count];
 	*added = *part;
-	added->base = file->part_count++ ? added[-1].base + perf_part_size(&added[-1]) : 0;
+	added->base = file->part_count > 1 ? added[-1].base + perf_part_size(&added[-1]) : 0;
 }
 
 /*

@@ -70,10 +70,9 @@ static void read_field(struct hits *hits, struct probe_format *probe, const char
 		const char *form = find_print_form(format, field);
 
 		*added = (struct probe_field){ *field, plain_name(&hits->arena, field),
-					       strncmp(form, "0x", 2) == 0 ||
-						       strncmp(form, "%p", 2) == 0 };
+					       starts_with(form, "0x") || starts_with(form, "%p") };
 		added->field.name = added->name;
-		added->field.is_text |= strncmp(form, "'%c'", 4) == 0;
+		added->field.is_text |= starts_with(form, "'%c'");
 	}
 }
 

@@ -4,11 +4,10 @@
 
 void switch_table_add(struct switch_table *table, const struct cpu_switch *change)
 {
-	table->switches = alloc_grow(table->switches, &table->room, table->count + 1,
-				     sizeof(*table->switches));
-	table->switches[table->count] = *change;
-	table->switches[table->count].order = table->count;
-	table->count++;
+	struct cpu_switch *added = ARRAY_ADD(table->switches, table->count, table->room);
+
+	*added = *change;
+	added->order = table->count;
 }
 
 static int compare_switches(const void *left, const void *right)
@@ -23,10 +22,8 @@ static void find_stays(struct switch_table *table)
 {
 	uint32_t *last, threads = 0;
 
-	for (size_t i = 0; i < table->count; i++) {
-		if (table->switches[i].thread->index >= threads)
-			threads = table->switches[i].thread->index + 1;
-	}
+	for (size_t i = 0; i < table->count; i++)
+		threads = MAX(threads, table->switches[i].thread->index + 1);
 	last = alloc_zeroed(threads, sizeof(*last));
 	for (size_t i = 0; i < table->count; i++) {
 		struct cpu_switch *change = &table->switches[i];

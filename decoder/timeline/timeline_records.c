@@ -22,8 +22,8 @@ void timeline_list_writers(struct timeline *tl)
 /* The kernel's names for memory without a file (fs/proc/task_mmu.c, perf_event_mmap_event()). */
 static bool is_anonymous(const char *path)
 {
-	return strncmp(path, "//anon", 6) == 0 || strncmp(path, "[anon:", 6) == 0 ||
-	       strncmp(path, "/anon_hugepage", 14) == 0;
+	return starts_with(path, "//anon") || starts_with(path, "[anon:") ||
+	       starts_with(path, "/anon_hugepage");
 }
 
 void timeline_apply_code(struct timeline *tl, uint64_t time)
@@ -173,15 +173,15 @@ static int apply_itrace_start(struct timeline *tl, const struct perf_record *rec
 static int apply_aux(struct timeline *tl, const struct perf_record *record)
 {
 	struct perf_aux aux;
+	struct loss *added;
 
 	if (perf_record_read_aux(record, &aux) < 0)
 		return -1;
 	if (!(aux.flags &
 	      (PERF_AUX_FLAG_TRUNCATED | PERF_AUX_FLAG_PARTIAL | PERF_AUX_FLAG_COLLISION)))
 		return 0;
-	tl->losses =
-		alloc_grow(tl->losses, &tl->loss_room, tl->loss_count + 1, sizeof(*tl->losses));
-	tl->losses[tl->loss_count] = (struct loss){
+	added = ARRAY_ADD(tl->losses, tl->loss_count, tl->loss_room);
+	*added = (struct loss){
 		.time = record->id.time,
 		.cpu = record->id.cpu,
 		.pid = record->id.pid,
@@ -192,7 +192,6 @@ static int apply_aux(struct timeline *tl, const struct perf_record *record)
 		.file_offset = record->offset,
 		.order = tl->loss_count,
 	};
-	tl->loss_count++;
 	diag_warn(
 		tl->diag, "aux-truncated",
 		"trace data was lost while recording (a larger buffer helps: perf record -m,64M)");

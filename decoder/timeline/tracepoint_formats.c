@@ -41,12 +41,12 @@ static uint32_t read_declaration(const char *at, const char *end, struct tracepo
 	field->name_length = (size_t)((bracket ? bracket : end) - word);
 	if (bracket)
 		field->count = (uint32_t)strtoul(bracket + 1, NULL, 10);
-	if (strncmp(at, "__data_loc ", strlen("__data_loc ")) == 0)
+	if (starts_with(at, "__data_loc "))
 		field->place = TRACEPOINT_DATA_LOC;
-	else if (strncmp(at, "__rel_loc ", strlen("__rel_loc ")) == 0)
+	else if (starts_with(at, "__rel_loc "))
 		field->place = TRACEPOINT_REL_LOC;
 	at += field->place ? strcspn(at, " ") + 1 : 0;
-	field->is_text = (bracket || field->place) && strncmp(at, "char", strlen("char")) == 0;
+	field->is_text = (bracket || field->place) && starts_with(at, "char");
 	return bracket && !field->count && !field->is_text ? element_size(at) : 0;
 }
 

@@ -179,7 +179,7 @@ static void print_message(const char *line, const char *input)
 	const char *text = line + strlen(PREFIX);
 
 	if (!starts_with(line, PREFIX) ||
-	    (strncmp(text, input, length) == 0 && strchr(":/ ", text[length]))) {
+	    (starts_with(text, input) && strchr(":/ ", text[length]))) {
 		fputs(line, stderr);
 		return;
 	}

@@ -47,9 +47,8 @@ static const char *non_empty(const struct option_spec *spec, const char *text)
 
 static void add_overlay(struct options *options, enum overlay_kind kind, const char *text)
 {
-	options->overlays = alloc_grow(options->overlays, &options->overlay_room,
-				       options->overlay_count + 1, sizeof(*options->overlays));
-	options->overlays[options->overlay_count++] = (struct overlay_option){ kind, text };
+	*ARRAY_ADD(options->overlays, options->overlay_count, options->overlay_room) =
+		(struct overlay_option){ kind, text };
 }
 
 static void print_help(const struct options *options, const struct option_spec *spec,

@@ -103,7 +103,7 @@ static char *value_end(char *at)
 /* A number is one as perf prints it; all else is text. */
 static void read_value(struct hit_arg *arg, char *text, size_t length)
 {
-	bool hex = strncmp(text, "0x", 2) == 0;
+	bool hex = starts_with(text, "0x");
 	char *end;
 
 	arg->type = hex ? HIT_HEX : *text == '-' ? HIT_SIGNED : HIT_UNSIGNED;

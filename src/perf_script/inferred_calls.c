@@ -68,12 +68,9 @@ static size_t find_caller(const struct inferred_calls *calls, const struct symbo
 
 static enum branch_kind cross_to_kernel(struct inferred_calls *calls, const struct location *to)
 {
-	static const char entry[] = "entry_SYS";
-
 	open_call(calls, (struct inferred_call){ 0 });
-	return to->symbol && !strncmp(to->symbol->name->text, entry, strlen(entry))
-		       ? BRANCH_SYSCALL
-		       : BRANCH_INTERRUPT;
+	return to->symbol && starts_with(to->symbol->name->text, "entry_SYS") ? BRANCH_SYSCALL
+									      : BRANCH_INTERRUPT;
 }
 
 static enum branch_kind leave_kernel(struct inferred_calls *calls)

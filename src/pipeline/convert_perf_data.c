@@ -264,8 +264,7 @@ static void note_events(struct conversion *c, const struct branch_event *events,
 		note_thread(c, events->thread);
 	for (size_t i = 0; i < count && !c->summary->first_time; i++)
 		c->summary->first_time = events[i].time;
-	if (c->summary->last_time < events[count - 1].time)
-		c->summary->last_time = events[count - 1].time;
+	c->summary->last_time = MAX(c->summary->last_time, events[count - 1].time);
 }
 
 /* Note that code in the file mapped at ip ran, if there is one. */

@@ -144,7 +144,7 @@ void empty_selection_warn(const struct options *options, const struct perf_recor
 
 	for (int i = 0; i < options->word_count; i++)
 		for (size_t j = 0; j < COUNT_OF(names); j++)
-			if (strncmp(options->words[i], names[j], strlen(names[j])) == 0)
+			if (starts_with(options->words[i], names[j]))
 				fprintf(out, " %s", options->words[i]);
 	if (event_filter_by_thread(&recording->filter))
 		print_threads(recording->timeline, out);

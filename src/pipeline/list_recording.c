@@ -384,11 +384,10 @@ struct written_stretches {
 static void add_stretch(struct written_stretches *stretches, int32_t cpu, uint64_t time,
 			uint64_t size)
 {
-	stretches->list = alloc_grow(stretches->list, &stretches->room, stretches->count + 1,
-				     sizeof(*stretches->list));
-	stretches->list[stretches->count] =
-		(struct written_stretch){ cpu, time, size, stretches->count };
-	stretches->count++;
+	const size_t order = stretches->count;
+
+	*ARRAY_ADD(stretches->list, stretches->count, stretches->room) =
+		(struct written_stretch){ cpu, time, size, order };
 }
 
 static int compare_stretches(const void *left, const void *right)

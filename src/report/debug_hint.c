@@ -47,7 +47,7 @@ static bool system_is_like(const char *symfs, const char *words)
 		return false;
 	in = fopen(path, "r");
 	while (in && !found && fgets(line, sizeof(line), in))
-		found = (strncmp(line, "ID=", 3) == 0 || strncmp(line, "ID_LIKE=", 8) == 0) &&
+		found = (starts_with(line, "ID=") || starts_with(line, "ID_LIKE=")) &&
 			line_has(strchr(line, '=') + 1, words);
 	if (in)
 		fclose(in);

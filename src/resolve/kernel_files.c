@@ -53,8 +53,7 @@ static size_t join_ranges(struct kernel_segment *ranges, size_t count)
 		if (ranges[i].begin == ranges[i].end)
 			continue;
 		if (kept && ranges[i].begin <= ranges[kept - 1].end) {
-			if (ranges[kept - 1].end < ranges[i].end)
-				ranges[kept - 1].end = ranges[i].end;
+			ranges[kept - 1].end = MAX(ranges[kept - 1].end, ranges[i].end);
 		} else {
 			ranges[kept++] = ranges[i];
 		}
@@ -150,8 +149,7 @@ static void advance_first_programs(struct code_patch *patches, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		if (patches[i].address >= end)
 			patches[i].time = 0;
-		if (end < patches[i].address + patches[i].new_size)
-			end = patches[i].address + patches[i].new_size;
+		end = MAX(end, patches[i].address + patches[i].new_size);
 	}
 }
 
@@ -228,13 +226,6 @@ static void kernel_changes_add(struct kernel_code *code, struct kernel_modules *
 
 /* ---- Segments ------------------------------------------------------------ */
 
-static int compare_segments(const void *left, const void *right)
-{
-	const struct kernel_segment *a = left, *b = right;
-
-	return COMPARE(a->begin, b->begin);
-}
-
 /*
  * Returns the file's range with the code of an entry trampoline: perf stores its address in the
  * kernel's text as the file offset (machine__create_extra_kernel_map()). Empty if the mapping is
@@ -248,8 +239,7 @@ static struct kernel_segment trampoline_segment(const struct elf_file *elf,
 
 	if (!range || strcmp(mapping->file->path, TRAMPOLINE_PATH) != 0)
 		return (struct kernel_segment){ 0 };
-	if (size > range->size - (text - range->vaddr))
-		size = range->size - (text - range->vaddr);
+	size = MIN(size, range->size - (text - range->vaddr));
 	return (struct kernel_segment){ mapping->begin, mapping->begin + size,
 					range->offset + (text - range->vaddr) };
 }
@@ -273,7 +263,7 @@ static void set_segments(struct kernel_files *files, const char *path, uint64_t 
 	}
 	for (size_t i = 0; i < others; i++)
 		segments[count++] = trampoline_segment(&files->elf, &kernel->mappings[i], distance);
-	qsort(segments, count, sizeof(*segments), compare_segments);
+	qsort(segments, count, sizeof(*segments), compare_ranges);
 	for (size_t i = 0; i < count; i++) {
 		if (segments[i].begin < segments[i].end &&
 		    (!kept || segments[i].begin >= segments[kept - 1].end))
@@ -377,8 +367,7 @@ static const struct address_space *kernel_space(const struct timeline *timeline)
 static const struct mapping *kernel_mapping(const struct address_space *kernel)
 {
 	for (size_t i = 0; kernel && i < kernel->count; i++) {
-		if (strncmp(kernel->mappings[i].file->path, KERNEL_PATH, sizeof(KERNEL_PATH) - 1) ==
-		    0)
+		if (starts_with(kernel->mappings[i].file->path, KERNEL_PATH))
 			return &kernel->mappings[i];
 	}
 	return NULL;

@@ -72,7 +72,7 @@ static bool is_core_code(const struct elf_section *section)
 
 	return section->header.sh_type == SHT_PROGBITS &&
 	       (section->header.sh_flags & wanted) == wanted &&
-	       strncmp(section->name, ".init", strlen(".init")) != 0;
+	       !starts_with(section->name, ".init");
 }
 
 static void lay_out_sections(struct module_load *load)
@@ -313,8 +313,7 @@ static struct module_load *open_modules(struct kernel_modules *modules,
 	bool *seen;
 
 	for (size_t i = 0; i < kernel->count; i++)
-		if (files <= kernel->mappings[i].file->index)
-			files = kernel->mappings[i].file->index + 1;
+		files = MAX(files, kernel->mappings[i].file->index + 1);
 	seen = alloc_zeroed(files + 1, sizeof(*seen));
 	*count = 0;
 	for (size_t i = 0; i < kernel->count; i++) {

@@ -76,10 +76,8 @@ static struct function_code code_of(const struct symbol *symbol)
 
 bool location_is_of_uprobes(const struct location *location)
 {
-	static const char begin[] = LOCATION_UPROBES;
-
 	return location->symbol && !symbol_is_function(location->symbol) &&
-	       strncmp(location->symbol->name->text, begin, sizeof(begin) - 1) == 0;
+	       starts_with(location->symbol->name->text, LOCATION_UPROBES);
 }
 
 uint8_t location_call_length(const struct symbol *caller, uint64_t ip, const struct location *entry)

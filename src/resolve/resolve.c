@@ -166,7 +166,7 @@ struct dso *resolver_borrow_dso(const struct resolver *resolver, const struct ma
 static struct dso *borrow_namer(const struct resolver *resolver, const struct address_space *space,
 				const struct mapped_file *file, uint64_t ip)
 {
-	bool changed = file && strncmp(file->path, DSO_CHANGED, sizeof(DSO_CHANGED) - 1) == 0;
+	bool changed = file && starts_with(file->path, DSO_CHANGED);
 	struct dso **jit = space ? &resolver->jits[2 * space->index + changed] : NULL, *found;
 
 	if (ip_is_kernel(ip))

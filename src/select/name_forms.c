@@ -69,7 +69,7 @@ void name_forms_set(struct name_forms *forms, const char *name)
 
 	free_forms(forms);
 	forms->whole = name;
-	forms->dotted = strncmp(name, "caml", 4) == 0 || strncmp(name, "_D", 2) == 0;
+	forms->dotted = starts_with(name, "caml") || starts_with(name, "_D");
 	forms->plain = copy_text(demangler_demangle(demangler, name, DEMANGLE_SHORT));
 	if (!forms->plain)
 		return;

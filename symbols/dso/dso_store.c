@@ -69,7 +69,7 @@ static bool is_path(const char *path)
 {
 	size_t length = strlen(path);
 
-	return length && path[0] != '[' && strncmp(path, "//", 2) != 0 && path[length - 1] != '/';
+	return length && path[0] != '[' && !starts_with(path, "//") && path[length - 1] != '/';
 }
 
 static void init_file_symbol(struct dso *dso)

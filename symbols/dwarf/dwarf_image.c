@@ -21,7 +21,7 @@ static const char *const section_names[DEBUG_SECTIONS] = {
 
 static bool is_old_form(const struct elf_section *section)
 {
-	return strncmp(section->name, ".zdebug", 7) == 0;
+	return starts_with(section->name, ".zdebug");
 }
 
 uint64_t debug_section_unpacked_size(const struct elf_file *file, const struct elf_section *section)

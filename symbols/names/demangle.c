@@ -313,7 +313,7 @@ static bool demangle_ocaml(struct demangler *demangler, const char *linkage, boo
 {
 	const char *at = linkage + strlen("caml"), *end;
 
-	if (strncmp(linkage, "caml", 4) != 0 || !isupper((unsigned char)*at) ||
+	if (!starts_with(linkage, "caml") || !isupper((unsigned char)*at) ||
 	    strlen(linkage) > DEMANGLE_MAX)
 		return false;
 	demangler->length = 0;

@@ -139,7 +139,7 @@ static bool is_assemblers_label(const struct string_section *strings, const GElf
 {
 	return GELF_ST_TYPE(symbol->st_info) == STT_NOTYPE &&
 	       GELF_ST_BIND(symbol->st_info) == STB_LOCAL &&
-	       strncmp(strings->text + symbol->st_name, ".L", 2) == 0;
+	       starts_with(strings->text + symbol->st_name, ".L");
 }
 
 static void add_symbol(struct loader *loader, const GElf_Sym *symbol, enum symbol_strings strings)

@@ -37,9 +37,7 @@ static const struct symbol *symbol_at(const struct magic_stack *stack,
 
 static void push(struct magic_stack *stack, const struct symbol *symbol)
 {
-	stack->frames = alloc_grow(stack->frames, &stack->frame_room, stack->depth + 1,
-				   sizeof(*stack->frames));
-	stack->frames[stack->depth++] = symbol;
+	*ARRAY_ADD(stack->frames, stack->depth, stack->frame_room) = symbol;
 }
 
 /* Returns the earliest start of an unseen frame, for a stack that begins at `ip`. */
@@ -52,9 +50,7 @@ void magic_push_level(struct magic_stack *stack, int64_t time, uint64_t ip)
 {
 	size_t calls = timestamp_group_calls(&stack->group, time, SLICE_ORDER_LAST);
 
-	stack->levels = alloc_grow(stack->levels, &stack->level_room, stack->level_count + 1,
-				   sizeof(*stack->levels));
-	stack->levels[stack->level_count++] = (struct magic_level){
+	*ARRAY_ADD(stack->levels, stack->level_count, stack->level_room) = (struct magic_level){
 		.first = stack->depth,
 		.since = since_of(stack, time, ip),
 		.entry = time,

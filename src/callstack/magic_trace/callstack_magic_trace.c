@@ -274,9 +274,7 @@ static void deliver_transaction(struct magic_stack *stack)
 static void hold_back(struct magic_stack *stack, const struct resolved_branch *branch,
 		      const struct branch_notes *notes)
 {
-	stack->transaction = alloc_grow(stack->transaction, &stack->transaction_room,
-					stack->transaction_count + 1, sizeof(*stack->transaction));
-	stack->transaction[stack->transaction_count++] =
+	*ARRAY_ADD(stack->transaction, stack->transaction_count, stack->transaction_room) =
 		(struct held_branch){ *branch->event, *branch->places, *notes };
 }
 
