@@ -7,45 +7,31 @@
 /* Limit of a list: a million names of 64 bytes. */
 #define LIST_MOST ((size_t)64 << 20)
 
-struct list {
-	const char *path; /* borrowed */
-	char *text;       /* owned */
-	size_t size, room;
-	size_t name, count; /* start of the last name, number of names before it */
-};
-
-/* Check new input at once: a list may be any file, and endless. */
-static void check_names(struct list *list, size_t from)
+/*
+ * Read all names into options->list.  Returns its bytes.  Each byte is checked at once: a list may
+ * be any file, and endless.
+ */
+static size_t read_names(struct options *options, FILE *in)
 {
-	for (size_t i = from; i < list->size; i++) {
-		if (list->text[i] && i - list->name < PATH_MAX)
-			continue;
-		if (list->text[i])
+	const char *path = options->files_from;
+	size_t size = 0, room = 0, name = 0, count = 1;
+
+	for (int c = getc(in); c != EOF || size > name; c = getc(in)) {
+		*ARRAY_ADD(options->list, size, room) = c == EOF ? 0 : (char)c;
+		if (options->list[size - 1] && size - name > PATH_MAX)
 			usage_error("--files0-from: the name %zu in '%s' has more than %d bytes",
-				    list->count + 1, list->path, PATH_MAX);
-		if (i == list->name)
-			usage_error("--files0-from: the name %zu in '%s' is empty", list->count + 1,
-				    list->path);
-		list->name = i + 1;
-		list->count++;
+				    count, path, PATH_MAX);
+		if (size > LIST_MOST)
+			usage_error("--files0-from: '%s' has more than %zu MiB; name fewer files",
+				    path, LIST_MOST >> 20);
+		if (options->list[size - 1])
+			continue;
+		if (size - name == 1)
+			usage_error("--files0-from: the name %zu in '%s' is empty", count, path);
+		name = size;
+		count++;
 	}
-	if (list->size > LIST_MOST)
-		usage_error("--files0-from: '%s' has more than %zu MiB; name fewer files",
-			    list->path, LIST_MOST >> 20);
-}
-
-/* Read the rest of a file and append a NUL. */
-static void read_all(struct list *list, FILE *in)
-{
-	size_t count;
-
-	do {
-		list->text = alloc_grow(list->text, &list->room, list->size + BUFSIZ + 1, 1);
-		count = fread(list->text + list->size, 1, BUFSIZ, in);
-		list->size += count;
-		check_names(list, list->size - count);
-	} while (count);
-	list->text[list->size] = 0;
+	return size;
 }
 
 static void add_inputs(struct options *options, size_t size)
@@ -72,14 +58,13 @@ void input_list_read(struct options *options)
 {
 	const char *path = options->files_from;
 	FILE *in = file_use_open_stream(path);
-	struct list list = { .path = path };
+	size_t size;
 
 	if (!in)
 		usage_error("--files0-from: %s: %s", path, strerror(errno));
-	read_all(&list, in);
-	options->list = list.text;
+	size = read_names(options, in);
 	if (ferror(in))
 		usage_error("--files0-from: %s: %s", path, strerror(errno));
 	fclose(in);
-	add_inputs(options, list.size);
+	add_inputs(options, size);
 }

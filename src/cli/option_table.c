@@ -2,48 +2,7 @@
 /* The options, by heading of --help. */
 #include "src/cli/option_table.h"
 
-static const struct option_choice inputs[] = { { "perf-data", INPUT_PERF_DATA },
-					       { "perf-script", INPUT_PERF_SCRIPT },
-					       { NULL, 0 } };
-static const struct option_choice modes[] = { { "user", TRACE_MODE_USER },
-					      { "kernel", TRACE_MODE_KERNEL },
-					      { "both", TRACE_MODE_BOTH },
-					      { NULL, 0 } };
-static const struct option_choice machines[] = { { "precise", STACKS_PRECISE },
-						 { "magic-trace", STACKS_MAGIC_TRACE },
-						 { NULL, 0 } };
-static const struct option_choice likes[] = { { "magic-trace", LIKE_MAGIC_TRACE }, { NULL, 0 } };
-static const struct option_choice name_styles[] = { { "short", DEMANGLE_SHORT },
-						    { "full", DEMANGLE_FULL },
-						    { "none", DEMANGLE_NONE },
-						    { NULL, 0 } };
-static const struct option_choice reports[] = { { "text", REPORT_TEXT },
-						{ "markdown", REPORT_MARKDOWN },
-						{ NULL, 0 } };
-static const struct option_choice unnamed_styles[] = { { "functions", UNNAMED_FUNCTIONS },
-						       { "files", UNNAMED_FILES },
-						       { NULL, 0 } };
-static const struct option_choice engines[] = { { "fast", PT_ENGINE_FAST },
-						{ "libipt", PT_ENGINE_LIBIPT },
-						{ NULL, 0 } };
-static const struct option_choice details[] = { { "none", OPTION_ARGS_NONE },
-						{ "loc", OPTION_ARGS_LOC },
-						{ "line", OPTION_ARGS_LINE },
-						{ "full", OPTION_ARGS_FULL },
-						{ NULL, 0 } };
-static const struct option_choice orders[] = { { "self", ORDER_SELF },
-					       { "total", ORDER_TOTAL },
-					       { "calls", ORDER_CALLS },
-					       { "name", ORDER_NAME },
-					       { NULL, 0 } };
-static const struct option_choice whens[] = {
-	{ "auto", SANDBOX_AUTO }, { "on", SANDBOX_ON }, { "off", SANDBOX_OFF }, { NULL, 0 }
-};
-static const struct option_choice colors[] = { { "auto", MESSAGE_COLOR_AUTO },
-					       { "always", MESSAGE_COLOR_ALWAYS },
-					       { "never", MESSAGE_COLOR_NEVER },
-					       { NULL, 0 } };
-
+#define CHOICES(...)  ((const struct option_choice[]){ __VA_ARGS__, { NULL, 0 } })
 #define FIELD(member) offsetof(struct options, member)
 #define BIT(name)     (1U << COMMAND_##name)
 #define ANSWERS       (BIT(ANNOTATE) | BIT(WHY))
@@ -70,7 +29,9 @@ const struct option_spec option_specs[] = {
 	{ "input", 0, "KIND", GROUP_EXPERT, OPTION_CHOICE, FIELD(input_kind),
 	  .help = "Kind of INPUT: perf-data (default), or perf-script: the text that perf script "
 		  "prints",
-	  .choices = inputs, .except = BIT(LIST) },
+	  .choices =
+		  CHOICES({ "perf-data", INPUT_PERF_DATA }, { "perf-script", INPUT_PERF_SCRIPT }),
+	  .except = BIT(LIST) },
 	{ "join", 0, NULL, GROUP_INPUT, OPTION_FLAG, FIELD(join),
 	  .help = "Convert several INPUTs as the parts of one recording, as with -o FILE; default: if "
 		  "their host, command line, clock and times prove it",
@@ -84,11 +45,14 @@ const struct option_spec option_specs[] = {
 	  .neutral = true },
 	{ "mode", 0, "MODE", GROUP_INPUT, OPTION_CHOICE, FIELD(mode),
 	  .help = "Show code of one privilege level: user or kernel; both by default",
-	  .choices = modes, .common = true },
+	  .choices = CHOICES({ "user", TRACE_MODE_USER }, { "kernel", TRACE_MODE_KERNEL },
+			     { "both", TRACE_MODE_BOTH }),
+	  .common = true },
 	{ "engine", 0, "ENGINE", GROUP_EXPERT, OPTION_CHOICE, FIELD(engine),
 	  .help = "Packet decoder: fast (default), or libipt, for comparison: slower, loses more "
 		  "after damage",
-	  .choices = engines, .except = BIT(LIST) },
+	  .choices = CHOICES({ "fast", PT_ENGINE_FAST }, { "libipt", PT_ENGINE_LIBIPT }),
+	  .except = BIT(LIST) },
 	{ "time", 0, "FROM,TO", GROUP_SELECTION, OPTION_TIME_RANGE, FIELD(select),
 	  .help = "Decode this time range; each side is empty, seconds of perf's clock, +1.5ms after the start (as TO: after FROM), -2ms before the end, a percentage (10%,20%), or by a hit of a breakpoint or probe: -1ms@hit,+100us@hit, @hit:2 the second",
 	  .common = true },
@@ -145,9 +109,11 @@ const struct option_spec option_specs[] = {
 	{ "stacks", 0, "MACHINE", GROUP_EXPERT, OPTION_CHOICE, FIELD(stacks),
 	  .help = "How call stacks are built: precise (default), from return addresses; "
 		  "magic-trace, from names, by the rules of magic-trace 1.0",
-	  .choices = machines, .except = BIT(LIST) },
+	  .choices = CHOICES({ "precise", STACKS_PRECISE }, { "magic-trace", STACKS_MAGIC_TRACE }),
+	  .except = BIT(LIST) },
 	{ "like", 0, "PROGRAM", GROUP_EXPERT, OPTION_CHOICE, FIELD(like),
-	  .help = "Write the records that PROGRAM writes: magic-trace, as of 1.0", .choices = likes,
+	  .help = "Write the records that PROGRAM writes: magic-trace, as of 1.0",
+	  .choices = CHOICES({ "magic-trace", LIKE_MAGIC_TRACE }),
 	  .except = BIT(LIST) | BIT(DIFF) | ANSWERS },
 	{ "inline", 0, NULL, GROUP_SELECTION, OPTION_FLAG, FIELD(inlined),
 	  .help = "Show inlined functions, too", .common = true, .except = BIT(LIST) | ANSWERS },
@@ -183,11 +149,14 @@ const struct option_spec option_specs[] = {
 	{ "demangle", 0, "STYLE", GROUP_SYMBOLS, OPTION_CHOICE, FIELD(names),
 	  .help = "How function names are shown: short (default), without template arguments and "
 		  "parameters; full; or none: as in the symbol table",
-	  .choices = name_styles, .except = BIT(LIST), .setting = true },
+	  .choices = CHOICES({ "short", DEMANGLE_SHORT }, { "full", DEMANGLE_FULL },
+			     { "none", DEMANGLE_NONE }),
+	  .except = BIT(LIST), .setting = true },
 	{ "unnamed", 0, "HOW", GROUP_SYMBOLS, OPTION_CHOICE, FIELD(unnamed),
 	  .help = "How code without symbols is shown: functions (default), each by its file and "
 		  "address (libc.so.6+0x29d90); or files: all code of a file as one",
-	  .choices = unnamed_styles, .except = BIT(LIST), .setting = true },
+	  .choices = CHOICES({ "functions", UNNAMED_FUNCTIONS }, { "files", UNNAMED_FILES }),
+	  .except = BIT(LIST), .setting = true },
 	{ "output", 'o', "FILE", GROUP_OUTPUT, OPTION_TEXT, FIELD(output),
 	  .help = "Write to FILE, or into DIR/; in the format of FILE's suffix (.html, .folded, .json) unless -f is given, compressed if it ends in .gz or .zst; - is standard output (default: INPUT.ftf; standard output for text). If FILE is a directory, each INPUT gets an output of its own in it, named after INPUT",
 	  .neutral = true, .common = true },
@@ -197,8 +166,9 @@ const struct option_spec option_specs[] = {
 	  .common = true, .except = BIT(LIST) | ANSWERS },
 	{ "args", 0, "WHAT", GROUP_OUTPUT, OPTION_CHOICE, FIELD(args),
 	  .help = "Arguments of slices: none, loc, line, full; loc (default): FILE:LINE of the function; line: its address, line, column and file; full: also the line of the call, instructions, cycles and IPC; callgrind: costs by instruction; sqlite: branches",
-	  .choices = details, .common = true, .except = BIT(LIST) | BIT(DIFF) | ANSWERS,
-	  .setting = true },
+	  .choices = CHOICES({ "none", OPTION_ARGS_NONE }, { "loc", OPTION_ARGS_LOC },
+			     { "line", OPTION_ARGS_LINE }, { "full", OPTION_ARGS_FULL }),
+	  .common = true, .except = BIT(LIST) | BIT(DIFF) | ANSWERS, .setting = true },
 	{ "counters", 0, "TIME", GROUP_OUTPUT, OPTION_DURATION, FIELD(counters),
 	  .help = "Show counters of threads and CPUs for each TIME; in an FTF or HTML: instructions and calls a second, taken branches per instruction, instructions per cycle",
 	  .except = BIT(LIST) | BIT(DIFF) | ANSWERS },
@@ -208,7 +178,9 @@ const struct option_spec option_specs[] = {
 	  .except = BIT(LIST) | BIT(DIFF) | ANSWERS },
 	{ "sort", 0, "KEY", GROUP_OUTPUT, OPTION_CHOICE, FIELD(select.order),
 	  .help = "Sort a table by self, total, calls or name; that of --format=functions (default: self), or of `ptrace2ftf diff`",
-	  .choices = orders, .except = BIT(LIST) | BIT(OPEN) | ANSWERS },
+	  .choices = CHOICES({ "self", ORDER_SELF }, { "total", ORDER_TOTAL },
+			     { "calls", ORDER_CALLS }, { "name", ORDER_NAME }),
+	  .except = BIT(LIST) | BIT(OPEN) | ANSWERS },
 	{ "top", 0, "N", GROUP_OUTPUT, OPTION_NUMBER, FIELD(select.top),
 	  .help = "Show the first N rows of a table; that of --format=functions, or of `ptrace2ftf diff`",
 	  .least = 1, .most = UINT32_MAX, .common = true,
@@ -238,7 +210,8 @@ const struct option_spec option_specs[] = {
 	  .neutral = true, .only = BIT(CONVERT) | BIT(OPEN) | BIT(RECORD), .setting = true },
 	{ "report", 0, "STYLE", GROUP_OUTPUT, OPTION_CHOICE, FIELD(report),
 	  .help = "Print the difference as text (default), or markdown, for a comment of a CI",
-	  .choices = reports, .neutral = true, .common = true, .only = BIT(DIFF) },
+	  .choices = CHOICES({ "text", REPORT_TEXT }, { "markdown", REPORT_MARKDOWN }),
+	  .neutral = true, .common = true, .only = BIT(DIFF) },
 	{ "fail-if", 0, "METRIC[@GLOB]:+N[%]", GROUP_OUTPUT, OPTION_PATTERN, FIELD(fail_if),
 	  .help = "End with status 3 if METRIC grew by more than N; METRIC is insns, self, calls or time; N may be a percentage; in all, or in a function that matches GLOB with its callees; may be repeated",
 	  .neutral = true, .common = true, .only = BIT(DIFF) },
@@ -273,11 +246,15 @@ const struct option_spec option_specs[] = {
 	{ "color", 0, "WHEN", GROUP_GENERAL, OPTION_CHOICE, FIELD(color),
 	  .help = "Colour errors and warnings: auto (default), on a terminal, unless NO_COLOR is "
 		  "set; always (default of --color without WHEN); never",
-	  .choices = colors, .if_omitted = "always", .neutral = true, .setting = true },
+	  .choices = CHOICES({ "auto", MESSAGE_COLOR_AUTO }, { "always", MESSAGE_COLOR_ALWAYS },
+			     { "never", MESSAGE_COLOR_NEVER }),
+	  .if_omitted = "always", .neutral = true, .setting = true },
 	{ "sandbox", 0, "WHEN", GROUP_EXPERT, OPTION_CHOICE, FIELD(sandbox),
 	  .help = "Drop the rights that a conversion does not need, before the recording is "
 		  "read: auto (default), if the kernel can; on, or fail; off",
-	  .choices = whens, .neutral = true, .setting = true },
+	  .choices =
+		  CHOICES({ "auto", SANDBOX_AUTO }, { "on", SANDBOX_ON }, { "off", SANDBOX_OFF }),
+	  .neutral = true, .setting = true },
 	{ "threads", 'j', "N", GROUP_DECODING, OPTION_NUMBER, FIELD(threads),
 	  .help = "Decode with N threads; one per CPU by default; 1: no additional thread; the output is the same",
 	  .least = 1, .most = 1024, .neutral = true, .common = true, .setting = true },
