@@ -35,67 +35,23 @@ static double seconds_of(struct timeval time)
 	return (double)time.tv_sec + (double)time.tv_usec / 1e6;
 }
 
-static void add_inputs(json_t *line, const struct batch_job *job)
-{
-	json_t *inputs = json_array();
-
-	for (int i = 0; i < job->input_count; i++)
-		json_array_append_new(inputs, batch_line_text(job->inputs[i]));
-	json_object_set_new(line, "inputs", inputs);
-}
-
 json_t *batch_line_make(const struct batch_job *job, const struct batch_end *end)
 {
-	json_t *line = json_object();
+	const struct rusage *usage = &end->usage;
+	json_t *inputs = job->input_count > 1 ? json_array() : NULL, *line;
 
-	json_object_set_new(line, "version", json_integer(LINE_VERSION));
-	json_object_set_new(line, "input", batch_line_text(job->inputs[0]));
-	if (job->input_count > 1)
-		add_inputs(line, job);
-	json_object_set_new(line, "output",
-			    job->output ? batch_line_text(job->output) : json_null());
-	json_object_set_new(line, "status", json_integer(end->status));
-	if (end->signal)
-		json_object_set_new(line, "signal", json_integer(end->signal));
-	json_object_set_new(line, "seconds", json_real(end->seconds));
-	json_object_set_new(
-		line, "cpu_seconds",
-		json_real(seconds_of(end->usage.ru_utime) + seconds_of(end->usage.ru_stime)));
-	/* ru_maxrss is in KiB: getrusage(2). */
-	json_object_set_new(line, "peak_bytes",
-			    json_integer((json_int_t)end->usage.ru_maxrss * 1024));
+	for (int i = 0; inputs && i < job->input_count; i++)
+		json_array_append_new(inputs, batch_line_text(job->inputs[i]));
+	line = json_pack("{si so so* so si so* sf sf sI}", "version", LINE_VERSION, "input",
+			 batch_line_text(job->inputs[0]), "inputs", inputs, "output",
+			 job->output ? batch_line_text(job->output) : json_null(), "status",
+			 end->status, "signal", end->signal ? json_integer(end->signal) : NULL,
+			 "seconds", end->seconds, "cpu_seconds",
+			 seconds_of(usage->ru_utime) + seconds_of(usage->ru_stime), "peak_bytes",
+			 (json_int_t)usage->ru_maxrss * 1024 /* of KiB: getrusage(2) */);
 	if (end->report)
 		json_object_update(line, end->report);
 	return line;
-}
-
-/* Returns whether the file has something else than lines of JSON. */
-static bool has_other_content(const char *path)
-{
-	struct stat status;
-	int fd = stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size
-			 ? open(path, O_RDONLY | O_CLOEXEC)
-			 : -1;
-	char first = '{';
-	bool other;
-
-	other = fd >= 0 && read(fd, &first, 1) == 1 && first != '{';
-	if (fd >= 0)
-		close(fd);
-	return other;
-}
-
-/*
- * Check the file for lines ("-": standard output): a file with other content was named by mistake,
- * perhaps a file that only the processes of conversions read.  Returns 0; -1 with err filled.
- */
-static int batch_line_check(const char *path, struct error *err)
-{
-	if (strcmp(path, "-") != 0 && has_other_content(path))
-		return error_set(err, ERROR_SYSTEM,
-				 "cannot write to %s: it has other content than lines of JSON",
-				 path);
-	return 0;
 }
 
 /*
@@ -188,12 +144,31 @@ bool batch_wanted(const struct options *options)
 	       (options->json_lines || options->skip_existing || options_is_batch(options));
 }
 
+/*
+ * Check the file of --json-lines: one with other content than lines was named by mistake, perhaps a
+ * file that only the processes of conversions read.  Returns 0; -1 with err filled.
+ */
 static int check_lines(const char *path, struct error *err)
 {
+	struct stat status;
+	char first = '{';
+	int fd;
+
 	if (output_path_check(path, err) < 0 ||
 	    file_use_write(path, "--json-lines", FILE_APPENDED, err) < 0)
 		return -1;
-	return batch_line_check(path, err);
+	if (strcmp(path, "-") == 0 || stat(path, &status) < 0 || !S_ISREG(status.st_mode))
+		return 0;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0 && read(fd, &first, 1) < 0)
+		first = '{';
+	if (fd >= 0)
+		close(fd);
+	return first == '{'
+		       ? 0
+		       : error_set(err, ERROR_SYSTEM,
+				   "cannot write to %s: it has other content than lines of JSON",
+				   path);
 }
 
 /* No output may overwrite another one, or an input of any job. */
