@@ -33,13 +33,12 @@ const struct perf_script_lack perf_script_lacks[PERF_SCRIPT_LACKS] = {
 
 /* A thread of the text. */
 struct script_thread {
-	struct {
+	struct script_id {
 		int32_t pid, tid;
 	} id;
 	struct callstack *stack;     /* owned */
 	struct inferred_calls calls; /* owned */
 	uint64_t at;                 /* where the branch before led to; 0: unknown */
-	struct script_thread *next;  /* in the order of appearance */
 	UT_hash_handle hh;
 };
 
@@ -52,8 +51,7 @@ struct text_symbol {
 struct script {
 	const struct perf_script_options *options;
 	struct perf_script_counts *counts;
-	struct script_thread *by_id;
-	struct script_thread *first, **last;
+	struct script_thread *by_id;    /* hash, in the order of appearance */
 	struct script_thread *previous; /* of the line before: mostly the same */
 	struct text_symbol **symbols;   /* owned array, by the id of the name in the text */
 	size_t symbol_room;
@@ -78,21 +76,16 @@ static struct script_thread *new_thread(struct script *script, const struct perf
 
 	if (options->track)
 		track = options->track(options->context, line->pid, line->tid);
-	thread->id.pid = line->pid;
-	thread->id.tid = line->tid;
+	thread->id = (struct script_id){ line->pid, line->tid };
 	thread->stack = callstack_open(options->machine, track);
 	HASH_ADD(hh, script->by_id, id, sizeof(thread->id), thread);
-	*script->last = thread;
-	script->last = &thread->next;
 	return thread;
 }
 
 static struct script_thread *script_thread_of(struct script *script, const struct perf_line *line)
 {
 	struct script_thread *thread = script->previous;
-	struct {
-		int32_t pid, tid;
-	} id = { line->pid, line->tid };
+	struct script_id id = { line->pid, line->tid };
 
 	if (thread && thread->id.pid == id.pid && thread->id.tid == id.tid)
 		return thread;
@@ -592,7 +585,10 @@ static int check_fields(struct script *script, struct error *err)
 
 static void finish_threads(struct script *script)
 {
-	for (struct script_thread *thread = script->first; thread; thread = thread->next) {
+	struct script_thread *thread, *next;
+
+	HASH_ITER(hh, script->by_id, thread, next)
+	{
 		callstack_finish(thread->stack);
 		callstack_close(thread->stack);
 		inferred_calls_release(&thread->calls);
@@ -609,7 +605,6 @@ int perf_script_convert(FILE *in, const struct perf_script_options *options,
 	int status = 0;
 
 	*script.counts = own_counts;
-	script.last = &script.first;
 	script.text = alloc_zeroed(LINE_MAX_BYTES, 1);
 	script.ptwrite = &symbol_of(&script, ptwrite, NULL)->symbol;
 	status = read_lines(&script, in, err);
