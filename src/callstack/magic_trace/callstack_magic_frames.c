@@ -127,13 +127,6 @@ void magic_clear(struct magic_stack *stack, int64_t time)
 		ret(stack, time);
 }
 
-static void clear_all(struct magic_stack *stack, int64_t time)
-{
-	magic_clear(stack, time);
-	while (magic_pop_level(stack))
-		magic_clear(stack, time);
-}
-
 /*
  * Close all frames and emit all events. magic-trace flushes to the group's former time, which thus
  * moves backwards again. Events that are deferred while the frames are closed are emitted with the
@@ -147,24 +140,19 @@ void magic_end_segment(struct magic_stack *stack, int64_t time, bool last)
 	stack->group.last = last;
 	if (!in_order)
 		timestamp_group_emit_deferred(&stack->group);
-	clear_all(stack, time);
+	do
+		magic_clear(stack, time);
+	while (magic_pop_level(stack));
 	timestamp_group_flush(&stack->group, group_time, 0);
 	if (in_order)
 		timestamp_group_emit_deferred(&stack->group);
-}
-
-void magic_flush(struct magic_stack *stack)
-{
-	const struct slice_sink *sink = stack->base.machine->sink;
-
-	slice_sink_flush(sink, stack->base.track);
 }
 
 void magic_restart(struct magic_stack *stack, int64_t time, uint64_t ip)
 {
 	magic_end_segment(stack, time, false);
 	if (!stack->group.outer.count && !stack->group.initial.count)
-		magic_flush(stack);
+		slice_sink_flush(stack->base.machine->sink, stack->base.track);
 	stack->last_gap_time = time;
 	magic_renew(stack, time, ip);
 }
@@ -218,12 +206,6 @@ void magic_check_symbol(struct magic_stack *stack, int64_t time, const struct lo
 	magic_call(stack, time, to);
 }
 
-static void ret_many(struct magic_stack *stack, int64_t time, size_t count)
-{
-	while (count--)
-		ret(stack, time);
-}
-
 /*
  * A return, with heuristics for OCaml's runtime. caml_next_frame_descriptor returns once for every
  * frame that an exception unwinds; the function that raises then returns past as many frames.
@@ -232,20 +214,21 @@ static void ret_many(struct magic_stack *stack, int64_t time, size_t count)
 void magic_ret(struct magic_stack *stack, int64_t time)
 {
 	const struct symbol *innermost = top(stack);
-	size_t frames = stack->frames_to_unwind;
+	size_t frames = stack->frames_to_unwind, unwound = 0;
 
 	if (is_known(stack, innermost, OCAML_NEXT_FRAME) ||
 	    (stack->base.machine->newer_upstream &&
 	     is_known(stack, innermost, OCAML_STASH_BACKTRACE))) {
 		stack->frames_to_unwind++;
 	} else if (is_known(stack, innermost, OCAML_RAISE_EXN)) {
-		ret_many(stack, time, frames ? frames - 1 : 0);
+		unwound = frames ? frames - 1 : 0;
 		stack->frames_to_unwind = 0;
 	} else if (is_known(stack, innermost, OCAML_RAISE_EXCEPTION)) {
-		ret_many(stack, time, frames + 2);
+		unwound = frames + 2;
 		stack->frames_to_unwind = 0;
 	}
-	ret(stack, time);
+	for (size_t i = 0; i <= unwound; i++)
+		ret(stack, time);
 }
 
 void magic_names_init(struct magic_trace *machine, struct name_table *names)

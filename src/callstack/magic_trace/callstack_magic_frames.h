@@ -118,9 +118,6 @@ void magic_renew(struct magic_stack *stack, int64_t time, uint64_t ip);
 /* Return from all frames of all stacks and emit all events; `last`: no segment follows. */
 void magic_end_segment(struct magic_stack *stack, int64_t time, bool last);
 
-/* Flush the sink: the segment has ended. */
-void magic_flush(struct magic_stack *stack);
-
 /* The control flow has a gap: end the segment at `time`; the next begins at `ip` (0: unknown). */
 void magic_restart(struct magic_stack *stack, int64_t time, uint64_t ip);
 

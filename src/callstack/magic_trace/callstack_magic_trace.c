@@ -319,7 +319,7 @@ static void magic_trace_finish(struct callstack *base)
 	struct magic_stack *stack = (struct magic_stack *)base;
 
 	magic_end_segment(stack, stack->last_event_time, true);
-	magic_flush(stack);
+	slice_sink_flush(base->machine->sink, base->track);
 }
 
 static struct callstack *magic_trace_open(struct callstack_machine *machine, void *track)
