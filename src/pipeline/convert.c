@@ -86,21 +86,14 @@ static int cut_memtrace(const struct options *options, struct report *report, st
 	return status;
 }
 
-static int convert_text_events(const struct options *options, struct name_table *names,
-			       struct report *report, struct diag *diag, struct error *err)
+/* Print what needs no decoding: a list, or events. */
+static int print_text(const struct options *options, struct name_table *names,
+		      struct report *report, struct diag *diag, struct error *err)
 {
-	report_phase(report, "convert");
-	if (convert_events(options, names, report, diag, err) < 0)
-		return -1;
-	summary_add_output(&report->summary, options->output ? options->output : "-");
-	return 0;
-}
+	bool list = options->format->sideband;
 
-static int show_list(const struct options *options, struct name_table *names, struct report *report,
-		     struct diag *diag, struct error *err)
-{
-	report_phase(report, "read");
-	if (list_recording(options, names, report, diag, err) < 0)
+	report_phase(report, list ? "read" : "convert");
+	if ((list ? list_recording : convert_events)(options, names, report, diag, err) < 0)
 		return -1;
 	summary_add_output(&report->summary, options->output ? options->output : "-");
 	return 0;
@@ -113,12 +106,10 @@ static int convert_input(const struct options *options, struct report *report, s
 	int status;
 
 	name_table_init(&names);
-	if (options->format->sideband)
-		status = show_list(options, &names, report, diag, err);
-	else if (options->format == &format_memtrace)
+	if (options->format == &format_memtrace)
 		status = cut_memtrace(options, report, diag, err);
-	else if (options->format->overlays == OVERLAYS_ONLY)
-		status = convert_text_events(options, &names, report, diag, err);
+	else if (options->format->sideband || options->format->overlays == OVERLAYS_ONLY)
+		status = print_text(options, &names, report, diag, err);
 	else if (!options->input)
 		status = convert_overlays(options, &names, report, diag, err);
 	else if (options->input_kind == INPUT_PERF_SCRIPT)

@@ -52,7 +52,7 @@ static void ignore_slices(const struct slice_sink *sink, void *track,
 }
 
 /* Builds the text's calls and drops them. */
-static int show_hits_of_text(struct hit_input *input, FILE *in, struct error *err)
+static int show_text_hits(struct hit_input *input, struct error *err)
 {
 	static const struct slice_sink nowhere = { .events = ignore_slices };
 	struct callstack_options stacks = { .sink = &nowhere,
@@ -60,7 +60,6 @@ static int show_hits_of_text(struct hit_input *input, FILE *in, struct error *er
 					    .diag = input->diag };
 	struct arena arena = { 0 };
 	struct perf_script_options script = {
-		.machine = callstack_precise_open(&stacks),
 		.names = input->names,
 		.arena = &arena,
 		.diag = input->diag,
@@ -68,22 +67,16 @@ static int show_hits_of_text(struct hit_input *input, FILE *in, struct error *er
 		.context = input,
 		.hit = show_line_hit,
 	};
-	int status = perf_script_convert(in, &script, NULL, err);
-
-	callstack_machine_close(script.machine);
-	arena_release(&arena);
-	return status;
-}
-
-static int show_text_hits(struct hit_input *input, struct error *err)
-{
 	FILE *in = file_use_open_stream(input->options->input);
 	int status;
 
 	if (!in)
 		return error_set_system(err, errno, "%s: cannot open", input->options->input);
-	status = show_hits_of_text(input, in, err);
+	script.machine = callstack_precise_open(&stacks);
+	status = perf_script_convert(in, &script, NULL, err);
 	fclose(in);
+	callstack_machine_close(script.machine);
+	arena_release(&arena);
 	return status;
 }
 

@@ -120,12 +120,6 @@ static struct pt_stream_input stream_input(const void *context, size_t index)
 	};
 }
 
-/* Returns whether a thread's calls and jumps may come in bursts, ahead of other threads'. */
-static bool merges_in_bursts(const struct conversion *c)
-{
-	return !c->reports_branches && !resolver_changes(&c->recording.resolver);
-}
-
 static int open_streams(struct conversion *c, struct error *err)
 {
 	const struct auxtrace *auxtrace = &c->recording.auxtrace;
@@ -137,7 +131,8 @@ static int open_streams(struct conversion *c, struct error *err)
 		.input = stream_input,
 		.context = c,
 		.count = auxtrace->stream_count,
-		.in_bursts = merges_in_bursts(c),
+		/* A thread's calls and jumps may come ahead of other threads'. */
+		.in_bursts = !c->reports_branches && !resolver_changes(&c->recording.resolver),
 	};
 	return pt_streams_open(&c->streams, err);
 }
@@ -347,7 +342,7 @@ static size_t feed_branches(struct conversion *c, const struct branch_event *eve
 	}
 	if (c->pipeline.machine)
 		fed = thread_stacks_feed(&c->stacks, events, c->reports_branches ? 1 : count);
-	else if (!c->pipeline.machine && !c->reports_branches)
+	else if (!c->reports_branches)
 		note_files(c, events, fed);
 	if (c->nameless.ns)
 		nameless_time_add(&c->nameless, &c->recording.resolver, events, fed);

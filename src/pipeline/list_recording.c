@@ -219,6 +219,7 @@ static void see_thread(struct sideband_list *list, const struct thread *thread, 
 
 	if (!time || time > INT64_MAX)
 		return;
+	add_time(list, time);
 	seen->first = MIN(time, seen->first);
 	seen->last = MAX(time, seen->last);
 }
@@ -239,61 +240,44 @@ static void add_buffer_times(struct sideband_list *list)
 	}
 }
 
-/* Find the recording's time range: of its threads, switches, samples and buffers. */
+/*
+ * Find the time ranges of the recording and of its threads, each from its first to its last switch,
+ * or from its begin to its end.
+ */
 static void find_times(struct sideband_list *list)
-{
-	const struct perf_recording *recording = list->recording;
-	const struct thread *const *threads =
-		timeline_threads(recording->timeline, &list->thread_count);
-	int32_t cpu;
-
-	add_buffer_times(list);
-	add_time(list, recording->file.features.first_sample_time);
-	add_time(list, recording->file.features.last_sample_time);
-	for (size_t i = 0; i < list->thread_count; i++) {
-		add_time(list, threads[i]->begin);
-		add_time(list, threads[i]->end);
-		for (size_t j = 0; j < threads[i]->name_count; j++)
-			add_time(list, threads[i]->names[j].time);
-	}
-	for (size_t i = 0; (cpu = timeline_switched_cpu(recording->timeline, i)) >= 0; i++) {
-		size_t count;
-		const struct cpu_switch *switches =
-			timeline_switches(recording->timeline, cpu, &count);
-
-		for (size_t j = 0; j < count; j++)
-			add_time(list, switches[j].time);
-	}
-}
-
-/* A thread's time range is from its first to its last switch, or from its begin to its end. */
-static void find_thread_times(struct sideband_list *list)
 {
 	const struct timeline *timeline = list->recording->timeline;
 	const struct event_filter *filter = &list->recording->filter;
+	const struct perf_features *features = &list->recording->file.features;
 	const struct thread *const *threads = timeline_threads(timeline, &list->thread_count);
+	const struct cpu_switch *switches;
+	size_t count;
 	int32_t cpu;
 
+	add_buffer_times(list);
+	add_time(list, features->first_sample_time);
+	add_time(list, features->last_sample_time);
 	list->threads = alloc_zeroed(list->thread_count + 1, sizeof(*list->threads));
 	for (size_t i = 0; i < list->thread_count; i++) {
 		list->threads[i].first = UINT64_MAX;
 		list->threads[i].selected = !filter->active || filter->threads[i];
-	}
-	for (size_t i = 0; (cpu = timeline_switched_cpu(timeline, i)) >= 0; i++) {
-		size_t count;
-		const struct cpu_switch *switches = timeline_switches(timeline, cpu, &count);
-
-		for (size_t j = 0; j < count; j++) {
-			see_thread(list, switches[j].thread, switches[j].time);
-			see_thread(list, switches[j].thread,
-				   j + 1 < count ? switches[j + 1].time : list->end);
-		}
-	}
-	for (size_t i = 0; i < list->thread_count; i++) {
 		see_thread(list, threads[i], threads[i]->begin);
 		see_thread(list, threads[i], threads[i]->end);
 		for (size_t j = 0; j < threads[i]->name_count; j++)
 			see_thread(list, threads[i], threads[i]->names[j].time);
+	}
+	for (size_t i = 0; (cpu = timeline_switched_cpu(timeline, i)) >= 0; i++) {
+		switches = timeline_switches(timeline, cpu, &count);
+		for (size_t j = 0; j < count; j++) {
+			see_thread(list, switches[j].thread, switches[j].time);
+			if (j)
+				see_thread(list, switches[j - 1].thread, switches[j].time);
+		}
+	}
+	/* The last thread of each CPU ran to the end. */
+	for (size_t i = 0; (cpu = timeline_switched_cpu(timeline, i)) >= 0; i++) {
+		switches = timeline_switches(timeline, cpu, &count);
+		see_thread(list, switches[count - 1].thread, list->end);
 	}
 }
 
@@ -667,7 +651,6 @@ static json_t *gather(const struct options *options, struct name_table *names,
 
 	if (recording_open(&recording, options, names, diag, err) == 0) {
 		find_times(&list);
-		find_thread_times(&list);
 		share_bytes(&list);
 		answer = make_answer(&list, report);
 		report_recording(report, &recording.file);
