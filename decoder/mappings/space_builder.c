@@ -24,11 +24,6 @@ static void keep_mapping(void *mapping)
 	(void)mapping; /* lives in the arena */
 }
 
-void space_builder_init(struct space_builder *builder, struct arena *arena)
-{
-	*builder = (struct space_builder){ .arena = arena };
-}
-
 void space_builder_release(struct space_builder *builder)
 {
 	tdestroy(builder->tree, keep_mapping);

@@ -11,15 +11,13 @@
 
 #include "decoder/mappings/address_space.h"
 
+/* Empty with only the arena set. */
 struct space_builder {
 	struct address_space space; /* filled by space_builder_finish() */
 	struct arena *arena;        /* borrowed */
 	void *tree;                 /* owned: of tsearch(3), ordered by address */
 	size_t count;               /* mappings in it */
 };
-
-/* Start empty. */
-void space_builder_init(struct space_builder *builder, struct arena *arena);
 
 /* Add all mappings of another to an empty one. */
 void space_builder_copy(struct space_builder *builder, const struct space_builder *from);

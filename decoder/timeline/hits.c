@@ -81,15 +81,6 @@ static const struct perf_event_attr *attr_at(const struct hits *hits, size_t ind
 	return &hits->file->attrs[index].attr;
 }
 
-static bool is_recorded(const struct hits *hits, uint64_t id)
-{
-	for (size_t i = 0; i < hits->file->attr_count; i++)
-		if (attr_at(hits, i)->type == PERF_TYPE_TRACEPOINT &&
-		    attr_at(hits, i)->config == id)
-			return true;
-	return false;
-}
-
 static void read_probe_format(void *context, const char *system, const char *format)
 {
 	struct hits *hits = context;
@@ -101,7 +92,7 @@ static void read_probe_format(void *context, const char *system, const char *for
 
 	(void)system;
 	if (!strstr(format, " __probe_") || !tracepoint_format_event(format, name, &id) ||
-	    !is_recorded(hits, id))
+	    !tracepoint_is_recorded(hits->file, id))
 		return;
 	for (const char *at = format; (at = tracepoint_format_next(at, &field));)
 		read_field(hits, &probe, format, &field);
@@ -115,15 +106,6 @@ static void read_probe_format(void *context, const char *system, const char *for
 			hits->probes[i] = kept;
 }
 
-static bool has_hits(const struct hits *hits)
-{
-	bool any = false;
-
-	for (size_t i = 0; i < hits->file->attr_count; i++)
-		any |= hits->probes[i] != NULL;
-	return any;
-}
-
 void hits_init(struct hits *hits, const struct perf_file *file)
 {
 	*hits = (struct hits){ .file = file };
@@ -133,8 +115,9 @@ void hits_init(struct hits *hits, const struct perf_file *file)
 		if (attr_at(hits, i)->type == PERF_TYPE_BREAKPOINT)
 			hits->probes[i] = &no_probe;
 	tracepoint_formats_read(file, read_probe_format, hits);
-	if (has_hits(hits))
-		return;
+	for (size_t i = 0; i < file->attr_count; i++)
+		if (hits->probes[i])
+			return;
 	free(hits->probes);
 	hits->probes = NULL;
 }
@@ -191,29 +174,6 @@ void hits_finish(struct hits *hits)
 		qsort(hits->places, hits->count, sizeof(*hits->places), record_position_compare);
 }
 
-/* Returns `size` bytes at `offset` of the raw data; NULL if the data are shorter. */
-static const uint8_t *raw_at(const struct perf_sample *sample, size_t offset, size_t size)
-{
-	return sample->raw.bytes && offset <= sample->raw.size && size <= sample->raw.size - offset
-		       ? sample->raw.bytes + offset
-		       : NULL;
-}
-
-/* Returns false, and leaves the value alone, if the sample has no such number. */
-static bool read_number(const struct perf_sample *sample, size_t offset, size_t size,
-			bool is_signed, uint64_t *value)
-{
-	const uint8_t *bytes = raw_at(sample, offset, size);
-
-	if (!bytes || !size || size > sizeof(*value))
-		return false;
-	*value = 0;
-	memcpy(value, bytes, size);
-	if (is_signed && size < sizeof(*value) && *value >> (8 * size - 1))
-		*value |= ~UINT64_C(0) << 8 * size;
-	return true;
-}
-
 bool hits_read(const struct hits *hits, size_t index, struct hit *hit)
 {
 	const struct probe_format *probe;
@@ -226,10 +186,10 @@ bool hits_read(const struct hits *hits, size_t index, struct hit *hit)
 		return false;
 	probe = probe_of(hits, hit->sample.attr);
 	hit->ip = hit->sample.ip;
-	read_number(&hit->sample, probe->ip.offset, probe->ip.size, false, &hit->ip);
+	tracepoint_number(hit->sample.raw, probe->ip.offset, probe->ip.size, false, &hit->ip);
 	hit->function = hit->ip;
-	read_number(&hit->sample, probe->function.offset, probe->function.size, false,
-		    &hit->function);
+	tracepoint_number(hit->sample.raw, probe->function.offset, probe->function.size, false,
+			  &hit->function);
 	return true;
 }
 
@@ -302,8 +262,8 @@ static void add_array(struct hit_args *args, const struct hit *hit, const struct
 		return;
 	arg->text = args->text + args->text_used;
 	for (uint32_t i = 0; i < field->field.count; i++) {
-		if (!read_number(&hit->sample, field->field.offset + (size_t)i * size, size,
-				 field->field.is_signed, &number))
+		if (!tracepoint_number(hit->sample.raw, field->field.offset + (size_t)i * size,
+				       size, field->field.is_signed, &number))
 			return;
 		append_piece(args, arg, i ? "," : "{");
 		append_number(args, arg, number_type(field), number);
@@ -323,13 +283,13 @@ static const char *find_text(const struct hit *hit, const struct tracepoint_fiel
 	uint64_t place;
 
 	if (field->place != TRACEPOINT_HERE) {
-		if (!read_number(&hit->sample, offset, sizeof(uint32_t), false, &place))
+		if (!tracepoint_number(hit->sample.raw, offset, sizeof(uint32_t), false, &place))
 			return NULL;
 		offset = field->place == TRACEPOINT_REL_LOC ? offset + sizeof(uint32_t) : 0;
 		offset += place & 0xffff;
 		size = place >> 16;
 	}
-	bytes = raw_at(&hit->sample, offset, size);
+	bytes = tracepoint_bytes(hit->sample.raw, offset, size);
 	*length = bytes ? strnlen((const char *)bytes, size) : 0;
 	return (const char *)bytes;
 }
@@ -364,7 +324,7 @@ static void add_field_value(struct hit_args *args, const struct hit *hit,
 		add_text(args, hit, field);
 	else if (at->count)
 		add_array(args, hit, field);
-	else if (read_number(&hit->sample, at->offset, at->size, at->is_signed, &number))
+	else if (tracepoint_number(hit->sample.raw, at->offset, at->size, at->is_signed, &number))
 		add_number(args, field->name, number_type(field), number);
 	else
 		add_arg(args, field->name, HIT_TEXT); /* of a size that no number has, or cut off */

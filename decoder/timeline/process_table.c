@@ -28,8 +28,8 @@ static struct space_builder *new_space(struct process_table *table)
 {
 	struct space_builder *builder = arena_alloc(table->arena, sizeof(*builder));
 
-	space_builder_init(builder, table->arena);
-	builder->space.index = (uint32_t)table->space_count;
+	*builder = (struct space_builder){ .space.index = (uint32_t)table->space_count,
+					   .arena = table->arena };
 	*ARRAY_ADD(table->spaces, table->space_count, table->space_room) = builder;
 	return builder;
 }
@@ -37,9 +37,8 @@ static struct space_builder *new_space(struct process_table *table)
 void process_table_init(struct process_table *table, struct arena *arena, struct diag *diag,
 			uint64_t file_size)
 {
-	*table = (struct process_table){ .arena = arena, .diag = diag };
+	*table = (struct process_table){ .arena = arena, .diag = diag, .kernel.arena = arena };
 	table->copies_left = COPIES_MIN + file_size / FILE_BYTES_PER_COPY;
-	space_builder_init(&table->kernel, arena);
 	new_space(table);
 }
 

@@ -74,37 +74,11 @@ void switch_table_finish(struct switch_table *table)
 	drop_repetitions(table);
 }
 
-/* Returns the index of the first switch of a CPU at or above `cpu`. */
-static size_t first_switch(const struct switch_table *table, int64_t cpu)
-{
-	return LOWER_BOUND(i, table->count, table->switches[i].cpu < cpu);
-}
-
-int32_t switch_table_cpu(const struct switch_table *table, size_t index)
-{
-	size_t first = 0;
-
-	for (; index && first < table->count; index--)
-		first = first_switch(table, (int64_t)table->switches[first].cpu + 1);
-	return first < table->count ? table->switches[first].cpu : -1;
-}
-
 const struct cpu_switch *switch_table_find(const struct switch_table *table, int32_t cpu,
 					   size_t *count)
 {
-	size_t first = first_switch(table, cpu);
+	size_t first = LOWER_BOUND(i, table->count, table->switches[i].cpu < cpu);
 
-	*count = first_switch(table, (int64_t)cpu + 1) - first;
+	*count = LOWER_BOUND(i, table->count, table->switches[i].cpu <= cpu) - first;
 	return *count ? &table->switches[first] : NULL;
-}
-
-uint64_t switch_table_run_begin(const struct switch_table *table, const struct thread *thread,
-				int32_t cpu, uint64_t time)
-{
-	const struct cpu_switch *of_cpu;
-	size_t count, after;
-
-	of_cpu = switch_table_find(table, cpu, &count);
-	after = LOWER_BOUND(i, count, of_cpu[i].time <= time);
-	return after && of_cpu[after - 1].thread == thread ? of_cpu[after - 1].time : 0;
 }

@@ -21,15 +21,8 @@ void switch_table_add(struct switch_table *table, const struct cpu_switch *chang
 /* Sort the switches by CPU.  After this, switches must not be added. */
 void switch_table_finish(struct switch_table *table);
 
-/* See timeline_switched_cpu(). */
-int32_t switch_table_cpu(const struct switch_table *table, size_t index);
-
 /* See timeline_switches(). */
 const struct cpu_switch *switch_table_find(const struct switch_table *table, int32_t cpu,
 					   size_t *count);
-
-/* See timeline_run_begin(). */
-uint64_t switch_table_run_begin(const struct switch_table *table, const struct thread *thread,
-				int32_t cpu, uint64_t time);
 
 #endif

@@ -215,7 +215,13 @@ bool timeline_ran_exec(const struct process *process, const struct address_space
 
 int32_t timeline_switched_cpu(const struct timeline *tl, size_t index)
 {
-	return switch_table_cpu(&tl->switches, index);
+	const struct switch_table *table = &tl->switches;
+	size_t at = 0;
+
+	for (; index && at < table->count; index--)
+		at = LOWER_BOUND(i, table->count,
+				 table->switches[i].cpu <= table->switches[at].cpu);
+	return at < table->count ? table->switches[at].cpu : -1;
 }
 
 const struct cpu_switch *timeline_switches(const struct timeline *tl, int32_t cpu, size_t *count)
@@ -226,7 +232,11 @@ const struct cpu_switch *timeline_switches(const struct timeline *tl, int32_t cp
 uint64_t timeline_run_begin(const struct timeline *tl, const struct thread *thread, int32_t cpu,
 			    uint64_t time)
 {
-	return tl->sample_switches ? 0 : switch_table_run_begin(&tl->switches, thread, cpu, time);
+	size_t count, after;
+	const struct cpu_switch *of_cpu = timeline_switches(tl, cpu, &count);
+
+	after = tl->sample_switches ? 0 : LOWER_BOUND(i, count, of_cpu[i].time <= time);
+	return after && of_cpu[after - 1].thread == thread ? of_cpu[after - 1].time : 0;
 }
 
 /* Returns the index of the first loss whose key is at or above `key`. */

@@ -198,7 +198,7 @@ static void read_sched_format(void *context, const char *system, const char *for
 	}
 }
 
-static bool is_recorded(const struct perf_file *file, uint64_t id)
+bool tracepoint_is_recorded(const struct perf_file *file, uint64_t id)
 {
 	for (size_t i = 0; i < file->attr_count; i++) {
 		if (file->attrs[i].attr.type == PERF_TYPE_TRACEPOINT &&
@@ -213,32 +213,36 @@ void sched_points_init(struct sched_points *points, const struct perf_file *file
 	*points = (struct sched_points){ 0 };
 	tracepoint_formats_read(file, read_sched_format, points);
 	for (unsigned kind = SCHED_NONE + 1; kind < SCHED_KINDS; kind++)
-		points->formats[kind].recorded = points->formats[kind].fields[PLACE_TID].size &&
-						 is_recorded(file, points->formats[kind].id);
+		points->formats[kind].recorded =
+			points->formats[kind].fields[PLACE_TID].size &&
+			tracepoint_is_recorded(file, points->formats[kind].id);
 }
 
 /* ---- Samples ------------------------------------------------------------- */
 
-/* Returns the field's bytes, `*size` of them; NULL if the sample does not have them. */
-static const uint8_t *field_of(struct byte_view raw, struct sched_field field, size_t *size)
+const uint8_t *tracepoint_bytes(struct byte_view raw, size_t offset, size_t size)
 {
-	*size = field.size;
-	return field.size && field.offset <= raw.size && field.size <= raw.size - field.offset
-		       ? raw.bytes + field.offset
-		       : NULL;
+	return raw.bytes && offset <= raw.size && size <= raw.size - offset ? raw.bytes + offset
+									    : NULL;
 }
 
-/* Returns false, and leaves the value alone, if the sample has no such number. */
-static bool read_number(struct byte_view raw, struct sched_field field, uint64_t *value)
+bool tracepoint_number(struct byte_view raw, size_t offset, size_t size, bool is_signed,
+		       uint64_t *value)
 {
-	size_t size;
-	const uint8_t *bytes = field_of(raw, field, &size);
+	const uint8_t *bytes = tracepoint_bytes(raw, offset, size);
 
-	if (!bytes || size > sizeof(*value))
+	if (!bytes || !size || size > sizeof(*value))
 		return false;
 	*value = 0;
 	memcpy(value, bytes, size);
+	if (is_signed && size < sizeof(*value) && *value >> (8 * size - 1))
+		*value |= ~UINT64_C(0) << 8 * size;
 	return true;
+}
+
+static bool read_number(struct byte_view raw, struct sched_field field, uint64_t *value)
+{
+	return tracepoint_number(raw, field.offset, field.size, false, value);
 }
 
 enum sched_kind sched_points_read(const struct sched_points *points,
@@ -247,7 +251,6 @@ enum sched_kind sched_points_read(const struct sched_points *points,
 	const struct sched_field *fields;
 	uint64_t tid, state = 1, cpu = UINT64_MAX, priority;
 	unsigned kind = SCHED_NONE + 1;
-	size_t size;
 
 	*point = (struct sched_point){ 0 };
 	if (sample->attr->attr.type != PERF_TYPE_TRACEPOINT)
@@ -270,8 +273,8 @@ enum sched_kind sched_points_read(const struct sched_points *points,
 	point->cpu = (int32_t)cpu;
 	point->runnable = !(state & STATE_MASK);
 	point->dead = state & STATE_DEAD;
-	point->name = (const char *)field_of(sample->raw, fields[PLACE_NAME], &size);
-	if (size < SCHED_NAME_SIZE)
-		point->name = NULL;
+	if (fields[PLACE_NAME].size >= SCHED_NAME_SIZE)
+		point->name = (const char *)tracepoint_bytes(sample->raw, fields[PLACE_NAME].offset,
+							     fields[PLACE_NAME].size);
 	return point->kind;
 }

@@ -41,6 +41,16 @@ void tracepoint_formats_read(const struct perf_file *file, tracepoint_format_rea
  */
 bool tracepoint_format_event(const char *format, char name[64], uint64_t *id);
 
+/* Returns whether the file has an event of this number. */
+bool tracepoint_is_recorded(const struct perf_file *file, uint64_t id);
+
+/* Returns `size` bytes at `offset` of a sample's raw data; NULL if the data are shorter. */
+const uint8_t *tracepoint_bytes(struct byte_view raw, size_t offset, size_t size);
+
+/* Read a number there.  Returns false, and leaves the value alone, if there is none. */
+bool tracepoint_number(struct byte_view raw, size_t offset, size_t size, bool is_signed,
+		       uint64_t *value);
+
 /*
  * Find the next field in the text from `at` on:
  * "	field:pid_t next_pid;	offset:56;	size:4;	signed:1;"; arrays are
