@@ -87,8 +87,8 @@ static int cut_memtrace(const struct options *options, struct report *report, st
 }
 
 /* Print what needs no decoding: a list, or events. */
-static int print_text(const struct options *options, struct name_table *names,
-		      struct report *report, struct diag *diag, struct error *err)
+static int print_undecoded(const struct options *options, struct name_table *names,
+			   struct report *report, struct diag *diag, struct error *err)
 {
 	bool list = options->format->sideband;
 
@@ -109,7 +109,7 @@ static int convert_input(const struct options *options, struct report *report, s
 	if (options->format == &format_memtrace)
 		status = cut_memtrace(options, report, diag, err);
 	else if (options->format->sideband || options->format->overlays == OVERLAYS_ONLY)
-		status = print_text(options, &names, report, diag, err);
+		status = print_undecoded(options, &names, report, diag, err);
 	else if (!options->input)
 		status = convert_overlays(options, &names, report, diag, err);
 	else if (options->input_kind == INPUT_PERF_SCRIPT)
