@@ -36,6 +36,13 @@ static inline bool starts_with(const char *text, const char *start)
 	return strncmp(text, start, strlen(start)) == 0;
 }
 
+static inline bool ends_with(const char *text, const char *end)
+{
+	size_t length = strlen(text), tail = strlen(end);
+
+	return length >= tail && memcmp(text + length - tail, end, tail) == 0;
+}
+
 /*
  * The array is divided in two: a condition holds for its first elements and
  * fails for all others (the std::partition_point of C++).

@@ -30,20 +30,12 @@ static void open_call(struct inferred_calls *calls, struct inferred_call call)
 
 /* ---- Branches without flags ---------------------------------------------- */
 
-static bool ends_with(const struct symbol *symbol, const char *end)
-{
-	size_t length = strlen(end);
-
-	return symbol && symbol->name->length >= length &&
-	       strcmp(symbol->name->text + symbol->name->length - length, end) == 0;
-}
-
 /* Returns whether code is a PLT stub; perf attributes nameless stubs to the _init before them. */
 static bool is_stub(const struct location *location)
 {
-	return ends_with(location->symbol, "@plt") ||
-	       (location->symbol && location->offset &&
-		!strcmp(location->symbol->name->text, "_init"));
+	return location->symbol &&
+	       (ends_with(location->symbol->name->text, "@plt") ||
+		(location->offset && !strcmp(location->symbol->name->text, "_init")));
 }
 
 /* Returns the index of the innermost call, of the kernel's or program's own, that `ip` follows. */
@@ -112,7 +104,8 @@ static enum branch_kind near_kind(struct inferred_calls *calls, const struct bra
 			return BRANCH_RETURN;
 		}
 	}
-	if (within ? !entry : is_stub(from) || ends_with(to->symbol, ".cold"))
+	if (within ? !entry
+		   : is_stub(from) || (to->symbol && ends_with(to->symbol->name->text, ".cold")))
 		return BRANCH_JUMP;
 	if (!within && !entry && !is_stub(to) && symbol_is_function(to->symbol))
 		return calls->count ? BRANCH_JUMP : BRANCH_RETURN;

@@ -99,13 +99,8 @@ static struct script_thread *script_thread_of(struct script *script, const struc
 /* Returns the slot of the symbol with a name; it is NULL until the symbol is made. */
 static struct text_symbol **symbol_slot(struct script *script, const struct name *name)
 {
-	size_t old_room = script->symbol_room;
-
-	script->symbols = alloc_grow(script->symbols, &script->symbol_room, (size_t)name->id + 1,
-				     sizeof(*script->symbols));
-	if (script->symbol_room > old_room)
-		memset(script->symbols + old_room, 0,
-		       (script->symbol_room - old_room) * sizeof(*script->symbols));
+	script->symbols = alloc_grow_zeroed(script->symbols, &script->symbol_room,
+					    (size_t)name->id + 1, sizeof(*script->symbols));
 	return &script->symbols[name->id];
 }
 

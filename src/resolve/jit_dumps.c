@@ -46,6 +46,18 @@ static void read_dump(struct jit_dumps *dumps, struct dso *dso, const struct per
 	jit_dump_release(&dump);
 }
 
+/* Read the next mapping of the recording; returns false at the end. */
+static bool next_mmap(const struct perf_file *file, uint64_t *position, struct perf_mmap *mmap)
+{
+	struct perf_record record;
+
+	while (perf_file_next(file, position, &record, NULL))
+		if ((record.type == PERF_RECORD_MMAP || record.type == PERF_RECORD_MMAP2) &&
+		    perf_record_read_mmap(&record, mmap) == 0)
+			return true;
+	return false;
+}
+
 /* A dump may be mapped more than once; it belongs to the process that mapped it first. */
 static bool is_new(struct jit_dumps *dumps, const struct dso *dso)
 {
@@ -135,8 +147,8 @@ static void add_mapped(struct jit_dumps *dumps, struct saved_code *saved,
 		piece.file_offset = mmap->file_offset + (begin - mmap->begin);
 		piece.path = mmap->path;
 		add_made(dumps, saved, piece);
-		piece.begin = segments[i].begin > begin ? segments[i].begin : begin;
-		piece.end = segments[i].end < mmap->end ? segments[i].end : mmap->end;
+		piece.begin = MAX(segments[i].begin, begin);
+		piece.end = MIN(segments[i].end, mmap->end);
 		piece.file_offset = segments[i].file_offset + (piece.begin - segments[i].begin);
 		piece.path = segments[i].changed || mmap->time < saved->mapped[i]
 				     ? DSO_CHANGED DSO_SAVED_CODE
@@ -163,15 +175,12 @@ static bool has_process(const struct saved_code *saved, int32_t pid)
 static void for_each_mapped(struct jit_dumps *dumps, struct saved_code *saved,
 			    const struct perf_file *file, bool adds)
 {
-	struct perf_record record;
 	struct perf_mmap mmap;
 	uint64_t position = 0;
 
-	while (perf_file_next(file, &position, &record, NULL)) {
-		if (record.type != PERF_RECORD_MMAP && record.type != PERF_RECORD_MMAP2)
-			continue;
-		if (perf_record_read_mmap(&record, &mmap) < 0 || !mmap.executable || mmap.guest ||
-		    !has_process(saved, mmap.pid) || dso_find_shape(mmap.path) != DSO_SHAPE_NO_FILE)
+	while (next_mmap(file, &position, &mmap)) {
+		if (!mmap.executable || mmap.guest || !has_process(saved, mmap.pid) ||
+		    dso_find_shape(mmap.path) != DSO_SHAPE_NO_FILE)
 			continue;
 		if (adds)
 			add_mapped(dumps, saved, &mmap);
@@ -226,19 +235,16 @@ static int compare_code(const void *left, const void *right)
 void jit_dumps_read(struct jit_dumps *dumps, const struct perf_file *file, struct dso_store *store,
 		    const struct tsc_clock *clock, struct diag *diag)
 {
-	struct perf_record record;
 	struct perf_mmap mmap;
 	uint64_t position = 0;
 
 	for (size_t i = 0; i < file->attr_count; i++)
 		dumps->monotonic |= file->attrs[i].attr.use_clockid &&
 				    file->attrs[i].attr.clockid == CLOCK_MONOTONIC;
-	while (perf_file_next(file, &position, &record, NULL)) {
+	while (next_mmap(file, &position, &mmap)) {
 		struct dso *dso;
 
-		if (record.type != PERF_RECORD_MMAP && record.type != PERF_RECORD_MMAP2)
-			continue;
-		if (perf_record_read_mmap(&record, &mmap) < 0 || !jit_dump_is_path(mmap.path))
+		if (!jit_dump_is_path(mmap.path))
 			continue;
 		dso = dso_store_borrow(store, mmap.path, NULL, 0);
 		if (dso_state(dso) == DSO_MISSING)

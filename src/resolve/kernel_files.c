@@ -207,19 +207,6 @@ static void add_patches(struct kernel_code *code, struct arena *arena,
 	code->patches = patches;
 }
 
-/*
- * Add modules and changes to `code`, whose file and segments are set. Memory comes from the
- * modules' arena, and is bounded by the size of modules, records and features. The result may
- * borrow from `timeline` and `file`.
- */
-static void kernel_changes_add(struct kernel_code *code, struct kernel_modules *modules,
-			       const struct timeline *timeline, const struct perf_file *file)
-{
-	add_patches(code, modules->arena, timeline, file);
-	if (code->patch_count || modules->count)
-		add_runtime_segments(code, modules);
-}
-
 #define KERNEL_PATH     "[kernel.kallsyms]" /* the name of a symbol at a known address follows */
 #define SWITCH_NAME     "__switch_to"
 #define TRAMPOLINE_PATH "__entry_SYSCALL_64_trampoline" /* ENTRY_TRAMPOLINE_NAME of perf */
@@ -501,7 +488,9 @@ void kernel_files_init(struct kernel_files *files, const struct kernel_files_opt
 	if (options->resolver && (!files->code.count || files->modules.export_count))
 		kernel_modules_load(&files->modules, kernel_space(timeline), options->resolver,
 				    files->kallsyms, diag);
-	kernel_changes_add(&files->code, &files->modules, timeline, file);
+	add_patches(&files->code, &files->arena, timeline, file);
+	if (files->code.patch_count || files->modules.count)
+		add_runtime_segments(&files->code, &files->modules);
 }
 
 const char *kernel_files_made_kallsyms(const struct kernel_files *files)

@@ -13,8 +13,6 @@ struct module_load {
 	size_t section_count;
 	uint8_t *bytes; /* from the arena */
 	uint64_t size;
-	const char *name; /* borrowed; as in kallsyms, there in brackets */
-	size_t name_length;
 };
 
 /* ---- Functions of the kernel --------------------------------------------- */
@@ -230,39 +228,30 @@ static void relocate(const struct kernel_modules *modules, struct module_load *l
 
 /* ---- Modules ------------------------------------------------------------- */
 
-static void print_symbols(const struct module_load *load, FILE *kallsyms)
+/* Add the functions of a module, and print them with its name in brackets, as kallsyms does. */
+static void add_symbols(struct kernel_modules *modules, const struct module_load *load,
+			const char *path, FILE *kallsyms)
 {
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	struct elf_symbol it = { 0 };
 
 	while (elf_symbol_next(load->file.elf, &it)) {
 		uint64_t section = section_address(load, it.symbol.st_shndx);
-
-		if (section && GELF_ST_TYPE(it.symbol.st_info) == STT_FUNC)
-			fprintf(kallsyms, "%016" PRIx64 " t %s\t[%.*s]\n",
-				section + it.symbol.st_value, it.name, (int)load->name_length,
-				load->name);
-	}
-}
-
-static void add_exports(struct kernel_modules *modules, const struct module_load *load)
-{
-	struct elf_symbol it = { 0 };
-
-	while (elf_symbol_next(load->file.elf, &it)) {
-		uint64_t section = section_address(load, it.symbol.st_shndx);
+		uint64_t address = section + it.symbol.st_value;
 
 		if (section && GELF_ST_BIND(it.symbol.st_info) != STB_LOCAL)
-			add_export(modules, it.name, section + it.symbol.st_value);
+			add_export(modules, it.name, address);
+		if (kallsyms && section && GELF_ST_TYPE(it.symbol.st_info) == STT_FUNC)
+			fprintf(kallsyms, "%016" PRIx64 " t %s\t[%.*s]\n", address, it.name,
+				(int)strcspn(name, "."), name);
 	}
 }
 
 /* Relocate a module after all are laid out, because they call each other. */
-static void add_module(struct kernel_modules *modules, struct module_load *load, FILE *kallsyms)
+static void add_module(struct kernel_modules *modules, struct module_load *load)
 {
 	copy_sections(load, modules->arena);
 	relocate(modules, load);
-	if (kallsyms)
-		print_symbols(load, kallsyms);
 	*ARRAY_ADD(modules->modules, modules->count, modules->room) =
 		(struct kernel_module){ load->begin, load->begin + load->size, load->bytes };
 }
@@ -284,19 +273,15 @@ static void close_module(struct module_load *load)
 
 /* Returns whether the module's file is open and its code laid out. */
 static bool open_module(struct kernel_modules *modules, const struct mapping *mapping,
-			const char *path, struct module_load *load)
+			const char *path, struct module_load *load, FILE *kallsyms)
 {
-	const char *slash = strrchr(mapping->file->path, '/');
-
 	*load = (struct module_load){ .begin = mapping->begin, .limit = mapping->end };
-	load->name = slash ? slash + 1 : mapping->file->path;
-	load->name_length = strcspn(load->name, ".");
 	if (elf_file_open(&load->file, path, NULL) < 0)
 		return false;
 	if (is_relocatable(&load->file))
 		lay_out_sections(load);
 	if (load->size)
-		add_exports(modules, load);
+		add_symbols(modules, load, mapping->file->path, kallsyms);
 	else
 		close_module(load);
 	return load->size;
@@ -306,7 +291,7 @@ static bool open_module(struct kernel_modules *modules, const struct mapping *ma
 static struct module_load *open_modules(struct kernel_modules *modules,
 					const struct address_space *kernel,
 					const struct resolver *resolver, size_t *count,
-					struct diag *diag)
+					FILE *kallsyms, struct diag *diag)
 {
 	struct module_load *all = alloc_zeroed(kernel->count + 1, sizeof(*all));
 	uint32_t files = 0;
@@ -324,7 +309,7 @@ static struct module_load *open_modules(struct kernel_modules *modules,
 		if (!path || !kernel_modules_is_module(file->path) || seen[file->index])
 			continue;
 		seen[file->index] = true;
-		if (open_module(modules, &kernel->mappings[i], path, &all[*count]))
+		if (open_module(modules, &kernel->mappings[i], path, &all[*count], kallsyms))
 			++*count;
 		else
 			diag_warn(diag, "module-unusable",
@@ -337,14 +322,10 @@ static struct module_load *open_modules(struct kernel_modules *modules,
 bool kernel_modules_is_module(const char *path)
 {
 	static const char *const ends[] = { ".ko", ".ko.xz", ".ko.zst", ".ko.gz" };
-	size_t length = strlen(path);
 
-	for (size_t i = 0; i < COUNT_OF(ends); i++) {
-		size_t end = strlen(ends[i]);
-
-		if (length > end && strcmp(path + length - end, ends[i]) == 0)
+	for (size_t i = 0; i < COUNT_OF(ends); i++)
+		if (ends_with(path, ends[i]))
 			return true;
-	}
 	return false;
 }
 
@@ -356,12 +337,12 @@ void kernel_modules_load(struct kernel_modules *modules, const struct address_sp
 
 	if (!kernel)
 		return;
-	all = open_modules(modules, kernel, resolver, &count, diag);
+	all = open_modules(modules, kernel, resolver, &count, kallsyms, diag);
 	if (modules->export_count)
 		qsort(modules->exports, modules->export_count, sizeof(*modules->exports),
 		      compare_exports);
 	for (size_t i = 0; i < count; i++)
-		add_module(modules, &all[i], kallsyms);
+		add_module(modules, &all[i]);
 	modules->export_count = 0; /* the names belong to the files, which are closed now */
 	for (size_t i = 0; i < count; i++)
 		close_module(&all[i]);

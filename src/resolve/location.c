@@ -5,18 +5,10 @@
 #include "decoder/code/insn.h"
 #include "symbols/dso/dso_store.h"
 
-static bool ends_with(const struct name *name, const char *text)
-{
-	size_t length = strlen(text);
-
-	return name->length >= length &&
-	       memcmp(name->text + name->length - length, text, length) == 0;
-}
-
 /* setjmp, _setjmp, sigsetjmp, __sigsetjmp, and their stubs. */
 static bool is_setjmp(const struct name *name)
 {
-	return ends_with(name, "setjmp") || ends_with(name, "setjmp@plt");
+	return ends_with(name->text, "setjmp") || ends_with(name->text, "setjmp@plt");
 }
 
 /*
