@@ -304,8 +304,7 @@ static bool find_inlined(struct dso *dso, uint64_t file_offset, struct inlined_c
 	if (status <= 0)
 		return false;
 	hit.begin = MAX(hit.begin, range->vaddr);
-	if (hit.end > range->vaddr + range->size)
-		hit.end = range->vaddr + range->size;
+	hit.end = MIN(hit.end, range->vaddr + range->size);
 	code->begin = hit.begin - range->vaddr + range->offset;
 	code->end = hit.end - range->vaddr + range->offset;
 	code->innermost = make_call(dso, hit.function, hit.call);

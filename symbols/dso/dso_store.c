@@ -134,7 +134,7 @@ static struct dso *borrow_dso(struct dso_store *store, const char *key, size_t k
 	dso = arena_alloc(&store->arena, sizeof(*dso));
 	dso->store = store;
 	key = arena_text(&store->arena, key, key_size);
-	dso->changed = strncmp(key, DSO_CHANGED, prefix) == 0;
+	dso->changed = starts_with(key, DSO_CHANGED);
 	dso->path = key + (dso->changed ? prefix : 0);
 	dso->state = DSO_NOT_A_FILE;
 	init_file_symbol(dso);
@@ -334,8 +334,7 @@ static const uint8_t *borrow_code_of(const struct dso *dso, GElf_Half machine, u
 	    skip >= dso->elf.size - range->offset)
 		return NULL;
 	*size = range->size - skip;
-	if (*size > dso->elf.size - range->offset - skip)
-		*size = dso->elf.size - range->offset - skip;
+	*size = MIN(*size, dso->elf.size - range->offset - skip);
 	return dso->elf.bytes + range->offset + skip;
 }
 

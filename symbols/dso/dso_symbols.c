@@ -235,8 +235,7 @@ static void find_hit(struct dso *dso, const struct code_range *code, uint64_t va
 		load_symbols(dso);
 	entry = range_map_find(&dso->table.ranges, vaddr, &hit.begin, &hit.end);
 	hit.begin = MAX(hit.begin, code->vaddr);
-	if (hit.end > code->vaddr + code->size)
-		hit.end = code->vaddr + code->size;
+	hit.end = MIN(hit.end, code->vaddr + code->size);
 	if (entry != SYMBOL_ENTRY_NONE &&
 	    (dso->table.entries[entry].sized || reaches(dso, vaddr, &hit.begin, &hit.end)))
 		hit.symbol = symbol_of_entry(dso, entry);

@@ -23,8 +23,7 @@ static bool clip_to_file(const struct elf_file *file, uint64_t offset, uint64_t 
 {
 	if (offset >= file->size)
 		return false;
-	if (*size > file->size - offset)
-		*size = file->size - offset;
+	*size = MIN(*size, file->size - offset);
 	return *size > 0;
 }
 

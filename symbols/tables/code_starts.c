@@ -304,8 +304,7 @@ static uint32_t find_jump(const struct code_starts *starts, const struct unwind_
 		return JUMP_NONE;
 	bytes = starts->unwind.file->bytes + code->offset + (range->begin - code->vaddr);
 	size = range->end - range->begin;
-	if (size > code->vaddr + code->size - range->begin)
-		size = code->vaddr + code->size - range->begin;
+	size = MIN(size, code->vaddr + code->size - range->begin);
 	for (uint64_t at = 1; at + sizeof(int32_t) <= size; at++) {
 		uint32_t distance;
 		bool is_jcc;

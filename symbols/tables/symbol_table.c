@@ -40,11 +40,8 @@ static void read_sections(struct loader *loader, const struct elf_file *file)
 		count = 0;
 	loader->first_section = loader->section_count;
 	loader->section_count += count;
-	loader->sections = alloc_grow(loader->sections, &loader->section_room,
-				      loader->section_count, sizeof(*loader->sections));
-	if (count)
-		memset(loader->sections + loader->first_section, 0,
-		       count * sizeof(*loader->sections));
+	loader->sections = alloc_grow_zeroed(loader->sections, &loader->section_room,
+					     loader->section_count, sizeof(*loader->sections));
 	while (elf_section_next(file->elf, &section))
 		if (elf_ndxscn(section.scn) < count)
 			loader->sections[loader->first_section + elf_ndxscn(section.scn)] =

@@ -410,8 +410,7 @@ bool unwind_table_find(struct unwind_table *table, uint64_t vaddr, struct unwind
 		*range = (struct unwind_range){ .begin = range->end, .end = end };
 	else
 		*range = (struct unwind_range){ .begin = vaddr, .end = range->begin };
-	if (range->begin < table->base + starts[next - 1].begin)
-		range->begin = table->base + starts[next - 1].begin;
+	range->begin = MAX(range->begin, table->base + starts[next - 1].begin);
 	return false;
 }
 
