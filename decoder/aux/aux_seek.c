@@ -59,8 +59,7 @@ static size_t copy_bytes(const struct seeker *seeker, uint64_t offset, uint8_t *
 
 		if (i > first && piece->apart)
 			break;
-		if (count > size - used)
-			count = size - used;
+		count = MIN(count, size - used);
 		memcpy(bytes + used, piece->bytes + skip, count);
 		used += count;
 	}

@@ -36,8 +36,7 @@ static void fill(struct aux_window *window)
 		const struct aux_piece *piece = &window->aux->pieces[window->piece];
 		uint64_t count = piece->size - window->piece_used;
 
-		if (count > window->room - window->size)
-			count = window->room - window->size;
+		count = MIN(count, window->room - window->size);
 		memcpy(window->bytes + window->size, piece->bytes + window->piece_used, count);
 		window->size += count;
 		window->piece_used += count;

@@ -72,8 +72,7 @@ static void add_bytes(struct code_image *code, struct pt_image *image, const str
 
 	if (!file->path || part->file_offset >= file->size)
 		return;
-	if (size > file->size - part->file_offset)
-		size = file->size - part->file_offset;
+	size = MIN(size, file->size - part->file_offset);
 	errno = 0;
 	isid = pt_iscache_add_file(code->cache, file->path, part->file_offset, size, part->begin);
 	if (isid <= 0 || pt_image_add_cached(image, code->cache, isid, NULL) < 0) {
@@ -113,8 +112,7 @@ static int read_kernel(uint8_t *buffer, size_t size, const struct pt_asid *asid,
 		segment = kernel_code_find(code->source->kernel, ip, &bytes);
 	if (!segment)
 		return -pte_nomap;
-	if (size > segment->end - ip)
-		size = segment->end - ip;
+	size = MIN(size, segment->end - ip);
 	memcpy(buffer, kernel_text_bytes(code->text, bytes + (ip - segment->begin)), size);
 	return (int)size;
 }
@@ -220,8 +218,7 @@ struct code_view code_image_view(const struct code_image *code, const struct add
 	if (!file.bytes || mapping->file_offset >= file.size)
 		return view;
 	size = mapping->end - mapping->begin;
-	if (size > file.size - mapping->file_offset)
-		size = file.size - mapping->file_offset;
+	size = MIN(size, file.size - mapping->file_offset);
 	if (ip - mapping->begin >= size)
 		return view;
 	view.bytes = file.bytes + mapping->file_offset;

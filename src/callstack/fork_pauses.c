@@ -51,8 +51,7 @@ void fork_pauses_add(struct fork_pauses *pauses, const struct callstack *stack,
 		pause->stack = callstack_open(stack->machine, NULL);
 	copied = callstack_copy(pause->stack, stack, &most);
 	pause->left_out = !gap && !copied;
-	if (most < pauses->credit)
-		pauses->credit = most;
+	pauses->credit = MIN(pauses->credit, most);
 }
 
 /* Returns whether a pause can contain a fork: the thread's next pause is not certainly earlier. */

@@ -66,8 +66,7 @@ static void find_last_clones(struct thread_stacks *stacks, const struct thread *
 		if (!is_cloned(threads[i]))
 			continue;
 		parent = &stacks->states[threads[i]->parent->index];
-		if (parent->last_clone < threads[i]->begin)
-			parent->last_clone = threads[i]->begin;
+		parent->last_clone = MAX(parent->last_clone, threads[i]->begin);
 	}
 }
 

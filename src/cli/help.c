@@ -24,8 +24,7 @@ static void print_words(const char *text, size_t length, int left)
 	while (text < end) {
 		size_t width = strcspn(text, " ");
 
-		if (width > (size_t)(end - text))
-			width = (size_t)(end - text);
+		width = MIN(width, (size_t)(end - text));
 		if (column > left && column + 1 + (int)width > WIDTH)
 			column = printf("\n%*s", left, "") - 1;
 		else if (column > left)

@@ -43,8 +43,7 @@ static void limit_events(const struct slice_sink *sink, void *context,
 			continue;
 		}
 		part.count += (size_t)(room >> SLICE_BYTES_SHIFT);
-		if (part.count > batch->count - at)
-			part.count = batch->count - at;
+		part.count = MIN(part.count, batch->count - at);
 		track->limit_time = part.events[part.count - 1].time;
 		limit->next->events(limit->next, track, &part);
 	}

@@ -38,8 +38,7 @@ static uint16_t next_rank(struct listed_track *to, uint64_t time, unsigned least
 
 	if (to->track && to->time == time)
 		rank = to->rank + (unsigned)(ends || to->ended);
-	if (rank < least)
-		rank = least;
+	rank = MAX(rank, least);
 	to->time = time;
 	to->ended = ends;
 	to->rank = rank > SLICE_RANK_MOST ? SLICE_RANK_MOST : (uint16_t)rank;

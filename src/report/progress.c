@@ -68,8 +68,7 @@ static void draw_progress(double part, uint64_t slices, double rate, double left
 				"%3.0f%%, %" PRIu64 " slices, %.1f MiB/s, %s left", 100 * part,
 				slices, rate / (1 << 20), time);
 	room = width > used + 3 + BAR_MIN ? width - used - 3 : 0;
-	if (room > BAR_MAX)
-		room = BAR_MAX;
+	room = MIN(room, BAR_MAX);
 	full = (size_t)(part * (double)room);
 	memset(bar, ' ', room);
 	memset(bar, '#', full);

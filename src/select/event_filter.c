@@ -22,10 +22,8 @@ static bool find_extent(const struct auxtrace *auxtrace, uint64_t *begin, uint64
 		found = true;
 		first = tsc_clock_ns(&clock, first);
 		last = tsc_clock_ns(&clock, last);
-		if (first < *begin)
-			*begin = first;
-		if (last > *end)
-			*end = last;
+		*begin = MIN(*begin, first);
+		*end = MAX(*end, last);
 	}
 	return found;
 }

@@ -209,12 +209,9 @@ static void count_to(struct pt_blocks *blocks, uint64_t from, uint64_t to, bool 
 {
 	struct pt_stream_stats *stats = &blocks->stream.stats;
 
-	if (to < blocks->counted)
-		to = blocks->counted;
-	if (from > to)
-		from = to;
-	if (from < blocks->counted)
-		from = blocks->counted;
+	to = MAX(to, blocks->counted);
+	from = MIN(from, to);
+	from = MAX(from, blocks->counted);
 	stats->bytes_decoded += from - blocks->counted;
 	if (first)
 		stats->bytes_skipped += to - from;

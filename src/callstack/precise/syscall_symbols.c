@@ -72,8 +72,7 @@ static struct syscall_number find_number(struct syscall_symbols *symbols, struct
 		code.bytes = dso_borrow_code_32(function->dso, function->start, &code.size);
 	}
 	site->bits32 = code.bytes && code.mode == INSN_MODE_32;
-	if (code.size > function->size)
-		code.size = function->size;
+	code.size = MIN(code.size, function->size);
 	if (!code.bytes || code.size > SYSCALL_CODE_MOST ||
 	    symbols->work + code.size > SYSCALL_CODE_TOTAL)
 		return unknown;

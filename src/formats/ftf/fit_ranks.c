@@ -52,8 +52,7 @@ uint32_t fit_ranks_add(struct fit_ranks *ranks, uint64_t duration, size_t depth)
 	size_t bucket = log_class(duration, DURATION_BITS);
 	uint64_t *slices;
 
-	if (depth > DEPTH_MAX)
-		depth = DEPTH_MAX;
+	depth = MIN(depth, DEPTH_MAX);
 	slices = &bucket_at(ranks, bucket, depth)->at_depth[depth];
 	ranks->count++;
 	return rank_of(bucket, depth, turn_of((*slices)++));
@@ -116,8 +115,7 @@ void fit_ranks_choose(struct fit_ranks *ranks, uint64_t most)
 		}
 		least = is_enough(most, left) ? rank_of(bucket + 1, DEPTH_MAX, 0)
 					      : split_bucket(slices, bucket, most, left);
-		if (least > ranks->least)
-			ranks->least = least;
+		ranks->least = MAX(ranks->least, least);
 		return;
 	}
 }

@@ -168,8 +168,7 @@ static bool is_full(const struct ftf_split *split, uint64_t time, enum side_kind
 	default:
 		*cut = stretch_begin(split, time);
 		/* Slices may have ended since then, in a stretch without begins. */
-		if (*cut < split->last_time)
-			*cut = split->last_time;
+		*cut = MAX(*cut, split->last_time);
 		return stretch_begin(split, time) > split->part_begin;
 	}
 }
