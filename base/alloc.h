@@ -71,6 +71,10 @@ static inline void *alloc_grow_zeroed(void *array, size_t *room, size_t need, si
 	return array;
 }
 
+/* Grow an array, as alloc_grow(); `array` and `room` are lvalues, evaluated several times. */
+#define ARRAY_GROW(array, room, need)                                                              \
+	((void)((array) = alloc_grow((array), &(room), (need), sizeof(*(array)))))
+
 /*
  * Append to a growing array; `array`, `count` and `room` are lvalues, evaluated several
  * times.  Points to the new element, which is not initialised:

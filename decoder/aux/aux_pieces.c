@@ -8,8 +8,7 @@
 
 static struct aux_piece *add_piece(struct aux_piece_list *list, const struct aux_piece *piece)
 {
-	list->pieces =
-		alloc_grow(list->pieces, &list->room, list->count + 1, sizeof(*list->pieces));
+	ARRAY_GROW(list->pieces, list->room, list->count + 1);
 	list->pieces[list->count] = *piece;
 	return &list->pieces[list->count++];
 }

@@ -215,8 +215,7 @@ bool pt_info_times_by_cycles(const struct pt_info *info)
 
 static struct piece_record *add_record(struct piece_list *list)
 {
-	list->records =
-		alloc_grow(list->records, &list->room, list->count + 1, sizeof(*list->records));
+	ARRAY_GROW(list->records, list->room, list->count + 1);
 	list->records[list->count] = (struct piece_record){ .order = list->count };
 	return &list->records[list->count++];
 }

@@ -94,8 +94,7 @@ static void add_chunk(struct basic_blocks *blocks, size_t chunk)
 {
 	const size_t size = (BASIC_BLOCKS_CHUNK + 1) * sizeof(struct basic_block);
 
-	blocks->chunks =
-		alloc_grow(blocks->chunks, &blocks->chunk_room, chunk + 1, sizeof(*blocks->chunks));
+	ARRAY_GROW(blocks->chunks, blocks->chunk_room, chunk + 1);
 	blocks->chunks[chunk] = next_line(arena_alloc(&blocks->arena, size));
 }
 
@@ -107,10 +106,8 @@ static struct basic_block *add_block(struct basic_blocks *blocks)
 
 	if (blocks->count == 0 || number % BASIC_BLOCKS_CHUNK == 0)
 		add_chunk(blocks, number / BASIC_BLOCKS_CHUNK);
-	blocks->nodes =
-		alloc_grow(blocks->nodes, &blocks->node_room, number + 1, sizeof(*blocks->nodes));
-	blocks->offsets = alloc_grow(blocks->offsets, &blocks->offset_room, number + 1,
-				     sizeof(*blocks->offsets));
+	ARRAY_GROW(blocks->nodes, blocks->node_room, number + 1);
+	ARRAY_GROW(blocks->offsets, blocks->offset_room, number + 1);
 	if (blocks->counts)
 		blocks->counts->blocks =
 			alloc_grow_zeroed(blocks->counts->blocks, &blocks->counts->room, number + 1,

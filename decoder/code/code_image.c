@@ -53,8 +53,7 @@ static void remember_section(struct code_image *code, int isid, const struct sec
 {
 	size_t old = code->section_room;
 
-	code->sections = alloc_grow(code->sections, &code->section_room, (size_t)isid + 1,
-				    sizeof(*code->sections));
+	ARRAY_GROW(code->sections, code->section_room, (size_t)isid + 1);
 	for (size_t i = old; i < code->section_room; i++)
 		code->sections[i] = (struct section){ 0 };
 	code->sections[isid] = *section;

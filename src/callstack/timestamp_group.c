@@ -277,10 +277,9 @@ static void make_room(struct timestamp_group *group)
 		before = group->room + group->detail_room;
 		need = 1;
 	}
-	group->events = alloc_grow(group->events, &group->room, need, sizeof(*group->events));
+	ARRAY_GROW(group->events, group->room, need);
 	if (machine->sink->details)
-		group->details = alloc_grow(group->details, &group->detail_room, group->room,
-					    sizeof(*group->details));
+		ARRAY_GROW(group->details, group->detail_room, group->room);
 	machine->pending_room += group->room + group->detail_room - before;
 }
 

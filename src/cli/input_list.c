@@ -42,8 +42,7 @@ static void add_inputs(struct options *options, size_t size)
 	if (count)
 		memcpy(inputs, options->inputs, count * sizeof(*inputs));
 	for (char *name = options->list; name < options->list + size; name += strlen(name) + 1) {
-		inputs = alloc_grow(inputs, &room, count + 1, sizeof(*inputs));
-		inputs[count++] = name;
+		*ARRAY_ADD(inputs, count, room) = name;
 	}
 	if (count > INT_MAX)
 		usage_error("--files0-from: too many names");

@@ -288,8 +288,7 @@ static size_t find_rows(struct callgrind_output *callgrind, uint32_t function)
 	struct cost_stacks *stacks = &callgrind->stacks;
 	size_t first = stacks->first[function], count = stacks->first[function + 1] - first;
 
-	callgrind->rows =
-		alloc_grow(callgrind->rows, &callgrind->row_room, count, sizeof(*callgrind->rows));
+	ARRAY_GROW(callgrind->rows, callgrind->row_room, count);
 	for (size_t i = 0; i < count; i++) {
 		const struct cost_place *place = &stacks->places[first + i];
 

@@ -34,8 +34,7 @@ static uint32_t frame_of(struct speedscope_output *scope, const struct symbol *s
 	uint32_t frame = pair_table_find(&scope->ids, 0, symbol->name->id);
 
 	if (frame == count) {
-		scope->symbols = alloc_grow(scope->symbols, &scope->room, count + 1,
-					    sizeof(*scope->symbols));
+		ARRAY_GROW(scope->symbols, scope->room, count + 1);
 		scope->symbols[frame] = symbol;
 	}
 	return frame;

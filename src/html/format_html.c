@@ -138,8 +138,7 @@ static uint32_t text_number(struct html_output *html, const struct name *name)
 	uint32_t number = pair_table_find(&html->texts, 0, name->id);
 
 	if (number == count) {
-		html->names =
-			alloc_grow(html->names, &html->name_room, count + 1, sizeof(*html->names));
+		ARRAY_GROW(html->names, html->name_room, count + 1);
 		html->names[number] = name;
 	}
 	return number;
@@ -151,8 +150,7 @@ static uint32_t symbol_number(struct html_output *html, const struct symbol *sym
 	uint32_t number = pair_table_find_pointer(&html->numbers, symbol);
 
 	if (number == count) {
-		html->symbols = alloc_grow(html->symbols, &html->symbol_room, count + 1,
-					   sizeof(*html->symbols));
+		ARRAY_GROW(html->symbols, html->symbol_room, count + 1);
 		html->symbols[number] = symbol;
 	}
 	return number;

@@ -39,8 +39,7 @@ struct overlay_slices {
 /* Begin a slice; times do not decrease. */
 static void overlay_slices_begin(struct overlay_slices *slices, uint64_t time, uint32_t name)
 {
-	slices->slices = alloc_grow(slices->slices, &slices->room, slices->count + 1,
-				    sizeof(*slices->slices));
+	ARRAY_GROW(slices->slices, slices->room, slices->count + 1);
 	*ARRAY_ADD(slices->open, slices->open_count, slices->open_room) = slices->count;
 	slices->slices[slices->count++] = (struct overlay_slice){ .begin = time, .name = name };
 }

@@ -27,7 +27,7 @@ static void mark_levels(const struct slice_sink *sink, void *track, const struct
 	struct slice_batch marked = *batch;
 
 	if (c->counts.lacks & TEXT_LACKS_LEVELS) {
-		c->events = alloc_grow(c->events, &c->event_room, batch->count, sizeof(*c->events));
+		ARRAY_GROW(c->events, c->event_room, batch->count);
 		memcpy(c->events, batch->events, batch->count * sizeof(*c->events));
 		for (size_t i = 0; i < batch->count; i++) {
 			if (c->events[i].kind != SLICE_BEGIN)

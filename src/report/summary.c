@@ -76,9 +76,7 @@ void summary_add_output(struct summary *summary, const char *path)
 
 	if (!copy)
 		alloc_fail(strlen(path));
-	summary->outputs = alloc_grow(summary->outputs, &summary->output_room,
-				      summary->output_count + 1, sizeof(char *));
-	summary->outputs[summary->output_count++] = copy;
+	*ARRAY_ADD(summary->outputs, summary->output_count, summary->output_room) = copy;
 }
 
 void summary_add_file(struct summary *summary, const char *path, bool named)

@@ -76,7 +76,7 @@ size_t mode_filter_apply(struct mode_filter *filter, const struct branch_event *
 {
 	size_t kept = 0;
 
-	filter->events = alloc_grow(filter->events, &filter->room, count, sizeof(*filter->events));
+	ARRAY_GROW(filter->events, filter->room, count);
 	for (size_t i = 0; i < count; i++) {
 		filter->events[kept] = (*events)[i];
 		if (mode_filter_event(filter->mode, &filter->events[kept]))

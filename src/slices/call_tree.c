@@ -138,7 +138,7 @@ struct open_call *call_thread_grow(struct call_thread *thread)
 {
 	size_t depth = call_thread_depth(thread);
 
-	thread->open = alloc_grow(thread->open, &thread->room, depth + 1, sizeof(*thread->open));
+	ARRAY_GROW(thread->open, thread->room, depth + 1);
 	thread->top = thread->open + depth;
 	thread->end = thread->open + thread->room;
 	return thread->top;

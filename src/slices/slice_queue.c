@@ -194,9 +194,7 @@ static void keep_references(struct queue_block *block, const struct slice_batch 
 		event->text = arena_text(&block->texts, event->text, strlen(event->text));
 	if (!detail)
 		return;
-	block->details = alloc_grow(block->details, &block->detail_room, block->detail_count + 1,
-				    sizeof(*block->details));
-	block->details[block->detail_count++] = *detail;
+	*ARRAY_ADD(block->details, block->detail_count, block->detail_room) = *detail;
 	event->detail = (uint32_t)block->detail_count;
 }
 

@@ -388,9 +388,7 @@ static uint32_t keep_detail(struct sorter_track *track, const struct slice_detai
 
 static void begin_run(struct sorter_track *track)
 {
-	track->runs = alloc_grow(track->runs, &track->run_room, track->run_count + 1,
-				 sizeof(*track->runs));
-	track->runs[track->run_count++] = track->count;
+	*ARRAY_ADD(track->runs, track->run_count, track->run_room) = track->count;
 }
 
 /* Make room for one more record. */

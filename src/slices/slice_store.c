@@ -42,8 +42,7 @@ static void add(struct slice_store *store, struct store_track *to,
 	struct store_stretch *last = to->count ? &to->stretches[to->count - 1] : NULL;
 
 	if (!last || last->begin + last->count != store->count) {
-		to->stretches =
-			alloc_grow(to->stretches, &to->room, to->count + 1, sizeof(*to->stretches));
+		ARRAY_GROW(to->stretches, to->room, to->count + 1);
 		last = &to->stretches[to->count++];
 		*last = (struct store_stretch){ .begin = store->count };
 	}

@@ -261,8 +261,7 @@ static bool read_search_table(struct unwind_table *table, const struct bytes_at 
 	count = encoded_number(&c, counts, is_wide(table));
 	if (c.short_ || version != 1 || entries != ENCODED_TABLE || count > cursor_left(&c) / 8)
 		return false;
-	table->starts =
-		alloc_grow(table->starts, &table->room, (size_t)count, sizeof(*table->starts));
+	ARRAY_GROW(table->starts, table->room, (size_t)count);
 	for (uint64_t i = 0; i < count; i++) {
 		uint64_t begin = header->vaddr + (uint64_t)(int64_t)(int32_t)cursor_u32(&c);
 		uint64_t entry = header->vaddr + (uint64_t)(int64_t)(int32_t)cursor_u32(&c);

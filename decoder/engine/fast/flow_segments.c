@@ -100,8 +100,7 @@ static bool grow_buffer(struct buffer *buffer, struct pt_stream *stream)
 		return true;
 	if (buffer->room >= EVENTS_MAX)
 		return false;
-	buffer->events = alloc_grow(buffer->events, &buffer->room, buffer->room + 1,
-				    sizeof(*buffer->events));
+	ARRAY_GROW(buffer->events, buffer->room, buffer->room + 1);
 	use_buffer(buffer, stream);
 	return true;
 }

@@ -33,8 +33,7 @@ static void add_slices(struct stretches *all, const struct slice_event *events, 
 {
 	if (!count)
 		return;
-	all->slices = alloc_grow(all->slices, &all->slice_room, all->slice_count + count,
-				 sizeof(*all->slices));
+	ARRAY_GROW(all->slices, all->slice_room, all->slice_count + count);
 	memcpy(all->slices + all->slice_count, events, count * sizeof(*all->slices));
 	all->slice_count += count;
 }
@@ -128,8 +127,7 @@ static void end_stretch(struct stretches *all, struct call_stretch *stretch, siz
 	stretch->depth = all->stack.now.depth - 1;
 	if (!stretch->depth)
 		return;
-	all->frames = alloc_grow(all->frames, &all->frame_room, all->frame_count + stretch->depth,
-				 sizeof(*all->frames));
+	ARRAY_GROW(all->frames, all->frame_room, all->frame_count + stretch->depth);
 	memcpy(all->frames + all->frame_count, all->stack.now.frames + 1,
 	       stretch->depth * sizeof(*all->frames));
 	all->frame_count += stretch->depth;
@@ -250,8 +248,7 @@ static bool make_room(struct precise_stack *stack, const struct call_stretch *st
 		return false;
 	/* In the steps in which it would have grown. */
 	while (now->room < need)
-		now->frames =
-			alloc_grow(now->frames, &now->room, now->room + 1, sizeof(*now->frames));
+		ARRAY_GROW(now->frames, now->room, now->room + 1);
 	precise_watch_room(stack);
 	return true;
 }

@@ -419,8 +419,7 @@ static struct parked_stack *find_slot(struct precise_stack *stack)
 			worst = parked;
 	}
 	if (stack->parked_count < STACKS_MAX) {
-		stack->parked = alloc_grow(stack->parked, &stack->parked_room,
-					   stack->parked_count + 1, sizeof(*stack->parked));
+		ARRAY_GROW(stack->parked, stack->parked_room, stack->parked_count + 1);
 		worst = &stack->parked[stack->parked_count++];
 		*worst = (struct parked_stack){ .frames.resume = stack->now.resume };
 	}

@@ -102,9 +102,7 @@ static struct indexed_key *find_or_add_key(struct frame_list *list, const struct
 
 	if (found)
 		return found;
-	list->keys =
-		alloc_grow(list->keys, &list->key_room, list->key_count + 1, sizeof(*list->keys));
-	list->keys[list->key_count++] = *key;
+	*ARRAY_ADD(list->keys, list->key_count, list->key_room) = *key;
 	id_index_add(&list->ids, hash_of(key), (uint32_t)list->key_count);
 	return &list->keys[list->key_count - 1];
 }
@@ -139,7 +137,7 @@ static void index_frames(struct frame_list *list)
 
 	if (list->depth - at <= 2 * SHALLOW)
 		return;
-	list->below = alloc_grow(list->below, &list->below_room, list->depth, sizeof(*list->below));
+	ARRAY_GROW(list->below, list->below_room, list->depth);
 	for (; at < list->depth - SHALLOW; at++) {
 		struct indexed_key keys[FRAME_KEYS];
 		size_t count = keys_of(list, at, keys);

@@ -67,8 +67,7 @@ static void begin_part(struct ftf_split *split, uint64_t time)
 {
 	char *path = ftf_split_path(split->request.path, split->part_count);
 
-	split->parts = alloc_grow(split->parts, &split->part_room, split->part_count + 1,
-				  sizeof(*split->parts));
+	ARRAY_GROW(split->parts, split->part_room, split->part_count + 1);
 	split->parts[split->part_count] = path;
 	if (output_open(&split->part, path, &split->err) < 0) {
 		free(path);

@@ -60,8 +60,7 @@ static uint32_t file_of_path(struct covered_lines *lines, const struct name *pat
 	lines->file = path;
 	file = pair_table_find(&lines->file_ids, 0, lines->plain_file->id);
 	if (file == count) {
-		lines->files = alloc_grow(lines->files, &lines->file_room, count + 1,
-					  sizeof(*lines->files));
+		ARRAY_GROW(lines->files, lines->file_room, count + 1);
 		lines->files[file] = (struct covered_file){
 			.name = lines->plain_file,
 			.missing = access(lines->plain_file->text, F_OK) < 0,
@@ -81,8 +80,7 @@ static uint32_t line_of(struct covered_lines *lines, const struct source_line *a
 	count = lines->line_ids.count;
 	line = pair_table_find(&lines->line_ids, file, at->line);
 	if (line == count) {
-		lines->lines = alloc_grow(lines->lines, &lines->line_room, count + 1,
-					  sizeof(*lines->lines));
+		ARRAY_GROW(lines->lines, lines->line_room, count + 1);
 		lines->lines[line] = (struct covered_line){ .file = file, .line = at->line };
 	}
 	return line;
@@ -108,8 +106,7 @@ static void read_unit(struct covered_lines *lines, const struct dso *dso, uint64
 	if (!unit)
 		return;
 	lines->dso = pair_table_find_pointer(&lines->dso_ids, dso);
-	lines->dsos = alloc_grow(lines->dsos, &lines->dso_room, (size_t)lines->dso + 1,
-				 sizeof(*lines->dsos));
+	ARRAY_GROW(lines->dsos, lines->dso_room, (size_t)lines->dso + 1);
 	lines->dsos[lines->dso] = dso;
 	if (pair_table_find(&lines->unit_ids, lines->dso, (uint32_t)unit) == count)
 		dso_list_statements((struct dso *)dso, vaddr, add_row, lines);
@@ -300,8 +297,7 @@ static void count_jump(struct covered_lines *lines, const struct code_stretch *s
 	jump = pair_table_find(&lines->jump_ids, (uint32_t)row - 1,
 			       (uint32_t)(stretch->last - lines->rows[row - 1].vaddr));
 	if (jump == count) {
-		lines->jumps = alloc_grow(lines->jumps, &lines->jump_room, count + 1,
-					  sizeof(*lines->jumps));
+		ARRAY_GROW(lines->jumps, lines->jump_room, count + 1);
 		lines->jumps[jump] = (struct covered_jump){
 			.line = line,
 			.vaddr = stretch->last,
@@ -319,8 +315,7 @@ static uint32_t function_of(struct covered_lines *lines, const struct symbol *sy
 	uint32_t function = pair_table_find_pointer(&lines->function_ids, symbol);
 
 	if (function == count) {
-		lines->functions = alloc_grow(lines->functions, &lines->function_room, count + 1,
-					      sizeof(*lines->functions));
+		ARRAY_GROW(lines->functions, lines->function_room, count + 1);
 		lines->functions[function] =
 			(struct covered_function){ .symbol = symbol, .line = line };
 	}

@@ -52,8 +52,7 @@ static int64_t name_index(struct pprof_output *pprof, const struct name *name)
 	uint32_t index = pair_table_find(&pprof->texts, 0, name->id);
 
 	if (index == count) {
-		pprof->names = alloc_grow(pprof->names, &pprof->name_room, count + 1,
-					  sizeof(*pprof->names));
+		ARRAY_GROW(pprof->names, pprof->name_room, count + 1);
 		pprof->names[index] = name;
 	}
 	return index;

@@ -281,8 +281,7 @@ static void add_call(struct slice_list *list, struct track *track, const struct 
 	sqlite->last = track;
 	if (slice->depth)
 		around = sqlite->open[slice->depth - 1];
-	sqlite->open = alloc_grow(sqlite->open, &sqlite->room, (size_t)slice->depth + 1,
-				  sizeof(*sqlite->open));
+	ARRAY_GROW(sqlite->open, sqlite->room, (size_t)slice->depth + 1);
 	own = &sqlite->open[slice->depth];
 	symbol = symbol_id(sqlite, slice->symbol);
 	own->call = number + 1;
