@@ -58,7 +58,7 @@ static inline bool symbol_is_stop(const struct symbol *symbol)
 
 static inline bool symbol_is_syscall(const struct symbol *symbol)
 {
-	return symbol->kind == SYMBOL_SPECIAL && strncmp(symbol->name->text, "[syscall", 8) == 0;
+	return symbol->kind == SYMBOL_SPECIAL && starts_with(symbol->name->text, "[syscall");
 }
 
 #endif

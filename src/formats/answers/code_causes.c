@@ -80,8 +80,7 @@ static const struct track *choose_call(struct slow_look *look, uint64_t *begin, 
 /* Returns whether the innermost cause is a system call. */
 static bool waits(const struct slow_answer *answer, const struct slow_cluster *cluster)
 {
-	return strncmp(answer->calls->functions[cluster->leaf].symbol->name->text, "[syscall", 8) ==
-	       0;
+	return starts_with(answer->calls->functions[cluster->leaf].symbol->name->text, "[syscall");
 }
 
 /* All of a window has come. */
@@ -480,9 +479,9 @@ size_t cause_words_make(struct slow_answer *answer, const struct slow_cluster *c
 /* Returns whether a function of the loader binds others; stripped, it has no names of its own. */
 static bool binds(const struct symbol *symbol)
 {
-	return symbol->dso && strncmp(dso_short_name(symbol->dso)->text, "ld-", 3) == 0 &&
+	return symbol->dso && starts_with(dso_short_name(symbol->dso)->text, "ld-") &&
 	       (symbol->kind == SYMBOL_UNNAMED ||
-		strncmp(symbol->name->text, "_dl_runtime_resolve", 19) == 0);
+		starts_with(symbol->name->text, "_dl_runtime_resolve"));
 }
 
 uint64_t slow_calls_bindings(const struct slow_calls *calls, uint64_t *ns)

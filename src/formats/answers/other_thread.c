@@ -48,7 +48,7 @@ static bool wakes(const struct thread_event *event, struct syscall_symbols *sysc
 		return false;
 	name = found->name->text;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strncmp(name, names[i], strlen(names[i])) == 0)
+		if (starts_with(name, names[i]))
 			return true;
 	return false;
 }

@@ -31,8 +31,7 @@ static void print_words(const struct options *options, size_t count, const char 
 	for (int i = options->setting_count; i < options->word_count; i++) {
 		size_t j = 0;
 
-		while (j < count &&
-		       strncmp(options->words[i], left_out[j], strlen(left_out[j])) != 0)
+		while (j < count && !starts_with(options->words[i], left_out[j]))
 			j++;
 		if (j < count)
 			continue;

@@ -20,7 +20,7 @@ static void print_function_of(const struct slow_answer *answer, FILE *out)
 
 static bool is_gap(const struct symbol *symbol)
 {
-	return symbol->kind == SYMBOL_SPECIAL && strncmp(symbol->name->text, "[lost", 5) == 0;
+	return symbol->kind == SYMBOL_SPECIAL && starts_with(symbol->name->text, "[lost");
 }
 
 static void add_nested(struct doubts *doubts, const struct why_output *why)
