@@ -41,7 +41,7 @@ struct known_branches {
 	struct known_branch {
 		const struct address_space *space; /* borrowed; NULL: unknown */
 		/* Both ips are constant.  The rest is the reader's, and zeroed at first. */
-		struct location_pair places;
+		struct location_pair locations;
 	} * branches;               /* in `memory`; the first one is unused */
 	uint32_t *slots;            /* owned; index of a branch, written once; 0: empty */
 	struct direct_cache memory; /* a cache line for each branch */
@@ -74,7 +74,7 @@ static inline struct known_branch *known_branch_at(const struct known_branches *
 static inline int known_branch_is(const struct known_branch *branch,
 				  const struct address_space *space, uint64_t from, uint64_t to)
 {
-	return branch->places.from.ip == from && branch->places.to.ip == to &&
+	return branch->locations.from.ip == from && branch->locations.to.ip == to &&
 	       branch->space == space;
 }
 

@@ -41,7 +41,8 @@ struct branch_notes {
 /* One branch or gap with names.  The machine borrows all of it for the call. */
 struct resolved_branch {
 	const struct branch_event *event;
-	const struct location_pair *places; /* of a gap: `from.ip` is where it begins, 0: unknown */
+	const struct location_pair
+		*locations; /* of a gap: `from.ip` is where it begins, 0: unknown */
 };
 
 struct call_stretch;
@@ -58,7 +59,7 @@ struct callstack_ops {
 			uint64_t time); /* may be NULL, as may `copy` */
 	bool (*copy)(struct callstack *copy, const struct callstack *stack, uint64_t *most);
 	void (*pass)(struct callstack *stack, const struct branch_event *event);
-	bool (*set_inlined)(struct callstack *stack, const struct location *place,
+	bool (*set_inlined)(struct callstack *stack, const struct location *location,
 			    const struct inlined_call *call);
 	void (*finish)(struct callstack *stack);
 	void (*close)(struct callstack *stack);
@@ -178,14 +179,14 @@ static inline void callstack_pass(struct callstack *stack, const struct branch_e
 }
 
 /*
- * If `place` is in the innermost function, make `call` (NULL: no call) and its parents the
+ * If `location` is in the innermost function, make `call` (NULL: no call) and its parents the
  * function's inlined calls; for the precise machine only. They begin and end at the last event, and
- * take their time from the function alone. Returns whether `place` is there.
+ * take their time from the function alone. Returns whether `location` is there.
  */
-static inline bool callstack_set_inlined(struct callstack *stack, const struct location *place,
+static inline bool callstack_set_inlined(struct callstack *stack, const struct location *location,
 					 const struct inlined_call *call)
 {
-	return stack->machine->ops->set_inlined(stack, place, call);
+	return stack->machine->ops->set_inlined(stack, location, call);
 }
 
 /*

@@ -77,18 +77,18 @@ static bool is_jump(const struct branch_event *event)
 }
 
 /* Returns whether an event stays in its function. */
-static bool stays(const struct branch_event *event, const struct location_pair *places)
+static bool stays(const struct branch_event *event, const struct location_pair *locations)
 {
 	return branch_is_passage(event) ||
-	       (is_jump(event) && !location_jumps_unusually(places) &&
-		symbol_function(places->from.symbol) == symbol_function(places->to.symbol));
+	       (is_jump(event) && !location_jumps_unusually(locations) &&
+		symbol_function(locations->from.symbol) == symbol_function(locations->to.symbol));
 }
 
 static void feed_branch(struct callstack *stack, const struct resolved_branch *branch,
 			const struct inlined_call *call, const struct branch_notes *notes)
 {
 	const struct branch_event *event = branch->event;
-	struct location_pair places = *branch->places;
+	struct location_pair locations = *branch->locations;
 
 	/*
 	 * Returns and jumps end the function's inlined calls; other branches come from the
@@ -96,10 +96,10 @@ static void feed_branch(struct callstack *stack, const struct resolved_branch *b
 	 */
 	if (call && event->kind != BRANCH_RETURN && !is_jump(event)) {
 		/* An inlined call's symbol starts at 0: keep the address in the file. */
-		places.from.offset += places.from.symbol->start;
-		places.from.symbol = call->symbol;
+		locations.from.offset += locations.from.symbol->start;
+		locations.from.symbol = call->symbol;
 	}
-	callstack_feed(stack, &(struct resolved_branch){ event, &places }, 1, notes);
+	callstack_feed(stack, &(struct resolved_branch){ event, &locations }, 1, notes);
 }
 
 void inline_flow_feed(const struct inline_flow *flow, const struct resolver *resolver,
@@ -107,7 +107,7 @@ void inline_flow_feed(const struct inline_flow *flow, const struct resolver *res
 		      const struct branch_notes *notes)
 {
 	const struct branch_event *event = branch->event;
-	const struct location *from = &branch->places->from, *to = &branch->places->to;
+	const struct location *from = &branch->locations->from, *to = &branch->locations->to;
 	struct inline_ends ends;
 	bool inside;
 
@@ -123,7 +123,7 @@ void inline_flow_feed(const struct inline_flow *flow, const struct resolver *res
 	/* The instructions before a passage ran in the code before it. */
 	inside = branch_is_passage(event) || (from->ip && !(notes && notes->exec) &&
 					      callstack_set_inlined(stack, from, ends.from));
-	if (inside && stays(event, branch->places))
+	if (inside && stays(event, branch->locations))
 		callstack_pass(stack, event);
 	else
 		feed_branch(stack, branch, inside ? ends.from : NULL, notes);

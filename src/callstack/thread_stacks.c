@@ -329,13 +329,13 @@ static bool is_in_function(const struct location *location)
 	return location->symbol && location->symbol->dso && location->symbol->kind != SYMBOL_FILE;
 }
 
-static void note_traps(const struct thread_state *state, const struct location_pair *places,
+static void note_traps(const struct thread_state *state, const struct location_pair *locations,
 		       struct branch_notes *notes)
 {
-	if (is_in_function(&places->from))
-		find_traps(notes, &places->from, state->last_ip);
-	if (is_in_function(&places->to))
-		notes->enters_trap = enters_trap(&places->to);
+	if (is_in_function(&locations->from))
+		find_traps(notes, &locations->from, state->last_ip);
+	if (is_in_function(&locations->to))
+		notes->enters_trap = enters_trap(&locations->to);
 }
 
 static bool enters_program(const struct thread_stacks *stacks, const struct branch_event *event)
@@ -381,8 +381,8 @@ static inline __attribute__((always_inline)) size_t look_up_cached(
 		if (event->thread != thread || event->space != space || event->kind > last_kind)
 			break;
 		branches[found].event = event;
-		branches[found].places = resolver_get_known(stacks->resolver, event);
-		if (!branches[found].places)
+		branches[found].locations = resolver_get_known(stacks->resolver, event);
+		if (!branches[found].locations)
 			break;
 	}
 	return found;
@@ -404,7 +404,7 @@ static void feed_one(struct thread_stacks *stacks, struct thread_state *state,
 	}
 	branch.event = event;
 	resolver_advance(stacks->resolver, event->time);
-	branch.places = resolver_find_event(stacks->resolver, event);
+	branch.locations = resolver_find_event(stacks->resolver, event);
 	if (began_program(state, event)) {
 		notes.exec = true;
 		notes.has_no_caller = enters_program(stacks, event);
@@ -413,7 +413,7 @@ static void feed_one(struct thread_stacks *stacks, struct thread_state *state,
 		state->cause.known = 0; /* a lost event may have it */
 	if (state->vector)
 		note_interrupt(stacks, state, event, &notes);
-	note_traps(state, branch.places, &notes);
+	note_traps(state, branch.locations, &notes);
 	if (stacks->flow.ends)
 		inline_flow_feed(&stacks->flow, stacks->resolver, state->stack, &branch, &notes);
 	else

@@ -163,7 +163,7 @@ void executed_code_finish(struct executed_code *code)
 		const struct known_branch *known = &code->known[i / KINDS];
 
 		if (code->known_counts[i])
-			add_branch(code, known->space, known->places.from.ip, known->places.to.ip,
+			add_branch(code, known->space, known->locations.from.ip, known->locations.to.ip,
 				   &(struct code_stretch){ .count = code->known_counts[i],
 							   .kind = STRETCH_BRANCH,
 							   .branch = BRANCH_CALL + i % KINDS });

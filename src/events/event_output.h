@@ -145,10 +145,10 @@ struct event_output_input {
 void hit_events_show(const struct event_output_input *input, struct hit_output *output);
 
 /*
- * Show a line of kind PERF_LINE_HIT; `place` is its code location.  The values are the fields',
+ * Show a line of kind PERF_LINE_HIT; `location` is its code location.  The values are the fields',
  * "(4010) argc=1 name=\"x\"".  A text of another form becomes one value.
  */
-void hit_events_show_line(const struct perf_line *line, const struct location *place,
+void hit_events_show_line(const struct perf_line *line, const struct location *location,
 			  struct hit_output *output);
 
 struct event_output {

@@ -120,16 +120,16 @@ static const struct address_space *space_of(const struct thread *thread, uint64_
 	return after ? process->epochs[after - 1].space : NULL;
 }
 
-struct location event_place_find(struct resolver *resolver, const struct thread *thread,
-				 uint64_t time, uint64_t ip)
+struct location event_location_find(struct resolver *resolver, const struct thread *thread,
+				    uint64_t time, uint64_t ip)
 {
 	return resolver_find(resolver, space_of(thread, time), ip);
 }
 
-void event_place_add(struct event_record *record, struct resolver *resolver,
-		     const struct thread *thread, uint64_t ip)
+void event_location_add(struct event_record *record, struct resolver *resolver,
+			const struct thread *thread, uint64_t ip)
 {
-	struct location at = event_place_find(resolver, thread, record->event.time, ip);
+	struct location at = event_location_find(resolver, thread, record->event.time, ip);
 
 	event_record_add_address(record, "address", ip);
 	if (at.symbol)

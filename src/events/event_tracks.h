@@ -92,14 +92,14 @@ uint64_t cpu_track_time(struct cpu_track *cpu, uint64_t time);
 /* The code location of an event, as its arguments. */
 
 /* Returns the code at `ip` at a time in the thread's process (NULL: unknown). */
-struct location event_place_find(struct resolver *resolver, const struct thread *thread,
-				 uint64_t time, uint64_t ip);
+struct location event_location_find(struct resolver *resolver, const struct thread *thread,
+				    uint64_t time, uint64_t ip);
 
 /*
  * Add the arguments "address" and, if it has one, "function" of `ip`, as it is at the event's time
  * in the thread's process (NULL: unknown).
  */
-void event_place_add(struct event_record *record, struct resolver *resolver,
-		     const struct thread *thread, uint64_t ip);
+void event_location_add(struct event_record *record, struct resolver *resolver,
+			const struct thread *thread, uint64_t ip);
 
 #endif

@@ -46,9 +46,9 @@ static void show_hit(const struct event_output_input *input, const struct hit *h
 	char room[32];
 
 	shown.event = hits_event_name(hits, sample->attr, room);
-	shown.place = event_place_find(input->resolver, thread, sample->time, hit->ip);
+	shown.location = event_location_find(input->resolver, thread, sample->time, hit->ip);
 	shown.function =
-		event_place_find(input->resolver, thread, sample->time, hit->function).symbol;
+		event_location_find(input->resolver, thread, sample->time, hit->function).symbol;
 	find_passed(input, hit, &shown);
 	hits_list_args(hits, hit, &args);
 	shown.args = args.list;
@@ -166,7 +166,7 @@ static char *copy_text(struct text_view text)
 	return copy;
 }
 
-void hit_events_show_line(const struct perf_line *line, const struct location *place,
+void hit_events_show_line(const struct perf_line *line, const struct location *location,
 			  struct hit_output *output)
 {
 	char *event = copy_text(line->event), *fields = copy_text(line->arguments);
@@ -177,8 +177,8 @@ void hit_events_show_line(const struct perf_line *line, const struct location *p
 		.tid = line->tid,
 		.event = event,
 		.ip = line->from.ip,
-		.place = *place,
-		.function = place->symbol,
+		.location = *location,
+		.function = location->symbol,
 		.function_ip = line->from.ip,
 		.args = values.list,
 	};

@@ -53,7 +53,7 @@ static void print_hit(const struct shown_hit *hit, FILE *out)
 	printable_print(hit->event, out);
 	fprintf(out, " 0x%" PRIx64, hit->ip);
 	putc(' ', out);
-	format_location(out, &hit->place);
+	format_location(out, &hit->location);
 	for (size_t i = 0; i < hit->arg_count; i++) {
 		putc(' ', out);
 		print_hit_arg(&hit->args[i], out);

@@ -21,7 +21,7 @@ struct shown_hit {
 	int32_t pid, tid; /* -1: unknown */
 	const char *event;
 	uint64_t ip;                   /* where it was; 0: unknown */
-	struct location place;         /* the same */
+	struct location location;      /* the same */
 	const struct symbol *function; /* that it is of; NULL: unknown */
 	uint64_t function_ip;          /* an address in it */
 	bool has_passed;               /* the program passed: */

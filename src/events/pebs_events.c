@@ -157,7 +157,7 @@ static void write_sample(const struct pebs_events *events, const struct pebs_rec
 
 	start_instant(events, record, event_name(events, record, time), time, &instant);
 	if (ip)
-		event_place_add(&instant, events->resolver, record->thread, ip);
+		event_location_add(&instant, events->resolver, record->thread, ip);
 	add_values(record, BLOCK_BASIC, basic, BASIC_VALUES, &instant);
 	add_values(record, BLOCK_MEMORY, memory, MEMORY_VALUES, &instant);
 	if (record->others)

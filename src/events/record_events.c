@@ -123,7 +123,7 @@ static void add_args(struct perf_record_events *records, const struct perf_sampl
 	if (type & PERF_SAMPLE_PERIOD)
 		event_record_add_number(record, "period", (int64_t)sample->period);
 	if (type & PERF_SAMPLE_IP)
-		event_place_add(record, records->resolver, thread, sample->ip);
+		event_location_add(record, records->resolver, thread, sample->ip);
 	if (type & PERF_SAMPLE_ADDR)
 		event_record_add_address(record, "data_address", sample->address);
 	if (sample->cpu >= 0)

@@ -141,7 +141,7 @@ struct output_format {
 	 */
 	bool (*look)(struct format_output *output, struct look_window *window);
 	void (*seen)(struct format_output *output, const struct branch_event *event,
-		     const struct location_pair *places);
+		     const struct location_pair *locations);
 	/* All slices have come: write the rest.  Returns 0; -1 with err filled.  NULL: no rest. */
 	int (*finish)(struct format_output *output, struct error *err);
 	/*

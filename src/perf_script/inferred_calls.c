@@ -82,9 +82,9 @@ static bool jumps_over_call(const struct branch_event *event, uint64_t site)
 }
 
 static enum branch_kind near_kind(struct inferred_calls *calls, const struct branch_event *event,
-				  struct location_pair *places, bool same, bool entry_known)
+				  struct location_pair *locations, bool same, bool entry_known)
 {
-	const struct location *from = &places->from, *to = &places->to;
+	const struct location *from = &locations->from, *to = &locations->to;
 	bool within = same || from->symbol == to->symbol;
 	bool entry = !same && symbol_is_function(to->symbol) &&
 		     (!to->offset || (!within && !entry_known));
@@ -99,7 +99,7 @@ static enum branch_kind near_kind(struct inferred_calls *calls, const struct bra
 	    event->to % ENTRY_ALIGNMENT) {
 		at = find_caller(calls, to->symbol);
 		if (at != SIZE_MAX) {
-			places->to.ip = calls->calls[at].site + CALL_SHORTEST;
+			locations->to.ip = calls->calls[at].site + CALL_SHORTEST;
 			calls->count = at;
 			return BRANCH_RETURN;
 		}
@@ -114,18 +114,18 @@ static enum branch_kind near_kind(struct inferred_calls *calls, const struct bra
 }
 
 void inferred_calls_branch(struct inferred_calls *calls, struct branch_event *event,
-			   struct location_pair *places, bool same, bool entry_known)
+			   struct location_pair *locations, bool same, bool entry_known)
 {
 	if (!event->from)
 		event->flags |= BRANCH_TRACE_ON;
 	else if (!event->to)
 		event->flags |= BRANCH_TRACE_OFF;
 	else if (ip_is_kernel(event->from) < ip_is_kernel(event->to))
-		event->kind = cross_to_kernel(calls, &places->to);
+		event->kind = cross_to_kernel(calls, &locations->to);
 	else if (ip_is_kernel(event->from) > ip_is_kernel(event->to))
 		event->kind = leave_kernel(calls);
 	else
-		event->kind = near_kind(calls, event, places, same, entry_known);
+		event->kind = near_kind(calls, event, locations, same, entry_known);
 }
 
 /* ---- Trees of calls ------------------------------------------------------ */
@@ -135,7 +135,7 @@ void inferred_calls_branch(struct inferred_calls *calls, struct branch_event *ev
 #define TREE_DISTANCE    4096
 
 /* Returns where the innermost function is, `length` bytes after its call. */
-static struct location tree_place(const struct inferred_calls *calls, uint8_t length)
+static struct location tree_location(const struct inferred_calls *calls, uint8_t length)
 {
 	const struct inferred_call *top = &calls->calls[calls->count - 1];
 
@@ -166,12 +166,12 @@ static bool tree_return(struct inferred_calls *calls, size_t level, const struct
 
 	if (!count || calls->calls[count - 1].level <= level)
 		return false;
-	branch->places.from = tree_place(calls, 0);
+	branch->locations.from = tree_location(calls, 0);
 	if (symbol)
-		branch->places.from.symbol = symbol;
+		branch->locations.from.symbol = symbol;
 	while (calls->count > 1 && calls->calls[calls->count - 1].level > level)
 		calls->count--;
-	branch->places.to = tree_place(calls, TREE_CALL_LENGTH);
+	branch->locations.to = tree_location(calls, TREE_CALL_LENGTH);
 	branch->event.kind = BRANCH_RETURN;
 	returns = calls->count < count;
 	if (calls->calls[0].level > level)
@@ -187,16 +187,16 @@ static void tree_enter(struct inferred_calls *calls, const struct perf_line *lin
 	branch->event.kind = BRANCH_CALL;
 	branch->event.from_length = TREE_CALL_LENGTH;
 	if (calls->count) {
-		branch->places.from = tree_place(calls, 0);
+		branch->locations.from = tree_location(calls, 0);
 	} else if (calls->room) { /* the outermost function has ended, and this one follows */
 		branch->event.kind = BRANCH_JUMP;
-		branch->places.from.ip = TREE_DISTANCE;
+		branch->locations.from.ip = TREE_DISTANCE;
 	} else {
 		branch->event.flags = BRANCH_TRACE_ON;
 	}
 	tree_push(calls, line, symbol);
 	branch->event.to = calls->calls[calls->count - 1].site;
-	branch->places.to = (struct location){ line->from.ip, symbol, 0 };
+	branch->locations.to = (struct location){ line->from.ip, symbol, 0 };
 }
 
 /* The trace begins or ends in `symbol`, which a jump may have reached. */
@@ -211,7 +211,7 @@ static void tree_pause(struct inferred_calls *calls, const struct perf_line *lin
 		calls->calls[calls->count - 1].symbol = symbol;
 	branch->event.flags = begins ? BRANCH_TRACE_ON : BRANCH_TRACE_OFF;
 	branch->event.kind = line->branch == BRANCH_SYSCALL ? BRANCH_SYSCALL : BRANCH_NONE;
-	*(begins ? &branch->places.to : &branch->places.from) = tree_place(calls, 0);
+	*(begins ? &branch->locations.to : &branch->locations.from) = tree_location(calls, 0);
 }
 
 size_t inferred_calls_tree(struct inferred_calls *calls, const struct perf_line *line,
@@ -235,9 +235,9 @@ size_t inferred_calls_tree(struct inferred_calls *calls, const struct perf_line 
 	else if (!leaves)
 		tree_enter(calls, line, symbol, &branches[count++]);
 	for (size_t i = 0; i < count; i++) {
-		branches[i].event.from = branches[i].places.from.ip;
+		branches[i].event.from = branches[i].locations.from.ip;
 		if (!branches[i].event.to)
-			branches[i].event.to = branches[i].places.to.ip;
+			branches[i].event.to = branches[i].locations.to.ip;
 	}
 	return count;
 }

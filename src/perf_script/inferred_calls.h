@@ -31,18 +31,18 @@ void inferred_calls_release(struct inferred_calls *calls);
  *  - within one function: a jump, but to its entry a call
  *  - to the entry of another function: a call; of a PLT stub or to a cold part: a jump
  *  - to code without names of another file, which made an open call, not at a multiple of 16: a
- *    return as to that call, whose own return was not recognised (places->to.ip is changed)
+ *    return as to that call, whose own return was not recognised (locations->to.ip is changed)
  *  - elsewhere into another function: a jump; a return if no call is open
  * `same`: both ends are code without names of one file.  `entry_known`: to->offset is 0 at an entry
  * only; else any other function is entered by a call.
  */
 void inferred_calls_branch(struct inferred_calls *calls, struct branch_event *event,
-			   struct location_pair *places, bool same, bool entry_known);
+			   struct location_pair *locations, bool same, bool entry_known);
 
 /* A branch of a tree. */
 struct tree_branch {
 	struct branch_event event;
-	struct location_pair places;
+	struct location_pair locations;
 };
 
 #define TREE_BRANCHES_MOST 2

@@ -155,19 +155,19 @@ static struct text_symbol *symbol_of(struct script *script, struct text_view tex
  * magic-trace names it, which shows an address as a signed number.
  */
 static const struct symbol *address_symbol(struct script *script,
-					   const struct perf_line_location *place)
+					   const struct perf_line_location *parsed)
 {
-	bool negative = place->ip >> 63;
+	bool negative = parsed->ip >> 63;
 	int length = snprintf(script->text, LINE_MAX_BYTES, "[unknown @ %s0x%" PRIx64 " (%.*s)]",
-			      negative ? "-" : "", negative ? 0 - place->ip : place->ip,
-			      (int)place->dso.length, place->dso.at);
+			      negative ? "-" : "", negative ? 0 - parsed->ip : parsed->ip,
+			      (int)parsed->dso.length, parsed->dso.at);
 	struct text_view text = { script->text, (size_t)length };
 	struct text_symbol *symbol;
 
 	if (text.length >= LINE_MAX_BYTES)
 		text.length = LINE_MAX_BYTES - 1;
 	symbol = symbol_of(script, text, NULL);
-	symbol->symbol.start = place->ip;
+	symbol->symbol.start = parsed->ip;
 	return &symbol->symbol;
 }
 
@@ -189,11 +189,11 @@ static const struct symbol *file_symbol(struct script *script, struct text_view 
 }
 
 /* Returns whether a location has the name of all code of a file without symbols: "[libc.so.6]". */
-static bool is_file(const struct perf_line_location *place)
+static bool is_file(const struct perf_line_location *parsed)
 {
-	const struct text_view *name = &place->symbol;
+	const struct text_view *name = &parsed->symbol;
 
-	return !place->has_offset && name->length > 2 && name->at[0] == '[' &&
+	return !parsed->has_offset && name->length > 2 && name->at[0] == '[' &&
 	       name->at[name->length - 1] == ']';
 }
 
@@ -203,54 +203,54 @@ static uint64_t offset_in(const struct text_symbol *symbol, uint64_t ip)
 	return symbol->start_known && ip >= symbol->symbol.start ? ip - symbol->symbol.start : 1;
 }
 
-static struct location resolve(struct script *script, const struct perf_line_location *place)
+static struct location resolve(struct script *script, const struct perf_line_location *parsed)
 {
-	struct location location = { place->ip, NULL, place->offset };
+	struct location location = { parsed->ip, NULL, parsed->offset };
 	struct text_symbol *symbol;
 
-	if (is_file(place)) {
-		location.symbol = file_symbol(script, place->symbol);
-	} else if (place->symbol.length) {
-		symbol = symbol_of(script, place->symbol, NULL);
+	if (is_file(parsed)) {
+		location.symbol = file_symbol(script, parsed->symbol);
+	} else if (parsed->symbol.length) {
+		symbol = symbol_of(script, parsed->symbol, NULL);
 		location.symbol = &symbol->symbol;
-		if (!place->has_offset) {
+		if (!parsed->has_offset) {
 			script->counts->lacks |= TEXT_LACKS_SYMOFF;
-			location.offset = offset_in(symbol, place->ip);
+			location.offset = offset_in(symbol, parsed->ip);
 		} else if (!symbol->start_known) {
-			symbol->symbol.start = place->ip - place->offset;
+			symbol->symbol.start = parsed->ip - parsed->offset;
 			symbol->start_known = true;
 		}
-	} else if (place->has_dso && script->options->name_addresses) {
-		location.symbol = address_symbol(script, place);
-	} else if (place->has_dso) {
-		location.symbol = file_symbol(script, place->dso);
+	} else if (parsed->has_dso && script->options->name_addresses) {
+		location.symbol = address_symbol(script, parsed);
+	} else if (parsed->has_dso) {
+		location.symbol = file_symbol(script, parsed->dso);
 	}
 	return location;
 }
 
 /* Returns whether a location's offset is from the text, and not invented. */
-static bool is_start_known(const struct perf_line_location *place, const struct location *location)
+static bool is_start_known(const struct perf_line_location *parsed, const struct location *location)
 {
 	/* The symbol is the first member. */
-	return place->has_offset ||
+	return parsed->has_offset ||
 	       (location->symbol && ((const struct text_symbol *)location->symbol)->start_known);
 }
 
 /* A call without offset goes to where its function begins, unless it only reads its address. */
-static void learn_start(struct script *script, const struct perf_line_location *place,
-			const struct branch_event *event, struct location_pair *places)
+static void learn_start(struct script *script, const struct perf_line_location *parsed,
+			const struct branch_event *event, struct location_pair *locations)
 {
 	struct text_symbol *symbol;
 
-	if (event->kind != BRANCH_CALL || place->has_offset || !place->symbol.length ||
-	    is_file(place) ||
-	    (places->from.symbol == places->to.symbol &&
+	if (event->kind != BRANCH_CALL || parsed->has_offset || !parsed->symbol.length ||
+	    is_file(parsed) ||
+	    (locations->from.symbol == locations->to.symbol &&
 	     event->to - event->from <= NEAR_CALL_LONGEST))
 		return;
-	symbol = symbol_of(script, place->symbol, NULL);
+	symbol = symbol_of(script, parsed->symbol, NULL);
 	symbol->symbol.start = event->to;
 	symbol->start_known = true;
-	places->to.offset = 0;
+	locations->to.offset = 0;
 }
 
 static void echo(const struct script *script, const char *text, size_t length)
@@ -260,7 +260,7 @@ static void echo(const struct script *script, const char *text, size_t length)
 }
 
 static void feed(struct script *script, const struct perf_line *line, struct branch_event *event,
-		 const struct location_pair *places, const struct branch_notes *notes)
+		 const struct location_pair *locations, const struct branch_notes *notes)
 {
 	event->time = line->time;
 	if (line->has_time &&
@@ -268,19 +268,19 @@ static void feed(struct script *script, const struct perf_line *line, struct bra
 		script->counts->first_time = line->time;
 	script->counts->last_time = MAX(script->counts->last_time, line->time);
 	callstack_feed(script_thread_of(script, line)->stack,
-		       &(struct resolved_branch){ event, places }, 1, notes);
+		       &(struct resolved_branch){ event, locations }, 1, notes);
 }
 
 /* Feed a branch, whether or not its line changes more than the location inside one function. */
-static void feed_places(struct script *script, const struct perf_line *line,
-			struct branch_event *event, struct location_pair *places)
+static void feed_locations(struct script *script, const struct perf_line *line,
+			   struct branch_event *event, struct location_pair *locations)
 {
 	if (!event->from)
-		places->from = (struct location){ 0 };
+		locations->from = (struct location){ 0 };
 	if (!event->to)
-		places->to = (struct location){ 0 };
+		locations->to = (struct location){ 0 };
 	script->counts->branches++;
-	feed(script, line, event, places, NULL);
+	feed(script, line, event, locations, NULL);
 }
 
 static bool same_unnamed(const struct perf_line *line)
@@ -311,7 +311,7 @@ static void check_path(struct script *script, const struct perf_line *line)
 static void feed_branch(struct script *script, const struct perf_line *line, const char *text,
 			size_t length)
 {
-	struct location_pair places = {
+	struct location_pair locations = {
 		.from = resolve(script, &line->from),
 		.to = resolve(script, &line->to),
 	};
@@ -324,22 +324,22 @@ static void feed_branch(struct script *script, const struct perf_line *line, con
 		event.flags |= BRANCH_INDIRECT;
 	if (!line->has_flags) {
 		script->counts->lacks |= TEXT_LACKS_FLAGS;
-		inferred_calls_branch(&script_thread_of(script, line)->calls, &event, &places,
-				      same_unnamed(line), is_start_known(&line->to, &places.to));
+		inferred_calls_branch(&script_thread_of(script, line)->calls, &event, &locations,
+				      same_unnamed(line), is_start_known(&line->to, &locations.to));
 	}
 	check_path(script, line);
 	script->names_seen |= line->from.has_name || line->to.has_name;
-	learn_start(script, &line->to, &event, &places);
+	learn_start(script, &line->to, &event, &locations);
 	if (script->options->machine->like_upstream)
-		places.to.symbol = line->to.has_offset ? places.to.symbol : NULL;
+		locations.to.symbol = line->to.has_offset ? locations.to.symbol : NULL;
 	else if (line->from.has_dso || line->to.has_dso)
 		script->options->machine->newer_upstream = true;
 	if (!mode_filter_event(script->options->mode, &event))
 		return;
 	/* A symbol is one per name, so equal names are equal pointers. */
-	if (places.from.symbol != places.to.symbol)
+	if (locations.from.symbol != locations.to.symbol)
 		echo(script, text, length);
-	feed_places(script, line, &event, &places);
+	feed_locations(script, line, &event, &locations);
 }
 
 static void feed_tree(struct script *script, const struct perf_line *line, const char *text,
@@ -356,13 +356,13 @@ static void feed_tree(struct script *script, const struct perf_line *line, const
 	echo(script, text, length);
 	for (size_t i = 0; i < count; i++)
 		if (mode_filter_event(script->options->mode, &branches[i].event))
-			feed_places(script, line, &branches[i].event, &branches[i].places);
+			feed_locations(script, line, &branches[i].event, &branches[i].locations);
 }
 
 static void feed_error(struct script *script, const struct perf_line *line)
 {
 	struct branch_event event = { .from = line->from.ip, .kind = BRANCH_GAP, .gap = line->gap };
-	struct location_pair places = { .from = { .ip = line->from.ip } };
+	struct location_pair locations = { .from = { .ip = line->from.ip } };
 	struct branch_notes notes = { .message = script->text, .untimed = !line->has_time };
 
 	if (!mode_filter_event(script->options->mode, &event))
@@ -371,7 +371,7 @@ static void feed_error(struct script *script, const struct perf_line *line)
 	script->text[line->message.length] = 0;
 	script->counts->gaps[line->gap]++;
 	script_thread_of(script, line)->at = 0;
-	feed(script, line, &event, &places, &notes);
+	feed(script, line, &event, &locations, &notes);
 }
 
 /* Feed an event that advances the time and does not change the stack; `mark` is shown. */
@@ -392,12 +392,12 @@ static void feed_time(struct script *script, const struct perf_line *line,
 
 static void pass_hit(struct script *script, const struct perf_line *line)
 {
-	struct location place;
+	struct location location;
 
 	if (!script->options->hit)
 		return;
-	place = resolve(script, &line->from);
-	script->options->hit(script->options->context, line, &place);
+	location = resolve(script, &line->from);
+	script->options->hit(script->options->context, line, &location);
 }
 
 static void skip_line(struct script *script, const char *reason)

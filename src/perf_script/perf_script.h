@@ -32,7 +32,7 @@ struct perf_script_options {
 	 */
 	void (*echo)(void *context, const char *line, size_t length);
 	/* A line of kind PERF_LINE_HIT and its location; borrowed for the call.  May be NULL. */
-	void (*hit)(void *context, const struct perf_line *line, const struct location *place);
+	void (*hit)(void *context, const struct perf_line *line, const struct location *location);
 	/*
 	 * Called after the last line, before the threads are closed.  `newer` says that
 	 * the text had a (dso) column, as magic-trace reads it since 1.1.  May be NULL.

@@ -33,7 +33,7 @@ static size_t find_dso(struct text_view name)
 }
 
 /* Cut "(dso)" or "(dso+0xoffset)" off the end of a location. */
-static void cut_dso(struct perf_line_location *place, struct text_view *name)
+static void cut_dso(struct perf_line_location *location, struct text_view *name)
 {
 	size_t begin;
 
@@ -42,43 +42,43 @@ static void cut_dso(struct perf_line_location *place, struct text_view *name)
 	begin = find_dso(*name);
 	if (begin == name->length)
 		return;
-	place->has_dso = true;
-	place->dso = (struct text_view){ name->at + begin + 1, name->length - begin - 2 };
+	location->has_dso = true;
+	location->dso = (struct text_view){ name->at + begin + 1, name->length - begin - 2 };
 	name->length = begin;
 	trim_end(name);
-	trim_end(&place->dso);
+	trim_end(&location->dso);
 }
 
 /* "symbol", "symbol+0xoffset" or "[unknown]", each perhaps with "(dso)" */
-static void take_name(struct perf_line_location *place, struct text_view name)
+static void take_name(struct perf_line_location *location, struct text_view name)
 {
 	trim_end(&name);
-	cut_dso(place, &name);
-	place->has_name = name.length;
+	cut_dso(location, &name);
+	location->has_name = name.length;
 	if (view_starts_with(name, "[unknown]"))
 		return;
-	place->symbol = name;
+	location->symbol = name;
 	for (size_t at = name.length; at-- > 0;) {
 		struct text_view digits = { name.at + at, name.length - at };
 
 		if (!take_text(&digits, "+0x"))
 			continue;
-		place->has_offset = take_hex(&digits, &place->offset) && !digits.length;
-		if (place->has_offset)
-			place->symbol.length = at;
+		location->has_offset = take_hex(&digits, &location->offset) && !digits.length;
+		if (location->has_offset)
+			location->symbol.length = at;
 		else
-			place->offset = 0;
+			location->offset = 0;
 		return;
 	}
 }
 
 /* "ip", perhaps with a name */
-static bool take_place(struct perf_line_location *place, struct text_view text)
+static bool take_location(struct perf_line_location *location, struct text_view text)
 {
 	skip_blanks(&text);
-	if (!take_hex(&text, &place->ip) || (text.length && !take_blanks(&text)))
+	if (!take_hex(&text, &location->ip) || (text.length && !take_blanks(&text)))
 		return false;
-	take_name(place, text);
+	take_name(location, text);
 	return true;
 }
 
@@ -86,7 +86,7 @@ static bool take_place(struct perf_line_location *place, struct text_view text)
  * The location before the arrow.  The field callindent precedes it, with four blanks or more
  * between them.
  */
-static bool take_from(struct perf_line_location *place, struct text_view text)
+static bool take_from(struct perf_line_location *location, struct text_view text)
 {
 	size_t begin = memmem(text.at, text.length, "    ", 4) ? text.length : 0;
 
@@ -100,7 +100,7 @@ static bool take_from(struct perf_line_location *place, struct text_view text)
 		skip(&text, at);
 		break;
 	}
-	return take_place(place, text);
+	return take_location(location, text);
 }
 
 /* Returns the offset of the end of a location's name, "+0x" or "[unknown]", or the length. */
@@ -133,12 +133,12 @@ static size_t find_last_hex(struct text_view text, size_t end)
  * Cut "ip symbol+0xoffset (dso)" off the end of a text of any words, as far as it is printed.
  * A symbol of C++ has several words; its address is the last one before it.
  */
-static void cut_place(struct perf_line_location *place, struct text_view *text)
+static void cut_location(struct perf_line_location *location, struct text_view *text)
 {
 	size_t at = find_last_hex(*text, find_name_end(*text));
 
 	if (at != SIZE_MAX &&
-	    take_place(place, (struct text_view){ text->at + at, text->length - at }))
+	    take_location(location, (struct text_view){ text->at + at, text->length - at }))
 		text->length = at;
 	trim_end(text);
 }
@@ -283,7 +283,7 @@ static bool take_sample(struct perf_line *line, struct text_view text)
 {
 	uint64_t addr;
 
-	return take_hex(&text, &addr) && take_blanks(&text) && take_place(&line->from, text);
+	return take_hex(&text, &addr) && take_blanks(&text) && take_location(&line->from, text);
 }
 
 /*
@@ -326,13 +326,13 @@ static bool take_call_tree(struct perf_line *line, struct text_view text)
 static void parse_half_branch(struct perf_line *line, struct text_view text, bool is_branch)
 {
 	if (take_text(&text, "=>")) {
-		if (take_place(&line->to, text))
+		if (take_location(&line->to, text))
 			line->kind = PERF_LINE_NO_IP;
 	} else if (memmem(text.at, text.length, "=>", 2)) {
 		return; /* cut off */
 	} else if (!is_branch && take_sample(line, text)) {
 		line->kind = PERF_LINE_NAMELESS;
-	} else if (take_place(&line->from, text)) {
+	} else if (take_location(&line->from, text)) {
 		line->kind = PERF_LINE_NO_ADDR;
 	} else if (is_branch && !text.length) {
 		line->kind = PERF_LINE_NO_IP;
@@ -374,7 +374,7 @@ static void parse_branch(struct perf_line *line, struct text_view text, bool nam
 	    (line->branch == BRANCH_JUMP || line->flags & BRANCH_TRACE_OFF))
 		line->branch = BRANCH_NONE;
 	cut_tail(&to);
-	if (take_from(&line->from, from) && take_place(&line->to, to))
+	if (take_from(&line->from, from) && take_location(&line->to, to))
 		line->kind = PERF_LINE_BRANCH;
 }
 
@@ -426,7 +426,7 @@ static bool take_hit(struct perf_line *line, struct text_view event, struct text
 	trim_end(&text);
 	if (!take_probe(text, &ip) && !is_breakpoint(event))
 		return false;
-	cut_place(&line->from, &text);
+	cut_location(&line->from, &text);
 	cut_addr(&line->addr, &text);
 	/* With a call stack, the location is on lines of its own. */
 	if (!line->from.ip)

@@ -36,11 +36,12 @@ static int show_recorded_hits(struct hit_input *input, struct error *err)
 	return status;
 }
 
-static void show_line_hit(void *context, const struct perf_line *line, const struct location *place)
+static void show_line_hit(void *context, const struct perf_line *line,
+			  const struct location *location)
 {
 	struct hit_input *input = context;
 
-	hit_events_show_line(line, place, &input->hits);
+	hit_events_show_line(line, location, &input->hits);
 }
 
 static void ignore_slices(const struct slice_sink *sink, void *track,

@@ -290,14 +290,14 @@ static void note_files(struct conversion *c, const struct branch_event *events, 
 static void report_branch(struct conversion *c, const struct branch_event *event)
 {
 	struct resolver *resolver = &c->recording.resolver;
-	const struct location_pair *places;
+	const struct location_pair *locations;
 	const struct location *to;
 
 	resolver_advance(resolver, event->time);
-	places = resolver_find_event(resolver, event);
-	to = &places->to;
+	locations = resolver_find_event(resolver, event);
+	to = &locations->to;
 	if (c->pipeline.format->branch)
-		c->pipeline.format->branch(c->pipeline.end, event, &places->from, to);
+		c->pipeline.format->branch(c->pipeline.end, event, &locations->from, to);
 	if (c->options->overlay_count && event->thread && to->symbol && !to->offset)
 		overlay_calls_enter(&c->overlay_calls, event->thread->pid, event->thread->tid,
 				    event->time, to->symbol->name);

@@ -74,7 +74,8 @@ static void show_line(void *context, const char *line, size_t length)
 		c->pipeline.format->input_line(c->pipeline.end, line, length);
 }
 
-static void show_line_hit(void *context, const struct perf_line *line, const struct location *place)
+static void show_line_hit(void *context, const struct perf_line *line,
+			  const struct location *location)
 {
 	struct script_conversion *c = context;
 	struct callstack_machine *machine = c->pipeline.machine;
@@ -85,7 +86,7 @@ static void show_line_hit(void *context, const struct perf_line *line, const str
 	}
 	c->hits.like = machine->like_upstream;
 	c->hits.begin = machine->base_time;
-	hit_events_show_line(line, place, &c->hits);
+	hit_events_show_line(line, location, &c->hits);
 }
 
 static void show_end(void *context, bool newer)

@@ -33,10 +33,10 @@ static const struct mapped_file *nameless_file(struct resolver *resolver,
 					       const struct branch_event *event)
 {
 	/* The call stacks have just looked it up. */
-	const struct location_pair *places = resolver_get_known(resolver, event);
+	const struct location_pair *locations = resolver_get_known(resolver, event);
 	const struct symbol *symbol =
-		places ? places->to.symbol
-		       : resolver_find(resolver, event->space, event->to).symbol;
+		locations ? locations->to.symbol
+			  : resolver_find(resolver, event->space, event->to).symbol;
 	const struct mapping *mapping;
 
 	if (!symbol || symbol->kind == SYMBOL_FUNCTION || symbol->kind == SYMBOL_PLT ||

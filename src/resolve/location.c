@@ -213,15 +213,16 @@ static uint64_t jump_stays_from(const struct location *from, const struct locati
 struct location_pair location_pair_of(const struct location *from, const struct location *to,
 				      const struct function_code *made)
 {
-	struct location_pair places = { .from = *from, .to = *to };
+	struct location_pair locations = { .from = *from, .to = *to };
 	uint64_t at = 0, kept;
 	enum call_effect effect = effect_by_code(from, to, &at);
 
-	places.call = effect != CALL_NOT_KNOWN ? effect : effect_by_name(from, to);
-	if (places.call == CALL_OTHER && (kept = jump_stays_from(from, to, made)) != NEVER_KEPT) {
-		places.call = JUMP_STAYS;
+	locations.call = effect != CALL_NOT_KNOWN ? effect : effect_by_name(from, to);
+	if (locations.call == CALL_OTHER &&
+	    (kept = jump_stays_from(from, to, made)) != NEVER_KEPT) {
+		locations.call = JUMP_STAYS;
 		at = kept;
 	}
-	places.offset = (uint32_t)at;
-	return places;
+	locations.offset = (uint32_t)at;
+	return locations;
 }

@@ -79,18 +79,18 @@ uint8_t location_call_length(const struct symbol *caller, uint64_t ip,
 			     const struct location *entry);
 
 /* Returns whether a branch may switch stacks, by its code. */
-static inline bool location_may_switch(const struct location_pair *places)
+static inline bool location_may_switch(const struct location_pair *locations)
 {
-	return places->call >= SWITCHES_STACK;
+	return locations->call >= SWITCHES_STACK;
 }
 
 /*
  * Returns whether a jump may switch stacks, is a call, or leads to a function that may return
  * twice.
  */
-static inline bool location_jumps_unusually(const struct location_pair *places)
+static inline bool location_jumps_unusually(const struct location_pair *locations)
 {
-	return places->call >= JUMP_CALLS;
+	return locations->call >= JUMP_CALLS;
 }
 
 /*

@@ -290,20 +290,20 @@ const struct location_pair *branch_cache_put(struct resolver *resolver,
 	if (!make_pair(resolver, space, from, to))
 		return &resolver->uncached;
 	*slot = (struct known_branch){ space, resolver->uncached };
-	return &slot->places;
+	return &slot->locations;
 }
 
 /* Store the names in the branch. The effect comes last, because jobs read them concurrently. */
 static const struct location_pair *keep_names(struct known_branch *known,
-					      const struct location_pair *places)
+					      const struct location_pair *locations)
 {
-	known->places.from.symbol = places->from.symbol;
-	known->places.from.offset = places->from.offset;
-	known->places.to.symbol = places->to.symbol;
-	known->places.to.offset = places->to.offset;
-	known->places.offset = places->offset;
-	__atomic_store_n(&known->places.call, places->call, __ATOMIC_RELEASE);
-	return &known->places;
+	known->locations.from.symbol = locations->from.symbol;
+	known->locations.from.offset = locations->from.offset;
+	known->locations.to.symbol = locations->to.symbol;
+	known->locations.to.offset = locations->to.offset;
+	known->locations.offset = locations->offset;
+	__atomic_store_n(&known->locations.call, locations->call, __ATOMIC_RELEASE);
+	return &known->locations;
 }
 
 const struct location_pair *resolver_find_event(struct resolver *resolver,
@@ -315,7 +315,7 @@ const struct location_pair *resolver_find_event(struct resolver *resolver,
 	if (!known)
 		return resolver_find_branch(resolver, event->space, event->from, event->to);
 	if (known_branch_is_named(known))
-		return &known->places;
+		return &known->locations;
 	ends[0] = resolver_find(resolver, event->space, event->from);
 	ends[1] = resolver_find(resolver, event->space, event->to);
 	/* A pair that may not be cached is valid only now. */

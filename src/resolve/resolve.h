@@ -111,10 +111,10 @@ static inline const struct location_pair *branch_cache_get(const struct resolver
 {
 	const struct known_branch *branch = branch_cache_slot(resolver, space, from, to);
 
-	if (!branch->places.call || branch->places.from.ip != from || branch->places.to.ip != to ||
-	    branch->space != space)
+	if (!branch->locations.call || branch->locations.from.ip != from ||
+	    branch->locations.to.ip != to || branch->space != space)
 		return NULL;
-	return &branch->places;
+	return &branch->locations;
 }
 
 /*
@@ -129,7 +129,7 @@ const struct location_pair *branch_cache_put(struct resolver *resolver,
 /* Returns whether a known branch has the permanent names of both ends. */
 static inline bool known_branch_is_named(const struct known_branch *known)
 {
-	return __atomic_load_n(&known->places.call, __ATOMIC_ACQUIRE) != CALL_NOT_KNOWN;
+	return __atomic_load_n(&known->locations.call, __ATOMIC_ACQUIRE) != CALL_NOT_KNOWN;
 }
 
 /*
@@ -140,11 +140,11 @@ static inline const struct location_pair *resolver_find_branch(struct resolver *
 							       const struct address_space *space,
 							       uint64_t from, uint64_t to)
 {
-	const struct location_pair *places = branch_cache_get(resolver, space, from, to);
+	const struct location_pair *locations = branch_cache_get(resolver, space, from, to);
 	struct location ends[2];
 
-	if (places)
-		return places;
+	if (locations)
+		return locations;
 	ends[0] = resolver_find(resolver, space, from);
 	ends[1] = resolver_find(resolver, space, to);
 	return branch_cache_put(resolver, space, &ends[0], &ends[1]);
@@ -161,7 +161,7 @@ static inline const struct location_pair *resolver_get_known(const struct resolv
 
 	if (__builtin_expect(!known, false))
 		return branch_cache_get(resolver, event->space, event->from, event->to);
-	return known_branch_is_named(known) ? &known->places : NULL;
+	return known_branch_is_named(known) ? &known->locations : NULL;
 }
 
 /*

@@ -37,10 +37,10 @@ static void *add_track(void *context, int32_t pid, int32_t tid)
 /* Hits are printed and discarded. */
 static struct hit_output hits;
 
-static void show_hit(void *context, const struct perf_line *line, const struct location *place)
+static void show_hit(void *context, const struct perf_line *line, const struct location *location)
 {
 	(void)context;
-	hit_events_show_line(line, place, &hits);
+	hit_events_show_line(line, location, &hits);
 }
 
 static void convert(FILE *in, bool magic)

@@ -14,8 +14,8 @@ struct stack_branch {
 
 static inline void stack_branch_feed(struct callstack *stack, const struct stack_branch *branch)
 {
-	struct location_pair places = location_pair_of(&branch->from, &branch->to, NULL);
-	struct resolved_branch resolved = { &branch->event, &places };
+	struct location_pair locations = location_pair_of(&branch->from, &branch->to, NULL);
+	struct resolved_branch resolved = { &branch->event, &locations };
 
 	callstack_feed(stack, &resolved, 1, branch->has_notes ? &branch->notes : NULL);
 }

@@ -60,7 +60,7 @@ struct magic_stack {
 	/* A copy of a struct resolved_branch. */
 	struct held_branch {
 		struct branch_event event;
-		struct location_pair places;
+		struct location_pair locations;
 		struct branch_notes notes;
 	} * transaction; /* owned; branches held back until its end */
 	size_t transaction_count, transaction_room;

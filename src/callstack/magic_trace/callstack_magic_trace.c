@@ -155,7 +155,7 @@ static void follow_branch(struct magic_stack *stack, int64_t time,
 	const struct branch_event *event = branch->event;
 	unsigned kind = event->kind, flags = event->flags & (BRANCH_TRACE_ON | BRANCH_TRACE_OFF);
 	unsigned state = flags & BRANCH_TRACE_ON ? STATE_ON : flags ? STATE_OFF : STATE_SAME;
-	unsigned long long ip = branch->places->from.ip;
+	unsigned long long ip = branch->locations->from.ip;
 	struct diag *diag = stack->base.machine->diag;
 	enum trace_mode mode = magic_machine(stack)->mode;
 	struct rule rule;
@@ -176,7 +176,7 @@ static void follow_branch(struct magic_stack *stack, int64_t time,
 			  "the trace has branches that its mode (user, kernel) excludes; "
 			  "first: kind %u from 0x%llx",
 			  kind, ip);
-	act(stack, time, (enum action)rule.action, &branch->places->to);
+	act(stack, time, (enum action)rule.action, &branch->locations->to);
 }
 
 static void gap(struct magic_stack *stack, int64_t time, const struct resolved_branch *branch,
@@ -193,7 +193,7 @@ static void gap(struct magic_stack *stack, int64_t time, const struct resolved_b
 					       .text = text,
 					       .kind = SLICE_INSTANT },
 			NULL);
-	magic_restart(stack, time, branch->places->from.ip);
+	magic_restart(stack, time, branch->locations->from.ip);
 }
 
 static void mark(struct magic_stack *stack, int64_t time, const struct symbol *symbol)
@@ -250,8 +250,8 @@ static void deliver(struct magic_stack *stack, const struct resolved_branch *bra
 {
 	int64_t time = event_time(stack, branch->event, notes->untimed);
 
-	note_address(magic_machine(stack), branch->places->from.ip);
-	note_address(magic_machine(stack), branch->places->to.ip);
+	note_address(magic_machine(stack), branch->locations->from.ip);
+	note_address(magic_machine(stack), branch->locations->to.ip);
 	if (branch->event->kind == BRANCH_GAP)
 		gap(stack, time, branch, notes->message);
 	else if (notes->mark)
@@ -265,7 +265,7 @@ static void deliver_transaction(struct magic_stack *stack)
 	for (size_t i = 0; i < stack->transaction_count; i++) {
 		const struct held_branch *held = &stack->transaction[i];
 
-		deliver(stack, &(struct resolved_branch){ &held->event, &held->places },
+		deliver(stack, &(struct resolved_branch){ &held->event, &held->locations },
 			&held->notes);
 	}
 	stack->transaction_count = 0;
@@ -275,7 +275,7 @@ static void hold_back(struct magic_stack *stack, const struct resolved_branch *b
 		      const struct branch_notes *notes)
 {
 	*ARRAY_ADD(stack->transaction, stack->transaction_count, stack->transaction_room) =
-		(struct held_branch){ *branch->event, *branch->places, *notes };
+		(struct held_branch){ *branch->event, *branch->locations, *notes };
 }
 
 static void feed_one(struct magic_stack *stack, const struct resolved_branch *branch,

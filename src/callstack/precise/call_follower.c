@@ -45,10 +45,10 @@ static void keep_slices(const struct slice_sink *sink, void *track, const struct
 }
 
 /* Returns both ends of a near branch that the ordered stage has named; NULL for other branches. */
-static const struct location_pair *named_places(const struct branch_event *event)
+static const struct location_pair *named_locations(const struct branch_event *event)
 {
 	return branch_is_near(event) && event->known && known_branch_is_named(event->known)
-		       ? &event->known->places
+		       ? &event->known->locations
 		       : NULL;
 }
 
@@ -93,12 +93,12 @@ static size_t follow_branches(struct stretches *all, struct call_stretch *stretc
 	size_t begin = all->slice_count, done;
 
 	for (done = 0; done < count && has_room(all); done++) {
-		struct resolved_branch branch = { &events[done], named_places(&events[done]) };
+		struct resolved_branch branch = { &events[done], named_locations(&events[done]) };
 
 		if (!branch_merge_is_burst(events, branch.event) ||
 		    branch.event->space != events->space)
 			break;
-		if (!branch.places || !precise_follow_above(&all->stack, &branch))
+		if (!branch.locations || !precise_follow_above(&all->stack, &branch))
 			break;
 		if (all->stack.now.depth > stretch->deepest)
 			stretch->deepest = all->stack.now.depth;
@@ -136,15 +136,15 @@ static void end_stretch(struct stretches *all, struct call_stretch *stretch, siz
 /* Follow the stretch that begins with the first event. Returns its length. */
 static size_t follow_stretch(struct stretches *all, struct branch_event *events, size_t count)
 {
-	const struct location_pair *places = named_places(events);
+	const struct location_pair *locations = named_locations(events);
 	struct call_stretch stretch = {
 		.events = events, .known = events->known, .kind = events->kind, .time = events->time
 	};
 	size_t begin = all->slice_count;
 
-	if (!places || !symbol_is_function(places->from.symbol))
+	if (!locations || !symbol_is_function(locations->from.symbol))
 		return 0;
-	stretch.function = places->from.symbol;
+	stretch.function = locations->from.symbol;
 	begin_stretch(all, stretch.function, events);
 	stretch.count = follow_branches(all, &stretch, events, count);
 	if (stretch.count < BRANCHES_LEAST) {

@@ -176,9 +176,9 @@ bool precise_follow_any(struct precise_stack *stack, const struct resolved_branc
 		precise_count(stack, event);
 		symbol = symbol_of_gap(machine_of(stack), event, notes);
 		if (stack->now.depth && event->gap == GAP_NO_CODE)
-			precise_enter_opaque(stack, time, &branch->places->from, NULL);
+			precise_enter_opaque(stack, time, &branch->locations->from, NULL);
 		else if (stack->now.depth && event->gap == GAP_MISMATCH)
-			precise_enter_opaque(stack, time, &branch->places->from, symbol);
+			precise_enter_opaque(stack, time, &branch->locations->from, symbol);
 		else
 			on_gap(stack, time, symbol);
 		return true;
@@ -187,8 +187,8 @@ bool precise_follow_any(struct precise_stack *stack, const struct resolved_branc
 		end_gap(stack, time);
 	if (stack->astray)
 		precise_leave_opaque(stack, time,
-				     event->flags & BRANCH_TRACE_ON ? &branch->places->to
-								    : &branch->places->from,
+				     event->flags & BRANCH_TRACE_ON ? &branch->locations->to
+								    : &branch->locations->from,
 				     event->flags & BRANCH_INDIRECT);
 	precise_count(stack, event);
 	if (notes->exec) {

@@ -109,7 +109,7 @@ static inline __attribute__((always_inline)) void push_called(struct precise_sta
 							      const struct resolved_branch *branch,
 							      bool hidden)
 {
-	const struct location *from = &branch->places->from, *to = &branch->places->to;
+	const struct location *from = &branch->locations->from, *to = &branch->locations->to;
 	struct frame *frame = frame_list_add(&stack->now);
 
 	frame->symbol = symbol_of(stack, to);
@@ -130,7 +130,7 @@ static inline __attribute__((always_inline)) void push_called(struct precise_sta
 	frame->left = false;
 	frame->opaque = false;
 	frame->hidden = hidden || frame->symbol->kind == SYMBOL_PLT;
-	frame->roles = branch->places->call == CALL_CATCHES ? FRAME_CAUGHT : 0;
+	frame->roles = branch->locations->call == CALL_CATCHES ? FRAME_CAUGHT : 0;
 	if (!frame->hidden)
 		precise_emit_begin(stack, time, frame);
 	precise_watch_room(stack);
@@ -140,13 +140,13 @@ static inline __attribute__((always_inline)) void push_called(struct precise_sta
 static __attribute__((noinline)) void on_unusual_call(struct precise_stack *stack, int64_t time,
 						      const struct resolved_branch *branch)
 {
-	enum call_effect effect = branch->places->call;
+	enum call_effect effect = branch->locations->call;
 
 	if (effect == CALL_PASSES)
 		return;
-	if (location_may_switch(branch->places)) {
-		precise_begin_other_stack(stack, time, &branch->places->to, effect == DROPS_STACK,
-					  0);
+	if (location_may_switch(branch->locations)) {
+		precise_begin_other_stack(stack, time, &branch->locations->to,
+					  effect == DROPS_STACK, 0);
 		precise_watch_room(stack);
 		return;
 	}
@@ -155,7 +155,7 @@ static __attribute__((noinline)) void on_unusual_call(struct precise_stack *stac
 	push_called(stack, time, branch, effect == CALL_PASSES_ON);
 	if (!stack->now.depth)
 		return; /* too deep: all frames were dropped */
-	frame_set_return(top(stack), branch->places->from.ip, branch->event->from_length);
+	frame_set_return(top(stack), branch->locations->from.ip, branch->event->from_length);
 	if (effect == CALL_SETJMP)
 		precise_remember_setjmp(stack);
 	else if (effect == CALL_NEVER_RETURNS)
@@ -165,7 +165,7 @@ static __attribute__((noinline)) void on_unusual_call(struct precise_stack *stac
 static inline void on_call(struct precise_stack *stack, int64_t time,
 			   const struct resolved_branch *branch)
 {
-	if (branch->places->call != CALL_ENTERS || !branch->event->from_length)
+	if (branch->locations->call != CALL_ENTERS || !branch->event->from_length)
 		on_unusual_call(stack, time, branch);
 	else
 		push_called(stack, time, branch, false);
@@ -325,18 +325,18 @@ static void continue_frame(struct precise_stack *stack, int64_t time, const stru
  * stay on the stack.
  */
 static __attribute__((noinline)) void go_to_stack(struct precise_stack *stack, int64_t time,
-						  const struct location_pair *places)
+						  const struct location_pair *locations)
 {
-	const struct location *to = &places->to;
-	bool dropped = places->call == DROPS_STACK, entry = location_is_function_entry(to);
+	const struct location *to = &locations->to;
+	bool dropped = locations->call == DROPS_STACK, entry = location_is_function_entry(to);
 
 	if (stack->below && !precise_throw_to_fiber(stack, to))
 		precise_guess_candidate(stack);
-	if (places->call == THROWS_TO_ENTRY) {
+	if (locations->call == THROWS_TO_ENTRY) {
 		continue_frame(stack, time, to);
 		return;
 	}
-	if (entry && precise_change_fiber(stack, time, to, places->call))
+	if (entry && precise_change_fiber(stack, time, to, locations->call))
 		return;
 	if (!entry && continue_stack(stack, time, to, dropped))
 		return;
@@ -352,30 +352,30 @@ static __attribute__((noinline)) void go_to_stack(struct precise_stack *stack, i
 static void call_by_jump(struct precise_stack *stack, int64_t time,
 			 const struct resolved_branch *branch)
 {
-	const struct location_pair *places = branch->places;
+	const struct location_pair *locations = branch->locations;
 
 	push_called(stack, time, branch, false);
 	if (!stack->now.depth)
 		return; /* too deep: all frames were dropped */
-	top(stack)->return_ip = places->from.ip - places->from.offset + places->offset;
+	top(stack)->return_ip = locations->from.ip - locations->from.offset + locations->offset;
 	top(stack)->jumped = true;
 }
 
 static __attribute__((noinline)) void jump_unusually(struct precise_stack *stack, int64_t time,
 						     const struct resolved_branch *branch)
 {
-	const struct location_pair *places = branch->places;
+	const struct location_pair *locations = branch->locations;
 
 	if (!stack->now.depth) {
-		precise_infer_root(stack, &places->to);
-	} else if (places->call == JUMP_CALLS) {
+		precise_infer_root(stack, &locations->to);
+	} else if (locations->call == JUMP_CALLS) {
 		call_by_jump(stack, time, branch);
-	} else if (places->call == JUMP_SETJMP) {
-		on_jump(stack, time, &places->to, false);
+	} else if (locations->call == JUMP_SETJMP) {
+		on_jump(stack, time, &locations->to, false);
 		if (stack->now.depth && top(stack)->kind == FRAME_CALLED)
 			precise_remember_setjmp(stack);
 	} else {
-		go_to_stack(stack, time, places);
+		go_to_stack(stack, time, locations);
 	}
 	precise_watch_room(stack);
 }
@@ -413,17 +413,17 @@ static bool is_thunk(const struct precise_stack *stack)
 }
 
 static void return_to_entry(struct precise_stack *stack, int64_t time,
-			    const struct location_pair *places)
+			    const struct location_pair *locations)
 {
-	bool stays = places->call == RETURN_JUMPS || places->call == RETURN_STAYS;
+	bool stays = locations->call == RETURN_JUMPS || locations->call == RETURN_STAYS;
 
 	if (!stays && is_thunk(stack)) {
 		precise_pop(stack, time);
 	} else if (!stays && !top(stack)->resolving) {
-		precise_switch_stack(stack, time, &places->to);
+		precise_switch_stack(stack, time, &locations->to);
 		return;
 	}
-	jump_by_return(stack, time, &places->to);
+	jump_by_return(stack, time, &locations->to);
 }
 
 /* Returns whether the innermost frame is its stack's outermost, and its call was not seen. */
@@ -434,9 +434,9 @@ static bool is_root(const struct precise_stack *stack)
 
 /* A return to another address than that after the top's call. */
 static __attribute__((noinline)) void return_elsewhere(struct precise_stack *stack, int64_t time,
-						       const struct location_pair *places)
+						       const struct location_pair *locations)
 {
-	const struct location *to = &places->to;
+	const struct location *to = &locations->to;
 	size_t handler = precise_find_handler(stack, to), at;
 
 	/* A landing pad may directly follow a call that never returns. */
@@ -461,8 +461,9 @@ static __attribute__((noinline)) void return_elsewhere(struct precise_stack *sta
 	} else if (top(stack)->kind == FRAME_ENTERED && stack->now.depth > 1) {
 		precise_pop(stack, time);
 		precise_leave_opaque(stack, time, to, false);
-	} else if (location_is_entry(to) || top(stack)->resolving || places->call == RETURN_JUMPS) {
-		return_to_entry(stack, time, places);
+	} else if (location_is_entry(to) || top(stack)->resolving ||
+		   locations->call == RETURN_JUMPS) {
+		return_to_entry(stack, time, locations);
 	} else if (is_root(stack) && precise_return_to_candidate(stack, time, to)) {
 		/* a parked stack, of which more is known now */
 	} else if (is_root(stack)) {
@@ -485,46 +486,48 @@ static __attribute__((noinline)) void return_elsewhere(struct precise_stack *sta
  * Returns whether a jump certainly stays in its function: it is direct, within one symbol or within
  * code without a name. An indirect jump may be a longjmp() within its function.
  */
-static inline bool stays(const struct branch_event *event, const struct location_pair *places)
+static inline bool stays(const struct branch_event *event, const struct location_pair *locations)
 {
 	return (event->kind == BRANCH_COND ||
 		(event->kind == BRANCH_JUMP && !(event->flags & BRANCH_INDIRECT))) &&
-	       places->from.symbol && places->from.symbol == places->to.symbol;
+	       locations->from.symbol && locations->from.symbol == locations->to.symbol;
 }
 
 /* Returns whether the top, a hidden stub, jumps to code without a name. */
 static inline bool leaves_stub(const struct precise_stack *stack,
-			       const struct location_pair *places)
+			       const struct location_pair *locations)
 {
 	return stack->now.depth && top(stack)->hidden &&
-	       places->from.symbol == top(stack)->symbol && !symbol_is_function(places->to.symbol);
+	       locations->from.symbol == top(stack)->symbol &&
+	       !symbol_is_function(locations->to.symbol);
 }
 
 /* Returns whether a jump leaves its symbol, or the symbol is not a whole function. */
-static inline bool leaves_symbol(const struct location_pair *places)
+static inline bool leaves_symbol(const struct location_pair *locations)
 {
-	return places->from.symbol != places->to.symbol || !symbol_is_function(places->to.symbol) ||
-	       places->to.symbol->function;
+	return locations->from.symbol != locations->to.symbol ||
+	       !symbol_is_function(locations->to.symbol) || locations->to.symbol->function;
 }
 
 /* Note whether only the code of the innermost frame's symbol runs in it. */
-static inline void note_jump(struct precise_stack *stack, const struct location_pair *places)
+static inline void note_jump(struct precise_stack *stack, const struct location_pair *locations)
 {
 	if (stack->now.depth)
-		top(stack)->left |= leaves_symbol(places);
+		top(stack)->left |= leaves_symbol(locations);
 }
 
 /* Returns whether a jump drops nothing from the stack, by all code that the top may have run. */
 static inline bool keeps_frame(const struct precise_stack *stack,
-			       const struct location_pair *places)
+			       const struct location_pair *locations)
 {
 	const struct frame *frame = top(stack);
 	uint64_t entered;
 
-	if (places->call != JUMP_STAYS || !frame || frame->left)
+	if (locations->call != JUMP_STAYS || !frame || frame->left)
 		return false;
-	entered = frame->entry_ip - (places->from.ip - places->from.offset);
-	return entered >= places->offset && entered <= UINT32_MAX && (!entered || !frame->jumped);
+	entered = frame->entry_ip - (locations->from.ip - locations->from.offset);
+	return entered >= locations->offset && entered <= UINT32_MAX &&
+	       (!entered || !frame->jumped);
 }
 
 /* Follow a near call, return or jump out of the top. */
@@ -532,7 +535,7 @@ static inline __attribute__((always_inline)) void follow_near(struct precise_sta
 							      int64_t time,
 							      const struct resolved_branch *branch)
 {
-	const struct location_pair *places = branch->places;
+	const struct location_pair *locations = branch->locations;
 
 	switch ((enum branch_kind)branch->event->kind) {
 	case BRANCH_CALL:
@@ -541,27 +544,27 @@ static inline __attribute__((always_inline)) void follow_near(struct precise_sta
 	case BRANCH_RETURN:
 		if (!stack->now.depth)
 			break;
-		if (__builtin_expect(location_jumps_unusually(places), false))
+		if (__builtin_expect(location_jumps_unusually(locations), false))
 			jump_unusually(stack, time, branch);
-		else if (frame_returns_to(top(stack), places->to.ip))
+		else if (frame_returns_to(top(stack), locations->to.ip))
 			precise_pop(stack, time);
 		else
-			return_elsewhere(stack, time, places);
+			return_elsewhere(stack, time, locations);
 		break;
 	case BRANCH_JUMP:
 	case BRANCH_COND:
 	case BRANCH_TX_ABORT:
-		if (leaves_stub(stack, places))
+		if (leaves_stub(stack, locations))
 			precise_reveal(stack, time);
-		else if (stays(branch->event, places))
+		else if (stays(branch->event, locations))
 			break;
-		else if (__builtin_expect(location_jumps_unusually(places), false))
+		else if (__builtin_expect(location_jumps_unusually(locations), false))
 			jump_unusually(stack, time, branch);
 		else {
-			bool keeps = keeps_frame(stack, places);
+			bool keeps = keeps_frame(stack, locations);
 
-			note_jump(stack, places);
-			on_jump(stack, time, &places->to, keeps);
+			note_jump(stack, locations);
+			on_jump(stack, time, &locations->to, keeps);
 		}
 		break;
 	default:
@@ -586,8 +589,8 @@ static inline __attribute__((always_inline)) void follow(struct precise_stack *s
 
 	if (stack->plain && branch_is_near(event)) {
 		precise_take_time(stack, event);
-		if (!comes_from_top(stack, &branch->places->from))
-			precise_sync_top(stack, stack->last_time, &branch->places->from);
+		if (!comes_from_top(stack, &branch->locations->from))
+			precise_sync_top(stack, stack->last_time, &branch->locations->from);
 	} else if (precise_follow_any(stack, branch, notes)) {
 		return;
 	}
@@ -609,17 +612,17 @@ void precise_feed(struct callstack *base, const struct resolved_branch *branches
 
 /* Returns whether a jump of the top has the same effect whatever is below the base. */
 static bool jumps_above_base(const struct precise_stack *stack, const struct branch_event *event,
-			     const struct location_pair *places)
+			     const struct location_pair *locations)
 {
-	const struct location *to = &places->to;
+	const struct location *to = &locations->to;
 
-	if (leaves_stub(stack, places) || stays(event, places))
+	if (leaves_stub(stack, locations) || stays(event, locations))
 		return true;
-	if (location_jumps_unusually(places))
+	if (location_jumps_unusually(locations))
 		return false;
 	if (same_function(top(stack)->symbol, to->symbol))
 		return symbol_is_function(to->symbol) &&
-		       (stack->now.depth > 1 || !leaves_symbol(places));
+		       (stack->now.depth > 1 || !leaves_symbol(locations));
 	return stack->now.depth > 1 && location_is_function_entry(to);
 }
 
@@ -631,20 +634,20 @@ static inline bool is_above_base(const struct precise_stack *stack,
 				 const struct resolved_branch *branch)
 {
 	const struct branch_event *event = branch->event;
-	const struct location_pair *places = branch->places;
-	const struct location *from = &places->from, *to = &places->to;
+	const struct location_pair *locations = branch->locations;
+	const struct location *from = &locations->from, *to = &locations->to;
 
 	if (!from->symbol || !to->symbol ||
 	    (!comes_from_top(stack, from) && !same_function(top(stack)->symbol, from->symbol)))
 		return false;
 	switch ((enum branch_kind)event->kind) {
 	case BRANCH_CALL:
-		return places->call == CALL_ENTERS && event->from_length;
+		return locations->call == CALL_ENTERS && event->from_length;
 	case BRANCH_RETURN:
 		return stack->now.depth > 1 && frame_returns_to(top(stack), to->ip) &&
-		       !location_jumps_unusually(places);
+		       !location_jumps_unusually(locations);
 	default:
-		return jumps_above_base(stack, event, places);
+		return jumps_above_base(stack, event, locations);
 	}
 }
 

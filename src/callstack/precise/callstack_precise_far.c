@@ -35,10 +35,10 @@ static bool handle_exception(struct precise_stack *stack, int64_t time,
 		return false;
 	at = frame_list_find(&stack->now, FRAME_BY_TRAP, 0);
 	if (!at && precise_has_unseen_callers(stack)) {
-		precise_enter_unseen(stack, time, &branch->places->to);
+		precise_enter_unseen(stack, time, &branch->locations->to);
 		return true;
 	}
-	if (!at || stack->now.frames[at - 1].symbol != branch->places->to.symbol)
+	if (!at || stack->now.frames[at - 1].symbol != branch->locations->to.symbol)
 		return false;
 	precise_pop_to(stack, time, at);
 	frame_list_cut(&stack->now, at - 1);
@@ -140,7 +140,7 @@ static const struct symbol *pause_symbol(const struct precise_stack *stack,
 	if (event->flags & BRANCH_GUEST)
 		return &machine->specials[SPECIAL_GUEST];
 	if (event->kind == BRANCH_SYSCALL || int80) {
-		chain = chain_of_syscall(stack, &branch->places->from);
+		chain = chain_of_syscall(stack, &branch->locations->from);
 		return syscall_symbols_find(&machine->syscalls, &chain, int80);
 	}
 	return &machine->specials[event->to ? SPECIAL_FILTERED : SPECIAL_UNTRACED];
@@ -152,11 +152,11 @@ static void expect_resume(struct frame *pause, const struct resolved_branch *bra
 	const struct branch_event *event = branch->event;
 
 	if (event->flags & BRANCH_ASYNC || event->kind == BRANCH_NONE)
-		pause->resume_ip = branch->places->from.ip;
+		pause->resume_ip = branch->locations->from.ip;
 	else if (event->kind == BRANCH_RETURN)
 		pause->returned = true;
 	else if (event->from_length)
-		pause->resume_ip = branch->places->from.ip + event->from_length;
+		pause->resume_ip = branch->locations->from.ip + event->from_length;
 }
 
 static void on_off(struct precise_stack *stack, int64_t time, const struct resolved_branch *branch,
@@ -319,7 +319,7 @@ static bool ends_handler(const struct precise_stack *stack)
 
 static void on_on(struct precise_stack *stack, int64_t time, const struct resolved_branch *branch)
 {
-	const struct location *to = &branch->places->to;
+	const struct location *to = &branch->locations->to;
 	struct frame called = { .symbol = symbol_of(stack, to),
 				.entry_ip = to->ip,
 				.kind = FRAME_HANDLER };
@@ -349,10 +349,10 @@ static void on_on(struct precise_stack *stack, int64_t time, const struct resolv
 static void on_kernel_entry(struct precise_stack *stack, int64_t time,
 			    const struct resolved_branch *branch, const struct branch_notes *notes)
 {
-	struct frame entry = { .symbol = symbol_of(stack, &branch->places->to),
-			       .entry_ip = branch->places->to.ip,
+	struct frame entry = { .symbol = symbol_of(stack, &branch->locations->to),
+			       .entry_ip = branch->locations->to.ip,
 			       .kind = FRAME_ENTRY,
-			       .resume_ip = branch->places->from.ip,
+			       .resume_ip = branch->locations->from.ip,
 			       .slice_flags = vector_flags(notes),
 			       .cause = notes->cause };
 
@@ -424,7 +424,7 @@ bool precise_follow_far(struct precise_stack *stack, int64_t time,
 		return true;
 	}
 	if (!stack->rolled_back) {
-		precise_sync_top(stack, time, &branch->places->from);
+		precise_sync_top(stack, time, &branch->locations->from);
 		follow_traps(stack, notes);
 	}
 	stack->rolled_back = false;
@@ -442,7 +442,7 @@ bool precise_follow_far(struct precise_stack *stack, int64_t time,
 		return true;
 	case BRANCH_SYSRET:
 	case BRANCH_IRET:
-		precise_leave_kernel(stack, time, &branch->places->to);
+		precise_leave_kernel(stack, time, &branch->locations->to);
 		return true;
 	default:
 		return false;

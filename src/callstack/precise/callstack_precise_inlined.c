@@ -53,37 +53,37 @@ static const struct inlined_call *common(const struct inlined_call *a, const str
 	return a;
 }
 
-static void enter(struct precise_stack *stack, const struct location *place,
+static void enter(struct precise_stack *stack, const struct location *location,
 		  const struct inlined_call *call)
 {
 	struct frame frame = { .symbol = call->symbol,
-			       .caller = call->parent ? call->parent->symbol : place->symbol,
+			       .caller = call->parent ? call->parent->symbol : location->symbol,
 			       .caller_offset = 1,
-			       .entry_ip = place->ip,
+			       .entry_ip = location->ip,
 			       .kind = FRAME_INLINED };
 
 	if (top(stack)->symbol->inlined != call->parent)
-		enter(stack, place, call->parent);
+		enter(stack, location, call->parent);
 	precise_push(stack, stack->last_time, &frame);
 }
 
-/* Returns whether the innermost physical function is that at `place`. */
-static bool is_innermost(const struct precise_stack *stack, const struct location *place)
+/* Returns whether the innermost physical function is that at `location`. */
+static bool is_innermost(const struct precise_stack *stack, const struct location *location)
 {
 	const struct frame *frame = top(stack);
 
 	while (frame > stack->now.frames && frame->kind == FRAME_INLINED)
 		frame--;
-	return frame && place->symbol && same_function(frame->symbol, place->symbol);
+	return frame && location->symbol && same_function(frame->symbol, location->symbol);
 }
 
-bool precise_set_inlined(struct callstack *base, const struct location *place,
+bool precise_set_inlined(struct callstack *base, const struct location *location,
 			 const struct inlined_call *call)
 {
 	struct precise_stack *stack = (struct precise_stack *)base;
 	const struct inlined_call *outer;
 
-	if (!stack->now.depth || !is_innermost(stack, place))
+	if (!stack->now.depth || !is_innermost(stack, location))
 		return false;
 	if (top(stack)->symbol->inlined == call)
 		return true;
@@ -91,7 +91,7 @@ bool precise_set_inlined(struct callstack *base, const struct location *place,
 	while (top(stack)->symbol->inlined != outer)
 		precise_pop(stack, stack->last_time);
 	if (call != outer)
-		enter(stack, place, call);
+		enter(stack, location, call);
 	precise_watch_room(stack);
 	return true;
 }

@@ -539,7 +539,7 @@ bool precise_follow_above(struct precise_stack *stack, const struct resolved_bra
 
 /* The machine's operations `pass` and `set_inlined` (callstack_precise_inlined.c). */
 void precise_pass(struct callstack *base, const struct branch_event *event);
-bool precise_set_inlined(struct callstack *base, const struct location *place,
+bool precise_set_inlined(struct callstack *base, const struct location *location,
 			 const struct inlined_call *call);
 
 /* The machine's operation `join` (call_follower.c). */

@@ -35,9 +35,9 @@ START_TEST(a_branch_is_one_of_its_space_and_both_ends)
 	struct known_branch *branch = known_branches_find(known, space_number(8), 0x1000, 0x2000);
 
 	ck_assert_ptr_eq(branch->space, space_number(8));
-	ck_assert_uint_eq(branch->places.from.ip, 0x1000);
-	ck_assert_uint_eq(branch->places.to.ip, 0x2000);
-	ck_assert_uint_eq(branch->places.call, 0);
+	ck_assert_uint_eq(branch->locations.from.ip, 0x1000);
+	ck_assert_uint_eq(branch->locations.to.ip, 0x2000);
+	ck_assert_uint_eq(branch->locations.call, 0);
 	ck_assert_ptr_eq(known_branches_find(known, space_number(8), 0x1000, 0x2000), branch);
 	ck_assert_ptr_ne(known_branches_find(known, space_number(8), 0x1000, 0x2001), branch);
 	ck_assert_ptr_ne(known_branches_find(known, space_number(8), 0x1001, 0x2000), branch);
@@ -66,7 +66,7 @@ START_TEST(branches_of_one_first_slot_are_different_ones)
 		to++;
 	second = known_branches_find(known, NULL, 0, to);
 	ck_assert_ptr_ne(second, first);
-	ck_assert_uint_eq(second->places.to.ip, to);
+	ck_assert_uint_eq(second->locations.to.ip, to);
 	ck_assert_ptr_eq(known_branches_find(known, NULL, 0, 0), first);
 	ck_assert_ptr_eq(known_branches_find(known, NULL, 0, to), second);
 }
@@ -81,7 +81,7 @@ START_TEST(where_no_more_are_kept_those_that_are_stay)
 	ck_assert_ptr_null(find(MOST));
 	ck_assert_ptr_null(find(MOST + 1));
 	ck_assert_ptr_eq(find(0), first);
-	ck_assert_uint_eq(find(MOST - 1)->places.to.ip, 16 * (MOST - 1) + 8);
+	ck_assert_uint_eq(find(MOST - 1)->locations.to.ip, 16 * (MOST - 1) + 8);
 }
 END_TEST
 
@@ -114,7 +114,7 @@ START_TEST(threads_find_the_same_branches)
 	for (unsigned i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
 	for (unsigned i = 0; i < SHARED; i++) {
-		ck_assert_uint_eq(finders[0].found[i]->places.from.ip, 16 * i);
+		ck_assert_uint_eq(finders[0].found[i]->locations.from.ip, 16 * i);
 		for (unsigned thread = 1; thread < THREADS; thread++)
 			ck_assert_ptr_eq(finders[thread].found[i], finders[0].found[i]);
 	}

@@ -108,9 +108,9 @@ static void make_branch(struct runner *runner, struct branch_event *event,
 	from = place(runner->ip + 1 + pick(4));
 	runner->ip = follow(runner, kind, from.ip);
 	to = place(runner->ip);
-	branch->places = location_pair_of(&from, &to, NULL);
+	branch->locations = location_pair_of(&from, &to, NULL);
 	if (pick(200) == 0)
-		branch->places.call = kind == BRANCH_CALL ? CALL_SETJMP : SWITCHES_STACK;
+		branch->locations.call = kind == BRANCH_CALL ? CALL_SETJMP : SWITCHES_STACK;
 	*event = (struct branch_event){ .time = runner->time,
 					.known = branch,
 					.from = from.ip,
@@ -151,7 +151,7 @@ static void make_program(void)
 /* Returns the locations of any event. */
 static struct resolved_branch named(const struct branch_event *event, size_t index)
 {
-	return (struct resolved_branch){ event, &known[index].places };
+	return (struct resolved_branch){ event, &known[index].locations };
 }
 
 /* Feed a segment's events; those followed ahead together. */

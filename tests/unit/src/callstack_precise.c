@@ -115,12 +115,12 @@ static struct location at(char letter, uint64_t offset)
 
 static void feed_held(void)
 {
-	struct location_pair places[AT_ONCE_MOST];
+	struct location_pair locations[AT_ONCE_MOST];
 	struct resolved_branch branches[AT_ONCE_MOST];
 
 	for (size_t i = 0; i < held_count; i++) {
-		places[i] = location_pair_of(&held[i].from, &held[i].to, NULL);
-		branches[i] = (struct resolved_branch){ &held[i].event, &places[i] };
+		locations[i] = location_pair_of(&held[i].from, &held[i].to, NULL);
+		branches[i] = (struct resolved_branch){ &held[i].event, &locations[i] };
 	}
 	if (held_count)
 		callstack_feed(stack, branches, held_count, NULL);
@@ -791,13 +791,13 @@ static void go_with(enum branch_kind kind, char from, struct location to, enum c
 		    uint32_t offset)
 {
 	struct location begin = at(from, 0x10);
-	struct location_pair places = location_pair_of(&begin, &to, NULL);
+	struct location_pair locations = location_pair_of(&begin, &to, NULL);
 	struct branch_event event = { .time = now, .kind = (uint8_t)kind, .from_length = 5 };
-	struct resolved_branch branch = { &event, &places };
+	struct resolved_branch branch = { &event, &locations };
 
 	feed_held();
-	places.call = (uint8_t)effect;
-	places.offset = offset;
+	locations.call = (uint8_t)effect;
+	locations.offset = offset;
 	callstack_feed(stack, &branch, 1, NULL);
 	now += 10;
 }

@@ -86,8 +86,8 @@ END_TEST
 /* As where the decoder has no room for known branches; `from` 0: it was not traced. */
 START_TEST(branches_between_functions_are_counted_by_their_kinds)
 {
-	struct known_branch known[] = { { .places.to.ip = 0 },
-					{ .places = { { .ip = IP + 1 }, { .ip = IP + 2 } } } };
+	struct known_branch known[] = { { .locations.to.ip = 0 },
+					{ .locations = { { .ip = IP + 1 }, { .ip = IP + 2 } } } };
 	const struct branch_event events[] = {
 		{ .kind = BRANCH_GAP },
 		{ .kind = BRANCH_SYSCALL, .known = &known[1] },

@@ -12,7 +12,7 @@ static struct branch_event branch(enum branch_kind kind, uint64_t from, uint64_t
 {
 	static struct known_branch known;
 
-	known.places = (struct location_pair){ .from.ip = from, .to.ip = to };
+	known.locations = (struct location_pair){ .from.ip = from, .to.ip = to };
 	return (struct branch_event){ .kind = (uint8_t)kind,
 				      .known = &known,
 				      .from = from,
@@ -31,8 +31,8 @@ static void expect(const struct branch_event *event, enum branch_kind kind, uint
 	ck_assert_uint_eq(event->to, to);
 	ck_assert_uint_eq(event->flags, flags);
 	if (event->known) {
-		ck_assert_uint_eq(event->known->places.from.ip, from);
-		ck_assert_uint_eq(event->known->places.to.ip, to);
+		ck_assert_uint_eq(event->known->locations.from.ip, from);
+		ck_assert_uint_eq(event->known->locations.to.ip, to);
 	}
 }
 

@@ -226,7 +226,7 @@ static const struct {
 };
 
 /* Append a location, perhaps without its offset. */
-static void print_place(FILE *out, const char *ip, const char *symbol, bool symoff)
+static void print_location(FILE *out, const char *ip, const char *symbol, bool symoff)
 {
 	int length = symbol && !symoff ? (int)strcspn(symbol, "+") : 1000;
 
@@ -244,9 +244,9 @@ static char *slices_with(bool flags, bool symoff)
 		fprintf(out, "%7d 1.%09zu: ", 7, 10 * i);
 		if (flags)
 			fprintf(out, "  %-21s ", branches[i].flags);
-		print_place(out, branches[i].from, branches[i].symbol, symoff);
+		print_location(out, branches[i].from, branches[i].symbol, symoff);
 		fputs(" => ", out);
-		print_place(out, branches[i].to, branches[i].target, symoff);
+		print_location(out, branches[i].to, branches[i].target, symoff);
 		fputc('\n', out);
 	}
 	fclose(out);

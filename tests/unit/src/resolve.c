@@ -232,7 +232,7 @@ START_TEST(names_stay_with_the_branch_of_an_event)
 	event = event_of(here.ip, there.ip);
 	ck_assert_ptr_null(resolver_get_known(&resolver, &event));
 	places = resolver_find_event(&resolver, &event);
-	ck_assert_ptr_eq(places, &event.known->places);
+	ck_assert_ptr_eq(places, &event.known->locations);
 	ck_assert_uint_eq(places->from.ip, here.ip);
 	ck_assert_uint_eq(places->to.ip, there.ip);
 	ck_assert_ptr_eq(resolver_get_known(&resolver, &event), places);
