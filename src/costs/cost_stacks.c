@@ -6,10 +6,10 @@
 
 /* A call from a stack at an address. */
 struct cost_call {
-	uint32_t caller, stack;      /* indexes; `stack` is the call's own, or 0 */
-	const struct symbol *symbol; /* that is called */
-	const struct symbol *place;  /* has the call; NULL: unknown */
-	uint64_t offset;             /* of the call in `place` */
+	uint32_t caller, stack;         /* indexes; `stack` is the call's own, or 0 */
+	const struct symbol *symbol;    /* that is called */
+	const struct symbol *container; /* has the call; NULL: unknown */
+	uint64_t offset;                /* of the call in `container` */
 };
 
 /* Powers of two: slots of the cache of calls. */
@@ -39,12 +39,13 @@ static uint32_t find_cached(struct cost_stacks *stacks, const struct cost_call *
 		(struct cost_call *)stacks->calls.slots + direct_cache_index(key, CALL_CACHE_BITS);
 
 	if (slot->stack && slot->caller == call->caller && slot->symbol == call->symbol &&
-	    slot->place == call->place && slot->offset == call->offset)
+	    slot->container == call->container && slot->offset == call->offset)
 		return slot->stack;
 	*slot = *call;
 	slot->stack = call_tree_child(
 		&stacks->tree, call->caller,
-		frame_of(stacks, call->symbol, cost_site(stacks, call->place, call->offset)), NULL);
+		frame_of(stacks, call->symbol, cost_site(stacks, call->container, call->offset)),
+		NULL);
 	return slot->stack;
 }
 
@@ -58,7 +59,7 @@ static uint32_t enter_stack(struct call_tree *tree, struct call_thread *thread,
 		tree->truncated_key = frame_of(stacks, &stacks->truncated, 0);
 	call.caller = call_tree_caller(tree, thread);
 	if (detail) {
-		call.place = detail->caller;
+		call.container = detail->caller;
 		call.offset = detail->caller_offset;
 	}
 	return find_cached(stacks, &call);
@@ -84,16 +85,16 @@ struct source_line cost_function_line(const struct symbol *symbol)
 uint64_t cost_site_address(const struct cost_stacks *stacks, uint32_t site,
 			   const struct symbol **symbol)
 {
-	struct pair place, pointer;
+	struct pair site_key, pointer;
 
 	*symbol = NULL;
 	if (!site)
 		return 0;
-	place = pair_table_pair(&stacks->sites, site - 1);
-	pointer = pair_table_pair(&stacks->symbols, place.first);
+	site_key = pair_table_pair(&stacks->sites, site - 1);
+	pointer = pair_table_pair(&stacks->symbols, site_key.first);
 	*symbol =
 		(const struct symbol *)(uintptr_t)((uint64_t)pointer.first << 32 | pointer.second);
-	return (*symbol)->start + place.second;
+	return (*symbol)->start + site_key.second;
 }
 
 static bool is_function(struct cost_stacks *stacks, const struct symbol *symbol, uint32_t function)
@@ -134,7 +135,7 @@ size_t cost_sources(struct cost_stacks *stacks, uint32_t function, uint32_t site
 	return count;
 }
 
-/* ---- Places -------------------------------------------------------------- */
+/* ---- Instructions -------------------------------------------------------------- */
 
 /* Returns 1 + the number of the function whose slices execute an instruction; 0: none. */
 static uint32_t function_at(struct cost_stacks *stacks, const struct executed_insn *insn,
@@ -152,17 +153,17 @@ static uint32_t function_at(struct cost_stacks *stacks, const struct executed_in
 	return known ? known : function_table_known(functions, symbol_function(symbol));
 }
 
-static void add_place(void *context, const struct executed_insn *insn)
+static void add_instruction(void *context, const struct executed_insn *insn)
 {
 	struct cost_stacks *stacks = context;
 	const struct symbol *symbol = dso_borrow_symbol_at((struct dso *)insn->dso, insn->vaddr);
 	uint32_t function = function_at(stacks, insn, symbol);
 
 	if (function)
-		*ARRAY_ADD(stacks->places, stacks->place_count, stacks->place_room) =
-			(struct cost_place){ .insn = *insn,
-					     .symbol = symbol,
-					     .function = function - 1 };
+		*ARRAY_ADD(stacks->instructions, stacks->instruction_count,
+			   stacks->instruction_room) = (struct cost_insn){
+			.insn = *insn, .symbol = symbol, .function = function - 1
+		};
 }
 
 static void add_own_costs(struct cost_stacks *stacks)
@@ -174,17 +175,17 @@ static void add_own_costs(struct cost_stacks *stacks)
 				      &stacks->tree.nodes[i].own, true);
 }
 
-/* Add a place for the instructions of each function that were not counted one by one. */
+/* Add one for the instructions of each function that were not counted one by one. */
 static void add_rests(struct cost_stacks *stacks)
 {
 	uint64_t *counted = alloc_zeroed(stacks->functions.count + 1, sizeof(*counted));
 
-	for (size_t i = 0; i < stacks->place_count; i++)
-		counted[stacks->places[i].function] += stacks->places[i].insn.count;
+	for (size_t i = 0; i < stacks->instruction_count; i++)
+		counted[stacks->instructions[i].function] += stacks->instructions[i].insn.count;
 	for (uint32_t i = 0; i < stacks->functions.count; i++) {
 		const struct symbol *symbol = stacks->functions.functions[i].symbol;
 		uint64_t insns = stacks->own[i].insns;
-		struct cost_place rest = {
+		struct cost_insn rest = {
 			.insn = { .dso = symbol->dso, .vaddr = symbol->start },
 			.symbol = symbol,
 			.function = i,
@@ -192,14 +193,15 @@ static void add_rests(struct cost_stacks *stacks)
 
 		rest.insn.count = insns > counted[i] ? insns - counted[i] : !counted[i];
 		if (rest.insn.count)
-			*ARRAY_ADD(stacks->places, stacks->place_count, stacks->place_room) = rest;
+			*ARRAY_ADD(stacks->instructions, stacks->instruction_count,
+				   stacks->instruction_room) = rest;
 	}
 	free(counted);
 }
 
-static int compare_cost_places(const void *left, const void *right)
+static int compare_instructions(const void *left, const void *right)
 {
-	const struct cost_place *a = left, *b = right;
+	const struct cost_insn *a = left, *b = right;
 
 	return COMPARE(a->function, b->function) ?: COMPARE(a->insn.vaddr, b->insn.vaddr) ?:
 	       COMPARE(a->insn.length, b->insn.length);
@@ -207,26 +209,26 @@ static int compare_cost_places(const void *left, const void *right)
 
 void cost_stacks_finish(struct cost_stacks *stacks)
 {
-	size_t place = 0;
+	size_t next = 0;
 
-	executed_code_list(&stacks->code, add_place, stacks);
+	executed_code_list(&stacks->code, add_instruction, stacks);
 	add_own_costs(stacks);
 	add_rests(stacks);
 	stacks->first = alloc_zeroed(stacks->functions.count + 1, sizeof(*stacks->first));
-	if (stacks->place_count)
-		qsort(stacks->places, stacks->place_count, sizeof(*stacks->places),
-		      compare_cost_places);
+	if (stacks->instruction_count)
+		qsort(stacks->instructions, stacks->instruction_count,
+		      sizeof(*stacks->instructions), compare_instructions);
 	for (uint32_t i = 0; i < stacks->functions.count; i++) {
 		uint64_t before = 0;
 
-		stacks->first[i] = place;
-		for (; place < stacks->place_count && stacks->places[place].function == i;
-		     place++) {
-			stacks->places[place].before = before;
-			before += stacks->places[place].insn.count;
+		stacks->first[i] = next;
+		for (; next < stacks->instruction_count && stacks->instructions[next].function == i;
+		     next++) {
+			stacks->instructions[next].before = before;
+			before += stacks->instructions[next].insn.count;
 		}
 	}
-	stacks->first[stacks->functions.count] = place;
+	stacks->first[stacks->functions.count] = next;
 }
 
 void cost_stacks_init(struct cost_stacks *stacks, struct name_table *names, uint64_t max_stack,
@@ -254,7 +256,7 @@ void cost_stacks_release(struct cost_stacks *stacks)
 	pair_table_release(&stacks->sites);
 	direct_cache_release(&stacks->calls);
 	free(stacks->own);
-	free(stacks->places);
+	free(stacks->instructions);
 	free(stacks->first);
 	*stacks = (struct cost_stacks){ 0 };
 }

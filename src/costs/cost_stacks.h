@@ -20,10 +20,10 @@
 #include "symbols/dso/dso_store.h"
 
 /* An instruction of a function. */
-struct cost_place {
+struct cost_insn {
 	struct executed_insn insn;   /* length 0: code without counts; vaddr is the function's */
 	const struct symbol *symbol; /* borrowed: the symbol that contains it */
-	uint64_t before;             /* executions of the function's places before it */
+	uint64_t before;             /* executions of the function's instructions before it */
 	uint32_t function;
 };
 
@@ -39,10 +39,10 @@ struct cost_stacks {
 	struct symbol truncated;
 	bool inlined; /* slices of inlined calls */
 	/* After cost_stacks_finish(): */
-	struct call_costs *own;    /* owned: by function, without callees */
-	struct cost_place *places; /* owned: by function and address */
-	size_t place_count, place_room;
-	size_t *first; /* owned: by function, the index of its first place; with an end */
+	struct call_costs *own;         /* owned: by function, without callees */
+	struct cost_insn *instructions; /* owned: by function and address */
+	size_t instruction_count, instruction_room;
+	size_t *first; /* owned: by function, the index of its first instruction; with an end */
 };
 
 /* What the outputs say of this, as they look exact. */
@@ -65,11 +65,13 @@ static inline struct pair cost_frame(const struct cost_stacks *stacks, uint32_t 
 /* Returns the number of an address in the code of a symbol; 0: unknown. */
 uint32_t cost_site(struct cost_stacks *stacks, const struct symbol *symbol, uint64_t offset);
 
-/* Returns the site of a place; 0 for code without counts. */
-static inline uint32_t cost_place_site(struct cost_stacks *stacks, const struct cost_place *place)
+/* Returns the site of a instruction; 0 for code without counts. */
+static inline uint32_t cost_insn_site(struct cost_stacks *stacks,
+				      const struct cost_insn *instruction)
 {
-	return place->insn.length
-		       ? cost_site(stacks, place->symbol, place->insn.vaddr - place->symbol->start)
+	return instruction->insn.length
+		       ? cost_site(stacks, instruction->symbol,
+				   instruction->insn.vaddr - instruction->symbol->start)
 		       : 0;
 }
 
@@ -79,7 +81,7 @@ struct cost_source {
 	struct source_line at;       /* parts may be unknown */
 };
 
-/* Frames of a place, at most; of deeper ones the innermost are left out. */
+/* Frames of a instruction, at most; of deeper ones the innermost are left out. */
 #define COST_SOURCES 32
 
 /*
@@ -93,7 +95,7 @@ size_t cost_sources(struct cost_stacks *stacks, uint32_t function, uint32_t site
 uint64_t cost_site_address(const struct cost_stacks *stacks, uint32_t site,
 			   const struct symbol **symbol);
 
-/* Executions of some of a function's places, numbered from `begin` to `end`, of `all`. */
+/* Executions of some of a function's instructions, numbered from `begin` to `end`, of `all`. */
 struct cost_range {
 	uint64_t begin, end, all;
 	uint64_t phase; /* less than `all`: rounding */
@@ -114,10 +116,10 @@ static inline struct call_costs cost_shares(const struct call_costs *costs,
 				    .cycles = cost_share(costs->cycles, range) };
 }
 
-/* Returns the executions of all places of a function: not 0. */
+/* Returns the executions of all instructions of a function: not 0. */
 static inline uint64_t cost_executions(const struct cost_stacks *stacks, uint32_t function)
 {
-	const struct cost_place *last = &stacks->places[stacks->first[function + 1] - 1];
+	const struct cost_insn *last = &stacks->instructions[stacks->first[function + 1] - 1];
 
 	return last->before + last->insn.count;
 }
@@ -135,7 +137,7 @@ struct source_line cost_function_line(const struct symbol *symbol);
 void cost_stacks_init(struct cost_stacks *stacks, struct name_table *names, uint64_t max_stack,
 		      bool inlined);
 
-/* All slices and code have come: find the places of each function. */
+/* All slices and code have come: find the instructions of each function. */
 void cost_stacks_finish(struct cost_stacks *stacks);
 
 /* Release the memory.  Idempotent, also on zeroed memory. */

@@ -59,41 +59,41 @@ void executed_code_add(struct executed_code *code, const struct dso *dso, uint64
 	add_stretch(code, &stretch);
 }
 
-/* Set code->place to the code of a file around an ip, in as much of it as is mapped at once. */
-static void find_place(struct executed_code *code, const struct address_space *space, uint64_t ip)
+/* Set code->mapped to the code of a file around an ip, in as much of it as is mapped at once. */
+static void find_mapped(struct executed_code *code, const struct address_space *space, uint64_t ip)
 {
 	const struct mapping *mapping = address_space_borrow_mapping(space, ip);
-	struct code_place *place = &code->place;
+	struct mapped_code *mapped = &code->mapped;
 	struct code_range range;
 	struct location location;
 	uint64_t offset, before;
 
-	*place = (struct code_place){ .space = space, .begin = ip, .size = 1 };
+	*mapped = (struct mapped_code){ .space = space, .begin = ip, .size = 1 };
 	if (mapping) {
 		offset = ip - mapping->begin + mapping->file_offset;
-		place->dso = resolver_borrow_dso(code->resolver, mapping->file);
+		mapped->dso = resolver_borrow_dso(code->resolver, mapping->file);
 	}
-	if (place->dso && dso_find_code(place->dso, offset, &range)) {
+	if (mapped->dso && dso_find_code(mapped->dso, offset, &range)) {
 		before = MIN(ip - mapping->begin, offset - range.offset);
-		place->distance = range.vaddr + (offset - range.offset) - ip;
-		place->begin = ip - before;
-		place->size = before + MIN(mapping->end - ip, range.offset + range.size - offset);
+		mapped->distance = range.vaddr + (offset - range.offset) - ip;
+		mapped->begin = ip - before;
+		mapped->size = before + MIN(mapping->end - ip, range.offset + range.size - offset);
 		return;
 	}
 	location = resolver_find(code->resolver, space, ip);
-	place->dso = location.symbol && location.symbol->kind != SYMBOL_FILE ? location.symbol->dso
-									     : NULL;
-	if (place->dso)
-		place->distance = location.symbol->start + location.offset - ip;
+	mapped->dso = location.symbol && location.symbol->kind != SYMBOL_FILE ? location.symbol->dso
+									      : NULL;
+	if (mapped->dso)
+		mapped->distance = location.symbol->start + location.offset - ip;
 }
 
 /* Returns the code around an ip, valid until the next call. */
-static const struct code_place *place_of(struct executed_code *code,
-					 const struct address_space *space, uint64_t ip)
+static const struct mapped_code *mapped_at(struct executed_code *code,
+					   const struct address_space *space, uint64_t ip)
 {
-	if (code->place.space != space || ip - code->place.begin >= code->place.size)
-		find_place(code, space, ip);
-	return &code->place;
+	if (code->mapped.space != space || ip - code->mapped.begin >= code->mapped.size)
+		find_mapped(code, space, ip);
+	return &code->mapped;
 }
 
 static void add_counts(struct code_counter *counter, const struct code_count *counts, size_t count)
@@ -102,12 +102,12 @@ static void add_counts(struct code_counter *counter, const struct code_count *co
 
 	for (size_t i = 0; i < count; i++) {
 		struct code_count counted = counts[i];
-		const struct code_place at = *place_of(code, counted.space, counted.begin);
+		const struct mapped_code at = *mapped_at(code, counted.space, counted.begin);
 
 		if (!at.dso)
 			continue;
 		if (counted.to && (counted.to - at.begin >= at.size) &&
-		    place_of(code, counted.space, counted.to)->distance != at.distance)
+		    mapped_at(code, counted.space, counted.to)->distance != at.distance)
 			counted.to = 0; /* the branch leads to another file */
 		executed_code_add(code, at.dso, counted.begin + at.distance, &counted);
 	}
@@ -121,8 +121,8 @@ static void add_counts(struct code_counter *counter, const struct code_count *co
 static void add_branch(struct executed_code *code, const struct address_space *space, uint64_t from,
 		       uint64_t to, const struct code_stretch *counted)
 {
-	const struct code_place source = *place_of(code, space, from ? from : to);
-	const struct code_place *target = place_of(code, space, to);
+	const struct mapped_code source = *mapped_at(code, space, from ? from : to);
+	const struct mapped_code *target = mapped_at(code, space, to);
 	struct code_stretch branch = *counted;
 
 	branch.dso = target->dso;
@@ -163,7 +163,8 @@ void executed_code_finish(struct executed_code *code)
 		const struct known_branch *known = &code->known[i / KINDS];
 
 		if (code->known_counts[i])
-			add_branch(code, known->space, known->locations.from.ip, known->locations.to.ip,
+			add_branch(code, known->space, known->locations.from.ip,
+				   known->locations.to.ip,
 				   &(struct code_stretch){ .count = code->known_counts[i],
 							   .kind = STRETCH_BRANCH,
 							   .branch = BRANCH_CALL + i % KINDS });

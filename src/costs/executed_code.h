@@ -56,12 +56,12 @@ struct executed_code {
 	size_t count, room;
 	struct id_index index; /* of the stretches' numbers + 1 */
 	/* Code of a file around the last address, or the address alone. */
-	struct code_place {
+	struct mapped_code {
 		const struct address_space *space; /* borrowed, as the next */
 		const struct dso *dso;             /* NULL: no file */
 		uint64_t begin, size;              /* ips */
 		uint64_t distance;                 /* from an ip to its ELF virtual address */
-	} place;
+	} mapped;
 };
 
 void executed_code_init(struct executed_code *code);

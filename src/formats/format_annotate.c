@@ -43,26 +43,27 @@ static void set_name(json_t *object, const char *key, const struct name *name)
 		json_object_set_new(object, key, json_any_text(name->text, name->length));
 }
 
-static json_t *place_json(struct cost_stacks *stacks, const struct cost_place *place)
+static json_t *instruction_json(struct cost_stacks *stacks, const struct cost_insn *instruction)
 {
-	const struct cost_range range = { place->before, place->before + place->insn.count,
-					  cost_executions(stacks, place->function), 0 };
-	struct call_costs costs = cost_shares(&stacks->own[place->function], &range);
+	const struct cost_range range = { instruction->before,
+					  instruction->before + instruction->insn.count,
+					  cost_executions(stacks, instruction->function), 0 };
+	struct call_costs costs = cost_shares(&stacks->own[instruction->function], &range);
 	struct cost_source sources[COST_SOURCES];
 	json_t *object = json_object();
 
-	cost_sources(stacks, place->function, cost_place_site(stacks, place), sources);
-	set_number(object, "address", place->insn.vaddr);
-	set_number(object, "length", place->insn.length);
+	cost_sources(stacks, instruction->function, cost_insn_site(stacks, instruction), sources);
+	set_number(object, "address", instruction->insn.vaddr);
+	set_number(object, "length", instruction->insn.length);
 	set_name(object, "file", sources[0].at.file);
 	set_number(object, "line", sources[0].at.line);
-	set_number(object, "executions", place->insn.count);
+	set_number(object, "executions", instruction->insn.count);
 	set_number(object, "cycles", costs.cycles);
 	set_number(object, "ns", costs.ns);
-	if (place->insn.kind != BRANCH_COND)
+	if (instruction->insn.kind != BRANCH_COND)
 		return object;
-	set_number(object, "taken", place->insn.taken);
-	set_number(object, "not_taken", place->insn.count - place->insn.taken);
+	set_number(object, "taken", instruction->insn.taken);
+	set_number(object, "not_taken", instruction->insn.count - instruction->insn.taken);
 	return object;
 }
 
@@ -81,8 +82,9 @@ static json_t *function_json(struct cost_stacks *stacks, uint32_t function, uint
 	set_number(object, "cycles", own->cycles);
 	set_number(object, "ns", own->ns);
 	for (size_t i = stacks->first[function]; i < stacks->first[function + 1]; i++)
-		if (stacks->places[i].insn.length)
-			json_array_append_new(code, place_json(stacks, &stacks->places[i]));
+		if (stacks->instructions[i].insn.length)
+			json_array_append_new(code,
+					      instruction_json(stacks, &stacks->instructions[i]));
 	json_object_set_new(object, "code", code);
 	return object;
 }

@@ -18,25 +18,25 @@
 struct callgrind_output {
 	struct format_output output; /* first */
 	struct cost_stacks stacks;
-	const struct output *file;  /* borrowed */
-	struct pair_table sources;  /* of (id of the file's name + 1, line); 0: unknown */
-	struct pair_table places;   /* of (index in `sources`, site, by instruction; 0: unknown) */
-	struct pair_table lines;    /* of (caller, index in `places`) */
-	struct pair_table ids;      /* of (index in `lines`, callee): the edge's index less 1 */
-	struct pair_table names[3]; /* of (0, id of name): the id in the file less 1; by kind */
+	const struct output *file;   /* borrowed */
+	struct pair_table sources;   /* of (id of the file's name + 1, line); 0: unknown */
+	struct pair_table positions; /* of (index in `sources`, site, by instruction; 0: unknown) */
+	struct pair_table lines;     /* of (caller, index in `positions`) */
+	struct pair_table ids;       /* of (index in `lines`, callee): the edge's index less 1 */
+	struct pair_table names[3];  /* of (0, id of name): the id in the file less 1; by kind */
 	/* The calls of a function from a line of another one. */
 	struct call_edge {
 		uint64_t calls;
-		struct call_costs costs; /* inclusive */
-		uint32_t callee, place;  /* `place` of the call */
-		uint32_t next;           /* edge of the same caller, or 0 */
-		uint32_t open;           /* times in the stack that is looked at */
-	} * edges;                       /* owned; [0] is unused */
+		struct call_costs costs;   /* inclusive */
+		uint32_t callee, position; /* `position` of the call */
+		uint32_t next;             /* edge of the same caller, or 0 */
+		uint32_t open;             /* times in the stack that is looked at */
+	} * edges;                         /* owned; [0] is unused */
 	size_t edge_room;
 	uint32_t *callers; /* owned; by function: its first edge, or 0 */
 	/* A line or instruction of a function. */
 	struct cost_row {
-		uint32_t place;
+		uint32_t position;
 		uint64_t count; /* executions of instructions */
 	} * rows;               /* owned: of the function that is printed */
 	size_t row_room;
@@ -66,8 +66,8 @@ static struct format_output *open_callgrind(const struct format_request *request
 
 /* ---- Lines --------------------------------------------------------------- */
 
-/* Returns the number of the place of a site in a function: in the innermost inlined call. */
-static uint32_t place_of(struct callgrind_output *callgrind, uint32_t function, uint32_t site)
+/* Returns the number of the position of a site in a function: in the innermost inlined call. */
+static uint32_t position_of(struct callgrind_output *callgrind, uint32_t function, uint32_t site)
 {
 	struct cost_source sources[COST_SOURCES];
 	const struct name *file;
@@ -83,7 +83,7 @@ static uint32_t place_of(struct callgrind_output *callgrind, uint32_t function, 
 					  (size_t)file->id + 1, sizeof(*callgrind->files));
 		callgrind->files[file->id] = file;
 	}
-	return pair_table_find(&callgrind->places, source, callgrind->by_insn ? site : 0);
+	return pair_table_find(&callgrind->positions, source, callgrind->by_insn ? site : 0);
 }
 
 /* ---- Calls of stacks ----------------------------------------------------- */
@@ -93,21 +93,21 @@ static uint32_t edge_of(struct callgrind_output *callgrind, uint32_t path)
 {
 	const struct cost_stacks *stacks = &callgrind->stacks;
 	uint32_t caller = stacks->tree.nodes[path].caller, from, edge;
-	uint32_t place;
+	uint32_t position;
 	struct pair frame = cost_frame(stacks, path);
 
 	if (cost_is_thread(stacks, caller))
 		return 0;
 	from = cost_frame(stacks, caller).first;
-	place = place_of(callgrind, from, frame.second);
-	edge = pair_table_find(&callgrind->ids, pair_table_find(&callgrind->lines, from, place),
+	position = position_of(callgrind, from, frame.second);
+	edge = pair_table_find(&callgrind->ids, pair_table_find(&callgrind->lines, from, position),
 			       frame.first) +
 	       1;
 	callgrind->edges = alloc_grow_zeroed(callgrind->edges, &callgrind->edge_room,
 					     (size_t)edge + 1, sizeof(*callgrind->edges));
 	if (!callgrind->edges[edge].callee) {
 		callgrind->edges[edge].callee = frame.first + 1;
-		callgrind->edges[edge].place = place;
+		callgrind->edges[edge].position = position;
 		callgrind->edges[edge].next = callgrind->callers[from];
 		callgrind->callers[from] = edge;
 	}
@@ -203,10 +203,10 @@ static void print_position(const struct callgrind_output *callgrind, uint64_t va
 	fprintf(callgrind->output.text, "%" PRIu32, line);
 }
 
-/* Print the file of a place, unless it is that of the line before. */
-static void print_place_file(struct callgrind_output *callgrind, uint32_t place)
+/* Print the file of a position, unless it is that of the line before. */
+static void print_position_file(struct callgrind_output *callgrind, uint32_t position)
 {
-	uint32_t source = pair_table_pair(&callgrind->places, place).first;
+	uint32_t source = pair_table_pair(&callgrind->positions, position).first;
 	struct pair at = pair_table_pair(&callgrind->sources, source);
 	const struct name *file = at.first ? callgrind->files[at.first - 1] : NULL;
 
@@ -215,11 +215,11 @@ static void print_place_file(struct callgrind_output *callgrind, uint32_t place)
 	callgrind->file_name = file ? file : callgrind->file_name;
 }
 
-/* Print a place of a function, of which the file was printed. */
-static void print_place(const struct callgrind_output *callgrind, const struct symbol *function,
-			uint32_t place)
+/* Print a position of a function, of which the file was printed. */
+static void print_position_of(const struct callgrind_output *callgrind,
+			      const struct symbol *function, uint32_t position)
 {
-	struct pair at = pair_table_pair(&callgrind->places, place);
+	struct pair at = pair_table_pair(&callgrind->positions, position);
 	const struct symbol *symbol;
 	uint64_t vaddr = cost_site_address(&callgrind->stacks, at.second, &symbol);
 
@@ -269,8 +269,8 @@ static int compare_cost_rows(const void *left, const void *right, void *context)
 {
 	const struct callgrind_output *callgrind = context;
 	const struct cost_row *a = left, *b = right;
-	struct pair at = pair_table_pair(&callgrind->places, a->place),
-		    other = pair_table_pair(&callgrind->places, b->place);
+	struct pair at = pair_table_pair(&callgrind->positions, a->position),
+		    other = pair_table_pair(&callgrind->positions, b->position);
 	struct pair source = pair_table_pair(&callgrind->sources, at.first),
 		    other_source = pair_table_pair(&callgrind->sources, other.first);
 	const struct symbol *symbol;
@@ -279,10 +279,10 @@ static int compare_cost_rows(const void *left, const void *right, void *context)
 		       ?: COMPARE(source.second, other_source.second) ?:
 		       COMPARE(cost_site_address(&callgrind->stacks, at.second, &symbol),
 			       cost_site_address(&callgrind->stacks, other.second, &symbol)) ?:
-		       COMPARE(a->place, b->place);
+		       COMPARE(a->position, b->position);
 }
 
-/* Find the places of a function.  Returns how many: of one there may be several rows. */
+/* Find the positions of a function.  Returns how many: of one there may be several rows. */
 static size_t find_rows(struct callgrind_output *callgrind, uint32_t function)
 {
 	struct cost_stacks *stacks = &callgrind->stacks;
@@ -290,18 +290,19 @@ static size_t find_rows(struct callgrind_output *callgrind, uint32_t function)
 
 	ARRAY_GROW(callgrind->rows, callgrind->row_room, count);
 	for (size_t i = 0; i < count; i++) {
-		const struct cost_place *place = &stacks->places[first + i];
+		const struct cost_insn *instruction = &stacks->instructions[first + i];
 
-		callgrind->rows[i] = (struct cost_row){ place_of(callgrind, function,
-								 cost_place_site(stacks, place)),
-							place->insn.count };
+		callgrind->rows[i] =
+			(struct cost_row){ position_of(callgrind, function,
+						       cost_insn_site(stacks, instruction)),
+					   instruction->insn.count };
 	}
 	qsort_r(callgrind->rows, count, sizeof(*callgrind->rows), compare_cost_rows, callgrind);
 	return count;
 }
 
-/* Print the own costs of a function by place. */
-static void print_places(struct callgrind_output *callgrind, uint32_t function)
+/* Print the own costs of a function by position. */
+static void print_own_costs(struct callgrind_output *callgrind, uint32_t function)
 {
 	struct cost_range range = { .all = cost_executions(&callgrind->stacks, function) };
 	size_t count = find_rows(callgrind, function);
@@ -311,13 +312,13 @@ static void print_places(struct callgrind_output *callgrind, uint32_t function)
 		struct call_costs costs;
 
 		range.end += rows[i].count;
-		if (i + 1 < count && rows[i + 1].place == rows[i].place)
+		if (i + 1 < count && rows[i + 1].position == rows[i].position)
 			continue;
 		costs = cost_shares(&callgrind->stacks.own[function], &range);
 		range.begin = range.end;
-		print_place_file(callgrind, rows[i].place);
-		print_place(callgrind, callgrind->stacks.functions.functions[function].symbol,
-			    rows[i].place);
+		print_position_file(callgrind, rows[i].position);
+		print_position_of(callgrind, callgrind->stacks.functions.functions[function].symbol,
+				  rows[i].position);
 		print_costs(callgrind, &costs);
 	}
 }
@@ -332,18 +333,18 @@ static void print_caller(struct callgrind_output *callgrind, uint32_t index)
 	putc('\n', out);
 	print_function(callgrind, own, functions[index].symbol);
 	callgrind->file_name = cost_function_line(functions[index].symbol).file;
-	print_places(callgrind, index);
+	print_own_costs(callgrind, index);
 	for (uint32_t i = callgrind->callers[index]; i; i = callgrind->edges[i].next) {
 		const struct call_edge *edge = &callgrind->edges[i];
 		const struct symbol *callee = functions[edge->callee - 1].symbol;
 		uint32_t line;
 
-		print_place_file(callgrind, edge->place);
+		print_position_file(callgrind, edge->position);
 		line = print_function(callgrind, called, callee);
 		fprintf(out, "calls=%" PRIu64 " ", edge->calls);
 		print_position(callgrind, callee->start, line);
 		putc('\n', out);
-		print_place(callgrind, functions[index].symbol, edge->place);
+		print_position_of(callgrind, functions[index].symbol, edge->position);
 		print_costs(callgrind, &edge->costs);
 	}
 }
@@ -376,7 +377,7 @@ static void release_callgrind(struct format_output *output)
 
 	cost_stacks_release(&callgrind->stacks);
 	pair_table_release(&callgrind->sources);
-	pair_table_release(&callgrind->places);
+	pair_table_release(&callgrind->positions);
 	pair_table_release(&callgrind->lines);
 	pair_table_release(&callgrind->ids);
 	for (int i = 0; i < 3; i++)

@@ -38,7 +38,7 @@ struct pprof_output {
 	struct pair_table function_files; /* of (function, file's text): the function's id less 1 */
 	struct pair_table files;          /* of a dso: the mapping's id less 1 */
 	uint64_t *location_ids;           /* owned: of a stack; room for any */
-	bool *joined;                     /* owned: by place, whether it shares the sample before */
+	bool *joined;     /* owned: by instruction, whether it shares the sample before */
 	uint32_t *starts; /* owned: by id of a function less 1, its lowest line; 0: unknown */
 	size_t start_room;
 	const struct dso *program; /* borrowed: the first mapping; NULL: unknown */
@@ -165,7 +165,7 @@ static void write_sample(struct pprof_output *pprof, sample_message *sample, uin
  */
 #define FUNCTION_SAMPLES 4096
 
-static bool is_same_source(const struct cost_place *a, const struct cost_place *b)
+static bool is_same_source(const struct cost_insn *a, const struct cost_insn *b)
 {
 	struct source_line at, other;
 
@@ -180,7 +180,7 @@ static bool is_same_source(const struct cost_place *a, const struct cost_place *
 }
 
 /* Find where samples of a function begin, which is the innermost one of some paths. */
-static void join_places(struct pprof_output *pprof, uint32_t function, uint32_t paths)
+static void join_instructions(struct pprof_output *pprof, uint32_t function, uint32_t paths)
 {
 	const struct cost_stacks *stacks = &pprof->stacks;
 	size_t first = stacks->first[function], end = stacks->first[function + 1];
@@ -188,7 +188,8 @@ static void join_places(struct pprof_output *pprof, uint32_t function, uint32_t 
 	if ((uint64_t)(end - first) * paths <= FUNCTION_SAMPLES)
 		return;
 	for (size_t i = first + 1; i < end; i++)
-		pprof->joined[i] = is_same_source(&stacks->places[i - 1], &stacks->places[i]);
+		pprof->joined[i] =
+			is_same_source(&stacks->instructions[i - 1], &stacks->instructions[i]);
 }
 
 static void find_samples(struct pprof_output *pprof)
@@ -196,17 +197,17 @@ static void find_samples(struct pprof_output *pprof)
 	const struct cost_stacks *stacks = &pprof->stacks;
 	uint32_t *paths = alloc_zeroed(stacks->functions.count + 1, sizeof(*paths));
 
-	pprof->joined = alloc_zeroed(stacks->place_count + 1, sizeof(*pprof->joined));
+	pprof->joined = alloc_zeroed(stacks->instruction_count + 1, sizeof(*pprof->joined));
 	for (uint32_t i = NODE_NONE + 1; i < stacks->tree.count; i++)
 		if (!cost_is_thread(stacks, i))
 			paths[cost_frame(stacks, i).first]++;
 	for (uint32_t i = 0; i < stacks->functions.count; i++)
-		join_places(pprof, i, paths[i]);
+		join_instructions(pprof, i, paths[i]);
 	free(paths);
 }
 
 /* Write the samples of a stack: its own costs by instruction. */
-static void write_places(struct pprof_output *pprof, uint32_t node, sample_message *sample)
+static void write_instructions(struct pprof_output *pprof, uint32_t node, sample_message *sample)
 {
 	struct cost_stacks *stacks = &pprof->stacks;
 	const struct call_node *path = &stacks->tree.nodes[node];
@@ -218,18 +219,19 @@ static void write_places(struct pprof_output *pprof, uint32_t node, sample_messa
 	range.phase =
 		(uint64_t)((__uint128_t)(node * UINT64_C(0x9e3779b97f4a7c15)) * range.all >> 64);
 	for (size_t i = stacks->first[function], next; i < stacks->first[function + 1]; i = next) {
-		const struct cost_place *place = &stacks->places[i];
+		const struct cost_insn *instruction = &stacks->instructions[i];
 		struct call_costs costs;
 
 		for (next = i + 1; next < stacks->first[function + 1] && pprof->joined[next];)
 			next++;
-		range.begin = place->before;
-		range.end = stacks->places[next - 1].before + stacks->places[next - 1].insn.count;
+		range.begin = instruction->before;
+		range.end = stacks->instructions[next - 1].before +
+			    stacks->instructions[next - 1].insn.count;
 		costs = cost_shares(&path->own, &range);
 		if (!calls && !costs.ns && !costs.insns && !costs.cycles)
 			continue;
 		pprof->location_ids[0] =
-			location_id(pprof, function, cost_place_site(stacks, place));
+			location_id(pprof, function, cost_insn_site(stacks, instruction));
 		write_sample(pprof, sample, calls, &costs);
 		calls = 0;
 	}
@@ -248,7 +250,7 @@ static void write_stack(struct pprof_output *pprof, uint32_t node)
 	if (cost_is_thread(&pprof->stacks, node))
 		write_sample(pprof, &sample, path->calls, &path->own);
 	else
-		write_places(pprof, node, &sample);
+		write_instructions(pprof, node, &sample);
 }
 
 static void write_stacks(struct pprof_output *pprof)
@@ -329,9 +331,9 @@ static uint64_t function_id(struct pprof_output *pprof, const struct cost_source
 
 static void write_location(struct pprof_output *pprof, size_t number)
 {
-	struct pair place = pair_table_pair(&pprof->locations, number); /* function, site */
+	struct pair key = pair_table_pair(&pprof->locations, number); /* function, site */
 	struct cost_source sources[COST_SOURCES];
-	size_t count = cost_sources(&pprof->stacks, place.first, place.second, sources);
+	size_t count = cost_sources(&pprof->stacks, key.first, key.second, sources);
 	Perftools__Profiles__Line lines[COST_SOURCES], *line_list[COST_SOURCES];
 	Perftools__Profiles__Location location = PERFTOOLS__PROFILES__LOCATION__INIT;
 	Perftools__Profiles__Location *list = &location;
@@ -345,10 +347,10 @@ static void write_location(struct pprof_output *pprof, size_t number)
 		line_list[i] = &lines[i];
 	}
 	location.id = number + 1;
-	location.address = cost_site_address(&pprof->stacks, place.second, &symbol);
+	location.address = cost_site_address(&pprof->stacks, key.second, &symbol);
 	location.mapping_id = mapping_id(
 		pprof,
-		symbol ? symbol->dso : pprof->stacks.functions.functions[place.first].symbol->dso);
+		symbol ? symbol->dso : pprof->stacks.functions.functions[key.first].symbol->dso);
 	if (symbol)
 		location.address += (location.mapping_id - 1) * FILE_SPACE;
 	location.line = line_list;

@@ -87,7 +87,7 @@ static void edge(const struct symbol *symbol, uint64_t time, uint64_t insns)
 			&(struct slice_detail){ .insns = insns });
 }
 
-/* Code whose executions are not known has one place, where its function begins. */
+/* Code whose executions are not known has one instruction, where its function begins. */
 START_TEST(each_function_has_all_its_costs)
 {
 	edge(&f, 10, 100);
@@ -103,12 +103,12 @@ START_TEST(each_function_has_all_its_costs)
 	ck_assert_uint_eq(stacks.own[1].ns, 11);
 	ck_assert_uint_eq(cost_executions(&stacks, 0), 13);
 	ck_assert_uint_eq(stacks.first[2], 2);
-	ck_assert_uint_eq(stacks.places[1].insn.length, 0);
-	ck_assert_ptr_eq(stacks.places[1].symbol, &g);
+	ck_assert_uint_eq(stacks.instructions[1].insn.length, 0);
+	ck_assert_ptr_eq(stacks.instructions[1].symbol, &g);
 }
 END_TEST
 
-START_TEST(a_function_without_instructions_has_a_place)
+START_TEST(a_function_without_counts_has_an_instruction)
 {
 	edge(&f, 10, 0);
 	edge(NULL, 30, 0);
@@ -152,18 +152,19 @@ END_TEST
 /* Of 13 instructions of f, 7 are counted one by one. */
 START_TEST(instructions_without_an_address_are_where_the_function_begins)
 {
-	const struct cost_place counted[] = { { .insn = { .vaddr = 0x20, .count = 4 } },
-					      { .insn = { .vaddr = 0x10, .count = 3 } } };
+	const struct cost_insn counted[] = { { .insn = { .vaddr = 0x20, .count = 4 } },
+					     { .insn = { .vaddr = 0x10, .count = 3 } } };
 
 	for (size_t i = 0; i < 2; i++)
-		*ARRAY_ADD(stacks.places, stacks.place_count, stacks.place_room) = counted[i];
+		*ARRAY_ADD(stacks.instructions, stacks.instruction_count, stacks.instruction_room) =
+			counted[i];
 	edge(&f, 10, 0);
 	edge(NULL, 30, 13);
 	cost_stacks_finish(&stacks);
-	ck_assert_uint_eq(stacks.place_count, 3);
-	ck_assert_uint_eq(stacks.places[0].insn.count, 6);
-	ck_assert_uint_eq(stacks.places[1].before, 6);
-	ck_assert_uint_eq(stacks.places[2].before, 9);
+	ck_assert_uint_eq(stacks.instruction_count, 3);
+	ck_assert_uint_eq(stacks.instructions[0].insn.count, 6);
+	ck_assert_uint_eq(stacks.instructions[1].before, 6);
+	ck_assert_uint_eq(stacks.instructions[2].before, 9);
 	ck_assert_uint_eq(cost_executions(&stacks, 0), 13);
 }
 END_TEST
@@ -179,7 +180,7 @@ int main(void)
 	tcase_add_test(all, large_costs_do_not_overflow);
 	tcase_add_test(all, phases_have_no_preference);
 	tcase_add_test(all, each_function_has_all_its_costs);
-	tcase_add_test(all, a_function_without_instructions_has_a_place);
+	tcase_add_test(all, a_function_without_counts_has_an_instruction);
 	tcase_add_test(all, a_stack_has_the_site_of_its_call);
 	tcase_add_test(all, a_stack_has_its_callers);
 	tcase_add_test(all, instructions_without_an_address_are_where_the_function_begins);

@@ -100,7 +100,7 @@ START_TEST(branches_between_functions_are_counted_by_their_kinds)
 	const enum branch_kind kinds[] = { BRANCH_RETURN, BRANCH_CALL, BRANCH_JUMP };
 	const uint64_t begins[] = { 0, VADDR + 1, VADDR + 1 }, counts[] = { 1, 1, 3 };
 
-	code.place = (struct code_place){
+	code.mapped = (struct mapped_code){
 		.dso = dso(), .begin = IP, .size = 0x100, .distance = VADDR - IP
 	};
 	code.known = known;
