@@ -8,15 +8,15 @@
 enum { REGISTER_EAX = 0, REGISTER_ECX = 1, REGISTER_ESP = 4, REGISTER_R11 = 11 };
 
 /*
- * The origin of a value: the place that had it before an instruction, a constant, or UNKNOWN.  Of
- * the stack 48 words are places, in 64-bit code only.
+ * The origin of a value: the slot that had it before an instruction, a constant, or UNKNOWN.  Of
+ * the stack 48 words are slots, in 64-bit code only.
  */
-#define PLACES      64
+#define SLOTS       64
 #define UNKNOWN     (-1)
-#define CONSTANT(n) ((n) < 0 ? UNKNOWN : PLACES + (int64_t)(n))
-#define BIT(place)  (UINT64_C(1) << (place))
-#define ALL_PLACES  (~UINT64_C(0))
-#define ALL_WORDS   (ALL_PLACES << SYSCALL_STACK)
+#define CONSTANT(n) ((n) < 0 ? UNKNOWN : SLOTS + (int64_t)(n))
+#define BIT(slot)   (UINT64_C(1) << (slot))
+#define ALL_SLOTS   (~UINT64_C(0))
+#define ALL_WORDS   (ALL_SLOTS << SYSCALL_STACK)
 
 /* ---- Fields of an instruction -------------------------------------------- */
 
@@ -132,10 +132,10 @@ static char written_by(const struct fields *fields)
 
 /* ---- One instruction ----------------------------------------------------- */
 
-/* The places after an instruction. */
+/* The slots after an instruction. */
 struct effect {
 	uint64_t lost; /* bits of those that it may write */
-	int place;     /* it writes `value` there; UNKNOWN: nowhere */
+	int slot;      /* it writes `value` there; UNKNOWN: nowhere */
 	int64_t value; /* its origin */
 	int64_t words; /* the stack pointer moves up */
 };
@@ -146,8 +146,8 @@ static int32_t read_int32(const uint8_t *bytes)
 			 (uint32_t)bytes[3] << 24);
 }
 
-/* Returns the place of the operand ModRM.rm, of 64 bits if it is memory; or UNKNOWN. */
-static int place_of_rm(const struct fields *fields)
+/* Returns the slot of the operand ModRM.rm, of 64 bits if it is memory; or UNKNOWN. */
+static int slot_of_rm(const struct fields *fields)
 {
 	static const uint8_t sizes[] = { 1, 2, 5 }; /* of the SIB byte and the rest */
 	uint8_t mod = fields->modrm >> 6;
@@ -160,7 +160,7 @@ static int place_of_rm(const struct fields *fields)
 		return UNKNOWN; /* the SIB byte 24: ESP without index */
 	if (mod)
 		distance = mod == 1 ? (int8_t)fields->rest[1] : read_int32(fields->rest + 1);
-	if (distance < 0 || distance % 8 || distance / 8 >= PLACES - SYSCALL_STACK)
+	if (distance < 0 || distance % 8 || distance / 8 >= SLOTS - SYSCALL_STACK)
 		return UNKNOWN;
 	return SYSCALL_STACK + distance / 8;
 }
@@ -182,11 +182,11 @@ static int64_t result_of(const struct fields *fields)
 	case 0x2b:
 	case 0x31:
 	case 0x33:
-		return reg_of(fields) == place_of_rm(fields) ? CONSTANT(0) : UNKNOWN;
+		return reg_of(fields) == slot_of_rm(fields) ? CONSTANT(0) : UNKNOWN;
 	case 0x89:
 		return reg_of(fields);
 	case 0x8b:
-		return place_of_rm(fields);
+		return slot_of_rm(fields);
 	default:
 		return UNKNOWN;
 	}
@@ -201,7 +201,7 @@ static void write_register(const struct fields *fields, int number, int64_t valu
 
 	if (!fields->rex && number >= 4)
 		effect->lost |= BIT(number - 4);
-	effect->place = number;
+	effect->slot = number;
 	effect->value = value;
 	if (number != REGISTER_ESP)
 		return;
@@ -224,10 +224,10 @@ static void write_rm(const struct fields *fields, struct effect *effect)
 	}
 	if ((fields->modrm & 0xc7) == 5)
 		return; /* relative to RIP: data of the program */
-	effect->place = place_of_rm(fields);
+	effect->slot = slot_of_rm(fields);
 	effect->value = result_of(fields);
 	/* The address may be of the stack; a vector has several words. */
-	if (effect->place == UNKNOWN || !(fields->rex & REX_W) || fields->map_0f)
+	if (effect->slot == UNKNOWN || !(fields->rex & REX_W) || fields->map_0f)
 		effect->lost = ALL_WORDS;
 }
 
@@ -240,7 +240,7 @@ static void write_opcode_register(const struct fields *fields, struct effect *ef
 		       effect);
 	effect->words = pop;
 	if (pop && fields->narrow)
-		effect->lost = ALL_PLACES;
+		effect->lost = ALL_SLOTS;
 }
 
 /* An instruction that writes neither a register nor memory may push. */
@@ -254,10 +254,10 @@ static void push(const struct fields *fields, struct effect *effect)
 	else if (fields->opcode == 0x6a)
 		effect->value = CONSTANT((int8_t)fields->modrm);
 	else if (fields->opcode == 0xff)
-		effect->value = place_of_rm(fields);
+		effect->value = slot_of_rm(fields);
 	else if (fields->opcode != 0x68)
 		return;
-	effect->place = SYSCALL_STACK;
+	effect->slot = SYSCALL_STACK;
 	effect->words = -1;
 	if (fields->narrow)
 		effect->lost = ALL_WORDS;
@@ -269,12 +269,12 @@ static void push(const struct fields *fields, struct effect *effect)
  */
 static struct effect effect_of(const uint8_t *bytes, const struct insn *insn, enum insn_mode mode)
 {
-	struct effect effect = { .place = UNKNOWN };
+	struct effect effect = { .slot = UNKNOWN };
 	struct fields fields;
 
 	if (insn->kind == BRANCH_COND || insn->kind == BRANCH_JUMP)
 		return effect;
-	effect.lost = ALL_PLACES;
+	effect.lost = ALL_SLOTS;
 	if (insn->kind == BRANCH_SYSCALL && mode == INSN_MODE_64)
 		effect.lost = BIT(REGISTER_EAX) | BIT(REGISTER_ECX) | BIT(REGISTER_R11) | ALL_WORDS;
 	if (insn->kind != BRANCH_NONE || !read_fields(bytes, insn->length, mode, &fields))
@@ -295,23 +295,23 @@ static struct effect effect_of(const uint8_t *bytes, const struct insn *insn, en
 			push(&fields, &effect);
 		break;
 	default:
-		effect.lost = ALL_PLACES;
+		effect.lost = ALL_SLOTS;
 	}
 	return effect;
 }
 
-/* Returns the origin of a place's value before an instruction. */
-static int64_t origin_before(const struct effect *effect, int place)
+/* Returns the origin of a slot's value before an instruction. */
+static int64_t origin_before(const struct effect *effect, int slot)
 {
-	int64_t word = place + effect->words;
+	int64_t word = slot + effect->words;
 
-	if (effect->lost & BIT(place))
+	if (effect->lost & BIT(slot))
 		return UNKNOWN;
-	if (place == effect->place)
+	if (slot == effect->slot)
 		return effect->value;
-	if (place < SYSCALL_STACK)
-		return place;
-	return word >= SYSCALL_STACK && word < PLACES ? word : UNKNOWN;
+	if (slot < SYSCALL_STACK)
+		return slot;
+	return word >= SYSCALL_STACK && word < SLOTS ? word : UNKNOWN;
 }
 
 /* ---- All ways to an instruction ------------------------------------------ */
@@ -325,7 +325,7 @@ struct search {
 		struct insn insn; /* length 0: none begins here */
 		bool reached;     /* from the function's begin, by direct jumps */
 		bool jumped;      /* a jump leads here */
-		uint64_t asked;   /* places before the instruction, by bits */
+		uint64_t asked;   /* slots before the instruction, by bits */
 	} * steps;                /* owned; by offset */
 	struct syscall_number found;
 	bool failed; /* a value is not known, or there are two */
@@ -402,8 +402,8 @@ static void add_value(struct search *search, int32_t number, int32_t argument)
 /* A value comes from `origin` when the instruction of a step begins. */
 static void ask(struct search *search, struct step *step, int64_t origin)
 {
-	if (origin >= PLACES)
-		add_value(search, (int32_t)(origin - PLACES), SYSCALL_UNKNOWN);
+	if (origin >= SLOTS)
+		add_value(search, (int32_t)(origin - SLOTS), SYSCALL_UNKNOWN);
 	else if (origin < 0 || origin == REGISTER_ESP ||
 		 (origin >= SYSCALL_STACK && search->code->mode != INSN_MODE_64))
 		search->failed = true;
@@ -411,8 +411,8 @@ static void ask(struct search *search, struct step *step, int64_t origin)
 		step->asked |= BIT(origin);
 }
 
-/* Ask for places in front of an instruction that others ask for after it. */
-static void ask_before(struct search *search, size_t offset, uint64_t places)
+/* Ask for slots in front of an instruction that others ask for after it. */
+static void ask_before(struct search *search, size_t offset, uint64_t slots)
 {
 	struct step *step = &search->steps[offset];
 	struct effect effect =
@@ -420,9 +420,9 @@ static void ask_before(struct search *search, size_t offset, uint64_t places)
 
 	for (size_t i = 1; i < step->insn.length; i++)
 		search->failed |= step[i].jumped; /* a jump into the instruction */
-	for (int place = 0; place < PLACES; place++)
-		if (places & BIT(place))
-			ask(search, step, origin_before(&effect, place));
+	for (int slot = 0; slot < SLOTS; slot++)
+		if (slots & BIT(slot))
+			ask(search, step, origin_before(&effect, slot));
 }
 
 /* Follow all code back.  Returns whether to do so again. */
@@ -433,14 +433,14 @@ static bool follow_back(struct search *search)
 
 	for (size_t offset = search->code->size; offset-- > 0;) {
 		size_t to = target_of(search, offset);
-		uint64_t asked = steps[offset].asked, places = steps[to].asked;
+		uint64_t asked = steps[offset].asked, slots = steps[to].asked;
 
 		if (!steps[offset].insn.length)
 			continue;
 		if (!ends_flow(&steps[offset].insn))
-			places |= steps[offset + steps[offset].insn.length].asked;
-		if (places)
-			ask_before(search, offset, places);
+			slots |= steps[offset + steps[offset].insn.length].asked;
+		if (slots)
+			ask_before(search, offset, slots);
 		more |= steps[offset].asked != asked;
 	}
 	return more && !search->failed;
@@ -463,29 +463,28 @@ static bool is_padding(const struct search *search, size_t offset)
  */
 static void ask_callers(struct search *search)
 {
-	for (int place = 0; place < PLACES; place++)
-		if (search->steps[0].asked & BIT(place))
+	for (int slot = 0; slot < SLOTS; slot++)
+		if (search->steps[0].asked & BIT(slot))
 			add_value(search, SYSCALL_UNKNOWN,
-				  place < SYSCALL_STACK   ? place
-				  : place > SYSCALL_STACK ? place - 1
-							  : SYSCALL_UNKNOWN);
+				  slot < SYSCALL_STACK   ? slot
+				  : slot > SYSCALL_STACK ? slot - 1
+							 : SYSCALL_UNKNOWN);
 	for (size_t offset = 0; offset < search->code->size; offset++)
 		search->failed |= search->steps[offset].asked && !search->steps[offset].reached &&
 				  !is_padding(search, offset);
 }
 
-struct syscall_number syscall_number_find(const struct syscall_code *code, size_t at,
-					  unsigned place)
+struct syscall_number syscall_number_find(const struct syscall_code *code, size_t at, unsigned slot)
 {
 	const struct syscall_number none = { SYSCALL_UNKNOWN, SYSCALL_UNKNOWN };
 	struct search search = { .code = code, .found = none };
 
-	if (at >= code->size || place >= PLACES)
+	if (at >= code->size || slot >= SLOTS)
 		return none;
 	search.steps = alloc_zeroed(code->size + 1, sizeof(*search.steps));
 	search.failed = !find_steps(&search) || !search.steps[at].insn.length;
 	mark_reached(&search);
-	ask(&search, &search.steps[at], place);
+	ask(&search, &search.steps[at], slot);
 	for (int round = 0; follow_back(&search); round++)
 		search.failed = round == ROUNDS_MOST;
 	ask_callers(&search);

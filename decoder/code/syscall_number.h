@@ -15,9 +15,9 @@
 #define SYSCALL_UNKNOWN (-1)
 
 /*
- * Places: registers by their numbers in instructions (SDM volume 2, "Register Encoding"), and from
+ * Slots: registers by their numbers in instructions (SDM volume 2, "Register Encoding"), and from
  * SYSCALL_STACK on the words of the stack, from its top on.  An argument (System V ABI, "Parameter
- * Passing") is named by its place in the caller at the call: SYSCALL_STACK is the word on top
+ * Passing") is named by its slot in the caller at the call: SYSCALL_STACK is the word on top
  * there, which is above the return address in the function.
  */
 #define SYSCALL_EAX   0 /* holds the number when SYSCALL begins */
@@ -41,6 +41,6 @@ struct syscall_number {
  * the SYSCALL, or a CALL in the function.
  */
 struct syscall_number syscall_number_find(const struct syscall_code *code, size_t at,
-					  unsigned place);
+					  unsigned slot);
 
 #endif

@@ -13,7 +13,7 @@
 struct syscall_site {
 	const struct symbol *function; /* NULL: the slot is free */
 	uint64_t offset;
-	unsigned place;
+	unsigned slot;
 	bool int80;  /* INT $0x80 uses i386's numbers, as SYSCALL does in 32-bit code */
 	bool bits32; /* the code is 32-bit */
 	struct syscall_number found;
@@ -77,7 +77,7 @@ static struct syscall_number find_number(struct syscall_symbols *symbols, struct
 	    symbols->work + code.size > SYSCALL_CODE_TOTAL)
 		return unknown;
 	symbols->work += code.size;
-	return syscall_number_find(&code, site->offset, site->place);
+	return syscall_number_find(&code, site->offset, site->slot);
 }
 
 /* Returns the analysis of a register or stack slot, borrowed until the next call. */
@@ -88,10 +88,10 @@ static const struct syscall_site *look_at(struct syscall_symbols *symbols,
 	const char *call;
 	char text[64];
 
-	site += direct_cache_index((uintptr_t)wanted->function + wanted->offset + wanted->place,
+	site += direct_cache_index((uintptr_t)wanted->function + wanted->offset + wanted->slot,
 				   SITE_BITS);
 	if (site->function == wanted->function && site->offset == wanted->offset &&
-	    site->place == wanted->place && site->int80 == wanted->int80)
+	    site->slot == wanted->slot && site->int80 == wanted->int80)
 		return site;
 	*site = *wanted;
 	site->found = find_number(symbols, site);
@@ -107,7 +107,7 @@ static const struct syscall_site *look_at(struct syscall_symbols *symbols,
 const struct symbol *syscall_symbols_find(struct syscall_symbols *symbols,
 					  const struct syscall_chain *chain, bool int80)
 {
-	struct syscall_site wanted = { .place = SYSCALL_EAX, .int80 = int80 };
+	struct syscall_site wanted = { .slot = SYSCALL_EAX, .int80 = int80 };
 	const struct syscall_site *site;
 
 	for (unsigned i = 0; i < chain->count; i++) {
@@ -118,7 +118,7 @@ const struct symbol *syscall_symbols_find(struct syscall_symbols *symbols,
 			return site->shown;
 		if (site->found.argument == SYSCALL_UNKNOWN)
 			break;
-		wanted.place = (unsigned)site->found.argument;
+		wanted.slot = (unsigned)site->found.argument;
 	}
 	return symbols->unknown;
 }
