@@ -26,7 +26,7 @@ struct memtrace_domain {
 
 struct packet_header {
 	uint64_t size; /* bytes, this header among them */
-	uint64_t begin, end, pid, verify_place, first_object, last_object;
+	uint64_t begin, end, pid, verify_code, first_object, last_object;
 	uint16_t version, domain, verify_slot, verify_prediction;
 };
 
@@ -47,7 +47,7 @@ static bool read_packet_header(struct cursor *in, struct packet_header *header)
 	header->domain = header->version >= 3 ? cursor_u16(in) : 0;
 	header->verify_slot = cursor_u16(in);
 	header->verify_prediction = cursor_u16(in);
-	header->verify_place = cursor_u64(in);
+	header->verify_code = cursor_u64(in);
 	header->first_object = cursor_u64(in);
 	header->last_object = cursor_u64(in);
 	return magic == MAGIC && !in->short_ && header->size >= (size_t)(in->at - begin) &&
@@ -175,7 +175,7 @@ static void enter_packet(struct memtrace *trace, const struct packet_header *hea
 		return;
 	}
 	if (!memtrace_codec_agrees(&domain->codec, header->verify_slot, header->verify_prediction,
-				   header->verify_place))
+				   header->verify_code))
 		lose_backtraces(trace, domain, "does not fit those before");
 	if (!objects_continue(domain, header))
 		lose_backtraces(trace, domain, "does not continue their allocations");

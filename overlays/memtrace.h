@@ -102,7 +102,7 @@ unsigned memtrace_codec_turn(unsigned slot);
 unsigned memtrace_codec_slot(unsigned turn);
 
 struct memtrace_codec {
-	uint64_t *places;      /* owned; MEMTRACE_CACHE_SIZE codes */
+	uint64_t *codes;       /* owned; MEMTRACE_CACHE_SIZE codes */
 	uint16_t *predictions; /* owned; the slot that followed last time */
 	uint64_t *backtrace;   /* owned: the latest, outermost caller first */
 	size_t length, room;
@@ -123,7 +123,7 @@ int memtrace_codec_read(struct memtrace_codec *codec, struct cursor *in, uint64_
 
 /* Returns whether a slot has the values of a packet's header; slot 65535 means no check. */
 bool memtrace_codec_agrees(const struct memtrace_codec *codec, unsigned slot, unsigned prediction,
-			   uint64_t place);
+			   uint64_t code);
 
 enum memtrace_event_kind { MEMTRACE_ALLOC = 0, MEMTRACE_PROMOTE, MEMTRACE_COLLECT };
 

@@ -20,7 +20,7 @@ unsigned memtrace_codec_slot(unsigned turn)
 
 void memtrace_codec_release(struct memtrace_codec *codec)
 {
-	free(codec->places);
+	free(codec->codes);
 	free(codec->predictions);
 	free(codec->backtrace);
 	*codec = (struct memtrace_codec){ 0 };
@@ -30,7 +30,7 @@ void memtrace_codec_release(struct memtrace_codec *codec)
 void memtrace_codec_init(struct memtrace_codec *codec)
 {
 	*codec = (struct memtrace_codec){ 0 };
-	codec->places = alloc_zeroed(MEMTRACE_CACHE_SIZE, sizeof(*codec->places));
+	codec->codes = alloc_zeroed(MEMTRACE_CACHE_SIZE, sizeof(*codec->codes));
 	codec->predictions = alloc_zeroed(MEMTRACE_CACHE_SIZE, sizeof(*codec->predictions));
 }
 
@@ -40,7 +40,7 @@ static void append_slot(struct memtrace_codec *codec, unsigned slot, size_t limi
 		codec->cut = true;
 		return;
 	}
-	*ARRAY_ADD(codec->backtrace, codec->length, codec->room) = codec->places[slot];
+	*ARRAY_ADD(codec->backtrace, codec->length, codec->room) = codec->codes[slot];
 }
 
 /* Returns the number of predictions that follow a reference. */
@@ -64,7 +64,7 @@ int memtrace_codec_read(struct memtrace_codec *codec, struct cursor *in, uint64_
 		codec->predictions[slot] = (uint16_t)(word >> 2);
 		slot = word >> 2;
 		if ((word & 3) == TAG_LITERAL)
-			codec->places[slot] = cursor_u64(in);
+			codec->codes[slot] = cursor_u64(in);
 		ahead = (word & 3) == TAG_LITERAL ? 0 : predictions_of(in, word & 3);
 		append_slot(codec, slot, keep ? 0 : limit);
 		for (; ahead; ahead--) {
@@ -76,9 +76,9 @@ int memtrace_codec_read(struct memtrace_codec *codec, struct cursor *in, uint64_
 }
 
 bool memtrace_codec_agrees(const struct memtrace_codec *codec, unsigned slot, unsigned prediction,
-			   uint64_t place)
+			   uint64_t code)
 {
 	return slot == MEMTRACE_NO_SLOT ||
-	       (slot < MEMTRACE_CACHE_SIZE && codec->places[slot] == place &&
+	       (slot < MEMTRACE_CACHE_SIZE && codec->codes[slot] == code &&
 		codec->predictions[slot] == prediction);
 }

@@ -19,9 +19,9 @@ void memtrace_locations_init(struct memtrace_locations *table)
 
 void memtrace_locations_release(struct memtrace_locations *table)
 {
-	struct memtrace_code *place;
+	struct memtrace_code *entry;
 
-	HASH_FREE_ALL(table->by_code, place);
+	HASH_FREE_ALL(table->by_code, entry);
 	arena_release(&table->arena);
 }
 
@@ -79,13 +79,13 @@ static int read_location(struct memtrace_locations *table, struct memtrace_names
 }
 
 /* Returns whether two lists of locations are the same. */
-static bool same_locations(const struct memtrace_code *place,
+static bool same_locations(const struct memtrace_code *entry,
 			   const struct memtrace_location *locations, size_t count)
 {
-	if (place->count != count)
+	if (entry->count != count)
 		return false;
 	for (size_t i = 0; i < count; i++) {
-		const struct memtrace_location *one = &place->locations[i], *other = &locations[i];
+		const struct memtrace_location *one = &entry->locations[i], *other = &locations[i];
 
 		if (one->line != other->line || one->begin != other->begin ||
 		    one->end != other->end || strcmp(one->file, other->file) != 0 ||
@@ -99,7 +99,7 @@ int memtrace_locations_read(struct memtrace_locations *table, struct memtrace_na
 			    struct cursor *in, uint64_t *code)
 {
 	struct memtrace_location locations[255] = { 0 };
-	struct memtrace_code *place;
+	struct memtrace_code *entry;
 	size_t count;
 
 	*code = cursor_u64(in);
@@ -109,23 +109,23 @@ int memtrace_locations_read(struct memtrace_locations *table, struct memtrace_na
 			return -1;
 	if (in->short_)
 		return -1;
-	HASH_FIND(hh, table->by_code, code, sizeof(*code), place);
-	if (place)
-		return same_locations(place, locations, count) ? 0 : 1;
-	place = alloc_zeroed(1, sizeof(*place));
-	place->code = *code;
-	place->count = count;
-	place->locations = arena_copy(&table->arena, locations, count * sizeof(locations[0]));
-	HASH_ADD(hh, table->by_code, code, sizeof(place->code), place);
+	HASH_FIND(hh, table->by_code, code, sizeof(*code), entry);
+	if (entry)
+		return same_locations(entry, locations, count) ? 0 : 1;
+	entry = alloc_zeroed(1, sizeof(*entry));
+	entry->code = *code;
+	entry->count = count;
+	entry->locations = arena_copy(&table->arena, locations, count * sizeof(locations[0]));
+	HASH_ADD(hh, table->by_code, code, sizeof(entry->code), entry);
 	return 0;
 }
 
 const struct memtrace_location *memtrace_locations_borrow(const struct memtrace_locations *table,
 							  uint64_t code, size_t *count)
 {
-	struct memtrace_code *place;
+	struct memtrace_code *entry;
 
-	HASH_FIND(hh, table->by_code, &code, sizeof(code), place);
-	*count = place ? place->count : 0;
-	return place ? place->locations : NULL;
+	HASH_FIND(hh, table->by_code, &code, sizeof(code), entry);
+	*count = entry ? entry->count : 0;
+	return entry ? entry->locations : NULL;
 }

@@ -26,7 +26,7 @@ struct domain {
 	uint64_t first, next;        /* numbers of the packet's first and next allocation */
 	unsigned turn;               /* of the slot that the packet verifies */
 	unsigned slot, prediction;   /* which it verifies, as they were at its begin */
-	uint64_t place;              /* the same */
+	uint64_t code;               /* the same */
 	struct memtrace_codec codec; /* with the backtrace before */
 	uint32_t *ages;              /* owned: when a slot of the cache was used last */
 	uint32_t age;
@@ -41,7 +41,7 @@ struct memtrace_writer {
 	struct memtrace_sink sink;
 	uint64_t pid, start;
 	struct domain *domains, *current; /* hash by number; whose packet is not written yet */
-	struct packet places;
+	struct packet location_packet;
 	struct arena arena; /* lists of functions */
 };
 
@@ -102,7 +102,7 @@ static void put_header(const struct memtrace_writer *writer, const struct domain
 	put_number(packet, domain->number, 2);
 	put_number(packet, verifies ? domain->slot : MEMTRACE_NO_SLOT, 2);
 	put_number(packet, verifies ? domain->prediction : 0, 2);
-	put_number(packet, verifies ? domain->place : 0, 8);
+	put_number(packet, verifies ? domain->code : 0, 8);
 	put_number(packet, domain->first, 8);
 	put_number(packet, next, 8);
 	packet->size = size;
@@ -113,7 +113,7 @@ static void begin_packet(struct domain *domain)
 	domain->events.size = HEADER_SIZE;
 	domain->slot = memtrace_codec_slot(domain->turn++);
 	domain->prediction = domain->codec.predictions[domain->slot];
-	domain->place = domain->codec.places[domain->slot];
+	domain->code = domain->codec.codes[domain->slot];
 }
 
 static struct domain *find_domain(struct memtrace_writer *writer, uint16_t number)
@@ -149,57 +149,58 @@ static unsigned use_name(struct memtrace_names *list, const char *name)
 	return is_new ? MEMTRACE_LIST_LENGTH : at;
 }
 
-static void put_place(struct memtrace_writer *writer, struct domain *domain,
-		      const struct memtrace_location *place)
+static void put_location(struct memtrace_writer *writer, struct domain *domain,
+			 const struct memtrace_location *location)
 {
-	unsigned file = use_name(&domain->files, place->file), function;
+	unsigned file = use_name(&domain->files, location->file), function;
 	struct memtrace_name *first = &domain->files.names[0];
 
 	if (!first->functions)
 		first->functions = arena_alloc(&writer->arena, sizeof(*first->functions));
 	else if (file == MEMTRACE_LIST_LENGTH)
 		*first->functions = (struct memtrace_names){ 0 };
-	function = use_name(first->functions, place->function);
-	put_number(&writer->places,
-		   place->line | (uint64_t)place->begin << 20 | (uint64_t)place->end << 28 |
-			   (uint64_t)file << 38 | (uint64_t)function << 43,
+	function = use_name(first->functions, location->function);
+	put_number(&writer->location_packet,
+		   location->line | (uint64_t)location->begin << 20 |
+			   (uint64_t)location->end << 28 | (uint64_t)file << 38 |
+			   (uint64_t)function << 43,
 		   6);
 	if (file == MEMTRACE_LIST_LENGTH)
-		put_text(&writer->places, place->file);
+		put_text(&writer->location_packet, location->file);
 	if (function == MEMTRACE_LIST_LENGTH)
-		put_text(&writer->places, place->function);
+		put_text(&writer->location_packet, location->function);
 }
 
-static void put_places(struct memtrace_writer *writer, struct domain *domain, uint64_t code)
+static void put_locations(struct memtrace_writer *writer, struct domain *domain, uint64_t code)
 {
 	static const struct memtrace_location unknown = { "<unknown>", "??", 1, 1, 1 };
 	size_t count, size = 9;
-	const struct memtrace_location *places =
+	const struct memtrace_location *locations =
 		memtrace_locations_borrow(writer->locations, code, &count);
 
 	for (size_t i = 0; i < count; i++)
-		size += 6 + strlen(places[i].file) + 1 + strlen(places[i].function) + 1;
+		size += 6 + strlen(locations[i].file) + 1 + strlen(locations[i].function) + 1;
 	if (size > LOCATION_MOST) {
-		places = &unknown;
+		locations = &unknown;
 		count = 1;
 	}
-	put_event(&writer->places, CODE_LOCATION, domain->begin);
-	put_number(&writer->places, code, 8);
-	put_number(&writer->places, count, 1);
+	put_event(&writer->location_packet, CODE_LOCATION, domain->begin);
+	put_number(&writer->location_packet, code, 8);
+	put_number(&writer->location_packet, count, 1);
 	for (size_t i = 0; i < count; i++)
-		put_place(writer, domain, &places[i]);
+		put_location(writer, domain, &locations[i]);
 }
 
 /* Write the locations of the packet's new codes, in packets before it. */
 static void write_locations(struct memtrace_writer *writer, struct domain *domain)
 {
-	struct packet *packet = &writer->places;
+	struct packet *packet = &writer->location_packet;
 
 	for (size_t i = 0; i < domain->code_count;) {
 		packet->size = HEADER_SIZE;
 		while (i < domain->code_count &&
 		       sizeof(packet->bytes) - packet->size > LOCATION_MOST + 4)
-			put_places(writer, domain, domain->codes[i++]);
+			put_locations(writer, domain, domain->codes[i++]);
 		put_header(writer, domain, packet, domain->begin, domain->first);
 		writer->sink.put(writer->sink.context, packet->bytes, packet->size);
 	}
@@ -225,9 +226,9 @@ static unsigned choose_slot(const struct domain *domain, uint64_t code)
 	unsigned one = (unsigned)(code * UINT64_C(0x9E3779B97F4A7C15) >> 50);
 	unsigned other = (unsigned)(code * UINT64_C(0xC2B2AE3D27D4EB4F) >> 50);
 
-	if (domain->codec.places[one] == code)
+	if (domain->codec.codes[one] == code)
 		return one;
-	if (domain->codec.places[other] == code)
+	if (domain->codec.codes[other] == code)
 		return other;
 	return domain->ages[one] < domain->ages[other] ? one : other;
 }
@@ -240,7 +241,7 @@ static unsigned count_predicted(const struct memtrace_codec *codec, unsigned slo
 
 	for (; ahead < count && ahead < PREDICTED_MOST; ahead++) {
 		slot = codec->predictions[slot];
-		if (codec->places[slot] != codes[ahead])
+		if (codec->codes[slot] != codes[ahead])
 			break;
 	}
 	return ahead;
@@ -250,7 +251,7 @@ static void put_literal(struct domain *domain, unsigned slot, uint64_t code)
 {
 	put_number(&domain->events, slot << 2 | TAG_LITERAL, 2);
 	put_number(&domain->events, code, 8);
-	domain->codec.places[slot] = code;
+	domain->codec.codes[slot] = code;
 	*ARRAY_ADD(domain->codes, domain->code_count, domain->code_room) = code;
 }
 
@@ -269,7 +270,7 @@ static unsigned put_backtrace(struct domain *domain, const uint64_t *codes, size
 		domain->ages[found] = domain->age;
 		codec->predictions[slot] = (uint16_t)found;
 		slot = found;
-		if (codec->places[slot] != code) {
+		if (codec->codes[slot] != code) {
 			put_literal(domain, slot, code);
 			continue;
 		}
@@ -374,7 +375,7 @@ static void write_info(struct memtrace_writer *writer, const struct memtrace_inf
 {
 	struct domain *domain = find_domain(writer, info->initial_domain);
 	const char *texts[] = { info->executable, info->host, info->parameters, info->context };
-	struct packet *packet = &writer->places;
+	struct packet *packet = &writer->location_packet;
 	struct memtrace_sink *sink = &writer->sink;
 	size_t size = HEADER_SIZE + 4 + sizeof(uint64_t) + 1 + sizeof(uint64_t);
 	uint64_t rate;

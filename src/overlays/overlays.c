@@ -134,7 +134,7 @@ static void print_events(const struct runtime_events *file, FILE *out)
 
 /* ---- memtrace ------------------------------------------------------------ */
 
-static void print_place(const struct memtrace *trace, uint64_t code, FILE *out)
+static void print_locations(const struct memtrace *trace, uint64_t code, FILE *out)
 {
 	size_t count;
 	const struct memtrace_location *locations =
@@ -157,7 +157,7 @@ static void print_alloc(const struct memtrace *trace, const struct memtrace_even
 	if (event->unknown_backtrace)
 		fprintf(out, " ?");
 	for (size_t i = 0; i < event->backtrace_length; i++)
-		print_place(trace, event->backtrace[i], out);
+		print_locations(trace, event->backtrace[i], out);
 }
 
 static void print_info_text(const char *name, const char *text, FILE *out)

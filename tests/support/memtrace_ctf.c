@@ -71,7 +71,7 @@ static void put_event(struct ctf_buffer *buffer, unsigned code, uint64_t time)
 }
 
 struct packet {
-	uint64_t begin, end, first_id, last_id, verify_place;
+	uint64_t begin, end, first_id, last_id, verify_code;
 	unsigned domain, verify_slot, verify_next;
 	const struct ctf_buffer *content;
 };
@@ -92,7 +92,7 @@ static void put_packet(struct ctf_file *file, const struct packet *packet)
 		put_number(out, packet->domain, 2);
 	put_number(out, packet->verify_slot, 2);
 	put_number(out, packet->verify_next, 2);
-	put_number(out, packet->verify_place, 8);
+	put_number(out, packet->verify_code, 8);
 	put_number(out, packet->first_id, 8);
 	put_number(out, packet->last_id, 8);
 	put(out, packet->content->bytes, packet->content->size);

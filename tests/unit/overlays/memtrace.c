@@ -134,7 +134,7 @@ START_TEST(what_is_written_is_read)
 	ck_assert_uint_eq(diag_kinds(&diag), 0);
 	for (unsigned i = 0; i < PLACES; i++) {
 		size_t count;
-		const struct memtrace_location *places =
+		const struct memtrace_location *locations =
 			memtrace_locations_borrow(&trace.locations, 1000 + i, &count);
 		char name[32];
 
@@ -143,10 +143,10 @@ START_TEST(what_is_written_is_read)
 			snprintf(name, sizeof(name), "file%u.ml", (i * 7 + j) % 40);
 			/* seeds.md: locations: file, line, characters and name, by two lists that
 			 * move to the front */
-			ck_assert_str_eq(places[j].file, name);
+			ck_assert_str_eq(locations[j].file, name);
 			snprintf(name, sizeof(name), "f%u", i % 50);
-			ck_assert_str_eq(places[j].function, name);
-			ck_assert_uint_eq(places[j].line, i * 5000 % 0xfffff);
+			ck_assert_str_eq(locations[j].function, name);
+			ck_assert_uint_eq(locations[j].line, i * 5000 % 0xfffff);
 		}
 	}
 	memtrace_close(&trace);

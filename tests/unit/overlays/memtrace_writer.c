@@ -62,22 +62,22 @@ static void assert_same_info(const struct memtrace_info *one, const struct memtr
 	ck_assert(one->sample_rate == other->sample_rate);
 }
 
-static void assert_same_places(const struct memtrace *one, const struct memtrace *other,
-			       uint64_t code)
+static void assert_same_locations(const struct memtrace *one, const struct memtrace *other,
+				  uint64_t code)
 {
 	size_t count, other_count;
-	const struct memtrace_location *places =
+	const struct memtrace_location *locations =
 		memtrace_locations_borrow(&one->locations, code, &count);
 	const struct memtrace_location *others =
 		memtrace_locations_borrow(&other->locations, code, &other_count);
 
 	ck_assert_uint_eq(count, other_count);
 	for (size_t i = 0; i < count; i++) {
-		ck_assert_str_eq(places[i].file, others[i].file);
-		ck_assert_str_eq(places[i].function, others[i].function);
-		ck_assert_uint_eq(places[i].line, others[i].line);
-		ck_assert_uint_eq(places[i].begin, others[i].begin);
-		ck_assert_uint_eq(places[i].end, others[i].end);
+		ck_assert_str_eq(locations[i].file, others[i].file);
+		ck_assert_str_eq(locations[i].function, others[i].function);
+		ck_assert_uint_eq(locations[i].line, others[i].line);
+		ck_assert_uint_eq(locations[i].begin, others[i].begin);
+		ck_assert_uint_eq(locations[i].end, others[i].end);
 	}
 }
 
@@ -115,7 +115,7 @@ static size_t assert_same(const uint8_t *bytes, size_t size, const struct bytes 
 		ck_assert_int_eq(memtrace_next(&again, &copied), 1);
 		assert_same_event(&event, &copied);
 		for (size_t i = 0; i < event.backtrace_length; i++)
-			assert_same_places(&trace, &again, event.backtrace[i]);
+			assert_same_locations(&trace, &again, event.backtrace[i]);
 	}
 	ck_assert_int_eq(memtrace_next(&again, &copied), 0);
 	ck_assert_uint_eq(diag_kinds(&diag), 0);
