@@ -136,8 +136,8 @@ static bool add_call(struct inline_reader *reader, Dwarf_Die *die, uint32_t pare
 
 	if (!dwarf_guard_allows_entry(guard_of(reader)))
 		return false;
-	line_table_place(reader->lines, &reader->unit->skeleton, number_of(die, DW_AT_call_file),
-			 &call.at);
+	line_table_file(reader->lines, &reader->unit->skeleton, number_of(die, DW_AT_call_file),
+			&call.at);
 	call.at.line = number_of(die, DW_AT_call_line);
 	call.at.column = number_of(die, DW_AT_call_column);
 	call.at.discriminator = number_of(die, AT_GNU_DISCRIMINATOR);
@@ -158,8 +158,8 @@ static bool add_function(struct inline_reader *reader, Dwarf_Die *die)
 		return sound;
 	function = ARRAY_ADD(unit->functions, unit->count, unit->room);
 	*function = (struct inline_function){ .die = dwarf_dieoffset(die) };
-	line_table_place(reader->lines, &unit->skeleton, number_of(die, DW_AT_decl_file),
-			 &function->at);
+	line_table_file(reader->lines, &unit->skeleton, number_of(die, DW_AT_decl_file),
+			&function->at);
 	function->at.line = number_of(die, DW_AT_decl_line);
 	return sound && dwarf_guard_allows_entry(guard_of(reader));
 }

@@ -95,8 +95,8 @@ bool line_table_unit(struct line_table *table, uint64_t vaddr, Dwarf_Die *unit);
 
 /* Fill row->file and row->directory by the number of a file in a unit's line table; NULL: unknown.
  */
-void line_table_place(struct line_table *table, Dwarf_Die *unit, uint32_t file,
-		      struct line_row *row);
+void line_table_file(struct line_table *table, Dwarf_Die *unit, uint32_t file,
+		     struct line_row *row);
 
 /* The inlined calls of one function. */
 struct inline_function {

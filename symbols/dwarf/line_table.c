@@ -289,8 +289,7 @@ int line_table_list(struct line_table *table, Dwarf_Die *unit,
 	return status < 0 ? -1 : 0;
 }
 
-void line_table_place(struct line_table *table, Dwarf_Die *unit, uint32_t file,
-		      struct line_row *row)
+void line_table_file(struct line_table *table, Dwarf_Die *unit, uint32_t file, struct line_row *row)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Files *files;

@@ -108,19 +108,19 @@ static const char *inside_container(const char *path)
  * Try a path, below symfs if that is given, first as recorded, then without "
  * (deleted)": the path may now lead to another file.
  */
-static bool try_place(const struct dso_find_options *options, const char *path, bool needs_build_id,
-		      dso_find_try *try, void *context)
+static bool try_as_recorded(const struct dso_find_options *options, const char *path,
+			    bool needs_build_id, dso_find_try *try, void *context)
 {
 	const char *symfs = options->symfs;
 	const size_t lengths[] = { strlen(path), length_undeleted(path) };
-	char place[BENEATH_PATH];
+	char found[BENEATH_PATH];
 
 	if (symfs ? dso_find_climbs(path) : path[0] != '/')
 		return false;
 	for (int i = 0; i < 1 + (lengths[1] < lengths[0]); i++)
-		if (dso_find_path(symfs, place, "%s%s%.*s", symfs ? symfs : "", symfs ? "/" : "",
+		if (dso_find_path(symfs, found, "%s%s%.*s", symfs ? symfs : "", symfs ? "/" : "",
 				  (int)lengths[i], path) &&
-		    try(context, place, i || needs_build_id))
+		    try(context, found, i || needs_build_id))
 			return true;
 	return false;
 }
@@ -134,10 +134,11 @@ bool dso_find_by_path(const struct dso_find_options *options, const char *path, 
 {
 	const char *inside = inside_container(path), *slash = strrchr(path, '/');
 
-	return try_place(options, path, false, try, context) ||
-	       (inside != path && try_place(options, inside, !options->symfs, try, context)) ||
+	return try_as_recorded(options, path, false, try, context) ||
+	       (inside != path &&
+		try_as_recorded(options, inside, !options->symfs, try, context)) ||
 	       (options->symfs &&
-		try_place(options, slash ? slash + 1 : path, false, try, context));
+		try_as_recorded(options, slash ? slash + 1 : path, false, try, context));
 }
 
 bool dso_find_cached(const struct dso_find_options *options, const uint8_t *build_id, size_t size,

@@ -68,7 +68,7 @@ struct bytes_at {
 };
 
 /* Where an entry is. */
-struct place {
+struct cfi_at {
 	enum unwind_kind kind;
 	Dwarf_Off offset; /* in the section */
 };
@@ -81,25 +81,25 @@ static bool is_wide(const struct unwind_table *table)
 
 /* ---- Entries ------------------------------------------------------------- */
 
-static bool next_entry(const struct unwind_table *table, struct place place, Dwarf_Off *next,
+static bool next_entry(const struct unwind_table *table, struct cfi_at where, Dwarf_Off *next,
 		       Dwarf_CFI_Entry *entry)
 {
-	const struct unwind_section *section = &table->sections[place.kind];
+	const struct unwind_section *section = &table->sections[where.kind];
 	const unsigned char *ident = (const unsigned char *)elf_getident(table->file->elf, NULL);
 
-	return ident && place.offset < section->data.d_size &&
-	       dwarf_next_cfi(ident, (Elf_Data *)&section->data, place.kind == UNWIND_EH_FRAME,
-			      place.offset, next, entry) == 0;
+	return ident && where.offset < section->data.d_size &&
+	       dwarf_next_cfi(ident, (Elf_Data *)&section->data, where.kind == UNWIND_EH_FRAME,
+			      where.offset, next, entry) == 0;
 }
 
 /* Set table->rules to those of a CIE. */
-static void read_rules(struct unwind_table *table, const Dwarf_CIE *cie, struct place place)
+static void read_rules(struct unwind_table *table, const Dwarf_CIE *cie, struct cfi_at where)
 {
 	struct cursor data = cursor_over(cie->augmentation_data, cie->augmentation_data_size);
 	const char *text = cie->augmentation;
 
-	table->rules = (struct unwind_rules){ .kind = place.kind,
-					      .offset = place.offset,
+	table->rules = (struct unwind_rules){ .kind = where.kind,
+					      .offset = where.offset,
 					      .encoding = DW_EH_PE_absptr,
 					      .lsda = DW_EH_PE_omit };
 	table->rules.known = text[0] == 'z' || text[0] == 0;
@@ -119,20 +119,20 @@ static void read_rules(struct unwind_table *table, const Dwarf_CIE *cie, struct 
 }
 
 /* Returns whether table->rules are the rules of an entry. */
-static bool find_rules(struct unwind_table *table, struct place place)
+static bool find_rules(struct unwind_table *table, struct cfi_at where)
 {
 	Dwarf_CFI_Entry entry;
 	Dwarf_Off next;
 
-	if (table->rules.known && table->rules.kind == place.kind &&
-	    table->rules.offset == place.offset)
+	if (table->rules.known && table->rules.kind == where.kind &&
+	    table->rules.offset == where.offset)
 		return true;
 	table->rules.known = false;
-	if (!next_entry(table, place, &next, &entry) || !dwarf_cfi_cie_p(&entry) ||
-	    next - place.offset > table->rules_left)
+	if (!next_entry(table, where, &next, &entry) || !dwarf_cfi_cie_p(&entry) ||
+	    next - where.offset > table->rules_left)
 		return false;
-	table->rules_left -= next - place.offset;
-	read_rules(table, &entry.cie, place);
+	table->rules_left -= next - where.offset;
+	read_rules(table, &entry.cie, where);
 	return table->rules.known;
 }
 
@@ -143,7 +143,7 @@ static struct cursor read_range(struct unwind_table *table, const Dwarf_FDE *fde
 	const struct unwind_section *section = &table->sections[kind];
 	struct cursor c = cursor_over(fde->start, (size_t)(fde->end - fde->start));
 
-	if (!find_rules(table, (struct place){ kind, fde->CIE_pointer })) {
+	if (!find_rules(table, (struct cfi_at){ kind, fde->CIE_pointer })) {
 		c.short_ = true;
 		return c;
 	}
@@ -189,15 +189,15 @@ static bool begins_with_frame(struct cursor *c)
 
 /* ---- The table ----------------------------------------------------------- */
 
-static void add_start(struct unwind_table *table, uint64_t vaddr, struct place place)
+static void add_start(struct unwind_table *table, uint64_t vaddr, struct cfi_at where)
 {
 	uint64_t begin = vaddr - table->base;
 
-	if (begin > UINT32_MAX || place.offset > INT32_MAX ||
+	if (begin > UINT32_MAX || where.offset > INT32_MAX ||
 	    !elf_file_code_at_vaddr(table->file, vaddr))
 		return;
 	*ARRAY_ADD(table->starts, table->count, table->room) =
-		(struct unwind_start){ (uint32_t)begin, place.offset & INT32_MAX, place.kind };
+		(struct unwind_start){ (uint32_t)begin, where.offset & INT32_MAX, where.kind };
 }
 
 static int compare_starts(const void *a, const void *b)
@@ -227,21 +227,21 @@ static void sort_starts(struct unwind_table *table)
 /* Add all entries in the order of the section. */
 static void read_entries(struct unwind_table *table, enum unwind_kind kind)
 {
-	struct place place = { kind, 0 };
+	struct cfi_at where = { kind, 0 };
 	Dwarf_Off next;
 	Dwarf_CFI_Entry entry;
 
-	for (; next_entry(table, place, &next, &entry) && next > place.offset;
-	     place.offset = next) {
+	for (; next_entry(table, where, &next, &entry) && next > where.offset;
+	     where.offset = next) {
 		struct unwind_range range;
 		struct cursor c;
 
 		if (dwarf_cfi_cie_p(&entry)) {
-			read_rules(table, &entry.cie, place);
+			read_rules(table, &entry.cie, where);
 		} else {
 			c = read_range(table, &entry.fde, kind, &range);
 			if (!c.short_ && range.end > range.begin)
-				add_start(table, range.begin, place);
+				add_start(table, range.begin, where);
 		}
 	}
 }
@@ -267,8 +267,8 @@ static bool read_search_table(struct unwind_table *table, const struct bytes_at 
 		uint64_t entry = header->vaddr + (uint64_t)(int64_t)(int32_t)cursor_u32(&c);
 
 		add_start(table, begin,
-			  (struct place){ UNWIND_EH_FRAME,
-					  entry - table->sections[UNWIND_EH_FRAME].vaddr });
+			  (struct cfi_at){ UNWIND_EH_FRAME,
+					   entry - table->sections[UNWIND_EH_FRAME].vaddr });
 	}
 	return count > 0;
 }
@@ -371,17 +371,17 @@ void unwind_table_close(struct unwind_table *table)
 /* Fill the range of the entry at an index; returns false if it is damaged. */
 static bool read_start(struct unwind_table *table, size_t index, struct unwind_range *range)
 {
-	struct place place = { table->starts[index].kind, table->starts[index].entry };
+	struct cfi_at where = { table->starts[index].kind, table->starts[index].entry };
 	Dwarf_CFI_Entry entry;
 	struct cursor c;
 	Dwarf_Off after;
 
-	if (!next_entry(table, place, &after, &entry) || dwarf_cfi_cie_p(&entry))
+	if (!next_entry(table, where, &after, &entry) || dwarf_cfi_cie_p(&entry))
 		return false;
-	c = read_range(table, &entry.fde, place.kind, range);
+	c = read_range(table, &entry.fde, where.kind, range);
 	if (c.short_ || range->begin != table->base + table->starts[index].begin)
 		return false;
-	read_augmentation(table, &c, place.kind, range);
+	read_augmentation(table, &c, where.kind, range);
 	range->has_frame = !table->rules.of_signals && begins_with_frame(&c);
 	/* Of code that signal handlers return to it covers the byte before, too (DWARF 5, 6.4.4).
 	 */
