@@ -38,29 +38,14 @@ static void print_name(const char *name, const char *what, unsigned id, FILE *ou
 		fprintf(out, " %s_%u", what, id);
 }
 
-static void print_buckets(const struct runtime_event *event, FILE *out)
-{
-	for (size_t i = 0; i + 8 <= event->payload_size; i += 8) {
-		uint64_t count;
-
-		memcpy(&count, event->payload + i, sizeof(count));
-		fprintf(out, "%s%" PRIu64, i ? "," : " - ", count);
-	}
-}
-
-static void print_bytes(const struct runtime_event *event, FILE *out)
-{
-	fprintf(out, " %zu:", event->payload_size);
-	for (size_t i = 0; i < event->payload_size; i++)
-		fprintf(out, "%02x", event->payload[i]);
-}
-
 static void print_runtime(const struct runtime_events *file, const struct runtime_event *event,
 			  FILE *out)
 {
+	unsigned id = event->id;
+
 	switch (event->kind) {
 	case RUNTIME_LIFECYCLE:
-		print_name(runtime_lifecycle_name(event->id), "lifecycle", event->id, out);
+		print_name(runtime_lifecycle_name(id), "lifecycle", id, out);
 		if (event->value)
 			fprintf(out, " %" PRId64, event->value);
 		else
@@ -68,15 +53,17 @@ static void print_runtime(const struct runtime_events *file, const struct runtim
 		break;
 	case RUNTIME_BEGIN:
 	case RUNTIME_END:
-		print_name(runtime_events_phase_name(file, event->id), "phase", event->id, out);
+		print_name(runtime_events_phase_name(file, id), "phase", id, out);
 		fprintf(out, " -");
 		break;
 	case RUNTIME_COUNTER:
-		print_name(runtime_counter_name(event->id), "counter", event->id, out);
+		print_name(runtime_counter_name(id), "counter", id, out);
 		fprintf(out, " %" PRId64, event->value);
 		break;
 	default:
-		print_buckets(event, out);
+		for (size_t i = 0; i + 8 <= event->payload_size; i += 8)
+			fprintf(out, "%s%" PRIu64, i ? "," : " - ",
+				*(const uint64_t *)(const void *)(event->payload + i));
 		break;
 	}
 }
@@ -91,10 +78,12 @@ static void print_user(const struct runtime_events *file, const struct runtime_e
 	print_quoted(name, out);
 	if (event->kind == RUNTIME_USER_INT)
 		fprintf(out, " %" PRId64, event->value);
-	else if (event->kind == RUNTIME_USER_CUSTOM)
-		print_bytes(event, out);
-	else
+	else if (event->kind != RUNTIME_USER_CUSTOM)
 		fprintf(out, " -");
+	else
+		fprintf(out, " %zu:", event->payload_size);
+	for (size_t i = 0; i < event->payload_size; i++)
+		fprintf(out, "%02x", event->payload[i]);
 }
 
 /* Ring by ring, `RING TIME_NS KIND NAME VALUE`. */
