@@ -47,11 +47,15 @@ struct memtrace_writer {
 
 /* ---- Bytes --------------------------------------------------------------- */
 
+static void put_bytes(struct packet *packet, const void *bytes, size_t size)
+{
+	memcpy(packet->bytes + packet->size, bytes, size);
+	packet->size += size;
+}
+
 static void put_number(struct packet *packet, uint64_t number, size_t size)
 {
-	number = htole64(number);
-	memcpy(packet->bytes + packet->size, &number, size);
-	packet->size += size;
+	put_bytes(packet, &(uint64_t){ htole64(number) }, size);
 }
 
 /* The shortest form that the reader's read_vint() has. */
@@ -67,14 +71,6 @@ static void put_vint(struct packet *packet, int64_t number)
 	}
 	put_number(packet, size == 2 ? VINT_U16 : size == 4 ? VINT_I32 : VINT_I64, 1);
 	put_number(packet, (uint64_t)number, size);
-}
-
-static void put_text(struct packet *packet, const char *text)
-{
-	size_t size = strlen(text) + 1;
-
-	memcpy(packet->bytes + packet->size, text, size);
-	packet->size += size;
 }
 
 static void put_event(struct packet *packet, unsigned code, uint64_t time)
@@ -166,9 +162,10 @@ static void put_location(struct memtrace_writer *writer, struct domain *domain,
 			   (uint64_t)function << 43,
 		   6);
 	if (file == MEMTRACE_LIST_LENGTH)
-		put_text(&writer->location_packet, location->file);
+		put_bytes(&writer->location_packet, location->file, strlen(location->file) + 1);
 	if (function == MEMTRACE_LIST_LENGTH)
-		put_text(&writer->location_packet, location->function);
+		put_bytes(&writer->location_packet, location->function,
+			  strlen(location->function) + 1);
 }
 
 static void put_locations(struct memtrace_writer *writer, struct domain *domain, uint64_t code)

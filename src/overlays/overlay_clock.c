@@ -204,24 +204,17 @@ static bool match_by_sideband(struct overlay_clock *clock, const struct overlay_
 	return true;
 }
 
-/* Returns when the last thread of a process ended, ns of perf's clock; 0: not seen. */
-static uint64_t find_end(const struct timeline *timeline, int32_t pid)
-{
-	const struct thread *thread = timeline_borrow_thread(timeline, pid, UINT64_MAX);
-
-	return thread && thread->pid == pid && thread->end != UINT64_MAX ? thread->end : 0;
-}
-
 static struct overlay_clock assume_clock(const struct overlay_input *input,
 					 const struct timeline *timeline, struct diag *diag)
 {
 	struct overlay_clock clock = { OVERLAY_CLOCK_ASSUMED, 0, UINT64_MAX };
-	uint64_t end = find_end(timeline, input->pid);
+	const struct thread *last = timeline_borrow_thread(timeline, input->pid, UINT64_MAX);
+	bool ended = last && last->pid == input->pid && last->end != UINT64_MAX;
 
 	/* The wall clock and perf's have nothing in common; most processes allocate until they end.
 	 */
 	if (!is_monotonic(input))
-		clock.offset = (int64_t)(end - input->last_time);
+		clock.offset = (int64_t)((ended ? last->end : 0) - input->last_time);
 	diag_warn(diag, "overlay-clock",
 		  "%s: the offset between its clock and perf's is unknown, %s; see --clock-offset",
 		  input->path,
@@ -285,9 +278,8 @@ struct overlay_clock overlay_clock_choice_alone(const struct overlay_clocks *clo
 	const struct overlay_input *input = &inputs[index];
 	struct overlay_clock clock = { 0 };
 
-	if (match_by_option(&clock, &clocks->offsets, is_monotonic(input)))
-		return clock;
-	if (is_monotonic(input) || !find_events(inputs, count, ANY_PROCESS))
+	if (match_by_option(&clock, &clocks->offsets, is_monotonic(input)) || is_monotonic(input) ||
+	    !find_events(inputs, count, ANY_PROCESS))
 		return clock;
 	if (!clocks->sync_count)
 		return align_ends(input, find_events(inputs, count, input->pid), diag);
