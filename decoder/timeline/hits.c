@@ -125,7 +125,7 @@ void hits_init(struct hits *hits, const struct perf_file *file)
 void hits_release(struct hits *hits)
 {
 	free(hits->probes);
-	free(hits->places);
+	free(hits->positions);
 	arena_release(&hits->arena);
 	*hits = (struct hits){ 0 };
 }
@@ -157,7 +157,7 @@ void hits_note(struct hits *hits, const struct perf_record *record, uint64_t pos
 	if (!hits->probes || perf_sample_read(hits->file, record, &sample) < 0 || !sample.time ||
 	    !hits_are_of(hits, sample.attr))
 		return;
-	*ARRAY_ADD(hits->places, hits->count, hits->room) =
+	*ARRAY_ADD(hits->positions, hits->count, hits->room) =
 		(struct record_position){ sample.time, position };
 }
 
@@ -171,14 +171,15 @@ int record_position_compare(const void *left, const void *right)
 void hits_finish(struct hits *hits)
 {
 	if (hits->count)
-		qsort(hits->places, hits->count, sizeof(*hits->places), record_position_compare);
+		qsort(hits->positions, hits->count, sizeof(*hits->positions),
+		      record_position_compare);
 }
 
 bool hits_read(const struct hits *hits, size_t index, struct hit *hit)
 {
 	const struct probe_format *probe;
 	struct perf_record record;
-	uint64_t position = hits->places[index].position;
+	uint64_t position = hits->positions[index].position;
 
 	*hit = (struct hit){ 0 };
 	if (perf_file_next(hits->file, &position, &record, NULL) != 1 ||
@@ -280,14 +281,14 @@ static const char *find_text(const struct hit *hit, const struct tracepoint_fiel
 {
 	size_t offset = field->offset + sizeof(uint32_t) * index, size = field->size;
 	const uint8_t *bytes;
-	uint64_t place;
+	uint64_t packed;
 
-	if (field->place != TRACEPOINT_HERE) {
-		if (!tracepoint_number(hit->sample.raw, offset, sizeof(uint32_t), false, &place))
+	if (field->storage != TRACEPOINT_HERE) {
+		if (!tracepoint_number(hit->sample.raw, offset, sizeof(uint32_t), false, &packed))
 			return NULL;
-		offset = field->place == TRACEPOINT_REL_LOC ? offset + sizeof(uint32_t) : 0;
-		offset += place & 0xffff;
-		size = place >> 16;
+		offset = field->storage == TRACEPOINT_REL_LOC ? offset + sizeof(uint32_t) : 0;
+		offset += packed & 0xffff;
+		size = packed >> 16;
 	}
 	bytes = tracepoint_bytes(hit->sample.raw, offset, size);
 	*length = bytes ? strnlen((const char *)bytes, size) : 0;
@@ -296,7 +297,7 @@ static const char *find_text(const struct hit *hit, const struct tracepoint_fiel
 
 static void add_text(struct hit_args *args, const struct hit *hit, const struct probe_field *field)
 {
-	size_t count = field->field.place == TRACEPOINT_HERE ? 1 : field->field.size / 4, length;
+	size_t count = field->field.storage == TRACEPOINT_HERE ? 1 : field->field.size / 4, length;
 	struct hit_arg *arg = add_arg(args, field->name, count > 1 ? HIT_ARRAY : HIT_TEXT);
 	const char *text;
 
@@ -320,7 +321,7 @@ static void add_field_value(struct hit_args *args, const struct hit *hit,
 	const struct tracepoint_field *at = &field->field;
 	uint64_t number;
 
-	if (at->place != TRACEPOINT_HERE || at->is_text)
+	if (at->storage != TRACEPOINT_HERE || at->is_text)
 		add_text(args, hit, field);
 	else if (at->count)
 		add_array(args, hit, field);

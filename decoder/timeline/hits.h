@@ -30,7 +30,7 @@ struct hits {
 	/* A record of the history. */
 	struct record_position {
 		uint64_t time, position; /* ns; of perf_file_next() */
-	} * places;                      /* owned; when complete by time, then position */
+	} * positions;                   /* owned; when complete by time, then position */
 	size_t count, room;
 	struct arena arena;
 };

@@ -42,11 +42,11 @@ static uint32_t read_declaration(const char *at, const char *end, struct tracepo
 	if (bracket)
 		field->count = (uint32_t)strtoul(bracket + 1, NULL, 10);
 	if (starts_with(at, "__data_loc "))
-		field->place = TRACEPOINT_DATA_LOC;
+		field->storage = TRACEPOINT_DATA_LOC;
 	else if (starts_with(at, "__rel_loc "))
-		field->place = TRACEPOINT_REL_LOC;
-	at += field->place ? strcspn(at, " ") + 1 : 0;
-	field->is_text = (bracket || field->place) && starts_with(at, "char");
+		field->storage = TRACEPOINT_REL_LOC;
+	at += field->storage ? strcspn(at, " ") + 1 : 0;
+	field->is_text = (bracket || field->storage) && starts_with(at, "char");
 	return bracket && !field->count && !field->is_text ? element_size(at) : 0;
 }
 
@@ -162,7 +162,7 @@ void tracepoint_formats_read(const struct perf_file *file, tracepoint_format_rea
 
 static const struct {
 	const char *name; /* of the event, as its format has it */
-	const char *fields[SCHED_PLACES];
+	const char *fields[SCHED_MEMBERS];
 } kinds[SCHED_KINDS] = {
 	[SCHED_SWITCH] = { "sched_switch",
 			   { "next_pid", "next_comm", "prev_state", NULL, "next_prio" } },
@@ -187,13 +187,13 @@ static void read_sched_format(void *context, const char *system, const char *for
 	if (kind == SCHED_KINDS)
 		return;
 	points->formats[kind].id = id;
-	for (unsigned place = 0; place < SCHED_PLACES; place++) {
+	for (unsigned member = 0; member < SCHED_MEMBERS; member++) {
 		struct tracepoint_field field;
 
-		if (!kinds[kind].fields[place])
+		if (!kinds[kind].fields[member])
 			continue;
-		field = tracepoint_format_find(format, kinds[kind].fields[place]);
-		points->formats[kind].fields[place] =
+		field = tracepoint_format_find(format, kinds[kind].fields[member]);
+		points->formats[kind].fields[member] =
 			(struct sched_field){ field.offset, field.size };
 	}
 }
@@ -214,7 +214,7 @@ void sched_points_init(struct sched_points *points, const struct perf_file *file
 	tracepoint_formats_read(file, read_sched_format, points);
 	for (unsigned kind = SCHED_NONE + 1; kind < SCHED_KINDS; kind++)
 		points->formats[kind].recorded =
-			points->formats[kind].fields[PLACE_TID].size &&
+			points->formats[kind].fields[SCHED_TID].size &&
 			tracepoint_is_recorded(file, points->formats[kind].id);
 }
 
@@ -261,11 +261,11 @@ enum sched_kind sched_points_read(const struct sched_points *points,
 	if (kind == SCHED_KINDS)
 		return SCHED_NONE;
 	fields = points->formats[kind].fields;
-	if (!read_number(sample->raw, fields[PLACE_TID], &tid))
+	if (!read_number(sample->raw, fields[SCHED_TID], &tid))
 		return SCHED_NONE;
-	read_number(sample->raw, fields[PLACE_STATE], &state);
-	read_number(sample->raw, fields[PLACE_CPU], &cpu);
-	point->has_priority = read_number(sample->raw, fields[PLACE_PRIORITY], &priority);
+	read_number(sample->raw, fields[SCHED_STATE], &state);
+	read_number(sample->raw, fields[SCHED_CPU], &cpu);
+	point->has_priority = read_number(sample->raw, fields[SCHED_PRIORITY], &priority);
 	if (point->has_priority)
 		point->priority = (int32_t)priority;
 	point->kind = (enum sched_kind)kind;
@@ -273,8 +273,8 @@ enum sched_kind sched_points_read(const struct sched_points *points,
 	point->cpu = (int32_t)cpu;
 	point->runnable = !(state & STATE_MASK);
 	point->dead = state & STATE_DEAD;
-	if (fields[PLACE_NAME].size >= SCHED_NAME_SIZE)
-		point->name = (const char *)tracepoint_bytes(sample->raw, fields[PLACE_NAME].offset,
-							     fields[PLACE_NAME].size);
+	if (fields[SCHED_NAME].size >= SCHED_NAME_SIZE)
+		point->name = (const char *)tracepoint_bytes(sample->raw, fields[SCHED_NAME].offset,
+							     fields[SCHED_NAME].size);
 	return point->kind;
 }

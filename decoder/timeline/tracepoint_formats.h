@@ -12,7 +12,7 @@
 struct perf_file;
 
 /* Where the bytes of a field are. */
-enum tracepoint_place {
+enum tracepoint_storage {
 	TRACEPOINT_HERE = 0, /* `size` bytes at `offset` */
 	TRACEPOINT_DATA_LOC, /* there is a u32: the low half is an offset, the high half a size */
 	TRACEPOINT_REL_LOC,  /* the same, with an offset from the end of the u32 */
@@ -25,7 +25,7 @@ struct tracepoint_field {
 	bool is_signed;
 	bool is_text;   /* of char, in an array */
 	uint32_t count; /* of an array's elements; 0: it is no array */
-	enum tracepoint_place place;
+	enum tracepoint_storage storage;
 };
 
 /* Passed each format's text up to its end (owned by the reader) and its system, "sched". */
@@ -82,7 +82,7 @@ enum sched_kind {
 #define SCHED_NAME_SIZE 16
 
 /* The fields that are used, the same five for all kinds. */
-enum sched_place { PLACE_TID, PLACE_NAME, PLACE_STATE, PLACE_CPU, PLACE_PRIORITY, SCHED_PLACES };
+enum sched_member { SCHED_TID, SCHED_NAME, SCHED_STATE, SCHED_CPU, SCHED_PRIORITY, SCHED_MEMBERS };
 
 struct sched_points {
 	struct {
@@ -90,7 +90,7 @@ struct sched_points {
 		uint64_t id;   /* perf_event_attr.config of its event */
 		struct sched_field {
 			uint32_t offset, size; /* bytes in the sample's raw data; size 0: absent */
-		} fields[SCHED_PLACES];
+		} fields[SCHED_MEMBERS];
 	} formats[SCHED_KINDS];
 };
 

@@ -51,7 +51,7 @@ static bool have_priorities(const struct sched_points *points)
 {
 	for (int kind = 0; kind < SCHED_KINDS; kind++) {
 		if (points->formats[kind].recorded &&
-		    points->formats[kind].fields[PLACE_PRIORITY].size)
+		    points->formats[kind].fields[SCHED_PRIORITY].size)
 			return true;
 	}
 	return false;

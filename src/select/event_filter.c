@@ -54,7 +54,7 @@ static int find_hit(const struct event_filter *filter, const struct timeline *ti
 		return 0;
 	bound->base = TIME_ABSOLUTE;
 	for (size_t i = 0; i < hits->count; i++) {
-		uint64_t time = hits->places[i].time;
+		uint64_t time = hits->positions[i].time;
 
 		if (!is_chosen_hit(filter, timeline, i) || ++count < bound->hit)
 			continue;

@@ -28,17 +28,17 @@ static void setup(void)
 	points = (struct sched_points){ 0 };
 	points.formats[SCHED_SWITCH].recorded = true;
 	points.formats[SCHED_SWITCH].id = ID;
-	points.formats[SCHED_SWITCH].fields[PLACE_NAME] = (struct sched_field){ 40, 16 };
-	points.formats[SCHED_SWITCH].fields[PLACE_TID] = (struct sched_field){ 56, 4 };
-	points.formats[SCHED_SWITCH].fields[PLACE_STATE] = (struct sched_field){ 32, 8 };
+	points.formats[SCHED_SWITCH].fields[SCHED_NAME] = (struct sched_field){ 40, 16 };
+	points.formats[SCHED_SWITCH].fields[SCHED_TID] = (struct sched_field){ 56, 4 };
+	points.formats[SCHED_SWITCH].fields[SCHED_STATE] = (struct sched_field){ 32, 8 };
 	memcpy(raw + 32, &state, sizeof(state));
 	strcpy((char *)raw + 40, "next");
 	memcpy(raw + 56, &tid, sizeof(tid));
 }
 
-static struct sched_field *field(enum sched_place place)
+static struct sched_field *field(enum sched_member member)
 {
-	return &points.formats[SCHED_SWITCH].fields[place];
+	return &points.formats[SCHED_SWITCH].fields[member];
 }
 
 /* From the first bytes of the sample. */
@@ -67,9 +67,9 @@ START_TEST(without_a_whole_thread_id_there_is_nothing)
 {
 	ck_assert_int_eq(read_point(59).kind, SCHED_NONE);
 	ck_assert_int_eq(read_point(0).kind, SCHED_NONE);
-	field(PLACE_TID)->offset = UINT32_MAX;
+	field(SCHED_TID)->offset = UINT32_MAX;
 	ck_assert_int_eq(read_point(60).kind, SCHED_NONE);
-	*field(PLACE_TID) = (struct sched_field){ 0, 60 }; /* no number is so long */
+	*field(SCHED_TID) = (struct sched_field){ 0, 60 }; /* no number is so long */
 	ck_assert_int_eq(read_point(60).kind, SCHED_NONE);
 }
 END_TEST
@@ -77,22 +77,22 @@ END_TEST
 /* A name may lack its NUL, and readers read 16 bytes. */
 START_TEST(a_name_that_is_cut_or_short_is_left_out)
 {
-	field(PLACE_TID)->offset = 0;
+	field(SCHED_TID)->offset = 0;
 	ck_assert_ptr_nonnull(read_point(56).name);
 	ck_assert_ptr_null(read_point(55).name);
-	field(PLACE_NAME)->size = 15;
+	field(SCHED_NAME)->size = 15;
 	ck_assert_ptr_null(read_point(60).name);
-	field(PLACE_NAME)->size = 0;
+	field(SCHED_NAME)->size = 0;
 	ck_assert_ptr_null(read_point(60).name);
 }
 END_TEST
 
 START_TEST(the_previous_thread_is_blocked_without_a_state)
 {
-	field(PLACE_TID)->offset = 0;
+	field(SCHED_TID)->offset = 0;
 	ck_assert(read_point(40).runnable);
 	ck_assert(!read_point(39).runnable);
-	field(PLACE_STATE)->size = 0;
+	field(SCHED_STATE)->size = 0;
 	ck_assert(!read_point(60).runnable);
 }
 END_TEST

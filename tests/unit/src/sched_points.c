@@ -460,7 +460,7 @@ START_TEST(damaged_formats_do_no_harm)
 		bytes.bytes[at] ^= 0xff;
 	}
 	ck_assert_uint_eq(points.formats[SCHED_SWITCH].id, SWITCH_ID);
-	ck_assert_uint_eq(points.formats[SCHED_SWITCH].fields[PLACE_TID].offset, 56);
+	ck_assert_uint_eq(points.formats[SCHED_SWITCH].fields[SCHED_TID].offset, 56);
 	free(bytes.bytes);
 	sample_begin(&data);
 	pt_packets_init(&packets);
