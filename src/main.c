@@ -67,8 +67,8 @@ static void fill_child_report(json_t *child_report, const struct report *report,
 		fill_view(child_report, report);
 }
 
-/* Write the JSON of --json and rename the outputs into place, or drop them if either fails. */
-static int place_outputs(const struct report *report, bool with_json, struct error *err)
+/* Write the JSON of --json and rename the outputs, or drop them if either fails. */
+static int rename_outputs(const struct report *report, bool with_json, struct error *err)
 {
 	const char *json = report->options->json;
 
@@ -77,7 +77,7 @@ static int place_outputs(const struct report *report, bool with_json, struct err
 		output_drop();
 		return -1;
 	}
-	return output_place(err);
+	return output_rename(err);
 }
 
 /*
@@ -90,7 +90,7 @@ static int check_paths(const struct options *options, bool *with_json, struct er
 
 	file_roles_read(options);
 	if (file_roles_write(options->output, "--output", err) < 0) {
-		/* The place beside the input was nobody's choice. */
+		/* The folder of the input was nobody's choice. */
 		if (status == 0 && options->output == options->beside)
 			error_suffix(err, "; choose another place with -o");
 		status = -1;
@@ -151,10 +151,10 @@ static enum exit_status convert_recording(const struct options *options, json_t 
 	report_print(&report, stderr);
 	if (options->verbose)
 		sandbox_print(&report.sandbox, stderr);
-	/* As long as no output is in place, a lack of memory leaves none. */
+	/* Until the first output is renamed, a lack of memory leaves none. */
 	if (child_report)
 		fill_child_report(child_report, &report, &err);
-	if (place_outputs(&report, with_json, &err) < 0) {
+	if (rename_outputs(&report, with_json, &err) < 0) {
 		report.status = EXIT_FAILED;
 		if (child_report)
 			fill_child_report(child_report, &report, &err);

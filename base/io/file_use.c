@@ -163,7 +163,7 @@ void file_use_read(const char *path)
 		add_read(&status, standard ? "standard input" : path);
 }
 
-/* ---- Places that are written --------------------------------------------- */
+/* ---- Files that are written --------------------------------------------- */
 
 /* Append the components of a path, without empty ones and ".". */
 static void add_components(char *text, const char *path)
@@ -183,7 +183,7 @@ static void add_components(char *text, const char *path)
  * Returns the identity of an output's path, owned: device and inode of its directory, or
  * of the lowest ancestor that exists, and the rest of the path.
  */
-static char *name_place(const char *path)
+static char *name_new_file(const char *path)
 {
 	char *folder = output_path_copy(path);
 	char *text = alloc_zeroed(1, strlen(path) + 64);
@@ -199,7 +199,7 @@ static char *name_place(const char *path)
 			break;
 		slash = strrchr(folder, '/');
 	}
-	sprintf(text, "place %" PRIu64 ":%" PRIu64 " ", (uint64_t)status.st_dev,
+	sprintf(text, "new %" PRIu64 ":%" PRIu64 " ", (uint64_t)status.st_dev,
 		(uint64_t)status.st_ino);
 	add_components(text, path + rest);
 	free(folder);
@@ -236,7 +236,7 @@ static int add_written(struct written_key key, struct error *err)
 		return 0;
 	}
 	if (other->path != key.path &&
-	    (key.direct || other->direct || starts_with(key.text, "place")))
+	    (key.direct || other->direct || starts_with(key.text, "new ")))
 		status = refuse_twice(other, key.path, key.what, err);
 	free(key.text);
 	return status;
@@ -284,7 +284,7 @@ int file_use_write(const char *path, const char *what, enum file_use_way way, st
 		return 0;
 	pthread_mutex_lock(&lock);
 	if (!standard) {
-		key.text = name_place(path);
+		key.text = name_new_file(path);
 		status = add_written(key, err);
 	}
 	if (exists && status == 0) {

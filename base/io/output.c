@@ -53,17 +53,17 @@ void output_remove_unfinished(void)
 		file_makers->remove(file->temporary);
 }
 
-static output_guard *guard_open, *guard_place; /* may be NULL */
+static output_guard *guard_open, *guard_replace; /* may be NULL */
 
-void output_ask(output_guard *open, output_guard *place)
+void output_ask(output_guard *open, output_guard *replace)
 {
 	guard_open = open;
-	guard_place = place;
+	guard_replace = replace;
 }
 
 static int may_replace(const char *path, struct error *err)
 {
-	return guard_place ? guard_place(path, err) : 0;
+	return guard_replace ? guard_replace(path, err) : 0;
 }
 
 void output_name_temporary(char *name, size_t room, const char *path, int pid, int i)
@@ -408,7 +408,7 @@ void output_hold(void)
 }
 
 /* Move the output's temporary file to the list.  Returns 0; an errno. */
-static int wait_for_place(struct output *output)
+static int wait_for_rename(struct output *output)
 {
 	struct waiting *file = malloc(sizeof(*file));
 	char *path = strdup(output->path);
@@ -438,19 +438,19 @@ static void forget_first(void)
 	free(first);
 }
 
-static int move_into_place(const char *temporary, const char *path, struct error *err)
+static int rename_temporary(const char *temporary, const char *path, struct error *err)
 {
 	if (may_replace(path, err) < 0)
 		return -1;
 	if (file_makers->move(temporary, path) == 0)
 		return 0;
-	return error_set_system(err, errno, "%s: cannot be put into place", path);
+	return error_set_system(err, errno, "%s: cannot rename the temporary file to it", path);
 }
 
-int output_place(struct error *err)
+int output_rename(struct error *err)
 {
 	for (; waiting; forget_first()) {
-		if (move_into_place(waiting->temporary, waiting->path, err) == 0)
+		if (rename_temporary(waiting->temporary, waiting->path, err) == 0)
 			continue;
 		output_drop();
 		return -1;
@@ -464,15 +464,16 @@ void output_drop(void)
 		file_makers->remove(waiting->temporary);
 }
 
-static void put_into_place(struct output *output)
+static void rename_output(struct output *output)
 {
 	if (held) {
-		int errnum = wait_for_place(output);
+		int errnum = wait_for_rename(output);
 
 		if (errnum)
-			error_set_system(&output->err, errnum, "%s: cannot be put into place",
+			error_set_system(&output->err, errnum,
+					 "%s: cannot rename the temporary file to it",
 					 output->path);
-	} else if (move_into_place(output->temporary, output->path, &output->err) == 0) {
+	} else if (rename_temporary(output->temporary, output->path, &output->err) == 0) {
 		free(output->temporary);
 	}
 	if (output_failed(output))
@@ -493,7 +494,7 @@ int output_close(struct output *output, struct error *err)
 		error_set_system(&output->err, errno, "%s: cannot write", output->path);
 	output->fd = -1;
 	if (!output_failed(output) && output->temporary)
-		put_into_place(output);
+		rename_output(output);
 	if (output_failed(output) && err && err->kind == ERROR_NONE)
 		*err = output->err;
 	output_abandon(output);

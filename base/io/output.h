@@ -11,7 +11,7 @@
  * signal, if the program watches them (interrupt.h).
  *
  * A run may fail after an output is complete: output_hold() makes complete outputs keep
- * their temporary names until output_place() renames them at the end of the run.
+ * their temporary names until output_rename() renames them at the end of the run.
  */
 #ifndef BASE_IO_OUTPUT_H
 #define BASE_IO_OUTPUT_H
@@ -103,10 +103,10 @@ void output_remove_unfinished(void);
 typedef int output_guard(const char *path, struct error *err);
 
 /*
- * From now on call `open` before a file is opened, and `place` before one is replaced or removed.
+ * From now on call `open` before a file is opened, and `replace` before one is replaced or removed.
  * For main(): a library has none.
  */
-void output_ask(output_guard *open, output_guard *place);
+void output_ask(output_guard *open, output_guard *replace);
 
 /* Write any number of bytes. */
 void output_write(struct output *output, const void *bytes, size_t size);
@@ -169,7 +169,7 @@ void output_hold(void);
  * Give the waiting files their final names, in the order in which they were closed.
  * Returns 0; -1 with err filled, and the others are removed.
  */
-int output_place(struct error *err);
+int output_rename(struct error *err);
 
 /* Remove the files that wait. */
 void output_drop(void);

@@ -53,7 +53,7 @@ struct keeper {
 	size_t next_part;
 	int pid;                  /* of the conversion */
 	struct made *temporaries; /* owned: hash by `temporary`; not renamed yet */
-	struct made *placed;      /* owned: hash by `path` */
+	struct made *renamed;     /* owned: hash by `path` */
 };
 
 static bool is_temporary_of(const struct keeper *keeper, const char *name, const char *path)
@@ -161,7 +161,7 @@ static int move_file(struct keeper *keeper, const char *from, const char *to)
 	if (rename(from, to) < 0)
 		return -1;
 	HASH_DEL(keeper->temporaries, made);
-	keep_made(&keeper->placed, made, made->path);
+	keep_made(&keeper->renamed, made, made->path);
 	return 0;
 }
 
@@ -170,7 +170,7 @@ static int remove_file(struct keeper *keeper, const char *path)
 	struct made **table = &keeper->temporaries, *made = find_made(*table, path);
 
 	if (!made) {
-		table = &keeper->placed;
+		table = &keeper->renamed;
 		made = find_made(*table, path);
 	}
 	if (!made || unlink(path) < 0)
@@ -181,7 +181,7 @@ static int remove_file(struct keeper *keeper, const char *path)
 
 static int mark_file(const struct keeper *keeper, const struct request *request)
 {
-	if (!find_made(keeper->placed, request->path) || !starts_with(request->to, "user.")) {
+	if (!find_made(keeper->renamed, request->path) || !starts_with(request->to, "user.")) {
 		errno = EACCES;
 		return -1;
 	}
