@@ -124,7 +124,7 @@ static void write_hits(struct event_output *output, uint64_t begin, bool untimed
 }
 
 /* Perfetto would show the time since the machine's start between the calls and them. */
-static void warn_no_place(const struct event_output *output)
+static void warn_untimed(const struct event_output *output)
 {
 	uint64_t switches =
 		record_events_count_switches(output->input.timeline, output->input.file);
@@ -145,7 +145,7 @@ static void write_tracks(struct event_output *output, uint64_t begin, uint64_t e
 			  "time was known, or with an impossible one; not shown",
 			  output->sink.untimed);
 	if (untimed)
-		warn_no_place(output);
+		warn_untimed(output);
 	else
 		record_events_write(output, begin);
 }

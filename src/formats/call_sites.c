@@ -10,7 +10,7 @@ struct call_site {
 	struct call_address {
 		const struct symbol *caller;
 		uint64_t offset;
-	} place;
+	} address;
 	struct source_line line;
 	const struct name *name; /* NULL: not made yet, or the line is not known */
 	UT_hash_handle hh;
@@ -33,17 +33,17 @@ static const struct name *name_line(struct name_table *names, const struct sourc
 static struct call_site *find_site(struct call_sites *sites, const struct symbol *caller,
 				   uint64_t offset)
 {
-	struct call_address place = { caller, offset };
+	struct call_address address = { caller, offset };
 	struct call_site *site;
 
-	HASH_FIND(hh, sites->sites, &place, sizeof(place), site);
+	HASH_FIND(hh, sites->sites, &address, sizeof(address), site);
 	if (site)
 		return site;
 	site = alloc_zeroed(1, sizeof(*site));
-	site->place = place;
+	site->address = address;
 	site->line = offset == CALL_SITES_FUNCTION ? slice_source_line(caller)
 						   : dso_line(caller, offset);
-	HASH_ADD(hh, sites->sites, place, sizeof(place), site);
+	HASH_ADD(hh, sites->sites, address, sizeof(address), site);
 	return site;
 }
 
@@ -55,7 +55,7 @@ static struct call_site *site_of(struct call_sites *sites, const struct symbol *
 
 	if (!caller || !caller->dso)
 		return NULL;
-	if (!*recent || (*recent)->place.caller != caller || (*recent)->place.offset != offset)
+	if (!*recent || (*recent)->address.caller != caller || (*recent)->address.offset != offset)
 		*recent = find_site(sites, caller, offset);
 	return *recent;
 }

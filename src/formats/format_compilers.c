@@ -222,15 +222,15 @@ static int print_bolt(struct format_output *output, struct error *err)
 
 /* A count of LLVM's profile. */
 struct profile_row {
-	/* The function, LF; of each inlined one the place of its call, the function, LF. */
+	/* The function, LF; of each inlined one the position of its call, the function, LF. */
 	const struct name *path;
-	bool called;               /* calls of the function are counted; else, by place in the */
-	uint32_t place;            /* innermost function, */
+	bool called;               /* calls of the function are counted; else, by position in the */
+	uint32_t position;         /* innermost function, */
 	const struct name *callee; /* calls of this function; NULL: executions of an instruction */
 	uint64_t count;
 };
 
-/* Bits of a place: below its line, of which LLVM has 16, the discriminator. */
+/* Bits of a position: below its line, of which LLVM has 16, the discriminator. */
 #define DISCRIMINATOR_BITS 12
 
 /* A part of a discriminator (llvm/include/llvm/IR/DebugInfoMetadata.h, "prefix encoding"). */
@@ -241,12 +241,12 @@ static uint32_t prefix_decode(uint32_t code)
 	return code & 1 ? 0 : high | (code >> 1 & 0x1f);
 }
 
-static void print_llvm_place(uint32_t place, FILE *out)
+static void print_llvm_position(uint32_t position, FILE *out)
 {
-	uint32_t discriminator = place & ((1u << DISCRIMINATOR_BITS) - 1);
+	uint32_t discriminator = position & ((1u << DISCRIMINATOR_BITS) - 1);
 
 	fprintf(out, discriminator ? "%" PRIu32 ".%" PRIu32 ": " : "%" PRIu32 ": ",
-		place >> DISCRIMINATOR_BITS, discriminator);
+		position >> DISCRIMINATOR_BITS, discriminator);
 }
 
 /* Add a row for some frames (0: nothing is added), the innermost first. */
@@ -260,15 +260,15 @@ static void add_profile_row(struct profile_output *profile, const struct source_
 	if (!left)
 		return;
 	path = ALLOC_CHECKED(open_memstream(&text, &size));
-	for (row.place = 0; left;) {
+	for (row.position = 0; left;) {
 		const struct name *name = frames[--left].function;
 
 		if (ftell(path))
-			print_llvm_place(row.place, path);
+			print_llvm_position(row.position, path);
 		escaped_text_print(name->text, name->length, path);
 		putc('\n', path);
-		row.place = (frames[left].line & 0xffff) << DISCRIMINATOR_BITS |
-			    prefix_decode(frames[left].discriminator);
+		row.position = (frames[left].line & 0xffff) << DISCRIMINATOR_BITS |
+			       prefix_decode(frames[left].discriminator);
 	}
 	alloc_close_text(path, &text);
 	row.path = name_intern(profile->names, text, size);
@@ -345,29 +345,31 @@ static int compare_profile_rows(const void *left, const void *right)
 	const struct profile_row *a = left, *b = right;
 
 	return strcmp(a->path->text, b->path->text) ?: COMPARE(b->called, a->called) ?:
-	       COMPARE(a->place, b->place) ?:
+	       COMPARE(a->position, b->position) ?:
 	       (a->callee && b->callee ? strcmp(a->callee->text, b->callee->text)
 				       : COMPARE(!!a->callee, !!b->callee));
 }
 
-/* Of the instructions of a place the most executions count, as an optimiser may have moved some. */
-static void print_places(const struct profile_row *rows, size_t count, int depth, FILE *out)
+/* Of the instructions of a position the most executions count, as an optimiser may have moved some.
+ */
+static void print_positions(const struct profile_row *rows, size_t count, int depth, FILE *out)
 {
 	const struct profile_row *row = rows, *end = rows + count;
 
 	while (row < end) {
-		uint32_t place = row->place;
+		uint32_t position = row->position;
 		uint64_t most = 0, calls;
 
-		for (; row < end && row->place == place && !row->callee; row++)
+		for (; row < end && row->position == position && !row->callee; row++)
 			most = row->count > most ? row->count : most;
 		fprintf(out, "%*s", depth, "");
-		print_llvm_place(place, out);
+		print_llvm_position(position, out);
 		fprintf(out, "%" PRIu64, most);
-		while (row < end && row->place == place) {
+		while (row < end && row->position == position) {
 			const struct name *callee = row->callee;
 
-			for (calls = 0; row < end && row->place == place && row->callee == callee;)
+			for (calls = 0;
+			     row < end && row->position == position && row->callee == callee;)
 				calls += row++->count;
 			putc(' ', out);
 			escaped_text_print(callee->text, callee->length, out);
@@ -404,7 +406,7 @@ static void print_llvm_functions(const struct profile_row *rows, size_t count, s
 		if (!depth)
 			fprintf(out, ":%" PRIu64, called);
 		putc('\n', out);
-		print_places(rows + calls, own - calls, depth + 1, out);
+		print_positions(rows + calls, own - calls, depth + 1, out);
 		print_llvm_functions(rows + own, same - own, end, depth + 1, out);
 	}
 }

@@ -155,7 +155,7 @@ bool selection_duration(const char *text, uint64_t *ns)
  */
 static bool read_seconds(const char *text, uint64_t *ns)
 {
-	uint64_t seconds, fraction = 0, place = NS_PER_S;
+	uint64_t seconds, fraction = 0, unit = NS_PER_S;
 	char *end;
 
 	if (!isdigit((unsigned char)*text))
@@ -165,9 +165,9 @@ static bool read_seconds(const char *text, uint64_t *ns)
 	if (errno || seconds > INT64_MAX / NS_PER_S)
 		return false;
 	if (*end == '.') {
-		for (end++; isdigit((unsigned char)*end) && place > 1; end++) {
-			place /= 10;
-			fraction += (uint64_t)(*end - '0') * place;
+		for (end++; isdigit((unsigned char)*end) && unit > 1; end++) {
+			unit /= 10;
+			fraction += (uint64_t)(*end - '0') * unit;
 		}
 	}
 	*ns = seconds * NS_PER_S + fraction;
@@ -335,17 +335,17 @@ uint64_t selection_fit_limit(const struct selection *selection)
 /* Returns a percentile in millionths; 0: not a percentile. */
 static uint32_t read_percentile(const char *text)
 {
-	uint32_t value = 0, place = 1000000;
+	uint32_t value = 0, unit = 1000000;
 
 	if (!isdigit((unsigned char)*text))
 		return 0;
 	for (; isdigit((unsigned char)*text) && value <= 100; text++)
 		value = value * 10 + (uint32_t)(*text - '0');
-	value = value <= 100 ? value * 10000 : place;
-	place = 1000;
+	value = value <= 100 ? value * 10000 : unit;
+	unit = 1000;
 	if (*text == '.' && isdigit((unsigned char)text[1])) {
-		for (text++; isdigit((unsigned char)*text) && place; text++, place /= 10)
-			value += (uint32_t)(*text - '0') * place;
+		for (text++; isdigit((unsigned char)*text) && unit; text++, unit /= 10)
+			value += (uint32_t)(*text - '0') * unit;
 	}
 	return *text || value >= 1000000 ? 0 : value;
 }

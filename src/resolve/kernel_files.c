@@ -19,7 +19,7 @@
 #define KERNEL_BEGIN (UINT64_C(1) << 63)
 
 /* Limit of registrations compared for one address. */
-#define SAME_PLACE_MAX 64
+#define SAME_BEGIN_MAX 64
 
 /* ---- Code outside of the file --------------------------------------------- */
 
@@ -120,20 +120,20 @@ static const struct kernel_symbol **sort_symbols(const struct timeline *timeline
 	return sorted;
 }
 
-/* Returns the time when code of this place and size was registered; 0: earlier, or unknown. */
+/* Returns the time when code of this address and size was registered; 0: earlier, or unknown. */
 static uint64_t registration_time(const struct kernel_symbol *const *symbols, size_t count,
 				  const struct bpf_function *function)
 {
 	size_t first = LOWER_BOUND(j, count, symbols[j]->begin < function->address);
 
 	for (size_t i = first;
-	     i < count && i < first + SAME_PLACE_MAX && symbols[i]->begin == function->address; i++)
+	     i < count && i < first + SAME_BEGIN_MAX && symbols[i]->begin == function->address; i++)
 		if (symbols[i]->end - symbols[i]->begin == function->size)
 			return symbols[i]->time;
 	return 0;
 }
 
-static int compare_places(const void *left, const void *right)
+static int compare_patches(const void *left, const void *right)
 {
 	const struct code_patch *a = left, *b = right;
 
@@ -145,7 +145,7 @@ static void advance_first_programs(struct code_patch *patches, size_t count)
 {
 	uint64_t end = 0;
 
-	qsort(patches, count, sizeof(*patches), compare_places);
+	qsort(patches, count, sizeof(*patches), compare_patches);
 	for (size_t i = 0; i < count; i++) {
 		if (patches[i].address >= end)
 			patches[i].time = 0;
@@ -320,20 +320,20 @@ static bool try_kcore(struct kernel_files *files, const char *path, bool wanted,
 	return true;
 }
 
-/* Returns `place`, set to the directory of perf record --kcore; NULL: there is none. */
-static const char *recorded_kcore(const struct perf_file *file, char place[PATH_MAX])
+/* Returns `path`, set to the directory of perf record --kcore; NULL: there is none. */
+static const char *recorded_kcore(const struct perf_file *file, char path[PATH_MAX])
 {
-	return file->folder && snprintf(place, PATH_MAX, "%s/kcore_dir", file->folder) < PATH_MAX &&
-			       is_directory(place)
-		       ? place
+	return file->folder && snprintf(path, PATH_MAX, "%s/kcore_dir", file->folder) < PATH_MAX &&
+			       is_directory(path)
+		       ? path
 		       : NULL;
 }
 
 const char *kernel_files_kallsyms(const struct kernel_files_options *options,
 				  const struct perf_file *file, char path[PATH_MAX])
 {
-	char place[PATH_MAX];
-	const char *kcore = options->kcore ? options->kcore : recorded_kcore(file, place);
+	char own[PATH_MAX];
+	const char *kcore = options->kcore ? options->kcore : recorded_kcore(file, own);
 
 	return kcore && access(kallsyms_beside(kcore, path), R_OK) == 0 ? path : NULL;
 }
@@ -425,7 +425,7 @@ static void look_for_vmlinux(struct kernel_files *files, const struct kernel_fil
 			     const char *release, const struct address_space *kernel,
 			     struct diag *diag)
 {
-	static const char *const places[][2] = {
+	static const char *const forms[][2] = {
 		{ "/usr/lib/debug/boot/vmlinux-", "" },
 		{ "/boot/vmlinux-", "" },
 		{ "/usr/lib/debug/lib/modules/", "/vmlinux" },
@@ -434,9 +434,9 @@ static void look_for_vmlinux(struct kernel_files *files, const struct kernel_fil
 	const char *symfs = options->symfs;
 	char path[BENEATH_PATH];
 
-	for (size_t i = 0; i < COUNT_OF(places); i++)
-		if (dso_find_path(symfs, path, "%s%s%s%s", symfs ? symfs : "", places[i][0],
-				  release, places[i][1]) &&
+	for (size_t i = 0; i < COUNT_OF(forms); i++)
+		if (dso_find_path(symfs, path, "%s%s%s%s", symfs ? symfs : "", forms[i][0], release,
+				  forms[i][1]) &&
 		    try_vmlinux(files, path, kernel, false, diag))
 			return;
 }

@@ -172,10 +172,10 @@ static void relocate_field(const struct kernel_modules *modules, struct module_l
 			   const char *name)
 {
 	static const uint8_t nop5[] = { 0x0f, 0x1f, 0x44, 0, 0 };
-	uint64_t place = section + rela->r_offset, target = symbol->st_value;
-	struct reference reference = { .offset = place - load->begin };
+	uint64_t address = section + rela->r_offset, target = symbol->st_value;
+	struct reference reference = { .offset = address - load->begin };
 
-	if (!decode_type(GELF_R_TYPE(rela->r_info), &reference) || place < section ||
+	if (!decode_type(GELF_R_TYPE(rela->r_info), &reference) || address < section ||
 	    reference.offset > load->size)
 		return;
 	if (symbol->st_shndx == SHN_UNDEF && is_fentry_call(load, reference.offset, name)) {

@@ -132,7 +132,7 @@ bool sandbox_opens_devices(const struct options *options)
 /* The cache of debuginfod_begin(3), which is created here: the client could not. */
 static void allow_cache(struct rules *rules)
 {
-	static const char *const places[][2] = {
+	static const char *const forms[][2] = {
 		{ "DEBUGINFOD_CACHE_PATH", "" },
 		{ "XDG_CACHE_HOME", "/debuginfod_client" },
 		{ "HOME", "/.cache/debuginfod_client" },
@@ -143,8 +143,8 @@ static void allow_cache(struct rules *rules)
 		WRITES | LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_REMOVE_DIR;
 	char path[PATH_MAX];
 
-	for (size_t i = 0; i < COUNT_OF(places); i++) {
-		if (!path_below(path, places[i][0], places[i][1]))
+	for (size_t i = 0; i < COUNT_OF(forms); i++) {
+		if (!path_below(path, forms[i][0], forms[i][1]))
 			continue;
 		mkdir(path, 0700);
 		allow_path(rules, path, rights);

@@ -13,7 +13,7 @@ void call_tree_release(struct call_tree *tree)
 	for (size_t i = 0; i < tree->thread_room; i++)
 		free(tree->threads[i].open);
 	pair_table_release(&tree->paths);
-	pair_table_release(&tree->places);
+	pair_table_release(&tree->pairs);
 	free(tree->open_counts);
 	free(tree->threads);
 	free(tree->nodes);
@@ -159,16 +159,16 @@ bool call_tree_times(const struct call_tree *tree, uint64_t *first, uint64_t *la
 	return *first <= *last;
 }
 
-uint32_t call_tree_place(struct call_tree *tree, uint32_t track, uint32_t node)
+uint32_t call_tree_pair(struct call_tree *tree, uint32_t track, uint32_t node)
 {
 	struct call_total *found = &tree->totals[node];
 
 	if (found->last_track == track + 1)
-		return found->last_place;
+		return found->last_pair;
 	found->last_track = track + 1;
-	found->last_place = pair_table_find(&tree->places, track, node);
+	found->last_pair = pair_table_find(&tree->pairs, track, node);
 	tree->open_counts =
-		alloc_grow_zeroed(tree->open_counts, &tree->open_room,
-				  (size_t)found->last_place + 1, sizeof(*tree->open_counts));
-	return found->last_place;
+		alloc_grow_zeroed(tree->open_counts, &tree->open_room, (size_t)found->last_pair + 1,
+				  sizeof(*tree->open_counts));
+	return found->last_pair;
 }

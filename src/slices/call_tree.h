@@ -78,14 +78,14 @@ struct call_node {
 };
 
 struct call_total {
-	struct call_costs costs;         /* of ended calls, with callees */
-	uint32_t last_track, last_place; /* 1 + a track's index; call_tree_place() */
+	struct call_costs costs;        /* of ended calls, with callees */
+	uint32_t last_track, last_pair; /* 1 + a track's index; call_tree_pair() */
 };
 
 /* An open call. */
 struct open_call {
 	uint32_t node;
-	uint32_t place;          /* if rules->recursion: call_tree_place() */
+	uint32_t pair;           /* if rules->recursion: call_tree_pair() */
 	bool inferred;           /* its begin was not seen */
 	struct call_costs begin; /* the thread's counters when it began */
 	struct call_costs own;   /* own costs so far; if SUMS_OWN_TIMES, its callees' time */
@@ -118,8 +118,8 @@ struct call_tree {
 	struct pair_table paths;     /* of (caller, key): number of the node less 1 */
 	struct call_thread *threads; /* owned; by index of the track */
 	size_t thread_room;
-	struct pair_table places; /* of (index of the track, node) */
-	uint32_t *open_counts;    /* owned; by place: open calls of a function */
+	struct pair_table pairs; /* of (index of the track, node) */
+	uint32_t *open_counts;   /* owned; by pair: open calls of a function */
 	size_t open_room;
 	uint64_t slices;          /* begun */
 	struct name_table *names; /* borrowed; NULL: nodes are functions, not paths */
@@ -213,7 +213,7 @@ bool call_tree_start(struct call_tree *tree, struct call_thread *thread, const s
 		     const struct slice_batch *batch);
 
 /* Returns the number of a (track, node) pair. */
-uint32_t call_tree_place(struct call_tree *tree, uint32_t track, uint32_t node);
+uint32_t call_tree_pair(struct call_tree *tree, uint32_t track, uint32_t node);
 
 /* For call_tree_follow(): make room for thread->top, and return it. */
 struct open_call *call_thread_grow(struct call_thread *thread);
@@ -265,8 +265,8 @@ CALL_TREE_INLINE void call_tree_begin(struct call_tree *tree, struct call_thread
 		return;
 	call->inferred = event->flags & SLICE_INFERRED_START;
 	if (rules->recursion && node != NODE_NONE) {
-		call->place = call_tree_place(tree, thread->track->index, node);
-		tree->open_counts[call->place]++;
+		call->pair = call_tree_pair(tree, thread->track->index, node);
+		tree->open_counts[call->pair]++;
 		call->symbol = event->symbol;
 		call->untraced = thread->untraced;
 	}
@@ -300,7 +300,7 @@ CALL_TREE_INLINE void call_tree_end(struct call_tree *tree, struct call_thread *
 		end.all.cycles = thread->now.cycles - call->begin.cycles;
 	}
 	if (rules->recursion && call->node != NODE_NONE)
-		end.outermost = --tree->open_counts[call->place] == 0;
+		end.outermost = --tree->open_counts[call->pair] == 0;
 	if (rules->sums == SUMS_OWN_TIMES) {
 		node->own.ns += end.all.ns - call->own.ns;
 		thread->top->own.ns += end.all.ns;

@@ -63,12 +63,12 @@ static void define_string(const struct ftf_scan *scan)
 
 	for (int key = 0; key < KEYS; key++) {
 		const char *text = slice_arg_text(keys[key]);
-		uint16_t *place = &current_provider(scan)->keys[key];
+		uint16_t *slot = &current_provider(scan)->keys[key];
 
 		if (length == strlen(text) && memcmp(scan->record + WORD, text, length) == 0)
-			*place = reference;
-		else if (*place == reference)
-			*place = 0;
+			*slot = reference;
+		else if (*slot == reference)
+			*slot = 0;
 	}
 }
 
