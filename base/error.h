@@ -55,7 +55,7 @@ int error_prefix(struct error *err, const char *format, ...) __attribute__((form
 /* Put advice after the recorded text. */
 void error_suffix(struct error *err, const char *text);
 
-/* Copy a text, with "..." in place of its middle if it has `size` bytes or more. */
+/* Copy a text, with "..." instead of its middle if it has `size` bytes or more. */
 void error_text_fit(char *to, size_t size, const char *text);
 
 #endif

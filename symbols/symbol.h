@@ -37,7 +37,7 @@ struct symbol {
 	struct dso *dso;  /* borrowed; NULL for SYMBOL_SPECIAL and SYMBOL_MARK */
 	uint8_t kind;     /* enum symbol_kind */
 	uint8_t binding;  /* enum symbol_binding */
-	bool changed;     /* other code was at its place at some time (DSO_CHANGED) */
+	bool changed;     /* other code was at its address at some time (DSO_CHANGED) */
 	bool has_traps;   /* its file has a table of OCaml's exception handlers (trap_table.h) */
 };
 

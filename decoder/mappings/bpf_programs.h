@@ -3,7 +3,7 @@
  * The machine code of BPF programs, as perf record saves it (root only) in the feature
  * BPF_PROG_INFO: a count, then for each program a struct perf_bpil (tools/perf/util/bpf-utils.h):
  * info_len, data_len, arrays, struct bpf_prog_info (linux/bpf.h, info_len bytes of it), and
- * data_len bytes that the info's arrays lie in, by offsets in place of their pointers.
+ * data_len bytes that the info's arrays lie in, by offsets instead of their pointers.
  */
 #ifndef DECODER_MAPPINGS_BPF_PROGRAMS_H
 #define DECODER_MAPPINGS_BPF_PROGRAMS_H

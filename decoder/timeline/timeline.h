@@ -63,7 +63,7 @@ const struct cpu_switch *timeline_switches(const struct timeline *timeline, int3
 
 /*
  * Returns when (ns) a thread that ran on a CPU at `time` had come there; 0: no switch records say
- * so.  Samples of trace, which are used in place of switches, do not.
+ * so.  Samples of trace, which are used instead of switches, do not.
  */
 uint64_t timeline_run_begin(const struct timeline *timeline, const struct thread *thread,
 			    int32_t cpu, uint64_t time);

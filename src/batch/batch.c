@@ -69,7 +69,7 @@ static int batch_line_write(const json_t *line, const char *path, struct error *
 
 	if (!text)
 		alloc_fail(size);
-	text[size] = '\n'; /* in place of the NUL */
+	text[size] = '\n'; /* instead of the NUL */
 	if (fd >= 0)
 		done = write(fd, text, size + 1);
 	free(text);

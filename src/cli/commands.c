@@ -39,7 +39,7 @@ const struct command_spec command_specs[COMMANDS] = {
 		"An option with -a or -b at the end of its name is for A or B only.  "
 		"Exit status: as of a conversion; 3 if a condition of --fail-if is met.",
 		CONVERSION | GROUP(GENERAL),
-		"folded: stacks in place of the table",
+		"folded: stacks instead of the table",
 	},
 	[COMMAND_ANNOTATE] = {
 		"annotate", "FUNCTION [INPUT]",

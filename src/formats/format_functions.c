@@ -9,7 +9,7 @@
  * twice in one thread.  Functions of one name are one row.  The median and the percentile are of a
  * histogram: exact below 256 ns, and to one part in 128 above (struct durations).
  *
- * If times are unknown, instructions are counted in place of ns.
+ * If times are unknown, instructions are counted instead of ns.
  */
 
 #include "src/formats/output_format.h"

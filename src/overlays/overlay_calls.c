@@ -203,7 +203,7 @@ static int by_value(const void *left, const void *right)
 }
 
 /*
- * Pair each call with the message `shift` places further in the ring.
+ * Pair each call with the message `shift` messages further in the ring.
  * Returns how many pairs are of the same kind; `lates` gets how much later each
  * such message is than the best offset says (ns).
  */

@@ -46,7 +46,7 @@ static bool is_overwritten(const uint8_t *old, const uint8_t *bytes)
 	return false;
 }
 
-/* Add a page, in place of what was there before. */
+/* Add a page, instead of what was there before. */
 static void add_page(struct code_file_writer *writer, pid_t pid, uint64_t address, bool silent,
 		     const uint8_t *bytes)
 {
@@ -62,7 +62,7 @@ static void add_page(struct code_file_writer *writer, pid_t pid, uint64_t addres
 
 /*
  * Add the pages of a line of /proc/PID/maps if it is of code that is in no file.  Pages of zeros
- * have no code, or none yet in place of what was removed.
+ * have no code, or none yet instead of what was removed.
  */
 static void add_mapping(struct code_file_writer *writer, pid_t pid, int memory, const char *line)
 {

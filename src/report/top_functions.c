@@ -109,7 +109,7 @@ static bool is_in(const struct slowest_call *inner, const struct slowest_call *o
 }
 
 /*
- * Returns whether a function is to be named in place of another one, whose slowest call is around
+ * Returns whether a function is to be named instead of another one, whose slowest call is around
  * or inside of its own: the callee in one file, and the caller of another file's.
  */
 static bool says_more(const struct slice_totals *totals, uint32_t node, uint32_t than)

@@ -77,7 +77,7 @@ const struct name *slice_category(const struct symbol *symbol);
 const char *slice_arg_text(enum slice_arg_key key);
 
 /*
- * Append the arguments known at a slice's begin, except for names of places.  `flags`: enum
+ * Append the arguments known at a slice's begin, except for names of code.  `flags`: enum
  * slice_flags; `level`: OPTION_ARGS_LOC leaves out address and source, OPTION_ARGS_FULL appends the
  * linkage name even if it is the name shown.
  */

@@ -4,8 +4,8 @@
  * own.
  *
  * From the file itself libdw would unpack all compressed sections, also those that nobody reads
- * (a sixth to a quarter are lists of variables' places), and by zlib, which takes twice as long as
- * libdeflate.
+ * (a sixth to a quarter are lists of variables' locations), and by zlib, which takes twice as long
+ * as libdeflate.
  */
 #ifndef SYMBOLS_DWARF_DWARF_IMAGE_H
 #define SYMBOLS_DWARF_DWARF_IMAGE_H

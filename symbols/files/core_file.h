@@ -17,7 +17,7 @@
 /* The name of a note of such a file that has the size of its recording, 64 bits. */
 #define CORE_FILE_NOTE "ptrace2ftf"
 
-/* A flag of such a segment (PF_MASKOS): its code was in place of other code at some time. */
+/* A flag of such a segment (PF_MASKOS): its code was instead of other code at some time. */
 #define CORE_FILE_CHANGED (UINT32_C(1) << 20)
 
 /* A part of a process's memory that is executable. */

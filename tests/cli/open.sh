@@ -420,7 +420,7 @@ choices_stay() {
 		grep -q 'cannot reach http://127.0.0.1:9: no connection' messages && as_chosen wanted.ftf wanted.ftf &&
 		"$program" -q --counters=1us $symfs $data -o counted.ftf && as_chosen counted.ftf --counters=1us $symfs $data
 }
-tap_check "not in place of a named output, a named page, a trace or counters" choices_stay
+tap_check "not instead of a named output, a named page, a trace or counters" choices_stay
 who_knows() {
 	https_proxy=http://proxy.example BROWSER=./noted show open $symfs $data && fetched wanted.ftf && ! grep 'cannot reach' messages &&
 		SSH_CONNECTION='1.2.3.4 5 6.7.8.9 22' BROWSER=./noted show open $symfs $data && fetched wanted.ftf && ! grep 'cannot reach' messages &&

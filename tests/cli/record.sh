@@ -219,7 +219,7 @@ unwatched() {
 	snapshot --snapshot-at=nothing -- "$called"
 	[ $status -eq 1 ] && [ ! -e words ] && grep -q "cannot watch calls .*no function 'nothing'; leave it out" messages
 }
-# The real perf, with a clock in place of the PMU, for its signals and its program's start.
+# The real perf, with a clock instead of the PMU, for its signals and its program's start.
 mkdir real
 cat >real/perf <<END
 #!/bin/sh

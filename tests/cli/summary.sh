@@ -56,7 +56,7 @@ tap_check "text: each error is counted by its code" \
 # seeds.md: hits of breakpoints are no branches
 tap_check "text: its hits and other samples are counted" \
 	text_counts ', 6 us, 2 hits of breakpoints and probes, 2 samples of other events left out$'
-# In place of the call in work.
+# Instead of the call in work.
 invalid() {
 	mkdir -p other && cp sample other/ &&
 		printf '\006\016\026' | dd of=other/sample bs=1 seek=4128 conv=notrunc 2>dd.log || return 1
@@ -254,9 +254,9 @@ all_answers() {
 		is_one_document '' diff --symfs=. perf.data perf.data
 }
 if command -v python3 >/dev/null; then
-	tap_check "--json prints each answer in place of its text, as one document" all_answers
+	tap_check "--json prints each answer instead of its text, as one document" all_answers
 else
-	tap_skip "--json prints each answer in place of its text" "no python3"
+	tap_skip "--json prints each answer instead of its text" "no python3"
 fi
 no_half_document() {
 	run 64 -f functions --json --max-output=1kB --symfs=. perf.data && run 64 diff --json --max-output=1kB --symfs=. perf.data perf.data && grep -q -- '--max-output would cut the JSON' stderr &&

@@ -107,7 +107,7 @@ truncated() {
 	gives 2 'the file is cut: [0-9]* bytes of its data are missing' half.data && [ -s half.ftf ]
 }
 tap_check "a truncated file" truncated
-# An event of another kind in place of AUXTRACE_INFO (type 70).
+# An event of another kind instead of AUXTRACE_INFO (type 70).
 without_pt() {
 	offset=$(LC_ALL=C grep -obUaP '\x46\x00\x00\x00\x00\x00' perf.data | head -1 | cut -d: -f1)
 	cp perf.data other.data && printf '\104' | dd of=other.data bs=1 seek="$offset" conv=notrunc 2>dd.log &&

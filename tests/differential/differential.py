@@ -347,7 +347,7 @@ class Sums:
 
 
 def unit_of(recording):
-    """What formats count in place of ns, if times are estimated or invented."""
+    """What formats count instead of ns, if times are estimated or invented."""
     answer = run(recording, ["-f", "functions"]).json.get("answer") or {"self_ns": 0}
     return "ns" if "self_ns" in answer else "insns"
 

@@ -8,7 +8,7 @@
 #
 # arm64-gcc-N is a cross build, whose unit tests run by qemu-user.  What they analyse is code for x86,
 # from a build for this machine, which also says what traces are to be like.  musl-gcc-N is a build with
-# musl in place of glibc, and the libraries that it needs (musl.sh); it is compared in the same way.
+# musl instead of glibc, and the libraries that it needs (musl.sh); it is compared in the same way.
 . "$top_srcdir/tests/support/tap.sh"
 . "$top_srcdir/tests/support/root_tree.sh"
 folder=$top_builddir/distributions

@@ -43,7 +43,7 @@ tap_check "and a sleep" is_first sleep 80 'take_nap (causes.c:[0-9]*), .* in clo
 tap_check "and what a cache did not have" is_first cache 70 'compute (causes.c:[0-9]*), '
 tap_check "and a lock that another thread held" is_first lock 40 'use_lock (causes.c:[0-9]*), .* in futex()'
 
-# work(2000) in place of work(5) to work(24), at a line of the loop.
+# work(2000) instead of work(5) to work(24), at a line of the loop.
 loop_has_rounds() {
 	record loop 1 && why || return 1
 	loop=$(grep -n 'i < rounds' "$top_srcdir/tests/programs/causes.c" | cut -d: -f1)

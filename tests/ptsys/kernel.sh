@@ -42,7 +42,7 @@ same() { # TRUTH FOUND
 }
 
 # gcc 12 makes 18,718 branches, of which perf sees 8,556; clang makes fewer, with conditional moves and
-# loops in place of recursion.
+# loops instead of recursion.
 we_agree() { # OPTIONS...
 	"$program" -q --format=branches "$@" "$recording" >"$work/text" || return 1
 	normal "$work/text" >"$work/ours"

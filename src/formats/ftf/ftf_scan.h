@@ -77,7 +77,7 @@ void ftf_scan_folded(const struct ftf_scan *scan, uint64_t sum[2]);
 struct ftf_scan ftf_scan_at(const struct ftf_scan *scan, const uint8_t *record, uint32_t provider);
 
 /*
- * Make a copy of an end or a whole slice that has these numbers in place of its own, in room for
+ * Make a copy of an end or a whole slice that has these numbers instead of its own, in room for
  * SCAN_RECORD_MAX.  Returns its size; 0 if they do not fit.
  */
 size_t ftf_scan_with_folded(const struct ftf_scan *scan, const uint64_t numbers[2], uint8_t *copy);

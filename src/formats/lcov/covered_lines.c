@@ -155,7 +155,7 @@ static void choose_rows(struct covered_lines *lines, struct function_choice *cho
 }
 
 /*
- * The head of a function is the line of its name, as gcov has it, in place of that of its brace,
+ * The head of a function is the line of its name, as gcov has it, instead of that of its brace,
  * where its code begins.
  */
 static void move_heads(struct covered_lines *lines)
