@@ -20,12 +20,22 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-/*
- * -1, 0 or 1 if a is less than, equal to or greater than b.  To compare by several keys:
- *
- *     return COMPARE(a->time, b->time) ?: COMPARE(a->order, b->order);
- */
+/* -1, 0 or 1 if a is less than, equal to or greater than b. */
 #define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
+
+/* Define a function for qsort() that compares structs by members, the first one first. */
+#define COMPARE_BY_THREE(name, type, first, second, third)                                         \
+	static int name(const void *left, const void *right)                                       \
+	{                                                                                          \
+		const type *one = left, *other = right;                                            \
+                                                                                                   \
+		return COMPARE(one->first, other->first) ?: \
+		       COMPARE(one->second, other->second) ?: \
+		       COMPARE(one->third, other->third);                                      \
+	}
+#define COMPARE_BY_TWO(name, type, first, second)                                                  \
+	COMPARE_BY_THREE(name, type, first, second, second)
+#define COMPARE_BY(name, type, first) COMPARE_BY_TWO(name, type, first, first)
 
 #define MIN(a, b)       ((a) < (b) ? (a) : (b))
 #define MAX(a, b)       ((a) > (b) ? (a) : (b))

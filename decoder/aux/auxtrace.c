@@ -291,19 +291,9 @@ static void add_cut(struct piece_list *list, const struct perf_record *record,
 }
 
 /* Samples may be of several files, so their time precedes their position. */
-static int compare_queues(const void *left, const void *right)
-{
-	const struct piece_record *a = left, *b = right;
+COMPARE_BY_THREE(compare_queues, struct piece_record, queue, time, order)
 
-	return COMPARE(a->queue, b->queue) ?: COMPARE(a->time, b->time) ?: COMPARE(a->order, b->order);
-}
-
-static int compare_cuts(const void *left, const void *right)
-{
-	const struct aux_cut *a = left, *b = right;
-
-	return COMPARE(a->owner, b->owner) ?: COMPARE(a->at, b->at) ?: COMPARE(a->time, b->time);
-}
+COMPARE_BY_THREE(compare_cuts, struct aux_cut, owner, at, time)
 
 /* Sort the cuts, and move them to the arena, where streams of one owner share them. */
 static void finish_cuts(struct cut_list *list, struct arena *arena)

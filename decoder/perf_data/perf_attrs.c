@@ -78,12 +78,7 @@ void perf_attrs_read_record(struct perf_file *file, const struct perf_record *re
 
 /* ---- Ids ----------------------------------------------------------------- */
 
-static int compare_ids(const void *left, const void *right)
-{
-	const struct perf_attr_id *a = left, *b = right;
-
-	return COMPARE(a->id, b->id) ?: COMPARE(a->attr, b->attr);
-}
+COMPARE_BY_TWO(compare_ids, struct perf_attr_id, id, attr)
 
 /*
  * Real id sections do not overlap, so more ids than fit into the file are

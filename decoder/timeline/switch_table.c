@@ -10,12 +10,7 @@ void switch_table_add(struct switch_table *table, const struct cpu_switch *chang
 	added->order = table->count;
 }
 
-static int compare_switches(const void *left, const void *right)
-{
-	const struct cpu_switch *a = left, *b = right;
-
-	return COMPARE(a->cpu, b->cpu) ?: COMPARE(a->order, b->order);
-}
+COMPARE_BY_TWO(compare_switches, struct cpu_switch, cpu, order)
 
 /* Set `stayed`, while the switches of all CPUs are in the order of time. */
 static void find_stays(struct switch_table *table)

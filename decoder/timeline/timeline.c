@@ -100,19 +100,9 @@ static void warn_lost(const struct timeline *tl)
 			  (unsigned long long)tl->lost_samples);
 }
 
-static int compare_loss_cpus(const void *left, const void *right)
-{
-	const struct loss *a = left, *b = right;
+COMPARE_BY_TWO(compare_loss_cpus, struct loss, cpu, order)
 
-	return COMPARE(a->cpu, b->cpu) ?: COMPARE(a->order, b->order);
-}
-
-static int compare_loss_tids(const void *left, const void *right)
-{
-	const struct loss *a = left, *b = right;
-
-	return COMPARE(a->tid, b->tid) ?: COMPARE(a->order, b->order);
-}
+COMPARE_BY_TWO(compare_loss_tids, struct loss, tid, order)
 
 /* Sort losses by buffer, since a file may have many buffers and many losses. */
 static void sort_losses(struct timeline *tl)

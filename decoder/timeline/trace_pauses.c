@@ -21,19 +21,9 @@ void trace_pauses_note(struct trace_pauses *pauses, const struct perf_file *file
 	};
 }
 
-static int compare_points(const void *left, const void *right)
-{
-	const struct pause_point *a = left, *b = right;
+COMPARE_BY_TWO(compare_points, struct pause_point, cpu, time)
 
-	return COMPARE(a->cpu, b->cpu) ?: COMPARE(a->time, b->time);
-}
-
-static int compare_pauses(const void *left, const void *right)
-{
-	const struct trace_pause *a = left, *b = right;
-
-	return COMPARE(a->tid, b->tid) ?: COMPARE(a->begin, b->begin);
-}
+COMPARE_BY_TWO(compare_pauses, struct trace_pause, tid, begin)
 
 static void add_pause(struct trace_pauses *pauses, const struct trace_pause *pause)
 {

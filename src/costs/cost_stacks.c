@@ -199,13 +199,7 @@ static void add_rests(struct cost_stacks *stacks)
 	free(counted);
 }
 
-static int compare_instructions(const void *left, const void *right)
-{
-	const struct cost_insn *a = left, *b = right;
-
-	return COMPARE(a->function, b->function) ?: COMPARE(a->insn.vaddr, b->insn.vaddr) ?:
-	       COMPARE(a->insn.length, b->insn.length);
-}
+COMPARE_BY_THREE(compare_instructions, struct cost_insn, function, insn.vaddr, insn.length)
 
 void cost_stacks_finish(struct cost_stacks *stacks)
 {

@@ -40,12 +40,7 @@ struct counter_use {
 
 /* ---- The event of a counter ---------------------------------------------- */
 
-static int compare_uses(const void *left, const void *right)
-{
-	const struct counter_use *a = left, *b = right;
-
-	return COMPARE(a->cpu, b->cpu) ?: COMPARE(a->counter, b->counter) ?: COMPARE(a->time, b->time);
-}
+COMPARE_BY_THREE(compare_uses, struct counter_use, cpu, counter, time)
 
 static void list_events(struct pebs_events *events)
 {

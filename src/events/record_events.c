@@ -40,12 +40,7 @@ struct sched_priority {
 	int32_t tid, priority;
 };
 
-static int by_thread(const void *left, const void *right)
-{
-	const struct sched_priority *a = left, *b = right;
-
-	return COMPARE(a->tid, b->tid) ?: COMPARE(a->time, b->time);
-}
+COMPARE_BY_TWO(by_thread, struct sched_priority, tid, time)
 
 static bool have_priorities(const struct sched_points *points)
 {

@@ -144,12 +144,7 @@ struct passage {
 	uint64_t vaddr, change;
 };
 
-static int compare_passages(const void *left, const void *right)
-{
-	const struct passage *a = left, *b = right;
-
-	return COMPARE(a->vaddr, b->vaddr);
-}
+COMPARE_BY(compare_passages, struct passage, vaddr)
 
 /* Passages lead from each instruction of a stretch to the next one. */
 static size_t add_passages(struct passage *passages, const struct code_stretch *stretch)

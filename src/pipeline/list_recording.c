@@ -374,12 +374,7 @@ static void add_stretch(struct written_stretches *stretches, int32_t cpu, uint64
 		(struct written_stretch){ cpu, time, size, order };
 }
 
-static int compare_stretches(const void *left, const void *right)
-{
-	const struct written_stretch *a = left, *b = right;
-
-	return COMPARE(a->cpu, b->cpu) ?: COMPARE(a->time, b->time) ?: COMPARE(a->order, b->order);
-}
+COMPARE_BY_THREE(compare_stretches, struct written_stretch, cpu, time, order)
 
 /* Read the kernel's AUX records: one each time that tracing stops or perf is woken. */
 static void find_stretches(struct sideband_list *list, struct written_stretches *stretches)

@@ -212,12 +212,7 @@ static void put_headers(struct core_output *core)
 	free(core->headers);
 }
 
-static int compare_pages(const void *left, const void *right)
-{
-	const struct code_page *a = left, *b = right;
-
-	return COMPARE(a->pid, b->pid) ?: COMPARE(a->address, b->address);
-}
+COMPARE_BY_TWO(compare_pages, struct code_page, pid, address)
 
 /* Returns how many pages there was room for. */
 static size_t write_pages(struct code_file_writer *writer, FILE *file)

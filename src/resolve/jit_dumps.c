@@ -225,12 +225,7 @@ static void read_core(struct jit_dumps *dumps, const struct perf_file *file,
 }
 
 /* Code written at one time is in file order. */
-static int compare_code(const void *left, const void *right)
-{
-	const struct perf_mmap *a = left, *b = right;
-
-	return COMPARE(a->time, b->time) ?: COMPARE(a->file_offset, b->file_offset);
-}
+COMPARE_BY_TWO(compare_code, struct perf_mmap, time, file_offset)
 
 void jit_dumps_read(struct jit_dumps *dumps, const struct perf_file *file, struct dso_store *store,
 		    const struct tsc_clock *clock, struct diag *diag)

@@ -23,12 +23,7 @@
 
 /* ---- Code outside of the file --------------------------------------------- */
 
-static int compare_ranges(const void *left, const void *right)
-{
-	const struct kernel_segment *a = left, *b = right;
-
-	return COMPARE(a->begin, b->begin);
-}
+COMPARE_BY(compare_ranges, struct kernel_segment, begin)
 
 /* Returns the range that a patch changes; empty if it is in the file's segments. */
 static struct kernel_segment range_of_patch(const struct kernel_code *code,
@@ -133,12 +128,7 @@ static uint64_t registration_time(const struct kernel_symbol *const *symbols, si
 	return 0;
 }
 
-static int compare_patches(const void *left, const void *right)
-{
-	const struct code_patch *a = left, *b = right;
-
-	return COMPARE(a->address, b->address) ?: COMPARE(a->time, b->time);
-}
+COMPARE_BY_TWO(compare_patches, struct code_patch, address, time)
 
 /* Code that replaces no other is valid from the start: times are only approximate. */
 static void advance_first_programs(struct code_patch *patches, size_t count)
@@ -177,12 +167,7 @@ static size_t read_programs(const struct perf_file *file,
 
 /* ---- All ----------------------------------------------------------------- */
 
-static int compare_times(const void *left, const void *right)
-{
-	const struct code_patch *a = left, *b = right;
-
-	return COMPARE(a->time, b->time) ?: COMPARE(a->order, b->order);
-}
+COMPARE_BY_TWO(compare_times, struct code_patch, time, order)
 
 static void add_patches(struct kernel_code *code, struct arena *arena,
 			const struct timeline *timeline, const struct perf_file *file)

@@ -33,12 +33,7 @@ static void read_notes(struct cursor notes, int32_t *pid, uint64_t *recording)
 	}
 }
 
-static int compare_segments(const void *left, const void *right)
-{
-	const struct core_segment *a = left, *b = right;
-
-	return COMPARE(a->pid, b->pid) ?: COMPARE(a->begin, b->begin);
-}
+COMPARE_BY_TWO(compare_segments, struct core_segment, pid, begin)
 
 struct core_segment *core_file_read(const uint8_t *bytes, size_t size, size_t *count,
 				    uint64_t *recording)

@@ -65,12 +65,7 @@ static void read_relocations(struct plt_scanner *scanner, const struct elf_secti
 	}
 }
 
-static int compare_slots(const void *a, const void *b)
-{
-	const struct plt_slot *x = a, *y = b;
-
-	return COMPARE(x->vaddr, y->vaddr);
-}
+COMPARE_BY(compare_slots, struct plt_slot, vaddr)
 
 static const struct plt_slot *find_slot(const struct plt_slots *slots, uint64_t vaddr)
 {

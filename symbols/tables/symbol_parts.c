@@ -109,12 +109,7 @@ static void offer_to_candidates(struct part_search *search, const struct symbol_
 	}
 }
 
-static int compare_parts(const void *a, const void *b)
-{
-	const struct symbol_part *x = a, *y = b;
-
-	return COMPARE(x->part, y->part);
-}
+COMPARE_BY(compare_parts, struct symbol_part, part)
 
 static void list_parts(struct symbol_table *table, const struct part_search *search)
 {

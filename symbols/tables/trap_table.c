@@ -22,12 +22,7 @@ static void read_note(struct trap_table *table, const uint8_t *words, size_t siz
 	}
 }
 
-static int compare_traps(const void *left, const void *right)
-{
-	const struct trap *a = left, *b = right;
-
-	return COMPARE(a->vaddr, b->vaddr);
-}
+COMPARE_BY(compare_traps, struct trap, vaddr)
 
 /* ---- Code ---------------------------------------------------------------- */
 

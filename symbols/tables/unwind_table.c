@@ -200,12 +200,7 @@ static void add_start(struct unwind_table *table, uint64_t vaddr, struct cfi_at 
 		(struct unwind_start){ (uint32_t)begin, where.offset & INT32_MAX, where.kind };
 }
 
-static int compare_starts(const void *a, const void *b)
-{
-	const struct unwind_start *x = a, *y = b;
-
-	return COMPARE(x->begin, y->begin) ?: COMPARE(x->kind, y->kind) ?: COMPARE(x->entry, y->entry);
-}
+COMPARE_BY_THREE(compare_starts, struct unwind_start, begin, kind, entry)
 
 /* Sort the starts unless they are sorted, and keep one for each address. */
 static void sort_starts(struct unwind_table *table)

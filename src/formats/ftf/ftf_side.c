@@ -183,12 +183,7 @@ static void take_record(struct ftf_side *side, const struct trace_record *record
 }
 
 /* Events of equal time keep their order. */
-static int compare_events(const void *a, const void *b)
-{
-	const struct side_event *x = a, *y = b;
-
-	return COMPARE(x->time, y->time) ?: COMPARE(x->at, y->at);
-}
+COMPARE_BY_TWO(compare_events, struct side_event, time, at)
 
 int ftf_side_read(struct ftf_side *side, struct error *err)
 {

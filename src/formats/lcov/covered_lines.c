@@ -112,12 +112,7 @@ static void read_unit(struct covered_lines *lines, const struct dso *dso, uint64
 		dso_list_statements((struct dso *)dso, vaddr, add_row, lines);
 }
 
-static int compare_rows(const void *left, const void *right)
-{
-	const struct covered_row *a = left, *b = right;
-
-	return COMPARE(a->dso, b->dso) ?: COMPARE(a->vaddr, b->vaddr) ?: COMPARE(a->order, b->order);
-}
+COMPARE_BY_THREE(compare_rows, struct covered_row, dso, vaddr, order)
 
 /* Where one sequence ends and the next one begins, only the begin counts. */
 static void sort_rows(struct covered_lines *lines)
