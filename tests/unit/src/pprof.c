@@ -25,6 +25,7 @@ static void open_profile(uint64_t wall_base)
 	int fd;
 
 	ck_assert_int_eq(chdir(getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp"), 0);
+	strcpy(path, "pprof-XXXXXX");
 	fd = mkstemp(path);
 	ck_assert_int_ge(fd, 0);
 	close(fd);
@@ -48,6 +49,7 @@ static void teardown(void)
 {
 	if (profile)
 		perftools__profiles__profile__free_unpacked(profile, NULL);
+	profile = NULL;
 	format_pprof.release(format);
 	free(format);
 	name_table_release(&names);

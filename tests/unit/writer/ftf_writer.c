@@ -634,6 +634,7 @@ START_TEST(inlined_records_read_alone)
 	struct trace_reader reader;
 	size_t found = 0;
 
+	memset(piece_words, 0, sizeof(piece_words));
 	memset(texts[0], 'a', 300);
 	memset(texts[1], 'b', 300);
 	for (uint32_t i = 0; i < 2; i++) {
