@@ -79,6 +79,7 @@ static void end(struct ftf_thread thread, uint64_t time)
 
 struct found {
 	uint64_t slices, folded, folded_time, flows;
+	uint64_t in_whole; /* of `folded`: counted by slices of one record */
 };
 
 /* Add up an end's numbers. */
@@ -87,10 +88,12 @@ static void count_args(struct found *found, const struct trace_record *record)
 	for (size_t i = 0; i < record->arg_count; i++) {
 		const struct trace_arg *arg = &record->args[i];
 
-		if (arg->name.length == strlen("folded"))
-			found->folded += arg->word;
-		else
+		if (arg->name.length != strlen("folded")) {
 			found->folded_time += arg->word;
+			continue;
+		}
+		found->folded += arg->word;
+		found->in_whole += record->type == EVENT_COMPLETE ? arg->word : 0;
 	}
 }
 
@@ -312,6 +315,88 @@ START_TEST(slices_of_one_record_count_the_folded_ones_in_them)
 }
 END_TEST
 
+static void whole(struct ftf_thread thread, uint64_t from, uint64_t to)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "%" PRIu64, from);
+	ftf_complete(writer,
+		     &(struct ftf_event){
+			     .thread = thread, .time = from, .name = ftf_text(writer, name) },
+		     to);
+	slices++;
+	if (slices >= fit.next)
+		ftf_fit_now(&fit, writer);
+}
+
+/* Of eight equal ones in a slice, four are allowed: every second one. */
+START_TEST(slices_of_one_record_with_the_lowest_rank_that_stays_stay)
+{
+	struct ftf_thread thread;
+	struct found found;
+
+	open_trace(5);
+	thread = ftf_thread(writer, 1, 1);
+	begin(thread, 0, "0");
+	for (uint64_t i = 1; i <= 8; i++)
+		whole(thread, 100 * i, 100 * i + 7);
+	end(thread, 1000);
+	close_trace();
+	found = read_trace();
+	ck_assert_uint_eq(found.slices, 5);
+	ck_assert_uint_eq(found.folded, 4);
+	ck_assert_uint_eq(found.folded_time, 4 * 7);
+	ck_assert_uint_eq(found.in_whole, 0);
+}
+END_TEST
+
+START_TEST(a_slice_that_ends_before_its_begin_is_the_shortest)
+{
+	struct ftf_thread thread;
+	struct found found;
+
+	open_trace(5);
+	thread = ftf_thread(writer, 1, 1);
+	begin(thread, 0, "0");
+	for (uint64_t i = 1; i <= 4; i++) {
+		call(thread, 100 * i, 100 * i + 10);
+		call(thread, 100 * i + 50, 100 * i + 40);
+	}
+	end(thread, 1000);
+	close_trace();
+	found = read_trace();
+	ck_assert_uint_eq(found.slices, 5);
+	ck_assert_uint_eq(found.folded, 4);
+	ck_assert_uint_eq(found.folded_time, 0);
+}
+END_TEST
+
+/* An event of another thread does not say when: the next slices are not taken for inner ones. */
+START_TEST(a_slice_of_one_record_ends_where_another_thread_is_next)
+{
+	struct ftf_thread threads[2];
+	struct found found;
+
+	open_trace(6);
+	for (uint32_t i = 0; i < 2; i++) {
+		threads[i] = ftf_thread(writer, 1, i + 1);
+		begin(threads[i], 0, "0");
+	}
+	for (uint64_t i = 1; i <= 2; i++) {
+		whole(threads[0], 10000 * i, 10000 * i + 9000);
+		call(threads[1], 10000 * i, 10000 * i + 5000);
+		call(threads[0], 10000 * i + 6000, 10000 * i + 6001);
+	}
+	for (uint32_t i = 0; i < 2; i++)
+		end(threads[i], 100000);
+	close_trace();
+	found = read_trace();
+	ck_assert_uint_eq(found.slices, 6);
+	ck_assert_uint_eq(found.folded, 2);
+	ck_assert_uint_eq(found.in_whole, 0);
+}
+END_TEST
+
 START_TEST(arrows_go_with_their_slices)
 {
 	struct ftf_thread thread;
@@ -391,6 +476,9 @@ int main(void)
 	tcase_add_test(all, durations_of_any_length_are_kept_in_order);
 	tcase_add_test(all, marks_and_slices_without_an_end_stay);
 	tcase_add_test(all, slices_of_one_record_count_the_folded_ones_in_them);
+	tcase_add_test(all, slices_of_one_record_with_the_lowest_rank_that_stays_stay);
+	tcase_add_test(all, a_slice_that_ends_before_its_begin_is_the_shortest);
+	tcase_add_test(all, a_slice_of_one_record_ends_where_another_thread_is_next);
 	tcase_add_test(all, arrows_go_with_their_slices);
 	tcase_add_test(all, the_bytes_do_not_depend_on_when_there_are_known_to_be_too_many);
 	suite_add_tcase(suite, all);
