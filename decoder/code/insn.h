@@ -63,4 +63,11 @@ void insn_cache_init(struct direct_cache *cache);
 struct insn insn_cache_decode(struct direct_cache *cache, const uint8_t *bytes, size_t size,
 			      enum insn_mode mode);
 
+/* Returns a displacement or immediate of 32 bits. */
+static inline int32_t read_int32(const uint8_t *bytes)
+{
+	return (int32_t)((uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
+			 (uint32_t)bytes[3] << 24);
+}
+
 #endif

@@ -59,12 +59,6 @@ struct operands {
 	int64_t displacement; /* if it is on the stack, or has no base */
 };
 
-static int32_t read_int32(const uint8_t *bytes)
-{
-	return (int32_t)((uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
-			 (uint32_t)bytes[3] << 24);
-}
-
 /* The instruction has all bytes that its operands need. */
 static struct operands operands_of(const uint8_t *modrm, unsigned rex)
 {

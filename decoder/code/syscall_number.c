@@ -140,12 +140,6 @@ struct effect {
 	int64_t words; /* the stack pointer moves up */
 };
 
-static int32_t read_int32(const uint8_t *bytes)
-{
-	return (int32_t)((uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
-			 (uint32_t)bytes[3] << 24);
-}
-
 /* Returns the slot of the operand ModRM.rm, of 64 bits if it is memory; or UNKNOWN. */
 static int slot_of_rm(const struct fields *fields)
 {
