@@ -298,7 +298,7 @@ static int read_object(struct memtrace *trace, unsigned code, struct memtrace_ev
 	return trace->packet.short_ || (code == CODE_PROMOTE && delta < 0) ? -1 : 1;
 }
 
-static int read_location(struct memtrace *trace)
+static int read_location_event(struct memtrace *trace)
 {
 	uint64_t code;
 	int status;
@@ -337,7 +337,7 @@ static int read_event(struct memtrace *trace, struct memtrace_event *event)
 	*event = (struct memtrace_event){ .domain = trace->domain->number };
 	event->time = time > trace->info.start_time ? time - trace->info.start_time : 0;
 	if (code == CODE_LOCATION)
-		return read_location(trace);
+		return read_location_event(trace);
 	if (code == CODE_PROMOTE || code == CODE_COLLECT)
 		return read_object(trace, code, event);
 	if (code == CODE_ALLOC || (code >= CODE_SHORT_1 && code <= CODE_SHORT_16))

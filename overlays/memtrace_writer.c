@@ -112,7 +112,7 @@ static void begin_packet(struct domain *domain)
 	domain->code = domain->codec.codes[domain->slot];
 }
 
-static struct domain *find_domain(struct memtrace_writer *writer, uint16_t number)
+static struct domain *use_domain(struct memtrace_writer *writer, uint16_t number)
 {
 	struct domain *domain;
 
@@ -344,7 +344,7 @@ void memtrace_writer_put(struct memtrace_writer *writer, const struct memtrace_e
 	if (!domain || domain->number != event->domain) {
 		if (domain)
 			flush_packet(writer, domain);
-		domain = writer->current = find_domain(writer, event->domain);
+		domain = writer->current = use_domain(writer, event->domain);
 	}
 	if (is_full(domain, event, time))
 		flush_packet(writer, domain);
@@ -370,7 +370,7 @@ void memtrace_writer_put(struct memtrace_writer *writer, const struct memtrace_e
 /* The texts are of any length: this packet alone may have more than 32 KiB. */
 static void write_info(struct memtrace_writer *writer, const struct memtrace_info *info)
 {
-	struct domain *domain = find_domain(writer, info->initial_domain);
+	struct domain *domain = use_domain(writer, info->initial_domain);
 	const char *texts[] = { info->executable, info->host, info->parameters, info->context };
 	struct packet *packet = &writer->location_packet;
 	struct memtrace_sink *sink = &writer->sink;

@@ -245,7 +245,7 @@ struct compressor *compressor_open(enum compression compression, compressor_writ
 }
 
 /* Hand over the block being filled, and wait until the next one is free. */
-static int hand_over(struct compressor *compressor)
+static int hand_over_block(struct compressor *compressor)
 {
 	int failure;
 
@@ -280,7 +280,7 @@ int compressor_put(struct compressor *compressor, const uint8_t *bytes, size_t s
 		bytes += part;
 		size -= part;
 		if (block->used == BLOCK_SIZE)
-			failure = hand_over(compressor);
+			failure = hand_over_block(compressor);
 	}
 	return failure;
 }
@@ -306,8 +306,8 @@ static int end_stream(struct compressor *compressor, bool stop)
 
 int compressor_close(struct compressor *compressor)
 {
-	bool failed =
-		compressor->ring[compressor->filled % BLOCKS].used && hand_over(compressor) != 0;
+	bool failed = compressor->ring[compressor->filled % BLOCKS].used &&
+		      hand_over_block(compressor) != 0;
 
 	return end_stream(compressor, failed);
 }

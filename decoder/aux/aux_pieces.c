@@ -196,7 +196,7 @@ bool aux_stream_has_cut(const struct aux_stream *stream, uint64_t at)
  * Drop the pages of a piece that were scanned up to `end`: windows that read far ahead do not
  * read them again.
  */
-static void give_back(struct aux_cuts *cuts, const struct aux_piece *piece, uint64_t end)
+static void give_back_cut(struct aux_cuts *cuts, const struct aux_piece *piece, uint64_t end)
 {
 	uint64_t begin = cuts->given;
 
@@ -208,7 +208,8 @@ static void give_back(struct aux_cuts *cuts, const struct aux_piece *piece, uint
 }
 
 /* Returns the first PSB of a piece at or after offset `at`, or NULL. */
-static const uint8_t *find_psb(struct aux_cuts *cuts, const struct aux_piece *piece, uint64_t at)
+static const uint8_t *psb_of_piece(struct aux_cuts *cuts, const struct aux_piece *piece,
+				   uint64_t at)
 {
 	const uint8_t *found = NULL;
 
@@ -216,7 +217,7 @@ static const uint8_t *find_psb(struct aux_cuts *cuts, const struct aux_piece *pi
 		uint64_t left = piece->size - at, stride = MIN(left, STRIDE);
 
 		found = aux_find_psb(piece->bytes + at, stride, piece->bytes + piece->size);
-		give_back(cuts, piece, at - at % STRIDE);
+		give_back_cut(cuts, piece, at - at % STRIDE);
 		at += stride;
 	}
 	return found;
@@ -228,14 +229,14 @@ static void find_cut(struct aux_cuts *cuts, uint64_t from)
 		const struct aux_piece *piece = &cuts->aux->pieces[cuts->position.piece];
 		uint64_t skip =
 			from > cuts->position.piece_begin ? from - cuts->position.piece_begin : 0;
-		const uint8_t *found = find_psb(cuts, piece, skip);
+		const uint8_t *found = psb_of_piece(cuts, piece, skip);
 
 		if (found) {
 			cuts->position.at =
 				cuts->position.piece_begin + (uint64_t)(found - piece->bytes);
 			return;
 		}
-		give_back(cuts, piece, piece->size);
+		give_back_cut(cuts, piece, piece->size);
 		cuts->given = 0;
 		cuts->position.piece_begin += piece->size;
 	}

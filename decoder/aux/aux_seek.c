@@ -89,7 +89,7 @@ static uint64_t find_in_piece(const struct seeker *seeker, size_t index, uint64_
 }
 
 /* Returns the first PSB that begins in [from, to). */
-static uint64_t find_psb(const struct seeker *seeker, uint64_t from, uint64_t to)
+static uint64_t psb_in_range(const struct seeker *seeker, uint64_t from, uint64_t to)
 {
 	for (size_t i = piece_at(seeker, from);
 	     i < seeker->aux->piece_count && seeker->begins[i] < to; i++) {
@@ -133,7 +133,7 @@ static struct sync next_sync(const struct seeker *seeker, uint64_t from, uint64_
 	struct sync sync = no_sync;
 
 	while (from < to) {
-		sync.offset = find_psb(seeker, from, to);
+		sync.offset = psb_in_range(seeker, from, to);
 		if (sync.offset == NOWHERE || read_tsc(seeker, sync.offset, &sync.tsc))
 			return sync;
 		from = sync.offset + AUX_PSB_SIZE;
@@ -185,7 +185,7 @@ static uint64_t second_after(const struct seeker *seeker, uint64_t offset)
 	uint64_t end = seeker->aux->size;
 
 	for (int i = 0; i < 2; i++) {
-		offset = find_psb(seeker, offset + AUX_PSB_SIZE, end);
+		offset = psb_in_range(seeker, offset + AUX_PSB_SIZE, end);
 		if (offset == NOWHERE)
 			return end;
 	}
@@ -200,8 +200,8 @@ static uint64_t count_missing(const struct aux_piece *before, const struct aux_p
 	return piece->apart && piece->aux_offset > end ? piece->aux_offset - end : 0;
 }
 
-static void cut_stream(const struct seeker *seeker, uint64_t from, uint64_t to, struct arena *arena,
-		       struct aux_stream *view)
+static void cut_stream_at(const struct seeker *seeker, uint64_t from, uint64_t to,
+			  struct arena *arena, struct aux_stream *view)
 {
 	size_t first = piece_at(seeker, from), count = piece_at(seeker, to - 1) - first + 1;
 	struct aux_piece *pieces =
@@ -239,7 +239,7 @@ void aux_seek(const struct aux_stream *aux, uint64_t begin, uint64_t end, struct
 		uint64_t to = second_after(&seeker, last.offset);
 
 		/* Each comparison that leads to `last` holds for `first`, too. */
-		cut_stream(&seeker, from, to, arena, view);
+		cut_stream_at(&seeker, from, to, arena, view);
 	} else if (next_sync(&seeker, 0, aux->size).offset != NOWHERE) {
 		view->size = view->piece_count = 0;
 		view->repeated = view->missing = 0;
@@ -323,7 +323,7 @@ bool aux_seek_extent(const struct aux_stream *aux, const struct pt_info *info, u
 	begin = next_sync(&seeker, 0, aux->size);
 	end = last_sync(&seeker, UINT64_MAX);
 	if (end.offset != NOWHERE) {
-		cut_stream(&seeker, end.offset, aux->size, &arena, &rest);
+		cut_stream_at(&seeker, end.offset, aux->size, &arena, &rest);
 		pt_packet_config(&time.config, info, aux->cpu);
 		time.reference = rest.pieces[0].reference;
 		read_to_end(&rest, &time);

@@ -16,8 +16,8 @@
 #define SEEK_GIVEN ((uint64_t)1 << 20)
 
 /* Drop the pages of a piece that were copied: it may be larger than memory. */
-static void give_back(const struct aux_window *window, const struct aux_piece *piece,
-		      uint64_t count)
+static void give_back_copied(const struct aux_window *window, const struct aux_piece *piece,
+			     uint64_t count)
 {
 	uint64_t begin = window->piece_used - count, end = window->piece_used;
 
@@ -40,7 +40,7 @@ static void fill(struct aux_window *window)
 		memcpy(window->bytes + window->size, piece->bytes + window->piece_used, count);
 		window->size += count;
 		window->piece_used += count;
-		give_back(window, piece, count);
+		give_back_copied(window, piece, count);
 		if (window->piece_used < piece->size)
 			return;
 		pages_give_back_around(piece->bytes, piece->size, piece->before, piece->after);

@@ -42,7 +42,7 @@ static bool changes_thread(const struct cpu_switch *before, const struct cpu_swi
 	return !change->exec || before->thread->process == change->thread->process;
 }
 
-static void drop_repetitions(struct switch_table *table)
+static void drop_repeated_switches(struct switch_table *table)
 {
 	const struct cpu_switch *before = NULL;
 	size_t kept = 0;
@@ -66,7 +66,7 @@ void switch_table_finish(struct switch_table *table)
 		return;
 	find_stays(table);
 	qsort(table->switches, table->count, sizeof(*table->switches), compare_switches);
-	drop_repetitions(table);
+	drop_repeated_switches(table);
 }
 
 const struct cpu_switch *switch_table_find(const struct switch_table *table, int32_t cpu,

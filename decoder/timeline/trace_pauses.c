@@ -49,7 +49,7 @@ static void add_others(struct trace_pauses *pauses, const struct switch_table *s
 }
 
 /* Of one thread's entries of a pause, the first is enough. */
-static void drop_repetitions(struct trace_pauses *pauses)
+static void drop_repeated_entries(struct trace_pauses *pauses)
 {
 	struct trace_pause *kept = pauses->pauses;
 
@@ -95,7 +95,7 @@ void trace_pauses_finish(struct trace_pauses *pauses, const struct switch_table 
 	pauses->points = NULL;
 	if (pauses->count)
 		qsort(pauses->pauses, pauses->count, sizeof(*pauses->pauses), compare_pauses);
-	drop_repetitions(pauses);
+	drop_repeated_entries(pauses);
 }
 
 void trace_pauses_release(struct trace_pauses *pauses)

@@ -60,7 +60,7 @@ void executed_code_add(struct executed_code *code, const struct dso *dso, uint64
 }
 
 /* Set code->mapped to the code of a file around an ip, in as much of it as is mapped at once. */
-static void find_mapped(struct executed_code *code, const struct address_space *space, uint64_t ip)
+static void map_code(struct executed_code *code, const struct address_space *space, uint64_t ip)
 {
 	const struct mapping *mapping = address_space_borrow_mapping(space, ip);
 	struct mapped_code *mapped = &code->mapped;
@@ -92,7 +92,7 @@ static const struct mapped_code *mapped_at(struct executed_code *code,
 					   const struct address_space *space, uint64_t ip)
 {
 	if (code->mapped.space != space || ip - code->mapped.begin >= code->mapped.size)
-		find_mapped(code, space, ip);
+		map_code(code, space, ip);
 	return &code->mapped;
 }
 

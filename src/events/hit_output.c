@@ -141,7 +141,7 @@ static void add_rest(struct event_record *record, const struct hit_arg *args, si
 	free(text);
 }
 
-static void add_values(struct event_record *record, const struct hit_arg *args, size_t count)
+static void add_hit_values(struct event_record *record, const struct hit_arg *args, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (record->event.arg_count == EVENT_RECORD_ARGS - 1 && i + 1 < count) {
@@ -186,7 +186,7 @@ static void write_hit(struct hit_output *output, struct hit_event_shown *event,
 		write_like(output, &record.event, hit);
 		return;
 	}
-	add_values(&record, hit->args, hit->arg_count);
+	add_hit_values(&record, hit->args, hit->arg_count);
 	if (since && since >= output->begin && since < hit->time && event->last < hit->time) {
 		/* Perfetto drops slices that overlap partly. */
 		record.event.time = MAX(event->last, since);

@@ -89,8 +89,8 @@ static const struct perf_attr *find_use(const struct pebs_events *events, int32_
 }
 
 /* A record is of each counter that overflowed: the first known event's name is taken. */
-static const char *event_name(const struct pebs_events *events, const struct pebs_record *record,
-			      uint64_t time)
+static const char *counter_event_name(const struct pebs_events *events,
+				      const struct pebs_record *record, uint64_t time)
 {
 	uint64_t counters = record->present[BLOCK_BASIC] >> BASIC_COUNTERS & 1
 				    ? record->values[BLOCK_BASIC][BASIC_COUNTERS]
@@ -131,8 +131,8 @@ static uint64_t time_of(const struct pebs_events *events, const struct pebs_reco
 	return time && time < event->time ? time : event->time;
 }
 
-static void add_values(const struct pebs_record *record, enum block block, const char *const *names,
-		       unsigned count, struct event_record *instant)
+static void add_block_values(const struct pebs_record *record, enum block block,
+			     const char *const *names, unsigned count, struct event_record *instant)
 {
 	for (unsigned id = 0; id < count; id++) {
 		if (has(record, block, id) && names[id])
@@ -140,8 +140,8 @@ static void add_values(const struct pebs_record *record, enum block block, const
 	}
 }
 
-static void write_sample(const struct pebs_events *events, const struct pebs_record *record,
-			 uint64_t time, uint64_t fup_ip)
+static void write_pebs_sample(const struct pebs_events *events, const struct pebs_record *record,
+			      uint64_t time, uint64_t fup_ip)
 {
 	static const char *const basic[BASIC_VALUES] = { [BASIC_COUNTERS] = "counters" };
 	static const char *const memory[MEMORY_VALUES] = { "data_address", "data_source", "latency",
@@ -150,11 +150,11 @@ static void write_sample(const struct pebs_events *events, const struct pebs_rec
 	uint64_t ip =
 		has(record, BLOCK_BASIC, BASIC_IP) ? record->values[BLOCK_BASIC][BASIC_IP] : fup_ip;
 
-	start_instant(events, record, event_name(events, record, time), time, &instant);
+	start_instant(events, record, counter_event_name(events, record, time), time, &instant);
 	if (ip)
 		event_location_add(&instant, events->resolver, record->thread, ip);
-	add_values(record, BLOCK_BASIC, basic, BASIC_VALUES, &instant);
-	add_values(record, BLOCK_MEMORY, memory, MEMORY_VALUES, &instant);
+	add_block_values(record, BLOCK_BASIC, basic, BASIC_VALUES, &instant);
+	add_block_values(record, BLOCK_MEMORY, memory, MEMORY_VALUES, &instant);
 	if (record->others)
 		event_record_add_number(&instant, "other_values", record->others);
 	ftf_instant(events->tracks->writer, &instant.event);
@@ -196,8 +196,8 @@ static void name_branch(char *text, size_t room, unsigned block, unsigned id)
 }
 
 /* A record of the format has few arguments: there are as many instants as it takes. */
-static void write_group(const struct pebs_events *events, const struct pebs_record *record,
-			const struct value_group *group, uint64_t time)
+static void write_pebs_group(const struct pebs_events *events, const struct pebs_record *record,
+			     const struct value_group *group, uint64_t time)
 {
 	struct event_record instant = { 0 };
 	char name[32];
@@ -220,8 +220,8 @@ static void write_group(const struct pebs_events *events, const struct pebs_reco
 		ftf_instant(events->tracks->writer, &instant.event);
 }
 
-static void write_record(const struct pebs_events *events, const struct pebs_record *record,
-			 const struct cpu_event *event)
+static void write_pebs_record(const struct pebs_events *events, const struct pebs_record *record,
+			      const struct cpu_event *event)
 {
 	static const struct value_group groups[] = {
 		{ "registers", BLOCK_GENERAL, BLOCK_GENERAL, name_general },
@@ -230,9 +230,9 @@ static void write_record(const struct pebs_events *events, const struct pebs_rec
 	};
 	uint64_t time = time_of(events, record, event);
 
-	write_sample(events, record, time, event->ip);
+	write_pebs_sample(events, record, time, event->ip);
 	for (size_t i = 0; i < COUNT_OF(groups); i++)
-		write_group(events, record, &groups[i], time);
+		write_pebs_group(events, record, &groups[i], time);
 }
 
 /* ---- Records ------------------------------------------------------------- */
@@ -277,7 +277,7 @@ void pebs_events_add(struct pebs_events *events, const struct cpu_event *event)
 			 event->value);
 		return;
 	}
-	write_record(events, record, event);
+	write_pebs_record(events, record, event);
 	clear(record, NULL);
 }
 

@@ -96,7 +96,8 @@ static int32_t sched_priorities_find(const struct perf_record_events *records, i
 
 /* ---- Samples ------------------------------------------------------------- */
 
-static struct ftf_name event_name(struct perf_record_events *records, const struct perf_attr *attr)
+static struct ftf_name sample_event_name(struct perf_record_events *records,
+					 const struct perf_attr *attr)
 {
 	size_t index = (size_t)(attr - records->file->attrs);
 	char number[32];
@@ -191,7 +192,7 @@ static void write_sample(struct perf_record_events *records, const struct perf_r
 	track = track_of(records, &sample, thread);
 	event_record_init(&instant, records->tracks->writer, "sample", NULL, sample.time);
 	instant.event.thread = track;
-	instant.event.name = event_name(records, sample.attr);
+	instant.event.name = sample_event_name(records, sample.attr);
 	add_args(records, &sample, thread, &instant);
 	ftf_instant(records->tracks->writer, &instant.event);
 }

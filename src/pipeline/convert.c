@@ -8,8 +8,8 @@
 #include "src/pipeline/output_pipeline.h"
 #include "src/sandbox/sandbox.h"
 
-static int write_overlays(struct output_pipeline *pipeline, struct overlays *overlays,
-			  struct report *report, struct error *err)
+static int write_overlays_alone(struct output_pipeline *pipeline, struct overlays *overlays,
+				struct report *report, struct error *err)
 {
 	if (!pipeline->end || !pipeline->end->writer)
 		return error_set(
@@ -40,7 +40,7 @@ static int convert_overlays(const struct options *options, struct name_table *na
 		status = output_pipeline_open(&pipeline, options, &machine, &facts, err);
 	}
 	if (status == 0) {
-		status = write_overlays(&pipeline, &overlays, report, err);
+		status = write_overlays_alone(&pipeline, &overlays, report, err);
 		output_pipeline_release(&pipeline);
 	}
 	overlays_close(&overlays);

@@ -110,7 +110,7 @@ void nameless_time_release(struct nameless_time *nameless)
 /* Limit of threads listed in a warning. */
 #define THREADS_LISTED 10
 
-static void print_threads(const struct timeline *timeline, FILE *out)
+static void print_known_threads(const struct timeline *timeline, FILE *out)
 {
 	const struct thread *const *threads;
 	size_t count, listed = 0, more = 0;
@@ -147,7 +147,7 @@ void empty_selection_warn(const struct options *options, const struct perf_recor
 			if (starts_with(options->words[i], names[j]))
 				fprintf(out, " %s", options->words[i]);
 	if (event_filter_by_thread(&recording->filter))
-		print_threads(recording->timeline, out);
+		print_known_threads(recording->timeline, out);
 	else if (options->select.cpus.count)
 		fputs("; `ptrace2ftf list` shows the recorded CPUs", out);
 	alloc_close_text(out, &text);

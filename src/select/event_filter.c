@@ -43,8 +43,8 @@ static bool is_chosen_hit(const struct event_filter *filter, const struct timeli
 }
 
 /* Make a bound relative to a hit absolute. Returns 0; -1 with err filled. */
-static int find_hit(const struct event_filter *filter, const struct timeline *timeline,
-		    struct time_bound *bound, struct error *err)
+static int resolve_hit(const struct event_filter *filter, const struct timeline *timeline,
+		       struct time_bound *bound, struct error *err)
 {
 	const struct hits *hits = timeline_hits(timeline);
 	bool before = bound->base == TIME_BEFORE_HIT;
@@ -74,8 +74,8 @@ static int find_hit(const struct event_filter *filter, const struct timeline *ti
 			 bound->hit, count);
 }
 
-static int find_times(struct event_filter *filter, const struct auxtrace *auxtrace,
-		      const struct timeline *timeline, struct error *err)
+static int find_thread_times(struct event_filter *filter, const struct auxtrace *auxtrace,
+			     const struct timeline *timeline, struct error *err)
 {
 	struct time_bound from = filter->selection->from, to = filter->selection->to;
 	uint64_t begin, end;
@@ -87,7 +87,8 @@ static int find_times(struct event_filter *filter, const struct auxtrace *auxtra
 		return error_set(
 			err, ERROR_UNSUPPORTED,
 			"--time: the trace has no TSC packets, so its times are not known");
-	if (find_hit(filter, timeline, &from, err) < 0 || find_hit(filter, timeline, &to, err) < 0)
+	if (resolve_hit(filter, timeline, &from, err) < 0 ||
+	    resolve_hit(filter, timeline, &to, err) < 0)
 		return -1;
 	selection_resolve(&from, &to, begin, end, &filter->begin, &filter->end);
 	if (filter->begin > filter->end)
@@ -257,7 +258,7 @@ int event_filter_init(struct event_filter *filter, const struct options *options
 	choose_threads(filter, timeline);
 	if (options->command != COMMAND_LIST) /* which has no stacks */
 		choose_needed(filter, timeline);
-	if (find_times(filter, auxtrace, timeline, err) < 0)
+	if (find_thread_times(filter, auxtrace, timeline, err) < 0)
 		return -1;
 	choose_streams(filter, auxtrace, timeline, diag);
 	return 0;

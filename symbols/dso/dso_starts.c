@@ -33,7 +33,7 @@ static const struct name *name_start(struct dso *dso, uint64_t vaddr)
 	return name;
 }
 
-static struct symbol *find_unnamed(const struct dso *dso, uint64_t begin)
+static struct symbol *unnamed_at(const struct dso *dso, uint64_t begin)
 {
 	struct id_probe probe = id_index_probe(hash_u64(begin));
 	uint32_t id;
@@ -96,7 +96,7 @@ const struct symbol *dso_borrow_page(struct dso *dso, uint64_t address, uint64_t
 	if (dso->state != DSO_NOT_A_FILE || dso->store->options.unnamed == UNNAMED_FILES)
 		return NULL;
 	pthread_mutex_lock(&dso->store->lock);
-	symbol = find_unnamed(dso, page.begin);
+	symbol = unnamed_at(dso, page.begin);
 	if (!symbol && dso->unnamed_count < PAGES_MAX) {
 		page.end = page.begin + PAGE_SIZE;
 		symbol = add_unnamed(dso, &page);
@@ -109,7 +109,7 @@ const struct symbol *dso_borrow_page(struct dso *dso, uint64_t address, uint64_t
 
 const struct symbol *dso_symbol_of_start(struct dso *dso, const struct code_start *start)
 {
-	struct symbol *symbol = find_unnamed(dso, start->begin);
+	struct symbol *symbol = unnamed_at(dso, start->begin);
 	const struct symbol *function;
 
 	if (symbol)

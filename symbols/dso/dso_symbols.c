@@ -191,8 +191,8 @@ static const struct symbol *symbol_of_range(struct dso *dso, uint32_t index)
  * Find the function without a symbol around an address, in the range [*begin, *end) that no
  * symbol covers, and cut the range to it.
  */
-static const struct symbol *find_unnamed(struct dso *dso, uint64_t vaddr, uint64_t *begin,
-					 uint64_t *end)
+static const struct symbol *find_uncovered(struct dso *dso, uint64_t vaddr, uint64_t *begin,
+					   uint64_t *end)
 {
 	struct code_starts *starts = dso_load_starts(dso);
 	struct code_start start;
@@ -240,7 +240,7 @@ static void find_hit(struct dso *dso, const struct code_range *code, uint64_t va
 	    (dso->table.entries[entry].sized || reaches(dso, vaddr, &hit.begin, &hit.end)))
 		hit.symbol = symbol_of_entry(dso, entry);
 	else
-		hit.symbol = find_unnamed(dso, vaddr, &hit.begin, &hit.end);
+		hit.symbol = find_uncovered(dso, vaddr, &hit.begin, &hit.end);
 	hit.vaddr = hit.begin;
 	hit.begin += code->offset - code->vaddr;
 	hit.end += code->offset - code->vaddr;

@@ -293,7 +293,7 @@ static struct bytes_at find_loaded(const struct elf_file *file, uint64_t vaddr)
 }
 
 /* Find both sections by the program headers, for files whose section headers were cut off. */
-static struct bytes_at find_unnamed(const struct unwind_table *table, struct bytes_at *header)
+static struct bytes_at find_by_segments(const struct unwind_table *table, struct bytes_at *header)
 {
 	const struct elf_file *file = table->file;
 	struct cursor c;
@@ -347,7 +347,7 @@ void unwind_table_open(struct unwind_table *table, const struct elf_file *file)
 	header = find_section(file, ".eh_frame_hdr");
 	entries = find_section(file, ".eh_frame");
 	if (!entries.bytes)
-		entries = find_unnamed(table, &header);
+		entries = find_by_segments(table, &header);
 	debug = find_section(file, ".debug_frame");
 	set_section(table, UNWIND_EH_FRAME, &entries);
 	set_section(table, UNWIND_DEBUG_FRAME, &debug);
