@@ -84,6 +84,13 @@ for command in "" $commands; do
 	tap_check "$page and --help=all list the same options" \
 		lists_the_same_options "${top_builddir:-.}/ptrace2ftf" "${top_srcdir:-.}/man/$page" --help=all "$command"
 done
+# Both in the section COMMANDS and in SEE ALSO.
+names_commands() {
+	for command in $commands; do
+		[ "$(grep -c "^\.Xr ptrace2ftf-$command 1" "${top_srcdir:-.}/man/ptrace2ftf.1")" -ge 2 ] && grep -q "^\.It Cm $command\$" "${top_srcdir:-.}/man/ptrace2ftf.1" || { echo "$command"; return 1; }
+	done
+}
+tap_check "ptrace2ftf.1 names each command and its page" names_commands
 tap_check "ftfdump.1 and --help list the same options" \
 	lists_the_same_options "${top_builddir:-.}/ftfdump" "${top_srcdir:-.}/man/ftfdump.1" --help
 tap_check "--help=all fits into 80 columns" fits_a_terminal "${top_builddir:-.}/ptrace2ftf" --help=all
