@@ -62,7 +62,7 @@ static void print_help(const struct options *options, const struct option_spec *
 
 static const char *const expected[] = {
 	[OPTION_NUMBERS] = "a list of numbers like 1,2,5-7",
-	[OPTION_TIME_RANGE] = "FROM,TO like 12.5,12.75 or +1ms,+2ms or 10%,20%",
+	[OPTION_TIME_RANGE] = "FROM,TO like 12.5,12.75 or +1ms,+500us (begin, length) or 10%,20%",
 	[OPTION_BETWEEN] = "START,STOP",
 	[OPTION_WITHIN] = "a function and its time like parse>1ms, or parse>p99",
 	[OPTION_DURATION] = "a time like 500ns or 1.5us",
@@ -277,6 +277,8 @@ static void take_input(struct options *options, char *word)
 		usage_error("cannot read an input with an empty name; name a recording");
 	if (options->command == COMMAND_CONVERT && !options->input_count)
 		suggest_command(word);
+	if (options->command == COMMAND_WHY && !strpbrk(word, "./-") && access(word, F_OK) < 0)
+		usage_error("there is no recording '%s'; did you mean '--symbol=%s'?", word, word);
 	options->inputs[options->input_count++] = word;
 }
 
@@ -315,10 +317,13 @@ static void take_words(struct options *options, int argc, char **argv)
 /* The first word is no input, but what --symbol takes, unless that is given. */
 static void take_function(struct options *options)
 {
+	const char *suffix = options->input_count ? strrchr(options->inputs[0], '.') : NULL;
+
 	if (options->select.symbols.count)
 		return;
-	if (!options->input_count)
-		usage_error("annotate needs a function; name it, as in `ptrace2ftf annotate main`");
+	if (!options->input_count || (suffix && strcmp(suffix, ".data") == 0))
+		usage_error("annotate needs a function; name it first, as in "
+			    "`ptrace2ftf annotate main perf.data`");
 	pattern_list_add(&options->select.symbols, *options->inputs++);
 	options->input_count--;
 	options->input = options->input_count ? options->inputs[0] : NULL;

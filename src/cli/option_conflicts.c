@@ -391,7 +391,7 @@ void option_conflicts_refuse(const struct options *options)
 	if (default_output == DEFAULT_FILE && !batch && !options->output &&
 	    options->command != COMMAND_OPEN &&
 	    (!options->input || strcmp(options->input, "-") == 0))
-		usage_error("cannot name an output after %s; name it with -o",
+		usage_error("cannot name an output after %s; name it with -o, or write to `-o -`",
 			    options->input ? "standard input" : "overlays");
 	to_stdout = options->output ? is_stdout(options->output) : text;
 	/* `open` prints the address of the page there. */

@@ -40,14 +40,19 @@ slowest() {
 }
 tap_check "the slowest call: ptrace2ftf --slowest=3" slowest
 why() {
-	gives 0 'of the extra time' why --symbol=request && gives 2 "no call of '_start' is whole in the trace" why --symbol=_start
+	refuses 64 "did you mean '--symbol=request'" why request && refuses 64 "did you mean '--symbol=request'" why perf.data request &&
+		refuses 1 'no.data: cannot open' why no.data && gives 0 'of the extra time' why --symbol=request && gives 2 "no call of '_start' is whole in the trace" why --symbol=_start
 }
 tap_check "why it is slow: ptrace2ftf why" why
 lines() {
-	gives 0 '^request: 1000 calls' annotate request && gives 0 '^request: 1000 calls' annotate --symbol=request perf.data
+	gives 0 '^request: 1000 calls' annotate request && gives 0 '^request: 1000 calls' annotate --symbol=request perf.data &&
+		refuses 64 'name it first, as in .* main perf.data' annotate perf.data && refuses 64 'name it first' annotate perf.data request
 }
 tap_check "which lines cost: ptrace2ftf annotate" lines
-tap_check "zoom: ptrace2ftf --time=10%,20%" gives 0 'excluded by the selection' --time=10%,20% perf.data -o zoom.ftf
+zoom() {
+	gives 0 'excluded by the selection' --time=10%,20% perf.data -o zoom.ftf && refuses 64 '+1ms,+500us (begin, length)' --time=1ms,2ms
+}
+tap_check "zoom: ptrace2ftf --time=10%,20%" zoom
 flame_graph() {
 	gives 0 '^causes;.*;main;.* [0-9]*$' -f folded perf.data &&
 		gives 64 "did you mean 'folded'" -f flamegraph perf.data && refuses 64 "did you mean 'ptrace2ftf -f folded'" --flamegraph && gives 0 . perf.data -o flame.html && grep -q '<canvas' flame.html
@@ -121,7 +126,8 @@ no_perf() {
 tap_check "record where there is no perf or no PT: ptrace2ftf record true" no_perf
 standard_output() {
 	ptrace2ftf -q -o - | cmp - perf.ftf && ptrace2ftf -q - -o piped.ftf <perf.data && cmp piped.ftf perf.ftf &&
-		mkdir bare && cd bare && cat ../perf.data | ptrace2ftf -q -o piped.ftf && cmp piped.ftf ../perf.ftf && cd ..
+		mkdir bare && cd bare && cat ../perf.data | ptrace2ftf -q -o piped.ftf && cmp piped.ftf ../perf.ftf &&
+		! cat ../perf.data | ptrace2ftf 2>messages && grep -q 'name it with -o, or write to `-o -`' messages && cd ..
 }
 tap_check "standard output and input: ptrace2ftf -o -" standard_output
 compressed() {
