@@ -171,23 +171,18 @@ enum exit_status convert(const struct options *options, struct report *report, s
 }
 
 /* Print the reason, which may be a wrong order of the parts. Returns false. */
-static bool say_apart(const struct options *options, char *reason)
+static bool say_apart(const struct options *options, const char *reason)
 {
-	char *advice = strchr(reason, ';');
-
 	if (options->quiet || options->command == COMMAND_LIST)
 		return false;
-	if (advice)
-		*advice = 0;
 	fputs("ptrace2ftf: each recording gets its own output: ", stderr);
 	printable_print(reason, stderr);
-	fputs("; --join treats them as parts of one\n", stderr);
+	putc('\n', stderr);
 	return false;
 }
 
 static bool prove(const struct options *options)
 {
-	char unproven[] = "a host name, command line, clock or time is missing";
 	struct perf_file file;
 	struct sandbox sandbox;
 	struct error err = { 0 };
@@ -198,9 +193,14 @@ static bool prove(const struct options *options)
 	    perf_file_open(&file, options->input, &diag, &err) < 0)
 		return false;
 	for (int i = 1; i < options->input_count; i++)
-		if (perf_file_append(&file, options->inputs[i], &diag, &err) < 0)
+		if (perf_file_append(&file, options->inputs[i], &diag, &err) < 0) {
+			/* The advice is for one output, and --join would be refused. */
+			err.text[strcspn(err.text, ";")] = 0;
 			return say_apart(options, err.text);
-	return !file.unproven || say_apart(options, unproven);
+		}
+	return !file.unproven ||
+	       say_apart(options, "a host name, command line, clock or time is missing; --join "
+				  "treats them as parts of one");
 }
 
 bool input_parts_are_one(const struct options *options)
