@@ -32,6 +32,9 @@ static const struct {
 	{ "7z", "unknown compression; choose .gz or .zst" },
 	{ "perfetto-trace", "Perfetto opens Fuchsia traces, too; choose a name in .ftf" },
 	{ "pftrace", "Perfetto opens Fuchsia traces, too; choose a name in .ftf" },
+	{ "profdata", "llvm-profdata writes it; choose a name in .prof" },
+	{ "afdo", "clang reads text, too; choose a name in .prof" },
+	{ "fdata", "perf2bolt writes it; choose a name in .bolt" },
 	{ "data", "it is the suffix of recordings; choose a name in .ftf" },
 	{ "pdf", "the picture is a page; choose a name in .html" },
 	{ "png", "the picture is a page; choose a name in .html" },
@@ -147,6 +150,15 @@ static bool choose_json(struct options *options, struct text_view name)
 	return has_suffix(name, "json");
 }
 
+/* Returns whether --format has a name for it. */
+static bool is_choice(const struct output_format *format)
+{
+	for (int i = 0; output_formats[i]; i++)
+		if (output_formats[i] == format)
+			return true;
+	return false;
+}
+
 void output_suffix_choose(struct options *options)
 {
 	struct text_view name =
@@ -158,15 +170,20 @@ void output_suffix_choose(struct options *options)
 		refuse_output_as_input(options);
 	if (choose_json(options, name))
 		named = NULL;
-	if (!options->format && has_suffix(name, "txt"))
+	if (!options->format && options->command != COMMAND_DIFF && has_suffix(name, "txt"))
 		usage_error(
 			"cannot write text to '%.*s' without a format; choose it with -f, as in "
 			"`-f functions`",
 			(int)name.length, name.at);
-	if (options->command == COMMAND_DIFF && named == &format_ftf && !options->format)
-		usage_error("cannot write a table to '%.*s': the suffix is that of --format=ftf; "
+	/* The table of a command, which --format does not choose. */
+	if (named &&
+	    (options->format ? !is_choice(options->format) &&
+				       options->format->default_output != DEFAULT_FILE &&
+				       !is_named(options->format, name)
+			     : options->command == COMMAND_DIFF && named != &format_folded))
+		usage_error("cannot write a table to '%.*s': the suffix is that of --format=%s; "
 			    "change it",
-			    (int)name.length, name.at);
+			    (int)name.length, name.at, named->name);
 	if (!options->format)
 		options->format = named ? named : output_formats[0];
 	else if (named && options->format->default_output != DEFAULT_NONE &&

@@ -151,6 +151,12 @@ tap_check "options that exclude each other are wrong usage" excluded
 suffixes() {
 	is_wrong "cannot write --format=html to 'x.ftf': the suffix is that of --format=ftf" -f html -o d/x.ftf.gz a &&
 		is_wrong "to 'x.HTML': the suffix is that of --format=html" -f ftf -o x.HTML a &&
+		is_wrong "cannot write a table to 'x.ftf': the suffix is that of --format=ftf; change it" why -o x.ftf a.data &&
+		is_wrong "cannot write a table to 'x.ftf': .* change it" annotate main -o x.ftf a &&
+		is_wrong "cannot write a table to 'x.lcov': .* change it" list -o x.lcov a &&
+		is_wrong "cannot write a table to 'x.html': .* change it" diff a b -o x.html &&
+		is_wrong "cannot write 'x.profdata' as .profdata: .*; choose a name in .prof" -o x.profdata a &&
+		is_wrong "cannot write 'x.fdata' as .fdata: .*; choose a name in .bolt" -o x.fdata a &&
 		is_wrong "cannot write 'x.ftf.xz' as .xz: unknown compression; choose .gz or .zst" -o x.ftf.xz a &&
 		is_wrong "cannot write '{base}.perfetto-trace' as .*; choose a name in .ftf" \
 			--output-pattern='{base}.perfetto-trace' a

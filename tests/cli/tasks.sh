@@ -66,14 +66,14 @@ ten_files() {
 	mkdir ten && for i in 0 1 2 3 4 5 6 7 8 9; do cp perf.data ten/run$i.data; done &&
 		gives 0 '10 files: 10 whole' ten/*.data && [ "$(ls ten/*.ftf | wc -l)" -eq 10 ] &&
 		[ "$(grep -c '^ptrace2ftf: ten/run[0-9].data: .* slices .*, in ten/run[0-9].ftf$' messages)" -eq 10 ] &&
-		[ "$(wc -l <messages)" -eq 12 ] &&
+		[ "$(wc -l <messages)" -eq 12 ] && ! grep -e --join messages &&
 		gives 0 '^ten/run9.data: ' list ten/*.data && [ "$(grep -c 'causes lock 7$' out)" -eq 10 ]
 }
 tap_check "ten files, a line or a list of each: ptrace2ftf *.data" ten_files
 compare() {
 	gives 0 'functions have the same calls and instructions$' diff old.data new.data &&
 		refuses 64 'no perf.data.old in this directory' diff && cp perf.data perf.data.old &&
-		gives 0 '^A: perf.data.old$' diff && refuses 64 "did you mean 'ptrace2ftf diff'" compare old.data new.data
+		gives 0 '^A: perf.data.old$' diff && ptrace2ftf diff -o changes.txt && grep -q '^A: perf.data.old$' changes.txt && refuses 64 "did you mean 'ptrace2ftf diff'" compare old.data new.data
 }
 tap_check "compare two builds: ptrace2ftf diff" compare
 answers() {
