@@ -163,11 +163,12 @@ static void print_annotated(struct annotation *annotation, const json_t *functio
 	const json_t *code = json_object_get(function, "code");
 	uint64_t all = 0, cycles = number_of(function, "cycles");
 	const char *binary = text_of(function, "binary");
+	uint64_t calls = number_of(function, "calls");
 	char time[SHORT_TIME_SIZE];
 
 	printable_print(text_of(function, "function"), annotation->out);
-	fprintf(annotation->out, ": %" PRIu64 " calls, %" PRIu64 " instructions, ",
-		number_of(function, "calls"), number_of(function, "instructions"));
+	fprintf(annotation->out, ": %" PRIu64 " call%s, %" PRIu64 " instructions, ", calls,
+		calls == 1 ? "" : "s", number_of(function, "instructions"));
 	if (cycles)
 		fprintf(annotation->out, "%" PRIu64 " cycles, ", cycles);
 	fprintf(annotation->out, "%s, of ", short_time(time, (int64_t)number_of(function, "ns")));

@@ -41,12 +41,12 @@ slowest() {
 tap_check "the slowest call: ptrace2ftf --slowest=3" slowest
 why() {
 	refuses 64 "did you mean '--symbol=request'" why request && refuses 64 "did you mean '--symbol=request'" why perf.data request &&
-		refuses 1 'no.data: cannot open' why no.data && gives 0 'of the extra time' why --symbol=request && gives 2 "no call of '_start' is whole in the trace" why --symbol=_start
+		refuses 1 'no.data: cannot open' why no.data && gives 0 'of the extra time' why --symbol=request && gives 0 '^1 call was stopped, ' why --symbol=main && gives 2 "no call of '_start' is whole in the trace" why --symbol=_start
 }
 tap_check "why it is slow: ptrace2ftf why" why
 lines() {
 	gives 0 '^request: 1000 calls' annotate request && gives 0 '^request: 1000 calls' annotate --symbol=request perf.data &&
-		refuses 64 'name it first, as in .* main perf.data' annotate perf.data && refuses 64 'name it first' annotate perf.data request
+		refuses 64 'name it first, as in .* main perf.data' annotate perf.data && gives 0 '^main: 1 call, ' annotate main && refuses 64 'name it first' annotate perf.data request
 }
 tap_check "which lines cost: ptrace2ftf annotate" lines
 zoom() {

@@ -279,8 +279,9 @@ static void print_answer(const struct why_output *why, struct slow_answer *answe
 	if (function->stopped_calls)
 		fprintf(out,
 			"%" PRIu64
-			" calls were stopped, %s at most: by interrupts, page faults or threads\n",
-			function->stopped_calls, short_time(text, (int64_t)function->longest));
+			" call%s stopped, %s at most: by interrupts, page faults or threads\n",
+			function->stopped_calls, function->stopped_calls == 1 ? " was" : "s were",
+			short_time(text, (int64_t)function->longest));
 	next = why_commands(why, answer, shown);
 	for (char *line = next, *end; (end = strchr(line, '\n')); line = end + 1)
 		fprintf(out, "next: %.*s\n", (int)(end - line), line);
