@@ -217,7 +217,8 @@ static void cut_stream_at(const struct seeker *seeker, uint64_t from, uint64_t t
 	view->pieces = pieces;
 	view->piece_count = count;
 	view->size = to - from;
-	view->repeated = view->missing = 0;
+	view->repeated = 0;
+	view->missing = view->end_missing = to == seeker->aux->size ? view->end_missing : 0;
 	for (size_t i = 1; i < count && !view->copies; i++)
 		view->missing += count_missing(&pieces[i - 1], &pieces[i]);
 }
@@ -242,7 +243,7 @@ void aux_seek(const struct aux_stream *aux, uint64_t begin, uint64_t end, struct
 		cut_stream_at(&seeker, from, to, arena, view);
 	} else if (next_sync(&seeker, 0, aux->size).offset != NOWHERE) {
 		view->size = view->piece_count = 0;
-		view->repeated = view->missing = 0;
+		view->repeated = view->missing = view->end_missing = 0;
 	}
 	seeker_release(&seeker);
 }

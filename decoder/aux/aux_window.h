@@ -56,9 +56,10 @@ struct aux_stream {
 		bool whole;    /* the buffer was not full there: nothing was lost */
 	} * cuts;              /* by position; whole ones only with CYC packets */
 	size_t cut_count;
-	uint64_t size;     /* bytes of all pieces */
-	uint64_t repeated; /* not of the size: bytes that other snapshots have, or padding */
-	uint64_t missing;  /* bytes that the CPU wrote and the file does not have */
+	uint64_t size;        /* bytes of all pieces */
+	uint64_t repeated;    /* not of the size: bytes that other snapshots have, or padding */
+	uint64_t missing;     /* bytes that the CPU wrote and the file does not have */
+	uint64_t end_missing; /* of these, after the last piece: the file is cut */
 	bool again;  /* a stream before it has the same CPU or thread, which no machine writes */
 	bool copies; /* of snapshots or samples, not of a full trace */
 };

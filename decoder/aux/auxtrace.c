@@ -18,6 +18,7 @@ struct piece_list {
 		uint32_t queue;
 		int32_t tid, cpu;
 		size_t order;  /* in the file */
+		uint64_t cut;  /* bytes that it should have, and the file does not */
 		uint64_t time; /* ns: of a sample; 0: an AUXTRACE record, whose order counts */
 	} * records;           /* owned */
 	size_t count, room;
@@ -226,7 +227,7 @@ static void add_piece(struct piece_list *list, const struct perf_record *record)
 	struct piece_record *added;
 
 	added = add_record(list);
-	cursor_u64(&c); /* size: the bytes present count */
+	added->cut = cursor_u64(&c) - record->aux.size;
 	added->piece.bytes = record->aux.bytes;
 	added->piece.size = record->aux.size;
 	added->piece.before = record->offset;
@@ -348,7 +349,8 @@ static void make_stream(struct auxtrace *auxtrace, struct aux_stream *stream,
 		arena_copy(&auxtrace->arena, joined.pieces, joined.count * sizeof(*joined.pieces));
 	stream->piece_count = joined.count;
 	stream->repeated = joined.repeated;
-	stream->missing = joined.missing;
+	stream->end_missing = records[count - 1].cut;
+	stream->missing = joined.missing + stream->end_missing;
 	for (size_t i = 0; i < joined.count; i++)
 		stream->size += joined.pieces[i].size;
 	aux_pieces_release(&joined);

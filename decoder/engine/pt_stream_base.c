@@ -133,6 +133,13 @@ void stream_push_guest(struct pt_stream *stream, uint64_t from, bool guest)
 	stream->stats.guests += guest;
 }
 
+void stream_push_end(struct pt_stream *stream, bool after_gap)
+{
+	if (!after_gap && stream->state.any_event && stream->input.aux->end_missing)
+		stream_push_gap(stream, GAP_LOST, 0);
+	stream_finish(stream);
+}
+
 void stream_push_apart(struct pt_stream *stream, bool after_gap, const struct aux_piece *piece)
 {
 	if (!after_gap && stream->state.any_event)

@@ -234,6 +234,9 @@ void stream_push_gap(struct pt_stream *stream, enum gap_reason reason, uint64_t 
  */
 void stream_push_apart(struct pt_stream *stream, bool after_gap, const struct aux_piece *piece);
 
+/* The last piece ends: the same if the file is cut there, and stream_finish(). */
+void stream_push_end(struct pt_stream *stream, bool after_gap);
+
 /*
  * Set whether a transaction is open, by a MODE.TSX without a FUP: in a PSB's header, or where no
  * code is traced.  `end` is how it ended, if it is not: CPU_EVENT_TX_*.

@@ -30,7 +30,7 @@ static void cut_part(struct part *part, const struct aux_stream *aux,
 	size_t count = 0;
 
 	part->aux = *aux;
-	part->aux.size = 0;
+	part->aux.size = part->aux.end_missing = 0;
 	for (size_t i = begin->piece; i < aux->piece_count && at < end; i++) {
 		struct aux_piece piece = aux->pieces[i];
 		uint64_t skip = begin->at > at ? begin->at - at : 0;

@@ -339,9 +339,13 @@ static void print_gaps(const struct summary *summary, FILE *out)
 	for (int reason = 0; reason < GAP_REASONS; reason++) {
 		uint64_t count = summary->gaps[reason];
 
-		if (count && advice[reason].cause)
-			fprintf(out, "  %" PRIu64 " gap%s: %s\n", count, count == 1 ? "" : "s",
-				advice[reason].cause);
+		if (!count || !advice[reason].cause)
+			continue;
+		fprintf(out, "  %" PRIu64 " gap%s: %s%s\n", count, count == 1 ? "" : "s",
+			reason == GAP_LOST && summary->bytes_missing
+				? "the file lacks trace; copy it whole; or "
+				: "",
+			advice[reason].cause);
 	}
 }
 

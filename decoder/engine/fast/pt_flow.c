@@ -77,7 +77,7 @@ static void finish_pieces(struct pt_flow *flow)
 	flow->pebs.bip_size = 0;
 	flow->state.guest = flow->next_guest = flow->state.guest_on = false;
 	if (!aux_window_next_run(&flow->window)) {
-		stream_finish(&flow->stream);
+		stream_push_end(&flow->stream, flow_is_after_gap(flow));
 		return;
 	}
 	begin_pieces(flow, &flow->stream.input.aux->pieces[next]);

@@ -193,7 +193,7 @@ static void finish_run(struct pt_blocks *blocks)
 	stream->stats.bytes_decoded += blocks->size - blocks->counted;
 	stream->ended = blocks->next_piece == stream->input.aux->piece_count;
 	if (stream->ended) {
-		stream_finish(stream);
+		stream_push_end(stream, blocks->damaged);
 		return;
 	}
 	stream_push_apart(stream, blocks->damaged, &stream->input.aux->pieces[blocks->next_piece]);

@@ -148,6 +148,9 @@ START_TEST(a_view_misses_what_is_missing_between_its_pieces)
 	ck_assert_uint_eq(missing_of(TICKS, UINT64_MAX), 0);
 	pieces[1].apart = false;
 	ck_assert_uint_eq(missing_of(TICKS, UINT64_MAX), 0);
+	aux.end_missing = 7;
+	ck_assert_uint_eq(missing_of(TICKS, UINT64_MAX), 7);
+	ck_assert_uint_eq(missing_of(TICKS, 100 * TICKS), 0);
 }
 END_TEST
 

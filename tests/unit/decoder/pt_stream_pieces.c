@@ -244,6 +244,28 @@ START_TEST(samples_with_trace_data_are_pieces_of_their_cpus_trace)
 }
 END_TEST
 
+/* The last AUXTRACE record has a hundred bytes more than the file. */
+START_TEST(a_trace_that_the_file_cuts_ends_in_a_gap)
+{
+	uint64_t *index, *size;
+
+	begin(_i);
+	sample_trace(&run.packets);
+	add_piece(0, 0, pt_packets_size(&run.packets));
+	run.data.unfinished = true;
+	index = (uint64_t *)(run.data.aux_index.bytes + run.data.aux_index.size) - 2;
+	size = (uint64_t *)(run.data.records.bytes + *index + 8);
+	*size += 100;
+	finish();
+	ck_assert_uint_eq(run.count, 23);
+	ck_assert_uint_eq(run.events[22].kind, BRANCH_GAP);
+	ck_assert_uint_eq(run.events[22].gap, GAP_LOST);
+	ck_assert_uint_eq(run.stats.gaps[GAP_LOST], 1);
+	ck_assert_uint_eq(run.stats.bytes_missing, 100);
+	expect_all_bytes_counted();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("pt_stream_pieces");
@@ -258,6 +280,7 @@ int main(void)
 	tcase_add_loop_test(all, a_hole_between_pieces_is_a_gap_of_known_size, 0, 2);
 	tcase_add_loop_test(all, snapshots_that_overlap_are_joined_and_others_are_apart, 0, 2);
 	tcase_add_loop_test(all, samples_with_trace_data_are_pieces_of_their_cpus_trace, 0, 2);
+	tcase_add_loop_test(all, a_trace_that_the_file_cuts_ends_in_a_gap, 0, 2);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }

@@ -66,7 +66,7 @@ END_TEST
 
 START_TEST(gaps_are_counted_and_unrecorded_code_is_none)
 {
-	const struct pt_stream_stats stats = {
+	const struct pt_stream_stats cut = { .bytes_missing = 7 }, stats = {
 		.bytes_total = 10,
 		.bytes_decoded = 10,
 		.gaps = { [GAP_OVERFLOW] = 1, [GAP_LOST] = 2, [GAP_NOT_RECORDED] = 3 }
@@ -76,6 +76,8 @@ START_TEST(gaps_are_counted_and_unrecorded_code_is_none)
 	expect_print("  1 gap: the CPU dropped packets");
 	expect_print("  2 gaps: perf could not keep up");
 	ck_assert(!prints("  3 gap", true));
+	summary_add_stream(&summary, &cut);
+	expect_print("  2 gaps: the file lacks trace; copy it whole; or perf could not keep up");
 	ck_assert(warns("gaps", "Overflow packet: 1, "));
 	ck_assert(!warns("gaps", ": 3"));
 }
