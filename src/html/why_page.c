@@ -33,8 +33,10 @@
 #define SOURCE_BEFORE 3
 #define SOURCE_AFTER  16
 
+/* The first lines are those by which trace_kind_open() knows a page of our own. */
 static const char head[] =
-	"<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+	"<!DOCTYPE html>\n<!-- SPDX-License-Identifier: MIT -->\n"
+	"<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 	"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
 	"'unsafe-inline'\">\n<meta name=\"viewport\" content=\"width=device-width\">\n"
 	"<meta name=\"color-scheme\" content=\"light dark\">\n<style>\n"

@@ -430,6 +430,7 @@ tap_check "nor if the browser is on another host, or uses a proxy" who_knows
 own_format() {
 	BROWSER=./noted show open -f html $symfs $data && fetched wanted.html && ! grep 'cannot reach' messages &&
 		show open wanted.html && [ "${url##*/}" = wanted.html ] && fetched wanted.html &&
+		"$program" why -q $symfs $data -o why.html && show open why.html && [ "${url##*/}" = why.html ] && fetched why.html &&
 		show open $symfs $data -o kept.html && [ "${url##*/}" = kept.html ] && fetched wanted.html && cmp kept.html wanted.html &&
 		wrong 'cannot show a compressed page' open $data -o kept.html.gz
 }
