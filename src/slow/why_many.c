@@ -96,8 +96,11 @@ static int read_lines(struct why_many *many, FILE *in, const char *path, struct 
 		ungetc(byte, in);
 		line = json_loadf(in, JSON_DISABLE_EOF_CHECK, &where);
 		if (!line)
-			return error_set(err, ERROR_FORMAT, "%s: value %zu is no JSON: %s", path,
-					 number, where.text);
+			return error_set(
+				err, ERROR_FORMAT,
+				"%s: value %zu is no JSON: %s; write lines with `ptrace2ftf why "
+				"--json-lines=FILE`",
+				path, number, where.text);
 		added = why_merged_add(&many->merged, line, path);
 		json_decref(line);
 		if (!added)
