@@ -22,7 +22,7 @@ static void print_character(char c, FILE *out)
 		fputs("&amp;", out);
 	else if (c == '"')
 		fputs("&quot;", out);
-	else if (((unsigned char)c < 0x20 && c != '\n') || c == 0x7f)
+	else if (((unsigned char)c < 0x20 && c != '\n' && c != '\t') || c == 0x7f)
 		fputs("\xef\xbf\xbd", out);
 	else
 		putc(c, out);

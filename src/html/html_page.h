@@ -25,8 +25,8 @@ const char *const *html_page_data(const char *const *line, FILE *out);
 const char *const *html_page_end(const char *const *line, FILE *out);
 
 /*
- * Print text of any bytes as HTML, also for use in quotes. Control characters except '\n', and each
- * byte of invalid UTF-8, become U+FFFD.
+ * Print text of any bytes as HTML, also for use in quotes. Control characters except '\n' and
+ * '\t', and each byte of invalid UTF-8, become U+FFFD.
  */
 void html_text_print(const char *text, size_t length, FILE *out);
 
