@@ -399,7 +399,7 @@ END_TEST
 
 START_TEST(a_page_has_any_text_without_markup)
 {
-	static const char printed[] = "<b>\"&\n\001\377z";
+	static const char printed[] = "<b>\"&\n\t\001\377z";
 	char *made = NULL;
 	size_t bytes;
 	FILE *stream = open_memstream(&made, &bytes);
@@ -407,7 +407,7 @@ START_TEST(a_page_has_any_text_without_markup)
 	html_text_print(printed, sizeof(printed) - 1, stream);
 	html_json_print(json_string("</script>\""), stream);
 	fclose(stream);
-	ck_assert_str_eq(made, "&lt;b&gt;&quot;&amp;\n\xef\xbf\xbd\xef\xbf\xbdz"
+	ck_assert_str_eq(made, "&lt;b&gt;&quot;&amp;\n\t\xef\xbf\xbd\xef\xbf\xbdz"
 			       "\"\\u003c/script>\\\"\"");
 	free(made);
 }
