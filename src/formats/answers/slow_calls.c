@@ -243,8 +243,10 @@ static inline void leave_slice(struct call_tree *tree, struct call_thread *threa
 
 	if (log->marks[depth + 1].function)
 		log->open[log->marks[depth + 1].function - 1]--;
-	if (log->marks[depth + 1].stop && --log->stops == 0)
+	if (log->marks[depth + 1].stop && --log->stops == 0) {
 		log->stopped += end->all.ns;
+		log->count = log->marks[depth + 1].begin; /* is no part of a call around it */
+	}
 	if (log->marks[depth + 1].outermost) {
 		count_call(calls, log, thread, end, &own);
 		log->kept--;
@@ -253,7 +255,7 @@ static inline void leave_slice(struct call_tree *tree, struct call_thread *threa
 		log->count = 0;
 		return;
 	}
-	if (end->call->node == NODE_NONE || log->stops)
+	if (end->call->node == NODE_NONE)
 		return;
 	if (log->count > log->marks[depth].begin && log->costs[log->count - 1].path == own.path) {
 		log->costs[log->count - 1].calls++;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/io/output.h"
+#include "base/utf8.h"
 #include "src/callstack/callstack.h"
 #include "src/costs/cost_stacks.h"
 #include "src/formats/answers/chosen_calls.h"
@@ -501,6 +502,25 @@ START_TEST(stops_are_no_part_of_calls)
 }
 END_TEST
 
+/* A function that runs in an interrupt has its own callees, which are in no call around the stop.
+ */
+START_TEST(a_call_in_a_stop_has_its_callees)
+{
+	follow_slow(2);
+	begin("f", 0, 0);
+	call("g", 1, 3);
+	begin("[untraced]", 10, 0);
+	begin("f2", 12, 0);
+	call("g", 13, 5);
+	end(20, 0);
+	end(30, 0);
+	end(40, 0);
+	expect_kept("f", "20: f=1/17/0 g=1/3/0; ");
+	expect_kept("f2", "8: f2=1/3/0 g=1/5/0; ");
+	slow_calls_release(&slow_calls);
+}
+END_TEST
+
 /* A caller that is shown as context has begun earlier, and a stub is a part of the call. */
 START_TEST(contexts_and_stubs_are_no_calls)
 {
@@ -933,6 +953,38 @@ START_TEST(the_answer_says_the_cause_in_words)
 }
 END_TEST
 
+/* A name may have any bytes, and is cut between two characters. */
+START_TEST(names_of_any_bytes_are_in_text_and_json)
+{
+	static const char *const callees[] = {
+		"b\xff",
+		"a\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4"
+		"\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4"
+		"\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4"
+	};
+	json_t *json, *cluster;
+
+	open_format(&format_why);
+	for (int i = 0; i < 100; i++) {
+		enter("f");
+		spend(callees[_i], i == 50 ? 500 : 10);
+		leave();
+	}
+	finish_format(&format_why);
+	for (size_t i = 0, length; _i && i < size; i += length)
+		ck_assert_uint_gt(length = utf8_character(text + i, size - i), 0);
+	json = format_why.answer(output);
+	cluster = json_array_get(
+		json_object_get(json_array_get(json_object_get(json, "functions"), 0), "clusters"),
+		0);
+	ck_assert_str_eq(json_string_value(json_object_get(cluster, "cause")),
+			 _i ? callees[1] : "b\xef\xbf\xbd");
+	ck_assert_int_eq(json_string_value(json_object_get(cluster, "words"))[0], *callees[_i]);
+	json_decref(json);
+	close_format(&format_why);
+}
+END_TEST
+
 static void expect_once(const char *line)
 {
 	const char *first = strstr(text, line);
@@ -1193,6 +1245,7 @@ int main(void)
 	tcase_add_test(all, where_times_are_unknown_the_most_instructions_are_slowest);
 	tcase_add_test(all, a_slow_call_has_the_costs_of_its_paths_without_recursions);
 	tcase_add_test(all, a_long_call_is_summed_up);
+	tcase_add_test(all, a_call_in_a_stop_has_its_callees);
 	tcase_add_test(all, stops_are_no_part_of_calls);
 	tcase_add_test(all, contexts_and_stubs_are_no_calls);
 	tcase_add_loop_test(all, of_equal_calls_the_first_is_kept, 0, 2);
@@ -1208,6 +1261,7 @@ int main(void)
 	tcase_add_loop_test(all, a_wrapper_has_little_excess_of_its_own, 3, 7);
 	tcase_add_test(all, without_times_slow_calls_have_more_instructions);
 	tcase_add_test(all, the_answer_says_the_cause_in_words);
+	tcase_add_loop_test(all, names_of_any_bytes_are_in_text_and_json, 0, 2);
 	tcase_add_test(all, each_doubt_is_said_once);
 	tcase_add_test(all, a_histogram_counts_by_quarters_of_octaves);
 	tcase_add_loop_test(all, an_example_at_one_time_is_of_the_first_thread, 0, 2);
