@@ -58,7 +58,8 @@ static const struct thread *find_instead(const struct thread_log *log, const str
 					 int32_t tid, int32_t cpu, uint64_t begin, uint64_t end)
 {
 	const struct thread *last = NULL, *found = NULL;
-	uint64_t from = begin, ns = 0, all = 0;
+	uint64_t from = begin, *ns = NULL; /* by index of the thread */
+	size_t room = 0;
 
 	for (size_t i = 0; i < log->count && cpu >= 0; i++) {
 		const struct thread_event *event = &log->events[i];
@@ -66,17 +67,19 @@ static const struct thread *find_instead(const struct thread_log *log, const str
 
 		if (event->cpu != cpu)
 			continue;
-		if (last == event->thread && to > from) {
-			all += to - from;
-			if (last != other && last->tid != tid && (!found || found == last)) {
+		if (last == event->thread && last != other && last->tid != tid && to > from) {
+			ns = alloc_grow_zeroed(ns, &room, (size_t)last->index + 1, sizeof(*ns));
+			ns[last->index] += to - from;
+			if (!found || ns[last->index] > ns[found->index])
 				found = last;
-				ns += to - from;
-			}
 		}
 		from = MAX(to, begin);
 		last = event->thread;
 	}
-	return 3 * ns >= end - begin ? found : NULL;
+	if (found && 3 * ns[found->index] < end - begin)
+		found = NULL;
+	free(ns);
+	return found;
 }
 
 /* ---- Its calls meanwhile ------------------------------------------------- */
@@ -240,14 +243,19 @@ bool thread_wait_find(struct thread_wait *wait, const struct thread_log *log, in
 {
 	const struct thread_event *last = NULL;
 	struct call_replay *replay;
+	int32_t pid = -1;
 
 	*wait = (struct thread_wait){ .other = NULL };
 	if (log->count == THREAD_LOG_MOST)
 		return false;
 	for (const struct thread_event *event = log->events; event < log->events + log->count;
 	     event++)
-		if (event->thread->tid != tid && event->time > begin && event->time <= end &&
-		    wakes(event, syscalls))
+		if (event->thread->tid == tid)
+			pid = event->thread->pid;
+	for (const struct thread_event *event = log->events; event < log->events + log->count;
+	     event++)
+		if (event->thread->tid != tid && event->thread->pid == pid && event->time > begin &&
+		    event->time <= end && wakes(event, syscalls))
 			last = event;
 	if (!last)
 		return false;

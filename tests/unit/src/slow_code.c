@@ -10,10 +10,12 @@ static struct name_table names;
 static struct symbol symbols[16];
 static size_t symbol_count;
 static const struct thread_name shown = { .text = "p" };
-static const struct thread threads[3] = {
+static const struct thread threads[5] = {
 	{ .tid = 1, .names = (struct thread_name *)&shown, .name_count = 1 },
-	{ .tid = 2, .names = (struct thread_name *)&shown, .name_count = 1 },
-	{ .tid = 3, .names = (struct thread_name *)&shown, .name_count = 1 },
+	{ .tid = 2, .index = 1, .names = (struct thread_name *)&shown, .name_count = 1 },
+	{ .tid = 3, .index = 2, .names = (struct thread_name *)&shown, .name_count = 1 },
+	{ .tid = 4, .index = 3, .names = (struct thread_name *)&shown, .name_count = 1 },
+	{ .tid = 5, .index = 4, .names = (struct thread_name *)&shown, .name_count = 1, .pid = 9 },
 };
 static struct code_trail trail;
 static struct code_counts found; /* of calls that ended */
@@ -400,10 +402,37 @@ END_TEST
 /* With less than half of the time, a callee is not named. */
 START_TEST(the_main_callee_of_the_other_thread_is_named)
 {
+	thread_at(1, 100, BRANCH_SYSCALL, "f+4", "");
 	thread_at(2, 100 + (uint64_t)_i, BRANCH_RETURN, "snprintf+20", "dump+9");
 	thread_at(2, 200, BRANCH_SYSCALL, "dump+20", "");
 	ck_assert(find_wait(100, 200));
 	ck_assert_str_eq(wait.path, _i < 50 ? "dump" : "dump > snprintf");
+	free(wait.path);
+}
+END_TEST
+
+START_TEST(a_thread_of_another_process_is_not_named)
+{
+	log_holder(false);
+	thread_at(5, 197, BRANCH_SYSCALL, "other+4", "");
+	ck_assert(find_wait(100, 200));
+	ck_assert_ptr_eq(wait.other, &threads[1]);
+	free(wait.path);
+}
+END_TEST
+
+/* Thread 3 runs shortly on the CPU of thread 2, and then thread 4 for a third of the wait, or less.
+ */
+START_TEST(the_thread_that_ran_most_on_its_cpu_is_named)
+{
+	thread_at(1, 100, BRANCH_SYSCALL, "f+4", "");
+	thread_at(3, 110, BRANCH_CALL, "other+4", "other");
+	thread_at(3, 120, BRANCH_RETURN, "other+9", "other+5");
+	thread_at(4, 125, BRANCH_CALL, "other+4", "other");
+	thread_at(4, 125 + (uint64_t)_i, BRANCH_RETURN, "other+9", "other+5");
+	thread_at(2, 195, BRANCH_SYSCALL, "dump+9", "");
+	ck_assert(find_wait(100, 200));
+	ck_assert_ptr_eq(wait.instead, _i < 34 ? NULL : &threads[3]);
 	free(wait.path);
 }
 END_TEST
@@ -437,6 +466,8 @@ int main(void)
 	tcase_add_test(all, an_outer_loop_comes_before_an_inner_one);
 	tcase_add_loop_test(all, the_thread_that_woke_a_waiting_one_is_found, 0, 2);
 	tcase_add_loop_test(all, the_main_callee_of_the_other_thread_is_named, 40, 60);
+	tcase_add_test(all, a_thread_of_another_process_is_not_named);
+	tcase_add_loop_test(all, the_thread_that_ran_most_on_its_cpu_is_named, 33, 35);
 	tcase_add_test(all, without_a_call_that_wakes_nobody_is_named);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
