@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/io/file_use.h"
+#include "base/utf8.h"
 #include "src/formats/answers/why.h"
 #include "src/formats/text/time_note.h"
 #include "src/html/html_page.h"
@@ -65,11 +66,9 @@ static void print_symbol_name(const struct slow_answer *answer, uint32_t functio
 			      FILE *out)
 {
 	const struct name *name = answer->calls->functions[function].symbol->name;
-	size_t length = name->length < most ? name->length : most;
+	size_t length = name->length <= most ? name->length
+					     : utf8_cut(name->text, name->length, MAX(most, 4));
 
-	while (length < name->length && length &&
-	       ((unsigned char)name->text[length] & 0xc0) == 0x80)
-		length--; /* no part of a character */
 	html_text_print(name->text, length, out);
 	fputs(length < name->length ? ".." : "", out);
 }
@@ -88,13 +87,6 @@ static void print_cause_in(const char *element, const struct slow_answer *answer
 	html_text_print(text, size, out);
 	fprintf(out, "</%s>", element);
 	free(text);
-}
-
-static const char *amount_of(char text[SHORT_TIME_SIZE], const struct slow_answer *answer,
-			     double amount)
-{
-	return amount_text(text, answer->calls->by_insns,
-			   (uint64_t)(amount > 0 ? amount + 0.5 : 0));
 }
 
 /* ---- The top ------------------------------------------------------------- */
@@ -116,7 +108,8 @@ static void print_verdict(const struct why_output *why, FILE *out)
 		answer->calls->functions[answer->function].durations.count);
 	print_symbol_name(answer, answer->function, NAME_MOST, out);
 	fprintf(out, "</b> took %s%s more than usual, together, mainly because of ",
-		amount_of(text, answer, extra), answer->calls->by_insns ? " instructions" : "");
+		extra_text(text, answer->calls->by_insns, extra),
+		answer->calls->by_insns ? " instructions" : "");
 	print_cause_in("b", answer, 0, out);
 	fputs("</p>\n", out);
 }
@@ -156,7 +149,7 @@ static void print_ranks(const struct why_output *why, FILE *out)
 		const struct slow_answer *answer = &why->answers[i];
 
 		fprintf(out, "<tr><td>%s</td><td>%" PRIu64 "</td><td>%" PRIu64 "</td><td>",
-			amount_of(text, answer, answer->excess),
+			extra_text(text, answer->calls->by_insns, answer->excess),
 			answer->calls->functions[answer->function].durations.count, answer->slow);
 		print_symbol_name(answer, answer->function, NAME_MOST, out);
 		fputs("</td></tr>\n", out);
@@ -190,7 +183,7 @@ static void print_class(const struct slow_answer *answer, uint32_t class, double
 	if (!count)
 		return;
 	fprintf(out, "<g><title>%" PRIu64 " calls of %s or more</title>\n", count,
-		amount_of(text, answer, (double)begin));
+		extra_text(text, answer->calls->by_insns, (double)begin));
 	to = BAR_HEIGHT * log1p((double)count) / log1p((double)all->count);
 	from = to;
 	for (size_t i = 0; i < answer->count; i++) {
@@ -211,7 +204,8 @@ static void print_histogram(const struct slow_answer *answer, FILE *out)
 	const struct durations *all = &answer->calls->functions[answer->function].durations;
 	uint32_t first = log_class(all->min, BAR_BITS), last = log_class(all->max, BAR_BITS);
 	double width = CHART_WIDTH / (double)(last - first + 1);
-	double bound = (log_class(answer->bound, BAR_BITS) - first + 1) * width;
+	uint64_t least = MIN(MAX(answer->bound, all->min), all->max); /* the bound may be any */
+	double bound = (log_class(least, BAR_BITS) - first + 1) * width;
 	char from[SHORT_TIME_SIZE], to[SHORT_TIME_SIZE], text[SHORT_TIME_SIZE];
 
 	fprintf(out,
@@ -226,9 +220,9 @@ static void print_histogram(const struct slow_answer *answer, FILE *out)
 		"text-anchor=\"end\">%s</text>\n</svg>\n<p>Each octave has four bars, and heights "
 		"are logarithmic. Calls to the right of the line take longer than %s.</p>\n",
 		bound, bound, BAR_HEIGHT, BAR_HEIGHT + 14,
-		amount_of(from, answer, (double)all->min), CHART_WIDTH, BAR_HEIGHT + 14,
-		amount_of(to, answer, (double)all->max),
-		amount_of(text, answer, (double)answer->bound));
+		amount_text(from, answer->calls->by_insns, all->min), CHART_WIDTH, BAR_HEIGHT + 14,
+		amount_text(to, answer->calls->by_insns, all->max),
+		extra_text(text, answer->calls->by_insns, (double)answer->bound));
 }
 
 static void print_clusters(const struct slow_answer *answer, FILE *out)
@@ -239,7 +233,7 @@ static void print_clusters(const struct slow_answer *answer, FILE *out)
 	for (size_t i = 0; i < answer->count; i++) {
 		fprintf(out, "<tr><td><span class=\"key c%zu\"></span></td><td>%zu</td><td>%s</td>",
 			color_of(i), answer->clusters[i].count,
-			amount_of(text, answer, answer->clusters[i].more));
+			extra_text(text, answer->calls->by_insns, answer->clusters[i].more));
 		print_cause_in("td", answer, i, out);
 		fputs("</tr>\n", out);
 	}
@@ -269,8 +263,8 @@ static void print_box(const struct icicle *icicle, uint32_t row, bool typical, F
 		return;
 	fputs("<g><title>", out);
 	print_symbol_name(answer, answer->info[row].function, NAME_MOST, out);
-	fprintf(out, ": %s, usually %s</title>", amount_of(text, answer, amount),
-		amount_of(usual, answer, icicle->usual[row]));
+	fprintf(out, ": %s, usually %s</title>", extra_text(text, answer->calls->by_insns, amount),
+		extra_text(usual, answer->calls->by_insns, icicle->usual[row]));
 	fprintf(out, "<rect class=\"usual\" x=\"%.1f\" y=\"%u\" width=\"%.1f\" height=\"%d\"/>", x,
 		y, width, CALL_HEIGHT - 1);
 	if (red >= LEAST_WIDTH)
@@ -302,7 +296,7 @@ static void print_icicle(struct icicle *icicle, bool typical, FILE *out)
 		"<p>%s: %s</p>\n<svg class=\"icicle\" viewBox=\"0 0 %d %u\" width=\"%d\" "
 		"role=\"img\" aria-label=\"calls\">\n",
 		typical ? "A usual call, on the same scale" : "The slowest call",
-		amount_of(text, answer, amounts[1]), CHART_WIDTH,
+		extra_text(text, answer->calls->by_insns, amounts[1]), CHART_WIDTH,
 		(MIN(depth, (unsigned)DEPTH_MOST) + 1) * CALL_HEIGHT, CHART_WIDTH);
 	for (uint32_t i = 1; i < answer->rows.count; i++) {
 		uint32_t parent = answer->info[i].parent;

@@ -7,8 +7,6 @@
 #include "src/formats/text/json_value.h"
 #include "src/formats/text/time_note.h"
 
-static const char unit_ns[] = "ns";
-
 void why_merged_init(struct why_merged *merged)
 {
 	*merged = (struct why_merged){ .answers = json_array() };
@@ -28,25 +26,29 @@ static struct merged_cause *find_cause(struct why_merged *merged, const char *fu
 	return end;
 }
 
-static void add_cluster(struct merged_cause *cause, const json_t *cluster, size_t number,
+/* Returns false if a number cannot be one. */
+static bool add_cluster(struct merged_cause *cause, const json_t *cluster, size_t number,
 			const char *input)
 {
 	json_int_t calls = json_value_number(cluster, "calls");
 	double extra = json_number_value(json_object_get(cluster, "extra"));
-	const json_t *slowest = json_object_get(cluster, "slowest");
+	json_int_t begin = json_value_number(json_object_get(cluster, "slowest"), "begin_ns");
 
+	if (calls < 0 || begin < 0)
+		return false;
 	cause->recordings += cause->last != number;
 	cause->last = number;
 	cause->calls += (uint64_t)calls;
 	cause->extra += extra * (double)calls;
 	if (cause->worst_input && extra <= cause->worst_extra)
-		return;
+		return true;
 	cause->worst_extra = extra;
 	cause->worst_input = input;
-	cause->worst_begin = (uint64_t)json_value_number(slowest, "begin_ns");
+	cause->worst_begin = (uint64_t)begin;
+	return true;
 }
 
-static void add_answer(struct why_merged *merged, const json_t *answer, const char *input)
+static bool add_answer(struct why_merged *merged, const json_t *answer, const char *input)
 {
 	size_t i, j, found = 0;
 	json_t *function, *cluster;
@@ -55,13 +57,15 @@ static void add_answer(struct why_merged *merged, const json_t *answer, const ch
 	json_array_foreach(json_object_get(answer, "functions"), i, function)
 		json_array_foreach(json_object_get(function, "clusters"), j, cluster)
 	{
-		add_cluster(find_cause(merged, json_value_text(function, "function"),
-				       json_value_text(cluster, "cause"),
-				       json_value_text(answer, "unit")),
-			    cluster, merged->recordings, input);
+		if (!add_cluster(find_cause(merged, json_value_text(function, "function"),
+					    json_value_text(cluster, "cause"),
+					    json_value_text(answer, "unit")),
+				 cluster, merged->recordings, input))
+			return false;
 		found++;
 	}
 	merged->without += !found;
+	return true;
 }
 
 bool why_merged_add(struct why_merged *merged, const json_t *line, const char *input)
@@ -81,8 +85,7 @@ bool why_merged_add(struct why_merged *merged, const json_t *line, const char *i
 		return false;
 	kept = json_pack("[o O]", json_text_or_null(name ? name : input), answer);
 	json_array_append_new(merged->answers, kept);
-	add_answer(merged, answer, json_string_value(json_array_get(kept, 0)));
-	return true;
+	return add_answer(merged, answer, json_string_value(json_array_get(kept, 0)));
 }
 
 static int compare_causes(const void *left, const void *right)
@@ -101,13 +104,6 @@ void why_merged_sort(struct why_merged *merged)
 		qsort(merged->causes, merged->count, sizeof(*merged->causes), compare_causes);
 }
 
-static const char *extra_of(char text[SHORT_TIME_SIZE], const struct merged_cause *cause,
-			    double extra)
-{
-	return amount_text(text, strcmp(cause->unit, unit_ns) != 0,
-			   extra > 0 ? (uint64_t)(extra + 0.5) : 0);
-}
-
 static void print_text(const char *text, FILE *out)
 {
 	escaped_text_print(text, strlen(text), out);
@@ -116,9 +112,11 @@ static void print_text(const char *text, FILE *out)
 static void print_merged_cause(const struct merged_cause *cause, FILE *out)
 {
 	char extra[SHORT_TIME_SIZE], worst[SHORT_TIME_SIZE];
+	bool by_insns = strcmp(cause->unit, "ns") != 0;
 
 	fprintf(out, "%10zu %7" PRIu64 " %10s %10s  ", cause->recordings, cause->calls,
-		extra_of(extra, cause, cause->extra), extra_of(worst, cause, cause->worst_extra));
+		extra_text(extra, by_insns, cause->extra),
+		extra_text(worst, by_insns, cause->worst_extra));
 	print_text(cause->function, out);
 	fputs(": ", out);
 	if (strcmp(cause->function, cause->cause) == 0)

@@ -87,6 +87,15 @@ hostile() {
 }
 tap_check "names are escaped" hostile
 
+# The line of the bound is in the chart, whatever --slow is.
+bound_is_drawn() {
+	for slow in 1ns 1s; do
+		"$program" why -q --symbol=request --slow=$slow --html="$work/bound.html" "$work/perf.data" &&
+			sed -n 's/.*class="bound" x1="\([0-9.]*\)".*/\1/p' "$work/bound.html" | awk '{ n++; exit !($1 <= 960) } END { exit !n }' || return 1
+	done
+}
+tap_check "the bound is drawn within the chart" bound_is_drawn
+
 refused() {
 	"$program" why --html="$work/x.html" --json "$work/perf.data" 2>"$work/messages"
 	[ $? = 64 ] && grep -q 'html has no JSON' "$work/messages" && ! [ -e "$work/x.html" ] || return 1

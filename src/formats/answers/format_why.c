@@ -5,6 +5,7 @@
  */
 #include <math.h>
 
+#include "base/utf8.h"
 #include "src/formats/answers/why.h"
 #include "src/formats/text/any_text.h"
 #include "src/formats/text/json_value.h"
@@ -50,7 +51,9 @@ static void print_name(const struct name *name, FILE *out)
 {
 	bool fits = name->length <= NAME_COLUMNS;
 
-	escaped_text_print(name->text, fits ? name->length : NAME_COLUMNS - 2, out);
+	escaped_text_print(
+		name->text,
+		fits ? name->length : utf8_cut(name->text, name->length, NAME_COLUMNS - 2), out);
 	fputs(fits ? "" : "..", out);
 }
 
@@ -61,12 +64,8 @@ static void print_clipped(FILE *line, char **text, FILE *out)
 
 	alloc_close_text(line, text);
 	length = strlen(*text);
-	if (length > COLUMNS) {
-		length = COLUMNS - 2;
-		while (length && ((unsigned char)(*text)[length] & 0xc0) == 0x80)
-			length--; /* no part of a character */
-		strcpy(*text + length, "..");
-	}
+	if (length > COLUMNS)
+		strcpy(*text + utf8_cut(*text, length, COLUMNS - 2), "..");
 	fprintf(out, "%s\n", *text);
 	free(*text);
 }
@@ -180,12 +179,6 @@ static void print_line_names(const struct slow_answer *answer, const struct caus
 	}
 }
 
-static const char *extra_text(char text[SHORT_TIME_SIZE], const struct slow_answer *answer,
-			      double extra)
-{
-	return amount_text(text, answer->calls->by_insns, (uint64_t)(extra > 0 ? extra + 0.5 : 0));
-}
-
 static void print_line(const struct slow_answer *answer, const struct slow_cluster *cluster,
 		       const struct cause_line *line, FILE *out)
 {
@@ -195,7 +188,7 @@ static void print_line(const struct slow_answer *answer, const struct slow_clust
 	FILE *stream = ALLOC_CHECKED(open_memstream(&words, &size));
 
 	fprintf(stream, "%8.1f%% %10s  %*s", percent(line->extra, cluster->extra),
-		extra_text(text, answer, line->extra), indent, "");
+		extra_text(text, answer->calls->by_insns, line->extra), indent, "");
 	if (line->remainder)
 		fputs("own code and other callees", stream);
 	else
@@ -233,7 +226,7 @@ static void print_cluster(struct slow_answer *answer, size_t number, FILE *out)
 	stream = ALLOC_CHECKED(open_memstream(&words, &size));
 	fprintf(stream, "   %zu call%s%s, %s more%s%s", cluster->count, one ? "" : "s",
 		one && cluster->calls[0]->begin == function->first_begin ? " (the first one)" : "",
-		extra_text(text, answer, cluster->more),
+		extra_text(text, answer->calls->by_insns, cluster->more),
 		answer->calls->by_insns ? " instructions" : "", one ? "" : " each");
 	print_difference(answer, cluster, stream);
 	print_clipped(stream, &words, out);
@@ -301,7 +294,8 @@ static void print_ranking(const struct why_output *why, FILE *out)
 		const struct slow_answer *answer = &why->answers[i];
 		FILE *stream = ALLOC_CHECKED(open_memstream(&words, &size));
 
-		fprintf(stream, "%10s  ", extra_text(text, answer, answer->excess));
+		fprintf(stream, "%10s  ",
+			extra_text(text, answer->calls->by_insns, answer->excess));
 		print_name(symbol_at(answer, answer->function)->name, stream);
 		fputs(": ", stream);
 		if (answer->count)
@@ -419,7 +413,7 @@ static json_t *words_json(struct slow_answer *answer, const struct slow_cluster 
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < count; i++) {
-		json_array_append_new(list, json_string(words[i]));
+		json_array_append_new(list, json_any_text(words[i], strlen(words[i])));
 		free(words[i]);
 	}
 	return list;
@@ -439,14 +433,14 @@ static json_t *cluster_json(struct slow_answer *answer, const struct slow_cluste
 	for (size_t i = 0; i < cluster->line_count; i++)
 		json_array_append_new(lines, line_json(answer, cluster, &cluster->lines[i]));
 	object = json_pack(
-		"{so so sI ss so sI sf s{sI sI sI} so sf}", "cause",
+		"{so so sI so so sI sf s{sI sI sI} so sf}", "cause",
 		name_json(answer, cluster->cause), "file",
 		at.file ? json_any_text(at.file->text, at.file->length) : json_null(), "line",
-		(json_int_t)at.line, "words", text, "in", name_json(answer, cluster->leaf), "calls",
-		(json_int_t)cluster->count, "extra", cluster->more, "slowest", "begin_ns",
-		json_value_of(slowest->begin), "duration_ns", json_value_of(slowest->duration),
-		"tid", (json_int_t)slowest->track->tid, "lines", lines, "rest_share",
-		cluster->extra > 0 ? cluster->rest / cluster->extra : 0);
+		(json_int_t)at.line, "words", json_any_text(text, size), "in",
+		name_json(answer, cluster->leaf), "calls", (json_int_t)cluster->count, "extra",
+		cluster->more, "slowest", "begin_ns", json_value_of(slowest->begin), "duration_ns",
+		json_value_of(slowest->duration), "tid", (json_int_t)slowest->track->tid, "lines",
+		lines, "rest_share", cluster->extra > 0 ? cluster->rest / cluster->extra : 0);
 	json_object_set_new(object, "details", words_json(answer, cluster));
 	free(text);
 	return object;

@@ -26,6 +26,12 @@ const char *amount_text(char text[SHORT_TIME_SIZE], bool by_insns, uint64_t amou
 	return text;
 }
 
+const char *extra_text(char text[SHORT_TIME_SIZE], bool by_insns, double extra)
+{
+	extra = extra > 0 ? extra + 0.5 : 0;
+	return amount_text(text, by_insns, extra < 0x1p63 ? (uint64_t)extra : INT64_MAX);
+}
+
 void amount_set(json_t *object, const char *name, bool by_insns, uint64_t amount)
 {
 	char key[24];

@@ -11,6 +11,9 @@
 /* Write a time in ns or, if `by_insns`, a number of instructions.  Returns `text`. */
 const char *amount_text(char text[SHORT_TIME_SIZE], bool by_insns, uint64_t amount);
 
+/* The same of an amount that is rounded; 0 of a negative one, the most of one beyond int64_t. */
+const char *extra_text(char text[SHORT_TIME_SIZE], bool by_insns, double extra);
+
 /* Set "NAME_ns" or, if `by_insns`, "NAME_insns". */
 void amount_set(json_t *object, const char *name, bool by_insns, uint64_t amount);
 

@@ -100,8 +100,24 @@ START_TEST(a_run_without_an_answer_failed_or_is_refused)
 	ck_assert(!add("{'input':'c','status':0,'report':{'answer':null}}", "lines"));
 	ck_assert(!add("{'format':'functions','functions':[]}", "d"));
 	ck_assert(!add("[]", "e"));
-	expect_printed(HEADER "\n0 recordings, 0 of them without slow calls; 2 more could not be "
-			      "read\n");
+	ck_assert(!add(ANSWER("ns", CLUSTER("g", -1, 10, 1)), "f"));
+	ck_assert(!add(ANSWER("ns", CLUSTER("g", 1, 10, -1)), "g"));
+	ck_assert_uint_eq(merged.failed, 2);
+}
+END_TEST
+
+START_TEST(an_amount_may_be_any_number)
+{
+	ck_assert(add(ANSWER("ns", CLUSTER("g", 2, 1e308, 1)), "one"));
+	ck_assert(add(ANSWER("instructions", CLUSTER("g", 2, 1e308, 1)), "two"));
+	ck_assert(add(ANSWER("instructions", CLUSTER("h", 2, -1e308, 1)), "three"));
+	expect_printed(
+		HEADER
+		"         1       2 106_751.991d 106_751.991d  f: g; worst at 0.000000001 in one\n"
+		"         1       2 9223372036854775807 9223372036854775807  f: g; worst at 0.000000001 in two\n"
+		"         1       2          0          0  f: h; worst at 0.000000001 in three\n"
+		"\n3 recordings, 0 of them without slow calls\n"
+		"next: ptrace2ftf why --symbol=f one\n");
 }
 END_TEST
 
@@ -113,6 +129,7 @@ int main(void)
 	tcase_add_checked_fixture(tests, setup, teardown);
 	tcase_add_test(tests, causes_add_up_over_recordings);
 	tcase_add_test(tests, units_and_recordings_are_not_mixed);
+	tcase_add_test(tests, an_amount_may_be_any_number);
 	tcase_add_test(tests, a_run_without_an_answer_failed_or_is_refused);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
