@@ -31,7 +31,7 @@ static void print_row(const struct diff_row *row, enum diff_metric insns, FILE *
 	fputs("| ", out);
 	print_plain(row->name, out);
 	if (row->was) {
-		fputs(", was ", out);
+		fputs(", likely was ", out);
 		print_plain(row->was, out);
 	}
 	fprintf(out, " | %" PRIu64 " | %" PRIu64 " | %s | %s | %" PRIu64 " | %" PRIu64 " |\n",

@@ -62,7 +62,7 @@ static void print_row(const struct diff_row *row, enum diff_metric insns, FILE *
 		putc(')', out);
 	}
 	if (row->was) {
-		fputs(", was ", out);
+		fputs(", likely was ", out);
 		printable_print(row->was, out);
 	}
 	putc('\n', out);
@@ -114,7 +114,8 @@ void diff_print_table(const struct diff_rows *rows, enum diff_metric insns, size
 		rows->count);
 	if (paired)
 		fprintf(out,
-			"%zu functions were renamed: as many calls and instructions have two names\n",
+			"%zu likely renamed: functions with as many calls and instructions have "
+			"two names\n",
 			paired);
 }
 

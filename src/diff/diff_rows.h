@@ -45,7 +45,7 @@ void diff_rows_make(struct diff_rows *rows, const json_t *const reports[SIDES]);
 
 /*
  * Pair functions that ran in A only with such of B that were called as often and executed as many
- * instructions of their own, if no others did: they have the same code, and were renamed.
+ * instructions of their own, if no others did: they have likely the same code, and were renamed.
  */
 void diff_rows_pair(struct diff_rows *rows);
 
@@ -102,7 +102,7 @@ void diff_write_per_call(char text[CHANGE_SIZE], const struct diff_row *row,
 size_t diff_callers(const struct diff_rows *rows, const struct diff_row *callers[DIFF_CALLERS]);
 
 /*
- * Returns the same as an object (doc/diff.schema.json), owned by the caller; takes over `exceeded`.
+ * Returns the same as an object (ptrace2ftf-diff(1)), owned by the caller; takes over `exceeded`.
  */
 json_t *diff_print_json(const struct diff_rows *rows, char *const names[SIDES],
 			const json_t *const reports[SIDES], json_t *exceeded);
