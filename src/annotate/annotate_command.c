@@ -162,8 +162,8 @@ static void print_annotated(struct annotation *annotation, const json_t *functio
 {
 	const json_t *code = json_object_get(function, "code");
 	uint64_t all = 0, cycles = number_of(function, "cycles");
-	const char *binary = text_of(function, "binary");
 	uint64_t calls = number_of(function, "calls");
+	const char *binary = text_of(function, "binary");
 	char time[SHORT_TIME_SIZE];
 
 	printable_print(text_of(function, "function"), annotation->out);
