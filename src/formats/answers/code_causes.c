@@ -155,9 +155,14 @@ bool slow_look_next(struct slow_look *look, struct look_window *window)
 		window->end = end + LOOK_SLACK;
 		return true;
 	}
-	code_trail_release(&look->trail);
-	syscall_symbols_release(&look->syscalls);
 	return false;
+}
+
+void slow_look_release(struct slow_look *look)
+{
+	code_trail_release(&look->trail);
+	thread_log_release(&look->log);
+	syscall_symbols_release(&look->syscalls);
 }
 
 /* ---- Loops --------------------------------------------------------------- */

@@ -489,6 +489,7 @@ static void release_why(struct format_output *output)
 	for (size_t i = 0; i < why->count; i++)
 		slow_answer_release(&why->answers[i]);
 	free(why->answers);
+	slow_look_release(&why->look);
 	slow_calls_release(&why->calls);
 }
 

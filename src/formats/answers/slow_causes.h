@@ -111,9 +111,9 @@ struct slow_look {
 	const struct slow_call *call; /* borrowed; NULL: it is a usual one, or was found */
 	uint64_t bound;               /* ns: longer calls are not usual */
 	struct wait_time waited;      /* of the call that was found; end 0: not found */
-	struct code_trail trail;      /* owned, as the next, until slow_look_next() returns false */
+	struct code_trail trail;      /* owned */
 	bool call_waits;
-	struct thread_log log;           /* of all threads, if the call waits */
+	struct thread_log log;           /* owned; of all threads, if the call waits */
 	struct syscall_symbols syscalls; /* owned */
 };
 
@@ -123,6 +123,9 @@ bool slow_look_next(struct slow_look *look, struct look_window *window);
 /* Take a branch or gap of the window. */
 void slow_look_see(struct slow_look *look, const struct branch_event *event,
 		   const struct location_pair *places);
+
+/* Idempotent, also on zeroed memory. */
+void slow_look_release(struct slow_look *look);
 
 /* Sentences about a cluster, at most. */
 #define CAUSE_WORDS 5
