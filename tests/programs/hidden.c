@@ -49,11 +49,20 @@ static struct item {
 	unsigned key;
 } list[400];
 
+/* The loop of find_key() begins in it. */
+static inline __attribute__((always_inline)) bool is_key(const struct item *item, unsigned key)
+{
+	for (unsigned bit = 1; bit; bit <<= 16)
+		if ((item->key ^ key) & (bit * 0xffff))
+			return false;
+	return true;
+}
+
 NOINLINE static unsigned find_key(unsigned key)
 {
 	struct item *item = list;
 
-	while (item->key != key)
+	while (!is_key(item, key))
 		item = item->next;
 	return item->key;
 }

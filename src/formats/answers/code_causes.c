@@ -169,9 +169,9 @@ void slow_look_release(struct slow_look *look)
 
 struct code_loop {
 	const struct symbol *symbol; /* NULL: none */
-	uint64_t head;
-	double rounds[2]; /* of a slow call, of a usual one */
-	double extra;     /* ns of a call */
+	uint64_t head, last;         /* its first instruction, and last jump back */
+	double rounds[2];            /* of a slow call, of a usual one */
+	double extra;                /* ns of a call */
 };
 
 static double per_call(double sum, const struct code_counts *counts)
@@ -220,7 +220,9 @@ static struct code_loop find_loop(const struct code_counts *slow, const struct c
 
 	for (size_t i = 0; i < slow->count; i++) {
 		const struct code_part *head = &slow->parts[i];
-		struct code_loop loop = { .symbol = head->symbol, .head = head->begin };
+		struct code_loop loop = { .symbol = head->symbol,
+					  .head = head->begin,
+					  .last = head->last };
 		uint64_t latch = 0;
 
 		if (!head->back || head->symbol->dso != dso)
@@ -351,7 +353,13 @@ static bool loop_words(const struct slow_answer *answer, const struct slow_clust
 		return false;
 	fprintf(out, "went round %.0f times, usually %.*f: ", loop.rounds[0],
 		usual > 0 && usual < 9.95, usual);
-	print_code(loop.symbol, loop.head, out);
+	/* If the loop begins in an inlined callee, its own line is that of the jump. */
+	print_code(loop.symbol,
+		   loop.symbol->dso &&
+				   dso_inlined_at(loop.symbol->dso, loop.symbol->start + loop.head)
+			   ? loop.last
+			   : loop.head,
+		   out);
 	return true;
 }
 
