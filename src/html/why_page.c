@@ -96,6 +96,7 @@ static void print_verdict(const struct why_output *why, FILE *out)
 	const struct slow_answer *answer = why->answers;
 	char text[SHORT_TIME_SIZE];
 	double extra = 0;
+	uint64_t all;
 
 	fputs("<p class=\"verdict\">", out);
 	if (!why->count || !answer->count) {
@@ -104,10 +105,11 @@ static void print_verdict(const struct why_output *why, FILE *out)
 	}
 	for (size_t i = 0; i < answer->count; i++)
 		extra += answer->clusters[i].more * (double)answer->clusters[i].count;
-	fprintf(out, "%" PRIu64 " of %" PRIu64 " calls of <b>", answer->slow,
-		answer->calls->functions[answer->function].durations.count);
+	all = answer->calls->functions[answer->function].durations.count;
+	fprintf(out, "%" PRIu64 " of %" PRIu64 " calls of <b>", answer->slow, all);
 	print_symbol_name(answer, answer->function, NAME_MOST, out);
-	fprintf(out, "</b> took %s%s more than usual, together, mainly because of ",
+	fprintf(out, "</b> took %s%s%s more than usual, together, mainly because of ",
+		answer->others + answer->slow > all ? "at least " : "",
 		extra_text(text, answer->calls->by_insns, extra),
 		answer->calls->by_insns ? " instructions" : "");
 	print_cause_in("b", answer, 0, out);

@@ -256,6 +256,7 @@ static void print_answer(const struct why_output *why, struct slow_answer *answe
 	size_t shown = shown_clusters(answer), rest = 0;
 	char text[SHORT_TIME_SIZE], *next;
 	bool by_insns = answer->calls->by_insns;
+	uint64_t compared = function->durations.count - answer->others;
 
 	print_name(function->symbol->name, out);
 	fprintf(out, ": %" PRIu64 " of %" PRIu64 " calls longer than ", answer->slow,
@@ -269,6 +270,11 @@ static void print_answer(const struct why_output *why, struct slow_answer *answe
 		rest += answer->clusters[i].count;
 	if (rest)
 		fprintf(out, "other causes made %zu calls slow\n", rest);
+	if (answer->slow > compared)
+		fprintf(out,
+			"%" PRIu64 " more slow calls count as usual: the slowest %" PRIu64
+			" are compared\n",
+			answer->slow - compared, compared);
 	if (function->stopped_calls)
 		fprintf(out,
 			"%" PRIu64
@@ -457,12 +463,14 @@ static json_t *answer_json(const struct why_output *why, struct slow_answer *ans
 		json_array_append_new(clusters, cluster_json(answer, &answer->clusters[i]));
 	for (char *line = commands, *end; (end = strchr(line, '\n')); line = end + 1)
 		json_array_append_new(next, json_any_text(line, (size_t)(end - line)));
-	object = json_pack("{so sI sI sI sI sI sI sI sf so so}", "function",
+	object = json_pack("{so sI sI sI sI sI sI sI sI sf so so}", "function",
 			   name_json(answer, answer->function), "calls",
 			   json_value_of(function->durations.count), "slow_calls",
-			   json_value_of(answer->slow), "left_out", json_value_of(function->cut),
-			   "stopped_calls", json_value_of(function->stopped_calls),
-			   "longest_stop_ns", json_value_of(function->longest), "median",
+			   json_value_of(answer->slow), "compared_calls",
+			   json_value_of(function->durations.count - answer->others), "left_out",
+			   json_value_of(function->cut), "stopped_calls",
+			   json_value_of(function->stopped_calls), "longest_stop_ns",
+			   json_value_of(function->longest), "median",
 			   json_value_of(answer->median), "bound", json_value_of(answer->bound),
 			   "excess", answer->excess, "clusters", clusters, "next", next);
 	free(commands);

@@ -52,8 +52,9 @@ struct slow_answer {
 	uint64_t median;
 	uint64_t bound; /* slow calls are longer */
 	uint64_t slow;  /* calls; the analysed ones are in clusters */
-	uint64_t others;
-	double excess;         /* over the median, of calls longer than twice the 95th percentile */
+	uint64_t
+		others; /* calls that are not in clusters: the usual ones, and slow ones not kept */
+	double excess;  /* over the median, of calls longer than twice the 95th percentile */
 	struct call_tree rows; /* paths from the function on, with the costs of the other calls */
 	struct cause_row {
 		uint32_t parent, function, depth; /* parent 0: none */

@@ -930,6 +930,21 @@ START_TEST(without_times_slow_calls_have_more_instructions)
 }
 END_TEST
 
+/* Without --symbol 128 calls are kept. */
+START_TEST(slow_calls_that_are_not_compared_are_counted)
+{
+	options.select.symbols.count = 0;
+	open_format(&format_why);
+	for (int i = 0; i < 4000; i++)
+		spend("f", i < 150 ? 1000 : 10);
+	finish_format(&format_why);
+	ck_assert_ptr_nonnull(strstr(text, "f: 150 of 4000 calls longer than 20ns;"));
+	ck_assert_ptr_nonnull(strstr(
+		text, "\n22 more slow calls count as usual: the slowest 128 are compared\n"));
+	close_format(&format_why);
+}
+END_TEST
+
 /* The sum and the words; the names' own lines are not known. */
 START_TEST(the_answer_says_the_cause_in_words)
 {
@@ -1260,6 +1275,7 @@ int main(void)
 	tcase_add_loop_test(all, functions_are_ranked_by_the_excess_of_slow_calls, 0, 7);
 	tcase_add_loop_test(all, a_wrapper_has_little_excess_of_its_own, 3, 7);
 	tcase_add_test(all, without_times_slow_calls_have_more_instructions);
+	tcase_add_test(all, slow_calls_that_are_not_compared_are_counted);
 	tcase_add_test(all, the_answer_says_the_cause_in_words);
 	tcase_add_loop_test(all, names_of_any_bytes_are_in_text_and_json, 0, 2);
 	tcase_add_test(all, each_doubt_is_said_once);
