@@ -360,10 +360,11 @@ static bool loop_words(const struct slow_answer *answer, const struct slow_clust
 			   ? loop.last
 			   : loop.head,
 		   out);
+	putc('\n', out);
 	return true;
 }
 
-static bool line_words(struct slow_answer *answer, const struct slow_cluster *cluster, bool loops,
+static void line_words(struct slow_answer *answer, const struct slow_cluster *cluster, bool loops,
 		       FILE *out)
 {
 	struct code_line lines[64];
@@ -372,14 +373,19 @@ static bool line_words(struct slow_answer *answer, const struct slow_cluster *cl
 		       1.1 * per_call(answer->code.insns, &answer->code);
 
 	if (!count || (loops && !as_many))
-		return false;
+		return;
 	fputs(as_many ? "same instructions, more time, likely memory: "
 		      : "most of its own extra time: ",
 	      out);
 	print_place(lines[0].file, lines[0].line, lines[0].function, out);
-	for (size_t i = 1; i < count; i++)
-		fprintf(out, ", :%" PRIu32, lines[i].line);
-	return true;
+	for (size_t i = 1; i < count; i++) {
+		fputs(", ", out);
+		if (lines[i].file == lines[0].file)
+			fprintf(out, ":%" PRIu32, lines[i].line);
+		else
+			print_place(lines[i].file, lines[i].line, lines[i].function, out);
+	}
+	putc('\n', out);
 }
 
 /* Returns the executions of an instruction. */
@@ -397,7 +403,7 @@ static uint64_t count_executions(const struct code_counts *counts, const struct 
 	return count;
 }
 
-static bool stop_words(const struct slow_answer *answer, const struct slow_cluster *cluster,
+static void stop_words(const struct slow_answer *answer, const struct slow_cluster *cluster,
 		       FILE *out)
 {
 	const struct code_counts *slow = &cluster->code;
@@ -410,9 +416,9 @@ static bool stop_words(const struct slow_answer *answer, const struct slow_clust
 			continue;
 		fputs("was stopped at one instruction, likely by a page fault: ", out);
 		print_code(part->symbol, part->last, out);
-		return true;
+		putc('\n', out);
+		return;
 	}
-	return false;
 }
 
 static void print_thread(const struct thread *thread, FILE *out)
@@ -424,12 +430,12 @@ static void print_thread(const struct thread *thread, FILE *out)
 	fprintf(out, "/%" PRId32, thread->tid);
 }
 
-static bool wait_words(const struct slow_cluster *cluster, FILE *out)
+static void wait_words(const struct slow_cluster *cluster, FILE *out)
 {
 	const struct thread_wait *wait = &cluster->wait;
 
 	if (!wait->other)
-		return false;
+		return;
 	fputs(wait->held ? "likely waited for a lock of " : "likely waited for ", out);
 	print_thread(wait->other, out);
 	if (wait->path && *wait->path)
@@ -438,11 +444,11 @@ static bool wait_words(const struct slow_cluster *cluster, FILE *out)
 		fputs("; on its CPU ran ", out);
 		print_thread(wait->instead, out);
 	}
-	return true;
+	putc('\n', out);
 }
 
 /* The function that is the cause ran once, in the first call of the slow function. */
-static bool first_words(const struct slow_answer *answer, const struct slow_cluster *cluster,
+static void first_words(const struct slow_answer *answer, const struct slow_cluster *cluster,
 			FILE *out)
 {
 	const struct call_tree *tree = &answer->calls->tree;
@@ -451,40 +457,31 @@ static bool first_words(const struct slow_answer *answer, const struct slow_clus
 
 	if (cluster->cause == answer->function || cluster->count != 1 ||
 	    cluster->calls[0]->begin != answer->calls->functions[answer->function].first_begin)
-		return false;
+		return;
 	for (uint32_t i = NODE_NONE + 1; i < tree->count; i++)
 		if (answer->calls->paths[i].function == cluster->cause)
 			calls += tree->nodes[i].calls;
 	if (calls != 1 || answer->calls->functions[cluster->cause].symbol->kind == SYMBOL_SPECIAL)
-		return false;
+		return;
 	fputs("likely initialisation at the first use: the only call of ", out);
 	escaped_text_print(name->text, name->length, out);
-	return true;
+	putc('\n', out);
 }
 
-size_t cause_words_make(struct slow_answer *answer, const struct slow_cluster *cluster,
-			char *words[CAUSE_WORDS])
+char *cause_words(struct slow_answer *answer, const struct slow_cluster *cluster)
 {
-	size_t count = 0, size;
-	bool looked = cluster->code.calls && answer->code.calls, loops = false;
+	char *text;
+	size_t size;
+	FILE *out = ALLOC_CHECKED(open_memstream(&text, &size));
 
-	for (int kind = 0; kind < CAUSE_WORDS; kind++) {
-		char *text;
-		FILE *out = ALLOC_CHECKED(open_memstream(&text, &size));
-		bool found = kind == 0   ? first_words(answer, cluster, out)
-			     : kind == 4 ? wait_words(cluster, out)
-			     : !looked   ? false
-			     : kind == 1 ? (loops = loop_words(answer, cluster, out))
-			     : kind == 2 ? line_words(answer, cluster, loops, out)
-					 : stop_words(answer, cluster, out);
-
-		alloc_close_text(out, &text);
-		if (found)
-			words[count++] = text;
-		else
-			free(text);
+	first_words(answer, cluster, out);
+	if (cluster->code.calls && answer->code.calls) {
+		line_words(answer, cluster, loop_words(answer, cluster, out), out);
+		stop_words(answer, cluster, out);
 	}
-	return count;
+	wait_words(cluster, out);
+	alloc_close_text(out, &text);
+	return text;
 }
 
 /* ---- Binding ------------------------------------------------------------- */

@@ -196,19 +196,18 @@ static void print_line(const struct slow_answer *answer, const struct slow_clust
 	print_clipped(stream, &words, out);
 }
 
-/* Print sentences about the code, a line each. */
-static void print_words(struct slow_answer *answer, const struct slow_cluster *cluster, FILE *out)
+/* Print lines of text, which it releases, without what is beyond some columns. */
+static void print_text_lines(const char *prefix, char *lines, size_t most, FILE *out)
 {
-	char *words[CAUSE_WORDS], *text;
-	size_t count = cause_words_make(answer, cluster, words), size;
+	for (char *line = lines, *end; (end = strchr(line, '\n')); line = end + 1) {
+		size_t length = (size_t)(end - line);
+		bool fits = length <= most;
 
-	for (size_t i = 0; i < count; i++) {
-		FILE *stream = ALLOC_CHECKED(open_memstream(&text, &size));
-
-		fprintf(stream, "   %s", words[i]);
-		print_clipped(stream, &text, out);
-		free(words[i]);
+		fprintf(out, "%s%.*s%s\n", prefix,
+			(int)(fits ? length : utf8_cut(line, length, most - 2)), line,
+			fits ? "" : "..");
 	}
+	free(lines);
 }
 
 static void print_cluster(struct slow_answer *answer, size_t number, FILE *out)
@@ -230,7 +229,7 @@ static void print_cluster(struct slow_answer *answer, size_t number, FILE *out)
 		answer->calls->by_insns ? " instructions" : "", one ? "" : " each");
 	print_difference(answer, cluster, stream);
 	print_clipped(stream, &words, out);
-	print_words(answer, cluster, out);
+	print_text_lines("   ", cause_words(answer, cluster), COLUMNS - 3, out);
 	for (size_t i = 0; i < cluster->line_count; i++)
 		print_line(answer, cluster, &cluster->lines[i], out);
 	fprintf(out, "%8.1f%% %10s  rest\n", percent(cluster->rest, cluster->extra), "");
@@ -254,7 +253,7 @@ static void print_answer(const struct why_output *why, struct slow_answer *answe
 {
 	const struct slow_function *function = &answer->calls->functions[answer->function];
 	size_t shown = shown_clusters(answer), rest = 0;
-	char text[SHORT_TIME_SIZE], *next;
+	char text[SHORT_TIME_SIZE];
 	bool by_insns = answer->calls->by_insns;
 	uint64_t compared = function->durations.count - answer->others;
 
@@ -281,10 +280,7 @@ static void print_answer(const struct why_output *why, struct slow_answer *answe
 			" call%s stopped, %s at most: by interrupts, page faults or threads\n",
 			function->stopped_calls, function->stopped_calls == 1 ? " was" : "s were",
 			short_time(text, (int64_t)function->longest));
-	next = why_commands(why, answer, shown);
-	for (char *line = next, *end; (end = strchr(line, '\n')); line = end + 1)
-		fprintf(out, "next: %.*s\n", (int)(end - line), line);
-	free(next);
+	print_text_lines("next: ", why_commands(why, answer, shown), SIZE_MAX, out);
 }
 
 /* ---- The answer ---------------------------------------------------------- */
@@ -412,16 +408,14 @@ static json_t *line_json(const struct slow_answer *answer, const struct slow_clu
 			 "share", line->extra / cluster->extra);
 }
 
-static json_t *words_json(struct slow_answer *answer, const struct slow_cluster *cluster)
+/* Returns lines of text, which it releases, as an array. */
+static json_t *lines_json(char *lines)
 {
-	char *words[CAUSE_WORDS];
-	size_t count = cause_words_make(answer, cluster, words);
 	json_t *list = json_array();
 
-	for (size_t i = 0; i < count; i++) {
-		json_array_append_new(list, json_any_text(words[i], strlen(words[i])));
-		free(words[i]);
-	}
+	for (char *line = lines, *end; (end = strchr(line, '\n')); line = end + 1)
+		json_array_append_new(list, json_any_text(line, (size_t)(end - line)));
+	free(lines);
 	return list;
 }
 
@@ -447,7 +441,7 @@ static json_t *cluster_json(struct slow_answer *answer, const struct slow_cluste
 		cluster->more, "slowest", "begin_ns", json_value_of(slowest->begin), "duration_ns",
 		json_value_of(slowest->duration), "tid", (json_int_t)slowest->track->tid, "lines",
 		lines, "rest_share", cluster->extra > 0 ? cluster->rest / cluster->extra : 0);
-	json_object_set_new(object, "details", words_json(answer, cluster));
+	json_object_set_new(object, "details", lines_json(cause_words(answer, cluster)));
 	free(text);
 	return object;
 }
@@ -456,24 +450,19 @@ static json_t *answer_json(const struct why_output *why, struct slow_answer *ans
 {
 	const struct slow_function *function = &answer->calls->functions[answer->function];
 	json_t *clusters = json_array(), *object;
-	json_t *next = json_array();
-	char *commands = why_commands(why, answer, shown_clusters(answer));
 
 	for (size_t i = 0; i < answer->count; i++)
 		json_array_append_new(clusters, cluster_json(answer, &answer->clusters[i]));
-	for (char *line = commands, *end; (end = strchr(line, '\n')); line = end + 1)
-		json_array_append_new(next, json_any_text(line, (size_t)(end - line)));
-	object = json_pack("{so sI sI sI sI sI sI sI sI sf so so}", "function",
-			   name_json(answer, answer->function), "calls",
-			   json_value_of(function->durations.count), "slow_calls",
-			   json_value_of(answer->slow), "compared_calls",
-			   json_value_of(function->durations.count - answer->others), "left_out",
-			   json_value_of(function->cut), "stopped_calls",
-			   json_value_of(function->stopped_calls), "longest_stop_ns",
-			   json_value_of(function->longest), "median",
-			   json_value_of(answer->median), "bound", json_value_of(answer->bound),
-			   "excess", answer->excess, "clusters", clusters, "next", next);
-	free(commands);
+	object = json_pack(
+		"{so sI sI sI sI sI sI sI sI sf so so}", "function",
+		name_json(answer, answer->function), "calls",
+		json_value_of(function->durations.count), "slow_calls", json_value_of(answer->slow),
+		"compared_calls", json_value_of(function->durations.count - answer->others),
+		"left_out", json_value_of(function->cut), "stopped_calls",
+		json_value_of(function->stopped_calls), "longest_stop_ns",
+		json_value_of(function->longest), "median", json_value_of(answer->median), "bound",
+		json_value_of(answer->bound), "excess", answer->excess, "clusters", clusters,
+		"next", lines_json(why_commands(why, answer, shown_clusters(answer))));
 	return object;
 }
 

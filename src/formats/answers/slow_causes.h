@@ -128,12 +128,8 @@ void slow_look_see(struct slow_look *look, const struct branch_event *event,
 /* Idempotent, also on zeroed memory. */
 void slow_look_release(struct slow_look *look);
 
-/* Sentences about a cluster, at most. */
-#define CAUSE_WORDS 5
-
-/* Fill `words` with sentences about code, owned by the caller.  Returns their number. */
-size_t cause_words_make(struct slow_answer *answer, const struct slow_cluster *cluster,
-			char *words[CAUSE_WORDS]);
+/* Returns sentences about the code of a cluster, a line each, owned by the caller. */
+char *cause_words(struct slow_answer *answer, const struct slow_cluster *cluster);
 
 /*
  * Returns the calls by which the program's code had the loader bind a library's function, at its
