@@ -80,22 +80,26 @@ static void merge_alone(struct diff_row *rows, size_t count)
 	alone[SIDE_A]->name = NULL;
 }
 
-static void merge_renamed_files(struct diff_rows *rows)
+/* Drop the rows that were merged: they have no name. */
+static void drop_merged(struct diff_rows *rows)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0, end; i < rows->count; i = end) {
-		for (end = i + 1; end < rows->count; end++) {
-			if (strcmp(rows->rows[i].name, rows->rows[end].name) != 0)
-				break;
-		}
-		merge_alone(&rows->rows[i], end - i);
-	}
-	for (size_t i = 0; i < rows->count; i++) {
+	for (size_t i = 0; i < rows->count; i++)
 		if (rows->rows[i].name)
 			rows->rows[kept++] = rows->rows[i];
-	}
 	rows->count = kept;
+}
+
+static void merge_renamed_files(struct diff_rows *rows)
+{
+	for (size_t i = 0, end; i < rows->count; i = end) {
+		for (end = i + 1; end < rows->count; end++)
+			if (strcmp(rows->rows[i].name, rows->rows[end].name) != 0)
+				break;
+		merge_alone(&rows->rows[i], end - i);
+	}
+	drop_merged(rows);
 }
 
 static void add_to_sums(struct diff_rows *rows, const struct diff_row *row)
@@ -139,7 +143,7 @@ static bool is_alone(const struct diff_row *row)
 	       row->values[side][METRIC_INSNS] >= KNOWN_BY;
 }
 
-/* By calls and own instructions, of either side. */
+/* By own instructions and calls, of either side. */
 static int compare_code(const void *left, const void *right)
 {
 	const struct diff_row *a = *(struct diff_row *const *)left;
@@ -147,22 +151,13 @@ static int compare_code(const void *left, const void *right)
 	const uint64_t *of_a = a->values[a->has[SIDE_B]], *of_b = b->values[b->has[SIDE_B]];
 
 	return COMPARE(of_a[METRIC_INSNS], of_b[METRIC_INSNS])
-		       ?: COMPARE(of_a[METRIC_CALLS], of_b[METRIC_CALLS])
-		       ?: COMPARE(a->has[SIDE_B], b->has[SIDE_B]);
-}
-
-static bool is_same_code(struct diff_row *const *a, struct diff_row *const *b)
-{
-	return (*a)->values[(*a)->has[SIDE_B]][METRIC_INSNS] ==
-		       (*b)->values[(*b)->has[SIDE_B]][METRIC_INSNS] &&
-	       (*a)->values[(*a)->has[SIDE_B]][METRIC_CALLS] ==
-		       (*b)->values[(*b)->has[SIDE_B]][METRIC_CALLS];
+		       ?: COMPARE(of_a[METRIC_CALLS], of_b[METRIC_CALLS]);
 }
 
 void diff_rows_pair(struct diff_rows *rows)
 {
-	struct diff_row **alone = alloc_zeroed(rows->count + 1, sizeof(*alone));
-	size_t count = 0, kept = 0;
+	struct diff_row **alone = alloc_zeroed(rows->count + 1, sizeof(*alone)), *a, *b;
+	size_t count = 0;
 
 	for (size_t i = 0; i < rows->count; i++)
 		if (is_alone(&rows->rows[i]))
@@ -170,18 +165,17 @@ void diff_rows_pair(struct diff_rows *rows)
 	if (count)
 		qsort(alone, count, sizeof(*alone), compare_code);
 	for (size_t i = 0, end; i < count; i = end) {
-		for (end = i + 1; end < count && is_same_code(&alone[i], &alone[end]);)
+		for (end = i + 1; end < count && compare_code(&alone[i], &alone[end]) == 0;)
 			end++;
-		if (end - i != 2 || !alone[i]->has[SIDE_A] || !alone[i + 1]->has[SIDE_B])
+		if (end - i != 2 || alone[i]->has[SIDE_A] == alone[i + 1]->has[SIDE_A])
 			continue;
-		merge(alone[i + 1], alone[i]);
-		alone[i + 1]->was = alone[i]->name;
-		alone[i]->name = NULL;
+		a = alone[alone[i]->has[SIDE_A] ? i : i + 1];
+		b = alone[alone[i]->has[SIDE_A] ? i + 1 : i];
+		merge(b, a);
+		b->was = a->name;
+		a->name = NULL;
 	}
-	for (size_t i = 0; i < rows->count; i++)
-		if (rows->rows[i].name)
-			rows->rows[kept++] = rows->rows[i];
-	rows->count = kept;
+	drop_merged(rows);
 	free(alone);
 }
 

@@ -462,41 +462,15 @@ static int print_why_page(struct format_output *output, struct error *err)
 	return status;
 }
 
-static struct format_output *open_why_page(const struct format_request *request, struct error *err)
-{
-	return format_why.open(request, err);
-}
-
-static bool look_for_page(struct format_output *output, struct look_window *window)
-{
-	return format_why.look(output, window);
-}
-
-static void see_for_page(struct format_output *output, const struct branch_event *event,
-			 const struct location_pair *places)
-{
-	format_why.seen(output, event, places);
-}
-
-static json_t *answer_why_page(const struct format_output *output)
-{
-	return format_why.answer(output);
-}
-
-static void release_why_page(struct format_output *output)
-{
-	format_why.release(output);
-}
-
 const struct output_format format_why_page = {
 	.name = "why",
 	.suffix = "html",
 	.slices = SLICES_SORTED,
 	.chooses_calls = true,
-	.open = open_why_page,
-	.look = look_for_page,
-	.seen = see_for_page,
+	.open = why_open,
+	.look = why_look,
+	.seen = why_see,
 	.finish = print_why_page,
-	.answer = answer_why_page,
-	.release = release_why_page,
+	.answer = why_answer,
+	.release = why_release,
 };

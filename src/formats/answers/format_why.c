@@ -24,7 +24,7 @@
 #define COLUMNS      80
 #define NAME_COLUMNS 36
 
-static struct format_output *open_why(const struct format_request *request, struct error *err)
+struct format_output *why_open(const struct format_request *request, struct error *err)
 {
 	struct why_output *why = alloc_zeroed(1, sizeof(*why));
 
@@ -323,7 +323,7 @@ static void make_answers(struct why_output *why)
 	syscall_symbols_init(&why->look.syscalls, why->names, NULL);
 }
 
-static bool look_again(struct format_output *output, struct look_window *window)
+bool why_look(struct format_output *output, struct look_window *window)
 {
 	struct why_output *why = (struct why_output *)output;
 
@@ -331,8 +331,8 @@ static bool look_again(struct format_output *output, struct look_window *window)
 	return slow_look_next(&why->look, window);
 }
 
-static void see_branch(struct format_output *output, const struct branch_event *event,
-		       const struct location_pair *places)
+void why_see(struct format_output *output, const struct branch_event *event,
+	     const struct location_pair *places)
 {
 	slow_look_see(&((struct why_output *)output)->look, event, places);
 }
@@ -466,7 +466,7 @@ static json_t *answer_json(const struct why_output *why, struct slow_answer *ans
 	return object;
 }
 
-static json_t *answer_why(const struct format_output *output)
+json_t *why_answer(const struct format_output *output)
 {
 	const struct why_output *why = (const struct why_output *)output;
 	json_t *list = json_array(), *answer;
@@ -479,7 +479,7 @@ static json_t *answer_why(const struct format_output *output)
 	return answer;
 }
 
-static void release_why(struct format_output *output)
+void why_release(struct format_output *output)
 {
 	struct why_output *why = (struct why_output *)output;
 
@@ -497,12 +497,12 @@ const struct output_format format_why = {
 	.lines = true,
 	.slices = SLICES_SORTED,
 	.chooses_calls = true,
-	.open = open_why,
-	.look = look_again,
-	.seen = see_branch,
+	.open = why_open,
+	.look = why_look,
+	.seen = why_see,
 	.finish = print_why,
-	.answer = answer_why,
-	.release = release_why,
+	.answer = why_answer,
+	.release = why_release,
 };
 
 const struct output_format format_why_unprinted = {
@@ -510,10 +510,10 @@ const struct output_format format_why_unprinted = {
 	.default_output = DEFAULT_NONE,
 	.slices = SLICES_SORTED,
 	.chooses_calls = true,
-	.open = open_why,
-	.look = look_again,
-	.seen = see_branch,
+	.open = why_open,
+	.look = why_look,
+	.seen = why_see,
 	.finish = rank_why,
-	.answer = answer_why,
-	.release = release_why,
+	.answer = why_answer,
+	.release = why_release,
 };

@@ -20,6 +20,14 @@ static inline bool why_has_chosen(const struct options *options)
 	return options->select.symbols.count || options->select.dsos.count;
 }
 
+/* What all formats of the answer have in common: as in struct output_format. */
+struct format_output *why_open(const struct format_request *request, struct error *err);
+bool why_look(struct format_output *output, struct look_window *window);
+void why_see(struct format_output *output, const struct branch_event *event,
+	     const struct location_pair *places);
+json_t *why_answer(const struct format_output *output);
+void why_release(struct format_output *output);
+
 /* Print the cause of a cluster in words: a function, its share, and what differs. */
 void why_cause_print(const struct slow_answer *answer, const struct slow_cluster *cluster,
 		     FILE *out);
