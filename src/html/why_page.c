@@ -246,18 +246,20 @@ static void print_clusters(const struct slow_answer *answer, FILE *out)
 
 struct icicle {
 	const struct slow_answer *answer; /* borrowed */
-	double *slow, *usual;             /* owned; by row, with callees */
-	double *at;                       /* owned: room for the left ends */
-	double scale;                     /* pixels of a unit */
+	struct box {
+		double slow, usual; /* with callees */
+		double at, next;    /* left ends: its own, and of the next callee */
+	} * boxes;                  /* owned; by row */
+	double scale;               /* pixels of a unit */
 };
 
 static void print_box(const struct icicle *icicle, uint32_t row, bool typical, FILE *out)
 {
 	const struct slow_answer *answer = icicle->answer;
-	double amount = typical ? icicle->usual[row] : icicle->slow[row];
-	double extra = typical ? 0 : icicle->slow[row] - icicle->usual[row];
-	double x = icicle->at[row] * icicle->scale, width = amount * icicle->scale;
-	double red = extra < 0 ? 0 : extra * icicle->scale;
+	const struct box *box = &icicle->boxes[row];
+	double amount = typical ? box->usual : box->slow;
+	double x = box->at * icicle->scale, width = amount * icicle->scale;
+	double red = typical ? 0 : (box->slow - box->usual) * icicle->scale;
 	unsigned y = answer->info[row].depth * CALL_HEIGHT;
 	char text[SHORT_TIME_SIZE], usual[SHORT_TIME_SIZE];
 
@@ -266,7 +268,7 @@ static void print_box(const struct icicle *icicle, uint32_t row, bool typical, F
 	fputs("<g><title>", out);
 	print_symbol_name(answer, answer->info[row].function, NAME_MOST, out);
 	fprintf(out, ": %s, usually %s</title>", extra_text(text, answer->calls->by_insns, amount),
-		extra_text(usual, answer->calls->by_insns, icicle->usual[row]));
+		extra_text(usual, answer->calls->by_insns, box->usual));
 	fprintf(out, "<rect class=\"usual\" x=\"%.1f\" y=\"%u\" width=\"%.1f\" height=\"%d\"/>", x,
 		y, width, CALL_HEIGHT - 1);
 	if (red >= LEAST_WIDTH)
@@ -286,29 +288,27 @@ static void print_box(const struct icicle *icicle, uint32_t row, bool typical, F
 static void print_icicle(struct icicle *icicle, bool typical, FILE *out)
 {
 	const struct slow_answer *answer = icicle->answer;
-	const double *amounts = typical ? icicle->usual : icicle->slow;
-	double *next = alloc_zeroed(answer->rows.count, sizeof(*next));
+	struct box *boxes = icicle->boxes;
 	unsigned depth = 0;
 	char text[SHORT_TIME_SIZE];
 
 	for (uint32_t i = 1; i < answer->rows.count; i++)
-		if (amounts[i] * icicle->scale >= LEAST_WIDTH && answer->info[i].depth > depth)
-			depth = answer->info[i].depth;
+		if ((typical ? boxes[i].usual : boxes[i].slow) * icicle->scale >= LEAST_WIDTH)
+			depth = MAX(depth, answer->info[i].depth);
 	fprintf(out,
 		"<p>%s: %s</p>\n<svg class=\"icicle\" viewBox=\"0 0 %d %u\" width=\"%d\" "
 		"role=\"img\" aria-label=\"calls\">\n",
 		typical ? "A usual call, on the same scale" : "The slowest call",
-		extra_text(text, answer->calls->by_insns, amounts[1]), CHART_WIDTH,
-		(MIN(depth, (unsigned)DEPTH_MOST) + 1) * CALL_HEIGHT, CHART_WIDTH);
+		extra_text(text, answer->calls->by_insns, typical ? boxes[1].usual : boxes[1].slow),
+		CHART_WIDTH, (MIN(depth, (unsigned)DEPTH_MOST) + 1) * CALL_HEIGHT, CHART_WIDTH);
 	for (uint32_t i = 1; i < answer->rows.count; i++) {
-		uint32_t parent = answer->info[i].parent;
+		struct box *parent = &boxes[answer->info[i].parent];
 
-		icicle->at[i] = parent ? icicle->at[parent] + next[parent] : 0;
-		next[parent] += amounts[i];
+		boxes[i].at = boxes[i].next = i > 1 ? parent->next : 0;
+		parent->next += typical ? boxes[i].usual : boxes[i].slow;
 		print_box(icicle, i, typical, out);
 	}
 	fputs("</svg>\n", out);
-	free(next);
 }
 
 static const struct slow_call *slowest_of(const struct slow_answer *answer)
@@ -325,23 +325,22 @@ static void print_slowest(const struct slow_answer *answer, FILE *out)
 {
 	const struct slow_call *call = slowest_of(answer);
 	size_t rows = answer->rows.count;
-	struct icicle icicle = { answer, alloc_zeroed(rows, sizeof(double)),
-				 alloc_zeroed(rows, sizeof(double)),
-				 alloc_zeroed(rows, sizeof(double)), 0 };
+	struct box *boxes = alloc_zeroed(rows, sizeof(*boxes));
+	struct icicle icicle = { answer, boxes, 0 };
 	bool by_insns = answer->calls->by_insns;
 
 	for (size_t i = 0; i < call->count; i++)
-		icicle.slow[answer->row_of[call->costs[i].path]] +=
+		boxes[answer->row_of[call->costs[i].path]].slow +=
 			(double)(by_insns ? call->costs[i].own.insns : call->costs[i].own.ns);
 	for (size_t i = rows - 1; i > 0; i--) {
 		const struct call_costs *own = &answer->rows.nodes[i].own;
 
-		icicle.usual[i] +=
+		boxes[i].usual +=
 			(double)(by_insns ? own->insns : own->ns) / (double)answer->others;
-		icicle.slow[answer->info[i].parent] += icicle.slow[i];
-		icicle.usual[answer->info[i].parent] += icicle.usual[i];
+		boxes[answer->info[i].parent].slow += boxes[i].slow;
+		boxes[answer->info[i].parent].usual += boxes[i].usual;
 	}
-	icicle.scale = CHART_WIDTH / MAX(MAX(icicle.slow[1], icicle.usual[1]), 1);
+	icicle.scale = CHART_WIDTH / MAX(MAX(boxes[1].slow, boxes[1].usual), 1);
 	fprintf(out,
 		"<h3>The slowest call beside a usual one</h3>\n<p>It began at %" PRIu64
 		".%09" PRIu64 " s in thread %" PRId32
@@ -349,9 +348,7 @@ static void print_slowest(const struct slow_answer *answer, FILE *out)
 		call->begin / 1000000000, call->begin % 1000000000, call->track->tid);
 	print_icicle(&icicle, false, out);
 	print_icicle(&icicle, true, out);
-	free(icicle.slow);
-	free(icicle.usual);
-	free(icicle.at);
+	free(boxes);
 }
 
 /* ---- Source -------------------------------------------------------------- */

@@ -180,8 +180,7 @@ static void count_call(struct slow_calls *calls, const struct slow_log *log,
 		function->usual[__builtin_ctzll(function->durations.count) % USUAL_CALLS] =
 			(struct usual_call){ call.track, call.begin };
 	function->stopped_calls += stopped > 0;
-	function->stopped += stopped;
-	function->longest = stopped > function->longest ? stopped : function->longest;
+	function->longest = MAX(stopped, function->longest);
 	if (call.begin < function->first_begin)
 		function->first_begin = call.begin;
 	if (function->slow_count == calls->most && !is_faster(calls, &function->slow[0], &call))

@@ -52,7 +52,7 @@ struct slow_function {
 	struct durations durations; /* amounts of its calls */
 	uint64_t first_begin;       /* ns: of its first call */
 	uint64_t stopped_calls;     /* of these: were stopped, */
-	uint64_t stopped, longest;  /* ns: for so long together; the longest one */
+	uint64_t longest;           /* ns: for so long at most */
 	struct usual_call {
 		const struct track *track; /* borrowed; NULL: there is none */
 		uint64_t begin;            /* ns */
