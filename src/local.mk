@@ -83,6 +83,7 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/lcov/covered_lines.c src/formats/lcov/covered_lines.h \
 	src/formats/lcov/format_lcov.c \
 	src/formats/text/any_text.c src/formats/text/any_text.h \
+	src/formats/text/digits.c src/formats/text/digits.h \
 	src/formats/text/json_value.h \
 	src/formats/output_format.c src/formats/output_format.h \
 	src/formats/text/short_time.c src/formats/text/short_time.h \

@@ -5,6 +5,7 @@
 #include "decoder/timeline/timeline.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"
+#include "src/formats/text/digits.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 
@@ -36,30 +37,33 @@ static const char *kind_text(const struct branch_event *event)
 	}
 }
 
-static void print_flags(FILE *out, const struct branch_event *event)
+static char *put_flags(char *at, const struct branch_event *event)
 {
-	const char *state = "";
-	char flags[64];
+	char *end = at;
 
 	if (event->flags & BRANCH_TRACE_ON)
-		state = "tr strt ";
+		end = stpcpy(end, "tr strt ");
 	else if (event->flags & BRANCH_TRACE_OFF)
-		state = "tr end  ";
-	snprintf(flags, sizeof(flags), "%s%s%s", state, kind_text(event),
-		 event->flags & BRANCH_IN_TX ? " (x)" : "");
-	fprintf(out, "  %-21s  ", flags);
+		end = stpcpy(end, "tr end  ");
+	end = stpcpy(end, kind_text(event));
+	if (event->flags & BRANCH_IN_TX)
+		end = stpcpy(end, " (x)");
+	return digits_left(at, end, 21);
 }
 
 void format_location(FILE *out, const struct location *location)
 {
+	char offset[3 + DIGITS_MOST] = "+0x";
+
 	if (!location->symbol) {
-		fputs("[unknown]", out);
+		fputs_unlocked("[unknown]", out);
 		return;
 	}
 	escaped_text_print(location->symbol->name->text, location->symbol->name->length, out);
 	/* All of a file has no begin. */
 	if (location->symbol->kind != SYMBOL_FILE)
-		fprintf(out, "+0x%" PRIx64, location->offset);
+		fwrite_unlocked(offset, 1,
+				(size_t)(digits_hex(offset + 3, location->offset) - offset), out);
 }
 
 static void print_gap(FILE *out, const struct branch_event *event)
@@ -75,23 +79,41 @@ static void print_gap(FILE *out, const struct branch_event *event)
 	fprintf(out, " code %u: %s\n", event->gap, callstack_gap_text((enum gap_reason)event->gap));
 }
 
+/* Write "pid/tid time:  flags  ip ", as "%5d/%-5d %5u.%09u:   %-21s  %16x ".  Returns the end. */
+static char *put_head(char *at, const struct branch_event *event, uint64_t ip)
+{
+	const struct thread *thread = event->thread;
+
+	at = digits_right(at, digits_signed(at, thread ? thread->pid : -1), 5);
+	*at++ = '/';
+	at = digits_left(at, digits_signed(at, thread ? thread->tid : -1), 5);
+	*at++ = ' ';
+	at = digits_right(at, digits_decimal(at, event->time / NS_PER_S), 5);
+	*at++ = '.';
+	at = digits_fixed(at, event->time % NS_PER_S, 9);
+	at = put_flags(stpcpy(at, ":   "), event);
+	at = stpcpy(at, "  ");
+	at = digits_right(at, digits_hex(at, ip), 16);
+	*at++ = ' ';
+	return at;
+}
+
 void format_branch(FILE *out, const struct branch_event *event, const struct location *from,
 		   const struct location *to)
 {
-	const struct thread *thread = event->thread;
+	char head[6 * DIGITS_MOST], arrow[4 + DIGITS_MOST] = " => ", *end;
 
 	if (event->kind == BRANCH_GAP) {
 		print_gap(out, event);
 		return;
 	}
-	fprintf(out, "%5d/%-5d %5" PRIu64 ".%09" PRIu64 ": ", thread ? thread->pid : -1,
-		thread ? thread->tid : -1, event->time / NS_PER_S, event->time % NS_PER_S);
-	print_flags(out, event);
-	fprintf(out, "%16" PRIx64 " ", from->ip);
+	fwrite_unlocked(head, 1, (size_t)(put_head(head, event, from->ip) - head), out);
 	format_location(out, from);
-	fprintf(out, " => %16" PRIx64 " ", to->ip);
+	end = digits_right(arrow + 4, digits_hex(arrow + 4, to->ip), 16);
+	*end++ = ' ';
+	fwrite_unlocked(arrow, 1, (size_t)(end - arrow), out);
 	format_location(out, to);
-	putc('\n', out);
+	putc_unlocked('\n', out);
 }
 
 static struct format_output *open_branches(const struct format_request *request, struct error *err)

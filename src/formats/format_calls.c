@@ -16,6 +16,7 @@
 #include "src/formats/format_branches.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"
+#include "src/formats/text/digits.h"
 #include "src/formats/text/short_time.h"
 
 /* Returns the time of the run's first event, ns; 0 before it. */
@@ -24,10 +25,16 @@ static uint64_t base_of(const struct format_output *calls)
 	return calls->machine ? calls->machine->base_time : 0;
 }
 
+/* `kind` has the five columns of its field, and a space. */
 static void print_call(const struct format_output *calls, const char *time, const char *kind,
 		       const char *text, size_t length)
 {
-	fprintf(calls->text, "-> %8s %-5s ", time, kind);
+	char head[16 + SHORT_TIME_SIZE] = "-> ", *end = head + 3;
+
+	end = digits_right(end, stpcpy(end, time), 8);
+	*end++ = ' ';
+	end = stpcpy(end, kind);
+	fwrite_unlocked(head, 1, (size_t)(end - head), calls->text);
 	escaped_text_print(text, length, calls->text);
 }
 
@@ -37,15 +44,16 @@ static void print_call_event(const struct format_output *calls, const struct sli
 
 	short_time(time, (int64_t)(event->time - base_of(calls)));
 	if (event->kind == SLICE_INSTANT) {
-		print_call(calls, time, "BEGIN", event->text, strlen(event->text));
-		putc('\n', calls->text);
-		print_call(calls, "", "END", event->text, strlen(event->text));
-		putc('\n', calls->text);
+		print_call(calls, time, "BEGIN ", event->text, strlen(event->text));
+		putc_unlocked('\n', calls->text);
+		print_call(calls, "", "END   ", event->text, strlen(event->text));
+		putc_unlocked('\n', calls->text);
 		return;
 	}
-	print_call(calls, time, event->kind == SLICE_BEGIN ? "BEGIN" : "END",
+	print_call(calls, time, event->kind == SLICE_BEGIN ? "BEGIN " : "END   ",
 		   event->symbol->name->text, event->symbol->name->length);
-	fputs(event->flags & SLICE_INFERRED_START ? " [inferred start time]\n" : "\n", calls->text);
+	fputs_unlocked(event->flags & SLICE_INFERRED_START ? " [inferred start time]\n" : "\n",
+		       calls->text);
 }
 
 static void print_call_events(const struct slice_sink *sink, void *track,
@@ -82,15 +90,16 @@ static void print_branch(struct format_output *output, const struct branch_event
 
 static void print_input_line(struct format_output *output, const char *line, size_t length)
 {
-	fwrite(line, 1, length, output->text);
-	putc('\n', output->text);
+	fwrite_unlocked(line, 1, length, output->text);
+	putc_unlocked('\n', output->text);
 }
 
 static void print_input_end(struct format_output *output, bool newer)
 {
-	fputs(newer ? "INPUT TRACE STREAM ENDED, any lines printed below this were deferred\n"
-		    : "END\n",
-	      output->text);
+	fputs_unlocked(
+		newer ? "INPUT TRACE STREAM ENDED, any lines printed below this were deferred\n"
+		      : "END\n",
+		output->text);
 }
 
 const struct output_format format_calls = {

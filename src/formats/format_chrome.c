@@ -8,6 +8,7 @@
 
 #include "src/formats/slice_list.h"
 #include "src/formats/text/any_text.h"
+#include "src/formats/text/digits.h"
 
 struct chrome_output {
 	struct slice_list list; /* first */
@@ -17,9 +18,16 @@ struct chrome_output {
 /* Begin an event: all that every kind has. */
 static void open_event(struct chrome_output *chrome, const struct track *track, char phase)
 {
-	fprintf(chrome->list.output.text, "%s\n{\"ph\":\"%c\",\"pid\":%d,\"tid\":%d",
-		chrome->any ? "," : "", phase, track->pid, track->tid);
+	char text[32 + 2 * DIGITS_MOST], *at = text;
+
+	if (chrome->any)
+		*at++ = ',';
 	chrome->any = true;
+	at = stpcpy(at, "\n{\"ph\":\"");
+	*at++ = phase;
+	at = digits_signed(stpcpy(at, "\",\"pid\":"), track->pid);
+	at = digits_signed(stpcpy(at, ",\"tid\":"), track->tid);
+	fwrite_unlocked(text, 1, (size_t)(at - text), chrome->list.output.text);
 }
 
 /* ---- Times --------------------------------------------------------------- */
@@ -36,15 +44,20 @@ static int rank_ps(unsigned rank)
  */
 static int print_micros(const char *key, uint64_t ns, int ps, FILE *out)
 {
-	char text[48];
+	char text[16 + 2 * DIGITS_MOST], *at = text;
 
-	for (;; ps++) {
-		snprintf(text, sizeof(text), "%" PRIu64 ".%03" PRIu64 "%.*d", ns / 1000, ns % 1000,
-			 ps ? 3 : 0, ps);
-		if (ps || (uint64_t)(strtod(text, NULL) * 1000) == ns)
-			break;
-	}
-	fprintf(out, ",\"%s\":%s", key, text);
+	/* Both are what strtod() makes of the text: the quotient, rounded once. */
+	if (!ps && (uint64_t)((double)ns / 1000 * 1000) != ns)
+		ps = 1;
+	*at++ = ',';
+	*at++ = '"';
+	at = stpcpy(stpcpy(at, key), "\":");
+	at = digits_decimal(at, ns / 1000);
+	*at++ = '.';
+	at = digits_fixed(at, ns % 1000, 3);
+	if (ps)
+		at = digits_fixed(at, (uint64_t)ps, 3);
+	fwrite_unlocked(text, 1, (size_t)(at - text), out);
 	return ps;
 }
 
@@ -63,9 +76,16 @@ static void print_times(const struct slice_list *list, const struct listed_slice
 
 /* ---- Names and arguments ------------------------------------------------- */
 
+static void print_key(const char *before, const char *key, FILE *out)
+{
+	fputs_unlocked(before, out);
+	fputs_unlocked(key, out);
+	fputs_unlocked("\":", out);
+}
+
 static void print_chrome_text(const char *key, const struct name *text, FILE *out)
 {
-	fprintf(out, ",\"%s\":", key);
+	print_key(",\"", key, out);
 	json_text_print(text->text, text->length, out);
 }
 
@@ -94,12 +114,15 @@ static void announce(struct chrome_output *chrome, struct track *track)
 
 static void print_value(const struct slice_arg *arg, FILE *out)
 {
+	char text[4 + DIGITS_MOST] = "\"0x", *end = text;
+
 	switch (arg->type) {
 	case SLICE_ARG_NUMBER:
-		fprintf(out, "%" PRIu64, arg->number);
+		end = digits_decimal(text, arg->number);
 		break;
 	case SLICE_ARG_POINTER:
-		fprintf(out, "\"0x%" PRIx64 "\"", arg->number);
+		end = digits_hex(text + 3, arg->number);
+		*end++ = '"';
 		break;
 	case SLICE_ARG_NAME:
 		json_text_print(arg->name->text, arg->name->length, out);
@@ -108,20 +131,20 @@ static void print_value(const struct slice_arg *arg, FILE *out)
 		fprintf(out, "%.15g", arg->real);
 		break;
 	case SLICE_ARG_TRUE:
-		fputs("true", out);
+		fputs_unlocked("true", out);
 		break;
 	}
+	fwrite_unlocked(text, 1, (size_t)(end - text), out);
 }
 
 static void print_chrome_args(const struct slice_args *args, FILE *out)
 {
 	for (size_t i = 0; i < args->count; i++) {
-		fprintf(out, "%s\"%s\":", i ? "," : ",\"args\":{",
-			slice_arg_text(args->list[i].key));
+		print_key(i ? ",\"" : ",\"args\":{\"", slice_arg_text(args->list[i].key), out);
 		print_value(&args->list[i], out);
 	}
 	if (args->count)
-		putc('}', out);
+		putc_unlocked('}', out);
 }
 
 /* ---- The format ---------------------------------------------------------- */
@@ -140,7 +163,7 @@ static void print_chrome_slice(struct slice_list *list, struct track *track,
 	print_times(list, slice, out);
 	print_chrome_text("name", name, out);
 	if (!slice->symbol) {
-		fputs(",\"s\":\"t\"", out); /* of the thread */
+		fputs_unlocked(",\"s\":\"t\"", out); /* of the thread */
 	} else {
 		category = slice_category(slice->symbol);
 		if (category && strncmp(name->text, category->text, category->length) != 0)
@@ -148,7 +171,7 @@ static void print_chrome_slice(struct slice_list *list, struct track *track,
 		slice_list_args(list, slice, &args);
 		print_chrome_args(&args, out);
 	}
-	putc('}', out);
+	putc_unlocked('}', out);
 }
 
 static struct format_output *open_chrome(const struct format_request *request, struct error *err)

@@ -4,6 +4,28 @@
 
 #include "base/utf8.h"
 
+/* Sixteen bytes, compared at once. */
+typedef signed char any_text_bytes __attribute__((vector_size(16)));
+
+/*
+ * Returns the end of a piece of text, in steps of 16 bytes, of which no form escapes anything:
+ * most names are all of that.
+ */
+static const char *skip_plain(const char *text, const char *end)
+{
+	for (; end - text >= (ptrdiff_t)sizeof(any_text_bytes); text += sizeof(any_text_bytes)) {
+		any_text_bytes bytes;
+		uint64_t halves[2];
+
+		memcpy(&bytes, text, sizeof(bytes));
+		bytes = (bytes < 0x20) | (bytes == 0x7f) | (bytes == '\\') | (bytes == '"');
+		memcpy(halves, &bytes, sizeof(halves));
+		if (halves[0] | halves[1])
+			break;
+	}
+	return text;
+}
+
 static bool is_plain(unsigned char c)
 {
 	return c >= 0x20 && c != 0x7f && c != '\\';
@@ -16,34 +38,47 @@ void escaped_text_print(const char *text, size_t length, FILE *out)
 	while (text < end) {
 		const char *piece = text;
 
+		text = skip_plain(text, end);
 		while (text < end && is_plain((unsigned char)*text))
 			text++;
-		fwrite(piece, 1, (size_t)(text - piece), out);
+		fwrite_unlocked(piece, 1, (size_t)(text - piece), out);
 		if (text < end)
 			fprintf(out, "\\x%02x", (unsigned char)*text++);
 	}
+}
+
+/* Returns the size of a character that a JSON string has as it is; 0 of any other byte. */
+static size_t json_character(const char *at, const char *end)
+{
+	unsigned char c = (unsigned char)*at;
+
+	return is_plain(c) && c != '"' ? utf8_character(at, (size_t)(end - at)) : 0;
 }
 
 void json_text_print(const char *text, size_t length, FILE *out)
 {
 	const char *at = text, *end = text + length;
 
-	putc('"', out);
+	putc_unlocked('"', out);
 	while (at < end) {
-		size_t size = utf8_character(at, (size_t)(end - at));
-		unsigned char c = (unsigned char)*at;
+		const char *piece = at;
+		unsigned char c;
 
-		if (!size)
+		at = skip_plain(at, end);
+		for (size_t size; at < end && (size = json_character(at, end)); at += size)
+			;
+		fwrite_unlocked(piece, 1, (size_t)(at - piece), out);
+		if (at == end)
+			break;
+		c = (unsigned char)*at++;
+		if (c >= 0x80)
 			fputs("\\ufffd", out);
 		else if (c < 0x20 || c == 0x7f)
 			fprintf(out, "\\u%04x", c);
-		else if (c == '"' || c == '\\')
-			fprintf(out, "\\%c", c);
 		else
-			fwrite(at, 1, size, out);
-		at += size ? size : 1;
+			fprintf(out, "\\%c", c);
 	}
-	putc('"', out);
+	putc_unlocked('"', out);
 }
 
 char *valid_text(const char *text, size_t length)

@@ -2,6 +2,8 @@
 /* Times in the form of OCaml's Time_ns.Span. */
 #include "src/formats/text/short_time.h"
 
+#include "src/formats/text/digits.h"
+
 struct time_unit {
 	int64_t ns;
 	const char *name;
@@ -52,13 +54,34 @@ static void group_thousands(char *text)
 	}
 }
 
+/*
+ * Write a time by integers.  Returns whether that is what a quotient of doubles gives: one is exact
+ * enough below a day, and where it is not halfway between two thousandths.
+ */
+static bool print_exactly(char *text, int64_t ns, const struct time_unit *unit)
+{
+	uint64_t size = (uint64_t)unit->ns, thousandths;
+
+	if (ns < 0 || unit == units)
+		return false;
+	thousandths = ((uint64_t)ns * 1000 + size / 2) / size;
+	if (thousandths >= 1000000 || (uint64_t)ns * 1000 % size * 2 == size)
+		return false;
+	text = digits_decimal(text, thousandths / 1000);
+	*text++ = '.';
+	*digits_fixed(text, thousandths % 1000, 3) = 0;
+	return true;
+}
+
 const char *short_time(char text[SHORT_TIME_SIZE], int64_t ns)
 {
 	const struct time_unit *unit = unit_of(ns);
 
-	/* At most 106,752 days: fewer than 16 characters. */
-	snprintf(text, SHORT_TIME_SIZE, "%.3f", (double)ns / (double)unit->ns);
+	if (!print_exactly(text, ns, unit)) {
+		/* At most 106,752 days: fewer than 16 characters. */
+		snprintf(text, SHORT_TIME_SIZE, "%.3f", (double)ns / (double)unit->ns);
+		group_thousands(text);
+	}
 	strip_zeros(text);
-	group_thousands(text);
 	return strcat(text, unit->name);
 }

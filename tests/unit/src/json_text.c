@@ -69,6 +69,43 @@ START_TEST(what_is_no_utf8_is_replaced_byte_by_byte)
 }
 END_TEST
 
+/* Text is looked at in pieces of sixteen bytes. */
+START_TEST(each_byte_comes_back_wherever_it_is)
+{
+	for (size_t at = 0; at < 40; at++) {
+		for (int byte = 1; byte < 0x80; byte++) {
+			char text[] = "forty plain characters, of two and a half";
+
+			text[at] = (char)byte;
+			ck_assert_str_eq(again(text, strlen(text)), text);
+		}
+	}
+}
+END_TEST
+
+/* In the lines of other formats: \\xNN of a control character or a backslash. */
+START_TEST(each_byte_is_escaped_wherever_it_is)
+{
+	for (size_t at = 0; at < 40; at++) {
+		for (int byte = 1; byte < 256; byte++) {
+			char text[] = "forty plain characters, of two and a half", expected[64];
+			bool plain = byte >= 0x20 && byte != 0x7f && byte != '\\';
+			char *printed;
+			size_t size;
+			FILE *out = open_memstream(&printed, &size);
+
+			snprintf(expected, sizeof(expected), plain ? "%.*s%c%s" : "%.*s\\x%02x%s",
+				 (int)at, text, byte, text + at + 1);
+			text[at] = (char)byte;
+			escaped_text_print(text, strlen(text), out);
+			fclose(out);
+			ck_assert_str_eq(printed, expected);
+			free(printed);
+		}
+	}
+}
+END_TEST
+
 START_TEST(every_pair_of_bytes_makes_valid_json)
 {
 	char text[3] = "xx";
@@ -88,6 +125,8 @@ int main(void)
 
 	tcase_add_test(all, any_text_comes_back);
 	tcase_add_test(all, what_is_no_utf8_is_replaced_byte_by_byte);
+	tcase_add_test(all, each_byte_comes_back_wherever_it_is);
+	tcase_add_test(all, each_byte_is_escaped_wherever_it_is);
 	tcase_add_test(all, every_pair_of_bytes_makes_valid_json);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);

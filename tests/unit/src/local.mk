@@ -184,6 +184,12 @@ tests_unit_src_durations_test_SOURCES = tests/unit/src/durations.c
 tests_unit_src_durations_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_durations_test_LDADD = $(UNIT_LIBS)
 
+check_PROGRAMS += tests/unit/src/digits.test
+TESTS += tests/unit/src/digits.test
+tests_unit_src_digits_test_SOURCES = tests/unit/src/digits.c
+tests_unit_src_digits_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_digits_test_LDADD = $(UNIT_LIBS)
+
 check_PROGRAMS += tests/unit/src/json_text.test
 TESTS += tests/unit/src/json_text.test
 tests_unit_src_json_text_test_SOURCES = tests/unit/src/json_text.c

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Numbers and columns of lines that are printed by the million: printf() takes several hundred
+ * instructions for each.  Each function writes at `at`, without a NUL, and returns the end.
+ */
+#ifndef SRC_FORMATS_TEXT_DIGITS_H
+#define SRC_FORMATS_TEXT_DIGITS_H
+
+#include "base/common.h"
+
+/* Room for a number of any function but digits_fixed(). */
+#define DIGITS_MOST 20
+
+/* Write "%" PRIu64. */
+char *digits_decimal(char *at, uint64_t number);
+
+/* Write "%d". */
+char *digits_signed(char *at, int number);
+
+/* Write "%" PRIx64. */
+char *digits_hex(char *at, uint64_t number);
+
+/* Write the last `width` decimal digits of a number, zeros in front: what is after a point. */
+char *digits_fixed(char *at, uint64_t number, int width);
+
+/* Move the text from `at` to `end` to the right of a column, as "%5d". */
+char *digits_right(char *at, char *end, ptrdiff_t width);
+
+/* Fill a column from `end` with spaces, as "%-5d". */
+char *digits_left(char *at, char *end, ptrdiff_t width);
+
+#endif

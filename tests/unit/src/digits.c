@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* Numbers and columns are those of the C library's printf(). */
+#include "src/formats/text/digits.h"
+
+#include <stdarg.h>
+
+#include "src/formats/text/short_time.h"
+#include "tests/support/unit.h"
+
+static char text[64];
+
+static void assert_is(const char *end, const char *format, ...)
+{
+	char expected[64];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(expected, sizeof(expected), format, args);
+	va_end(args);
+	ck_assert_uint_eq(end - text, strlen(expected));
+	ck_assert_mem_eq(text, expected, strlen(expected));
+}
+
+static void assert_number(uint64_t number)
+{
+	int narrow = (int)number;
+
+	assert_is(digits_decimal(text, number), "%" PRIu64, number);
+	assert_is(digits_hex(text, number), "%" PRIx64, number);
+	assert_is(digits_signed(text, narrow), "%d", narrow);
+	assert_is(digits_right(text, digits_signed(text, narrow), 5), "%5d", narrow);
+	assert_is(digits_left(text, digits_signed(text, narrow), 5), "%-5d", narrow);
+	assert_is(digits_fixed(text, number % 1000, 9), "%09" PRIu64, number % 1000);
+}
+
+START_TEST(numbers_are_those_of_printf)
+{
+	for (uint64_t digit = 1; digit; digit *= 10) {
+		for (uint64_t i = 0; i < 3; i++)
+			assert_number(digit - 1 + i);
+		if (digit > UINT64_MAX / 10)
+			break;
+	}
+	for (int bit = 0; bit < 64; bit++) {
+		assert_number(UINT64_C(1) << bit);
+		assert_number((UINT64_C(1) << bit) - 1);
+	}
+	assert_number(UINT64_MAX);
+}
+END_TEST
+
+/* Below 1,000 us, ms and s; the unit and zeros at the end are not the point here. */
+START_TEST(short_times_are_quotients_to_three_decimals)
+{
+	for (int64_t unit = 1000; unit <= 1000000000; unit *= 1000) {
+		for (int64_t i = 0; i < 200000; i++) {
+			int64_t ns = unit + i * (unit == 1000 ? 4 : unit / 2000);
+
+			if (ns >= 60 * unit)
+				break;
+			snprintf(text, sizeof(text), "%.3f", (double)ns / (double)unit);
+			ck_assert_double_eq(
+				strtod(text, NULL),
+				strtod(short_time((char[SHORT_TIME_SIZE]){ 0 }, ns), NULL));
+		}
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("digits");
+	TCase *all = tcase_create("digits");
+
+	tcase_add_test(all, numbers_are_those_of_printf);
+	tcase_add_test(all, short_times_are_quotients_to_three_decimals);
+	suite_add_tcase(suite, all);
+	return unit_run(suite);
+}
