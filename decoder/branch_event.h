@@ -84,16 +84,24 @@ struct branch_event {
 	uint64_t to;   /* ip of the target; 0: not traced */
 	const struct thread *thread; /* borrowed from the timeline; NULL: unknown */
 	const struct address_space
-		*space;      /* borrowed from the timeline; NULL: unknown.  Of `from` and `to` */
-	uint32_t insns;      /* instructions retired since the stream's previous event */
-	uint32_t cycles;     /* of BRANCH_COUNTS: core cycles since the previous such event that had
-				any, of traced code; 0: no CYC */
-	int32_t cpu;         /* -1: unknown (buffer per thread) */
-	uint8_t kind;        /* enum branch_kind */
-	uint8_t from_length; /* bytes of the instruction at `from`; 0: unknown */
-	uint8_t gap;         /* enum gap_reason, if kind is BRANCH_GAP; enum cpu_event_kind, if
-				BRANCH_CPU_EVENT; of BRANCH_COUNTS whether it has `insns` and `cycles` */
-	uint8_t flags;       /* enum branch_flags */
+		*space;  /* borrowed from the timeline; NULL: unknown.  Of `from` and `to` */
+	uint32_t insns;  /* instructions retired since the stream's previous event */
+	uint32_t cycles; /* of BRANCH_COUNTS: core cycles since the previous such event that had
+			    any, of traced code; 0: no CYC */
+	int32_t cpu;     /* -1: unknown (buffer per thread) */
+	union {
+		struct {
+			uint8_t kind;        /* enum branch_kind */
+			uint8_t from_length; /* bytes of the instruction at `from`; 0: unknown */
+			/*
+			 * enum gap_reason, if kind is BRANCH_GAP; enum cpu_event_kind, if
+			 * BRANCH_CPU_EVENT; of BRANCH_COUNTS whether it has `insns` and `cycles`
+			 */
+			uint8_t gap;
+			uint8_t flags; /* enum branch_flags */
+		};
+		uint32_t all; /* the four, to copy them */
+	};
 };
 
 /* The kernel's addresses have their top bit set (Documentation/arch/x86/x86_64/mm.rst). */

@@ -21,8 +21,8 @@ libdecoder_a_SOURCES = \
 	decoder/code/kernel_text.c decoder/code/kernel_text.h \
 	decoder/code/opcode_maps.c decoder/code/opcode_maps.h \
 	decoder/code/packed_counts.h \
+	decoder/code/run_memo.c decoder/code/run_memo.h \
 	decoder/code/stack_effect.c decoder/code/stack_effect.h \
-	decoder/code/tnt_cache.c decoder/code/tnt_cache.h \
 	decoder/code/syscall_number.c decoder/code/syscall_number.h \
 	decoder/engine/pt_engine.h \
 	decoder/engine/pt_stream.h \
@@ -32,6 +32,7 @@ libdecoder_a_SOURCES = \
 	decoder/engine/fast/flow_checkpoint.c decoder/engine/fast/flow_checkpoint.h \
 	decoder/engine/fast/flow_code.c decoder/engine/fast/flow_code.h \
 	decoder/engine/fast/flow_counted.c decoder/engine/fast/flow_follow.h \
+	decoder/engine/fast/flow_runs.h \
 	decoder/engine/fast/flow_frequent.c \
 	decoder/engine/fast/flow_packets.c decoder/engine/fast/flow_packets.h \
 	decoder/engine/fast/flow_segments.c \

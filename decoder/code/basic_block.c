@@ -39,7 +39,7 @@ void basic_blocks_init(struct basic_blocks *blocks, uint64_t size)
 	*blocks = (struct basic_blocks){ .room = FIRST_ROOM, .limit = BASIC_BLOCKS_MAX };
 	arena_init(&blocks->arena);
 	blocks->slots = alloc_zeroed(blocks->room, sizeof(*blocks->slots));
-	tnt_cache_init(&blocks->tnt_cache, size);
+	run_memo_init(&blocks->runs, size);
 }
 
 void basic_blocks_share(struct basic_blocks *blocks, size_t others, uint64_t size)
@@ -57,7 +57,7 @@ void basic_blocks_release(struct basic_blocks *blocks)
 	free(blocks->nodes);
 	free(blocks->offsets);
 	free(blocks->slots);
-	direct_cache_release(&blocks->tnt_cache.cache);
+	run_memo_release(&blocks->runs);
 	block_counts_close(blocks);
 	*blocks = (struct basic_blocks){ 0 };
 }
@@ -142,7 +142,7 @@ void basic_blocks_forget(struct basic_blocks *blocks)
 	arena_release(&blocks->arena);
 	arena_init(&blocks->arena);
 	memset(blocks->slots, 0, blocks->room * sizeof(*blocks->slots));
-	tnt_cache_forget(&blocks->tnt_cache);
+	run_memo_forget(&blocks->runs);
 	blocks->count = 0;
 	blocks->generation++;
 }

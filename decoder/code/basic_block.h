@@ -17,7 +17,7 @@
 #include "decoder/code/code_counts.h"
 #include "decoder/code/insn.h"
 #include "decoder/code/packed_counts.h"
-#include "decoder/code/tnt_cache.h"
+#include "decoder/code/run_memo.h"
 
 struct address_space;
 
@@ -115,7 +115,7 @@ enum block_exit {
 struct basic_blocks {
 	struct arena arena; /* owns the blocks */
 	struct code_regions regions;
-	struct tnt_cache tnt_cache;  /* of these blocks; forgotten with them */
+	struct run_memo runs;        /* of these blocks; forgotten with them */
 	struct block_counts *counts; /* owned; NULL: nothing is counted */
 	struct basic_block *
 		*chunks;        /* owned array of chunks, which are in the arena; by CFG node */
@@ -211,15 +211,15 @@ int64_t basic_block_count_insns(const struct basic_block *block, size_t distance
 /* ---- Executions ---------------------------------------------------------- */
 
 /*
- * Counters of a flow's blocks.  A block has one for each way to leave it, and an entry of the TNT
- * cache one for its whole way.
+ * Counters of a flow's blocks.  A block has one for each way to leave it, and a run one for
+ * its whole way.
  */
 struct block_counts {
 	struct block_count {
 		uint64_t left[2]; /* times that the block was left, by TNT bit; others: any */
 	} * blocks;               /* owned; at the offsets of CFG nodes */
 	size_t room;
-	uint64_t *ways; /* owned; by index of the TNT cache's entry */
+	uint64_t *ways; /* owned; by index of the run */
 	/* Of (CFG node, bytes before the interrupt), and (CFG node, offset of the target). */
 	struct pair_table parts, jumps;
 	uint64_t *part_counts, *jump_counts; /* owned; by number */
@@ -233,11 +233,11 @@ void block_counts_open(struct basic_blocks *blocks);
 /* Release the counters, if any.  For basic_blocks_release(). */
 void block_counts_close(struct basic_blocks *blocks);
 
-/* Move the counts of the blocks, and of the TNT cache, to the end of the list. */
+/* Move the counts of the blocks, and of the runs, to the end of the list. */
 void block_counts_collect(struct basic_blocks *blocks);
 
-/* The entry in a slot of the TNT cache will move to the second slot. */
-void block_counts_move_way(const struct basic_blocks *blocks, const struct tnt_cache_entry *slot);
+/* The run in a slot of the memo will move to the second slot. */
+void block_counts_move_way(const struct basic_blocks *blocks, const struct run *slot);
 
 /* Count an execution of the first `bytes` of a block, which an interrupt ended. */
 void block_counts_add_part(struct block_counts *counts, uint32_t node, uint32_t bytes);

@@ -6,7 +6,7 @@ _Static_assert(sizeof(struct block_count) == sizeof(struct cfg_node), "they shar
 
 static size_t way_count(const struct basic_blocks *blocks)
 {
-	return (size_t)1 << (32 - blocks->tnt_cache.shift);
+	return (size_t)1 << (64 - blocks->runs.shift);
 }
 
 void block_counts_open(struct basic_blocks *blocks)
@@ -17,6 +17,7 @@ void block_counts_open(struct basic_blocks *blocks)
 	counts->blocks = alloc_grow_zeroed(NULL, &counts->room, blocks->node_room + 1,
 					   sizeof(*counts->blocks));
 	blocks->counts = counts;
+	run_memo_forget(&blocks->runs); /* they may have branches */
 }
 
 void block_counts_close(struct basic_blocks *blocks)
@@ -38,15 +39,14 @@ void block_counts_close(struct basic_blocks *blocks)
 
 /* ---- Counting ------------------------------------------------------------ */
 
-/* Count each block on the way of an entry of the TNT cache as often as the way was taken. */
-static void spread_way(const struct basic_blocks *blocks, const struct tnt_cache_entry *entry)
+/* Count each block of a run, which has no branches, as often as it was followed. */
+static void spread_way(const struct basic_blocks *blocks, const struct run *run)
 {
-	uint64_t *way = &blocks->counts->ways[entry - (const struct tnt_cache_entry *)
-							      blocks->tnt_cache.cache.slots];
-	uint64_t bits = (uint64_t)entry->id << (64 - TNT_CACHE_BITS), steps = 0;
-	uint32_t at = entry->id >> TNT_CACHE_BITS;
+	uint64_t *way = &blocks->counts->ways[run - (const struct run *)blocks->runs.table.slots];
+	uint64_t bits = run_id_bits(run->id), steps = 0;
+	uint32_t at = run_id_node(run->id);
 
-	while (*way && steps != entry->steps) {
+	while (*way && steps != run->steps) {
 		const struct cfg_node *node = cfg_node_at(blocks->nodes, at);
 		unsigned bit = (unsigned)(bits >> 63);
 
@@ -58,15 +58,15 @@ static void spread_way(const struct basic_blocks *blocks, const struct tnt_cache
 	*way = 0;
 }
 
-void block_counts_move_way(const struct basic_blocks *blocks, const struct tnt_cache_entry *slot)
+void block_counts_move_way(const struct basic_blocks *blocks, const struct run *slot)
 {
-	const struct tnt_cache_entry *entries = blocks->tnt_cache.cache.slots;
-	const struct tnt_cache_entry *beside = tnt_cache_beside(&blocks->tnt_cache, slot);
+	const struct run *runs = blocks->runs.table.slots;
+	const struct run *beside = run_slot_beside(&blocks->runs, slot);
 	uint64_t *ways = blocks->counts->ways;
 
 	spread_way(blocks, beside);
-	ways[beside - entries] = ways[slot - entries];
-	ways[slot - entries] = 0;
+	ways[beside - runs] = ways[slot - runs];
+	ways[slot - runs] = 0;
 }
 
 static void count_pair(struct pair_table *table, uint64_t **counts, size_t *room, uint32_t node,
@@ -165,10 +165,10 @@ static void collect_parts(const struct basic_blocks *blocks)
 
 void block_counts_collect(struct basic_blocks *blocks)
 {
-	const struct tnt_cache_entry *entries = blocks->tnt_cache.cache.slots;
+	const struct run *runs = blocks->runs.table.slots;
 
 	for (size_t i = 0; i < way_count(blocks); i++)
-		spread_way(blocks, &entries[i]);
+		spread_way(blocks, &runs[i]);
 	collect_blocks(blocks);
 	collect_parts(blocks);
 }

@@ -663,7 +663,7 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 	c->code = c->pipeline.end ? c->pipeline.end->code : NULL;
 	c->reports_branches =
 		c->pipeline.end && (c->pipeline.format->branch || c->options->overlay_count);
-	if (c->pipeline.machine || c->reports_branches || (c->code && c->code->branches))
+	if (c->pipeline.machine || c->reports_branches || !c->code || c->code->branches)
 		c->branches = known_branches_open();
 	if (c->code) {
 		c->code->resolver = &recording->resolver;

@@ -38,7 +38,7 @@ stages() {
 		/^kernel fault/ { count["page faults"]++; next }
 		/^kernel/ { count["other work of the kernel"]++; next }
 		/^libipt|pt_flow|flow_packets|flow_frequent|flow_window|packet_clock|tsc_clock|aux_|auxtrace/ { count["packets"]++; next }
-		/flow_|pt_block|basic_block|tnt_cache|insn|opcode_|code_|hugepage_remap/ { count["flow"]++; next }
+		/flow_|pt_block|basic_block|run_memo|insn|opcode_|code_|hugepage_remap/ { count["flow"]++; next }
 		/pt_stream|branch_merge|schedule|workers|convert_perf_data|branch_event/ { count["events in order"]++; next }
 		/^libdw|^libelf|symbols\/|resolve|address_space|timeline|process_table|thread_table|space_builder|file_table|call_sites/ { count["names"]++; next }
 		/callstack|frame_list|timestamp_group|thread_stacks|slices\/track|inline_flow/ { count["stacks"]++; next }

@@ -12,6 +12,9 @@
 #include "decoder/engine/fast/flow_code.h"
 #include "decoder/engine/fast/flow_step.h"
 
+/* For a struct flow_cursor whose address is taken, so that it stays in registers. */
+#define INLINED static inline __attribute__((always_inline))
+
 /* Count an execution of a block, which is left by a TNT bit. */
 static inline void count_execution(const struct pt_flow *flow, uint32_t node, unsigned bit)
 {
@@ -44,67 +47,70 @@ static inline struct flow_cursor skip_silent_blocks(const struct pt_flow *flow,
 	return cursor;
 }
 
-/* Follow blocks without events by up to `most` of the bits; there are as many. */
-static inline struct flow_cursor skip_by_bits(const struct pt_flow *flow, struct flow_cursor cursor,
-					      unsigned most)
+/* Returns the run of some bits, or NULL. */
+static inline const struct run *find_run(const struct pt_flow *flow, uint64_t id)
 {
-	struct flow_cursor part = cursor;
+	const struct run_memo *memo = &flow->blocks.runs;
+	const struct run *run = run_slot(memo, id, 0);
 
-	part.bits = (part.bits >> (63 - most) | 1) << (63 - most);
-	part = skip_silent_blocks(flow, part);
-	part.bits = cursor.bits << (most - tnt_bits_count(part.bits));
-	return part;
+	if (__builtin_expect(run->id == id, 1))
+		return run;
+	run = run_slot_beside(memo, run);
+	return run->id == id ? run : NULL;
 }
 
-/*
- * Follow blocks without events by the bits of a cache key, and cache the end, also if it comes
- * before the last bit.
- */
-static inline struct flow_cursor add_to_tnt_cache(struct pt_flow *flow, struct flow_cursor cursor,
-						  uint32_t id)
+/* Follow a run without branches. */
+INLINED void skip_run(struct pt_flow *flow, struct flow_cursor *cursor, const struct run *run)
 {
-	struct flow_cursor end = skip_by_bits(flow, cursor, TNT_CACHE_BITS);
-	struct tnt_cache_entry entry = { .id = id,
-					 .to = end.node,
-					 .steps = end.steps - cursor.steps };
+	if (FLOW_COUNTS)
+		flow->blocks.counts
+			->ways[run - (const struct run *)flow->blocks.runs.table.slots]++;
+	cursor->node = run->to;
+	cursor->steps += run->steps;
+	cursor->bits <<= packed_counts_bits(run->steps) % 64;
+}
 
-	if (end.bits == cursor.bits || packed_counts_jumps(entry.steps) > TNT_CACHE_JUMPS)
+/* Follow blocks without events by the bits of a run, and keep it, also if it ends before the last
+ * bit. */
+static inline struct flow_cursor add_silent_run(struct pt_flow *flow, struct flow_cursor cursor,
+						uint64_t id)
+{
+	struct flow_cursor end = cursor;
+	struct run run = { .id = id };
+
+	end.bits = run_id_bits(id);
+	end = skip_silent_blocks(flow, end);
+	run.to = end.node;
+	run.steps = end.steps - cursor.steps;
+	end.bits = cursor.bits << packed_counts_bits(run.steps);
+	if (packed_counts_jumps(run.steps) > RUN_JUMPS)
 		return end;
 	if (flow->blocks.counts) /* also of a thread or time that is not counted */
-		block_counts_move_way(&flow->blocks, tnt_cache_at(&flow->blocks.tnt_cache, id));
-	tnt_cache_keep(&flow->blocks.tnt_cache, &entry);
+		block_counts_move_way(&flow->blocks, run_slot(&flow->blocks.runs, id, 0));
+	run_memo_keep(&flow->blocks.runs, &run, 0, NULL);
 	return end;
 }
 
-static inline bool fill_tnt_cache_key(uint64_t bits)
-{
-	return bits << TNT_CACHE_BITS;
-}
-
 /*
- * Follow cached entries while enough bits for a key are left, or until an entry ends before
- * its last bit.
+ * Follow runs without events while enough bits for a key are left, or until a run ends before its
+ * last bit.
  */
-static inline struct flow_cursor skip_by_tnt_cache(struct pt_flow *flow, struct flow_cursor cursor)
+static inline struct flow_cursor skip_silent_runs(struct pt_flow *flow, struct flow_cursor cursor)
 {
-	const struct tnt_cache_entry *entries = flow->blocks.tnt_cache.cache.slots;
+	const unsigned unused = 63 - RUN_BITS_SILENT;
 	uint64_t before;
 
 	do {
-		uint32_t id = tnt_cache_id(cursor.node, cursor.bits);
-		const struct tnt_cache_entry *entry = tnt_cache_find(&flow->blocks.tnt_cache, id);
+		uint64_t id =
+			RUN_SILENT | run_id(cursor.node, (cursor.bits >> unused | 1) << unused);
+		const struct run *run = find_run(flow, id);
 
 		before = cursor.bits;
-		if (!entry) {
-			cursor = add_to_tnt_cache(flow, cursor, id);
-			continue;
-		}
-		if (FLOW_COUNTS)
-			flow->blocks.counts->ways[entry - entries]++;
-		cursor.node = entry->to;
-		cursor.bits <<= packed_counts_bits(entry->steps) % 64;
-		cursor.steps += entry->steps;
-	} while (cursor.bits == before << TNT_CACHE_BITS && fill_tnt_cache_key(cursor.bits));
+		if (run)
+			skip_run(flow, &cursor, run);
+		else
+			cursor = add_silent_run(flow, cursor, id);
+	} while (cursor.bits == before << RUN_BITS_SILENT && cursor.bits << RUN_BITS_SILENT);
 	return cursor;
 }
 
@@ -126,8 +132,8 @@ static inline void follow_silent(struct pt_flow *flow, struct flow_cursor *curso
 {
 	uint64_t before = cursor->bits;
 
-	if (fill_tnt_cache_key(cursor->bits))
-		*cursor = skip_by_tnt_cache(flow, *cursor);
+	if (cursor->bits << RUN_BITS_SILENT)
+		*cursor = skip_silent_runs(flow, *cursor);
 	if (cursor->bits != TNT_BITS_NONE)
 		*cursor = skip_silent_blocks(flow, *cursor);
 	if (cursor->bits != before)
@@ -142,7 +148,9 @@ static inline void follow_silent_bit(struct pt_flow *flow, struct flow_cursor *c
 {
 	uint64_t before = cursor->bits;
 
-	*cursor = skip_by_bits(flow, *cursor, 1);
+	cursor->bits = tnt_bits(before >> 63, 1);
+	*cursor = skip_silent_blocks(flow, *cursor);
+	cursor->bits = before << (cursor->bits == TNT_BITS_NONE);
 	count_insns(flow, cursor, 0);
 	if (cursor->bits != before)
 		flow->known = flow->stream.state.now;
@@ -151,13 +159,14 @@ static inline void follow_silent_bit(struct pt_flow *flow, struct flow_cursor *c
 /* ---- Blocks with an event ------------------------------------------------ */
 
 /* Emit the block's branch, at `from`, to the block `next`, at `to`. */
-static inline __attribute__((always_inline)) void emit_branch(struct pt_flow *flow,
-							      struct flow_cursor *cursor,
-							      const struct basic_block *block,
-							      const struct basic_block *next,
-							      uint64_t from, uint64_t to)
+INLINED void emit_branch(struct pt_flow *flow, struct flow_cursor *cursor,
+			 const struct basic_block *block, const struct basic_block *next,
+			 uint64_t from, uint64_t to)
 {
-	flow_emit_branch(flow, &block->insn, from, to);
+	const struct branch_event *event = flow_emit_branch(flow, &block->insn, from, to);
+
+	if (!FLOW_COUNTS && __builtin_expect(flow->recorder != NULL, 0))
+		flow_record_branch(flow, *cursor, block, next, event);
 	flow->branches_followed++;
 	cursor->node = next->node;
 }
@@ -193,13 +202,9 @@ static inline bool is_visible(const struct pt_flow *flow, const struct basic_blo
 	       ip_of_bytes(flow, next->bytes) != flow->stream.input.switch_ip;
 }
 
-/*
- * Follow a direct call, or a jump to another function.  Inlined always, because a struct
- * flow_cursor whose address is taken stays in memory.
- */
-static inline __attribute__((always_inline)) bool follow_direct(struct pt_flow *flow,
-								struct flow_cursor *cursor,
-								struct basic_block *block)
+/* Follow a direct call, or a jump to another function. */
+INLINED bool follow_direct(struct pt_flow *flow, struct flow_cursor *cursor,
+			   struct basic_block *block)
 {
 	const struct basic_block *next = block->taken;
 	uint64_t from = branch_ip(flow, block);
@@ -326,12 +331,18 @@ static inline bool step_to_tip(struct pt_flow *flow, struct flow_cursor *cursor)
 	       follow_indirect(flow, cursor, block);
 }
 
+/* Returns whether the next bit leads to a block without an event. */
+static inline bool begins_silent(const struct pt_flow *flow, const struct flow_cursor *cursor)
+{
+	return cfg_node_at(flow->blocks.nodes, cursor->node)->next[cursor->bits >> 63];
+}
+
 /* Follow blocks by at least one TNT bit.  Returns false if a block needs flow_step_slow(). */
 static inline bool step_by_bit(struct pt_flow *flow, struct flow_cursor *cursor)
 {
 	struct basic_block *block;
 
-	if (cfg_node_at(flow->blocks.nodes, cursor->node)->next[cursor->bits >> 63]) {
+	if (begins_silent(flow, cursor)) {
 		if (stream_is_timed(&flow->stream))
 			follow_silent(flow, cursor);
 		else

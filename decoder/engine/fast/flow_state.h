@@ -2,8 +2,9 @@
 /*
  * The fast engine's state, which its files share; pt_flow.c has the table of packets' effects.
  * Private to the engine.  Its files are a chain; each includes only those before it: flow_state,
- * flow_window and flow_code, emulated_ptwrite, flow_step with flow_cached.c, flow_counted.c and
- * flow_opaque.c, flow_checkpoint, flow_packets, flow_frequent, pt_flow, flow_segments.
+ * flow_window and flow_code, emulated_ptwrite, flow_step with flow_runs, flow_cached.c,
+ * flow_counted.c and flow_opaque.c, flow_checkpoint, flow_packets, flow_frequent, pt_flow,
+ * flow_segments.
  */
 #ifndef DECODER_ENGINE_FAST_FLOW_STATE_H
 #define DECODER_ENGINE_FAST_FLOW_STATE_H
@@ -166,10 +167,11 @@ struct pt_flow {
 	uint64_t bits;       /* tnt_bits.h; with PENDING_NONE deferred until the next TIP */
 	uint64_t later_bits; /* all but the first of a TNT after a CYC, not in `bits`; 0: none */
 	unsigned last_bits;  /* number of bits of the last TNT packet in `bits` */
-	unsigned branches_followed; /* branches since the last packet */
-	struct basic_block *block;  /* at ip; valid during a step */
-	uint32_t cached_block;      /* CFG node of the block at ip, which is in view; 0: use
-				       flow_step_slow() */
+	unsigned branches_followed;    /* branches since the last packet */
+	struct basic_block *block;     /* at ip; valid during a step */
+	uint32_t cached_block;         /* CFG node of the block at ip, which is in view; 0: use
+					  flow_step_slow() */
+	struct run_recorder *recorder; /* borrowed; NULL: no run is recorded */
 	struct timestamp known; /* when a packet last confirmed ip: direct branches follow at the
 				   same time */
 

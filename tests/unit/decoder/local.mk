@@ -156,11 +156,11 @@ tests_unit_decoder_code_regions_test_SOURCES = tests/unit/decoder/code_regions.c
 tests_unit_decoder_code_regions_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_decoder_code_regions_test_LDADD = $(UNIT_LIBS)
 
-check_PROGRAMS += tests/unit/decoder/tnt_cache.test
-TESTS += tests/unit/decoder/tnt_cache.test
-tests_unit_decoder_tnt_cache_test_SOURCES = tests/unit/decoder/tnt_cache.c
-tests_unit_decoder_tnt_cache_test_CFLAGS = $(UNIT_CFLAGS)
-tests_unit_decoder_tnt_cache_test_LDADD = $(UNIT_LIBS)
+check_PROGRAMS += tests/unit/decoder/run_memo.test
+TESTS += tests/unit/decoder/run_memo.test
+tests_unit_decoder_run_memo_test_SOURCES = tests/unit/decoder/run_memo.c
+tests_unit_decoder_run_memo_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_run_memo_test_LDADD = $(UNIT_LIBS)
 
 check_PROGRAMS += tests/unit/decoder/packed_counts.test
 TESTS += tests/unit/decoder/packed_counts.test

@@ -308,6 +308,37 @@ START_TEST(jumps_on_the_way_to_a_target_count)
 }
 END_TEST
 
+/* The same bits from the same block: only the calls before differ. */
+START_TEST(a_return_leads_to_its_call_wherever_the_same_bits_led)
+{
+	static const uint8_t jump[] = { 0x75, 0x00 }; /* to the next instruction */
+	const unsigned rounds = 5;
+	size_t returns = 0;
+
+	begin(PT_ENGINE_FAST);
+	run.skip = true;
+	make_work_long(1, jump, sizeof(jump));
+	run.program_bytes[TINY_ELF_CODE_OFFSET + (SAMPLE_WORK - SAMPLE_CODE) + 2] = 0xc3;
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	for (unsigned i = 0; i < rounds; i++) {
+		pt_packets_pge(&run.packets, SAMPLE_MAIN);
+		for (unsigned call = 0; call < 2; call++) {
+			pt_packets_tnt(&run.packets, "n");
+			pt_packets_tnt(&run.packets, "t");
+		}
+		pt_packets_pgd(&run.packets, 0);
+	}
+	finish();
+	for (size_t i = 0; i < run.count; i++) {
+		if (run.events[i].kind != BRANCH_RETURN)
+			continue;
+		ck_assert_uint_eq(run.events[i].from, SAMPLE_WORK + 2);
+		ck_assert_uint_eq(run.events[i].to, SAMPLE_MAIN + (returns++ % 2 ? 10 : 5));
+	}
+	ck_assert_uint_eq(returns, 2 * rounds);
+}
+END_TEST
+
 /* Also in known code: one packet may cause only some thousand jumps. */
 START_TEST(jumps_between_two_decisions_count_up_to_a_bound)
 {
@@ -647,6 +678,7 @@ int main(void)
 	tcase_add_test(all, code_of_the_chosen_time_counts_whatever_ran_beside_it);
 	tcase_add_loop_test(all, code_counts_as_often_as_its_branches, 0, 6);
 	tcase_add_test(all, jumps_on_the_way_to_a_target_count);
+	tcase_add_test(all, a_return_leads_to_its_call_wherever_the_same_bits_led);
 	tcase_add_loop_test(all, jumps_between_two_decisions_count_up_to_a_bound, 0, 6);
 	tcase_add_test(all, the_end_of_a_header_without_its_begin_is_damage);
 	tcase_add_loop_test(all, code_without_a_branch_is_followed_however_long_it_is, 0,

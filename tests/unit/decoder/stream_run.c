@@ -85,6 +85,7 @@ static void decode(const struct auxtrace *auxtrace, const struct timeline *timel
 		.aux = &auxtrace->streams[0],
 		.timeline = timeline,
 		.code = code,
+		.branches = known_branches_open(), /* as for a trace of calls */
 		.diag = &run.diag,
 		.engine = run.engine,
 		.skip_local_jumps = run.skip,
@@ -98,6 +99,7 @@ static void decode(const struct auxtrace *auxtrace, const struct timeline *timel
 
 	if (run.merged) {
 		decode_merged(&input);
+		known_branches_close(input.branches);
 		code_image_close(code);
 		return;
 	}
@@ -114,6 +116,7 @@ static void decode(const struct auxtrace *auxtrace, const struct timeline *timel
 	run.stats = *pt_stream_stats(stream);
 	pt_stream_flush(stream);
 	pt_stream_close(stream);
+	known_branches_close(input.branches);
 	code_image_close(code);
 }
 

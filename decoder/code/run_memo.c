@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of runs. */
+#include "decoder/code/run_memo.h"
+
+#define RUNS_BITS       15
+#define RUNS_BITS_SHORT 7
+
+/* Minimum bytes of trace for which the large table pays. */
+#define SHORT_TRACE (UINT64_C(128) << 10)
+
+/* All are forgotten when they would need more: 2 MiB. */
+#define BRANCHES_MOST ((size_t)1 << 16)
+
+_Static_assert(sizeof(struct run) == CACHE_LINE / 2, "two runs are one cache line");
+_Static_assert(sizeof(void *) != 8 || sizeof(struct run_branch) == CACHE_LINE / 2,
+	       "two branches are one cache line");
+
+void run_memo_init(struct run_memo *memo, uint64_t size)
+{
+	unsigned bits = size < SHORT_TRACE ? RUNS_BITS_SHORT : RUNS_BITS;
+
+	*memo = (struct run_memo){ .shift = 64 - bits };
+	direct_cache_init(&memo->table, bits, sizeof(struct run));
+}
+
+void run_memo_release(struct run_memo *memo)
+{
+	direct_cache_release(&memo->table);
+	free(memo->branches);
+	*memo = (struct run_memo){ 0 };
+}
+
+void run_memo_forget(struct run_memo *memo)
+{
+	memset(memo->table.slots, 0, sizeof(struct run) << (64 - memo->shift));
+	memo->branch_count = 0;
+}
+
+void run_memo_keep(struct run_memo *memo, const struct run *run, uint64_t target,
+		   const struct run_branch *branches)
+{
+	struct run *slot;
+
+	if (memo->branch_count + run->count > BRANCHES_MOST)
+		run_memo_forget(memo);
+	slot = run_slot(memo, run->id, target);
+	*run_slot_beside(memo, slot) = *slot;
+	*slot = *run;
+	slot->first = memo->branch_count & 0xfffff;
+	if (!run->count)
+		return;
+	memo->branches = alloc_grow(memo->branches, &memo->branch_room,
+				    memo->branch_count + run->count, sizeof(*branches));
+	memcpy(memo->branches + memo->branch_count, branches, run->count * sizeof(*branches));
+	memo->branch_count += run->count;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A memo of runs: (basic block, next TNT bits) or (basic block, target of a TIP) -> the block that
+ * they lead to, and the branches on the way that are events.
+ *
+ * Whoever follows a run compares what the key does not have: where the code is mapped, and to which
+ * calls its returns return.  A table of fixed size, where new runs replace old ones.
+ */
+#ifndef DECODER_CODE_RUN_MEMO_H
+#define DECODER_CODE_RUN_MEMO_H
+
+#include "base/tables/direct_cache.h"
+
+struct basic_block;
+struct known_branch;
+
+/* The most TNT bits, and the most branches, of a run; TNT bits where it has no branches. */
+#define RUN_BITS        15
+#define RUN_BRANCHES    15
+#define RUN_BITS_SILENT 7
+
+/* In the key of a run that ends before its first branch. */
+#define RUN_SILENT (UINT64_C(1) << 63)
+
+/* The most jumps of a run, so that it may be added without a check. */
+#define RUN_JUMPS 255
+
+/* What a branch does to the stack of return addresses. */
+enum run_stack {
+	RUN_STACK_KEEPS,
+	RUN_STACK_PUSHES, /* `call` */
+	RUN_STACK_POPS,
+	RUN_STACK_RISES, /* + N: from here on the run has N calls at most that it also ends */
+};
+
+/* A branch of a run. */
+struct run_branch {
+	struct known_branch *known; /* borrowed; never NULL */
+	struct basic_block *call;   /* that is pushed, or returned to; else NULL */
+	uint32_t insns;             /* since the branch before */
+	uint32_t all;               /* struct branch_event's */
+	uint8_t stack;              /* enum run_stack */
+	uint8_t length;             /* bytes of the instruction */
+	bool early;                 /* before the first TNT bit, or the TIP */
+};
+
+struct run {
+	uint64_t id;    /* 0: empty */
+	uint64_t begin; /* address of the code's region */
+	/* packed_counts.h: the whole run; and instructions after its last branch. */
+	uint64_t steps;
+	uint32_t to;                    /* CFG node; 0: the way is not known */
+	uint32_t first : 20, count : 4; /* its branches */
+	uint32_t returns : 4; /* 1 + index of the one that ends a call before the run; 0: none */
+	bool moves : 1;       /* the last branch leads to another region */
+};
+
+#define RUN_REST_AT   43 /* bit position of the instructions after the last branch */
+#define RUN_INSNS_MAX ((UINT64_C(1) << 20) - 1)
+
+struct run_memo {
+	struct direct_cache table;   /* of struct run */
+	unsigned shift;              /* from a 64-bit hash to an index */
+	struct run_branch *branches; /* owned */
+	size_t branch_count, branch_room;
+};
+
+/* Allocate a table for a trace of `size` bytes. */
+void run_memo_init(struct run_memo *memo, uint64_t size);
+
+/* Release the memory.  Idempotent, also on zeroed memory. */
+void run_memo_release(struct run_memo *memo);
+
+/* Empty the table. */
+void run_memo_forget(struct run_memo *memo);
+
+/* Returns the key of a CFG node and the first of `bits` (tnt_bits.h), at most RUN_BITS. */
+static inline uint64_t run_id(uint32_t node, uint64_t bits)
+{
+	return (uint64_t)node << (RUN_BITS + 1) | bits >> (63 - RUN_BITS) |
+	       (bits << (RUN_BITS + 1) != 0);
+}
+
+/* Returns both parts of a key. */
+static inline uint32_t run_id_node(uint64_t id)
+{
+	return (uint32_t)(id >> (RUN_BITS + 1));
+}
+
+static inline uint64_t run_id_bits(uint64_t id)
+{
+	return id << (63 - RUN_BITS);
+}
+
+/* Returns the first slot of a key, and of a TIP's target; the second one is beside it. */
+static inline struct run *run_slot(const struct run_memo *memo, uint64_t id, uint64_t target)
+{
+	struct run *runs = memo->table.slots;
+
+	return &runs[(id + target) * FIBONACCI_FACTOR >> memo->shift];
+}
+
+static inline struct run *run_slot_beside(const struct run_memo *memo, const struct run *slot)
+{
+	struct run *runs = memo->table.slots;
+
+	return &runs[(size_t)(slot - runs) ^ 1];
+}
+
+/* Keep a run with its branches.  The run in its slot moves to the second slot. */
+void run_memo_keep(struct run_memo *memo, const struct run *run, uint64_t target,
+		   const struct run_branch *branches);
+
+#endif
