@@ -194,7 +194,7 @@ static inline bool returns_here(const struct pt_flow *flow, const struct run_bra
 {
 	const struct return_address *back = &flow->returns[flow->return_top];
 
-	return back->call == branch->call && back->ip == branch->known->places.to.ip &&
+	return back->call == branch->call && back->ip == branch->known->locations.to.ip &&
 	       flow->return_count;
 }
 
@@ -209,14 +209,15 @@ static inline bool fits_here(struct pt_flow *flow, const struct run *run,
 	       flow->space == stream->state.schedule.space && stream_has_room(stream) &&
 	       flow->branches_followed < BRANCHES_WITHOUT_PACKET_MAX &&
 	       (!run->returns || returns_here(flow, &branches[run->returns - 1])) &&
-	       (!run->moves || move_view(flow, run, branches[run->count - 1].known->places.to.ip));
+	       (!run->moves ||
+		move_view(flow, run, branches[run->count - 1].known->locations.to.ip));
 }
 
 /* Do what a branch does to the stack of return addresses. */
 static inline void follow_stack(struct pt_flow *flow, const struct run_branch *branch)
 {
 	if (branch->stack == RUN_STACK_PUSHES)
-		push_return(flow, branch->known->places.from.ip + branch->length, branch->call);
+		push_return(flow, branch->known->locations.from.ip + branch->length, branch->call);
 	else if (branch->stack == RUN_STACK_POPS)
 		pop_return(flow);
 	else
@@ -251,8 +252,8 @@ INLINED void emit_run(struct pt_flow *flow, const struct run_branch *branch, siz
 			follow_stack(flow, branch);
 		event->time = times[branch->early];
 		event->known = known;
-		event->from = known->places.from.ip;
-		event->to = known->places.to.ip;
+		event->from = known->locations.from.ip;
+		event->to = known->locations.to.ip;
 		event->thread = thread;
 		event->space = space;
 		event->insns = insns + branch->insns;
@@ -310,7 +311,7 @@ static inline bool leads_to(const struct pt_flow *flow, const struct run *run)
 {
 	if (run->moves)
 		return flow->blocks.runs.branches[run->first + run->count - 1]
-			       .known->places.to.ip == flow->target;
+			       .known->locations.to.ip == flow->target;
 	return flow->view.begin + *basic_block_offset(&flow->blocks, run->to) == flow->target;
 }
 
