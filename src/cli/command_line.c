@@ -277,7 +277,8 @@ static void take_input(struct options *options, char *word)
 		usage_error("cannot read an input with an empty name; name a recording");
 	if (options->command == COMMAND_CONVERT && !options->input_count)
 		suggest_command(word);
-	if (options->command == COMMAND_WHY && !strpbrk(word, "./-") && access(word, F_OK) < 0)
+	if (options->command == COMMAND_WHY && !options->select.symbols.count &&
+	    !strpbrk(word, "./-") && access(word, F_OK) < 0)
 		usage_error("there is no recording '%s'; did you mean '--symbol=%s'?", word, word);
 	options->inputs[options->input_count++] = word;
 }
