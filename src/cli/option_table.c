@@ -216,7 +216,7 @@ const struct option_spec option_specs[] = {
 	  .help = "End with status 3 if METRIC grew by more than N; METRIC is insns, self, calls or time; N may be a percentage; in all, or in a function that matches GLOB with its callees; may be repeated",
 	  .neutral = true, .common = true, .only = BIT(DIFF) },
 	{ "html", 0, "FILE", GROUP_OUTPUT, OPTION_TEXT, FIELD(html),
-	  .help = "Write the answer to FILE as a page, in place of the text; it needs no network",
+	  .help = "Write the answer to FILE as a page, instead of the text; it needs no network",
 	  .common = true, .only = BIT(WHY), .neutral = true },
 	{ "max-output", 0, "SIZE", GROUP_OUTPUT, OPTION_BYTES, FIELD(max_output),
 	  .help = "End the output at SIZE bytes (500MB), with all slices that began before "

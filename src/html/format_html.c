@@ -158,7 +158,7 @@ static uint32_t symbol_number(struct html_output *html, const struct symbol *sym
 
 /*
  * "symbols": for each its text, 1 + the texts of its source file and of its own file, and its line;
- * of an event's slice its arguments in place of the source file.
+ * of an event's slice its arguments instead of the source file.
  */
 static void print_symbols(struct html_output *html)
 {

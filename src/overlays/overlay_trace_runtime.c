@@ -100,7 +100,7 @@ static struct ftf_thread make_track(const struct ring_trace *ring, const char *w
 	return overlay_trace_track(ring->trace, ring->pid, name, NULL);
 }
 
-/* Start an event of the domain's GC track, in place of the one before. */
+/* Start an event of the domain's GC track, instead of the one before. */
 static struct event_record *start_record(struct ring_trace *ring, const char *category,
 					 const char *name)
 {

@@ -7,7 +7,7 @@
 /* Share of the extra that a cause has, and the least if none has it. */
 #define CAUSE_SHARE 0.5
 #define CAUSE_LEAST 0.1
-/* Share of all extra by which a callee is the cause in place of its caller. */
+/* Share of all extra by which a callee is the cause instead of its caller. */
 #define CAUSE_OF_ALL 0.6
 /* Shares of a callee for which its caller is a wrapper. */
 #define WRAPPER_SHARE  0.8
