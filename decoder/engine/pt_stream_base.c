@@ -135,8 +135,11 @@ void stream_push_guest(struct pt_stream *stream, uint64_t from, bool guest)
 
 void stream_push_end(struct pt_stream *stream, bool after_gap)
 {
-	if (!after_gap && stream->state.any_event && stream->input.aux->end_missing)
+	if (!after_gap && stream->state.any_event && stream->input.aux->end_missing) {
+		/* The file may lack what the thread did then, such as a switch. */
+		stream->state.now.time = stream->state.last_pushed;
 		stream_push_gap(stream, GAP_LOST, 0);
+	}
 	stream_finish(stream);
 }
 
