@@ -352,6 +352,13 @@ tests_unit_src_diff_test_SOURCES = tests/unit/src/diff.c
 tests_unit_src_diff_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_diff_test_LDADD = $(UNIT_LIBS)
 
+check_PROGRAMS += tests/unit/src/compilers.test
+TESTS += tests/unit/src/compilers.test
+tests_unit_src_compilers_test_SOURCES = tests/unit/src/compilers.c
+tests_unit_src_compilers_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_compilers_test_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=dso_borrow_symbol_at,--wrap=dso_borrow_code,--wrap=dso_source_frames
+tests_unit_src_compilers_test_LDADD = $(UNIT_LIBS)
+
 if HAVE_PROTOBUF_C
 check_PROGRAMS += tests/unit/src/pprof.test
 TESTS += tests/unit/src/pprof.test
