@@ -359,6 +359,13 @@ tests_unit_src_compilers_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_compilers_test_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=dso_borrow_symbol_at,--wrap=dso_borrow_code,--wrap=dso_source_frames
 tests_unit_src_compilers_test_LDADD = $(UNIT_LIBS)
 
+check_PROGRAMS += tests/unit/src/covered_lines.test
+TESTS += tests/unit/src/covered_lines.test
+tests_unit_src_covered_lines_test_SOURCES = tests/unit/src/covered_lines.c
+tests_unit_src_covered_lines_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_covered_lines_test_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=dso_borrow_symbol_at,--wrap=dso_borrow_code,--wrap=dso_find_unit,--wrap=dso_list_statements,--wrap=dso_name_line
+tests_unit_src_covered_lines_test_LDADD = $(UNIT_LIBS)
+
 if HAVE_PROTOBUF_C
 check_PROGRAMS += tests/unit/src/pprof.test
 TESTS += tests/unit/src/pprof.test

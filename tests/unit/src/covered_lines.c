@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Counts of source lines of code made by hand; symbols and lines come from tables below instead of
+ * files (ld --wrap).
+ */
+#include "src/formats/lcov/covered_lines.h"
+
+#include "symbols/dso/dso_store.h"
+#include "tests/support/unit.h"
+
+#define BEGIN 0x1000
+#define OTHER 0x1040
+#define END   0x1060
+
+/* Only their addresses, as files', are compared. */
+static char files[2];
+static struct symbol functions[2][2]; /* by file */
+static uint8_t bytes[END - BEGIN];
+static struct statement statements[8]; /* of both files */
+static size_t statement_count;
+static const char *source[2]; /* by file */
+static uint32_t name_line;    /* of the function at BEGIN */
+static struct name_table names;
+static struct executed_code code;
+static struct covered_lines lines;
+
+static const struct dso *dso(int number)
+{
+	return (const struct dso *)(const void *)&files[number];
+}
+
+static int number_of(const struct dso *file)
+{
+	return file == dso(1);
+}
+
+const struct symbol *__wrap_dso_borrow_symbol_at(struct dso *file, uint64_t vaddr);
+const uint8_t *__wrap_dso_borrow_code(const struct dso *file, uint64_t vaddr, size_t *left);
+uint64_t __wrap_dso_find_unit(struct dso *file, uint64_t vaddr);
+void __wrap_dso_list_statements(struct dso *file, uint64_t vaddr,
+				void (*add)(void *context, const struct statement *statement),
+				void *context);
+struct source_line __wrap_dso_name_line(const struct symbol *symbol);
+
+const struct symbol *__wrap_dso_borrow_symbol_at(struct dso *file, uint64_t vaddr)
+{
+	return &functions[number_of(file)][vaddr >= OTHER];
+}
+
+const uint8_t *__wrap_dso_borrow_code(const struct dso *file, uint64_t vaddr, size_t *left)
+{
+	(void)file;
+	*left = END - vaddr;
+	return bytes + (vaddr - BEGIN);
+}
+
+uint64_t __wrap_dso_find_unit(struct dso *file, uint64_t vaddr)
+{
+	(void)file;
+	(void)vaddr;
+	return 1;
+}
+
+void __wrap_dso_list_statements(struct dso *file, uint64_t vaddr,
+				void (*add)(void *context, const struct statement *statement),
+				void *context)
+{
+	const struct name *path = name_intern_text(&names, source[number_of(file)]);
+
+	(void)vaddr;
+	for (size_t i = 0; i < statement_count; i++) {
+		struct statement statement = statements[i];
+
+		statement.at.file = path;
+		add(context, &statement);
+	}
+}
+
+struct source_line __wrap_dso_name_line(const struct symbol *symbol)
+{
+	if (!name_line || symbol->start != BEGIN)
+		return (struct source_line){ 0 };
+	return (struct source_line){ name_intern_text(&names, source[0]), name_line, 0 };
+}
+
+static void setup(void)
+{
+	name_table_init(&names);
+	executed_code_init(&code);
+	lines = (struct covered_lines){ .names = &names };
+	memset(bytes, 0x90, sizeof(bytes));
+	for (int i = 0; i < 2; i++) {
+		functions[i][0] = (struct symbol){ .start = BEGIN, .size = OTHER - BEGIN };
+		functions[i][1] = (struct symbol){ .start = OTHER, .size = END - OTHER };
+		source[i] = "/nonexistent/a.c";
+	}
+	statement_count = name_line = 0;
+}
+
+static void teardown(void)
+{
+	covered_lines_release(&lines);
+	executed_code_release(&code);
+	name_table_release(&names);
+}
+
+static void statement(uint64_t vaddr, uint32_t line)
+{
+	statements[statement_count++] =
+		(struct statement){ .vaddr = vaddr, .at = { .line = line } };
+}
+
+static void add(int file, struct code_stretch stretch)
+{
+	stretch.dso = dso(file);
+	*ARRAY_ADD(code.stretches, code.count, code.room) = stretch;
+}
+
+/* Code up to a return, or to a conditional jump if some are taken. */
+static void ran(int file, uint64_t begin, uint64_t last, uint64_t count, uint64_t taken)
+{
+	add(file, (struct code_stretch){ .begin = begin,
+					 .last = last,
+					 .count = count,
+					 .taken = taken,
+					 .branch = taken ? BRANCH_COND : BRANCH_RETURN });
+}
+
+static void jumped(uint64_t from, uint64_t to, uint64_t count)
+{
+	add(0, (struct code_stretch){
+		       .begin = from, .last = to, .count = count, .kind = STRETCH_JUMP });
+}
+
+/* Returns the executions of a line; UINT64_MAX: it has no code. */
+static uint64_t executions(uint32_t line)
+{
+	uint64_t found = UINT64_MAX;
+
+	for (size_t i = 0; i < lines.line_ids.count; i++) {
+		if (lines.lines[i].line != line || !lines.lines[i].shown)
+			continue;
+		ck_assert_msg(found == UINT64_MAX, "line %u is there twice", line);
+		found = lines.lines[i].count;
+	}
+	return found;
+}
+
+static const struct covered_function *function(const struct symbol *symbol)
+{
+	for (size_t i = 0; i < lines.function_ids.count; i++)
+		if (lines.functions[i].symbol == symbol)
+			return &lines.functions[i];
+	ck_abort_msg("a function is missing");
+}
+
+static void find(void)
+{
+	covered_lines_find(&lines, &code, NULL);
+}
+
+/*
+ * The example of GCC's manual, "Invoking gcov": for (i = 0; i < 10; i++) is executed 11 times, its
+ * body 10 times, and of the branches at its end 91 % and 9 % are taken.
+ */
+START_TEST(a_loop_has_the_counts_of_gcov)
+{
+	statement(BEGIN, 9);
+	statement(BEGIN + 0x04, 11); /* i = 0, and a jump to the condition */
+	statement(BEGIN + 0x08, 12);
+	statement(BEGIN + 0x0c, 11); /* i++ */
+	statement(BEGIN + 0x10, 11); /* i < 10 */
+	statement(BEGIN + 0x14, 14);
+	bytes[0x12] = 0x7c; /* jl 0x1008 */
+	bytes[0x13] = 0xf4;
+	add(0, (struct code_stretch){
+		       .begin = BEGIN, .last = BEGIN + 0x06, .count = 1, .branch = BRANCH_JUMP });
+	jumped(BEGIN + 0x06, BEGIN + 0x10, 1);
+	ran(0, BEGIN + 0x10, BEGIN + 0x12, 1, 1);
+	jumped(BEGIN + 0x12, BEGIN + 0x08, 10);
+	ran(0, BEGIN + 0x08, BEGIN + 0x12, 10, 9);
+	ran(0, BEGIN + 0x14, BEGIN + 0x18, 1, 0);
+	find();
+	ck_assert_uint_eq(executions(9), 1);
+	ck_assert_uint_eq(executions(11), 11);
+	ck_assert_uint_eq(executions(12), 10);
+	ck_assert_uint_eq(executions(14), 1);
+	ck_assert_uint_eq(lines.jump_ids.count, 1);
+	ck_assert_uint_eq(lines.jumps[0].taken, 10);
+	ck_assert_uint_eq(lines.jumps[0].not_taken, 1);
+	ck_assert(lines.jumps[0].back);
+	ck_assert_uint_eq(lines.lines[lines.jumps[0].line].line, 11);
+}
+END_TEST
+
+/* x = a ? b : c on line 2: of 5 times 2 jump to c. */
+START_TEST(a_line_of_several_statements_counts_once_each_time)
+{
+	statement(BEGIN, 1);
+	statement(BEGIN + 0x04, 2);
+	statement(BEGIN + 0x08, 2);
+	statement(BEGIN + 0x0c, 2);
+	statement(BEGIN + 0x10, 3);
+	bytes[0x06] = 0x74; /* je 0x100c */
+	bytes[0x07] = 0x04;
+	ran(0, BEGIN, BEGIN + 0x06, 5, 2);
+	jumped(BEGIN + 0x06, BEGIN + 0x0c, 2);
+	ran(0, BEGIN + 0x08, BEGIN + 0x14, 3, 0);
+	ran(0, BEGIN + 0x0c, BEGIN + 0x14, 2, 0);
+	find();
+	ck_assert_uint_eq(executions(1), 5);
+	ck_assert_uint_eq(executions(2), 5);
+	ck_assert_uint_eq(executions(3), 5);
+	ck_assert_uint_eq(lines.jumps[0].taken, 2);
+	ck_assert_uint_eq(lines.jumps[0].not_taken, 3);
+	ck_assert(!lines.jumps[0].back);
+}
+END_TEST
+
+/* while (*p++); has 10 executions, of which 9 jump back. */
+START_TEST(a_loop_of_one_statement_counts_each_time)
+{
+	statement(BEGIN, 1);
+	statement(BEGIN + 0x04, 2);
+	statement(BEGIN + 0x08, 3);
+	ran(0, BEGIN, BEGIN + 0x06, 1, 1);
+	jumped(BEGIN + 0x06, BEGIN + 0x04, 9);
+	ran(0, BEGIN + 0x04, BEGIN + 0x06, 9, 8);
+	ran(0, BEGIN + 0x08, BEGIN + 0x10, 1, 0);
+	find();
+	ck_assert_uint_eq(executions(1), 1);
+	ck_assert_uint_eq(executions(2), 10);
+	ck_assert_uint_eq(executions(3), 1);
+}
+END_TEST
+
+/* An interrupt within line 2, and one before line 3. */
+START_TEST(a_line_that_an_interrupt_stopped_counts_once)
+{
+	struct code_stretch stopped = { .count = 1, .kind = STRETCH_STOPPED };
+
+	statement(BEGIN, 1);
+	statement(BEGIN + 0x04, 2);
+	statement(BEGIN + 0x08, 2);
+	statement(BEGIN + 0x0c, 3);
+	stopped.begin = BEGIN;
+	stopped.last = BEGIN + 0x08;
+	add(0, stopped);
+	stopped.begin = BEGIN + 0x08;
+	stopped.last = BEGIN + 0x0c;
+	add(0, stopped);
+	ran(0, BEGIN + 0x0c, BEGIN + 0x10, 1, 0);
+	find();
+	ck_assert_uint_eq(executions(1), 1);
+	ck_assert_uint_eq(executions(2), 1);
+	ck_assert_uint_eq(executions(3), 1);
+}
+END_TEST
+
+/* Of 5 times that its begin is executed one is a loop. */
+START_TEST(a_function_counts_its_calls)
+{
+	statement(BEGIN, 1);
+	statement(OTHER, 6);
+	ran(0, BEGIN, BEGIN + 0x10, 3, 0);
+	ran(0, BEGIN, BEGIN + 0x20, 2, 1);
+	jumped(BEGIN + 0x20, BEGIN, 1);
+	find();
+	ck_assert_uint_eq(lines.function_ids.count, 2);
+	ck_assert_uint_eq(function(&functions[0][0])->count, 4);
+	ck_assert_uint_eq(function(&functions[0][1])->count, 0);
+	ck_assert_uint_eq(executions(6), 0);
+}
+END_TEST
+
+START_TEST(a_function_begins_at_its_name)
+{
+	name_line = 3;
+	statement(BEGIN, 4);
+	statement(BEGIN + 0x04, 5);
+	ran(0, BEGIN, BEGIN + 0x10, 7, 0);
+	find();
+	ck_assert_uint_eq(executions(3), 7);
+	ck_assert_uint_eq(executions(4), UINT64_MAX);
+	ck_assert_uint_eq(executions(5), 7);
+	ck_assert_uint_eq(lines.lines[function(&functions[0][0])->line].line, 3);
+}
+END_TEST
+
+START_TEST(two_binaries_of_a_file_share_its_lines)
+{
+	source[1] = "/nonexistent/./lib/../a.c";
+	statement(BEGIN, 1);
+	ran(0, BEGIN, BEGIN + 0x10, 3, 1);
+	ran(1, BEGIN, BEGIN + 0x10, 4, 3);
+	find();
+	ck_assert_uint_eq(lines.file_ids.count, 1);
+	ck_assert_str_eq(lines.files[0].name->text, "/nonexistent/a.c");
+	ck_assert(lines.files[0].ran && lines.files[0].missing);
+	ck_assert_uint_eq(executions(1), 7);
+	ck_assert_uint_eq(function(&functions[0][0])->count, 3);
+	ck_assert_uint_eq(function(&functions[1][0])->count, 4);
+	ck_assert_uint_eq(lines.jump_ids.count, 2);
+	ck_assert_uint_eq(lines.jumps[0].taken, 1);
+	ck_assert_uint_eq(lines.jumps[1].taken, 3);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("covered_lines");
+	TCase *tests = tcase_create("all");
+
+	tcase_add_checked_fixture(tests, setup, teardown);
+	tcase_add_test(tests, a_loop_has_the_counts_of_gcov);
+	tcase_add_test(tests, a_line_of_several_statements_counts_once_each_time);
+	tcase_add_test(tests, a_loop_of_one_statement_counts_each_time);
+	tcase_add_test(tests, a_line_that_an_interrupt_stopped_counts_once);
+	tcase_add_test(tests, a_function_counts_its_calls);
+	tcase_add_test(tests, a_function_begins_at_its_name);
+	tcase_add_test(tests, two_binaries_of_a_file_share_its_lines);
+	suite_add_tcase(suite, tests);
+	return unit_run(suite);
+}
