@@ -100,7 +100,7 @@ void call_tails_add(struct call_tails *tails, const struct call_tree *tree,
 		add_first(tail, ns);
 	else if (ns > tail->bound)
 		add_long(tail, tree->nodes[node].calls, ns);
-	slowest->rank = tail->given_up ? slowest->duration : tail->bound;
+	slowest->rank = tail->given_up ? slowest->duration : MIN(tail->bound, slowest->duration);
 }
 
 const struct call_tail *call_tails_borrow(const struct call_tails *tails,

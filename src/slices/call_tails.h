@@ -31,8 +31,8 @@ struct call_tails {
 
 /*
  * A call of a node ended that is longer than slowest.rank of the node, or the first one: count it,
- * and set the rank that the next call must exceed.  The node's calls and slowest.duration are up to
- * date.
+ * and set the rank that the next call must exceed to be the slowest one or to count.  The node's
+ * calls and slowest.duration are up to date.
  */
 void call_tails_add(struct call_tails *tails, const struct call_tree *tree,
 		    const struct call_thread *thread, uint32_t node,
