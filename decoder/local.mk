@@ -32,7 +32,6 @@ libdecoder_a_SOURCES = \
 	decoder/engine/fast/flow_checkpoint.c decoder/engine/fast/flow_checkpoint.h \
 	decoder/engine/fast/flow_code.c decoder/engine/fast/flow_code.h \
 	decoder/engine/fast/flow_counted.c decoder/engine/fast/flow_follow.h \
-	decoder/engine/fast/flow_runs.h \
 	decoder/engine/fast/flow_frequent.c \
 	decoder/engine/fast/flow_packets.c decoder/engine/fast/flow_packets.h \
 	decoder/engine/fast/flow_segments.c \

@@ -2,7 +2,7 @@
 /*
  * The fast engine's state, which its files share; pt_flow.c has the table of packets' effects.
  * Private to the engine.  Its files are a chain; each includes only those before it: flow_state,
- * flow_window and flow_code, emulated_ptwrite, flow_step with flow_runs, flow_cached.c,
+ * flow_window and flow_code, emulated_ptwrite, flow_step, flow_follow with flow_cached.c,
  * flow_counted.c and flow_opaque.c, flow_checkpoint, flow_packets, flow_frequent, pt_flow,
  * flow_segments.
  */
