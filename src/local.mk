@@ -134,7 +134,6 @@ libptrace2ftf_a_SOURCES = \
 	src/report/debug_hint.c src/report/debug_hint.h \
 	src/report/progress.c src/report/progress.h \
 	src/report/report.c src/report/report.h \
-	src/report/sandbox_state.h \
 	src/report/report_print.c \
 	src/report/summary.c src/report/summary.h \
 	src/report/top_functions.c \

@@ -16,7 +16,6 @@
 #include "src/options/input_paths.h"
 #include "src/pipeline/convert.h"
 #include "src/record/record.h"
-#include "src/sandbox/sandbox.h"
 #include "src/serve/open_trace.h"
 
 /* `ptrace2ftf clock-sync`: print this machine's clocks, read at one moment. */

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "src/pipeline/output_pipeline.h"
-#include "src/sandbox/sandbox.h"
 
 static int write_overlays_alone(struct output_pipeline *pipeline, struct overlays *overlays,
 				struct report *report, struct error *err)

@@ -13,8 +13,8 @@
 
 #include "src/events/hit_output.h"
 #include "src/overlays/overlays.h"
-#include "src/report/sandbox_state.h"
 #include "src/report/summary.h"
+#include "src/sandbox/sandbox.h"
 #include "src/slices/slice_totals.h"
 
 #define REPORT_VERSION 1

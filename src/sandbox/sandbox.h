@@ -19,7 +19,14 @@
 #define SRC_SANDBOX_SANDBOX_H
 
 #include "src/options/options.h"
-#include "src/report/sandbox_state.h"
+
+/* Active parts of the sandbox. */
+struct sandbox {
+	bool files;      /* Landlock is active */
+	bool calls;      /* seccomp is active */
+	const char *why; /* borrowed, constant: why one is inactive; NULL: both are active */
+	bool lacking;    /* both are inactive because of the system */
+};
 
 enum sandbox_process {
 	SANDBOX_CONVERSION,
