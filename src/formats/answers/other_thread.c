@@ -32,17 +32,36 @@ void thread_log_release(struct thread_log *log)
 
 /* ---- Who ----------------------------------------------------------------- */
 
-static bool wakes(const struct thread_event *event, struct syscall_symbols *syscalls)
+/* Returns a system call with the calls of the log that led to it, which may have set its number. */
+static struct syscall_chain chain_of(const struct thread_log *log, const struct thread_event *event)
+{
+	struct syscall_chain chain = { .calls = { { event->from, event->offset } }, .count = 1 };
+
+	for (const struct thread_event *at = event; at-- > log->events;) {
+		const struct syscall_call *last = &chain.calls[chain.count - 1];
+
+		if (at->thread != event->thread)
+			continue;
+		if (at->kind != BRANCH_CALL || at->to != last->function || !at->from ||
+		    chain.count == SYSCALL_CHAIN_MOST)
+			break;
+		chain.calls[chain.count++] = (struct syscall_call){ at->from, at->offset };
+	}
+	return chain;
+}
+
+static bool wakes(const struct thread_log *log, const struct thread_event *event,
+		  struct syscall_symbols *syscalls)
 {
 	static const char *const names[] = { "[syscall: futex", "[syscall: write",
 					     "[syscall: send" };
-	const struct syscall_chain chain = { .calls = { { event->from, event->offset } },
-					     .count = 1 };
+	struct syscall_chain chain;
 	const struct symbol *found;
 	const char *name;
 
 	if (event->kind != BRANCH_SYSCALL || !event->from)
 		return false;
+	chain = chain_of(log, event);
 	found = syscall_symbols_find(syscalls, &chain, false);
 	if (!found)
 		return false;
@@ -255,7 +274,7 @@ bool thread_wait_find(struct thread_wait *wait, const struct thread_log *log, in
 	for (const struct thread_event *event = log->events; event < log->events + log->count;
 	     event++)
 		if (event->thread->tid != tid && event->thread->pid == pid && event->time > begin &&
-		    event->time <= end && wakes(event, syscalls))
+		    event->time <= end && wakes(log, event, syscalls))
 			last = event;
 	if (!last)
 		return false;
