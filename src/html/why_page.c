@@ -170,7 +170,7 @@ static void print_bar(double x, double width, double from, double to, const char
 			class, x, BAR_HEIGHT - to, width, to - from);
 }
 
-/* A bar of a class of durations: the calls of each cluster, above those that are in none. */
+/* Print the bar of a class of durations: calls of each cluster, above calls of no cluster. */
 static void print_class(const struct slow_answer *answer, uint32_t class, double x, double width,
 			FILE *out)
 {

@@ -8,7 +8,7 @@
 #include "src/pipeline/output_pipeline.h"
 #include "src/pipeline/recording.h"
 
-/* All jumps cost several times as much as calls: limits of what is decoded again. */
+/* Limits of the trace that is decoded again: all jumps cost several times as much as calls. */
 #define LOOK_SHARE 32
 #define LOOK_LEAST (UINT64_C(128) << 10) /* bytes */
 

@@ -5,8 +5,8 @@
 /* Stops of a thread that are remembered; a call with more does not count. */
 #define STOPS_KEPT 16
 
-/* Calls of a function from which its tail can be judged; of these a few and one in so many are
- * long. */
+/* The least calls of a function that has a tail.  At most TAIL_FEW of them, and one in TAIL_RARE,
+ * are long. */
 #define TAIL_CALLS 50
 #define TAIL_FEW   2
 #define TAIL_RARE  20

@@ -54,8 +54,8 @@ static bool in_syscall(const struct slice_totals *totals, const struct call_thre
 }
 
 /*
- * Not inlined, as few calls are longer than usual, and without the ended call, which would be in
- * memory then.
+ * Not inlined, as few calls are longer than usual.  A pointer to the ended call would force it into
+ * memory.
  */
 static __attribute__((noinline)) void keep_long(struct slice_totals *totals,
 						struct call_thread *thread, uint32_t node,

@@ -3,9 +3,8 @@
  * The sections of debug information that are read here, presented to libdw as an ELF file of their
  * own.
  *
- * From the file itself libdw would unpack all compressed sections, also those that nobody reads
- * (a sixth to a quarter are lists of variables' locations), and by zlib, which takes twice as long
- * as libdeflate.
+ * From the file itself libdw would unpack all compressed sections, also unused ones (a sixth to a
+ * quarter are lists of variables' locations), by zlib, which takes twice as long as libdeflate.
  */
 #ifndef SYMBOLS_DWARF_DWARF_IMAGE_H
 #define SYMBOLS_DWARF_DWARF_IMAGE_H

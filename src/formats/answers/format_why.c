@@ -196,7 +196,7 @@ static void print_line(const struct slow_answer *answer, const struct slow_clust
 	print_clipped(stream, &words, out);
 }
 
-/* Print lines of text, which it releases, without what is beyond some columns. */
+/* Print lines of text, cut at some columns, and release the text. */
 static void print_text_lines(const char *prefix, char *lines, size_t most, FILE *out)
 {
 	for (char *line = lines, *end; (end = strchr(line, '\n')); line = end + 1) {

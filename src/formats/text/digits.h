@@ -20,7 +20,7 @@ char *digits_signed(char *at, int number);
 /* Write "%" PRIx64. */
 char *digits_hex(char *at, uint64_t number);
 
-/* Write the last `width` decimal digits of a number, zeros in front: what is after a point. */
+/* Write the last `width` decimal digits of a number, with leading zeros: a fraction. */
 char *digits_fixed(char *at, uint64_t number, int width);
 
 /* Move the text from `at` to `end` to the right of a column, as "%5d". */
