@@ -41,8 +41,8 @@ void thread_log_add(struct thread_log *log, const struct branch_event *event,
 
 /*
  * Find the thread that ended a wait of thread `tid` from `begin` to `end` (ns).
- * The path names functions of `dso`, and the first callee outside of it.  Returns whether the thread
- * is found; the caller frees wait->path.
+ * The path names functions of `dso`, and the first callee outside of it.  Returns whether the
+ * thread is found; the caller frees wait->path.
  */
 bool thread_wait_find(struct thread_wait *wait, const struct thread_log *log, int32_t tid,
 		      uint64_t begin, uint64_t end, const struct dso *dso,

@@ -128,6 +128,28 @@ START_TEST(the_slowest_call_is_known_also_without_a_report)
 }
 END_TEST
 
+/* Calls of 10 ns set the bound of long calls to 20 ns; one of 15 ns is the slowest, and is not
+ * long. */
+START_TEST(the_slowest_call_may_be_shorter_than_the_bound_of_long_ones)
+{
+	struct slice_event events[2 * (TAIL_FIRST + 2)];
+
+	for (uint64_t i = 0; i < TAIL_FIRST + 2; i++) {
+		events[2 * i] =
+			(struct slice_event){ .time = 100 * i, .symbol = &f, .kind = SLICE_BEGIN };
+		events[2 * i + 1] =
+			(struct slice_event){ .time = 100 * i + (i == TAIL_FIRST ? 15 : 10),
+					      .kind = SLICE_END };
+	}
+	slice_totals_init(&tally, &counter, _i, false, false);
+	feed_edges(&tally.sink, &track, events, sizeof(events) / sizeof(events[0]), true);
+	ck_assert_uint_eq(tally.tree.nodes[1].slowest.duration, 15);
+	ck_assert_uint_eq(tally.tree.nodes[1].slowest.begin, 100 * TAIL_FIRST);
+	ck_assert_uint_eq(tally.tails.tails[1]->bound, 20);
+	ck_assert_uint_eq(tally.tails.tails[1]->count, 0);
+}
+END_TEST
+
 /* A caller of chosen functions and a system call; and of two equally long calls of f, the first. */
 START_TEST(contexts_and_specials_are_no_calls)
 {
@@ -357,6 +379,8 @@ int main(void)
 	tcase_add_checked_fixture(tests, setup, teardown);
 	tcase_add_loop_test(tests, slices_one_by_one_and_at_once_add_up, 0, 2);
 	tcase_add_loop_test(tests, the_slowest_call_is_known_also_without_a_report, 0, 2);
+	tcase_add_loop_test(tests, the_slowest_call_may_be_shorter_than_the_bound_of_long_ones, 0,
+			    2);
 	tcase_add_test(tests, functions_of_one_name_are_one_row);
 	tcase_add_test(tests, the_five_functions_with_most_self_time_are_named);
 	tcase_add_loop_test(tests, the_function_with_slow_calls_is_named, 0,
