@@ -42,11 +42,10 @@ libptrace2ftf_a_SOURCES = \
 	src/cli/suggest.c \
 	src/costs/cost_stacks.c src/costs/cost_stacks.h \
 	src/costs/executed_code.c src/costs/executed_code.h \
-	src/diff/diff_command.c src/diff/diff_command.h \
+	src/diff/diff.h src/diff/diff_command.c \
 	src/diff/diff_limit.c \
-	src/diff/diff_markdown.c \
 	src/diff/diff_print.c \
-	src/diff/diff_rows.c src/diff/diff_rows.h \
+	src/diff/diff_rows.c \
 	src/events/cpu_event_sink.c \
 	src/events/event_output.c src/events/event_output.h \
 	src/events/event_tracks.c src/events/event_tracks.h \

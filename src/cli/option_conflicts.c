@@ -6,7 +6,7 @@
 
 #include "base/io/output_path.h"
 #include "src/cli/commands.h"
-#include "src/diff/diff_rows.h"
+#include "src/diff/diff.h"
 #include "src/formats/output_format.h"
 #include "src/serve/viewer_page.h"
 

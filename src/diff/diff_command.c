@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Convert two recordings and compare their reports. */
-#include "src/diff/diff_command.h"
+#include "src/diff/diff.h"
 
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/io/file_use.h"
@@ -11,8 +10,6 @@
 #include "base/io/temp_file.h"
 #include "base/message.h"
 #include "base/printable.h"
-#include "src/batch/batch_job.h"
-#include "src/diff/diff_rows.h"
 #include "src/formats/output_format.h"
 #include "src/options/input_paths.h"
 
@@ -109,28 +106,24 @@ static int convert_one(struct diff *diff, enum diff_side side, struct error *err
 
 /* ---- The difference ------------------------------------------------------ */
 
-/* Returns 0; -1 with err filled. */
+/* The texts stay mapped.  Returns 0; -1 with err filled. */
 static int print_stacks(struct diff *diff, FILE *out, struct error *err)
 {
 	const char *texts[SIDES] = { "", "" };
 	size_t sizes[SIDES] = { 0 };
 
 	for (int side = 0; side < SIDES; side++) {
-		off_t size = lseek(diff->stacks[side].fd, 0, SEEK_END);
+		struct temp_file *stacks = &diff->stacks[side];
+		off_t size = lseek(stacks->fd, 0, SEEK_END);
 
 		if (size <= 0)
 			continue;
-		sizes[side] = (size_t)size;
-		texts[side] =
-			mmap(NULL, sizes[side], PROT_READ, MAP_PRIVATE, diff->stacks[side].fd, 0);
-		if (texts[side] == MAP_FAILED)
-			return error_set_system(err, errno, "cannot map the stacks");
+		stacks->size = sizes[side] = (size_t)size;
+		texts[side] = (const char *)temp_file_map(stacks, err);
+		if (!texts[side])
+			return -1;
 	}
 	diff_print_folded(texts, sizes, out);
-	for (int side = 0; side < SIDES; side++) {
-		if (sizes[side])
-			munmap((void *)(uintptr_t)texts[side], sizes[side]);
-	}
 	return 0;
 }
 
@@ -151,11 +144,11 @@ static int print_to(struct diff *diff, const struct diff_rows *rows, const char 
 	} else if (diff->sides->format == &format_folded) {
 		status = print_stacks(diff, out, err);
 	} else {
-		(diff->sides->report == REPORT_MARKDOWN ? diff_print_markdown : diff_print_table)(
-			rows,
-			diff->sides->select.order == ORDER_TOTAL ? METRIC_TOTAL_INSNS
-								 : METRIC_INSNS,
-			diff->sides->select.top, diff->names, out);
+		diff_print_table(rows,
+				 diff->sides->select.order == ORDER_TOTAL ? METRIC_TOTAL_INSNS
+									  : METRIC_INSNS,
+				 diff->sides->select.top, diff->names,
+				 diff->sides->report == REPORT_MARKDOWN, out);
 	}
 	fclose(out); /* write errors show in the output */
 	if (status == 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Parse and check the conditions of --fail-if. */
-#include "src/diff/diff_rows.h"
+#include "src/diff/diff.h"
 
 #include <fnmatch.h>
 

@@ -1,14 +1,45 @@
 /* SPDX-License-Identifier: MIT */
 /* Print the rows of two recordings. */
-#include "src/diff/diff_rows.h"
+#include "src/diff/diff.h"
 
 #include "base/printable.h"
 #include "src/formats/text/any_text.h"
 #include "src/formats/text/short_time.h"
 
-/* ---- The table ----------------------------------------------------------- */
+/* Limit of callers, whose instructions with callees changed most. */
+#define CALLERS_MOST 5
 
-void diff_write_change(char text[CHANGE_SIZE], double a, double b)
+/* Room for "-100.00%", "new", "gone". */
+#define CHANGE_SIZE 32
+
+/* ---- Text and Markdown --------------------------------------------------- */
+
+/* Print text so that Markdown, as GitHub and GitLab show it, and HTML leave it as it is. */
+static void print_plain(const char *text, FILE *out)
+{
+	char *valid = valid_text(text, strlen(text));
+
+	for (const char *at = valid; *at; at++) {
+		bool letter = strchr("./-:, ", *at) ||
+			      ((*at | 0x20) >= 'a' && (*at | 0x20) <= 'z') ||
+			      (*at >= '0' && *at <= '9') || *at & 0x80;
+
+		if ((unsigned char)*at < ' ' || *at == 0x7f)
+			fputs("\xef\xbf\xbd", out);
+		else
+			fprintf(out, "%s%c", letter ? "" : "\\", *at);
+	}
+	free(valid);
+}
+
+static void print_name_after(const char *before, const char *text, bool markdown, FILE *out)
+{
+	fputs(before, out);
+	(markdown ? print_plain : printable_print)(text, out);
+}
+
+/* Write the change from A to B in percent, in words if one is 0. */
+static void write_change(char text[CHANGE_SIZE], double a, double b)
 {
 	double change = 100 * (b - a) / a;
 
@@ -22,91 +53,132 @@ void diff_write_change(char text[CHANGE_SIZE], double a, double b)
 		snprintf(text, CHANGE_SIZE, "%+.*f%%", change > -1 && change < 1 ? 2 : 1, change);
 }
 
-void diff_write_per_call(char text[CHANGE_SIZE], const struct diff_row *row, enum diff_metric insns)
+/* Write the change of the instructions of a call; "" if there are no calls in A or B. */
+static void write_per_call(char text[CHANGE_SIZE], const struct diff_row *row,
+			   enum diff_metric insns)
 {
-	double per_call[SIDES] = { 0 };
+	const uint64_t *a = row->values[SIDE_A], *b = row->values[SIDE_B];
 
 	*text = 0;
-	for (int side = 0; side < SIDES; side++) {
-		const uint64_t *values = row->values[side];
-
-		if (!values[METRIC_CALLS])
-			return;
-		per_call[side] = (double)values[insns] / (double)values[METRIC_CALLS];
-	}
-	diff_write_change(text, per_call[SIDE_A], per_call[SIDE_B]);
+	if (a[METRIC_CALLS] && b[METRIC_CALLS])
+		write_change(text, (double)a[insns] / (double)a[METRIC_CALLS],
+			     (double)b[insns] / (double)b[METRIC_CALLS]);
 }
 
 static void print_numbers(const uint64_t *a, const uint64_t *b, enum diff_metric insns,
-			  const char *per_call, FILE *out)
+			  const char *per_call, bool markdown, FILE *out)
 {
 	enum diff_metric time = insns == METRIC_INSNS ? METRIC_SELF : METRIC_TOTAL;
 	char change[CHANGE_SIZE], before[SHORT_TIME_SIZE], after[SHORT_TIME_SIZE];
 
-	diff_write_change(change, (double)a[insns], (double)b[insns]);
-	fprintf(out, "%14" PRIu64 " %14" PRIu64 " %9s %9s %10" PRIu64 " %10" PRIu64 " %10s %10s  ",
-		a[insns], b[insns], change, per_call, a[METRIC_CALLS], b[METRIC_CALLS],
-		short_time(before, (int64_t)a[time]), short_time(after, (int64_t)b[time]));
+	write_change(change, (double)a[insns], (double)b[insns]);
+	fprintf(out,
+		markdown ? " | %" PRIu64 " | %" PRIu64 " | %s | %s | %" PRIu64 " | %" PRIu64 " |"
+			 : "%14" PRIu64 " %14" PRIu64 " %9s %9s %10" PRIu64 " %10" PRIu64,
+		a[insns], b[insns], change, per_call, a[METRIC_CALLS], b[METRIC_CALLS]);
+	if (!markdown)
+		fprintf(out, " %10s %10s  ", short_time(before, (int64_t)a[time]),
+			short_time(after, (int64_t)b[time]));
 }
 
-static void print_row(const struct diff_row *row, enum diff_metric insns, FILE *out)
+/* Markdown has the name first, and neither file nor times. */
+static void print_row(const struct diff_row *row, enum diff_metric insns, bool markdown, FILE *out)
 {
+	const uint64_t *a = row->values[SIDE_A], *b = row->values[SIDE_B];
 	char per_call[CHANGE_SIZE];
 
-	diff_write_per_call(per_call, row, insns);
-	print_numbers(row->values[SIDE_A], row->values[SIDE_B], insns, per_call, out);
-	printable_print(row->name, out);
-	if (*row->file) {
-		fputs(" (", out);
-		printable_print(row->file, out);
+	write_per_call(per_call, row, insns);
+	if (!markdown)
+		print_numbers(a, b, insns, per_call, false, out);
+	print_name_after(markdown ? "| " : "", row->name, markdown, out);
+	if (!markdown && *row->file) {
+		print_name_after(" (", row->file, false, out);
 		putc(')', out);
 	}
-	if (row->was) {
-		fputs(", likely was ", out);
-		printable_print(row->was, out);
-	}
+	if (row->was)
+		print_name_after(", likely was ", row->was, markdown, out);
+	if (markdown)
+		print_numbers(a, b, insns, per_call, true, out);
 	putc('\n', out);
 }
 
-static void print_heading(enum diff_metric insns, FILE *out)
+static void print_heading(enum diff_metric insns, bool markdown, FILE *out)
 {
-	fprintf(out, "\n%14s %14s %9s %9s %10s %10s %10s %10s\n",
-		insns == METRIC_INSNS ? "instructions A" : "with callees A", "B", "change",
-		"per call", "calls A", "B", insns == METRIC_INSNS ? "self A" : "total A", "B");
+	bool own = insns == METRIC_INSNS;
+
+	if (markdown)
+		fprintf(out,
+			"\n| %s | A | B | change | per call | calls A | B |\n"
+			"| :-- | --: | --: | --: | --: | --: | --: |\n",
+			own ? "own instructions" : "instructions with callees");
+	else
+		fprintf(out, "\n%14s %14s %9s %9s %10s %10s %10s %10s\n",
+			own ? "instructions A" : "with callees A", "B", "change", "per call",
+			"calls A", "B", own ? "self A" : "total A", "B");
 }
 
-static void print_callers(const struct diff_rows *rows, FILE *out)
+/* Equal changes: the innermost caller first. */
+static int compare_callers(const void *left, const void *right)
 {
-	const struct diff_row *callers[DIFF_CALLERS];
-	size_t count = diff_callers(rows, callers);
+	const struct diff_row *a = *(const struct diff_row *const *)left;
+	const struct diff_row *b = *(const struct diff_row *const *)right;
 
+	return COMPARE(diff_row_change(b, METRIC_TOTAL_INSNS),
+		       diff_row_change(a, METRIC_TOTAL_INSNS))
+		       ?: COMPARE(a->values[SIDE_A][METRIC_TOTAL_INSNS],
+				  b->values[SIDE_A][METRIC_TOTAL_INSNS])
+		       ?: COMPARE(a, b);
+}
+
+/* Print the callers whose own instructions changed less than those with callees. */
+static void print_callers(const struct diff_rows *rows, bool markdown, FILE *out)
+{
+	const struct diff_row **callers = alloc_zeroed(rows->count + 1, sizeof(*callers));
+	size_t count = 0;
+
+	for (const struct diff_row *row = rows->rows; row < rows->rows + rows->count; row++)
+		if (!row->outside && row->has[SIDE_A] && row->has[SIDE_B] &&
+		    diff_row_change(row, METRIC_TOTAL_INSNS) > diff_row_change(row, METRIC_INSNS))
+			callers[count++] = row;
+	qsort(callers, count, sizeof(*callers), compare_callers);
 	if (count)
-		print_heading(METRIC_TOTAL_INSNS, out);
-	for (size_t i = 0; i < count; i++)
-		print_row(callers[i], METRIC_TOTAL_INSNS, out);
+		print_heading(METRIC_TOTAL_INSNS, markdown, out);
+	for (size_t i = 0; i < count && i < CALLERS_MOST; i++)
+		print_row(callers[i], METRIC_TOTAL_INSNS, markdown, out);
+	free(callers);
 }
 
 void diff_print_table(const struct diff_rows *rows, enum diff_metric insns, size_t top,
-		      char *const names[SIDES], FILE *out)
+		      char *const names[SIDES], bool markdown, FILE *out)
 {
+	const uint64_t *a = rows->sums[SIDE_A], *b = rows->sums[SIDE_B];
 	size_t equal = 0, differ = 0, paired = 0;
+	char change[CHANGE_SIZE];
 
-	for (int side = 0; side < SIDES; side++) {
-		fprintf(out, "%c: ", "AB"[side]);
-		printable_print(names[side], out);
-		putc('\n', out);
-	}
+	write_change(change, (double)a[METRIC_INSNS], (double)b[METRIC_INSNS]);
+	if (markdown)
+		fprintf(out, "**Instructions: %" PRIu64 " -> %" PRIu64 " (%s)**\n\n",
+			a[METRIC_INSNS], b[METRIC_INSNS], change);
+	print_name_after("A: ", names[SIDE_A], markdown, out);
+	print_name_after(markdown ? ", B: " : "\nB: ", names[SIDE_B], markdown, out);
+	putc('\n', out);
 	if (insns == METRIC_INSNS)
-		print_callers(rows, out);
-	print_heading(insns, out);
-	print_numbers(rows->sums[SIDE_A], rows->sums[SIDE_B], METRIC_INSNS, "", out);
-	fputs("all functions\n", out);
-	for (size_t i = 0; i < rows->count; i++) {
-		paired += rows->rows[i].was != NULL;
-		if (!rows->rows[i].was && diff_row_is_equal(&rows->rows[i], insns))
+		print_callers(rows, markdown, out);
+	print_heading(insns, markdown, out);
+	if (!markdown) {
+		print_numbers(a, b, METRIC_INSNS, "", false, out);
+		fputs("all functions\n", out);
+	}
+	for (const struct diff_row *row = rows->rows; row < rows->rows + rows->count; row++) {
+		paired += row->was != NULL;
+		if (!row->was && diff_row_is_equal(row, insns))
 			equal++;
 		else if (!differ++ || !top || differ <= top)
-			print_row(&rows->rows[i], insns, out);
+			print_row(row, insns, markdown, out);
+	}
+	if (markdown) {
+		fprintf(out, "\n%zu of %zu functions differ.\n", differ, rows->count);
+		return;
 	}
 	if (top && differ > top)
 		fprintf(out, "%zu more functions differ\n", differ - top);
@@ -121,18 +193,13 @@ void diff_print_table(const struct diff_rows *rows, enum diff_metric insns, size
 
 /* ---- JSON ---------------------------------------------------------------- */
 
-static json_t *values_json(const uint64_t values[METRICS], bool sum)
+static json_t *values_json(const uint64_t values[METRICS], int metrics)
 {
-	json_t *object = json_pack("{s:I, s:I, s:I}", "calls", (json_int_t)values[METRIC_CALLS],
-				   "self_ns", (json_int_t)values[METRIC_SELF], "self_insns",
-				   (json_int_t)values[METRIC_INSNS]);
+	json_t *object = json_object();
 
-	if (!sum) {
-		json_object_set_new(object, "total_ns",
-				    json_integer((json_int_t)values[METRIC_TOTAL]));
-		json_object_set_new(object, "total_insns",
-				    json_integer((json_int_t)values[METRIC_TOTAL_INSNS]));
-	}
+	for (int metric = 0; metric < metrics; metric++)
+		json_object_set_new(object, diff_metric_keys[metric],
+				    json_integer((json_int_t)values[metric]));
 	return object;
 }
 
@@ -141,7 +208,8 @@ static json_t *row_json(const struct diff_row *row)
 	json_t *sides[SIDES];
 
 	for (int side = 0; side < SIDES; side++)
-		sides[side] = row->has[side] ? values_json(row->values[side], false) : json_null();
+		sides[side] =
+			row->has[side] ? values_json(row->values[side], METRICS) : json_null();
 	return json_pack("{s:s, s:s, s:s?, s:o, s:o}", "name", row->name, "file", row->file, "was",
 			 row->was, "a", sides[SIDE_A], "b", sides[SIDE_B]);
 }
@@ -149,7 +217,7 @@ static json_t *row_json(const struct diff_row *row)
 /* One recording: its name, sums, and its reports of missing trace. */
 static json_t *side_json(const char *name, const uint64_t sums[METRICS], const json_t *report)
 {
-	json_t *object = values_json(sums, true);
+	json_t *object = values_json(sums, METRIC_TOTAL);
 
 	json_object_set_new(object, "input", json_text_or_null(name));
 	json_object_set(object, "gaps", json_object_get(report, "gaps"));

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Match the functions of two reports, and sort them. */
-#include "src/diff/diff_rows.h"
+#include "src/diff/diff.h"
 
-static const char *const metric_keys[METRICS] = {
-	[METRIC_INSNS] = "self_insns", [METRIC_TOTAL_INSNS] = "total_insns",
-	[METRIC_CALLS] = "calls",      [METRIC_SELF] = "self_ns",
+const char *const diff_metric_keys[METRICS] = {
+	[METRIC_CALLS] = "calls",
+	[METRIC_SELF] = "self_ns",
+	[METRIC_INSNS] = "self_insns",
 	[METRIC_TOTAL] = "total_ns",
+	[METRIC_TOTAL_INSNS] = "total_insns",
 };
 
 static void add_function(struct diff_rows *rows, enum diff_side side, const json_t *function)
@@ -28,7 +30,7 @@ static void add_function(struct diff_rows *rows, enum diff_side side, const json
 		row->name = "";
 	for (int metric = 0; metric < METRICS; metric++)
 		row->values[side][metric] = (uint64_t)json_integer_value(
-			json_object_get(function, metric_keys[metric]));
+			json_object_get(function, diff_metric_keys[metric]));
 }
 
 static void merge(struct diff_row *into, const struct diff_row *row)
@@ -181,7 +183,7 @@ void diff_rows_pair(struct diff_rows *rows)
 
 /* ---- Order --------------------------------------------------------------- */
 
-static uint64_t size_of_difference(const struct diff_row *row, enum diff_metric metric)
+uint64_t diff_row_change(const struct diff_row *row, enum diff_metric metric)
 {
 	uint64_t a = row->values[SIDE_A][metric], b = row->values[SIDE_B][metric];
 
@@ -195,8 +197,8 @@ static int compare_differences(const void *left, const void *right, void *first)
 					     METRIC_SELF };
 
 	for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++) {
-		uint64_t a = size_of_difference(left, metrics[i]);
-		uint64_t b = size_of_difference(right, metrics[i]);
+		uint64_t a = diff_row_change(left, metrics[i]);
+		uint64_t b = diff_row_change(right, metrics[i]);
 
 		if (a != b)
 			return a > b ? -1 : 1;
@@ -214,37 +216,6 @@ void diff_rows_sort(struct diff_rows *rows, enum function_order order)
 		qsort(rows->rows, rows->count, sizeof(*rows->rows), compare_names);
 	else if (rows->count)
 		qsort_r(rows->rows, rows->count, sizeof(*rows->rows), compare_differences, &first);
-}
-
-size_t diff_callers(const struct diff_rows *rows, const struct diff_row *callers[DIFF_CALLERS])
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < rows->count; i++) {
-		const struct diff_row *row = &rows->rows[i];
-		uint64_t size = size_of_difference(row, METRIC_TOTAL_INSNS);
-		uint64_t total = row->values[SIDE_A][METRIC_TOTAL_INSNS];
-		size_t at = count;
-
-		if (row->outside || !row->has[SIDE_A] || !row->has[SIDE_B] ||
-		    size <= size_of_difference(row, METRIC_INSNS))
-			continue;
-		while (at) { /* of equal changes the innermost caller is first */
-			uint64_t other = size_of_difference(callers[at - 1], METRIC_TOTAL_INSNS);
-
-			if (size < other ||
-			    (size == other &&
-			     total >= callers[at - 1]->values[SIDE_A][METRIC_TOTAL_INSNS]))
-				break;
-			at--;
-		}
-		if (at == DIFF_CALLERS)
-			continue;
-		count += count < DIFF_CALLERS;
-		memmove(&callers[at + 1], &callers[at], (count - at - 1) * sizeof(*callers));
-		callers[at] = row;
-	}
-	return count;
 }
 
 bool diff_row_is_equal(const struct diff_row *row, enum diff_metric insns)

@@ -113,7 +113,7 @@ struct options {
 	uint64_t max_output; /* bytes of a file; 0: OUTPUT_LIMIT_DEFAULT */
 	bool open;           /* show the trace in the browser (src/serve/open_trace.h); without
 			      * --output `ptrace2ftf open` does not keep it */
-	struct pattern_list fail_if; /* its conditions: src/diff/diff_rows.h */
+	struct pattern_list fail_if; /* its conditions: src/diff/diff.h */
 	const char *ui;              /* --ui: the page that shows it; NULL: Perfetto's, or */
 	const char *usual_ui;        /* the user's setting of it; NULL: none */
 	const char *stamp; /* borrowed: to be written into FTF (batch_stamp.c); NULL: none */

@@ -210,7 +210,7 @@ static json_t *function_json(const struct slice_totals *tally, uint32_t function
 	return object;
 }
 
-/* For `ptrace2ftf diff` only: src/diff/diff_rows.h. */
+/* For `ptrace2ftf diff` only: src/diff/diff.h. */
 static json_t *all_functions(const struct slice_totals *tally)
 {
 	json_t *list = json_array();

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/diff/diff_rows.h"
+#include "src/diff/diff.h"
 #include "tests/support/unit.h"
 
 static json_t *reports[SIDES];
@@ -157,8 +157,7 @@ START_TEST(functions_of_equal_code_are_renamed)
 }
 END_TEST
 
-static char *printed(void (*print)(const struct diff_rows *, enum diff_metric, size_t,
-				   char *const[SIDES], FILE *))
+static char *printed(bool markdown)
 {
 	static char old[] = "old", new[] = "<new>", *const names[SIDES] = { old, new };
 	char *text;
@@ -167,7 +166,7 @@ static char *printed(void (*print)(const struct diff_rows *, enum diff_metric, s
 
 	make(ORDER_SELF);
 	diff_rows_pair(&rows);
-	print(&rows, METRIC_INSNS, 0, names, out);
+	diff_print_table(&rows, METRIC_INSNS, 0, names, markdown, out);
 	fclose(out);
 	return text;
 }
@@ -190,7 +189,7 @@ START_TEST(callers_are_before_the_functions_that_changed)
 	char *text, *main_row, *run_row, *f_row;
 
 	add_callers();
-	text = printed(diff_print_table);
+	text = printed(false);
 	main_row = strstr(text, "           110            170    +54.5%    +54.5%          1 ");
 	run_row = strstr(text, "           105            155    +47.6%    +47.6%          1 ");
 	f_row = strstr(text, "           100            150    +50.0%    +50.0%          2 ");
@@ -206,7 +205,7 @@ START_TEST(a_report_is_markdown)
 	char *text;
 
 	add_callers();
-	text = printed(diff_print_markdown);
+	text = printed(true);
 	ck_assert_str_eq(
 		text, "**Instructions: 155 -> 205 (+32.3%)**\n\nA: old, B: \\<new\\>\n"
 		      "\n| instructions with callees | A | B | change | per call | calls A | B |\n"
@@ -339,7 +338,7 @@ START_TEST(the_table_counts_functions_that_do_not_differ)
 	add(SIDE_A, "same", NULL, 1, 1, 1);
 	add(SIDE_B, "same", NULL, 1, 1, 1);
 	make(ORDER_SELF);
-	diff_print_table(&rows, METRIC_INSNS, 2, names, out);
+	diff_print_table(&rows, METRIC_INSNS, 2, names, false, out);
 	fclose(out);
 	ck_assert_ptr_nonnull(
 		strstr(text, "       100            150    +50.0%         =          2          3"

@@ -1,28 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The functions of two recordings, side by side. Functions with the same name and file are one row;
- * of the file's path only the last part counts, because builds are in different directories. If a
- * name remains in one file on each side, these are one row as well: the program may have been
- * renamed.
- */
-#ifndef SRC_DIFF_DIFF_ROWS_H
-#define SRC_DIFF_DIFF_ROWS_H
+/* `ptrace2ftf diff A B`: compare two recordings, function by function. */
+#ifndef SRC_DIFF_DIFF_H
+#define SRC_DIFF_DIFF_H
 
-#include <jansson.h>
-
-#include "src/options/selection.h"
+#include "src/batch/batch_job.h"
 
 enum diff_side { SIDE_A = 0, SIDE_B, SIDES };
 
+/*
+ * Convert both recordings, each with its own options in a process of its own, and print the
+ * difference according to A's options: a table, or stacks (--format=folded), and --json. Returns
+ * the exit status; EXIT_EXCEEDED: a condition of --fail-if is met.
+ */
+int diff_command(const struct options sides[SIDES], batch_convert_fn *convert);
+
+/* ---- Rows ---------------------------------------------------------------- */
+
 /* Compared values. Times are in ns. Totals include callees; recursions count once. */
 enum diff_metric {
-	METRIC_INSNS = 0,
-	METRIC_TOTAL_INSNS,
-	METRIC_CALLS,
+	METRIC_CALLS = 0,
 	METRIC_SELF,
+	METRIC_INSNS,
 	METRIC_TOTAL,
+	METRIC_TOTAL_INSNS,
 	METRICS
 };
+
+/* In JSON, both of the reports and of the difference. */
+extern const char *const diff_metric_keys[METRICS];
 
 struct diff_row {
 	const char *name; /* borrowed from the reports */
@@ -40,25 +45,32 @@ struct diff_rows {
 	uint64_t sums[SIDES][METRICS]; /* calls: without `outside`; METRIC_TOTAL*: unused */
 };
 
-/* Make the rows from reports (report.h, with options->all_functions), borrowed until release. */
+/*
+ * Make the rows from reports (report.h, with options->all_functions), borrowed until release.
+ * Functions with the same name and file are one row; of the file's path only the last part counts,
+ * because builds are in different directories. If a name remains in one file on each side, these
+ * are one row as well: the program may have been renamed.
+ */
 void diff_rows_make(struct diff_rows *rows, const json_t *const reports[SIDES]);
 
 /*
- * Pair functions that ran in A only with such of B that were called as often and executed as many
- * instructions of their own, if no others did: they have likely the same code, and were renamed.
+ * Pair functions that ran in A only with functions of B alone that were called as often and
+ * executed as many instructions of their own, if no others did: they were likely renamed.
  */
 void diff_rows_pair(struct diff_rows *rows);
 
 /* Sort by name, or by the difference in own instructions, instructions with callees, or calls. */
 void diff_rows_sort(struct diff_rows *rows, enum function_order order);
 
+/* Returns the amount by which a value of A and B differs. */
+uint64_t diff_row_change(const struct diff_row *row, enum diff_metric metric);
+
 /* Returns whether calls and instructions (METRIC_INSNS or METRIC_TOTAL_INSNS) are equal. */
 bool diff_row_is_equal(const struct diff_row *row, enum diff_metric insns);
 
-/* Idempotent, also on zeroed memory. */
 void diff_rows_release(struct diff_rows *rows);
 
-/* ---- The conditions of --fail-if ------------------------------------------- */
+/* ---- The conditions of --fail-if ----------------------------------------- */
 
 /*
  * Check all conditions, METRIC[@GLOB]:+N[%]; METRIC is insns, self, calls or time. Without GLOB,
@@ -73,33 +85,15 @@ bool diff_limits_check(const struct pattern_list *conditions, const struct diff_
 /* Returns whether a text is a condition. */
 bool diff_limit_is_valid(const char *text);
 
-/* ---- As text and JSON ----------------------------------------------------- */
+/* ---- As text and JSON ---------------------------------------------------- */
 
 /*
  * Print the sums, and the rows that differ, in their order, with own instructions or with those of
- * callees (METRIC_TOTAL_INSNS). `top`: limit of rows; 0: none.
+ * callees (METRIC_TOTAL_INSNS); before them, callers that changed by their callees. `top`: limit of
+ * rows; 0: none. `markdown`: as tables for a comment of a CI.
  */
 void diff_print_table(const struct diff_rows *rows, enum diff_metric insns, size_t top,
-		      char *const names[SIDES], FILE *out);
-
-/* Print the same in Markdown, as tables for a comment of a CI. */
-void diff_print_markdown(const struct diff_rows *rows, enum diff_metric insns, size_t top,
-			 char *const names[SIDES], FILE *out);
-
-/* Room for "-100.00%", "new", "gone". */
-#define CHANGE_SIZE 32
-
-/* Write the change from A to B in percent, in words if one is 0. */
-void diff_write_change(char text[CHANGE_SIZE], double a, double b);
-
-/* Write the change of the instructions of a call; "" if there are no calls in A or B. */
-void diff_write_per_call(char text[CHANGE_SIZE], const struct diff_row *row,
-			 enum diff_metric insns);
-
-/* Callers whose instructions with callees changed most, in order, up to `most`; their own did not
- * change as much.  Returns their number. */
-#define DIFF_CALLERS 5
-size_t diff_callers(const struct diff_rows *rows, const struct diff_row *callers[DIFF_CALLERS]);
+		      char *const names[SIDES], bool markdown, FILE *out);
 
 /*
  * Returns the same as an object (ptrace2ftf-diff(1)), owned by the caller; takes over `exceeded`.
