@@ -154,7 +154,7 @@ libptrace2ftf_a_SOURCES = \
 	src/select/slice_filter.c src/select/slice_filter.h \
 	src/select/slice_within.c src/select/slice_within.h \
 	src/slow/format_slowest.c src/slow/slow_traces.c src/slow/why_many.c \
-	src/slow/why_merged.c src/slow/why_merged.h \
+	src/slow/why_merged.h \
 	src/serve/browser.c \
 	src/serve/open_trace.c src/serve/open_trace.h \
 	src/serve/trace_server.h \

@@ -186,13 +186,13 @@ extern const struct output_format format_totals;
 /* Not a word of --format: the answer of `ptrace2ftf annotate`. */
 extern const struct output_format format_annotate;
 /* Not a word of --format: the answer of `ptrace2ftf why`, and the same for the report only. */
-extern const struct output_format format_why, format_why_unprinted;
+extern const struct output_format format_why;
 /* The same as a page, of --html=FILE. */
 extern const struct output_format format_why_page;
 /* Not a word of --format: of --like=magic-trace. */
 extern const struct output_format format_magic_trace;
 /* Of --slowest and --slow, not of --format: the table, and the calls for the report only. */
-extern const struct output_format format_slowest, format_slowest_unprinted;
+extern const struct output_format format_slowest;
 
 /* Returns the stacks that an output of format_folded has counted, borrowed from it. */
 const struct call_tree *format_folded_tree(const struct format_output *output);

@@ -35,25 +35,25 @@ struct slowest_output {
 
 /* ---- Calls --------------------------------------------------------------- */
 
-/* Equal durations are in the order of time, then of threads; a caller is before its callees. */
-static bool is_slower(const bool *by_insns, const struct chosen_call *a,
-		      const struct chosen_call *b)
+/*
+ * The slowest first.  Equal durations are in the order of time, then of threads; a caller is before
+ * its callees.
+ */
+static int compare_slow(const void *left, const void *right, void *by_insns)
 {
-	if (*by_insns && a->insns != b->insns)
-		return a->insns > b->insns;
-	if (a->duration != b->duration)
-		return a->duration > b->duration;
-	if (a->begin != b->begin)
-		return a->begin < b->begin;
-	if (a->track != b->track)
-		return a->track->index < b->track->index;
-	return a->number > b->number;
+	const struct chosen_call *a = left, *b = right;
+
+	return (*(bool *)by_insns ? COMPARE(b->insns, a->insns) : 0)
+		       ?: COMPARE(b->duration, a->duration)
+		       ?: COMPARE(a->begin, b->begin)
+		       ?: COMPARE(a->track->index, b->track->index)
+		       ?: COMPARE(b->number, a->number);
 }
 
 static bool is_faster(const bool *by_insns, const struct chosen_call *a,
 		      const struct chosen_call *b)
 {
-	return is_slower(by_insns, b, a);
+	return compare_slow(a, b, (bool *)by_insns) > 0;
 }
 
 HEAP_DEFINE(calls, struct chosen_call, bool, is_faster)
@@ -72,15 +72,10 @@ static void keep_if_slow(void *context, const struct chosen_call *call)
 		calls->calls = alloc_grow(calls->calls, &calls->room, calls->count + 1,
 					  sizeof(*calls->calls));
 		calls_push(&by_insns, calls->calls, calls->count++, call);
-	} else if (is_slower(&by_insns, call, &calls->calls[0])) {
+	} else if (is_faster(&by_insns, &calls->calls[0], call)) {
 		calls->calls[0] = *call;
 		calls_sift_down(&by_insns, calls->calls, calls->count, 0);
 	}
-}
-
-static int compare_slow(const void *left, const void *right, void *by_insns)
-{
-	return is_slower(by_insns, left, right) ? -1 : is_slower(by_insns, right, left);
 }
 
 static void apply_bound(struct slowest_output *calls)
@@ -103,17 +98,6 @@ static void apply_bound(struct slowest_output *calls)
 	if (slow < calls->count || calls->slower < slow)
 		calls->slower = slow;
 	calls->count = slow;
-}
-
-/* Sort the calls, and warn if there are none. */
-static void finish_calls(struct slowest_output *calls)
-{
-	bool by_insns = calls->output.machine->by_insns;
-
-	if (calls->count)
-		qsort_r(calls->calls, calls->count, sizeof(*calls->calls), compare_slow, &by_insns);
-	apply_bound(calls);
-	chosen_calls_warn(&calls->chosen, calls->output.machine->diag);
 }
 
 static struct format_output *open_slowest(const struct format_request *request, struct error *err)
@@ -205,10 +189,14 @@ static void print_limits(const struct slowest_output *calls, FILE *out)
 static int print_slowest(struct format_output *output, struct error *err)
 {
 	struct slowest_output *calls = (struct slowest_output *)output;
+	bool by_insns = output->machine->by_insns;
 	FILE *out = output->text;
 
 	(void)err;
-	finish_calls(calls);
+	if (calls->count)
+		qsort_r(calls->calls, calls->count, sizeof(*calls->calls), compare_slow, &by_insns);
+	apply_bound(calls);
+	chosen_calls_warn(&calls->chosen, output->machine->diag);
 	if (!out)
 		return 0;
 	print_table(calls, out);
@@ -237,6 +225,12 @@ static json_t *call_json(const struct chosen_call *call)
 			 (int)call->begin_seen, "end_seen", (int)call->end_seen);
 }
 
+/* Returns null without --slow. */
+static json_t *of_bound(const struct slowest_output *calls, uint64_t value)
+{
+	return calls->choice.has_bound ? json_integer(json_value_of(value)) : json_null();
+}
+
 static json_t *answer_slowest(const struct format_output *output)
 {
 	const struct slowest_output *calls = (const struct slowest_output *)output;
@@ -252,12 +246,8 @@ static json_t *answer_slowest(const struct format_output *output)
 			   json_value_of(durations_percentile(all, 99)), "longest_ns",
 			   json_value_of(all->max), "list", list);
 	time_note_add(object, output->machine);
-	json_object_set_new(object, "bound_ns",
-			    calls->choice.has_bound ? json_integer(json_value_of(calls->bound))
-						    : json_null());
-	json_object_set_new(object, "slower",
-			    calls->choice.has_bound ? json_integer(json_value_of(calls->slower))
-						    : json_null());
+	json_object_set_new(object, "bound_ns", of_bound(calls, calls->bound));
+	json_object_set_new(object, "slower", of_bound(calls, calls->slower));
 	return object;
 }
 
@@ -274,17 +264,6 @@ const struct output_format format_slowest = {
 	.name = "slowest",
 	.suffix = "txt",
 	.lines = true,
-	.slices = SLICES_SORTED,
-	.chooses_calls = true,
-	.open = open_slowest,
-	.finish = print_slowest,
-	.answer = answer_slowest,
-	.release = release_slowest,
-};
-
-const struct output_format format_slowest_unprinted = {
-	.name = "slowest",
-	.default_output = DEFAULT_NONE,
 	.slices = SLICES_SORTED,
 	.chooses_calls = true,
 	.open = open_slowest,

@@ -87,55 +87,39 @@ static void print_table(const struct slow_trace *traces, size_t count, FILE *out
 
 /* ---- index.jsonl --------------------------------------------------------- */
 
-static void print_line(const struct slow_trace *trace, size_t rank, FILE *out)
-{
-	json_t *line = json_object();
-	char query[QUERY_SIZE];
-
-	make_query(query, trace);
-	json_object_set_new(line, "rank", json_integer((json_int_t)rank));
-	json_object_set_new(line, "file", batch_line_text(name_of(trace)));
-	json_object_update(line, (json_t *)trace->call);
-	json_object_set_new(line, "status", json_integer(trace->status));
-	json_object_set_new(line, "error",
-			    trace->error ? batch_line_text(trace->error) : json_null());
-	json_object_set_new(line, "vis_start", json_integer((json_int_t)trace->view_from));
-	json_object_set_new(line, "vis_end", json_integer((json_int_t)trace->view_to));
-	json_object_set_new(line, "query", json_string(query));
-	json_dumpf(line, out, JSON_COMPACT | JSON_PRESERVE_ORDER);
-	putc('\n', out);
-	json_decref(line);
-}
-
 static void print_lines(const struct slow_trace *traces, size_t count, FILE *out)
 {
-	for (size_t i = 0; i < count; i++)
-		print_line(&traces[i], i + 1, out);
+	for (const struct slow_trace *trace = traces; trace < traces + count; trace++) {
+		json_t *line = json_pack("{sI so}", "rank", (json_int_t)(trace - traces + 1),
+					 "file", batch_line_text(name_of(trace)));
+		char query[QUERY_SIZE];
+
+		make_query(query, trace);
+		json_object_update(line, (json_t *)trace->call);
+		json_object_update_new(
+			line, json_pack("{si so sI sI ss}", "status", trace->status, "error",
+					trace->error ? batch_line_text(trace->error) : json_null(),
+					"vis_start", (json_int_t)trace->view_from, "vis_end",
+					(json_int_t)trace->view_to, "query", query));
+		json_dumpf(line, out, JSON_COMPACT | JSON_PRESERVE_ORDER);
+		putc('\n', out);
+		json_decref(line);
+	}
 }
 
 /* ---- Both ---------------------------------------------------------------- */
 
-static int write_one(const struct slow_trace *traces, size_t count, const char *path,
-		     void (*print)(const struct slow_trace *, size_t, FILE *), struct error *err)
+static int write_index(const struct slow_trace *traces, size_t count, const char *path,
+		       void (*print)(const struct slow_trace *, size_t, FILE *), struct error *err)
 {
 	struct output output;
-	FILE *out;
+	FILE *out = output_open_text(&output, path, 0, err);
 
-	out = output_open_text(&output, path, 0, err);
 	if (!out)
 		return -1;
 	print(traces, count, out);
 	fclose(out); /* a write error shows in the output */
 	return output_close(&output, err);
-}
-
-/* Write both files, "index.tsv" and "index.jsonl".  Returns 0; -1 with err filled. */
-static int slow_index_write(const struct slow_trace *traces, size_t count, const char *tsv,
-			    const char *jsonl, struct error *err)
-{
-	if (write_one(traces, count, tsv, print_table, err) < 0)
-		return -1;
-	return write_one(traces, count, jsonl, print_lines, err);
 }
 
 /*
@@ -169,14 +153,11 @@ static char *path_in(const struct options *options, const char *name)
 /* Returns the path of a call's trace. Numbers have equal widths, at least three digits. */
 static char *call_path(const struct slow_run *run, size_t number)
 {
-	int width = snprintf(NULL, 0, "%zu", run->plan.count);
-	char *name, *path;
+	char name[40];
 
-	if (asprintf(&name, "call-%0*zu.ftf", width < 3 ? 3 : width, number) < 0)
-		alloc_fail(0);
-	path = path_in(run->options, name);
-	free(name);
-	return path;
+	snprintf(name, sizeof(name), "call-%0*zu.ftf",
+		 MAX(snprintf(NULL, 0, "%zu", run->plan.count), 3), number);
+	return path_in(run->options, name);
 }
 
 /* ---- The calls ----------------------------------------------------------- */
@@ -185,12 +166,14 @@ static char *call_path(const struct slow_run *run, size_t number)
 static int find_calls(struct slow_run *run, struct error *err)
 {
 	struct options own = *run->options;
+	struct output_format unprinted = format_slowest;
 	const struct batch_run batch = { .options = &own, .convert = run->convert };
 	const struct batch_job job = { .inputs = own.inputs, .input_count = own.input_count };
 	json_t *report = NULL;
 	int status;
 
-	own.format = &format_slowest_unprinted;
+	unprinted.default_output = DEFAULT_NONE;
+	own.format = &unprinted;
 	own.output = NULL;
 	own.overlay_count = 0; /* they are shown in the traces */
 	own.json = own.json ? own.json : "";
@@ -360,7 +343,8 @@ static int run_passes(struct slow_run *run, struct error *err)
 	stopped = make_traces(run);
 	if (stopped)
 		return 128 + stopped;
-	if (slow_index_write(run->traces, run->plan.count, run->tsv, run->jsonl, err) < 0)
+	if (write_index(run->traces, run->plan.count, run->tsv, print_table, err) < 0 ||
+	    write_index(run->traces, run->plan.count, run->jsonl, print_lines, err) < 0)
 		return EXIT_FAILED;
 	if (!run->options->quiet)
 		print_result(run);

@@ -7,9 +7,184 @@
 #include "base/io/interrupt.h"
 #include "base/io/output.h"
 #include "base/message.h"
-#include "src/formats/output_format.h"
+#include "src/formats/answers/why.h"
+#include "src/formats/text/any_text.h"
+#include "src/formats/text/json_value.h"
+#include "src/formats/text/time_note.h"
 #include "src/options/input_paths.h"
 #include "src/slow/why_merged.h"
+
+/* ---- Causes -------------------------------------------------------------- */
+
+static struct merged_cause *find_cause(struct why_merged *merged, const char *function,
+				       const char *cause, const char *unit)
+{
+	struct merged_cause *end = merged->causes + merged->count;
+
+	for (struct merged_cause *at = merged->causes; at < end; at++)
+		if (strcmp(at->function, function) == 0 && strcmp(at->cause, cause) == 0 &&
+		    strcmp(at->unit, unit) == 0)
+			return at;
+	end = ARRAY_ADD(merged->causes, merged->count, merged->room);
+	*end = (struct merged_cause){ .function = function, .cause = cause, .unit = unit };
+	return end;
+}
+
+/* Returns false if a number cannot be one. */
+static bool add_cluster(struct merged_cause *cause, const json_t *cluster, size_t number,
+			const char *input)
+{
+	json_int_t calls = json_value_number(cluster, "calls");
+	double extra = json_number_value(json_object_get(cluster, "extra"));
+	json_int_t begin = json_value_number(json_object_get(cluster, "slowest"), "begin_ns");
+
+	if (calls < 0 || begin < 0)
+		return false;
+	cause->recordings += cause->last != number;
+	cause->last = number;
+	cause->calls += (uint64_t)calls;
+	cause->extra += extra * (double)calls;
+	if (cause->worst_input && extra <= cause->worst_extra)
+		return true;
+	cause->worst_extra = extra;
+	cause->worst_input = input;
+	cause->worst_begin = (uint64_t)begin;
+	return true;
+}
+
+static bool add_answer(struct why_merged *merged, const json_t *answer, const char *input)
+{
+	size_t i, j, found = 0;
+	json_t *function, *cluster;
+
+	merged->recordings++;
+	json_array_foreach(json_object_get(answer, "functions"), i, function)
+		json_array_foreach(json_object_get(function, "clusters"), j, cluster)
+	{
+		if (!add_cluster(find_cause(merged, json_value_text(function, "function"),
+					    json_value_text(cluster, "cause"),
+					    json_value_text(answer, "unit")),
+				 cluster, merged->recordings, input))
+			return false;
+		found++;
+	}
+	merged->without += !found;
+	return true;
+}
+
+bool why_merged_add(struct why_merged *merged, const json_t *line, const char *input)
+{
+	const json_t *report = json_object_get(line, "report");
+	json_t *answer = json_object_get(report ? report : line, "answer"), *kept;
+	const char *name = json_string_value(json_object_get(line, "input"));
+
+	if (!json_is_object(answer) &&
+	    (json_is_string(json_object_get(line, "error")) || json_object_get(line, "signal"))) {
+		merged->failed++;
+		return true;
+	}
+	if (!answer)
+		answer = (json_t *)line;
+	if (strcmp(json_value_text(answer, "format"), "why") != 0)
+		return false;
+	kept = json_pack("[o O]", json_text_or_null(name ? name : input), answer);
+	if (!merged->answers)
+		merged->answers = json_array();
+	json_array_append_new(merged->answers, kept);
+	return add_answer(merged, answer, json_string_value(json_array_get(kept, 0)));
+}
+
+static int compare_causes(const void *left, const void *right)
+{
+	const struct merged_cause *a = left, *b = right;
+
+	return strcmp(b->unit, a->unit)
+		       ?: COMPARE(b->extra, a->extra)
+		       ?: strcmp(a->function, b->function)
+		       ?: strcmp(a->cause, b->cause);
+}
+
+void why_merged_sort(struct why_merged *merged)
+{
+	if (merged->count)
+		qsort(merged->causes, merged->count, sizeof(*merged->causes), compare_causes);
+}
+
+static void print_text(const char *text, FILE *out)
+{
+	escaped_text_print(text, strlen(text), out);
+}
+
+static void print_merged_cause(const struct merged_cause *cause, FILE *out)
+{
+	char extra[SHORT_TIME_SIZE], worst[SHORT_TIME_SIZE];
+	bool by_insns = strcmp(cause->unit, "ns") != 0;
+
+	fprintf(out, "%10zu %7" PRIu64 " %10s %10s  ", cause->recordings, cause->calls,
+		extra_text(extra, by_insns, cause->extra),
+		extra_text(worst, by_insns, cause->worst_extra));
+	print_text(cause->function, out);
+	fputs(": ", out);
+	if (strcmp(cause->function, cause->cause) == 0)
+		fputs("own code", out);
+	else
+		print_text(cause->cause, out);
+	fprintf(out, "; worst at %" PRIu64 ".%09" PRIu64 " in ", cause->worst_begin / 1000000000,
+		cause->worst_begin % 1000000000);
+	print_text(cause->worst_input ? cause->worst_input : "?", out);
+	putc('\n', out);
+}
+
+void why_merged_print(const struct why_merged *merged, FILE *out)
+{
+	fprintf(out, "%10s %7s %10s %10s  %s\n", "recordings", "calls", "extra", "worst",
+		"function: cause");
+	for (size_t i = 0; i < merged->count; i++)
+		print_merged_cause(&merged->causes[i], out);
+	fprintf(out, "\n%zu recordings, %zu of them without slow calls", merged->recordings,
+		merged->without);
+	if (merged->failed)
+		fprintf(out, "; %zu more could not be read", merged->failed);
+	putc('\n', out);
+	if (!merged->count || !merged->causes[0].worst_input)
+		return;
+	fputs("next: ptrace2ftf why --symbol=", out);
+	why_word_print(merged->causes[0].function, out);
+	putc(' ', out);
+	why_word_print(merged->causes[0].worst_input, out);
+	putc('\n', out);
+}
+
+json_t *why_merged_json(const struct why_merged *merged)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < merged->count; i++) {
+		const struct merged_cause *cause = &merged->causes[i];
+
+		json_array_append_new(
+			list,
+			json_pack("{ss ss ss sI sI sf sf ss? sI}", "function", cause->function,
+				  "cause", cause->cause, "unit", cause->unit, "recordings",
+				  json_value_of(cause->recordings), "calls",
+				  json_value_of(cause->calls), "extra", cause->extra, "worst_extra",
+				  cause->worst_extra, "worst_input", cause->worst_input,
+				  "worst_begin_ns", json_value_of(cause->worst_begin)));
+	}
+	return json_pack("{ss sI sI sI so}", "format", "why-merged", "recordings",
+			 json_value_of(merged->recordings), "without_slow_calls",
+			 json_value_of(merged->without), "failed", json_value_of(merged->failed),
+			 "causes", list);
+}
+
+void why_merged_release(struct why_merged *merged)
+{
+	json_decref(merged->answers);
+	free(merged->causes);
+	*merged = (struct why_merged){ 0 };
+}
+
+/* ---- Recordings ---------------------------------------------------------- */
 
 struct why_many {
 	const struct options *options; /* borrowed */
@@ -26,14 +201,14 @@ bool why_many_wanted(const struct options *options)
 	       (options->merge || (options->input_count > 1 && !options_is_batch(options)));
 }
 
-/* ---- Recordings ---------------------------------------------------------- */
-
 /* In the child: batch_convert_fn. */
 static enum exit_status answer_silently(const struct options *options, json_t *report)
 {
 	struct options own = *options;
+	struct output_format unprinted = format_why;
 
-	own.format = &format_why_unprinted;
+	unprinted.default_output = DEFAULT_NONE;
+	own.format = &unprinted;
 	own.json = "";
 	own.json_answer = false;
 	own.quiet = true;
@@ -162,7 +337,6 @@ int why_many_run(const struct options *options, batch_convert_fn *convert)
 	int status = EXIT_WHOLE;
 
 	convert_recording = convert;
-	why_merged_init(&many.merged);
 	file_roles_read(options);
 	if (file_roles_write(options->output, "--output", &err) < 0 ||
 	    (!options->merge && input_paths_check(options, &err) < 0))

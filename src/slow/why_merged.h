@@ -18,15 +18,13 @@ struct merged_cause {
 	uint64_t worst_begin; /* ns: of the slowest call there */
 };
 
+/* Zeroed memory has no answers. */
 struct why_merged {
 	json_t *answers; /* owned: an array of [input, answer] */
 	size_t recordings, without, failed;
 	struct merged_cause *causes; /* owned */
 	size_t count, room;
 };
-
-/* Start without answers. */
-void why_merged_init(struct why_merged *merged);
 
 /*
  * Add what a run reports: a line of --json-lines, a summary of --json=FILE, or an answer of --json.

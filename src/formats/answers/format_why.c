@@ -351,28 +351,21 @@ static void print_bindings(const struct why_output *why, FILE *out)
 			short_time(text, (int64_t)ns), count);
 }
 
-/* Find the answers. */
-static int rank_why(struct format_output *output, struct error *err)
+static int print_why(struct format_output *output, struct error *err)
 {
 	struct why_output *why = (struct why_output *)output;
 	bool chosen = why_has_chosen(why->options);
+	FILE *out = output->text;
 
 	(void)err;
 	make_answers(why);
 	if (chosen)
 		function_choice_warn(&why->calls.choice, why->count, output->machine->diag);
-	return 0;
-}
-
-static int print_why(struct format_output *output, struct error *err)
-{
-	struct why_output *why = (struct why_output *)output;
-	FILE *out = output->text;
-
-	rank_why(output, err);
-	if (why->count && !why_has_chosen(why->options))
+	if (!out)
+		return 0;
+	if (why->count && !chosen)
 		print_ranking(why, out);
-	else if (!why->count && !why_has_chosen(why->options))
+	else if (!why->count && !chosen)
 		fprintf(out,
 			"no function with %d calls or more has slow ones: calls longer than twice "
 			"the 95th percentile; choose a function with --symbol\n",
@@ -501,19 +494,6 @@ const struct output_format format_why = {
 	.look = why_look,
 	.seen = why_see,
 	.finish = print_why,
-	.answer = why_answer,
-	.release = why_release,
-};
-
-const struct output_format format_why_unprinted = {
-	.name = "why",
-	.default_output = DEFAULT_NONE,
-	.slices = SLICES_SORTED,
-	.chooses_calls = true,
-	.open = why_open,
-	.look = why_look,
-	.seen = why_see,
-	.finish = rank_why,
 	.answer = why_answer,
 	.release = why_release,
 };

@@ -9,11 +9,6 @@
 
 static struct why_merged merged;
 
-static void setup(void)
-{
-	why_merged_init(&merged);
-}
-
 static void teardown(void)
 {
 	why_merged_release(&merged);
@@ -126,7 +121,7 @@ int main(void)
 	Suite *suite = suite_create("why_merged");
 	TCase *tests = tcase_create("all");
 
-	tcase_add_checked_fixture(tests, setup, teardown);
+	tcase_add_checked_fixture(tests, NULL, teardown);
 	tcase_add_test(tests, causes_add_up_over_recordings);
 	tcase_add_test(tests, units_and_recordings_are_not_mixed);
 	tcase_add_test(tests, an_amount_may_be_any_number);
