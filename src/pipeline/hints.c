@@ -3,7 +3,7 @@
 #include "src/pipeline/recording.h"
 
 #include "src/events/event_tracks.h"
-#include "src/report/debug_hint.h"
+#include "src/report/summary.h"
 
 /* ---- Time without names -------------------------------------------------- */
 

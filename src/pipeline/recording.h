@@ -70,7 +70,7 @@ void empty_selection_warn(const struct options *options, const struct perf_recor
 			  struct diag *diag);
 
 /*
- * Returns a line (debug_hint.h) on files that were found, but whose code without names took at
+ * Returns a line (summary.h) on files that were found, but whose code without names took at
  * least one percent of the time; owned by the caller. NULL: no such files.
  */
 char *nameless_hint_make(const struct nameless_time *nameless, const struct resolver *resolver,

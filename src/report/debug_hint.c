@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Choose the command by the environment and the recorded system's /etc/os-release. */
-#include "src/report/debug_hint.h"
+#include "src/report/summary.h"
 
 #include <ctype.h>
 

@@ -38,18 +38,6 @@ static json_t *hex(const uint8_t *bytes, size_t size)
 	return size ? json_string(text) : json_null();
 }
 
-static void set_value(json_t *object, const char *key, json_t *value)
-{
-	if (json_object_set_new(object, key, value) < 0)
-		alloc_fail(0);
-}
-
-static void append_value(json_t *list, json_t *value)
-{
-	if (json_array_append_new(list, value) < 0)
-		alloc_fail(0);
-}
-
 struct member {
 	const char *key;
 	json_t *value;
@@ -61,7 +49,7 @@ static json_t *make_object(const struct member *members)
 	json_t *object = json_object();
 
 	for (; members->key; members++)
-		set_value(object, members->key, members->value);
+		json_object_set_new(object, members->key, members->value);
 	return object;
 }
 
@@ -70,13 +58,9 @@ static json_t *make_object(const struct member *members)
 /* Append to the list `key` of the parts, which is created at first use. */
 static void append_part(struct report *report, const char *key, json_t *value)
 {
-	json_t *list = json_object_get(report->parts, key);
-
-	if (!list) {
-		list = json_array();
-		set_value(report->parts, key, list);
-	}
-	append_value(list, value);
+	if (!json_object_get(report->parts, key))
+		json_object_set_new(report->parts, key, json_array());
+	json_array_append_new(json_object_get(report->parts, key), value);
 }
 
 /* ---- Phases -------------------------------------------------------------- */
@@ -119,12 +103,12 @@ void report_recording(struct report *report, const struct perf_file *file)
 
 	if (!report->wanted)
 		return;
-	set_value(report->parts, "recording",
-		  OBJECT({ "hostname", json_text_or_null(features->hostname) },
-			 { "os_release", json_text_or_null(features->os_release) },
-			 { "perf_version", json_text_or_null(features->version) },
-			 { "cpu", json_text_or_null(features->cpu_description) },
-			 { "command_line", json_text_or_null(features->command_line) }));
+	json_object_set_new(report->parts, "recording",
+			    OBJECT({ "hostname", json_text_or_null(features->hostname) },
+				   { "os_release", json_text_or_null(features->os_release) },
+				   { "perf_version", json_text_or_null(features->version) },
+				   { "cpu", json_text_or_null(features->cpu_description) },
+				   { "command_line", json_text_or_null(features->command_line) }));
 }
 
 static json_t *trace_bytes(const struct summary *bytes)
@@ -147,10 +131,10 @@ void report_stream(struct report *report, const struct aux_stream *aux,
 		return;
 	summary_add_stream(&bytes, stats);
 	stream = trace_bytes(&bytes);
-	set_value(stream, "cpu", id_or_null(aux->cpu));
-	set_value(stream, "tid", id_or_null(aux->tid));
-	set_value(stream, "events", number(stats->events));
-	set_value(stream, "instructions", number(stats->insns));
+	json_object_set_new(stream, "cpu", id_or_null(aux->cpu));
+	json_object_set_new(stream, "tid", id_or_null(aux->tid));
+	json_object_set_new(stream, "events", number(stats->events));
+	json_object_set_new(stream, "instructions", number(stats->insns));
 	append_part(report, "streams", stream);
 }
 
@@ -159,7 +143,7 @@ static json_t *thread_names(const struct thread *thread)
 	json_t *names = json_array();
 
 	for (size_t i = 0; thread && i < thread->name_count; i++)
-		append_value(names, json_text_or_null(thread->names[i].text));
+		json_array_append_new(names, json_text_or_null(thread->names[i].text));
 	return names;
 }
 
@@ -174,9 +158,9 @@ void report_thread(struct report *report, const struct thread *thread,
 			{ "tid", json_integer(thread ? thread->tid : -1) },
 			{ "names", thread_names(thread) });
 	if (tally) {
-		set_value(object, "calls", number(tally->calls));
-		set_value(object, "slices", number(tally->slices));
-		set_value(object, "deepest", number(tally->deepest));
+		json_object_set_new(object, "calls", number(tally->calls));
+		json_object_set_new(object, "slices", number(tally->slices));
+		json_object_set_new(object, "deepest", number(tally->deepest));
 	}
 	append_part(report, "threads", object);
 }
@@ -203,9 +187,9 @@ static json_t *function_json(const struct slice_totals *tally, uint32_t function
 			{ "total_ns", number(tally->tree.totals[function + 1].costs.ns) },
 			{ "slowest", call_json(&node->slowest) });
 	if (tally->sink.details) {
-		set_value(object, "self_insns", number(node->own.insns));
-		set_value(object, "total_insns",
-			  number(tally->tree.totals[function + 1].costs.insns));
+		json_object_set_new(object, "self_insns", number(node->own.insns));
+		json_object_set_new(object, "total_insns",
+				    number(tally->tree.totals[function + 1].costs.insns));
 	}
 	return object;
 }
@@ -219,43 +203,37 @@ static json_t *all_functions(const struct slice_totals *tally)
 		const struct symbol *symbol = tally->functions.functions[i].symbol;
 		json_t *object = function_json(tally, i);
 
-		set_value(object, "function",
-			  json_boolean(symbol->kind != SYMBOL_SPECIAL &&
-				       symbol->kind != SYMBOL_MARK));
-		append_value(list, object);
+		json_object_set_new(object, "function",
+				    json_boolean(symbol->kind != SYMBOL_SPECIAL &&
+						 symbol->kind != SYMBOL_MARK));
+		json_array_append_new(list, object);
 	}
 	return list;
 }
 
-/* Longest first. */
-static int compare_self(const void *left, const void *right, void *tally)
+/* The largest amount first. */
+static int compare_amounts(const void *left, const void *right, void *amounts)
 {
-	const struct call_node *node = ((const struct slice_totals *)tally)->tree.nodes;
-	uint64_t a = slice_totals_rank(tally, &node[*(const uint32_t *)left + 1].own);
-	uint64_t b = slice_totals_rank(tally, &node[*(const uint32_t *)right + 1].own);
+	const uint64_t *of = amounts;
 
-	return COMPARE(b, a);
+	return COMPARE(of[*(const uint32_t *)right], of[*(const uint32_t *)left]);
 }
 
-static int compare_total(const void *left, const void *right, void *tally)
+/* Sort the functions by own costs, or by those with callees.  Returns the first ones. */
+static json_t *top_functions(const struct slice_totals *tally, uint32_t *order, bool total)
 {
-	const struct call_total *totals = ((const struct slice_totals *)tally)->tree.totals;
-	uint64_t a = slice_totals_rank(tally, &totals[*(const uint32_t *)left + 1].costs);
-	uint64_t b = slice_totals_rank(tally, &totals[*(const uint32_t *)right + 1].costs);
-
-	return COMPARE(b, a);
-}
-
-static json_t *top_functions(const struct slice_totals *tally, uint32_t *order,
-			     int (*compare)(const void *, const void *, void *))
-{
-	json_t *list = json_array();
+	const struct call_tree *tree = &tally->tree;
 	size_t count = tally->functions.count;
+	uint64_t *amounts = alloc_zeroed(count + 1, sizeof(*amounts));
+	json_t *list = json_array();
 
-	if (count)
-		qsort_r(order, count, sizeof(*order), compare, (void *)tally);
+	for (size_t i = 0; i < count; i++)
+		amounts[i] = slice_totals_rank(tally, total ? &tree->totals[i + 1].costs
+							    : &tree->nodes[i + 1].own);
+	qsort_r(order, count, sizeof(*order), compare_amounts, amounts);
+	free(amounts);
 	for (size_t i = 0; i < count && i < REPORT_FUNCTIONS_MAX; i++)
-		append_value(list, function_json(tally, order[i]));
+		json_array_append_new(list, function_json(tally, order[i]));
 	return list;
 }
 
@@ -269,28 +247,29 @@ void report_functions(struct report *report, const struct slice_totals *tally)
 	order = alloc_zeroed(tally->functions.count + 1, sizeof(*order));
 	for (uint32_t i = 0; i < tally->functions.count; i++)
 		order[i] = i;
-	by_self = top_functions(tally, order, compare_self);
-	set_value(report->parts, "functions",
-		  OBJECT({ "count", number(tally->functions.count) },
-			 { "ranked_by", json_string(tally->by_insns ? "instructions" : "time") },
-			 { "by_self", by_self },
-			 { "by_total", top_functions(tally, order, compare_total) }));
+	by_self = top_functions(tally, order, false);
+	json_object_set_new(
+		report->parts, "functions",
+		OBJECT({ "count", number(tally->functions.count) },
+		       { "ranked_by", json_string(tally->by_insns ? "instructions" : "time") },
+		       { "by_self", by_self }, { "by_total", top_functions(tally, order, true) }));
 	free(order);
 	if (report->options->all_functions)
-		set_value(json_object_get(report->parts, "functions"), "all", all_functions(tally));
+		json_object_set_new(json_object_get(report->parts, "functions"), "all",
+				    all_functions(tally));
 }
 
 void report_answer(struct report *report, const struct output_format *format,
 		   const struct format_output *output)
 {
 	if (report->wanted && output && format->answer)
-		set_value(report->parts, "answer", format->answer(output));
+		json_object_set_new(report->parts, "answer", format->answer(output));
 }
 
 void report_take_answer(struct report *report, json_t *answer)
 {
 	if (report->wanted && answer)
-		set_value(report->parts, "answer", answer);
+		json_object_set_new(report->parts, "answer", answer);
 	else
 		json_decref(answer);
 }
@@ -398,16 +377,16 @@ static json_t *input_list(const struct options *options)
 	json_t *list = json_array();
 
 	for (int i = 0; i < options->input_count; i++)
-		append_value(list, input_json(options->inputs[i], kind));
+		json_array_append_new(list, input_json(options->inputs[i], kind));
 	for (size_t i = 0; i < options->overlay_count; i++) {
 		const struct overlay_option *overlay = &options->overlays[i];
 		char *path = strndup(overlay->text, strcspn(overlay->text, ","));
 
 		if (!path)
 			alloc_fail(0);
-		append_value(list, input_json(path, overlay->kind == OVERLAY_MEMTRACE
-							    ? "memtrace"
-							    : "runtime-events"));
+		json_array_append_new(list, input_json(path, overlay->kind == OVERLAY_MEMTRACE
+								     ? "memtrace"
+								     : "runtime-events"));
 		free(path);
 	}
 	return list;
@@ -418,7 +397,7 @@ static json_t *output_list(const struct summary *summary)
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < summary->output_count; i++)
-		append_value(list, json_text_or_null(summary->outputs[i]));
+		json_array_append_new(list, json_text_or_null(summary->outputs[i]));
 	return list;
 }
 
@@ -428,10 +407,10 @@ static json_t *gap_list(const struct summary *summary)
 
 	for (enum gap_reason reason = 0; reason < GAP_REASONS; reason++)
 		if (summary->gaps[reason])
-			append_value(list,
-				     OBJECT({ "reason", json_string(summary_gap_word(reason)) },
-					    { "text", json_string(callstack_gap_text(reason)) },
-					    { "count", number(summary->gaps[reason]) }));
+			json_array_append_new(
+				list, OBJECT({ "reason", json_string(summary_gap_word(reason)) },
+					     { "text", json_string(callstack_gap_text(reason)) },
+					     { "count", number(summary->gaps[reason]) }));
 	return list;
 }
 
@@ -441,7 +420,7 @@ static json_t *text_lacks(const struct summary *summary)
 
 	for (size_t i = 0; i < PERF_SCRIPT_LACKS; i++)
 		if (summary->text_lacks >> i & 1)
-			append_value(list, json_string(perf_script_lacks[i].field));
+			json_array_append_new(list, json_string(perf_script_lacks[i].field));
 	return list;
 }
 
@@ -450,9 +429,9 @@ static json_t *warning_list(const struct diag *diag)
 	json_t *list = json_array();
 
 	for (const struct diag_line *line = diag->first; line; line = line->next)
-		append_value(list, OBJECT({ "kind", json_string(line->kind) },
-					  { "count", number(line->count) },
-					  { "text", json_text_or_null(line->text) }));
+		json_array_append_new(list, OBJECT({ "kind", json_string(line->kind) },
+						   { "count", number(line->count) },
+						   { "text", json_text_or_null(line->text) }));
 	return list;
 }
 
@@ -483,7 +462,7 @@ json_t *report_json(const struct report *report)
 	if (!report->wanted)
 		return NULL;
 	trace = trace_bytes(summary);
-	set_value(trace, "bytes_left_out", number(summary->bytes_left_out));
+	json_object_set_new(trace, "bytes_left_out", number(summary->bytes_left_out));
 	/* The parts set the last nine keys; without parts, these are empty or null. */
 	whole = OBJECT(
 		{ "version", json_integer(REPORT_VERSION) },
@@ -519,8 +498,7 @@ json_t *report_json(const struct report *report)
 		{ "memtrace", json_array() }, { "phases", json_array() },
 		{ "hit_events", json_array() }, { "recording", json_null() },
 		{ "functions", json_null() }, { "answer", json_null() });
-	if (json_object_update(whole, report->parts) < 0)
-		alloc_fail(0);
+	json_object_update(whole, report->parts);
 	return whole;
 }
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/io/interrupt.h"
+#include "base/io/output_path.h"
 #include "base/printable.h"
 #include "src/callstack/timestamp_group.h"
 #include "src/options/selection.h"
@@ -65,18 +66,13 @@ void summary_release(struct summary *summary)
 	free(summary->nameless);
 	free(summary->debug_hint);
 	free(summary->top_functions);
-	summary->outputs = NULL;
-	summary->nameless = summary->debug_hint = summary->top_functions = NULL;
-	summary->output_count = summary->output_room = 0;
+	*summary = (struct summary){ 0 };
 }
 
 void summary_add_output(struct summary *summary, const char *path)
 {
-	char *copy = strdup(path);
-
-	if (!copy)
-		alloc_fail(strlen(path));
-	*ARRAY_ADD(summary->outputs, summary->output_count, summary->output_room) = copy;
+	*ARRAY_ADD(summary->outputs, summary->output_count, summary->output_room) =
+		output_path_copy(path);
 }
 
 void summary_add_file(struct summary *summary, const char *path, bool named)
@@ -212,6 +208,18 @@ static void print_duration(uint64_t ns, FILE *out)
 
 static void print_counts(const struct summary *summary, FILE *out)
 {
+	const struct {
+		uint64_t count;
+		const char *of;
+	} others[] = {
+		{ summary->bytes_repeated, "more that were recorded twice" },
+		{ summary->bytes_left_out, "bytes excluded by the selection" },
+		{ summary->slices_left_out, "slices outside of --from left out" },
+		{ summary->guests, "runs of a guest's code not followed ([guest])" },
+		{ summary->hits, "hits of breakpoints and probes" },
+		{ summary->samples_left_out, "samples of other events left out" },
+	};
+
 	fprintf(out, "ptrace2ftf: %" PRIu64 " branches", summary->branches);
 	if (summary->slices)
 		fprintf(out, ", %" PRIu64 " slices", summary->slices);
@@ -226,23 +234,9 @@ static void print_counts(const struct summary *summary, FILE *out)
 			" (%" PRIu64 " decoded, %" PRIu64 " before a PSB skipped, %" PRIu64
 			" lost)",
 			summary->bytes_decoded, summary->bytes_skipped, summary->bytes_lost);
-	if (summary->bytes_repeated)
-		fprintf(out, ", %" PRIu64 " more that were recorded twice",
-			summary->bytes_repeated);
-	if (summary->bytes_left_out)
-		fprintf(out, ", %" PRIu64 " bytes excluded by the selection",
-			summary->bytes_left_out);
-	if (summary->slices_left_out)
-		fprintf(out, ", %" PRIu64 " slices outside of --from left out",
-			summary->slices_left_out);
-	if (summary->guests)
-		fprintf(out, ", %" PRIu64 " runs of a guest's code not followed ([guest])",
-			summary->guests);
-	if (summary->hits)
-		fprintf(out, ", %" PRIu64 " hits of breakpoints and probes", summary->hits);
-	if (summary->samples_left_out)
-		fprintf(out, ", %" PRIu64 " samples of other events left out",
-			summary->samples_left_out);
+	for (size_t i = 0; i < COUNT_OF(others); i++)
+		if (others[i].count)
+			fprintf(out, ", %" PRIu64 " %s", others[i].count, others[i].of);
 }
 
 /* Print a time of perf's clock in the form that --time takes. */
@@ -324,16 +318,6 @@ static void print_doubts(const struct summary *summary, FILE *out)
 	putc('\n', out);
 }
 
-static void print_truncated(const struct summary *summary, FILE *out)
-{
-	if (summary->slices_truncated)
-		fprintf(out,
-			"  %" PRIu64
-			" calls are deeper than --max-stack: their stacks are cut, and "
-			"have " TRUNCATED_NAME "; --max-stack=none keeps all\n",
-			summary->slices_truncated);
-}
-
 static void print_gaps(const struct summary *summary, FILE *out)
 {
 	for (int reason = 0; reason < GAP_REASONS; reason++) {
@@ -374,15 +358,6 @@ static void print_nameless(const struct summary *summary, FILE *out)
 	putc('\n', out);
 }
 
-static void print_debug_hint(const struct summary *summary, FILE *out)
-{
-	if (!summary->debug_hint)
-		return;
-	fputs("  ", out);
-	printable_print(summary->debug_hint, out);
-	putc('\n', out);
-}
-
 /* "  the text lacks flags (kinds of branches are inferred), ...: print them with COMMAND" */
 static void print_text_lacks(const struct summary *summary, FILE *out)
 {
@@ -399,16 +374,6 @@ static void print_text_lacks(const struct summary *summary, FILE *out)
 		fputs("; print it with " PERF_SCRIPT_COMMAND "\n", out);
 }
 
-static void print_nothing(const struct summary *summary, FILE *out)
-{
-	if (summary->branches || summary->slices)
-		return;
-	fprintf(out, "  nothing was decoded%s\n",
-		summary->bytes_total || summary->bytes_left_out
-			? "; see the warnings"
-			: ": the input holds no trace; did the program run while it was recorded?");
-}
-
 void summary_print(const struct summary *summary, bool is_trace, bool of_several, FILE *out)
 {
 	print_counts(summary, out);
@@ -417,10 +382,20 @@ void summary_print(const struct summary *summary, bool is_trace, bool of_several
 		printable_print(summary->outputs[0], out);
 	}
 	putc('\n', out);
-	print_nothing(summary, out);
+	if (!summary->branches && !summary->slices)
+		fprintf(out, "  nothing was decoded%s\n",
+			summary->bytes_total || summary->bytes_left_out
+				? "; see the warnings"
+				: ": the input holds no trace; did the program run while it was "
+				  "recorded?");
 	print_text_lacks(summary, out);
 	summary_print_fold(summary, out);
-	print_truncated(summary, out);
+	if (summary->slices_truncated)
+		fprintf(out,
+			"  %" PRIu64
+			" calls are deeper than --max-stack: their stacks are cut, and "
+			"have " TRUNCATED_NAME "; --max-stack=none keeps all\n",
+			summary->slices_truncated);
 	print_gaps(summary, out);
 	print_doubts(summary, out);
 	print_verdict(summary, out);
@@ -431,7 +406,11 @@ void summary_print(const struct summary *summary, bool is_trace, bool of_several
 	if (of_several)
 		return;
 	print_nameless(summary, out);
-	print_debug_hint(summary, out);
+	if (summary->debug_hint) {
+		fputs("  ", out);
+		printable_print(summary->debug_hint, out);
+		putc('\n', out);
+	}
 	fprintf(out, "  peak memory %.1f MiB", (double)summary_peak_memory() / (1 << 20));
 	if (summary->output_count && strcmp(summary->outputs[0], "-") != 0) {
 		bool opens = is_trace && summary->slices;

@@ -5,19 +5,13 @@
 #include "src/formats/text/time_note.h"
 #include "src/slices/slice_totals.h"
 
-#define TOP_FUNCTIONS 5
+#define TOP_FUNCTIONS 5u
 
-struct top_functions {
-	/* Those of one name are one function, as in --format=functions. */
-	struct top_function {
-		const struct name *name;
-		uint64_t self; /* ns, or instructions */
-		struct slowest_call slowest;
-	} functions[TOP_FUNCTIONS + 1]; /* one more, that falls off */
-	size_t count;
-	uint64_t all; /* sum of all slices */
-	bool by_insns;
-	const char *note; /* last words of the heading */
+/* Functions of one name are one function, as in --format=functions. */
+struct top_function {
+	const struct name *name;
+	uint64_t self; /* ns, or instructions */
+	struct slowest_call slowest;
 };
 
 static bool is_function(const struct symbol *symbol)
@@ -45,25 +39,15 @@ static struct top_function sum_of(const struct slice_totals *totals, uint32_t at
 	return sum;
 }
 
-/* The order must not depend on the numbers of names. */
-static bool is_before(const struct top_function *a, const struct top_function *b)
+/* The order does not depend on the numbers of names. */
+static int compare_functions(const void *left, const void *right)
 {
-	if (a->self != b->self)
-		return a->self > b->self;
-	return strcmp(a->name->text, b->name->text) < 0;
+	const struct top_function *a = left, *b = right;
+
+	return COMPARE(b->self, a->self) ?: strcmp(a->name->text, b->name->text);
 }
 
-static void insert(struct top_functions *top, const struct top_function *function)
-{
-	size_t at = top->count;
-
-	for (; at && is_before(function, &top->functions[at - 1]); at--)
-		top->functions[at] = top->functions[at - 1];
-	top->functions[at] = *function;
-	top->count += top->count < TOP_FUNCTIONS;
-}
-
-static void print_function(const struct top_functions *top, const struct top_function *function,
+static void print_function(const struct top_function *function, uint64_t all, bool by_insns,
 			   FILE *out)
 {
 	const struct slowest_call *call = &function->slowest;
@@ -72,20 +56,12 @@ static void print_function(const struct top_functions *top, const struct top_fun
 	if (call->track->tid > 0)
 		snprintf(thread, sizeof(thread), "%" PRId32, call->track->tid);
 	fprintf(out, "  %10s %5.1f%% %14s %10" PRIu64 ".%09" PRIu64 " %8s  ",
-		amount_text(self, top->by_insns, function->self),
-		100 * (double)function->self / (double)top->all,
-		amount_text(slowest, top->by_insns, call->rank), call->begin / 1000000000,
+		amount_text(self, by_insns, function->self),
+		100 * (double)function->self / (double)all,
+		amount_text(slowest, by_insns, call->rank), call->begin / 1000000000,
 		call->begin % 1000000000, thread);
 	printable_print(function->name->text, out);
 	putc('\n', out);
-}
-
-static void print_table(const struct top_functions *top, FILE *out)
-{
-	fprintf(out, "  %10s %6s %14s %20s %8s  %s\n", "self", "share",
-		top->by_insns ? "longest call" : "slowest call", "at", "thread", top->note);
-	for (size_t i = 0; i < top->count; i++)
-		print_function(top, &top->functions[i], out);
 }
 
 /* ---- The tail ------------------------------------------------------------ */
@@ -148,33 +124,39 @@ static void print_tail(const struct slice_totals *totals, uint64_t all, FILE *ou
 
 char *top_functions_make(const struct slice_totals *totals)
 {
-	struct top_functions top = {
-		.by_insns = totals->by_insns,
-		.note = totals->by_insns    ? "function  (self and longest call in instructions)"
-			: totals->estimated ? "function  (times are estimates)"
-					    : "function",
-	};
-	char *text = NULL;
-	size_t size;
+	const struct function_table *table = &totals->functions;
+	struct top_function *functions = alloc_zeroed(table->name_room + 1, sizeof(*functions));
+	bool by_insns = totals->by_insns;
+	uint64_t all = 0;
+	size_t count = 0, size;
+	char *text;
 	FILE *out;
 
-	for (size_t i = 0; i < totals->functions.name_room; i++) {
-		uint32_t last = totals->functions.by_name[i];
-		struct top_function sum;
+	for (size_t i = 0; i < table->name_room; i++) {
+		uint32_t last = table->by_name[i];
 
 		if (!last)
 			continue;
-		sum = sum_of(totals, last);
-		top.all += sum.self;
-		if (sum.self && is_function(totals->functions.functions[last - 1].symbol))
-			insert(&top, &sum);
+		functions[count] = sum_of(totals, last);
+		all += functions[count].self;
+		count += functions[count].self && is_function(table->functions[last - 1].symbol);
 	}
-	if (!top.count)
+	if (!count) {
+		free(functions);
 		return NULL;
+	}
+	qsort(functions, count, sizeof(*functions), compare_functions);
 	out = ALLOC_CHECKED(open_memstream(&text, &size));
-	print_table(&top, out);
+	fprintf(out, "  %10s %6s %14s %20s %8s  function%s\n", "self", "share",
+		by_insns ? "longest call" : "slowest call", "at", "thread",
+		by_insns            ? "  (self and longest call in instructions)"
+		: totals->estimated ? "  (times are estimates)"
+				    : "");
+	for (size_t i = 0; i < MIN(count, TOP_FUNCTIONS); i++)
+		print_function(&functions[i], all, by_insns, out);
 	if (totals->with_tails)
-		print_tail(totals, top.all, out);
+		print_tail(totals, all, out);
 	alloc_close_text(out, &text);
+	free(functions);
 	return text;
 }

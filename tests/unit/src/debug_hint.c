@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "src/report/debug_hint.h"
+#include "src/report/summary.h"
 #include "tests/support/unit.h"
 
 static char root[] = "/tmp/ptrace2ftf-XXXXXX";
