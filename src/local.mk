@@ -60,9 +60,9 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/answers/format_why.c \
 	src/formats/answers/why.h \
 	src/formats/answers/why_commands.c src/formats/answers/why_doubts.c \
-	src/formats/answers/other_thread.c src/formats/answers/other_thread.h \
+	src/formats/answers/other_thread.c \
 	src/formats/answers/slow_calls.c src/formats/answers/slow_calls.h \
-	src/formats/answers/slow_code.c src/formats/answers/slow_code.h \
+	src/formats/answers/slow_code.c \
 	src/formats/answers/slow_causes.c src/formats/answers/slow_causes.h \
 	src/formats/call_sites.c src/formats/call_sites.h \
 	src/formats/format_annotate.c \

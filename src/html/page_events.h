@@ -34,7 +34,6 @@ int page_events_read(struct page_events *events, const struct slice_sink *sink,
 void page_events_print_counters(struct page_events *events, uint64_t origin, struct output *output,
 				FILE *out);
 
-/* Idempotent, also on zeroed memory. */
 void page_events_release(struct page_events *events);
 
 #endif

@@ -40,7 +40,7 @@ static inline bool progress_due(struct progress *progress, size_t count)
  */
 void progress_show(struct progress *progress, uint64_t done, uint64_t total, uint64_t slices);
 
-/* Erase the line.  Idempotent, also on zeroed memory. */
+/* Erase the line. */
 void progress_end(struct progress *progress);
 
 #endif

@@ -39,7 +39,6 @@ struct report {
 /* Start the report; borrows `options` until release. */
 void report_init(struct report *report, const struct options *options);
 
-/* Idempotent, also on zeroed memory. */
 void report_release(struct report *report);
 
 /* End the current phase and start the next; `name` is a constant, or NULL. */

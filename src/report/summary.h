@@ -47,7 +47,6 @@ struct summary {
 	char *debug_hint; /* owned: which code without names took time (below); NULL: none */
 };
 
-/* Idempotent, also on zeroed memory. */
 void summary_release(struct summary *summary);
 
 /* Add a copy of an output's path. */

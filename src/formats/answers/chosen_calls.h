@@ -43,7 +43,6 @@ void chosen_calls_init(struct chosen_calls *calls, const struct selection *selec
 /* All slices have come: warn (`diag` may be NULL) if there were no chosen calls. */
 void chosen_calls_warn(const struct chosen_calls *calls, struct diag *diag);
 
-/* Idempotent, also on zeroed memory. */
 void chosen_calls_release(struct chosen_calls *calls);
 
 #endif

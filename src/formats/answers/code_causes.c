@@ -24,57 +24,58 @@ struct code_line {
 	double extra;                /* ns of a call */
 };
 
+/* Calls that may be looked at: see take_step(). */
+#define LOOK_STEPS (SLOW_LOOKS * LOOK_CLUSTERS + USUAL_CALLS)
+
 /* ---- What to look at ----------------------------------------------------- */
 
-static void keep_code(void *context, const struct code_trail *trail)
+/* Keep the counts of the call that has ended. */
+static void keep_code(struct slow_look *look)
 {
-	struct slow_look *look = context;
+	const struct code_trail *trail = &look->trail;
 	struct slow_answer *answer = &look->answers[look->answer];
 	const struct slow_call *call = look->call;
 	uint64_t ns = trail->end - trail->begin;
 
 	if (call && trail->begin <= call->begin && trail->end >= call->begin + call->duration / 2) {
 		code_counts_add(&look->cluster->code, &trail->now);
-		look->waited = (struct wait_time){ trail->wait_end - trail->wait, 0 };
+		look->wait = trail->wait;
 		if ((double)trail->waited >= LOOP_SHARE * look->cluster->extra)
-			look->waited.end = trail->wait_end;
+			look->wait_end = trail->wait_end;
 		look->call = NULL;
 	} else if (ns - trail->stopped <= look->bound && answer->code.calls < USUAL_LOOKS) {
 		code_counts_add(&answer->code, &trail->now);
 	}
 }
 
-/* Choose the next call of an answer.  Returns its thread; NULL: there is no more. */
-static const struct track *choose_call(struct slow_look *look, uint64_t *begin, uint64_t *end)
+/*
+ * Take the call of a step: slow ones of the clusters, then usual ones.  Returns false if the step
+ * has none.
+ */
+static bool take_step(struct slow_look *look, size_t step, struct look_window *window)
 {
 	struct slow_answer *answer = &look->answers[look->answer];
-	const struct slow_function *function = &answer->calls->functions[answer->function];
+	size_t cluster = step / SLOW_LOOKS, number = step % SLOW_LOOKS;
+	const struct usual_call *usual;
 
-	for (; look->step < SLOW_LOOKS * LOOK_CLUSTERS; look->step++) {
-		size_t cluster = look->step / SLOW_LOOKS, call = look->step % SLOW_LOOKS;
-
-		if (cluster >= answer->count || call >= answer->clusters[cluster].count ||
-		    (cluster && call))
-			continue;
-		look->step++;
-		look->cluster = &answer->clusters[cluster];
-		look->call = look->cluster->calls[call];
-		*begin = look->call->begin;
-		*end = *begin + look->call->duration;
-		return look->call->track;
-	}
 	look->call = NULL;
-	for (; look->step < SLOW_LOOKS * LOOK_CLUSTERS + USUAL_CALLS; look->step++) {
-		const struct usual_call *usual =
-			&function->usual[look->step - SLOW_LOOKS * LOOK_CLUSTERS];
-
-		if (!usual->track || answer->code.calls >= USUAL_LOOKS / 2)
-			continue;
-		look->step++;
-		*begin = *end = usual->begin;
-		return usual->track;
+	if (cluster < LOOK_CLUSTERS) {
+		if (cluster >= answer->count || number >= answer->clusters[cluster].count ||
+		    (cluster && number))
+			return false;
+		look->cluster = &answer->clusters[cluster];
+		look->call = look->cluster->calls[number];
+		*window = (struct look_window){ .begin = look->call->begin,
+						.end = look->call->begin + look->call->duration,
+						.tid = look->call->track->tid };
+		return true;
 	}
-	return NULL;
+	usual = &answer->calls->functions[answer->function]
+			 .usual[step - SLOW_LOOKS * LOOK_CLUSTERS];
+	if (!usual->track || answer->code.calls >= USUAL_LOOKS / 2)
+		return false;
+	*window = (struct look_window){ usual->begin, usual->begin, usual->track->tid, false };
+	return true;
 }
 
 /* Returns whether the innermost cause is a system call. */
@@ -89,10 +90,11 @@ static void end_window(struct slow_look *look)
 	const struct slow_answer *answer = &look->answers[look->answer];
 	struct slow_cluster *cluster = look->cluster;
 
-	code_trail_end(&look->trail);
-	if (look->log.count && look->waited.end && !cluster->wait.other)
-		thread_wait_find(&cluster->wait, &look->log, look->trail.tid, look->waited.begin,
-				 look->waited.end,
+	if (code_trail_end(&look->trail))
+		keep_code(look);
+	if (look->log.count && look->wait_end && !cluster->wait.other)
+		thread_wait_find(&cluster->wait, &look->log, look->trail.tid,
+				 look->wait_end - look->wait, look->wait_end,
 				 answer->calls->functions[answer->function].symbol->dso,
 				 &look->syscalls);
 	thread_log_release(&look->log);
@@ -101,7 +103,8 @@ static void end_window(struct slow_look *look)
 void slow_look_see(struct slow_look *look, const struct branch_event *event,
 		   const struct location_pair *places)
 {
-	code_trail_follow(&look->trail, event, places);
+	if (code_trail_follow(&look->trail, event, places))
+		keep_code(look);
 	if (look->call_waits)
 		thread_log_add(&look->log, event, places);
 }
@@ -127,9 +130,6 @@ static const struct slow_function *entered_function(const struct slow_answer *an
 
 bool slow_look_next(struct slow_look *look, struct look_window *window)
 {
-	const struct track *track;
-	uint64_t begin, end;
-
 	end_window(look);
 	for (; look->answer < look->count; look->answer++, look->step = 0) {
 		const struct slow_answer *answer = &look->answers[look->answer];
@@ -137,22 +137,20 @@ bool slow_look_next(struct slow_look *look, struct look_window *window)
 
 		if (!entered || !answer->count || answer->calls->by_insns)
 			continue;
-		track = choose_call(look, &begin, &end);
-		if (!track)
+		while (look->step < LOOK_STEPS && !take_step(look, look->step, window))
+			look->step++;
+		if (look->step++ >= LOOK_STEPS)
 			continue;
 		look->bound = answer->bound;
 		if (entered != &answer->calls->functions[answer->function])
 			look->bound = durations_percentile(&entered->durations, 90);
 		look->trail.function = entered->symbol->name;
-		look->trail.tid = track->tid;
-		look->trail.ended = keep_code;
-		look->trail.context = look;
-		look->waited.end = 0;
+		look->trail.tid = window->tid;
+		look->wait_end = 0;
 		look->call_waits = look->call && waits(answer, look->cluster);
-		*window =
-			(struct look_window){ .tid = track->tid, .all_threads = look->call_waits };
-		window->begin = begin > LOOK_SLACK ? begin - LOOK_SLACK : 0;
-		window->end = end + LOOK_SLACK;
+		window->all_threads = look->call_waits;
+		window->begin -= MIN(window->begin, LOOK_SLACK);
+		window->end += LOOK_SLACK;
 		return true;
 	}
 	return false;
@@ -185,13 +183,13 @@ static double count_rounds(const struct code_counts *counts, const struct code_p
 {
 	double rounds = 0;
 
-	for (size_t i = 0; i < counts->count; i++) {
-		const struct code_part *part = &counts->parts[i];
+	for (const struct code_part *part = counts->parts; part; part = part->hh.next) {
 
-		if (!part->back || part->symbol != head->symbol || part->begin != head->begin)
+		if (part->key.kind != CODE_BACK || part->key.symbol != head->key.symbol ||
+		    part->key.begin != head->key.begin)
 			continue;
 		rounds += (double)part->count;
-		*latch = part->last > *latch ? part->last : *latch;
+		*latch = part->key.last > *latch ? part->key.last : *latch;
 	}
 	return per_call(rounds, counts);
 }
@@ -202,11 +200,10 @@ static double time_within(const struct code_counts *counts, const struct code_pa
 {
 	double all = 0;
 
-	for (size_t i = 0; i < counts->count; i++) {
-		const struct code_part *part = &counts->parts[i];
+	for (const struct code_part *part = counts->parts; part; part = part->hh.next) {
 
-		if (!part->back && !part->stop && part->symbol == head->symbol &&
-		    part->begin >= head->begin && part->last <= latch)
+		if (part->key.kind == CODE_STRAIGHT && part->key.symbol == head->key.symbol &&
+		    part->key.begin >= head->key.begin && part->key.last <= latch)
 			all += part->all;
 	}
 	return per_call(all, counts);
@@ -218,18 +215,17 @@ static struct code_loop find_loop(const struct code_counts *slow, const struct c
 {
 	struct code_loop found = { .extra = least };
 
-	for (size_t i = 0; i < slow->count; i++) {
-		const struct code_part *head = &slow->parts[i];
-		struct code_loop loop = { .symbol = head->symbol,
-					  .head = head->begin,
-					  .last = head->last };
+	for (const struct code_part *head = slow->parts; head; head = head->hh.next) {
+		struct code_loop loop = { .symbol = head->key.symbol,
+					  .head = head->key.begin,
+					  .last = head->key.last };
 		uint64_t latch = 0;
 
-		if (!head->back || head->symbol->dso != dso)
+		if (head->key.kind != CODE_BACK || head->key.symbol->dso != dso)
 			continue;
 		loop.rounds[0] = count_rounds(slow, head, &latch);
 		loop.rounds[1] = count_rounds(usual, head, &latch);
-		if (latch != head->last || loop.rounds[0] < 1.5 * loop.rounds[1] + 2)
+		if (latch != head->key.last || loop.rounds[0] < 1.5 * loop.rounds[1] + 2)
 			continue; /* another one of its jumps is the last one */
 		loop.extra = time_within(slow, head, latch) - time_within(usual, head, latch);
 		if (loop.extra > found.extra)
@@ -264,11 +260,11 @@ static size_t add_line(struct code_line *lines, size_t count, const struct code_
 static size_t add_part(struct code_line *lines, size_t count, const struct code_part *part,
 		       double extra)
 {
-	const struct symbol *symbol = part->symbol;
-	uint64_t ats[64], at = part->begin;
+	const struct symbol *symbol = part->key.symbol;
+	uint64_t ats[64], at = part->key.begin;
 	size_t insns = 0, size;
 
-	while (at <= part->last && insns < 64 && symbol->dso) {
+	while (at <= part->key.last && insns < 64 && symbol->dso) {
 		const uint8_t *code = dso_borrow_code(symbol->dso, symbol->start + at, &size);
 		struct insn insn =
 			code ? insn_decode(code, size, INSN_MODE_64) : (struct insn){ 0 };
@@ -302,12 +298,11 @@ static size_t find_lines(const struct code_counts *slow, struct code_counts *usu
 	size_t count = 0, shown = 0;
 	double sum = 0;
 
-	for (size_t i = 0; i < slow->count; i++) {
-		const struct code_part *part = &slow->parts[i];
+	for (const struct code_part *part = slow->parts; part; part = part->hh.next) {
 		double more = per_call(part->ns, slow) -
-			      per_call(code_counts_part(usual, part)->ns, usual);
+			      per_call(code_counts_part(usual, &part->key)->ns, usual);
 
-		if (!part->back && !part->stop && more >= LINE_SHARE * extra)
+		if (part->key.kind == CODE_STRAIGHT && more >= LINE_SHARE * extra)
 			count = add_part(lines, count, part, more);
 	}
 	qsort(lines, count, sizeof(*lines), compare_lines);
@@ -393,11 +388,10 @@ static uint64_t count_executions(const struct code_counts *counts, const struct 
 {
 	uint64_t count = 0;
 
-	for (size_t i = 0; i < counts->count; i++) {
-		const struct code_part *part = &counts->parts[i];
+	for (const struct code_part *part = counts->parts; part; part = part->hh.next) {
 
-		if (!part->back && !part->stop && part->symbol == stop->symbol &&
-		    part->begin <= stop->last && part->last >= stop->last)
+		if (part->key.kind == CODE_STRAIGHT && part->key.symbol == stop->key.symbol &&
+		    part->key.begin <= stop->key.last && part->key.last >= stop->key.last)
 			count += part->count;
 	}
 	return count;
@@ -408,14 +402,13 @@ static void stop_words(const struct slow_answer *answer, const struct slow_clust
 {
 	const struct code_counts *slow = &cluster->code;
 
-	for (size_t i = 0; i < slow->count && answer->calls->with_stops; i++) {
-		const struct code_part *part = &slow->parts[i];
-
-		if (!part->stop || part->count < slow->calls || slow->calls < 2 ||
+	for (const struct code_part *part = slow->parts; part && answer->calls->with_stops;
+	     part = part->hh.next) {
+		if (part->key.kind != CODE_STOP || part->count < slow->calls || slow->calls < 2 ||
 		    (double)part->count < STOP_SHARE * (double)count_executions(slow, part))
 			continue;
 		fputs("was stopped at one instruction, likely by a page fault: ", out);
-		print_code(part->symbol, part->last, out);
+		print_code(part->key.symbol, part->key.last, out);
 		putc('\n', out);
 		return;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Find the thread that another one waited for. */
-#include "src/formats/answers/other_thread.h"
+#include "src/formats/answers/slow_causes.h"
 
 #include "decoder/timeline/timeline_types.h"
 #include "src/formats/text/any_text.h"
@@ -21,7 +21,7 @@ void thread_log_add(struct thread_log *log, const struct branch_event *event,
 		return;
 	*ARRAY_ADD(log->events, log->count, log->room) =
 		(struct thread_event){ event->time,  event->thread, from->symbol, to->symbol,
-				       from->offset, event->cpu,    event->kind,  event->flags };
+				       from->offset, event->cpu,    event->kind };
 }
 
 void thread_log_release(struct thread_log *log)
@@ -256,7 +256,7 @@ static char *path_text(const struct call_replay *replay, const struct dso *dso)
 	return text;
 }
 
-bool thread_wait_find(struct thread_wait *wait, const struct thread_log *log, int32_t tid,
+void thread_wait_find(struct thread_wait *wait, const struct thread_log *log, int32_t tid,
 		      uint64_t begin, uint64_t end, const struct dso *dso,
 		      struct syscall_symbols *syscalls)
 {
@@ -266,7 +266,7 @@ bool thread_wait_find(struct thread_wait *wait, const struct thread_log *log, in
 
 	*wait = (struct thread_wait){ .other = NULL };
 	if (log->count == THREAD_LOG_MOST)
-		return false;
+		return;
 	for (const struct thread_event *event = log->events; event < log->events + log->count;
 	     event++)
 		if (event->thread->tid == tid)
@@ -277,7 +277,7 @@ bool thread_wait_find(struct thread_wait *wait, const struct thread_log *log, in
 		    event->time <= end && wakes(log, event, syscalls))
 			last = event;
 	if (!last)
-		return false;
+		return;
 	replay = alloc_zeroed(1, sizeof(*replay));
 	wait->other = last->thread;
 	wait->held = replay_calls(replay, log, last, begin) &&
@@ -285,5 +285,4 @@ bool thread_wait_find(struct thread_wait *wait, const struct thread_log *log, in
 	wait->path = path_text(replay, dso);
 	wait->instead = find_instead(log, last->thread, tid, last->cpu, begin, end);
 	free(replay);
-	return true;
 }

@@ -98,7 +98,6 @@ struct slow_calls {
 void slow_calls_init(struct slow_calls *calls, const struct options *options,
 		     const struct trace_facts *facts, size_t most);
 
-/* Idempotent, also on zeroed memory. */
 void slow_calls_release(struct slow_calls *calls);
 
 #endif

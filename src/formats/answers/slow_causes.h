@@ -9,10 +9,141 @@
 #ifndef SRC_FORMATS_ANSWERS_SLOW_CAUSES_H
 #define SRC_FORMATS_ANSWERS_SLOW_CAUSES_H
 
-#include "src/formats/answers/other_thread.h"
+#include "base/tables/hash.h"
+#include "decoder/branch_event.h"
+#include "src/callstack/precise/syscall_symbols.h"
 #include "src/formats/answers/slow_calls.h"
-#include "src/formats/answers/slow_code.h"
-#include "src/options/selection.h"
+#include "src/resolve/location.h"
+
+/* ---- Code ---------------------------------------------------------------- */
+
+/*
+ * What a call executes, branch by branch: straight runs of code and jumps back, with their costs.
+ *
+ * A trail follows the branches of one thread, and finds the calls of a function by its entry and
+ * return.  Time between two timestamps is divided by instructions.  Stops of the thread are in no
+ * cost; system calls are in those of the code that made them.
+ */
+
+enum code_kind {
+	CODE_STRAIGHT = 0,
+	CODE_BACK, /* a jump from `last` back to `begin` */
+	CODE_STOP, /* an interrupt or fault at `last` */
+};
+
+struct code_part {
+	struct code_key {
+		const struct symbol *symbol; /* borrowed */
+		uint64_t begin, last; /* bytes from its start: of the first and last instruction */
+		uint64_t kind;        /* enum code_kind: without padding, for the hash */
+	} key;
+	uint64_t count;
+	double insns, ns; /* own */
+	double all;       /* ns with the callees that `last` called */
+	uint32_t stamp;   /* of the last time that was added to `all` */
+	UT_hash_handle hh;
+};
+
+/* Of some calls together.  Zeroed memory has no calls. */
+struct code_counts {
+	struct code_part *parts; /* owned: hash, in the order of their first executions */
+	uint64_t calls;
+	double insns;
+};
+
+/* Returns a part; a new one has no counts. */
+struct code_part *code_counts_part(struct code_counts *counts, const struct code_key *key);
+
+void code_counts_add(struct code_counts *counts, const struct code_counts *added);
+
+void code_counts_release(struct code_counts *counts);
+
+struct code_trail {
+	const struct name *function; /* borrowed: of the calls to find */
+	int32_t tid;                 /* their thread */
+	/* The call: */
+	uint64_t begin, end;     /* ns */
+	uint64_t stopped;        /* ns */
+	uint64_t waited;         /* ns: in system calls; */
+	uint64_t wait, wait_end; /* of the longest one, and when it returned */
+	struct code_counts now;  /* owned */
+	/* Private: */
+	struct trail_node {
+		uint32_t parent;        /* 0: the trail's root */
+		struct code_part *site; /* that called; NULL: unknown */
+		uint64_t return_ip;
+		const struct symbol *symbol; /* borrowed: the callee */
+	} * nodes; /* owned; calls within the call; [0] is unused, [1] the call */
+	size_t node_count, node_room;
+	uint32_t top; /* node; 0: no call is open */
+	struct trail_pending {
+		struct code_part *part;
+		uint32_t node;
+		double insns;
+	} * pending; /* owned: parts since the last timestamp */
+	size_t pending_count, pending_room;
+	double pending_insns;
+	struct location at; /* where the next part begins; symbol NULL: unknown */
+	bool in_syscall;
+	uint32_t stamp;
+};
+
+/*
+ * Follow a branch or gap.  Returns true if a call has returned, or was left: its counts stay until
+ * the next branch.
+ */
+bool code_trail_follow(struct code_trail *trail, const struct branch_event *event,
+		       const struct location_pair *places);
+
+/* The branches of a window have come.  Returns whether a call was open, which ends. */
+bool code_trail_end(struct code_trail *trail);
+
+void code_trail_release(struct code_trail *trail);
+
+/* ---- The other thread of a wait ------------------------------------------ */
+
+/*
+ * A system call of another thread of the process ended a wait if it is the last one by which a
+ * thread wakes others (futex, write, send) before the wait ended.  This is likely, not proven.
+ */
+
+/* Calls, returns and pauses of all threads, in the order of time. */
+struct thread_log {
+	struct thread_event {
+		uint64_t time;                  /* ns */
+		const struct thread *thread;    /* borrowed; not NULL */
+		const struct symbol *from, *to; /* borrowed; NULL: not traced */
+		uint64_t offset;                /* of the branch, bytes from the start of `from` */
+		int32_t cpu;                    /* -1: unknown */
+		uint8_t kind;                   /* enum branch_kind */
+	} * events;                             /* owned */
+	size_t count, room;
+};
+
+/* Events of a log, at most; a longer one has no answer. */
+#define THREAD_LOG_MOST 200000
+
+struct thread_wait {
+	const struct thread *other;   /* borrowed; NULL: not found */
+	const struct thread *instead; /* borrowed: had its CPU for a third of the time; or NULL */
+	bool held;                    /* `other` held a lock all the time, and then unlocked it */
+	char *path;                   /* owned: calls of `other` meanwhile; may be NULL */
+};
+
+void thread_log_add(struct thread_log *log, const struct branch_event *event,
+		    const struct location_pair *places);
+
+/*
+ * Find the thread that ended a wait of thread `tid` from `begin` to `end` (ns).
+ * The path names functions of `dso`, and the first callee outside of it; the caller frees it.
+ */
+void thread_wait_find(struct thread_wait *wait, const struct thread_log *log, int32_t tid,
+		      uint64_t begin, uint64_t end, const struct dso *dso,
+		      struct syscall_symbols *syscalls);
+
+void thread_log_release(struct thread_log *log);
+
+/* ---- Causes -------------------------------------------------------------- */
 
 /* Calls of a function from which its tail can be judged. */
 #define TAIL_CALLS_LEAST 50
@@ -50,11 +181,10 @@ struct slow_answer {
 	const struct slow_calls *calls; /* borrowed */
 	uint32_t function;
 	uint64_t median;
-	uint64_t bound; /* slow calls are longer */
-	uint64_t slow;  /* calls; the analysed ones are in clusters */
-	uint64_t
-		others; /* calls that are not in clusters: the usual ones, and slow ones not kept */
-	double excess;  /* over the median, of calls longer than twice the 95th percentile */
+	uint64_t bound;  /* slow calls are longer */
+	uint64_t slow;   /* calls; the analysed ones are in clusters */
+	uint64_t others; /* calls outside of clusters: the usual ones, and slow ones not kept */
+	double excess;   /* over the median, of calls longer than twice the 95th percentile */
 	struct call_tree rows; /* paths from the function on, with the costs of the other calls */
 	struct cause_row {
 		uint32_t parent, function, depth; /* parent 0: none */
@@ -76,8 +206,10 @@ struct row_extra {
 void cause_lines_make(const struct slow_answer *answer, const struct row_extra *extras,
 		      struct slow_cluster *cluster);
 
-/* Fill an answer.  The bound is the choice's or, if it has none, twice the 95th percentile or, if
- * no call is longer, the 99th percentile. */
+/*
+ * Fill an answer.  The bound is the choice's or, if it has none, twice the 95th percentile or, if
+ * no call is longer, the 99th percentile.
+ */
 void slow_answer_make(struct slow_answer *answer, const struct slow_calls *calls, uint32_t function,
 		      const struct slow_choice *choice);
 
@@ -96,12 +228,7 @@ size_t slow_answers_rank(struct slow_answer *answers, size_t most, const struct 
 #define USUAL_LOOKS   16
 #define LOOK_CLUSTERS 3
 /* ns to decode before and after a call. */
-#define LOOK_SLACK 1000
-
-/* ns */
-struct wait_time {
-	uint64_t begin, end;
-};
+#define LOOK_SLACK 1000u
 
 /* Asks for the code of slow and usual calls, one after the other. */
 struct slow_look {
@@ -111,7 +238,7 @@ struct slow_look {
 	struct slow_cluster *cluster; /* borrowed; of the window's call, */
 	const struct slow_call *call; /* borrowed; NULL: it is a usual one, or was found */
 	uint64_t bound;               /* ns: longer calls are not usual */
-	struct wait_time waited;      /* of the call that was found; end 0: not found */
+	uint64_t wait, wait_end;      /* ns: of the call that was found; wait_end 0: not found */
 	struct code_trail trail;      /* owned */
 	bool call_waits;
 	struct thread_log log;           /* owned; of all threads, if the call waits */
@@ -125,7 +252,6 @@ bool slow_look_next(struct slow_look *look, struct look_window *window);
 void slow_look_see(struct slow_look *look, const struct branch_event *event,
 		   const struct location_pair *places);
 
-/* Idempotent, also on zeroed memory. */
 void slow_look_release(struct slow_look *look);
 
 /* Returns sentences about the code of a cluster, a line each, owned by the caller. */
@@ -137,7 +263,6 @@ char *cause_words(struct slow_answer *answer, const struct slow_cluster *cluster
  */
 uint64_t slow_calls_bindings(const struct slow_calls *calls, uint64_t *ns);
 
-/* Idempotent, also on zeroed memory. */
 void slow_answer_release(struct slow_answer *answer);
 
 #endif

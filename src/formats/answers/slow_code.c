@@ -1,46 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /* Follow the branches of calls, and sum up costs by code. */
-#include "src/formats/answers/slow_code.h"
+#include "src/formats/answers/slow_causes.h"
 
 #include "decoder/timeline/timeline_types.h"
 
-static bool is_part(const struct code_part *a, const struct code_part *b)
+struct code_part *code_counts_part(struct code_counts *counts, const struct code_key *key)
 {
-	return a->symbol == b->symbol && a->begin == b->begin && a->last == b->last &&
-	       a->back == b->back && a->stop == b->stop;
-}
+	struct code_part *part;
 
-struct code_part *code_counts_part(struct code_counts *counts, const struct code_part *key)
-{
-	uint64_t hash = hash_u64((uint64_t)(uintptr_t)key->symbol ^ key->begin << 40 ^
-				 key->last << 16 ^ (uint64_t)key->back << 1 ^ key->stop);
-	struct id_probe probe = id_index_probe(hash);
-	uint32_t id;
-
-	while ((id = id_index_next(&counts->index, &probe)) &&
-	       !is_part(&counts->parts[id - 1], key))
-		;
-	if (id)
-		return &counts->parts[id - 1];
-	*ARRAY_ADD(counts->parts, counts->count, counts->room) =
-		(struct code_part){ .symbol = key->symbol,
-				    .begin = key->begin,
-				    .last = key->last,
-				    .back = key->back,
-				    .stop = key->stop };
-	id_index_add(&counts->index, hash, (uint32_t)counts->count);
-	return &counts->parts[counts->count - 1];
+	HASH_FIND_OR_ADD(counts->parts, key, key, part);
+	return part;
 }
 
 void code_counts_add(struct code_counts *counts, const struct code_counts *added)
 {
-	for (size_t i = 0; i < added->count; i++) {
-		struct code_part *part = code_counts_part(counts, &added->parts[i]);
+	for (const struct code_part *from = added->parts; from; from = from->hh.next) {
+		struct code_part *part = code_counts_part(counts, &from->key);
 
-		part->count += added->parts[i].count;
-		part->insns += added->parts[i].insns;
-		part->ns += added->parts[i].ns;
-		part->all += added->parts[i].all;
+		part->count += from->count;
+		part->insns += from->insns;
+		part->ns += from->ns;
+		part->all += from->all;
 	}
 	counts->calls++;
 	counts->insns += added->insns;
@@ -48,28 +28,23 @@ void code_counts_add(struct code_counts *counts, const struct code_counts *added
 
 void code_counts_release(struct code_counts *counts)
 {
-	free(counts->parts);
-	id_index_release(&counts->index);
+	struct code_part *part;
+
+	HASH_FREE_ALL(counts->parts, part);
 	*counts = (struct code_counts){ 0 };
 }
 
 /* ---- Time ---------------------------------------------------------------- */
 
 /* Add time to a part, and to the calls around it, of a recursion once. */
-static void add_time(struct code_trail *trail, uint32_t index, uint32_t node, double ns, bool own)
+static void add_time(struct code_trail *trail, struct code_part *part, uint32_t node, double ns)
 {
-	struct code_part *parts = trail->now.parts;
-
 	trail->stamp++;
-	for (uint32_t site = index + 1; site; node = trail->nodes[node].parent) {
-		struct code_part *part = &parts[site - 1];
-
+	for (; part; node = trail->nodes[node].parent) {
 		if (part->stamp != trail->stamp)
 			part->all += ns;
 		part->stamp = trail->stamp;
-		part->ns += site == index + 1 && own ? ns : 0;
-		own = false;
-		site = trail->nodes[node].site;
+		part = trail->nodes[node].site;
 	}
 }
 
@@ -81,7 +56,8 @@ static void spend(struct code_trail *trail, double ns)
 		double share = trail->pending_insns > 0 ? pending->insns / trail->pending_insns
 							: 1 / (double)trail->pending_count;
 
-		add_time(trail, pending->part, pending->node, ns * share, true);
+		pending->part->ns += ns * share;
+		add_time(trail, pending->part, pending->node, ns * share);
 	}
 	trail->pending_count = 0;
 	trail->pending_insns = 0;
@@ -109,63 +85,58 @@ static void pass_time(struct code_trail *trail, const struct branch_event *event
 		trail->stopped += ns;
 	else if (trail->pending_count)
 		add_time(trail, trail->pending[trail->pending_count - 1].part, trail->top,
-			 (double)ns, false);
+			 (double)ns);
 	spend(trail, 0);
 }
 
 /* ---- Code ---------------------------------------------------------------- */
 
-/* Count the straight code that ends at an event, and the jump back.  Returns 1 + its index. */
-static uint32_t count_code(struct code_trail *trail, const struct branch_event *event,
-			   const struct location_pair *places)
+/* Count the straight code that ends at an event, and the jump back.  Returns the straight code. */
+static struct code_part *count_code(struct code_trail *trail, const struct branch_event *event,
+				    const struct location_pair *places)
 {
 	const struct location *from = &places->from, *to = &places->to;
-	struct code_part key = { .symbol = from->symbol,
-				 .begin = from->offset,
-				 .last = from->offset };
+	struct code_key key = { .symbol = from->symbol,
+				.begin = from->offset,
+				.last = from->offset };
 	struct code_part *part;
-	uint32_t index;
 
 	if (!from->symbol)
-		return 0;
+		return NULL;
 	if (trail->at.symbol == from->symbol && trail->at.offset <= from->offset)
 		key.begin = trail->at.offset;
 	part = code_counts_part(&trail->now, &key);
-	index = (uint32_t)(part - trail->now.parts);
 	part->count++;
 	part->insns += event->insns;
 	trail->now.insns += event->insns;
 	*ARRAY_ADD(trail->pending, trail->pending_count, trail->pending_room) =
-		(struct trail_pending){ index, trail->top, event->insns };
+		(struct trail_pending){ part, trail->top, event->insns };
 	trail->pending_insns += event->insns;
-	key = (struct code_part){ .symbol = from->symbol,
-				  .begin = to->offset,
-				  .last = from->offset };
-	key.back = (event->kind == BRANCH_COND || event->kind == BRANCH_JUMP) &&
+	key.begin = from->offset;
+	if (event->kind == BRANCH_INTERRUPT || event->flags & BRANCH_ASYNC) {
+		key.kind = CODE_STOP;
+	} else if ((event->kind == BRANCH_COND || event->kind == BRANCH_JUMP) &&
 		   !(event->flags & BRANCH_INDIRECT) && to->symbol == from->symbol &&
-		   to->offset <= from->offset;
-	key.stop = event->kind == BRANCH_INTERRUPT || event->flags & BRANCH_ASYNC;
-	if (key.stop)
-		key.begin = from->offset;
-	if (key.back || key.stop)
+		   to->offset <= from->offset) {
+		key.kind = CODE_BACK;
+		key.begin = to->offset;
+	}
+	if (key.kind)
 		code_counts_part(&trail->now, &key)->count++;
-	return index + 1;
+	return part;
 }
 
 /* ---- Calls --------------------------------------------------------------- */
 
-void code_trail_end(struct code_trail *trail)
+bool code_trail_end(struct code_trail *trail)
 {
-	if (!trail->top)
-		return;
-	trail->ended(trail->context, trail);
-	code_counts_release(&trail->now);
-	trail->pending_count = 0;
-	trail->pending_insns = 0;
+	bool open = trail->top;
+
 	trail->top = 0;
+	return open;
 }
 
-static void push(struct code_trail *trail, const struct branch_event *event, uint32_t site,
+static void push(struct code_trail *trail, const struct branch_event *event, struct code_part *site,
 		 const struct symbol *symbol)
 {
 	bool near = event->kind == BRANCH_CALL || event->kind == BRANCH_SYSCALL;
@@ -183,10 +154,13 @@ static void push(struct code_trail *trail, const struct branch_event *event, uin
 static void begin(struct code_trail *trail, const struct branch_event *event,
 		  const struct location_pair *places)
 {
+	code_counts_release(&trail->now);
+	trail->pending_count = 0;
+	trail->pending_insns = 0;
 	trail->node_count = 0;
 	trail->top = 0;
-	push(trail, event, 0, NULL);
-	push(trail, event, 0, places->to.symbol);
+	push(trail, event, NULL, NULL);
+	push(trail, event, NULL, places->to.symbol);
 	trail->nodes[1].parent = 0;
 	trail->begin = trail->end = event->time;
 	trail->stopped = trail->waited = trail->wait = 0;
@@ -216,8 +190,8 @@ static void unwind(struct code_trail *trail, const struct location *to)
 	trail->top = node;
 }
 
-static void follow(struct code_trail *trail, const struct branch_event *event, uint32_t site,
-		   const struct location_pair *places)
+static void follow(struct code_trail *trail, const struct branch_event *event,
+		   struct code_part *site, const struct location_pair *places)
 {
 	const struct location *from = &places->from, *to = &places->to;
 
@@ -248,35 +222,31 @@ static void follow(struct code_trail *trail, const struct branch_event *event, u
 	}
 }
 
-void code_trail_follow(struct code_trail *trail, const struct branch_event *event,
+bool code_trail_follow(struct code_trail *trail, const struct branch_event *event,
 		       const struct location_pair *places)
 {
 	const struct location *to = &places->to;
-	uint32_t site;
+	bool open = trail->top;
+	struct code_part *site;
 
 	if (!event->thread || event->thread->tid != trail->tid)
-		return;
+		return false;
 	if (event->kind == BRANCH_GAP) {
 		trail->top = 0;
-		trail->pending_count = 0;
-		code_counts_release(&trail->now);
-		return;
+		return false;
 	}
-	if (trail->top) {
+	if (open) {
 		pass_time(trail, event);
-		site = event->flags & BRANCH_TRACE_ON ? 0 : count_code(trail, event, places);
+		site = event->flags & BRANCH_TRACE_ON ? NULL : count_code(trail, event, places);
 		if (event->flags & BRANCH_TRACE_OFF)
 			trail->in_syscall = event->kind == BRANCH_SYSCALL;
 		follow(trail, event, site, places);
-		if (!trail->top) {
-			trail->top = 1;
-			code_trail_end(trail);
-		}
-	}
-	if (!trail->top && location_is_entry(to) && to->symbol->name == trail->function &&
-	    (event->kind == BRANCH_CALL || event->kind == BRANCH_JUMP))
+	} else if (location_is_entry(to) && to->symbol->name == trail->function &&
+		   (event->kind == BRANCH_CALL || event->kind == BRANCH_JUMP)) {
 		begin(trail, event, places);
+	}
 	trail->at = *to;
+	return open && !trail->top;
 }
 
 void code_trail_release(struct code_trail *trail)
