@@ -65,7 +65,7 @@ static size_t color_of(size_t cluster)
 static void print_symbol_name(const struct slow_answer *answer, uint32_t function, size_t most,
 			      FILE *out)
 {
-	const struct name *name = answer->calls->functions[function].symbol->name;
+	const struct name *name = slow_symbol(answer, function)->name;
 	size_t length = name->length <= most ? name->length
 					     : utf8_cut(name->text, name->length, MAX(most, 4));
 
@@ -373,7 +373,7 @@ static void print_cause_source(const struct why_output *why, const struct slow_a
 			       FILE *out)
 {
 	uint32_t cause = answer->clusters[0].cause;
-	struct source_line at = slice_source_line(answer->calls->functions[cause].symbol);
+	struct source_line at = slice_source_line(slow_symbol(answer, cause));
 	FILE *in = open_source(why, &at);
 	char *line = NULL;
 	size_t room = 0;

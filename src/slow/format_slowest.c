@@ -196,7 +196,7 @@ static int print_slowest(struct format_output *output, struct error *err)
 	if (calls->count)
 		qsort_r(calls->calls, calls->count, sizeof(*calls->calls), compare_slow, &by_insns);
 	apply_bound(calls);
-	chosen_calls_warn(&calls->chosen, output->machine->diag);
+	function_choice_warn(&calls->chosen.choice, calls->chosen.count, output->machine->diag);
 	if (!out)
 		return 0;
 	print_table(calls, out);

@@ -5,34 +5,25 @@
 /* The node of all slices of SYMBOL_SPECIAL: a thread in one of them is not traced. */
 #define NODE_PAUSE 1
 
-/* Returns the node of a function, of which the symbol is the first. */
-static uint32_t choose(struct chosen_calls *calls, uint32_t function)
-{
-	const struct table_function *functions = calls->functions.functions;
-	const struct symbol *symbol = functions[function].symbol;
-	bool chosen = function_choice_has(&calls->choice, symbol);
-
-	if (symbol->kind == SYMBOL_SPECIAL)
-		return NODE_PAUSE;
-	if (!chosen || symbol->kind == SYMBOL_MARK)
-		return NODE_NONE;
-	/* Functions of one name are one. */
-	while (functions[function].next_named)
-		function = functions[function].next_named - 1;
-	call_tree_add_nodes(&calls->tree, NODE_PAUSE + 1 + function);
-	return NODE_PAUSE + 1 + function;
-}
-
-static uint32_t choose_symbol(struct chosen_calls *calls, const struct symbol *symbol)
+/* Returns the node of a symbol's function, the first of which chooses the function. */
+static uint32_t choose(struct chosen_calls *calls, const struct symbol *symbol)
 {
 	size_t known = calls->functions.count;
-	uint32_t function = function_table_find(&calls->functions, symbol);
+	uint32_t function = function_table_find(&calls->functions, symbol), named = function;
+	const struct table_function *functions = calls->functions.functions;
+	bool chosen;
 
-	if (function == known) {
-		calls->nodes = alloc_grow(calls->nodes, &calls->node_room, known + 1,
-					  sizeof(*calls->nodes));
-		calls->nodes[function] = choose(calls, function);
-	}
+	if (function < known)
+		return calls->nodes[function];
+	ARRAY_GROW(calls->nodes, calls->node_room, known + 1);
+	chosen = function_choice_has(&calls->choice, symbol) && symbol->kind != SYMBOL_MARK;
+	/* Functions of one name are one. */
+	while (functions[named].next_named)
+		named = functions[named].next_named - 1;
+	calls->nodes[function] = symbol->kind == SYMBOL_SPECIAL ? NODE_PAUSE
+				 : chosen                       ? NODE_PAUSE + 1 + named
+								: NODE_NONE;
+	call_tree_add_nodes(&calls->tree, calls->nodes[function]);
 	return calls->nodes[function];
 }
 
@@ -45,7 +36,7 @@ static inline uint32_t enter_slice(struct call_tree *tree, struct call_thread *t
 
 	(void)thread;
 	(void)detail;
-	node = known ? calls->nodes[known - 1] : choose_symbol(calls, event->symbol);
+	node = known ? calls->nodes[known - 1] : choose(calls, event->symbol);
 	return event->flags & SLICE_CONTEXT && node != NODE_PAUSE ? NODE_NONE : node;
 }
 
@@ -96,11 +87,6 @@ void chosen_calls_init(struct chosen_calls *calls, const struct selection *selec
 	call_tree_init(&calls->tree, NULL, UINT64_MAX);
 	call_tree_add_nodes(&calls->tree, NODE_PAUSE);
 	calls->choice.selection = selection;
-}
-
-void chosen_calls_warn(const struct chosen_calls *calls, struct diag *diag)
-{
-	function_choice_warn(&calls->choice, calls->count, diag);
 }
 
 void chosen_calls_release(struct chosen_calls *calls)

@@ -40,9 +40,6 @@ struct chosen_calls {
 void chosen_calls_init(struct chosen_calls *calls, const struct selection *selection,
 		       chosen_call_ended *ended, void *context);
 
-/* All slices have come: warn (`diag` may be NULL) if there were no chosen calls. */
-void chosen_calls_warn(const struct chosen_calls *calls, struct diag *diag);
-
 void chosen_calls_release(struct chosen_calls *calls);
 
 #endif

@@ -81,7 +81,7 @@ static bool take_step(struct slow_look *look, size_t step, struct look_window *w
 /* Returns whether the innermost cause is a system call. */
 static bool waits(const struct slow_answer *answer, const struct slow_cluster *cluster)
 {
-	return starts_with(answer->calls->functions[cluster->leaf].symbol->name->text, "[syscall");
+	return starts_with(slow_symbol(answer, cluster->leaf)->name->text, "[syscall");
 }
 
 /* All of a window has come. */
@@ -95,8 +95,7 @@ static void end_window(struct slow_look *look)
 	if (look->log.count && look->wait_end && !cluster->wait.other)
 		thread_wait_find(&cluster->wait, &look->log, look->trail.tid,
 				 look->wait_end - look->wait, look->wait_end,
-				 answer->calls->functions[answer->function].symbol->dso,
-				 &look->syscalls);
+				 slow_symbol(answer, answer->function)->dso, &look->syscalls);
 	thread_log_release(&look->log);
 }
 
@@ -339,7 +338,7 @@ static void print_code(const struct symbol *symbol, uint64_t offset, FILE *out)
 static bool loop_words(const struct slow_answer *answer, const struct slow_cluster *cluster,
 		       FILE *out)
 {
-	const struct dso *dso = answer->calls->functions[answer->function].symbol->dso;
+	const struct dso *dso = slow_symbol(answer, answer->function)->dso;
 	struct code_loop loop =
 		find_loop(&cluster->code, &answer->code, dso, LOOP_SHARE * cluster->extra);
 	double usual = loop.rounds[1];
@@ -445,7 +444,7 @@ static void first_words(const struct slow_answer *answer, const struct slow_clus
 			FILE *out)
 {
 	const struct call_tree *tree = &answer->calls->tree;
-	const struct name *name = answer->calls->functions[cluster->cause].symbol->name;
+	const struct name *name = slow_symbol(answer, cluster->cause)->name;
 	uint64_t calls = 0;
 
 	if (cluster->cause == answer->function || cluster->count != 1 ||
@@ -454,7 +453,7 @@ static void first_words(const struct slow_answer *answer, const struct slow_clus
 	for (uint32_t i = NODE_NONE + 1; i < tree->count; i++)
 		if (answer->calls->paths[i].function == cluster->cause)
 			calls += tree->nodes[i].calls;
-	if (calls != 1 || answer->calls->functions[cluster->cause].symbol->kind == SYMBOL_SPECIAL)
+	if (calls != 1 || slow_symbol(answer, cluster->cause)->kind == SYMBOL_SPECIAL)
 		return;
 	fputs("likely initialisation at the first use: the only call of ", out);
 	escaped_text_print(name->text, name->length, out);

@@ -211,7 +211,8 @@ static int print_histogram(struct format_output *output, struct error *err)
 {
 	struct histogram_output *histogram = (struct histogram_output *)output;
 	(void)err;
-	chosen_calls_warn(&histogram->chosen, output->machine->diag);
+	function_choice_warn(&histogram->chosen.choice, histogram->chosen.count,
+			     output->machine->diag);
 	sort_functions(histogram);
 	for (size_t i = 0; i < histogram->count; i++)
 		print_function(output, histogram->functions[i]);

@@ -41,11 +41,6 @@ struct format_output *why_open(const struct format_request *request, struct erro
 
 /* ---- Sentences ----------------------------------------------------------- */
 
-static const struct symbol *symbol_at(const struct slow_answer *answer, uint32_t function)
-{
-	return answer->calls->functions[function].symbol;
-}
-
 /* Print a name within a sentence, cut to NAME_COLUMNS. */
 static void print_name(const struct name *name, FILE *out)
 {
@@ -103,18 +98,18 @@ static void print_cause(const struct slow_answer *answer, const struct slow_clus
 
 	if (own)
 		fputs("own code of ", out);
-	print_name(symbol_at(answer, cluster->cause)->name, out);
-	print_source(symbol_at(answer, cluster->cause), out);
+	print_name(slow_symbol(answer, cluster->cause)->name, out);
+	print_source(slow_symbol(answer, cluster->cause), out);
 	fprintf(out, ", %.0f %%%s",
 		percent(own ? cluster->own_extra : cluster->cause_extra, cluster->extra), of);
 	if (cluster->leaf == cluster->cause)
 		return;
 	fprintf(out, ", %.0f %% in ", percent(cluster->leaf_extra, cluster->extra));
-	if (sscanf(symbol_at(answer, cluster->leaf)->name->text, "[syscall: %31[a-z0-9_]", call) ==
-	    1)
+	if (sscanf(slow_symbol(answer, cluster->leaf)->name->text, "[syscall: %31[a-z0-9_]",
+		   call) == 1)
 		fprintf(out, "%s()", call);
 	else
-		print_name(symbol_at(answer, cluster->leaf)->name, out);
+		print_name(slow_symbol(answer, cluster->leaf)->name, out);
 }
 
 static const char *of_what(const struct slow_answer *answer)
@@ -161,13 +156,13 @@ static void print_line_names(const struct slow_answer *answer, const struct caus
 	const struct cause_row *info = answer->info;
 	uint32_t at = line->last, shown;
 
-	columns -= (int)symbol_at(answer, info[line->first].function)->name->length + 6;
+	columns -= (int)slow_symbol(answer, info[line->first].function)->name->length + 6;
 	for (shown = at; at != line->first; at = info[at].parent) {
-		columns -= (int)symbol_at(answer, info[at].function)->name->length + 3;
+		columns -= (int)slow_symbol(answer, info[at].function)->name->length + 3;
 		if (columns >= 0)
 			shown = at;
 	}
-	print_name(symbol_at(answer, info[line->first].function)->name, out);
+	print_name(slow_symbol(answer, info[line->first].function)->name, out);
 	if (line->first == line->last)
 		return;
 	fputs(info[shown].parent == line->first ? "" : " > ...", out);
@@ -175,7 +170,7 @@ static void print_line_names(const struct slow_answer *answer, const struct caus
 		for (at = line->last; info[at].depth > depth;)
 			at = info[at].parent;
 		fputs(" > ", out);
-		print_name(symbol_at(answer, info[at].function)->name, out);
+		print_name(slow_symbol(answer, info[at].function)->name, out);
 	}
 }
 
@@ -298,7 +293,7 @@ static void print_ranking(const struct why_output *why, FILE *out)
 
 		fprintf(stream, "%10s  ",
 			extra_text(text, answer->calls->by_insns, answer->excess));
-		print_name(symbol_at(answer, answer->function)->name, stream);
+		print_name(slow_symbol(answer, answer->function)->name, stream);
 		fputs(": ", stream);
 		if (answer->count)
 			print_cause(answer, &answer->clusters[0], "", stream);
@@ -384,7 +379,7 @@ static int print_why(struct format_output *output, struct error *err)
 
 static json_t *name_json(const struct slow_answer *answer, uint32_t function)
 {
-	const struct name *name = symbol_at(answer, function)->name;
+	const struct name *name = slow_symbol(answer, function)->name;
 
 	return json_any_text(name->text, name->length);
 }
@@ -414,7 +409,7 @@ static json_t *lines_json(char *lines)
 
 static json_t *cluster_json(struct slow_answer *answer, const struct slow_cluster *cluster)
 {
-	struct source_line at = slice_source_line(symbol_at(answer, cluster->cause));
+	struct source_line at = slice_source_line(slow_symbol(answer, cluster->cause));
 	char *text;
 	size_t size;
 	FILE *words = ALLOC_CHECKED(open_memstream(&text, &size));

@@ -107,14 +107,11 @@ static void shorten(struct slow_calls *calls, struct slow_log *log, size_t depth
 
 /* ---- Calls --------------------------------------------------------------- */
 
-/* Equal calls are in the order of time, then of threads: never in that of arrival. */
 static bool is_faster(const struct slow_calls *unused, const struct slow_call *a,
 		      const struct slow_call *b)
 {
 	(void)unused;
-	return (COMPARE(a->amount, b->amount)
-			?: COMPARE(b->begin, a->begin)
-			?: COMPARE(b->track->index, a->track->index)) < 0;
+	return slow_call_compare(a, b) > 0;
 }
 
 HEAP_DEFINE(calls, struct slow_call, struct slow_calls, is_faster)

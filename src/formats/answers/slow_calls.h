@@ -34,6 +34,14 @@ struct slow_call {
 	size_t count;
 };
 
+/* For a sort: the slowest first.  Equal calls are in the order of time, then of threads. */
+static inline int slow_call_compare(const struct slow_call *a, const struct slow_call *b)
+{
+	return COMPARE(b->amount, a->amount)
+		       ?: COMPARE(a->begin, b->begin)
+		       ?: COMPARE(a->track->index, b->track->index);
+}
+
 /* Calls of a function that may be decoded again to compare, with a call of each octave. */
 #define USUAL_CALLS 4
 

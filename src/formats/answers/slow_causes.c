@@ -34,11 +34,6 @@ static uint64_t amount_of(const struct slow_calls *calls, const struct call_cost
 	return calls->by_insns ? costs->insns : costs->ns;
 }
 
-static const struct symbol *symbol_of(const struct slow_answer *answer, uint32_t function)
-{
-	return answer->calls->functions[function].symbol;
-}
-
 static enum code_owner owner_of(const struct slow_answer *answer, uint32_t function)
 {
 	struct slow_function *of = &answer->calls->functions[function];
@@ -243,12 +238,12 @@ static size_t find_chain(const struct slow_answer *answer, const struct row_extr
 
 static bool is_own(const struct slow_answer *answer, uint32_t function)
 {
-	const struct symbol *symbol = symbol_of(answer, function);
+	const struct symbol *symbol = slow_symbol(answer, function);
 	enum code_owner owner = owner_of(answer, answer->function);
 
 	if (symbol->kind == SYMBOL_SPECIAL || owner_of(answer, function) < owner)
 		return false;
-	return owner > OWNER_LIBRARY || symbol->dso == symbol_of(answer, answer->function)->dso;
+	return owner > OWNER_LIBRARY || symbol->dso == slow_symbol(answer, answer->function)->dso;
 }
 
 /* Returns whether a row is called more often than usual. */
@@ -273,7 +268,7 @@ static size_t choose_cause(const struct slow_answer *answer, const struct row_ex
 
 	for (size_t i = 1; i < count; i++) {
 		uint32_t function = answer->info[chain[i].row].function;
-		const struct symbol *symbol = symbol_of(answer, function);
+		const struct symbol *symbol = slow_symbol(answer, function);
 
 		in_syscall |= symbol_is_syscall(symbol);
 		if (symbol->kind == SYMBOL_SPECIAL && !in_syscall)
@@ -308,7 +303,7 @@ static void find_cause(const struct slow_answer *answer, const struct cause_scra
 	leaf = count - 1;
 	cause = choose_cause(answer, extras, chain, count);
 	while (leaf > cause &&
-	       symbol_is_syscall(symbol_of(answer, answer->info[chain[leaf - 1].row].function)))
+	       symbol_is_syscall(slow_symbol(answer, answer->info[chain[leaf - 1].row].function)))
 		leaf--;
 	cluster->extra = extras[1].all;
 	cluster->cause = answer->info[chain[cause].row].function;
@@ -394,12 +389,8 @@ static void make_clusters(struct slow_answer *answer, const struct slow_call **s
 
 static int compare_calls(const void *left, const void *right)
 {
-	const struct slow_call *a = *(const struct slow_call *const *)left;
-	const struct slow_call *b = *(const struct slow_call *const *)right;
-
-	return COMPARE(b->amount, a->amount)
-		       ?: COMPARE(a->begin, b->begin)
-		       ?: COMPARE(a->track->index, b->track->index);
+	return slow_call_compare(*(const struct slow_call *const *)left,
+				 *(const struct slow_call *const *)right);
 }
 
 void slow_answer_make(struct slow_answer *answer, const struct slow_calls *calls, uint32_t function,
@@ -508,40 +499,22 @@ static bool yields(const struct slow_answer *answer, const struct slow_answer *o
 	return below > 0 ? below <= cause_depth(answer) : above > 0 && above > cause_depth(other);
 }
 
-/* Keep the functions with the largest excess. */
-static size_t find_candidates(const struct slow_calls *calls, bool chosen,
-			      struct slow_answer *found)
-{
-	size_t count = 0;
-
-	for (uint32_t i = 0; i < calls->function_count; i++) {
-		const struct slow_function *function = &calls->functions[i];
-		struct slow_answer candidate = { .function = i,
-						 .excess =
-							 find_excess(calls, &function->durations) };
-		size_t at = count;
-
-		if (chosen ? !function->durations.count
-			   : function->durations.count < TAIL_CALLS_LEAST ||
-				     !(candidate.excess > 0))
-			continue;
-		while (at && compare_answers(&candidate, &found[at - 1]) < 0)
-			at--;
-		if (at == CANDIDATES)
-			continue;
-		count += count < CANDIDATES;
-		memmove(&found[at + 1], &found[at], (count - at - 1) * sizeof(*found));
-		found[at] = candidate;
-	}
-	return count;
-}
-
 size_t slow_answers_rank(struct slow_answer *answers, size_t most, const struct slow_calls *calls,
 			 bool chosen, const struct slow_choice *choice)
 {
-	struct slow_answer found[CANDIDATES];
-	size_t count = find_candidates(calls, chosen, found), kept = 0;
+	struct slow_answer *found = alloc_zeroed(calls->function_count + 1, sizeof(*found));
+	size_t count = 0, kept = 0;
 
+	for (uint32_t i = 0; i < calls->function_count; i++) {
+		const struct durations *all = &calls->functions[i].durations;
+
+		found[count].function = i;
+		found[count].excess = find_excess(calls, all);
+		count += chosen ? all->count > 0
+				: all->count >= TAIL_CALLS_LEAST && found[count].excess > 0;
+	}
+	qsort(found, count, sizeof(*found), compare_answers);
+	count = MIN(count, (size_t)CANDIDATES);
 	for (size_t i = 0; i < count; i++)
 		slow_answer_make(&found[i], calls, found[i].function, choice);
 	for (size_t i = 0; i < count; i++) {
@@ -554,5 +527,6 @@ size_t slow_answers_rank(struct slow_answer *answers, size_t most, const struct 
 		else
 			slow_answer_release(&found[i]);
 	}
+	free(found);
 	return kept;
 }

@@ -196,6 +196,11 @@ struct slow_answer {
 	size_t count, room;
 };
 
+static inline const struct symbol *slow_symbol(const struct slow_answer *answer, uint32_t function)
+{
+	return answer->calls->functions[function].symbol;
+}
+
 /* The extra of a row in some slow calls, per call. */
 struct row_extra {
 	double own, all;

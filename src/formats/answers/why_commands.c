@@ -74,14 +74,14 @@ char *why_commands(const struct why_output *why, const struct slow_answer *answe
 			clusters = 0; /* can be read only once */
 	if (clusters) {
 		fputs("ptrace2ftf --slowest=3 --symbol=", out);
-		why_word_print(answer->calls->functions[answer->function].symbol->name->text, out);
+		why_word_print(slow_symbol(answer, answer->function)->name->text, out);
 		print_words(options, 2, recording ? " -o slow/" : "", out);
 	}
 	for (size_t i = 1; i < clusters; i++)
 		print_trace(why, answer, i, out);
 	for (size_t i = 0; recording && i < clusters; i++) {
 		const struct slow_cluster *cluster = &answer->clusters[i];
-		const struct symbol *symbol = answer->calls->functions[cluster->cause].symbol;
+		const struct symbol *symbol = slow_symbol(answer, cluster->cause);
 
 		if (cluster->own_extra < 0.5 * cluster->extra || symbol->kind == SYMBOL_SPECIAL)
 			continue;

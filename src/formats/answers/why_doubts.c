@@ -13,7 +13,7 @@ struct doubts {
 
 static void print_function_of(const struct slow_answer *answer, FILE *out)
 {
-	const struct name *name = answer->calls->functions[answer->function].symbol->name;
+	const struct name *name = slow_symbol(answer, answer->function)->name;
 
 	escaped_text_print(name->text, name->length, out);
 }
