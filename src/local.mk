@@ -59,7 +59,7 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/answers/code_causes.c \
 	src/formats/answers/format_why.c \
 	src/formats/answers/why.h \
-	src/formats/answers/why_commands.c src/formats/answers/why_doubts.c \
+	src/formats/answers/why_words.c \
 	src/formats/answers/other_thread.c \
 	src/formats/answers/slow_calls.c src/formats/answers/slow_calls.h \
 	src/formats/answers/slow_code.c \

@@ -137,10 +137,8 @@ static uint32_t text_number(struct html_output *html, const struct name *name)
 	size_t count = html->texts.count;
 	uint32_t number = pair_table_find(&html->texts, 0, name->id);
 
-	if (number == count) {
-		ARRAY_GROW(html->names, html->name_room, count + 1);
-		html->names[number] = name;
-	}
+	if (number == count)
+		*ARRAY_ADD(html->names, count, html->name_room) = name;
 	return number;
 }
 
@@ -149,10 +147,8 @@ static uint32_t symbol_number(struct html_output *html, const struct symbol *sym
 	size_t count = html->numbers.count;
 	uint32_t number = pair_table_find_pointer(&html->numbers, symbol);
 
-	if (number == count) {
-		ARRAY_GROW(html->symbols, html->symbol_room, count + 1);
-		html->symbols[number] = symbol;
-	}
+	if (number == count)
+		*ARRAY_ADD(html->symbols, count, html->symbol_room) = symbol;
 	return number;
 }
 
@@ -375,13 +371,12 @@ static void print_page_tracks(struct html_output *html, const char *key, size_t 
 
 	fprintf(html->output.text, ",\n\"%s\":[", key);
 	html->prints = true;
-	for (size_t i = begin; i < end; i++) {
-		if (!html->store.tracks[i].track)
-			continue;
-		fputs(between, html->output.text);
-		print_html_thread(html, i);
-		between = ",\n";
-	}
+	for (size_t i = begin; i < end; i++)
+		if (html->store.tracks[i].track) {
+			fputs(between, html->output.text);
+			print_html_thread(html, i);
+			between = ",\n";
+		}
 	putc(']', html->output.text);
 }
 
@@ -488,7 +483,7 @@ static void print_data(struct html_output *html, uint64_t end)
 static int print_html(struct format_output *output, struct error *err)
 {
 	struct html_output *html = (struct html_output *)output;
-	const char *const *line;
+	const char *title = html->input ? html->input : "ptrace2ftf", *const * line;
 	size_t threads;
 	uint64_t end;
 
@@ -503,11 +498,11 @@ static int print_html(struct format_output *output, struct error *err)
 	html->threads = alloc_zeroed(html->store.track_count + 1, sizeof(*html->threads));
 	if (html->fit && html->store.slices > html->fit)
 		choose_slices(html);
-	line = html_page_begin(html->input ? html->input : "ptrace2ftf", output->text);
+	line = html_page_print(NULL, title, output->text);
 	print_summary(html, threads, end);
-	line = html_page_data(line, output->text);
+	line = html_page_print(line, title, output->text);
 	print_data(html, end);
-	html_page_end(line, output->text);
+	html_page_print(line, title, output->text);
 	output->fold = html->ranked ? &html->fold : NULL;
 	return 0;
 }

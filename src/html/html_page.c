@@ -102,31 +102,15 @@ void html_numbers_end(struct html_numbers *numbers)
 
 /* ---- The page ------------------------------------------------------------ */
 
-/* Print lines up to the line `mark`, or to the end.  Returns the line after that. */
-static const char *const *print_until(const char *const *line, const char *mark, FILE *out)
+const char *const *html_page_print(const char *const *line, const char *title, FILE *out)
 {
-	while (*line && strcmp(*line, mark) != 0)
-		fputs(*line++, out);
-	return line + (*line != NULL);
-}
-
-const char *const *html_page_begin(const char *title, FILE *out)
-{
-	const char *const *line = page_lines;
-
-	for (int i = 0; i < 2; i++) {
-		line = print_until(line, "@title@\n", out);
-		html_text_print(title, strlen(title), out);
+	for (line = line ? line : page_lines; *line; line++) {
+		if (strcmp(*line, "@title@\n") == 0)
+			html_text_print(title, strlen(title), out);
+		else if (**line == '@' && ends_with(*line, "@\n"))
+			return line + 1;
+		else
+			fputs(*line, out);
 	}
-	return print_until(line, "@summary@\n", out);
-}
-
-const char *const *html_page_data(const char *const *line, FILE *out)
-{
-	return print_until(line, "@data@\n", out);
-}
-
-const char *const *html_page_end(const char *const *line, FILE *out)
-{
-	return print_until(line, "", out);
+	return line;
 }

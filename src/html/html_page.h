@@ -13,16 +13,10 @@
 #include "base/common.h"
 
 /*
- * Print the page's begin, up to the summary in HTML, which the caller prints next.
- * Each of the three returns the next line of the page, for the next one.
+ * Print the page from `line` on (NULL: its begin) up to the summary in HTML, up to the data in
+ * JSON, which the caller prints next, or to the end.  Returns the line to continue with.
  */
-const char *const *html_page_begin(const char *title, FILE *out);
-
-/* Print on, up to the JSON of the data, which the caller prints next. */
-const char *const *html_page_data(const char *const *line, FILE *out);
-
-/* Print the rest, with the script. */
-const char *const *html_page_end(const char *const *line, FILE *out);
+const char *const *html_page_print(const char *const *line, const char *title, FILE *out);
 
 /*
  * Print text of any bytes as HTML, also for use in quotes. Control characters except '\n' and

@@ -77,14 +77,10 @@ static void print_symbol_name(const struct slow_answer *answer, uint32_t functio
 static void print_cause_in(const char *element, const struct slow_answer *answer, size_t number,
 			   FILE *out)
 {
-	char *text;
-	size_t size;
-	FILE *words = ALLOC_CHECKED(open_memstream(&text, &size));
+	char *text = why_cause_text(answer, &answer->clusters[number]);
 
-	why_cause_print(answer, &answer->clusters[number], words);
-	alloc_close_text(words, &text);
 	fprintf(out, "<%s>", element);
-	html_text_print(text, size, out);
+	html_text_print(text, strlen(text), out);
 	fprintf(out, "</%s>", element);
 	free(text);
 }
@@ -116,28 +112,17 @@ static void print_verdict(const struct why_output *why, FILE *out)
 	fputs("</p>\n", out);
 }
 
-/* Print lines of text as a list. */
-static void print_lines(const char *heading, const char *text, FILE *out)
+/* Print lines of text, which it releases, as a list. */
+static void print_lines(const char *heading, char *lines, FILE *out)
 {
 	fprintf(out, "<h3>%s</h3>\n<ul>\n", heading);
-	for (const char *end; (end = strchr(text, '\n')); text = end + 1) {
+	for (char *line = lines, *end; (end = strchr(line, '\n')); line = end + 1) {
 		fputs("<li>", out);
-		html_text_print(text, (size_t)(end - text), out);
+		html_text_print(line, (size_t)(end - line), out);
 		fputs("</li>\n", out);
 	}
 	fputs("</ul>\n", out);
-}
-
-static void print_trust(const struct why_output *why, FILE *out)
-{
-	char *text;
-	size_t size;
-	FILE *words = ALLOC_CHECKED(open_memstream(&text, &size));
-
-	why_doubts_print(why, words);
-	alloc_close_text(words, &text);
-	print_lines("How far to trust this", text, out);
-	free(text);
+	free(lines);
 }
 
 static void print_ranks(const struct why_output *why, FILE *out)
@@ -404,8 +389,6 @@ static void print_cause_source(const struct why_output *why, const struct slow_a
 
 static void print_section(const struct why_output *why, const struct slow_answer *answer, FILE *out)
 {
-	char *commands;
-
 	fputs("<h2>", out);
 	print_symbol_name(answer, answer->function, NAME_MOST, out);
 	fputs("</h2>\n", out);
@@ -418,9 +401,7 @@ static void print_section(const struct why_output *why, const struct slow_answer
 		return;
 	print_slowest(answer, out);
 	print_cause_source(why, answer, out);
-	commands = why_commands(why, answer, answer->count);
-	print_lines("Commands that show more", commands, out);
-	free(commands);
+	print_lines("Commands that show more", why_commands(why, answer, answer->count), out);
 }
 
 static void print_page(const struct why_output *why, const char *text, size_t size, FILE *out)
@@ -433,7 +414,7 @@ static void print_page(const struct why_output *why, const char *text, size_t si
 	html_text_print(input, strlen(input), out);
 	fputs("</h1>\n", out);
 	print_verdict(why, out);
-	print_trust(why, out);
+	print_lines("How far to trust this", why_doubts_text(why), out);
 	print_ranks(why, out);
 	for (size_t i = 0; i < why->count; i++)
 		print_section(why, &why->answers[i], out);

@@ -2,7 +2,7 @@
 /* Choose the command by the environment and the recorded system's /etc/os-release. */
 #include "src/report/summary.h"
 
-#include <ctype.h>
+#include <regex.h>
 
 #include "decoder/perf_data/perf_input.h"
 #include "symbols/files/dso_find.h"
@@ -15,28 +15,21 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/*
- * Returns whether a line of os-release(5), ID or ID_LIKE, has one of the words, which '|'
- * separates.
- */
-static bool line_has(const char *line, const char *words)
+/* Returns whether a text matches an extended regular expression. */
+static bool matches(const char *text, const char *pattern)
 {
-	size_t length;
+	regex_t regex;
+	bool found = regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB) == 0;
 
-	for (; *words; words += length + (words[length] == '|')) {
-		const char *at = line;
-
-		length = strcspn(words, "|");
-		while ((at = strchr(at, *words)) && strncmp(at, words, length) != 0)
-			at++;
-		if (at)
-			return true;
-	}
-	return false;
+	if (!found)
+		alloc_fail(0);
+	found = regexec(&regex, text, 0, NULL, 0) == 0;
+	regfree(&regex);
+	return found;
 }
 
-/* Returns whether the system is one of these or derived from one. */
-static bool system_is_like(const char *symfs, const char *words)
+/* Returns whether a line of os-release(5) matches. */
+static bool system_is_like(const char *symfs, const char *pattern)
 {
 	char path[BENEATH_PATH], line[256];
 	bool found = false;
@@ -47,34 +40,20 @@ static bool system_is_like(const char *symfs, const char *words)
 		return false;
 	in = fopen(path, "r");
 	while (in && !found && fgets(line, sizeof(line), in))
-		found = (starts_with(line, "ID=") || starts_with(line, "ID_LIKE=")) &&
-			line_has(strchr(line, '=') + 1, words);
+		found = matches(line, pattern);
 	if (in)
 		fclose(in);
 	return found;
 }
 
+#define LIKE_DEBIAN "^ID(_LIKE)?=.*(debian|ubuntu)"
+#define LIKE_FEDORA "^ID(_LIKE)?=.*(fedora|rhel|centos)"
 /* glibc's files: Debian's name for the package with their debug files follows no rule. */
-static bool is_of_libc(const char *path)
-{
-	static const char *const names[] = { "libc.so.6",       "libm.so.6",    "libdl.so.2",
-					     "libpthread.so.0", "librt.so.1",   "libc-2.",
-					     "libm-2.",         "libpthread-2", "ld-" };
-
-	for (size_t i = 0; i < COUNT_OF(names); i++)
-		if (strncmp(base_name(path), names[i], strlen(names[i])) == 0)
-			return true;
-	return false;
-}
-
-/* Returns whether the path, which comes from the recording, needs no quoting in a shell. */
-static bool is_plain(const char *path)
-{
-	for (; *path; path++)
-		if (!isalnum((unsigned char)*path) && !strchr("/._+-", *path))
-			return false;
-	return true;
-}
+#define FILE_OF_LIBC                                                                               \
+	"^(lib(c|m)\\.so\\.6|libdl\\.so\\.2|libpthread\\.so\\.0|librt\\.so\\.1|"                   \
+	"lib(c|m)-2\\.|libpthread-2|ld-)"
+/* A path, which comes from the recording, that needs no quoting in a shell. */
+#define PLAIN_PATH "^[A-Za-z0-9/._+-]*$"
 
 static void print_command(const struct debug_hint_file *file, const char *symfs, FILE *out)
 {
@@ -84,13 +63,13 @@ static void print_command(const struct debug_hint_file *file, const char *symfs,
 	elf_file_print_id(id, file->build_id, file->build_id_size);
 	if (servers && *servers && *id)
 		fprintf(out, "--debuginfod, or debuginfod-find debuginfo %s", id);
-	else if (system_is_like(symfs, "debian|ubuntu") && is_of_libc(file->path))
+	else if (system_is_like(symfs, LIKE_DEBIAN) && matches(base_name(file->path), FILE_OF_LIBC))
 		fputs("apt install libc6-dbg", out);
-	else if (!is_plain(file->path))
+	else if (!matches(file->path, PLAIN_PATH))
 		fputs("--debuginfod or --debug-dir", out);
-	else if (system_is_like(symfs, "debian|ubuntu"))
+	else if (system_is_like(symfs, LIKE_DEBIAN))
 		fprintf(out, "find-dbgsym-packages %s (of debian-goodies)", file->path);
-	else if (system_is_like(symfs, "fedora|rhel|centos"))
+	else if (system_is_like(symfs, LIKE_FEDORA))
 		fprintf(out, "dnf debuginfo-install $(rpm -qf %s)", file->path);
 	else
 		fputs("--debuginfod with DEBUGINFOD_URLS set, or --debug-dir", out);

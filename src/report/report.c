@@ -29,15 +29,6 @@ static json_t *seconds(uint64_t ns)
 	return json_real((double)ns / 1e9);
 }
 
-static json_t *hex(const uint8_t *bytes, size_t size)
-{
-	char text[2 * BUILD_ID_MAX + 1] = "";
-
-	for (size_t i = 0; i < size && i < BUILD_ID_MAX; i++)
-		sprintf(text + 2 * i, "%02x", bytes[i]);
-	return size ? json_string(text) : json_null();
-}
-
 struct member {
 	const char *key;
 	json_t *value;
@@ -138,25 +129,18 @@ void report_stream(struct report *report, const struct aux_stream *aux,
 	append_part(report, "streams", stream);
 }
 
-static json_t *thread_names(const struct thread *thread)
-{
-	json_t *names = json_array();
-
-	for (size_t i = 0; thread && i < thread->name_count; i++)
-		json_array_append_new(names, json_text_or_null(thread->names[i].text));
-	return names;
-}
-
 void report_thread(struct report *report, const struct thread *thread,
 		   const struct call_thread *tally)
 {
-	json_t *object;
+	json_t *object, *names;
 
 	if (!report->wanted)
 		return;
+	names = json_array();
+	for (size_t i = 0; thread && i < thread->name_count; i++)
+		json_array_append_new(names, json_text_or_null(thread->names[i].text));
 	object = OBJECT({ "pid", json_integer(thread ? thread->pid : -1) },
-			{ "tid", json_integer(thread ? thread->tid : -1) },
-			{ "names", thread_names(thread) });
+			{ "tid", json_integer(thread ? thread->tid : -1) }, { "names", names });
 	if (tally) {
 		json_object_set_new(object, "calls", number(tally->calls));
 		json_object_set_new(object, "slices", number(tally->slices));
@@ -301,14 +285,16 @@ void report_file(struct report *report, struct dso *dso, uint64_t gaps)
 	struct dso_info found = dso_info(dso);
 	const uint8_t *build_id;
 	size_t build_id_size, code_size;
+	char id[2 * ELF_BUILD_ID_MAX + 1];
 
 	if (!report->wanted)
 		return;
 	build_id = dso_build_id(dso, &build_id_size);
+	elf_file_print_id(id, build_id, build_id_size);
 	append_part(
 		report, "files",
 		OBJECT({ "path", json_text_or_null(dso_path(dso)) },
-		       { "build_id", hex(build_id, build_id_size) },
+		       { "build_id", json_text_or_null(*id ? id : NULL) },
 		       { "used", json_boolean(found.used) },
 		       { "state", json_string(report_file_state(dso)) },
 		       { "file", json_text_or_null(dso_file(dso)) },
@@ -332,32 +318,31 @@ void report_hits(struct report *report, const struct hit_output *hits)
 				   { "last_ns", number(event->last) }));
 }
 
-static json_t *memtrace_json(const char *path, const struct memtrace *trace)
-{
-	const struct memtrace_info *info = &trace->info;
-	/* A damaged rate may be a number that JSON lacks. */
-	bool finite = info->sample_rate - info->sample_rate == 0;
-
-	return OBJECT({ "path", json_text_or_null(path) }, { "pid", number(info->pid) },
-		      { "executable_name", json_text_or_null(info->executable) },
-		      { "host_name", json_text_or_null(info->host) },
-		      { "ocaml_runtime_params", json_text_or_null(info->parameters) },
-		      { "context", json_text_or_null(info->context) },
-		      { "initial_domain", number(info->initial_domain) },
-		      { "start_time_us", number(info->start_time) },
-		      { "sample_rate", finite ? json_real(info->sample_rate) : json_null() },
-		      { "word_size", number(info->word_size) },
-		      { "allocations", number(trace->allocations) },
-		      { "unknown_backtraces", number(trace->unknown_backtraces) });
-}
-
 void report_overlays(struct report *report, const struct overlays *overlays)
 {
-	for (size_t i = 0; report->wanted && i < overlays->count; i++)
-		if (overlays->inputs[i].kind == OVERLAY_MEMTRACE)
-			append_part(report, "memtrace",
-				    memtrace_json(overlays->inputs[i].path,
-						  &overlays->inputs[i].memtrace));
+	for (size_t i = 0; report->wanted && i < overlays->count; i++) {
+		const struct memtrace *trace = &overlays->inputs[i].memtrace;
+		const struct memtrace_info *info = &trace->info;
+		/* A damaged rate may be a number that JSON lacks. */
+		bool finite = info->sample_rate - info->sample_rate == 0;
+
+		if (overlays->inputs[i].kind != OVERLAY_MEMTRACE)
+			continue;
+		append_part(report, "memtrace",
+			    OBJECT({ "path", json_text_or_null(overlays->inputs[i].path) },
+				   { "pid", number(info->pid) },
+				   { "executable_name", json_text_or_null(info->executable) },
+				   { "host_name", json_text_or_null(info->host) },
+				   { "ocaml_runtime_params", json_text_or_null(info->parameters) },
+				   { "context", json_text_or_null(info->context) },
+				   { "initial_domain", number(info->initial_domain) },
+				   { "start_time_us", number(info->start_time) },
+				   { "sample_rate",
+				     finite ? json_real(info->sample_rate) : json_null() },
+				   { "word_size", number(info->word_size) },
+				   { "allocations", number(trace->allocations) },
+				   { "unknown_backtraces", number(trace->unknown_backtraces) }));
+	}
 }
 
 /* ---- The whole ----------------------------------------------------------- */
@@ -444,18 +429,12 @@ void report_finish(struct report *report, enum exit_status status, const struct 
 	report->err = err;
 }
 
-static json_t *sandbox_json(const struct sandbox *sandbox)
-{
-	return OBJECT({ "files", json_boolean(sandbox->files) },
-		      { "system_calls", json_boolean(sandbox->calls) },
-		      { "reason", json_text_or_null(sandbox->why) });
-}
-
 json_t *report_json(const struct report *report)
 {
 	const struct summary *summary = &report->summary;
 	const struct stack_doubts *doubts = &summary->doubts;
 	const struct name *changed = summary->first_changed;
+	const struct sandbox *sandbox = &report->sandbox;
 	bool failed = report->status == EXIT_FAILED;
 	json_t *trace, *whole;
 
@@ -492,7 +471,9 @@ json_t *report_json(const struct report *report)
 		{ "gaps", gap_list(summary) },
 		{ "seconds", seconds(progress_now() - report->begin_ns) },
 		{ "peak_memory_bytes", number(summary_peak_memory()) },
-		{ "sandbox", sandbox_json(&report->sandbox) },
+		{ "sandbox", OBJECT({ "files", json_boolean(sandbox->files) },
+				    { "system_calls", json_boolean(sandbox->calls) },
+				    { "reason", json_text_or_null(sandbox->why) }) },
 		{ "warnings", warning_list(report->diag) }, { "streams", json_array() },
 		{ "threads", json_array() }, { "files", json_array() },
 		{ "memtrace", json_array() }, { "phases", json_array() },

@@ -53,14 +53,18 @@ static void print_streams(const json_t *parts, FILE *out)
 	}
 }
 
-static void print_file(const json_t *file, FILE *out)
+static void print_file(const json_t *file, bool all, FILE *out)
 {
+	bool used = json_is_true(json_object_get(file, "used"));
+
+	if (!used && !all)
+		return;
 	fputs("file ", out);
 	printable_print(json_value_text(file, "path"), out);
 	fprintf(out, ": %s", json_value_text(file, "state"));
 	if (strcmp(json_value_text(file, "file"), json_value_text(file, "path")) != 0)
 		print_text(file, "file", " as ", out);
-	if (json_is_true(json_object_get(file, "used")))
+	if (used)
 		fprintf(out, ", names: %s (%" JSON_INTEGER_FORMAT ")",
 			json_value_text(file, "names"), json_value_number(file, "symbols"));
 	else
@@ -71,18 +75,6 @@ static void print_file(const json_t *file, FILE *out)
 	print_text(file, "build_id", ", build id ", out);
 	print_text(file, "refused", ", refused: ", out);
 	putc('\n', out);
-}
-
-static void print_files(const json_t *parts, bool all, FILE *out)
-{
-	size_t index;
-	json_t *file;
-
-	json_array_foreach(json_object_get(parts, "files"), index, file)
-	{
-		if (all || json_is_true(json_object_get(file, "used")))
-			print_file(file, out);
-	}
 }
 
 static void print_threads(const json_t *parts, FILE *out)
@@ -122,12 +114,15 @@ static void print_recording(const json_t *recording, FILE *out)
 void report_print(const struct report *report, FILE *out)
 {
 	const json_t *parts = report->parts;
+	size_t index;
+	json_t *file;
 
 	if (!report->options->verbose)
 		return;
 	print_phases(parts, out);
 	print_streams(parts, out);
-	print_files(parts, report->options->verbose > 1, out);
+	json_array_foreach(json_object_get(parts, "files"), index, file)
+		print_file(file, report->options->verbose > 1, out);
 	if (report->options->verbose == 1)
 		return;
 	print_threads(parts, out);

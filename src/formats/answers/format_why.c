@@ -140,11 +140,16 @@ static void print_difference(const struct slow_answer *answer, const struct slow
 	}
 }
 
-void why_cause_print(const struct slow_answer *answer, const struct slow_cluster *cluster,
-		     FILE *out)
+char *why_cause_text(const struct slow_answer *answer, const struct slow_cluster *cluster)
 {
+	char *text;
+	size_t size;
+	FILE *out = ALLOC_CHECKED(open_memstream(&text, &size));
+
 	print_cause(answer, cluster, of_what(answer), out);
 	print_difference(answer, cluster, out);
+	alloc_close_text(out, &text);
+	return text;
 }
 
 /* ---- Lines --------------------------------------------------------------- */
@@ -371,7 +376,7 @@ static int print_why(struct format_output *output, struct error *err)
 		putc('\n', out);
 	}
 	if (why->count)
-		why_doubts_print(why, out);
+		print_text_lines("", why_doubts_text(why), SIZE_MAX, out);
 	return 0;
 }
 
@@ -410,21 +415,17 @@ static json_t *lines_json(char *lines)
 static json_t *cluster_json(struct slow_answer *answer, const struct slow_cluster *cluster)
 {
 	struct source_line at = slice_source_line(slow_symbol(answer, cluster->cause));
-	char *text;
-	size_t size;
-	FILE *words = ALLOC_CHECKED(open_memstream(&text, &size));
+	char *text = why_cause_text(answer, cluster);
 	const struct slow_call *slowest = cluster->calls[0];
 	json_t *lines = json_array(), *object;
 
-	why_cause_print(answer, cluster, words);
-	alloc_close_text(words, &text);
 	for (size_t i = 0; i < cluster->line_count; i++)
 		json_array_append_new(lines, line_json(answer, cluster, &cluster->lines[i]));
 	object = json_pack(
 		"{so so sI so so sI sf s{sI sI sI} so sf}", "cause",
 		name_json(answer, cluster->cause), "file",
 		at.file ? json_any_text(at.file->text, at.file->length) : json_null(), "line",
-		(json_int_t)at.line, "words", json_any_text(text, size), "in",
+		(json_int_t)at.line, "words", json_text_or_null(text), "in",
 		name_json(answer, cluster->leaf), "calls", (json_int_t)cluster->count, "extra",
 		cluster->more, "slowest", "begin_ns", json_value_of(slowest->begin), "duration_ns",
 		json_value_of(slowest->duration), "tid", (json_int_t)slowest->track->tid, "lines",

@@ -28,15 +28,19 @@ void why_see(struct format_output *output, const struct branch_event *event,
 json_t *why_answer(const struct format_output *output);
 void why_release(struct format_output *output);
 
-/* Print the cause of a cluster in words: a function, its share, and what differs. */
-void why_cause_print(const struct slow_answer *answer, const struct slow_cluster *cluster,
-		     FILE *out);
+/*
+ * Returns the cause of a cluster in words, owned by the caller: a function, its share, and what
+ * differs.
+ */
+char *why_cause_text(const struct slow_answer *answer, const struct slow_cluster *cluster);
 
 /* ---- Doubts -------------------------------------------------------------- */
 
-/* Print a line for each reason to doubt the answers: times, gaps, calls that were cut, code
- * without bytes, and functions that call one another. */
-void why_doubts_print(const struct why_output *why, FILE *out);
+/*
+ * Returns a line for each reason to doubt the answers, owned by the caller: times, gaps, calls that
+ * were cut, code without bytes, and functions that call one another.
+ */
+char *why_doubts_text(const struct why_output *why);
 
 /* Add the same to the JSON: "doubts", and "times" and "resolution_ns" (time_note.h). */
 void why_doubts_add(const struct why_output *why, json_t *answer);
@@ -46,9 +50,11 @@ void why_doubts_add(const struct why_output *why, json_t *answer);
 /* Print a word of a command for a shell; "?" of a pattern matches a control character. */
 void why_word_print(const char *text, FILE *out);
 
-/* Returns commands that show more, a line each, owned by the caller: traces of the slowest calls
+/*
+ * Returns commands that show more, a line each, owned by the caller: traces of the slowest calls
  * and of the slowest one of each further of some clusters, and the lines of a function whose own
- * code is the cause.  Empty if the input can be read only once. */
+ * code is the cause.  Empty if the input can be read only once.
+ */
 char *why_commands(const struct why_output *why, const struct slow_answer *answer, size_t clusters);
 
 #endif

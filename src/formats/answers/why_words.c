@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* Why an answer may be wrong, and commands that show more than it. */
+#include "src/formats/answers/why.h"
+#include "src/formats/text/any_text.h"
+#include "src/formats/text/json_value.h"
+#include "src/formats/text/time_note.h"
+
+/* ---- Doubts -------------------------------------------------------------- */
+
+struct doubts {
+	uint64_t gaps, inside; /* in the trace; of these, in calls of the functions */
+	uint64_t cut, opaque;
+	const struct slow_answer *outer, *inner; /* one's calls contain the other's; may be NULL */
+};
+
+static void print_function_of(const struct slow_answer *answer, FILE *out)
+{
+	const struct name *name = slow_symbol(answer, answer->function)->name;
+
+	escaped_text_print(name->text, name->length, out);
+}
+
+static bool is_gap(const struct symbol *symbol)
+{
+	return symbol->kind == SYMBOL_SPECIAL && starts_with(symbol->name->text, "[lost");
+}
+
+static void add_nested(struct doubts *doubts, const struct why_output *why)
+{
+	for (size_t i = 0; i < why->count; i++)
+		for (uint32_t row = 2; row < why->answers[i].rows.count; row++)
+			for (size_t j = 0; j < why->count && !doubts->inner; j++)
+				if (why->answers[i].info[row].function ==
+				    why->answers[j].function) {
+					doubts->outer = &why->answers[i];
+					doubts->inner = &why->answers[j];
+				}
+}
+
+static struct doubts find_doubts(const struct why_output *why)
+{
+	const struct slow_calls *calls = &why->calls;
+	struct doubts doubts = { .opaque = why->output.machine->doubts.opaque_frames };
+
+	for (uint32_t i = NODE_NONE + 1; i < calls->tree.count; i++) {
+		bool inside = false;
+
+		if (!is_gap(calls->functions[calls->paths[i].function].symbol))
+			continue;
+		for (size_t j = 0; j < why->count; j++)
+			inside |= why->answers[j].row_of[i] != 0;
+		doubts.gaps += calls->tree.nodes[i].calls;
+		doubts.inside += inside ? calls->tree.nodes[i].calls : 0;
+	}
+	for (size_t i = 0; i < why->count; i++)
+		doubts.cut += calls->functions[why->answers[i].function].cut;
+	add_nested(&doubts, why);
+	return doubts;
+}
+
+char *why_doubts_text(const struct why_output *why)
+{
+	struct doubts doubts = find_doubts(why);
+	char *text;
+	size_t size;
+	FILE *out = ALLOC_CHECKED(open_memstream(&text, &size));
+
+	time_note_print(why->output.machine, out);
+	if (doubts.cut)
+		fprintf(out,
+			"%" PRIu64 " calls are left out: their begin or return was not traced\n",
+			doubts.cut);
+	if (doubts.gaps)
+		fprintf(out, "%" PRIu64 " gaps in the trace, %" PRIu64 " of them in these calls\n",
+			doubts.gaps, doubts.inside);
+	if (doubts.opaque)
+		fprintf(out,
+			"%" PRIu64
+			" calls of code without bytes: callees of theirs may be missing\n",
+			doubts.opaque);
+	if (doubts.inner) {
+		print_function_of(doubts.inner, out);
+		fputs(" is called in ", out);
+		print_function_of(doubts.outer, out);
+		fputs(": their extra amounts overlap\n", out);
+	}
+	alloc_close_text(out, &text);
+	return text;
+}
+
+void why_doubts_add(const struct why_output *why, json_t *answer)
+{
+	struct doubts doubts = find_doubts(why);
+
+	json_object_set_new(answer, "doubts",
+			    json_pack("{sI sI sI sI sb}", "left_out", json_value_of(doubts.cut),
+				      "gaps", json_value_of(doubts.gaps), "gaps_inside",
+				      json_value_of(doubts.inside), "calls_without_code",
+				      json_value_of(doubts.opaque), "nested",
+				      doubts.inner != NULL));
+	time_note_add(answer, why->output.machine);
+}
+
+/* ---- Commands ------------------------------------------------------------ */
+
+/* ns: shown before and after a call. */
+#define WHY_CONTEXT 10000
+
+void why_word_print(const char *text, FILE *out)
+{
+	if (strspn(text,
+		   "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=:.,/@%") ==
+	    strlen(text)) {
+		fputs(text, out);
+		return;
+	}
+	putc('\'', out);
+	for (; *text; text++) {
+		if (*text == '\'')
+			fputs("'\\''", out);
+		else
+			putc((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text, out);
+	}
+	putc('\'', out);
+}
+
+/* Print the options of the run, without the first `count` of these, and its inputs. */
+static void print_words(const struct options *options, size_t count, const char *output, FILE *out)
+{
+	static const char *const left_out[] = { "--symbol=", "--slow=", "--dso=", "--time=" };
+
+	for (int i = options->setting_count; i < options->word_count; i++) {
+		size_t j = 0;
+
+		while (j < count && !starts_with(options->words[i], left_out[j]))
+			j++;
+		if (j < count)
+			continue;
+		putc(' ', out);
+		why_word_print(options->words[i], out);
+	}
+	fputs(output, out);
+	for (int i = 0; i < options->input_count; i++) {
+		putc(' ', out);
+		why_word_print(options->inputs[i], out);
+	}
+	putc('\n', out);
+}
+
+/* A trace around the slowest call of a cluster. */
+static void print_trace(const struct why_output *why, const struct slow_answer *answer,
+			size_t number, FILE *out)
+{
+	const struct slow_call *call = answer->clusters[number].calls[0];
+	uint64_t from = call->begin > WHY_CONTEXT ? call->begin - WHY_CONTEXT : 0;
+	uint64_t to = call->begin + call->duration + WHY_CONTEXT;
+	char output[48];
+
+	fprintf(out, "ptrace2ftf --time=%" PRIu64 ".%09" PRIu64 ",%" PRIu64 ".%09" PRIu64,
+		from / 1000000000, from % 1000000000, to / 1000000000, to % 1000000000);
+	snprintf(output, sizeof(output), " -o cause-%zu.ftf", number + 1);
+	print_words(why->options, 4, output, out);
+}
+
+char *why_commands(const struct why_output *why, const struct slow_answer *answer, size_t clusters)
+{
+	const struct options *options = why->options;
+	bool recording = options->input_kind == INPUT_PERF_DATA;
+	char *text;
+	size_t size;
+	FILE *out = ALLOC_CHECKED(open_memstream(&text, &size));
+
+	for (int i = 0; i < options->input_count; i++)
+		if (strcmp(options->inputs[i], "-") == 0)
+			clusters = 0; /* can be read only once */
+	if (clusters) {
+		fputs("ptrace2ftf --slowest=3 --symbol=", out);
+		why_word_print(slow_symbol(answer, answer->function)->name->text, out);
+		print_words(options, 2, recording ? " -o slow/" : "", out);
+	}
+	for (size_t i = 1; i < clusters; i++)
+		print_trace(why, answer, i, out);
+	for (size_t i = 0; recording && i < clusters; i++) {
+		const struct slow_cluster *cluster = &answer->clusters[i];
+		const struct symbol *symbol = slow_symbol(answer, cluster->cause);
+
+		if (cluster->own_extra < 0.5 * cluster->extra || symbol->kind == SYMBOL_SPECIAL)
+			continue;
+		fputs("ptrace2ftf annotate ", out);
+		why_word_print(symbol->name->text, out);
+		print_words(options, 2, "", out);
+		break;
+	}
+	alloc_close_text(out, &text);
+	return text;
+}
