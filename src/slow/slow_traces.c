@@ -16,108 +16,81 @@
 #include "src/formats/text/json_value.h"
 #include "src/options/input_paths.h"
 
-/* ---- The index ----------------------------------------------------------- */
+/* ---- The index: index.tsv and index.jsonl -------------------------------- */
 
 /* A slow call and its trace. */
 struct slow_trace {
 	const json_t *call;          /* borrowed: from the answer's list in the report */
 	uint64_t begin, duration;    /* ns: of the call */
-	uint64_t from, to;           /* ns: decoded */
 	uint64_t view_from, view_to; /* ns: shown */
 	char *path;                  /* owned */
 	int status;                  /* enum exit_status of the conversion; -1: not started */
 	char *error;                 /* owned: reason of a failure; may be NULL */
 };
 
-#define QUERY_SIZE 200
-
-static const char *name_of(const struct slow_trace *trace)
-{
-	return strrchr(trace->path, '/') + 1;
-}
-
 /*
- * Query parameters for Perfetto's page, after "#!/?url=...&", that show the call and select its
- * slice (docs/visualization/deep-linking-to-perfetto-ui.md there).
+ * Returns a line of the index.  "query": parameters for Perfetto's page, after "#!/?url=...&", that
+ * show the call and select its slice (docs/visualization/deep-linking-to-perfetto-ui.md there).
  */
-static void make_query(char query[QUERY_SIZE], const struct slow_trace *trace)
+static json_t *line_json(const struct slow_trace *trace, size_t rank)
 {
-	snprintf(query, QUERY_SIZE,
+	json_t *line = json_pack("{sI so}", "rank", (json_int_t)rank, "file",
+				 batch_line_text(strrchr(trace->path, '/') + 1));
+	char query[200];
+
+	snprintf(query, sizeof(query),
 		 "visStart=%" PRIu64 "&visEnd=%" PRIu64 "&ts=%" PRIu64 "&dur=%" PRIu64
 		 "&pid=%" PRId64 "&tid=%" PRId64,
 		 trace->view_from, trace->view_to, trace->begin, trace->duration,
 		 (int64_t)json_value_number(trace->call, "pid"),
 		 (int64_t)json_value_number(trace->call, "tid"));
+	json_object_update(line, (json_t *)trace->call);
+	json_object_update_new(line,
+			       json_pack("{si so sI sI ss}", "status", trace->status, "error",
+					 trace->error ? batch_line_text(trace->error) : json_null(),
+					 "vis_start", (json_int_t)trace->view_from, "vis_end",
+					 (json_int_t)trace->view_to, "query", query));
+	return line;
 }
 
-/* ---- index.tsv ----------------------------------------------------------- */
-
-static void print_field(const struct slow_trace *trace, const char *key, FILE *out)
+static void print_value(const json_t *value, FILE *out)
 {
-	const json_t *value = json_object_get(trace->call, key);
-
 	if (json_is_string(value))
 		escaped_text_print(json_string_value(value), json_string_length(value), out);
 	else if (json_is_integer(value))
 		fprintf(out, "%" PRId64, (int64_t)json_integer_value(value));
 	else if (json_is_boolean(value))
 		fputs(json_is_true(value) ? "yes" : "no", out);
-	putc('\t', out);
 }
 
-static void print_table(const struct slow_trace *traces, size_t count, FILE *out)
+/* Returns 0; -1 with err filled. */
+static int write_index(const struct slow_trace *traces, size_t count, const char *path, bool table,
+		       struct error *err)
 {
-	static const char *const keys[] = { "function",    "process",    "thread",      "pid",
-					    "tid",         "begin_ns",   "duration_ns", "insns",
-					    "untraced_ns", "begin_seen", "end_seen" };
-	char query[QUERY_SIZE];
-
-	fputs("rank\tfile\t", out);
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		fprintf(out, "%s\t", keys[i]);
-	fputs("status\tquery\n", out);
-	for (size_t n = 0; n < count; n++) {
-		fprintf(out, "%zu\t%s\t", n + 1, name_of(&traces[n]));
-		for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-			print_field(&traces[n], keys[i], out);
-		make_query(query, &traces[n]);
-		fprintf(out, "%d\t%s\n", traces[n].status, query);
-	}
-}
-
-/* ---- index.jsonl --------------------------------------------------------- */
-
-static void print_lines(const struct slow_trace *traces, size_t count, FILE *out)
-{
-	for (const struct slow_trace *trace = traces; trace < traces + count; trace++) {
-		json_t *line = json_pack("{sI so}", "rank", (json_int_t)(trace - traces + 1),
-					 "file", batch_line_text(name_of(trace)));
-		char query[QUERY_SIZE];
-
-		make_query(query, trace);
-		json_object_update(line, (json_t *)trace->call);
-		json_object_update_new(
-			line, json_pack("{si so sI sI ss}", "status", trace->status, "error",
-					trace->error ? batch_line_text(trace->error) : json_null(),
-					"vis_start", (json_int_t)trace->view_from, "vis_end",
-					(json_int_t)trace->view_to, "query", query));
-		json_dumpf(line, out, JSON_COMPACT | JSON_PRESERVE_ORDER);
-		putc('\n', out);
-		json_decref(line);
-	}
-}
-
-/* ---- Both ---------------------------------------------------------------- */
-
-static int write_index(const struct slow_trace *traces, size_t count, const char *path,
-		       void (*print)(const struct slow_trace *, size_t, FILE *), struct error *err)
-{
+	static const char *const keys[] = { "rank",        "file",   "function",    "process",
+					    "thread",      "pid",    "tid",         "begin_ns",
+					    "duration_ns", "insns",  "untraced_ns", "begin_seen",
+					    "end_seen",    "status", "query" };
 	struct output output;
 	FILE *out = output_open_text(&output, path, 0, err);
 
 	if (!out)
 		return -1;
-	print(traces, count, out);
+	for (size_t i = 0; i < COUNT_OF(keys) && table; i++)
+		fprintf(out, "%s%s", i ? "\t" : "", keys[i]);
+	fputs(table ? "\n" : "", out);
+	for (size_t n = 0; n < count; n++) {
+		json_t *line = line_json(&traces[n], n + 1);
+
+		for (size_t i = 0; i < COUNT_OF(keys) && table; i++) {
+			fputs(i ? "\t" : "", out);
+			print_value(json_object_get(line, keys[i]), out);
+		}
+		if (!table)
+			json_dumpf(line, out, JSON_COMPACT);
+		putc('\n', out);
+		json_decref(line);
+	}
 	fclose(out); /* a write error shows in the output */
 	return output_close(&output, err);
 }
@@ -193,7 +166,7 @@ static uint64_t time_of(const json_t *object, const char *key)
 }
 
 /* Show everything in the call's time, whatever selected the call. */
-static void choose_time(struct options *own, const struct slow_trace *trace)
+static void choose_time(struct options *own, uint64_t from, uint64_t to)
 {
 	struct selection *select = &own->select;
 	const struct number_list all = { 0 };
@@ -202,8 +175,8 @@ static void choose_time(struct options *own, const struct slow_trace *trace)
 	select->pids = select->tids = select->cpus = all;
 	select->comms = select->symbols = select->dsos = select->roots = any;
 	select->start = select->stop = NULL;
-	select->from = (struct time_bound){ .base = TIME_ABSOLUTE, .ns = trace->from };
-	select->to = (struct time_bound){ .base = TIME_ABSOLUTE, .ns = trace->to };
+	select->from = (struct time_bound){ .base = TIME_ABSOLUTE, .ns = from };
+	select->to = (struct time_bound){ .base = TIME_ABSOLUTE, .ns = to };
 }
 
 static uint64_t minus(uint64_t time, uint64_t ns)
@@ -228,12 +201,11 @@ static void plan_trace(struct slow_run *run, size_t index, uint64_t least)
 	trace->view_from = minus(trace->begin, context);
 	trace->view_to = plus(plus(trace->begin, trace->duration), context);
 	context = context < least ? least : context;
-	trace->from = minus(trace->begin, context);
-	trace->to = plus(plus(trace->begin, trace->duration), context);
 	trace->status = -1;
 	trace->path = call_path(run, index + 1);
 	*own = *run->options;
-	choose_time(own, trace);
+	choose_time(own, minus(trace->begin, context),
+		    plus(plus(trace->begin, trace->duration), context));
 	own->format = &format_ftf;
 	own->output = trace->path;
 	own->json = NULL;
@@ -343,8 +315,8 @@ static int run_passes(struct slow_run *run, struct error *err)
 	stopped = make_traces(run);
 	if (stopped)
 		return 128 + stopped;
-	if (write_index(run->traces, run->plan.count, run->tsv, print_table, err) < 0 ||
-	    write_index(run->traces, run->plan.count, run->jsonl, print_lines, err) < 0)
+	if (write_index(run->traces, run->plan.count, run->tsv, true, err) < 0 ||
+	    write_index(run->traces, run->plan.count, run->jsonl, false, err) < 0)
 		return EXIT_FAILED;
 	if (!run->options->quiet)
 		print_result(run);
