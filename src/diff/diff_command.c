@@ -183,13 +183,6 @@ static int compare(struct diff *diff, struct error *err)
 	return fails ? EXIT_EXCEEDED : EXIT_WHOLE;
 }
 
-static int finish(const struct diff *diff, int status, bool gaps)
-{
-	if (status == EXIT_WHOLE && gaps)
-		status = EXIT_WITH_GAPS;
-	return status == EXIT_WITH_GAPS && diff->sides->no_warn ? EXIT_WHOLE : status;
-}
-
 /* Returns 0; -1 with err filled. */
 static int check_paths(const struct options sides[SIDES], struct error *err)
 {
@@ -214,7 +207,9 @@ int diff_command(const struct options sides[SIDES], batch_convert_fn *convert)
 		gaps |= status == EXIT_WITH_GAPS;
 	}
 	if (status == EXIT_WHOLE || status == EXIT_WITH_GAPS)
-		status = finish(&diff, compare(&diff, &err), gaps);
+		status = compare(&diff, &err);
+	if (status == EXIT_WHOLE && gaps && !sides->no_warn)
+		status = EXIT_WITH_GAPS;
 	output_obey_closed_pipe(&err);
 	if (err.kind != ERROR_NONE)
 		message_error(&err);

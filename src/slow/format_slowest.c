@@ -118,18 +118,14 @@ static const char *thread_name(const struct chosen_call *call)
 	return call->track->thread_name ? call->track->thread_name : "";
 }
 
-static bool is_whole(const struct chosen_call *call)
-{
-	return call->begin_seen && call->end_seen;
-}
-
 static void print_call(size_t rank, const struct chosen_call *call, int width, FILE *out)
 {
 	char duration[SHORT_TIME_SIZE], untraced[SHORT_TIME_SIZE];
 
 	fprintf(out, "%4zu %1s%9s %5" PRIu64 ".%09" PRIu64 " %10" PRIu64 " %9s  ", rank,
-		is_whole(call) ? "" : ">", short_time(duration, (int64_t)call->duration),
-		call->begin / 1000000000, call->begin % 1000000000, call->insns,
+		call->begin_seen && call->end_seen ? "" : ">",
+		short_time(duration, (int64_t)call->duration), call->begin / 1000000000,
+		call->begin % 1000000000, call->insns,
 		short_time(untraced, (int64_t)call->untraced));
 	escaped_text_print(thread_name(call), strlen(thread_name(call)), out);
 	fprintf(out, "/%-*" PRId32 "  ", width - (int)strlen(thread_name(call)) - 1,
@@ -138,21 +134,25 @@ static void print_call(size_t rank, const struct chosen_call *call, int width, F
 	putc('\n', out);
 }
 
-static void print_table(const struct slowest_output *calls, FILE *out)
+/* Returns the calls that were cut. */
+static size_t print_table(const struct slowest_output *calls, FILE *out)
 {
 	int width = (int)strlen("thread");
+	size_t cut = 0;
 
 	for (size_t i = 0; i < calls->count; i++) {
 		const struct chosen_call *call = &calls->calls[i];
 		int used = (int)strlen(thread_name(call)) +
 			   snprintf(NULL, 0, "/%" PRId32, call->track->tid);
 
-		width = used > width ? used : width;
+		width = MAX(used, width);
+		cut += !call->begin_seen || !call->end_seen;
 	}
 	fprintf(out, "%4s  %9s %15s %10s %9s  %-*s  %s\n", "rank", "time", "begin", "insns",
 		"untraced", width, "thread", "function");
 	for (size_t i = 0; i < calls->count; i++)
 		print_call(i + 1, &calls->calls[i], width, out);
+	return cut;
 }
 
 static void print_totals(const struct slowest_output *calls, FILE *out)
@@ -164,26 +164,12 @@ static void print_totals(const struct slowest_output *calls, FILE *out)
 		short_time(median, (int64_t)durations_percentile(all, 50)),
 		short_time(p99, (int64_t)durations_percentile(all, 99)),
 		short_time(most, (int64_t)all->max));
-	if (!calls->choice.has_bound)
-		return;
-	fprintf(out, "%" PRIu64 " took longer than %s", calls->slower,
-		short_time(most, (int64_t)calls->bound));
-	if (calls->slower > calls->count)
-		fprintf(out, "; these are the slowest: --slowest=N shows more");
-	putc('\n', out);
-}
-
-/* Print notes on the table's limits. */
-static void print_limits(const struct slowest_output *calls, FILE *out)
-{
-	size_t cut = 0;
-
-	for (size_t i = 0; i < calls->count; i++)
-		cut += !is_whole(&calls->calls[i]);
-	if (cut)
-		fputs("> the start or the return was not traced: it took at least this long\n",
-		      out);
-	time_note_print(calls->output.machine, out);
+	if (calls->choice.has_bound)
+		fprintf(out, "%" PRIu64 " took longer than %s%s\n", calls->slower,
+			short_time(most, (int64_t)calls->bound),
+			calls->slower > calls->count
+				? "; these are the slowest: --slowest=N shows more"
+				: "");
 }
 
 static int print_slowest(struct format_output *output, struct error *err)
@@ -191,6 +177,7 @@ static int print_slowest(struct format_output *output, struct error *err)
 	struct slowest_output *calls = (struct slowest_output *)output;
 	bool by_insns = output->machine->by_insns;
 	FILE *out = output->text;
+	size_t cut;
 
 	(void)err;
 	if (calls->count)
@@ -199,11 +186,14 @@ static int print_slowest(struct format_output *output, struct error *err)
 	function_choice_warn(&calls->chosen.choice, calls->chosen.count, output->machine->diag);
 	if (!out)
 		return 0;
-	print_table(calls, out);
-	if (calls->durations.count) {
-		print_totals(calls, out);
-		print_limits(calls, out);
-	}
+	cut = print_table(calls, out);
+	if (!calls->durations.count)
+		return 0;
+	print_totals(calls, out);
+	if (cut)
+		fputs("> the start or the return was not traced: it took at least this long\n",
+		      out);
+	time_note_print(output->machine, out);
 	return 0;
 }
 

@@ -110,28 +110,18 @@ void why_merged_sort(struct why_merged *merged)
 		qsort(merged->causes, merged->count, sizeof(*merged->causes), compare_causes);
 }
 
-static void print_text(const char *text, FILE *out)
-{
-	escaped_text_print(text, strlen(text), out);
-}
-
+/* Print "FUNCTION: CAUSE; worst at TIME in INPUT". */
 static void print_merged_cause(const struct merged_cause *cause, FILE *out)
 {
-	char extra[SHORT_TIME_SIZE], worst[SHORT_TIME_SIZE];
-	bool by_insns = strcmp(cause->unit, "ns") != 0;
+	const char *of = strcmp(cause->function, cause->cause) == 0 ? "own code" : cause->cause;
+	const char *input = cause->worst_input ? cause->worst_input : "?";
 
-	fprintf(out, "%10zu %7" PRIu64 " %10s %10s  ", cause->recordings, cause->calls,
-		extra_text(extra, by_insns, cause->extra),
-		extra_text(worst, by_insns, cause->worst_extra));
-	print_text(cause->function, out);
+	escaped_text_print(cause->function, strlen(cause->function), out);
 	fputs(": ", out);
-	if (strcmp(cause->function, cause->cause) == 0)
-		fputs("own code", out);
-	else
-		print_text(cause->cause, out);
+	escaped_text_print(of, strlen(of), out);
 	fprintf(out, "; worst at %" PRIu64 ".%09" PRIu64 " in ", cause->worst_begin / 1000000000,
 		cause->worst_begin % 1000000000);
-	print_text(cause->worst_input ? cause->worst_input : "?", out);
+	escaped_text_print(input, strlen(input), out);
 	putc('\n', out);
 }
 
@@ -139,8 +129,16 @@ void why_merged_print(const struct why_merged *merged, FILE *out)
 {
 	fprintf(out, "%10s %7s %10s %10s  %s\n", "recordings", "calls", "extra", "worst",
 		"function: cause");
-	for (size_t i = 0; i < merged->count; i++)
-		print_merged_cause(&merged->causes[i], out);
+	for (size_t i = 0; i < merged->count; i++) {
+		const struct merged_cause *cause = &merged->causes[i];
+		bool by_insns = strcmp(cause->unit, "ns") != 0;
+		char extra[SHORT_TIME_SIZE], worst[SHORT_TIME_SIZE];
+
+		fprintf(out, "%10zu %7" PRIu64 " %10s %10s  ", cause->recordings, cause->calls,
+			extra_text(extra, by_insns, cause->extra),
+			extra_text(worst, by_insns, cause->worst_extra));
+		print_merged_cause(cause, out);
+	}
 	fprintf(out, "\n%zu recordings, %zu of them without slow calls", merged->recordings,
 		merged->without);
 	if (merged->failed)

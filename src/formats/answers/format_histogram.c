@@ -14,11 +14,9 @@
 #include "src/formats/text/time_note.h"
 #include "src/slices/durations.h"
 
-/* Buckets of an octave: 4. */
+/* An octave has 2^BUCKET_BITS buckets; 2^63 ns are in the last one. */
 #define BUCKET_BITS 2
-
-/* 2^63 ns are in the last one. */
-#define BUCKETS (((64 - BUCKET_BITS) << BUCKET_BITS) + (1 << BUCKET_BITS))
+#define BUCKETS     (((64 - BUCKET_BITS) << BUCKET_BITS) + (1 << BUCKET_BITS))
 
 #define BAR_MOST 40
 
@@ -98,39 +96,26 @@ static const struct {
 	uint32_t millionths;
 } quantiles[] = { { "median", 500000 }, { "p90", 900000 }, { "p99", 990000 }, { "p99.9", 999000 } };
 
-static void print_bar(uint64_t count, uint64_t most, FILE *out)
-{
-	int length = (int)((count * BAR_MOST + most - 1) / most);
-
-	for (int i = 0; i < BAR_MOST; i++)
-		putc(i < length ? '#' : ' ', out);
-}
-
-/* Separate decoding of a part of the trace shifts its times by about this much, ns. */
-static uint64_t margin_of(uint64_t resolution)
-{
-	return resolution ? resolution + 10000 : 10000000;
-}
-
-/* An example is ready for --time and --tid. */
+/* Print a bucket, with its example as options --time and --tid. */
 static void print_bucket(const struct format_output *output, const struct function_calls *function,
 			 unsigned number, uint64_t most)
 {
-	uint64_t margin = margin_of(output->machine->resolution);
-	FILE *out = output->text;
+	uint64_t resolution = output->machine->resolution;
+	/* Separate decoding of a part of the trace shifts its times by about this much, ns. */
+	uint64_t margin = resolution ? resolution + 10000 : 10000000;
 	const struct bucket *bucket = &function->buckets[number];
-	uint64_t begin = bucket->begin > margin ? bucket->begin - margin : 0;
+	uint64_t begin = bucket->begin - MIN(bucket->begin, margin);
 	uint64_t end = bucket->begin + bucket->duration + margin;
-	char from[SHORT_TIME_SIZE];
+	char from[SHORT_TIME_SIZE], bar[BAR_MOST + 1] = "";
 
-	fprintf(out, "%10s %10" PRIu64 " %5.1f%% ",
+	memset(bar, '#', (bucket->count * BAR_MOST + most - 1) / most);
+	fprintf(output->text,
+		"%10s %10" PRIu64 " %5.1f%% %-*s --time=%" PRIu64 ".%09" PRIu64 ",%" PRIu64
+		".%09" PRIu64 " --tid=%" PRId32 "\n",
 		amount_text(from, output->machine->by_insns, log_class_begin(number, BUCKET_BITS)),
-		bucket->count, 100 * (double)bucket->count / (double)function->durations.count);
-	print_bar(bucket->count, most, out);
-	fprintf(out,
-		" --time=%" PRIu64 ".%09" PRIu64 ",%" PRIu64 ".%09" PRIu64 " --tid=%" PRId32 "\n",
-		begin / 1000000000, begin % 1000000000, end / 1000000000, end % 1000000000,
-		bucket->example->tid);
+		bucket->count, 100 * (double)bucket->count / (double)function->durations.count,
+		BAR_MOST, bar, begin / 1000000000, begin % 1000000000, end / 1000000000,
+		end % 1000000000, bucket->example->tid);
 }
 
 static void print_buckets(const struct format_output *output, const struct function_calls *function)
@@ -140,13 +125,12 @@ static void print_buckets(const struct format_output *output, const struct funct
 	uint64_t most = 1;
 
 	for (unsigned i = first; i <= last; i++)
-		most = function->buckets[i].count > most ? function->buckets[i].count : most;
+		most = MAX(function->buckets[i].count, most);
 	fprintf(output->text, "%10s %10s %6s %-*s example\n", "from", "calls", "share", BAR_MOST,
 		"");
-	for (unsigned i = first; i <= last; i++) {
+	for (unsigned i = first; i <= last; i++)
 		if (function->buckets[i].count)
 			print_bucket(output, function, i, most);
-	}
 }
 
 static void print_amount(const struct format_output *output, const char *name, uint64_t amount)
@@ -169,7 +153,7 @@ static void print_function(const struct format_output *output,
 	fprintf(out, "calls %" PRIu64, all->count);
 	print_amount(output, "total", function->total);
 	print_amount(output, "min", all->min);
-	for (size_t i = 0; i < sizeof(quantiles) / sizeof(quantiles[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(quantiles); i++)
 		print_amount(output, quantiles[i].text,
 			     durations_quantile(all, quantiles[i].millionths));
 	print_amount(output, "max", all->max);
@@ -254,7 +238,7 @@ static json_t *function_json(const struct function_calls *function, bool by_insn
 	amount_set(object, "total", by_insns, function->total);
 	amount_set(object, "min", by_insns, all->min);
 	amount_set(object, "max", by_insns, all->max);
-	for (size_t i = 0; i < sizeof(quantiles) / sizeof(quantiles[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(quantiles); i++)
 		amount_set(object, quantiles[i].text, by_insns,
 			   durations_quantile(all, quantiles[i].millionths));
 	return object;
