@@ -191,26 +191,10 @@ struct why_many {
 	int worst;     /* exit status */
 };
 
-static batch_convert_fn *convert_recording;
-
 bool why_many_wanted(const struct options *options)
 {
 	return options->command == COMMAND_WHY &&
 	       (options->merge || (options->input_count > 1 && !options_is_batch(options)));
-}
-
-/* In the child: batch_convert_fn. */
-static enum exit_status answer_silently(const struct options *options, json_t *report)
-{
-	struct options own = *options;
-	struct output_format unprinted = format_why;
-
-	unprinted.default_output = DEFAULT_NONE;
-	own.format = &unprinted;
-	own.json = "";
-	own.json_answer = false;
-	own.quiet = true;
-	return convert_recording(&own, report);
 }
 
 static void take_end(void *context, const struct batch_job *job, const struct batch_end *end)
@@ -223,19 +207,26 @@ static void take_end(void *context, const struct batch_job *job, const struct ba
 }
 
 /* Returns an exit status, 128 + N for signal N. */
-static int read_recordings(struct why_many *many)
+static int read_recordings(struct why_many *many, batch_convert_fn *convert)
 {
 	const struct options *options = many->options;
 	size_t count = (size_t)options->input_count;
+	struct output_format unprinted = format_why;
+	struct options own = *options;
 	struct batch_plan plan = { alloc_zeroed(count, sizeof(*plan.jobs)), count };
 	struct batch_loop loop = {
-		.run = { .options = options, .convert = answer_silently, .keep_messages = true },
+		.run = { .options = &own, .convert = convert, .keep_messages = true },
 		.plan = &plan,
 		.finished = take_end,
 		.context = many
 	};
 	int stopped;
 
+	unprinted.default_output = DEFAULT_NONE;
+	own.format = &unprinted;
+	own.json = "";
+	own.json_answer = false;
+	own.quiet = true;
 	many->ends = alloc_zeroed(count, sizeof(*many->ends));
 	for (size_t i = 0; i < count; i++)
 		plan.jobs[i] =
@@ -334,13 +325,12 @@ int why_many_run(const struct options *options, batch_convert_fn *convert)
 	struct error err = { 0 };
 	int status = EXIT_WHOLE;
 
-	convert_recording = convert;
 	file_roles_read(options);
 	if (file_roles_write(options->output, "--output", &err) < 0 ||
 	    (!options->merge && input_paths_check(options, &err) < 0))
 		status = EXIT_FAILED;
 	else if (!options->merge)
-		status = read_recordings(&many);
+		status = read_recordings(&many, convert);
 	else if (merge_lines(&many, &err) < 0)
 		status = EXIT_FAILED;
 	else if (many.merged.failed)

@@ -2,8 +2,8 @@
 /* Compare the code of slow calls with that of usual ones: loops, lines and stops. */
 #include "src/formats/answers/slow_causes.h"
 
-#include "decoder/code/insn.h"
 #include "decoder/timeline/timeline_types.h"
+#include "src/costs/executed_code.h"
 #include "src/formats/text/any_text.h"
 #include "symbols/dso/dso_store.h"
 
@@ -261,17 +261,12 @@ static size_t add_part(struct code_line *lines, size_t count, const struct code_
 {
 	const struct symbol *symbol = part->key.symbol;
 	uint64_t ats[64], at = part->key.begin;
-	size_t insns = 0, size;
+	size_t insns = 0, length;
 
-	while (at <= part->key.last && insns < 64 && symbol->dso) {
-		const uint8_t *code = dso_borrow_code(symbol->dso, symbol->start + at, &size);
-		struct insn insn =
-			code ? insn_decode(code, size, INSN_MODE_64) : (struct insn){ 0 };
-
-		if (!insn.length)
-			break;
+	while (at <= part->key.last && insns < 64 && symbol->dso &&
+	       (length = executed_insn_at(symbol->dso, symbol->start + at).length)) {
 		ats[insns++] = at;
-		at += insn.length;
+		at += length;
 	}
 	for (size_t i = 0; i < insns; i++) {
 		struct source_line source = dso_line(symbol, ats[i]);
