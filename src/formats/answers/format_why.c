@@ -52,17 +52,18 @@ static void print_name(const struct name *name, FILE *out)
 	fputs(fits ? "" : "..", out);
 }
 
-/* Print a line, of which the stream `line` has `text` (freed), without its last columns. */
-static void print_clipped(FILE *line, char **text, FILE *out)
+/* Print lines of text, cut at some columns, and release the text. */
+static void print_text_lines(const char *prefix, char *lines, size_t most, FILE *out)
 {
-	size_t length;
+	for (char *line = lines, *end; (end = strchr(line, '\n')); line = end + 1) {
+		size_t length = (size_t)(end - line);
+		bool fits = length <= most;
 
-	alloc_close_text(line, text);
-	length = strlen(*text);
-	if (length > COLUMNS)
-		strcpy(*text + utf8_cut(*text, length, COLUMNS - 2), "..");
-	fprintf(out, "%s\n", *text);
-	free(*text);
+		fprintf(out, "%s%.*s%s\n", prefix,
+			(int)(fits ? length : utf8_cut(line, length, most - 2)), line,
+			fits ? "" : "..");
+	}
+	free(lines);
 }
 
 /* Print the file and line of a function in the source; of an inlined call, those of the call. */
@@ -183,31 +184,15 @@ static void print_line(const struct slow_answer *answer, const struct slow_clust
 		       const struct cause_line *line, FILE *out)
 {
 	int indent = line->depth < 16 ? 2 * (int)line->depth : 32;
-	char text[SHORT_TIME_SIZE], *words;
-	size_t size;
-	FILE *stream = ALLOC_CHECKED(open_memstream(&words, &size));
+	char text[SHORT_TIME_SIZE];
 
-	fprintf(stream, "%8.1f%% %10s  %*s", percent(line->extra, cluster->extra),
+	fprintf(out, "%8.1f%% %10s  %*s", percent(line->extra, cluster->extra),
 		extra_text(text, answer->calls->by_insns, line->extra), indent, "");
 	if (line->remainder)
-		fputs("own code and other callees", stream);
+		fputs("own code and other callees", out);
 	else
-		print_line_names(answer, line, COLUMNS - 22 - indent, stream);
-	print_clipped(stream, &words, out);
-}
-
-/* Print lines of text, cut at some columns, and release the text. */
-static void print_text_lines(const char *prefix, char *lines, size_t most, FILE *out)
-{
-	for (char *line = lines, *end; (end = strchr(line, '\n')); line = end + 1) {
-		size_t length = (size_t)(end - line);
-		bool fits = length <= most;
-
-		fprintf(out, "%s%.*s%s\n", prefix,
-			(int)(fits ? length : utf8_cut(line, length, most - 2)), line,
-			fits ? "" : "..");
-	}
-	free(lines);
+		print_line_names(answer, line, COLUMNS - 22 - indent, out);
+	putc('\n', out);
 }
 
 static void print_cluster(struct slow_answer *answer, size_t number, FILE *out)
@@ -215,21 +200,17 @@ static void print_cluster(struct slow_answer *answer, size_t number, FILE *out)
 	const struct slow_cluster *cluster = &answer->clusters[number];
 	const struct slow_function *function = &answer->calls->functions[answer->function];
 	bool one = cluster->count == 1;
-	char text[SHORT_TIME_SIZE], *words;
-	size_t size;
-	FILE *stream = ALLOC_CHECKED(open_memstream(&words, &size));
+	char text[SHORT_TIME_SIZE];
 
-	fprintf(stream, "%zu. ", number + 1);
-	print_cause(answer, cluster, of_what(answer), stream);
-	print_clipped(stream, &words, out);
-	stream = ALLOC_CHECKED(open_memstream(&words, &size));
-	fprintf(stream, "   %zu call%s%s, %s more%s%s", cluster->count, one ? "" : "s",
+	fprintf(out, "%zu. ", number + 1);
+	print_cause(answer, cluster, of_what(answer), out);
+	fprintf(out, "\n   %zu call%s%s, %s more%s%s", cluster->count, one ? "" : "s",
 		one && cluster->calls[0]->begin == function->first_begin ? " (the first one)" : "",
 		extra_text(text, answer->calls->by_insns, cluster->more),
 		answer->calls->by_insns ? " instructions" : "", one ? "" : " each");
-	print_difference(answer, cluster, stream);
-	print_clipped(stream, &words, out);
-	print_text_lines("   ", cause_words(answer, cluster), COLUMNS - 3, out);
+	print_difference(answer, cluster, out);
+	putc('\n', out);
+	print_text_lines("   ", cause_words(answer, cluster), SIZE_MAX, out);
 	for (size_t i = 0; i < cluster->line_count; i++)
 		print_line(answer, cluster, &cluster->lines[i], out);
 	fprintf(out, "%8.1f%% %10s  rest\n", percent(cluster->rest, cluster->extra), "");
@@ -252,19 +233,21 @@ static size_t shown_clusters(const struct slow_answer *answer)
 static void print_answer(const struct why_output *why, struct slow_answer *answer, FILE *out)
 {
 	const struct slow_function *function = &answer->calls->functions[answer->function];
-	size_t shown = shown_clusters(answer), rest = 0;
-	char text[SHORT_TIME_SIZE];
+	size_t shown = shown_clusters(answer), rest = 0, size;
+	char text[SHORT_TIME_SIZE], *words;
+	FILE *clusters = ALLOC_CHECKED(open_memstream(&words, &size));
 	bool by_insns = answer->calls->by_insns;
 	uint64_t compared = function->durations.count - answer->others;
 
 	print_name(function->symbol->name, out);
-	fprintf(out, ": %" PRIu64 " of %" PRIu64 " calls longer than ", answer->slow,
-		function->durations.count);
-	fprintf(out, "%s", amount_text(text, by_insns, answer->bound));
+	fprintf(out, ": %" PRIu64 " of %" PRIu64 " calls longer than %s", answer->slow,
+		function->durations.count, amount_text(text, by_insns, answer->bound));
 	fprintf(out, "; median %s%s\n", amount_text(text, by_insns, answer->median),
 		by_insns ? " (instructions)" : "");
 	for (size_t i = 0; i < shown; i++)
-		print_cluster(answer, i, out);
+		print_cluster(answer, i, clusters);
+	alloc_close_text(clusters, &words);
+	print_text_lines("", words, COLUMNS, out);
 	for (size_t i = shown; i < answer->count; i++)
 		rest += answer->clusters[i].count;
 	if (rest)
@@ -290,21 +273,22 @@ static void print_ranking(const struct why_output *why, FILE *out)
 {
 	char text[SHORT_TIME_SIZE], *words;
 	size_t size;
+	FILE *lines = ALLOC_CHECKED(open_memstream(&words, &size));
 
-	fputs("slow calls take this much more than usual:\n", out);
+	fputs("slow calls take this much more than usual:\n", lines);
 	for (size_t i = 0; i < why->count; i++) {
 		const struct slow_answer *answer = &why->answers[i];
-		FILE *stream = ALLOC_CHECKED(open_memstream(&words, &size));
 
-		fprintf(stream, "%10s  ",
-			extra_text(text, answer->calls->by_insns, answer->excess));
-		print_name(slow_symbol(answer, answer->function)->name, stream);
-		fputs(": ", stream);
+		fprintf(lines, "%10s  ", extra_text(text, answer->calls->by_insns, answer->excess));
+		print_name(slow_symbol(answer, answer->function)->name, lines);
+		fputs(": ", lines);
 		if (answer->count)
-			print_cause(answer, &answer->clusters[0], "", stream);
-		print_clipped(stream, &words, out);
+			print_cause(answer, &answer->clusters[0], "", lines);
+		putc('\n', lines);
 	}
-	putc('\n', out);
+	putc('\n', lines);
+	alloc_close_text(lines, &words);
+	print_text_lines("", words, COLUMNS, out);
 }
 
 /* Once all slices have come. */
