@@ -7,6 +7,7 @@
 #define BUFFER_WORDS      ((size_t)64 * 1024 / 8)      /* see base/io/output.c */
 #define PROVIDER_NAME_MAX 255                          /* 8 bits */
 #define NS_PER_S          1000000000
+#define ROOM_FIRST        16 /* elements of a growing array */
 
 /* "Metadata Record", types. */
 enum metadata_type {
@@ -16,6 +17,41 @@ enum metadata_type {
 
 /* Sink for writes without a buffer; never read. */
 static uint64_t lost[2 * FTF_RECORD_WORDS_MAX];
+
+static void *no_memory(struct ftf_low *low)
+{
+	if (!low->err.text[0]) {
+		low->err.system = ENOMEM;
+		snprintf(low->err.text, sizeof(low->err.text), "out of memory");
+	}
+	return NULL;
+}
+
+void *ftf_memory_get(struct ftf_low *low, size_t count, size_t size)
+{
+	void *memory = calloc(count, size);
+
+	return memory ? memory : no_memory(low);
+}
+
+bool ftf_memory_grow(struct ftf_low *low, void *array, size_t *room, size_t need, size_t size)
+{
+	size_t wanted = *room ? *room : ROOM_FIRST;
+	char *old, *moved;
+
+	if (need <= *room)
+		return true;
+	while (wanted < need)
+		wanted *= 2;
+	memcpy(&old, array, sizeof(old));
+	moved = realloc(old, wanted * size);
+	if (!moved)
+		return no_memory(low) != NULL;
+	memset(moved + *room * size, 0, (wanted - *room) * size);
+	memcpy(array, &moved, sizeof(moved));
+	*room = wanted;
+	return true;
+}
 
 int ftf_low_init(struct ftf_low *low, const struct ftf_destination *to, bool appended)
 {

@@ -82,45 +82,36 @@ static void put_ids(struct ftf_writer *writer, struct ftf_thread thread)
 	ftf_low_word(&writer->low, ids->tid);
 }
 
-/* An event that is more than two words; `low` lacks the shape of the arguments. */
-static void emit_long(struct ftf_writer *writer, struct ftf_low_event *low,
-		      const struct ftf_event *event, const struct ftf_string_ref refs[2],
-		      uint64_t tail)
-{
-	struct ftf_ready_args ready;
-
-	if (encode_args(writer, event->args, event->arg_count, &ready) < 0)
-		return;
-	low->shape = ready.shape;
-	low->text_words = ready.words - ftf_shape_words(ready.shape);
-	ftf_low_start(&writer->low, ftf_low_event_header(low), ready.shape);
-	ftf_low_word(&writer->low, event->time);
-	if (!low->thread)
-		put_ids(writer, event->thread);
-	ftf_writer_put_text(writer, &refs[0]);
-	ftf_writer_put_text(writer, &refs[1]);
-	put_args(writer, &ready);
-	if (ftf_has_tail(low->type))
-		ftf_low_word(&writer->low, tail);
-	ftf_low_finish(&writer->low);
-}
-
 /* `tail`: the word after the arguments, for kinds that have one. */
 static void emit_record(struct ftf_writer *writer, enum ftf_event_type type,
 			const struct ftf_event *event, uint64_t tail)
 {
 	struct ftf_low_event low = { .type = type };
-	struct ftf_string_ref refs[2];
+	struct ftf_string_ref category, name;
+	struct ftf_ready_args ready;
 
 	ftf_writer_next_record(writer);
 	ftf_writer_select(writer, event->name);
 	writer->events++;
 	low.thread = ftf_writer_use_thread(writer, event->thread);
-	refs[0] = ftf_writer_use_string(writer, event->category);
-	refs[1] = ftf_writer_use_string(writer, event->name);
-	low.category = refs[0].reference;
-	low.name = refs[1].reference;
-	emit_long(writer, &low, event, refs, tail);
+	category = ftf_writer_use_string(writer, event->category);
+	name = ftf_writer_use_string(writer, event->name);
+	if (encode_args(writer, event->args, event->arg_count, &ready) < 0)
+		return;
+	low.category = category.reference;
+	low.name = name.reference;
+	low.shape = ready.shape;
+	low.text_words = ready.words - ftf_shape_words(ready.shape);
+	ftf_low_start(&writer->low, ftf_low_event_header(&low), ready.shape);
+	ftf_low_word(&writer->low, event->time);
+	if (!low.thread)
+		put_ids(writer, event->thread);
+	ftf_writer_put_text(writer, &category);
+	ftf_writer_put_text(writer, &name);
+	put_args(writer, &ready);
+	if (ftf_has_tail(type))
+		ftf_low_word(&writer->low, tail);
+	ftf_low_finish(&writer->low);
 }
 
 /* Find a name's reference.  Returns whether it has one, or is empty. */

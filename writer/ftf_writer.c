@@ -21,25 +21,14 @@
 
 /*
  * `count` is at most 65535, and more than one record ever uses.
- * Returns whether there was memory; ftf_slots_release() is due in either case.
+ * Returns whether there was memory.
  */
 static bool ftf_slots_init(struct ftf_slots *slots, struct ftf_low *low, uint32_t count,
 			   uint32_t inline_uses)
 {
 	*slots = (struct ftf_slots){ .low = low, .count = count, .inline_uses = inline_uses };
-	slots->stamps = ftf_memory_get(low, count + 1, sizeof(*slots->stamps));
-	slots->keys = ftf_memory_get(low, count + 1, sizeof(*slots->keys));
-	return slots->stamps && slots->keys;
-}
-
-/* Idempotent. */
-static void ftf_slots_release(struct ftf_slots *slots)
-{
-	free(slots->stamps);
-	free(slots->keys);
-	free(slots->references);
-	free(slots->misses);
-	*slots = (struct ftf_slots){ 0 };
+	slots->lent = ftf_memory_get(low, count + 1, sizeof(*slots->lent));
+	return slots->lent != NULL;
 }
 
 /* Returns the reference to reclaim: not used lately, and not by this record. */
@@ -49,22 +38,12 @@ static uint32_t reclaim_slot(struct ftf_slots *slots, uint32_t record)
 		uint32_t *stamp;
 
 		slots->hand = slots->hand % slots->count + 1;
-		stamp = &slots->stamps[slots->hand];
+		stamp = &slots->lent[slots->hand].stamp;
 		if (*stamp == 0)
 			return slots->hand;
 		if (*stamp != record)
 			*stamp = 0;
 	}
-}
-
-static bool make_room(struct ftf_slots *slots, uint32_t key)
-{
-	size_t room = slots->room, need = (size_t)key + 1;
-
-	return ftf_memory_grow(slots->low, &slots->references, &room, need,
-			       sizeof(*slots->references)) &&
-	       ftf_memory_grow(slots->low, &slots->misses, &slots->room, need,
-			       sizeof(*slots->misses));
 }
 
 /*
@@ -79,7 +58,8 @@ static uint16_t ftf_slots_assign(struct ftf_slots *slots, uint32_t key, uint32_t
 
 	if (may_inline && slots->inline_uses == INLINE_ALWAYS)
 		return 0;
-	if (key >= slots->room && !make_room(slots, key))
+	if (!ftf_memory_grow(slots->low, &slots->keys, &slots->room, (size_t)key + 1,
+			     sizeof(*slots->keys)))
 		return 0;
 	if (slots->inline_uses == INLINE_ALWAYS && slots->assigned == slots->count) {
 		ftf_low_misuse(slots->low, "too many long texts for records without references");
@@ -87,19 +67,19 @@ static uint16_t ftf_slots_assign(struct ftf_slots *slots, uint32_t key, uint32_t
 	}
 	if (slots->assigned < slots->count) {
 		reference = ++slots->assigned;
-	} else if (may_inline && (slots->misses[key] & ~HAD_REFERENCE) < slots->inline_uses) {
-		slots->misses[key]++;
+	} else if (may_inline && (slots->keys[key].misses & ~HAD_REFERENCE) < slots->inline_uses) {
+		slots->keys[key].misses++;
 		return 0;
 	} else {
 		reference = reclaim_slot(slots, record);
-		slots->references[slots->keys[reference]] = 0;
+		slots->keys[slots->lent[reference].key].reference = 0;
 		slots->reclaimed = true;
-		slots->redefined += slots->misses[key] & HAD_REFERENCE ? 1 : 0;
+		slots->redefined += (slots->keys[key].misses & HAD_REFERENCE) != 0;
 	}
-	slots->misses[key] = HAD_REFERENCE;
-	slots->references[key] = (uint16_t)reference;
-	slots->keys[reference] = key;
-	slots->stamps[reference] = record;
+	slots->keys[key].misses = HAD_REFERENCE;
+	slots->keys[key].reference = (uint16_t)reference;
+	slots->lent[reference].key = key;
+	slots->lent[reference].stamp = record;
 	return (uint16_t)reference;
 }
 
@@ -115,8 +95,10 @@ static uint16_t ftf_slots_assign(struct ftf_slots *slots, uint32_t key, uint32_t
 
 static void release_provider(struct ftf_provider *provider)
 {
-	ftf_slots_release(&provider->strings);
-	ftf_slots_release(&provider->threads);
+	free(provider->strings.lent);
+	free(provider->strings.keys);
+	free(provider->threads.lent);
+	free(provider->threads.keys);
 	free(provider);
 }
 
@@ -144,14 +126,24 @@ static bool add_provider(struct ftf_writer *writer)
 	return true;
 }
 
-/* Returns the text's id; 0: there is no memory. */
-static uint32_t add_text(struct ftf_writer *writer, const char *text, size_t length)
+/* Returns a copy with a NUL, owned by the caller; NULL: there is no memory. */
+static char *copy_text(struct ftf_writer *writer, const char *text, size_t length)
+{
+	char *copy = ftf_memory_get(&writer->low, length + 1, 1);
+
+	return copy ? memcpy(copy, text, length) : NULL;
+}
+
+/* `copy` is taken over if it is not NULL.  Returns the text's id; 0: there is no memory. */
+static uint32_t add_text(struct ftf_writer *writer, const char *text, char *copy, size_t length)
 {
 	if (!text || !ftf_memory_grow(&writer->low, &writer->texts, &writer->text_room,
-				      writer->text_count + 1, sizeof(*writer->texts)))
+				      writer->text_count + 1, sizeof(*writer->texts))) {
+		free(copy);
 		return 0;
+	}
 	writer->texts[writer->text_count] =
-		(struct ftf_writer_text){ .text = text, .length = (uint32_t)length };
+		(struct ftf_writer_text){ text, copy, (uint32_t)length, 0 };
 	return (uint32_t)writer->text_count++;
 }
 
@@ -181,22 +173,21 @@ static void add_to_index(struct ftf_writer *writer, struct id_index *index, uint
 	id_index_put(index, hash, id);
 }
 
-/* Fill a zeroed writer.  Returns 0; -1 with err filled if there is no memory. */
-static int start_writer(struct ftf_writer *writer, const struct ftf_destination *to,
-			const struct ftf_options *options, struct ftf_error *err)
+/* Fill a zeroed writer.  Returns it; NULL with err filled, and the writer is gone. */
+static struct ftf_writer *start_writer(struct ftf_writer *writer, const struct ftf_destination *to,
+				       const struct ftf_options *options, struct ftf_error *err)
 {
 	const char *provider = options->provider ? options->provider : "";
 
 	ftf_low_init(&writer->low, to, options->appended);
-	writer->provider_name =
-		ftf_texts_copy(&writer->low, &writer->copies, provider, strlen(provider));
+	writer->provider_name = copy_text(writer, provider, strlen(provider));
 	writer->clock = options->clock;
 	writer->inlined = options->inlined;
 	writer->next_id = options->first_new_id ? options->first_new_id : FTF_FIRST_NEW_ID;
 	writer->record = 1;
 	if (writer->provider_name)
 		add_provider(writer);
-	add_text(writer, "", 0);
+	add_text(writer, "", NULL, 0);
 	add_thread(writer, 0, 0);
 	writer->process = ftf_text(writer, "process");
 	writer->outgoing_weight = ftf_text(writer, "outgoing_weight");
@@ -204,10 +195,11 @@ static int start_writer(struct ftf_writer *writer, const struct ftf_destination 
 	writer->waker = ftf_text(writer, "waker");
 	writer->weight = ftf_text(writer, "weight");
 	if (!writer->low.err.text[0])
-		return 0;
+		return writer;
 	if (err)
 		*err = writer->low.err;
-	return -1;
+	ftf_abandon(writer);
+	return NULL;
 }
 
 /* Returns a zeroed writer; NULL with err filled. */
@@ -226,10 +218,7 @@ struct ftf_writer *ftf_open_destination(const struct ftf_destination *to,
 {
 	struct ftf_writer *writer = new_writer(err);
 
-	if (!writer || start_writer(writer, to, options, err) == 0)
-		return writer;
-	ftf_abandon(writer);
-	return NULL;
+	return writer ? start_writer(writer, to, options, err) : NULL;
 }
 
 static void release_writer(struct ftf_writer *writer)
@@ -238,8 +227,10 @@ static void release_writer(struct ftf_writer *writer)
 		release_provider(writer->providers[i]);
 	free(writer->text_index.cells);
 	free(writer->thread_index.cells);
-	ftf_texts_release(&writer->copies);
+	for (size_t i = 0; i < writer->text_count; i++)
+		free(writer->texts[i].copy);
 	free(writer->texts);
+	free(writer->provider_name);
 	free(writer->threads);
 	free(writer);
 }
@@ -278,10 +269,7 @@ struct ftf_writer *ftf_open(const char *path, const struct ftf_options *options,
 	}
 	writer->has_output = true;
 	to.context = &writer->output;
-	if (start_writer(writer, &to, options, err) == 0)
-		return writer;
-	ftf_abandon(writer);
-	return NULL;
+	return start_writer(writer, &to, options, err);
 }
 
 int ftf_close(struct ftf_writer *writer, struct ftf_error *err)
@@ -360,7 +348,7 @@ struct ftf_name ftf_name_borrow(struct ftf_writer *writer, const char *text, siz
 {
 	if (!length)
 		return (struct ftf_name){ 0 };
-	return (struct ftf_name){ add_text(writer, text, ftf_cut(text, length)) };
+	return (struct ftf_name){ add_text(writer, text, NULL, ftf_cut(text, length)) };
 }
 
 struct ftf_name ftf_name(struct ftf_writer *writer, const char *text, size_t length)
@@ -368,6 +356,7 @@ struct ftf_name ftf_name(struct ftf_writer *writer, const char *text, size_t len
 	size_t kept = ftf_cut(text, length);
 	uint32_t hash = hash_bytes(text, kept), id;
 	struct id_probe probe = id_index_probe(hash);
+	char *copy;
 
 	if (!length)
 		return (struct ftf_name){ 0 };
@@ -377,7 +366,8 @@ struct ftf_name ftf_name(struct ftf_writer *writer, const char *text, size_t len
 		if (found->length == kept && memcmp(found->text, text, kept) == 0)
 			return (struct ftf_name){ id };
 	}
-	id = add_text(writer, ftf_texts_copy(&writer->low, &writer->copies, text, kept), kept);
+	copy = copy_text(writer, text, kept);
+	id = add_text(writer, copy, copy, kept);
 	if (id)
 		add_to_index(writer, &writer->text_index, hash, id);
 	return (struct ftf_name){ id };
@@ -441,7 +431,7 @@ static void check_provider(struct ftf_writer *writer, struct ftf_provider *provi
 
 static bool has_reference(const struct ftf_provider *provider, struct ftf_name name)
 {
-	return name.id < provider->strings.room && provider->strings.references[name.id];
+	return name.id < provider->strings.room && provider->strings.keys[name.id].reference;
 }
 
 void ftf_writer_select_provider(struct ftf_writer *writer, struct ftf_name name)

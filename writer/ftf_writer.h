@@ -22,21 +22,6 @@ void *ftf_memory_get(struct ftf_low *low, size_t count, size_t size);
  */
 bool ftf_memory_grow(struct ftf_low *low, void *array, size_t *room, size_t need, size_t size);
 
-/* Texts that are freed together. */
-struct ftf_texts {
-	struct ftf_text_block *blocks; /* owned; newest first */
-	size_t used;                   /* bytes of the newest block */
-};
-
-/*
- * Returns a copy of `length` bytes of text, with a NUL, owned by `texts`; NULL, and an error of
- * the trace.
- */
-const char *ftf_texts_copy(struct ftf_low *low, struct ftf_texts *texts, const char *text,
-			   size_t length);
-
-void ftf_texts_release(struct ftf_texts *texts);
-
 /* ---- References ------------------------------------------------------------ */
 
 struct ftf_slots {
@@ -45,13 +30,17 @@ struct ftf_slots {
 	uint32_t assigned;   /* number ever assigned */
 	uint32_t hand;
 	uint32_t inline_uses; /* number of inline uses of a key before it gets a reference */
-	uint32_t *stamps;     /* owned; by reference: the record that last used it, or 0 */
-	uint32_t *keys;       /* owned; by reference */
-	uint16_t *references; /* owned; by key, or 0 */
-	uint8_t *misses;      /* owned; by key: times it was inline, and HAD_REFERENCE */
-	size_t room;          /* of references and misses */
-	uint64_t redefined;   /* keys that lost their reference and got one again */
-	bool reclaimed;       /* a reference was reclaimed: one may have had several keys */
+	struct {
+		uint32_t stamp; /* the record that last used it, or 0 */
+		uint32_t key;
+	} * lent; /* owned; by reference */
+	struct {
+		uint16_t reference; /* or 0 */
+		uint8_t misses;     /* times it was inline, and HAD_REFERENCE */
+	} * keys;                   /* owned; by key */
+	size_t room;                /* of `keys` */
+	uint64_t redefined;         /* keys that lost their reference and got one again */
+	bool reclaimed;             /* a reference was reclaimed: one may have had several keys */
 };
 
 /*
@@ -60,9 +49,9 @@ struct ftf_slots {
  */
 static inline uint16_t ftf_slots_find(struct ftf_slots *slots, uint32_t key, uint32_t record)
 {
-	uint16_t reference = key < slots->room ? slots->references[key] : 0;
+	uint16_t reference = key < slots->room ? slots->keys[key].reference : 0;
 
-	slots->stamps[reference] = record;
+	slots->lent[reference].stamp = record;
 	return reference;
 }
 
@@ -81,9 +70,9 @@ struct ftf_writer {
 	struct ftf_low low;
 	struct output output; /* of ftf_open() */
 	bool has_output, inlined;
-	struct ftf_texts copies; /* owned texts */
 	struct ftf_writer_text {
-		const char *text;    /* borrowed from the caller, or from the writer's copies */
+		const char *text;    /* borrowed from the caller if it is not `copy` */
+		char *copy;          /* owned; or NULL */
 		uint32_t length;     /* at most FTF_STRING_MAX */
 		uint8_t provider_id; /* provider in which it is a name of events; 0: not yet */
 	} * texts;                   /* owned; by id, 0 is the empty string */
@@ -99,7 +88,7 @@ struct ftf_writer {
 	uint32_t current;              /* provider selected */
 	struct ftf_provider *provider; /* the same; borrowed from `providers` */
 	uint32_t filling;              /* provider that takes names without a provider_id */
-	const char *provider_name;     /* owned by `copies` */
+	char *provider_name;           /* owned */
 	struct ftf_clock clock;
 	uint32_t record; /* number of the current record, not 0 */
 	uint64_t events;

@@ -7,7 +7,6 @@ pkgconfig_DATA += writer/libftf.pc
 libftf_la_SOURCES = \
 	writer/ftf.h \
 	writer/ftf_low.c \
-	writer/ftf_memory.c \
 	writer/ftf_records.c \
 	writer/ftf_tsc.c \
 	writer/ftf_writer.c writer/ftf_writer.h \
