@@ -2,7 +2,7 @@
 # A reader of traces that shares nothing with the writer.
 noinst_LIBRARIES += libftfread.a
 libftfread_a_SOURCES = \
-	reader/trace_input.c reader/trace_input.h \
+	reader/trace_input.c \
 	reader/trace_print.c reader/trace_print.h \
 	reader/trace_reader.c reader/trace_reader.h \
 	reader/trace_slices.c

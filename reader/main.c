@@ -95,7 +95,7 @@ static void print_unknown(const char *path, const struct trace_reader *reader)
 		if (!any)
 			fprintf(stderr, "ftfdump: %s: ", path);
 		any = true;
-		fprintf(stderr, "%s%s", before, trace_unknown_text((enum trace_unknown)kind));
+		fprintf(stderr, "%s%s", before, trace_unknown_texts[kind]);
 		if (kind < UNKNOWN_TYPES)
 			fprintf(stderr, " %u", number);
 		if (count > 1)
@@ -112,13 +112,12 @@ static void print_stats(const struct stats *stats, const struct trace_slices *sl
 	       stats->bytes);
 	for (size_t i = 0; i < TRACE_KINDS; i++) {
 		if (stats->kinds[i])
-			printf("%-22s %12" PRIu64 " %14" PRIu64 " bytes\n",
-			       trace_kind_text((enum trace_kind)i), stats->kinds[i],
-			       stats->kind_bytes[i]);
+			printf("%-22s %12" PRIu64 " %14" PRIu64 " bytes\n", trace_kind_texts[i],
+			       stats->kinds[i], stats->kind_bytes[i]);
 	}
 	for (unsigned i = 0; i < EVENT_TYPES; i++) {
 		if (stats->types[i])
-			printf("  %-20s %12" PRIu64 "\n", trace_event_text(i), stats->types[i]);
+			printf("  %-20s %12" PRIu64 "\n", trace_event_texts[i], stats->types[i]);
 	}
 	printf("%-22s %12" PRIu64 "\n", "slices", slices->total);
 	printf("%-22s %12zu\n", "deepest", slices->deepest);

@@ -6,27 +6,17 @@
 #define OBJECT_THREAD  2
 
 /* clang-format off */
-static const char *const kinds[TRACE_KINDS] = {
+const char *const trace_kind_texts[TRACE_KINDS] = {
 	"magic", "provider", "section", "provider-event", "initialization", "string", "thread",
 	"event", "blob", "userspace-object", "kernel-object", "context-switch", "wakeup",
 	"legacy-context-switch", "log", "large-record", "unknown"
 };
 /* clang-format on */
 
-static const char *const events[EVENT_TYPES] = {
+const char *const trace_event_texts[EVENT_TYPES] = {
 	"instant",       "counter",   "begin",      "end",       "complete", "async-begin",
 	"async-instant", "async-end", "flow-begin", "flow-step", "flow-end",
 };
-
-const char *trace_kind_text(enum trace_kind kind)
-{
-	return kinds[kind];
-}
-
-const char *trace_event_text(unsigned type)
-{
-	return events[type];
-}
 
 void trace_print_text(FILE *out, const struct text_view *text)
 {
@@ -108,7 +98,7 @@ static void print_event(FILE *out, const struct trace_record *record)
 	if (record->type >= EVENT_TYPES)
 		fprintf(out, "event-%u", record->type);
 	else
-		fputs(events[record->type], out);
+		fputs(trace_event_texts[record->type], out);
 	fprintf(out, " %" PRIu64 "/%" PRIu64 " %" PRIu64 " ", record->thread.pid,
 		record->thread.tid, record->time);
 	if (record->type == EVENT_COMPLETE)
@@ -126,7 +116,7 @@ static void print_event(FILE *out, const struct trace_record *record)
 
 static void print_switch(FILE *out, const struct trace_record *record)
 {
-	fprintf(out, "%s cpu %" PRIu64 " %" PRIu64, kinds[record->kind], record->number,
+	fprintf(out, "%s cpu %" PRIu64 " %" PRIu64, trace_kind_texts[record->kind], record->number,
 		record->time);
 	if (record->kind == TRACE_LEGACY_CONTEXT_SWITCH)
 		fprintf(out,
@@ -156,7 +146,7 @@ static void print_object(FILE *out, const struct trace_record *record)
 /* Print a record without arguments: "KIND NUMBER" and the fields of the kind. */
 static void print_plain(FILE *out, const struct trace_record *record)
 {
-	fputs(kinds[record->kind], out);
+	fputs(trace_kind_texts[record->kind], out);
 	switch (record->kind) {
 	case TRACE_MAGIC:
 	case TRACE_UNKNOWN:

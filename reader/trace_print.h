@@ -7,11 +7,8 @@
 
 #include "reader/trace_reader.h"
 
-/* Returns a constant text: "string", "event", ... */
-const char *trace_kind_text(enum trace_kind kind);
-
-/* Returns a constant text: "begin", "end", ...; `type` is below EVENT_TYPES. */
-const char *trace_event_text(unsigned type);
+extern const char *const trace_kind_texts[TRACE_KINDS];  /* "string", "event", ... */
+extern const char *const trace_event_texts[EVENT_TYPES]; /* "begin", "end", ... */
 
 void trace_print_text(FILE *out, const struct text_view *text);
 

@@ -42,35 +42,28 @@ static bool fine(const struct parse *p)
 	return !p->record->problem[0];
 }
 
-/* The first problem of a record counts. */
-__attribute__((format(printf, 2, 3))) static void complain(struct parse *p, const char *format, ...)
+void trace_complain(struct trace_record *record, const char *format, ...)
 {
 	va_list args;
 
-	if (!fine(p))
+	if (record->problem[0])
 		return;
 	va_start(args, format);
-	vsnprintf(p->record->problem, sizeof(p->record->problem), format, args);
+	vsnprintf(record->problem, sizeof(record->problem), format, args);
 	va_end(args);
 }
 
-/* Perfetto drops the record, or shows something else: the first reason counts. */
-static void refuse(struct parse *p, const char *text)
+void trace_refuse(struct trace_record *record, const char *text)
 {
-	if (!p->record->refusal[0])
-		snprintf(p->record->refusal, sizeof(p->record->refusal), "%s", text);
+	if (!record->refusal[0])
+		snprintf(record->refusal, sizeof(record->refusal), "%s", text);
 }
 
-const char *trace_unknown_text(enum trace_unknown kind)
-{
-	static const char *const texts[UNKNOWN_KINDS] = {
-		"record type", "metadata type",        "trace info type", "provider event",
-		"event type",  "argument type",        "scheduling type", "thread state",
-		"provider",    "words after the data",
-	};
-
-	return texts[kind];
-}
+const char *const trace_unknown_texts[UNKNOWN_KINDS] = {
+	"record type", "metadata type",        "trace info type", "provider event",
+	"event type",  "argument type",        "scheduling type", "thread state",
+	"provider",    "words after the data",
+};
 
 static void pass_unknown(struct parse *p, enum trace_unknown kind, uint64_t number)
 {
@@ -79,7 +72,7 @@ static void pass_unknown(struct parse *p, enum trace_unknown kind, uint64_t numb
 	p->reader->unknown[kind][kind < UNKNOWN_TYPES ? number : 0]++;
 	if (!record->unknown[0])
 		snprintf(record->unknown, sizeof(record->unknown), "%s %" PRIu64,
-			 trace_unknown_text(kind), number);
+			 trace_unknown_texts[kind], number);
 }
 
 /* Bits [low .. high] of a word, as the specification counts them. */
@@ -91,7 +84,8 @@ static uint64_t bits(uint64_t value, unsigned low, unsigned high)
 static void reserved(struct parse *p, unsigned low, unsigned high)
 {
 	if (bits(p->header, low, high))
-		complain(p, "reserved bits %u..%u of the header are not zero", low, high);
+		trace_complain(p->record, "reserved bits %u..%u of the header are not zero", low,
+			       high);
 }
 
 static uint64_t take_word(struct parse *p)
@@ -99,7 +93,8 @@ static uint64_t take_word(struct parse *p)
 	uint64_t word = 0;
 
 	if (p->next >= p->record->words) {
-		complain(p, "a word is missing: the record has only %zu", p->record->words);
+		trace_complain(p->record, "a word is missing: the record has only %zu",
+			       p->record->words);
 		return 0;
 	}
 	memcpy(&word, p->bytes + p->next++ * 8, sizeof(word));
@@ -112,7 +107,7 @@ static void check_time(struct parse *p, uint64_t ticks)
 	uint64_t per_second = p->reader->current->ticks_per_second;
 
 	if ((unsigned __int128)ticks * NS_PER_S / per_second > INT64_MAX)
-		complain(p, "%" PRIu64 " ticks are 2^63 ns or more", ticks);
+		trace_complain(p->record, "%" PRIu64 " ticks are 2^63 ns or more", ticks);
 }
 
 static uint64_t take_time(struct parse *p)
@@ -130,12 +125,12 @@ static struct text_view take_text(struct parse *p, size_t length, const char *wh
 	struct text_view text = { (const char *)p->bytes + p->next * 8, length };
 
 	if (words > p->record->words - p->next) {
-		complain(p, "%s of %zu bytes leaves its record", what, length);
+		trace_complain(p->record, "%s of %zu bytes leaves its record", what, length);
 		return (struct text_view){ "", 0 };
 	}
 	for (size_t i = length; i < words * 8; i++) {
 		if (text.at[i])
-			complain(p, "%s is not padded with zeros", what);
+			trace_complain(p->record, "%s is not padded with zeros", what);
 	}
 	p->next += words;
 	return text;
@@ -154,7 +149,7 @@ static struct text_view string_of(struct parse *p, uint64_t reference, const cha
 	text = &p->reader->current->strings[reference];
 	if (text->at)
 		return *text;
-	complain(p, "%s: string %" PRIu64 " is not defined", what, reference);
+	trace_complain(p->record, "%s: string %" PRIu64 " is not defined", what, reference);
 	return (struct text_view){ "", 0 };
 }
 
@@ -168,7 +163,7 @@ static struct trace_ids thread_of(struct parse *p, uint64_t reference)
 		return ids;
 	}
 	if (!p->reader->current->thread_defined[reference])
-		complain(p, "thread %" PRIu64 " is not defined", reference);
+		trace_complain(p->record, "thread %" PRIu64 " is not defined", reference);
 	return p->reader->current->threads[reference];
 }
 
@@ -186,12 +181,13 @@ static void take_value(struct parse *p, struct trace_arg *arg, uint64_t head)
 	case ARG_BOOL:
 		arg->word = bits(head, 32, 32);
 		if (bits(head, 33, 63))
-			complain(p, "reserved bits of a bool argument are not zero");
+			trace_complain(p->record, "reserved bits of a bool argument are not zero");
 		return;
 	case ARG_STRING:
 		arg->string = string_of(p, bits(head, 32, 47), "argument");
 		if (bits(head, 48, 63))
-			complain(p, "reserved bits of a string argument are not zero");
+			trace_complain(p->record,
+				       "reserved bits of a string argument are not zero");
 		return;
 	case ARG_NULL:
 		break;
@@ -199,7 +195,7 @@ static void take_value(struct parse *p, struct trace_arg *arg, uint64_t head)
 		arg->word = take_word(p);
 	}
 	if (bits(head, 32, 63))
-		complain(p, "reserved bits of an argument are not zero");
+		trace_complain(p->record, "reserved bits of an argument are not zero");
 }
 
 static void take_arg(struct parse *p, struct trace_arg *arg)
@@ -211,7 +207,8 @@ static void take_arg(struct parse *p, struct trace_arg *arg)
 	if (!fine(p))
 		return;
 	if (!size || size > p->record->words - begin) {
-		complain(p, "an argument of %" PRIu64 " words leaves its record", size);
+		trace_complain(p->record, "an argument of %" PRIu64 " words leaves its record",
+			       size);
 		return;
 	}
 	arg->name = string_of(p, bits(head, 16, 31), "argument name");
@@ -220,13 +217,15 @@ static void take_arg(struct parse *p, struct trace_arg *arg)
 	else
 		pass_unknown(p, UNKNOWN_ARGUMENT_TYPE, arg->type);
 	if (p->next > begin + size)
-		complain(p, "an argument has %zu words and says %" PRIu64, p->next - begin, size);
+		trace_complain(p->record, "an argument has %zu words and says %" PRIu64,
+			       p->next - begin, size);
 	else if (p->next < begin + size && arg->type < ARG_TYPES)
 		pass_unknown(p, UNKNOWN_WORDS, begin + size - p->next);
 	p->next = begin + size;
 	if (memchr(arg->name.at, '.', arg->name.length) ||
 	    memchr(arg->name.at, '[', arg->name.length))
-		refuse(p, "an argument's name has '.' or '[', which Perfetto cannot show");
+		trace_refuse(p->record,
+			     "an argument's name has '.' or '[', which Perfetto cannot show");
 }
 
 static void take_args(struct parse *p, size_t count)
@@ -263,24 +262,15 @@ static struct trace_provider *find_provider(struct trace_reader *reader, uint32_
 /* Make a provider known with empty tables, and select it. */
 static void enter_provider(struct trace_reader *reader, uint32_t id)
 {
-	struct trace_provider *provider = find_provider(reader, id);
-
-	if (provider) {
-		clear_tables(reader, provider);
-	} else {
-		provider = alloc_zeroed(1, sizeof(*provider));
-		provider->id = id;
-		provider->ticks_per_second = NS_PER_S;
-		HASH_ADD(hh, reader->providers, id, sizeof(provider->id), provider);
-	}
-	reader->current = provider;
+	HASH_FIND_OR_ADD(reader->providers, id, &id, reader->current);
+	clear_tables(reader, reader->current);
 }
 
 static void begin_provider(struct parse *p)
 {
 	if (!find_provider(p->reader, (uint32_t)p->record->number) &&
 	    HASH_COUNT(p->reader->providers) >= PROVIDERS_MAX)
-		complain(p, "more than %d providers", PROVIDERS_MAX);
+		trace_complain(p->record, "more than %d providers", PROVIDERS_MAX);
 	else
 		enter_provider(p->reader, (uint32_t)p->record->number);
 }
@@ -304,7 +294,7 @@ static void read_provider_section(struct parse *p)
 		return;
 	}
 	pass_unknown(p, UNKNOWN_PROVIDER, p->record->number);
-	refuse(p, "the provider is not known, and Perfetto drops what follows");
+	trace_refuse(p->record, "the provider is not known, and Perfetto drops what follows");
 	begin_provider(p);
 }
 
@@ -349,7 +339,7 @@ static void read_initialization(struct parse *p)
 		p->record->base_time = take_word(p);
 	}
 	if (fine(p) && !p->record->number)
-		complain(p, "0 ticks a second");
+		trace_complain(p->record, "0 ticks a second");
 	if (fine(p))
 		p->reader->current->ticks_per_second = p->record->number;
 }
@@ -367,12 +357,13 @@ static void read_string(struct parse *p)
 	reserved(p, 31, 31);
 	reserved(p, 47, 63);
 	if (!p->record->number || length > STRING_MAX)
-		complain(p, "string %" PRIu64 " of %zu bytes", p->record->number, length);
+		trace_complain(p->record, "string %" PRIu64 " of %zu bytes", p->record->number,
+			       length);
 	if (!fine(p))
 		return;
 	text = &reader->current->strings[p->record->number];
 	if (reader->held - text->length + length > HELD_MAX) {
-		complain(p, "the strings in use are larger than 1 GiB");
+		trace_complain(p->record, "the strings in use are larger than 1 GiB");
 		return;
 	}
 	reader->held += length - text->length;
@@ -392,7 +383,7 @@ static void read_thread(struct parse *p)
 	p->record->thread.tid = take_word(p);
 	reserved(p, 24, 63);
 	if (!number)
-		complain(p, "thread 0 cannot be defined");
+		trace_complain(p->record, "thread 0 cannot be defined");
 	if (!fine(p))
 		return;
 	p->reader->current->threads[number] = p->record->thread;
@@ -407,10 +398,11 @@ static void check_counter(struct parse *p)
 				 1u << ARG_UINT64 | 1u << ARG_DOUBLE;
 
 	if (!p->record->arg_count)
-		complain(p, "a counter has no value");
+		trace_complain(p->record, "a counter has no value");
 	for (size_t i = 0; i < p->record->arg_count; i++) {
 		if (!(numbers >> p->record->args[i].type & 1))
-			refuse(p, "a counter's value is not a number, and Perfetto drops it");
+			trace_refuse(p->record,
+				     "a counter's value is not a number, and Perfetto drops it");
 	}
 }
 
@@ -422,7 +414,7 @@ static void check_arg_type(struct parse *p, const char *name, enum trace_arg_typ
 
 		if (arg->name.length == strlen(name) &&
 		    memcmp(arg->name.at, name, arg->name.length) == 0 && arg->type != type)
-			refuse(p, "an argument has not the type that Perfetto needs");
+			trace_refuse(p->record, "an argument has not the type that Perfetto needs");
 	}
 }
 
@@ -444,7 +436,7 @@ static void read_event(struct parse *p)
 	if (fine(p) && record->type == EVENT_COUNTER)
 		check_counter(p);
 	if (fine(p) && record->type == EVENT_COMPLETE && record->id < record->time)
-		complain(p, "a complete event ends before it begins");
+		trace_complain(p->record, "a complete event ends before it begins");
 	if (record->type == EVENT_COMPLETE)
 		check_time(p, record->id);
 }
@@ -568,7 +560,7 @@ static void read_log(struct parse *p)
 static void check_first(struct parse *p)
 {
 	if (p->record->offset == 0 && p->record->kind != TRACE_MAGIC)
-		complain(p, "the first record is no magic number");
+		trace_complain(p->record, "the first record is no magic number");
 }
 
 static void read_record(struct parse *p)
@@ -608,10 +600,7 @@ void trace_reader_open_bytes(struct trace_reader *reader, const uint8_t *bytes, 
 {
 	*reader = (struct trace_reader){
 		/* Nothing is written to it. */
-		.input = { .fd = -1,
-			   .bytes = (uint8_t *)(uintptr_t)bytes,
-			   .used = size,
-			   .ended = true },
+		.input = { .bytes = (uint8_t *)(uintptr_t)bytes, .used = size, .ended = true },
 	};
 	enter_provider(reader, 0);
 }
@@ -624,44 +613,37 @@ void trace_reader_seek(struct trace_reader *reader, uint64_t offset)
 
 /* ---- Reading on ---------------------------------------------------------- */
 
-/* Report a rest that is too short for a record. */
-static int report_end(struct trace_reader *reader, size_t words, size_t left, struct error *err)
-{
-	if (err && err->kind != ERROR_NONE)
-		return -1;
-	if (!words)
-		return error_set_at(err, reader->offset, "%zu bytes after the last record", left);
-	return error_set_at(err, reader->offset, "record of %zu words, %zu bytes are left", words,
-			    left);
-}
-
-static int copy_failure(const struct error *failure, struct error *err)
-{
-	if (err)
-		*err = *failure;
-	return -1;
-}
-
 int trace_reader_check_magic(struct trace_reader *reader, struct error *err)
 {
-	struct error failure = { 0 };
 	uint8_t first[8] = { 0 };
-	const uint8_t *bytes;
+	struct byte_view view;
 	uint64_t magic;
-	size_t left = 0;
 
-	trace_input_peek(&reader->input, sizeof(first), &left, &failure);
-	if (failure.kind != ERROR_NONE)
-		return copy_failure(&failure, err);
-	if (!left)
+	if (trace_input_peek(&reader->input, sizeof(first), &view, err) < 0)
+		return -1;
+	if (!view.size)
 		return error_set(err, ERROR_FORMAT, "is empty");
-	bytes = trace_input_peek(&reader->input, MIN(left, 8), &left, &failure);
-	memcpy(first, bytes, MIN(left, 8));
+	view.size = MIN(view.size, sizeof(first));
+	memcpy(first, view.bytes, view.size);
 	memcpy(&magic, first, sizeof(magic));
 	if (magic == MAGIC)
 		return 0;
 	return error_set(err, ERROR_FORMAT, "is not a Fuchsia trace%s",
-			 file_kind_text(first, MIN(left, 8)));
+			 file_kind_text(first, view.size));
+}
+
+static int report_short(const struct trace_record *record, size_t left, struct error *err)
+{
+	return error_set_at(err, record->offset, "record of %zu words, %zu bytes are left",
+			    record->words, left);
+}
+
+/* Move past the record.  Returns 1. */
+static int pass_record(struct trace_reader *reader, size_t size)
+{
+	reader->input.at += size;
+	reader->offset += size;
+	return 1;
 }
 
 static void clear_record(struct trace_record *record, uint64_t offset, size_t words)
@@ -677,66 +659,53 @@ static void clear_record(struct trace_record *record, uint64_t offset, size_t wo
 /* Pass over a large record, whose bytes may be any number.  Returns 1; -1 with err filled. */
 static int pass_large_record(struct parse *p, struct error *err)
 {
-	struct trace_reader *reader = p->reader;
-	size_t words = bits(p->header, 4, 35), left = 0;
-	struct error failure = { 0 };
+	uint64_t rest = (uint64_t)p->record->words * 8;
+	struct byte_view view;
 
-	clear_record(p->record, reader->offset, words);
 	p->record->kind = TRACE_LARGE_RECORD;
 	p->record->type = (unsigned)bits(p->header, 36, 39);
 	check_first(p);
-	refuse(p, "Perfetto cannot pass over a large record");
-	for (uint64_t rest = words * 8; rest;) {
-		size_t piece = rest < PIECE ? (size_t)rest : PIECE;
-
-		if (!trace_input_peek(&reader->input, piece, &left, &failure)) {
-			report_end(reader, words, left + (words * 8 - rest), &failure);
-			return copy_failure(&failure, err);
-		}
-		trace_input_skip(&reader->input, piece);
-		rest -= piece;
+	trace_refuse(p->record, "Perfetto cannot pass over a large record");
+	for (; rest; rest -= MIN(rest, PIECE)) {
+		if (trace_input_peek(&p->reader->input, MIN(rest, PIECE), &view, err) < 0)
+			return -1;
+		if (view.size < MIN(rest, PIECE))
+			return report_short(p->record, view.size + p->record->words * 8 - rest,
+					    err);
+		pass_record(p->reader, MIN(rest, PIECE));
 	}
-	reader->offset += words * 8;
 	return 1;
-}
-
-/* Returns the words of a record; 0 is invalid. */
-static size_t words_of(uint64_t header)
-{
-	return bits(header, 0, 3) == LARGE_RECORD ? bits(header, 4, 35) : bits(header, 4, 15);
 }
 
 int trace_reader_next(struct trace_reader *reader, struct trace_record *record, struct error *err)
 {
 	struct parse p = { .reader = reader, .record = record, .next = 1 };
-	struct error failure = { 0 };
-	const uint8_t *bytes;
-	size_t left = 0, words = 0;
+	struct byte_view view;
+	bool large;
+	size_t words;
 
-	bytes = trace_input_peek(&reader->input, 8, &left, &failure);
-	if (!bytes && failure.kind == ERROR_NONE && !left) {
-		if (!reader->offset)
-			return error_set(err, ERROR_FORMAT, "is empty");
-		return 0;
-	}
-	if (bytes) {
-		memcpy(&p.header, bytes, sizeof(p.header));
-		words = words_of(p.header);
-		if (!words)
-			return error_set_at(err, reader->offset, "record of 0 words");
-		if (bits(p.header, 0, 3) == LARGE_RECORD)
-			return pass_large_record(&p, err);
-		p.bytes = trace_input_peek(&reader->input, words * 8, &left, &failure);
-	}
-	if (!p.bytes) {
-		report_end(reader, words, left, &failure);
-		return copy_failure(&failure, err);
-	}
+	if (trace_input_peek(&reader->input, 8, &view, err) < 0)
+		return -1;
+	if (!view.size)
+		return reader->offset ? 0 : error_set(err, ERROR_FORMAT, "is empty");
+	if (view.size < 8)
+		return error_set_at(err, reader->offset, "%zu bytes after the last record",
+				    view.size);
+	memcpy(&p.header, view.bytes, sizeof(p.header));
+	large = bits(p.header, 0, 3) == LARGE_RECORD;
+	words = bits(p.header, 4, large ? 35 : 15);
+	if (!words)
+		return error_set_at(err, reader->offset, "record of 0 words");
 	clear_record(record, reader->offset, words);
+	if (large)
+		return pass_large_record(&p, err);
+	if (trace_input_peek(&reader->input, words * 8, &view, err) < 0)
+		return -1;
+	if (view.size < words * 8)
+		return report_short(record, view.size, err);
+	p.bytes = view.bytes;
 	read_record(&p);
-	trace_input_skip(&reader->input, record->words * 8);
-	reader->offset += record->words * 8;
-	return 1;
+	return pass_record(reader, words * 8);
 }
 
 void trace_reader_close(struct trace_reader *reader)

@@ -12,7 +12,35 @@
 #define READER_TRACE_READER_H
 
 #include "base/cursor.h"
-#include "reader/trace_input.h"
+
+/*
+ * The bytes of a trace file from front to back: plain, gzip (also several members) or zstd,
+ * recognised by their first bytes, as in Perfetto, not by the file's name.  Holds about 2 MiB,
+ * whatever the size of the file.
+ */
+struct trace_input {
+	FILE *file;      /* owned; NULL: all bytes are in memory, borrowed */
+	uint8_t *packed; /* owned: bytes of the file */
+	size_t packed_used, packed_at;
+	struct z_stream_s *gzip;  /* owned; NULL: not gzip */
+	struct ZSTD_DCtx_s *zstd; /* owned; NULL: not zstd */
+	bool inside;              /* of a gzip member or zstd frame that has not ended */
+	uint8_t *bytes;           /* owned: bytes of the trace */
+	size_t used, at;
+	bool ended; /* nothing comes after `used` */
+};
+
+/* Open a file, "-" for standard input.  Returns 0; -1 with err filled. */
+int trace_input_open(struct trace_input *input, const char *path, struct error *err);
+
+/*
+ * View the next bytes, valid until the next call: `size` (at most 64 KiB) or more, or all that are
+ * left.  Moves past no byte.  Returns 0; -1 with err filled.
+ */
+int trace_input_peek(struct trace_input *input, size_t size, struct byte_view *view,
+		     struct error *err);
+
+void trace_input_close(struct trace_input *input);
 
 /* "Record Types", with a kind for each subtype. */
 enum trace_kind {
@@ -150,8 +178,15 @@ int trace_reader_check_magic(struct trace_reader *reader, struct error *err);
  */
 int trace_reader_next(struct trace_reader *reader, struct trace_record *record, struct error *err);
 
-/* Returns a constant text: "record type", "argument type", ... */
-const char *trace_unknown_text(enum trace_unknown kind);
+/* "record type", "argument type", ... */
+extern const char *const trace_unknown_texts[UNKNOWN_KINDS];
+
+/* Note a problem; the first one of a record counts. */
+__attribute__((format(printf, 2, 3))) void trace_complain(struct trace_record *record,
+							  const char *format, ...);
+
+/* Note why Perfetto drops the record, or shows something else; the first reason counts. */
+void trace_refuse(struct trace_record *record, const char *text);
 
 void trace_reader_close(struct trace_reader *reader);
 

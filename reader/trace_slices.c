@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Matches begins and ends, and sorts slices for printing. */
 
-#include <stdarg.h>
-
 #include "base/tables/hash.h"
 #include "reader/trace_print.h"
 
@@ -31,33 +29,6 @@ struct read_slice {
 	bool complete; /* its depth is found when all are sorted */
 	char *text;    /* owned: name and args, escaped */
 };
-
-__attribute__((format(printf, 2, 3))) static void report_slice_error(struct trace_record *record,
-								     const char *format, ...)
-{
-	va_list args;
-
-	if (record->problem[0])
-		return;
-	va_start(args, format);
-	vsnprintf(record->problem, sizeof(record->problem), format, args);
-	va_end(args);
-}
-
-/* Perfetto would show something else: the first reason counts. */
-static void refuse_slice(struct trace_record *record, const char *text)
-{
-	if (!record->refusal[0])
-		snprintf(record->refusal, sizeof(record->refusal), "%s", text);
-}
-
-static struct slice_thread *find_thread(struct trace_slices *slices, const struct trace_ids *ids)
-{
-	struct slice_thread *thread;
-
-	HASH_FIND_OR_ADD(slices->threads, ids, ids, thread);
-	return thread;
-}
 
 /* Returns `begin` (NULL: the record's name) and the record's arguments; the caller frees it. */
 static char *describe(const char *begin, const struct trace_record *record)
@@ -107,7 +78,7 @@ static void push_open(struct trace_slices *slices, struct slice_thread *thread,
 		      struct trace_record *record, const struct nested_slice *slice)
 {
 	if (thread->depth >= DEPTH_MAX)
-		refuse_slice(record, "more than 512 slices are open, and Perfetto drops it");
+		trace_refuse(record, "more than 512 slices are open, and Perfetto drops it");
 	*ARRAY_ADD(thread->open, thread->depth, thread->room) = *slice;
 	thread->begun += !slice->complete;
 	slices->deepest = MAX(slices->deepest, thread->depth);
@@ -145,7 +116,7 @@ static void move_to(struct slice_thread *thread, struct trace_record *record)
 	while ((slice = innermost(thread)) && slice->complete && slice->end <= record->time)
 		pop_open(thread);
 	if (slice && !slice->complete && slice->end < record->time)
-		refuse_slice(record, "a slice ends after the complete event that it is in, and "
+		trace_refuse(record, "a slice ends after the complete event that it is in, and "
 				     "Perfetto cuts it");
 }
 
@@ -166,11 +137,11 @@ static void end_slice(struct trace_slices *slices, struct slice_thread *thread,
 	char *text;
 
 	if (!thread->begun) {
-		report_slice_error(record, "end without a begin");
+		trace_complain(record, "end without a begin");
 		return;
 	}
 	while (innermost(thread)->complete) {
-		refuse_slice(record, "a slice ends before the complete event in it, and Perfetto "
+		trace_refuse(record, "a slice ends before the complete event in it, and Perfetto "
 				     "leaves it open");
 		pop_open(thread);
 	}
@@ -192,7 +163,7 @@ static void add_complete(struct trace_slices *slices, struct slice_thread *threa
 	struct nested_slice slice = { .complete = true, .end = record->id };
 
 	if (around && around->complete && around->end < slice.end)
-		refuse_slice(record, "a complete event is partly in another, and Perfetto drops "
+		trace_refuse(record, "a complete event is partly in another, and Perfetto drops "
 				     "it");
 	slice.index = add_slice(slices, record, 0);
 	push_open(slices, thread, record, &slice);
@@ -209,14 +180,14 @@ void trace_slices_add(struct trace_slices *slices, struct trace_record *record)
 	if (record->type != EVENT_BEGIN && record->type != EVENT_END &&
 	    record->type != EVENT_COMPLETE)
 		return;
-	thread = find_thread(slices, &record->thread);
+	HASH_FIND_OR_ADD(slices->threads, ids, &record->thread, thread);
 	move_to(thread, record);
 	if (record->type == EVENT_COMPLETE) {
 		add_complete(slices, thread, record);
 		return;
 	}
 	if (record->time < thread->last_time)
-		report_slice_error(
+		trace_complain(
 			record,
 			"time goes back from %" PRIu64 " to %" PRIu64 " on %" PRIu64 "/%" PRIu64,
 			thread->last_time, record->time, record->thread.pid, record->thread.tid);
@@ -241,30 +212,18 @@ int trace_slices_finish(const struct trace_slices *slices, struct error *err)
 
 /* ---- Printing ------------------------------------------------------------ */
 
-static int compare_signed(uint64_t a, uint64_t b)
-{
-	return (int32_t)a < (int32_t)b ? -1 : (int32_t)a > (int32_t)b;
-}
-
-static int compare_unsigned(uint64_t a, uint64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
+/* Perfetto keeps ids in 32 bits, signed. */
 static int compare_threads(const struct read_slice *a, const struct read_slice *b)
 {
-	int order = compare_signed(a->ids.pid, b->ids.pid);
-
-	return order ? order : compare_signed(a->ids.tid, b->ids.tid);
+	return COMPARE((int32_t)a->ids.pid, (int32_t)b->ids.pid)
+		       ?: COMPARE((int32_t)a->ids.tid, (int32_t)b->ids.tid);
 }
 
 static int by_order(const void *left, const void *right)
 {
 	const struct read_slice *a = left, *b = right;
-	int order = compare_threads(a, b);
 
-	order = order ? order : compare_unsigned(a->begin, b->begin);
-	return order ? order : compare_unsigned(a->order, b->order);
+	return compare_threads(a, b) ?: COMPARE(a->begin, b->begin) ?: COMPARE(a->order, b->order);
 }
 
 /* A complete event lies inside of all slices before it that end after its begin. */

@@ -330,10 +330,9 @@ void ftf_thread_wakeup(struct ftf_writer *writer, const struct ftf_wakeup *wakeu
 
 void ftf_log(struct ftf_writer *writer, struct ftf_thread thread, uint64_t time, const char *text)
 {
-	size_t length = strnlen(text, FTF_STRING_MAX + 1);
+	size_t length = utf8_cut(text, strnlen(text, FTF_STRING_MAX + 1), FTF_STRING_MAX);
 	uint8_t reference;
 
-	length = ftf_cut(text, length);
 	ftf_writer_next_record(writer);
 	reference = ftf_writer_use_thread(writer, thread);
 	ftf_low_start(&writer->low,

@@ -2,8 +2,6 @@
 /* The high face of libftf: opening and closing, names, providers, processes and threads. */
 #include "writer/ftf_writer.h"
 
-#include "base/utf8.h"
-
 /* ---- Slots of references ------------------------------------------------- */
 
 /*
@@ -339,21 +337,17 @@ struct ftf_low *ftf_low_borrow(struct ftf_writer *writer)
 
 /* ---- Names --------------------------------------------------------------- */
 
-size_t ftf_cut(const char *text, size_t length)
-{
-	return utf8_cut(text, length, FTF_STRING_MAX);
-}
-
 struct ftf_name ftf_name_borrow(struct ftf_writer *writer, const char *text, size_t length)
 {
 	if (!length)
 		return (struct ftf_name){ 0 };
-	return (struct ftf_name){ add_text(writer, text, NULL, ftf_cut(text, length)) };
+	return (struct ftf_name){ add_text(writer, text, NULL,
+					   utf8_cut(text, length, FTF_STRING_MAX)) };
 }
 
 struct ftf_name ftf_name(struct ftf_writer *writer, const char *text, size_t length)
 {
-	size_t kept = ftf_cut(text, length);
+	size_t kept = utf8_cut(text, length, FTF_STRING_MAX);
 	uint32_t hash = hash_bytes(text, kept), id;
 	struct id_probe probe = id_index_probe(hash);
 	char *copy;

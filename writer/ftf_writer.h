@@ -8,6 +8,7 @@
 
 #include "base/io/output.h"
 #include "base/tables/id_index.h"
+#include "base/utf8.h"
 #include "writer/ftf.h"
 
 /* ---- Memory: a lack of it is a sticky error of the trace ------------------- */
@@ -152,12 +153,6 @@ const struct ftf_writer_thread *ftf_writer_thread_borrow(struct ftf_writer *writ
 /* Write a string record; length and reference are in their limits. */
 void ftf_low_string_record(struct ftf_low *low, uint16_t reference, const char *text,
 			   size_t length);
-
-/*
- * Returns the length of the longest prefix of at most FTF_STRING_MAX bytes that
- * does not end inside a character of UTF-8.
- */
-size_t ftf_cut(const char *text, size_t length);
 
 /* Put a string's text, if the record contains it. */
 static inline void ftf_writer_put_text(struct ftf_writer *writer, const struct ftf_string_ref *refs)
