@@ -103,11 +103,10 @@ libptrace2ftf_a_SOURCES = \
 	src/options/options.c src/options/options.h \
 	src/options/selection.c src/options/selection.h \
 	src/overlays/overlay_calls.c \
-	src/overlays/overlay_clock.c src/overlays/overlay_clock.h \
+	src/overlays/overlay_clock.c \
 	src/overlays/overlay_cut.c \
-	src/overlays/overlay_input.c src/overlays/overlay_input.h \
+	src/overlays/overlay_input.c \
 	src/overlays/overlay_sideband.c \
-	src/overlays/overlay_trace.h \
 	src/overlays/overlay_trace_memtrace.c \
 	src/overlays/overlay_trace_runtime.c \
 	src/overlays/overlays.c src/overlays/overlays.h \

@@ -117,7 +117,7 @@ struct options {
 	const char *ui;              /* --ui: the page that shows it; NULL: Perfetto's, or */
 	const char *usual_ui;        /* the user's setting of it; NULL: none */
 	const char *stamp; /* borrowed: to be written into FTF (batch_stamp.c); NULL: none */
-	/* OCaml; the argument of an overlay's option: overlay_input.h. */
+	/* OCaml; the argument of an overlay's option: src/overlays/overlays.h. */
 	struct overlay_option {
 		enum overlay_kind kind;
 		const char *text; /* borrowed: "FILE,WORD=VALUE,..." */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Match a ring's messages with the traced calls that wrote them. */
-#include "src/overlays/overlay_clock.h"
+#include "src/overlays/overlays.h"
 
 /* Calls compared at each offset that is tried, spread over all calls kept. */
 #define PROBES 48

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Compute the offset between an overlay's clock and the trace's. */
-#include "src/overlays/overlay_clock.h"
+#include "src/overlays/overlays.h"
 
 #include <time.h>
-
-#include "src/formats/output_format.h"
 
 #ifdef __x86_64__
 #include <x86intrin.h>
@@ -14,8 +12,6 @@
 
 #define NS_PER_SECOND INT64_C(1000000000)
 #define SYNC_TRIES    100
-/* Lines of a file of clocks; what has more is something else. */
-#define SYNC_LINES 10000
 
 const char *overlay_clock_method_name(enum overlay_clock_method method)
 {
@@ -32,51 +28,7 @@ const char *overlay_clock_method_name(enum overlay_clock_method method)
 	return names[method];
 }
 
-void overlay_clock_print(const struct overlay_clock *clock, const char *path, FILE *out)
-{
-	fprintf(out, "ptrace2ftf: %s: clock: %s", path, overlay_clock_method_name(clock->method));
-	if (clock->method == OVERLAY_CLOCK_OWN)
-		fputs("\n", out);
-	else if (clock->uncertainty == UINT64_MAX)
-		fprintf(out, ", offset %" PRId64 " ns, uncertainty unknown\n", clock->offset);
-	else
-		fprintf(out, ", offset %" PRId64 " ns +- %" PRIu64 " ns\n", clock->offset,
-			clock->uncertainty);
-}
-
 /* ---- Clocks read at the same time ---------------------------------------- */
-
-int overlay_clocks_read(struct overlay_clocks *clocks, const char *path, struct error *err)
-{
-	FILE *in = file_use_open_stream(path);
-	struct overlay_sync sync;
-	char line[200];
-	size_t room = 0, lines = 0;
-
-	if (!in)
-		return error_set_system(err, errno, "%s: cannot open", path);
-	while (lines++ < SYNC_LINES && fgets(line, sizeof(line), in)) {
-		if (sscanf(line, "tsc=%" SCNu64 " mono=%" SCNd64 " real=%" SCNd64, &sync.tsc,
-			   &sync.mono, &sync.real) != 3)
-			continue;
-		*ARRAY_ADD(clocks->syncs, clocks->sync_count, room) = sync;
-	}
-	fclose(in);
-	if (lines > SYNC_LINES)
-		return error_set(
-			err, ERROR_LIMIT,
-			"%s: more than %d lines; keep only those of `ptrace2ftf clock-sync`", path,
-			SYNC_LINES);
-	return clocks->sync_count ? 0
-				  : error_set(err, ERROR_FORMAT,
-					      "%s: has no line of `ptrace2ftf clock-sync`", path);
-}
-
-void overlay_clocks_release(struct overlay_clocks *clocks)
-{
-	free(clocks->syncs);
-	*clocks = (struct overlay_clocks){ 0 };
-}
 
 static int64_t now(clockid_t id)
 {
@@ -114,9 +66,10 @@ static bool is_monotonic(const struct overlay_input *input)
 /* ---- With a recording ---------------------------------------------------- */
 
 /* `mono`: the overlay's clock is CLOCK_MONOTONIC; else the wall clock. */
-static bool match_by_option(struct overlay_clock *clock, const struct clock_offsets *offsets,
-			    bool mono)
+static bool match_by_option(struct overlay_clock *clock, const struct overlays *overlays, bool mono)
 {
+	const struct clock_offsets *offsets = &overlays->options->clock_offsets;
+
 	if (mono ? !offsets->has_mono : !offsets->has_real)
 		return false;
 	*clock = (struct overlay_clock){ OVERLAY_CLOCK_EXPLICIT,
@@ -125,16 +78,16 @@ static bool match_by_option(struct overlay_clock *clock, const struct clock_offs
 }
 
 /* Lines read at both ends of a recording bound the drift of the clocks. */
-static bool match_by_sync(struct overlay_clock *clock, const struct overlay_clocks *clocks,
-			  bool mono, const struct pt_info *info)
+static bool match_by_sync(struct overlay_clock *clock, const struct overlays *overlays, bool mono,
+			  const struct pt_info *info)
 {
 	struct tsc_clock tsc = pt_info_tsc_clock(info);
 	int64_t least = INT64_MAX, most = INT64_MIN;
 
 	if (!info->cap_user_time_zero || !info->time_mult)
 		return false;
-	for (size_t i = 0; i < clocks->sync_count; i++) {
-		const struct overlay_sync *sync = &clocks->syncs[i];
+	for (size_t i = 0; i < overlays->sync_count; i++) {
+		const struct overlay_sync *sync = &overlays->syncs[i];
 		uint64_t perf = tsc_clock_ns(&tsc, sync->tsc);
 		int64_t offset = (int64_t)(perf - (uint64_t)(mono ? sync->mono : sync->real));
 
@@ -169,26 +122,12 @@ static bool match_by_header(struct overlay_clock *clock, const struct perf_file 
 }
 
 /* The ways that need no events of an overlay. */
-static bool match_clocks(struct overlay_clock *clock, const struct overlay_clocks *clocks,
+static bool match_clocks(struct overlay_clock *clock, const struct overlays *overlays,
 			 const struct overlay_recording *recording, bool mono)
 {
-	return match_by_option(clock, &clocks->offsets, mono) ||
-	       match_by_sync(clock, clocks, mono, recording->info) ||
+	return match_by_option(clock, overlays, mono) ||
+	       match_by_sync(clock, overlays, mono, recording->info) ||
 	       match_by_header(clock, recording->file, mono);
-}
-
-/* The time 0 of a trace's clock may be any, but after 1970. */
-static uint64_t base_of(const struct overlay_clock *clock)
-{
-	return clock->offset <= 0 ? (uint64_t)-clock->offset : WALL_BASE_UNKNOWN;
-}
-
-uint64_t overlay_clock_wall(const struct overlay_clocks *clocks,
-			    const struct overlay_recording *recording)
-{
-	struct overlay_clock clock;
-
-	return match_clocks(&clock, clocks, recording, false) ? base_of(&clock) : WALL_BASE_UNKNOWN;
 }
 
 static bool match_by_sideband(struct overlay_clock *clock, const struct overlay_input *input,
@@ -222,19 +161,20 @@ static struct overlay_clock assume_clock(const struct overlay_input *input,
 	return clock;
 }
 
-struct overlay_clock overlay_clock_choice_recording(const struct overlay_clocks *clocks,
-						    struct overlay_input *input,
-						    const struct overlay_recording *recording,
-						    struct diag *diag)
+static struct overlay_clock match_recording(struct overlays *overlays, struct overlay_input *input,
+					    const struct overlay_recording *recording)
 {
 	struct overlay_clock clock = { 0 };
 	bool mono = is_monotonic(input);
-	bool known = match_clocks(&clock, clocks, recording, mono) ||
-		     overlay_calls_match(&clock, recording->calls, input) ||
-		     match_by_sideband(&clock, input, recording->timeline);
 
-	if (!known)
-		clock = assume_clock(input, recording->timeline, diag);
+	if (!timeline_borrow_thread(recording->timeline, input->pid, 0))
+		diag_warn(overlays->diag, "overlay-process",
+			  "%s is of process %d, which is not in the recording; see pid=",
+			  input->path, input->pid);
+	if (!match_clocks(&clock, overlays, recording, mono) &&
+	    !overlay_calls_match(&clock, recording->calls, input) &&
+	    !match_by_sideband(&clock, input, recording->timeline))
+		clock = assume_clock(input, recording->timeline, overlays->diag);
 	if (mono)
 		overlay_sideband_tids(input, recording->timeline, -clock.offset);
 	return clock;
@@ -245,13 +185,27 @@ struct overlay_clock overlay_clock_choice_recording(const struct overlay_clocks 
 #define ANY_PROCESS INT32_MIN
 
 /* Returns the runtime events of a process; NULL: there are none. */
-static const struct overlay_input *find_events(const struct overlay_input *inputs, size_t count,
-					       int32_t pid)
+static const struct overlay_input *find_events(const struct overlays *overlays, int32_t pid)
 {
-	for (size_t i = 0; i < count; i++)
-		if (is_monotonic(&inputs[i]) && (pid == ANY_PROCESS || inputs[i].pid == pid))
-			return &inputs[i];
+	for (size_t i = 0; i < overlays->count; i++)
+		if (is_monotonic(&overlays->inputs[i]) &&
+		    (pid == ANY_PROCESS || overlays->inputs[i].pid == pid))
+			return &overlays->inputs[i];
 	return NULL;
+}
+
+/* Returns whether the offset is known. */
+static bool match_alone(struct overlay_clock *clock, const struct overlays *overlays, bool mono)
+{
+	*clock = (struct overlay_clock){ 0 };
+	if (match_by_option(clock, overlays, mono) || mono || !find_events(overlays, ANY_PROCESS))
+		return true;
+	if (!overlays->sync_count)
+		return false;
+	*clock = (struct overlay_clock){ OVERLAY_CLOCK_SYNC,
+					 overlays->syncs[0].mono - overlays->syncs[0].real,
+					 SYNC_UNCERTAINTY };
+	return true;
 }
 
 /* Both files are written until the process ends. */
@@ -271,34 +225,42 @@ static struct overlay_clock align_ends(const struct overlay_input *input,
 	return clock;
 }
 
-struct overlay_clock overlay_clock_choice_alone(const struct overlay_clocks *clocks,
-						const struct overlay_input *inputs, size_t count,
-						size_t index, struct diag *diag)
-{
-	const struct overlay_input *input = &inputs[index];
-	struct overlay_clock clock = { 0 };
+/* ---- Either -------------------------------------------------------------- */
 
-	if (match_by_option(&clock, &clocks->offsets, is_monotonic(input)) || is_monotonic(input) ||
-	    !find_events(inputs, count, ANY_PROCESS))
-		return clock;
-	if (!clocks->sync_count)
-		return align_ends(input, find_events(inputs, count, input->pid), diag);
-	return (struct overlay_clock){ OVERLAY_CLOCK_SYNC,
-				       clocks->syncs[0].mono - clocks->syncs[0].real,
-				       SYNC_UNCERTAINTY };
+static void print_clock(const struct overlay_clock *clock, const char *path)
+{
+	fprintf(stderr, "ptrace2ftf: %s: clock: %s", path,
+		overlay_clock_method_name(clock->method));
+	if (clock->method == OVERLAY_CLOCK_OWN)
+		fputs("\n", stderr);
+	else if (clock->uncertainty == UINT64_MAX)
+		fprintf(stderr, ", offset %" PRId64 " ns, uncertainty unknown\n", clock->offset);
+	else
+		fprintf(stderr, ", offset %" PRId64 " ns +- %" PRIu64 " ns\n", clock->offset,
+			clock->uncertainty);
 }
 
-uint64_t overlay_clock_wall_alone(const struct overlay_clocks *clocks,
-				  const struct overlay_input *inputs, size_t count)
+struct overlay_clock overlays_match_clock(struct overlays *overlays, size_t index,
+					  const struct overlay_recording *recording)
 {
-	struct overlay_clock clock = { 0 };
+	struct overlay_input *input = &overlays->inputs[index];
+	struct overlay_clock clock;
 
-	if (match_by_option(&clock, &clocks->offsets, false))
-		return base_of(&clock);
-	if (find_events(inputs, count, ANY_PROCESS)) {
-		if (!clocks->sync_count)
-			return WALL_BASE_UNKNOWN;
-		clock.offset = clocks->syncs[0].mono - clocks->syncs[0].real;
-	}
-	return base_of(&clock);
+	if (recording)
+		clock = match_recording(overlays, input, recording);
+	else if (!match_alone(&clock, overlays, is_monotonic(input)))
+		clock = align_ends(input, find_events(overlays, input->pid), overlays->diag);
+	if (!overlays->options->quiet)
+		print_clock(&clock, input->path);
+	return clock;
+}
+
+uint64_t overlays_wall(const struct overlays *overlays, const struct overlay_recording *recording)
+{
+	struct overlay_clock clock;
+	bool known = recording ? match_clocks(&clock, overlays, recording, false)
+			       : match_alone(&clock, overlays, false);
+
+	/* The time 0 of a trace's clock may be any, but after 1970. */
+	return known && clock.offset <= 0 ? (uint64_t)-clock.offset : WALL_BASE_UNKNOWN;
 }

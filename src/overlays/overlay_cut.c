@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Cuts a memtrace file: twice read for the blocks of the range, then written. */
-#include "src/overlays/overlay_input.h"
+#include "src/overlays/overlays.h"
 
 #define NS_PER_US UINT64_C(1000)
 
@@ -44,12 +44,9 @@ static void sort(struct numbers *list)
 /* Returns the index of a number; SIZE_MAX: it is not in the list. */
 static size_t find(const struct numbers *list, uint64_t number)
 {
-	const uint64_t *found = NULL;
+	size_t at = LOWER_BOUND(i, list->count, list->numbers[i] < number);
 
-	if (list->count)
-		found = bsearch(&number, list->numbers, list->count, sizeof(number),
-				compare_numbers);
-	return found ? (size_t)(found - list->numbers) : SIZE_MAX;
+	return at < list->count && list->numbers[at] == number ? at : SIZE_MAX;
 }
 
 /* ---- The range ----------------------------------------------------------- */

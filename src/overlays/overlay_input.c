@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Open the user's overlay files. */
-#include "src/overlays/overlay_input.h"
+#include "src/overlays/overlays.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

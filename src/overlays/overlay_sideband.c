@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Bound an overlay's clock by the order of events in the sideband. */
-#include "src/overlays/overlay_clock.h"
+#include "src/overlays/overlays.h"
 
 #define NS_PER_US UINT64_C(1000)
 
@@ -27,12 +27,7 @@ static void add_point(struct overlay_points *points, uint64_t time, uint32_t id)
 	*ARRAY_ADD(points->list, points->count, points->room) = (struct overlay_point){ time, id };
 }
 
-static int by_time(const void *left, const void *right)
-{
-	const struct overlay_point *a = left, *b = right;
-
-	return COMPARE(a->time, b->time);
-}
+COMPARE_BY(by_time, struct overlay_point, time)
 
 static void sort_points(struct overlay_points *points)
 {

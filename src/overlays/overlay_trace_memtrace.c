@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The tracks of memtrace (overlay_trace.h): allocations, promotions and collections. */
+/* The tracks of memtrace (overlays.h): allocations, promotions and collections. */
 #include <stdarg.h>
 
 #include "base/tables/hash.h"
 #include "src/formats/ftf/event_record.h"
-#include "src/overlays/overlay_trace.h"
+#include "src/overlays/overlays.h"
 
 #define NAME_ROOM 64
 #define NS_PER_US 1000
@@ -25,7 +25,7 @@
 #define ALLOC_ARGS 8
 
 struct memtrace_trace {
-	struct overlay_trace *overlays; /* borrowed, as the next two */
+	struct overlays *overlays; /* borrowed, as the next two */
 	const struct overlay_clock *clock;
 	struct memtrace *memtrace;
 	int32_t pid;
@@ -66,7 +66,7 @@ static struct domain_track *track_of(struct memtrace_trace *trace, uint16_t doma
 	track = ARRAY_ADD(trace->tracks, trace->track_count, trace->track_room);
 	*track = (struct domain_track){ .domain = domain };
 	snprintf(name, sizeof(name), "memtrace domain %u", domain);
-	track->thread = overlay_trace_track(trace->overlays, trace->pid, name, &track->tid);
+	track->thread = overlays_track(trace->overlays, trace->pid, name, &track->tid);
 	return track;
 }
 
@@ -369,7 +369,7 @@ static void add_event(struct memtrace_trace *trace, const struct memtrace_event 
 
 	advance(trace, track, event);
 	if (first)
-		overlay_trace_clock(trace->overlays, track->thread, track->now, trace->clock);
+		overlays_show_clock(trace->overlays, track->thread, track->now, trace->clock);
 	finish_window(trace);
 	write_event(trace, track, event);
 	if (event->kind == MEMTRACE_PROMOTE)
@@ -424,7 +424,7 @@ static void write_info(struct memtrace_trace *trace)
 	ftf_instant(writer, &record.event);
 }
 
-void overlay_trace_memtrace(struct overlay_trace *overlays, struct overlay_input *input,
+void overlay_trace_memtrace(struct overlays *overlays, struct overlay_input *input,
 			    const struct overlay_clock *clock)
 {
 	struct memtrace_trace trace = { .overlays = overlays,
@@ -439,7 +439,7 @@ void overlay_trace_memtrace(struct overlay_trace *overlays, struct overlay_input
 	overlays->next_id += UINT64_C(1) << OBJECT_BITS;
 	intern_names(&trace);
 	write_info(&trace);
-	while (memtrace_next(&input->memtrace, &event) && !overlay_trace_is_full(overlays))
+	while (memtrace_next(&input->memtrace, &event) && !overlays_are_full(overlays))
 		add_event(&trace, &event);
 	HASH_FREE_ALL(trace.live, block);
 	free(trace.tracks);

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The tracks of OCaml's runtime events (overlay_trace.h), ring by ring. */
+/* The tracks of OCaml's runtime events (overlays.h), ring by ring. */
 
 #include "src/formats/ftf/event_record.h"
-#include "src/overlays/overlay_trace.h"
+#include "src/overlays/overlays.h"
 
-/* ---- Slices -------------------------------------------------------------- */
-
-/*
- * Spans that a program marked by name, laid out on tracks where slices nest.
- *
- * A program may end its slices in any order, but slices of one track must nest.  So begins and ends
- * are paired by name first, the innermost of a name first; then each slice goes to the first of a
- * few lanes where it nests.  Each begin takes a slice of memory, a small multiple of the input.
- */
+#define NAME_ROOM       160
+#define TEXT_MAX        1000 /* bytes shown of a custom event */
+#define LOST_BEGINS_MAX 64
 
 /* Only broken programs have so many slices that cross each other. */
 #define OVERLAY_LANES 16
@@ -20,70 +14,36 @@
 /* Deeper slices are left out; Perfetto's limit is 512. */
 #define OVERLAY_DEPTH 500
 
-struct overlay_slices {
-	struct overlay_slice {
-		uint64_t begin, end; /* ns */
-		uint32_t name;       /* the caller's number */
-		bool unfinished;     /* no end was seen */
-		bool placed;         /* on a lane */
-	} * slices;                  /* owned; in the order of begin */
-	size_t count, room;
-	size_t *open; /* owned: indices of those without an end, in order */
-	size_t open_count, open_room;
-	uint64_t left_out;
-};
-
 /* Open slices searched for an end, so that programs that end none take linear time. */
 #define SEARCH_MAX 256
 
-/* Begin a slice; times do not decrease. */
-static void overlay_slices_begin(struct overlay_slices *slices, uint64_t time, uint32_t name)
-{
-	ARRAY_GROW(slices->slices, slices->room, slices->count + 1);
-	*ARRAY_ADD(slices->open, slices->open_count, slices->open_room) = slices->count;
-	slices->slices[slices->count++] = (struct overlay_slice){ .begin = time, .name = name };
-}
-
-/* End the innermost open slice of a name, if there is one. */
-static void overlay_slices_end(struct overlay_slices *slices, uint64_t time, uint32_t name)
-{
-	size_t last = slices->open_count > SEARCH_MAX ? slices->open_count - SEARCH_MAX : 0;
-
-	for (size_t i = slices->open_count; i-- > last;) {
-		struct overlay_slice *slice = &slices->slices[slices->open[i]];
-
-		if (slice->name != name)
-			continue;
-		slice->end = time;
-		memmove(&slices->open[i], &slices->open[i + 1],
-			(slices->open_count - i - 1) * sizeof(*slices->open));
-		slices->open_count--;
-		return;
-	}
-}
-
-#define NAME_ROOM       160
-#define TEXT_MAX        1000 /* bytes shown of a custom event */
-#define LOST_BEGINS_MAX 64
-
 /* One ring, while its events are written. */
 struct ring_trace {
-	struct overlay_trace *trace;
+	struct overlays *overlays;
 	const struct runtime_events *file;
 	const struct overlay_clock *clock;
 	int32_t pid, tid; /* tid -1: not known */
 	uint32_t ring;
 	struct ftf_thread gc, events, lanes[OVERLAY_LANES]; /* id 0: not made yet */
 	uint64_t now;                                       /* ns, trace: of the latest event */
-	uint16_t open[OVERLAY_DEPTH];                       /* phases, innermost last */
+	uint16_t phases[OVERLAY_DEPTH];                     /* open ones, innermost last */
 	size_t depth, too_deep; /* open phases; open ones beyond OVERLAY_DEPTH, not shown */
 	/* Phases that were open before the first event, innermost first. */
 	uint16_t lost_begins[LOST_BEGINS_MAX];
 	size_t lost_count;
-	const char *cause;            /* of the next minor collection; NULL: unknown */
-	int64_t promoted, allocated;  /* bytes of the current minor collection; -1: unknown */
-	struct overlay_slices slices; /* of the program */
-	struct event_record record;   /* of start_record() */
+	const char *cause;           /* of the next minor collection; NULL: unknown */
+	int64_t promoted, allocated; /* bytes of the current minor collection; -1: unknown */
+	/* A span that the program marked by name. */
+	struct overlay_slice {
+		uint64_t begin, end; /* ns */
+		struct ftf_name name;
+		bool unfinished; /* no end was seen */
+		bool placed;     /* on a lane */
+	} * slices;              /* owned; in the order of begin */
+	size_t slice_count, slice_room;
+	size_t *open; /* owned: indices of slices without an end, in order */
+	size_t open_count, open_room;
+	struct event_record record; /* of start_record() */
 };
 
 /* ---- Names and tracks ---------------------------------------------------- */
@@ -97,14 +57,14 @@ static struct ftf_thread make_track(const struct ring_trace *ring, const char *w
 	if (ring->tid >= 0)
 		snprintf(thread, sizeof(thread), " (thread %d)", ring->tid);
 	snprintf(name, sizeof(name), "domain %u %s%s%s", ring->ring, what, which, thread);
-	return overlay_trace_track(ring->trace, ring->pid, name, NULL);
+	return overlays_track(ring->overlays, ring->pid, name, NULL);
 }
 
 /* Start an event of the domain's GC track, instead of the one before. */
 static struct event_record *start_record(struct ring_trace *ring, const char *category,
 					 const char *name)
 {
-	event_record_init(&ring->record, ring->trace->writer, category, name, ring->now);
+	event_record_init(&ring->record, ring->overlays->writer, category, name, ring->now);
 	ring->record.event.thread = ring->gc;
 	return &ring->record;
 }
@@ -120,12 +80,12 @@ static struct event_record *start_user_record(struct ring_trace *ring, const cha
 	return record;
 }
 
-static const char *phase_name(const struct ring_trace *ring, unsigned phase, char room[NAME_ROOM])
+/* Returns `name`; if it is NULL, a kind and number in `room`. */
+static const char *name_or_number(const char *name, const char *kind, unsigned number,
+				  char room[NAME_ROOM])
 {
-	const char *name = runtime_events_phase_name(ring->file, phase);
-
 	if (!name)
-		snprintf(room, NAME_ROOM, "phase %u", phase);
+		snprintf(room, NAME_ROOM, "%s %u", kind, number);
 	return name ? name : room;
 }
 
@@ -140,7 +100,9 @@ static bool is_minor(const struct ring_trace *ring, unsigned phase)
 static void begin_phase(struct ring_trace *ring, unsigned phase, const char *note)
 {
 	char room[NAME_ROOM];
-	struct event_record *record = start_record(ring, "gc", phase_name(ring, phase, room));
+	const char *name = runtime_events_phase_name(ring->file, phase);
+	struct event_record *record =
+		start_record(ring, "gc", name_or_number(name, "phase", phase, room));
 
 	if (ring->depth == OVERLAY_DEPTH) {
 		ring->too_deep++;
@@ -148,8 +110,8 @@ static void begin_phase(struct ring_trace *ring, unsigned phase, const char *not
 	}
 	if (note)
 		event_record_add_text(record, note, "true");
-	ring->open[ring->depth++] = (uint16_t)phase;
-	ring->trace->slices++;
+	ring->phases[ring->depth++] = (uint16_t)phase;
+	ring->overlays->slices++;
 	if (is_minor(ring, phase))
 		ring->promoted = ring->allocated = -1;
 	ftf_begin(record->writer, &record->event);
@@ -176,7 +138,7 @@ static void end_phase(struct ring_trace *ring, bool unfinished)
 {
 	struct event_record *record = start_record(ring, NULL, NULL);
 
-	if (is_minor(ring, ring->open[--ring->depth]))
+	if (is_minor(ring, ring->phases[--ring->depth]))
 		add_minor(ring, record);
 	if (unfinished)
 		event_record_add_text(record, "unfinished", "true");
@@ -195,7 +157,7 @@ static size_t find_open(const struct ring_trace *ring, unsigned phase)
 {
 	size_t at = ring->depth;
 
-	while (at && ring->open[at - 1] != phase)
+	while (at && ring->phases[at - 1] != phase)
 		at--;
 	return at;
 }
@@ -228,10 +190,7 @@ static void write_runtime_counter(struct ring_trace *ring, const struct runtime_
 		ring->promoted = event->value;
 	if (event->id == RUNTIME_MINOR_ALLOCATED)
 		ring->allocated = event->value;
-	if (!name) {
-		snprintf(room, sizeof(room), "counter %u", event->id);
-		name = room;
-	}
+	name = name_or_number(name, "counter", event->id, room);
 	record = start_record(ring, "gc", name);
 	event_record_add_number(record, unit ? unit : "value", event->value);
 	if (unit) {
@@ -296,6 +255,108 @@ static void write_block_sizes(struct ring_trace *ring, const struct runtime_even
 	ftf_instant(record->writer, &record->event);
 }
 
+/* ---- Spans of the program ------------------------------------------------ */
+
+/*
+ * A program may end its slices in any order, but slices of one track must nest.  So begins and ends
+ * are paired by name first, the innermost of a name first; then each slice goes to the first of a
+ * few lanes where it nests.  Each begin takes a slice of memory, a small multiple of the input.
+ */
+
+/* Times do not decrease. */
+static void begin_slice(struct ring_trace *ring, struct ftf_name name)
+{
+	*ARRAY_ADD(ring->open, ring->open_count, ring->open_room) = ring->slice_count;
+	*ARRAY_ADD(ring->slices, ring->slice_count, ring->slice_room) =
+		(struct overlay_slice){ .begin = ring->now, .name = name };
+}
+
+/* End the innermost open slice of a name, if there is one. */
+static void end_slice(struct ring_trace *ring, struct ftf_name name)
+{
+	size_t last = ring->open_count > SEARCH_MAX ? ring->open_count - SEARCH_MAX : 0;
+
+	for (size_t i = ring->open_count; i-- > last;) {
+		struct overlay_slice *slice = &ring->slices[ring->open[i]];
+
+		if (slice->name.id != name.id)
+			continue;
+		slice->end = ring->now;
+		memmove(&ring->open[i], &ring->open[i + 1],
+			(--ring->open_count - i) * sizeof(*ring->open));
+		return;
+	}
+}
+
+static void write_begin(struct ring_trace *ring, unsigned lane, const struct overlay_slice *slice)
+{
+	struct event_record *record = start_record(ring, "ocaml", NULL);
+
+	if (!ring->lanes[lane].id)
+		ring->lanes[lane] = make_track(ring, "spans", lane);
+	record->event.thread = ring->lanes[lane];
+	record->event.name = slice->name;
+	record->event.time = slice->begin;
+	if (slice->unfinished)
+		event_record_add_text(record, "unfinished", "true");
+	ring->overlays->slices++;
+	ftf_begin(record->writer, &record->event);
+}
+
+static void write_end(struct ring_trace *ring, unsigned lane, uint64_t time)
+{
+	struct ftf_event event = { .thread = ring->lanes[lane], .time = time };
+
+	ftf_end(ring->overlays->writer, &event);
+}
+
+/* Emit those of the remaining slices that nest on a lane.  Returns how many remain. */
+static size_t fill_lane(struct ring_trace *ring, unsigned lane)
+{
+	const struct overlay_slice *stack[OVERLAY_DEPTH];
+	size_t depth = 0, left = 0;
+
+	for (size_t i = 0; i < ring->slice_count; i++) {
+		struct overlay_slice *slice = &ring->slices[i];
+
+		if (slice->placed)
+			continue;
+		for (; depth && stack[depth - 1]->end <= slice->begin; depth--)
+			write_end(ring, lane, stack[depth - 1]->end);
+		if (depth == OVERLAY_DEPTH || (depth && stack[depth - 1]->end < slice->end)) {
+			left++;
+			continue;
+		}
+		slice->placed = true;
+		stack[depth++] = slice;
+		write_begin(ring, lane, slice);
+	}
+	for (; depth; depth--)
+		write_end(ring, lane, stack[depth - 1]->end);
+	return left;
+}
+
+/* End the open slices and emit all slices, lane by lane, each in program order. */
+static void finish_slices(struct ring_trace *ring)
+{
+	size_t left = ring->slice_count;
+
+	for (size_t i = 0; i < ring->open_count; i++) {
+		struct overlay_slice *slice = &ring->slices[ring->open[i]];
+
+		slice->end = MAX(ring->now, slice->begin);
+		slice->unfinished = true;
+	}
+	for (unsigned lane = 0; left && lane < OVERLAY_LANES; lane++)
+		left = fill_lane(ring, lane);
+	if (left)
+		diag_warn(ring->overlays->diag, "runtime-events-spans",
+			  "%zu spans of domain %u cross too many others and are left out", left,
+			  ring->ring);
+	free(ring->slices);
+	free(ring->open);
+}
+
 /* ---- Events of the program ----------------------------------------------- */
 
 static bool has_controls(const uint8_t *bytes, size_t size)
@@ -337,16 +398,16 @@ static void add_custom(struct event_record *record, const struct runtime_custom 
 /* Add the event to its span or counter.  Returns whether it has one. */
 static bool write_custom(struct ring_trace *ring, const struct runtime_custom *custom)
 {
-	struct ftf_writer *writer = ring->trace->writer;
+	struct ftf_writer *writer = ring->overlays->writer;
 	struct ftf_name text = ftf_name(writer, custom->text, custom->text_length);
 	struct event_record *record;
 
 	switch (custom->kind) {
 	case RUNTIME_CUSTOM_SPAN_BEGIN:
-		overlay_slices_begin(&ring->slices, ring->now, text.id);
+		begin_slice(ring, text);
 		return true;
 	case RUNTIME_CUSTOM_SPAN_END:
-		overlay_slices_end(&ring->slices, ring->now, text.id);
+		end_slice(ring, text);
 		return true;
 	case RUNTIME_CUSTOM_COUNTER:
 		record = start_record(ring, "ocaml", NULL);
@@ -379,105 +440,16 @@ static void write_custom_event(struct ring_trace *ring, const char *name,
 	ftf_instant(record->writer, &record->event);
 }
 
-static void write_user_event(struct ring_trace *ring, const struct runtime_event *event)
-{
-	struct ftf_writer *writer = ring->trace->writer;
-	struct event_record *record;
-	char name[128];
-
-	runtime_events_user_name(ring->file, event->id, name);
-	switch (event->kind) {
-	case RUNTIME_USER_INT:
-		record = start_record(ring, "ocaml", name);
-		event_record_add_number(record, "value", event->value);
-		ftf_counter(writer, &record->event, ring->ring);
-		break;
-	case RUNTIME_USER_SPAN_BEGIN:
-		overlay_slices_begin(&ring->slices, ring->now, ftf_text(writer, name).id);
-		break;
-	case RUNTIME_USER_SPAN_END:
-		overlay_slices_end(&ring->slices, ring->now, ftf_text(writer, name).id);
-		break;
-	case RUNTIME_USER_CUSTOM:
-		write_custom_event(ring, name, event);
-		break;
-	default:
-		ftf_instant(writer, &start_user_record(ring, name)->event);
-		break;
-	}
-}
-
-static void begin_slice(struct ring_trace *ring, unsigned lane, const struct overlay_slice *slice)
-{
-	struct event_record *record = start_record(ring, "ocaml", NULL);
-
-	if (!ring->lanes[lane].id)
-		ring->lanes[lane] = make_track(ring, "spans", lane);
-	record->event.thread = ring->lanes[lane];
-	record->event.name = (struct ftf_name){ slice->name };
-	record->event.time = slice->begin;
-	if (slice->unfinished)
-		event_record_add_text(record, "unfinished", "true");
-	ring->trace->slices++;
-	ftf_begin(record->writer, &record->event);
-}
-
-static void end_slice(struct ring_trace *ring, unsigned lane, uint64_t time)
-{
-	struct ftf_event event = { .thread = ring->lanes[lane], .time = time };
-
-	ftf_end(ring->trace->writer, &event);
-}
-
-/* Emit those of the remaining slices that nest on a lane.  Returns how many remain. */
-static size_t fill_lane(struct ring_trace *ring, unsigned lane)
-{
-	struct overlay_slices *slices = &ring->slices;
-	const struct overlay_slice *stack[OVERLAY_DEPTH];
-	size_t depth = 0, left = 0;
-
-	for (size_t i = 0; i < slices->count; i++) {
-		struct overlay_slice *slice = &slices->slices[i];
-
-		if (slice->placed)
-			continue;
-		for (; depth && stack[depth - 1]->end <= slice->begin; depth--)
-			end_slice(ring, lane, stack[depth - 1]->end);
-		if (depth == OVERLAY_DEPTH || (depth && stack[depth - 1]->end < slice->end)) {
-			left++;
-			continue;
-		}
-		slice->placed = true;
-		stack[depth++] = slice;
-		begin_slice(ring, lane, slice);
-	}
-	for (; depth; depth--)
-		end_slice(ring, lane, stack[depth - 1]->end);
-	return left;
-}
-
-/* End the open slices and emit all slices, lane by lane, each in program order. */
-static void finish_slices(struct ring_trace *ring)
-{
-	struct overlay_slices *slices = &ring->slices;
-	size_t left = slices->count;
-
-	for (size_t i = 0; i < slices->open_count; i++) {
-		struct overlay_slice *slice = &slices->slices[slices->open[i]];
-
-		slice->end = MAX(ring->now, slice->begin);
-		slice->unfinished = true;
-	}
-	slices->open_count = 0;
-	for (unsigned lane = 0; left && lane < OVERLAY_LANES; lane++)
-		left = fill_lane(ring, lane);
-	slices->left_out += left;
-}
-
 /* ---- A ring -------------------------------------------------------------- */
 
 static void write_event(struct ring_trace *ring, const struct runtime_event *event)
 {
+	struct ftf_writer *writer = ring->overlays->writer;
+	struct event_record *record;
+	char name[128];
+
+	if (event->kind >= RUNTIME_USER_UNIT)
+		runtime_events_user_name(ring->file, event->id, name);
 	switch (event->kind) {
 	case RUNTIME_LIFECYCLE:
 		write_lifecycle(ring, event);
@@ -494,9 +466,22 @@ static void write_event(struct ring_trace *ring, const struct runtime_event *eve
 	case RUNTIME_ALLOC:
 		write_block_sizes(ring, event);
 		break;
-	default:
-		write_user_event(ring, event);
+	case RUNTIME_USER_INT:
+		record = start_record(ring, "ocaml", name);
+		event_record_add_number(record, "value", event->value);
+		ftf_counter(writer, &record->event, ring->ring);
 		break;
+	case RUNTIME_USER_SPAN_BEGIN:
+		begin_slice(ring, ftf_text(writer, name));
+		break;
+	case RUNTIME_USER_SPAN_END:
+		end_slice(ring, ftf_text(writer, name));
+		break;
+	case RUNTIME_USER_CUSTOM:
+		write_custom_event(ring, name, event);
+		break;
+	default:
+		ftf_instant(writer, &start_user_record(ring, name)->event);
 	}
 }
 
@@ -515,7 +500,7 @@ static void find_lost_begins(struct ring_trace *ring)
 		if (event.kind == RUNTIME_LIFECYCLE && event.id == RUNTIME_RING_RESUME)
 			break;
 		if (event.kind == RUNTIME_BEGIN && ring->depth < OVERLAY_DEPTH)
-			ring->open[ring->depth++] = event.id;
+			ring->phases[ring->depth++] = event.id;
 		if (event.kind != RUNTIME_END)
 			continue;
 		at = find_open(ring, event.id);
@@ -531,23 +516,11 @@ static void start_ring(struct ring_trace *ring, uint64_t time, int64_t lost_word
 {
 	ring->gc = make_track(ring, "GC", 0);
 	ring->now = time;
-	overlay_trace_clock(ring->trace, ring->gc, time, ring->clock);
+	overlays_show_clock(ring->overlays, ring->gc, time, ring->clock);
 	if (lost_words)
 		write_loss(ring, lost_words, time);
 	while (ring->lost_count)
 		begin_phase(ring, ring->lost_begins[--ring->lost_count], "begin_lost");
-}
-
-static void finish_ring(struct ring_trace *ring)
-{
-	end_all_phases(ring);
-	finish_slices(ring);
-	if (ring->slices.left_out)
-		diag_warn(ring->trace->diag, "runtime-events-spans",
-			  "%" PRIu64 " spans of domain %u cross too many others and are left out",
-			  ring->slices.left_out, ring->ring);
-	free(ring->slices.slices);
-	free(ring->slices.open);
 }
 
 static void write_ring(struct ring_trace *ring)
@@ -559,7 +532,7 @@ static void write_ring(struct ring_trace *ring)
 
 	find_lost_begins(ring);
 	runtime_ring_start(&reader, ring->file, ring->ring);
-	while (runtime_ring_next(&reader, &event) && !overlay_trace_is_full(ring->trace)) {
+	while (runtime_ring_next(&reader, &event) && !overlays_are_full(ring->overlays)) {
 		if (event.kind == RUNTIME_LOST) {
 			lost_words += event.value;
 			continue;
@@ -573,17 +546,19 @@ static void write_ring(struct ring_trace *ring)
 		ring->now = MAX(time, ring->now);
 		write_event(ring, &event);
 	}
-	if (ring->gc.id)
-		finish_ring(ring);
+	if (!ring->gc.id)
+		return;
+	end_all_phases(ring);
+	finish_slices(ring);
 }
 
-void overlay_trace_runtime(struct overlay_trace *trace, const struct overlay_input *input,
+void overlay_trace_runtime(struct overlays *overlays, const struct overlay_input *input,
 			   const struct overlay_clock *clock)
 {
 	struct ring_trace ring;
 
 	for (uint32_t i = 0; i < input->events.rings; i++) {
-		ring = (struct ring_trace){ .trace = trace,
+		ring = (struct ring_trace){ .overlays = overlays,
 					    .file = &input->events,
 					    .clock = clock,
 					    .pid = input->pid,

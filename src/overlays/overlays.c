@@ -3,7 +3,6 @@
 #include "src/overlays/overlays.h"
 
 #include "src/formats/ftf/event_record.h"
-#include "src/overlays/overlay_trace.h"
 
 /*
  * --format=events: overlays as text, in the lines of the formats' own readers (OCaml's
@@ -186,58 +185,86 @@ static void print_memtrace(struct memtrace *trace, FILE *out)
 
 /* ---- Tracks -------------------------------------------------------------- */
 
-bool overlay_trace_is_full(struct overlay_trace *trace)
+bool overlays_are_full(struct overlays *overlays)
 {
-	trace->output->cut |= output_full(trace->output);
-	return trace->output->cut;
+	overlays->output->cut |= output_full(overlays->output);
+	return overlays->output->cut;
 }
 
-struct ftf_thread overlay_trace_track(struct overlay_trace *trace, int32_t pid, const char *name,
-				      uint32_t *tid)
+struct ftf_thread overlays_track(struct overlays *overlays, int32_t pid, const char *name,
+				 uint32_t *tid)
 {
-	uint32_t id = (uint32_t)ftf_id_new(trace->writer);
-	struct ftf_thread track = ftf_thread(trace->writer, (uint32_t)MAX(0, pid), id);
+	uint32_t id = (uint32_t)ftf_id_new(overlays->writer);
+	struct ftf_thread track = ftf_thread(overlays->writer, (uint32_t)MAX(0, pid), id);
 
 	if (tid)
 		*tid = id;
-	ftf_thread_name(trace->writer, track, ftf_text(trace->writer, name));
+	ftf_thread_name(overlays->writer, track, ftf_text(overlays->writer, name));
 	return track;
 }
 
-void overlay_trace_clock(struct overlay_trace *trace, struct ftf_thread track, uint64_t time,
+void overlays_show_clock(struct overlays *overlays, struct ftf_thread track, uint64_t time,
 			 const struct overlay_clock *clock)
 {
-	struct ftf_writer *writer = trace->writer;
 	struct event_record record;
 
-	event_record_init(&record, writer, NULL, NULL, time);
+	event_record_init(&record, overlays->writer, NULL, NULL, time);
 	event_record_add_text(&record, "method", overlay_clock_method_name(clock->method));
 	event_record_add_number(&record, "offset_ns", clock->offset);
 	event_record_add_number(&record, "uncertainty_ns", (int64_t)clock->uncertainty);
 	if (clock->method == OVERLAY_CLOCK_OWN)
 		record.event.arg_count = 1;
 	record.event.thread = track;
-	record.event.category = ftf_text(writer, "clock");
-	record.event.name = ftf_text(writer, "clock of this overlay");
-	ftf_instant(writer, &record.event);
+	record.event.category = ftf_text(overlays->writer, "clock");
+	record.event.name = ftf_text(overlays->writer, "clock of this overlay");
+	ftf_instant(overlays->writer, &record.event);
 }
 
 /* ---- All overlays -------------------------------------------------------- */
 
+/* Lines of a file of clocks; what has more is something else. */
+#define SYNC_LINES 10000
+
+/*
+ * Read the lines "tsc=N mono=N real=N" of a file; other lines are skipped.
+ * Returns 0; -1 with err filled: not readable, or no such line.
+ */
+static int read_syncs(struct overlays *overlays, const char *path, struct error *err)
+{
+	FILE *in = file_use_open_stream(path);
+	struct overlay_sync sync;
+	char line[200];
+	size_t room = 0, lines = 0;
+
+	if (!in)
+		return error_set_system(err, errno, "%s: cannot open", path);
+	while (lines++ < SYNC_LINES && fgets(line, sizeof(line), in)) {
+		if (sscanf(line, "tsc=%" SCNu64 " mono=%" SCNd64 " real=%" SCNd64, &sync.tsc,
+			   &sync.mono, &sync.real) == 3)
+			*ARRAY_ADD(overlays->syncs, overlays->sync_count, room) = sync;
+	}
+	fclose(in);
+	if (lines > SYNC_LINES)
+		return error_set(
+			err, ERROR_LIMIT,
+			"%s: more than %d lines; keep only those of `ptrace2ftf clock-sync`", path,
+			SYNC_LINES);
+	return overlays->sync_count ? 0
+				    : error_set(err, ERROR_FORMAT,
+						"%s: has no line of `ptrace2ftf clock-sync`", path);
+}
+
 int overlays_open(struct overlays *overlays, const struct options *options, struct diag *diag,
 		  struct error *err)
 {
-	*overlays = (struct overlays){ .options = options,
-				       .diag = diag,
-				       .count = options->overlay_count,
-				       .clocks.offsets = options->clock_offsets };
+	*overlays = (struct overlays){
+		.options = options, .diag = diag, .count = options->overlay_count, .next_id = 1
+	};
 	overlays->inputs = alloc_zeroed(options->overlay_count, sizeof(*overlays->inputs));
 	for (size_t i = 0; i < options->overlay_count; i++)
 		if (overlay_input_open(&overlays->inputs[i], &options->overlays[i], diag, err) < 0)
 			return -1;
-	return options->clock_sync
-		       ? overlay_clocks_read(&overlays->clocks, options->clock_sync, err)
-		       : 0;
+	return options->clock_sync ? read_syncs(overlays, options->clock_sync, err) : 0;
 }
 
 void overlays_close(struct overlays *overlays)
@@ -245,7 +272,7 @@ void overlays_close(struct overlays *overlays)
 	for (size_t i = 0; i < overlays->count; i++)
 		overlay_input_close(&overlays->inputs[i]);
 	free(overlays->inputs);
-	overlay_clocks_release(&overlays->clocks);
+	free(overlays->syncs);
 	*overlays = (struct overlays){ 0 };
 }
 
@@ -276,43 +303,23 @@ static const char *find_program(const struct overlays *overlays, int32_t pid)
 	return "ocaml";
 }
 
-static struct overlay_clock match_clock(struct overlays *overlays, size_t index,
-					const struct overlay_recording *recording)
-{
-	struct overlay_input *input = &overlays->inputs[index];
-
-	if (!recording)
-		return overlay_clock_choice_alone(&overlays->clocks, overlays->inputs,
-						  overlays->count, index, overlays->diag);
-	if (!timeline_borrow_thread(recording->timeline, input->pid, 0))
-		diag_warn(overlays->diag, "overlay-process",
-			  "%s is of process %d, which is not in the recording; see pid=",
-			  input->path, input->pid);
-	return overlay_clock_choice_recording(&overlays->clocks, input, recording, overlays->diag);
-}
-
 void overlays_write(struct overlays *overlays, struct ftf_writer *writer, struct output *output,
 		    const struct overlay_recording *recording)
 {
-	struct overlay_trace trace = {
-		.writer = writer, .output = output, .diag = overlays->diag, .next_id = 1
-	};
-
+	overlays->writer = writer;
+	overlays->output = output;
 	for (size_t i = 0; i < overlays->count; i++) {
 		struct overlay_input *input = &overlays->inputs[i];
-		struct overlay_clock clock = match_clock(overlays, i, recording);
+		struct overlay_clock clock = overlays_match_clock(overlays, i, recording);
 
 		if (!recording && input->pid >= 0)
 			ftf_process_name(writer, (uint32_t)input->pid,
 					 ftf_text(writer, find_program(overlays, input->pid)));
-		if (!overlays->options->quiet)
-			overlay_clock_print(&clock, input->path, stderr);
 		if (input->kind == OVERLAY_RUNTIME_EVENTS)
-			overlay_trace_runtime(&trace, input, &clock);
+			overlay_trace_runtime(overlays, input, &clock);
 		else
-			overlay_trace_memtrace(&trace, input, &clock);
+			overlay_trace_memtrace(overlays, input, &clock);
 	}
-	overlays->slices = trace.slices;
 }
 
 int32_t overlays_highest_id(const struct overlays *overlays)
@@ -327,11 +334,4 @@ int32_t overlays_highest_id(const struct overlays *overlays)
 			highest = MAX(highest, input->tids[k].tid);
 	}
 	return highest;
-}
-
-struct trace_facts overlays_facts(const struct overlays *overlays)
-{
-	return (struct trace_facts){ .wall_base = overlay_clock_wall_alone(
-					     &overlays->clocks, overlays->inputs, overlays->count),
-				     .free_id = (uint32_t)overlays_highest_id(overlays) + 1 };
 }

@@ -1,22 +1,141 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Opens all overlays of a run, and prints them as text or writes them to a
- * trace, alone or beside the call stacks of a recording.
+ * OCaml's runtime events and memtrace files beside a recording: opens them, matches their clocks
+ * with the trace's, and prints them as text or writes them as tracks of their process.
  */
 #ifndef SRC_OVERLAYS_OVERLAYS_H
 #define SRC_OVERLAYS_OVERLAYS_H
 
+#include "decoder/aux/auxtrace.h"
+#include "decoder/perf_data/perf_file.h"
+#include "decoder/timeline/timeline.h"
+#include "overlays/memtrace.h"
+#include "overlays/runtime_events.h"
 #include "src/formats/output_format.h"
-#include "src/overlays/overlay_clock.h"
+#include "src/options/options.h"
 #include "writer/ftf.h"
 
+/* ---- One overlay --------------------------------------------------------- */
+
+struct overlay_input {
+	enum overlay_kind kind;
+	char *path;      /* owned */
+	int32_t pid;     /* -1: unknown */
+	int ocaml_minor; /* of ocaml=5.N; -1: not said */
+	bool lives;      /* of memtrace: show each block's life as an async slice */
+	/* The thread that writes a ring: of tid.RING=N, or as found by the matching of clocks. */
+	struct overlay_tid {
+		uint32_t ring;
+		int32_t tid;
+	} * tids; /* owned */
+	size_t tid_count, tid_room;
+	uint8_t *bytes; /* owned mapping */
+	size_t size;
+	uint64_t last_time;           /* of memtrace: of its last event, ns since 1970 */
+	struct runtime_events events; /* of runtime events */
+	struct memtrace memtrace;     /* of memtrace; at its first event */
+};
+
+/*
+ * Parse FILE[,pid=N][,ocaml=5.N][,tid.RING=N][,lives]..., map the file and open
+ * it.  The pid is that of the description; else, of runtime events, that of
+ * the ring's start, else that of the file's name PID.events.
+ * Returns 0; -1 with err filled.  The caller calls overlay_input_close() in both cases.
+ */
+int overlay_input_open(struct overlay_input *input, const struct overlay_option *option,
+		       struct diag *diag, struct error *err);
+
+/* Set the thread of a ring, unless it is known. */
+void overlay_input_add_tid(struct overlay_input *input, uint32_t ring, int32_t tid);
+
+/* Returns the thread of a ring; -1: unknown. */
+int32_t overlay_input_tid(const struct overlay_input *input, uint32_t ring);
+
+void overlay_input_close(struct overlay_input *input);
+
+/* Counts of --format=memtrace: `events` of the whole file, `written` to the new one. */
+struct overlay_cut_counts {
+	uint64_t events, written;
+	uint64_t alive; /* allocations among those written that were before the range */
+};
+
+/*
+ * Write the events of memtrace whose times, from the file's start to its last event, are in the
+ * range of `selection`.  Blocks that are alive at its begin are allocated there, and promoted if
+ * they were.  The cut numbers blocks anew without gaps, in the old order.  The start and the times
+ * stay the same.  Ends early if the output is full, which then is cut.
+ * Returns 0 with *counts; -1 with err filled.  Write errors stay with the output.
+ */
+int overlay_cut(struct overlay_input *input, const struct selection *selection,
+		struct output *output, struct overlay_cut_counts *counts, struct error *err);
+
+/* ---- Clocks -------------------------------------------------------------- */
+
+/*
+ * Runtime events have times of CLOCK_MONOTONIC, memtrace of the wall clock, perf of
+ * the scheduler's clock; no two of them agree, and perf does not record how they
+ * differ.  An offset is found in the first of these ways that is possible.
+ */
+enum overlay_clock_method {
+	OVERLAY_CLOCK_OWN = 0,  /* the trace's clock is the overlay's own */
+	OVERLAY_CLOCK_EXPLICIT, /* --clock-offset */
+	OVERLAY_CLOCK_SYNC,     /* --clock-sync */
+	OVERLAY_CLOCK_RECORDED, /* perf used a clock of the system, and recorded which */
+	OVERLAY_CLOCK_PT,       /* calls of the program into the runtime */
+	OVERLAY_CLOCK_SIDEBAND, /* forks and exits bound it */
+	OVERLAY_CLOCK_ASSUMED,
+};
+
+struct overlay_clock {
+	enum overlay_clock_method method;
+	int64_t offset;       /* ns: the trace's time less the overlay's */
+	uint64_t uncertainty; /* ns, of the offset; UINT64_MAX: unknown */
+};
+
+/* Returns the name of a method, for the user. */
+const char *overlay_clock_method_name(enum overlay_clock_method method);
+
+/* Returns an overlay's time (ns of its clock) on the trace's clock, not before 0. */
+static inline uint64_t overlay_clock_time(const struct overlay_clock *clock, uint64_t time)
+{
+	uint64_t moved = time + (uint64_t)clock->offset;
+
+	if (clock->offset < 0)
+		return time < (uint64_t)-clock->offset ? 0 : moved;
+	return moved < time || moved > INT64_MAX ? INT64_MAX : moved;
+}
+
+/* Clocks read at the same time: a line of `ptrace2ftf clock-sync`. */
+struct overlay_sync {
+	uint64_t tsc;       /* ticks; 0: not on this machine */
+	int64_t mono, real; /* ns: CLOCK_MONOTONIC, CLOCK_REALTIME */
+};
+
+/* Read the clocks of this machine at the same time: the fastest of a few tries. */
+void overlay_sync_now(struct overlay_sync *sync);
+
+/* ---- All overlays of a run ----------------------------------------------- */
+
 struct overlays {
-	const struct options *options; /* borrowed */
-	struct diag *diag;             /* borrowed */
-	struct overlay_input *inputs;  /* owned */
+	const struct options *options; /* borrowed, as the diag, the writer and its output */
+	struct diag *diag;
+	struct overlay_input *inputs; /* owned */
 	size_t count;
-	struct overlay_clocks clocks;
-	uint64_t slices; /* written up to now */
+	struct overlay_sync *syncs; /* owned; lines of --clock-sync */
+	size_t sync_count;
+	/* While they are written: */
+	struct ftf_writer *writer;
+	struct output *output;
+	uint64_t next_id; /* of arrows and async slices; from 1 */
+	uint64_t slices;  /* written up to now */
+};
+
+/* The recording below the overlays; all borrowed. */
+struct overlay_recording {
+	const struct perf_file *file;
+	const struct timeline *timeline;
+	const struct pt_info *info;
+	const struct overlay_calls *calls;
 };
 
 /*
@@ -32,9 +151,21 @@ void overlays_close(struct overlays *overlays);
  * Match each overlay's clock with the trace's, print how, and write the overlay's
  * tracks, up to the limit of `output`, which `writer` writes to.  The trace's clock is perf's;
  * without a recording (NULL) it is that of the runtime events, or memtrace's if there are none.
+ *
+ * Of runtime events, per domain: "domain N GC" with the collector's phases as nested slices,
+ * "domain N slices" and "domain N events" of the program, and counters.  Of memtrace: "memtrace
+ * domain N" with a slice without length per event, arrows from an allocation to its block's
+ * promotion and collection, and counters.  A domain here is a slot of the runtime: a later domain
+ * may reuse the slot of one that has ended.
  */
 void overlays_write(struct overlays *overlays, struct ftf_writer *writer, struct output *output,
 		    const struct overlay_recording *recording);
+
+/*
+ * Returns the wall-clock time, ns since 1970, of the time 0 of the trace's clock, by
+ * --clock-offset, --clock-sync, or perf's own record of it; or WALL_BASE_UNKNOWN.
+ */
+uint64_t overlays_wall(const struct overlays *overlays, const struct overlay_recording *recording);
 
 /* Returns the highest id that an overlay names a process or thread by; 0: there is none. */
 int32_t overlays_highest_id(const struct overlays *overlays);
@@ -42,7 +173,117 @@ int32_t overlays_highest_id(const struct overlays *overlays);
 /* Print all events of all overlays, each below its path if there are several. */
 void overlays_print(struct overlays *overlays, FILE *out);
 
-/* Returns what is known of a trace of the overlays alone. */
-struct trace_facts overlays_facts(const struct overlays *overlays);
+/* ---- Parts of overlays_write() ------------------------------------------- */
+
+/*
+ * Match the clock of inputs[index] with the trace's, and say how on stderr.  If no way is
+ * possible, warn, and assume that memtrace's events end with the process (without a recording:
+ * with its last runtime event), and that the clock of runtime events is perf's.
+ */
+struct overlay_clock overlays_match_clock(struct overlays *overlays, size_t index,
+					  const struct overlay_recording *recording);
+
+/* Returns whether the output has reached its limit: the rest is left out, which this notes there.
+ */
+bool overlays_are_full(struct overlays *overlays);
+
+/* Returns a new track of process `pid`; *tid (may be NULL) is its id. */
+struct ftf_thread overlays_track(struct overlays *overlays, int32_t pid, const char *name,
+				 uint32_t *tid);
+
+/* Write an instant at `time` (ns, trace) that shows how the overlay's clock was matched. */
+void overlays_show_clock(struct overlays *overlays, struct ftf_thread track, uint64_t time,
+			 const struct overlay_clock *clock);
+
+/* Write all runtime events. */
+void overlay_trace_runtime(struct overlays *overlays, const struct overlay_input *input,
+			   const struct overlay_clock *clock);
+
+/* Write all events of memtrace, which is read to its end unless the output is full. */
+void overlay_trace_memtrace(struct overlays *overlays, struct overlay_input *input,
+			    const struct overlay_clock *clock);
+
+/* ---- Calls seen by Intel PT ---------------------------------------------- */
+
+/*
+ * Matches the recorded program's calls into OCaml's runtime-events writer, which
+ * Intel PT traced, with the messages that the calls wrote.
+ *
+ * Every message of a ring comes from one call of caml_ev_begin, caml_ev_end, caml_ev_counter,
+ * caml_ev_lifecycle, caml_ev_alloc_flush or caml_runtime_events_user_write, which then calls
+ * caml_time_counter for the message's time (runtime/runtime_events.c).  So a thread's calls of both
+ * have the kinds of its ring's messages, at the same distances in time.  The shift at which both
+ * fit is the offset between the clocks, as precise as PT's timestamps.
+ */
+
+/* Calls kept per thread: the latest, since a ring keeps its latest messages too. */
+#define OVERLAY_CALLS_KEPT 4096
+
+#define OVERLAY_CALL_KINDS 6
+
+struct overlay_calls {
+	const struct name *writers[OVERLAY_CALL_KINDS]; /* borrowed: names of the functions */
+	const struct name *time_counter;
+	struct overlay_thread_calls {
+		int32_t pid, tid;
+		int pending;  /* kind of the call that runs; -1: none */
+		size_t count; /* of all calls; the latest are kept */
+		/* A call that writes a message, or the message. */
+		struct overlay_call {
+			uint64_t time; /* ns: of perf, when caml_time_counter was called; of the
+					  ring's clock */
+			uint8_t kind;  /* enum runtime_event_kind; of the program's events
+					  RUNTIME_USER_UNIT */
+		} * calls;             /* owned; a ring of OVERLAY_CALLS_KEPT */
+	} * threads;                   /* owned */
+	size_t count, room;
+	uint64_t resolution; /* ns by which a call's time may be off */
+};
+
+/* Start without calls; `names` (borrowed) must be the table of the symbols' names. */
+void overlay_calls_init(struct overlay_calls *calls, struct name_table *names);
+
+void overlay_calls_release(struct overlay_calls *calls);
+
+/* Note that a call or jump entered a function of the program; most are ignored. */
+void overlay_calls_enter(struct overlay_calls *calls, int32_t pid, int32_t tid, uint64_t time,
+			 const struct name *function);
+
+/*
+ * Find the offset at which a process's calls fit the messages of its rings, and add
+ * the threads of the rings to input->tids, unless the user named them.
+ * Returns whether one offset fits, and much better than any other; *clock has it then.
+ */
+bool overlay_calls_match(struct overlay_clock *clock, const struct overlay_calls *calls,
+			 struct overlay_input *input);
+
+/* ---- The order of events in the sideband --------------------------------- */
+
+/*
+ * A program's events come after its exec and before its exit.  Each domain of OCaml 5 makes its
+ * backup thread just before it reports domain_spawn, and reports domain_terminate before its thread
+ * exits (runtime/domain.c: domain_thread_func).  Every such pair of a record of perf and an event
+ * bounds the offset from one side.
+ */
+
+/* ns by which the overlay's clock is ahead of perf's: low <= ahead <= high. */
+struct overlay_bounds {
+	int64_t low, high;
+};
+
+/*
+ * Bound the clock of an overlay by the history of its process.
+ * Returns whether there are bounds from both sides and they do not contradict each other.
+ */
+bool overlay_sideband(struct overlay_bounds *bounds, const struct timeline *timeline,
+		      const struct overlay_input *input);
+
+/*
+ * Find the threads of the rings that have none in input->tids, and add them: ring 0
+ * is the main thread's, others by the forks of backup threads.  The overlay's clock
+ * is `ahead` ns ahead of perf's.
+ */
+void overlay_sideband_tids(struct overlay_input *input, const struct timeline *timeline,
+			   int64_t ahead);
 
 #endif

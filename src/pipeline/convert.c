@@ -35,7 +35,10 @@ static int convert_overlays(const struct options *options, struct name_table *na
 	report_phase(report, "convert");
 	status = overlays_open(&overlays, options, diag, err);
 	if (status == 0) {
-		facts = overlays_facts(&overlays);
+		facts = (struct trace_facts){
+			.wall_base = overlays_wall(&overlays, NULL),
+			.free_id = (uint32_t)overlays_highest_id(&overlays) + 1,
+		};
 		status = output_pipeline_open(&pipeline, options, &machine, &facts, err);
 	}
 	if (status == 0) {

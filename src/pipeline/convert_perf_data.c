@@ -650,7 +650,7 @@ static int open_conversion(struct conversion *c, struct name_table *names, struc
 	if (open_mode(c, err) < 0 || overlays_open(&c->overlays, c->options, c->diag, err) < 0)
 		return -1;
 	c->facts = (struct trace_facts){
-		.wall_base = overlay_clock_wall(&c->overlays.clocks, &overlaid),
+		.wall_base = overlays_wall(&c->overlays, &overlaid),
 		.free_id = find_free_id(c),
 		.by_insns = c->options->stacks == STACKS_PRECISE &&
 			    recording_times(recording) >= TIMES_ESTIMATED,

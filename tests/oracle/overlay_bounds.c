@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "decoder/perf_data/perf_file.h"
-#include "src/overlays/overlay_clock.h"
+#include "src/overlays/overlays.h"
 
 static int print_bounds(const struct perf_file *file, const struct overlay_input *input)
 {
