@@ -46,12 +46,11 @@ libptrace2ftf_a_SOURCES = \
 	src/diff/diff_limit.c \
 	src/diff/diff_print.c \
 	src/diff/diff_rows.c \
-	src/events/cpu_event_sink.c \
+	src/events/cpu_events.c \
 	src/events/event_output.c src/events/event_output.h \
-	src/events/event_tracks.c src/events/event_tracks.h \
+	src/events/event_tracks.c \
 	src/events/hit_events.c \
 	src/events/hit_output.c src/events/hit_output.h \
-	src/events/initial_state.c \
 	src/events/period_counters.c \
 	src/events/pebs_events.c \
 	src/events/record_events.c \

@@ -5,6 +5,93 @@
 /* Bytes of queued events that stay in memory. */
 #define EVENTS_MEMORY ((size_t)16 << 20)
 
+/* ---- States before the selected time ------------------------------------- */
+
+/*
+ * A sleep, a guest, a transaction, a frequency that began before the selected time.  The last event
+ * of each is kept, unless its end came too, and emitted at the beginning of that time.
+ */
+
+/* In the order in which they are emitted: a guest's slice shows its VMCS. */
+enum state {
+	STATE_NONE = 0,
+	STATE_FREQUENCY,
+	STATE_VMCS,
+	STATE_GUEST,
+	STATE_MWAIT,
+	STATE_SLEEP,
+	STATE_TRANSACTION, /* of a thread; the others are of a CPU */
+	STATES
+};
+
+/* The states that events begin or end. */
+static const uint8_t state_of[CPU_EVENT_KINDS] = {
+	[CPU_EVENT_CBR] = STATE_FREQUENCY,
+	[CPU_EVENT_VMCS] = STATE_VMCS,
+	[CPU_EVENT_PIP] = STATE_GUEST,
+	[CPU_EVENT_MWAIT] = STATE_MWAIT,
+	[CPU_EVENT_PWRE] = STATE_SLEEP,
+	[CPU_EVENT_PWRX] = STATE_SLEEP,
+	[CPU_EVENT_TX_BEGIN] = STATE_TRANSACTION,
+	[CPU_EVENT_TX_COMMIT] = STATE_TRANSACTION,
+	[CPU_EVENT_TX_ABORT] = STATE_TRANSACTION,
+	[CPU_EVENT_TX_LOST] = STATE_TRANSACTION,
+};
+
+struct state_owner {
+	struct event_owner key;
+	struct cpu_event states[STATES]; /* kind CPU_EVENT_NONE: unset */
+	UT_hash_handle hh;
+};
+
+static bool ends_state(const struct cpu_event *event)
+{
+	return (cpu_event_is_tx(event->kind) && event->kind != CPU_EVENT_TX_BEGIN) ||
+	       event->kind == CPU_EVENT_PWRX || (event->kind == CPU_EVENT_PIP && !event->extra);
+}
+
+/* Keep or drop a state by an event of it. */
+static void update_state(struct event_output *output, const struct cpu_event *event)
+{
+	const struct event_owner key = state_of[event->kind] == STATE_TRANSACTION
+					       ? (struct event_owner){ event->thread, EVENT_NO_CPU }
+					       : (struct event_owner){ NULL, event->cpu };
+	struct state_owner *owner;
+	struct cpu_event *state;
+
+	HASH_FIND_OR_ADD(output->states, key, &key, owner);
+	state = &owner->states[state_of[event->kind]];
+	if (ends_state(event))
+		state->kind = CPU_EVENT_NONE;
+	/* The guest's slice has the CR3 of its entry. */
+	else if (event->kind != CPU_EVENT_PIP || state->kind == CPU_EVENT_NONE)
+		*state = *event;
+	if (event->kind == CPU_EVENT_PWRX)
+		owner->states[STATE_MWAIT].kind = CPU_EVENT_NONE;
+}
+
+static void emit_states(struct event_output *output, struct state_owner *owner)
+{
+	for (int i = STATE_NONE + 1; owner && i < STATES; i++) {
+		if (owner->states[i].kind == CPU_EVENT_NONE)
+			continue;
+		owner->states[i].time = output->input.filter->begin;
+		cpu_event_write(output, &owner->states[i]);
+		owner->states[i].kind = CPU_EVENT_NONE;
+	}
+}
+
+/* Emit the states of a CPU or thread, if they were not emitted yet. */
+static void emit_states_of(struct event_output *output, struct event_owner key)
+{
+	struct state_owner *owner;
+
+	HASH_FIND(hh, output->states, &key, sizeof(key), owner);
+	emit_states(output, owner);
+}
+
+/* ---- All events ---------------------------------------------------------- */
+
 static void init_mark(struct symbol *mark, struct name_table *names, const char *text,
 		      enum symbol_kind kind)
 {
@@ -22,12 +109,6 @@ void event_output_init(struct event_output *output, const struct event_output_in
 		return;
 	event_tracks_init(&output->tracks, input->writer, input->timeline, input->filter);
 	output->tracks.unknown = input->facts.free_id;
-	cpu_event_sink_init(&output->sink, &output->tracks, input->info);
-	output->pebs = (struct pebs_events){ .tracks = &output->tracks,
-					     .file = input->file,
-					     .info = input->info,
-					     .resolver = input->resolver };
-	output->initial.begin = input->filter->begin;
 }
 
 /* Pass the events that concern the thread's calls to its stack. */
@@ -65,11 +146,11 @@ static bool may_begin_state(const struct event_output *output, const struct cpu_
 	const struct event_filter *filter = output->input.filter;
 
 	if (!output->input.writer || !event->time || event->time >= filter->begin ||
-	    !initial_state_is_state(event->kind))
+	    event->kind >= CPU_EVENT_KINDS || state_of[event->kind] == STATE_NONE)
 		return false;
 	return cpu_event_has_thread(event->kind)
 		       ? event_filter_has(filter, event->thread, filter->begin)
-		       : event_tracks_wants_cpu(&output->tracks, event->cpu, filter->begin);
+		       : event_filter_has_cpu(filter, event->cpu, filter->begin);
 }
 
 void event_output_add(struct event_output *output, const struct branch_event *branch)
@@ -85,7 +166,8 @@ void event_output_add(struct event_output *output, const struct branch_event *br
 		return;
 	if (output->input.stacks)
 		mark_calls(output->input.stacks, output, branch);
-	if (output->input.writer && event_tracks_wants_cpu(&output->tracks, event.cpu, event.time))
+	if (output->input.writer &&
+	    event_filter_has_cpu(output->input.filter, event.cpu, event.time))
 		queue_event(output, &event);
 }
 
@@ -94,24 +176,29 @@ static void write_event(struct event_output *output, const struct cpu_event *eve
 	bool sample = event->kind == CPU_EVENT_PEBS || event->kind == CPU_EVENT_PEBS_ITEM;
 
 	if (!sample || !event->time)
-		cpu_event_sink_add(&output->sink, event);
+		cpu_event_write(output, event);
 	else if (output->input.samples)
-		pebs_events_add(&output->pebs, event);
+		pebs_events_add(output, event);
 }
 
 static void write_events(struct event_output *output)
 {
 	const struct cpu_event *events = output->events.items;
+	struct state_owner *owner;
 
 	for (size_t i = 0; i < output->event_count; i++) {
-		if (events[i].time && events[i].time < output->initial.begin) {
-			initial_state_update(&output->initial, &events[i]);
-		} else {
-			initial_state_emit(&output->initial, &events[i], &output->sink);
-			write_event(output, &events[i]);
+		if (events[i].time && events[i].time < output->input.filter->begin) {
+			update_state(output, &events[i]);
+			continue;
 		}
+		emit_states_of(output, (struct event_owner){ NULL, events[i].cpu });
+		emit_states_of(output, (struct event_owner){ events[i].thread, EVENT_NO_CPU });
+		write_event(output, &events[i]);
 	}
-	initial_state_emit_all(&output->initial, &output->sink);
+	for (int threads = 0; threads < 2; threads++)
+		for (owner = output->states; owner; owner = owner->hh.next)
+			if ((owner->key.cpu == EVENT_NO_CPU) == threads)
+				emit_states(output, owner);
 	output->event_count = 0;
 }
 
@@ -138,12 +225,12 @@ static void warn_untimed(const struct event_output *output)
 static void write_tracks(struct event_output *output, uint64_t begin, uint64_t end, bool untimed)
 {
 	write_events(output);
-	cpu_event_sink_finish(&output->sink, end);
-	if (output->sink.untimed)
+	cpu_events_finish(output, end);
+	if (output->untimed)
 		diag_warn(output->input.diag, "side-untimed",
 			  "%" PRIu64 " side events (frequency, sleep and others) came before any "
 			  "time was known, or with an impossible one; not shown",
-			  output->sink.untimed);
+			  output->untimed);
 	if (untimed)
 		warn_untimed(output);
 	else
@@ -159,10 +246,13 @@ void event_output_finish(struct event_output *output, uint64_t begin, uint64_t e
 
 void event_output_release(struct event_output *output)
 {
+	struct transaction_track *transactions;
+	struct state_owner *owner;
+
 	big_array_release(&output->events);
 	hit_output_release(&output->hits);
-	cpu_event_sink_release(&output->sink);
-	pebs_events_release(&output->pebs);
-	initial_state_release(&output->initial);
+	pebs_events_release(output);
+	HASH_FREE_ALL(output->states, owner);
+	HASH_FREE_ALL(output->transactions, transactions);
 	event_tracks_release(&output->tracks);
 }

@@ -12,155 +12,148 @@
 #include "decoder/cpu_event.h"
 #include "decoder/perf_data/perf_file.h"
 #include "src/callstack/thread_stacks.h"
-#include "src/events/event_tracks.h"
 #include "src/events/hit_output.h"
+#include "src/formats/ftf/event_record.h"
 #include "src/formats/output_format.h"
-
-/*
- * Writes the CPU events of the trace (decoder/cpu_event.h):
- *
- *   frequency    a counter of the CPU
- *   sleep, wake  a slice on the CPU's track, with what MWAIT asked for
- *   transaction  a slice on a track beside the thread's, with how it ended
- *   guest        a slice on the CPU's track, from entry to exit
- *   control      a mark on the CPU's track: the event and its vector
- *
- * Values that the program wrote (CPU_EVENT_PTWRITE) are shown among its calls
- * (thread_stacks_mark()).
- */
-
-struct transaction_track;
-
-struct cpu_event_sink {
-	struct event_tracks *tracks;            /* borrowed */
-	const struct pt_info *info;             /* borrowed: the clocks */
-	struct transaction_track *transactions; /* owned: hash by thread */
-	uint64_t untimed; /* events before any time was known, or with an impossible one: not
-			   * shown */
-};
-
-/* Both are borrowed until cpu_event_sink_release(). */
-void cpu_event_sink_init(struct cpu_event_sink *sink, struct event_tracks *tracks,
-			 const struct pt_info *info);
-
-/* Write an event; those of a CPU come in order of time. */
-void cpu_event_sink_add(struct cpu_event_sink *sink, const struct cpu_event *event);
-
-/* The trace ends at `time` (ns): end the open slices there, with a note. */
-void cpu_event_sink_finish(struct cpu_event_sink *sink, uint64_t time);
-
-void cpu_event_sink_release(struct cpu_event_sink *sink);
-
-/*
- * Returns the MHz of a core whose clock is `ratio` bus clocks, as perf
- * computes it (tools/perf/util/intel-pt.c, cbr2khz); 0: the file has no clock.
- */
-uint32_t core_clock_mhz(const struct pt_info *info, uint64_t ratio);
-
-/*
- * Samples that the processor wrote into the trace (PEBS via PT), as instants of the thread.
- *
- * Each is a record of blocks (BBP) of values (BIP).  The first instant has the name of the
- * event, its code location and its memory access; further ones at the same time have the
- * registers, the vector registers and the last branches, if the record has them.
- *
- * Sources for blocks and values: SDM volume 3, "PEBS output to Intel Processor Trace", and
- * perf (tools/perf/util/intel-pt-decoder/intel-pt-decoder.h, struct intel_pt_blk_items).
- */
-
-struct counter_use;
-struct pebs_record;
-
-struct pebs_events {
-	struct event_tracks *tracks;  /* borrowed */
-	const struct perf_file *file; /* borrowed */
-	const struct pt_info *info;   /* borrowed: the clock */
-	struct resolver *resolver;    /* borrowed: names the addresses */
-	struct pebs_record *records;  /* owned: hash by CPU */
-	struct counter_use *uses;     /* owned, sorted: which counter was which event's */
-	size_t use_count, use_room;
-	const struct perf_attr *only; /* borrowed: the only event with output into the trace */
-	bool listed;                  /* the events are */
-};
-
-/*
- * Add a CPU_EVENT_PEBS_ITEM, or a CPU_EVENT_PEBS, which is written.  The borrowed members are
- * set, the others zero at first.
- */
-void pebs_events_add(struct pebs_events *events, const struct cpu_event *event);
-
-void pebs_events_release(struct pebs_events *events);
-
-/*
- * The state of CPUs and threads where the selected time begins: a sleep, a guest, a
- * transaction, a frequency that began before it.  The last event of each is kept,
- * unless its end came too, and emitted at the beginning of that time.
- */
-
-struct state_owner;
-
-struct initial_state {
-	uint64_t begin;             /* ns: of the selected time */
-	struct state_owner *owners; /* owned: hash of CPUs and threads */
-};
-
-/* Returns whether events of this kind begin or end a state. */
-bool initial_state_is_state(enum cpu_event_kind kind);
-
-/* Keep or drop a state by an event of it; those of a CPU come in order of time. */
-void initial_state_update(struct initial_state *initial, const struct cpu_event *event);
-
-/* Emit the states of an event's CPU and thread, if they were not emitted yet. */
-void initial_state_emit(struct initial_state *initial, const struct cpu_event *event,
-			struct cpu_event_sink *sink);
-
-/* Emit all states that were not emitted yet. */
-void initial_state_emit_all(struct initial_state *initial, struct cpu_event_sink *sink);
-
-void initial_state_release(struct initial_state *initial);
+#include "src/resolve/resolve.h"
+#include "src/select/event_filter.h"
 
 struct perf_line;
-struct resolver;
+
+/* ---- Tracks -------------------------------------------------------------- */
+
+/*
+ * The tracks of events: those of the threads, and one of each CPU, in a group of their own.
+ *
+ * Perfetto takes the process of a thread from the record of the thread's name, so
+ * that is written once, before the thread's first event.
+ */
+
+/* Types of data that an event can have: enum cpu_event_evd. */
+#define EVD_TYPES 3
+
+/* A thread or a CPU, as the key of a hash. */
+struct event_owner {
+	const struct thread *thread; /* borrowed; NULL: unknown, or the owner is a CPU */
+	int64_t cpu;                 /* EVENT_NO_CPU: the owner is a thread */
+};
+
+/* CPUs have numbers of 32 bits. */
+#define EVENT_NO_CPU INT64_MIN
+
+/* A CPU and its track; cpu -1: unknown (AUX buffers per thread). */
+struct cpu_track {
+	int32_t cpu;
+	struct ftf_thread track;
+	struct ftf_name frequency; /* of its counter */
+	uint64_t ratio;            /* of the last CBR packet; 0 at first */
+	uint64_t last_time;  /* ns: of the last event written; times of a track do not decrease */
+	bool sleeps;         /* its slice is open */
+	bool waits;          /* an MWAIT asked for a sleep that has not begun */
+	uint64_t hints;      /* of the MWAIT */
+	uint32_t extensions; /* of the MWAIT */
+	bool in_guest;       /* its slice is open */
+	uint64_t vmcs;       /* of the last VMCS packet; 0 at first */
+	/* Of EVD packets, by their type, for the next event: */
+	struct evd_value {
+		bool known;
+		uint64_t value;
+	} data[EVD_TYPES], exit[EVD_TYPES];
+	int exit_vector; /* of the exit that ends the guest's slice, as `exit`; -1 if absent */
+	UT_hash_handle hh;
+};
+
+struct event_tracks {
+	struct ftf_writer *writer;         /* borrowed */
+	const struct timeline *timeline;   /* borrowed */
+	const struct event_filter *filter; /* borrowed */
+	bool *named;                       /* owned; by thread index */
+	struct cpu_track *cpus;            /* owned: hash by cpu */
+	uint32_t unknown;                  /* the id of unknown processes and threads */
+	uint64_t group;                    /* the process of the CPUs' tracks; 0 at first */
+	uint64_t slices;                   /* begun up to now, marks included */
+};
+
+/* All are borrowed until event_tracks_release(). */
+void event_tracks_init(struct event_tracks *tracks, struct ftf_writer *writer,
+		       const struct timeline *timeline, const struct event_filter *filter);
+
+void event_tracks_release(struct event_tracks *tracks);
+
+/* Returns the last name of a thread (NULL: unknown), or NULL. */
+const char *event_thread_name(const struct thread *thread);
+
+/* Returns the track of a thread, whose name is written; NULL: the track of unknown threads. */
+struct ftf_thread event_tracks_thread(struct event_tracks *tracks, const struct thread *thread);
+
+/* Returns the track of a CPU, made at first use; borrowed. */
+struct cpu_track *event_tracks_cpu(struct event_tracks *tracks, int32_t cpu);
+
+/* Begin a slice. */
+void event_tracks_begin(struct event_tracks *tracks, const struct ftf_event *event);
+
+/*
+ * Write a mark on a CPU's track: a slice without length, by a begin and an end.  Perfetto puts
+ * instants of one time into each other (SliceTracker::MaybeCloseStack()), and marks of a CPU
+ * often have one time.
+ */
+void event_tracks_mark(struct event_tracks *tracks, struct cpu_track *cpu, struct ftf_event *event);
+
+/* Returns the time of an event on the CPU's track, not before the last one's. */
+uint64_t cpu_track_time(struct cpu_track *cpu, uint64_t time);
+
+/* The code location of an event, as its arguments. */
+
+/* Returns the code at `ip` at a time in the thread's process (NULL: unknown). */
+struct location event_location_find(struct resolver *resolver, const struct thread *thread,
+				    uint64_t time, uint64_t ip);
+
+/*
+ * Add the arguments "address" and, if it has one, "function" of `ip`, as it is at the event's time
+ * in the thread's process (NULL: unknown).
+ */
+void event_location_add(struct event_record *record, struct resolver *resolver,
+			const struct thread *thread, uint64_t ip);
+
+/* ---- All events ---------------------------------------------------------- */
 
 /* All is borrowed until event_output_release(). */
 struct event_output_input {
 	struct ftf_writer *writer; /* NULL: write no tracks of events */
 	const struct perf_file *file;
 	const struct timeline *timeline;
-	const struct pt_info *info;
+	const struct pt_info *info; /* the clocks */
 	const struct event_filter *filter;
 	struct thread_stacks *stacks; /* NULL: leave the marks among calls out */
-	struct resolver *resolver;
+	struct resolver *resolver;    /* names addresses */
 	struct diag *diag;
 	bool samples; /* show them */
 	struct trace_facts facts;
 };
 
-/*
- * Show the chosen hits of a recording (decoder/timeline/hits.h), in the order of time; of `input`
- * only the timeline, the filter, the clock (`info`) and the resolver are needed.  Those of
- * magic_trace_stop_indicator() have the program's arguments, if the registers di and si were
- * recorded (magic-trace's breakpoint_stubs.c).
- */
-void hit_events_show(const struct event_output_input *input, struct hit_output *output);
-
-/*
- * Show a line of kind PERF_LINE_HIT; `location` is its code location.  The values are the fields',
- * "(4010) argc=1 name=\"x\"".  A text of another form becomes one value.
- */
-void hit_events_show_line(const struct perf_line *line, const struct location *location,
-			  struct hit_output *output);
-
 struct event_output {
 	struct event_output_input input;
 	struct event_tracks tracks;
-	struct cpu_event_sink sink;
-	struct pebs_events pebs;
-	struct initial_state initial;
 	struct hit_output hits;
 	struct big_array events; /* owned: struct cpu_event, written by event_output_finish() */
 	size_t event_count;
 	struct symbol ptwrite, abort; /* marks */
+	struct state_owner *states;   /* owned: hash of CPUs and threads */
+	struct transaction_track {
+		const struct thread *thread; /* borrowed; NULL: unknown */
+		struct ftf_thread track;
+		uint64_t last_time; /* ns */
+		bool open;
+		UT_hash_handle hh;
+	} * transactions;           /* owned: hash by thread */
+	struct event_record record; /* the CPU event that is being written */
+	uint64_t untimed; /* CPU events before any time was known, or with an impossible one */
+	/* PEBS via PT: */
+	struct pebs_record *records; /* owned: hash by CPU */
+	struct counter_use *uses;    /* owned, sorted: which counter was which event's */
+	size_t use_count, use_room;
+	const struct perf_attr *only; /* borrowed: the only event with output into the trace */
+	bool listed;                  /* the events are */
 };
 
 void event_output_init(struct event_output *output, const struct event_output_input *input,
@@ -179,6 +172,63 @@ void event_output_finish(struct event_output *output, uint64_t begin, uint64_t e
 
 void event_output_release(struct event_output *output);
 
+/* ---- CPU events ---------------------------------------------------------- */
+
+/*
+ * Write a CPU event of the trace (decoder/cpu_event.h); those of a CPU come in order of time:
+ *
+ *   frequency    a counter of the CPU
+ *   sleep, wake  a slice on the CPU's track, with what MWAIT asked for
+ *   transaction  a slice on a track beside the thread's, with how it ended
+ *   guest        a slice on the CPU's track, from entry to exit
+ *   control      a mark on the CPU's track: the event and its vector
+ *
+ * Values that the program wrote (CPU_EVENT_PTWRITE) are shown among its calls
+ * (thread_stacks_mark()).
+ */
+void cpu_event_write(struct event_output *output, const struct cpu_event *event);
+
+/* The trace ends at `time` (ns): end the open slices there, with a note. */
+void cpu_events_finish(struct event_output *output, uint64_t time);
+
+/*
+ * Returns the MHz of a core whose clock is `ratio` bus clocks, as perf
+ * computes it (tools/perf/util/intel-pt.c, cbr2khz); 0: the file has no clock.
+ */
+uint32_t core_clock_mhz(const struct pt_info *info, uint64_t ratio);
+
+/*
+ * Add a CPU_EVENT_PEBS_ITEM, or a CPU_EVENT_PEBS, which is written: a sample that the processor
+ * wrote into the trace (PEBS via PT), as instants of the thread.
+ *
+ * Each is a record of blocks (BBP) of values (BIP).  The first instant has the name of the
+ * event, its code location and its memory access; further ones at the same time have the
+ * registers, the vector registers and the last branches, if the record has them.
+ *
+ * Sources for blocks and values: SDM volume 3, "PEBS output to Intel Processor Trace", and
+ * perf (tools/perf/util/intel-pt-decoder/intel-pt-decoder.h, struct intel_pt_blk_items).
+ */
+void pebs_events_add(struct event_output *output, const struct cpu_event *event);
+
+void pebs_events_release(struct event_output *output);
+
+/* ---- Hits and perf's records --------------------------------------------- */
+
+/*
+ * Show the chosen hits of a recording (decoder/timeline/hits.h), in the order of time; of `input`
+ * only the timeline, the filter, the clock (`info`) and the resolver are needed.  Those of
+ * magic_trace_stop_indicator() have the program's arguments, if the registers di and si were
+ * recorded (magic-trace's breakpoint_stubs.c).
+ */
+void hit_events_show(const struct event_output_input *input, struct hit_output *output);
+
+/*
+ * Show a line of kind PERF_LINE_HIT; `location` is its code location.  The values are the fields',
+ * "(4010) argc=1 name=\"x\"".  A text of another form becomes one value.
+ */
+void hit_events_show_line(const struct perf_line *line, const struct location *location,
+			  struct hit_output *output);
+
 /*
  * Write perf's own records: samples, wakeups, losses, context switches, and the wall clock of
  * `begin` (ns; 0: of the first record).
@@ -189,16 +239,15 @@ void record_events_write(struct event_output *output, uint64_t begin);
 uint64_t record_events_count_switches(const struct timeline *timeline,
 				      const struct perf_file *file);
 
+/* ---- --counters=TIME ----------------------------------------------------- */
+
 /*
- * --counters=TIME: the activity of each thread and each CPU in each stretch of that time:
+ * The activity of each thread and each CPU in each stretch of that time:
  * instructions and calls a second, instructions per cycle, taken branches per instruction.
  *
  * Every instruction and call is in exactly one stretch, that of the event which reports it, so
  * the sum of a counter times TIME is the thread's total.
  */
-
-struct counted_owner;
-
 struct period_counters {
 	uint64_t length;                    /* ns; 0: nothing is counted */
 	struct counted_owner *owners;       /* owned: hash of threads and CPUs */

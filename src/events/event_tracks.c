@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Open and name the tracks of events. */
-#include "src/events/event_tracks.h"
+#include "src/events/event_output.h"
 
 void event_tracks_init(struct event_tracks *tracks, struct ftf_writer *writer,
 		       const struct timeline *timeline, const struct event_filter *filter)
@@ -10,11 +10,6 @@ void event_tracks_init(struct event_tracks *tracks, struct ftf_writer *writer,
 	timeline_threads(timeline, &count);
 	*tracks = (struct event_tracks){ .writer = writer, .timeline = timeline, .filter = filter };
 	tracks->named = alloc_zeroed(count + 1, sizeof(*tracks->named));
-}
-
-bool event_tracks_wants_cpu(const struct event_tracks *tracks, int32_t cpu, uint64_t time)
-{
-	return event_filter_has_cpu(tracks->filter, cpu, time);
 }
 
 void event_tracks_release(struct event_tracks *tracks)

@@ -42,20 +42,20 @@ struct counter_use {
 
 COMPARE_BY_THREE(compare_uses, struct counter_use, cpu, counter, time)
 
-static void list_events(struct pebs_events *events)
+static void list_events(struct event_output *output)
 {
-	const struct perf_file *file = events->file;
+	const struct perf_file *file = output->input.file;
 	struct perf_record record;
 	uint64_t position = 0;
 	unsigned with_output = 0;
 
-	events->listed = true;
+	output->listed = true;
 	for (size_t i = 0; i < file->attr_count; i++) {
 		if (file->attrs[i].attr.aux_output && !with_output++)
-			events->only = &file->attrs[i];
+			output->only = &file->attrs[i];
 	}
 	if (with_output > 1)
-		events->only = NULL;
+		output->only = NULL;
 	while (perf_file_next(file, &position, &record, NULL)) {
 		const struct perf_attr *attr = perf_file_borrow_attr(file, record.id.id);
 		struct cursor c = cursor_over(record.payload, record.size);
@@ -63,7 +63,7 @@ static void list_events(struct pebs_events *events)
 
 		if (record.type != RECORD_AUX_OUTPUT_HW_ID || c.short_ || !attr)
 			continue;
-		*ARRAY_ADD(events->uses, events->use_count, events->use_room) =
+		*ARRAY_ADD(output->uses, output->use_count, output->use_room) =
 			(struct counter_use){
 				.counter = counter,
 				.time = record.id.time,
@@ -71,17 +71,17 @@ static void list_events(struct pebs_events *events)
 				.cpu = record.id.cpu,
 			};
 	}
-	if (events->use_count)
-		qsort(events->uses, events->use_count, sizeof(*events->uses), compare_uses);
+	if (output->use_count)
+		qsort(output->uses, output->use_count, sizeof(*output->uses), compare_uses);
 }
 
 /* Returns the event of a counter at a time; NULL: unknown. */
-static const struct perf_attr *find_use(const struct pebs_events *events, int32_t cpu,
-					uint64_t counter, uint64_t time)
+static const struct perf_attr *find_use(struct event_output *output, int32_t cpu, uint64_t counter,
+					uint64_t time)
 {
 	const struct counter_use wanted = { .counter = counter, .time = time, .cpu = cpu };
-	const struct counter_use *uses = events->uses;
-	size_t after = LOWER_BOUND(i, events->use_count, compare_uses(&uses[i], &wanted) <= 0);
+	const struct counter_use *uses = output->uses;
+	size_t after = LOWER_BOUND(i, output->use_count, compare_uses(&uses[i], &wanted) <= 0);
 
 	if (!after || uses[after - 1].cpu != cpu || uses[after - 1].counter != counter)
 		return NULL;
@@ -89,16 +89,16 @@ static const struct perf_attr *find_use(const struct pebs_events *events, int32_
 }
 
 /* A record is of each counter that overflowed: the first known event's name is taken. */
-static const char *counter_event_name(const struct pebs_events *events,
-				      const struct pebs_record *record, uint64_t time)
+static const char *counter_event_name(struct event_output *output, const struct pebs_record *record,
+				      uint64_t time)
 {
 	uint64_t counters = record->present[BLOCK_BASIC] >> BASIC_COUNTERS & 1
 				    ? record->values[BLOCK_BASIC][BASIC_COUNTERS]
 				    : 0;
-	const struct perf_attr *attr = events->only;
+	const struct perf_attr *attr = output->only;
 
 	for (; !attr && counters; counters &= counters - 1)
-		attr = find_use(events, record->cpu, (unsigned)__builtin_ctzll(counters), time);
+		attr = find_use(output, record->cpu, (unsigned)__builtin_ctzll(counters), time);
 	return attr && attr->name && attr->name[0] ? attr->name : "pebs";
 }
 
@@ -109,20 +109,20 @@ static bool has(const struct pebs_record *record, enum block block, unsigned id)
 	return record->present[block] >> id & 1;
 }
 
-static void start_instant(const struct pebs_events *events, const struct pebs_record *record,
+static void start_instant(struct event_output *output, const struct pebs_record *record,
 			  const char *name, uint64_t time, struct event_record *instant)
 {
-	event_record_init(instant, events->tracks->writer, "sample", name, time);
+	event_record_init(instant, output->tracks.writer, "sample", name, time);
 	instant->event.thread = record->thread || record->cpu < 0
-					? event_tracks_thread(events->tracks, record->thread)
-					: event_tracks_cpu(events->tracks, record->cpu)->track;
+					? event_tracks_thread(&output->tracks, record->thread)
+					: event_tracks_cpu(&output->tracks, record->cpu)->track;
 }
 
 /* The record's own time is exact; it must not exceed the time at which the record was written. */
-static uint64_t time_of(const struct pebs_events *events, const struct pebs_record *record,
+static uint64_t time_of(struct event_output *output, const struct pebs_record *record,
 			const struct cpu_event *event)
 {
-	struct tsc_clock clock = pt_info_tsc_clock(events->info);
+	struct tsc_clock clock = pt_info_tsc_clock(output->input.info);
 	uint64_t time;
 
 	if (!has(record, BLOCK_BASIC, BASIC_TSC) || !clock.mult)
@@ -140,7 +140,7 @@ static void add_block_values(const struct pebs_record *record, enum block block,
 	}
 }
 
-static void write_pebs_sample(const struct pebs_events *events, const struct pebs_record *record,
+static void write_pebs_sample(struct event_output *output, const struct pebs_record *record,
 			      uint64_t time, uint64_t fup_ip)
 {
 	static const char *const basic[BASIC_VALUES] = { [BASIC_COUNTERS] = "counters" };
@@ -150,14 +150,14 @@ static void write_pebs_sample(const struct pebs_events *events, const struct peb
 	uint64_t ip =
 		has(record, BLOCK_BASIC, BASIC_IP) ? record->values[BLOCK_BASIC][BASIC_IP] : fup_ip;
 
-	start_instant(events, record, counter_event_name(events, record, time), time, &instant);
+	start_instant(output, record, counter_event_name(output, record, time), time, &instant);
 	if (ip)
-		event_location_add(&instant, events->resolver, record->thread, ip);
+		event_location_add(&instant, output->input.resolver, record->thread, ip);
 	add_block_values(record, BLOCK_BASIC, basic, BASIC_VALUES, &instant);
 	add_block_values(record, BLOCK_MEMORY, memory, MEMORY_VALUES, &instant);
 	if (record->others)
 		event_record_add_number(&instant, "other_values", record->others);
-	ftf_instant(events->tracks->writer, &instant.event);
+	ftf_instant(output->tracks.writer, &instant.event);
 }
 
 /* A group of values: its blocks, and the names of their values. */
@@ -196,7 +196,7 @@ static void name_branch(char *text, size_t room, unsigned block, unsigned id)
 }
 
 /* A record of the format has few arguments: there are as many instants as it takes. */
-static void write_pebs_group(const struct pebs_events *events, const struct pebs_record *record,
+static void write_pebs_group(struct event_output *output, const struct pebs_record *record,
 			     const struct value_group *group, uint64_t time)
 {
 	struct event_record instant = { 0 };
@@ -208,19 +208,19 @@ static void write_pebs_group(const struct pebs_events *events, const struct pebs
 		if (!has(record, (enum block)block, id))
 			continue;
 		if (!instant.event.arg_count)
-			start_instant(events, record, group->name, time, &instant);
+			start_instant(output, record, group->name, time, &instant);
 		group->name_value(name, sizeof(name), block - group->first, id);
 		event_record_add_address(&instant, name, record->values[block][id]);
 		if (instant.event.arg_count == EVENT_RECORD_ARGS) {
-			ftf_instant(events->tracks->writer, &instant.event);
+			ftf_instant(output->tracks.writer, &instant.event);
 			instant.event.arg_count = 0;
 		}
 	}
 	if (instant.event.arg_count)
-		ftf_instant(events->tracks->writer, &instant.event);
+		ftf_instant(output->tracks.writer, &instant.event);
 }
 
-static void write_pebs_record(const struct pebs_events *events, const struct pebs_record *record,
+static void write_pebs_record(struct event_output *output, const struct pebs_record *record,
 			      const struct cpu_event *event)
 {
 	static const struct value_group groups[] = {
@@ -228,22 +228,14 @@ static void write_pebs_record(const struct pebs_events *events, const struct peb
 		{ "vector registers", BLOCK_VECTORS, BLOCK_VECTORS, name_vector },
 		{ "last branches", BLOCK_BRANCHES, BLOCK_BRANCHES_LAST, name_branch },
 	};
-	uint64_t time = time_of(events, record, event);
+	uint64_t time = time_of(output, record, event);
 
-	write_pebs_sample(events, record, time, event->ip);
+	write_pebs_sample(output, record, time, event->ip);
 	for (size_t i = 0; i < COUNT_OF(groups); i++)
-		write_pebs_group(events, record, &groups[i], time);
+		write_pebs_group(output, record, &groups[i], time);
 }
 
 /* ---- Records ------------------------------------------------------------- */
-
-static struct pebs_record *find_record(struct pebs_events *events, int32_t cpu)
-{
-	struct pebs_record *found;
-
-	HASH_FIND_OR_ADD(events->records, cpu, &cpu, found);
-	return found;
-}
 
 static void clear(struct pebs_record *record, const struct thread *thread)
 {
@@ -264,12 +256,13 @@ static void add_item(struct pebs_record *record, unsigned type, unsigned id, uin
 	record->others++;
 }
 
-void pebs_events_add(struct pebs_events *events, const struct cpu_event *event)
+void pebs_events_add(struct event_output *output, const struct cpu_event *event)
 {
-	struct pebs_record *record = find_record(events, event->cpu);
+	struct pebs_record *record;
 
-	if (!events->listed)
-		list_events(events);
+	HASH_FIND_OR_ADD(output->records, cpu, &event->cpu, record);
+	if (!output->listed)
+		list_events(output);
 	if (event->extra & PEBS_FIRST || record->thread != event->thread)
 		clear(record, event->thread);
 	if (event->kind == CPU_EVENT_PEBS_ITEM) {
@@ -277,15 +270,15 @@ void pebs_events_add(struct pebs_events *events, const struct cpu_event *event)
 			 event->value);
 		return;
 	}
-	write_pebs_record(events, record, event);
+	write_pebs_record(output, record, event);
 	clear(record, NULL);
 }
 
-void pebs_events_release(struct pebs_events *events)
+void pebs_events_release(struct event_output *output)
 {
 	struct pebs_record *record;
 
-	HASH_FREE_ALL(events->records, record);
-	free(events->uses);
-	events->uses = NULL;
+	HASH_FREE_ALL(output->records, record);
+	free(output->uses);
+	output->uses = NULL;
 }

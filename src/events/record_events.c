@@ -152,7 +152,7 @@ static void write_wakeup(struct perf_record_events *records, const struct perf_s
 	waker = sample->tid > 0
 			? timeline_borrow_thread(tracks->timeline, sample->tid, sample->time)
 			: NULL;
-	if (!event_tracks_wants_cpu(tracks, wakeup.cpu, sample->time) ||
+	if (!event_filter_has_cpu(tracks->filter, wakeup.cpu, sample->time) ||
 	    !event_filter_has(tracks->filter, thread, sample->time))
 		return;
 	if (thread)
@@ -187,7 +187,7 @@ static void write_sample(struct perf_record_events *records, const struct perf_r
 	if (sample.tid >= 0)
 		thread = timeline_borrow_thread(records->tracks->timeline, sample.tid, sample.time);
 	if (!event_filter_has(records->tracks->filter, thread, sample.time) ||
-	    !event_tracks_wants_cpu(records->tracks, sample.cpu, sample.time))
+	    !event_filter_has_cpu(records->tracks->filter, sample.cpu, sample.time))
 		return;
 	track = track_of(records, &sample, thread);
 	event_record_init(&instant, records->tracks->writer, "sample", NULL, sample.time);
@@ -214,7 +214,7 @@ static void write_loss(struct perf_record_events *records, const struct perf_rec
 	};
 
 	if (!record->id.time ||
-	    !event_tracks_wants_cpu(records->tracks, record->id.cpu, record->id.time))
+	    !event_filter_has_cpu(records->tracks->filter, record->id.cpu, record->id.time))
 		return;
 	event.thread = event_tracks_cpu(records->tracks, record->id.cpu)->track;
 	ftf_instant(writer, &event);
@@ -361,7 +361,7 @@ static void write_switch(const struct perf_record_events *records, const struct 
 static bool wants(const struct event_tracks *tracks, int32_t cpu, const struct thread *before,
 		  const struct cpu_switch *change)
 {
-	return event_tracks_wants_cpu(tracks, cpu, change->time) &&
+	return event_filter_has_cpu(tracks->filter, cpu, change->time) &&
 	       (event_filter_has(tracks->filter, change->thread, change->time) ||
 		(before && event_filter_has(tracks->filter, before, change->time)));
 }

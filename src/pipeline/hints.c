@@ -2,7 +2,7 @@
 /* Hints for the user: options without a match, missing debug files. */
 #include "src/pipeline/recording.h"
 
-#include "src/events/event_tracks.h"
+#include "src/events/event_output.h"
 #include "src/report/summary.h"
 
 /* ---- Time without names -------------------------------------------------- */
