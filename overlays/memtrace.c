@@ -2,7 +2,6 @@
 /* Reads the packets and events of memtrace, and survives damage. */
 #include "overlays/memtrace.h"
 
-#include "base/tables/hash.h"
 #include "overlays/memtrace_format.h"
 
 /*
@@ -72,14 +71,6 @@ static struct memtrace_domain *find_domain(struct memtrace *trace, uint16_t numb
 	return domain;
 }
 
-/* A packet of an unknown domain is missing: no state of a domain is certain. */
-static void lose_all(struct memtrace *trace)
-{
-	trace->packets_lost = true;
-	for (struct memtrace_domain *domain = trace->domains; domain; domain = domain->hh.next)
-		domain->lost_backtraces = domain->lost_locations = true;
-}
-
 /* Continue at the next packet's magic number, if there is one. */
 static void resynchronize(struct memtrace *trace)
 {
@@ -93,7 +84,10 @@ static void resynchronize(struct memtrace *trace)
 		  (uint64_t)(trace->in.at - trace->begin),
 		  found ? "skipped up to the next" : "nothing follows");
 	trace->in.at = found ? found : trace->in.end;
-	lose_all(trace);
+	/* A packet of an unknown domain is missing: no state of a domain is certain. */
+	trace->packets_lost = true;
+	for (struct memtrace_domain *domain = trace->domains; domain; domain = domain->hh.next)
+		domain->lost_backtraces = domain->lost_locations = true;
 }
 
 /* Returns whether the packet is one of the traced process, whole, of a known domain. */
@@ -124,17 +118,6 @@ static void lose_backtraces(struct memtrace *trace, struct memtrace_domain *doma
 		  "at offset 0x%" PRIx64 " %s",
 		  domain->number, (uint64_t)(trace->packet.end - trace->begin), reason);
 	domain->lost_backtraces = true;
-}
-
-/*
- * Since version 3 a domain takes its objects' numbers in chunks of any size, other domains take
- * those in between, and they only grow; before, they continue.
- */
-static bool objects_continue(const struct memtrace_domain *domain,
-			     const struct packet_header *header)
-{
-	return header->version >= 3 ? header->first_object >= domain->next_object
-				    : header->first_object == domain->next_object;
 }
 
 /*
@@ -177,7 +160,12 @@ static void enter_packet(struct memtrace *trace, const struct packet_header *hea
 	if (!memtrace_codec_agrees(&domain->codec, header->verify_slot, header->verify_prediction,
 				   header->verify_code))
 		lose_backtraces(trace, domain, "does not fit those before");
-	if (!objects_continue(domain, header))
+	/*
+	 * Since version 3 a domain takes its objects' numbers in chunks of any size, other domains
+	 * take those in between, and they only grow; before, they continue.
+	 */
+	if (header->version >= 3 ? header->first_object < domain->next_object
+				 : header->first_object != domain->next_object)
 		lose_backtraces(trace, domain, "does not continue their allocations");
 	if (!slots_continue(domain, header->verify_slot)) {
 		lose_backtraces(trace, domain, "follows one that is missing");
@@ -444,7 +432,7 @@ int memtrace_open(struct memtrace *trace, const uint8_t *bytes, size_t size, str
 
 	*trace = (struct memtrace){ .in = cursor_over(bytes, size), .begin = bytes, .diag = diag };
 	arena_init(&trace->arena);
-	memtrace_locations_init(&trace->locations);
+	trace->locations.arena = &trace->arena;
 	/* A domain costs memory, so a small file has few; OCaml itself allows 128 by default. */
 	trace->domain_limit = 128 + size / 8192;
 	trace->backtrace_limit = 65536 + size / 8;
@@ -466,8 +454,9 @@ int memtrace_open(struct memtrace *trace, const uint8_t *bytes, size_t size, str
 void memtrace_close(struct memtrace *trace)
 {
 	struct memtrace_domain *domain;
+	struct memtrace_code *code;
 
 	HASH_FREE_ALL(trace->domains, domain, memtrace_codec_release(&domain->codec));
-	memtrace_locations_release(&trace->locations);
+	HASH_FREE_ALL(trace->locations.by_code, code);
 	arena_release(&trace->arena);
 }

@@ -16,6 +16,7 @@
 
 #include "base/cursor.h"
 #include "base/diag.h"
+#include "base/tables/hash.h"
 
 /*
  * The source locations in memtrace's backtraces.
@@ -51,16 +52,16 @@ struct memtrace_name *memtrace_names_use(struct memtrace_names *list, size_t at,
 /* Returns a copy of the text up to the next NUL; NULL, and the cursor is short, without one. */
 const char *memtrace_text_read(struct arena *arena, struct cursor *in);
 
-struct memtrace_code;
-
+/* Zeroed but for `arena`, it is empty. */
 struct memtrace_locations {
-	struct arena arena;
-	struct memtrace_code *by_code; /* hash */
+	struct arena *arena; /* borrowed */
+	struct memtrace_code {
+		uint64_t code;
+		const struct memtrace_location *locations; /* owned by the arena */
+		size_t count;
+		UT_hash_handle hh;
+	} * by_code; /* owned: hash */
 };
-
-void memtrace_locations_init(struct memtrace_locations *table);
-
-void memtrace_locations_release(struct memtrace_locations *table);
 
 /*
  * Read one location event after its header, with the lists of its domain; *code gets its code.

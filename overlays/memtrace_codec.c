@@ -43,12 +43,6 @@ static void append_slot(struct memtrace_codec *codec, unsigned slot, size_t limi
 	*ARRAY_ADD(codec->backtrace, codec->length, codec->room) = codec->codes[slot];
 }
 
-/* Returns the number of predictions that follow a reference. */
-static unsigned predictions_of(struct cursor *in, unsigned tag)
-{
-	return tag == TAG_HIT_N ? cursor_u8(in) : tag == TAG_HIT_1;
-}
-
 int memtrace_codec_read(struct memtrace_codec *codec, struct cursor *in, uint64_t common,
 			unsigned count, size_t limit)
 {
@@ -59,13 +53,14 @@ int memtrace_codec_read(struct memtrace_codec *codec, struct cursor *in, uint64_
 	/* A prefix longer than the last backtrace: keep that one, but update the cache. */
 	codec->length = keep ? before : (size_t)common;
 	for (unsigned i = 0; i < count && !in->short_; i++) {
-		unsigned word = cursor_u16(in), ahead;
+		unsigned word = cursor_u16(in), tag = word & 3, ahead = tag == TAG_HIT_1;
 
 		codec->predictions[slot] = (uint16_t)(word >> 2);
 		slot = word >> 2;
-		if ((word & 3) == TAG_LITERAL)
+		if (tag == TAG_LITERAL)
 			codec->codes[slot] = cursor_u64(in);
-		ahead = (word & 3) == TAG_LITERAL ? 0 : predictions_of(in, word & 3);
+		if (tag == TAG_HIT_N)
+			ahead = cursor_u8(in);
 		append_slot(codec, slot, keep ? 0 : limit);
 		for (; ahead; ahead--) {
 			slot = codec->predictions[slot];

@@ -2,29 +2,6 @@
 /* Decodes locations by move-to-front lists, and keeps them by code. */
 #include "overlays/memtrace.h"
 
-#include "base/tables/hash.h"
-
-struct memtrace_code {
-	uint64_t code;
-	const struct memtrace_location *locations; /* owned by the arena */
-	size_t count;
-	UT_hash_handle hh;
-};
-
-void memtrace_locations_init(struct memtrace_locations *table)
-{
-	*table = (struct memtrace_locations){ 0 };
-	arena_init(&table->arena);
-}
-
-void memtrace_locations_release(struct memtrace_locations *table)
-{
-	struct memtrace_code *entry;
-
-	HASH_FREE_ALL(table->by_code, entry);
-	arena_release(&table->arena);
-}
-
 const char *memtrace_text_read(struct arena *arena, struct cursor *in)
 {
 	const uint8_t *nul = memchr(in->at, 0, cursor_left(in));
@@ -49,7 +26,7 @@ static struct memtrace_name *read_name(struct memtrace_locations *table,
 				       unsigned code)
 {
 	bool is_new = code == MEMTRACE_LIST_LENGTH;
-	const char *name = is_new ? memtrace_text_read(&table->arena, in) : list->names[code].name;
+	const char *name = is_new ? memtrace_text_read(table->arena, in) : list->names[code].name;
 
 	return name ? memtrace_names_use(list, code - is_new, name) : NULL;
 }
@@ -69,7 +46,7 @@ static int read_location(struct memtrace_locations *table, struct memtrace_names
 	if (!file)
 		return -1;
 	if (!file->functions)
-		file->functions = arena_alloc(&table->arena, sizeof(*file->functions));
+		file->functions = arena_alloc(table->arena, sizeof(*file->functions));
 	function = read_name(table, file->functions, in, bits >> 43 & 31);
 	if (!function)
 		return -1;
@@ -109,14 +86,11 @@ int memtrace_locations_read(struct memtrace_locations *table, struct memtrace_na
 			return -1;
 	if (in->short_)
 		return -1;
-	HASH_FIND(hh, table->by_code, code, sizeof(*code), entry);
-	if (entry)
+	HASH_FIND_OR_ADD(table->by_code, code, code, entry);
+	if (entry->locations)
 		return same_locations(entry, locations, count) ? 0 : 1;
-	entry = alloc_zeroed(1, sizeof(*entry));
-	entry->code = *code;
 	entry->count = count;
-	entry->locations = arena_copy(&table->arena, locations, count * sizeof(locations[0]));
-	HASH_ADD(hh, table->by_code, code, sizeof(entry->code), entry);
+	entry->locations = arena_copy(table->arena, locations, count * sizeof(locations[0]));
 	return 0;
 }
 

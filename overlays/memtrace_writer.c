@@ -4,7 +4,6 @@
 
 #include <endian.h>
 
-#include "base/tables/hash.h"
 #include "overlays/memtrace_format.h"
 
 #define HEADER_SIZE    68
@@ -61,16 +60,14 @@ static void put_number(struct packet *packet, uint64_t number, size_t size)
 /* The shortest form that the reader's read_vint() has. */
 static void put_vint(struct packet *packet, int64_t number)
 {
-	size_t size = number >= 0 && number <= UINT16_MAX          ? 2
-		      : number >= INT32_MIN && number <= INT32_MAX ? 4
-								   : 8;
+	bool is_u16 = number >= 0 && number <= UINT16_MAX, is_i32 = number == (int32_t)number;
 
 	if (number >= 0 && number < VINT_U16) {
 		put_number(packet, (uint64_t)number, 1);
 		return;
 	}
-	put_number(packet, size == 2 ? VINT_U16 : size == 4 ? VINT_I32 : VINT_I64, 1);
-	put_number(packet, (uint64_t)number, size);
+	put_number(packet, is_u16 ? VINT_U16 : is_i32 ? VINT_I32 : VINT_I64, 1);
+	put_number(packet, (uint64_t)number, is_u16 ? 2 : is_i32 ? 4 : 8);
 }
 
 static void put_event(struct packet *packet, unsigned code, uint64_t time)
@@ -104,28 +101,17 @@ static void put_header(const struct memtrace_writer *writer, const struct domain
 	packet->size = size;
 }
 
-static void begin_packet(struct domain *domain)
-{
-	domain->events.size = HEADER_SIZE;
-	domain->slot = memtrace_codec_slot(domain->turn++);
-	domain->prediction = domain->codec.predictions[domain->slot];
-	domain->code = domain->codec.codes[domain->slot];
-}
-
 static struct domain *use_domain(struct memtrace_writer *writer, uint16_t number)
 {
 	struct domain *domain;
 
-	HASH_FIND(hh, writer->domains, &number, sizeof(number), domain);
-	if (domain)
+	HASH_FIND_OR_ADD(writer->domains, number, &number, domain);
+	if (domain->ages)
 		return domain;
-	domain = alloc_zeroed(1, sizeof(*domain));
-	domain->number = number;
 	domain->events.size = HEADER_SIZE;
 	domain->slot = MEMTRACE_NO_SLOT;
 	memtrace_codec_init(&domain->codec);
 	domain->ages = alloc_zeroed(MEMTRACE_CACHE_SIZE, sizeof(*domain->ages));
-	HASH_ADD(hh, writer->domains, number, sizeof(domain->number), domain);
 	return domain;
 }
 
@@ -212,7 +198,10 @@ static void flush_packet(struct memtrace_writer *writer, struct domain *domain)
 	put_header(writer, domain, &domain->events, domain->end, domain->next);
 	writer->sink.put(writer->sink.context, domain->events.bytes, domain->events.size);
 	domain->first = domain->next;
-	begin_packet(domain);
+	domain->events.size = HEADER_SIZE;
+	domain->slot = memtrace_codec_slot(domain->turn++);
+	domain->prediction = domain->codec.predictions[domain->slot];
+	domain->code = domain->codec.codes[domain->slot];
 }
 
 /* ---- Backtraces ---------------------------------------------------------- */
@@ -244,14 +233,6 @@ static unsigned count_predicted(const struct memtrace_codec *codec, unsigned slo
 	return ahead;
 }
 
-static void put_literal(struct domain *domain, unsigned slot, uint64_t code)
-{
-	put_number(&domain->events, slot << 2 | TAG_LITERAL, 2);
-	put_number(&domain->events, code, 8);
-	domain->codec.codes[slot] = code;
-	*ARRAY_ADD(domain->codes, domain->code_count, domain->code_room) = code;
-}
-
 /* Code the entries from `at`, the innermost last.  Returns the number of references. */
 static unsigned put_backtrace(struct domain *domain, const uint64_t *codes, size_t at, size_t count)
 {
@@ -268,7 +249,10 @@ static unsigned put_backtrace(struct domain *domain, const uint64_t *codes, size
 		codec->predictions[slot] = (uint16_t)found;
 		slot = found;
 		if (codec->codes[slot] != code) {
-			put_literal(domain, slot, code);
+			put_number(&domain->events, slot << 2 | TAG_LITERAL, 2);
+			put_number(&domain->events, code, 8);
+			codec->codes[slot] = code;
+			*ARRAY_ADD(domain->codes, domain->code_count, domain->code_room) = code;
 			continue;
 		}
 		ahead = count_predicted(codec, slot, codes + at, count - at);

@@ -136,20 +136,9 @@ static unsigned type_of(uint64_t word)
 	return (unsigned)(word >> 49) & 31;
 }
 
-static unsigned id_of(uint64_t word)
-{
-	return (unsigned)(word >> 36) & 8191;
-}
-
 static bool is_padding(uint64_t word)
 {
 	return type_of(word) == 0;
-}
-
-/* OCaml's integers have 63 bits. */
-static int64_t ocaml_int(uint64_t word)
-{
-	return (int64_t)(word << 1) >> 1;
 }
 
 /* A word of the file at an offset that was checked; another process may write it just now. */
@@ -376,7 +365,7 @@ static void fill_event(struct runtime_event *event, const uint64_t *message)
 
 	event->kind = types[type_of(message[0])].kind;
 	if (event->kind == RUNTIME_USER_INT || (event->kind < RUNTIME_USER_UNIT && bytes))
-		event->value = ocaml_int(message[2]);
+		event->value = (int64_t)(message[2] << 1) >> 1; /* integers have 63 bits */
 	if (event->kind != RUNTIME_ALLOC && event->kind != RUNTIME_USER_CUSTOM)
 		return;
 	event->payload = (const uint8_t *)&message[2];
@@ -413,7 +402,7 @@ int runtime_ring_next(struct runtime_ring *ring, struct runtime_event *event)
 		return 0;
 	*event = (struct runtime_event){ .time = ring->message[1],
 					 .ring = ring->index,
-					 .id = (uint16_t)id_of(ring->message[0]) };
+					 .id = ring->message[0] >> 36 & 8191 };
 	fill_event(event, ring->message);
 	return 1;
 }

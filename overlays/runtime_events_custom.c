@@ -36,15 +36,11 @@ static const char *const object_types[20] = {
 	[15] = "promise", [16] = "semaphore", [18] = "stream", [19] = "mutex"
 };
 
-static void read_type(struct runtime_custom *custom, const char *const types[20], unsigned type)
-{
-	custom->type_name = "type";
-	custom->type = type < 20 ? types[type] : NULL;
-}
-
 static void read_field(struct runtime_custom *custom, char field, struct cursor *in)
 {
+	const char *const *types = field == 'c' ? context_types : object_types;
 	uint64_t bits;
+	uint8_t type;
 
 	switch (field) {
 	case 'i':
@@ -57,7 +53,9 @@ static void read_field(struct runtime_custom *custom, char field, struct cursor 
 		break;
 	case 'c':
 	case 'o':
-		read_type(custom, field == 'c' ? context_types : object_types, cursor_u8(in));
+		type = cursor_u8(in);
+		custom->type_name = "type";
+		custom->type = type < 20 ? types[type] : NULL;
 		break;
 	case 't':
 		custom->text_length = cursor_left(in);

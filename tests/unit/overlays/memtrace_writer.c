@@ -251,7 +251,7 @@ START_TEST(numbers_of_blocks_may_leave_some_out)
 		{ .time = 40000001, .object = 3, .kind = MEMTRACE_PROMOTE, .domain = 6 },
 	};
 	const size_t count = sizeof(events) / sizeof(events[0]);
-	struct memtrace_locations locations;
+	const struct memtrace_locations locations = { 0 };
 	struct memtrace_writer *writer;
 	struct memtrace_event event;
 	struct bytes out = { 0 };
@@ -259,7 +259,6 @@ START_TEST(numbers_of_blocks_may_leave_some_out)
 	struct diag diag;
 
 	diag_init(&diag);
-	memtrace_locations_init(&locations);
 	writer = memtrace_writer_open(&info, &locations, (struct memtrace_sink){ keep, &out });
 	for (size_t i = 0; i < count; i++)
 		memtrace_writer_put(writer, &events[i]);
@@ -276,7 +275,6 @@ START_TEST(numbers_of_blocks_may_leave_some_out)
 	ck_assert_int_eq(memtrace_next(&trace, &event), 0);
 	ck_assert_uint_eq(diag_kinds(&diag), 0);
 	memtrace_close(&trace);
-	memtrace_locations_release(&locations);
 	diag_release(&diag);
 	free(out.bytes);
 }
@@ -287,7 +285,7 @@ START_TEST(a_long_backtrace_lacks_its_innermost_entries)
 {
 	static const struct memtrace_info info = { 1, 64, "", "", "", "", 1, 0, START };
 	struct memtrace_event event = { .words = 1, .samples = 1, .backtrace_length = 1500 }, read;
-	struct memtrace_locations locations;
+	const struct memtrace_locations locations = { 0 };
 	struct memtrace_writer *writer;
 	struct bytes out = { 0 };
 	struct memtrace trace;
@@ -296,7 +294,6 @@ START_TEST(a_long_backtrace_lacks_its_innermost_entries)
 	for (unsigned i = 0; i < 1500; i++)
 		codes[i] = 1000 + i;
 	event.backtrace = codes;
-	memtrace_locations_init(&locations);
 	writer = memtrace_writer_open(&info, &locations, (struct memtrace_sink){ keep, &out });
 	memtrace_writer_put(writer, &event);
 	memtrace_writer_close(writer);
@@ -306,7 +303,6 @@ START_TEST(a_long_backtrace_lacks_its_innermost_entries)
 	/* seeds.md: a backtrace takes at most 4 KiB */
 	ck_assert_int_eq(memcmp(read.backtrace, codes, 409 * sizeof(codes[0])), 0);
 	memtrace_close(&trace);
-	memtrace_locations_release(&locations);
 	free(out.bytes);
 }
 END_TEST
