@@ -2,7 +2,6 @@
 noinst_LIBRARIES += liboverlays.a
 liboverlays_a_SOURCES = \
 	overlays/memtrace.c overlays/memtrace.h \
-	overlays/memtrace_codec.c \
 	overlays/memtrace_format.h \
 	overlays/memtrace_locations.c \
 	overlays/memtrace_writer.c \

@@ -29,6 +29,64 @@ struct packet_header {
 	uint16_t version, domain, verify_slot, verify_prediction;
 };
 
+/* ---- Backtraces ---------------------------------------------------------- */
+
+void memtrace_codec_release(struct memtrace_codec *codec)
+{
+	free(codec->codes);
+	free(codec->predictions);
+	free(codec->backtrace);
+	*codec = (struct memtrace_codec){ 0 };
+}
+
+/* Zeroed memory: pages that are never used cost nothing. */
+void memtrace_codec_init(struct memtrace_codec *codec)
+{
+	*codec = (struct memtrace_codec){ 0 };
+	codec->codes = alloc_zeroed(MEMTRACE_CACHE_SIZE, sizeof(*codec->codes));
+	codec->predictions = alloc_zeroed(MEMTRACE_CACHE_SIZE, sizeof(*codec->predictions));
+}
+
+static void append_slot(struct memtrace_codec *codec, unsigned slot, size_t limit)
+{
+	if (codec->length >= limit) {
+		codec->cut = true;
+		return;
+	}
+	*ARRAY_ADD(codec->backtrace, codec->length, codec->room) = codec->codes[slot];
+}
+
+/*
+ * Read `count` references that follow the first `common` entries of the backtrace before; at most
+ * `limit` entries are kept.  Returns 0 with codec->backtrace; -1 if `in` is too short.
+ */
+static int read_backtrace(struct memtrace_codec *codec, struct cursor *in, uint64_t common,
+			  unsigned count, size_t limit)
+{
+	size_t before = codec->length;
+	bool keep = common > before;
+	unsigned slot = 0;
+
+	/* A prefix longer than the last backtrace: keep that one, but update the cache. */
+	codec->length = keep ? before : (size_t)common;
+	for (unsigned i = 0; i < count && !in->short_; i++) {
+		unsigned word = cursor_u16(in), tag = word & 3, ahead = tag == TAG_HIT_1;
+
+		codec->predictions[slot] = (uint16_t)(word >> 2);
+		slot = word >> 2;
+		if (tag == TAG_LITERAL)
+			codec->codes[slot] = cursor_u64(in);
+		if (tag == TAG_HIT_N)
+			ahead = cursor_u8(in);
+		append_slot(codec, slot, keep ? 0 : limit);
+		for (; ahead; ahead--) {
+			slot = codec->predictions[slot];
+			append_slot(codec, slot, keep ? 0 : limit);
+		}
+	}
+	return in->short_ ? -1 : 0;
+}
+
 /* ---- Packets ------------------------------------------------------------- */
 
 /* Read a packet's header, of its own version.  Returns whether there is one. */
@@ -127,7 +185,7 @@ static void lose_backtraces(struct memtrace *trace, struct memtrace_domain *doma
  */
 static bool slots_continue(struct memtrace_domain *domain, unsigned slot)
 {
-	unsigned turn = memtrace_codec_turn(slot);
+	unsigned turn = (slot - FIRST_SLOT) * STEPS_PER_SLOT % MEMTRACE_CACHE_SIZE;
 	bool continues = turn == domain->next_turn;
 
 	if (slot == MEMTRACE_NO_SLOT)
@@ -144,6 +202,7 @@ static bool slots_continue(struct memtrace_domain *domain, unsigned slot)
 static void enter_packet(struct memtrace *trace, const struct packet_header *header)
 {
 	struct memtrace_domain *domain = find_domain(trace, header->domain);
+	unsigned slot = header->verify_slot;
 
 	trace->domain = domain;
 	trace->holds_locations = trace->holds_events = false;
@@ -157,8 +216,9 @@ static void enter_packet(struct memtrace *trace, const struct packet_header *hea
 		trace->packet.at = trace->packet.end;
 		return;
 	}
-	if (!memtrace_codec_agrees(&domain->codec, header->verify_slot, header->verify_prediction,
-				   header->verify_code))
+	if (slot != MEMTRACE_NO_SLOT &&
+	    (slot >= MEMTRACE_CACHE_SIZE || domain->codec.codes[slot] != header->verify_code ||
+	     domain->codec.predictions[slot] != header->verify_prediction))
 		lose_backtraces(trace, domain, "does not fit those before");
 	/*
 	 * Since version 3 a domain takes its objects' numbers in chunks of any size, other domains
@@ -167,7 +227,7 @@ static void enter_packet(struct memtrace *trace, const struct packet_header *hea
 	if (header->version >= 3 ? header->first_object < domain->next_object
 				 : header->first_object != domain->next_object)
 		lose_backtraces(trace, domain, "does not continue their allocations");
-	if (!slots_continue(domain, header->verify_slot)) {
+	if (!slots_continue(domain, slot)) {
 		lose_backtraces(trace, domain, "follows one that is missing");
 		domain->lost_locations = true; /* their packet is missing, too */
 	}
@@ -258,7 +318,7 @@ static int read_alloc(struct memtrace *trace, unsigned code, struct memtrace_eve
 	count = is_short ? cursor_u8(in) : cursor_u16(in);
 	event->object = trace->next_object++;
 	if (event->source > MEMTRACE_EXTERNAL ||
-	    memtrace_codec_read(codec, in, event->common, count, limit) < 0)
+	    read_backtrace(codec, in, event->common, count, limit) < 0)
 		return -1;
 	if (codec->cut && limit)
 		diag_warn(trace->diag, "memtrace-long-backtrace",

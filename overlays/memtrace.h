@@ -96,12 +96,6 @@ const struct memtrace_location *memtrace_locations_borrow(const struct memtrace_
 
 #define MEMTRACE_NO_SLOT 0xFFFF /* in a packet's header: no check */
 
-/* Returns the turn, from 0, in which memtrace's encoder has its packets verify a slot. */
-unsigned memtrace_codec_turn(unsigned slot);
-
-/* Returns the slot of a turn. */
-unsigned memtrace_codec_slot(unsigned turn);
-
 struct memtrace_codec {
 	uint64_t *codes;       /* owned; MEMTRACE_CACHE_SIZE codes */
 	uint16_t *predictions; /* owned; the slot that followed last time */
@@ -114,17 +108,6 @@ struct memtrace_codec {
 void memtrace_codec_init(struct memtrace_codec *codec);
 
 void memtrace_codec_release(struct memtrace_codec *codec);
-
-/*
- * Read `count` references that follow the first `common` entries of the backtrace before; at most
- * `limit` entries are kept.  Returns 0 with codec->backtrace; -1 if `in` is too short.
- */
-int memtrace_codec_read(struct memtrace_codec *codec, struct cursor *in, uint64_t common,
-			unsigned count, size_t limit);
-
-/* Returns whether a slot has the values of a packet's header; slot 65535 means no check. */
-bool memtrace_codec_agrees(const struct memtrace_codec *codec, unsigned slot, unsigned prediction,
-			   uint64_t code);
 
 enum memtrace_event_kind { MEMTRACE_ALLOC = 0, MEMTRACE_PROMOTE, MEMTRACE_COLLECT };
 

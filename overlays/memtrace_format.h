@@ -26,6 +26,11 @@ enum event_code {
 /* First bytes of numbers that follow; a lesser byte is the number. */
 enum vint_size { VINT_U16 = 253, VINT_I32 = 254, VINT_I64 = 255 };
 
+/* memtrace's encoder has its packets verify one slot after the other, in this order. */
+#define FIRST_SLOT     4242u
+#define SLOT_STEP      5413u
+#define STEPS_PER_SLOT 16045u /* the inverse of SLOT_STEP, modulo the cache's size */
+
 /* A reference to a backtrace's next entry: low bits below the cache's slot. */
 enum reference_tag {
 	TAG_HIT = 0,    /* the slot's location */

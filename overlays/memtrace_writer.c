@@ -199,7 +199,7 @@ static void flush_packet(struct memtrace_writer *writer, struct domain *domain)
 	writer->sink.put(writer->sink.context, domain->events.bytes, domain->events.size);
 	domain->first = domain->next;
 	domain->events.size = HEADER_SIZE;
-	domain->slot = memtrace_codec_slot(domain->turn++);
+	domain->slot = (FIRST_SLOT + domain->turn++ * SLOT_STEP) % MEMTRACE_CACHE_SIZE;
 	domain->prediction = domain->codec.predictions[domain->slot];
 	domain->code = domain->codec.codes[domain->slot];
 }

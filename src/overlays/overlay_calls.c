@@ -158,23 +158,16 @@ struct trial {
 	size_t second; /* calls that fit at the best of all other offsets */
 };
 
-/* Returns how many of PROBES calls, spread over all, fit at an offset. */
-static size_t count_fits(const struct trial *trial, int64_t ahead)
+/* Count how many of PROBES calls, spread over all, fit at an offset. */
+static void try_offset(struct trial *trial, int64_t ahead)
 {
 	size_t count = kept_calls(trial->thread), probes = MIN(count, PROBES), fits = 0;
+	bool same = llabs(ahead - trial->best.ahead) <= (long long)2 * TOLERANCE;
 	int64_t late;
 
 	for (size_t i = 0; i < probes; i++)
 		fits += find_near(trial->messages, trial->message_count,
 				  call_at(trial->thread, i * count / probes), ahead, &late);
-	return fits;
-}
-
-static void try_offset(struct trial *trial, int64_t ahead)
-{
-	size_t fits = count_fits(trial, ahead);
-	bool same = llabs(ahead - trial->best.ahead) <= (long long)2 * TOLERANCE;
-
 	if (fits > trial->best.matched) {
 		if (!same)
 			trial->second = trial->best.matched;

@@ -106,18 +106,6 @@ static void put_bytes(void *context, const void *bytes, size_t size)
 	output_write(context, bytes, size);
 }
 
-/* Returns whether an event is written, as it then is changed. */
-static bool keep_event(const struct cut *cut, struct memtrace_event *event)
-{
-	size_t number = event->time <= cut->to ? find(&cut->blocks, event->object) : SIZE_MAX;
-
-	if (number == SIZE_MAX)
-		return false;
-	event->object = number;
-	event->time = MAX(event->time, cut->from);
-	return true;
-}
-
 static void write_range(const struct cut *cut, struct memtrace *trace, struct output *output,
 			struct overlay_cut_counts *counts)
 {
@@ -127,15 +115,18 @@ static void write_range(const struct cut *cut, struct memtrace *trace, struct ou
 	struct memtrace_event event;
 
 	for (; memtrace_next(trace, &event); counts->events++) {
+		size_t number = event.time <= cut->to ? find(&cut->blocks, event.object) : SIZE_MAX;
 		bool early = event.time < cut->from;
 
-		if (!keep_event(cut, &event))
+		if (number == SIZE_MAX)
 			continue;
 		output->cut |= output_full(output);
 		if (output->cut)
 			break;
 		counts->alive += early && event.kind == MEMTRACE_ALLOC;
 		counts->written++;
+		event.object = number;
+		event.time = MAX(event.time, cut->from);
 		memtrace_writer_put(writer, &event);
 	}
 	memtrace_writer_close(writer);

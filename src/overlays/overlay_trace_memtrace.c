@@ -130,31 +130,15 @@ static double estimated_bytes(const struct memtrace_trace *trace,
 	return bytes < most ? (double)(int64_t)(bytes + 0.5) : most;
 }
 
-static void add_live(struct memtrace_trace *trace, const struct memtrace_event *event)
+static struct live_block *add_live(struct memtrace_trace *trace, const struct memtrace_event *event)
 {
 	struct live_block *block;
 
-	HASH_FIND(hh, trace->live, &event->object, sizeof(event->object), block);
-	if (block)
-		return;
-	block = alloc_zeroed(1, sizeof(*block));
-	block->object = event->object;
+	HASH_FIND_OR_ADD(trace->live, object, &event->object, block);
 	block->bytes = estimated_bytes(trace, event);
-	HASH_ADD(hh, trace->live, object, sizeof(block->object), block);
 	trace->live_bytes += block->bytes;
 	trace->window_bytes += block->bytes;
-}
-
-static void remove_live(struct memtrace_trace *trace, uint64_t object)
-{
-	struct live_block *block;
-
-	HASH_FIND(hh, trace->live, &object, sizeof(object), block);
-	if (!block)
-		return;
-	trace->live_bytes -= block->bytes;
-	HASH_DEL(trace->live, block);
-	free(block);
+	return block;
 }
 
 /* ---- Allocations --------------------------------------------------------- */
@@ -285,22 +269,6 @@ static void write_alloc(struct memtrace_trace *trace, const struct domain_track 
 
 /* ---- Events -------------------------------------------------------------- */
 
-static void write_promote_or_collect(struct memtrace_trace *trace, const struct domain_track *track,
-				     const struct memtrace_event *event)
-{
-	struct ftf_arg arg = ftf_arg_int64(trace->object, (int64_t)event->object);
-	struct ftf_event slice = {
-		.thread = track->thread,
-		.category = trace->category,
-		.name = event->kind == MEMTRACE_PROMOTE ? trace->promote : trace->collect,
-		.time = track->now,
-		.args = &arg,
-		.arg_count = 1,
-	};
-
-	ftf_begin(trace->overlays->writer, &slice);
-}
-
 /* Returns the id of a block's arrows and life. */
 static uint64_t event_id(const struct memtrace_trace *trace, const struct memtrace_event *event)
 {
@@ -311,23 +279,25 @@ static uint64_t event_id(const struct memtrace_trace *trace, const struct memtra
 static void write_event(struct memtrace_trace *trace, const struct domain_track *track,
 			const struct memtrace_event *event)
 {
+	static const enum ftf_event_type flows[] = { [MEMTRACE_ALLOC] = FTF_FLOW_BEGIN,
+						     [MEMTRACE_PROMOTE] = FTF_FLOW_STEP,
+						     [MEMTRACE_COLLECT] = FTF_FLOW_END };
 	struct ftf_writer *writer = trace->overlays->writer;
-	uint64_t id = event_id(trace, event);
-	struct ftf_event end = { .thread = track->thread, .time = track->now };
-	struct ftf_event flow = end;
+	struct ftf_arg object = ftf_arg_int64(trace->object, (int64_t)event->object);
+	const struct ftf_event end = { .thread = track->thread, .time = track->now };
+	struct ftf_event slice = end, flow;
 
-	flow.category = trace->category;
+	slice.category = trace->category;
+	flow = slice;
 	flow.name = trace->block;
+	slice.name = event->kind == MEMTRACE_PROMOTE ? trace->promote : trace->collect;
+	slice.args = &object;
+	slice.arg_count = 1;
 	if (event->kind == MEMTRACE_ALLOC)
 		write_alloc(trace, track, event);
 	else
-		write_promote_or_collect(trace, track, event);
-	if (event->kind == MEMTRACE_ALLOC)
-		ftf_flow_begin(writer, &flow, id);
-	else if (event->kind == MEMTRACE_PROMOTE)
-		ftf_flow_step(writer, &flow, id);
-	else
-		ftf_flow_end(writer, &flow, id);
+		ftf_begin(writer, &slice);
+	ftf_any_event(writer, flows[event->kind], &flow, event_id(trace, event));
 	ftf_end(writer, &end);
 	trace->overlays->slices++;
 }
@@ -337,34 +307,28 @@ static void write_event(struct memtrace_trace *trace, const struct domain_track 
  * shows such slices by name, below no process.
  */
 static void write_life(struct memtrace_trace *trace, const struct domain_track *track,
-		       const struct memtrace_event *event)
+		       const struct memtrace_event *event, struct live_block *block)
 {
 	struct ftf_writer *writer = trace->overlays->writer;
-	const struct memtrace_location *top = NULL;
-	struct live_block *block;
+	bool begins = event->kind == MEMTRACE_ALLOC;
+	const struct memtrace_location *top = begins ? find_top(trace, event) : NULL;
 	struct ftf_event life = { .thread = track->thread,
 				  .category = trace->category,
 				  .time = track->now };
 
-	HASH_FIND(hh, trace->live, &event->object, sizeof(event->object), block);
-	if (!trace->lives || !block)
-		return;
-	if (event->kind == MEMTRACE_ALLOC) {
-		top = find_top(trace, event);
+	if (begins)
 		block->name =
 			top ? ftf_name(writer, top->function, strnlen(top->function, FUNCTION_MAX))
 			    : trace->block;
-	}
 	life.name = block->name;
-	if (event->kind == MEMTRACE_ALLOC)
-		ftf_async_begin(writer, &life, event_id(trace, event));
-	else
-		ftf_async_end(writer, &life, event_id(trace, event));
+	ftf_any_event(writer, begins ? FTF_ASYNC_BEGIN : FTF_ASYNC_END, &life,
+		      event_id(trace, event));
 }
 
 static void add_event(struct memtrace_trace *trace, const struct memtrace_event *event)
 {
 	struct domain_track *track = track_of(trace, event->domain);
+	struct live_block *block;
 	bool first = !track->now;
 
 	advance(trace, track, event);
@@ -374,11 +338,16 @@ static void add_event(struct memtrace_trace *trace, const struct memtrace_event 
 	write_event(trace, track, event);
 	if (event->kind == MEMTRACE_PROMOTE)
 		return;
-	if (event->kind == MEMTRACE_ALLOC)
-		add_live(trace, event);
-	write_life(trace, track, event);
-	if (event->kind == MEMTRACE_COLLECT)
-		remove_live(trace, event->object);
+	HASH_FIND(hh, trace->live, &event->object, sizeof(event->object), block);
+	if (!block && event->kind == MEMTRACE_ALLOC)
+		block = add_live(trace, event);
+	if (block && trace->lives)
+		write_life(trace, track, event, block);
+	if (block && event->kind == MEMTRACE_COLLECT) {
+		trace->live_bytes -= block->bytes;
+		HASH_DEL(trace->live, block);
+		free(block);
+	}
 	emit_counter(trace, trace->live_name, trace->bytes_name, trace->live_bytes, trace->now);
 }
 
