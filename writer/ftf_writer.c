@@ -423,13 +423,9 @@ static void check_provider(struct ftf_writer *writer, struct ftf_provider *provi
 		add_provider(writer);
 }
 
-static bool has_reference(const struct ftf_provider *provider, struct ftf_name name)
-{
-	return name.id < provider->strings.room && provider->strings.keys[name.id].reference;
-}
-
 void ftf_writer_select_provider(struct ftf_writer *writer, struct ftf_name name)
 {
+	const struct ftf_slots *first = &writer->providers[1]->strings;
 	struct ftf_writer_text *text;
 	uint32_t provider_id;
 
@@ -440,7 +436,9 @@ void ftf_writer_select_provider(struct ftf_writer *writer, struct ftf_name name)
 	text = &writer->texts[name.id];
 	provider_id = text->provider_id;
 	if (!provider_id)
-		provider_id = has_reference(writer->providers[1], name) ? 1 : writer->filling;
+		provider_id = name.id < first->room && first->keys[name.id].reference
+				      ? 1
+				      : writer->filling;
 	text->provider_id = (uint8_t)provider_id;
 	if (provider_id == writer->current)
 		return;
@@ -451,16 +449,10 @@ void ftf_writer_select_provider(struct ftf_writer *writer, struct ftf_name name)
 
 /* ---- Processes and threads ----------------------------------------------- */
 
-static uint32_t hash_ids(uint64_t pid, uint64_t tid)
-{
-	const uint64_t ids[2] = { pid, tid };
-
-	return hash_bytes(ids, sizeof(ids));
-}
-
 struct ftf_thread ftf_thread(struct ftf_writer *writer, uint64_t pid, uint64_t tid)
 {
-	uint32_t hash = hash_ids(pid, tid), id;
+	const uint64_t ids[2] = { pid, tid };
+	uint32_t hash = hash_bytes(ids, sizeof(ids)), id;
 	struct id_probe probe = id_index_probe(hash);
 
 	while ((id = id_index_next(&writer->thread_index, &probe)) != 0) {

@@ -102,13 +102,21 @@ static void init_mark(struct symbol *mark, struct name_table *names, const char 
 void event_output_init(struct event_output *output, const struct event_output_input *input,
 		       struct name_table *names)
 {
+	size_t count;
+
 	*output = (struct event_output){ .input = *input };
 	init_mark(&output->ptwrite, names, "ptwrite", SYMBOL_MARK);
 	init_mark(&output->abort, names, "[transaction aborted]", SYMBOL_SPECIAL);
 	if (!input->writer)
 		return;
-	event_tracks_init(&output->tracks, input->writer, input->timeline, input->filter);
-	output->tracks.unknown = input->facts.free_id;
+	timeline_threads(input->timeline, &count);
+	output->tracks = (struct event_tracks){
+		.writer = input->writer,
+		.timeline = input->timeline,
+		.filter = input->filter,
+		.named = alloc_zeroed(count + 1, sizeof(*output->tracks.named)),
+		.unknown = input->facts.free_id,
+	};
 }
 
 /* Pass the events that concern the thread's calls to its stack. */
@@ -171,43 +179,30 @@ void event_output_add(struct event_output *output, const struct branch_event *br
 		queue_event(output, &event);
 }
 
-static void write_event(struct event_output *output, const struct cpu_event *event)
-{
-	bool sample = event->kind == CPU_EVENT_PEBS || event->kind == CPU_EVENT_PEBS_ITEM;
-
-	if (!sample || !event->time)
-		cpu_event_write(output, event);
-	else if (output->input.samples)
-		pebs_events_add(output, event);
-}
-
 static void write_events(struct event_output *output)
 {
 	const struct cpu_event *events = output->events.items;
 	struct state_owner *owner;
 
 	for (size_t i = 0; i < output->event_count; i++) {
+		enum cpu_event_kind kind = events[i].kind;
+
 		if (events[i].time && events[i].time < output->input.filter->begin) {
 			update_state(output, &events[i]);
 			continue;
 		}
 		emit_states_of(output, (struct event_owner){ NULL, events[i].cpu });
 		emit_states_of(output, (struct event_owner){ events[i].thread, EVENT_NO_CPU });
-		write_event(output, &events[i]);
+		if (!events[i].time || (kind != CPU_EVENT_PEBS && kind != CPU_EVENT_PEBS_ITEM))
+			cpu_event_write(output, &events[i]);
+		else if (output->input.samples)
+			pebs_events_add(output, &events[i]);
 	}
 	for (int threads = 0; threads < 2; threads++)
 		for (owner = output->states; owner; owner = owner->hh.next)
 			if ((owner->key.cpu == EVENT_NO_CPU) == threads)
 				emit_states(output, owner);
 	output->event_count = 0;
-}
-
-static void write_hits(struct event_output *output, uint64_t begin, bool untimed)
-{
-	if (output->input.samples && !untimed)
-		output->hits.writer = output->input.writer;
-	output->hits.begin = begin;
-	hit_events_show(&output->input, &output->hits);
 }
 
 /* Perfetto would show the time since the machine's start between the calls and them. */
@@ -241,18 +236,23 @@ void event_output_finish(struct event_output *output, uint64_t begin, uint64_t e
 {
 	if (output->input.writer)
 		write_tracks(output, begin, end, untimed);
-	write_hits(output, begin, untimed);
+	if (output->input.samples && !untimed)
+		output->hits.writer = output->input.writer;
+	output->hits.begin = begin;
+	hit_events_show(&output->input, &output->hits);
 }
 
 void event_output_release(struct event_output *output)
 {
 	struct transaction_track *transactions;
 	struct state_owner *owner;
+	struct cpu_track *cpu;
 
 	big_array_release(&output->events);
 	hit_output_release(&output->hits);
 	pebs_events_release(output);
 	HASH_FREE_ALL(output->states, owner);
 	HASH_FREE_ALL(output->transactions, transactions);
-	event_tracks_release(&output->tracks);
+	HASH_FREE_ALL(output->tracks.cpus, cpu);
+	free(output->tracks.named);
 }

@@ -74,12 +74,6 @@ struct event_tracks {
 	uint64_t slices;                   /* begun up to now, marks included */
 };
 
-/* All are borrowed until event_tracks_release(). */
-void event_tracks_init(struct event_tracks *tracks, struct ftf_writer *writer,
-		       const struct timeline *timeline, const struct event_filter *filter);
-
-void event_tracks_release(struct event_tracks *tracks);
-
 /* Returns the last name of a thread (NULL: unknown), or NULL. */
 const char *event_thread_name(const struct thread *thread);
 

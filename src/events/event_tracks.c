@@ -2,25 +2,6 @@
 /* Open and name the tracks of events. */
 #include "src/events/event_output.h"
 
-void event_tracks_init(struct event_tracks *tracks, struct ftf_writer *writer,
-		       const struct timeline *timeline, const struct event_filter *filter)
-{
-	size_t count;
-
-	timeline_threads(timeline, &count);
-	*tracks = (struct event_tracks){ .writer = writer, .timeline = timeline, .filter = filter };
-	tracks->named = alloc_zeroed(count + 1, sizeof(*tracks->named));
-}
-
-void event_tracks_release(struct event_tracks *tracks)
-{
-	struct cpu_track *cpu;
-
-	HASH_FREE_ALL(tracks->cpus, cpu);
-	free(tracks->named);
-	*tracks = (struct event_tracks){ 0 };
-}
-
 const char *event_thread_name(const struct thread *thread)
 {
 	return thread && thread->name_count ? thread->names[thread->name_count - 1].text : NULL;

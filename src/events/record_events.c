@@ -5,23 +5,14 @@
 #include "decoder/timeline/tracepoint_formats.h"
 #include "src/events/event_output.h"
 
-/*
- * The recording's records other than the trace: samples of other events as
- * instants of the sampled thread, wakeups, and marks where perf lost records.
- */
-
 struct perf_record_events {
-	struct event_tracks *tracks;  /* borrowed */
-	const struct perf_file *file; /* borrowed */
-	struct resolver *resolver;    /* borrowed: names the samples' addresses */
-	struct diag *diag;            /* borrowed */
+	const struct event_output_input *input; /* borrowed */
+	struct event_tracks *tracks;            /* borrowed */
 	/* Owned; by thread, then time: see sched_priorities_read(). */
 	struct sched_priority *priorities;
 	size_t priority_count, priority_room;
-	bool samples;               /* write them */
 	uint64_t untimed;           /* samples without a time, or without thread and CPU */
 	uint64_t first_time;        /* ns: the earliest of a record; 0 if records have no times */
-	struct ftf_name *events;    /* owned, while writing: by attribute */
 	struct sched_points points; /* the tracepoints that are not written as instants */
 };
 
@@ -61,12 +52,12 @@ static void sched_priorities_read(struct perf_record_events *records)
 	struct sched_point point;
 	uint64_t position = 0;
 
-	sched_points_init(&points, records->file);
+	sched_points_init(&points, records->input->file);
 	if (!have_priorities(&points))
 		return;
-	while (perf_file_next(records->file, &position, &record, NULL)) {
+	while (perf_file_next(records->input->file, &position, &record, NULL)) {
 		if (record.type != PERF_RECORD_SAMPLE ||
-		    perf_sample_read(records->file, &record, &sample) < 0 ||
+		    perf_sample_read(records->input->file, &record, &sample) < 0 ||
 		    !sched_points_read(&points, &sample, &point) || !point.has_priority)
 			continue;
 		*ARRAY_ADD(records->priorities, records->priority_count, records->priority_room) =
@@ -96,20 +87,6 @@ static int32_t sched_priorities_find(const struct perf_record_events *records, i
 
 /* ---- Samples ------------------------------------------------------------- */
 
-static struct ftf_name sample_event_name(struct perf_record_events *records,
-					 const struct perf_attr *attr)
-{
-	size_t index = (size_t)(attr - records->file->attrs);
-	char number[32];
-
-	if (records->events[index].id)
-		return records->events[index];
-	snprintf(number, sizeof(number), "event %zu", index);
-	records->events[index] = ftf_text(records->tracks->writer,
-					  attr->name && attr->name[0] ? attr->name : number);
-	return records->events[index];
-}
-
 static void add_args(struct perf_record_events *records, const struct perf_sample *sample,
 		     const struct thread *thread, struct event_record *record)
 {
@@ -119,7 +96,7 @@ static void add_args(struct perf_record_events *records, const struct perf_sampl
 	if (type & PERF_SAMPLE_PERIOD)
 		event_record_add_number(record, "period", (int64_t)sample->period);
 	if (type & PERF_SAMPLE_IP)
-		event_location_add(record, records->resolver, thread, sample->ip);
+		event_location_add(record, records->input->resolver, thread, sample->ip);
 	if (type & PERF_SAMPLE_ADDR)
 		event_record_add_address(record, "data_address", sample->address);
 	if (sample->cpu >= 0)
@@ -171,10 +148,11 @@ static void write_sample(struct perf_record_events *records, const struct perf_r
 	struct sched_point point;
 	const struct thread *thread = NULL;
 	struct ftf_thread track;
+	char number[32];
 
-	if (perf_sample_read(records->file, record, &sample) < 0 || !sample.time ||
+	if (perf_sample_read(records->input->file, record, &sample) < 0 || !sample.time ||
 	    (sample.tid < 0 && sample.cpu < 0)) {
-		records->untimed += records->samples;
+		records->untimed += records->input->samples;
 		return;
 	}
 	if (sched_points_read(&records->points, &sample, &point)) {
@@ -182,7 +160,7 @@ static void write_sample(struct perf_record_events *records, const struct perf_r
 			write_wakeup(records, &sample, &point);
 		return;
 	}
-	if (!records->samples)
+	if (!records->input->samples)
 		return;
 	if (sample.tid >= 0)
 		thread = timeline_borrow_thread(records->tracks->timeline, sample.tid, sample.time);
@@ -192,7 +170,11 @@ static void write_sample(struct perf_record_events *records, const struct perf_r
 	track = track_of(records, &sample, thread);
 	event_record_init(&instant, records->tracks->writer, "sample", NULL, sample.time);
 	instant.event.thread = track;
-	instant.event.name = sample_event_name(records, sample.attr);
+	snprintf(number, sizeof(number), "event %zu",
+		 (size_t)(sample.attr - records->input->file->attrs));
+	instant.event.name =
+		ftf_text(instant.writer,
+			 sample.attr->name && sample.attr->name[0] ? sample.attr->name : number);
 	add_args(records, &sample, thread, &instant);
 	ftf_instant(records->tracks->writer, &instant.event);
 }
@@ -227,14 +209,14 @@ static void warn_formatless(const struct perf_record_events *records)
 {
 	static const char sched_switch[] = "sched:sched_switch";
 
-	for (size_t i = 0; i < records->file->attr_count; i++) {
-		const struct perf_attr *attr = &records->file->attrs[i];
+	for (size_t i = 0; i < records->input->file->attr_count; i++) {
+		const struct perf_attr *attr = &records->input->file->attrs[i];
 
 		if (attr->attr.type == PERF_TYPE_TRACEPOINT && attr->name &&
 		    strncmp(attr->name, sched_switch, sizeof(sched_switch) - 1) == 0 &&
 		    !records->points.formats[SCHED_SWITCH].recorded)
 			diag_warn(
-				records->diag, "tracepoint-format",
+				records->input->diag, "tracepoint-format",
 				"%s: the recording lacks the event's format (TRACING_DATA), so its "
 				"samples are not shown as switches",
 				sched_switch);
@@ -242,12 +224,6 @@ static void warn_formatless(const struct perf_record_events *records)
 }
 
 /* ---- All records --------------------------------------------------------- */
-
-static void note_time(struct perf_record_events *records, uint64_t time)
-{
-	if (time && (!records->first_time || time < records->first_time))
-		records->first_time = time;
-}
 
 /*
  * Read all records of the file and write the ones to show; fill first_time.  Warns of
@@ -258,20 +234,19 @@ static void perf_record_events_write(struct perf_record_events *records)
 	struct perf_record record;
 	uint64_t position = 0;
 
-	sched_points_init(&records->points, records->file);
+	sched_points_init(&records->points, records->input->file);
 	warn_formatless(records);
-	records->events = alloc_zeroed(records->file->attr_count, sizeof(*records->events));
-	while (perf_file_next(records->file, &position, &record, NULL)) {
-		note_time(records, record.id.time);
+	while (perf_file_next(records->input->file, &position, &record, NULL)) {
+		if (record.id.time &&
+		    (!records->first_time || record.id.time < records->first_time))
+			records->first_time = record.id.time;
 		if (record.type == PERF_RECORD_SAMPLE)
 			write_sample(records, &record);
 		else if (record.type == PERF_RECORD_LOST || record.type == PERF_RECORD_LOST_SAMPLES)
 			write_loss(records, &record);
 	}
-	free(records->events);
-	records->events = NULL;
 	if (records->untimed)
-		diag_warn(records->diag, "samples-untimed",
+		diag_warn(records->input->diag, "samples-untimed",
 			  "%" PRIu64 " samples lack a time, or both CPU and thread, and are not "
 			  "shown",
 			  records->untimed);
@@ -372,10 +347,10 @@ static bool wants(const struct event_tracks *tracks, int32_t cpu, const struct t
  */
 static void write_state(const struct perf_record_events *records, const struct cpu_switch *last)
 {
-	struct cpu_switch state = { .time = records->tracks->filter->begin };
+	const struct cpu_switch state = { .time = records->tracks->filter->begin,
+					  .cpu = last->cpu,
+					  .thread = last->thread };
 
-	state.cpu = last->cpu;
-	state.thread = last->thread;
 	if (last->thread->tid && wants(records->tracks, last->cpu, NULL, &state))
 		write_switch(records, NULL, &state);
 }
@@ -437,7 +412,7 @@ static uint64_t switch_events_write(const struct perf_record_events *records)
 	uint64_t untimed = 0;
 	int32_t cpu;
 
-	if (!are_recorded(records->file))
+	if (!are_recorded(records->input->file))
 		return 0;
 	for (size_t i = 0; (cpu = timeline_switched_cpu(timeline, i)) >= 0; i++) {
 		const struct cpu_switch *switches;
@@ -453,13 +428,7 @@ static uint64_t switch_events_write(const struct perf_record_events *records)
 
 void record_events_write(struct event_output *output, uint64_t begin)
 {
-	struct perf_record_events records = {
-		.tracks = &output->tracks,
-		.file = output->input.file,
-		.resolver = output->input.resolver,
-		.diag = output->input.diag,
-		.samples = output->input.samples,
-	};
+	struct perf_record_events records = { .input = &output->input, .tracks = &output->tracks };
 	uint64_t untimed;
 
 	sched_priorities_read(&records);
