@@ -3,7 +3,6 @@
 noinst_LIBRARIES += libptrace2ftf.a
 libptrace2ftf_a_SOURCES = \
 	src/annotate/annotate_command.c src/annotate/annotate_command.h \
-	src/annotate/disassembly.c \
 	src/batch/batch.c src/batch/batch.h \
 	src/batch/batch_job.c src/batch/batch_job.h \
 	src/batch/batch_loop.c \
@@ -82,9 +81,7 @@ libptrace2ftf_a_SOURCES = \
 	src/formats/lcov/format_lcov.c \
 	src/formats/text/any_text.c src/formats/text/any_text.h \
 	src/formats/text/digits.c src/formats/text/digits.h \
-	src/formats/text/json_value.h \
 	src/formats/output_format.c src/formats/output_format.h \
-	src/formats/text/short_time.c src/formats/text/short_time.h \
 	src/formats/text/time_note.c src/formats/text/time_note.h \
 	src/formats/ftf/event_record.c src/formats/ftf/event_record.h \
 	src/formats/ftf/format_ftf.c \
@@ -117,7 +114,6 @@ libptrace2ftf_a_SOURCES = \
 	src/pipeline/convert_events.c \
 	src/pipeline/convert_perf_data.c \
 	src/pipeline/convert_perf_script.c \
-	src/pipeline/decode_threads.c \
 	src/pipeline/hints.c \
 	src/pipeline/list_recording.c \
 	src/pipeline/output_pipeline.c src/pipeline/output_pipeline.h \
@@ -148,9 +144,8 @@ libptrace2ftf_a_SOURCES = \
 	src/select/function_choice.c src/select/function_choice.h \
 	src/select/mode_filter.c src/select/mode_filter.h \
 	src/select/name_forms.c src/select/name_forms.h \
-	src/select/nearest_names.c \
 	src/select/slice_filter.c src/select/slice_filter.h \
-	src/select/slice_within.c src/select/slice_within.h \
+	src/select/slice_within.c \
 	src/slow/format_slowest.c src/slow/slow_traces.c src/slow/why_many.c \
 	src/slow/why_merged.h \
 	src/serve/browser.c \
@@ -165,9 +160,8 @@ libptrace2ftf_a_SOURCES = \
 	src/slices/slice_sorter.c src/slices/slice_sorter.h \
 	src/slices/slice_store.c src/slices/slice_store.h \
 	src/formats/slice_limit.c src/formats/slice_limit.h \
-	src/slices/call_tails.c src/slices/call_tails.h \
 	src/slices/slice_totals.c src/slices/slice_totals.h \
-	src/slices/track.c src/slices/track.h
+	src/slices/track.h
 
 # The page as lines of C.
 page_parts = src/html/page.html src/html/page.css src/html/charts.js src/html/page.js

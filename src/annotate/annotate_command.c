@@ -3,13 +3,16 @@
 #include "src/annotate/annotate_command.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/io/interrupt.h"
 #include "src/formats/output_format.h"
-#include "src/formats/text/short_time.h"
+#include "src/formats/text/digits.h"
 #include "src/options/input_paths.h"
+#include "src/sandbox/sandbox.h"
 
 /* Code with this many bytes between its parts is read in two runs of objdump. */
 #define GAP_MOST 4096
@@ -17,12 +20,17 @@
 struct annotation {
 	const struct options *options; /* borrowed */
 	FILE *out;
-	struct disassembly disassembly; /* of the function that is printed */
+	/* Instructions of the function that is printed: */
+	struct insn_text {
+		uint64_t address;
+		char *text;
+	} * insns; /* owned, with the texts; by address */
+	size_t insn_count, insn_room;
+	bool no_disassembly; /* objdump is missing, or cannot read a file */
 	/* The file of source that was read last: */
 	char *path;   /* owned; NULL: none */
 	char **lines; /* owned, with the texts */
 	size_t count, room;
-	bool no_disassembly;
 };
 
 static batch_convert_fn *convert_recording;
@@ -52,11 +60,10 @@ static const char *text_of(const json_t *object, const char *key)
 
 static void forget_source(struct annotation *annotation)
 {
-	for (size_t i = 0; i < annotation->count; i++)
-		free(annotation->lines[i]);
+	while (annotation->count)
+		free(annotation->lines[--annotation->count]);
 	free(annotation->path);
 	annotation->path = NULL;
-	annotation->count = 0;
 }
 
 /* Read a file of source.  The path is the recording's: only a regular file is read. */
@@ -97,8 +104,94 @@ static const char *source_text(struct annotation *annotation, const char *path, 
 	return line && line <= annotation->count ? annotation->lines[line - 1] : "";
 }
 
-/* ---- Text ---------------------------------------------------------------- */
+/* ---- The text of instructions, by objdump(1) ------------------------------ */
 
+/* CPU time (s) and memory (bytes) that objdump may take: it may map the file whole. */
+#define OBJDUMP_SECONDS 60
+#define OBJDUMP_MEMORY  ((rlim_t)4 << 30)
+
+/* The input may come from someone else, so objdump may read files, and nothing else. */
+static _Noreturn void run_objdump(int to, const char *path, uint64_t begin, uint64_t end)
+{
+	const struct rlimit limit = { OBJDUMP_SECONDS, OBJDUMP_SECONDS };
+	const struct rlimit memory = { OBJDUMP_MEMORY, OBJDUMP_MEMORY };
+	int nothing = open("/dev/null", O_RDWR);
+	char from[48], until[48];
+
+	snprintf(from, sizeof(from), "--start-address=0x%" PRIx64, begin);
+	snprintf(until, sizeof(until), "--stop-address=0x%" PRIx64, end);
+	if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(nothing, STDERR_FILENO) < 0 ||
+	    dup2(to, STDOUT_FILENO) < 0 || setrlimit(RLIMIT_CPU, &limit) < 0 ||
+	    setrlimit(RLIMIT_AS, &memory) < 0)
+		_exit(127);
+	close_from(STDERR_FILENO + 1);
+	sandbox_enter_tool();
+	execlp("objdump", "objdump", "-d", "-w", "--no-show-raw-insn", from, until, "--", path,
+	       (char *)NULL);
+	_exit(127);
+}
+
+/* Take "  401136:	push   %rbp". */
+static void take_insn(struct annotation *annotation, char *line)
+{
+	char *end, *text;
+	uint64_t address = strtoull(line, &end, 16);
+	size_t length;
+
+	if (line[0] != ' ' || end == line || end[0] != ':' || end[1] != '\t')
+		return;
+	text = end + 2;
+	length = strcspn(text, "\n");
+	while (length && text[length - 1] == ' ')
+		length--;
+	text[length] = '\0';
+	*ARRAY_ADD(annotation->insns, annotation->insn_count, annotation->insn_room) =
+		(struct insn_text){ address, ALLOC_CHECKED(strdup(text)) };
+}
+
+/* Add the instructions of a file at virtual addresses [begin, end), after those of lower ones. */
+static void read_insns(struct annotation *annotation, const char *path, uint64_t begin,
+		       uint64_t end)
+{
+	size_t before = annotation->insn_count, room = 0;
+	int pipe_ends[2], status = 0;
+	char *line = NULL;
+	FILE *in;
+	pid_t pid;
+
+	if (pipe2(pipe_ends, O_CLOEXEC) < 0) {
+		annotation->no_disassembly = true;
+		return;
+	}
+	pid = fork();
+	if (pid == 0)
+		run_objdump(pipe_ends[1], path, begin, end);
+	close(pipe_ends[1]);
+	in = ALLOC_CHECKED(fdopen(pipe_ends[0], "r"));
+	while (pid > 0 && getline(&line, &room, in) >= 0)
+		take_insn(annotation, line);
+	free(line);
+	fclose(in);
+	if (pid > 0)
+		waitpid(pid, &status, 0);
+	annotation->no_disassembly = status != 0 || annotation->insn_count == before;
+}
+
+static const char *insn_text(const struct annotation *annotation, uint64_t address)
+{
+	const struct insn_text *insns = annotation->insns;
+	size_t at = LOWER_BOUND(i, annotation->insn_count, insns[i].address < address);
+
+	return at < annotation->insn_count && insns[at].address == address ? insns[at].text : "";
+}
+
+static void forget_insns(struct annotation *annotation)
+{
+	while (annotation->insn_count)
+		free(annotation->insns[--annotation->insn_count].text);
+}
+
+/* Read all parts of a function, of which one may be far from the others, until one fails. */
 static void disassemble(struct annotation *annotation, const json_t *function)
 {
 	const json_t *code = json_object_get(function, "code");
@@ -106,7 +199,7 @@ static void disassemble(struct annotation *annotation, const json_t *function)
 	size_t count = json_array_size(code);
 	uint64_t begin = number_of(json_array_get(code, 0), "address");
 
-	disassembly_release(&annotation->disassembly);
+	forget_insns(annotation);
 	for (size_t i = 0; binary && i < count && !annotation->no_disassembly; i++) {
 		const json_t *insn = json_array_get(code, i);
 		uint64_t end = number_of(insn, "address") + number_of(insn, "length");
@@ -115,11 +208,12 @@ static void disassemble(struct annotation *annotation, const json_t *function)
 
 		if (next < end || next - end <= GAP_MOST)
 			continue;
-		disassembly_read(&annotation->disassembly, binary, begin, end);
+		read_insns(annotation, binary, begin, end);
 		begin = next;
-		annotation->no_disassembly = annotation->disassembly.failed;
 	}
 }
+
+/* ---- Text ---------------------------------------------------------------- */
 
 static void print_line(struct annotation *annotation, const json_t *insn)
 {
@@ -138,7 +232,6 @@ static void print_insn(struct annotation *annotation, const json_t *insn, uint64
 		       bool has_cycles)
 {
 	uint64_t executions = number_of(insn, "executions"), address = number_of(insn, "address");
-	const char *text = disassembly_text(&annotation->disassembly, address);
 	char time[SHORT_TIME_SIZE];
 	FILE *out = annotation->out;
 
@@ -154,7 +247,7 @@ static void print_insn(struct annotation *annotation, const json_t *insn, uint64
 	else
 		fprintf(out, " %11s %11s", "", "");
 	fprintf(out, "  %8" PRIx64 "  ", address);
-	printable_print(text ? text : "", out);
+	printable_print(insn_text(annotation, address), out);
 	putc('\n', out);
 }
 
@@ -201,7 +294,8 @@ static void print_functions(struct annotation *annotation, const json_t *answer)
 		fputs("ptrace2ftf: instructions have no text: objdump is missing, or cannot read "
 		      "the file; install binutils\n",
 		      stderr);
-	disassembly_release(&annotation->disassembly);
+	forget_insns(annotation);
+	free(annotation->insns);
 	forget_source(annotation);
 	free(annotation->lines);
 }

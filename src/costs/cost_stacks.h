@@ -140,7 +140,6 @@ void cost_stacks_init(struct cost_stacks *stacks, struct name_table *names, uint
 /* All slices and code have come: find the instructions of each function. */
 void cost_stacks_finish(struct cost_stacks *stacks);
 
-/* Release the memory.  Idempotent, also on zeroed memory. */
 void cost_stacks_release(struct cost_stacks *stacks);
 
 #endif

@@ -66,7 +66,6 @@ struct executed_code {
 
 void executed_code_init(struct executed_code *code);
 
-/* Release the memory.  Idempotent, also on zeroed memory. */
 void executed_code_release(struct executed_code *code);
 
 /* Count those of some events that are calls, returns and jumps between functions. */

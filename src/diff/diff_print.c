@@ -4,7 +4,7 @@
 
 #include "base/printable.h"
 #include "src/formats/text/any_text.h"
-#include "src/formats/text/short_time.h"
+#include "src/formats/text/digits.h"
 
 /* Limit of callers, whose instructions with callees changed most. */
 #define CALLERS_MOST 5

@@ -28,7 +28,6 @@ struct call_sites {
 const struct name *call_sites_find(struct call_sites *sites, const struct symbol *caller,
 				   uint64_t offset);
 
-/* Release the memory.  Idempotent, also on zeroed memory. */
 void call_sites_release(struct call_sites *sites);
 
 #endif

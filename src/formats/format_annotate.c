@@ -6,7 +6,6 @@
 #include "src/costs/cost_stacks.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"
-#include "src/formats/text/json_value.h"
 #include "src/options/options.h"
 #include "src/select/function_choice.h"
 

@@ -17,7 +17,6 @@
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"
 #include "src/formats/text/digits.h"
-#include "src/formats/text/short_time.h"
 
 /* Returns the time of the run's first event, ns; 0 before it. */
 static uint64_t base_of(const struct format_output *calls)

@@ -6,8 +6,7 @@
 #include <linux/perf_event.h>
 
 #include "src/formats/text/any_text.h"
-#include "src/formats/text/json_value.h"
-#include "src/formats/text/short_time.h"
+#include "src/formats/text/digits.h"
 #include "src/pipeline/recording.h"
 
 /* ---- Text ---------------------------------------------------------------- */

@@ -17,7 +17,7 @@
 #include "src/formats/output_format.h"
 #include "src/formats/slice_limit.h"
 #include "src/report/summary.h"
-#include "src/select/slice_within.h"
+#include "src/select/slice_filter.h"
 #include "src/slices/slice_sorter.h"
 #include "src/slices/slice_totals.h"
 
@@ -72,7 +72,7 @@ void output_pipeline_start_writer(struct output_pipeline *pipeline, struct worke
 /* Call after the machine's last slice: waits for the workers. `end->writer` may be used then. */
 void output_pipeline_join_writer(struct output_pipeline *pipeline);
 
-/* Stop the workers' jobs; slices that were not waited for may be lost. Idempotent. */
+/* Stop the workers' jobs; slices that were not waited for may be lost. */
 void output_pipeline_stop_writer(struct output_pipeline *pipeline);
 
 /* Returns the number of slices written so far. */
@@ -100,7 +100,7 @@ bool output_pipeline_full(const struct output_pipeline *pipeline);
  */
 int output_pipeline_close(struct output_pipeline *pipeline, struct error *err);
 
-/* Release everything; removes an output that was not closed. Idempotent. */
+/* Release everything; removes an output that was not closed. */
 void output_pipeline_release(struct output_pipeline *pipeline);
 
 #endif

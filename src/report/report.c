@@ -6,7 +6,6 @@
 
 #include "config.h"
 #include "src/formats/text/any_text.h"
-#include "src/formats/text/json_value.h"
 #include "src/perf_script/perf_script.h"
 #include "src/report/progress.h"
 #include "symbols/dso/dso_store.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Print the text of -v and -vv from the parts of the JSON. */
 
-#include "src/formats/text/json_value.h"
+#include "src/formats/text/any_text.h"
 #include "src/report/report.h"
 
 /* Print `before` and a text, unless it is empty. */

@@ -73,7 +73,7 @@ static void print_function(const struct top_function *function, uint64_t all, bo
 
 static double tail_of(const struct slice_totals *totals, uint32_t node)
 {
-	const struct call_tail *tail = call_tails_borrow(&totals->tails, &totals->tree, node);
+	const struct call_tail *tail = slice_totals_borrow_tail(totals, node);
 
 	return tail ? (double)call_tail_excess(tail) : 0;
 }
@@ -118,8 +118,8 @@ static void print_tail(const struct slice_totals *totals, uint64_t all, FILE *ou
 	fprintf(out,
 		": %" PRIu64 " of %" PRIu64
 		", %s more than usual; `ptrace2ftf why` shows the cause\n",
-		call_tails_borrow(&totals->tails, &totals->tree, found)->count,
-		totals->tree.nodes[found].calls, short_time(text, (int64_t)tail_of(totals, found)));
+		slice_totals_borrow_tail(totals, found)->count, totals->tree.nodes[found].calls,
+		short_time(text, (int64_t)tail_of(totals, found)));
 }
 
 char *top_functions_make(const struct slice_totals *totals)

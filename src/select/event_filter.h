@@ -35,7 +35,6 @@ int event_filter_init(struct event_filter *filter, const struct options *options
 		      struct auxtrace *auxtrace, const struct timeline *timeline, struct diag *diag,
 		      struct error *err);
 
-/* Idempotent, also on zeroed memory. */
 void event_filter_release(struct event_filter *filter);
 
 /* Returns whether times are excluded. */

@@ -61,7 +61,6 @@ bool function_choice_warn_names(const struct function_choice *choice, struct dia
 /* The same for formats that find their calls: `any` says whether there were chosen ones. */
 void function_choice_warn(const struct function_choice *choice, bool any, struct diag *diag);
 
-/* Idempotent, also on zeroed memory. */
 void function_choice_release(struct function_choice *choice);
 
 #endif

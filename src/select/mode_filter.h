@@ -41,7 +41,6 @@ bool mode_filter_event(enum trace_mode mode, struct branch_event *event);
 size_t mode_filter_apply(struct mode_filter *filter, const struct branch_event **events,
 			 size_t count);
 
-/* Idempotent, also on zeroed memory. */
 void mode_filter_release(struct mode_filter *filter);
 
 #endif

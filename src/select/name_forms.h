@@ -27,7 +27,6 @@ void name_forms_set(struct name_forms *forms, const char *name);
 /* Returns whether a shell pattern (glob(7)) matches, or equals, a form of the name. */
 bool name_forms_match(const struct name_forms *forms, const char *pattern);
 
-/* Release the memory.  Idempotent, also on zeroed memory. */
 void name_forms_release(struct name_forms *forms);
 
 /* ---- The three names nearest to a pattern without a match ------------------- */

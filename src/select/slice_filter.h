@@ -17,7 +17,8 @@
 #define SRC_SELECT_SLICE_FILTER_H
 
 #include "src/select/function_choice.h"
-#include "src/slices/slice_sink.h"
+#include "src/slices/durations.h"
+#include "src/slices/slice_store.h"
 
 struct filter_track;
 
@@ -40,7 +41,7 @@ struct slice_filter {
 void slice_filter_init(struct slice_filter *filter, const struct selection *selection,
 		       const struct slice_sink *next, struct diag *diag);
 
-/* Release all memory without passing anything on. Idempotent, also on zeroed memory. */
+/* Release all memory without passing anything on. */
 void slice_filter_release(struct slice_filter *filter);
 
 /* Returns a new track, owned by the filter.  Its slices go to `next_track` of the next sink. */
@@ -54,5 +55,39 @@ void slice_filter_set_calls(struct filter_track *track, const uint64_t *duration
 
 /* After all slices have ended: warn of selections without a match. */
 void slice_filter_finish(struct slice_filter *filter);
+
+/* ---- --within ------------------------------------------------------------ */
+
+struct within_track;
+
+/*
+ * A sink before the filter, which then shows only the insides of slow calls of some functions.
+ *
+ * Whether a call is slow is known at its end, and for a percentile once all have ended.  So slices
+ * wait in a temporary file (src/slices/slice_store.h), and durations of calls in memory.
+ */
+
+struct slice_within {
+	struct slice_sink sink;      /* give this to the sorter; its tracks are struct track */
+	struct slice_filter *filter; /* borrowed: gets the slices */
+	struct slice_sink stored;    /* into `store` */
+	struct slice_store store;
+	struct durations durations;  /* of all calls of the functions */
+	struct within_track *tracks; /* owned; by index of the track */
+	size_t track_room;
+};
+
+/* Begin before a filter whose selection has `within`; it must not move. */
+void slice_within_init(struct slice_within *within, struct slice_filter *filter,
+		       struct name_table *names);
+
+/* Add a track with the filter's track for it. */
+void slice_within_add_track(struct slice_within *within, const struct track *track,
+			    struct filter_track *filtered);
+
+/* All slices have come: pass them on to the filter, and warn if no call is slow. */
+void slice_within_finish(struct slice_within *within);
+
+void slice_within_release(struct slice_within *within);
 
 #endif

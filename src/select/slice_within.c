@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Stores all slices, and measures the calls of the functions of --within. */
-#include "src/select/slice_within.h"
+#include "src/select/slice_filter.h"
 
 #include "src/slices/track.h"
 

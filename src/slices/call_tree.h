@@ -43,7 +43,6 @@ static inline uint32_t function_table_known(const struct function_table *table,
 /* Returns the number of a symbol's function; a new function gets table->count. */
 uint32_t function_table_find(struct function_table *table, const struct symbol *symbol);
 
-/* Idempotent. */
 void function_table_release(struct function_table *table);
 
 /* Number of the node for calls that do not count. */
@@ -164,7 +163,6 @@ struct call_rules {
 /* Start without calls. `names` is borrowed until release; NULL: nodes are functions, not paths. */
 void call_tree_init(struct call_tree *tree, struct name_table *names, uint64_t max_stack);
 
-/* Idempotent, also on zeroed memory. */
 void call_tree_release(struct call_tree *tree);
 
 /* Make room for nodes up to `node`; new ones are zero. */

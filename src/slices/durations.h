@@ -57,7 +57,6 @@ uint64_t durations_longer(const struct durations *durations, uint64_t ns);
 /* Returns the sum over these of what exceeds `than`, by the lowest values of their buckets. */
 double durations_excess(const struct durations *durations, uint64_t ns, uint64_t than);
 
-/* Idempotent, also on zeroed memory. */
 void durations_release(struct durations *durations);
 
 #endif

@@ -90,7 +90,6 @@ struct slice_files {
 	size_t count, room;
 };
 
-/* Release the memory.  Idempotent. */
 void slice_files_release(struct slice_files *files);
 
 /*

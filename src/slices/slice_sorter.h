@@ -58,7 +58,7 @@ struct slice_sorter {
 void slice_sorter_init(struct slice_sorter *sorter, const struct slice_sink *next,
 		       struct diag *diag);
 
-/* Release all memory without emitting anything. Idempotent, also on zeroed memory. */
+/* Release all memory without emitting anything. */
 void slice_sorter_release(struct slice_sorter *sorter);
 
 /*

@@ -48,7 +48,6 @@ void slice_store_replay_track(const struct slice_store *store, size_t index,
 /* Emit all events by time, at equal times by index of the track. */
 void slice_store_replay(const struct slice_store *store, const struct slice_sink *sink);
 
-/* Idempotent, also on zeroed memory. */
 void slice_store_release(struct slice_store *store);
 
 #endif

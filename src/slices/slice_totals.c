@@ -2,6 +2,123 @@
 /* Sums of slices per function and per thread. */
 #include "src/slices/slice_totals.h"
 
+/* ---- The few long calls of each function ------------------------------------ */
+
+/* Stops of a thread that are remembered; a call with more does not count. */
+#define STOPS_KEPT 16
+
+/* The least calls of a function with a tail, and how many are long: TAIL_FEW and one in TAIL_RARE.
+ */
+#define TAIL_CALLS 50
+#define TAIL_FEW   2
+#define TAIL_RARE  20
+
+struct track_stops {
+	struct {
+		uint64_t begin, duration; /* ns */
+	} last[STOPS_KEPT];
+	size_t count;
+};
+
+/* A stop outside of system calls ended. */
+static void add_stop(struct slice_totals *totals, const struct slowest_call *stop)
+{
+	uint32_t index = stop->track->index;
+	struct track_stops *stops;
+
+	totals->stops = alloc_grow_zeroed(totals->stops, &totals->stop_room, (size_t)index + 1,
+					  sizeof(*totals->stops));
+	stops = &totals->stops[index];
+	stops->last[stops->count % STOPS_KEPT].begin = stop->begin;
+	stops->last[stops->count++ % STOPS_KEPT].duration = stop->duration;
+}
+
+/* Returns the ns of the stops in a call; UINT64_MAX: unknown. */
+static uint64_t stopped_in(const struct slice_totals *totals, uint32_t index, uint64_t begin)
+{
+	const struct track_stops *stops = &totals->stops[index];
+	uint64_t sum = 0;
+
+	if (index >= totals->stop_room)
+		return 0;
+	for (size_t i = 1; i <= stops->count; i++) {
+		size_t at = (stops->count - i) % STOPS_KEPT;
+
+		if (i > STOPS_KEPT)
+			return UINT64_MAX;
+		if (stops->last[at].begin < begin)
+			break;
+		sum += stops->last[at].duration;
+	}
+	return sum;
+}
+
+static bool is_recursive(const struct call_thread *thread, uint32_t node)
+{
+	for (const struct open_call *call = thread->open + 1; call <= thread->top; call++)
+		if (call->node == node)
+			return true;
+	return false;
+}
+
+/* The median and the 95th percentile of the first calls are at (count - 1) / 2 and 30. */
+static void add_first(struct call_tail *tail, uint64_t ns)
+{
+	uint32_t at = tail->first_count++;
+
+	for (; at && tail->first[at - 1] > ns; at--)
+		tail->first[at] = tail->first[at - 1];
+	tail->first[at] = ns;
+	if (tail->first_count == TAIL_FIRST)
+		tail->bound = 2 * tail->first[TAIL_FIRST - 2];
+}
+
+static void add_long(struct call_tail *tail, uint64_t calls, uint64_t ns)
+{
+	tail->count++;
+	tail->sum += ns;
+	if (tail->count <= TAIL_FEW + (calls - tail->since) / TAIL_RARE)
+		return;
+	tail->bound *= 2;
+	tail->since = calls;
+	tail->count = tail->sum = 0;
+}
+
+/* A call ended that exceeds slowest.rank of its node, whose calls and slowest.duration are up to
+ * date. */
+static void add_to_tail(struct slice_totals *totals, const struct call_thread *thread,
+			uint32_t node, const struct slowest_call *call)
+{
+	struct slowest_call *slowest = &totals->tree.nodes[node].slowest;
+	uint64_t stopped = stopped_in(totals, call->track->index, call->begin);
+	uint64_t ns = stopped > call->duration ? 0 : call->duration - stopped;
+	struct call_tail *tail;
+
+	totals->tails = alloc_grow_zeroed(totals->tails, &totals->tail_room, (size_t)node + 1,
+					  sizeof(*totals->tails));
+	if (!totals->tails[node])
+		totals->tails[node] = alloc_zeroed(1, sizeof(struct call_tail));
+	tail = totals->tails[node];
+	tail->given_up |= is_recursive(thread, node);
+	if (tail->first_count < TAIL_FIRST)
+		add_first(tail, ns);
+	else if (ns > tail->bound)
+		add_long(tail, totals->tree.nodes[node].calls, ns);
+	slowest->rank = tail->given_up ? slowest->duration : MIN(tail->bound, slowest->duration);
+}
+
+const struct call_tail *slice_totals_borrow_tail(const struct slice_totals *totals, uint32_t node)
+{
+	const struct call_tail *tail = node < totals->tail_room ? totals->tails[node] : NULL;
+
+	return tail && tail->count && !tail->given_up &&
+			       totals->tree.nodes[node].calls >= TAIL_CALLS
+		       ? tail
+		       : NULL;
+}
+
+/* ---- Sums ---------------------------------------------------------------- */
+
 /* Returns the node of a function by a symbol that is not its first, or not yet. */
 static uint32_t node_of_symbol(struct slice_totals *totals, const struct symbol *symbol)
 {
@@ -71,11 +188,11 @@ static __attribute__((noinline)) void keep_long(struct slice_totals *totals,
 		return;
 	symbol = symbol_of_node(totals, node);
 	if (symbol->kind < SYMBOL_SPECIAL) {
-		call_tails_add(&totals->tails, &totals->tree, thread, node, &call);
+		add_to_tail(totals, thread, node, &call);
 	} else if (symbol_is_stop(symbol)) {
 		slowest->rank = 0;
 		if (!in_syscall(totals, thread))
-			call_tails_add_stop(&totals->tails, &call);
+			add_stop(totals, &call);
 	}
 }
 
@@ -154,6 +271,9 @@ void slice_totals_release(struct slice_totals *totals)
 {
 	call_tree_release(&totals->tree);
 	function_table_release(&totals->functions);
-	call_tails_release(&totals->tails);
+	for (size_t i = 0; i < totals->tail_room; i++)
+		free(totals->tails[i]);
+	free(totals->tails);
+	free(totals->stops);
 	*totals = (struct slice_totals){ 0 };
 }

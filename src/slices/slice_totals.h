@@ -8,7 +8,25 @@
 #ifndef SRC_SLICES_SLICE_TOTALS_H
 #define SRC_SLICES_SLICE_TOTALS_H
 
-#include "src/slices/call_tails.h"
+#include "src/slices/call_tree.h"
+
+/* The first calls of a function, which give a bound. */
+#define TAIL_FIRST 32
+
+/*
+ * The few calls of a function that take much longer than the others, found without a histogram:
+ * only calls longer than a bound are counted.  A bound that more than a twentieth of the calls
+ * exceeds is doubled.  Stops of the thread outside of system calls are no part of a call, and
+ * recursive functions have no tail.
+ */
+struct call_tail {
+	uint64_t first[TAIL_FIRST]; /* ns of the first calls, in order */
+	uint32_t first_count;
+	bool given_up;
+	uint64_t bound;
+	uint64_t since;      /* calls of the function when the bound was doubled */
+	uint64_t count, sum; /* of calls longer than the bound since then */
+};
 
 struct slice_totals {
 	/*
@@ -22,8 +40,15 @@ struct slice_totals {
 	bool by_insns;                   /* struct callstack_machine */
 	bool estimated;                  /* times are estimates, and instructions are not counted */
 	struct function_table functions; /* by number */
-	bool with_tails;                 /* times are known: find long calls, and */
-	struct call_tails tails; /* slowest.rank of a node is what the next of these exceeds */
+	/*
+	 * Times are known: find tails; `slowest.rank` of a node is what the next call must exceed
+	 * to be the slowest one, or to count in the tail.
+	 */
+	bool with_tails;
+	struct call_tail **tails; /* owned; by node; NULL: no call yet */
+	size_t tail_room;
+	struct track_stops *stops; /* owned; by index of the track */
+	size_t stop_room;
 };
 
 /*
@@ -42,7 +67,15 @@ static inline uint64_t slice_totals_rank(const struct slice_totals *totals,
 	return totals->by_insns ? costs->insns : costs->ns;
 }
 
-/* Idempotent, also on zeroed memory. */
+/* Returns the tail of a node; NULL: it has none. */
+const struct call_tail *slice_totals_borrow_tail(const struct slice_totals *totals, uint32_t node);
+
+/* Returns by what the calls of a tail exceed the median together. */
+static inline uint64_t call_tail_excess(const struct call_tail *tail)
+{
+	return tail->sum - tail->count * tail->first[TAIL_FIRST / 2 - 1];
+}
+
 void slice_totals_release(struct slice_totals *totals);
 
 #endif

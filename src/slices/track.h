@@ -39,7 +39,6 @@ struct slice_cost track_cost_end(struct track *track, const struct slice_detail 
 /* Returns instructions per cycle, rounded to a hundredth; 0: unknown. */
 double slice_cost_ipc(struct slice_cost cost);
 
-/* Release the memory.  Idempotent, also on zeroed memory. */
 void track_release(struct track *track);
 
 #endif

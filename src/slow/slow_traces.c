@@ -13,7 +13,6 @@
 #include "src/batch/batch_job.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"
-#include "src/formats/text/json_value.h"
 #include "src/options/input_paths.h"
 
 /* ---- The index: index.tsv and index.jsonl -------------------------------- */

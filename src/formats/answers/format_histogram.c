@@ -10,7 +10,6 @@
 #include "src/formats/answers/chosen_calls.h"
 #include "src/formats/output_format.h"
 #include "src/formats/text/any_text.h"
-#include "src/formats/text/json_value.h"
 #include "src/formats/text/time_note.h"
 #include "src/slices/durations.h"
 

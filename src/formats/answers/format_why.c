@@ -8,7 +8,6 @@
 #include "base/utf8.h"
 #include "src/formats/answers/why.h"
 #include "src/formats/text/any_text.h"
-#include "src/formats/text/json_value.h"
 #include "src/formats/text/time_note.h"
 #include "src/slices/slice_args.h"
 

@@ -64,7 +64,6 @@ struct covered_lines {
 void covered_lines_find(struct covered_lines *lines, const struct executed_code *code,
 			struct function_choice *choice);
 
-/* Release the memory.  Idempotent, also on zeroed memory. */
 void covered_lines_release(struct covered_lines *lines);
 
 #endif

@@ -52,3 +52,87 @@ char *digits_left(char *at, char *end, ptrdiff_t width)
 		*end++ = ' ';
 	return end;
 }
+
+/* ---- Times --------------------------------------------------------------- */
+
+struct time_unit {
+	int64_t ns;
+	const char *name;
+};
+
+static const struct time_unit units[] = {
+	{ INT64_C(86400000000000), "d" },
+	{ INT64_C(3600000000000), "h" },
+	{ INT64_C(60000000000), "m" },
+	{ 1000000000, "s" },
+	{ 1000000, "ms" },
+	{ 1000, "us" },
+	{ 1, "ns" },
+};
+
+/* Returns the largest unit that is not more than the time. */
+static const struct time_unit *unit_of(int64_t ns)
+{
+	const struct time_unit *unit = units;
+	uint64_t size = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
+
+	while (unit->ns > 1 && size < (uint64_t)unit->ns)
+		unit++;
+	return unit;
+}
+
+static void strip_zeros(char *text)
+{
+	size_t length = strlen(text);
+
+	while (length > 0 && text[length - 1] == '0')
+		text[--length] = 0;
+	if (length > 0 && text[length - 1] == '.')
+		text[--length] = 0;
+}
+
+/* "1000" becomes "1_000", as OCaml's libraries print: only rounding gives four digits. */
+static void group_thousands(char *text)
+{
+	char *begin = text + (*text == '-');
+	size_t digits = strspn(begin, "0123456789");
+
+	for (; digits > 3; digits -= 3) {
+		char *at = begin + digits - 3;
+
+		memmove(at + 1, at, strlen(at) + 1);
+		*at = '_';
+	}
+}
+
+/*
+ * Write a time by integers.  Returns whether that is what a quotient of doubles gives: one is exact
+ * enough below a day, and where it is not halfway between two thousandths.
+ */
+static bool print_exactly(char *text, int64_t ns, const struct time_unit *unit)
+{
+	uint64_t size = (uint64_t)unit->ns, thousandths;
+
+	if (ns < 0 || unit == units)
+		return false;
+	thousandths = ((uint64_t)ns * 1000 + size / 2) / size;
+	if (thousandths >= 1000000 || (uint64_t)ns * 1000 % size * 2 == size)
+		return false;
+	text = digits_decimal(text, thousandths / 1000);
+	*text++ = '.';
+	*digits_fixed(text, thousandths % 1000, 3) = 0;
+	return true;
+}
+
+const char *short_time(char text[SHORT_TIME_SIZE], int64_t ns)
+{
+	const struct time_unit *unit = unit_of(ns);
+
+	if (!print_exactly(text, ns, unit)) {
+		/* At most 106,752 days: fewer than 16 characters. */
+		snprintf(text, SHORT_TIME_SIZE, "%.3f", (double)ns / (double)unit->ns);
+		group_thousands(text);
+	}
+	strip_zeros(text);
+	return strcat(text, unit->name);
+}

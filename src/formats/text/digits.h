@@ -29,4 +29,12 @@ char *digits_right(char *at, char *end, ptrdiff_t width);
 /* Fill a column from `end` with spaces, as "%-5d". */
 char *digits_left(char *at, char *end, ptrdiff_t width);
 
+/* ---- Times as magic-trace prints them (OCaml's Time_ns.Span) ------------------ */
+
+/* Room for any time, with its NUL. */
+#define SHORT_TIME_SIZE 32
+
+/* Write `ns` as "19ns", "1.639us", "2us", "1.5m" into `text`.  Returns it. */
+const char *short_time(char text[SHORT_TIME_SIZE], int64_t ns);
+
 #endif

@@ -2,7 +2,7 @@
 /* Times and instructions of answers. */
 #include "src/formats/text/time_note.h"
 
-#include "src/formats/text/json_value.h"
+#include "src/formats/text/any_text.h"
 
 static const struct {
 	const char *word, *text;

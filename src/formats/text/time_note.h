@@ -6,7 +6,7 @@
 #include <jansson.h>
 
 #include "src/callstack/callstack.h"
-#include "src/formats/text/short_time.h"
+#include "src/formats/text/digits.h"
 
 /* Write a time in ns or, if `by_insns`, a number of instructions.  Returns `text`. */
 const char *amount_text(char text[SHORT_TIME_SIZE], bool by_insns, uint64_t amount);

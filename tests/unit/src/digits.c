@@ -4,7 +4,6 @@
 
 #include <stdarg.h>
 
-#include "src/formats/text/short_time.h"
 #include "tests/support/unit.h"
 
 static char text[64];

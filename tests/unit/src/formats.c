@@ -8,7 +8,7 @@
 #include "base/io/output.h"
 #include "src/callstack/callstack.h"
 #include "src/formats/output_format.h"
-#include "src/formats/text/short_time.h"
+#include "src/formats/text/digits.h"
 #include "src/html/html_page.h"
 #include "src/options/options.h"
 #include "src/slices/slice_store.h"

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "src/select/slice_within.h"
+#include "src/select/slice_filter.h"
 #include "src/slices/track.h"
 #include "tests/support/unit.h"
 #include "tests/unit/src/slice_feed.h"

@@ -145,8 +145,8 @@ START_TEST(the_slowest_call_may_be_shorter_than_the_bound_of_long_ones)
 	feed_edges(&tally.sink, &track, events, sizeof(events) / sizeof(events[0]), true);
 	ck_assert_uint_eq(tally.tree.nodes[1].slowest.duration, 15);
 	ck_assert_uint_eq(tally.tree.nodes[1].slowest.begin, 100 * TAIL_FIRST);
-	ck_assert_uint_eq(tally.tails.tails[1]->bound, 20);
-	ck_assert_uint_eq(tally.tails.tails[1]->count, 0);
+	ck_assert_uint_eq(tally.tails[1]->bound, 20);
+	ck_assert_uint_eq(tally.tails[1]->count, 0);
 }
 END_TEST
 
