@@ -54,7 +54,9 @@ AS_IF([test "x$with_protobuf_c" != xno], [
 	])
 ])
 AM_CONDITIONAL([HAVE_PROTOBUF_C], [test $p2f_found = yes])
-AS_IF([test $p2f_found = no], [PROTOBUF_C_CFLAGS= PROTOBUF_C_LIBS=])
+AS_IF([test $p2f_found = yes],
+	[AC_DEFINE([HAVE_PROTOBUF_C], [1], [Define if --format=pprof is built.])],
+	[PROTOBUF_C_CFLAGS= PROTOBUF_C_LIBS=])
 ])
 
 dnl P2F_SQLITE: the header of the library that --format=sqlite is made with, and loads itself.

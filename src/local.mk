@@ -188,14 +188,10 @@ src/formats/pprof/profile.pb-c.c: src/formats/pprof/profile.proto
 		$(top_srcdir)/src/formats/pprof/profile.proto
 src/formats/pprof/profile.pb-c.h: src/formats/pprof/profile.pb-c.c
 src/formats/pprof/format_pprof.$(OBJEXT): src/formats/pprof/profile.pb-c.h
-else
-libptrace2ftf_a_SOURCES += src/formats/pprof/format_pprof_none.c
 endif
 
 if HAVE_SQLITE
 libptrace2ftf_a_SOURCES += src/formats/sqlite/format_sqlite.c
-else
-libptrace2ftf_a_SOURCES += src/formats/sqlite/format_sqlite_none.c
 endif
 
 bin_PROGRAMS += ptrace2ftf

@@ -17,18 +17,16 @@ struct annotate_output {
 	json_t *answer; /* owned; NULL: not finished */
 };
 
-static struct format_output *open_annotate(const struct format_request *request, struct error *err)
+static void open_annotate(struct format_output *output, const struct format_request *request)
 {
-	struct annotate_output *annotate = alloc_zeroed(1, sizeof(*annotate));
+	struct annotate_output *annotate = (struct annotate_output *)output;
 
-	(void)err;
 	cost_stacks_init(&annotate->stacks, request->names, UINT64_MAX, false);
 	annotate->select = &request->options->select;
 	annotate->diag = request->diag;
-	annotate->output.slices = &annotate->stacks.tree.slices;
-	annotate->output.sink = annotate->stacks.sink;
-	annotate->output.code = &annotate->stacks.code;
-	return &annotate->output;
+	output->slices = &annotate->stacks.tree.slices;
+	output->sink = annotate->stacks.sink;
+	output->code = &annotate->stacks.code;
 }
 
 static void set_number(json_t *object, const char *key, uint64_t number)
@@ -130,6 +128,7 @@ const struct output_format format_annotate = {
 	.default_output = DEFAULT_NONE,
 	.slices = SLICES_SORTED,
 	.chooses_calls = true,
+	.size = sizeof(struct annotate_output),
 	.open = open_annotate,
 	.finish = finish_annotate,
 	.answer = answer_annotate,

@@ -116,15 +116,6 @@ void format_branch(FILE *out, const struct branch_event *event, const struct loc
 	putc_unlocked('\n', out);
 }
 
-static struct format_output *open_branches(const struct format_request *request, struct error *err)
-{
-	struct format_output *branches = alloc_zeroed(1, sizeof(*branches));
-
-	(void)err;
-	branches->text = request->text;
-	return branches;
-}
-
 static void print_branch(struct format_output *output, const struct branch_event *event,
 			 const struct location *from, const struct location *to)
 {
@@ -136,6 +127,6 @@ const struct output_format format_branches = {
 	.lines = true,
 	.as_perf = true,
 	.all_branches = true,
-	.open = open_branches,
+	.size = sizeof(struct format_output),
 	.branch = print_branch,
 };

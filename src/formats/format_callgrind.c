@@ -49,19 +49,16 @@ struct callgrind_output {
 /* Kinds of names, each with ids of its own. */
 enum { NAME_OBJECT, NAME_FILE, NAME_FUNCTION };
 
-static struct format_output *open_callgrind(const struct format_request *request, struct error *err)
+static void open_callgrind(struct format_output *output, const struct format_request *request)
 {
-	struct callgrind_output *callgrind = alloc_zeroed(1, sizeof(*callgrind));
+	struct callgrind_output *callgrind = (struct callgrind_output *)output;
 
-	(void)err;
 	cost_stacks_init(&callgrind->stacks, request->names, UINT64_MAX, request->options->inlined);
 	callgrind->file = request->output;
 	callgrind->by_insn = request->options->args == OPTION_ARGS_FULL;
-	callgrind->output.text = request->text;
-	callgrind->output.slices = &callgrind->stacks.tree.slices;
-	callgrind->output.sink = callgrind->stacks.sink;
-	callgrind->output.code = &callgrind->stacks.code;
-	return &callgrind->output;
+	output->slices = &callgrind->stacks.tree.slices;
+	output->sink = callgrind->stacks.sink;
+	output->code = &callgrind->stacks.code;
 }
 
 /* ---- Lines --------------------------------------------------------------- */
@@ -392,6 +389,7 @@ const struct output_format format_callgrind = {
 	.name = "callgrind",
 	.lines = true,
 	.slices = SLICES_SORTED,
+	.size = sizeof(struct callgrind_output),
 	.open = open_callgrind,
 	.finish = print_callgrind,
 	.release = release_callgrind,

@@ -63,18 +63,14 @@ static void print_call_events(const struct slice_sink *sink, void *track,
 		print_call_event(sink->context, &batch->events[i]);
 }
 
-static struct format_output *open_calls(const struct format_request *request, struct error *err)
+static void open_calls(struct format_output *output, const struct format_request *request)
 {
-	struct format_output *calls = alloc_zeroed(1, sizeof(*calls));
-
-	(void)err;
-	calls->text = request->text;
-	calls->sink = (struct slice_sink){
+	(void)request;
+	output->sink = (struct slice_sink){
 		.events = print_call_events,
-		.context = calls,
+		.context = output,
 		.immediate = true,
 	};
-	return calls;
 }
 
 static void print_branch(struct format_output *output, const struct branch_event *event,
@@ -105,6 +101,7 @@ const struct output_format format_calls = {
 	.name = "calls",
 	.lines = true,
 	.slices = SLICES_AS_FOUND,
+	.size = sizeof(struct format_output),
 	.open = open_calls,
 	.branch = print_branch,
 	.input_line = print_input_line,

@@ -174,23 +174,14 @@ static void print_chrome_slice(struct slice_list *list, struct track *track,
 	putc_unlocked('}', out);
 }
 
-static struct format_output *open_chrome(const struct format_request *request, struct error *err)
-{
-	struct format_output *output = slice_list_open(request, sizeof(struct chrome_output));
-
-	(void)err;
-	((struct slice_list *)output)->print = print_chrome_slice;
-	return output;
-}
-
 static int print_chrome(struct format_output *output, struct error *err)
 {
+	(void)err;
 	fprintf(output->text,
 		"{\"displayTimeUnit\":\"ns\",\"otherData\":{\"first_ns\":\"%" PRIu64
 		"\"},\"traceEvents\":[",
 		((struct slice_list *)output)->first);
-	if (slice_list_print(output, err) < 0)
-		return -1;
+	slice_list_print((struct slice_list *)output, print_chrome_slice);
 	fputs("\n]}\n", output->text);
 	return 0;
 }
@@ -200,7 +191,8 @@ const struct output_format format_chrome = {
 	.suffix = "json",
 	.for_programs = true,
 	.slices = SLICES_SORTED,
-	.open = open_chrome,
+	.size = sizeof(struct chrome_output),
+	.open = slice_list_open,
 	.finish = print_chrome,
 	.release = slice_list_release,
 };

@@ -33,22 +33,18 @@ struct profile_output {
 	struct pair_table swept; /* of pointers of symbols whose code has rows */
 };
 
-static struct format_output *open_profile(const struct format_request *request, struct error *err)
+static void open_profile(struct format_output *output, const struct format_request *request)
 {
-	struct profile_output *profile = alloc_zeroed(1, sizeof(*profile));
+	struct profile_output *profile = (struct profile_output *)output;
 	const struct selection *select = &request->options->select;
 
-	(void)err;
-	*profile = (struct profile_output){
-		.output = { .text = request->text, .code = &profile->code },
-		.choice.selection = select,
-		.program = select->dsos.count ? NULL : request->facts.program,
-		.diag = request->diag,
-		.names = request->names,
-	};
+	output->code = &profile->code;
+	profile->choice.selection = select;
+	profile->program = select->dsos.count ? NULL : request->facts.program;
+	profile->diag = request->diag;
+	profile->names = request->names;
 	executed_code_init(&profile->code);
 	profile->code.branches = true;
-	return &profile->output;
 }
 
 static bool is_of_program(struct profile_output *profile, const struct dso *dso)
@@ -437,7 +433,8 @@ static void release_profile(struct format_output *output)
 }
 
 #define PROFILE(print)                                                                             \
-	.chooses_calls = true, .open = open_profile, .finish = print, .release = release_profile
+	.chooses_calls = true, .size = sizeof(struct profile_output), .open = open_profile,        \
+	.finish = print, .release = release_profile
 
 const struct output_format format_bolt = { .name = "bolt", PROFILE(print_bolt) };
 

@@ -43,23 +43,20 @@ static void count_costs(const struct slice_sink *sink, void *track, const struct
 	call_tree_follow(sink->context, track, batch, &cost_rules);
 }
 
-static struct format_output *open_folded(const struct format_request *request, struct error *err)
+static void open_folded(struct format_output *output, const struct format_request *request)
 {
-	struct folded_output *folded = alloc_zeroed(1, sizeof(*folded));
+	struct folded_output *folded = (struct folded_output *)output;
 
-	(void)err;
 	call_tree_init(&folded->tree, request->names, options_max_stack(request->options));
 	folded->tree.truncated_key = name_intern_text(request->names, TRUNCATED_NAME)->id;
 	folded->file = request->output;
 	folded->unit = request->options->unit ? request->options->unit : 1;
-	folded->output.text = request->text;
-	folded->output.slices = &folded->tree.slices;
-	folded->output.sink = (struct slice_sink){
+	output->slices = &folded->tree.slices;
+	output->sink = (struct slice_sink){
 		.events = request->facts.by_insns ? count_costs : count_times,
 		.context = &folded->tree,
 		.details = request->facts.by_insns,
 	};
-	return &folded->output;
 }
 
 static void print_folded_name(const struct name *name, FILE *out)
@@ -125,6 +122,7 @@ const struct output_format format_folded = {
 	.name = "folded",
 	.lines = true,
 	.slices = SLICES_SORTED,
+	.size = sizeof(struct folded_output),
 	.open = open_folded,
 	.finish = print_folded,
 	.release = release_folded,

@@ -89,22 +89,19 @@ static void count_events(const struct slice_sink *sink, void *track,
 	call_tree_follow(sink->context, track, batch, &rules);
 }
 
-static struct format_output *open_functions(const struct format_request *request, struct error *err)
+static void open_functions(struct format_output *output, const struct format_request *request)
 {
-	struct functions_output *functions = alloc_zeroed(1, sizeof(*functions));
+	struct functions_output *functions = (struct functions_output *)output;
 
-	(void)err;
 	functions->order = request->options->select.order;
 	functions->top = request->options->select.top;
-	functions->output.text = request->text;
 	call_tree_init(&functions->tree, NULL, UINT64_MAX);
-	functions->output.slices = &functions->tree.slices;
-	functions->output.sink = (struct slice_sink){
+	output->slices = &functions->tree.slices;
+	output->sink = (struct slice_sink){
 		.events = count_events,
 		.context = &functions->tree,
 		.details = request->facts.by_insns,
 	};
-	return &functions->output;
 }
 
 /* ---- The table ----------------------------------------------------------- */
@@ -256,6 +253,7 @@ const struct output_format format_functions = {
 	.name = "functions",
 	.lines = true,
 	.slices = SLICES_SORTED,
+	.size = sizeof(struct functions_output),
 	.open = open_functions,
 	.finish = print_functions,
 	.answer = answer_functions,

@@ -51,13 +51,11 @@ static void print_slice(struct slice_list *list, struct track *track,
 	putc('\n', out);
 }
 
-static struct format_output *open_slices(const struct format_request *request, struct error *err)
+static int print_slices(struct format_output *output, struct error *err)
 {
-	struct format_output *output = slice_list_open(request, sizeof(struct slice_list));
-
 	(void)err;
-	((struct slice_list *)output)->print = print_slice;
-	return output;
+	slice_list_print((struct slice_list *)output, print_slice);
+	return 0;
 }
 
 const struct output_format format_slices = {
@@ -65,7 +63,8 @@ const struct output_format format_slices = {
 	.lines = true,
 	.slices = SLICES_SORTED,
 	.cpu_events = true,
-	.open = open_slices,
-	.finish = slice_list_print,
+	.size = sizeof(struct slice_list),
+	.open = slice_list_open,
+	.finish = print_slices,
 	.release = slice_list_release,
 };

@@ -127,19 +127,15 @@ static uint64_t first_time(const struct slice_store *store)
 	return first;
 }
 
-static struct format_output *open_speedscope(const struct format_request *request,
-					     struct error *err)
+static void open_speedscope(struct format_output *output, const struct format_request *request)
 {
-	struct speedscope_output *scope = alloc_zeroed(1, sizeof(*scope));
+	struct speedscope_output *scope = (struct speedscope_output *)output;
 
-	(void)err;
 	scope->store.names = request->names;
 	scope->input = request->options->input;
 	scope->file = request->output;
-	scope->output.text = request->text;
-	scope->output.sink = slice_store_sink(&scope->store, false, false);
-	scope->output.slices = &scope->store.slices;
-	return &scope->output;
+	output->sink = slice_store_sink(&scope->store, false, false);
+	output->slices = &scope->store.slices;
 }
 
 static int print_speedscope(struct format_output *output, struct error *err)
@@ -188,6 +184,7 @@ const struct output_format format_speedscope = {
 	.suffix = "speedscope.json",
 	.for_programs = true,
 	.slices = SLICES_SORTED,
+	.size = sizeof(struct speedscope_output),
 	.open = open_speedscope,
 	.finish = print_speedscope,
 	.release = release_speedscope,

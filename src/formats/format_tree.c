@@ -122,21 +122,12 @@ static void print_tree_slice(struct slice_list *list, struct track *track,
 	}
 }
 
-static struct format_output *open_tree(const struct format_request *request, struct error *err)
-{
-	struct format_output *output = slice_list_open(request, sizeof(struct tree_output));
-
-	(void)err;
-	((struct slice_list *)output)->print = print_tree_slice;
-	return output;
-}
-
 static int print_tree(struct format_output *output, struct error *err)
 {
-	int status = slice_list_print(output, err);
-
+	(void)err;
+	slice_list_print((struct slice_list *)output, print_tree_slice);
 	settle((struct tree_output *)output, 0);
-	return status;
+	return 0;
 }
 
 static void release_tree(struct format_output *output)
@@ -149,7 +140,8 @@ const struct output_format format_tree = {
 	.name = "tree",
 	.lines = true,
 	.slices = SLICES_SORTED,
-	.open = open_tree,
+	.size = sizeof(struct tree_output),
+	.open = slice_list_open,
 	.finish = print_tree,
 	.release = release_tree,
 };

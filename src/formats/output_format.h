@@ -81,7 +81,7 @@ struct format_request {
 	struct trace_facts facts;
 };
 
-/* An output that is being written: the first member of each format's own struct. */
+/* An output that is being written: the first member of a format's own struct. */
 struct format_output {
 	FILE *text;                              /* borrowed: request->text, if it prints any */
 	struct slice_sink sink;                  /* of its slices, if it takes any */
@@ -122,11 +122,9 @@ struct output_format {
 	 * err filled.  NULL: there is none to load.
 	 */
 	int (*load)(struct error *err);
-	/*
-	 * Begin an output.  Returns it, from malloc(), owned by the caller; NULL with err
-	 * filled.  Write errors stay with the output or text.  NULL: nothing is written.
-	 */
-	struct format_output *(*open)(const struct format_request *request, struct error *err);
+	size_t size; /* of its own struct; 0: nothing is written */
+	/* Begin an output, zeroed but for `text`.  Write errors stay with the output or text. */
+	void (*open)(struct format_output *output, const struct format_request *request);
 	/* A branch and its resolved addresses, in order of time.  NULL: not shown. */
 	void (*branch)(struct format_output *output, const struct branch_event *event,
 		       const struct location *from, const struct location *to);
@@ -196,6 +194,13 @@ extern const struct output_format format_slowest;
 
 /* Returns the stacks that an output of format_folded has counted, borrowed from it. */
 const struct call_tree *format_folded_tree(const struct format_output *output);
+
+/* Returns an output that has begun; NULL if the format writes nothing. */
+struct format_output *output_format_open(const struct output_format *format,
+					 const struct format_request *request);
+
+/* Release an output, finished or not; NULL is allowed. */
+void output_format_close(const struct output_format *format, struct format_output *output);
 
 /* Ends with a NULL. */
 extern const struct output_format *const output_formats[];

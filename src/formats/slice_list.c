@@ -131,22 +131,20 @@ static void add_events(const struct slice_sink *sink, void *track, const struct 
 	}
 }
 
-struct format_output *slice_list_open(const struct format_request *request, size_t size)
+void slice_list_open(struct format_output *output, const struct format_request *request)
 {
-	struct slice_list *list = alloc_zeroed(1, size);
+	struct slice_list *list = (struct slice_list *)output;
 
 	list->level = request->options->args;
 	list->sites.names = request->names;
 	list->file = request->output;
-	list->output.text = request->text;
-	list->output.slices = &list->count;
-	list->output.sink = (struct slice_sink){
+	output->slices = &list->count;
+	output->sink = (struct slice_sink){
 		.events = add_events,
 		.context = list,
 		.details = list->level == OPTION_ARGS_FULL,
 		.folded = list->level != OPTION_ARGS_NONE,
 	};
-	return &list->output;
 }
 
 void slice_list_args(struct slice_list *list, const struct listed_slice *slice,
@@ -178,12 +176,10 @@ static int compare_tracks(const void *left, const void *right)
 	return COMPARE(a->pid, b->pid) ?: COMPARE(a->tid, b->tid) ?: COMPARE(a->index, b->index);
 }
 
-int slice_list_print(struct format_output *output, struct error *err)
+void slice_list_print(struct slice_list *list, slice_list_print_fn *print)
 {
-	struct slice_list *list = (struct slice_list *)output;
 	uint64_t number = 0;
 
-	(void)err;
 	if (list->track_count)
 		qsort(list->tracks, list->track_count, sizeof(*list->tracks), compare_tracks);
 	for (size_t i = 0; i < list->track_count && list->tracks[i].track; i++) {
@@ -191,12 +187,10 @@ int slice_list_print(struct format_output *output, struct error *err)
 			if (!list->file->lines && !output_room(list->file))
 				list->file->cut = true;
 			if (!list->file->cut && slice_at(list, at)->finished)
-				list->print(list, list->tracks[i].track, slice_at(list, at),
-					    number++);
+				print(list, list->tracks[i].track, slice_at(list, at), number++);
 			count_access(list);
 		}
 	}
-	return 0;
 }
 
 void slice_list_release(struct format_output *output)

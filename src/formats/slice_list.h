@@ -37,13 +37,8 @@ struct listed_slice {
 struct slice_list {
 	struct format_output output; /* first */
 	enum option_args level;      /* details of slices */
-	/*
-	 * Print a slice, `number` from 0 on in the order of printing; all is borrowed for the call.
-	 */
-	void (*print)(struct slice_list *list, struct track *track,
-		      const struct listed_slice *slice, uint64_t number);
-	uint64_t first;      /* ns: the first begin or instant; 0: no slice has come */
-	struct output *file; /* borrowed */
+	uint64_t first;              /* ns: the first begin or instant; 0: no slice has come */
+	struct output *file;         /* borrowed */
 	/* The list's own: */
 	struct big_array slices; /* owned */
 	uint64_t count;
@@ -61,14 +56,17 @@ struct slice_list {
 	struct slice_files files;
 };
 
-/*
- * Open an output without slices; `size` is that of the format's struct, whose first member is the
- * list, and whose other members are 0.  Set `print` before the first slice.
- */
-struct format_output *slice_list_open(const struct format_request *request, size_t size);
+/* `open` of struct output_format. */
+void slice_list_open(struct format_output *output, const struct format_request *request);
 
-/* `finish` of struct output_format: print all slices that have ended, up to the output's limit. */
-int slice_list_print(struct format_output *output, struct error *err);
+/*
+ * Print a slice, `number` from 0 on in the order of printing; all is borrowed for the call.
+ */
+typedef void slice_list_print_fn(struct slice_list *list, struct track *track,
+				 const struct listed_slice *slice, uint64_t number);
+
+/* Print all slices that have ended, up to the output's limit. */
+void slice_list_print(struct slice_list *list, slice_list_print_fn *print);
 
 /* Set the arguments of a slice that is no instant, as the list's level has them. */
 void slice_list_args(struct slice_list *list, const struct listed_slice *slice,

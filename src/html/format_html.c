@@ -101,10 +101,10 @@ static void take_events(const struct slice_sink *sink, void *track, const struct
 	html->functions->sink.events(&html->functions->sink, track, batch);
 }
 
-static struct format_output *open_html(const struct format_request *request, struct error *err)
+static void open_html(struct format_output *output, const struct format_request *request)
 {
 	const struct options *options = request->options;
-	struct html_output *html = alloc_zeroed(1, sizeof(*html));
+	struct html_output *html = (struct html_output *)output;
 	struct format_request inner = *request;
 
 	html->store.names = request->names;
@@ -115,18 +115,16 @@ static struct format_output *open_html(const struct format_request *request, str
 	html->costs = html->by_insns || options->args != OPTION_ARGS_NONE;
 	html->table_text = ALLOC_CHECKED(open_memstream(&html->table, &html->table_size));
 	inner.text = html->table_text;
-	html->folded = format_folded.open(&inner, err);
-	html->functions = format_functions.open(&inner, err);
+	html->folded = output_format_open(&format_folded, &inner);
+	html->functions = output_format_open(&format_functions, &inner);
 	html->kept = slice_store_sink(&html->store, html->costs, true);
-	html->output.text = request->text;
 	ftf_side_init(&html->events.side, request->names, &request->facts);
 	html->events.args = options->args != OPTION_ARGS_NONE;
-	html->output.writer = html->events.side.writer;
-	html->output.slices = &html->slices;
-	html->output.sink = html->kept;
-	html->output.sink.events = take_events;
-	html->output.sink.context = html;
-	return &html->output;
+	output->writer = html->events.side.writer;
+	output->slices = &html->slices;
+	output->sink = html->kept;
+	output->sink.events = take_events;
+	output->sink.context = html;
 }
 
 /* ---- Texts and functions ------------------------------------------------- */
@@ -511,10 +509,8 @@ static void release_html(struct format_output *output)
 {
 	struct html_output *html = (struct html_output *)output;
 
-	format_folded.release(html->folded);
-	format_functions.release(html->functions);
-	free(html->folded);
-	free(html->functions);
+	output_format_close(&format_folded, html->folded);
+	output_format_close(&format_functions, html->functions);
 	if (html->table_text)
 		alloc_close_text(html->table_text, &html->table);
 	free(html->table);
@@ -537,6 +533,7 @@ const struct output_format format_html = {
 	.slices = SLICES_SORTED,
 	.overlays = OVERLAYS_AS_SLICES,
 	.cpu_events = true,
+	.size = sizeof(struct html_output),
 	.open = open_html,
 	.finish = print_html,
 	.release = release_html,

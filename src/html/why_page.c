@@ -445,6 +445,7 @@ const struct output_format format_why_page = {
 	.suffix = "html",
 	.slices = SLICES_SORTED,
 	.chooses_calls = true,
+	.size = sizeof(struct why_output),
 	.open = why_open,
 	.look = why_look,
 	.seen = why_see,

@@ -92,13 +92,25 @@ static int cut_memtrace(const struct options *options, struct report *report, st
 static int print_undecoded(const struct options *options, struct name_table *names,
 			   struct report *report, struct diag *diag, struct error *err)
 {
+	const char *path = options->output ? options->output : "-";
 	bool list = options->format->sideband;
+	struct output output;
+	FILE *text;
+	int status;
 
 	report_phase(report, list ? "read" : "convert");
-	if ((list ? list_recording : convert_events)(options, names, report, diag, err) < 0)
+	text = output_open_text(&output, path, options->max_output, err);
+	if (!text)
 		return -1;
-	summary_add_output(&report->summary, options->output ? options->output : "-");
-	return 0;
+	status = (list ? list_recording : convert_events)(names, report, diag, text, err);
+	fclose(text); /* write errors show in the output */
+	report->summary.output_cut = output.cut;
+	if (status == 0)
+		status = output_close(&output, err);
+	if (status == 0)
+		summary_add_output(&report->summary, path);
+	output_abandon(&output);
+	return status;
 }
 
 static int convert_input(const struct options *options, struct report *report, struct diag *diag,

@@ -27,19 +27,17 @@ int convert_perf_data(const struct options *options, struct name_table *names,
 int convert_perf_script(const struct options *options, struct name_table *names,
 			struct report *report, struct diag *diag, struct error *err);
 
-/*
- * Print the recording's hits, if there is a recording, then the overlays' events (--format=events).
- * Decodes no trace.
+/* Print the recording's hits, if there is a recording, then the overlays' events (--format=events).
  */
-int convert_events(const struct options *options, struct name_table *names, struct report *report,
-		   struct diag *diag, struct error *err);
+int convert_events(struct name_table *names, struct report *report, struct diag *diag, FILE *text,
+		   struct error *err);
 
 /*
  * Print the contents of a recording by its sideband (`ptrace2ftf list`): threads, buffers, losses,
  * files. Decodes no trace, and reads no bytes of trace except for --time.
  */
-int list_recording(const struct options *options, struct name_table *names, struct report *report,
-		   struct diag *diag, struct error *err);
+int list_recording(struct name_table *names, struct report *report, struct diag *diag, FILE *text,
+		   struct error *err);
 
 struct perf_recording;
 struct pt_stream_input;

@@ -9,7 +9,6 @@
 
 /* Context for reading hits. */
 struct hit_input {
-	const struct options *options;
 	struct name_table *names;
 	struct diag *diag;
 	struct report *report;
@@ -19,7 +18,8 @@ struct hit_input {
 static int show_recorded_hits(struct hit_input *input, struct error *err)
 {
 	struct perf_recording recording = { 0 };
-	int status = recording_open(&recording, input->options, input->names, input->diag, err);
+	int status =
+		recording_open(&recording, input->report->options, input->names, input->diag, err);
 
 	if (status == 0) {
 		const struct event_output_input source = {
@@ -64,15 +64,16 @@ static int show_text_hits(struct hit_input *input, struct error *err)
 		.names = input->names,
 		.arena = &arena,
 		.diag = input->diag,
-		.demangle = input->options->names,
+		.demangle = input->report->options->names,
 		.context = input,
 		.hit = show_line_hit,
 	};
-	FILE *in = file_use_open_stream(input->options->input);
+	FILE *in = file_use_open_stream(input->report->options->input);
 	int status;
 
 	if (!in)
-		return error_set_system(err, errno, "%s: cannot open", input->options->input);
+		return error_set_system(err, errno, "%s: cannot open",
+					input->report->options->input);
 	script.machine = callstack_precise_open(&stacks);
 	status = perf_script_convert(in, &script, NULL, err);
 	fclose(in);
@@ -85,8 +86,8 @@ static int print_hits(struct hit_input *input, struct error *err)
 {
 	int status = 0;
 
-	if (input->options->input)
-		status = input->options->input_kind == INPUT_PERF_DATA
+	if (input->report->options->input)
+		status = input->report->options->input_kind == INPUT_PERF_DATA
 				 ? show_recorded_hits(input, err)
 				 : show_text_hits(input, err);
 	report_hits(input->report, &input->hits);
@@ -107,28 +108,13 @@ static int print_overlays(struct report *report, struct diag *diag, FILE *text, 
 	return status;
 }
 
-int convert_events(const struct options *options, struct name_table *names, struct report *report,
-		   struct diag *diag, struct error *err)
+int convert_events(struct name_table *names, struct report *report, struct diag *diag, FILE *text,
+		   struct error *err)
 {
 	struct hit_input input = {
-		.options = options, .names = names, .diag = diag, .report = report
+		.names = names, .diag = diag, .report = report, .hits.text = text
 	};
-	struct output output;
-	int status;
-	FILE *text;
+	int status = print_hits(&input, err);
 
-	text = output_open_text(&output, options->output ? options->output : "-",
-				options->max_output, err);
-	if (!text)
-		return -1;
-	input.hits.text = text;
-	status = print_hits(&input, err);
-	if (status == 0)
-		status = print_overlays(report, diag, text, err);
-	fclose(text); /* write errors show in the output */
-	report->summary.output_cut = output.cut;
-	if (status == 0)
-		return output_close(&output, err);
-	output_abandon(&output);
-	return status;
+	return status == 0 ? print_overlays(report, diag, text, err) : status;
 }

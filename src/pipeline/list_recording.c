@@ -45,45 +45,31 @@ static void print_moment(const json_t *object, const char *key, FILE *out)
 		fprintf(out, " %18s", "?");
 }
 
-static void print_span(uint64_t ns, FILE *out)
+static void print_span(const char *before, uint64_t ns, FILE *out)
 {
 	char text[SHORT_TIME_SIZE];
 
-	fputs(short_time(text, (int64_t)ns), out);
-}
-
-/* Returns the state of a file as text. */
-static const char *state_text(const json_t *file)
-{
-	const char *state = json_value_text(file, "state");
-
-	return strcmp(state, "not-a-file") == 0 ? "no file" : state;
+	fprintf(out, "%s%s", before, short_time(text, (int64_t)ns));
 }
 
 static void print_head(const json_t *list, const char *input, FILE *out)
 {
-	bool full = strcmp(json_value_text(list, "kind"), "full") == 0;
-	bool both = strcmp(json_value_text(list, "mode"), "both") == 0;
+	const char *kind = json_value_text(list, "kind"), *mode = json_value_text(list, "mode");
+	const char *command = json_value_text(list, "command_line");
 
 	printable_print(input, out);
 	fputs(": ", out);
 	print_bytes(get_count(list, "trace_bytes"), 0, out);
-	fprintf(out, " of %s of %s code", full ? "trace" : json_value_text(list, "kind"),
-		both ? "user and kernel" : json_value_text(list, "mode"));
-	if (is_known(list, "begin_ns")) {
-		fputs(", recorded in ", out);
-		print_span(get_count(list, "end_ns") - get_count(list, "begin_ns"), out);
-	}
-	if (is_known(list, "resolution_ns")) {
-		fputs(", with timing packets, to ", out);
-		print_span(get_count(list, "resolution_ns"), out);
-	}
+	fprintf(out, " of %s of %s code", strcmp(kind, "full") ? kind : "trace",
+		strcmp(mode, "both") ? mode : "user and kernel");
+	if (is_known(list, "begin_ns"))
+		print_span(", recorded in ",
+			   get_count(list, "end_ns") - get_count(list, "begin_ns"), out);
+	if (is_known(list, "resolution_ns"))
+		print_span(", with timing packets, to ", get_count(list, "resolution_ns"), out);
+	fputs(*command ? "\nrecorded by: " : "", out);
+	printable_print(command, out);
 	putc('\n', out);
-	if (*json_value_text(list, "command_line")) {
-		fputs("recorded by: ", out);
-		printable_print(json_value_text(list, "command_line"), out);
-		putc('\n', out);
-	}
 }
 
 static void print_share(uint64_t bytes, uint64_t all, FILE *out)
@@ -161,9 +147,11 @@ static void print_files(const json_t *list, FILE *out)
 	fprintf(out, "\n%-11s %-9s %s\n", "code", "names", "file");
 	json_array_foreach(json_object_get(list, "files"), i, file)
 	{
-		fprintf(out, "%-11s %-9s ", state_text(file),
-			json_is_true(json_object_get(file, "code")) ? json_value_text(file, "names")
-								    : "-");
+		const char *state = json_value_text(file, "state");
+		bool code = json_is_true(json_object_get(file, "code"));
+
+		fprintf(out, "%-11s %-9s ", strcmp(state, "not-a-file") ? state : "no file",
+			code ? json_value_text(file, "names") : "-");
 		printable_print(json_value_text(file, "path"), out);
 		if (*json_value_text(file, "refused")) {
 			fputs(": ", out);
@@ -173,17 +161,9 @@ static void print_files(const json_t *list, FILE *out)
 	}
 }
 
-/* Print the answer of `ptrace2ftf list` (doc/summary.schema.json); `input` is its path. */
-static void list_print(const json_t *list, const char *input, FILE *out)
-{
-	print_head(list, input, out);
-	print_threads(list, out);
-	print_buffers(list, out);
-	print_files(list, out);
-}
+/* ---- Times --------------------------------------------------------------- */
 
 struct sideband_list {
-	const struct options *options;          /* borrowed */
 	const struct perf_recording *recording; /* borrowed */
 	struct listed_thread {
 		uint64_t first, last; /* ns: that it was seen; first > last: no time is known */
@@ -196,13 +176,6 @@ struct sideband_list {
 	size_t others;       /* threads that ran on the CPUs but were not recorded */
 	double unknown;      /* bytes without a known thread */
 };
-
-static json_t *time_or_null(bool known, uint64_t ns)
-{
-	return known ? json_integer(json_value_of(ns)) : json_null();
-}
-
-/* ---- Times --------------------------------------------------------------- */
 
 static void add_time(struct sideband_list *list, uint64_t time)
 {
@@ -354,8 +327,8 @@ static void divide(struct sideband_list *list, struct runs *runs, uint64_t from,
 		give(list, ran_before(runs, to), bytes);
 }
 
+/* Stretches of trace of a CPU, each written up to a time, after the previous stretch. */
 struct written_stretches {
-	/* A stretch of trace of a CPU that was written up to a time, after the previous stretch. */
 	struct written_stretch {
 		int32_t cpu;
 		uint64_t time, size;
@@ -389,19 +362,6 @@ static void find_stretches(struct sideband_list *list, struct written_stretches 
 		add_stretch(stretches, record.id.cpu, record.id.time, aux.size);
 		add_time(list, record.id.time);
 	}
-}
-
-/*
- * Snapshots and samples have no AUX records for their bytes, but each piece has a time near its
- * end.
- */
-static void find_pieces(struct written_stretches *stretches, const struct aux_stream *stream,
-			const struct tsc_clock *clock)
-{
-	for (size_t i = 0; i < stream->piece_count; i++)
-		add_stretch(stretches, stream->cpu,
-			    tsc_clock_ns(clock, stream->pieces[i].reference),
-			    stream->pieces[i].size);
 }
 
 /*
@@ -440,7 +400,10 @@ static void share_cpu(struct sideband_list *list, const struct aux_stream *strea
 		share_stretches(list, stream, all->list + first, end - first);
 		return;
 	}
-	find_pieces(&pieces, stream, &clock);
+	/* Snapshots and samples have no AUX records, but each piece has a time near its end. */
+	for (size_t i = 0; i < stream->piece_count; i++)
+		add_stretch(&pieces, stream->cpu, tsc_clock_ns(&clock, stream->pieces[i].reference),
+			    stream->pieces[i].size);
 	share_stretches(list, stream, pieces.list, pieces.count);
 	free(pieces.list);
 }
@@ -469,6 +432,11 @@ static void share_bytes(struct sideband_list *list)
 }
 
 /* ---- The answer ---------------------------------------------------------- */
+
+static json_t *time_or_null(bool known, uint64_t ns)
+{
+	return known ? json_integer(json_value_of(ns)) : json_null();
+}
 
 static json_t *thread_json(const struct sideband_list *list, const struct thread *thread)
 {
@@ -541,63 +509,23 @@ static json_t *buffer_json(const struct sideband_list *list, const struct aux_st
 			 (json_int_t)collisions);
 }
 
-static json_t *buffers_json(const struct sideband_list *list)
-{
-	const struct auxtrace *auxtrace = &list->recording->auxtrace;
-	json_t *array = json_array();
-
-	for (size_t i = 0; i < auxtrace->stream_count; i++)
-		json_array_append_new(array, buffer_json(list, &auxtrace->streams[i]));
-	return array;
-}
-
-/* Set the file offset of each mapped file's code. */
-static void find_code(const struct sideband_list *list, uint64_t *offsets)
-{
-	const struct thread *const *threads =
-		timeline_threads(list->recording->timeline, &(size_t){ 0 });
-
-	for (size_t i = 0; i < list->thread_count; i++) {
-		const struct process *process = threads[i]->process;
-
-		if (threads[i]->pid != threads[i]->tid)
-			continue;
-		for (size_t j = 0; process && j < process->epoch_count; j++) {
-			const struct address_space *space = process->epochs[j].space;
-
-			for (size_t k = 0; k < space->count; k++) {
-				const struct mapping *mapping = &space->mappings[k];
-
-				offsets[mapping->file->index] = mapping->file_offset;
-			}
-		}
-	}
-}
-
 /* Look up the names of all files; a conversion looks up only files whose code ran. */
-static json_t *files_json(const struct sideband_list *list, struct report *report)
+static json_t *file_json(const struct sideband_list *list, const struct mapped_file *file,
+			 struct report *report)
 {
-	size_t count, size;
-	const struct mapped_file *const *files = timeline_files(list->recording->timeline, &count);
-	uint64_t *offsets = alloc_zeroed(count + 1, sizeof(*offsets)), unused;
-	json_t *array = json_array();
+	struct dso *dso = resolver_borrow_dso(&list->recording->resolver, file);
+	struct code_range range = { 0 };
+	uint64_t unused;
+	size_t size;
+	bool code = dso_borrow_bytes(dso, &size) != NULL;
 
-	find_code(list, offsets);
-	for (size_t i = 0; i < count; i++) {
-		struct dso *dso = resolver_borrow_dso(&list->recording->resolver, files[i]);
-		bool code = dso_borrow_bytes(dso, &size) != NULL;
-
-		if (code)
-			dso_borrow_symbol(dso, offsets[files[i]->index], &unused);
-		report_file(report, dso, 0);
-		json_array_append_new(array, json_pack("{so ss sb ss so}", "path",
-						       json_text_or_null(dso_path(dso)), "state",
-						       report_file_state(dso), "code", (int)code,
-						       "names", report_file_names(dso), "refused",
-						       json_text_or_null(dso_info(dso).refused)));
-	}
-	free(offsets);
-	return array;
+	dso_code_range(dso, &range);
+	if (code)
+		dso_borrow_symbol(dso, range.offset, &unused);
+	report_file(report, dso, 0);
+	return json_pack("{so ss sb ss so}", "path", json_text_or_null(dso_path(dso)), "state",
+			 report_file_state(dso), "code", (int)code, "names", report_file_names(dso),
+			 "refused", json_text_or_null(dso_info(dso).refused));
 }
 
 static const char *kind_of_trace(const struct auxtrace *auxtrace)
@@ -616,11 +544,14 @@ static json_t *make_answer(struct sideband_list *list, struct report *report)
 	const struct perf_features *features = &recording->file.features;
 	uint64_t resolution = recording_resolution(recording);
 	bool known = list->begin <= list->end;
+	json_t *buffers = json_array(), *files = json_array();
+	size_t file_count;
+	const struct mapped_file *const *all = timeline_files(recording->timeline, &file_count);
 	json_t *answer = json_pack("{ss so so so ss ss so sI sI}", "format", "list", "command_line",
 				   json_text_or_null(features->command_line), "begin_ns",
 				   time_or_null(known, list->begin), "end_ns",
 				   time_or_null(known, list->end), "mode",
-				   modes[recording_mode(recording, list->options)], "kind",
+				   modes[recording_mode(recording, report->options)], "kind",
 				   kind_of_trace(&recording->auxtrace), "resolution_ns",
 				   time_or_null(resolution != 0, resolution), "trace_bytes",
 				   json_value_of(list->bytes), "unknown_bytes",
@@ -628,56 +559,43 @@ static json_t *make_answer(struct sideband_list *list, struct report *report)
 
 	json_object_set_new(answer, "threads", threads_json(list));
 	json_object_set_new(answer, "other_threads", json_integer((json_int_t)list->others));
-	json_object_set_new(answer, "buffers", buffers_json(list));
-	json_object_set_new(answer, "files", files_json(list, report));
+	for (size_t i = 0; i < recording->auxtrace.stream_count; i++)
+		json_array_append_new(buffers, buffer_json(list, &recording->auxtrace.streams[i]));
+	json_object_set_new(answer, "buffers", buffers);
+	for (size_t i = 0; i < file_count; i++)
+		json_array_append_new(files, file_json(list, all[i], report));
+	json_object_set_new(answer, "files", files);
 	return answer;
 }
 
-/* Returns the answer, owned by the caller; NULL with err filled. */
-static json_t *gather(const struct options *options, struct name_table *names,
-		      struct report *report, struct diag *diag, struct error *err)
+int list_recording(struct name_table *names, struct report *report, struct diag *diag, FILE *text,
+		   struct error *err)
 {
+	const struct options *options = report->options;
 	struct perf_recording recording = { 0 };
-	struct sideband_list list = { .options = options,
-				      .recording = &recording,
-				      .begin = UINT64_MAX };
-	json_t *answer = NULL;
+	struct sideband_list list = { .recording = &recording, .begin = UINT64_MAX };
+	int status = recording_open(&recording, options, names, diag, err);
+	json_t *answer;
 
-	if (recording_open(&recording, options, names, diag, err) == 0) {
+	if (status == 0) {
 		find_times(&list);
 		share_bytes(&list);
 		answer = make_answer(&list, report);
 		report_recording(report, &recording.file);
 		report->summary.unknown_records = timeline_unknown_records(recording.timeline);
+		if (options->json_answer) {
+			json_dumpf(answer, text, REPORT_JSON_FLAGS);
+		} else {
+			print_head(answer, options->input, text);
+			print_threads(answer, text);
+			print_buffers(answer, text);
+			print_files(answer, text);
+		}
+		report_take_answer(report, answer);
 	}
+	if (options->of_several || options->json_answer)
+		putc('\n', text);
 	free(list.threads);
 	recording_close(&recording);
-	return answer;
-}
-
-int list_recording(const struct options *options, struct name_table *names, struct report *report,
-		   struct diag *diag, struct error *err)
-{
-	struct output output;
-	json_t *answer;
-	FILE *text;
-
-	text = output_open_text(&output, options->output ? options->output : "-",
-				options->max_output, err);
-	if (!text)
-		return -1;
-	answer = gather(options, names, report, diag, err);
-	if (answer && !options->json_answer)
-		list_print(answer, options->input, text);
-	if (options->of_several && !options->json_answer)
-		putc('\n', text);
-	fclose(text); /* write errors show in the output */
-	if (answer && options->json_answer)
-		report_write_json(json_incref(answer), &output);
-	report->summary.output_cut = output.cut;
-	report_take_answer(report, answer);
-	if (answer)
-		return output_close(&output, err);
-	output_abandon(&output);
-	return -1;
+	return status;
 }

@@ -64,8 +64,8 @@ static int open_output(struct output_pipeline *pipeline, struct error *err)
 	return pipeline->text ? 0 : error_set_system(err, errno, "cannot open a stream");
 }
 
-static int open_format(struct output_pipeline *pipeline, const struct callstack_options *machine,
-		       const struct trace_facts *facts, struct error *err)
+static void open_format(struct output_pipeline *pipeline, const struct callstack_options *machine,
+			const struct trace_facts *facts)
 {
 	const struct format_request request = {
 		.options = pipeline->options,
@@ -77,10 +77,7 @@ static int open_format(struct output_pipeline *pipeline, const struct callstack_
 		.facts = *facts,
 	};
 
-	if (!pipeline->format->open)
-		return 0;
-	pipeline->end = pipeline->format->open(&request, err);
-	return pipeline->end ? 0 : -1;
+	pipeline->end = output_format_open(pipeline->format, &request);
 }
 
 /* Insert a stage before the others; `next` is its pointer to the next one. */
@@ -145,10 +142,11 @@ int output_pipeline_open(struct output_pipeline *pipeline, const struct options 
 	if (options->args == OPTION_ARGS_FULL && options->format->full)
 		pipeline->format = options->format->full;
 	choose_filtered(pipeline);
-	if (open_output(pipeline, err) < 0 || open_format(pipeline, machine, facts, err) < 0) {
+	if (open_output(pipeline, err) < 0) {
 		output_pipeline_release(pipeline);
 		return -1;
 	}
+	open_format(pipeline, machine, facts);
 	if (pipeline->format->slices == SLICES_NONE)
 		return 0;
 	connect(pipeline, facts->by_insns, machine);
@@ -386,8 +384,6 @@ void output_pipeline_release(struct output_pipeline *pipeline)
 	slice_totals_release(&pipeline->totals);
 	slice_within_release(&pipeline->within);
 	slice_filter_release(&pipeline->filter);
-	if (pipeline->end && pipeline->format->release)
-		pipeline->format->release(pipeline->end);
-	free(pipeline->end);
+	output_format_close(pipeline->format, pipeline->end);
 	pipeline->end = NULL;
 }

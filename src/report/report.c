@@ -490,7 +490,7 @@ static int write_chunk(const char *bytes, size_t size, void *context)
 
 void report_write_json(json_t *json, struct output *output)
 {
-	json_dump_callback(json, write_chunk, output, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+	json_dump_callback(json, write_chunk, output, REPORT_JSON_FLAGS);
 	output_write(output, "\n", 1);
 	json_decref(json);
 }

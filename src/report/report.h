@@ -89,6 +89,9 @@ void report_finish(struct report *report, enum exit_status status, const struct 
 /* Returns the whole report, owned by the caller; NULL if it is not wanted. */
 json_t *report_json(const struct report *report);
 
+/* Of jansson, for the report and the answers. */
+#define REPORT_JSON_FLAGS (JSON_INDENT(2) | JSON_REAL_PRECISION(9))
+
 /* Write JSON and a newline; releases the JSON. The output stores errors. */
 void report_write_json(json_t *json, struct output *output);
 

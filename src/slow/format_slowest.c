@@ -99,17 +99,14 @@ static void apply_bound(struct slowest_output *calls)
 	calls->count = slow;
 }
 
-static struct format_output *open_slowest(const struct format_request *request, struct error *err)
+static void open_slowest(struct format_output *output, const struct format_request *request)
 {
-	struct slowest_output *slowest = alloc_zeroed(1, sizeof(*slowest));
+	struct slowest_output *slowest = (struct slowest_output *)output;
 
-	(void)err;
 	chosen_calls_init(&slowest->chosen, &request->options->select, keep_if_slow, slowest);
 	slowest->choice = request->options->slow;
-	slowest->output.text = request->text;
-	slowest->output.slices = &slowest->chosen.tree.slices;
-	slowest->output.sink = slowest->chosen.sink;
-	return &slowest->output;
+	output->slices = &slowest->chosen.tree.slices;
+	output->sink = slowest->chosen.sink;
 }
 
 static const char *thread_name(const struct chosen_call *call)
@@ -255,6 +252,7 @@ const struct output_format format_slowest = {
 	.lines = true,
 	.slices = SLICES_SORTED,
 	.chooses_calls = true,
+	.size = sizeof(struct slowest_output),
 	.open = open_slowest,
 	.finish = print_slowest,
 	.answer = answer_slowest,

@@ -27,7 +27,7 @@ int perf_script_print_calls(FILE *in, FILE *out,
 	struct name_table names;
 	struct arena arena;
 	const struct format_request request = { .text = out };
-	struct format_output *calls = format_calls.open(&request, err);
+	struct format_output *calls = output_format_open(&format_calls, &request);
 	struct callstack_options stacks = {
 		.mode = mode, .sink = &calls->sink, .names = &names, .diag = diag
 	};

@@ -75,16 +75,13 @@ static void count_call(void *context, const struct chosen_call *call)
 	bucket->count++;
 }
 
-static struct format_output *open_histogram(const struct format_request *request, struct error *err)
+static void open_histogram(struct format_output *output, const struct format_request *request)
 {
-	struct histogram_output *histogram = alloc_zeroed(1, sizeof(*histogram));
+	struct histogram_output *histogram = (struct histogram_output *)output;
 
-	(void)err;
 	chosen_calls_init(&histogram->chosen, &request->options->select, count_call, histogram);
-	histogram->output.text = request->text;
-	histogram->output.slices = &histogram->chosen.tree.slices;
-	histogram->output.sink = histogram->chosen.sink;
-	return &histogram->output;
+	output->slices = &histogram->chosen.tree.slices;
+	output->sink = histogram->chosen.sink;
 }
 
 /* ---- Text ---------------------------------------------------------------- */
@@ -274,6 +271,7 @@ const struct output_format format_histogram = {
 	.lines = true,
 	.slices = SLICES_SORTED,
 	.chooses_calls = true,
+	.size = sizeof(struct histogram_output),
 	.open = open_histogram,
 	.finish = print_histogram,
 	.answer = answer_histogram,

@@ -23,19 +23,16 @@
 #define COLUMNS      80
 #define NAME_COLUMNS 36
 
-struct format_output *why_open(const struct format_request *request, struct error *err)
+void why_open(struct format_output *output, const struct format_request *request)
 {
-	struct why_output *why = alloc_zeroed(1, sizeof(*why));
+	struct why_output *why = (struct why_output *)output;
 
-	(void)err;
 	why->options = request->options;
 	why->names = request->names;
 	slow_calls_init(&why->calls, request->options, &request->facts,
 			why_has_chosen(request->options) ? KEPT_CHOSEN : KEPT_OF_ALL);
-	why->output.text = request->text;
-	why->output.slices = &why->calls.tree.slices;
-	why->output.sink = why->calls.sink;
-	return &why->output;
+	output->slices = &why->calls.tree.slices;
+	output->sink = why->calls.sink;
 }
 
 /* ---- Sentences ----------------------------------------------------------- */
@@ -469,6 +466,7 @@ const struct output_format format_why = {
 	.lines = true,
 	.slices = SLICES_SORTED,
 	.chooses_calls = true,
+	.size = sizeof(struct why_output),
 	.open = why_open,
 	.look = why_look,
 	.seen = why_see,

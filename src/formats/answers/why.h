@@ -21,7 +21,7 @@ static inline bool why_has_chosen(const struct options *options)
 }
 
 /* What all formats of the answer have in common: as in struct output_format. */
-struct format_output *why_open(const struct format_request *request, struct error *err);
+void why_open(struct format_output *output, const struct format_request *request);
 bool why_look(struct format_output *output, struct look_window *window);
 void why_see(struct format_output *output, const struct branch_event *event,
 	     const struct location_pair *places);

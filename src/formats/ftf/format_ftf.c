@@ -10,20 +10,18 @@ struct ftf_output {
 	struct ftf_sink ftf;
 };
 
-static struct format_output *open_ftf(const struct format_request *request, struct error *err)
+static void open_ftf(struct format_output *output, const struct format_request *request)
 {
-	struct ftf_output *made = alloc_zeroed(1, sizeof(*made));
+	struct ftf_output *made = (struct ftf_output *)output;
 
-	(void)err;
 	ftf_sink_init(&made->ftf, request->output, request->names, request->options,
 		      &request->facts);
 	if (request->options->stamp)
 		ftf_sink_note(&made->ftf, FTF_STAMP_NAME, request->options->stamp);
-	made->output.sink = ftf_sink_slices(&made->ftf);
-	made->output.slices = &made->ftf.slices;
-	made->output.writer = made->ftf.writer;
-	made->output.fold = &made->ftf.fit.counts;
-	return &made->output;
+	output->sink = ftf_sink_slices(&made->ftf);
+	output->slices = &made->ftf.slices;
+	output->writer = made->ftf.writer;
+	output->fold = &made->ftf.fit.counts;
 }
 
 static int finish_ftf(struct format_output *output, struct error *err)
@@ -51,6 +49,7 @@ const struct output_format format_ftf = {
 	.cpu_events = true,
 	.is_trace = true,
 	.split = &format_ftf_split,
+	.size = sizeof(struct ftf_output),
 	.open = open_ftf,
 	.finish = finish_ftf,
 	.release = release_ftf,
@@ -143,20 +142,18 @@ static void write_records(const struct slice_sink *sink, void *context,
 		event = write_record(sink->context, context, event, limit);
 }
 
-static struct format_output *open_magic_trace(const struct format_request *request,
-					      struct error *err)
+static void open_magic_trace(struct format_output *output, const struct format_request *request)
 {
 	struct format_request own = *request;
-	struct format_output *made;
 
 	/* magic-trace takes the wall clock of the conversion. */
 	own.facts.wall_base = WALL_BASE_UNKNOWN;
 	if (request->options->input_kind == INPUT_PERF_DATA)
 		own.facts.free_id = 0;
-	made = open_ftf(&own, err);
-	made->sink =
-		(struct slice_sink){ .events = write_records, .context = made, .immediate = true };
-	return made;
+	open_ftf(output, &own);
+	output->sink = (struct slice_sink){ .events = write_records,
+					    .context = output,
+					    .immediate = true };
 }
 
 const struct output_format format_magic_trace = {
@@ -165,6 +162,7 @@ const struct output_format format_magic_trace = {
 	.slices = SLICES_AS_FOUND,
 	.as_perf = true,
 	.is_trace = true,
+	.size = sizeof(struct ftf_output),
 	.open = open_magic_trace,
 	.finish = finish_ftf,
 	.release = release_ftf,

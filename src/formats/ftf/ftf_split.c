@@ -295,21 +295,19 @@ static void split_events(const struct slice_sink *sink, void *context,
 
 /* ---- The format ---------------------------------------------------------- */
 
-static struct format_output *open_split(const struct format_request *request, struct error *err)
+static void open_split(struct format_output *output, const struct format_request *request)
 {
-	struct ftf_split *split = alloc_zeroed(1, sizeof(*split));
+	struct ftf_split *split = (struct ftf_split *)output;
 	enum option_args level = request->options->args;
 
 	split->request = *request;
 	split->sink = (struct slice_sink){ .events = split_events, .context = split };
-	(void)err;
 	ftf_side_init(&split->side, request->names, &request->facts);
 	split->store.names = request->names;
-	split->output.sink = slice_store_sink(&split->store, level == OPTION_ARGS_FULL,
-					      level != OPTION_ARGS_NONE);
-	split->output.slices = &split->slices;
-	split->output.writer = split->side.writer;
-	return &split->output;
+	output->sink = slice_store_sink(&split->store, level == OPTION_ARGS_FULL,
+					level != OPTION_ARGS_NONE);
+	output->slices = &split->slices;
+	output->writer = split->side.writer;
 }
 
 static int write_parts(struct format_output *output, struct error *err)
@@ -356,6 +354,7 @@ const struct output_format format_ftf_split = {
 	.depth = SLICE_SORTER_DEPTH,
 	.cpu_events = true,
 	.is_trace = true,
+	.size = sizeof(struct ftf_split),
 	.open = open_split,
 	.finish = write_parts,
 	.release = release_split,

@@ -18,18 +18,15 @@ struct lcov_output {
 	bool sources; /* some are on this machine: others are left out */
 };
 
-static struct format_output *open_lcov(const struct format_request *request, struct error *err)
+static void open_lcov(struct format_output *output, const struct format_request *request)
 {
-	struct lcov_output *lcov = alloc_zeroed(1, sizeof(*lcov));
+	struct lcov_output *lcov = (struct lcov_output *)output;
 
-	(void)err;
 	executed_code_init(&lcov->code);
-	lcov->output.text = request->text;
-	lcov->output.code = &lcov->code;
+	output->code = &lcov->code;
 	lcov->diag = request->diag;
 	lcov->select = &request->options->select;
 	lcov->covered.names = request->names;
-	return &lcov->output;
 }
 
 /* ---- The order of the tracefile ------------------------------------------ */
@@ -258,6 +255,7 @@ const struct output_format format_lcov = {
 	.suffix = "info",
 	.lines = true,
 	.chooses_calls = true,
+	.size = sizeof(struct lcov_output),
 	.open = open_lcov,
 	.finish = print_lcov,
 	.release = release_lcov,

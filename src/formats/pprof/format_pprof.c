@@ -406,20 +406,18 @@ static void write_texts(struct pprof_output *pprof)
 	}
 }
 
-static struct format_output *open_pprof(const struct format_request *request, struct error *err)
+static void open_pprof(struct format_output *output, const struct format_request *request)
 {
-	struct pprof_output *pprof = alloc_zeroed(1, sizeof(*pprof));
+	struct pprof_output *pprof = (struct pprof_output *)output;
 
-	(void)err;
 	cost_stacks_init(&pprof->stacks, request->names, options_max_stack(request->options),
 			 request->options->inlined);
 	pprof->file = request->output;
 	pprof->wall_base = request->facts.wall_base;
-	pprof->output.slices = &pprof->stacks.tree.slices;
-	pprof->output.sink = pprof->stacks.sink;
-	pprof->output.code = &pprof->stacks.code;
+	output->slices = &pprof->stacks.tree.slices;
+	output->sink = pprof->stacks.sink;
+	output->code = &pprof->stacks.code;
 	pprof->program = request->facts.program;
-	return &pprof->output;
 }
 
 /* Write all stacks with a cost, up to the output's limit. */
@@ -465,6 +463,7 @@ const struct output_format format_pprof = {
 	.default_output = DEFAULT_FILE,
 	.gzip = true,
 	.slices = SLICES_SORTED,
+	.size = sizeof(struct pprof_output),
 	.open = open_pprof,
 	.finish = write_pprof,
 	.release = release_pprof,

@@ -332,13 +332,12 @@ static void add_sample(struct format_output *output, const struct branch_event *
 		in_tx, event->insns, type | (in_tx ? 1024 : 0));
 }
 
-static struct format_output *open_sqlite(const struct format_request *request, struct error *err)
+static void open_sqlite(struct format_output *output, const struct format_request *request)
 {
-	struct format_output *output = slice_list_open(request, sizeof(struct sqlite_output));
 	struct sqlite_output *sqlite = (struct sqlite_output *)output;
 	const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI;
 
-	(void)err;
+	slice_list_open(output, request);
 	library.config(SQLITE_CONFIG_MEMDB_MAXSIZE, INT64_MAX);
 	check(sqlite, library.open_v2("file:calls?vfs=memdb", &sqlite->database, flags, NULL));
 	check(sqlite, library.exec(sqlite->database, tables, NULL, NULL, NULL));
@@ -347,10 +346,8 @@ static struct format_output *open_sqlite(const struct format_request *request, s
 	for (int i = 0; i < ROWS && sqlite->status == SQLITE_OK; i++)
 		check(sqlite,
 		      library.prepare_v2(sqlite->database, inserts[i], -1, &sqlite->rows[i], NULL));
-	sqlite->list.print = add_call;
 	sqlite->list.level = OPTION_ARGS_FULL;
 	output->sink.details = true;
-	return output;
 }
 
 /* Write the database, which is one piece of memory. */
@@ -372,7 +369,7 @@ static int finish_sqlite(struct format_output *output, struct error *err)
 
 	sqlite->last = NULL;
 	if (sqlite->status == SQLITE_OK)
-		slice_list_print(output, err);
+		slice_list_print(&sqlite->list, add_call);
 	if (sqlite->status == SQLITE_OK)
 		add_threads(sqlite);
 	if (sqlite->status == SQLITE_OK)
@@ -403,8 +400,8 @@ static void release_sqlite(struct format_output *output)
 
 #define CALLS_DATABASE                                                                             \
 	.name = "sqlite", .suffix = "db", .default_output = DEFAULT_FILE, .slices = SLICES_SORTED, \
-	.load = load_sqlite, .open = open_sqlite, .finish = finish_sqlite,                         \
-	.release = release_sqlite
+	.load = load_sqlite, .size = sizeof(struct sqlite_output), .open = open_sqlite,            \
+	.finish = finish_sqlite, .release = release_sqlite
 
 static const struct output_format with_branches = { CALLS_DATABASE, .all_branches = true,
 						    .branch = add_sample };

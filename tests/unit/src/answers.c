@@ -123,7 +123,7 @@ static void open_format(const struct output_format *format)
 		.facts.by_insns = machine.by_insns,
 	};
 
-	output = format->open(&request, NULL);
+	output = output_format_open(format, &request);
 	output->machine = &machine;
 	sink = &output->sink;
 }
@@ -138,8 +138,7 @@ static void finish_format(const struct output_format *format)
 static void close_format(const struct output_format *format)
 {
 	fclose(output->text);
-	format->release(output);
-	free(output);
+	output_format_close(format, output);
 	free(text);
 }
 

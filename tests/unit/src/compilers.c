@@ -89,9 +89,9 @@ static void open_profile(const struct output_format *format)
 {
 	static const struct options options;
 
-	output = format->open(
-		&(struct format_request){ .options = &options, .text = out, .names = &names },
-		NULL);
+	output = output_format_open(
+		format,
+		&(struct format_request){ .options = &options, .text = out, .names = &names });
 }
 
 static void add(struct code_stretch stretch)

@@ -62,7 +62,7 @@ static const struct slice_sink *open_format(const struct output_format *wanted,
 	};
 
 	format = wanted;
-	output = format->open(&request, NULL);
+	output = output_format_open(format, &request);
 	output->machine = &machine;
 	ck_assert_ptr_nonnull(output);
 	return &output->sink;
@@ -72,9 +72,7 @@ static void finish_format(void)
 {
 	ck_assert_int_eq(format->finish(output, NULL), 0);
 	fflush(out);
-	if (format->release)
-		format->release(output);
-	free(output);
+	output_format_close(format, output);
 }
 
 static bool wrote(const char *part)

@@ -30,11 +30,11 @@ static void open_profile(uint64_t wall_base)
 	ck_assert_int_ge(fd, 0);
 	close(fd);
 	ck_assert_int_eq(output_open(&output, path, &err), 0);
-	format = format_pprof.open(&(struct format_request){ .options = &options,
-							     .output = &output,
-							     .names = &names,
-							     .facts.wall_base = wall_base },
-				   &err);
+	format = output_format_open(&format_pprof,
+				    &(struct format_request){ .options = &options,
+							      .output = &output,
+							      .names = &names,
+							      .facts.wall_base = wall_base });
 }
 
 static void setup(void)
@@ -50,8 +50,7 @@ static void teardown(void)
 	if (profile)
 		perftools__profiles__profile__free_unpacked(profile, NULL);
 	profile = NULL;
-	format_pprof.release(format);
-	free(format);
+	output_format_close(&format_pprof, format);
 	name_table_release(&names);
 }
 
